@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Little-endian cursors over byte strings: the one way in which wire formats are read and written here, never by casting
+// a packed struct.
+//   ByteWriter out;                            ByteReader in(bytes);
+//   out.U16(vm);  out.U64(count);              const uint16_t vm = in.U16();  const uint64_t count = in.U64();
+//   out.String(name);                          const std::string name = in.String();
+//   return std::move(out).Take();              if (!in.ok()) return absl::DataLossError("truncated block");
+#ifndef SIDEBAND_PROTO_BASE_BYTES_H_
+#define SIDEBAND_PROTO_BASE_BYTES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sideband {
+
+using Bytes = std::vector<uint8_t>;
+using ByteSpan = std::span<const uint8_t>;
+
+// Appends to a byte string that it owns. Not thread-safe.
+class ByteWriter {
+ public:
+  void U8(uint8_t value) { bytes_.push_back(value); }
+  void U16(uint16_t value) { Little(value, 2); }
+  void U32(uint32_t value) { Little(value, 4); }
+  void U64(uint64_t value) { Little(value, 8); }
+  void Raw(ByteSpan bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+  // One length byte and up to 255 bytes of text; what is longer is cut there.
+  void String(const std::string& text);
+  // Overwrites the four bytes at `offset`, which must have been written before.
+  void PatchU32(size_t offset, uint32_t value);
+
+  size_t size() const { return bytes_.size(); }
+  ByteSpan written() const { return bytes_; }
+  Bytes Take() && { return std::move(bytes_); }
+
+ private:
+  void Little(uint64_t value, int width);
+
+  Bytes bytes_;
+};
+
+// Reads bytes that it does not own and that must outlive it. A read past the end returns zeros (or an empty string) and
+// makes ok() false for good, so that a decoder checks once per record. Not thread-safe.
+class ByteReader {
+ public:
+  explicit ByteReader(ByteSpan bytes) : bytes_(bytes) {}
+
+  uint8_t U8() { return static_cast<uint8_t>(Little(1)); }
+  uint16_t U16() { return static_cast<uint16_t>(Little(2)); }
+  uint32_t U32() { return static_cast<uint32_t>(Little(4)); }
+  uint64_t U64() { return Little(8); }
+  // A view into the bytes given to the constructor.
+  ByteSpan Raw(size_t size);
+  std::string String();
+
+  bool ok() const { return ok_; }
+  size_t remaining() const { return bytes_.size(); }
+
+ private:
+  uint64_t Little(size_t width);
+
+  ByteSpan bytes_;
+  bool ok_ = true;
+};
+
+// The bytes of `text`, for the lifetime of `text`.
+inline ByteSpan AsBytes(const std::string& text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
+// CRC-32C (Castagnoli; reflected, initial value and final inversion all ones): Crc32c("123456789") == 0xE3069283.
+uint32_t Crc32c(ByteSpan bytes);
+
+}  // namespace sideband
+
+#endif  // SIDEBAND_PROTO_BASE_BYTES_H_

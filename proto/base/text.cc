@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/base/text.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+
+namespace sideband {
+namespace {
+
+// Levenshtein's distance by one row of the table.
+size_t EditDistance(absl::string_view a, absl::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t substitute = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({substitute, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+bool IsInputError(absl::StatusCode code) {
+  switch (code) {
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kPermissionDenied:
+    case absl::StatusCode::kOutOfRange:
+    case absl::StatusCode::kFailedPrecondition:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+std::string NearestMatch(absl::string_view word, std::span<const std::string> candidates) {
+  std::string nearest;
+  size_t fewest = word.size() / 2 + 1;
+  for (const std::string& candidate : candidates) {
+    const size_t difference = std::max(candidate.size(), word.size()) - std::min(candidate.size(), word.size());
+    if (difference >= fewest) continue;  // the distance is at least that
+    if (const size_t distance = EditDistance(word, candidate); distance < fewest) {
+      fewest = distance;
+      nearest = candidate;
+    }
+  }
+  return nearest;
+}
+
+std::string DidYouMean(absl::string_view word, std::span<const std::string> candidates) {
+  const std::string nearest = NearestMatch(word, candidates);
+  return nearest.empty() ? "" : absl::StrCat(" (did you mean '", nearest, "'?)");
+}
+
+absl::Status AtLine(const absl::Status& status, absl::string_view file, size_t line) {
+  if (status.ok()) return status;
+  const std::string place = line == 0 ? std::string(file) : absl::StrCat(file, ":", line);
+  return absl::Status(status.code(), absl::StrCat(place, ": ", status.message()));
+}
+
+absl::Status LineError(absl::string_view file, size_t line, absl::string_view what) {
+  return AtLine(absl::InvalidArgumentError(what), file, line);
+}
+
+int ReportAndExitCode(absl::string_view program, const absl::Status& status) {
+  if (status.ok()) return 0;
+  const std::string line = absl::StrCat(program, ": ", absl::Utf8SafeCHexEscape(status.message()), "\n");
+  std::fputs(line.c_str(), stderr);
+  return IsInputError(status.code()) ? 2 : 1;
+}
+
+}  // namespace sideband

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/base/text.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace sideband {
+namespace {
+
+TEST(TextTest, NearestMatchHasTheFewestEdits) {
+  const std::vector<std::string> names = {"TOP.gpu.clk", "TOP.gpu.reset", "TOP.cpu.clk"};
+  EXPECT_EQ(NearestMatch("TOP.gpu.clkk", names), "TOP.gpu.clk");
+  EXPECT_EQ(NearestMatch("TOP.cpu.ck", names), "TOP.cpu.clk");
+  EXPECT_EQ(NearestMatch("zzz", names), "");
+  EXPECT_EQ(NearestMatch("anything", {}), "");
+}
+
+TEST(TextTest, DidYouMeanIsEmptyWithoutANearMatch) {
+  const std::vector<std::string> names = {"interval"};
+  EXPECT_EQ(DidYouMean("intervall", names), " (did you mean 'interval'?)");
+  EXPECT_EQ(DidYouMean("x", names), "");
+}
+
+TEST(TextTest, LineErrorNamesTheLine) {
+  EXPECT_EQ(LineError("a.yaml", 7, "what").message(), "a.yaml:7: what");
+  EXPECT_EQ(LineError("a.yaml", 0, "what").message(), "a.yaml: what");
+}
+
+TEST(TextTest, ExitCodeTellsInputFromRuntime) {
+  EXPECT_EQ(ReportAndExitCode("p", absl::OkStatus()), 0);
+  EXPECT_EQ(ReportAndExitCode("p", absl::InvalidArgumentError("x")), 2);
+  EXPECT_EQ(ReportAndExitCode("p", absl::NotFoundError("x")), 2);
+  EXPECT_EQ(ReportAndExitCode("p", absl::UnavailableError("x")), 1);
+}
+
+TEST(TextTest, ReportStaysOnOneLine) {
+  testing::internal::CaptureStderr();
+  ReportAndExitCode("p", absl::InvalidArgumentError("bad\nname"));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "p: bad\\nname\n");
+}
+
+}  // namespace
+}  // namespace sideband

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/base/yaml.h"
+
+#include <gtest/gtest.h>
+
+#include "absl/time/time.h"
+
+namespace sideband {
+namespace {
+
+YamlNode Parsed(const std::string& text) { return *YamlNode::Parse(text, "f.yaml"); }
+
+std::string MapError(const std::string& text) {
+  return std::string(Parsed(text).Map({"name", "period"}).status().message());
+}
+
+TEST(YamlTest, ReadsTypedValues) {
+  const auto map = Parsed("name: ulc0\nperiod: 511\n").Map({"name", "period", "lanes"});
+  ASSERT_TRUE(map.ok());
+  EXPECT_EQ(*map->String("name"), "ulc0");
+  EXPECT_EQ(*map->Uint("period", 1, 511), 511u);
+  EXPECT_EQ(*map->UintOr("lanes", 1, 1, 64), 1u) << "absent";
+}
+
+TEST(YamlTest, UnknownKeyIsNamedWithTheNearest) {
+  EXPECT_EQ(MapError("name: x\nperoid: 3\n"), "f.yaml:2: unknown key 'peroid' (did you mean 'period'?)");
+}
+
+TEST(YamlTest, RepeatedKeyIsRefused) { EXPECT_EQ(MapError("name: x\nname: y\n"), "f.yaml:2: key 'name' is given twice"); }
+
+TEST(YamlTest, MissingKeyIsNamed) {
+  const auto map = Parsed("name: x\n").Map({"name", "period"});
+  EXPECT_EQ(map->Uint("period", 1, 2).status().message(), "f.yaml:1: key 'period' is missing");
+}
+
+TEST(YamlTest, RangesHoldAtBothEnds) {
+  EXPECT_TRUE(Parsed("1").Uint(1, 511).ok());
+  EXPECT_TRUE(Parsed("511").Uint(1, 511).ok());
+  EXPECT_EQ(Parsed("0").Uint(1, 511).status().message(), "f.yaml:1: expected a whole number from 1 to 511");
+  EXPECT_FALSE(Parsed("512").Uint(1, 511).ok());
+  EXPECT_FALSE(Parsed("-1").Uint(0, 511).ok());
+  EXPECT_FALSE(Parsed("[1]").Uint(0, 511).ok());
+  EXPECT_EQ(*Parsed("0x4f").Uint(0, 127), 0x4fu);
+}
+
+TEST(YamlTest, DurationsNeedAUnit) {
+  EXPECT_EQ(*Parsed("250ms").Duration(absl::ZeroDuration(), absl::Hours(1)), absl::Milliseconds(250));
+  EXPECT_FALSE(Parsed("250").Duration(absl::ZeroDuration(), absl::Hours(1)).ok());
+}
+
+TEST(YamlTest, SyntaxErrorHasItsLine) {
+  const auto broken = YamlNode::Parse("a: 1\nb: [1,\n", "f.yaml");
+  ASSERT_FALSE(broken.ok());
+  EXPECT_EQ(broken.status().message().substr(0, 7), "f.yaml:");
+}
+
+TEST(YamlTest, JsonIsReadAsYaml) {
+  const YamlNode root = Parsed("{\"name\": \"a.\\\\b [3:0]\",\n\t\"period\": 7}");
+  const auto map = root.Map({"name", "period"});
+  ASSERT_TRUE(map.ok()) << map.status();
+  EXPECT_EQ(*map->String("name"), "a.\\b [3:0]");
+  EXPECT_EQ(map->Get("period")->line(), 2u);
+}
+
+TEST(YamlTest, MissingFileIsNamed) {
+  EXPECT_EQ(YamlNode::Load("/nonexistent.yaml").status().code(), absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace sideband

@@ -1,0 +1,12 @@
+"""The C++ rules under the names that rules_cc gives them, as Bazel 4.2.3's built-in rules.
+
+Debian's bazel-rules-cc 0.0.4 needs a newer Bazel than Debian's."""
+
+cc_binary = native.cc_binary
+cc_import = native.cc_import
+cc_library = native.cc_library
+cc_proto_library = native.cc_proto_library
+cc_test = native.cc_test
+cc_toolchain = native.cc_toolchain
+cc_toolchain_suite = native.cc_toolchain_suite
+objc_library = native.objc_library
