@@ -8,6 +8,8 @@ _COPTS = [
     "-Werror",
     "-Wnon-virtual-dtor",
     "-Wimplicit-fallthrough",
+    # Designated initialisers leave out what has its default.
+    "-Wno-missing-field-initializers",
 ]
 
 def sideband_cc_library(name, copts = [], **kwargs):

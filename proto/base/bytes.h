@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Little-endian cursors over byte strings: the one way in which wire formats are read and written here, never by casting
-// a packed struct.
+// Little-endian cursors over byte strings: the one way in which wire formats are read and written here, never by
+// casting a packed struct.
 //   ByteWriter out;                            ByteReader in(bytes);
 //   out.U16(vm);  out.U64(count);              const uint16_t vm = in.U16();  const uint64_t count = in.U64();
 //   out.String(name);                          const std::string name = in.String();

@@ -9,9 +9,7 @@
 
 namespace sideband {
 
-absl::Status ErrnoStatus(int errno_value, const std::string& path) {
-  return absl::ErrnoToStatus(errno_value, path);
-}
+absl::Status ErrnoStatus(int errno_value, const std::string& path) { return absl::ErrnoToStatus(errno_value, path); }
 
 absl::StatusOr<std::string> ReadFile(const std::string& path, size_t size_max) {
   const auto closer = [](std::FILE* file) { std::fclose(file); };
@@ -22,10 +20,12 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, size_t size_max) {
   size_t size;
   while ((size = std::fread(buffer, 1, sizeof(buffer), file.get())) > 0) {
     contents.append(buffer, size);
-    if (contents.size() > size_max) return absl::OutOfRangeError(absl::StrCat(path, ": larger than ", size_max, " bytes"));
+    if (contents.size() > size_max)
+      return absl::OutOfRangeError(absl::StrCat(path, ": larger than ", size_max, " bytes"));
   }
   if (std::ferror(file.get()) != 0) {
-    return errno == EISDIR ? absl::InvalidArgumentError(absl::StrCat(path, ": is a directory")) : ErrnoStatus(errno, path);
+    return errno == EISDIR ? absl::InvalidArgumentError(absl::StrCat(path, ": is a directory"))
+                           : ErrnoStatus(errno, path);
   }
   return contents;
 }

@@ -12,10 +12,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#define SIDEBAND_RETURN_IF_ERROR(expression)                              \
-  do {                                                                    \
-    if (absl::Status sideband_status = (expression); !sideband_status.ok()) \
-      return sideband_status;                                             \
+#define SIDEBAND_RETURN_IF_ERROR(expression)                                                        \
+  do {                                                                                              \
+    if (absl::Status sideband_status = (expression); !sideband_status.ok()) return sideband_status; \
   } while (false)
 
 #define SIDEBAND_MACRO_JOIN_INNER(a, b) a##b

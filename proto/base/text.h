@@ -12,8 +12,8 @@
 
 namespace sideband {
 
-// The candidate with the fewest single-character edits to `word`, the first of equals; empty where there is no candidate
-// or none shares at least half its characters with the word. Case counts.
+// The candidate with the fewest single-character edits to `word`, the first of equals; empty where there is no
+// candidate or none shares at least half its characters with the word. Case counts.
 std::string NearestMatch(absl::string_view word, std::span<const std::string> candidates);
 
 // " (did you mean 'x'?)", or nothing where NearestMatch finds nothing. For the end of an "unknown …" message.
@@ -26,8 +26,9 @@ absl::Status AtLine(const absl::Status& status, absl::string_view file, size_t l
 absl::Status LineError(absl::string_view file, size_t line, absl::string_view what);
 
 // How a program ends: 0 for OK; 2 where the configuration or the input is at fault (INVALID_ARGUMENT, NOT_FOUND,
-// PERMISSION_DENIED, OUT_OF_RANGE, FAILED_PRECONDITION); 1 for every other failure. Prints "PROGRAM: message" on standard
-// error unless OK, with line breaks and control characters in the message made visible, so that it stays one line.
+// PERMISSION_DENIED, OUT_OF_RANGE, FAILED_PRECONDITION); 1 for every other failure. Prints "PROGRAM: message" on
+// standard error unless OK, with line breaks and control characters in the message made visible, so that it stays one
+// line.
 int ReportAndExitCode(absl::string_view program, const absl::Status& status);
 
 }  // namespace sideband

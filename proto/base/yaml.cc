@@ -153,8 +153,8 @@ absl::StatusOr<bool> YamlMap::BoolOr(const std::string& key, bool otherwise) con
   return value ? value->Bool() : otherwise;
 }
 
-absl::StatusOr<absl::Duration> YamlMap::DurationOr(const std::string& key, absl::Duration otherwise,
-                                                   absl::Duration low, absl::Duration high) const {
+absl::StatusOr<absl::Duration> YamlMap::DurationOr(const std::string& key, absl::Duration otherwise, absl::Duration low,
+                                                   absl::Duration high) const {
   const auto value = Find(key);
   return value ? value->Duration(low, high) : otherwise;
 }

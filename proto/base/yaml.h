@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Strict reading of YAML configuration (and of JSON, which is read as YAML): every error is one line "FILE:LINE: what is
-// wrong", unknown and repeated keys are refused, numbers have ranges.
+// Strict reading of YAML configuration (and of JSON, which is read as YAML): every error is one line "FILE:LINE: what
+// is wrong", unknown and repeated keys are refused, numbers have ranges.
 //   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode root, YamlNode::Load("chip.yaml"));
 //   SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, root.Map({"name", "period"}));
 //   SIDEBAND_ASSIGN_OR_RETURN(const std::string name, map.String("name"));

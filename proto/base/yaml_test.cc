@@ -26,7 +26,9 @@ TEST(YamlTest, UnknownKeyIsNamedWithTheNearest) {
   EXPECT_EQ(MapError("name: x\nperoid: 3\n"), "f.yaml:2: unknown key 'peroid' (did you mean 'period'?)");
 }
 
-TEST(YamlTest, RepeatedKeyIsRefused) { EXPECT_EQ(MapError("name: x\nname: y\n"), "f.yaml:2: key 'name' is given twice"); }
+TEST(YamlTest, RepeatedKeyIsRefused) {
+  EXPECT_EQ(MapError("name: x\nname: y\n"), "f.yaml:2: key 'name' is given twice");
+}
 
 TEST(YamlTest, MissingKeyIsNamed) {
   const auto map = Parsed("name: x\n").Map({"name", "period"});

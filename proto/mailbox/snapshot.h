@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// All memory blocks of a device, latched at one trigger.
+//   for (size_t i = 0; i < snapshot.blocks.size(); ++i) Use(snapshot.blocks[i], snapshot.Counters(i));
+#ifndef SIDEBAND_PROTO_MAILBOX_SNAPSHOT_H_
+#define SIDEBAND_PROTO_MAILBOX_SNAPSHOT_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "proto/base/bytes.h"
+#include "proto/mailbox/catalog.h"
+
+namespace sideband::mailbox {
+
+enum class BlockState : uint8_t { kActive = 0, kIdle = 1, kRetired = 2 };
+
+// Why a block's counters may not be exact. The bits are on the wire.
+enum BlockFlag : uint16_t {
+  kFlagOverflow = 1 << 0,        // a 28-bit counter saturated
+  kFlagTriggerOverrun = 1 << 1,  // a trigger came while one was held already
+  kFlagMmuFault = 1 << 2,        // a commit had a wrong binding and went nowhere
+  kFlagEstimated = 1 << 3,       // scaled from a part of the time
+};
+inline constexpr uint16_t kFlagsKnown = 0x000F;
+
+// "overflow", "trigger_overrun", "mmu_fault", "estimated", in the order of the bits.
+std::vector<std::string> FlagNames(uint16_t flags);
+
+struct BlockHeader {
+  uint16_t vm = kHypervisorVm;
+  uint16_t context = kNoContext;
+  uint32_t generation = 0;
+  BlockState state = BlockState::kIdle;
+  uint16_t flags = 0;
+  uint32_t trigger_id = 0;         // the last one whose counts are in
+  uint64_t reference_time_ns = 0;  // of that trigger
+  uint32_t sequence = 0;           // commits so far
+  bool operator==(const BlockHeader&) const = default;
+};
+
+struct Snapshot {
+  uint64_t boot_id = 0;
+  uint32_t snapshot_id = 0;
+  uint32_t catalog_hash = 0;  // of the catalogue that names the blocks and counters
+  uint32_t trigger_id = 0;
+  uint64_t reference_time_ns = 0;  // of the latch, since boot
+  uint32_t counters_per_block = 0;
+  std::vector<BlockHeader> blocks;
+  std::vector<uint64_t> counters;  // block after block, counters_per_block each, in the catalogue's order of events
+
+  std::span<const uint64_t> Counters(size_t block) const {
+    return std::span(counters).subspan(block * counters_per_block, counters_per_block);
+  }
+  bool operator==(const Snapshot&) const = default;
+};
+
+inline constexpr size_t kBlocksMax = 1 + kVmsMax + kContextsMax;
+
+// A whole snapshot stream, frame included.
+Bytes EncodeSnapshotStream(const Snapshot& snapshot);
+
+// From a peer: DATA_LOSS where the frame is damaged (DecodeStream), INVALID_ARGUMENT where its content makes no sense:
+// wrong kind, truncated, bytes left over, more than kBlocksMax blocks or kEventsMax counters, unknown state, no or
+// several blocks of one scope.
+absl::StatusOr<Snapshot> DecodeSnapshotStream(ByteSpan stream);
+
+}  // namespace sideband::mailbox
+
+#endif  // SIDEBAND_PROTO_MAILBOX_SNAPSHOT_H_

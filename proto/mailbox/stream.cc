@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/mailbox/stream.h"
+
+#include <utility>
+
+namespace sideband::mailbox {
+
+Bytes EncodeStream(const StreamHeader& header, ByteSpan payload) {
+  ByteWriter out;
+  out.U32(kStreamMagic);
+  out.U8(static_cast<uint8_t>(header.kind));
+  out.U8(static_cast<uint8_t>(header.framing));
+  out.U16(0);  // reserved
+  out.U64(header.boot_id);
+  out.U32(header.snapshot_id);
+  out.U32(header.base_id);
+  out.U32(static_cast<uint32_t>(payload.size()));
+  out.Raw(payload);
+  out.U32(Crc32c(out.written()));
+  return std::move(out).Take();
+}
+
+absl::StatusOr<Stream> DecodeStream(ByteSpan bytes) {
+  if (bytes.size() < kStreamHeaderBytes + kStreamCrcBytes) return absl::DataLossError("stream: truncated");
+  const ByteSpan summed = bytes.first(bytes.size() - kStreamCrcBytes);
+  if (ByteReader(bytes.last(kStreamCrcBytes)).U32() != Crc32c(summed)) return absl::DataLossError("stream: wrong CRC");
+  ByteReader in(summed);
+  if (in.U32() != kStreamMagic) return absl::DataLossError("stream: wrong magic");
+  const uint8_t kind = in.U8();
+  const uint8_t framing = in.U8();
+  if (kind != static_cast<uint8_t>(StreamKind::kCatalog) && kind != static_cast<uint8_t>(StreamKind::kSnapshot)) {
+    return absl::UnimplementedError("stream: unknown kind");
+  }
+  if (framing != static_cast<uint8_t>(Framing::kPlain)) return absl::UnimplementedError("stream: unknown framing");
+  in.U16();
+  StreamHeader header{.kind = static_cast<StreamKind>(kind), .framing = static_cast<Framing>(framing)};
+  header.boot_id = in.U64();
+  header.snapshot_id = in.U32();
+  header.base_id = in.U32();
+  const uint32_t size = in.U32();
+  if (size != in.remaining()) return absl::DataLossError("stream: length does not match");
+  return Stream{header, in.Raw(size)};
+}
+
+}  // namespace sideband::mailbox

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The frame around a catalogue or a snapshot: a fixed header, a payload, and a CRC-32C over both (README.md).
+//   const Bytes stream = EncodeStream({.kind = StreamKind::kSnapshot, .boot_id = boot, .snapshot_id = 7}, payload);
+//   SIDEBAND_ASSIGN_OR_RETURN(const Stream stream, DecodeStream(bytes));   // stream.payload views into `bytes`
+#ifndef SIDEBAND_PROTO_MAILBOX_STREAM_H_
+#define SIDEBAND_PROTO_MAILBOX_STREAM_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "proto/base/bytes.h"
+
+namespace sideband::mailbox {
+
+enum class StreamKind : uint8_t { kCatalog = 1, kSnapshot = 2 };
+
+// How the payload's counters are written. More will come; a reader refuses what it does not know.
+enum class Framing : uint8_t { kPlain = 1 };
+
+struct StreamHeader {
+  StreamKind kind;
+  Framing framing = Framing::kPlain;
+  uint64_t boot_id = 0;
+  uint32_t snapshot_id = 0;  // 0 in a catalogue
+  uint32_t base_id = 0;      // the acknowledged snapshot that counters are relative to; 0: they are absolute
+  bool operator==(const StreamHeader&) const = default;
+};
+
+inline constexpr uint32_t kStreamMagic = 0x314B4253;  // "SBK1"
+inline constexpr size_t kStreamHeaderBytes = 28;
+inline constexpr size_t kStreamCrcBytes = 4;
+
+struct Stream {
+  StreamHeader header;
+  ByteSpan payload;
+};
+
+Bytes EncodeStream(const StreamHeader& header, ByteSpan payload);
+
+// DATA_LOSS for wrong magic, length or CRC (a damaged stream: read it again); UNIMPLEMENTED for a kind or framing that
+// this program does not know. `bytes` must outlive the result.
+absl::StatusOr<Stream> DecodeStream(ByteSpan bytes);
+
+}  // namespace sideband::mailbox
+
+#endif  // SIDEBAND_PROTO_MAILBOX_STREAM_H_

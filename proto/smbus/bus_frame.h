@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The virtual bus on a Unix stream socket: a controller sends a frame with a whole transaction and receives a frame
+// with its result. Frames of several controllers are served one at a time, in the order of their arrival: that is the
+// bus's arbitration. Layout and a worked example: README.md.
+//   SIDEBAND_RETURN_IF_ERROR(Send(fd, EncodeTransfer(transfer)));
+//   … read kFrameHeaderBytes, then FrameBodySize(header) bytes …
+//   SIDEBAND_ASSIGN_OR_RETURN(TransferResult result, DecodeResult(body));
+#ifndef SIDEBAND_PROTO_SMBUS_BUS_FRAME_H_
+#define SIDEBAND_PROTO_SMBUS_BUS_FRAME_H_
+
+#include "absl/status/statusor.h"
+#include "proto/base/bytes.h"
+#include "proto/smbus/transfer.h"
+
+namespace sideband::smbus {
+
+inline constexpr uint8_t kBusFrameVersion = 1;
+// The body's length, u32.
+inline constexpr size_t kFrameHeaderBytes = 4;
+// No frame is longer; a longer one is refused before it is read.
+inline constexpr size_t kFrameBodyBytesMax = 16 + kMessagesMax * (kMessageBytesMax + 8);
+
+// A whole frame, header included.
+Bytes EncodeTransfer(const Transfer& transfer);
+Bytes EncodeResult(const TransferResult& result);
+
+// The length of the body that follows this header; INVALID_ARGUMENT above kFrameBodyBytesMax.
+absl::StatusOr<size_t> FrameBodySize(ByteSpan header);
+
+// Bodies come from the peer: anything but a well-formed one is INVALID_ARGUMENT. A decoded transfer keeps to
+// kMessagesMax and kMessageBytesMax, and its addresses to 7 bits.
+absl::StatusOr<Transfer> DecodeTransfer(ByteSpan body);
+absl::StatusOr<TransferResult> DecodeResult(ByteSpan body);
+
+}  // namespace sideband::smbus
+
+#endif  // SIDEBAND_PROTO_SMBUS_BUS_FRAME_H_

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The hypervisor's schedule of a replayed trace: the file C.csv of `sideband-mcu replay`.
+//   start_cycle,end_cycle,vm,context,slice
+//   4,887,vm1,ctx0,0
+//   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<Residency> schedule, LoadSchedule("C.csv"));
+// The first row names the columns, in any order; those not known are ignored, `slice` may be left out. Fields have no
+// quotes. Blank lines and the carriage returns of CRLF are ignored.
+#ifndef SIDEBAND_SIM_WAVEFORM_SCHEDULE_H_
+#define SIDEBAND_SIM_WAVEFORM_SCHEDULE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace sideband::sim {
+
+inline constexpr uint32_t kScheduleSliceMax = 63;
+inline constexpr size_t kScheduleNameSizeMax = 64;
+
+// A context is on a slice in the cycles [start_cycle, end_cycle), which are not empty.
+struct Residency {
+  uint64_t start_cycle = 0;
+  uint64_t end_cycle = 0;
+  std::string vm;       // never empty, never the reserved vm0
+  std::string context;  // empty: the VM is resident without a context
+  uint32_t slice = 0;   // at most kScheduleSliceMax
+  size_t line = 0;      // in the file, for messages
+
+  bool operator==(const Residency&) const = default;
+};
+
+// The rows in the file's order; those of one slice are sorted and do not overlap. There may be none. Every error is
+// "FILE:LINE: what is wrong".
+absl::StatusOr<std::vector<Residency>> LoadSchedule(const std::string& path);
+// `path` is for messages only.
+absl::StatusOr<std::vector<Residency>> ParseSchedule(const std::string& text, const std::string& path);
+
+}  // namespace sideband::sim
+
+#endif  // SIDEBAND_SIM_WAVEFORM_SCHEDULE_H_

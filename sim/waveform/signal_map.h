@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which signal of a waveform feeds which event: the file S.json of `sideband-mcu replay`.
+//   {"clock": "TOP.clk",
+//    "events": [{"name": "issue_cycles", "signal": "TOP.core.issue_valid", "op": "high", "bit": 0},
+//               {"name": "stall_cycles", "signal": "TOP.core.state", "op": "equals", "value": 3, "ulc": "core"}]}
+//   SIDEBAND_ASSIGN_OR_RETURN(const SignalMap map, SignalMap::Load(path));
+//   for (const EventSpec& event : map.events()) …
+// Names of signals are checked only when a trace is opened (trace_reader.h).
+#ifndef SIDEBAND_SIM_WAVEFORM_SIGNAL_MAP_H_
+#define SIDEBAND_SIM_WAVEFORM_SIGNAL_MAP_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace sideband::sim {
+
+// What an event adds in a cycle, of the signal or of the one bit that `bit` selects.
+enum class EventOp {
+  kHigh,      // 1 if any bit is set
+  kLow,       // 1 if no bit is set
+  kRise,      // 1 if high now and not high in the cycle before; not high before cycle 0
+  kEquals,    // 1 if the vector equals EventSpec::value
+  kPopcount,  // the number of set bits
+  kValue,     // the vector as an unsigned number
+};
+
+struct EventSpec {
+  std::string name;  // several events may share one: they add up in one counter
+  std::string signal;
+  EventOp op = EventOp::kHigh;
+  std::optional<uint32_t> bit;  // an index within the signal's declared range
+  uint64_t value = 0;           // of kEquals
+  std::string ulc;              // events of one name share a unit-level counter; empty: packed in order
+  size_t line = 0;              // in the file, for messages
+};
+
+// Immutable.
+class SignalMap {
+ public:
+  // Every error is "FILE:LINE: what is wrong": unknown keys and ops, empty names, a missing or needless value, no event.
+  static absl::StatusOr<SignalMap> Load(const std::string& path);
+  // `path` is for messages only.
+  static absl::StatusOr<SignalMap> Parse(const std::string& text, const std::string& path);
+
+  const std::string& clock() const { return clock_; }
+  const std::vector<EventSpec>& events() const { return events_; }
+  size_t clock_line() const { return clock_line_; }
+
+  // INVALID_ARGUMENT "FILE:LINE: what" for a line of this file.
+  absl::Status Error(size_t line, absl::string_view what) const;
+
+ private:
+  SignalMap() = default;
+
+  std::string path_;
+  std::string clock_;
+  size_t clock_line_ = 0;
+  std::vector<EventSpec> events_;
+};
+
+}  // namespace sideband::sim
+
+#endif  // SIDEBAND_SIM_WAVEFORM_SIGNAL_MAP_H_

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads a VCD waveform, plain or gzip, as a stream of chunks of packed wires, in constant memory whatever its length.
+// Cost per cycle is proportional to what changes in it.
+//   SIDEBAND_ASSIGN_OR_RETURN(const auto reader, TraceReader::Open("t.vcd.gz", map));
+//   for (;;) {
+//     SIDEBAND_ASSIGN_OR_RETURN(const PackedWires* chunk, reader->Next());
+//     if (chunk == nullptr) break;
+//     chunk->AddCounts(chunk->range(), wires, sums);
+//   }
+//
+// Time. Cycle k is the k-th rising edge of the clock: a change to 1 from 0, x or z. The clock's very first value is no
+// edge. A signal's value in cycle k is the one it held before that edge: every change stamped with the edge's own time
+// counts from cycle k+1, whatever the order within the file. Changes before the first time stamp are initial values. x
+// and z count as 0, so that a signal which has not been given a value yet is 0.
+#ifndef SIDEBAND_SIM_WAVEFORM_TRACE_READER_H_
+#define SIDEBAND_SIM_WAVEFORM_TRACE_READER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "sim/waveform/chunk_writer.h"
+#include "sim/waveform/code_table.h"
+#include "sim/waveform/event_wires.h"
+#include "sim/waveform/signal_map.h"
+#include "sim/waveform/signal_probes.h"
+#include "sim/waveform/vcd_lexer.h"
+#include "sim/waveform/vcd_value.h"
+#include "sim/wires/packed_wires.h"
+
+namespace sideband::sim {
+
+// Every error is one line "FILE:LINE: what is wrong", with the trace's line, or the signal map's for an event that the
+// trace does not support. Not thread-safe.
+class TraceReader {
+ public:
+  // A multiple of 64, so that the chunks of a trace can be laid side by side.
+  static constexpr uint64_t kChunkCycles = 4096;
+
+  // Reads the header and binds the events to signals; the map is not needed afterwards.
+  static absl::StatusOr<std::unique_ptr<TraceReader>> Open(const std::string& path, const SignalMap& map);
+
+  TraceReader(const TraceReader&) = delete;
+  TraceReader& operator=(const TraceReader&) = delete;
+
+  // The wires of event i of the map, valid as long as the reader.
+  std::span<const EventWire> wires(size_t event) const { return event_wires_.wires(event); }
+  const EventWires& event_wires() const { return event_wires_; }
+  uint32_t wire_count() const { return event_wires_.wire_count(); }
+
+  // The next kChunkCycles cycles, fewer only in the last chunk, and null after it. The chunk is the reader's and valid
+  // until the next call. After an error the same error again.
+  absl::StatusOr<const PackedWires*> Next();
+
+  // Cycles so far; once Next() has returned null, those of the whole trace.
+  uint64_t cycles() const { return cycles_; }
+  const std::string& path() const { return lexer_->path(); }
+
+ private:
+  TraceReader(std::unique_ptr<VcdLexer> lexer, CodeTable codes, EventWires event_wires, SignalProbes probes,
+              uint32_t clock);
+
+  bool ChunkIsFull() const { return cycles_ - chunk_begin_ == kChunkCycles; }
+  absl::Status FillChunk();
+  // The items of a VCD body; each starts with the lexer's current token.
+  absl::Status Item(absl::string_view token);
+  absl::Status Time(absl::string_view digits);
+  absl::Status Vector(absl::string_view digits);
+  absl::Status RealOrString(absl::string_view token);
+  absl::Status Keyword(absl::string_view token);
+  // A change of the signal with this code to value_.
+  absl::Status Change(absl::string_view code);
+  absl::Status Drive(uint32_t slot);
+  void ClockChanged(bool high);
+  absl::StatusOr<absl::string_view> CodeToken();
+
+  // Constant after Open().
+  const std::unique_ptr<VcdLexer> lexer_;
+  const CodeTable codes_;
+  const EventWires event_wires_;
+  const uint32_t clock_;  // the clock's slot
+
+  SignalProbes probes_;
+  ChunkWriter writer_;
+  VcdValue value_;
+  absl::Status status_;
+  std::optional<uint64_t> time_;
+  std::optional<bool> clock_high_;
+  uint64_t cycles_ = 0;
+  uint64_t chunk_begin_ = 0;
+};
+
+}  // namespace sideband::sim
+
+#endif  // SIDEBAND_SIM_WAVEFORM_TRACE_READER_H_

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The wires of a unit that works whoever is resident (PCIe, NVLink, memory controller): its workload's own cycles are the
+// cycles of the clock.
+//   const SteadyWorkload wires(std::move(workload));
+//   wires.AddCounts({0, 511}, ids, sums);
+#ifndef SIDEBAND_SIM_WORKLOAD_STEADY_WORKLOAD_H_
+#define SIDEBAND_SIM_WORKLOAD_STEADY_WORKLOAD_H_
+
+#include <span>
+#include <utility>
+
+#include "sim/wires/wire_source.h"
+#include "sim/workload/workload.h"
+
+namespace sideband::sim {
+
+// Immutable: context switches do not touch it.
+class SteadyWorkload final : public WireSource {
+ public:
+  explicit SteadyWorkload(Workload workload) : workload_(std::move(workload)) {}
+
+  void AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const override {
+    workload_.AddCounts(range, wires, sums);
+  }
+
+ private:
+  const Workload workload_;
+};
+
+}  // namespace sideband::sim
+
+#endif  // SIDEBAND_SIM_WORKLOAD_STEADY_WORKLOAD_H_

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The wires of a slice that contexts take turns on, each with its own workload. A context's workload advances only while
+// it is resident, so what it counts does not depend on when it was scheduled.
+//   SyntheticSlice slice;
+//   SIDEBAND_RETURN_IF_ERROR(slice.Add("vm1", "ctx0", std::move(workload)));
+//   slice.SwitchIn("vm1", "ctx0", 1000);
+//   slice.AddCounts({1000, 1511}, wires, sums);   // the context's own cycles 0 to 510
+//   slice.SwitchOut(1511);
+#ifndef SIDEBAND_SIM_WORKLOAD_SYNTHETIC_SLICE_H_
+#define SIDEBAND_SIM_WORKLOAD_SYNTHETIC_SLICE_H_
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "sim/wires/wire_source.h"
+#include "sim/workload/workload.h"
+
+namespace sideband::sim {
+
+// Not thread-safe.
+class SyntheticSlice final : public WireSource {
+ public:
+  SyntheticSlice() = default;
+  SyntheticSlice(const SyntheticSlice&) = delete;
+  SyntheticSlice& operator=(const SyntheticSlice&) = delete;
+
+  // What the context (or, with an empty one, the VM without a context) does while resident. ALREADY_EXISTS if it has a
+  // workload; INVALID_ARGUMENT if the workload has not as many wires as the ones before.
+  absl::Status Add(absl::string_view vm, absl::string_view context, Workload workload);
+
+  // Whoever is resident until then is switched out at `cycle`. A context that has no workload leaves the wires at 0.
+  void SwitchIn(absl::string_view vm, absl::string_view context, uint64_t cycle) override;
+  void SwitchOut(uint64_t cycle) override;
+
+  // Cycles before the current residency count as 0, as do all with nobody resident.
+  void AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const override;
+
+  // The context's own cycles in its residencies that have ended; 0 for one without a workload.
+  uint64_t own_cycles(absl::string_view vm, absl::string_view context) const;
+
+ private:
+  using Key = std::pair<std::string, std::string>;
+  struct Context {
+    Workload workload;
+    uint64_t own_cycles = 0;
+  };
+
+  std::map<Key, Context> contexts_;
+  Context* resident_ = nullptr;  // into contexts_
+  uint64_t resident_since_ = 0;
+};
+
+}  // namespace sideband::sim
+
+#endif  // SIDEBAND_SIM_WORKLOAD_SYNTHETIC_SLICE_H_

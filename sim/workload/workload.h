@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a context does in its own cycles, from 0: phases repeated for ever, in which each wire is 1 at a steady rate. Any
+// prefix is counted in closed form, so that days of device time cost nothing and every count can be foretold.
+//   SIDEBAND_ASSIGN_OR_RETURN(const Workload work, Workload::Create({.phases = {{PhaseKind::kGemm, 200'000},
+//                                                                              {PhaseKind::kAllReduce, 40'000}},
+//                                                                   .seed = 7,
+//                                                                   .wire_events = {"tensor_active_cycles"}}));
+//   work.CumulativeCount(0, 1'000'000'000);
+//
+// Definition. Wire w has in phase p a rate r (the event's base rate, varied by up to 10 % by the seed) and an offset o,
+// both in units of 2^-32, and is 1 in cycle n of the phase if floor((n+1)r + o) > floor(nr + o). Each turn is the same.
+#ifndef SIDEBAND_SIM_WORKLOAD_WORKLOAD_H_
+#define SIDEBAND_SIM_WORKLOAD_WORKLOAD_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "sim/wires/wire_source.h"
+#include "sim/workload/phase.h"
+
+namespace sideband::sim {
+
+struct PhaseSpec {
+  PhaseKind kind;
+  uint64_t cycles;
+};
+
+// Immutable, copyable.
+class Workload {
+ public:
+  static constexpr uint64_t kTurnCyclesMax = uint64_t{1} << 62;
+  // Bounds phases × wires, of 24 bytes each.
+  static constexpr size_t kTableMax = size_t{1} << 22;
+
+  struct Options {
+    std::vector<PhaseSpec> phases;         // one at least, none empty, kTurnCyclesMax together at most
+    uint64_t seed = 0;                     // two contexts of one kind differ by their seeds
+    std::vector<std::string> wire_events;  // per wire the name of the event that it carries; may repeat
+  };
+  static absl::StatusOr<Workload> Create(const Options& options);
+
+  // How often the wire is 1 in the context's first `cycles` cycles: any number of them, exact.
+  uint64_t CumulativeCount(WireId wire, uint64_t cycles) const { return CountBefore(wire, Locate(cycles)); }
+  // Whether the wire is 1 in one cycle, by the definition; the sum over cycles equals CumulativeCount.
+  bool Bit(WireId wire, uint64_t cycle) const;
+
+  // Adds to sums[i] the count of wires[i] in `own`, a range of the context's own cycles; cheaper than one by one.
+  void AddCounts(CycleRange own, std::span<const WireId> wires, std::span<uint64_t> sums) const;
+
+  uint32_t wire_count() const { return wire_count_; }
+  uint64_t turn_cycles() const { return phase_begins_.back(); }
+
+ private:
+  // One wire in one phase.
+  struct Pattern {
+    uint64_t rate;
+    uint32_t offset;
+    uint64_t before;  // ones of the turn before this phase
+  };
+  // A cycle as seen by every wire.
+  struct Position {
+    uint64_t turns;
+    size_t phase;
+    uint64_t cycle;  // within the phase
+  };
+
+  Workload() = default;
+
+  void AppendPhase(const PhaseSpec& phase, const Options& options);
+  Position Locate(uint64_t cycle) const;
+  const Pattern& pattern(WireId wire, size_t phase) const { return patterns_[phase * wire_count_ + wire]; }
+  uint64_t CountBefore(WireId wire, const Position& position) const;
+
+  uint32_t wire_count_ = 0;
+  std::vector<uint64_t> phase_begins_{0};  // one more than phases; the last is the length of a turn
+  std::vector<Pattern> patterns_;          // phase by phase
+  std::vector<uint64_t> turn_counts_;      // per wire, ones of a turn
+};
+
+}  // namespace sideband::sim
+
+#endif  // SIDEBAND_SIM_WORKLOAD_WORKLOAD_H_
