@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The whole counter pipeline, wired as in the block diagram: the only place where its blocks meet.
+//
+//   SIDEBAND_ASSIGN_OR_RETURN(const auto chip, Chip::Create(config));
+//   const BlockId vm = chip->memory().Create(1, mailbox::kNoContext), context = chip->memory().Create(1, 0);
+//   chip->Attach(0, wires);
+//   chip->AdvanceTo(100);
+//   chip->SwitchTo(0, Binding{vm, context});       // on slice 0 from cycle 100 on
+//   chip->AdvanceTo(5000);
+//   chip->SwitchTo(0, std::nullopt);               // until cycle 5000
+//   chip->memory().counters(context);
+//
+// Time. Cycles count the clock of the watched units. A context switch halts its slice, so it takes no cycle of that
+// clock; what it costs follows from the latencies and is reported. Totals never depend on latencies, depths or periods.
+#ifndef SIDEBAND_SECURE_MCU_CHIP_CHIP_H_
+#define SIDEBAND_SECURE_MCU_CHIP_CHIP_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "secure_mcu/chip/pipeline_config.h"
+#include "secure_mcu/chip/record_mover.h"
+#include "secure_mcu/pipeline/arbiter.h"
+#include "secure_mcu/pipeline/counter_collection_unit.h"
+#include "secure_mcu/pipeline/memory_blocks.h"
+#include "secure_mcu/pipeline/reduction_channel.h"
+#include "secure_mcu/pipeline/trigger_block.h"
+#include "secure_mcu/pipeline/unit_level_counter.h"
+#include "sim/wires/wire_source.h"
+
+namespace sideband::mcu {
+
+struct ChipStats {
+  uint64_t triggers = 0;
+  uint64_t trigger_overruns = 0;
+  uint64_t stall_cycles = 0;
+  uint64_t buffer_high_water = 0;
+  uint64_t commits = 0;
+  uint64_t commit_wait_cycles = 0;
+  uint64_t mmu_faults = 0;
+  uint64_t switches = 0;
+  uint64_t switch_cycles = 0;      // of all switches
+  uint64_t switch_cycles_max = 0;  // of the dearest
+};
+
+// Not thread-safe.
+class Chip {
+ public:
+  // INVALID_ARGUMENT where Validate(config) says so.
+  static absl::StatusOr<std::unique_ptr<Chip>> Create(const PipelineConfig& config);
+  Chip(const Chip&) = delete;
+  Chip& operator=(const Chip&) = delete;
+
+  MemoryBlocks& memory() { return memory_; }
+  const MemoryBlocks& memory() const { return memory_; }
+
+  // The wires of a slice, or of the device-scope units (kDeviceChannel), from now on. They must hold the cycles up to
+  // the next AdvanceTo and live until the next Attach.
+  void Attach(uint8_t channel, const sim::WireSource& wires);
+
+  // The cycles below are counted.
+  uint64_t now() const { return now_; }
+  // The device's reference clock at now(), nanoseconds since cycle 0.
+  uint64_t ReferenceTimeNs() const;
+  // Counts on; every slice and the device-scope units must have wires. `cycle` below now() does nothing.
+  void AdvanceTo(uint64_t cycle);
+
+  // Takes whoever is resident off the slice at now() and puts `to` there, by the eleven steps. Returns their cost in
+  // cycles.
+  uint64_t SwitchTo(uint8_t slice, std::optional<Binding> to);
+  const std::optional<Binding>& resident(uint8_t slice) const { return bound_[slice]; }
+
+  // Trigger and flush of every unit: the memory blocks then hold exactly the cycles below now(). Returns the trigger's
+  // id.
+  uint32_t Latch();
+
+  ChipStats stats() const;
+
+ private:
+  // A unit-level counter, where it belongs, and room for its values on their way.
+  struct Unit {
+    UnitLevelCounter ulc;
+    size_t ccu;
+    size_t index;  // within its collection unit
+    uint8_t channel;
+    std::vector<uint64_t> values;
+  };
+
+  Chip(const PipelineConfig& config, std::vector<CounterCollectionUnit> ccus, std::vector<Unit> units,
+       std::shared_ptr<const EventMeanings> meanings);
+
+  uint64_t NextStop(uint64_t cycle) const;
+  uint64_t ThresholdStop() const;
+  void CountTo(uint64_t cycle);
+  void FireDue();
+  void RouteRecord(const Record& record);
+
+  void TriggerAll();
+  uint64_t Flush(std::optional<uint8_t> channel, uint32_t trigger_id);
+  void Enable(uint8_t channel);
+  void Disable(uint8_t channel);
+  void Commit(size_t channel);
+  void CommitAll();
+  void UpdateStates();
+
+  // Constant after construction.
+  const PipelineConfig config_;
+
+  std::vector<CounterCollectionUnit> ccus_;
+  std::vector<Unit> units_;
+  std::vector<ReductionChannel> channels_;  // one per slice, then the hypervisor's
+  RecordMover mover_;
+  TriggerBlock triggers_;
+  Arbiter arbiter_;
+  Mmu mmu_;
+  MemoryBlocks memory_;
+  std::vector<std::optional<Binding>> bound_;  // what each slice's channel is pointed at
+  std::vector<const sim::WireSource*> wires_;  // per slice, then the device-scope units'
+  uint64_t now_ = 0;
+  uint64_t next_commit_;
+  ChipStats stats_;  // what no block counts itself
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_CHIP_CHIP_H_

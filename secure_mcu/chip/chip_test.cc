@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/chip/chip.h"
+
+#include <gtest/gtest.h>
+
+namespace sideband::mcu {
+namespace {
+
+// Every wire is always 1.
+class AllOnes final : public sim::WireSource {
+ public:
+  void AddCounts(sim::CycleRange range, std::span<const sim::WireId>, std::span<uint64_t> sums) const override {
+    for (uint64_t& sum : sums) sum += range.size();
+  }
+};
+
+PipelineConfig OneWire() {
+  PipelineConfig config{.slices = 1, .events = 1};
+  config.ccus = Pack("slice0", 0, {{.wire = 0, .meaning = {0, 0}}}, UlcSpec{});
+  return config;
+}
+
+struct Rig {
+  explicit Rig(const PipelineConfig& config) : chip(*Chip::Create(config)) {
+    vm = chip->memory().Create(1, mailbox::kNoContext);
+    first = chip->memory().Create(1, 0);
+    second = chip->memory().Create(1, 1);
+    for (uint8_t slice = 0; slice < config.slices; ++slice) chip->Attach(slice, wires);
+    chip->Attach(kDeviceChannel, wires);
+  }
+  uint64_t Count(BlockId block) const { return chip->memory().counters(block)[0]; }
+
+  AllOnes wires;
+  std::unique_ptr<Chip> chip;
+  BlockId vm, first, second;
+};
+
+TEST(ChipTest, EveryCycleOfAResidencyIsCountedOnce) {
+  Rig rig(OneWire());
+  rig.chip->AdvanceTo(100);
+  rig.chip->SwitchTo(0, Binding{rig.vm, rig.first});
+  rig.chip->AdvanceTo(1000);
+  rig.chip->SwitchTo(0, Binding{rig.vm, rig.second});
+  rig.chip->AdvanceTo(1001);
+  rig.chip->SwitchTo(0, std::nullopt);
+  rig.chip->AdvanceTo(5000);
+  rig.chip->Latch();
+  EXPECT_EQ(rig.Count(rig.first), 900u);
+  EXPECT_EQ(rig.Count(rig.second), 1u) << "a residency of one cycle";
+  EXPECT_EQ(rig.Count(rig.vm), 901u);
+  EXPECT_EQ(rig.Count(0), 901u) << "the hypervisor's";
+}
+
+TEST(ChipTest, AVmMayBeResidentWithoutAContext) {
+  Rig rig(OneWire());
+  rig.chip->SwitchTo(0, Binding{rig.vm, std::nullopt});
+  rig.chip->AdvanceTo(10);
+  rig.chip->SwitchTo(0, std::nullopt);
+  EXPECT_EQ(rig.Count(rig.vm), 10u);
+  EXPECT_EQ(rig.Count(rig.first), 0u);
+}
+
+TEST(ChipTest, LatchHoldsExactlyTheCyclesBelowNowAndDisturbsNothing) {
+  Rig rig(OneWire());
+  rig.chip->SwitchTo(0, Binding{rig.vm, rig.first});
+  for (const uint64_t cycle : {1u, 2u, 511u, 512u, 700u, 65'536u, 65'537u, 300'000u}) {
+    rig.chip->AdvanceTo(cycle);
+    rig.chip->Latch();
+    EXPECT_EQ(rig.Count(rig.first), cycle);
+    EXPECT_EQ(rig.Count(0), cycle);
+  }
+}
+
+TEST(ChipTest, DeviceScopeCountsAlwaysAndForTheHypervisorOnly) {
+  PipelineConfig config = OneWire();
+  config.ccus = Pack("device", kDeviceChannel, {{.wire = 0, .meaning = {0, 0}}}, UlcSpec{});
+  Rig rig(config);
+  rig.chip->AdvanceTo(50);
+  rig.chip->SwitchTo(0, Binding{rig.vm, rig.first});
+  rig.chip->AdvanceTo(100);
+  rig.chip->Latch();
+  EXPECT_EQ(rig.Count(0), 100u);
+  EXPECT_EQ(rig.Count(rig.vm), 0u);
+  EXPECT_EQ(rig.Count(rig.first), 0u);
+}
+
+TEST(ChipTest, ReachedThresholdTriggersByItself) {
+  PipelineConfig config = OneWire();
+  config.trigger_period = config.commit_period = 0;
+  config.ccus[0].threshold = 2000;
+  Rig rig(config);
+  rig.chip->SwitchTo(0, Binding{rig.vm, rig.first});
+  rig.chip->AdvanceTo(10'000);
+  EXPECT_GE(rig.chip->stats().triggers, 4u);
+  rig.chip->Latch();
+  EXPECT_EQ(rig.Count(rig.first), 10'000u);
+  EXPECT_EQ(rig.chip->memory().header(rig.first).flags, 0);
+}
+
+TEST(ChipTest, SaturationIsFlaggedOnEveryBlockThatItTouches) {
+  PipelineConfig config = OneWire();
+  config.trigger_period = config.commit_period = 0;
+  config.ccus[0].threshold = 0;  // nothing empties the 28 bits in time
+  Rig rig(config);
+  rig.chip->SwitchTo(0, Binding{rig.vm, rig.first});
+  rig.chip->AdvanceTo(uint64_t{1} << 29);
+  rig.chip->Latch();
+  EXPECT_EQ(rig.Count(rig.first), kCcuCounterMax);
+  for (const BlockId block : {BlockId{0}, rig.vm, rig.first}) {
+    EXPECT_EQ(rig.chip->memory().header(block).flags, mailbox::kFlagOverflow) << block;
+  }
+  EXPECT_EQ(rig.chip->memory().header(rig.second).flags, 0);
+}
+
+TEST(ChipTest, AnOverrunIsFlaggedAndNothingIsLost) {
+  PipelineConfig config = OneWire();
+  config.trigger_period = 3;
+  config.record_cycles = 100;  // records leave more slowly than triggers come
+  Rig rig(config);
+  rig.chip->SwitchTo(0, Binding{rig.vm, rig.first});
+  rig.chip->AdvanceTo(10'000);
+  rig.chip->Latch();
+  EXPECT_EQ(rig.Count(rig.first), 10'000u);
+  EXPECT_GT(rig.chip->stats().trigger_overruns, 0u);
+  EXPECT_EQ(rig.chip->memory().header(rig.first).flags, mailbox::kFlagTriggerOverrun);
+}
+
+TEST(ChipTest, StatesFollowTheResident) {
+  Rig rig(OneWire());
+  rig.chip->SwitchTo(0, Binding{rig.vm, rig.first});
+  EXPECT_EQ(rig.chip->memory().header(rig.vm).state, mailbox::BlockState::kActive);
+  EXPECT_EQ(rig.chip->memory().header(rig.first).state, mailbox::BlockState::kActive);
+  EXPECT_EQ(rig.chip->memory().header(rig.second).state, mailbox::BlockState::kIdle);
+  rig.chip->SwitchTo(0, Binding{rig.vm, rig.second});
+  EXPECT_EQ(rig.chip->memory().header(rig.vm).state, mailbox::BlockState::kActive);
+  EXPECT_EQ(rig.chip->memory().header(rig.first).state, mailbox::BlockState::kIdle);
+  rig.chip->SwitchTo(0, std::nullopt);
+  EXPECT_EQ(rig.chip->memory().header(rig.vm).state, mailbox::BlockState::kIdle);
+}
+
+TEST(ChipTest, ASwitchCostsMoreWhenRecordsMustDrain) {
+  PipelineConfig config = OneWire();
+  config.switch_step_cycles = 2;
+  Rig rig(config);
+  EXPECT_EQ(rig.chip->SwitchTo(0, Binding{rig.vm, rig.first}), 22u) << "nothing to flush";
+  rig.chip->AdvanceTo(10);
+  EXPECT_GT(rig.chip->SwitchTo(0, std::nullopt), 22u);
+  EXPECT_EQ(rig.chip->stats().switches, 2u);
+}
+
+TEST(ChipTest, ReferenceTimeIsExactForLongRuns) {
+  PipelineConfig config = OneWire();
+  config.clock_hz = 3;
+  Rig rig(config);
+  rig.chip->AdvanceTo(30'000'000'000);
+  EXPECT_EQ(rig.chip->ReferenceTimeNs(), 10'000'000'000'000'000'000u);
+}
+
+TEST(ChipTest, RefusesWhatCannotWork) {
+  const struct {
+    void (*spoil)(PipelineConfig&);
+    const char* message;
+  } kCases[] = {
+      {[](PipelineConfig& c) { c.slices = 0; }, "slices is 0, must be from 1 to 64"},
+      {[](PipelineConfig& c) { c.events = 0; }, "events is 0, must be from 1 to 4096"},
+      {[](PipelineConfig& c) { c.buffer_depth = 0; }, "buffer_depth is 0, must be from 1 to 65536"},
+      {[](PipelineConfig& c) { c.ccus[0].channel = 1; }, "slice0.ccu0: slice is 1, must be from 0 to 0"},
+      {[](PipelineConfig& c) { c.ccus[0].ulcs[0].inputs[0].meaning.event = 1; },
+       "slice0.ccu0: ulc0: event is 1, must be from 0 to 0"},
+      {[](PipelineConfig& c) { c.ccus[0].ulcs[0].period = 512; },
+       "slice0.ccu0: ulc0: period is 512, must be from 1 to 511"},
+  };
+  for (const auto& test : kCases) {
+    PipelineConfig config = OneWire();
+    test.spoil(config);
+    EXPECT_EQ(Chip::Create(config).status().message(), test.message);
+  }
+}
+
+TEST(PackTest, FillsUnitsOf45AndCollectionUnitsOf48) {
+  const std::vector<CounterInput> inputs(45 * 48 + 1);
+  const auto ccus = Pack("s", 0, inputs, UlcSpec{});
+  ASSERT_EQ(ccus.size(), 2u);
+  EXPECT_EQ(ccus[0].ulcs.size(), 48u);
+  EXPECT_EQ(ccus[0].ulcs[47].inputs.size(), 45u);
+  EXPECT_EQ(ccus[1].ulcs.size(), 1u);
+  EXPECT_EQ(ccus[1].ulcs[0].inputs.size(), 1u);
+}
+
+}  // namespace
+}  // namespace sideband::mcu

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/chip/pipeline_config.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
+#include "proto/mailbox/catalog.h"
+#include "secure_mcu/pipeline/unit_level_counter.h"
+
+namespace sideband::mcu {
+namespace {
+
+constexpr uint32_t kShiftMax = 31;
+constexpr uint32_t kLatencyMax = 65'536;
+
+absl::Status CheckRange(absl::string_view field, uint64_t value, uint64_t low, uint64_t high) {
+  if (value >= low && value <= high) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(field, " is ", value, ", must be from ", low, " to ", high));
+}
+
+absl::Status Named(const std::string& name, const absl::Status& status) {
+  return status.ok() ? status : absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
+}
+
+UnitLevelCounter::Config CounterConfig(const UlcSpec& ulc) {
+  UnitLevelCounter::Config config{.counter_bits = ulc.counter_bits, .period = ulc.period, .lanes = ulc.lanes};
+  for (const CounterInput& input : ulc.inputs) config.wires.push_back(input.wire);
+  return config;
+}
+
+absl::Status ValidateUlc(const UlcSpec& ulc, uint32_t events) {
+  SIDEBAND_RETURN_IF_ERROR(UnitLevelCounter::Validate(CounterConfig(ulc)));
+  for (const CounterInput& input : ulc.inputs) {
+    SIDEBAND_RETURN_IF_ERROR(CheckRange("event", input.meaning.event, 0, events - 1));
+    SIDEBAND_RETURN_IF_ERROR(CheckRange("shift", input.meaning.shift, 0, kShiftMax));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateCcu(const CcuSpec& ccu, const PipelineConfig& config) {
+  if (ccu.channel != kDeviceChannel) {
+    SIDEBAND_RETURN_IF_ERROR(CheckRange("slice", ccu.channel, 0, config.slices - 1));
+  }
+  SIDEBAND_RETURN_IF_ERROR(CheckRange("number of unit-level counters", ccu.ulcs.size(), 1, kCcuUlcsMax));
+  SIDEBAND_RETURN_IF_ERROR(CheckRange("threshold", ccu.threshold, 0, kCcuCounterMax));
+  for (const UlcSpec& ulc : ccu.ulcs) SIDEBAND_RETURN_IF_ERROR(Named(ulc.name, ValidateUlc(ulc, config.events)));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status Validate(const PipelineConfig& config) {
+  SIDEBAND_RETURN_IF_ERROR(CheckRange("slices", config.slices, 1, mailbox::kSlicesMax));
+  SIDEBAND_RETURN_IF_ERROR(CheckRange("events", config.events, 1, mailbox::kEventsMax));
+  SIDEBAND_RETURN_IF_ERROR(CheckRange("number of collection units", config.ccus.size(), 1, 65'535));
+  SIDEBAND_RETURN_IF_ERROR(CheckRange("clock_hz", config.clock_hz, 1, 100'000'000'000));
+  SIDEBAND_RETURN_IF_ERROR(CheckRange("buffer_depth", config.buffer_depth, 1, kLatencyMax));
+  SIDEBAND_RETURN_IF_ERROR(CheckRange("record_cycles", config.record_cycles, 1, kLatencyMax));
+  SIDEBAND_RETURN_IF_ERROR(CheckRange("route_cycles", config.route_cycles, 1, kLatencyMax));
+  SIDEBAND_RETURN_IF_ERROR(CheckRange("grant_cycles", config.grant_cycles, 1, kLatencyMax));
+  SIDEBAND_RETURN_IF_ERROR(CheckRange("switch_step_cycles", config.switch_step_cycles, 0, kLatencyMax));
+  for (const CcuSpec& ccu : config.ccus) SIDEBAND_RETURN_IF_ERROR(Named(ccu.name, ValidateCcu(ccu, config)));
+  return absl::OkStatus();
+}
+
+std::vector<CcuSpec> Pack(const std::string& name, uint8_t channel, const std::vector<CounterInput>& inputs,
+                          const UlcSpec& like) {
+  std::vector<CcuSpec> ccus;
+  for (size_t begin = 0; begin < inputs.size(); begin += kUlcCountersMax) {
+    if (ccus.empty() || ccus.back().ulcs.size() == kCcuUlcsMax) {
+      ccus.push_back({.name = absl::StrCat(name, ".ccu", ccus.size()), .channel = channel});
+    }
+    CcuSpec& ccu = ccus.back();
+    UlcSpec ulc = like;
+    ulc.name = absl::StrCat("ulc", ccu.ulcs.size());
+    const size_t end = std::min(inputs.size(), begin + kUlcCountersMax);
+    ulc.inputs.assign(inputs.begin() + begin, inputs.begin() + end);
+    ccu.ulcs.push_back(std::move(ulc));
+  }
+  return ccus;
+}
+
+}  // namespace sideband::mcu

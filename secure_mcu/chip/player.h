@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The hypervisor: moves contexts on and off the slices of a chip as a timeline says, and advances the chip between.
+//   Player player(*chip, timeline, sources);
+//   player.PlayTo(1'000'000);
+#ifndef SIDEBAND_SECURE_MCU_CHIP_PLAYER_H_
+#define SIDEBAND_SECURE_MCU_CHIP_PLAYER_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "secure_mcu/chip/chip.h"
+
+namespace sideband::mcu {
+
+// Who may be resident on a slice, by name and by memory block.
+struct Tenant {
+  std::string vm;
+  std::string context;  // empty: the VM without a context
+  Binding binding;
+};
+
+struct SwitchEvent {
+  uint64_t cycle = 0;
+  uint8_t slice = 0;
+  std::optional<size_t> tenant;  // an index into the timeline's tenants; none: the slice falls idle
+};
+
+// Switches in ascending order of cycle. May be endless.
+class Timeline {
+ public:
+  virtual ~Timeline() = default;
+  // The next switch that was not popped; none where there are no more.
+  virtual std::optional<SwitchEvent> Peek() const = 0;
+  virtual void Pop() = 0;
+  virtual const std::vector<Tenant>& tenants() const = 0;
+};
+
+// Not thread-safe.
+class Player {
+ public:
+  // `sources` has the wires of each slice, which are told of switches; all must outlive the player.
+  Player(Chip& chip, Timeline& timeline, std::vector<sim::WireSource*> sources)
+      : chip_(chip), timeline_(timeline), sources_(std::move(sources)) {}
+
+  // Makes every switch up to and including `cycle`, and counts the cycles below it.
+  void PlayTo(uint64_t cycle);
+  // Takes whoever is resident off every slice, now.
+  void Vacate();
+
+ private:
+  void Make(const SwitchEvent& event);
+
+  Chip& chip_;
+  Timeline& timeline_;
+  const std::vector<sim::WireSource*> sources_;
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_CHIP_PLAYER_H_

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The way of a record from the collection units through the channel buffer to the reduction channels, in device cycles:
+// a unit sends one every `record_cycles`, the buffer routes one every `route_cycles`, a full buffer stalls the units.
+#ifndef SIDEBAND_SECURE_MCU_CHIP_RECORD_MOVER_H_
+#define SIDEBAND_SECURE_MCU_CHIP_RECORD_MOVER_H_
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "secure_mcu/pipeline/channel_buffer.h"
+#include "secure_mcu/pipeline/counter_collection_unit.h"
+#include "secure_mcu/pipeline/record.h"
+
+namespace sideband::mcu {
+
+// Not thread-safe.
+class RecordMover {
+ public:
+  struct Latencies {
+    uint32_t buffer_depth;
+    uint32_t record_cycles;
+    uint32_t route_cycles;
+  };
+  using Route = std::function<void(const Record&)>;
+
+  // `ccus` must outlive it; `route` receives each record as it leaves the buffer.
+  RecordMover(Latencies latencies, std::vector<CounterCollectionUnit>& ccus, Route route);
+
+  // Moves what moves until `cycle`.
+  void RunTo(uint64_t cycle);
+  // Moves until `done` or until nothing is left to move; returns the cycles that this took. The pipeline's own cycle
+  // then runs ahead of the counted ones, which stand still while a slice is halted.
+  uint64_t RunUntil(const std::function<bool()>& done);
+
+  uint64_t now() const { return now_; }
+  // Cycles in which a unit had a record to send and the buffer was full, summed over units.
+  uint64_t stall_cycles() const { return stall_cycles_; }
+  size_t buffer_high_water() const { return buffer_.high_water(); }
+
+ private:
+  bool Idle() const;
+  void Step();
+  void Send(size_t unit);
+
+  const Latencies latencies_;
+  std::vector<CounterCollectionUnit>& ccus_;
+  const Route route_;
+  ChannelBuffer buffer_;
+  uint64_t now_ = 0;
+  uint64_t route_ready_ = 0;          // when the buffer may route its next record
+  std::vector<uint64_t> unit_ready_;  // when each unit may send its next record
+  size_t first_unit_ = 0;             // who is asked first, in turn
+  uint64_t stall_cycles_ = 0;
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_CHIP_RECORD_MOVER_H_

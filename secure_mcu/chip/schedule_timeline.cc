@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/chip/schedule_timeline.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace sideband::mcu {
+namespace {
+
+size_t TenantIndex(const std::vector<Tenant>& tenants, const sim::Residency& residency) {
+  const auto found = std::find_if(tenants.begin(), tenants.end(), [&](const Tenant& tenant) {
+    return tenant.vm == residency.vm && tenant.context == residency.context;
+  });
+  return static_cast<size_t>(found - tenants.begin());
+}
+
+}  // namespace
+
+ScheduleTimeline::ScheduleTimeline(const std::vector<sim::Residency>& residencies, std::vector<Tenant> tenants,
+                                   uint64_t turn_cycles)
+    : tenants_(std::move(tenants)), turn_cycles_(turn_cycles) {
+  const uint64_t turn_end = turn_cycles == 0 ? std::numeric_limits<uint64_t>::max() : turn_cycles;
+  for (const sim::Residency& residency : residencies) {
+    if (residency.start_cycle >= turn_end) continue;
+    const auto slice = static_cast<uint8_t>(residency.slice);
+    events_.push_back({residency.start_cycle, slice, TenantIndex(tenants_, residency)});
+    events_.push_back({std::min(residency.end_cycle, turn_end), slice, std::nullopt});
+  }
+  // At one cycle a slice is left before it is entered.
+  std::stable_sort(events_.begin(), events_.end(), [](const SwitchEvent& a, const SwitchEvent& b) {
+    return std::tuple(a.cycle, a.tenant.has_value()) < std::tuple(b.cycle, b.tenant.has_value());
+  });
+}
+
+std::optional<SwitchEvent> ScheduleTimeline::Peek() const {
+  if (next_ == events_.size()) return std::nullopt;
+  SwitchEvent event = events_[next_];
+  event.cycle += turn_start_;
+  return event;
+}
+
+void ScheduleTimeline::Pop() {
+  if (++next_ < events_.size() || turn_cycles_ == 0) return;
+  next_ = 0;
+  turn_start_ += turn_cycles_;
+}
+
+}  // namespace sideband::mcu

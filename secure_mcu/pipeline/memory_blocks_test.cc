@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/pipeline/memory_blocks.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace sideband::mcu {
+namespace {
+
+TEST(MemoryBlocksTest, BlockZeroIsTheHypervisors) {
+  const MemoryBlocks memory(2);
+  ASSERT_EQ(memory.size(), 1u);
+  EXPECT_EQ(memory.header(0).vm, mailbox::kHypervisorVm);
+  EXPECT_EQ(memory.header(0).context, mailbox::kNoContext);
+  EXPECT_EQ(memory.header(0).state, mailbox::BlockState::kActive);
+}
+
+TEST(MemoryBlocksTest, AddsAccumulateAndTouchOneBlock) {
+  MemoryBlocks memory(2);
+  const BlockId vm = memory.Create(1, mailbox::kNoContext);
+  const BlockId context = memory.Create(1, 0);
+  memory.AtomicAdd(context, {.counts = {1, 2}, .trigger_id = 3}, 100);
+  memory.AtomicAdd(context, {.counts = {10, 20}, .flags = mailbox::kFlagEstimated, .trigger_id = 4}, 200);
+  EXPECT_EQ(memory.counters(context)[0], 11u);
+  EXPECT_EQ(memory.counters(context)[1], 22u);
+  EXPECT_EQ(memory.header(context).trigger_id, 4u);
+  EXPECT_EQ(memory.header(context).reference_time_ns, 200u);
+  EXPECT_EQ(memory.header(context).sequence, 2u);
+  EXPECT_EQ(memory.header(context).flags, mailbox::kFlagEstimated);
+  EXPECT_EQ(memory.counters(vm)[0], 0u);
+  EXPECT_EQ(memory.header(vm).sequence, 0u);
+}
+
+TEST(MemoryBlocksTest, FlagsStay) {
+  MemoryBlocks memory(1);
+  memory.AtomicAdd(0, {.counts = {std::numeric_limits<uint64_t>::max()}}, 0);
+  memory.AtomicAdd(0, {.counts = {1}}, 0);
+  memory.AtomicAdd(0, {.counts = {0}}, 0);
+  EXPECT_EQ(memory.header(0).flags, mailbox::kFlagOverflow);
+  EXPECT_EQ(memory.counters(0)[0], std::numeric_limits<uint64_t>::max());
+}
+
+TEST(MmuTest, TranslatesOnlyWhatIsBound) {
+  Mmu mmu(2);
+  const Binding train{.vm = 1, .context = 2}, infer{.vm = 1, .context = 3};
+  EXPECT_FALSE(mmu.Translates(0, train)) << "nothing is bound at first";
+  mmu.Bind(0, train);
+  EXPECT_TRUE(mmu.Translates(0, train));
+  EXPECT_FALSE(mmu.Translates(0, infer)) << "another context of the same VM";
+  EXPECT_FALSE(mmu.Translates(1, train)) << "another channel";
+  mmu.Bind(0, std::nullopt);
+  EXPECT_FALSE(mmu.Translates(0, train));
+}
+
+}  // namespace
+}  // namespace sideband::mcu

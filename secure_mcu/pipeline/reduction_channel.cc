@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/pipeline/reduction_channel.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "proto/mailbox/snapshot.h"
+
+namespace sideband::mcu {
+
+ReductionChannel::ReductionChannel(size_t events, std::shared_ptr<const EventMeanings> meanings)
+    : meanings_(std::move(meanings)) {
+  reduction_.counts.resize(events);
+}
+
+void ReductionChannel::Add(const Record& record) {
+  const std::vector<EventShare>& meanings = (*meanings_)[record.ccu];
+  for (uint16_t i = 0; i < record.size; ++i) {
+    const EventShare& share = meanings[record.first + i];
+    // 28 bits shifted by at most 31 places stay within 64.
+    if (!AddSaturating(uint64_t{record.counts[i]} << share.shift, reduction_.counts[share.event])) {
+      reduction_.flags |= mailbox::kFlagOverflow;
+    }
+  }
+  reduction_.flags |= record.flags;
+  reduction_.trigger_id = std::max(reduction_.trigger_id, record.trigger_id);
+  has_data_ = true;
+}
+
+void ReductionChannel::Clear() {
+  std::fill(reduction_.counts.begin(), reduction_.counts.end(), 0);
+  reduction_.flags = 0;
+  has_data_ = false;
+}
+
+}  // namespace sideband::mcu

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reduction channel (RC): adds the records of all collection units of a slice (channel 0: of the whole device) to
+// 64-bit counters, one per event, and at a commit hands the sums on and clears itself. (pipeline.md, "Channel buffer,
+// reduction channels, arbiter"; patent text, paragraphs 64-68.)
+#ifndef SIDEBAND_SECURE_MCU_PIPELINE_REDUCTION_CHANNEL_H_
+#define SIDEBAND_SECURE_MCU_PIPELINE_REDUCTION_CHANNEL_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "secure_mcu/pipeline/record.h"
+#include "secure_mcu/pipeline/reduction.h"
+
+namespace sideband::mcu {
+
+// What a collection unit's counter means: `shift` is the place of the wire's bit in a number that is counted as such.
+struct EventShare {
+  uint16_t event = 0;
+  uint8_t shift = 0;
+  bool operator==(const EventShare&) const = default;
+};
+
+// meanings[ccu][counter].
+using EventMeanings = std::vector<std::vector<EventShare>>;
+
+// Not thread-safe.
+class ReductionChannel {
+ public:
+  ReductionChannel(size_t events, std::shared_ptr<const EventMeanings> meanings);
+
+  void Add(const Record& record);
+  // Whether anything was added since the last Clear.
+  bool HasData() const { return has_data_; }
+  const Reduction& reduction() const { return reduction_; }
+  // After a commit.
+  void Clear();
+
+ private:
+  const std::shared_ptr<const EventMeanings> meanings_;  // shared by all channels of a chip
+  Reduction reduction_;
+  bool has_data_ = false;
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_PIPELINE_REDUCTION_CHANNEL_H_

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/pipeline/trigger_block.h"
+
+#include <limits>
+
+namespace sideband::mcu {
+
+uint64_t TriggerBlock::next_periodic() const {
+  return period_ == 0 ? std::numeric_limits<uint64_t>::max() : next_periodic_;
+}
+
+void TriggerBlock::PassPeriodic(uint64_t cycle) {
+  if (period_ != 0 && cycle >= next_periodic_) next_periodic_ = (cycle / period_ + 1) * period_;
+}
+
+}  // namespace sideband::mcu

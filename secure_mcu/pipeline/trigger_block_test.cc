@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/pipeline/trigger_block.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace sideband::mcu {
+namespace {
+
+TEST(TriggerBlockTest, PeriodicTriggersKeepTheirGrid) {
+  TriggerBlock triggers(1000);
+  EXPECT_EQ(triggers.next_periodic(), 1000u);
+  triggers.PassPeriodic(999);
+  EXPECT_EQ(triggers.next_periodic(), 1000u) << "not due yet";
+  triggers.PassPeriodic(1000);
+  EXPECT_EQ(triggers.next_periodic(), 2000u);
+  triggers.PassPeriodic(4500);
+  EXPECT_EQ(triggers.next_periodic(), 5000u);
+}
+
+TEST(TriggerBlockTest, PeriodZeroIsNever) {
+  TriggerBlock triggers(0);
+  EXPECT_EQ(triggers.next_periodic(), std::numeric_limits<uint64_t>::max());
+}
+
+TEST(TriggerBlockTest, IdsAreUsedOnce) {
+  TriggerBlock triggers(0);
+  EXPECT_EQ(triggers.NextId(), 1u);
+  EXPECT_EQ(triggers.NextId(), 2u);
+  EXPECT_EQ(triggers.last_id(), 2u);
+}
+
+TEST(TriggerBlockTest, EveryUnitMustAcknowledge) {
+  TriggerBlock triggers(0);
+  triggers.RequestFlush(1);
+  triggers.RequestFlush(2);
+  triggers.Acknowledge(1);
+  EXPECT_FALSE(triggers.AllAcknowledged());
+  triggers.Acknowledge(1);
+  EXPECT_FALSE(triggers.AllAcknowledged()) << "one unit cannot answer for another";
+  triggers.Acknowledge(2);
+  EXPECT_TRUE(triggers.AllAcknowledged());
+}
+
+}  // namespace
+}  // namespace sideband::mcu

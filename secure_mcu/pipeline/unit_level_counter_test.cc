@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/pipeline/unit_level_counter.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <random>
+#include <string>
+
+namespace sideband::mcu {
+namespace {
+
+// Wires whose bits are drawn once, from a seed.
+class RandomWires final : public sim::WireSource {
+ public:
+  RandomWires(size_t wires, size_t cycles, uint32_t seed) : bits_(wires, std::vector<bool>(cycles)) {
+    std::mt19937 random(seed);
+    for (auto& wire : bits_) {
+      for (size_t cycle = 0; cycle < cycles; ++cycle) wire[cycle] = random() % 3 != 0;
+    }
+  }
+  void AddCounts(sim::CycleRange range, std::span<const sim::WireId> wires, std::span<uint64_t> sums) const override {
+    for (size_t i = 0; i < wires.size(); ++i) {
+      for (uint64_t cycle = range.begin; cycle < range.end; ++cycle) sums[i] += Bit(wires[i], cycle);
+    }
+  }
+  bool Bit(sim::WireId wire, uint64_t cycle) const { return bits_.at(wire).at(cycle); }
+
+ private:
+  std::vector<std::vector<bool>> bits_;
+};
+
+// The hardware as the specification words it, one cycle at a time: counters of a fixed width, a shift register, a
+// start.
+class BitByBit {
+ public:
+  BitByBit(const UnitLevelCounter::Config& config) : config_(config), counters_(config.wires.size()) {}
+
+  void Cycle(const RandomWires& wires, uint64_t cycle, std::span<uint64_t> delivered) {
+    for (size_t i = 0; i < counters_.size(); ++i) {
+      counters_[i] += wires.Bit(config_.wires[i], cycle);
+      ASSERT_LT(counters_[i], 1u << config_.counter_bits) << "a counter overflowed";
+    }
+    if (!shift_.empty()) Shift(delivered);
+    if (++cycles_in_period_ == config_.period) Snapshot();
+  }
+
+ private:
+  void Snapshot() {
+    ASSERT_TRUE(shift_.empty()) << "the serialiser had not finished";
+    shift_.push_back(true);
+    for (uint32_t& counter : counters_) {
+      for (uint32_t bit = 0; bit < config_.counter_bits; ++bit) shift_.push_back(counter >> bit & 1);
+      counter = 0;
+    }
+    shift_.push_back(true);
+    received_.clear();
+    cycles_in_period_ = 0;
+  }
+
+  void Shift(std::span<uint64_t> delivered) {
+    for (uint32_t lane = 0; lane < config_.lanes && !shift_.empty(); ++lane) {
+      received_.push_back(shift_.front());
+      shift_.pop_front();
+    }
+    if (!shift_.empty()) return;
+    for (size_t i = 0; i < counters_.size(); ++i) {
+      for (uint32_t bit = 0; bit < config_.counter_bits; ++bit) {
+        delivered[i] += uint64_t{received_[1 + i * config_.counter_bits + bit]} << bit;
+      }
+    }
+  }
+
+  const UnitLevelCounter::Config config_;
+  std::vector<uint32_t> counters_;
+  uint32_t cycles_in_period_ = 0;
+  std::deque<bool> shift_;
+  std::vector<bool> received_;
+};
+
+std::vector<sim::WireId> FirstWires(size_t count) {
+  std::vector<sim::WireId> wires(count);
+  for (size_t i = 0; i < count; ++i) wires[i] = static_cast<sim::WireId>(i);
+  return wires;
+}
+
+const UnitLevelCounter::Config kConfigs[] = {
+    {.wires = FirstWires(45)},                                               // the defaults, full
+    {.wires = FirstWires(1), .counter_bits = 1, .period = 1, .lanes = 512},  // the shortest period there is
+    {.wires = FirstWires(45), .period = 407},                                // the serialiser just finishes
+    {.wires = FirstWires(3), .counter_bits = 4, .period = 15, .lanes = 2},   // narrow counters
+    {.wires = FirstWires(7), .counter_bits = 9, .period = 33, .lanes = 2},   // serial time = period
+};
+
+TEST(UnitLevelCounterTest, DeliversWhatTheBitByBitModelDeliversAtEveryCycle) {
+  constexpr uint64_t kCycles = 2500;
+  const RandomWires wires(45, kCycles, 1);
+  for (const auto& config : kConfigs) {
+    ASSERT_TRUE(UnitLevelCounter::Validate(config).ok()) << UnitLevelCounter::Validate(config);
+    UnitLevelCounter ulc(config);
+    BitByBit model(config);
+    ulc.Enable(0);
+    std::vector<uint64_t> delivered(ulc.size()), expected(ulc.size());
+    for (uint64_t cycle = 0; cycle < kCycles; ++cycle) {
+      model.Cycle(wires, cycle, expected);
+      ulc.AdvanceTo(cycle + 1, wires, delivered);
+      ASSERT_EQ(delivered, expected) << "period " << config.period << ", after cycle " << cycle;
+    }
+  }
+}
+
+TEST(UnitLevelCounterTest, TheStepsDoNotMatter) {
+  constexpr uint64_t kCycles = 20000;
+  const RandomWires wires(45, kCycles, 2);
+  std::mt19937 random(3);
+  for (const auto& config : kConfigs) {
+    for (int run = 0; run < 50; ++run) {
+      UnitLevelCounter strides(config), single(config);
+      strides.Enable(0);
+      single.Enable(0);
+      std::vector<uint64_t> by_strides(strides.size()), in_one(single.size());
+      const uint64_t end = 1 + random() % (kCycles - 1);
+      for (uint64_t cycle = 0; cycle < end; cycle += 1 + random() % 1500) strides.AdvanceTo(cycle, wires, by_strides);
+      strides.AdvanceTo(end, wires, by_strides);
+      single.AdvanceTo(end, wires, in_one);
+      ASSERT_EQ(by_strides, in_one) << "period " << config.period << ", until " << end;
+    }
+  }
+}
+
+TEST(UnitLevelCounterTest, NothingIsLostWhenTheRestIsTaken) {
+  const RandomWires wires(2, 1000, 4);
+  UnitLevelCounter ulc({.wires = {0, 1}});
+  for (const uint64_t end : {11u, 510u, 511u, 512u, 533u, 999u}) {
+    std::vector<uint64_t> delivered(2), expected(2);
+    ulc.Enable(10);
+    ulc.AdvanceTo(end, wires, delivered);
+    ulc.TakeHeld(delivered);
+    wires.AddCounts({10, end}, std::vector<sim::WireId>{0, 1}, expected);
+    EXPECT_EQ(delivered, expected) << end;
+  }
+}
+
+TEST(UnitLevelCounterTest, CountsNothingWhileDisabled) {
+  const RandomWires wires(1, 2000, 5);
+  UnitLevelCounter ulc({.wires = {0}});
+  std::vector<uint64_t> delivered(1);
+  ulc.AdvanceTo(1000, wires, delivered);
+  ulc.Enable(1000);
+  ulc.AdvanceTo(1100, wires, delivered);
+  ulc.Disable();
+  ulc.AdvanceTo(2000, wires, delivered);
+  ulc.TakeHeld(delivered);
+  EXPECT_EQ(delivered[0], 0u) << "what was held was dropped by Disable";
+}
+
+TEST(UnitLevelCounterTest, ValidateNamesTheRange) {
+  const struct {
+    UnitLevelCounter::Config config;
+    const char* message;
+  } kCases[] = {
+      {{.wires = {}}, "number of counters is 0, must be from 1 to 45"},
+      {{.wires = FirstWires(46)}, "number of counters is 46, must be from 1 to 45"},
+      {{.wires = FirstWires(1), .counter_bits = 0}, "counter_bits is 0, must be from 1 to 9"},
+      {{.wires = FirstWires(1), .counter_bits = 10}, "counter_bits is 10, must be from 1 to 9"},
+      {{.wires = FirstWires(1), .period = 0}, "period is 0, must be from 1 to 511"},
+      {{.wires = FirstWires(1), .counter_bits = 4, .period = 16}, "period is 16, must be from 1 to 15"},
+      {{.wires = FirstWires(1), .lanes = 0}, "lanes is 0, must be from 1 to 512"},
+      {{.wires = FirstWires(45), .period = 406},
+       "the serialiser cannot finish in a period: (2 + 45 counters x 9 bits) / 1 lanes = 407 cycles > period 406"},
+  };
+  for (const auto& test : kCases) EXPECT_EQ(UnitLevelCounter::Validate(test.config).message(), test.message);
+}
+
+}  // namespace
+}  // namespace sideband::mcu
