@@ -83,7 +83,8 @@ struct Case {
 // Plays a random schedule on the chip and counts the same by hand.
 class LawsRun {
  public:
-  explicit LawsRun(Case& test) : case_(test), chip_(*Chip::Create(test.config)), truth_(1, std::vector<uint64_t>(kEvents)) {
+  explicit LawsRun(Case& test)
+      : case_(test), chip_(*Chip::Create(test.config)), truth_(1, std::vector<uint64_t>(kEvents)) {
     for (auto& [channel, wires] : case_.wires) chip_->Attach(channel, *wires);
     for (uint16_t vm = 1; vm <= 2; ++vm) {
       vms_.push_back(Create(vm, mailbox::kNoContext));

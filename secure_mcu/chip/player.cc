@@ -4,15 +4,15 @@
 namespace sideband::mcu {
 
 void Player::Make(const SwitchEvent& event) {
-  sim::WireSource& source = *sources_[event.slice];
+  sim::WireSource* const source = sources_[event.slice];
   if (!event.tenant) {
     chip_.SwitchTo(event.slice, std::nullopt);
-    source.SwitchOut(event.cycle);
+    if (source != nullptr) source->SwitchOut(event.cycle);
     return;
   }
   const Tenant& tenant = timeline_.tenants()[*event.tenant];
   chip_.SwitchTo(event.slice, tenant.binding);
-  source.SwitchIn(tenant.vm, tenant.context, event.cycle);
+  if (source != nullptr) source->SwitchIn(tenant.vm, tenant.context, event.cycle);
 }
 
 void Player::PlayTo(uint64_t cycle) {

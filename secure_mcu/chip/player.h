@@ -41,7 +41,8 @@ class Timeline {
 // Not thread-safe.
 class Player {
  public:
-  // `sources` has the wires of each slice, which are told of switches; all must outlive the player.
+  // `sources` has the wires of each slice, which are told of switches (nullptr: they need not be); all must outlive the
+  // player.
   Player(Chip& chip, Timeline& timeline, std::vector<sim::WireSource*> sources)
       : chip_(chip), timeline_(timeline), sources_(std::move(sources)) {}
 

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/replay/replay.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace sideband::mcu {
+namespace {
+
+std::string Write(const std::string& name, const std::string& text) {
+  const std::string path = testing::TempDir() + "/" + name;
+  std::ofstream(path) << text;
+  return path;
+}
+
+// Four cycles; `busy` is 0, 1, 1, 0 and `lanes` 0, 1, 3, 2 before the edges.
+constexpr char kTrace[] =
+    "$timescale 1ns $end\n$scope module TOP $end\n$var wire 1 ! clk $end\n$var wire 1 \" busy $end\n"
+    "$var wire 2 # lanes [1:0] $end\n$upscope $end\n$enddefinitions $end\n"
+    "#0\n0!\n0\"\nb0 #\n#5\n1!\n1\"\nb1 #\n#10\n0!\n#15\n1!\nb11 #\n#20\n0!\n#25\n1!\n0\"\nb10 #\n#30\n0!\n#35\n1!\n";
+constexpr char kSignals[] =
+    "{\"clock\": \"TOP.clk\", \"events\": [\n"
+    "{\"name\": \"busy\", \"signal\": \"TOP.busy\", \"op\": \"high\"},\n"
+    "{\"name\": \"lanes\", \"signal\": \"TOP.lanes\", \"op\": \"popcount\", \"ulc\": \"u\"},\n"
+    "{\"name\": \"sum\", \"signal\": \"TOP.lanes\", \"op\": \"value\"},\n"
+    "{\"name\": \"busy\", \"signal\": \"TOP.busy\", \"op\": \"high\"}]}\n";
+
+ReplayInputs Inputs(const std::string& schedule) {
+  return {Write("S.json", kSignals), Write("T.vcd", kTrace),
+          Write("C.csv", "start_cycle,end_cycle,vm,context\n" + schedule)};
+}
+
+TEST(ReplayTest, CountsForWhoIsResident) {
+  const auto result = Replay(Inputs("0,2,vm1,a\n2,3,vm1,b\n3,100,vm2,a\n"), nullptr);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->cycles, 4u);
+  EXPECT_EQ(result->events, (std::vector<std::string>{"busy", "lanes", "sum"})) << "events of one name are one counter";
+  using Counts = std::vector<uint64_t>;
+  const std::map<std::string, Counts> expected = {
+      {"vm0/", {4, 4, 6}},  {"vm1/", {4, 3, 4}}, {"vm1/a", {2, 1, 1}},
+      {"vm1/b", {2, 2, 3}}, {"vm2/", {0, 1, 2}}, {"vm2/a", {0, 1, 2}},
+  };
+  ASSERT_EQ(result->blocks.size(), expected.size());
+  for (const ReplayBlock& block : result->blocks) {
+    EXPECT_EQ(block.counters, expected.at(block.vm + "/" + block.context)) << block.vm << "/" << block.context;
+    EXPECT_TRUE(block.flags.empty());
+  }
+}
+
+TEST(ReplayTest, ResidencyBeyondTheTraceHasABlockOfZeros) {
+  const auto result = Replay(Inputs("0,1,vm1,a\n50,60,vm2,b\n"), nullptr);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->blocks.back().context, "b");
+  EXPECT_EQ(result->blocks.back().counters, (std::vector<uint64_t>{0, 0, 0}));
+}
+
+TEST(ReplayTest, ASliceWithoutEventsIsRefusedByLine) {
+  ReplayInputs inputs = Inputs("");
+  inputs.schedule = Write("C.csv", "start_cycle,end_cycle,vm,context,slice\n0,1,vm1,a,0\n0,1,vm2,a,1\n");
+  EXPECT_EQ(Replay(inputs, nullptr).status().message(),
+            inputs.schedule + ":3: no event of the signal map belongs to slice 1");
+}
+
+TEST(ReplayTest, MissingFilesAreNamed) {
+  for (const int which : {0, 1, 2}) {
+    ReplayInputs inputs = Inputs("");
+    (which == 0 ? inputs.signals : which == 1 ? inputs.trace : inputs.schedule) = "/nonexistent";
+    EXPECT_EQ(Replay(inputs, nullptr).status().message().substr(0, 12), "/nonexistent");
+  }
+}
+
+// The reference waveforms, whose counts an independent script took from the waveform alone.
+class ReferenceTest : public testing::TestWithParam<std::string> {};
+
+TEST_P(ReferenceTest, EqualsTheExpectedBlocksBitForBit) {
+  const char* const data = std::getenv("SIDEBAND_SHARED_DATA");
+  if (data == nullptr || *data == '\0') GTEST_SKIP() << "SIDEBAND_SHARED_DATA is not set: no reference waveforms";
+  const std::string stem = std::string(data) + "/" + GetParam();
+  const auto result =
+      Replay({std::string(data) + "/tinygpu.signals.json", stem + ".vcd.gz", stem + ".schedule.csv"}, nullptr);
+  ASSERT_TRUE(result.ok()) << result.status();
+  const auto expected = nlohmann::json::parse(std::ifstream(stem + ".expected.json"));
+  const auto actual = nlohmann::json::parse(FormatJson(*result));
+  EXPECT_EQ(actual["cycles"], expected["cycles"]);
+  ASSERT_EQ(actual["blocks"].size(), expected["blocks"].size());
+  for (size_t i = 0; i < expected["blocks"].size(); ++i) {
+    for (const char* key : {"vm", "context", "counters"}) {
+      EXPECT_EQ(actual["blocks"][i][key], expected["blocks"][i][key]) << "block " << i << ", " << key;
+    }
+    EXPECT_TRUE(actual["blocks"][i]["flags"].empty());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Waveforms, ReferenceTest, testing::Values("tinygpu-small", "tinygpu"),
+                         [](const auto& info) { return info.param == "tinygpu" ? "Whole" : "Small"; });
+
+}  // namespace
+}  // namespace sideband::mcu

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "secure_mcu/replay/replay.h"
+
+namespace sideband::mcu {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json BlockJson(const ReplayResult& result, const ReplayBlock& block) {
+  Json counters = Json::object();
+  for (size_t i = 0; i < result.events.size(); ++i) counters[result.events[i]] = block.counters[i];
+  return {{"vm", block.vm},
+          {"context", block.context.empty() ? Json(nullptr) : Json(block.context)},
+          {"counters", std::move(counters)},
+          {"flags", block.flags}};
+}
+
+std::string Title(const ReplayBlock& block) {
+  return block.context.empty() ? block.vm : absl::StrCat(block.vm, "/", block.context);
+}
+
+// Counts right-aligned under the titles, names left-aligned.
+class Table {
+ public:
+  explicit Table(const ReplayResult& result) : result_(result), name_width_(5) {
+    for (const std::string& event : result.events) name_width_ = std::max(name_width_, event.size());
+    for (const ReplayBlock& block : result.blocks) widths_.push_back(ColumnWidth(block));
+  }
+
+  std::string Format() const {
+    std::string text = absl::StrFormat("%-*s", static_cast<int>(name_width_), "event");
+    for (size_t b = 0; b < widths_.size(); ++b) AppendCell(b, Title(result_.blocks[b]), text);
+    text += '\n';
+    for (size_t event = 0; event < result_.events.size(); ++event) AppendRow(event, text);
+    return text;
+  }
+
+ private:
+  static size_t ColumnWidth(const ReplayBlock& block) {
+    size_t width = Title(block).size();
+    for (const uint64_t counter : block.counters) width = std::max(width, absl::StrCat(counter).size());
+    return width;
+  }
+  void AppendCell(size_t block, const std::string& cell, std::string& text) const {
+    absl::StrAppendFormat(&text, "  %*s", static_cast<int>(widths_[block]), cell);
+  }
+  void AppendRow(size_t event, std::string& text) const {
+    absl::StrAppendFormat(&text, "%-*s", static_cast<int>(name_width_), result_.events[event]);
+    for (size_t b = 0; b < widths_.size(); ++b) AppendCell(b, absl::StrCat(result_.blocks[b].counters[event]), text);
+    text += '\n';
+  }
+
+  const ReplayResult& result_;
+  size_t name_width_;
+  std::vector<size_t> widths_;
+};
+
+}  // namespace
+
+std::string FormatJson(const ReplayResult& result) {
+  Json blocks = Json::array();
+  for (const ReplayBlock& block : result.blocks) blocks.push_back(BlockJson(result, block));
+  return Json{{"cycles", result.cycles}, {"blocks", std::move(blocks)}}.dump(-1, ' ', /*ensure_ascii=*/true,
+                                                                             Json::error_handler_t::replace) +
+         "\n";
+}
+
+std::string FormatTable(const ReplayResult& result) {
+  std::string text = absl::StrCat(result.cycles, " cycles\n\n", Table(result).Format());
+  for (const ReplayBlock& block : result.blocks) {
+    if (!block.flags.empty())
+      absl::StrAppend(&text, Title(block), " is not exact: ", absl::StrJoin(block.flags, ", "), "\n");
+  }
+  return text;
+}
+
+}  // namespace sideband::mcu
