@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Power and temperature from what the device does: each counted event costs an energy, and heat goes through a thermal
+// resistance with a time constant. A model of a sensor for a chip that is not there; every number enters from outside.
+//   PowerModel model({.idle_mw = 60'000, .event_pj = {900}});
+//   model.Update(counters, reference_time_ns);
+//   model.power_mw();
+#ifndef SIDEBAND_SECURE_MCU_FIRMWARE_POWER_MODEL_H_
+#define SIDEBAND_SECURE_MCU_FIRMWARE_POWER_MODEL_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace sideband::mcu {
+
+// Not thread-safe.
+class PowerModel {
+ public:
+  struct Config {
+    double idle_mw = 50'000;
+    std::vector<double> event_pj;      // picojoules for one count of each event
+    double ambient_c = 30;             // degrees Celsius
+    double c_per_watt = 0.15;          // thermal resistance
+    double time_constant_s = 5;        // of the package
+    uint64_t window_ns = 100'000'000;  // power is the mean over at least so long
+  };
+
+  explicit PowerModel(Config config);
+
+  // `counters` are the device's cumulative counts at `reference_time_ns`. Calls within a window of the last change
+  // nothing.
+  void Update(std::span<const uint64_t> counters, uint64_t reference_time_ns);
+
+  double power_mw() const { return power_mw_; }
+  double temperature_c() const { return temperature_c_; }
+
+ private:
+  double EnergyPj(std::span<const uint64_t> counters) const;
+
+  const Config config_;
+  double energy_pj_ = 0;
+  uint64_t time_ns_ = 0;
+  double power_mw_;
+  double temperature_c_;
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_FIRMWARE_POWER_MODEL_H_
