@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/smbus/bus_name.h"
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+
+namespace sideband::smbus {
+namespace {
+
+constexpr uint32_t kAddressFirst = 0x08;
+constexpr uint32_t kAddressLast = 0x77;
+
+bool ParseAddress(absl::string_view text, uint32_t& address) {
+  const bool parsed =
+      absl::ConsumePrefix(&text, "0x") ? absl::SimpleHexAtoi(text, &address) : absl::SimpleAtoi(text, &address);
+  return parsed && address >= kAddressFirst && address <= kAddressLast;
+}
+
+}  // namespace
+
+absl::StatusOr<BusName> ParseBusName(absl::string_view name) {
+  const auto error = [&](absl::string_view what) {
+    return absl::InvalidArgumentError(absl::StrCat("bus '", name, "': ", what));
+  };
+  BusName bus{.address = kMailboxAddress};
+  absl::string_view rest = name;
+  if (absl::ConsumePrefix(&rest, "unix:")) {
+    bus.kind = BusName::Kind::kUnix;
+  } else if (absl::ConsumePrefix(&rest, "i2c:")) {
+    bus.kind = BusName::Kind::kI2c;
+  } else {
+    return error("must start with unix: or i2c:");
+  }
+  if (const size_t at = rest.rfind('@'); at != absl::string_view::npos) {
+    uint32_t address = 0;
+    if (!ParseAddress(rest.substr(at + 1), address)) return error("the address must be from 0x08 to 0x77");
+    bus.address = static_cast<uint8_t>(address);
+    rest = rest.substr(0, at);
+  }
+  if (rest.empty()) return error("the path is missing");
+  bus.path = std::string(rest);
+  return bus;
+}
+
+}  // namespace sideband::smbus

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a place on a bus is written in configuration and on command lines:
+//   unix:/run/sideband/gpu0.sock@0x4f     the virtual bus on a Unix socket
+//   i2c:/dev/i2c-3@0x4f                   Linux' i2c-dev
+// The address is hexadecimal or decimal, from 0x08 to 0x77 (the others are reserved), and 0x4f where it is left out.
+#ifndef SIDEBAND_PROTO_SMBUS_BUS_NAME_H_
+#define SIDEBAND_PROTO_SMBUS_BUS_NAME_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace sideband::smbus {
+
+struct BusName {
+  enum class Kind { kUnix, kI2c };
+  Kind kind;
+  std::string path;
+  uint8_t address;
+  bool operator==(const BusName&) const = default;
+};
+
+inline constexpr uint8_t kMailboxAddress = 0x4F;
+
+// INVALID_ARGUMENT says what is wrong with `name`.
+absl::StatusOr<BusName> ParseBusName(absl::string_view name);
+
+}  // namespace sideband::smbus
+
+#endif  // SIDEBAND_PROTO_SMBUS_BUS_NAME_H_

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/serve/bus_server.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/file.h"
+#include "proto/base/status_macros.h"
+#include "proto/smbus/bus_frame.h"
+
+namespace sideband::mcu {
+namespace {
+
+absl::StatusOr<sockaddr_un> SocketAddress(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof(address.sun_path)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("bus path '", path, "' must have from 1 to ", sizeof(address.sun_path) - 1, " characters"));
+  }
+  std::memcpy(address.sun_path, path.data(), path.size());
+  return address;
+}
+
+int OpenSocket() { return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); }
+
+const sockaddr* Generic(const sockaddr_un& address) { return reinterpret_cast<const sockaddr*>(&address); }
+
+// Whether a live server listens there. Only a refused connection proves that nobody does.
+bool IsServed(const sockaddr_un& address) {
+  const int probe = OpenSocket();
+  const bool refused = connect(probe, Generic(address), sizeof(address)) != 0 && errno == ECONNREFUSED;
+  close(probe);
+  return !refused;
+}
+
+absl::Status Bind(int listener, const std::string& path, const sockaddr_un& address) {
+  if (bind(listener, Generic(address), sizeof(address)) == 0) return absl::OkStatus();
+  if (errno != EADDRINUSE) return ErrnoStatus(errno, path);
+  if (IsServed(address)) return absl::AlreadyExistsError(absl::StrCat(path, ": another program serves this bus"));
+  unlink(path.c_str());
+  if (bind(listener, Generic(address), sizeof(address)) == 0) return absl::OkStatus();
+  return ErrnoStatus(errno, path);
+}
+
+bool WouldBlock() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<BusServer>> BusServer::Listen(const std::string& path, VirtualBus& bus) {
+  SIDEBAND_ASSIGN_OR_RETURN(const sockaddr_un address, SocketAddress(path));
+  const int listener = OpenSocket();
+  if (listener < 0) return ErrnoStatus(errno, path);
+  if (const absl::Status bound = Bind(listener, path, address); !bound.ok()) {
+    close(listener);
+    return bound;
+  }
+  std::unique_ptr<BusServer> server(new BusServer(path, listener, bus));
+  if (listen(listener, kControllersMax) != 0) return ErrnoStatus(errno, path);
+  return server;
+}
+
+BusServer::~BusServer() {
+  for (const Controller& controller : controllers_) close(controller.fd);
+  close(listener_);
+  unlink(path_.c_str());
+}
+
+void BusServer::Accept() {
+  while (controllers_.size() < kControllersMax) {
+    const int fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0) return;
+    controllers_.push_back({.fd = fd});
+  }
+}
+
+bool BusServer::Receive(Controller& controller) {
+  uint8_t buffer[1 << 14];
+  const ssize_t size = read(controller.fd, buffer, sizeof(buffer));
+  if (size == 0) return false;
+  if (size < 0) return WouldBlock();
+  controller.input.insert(controller.input.end(), buffer, buffer + size);
+  return ServeFrames(controller);
+}
+
+bool BusServer::ServeFrames(Controller& controller) {
+  size_t served = 0;
+  while (controller.input.size() - served >= smbus::kFrameHeaderBytes) {
+    const ByteSpan rest = ByteSpan(controller.input).subspan(served);
+    const auto body_size = smbus::FrameBodySize(rest.first(smbus::kFrameHeaderBytes));
+    if (!body_size.ok()) return false;
+    if (rest.size() < smbus::kFrameHeaderBytes + *body_size) break;
+    const auto transfer = smbus::DecodeTransfer(rest.subspan(smbus::kFrameHeaderBytes, *body_size));
+    if (!transfer.ok()) return false;
+    const Bytes result = smbus::EncodeResult(bus_.Execute(*transfer));
+    controller.output.insert(controller.output.end(), result.begin(), result.end());
+    if (controller.output.size() > smbus::kFrameBodyBytesMax) return false;
+    served += smbus::kFrameHeaderBytes + *body_size;
+  }
+  controller.input.erase(controller.input.begin(), controller.input.begin() + static_cast<ptrdiff_t>(served));
+  return Send(controller);
+}
+
+bool BusServer::Send(Controller& controller) {
+  while (!controller.output.empty()) {
+    const ssize_t size = send(controller.fd, controller.output.data(), controller.output.size(), MSG_NOSIGNAL);
+    if (size < 0) return WouldBlock();
+    controller.output.erase(controller.output.begin(), controller.output.begin() + size);
+  }
+  return true;
+}
+
+void BusServer::ServeFor(absl::Duration timeout) {
+  std::vector<pollfd> ready = {{.fd = listener_, .events = POLLIN}};
+  for (const Controller& controller : controllers_) {
+    ready.push_back(
+        {.fd = controller.fd, .events = static_cast<short>(controller.output.empty() ? POLLIN : POLLIN | POLLOUT)});
+  }
+  if (poll(ready.data(), ready.size(), static_cast<int>(absl::ToInt64Milliseconds(timeout))) <= 0) return;
+  std::vector<Controller> kept;
+  for (size_t i = 0; i < controllers_.size(); ++i) {
+    Controller& controller = controllers_[i];
+    const short events = ready[i + 1].revents;
+    bool alive = (events & POLLOUT) == 0 || Send(controller);
+    if (alive && (events & (POLLIN | POLLHUP | POLLERR)) != 0) alive = Receive(controller);
+    if (alive) {
+      kept.push_back(std::move(controller));
+    } else {
+      close(controller.fd);
+    }
+  }
+  controllers_ = std::move(kept);
+  if ((ready[0].revents & POLLIN) != 0) Accept();
+}
+
+}  // namespace sideband::mcu

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/serve/bus_server.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "proto/smbus/bus_frame.h"
+
+namespace sideband::mcu {
+namespace {
+
+// Answers every read with 0x5A.
+class ConstantTarget final : public BusTarget {
+ public:
+  void Start(bool) override {}
+  bool Write(uint8_t) override { return true; }
+  uint8_t Read() override { return 0x5A; }
+  void Stop() override {}
+};
+
+class BusServerTest : public testing::Test {
+ protected:
+  BusServerTest() { bus_.Connect(0x4F, target_); }
+
+  int Connect() {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path, path_.c_str(), sizeof(address.sun_path) - 1);
+    const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    EXPECT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+    return fd;
+  }
+  void Send(int fd, ByteSpan bytes) { ASSERT_EQ(write(fd, bytes.data(), bytes.size()), ssize_t(bytes.size())); }
+  void ServeAWhile() {
+    for (int i = 0; i < 4; ++i) server_->ServeFor(absl::Milliseconds(20));
+  }
+  // What the server has sent; nullopt where it has closed the connection.
+  static std::optional<Bytes> Received(int fd) {
+    Bytes bytes(4096);
+    const ssize_t size = recv(fd, bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (size == 0) return std::nullopt;
+    bytes.resize(size < 0 ? 0 : static_cast<size_t>(size));
+    return bytes;
+  }
+
+  // Relative, since the path of a socket must be short.
+  const std::string path_ = (std::filesystem::current_path(testing::TempDir()), "bus.sock");
+  ConstantTarget target_;
+  VirtualBus bus_;
+  std::unique_ptr<BusServer> server_ = *BusServer::Listen(path_, bus_);
+};
+
+const smbus::Transfer kRead = {{smbus::Message::Read(0x4F, 2)}};
+const Bytes kResult = smbus::EncodeResult({.read = {{0x5A, 0x5A}}});
+
+TEST_F(BusServerTest, ServesSeveralControllers) {
+  const int first = Connect(), second = Connect();
+  Send(first, smbus::EncodeTransfer(kRead));
+  Send(second, smbus::EncodeTransfer(kRead));
+  ServeAWhile();
+  EXPECT_EQ(Received(first), kResult);
+  EXPECT_EQ(Received(second), kResult);
+  close(first);
+  close(second);
+}
+
+TEST_F(BusServerTest, AFrameMayComeInPieces) {
+  const int fd = Connect();
+  for (const uint8_t byte : smbus::EncodeTransfer(kRead)) {
+    Send(fd, {&byte, 1});
+    server_->ServeFor(absl::Milliseconds(20));
+  }
+  ServeAWhile();
+  EXPECT_EQ(Received(fd), kResult);
+  close(fd);
+}
+
+TEST_F(BusServerTest, RubbishCutsOffOnlyItsSender) {
+  const int good = Connect(), bad = Connect();
+  Send(bad, Bytes{0xFF, 0xFF, 0xFF, 0xFF, 1, 2, 3});
+  ServeAWhile();
+  EXPECT_EQ(Received(bad), std::nullopt);
+  Send(good, smbus::EncodeTransfer(kRead));
+  ServeAWhile();
+  EXPECT_EQ(Received(good), kResult);
+  close(good);
+  close(bad);
+}
+
+TEST_F(BusServerTest, ABusIsServedOnce) {
+  EXPECT_EQ(BusServer::Listen(path_, bus_).status().code(), absl::StatusCode::kAlreadyExists);
+  server_.reset();
+  EXPECT_FALSE(std::filesystem::exists(path_)) << "removed at the end";
+}
+
+TEST_F(BusServerTest, ADeadSocketIsReplaced) {
+  server_.reset();
+  const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, path_.c_str(), sizeof(address.sun_path) - 1);
+  ASSERT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  close(fd);
+  EXPECT_TRUE(BusServer::Listen(path_, bus_).ok());
+}
+
+TEST_F(BusServerTest, ImpossiblePathsAreRefused) {
+  EXPECT_EQ(BusServer::Listen(std::string(200, 'x'), bus_).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(BusServer::Listen("/nonexistent/bus.sock", bus_).status().code(), absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace sideband::mcu

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An emulated device that runs in real time: whenever it is asked, its chip has counted as many cycles as its clock has
+// made since the start.
+//   SIDEBAND_ASSIGN_OR_RETURN(const auto device, LiveDevice::Create(file, boot_id, elapsed));
+//   device->CatchUp();
+#ifndef SIDEBAND_SECURE_MCU_SERVE_LIVE_DEVICE_H_
+#define SIDEBAND_SECURE_MCU_SERVE_LIVE_DEVICE_H_
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "secure_mcu/chip/chip.h"
+#include "secure_mcu/chip/player.h"
+#include "secure_mcu/firmware/device.h"
+#include "secure_mcu/firmware/power_model.h"
+#include "secure_mcu/serve/chip_file.h"
+#include "secure_mcu/serve/wiring.h"
+
+namespace sideband::mcu {
+
+// Not thread-safe.
+class LiveDevice final : public Device {
+ public:
+  // Time since the start; it must not go back.
+  using Elapsed = std::function<absl::Duration()>;
+
+  // Errors are those of the chip file and of the waveform's files, or name the unit that cannot be built.
+  static absl::StatusOr<std::unique_ptr<LiveDevice>> Create(const ChipFile& file, uint64_t boot_id, Elapsed elapsed);
+
+  // Counts up to now. Called often enough it keeps each call short.
+  void CatchUp();
+
+  const DeviceIdentity& identity() const override { return identity_; }
+  const mailbox::Catalog& catalog() const override { return catalog_; }
+  mailbox::Snapshot Latch() override;
+  std::span<const uint64_t> DeviceCounters() override;
+  uint64_t ReferenceTimeNs() override;
+
+  // The chip file's power model with its energies in the order of the events.
+  const PowerModel::Config& power() const { return power_; }
+  const Chip& chip() const { return *chip_; }
+
+ private:
+  LiveDevice(const ChipFile& file, uint64_t boot_id, Elapsed elapsed, Wiring wiring, std::unique_ptr<Chip> chip);
+
+  mailbox::Catalog MakeCatalog(const ChipFile& file) const;
+  std::vector<Tenant> CreateBlocks(const ChipFile& file);
+
+  const DeviceIdentity identity_;
+  const Elapsed elapsed_;
+  const uint64_t clock_hz_;
+  const Wiring wiring_;
+  const std::unique_ptr<Chip> chip_;
+  const mailbox::Catalog catalog_;
+  const std::unique_ptr<Timeline> timeline_;
+  PowerModel::Config power_;
+  std::unique_ptr<Player> player_;
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_SERVE_LIVE_DEVICE_H_

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/serve/live_device.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+
+namespace sideband::mcu {
+namespace {
+
+constexpr char kSynthetic[] = R"(
+device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 1000000}
+slices: 2
+units: [{name: sm, count: 3, events: [sm_active_cycles]}]
+device_units: [{name: pcie, events: [pcie_tx_cycles]}]
+device_workload: {phases: [{kind: copy, time: 1ms}]}
+vms:
+  - name: vm1
+    uuid: 11111111-0000-4000-8000-000000000001
+    contexts:
+      - {name: a, slice: 0, seed: 1, phases: [{kind: gemm, time: 2ms}]}
+      - {name: b, slice: 0, seed: 2, phases: [{kind: attention, time: 1ms}]}
+  - name: vm2
+    uuid: 22222222-0000-4000-8000-000000000002
+    contexts: [{name: a, slice: 1, seed: 3, phases: [{kind: gemm, time: 1ms}]}]
+quantum: 1ms
+gap: 100us
+power: {event_pj: {sm_active_cycles: 7}}
+)";
+
+class LiveDeviceTest : public testing::Test {
+ protected:
+  static std::string Write(const std::string& name, const std::string& text) {
+    const std::string path = testing::TempDir() + name;
+    std::ofstream(path) << text;
+    return path;
+  }
+  std::unique_ptr<LiveDevice> Create(const std::string& chip) {
+    auto device = LiveDevice::Create(*LoadChipFile(Write("chip.yaml", chip)), 42, [this] { return elapsed_; });
+    EXPECT_TRUE(device.ok()) << device.status();
+    return *std::move(device);
+  }
+  // The counters of every block by scope.
+  static std::map<std::pair<int, int>, std::vector<uint64_t>> Blocks(const mailbox::Snapshot& snapshot) {
+    std::map<std::pair<int, int>, std::vector<uint64_t>> blocks;
+    for (size_t i = 0; i < snapshot.blocks.size(); ++i) {
+      const auto counters = snapshot.Counters(i);
+      blocks[{snapshot.blocks[i].vm, snapshot.blocks[i].context}] = {counters.begin(), counters.end()};
+    }
+    return blocks;
+  }
+
+  absl::Duration elapsed_;
+};
+
+TEST_F(LiveDeviceTest, TheCatalogueNamesEverything) {
+  const auto device = Create(kSynthetic);
+  const mailbox::Catalog& catalog = device->catalog();
+  ASSERT_EQ(catalog.events.size(), 2u);
+  EXPECT_EQ(catalog.events[1].name, "pcie_tx_cycles");
+  EXPECT_EQ(catalog.events[1].scope, mailbox::EventScope::kDevice);
+  EXPECT_EQ(catalog.vms[0].slice, 0);
+  EXPECT_EQ(catalog.contexts.size(), 3u);
+  EXPECT_EQ(catalog.contexts[2].vm, 2);
+  EXPECT_EQ(device->power().event_pj, (std::vector<double>{7, 0}));
+  EXPECT_TRUE(mailbox::DecodeCatalog(mailbox::EncodeCatalog(catalog)).ok());
+}
+
+TEST_F(LiveDeviceTest, EveryLatchObeysAdditivity) {
+  const auto device = Create(kSynthetic);
+  uint64_t last = 0;
+  for (const int us : {1, 1000, 1050, 2500, 100'000, 100'001}) {
+    elapsed_ = absl::Microseconds(us);
+    auto blocks = Blocks(device->Latch());
+    ASSERT_EQ(blocks.size(), 6u);
+    const uint64_t vm1 = blocks[{1, mailbox::kNoContext}][0], vm2 = blocks[{2, mailbox::kNoContext}][0];
+    EXPECT_EQ(vm1, (blocks[{1, 0}][0]) + (blocks[{1, 1}][0]));
+    EXPECT_EQ(vm2, (blocks[{2, 0}][0]));
+    EXPECT_EQ(vm1 + vm2, (blocks[{0, mailbox::kNoContext}][0]));
+    EXPECT_EQ((blocks[{1, mailbox::kNoContext}][1]), 0u) << "device scope is nobody's";
+    EXPECT_GE(vm1 + vm2, last);
+    last = vm1 + vm2;
+  }
+  EXPECT_GT(last, 0u);
+}
+
+TEST_F(LiveDeviceTest, ReferenceTimeIsTheElapsedTime) {
+  const auto device = Create(kSynthetic);
+  elapsed_ = absl::Milliseconds(1234);
+  EXPECT_EQ(device->Latch().reference_time_ns, 1'234'000'000u);
+}
+
+TEST_F(LiveDeviceTest, AWaveformIsRepeated) {
+  Write("t.vcd",
+        "$scope module T $end\n$var wire 1 ! clk $end\n$var wire 1 \" busy $end\n$upscope $end\n$enddefinitions $end\n"
+        "#0\n0!\n1\"\n#1\n1!\n#2\n0!\n#3\n1!\n#4\n0!\n#5\n1!\n#6\n0!\n#7\n1!\n");
+  Write("s.json",
+        "{\"clock\": \"T.clk\", \"events\": [{\"name\": \"busy_cycles\", \"signal\": \"T.busy\", \"op\": \"high\"}]}");
+  Write("c.csv", "start_cycle,end_cycle,vm,context\n1,3,vm1,a\n");
+  const auto device = Create(R"(
+device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 1000}
+waveform: {trace: t.vcd, signals: s.json, schedule: c.csv}
+vms: [{name: vm1, uuid: 11111111-0000-4000-8000-000000000001, contexts: [{name: a}]}]
+)");
+  elapsed_ = absl::Milliseconds(4 * 5 + 2);  // five turns of four cycles, and two cycles
+  auto blocks = Blocks(device->Latch());
+  EXPECT_EQ((blocks[{1, 0}]), (std::vector<uint64_t>{11}));
+  EXPECT_EQ((blocks[{0, mailbox::kNoContext}]), (std::vector<uint64_t>{11}));
+}
+
+TEST_F(LiveDeviceTest, AScheduledVmThatTheChipFileDoesNotKnowIsRefused) {
+  Write("t.vcd", "$scope module T $end\n$var wire 1 ! clk $end\n$upscope $end\n$enddefinitions $end\n#0\n0!\n#1\n1!\n");
+  Write("s.json", "{\"clock\": \"T.clk\", \"events\": [{\"name\": \"c\", \"signal\": \"T.clk\", \"op\": \"high\"}]}");
+  const std::string schedule = Write("c.csv", "start_cycle,end_cycle,vm,context\n0,1,vm9,a\n");
+  const std::string chip = Write("chip.yaml", R"(
+device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}
+waveform: {trace: t.vcd, signals: s.json, schedule: c.csv}
+)");
+  const auto device = LiveDevice::Create(*LoadChipFile(chip), 1, [] { return absl::ZeroDuration(); });
+  EXPECT_EQ(std::string(device.status().message()),
+            schedule + ":2: VM 'vm9' is not in " + chip);
+}
+
+}  // namespace
+}  // namespace sideband::mcu

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/serve/serve.h"
+
+#include <cstdio>
+
+#include "absl/strings/str_format.h"
+#include "proto/base/status_macros.h"
+#include "proto/smbus/bus_name.h"
+#include "secure_mcu/bus/mailbox_target.h"
+#include "secure_mcu/bus/virtual_bus.h"
+#include "secure_mcu/firmware/firmware.h"
+#include "secure_mcu/serve/bus_server.h"
+
+namespace sideband::mcu {
+namespace {
+
+// How far the chip may fall behind before a command makes it catch up.
+constexpr absl::Duration kTick = absl::Milliseconds(10);
+
+}  // namespace
+
+absl::Status Serve(const ServeOptions& options, const std::atomic<bool>& stop) {
+  SIDEBAND_ASSIGN_OR_RETURN(const smbus::BusName name, smbus::ParseBusName(options.bus));
+  if (name.kind != smbus::BusName::Kind::kUnix) {
+    return absl::InvalidArgumentError("an emulated device is served on a unix: bus");
+  }
+  SIDEBAND_ASSIGN_OR_RETURN(const ChipFile file, LoadChipFile(options.chip_file));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto device, LiveDevice::Create(file, options.boot_id, options.elapsed));
+  Firmware firmware(*device, PowerModel(device->power()));
+  MailboxTarget target(name.address, firmware);
+  VirtualBus bus;
+  bus.Connect(name.address, target);
+  SIDEBAND_ASSIGN_OR_RETURN(const auto server, BusServer::Listen(name.path, bus));
+  absl::FPrintF(stderr, "sideband-mcu: serving %s at address 0x%02x on %s, boot id %016x\n",
+                device->identity().uuid.ToString(), name.address, name.path, options.boot_id);
+  while (!stop) {
+    server->ServeFor(kTick);
+    device->CatchUp();
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace sideband::mcu

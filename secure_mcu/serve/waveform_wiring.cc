@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/text.h"
+#include "secure_mcu/chip/schedule_timeline.h"
+#include "secure_mcu/replay/event_plan.h"
+#include "secure_mcu/serve/wiring.h"
+#include "sim/waveform/looped_trace.h"
+#include "sim/waveform/schedule.h"
+#include "sim/waveform/signal_map.h"
+#include "sim/waveform/trace_reader.h"
+
+namespace sideband::mcu {
+namespace {
+
+// Everyone in the schedule must be known, or the catalogue would not have them.
+absl::Status CheckResidency(const ChipFile& file, const sim::Residency& residency) {
+  const auto error = [&](absl::string_view what) {
+    return LineError(file.waveform->schedule, residency.line, absl::StrCat(what, " not in ", file.path));
+  };
+  if (residency.slice >= file.pipeline.slices) return error(absl::StrCat("slice ", residency.slice, " is"));
+  const auto vm = std::find_if(file.vms.begin(), file.vms.end(), [&](const auto& v) { return v.name == residency.vm; });
+  if (vm == file.vms.end()) return error(absl::StrCat("VM '", residency.vm, "' is"));
+  const bool known =
+      residency.context.empty() || std::any_of(vm->contexts.begin(), vm->contexts.end(),
+                                               [&](const auto& context) { return context.name == residency.context; });
+  return known ? absl::OkStatus() : error(absl::StrCat("context '", residency.context, "' is"));
+}
+
+}  // namespace
+
+absl::StatusOr<Wiring> MakeWaveformWiring(const ChipFile& file) {
+  SIDEBAND_ASSIGN_OR_RETURN(const sim::SignalMap map, sim::SignalMap::Load(file.waveform->signals));
+  SIDEBAND_ASSIGN_OR_RETURN(auto schedule, sim::LoadSchedule(file.waveform->schedule));
+  for (const sim::Residency& residency : schedule) SIDEBAND_RETURN_IF_ERROR(CheckResidency(file, residency));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto reader, sim::TraceReader::Open(file.waveform->trace, map));
+  SIDEBAND_ASSIGN_OR_RETURN(std::shared_ptr<sim::LoopedTrace> trace, sim::LoopedTrace::Load(*reader));
+  SIDEBAND_ASSIGN_OR_RETURN(EventPlan plan, PlanEvents(map, trace->event_wires()));
+
+  Wiring wiring;
+  for (const std::string& event : plan.events) {
+    const auto added = wiring.events.Add(event, mailbox::EventScope::kContext);
+    if (!added.ok()) return AtLine(added.status(), file.waveform->signals, 0);
+  }
+  wiring.ccus = std::move(plan.ccus);
+  wiring.slices.assign(file.pipeline.slices, trace);
+  wiring.device = trace;
+  wiring.make_timeline = [schedule = std::move(schedule), turn = trace->length()](std::vector<Tenant> tenants) {
+    return std::make_unique<ScheduleTimeline>(schedule, std::move(tenants), turn);
+  };
+  return wiring;
+}
+
+}  // namespace sideband::mcu
