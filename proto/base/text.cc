@@ -6,8 +6,8 @@
 #include <numeric>
 #include <vector>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/visible.h"
 
 namespace sideband {
 namespace {
@@ -74,7 +74,7 @@ absl::Status LineError(absl::string_view file, size_t line, absl::string_view wh
 
 int ReportAndExitCode(absl::string_view program, const absl::Status& status) {
   if (status.ok()) return 0;
-  const std::string line = absl::StrCat(program, ": ", absl::Utf8SafeCHexEscape(status.message()), "\n");
+  const std::string line = absl::StrCat(program, ": ", Visible(status.message()), "\n");
   std::fputs(line.c_str(), stderr);
   return IsInputError(status.code()) ? 2 : 1;
 }

@@ -38,7 +38,7 @@ TEST(TextTest, ExitCodeTellsInputFromRuntime) {
 TEST(TextTest, ReportStaysOnOneLine) {
   testing::internal::CaptureStderr();
   ReportAndExitCode("p", absl::InvalidArgumentError("bad\nname"));
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "p: bad\\nname\n");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "p: bad\\x0aname\n");
 }
 
 }  // namespace

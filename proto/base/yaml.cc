@@ -42,7 +42,7 @@ absl::StatusOr<std::string> YamlNode::String() const {
 
 absl::StatusOr<uint64_t> YamlNode::Uint(uint64_t low, uint64_t high) const {
   uint64_t value = 0;
-  absl::string_view text = node_.IsScalar() ? node_.Scalar() : "";
+  absl::string_view text = node_.IsScalar() ? absl::string_view(node_.Scalar()) : absl::string_view();
   const bool parsed =
       absl::ConsumePrefix(&text, "0x") ? absl::SimpleHexAtoi(text, &value) : absl::SimpleAtoi(text, &value);
   if (!parsed || value < low || value > high) {

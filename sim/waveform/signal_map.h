@@ -45,7 +45,8 @@ struct EventSpec {
 // Immutable.
 class SignalMap {
  public:
-  // Every error is "FILE:LINE: what is wrong": unknown keys and ops, empty names, a missing or needless value, no event.
+  // Every error is "FILE:LINE: what is wrong": unknown keys and ops, empty names, a missing or needless value, no
+  // event.
   static absl::StatusOr<SignalMap> Load(const std::string& path);
   // `path` is for messages only.
   static absl::StatusOr<SignalMap> Parse(const std::string& text, const std::string& path);

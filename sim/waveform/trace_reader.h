@@ -28,9 +28,11 @@
 #include "absl/strings/string_view.h"
 #include "sim/waveform/chunk_writer.h"
 #include "sim/waveform/code_table.h"
+#include "sim/waveform/event_binding.h"
 #include "sim/waveform/event_wires.h"
 #include "sim/waveform/signal_map.h"
 #include "sim/waveform/signal_probes.h"
+#include "sim/waveform/vcd_header.h"
 #include "sim/waveform/vcd_lexer.h"
 #include "sim/waveform/vcd_value.h"
 #include "sim/wires/packed_wires.h"
@@ -64,22 +66,22 @@ class TraceReader {
   const std::string& path() const { return lexer_->path(); }
 
  private:
-  TraceReader(std::unique_ptr<VcdLexer> lexer, CodeTable codes, EventWires event_wires, SignalProbes probes,
-              uint32_t clock);
+  TraceReader(std::unique_ptr<VcdLexer> lexer, VcdHeader header, EventBinding binding);
 
-  bool ChunkIsFull() const { return cycles_ - chunk_begin_ == kChunkCycles; }
+  // Reads until the chunk is full or the trace ends.
   absl::Status FillChunk();
-  // The items of a VCD body; each starts with the lexer's current token.
+  // The items of a VCD body, each from its first word on.
   absl::Status Item(absl::string_view token);
   absl::Status Time(absl::string_view digits);
-  absl::Status Vector(absl::string_view digits);
-  absl::Status RealOrString(absl::string_view token);
+  absl::Status Scalar(absl::string_view token);
+  absl::Status Vector(absl::string_view token);
+  absl::Status RealOrString();
   absl::Status Keyword(absl::string_view token);
-  // A change of the signal with this code to value_.
+  // Moves to the identifier code that belongs to a value.
+  absl::Status NextIsCode();
+  // The signal with this code changes to value_.
   absl::Status Change(absl::string_view code);
-  absl::Status Drive(uint32_t slot);
-  void ClockChanged(bool high);
-  absl::StatusOr<absl::string_view> CodeToken();
+  void ClockChanges(bool high);
 
   // Constant after Open().
   const std::unique_ptr<VcdLexer> lexer_;
@@ -87,14 +89,15 @@ class TraceReader {
   const EventWires event_wires_;
   const uint32_t clock_;  // the clock's slot
 
+  // The place in the trace.
   SignalProbes probes_;
   ChunkWriter writer_;
-  VcdValue value_;
-  absl::Status status_;
   std::optional<uint64_t> time_;
   std::optional<bool> clock_high_;
   uint64_t cycles_ = 0;
   uint64_t chunk_begin_ = 0;
+  absl::Status status_;
+  VcdValue value_;  // of the change that is being read
 };
 
 }  // namespace sideband::sim

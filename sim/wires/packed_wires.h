@@ -29,7 +29,8 @@ class PackedWires final : public WireSource {
   // Lets the window end at `end`: not before its end until now, and at most begin + capacity().
   void ExtendTo(uint64_t end) { range_.end = end; }
 
-  // Bits may be set anywhere below begin + capacity(); those not below the window's end count once it extends over them.
+  // Bits may be set anywhere below begin + capacity(); those not below the window's end count once it extends over
+  // them.
   void Set(WireId wire, uint64_t cycle) { SetRun(wire, {cycle, cycle + 1}); }
   void SetRun(WireId wire, CycleRange run);
 

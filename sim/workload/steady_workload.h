@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The wires of a unit that works whoever is resident (PCIe, NVLink, memory controller): its workload's own cycles are the
-// cycles of the clock.
+// The wires of a unit that works whoever is resident (PCIe, NVLink, memory controller): its workload's own cycles are
+// the cycles of the clock.
 //   const SteadyWorkload wires(std::move(workload));
 //   wires.AddCounts({0, 511}, ids, sums);
 #ifndef SIDEBAND_SIM_WORKLOAD_STEADY_WORKLOAD_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The wires of a slice that contexts take turns on, each with its own workload. A context's workload advances only while
-// it is resident, so what it counts does not depend on when it was scheduled.
+// The wires of a slice that contexts take turns on, each with its own workload. A context's workload advances only
+// while it is resident, so what it counts does not depend on when it was scheduled.
 //   SyntheticSlice slice;
 //   SIDEBAND_RETURN_IF_ERROR(slice.Add("vm1", "ctx0", std::move(workload)));
 //   slice.SwitchIn("vm1", "ctx0", 1000);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a context does in its own cycles, from 0: phases repeated for ever, in which each wire is 1 at a steady rate. Any
-// prefix is counted in closed form, so that days of device time cost nothing and every count can be foretold.
+// What a context does in its own cycles, from 0: phases repeated for ever, in which each wire is 1 at a steady rate.
+// Any prefix is counted in closed form, so that days of device time cost nothing and every count can be foretold.
 //   SIDEBAND_ASSIGN_OR_RETURN(const Workload work, Workload::Create({.phases = {{PhaseKind::kGemm, 200'000},
 //                                                                              {PhaseKind::kAllReduce, 40'000}},
 //                                                                   .seed = 7,

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/cli/cli.h"
+
+#include <grpcpp/channel.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "client/cli/commands.h"
+#include "client/cli/output.h"
+#include "client/lib/fake_daemon.h"
+#include "client/lib/rpc_status.h"
+#include "proto/envelope/seal.h"
+
+namespace sideband::client {
+namespace {
+
+using nlohmann::json;
+
+constexpr char kVmUuid[] = "6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10";
+constexpr char kDeviceUuid[] = "11111111-2222-4333-8444-555555555555";
+
+v1::Snapshot ASnapshot() {
+  v1::Snapshot snapshot;
+  snapshot.set_device("gpu0");
+  snapshot.set_boot_id(0xb007);
+  snapshot.set_snapshot_id(17);
+  snapshot.set_trigger_id(34);
+  snapshot.set_reference_time_ns(12'000'000'345);
+  snapshot.mutable_host_time()->set_seconds(1'700'000'000);
+  snapshot.mutable_host_time_error()->set_nanos(1'500'000);
+  v1::ScopeCounters& device = *snapshot.add_scopes();
+  device.set_state(v1::ScopeCounters::STATE_ACTIVE);
+  v1::Counter& active = *device.add_counters();
+  active.set_event("sm_active");
+  active.set_count(18446744073709551615ull);
+  v1::ScopeCounters& context = *snapshot.add_scopes();
+  context.mutable_scope()->set_slice(0);
+  context.mutable_scope()->set_vm("vm0");
+  context.mutable_scope()->set_context("train");
+  context.set_state(v1::ScopeCounters::STATE_IDLE);
+  context.add_flags("overflow");
+  context.add_flags("estimated");
+  v1::Counter& read = *context.add_counters();
+  read.set_event("dram_read");
+  read.set_count(42);
+  read.set_rate_per_second(1234.56);
+  return snapshot;
+}
+
+constexpr char kSnapshotTable[] =
+    "gpu0  snapshot 17  trigger 34  boot 000000000000b007  at 12.000000345 s  host 2023-11-14T22:13:20.000Z ±1.5ms\n"
+    "SLICE  VM   CONTEXT  STATE   EVENT                     COUNT  RATE/S  FLAGS\n"
+    "    -  -    -        active  sm_active  18446744073709551615       -  -\n"
+    "    0  vm0  train    idle    dram_read                    42  1234.6  overflow,estimated\n";
+
+class CliTest : public testing::Test {
+ protected:
+  void Serve(FakeDaemon::Script script) { daemon_ = std::make_unique<FakeDaemon>(std::move(script)); }
+
+  absl::Status Run(const std::vector<std::string>& arguments) {
+    out_ = StringOutput();
+    Environment environment{.out = out_,
+                            .cancellation = cancellation_,
+                            .get_env = [](const std::string&) { return std::nullopt; },
+                            .connect =
+                                [this](const ClientConfig& config) {
+                                  config_ = config;
+                                  return daemon_->Channel();
+                                }};
+    return RunCli(arguments, AllCommands(), environment);
+  }
+
+  std::string Printed(const std::vector<std::string>& arguments) {
+    EXPECT_EQ(Run(arguments), absl::OkStatus());
+    return out_.text();
+  }
+
+  // The message of a mistake that ends the program with 2.
+  std::string Mistake(const std::vector<std::string>& arguments) {
+    const absl::Status status = Run(arguments);
+    EXPECT_EQ(ReportCli(status), 2);
+    return std::string(status.message());
+  }
+
+  StringOutput out_;
+  Cancellation cancellation_;
+  ClientConfig config_;
+  std::unique_ptr<FakeDaemon> daemon_;
+};
+
+TEST_F(CliTest, DevicesAsTableAndJson) {
+  FakeDaemon::Script script;
+  v1::Device& device = *script.devices.add_devices();
+  device.set_name("gpu0");
+  device.set_uuid(kDeviceUuid);
+  device.set_boot_id(0xb007);
+  device.set_state(v1::Device::STATE_STALE);
+  device.mutable_interval()->set_seconds(1);
+  device.set_reference_clock_hz(1'000'000'000);
+  Serve(script);
+  EXPECT_EQ(Printed({"devices"}),
+            "DEVICE  STATE  INTERVAL    CLOCK/HZ  BOOT              UUID\n"
+            "gpu0    stale        1s  1000000000  000000000000b007  11111111-2222-4333-8444-555555555555\n");
+  EXPECT_EQ(json::parse(Printed({"devices", "--format", "json"})),
+            json::parse(R"({"devices": [{"name": "gpu0", "uuid": "11111111-2222-4333-8444-555555555555",
+                            "boot_id": "45063", "state": "STATE_STALE", "interval": "1s",
+                            "reference_clock_hz": "1000000000"}]})"));
+}
+
+TEST_F(CliTest, EventsAsTable) {
+  FakeDaemon::Script script;
+  auto& device = *script.events.add_devices();
+  device.set_device("gpu0");
+  v1::Event& event = *device.add_events();
+  event.set_name("dram_read");
+  event.set_unit("bytes");
+  event.set_scope(v1::Event::SCOPE_CONTEXT);
+  event.set_description("Bytes read from DRAM");
+  Serve(script);
+  EXPECT_EQ(Printed({"events", "--device", "gpu0"}),
+            "DEVICE  EVENT      UNIT   SCOPE    DESCRIPTION\n"
+            "gpu0    dram_read  bytes  context  Bytes read from DRAM\n");
+}
+
+TEST_F(CliTest, ScopesAsTable) {
+  FakeDaemon::Script script;
+  v1::Scope& scope = *script.scopes.add_scopes();
+  scope.set_device("gpu0");
+  scope.set_slice(3);
+  scope.set_vm("vm0");
+  scope.set_vm_uuid(kVmUuid);
+  scope.set_generation(2);
+  scope.set_confidential(true);
+  Serve(script);
+  EXPECT_EQ(Printed({"scopes"}),
+            "DEVICE  SLICE  VM   CONTEXT  GENERATION  CONFIDENTIAL  VM UUID\n"
+            "gpu0        3  vm0  -                 2  yes           6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10\n");
+}
+
+TEST_F(CliTest, GetAsTable) {
+  FakeDaemon::Script script;
+  *script.snapshots.add_snapshots() = ASnapshot();
+  *script.snapshots.add_snapshots() = ASnapshot();
+  Serve(script);
+  EXPECT_EQ(Printed({"get"}), std::string(kSnapshotTable) + "\n" + kSnapshotTable);
+}
+
+TEST_F(CliTest, GetAsJson) {
+  FakeDaemon::Script script;
+  *script.snapshots.add_snapshots() = ASnapshot();
+  Serve(script);
+  const json response = json::parse(Printed({"get", "--format", "json"}));
+  const json& scopes = response["snapshots"][0]["scopes"];
+  EXPECT_EQ(scopes[0]["counters"][0], json::parse(R"({"event": "sm_active", "count": "18446744073709551615"})"))
+      << "an unknown rate is absent, not 0";
+  EXPECT_EQ(scopes[1]["counters"][0]["rate_per_second"], 1234.56);
+  EXPECT_EQ(scopes[1]["scope"]["slice"], 0);
+  EXPECT_EQ(scopes[1]["flags"], json::parse(R"(["overflow", "estimated"])"));
+}
+
+TEST_F(CliTest, GetAsksForWhatTheFilterSays) {
+  Serve({});
+  Printed({"get", "--device", "gpu0", "--vm", "vm0", "--context", "c", "--event", "a", "--event", "b"});
+  EXPECT_EQ(daemon_->requests().get_snapshot,
+            R"(filter { device: "gpu0" vm: "vm0" context: "c" events: "a" events: "b" })");
+}
+
+FakeDaemon::Script Updates(int count, bool keeps_streams) {
+  FakeDaemon::Script script;
+  script.keeps_streams = keeps_streams;
+  for (int i = 0; i < count; ++i) {
+    *script.updates.emplace_back().mutable_update() = ASnapshot();
+    if (i == 0) script.updates.emplace_back().set_sync_response(true);
+  }
+  script.updates.back().set_skipped(count - 1);
+  return script;
+}
+
+TEST_F(CliTest, WatchPrintsUpdatesUpToItsCount) {
+  Serve(Updates(2, true));
+  EXPECT_EQ(Printed({"watch", "--count", "2", "--interval", "1500ms"}),
+            std::string(kSnapshotTable) + "\n1 snapshots skipped, no counts lost\n" + kSnapshotTable + "\n");
+  EXPECT_EQ(daemon_->requests().subscribe,
+            "filter { } mode: MODE_STREAM stream_mode: STREAM_MODE_SAMPLE "
+            "sample_interval { seconds: 1 nanos: 500000000 }");
+}
+
+TEST_F(CliTest, WatchAsJsonIsALinePerUpdate) {
+  Serve(Updates(2, true));
+  std::istringstream lines(Printed({"watch", "--count", "2", "--format", "json"}));
+  std::string line;
+  for (const char* skipped : {"0", "1"}) {
+    ASSERT_TRUE(std::getline(lines, line));
+    EXPECT_EQ(json::parse(line)["skipped"], skipped);
+    EXPECT_EQ(json::parse(line)["update"]["device"], "gpu0");
+  }
+  EXPECT_FALSE(std::getline(lines, line));
+}
+
+TEST_F(CliTest, WatchEndsWellWhenInterrupted) {
+  cancellation_.Cancel();
+  Serve(Updates(1, true));
+  EXPECT_EQ(Run({"watch"}), absl::OkStatus());
+}
+
+TEST_F(CliTest, AStreamThatJustEndsIsAFailure) {
+  Serve(Updates(1, false));
+  const absl::Status status = Run({"watch"});
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(ReportCli(status), 1);
+}
+
+TEST_F(CliTest, WhatTheDaemonRefusesEndsWithOne) {
+  Serve({.status = grpc::Status(grpc::StatusCode::NOT_FOUND, "not found")});
+  for (const std::string command : {"devices", "events", "scopes", "get", "watch"}) {
+    const absl::Status status = Run({command, "--address", "h:1"});
+    EXPECT_EQ(status.message(), "h:1: not found") << command;
+    EXPECT_EQ(ReportCli(status), 1) << command;
+  }
+}
+
+TEST_F(CliTest, UsageMistakesEndWithTwo) {
+  Serve({});
+  EXPECT_EQ(Mistake({}), "A subcommand is required (see sideband --help)");
+  EXPECT_EQ(Mistake({"wacth"}), "unknown argument 'wacth' (did you mean 'watch'?)");
+  EXPECT_EQ(Mistake({"get", "--fromat", "json"}), "unknown option '--fromat' (did you mean '--format'?)");
+  EXPECT_EQ(Mistake({"get", "--adress", "h:1"}), "unknown option '--adress' (did you mean '--address'?)");
+  EXPECT_NE(Mistake({"get", "--format", "xml"}).find("--format: xml not in {table,json}"), std::string::npos);
+  EXPECT_NE(Mistake({"watch", "--interval", "5"}).find("'5' is no duration from 10ms to 24h"), std::string::npos);
+  EXPECT_NE(Mistake({"watch", "--interval", "9ms"}).find("no duration"), std::string::npos);
+  EXPECT_NE(Mistake({"watch", "--count", "0"}).find("--count"), std::string::npos);
+  EXPECT_NE(Mistake({"unseal", "--vm", "vm0"}).find("--key-file is required"), std::string::npos);
+  EXPECT_NE(Mistake({"get", "--config", "/nonexistent.yaml"}).find("/nonexistent.yaml"), std::string::npos);
+}
+
+TEST_F(CliTest, HelpOfEverythingHasExamples) {
+  for (const auto& command : AllCommands()) {
+    const std::string help = Printed({command->name(), "--help"});
+    EXPECT_NE(help.find("Example"), std::string::npos) << command->name();
+    EXPECT_NE(help.find("sideband " + command->name()), std::string::npos) << command->name();
+    EXPECT_NE(Printed({"--help"}).find(command->description()), std::string::npos) << command->name();
+  }
+  EXPECT_EQ(Printed({"--version"}), std::string("sideband ") + kVersion + "\n");
+}
+
+TEST_F(CliTest, GlobalOptionsMayStandOnEitherSide) {
+  Serve({});
+  Printed({"--address", "h:1", "devices", "--server-name", "s"});
+  EXPECT_EQ(config_, (ClientConfig{.address = "h:1", .server_name = "s"}));
+}
+
+class UnsealTest : public CliTest {
+ protected:
+  UnsealTest() {
+    key_file_ = testing::TempDir() + "/vm.key";
+    std::ofstream(key_file_) << std::string(64, '4') << "\n";
+    ::chmod(key_file_.c_str(), 0600);
+  }
+
+  static v1::SealedRecord Record(uint64_t sequence) {
+    const envelope::RecordHeader header{.device = *Uuid::Parse(kDeviceUuid),
+                                        .boot_id = 1,
+                                        .vm = *Uuid::Parse(kVmUuid),
+                                        .generation = 2,
+                                        .epoch = 3,
+                                        .sequence = sequence};
+    v1::SealedContent content;
+    *content.mutable_snapshot() = ASnapshot();
+    const auto keys =
+        envelope::SessionKeys::Derive(envelope::Secret::Take(Bytes(32, 0x44)), envelope::KeyScope::Of(header));
+    const Bytes bytes = *envelope::SealRecord(*keys, header, AsBytes(content.SerializeAsString()));
+    v1::SealedRecord record;
+    record.set_record(std::string(bytes.begin(), bytes.end()));
+    return record;
+  }
+
+  static std::string FileOf(const v1::SealedRecord& record) {
+    const std::string path = testing::TempDir() + "/record.bin";
+    std::ofstream(path, std::ios::binary) << record.record();
+    return path;
+  }
+
+  std::string key_file_;
+};
+
+TEST_F(UnsealTest, OpensAStream) {
+  Serve({.records = {Record(0), Record(3)}, .keeps_streams = true});
+  const std::string heading =
+      std::string("VM ") + kVmUuid + "  generation 2  device " + kDeviceUuid + "  epoch 3  record ";
+  EXPECT_EQ(Printed({"unseal", "--vm", "vm0", "--device", "gpu0", "--key-file", key_file_, "--count", "2"}),
+            heading + "0\n" + kSnapshotTable + "\n2 records are missing before this one\n" + heading + "3\n" +
+                kSnapshotTable + "\n");
+  EXPECT_EQ(daemon_->requests().subscribe_sealed, R"(device: "gpu0" vm: "vm0")");
+  EXPECT_EQ(config_.key_file, "") << "the VM's key is not that of TLS";
+}
+
+TEST_F(UnsealTest, OpensAFileAsJson) {
+  const json line = json::parse(
+      Printed({"unseal", "--vm", kVmUuid, "--key-file", key_file_, "--record", FileOf(Record(5)), "--format", "json"}));
+  EXPECT_EQ(line["record"]["vm_uuid"], kVmUuid);
+  EXPECT_EQ(line["record"]["sequence"], "5");
+  EXPECT_EQ(line["gap"], "0");
+  EXPECT_EQ(line["snapshot"]["scopes"][1]["counters"][0]["count"], "42");
+}
+
+TEST_F(UnsealTest, RejectionIsOneLineAndEndsWithOne) {
+  v1::SealedRecord bad = Record(1);
+  bad.mutable_record()->back() ^= 1;
+  const std::string other = "00000000-0000-4000-8000-000000000000";
+  for (const absl::Status& status :
+       {Run({"unseal", "--key-file", key_file_, "--record", FileOf(bad)}),
+        Run({"unseal", "--vm", other, "--key-file", key_file_, "--record", FileOf(Record(1))}),
+        Run({"unseal", "--device-uuid", other, "--key-file", key_file_, "--record", FileOf(Record(1))})}) {
+    EXPECT_EQ(status.message(), "record rejected");
+    EXPECT_EQ(ReportCli(status), 1);
+  }
+  Serve({.records = {Record(1), Record(1)}, .keeps_streams = true});
+  EXPECT_EQ(Run({"unseal", "--vm", kVmUuid, "--key-file", key_file_}).message(), "record rejected") << "a replay";
+}
+
+TEST_F(UnsealTest, MistakesAreNamed) {
+  EXPECT_EQ(Mistake({"unseal", "--key-file", key_file_}), "--vm is required");
+  EXPECT_NE(Mistake({"unseal", "--vm", "v", "--key-file", "/nonexistent.key"}).find("/nonexistent.key: "),
+            std::string::npos);
+  EXPECT_NE(Mistake({"unseal", "--key-file", key_file_, "--record", "/nonexistent.bin"}).find("/nonexistent.bin"),
+            std::string::npos);
+  EXPECT_NE(Mistake({"unseal", "--vm", "vm0", "--key-file", key_file_, "--record", "x"}).find("by UUID"),
+            std::string::npos);
+  ::chmod(key_file_.c_str(), 0644);
+  EXPECT_NE(Mistake({"unseal", "--vm", "v", "--key-file", key_file_}).find("everybody"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sideband::client

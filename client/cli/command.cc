@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/cli/command.h"
+
+#include "proto/base/status_macros.h"
+
+namespace sideband::client {
+
+absl::StatusOr<ClientConfig> CommandContext::Config() const {
+  ClientConfig config;
+  if (const auto file = FindClientConfig(config_file_, environment_.get_env); file.has_value()) {
+    SIDEBAND_ASSIGN_OR_RETURN(config, LoadClientConfig(*file));
+  }
+  return Override(std::move(config), flags_);
+}
+
+absl::StatusOr<std::unique_ptr<TelemetryClient>> CommandContext::Connect() {
+  SIDEBAND_ASSIGN_OR_RETURN(const ClientConfig config, Config());
+  SIDEBAND_ASSIGN_OR_RETURN(const std::shared_ptr<grpc::Channel> channel, environment_.connect(config));
+  return std::make_unique<TelemetryClient>(channel, TelemetryClient::Options{.peer = config.address}, cancellation());
+}
+
+}  // namespace sideband::client

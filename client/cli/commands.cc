@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/cli/commands.h"
+
+#include "client/cli/devices_command.h"
+#include "client/cli/events_command.h"
+#include "client/cli/get_command.h"
+#include "client/cli/scopes_command.h"
+#include "client/cli/unseal_command.h"
+#include "client/cli/watch_command.h"
+#include "client/demo/demo_command.h"
+
+namespace sideband::client {
+
+std::vector<std::unique_ptr<Command>> AllCommands() {
+  constexpr std::unique_ptr<Command> (*kFactories[])() = {
+      NewDevicesCommand, NewEventsCommand, NewScopesCommand, NewGetCommand,
+      NewWatchCommand,   NewUnsealCommand, NewDemoCommand,
+  };
+  std::vector<std::unique_ptr<Command>> commands;
+  for (const auto factory : kFactories) commands.push_back(factory());
+  return commands;
+}
+
+}  // namespace sideband::client

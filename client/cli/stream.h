@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the commands that print streams share: when to stop, and what that means.
+//   StreamPrinter printer(context, count_max);
+//   return printer.End(client->Subscribe(request, [&](const auto& r) { return printer.Print(Render(r)); }));
+#ifndef SIDEBAND_CLIENT_CLI_STREAM_H_
+#define SIDEBAND_CLIENT_CLI_STREAM_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "client/cli/command.h"
+
+namespace sideband::client {
+
+class StreamPrinter {
+ public:
+  // 0 is without end.
+  StreamPrinter(CommandContext& context, uint64_t count_max) : context_(context), count_max_(count_max) {}
+
+  // Whether more is wanted.
+  bool Print(const std::string& text);
+  // Ends the stream with this error.
+  bool Fail(absl::Status error);
+  // How the command ends: OK after count_max prints or a cancellation; what Print or Fail met; what ended the stream;
+  // or UNAVAILABLE where the server just stopped.
+  absl::Status End(const absl::Status& stream) const;
+
+ private:
+  bool IsComplete() const { return count_max_ != 0 && count_ >= count_max_; }
+
+  CommandContext& context_;
+  const uint64_t count_max_;
+  uint64_t count_ = 0;
+  absl::Status error_;
+};
+
+}  // namespace sideband::client
+
+#endif  // SIDEBAND_CLIENT_CLI_STREAM_H_

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/demo/demo_steps.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace sideband::client {
+namespace {
+
+std::string Scrape(const std::string& user, const DemoPorts& ports) {
+  return absl::StrCat("curl -sS --cacert ca.pem --cert ", user, ".pem --key ", user,
+                      ".key https://localhost:", ports.http, "/metrics");
+}
+
+std::string Sideband(const std::string& user, const std::string& arguments) {
+  return absl::StrCat("sideband --config ", user, ".yaml ", arguments);
+}
+
+std::string Label(const DemoVm& vm) { return absl::StrCat("vm=\"", vm.name, "\""); }
+
+const DemoVm* FindVm(const std::vector<DemoVm>& vms, const std::string& tenant, bool confidential) {
+  const auto found = std::find_if(
+      vms.begin(), vms.end(), [&](const DemoVm& vm) { return vm.tenant == tenant && vm.confidential == confidential; });
+  return found == vms.end() ? nullptr : &*found;
+}
+
+std::vector<DemoStep> OperatorSteps(const std::vector<DemoVm>& vms, const DemoPorts& ports, const std::string& event) {
+  DemoStep scrape{.title = "The operator's scrape: the device and each open VM, no tenant's contexts",
+                  .command = absl::StrCat(Scrape("operator", ports), " | grep -E '^sideband_(device_up|vm_info|", event,
+                                          "_total)'"),
+                  .absent = {"context="}};
+  for (const DemoVm& vm : vms) scrape.present.push_back(Label(vm));
+  return {std::move(scrape), {.title = "… and the scopes that there are", .command = Sideband("operator", "scopes")}};
+}
+
+std::vector<DemoStep> TenantSteps(const DemoVm& own, const std::vector<DemoVm>& vms, const DemoPorts& ports,
+                                  const std::vector<std::string>& events) {
+  DemoStep get{.title = absl::StrCat("What ", own.tenant, " sees over gRPC: its VM and the VM's contexts"),
+               .command = Sideband(own.tenant, absl::StrCat("get --event ", absl::StrJoin(events, " --event "))),
+               .present = {own.name}};
+  for (const std::string& context : own.contexts) get.present.push_back(context);
+  std::vector<DemoStep> steps = {std::move(get)};
+  for (const DemoVm& other : vms) {
+    if (other.tenant == own.tenant) continue;
+    steps.push_back({.title = absl::StrCat("Lines of ", other.name, " in ", own.tenant, "'s scrape: none"),
+                     .command = absl::StrCat(Scrape(own.tenant, ports), " | grep -c '", Label(other), "'"),
+                     .exit_status = 1,
+                     .present = {"0"}});
+    steps.push_back({.title = absl::StrCat("Asked for by name, ", other.name, " does not exist for ", own.tenant),
+                     .command = Sideband(own.tenant, absl::StrCat("get --vm ", other.name)),
+                     .exit_status = 1,
+                     .absent = events});
+  }
+  return steps;
+}
+
+std::vector<DemoStep> ConfidentialSteps(const DemoVm& vm, const DemoPorts& ports, const std::string& event) {
+  return {{.title = absl::StrCat(vm.name, " is confidential: not even the operator has its counters"),
+           .command = absl::StrCat(Scrape("operator", ports), " | grep -c '_total{.*", Label(vm), "'"),
+           .exit_status = 1,
+           .present = {"0"}},
+          {.title = absl::StrCat("… but its guest, which holds the key, opens a sealed record"),
+           .command = Sideband(vm.tenant, absl::StrCat("unseal --vm ", vm.name, " --key-file ", vm.name,
+                                                       ".key --count 1 | grep -E 'scope|vm|", event, "'")),
+           .present = {vm.name, event}}};
+}
+
+}  // namespace
+
+std::vector<DemoStep> MakeDemoSteps(const std::vector<DemoVm>& vms, const DemoPorts& ports,
+                                    const std::vector<std::string>& events) {
+  std::vector<DemoStep> steps = OperatorSteps(vms, ports, events[0]);
+  const auto append = [&steps](std::vector<DemoStep> more) { steps.insert(steps.end(), more.begin(), more.end()); };
+  for (const char* tenant : {"tenant-a", "tenant-b"}) {
+    if (const DemoVm* own = FindVm(vms, tenant, false)) append(TenantSteps(*own, vms, ports, events));
+  }
+  for (const DemoVm& vm : vms) {
+    if (vm.confidential) append(ConfidentialSteps(vm, ports, events[0]));
+  }
+  return steps;
+}
+
+std::string CheckStep(const DemoStep& step, int exit_status, const std::string& output) {
+  if (exit_status != step.exit_status) return absl::StrCat("exit status ", exit_status, ", not ", step.exit_status);
+  for (const std::string& text : step.present) {
+    if (!absl::StrContains(output, text)) return absl::StrCat("'", text, "' is missing");
+  }
+  for (const std::string& text : step.absent) {
+    if (absl::StrContains(output, text)) return absl::StrCat("'", text, "' should not be there");
+  }
+  return "";
+}
+
+}  // namespace sideband::client

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/demo/demo_steps.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+
+namespace sideband::client {
+namespace {
+
+TEST(DemoStepsTest, EveryTenantIsDeniedEveryOtherTenantsVms) {
+  const auto steps = MakeDemoSteps(BuiltInVms(), {"1", "2"}, {"busy_cycles"});
+  const auto has = [&](const std::string& command) {
+    return std::any_of(steps.begin(), steps.end(), [&](const DemoStep& step) { return step.command == command; });
+  };
+  EXPECT_TRUE(has("sideband --config tenant-a.yaml get --vm vm2"));
+  EXPECT_TRUE(has("sideband --config tenant-a.yaml get --vm vm3"));
+  EXPECT_TRUE(has("sideband --config tenant-b.yaml get --vm vm1"));
+  EXPECT_TRUE(std::any_of(steps.begin(), steps.end(),
+                          [](const DemoStep& step) { return absl::StrContains(step.command, "unseal --vm vm3"); }));
+}
+
+TEST(DemoStepsTest, CheckStepSaysWhatIsWrong) {
+  const DemoStep step{.exit_status = 0, .present = {"mine"}, .absent = {"theirs"}};
+  EXPECT_EQ(CheckStep(step, 0, "mine only"), "");
+  EXPECT_EQ(CheckStep(step, 1, "mine only"), "exit status 1, not 0");
+  EXPECT_EQ(CheckStep(step, 0, "nothing"), "'mine' is missing");
+  EXPECT_EQ(CheckStep(step, 0, "mine and theirs"), "'theirs' should not be there");
+}
+
+TEST(DemoSiteTest, OnlyTheLastOfSeveralWaveformVmsIsConfidential) {
+  EXPECT_FALSE(WaveformVms({{"a", {}}})[0].confidential);
+  const auto vms = WaveformVms({{"a", {}}, {"b", {}}, {"c", {}}});
+  EXPECT_EQ(vms[0].tenant, "tenant-a");
+  EXPECT_EQ(vms[1].tenant, "tenant-a");
+  EXPECT_EQ(vms[2].tenant, "tenant-b");
+  EXPECT_TRUE(vms[2].confidential);
+}
+
+}  // namespace
+}  // namespace sideband::client

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/lib/channel.h"
+
+#include <grpcpp/channel.h>
+#include <gtest/gtest.h>
+
+#include "client/lib/fake_daemon.h"
+#include "client/lib/rpc_status.h"
+#include "client/lib/telemetry_client.h"
+#include "client/lib/test_certificates.h"
+
+namespace sideband::client {
+namespace {
+
+class ChannelTest : public testing::Test {
+ protected:
+  ClientConfig Config() const {
+    return {.address = daemon_.address(),
+            .ca_file = files_.ca_file,
+            .cert_file = files_.client_cert_file,
+            .key_file = files_.client_key_file};
+  }
+
+  absl::Status Call(const ClientConfig& config) {
+    const auto channel = ConnectTls(config);
+    if (!channel.ok()) return channel.status();
+    return TelemetryClient(*channel, {.peer = config.address}, cancellation_).ListDevices({}).status();
+  }
+
+  const TestCertificates files_ = TestCertificates::WriteTo(testing::TempDir());
+  const FakeDaemon daemon_{{}, files_.MutualTls()};
+  Cancellation cancellation_;
+};
+
+TEST_F(ChannelTest, ConnectsWithMutualTls) { EXPECT_EQ(Call(Config()), absl::OkStatus()); }
+
+TEST_F(ChannelTest, ServerNameIsChecked) {
+  ClientConfig config = Config();
+  config.server_name = "localhost";
+  EXPECT_EQ(Call(config), absl::OkStatus());
+  config.server_name = "elsewhere";
+  EXPECT_EQ(Call(config).code(), absl::StatusCode::kUnavailable);
+}
+
+TEST_F(ChannelTest, ServerOfAnotherAuthorityIsRefused) {
+  ClientConfig config = Config();
+  config.ca_file = TestCertificates::WriteTo(testing::TempDir()).ca_file;  // over the files that the config names
+  config.cert_file = testing::TempDir() + "/client.pem";
+  const absl::Status refused = Call(config);
+  EXPECT_EQ(refused.code(), absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(IsRemote(refused));
+}
+
+TEST_F(ChannelTest, NobodyThereIsUnavailableAndNamed) {
+  ClientConfig config = Config();
+  config.address = "127.0.0.1:1";
+  const absl::Status status = Call(config);
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(status.message().substr(0, 13), "127.0.0.1:1: ");
+}
+
+TEST_F(ChannelTest, WhatIsMissingIsNamed) {
+  ClientConfig config = Config();
+  config.key_file.clear();
+  EXPECT_EQ(Call(config).message(), "no key_file is given: name it in the configuration file or by --key-file");
+  config = Config();
+  config.ca_file = "/nonexistent.pem";
+  EXPECT_EQ(Call(config).code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(ChannelTest, AddressMustBeHostAndPort) {
+  for (const char* address :
+       {"", "host", "host:", ":1", "host:0", "host:65536", "host:1x", "::1:1", "unix:/x:1", "[::1]"}) {
+    ClientConfig config = Config();
+    config.address = address;
+    EXPECT_EQ(Call(config).code(), absl::StatusCode::kInvalidArgument) << address;
+  }
+  for (const char* address : {"host:1", "127.0.0.1:65535", "[::1]:9878"}) {
+    ClientConfig config = Config();
+    config.address = address;
+    EXPECT_TRUE(ConnectTls(config).ok()) << address;
+  }
+}
+
+}  // namespace
+}  // namespace sideband::client

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/lib/config.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "proto/base/status_macros.h"
+#include "proto/base/yaml.h"
+
+namespace sideband::client {
+namespace {
+
+struct Key {
+  const char* name;
+  std::string ClientConfig::*member;
+  bool is_path;
+};
+
+constexpr Key kKeys[] = {
+    {"address", &ClientConfig::address, false},         {"ca_file", &ClientConfig::ca_file, true},
+    {"cert_file", &ClientConfig::cert_file, true},      {"key_file", &ClientConfig::key_file, true},
+    {"server_name", &ClientConfig::server_name, false},
+};
+
+// An absolute `path` stays as it is.
+std::string Beside(const std::string& config_path, const std::string& path) {
+  return path.empty() ? path : (std::filesystem::path(config_path).parent_path() / path).string();
+}
+
+}  // namespace
+
+absl::StatusOr<ClientConfig> LoadClientConfig(const std::string& path) {
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlNode root, YamlNode::Load(path));
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map,
+                            root.Map({"address", "ca_file", "cert_file", "key_file", "server_name"}));
+  ClientConfig config;
+  for (const Key& key : kKeys) {
+    SIDEBAND_ASSIGN_OR_RETURN(const std::string value, map.StringOr(key.name, ""));
+    config.*key.member = key.is_path ? Beside(path, value) : value;
+  }
+  return config;
+}
+
+std::optional<std::string> FindClientConfig(const std::string& given, const GetEnv& get_env) {
+  if (!given.empty()) return given;
+  if (auto named = get_env("SIDEBAND_CONFIG"); named.has_value() && !named->empty()) return named;
+  const auto home = get_env("HOME");
+  if (!home.has_value() || home->empty()) return std::nullopt;
+  std::string usual = *home + "/.config/sideband/client.yaml";
+  if (::access(usual.c_str(), F_OK) != 0) return std::nullopt;
+  return usual;
+}
+
+ClientConfig Override(ClientConfig config, const ClientConfig& flags) {
+  for (const Key& key : kKeys) {
+    if (!(flags.*key.member).empty()) config.*key.member = flags.*key.member;
+  }
+  if (config.address.empty()) config.address = kDefaultAddress;
+  return config;
+}
+
+}  // namespace sideband::client

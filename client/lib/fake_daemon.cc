@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/lib/fake_daemon.h"
+
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+
+#include <atomic>
+#include <chrono>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "sideband/v1/telemetry.grpc.pb.h"
+
+namespace sideband::client {
+namespace {
+
+using Script = FakeDaemon::Script;
+using Requests = FakeDaemon::Requests;
+
+// Writes the messages one after the other; deletes itself at the end.
+template <typename Message>
+class ScriptedStream final : public grpc::ServerWriteReactor<Message> {
+ public:
+  ScriptedStream(const std::vector<Message>& messages, const Script& script) : messages_(messages), script_(script) {
+    WriteNext();
+  }
+
+  void OnWriteDone(bool ok) override { ok ? WriteNext() : End(); }
+  void OnCancel() override { End(); }
+  void OnDone() override { delete this; }
+
+ private:
+  void WriteNext() {
+    if (next_ < messages_.size()) return this->StartWrite(&messages_[next_++]);
+    if (!script_.keeps_streams) End();
+  }
+
+  void End() {
+    if (!ended_.exchange(true)) this->Finish(script_.status);
+  }
+
+  const std::vector<Message>& messages_;
+  const Script& script_;
+  size_t next_ = 0;
+  std::atomic<bool> ended_ = false;
+};
+
+class RequestLog {
+ public:
+  void Note(std::string Requests::*kind, const google::protobuf::Message& request) {
+    absl::MutexLock lock(&mu_);
+    requests_.*kind = request.ShortDebugString();
+  }
+  Requests Get() const {
+    absl::MutexLock lock(&mu_);
+    return requests_;
+  }
+
+ private:
+  mutable absl::Mutex mu_;
+  Requests requests_ ABSL_GUARDED_BY(mu_);
+};
+
+class FakeTelemetry final : public v1::Telemetry::CallbackService {
+ public:
+  FakeTelemetry(const Script& script, RequestLog& log) : script_(script), log_(log) {}
+
+  grpc::ServerUnaryReactor* ListDevices(grpc::CallbackServerContext* context, const v1::ListDevicesRequest*,
+                                        v1::ListDevicesResponse* response) override {
+    *response = script_.devices;
+    return End(context);
+  }
+  grpc::ServerUnaryReactor* ListEvents(grpc::CallbackServerContext* context, const v1::ListEventsRequest*,
+                                       v1::ListEventsResponse* response) override {
+    *response = script_.events;
+    return End(context);
+  }
+  grpc::ServerUnaryReactor* ListScopes(grpc::CallbackServerContext* context, const v1::ListScopesRequest*,
+                                       v1::ListScopesResponse* response) override {
+    *response = script_.scopes;
+    return End(context);
+  }
+  grpc::ServerUnaryReactor* GetSnapshot(grpc::CallbackServerContext* context, const v1::GetSnapshotRequest* request,
+                                        v1::GetSnapshotResponse* response) override {
+    log_.Note(&Requests::get_snapshot, *request);
+    *response = script_.snapshots;
+    return End(context);
+  }
+  grpc::ServerWriteReactor<v1::SubscribeResponse>* Subscribe(grpc::CallbackServerContext*,
+                                                             const v1::SubscribeRequest* request) override {
+    log_.Note(&Requests::subscribe, *request);
+    return new ScriptedStream<v1::SubscribeResponse>(script_.updates, script_);
+  }
+
+ private:
+  grpc::ServerUnaryReactor* End(grpc::CallbackServerContext* context) {
+    grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+    reactor->Finish(script_.status);
+    return reactor;
+  }
+
+  const Script& script_;
+  RequestLog& log_;
+};
+
+class FakeConfidential final : public v1::Confidential::CallbackService {
+ public:
+  FakeConfidential(const Script& script, RequestLog& log) : script_(script), log_(log) {}
+
+  grpc::ServerWriteReactor<v1::SealedRecord>* SubscribeSealed(grpc::CallbackServerContext*,
+                                                              const v1::SubscribeSealedRequest* request) override {
+    log_.Note(&Requests::subscribe_sealed, *request);
+    return new ScriptedStream<v1::SealedRecord>(script_.records, script_);
+  }
+
+ private:
+  const Script& script_;
+  RequestLog& log_;
+};
+
+}  // namespace
+
+struct FakeDaemon::Impl {
+  explicit Impl(Script given) : script(std::move(given)), telemetry(script, log), confidential(script, log) {}
+
+  const Script script;
+  RequestLog log;
+  FakeTelemetry telemetry;
+  FakeConfidential confidential;
+  int port = 0;
+  std::unique_ptr<grpc::Server> server;
+};
+
+FakeDaemon::FakeDaemon(Script script, std::shared_ptr<grpc::ServerCredentials> credentials)
+    : impl_(std::make_unique<Impl>(std::move(script))) {
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort("127.0.0.1:0", std::move(credentials), &impl_->port);
+  builder.RegisterService(&impl_->telemetry);
+  builder.RegisterService(&impl_->confidential);
+  impl_->server = builder.BuildAndStart();
+}
+
+FakeDaemon::~FakeDaemon() { impl_->server->Shutdown(std::chrono::system_clock::now()); }
+
+std::string FakeDaemon::address() const { return absl::StrCat("127.0.0.1:", impl_->port); }
+
+std::shared_ptr<grpc::Channel> FakeDaemon::Channel() const {
+  return grpc::CreateChannel(address(), grpc::InsecureChannelCredentials());
+}
+
+FakeDaemon::Requests FakeDaemon::requests() const { return impl_->log.Get(); }
+
+}  // namespace sideband::client

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A sidebandd that answers from a script, over real gRPC in this process.
+//   FakeDaemon daemon({.devices = …});
+//   TelemetryClient client(daemon.Channel(), {}, cancellation);
+#ifndef SIDEBAND_CLIENT_LIB_FAKE_DAEMON_H_
+#define SIDEBAND_CLIENT_LIB_FAKE_DAEMON_H_
+
+#include <grpcpp/channel.h>
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/support/status.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sideband/v1/telemetry.pb.h"
+
+namespace sideband::client {
+
+// Thread-safe. Listens on a free port of the loopback.
+class FakeDaemon {
+ public:
+  struct Script {
+    v1::ListDevicesResponse devices;
+    v1::ListEventsResponse events;
+    v1::ListScopesResponse scopes;
+    v1::GetSnapshotResponse snapshots;
+    std::vector<v1::SubscribeResponse> updates;
+    std::vector<v1::SealedRecord> records;
+    // Whether streams stay open after their last message, until the client leaves.
+    bool keeps_streams = false;
+    // What calls end with.
+    grpc::Status status;
+  };
+  // The newest request of each kind, in text format.
+  struct Requests {
+    std::string get_snapshot;
+    std::string subscribe;
+    std::string subscribe_sealed;
+  };
+
+  explicit FakeDaemon(Script script,
+                      std::shared_ptr<grpc::ServerCredentials> credentials = grpc::InsecureServerCredentials());
+  ~FakeDaemon();
+
+  // 127.0.0.1:PORT.
+  std::string address() const;
+  // Without TLS.
+  std::shared_ptr<grpc::Channel> Channel() const;
+  Requests requests() const;
+
+ private:
+  struct Impl;
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sideband::client
+
+#endif  // SIDEBAND_CLIENT_LIB_FAKE_DAEMON_H_

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/lib/opener.h"
+
+#include "proto/base/status_macros.h"
+#include "proto/envelope/seal.h"
+
+namespace sideband::client {
+namespace {
+
+using envelope::KeyScope;
+using envelope::RecordHeader;
+using envelope::SessionKeys;
+
+absl::Status Rejected() { return absl::DataLossError("record rejected"); }
+
+// Whether `next` may follow `last`, both of the same VM, device and scope.
+bool Follows(const RecordHeader& last, const RecordHeader& next) {
+  if (next.epoch < last.epoch) return false;
+  if (next.epoch == last.epoch) return KeyScope::Of(next) == KeyScope::Of(last) && next.sequence > last.sequence;
+  return next.boot_id != last.boot_id || next.generation >= last.generation;
+}
+
+}  // namespace
+
+bool Opener::IsNext(const RecordHeader& header) const {
+  return header.scope == expected_.scope && header.vm == expected_.vm.value_or(header.vm) &&
+         header.device == expected_.device.value_or(header.device) && (!last_.has_value() || Follows(*last_, header));
+}
+
+uint64_t Opener::GapBefore(const RecordHeader& header) const {
+  if (!last_.has_value()) return 0;
+  return header.epoch == last_->epoch ? header.sequence - last_->sequence - 1 : header.sequence;
+}
+
+void Opener::Accept(const RecordHeader& header) {
+  last_ = header;
+  expected_.vm = header.vm;
+  expected_.device = header.device;
+}
+
+absl::StatusOr<OpenResult> Opener::TryOpen(ByteSpan record) {
+  SIDEBAND_ASSIGN_OR_RETURN(const envelope::RecordView view, envelope::ParseRecord(record));
+  if (!IsNext(view.header)) return Rejected();
+  const KeyScope scope = KeyScope::Of(view.header);
+  // Keys for another scope replace the current ones only once they have opened something.
+  std::optional<SessionKeys> derived;
+  if (!keys_.has_value() || keys_->scope() != scope) {
+    SIDEBAND_ASSIGN_OR_RETURN(derived, SessionKeys::Derive(static_key_, scope));
+  }
+  SIDEBAND_ASSIGN_OR_RETURN(Bytes content, envelope::OpenRecord(derived.has_value() ? *derived : *keys_, view));
+  OpenResult result{.header = view.header, .content = std::move(content), .gap = GapBefore(view.header)};
+  if (derived.has_value()) keys_ = std::move(derived);
+  Accept(view.header);
+  return result;
+}
+
+absl::StatusOr<OpenResult> Opener::Open(ByteSpan record) {
+  absl::StatusOr<OpenResult> opened = TryOpen(record);
+  if (!opened.ok()) return Rejected();
+  return opened;
+}
+
+}  // namespace sideband::client

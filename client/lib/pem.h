@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Looks at PEM files before gRPC does, whose own complaint is a log line and a channel that never connects.
+#ifndef SIDEBAND_CLIENT_LIB_PEM_H_
+#define SIDEBAND_CLIENT_LIB_PEM_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace sideband::client {
+
+// The PEM texts of one side of a mutual TLS connection.
+struct TlsMaterial {
+  std::string ca;
+  std::string certificate;
+  std::string key;
+};
+
+// Reads the files and checks that they are certificates and the certificate's own private key (not password-protected).
+// Errors start with the path of the file at fault.
+absl::StatusOr<TlsMaterial> LoadTlsMaterial(const std::string& ca_file, const std::string& cert_file,
+                                            const std::string& key_file);
+
+}  // namespace sideband::client
+
+#endif  // SIDEBAND_CLIENT_LIB_PEM_H_

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The daemon's services as plain functions.
+//   TelemetryClient client(channel, {.peer = "host:9878"}, cancellation);
+//   SIDEBAND_ASSIGN_OR_RETURN(const v1::GetSnapshotResponse response, client.GetSnapshot(request));
+//   client.Subscribe(request, [&](const v1::SubscribeResponse& response) { return more; });
+#ifndef SIDEBAND_CLIENT_LIB_TELEMETRY_CLIENT_H_
+#define SIDEBAND_CLIENT_LIB_TELEMETRY_CLIENT_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "client/lib/cancellation.h"
+#include "proto/base/bytes.h"
+#include "sideband/v1/telemetry.pb.h"
+
+namespace grpc {
+class Channel;
+}
+
+namespace sideband::client {
+
+// Thread-safe. Every error of a call is marked as remote (rpc_status.h), in one line. The cancellation must outlive it:
+// once cancelled, single calls end with CANCELLED and streams with OK.
+class TelemetryClient {
+ public:
+  struct Options {
+    // Stands before the messages of errors.
+    std::string peer;
+    // Of a single call, connecting included. Streams have none.
+    absl::Duration deadline = absl::Seconds(10);
+  };
+
+  TelemetryClient(const std::shared_ptr<grpc::Channel>& channel, Options options, Cancellation& cancellation);
+  ~TelemetryClient();
+
+  absl::StatusOr<v1::ListDevicesResponse> ListDevices(const v1::ListDevicesRequest& request);
+  absl::StatusOr<v1::ListEventsResponse> ListEvents(const v1::ListEventsRequest& request);
+  absl::StatusOr<v1::ListScopesResponse> ListScopes(const v1::ListScopesRequest& request);
+  absl::StatusOr<v1::GetSnapshotResponse> GetSnapshot(const v1::GetSnapshotRequest& request);
+
+  // Each returns when the server ends the stream (OK if in order), `on_…` returns false (OK), or the cancellation comes
+  // (OK). The callback runs on the calling thread; while it does, the server is not read from.
+  absl::Status Subscribe(const v1::SubscribeRequest& request,
+                         const std::function<bool(const v1::SubscribeResponse&)>& on_response);
+  absl::Status SubscribeSealed(const v1::SubscribeSealedRequest& request,
+                               const std::function<bool(ByteSpan record)>& on_record);
+
+ private:
+  struct Stubs;
+
+  const Options options_;
+  Cancellation& cancellation_;
+  const std::unique_ptr<Stubs> stubs_;
+};
+
+}  // namespace sideband::client
+
+#endif  // SIDEBAND_CLIENT_LIB_TELEMETRY_CLIENT_H_

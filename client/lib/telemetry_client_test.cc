@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/lib/telemetry_client.h"
+
+#include <gtest/gtest.h>
+
+#include "client/lib/fake_daemon.h"
+#include "client/lib/rpc_status.h"
+
+namespace sideband::client {
+namespace {
+
+FakeDaemon::Script Streams(bool keeps) {
+  FakeDaemon::Script script;
+  script.keeps_streams = keeps;
+  for (uint32_t id = 1; id <= 3; ++id) script.updates.emplace_back().mutable_update()->set_snapshot_id(id);
+  script.records.emplace_back().set_record("r0");
+  script.records.emplace_back().set_record("r1");
+  return script;
+}
+
+TEST(TelemetryClientTest, CallsReachTheDaemon) {
+  FakeDaemon::Script script;
+  script.devices.add_devices()->set_name("gpu0");
+  script.events.add_devices()->set_device("gpu1");
+  script.scopes.add_scopes()->set_vm("vm2");
+  script.snapshots.add_snapshots()->set_snapshot_id(3);
+  const FakeDaemon daemon(script);
+  Cancellation cancellation;
+  TelemetryClient client(daemon.Channel(), {}, cancellation);
+  EXPECT_EQ(client.ListDevices({})->devices(0).name(), "gpu0");
+  EXPECT_EQ(client.ListEvents({})->devices(0).device(), "gpu1");
+  EXPECT_EQ(client.ListScopes({})->scopes(0).vm(), "vm2");
+  v1::GetSnapshotRequest request;
+  request.mutable_filter()->set_vm("a");
+  EXPECT_EQ(client.GetSnapshot(request)->snapshots(0).snapshot_id(), 3u);
+  EXPECT_EQ(daemon.requests().get_snapshot, "filter { vm: \"a\" }");
+}
+
+TEST(TelemetryClientTest, ErrorsKeepCodeAndMessage) {
+  const FakeDaemon daemon({.status = grpc::Status(grpc::StatusCode::NOT_FOUND, "not found")});
+  Cancellation cancellation;
+  TelemetryClient client(daemon.Channel(), {.peer = "host:1"}, cancellation);
+  const absl::Status status = client.ListDevices({}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(status.message(), "host:1: not found");
+  EXPECT_TRUE(IsRemote(status));
+  EXPECT_FALSE(IsRemote(absl::NotFoundError("file")));
+  EXPECT_EQ(client.Subscribe({}, [](const auto&) { return true; }).code(), absl::StatusCode::kNotFound);
+}
+
+TEST(TelemetryClientTest, StreamEndsWhenTheServerEndsIt) {
+  const FakeDaemon daemon(Streams(false));
+  Cancellation cancellation;
+  TelemetryClient client(daemon.Channel(), {}, cancellation);
+  uint32_t newest = 0;
+  EXPECT_EQ(client.Subscribe({},
+                             [&](const v1::SubscribeResponse& response) {
+                               newest = response.update().snapshot_id();
+                               return true;
+                             }),
+            absl::OkStatus());
+  EXPECT_EQ(newest, 3u);
+  std::vector<Bytes> records;
+  EXPECT_EQ(client.SubscribeSealed({},
+                                   [&](ByteSpan record) {
+                                     records.emplace_back(record.begin(), record.end());
+                                     return true;
+                                   }),
+            absl::OkStatus());
+  EXPECT_EQ(records, (std::vector<Bytes>{{'r', '0'}, {'r', '1'}}));
+}
+
+TEST(TelemetryClientTest, StreamEndsWhenTheCallerHasEnough) {
+  const FakeDaemon daemon(Streams(true));
+  Cancellation cancellation;
+  TelemetryClient client(daemon.Channel(), {}, cancellation);
+  int seen = 0;
+  EXPECT_EQ(client.Subscribe({}, [&](const auto&) { return ++seen < 2; }), absl::OkStatus());
+  EXPECT_EQ(seen, 2);
+}
+
+TEST(TelemetryClientTest, CancellationEndsAWaitingStream) {
+  const FakeDaemon daemon(Streams(true));
+  Cancellation cancellation;
+  TelemetryClient client(daemon.Channel(), {}, cancellation);
+  int seen = 0;
+  EXPECT_EQ(client.Subscribe({},
+                             [&](const auto&) {
+                               if (++seen == 3) cancellation.Cancel();  // no fourth will come
+                               return true;
+                             }),
+            absl::OkStatus());
+  EXPECT_EQ(client.ListDevices({}).status().code(), absl::StatusCode::kCancelled);
+}
+
+TEST(TelemetryClientTest, DeadlineIsKept) {
+  const FakeDaemon daemon({});
+  Cancellation cancellation;
+  TelemetryClient client(daemon.Channel(), {.deadline = -absl::Seconds(1)}, cancellation);
+  EXPECT_EQ(client.ListDevices({}).status().code(), absl::StatusCode::kDeadlineExceeded);
+}
+
+}  // namespace
+}  // namespace sideband::client

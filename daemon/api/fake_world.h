@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A small host for tests of what serves: two devices, three VMs, an operator and three tenants.
+//   gpu0: vm0 (contexts render, compute on slice 0), vm1 (context train on slice 1), secret (confidential; context
+//   inner) gpu1: away until published spiffe://example.org/ops       operator spiffe://example.org/tenant-a  vm0,
+//   everything spiffe://example.org/tenant-b  vm1, context train and event cycles only spiffe://example.org/tenant-c
+//   secret, right `seal`
+// Row r of publication p has the counts 1000·p + 10·r + (event's index).
+#ifndef SIDEBAND_DAEMON_API_FAKE_WORLD_H_
+#define SIDEBAND_DAEMON_API_FAKE_WORLD_H_
+
+#include <memory>
+#include <string>
+
+#include "daemon/api/reader.h"
+
+namespace sideband::daemon {
+
+inline constexpr char kVm0Uuid[] = "00000000-0000-0000-0000-0000000000a0";
+inline constexpr char kVm1Uuid[] = "00000000-0000-0000-0000-0000000000a1";
+inline constexpr char kSecretUuid[] = "00000000-0000-0000-0000-0000000000a2";
+
+inline SubjectNames NamesOf(const std::string& who) { return {{"spiffe://example.org/" + who}, {}}; }
+
+// The policy above, with `vm0` as the UUID of tenant-a's VM.
+std::shared_ptr<const Policy> FakePolicy(const std::string& vm0 = kVm0Uuid);
+
+std::shared_ptr<const Topology> FakeTopology();
+
+// Thread-safe as its parts are.
+struct FakeWorld {
+  FakeWorld();
+  // Publishes what the device has at the clock's time, with a sealed record "sealed-P" of the VM `secret`.
+  void Publish(size_t device, uint64_t publication);
+
+  FakeClock clock;
+  Store store;
+  PolicyHolder policy;
+  Reader reader;
+  std::shared_ptr<const Topology> topology = FakeTopology();
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_API_FAKE_WORLD_H_

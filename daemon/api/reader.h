@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The store as one caller sees it: where every server gets its data, so that none can forget the policy.
+//   Reader reader(store, policy_holder, clock);
+//   if (const auto caller = reader.Identify(names)) for (const VisibleDevice& device : reader.Devices(*caller)) …
+#ifndef SIDEBAND_DAEMON_API_READER_H_
+#define SIDEBAND_DAEMON_API_READER_H_
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "daemon/authz/policy_holder.h"
+#include "daemon/authz/view.h"
+#include "daemon/authz/view_cache.h"
+#include "daemon/base/clock.h"
+#include "daemon/model/device_snapshot.h"
+#include "daemon/store/store.h"
+
+namespace sideband::daemon {
+
+// A principal under the policy that knows it.
+struct Caller {
+  VersionedPolicy policy;
+  Principal principal;
+
+  bool May(const Resource& resource, Right right) const {
+    return Decide(*policy.policy, principal, resource, right).allowed;
+  }
+};
+
+// A device of which a caller may see something.
+struct VisibleDevice {
+  enum class State { kFresh, kStale, kAway };
+  size_t index = 0;                                // in Store::devices()
+  const DeviceInfo* info = nullptr;                // lives as long as the store
+  State state = State::kAway;                      // at the time of asking
+  absl::Duration age;                              // of the snapshot; zero where there is none
+  std::shared_ptr<const DeviceSnapshot> snapshot;  // nullptr exactly where the device is away
+  std::shared_ptr<const View> view;                // of the snapshot's topology; nullptr with it
+};
+
+// Thread-safe. The constructor's arguments must outlive it.
+class Reader {
+ public:
+  Reader(Store& store, PolicyHolder& policy, const Clock& clock) : store_(store), policy_(policy), clock_(clock) {}
+
+  Store& store() const { return store_; }
+  PolicyHolder& policy() const { return policy_; }
+  // nullopt: nobody, under the policy now in force.
+  std::optional<Caller> Identify(const SubjectNames& names) const;
+  // In the configuration's order. A device that was never heard of shows itself to operators only, since nobody knows
+  // whose VMs it holds.
+  std::vector<VisibleDevice> Devices(const Caller& caller);
+  // How many of the configured devices are fresh: what may be told to anybody.
+  size_t FreshDevices() const;
+
+ private:
+  VisibleDevice Look(size_t index, const Caller& caller);
+
+  Store& store_;
+  PolicyHolder& policy_;
+  const Clock& clock_;
+  ViewCache views_;
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_API_READER_H_

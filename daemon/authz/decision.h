@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one place where access is decided. Everything that serves data asks here, through a View.
+//   if (!Decide(policy, principal, Resource::Vm(uuid, /*confidential=*/false), Right::kRead).allowed) …
+#ifndef SIDEBAND_DAEMON_AUTHZ_DECISION_H_
+#define SIDEBAND_DAEMON_AUTHZ_DECISION_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "daemon/authz/policy.h"
+#include "proto/base/uuid.h"
+
+namespace sideband::daemon {
+
+struct Resource {
+  enum class Kind : uint8_t {
+    kDevice,       // the counters of the device as a whole, and its health
+    kVmIdentity,   // that the VM exists: its name, UUID, and whether it is confidential
+    kVm,           // the VM's own totals; with kSeal, its sealed records
+    kContext,      // the counters of one context
+    kEvent,        // one counter of the device (no VM), of a VM (no context) or of a context
+    kSelfMetrics,  // the daemon's own metrics
+  };
+  Kind kind = Kind::kDevice;
+  Uuid vm;                    // nil: the device
+  bool confidential = false;  // whether the VM is
+  std::string context;        // empty: the VM's own
+  std::string event;
+
+  static Resource Device() { return {.kind = Kind::kDevice}; }
+  static Resource SelfMetrics() { return {.kind = Kind::kSelfMetrics}; }
+  static Resource VmIdentity(const Uuid& vm, bool confidential) { return {Kind::kVmIdentity, vm, confidential}; }
+  static Resource Vm(const Uuid& vm, bool confidential) { return {Kind::kVm, vm, confidential}; }
+  static Resource Context(const Uuid& vm, bool confidential, std::string context) {
+    return {Kind::kContext, vm, confidential, std::move(context)};
+  }
+  // This resource's counter of `event`.
+  Resource Event(std::string event_name) const { return {Kind::kEvent, vm, confidential, context, event_name}; }
+};
+
+struct Decision {
+  bool allowed = false;
+  absl::string_view reason;  // for the audit log only, never for the caller; lives for ever
+};
+
+// Pure. Denies whatever is not granted. `principal` must be from `policy`.
+Decision Decide(const Policy& policy, const Principal& principal, const Resource& resource, Right right);
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_AUTHZ_DECISION_H_

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/authz/decision.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <string>
+#include <vector>
+
+namespace sideband::daemon {
+namespace {
+
+constexpr char kPolicy[] = R"(version: 1
+operators: [{name: ops, identities: ["spiffe://example.org/ops"]}]
+tenants:
+  - name: a    # everything of VM 1; part of VM 2; confidential VM 3
+    identities: ["spiffe://example.org/a"]
+    vms:
+      - {uuid: 00000000-0000-0000-0000-000000000001, rights: [read, mark, peek, seal]}
+      - {uuid: 00000000-0000-0000-0000-000000000002, contexts: [c1], events: [e1]}
+      - {uuid: 00000000-0000-0000-0000-000000000003, rights: [seal]}
+  - name: b    # nothing that a has
+    identities: ["spiffe://example.org/b"]
+    vms:
+      - {uuid: 00000000-0000-0000-0000-000000000004}
+      - {uuid: 00000000-0000-0000-0000-000000000005, rights: [read]}
+)";
+
+Uuid Vm(uint8_t number) {
+  Uuid uuid;
+  uuid.bytes[15] = number;
+  return uuid;
+}
+
+// 3 and 5 are confidential; 9 is nobody's.
+constexpr bool IsConfidential(int vm) { return vm == 3 || vm == 5; }
+
+class DecisionTest : public testing::Test {
+ protected:
+  std::string Rights(const std::string& identity, const Resource& resource) const {
+    const Principal principal = *policy_->Identify({{"spiffe://example.org/" + identity}, {}});
+    std::string letters;
+    const char names[] = "rmps";
+    for (size_t i = 0; i < kRights; ++i) {
+      letters += Decide(*policy_, principal, resource, static_cast<Right>(i)).allowed ? names[i] : '-';
+    }
+    return letters;
+  }
+
+  const std::shared_ptr<const Policy> policy_ = *Policy::Parse(kPolicy, "p.yaml");
+};
+
+TEST_F(DecisionTest, Matrix) {
+  struct Row {
+    Resource resource;
+    const char* ops;  // read, mark, peek, seal
+    const char* a;
+    const char* b;
+  };
+  const auto vm = [](int n) { return Resource::Vm(Vm(n), IsConfidential(n)); };
+  const auto identity = [](int n) { return Resource::VmIdentity(Vm(n), IsConfidential(n)); };
+  const auto context = [](int n, const char* name) { return Resource::Context(Vm(n), IsConfidential(n), name); };
+  const std::vector<Row> rows = {
+      {Resource::Device(), "r---", "----", "----"},
+      {Resource::Device().Event("e1"), "r---", "----", "----"},
+      {Resource::SelfMetrics(), "r---", "----", "----"},
+      // A tenant knows its VMs, the operator all.
+      {identity(1), "rmps", "rmps", "----"},
+      {identity(3), "rmps", "rmps", "----"},
+      {identity(4), "rmps", "----", "rmps"},
+      {identity(5), "rmps", "----", "rmps"},
+      {identity(9), "rmps", "----", "----"},
+      // VM 1: all rights; `seal` means nothing for a VM that is not confidential.
+      {vm(1), "r---", "rmp-", "----"},
+      {vm(1).Event("e2"), "r---", "rmp-", "----"},
+      {context(1, "c2"), "----", "rmp-", "----"},
+      {context(1, "c2").Event("e2"), "----", "rmp-", "----"},
+      // VM 2: one context and one event; the totals would give the other contexts away.
+      {vm(2), "r---", "----", "----"},
+      {vm(2).Event("e1"), "r---", "----", "----"},
+      {context(2, "c1"), "----", "r---", "----"},
+      {context(2, "c2"), "----", "----", "----"},
+      {context(2, "c1").Event("e1"), "----", "r---", "----"},
+      {context(2, "c1").Event("e2"), "----", "----", "----"},
+      {context(2, "c2").Event("e1"), "----", "----", "----"},
+      // VM 3: confidential, `seal` only.
+      {vm(3), "----", "---s", "----"},
+      {vm(3).Event("e1"), "----", "----", "----"},
+      {context(3, "c1"), "----", "----", "----"},
+      {context(3, "c1").Event("e1"), "----", "----", "----"},
+      // VM 4: the other tenant's.
+      {vm(4), "r---", "----", "r---"},
+      {context(4, "c1").Event("e1"), "----", "----", "r---"},
+      // VM 5: confidential, and `read` does not help.
+      {vm(5), "----", "----", "----"},
+      {context(5, "c1").Event("e1"), "----", "----", "----"},
+      // VM 9: nobody's; the operator sees its totals.
+      {vm(9), "r---", "----", "----"},
+      {context(9, "c1"), "----", "----", "----"},
+  };
+  for (size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(Rights("ops", rows[i].resource), rows[i].ops) << "row " << i;
+    EXPECT_EQ(Rights("a", rows[i].resource), rows[i].a) << "row " << i;
+    EXPECT_EQ(Rights("b", rows[i].resource), rows[i].b) << "row " << i;
+  }
+}
+
+TEST_F(DecisionTest, ANilVmOfATenantIsNothing) { EXPECT_EQ(Rights("a", Resource::Vm(Uuid{}, false)), "----"); }
+
+// The rules once more, as one would tell them: confidential is never read; operators read wholes; tenants have what the
+// policy's text above says.
+bool NaiveMayRead(const std::string& who, int vm, const std::string& context, const std::string& event) {
+  if (vm != 0 && IsConfidential(vm)) return false;
+  if (who == "ops") return context.empty();
+  if (who == "a" && vm == 1) return true;
+  if (who == "a" && vm == 2) return context == "c1" && (event.empty() || event == "e1");
+  return who == "b" && vm == 4;
+}
+
+TEST_F(DecisionTest, PropertyAgreesWithARestatement) {
+  const bool holds = rc::check("Decide agrees with the naive rules", [&] {
+    const auto who = *rc::gen::element<std::string>("ops", "a", "b");
+    const int vm = *rc::gen::inRange(0, 7);
+    const auto context = vm == 0 ? "" : *rc::gen::element<std::string>("", "c1", "c2");
+    const auto event = *rc::gen::element<std::string>("", "e1", "e2");
+    Resource resource = vm == 0           ? Resource::Device()
+                        : context.empty() ? Resource::Vm(Vm(vm), IsConfidential(vm))
+                                          : Resource::Context(Vm(vm), IsConfidential(vm), context);
+    if (!event.empty()) resource = resource.Event(event);
+    RC_ASSERT((Rights(who, resource)[0] == 'r') == NaiveMayRead(who, vm, context, event));
+  });
+  EXPECT_TRUE(holds);
+}
+
+}  // namespace
+}  // namespace sideband::daemon

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who a verified certificate says its holder is.
+//   const auto identity = IdentityFromNames(names, [&](absl::string_view dns) { return policy.Lists(dns); });
+#ifndef SIDEBAND_DAEMON_AUTHZ_IDENTITY_H_
+#define SIDEBAND_DAEMON_AUTHZ_IDENTITY_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/strings/string_view.h"
+
+namespace sideband::daemon {
+
+// The subject alternative names of a certificate that TLS has verified.
+struct SubjectNames {
+  std::vector<std::string> uris;
+  std::vector<std::string> dns_names;
+};
+
+// spiffe://TRUST-DOMAIN/PATH, with the characters that the SPIFFE ID specification allows and at most 2048 bytes.
+bool IsSpiffeId(absl::string_view text);
+
+// "dns:" and a host name in lower case.
+bool IsDnsIdentity(absl::string_view text);
+
+// The one URI where there is exactly one and it is a SPIFFE ID; with no URI at all, "dns:NAME" for the one DNS name
+// that `is_listed` accepts in that form. Everything ambiguous is nobody: several URIs, several listed DNS names.
+std::optional<std::string> IdentityFromNames(const SubjectNames& names,
+                                             absl::FunctionRef<bool(absl::string_view)> is_listed);
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_AUTHZ_IDENTITY_H_

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/authz/identity.h"
+
+#include <gtest/gtest.h>
+
+namespace sideband::daemon {
+namespace {
+
+std::string Identity(const SubjectNames& names) {
+  return IdentityFromNames(
+             names, [](absl::string_view name) { return name == "dns:a.example.org" || name == "dns:b.example.org"; })
+      .value_or("nobody");
+}
+
+TEST(IdentityTest, OneSpiffeUriIsTheIdentity) {
+  EXPECT_EQ(Identity({{"spiffe://example.org/a"}, {}}), "spiffe://example.org/a");
+  EXPECT_EQ(Identity({{"spiffe://example.org/a"}, {"a.example.org"}}), "spiffe://example.org/a") << "the URI rules";
+}
+
+TEST(IdentityTest, WhatIsAmbiguousIsNobody) {
+  EXPECT_EQ(Identity({{"spiffe://example.org/a", "spiffe://example.org/b"}, {}}), "nobody");
+  EXPECT_EQ(Identity({{"spiffe://example.org/a", "spiffe://example.org/a"}, {}}), "nobody") << "even twice the same";
+  EXPECT_EQ(Identity({{}, {"a.example.org", "b.example.org"}}), "nobody");
+}
+
+TEST(IdentityTest, AUriThatIsNotSpiffeDoesNotFallBackToDns) {
+  EXPECT_EQ(Identity({{"https://example.org/a"}, {"a.example.org"}}), "nobody");
+}
+
+TEST(IdentityTest, OneListedDnsNameIsTheIdentity) {
+  EXPECT_EQ(Identity({{}, {"other.example.org", "A.example.org"}}), "dns:a.example.org") << "case does not count";
+  EXPECT_EQ(Identity({{}, {"a.example.org", "a.example.org"}}), "dns:a.example.org") << "twice the same is one";
+  EXPECT_EQ(Identity({{}, {"other.example.org"}}), "nobody");
+  EXPECT_EQ(Identity({}), "nobody");
+}
+
+TEST(IdentityTest, SpiffeIdsAreStrict) {
+  EXPECT_TRUE(IsSpiffeId("spiffe://example.org/ns/prod/sa/Render_1.x-y"));
+  for (const char* text : {"", "spiffe://", "spiffe://example.org", "spiffe://example.org/", "spiffe://Example.org/a",
+                           "spiffe:///a", "spiffe://example.org/a/", "spiffe://example.org//a",
+                           "spiffe://example.org/../a", "spiffe://example.org/a?b", "spiffe://example.org/a%20b",
+                           "SPIFFE://example.org/a", "spiffe://user@example.org/a", "spiffe://example.org:1/a"}) {
+    EXPECT_FALSE(IsSpiffeId(text)) << text;
+  }
+  EXPECT_TRUE(IsSpiffeId("spiffe://e/" + std::string(2037, 'a')));
+  EXPECT_FALSE(IsSpiffeId("spiffe://e/" + std::string(2038, 'a')));
+}
+
+TEST(IdentityTest, DnsIdentitiesAreLowerCase) {
+  EXPECT_TRUE(IsDnsIdentity("dns:a.example.org"));
+  for (const char* text : {"dns:", "dns:A.example.org", "dns:*.example.org", "a.example.org"}) {
+    EXPECT_FALSE(IsDnsIdentity(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace sideband::daemon

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/authz/policy_holder.h"
+
+#include <utility>
+
+namespace sideband::daemon {
+
+PolicyHolder::PolicyHolder(std::shared_ptr<const Policy> policy) : current_{std::move(policy), 1} {}
+
+VersionedPolicy PolicyHolder::Current() const {
+  absl::ReaderMutexLock lock(&mu_);
+  return current_;
+}
+
+void PolicyHolder::Replace(std::shared_ptr<const Policy> policy) {
+  {
+    absl::MutexLock lock(&mu_);
+    current_.policy.swap(policy);
+    ++current_.version;
+  }
+  absl::MutexLock lock(&listeners_mu_);
+  for (PolicyListener* listener : listeners_) listener->OnPolicyChange();
+}
+
+void PolicyHolder::AddListener(PolicyListener& listener) {
+  absl::MutexLock lock(&listeners_mu_);
+  listeners_.insert(&listener);
+}
+
+void PolicyHolder::RemoveListener(PolicyListener& listener) {
+  absl::MutexLock lock(&listeners_mu_);
+  listeners_.erase(&listener);
+}
+
+}  // namespace sideband::daemon

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/authz/policy.h"
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_replace.h"
+
+namespace sideband::daemon {
+namespace {
+
+constexpr char kVm[] = "6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10";
+
+constexpr char kGood[] = R"(version: 1
+operators:
+  - {name: ops, identities: ["spiffe://example.org/ops", "dns:prometheus.example.org"]}
+tenants:
+  - name: a
+    identities: ["spiffe://example.org/a"]
+    vms:
+      - uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10
+        contexts: [render]
+        events: [cycles]
+        rights: [read, seal]
+  - name: b
+    identities: ["spiffe://example.org/b"]
+    vms: [{uuid: 7f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}]
+)";
+
+TEST(PolicyTest, ReadsEverything) {
+  const auto policy = Policy::Parse(kGood, "p.yaml");
+  ASSERT_TRUE(policy.ok()) << policy.status();
+  const VmGrant* grant = (*policy)->tenants()[0].FindVm(*Uuid::Parse(kVm));
+  ASSERT_NE(grant, nullptr);
+  EXPECT_TRUE(grant->contexts.Contains("render"));
+  EXPECT_FALSE(grant->contexts.Contains("compute"));
+  EXPECT_TRUE(grant->events.Contains("cycles"));
+  EXPECT_FALSE(grant->events.Contains("bytes"));
+  EXPECT_EQ(grant->rights, RightSet(0b1001));
+}
+
+TEST(PolicyTest, AShortGrantIsToReadEverything) {
+  const auto policy = Policy::Parse(kGood, "p.yaml");
+  const VmGrant& grant = (*policy)->tenants()[1].vms[0];
+  EXPECT_TRUE(grant.contexts.all());
+  EXPECT_TRUE(grant.events.all());
+  EXPECT_EQ(grant.rights, RightSet(0b0001));
+}
+
+TEST(PolicyTest, IdentifiesWhomItLists) {
+  const auto policy = *Policy::Parse(kGood, "p.yaml");
+  EXPECT_EQ(policy->Identify({{"spiffe://example.org/ops"}, {}})->role, Principal::Role::kOperator);
+  EXPECT_EQ(policy->Identify({{}, {"x", "prometheus.example.org"}})->role, Principal::Role::kOperator);
+  const auto b = policy->Identify({{"spiffe://example.org/b"}, {}});
+  EXPECT_EQ(b->role, Principal::Role::kTenant);
+  EXPECT_EQ(b->tenant, 1u);
+  EXPECT_EQ(b->identity, "spiffe://example.org/b");
+  EXPECT_FALSE(policy->Identify({{"spiffe://example.org/c"}, {}}).has_value());
+}
+
+TEST(PolicyTest, GroupsAreApart) {
+  const auto policy = *Policy::Parse(kGood, "p.yaml");
+  EXPECT_EQ(policy->Identify({{"spiffe://example.org/ops"}, {}})->group(), 0u);
+  EXPECT_EQ(policy->Identify({{"spiffe://example.org/a"}, {}})->group(), 1u);
+  EXPECT_EQ(policy->Identify({{"spiffe://example.org/b"}, {}})->group(), 2u);
+}
+
+TEST(PolicyTest, EveryMistakeHasItsLine) {
+  struct Case {
+    const char* from;
+    const char* to;
+    const char* message;
+  };
+  for (const Case& c : {
+           Case{"version: 1", "version: 2", "p.yaml:1: expected a whole number from 1 to 1"},
+           Case{"version: 1\n", "\n", "p.yaml:2: key 'version' is missing"},
+           Case{"tenants:", "tenant:", "p.yaml:5: unknown key 'tenant' (did you mean 'tenants'?)"},
+           Case{"name: b", "name: a", "p.yaml:12: name 'a' is given twice"},
+           Case{"org/b", "org/ops", "p.yaml:13: identity 'spiffe://example.org/ops' is given twice"},
+           Case{"org/b", "org/a", "p.yaml:13: identity 'spiffe://example.org/a' is given twice"},
+           Case{"spiffe://example.org/b", "example.org",
+                "p.yaml:13: identity 'example.org' is neither spiffe://DOMAIN/PATH nor dns:NAME"},
+           Case{"7f1c", "6f1c", "p.yaml:14: VM 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10 is given twice"},
+           Case{"[read, seal]", "[read, saal]", "p.yaml:11: unknown right 'saal' (did you mean 'seal'?)"},
+           Case{"contexts: [render]", "contexts: render", "p.yaml:9: expected a list"},
+           Case{"    identities: [\"spiffe://example.org/b\"]\n", "", "p.yaml:12: key 'identities' is missing"},
+       }) {
+    const auto policy = Policy::Parse(absl::StrReplaceAll(kGood, {{c.from, c.to}}), "p.yaml");
+    EXPECT_EQ(policy.status().message(), c.message);
+    EXPECT_EQ(policy.status().code(), absl::StatusCode::kInvalidArgument);
+  }
+}
+
+TEST(PolicyTest, AnEmptyListGivesNothing) {
+  const auto policy =
+      *Policy::Parse(absl::StrReplaceAll(kGood, {{"[render]", "[]"}, {"[read, seal]", "[]"}}), "p.yaml");
+  EXPECT_FALSE(policy->tenants()[0].vms[0].contexts.Contains("render"));
+  EXPECT_TRUE(policy->tenants()[0].vms[0].rights.none());
+}
+
+TEST(PolicyTest, AMissingFileIsNotFound) {
+  EXPECT_EQ(LoadPolicy("/nonexistent.yaml").status().code(), absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace sideband::daemon

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/authz/view_cache.h"
+
+#include <utility>
+
+namespace sideband::daemon {
+
+std::shared_ptr<const View> ViewCache::Find(const Key& key, uint64_t policy_version, const Topology* topology) {
+  const auto found = entries_.find(key);
+  // Views hold their topology, so that its address stays its own.
+  const bool current = found != entries_.end() && found->second.policy_version == policy_version &&
+                       found->second.view->topology().get() == topology;
+  return current ? found->second.view : nullptr;
+}
+
+std::shared_ptr<const View> ViewCache::Get(size_t device, const VersionedPolicy& policy, const Principal& principal,
+                                           std::shared_ptr<const Topology> topology) {
+  const Key key(device, principal.group());
+  {
+    absl::MutexLock lock(&mu_);
+    if (auto view = Find(key, policy.version, topology.get())) return view;
+  }
+  // Made without the lock: it may take a while, and making it twice does no harm.
+  auto made = std::make_shared<const View>(*policy.policy, principal, topology);
+  absl::MutexLock lock(&mu_);
+  if (auto view = Find(key, policy.version, topology.get())) return view;
+  if (policy.version < policy_version_) return made;  // a straggler under an old policy; not worth keeping
+  if (policy.version > policy_version_) entries_.clear();
+  policy_version_ = policy.version;
+  entries_.insert_or_assign(key, Entry{policy.version, made});
+  return made;
+}
+
+}  // namespace sideband::daemon

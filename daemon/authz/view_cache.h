@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Views, computed once per (policy version, topology, group of principals).
+//   const std::shared_ptr<const View> view = cache.Get(device, policy, principal, snapshot->topology);
+#ifndef SIDEBAND_DAEMON_AUTHZ_VIEW_CACHE_H_
+#define SIDEBAND_DAEMON_AUTHZ_VIEW_CACHE_H_
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
+#include "daemon/authz/policy_holder.h"
+#include "daemon/authz/view.h"
+
+namespace sideband::daemon {
+
+// Thread-safe. Holds one view per device and group, the newest asked for; older ones live while readers hold them.
+class ViewCache {
+ public:
+  // `principal` must be from `policy`; `topology` must be the device's.
+  std::shared_ptr<const View> Get(size_t device, const VersionedPolicy& policy, const Principal& principal,
+                                  std::shared_ptr<const Topology> topology);
+
+ private:
+  struct Entry {
+    uint64_t policy_version = 0;
+    std::shared_ptr<const View> view;  // shared with readers and with what they have cached for it
+  };
+  using Key = std::pair<size_t, size_t>;  // device, group
+
+  std::shared_ptr<const View> Find(const Key& key, uint64_t policy_version, const Topology* topology)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  absl::Mutex mu_;
+  uint64_t policy_version_ ABSL_GUARDED_BY(mu_) = 0;  // the newest seen
+  absl::flat_hash_map<Key, Entry> entries_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_AUTHZ_VIEW_CACHE_H_

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/collector/collector_thread.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace sideband::daemon {
+
+CollectorThread::CollectorThread(size_t device, std::unique_ptr<Transport> transport, uint8_t address, Store& store,
+                                 SealerSet& sealers, SelfMetrics& metrics, const Clock& clock)
+    : info_(store.devices()[device]),
+      transport_(std::move(transport)),
+      port_(*transport_, address,
+            [this, &metrics](absl::string_view outcome) { metrics.BusTransfer(info_.name, outcome); }),
+      session_(port_, [this](absl::Duration pause) { WaitFor(pause); }),
+      collector_(device, store, session_, sealers, metrics, clock),
+      clock_(clock) {}
+
+CollectorThread::~CollectorThread() { Stop(); }
+
+void CollectorThread::Start() {
+  thread_ = std::thread([this] { Run(); });
+}
+
+void CollectorThread::Stop() {
+  {
+    absl::MutexLock lock(&mu_);
+    stopping_ = true;
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+bool CollectorThread::WaitFor(absl::Duration duration) {
+  absl::MutexLock lock(&mu_);
+  return !mu_.AwaitWithTimeout(absl::Condition(&stopping_), duration);
+}
+
+void CollectorThread::Report(const absl::Status& status) {
+  if (status.ok() && (!reported_ || !last_error_.empty())) {
+    spdlog::info("device {}: snapshots every {}", info_.name, absl::FormatDuration(info_.interval));
+  } else if (!status.ok() && last_error_ != status.message()) {
+    spdlog::warn("device {}: {}", info_.name, std::string(status.message()));
+  }
+  reported_ = true;
+  last_error_ = std::string(status.message());
+}
+
+void CollectorThread::Run() {
+  absl::Duration next = clock_.Steady();
+  do {
+    Report(collector_.CollectOnce());
+    // The grid is kept; intervals that a slow bus has eaten are left out.
+    while (next <= clock_.Steady()) next += info_.interval;
+  } while (WaitFor(next - clock_.Steady()));
+}
+
+}  // namespace sideband::daemon

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/collector/rates.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace sideband::daemon {
+namespace {
+
+mailbox::Snapshot At(uint64_t reference_time_ns, std::vector<uint64_t> counters) {
+  return {.boot_id = 1,
+          .reference_time_ns = reference_time_ns,
+          .counters_per_block = 1,
+          .blocks = {{.vm = 0}, {.vm = 1, .generation = 1}},
+          .counters = std::move(counters)};
+}
+
+TEST(RatesTest, AreDifferencesOverReferenceTime) {
+  const auto before = At(1'000'000'000, {10, 100});
+  EXPECT_EQ(Rates(&before, At(3'000'000'000, {30, 100})), (std::vector<double>{10, 0}));
+}
+
+TEST(RatesTest, AreUnknownWithoutAComparableSnapshot) {
+  const auto now = At(2'000'000'000, {30, 200});
+  const auto all_unknown = [&](const mailbox::Snapshot* before) {
+    const auto rates = Rates(before, now);
+    return std::isnan(rates[0]) && std::isnan(rates[1]);
+  };
+  auto before = At(1'000'000'000, {10, 100});
+  EXPECT_TRUE(all_unknown(nullptr));
+  before.boot_id = 2;
+  EXPECT_TRUE(all_unknown(&before)) << "the device restarted";
+  before = At(2'000'000'000, {10, 100});
+  EXPECT_TRUE(all_unknown(&before)) << "no time has passed";
+  before = At(1'000'000'000, {10, 100});
+  before.catalog_hash = 5;
+  EXPECT_TRUE(all_unknown(&before)) << "counters may mean something else";
+}
+
+TEST(RatesTest, ANewGenerationHasNoRateYet) {
+  auto before = At(1'000'000'000, {10, 100});
+  before.blocks[1].generation = 0;
+  const auto rates = Rates(&before, At(2'000'000'000, {30, 200}));
+  EXPECT_EQ(rates[0], 20);
+  EXPECT_TRUE(std::isnan(rates[1]));
+}
+
+TEST(RatesTest, BlocksAreFoundWhereverTheyStand) {
+  auto before = At(1'000'000'000, {100, 10});
+  std::swap(before.blocks[0], before.blocks[1]);
+  EXPECT_EQ(Rates(&before, At(2'000'000'000, {30, 200})), (std::vector<double>{20, 100}));
+}
+
+TEST(RatesTest, ACounterThatWentBackHasNone) {
+  const auto before = At(1'000'000'000, {10, 100});
+  EXPECT_TRUE(std::isnan(Rates(&before, At(2'000'000'000, {9, 100}))[0]));
+}
+
+}  // namespace
+}  // namespace sideband::daemon

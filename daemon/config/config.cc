@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/config/config.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <initializer_list>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/file.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/text.h"
+#include "proto/base/yaml.h"
+
+namespace sideband::daemon {
+namespace {
+
+constexpr absl::Duration kIntervalMin = absl::Milliseconds(10);
+constexpr absl::Duration kIntervalMax = absl::Hours(1);
+
+// A word with its meaning.
+template <typename T>
+using Words = std::initializer_list<std::pair<std::string, T>>;
+
+template <typename T>
+absl::StatusOr<T> OneOf(const YamlNode& node, Words<T> words) {
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string text, node.String());
+  std::vector<std::string> known;
+  for (const auto& [word, value] : words) {
+    if (word == text) return value;
+    known.push_back(word);
+  }
+  return node.Error(absl::StrCat("'", text, "' is unknown", DidYouMean(text, known)));
+}
+
+template <typename T>
+absl::StatusOr<T> OneOfOr(const YamlMap& map, const std::string& key, T otherwise, Words<T> words) {
+  const auto node = map.Find(key);
+  return node ? OneOf(*node, words) : otherwise;
+}
+
+bool IsLabelSafe(absl::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+           c == '-';
+  });
+}
+
+// Knows the folder from which relative paths are counted.
+class ConfigReader {
+ public:
+  explicit ConfigReader(const std::string& path) : folder_(std::filesystem::path(path).parent_path()) {}
+
+  absl::StatusOr<Config> Read(const YamlNode& root) const;
+
+ private:
+  std::string Resolve(const std::string& path) const { return (folder_ / path).string(); }
+  // The resolved path of a file that must be readable now.
+  absl::StatusOr<std::string> ReadableFile(const YamlMap& map, const std::string& key) const;
+  absl::StatusOr<DeviceConfig> Device(const YamlNode& node) const;
+  absl::StatusOr<std::vector<DeviceConfig>> Devices(const YamlMap& map) const;
+  absl::StatusOr<TlsServerConfig> Tls(const YamlNode& node) const;
+  absl::StatusOr<ListenerConfig> Listener(const YamlMap& map, const ListenAddress& otherwise) const;
+  absl::StatusOr<GrpcConfig> Grpc(const YamlNode& node) const;
+  absl::StatusOr<ListenerConfig> Http(const YamlNode& node) const;
+  absl::StatusOr<std::vector<VmKeyConfig>> VmKeys(const YamlMap& map) const;
+
+  const std::filesystem::path folder_;
+};
+
+absl::StatusOr<std::string> ConfigReader::ReadableFile(const YamlMap& map, const std::string& key) const {
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlNode node, map.Get(key));
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string text, node.String());
+  std::string path = Resolve(text);
+  if (const auto content = ReadFile(path); !content.ok()) return node.Locate(content.status());
+  return path;
+}
+
+absl::StatusOr<SealingMode> Sealing(const YamlNode& node) {
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"mode"}));
+  return OneOfOr(map, "mode", SealingMode::kDaemon, {{"daemon", SealingMode::kDaemon}});
+}
+
+absl::StatusOr<DeviceConfig> ConfigReader::Device(const YamlNode& node) const {
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"name", "bus", "interval", "sealing"}));
+  DeviceConfig device;
+  SIDEBAND_ASSIGN_OR_RETURN(device.name, map.String("name"));
+  if (!IsLabelSafe(device.name)) {
+    return map.Find("name")->Error(
+        absl::StrCat("device name '", device.name, "' may hold letters, digits, _ . - only"));
+  }
+  SIDEBAND_ASSIGN_OR_RETURN(device.bus, map.String("bus"));
+  SIDEBAND_ASSIGN_OR_RETURN(device.interval, map.DurationOr("interval", device.interval, kIntervalMin, kIntervalMax));
+  if (const auto sealing = map.Find("sealing")) {
+    SIDEBAND_ASSIGN_OR_RETURN(device.sealing, Sealing(*sealing));
+  }
+  return device;
+}
+
+absl::StatusOr<std::vector<DeviceConfig>> ConfigReader::Devices(const YamlMap& map) const {
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlNode list, map.Get("devices"));
+  SIDEBAND_ASSIGN_OR_RETURN(const std::vector<YamlNode> nodes, list.List());
+  if (nodes.empty()) return list.Error("at least one device is needed");
+  if (nodes.size() > kDevicesMax) return list.Error(absl::StrCat("more than ", kDevicesMax, " devices"));
+  std::vector<DeviceConfig> devices;
+  std::set<std::string> names;
+  for (const YamlNode& node : nodes) {
+    SIDEBAND_ASSIGN_OR_RETURN(DeviceConfig device, Device(node));
+    if (!names.insert(device.name).second) return node.Error(absl::StrCat("device '", device.name, "' is given twice"));
+    devices.push_back(std::move(device));
+  }
+  return devices;
+}
+
+absl::StatusOr<TlsServerConfig> ConfigReader::Tls(const YamlNode& node) const {
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map,
+                            node.Map({"cert_file", "key_file", "client_ca_file", "client_auth_type", "min_version"}));
+  const auto client_auth = map.Find("client_auth_type");
+  if (client_auth) {
+    SIDEBAND_ASSIGN_OR_RETURN(
+        const bool mutual, OneOf<bool>(*client_auth, {{"RequireAndVerifyClientCert", true}, {"NoClientCert", false}}));
+    if (!mutual) return client_auth->Error("a listener without mutual TLS is refused");
+  }
+  if (!map.Find("client_ca_file"))
+    return node.Error("a listener without mutual TLS is refused: client_ca_file is missing");
+  TlsServerConfig tls;
+  SIDEBAND_ASSIGN_OR_RETURN(tls.cert_file, ReadableFile(map, "cert_file"));
+  SIDEBAND_ASSIGN_OR_RETURN(tls.key_file, ReadableFile(map, "key_file"));
+  SIDEBAND_ASSIGN_OR_RETURN(tls.client_ca_file, ReadableFile(map, "client_ca_file"));
+  SIDEBAND_ASSIGN_OR_RETURN(tls.min_version, OneOfOr(map, "min_version", tls.min_version,
+                                                     {{"TLS12", TlsVersion::kTls12}, {"TLS13", TlsVersion::kTls13}}));
+  return tls;
+}
+
+absl::StatusOr<ListenerConfig> ConfigReader::Listener(const YamlMap& map, const ListenAddress& otherwise) const {
+  ListenerConfig listener{.listen = otherwise};
+  if (const auto node = map.Find("listen")) {
+    SIDEBAND_ASSIGN_OR_RETURN(const std::string text, node->String());
+    const auto address = ListenAddress::Parse(text);
+    if (!address.ok()) return node->Locate(address.status());
+    listener.listen = *address;
+  }
+  const auto tls = map.Find("tls_server_config");
+  if (!tls) return map.node().Error("a listener without mutual TLS is refused: tls_server_config is missing");
+  SIDEBAND_ASSIGN_OR_RETURN(listener.tls, Tls(*tls));
+  return listener;
+}
+
+absl::StatusOr<GrpcConfig> ConfigReader::Grpc(const YamlNode& node) const {
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"listen", "tls_server_config", "reflection"}));
+  GrpcConfig grpc;
+  SIDEBAND_ASSIGN_OR_RETURN(grpc.listener, Listener(map, {"127.0.0.1", 9878}));
+  SIDEBAND_ASSIGN_OR_RETURN(grpc.reflection, map.BoolOr("reflection", grpc.reflection));
+  return grpc;
+}
+
+absl::StatusOr<ListenerConfig> ConfigReader::Http(const YamlNode& node) const {
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"listen", "tls_server_config"}));
+  return Listener(map, {"127.0.0.1", 9877});
+}
+
+absl::StatusOr<std::vector<VmKeyConfig>> ConfigReader::VmKeys(const YamlMap& map) const {
+  std::vector<VmKeyConfig> keys;
+  std::set<Uuid> vms;
+  const auto sealing = map.Find("sealing");
+  if (!sealing) return keys;
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap section, sealing->Map({"vm_keys"}));
+  SIDEBAND_ASSIGN_OR_RETURN(const std::vector<YamlNode> nodes, section.ListOrEmpty("vm_keys"));
+  for (const YamlNode& node : nodes) {
+    SIDEBAND_ASSIGN_OR_RETURN(const YamlMap entry, node.Map({"vm", "key_file"}));
+    SIDEBAND_ASSIGN_OR_RETURN(const std::string text, entry.String("vm"));
+    const auto vm = Uuid::Parse(text);
+    if (!vm.ok()) return entry.Find("vm")->Locate(vm.status());
+    if (!vms.insert(*vm).second) return node.Error(absl::StrCat("VM ", vm->ToString(), " has two keys"));
+    SIDEBAND_ASSIGN_OR_RETURN(std::string key_file, ReadableFile(entry, "key_file"));
+    keys.push_back({*vm, std::move(key_file)});
+  }
+  return keys;
+}
+
+absl::StatusOr<LogLevel> ReadLogLevel(const YamlMap& map) {
+  const auto log = map.Find("log");
+  if (!log) return LogLevel::kInfo;
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap section, log->Map({"level"}));
+  return OneOfOr(
+      section, "level", LogLevel::kInfo,
+      {{"debug", LogLevel::kDebug}, {"info", LogLevel::kInfo}, {"warn", LogLevel::kWarn}, {"error", LogLevel::kError}});
+}
+
+absl::StatusOr<Config> ConfigReader::Read(const YamlNode& root) const {
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map,
+                            root.Map({"devices", "grpc", "http", "policy_file", "sealing", "log", "ports_file"}));
+  Config config;
+  SIDEBAND_ASSIGN_OR_RETURN(config.devices, Devices(map));
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlNode grpc, map.Get("grpc"));
+  SIDEBAND_ASSIGN_OR_RETURN(config.grpc, Grpc(grpc));
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlNode http, map.Get("http"));
+  SIDEBAND_ASSIGN_OR_RETURN(config.http, Http(http));
+  SIDEBAND_ASSIGN_OR_RETURN(config.policy_file, ReadableFile(map, "policy_file"));
+  SIDEBAND_ASSIGN_OR_RETURN(config.vm_keys, VmKeys(map));
+  SIDEBAND_ASSIGN_OR_RETURN(config.log_level, ReadLogLevel(map));
+  if (const auto node = map.Find("ports_file")) {
+    SIDEBAND_ASSIGN_OR_RETURN(const std::string text, node->String());
+    config.ports_file = Resolve(text);
+  }
+  return config;
+}
+
+}  // namespace
+
+absl::StatusOr<Config> LoadConfig(const std::string& path) {
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlNode root, YamlNode::Load(path));
+  return ConfigReader(path).Read(root);
+}
+
+}  // namespace sideband::daemon

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What sidebandd is told at start: devices, listeners, policy, keys. README.md has the format with a full example.
+//   SIDEBAND_ASSIGN_OR_RETURN(const Config config, LoadConfig("/etc/sideband/sidebandd.yaml"));
+#ifndef SIDEBAND_DAEMON_CONFIG_CONFIG_H_
+#define SIDEBAND_DAEMON_CONFIG_CONFIG_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "daemon/config/listen_address.h"
+#include "proto/base/uuid.h"
+
+namespace sideband::daemon {
+
+inline constexpr size_t kDevicesMax = 256;
+
+enum class SealingMode { kDaemon };
+enum class TlsVersion { kTls12, kTls13 };
+enum class LogLevel { kDebug, kInfo, kWarn, kError };
+
+struct DeviceConfig {
+  std::string name;  // [A-Za-z0-9_.-]+, unique
+  std::string bus;   // as written, for the transport to parse: "unix:PATH@0x4f", "i2c:/dev/i2c-3@0x4f"
+  absl::Duration interval = absl::Seconds(1);
+  SealingMode sealing = SealingMode::kDaemon;
+};
+
+// Always mutual TLS: a client without a certificate from this CA does not get past the handshake.
+struct TlsServerConfig {
+  std::string cert_file;  // PEM: the server's certificate, then intermediates
+  std::string key_file;   // PEM, unencrypted
+  std::string client_ca_file;
+  TlsVersion min_version = TlsVersion::kTls13;
+};
+
+struct ListenerConfig {
+  ListenAddress listen;
+  TlsServerConfig tls;
+};
+
+struct GrpcConfig {
+  ListenerConfig listener;
+  bool reflection = false;
+};
+
+struct VmKeyConfig {
+  Uuid vm;
+  std::string key_file;
+};
+
+struct Config {
+  std::vector<DeviceConfig> devices;  // at least one
+  GrpcConfig grpc;
+  ListenerConfig http;
+  std::string policy_file;
+  std::vector<VmKeyConfig> vm_keys;
+  LogLevel log_level = LogLevel::kInfo;
+  std::string ports_file;  // where the chosen ports are to be written; empty: nowhere
+};
+
+// All paths in the result are absolute or relative to the working directory, as `path` is. Every error is one line with
+// FILE:LINE; a file that the configuration names and that cannot be read is an error at the key that names it.
+absl::StatusOr<Config> LoadConfig(const std::string& path);
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_CONFIG_CONFIG_H_

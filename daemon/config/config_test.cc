@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/config/config.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
+
+namespace sideband::daemon {
+namespace {
+
+constexpr char kGood[] = R"(devices:
+  - name: gpu0
+    bus: "unix:/run/sideband/gpu0.bus@0x4f"
+    interval: 250ms
+    sealing: {mode: daemon}
+  - {name: gpu1, bus: "i2c:/dev/i2c-3@0x4f"}
+grpc:
+  listen: "127.0.0.1:0"
+  tls_server_config: {cert_file: s.crt, key_file: s.key, client_ca_file: ca.crt, min_version: TLS12}
+  reflection: true
+http:
+  listen: "[::1]:9877"
+  tls_server_config: {cert_file: s.crt, key_file: s.key, client_ca_file: ca.crt, client_auth_type: RequireAndVerifyClientCert}
+policy_file: policy.yaml
+sealing:
+  vm_keys:
+    - {vm: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, key_file: vm.key}
+log: {level: warn}
+ports_file: ports.json
+)";
+
+class ConfigTest : public testing::Test {
+ protected:
+  ConfigTest() {
+    for (const char* name : {"s.crt", "s.key", "ca.crt", "policy.yaml", "vm.key"}) {
+      std::ofstream(folder_ + name) << "content is looked at elsewhere\n";
+    }
+  }
+
+  absl::StatusOr<Config> Load(const std::string& text) const {
+    const std::string path = folder_ + "c.yaml";
+    std::ofstream(path) << text;
+    return LoadConfig(path);
+  }
+
+  // The message of kGood with `from` replaced by `to`, without the folder.
+  std::string Error(const std::string& from, const std::string& to) const {
+    const std::string text = absl::StrReplaceAll(kGood, {{from, to}});
+    EXPECT_NE(text, kGood) << "the test changes nothing: " << from;
+    return absl::StrReplaceAll(std::string(Load(text).status().message()), {{folder_, ""}});
+  }
+
+  const std::string folder_ = testing::TempDir();
+};
+
+TEST_F(ConfigTest, ReadsEverything) {
+  const auto config = Load(kGood);
+  ASSERT_TRUE(config.ok()) << config.status();
+  ASSERT_EQ(config->devices.size(), 2u);
+  EXPECT_EQ(config->devices[0].name, "gpu0");
+  EXPECT_EQ(config->devices[0].bus, "unix:/run/sideband/gpu0.bus@0x4f");
+  EXPECT_EQ(config->devices[0].interval, absl::Milliseconds(250));
+  EXPECT_EQ(config->devices[1].interval, absl::Seconds(1)) << "default";
+  EXPECT_EQ(config->grpc.listener.listen, (ListenAddress{"127.0.0.1", 0}));
+  EXPECT_EQ(config->grpc.listener.tls.min_version, TlsVersion::kTls12);
+  EXPECT_TRUE(config->grpc.reflection);
+  EXPECT_EQ(config->http.listen, (ListenAddress{"::1", 9877}));
+  EXPECT_EQ(config->http.tls.min_version, TlsVersion::kTls13) << "default";
+  EXPECT_EQ(config->http.tls.cert_file, folder_ + "s.crt") << "relative to the configuration's folder";
+  EXPECT_EQ(config->policy_file, folder_ + "policy.yaml");
+  ASSERT_EQ(config->vm_keys.size(), 1u);
+  EXPECT_EQ(config->vm_keys[0].key_file, folder_ + "vm.key");
+  EXPECT_EQ(config->log_level, LogLevel::kWarn);
+  EXPECT_EQ(config->ports_file, folder_ + "ports.json");
+}
+
+TEST_F(ConfigTest, EveryMistakeHasItsLine) {
+  struct Case {
+    const char* from;
+    const char* to;
+    const char* message;
+  };
+  for (const Case& c : {
+           Case{"  - name: gpu0", "  - name: gpu 0",
+                "c.yaml:2: device name 'gpu 0' may hold letters, digits, _ . - only"},
+           Case{"name: gpu1", "name: gpu0", "c.yaml:6: device 'gpu0' is given twice"},
+           Case{"250ms", "9ms", "c.yaml:4: expected a duration from 10ms to 1h, such as 250ms or 1s"},
+           Case{"250ms", "61m", "c.yaml:4: expected a duration from 10ms to 1h, such as 250ms or 1s"},
+           Case{"250ms", "1", "c.yaml:4: expected a duration from 10ms to 1h, such as 250ms or 1s"},
+           Case{"interval:", "intervall:", "c.yaml:4: unknown key 'intervall' (did you mean 'interval'?)"},
+           Case{"mode: daemon", "mode: deamon", "c.yaml:5: 'deamon' is unknown (did you mean 'daemon'?)"},
+           Case{", bus: \"i2c:/dev/i2c-3@0x4f\"", "", "c.yaml:6: key 'bus' is missing"},
+           Case{"127.0.0.1:0", "localhost:0",
+                "c.yaml:8: 'localhost:0' is not ADDRESS:PORT, such as 127.0.0.1:9877 or [::1]:0"},
+           Case{"reflection: true", "reflection: yes", "c.yaml:10: expected true or false"},
+           Case{"TLS12", "TLS11", "c.yaml:9: 'TLS11' is unknown (did you mean 'TLS12'?)"},
+           Case{"RequireAndVerifyClientCert", "NoClientCert", "c.yaml:13: a listener without mutual TLS is refused"},
+           Case{", client_ca_file: ca.crt, min", ", min",
+                "c.yaml:9: a listener without mutual TLS is refused: client_ca_file is missing"},
+           Case{"key_file: s.key, client_ca_file: ca.crt, min", "key_file: x.key, client_ca_file: ca.crt, min",
+                "c.yaml:9: x.key: No such file or directory"},
+           Case{"policy_file: policy.yaml\n", "", "c.yaml:1: key 'policy_file' is missing"},
+           Case{"policy.yaml", "absent.yaml", "c.yaml:14: absent.yaml: No such file or directory"},
+           Case{"key_file: vm.key", "key_file: absent.key", "c.yaml:17: absent.key: No such file or directory"},
+           Case{"level: warn", "level: loud", "c.yaml:18: 'loud' is unknown"},
+           Case{"ports_file: ports.json", "ports_file: ''", "c.yaml:19: expected a text"},
+       }) {
+    EXPECT_EQ(Error(c.from, c.to), c.message);
+  }
+}
+
+TEST_F(ConfigTest, AListenerWithoutTlsIsRefused) {
+  const std::string tls =
+      "  tls_server_config: {cert_file: s.crt, key_file: s.key, client_ca_file: ca.crt, min_version: TLS12}\n";
+  EXPECT_EQ(Error(tls, ""), "c.yaml:8: a listener without mutual TLS is refused: tls_server_config is missing");
+}
+
+TEST_F(ConfigTest, OneVmHasOneKey) {
+  const std::string key = "    - {vm: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, key_file: vm.key}\n";
+  EXPECT_EQ(Error(key, key + key), "c.yaml:18: VM 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10 has two keys");
+}
+
+TEST_F(ConfigTest, ABadUuidIsRefusedWithItsLine) {
+  EXPECT_EQ(Error("6f1c0a52-", "6f1c0a5-").substr(0, 10), "c.yaml:17:");
+}
+
+TEST_F(ConfigTest, DevicesAreNeeded) {
+  EXPECT_EQ(Load("devices: []\n").status().message(), folder_ + "c.yaml:1: at least one device is needed");
+  EXPECT_EQ(Load("grpc: {}\n").status().message(), folder_ + "c.yaml:1: key 'devices' is missing");
+  EXPECT_EQ(Load("- 1\n").status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Load("").status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(ConfigTest, AMissingFileIsNotFound) {
+  EXPECT_EQ(LoadConfig(folder_ + "no.yaml").status().code(), absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace sideband::daemon

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/exposition/device_labels.h"
+
+#include "absl/strings/str_cat.h"
+#include "daemon/exposition/text.h"
+
+namespace sideband::daemon {
+namespace {
+
+using mailbox::kHypervisorVm;
+using mailbox::kNoContext;
+
+void AppendSlice(std::string& labels, uint8_t slice) {
+  if (slice != mailbox::kAnySlice) AppendLabel(labels, "slice", absl::StrCat(slice));
+}
+
+}  // namespace
+
+DeviceLabels::DeviceLabels(const DeviceInfo& device, const View* view) : device_("{") {
+  AppendLabel(device_, "device", device.name);
+  if (view == nullptr) return;
+  const mailbox::Catalog& catalog = view->topology()->catalog();
+  device_info_ = device_;
+  AppendLabel(device_info_, "uuid", catalog.device.ToString());
+  if (view->sees_device_row()) rows_.emplace(std::pair(kHypervisorVm, kNoContext), device_);
+  for (const mailbox::VmInfo& vm : catalog.vms) AddVm(vm, *view);
+  for (const mailbox::ContextInfo& context : catalog.contexts) AddContext(context, *view);
+}
+
+void DeviceLabels::AddVm(const mailbox::VmInfo& vm, const View& view) {
+  if (!view.SeesVm(vm.id)) return;
+  std::string name = vm.name;
+  if (!vm_names_in_use_.insert(name).second) absl::StrAppend(&name, " ", vm.uuid.ToString(), " ", vm.id);
+  std::string info = device_;
+  AppendLabel(info, "vm", name);
+  AppendLabel(info, "uuid", vm.uuid.ToString());
+  AppendLabel(info, "confidential", vm.confidential ? "true" : "false");
+  vm_infos_.push_back(std::move(info));
+  if (view.Events(vm.id, kNoContext) != nullptr) {
+    std::string labels = device_;
+    AppendSlice(labels, vm.slice);
+    AppendLabel(labels, "vm", name);
+    rows_.emplace(std::pair(vm.id, kNoContext), std::move(labels));
+  }
+  vm_names_.emplace(vm.id, std::move(name));
+}
+
+void DeviceLabels::AddContext(const mailbox::ContextInfo& context, const View& view) {
+  if (view.Events(context.vm, context.id) == nullptr) return;
+  std::string name = context.name;
+  if (!context_names_in_use_.emplace(context.vm, name).second) absl::StrAppend(&name, " ", context.id);
+  std::string labels = device_;
+  AppendSlice(labels, context.slice);
+  AppendLabel(labels, "vm", vm_names_[context.vm]);
+  AppendLabel(labels, "context", name);
+  rows_.emplace(std::pair(context.vm, context.id), std::move(labels));
+}
+
+const std::string* DeviceLabels::Row(uint16_t vm, uint16_t context) const {
+  const auto row = rows_.find(std::pair(vm, context));
+  return row == rows_.end() ? nullptr : &row->second;
+}
+
+}  // namespace sideband::daemon

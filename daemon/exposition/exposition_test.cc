@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/exposition/exposition.h"
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/match.h"
+#include "daemon/api/fake_world.h"
+#include "proto/base/file.h"
+
+namespace sideband::daemon {
+namespace {
+
+class ExpositionTest : public testing::Test {
+ protected:
+  std::string Render(const std::string& who) {
+    std::string out;
+    exposition_.Render(world_.reader.Devices(*world_.reader.Identify(NamesOf(who))), out);
+    return out;
+  }
+
+  // After a change that is meant, take the file from the test's output.
+  static std::string Golden(const std::string& name) { return *ReadFile("daemon/exposition/testdata/" + name); }
+
+  FakeWorld world_;
+  Exposition exposition_;
+};
+
+TEST_F(ExpositionTest, OperatorIsAsTheGoldenFile) {
+  world_.Publish(0, 1);
+  world_.clock.Advance(absl::Milliseconds(250));
+  EXPECT_EQ(Render("ops"), Golden("operator.prom"));
+}
+
+TEST_F(ExpositionTest, TenantIsAsTheGoldenFile) {
+  world_.Publish(0, 1);
+  world_.clock.Advance(absl::Milliseconds(250));
+  EXPECT_EQ(Render("tenant-a"), Golden("tenant_a.prom"));
+}
+
+TEST_F(ExpositionTest, NothingOfAnotherTenant) {
+  world_.Publish(0, 1);
+  const std::string b = Render("tenant-b");
+  EXPECT_TRUE(
+      absl::StrContains(b, "sideband_cycles_total{device=\"gpu0\",slice=\"1\",vm=\"vm1\",context=\"train\"} 1050\n"));
+  for (const char* foreign : {"vm0", "render", "secret", "inner", "dram_bytes", "pcie", "gpu1"}) {
+    EXPECT_FALSE(absl::StrContains(b, foreign)) << foreign;
+  }
+}
+
+TEST_F(ExpositionTest, AConfidentialVmHasItsNameOnly) {
+  world_.Publish(0, 1);
+  EXPECT_EQ(Render("tenant-c"),
+            "# HELP sideband_device_info 1, with the identity of the device.\n"
+            "# TYPE sideband_device_info gauge\n"
+            "sideband_device_info{device=\"gpu0\",uuid=\"00000000-0000-0000-0000-0000000000d0\"} 1\n"
+            "# HELP sideband_device_up Whether the newest snapshot of the device is younger than three intervals.\n"
+            "# TYPE sideband_device_up gauge\n"
+            "sideband_device_up{device=\"gpu0\"} 1\n"
+            "# HELP sideband_sample_age_seconds How long ago the newest snapshot of the device was latched.\n"
+            "# TYPE sideband_sample_age_seconds gauge\n"
+            "sideband_sample_age_seconds{device=\"gpu0\"} 0\n"
+            "# HELP sideband_vm_info 1, with the identity of the VM. A confidential VM has no other series here.\n"
+            "# TYPE sideband_vm_info gauge\n"
+            "sideband_vm_info{device=\"gpu0\",vm=\"secret\",uuid=\"00000000-0000-0000-0000-0000000000a2\","
+            "confidential=\"true\"} 1\n");
+}
+
+TEST_F(ExpositionTest, AStaleDeviceIsDownWithoutSeries) {
+  world_.Publish(0, 1);
+  world_.clock.Advance(absl::Seconds(4));
+  const std::string out = Render("tenant-a");
+  EXPECT_TRUE(absl::StrContains(out, "sideband_device_up{device=\"gpu0\"} 0\n"));
+  EXPECT_TRUE(absl::StrContains(out, "sideband_sample_age_seconds{device=\"gpu0\"} 4\n"));
+  EXPECT_FALSE(absl::StrContains(out, "_total"));
+  EXPECT_FALSE(absl::StrContains(out, "vm0"));
+}
+
+TEST_F(ExpositionTest, ThePlanFollowsTopologyAndPolicy) {
+  world_.Publish(0, 1);
+  Render("tenant-a");
+  mailbox::Catalog catalog = world_.topology->catalog();
+  catalog.vms[0].name = "renamed";
+  world_.topology = std::make_shared<Topology>(catalog, 6);
+  world_.Publish(0, 2);
+  EXPECT_TRUE(absl::StrContains(Render("tenant-a"), "vm=\"renamed\""));
+  EXPECT_FALSE(absl::StrContains(Render("tenant-a"), "vm=\"vm0\""));
+  world_.policy.Replace(FakePolicy("00000000-0000-0000-0000-0000000000ff"));
+  EXPECT_EQ(Render("tenant-a"), "");
+}
+
+TEST_F(ExpositionTest, EqualNamesStayApart) {
+  mailbox::Catalog catalog = world_.topology->catalog();
+  catalog.vms[1].name = "vm0";
+  catalog.contexts[1].name = "render";
+  world_.topology = std::make_shared<Topology>(catalog, 6);
+  world_.Publish(0, 1);
+  EXPECT_TRUE(absl::StrContains(Render("ops"), "vm=\"vm0 00000000-0000-0000-0000-0000000000a1 2\"} 1040\n"));
+  EXPECT_TRUE(absl::StrContains(Render("tenant-a"), "context=\"render 11\"} 1030\n"));
+}
+
+TEST_F(ExpositionTest, NoDevicesNoText) { EXPECT_EQ(Render("tenant-a"), ""); }
+
+}  // namespace
+}  // namespace sideband::daemon

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// sideband.v1.Telemetry and sideband.v1.Confidential over mutual TLS, with the standard health service and, where
+// configured, reflection.
+//   SIDEBAND_ASSIGN_OR_RETURN(auto server, GrpcServer::Start({.config = config.grpc}, reader, *metrics));
+//   server->port();   // the chosen one where the configuration says 0
+//   server->Stop(absl::Seconds(3));
+#ifndef SIDEBAND_DAEMON_GRPC_GRPC_SERVER_H_
+#define SIDEBAND_DAEMON_GRPC_GRPC_SERVER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "daemon/api/reader.h"
+#include "daemon/config/config.h"
+#include "daemon/metrics/self_metrics.h"
+
+namespace sideband::daemon {
+
+inline constexpr int kGrpcRequestBytesMax = 64 << 10;
+inline constexpr size_t kStreamsPerIdentityMax = 64;
+
+// Thread-safe.
+class GrpcServer {
+ public:
+  struct Options {
+    GrpcConfig config;
+    size_t streams_per_identity_max = kStreamsPerIdentityMax;
+  };
+
+  // INVALID_ARGUMENT where a TLS file is not what it should be; UNAVAILABLE "grpc: cannot listen on ADDRESS: why".
+  // `reader` and `metrics` must outlive the server.
+  static absl::StatusOr<std::unique_ptr<GrpcServer>> Start(Options options, Reader& reader, SelfMetrics& metrics);
+  // Stops, without grace.
+  ~GrpcServer();
+
+  uint16_t port() const;
+  // Takes no more requests, ends streams with UNAVAILABLE "shutting down", lets other calls finish for as long as
+  // `grace`, and waits for all that. May be called more than once.
+  void Stop(absl::Duration grace);
+
+ private:
+  class Impl;
+  explicit GrpcServer(std::unique_ptr<Impl> impl);
+
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_GRPC_GRPC_SERVER_H_

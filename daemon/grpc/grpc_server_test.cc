@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/grpc/grpc_server.h"
+
+#include <gmock/gmock.h>
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+#include <gtest/gtest.h>
+#include <openssl/ssl.h>
+
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/api/fake_world.h"
+#include "daemon/config/fake_certificates.h"
+#include "daemon/http/fake_http_client.h"
+#include "proto/base/file.h"
+#include "sideband/v1/telemetry.grpc.pb.h"
+
+namespace sideband::daemon {
+namespace {
+
+using sideband::v1::Confidential;
+using sideband::v1::SubscribeRequest;
+using sideband::v1::SubscribeResponse;
+using sideband::v1::Telemetry;
+using testing::HasSubstr;
+
+class GrpcServerTest : public testing::Test {
+ protected:
+  GrpcServerTest() {
+    options_.config.listener = {.listen = {"127.0.0.1", 0}, .tls = ca_.Server()};
+    options_.config.reflection = true;
+    world_.Publish(0, 1);
+  }
+
+  void Start() {
+    auto server = GrpcServer::Start(options_, world_.reader, *metrics_);
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+  }
+
+  std::shared_ptr<grpc::Channel> Channel(const std::string& alternative_names) {
+    grpc::SslCredentialsOptions tls{.pem_root_certs = *ReadFile(ca_.ca_file())};
+    if (!alternative_names.empty()) {
+      const CertificateFiles files = ca_.Issue("client", alternative_names);
+      tls.pem_private_key = *ReadFile(files.key_file);
+      tls.pem_cert_chain = *ReadFile(files.cert_file);
+    }
+    return grpc::CreateChannel(absl::StrCat("127.0.0.1:", server_->port()), grpc::SslCredentials(tls));
+  }
+
+  std::unique_ptr<Telemetry::Stub> As(const std::string& who) {
+    return Telemetry::NewStub(Channel("URI:spiffe://example.org/" + who));
+  }
+
+  static grpc::Status GetSnapshot(Telemetry::Stub& stub, const std::string& vm,
+                                  sideband::v1::GetSnapshotResponse& response) {
+    grpc::ClientContext context;
+    sideband::v1::GetSnapshotRequest request;
+    request.mutable_filter()->set_vm(vm);
+    return stub.GetSnapshot(&context, request, &response);
+  }
+
+  const FakeCa ca_{"ca", testing::TempDir()};
+  FakeWorld world_;
+  std::unique_ptr<SelfMetrics> metrics_ = *SelfMetrics::Create({.version = "1"});
+  GrpcServer::Options options_;
+  std::unique_ptr<GrpcServer> server_;
+};
+
+SubscribeRequest StreamRequest() {
+  SubscribeRequest request;
+  request.set_mode(SubscribeRequest::MODE_STREAM);
+  return request;
+}
+
+TEST_F(GrpcServerTest, EachCallerSeesItsOwn) {
+  Start();
+  sideband::v1::GetSnapshotResponse response;
+  ASSERT_TRUE(GetSnapshot(*As("tenant-a"), "", response).ok());
+  ASSERT_EQ(response.snapshots_size(), 1);
+  EXPECT_EQ(response.snapshots(0).scopes_size(), 3);
+  EXPECT_EQ(response.snapshots(0).scopes(1).counters(0).count(), 1020u);
+  const grpc::Status denied = GetSnapshot(*As("tenant-b"), "vm0", response);
+  EXPECT_EQ(denied.error_code(), grpc::NOT_FOUND);
+  EXPECT_EQ(denied.error_message(), GetSnapshot(*As("tenant-b"), "absent", response).error_message());
+}
+
+TEST_F(GrpcServerTest, ADnsNameInThePolicyIsAnIdentity) {
+  world_.policy.Replace(
+      *Policy::Parse("version: 1\noperators: [{name: o, identities: ['dns:prom.example.org']}]\n", "p"));
+  Start();
+  const auto stub = Telemetry::NewStub(Channel("DNS:other.example.org,DNS:prom.example.org"));
+  sideband::v1::GetSnapshotResponse response;
+  EXPECT_TRUE(GetSnapshot(*stub, "", response).ok());
+}
+
+TEST_F(GrpcServerTest, StrangersAreUnauthenticated) {
+  Start();
+  sideband::v1::GetSnapshotResponse response;
+  const grpc::Status status = GetSnapshot(*As("stranger"), "", response);
+  EXPECT_EQ(status.error_code(), grpc::UNAUTHENTICATED);
+  EXPECT_EQ(status.error_message(), "the certificate's identity is not in the policy");
+  const auto two_uris = Telemetry::NewStub(Channel("URI:spiffe://example.org/ops,URI:spiffe://example.org/tenant-a"));
+  EXPECT_EQ(GetSnapshot(*two_uris, "", response).error_code(), grpc::UNAUTHENTICATED);
+}
+
+TEST_F(GrpcServerTest, WithoutACertificateThereIsNoConnection) {
+  Start();
+  sideband::v1::GetSnapshotResponse response;
+  EXPECT_EQ(GetSnapshot(*Telemetry::NewStub(Channel("")), "", response).error_code(), grpc::UNAVAILABLE);
+}
+
+TEST_F(GrpcServerTest, Tls12IsRefusedByDefault) {
+  Start();
+  const CertificateFiles ops = ca_.Issue("ops", "URI:spiffe://example.org/ops");
+  EXPECT_FALSE(FakeHttpClient(server_->port(), ca_.ca_file(), &ops, TLS1_2_VERSION).is_connected());
+  EXPECT_TRUE(FakeHttpClient(server_->port(), ca_.ca_file(), &ops).is_connected());
+}
+
+TEST_F(GrpcServerTest, OnceEnds) {
+  Start();
+  const auto stub = As("tenant-a");
+  grpc::ClientContext context;
+  SubscribeRequest request;
+  request.set_mode(SubscribeRequest::MODE_ONCE);
+  const auto reader = stub->Subscribe(&context, request);
+  SubscribeResponse response;
+  ASSERT_TRUE(reader->Read(&response));
+  EXPECT_EQ(response.update().snapshot_id(), 1u);
+  ASSERT_TRUE(reader->Read(&response));
+  EXPECT_TRUE(response.sync_response());
+  EXPECT_FALSE(reader->Read(&response));
+  EXPECT_TRUE(reader->Finish().ok());
+}
+
+TEST_F(GrpcServerTest, StreamFollowsPublications) {
+  Start();
+  const auto stub = As("tenant-a");
+  grpc::ClientContext context;
+  const auto reader = stub->Subscribe(&context, StreamRequest());
+  SubscribeResponse response;
+  ASSERT_TRUE(reader->Read(&response));
+  ASSERT_TRUE(reader->Read(&response));
+  for (uint64_t p = 2; p < 20; ++p) {
+    world_.Publish(0, p);
+    ASSERT_TRUE(reader->Read(&response));
+    EXPECT_EQ(response.update().snapshot_id(), p);
+    EXPECT_EQ(response.skipped(), 0u);
+  }
+  context.TryCancel();
+  EXPECT_FALSE(reader->Read(&response));
+  EXPECT_EQ(reader->Finish().error_code(), grpc::CANCELLED);
+}
+
+TEST_F(GrpcServerTest, NoPublicationIsLostInTheCount) {
+  Start();
+  const auto stub = As("tenant-a");
+  grpc::ClientContext context;
+  const auto reader = stub->Subscribe(&context, StreamRequest());
+  SubscribeResponse response;
+  reader->Read(&response);
+  reader->Read(&response);
+  std::jthread collector([this] {
+    for (uint64_t p = 2; p <= 500; ++p) world_.Publish(0, p);
+  });
+  uint64_t seen = 1;
+  while (seen < 500) {
+    ASSERT_TRUE(reader->Read(&response));
+    EXPECT_EQ(response.update().snapshot_id(), seen + response.skipped() + 1);
+    seen = response.update().snapshot_id();
+  }
+  context.TryCancel();
+}
+
+TEST_F(GrpcServerTest, APolicyChangeEndsTheStreamWithoutAPublication) {
+  Start();
+  const auto stub = As("tenant-a");
+  grpc::ClientContext context;
+  const auto reader = stub->Subscribe(&context, StreamRequest());
+  SubscribeResponse response;
+  reader->Read(&response);
+  reader->Read(&response);
+  world_.policy.Replace(*Policy::Parse("version: 1\n", "policy.yaml"));
+  EXPECT_FALSE(reader->Read(&response));
+  EXPECT_EQ(reader->Finish().error_code(), grpc::UNAUTHENTICATED);
+}
+
+TEST_F(GrpcServerTest, StopEndsStreamsPlainly) {
+  Start();
+  const auto stub = As("tenant-a");
+  grpc::ClientContext context;
+  const auto reader = stub->Subscribe(&context, StreamRequest());
+  SubscribeResponse response;
+  reader->Read(&response);
+  reader->Read(&response);
+  std::jthread stopper([this] { server_->Stop(absl::Seconds(5)); });
+  EXPECT_FALSE(reader->Read(&response));
+  const grpc::Status status = reader->Finish();
+  EXPECT_EQ(status.error_code(), grpc::UNAVAILABLE);
+  EXPECT_EQ(status.error_message(), "shutting down");
+}
+
+TEST_F(GrpcServerTest, StreamsPerIdentityAreLimited) {
+  options_.streams_per_identity_max = 1;
+  Start();
+  const auto stub = As("tenant-a");
+  grpc::ClientContext first;
+  const auto reader = stub->Subscribe(&first, StreamRequest());
+  SubscribeResponse response;
+  ASSERT_TRUE(reader->Read(&response));
+  grpc::ClientContext second;
+  EXPECT_EQ(stub->Subscribe(&second, StreamRequest())->Finish().error_code(), grpc::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(metrics_->Serialize(), HasSubstr("sideband_grpc_streams 1\n"));
+  first.TryCancel();
+}
+
+TEST_F(GrpcServerTest, SealedRecordsGoToWhoMayCarryThem) {
+  Start();
+  const auto channel = Channel("URI:spiffe://example.org/tenant-c");
+  const auto stub = Confidential::NewStub(channel);
+  sideband::v1::SubscribeSealedRequest request;
+  request.set_device("gpu0");
+  request.set_vm("secret");
+  grpc::ClientContext context;
+  const auto reader = stub->SubscribeSealed(&context, request);
+  sideband::v1::SealedRecord record;
+  ASSERT_TRUE(reader->Read(&record));
+  EXPECT_EQ(record.record(), "sealed-1");
+  world_.Publish(0, 2);
+  ASSERT_TRUE(reader->Read(&record));
+  EXPECT_EQ(record.record(), "sealed-2");
+  context.TryCancel();
+  grpc::ClientContext other;
+  const auto operator_stub = Confidential::NewStub(Channel("URI:spiffe://example.org/ops"));
+  EXPECT_EQ(operator_stub->SubscribeSealed(&other, request)->Finish().error_code(), grpc::NOT_FOUND);
+}
+
+TEST_F(GrpcServerTest, LargeRequestsAreRefused) {
+  Start();
+  sideband::v1::GetSnapshotResponse response;
+  EXPECT_EQ(GetSnapshot(*As("ops"), std::string(kGrpcRequestBytesMax + 1, 'x'), response).error_code(),
+            grpc::RESOURCE_EXHAUSTED);
+}
+
+TEST_F(GrpcServerTest, CallsAreCounted) {
+  Start();
+  sideband::v1::GetSnapshotResponse response;
+  GetSnapshot(*As("ops"), "absent", response);
+  EXPECT_THAT(metrics_->Serialize(),
+              HasSubstr("sideband_grpc_requests_total{code=\"NOT_FOUND\",method=\"GetSnapshot\"} 1\n"));
+}
+
+TEST_F(GrpcServerTest, ABusyPortIsSaidPlainly) {
+  Start();
+  options_.config.listener.listen.port = server_->port();
+  const absl::Status status = GrpcServer::Start(options_, world_.reader, *metrics_).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(status.message(),
+            absl::StrCat("grpc: cannot listen on 127.0.0.1:", server_->port(), ": Address already in use"));
+}
+
+TEST_F(GrpcServerTest, ABadFileIsNamed) {
+  options_.config.listener.tls.client_ca_file = "/nonexistent.crt";
+  const absl::Status status = GrpcServer::Start(options_, world_.reader, *metrics_).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(), "/nonexistent.crt: No such file or directory");
+}
+
+}  // namespace
+}  // namespace sideband::daemon

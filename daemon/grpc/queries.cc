@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/grpc/queries.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "daemon/api/row_filter.h"
+#include "daemon/api/snapshot_message.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::daemon {
+namespace {
+
+// The caller's devices of that name; all of them where it is empty.
+absl::StatusOr<std::vector<VisibleDevice>> Select(Reader& reader, const Caller& caller, const std::string& name) {
+  sideband::v1::Filter filter;
+  filter.set_device(name);
+  const RowFilter by_name(filter);
+  std::vector<VisibleDevice> selected;
+  for (VisibleDevice& device : reader.Devices(caller)) {
+    if (by_name.SelectsDevice(device)) selected.push_back(std::move(device));
+  }
+  if (selected.empty() && !name.empty()) return NotFound();
+  return selected;
+}
+
+void AddEvents(const VisibleDevice& device, sideband::v1::ListEventsResponse& response) {
+  auto& out = *response.add_devices();
+  out.set_device(device.info->name);
+  const auto& events = device.view->topology()->catalog().events;
+  for (size_t i = 0; i < events.size(); ++i) {
+    if (device.view->AllEvents()[i]) *out.add_events() = EventMessage(events[i]);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<sideband::v1::ListDevicesResponse> ListDevices(Reader& reader, const Caller& caller,
+                                                              const sideband::v1::ListDevicesRequest&) {
+  sideband::v1::ListDevicesResponse response;
+  for (const VisibleDevice& device : reader.Devices(caller)) *response.add_devices() = DeviceMessage(device);
+  return response;
+}
+
+absl::StatusOr<sideband::v1::ListEventsResponse> ListEvents(Reader& reader, const Caller& caller,
+                                                            const sideband::v1::ListEventsRequest& request) {
+  SIDEBAND_ASSIGN_OR_RETURN(const std::vector<VisibleDevice> devices, Select(reader, caller, request.device()));
+  sideband::v1::ListEventsResponse response;
+  for (const VisibleDevice& device : devices) {
+    if (device.view != nullptr) AddEvents(device, response);
+  }
+  return response;
+}
+
+absl::StatusOr<sideband::v1::ListScopesResponse> ListScopes(Reader& reader, const Caller& caller,
+                                                            const sideband::v1::ListScopesRequest& request) {
+  SIDEBAND_ASSIGN_OR_RETURN(const std::vector<VisibleDevice> devices, Select(reader, caller, request.device()));
+  sideband::v1::ListScopesResponse response;
+  for (const VisibleDevice& device : devices) {
+    if (device.view == nullptr) continue;
+    for (sideband::v1::Scope& scope : ScopeMessages(*device.info, *device.view)) {
+      *response.add_scopes() = std::move(scope);
+    }
+  }
+  return response;
+}
+
+absl::StatusOr<sideband::v1::GetSnapshotResponse> GetSnapshot(Reader& reader, const Caller& caller,
+                                                              const sideband::v1::GetSnapshotRequest& request) {
+  const RowFilter filter(request.filter());
+  const std::vector<VisibleDevice> devices = reader.Devices(caller);
+  SIDEBAND_RETURN_IF_ERROR(filter.Check(devices));
+  sideband::v1::GetSnapshotResponse response;
+  for (const VisibleDevice& device : devices) {
+    if (device.snapshot == nullptr || !filter.SelectsDevice(device)) continue;
+    sideband::v1::Snapshot snapshot = SnapshotMessage(device, filter);
+    if (snapshot.scopes_size() > 0) *response.add_snapshots() = std::move(snapshot);
+  }
+  return response;
+}
+
+}  // namespace sideband::daemon

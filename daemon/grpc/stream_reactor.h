@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Carries the steps of a source (a Subscription, a SealedSubscription) over gRPC, one write at a time: the next message
+// is made only when the last one has been taken, so that nothing queues up.
+#ifndef SIDEBAND_DAEMON_GRPC_STREAM_REACTOR_H_
+#define SIDEBAND_DAEMON_GRPC_STREAM_REACTOR_H_
+
+#include <grpcpp/support/server_callback.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "daemon/grpc/grpc_status.h"
+#include "daemon/grpc/stream_registry.h"
+#include "daemon/grpc/stream_step.h"
+
+namespace sideband::daemon {
+
+// Thread-safe. Owned by the registry until gRPC is done with it.
+//
+// Invariant: at most one thread is the pump, from the moment it sets busy_ until it clears it; a write under way keeps
+// busy_ set. Only the pump touches source_ and message_ or starts a gRPC operation, and it does so without the lock.
+template <typename Source>
+class StreamReactor final : public grpc::ServerWriteReactor<typename Source::Message>,
+                            public Stream,
+                            public std::enable_shared_from_this<StreamReactor<Source>> {
+ public:
+  using Message = typename Source::Message;
+  using DoneFunction = std::function<void(const absl::Status&)>;
+
+  // `on_done` is told how the stream ended. `registry` must outlive it.
+  StreamReactor(Source source, StreamRegistry& registry, DoneFunction on_done)
+      : source_(std::move(source)), registry_(registry), on_done_(std::move(on_done)) {}
+
+  void Wake() override { Pump(); }
+  void Stop() override { End(absl::UnavailableError("shutting down")); }
+
+  void OnWriteDone(bool good) override {
+    if (!good) RequestEnd(absl::CancelledError("the reader is gone"));
+    RunPump();
+  }
+  void OnCancel() override { End(absl::CancelledError("cancelled")); }
+  void OnDone() override {
+    const auto self = this->shared_from_this();
+    on_done_(TakeEnd().value_or(absl::OkStatus()));
+    registry_.Remove(this);
+  }
+
+ private:
+  void End(absl::Status status) {
+    RequestEnd(std::move(status));
+    Pump();
+  }
+
+  // The first reason counts.
+  void RequestEnd(absl::Status status) {
+    absl::MutexLock lock(&mu_);
+    if (!end_) end_ = std::move(status);
+  }
+
+  // Becomes the pump, or leaves word with whoever is.
+  void Pump() {
+    {
+      absl::MutexLock lock(&mu_);
+      woken_ = true;
+      if (busy_) return;
+      busy_ = true;
+    }
+    RunPump();
+  }
+
+  // Only as the pump.
+  void RunPump() {
+    while (true) {
+      if (const auto end = TakeEnd()) return this->Finish(ToGrpcStatus(*end));
+      StreamStep<Message> step = source_.Next();
+      if (auto* message = std::get_if<Message>(&step)) {
+        message_ = std::move(*message);
+        return this->StartWrite(&message_);  // still the pump, until OnWriteDone
+      }
+      if (auto* end = std::get_if<StreamEnd>(&step)) {
+        RequestEnd(std::move(end->status));
+      } else if (Rest()) {
+        return;
+      }
+    }
+  }
+
+  // The reason to end, if there is one; and notes that what has happened so far is about to be looked at.
+  std::optional<absl::Status> TakeEnd() {
+    absl::MutexLock lock(&mu_);
+    woken_ = false;
+    return end_;
+  }
+
+  // Stops being the pump unless there is news already.
+  bool Rest() {
+    absl::MutexLock lock(&mu_);
+    if (woken_) return false;
+    busy_ = false;
+    return true;
+  }
+
+  // The pump's.
+  Source source_;
+  Message message_;
+  // Constant.
+  StreamRegistry& registry_;
+  const DoneFunction on_done_;
+
+  absl::Mutex mu_;
+  bool busy_ ABSL_GUARDED_BY(mu_) = false;   // there is a pump
+  bool woken_ ABSL_GUARDED_BY(mu_) = false;  // since the pump last looked
+  std::optional<absl::Status> end_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_GRPC_STREAM_REACTOR_H_

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/grpc/stream_registry.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace sideband::daemon {
+
+StreamRegistry::StreamRegistry(Store& store, PolicyHolder& policy, size_t per_identity_max)
+    : store_(store), policy_(policy), per_identity_max_(per_identity_max), thread_([this] { Run(); }) {
+  store_.AddListener(*this);
+  policy_.AddListener(*this);
+}
+
+StreamRegistry::~StreamRegistry() {
+  policy_.RemoveListener(*this);
+  store_.RemoveListener(*this);
+  Stop();
+  thread_.join();
+}
+
+absl::Status StreamRegistry::Add(const std::string& identity, std::shared_ptr<Stream> stream) {
+  absl::MutexLock lock(&mu_);
+  if (stopping_) return absl::UnavailableError("shutting down");
+  size_t& open = per_identity_[identity];
+  if (open >= per_identity_max_) {
+    return absl::ResourceExhaustedError(absl::StrCat("at most ", per_identity_max_, " streams at a time"));
+  }
+  ++open;
+  const Stream* key = stream.get();
+  entries_.emplace(key, Entry{identity, std::move(stream)});
+  return absl::OkStatus();
+}
+
+void StreamRegistry::Remove(const Stream* stream) {
+  std::shared_ptr<Stream> removed;  // destroyed without the lock
+  absl::MutexLock lock(&mu_);
+  const auto entry = entries_.find(stream);
+  if (entry == entries_.end()) return;
+  removed = std::move(entry->second.stream);
+  const auto open = per_identity_.find(entry->second.identity);
+  if (--open->second == 0) per_identity_.erase(open);
+  entries_.erase(entry);
+}
+
+void StreamRegistry::Stop() {
+  std::vector<std::shared_ptr<Stream>> streams;
+  {
+    absl::MutexLock lock(&mu_);
+    stopping_ = true;
+    streams = Streams();
+  }
+  for (const auto& stream : streams) stream->Stop();
+}
+
+std::vector<std::shared_ptr<Stream>> StreamRegistry::Streams() const {
+  std::vector<std::shared_ptr<Stream>> streams;
+  for (const auto& [key, entry] : entries_) streams.push_back(entry.stream);
+  return streams;
+}
+
+void StreamRegistry::Announce() {
+  absl::MutexLock lock(&mu_);
+  news_ = true;
+}
+
+void StreamRegistry::OnPublish(size_t, const std::shared_ptr<const DeviceSnapshot>&) { Announce(); }
+
+void StreamRegistry::OnPolicyChange() { Announce(); }
+
+void StreamRegistry::Run() {
+  while (true) {
+    std::vector<std::shared_ptr<Stream>> streams;
+    {
+      absl::MutexLock lock(&mu_);
+      mu_.Await(absl::Condition(this, &StreamRegistry::HasNews));
+      if (stopping_) return;
+      news_ = false;
+      streams = Streams();
+    }
+    for (const auto& stream : streams) stream->Wake();
+  }
+}
+
+}  // namespace sideband::daemon

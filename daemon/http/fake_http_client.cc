@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/http/fake_http_client.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <utility>
+
+namespace sideband::daemon {
+namespace {
+
+int Connect(uint16_t port) {
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const timeval limit{.tv_sec = 10, .tv_usec = 0};
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+  // Where nobody listens the handshake fails too.
+  static_cast<void>(connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)));
+  return fd;
+}
+
+size_t ContentLength(const std::string& header) {
+  const size_t at = header.find("Content-Length: ");
+  return at == std::string::npos ? 0 : std::strtoul(header.c_str() + at + 16, nullptr, 10);
+}
+
+}  // namespace
+
+FakeHttpClient::FakeHttpClient(uint16_t port, const std::string& ca_file, const CertificateFiles* certificate,
+                               int tls_version_max)
+    : context_(SSL_CTX_new(TLS_client_method())), socket_(Connect(port)) {
+  // A server that closes at once is what some tests are about.
+  std::signal(SIGPIPE, SIG_IGN);
+  SSL_CTX_load_verify_locations(context_, ca_file.c_str(), nullptr);
+  SSL_CTX_set_verify(context_, SSL_VERIFY_PEER, nullptr);
+  if (tls_version_max != 0) SSL_CTX_set_max_proto_version(context_, tls_version_max);
+  if (certificate != nullptr) {
+    SSL_CTX_use_certificate_chain_file(context_, certificate->cert_file.c_str());
+    SSL_CTX_use_PrivateKey_file(context_, certificate->key_file.c_str(), SSL_FILETYPE_PEM);
+  }
+  ssl_ = SSL_new(context_);
+  SSL_set_fd(ssl_, socket_);
+  is_connected_ = SSL_connect(ssl_) == 1;
+}
+
+FakeHttpClient::~FakeHttpClient() {
+  SSL_free(ssl_);
+  SSL_CTX_free(context_);
+  close(socket_);
+}
+
+void FakeHttpClient::Send(const std::string& bytes) { SSL_write(ssl_, bytes.data(), static_cast<int>(bytes.size())); }
+
+bool FakeHttpClient::ReadMore() {
+  char bytes[16384];
+  const int size = SSL_read(ssl_, bytes, sizeof(bytes));
+  if (size <= 0) return false;
+  received_.append(bytes, size);
+  return true;
+}
+
+std::string FakeHttpClient::ReceiveResponse(bool is_head) {
+  size_t header_end = std::string::npos;
+  while ((header_end = received_.find("\r\n\r\n")) == std::string::npos) {
+    if (!ReadMore()) return std::exchange(received_, "");
+  }
+  const size_t size = header_end + 4 + (is_head ? 0 : ContentLength(received_.substr(0, header_end)));
+  while (received_.size() < size && ReadMore()) {
+  }
+  std::string response = received_.substr(0, size);
+  received_.erase(0, size);
+  return response;
+}
+
+bool FakeHttpClient::IsClosed() { return !ReadMore(); }
+
+}  // namespace sideband::daemon

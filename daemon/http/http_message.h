@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A request and its answer, as far as the handler is concerned.
+#ifndef SIDEBAND_DAEMON_HTTP_HTTP_MESSAGE_H_
+#define SIDEBAND_DAEMON_HTTP_HTTP_MESSAGE_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "daemon/authz/identity.h"
+
+namespace sideband::daemon {
+
+struct HttpRequest {
+  std::string method;
+  std::string target;  // path and query, as sent
+  std::string accept;
+  SubjectNames peer;  // of the verified client certificate
+};
+
+struct HttpResponse {
+  int status = 200;
+  std::string content_type = "text/plain; charset=utf-8";
+  std::shared_ptr<const std::string> body;  // shared with the handler, which may reuse its buffer once all let go
+};
+
+// Must be thread-safe and must not block.
+using HttpHandler = std::function<HttpResponse(const HttpRequest&)>;
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_HTTP_HTTP_MESSAGE_H_

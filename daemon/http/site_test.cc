@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/http/site.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "daemon/api/fake_world.h"
+#include "daemon/http/status_page.h"
+
+namespace sideband::daemon {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class SiteTest : public testing::Test {
+ protected:
+  HttpResponse Get(const std::string& who, const std::string& target) {
+    return site_.Handle({.method = "GET", .target = target, .peer = NamesOf(who)});
+  }
+
+  FakeWorld world_;
+  std::unique_ptr<SelfMetrics> metrics_ = *SelfMetrics::Create({.version = "1"});
+  Site site_{world_.reader, *metrics_, world_.clock};
+};
+
+TEST_F(SiteTest, MatrixOfStatuses) {
+  world_.Publish(0, 1);
+  world_.Publish(1, 1);
+  struct Row {
+    const char* target;
+    int ops, tenant, stranger;
+  };
+  for (const Row& row : {Row{"/metrics", 200, 200, 403}, Row{"/", 200, 200, 403}, Row{"/-/healthy", 200, 200, 200},
+                         Row{"/-/ready", 200, 200, 200}, Row{"/metrics/", 404, 404, 404},
+                         Row{"/metrics?x=1", 200, 200, 403}, Row{"/nothing", 404, 404, 404}, Row{"", 404, 404, 404}}) {
+    EXPECT_EQ(Get("ops", row.target).status, row.ops) << row.target;
+    EXPECT_EQ(Get("tenant-a", row.target).status, row.tenant) << row.target;
+    EXPECT_EQ(Get("stranger", row.target).status, row.stranger) << row.target;
+  }
+}
+
+TEST_F(SiteTest, OnlyGetAndHead) {
+  EXPECT_EQ(site_.Handle({.method = "HEAD", .target = "/-/healthy"}).status, 200);
+  for (const char* method : {"POST", "PUT", "DELETE", "OPTIONS", "get", ""}) {
+    EXPECT_EQ(site_.Handle({.method = method, .target = "/-/healthy"}).status, 405) << method;
+  }
+}
+
+TEST_F(SiteTest, MetricsAreTheCallersOwn) {
+  world_.Publish(0, 1);
+  const HttpResponse tenant = Get("tenant-a", "/metrics");
+  EXPECT_EQ(tenant.content_type, "text/plain; version=0.0.4; charset=utf-8");
+  EXPECT_THAT(*tenant.body, HasSubstr("vm=\"vm0\",context=\"render\"} 1020\n"));
+  EXPECT_THAT(*tenant.body, Not(HasSubstr("vm1")));
+  EXPECT_THAT(*tenant.body, Not(HasSubstr("sideband_build_info"))) << "the daemon's own are the operator's";
+  EXPECT_THAT(*Get("ops", "/metrics").body, HasSubstr("sideband_build_info{version=\"1\"} 1\n"));
+}
+
+TEST_F(SiteTest, EveryTenantHasNoByteOfAnother) {
+  world_.Publish(0, 1);
+  const std::vector<std::pair<std::string, std::vector<std::string>>> names = {
+      {"tenant-a", {"vm0", "render", "compute", kVm0Uuid}},
+      {"tenant-b", {"vm1", "train", kVm1Uuid}},
+      {"tenant-c", {"secret", kSecretUuid}}};
+  for (const auto& [who, own] : names) {
+    for (const char* target : {"/metrics", "/", "/-/ready", "/-/healthy", "/nothing"}) {
+      for (const auto& [other, foreign] : names) {
+        for (const std::string& word : foreign) {
+          if (other == who) continue;
+          EXPECT_THAT(*Get(who, target).body, Not(HasSubstr(word))) << who << " " << target;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(SiteTest, ReadySaysWhyToThoseWhoSeeTheDevice) {
+  EXPECT_EQ(*Get("ops", "/-/ready").body, "gpu0: away, no snapshot yet\ngpu1: away, no snapshot yet\n");
+  EXPECT_EQ(*Get("tenant-a", "/-/ready").body, "not ready\n");
+  world_.Publish(0, 1);
+  EXPECT_EQ(Get("ops", "/-/ready").status, 503) << "gpu1 is away";
+  EXPECT_EQ(Get("tenant-a", "/-/ready").status, 200);
+  EXPECT_EQ(*Get("tenant-a", "/-/ready").body, "gpu0: fresh, 0.0s old\n");
+  EXPECT_EQ(*Get("stranger", "/-/ready").body, "not ready\n");
+  world_.clock.Advance(absl::Seconds(4));
+  EXPECT_EQ(Get("tenant-a", "/-/ready").status, 503);
+  EXPECT_EQ(*Get("tenant-a", "/-/ready").body, "gpu0: stale, 4.0s old\n");
+}
+
+TEST_F(SiteTest, StatusPageShowsWhatTheCallerSees) {
+  world_.Publish(0, 9);
+  const HttpResponse page = Get("tenant-a", "/");
+  EXPECT_EQ(page.content_type, "text/html; charset=utf-8");
+  EXPECT_THAT(*page.body, HasSubstr("<td>gpu0</td><td>fresh, 0.0s old</td>"));
+  EXPECT_THAT(*page.body, HasSubstr("<td>9</td><td>6</td>")) << "snapshot 9, three rows of two events";
+  EXPECT_THAT(*page.body, Not(HasSubstr("gpu1")));
+  EXPECT_THAT(*Get("ops", "/").body, HasSubstr("<td>gpu1</td><td>away, no snapshot yet</td>"));
+}
+
+TEST_F(SiteTest, CountsRequestsByKnownPaths) {
+  Get("ops", "/-/healthy");
+  Get("ops", "/made-up-by-the-client");
+  const std::string own = metrics_->Serialize();
+  EXPECT_THAT(own, HasSubstr("sideband_http_requests_total{code=\"200\",path=\"/-/healthy\"} 1\n"));
+  EXPECT_THAT(own, HasSubstr("sideband_http_requests_total{code=\"404\",path=\"other\"} 1\n"));
+  EXPECT_THAT(own, Not(HasSubstr("made-up")));
+}
+
+TEST(StatusPageTest, EscapesText) { EXPECT_EQ(EscapeHtml("<a b=\"c\">&'"), "&lt;a b=&quot;c&quot;&gt;&amp;&#39;"); }
+
+}  // namespace
+}  // namespace sideband::daemon

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/mailbox/mailbox_session.h"
+
+#include <openssl/crypto.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
+#include "proto/mailbox/extension.h"
+#include "proto/mailbox/stream.h"
+
+namespace sideband::daemon {
+namespace {
+
+using mailbox::CommandWord;
+using mailbox::DiscoverItem;
+using mailbox::MailboxStatus;
+using mailbox::Opcode;
+
+CommandWord Command(Opcode opcode, uint8_t arg1 = 0) { return {.opcode = opcode, .arg1 = arg1, .execute = true}; }
+
+}  // namespace
+
+absl::Status StatusFromMailbox(Opcode opcode, MailboxStatus status) {
+  const std::string what = absl::StrCat(mailbox::OpcodeName(opcode), ": ", mailbox::StatusName(status));
+  switch (status) {
+    case MailboxStatus::kSuccess:
+      return absl::OkStatus();
+    case MailboxStatus::kErrOpcode:
+    case MailboxStatus::kErrNotSupported:
+      return absl::UnimplementedError(what);
+    case MailboxStatus::kErrAgain:
+      return absl::AbortedError(what);
+    case MailboxStatus::kErrBusy:
+    case MailboxStatus::kErrNotAvailable:
+    case MailboxStatus::kInactive:
+    case MailboxStatus::kReady:
+    case MailboxStatus::kNull:
+      return absl::UnavailableError(what);
+    case MailboxStatus::kErrRequest:
+    case MailboxStatus::kErrArg1:
+    case MailboxStatus::kErrArg2:
+    case MailboxStatus::kErrData:
+      return absl::InvalidArgumentError(what);
+    case MailboxStatus::kErrMisc:
+    case MailboxStatus::kErrI2cAccess:
+    case MailboxStatus::kErrSensorData:
+    case MailboxStatus::kErrDisposition:
+    case MailboxStatus::kPartialFailure:
+    case MailboxStatus::kAccepted:
+      return absl::InternalError(what);
+  }
+  return absl::InternalError(absl::StrCat(what, " ", static_cast<int>(status)));
+}
+
+absl::Status MailboxSession::AwaitDone(const CommandWord& command) {
+  absl::Duration pause = kPauseFirst;
+  for (int poll = 0; poll < kPollsMax; ++poll) {
+    SIDEBAND_ASSIGN_OR_RETURN(const uint32_t word, port_.Read(mailbox::kCommandRegister));
+    const CommandWord reply = CommandWord::Decode(word);
+    if (!reply.execute && reply.status != MailboxStatus::kNull) {
+      // A status of something else (the device restarted, another controller) must not pass for this command's.
+      const bool is_ours = reply.opcode == command.opcode && reply.arg1 == command.arg1 && reply.arg2 == command.arg2;
+      if (reply.status == MailboxStatus::kSuccess && !is_ours) {
+        return absl::AbortedError(
+            absl::StrCat(mailbox::OpcodeName(command.opcode), ": the status is another command's"));
+      }
+      return StatusFromMailbox(command.opcode, reply.status);
+    }
+    wait_(pause);
+    pause = std::min(2 * pause, kPauseMax);
+  }
+  return absl::DeadlineExceededError(absl::StrCat(mailbox::OpcodeName(command.opcode), ": busy for too long"));
+}
+
+absl::StatusOr<MailboxSession::Reply> MailboxSession::Run(CommandWord command, uint32_t data, uint32_t extended_data) {
+  SIDEBAND_RETURN_IF_ERROR(port_.Write(mailbox::kDataRegister, data));
+  SIDEBAND_RETURN_IF_ERROR(port_.Write(mailbox::kExtendedDataRegister, extended_data));
+  SIDEBAND_RETURN_IF_ERROR(port_.Write(mailbox::kCommandRegister, command.Encode()));
+  SIDEBAND_RETURN_IF_ERROR(AwaitDone(command));
+  Reply reply;
+  SIDEBAND_ASSIGN_OR_RETURN(reply.data, port_.Read(mailbox::kDataRegister));
+  SIDEBAND_ASSIGN_OR_RETURN(reply.extended_data, port_.Read(mailbox::kExtendedDataRegister));
+  return reply;
+}
+
+absl::Status MailboxSession::CheckExtension() {
+  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply,
+                            Run(Command(Opcode::kDiscover, static_cast<uint8_t>(DiscoverItem::kVersion)), 0, 0));
+  const uint32_t version = reply.data & 0xFF, window_bytes = reply.data >> 8 & 0xFF, windows = reply.data >> 16 & 0xFF;
+  if (version != mailbox::kExtensionVersion || window_bytes != mailbox::kWindowBytes ||
+      windows != mailbox::kWindowCount) {
+    return absl::UnimplementedError(absl::StrCat("DISCOVER: extension version ", version, " with ", windows,
+                                                 " windows of ", window_bytes, " bytes is not known here"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MailboxSession::ReadSpan(uint32_t size, Bytes& bytes) {
+  const size_t end = std::min<size_t>(size, bytes.size() + mailbox::kWindowSpanBytes);
+  for (uint8_t window = 0; bytes.size() < end; ++window) {
+    SIDEBAND_ASSIGN_OR_RETURN(const Bytes block, port_.ReadBlock(mailbox::kWindowFirst + window));
+    const size_t expected = std::min<size_t>(mailbox::kWindowBytes, end - bytes.size());
+    if (block.size() != expected) return absl::DataLossError("a window's length does not fit the stream's");
+    bytes.insert(bytes.end(), block.begin(), block.end());
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Bytes> MailboxSession::ReadStream(Opcode opcode, uint32_t snapshot_id, uint32_t size) {
+  Bytes bytes;
+  do {
+    SIDEBAND_ASSIGN_OR_RETURN(const Reply reply,
+                              Run(Command(opcode), static_cast<uint32_t>(bytes.size()), snapshot_id));
+    if (size == 0) size = reply.data;
+    if (reply.data != size || size == 0 || size > mailbox::kStreamBytesMax) {
+      return absl::DataLossError(absl::StrCat(mailbox::OpcodeName(opcode), ": impossible stream length ", reply.data));
+    }
+    SIDEBAND_RETURN_IF_ERROR(ReadSpan(size, bytes));
+  } while (bytes.size() < size);
+  return bytes;
+}
+
+absl::StatusOr<CatalogOfBoot> MailboxSession::ReadCatalog() {
+  SIDEBAND_ASSIGN_OR_RETURN(const Bytes bytes, ReadStream(Opcode::kCatalog, 0, 0));
+  SIDEBAND_ASSIGN_OR_RETURN(const mailbox::Stream stream, mailbox::DecodeStream(bytes));
+  if (stream.header.kind != mailbox::StreamKind::kCatalog) return absl::DataLossError("CATALOG: not a catalogue");
+  SIDEBAND_ASSIGN_OR_RETURN(mailbox::Catalog catalog, mailbox::DecodeCatalog(stream.payload));
+  return CatalogOfBoot{std::make_shared<const Topology>(std::move(catalog), mailbox::CatalogHash(stream.payload)),
+                       stream.header.boot_id};
+}
+
+absl::StatusOr<Latched> MailboxSession::Latch() {
+  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run(Command(Opcode::kLatch), 0, 0));
+  return Latched{reply.data, reply.extended_data};
+}
+
+absl::StatusOr<mailbox::Snapshot> MailboxSession::ReadSnapshot(const Latched& latched) {
+  SIDEBAND_ASSIGN_OR_RETURN(Bytes bytes, ReadStream(Opcode::kRead, latched.snapshot_id, latched.stream_bytes));
+  auto snapshot = mailbox::DecodeSnapshotStream(bytes);
+  OPENSSL_cleanse(bytes.data(), bytes.size());  // it may hold a confidential VM's counters
+  if (snapshot.ok() && snapshot->snapshot_id != latched.snapshot_id) {
+    return absl::DataLossError("READ: the stream is another snapshot's");
+  }
+  return snapshot;
+}
+
+absl::Status MailboxSession::Acknowledge(const Latched& latched) {
+  return Run(Command(Opcode::kAck), latched.snapshot_id, 0).status();
+}
+
+}  // namespace sideband::daemon

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A controller's side of the mailbox: commands, and whole streams through the windows. (mailbox.md; the commands are in
+// proto/mailbox/extension.h.)
+//   MailboxSession session(port, wait);
+//   SIDEBAND_ASSIGN_OR_RETURN(const Latched latched, session.Latch());
+//   SIDEBAND_ASSIGN_OR_RETURN(const mailbox::Snapshot snapshot, session.ReadSnapshot(latched));
+//   SIDEBAND_RETURN_IF_ERROR(session.Acknowledge(latched));
+#ifndef SIDEBAND_DAEMON_MAILBOX_MAILBOX_SESSION_H_
+#define SIDEBAND_DAEMON_MAILBOX_MAILBOX_SESSION_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "daemon/mailbox/register_port.h"
+#include "daemon/model/topology.h"
+#include "proto/mailbox/snapshot.h"
+#include "proto/mailbox/word.h"
+
+namespace sideband::daemon {
+
+// What a device answers a command with: a Status for every mailbox status.
+//   SUCCESS OK · ERR_OPCODE, ERR_NOT_SUPPORTED UNIMPLEMENTED · ERR_AGAIN ABORTED (superseded: latch anew) · ERR_BUSY,
+//   INACTIVE, READY, ERR_NOT_AVAILABLE UNAVAILABLE · ERR_REQUEST, ERR_ARG*, ERR_DATA INVALID_ARGUMENT · others INTERNAL
+absl::Status StatusFromMailbox(mailbox::Opcode opcode, mailbox::MailboxStatus status);
+
+struct Latched {
+  uint32_t snapshot_id = 0;
+  uint32_t stream_bytes = 0;
+};
+
+struct CatalogOfBoot {
+  std::shared_ptr<const Topology> topology;
+  uint64_t boot_id = 0;
+};
+
+// Used by one thread at a time. Errors are those of RegisterPort and StatusFromMailbox; a device that contradicts
+// itself (lengths, checksums, versions) is DATA_LOSS or INVALID_ARGUMENT. Nothing that a device says makes it allocate
+// more than mailbox::kStreamBytesMax or loop without bound.
+class MailboxSession {
+ public:
+  using Wait = std::function<void(absl::Duration)>;
+  // A command is polled so often, with a pause that doubles up to the longest between.
+  static constexpr int kPollsMax = 40;
+  static constexpr absl::Duration kPauseFirst = absl::Microseconds(100);
+  static constexpr absl::Duration kPauseMax = absl::Milliseconds(10);
+
+  // `port` must outlive the session.
+  MailboxSession(RegisterPort& port, Wait wait) : port_(port), wait_(std::move(wait)) {}
+
+  // UNIMPLEMENTED where the device does not know the extension or speaks another version of it.
+  absl::Status CheckExtension();
+  absl::StatusOr<CatalogOfBoot> ReadCatalog();
+  absl::StatusOr<Latched> Latch();
+  // ABORTED where another latch has superseded it.
+  absl::StatusOr<mailbox::Snapshot> ReadSnapshot(const Latched& latched);
+  absl::Status Acknowledge(const Latched& latched);
+
+ private:
+  struct Reply {
+    uint32_t data;
+    uint32_t extended_data;
+  };
+  absl::StatusOr<Reply> Run(mailbox::CommandWord command, uint32_t data, uint32_t extended_data);
+  absl::Status AwaitDone(const mailbox::CommandWord& command);
+  // The whole stream that `command` opens at an offset, `size` bytes long (0: as long as the device says).
+  absl::StatusOr<Bytes> ReadStream(mailbox::Opcode opcode, uint32_t snapshot_id, uint32_t size);
+  absl::Status ReadSpan(uint32_t size, Bytes& bytes);
+
+  RegisterPort& port_;
+  const Wait wait_;
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_MAILBOX_MAILBOX_SESSION_H_

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/mailbox/register_port.h"
+
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "proto/base/status_macros.h"
+#include "proto/mailbox/word.h"
+#include "proto/smbus/pec.h"
+
+namespace sideband::daemon {
+namespace {
+
+using smbus::Message;
+using smbus::Outcome;
+
+constexpr size_t kPecBytes = 1;
+
+const char* OutcomeName(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kOk:
+      return "ok";
+    case Outcome::kAddressNack:
+      return "address_nack";
+    case Outcome::kDataNack:
+      return "data_nack";
+    case Outcome::kArbitrationLost:
+      return "arbitration_lost";
+    case Outcome::kTimeout:
+      return "timeout";
+    case Outcome::kBadCount:
+      return "bad_count";
+  }
+  return "unknown";
+}
+
+absl::Status OutcomeStatus(Outcome outcome, uint8_t address) {
+  const std::string where = absl::StrFormat("device at 0x%02x: ", address);
+  switch (outcome) {
+    case Outcome::kOk:
+      return absl::OkStatus();
+    case Outcome::kAddressNack:
+      return absl::UnavailableError(where + "nobody answers at the address");
+    case Outcome::kDataNack:
+      return absl::UnavailableError(where + "refused a byte");
+    case Outcome::kArbitrationLost:
+      return absl::AbortedError(where + "another controller has the bus");
+    case Outcome::kTimeout:
+      return absl::DeadlineExceededError(where + "held the clock for too long");
+    case Outcome::kBadCount:
+      return absl::DataLossError(where + "sent an impossible block length");
+  }
+  return absl::InternalError(where + "unknown outcome");
+}
+
+}  // namespace
+
+absl::StatusOr<smbus::TransferResult> RegisterPort::Try(const smbus::Transfer& transfer) {
+  auto result = transport_.Execute(transfer);
+  if (!result.ok()) {
+    on_outcome_("bus_error");
+    return result.status();
+  }
+  if (result->outcome != Outcome::kOk) on_outcome_(OutcomeName(result->outcome));
+  SIDEBAND_RETURN_IF_ERROR(OutcomeStatus(result->outcome, address_));
+  return result;
+}
+
+absl::Status RegisterPort::Write(uint8_t code, uint32_t value) {
+  ByteWriter out;
+  out.U8(code);
+  out.U8(mailbox::kRegisterBytes);
+  out.U32(value);
+  const uint8_t address_byte = smbus::AddressByte(address_, /*read=*/false);
+  out.U8(smbus::Pec(out.written(), smbus::Pec({&address_byte, 1})));
+  const smbus::Transfer transfer = {{Message::Write(address_, std::move(out).Take())}};
+  absl::Status status;
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    status = Try(transfer).status();
+    if (status.ok()) on_outcome_("ok");
+    // A NACK, lost arbitration or time-out ends the transaction before the STOP that makes the target act.
+    if (status.ok() || absl::IsDataLoss(status)) break;
+  }
+  return status;
+}
+
+absl::StatusOr<Bytes> RegisterPort::TryReadBlock(uint8_t code) {
+  SIDEBAND_ASSIGN_OR_RETURN(const smbus::TransferResult result,
+                            Try({{Message::Write(address_, {code}), Message::ReadBlock(address_, kPecBytes)}}));
+  const bool has_block = result.read.size() == 1 && !result.read[0].empty() &&
+                         result.read[0].size() == 1 + size_t{result.read[0][0]} + kPecBytes;
+  if (!has_block || result.read[0][0] == 0) {
+    on_outcome_("bad_length");
+    return absl::DataLossError(absl::StrFormat("device at 0x%02x: wrong block length", address_));
+  }
+  const Bytes& block = result.read[0];
+  const uint8_t before[] = {smbus::AddressByte(address_, false), code, smbus::AddressByte(address_, true)};
+  if (smbus::Pec(block, smbus::Pec(before)) != 0) {  // over the code itself too, a right block sums to zero
+    on_outcome_("bad_pec");
+    return absl::DataLossError(absl::StrFormat("device at 0x%02x: wrong PEC", address_));
+  }
+  on_outcome_("ok");
+  return Bytes(block.begin() + 1, block.end() - kPecBytes);
+}
+
+absl::StatusOr<Bytes> RegisterPort::ReadBlock(uint8_t code) {
+  absl::StatusOr<Bytes> block;
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    block = TryReadBlock(code);
+    if (block.ok()) break;
+  }
+  return block;
+}
+
+absl::StatusOr<uint32_t> RegisterPort::Read(uint8_t code) {
+  SIDEBAND_ASSIGN_OR_RETURN(const Bytes block, ReadBlock(code));
+  if (block.size() != mailbox::kRegisterBytes) {
+    return absl::DataLossError(
+        absl::StrFormat("device at 0x%02x: register 0x%02x is not 4 bytes long", address_, code));
+  }
+  return ByteReader(block).U32();
+}
+
+}  // namespace sideband::daemon

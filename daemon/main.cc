@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// sidebandd: the composition root. Everything is made here, in the order in which it depends on each other, and stopped
+// in the opposite order.
+#include <openssl/crypto.h>
+#include <spdlog/spdlog.h>
+#include <sys/prctl.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/api/reader.h"
+#include "daemon/authz/policy.h"
+#include "daemon/authz/policy_holder.h"
+#include "daemon/base/clock.h"
+#include "daemon/collector/collector_thread.h"
+#include "daemon/config/config.h"
+#include "daemon/grpc/grpc_server.h"
+#include "daemon/http/http_server.h"
+#include "daemon/http/site.h"
+#include "daemon/metrics/self_metrics.h"
+#include "daemon/sealing/epoch_source.h"
+#include "daemon/sealing/sealer_set.h"
+#include "daemon/store/store.h"
+#include "daemon/transport/unix_bus_transport.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/text.h"
+#include "proto/smbus/bus_name.h"
+
+namespace sideband::daemon {
+namespace {
+
+constexpr char kProgram[] = "sidebandd";
+constexpr char kVersion[] = "0.1.0";
+constexpr absl::Duration kDrain = absl::Seconds(3);
+
+// Keys lie in locked memory and in no core dump.
+void ProtectSecrets() {
+  constexpr size_t kSecureHeapBytes = 1 << 20, kSmallestBytes = 32;
+  prctl(PR_SET_DUMPABLE, 0);
+  CRYPTO_secure_malloc_init(kSecureHeapBytes, kSmallestBytes);
+}
+
+void StartLog(LogLevel level) {
+  constexpr spdlog::level::level_enum kLevels[] = {spdlog::level::debug, spdlog::level::info, spdlog::level::warn,
+                                                   spdlog::level::err};
+  spdlog::set_level(kLevels[static_cast<int>(level)]);
+  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %l %v");
+  spdlog::flush_on(spdlog::level::debug);
+}
+
+// Signals are taken by the main thread alone, in turn; every thread made after this has them blocked.
+class Signals {
+ public:
+  Signals() {
+    sigemptyset(&set_);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set_, signal);
+    pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+    std::signal(SIGPIPE, SIG_IGN);
+  }
+  int Wait() {
+    int signal = 0;
+    while (sigwait(&set_, &signal) != 0) {
+    }
+    return signal;
+  }
+
+ private:
+  sigset_t set_;
+};
+
+std::vector<DeviceInfo> DeviceInfos(const Config& config) {
+  std::vector<DeviceInfo> devices;
+  for (const DeviceConfig& device : config.devices) devices.push_back({device.name, device.interval});
+  return devices;
+}
+
+std::vector<VmKeyFile> KeyFiles(const Config& config) {
+  std::vector<VmKeyFile> files;
+  for (const VmKeyConfig& key : config.vm_keys) files.push_back({key.vm, key.key_file});
+  return files;
+}
+
+absl::StatusOr<std::unique_ptr<Transport>> MakeTransport(const smbus::BusName& bus) {
+  if (bus.kind == smbus::BusName::Kind::kUnix) {
+    return std::make_unique<UnixBusTransport>(bus.path, UnixBusTransport::Options{});
+  }
+  return absl::InvalidArgumentError(absl::StrCat("bus i2c:", bus.path, ": this version reads unix: buses only"));
+}
+
+absl::Status WritePorts(const std::string& path, uint16_t grpc_port, uint16_t http_port) {
+  if (path.empty()) return absl::OkStatus();
+  const std::string partial = path + ".partial";
+  std::ofstream(partial) << "grpc: " << grpc_port << "\nhttp: " << http_port << "\n";
+  // Renamed, so that whoever waits for the file never reads half of it.
+  if (std::rename(partial.c_str(), path.c_str()) == 0) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat(path, ": cannot be written"));
+}
+
+// All or nothing: what cannot be loaded leaves the policy that is in force.
+void Reload(const Config& config, PolicyHolder& policy, SelfMetrics& metrics) {
+  auto loaded = LoadPolicy(config.policy_file);
+  metrics.ConfigReloaded(loaded.ok());
+  if (!loaded.ok()) {
+    spdlog::error("reload: {}; the old policy stays in force", std::string(loaded.status().message()));
+    return;
+  }
+  policy.Replace(*std::move(loaded));
+  spdlog::info("reload: policy version {} is in force", policy.Current().version);
+}
+
+absl::StatusOr<std::vector<std::unique_ptr<CollectorThread>>> MakeCollectors(const Config& config, Store& store,
+                                                                             SealerSet& sealers, SelfMetrics& metrics,
+                                                                             const Clock& clock) {
+  std::vector<std::unique_ptr<CollectorThread>> collectors;
+  for (size_t i = 0; i < config.devices.size(); ++i) {
+    SIDEBAND_ASSIGN_OR_RETURN(const smbus::BusName bus, smbus::ParseBusName(config.devices[i].bus));
+    SIDEBAND_ASSIGN_OR_RETURN(auto transport, MakeTransport(bus));
+    collectors.push_back(
+        std::make_unique<CollectorThread>(i, std::move(transport), bus.address, store, sealers, metrics, clock));
+  }
+  return collectors;
+}
+
+absl::Status Run(const std::string& config_file, Signals& signals) {
+  SIDEBAND_ASSIGN_OR_RETURN(const Config config, LoadConfig(config_file));
+  StartLog(config.log_level);
+  SIDEBAND_ASSIGN_OR_RETURN(auto first_policy, LoadPolicy(config.policy_file));
+  const SystemClock clock;
+  EpochSource epochs(clock, SystemRandom16);
+  SIDEBAND_ASSIGN_OR_RETURN(const auto sealers, SealerSet::Load(KeyFiles(config), epochs));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto metrics, SelfMetrics::Create({.version = kVersion}));
+  metrics->ConfigReloaded(true);
+
+  Store store(DeviceInfos(config));
+  PolicyHolder policy(std::move(first_policy));
+  Reader reader(store, policy, clock);
+  Site site(reader, *metrics, clock);
+  SIDEBAND_ASSIGN_OR_RETURN(const auto collectors, MakeCollectors(config, store, *sealers, *metrics, clock));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto http,
+                            HttpServer::Start({.listener = config.http},
+                                              [&site](const HttpRequest& request) { return site.Handle(request); }));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto grpc, GrpcServer::Start({.config = config.grpc}, reader, *metrics));
+  SIDEBAND_RETURN_IF_ERROR(WritePorts(config.ports_file, grpc->port(), http->port()));
+  spdlog::info("sidebandd {}: gRPC on port {}, HTTPS on port {}, {} devices", kVersion, grpc->port(), http->port(),
+               config.devices.size());
+  for (const auto& collector : collectors) collector->Start();
+
+  while (signals.Wait() == SIGHUP) Reload(config, policy, *metrics);
+
+  spdlog::info("stopping");
+  http->Stop();
+  grpc->Stop(kDrain);
+  for (const auto& collector : collectors) collector->Stop();
+  return absl::OkStatus();
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app(
+      "Out-of-band performance telemetry for shared accelerators: reads devices over their management bus and "
+      "serves operators and tenants over gRPC and HTTPS, each exactly what is theirs.",
+      kProgram);
+  std::string config_file;
+  app.add_option("--config", config_file, "configuration (YAML)")->required();
+  app.set_version_flag("--version", absl::StrCat(kProgram, " ", kVersion));
+  app.footer("SIGHUP reloads the policy, SIGTERM drains and stops.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    return ReportAndExitCode(kProgram, absl::InvalidArgumentError(error.what()));
+  }
+  ProtectSecrets();
+  Signals signals;
+  return ReportAndExitCode(kProgram, Run(config_file, signals));
+}
+
+}  // namespace
+}  // namespace sideband::daemon
+
+int main(int argc, char** argv) { return sideband::daemon::Main(argc, argv); }

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/metrics/self_metrics.h"
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+#include <unistd.h>
+
+#include <exception>
+#include <fstream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace sideband::daemon {
+namespace {
+
+using CounterFamily = prometheus::Family<prometheus::Counter>;
+using GaugeFamily = prometheus::Family<prometheus::Gauge>;
+using HistogramFamily = prometheus::Family<prometheus::Histogram>;
+
+// A mailbox read takes milliseconds on a fast bus and seconds on SMBus at 100 kHz.
+const prometheus::Histogram::BucketBoundaries kCollectSeconds = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
+                                                                 0.1,   0.25,   0.5,   1,    2.5,   5};
+const prometheus::Histogram::BucketBoundaries kServeSeconds = {0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005,
+                                                               0.01,   0.025,   0.05,   0.1,   0.25,   1};
+
+CounterFamily& Counters(prometheus::Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
+}
+
+GaugeFamily& Gauges(prometheus::Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildGauge().Name(name).Help(help).Register(registry);
+}
+
+HistogramFamily& Histograms(prometheus::Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
+}
+
+std::string Text(absl::string_view text) { return std::string(text); }
+
+std::string CodeName(absl::StatusCode code) { return absl::StatusCodeToString(code); }
+
+}  // namespace
+
+uint64_t ResidentMemoryBytes() {
+  uint64_t total_pages = 0;
+  uint64_t resident_pages = 0;
+  std::ifstream("/proc/self/statm") >> total_pages >> resident_pages;
+  return resident_pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+struct SelfMetrics::Families {
+  prometheus::Registry registry;
+  HistogramFamily& collect_duration = Histograms(registry, "sideband_collect_duration_seconds",
+                                                 "How long it took to latch, read, decode and publish a snapshot.");
+  CounterFamily& collect_errors =
+      Counters(registry, "sideband_collect_errors_total", "Snapshots that could not be taken, by status code.");
+  CounterFamily& bus_transfers = Counters(registry, "sideband_bus_transfers_total", "Bus transactions by outcome.");
+  CounterFamily& snapshots = Counters(registry, "sideband_snapshots_total", "Snapshots published.");
+  CounterFamily& sealed_records = Counters(registry, "sideband_sealed_records_total", "Sealed records made.");
+  CounterFamily& http_requests =
+      Counters(registry, "sideband_http_requests_total", "HTTP requests by path and status code.");
+  prometheus::Histogram& http_duration =
+      Histograms(registry, "sideband_http_request_duration_seconds", "How long the answer to an HTTP request took.")
+          .Add({}, kServeSeconds);
+  prometheus::Histogram& render_duration =
+      Histograms(registry, "sideband_render_duration_seconds", "How long the text of a scrape took.")
+          .Add({}, kServeSeconds);
+  CounterFamily& grpc_requests =
+      Counters(registry, "sideband_grpc_requests_total", "gRPC calls that ended, by method and status code.");
+  prometheus::Gauge& grpc_streams = Gauges(registry, "sideband_grpc_streams", "gRPC streams that are open.").Add({});
+  prometheus::Gauge& reload_successful =
+      Gauges(registry, "sideband_config_last_reload_successful", "Whether the last reload of the policy was good.")
+          .Add({});
+  GaugeFamily& build_info = Gauges(registry, "sideband_build_info", "1, with the version of the daemon.");
+  prometheus::Gauge& resident_memory =
+      Gauges(registry, "process_resident_memory_bytes", "Resident memory of the daemon.").Add({});
+};
+
+SelfMetrics::SelfMetrics(Options options)
+    : resident_memory_bytes_(std::move(options.resident_memory_bytes)), families_(std::make_unique<Families>()) {
+  families_->build_info.Add({{"version", options.version}}).Set(1);
+  families_->reload_successful.Set(1);  // the start was good
+}
+
+SelfMetrics::~SelfMetrics() = default;
+
+absl::StatusOr<std::unique_ptr<SelfMetrics>> SelfMetrics::Create(Options options) {
+  try {
+    return std::unique_ptr<SelfMetrics>(new SelfMetrics(std::move(options)));
+  } catch (const std::exception& error) {
+    return absl::InternalError(absl::StrCat("cannot register the daemon's metrics: ", error.what()));
+  }
+}
+
+void SelfMetrics::CollectDuration(absl::string_view device, absl::Duration duration) {
+  families_->collect_duration.Add({{"device", Text(device)}}, kCollectSeconds).Observe(absl::ToDoubleSeconds(duration));
+}
+
+void SelfMetrics::CollectError(absl::string_view device, absl::StatusCode code) {
+  families_->collect_errors.Add({{"device", Text(device)}, {"code", CodeName(code)}}).Increment();
+}
+
+void SelfMetrics::BusTransfer(absl::string_view device, absl::string_view outcome) {
+  families_->bus_transfers.Add({{"device", Text(device)}, {"outcome", Text(outcome)}}).Increment();
+}
+
+void SelfMetrics::SnapshotPublished(absl::string_view device) {
+  families_->snapshots.Add({{"device", Text(device)}}).Increment();
+}
+
+void SelfMetrics::SealedRecord(absl::string_view device) {
+  families_->sealed_records.Add({{"device", Text(device)}}).Increment();
+}
+
+void SelfMetrics::HttpRequest(absl::string_view path, int code, absl::Duration duration) {
+  families_->http_requests.Add({{"path", Text(path)}, {"code", absl::StrCat(code)}}).Increment();
+  families_->http_duration.Observe(absl::ToDoubleSeconds(duration));
+}
+
+void SelfMetrics::RenderDuration(absl::Duration duration) {
+  families_->render_duration.Observe(absl::ToDoubleSeconds(duration));
+}
+
+void SelfMetrics::GrpcRequest(absl::string_view method, absl::StatusCode code) {
+  families_->grpc_requests.Add({{"method", Text(method)}, {"code", CodeName(code)}}).Increment();
+}
+
+void SelfMetrics::GrpcStreamStarted() { families_->grpc_streams.Increment(); }
+
+void SelfMetrics::GrpcStreamEnded() { families_->grpc_streams.Decrement(); }
+
+void SelfMetrics::ConfigReloaded(bool successful) { families_->reload_successful.Set(successful ? 1 : 0); }
+
+std::string SelfMetrics::Serialize() const {
+  families_->resident_memory.Set(static_cast<double>(resident_memory_bytes_()));
+  return prometheus::TextSerializer().Serialize(families_->registry.Collect());
+}
+
+}  // namespace sideband::daemon

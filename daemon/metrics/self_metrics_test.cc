@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/metrics/self_metrics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <sstream>
+
+namespace sideband::daemon {
+namespace {
+
+using testing::HasSubstr;
+
+std::unique_ptr<SelfMetrics> Metrics() {
+  return *SelfMetrics::Create({.version = "1.2.3", .resident_memory_bytes = [] { return uint64_t{4096}; }});
+}
+
+TEST(SelfMetricsTest, StartsWithWhatIsKnown) {
+  const std::string text = Metrics()->Serialize();
+  EXPECT_THAT(text, HasSubstr("sideband_build_info{version=\"1.2.3\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("sideband_config_last_reload_successful 1\n"));
+  EXPECT_THAT(text, HasSubstr("process_resident_memory_bytes 4096\n"));
+  EXPECT_THAT(text, HasSubstr("sideband_grpc_streams 0\n"));
+}
+
+TEST(SelfMetricsTest, CountsWhatHappens) {
+  const auto metrics = Metrics();
+  metrics->CollectDuration("gpu0", absl::Milliseconds(20));
+  metrics->CollectError("gpu0", absl::StatusCode::kUnavailable);
+  metrics->BusTransfer("gpu0", "ok");
+  metrics->BusTransfer("gpu0", "ok");
+  metrics->SnapshotPublished("gpu0");
+  metrics->SealedRecord("gpu0");
+  metrics->HttpRequest("/metrics", 200, absl::Milliseconds(1));
+  metrics->RenderDuration(absl::Milliseconds(1));
+  metrics->GrpcRequest("GetSnapshot", absl::StatusCode::kNotFound);
+  metrics->GrpcStreamStarted();
+  metrics->ConfigReloaded(false);
+  const std::string text = metrics->Serialize();
+  for (const char* line : {
+           "sideband_collect_duration_seconds_bucket{device=\"gpu0\",le=\"0.025\"} 1\n",
+           "sideband_collect_errors_total{code=\"UNAVAILABLE\",device=\"gpu0\"} 1\n",
+           "sideband_bus_transfers_total{device=\"gpu0\",outcome=\"ok\"} 2\n",
+           "sideband_snapshots_total{device=\"gpu0\"} 1\n",
+           "sideband_sealed_records_total{device=\"gpu0\"} 1\n",
+           "sideband_http_requests_total{code=\"200\",path=\"/metrics\"} 1\n",
+           "sideband_http_request_duration_seconds_count 1\n",
+           "sideband_render_duration_seconds_count 1\n",
+           "sideband_grpc_requests_total{code=\"NOT_FOUND\",method=\"GetSnapshot\"} 1\n",
+           "sideband_grpc_streams 1\n",
+           "sideband_config_last_reload_successful 0\n",
+       }) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
+TEST(SelfMetricsTest, EveryFamilyHasOneHelpLine) {
+  std::istringstream lines(Metrics()->Serialize());
+  std::set<std::string> seen;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("# HELP", 0) == 0) {
+      EXPECT_TRUE(seen.insert(line).second) << line;
+    }
+  }
+  EXPECT_FALSE(seen.empty());
+}
+
+TEST(SelfMetricsTest, ResidentMemoryIsRead) { EXPECT_GT(ResidentMemoryBytes(), 100'000u); }
+
+}  // namespace
+}  // namespace sideband::daemon

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/sealing/vm_sealer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/memory/memory.h"
+#include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
+#include "proto/envelope/record.h"
+#include "proto/envelope/seal.h"
+
+namespace sideband::daemon {
+
+VmSealer::VmSealer(envelope::Secret static_key, const Uuid& device, const Uuid& vm, EpochSource& epochs,
+                   uint64_t records_max)
+    : static_key_(std::move(static_key)),
+      device_(device),
+      vm_(vm),
+      records_per_epoch_max_(records_max),
+      epochs_(epochs) {}
+
+absl::StatusOr<std::unique_ptr<VmSealer>> VmSealer::Create(envelope::Secret static_key, const Uuid& device,
+                                                           const Uuid& vm, EpochSource& epochs,
+                                                           uint64_t records_per_epoch_max) {
+  if (static_key.size() != envelope::kStaticKeyBytes) return absl::InvalidArgumentError("a static key has 32 bytes");
+  return absl::WrapUnique(new VmSealer(std::move(static_key), device, vm, epochs, records_per_epoch_max));
+}
+
+absl::Status VmSealer::EnsureKeys(const SealInput& input) {
+  if (keys_.has_value() && keys_->scope().boot_id == input.boot_id && keys_->scope().generation == input.generation) {
+    return absl::OkStatus();
+  }
+  SIDEBAND_ASSIGN_OR_RETURN(const uint64_t epoch, epochs_.Next());
+  SIDEBAND_ASSIGN_OR_RETURN(
+      envelope::SessionKeys keys,
+      envelope::SessionKeys::Derive(
+          static_key_,
+          {.epoch = epoch, .boot_id = input.boot_id, .device = device_, .vm = vm_, .generation = input.generation}));
+  keys_ = std::move(keys);
+  next_sequence_ = 0;
+  return absl::OkStatus();
+}
+
+absl::Status VmSealer::GrowTo(size_t content_bytes) {
+  SIDEBAND_ASSIGN_OR_RETURN(const uint32_t needed, envelope::PaddedLengthFor(content_bytes));
+  padded_length_ = std::max(padded_length_, needed);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Bytes> VmSealer::Seal(const SealInput& input) {
+  absl::MutexLock lock(&mu_);
+  SIDEBAND_RETURN_IF_ERROR(GrowTo(input.content.size()));
+  SIDEBAND_RETURN_IF_ERROR(EnsureKeys(input));
+  if (next_sequence_ >= records_per_epoch_max_) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("VM ", vm_.ToString(), ": the key's budget of ", records_per_epoch_max_, " records is spent"));
+  }
+  const envelope::RecordHeader header{.device = device_,
+                                      .boot_id = input.boot_id,
+                                      .vm = vm_,
+                                      .generation = input.generation,
+                                      .padded_length = padded_length_,
+                                      .epoch = keys_->scope().epoch,
+                                      // Taken before it is used: a failure costs a sequence, never repeats one.
+                                      .sequence = next_sequence_++,
+                                      .reference_time_ns = input.reference_time_ns};
+  return envelope::SealRecord(*keys_, header, input.content);
+}
+
+}  // namespace sideband::daemon

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The virtual bus on a Unix socket (proto/smbus/README.md).
+//   UnixBusTransport transport("/run/sideband/gpu0.sock", {});
+//   SIDEBAND_ASSIGN_OR_RETURN(const smbus::TransferResult result, transport.Execute(transfer));
+#ifndef SIDEBAND_DAEMON_TRANSPORT_UNIX_BUS_TRANSPORT_H_
+#define SIDEBAND_DAEMON_TRANSPORT_UNIX_BUS_TRANSPORT_H_
+
+#include <string>
+
+#include "absl/time/time.h"
+#include "daemon/transport/transport.h"
+#include "proto/base/bytes.h"
+
+namespace sideband::daemon {
+
+class UnixBusTransport final : public Transport {
+ public:
+  struct Options {
+    // How long the far end may take for one transaction before the connection is given up.
+    absl::Duration timeout = absl::Seconds(2);
+  };
+
+  // Connects at the first transaction, and again after an error.
+  UnixBusTransport(std::string path, Options options) : path_(std::move(path)), options_(options) {}
+  ~UnixBusTransport() override;
+  UnixBusTransport(const UnixBusTransport&) = delete;
+  UnixBusTransport& operator=(const UnixBusTransport&) = delete;
+
+  absl::StatusOr<smbus::TransferResult> Execute(const smbus::Transfer& transfer) override;
+
+ private:
+  absl::Status Connect();
+  void Disconnect();
+  absl::Status Send(ByteSpan bytes);
+  absl::StatusOr<Bytes> Receive(size_t size);
+  absl::StatusOr<smbus::TransferResult> Exchange(const smbus::Transfer& transfer);
+
+  const std::string path_;
+  const Options options_;
+  int socket_ = -1;
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_TRANSPORT_UNIX_BUS_TRANSPORT_H_

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/base/throwaway_ca.h"
+
+#include <openssl/bio.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/file.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband {
+namespace {
+
+constexpr char kCommonName[] = "Sideband throw-away CA";
+constexpr long kDay = 24 * 60 * 60;
+
+absl::Status OpenSslFailed(absl::string_view what) {
+  return absl::InternalError(absl::StrCat("OpenSSL could not ", what));
+}
+
+bool SetName(X509_NAME* name, const std::string& common_name) {
+  return X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8,
+                                    reinterpret_cast<const unsigned char*>(common_name.data()),
+                                    static_cast<int>(common_name.size()), -1, 0) == 1;
+}
+
+bool AddExtension(X509* certificate, int kind, const std::string& value) {
+  X509_EXTENSION* const extension = X509V3_EXT_conf_nid(nullptr, nullptr, kind, value.c_str());
+  const bool added = extension != nullptr && X509_add_ext(certificate, extension, -1) == 1;
+  X509_EXTENSION_free(extension);
+  return added;
+}
+
+template <typename Write>
+absl::Status WritePem(const std::string& path, mode_t mode, Write write) {
+  const mode_t mask = umask(0777 & ~mode);
+  BIO* const file = BIO_new_file(path.c_str(), "w");
+  umask(mask);
+  if (file == nullptr) return ErrnoStatus(errno, path);
+  const bool written = write(file) == 1 && BIO_flush(file) == 1;
+  BIO_free(file);
+  return written ? absl::OkStatus() : OpenSslFailed(absl::StrCat("write ", path));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ThrowawayCa>> ThrowawayCa::Create(const std::string& folder) {
+  std::unique_ptr<ThrowawayCa> ca(new ThrowawayCa(folder));
+  ca->key_.reset(EVP_EC_gen("P-256"));
+  if (ca->key_ == nullptr) return OpenSslFailed("make a key");
+  SIDEBAND_ASSIGN_OR_RETURN(const Certificate certificate,
+                            ca->Sign(kCommonName, ca->key_.get(), NID_basic_constraints, "critical,CA:TRUE"));
+  SIDEBAND_RETURN_IF_ERROR(ca->WriteCertificate("ca", certificate.get()));
+  return ca;
+}
+
+absl::Status ThrowawayCa::Issue(const std::string& name, const std::string& alternative_names) {
+  const Key key(EVP_EC_gen("P-256"));
+  if (key == nullptr) return OpenSslFailed("make a key");
+  SIDEBAND_ASSIGN_OR_RETURN(const Certificate certificate,
+                            Sign(name, key.get(), NID_subject_alt_name, alternative_names));
+  SIDEBAND_RETURN_IF_ERROR(WriteCertificate(name, certificate.get()));
+  return WriteKey(name, key.get());
+}
+
+absl::StatusOr<ThrowawayCa::Certificate> ThrowawayCa::Sign(const std::string& common_name, EVP_PKEY* key, int extension,
+                                                           const std::string& value) {
+  Certificate certificate(X509_new());
+  const bool made = certificate != nullptr && X509_set_version(certificate.get(), X509_VERSION_3) == 1 &&
+                    ASN1_INTEGER_set(X509_get_serialNumber(certificate.get()), next_serial_++) == 1 &&
+                    X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -kDay) != nullptr &&
+                    X509_gmtime_adj(X509_getm_notAfter(certificate.get()), 30 * kDay) != nullptr &&
+                    SetName(X509_get_subject_name(certificate.get()), common_name) &&
+                    SetName(X509_get_issuer_name(certificate.get()), kCommonName) &&
+                    X509_set_pubkey(certificate.get(), key) == 1 && AddExtension(certificate.get(), extension, value) &&
+                    X509_sign(certificate.get(), key_.get(), EVP_sha256()) > 0;
+  if (!made) return OpenSslFailed(absl::StrCat("make a certificate for ", common_name));
+  return certificate;
+}
+
+absl::Status ThrowawayCa::WriteCertificate(const std::string& name, X509* certificate) const {
+  return WritePem(absl::StrCat(folder_, "/", name, ".pem"), 0644,
+                  [&](BIO* file) { return PEM_write_bio_X509(file, certificate); });
+}
+
+absl::Status ThrowawayCa::WriteKey(const std::string& name, EVP_PKEY* key) const {
+  return WritePem(absl::StrCat(folder_, "/", name, ".key"), 0600, [&](BIO* file) {
+    return PEM_write_bio_PrivateKey(file, key, nullptr, nullptr, 0, nullptr, nullptr);
+  });
+}
+
+}  // namespace sideband

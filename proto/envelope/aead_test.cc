@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/envelope/aead.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/escaping.h"
+
+namespace sideband::envelope {
+namespace {
+
+Bytes Hex(const std::string& digits) {
+  const std::string raw = absl::HexStringToBytes(digits);
+  return Bytes(raw.begin(), raw.end());
+}
+
+AeadNonce Nonce(const std::string& digits) {
+  AeadNonce nonce;
+  std::ranges::copy(Hex(digits), nonce.begin());
+  return nonce;
+}
+
+// The 256-bit cases with 96-bit nonces of McGrew and Viega, "The Galois/Counter Mode of Operation (GCM)", the
+// submission to NIST: test cases 13 to 16.
+struct Vector {
+  const char* name;
+  const char* key;
+  const char* nonce;
+  const char* plaintext;
+  const char* aad;
+  const char* ciphertext;
+  const char* tag;
+};
+
+constexpr char kZeroKey[] = "0000000000000000000000000000000000000000000000000000000000000000";
+constexpr char kKey[] = "feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308";
+constexpr char kPlaintext[] =
+    "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a72"
+    "1c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b391aafd255";
+constexpr char kPlaintextShort[] =
+    "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a72"
+    "1c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39";
+constexpr char kCiphertext[] =
+    "522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa"
+    "8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662898015ad";
+constexpr char kCiphertextShort[] =
+    "522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa"
+    "8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662";
+
+const Vector kVectors[] = {
+    {"13", kZeroKey, "000000000000000000000000", "", "", "", "530f8afbc74536b9a963b4f1c4cb738b"},
+    {"14", kZeroKey, "000000000000000000000000", "00000000000000000000000000000000", "",
+     "cea7403d4d606b6e074ec5d3baf39d18", "d0d1c8a799996bf0265b98b5d48ab919"},
+    {"15", kKey, "cafebabefacedbaddecaf888", kPlaintext, "", kCiphertext, "b094dac5d93471bdec1a502270e3cc6c"},
+    {"16", kKey, "cafebabefacedbaddecaf888", kPlaintextShort, "feedfacedeadbeeffeedfacedeadbeefabaddad2",
+     kCiphertextShort, "76fc6ece0f4e1768cddf8853bb2d551b"},
+};
+
+TEST(AeadTest, SealsAsPublished) {
+  for (const Vector& vector : kVectors) {
+    Bytes text = Hex(vector.plaintext);
+    std::array<uint8_t, kAeadTagBytes> tag;
+    ASSERT_TRUE(AeadSeal(Secret::Take(Hex(vector.key)), Nonce(vector.nonce), Hex(vector.aad), text, tag).ok());
+    EXPECT_EQ(text, Hex(vector.ciphertext)) << vector.name;
+    EXPECT_EQ(Bytes(tag.begin(), tag.end()), Hex(vector.tag)) << vector.name;
+  }
+}
+
+TEST(AeadTest, OpensAsPublished) {
+  for (const Vector& vector : kVectors) {
+    Bytes text = Hex(vector.ciphertext);
+    const Bytes tag = Hex(vector.tag);
+    ASSERT_TRUE(AeadOpen(Secret::Take(Hex(vector.key)), Nonce(vector.nonce), Hex(vector.aad), text,
+                         std::span<const uint8_t, kAeadTagBytes>(tag))
+                    .ok());
+    EXPECT_EQ(text, Hex(vector.plaintext)) << vector.name;
+  }
+}
+
+// Opens vector 16 with its parts changed by `damage`.
+template <typename Damage>
+absl::Status OpenDamaged(Bytes& text, Damage damage) {
+  const Vector& vector = kVectors[3];
+  text = Hex(vector.ciphertext);
+  Bytes key = Hex(vector.key), nonce = Hex(vector.nonce), aad = Hex(vector.aad), tag = Hex(vector.tag);
+  damage(key, nonce, aad, text, tag);
+  AeadNonce changed;
+  std::ranges::copy(nonce, changed.begin());
+  return AeadOpen(Secret::Take(std::move(key)), changed, aad, text, std::span<const uint8_t, kAeadTagBytes>(tag));
+}
+
+TEST(AeadTest, EveryFlippedBitIsDetectedAndTheTextWiped) {
+  for (int part = 0; part < 5; ++part) {
+    for (size_t bit = 0;; ++bit) {
+      bool past_end = false;
+      Bytes text;
+      const absl::Status status =
+          OpenDamaged(text, [&](Bytes& key, Bytes& nonce, Bytes& aad, Bytes& ciphertext, Bytes& tag) {
+            Bytes* const parts[] = {&key, &nonce, &aad, &ciphertext, &tag};
+            past_end = bit >= parts[part]->size() * 8;
+            if (!past_end) (*parts[part])[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
+          });
+      if (past_end) break;
+      ASSERT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << part << ":" << bit;
+      ASSERT_EQ(text, Bytes(text.size(), 0)) << part << ":" << bit;
+    }
+  }
+}
+
+TEST(AeadTest, KeyOfAnotherSizeIsRefusedAndTheTextWiped) {
+  for (const size_t size : {size_t{0}, size_t{16}, size_t{31}, size_t{33}}) {
+    Bytes text = {1, 2, 3};
+    std::array<uint8_t, kAeadTagBytes> tag;
+    EXPECT_FALSE(AeadSeal(Secret(size), AeadNonce{}, {}, text, tag).ok()) << size;
+    EXPECT_EQ(text, Bytes(3, 0));
+  }
+}
+
+}  // namespace
+}  // namespace sideband::envelope

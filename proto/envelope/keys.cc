@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/envelope/keys.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <optional>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "proto/base/bytes.h"
+#include "proto/base/file.h"
+#include "proto/base/status_macros.h"
+#include "proto/envelope/hkdf.h"
+#include "proto/envelope/secret_access.h"
+
+namespace sideband::envelope {
+namespace {
+
+constexpr char kInfo[] = "sideband/1 static";
+constexpr size_t kHexBytes = 2 * kStaticKeyBytes;
+
+// A file descriptor for one function's time.
+class File {
+ public:
+  explicit File(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+  ~File() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  int fd() const { return fd_; }
+
+ private:
+  const int fd_;
+};
+
+absl::Status CheckFile(int fd, const std::string& path) {
+  struct stat info;
+  if (::fstat(fd, &info) != 0) return ErrnoStatus(errno, path);
+  if (!S_ISREG(info.st_mode)) return absl::InvalidArgumentError(absl::StrCat(path, ": not a regular file"));
+  if ((info.st_mode & S_IRWXO) != 0) {
+    return absl::PermissionDeniedError(absl::StrCat(path, ": a key that everybody may access (chmod 600 it)"));
+  }
+  return absl::OkStatus();
+}
+
+// At most the buffer's size; how many bytes there were.
+absl::StatusOr<size_t> ReadUpTo(int fd, const std::string& path, std::span<uint8_t> buffer) {
+  size_t size = 0;
+  while (size < buffer.size()) {
+    const ssize_t got = ::read(fd, buffer.data() + size, buffer.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return ErrnoStatus(errno, path);
+    if (got == 0) break;
+    size += static_cast<size_t>(got);
+  }
+  return size;
+}
+
+std::optional<uint8_t> HexDigit(uint8_t character) {
+  if (!absl::ascii_isxdigit(character)) return std::nullopt;
+  return character <= '9' ? character - '0' : absl::ascii_tolower(character) - 'a' + 10;
+}
+
+std::optional<Secret> FromHex(ByteSpan digits) {
+  Secret key(kStaticKeyBytes);
+  const std::span<uint8_t> out = key.Write(SecretAccess::Get());
+  for (size_t i = 0; i < out.size(); ++i) {
+    const auto high = HexDigit(digits[2 * i]), low = HexDigit(digits[2 * i + 1]);
+    if (!high.has_value() || !low.has_value()) return std::nullopt;
+    out[i] = static_cast<uint8_t>(*high << 4 | *low);
+  }
+  return key;
+}
+
+std::optional<Secret> ParseKey(ByteSpan contents) {
+  if (contents.size() == kStaticKeyBytes) return Secret::CopyOf(contents);
+  const bool broken_line = contents.size() == kHexBytes + 1 && contents.back() == '\n';
+  if (contents.size() == kHexBytes || broken_line) return FromHex(contents.first(kHexBytes));
+  return std::nullopt;
+}
+
+// README.md, "Keys".
+Bytes Salt(const KeyScope& scope) {
+  ByteWriter salt;
+  salt.U64(scope.epoch);
+  salt.U64(scope.boot_id);
+  salt.Raw(scope.device.bytes);
+  salt.Raw(scope.vm.bytes);
+  salt.U32(scope.generation);
+  return std::move(salt).Take();
+}
+
+}  // namespace
+
+absl::StatusOr<Secret> LoadStaticKey(const std::string& path) {
+  const File file(path);
+  if (file.fd() < 0) return ErrnoStatus(errno, path);
+  SIDEBAND_RETURN_IF_ERROR(CheckFile(file.fd(), path));
+  // One byte more than the longest form shows that there is more. Never in a std::string, which would leave copies.
+  std::array<uint8_t, kHexBytes + 2> buffer;
+  const absl::StatusOr<size_t> size = ReadUpTo(file.fd(), path, buffer);
+  if (!size.ok()) return size.status();
+  std::optional<Secret> key = ParseKey(ByteSpan(buffer).first(*size));
+  WipeBytes(buffer);
+  if (key.has_value()) return *std::move(key);
+  return absl::InvalidArgumentError(absl::StrCat(path, ": not a key (64 hexadecimal digits, or 32 raw bytes)"));
+}
+
+KeyScope KeyScope::Of(const RecordHeader& header) {
+  return {.epoch = header.epoch,
+          .boot_id = header.boot_id,
+          .device = header.device,
+          .vm = header.vm,
+          .generation = header.generation};
+}
+
+absl::StatusOr<SessionKeys> SessionKeys::Derive(const Secret& static_key, const KeyScope& scope) {
+  if (static_key.size() != kStaticKeyBytes) return absl::InvalidArgumentError("a static key has 32 bytes");
+  const ByteSpan info(reinterpret_cast<const uint8_t*>(kInfo), sizeof(kInfo) - 1);
+  SIDEBAND_ASSIGN_OR_RETURN(const Secret derived,
+                            HkdfSha256(static_key, Salt(scope), info, kAeadKeyBytes + kAeadNonceBytes));
+  const ByteSpan bytes = derived.Read(SecretAccess::Get());
+  return SessionKeys(scope, Secret::CopyOf(bytes.first(kAeadKeyBytes)), Secret::CopyOf(bytes.last(kAeadNonceBytes)));
+}
+
+AeadNonce SessionKeys::NonceFor(uint64_t sequence) const {
+  AeadNonce nonce;
+  std::ranges::copy(base_nonce_.Read(SecretAccess::Get()), nonce.begin());
+  for (size_t i = 0; i < sizeof(sequence); ++i)
+    nonce[nonce.size() - 1 - i] ^= static_cast<uint8_t>(sequence >> (8 * i));
+  return nonce;
+}
+
+}  // namespace sideband::envelope

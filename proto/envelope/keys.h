@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From a VM's static key to the key of one session (README.md, "Keys").
+//   SIDEBAND_ASSIGN_OR_RETURN(const Secret static_key, LoadStaticKey("vm0.key"));
+//   SIDEBAND_ASSIGN_OR_RETURN(const SessionKeys keys, SessionKeys::Derive(static_key, KeyScope::Of(header)));
+#ifndef SIDEBAND_PROTO_ENVELOPE_KEYS_H_
+#define SIDEBAND_PROTO_ENVELOPE_KEYS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "proto/base/uuid.h"
+#include "proto/envelope/aead.h"
+#include "proto/envelope/record.h"
+#include "proto/envelope/secret.h"
+
+namespace sideband::envelope {
+
+inline constexpr size_t kStaticKeyBytes = 32;
+
+// Reads a key file: 32 raw bytes, or 64 hexadecimal digits with or without a line break after them. The file must be a
+// regular one and not be accessible to everybody (its group may read it). Errors start with the path: NOT_FOUND,
+// PERMISSION_DENIED, INVALID_ARGUMENT; none shows any of the contents.
+absl::StatusOr<Secret> LoadStaticKey(const std::string& path);
+
+// Everything that a session key is bound to. A change of any of it is another key.
+struct KeyScope {
+  uint64_t epoch = 0;
+  uint64_t boot_id = 0;
+  Uuid device;
+  Uuid vm;
+  uint32_t generation = 0;
+
+  static KeyScope Of(const RecordHeader& header);
+  bool operator==(const KeyScope&) const = default;
+};
+
+// The key and base nonce of one session. Immutable and movable.
+class SessionKeys {
+ public:
+  // INVALID_ARGUMENT for a static key of another size than kStaticKeyBytes.
+  static absl::StatusOr<SessionKeys> Derive(const Secret& static_key, const KeyScope& scope);
+
+  const KeyScope& scope() const { return scope_; }
+  const Secret& key() const { return key_; }
+  // The base nonce xor the sequence as a 96-bit big-endian number: different for every sequence.
+  AeadNonce NonceFor(uint64_t sequence) const;
+
+ private:
+  SessionKeys(KeyScope scope, Secret key, Secret base_nonce)
+      : scope_(scope), key_(std::move(key)), base_nonce_(std::move(base_nonce)) {}
+
+  KeyScope scope_;
+  Secret key_;
+  Secret base_nonce_;
+};
+
+}  // namespace sideband::envelope
+
+#endif  // SIDEBAND_PROTO_ENVELOPE_KEYS_H_

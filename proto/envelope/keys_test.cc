@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/envelope/keys.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <set>
+
+#include "proto/envelope/secret_access.h"
+
+namespace sideband::envelope {
+namespace {
+
+Bytes Counting() {
+  Bytes bytes;
+  for (uint8_t i = 0; i < kStaticKeyBytes; ++i) bytes.push_back(0xA0 + i);
+  return bytes;
+}
+
+constexpr char kHex[] = "a0a1a2a3a4a5a6a7a8a9aaabacadaeafB0B1B2B3B4B5B6B7B8B9BABBBCBDBEBF";
+
+std::string KeyFile(const std::string& contents, mode_t mode = 0600) {
+  const std::string path = testing::TempDir() + "/static.key";
+  ::unlink(path.c_str());
+  std::ofstream(path, std::ios::binary) << contents;
+  ::chmod(path.c_str(), mode);
+  return path;
+}
+
+TEST(LoadStaticKeyTest, ReadsEveryForm) {
+  const Bytes raw = Counting();
+  const Secret expected = Secret::CopyOf(raw);
+  EXPECT_EQ(*LoadStaticKey(KeyFile(std::string(raw.begin(), raw.end()))), expected);
+  EXPECT_EQ(*LoadStaticKey(KeyFile(kHex)), expected);
+  EXPECT_EQ(*LoadStaticKey(KeyFile(std::string(kHex) + "\n")), expected);
+  EXPECT_EQ(*LoadStaticKey(KeyFile(kHex, 0440)), expected) << "its group may read it";
+}
+
+TEST(LoadStaticKeyTest, AnythingElseIsNoKey) {
+  const std::string hex = kHex;
+  for (const std::string& contents :
+       {std::string(), hex.substr(1), hex + "0", hex + "\n\n", hex + " ", "g" + hex.substr(1), std::string(31, 'x'),
+        std::string(33, 'x'), std::string(1000, '0')}) {
+    const std::string path = KeyFile(contents);
+    const auto key = LoadStaticKey(path);
+    EXPECT_EQ(key.status().code(), absl::StatusCode::kInvalidArgument) << contents.size();
+    EXPECT_EQ(key.status().message(), path + ": not a key (64 hexadecimal digits, or 32 raw bytes)");
+  }
+}
+
+TEST(LoadStaticKeyTest, AKeyForEverybodyIsRefused) {
+  for (const mode_t mode : {0604, 0602, 0644}) {
+    const std::string path = KeyFile(kHex, mode);
+    const auto key = LoadStaticKey(path);
+    EXPECT_EQ(key.status().code(), absl::StatusCode::kPermissionDenied) << mode;
+    EXPECT_EQ(key.status().message(), path + ": a key that everybody may access (chmod 600 it)");
+  }
+}
+
+TEST(LoadStaticKeyTest, MissingFileAndDirectoryAreNamed) {
+  EXPECT_EQ(LoadStaticKey("/nonexistent.key").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(LoadStaticKey(testing::TempDir()).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+SessionKeys Derived(const KeyScope& scope) { return *SessionKeys::Derive(Secret::Take(Counting()), scope); }
+
+TEST(SessionKeysTest, EveryPartOfTheScopeMakesAnotherKey) {
+  const KeyScope base{.epoch = 1, .boot_id = 2, .device = {{3}}, .vm = {{4}}, .generation = 5};
+  KeyScope other[5] = {base, base, base, base, base};
+  other[0].epoch = 9;
+  other[1].boot_id = 9;
+  other[2].device.bytes[15] = 9;
+  other[3].vm.bytes[15] = 9;
+  other[4].generation = 9;
+  std::set<AeadNonce> nonces = {Derived(base).NonceFor(0)};
+  for (const KeyScope& scope : other) {
+    EXPECT_FALSE(Derived(scope).key() == Derived(base).key());
+    nonces.insert(Derived(scope).NonceFor(0));
+  }
+  EXPECT_EQ(nonces.size(), 6u);
+  EXPECT_EQ(Derived(base).key(), Derived(base).key());
+}
+
+TEST(SessionKeysTest, NonceIsTheBaseXorTheSequenceFromTheEnd) {
+  const SessionKeys keys = Derived({});
+  const AeadNonce base = keys.NonceFor(0);
+  const AeadNonce nonce = keys.NonceFor(0x0102030405060708);
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(nonce[i], base[i]);
+  for (uint8_t i = 0; i < 8; ++i) EXPECT_EQ(nonce[4 + i] ^ base[4 + i], i + 1);
+}
+
+TEST(SessionKeysTest, StaticKeyOfAnotherSizeIsRefused) {
+  EXPECT_FALSE(SessionKeys::Derive(Secret(31), {}).ok());
+  EXPECT_FALSE(SessionKeys::Derive(Secret(), {}).ok());
+}
+
+}  // namespace
+}  // namespace sideband::envelope

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/envelope/record.h"
+
+#include <gtest/gtest.h>
+
+namespace sideband::envelope {
+namespace {
+
+RecordHeader Example() {
+  RecordHeader header;
+  for (uint8_t i = 0; i < 16; ++i) {
+    header.device.bytes[i] = 0x10 + i;
+    header.vm.bytes[i] = 0x30 + i;
+  }
+  header.scope = 0x0102;
+  header.boot_id = 0x2726252423222120;
+  header.generation = 0x43424140;
+  header.padded_length = kPaddingUnit;
+  header.epoch = 0x5756555453525150;
+  header.sequence = 0x6766656463626160;
+  header.reference_time_ns = 0x7776757473727170;
+  return header;
+}
+
+// With nothing but zeros for ciphertext and tag.
+Bytes RecordOf(const RecordHeader& header) {
+  Bytes record = EncodeHeader(header);
+  record.resize(kHeaderBytes + header.padded_length + kTagBytes);
+  return record;
+}
+
+TEST(RecordTest, EveryFieldLiesWhereTheDocumentSays) {
+  EXPECT_EQ(EncodeHeader(Example()),
+            (Bytes{'S',  'B',  'S',  'R',  0x01, 0x01, 0x02, 0x01,                          // kind, scope
+                   0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1a, 0x1b,  // device
+                   0x1c, 0x1d, 0x1e, 0x1f,                                                  //
+                   0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27,                          // boot id
+                   0x30, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38, 0x39, 0x3a, 0x3b,  // VM
+                   0x3c, 0x3d, 0x3e, 0x3f,                                                  //
+                   0x40, 0x41, 0x42, 0x43, 0x00, 0x10, 0x00, 0x00,                          // generation, length
+                   0x50, 0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57,                          // epoch
+                   0x60, 0x61, 0x62, 0x63, 0x64, 0x65, 0x66, 0x67,                          // sequence
+                   0x70, 0x71, 0x72, 0x73, 0x74, 0x75, 0x76, 0x77}));                       // reference time
+}
+
+TEST(RecordTest, ParseReturnsWhatWasEncoded) {
+  const Bytes record = RecordOf(Example());
+  const auto view = ParseRecord(record);
+  ASSERT_TRUE(view.ok()) << view.status();
+  EXPECT_EQ(view->header, Example());
+  EXPECT_EQ(view->header_bytes.data(), record.data());
+  EXPECT_EQ(view->ciphertext.size(), kPaddingUnit);
+  EXPECT_EQ(view->tag.data() + kTagBytes, record.data() + record.size());
+}
+
+TEST(RecordTest, EveryOtherLengthIsRefused) {
+  const Bytes record = RecordOf(Example());
+  for (size_t size = 0; size < record.size(); ++size) EXPECT_FALSE(ParseRecord(ByteSpan(record).first(size)).ok());
+  Bytes longer = record;
+  longer.push_back(0);
+  EXPECT_FALSE(ParseRecord(longer).ok());
+}
+
+TEST(RecordTest, HostileKindIsRefused) {
+  const struct {
+    size_t offset;
+    uint8_t value;
+    const char* why;
+  } kCases[] = {{0, 's', "magic"}, {3, 'X', "magic"}, {4, 0, "version"},
+                {4, 2, "version"}, {5, 0, "suite"},   {5, 2, "suite"}};
+  for (const auto& test : kCases) {
+    Bytes record = RecordOf(Example());
+    record[test.offset] = test.value;
+    EXPECT_FALSE(ParseRecord(record).ok()) << test.why;
+  }
+}
+
+TEST(RecordTest, PaddedLengthIsBounded) {
+  for (const uint32_t length : {0u, 1u, kPaddingUnit - 1, kPaddingUnit + 1}) {
+    RecordHeader header = Example();
+    header.padded_length = length;
+    EXPECT_FALSE(ParseRecord(RecordOf(header)).ok()) << length;
+  }
+  RecordHeader largest = Example();
+  largest.padded_length = kPaddedLengthMax;
+  EXPECT_TRUE(ParseRecord(RecordOf(largest)).ok());
+  largest.padded_length += kPaddingUnit;
+  EXPECT_FALSE(ParseRecord(RecordOf(largest)).ok());
+}
+
+TEST(RecordTest, PaddedLengthRoundsUp) {
+  EXPECT_EQ(*PaddedLengthFor(0), kPaddingUnit);
+  EXPECT_EQ(*PaddedLengthFor(kPaddingUnit - kContentLengthBytes), kPaddingUnit);
+  EXPECT_EQ(*PaddedLengthFor(kPaddingUnit - kContentLengthBytes + 1), 2 * kPaddingUnit);
+  EXPECT_EQ(*PaddedLengthFor(kContentBytesMax), kPaddedLengthMax);
+  EXPECT_EQ(PaddedLengthFor(kContentBytesMax + 1).status().code(), absl::StatusCode::kOutOfRange);
+}
+
+TEST(RecordTest, ContentComesOutOfItsPadding) {
+  const Bytes padded = {2, 0, 0, 0, 7, 8, 0, 0};
+  const auto content = ContentOf(padded);
+  ASSERT_TRUE(content.ok());
+  EXPECT_EQ(Bytes(content->begin(), content->end()), (Bytes{7, 8}));
+  EXPECT_EQ(ContentOf(Bytes(8, 0))->size(), 0u);
+}
+
+TEST(RecordTest, BadPaddingIsRefused) {
+  EXPECT_FALSE(ContentOf(Bytes{1, 0, 0, 0, 7, 0, 0, 1}).ok()) << "last byte of the padding";
+  EXPECT_FALSE(ContentOf(Bytes{1, 0, 0, 0, 7, 1, 0, 0}).ok()) << "first byte of the padding";
+  EXPECT_FALSE(ContentOf(Bytes{5, 0, 0, 0, 7, 8, 9, 10}).ok()) << "longer than there is";
+  EXPECT_FALSE(ContentOf(Bytes{0xFF, 0xFF, 0xFF, 0xFF, 7}).ok());
+  EXPECT_FALSE(ContentOf(Bytes{0, 0, 0}).ok()) << "no length";
+}
+
+}  // namespace
+}  // namespace sideband::envelope

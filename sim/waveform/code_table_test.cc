@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/waveform/code_table.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace sideband::sim {
+namespace {
+
+TEST(CodeTableTest, EveryCodeIsItsOwn) {
+  // Both ends of the alphabet, at every length up to beyond the indexed ones.
+  std::vector<std::string> codes;
+  for (size_t size = 1; size <= 12; ++size) {
+    for (const char last : {'!', '"', '~'}) {
+      codes.push_back(std::string(size - 1, '!') + last);
+      if (size > 1) codes.push_back(std::string(size - 1, '~') + last);
+    }
+  }
+  CodeTable table;
+  for (uint32_t i = 0; i < codes.size(); ++i) table.Set(codes[i], i);
+  for (uint32_t i = 0; i < codes.size(); ++i) EXPECT_EQ(table.Find(codes[i]), i) << codes[i];
+}
+
+TEST(CodeTableTest, WhatIsNotSetIsNone) {
+  CodeTable table;
+  EXPECT_EQ(table.Find("!"), CodeTable::kNone);
+  table.Set("b", 1);
+  table.Set("long_code", 2);
+  for (const char* code : {"", "a", "c", "bb", "long_cod", "long_codf", "b ", "\x7f", "\xff\xff"}) {
+    EXPECT_EQ(table.Find(code), CodeTable::kNone) << code;
+  }
+}
+
+TEST(CodeTableTest, LastSettingHolds) {
+  CodeTable table;
+  table.Set("a", 1);
+  table.Set("a", 2);
+  EXPECT_EQ(table.Find("a"), 2u);
+}
+
+TEST(CodeTableTest, CodesArePrintable) {
+  EXPECT_TRUE(CodeTable::IsCode("!~"));
+  for (const char* code : {"", " ", "a b", "\x20", "\x7f", "\x80"}) EXPECT_FALSE(CodeTable::IsCode(code)) << code;
+}
+
+}  // namespace
+}  // namespace sideband::sim

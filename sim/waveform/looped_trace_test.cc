@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/waveform/looped_trace.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "sim/waveform/signal_map.h"
+#include "sim/waveform/test_files.h"
+
+namespace sideband::sim {
+namespace {
+
+// A trace whose signal a is 1 in the cycles that are a multiple of 3; two wires: a and its complement.
+std::unique_ptr<TraceReader> Open(uint64_t cycles) {
+  std::string trace = "$var wire 1 ! clk $end $var wire 1 a a $end $enddefinitions $end\n#0 0!";
+  for (uint64_t i = 0; i < cycles; ++i) {
+    absl::StrAppend(&trace, "\n#", 4 * i + 1, i % 3 == 0 ? " 1a" : " 0a", "\n#", 4 * i + 2, " 1!\n#", 4 * i + 3, " 0!");
+  }
+  const auto map = SignalMap::Parse(R"({"clock": "clk", "events": [{"name": "e", "signal": "a", "op": "high"},
+                                        {"name": "f", "signal": "a", "op": "low"}]})",
+                                    "S.json");
+  auto reader = TraceReader::Open(WriteTestFile(trace), *map);
+  EXPECT_TRUE(reader.ok()) << reader.status();
+  return *std::move(reader);
+}
+
+uint64_t Count(const WireSource& source, WireId wire, CycleRange range) {
+  uint64_t sum = 0;
+  source.AddCounts(range, std::span(&wire, 1), std::span(&sum, 1));
+  return sum;
+}
+
+TEST(LoopedTraceTest, RepeatsForEver) {
+  for (const uint64_t length : {1, 63, 64, 65, 4095, 4096, 4097, 9000}) {
+    const auto reader = Open(length);
+    const auto trace = LoopedTrace::Load(*reader);
+    ASSERT_TRUE(trace.ok()) << trace.status();
+    ASSERT_EQ((*trace)->length(), length);
+    uint64_t naive = 0;
+    for (uint64_t cycle = 0; cycle < 2 * length + 70; ++cycle) {
+      ASSERT_EQ(Count(**trace, 0, {0, cycle}), naive) << length << " " << cycle;
+      ASSERT_EQ(Count(**trace, 1, {0, cycle}), cycle - naive);
+      naive += cycle % length % 3 == 0 ? 1 : 0;
+    }
+  }
+}
+
+TEST(LoopedTraceTest, RangesMayBeAnywhere) {
+  const auto reader = Open(100);  // 34 ones
+  const auto trace = LoopedTrace::Load(*reader);
+  ASSERT_TRUE(trace.ok()) << trace.status();
+  EXPECT_EQ(Count(**trace, 0, {99, 101}), 2u) << "the last cycle and the first";
+  EXPECT_EQ(Count(**trace, 0, {98, 100'000'000'000'000'001}), 2 + 34 * (uint64_t{1'000'000'000'000'000} - 1));
+  EXPECT_EQ(Count(**trace, 0, {50, 50}), 0u);
+  EXPECT_EQ((*trace)->wires(1)[0], (EventWire{1, 0}));
+}
+
+TEST(LoopedTraceTest, MemoryIsBoundedWithTheArithmetic) {
+  constexpr uint64_t kTwoBlocks = 2 * 2 * 4096 / 4;  // wires × chunks × cycles × 2 bits
+  EXPECT_TRUE(LoopedTrace::Load(*Open(4096), kTwoBlocks / 2).ok());
+  EXPECT_TRUE(LoopedTrace::Load(*Open(4097), kTwoBlocks).ok());
+  const auto refused = LoopedTrace::Load(*Open(4097), kTwoBlocks - 1);
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kOutOfRange);
+  const std::string message(refused.status().message());
+  EXPECT_NE(message.find(": too long to loop in memory: 2 wires x 8192 cycles x 2 bits are 4096 bytes, the limit is "
+                         "4095"),
+            std::string::npos)
+      << message;
+}
+
+TEST(LoopedTraceTest, TraceWithoutACycleIsRefused) {
+  EXPECT_EQ(LoopedTrace::Load(*Open(0)).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace sideband::sim

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/waveform/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace sideband::sim {
+namespace {
+
+constexpr char kHeader[] = "start_cycle,end_cycle,vm,context,slice\n";
+
+std::string ErrorOf(const std::string& text) { return std::string(ParseSchedule(text, "C.csv").status().message()); }
+
+TEST(ScheduleTest, ReadsColumnsInAnyOrder) {
+  const auto rows = ParseSchedule("vm,kernel,end_cycle,context,start_cycle\nvm1,matmul,887,ctx0,4\n", "C.csv");
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  ASSERT_EQ(rows->size(), 1u);
+  EXPECT_EQ(rows->front(), (Residency{4, 887, "vm1", "ctx0", 0, 2}));
+}
+
+TEST(ScheduleTest, ToleratesCrlfBlankLinesSpacesAndByteOrderMark) {
+  const auto rows = ParseSchedule("\xef\xbb\xbf\r\nstart_cycle, end_cycle ,vm,context\r\n\r\n0, 1 ,vm1,\r\n", "C.csv");
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  ASSERT_EQ(rows->size(), 1u);
+  EXPECT_EQ(rows->front(), (Residency{0, 1, "vm1", "", 0, 4})) << "and an empty context";
+}
+
+TEST(ScheduleTest, NoRowsAreAValidSchedule) {
+  const auto rows = ParseSchedule(kHeader, "C.csv");
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  EXPECT_TRUE(rows->empty());
+}
+
+TEST(ScheduleTest, BoundsHoldAtBothSides) {
+  const std::string longest(64, 'n');
+  const struct {
+    std::string row;
+    std::string error;  // empty: accepted
+  } kRows[] = {
+      // One cycle, and none.
+      {"5,6,vm1,c,0", ""},
+      {"5,5,vm1,c,0", "C.csv:2: start_cycle 5 is not below end_cycle 5"},
+      {"6,5,vm1,c,0", "C.csv:2: start_cycle 6 is not below end_cycle 5"},
+      // The last cycle there is, and one more.
+      {"0,18446744073709551615,vm1,c,0", ""},
+      {"0,18446744073709551616,vm1,c,0",
+       "C.csv:2: end_cycle: expected a whole number up to 18446744073709551615, not '18446744073709551616'"},
+      // Not numbers.
+      {"-1,5,vm1,c,0", "C.csv:2: start_cycle: expected a whole number up to 18446744073709551615, not '-1'"},
+      {",5,vm1,c,0", "C.csv:2: start_cycle: expected a whole number up to 18446744073709551615, not ''"},
+      // Slices.
+      {"0,5,vm1,c,63", ""},
+      {"0,5,vm1,c,64", "C.csv:2: slice: expected a whole number up to 63, not '64'"},
+      // Names.
+      {"0,5," + longest + "," + longest + ",0", ""},
+      {"0,5," + longest + "n,c,0", "C.csv:2: vm '" + longest + "n' is longer than 64 characters"},
+      {"0,5,vm1," + longest + "n,0", "C.csv:2: context '" + longest + "n' is longer than 64 characters"},
+      {"0,5,,c,0", "C.csv:2: vm is empty"},
+      {"0,5,vm0,c,0", "C.csv:2: vm0 is reserved for the hypervisor's totals"},
+      {"0,5,vm 1,c,0", "C.csv:2: vm 'vm 1' must be printable ASCII without spaces"},
+      {"0,5,vm1,\x80,0", "C.csv:2: context '\\x80' must be printable ASCII without spaces"},
+      // Fields.
+      {"0,5,vm1,c", "C.csv:2: expected 5 fields as in the header row, not 4"},
+      {"0,5,vm1,c,0,", "C.csv:2: expected 5 fields as in the header row, not 6"},
+      {"0,5,\"vm1\",c,0", "C.csv:2: fields with quotes are not supported"},
+  };
+  for (const auto& row : kRows) EXPECT_EQ(ErrorOf(kHeader + row.row + "\n"), row.error) << row.row;
+}
+
+TEST(ScheduleTest, RowsOfOneSliceAreSortedAndDoNotOverlap) {
+  const std::string header = kHeader;
+  EXPECT_EQ(ErrorOf(header + "0,5,vm1,a,0\n5,9,vm1,b,0\n"), "") << "one ends where the next starts";
+  EXPECT_EQ(ErrorOf(header + "0,5,vm1,a,0\n4,9,vm1,b,0\n"),
+            "C.csv:3: starts at cycle 4, before the row of line 2 on slice 0 ends at 5");
+  EXPECT_EQ(ErrorOf(header + "10,20,vm1,a,0\n0,5,vm1,b,0\n"),
+            "C.csv:3: starts at cycle 0, before the row of line 2 on slice 0 ends at 20");
+  EXPECT_EQ(ErrorOf(header + "10,20,vm1,a,0\n0,15,vm2,b,1\n"), "") << "slices are independent";
+}
+
+TEST(ScheduleTest, HeaderRowIsRequired) {
+  EXPECT_EQ(ErrorOf(""), "C.csv:1: the header row is missing");
+  EXPECT_EQ(ErrorOf("\n\n"), "C.csv:1: the header row is missing");
+  EXPECT_EQ(ErrorOf("0,5,vm1,c\n"), "C.csv:1: the header row has no column 'start_cycle'");
+  EXPECT_EQ(ErrorOf("start_cycle,end_cycle,vm,contxt\n"),
+            "C.csv:1: the header row has no column 'context' (is it 'contxt'?)");
+  EXPECT_EQ(ErrorOf("start_cycle,end_cycle,vm,context,vm\n"), "C.csv:1: column 'vm' is there twice");
+}
+
+TEST(ScheduleTest, MissingFileIsNamed) {
+  EXPECT_EQ(LoadSchedule("/nonexistent.csv").status().code(), absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace sideband::sim

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/waveform/signal_map.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace sideband::sim {
+namespace {
+
+std::string OneEvent(const std::string& event) { return "{\"clock\": \"clk\",\n\"events\": [\n" + event + "]}"; }
+
+std::string ErrorOf(const std::string& text) {
+  return std::string(SignalMap::Parse(text, "S.json").status().message());
+}
+
+TEST(SignalMapTest, ReadsEventsWithTheirLines) {
+  const auto map = SignalMap::Parse(R"({"clock": "TOP.clk", "events": [
+    {"name": "a", "signal": "TOP.s", "op": "high", "bit": 3},
+    {"name": "b", "signal": "TOP.mem[1]", "op": "equals", "value": 18446744073709551615, "ulc": "core"},
+    {"name": "a", "signal": "TOP.s", "op": "popcount", "ulc": 7}]})",
+                                    "S.json");
+  ASSERT_TRUE(map.ok()) << map.status();
+  EXPECT_EQ(map->clock(), "TOP.clk");
+  EXPECT_EQ(map->clock_line(), 1u);
+  ASSERT_EQ(map->events().size(), 3u);
+  const EventSpec& high = map->events()[0];
+  EXPECT_EQ(high.name, "a");
+  EXPECT_EQ(high.signal, "TOP.s");
+  EXPECT_EQ(high.op, EventOp::kHigh);
+  EXPECT_EQ(high.bit, 3u);
+  EXPECT_EQ(high.ulc, "");
+  EXPECT_EQ(high.line, 2u);
+  const EventSpec& equals = map->events()[1];
+  EXPECT_EQ(equals.value, UINT64_MAX);
+  EXPECT_EQ(equals.ulc, "core");
+  EXPECT_EQ(equals.bit, std::nullopt);
+  EXPECT_EQ(map->events()[2].ulc, "7") << "a whole number is a name as well";
+  EXPECT_EQ(map->events()[2].line, 4u);
+}
+
+TEST(SignalMapTest, KnowsEveryOp) {
+  const std::pair<const char*, EventOp> kRows[] = {
+      {"high", EventOp::kHigh},         {"low", EventOp::kLow},     {"rise", EventOp::kRise},
+      {"popcount", EventOp::kPopcount}, {"value", EventOp::kValue},
+  };
+  for (const auto& [name, op] : kRows) {
+    const auto map =
+        SignalMap::Parse(OneEvent(std::string(R"({"name": "a", "signal": "s", "op": ")") + name + "\"}"), "S.json");
+    ASSERT_TRUE(map.ok()) << map.status();
+    EXPECT_EQ(map->events()[0].op, op);
+  }
+}
+
+TEST(SignalMapTest, EveryErrorIsOneLineWithItsPlace) {
+  const struct {
+    std::string text;
+    std::string error;
+  } kRows[] = {
+      // No clock, no events, an empty list, not a list.
+      {R"({"events": []})", "S.json:1: key 'clock' is missing"},
+      {R"({"clock": "c"})", "S.json:1: key 'events' is missing"},
+      {OneEvent(""), "S.json:2: there is no event"},
+      {R"({"clock": "c", "events": 3})", "S.json:1: expected a list"},
+      // An empty clock, name and signal.
+      {R"({"clock": "", "events": []})", "S.json:1: expected a text"},
+      {OneEvent(R"({"name": "", "signal": "s", "op": "high"})"), "S.json:3: expected a text"},
+      {OneEvent(R"({"name": "a", "signal": "", "op": "high"})"), "S.json:3: expected a text"},
+      // An unknown key and an unknown op, with what was meant.
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "bitt": 1})"),
+       "S.json:3: unknown key 'bitt' (did you mean 'bit'?)"},
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "hihg"})"), "S.json:3: unknown op 'hihg' (did you mean 'high'?)"},
+      // A value where it is missing, where it has no meaning, and where it is not a number.
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "equals"})"), "S.json:3: op equals needs a value"},
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "value": 1})"), "S.json:3: only op equals takes a value"},
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "equals", "value": -1})"),
+       "S.json:3: expected a whole number from 0 to 18446744073709551615"},
+      // A bit beyond any signal.
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "bit": 4294967296})"),
+       "S.json:3: expected a whole number from 0 to 4294967295"},
+      // A line break in a name would split a listing.
+      {OneEvent(R"({"name": "a\nb", "signal": "s", "op": "high"})"), "S.json:3: a name with a control character"},
+  };
+  for (const auto& row : kRows) EXPECT_EQ(ErrorOf(row.text), row.error) << row.text;
+}
+
+TEST(SignalMapTest, NamesOfEventsAreBounded) {
+  const auto with_name = [](size_t size) {
+    return OneEvent("{\"name\": \"" + std::string(size, 'a') + R"(", "signal": "s", "op": "high"})");
+  };
+  EXPECT_TRUE(SignalMap::Parse(with_name(255), "S.json").ok());
+  EXPECT_EQ(ErrorOf(with_name(256)), "S.json:3: a name of more than 255 bytes");
+}
+
+TEST(SignalMapTest, MissingFileIsNamed) {
+  EXPECT_EQ(SignalMap::Load("/nonexistent.json").status().code(), absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace sideband::sim

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/waveform/signal_probes.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace sideband::sim {
+namespace {
+
+// The wires' bits over 4 cycles of a signal that is 0 in cycle 0 and has one of `digits` in each later one.
+std::vector<std::string> Bits(uint32_t width, Probe probe, uint32_t wires, const std::vector<std::string>& digits) {
+  SignalProbes probes({width});
+  ChunkWriter writer(std::vector<bool>(wires), 64);
+  probes.Add(probe);
+  probes.Start(writer);
+  VcdValue value;
+  uint64_t cycle = 0;
+  for (const std::string& text : digits) {
+    EXPECT_TRUE(value.Parse(text));
+    probes.Set(0, value);
+    probes.Commit(++cycle, writer);
+  }
+  const PackedWires& window = writer.Finish(cycle + 1);
+  std::vector<std::string> bits(wires);
+  for (uint64_t i = 0; i <= cycle; ++i) {
+    for (WireId wire = 0; wire < wires; ++wire) bits[wire] += window.Bit(wire, i) ? '1' : '0';
+  }
+  return bits;
+}
+
+std::string OneBit(uint32_t width, const Probe& probe, const std::vector<std::string>& digits) {
+  return Bits(width, probe, 1, digits)[0];
+}
+
+TEST(SignalProbesTest, OneWireOps) {
+  const std::vector<std::string> digits = {"101", "000", "010", "x1x"};
+  EXPECT_EQ(OneBit(3, {.op = EventOp::kHigh, .position = {}}, digits), "01011");
+  EXPECT_EQ(OneBit(3, {.op = EventOp::kLow, .position = {}}, digits), "10100");
+  EXPECT_EQ(OneBit(3, {.op = EventOp::kEquals, .position = {}, .value = 5}, digits), "01000");
+  EXPECT_EQ(OneBit(3, {.op = EventOp::kEquals, .position = {}, .value = 0}, digits), "10100");
+  EXPECT_EQ(OneBit(3, {.op = EventOp::kEquals, .position = {}, .value = 8}, digits), "00000") << "no such value";
+}
+
+TEST(SignalProbesTest, SelectedBit) {
+  const std::vector<std::string> digits = {"101", "000", "010", "110"};
+  EXPECT_EQ(OneBit(3, {.op = EventOp::kHigh, .position = 0}, digits), "01000");
+  EXPECT_EQ(OneBit(3, {.op = EventOp::kHigh, .position = 2}, digits), "01001");
+  EXPECT_EQ(OneBit(3, {.op = EventOp::kLow, .position = 1}, digits), "11100");
+  EXPECT_EQ(OneBit(3, {.op = EventOp::kEquals, .position = 1, .value = 1}, digits), "00011");
+  EXPECT_EQ(OneBit(3, {.op = EventOp::kEquals, .position = 1, .value = 0}, digits), "11100");
+  EXPECT_EQ(OneBit(3, {.op = EventOp::kPopcount, .position = 1}, digits), "00011");
+  EXPECT_EQ(OneBit(3, {.op = EventOp::kValue, .position = 1}, digits), "00011");
+}
+
+TEST(SignalProbesTest, SpreadOpsHaveOneWirePerBit) {
+  const std::vector<std::string> expected = {"01001", "00011", "01010"};
+  const std::vector<std::string> digits = {"101", "000", "110", "011"};
+  EXPECT_EQ(Bits(3, {.op = EventOp::kPopcount, .position = {}}, 3, digits), expected);
+  EXPECT_EQ(Bits(3, {.op = EventOp::kValue, .position = {}}, 3, digits), expected);
+}
+
+TEST(SignalProbesTest, WideSignals) {
+  const std::string top = "1" + std::string(129, '0');
+  EXPECT_EQ(OneBit(130, {.op = EventOp::kHigh, .position = {}}, {top, "0"}), "010");
+  EXPECT_EQ(OneBit(130, {.op = EventOp::kHigh, .position = 129}, {top, "1"}), "010") << "short values clear the rest";
+  EXPECT_EQ(OneBit(130, {.op = EventOp::kEquals, .position = {}, .value = 0}, {top, "0"}), "101");
+  EXPECT_EQ(OneBit(130, {.op = EventOp::kEquals, .position = {}, .value = 1}, {top, "1"}), "001");
+  EXPECT_EQ(Bits(130, {.op = EventOp::kPopcount, .position = {}}, 130, {top, "1"})[129], "010");
+  EXPECT_EQ(Bits(130, {.op = EventOp::kPopcount, .position = {}}, 130, {top, "1"})[0], "001");
+}
+
+}  // namespace
+}  // namespace sideband::sim

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/waveform/trace_reader.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "sim/waveform/signal_map.h"
+#include "sim/waveform/test_files.h"
+
+namespace sideband::sim {
+namespace {
+
+// A clock !, a bit a, a vector v of 8 bits with code #, one of 40 with code w, and a real r.
+constexpr char kHeader[] =
+    "$timescale 1ns $end\n"
+    "$scope module t $end\n"
+    "$var wire 1 ! clk $end\n"
+    "$var wire 1 a a $end\n"
+    "$var wire 8 # v [7:0] $end\n"
+    "$var wire 40 w wide [0:39] $end $var real 64 r r $end $var wire 2000 W wider $end $var wire 1 u unused $end\n"
+    "$upscope $end\n"
+    "$enddefinitions $end\n";
+
+std::string MapText(const std::string& events) {
+  return absl::StrCat("{\"clock\": \"t.clk\",\n\"events\": [\n", events, "]}");
+}
+
+// One event of this signal, with what else it has.
+std::string Event(const std::string& signal, const std::string& rest) {
+  return absl::StrCat("{\"name\": \"e\", \"signal\": \"", signal, "\", ", rest, "}");
+}
+
+absl::StatusOr<std::unique_ptr<TraceReader>> Open(const std::string& trace, const std::string& map_text) {
+  const auto map = SignalMap::Parse(map_text, "S.json");
+  if (!map.ok()) return map.status();
+  return TraceReader::Open(WriteTestFile(trace), *map);
+}
+
+// What the first event adds in each cycle.
+absl::StatusOr<std::vector<uint64_t>> Contributions(const std::string& trace, const std::string& event) {
+  auto reader = Open(trace, MapText(event));
+  if (!reader.ok()) return reader.status();
+  std::vector<uint64_t> result;
+  for (;;) {
+    const auto chunk = (*reader)->Next();
+    if (!chunk.ok()) return chunk.status();
+    if (*chunk == nullptr) return result;
+    for (uint64_t cycle = (*chunk)->range().begin; cycle < (*chunk)->range().end; ++cycle) {
+      uint64_t sum = 0;
+      for (const EventWire& wire : (*reader)->wires(0)) sum += uint64_t{(*chunk)->Bit(wire.wire, cycle)} << wire.shift;
+      result.push_back(sum);
+    }
+  }
+}
+
+std::vector<uint64_t> Body(const std::string& body, const std::string& event) {
+  const auto result = Contributions(kHeader + body, event);
+  EXPECT_TRUE(result.ok()) << result.status();
+  return result.value_or(std::vector<uint64_t>());
+}
+
+using Sums = std::vector<uint64_t>;
+const char kHigh[] = R"("op": "high")";
+
+TEST(TraceReaderTest, ChangesAtTheEdgeAreSeenByTheNextCycle) {
+  const std::string event = Event("t.a", kHigh);
+  // Before and after the edge within one time stamp are the same.
+  EXPECT_EQ(Body("#0 0! 0a #5 1! 1a #10 0! #15 1! #20 0! 0a #25 1!", event), (Sums{0, 1, 0}));
+  EXPECT_EQ(Body("#0 0! 0a #5 1a 1! #10 0! #15 1! #20 0a 0! #25 1!", event), (Sums{0, 1, 0}));
+  // A change between edges, and one that is gone before the edge.
+  EXPECT_EQ(Body("#0 0! 0a #4 1a #5 1! #6 0a #7 1a #8 0a #10 0! #15 1!", event), (Sums{1, 0}));
+  // Two values in one time stamp: the last holds.
+  EXPECT_EQ(Body("#0 0! #4 1a 0a #5 1! #6 0! #7 0a 1a #8 1!", event), (Sums{0, 1}));
+  // A time stamp that is given twice is one.
+  EXPECT_EQ(Body("#0 0! #5 1a #5 1! #6 0! #8 1!", event), (Sums{0, 1}));
+}
+
+TEST(TraceReaderTest, EdgesOfTheClock) {
+  const struct {
+    std::string body;
+    size_t cycles;
+  } kRows[] = {
+      {"", 0},                                      // nothing at all
+      {"#0 0! #5 1!", 1},                           // from 0
+      {"#0 x! #5 1!", 1},                           // from x
+      {"#0 z! #5 1!", 1},                           // from z
+      {"#0 1! #5 0! #10 1!", 1},                    // a clock that starts at 1 has no edge there
+      {"#5 1!", 0},                                 // nor later, if it has had no value before
+      {"#0 0! #5 1! #6 1! #7 1!", 1},               // told again
+      {"#0 0! #5 1! #6 x! #7 1!", 2},               // through x
+      {"#0 $dumpvars x! $end 1! #5 0! #10 1!", 2},  // within the first time stamp
+      {"$dumpvars 0! $end #0 1!", 1},               // from a value without a time
+      {"#0 b0 ! #5 b1 ! #6 0! #7 b1 !", 2},         // written as a vector
+      {"#0 0! #5 1! $dumpoff x! $end #9 $dumpon 1! $end", 2},
+  };
+  for (const auto& row : kRows) EXPECT_EQ(Body(row.body, Event("t.a", kHigh)).size(), row.cycles) << row.body;
+}
+
+TEST(TraceReaderTest, InitialValuesAreSeenByTheFirstCycle) {
+  EXPECT_EQ(Body("$dumpvars 0! 1a $end #0 1! #1 0! #2 1!", Event("t.a", kHigh)), (Sums{1, 1}));
+  EXPECT_EQ(Body("#0 $dumpvars 0! 1a $end #1 1!", Event("t.a", kHigh)), (Sums{1}));
+  EXPECT_EQ(Body("#0 0! #1 1!", Event("t.a", R"("op": "low")")), (Sums{1})) << "never given a value";
+}
+
+TEST(TraceReaderTest, UnknownValuesAreZero) {
+  EXPECT_EQ(Body("#0 0! xa #1 1! #2 0! za #3 1! 1a #4 0! #5 1!", Event("t.a", kHigh)), (Sums{0, 0, 1}));
+  EXPECT_EQ(Body("#0 0! 1a #1 1! $dumpoff x! xa $end #3 1! #4 0! #5 1!", Event("t.a", kHigh)), (Sums{1, 0, 0}));
+}
+
+TEST(TraceReaderTest, OpsOfAVector) {
+  // Values before the edges: 0, 5, x1 extended to 8 bits, 10000001 (a scalar change sets it to 1 at last).
+  const std::string body =
+      "#0 0! b0 # #1 1! b101 # #2 0! #3 1! bx1 # #4 0! #5 1! b10000001 # #6 0! #7 1! 1# #8 0! #9 1!";
+  const struct {
+    std::string event;
+    Sums sums;
+  } kRows[] = {
+      {R"("op": "high")", {0, 1, 1, 1, 1}},
+      {R"("op": "high", "bit": 7)", {0, 0, 0, 1, 0}},
+      {R"("op": "low")", {1, 0, 0, 0, 0}},
+      {R"("op": "low", "bit": 2)", {1, 0, 1, 1, 1}},
+      {R"("op": "rise")", {0, 1, 0, 0, 0}},
+      {R"("op": "rise", "bit": 7)", {0, 0, 0, 1, 0}},
+      {R"("op": "equals", "value": 5)", {0, 1, 0, 0, 0}},
+      {R"("op": "equals", "value": 1)", {0, 0, 1, 0, 1}},
+      {R"("op": "equals", "value": 0)", {1, 0, 0, 0, 0}},
+      {R"("op": "popcount")", {0, 2, 1, 2, 1}},
+      {R"("op": "popcount", "bit": 2)", {0, 1, 0, 0, 0}},
+      {R"("op": "value")", {0, 5, 1, 129, 1}},
+  };
+  for (const auto& row : kRows) EXPECT_EQ(Body(body, Event("t.v", row.event)), row.sums) << row.event;
+}
+
+TEST(TraceReaderTest, BitsOfAnAscendingRangeAreIndexedFromTheLeft) {
+  const std::string body = "#0 0! b1 w #1 1!";
+  EXPECT_EQ(Body(body, Event("t.wide", R"("op": "high", "bit": 39)")), (Sums{1}));
+  EXPECT_EQ(Body(body, Event("t.wide", R"("op": "high", "bit": 0)")), (Sums{0}));
+}
+
+TEST(TraceReaderTest, ClockMayBeCountedItself) {
+  EXPECT_EQ(Body("#0 0! #1 1! #2 0! #3 1!", Event("t.clk", R"("op": "low")")), (Sums{1, 1}));
+}
+
+TEST(TraceReaderTest, CommentsRealsAndUnusedSignalsAreSkipped) {
+  EXPECT_EQ(Body("$comment 1! #7 $end #0 0! r1.5e3 r R-2 r 0u #1 1a $comment $end #2 1!", Event("t.a", kHigh)),
+            (Sums{1}));
+  EXPECT_EQ(Body("#0 0! s r shello r #2 1!", Event("t.a", kHigh)), (Sums{0})) << "an empty string";
+}
+
+TEST(TraceReaderTest, WiresFollowTheOrderOfEvents) {
+  const auto reader =
+      Open(kHeader, MapText(absl::StrCat(Event("t.a", kHigh), ",", Event("t.v", R"("op": "popcount")"), ",",
+                                         Event("t.v", R"("op": "value")"), ",", Event("t.a", R"("op": "rise")"))));
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EXPECT_EQ((*reader)->wire_count(), 18u);
+  ASSERT_EQ((*reader)->wires(0).size(), 1u);
+  ASSERT_EQ((*reader)->wires(1).size(), 8u);
+  ASSERT_EQ((*reader)->wires(2).size(), 8u);
+  EXPECT_EQ((*reader)->wires(1)[7], (EventWire{8, 0}));
+  EXPECT_EQ((*reader)->wires(2)[7], (EventWire{16, 7}));
+  EXPECT_EQ((*reader)->wires(3)[0], (EventWire{17, 0}));
+}
+
+TEST(TraceReaderTest, ChunksAreFullButTheLast) {
+  for (const uint64_t cycles : {0, 1, 4095, 4096, 4097, 8192, 10000}) {
+    std::string body = "#0 0! 1a";
+    for (uint64_t i = 0; i < cycles; ++i) absl::StrAppend(&body, "\n#", 2 * i + 1, " 1!\n#", 2 * i + 2, " 0!");
+    auto reader = Open(kHeader + body, MapText(Event("t.a", kHigh)));
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    uint64_t end = 0;
+    for (;;) {
+      const auto chunk = (*reader)->Next();
+      ASSERT_TRUE(chunk.ok()) << chunk.status();
+      if (*chunk == nullptr) break;
+      EXPECT_EQ((*chunk)->range(), (CycleRange{end, std::min(end + TraceReader::kChunkCycles, cycles)}));
+      end = (*chunk)->range().end;
+      EXPECT_EQ((*reader)->cycles(), end);
+    }
+    EXPECT_EQ(end, cycles);
+    EXPECT_EQ(*(*reader)->Next(), nullptr) << "and null for good";
+  }
+}
+
+TEST(TraceReaderTest, EdgesWithoutTimeBetweenThemFillChunks) {
+  std::string body = "#0 0! #1 1a #2";
+  for (int i = 0; i < 10000; ++i) body += " 1! 0!";
+  EXPECT_EQ(Body(body, Event("t.a", kHigh)), Sums(10000, 1));
+}
+
+TEST(TraceReaderTest, GzipReadsAsThePlainFile) {
+  const std::string trace = absl::StrCat(kHeader, "#0 0! #1 1a #2 1!");
+  EXPECT_EQ(*Contributions(Gzipped(trace), Event("t.a", kHigh)), (Sums{1}));
+  const std::string packed = Gzipped(trace);
+  EXPECT_EQ(Contributions(packed.substr(0, packed.size() - 9), Event("t.a", kHigh)).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(TraceReaderTest, MalformedBodiesAreRefusedWithTheirLine) {
+  const struct {
+    std::string body;  // from line 9 on
+    std::string error;
+  } kRows[] = {
+      // Times.
+      {"#", ":9: expected a time after '#', not ''"},
+      {"#x", ":9: expected a time after '#', not 'x'"},
+      {"#-1", ":9: expected a time after '#', not '-1'"},
+      {"#18446744073709551616", ":9: expected a time after '#', not '18446744073709551616'"},
+      {"#5\n#4", ":10: time goes backwards, from 5 to 4"},
+      // Scalars.
+      {"#0\n1", ":10: malformed change '1'"},
+      {"#0\n2!", ":10: malformed change '2!'"},
+      {"#0\nhello", ":10: malformed change 'hello'"},
+      {"#0\n1?", ":10: unknown identifier code '?'"},
+      {std::string("#0\n1\xff", 5), ":10: unknown identifier code '\\xff'"},
+      // Vectors.
+      {"#0\nb #", ":10: malformed vector 'b'"},
+      {"#0\nb012 #", ":10: malformed vector 'b012'"},
+      {"#0\nb012 u", ":10: malformed vector 'b012'"},
+      {"#0 b1 ?", ":9: unknown identifier code '?'"},
+      {"#0\nb1\n", ":11: the file ends in the middle of a change"},
+      {"#0\nb01 a", ":10: a value of 2 digits for 'a', which has 1 bits"},
+      {"#0\nb11 !", ":10: a value of 2 digits for '!', which has 1 bits"},
+      // Reals and strings.
+      {"#0 r1.0", ":9: the file ends in the middle of a change"},
+      {"#0 r1.0 ?", ":9: unknown identifier code '?'"},
+      {"#0 r1.0 a", ":9: a real or string value for 'a'"},
+      // Keywords.
+      {"#0\n$var", ":10: unexpected '$var'"},
+      {"#0\n$comment 1!", ":10: the file ends within a $comment"},
+      // A word without end.
+      {"#0\n" + std::string((1 << 20) + 1, '1'), ":10: a word of more than 1048576 bytes; is this a VCD file?"},
+  };
+  for (const auto& row : kRows) {
+    const absl::Status status = Contributions(kHeader + row.body, Event("t.a", kHigh)).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << row.body.substr(0, 40);
+    const std::string message(status.message());
+    EXPECT_EQ(message.substr(std::min(message.size(), message.find(".vcd:") + 4)), row.error);
+  }
+  EXPECT_TRUE(Contributions(absl::StrCat(kHeader, "#18446744073709551615 b1 a"), Event("t.a", kHigh)).ok())
+      << "the other side of each bound";
+}
+
+TEST(TraceReaderTest, AnErrorStays) {
+  auto reader = Open(absl::StrCat(kHeader, "#0 0! #1 1! #2 what #3 0! #4 1!"), MapText(Event("t.a", kHigh)));
+  ASSERT_TRUE(reader.ok());
+  const absl::Status first = (*reader)->Next().status();
+  EXPECT_FALSE(first.ok());
+  EXPECT_EQ((*reader)->Next().status(), first);
+}
+
+TEST(TraceReaderTest, EveryPrefixOfATraceIsReadOrRefused) {
+  const std::string trace = absl::StrCat(kHeader, "#0 $dumpvars 0! 1a b101 # $end\n#5 1!\n#10 0! r1.5 r\n#15 1!\n");
+  for (size_t size = 0; size < trace.size(); ++size) {
+    const auto result = Contributions(trace.substr(0, size), Event("t.a", kHigh));
+    EXPECT_TRUE(result.ok() || absl::IsInvalidArgument(result.status())) << result.status();
+  }
+}
+
+TEST(TraceReaderTest, EventsThatTheTraceCannotFeedAreRefusedAtTheirLine) {
+  const std::string high = Event("t.a", kHigh);
+  const struct {
+    std::string map;
+    std::string error;
+  } kRows[] = {
+      // Unknown signals, with the nearest.
+      {MapText(Event("t.vv", kHigh)), "S.json:3: the trace has no signal 't.vv' (did you mean 't.v'?)"},
+      {MapText(high + ",\n" + Event("nowhere.near.it", kHigh)), "S.json:4: the trace has no signal 'nowhere.near.it'"},
+      {"{\"clock\": \"t.clkk\", \"events\": [" + high + "]}",
+       "S.json:1: the trace has no signal 't.clkk' (did you mean 't.clk'?)"},
+      // A clock of many bits, a signal of none.
+      {"{\"clock\": \"t.v\", \"events\": [" + high + "]}", "S.json:1: clock 't.v' has 8 bits, not one"},
+      {MapText(Event("t.r", kHigh)), "S.json:3: signal 't.r' is a real, which has no bits"},
+      // Bits and widths, both sides.
+      {MapText(Event("t.v", R"("op": "high", "bit": 7)")), ""},
+      {MapText(Event("t.v", R"("op": "high", "bit": 8)")), "S.json:3: signal 't.v' has no bit 8: it is [7:0]"},
+      {MapText(Event("t.a", R"("op": "high", "bit": 1)")), "S.json:3: signal 't.a' has no bit 1: it is [0:0]"},
+      {MapText(Event("t.v", R"("op": "value")")), ""},
+      {MapText(Event("t.wide", R"("op": "value")")),
+       "S.json:3: op value takes signals of up to 32 bits, 't.wide' has 40"},
+      {MapText(Event("t.wide", R"("op": "popcount")")), ""},
+      {MapText(Event("t.wider", R"("op": "popcount")")),
+       "S.json:3: op popcount takes signals of up to 1024 bits, 't.wider' has 2000"},
+      {MapText(Event("t.wider", R"("op": "popcount", "bit": 1999)")), ""},
+      {MapText(Event("t.wider", R"("op": "equals", "value": 1)")), ""},
+  };
+  for (const auto& row : kRows) EXPECT_EQ(Open(kHeader, row.map).status().message(), row.error) << row.map;
+}
+
+TEST(TraceReaderTest, WiresAreBounded) {
+  const std::string popcount = Event("t.w", R"("op": "popcount")");
+  std::string events = popcount;
+  for (int i = 1; i < 64; ++i) events += ",\n" + popcount;
+  const std::string header =
+      "$scope module t $end $var wire 1 ! clk $end $var wire 1024 w w $end $upscope $end $enddefinitions $end\n";
+  EXPECT_TRUE(Open(header, MapText(events)).ok());
+  EXPECT_EQ(Open(header, MapText(events + ",\n" + Event("t.clk", kHigh))).status().message(),
+            "S.json:67: with this event there are more than 65536 bits to count in all");
+}
+
+TEST(TraceReaderTest, MissingFileIsNamed) {
+  const auto map = SignalMap::Parse(MapText(Event("t.a", kHigh)), "S.json");
+  EXPECT_EQ(TraceReader::Open("/nonexistent.vcd", *map).status().code(), absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace sideband::sim

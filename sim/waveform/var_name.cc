@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/waveform/var_name.h"
+
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+
+namespace sideband::sim {
+namespace {
+
+// Indexes beyond this are taken for part of the name; the bound keeps differences from overflowing.
+constexpr int64_t kIndexMax = int64_t{1} << 40;
+
+bool ParseIndex(absl::string_view text, int64_t* index) {
+  return absl::SimpleAtoi(text, index) && *index <= kIndexMax && *index >= -kIndexMax;
+}
+
+// Takes "[l:r]" off the end of the text.
+std::optional<BitRange> ConsumeRange(absl::string_view* text) {
+  absl::string_view rest = *text;
+  if (!absl::ConsumeSuffix(&rest, "]")) return std::nullopt;
+  const size_t open = rest.rfind('[');
+  if (open == absl::string_view::npos) return std::nullopt;
+  const absl::string_view inside = rest.substr(open + 1);
+  const size_t colon = inside.find(':');
+  BitRange range;
+  if (colon == absl::string_view::npos || !ParseIndex(inside.substr(0, colon), &range.left) ||
+      !ParseIndex(inside.substr(colon + 1), &range.right)) {
+    return std::nullopt;
+  }
+  *text = rest.substr(0, open);
+  return range;
+}
+
+}  // namespace
+
+uint64_t BitRange::size() const { return static_cast<uint64_t>(left > right ? left - right : right - left) + 1; }
+
+VarName ParseVarName(std::span<const std::string> words) {
+  const bool escaped = words[0].front() == '\\';
+  const std::string joined = absl::StrJoin(words, "");
+  // Brackets joined to an escaped name belong to it.
+  const size_t fixed = escaped ? words[0].size() : 1;
+  absl::string_view rest = absl::string_view(joined).substr(fixed);
+  VarName result;
+  result.range = ConsumeRange(&rest);
+  while (ConsumeRange(&rest)) result.range.reset();
+  result.name = joined.substr(0, fixed + rest.size());
+  return result;
+}
+
+}  // namespace sideband::sim

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/waveform/vcd_header.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "sim/waveform/test_files.h"
+
+namespace sideband::sim {
+namespace {
+
+absl::StatusOr<VcdHeader> Read(const std::string& text, absl::flat_hash_set<std::string> wanted) {
+  auto lexer = VcdLexer::Open(WriteTestFile(text));
+  if (!lexer.ok()) return lexer.status();
+  return ReadVcdHeader(**lexer, std::move(wanted));
+}
+
+// The message behind "FILE", so from ":LINE" on.
+std::string ErrorOf(const std::string& text) {
+  const auto header = Read(text, {"t.s", "s", "t.u"});
+  if (header.ok()) return "";
+  const std::string message(header.status().message());
+  return message.substr(message.find(".vcd:") + 4);
+}
+
+constexpr char kEnd[] = "$enddefinitions $end\n";
+
+TEST(VcdHeaderTest, NamesAreScopesJoinedByDots) {
+  const auto header = Read(
+      "$date today $end $timescale 1ns $end\n"
+      "$scope module TOP $end $var wire 1 ! clk $end\n"
+      "$scope module cores[0] $end $var reg 8 \" lsu[0] [7:0] $end $upscope $end\n"
+      "$upscope $end\n"
+      "$scope module TOP $end $var wire 4 # late $end $upscope $end\n"  // the scope again
+      "$scope begin $end $var wire 1 $ bare $end $upscope $end\n"       // a scope without a name
+      "$enddefinitions $end",
+      {"TOP.clk", "TOP.cores[0].lsu[0]", "TOP.late", "bare", "TOP.nothing"});
+  ASSERT_TRUE(header.ok()) << header.status();
+  EXPECT_EQ(header->vars.size(), 4u);
+  EXPECT_EQ(header->Find("TOP.cores[0].lsu[0]")->width, 8u);
+  EXPECT_EQ(header->Find("TOP.late")->width, 4u);
+  EXPECT_NE(header->Find("bare"), nullptr);
+  EXPECT_EQ(header->Find("TOP.nothing"), nullptr);
+  EXPECT_EQ(header->names.size(), 4u);
+}
+
+TEST(VcdHeaderTest, AliasesShareASlot) {
+  const auto header =
+      Read(absl::StrCat("$var wire 8 ! other $end $var wire 8 ! s [7:0] $end $var wire 8 ! u [0:7] $end",
+                        " $var wire 1 \" unused $end ", kEnd),
+           {"s", "u"});
+  ASSERT_TRUE(header.ok()) << header.status();
+  EXPECT_EQ(header->Find("s")->slot, header->Find("u")->slot);
+  EXPECT_EQ(header->slot_widths, std::vector<uint32_t>{8});
+  EXPECT_EQ(header->codes.Find("!"), header->Find("s")->slot);
+  EXPECT_EQ(header->codes.Find("\""), VcdHeader::kIgnored);
+  EXPECT_EQ(header->codes.Find("#"), CodeTable::kNone);
+}
+
+TEST(VcdHeaderTest, BitsAreIndexedByTheDeclaredRange) {
+  const struct {
+    std::string declaration;
+    uint32_t index;
+    std::optional<uint32_t> position;
+  } kRows[] = {
+      {"8 ! s", 0, 0},         {"8 ! s", 7, 7},         {"8 ! s", 8, std::nullopt},        // no range
+      {"8 ! s [7:0]", 0, 0},   {"8 ! s [7:0]", 7, 7},   {"8 ! s [7:0]", 8, std::nullopt},  // descending
+      {"8 ! s [0:7]", 0, 7},   {"8 ! s [0:7]", 7, 0},   {"8 ! s [0:7]", 8, std::nullopt},  // ascending
+      {"8 ! s [15:8]", 8, 0},  {"8 ! s [15:8]", 15, 7}, {"8 ! s [15:8]", 7, std::nullopt},
+      {"8 ! s [8:15]", 15, 0}, {"8 ! s [8:15]", 8, 7},  {"8 ! s [8:15]", 16, std::nullopt},
+      {"8 ! s [3:0]", 7, 7},  // a range that does not fit the width is none
+  };
+  for (const auto& row : kRows) {
+    const auto header = Read(absl::StrCat("$var wire ", row.declaration, " $end ", kEnd), {"s"});
+    ASSERT_TRUE(header.ok()) << header.status();
+    EXPECT_EQ(header->Find("s")->BitPosition(row.index), row.position) << row.declaration << " " << row.index;
+  }
+}
+
+TEST(VcdHeaderTest, RealsAndStringsHaveNoBits) {
+  const auto header = Read(absl::StrCat("$var real 64 ! r $end $var string 0 \" s $end $var integer 32 # i $end", kEnd),
+                           {"r", "s", "i"});
+  // "$end$enddefinitions" is one word: the section does not end there.
+  EXPECT_FALSE(header.ok());
+  const auto spaced = Read(
+      absl::StrCat("$var real 64 ! r $end $var string 0 \" s $end $var integer 32 # i $end ", kEnd), {"r", "s", "i"});
+  ASSERT_TRUE(spaced.ok()) << spaced.status();
+  EXPECT_FALSE(spaced->Find("r")->HasBits());
+  EXPECT_FALSE(spaced->Find("s")->HasBits());
+  EXPECT_TRUE(spaced->Find("i")->HasBits());
+}
+
+TEST(VcdHeaderTest, EveryErrorHasItsLine) {
+  const struct {
+    std::string text;
+    std::string error;
+  } kRows[] = {
+      // Not a VCD file at all.
+      {"", ":1: not a VCD file: it is empty"},
+      {"\nELF $end", ":2: not a VCD file: it does not start with a $keyword"},
+      // Cut off at several places.
+      {"$date\n", ":2: the file ends before $enddefinitions $end"},
+      {"$scope module t $end\n$var wire 1 !", ":2: the file ends before $enddefinitions $end"},
+      {"$scope module t $end", ":1: the file ends before $enddefinitions $end"},
+      {"$enddefinitions", ":1: the file ends before $enddefinitions $end"},
+      // Words where none belong, before the end of definitions.
+      {"$date x $end #0", ":1: expected a $keyword before $enddefinitions, not '#0'"},
+      {"$end", ":1: expected a $keyword before $enddefinitions, not '$end'"},
+      // Declarations that lack something.
+      {"$scope $end", ":1: $scope needs a type and a name"},
+      {"$upscope $end", ":1: $upscope without a $scope"},
+      {"$var wire 1 ! $end", ":1: $var needs a type, a width, an identifier code and a name"},
+      {"$var wire one ! s $end", ":1: expected a width in bits, not 'one'"},
+      {"$var wire 1 \x80 s $end", ":1: '\\x80' is not an identifier code"},
+      // A wanted signal that cannot be used.
+      {"$var wire 0 ! s $end", ":1: signal 's' has 0 bits; from 1 to 1048576 can be used"},
+      {"$var wire 1048577 ! s $end", ":1: signal 's' has 1048577 bits; from 1 to 1048576 can be used"},
+      {"$var wire 1 ! s $end\n$var wire 1 \" s $end", ":2: signal 's' is declared twice, under different codes"},
+      {"$scope module t $end $var wire 1 ! s $end $var wire 2 ! u $end",
+       ":1: signal 't.u' has 2 bits, but its code '!' was declared with 1"},
+  };
+  for (const auto& row : kRows) EXPECT_EQ(ErrorOf(row.text), row.error) << row.text;
+  EXPECT_EQ(ErrorOf(absl::StrCat("$var wire 1048576 ! s $end $var wire 1048576 ! s $end ", kEnd)), "")
+      << "the widest, declared twice under one code";
+}
+
+TEST(VcdHeaderTest, SectionsAndScopesAreBounded) {
+  std::string words = "$var";
+  for (int i = 0; i < 65; ++i) words += " w";
+  EXPECT_EQ(ErrorOf(words + " $end"), ":1: $end is missing");
+  std::string scopes;
+  for (int i = 0; i < 70000; ++i) scopes += "$scope module a $end ";
+  EXPECT_EQ(ErrorOf(scopes), ":1: scopes are nested too deep");
+}
+
+}  // namespace
+}  // namespace sideband::sim

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/waveform/vcd_lexer.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/text.h"
+
+namespace sideband::sim {
+namespace {
+
+constexpr size_t kBufferBytes = size_t{1} << 16;
+
+constexpr std::array<bool, 256> kIsSpace = [] {
+  std::array<bool, 256> table{};
+  for (const unsigned char c : {' ', '\t', '\n', '\v', '\f', '\r'}) table[c] = true;
+  return table;
+}();
+
+bool IsSpace(char c) { return kIsSpace[static_cast<unsigned char>(c)]; }
+
+}  // namespace
+
+std::string Excerpt(absl::string_view bytes) {
+  constexpr size_t kShown = 40;
+  return absl::StrCat("'", absl::CHexEscape(bytes.substr(0, kShown)), bytes.size() > kShown ? "…'" : "'");
+}
+
+absl::StatusOr<std::unique_ptr<VcdLexer>> VcdLexer::Open(const std::string& path) {
+  SIDEBAND_ASSIGN_OR_RETURN(GzFile file, GzFile::Open(path));
+  return std::unique_ptr<VcdLexer>(new VcdLexer(std::move(file), path));
+}
+
+VcdLexer::VcdLexer(GzFile file, std::string path)
+    : file_(std::move(file)), path_(std::move(path)), buffer_(kBufferBytes + 1, ' ') {}
+
+absl::Status VcdLexer::Error(absl::string_view what) const { return LineError(path_, line_, what); }
+
+bool VcdLexer::Next() {
+  if (!FindToken()) return false;
+  token_begin_ = position_;
+  for (;;) {
+    while (!IsSpace(buffer_[position_])) ++position_;
+    // Stopped by the sentinel: the token may go on behind it, or it is the file's last.
+    if (position_ < end_ || !Refill(&token_begin_)) return status_.ok();
+  }
+}
+
+bool VcdLexer::FindToken() {
+  for (;;) {
+    for (; position_ < end_ && IsSpace(buffer_[position_]); ++position_) line_ += buffer_[position_] == '\n' ? 1 : 0;
+    if (position_ < end_) return true;
+    token_begin_ = position_;
+    if (!Refill(&token_begin_)) return false;
+  }
+}
+
+bool VcdLexer::Refill(size_t* keep) {
+  if (at_end_ || !status_.ok()) return false;
+  std::memmove(buffer_.data(), buffer_.data() + *keep, end_ - *keep);
+  position_ -= *keep;
+  end_ -= *keep;
+  *keep = 0;
+  EnsureRoom();
+  if (!status_.ok()) return false;
+  const std::span<char> room(buffer_.data() + end_, buffer_.size() - 1 - end_);
+  const absl::StatusOr<size_t> size = file_.Read(room);
+  status_ = AtLine(size.status(), path_, line_);
+  if (!status_.ok()) return false;
+  at_end_ = *size < room.size();
+  end_ += *size;
+  buffer_[end_] = ' ';
+  return *size > 0;
+}
+
+void VcdLexer::EnsureRoom() {
+  if (end_ + 1 < buffer_.size()) return;
+  // The whole buffer is one token.
+  if (end_ > kVcdTokenBytesMax) {
+    status_ = Error(absl::StrCat("a word of more than ", kVcdTokenBytesMax, " bytes; is this a VCD file?"));
+    return;
+  }
+  buffer_.resize(std::min(2 * end_, kVcdTokenBytesMax + 1) + 1, ' ');
+}
+
+}  // namespace sideband::sim

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/waveform/vcd_lexer.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "sim/waveform/test_files.h"
+
+namespace sideband::sim {
+namespace {
+
+using Tokens = std::vector<std::pair<std::string, size_t>>;  // with their lines
+
+absl::StatusOr<Tokens> Read(const std::string& content) {
+  auto lexer = VcdLexer::Open(WriteTestFile(content));
+  if (!lexer.ok()) return lexer.status();
+  Tokens tokens;
+  while ((*lexer)->Next()) tokens.emplace_back(std::string((*lexer)->token()), (*lexer)->line());
+  if (!(*lexer)->status().ok()) return (*lexer)->status();
+  return tokens;
+}
+
+TEST(VcdLexerTest, SplitsAtWhiteSpaceAndCountsLines) {
+  const Tokens expected = {{"a", 1}, {"bc", 2}, {"d", 4}};
+  EXPECT_EQ(*Read("a\nbc\r\n\t\v\f\n d"), expected);
+  EXPECT_EQ(*Read("  a\nbc\n\nd\n\n"), expected);
+}
+
+TEST(VcdLexerTest, EmptyFileHasNoToken) {
+  EXPECT_TRUE(Read("")->empty());
+  EXPECT_TRUE(Read(" \n\n")->empty());
+}
+
+TEST(VcdLexerTest, TokensAcrossEveryPlaceOfTheBufferAreWhole) {
+  // 64 KiB is the buffer; a token of 7 bytes starts at each place around its end.
+  for (size_t before = 65536 - 10; before <= 65536 + 2; ++before) {
+    const auto tokens = Read(std::string(before - 1, 'x') + " abcdefg\nh");
+    ASSERT_TRUE(tokens.ok()) << tokens.status();
+    EXPECT_EQ((*tokens)[1].first, "abcdefg") << before;
+    EXPECT_EQ((*tokens)[2], (std::pair<std::string, size_t>("h", 2)));
+  }
+}
+
+TEST(VcdLexerTest, LongestTokenIsOneMebibyte) {
+  const std::string longest(kVcdTokenBytesMax, 'x');
+  EXPECT_EQ(Read("a " + longest)->at(1).first.size(), longest.size());
+  EXPECT_EQ(Read("a " + longest + " b")->size(), 3u);
+  const absl::Status status = Read("a\n" + longest + "x").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find(".vcd:2: a word of more than 1048576 bytes"), absl::string_view::npos) << status;
+}
+
+TEST(VcdLexerTest, UnpacksGzip) {
+  std::string content;
+  for (int i = 0; i < 100000; ++i) content += std::to_string(i) + "\n";
+  const auto tokens = Read(Gzipped(content));
+  ASSERT_TRUE(tokens.ok()) << tokens.status();
+  ASSERT_EQ(tokens->size(), 100000u);
+  EXPECT_EQ(tokens->back(), (std::pair<std::string, size_t>("99999", 100000)));
+}
+
+TEST(VcdLexerTest, RefusesGzipThatIsCutOffOrDamaged) {
+  const std::string packed = Gzipped(std::string(1000, 'a') + " b\nc");
+  for (size_t size = 10; size < packed.size(); ++size) {
+    const absl::Status status = Read(packed.substr(0, size)).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << size << " of " << packed.size();
+  }
+  std::string damaged = packed;
+  damaged[damaged.size() - 6] ^= 1;  // within the checksum
+  EXPECT_EQ(Read(damaged).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(VcdLexerTest, FilesThatCannotBeReadAreNamed) {
+  const absl::Status missing = VcdLexer::Open("/nonexistent.vcd").status();
+  EXPECT_EQ(missing.code(), absl::StatusCode::kNotFound);
+  EXPECT_NE(missing.message().find("/nonexistent.vcd"), absl::string_view::npos);
+  auto directory = VcdLexer::Open(testing::TempDir());
+  ASSERT_TRUE(directory.ok());
+  EXPECT_FALSE((*directory)->Next());
+  EXPECT_FALSE((*directory)->status().ok());
+}
+
+TEST(VcdLexerTest, ExcerptIsShortAndPrintable) {
+  EXPECT_EQ(Excerpt("a\n"), "'a\\n'");
+  EXPECT_EQ(Excerpt(std::string(40, 'a')), "'" + std::string(40, 'a') + "'");
+  EXPECT_EQ(Excerpt(std::string(41, 'a')), "'" + std::string(40, 'a') + "…'");
+}
+
+}  // namespace
+}  // namespace sideband::sim

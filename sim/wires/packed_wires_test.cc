@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/wires/packed_wires.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+namespace sideband::sim {
+namespace {
+
+uint64_t Count(const PackedWires& window, WireId wire, CycleRange range) {
+  uint64_t sum = 0;
+  window.AddCounts(range, std::span(&wire, 1), std::span(&sum, 1));
+  return sum;
+}
+
+TEST(PackedWiresTest, CountsRunsAtTheEdgesOfWords) {
+  const struct {
+    CycleRange run;
+    CycleRange range;
+    uint64_t count;
+  } kRows[] = {
+      {{0, 0}, {0, 256}, 0},       // an empty run
+      {{0, 1}, {0, 256}, 1},       // the first bit
+      {{255, 256}, {0, 256}, 1},   // the last bit
+      {{0, 256}, {0, 256}, 256},   // everything
+      {{63, 65}, {0, 256}, 2},     // across a word's edge
+      {{64, 128}, {64, 128}, 64},  // exactly a word
+      {{64, 128}, {63, 129}, 64},  // asked for one more on each side
+      {{64, 128}, {65, 127}, 62},  // and one less
+      {{0, 256}, {100, 100}, 0},   // nothing asked
+      {{0, 256}, {10, 20}, 10},    // within one word
+      {{0, 256}, {0, 192}, 192},   // up to a word's edge
+  };
+  for (const auto& row : kRows) {
+    PackedWires window(2, 256);
+    window.Reset(0);
+    window.ExtendTo(256);
+    window.SetRun(1, row.run);
+    EXPECT_EQ(Count(window, 1, row.range), row.count) << row.run.begin << "-" << row.run.end;
+    EXPECT_EQ(Count(window, 0, {0, 256}), 0u) << "the other wire";
+  }
+}
+
+TEST(PackedWiresTest, CyclesOutsideTheWindowCountAsZero) {
+  PackedWires window(1, 128);
+  window.Reset(1000);
+  window.SetRun(0, {1000, 1100});
+  window.ExtendTo(1050);
+  EXPECT_EQ(Count(window, 0, {0, 2000}), 50u);
+  EXPECT_EQ(Count(window, 0, {0, 1000}), 0u);
+  EXPECT_EQ(Count(window, 0, {0, 1001}), 1u);
+  EXPECT_EQ(Count(window, 0, {1049, 2000}), 1u);
+  EXPECT_EQ(Count(window, 0, {1050, 2000}), 0u);
+  window.ExtendTo(1060);
+  EXPECT_EQ(Count(window, 0, {0, 2000}), 60u) << "set before the window reached it";
+}
+
+TEST(PackedWiresTest, ResetClears) {
+  PackedWires window(1, 64);
+  window.Set(0, 5);
+  window.Reset(64);
+  window.ExtendTo(128);
+  EXPECT_EQ(Count(window, 0, {64, 128}), 0u);
+  EXPECT_EQ(window.range(), (CycleRange{64, 128}));
+}
+
+TEST(PackedWiresTest, CapacityIsRoundedUp) {
+  EXPECT_EQ(PackedWires(1, 0).capacity(), 0u);
+  EXPECT_EQ(PackedWires(1, 1).capacity(), 64u);
+  EXPECT_EQ(PackedWires(1, 64).capacity(), 64u);
+  EXPECT_EQ(PackedWires(1, 65).capacity(), 128u);
+}
+
+TEST(PackedWiresTest, CountsEqualBitByBit) {
+  std::mt19937_64 random(1);
+  PackedWires window(1, 512);
+  window.Reset(77);
+  window.ExtendTo(77 + 512);
+  for (int i = 0; i < 10; ++i) {
+    const uint64_t begin = 77 + random() % 512;
+    window.SetRun(0, {begin, begin + random() % (77 + 512 - begin + 1)});
+    window.Set(0, 77 + random() % 512);
+  }
+  for (int i = 0; i < 2000; ++i) {
+    const uint64_t begin = 77 + random() % 512;
+    const uint64_t end = begin + random() % (77 + 512 - begin + 1);
+    uint64_t naive = 0;
+    for (uint64_t cycle = begin; cycle < end; ++cycle) naive += window.Bit(0, cycle) ? 1 : 0;
+    ASSERT_EQ(Count(window, 0, {begin, end}), naive) << begin << " " << end;
+  }
+}
+
+}  // namespace
+}  // namespace sideband::sim

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/workload/synthetic_slice.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "sim/workload/steady_workload.h"
+
+namespace sideband::sim {
+namespace {
+
+Workload Make(uint64_t seed, size_t wires = 2) {
+  return *Workload::Create({{{PhaseKind::kGemm, 100}, {PhaseKind::kIdle, 7}, {PhaseKind::kCopy, 50}},
+                            seed,
+                            std::vector<std::string>(wires, "sm_active_cycles")});
+}
+
+uint64_t Count(const WireSource& source, CycleRange range) {
+  const WireId wire = 1;
+  uint64_t sum = 0;
+  source.AddCounts(range, std::span(&wire, 1), std::span(&sum, 1));
+  return sum;
+}
+
+class SyntheticSliceTest : public testing::Test {
+ protected:
+  SyntheticSliceTest() {
+    EXPECT_TRUE(slice_.Add("vm1", "a", Make(1)).ok());
+    EXPECT_TRUE(slice_.Add("vm2", "b", Make(2)).ok());
+  }
+
+  SyntheticSlice slice_;
+};
+
+TEST_F(SyntheticSliceTest, NobodyResidentCountsNothing) {
+  EXPECT_EQ(Count(slice_, {0, 1000}), 0u);
+  slice_.SwitchIn("vm1", "a", 1000);
+  slice_.SwitchOut(2000);
+  EXPECT_EQ(Count(slice_, {2000, 3000}), 0u);
+}
+
+TEST_F(SyntheticSliceTest, WorkloadAdvancesOnlyWhileResident) {
+  const Workload a = Make(1);
+  slice_.SwitchIn("vm1", "a", 1000);
+  EXPECT_EQ(Count(slice_, {1000, 1060}), a.CumulativeCount(1, 60));
+  EXPECT_EQ(Count(slice_, {0, 1060}), a.CumulativeCount(1, 60)) << "cycles before the residency count as 0";
+  slice_.SwitchOut(1060);
+  EXPECT_EQ(slice_.own_cycles("vm1", "a"), 60u);
+  slice_.SwitchIn("vm2", "b", 1070);
+  EXPECT_EQ(Count(slice_, {1070, 1100}), Make(2).CumulativeCount(1, 30));
+  slice_.SwitchIn("vm1", "a", 1100);  // b is switched out with it
+  EXPECT_EQ(slice_.own_cycles("vm2", "b"), 30u);
+  EXPECT_EQ(Count(slice_, {1100, 1200}), a.CumulativeCount(1, 160) - a.CumulativeCount(1, 60));
+}
+
+TEST_F(SyntheticSliceTest, CountsDoNotDependOnTheSchedule) {
+  std::mt19937_64 random(3);
+  uint64_t cycle = 0;
+  uint64_t own = 0;
+  uint64_t total = 0;
+  for (int i = 0; i < 200; ++i) {
+    cycle += random() % 40;
+    slice_.SwitchIn("vm1", "a", cycle);
+    for (int part = 0; part < 3; ++part) {
+      const uint64_t size = random() % 50;
+      total += Count(slice_, {cycle, cycle + size});
+      cycle += size;
+      own += size;
+    }
+    slice_.SwitchOut(cycle);
+  }
+  EXPECT_EQ(slice_.own_cycles("vm1", "a"), own);
+  EXPECT_EQ(total, Make(1).CumulativeCount(1, own));
+}
+
+TEST_F(SyntheticSliceTest, UnknownContextLeavesTheWiresAtZero) {
+  slice_.SwitchIn("vm1", "a", 0);
+  slice_.SwitchIn("vm1", "", 10);
+  EXPECT_EQ(Count(slice_, {10, 1000}), 0u);
+  EXPECT_EQ(slice_.own_cycles("vm1", "a"), 10u);
+  EXPECT_EQ(slice_.own_cycles("vm1", ""), 0u);
+}
+
+TEST_F(SyntheticSliceTest, TimeThatGoesBackwardsAddsNothing) {
+  slice_.SwitchIn("vm1", "a", 100);
+  EXPECT_EQ(Count(slice_, {0, 100}), 0u);
+  slice_.SwitchOut(50);
+  EXPECT_EQ(slice_.own_cycles("vm1", "a"), 0u);
+  slice_.SwitchOut(60);
+}
+
+TEST_F(SyntheticSliceTest, AddIsChecked) {
+  EXPECT_EQ(slice_.Add("vm1", "a", Make(3)).code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_TRUE(slice_.Add("vm1", "b", Make(3)).ok());
+  const absl::Status wires = slice_.Add("vm1", "c", Make(3, 3));
+  EXPECT_EQ(wires.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(wires.message(), "the workload of vm1/c has 3 wires, the others have 2");
+}
+
+TEST(SteadyWorkloadTest, IgnoresSwitches) {
+  SteadyWorkload steady(Make(4));
+  EXPECT_EQ(Count(steady, {10, 500}), Make(4).CumulativeCount(1, 500) - Make(4).CumulativeCount(1, 10));
+  steady.SwitchIn("vm1", "a", 100);
+  steady.SwitchOut(200);
+  EXPECT_EQ(Count(steady, {0, 300}), Make(4).CumulativeCount(1, 300));
+}
+
+}  // namespace
+}  // namespace sideband::sim

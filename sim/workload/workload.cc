@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/workload/workload.h"
+
+#include <algorithm>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::sim {
+namespace {
+
+constexpr uint64_t kMillion = 1'000'000;
+constexpr uint64_t kVariation = kMillion / 10;
+
+// SplitMix64's output function: independent-looking numbers from consecutive ones.
+uint64_t Mix(uint64_t value) {
+  value += 0x9e3779b97f4a7c15;
+  value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
+  value = (value ^ value >> 27) * 0x94d049bb133111eb;
+  return value ^ value >> 31;
+}
+
+// Between 90 % and 110 % of `rate`, and at most every cycle. The product is below 2^53.
+uint64_t Vary(uint64_t rate, uint64_t random) {
+  const uint64_t factor = kMillion - kVariation + random % (2 * kVariation + 1);
+  return std::min(kRateOne, rate * factor / kMillion);
+}
+
+// floor(cycles × rate + offset), in 128 bits: cycles up to 2^62 times a rate up to 2^32.
+uint64_t Ones(uint64_t cycles, uint64_t rate, uint32_t offset) {
+  return static_cast<uint64_t>((static_cast<unsigned __int128>(cycles) * rate + offset) >> 32);
+}
+
+absl::Status Check(const Workload::Options& options) {
+  if (options.phases.empty()) return absl::InvalidArgumentError("a workload needs a phase");
+  if (options.wire_events.size() > Workload::kTableMax / options.phases.size()) {
+    return absl::InvalidArgumentError(absl::StrCat(options.phases.size(), " phases x ", options.wire_events.size(),
+                                                   " wires are more than ", Workload::kTableMax));
+  }
+  uint64_t turn = 0;
+  for (const PhaseSpec& phase : options.phases) {
+    if (phase.cycles == 0) return absl::InvalidArgumentError("a phase needs a cycle at least");
+    if (phase.cycles > Workload::kTurnCyclesMax - turn) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the phases have more than ", Workload::kTurnCyclesMax, " cycles together"));
+    }
+    turn += phase.cycles;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Workload> Workload::Create(const Options& options) {
+  SIDEBAND_RETURN_IF_ERROR(Check(options));
+  Workload workload;
+  workload.wire_count_ = static_cast<uint32_t>(options.wire_events.size());
+  workload.turn_counts_.resize(workload.wire_count_);
+  workload.patterns_.reserve(options.phases.size() * options.wire_events.size());
+  for (const PhaseSpec& phase : options.phases) workload.AppendPhase(phase, options);
+  return workload;
+}
+
+void Workload::AppendPhase(const PhaseSpec& phase, const Options& options) {
+  const uint64_t phase_seed = Mix(Mix(options.seed) + phase_begins_.size());
+  for (WireId wire = 0; wire < wire_count_; ++wire) {
+    const uint64_t random = Mix(phase_seed + wire);
+    const uint64_t rate = Vary(BaseRate(phase.kind, options.wire_events[wire]), random >> 32);
+    const auto offset = static_cast<uint32_t>(random);
+    patterns_.push_back({rate, offset, turn_counts_[wire]});
+    turn_counts_[wire] += Ones(phase.cycles, rate, offset);
+  }
+  phase_begins_.push_back(phase_begins_.back() + phase.cycles);
+}
+
+Workload::Position Workload::Locate(uint64_t cycle) const {
+  const uint64_t turns = cycle / turn_cycles();
+  const uint64_t in_turn = cycle - turns * turn_cycles();
+  const auto next = std::upper_bound(phase_begins_.begin(), phase_begins_.end(), in_turn);
+  const auto phase = static_cast<size_t>(next - phase_begins_.begin()) - 1;
+  return {turns, phase, in_turn - phase_begins_[phase]};
+}
+
+uint64_t Workload::CountBefore(WireId wire, const Position& position) const {
+  const Pattern& found = pattern(wire, position.phase);
+  return position.turns * turn_counts_[wire] + found.before + Ones(position.cycle, found.rate, found.offset);
+}
+
+bool Workload::Bit(WireId wire, uint64_t cycle) const {
+  const Position position = Locate(cycle);
+  const Pattern& found = pattern(wire, position.phase);
+  // The fraction of n·r + o, whose products may wrap: it is their low 32 bits. One more r carries into the next whole
+  // number or does not.
+  const uint64_t fraction = (position.cycle * found.rate + found.offset) & (kRateOne - 1);
+  return fraction + found.rate >= kRateOne;
+}
+
+void Workload::AddCounts(CycleRange own, std::span<const WireId> wires, std::span<uint64_t> sums) const {
+  const Position begin = Locate(own.begin);
+  const Position end = Locate(own.end);
+  for (size_t i = 0; i < wires.size(); ++i) sums[i] += CountBefore(wires[i], end) - CountBefore(wires[i], begin);
+}
+
+}  // namespace sideband::sim
