@@ -64,7 +64,7 @@ std::vector<DemoStep> ConfidentialSteps(const DemoVm& vm, const DemoPorts& ports
            .present = {"0"}},
           {.title = absl::StrCat("… but its guest, which holds the key, opens a sealed record"),
            .command = Sideband(vm.tenant, absl::StrCat("unseal --vm ", vm.name, " --key-file ", vm.name,
-                                                       ".key --count 1 | grep -E 'scope|vm|", event, "'")),
+                                                       ".key --count 1 | grep -E 'record|SLICE|", event, "'")),
            .present = {vm.name, event}}};
 }
 

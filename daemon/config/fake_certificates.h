@@ -7,12 +7,11 @@
 #ifndef SIDEBAND_DAEMON_CONFIG_FAKE_CERTIFICATES_H_
 #define SIDEBAND_DAEMON_CONFIG_FAKE_CERTIFICATES_H_
 
-#include <openssl/types.h>
-
 #include <memory>
 #include <string>
 
 #include "daemon/config/config.h"
+#include "proto/base/throwaway_ca.h"
 
 namespace sideband::daemon {
 
@@ -21,24 +20,20 @@ struct CertificateFiles {
   std::string key_file;
 };
 
-// Aborts where OpenSSL or the file system fails: there is no test without certificates. Not thread-safe.
+// A throw-away CA whose failures end the test program: there is no test without certificates. Not thread-safe.
 class FakeCa {
  public:
-  // The CA's own files are FOLDER/NAME.crt and FOLDER/NAME.key.
-  FakeCa(const std::string& name, std::string folder);
-  ~FakeCa();
+  // The CA's certificate is FOLDER/NAME.pem.
+  FakeCa(const std::string& name, const std::string& folder);
 
-  const std::string& ca_file() const { return files_.cert_file; }
-  // FOLDER/NAME.crt and FOLDER/NAME.key; `alternative_names` in OpenSSL's notation ("URI:…,DNS:…"), empty for none.
+  std::string ca_file() const { return ca_->ca_file(); }
+  // FOLDER/NAME.pem and FOLDER/NAME.key; `alternative_names` in OpenSSL's notation ("URI:…,DNS:…"), empty for none.
   CertificateFiles Issue(const std::string& name, const std::string& alternative_names) const;
   // A server for 127.0.0.1 and localhost, whose clients must be from this CA.
   TlsServerConfig Server() const;
 
  private:
-  const std::string folder_;
-  CertificateFiles files_;
-  EVP_PKEY* key_;
-  X509* certificate_;
+  const std::unique_ptr<ThrowawayCa> ca_;
 };
 
 }  // namespace sideband::daemon

@@ -35,9 +35,10 @@ StreamStep<SealedSubscription::Message> SealedSubscription::Next() {
   const auto caller = reader_->Identify(names_);
   if (!caller) return StreamEnd{NobodyError()};
   for (const VisibleDevice& device : reader_->Devices(*caller)) {
-    if (device.info->name != device_ || device.snapshot == nullptr) continue;
+    if (device.snapshot == nullptr || (!device_.empty() && device.info->name != device_)) continue;
     const mailbox::VmInfo* vm = FindSealed(*device.view, vm_);
-    if (vm == nullptr) break;
+    if (vm == nullptr) continue;
+    device_ = device.info->name;  // one stream is of one device
     const Bytes* record = FindRecord(*device.snapshot, vm->uuid);
     if (record == nullptr || device.snapshot->publication <= sent_) return StreamWait{};
     sent_ = device.snapshot->publication;

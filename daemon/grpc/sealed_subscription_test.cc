@@ -44,9 +44,14 @@ TEST_F(SealedSubscriptionTest, EverythingElseIsNotFound) {
   EXPECT_EQ(Describe(Open("tenant-a", "gpu0", "secret").Next()), "NOT_FOUND");
   EXPECT_EQ(Describe(Open("tenant-a", "gpu0", "vm0").Next()), "NOT_FOUND") << "not confidential";
   EXPECT_EQ(Describe(Open("tenant-c", "gpu1", "secret").Next()), "NOT_FOUND");
-  EXPECT_EQ(Describe(Open("tenant-c", "", "secret").Next()), "NOT_FOUND");
   EXPECT_EQ(Describe(Open("tenant-c", "gpu0", "").Next()), "NOT_FOUND");
   EXPECT_EQ(Describe(Open("stranger", "gpu0", "secret").Next()), "UNAUTHENTICATED");
+}
+
+TEST_F(SealedSubscriptionTest, WithoutADeviceTheVmIsLookedFor) {
+  const uint64_t first = world_.store.Newest(0)->publication;
+  EXPECT_EQ(Describe(Open("tenant-c", "", "secret").Next()), "sealed-" + std::to_string(first));
+  EXPECT_EQ(Describe(Open("tenant-a", "", "secret").Next()), "NOT_FOUND");
 }
 
 TEST_F(SealedSubscriptionTest, ARecordThatIsNotMadeYetIsWaitedFor) {

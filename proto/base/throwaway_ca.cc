@@ -16,7 +16,6 @@
 namespace sideband {
 namespace {
 
-constexpr char kCommonName[] = "Sideband throw-away CA";
 constexpr long kDay = 24 * 60 * 60;
 
 absl::Status OpenSslFailed(absl::string_view what) {
@@ -47,51 +46,53 @@ absl::Status WritePem(const std::string& path, mode_t mode, Write write) {
   return written ? absl::OkStatus() : OpenSslFailed(absl::StrCat("write ", path));
 }
 
+absl::Status WriteCertificate(const std::string& path, X509* certificate) {
+  return WritePem(path, 0644, [&](BIO* file) { return PEM_write_bio_X509(file, certificate); });
+}
+
+absl::Status WriteKey(const std::string& path, EVP_PKEY* key) {
+  return WritePem(path, 0600, [&](BIO* file) {
+    return PEM_write_bio_PrivateKey(file, key, nullptr, nullptr, 0, nullptr, nullptr);
+  });
+}
+
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ThrowawayCa>> ThrowawayCa::Create(const std::string& folder) {
-  std::unique_ptr<ThrowawayCa> ca(new ThrowawayCa(folder));
+absl::StatusOr<std::unique_ptr<ThrowawayCa>> ThrowawayCa::Create(const std::string& folder, const std::string& name) {
+  std::unique_ptr<ThrowawayCa> ca(new ThrowawayCa(folder, name));
   ca->key_.reset(EVP_EC_gen("P-256"));
   if (ca->key_ == nullptr) return OpenSslFailed("make a key");
-  SIDEBAND_ASSIGN_OR_RETURN(const Certificate certificate,
-                            ca->Sign(kCommonName, ca->key_.get(), NID_basic_constraints, "critical,CA:TRUE"));
-  SIDEBAND_RETURN_IF_ERROR(ca->WriteCertificate("ca", certificate.get()));
+  SIDEBAND_ASSIGN_OR_RETURN(const Certificate certificate, ca->Sign(name, ca->key_.get(),
+                                                                    {{NID_basic_constraints, "critical,CA:TRUE"},
+                                                                     {NID_key_usage, "critical,keyCertSign"}}));
+  SIDEBAND_RETURN_IF_ERROR(WriteCertificate(ca->ca_file(), certificate.get()));
   return ca;
 }
 
 absl::Status ThrowawayCa::Issue(const std::string& name, const std::string& alternative_names) {
   const Key key(EVP_EC_gen("P-256"));
   if (key == nullptr) return OpenSslFailed("make a key");
-  SIDEBAND_ASSIGN_OR_RETURN(const Certificate certificate,
-                            Sign(name, key.get(), NID_subject_alt_name, alternative_names));
-  SIDEBAND_RETURN_IF_ERROR(WriteCertificate(name, certificate.get()));
-  return WriteKey(name, key.get());
+  std::vector<Extension> extensions;
+  if (!alternative_names.empty()) extensions.emplace_back(NID_subject_alt_name, alternative_names);
+  SIDEBAND_ASSIGN_OR_RETURN(const Certificate certificate, Sign(name, key.get(), extensions));
+  SIDEBAND_RETURN_IF_ERROR(WriteCertificate(CertFile(name), certificate.get()));
+  return WriteKey(KeyFile(name), key.get());
 }
 
-absl::StatusOr<ThrowawayCa::Certificate> ThrowawayCa::Sign(const std::string& common_name, EVP_PKEY* key, int extension,
-                                                           const std::string& value) {
+absl::StatusOr<ThrowawayCa::Certificate> ThrowawayCa::Sign(const std::string& common_name, EVP_PKEY* key,
+                                                           const std::vector<Extension>& extensions) {
   Certificate certificate(X509_new());
-  const bool made = certificate != nullptr && X509_set_version(certificate.get(), X509_VERSION_3) == 1 &&
-                    ASN1_INTEGER_set(X509_get_serialNumber(certificate.get()), next_serial_++) == 1 &&
-                    X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -kDay) != nullptr &&
-                    X509_gmtime_adj(X509_getm_notAfter(certificate.get()), 30 * kDay) != nullptr &&
-                    SetName(X509_get_subject_name(certificate.get()), common_name) &&
-                    SetName(X509_get_issuer_name(certificate.get()), kCommonName) &&
-                    X509_set_pubkey(certificate.get(), key) == 1 && AddExtension(certificate.get(), extension, value) &&
-                    X509_sign(certificate.get(), key_.get(), EVP_sha256()) > 0;
-  if (!made) return OpenSslFailed(absl::StrCat("make a certificate for ", common_name));
+  bool made = certificate != nullptr && X509_set_version(certificate.get(), X509_VERSION_3) == 1 &&
+              ASN1_INTEGER_set(X509_get_serialNumber(certificate.get()), next_serial_++) == 1 &&
+              X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -kDay) != nullptr &&
+              X509_gmtime_adj(X509_getm_notAfter(certificate.get()), 30 * kDay) != nullptr &&
+              SetName(X509_get_subject_name(certificate.get()), common_name) &&
+              SetName(X509_get_issuer_name(certificate.get()), name_) && X509_set_pubkey(certificate.get(), key) == 1;
+  for (const auto& [kind, value] : extensions) made = made && AddExtension(certificate.get(), kind, value);
+  if (!made || X509_sign(certificate.get(), key_.get(), EVP_sha256()) <= 0) {
+    return OpenSslFailed(absl::StrCat("make a certificate for ", common_name));
+  }
   return certificate;
-}
-
-absl::Status ThrowawayCa::WriteCertificate(const std::string& name, X509* certificate) const {
-  return WritePem(absl::StrCat(folder_, "/", name, ".pem"), 0644,
-                  [&](BIO* file) { return PEM_write_bio_X509(file, certificate); });
-}
-
-absl::Status ThrowawayCa::WriteKey(const std::string& name, EVP_PKEY* key) const {
-  return WritePem(absl::StrCat(folder_, "/", name, ".key"), 0600, [&](BIO* file) {
-    return PEM_write_bio_PrivateKey(file, key, nullptr, nullptr, 0, nullptr, nullptr);
-  });
 }
 
 }  // namespace sideband

@@ -13,6 +13,8 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -22,10 +24,12 @@ namespace sideband {
 // Not thread-safe.
 class ThrowawayCa {
  public:
-  // Writes FOLDER/ca.pem. The folder must exist.
-  static absl::StatusOr<std::unique_ptr<ThrowawayCa>> Create(const std::string& folder);
+  // Writes FOLDER/NAME.pem. The folder must exist.
+  static absl::StatusOr<std::unique_ptr<ThrowawayCa>> Create(const std::string& folder, const std::string& name = "ca");
 
-  std::string ca_file() const { return folder_ + "/ca.pem"; }
+  std::string ca_file() const { return CertFile(name_); }
+  std::string CertFile(const std::string& name) const { return folder_ + "/" + name + ".pem"; }
+  std::string KeyFile(const std::string& name) const { return folder_ + "/" + name + ".key"; }
 
   // Writes FOLDER/NAME.pem and FOLDER/NAME.key (mode 0600): a P-256 key and a certificate for it, for servers and
   // clients. `alternative_names` in OpenSSL's notation, "URI:…,DNS:…,IP:…".
@@ -39,14 +43,16 @@ class ThrowawayCa {
   using Key = std::unique_ptr<EVP_PKEY, Free>;
   using Certificate = std::unique_ptr<X509, Free>;
 
-  explicit ThrowawayCa(std::string folder) : folder_(std::move(folder)) {}
+  // An extension by OpenSSL's number and notation.
+  using Extension = std::pair<int, std::string>;
 
-  absl::StatusOr<Certificate> Sign(const std::string& common_name, EVP_PKEY* key, int extension,
-                                   const std::string& value);
-  absl::Status WriteCertificate(const std::string& name, X509* certificate) const;
-  absl::Status WriteKey(const std::string& name, EVP_PKEY* key) const;
+  ThrowawayCa(std::string folder, std::string name) : folder_(std::move(folder)), name_(std::move(name)) {}
+
+  absl::StatusOr<Certificate> Sign(const std::string& common_name, EVP_PKEY* key,
+                                   const std::vector<Extension>& extensions);
 
   const std::string folder_;
+  const std::string name_;
   Key key_;
   long next_serial_ = 1;
 };

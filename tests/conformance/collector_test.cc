@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The daemon's collector on the microcontroller's firmware and chip: what is published is what the chip counted.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "client/lib/opener.h"
+#include "daemon/collector/device_collector.h"
+#include "daemon/sealing/epoch_source.h"
+#include "proto/envelope/keys.h"
+#include "secure_mcu/bus/mailbox_target.h"
+#include "secure_mcu/firmware/firmware.h"
+#include "secure_mcu/serve/live_device.h"
+#include "sideband/v1/telemetry.pb.h"
+#include "tests/conformance/in_process_bus.h"
+
+namespace sideband::tests {
+namespace {
+
+using daemon::DeviceCollector;
+using daemon::DeviceSnapshot;
+
+constexpr uint8_t kAddress = 0x4F;
+constexpr char kSecretUuid[] = "22222222-0000-4000-8000-000000000002";
+constexpr char kChip[] = R"(
+device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 1000000}
+slices: 2
+units: [{name: sm, count: 3, events: [sm_active_cycles, tensor_active_cycles]}]
+device_units: [{name: pcie, events: [pcie_tx_cycles]}]
+device_workload: {phases: [{kind: copy, time: 1ms}]}
+vms:
+  - name: open
+    uuid: 11111111-0000-4000-8000-000000000001
+    contexts:
+      - {name: a, slice: 0, seed: 1, phases: [{kind: gemm, time: 2ms}]}
+      - {name: b, slice: 0, seed: 2, phases: [{kind: attention, time: 1ms}]}
+  - name: secret
+    uuid: 22222222-0000-4000-8000-000000000002
+    confidential: true
+    contexts: [{name: c, slice: 1, seed: 3, phases: [{kind: gemm, time: 1ms}]}]
+quantum: 1ms
+gap: 100us
+)";
+
+std::string Write(const std::string& name, const std::string& text) {
+  const std::string path = testing::TempDir() + name;
+  std::ofstream(path) << text;
+  return path;
+}
+
+// The emulated device with its own time, and all that the daemon needs to read it.
+class CollectorTest : public testing::Test {
+ protected:
+  CollectorTest() { PowerOn(/*boot_id=*/1); }
+  ~CollectorTest() override { std::filesystem::remove(key_file_); }
+
+  static std::string WriteKey() {
+    const std::string path = Write("secret.key", std::string(64, '7') + "\n");
+    std::filesystem::permissions(path, std::filesystem::perms::owner_read);
+    return path;
+  }
+
+  // A device that starts anew: time and counts begin at zero.
+  void PowerOn(uint64_t boot_id) {
+    elapsed_ = absl::ZeroDuration();
+    device_ =
+        *mcu::LiveDevice::Create(*mcu::LoadChipFile(Write("chip.yaml", kChip)), boot_id, [this] { return elapsed_; });
+    firmware_ = std::make_unique<mcu::Firmware>(*device_, mcu::PowerModel(device_->power()));
+    target_ = std::make_unique<mcu::MailboxTarget>(kAddress, *firmware_);
+    bus_.Connect(kAddress, *target_);
+  }
+
+  absl::Status Collect(DeviceCollector& collector, absl::Duration later = absl::Milliseconds(100)) {
+    elapsed_ += later;
+    clock_.Advance(later);
+    return collector.CollectOnce();
+  }
+
+  // The published row must be the chip's block, which nothing has changed since the latch.
+  void ExpectRowsAreTheChips(const DeviceSnapshot& snapshot) {
+    const mcu::MemoryBlocks& memory = device_->chip().memory();
+    for (size_t row = 1; row < snapshot.data.blocks.size(); ++row) {
+      const auto& block = snapshot.data.blocks[row];
+      for (mcu::BlockId id = 0; id < memory.size(); ++id) {
+        if (memory.header(id).vm != block.vm || memory.header(id).context != block.context) continue;
+        const auto published = snapshot.data.Counters(row), counted = memory.counters(id);
+        ASSERT_TRUE(std::equal(published.begin(), published.end(), counted.begin(), counted.end())) << "row " << row;
+      }
+    }
+  }
+
+  daemon::FakeClock clock_{absl::FromUnixSeconds(1'700'000'000)};
+  daemon::EpochSource epochs_{clock_, [] { return uint16_t{5}; }};
+  std::unique_ptr<daemon::SelfMetrics> metrics_ = *daemon::SelfMetrics::Create({.version = "test"});
+  daemon::Store store_{{{"gpu0", absl::Milliseconds(100)}}};
+
+  absl::Duration elapsed_;
+  std::unique_ptr<mcu::LiveDevice> device_;
+  std::unique_ptr<mcu::Firmware> firmware_;
+  std::unique_ptr<mcu::MailboxTarget> target_;
+  mcu::VirtualBus bus_;
+  const std::string key_file_ = WriteKey();
+  std::unique_ptr<daemon::SealerSet> sealers_ =
+      *daemon::SealerSet::Load({{*Uuid::Parse(kSecretUuid), key_file_}}, epochs_);
+
+  InProcessTransport wire_{bus_};
+  daemon::RegisterPort port_{wire_, kAddress, [](absl::string_view) {}};
+  daemon::MailboxSession session_{port_, [](absl::Duration) {}};
+  DeviceCollector collector_{0, store_, session_, *sealers_, *metrics_, clock_};
+};
+
+TEST_F(CollectorTest, PublishesWhatTheChipCounted) {
+  for (int i = 1; i <= 5; ++i) {
+    ASSERT_TRUE(Collect(collector_).ok());
+    const auto snapshot = store_.Newest(0);
+    EXPECT_EQ(snapshot->publication, uint64_t(i));
+    EXPECT_EQ(snapshot->data.boot_id, 1u);
+    EXPECT_EQ(snapshot->data.reference_time_ns, uint64_t(i) * 100'000'000);
+    ExpectRowsAreTheChips(*snapshot);
+  }
+}
+
+TEST_F(CollectorTest, NothingOfTheConfidentialVmIsPublished) {
+  ASSERT_TRUE(Collect(collector_).ok());
+  const auto snapshot = store_.Newest(0);
+  ASSERT_EQ(snapshot->data.blocks.size(), 4u) << "the device, the open VM, its two contexts";
+  const auto device = snapshot->data.Counters(0), open = snapshot->data.Counters(1);
+  EXPECT_EQ(device[0], open[0]);
+  EXPECT_EQ(device[1], open[1]);
+  EXPECT_FALSE(snapshot->IsShown(0, 2)) << "a device-scope event would tell of both";
+}
+
+TEST_F(CollectorTest, TheGuestOpensWhatTheChipCounted) {
+  auto key = envelope::LoadStaticKey(key_file_);
+  ASSERT_TRUE(key.ok()) << key.status();
+  client::Opener opener(*std::move(key), {.vm = *Uuid::Parse(kSecretUuid)});
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(Collect(collector_).ok());
+    const auto snapshot = store_.Newest(0);
+    ASSERT_EQ(snapshot->sealed.size(), 1u);
+    const auto opened = opener.Open(*snapshot->sealed[0].record);
+    ASSERT_TRUE(opened.ok()) << opened.status();
+    v1::SealedContent content;
+    ASSERT_TRUE(content.ParseFromArray(opened->content.data(), static_cast<int>(opened->content.size())));
+    ASSERT_EQ(content.snapshot().scopes_size(), 2) << "the VM and its context";
+    const mcu::MemoryBlocks& memory = device_->chip().memory();
+    const auto& vm = content.snapshot().scopes(0);
+    EXPECT_EQ(vm.scope().vm(), "secret");
+    EXPECT_EQ(vm.counters(0).event(), "sm_active_cycles");
+    EXPECT_EQ(vm.counters(0).count(), memory.counters(4)[0]);
+    EXPECT_EQ(content.snapshot().scopes(1).counters(0).count(), memory.counters(5)[0]);
+  }
+}
+
+TEST_F(CollectorTest, ARestartedDeviceIsFollowed) {
+  ASSERT_TRUE(Collect(collector_, absl::Seconds(10)).ok());
+  const uint64_t before = store_.Newest(0)->data.Counters(1)[0];
+  PowerOn(/*boot_id=*/2);
+  ASSERT_TRUE(Collect(collector_).ok());
+  const auto snapshot = store_.Newest(0);
+  EXPECT_EQ(snapshot->data.boot_id, 2u);
+  EXPECT_LT(snapshot->data.Counters(1)[0], before);
+  EXPECT_TRUE(std::isnan(snapshot->rates[0])) << "no rate across a restart";
+  ExpectRowsAreTheChips(*snapshot);
+}
+
+TEST_F(CollectorTest, ADeviceThatIsAwayIsAnErrorAndNothingIsPublished) {
+  daemon::RegisterPort nobody(wire_, 0x10, [](absl::string_view) {});
+  daemon::MailboxSession session(nobody, [](absl::Duration) {});
+  DeviceCollector collector(0, store_, session, *sealers_, *metrics_, clock_);
+  EXPECT_EQ(Collect(collector).code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(store_.Newest(0), nullptr);
+}
+
+TEST_F(CollectorTest, ASpoiledWireMayDelayButNeverFalsify) {
+  constexpr uint32_t kSeeds = 40;
+  uint64_t good = 0, faults = 0;
+  for (uint32_t seed = 1; seed <= kSeeds; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    FaultyTransport spoiled(wire_, /*one_in=*/10, seed);
+    daemon::RegisterPort port(spoiled, kAddress, [](absl::string_view) {});
+    daemon::MailboxSession session(port, [](absl::Duration) {});
+    DeviceCollector collector(0, store_, session, *sealers_, *metrics_, clock_);
+    for (int i = 0; i < 25; ++i) {
+      const auto before = store_.Newest(0);
+      if (!Collect(collector).ok()) continue;
+      ++good;
+      ASSERT_NE(store_.Newest(0), before);
+      ExpectRowsAreTheChips(*store_.Newest(0));
+    }
+    faults += spoiled.faults;
+  }
+  EXPECT_GT(good, 400u) << "retries should carry most snapshots through";
+  EXPECT_GT(faults, 1000u);
+}
+
+}  // namespace
+}  // namespace sideband::tests
