@@ -5,6 +5,8 @@
 
 #include <functional>
 
+#include "proto/mailbox/stream.h"
+
 namespace sideband::mailbox {
 namespace {
 
@@ -27,6 +29,15 @@ Catalog Example() {
 TEST(CatalogTest, RoundTrips) { EXPECT_EQ(*DecodeCatalog(EncodeCatalog(Example())), Example()); }
 
 TEST(CatalogTest, EmptyCatalogRoundTrips) { EXPECT_EQ(*DecodeCatalog(EncodeCatalog(Catalog{})), Catalog{}); }
+
+// The example of README.md.
+TEST(CatalogTest, BytesAreThoseOfTheDocument) {
+  const Bytes stream = EncodeStream({.kind = StreamKind::kCatalog, .boot_id = 1}, EncodeCatalog(Catalog{}));
+  Bytes expected = {0x53, 0x42, 0x4B, 0x31, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x20, 0, 0, 0};
+  expected.resize(expected.size() + 32);
+  expected.insert(expected.end(), {0xB1, 0x8E, 0xAB, 0x14});
+  EXPECT_EQ(stream, expected);
+}
 
 TEST(CatalogTest, EveryPrefixAndEveryExtraByteIsRefused) {
   Bytes payload = EncodeCatalog(Example());
