@@ -1,26 +1,42 @@
 #!/usr/bin/env python3
-"""Prints "PASSED FAILED" of the test cases of the last bazel test run: those of every test.xml below the given folder
-that is as new as the run. A test that wrote no cases counts as one."""
+"""Prints "PASSED FAILED": the test cases of one bazel test run, given its --build_event_json_file. A test whose program
+failed without a failed case (it crashed) counts as one failure, and so does every target that could not be built."""
 
-import pathlib
+import json
 import sys
+import urllib.parse
 import xml.etree.ElementTree as ElementTree
 
 
-def count(path):
-    root = ElementTree.parse(path).getroot()
-    cases = list(root.iter("testcase"))
+def count_cases(uri):
+    path = urllib.parse.unquote(urllib.parse.urlparse(uri).path)
+    cases = list(ElementTree.parse(path).getroot().iter("testcase"))
     failed = sum(1 for case in cases if case.find("failure") is not None or case.find("error") is not None)
-    skipped = sum(1 for case in cases if case.find("skipped") is not None)
+    skipped = sum(1 for case in cases if case.find("skipped") is not None or case.get("result") == "skipped")
     return len(cases) - failed - skipped, failed
 
 
-def main(folder):
+def count_test(result):
     passed = failed = 0
-    for path in sorted(pathlib.Path(folder).resolve().rglob("test.xml")):
-        more_passed, more_failed = count(path)
-        passed += more_passed
-        failed += more_failed
+    for output in result.get("testActionOutput", []):
+        if output["name"] == "test.xml":
+            passed, failed = count_cases(output["uri"])
+    if result.get("status") not in ("PASSED", "FLAKY"):
+        failed = max(failed, 1)
+    return passed, failed
+
+
+def main(events_file):
+    passed = failed = 0
+    with open(events_file, encoding="utf-8") as events:
+        for line in events:
+            event = json.loads(line)
+            if "testResult" in event:
+                more_passed, more_failed = count_test(event["testResult"])
+                passed += more_passed
+                failed += more_failed
+            elif "targetCompleted" in event.get("id", {}) and not event.get("completed", {}).get("success", False):
+                failed += 1  # it could not be built
     print(passed, failed)
 
 
