@@ -151,6 +151,7 @@ absl::Status Run(const std::string& config_file, Signals& signals) {
   while (signals.Wait() == SIGHUP) Reload(config, policy, *metrics);
 
   spdlog::info("stopping");
+  for (const auto& collector : collectors) collector->RequestStop();
   http->Stop();
   grpc->Stop(kDrain);
   for (const auto& collector : collectors) collector->Stop();

@@ -12,8 +12,8 @@ CollectorThread::CollectorThread(size_t device, std::unique_ptr<Transport> trans
                                  SealerSet& sealers, SelfMetrics& metrics, const Clock& clock)
     : info_(store.devices()[device]),
       transport_(std::move(transport)),
-      port_(*transport_, address,
-            [this, &metrics](absl::string_view outcome) { metrics.BusTransfer(info_.name, outcome); }),
+      bus_(*transport_, *this),
+      port_(bus_, address, [this, &metrics](absl::string_view outcome) { metrics.BusTransfer(info_.name, outcome); }),
       session_(port_, [this](absl::Duration pause) { WaitFor(pause); }),
       collector_(device, store, session_, sealers, metrics, clock),
       clock_(clock) {}
@@ -24,12 +24,24 @@ void CollectorThread::Start() {
   thread_ = std::thread([this] { Run(); });
 }
 
+void CollectorThread::RequestStop() {
+  absl::MutexLock lock(&mu_);
+  stopping_ = true;
+}
+
 void CollectorThread::Stop() {
-  {
-    absl::MutexLock lock(&mu_);
-    stopping_ = true;
-  }
+  RequestStop();
   if (thread_.joinable()) thread_.join();
+}
+
+bool CollectorThread::IsStopping() const {
+  absl::MutexLock lock(&mu_);
+  return stopping_;
+}
+
+absl::StatusOr<smbus::TransferResult> CollectorThread::Bus::Execute(const smbus::Transfer& transfer) {
+  if (owner_.IsStopping()) return absl::CancelledError("stopping");
+  return transport_.Execute(transfer);
 }
 
 bool CollectorThread::WaitFor(absl::Duration duration) {
@@ -50,7 +62,9 @@ void CollectorThread::Report(const absl::Status& status) {
 void CollectorThread::Run() {
   absl::Duration next = clock_.Steady();
   do {
-    Report(collector_.CollectOnce());
+    const absl::Status status = collector_.CollectOnce();
+    if (IsStopping()) return;
+    Report(status);
     // The grid is kept; intervals that a slow bus has eaten are left out.
     while (next <= clock_.Steady()) next += info_.interval;
   } while (WaitFor(next - clock_.Steady()));

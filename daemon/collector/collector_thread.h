@@ -3,6 +3,7 @@
 // The thread that reads one device at its interval for as long as the daemon runs. A device that is away is tried again
 // at every interval; what changes between good and bad is logged once.
 //   CollectorThread thread(device, "unix:/run/sideband/gpu0.sock", store, sealers, metrics, clock, on_first_snapshot);
+//   thread.RequestStop();
 //   thread.Stop();
 #ifndef SIDEBAND_DAEMON_COLLECTOR_COLLECTOR_THREAD_H_
 #define SIDEBAND_DAEMON_COLLECTOR_COLLECTOR_THREAD_H_
@@ -21,7 +22,7 @@
 
 namespace sideband::daemon {
 
-// Start and Stop from one thread; what it is given must outlive it.
+// Start and Stop are called from one thread; what it is given must outlive it.
 class CollectorThread {
  public:
   CollectorThread(size_t device, std::unique_ptr<Transport> transport, uint8_t address, Store& store,
@@ -30,17 +31,33 @@ class CollectorThread {
   ~CollectorThread();
 
   void Start();
-  // Returns when the running collection, if any, has ended; no new one starts.
-  void Stop() ABSL_LOCKS_EXCLUDED(mu_);
+  // Does not wait: the running collection, if any, ends after the bus transaction that is under way, and no new one
+  // starts. Of many devices that hang, all are asked before one is waited for.
+  void RequestStop() ABSL_LOCKS_EXCLUDED(mu_);
+  // Requests it, and waits for the end.
+  void Stop();
 
  private:
+  // The device's bus until a stop is requested: a device that hangs must not hold up the end with its retries.
+  class Bus final : public Transport {
+   public:
+    Bus(Transport& transport, const CollectorThread& owner) : transport_(transport), owner_(owner) {}
+    absl::StatusOr<smbus::TransferResult> Execute(const smbus::Transfer& transfer) override;
+
+   private:
+    Transport& transport_;
+    const CollectorThread& owner_;
+  };
+
   void Run();
+  bool IsStopping() const ABSL_LOCKS_EXCLUDED(mu_);
   void Report(const absl::Status& status);
   // Until `duration` has passed or Stop() is called; whether to go on.
   bool WaitFor(absl::Duration duration) ABSL_LOCKS_EXCLUDED(mu_);
 
   const DeviceInfo& info_;
   const std::unique_ptr<Transport> transport_;
+  Bus bus_;
   RegisterPort port_;
   MailboxSession session_;
   DeviceCollector collector_;
@@ -48,7 +65,7 @@ class CollectorThread {
   std::string last_error_;  // empty after a good snapshot; used by the thread alone
   bool reported_ = false;   // likewise
 
-  absl::Mutex mu_;
+  mutable absl::Mutex mu_;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   std::thread thread_;
 };

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`sideband demo`: it shows what it should, ends when it is told to, and leaves nothing behind."""
+
+import glob
+import os
+import signal
+import time
+import unittest
+
+import programs
+
+
+class DemoTest(programs.ProgramTestCase):
+    """The demonstration's temporary folder is made in the test's, whose path marks all processes of it."""
+
+    def setUp(self):
+        super().setUp()
+        self.environment = {"TMPDIR": self.folder}
+
+    def demo(self, *arguments):
+        return programs.run("sideband", "demo", *arguments, cwd=self.folder, environment=self.environment)
+
+    def stay(self):
+        return self.start("sideband", "demo", environment=self.environment)
+
+    def processes(self):
+        """The processes that have inherited the demonstration's environment and still run."""
+        mark = ("TMPDIR=" + self.folder + "\0").encode()
+        found = []
+        for path in glob.glob("/proc/[0-9]*/environ"):
+            try:
+                with open(path, "rb") as file:
+                    if mark in file.read():
+                        found.append(path)
+            except OSError:
+                continue  # it has ended, or is not ours
+        return found
+
+    def assert_nothing_left(self):
+        self.assertEqual(self.processes(), [])
+        self.assertEqual(glob.glob(self.path("sideband-demo-*")), [])
+
+    def test_once(self):
+        result = self.demo("--once")
+        self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout)
+        for words in ('sideband_device_up{device="gpu0"} 1', 'vm="vm3"', 'confidential="true"', "train", "serve",
+                      "no such device, VM, context or event", "opens a sealed record", "finetune"):
+            self.assertIn(words, result.stdout)
+        self.assertTrue(result.stdout.endswith("\nAll of it was as it should be.\n"), result.stdout[-200:])
+        self.assert_nothing_left()
+
+    @unittest.skipUnless(os.environ.get("SIDEBAND_SHARED_DATA"), "SIDEBAND_SHARED_DATA is not set: no waveform")
+    def test_once_on_a_waveform(self):
+        folder = os.environ["SIDEBAND_SHARED_DATA"]
+        result = self.demo("--once", "--trace", os.path.join(folder, "tinygpu-small.vcd.gz"), "--signals",
+                           os.path.join(folder, "tinygpu.signals.json"), "--schedule",
+                           os.path.join(folder, "tinygpu-small.schedule.csv"))
+        self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout)
+        for words in ("ctx0", "ctx1", "core0_", "opens a sealed record", "ctx2"):
+            self.assertIn(words, result.stdout)
+        self.assertTrue(result.stdout.endswith("\nAll of it was as it should be.\n"), result.stdout[-200:])
+        self.assert_nothing_left()
+
+    def test_missing_trace(self):
+        self.write("s.json", '{"clock": "top.clk", "events": [{"name": "a", "signal": "top.a", "op": "high"}]}')
+        self.write("c.csv", "start_cycle,end_cycle,vm,context\n0,4,vm1,train\n")
+        result = self.demo("--once", "--trace", "absent.vcd", "--signals", "s.json", "--schedule", "c.csv")
+        self.assert_refused(result, 2, "sideband: absent.vcd: ", "No such file")
+        self.assert_nothing_left()
+
+    def test_trace_without_schedule(self):
+        self.assert_refused(self.demo("--once", "--trace", "t.vcd", "--signals", "s.json"), 2, "sideband: ",
+                            "--schedule")
+
+    def check_stays_until(self, number):
+        demo = self.stay()
+        programs.wait_until(lambda: "Ctrl-C ends it" in demo.log() or demo.ended(), "the demonstration stays up")
+        self.assertFalse(demo.ended(), demo.log())
+        self.assertGreaterEqual(len(self.processes()), 2)
+        start = time.monotonic()
+        demo.signal(number)
+        self.assertEqual(demo.wait(), 0, demo.log())
+        self.assertLess(time.monotonic() - start, 10)
+        self.assert_nothing_left()
+
+    def test_stays_until_ctrl_c(self):
+        self.check_stays_until(signal.SIGINT)
+
+    def test_stays_until_sigterm(self):
+        self.check_stays_until(signal.SIGTERM)
+
+    def test_killed(self):
+        """Even then nothing stays behind but files."""
+        demo = self.stay()
+        programs.wait_until(lambda: "Ctrl-C ends it" in demo.log() or demo.ended(), "the demonstration stays up")
+        demo.kill()
+        programs.wait_until(lambda: not self.processes(), "its programs have ended")

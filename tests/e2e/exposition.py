@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads Prometheus' text format: what a scrape holds, as {(name, labels): value}.
+
+    series = exposition.parse(body)
+    exposition.value(series, "sideband_device_up", device="gpu0")
+"""
+
+import re
+
+_SAMPLE = re.compile(r'^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$')
+_LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"')
+
+# Counters of the daemon about itself; all other sideband_*_total are events of devices.
+_OWN = ("sideband_collect_", "sideband_bus_", "sideband_snapshots_", "sideband_sealed_", "sideband_http_",
+        "sideband_grpc_")
+
+
+def _number(text):
+    # Counts have more digits than a float keeps.
+    return int(text) if text.isdigit() else float(text)
+
+
+def parse(body):
+    series = {}
+    for line in body.splitlines():
+        if not line or line.startswith("#"):
+            continue
+        name, labels, number = _SAMPLE.match(line).groups()
+        key = (name, frozenset(_LABEL.findall(labels or "")))
+        if key in series:
+            raise AssertionError("a series is there twice: " + line)
+        series[key] = _number(number)
+    return series
+
+
+def value(series, name, **labels):
+    """The value of exactly that series; None where there is none."""
+    return series.get((name, frozenset(labels.items())))
+
+
+def counters(series):
+    """The events' counters: {(event, vm, context): count}; the device's own row has no VM."""
+    found = {}
+    for (name, labels), count in series.items():
+        if name.startswith("sideband_") and name.endswith("_total") and not name.startswith(_OWN):
+            of = dict(labels)
+            found[name[len("sideband_"):-len("_total")], of.get("vm"), of.get("context")] = count
+    return found
+
+
+def vms(series):
+    """The VMs that any series names."""
+    return {dict(labels)["vm"] for _, labels in series if "vm" in dict(labels)}

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The project's programs: run to their end, or kept running beside a test. None outlives the test, however that ends.
+
+    result = programs.run("sideband", "devices", cwd=folder)
+    with programs.Program("sidebandd", "--config", "sidebandd.yaml", cwd=folder) as daemon: ...
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+_RUNFILES = os.path.join(os.environ["TEST_SRCDIR"], os.environ["TEST_WORKSPACE"])
+_PLACES = {
+    "sidebandd": "daemon/sidebandd",
+    "sideband-mcu": "secure_mcu/sideband-mcu",
+    "sideband": "client/sideband",
+}
+# Generous: a loaded machine must not fail a test that only waits.
+PATIENCE_S = 30
+
+
+def runfile(path):
+    return os.path.join(_RUNFILES, path)
+
+
+def temporary_folder(add_cleanup):
+    """Its path is short enough for a Unix socket's."""
+    folder = tempfile.mkdtemp(prefix="sb-")
+    add_cleanup(shutil.rmtree, folder)
+    return folder
+
+
+def _command(program, arguments):
+    path = runfile(_PLACES[program]) if program in _PLACES else program
+    # The system kills the program if the test dies without a word.
+    return ["/usr/bin/setpriv", "--pdeathsig", "KILL", "--", path, *arguments]
+
+
+# Nobody's own configuration, language or proxy reaches a test.
+_ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"}
+
+
+def run(program, *arguments, cwd, environment=None):
+    """Runs a program to its end; its outputs are text."""
+    return subprocess.run(_command(program, arguments), cwd=cwd, env={**_ENVIRONMENT, **(environment or {})},
+                          stdin=subprocess.DEVNULL, timeout=PATIENCE_S, capture_output=True, text=True,
+                          errors="surrogateescape", check=False)
+
+
+def wait_until(condition, what, seconds=PATIENCE_S):
+    """Polls until `condition()` is true and returns its value; AssertionError says what never happened."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() >= deadline:
+            raise AssertionError("not within %d s: %s" % (seconds, what))
+        time.sleep(0.02)
+
+
+class Program:
+    """A program that runs in the background; what it prints goes to a log."""
+
+    def __init__(self, program, *arguments, cwd, environment=None):
+        self.name = os.path.basename(program)
+        self._log = os.path.join(cwd, self.name + ".log")
+        with open(self._log, "ab") as log:
+            self._process = subprocess.Popen(_command(program, arguments), cwd=cwd,
+                                             env={**_ENVIRONMENT, **(environment or {})}, stdin=subprocess.DEVNULL,
+                                             stdout=log, stderr=log)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+    @property
+    def pid(self):
+        return self._process.pid
+
+    def log(self):
+        with open(self._log, encoding="utf-8", errors="replace") as log:
+            return log.read()
+
+    def ended(self):
+        return self._process.poll() is not None
+
+    def signal(self, number):
+        self._process.send_signal(number)
+
+    def wait(self, seconds=PATIENCE_S):
+        """Its exit status; negative where a signal ended it."""
+        return self._process.wait(timeout=seconds)
+
+    def stop(self, seconds=PATIENCE_S):
+        """SIGTERM, and its exit status."""
+        self._process.send_signal(signal.SIGTERM)
+        return self.wait(seconds)
+
+    def kill(self):
+        """SIGKILL where it still runs; a program that is stopped dies, too."""
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+
+
+class ProgramTestCase(unittest.TestCase):
+    """With a temporary folder, and a look at error messages."""
+
+    def setUp(self):
+        self.folder = temporary_folder(self.addCleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, content):
+        with open(self.path(name), "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+        return self.path(name)
+
+    def start(self, program, *arguments, environment=None):
+        started = Program(program, *arguments, cwd=self.folder, environment=environment)
+        self.addCleanup(started.kill)
+        return started
+
+    def assert_refused(self, result, status, start, *words):
+        """Exactly one line on standard error, which begins with `start` and has all `words`; no other output."""
+        self.assertEqual(result.returncode, status, result)
+        self.assertEqual(result.stdout, "")
+        self.assertRegex(result.stderr, r"\A[^\n]+\n\Z")
+        self.assertTrue(result.stderr.startswith(start), result.stderr)
+        for word in words:
+            self.assertIn(word, result.stderr)

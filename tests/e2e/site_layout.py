@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A whole site in one temporary folder: an emulated device, the daemon, an operator and two tenants.
+
+    site = site_layout.Site(interval="100ms")
+    site.start_device(); site.start_daemon(); site.wait_ready()
+    site.get("tenant-a", "/metrics")     # (status, body)
+    site.close()
+
+The device is that of deploy/examples/chip.yaml: vm1 is tenant A's; vm2 and the confidential vm3 are tenant B's.
+"""
+
+import http.client
+import os
+import secrets
+import shutil
+import signal
+import ssl
+import tempfile
+
+import certificates
+import exposition
+import programs
+
+TRUST = "spiffe://e2e.sideband/"
+VM_UUIDS = {
+    "vm1": "5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e101",
+    "vm2": "5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e102",
+    "vm3": "5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e103",
+}
+# "nobody" has a certificate of the right authority, and no entry in the policy.
+USERS = ("operator", "tenant-a", "tenant-b", "nobody")
+
+POLICY = """version: 1
+operators:
+  - {{name: operator, identities: ["{trust}operator"]}}
+tenants:
+  - name: tenant-a
+    identities: ["{trust}tenant-a"]
+    vms:
+      - {{uuid: {vm1}}}
+  - name: tenant-b
+    identities: ["{trust}tenant-b"]
+    vms:
+      - {{uuid: {vm2}}}
+      - {{uuid: {vm3}, rights: [seal]}}
+""".format(trust=TRUST, **VM_UUIDS)
+
+CONFIG = """devices:
+  - {{name: gpu0, bus: "unix:gpu0.sock@0x4f", interval: {interval}}}
+grpc:
+  listen: "127.0.0.1:0"
+  tls_server_config: {{cert_file: server.pem, key_file: server.key, client_ca_file: ca.pem}}
+http:
+  listen: "127.0.0.1:0"
+  tls_server_config: {{cert_file: server.pem, key_file: server.key, client_ca_file: ca.pem}}
+policy_file: policy.yaml
+ports_file: ports
+sealing:
+  vm_keys:
+    - {{vm: {vm3}, key_file: vm3.key}}
+"""
+
+
+def lay_out(folder, interval="100ms"):
+    """Writes all files of a site."""
+    authority = certificates.Authority(folder)
+    authority.issue("server")
+    for user in USERS:
+        authority.issue(user, uri=TRUST + user)
+    write(folder, "vm3.key", secrets.token_hex(32) + "\n")
+    write(folder, "policy.yaml", POLICY)
+    write(folder, "sidebandd.yaml", CONFIG.format(interval=interval, **VM_UUIDS))
+    shutil.copyfile(programs.runfile("deploy/examples/chip.yaml"), os.path.join(folder, "chip.yaml"))
+
+
+def write(folder, name, text):
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.chmod(path, 0o600)
+
+
+class Site:
+    """close() must be called, whatever happens: hand it to addCleanup at once."""
+
+    def __init__(self, interval="100ms"):
+        self.folder = tempfile.mkdtemp(prefix="sb-")
+        self.device = self.daemon = None
+        self.grpc_port = self.http_port = None
+        lay_out(self.folder, interval)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def read(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def start_device(self):
+        self.device = programs.Program("sideband-mcu", "serve", "--chip", "chip.yaml", "--bus", "unix:gpu0.sock",
+                                       cwd=self.folder)
+        return self.device
+
+    def start_daemon(self):
+        """The daemon, as soon as it listens."""
+        if os.path.exists(self.path("ports")):
+            os.remove(self.path("ports"))
+        self.daemon = programs.Program("sidebandd", "--config", "sidebandd.yaml", cwd=self.folder)
+        programs.wait_until(lambda: os.path.exists(self.path("ports")) or self.daemon.ended(), "the ports file")
+        if self.daemon.ended():
+            raise AssertionError("sidebandd ended: " + self.daemon.log())
+        ports = dict(line.split(": ") for line in self.read("ports").decode().splitlines())
+        self.grpc_port, self.http_port = int(ports["grpc"]), int(ports["http"])
+        return self.daemon
+
+    def start(self):
+        """Everything, until there is data. The device first, so that the first reading succeeds."""
+        self.start_device()
+        programs.wait_until(lambda: "serving" in self.device.log() or self.device.ended(), "the device's bus")
+        self.start_daemon()
+        self.wait_ready()
+
+    def wait_ready(self):
+        programs.wait_until(lambda: self.get("operator", "/-/ready")[0] == 200, "/-/ready is 200\n" + self.daemon.log())
+
+    def tls(self, user):
+        """None is a client without a certificate."""
+        context = ssl.create_default_context(cafile=self.path("ca.pem"))
+        if user is not None:
+            context.load_cert_chain(self.path(user + ".pem"), self.path(user + ".key"))
+        return context
+
+    def get(self, user, path):
+        """(status, body) of an HTTPS request."""
+        connection = http.client.HTTPSConnection("127.0.0.1", self.http_port, context=self.tls(user),
+                                                 timeout=programs.PATIENCE_S)
+        try:
+            connection.request("GET", path)
+            response = connection.getresponse()
+            return response.status, response.read().decode()
+        finally:
+            connection.close()
+
+    def metrics(self, user):
+        """The user's scrape as an exposition.Series."""
+        status, body = self.get(user, "/metrics")
+        if status != 200:
+            raise AssertionError("/metrics of %s: %d %s" % (user, status, body))
+        return exposition.parse(body)
+
+    def close(self):
+        """Ends and removes everything. What still runs must end well."""
+        statuses = []
+        try:
+            for program in (self.daemon, self.device):
+                if program is not None and not program.ended():
+                    program.signal(signal.SIGCONT)
+                    statuses.append((program.name, program.stop()))
+        finally:
+            for program in (self.daemon, self.device):
+                if program is not None:
+                    program.kill()
+            shutil.rmtree(self.folder)
+        if any(status != 0 for _, status in statuses):
+            raise AssertionError("SIGTERM did not end the programs with 0: %s" % statuses)
