@@ -83,11 +83,12 @@ std::vector<VmKeyFile> KeyFiles(const Config& config) {
   return files;
 }
 
-absl::StatusOr<std::unique_ptr<Transport>> MakeTransport(const smbus::BusName& bus) {
+absl::StatusOr<std::unique_ptr<Transport>> MakeTransport(const std::string& device, const smbus::BusName& bus) {
   if (bus.kind == smbus::BusName::Kind::kUnix) {
     return std::make_unique<UnixBusTransport>(bus.path, UnixBusTransport::Options{});
   }
-  return absl::InvalidArgumentError(absl::StrCat("bus i2c:", bus.path, ": this version reads unix: buses only"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("device ", device, ": this version reads unix: buses, not i2c:", bus.path));
 }
 
 absl::Status WritePorts(const std::string& path, uint16_t grpc_port, uint16_t http_port) {
@@ -117,7 +118,7 @@ absl::StatusOr<std::vector<std::unique_ptr<CollectorThread>>> MakeCollectors(con
   std::vector<std::unique_ptr<CollectorThread>> collectors;
   for (size_t i = 0; i < config.devices.size(); ++i) {
     SIDEBAND_ASSIGN_OR_RETURN(const smbus::BusName bus, smbus::ParseBusName(config.devices[i].bus));
-    SIDEBAND_ASSIGN_OR_RETURN(auto transport, MakeTransport(bus));
+    SIDEBAND_ASSIGN_OR_RETURN(auto transport, MakeTransport(config.devices[i].name, bus));
     collectors.push_back(
         std::make_unique<CollectorThread>(i, std::move(transport), bus.address, store, sealers, metrics, clock));
   }

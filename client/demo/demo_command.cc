@@ -71,6 +71,16 @@ struct Scenario {
 };
 
 // A dry run of the waveform: it finds mistakes in the files, and tells who and what is in them.
+// Names become labels, file names and words of commands here.
+absl::Status CheckName(const DemoWaveform& waveform, const std::string& name) {
+  constexpr char kAllowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+  if (!name.empty() && name[0] != '.' && name[0] != '-' && name.find_first_not_of(kAllowed) == std::string::npos) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      waveform.schedule, ": the demonstration needs names of letters, digits, '_', '.' and '-', not '", name, "'"));
+}
+
 absl::StatusOr<Scenario> WaveformScenario(const DemoWaveform& waveform, const std::string& mcu) {
   constexpr size_t kEvents = 2;
   SIDEBAND_ASSIGN_OR_RETURN(
@@ -87,6 +97,8 @@ absl::StatusOr<Scenario> WaveformScenario(const DemoWaveform& waveform, const st
   for (const auto& block : result["blocks"]) {
     const std::string vm = block["vm"];
     if (vm == "vm0") continue;
+    SIDEBAND_RETURN_IF_ERROR(CheckName(waveform, vm));
+    if (!block["context"].is_null()) SIDEBAND_RETURN_IF_ERROR(CheckName(waveform, block["context"]));
     if (block["context"].is_null()) vms.push_back({vm, {}});
     if (!block["context"].is_null()) vms.back().second.push_back(block["context"]);
   }
@@ -94,6 +106,11 @@ absl::StatusOr<Scenario> WaveformScenario(const DemoWaveform& waveform, const st
   Scenario scenario{.vms = WaveformVms(vms)};
   scenario.chip_file = WaveformChipFile(waveform, scenario.vms);
   for (const auto& [event, count] : result["blocks"][0]["counters"].items()) {
+    if (event.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos ||
+        event.find_first_of("0123456789") == 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(waveform.signals, ": event '", event, "' must be made of a-z, 0-9 and '_' to be served"));
+    }
     if (count != 0 && scenario.events.size() < kEvents) scenario.events.push_back(event);
   }
   if (scenario.events.empty()) return absl::InvalidArgumentError(absl::StrCat(waveform.signals, ": no event happens"));

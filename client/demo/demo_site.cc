@@ -11,7 +11,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/throwaway_ca.h"
@@ -32,7 +32,8 @@ absl::Status WriteText(const std::string& path, const std::string& text, mode_t 
   return file ? absl::OkStatus() : absl::UnavailableError(absl::StrCat(path, ": cannot be written"));
 }
 
-std::string Quoted(const std::string& text) { return absl::StrCat("\"", absl::CEscape(text), "\""); }
+// YAML's single quotes, within which only they themselves are special.
+std::string Quoted(const std::string& text) { return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "''"}}), "'"); }
 
 absl::Status WriteCertificates(const std::string& folder) {
   SIDEBAND_ASSIGN_OR_RETURN(const auto ca, ThrowawayCa::Create(folder));

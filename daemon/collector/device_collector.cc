@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/collector/device_collector.h"
 
+#include <openssl/crypto.h>
+
 #include <utility>
 
 #include "daemon/collector/rates.h"
@@ -13,6 +15,8 @@ namespace sideband::daemon {
 DeviceCollector::DeviceCollector(size_t device, Store& store, MailboxSession& session, SealerSet& sealers,
                                  SelfMetrics& metrics, const Clock& clock)
     : device_(device), store_(store), session_(session), sealers_(sealers), metrics_(metrics), clock_(clock) {}
+
+DeviceCollector::Taken::~Taken() { OPENSSL_cleanse(raw.counters.data(), raw.counters.size() * sizeof(uint64_t)); }
 
 absl::StatusOr<DeviceCollector::Taken> DeviceCollector::LatchAndRead() {
   Taken taken;
@@ -29,7 +33,11 @@ absl::StatusOr<DeviceCollector::Taken> DeviceCollector::TakeSnapshot() {
   absl::StatusOr<Taken> taken;
   for (int latch = 0; latch < kLatchesMax; ++latch) {
     taken = LatchAndRead();
-    if (!absl::IsAborted(taken.status())) break;
+    // Superseded, or spoiled on the wire in a way that only the whole stream showed.
+    if (!absl::IsAborted(taken.status()) && !absl::IsDataLoss(taken.status()) &&
+        !absl::IsInvalidArgument(taken.status())) {
+      break;
+    }
   }
   return taken;
 }
@@ -73,12 +81,13 @@ absl::Status DeviceCollector::CollectOnce() {
     const Latched latched = taken.latched;
     SIDEBAND_RETURN_IF_ERROR(FollowCatalog(taken.raw));
     SIDEBAND_RETURN_IF_ERROR(Publish(std::move(taken)));
-    return session_.Acknowledge(latched);
+    metrics_.SnapshotPublished(name);
+    // Another controller may have latched since; what was published is right all the same.
+    const absl::Status acknowledged = session_.Acknowledge(latched);
+    return absl::IsAborted(acknowledged) ? absl::OkStatus() : acknowledged;
   }();
   metrics_.CollectDuration(name, clock_.Steady() - start);
-  if (status.ok()) {
-    metrics_.SnapshotPublished(name);
-  } else {
+  if (!status.ok()) {
     metrics_.CollectError(name, status.code());
     extension_checked_ = false;  // another device may answer next time
   }

@@ -26,11 +26,18 @@ class DeviceCollector {
   DeviceCollector(size_t device, Store& store, MailboxSession& session, SealerSet& sealers, SelfMetrics& metrics,
                   const Clock& clock);
 
-  // One snapshot. After an error nothing is published, and the next call starts from the beginning.
+  // One snapshot. After an error nothing is published (except where only the acknowledgement failed), and the next call
+  // starts from the beginning.
   absl::Status CollectOnce();
 
  private:
   struct Taken {
+    Taken() = default;
+    Taken(Taken&&) = default;
+    Taken& operator=(Taken&&) = default;
+    // Whatever became of the snapshot, its counters do not stay behind.
+    ~Taken();
+
     mailbox::Snapshot raw;
     Latched latched;
     absl::Time host_time;

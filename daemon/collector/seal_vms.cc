@@ -5,6 +5,7 @@
 #include <openssl/crypto.h>
 
 #include <algorithm>
+#include <limits>
 #include <new>
 #include <utility>
 
@@ -26,8 +27,32 @@ google::protobuf::ArenaOptions WipingArena() {
   return options;
 }
 
-Bytes Content(const DeviceInfo& device, const Topology& topology, const mailbox::Snapshot& raw, uint16_t vm,
-              absl::Time host_time) {
+// What a content with these scopes and events can take at most: every number at its longest, every flag raised.
+// `content` is overwritten.
+size_t LargestSize(sideband::v1::SealedContent& content) {
+  constexpr uint64_t kLongest = std::numeric_limits<uint64_t>::max();
+  sideband::v1::Snapshot& snapshot = *content.mutable_snapshot();
+  snapshot.set_snapshot_id(std::numeric_limits<uint32_t>::max());
+  snapshot.set_trigger_id(std::numeric_limits<uint32_t>::max());
+  snapshot.set_boot_id(kLongest);
+  snapshot.set_reference_time_ns(kLongest);
+  snapshot.mutable_host_time()->set_nanos(999'999'999);
+  for (sideband::v1::ScopeCounters& scope : *snapshot.mutable_scopes()) {
+    scope.mutable_scope()->set_generation(std::numeric_limits<uint32_t>::max());
+    scope.clear_flags();
+    for (const std::string& flag : mailbox::FlagNames(mailbox::kFlagsKnown)) scope.add_flags(flag);
+    for (sideband::v1::Counter& counter : *scope.mutable_counters()) counter.set_count(kLongest);
+  }
+  return content.ByteSizeLong();
+}
+
+struct SizedContent {
+  Bytes bytes;
+  size_t bytes_max;
+};
+
+SizedContent Content(const DeviceInfo& device, const Topology& topology, const mailbox::Snapshot& raw, uint16_t vm,
+                     absl::Time host_time) {
   google::protobuf::Arena arena(WipingArena());
   auto& content = *google::protobuf::Arena::CreateMessage<sideband::v1::SealedContent>(&arena);
   sideband::v1::Snapshot& snapshot = *content.mutable_snapshot();
@@ -42,9 +67,10 @@ Bytes Content(const DeviceInfo& device, const Topology& topology, const mailbox:
   for (size_t row = 0; row < raw.blocks.size(); ++row) {
     if (raw.blocks[row].vm == vm) FillScopeCounters(device, topology, raw, row, *snapshot.add_scopes());
   }
-  Bytes bytes(content.ByteSizeLong());
-  content.SerializeToArray(bytes.data(), static_cast<int>(bytes.size()));
-  return bytes;
+  SizedContent sized{.bytes = Bytes(content.ByteSizeLong()), .bytes_max = 0};
+  content.SerializeToArray(sized.bytes.data(), static_cast<int>(sized.bytes.size()));
+  sized.bytes_max = LargestSize(content);
+  return sized;
 }
 
 // The VM's own block, which carries its generation; nullptr where the snapshot has none.
@@ -64,13 +90,13 @@ absl::StatusOr<std::vector<SealedVmRecord>> SealVms(const DeviceInfo& device, co
   for (const mailbox::VmInfo& vm : topology.catalog().vms) {
     const mailbox::BlockHeader* const own = OwnBlock(raw, vm.id);
     if (!vm.confidential || own == nullptr || !sealers.HasKey(vm.uuid)) continue;
-    Bytes content = Content(device, topology, raw, vm.id, host_time);
+    const SizedContent content = Content(device, topology, raw, vm.id, host_time);
     auto record = sealers.Seal(topology.catalog().device, vm.uuid,
                                {.boot_id = raw.boot_id,
                                 .generation = own->generation,
                                 .reference_time_ns = raw.reference_time_ns,
-                                .content = content});
-    OPENSSL_cleanse(content.data(), content.size());
+                                .content = content.bytes,
+                                .content_bytes_max = content.bytes_max});
     if (!record.ok()) return record.status();
     records.push_back({vm.uuid, std::make_shared<const Bytes>(*std::move(record))});
   }

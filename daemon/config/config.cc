@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/config/config.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <initializer_list>
 #include <optional>
@@ -13,6 +17,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "proto/base/yaml.h"
+#include "proto/smbus/bus_name.h"
 
 namespace sideband::daemon {
 namespace {
@@ -70,11 +75,19 @@ class ConfigReader {
   const std::filesystem::path folder_;
 };
 
+// Without reading it: it may be a key.
+absl::Status CheckReadable(const std::string& path) {
+  struct stat file;
+  if (stat(path.c_str(), &file) != 0 || access(path.c_str(), R_OK) != 0) return ErrnoStatus(errno, path);
+  if (S_ISDIR(file.st_mode)) return absl::InvalidArgumentError(absl::StrCat(path, ": is a directory"));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::string> ConfigReader::ReadableFile(const YamlMap& map, const std::string& key) const {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode node, map.Get(key));
   SIDEBAND_ASSIGN_OR_RETURN(const std::string text, node.String());
   std::string path = Resolve(text);
-  if (const auto content = ReadFile(path); !content.ok()) return node.Locate(content.status());
+  if (const absl::Status readable = CheckReadable(path); !readable.ok()) return node.Locate(readable);
   return path;
 }
 
@@ -92,6 +105,7 @@ absl::StatusOr<DeviceConfig> ConfigReader::Device(const YamlNode& node) const {
         absl::StrCat("device name '", device.name, "' may hold letters, digits, _ . - only"));
   }
   SIDEBAND_ASSIGN_OR_RETURN(device.bus, map.String("bus"));
+  if (const auto bus = smbus::ParseBusName(device.bus); !bus.ok()) return map.Find("bus")->Locate(bus.status());
   SIDEBAND_ASSIGN_OR_RETURN(device.interval, map.DurationOr("interval", device.interval, kIntervalMin, kIntervalMax));
   if (const auto sealing = map.Find("sealing")) {
     SIDEBAND_ASSIGN_OR_RETURN(device.sealing, Sealing(*sealing));

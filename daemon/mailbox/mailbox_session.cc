@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/mailbox/mailbox_session.h"
 
-#include <openssl/crypto.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -138,9 +136,8 @@ absl::StatusOr<Latched> MailboxSession::Latch() {
 }
 
 absl::StatusOr<mailbox::Snapshot> MailboxSession::ReadSnapshot(const Latched& latched) {
-  SIDEBAND_ASSIGN_OR_RETURN(Bytes bytes, ReadStream(Opcode::kRead, latched.snapshot_id, latched.stream_bytes));
+  SIDEBAND_ASSIGN_OR_RETURN(const Bytes bytes, ReadStream(Opcode::kRead, latched.snapshot_id, latched.stream_bytes));
   auto snapshot = mailbox::DecodeSnapshotStream(bytes);
-  OPENSSL_cleanse(bytes.data(), bytes.size());  // it may hold a confidential VM's counters
   if (snapshot.ok() && snapshot->snapshot_id != latched.snapshot_id) {
     return absl::DataLossError("READ: the stream is another snapshot's");
   }

@@ -76,9 +76,12 @@ absl::Status RegisterPort::Write(uint8_t code, uint32_t value) {
   const smbus::Transfer transfer = {{Message::Write(address_, std::move(out).Take())}};
   absl::Status status;
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-    status = Try(transfer).status();
-    if (status.ok()) on_outcome_("ok");
-    // A NACK, lost arbitration or time-out ends the transaction before the STOP that makes the target act.
+    const auto result = transport_.Execute(transfer);
+    on_outcome_(result.ok() ? OutcomeName(result->outcome) : "bus_error");
+    // Without a result nobody knows whether the target has acted. A NACK or lost arbitration ends the transaction
+    // before the STOP that makes it act.
+    if (!result.ok()) return result.status();
+    status = OutcomeStatus(result->outcome, address_);
     if (status.ok() || absl::IsDataLoss(status)) break;
   }
   return status;

@@ -86,7 +86,7 @@ TEST_F(RegisterPortTest, ARegisterOfAnotherLengthIsRefused) {
 
 TEST_F(RegisterPortTest, AnUnusableBusIsSaidAsItIs) {
   EXPECT_EQ(port_.Write(0x5D, 1).message(), "script ended");
-  EXPECT_EQ(outcomes_, "bus_error bus_error bus_error bus_error ");
+  EXPECT_EQ(outcomes_, "bus_error ") << "the target may have taken the write";
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the daemon publishes of a device: everything that may be shown in plaintext to somebody, and sealed records for the
-// rest. Confidential VMs have no rows here at all.
+// What the daemon publishes of a device: everything that may be shown in plaintext to somebody, and sealed records for
+// the rest. Confidential VMs have no rows here at all.
 #ifndef SIDEBAND_DAEMON_MODEL_DEVICE_SNAPSHOT_H_
 #define SIDEBAND_DAEMON_MODEL_DEVICE_SNAPSHOT_H_
 
@@ -34,8 +34,8 @@ struct SealedVmRecord {
 // Immutable once published.
 struct DeviceSnapshot {
   std::shared_ptr<const Topology> topology;  // shared by all snapshots between two catalogue changes
-  // Rows in the device's order: the device (VM 0) first, then VMs and contexts. Without confidential VMs; where there is
-  // one, the device's row is the sum of the VMs that are shown.
+  // Rows in the device's order: the device (VM 0) first, then VMs and contexts. Without confidential VMs; where there
+  // is one, the device's row is the sum of the VMs that are shown.
   mailbox::Snapshot data;
   // Events per second of device reference time since the snapshot before, parallel to data.counters; NaN where unknown
   // (first snapshot, another boot id or generation, no time between).

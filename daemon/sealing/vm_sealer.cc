@@ -50,7 +50,7 @@ absl::Status VmSealer::GrowTo(size_t content_bytes) {
 
 absl::StatusOr<Bytes> VmSealer::Seal(const SealInput& input) {
   absl::MutexLock lock(&mu_);
-  SIDEBAND_RETURN_IF_ERROR(GrowTo(input.content.size()));
+  SIDEBAND_RETURN_IF_ERROR(GrowTo(std::max(input.content.size(), input.content_bytes_max)));
   SIDEBAND_RETURN_IF_ERROR(EnsureKeys(input));
   if (next_sequence_ >= records_per_epoch_max_) {
     return absl::ResourceExhaustedError(

@@ -33,6 +33,9 @@ struct SealInput {
   uint64_t reference_time_ns = 0;
   // A serialised sideband.v1.SealedContent. The caller wipes it after the call.
   ByteSpan content;
+  // How large the content can become while its VM is what it is: the record is made for that size, so that its length
+  // says nothing of the counts.
+  size_t content_bytes_max = 0;
 };
 
 // Invariants: (key, nonce) never repeats, because the sequence only counts up under one epoch, and every start, boot id

@@ -32,8 +32,10 @@ class UnixBusTransport final : public Transport {
  private:
   absl::Status Connect();
   void Disconnect();
-  absl::Status Send(ByteSpan bytes);
-  absl::StatusOr<Bytes> Receive(size_t size);
+  // Each until `deadline`, which is the whole transaction's: a far end that drips bytes gains nothing.
+  absl::Status Await(short events, absl::Time deadline);
+  absl::Status Send(ByteSpan bytes, absl::Time deadline);
+  absl::StatusOr<Bytes> Receive(size_t size, absl::Time deadline);
   absl::StatusOr<smbus::TransferResult> Exchange(const smbus::Transfer& transfer);
 
   const std::string path_;

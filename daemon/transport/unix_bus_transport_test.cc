@@ -95,6 +95,18 @@ TEST(UnixBusTransportTest, SilenceTimesOut) {
   EXPECT_EQ(transport.Execute(kRead).status().code(), absl::StatusCode::kDeadlineExceeded);
 }
 
+TEST(UnixBusTransportTest, DrippingBytesTimesOutAsSilenceDoes) {
+  FarEnd far_end({[](int fd) {
+    ReadRequest(fd);
+    const Bytes header = {0xFF, 0x00, 0x00, 0x00};
+    send(fd, header.data(), header.size(), MSG_NOSIGNAL);
+    const uint8_t drip = 0;
+    while (send(fd, &drip, 1, MSG_NOSIGNAL) == 1) usleep(5000);
+  }});
+  UnixBusTransport transport(far_end.path, {.timeout = absl::Milliseconds(50)});
+  EXPECT_EQ(transport.Execute(kRead).status().code(), absl::StatusCode::kDeadlineExceeded);
+}
+
 TEST(UnixBusTransportTest, RubbishIsAnErrorAndEndsTheConnection) {
   FarEnd far_end({[](int fd) {
                     Answer(fd, Bytes{0xFF, 0xFF, 0xFF, 0xFF});

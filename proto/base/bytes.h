@@ -9,8 +9,11 @@
 #ifndef SIDEBAND_PROTO_BASE_BYTES_H_
 #define SIDEBAND_PROTO_BASE_BYTES_H_
 
+#include <string.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -18,7 +21,24 @@
 
 namespace sideband {
 
-using Bytes = std::vector<uint8_t>;
+// Wipes what it frees: what passes through byte strings may be a confidential VM's counters, in as many copies as a
+// growing vector makes.
+template <typename T>
+struct WipingAllocator {
+  using value_type = T;
+  WipingAllocator() = default;
+  template <typename U>
+  WipingAllocator(const WipingAllocator<U>&) {}  // NOLINT(google-explicit-constructor): what an allocator must have
+
+  T* allocate(size_t count) { return std::allocator<T>().allocate(count); }
+  void deallocate(T* memory, size_t count) {
+    explicit_bzero(memory, count * sizeof(T));
+    std::allocator<T>().deallocate(memory, count);
+  }
+  bool operator==(const WipingAllocator&) const = default;
+};
+
+using Bytes = std::vector<uint8_t, WipingAllocator<uint8_t>>;
 using ByteSpan = std::span<const uint8_t>;
 
 // Appends to a byte string that it owns. Not thread-safe.

@@ -130,7 +130,9 @@ void Chip::CountTo(uint64_t cycle) {
 
 void Chip::FireDue() {
   for (CounterCollectionUnit& ccu : ccus_) {
-    if (ccu.ThresholdReached()) ccu.Trigger({.id = triggers_.NextId()});
+    if (!ccu.ThresholdReached()) continue;
+    ccu.Trigger({.id = triggers_.last_id()});
+    ++stats_.threshold_triggers;
   }
   if (now_ >= triggers_.next_periodic()) {
     triggers_.PassPeriodic(now_);
@@ -152,8 +154,13 @@ void Chip::AdvanceTo(uint64_t cycle) {
 
 void Chip::TriggerAll() {
   const uint32_t id = triggers_.NextId();
-  for (CounterCollectionUnit& ccu : ccus_) ccu.Trigger({.id = id});
+  for (CounterCollectionUnit& ccu : ccus_) {
+    if (IsCounting(ccu.config().channel)) ccu.Trigger({.id = id});
+  }
 }
+
+// Triggers of a slice on which nobody is are paused.
+bool Chip::IsCounting(uint8_t channel) const { return channel == kDeviceChannel || bound_[channel].has_value(); }
 
 void Chip::RouteRecord(const Record& record) {
   if (record.flush_ack) return triggers_.Acknowledge(record.ccu);
@@ -174,6 +181,7 @@ void Chip::Commit(size_t channel) {
     if (to->context) memory_.AtomicAdd(*to->context, reduction.reduction(), ReferenceTimeNs());
   } else {
     ++stats_.mmu_faults;
+    memory_.RaiseFlags(0, mailbox::kFlagMmuFault);  // the device's sum is no longer that of its VMs
     if (to) memory_.RaiseFlags(to->vm, mailbox::kFlagMmuFault);
     if (to && to->context) memory_.RaiseFlags(*to->context, mailbox::kFlagMmuFault);
   }
@@ -193,7 +201,7 @@ uint64_t Chip::Flush(std::optional<uint8_t> channel, uint32_t trigger_id) {
     ccus_[unit.ccu].Add(unit.index, unit.values);
   }
   for (CounterCollectionUnit& ccu : ccus_) {
-    if (channel && ccu.config().channel != *channel) continue;
+    if ((channel && ccu.config().channel != *channel) || !IsCounting(ccu.config().channel)) continue;
     ccu.Trigger({.id = trigger_id, .flush = true});
     triggers_.RequestFlush(ccu.config().id);
     ccu.RequestFlush();
@@ -225,8 +233,10 @@ void Chip::Disable(uint8_t channel) {
 uint64_t Chip::SwitchTo(uint8_t slice, std::optional<Binding> to) {
   uint64_t cost = uint64_t{config_.switch_step_cycles} * 11;
   if (bound_[slice]) {
-    cost += Flush(slice, triggers_.NextId());  // 3 trigger, 4 flush request, 5 records and acknowledgements, 8 poll
-    Commit(slice);                             // 6
+    // 3 trigger, 4 flush request, 5 records and acknowledgements, 8 poll. The trigger takes no number of its own: the
+    // numbers are shown to every tenant, and must not tell how often others are switched.
+    cost += Flush(slice, triggers_.last_id());
+    Commit(slice);  // 6
     Disable(slice);
   }
   bound_[slice] = to;  // 7, and the MMU with it

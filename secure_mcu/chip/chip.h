@@ -35,7 +35,8 @@
 namespace sideband::mcu {
 
 struct ChipStats {
-  uint64_t triggers = 0;
+  uint64_t triggers = 0;            // periodic and latches; numbered
+  uint64_t threshold_triggers = 0;  // not numbered, as are those of switches
   uint64_t trigger_overruns = 0;
   uint64_t stall_cycles = 0;
   uint64_t buffer_high_water = 0;
@@ -100,6 +101,7 @@ class Chip {
   void RouteRecord(const Record& record);
 
   void TriggerAll();
+  bool IsCounting(uint8_t channel) const;
   uint64_t Flush(std::optional<uint8_t> channel, uint32_t trigger_id);
   void Enable(uint8_t channel);
   void Disable(uint8_t channel);

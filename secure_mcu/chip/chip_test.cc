@@ -91,7 +91,7 @@ TEST(ChipTest, ReachedThresholdTriggersByItself) {
   Rig rig(config);
   rig.chip->SwitchTo(0, Binding{rig.vm, rig.first});
   rig.chip->AdvanceTo(10'000);
-  EXPECT_GE(rig.chip->stats().triggers, 4u);
+  EXPECT_GE(rig.chip->stats().threshold_triggers, 4u);
   rig.chip->Latch();
   EXPECT_EQ(rig.Count(rig.first), 10'000u);
   EXPECT_EQ(rig.chip->memory().header(rig.first).flags, 0);
@@ -136,6 +136,28 @@ TEST(ChipTest, StatesFollowTheResident) {
   EXPECT_EQ(rig.chip->memory().header(rig.first).state, mailbox::BlockState::kIdle);
   rig.chip->SwitchTo(0, std::nullopt);
   EXPECT_EQ(rig.chip->memory().header(rig.vm).state, mailbox::BlockState::kIdle);
+}
+
+TEST(ChipTest, TriggerNumbersTellNothingOfSwitches) {
+  Rig quiet(OneWire()), busy(OneWire());
+  for (uint64_t cycle = 1; cycle < 200; ++cycle) {
+    busy.chip->AdvanceTo(cycle);
+    busy.chip->SwitchTo(0, Binding{busy.vm, cycle % 2 == 0 ? busy.first : busy.second});
+  }
+  quiet.chip->AdvanceTo(200);
+  busy.chip->AdvanceTo(200);
+  EXPECT_EQ(quiet.chip->Latch(), busy.chip->Latch());
+}
+
+TEST(ChipTest, AVacantSliceFaultsNowhere) {
+  PipelineConfig config = OneWire();
+  config.trigger_period = 10;
+  config.commit_period = 20;
+  Rig rig(config);
+  rig.chip->AdvanceTo(1000);
+  rig.chip->Latch();
+  EXPECT_EQ(rig.chip->stats().mmu_faults, 0u);
+  EXPECT_EQ(rig.chip->stats().trigger_overruns, 0u);
 }
 
 TEST(ChipTest, ASwitchCostsMoreWhenRecordsMustDrain) {

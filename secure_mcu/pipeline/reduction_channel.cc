@@ -23,7 +23,8 @@ void ReductionChannel::Add(const Record& record) {
     }
   }
   reduction_.flags |= record.flags;
-  reduction_.trigger_id = std::max(reduction_.trigger_id, record.trigger_id);
+  // Numbers wrap; the newer is the one ahead by less than half of them.
+  if (static_cast<int32_t>(record.trigger_id - reduction_.trigger_id) > 0) reduction_.trigger_id = record.trigger_id;
   has_data_ = true;
 }
 

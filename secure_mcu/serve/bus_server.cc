@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -42,9 +43,15 @@ bool IsServed(const sockaddr_un& address) {
   return !refused;
 }
 
+bool IsSocket(const std::string& path) {
+  struct stat file;
+  return lstat(path.c_str(), &file) == 0 && S_ISSOCK(file.st_mode);
+}
+
 absl::Status Bind(int listener, const std::string& path, const sockaddr_un& address) {
   if (bind(listener, Generic(address), sizeof(address)) == 0) return absl::OkStatus();
   if (errno != EADDRINUSE) return ErrnoStatus(errno, path);
+  if (!IsSocket(path)) return absl::AlreadyExistsError(absl::StrCat(path, ": exists and is not a socket"));
   if (IsServed(address)) return absl::AlreadyExistsError(absl::StrCat(path, ": another program serves this bus"));
   unlink(path.c_str());
   if (bind(listener, Generic(address), sizeof(address)) == 0) return absl::OkStatus();
@@ -119,7 +126,9 @@ bool BusServer::Send(Controller& controller) {
 }
 
 void BusServer::ServeFor(absl::Duration timeout) {
-  std::vector<pollfd> ready = {{.fd = listener_, .events = POLLIN}};
+  // Who cannot be accepted waits in the listener's queue, and must not wake us.
+  const bool has_room = controllers_.size() < kControllersMax;
+  std::vector<pollfd> ready = {{.fd = listener_, .events = static_cast<short>(has_room ? POLLIN : 0)}};
   for (const Controller& controller : controllers_) {
     ready.push_back(
         {.fd = controller.fd, .events = static_cast<short>(controller.output.empty() ? POLLIN : POLLIN | POLLOUT)});

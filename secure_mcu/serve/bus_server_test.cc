@@ -8,6 +8,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "proto/smbus/bus_frame.h"
 
@@ -107,6 +108,12 @@ TEST_F(BusServerTest, ADeadSocketIsReplaced) {
   ASSERT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
   close(fd);
   EXPECT_TRUE(BusServer::Listen(path_, bus_).ok());
+}
+
+TEST_F(BusServerTest, AFileIsNotReplaced) {
+  std::ofstream("precious") << "data";
+  EXPECT_EQ(BusServer::Listen("precious", bus_).status().code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_TRUE(std::filesystem::exists("precious"));
 }
 
 TEST_F(BusServerTest, ImpossiblePathsAreRefused) {

@@ -18,6 +18,7 @@ constexpr uint64_t kCyclesMax = 1'000'000'000'000;
 constexpr uint64_t kLatencyMax = 65'536;
 constexpr uint64_t kUnitCountMax = 4096;
 constexpr absl::Duration kTimeMax = absl::Hours(24);
+constexpr absl::Duration kQuantumMin = absl::Microseconds(100);
 
 absl::StatusOr<Uuid> ReadUuid(const YamlMap& map) {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode node, map.Get("uuid"));
@@ -226,12 +227,25 @@ absl::Status ReadWaveform(const YamlMap& root, ChipFile& file) {
 }
 
 absl::Status ReadHypervisor(const YamlMap& root, ChipFile& file) {
-  SIDEBAND_ASSIGN_OR_RETURN(file.quantum,
-                            root.DurationOr("quantum", absl::Milliseconds(2), absl::Microseconds(1), kTimeMax));
+  SIDEBAND_ASSIGN_OR_RETURN(file.quantum, root.DurationOr("quantum", absl::Milliseconds(2), kQuantumMin, kTimeMax));
   SIDEBAND_ASSIGN_OR_RETURN(file.gap, root.DurationOr("gap", absl::Microseconds(20), absl::ZeroDuration(), kTimeMax));
   if (const auto node = root.Find("device_workload")) {
     SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node->Map({"seed", "phases"}));
     SIDEBAND_ASSIGN_OR_RETURN(file.device_workload, ReadWorkload(map));
+  }
+  return absl::OkStatus();
+}
+
+// What the emulator must do for every trigger, commit and switch has to fit into real time.
+absl::Status CheckPace(const YamlMap& root, const ChipFile& file) {
+  constexpr uint64_t kPerSecondMax = 100'000;
+  const uint64_t cycles_min = file.pipeline.clock_hz / kPerSecondMax;
+  for (const auto& [key, period] : {std::pair("trigger_period", file.pipeline.trigger_period),
+                                    std::pair("commit_period", file.pipeline.commit_period)}) {
+    if (period == 0 || period >= cycles_min) continue;
+    return root.node().Error(absl::StrCat("pipeline: ", key, " is ", period, " cycles, must be 0 or at least ",
+                                          cycles_min, " (", kPerSecondMax, " a second at ", file.pipeline.clock_hz,
+                                          " Hz)"));
   }
   return absl::OkStatus();
 }
@@ -267,6 +281,7 @@ absl::StatusOr<ChipFile> LoadChipFile(const std::string& path) {
   SIDEBAND_RETURN_IF_ERROR(ReadVms(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadHypervisor(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadPower(root, file));
+  SIDEBAND_RETURN_IF_ERROR(CheckPace(root, file));
   SIDEBAND_RETURN_IF_ERROR(CheckWires(root, file));
   return file;
 }

@@ -118,8 +118,7 @@ device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}
 waveform: {trace: t.vcd, signals: s.json, schedule: c.csv}
 )");
   const auto device = LiveDevice::Create(*LoadChipFile(chip), 1, [] { return absl::ZeroDuration(); });
-  EXPECT_EQ(std::string(device.status().message()),
-            schedule + ":2: VM 'vm9' is not in " + chip);
+  EXPECT_EQ(std::string(device.status().message()), schedule + ":2: VM 'vm9' is not in " + chip);
 }
 
 }  // namespace
