@@ -41,9 +41,22 @@ class UnitPacker {
   std::map<std::string, size_t> index_;
 };
 
+// The same units on each slice.
+std::vector<CcuSpec> OnEverySlice(const std::vector<CcuSpec>& units, uint32_t slices) {
+  std::vector<CcuSpec> ccus;
+  for (uint32_t slice = 0; slice < slices; ++slice) {
+    for (CcuSpec ccu : units) {
+      ccu.channel = static_cast<uint8_t>(slice);
+      ccu.name = absl::StrCat("slice", slice, ".", ccu.name);
+      ccus.push_back(std::move(ccu));
+    }
+  }
+  return ccus;
+}
+
 }  // namespace
 
-absl::StatusOr<EventPlan> PlanEvents(const sim::SignalMap& map, const sim::EventWires& wires) {
+absl::StatusOr<EventPlan> PlanEvents(const sim::SignalMap& map, const sim::EventWires& wires, uint32_t slices) {
   EventPlan plan;
   UnitPacker packer;
   std::map<std::string, uint16_t> counters;
@@ -62,7 +75,7 @@ absl::StatusOr<EventPlan> PlanEvents(const sim::SignalMap& map, const sim::Event
                                                 kUlcCountersMax, " counters"));
     }
   }
-  plan.ccus = std::move(packer).Pack();
+  plan.ccus = OnEverySlice(std::move(packer).Pack(), slices);
   return plan;
 }
 

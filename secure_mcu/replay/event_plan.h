@@ -17,12 +17,12 @@ namespace sideband::mcu {
 
 struct EventPlan {
   std::vector<std::string> events;  // one per counter of a memory block, in the order of first appearance
-  std::vector<CcuSpec> ccus;        // of slice 0
+  std::vector<CcuSpec> ccus;        // of every slice: an event counts for whoever is resident, wherever
 };
 
 // `wires` as the trace gave them for `map`. A named unit-level counter that needs more than 45 counters, or more events
 // than a memory block has room for, is INVALID_ARGUMENT with the map's line.
-absl::StatusOr<EventPlan> PlanEvents(const sim::SignalMap& map, const sim::EventWires& wires);
+absl::StatusOr<EventPlan> PlanEvents(const sim::SignalMap& map, const sim::EventWires& wires, uint32_t slices);
 
 }  // namespace sideband::mcu
 

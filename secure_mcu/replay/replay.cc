@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/replay/replay.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
-#include "proto/base/text.h"
 #include "secure_mcu/chip/chip.h"
 #include "secure_mcu/chip/player.h"
 #include "secure_mcu/chip/schedule_timeline.h"
@@ -19,24 +18,18 @@
 namespace sideband::mcu {
 namespace {
 
-// A signal map describes one slice.
-absl::Status CheckSlices(const std::vector<sim::Residency>& schedule, const std::string& file) {
-  for (const sim::Residency& residency : schedule) {
-    if (residency.slice != 0) {
-      return LineError(file, residency.line,
-                       absl::StrCat("no event of the signal map belongs to slice ", residency.slice));
-    }
-  }
-  return absl::OkStatus();
+uint32_t SliceCount(const std::vector<sim::Residency>& schedule) {
+  uint32_t slices = 1;
+  for (const sim::Residency& residency : schedule) slices = std::max(slices, residency.slice + 1);
+  return slices;
 }
 
-absl::Status RunToEnd(sim::TraceReader& trace, Chip& chip, Player& player,
+absl::Status RunToEnd(sim::TraceReader& trace, uint32_t slices, Chip& chip, Player& player,
                       const std::function<void(uint64_t)>& progress) {
   while (true) {
     SIDEBAND_ASSIGN_OR_RETURN(const sim::PackedWires* chunk, trace.Next());
     if (chunk == nullptr) break;
-    chip.Attach(0, *chunk);
-    chip.Attach(kDeviceChannel, *chunk);
+    for (uint32_t slice = 0; slice < slices; ++slice) chip.Attach(static_cast<uint8_t>(slice), *chunk);
     player.PlayTo(trace.cycles());
     if (progress) progress(trace.cycles());
   }
@@ -67,16 +60,17 @@ std::vector<ReplayBlock> CollectBlocks(const MemoryBlocks& memory, const std::ve
 absl::StatusOr<ReplayResult> Replay(const ReplayInputs& inputs, const std::function<void(uint64_t)>& progress) {
   SIDEBAND_ASSIGN_OR_RETURN(const sim::SignalMap map, sim::SignalMap::Load(inputs.signals));
   SIDEBAND_ASSIGN_OR_RETURN(const auto schedule, sim::LoadSchedule(inputs.schedule));
-  SIDEBAND_RETURN_IF_ERROR(CheckSlices(schedule, inputs.schedule));
+  const uint32_t slices = SliceCount(schedule);
   SIDEBAND_ASSIGN_OR_RETURN(const auto trace, sim::TraceReader::Open(inputs.trace, map));
-  SIDEBAND_ASSIGN_OR_RETURN(EventPlan plan, PlanEvents(map, trace->event_wires()));
+  SIDEBAND_ASSIGN_OR_RETURN(EventPlan plan, PlanEvents(map, trace->event_wires(), slices));
 
   const auto events = static_cast<uint32_t>(plan.events.size());
-  SIDEBAND_ASSIGN_OR_RETURN(const auto chip, Chip::Create({.events = events, .ccus = std::move(plan.ccus)}));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto chip,
+                            Chip::Create({.slices = slices, .events = events, .ccus = std::move(plan.ccus)}));
   const std::vector<Tenant> tenants = CreateBlocks(ScheduledVms(schedule), chip->memory());
   ScheduleTimeline timeline(schedule, tenants, /*turn_cycles=*/0);
-  Player player(*chip, timeline, {nullptr});
-  SIDEBAND_RETURN_IF_ERROR(RunToEnd(*trace, *chip, player, progress));
+  Player player(*chip, timeline, std::vector<sim::WireSource*>(slices));
+  SIDEBAND_RETURN_IF_ERROR(RunToEnd(*trace, slices, *chip, player, progress));
   return ReplayResult{trace->cycles(), std::move(plan.events), CollectBlocks(chip->memory(), tenants)};
 }
 

@@ -58,11 +58,15 @@ TEST(ReplayTest, ResidencyBeyondTheTraceHasABlockOfZeros) {
   EXPECT_EQ(result->blocks.back().counters, (std::vector<uint64_t>{0, 0, 0}));
 }
 
-TEST(ReplayTest, ASliceWithoutEventsIsRefusedByLine) {
+TEST(ReplayTest, SlicesCountAtTheSameTime) {
   ReplayInputs inputs = Inputs("");
-  inputs.schedule = Write("C.csv", "start_cycle,end_cycle,vm,context,slice\n0,1,vm1,a,0\n0,1,vm2,a,1\n");
-  EXPECT_EQ(Replay(inputs, nullptr).status().message(),
-            inputs.schedule + ":3: no event of the signal map belongs to slice 1");
+  inputs.schedule = Write("C.csv", "start_cycle,end_cycle,vm,context,slice\n0,3,vm1,a,0\n2,4,vm2,b,1\n");
+  const auto result = Replay(inputs, nullptr);
+  ASSERT_TRUE(result.ok()) << result.status();
+  using Counts = std::vector<uint64_t>;
+  EXPECT_EQ(result->blocks[2].counters, (Counts{4, 3, 4})) << "vm1/a in cycles 0 to 2";
+  EXPECT_EQ(result->blocks[4].counters, (Counts{2, 3, 5})) << "vm2/b in cycles 2 and 3";
+  EXPECT_EQ(result->blocks[0].counters, (Counts{6, 6, 9})) << "the hypervisor's is the sum of both";
 }
 
 TEST(ReplayTest, MissingFilesAreNamed) {

@@ -38,7 +38,7 @@ absl::StatusOr<Wiring> MakeWaveformWiring(const ChipFile& file) {
   for (const sim::Residency& residency : schedule) SIDEBAND_RETURN_IF_ERROR(CheckResidency(file, residency));
   SIDEBAND_ASSIGN_OR_RETURN(const auto reader, sim::TraceReader::Open(file.waveform->trace, map));
   SIDEBAND_ASSIGN_OR_RETURN(std::shared_ptr<sim::LoopedTrace> trace, sim::LoopedTrace::Load(*reader));
-  SIDEBAND_ASSIGN_OR_RETURN(EventPlan plan, PlanEvents(map, trace->event_wires()));
+  SIDEBAND_ASSIGN_OR_RETURN(EventPlan plan, PlanEvents(map, trace->event_wires(), file.pipeline.slices));
 
   Wiring wiring;
   for (const std::string& event : plan.events) {

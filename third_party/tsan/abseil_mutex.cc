@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tells ThreadSanitizer what Debian's Abseil, which is not instrumented, does: who holds an absl::Mutex sees what the one
-// before it wrote. The linker's --wrap (BUILD) sends the calls of our code through here; names are Abseil's mangled ones.
+// Tells ThreadSanitizer what Debian's Abseil, which is not instrumented, does: who holds an absl::Mutex sees what the
+// one before it wrote. The linker's --wrap (BUILD) sends the calls of our code through here; names are Abseil's mangled
+// ones.
 #include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 
@@ -13,7 +14,7 @@ void AnnotateIgnoreReadsEnd(const char* file, int line);
 }
 
 // Declares `Real…`, Abseil's own function, and `Wrap…`, which is called in its place.
-#define WRAPPED(result, name, mangled, ...)                 \
+#define WRAPPED(result, name, mangled, ...)              \
   result Real##name(__VA_ARGS__) asm("__real_" mangled); \
   result Wrap##name(__VA_ARGS__) asm("__wrap_" mangled);
 
@@ -22,8 +23,8 @@ WRAPPED(void, Unlock, "_ZN4absl7debian35Mutex6UnlockEv", absl::Mutex*)
 WRAPPED(void, ReaderLock, "_ZN4absl7debian35Mutex10ReaderLockEv", absl::Mutex*)
 WRAPPED(void, ReaderUnlock, "_ZN4absl7debian35Mutex12ReaderUnlockEv", absl::Mutex*)
 WRAPPED(void, Await, "_ZN4absl7debian35Mutex5AwaitERKNS0_9ConditionE", absl::Mutex*, const absl::Condition&)
-WRAPPED(bool, AwaitWithTimeout, "_ZN4absl7debian35Mutex16AwaitWithTimeoutERKNS0_9ConditionENS0_8DurationE", absl::Mutex*,
-        const absl::Condition&, absl::Duration)
+WRAPPED(bool, AwaitWithTimeout, "_ZN4absl7debian35Mutex16AwaitWithTimeoutERKNS0_9ConditionENS0_8DurationE",
+        absl::Mutex*, const absl::Condition&, absl::Duration)
 WRAPPED(void, Notify, "_ZN4absl7debian312Notification6NotifyEv", absl::Notification*)
 WRAPPED(void, WaitForNotification, "_ZNK4absl7debian312Notification19WaitForNotificationEv", absl::Notification*)
 
