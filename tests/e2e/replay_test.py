@@ -221,9 +221,9 @@ class BadInputTest(ReplayTestCase):
         self.write("c.csv", "")
         self.refused("c.csv:1", "header row is missing")
 
-    def test_slice_without_events(self):
-        self.write("c.csv", "start_cycle,end_cycle,vm,context,slice\n0,4,vm1,train,1\n")
-        self.refused("c.csv:2", "slice 1")
+    def test_slice_out_of_range(self):
+        self.write("c.csv", "start_cycle,end_cycle,vm,context,slice\n0,4,vm1,train,64\n")
+        self.refused("c.csv:2", "slice")
 
 
 class UsageTest(ReplayTestCase):
