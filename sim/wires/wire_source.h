@@ -8,15 +8,19 @@
 #ifndef SIDEBAND_SIM_WIRES_WIRE_SOURCE_H_
 #define SIDEBAND_SIM_WIRES_WIRE_SOURCE_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include "absl/strings/string_view.h"
 
 namespace sideband::sim {
 
-// The index of a wire within its source, from 0.
+// The index of a wire within its clock domain, from 0.
 using WireId = uint32_t;
+
+inline constexpr uint64_t kHistoryUnlimited = std::numeric_limits<uint64_t>::max();
 
 // A half-open range of clock cycles; cycle k is the k-th rising edge of the domain's clock, from 0.
 struct CycleRange {
@@ -35,6 +39,21 @@ class WireSource {
   // must be below the source's number of wires, and `range` must lie within what the source says it holds (a waveform
   // chunk holds few thousand cycles, a workload any).
   virtual void AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const = 0;
+
+  // Cycles before the newest that may still be asked for: 0 where only new ones may (what is not counted at once is
+  // lost), kHistoryUnlimited where any cycle may that the present resident has driven.
+  virtual uint64_t history_cycles() const { return 0; }
+
+  // Clock domains. Residencies are in cycles of the reference clock, that of domain 0, which is the source itself
+  // unless it says otherwise. A cycle of another domain belongs to the reference cycle whose edge is the first at or
+  // after its own edge: both sample what was driven up to then.
+  virtual const WireSource& domain(size_t /*index*/) const { return *this; }
+  // How many cycles of the domain belong to reference cycles below `cycle`; the domain's cycle that is the first of
+  // reference cycle `cycle`. Ascending in `cycle`. `cycle` must lie within what the source holds, or be its end.
+  virtual uint64_t CyclesBefore(size_t /*domain*/, uint64_t cycle) const { return cycle; }
+  // The end of the domain's cycles that the source holds: those at or after CyclesBefore(domain, end of the reference
+  // cycles held) belong to a reference cycle whose edge has not come yet.
+  virtual uint64_t CyclesHeld(size_t /*domain*/, uint64_t reference_end) const { return reference_end; }
 
   // The hypervisor tells which context drives the wires from `cycle` on; an empty context is the VM without one. Cycles
   // come in ascending order, and all counts of cycles below `cycle` have been taken before. A waveform, which is what
