@@ -31,12 +31,6 @@ class CounterAllocator {
   std::vector<EventShare> meanings_;
 };
 
-UnitLevelCounter MakeUlc(const UlcSpec& spec) {
-  UnitLevelCounter::Config config{.counter_bits = spec.counter_bits, .period = spec.period, .lanes = spec.lanes};
-  for (const CounterInput& input : spec.inputs) config.wires.push_back(input.wire);
-  return UnitLevelCounter(std::move(config));
-}
-
 CounterCollectionUnit MakeCcu(const CcuSpec& spec, size_t id, EventMeanings& meanings) {
   CounterAllocator allocator;
   CounterCollectionUnit::Config config{
@@ -61,7 +55,7 @@ absl::StatusOr<std::unique_ptr<Chip>> Chip::Create(const PipelineConfig& config)
     const CcuSpec& spec = config.ccus[c];
     ccus.push_back(MakeCcu(spec, c, *meanings));
     for (size_t u = 0; u < spec.ulcs.size(); ++u) {
-      units.push_back({.ulc = MakeUlc(spec.ulcs[u]),
+      units.push_back({.ulc = UnitLevelCounter(CounterConfig(spec.ulcs[u])),
                        .ccu = c,
                        .index = u,
                        .channel = spec.channel,
@@ -197,7 +191,7 @@ void Chip::CommitAll() {
 uint64_t Chip::Flush(std::optional<uint8_t> channel, uint32_t trigger_id) {
   for (Unit& unit : units_) {
     if (channel && unit.channel != *channel) continue;
-    unit.ulc.TakeHeld(unit.values);
+    unit.ulc.TakeHeld(*wires_[unit.channel == kDeviceChannel ? config_.slices : unit.channel], unit.values);
     ccus_[unit.ccu].Add(unit.index, unit.values);
   }
   for (CounterCollectionUnit& ccu : ccus_) {
