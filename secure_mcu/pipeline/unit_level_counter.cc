@@ -94,8 +94,8 @@ void UnitLevelCounter::AddPrescaled(sim::CycleRange range, const sim::WireSource
   }
 }
 
-void UnitLevelCounter::DeliverUntil(uint64_t cycle, const sim::WireSource& wires, std::span<uint64_t> delivered) {
-  if (cycle == delivered_) return;
+bool UnitLevelCounter::DeliverUntil(uint64_t cycle, const sim::WireSource& wires, std::span<uint64_t> delivered) {
+  if (cycle == delivered_) return false;
   const sim::CycleRange range{delivered_, cycle};
   delivered_ = cycle;
   if (config_.digits.empty()) {
@@ -103,12 +103,13 @@ void UnitLevelCounter::DeliverUntil(uint64_t cycle, const sim::WireSource& wires
   } else {
     AddPrescaled(range, wires, delivered);
   }
+  return true;
 }
 
-void UnitLevelCounter::AdvanceTo(uint64_t cycle, const sim::WireSource& wires, std::span<uint64_t> delivered) {
-  if (!enabled_ || cycle <= now_) return;
+bool UnitLevelCounter::AdvanceTo(uint64_t cycle, const sim::WireSource& wires, std::span<uint64_t> delivered) {
+  if (!enabled_ || cycle <= now_) return false;
   now_ = cycle;
-  DeliverUntil(Arrived(), wires, delivered);
+  return DeliverUntil(Arrived(), wires, delivered);
 }
 
 void UnitLevelCounter::TakeHeld(const sim::WireSource& wires, std::span<uint64_t> delivered) {

@@ -64,8 +64,8 @@ class UnitLevelCounter {
   void Enable(uint64_t cycle);
   // Counts the cycles up to but not including `cycle`, and adds to `delivered` (one sum per counter) what has arrived
   // by then. `cycle` must not go back; the wires must hold kUlcHistoryCycles before the cycle of the last call, and
-  // every one since. Does nothing while disabled.
-  void AdvanceTo(uint64_t cycle, const sim::WireSource& wires, std::span<uint64_t> delivered);
+  // every one since. Does nothing while disabled. Returns whether anything arrived.
+  bool AdvanceTo(uint64_t cycle, const sim::WireSource& wires, std::span<uint64_t> delivered);
   // Adds to `delivered` what the counters and the serialiser still hold, and clears both; a new period starts at the
   // cycle reached. Used where a flush must leave nothing behind. The accumulators keep their remainders.
   void TakeHeld(const sim::WireSource& wires, std::span<uint64_t> delivered);
@@ -74,7 +74,7 @@ class UnitLevelCounter {
 
  private:
   uint64_t Arrived() const;
-  void DeliverUntil(uint64_t cycle, const sim::WireSource& wires, std::span<uint64_t> delivered);
+  bool DeliverUntil(uint64_t cycle, const sim::WireSource& wires, std::span<uint64_t> delivered);
   void AddPrescaled(sim::CycleRange range, const sim::WireSource& wires, std::span<uint64_t> delivered);
 
   const Config config_;
