@@ -92,5 +92,82 @@ TEST(PackedWiresTest, CountsEqualBitByBit) {
   }
 }
 
+TEST(PackedWiresTest, SlideKeepsTheHistoryCountable) {
+  PackedWires window(2, 128, 100);
+  EXPECT_EQ(window.history_cycles(), 100u);
+  window.Reset(1000);
+  window.SetRun(1, {1000, 1128});
+  window.ExtendTo(1120);
+  window.Slide();
+  EXPECT_EQ(window.range(), (CycleRange{1120, 1120}));
+  EXPECT_EQ(Count(window, 1, {1020, 1120}), 100u);
+  EXPECT_EQ(Count(window, 1, {0, 2000}), 100u) << "what is older counts as 0";
+  EXPECT_EQ(Count(window, 0, {0, 2000}), 0u) << "the other wire";
+  window.ExtendTo(1200);
+  EXPECT_EQ(Count(window, 1, {1020, 1200}), 108u) << "set before the window began";
+  window.Slide();
+  EXPECT_EQ(Count(window, 1, {0, 2000}), 28u);
+  window.Reset(1200);
+  EXPECT_EQ(Count(window, 1, {0, 2000}), 0u) << "Reset forgets the history";
+}
+
+TEST(PackedWiresTest, HistoryIsLimitedByCycleZero) {
+  PackedWires window(1, 64, 1024);
+  window.SetRun(0, {0, 40});
+  window.ExtendTo(40);
+  for (int i = 0; i < 3; ++i) window.Slide();
+  EXPECT_EQ(Count(window, 0, {0, 40}), 40u);
+  window.SetRun(0, {40, 104});
+  window.ExtendTo(104);
+  window.Slide();
+  EXPECT_EQ(Count(window, 0, {0, 104}), 104u);
+}
+
+TEST(PackedWiresTest, WordsStartWithTheWindow) {
+  PackedWires window(2, 128, 70);
+  window.Reset(640);
+  window.ExtendTo(768);
+  window.Slide();
+  window.Set(1, 768 + 65);
+  ASSERT_EQ(window.words(1).size(), 2u);
+  EXPECT_EQ(window.words(1)[0], 0u);
+  EXPECT_EQ(window.words(1)[1], 2u);
+  window.ExtendTo(770);
+  window.Slide();
+  ASSERT_EQ(window.words(1).size(), 3u) << "128 cycles that begin within a word";
+  EXPECT_EQ(window.words(1)[1], 2u);
+}
+
+// Windows of random sizes over one string of random runs.
+TEST(PackedWiresTest, SlidingWindowsEqualOneLongWindow) {
+  for (const PopcountPath path : SupportedPaths()) {
+    std::mt19937_64 random(5);
+    for (const uint64_t history : {0, 1, 63, 64, 1000, 1024}) {
+      PackedWires all(3, 20'000);
+      all.ExtendTo(20'000);
+      PackedWires window(3, 1500, history, path);
+      while (window.range().end + 1500 < 20'000) {
+        window.Slide();
+        const uint64_t begin = window.range().begin;
+        for (WireId wire = 0; wire < 3; ++wire) {
+          for (int i = 0; i < 4; ++i) {
+            const uint64_t run = begin + random() % 1500;
+            const CycleRange cycles{run, run + random() % (begin + 1500 - run + 1)};
+            all.SetRun(wire, cycles);
+            window.SetRun(wire, cycles);
+          }
+        }
+        window.ExtendTo(begin + random() % 1501);
+        const uint64_t held = begin - std::min(begin, history);
+        for (int i = 0; i < 30; ++i) {
+          const uint64_t first = held + random() % (window.range().end - held + 1);
+          const CycleRange range{first, first + random() % (window.range().end - first + 1)};
+          for (WireId wire = 0; wire < 3; ++wire) ASSERT_EQ(Count(window, wire, range), Count(all, wire, range));
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sideband::sim

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#include <algorithm>
+
+#include "sim/wires/popcount_kernels.h"
+
+#define SIDEBAND_AVX512 __attribute__((target("avx512f,avx512vpopcntdq")))
+
+namespace sideband::sim {
+namespace {
+
+constexpr size_t kLanes = 8;  // words of a vector
+constexpr size_t kRows = 8;   // whose sums are folded together
+
+// The vectors that a range of bits lies in, counted from the row's begin so that an aligned row is read aligned, and
+// the words and bits of the first and the last of them that belong to the range.
+struct VectorRange {
+  size_t first;
+  size_t last;  // inclusive
+  __mmask8 head_words, tail_words;
+  __m512i head, tail;
+};
+
+SIDEBAND_AVX512 inline __m512i Load(const uint64_t* words) { return _mm512_loadu_si512(words); }
+
+SIDEBAND_AVX512 VectorRange VectorsOf(CycleRange bits) {
+  const WordRange words = WordsOf(bits);
+  VectorRange range;
+  range.first = words.first / kLanes;
+  range.last = words.last / kLanes;
+  const auto from_first = static_cast<__mmask8>(0xff << words.first % kLanes);
+  const auto to_last = static_cast<__mmask8>(0xff >> (kLanes - 1 - words.last % kLanes));
+  alignas(64) uint64_t head[kLanes];
+  alignas(64) uint64_t tail[kLanes];
+  std::fill(head, head + kLanes, ~uint64_t{0});
+  std::fill(tail, tail + kLanes, ~uint64_t{0});
+  head[words.first % kLanes] = words.head;
+  tail[words.last % kLanes] = words.tail;
+  if (range.first == range.last) head[words.last % kLanes] &= words.tail;
+  range.head_words = range.first == range.last ? from_first & to_last : from_first;
+  range.tail_words = to_last;
+  range.head = Load(head);
+  range.tail = Load(tail);
+  return range;
+}
+
+// Masked-out words are not read.
+SIDEBAND_AVX512 inline __m512i MaskedOnes(const uint64_t* words, __mmask8 which, __m512i bits) {
+  return _mm512_popcnt_epi64(_mm512_and_si512(_mm512_maskz_loadu_epi64(which, words), bits));
+}
+
+SIDEBAND_AVX512 inline __m512i Ones(const uint64_t* words) { return _mm512_popcnt_epi64(Load(words)); }
+
+SIDEBAND_AVX512 inline __m512i Add(__m512i a, __m512i b) { return _mm512_add_epi64(a, b); }
+
+// The ones of a row in eight parts.
+SIDEBAND_AVX512 inline __m512i CountRow(const uint64_t* row, const VectorRange& range) {
+  __m512i a = MaskedOnes(row + range.first * kLanes, range.head_words, range.head);
+  if (range.first == range.last) return a;
+  __m512i b = MaskedOnes(row + range.last * kLanes, range.tail_words, range.tail);
+  const uint64_t* words = row + (range.first + 1) * kLanes;
+  const uint64_t* const end = row + range.last * kLanes;
+  for (; words + 4 * kLanes <= end; words += 4 * kLanes) {
+    a = Add(a, Add(Ones(words), Ones(words + kLanes)));
+    b = Add(b, Add(Ones(words + 2 * kLanes), Ones(words + 3 * kLanes)));
+  }
+  for (; words < end; words += kLanes) a = Add(a, Ones(words));
+  return Add(a, b);
+}
+
+// The zeroing forms with a full mask, since g++ 12 wrongly warns of what its plain ones leave undefined.
+constexpr __mmask8 kAll = 0xff;
+
+// Of two rows' parts: those of row `a` in even lanes, those of `b` in odd ones, added up by pairs.
+SIDEBAND_AVX512 inline __m512i FoldLanes(__m512i a, __m512i b) {
+  return Add(_mm512_maskz_unpacklo_epi64(kAll, a, b), _mm512_maskz_unpackhi_epi64(kAll, a, b));
+}
+
+// Lanes in, 128 bits at a time: of a the first and third with the second and fourth, then those of b.
+SIDEBAND_AVX512 inline __m512i FoldQuarters(__m512i a, __m512i b) {
+  return Add(_mm512_maskz_shuffle_i64x2(kAll, a, b, 0b10'00'10'00),
+             _mm512_maskz_shuffle_i64x2(kAll, a, b, 0b11'01'11'01));
+}
+
+// Lane r of the result is the sum of rows[r]'s lanes: a transposition and an addition in one.
+SIDEBAND_AVX512 inline __m512i SumOfEach(const __m512i (&rows)[kRows]) {
+  const __m512i ab = FoldQuarters(FoldLanes(rows[0], rows[1]), FoldLanes(rows[2], rows[3]));
+  const __m512i cd = FoldQuarters(FoldLanes(rows[4], rows[5]), FoldLanes(rows[6], rows[7]));
+  return FoldQuarters(ab, cd);
+}
+
+SIDEBAND_AVX512 inline void AddTo(uint64_t* sums, size_t count, __m512i more) {
+  const auto which = static_cast<__mmask8>(0xff >> (kRows - count));
+  _mm512_mask_storeu_epi64(sums, which, Add(_mm512_maskz_loadu_epi64(which, sums), more));
+}
+
+}  // namespace
+
+bool HasAvx512() { return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vpopcntdq"); }
+
+SIDEBAND_AVX512 void AddPopcountsAvx512(BitRows words, CycleRange bits, std::span<const WireId> rows,
+                                        std::span<uint64_t> sums) {
+  const VectorRange range = VectorsOf(bits);
+  __m512i parts[kRows];
+  for (size_t i = 0; i < rows.size(); i += kRows) {
+    const size_t count = std::min(kRows, rows.size() - i);
+    for (size_t r = 0; r < count; ++r) parts[r] = CountRow(words.words + rows[i + r] * words.stride, range);
+    for (size_t r = count; r < kRows; ++r) parts[r] = _mm512_setzero_si512();
+    AddTo(sums.data() + i, count, SumOfEach(parts));
+  }
+}
+
+}  // namespace sideband::sim
+#endif  // defined(__x86_64__)

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The ways to count behind popcount.h, for popcount.cc alone: each has AddPopcounts' contract for a non-empty range.
+//   AddPopcountsAvx2(words, bits, rows, sums);   // only where the processor has it
+#ifndef SIDEBAND_SIM_WIRES_POPCOUNT_KERNELS_H_
+#define SIDEBAND_SIM_WIRES_POPCOUNT_KERNELS_H_
+
+#include <cstdint>
+#include <span>
+
+#include "sim/wires/popcount.h"
+
+namespace sideband::sim {
+
+// The words that a range of bits lies in, and the bits of the first and the last of them that belong to it.
+struct WordRange {
+  size_t first;
+  size_t last;    // inclusive
+  uint64_t head;  // of the first word; of the only one, if it is
+  uint64_t tail;  // of the last word
+};
+
+inline WordRange WordsOf(CycleRange bits) {
+  const size_t first = bits.begin / 64;
+  const size_t last = (bits.end - 1) / 64;
+  const uint64_t head = ~uint64_t{0} << bits.begin % 64;
+  const uint64_t tail = ~uint64_t{0} >> (63 - (bits.end - 1) % 64);
+  return {first, last, first == last ? head & tail : head, tail};
+}
+
+void AddPopcountsPortable(BitRows words, CycleRange bits, std::span<const WireId> rows, std::span<uint64_t> sums);
+
+#if defined(__x86_64__)
+bool HasAvx2();
+void AddPopcountsAvx2(BitRows words, CycleRange bits, std::span<const WireId> rows, std::span<uint64_t> sums);
+
+bool HasAvx512();
+void AddPopcountsAvx512(BitRows words, CycleRange bits, std::span<const WireId> rows, std::span<uint64_t> sums);
+#endif
+
+}  // namespace sideband::sim
+
+#endif  // SIDEBAND_SIM_WIRES_POPCOUNT_KERNELS_H_
