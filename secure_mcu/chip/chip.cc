@@ -275,8 +275,9 @@ void Chip::Disable(uint8_t channel) {
   }
 }
 
-void Chip::Step(SwitchStep step, SwitchStepEvent& event) {
+void Chip::Step(SwitchStep step, SwitchStepEvent& event, const std::function<void()>& action) {
   mover_.RunFor(config_.switch_step_cycles);
+  if (action) action();
   if (!tracer_) return;
   event.step = step;
   event.pipeline_cycle = mover_.now();
@@ -286,14 +287,15 @@ void Chip::Step(SwitchStep step, SwitchStepEvent& event) {
 }
 
 // What follows are the eleven steps of pipeline.md, "Context switch". The slice is halted, so no cycle passes that
-// could be counted or that a periodic trigger or transfer could fall on: pausing them (2) needs nothing more.
+// could be counted or that a periodic trigger or transfer could fall on: halting and pausing it (1, 2) need nothing
+// more.
 uint64_t Chip::SwitchTo(uint8_t slice, std::optional<Binding> to) {
   const uint64_t start = mover_.now();
   records_ = acknowledgements_ = 0;
   SwitchStepEvent event{
       .switch_number = ++stats_.switches, .slice = slice, .cycle = now_, .from = bound_[slice], .to = to};
-  Step(SwitchStep::kHalt, event);
-  Step(SwitchStep::kPause, event);
+  Step(SwitchStep::kHalt, event, nullptr);
+  Step(SwitchStep::kPause, event, nullptr);
   FlushOut(event);
   MoveIn(event);
   const uint64_t cost = mover_.now() - start;
@@ -302,35 +304,39 @@ uint64_t Chip::SwitchTo(uint8_t slice, std::optional<Binding> to) {
   return cost;
 }
 
-// Steps 3 to 6; nothing moves where nobody was resident. The trigger takes no number of its own: the numbers are shown
-// to every tenant, and must not tell how often others are switched.
+// Nothing moves where nobody was resident. The trigger takes no number of its own: the numbers are shown to every
+// tenant, and must not tell how often others are switched.
 void Chip::FlushOut(SwitchStepEvent& event) {
   const uint8_t slice = event.slice;
-  TakeHeld(slice);
-  SwapBanks(slice, triggers_.last_id());
-  Step(SwitchStep::kTrigger, event);
-  RequestFlush(slice);
-  Step(SwitchStep::kFlushRequest, event);
-  AwaitAcknowledgements();
-  Step(SwitchStep::kEmit, event);
-  Commit(slice);
-  Disable(slice);
-  Step(SwitchStep::kCommit, event);
+  Step(SwitchStep::kTrigger, event, [this, slice] {
+    TakeHeld(slice);
+    SwapBanks(slice, triggers_.last_id());
+  });
+  Step(SwitchStep::kFlushRequest, event, [this, slice] { RequestFlush(slice); });
+  Step(SwitchStep::kEmit, event, [this] { AwaitAcknowledgements(); });
+  Step(SwitchStep::kCommit, event, [this, slice] {
+    Commit(slice);
+    Disable(slice);
+  });
 }
 
-// Steps 7 to 11. The acknowledgements that 8 polls for are in since 5; counters are clear, and a period starts with 10.
+// The acknowledgements that the poll waits for are in since the records left. Counters are clear, and a period starts
+// when they are unpaused.
 void Chip::MoveIn(SwitchStepEvent& event) {
   const uint8_t slice = event.slice;
-  bound_[slice] = event.to;
-  mmu_.Bind(slice, event.to);
-  Step(SwitchStep::kRebind, event);
-  Step(SwitchStep::kPoll, event);
-  ShowState(event.from);
-  ShowState(event.to);
-  Step(SwitchStep::kRestore, event);
-  if (event.to) Enable(slice);
-  Step(SwitchStep::kUnpause, event);
-  Step(SwitchStep::kRun, event);
+  Step(SwitchStep::kRebind, event, [this, slice, &event] {
+    bound_[slice] = event.to;
+    mmu_.Bind(slice, event.to);
+  });
+  Step(SwitchStep::kPoll, event, [this] { AwaitAcknowledgements(); });
+  Step(SwitchStep::kRestore, event, [this, &event] {
+    ShowState(event.from);
+    ShowState(event.to);
+  });
+  Step(SwitchStep::kUnpause, event, [this, slice, &event] {
+    if (event.to) Enable(slice);
+  });
+  Step(SwitchStep::kRun, event, nullptr);
 }
 
 bool Chip::IsResident(BlockId block) const {

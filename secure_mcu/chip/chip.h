@@ -18,6 +18,7 @@
 #define SIDEBAND_SECURE_MCU_CHIP_CHIP_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -146,7 +147,7 @@ class Chip {
 
   void FlushOut(SwitchStepEvent& event);
   void MoveIn(SwitchStepEvent& event);
-  void Step(SwitchStep step, SwitchStepEvent& event);
+  void Step(SwitchStep step, SwitchStepEvent& event, const std::function<void()>& action);
 
   // Constant after construction.
   const PipelineConfig config_;
