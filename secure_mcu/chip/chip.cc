@@ -31,12 +31,6 @@ class CounterAllocator {
   std::vector<EventShare> meanings_;
 };
 
-UnitLevelCounter MakeUlc(const UlcSpec& spec) {
-  UnitLevelCounter::Config config{.counter_bits = spec.counter_bits, .period = spec.period, .lanes = spec.lanes};
-  for (const CounterInput& input : spec.inputs) config.wires.push_back(input.wire);
-  return UnitLevelCounter(std::move(config));
-}
-
 CounterCollectionUnit MakeCcu(const CcuSpec& spec, size_t id, EventMeanings& meanings) {
   CounterAllocator allocator;
   CounterCollectionUnit::Config config{
@@ -61,36 +55,50 @@ absl::StatusOr<std::unique_ptr<Chip>> Chip::Create(const PipelineConfig& config)
     const CcuSpec& spec = config.ccus[c];
     ccus.push_back(MakeCcu(spec, c, *meanings));
     for (size_t u = 0; u < spec.ulcs.size(); ++u) {
-      units.push_back({.ulc = MakeUlc(spec.ulcs[u]),
+      units.push_back({.ulc = UnitLevelCounter(CounterConfig(spec.ulcs[u])),
                        .ccu = c,
                        .index = u,
                        .channel = spec.channel,
+                       .wiring = spec.channel == kDeviceChannel ? config.slices : spec.channel,
+                       .domain = spec.ulcs[u].domain,
                        .values = std::vector<uint64_t>(spec.ulcs[u].inputs.size())});
     }
   }
   return std::unique_ptr<Chip>(new Chip(config, std::move(ccus), std::move(units), std::move(meanings)));
 }
 
+Chip::Channel Chip::MakeChannel(const PipelineConfig& config, const std::shared_ptr<const EventMeanings>& meanings,
+                                uint64_t commit_period) {
+  return {ReductionChannel(config.events, meanings), commit_period, commit_period == 0 ? kNever : commit_period};
+}
+
 Chip::Chip(const PipelineConfig& config, std::vector<CounterCollectionUnit> ccus, std::vector<Unit> units,
            std::shared_ptr<const EventMeanings> meanings)
     : config_(config),
+      hypervisor_(config.slices),
       ccus_(std::move(ccus)),
       units_(std::move(units)),
-      channels_(config.slices + 1, ReductionChannel(config.events, std::move(meanings))),
+      channels_(config.slices, MakeChannel(config, meanings, config.commit_period)),
       mover_({config.buffer_depth, config.record_cycles, config.route_cycles}, ccus_,
              [this](const Record& record) { RouteRecord(record); }),
       triggers_(config.trigger_period),
       arbiter_(config.grant_cycles),
       mmu_(config.slices),
       memory_(config.events),
+      out_of_band_(config.events),
       bound_(config.slices),
-      wires_(config.slices + 1),
-      next_commit_(config.commit_period == 0 ? kNever : config.commit_period) {
-  Enable(kDeviceChannel);
+      wires_(config.slices + 1) {
+  channels_.push_back(MakeChannel(config, meanings, config.hypervisor_commit_period));
+  if (config.out_of_band_commit_period > 0) {
+    channels_.push_back(MakeChannel(config, meanings, config.out_of_band_commit_period));
+  }
+  for (Unit& unit : units_) {
+    if (unit.channel == kDeviceChannel) unit.ulc.Enable(0);
+  }
 }
 
 void Chip::Attach(uint8_t channel, const sim::WireSource& wires) {
-  wires_[channel == kDeviceChannel ? config_.slices : channel] = &wires;
+  wires_[channel == kDeviceChannel ? hypervisor_ : channel] = &wires;
 }
 
 uint64_t Chip::ReferenceTimeNs() const {
@@ -101,124 +109,163 @@ uint64_t Chip::ReferenceTimeNs() const {
 
 uint64_t Chip::ThresholdStop() const {
   uint64_t stop = kNever;
-  for (const Unit& unit : units_) {
-    if (!unit.ulc.enabled()) continue;
-    const CounterCollectionUnit& ccu = ccus_[unit.ccu];
+  for (const CounterCollectionUnit& ccu : ccus_) {
+    if (!IsCounting(ccu.config().channel)) continue;
     const uint64_t headroom = ccu.ThresholdHeadroom();
     if (headroom == kNever) continue;
-    // A unit-level counter holds less than two periods; what it holds may arrive at once.
+    // What the unit-level counters hold may arrive at once.
     const uint64_t cycles = headroom / std::max(1u, ccu.GainPerCycleMax());
-    const uint64_t held = 2 * kUlcPeriodMax;
-    stop = std::min(stop, now_ + (cycles > held ? cycles - held : 1));
+    stop = std::min(stop, now_ + (cycles > kUlcHistoryCycles ? cycles - kUlcHistoryCycles : 1));
   }
   return stop;
 }
 
 uint64_t Chip::NextStop(uint64_t cycle) const {
-  return std::min({cycle, triggers_.next_periodic(), next_commit_, ThresholdStop()});
+  uint64_t stop = std::min({cycle, triggers_.next_periodic(), ThresholdStop()});
+  for (const Channel& channel : channels_) stop = std::min(stop, channel.next_commit);
+  return stop;
+}
+
+void Chip::CountUnit(Unit& unit, uint64_t until) {
+  if (!unit.ulc.AdvanceTo(until, wires_[unit.wiring]->domain(unit.domain), unit.values)) return;
+  ccus_[unit.ccu].Add(unit.index, unit.values);
 }
 
 void Chip::CountTo(uint64_t cycle) {
   for (Unit& unit : units_) {
-    if (!unit.ulc.enabled()) continue;
-    const size_t source = unit.channel == kDeviceChannel ? config_.slices : unit.channel;
-    unit.ulc.AdvanceTo(cycle, *wires_[source], unit.values);
-    ccus_[unit.ccu].Add(unit.index, unit.values);
+    if (unit.ulc.enabled()) CountUnit(unit, wires_[unit.wiring]->CyclesBefore(unit.domain, cycle));
   }
+  mover_.RunFor(cycle - now_);
   now_ = cycle;
 }
 
 void Chip::FireDue() {
   for (CounterCollectionUnit& ccu : ccus_) {
-    if (!ccu.ThresholdReached()) continue;
-    ccu.Trigger({.id = triggers_.last_id()});
-    ++stats_.threshold_triggers;
+    if (ccu.ThresholdReached()) ccu.Trigger({.id = triggers_.Fire(TriggerKind::kThreshold)});
   }
   if (now_ >= triggers_.next_periodic()) {
     triggers_.PassPeriodic(now_);
-    TriggerAll();
+    Trigger(TriggerKind::kPeriodic);
   }
-  if (now_ >= next_commit_) {
-    CommitAll();
-    next_commit_ = (now_ / config_.commit_period + 1) * config_.commit_period;
+  for (size_t i = 0; i < channels_.size(); ++i) {
+    Channel& channel = channels_[i];
+    if (now_ < channel.next_commit) continue;
+    Commit(i);
+    channel.next_commit = (now_ / channel.commit_period + 1) * channel.commit_period;
   }
 }
 
 void Chip::AdvanceTo(uint64_t cycle) {
   while (now_ < cycle) {
     CountTo(NextStop(cycle));
-    mover_.RunTo(now_);
     FireDue();
   }
 }
 
-void Chip::TriggerAll() {
-  const uint32_t id = triggers_.NextId();
+void Chip::AdvanceWithinCycle() {
+  for (Unit& unit : units_) {
+    if (unit.domain != 0 && unit.ulc.enabled()) CountUnit(unit, wires_[unit.wiring]->CyclesHeld(unit.domain, now_));
+  }
+  FireDue();
+}
+
+uint32_t Chip::Trigger(TriggerKind kind) {
+  const uint32_t id = triggers_.Fire(kind);
   for (CounterCollectionUnit& ccu : ccus_) {
     if (IsCounting(ccu.config().channel)) ccu.Trigger({.id = id});
   }
+  return id;
 }
 
 // Triggers of a slice on which nobody is are paused.
 bool Chip::IsCounting(uint8_t channel) const { return channel == kDeviceChannel || bound_[channel].has_value(); }
 
 void Chip::RouteRecord(const Record& record) {
-  if (record.flush_ack) return triggers_.Acknowledge(record.ccu);
-  channels_.back().Add(record);
-  if (record.channel != kDeviceChannel) channels_[record.channel].Add(record);
+  if (record.flush_ack) {
+    ++acknowledgements_;
+    return triggers_.Acknowledge(record.ccu);
+  }
+  ++records_;
+  if (record.channel != kDeviceChannel) channels_[record.channel].reduction.Add(record);
+  for (size_t i = hypervisor_; i < channels_.size(); ++i) channels_[i].reduction.Add(record);
 }
 
 // --- Commits --------------------------------------------------------------------------------------------------------
 
 void Chip::Commit(size_t channel) {
-  ReductionChannel& reduction = channels_[channel];
+  ReductionChannel& reduction = channels_[channel].reduction;
   if (!reduction.HasData()) return;
   arbiter_.Grant(mover_.now());
-  if (channel == config_.slices) {
-    memory_.AtomicAdd(0, reduction.reduction(), ReferenceTimeNs());
-  } else if (const auto& to = bound_[channel]; to && mmu_.Translates(channel, *to)) {
-    memory_.AtomicAdd(to->vm, reduction.reduction(), ReferenceTimeNs());
-    if (to->context) memory_.AtomicAdd(*to->context, reduction.reduction(), ReferenceTimeNs());
+  if (channel < hypervisor_) {
+    CommitToSlice(static_cast<uint8_t>(channel));
   } else {
-    ++stats_.mmu_faults;
-    memory_.RaiseFlags(0, mailbox::kFlagMmuFault);  // the device's sum is no longer that of its VMs
-    if (to) memory_.RaiseFlags(to->vm, mailbox::kFlagMmuFault);
-    if (to && to->context) memory_.RaiseFlags(*to->context, mailbox::kFlagMmuFault);
+    (channel == hypervisor_ ? memory_ : out_of_band_).AtomicAdd(0, reduction.reduction(), ReferenceTimeNs());
   }
   reduction.Clear();
+}
+
+void Chip::CommitToSlice(uint8_t slice) {
+  const Reduction& reduction = channels_[slice].reduction.reduction();
+  const std::optional<Binding>& to = bound_[slice];
+  if (to && mmu_.Translates(slice, *to)) {
+    memory_.AtomicAdd(to->vm, reduction, ReferenceTimeNs());
+    if (to->context) memory_.AtomicAdd(*to->context, reduction, ReferenceTimeNs());
+    return;
+  }
+  ++stats_.mmu_faults;
+  memory_.RaiseFlags(0, mailbox::kFlagMmuFault);  // the device's sum is no longer that of its VMs
+  if (to) memory_.RaiseFlags(to->vm, mailbox::kFlagMmuFault);
+  if (to && to->context) memory_.RaiseFlags(*to->context, mailbox::kFlagMmuFault);
 }
 
 void Chip::CommitAll() {
   for (size_t channel = 0; channel < channels_.size(); ++channel) Commit(channel);
 }
 
-// --- Flush, latch, context switch -----------------------------------------------------------------------------------
+// --- Flush and latch ------------------------------------------------------------------------------------------------
 
-uint64_t Chip::Flush(std::optional<uint8_t> channel, uint32_t trigger_id) {
+void Chip::TakeHeld(std::optional<uint8_t> channel) {
   for (Unit& unit : units_) {
-    if (channel && unit.channel != *channel) continue;
-    unit.ulc.TakeHeld(unit.values);
+    if (!unit.ulc.enabled() || (channel && unit.channel != *channel)) continue;
+    unit.ulc.TakeHeld(wires_[unit.wiring]->domain(unit.domain), unit.values);
     ccus_[unit.ccu].Add(unit.index, unit.values);
   }
+}
+
+void Chip::SwapBanks(std::optional<uint8_t> channel, uint32_t trigger_id) {
+  for (CounterCollectionUnit& ccu : ccus_) {
+    if (channel && ccu.config().channel != *channel) continue;
+    if (IsCounting(ccu.config().channel)) ccu.Trigger({.id = trigger_id, .flush = true});
+  }
+}
+
+void Chip::RequestFlush(std::optional<uint8_t> channel) {
   for (CounterCollectionUnit& ccu : ccus_) {
     if ((channel && ccu.config().channel != *channel) || !IsCounting(ccu.config().channel)) continue;
-    ccu.Trigger({.id = trigger_id, .flush = true});
     triggers_.RequestFlush(ccu.config().id);
     ccu.RequestFlush();
   }
-  return mover_.RunUntil([this] { return triggers_.AllAcknowledged(); });
+}
+
+void Chip::AwaitAcknowledgements() {
+  mover_.RunUntil([this] { return triggers_.AllAcknowledged(); });
 }
 
 uint32_t Chip::Latch() {
-  const uint32_t id = triggers_.NextId();
-  Flush(std::nullopt, id);
+  const uint32_t id = triggers_.Fire(TriggerKind::kRegisterWrite);
+  TakeHeld(std::nullopt);
+  SwapBanks(std::nullopt, id);
+  RequestFlush(std::nullopt);
+  AwaitAcknowledgements();
   CommitAll();
   return id;
 }
 
+// --- Context switch -------------------------------------------------------------------------------------------------
+
 void Chip::Enable(uint8_t channel) {
   for (Unit& unit : units_) {
-    if (unit.channel == channel) unit.ulc.Enable(now_);
+    if (unit.channel == channel) unit.ulc.Enable(wires_[unit.wiring]->CyclesBefore(unit.domain, now_));
   }
 }
 
@@ -228,39 +275,88 @@ void Chip::Disable(uint8_t channel) {
   }
 }
 
-// The eleven steps of pipeline.md, "Context switch". Steps 1 and 11, halting and running the context, are the caller's:
-// no cycle passes in here. Step 2, pausing the periodic transfers and triggers, needs nothing more for the same reason.
+void Chip::Step(SwitchStep step, SwitchStepEvent& event, const std::function<void()>& action) {
+  mover_.RunFor(config_.switch_step_cycles);
+  if (action) action();
+  if (!tracer_) return;
+  event.step = step;
+  event.pipeline_cycle = mover_.now();
+  event.records = records_;
+  event.acknowledgements = acknowledgements_;
+  tracer_(event);
+}
+
+// What follows are the eleven steps of pipeline.md, "Context switch". The slice is halted, so no cycle passes that
+// could be counted or that a periodic trigger or transfer could fall on: halting and pausing it (1, 2) need nothing
+// more.
 uint64_t Chip::SwitchTo(uint8_t slice, std::optional<Binding> to) {
-  uint64_t cost = uint64_t{config_.switch_step_cycles} * 11;
-  if (bound_[slice]) {
-    // 3 trigger, 4 flush request, 5 records and acknowledgements, 8 poll. The trigger takes no number of its own: the
-    // numbers are shown to every tenant, and must not tell how often others are switched.
-    cost += Flush(slice, triggers_.last_id());
-    Commit(slice);  // 6
-    Disable(slice);
-  }
-  bound_[slice] = to;  // 7, and the MMU with it
-  mmu_.Bind(slice, to);
-  if (to) Enable(slice);  // 9 and 10: counters are clear, a period starts
-  UpdateStates();
-  ++stats_.switches;
+  const uint64_t start = mover_.now();
+  records_ = acknowledgements_ = 0;
+  SwitchStepEvent event{
+      .switch_number = ++stats_.switches, .slice = slice, .cycle = now_, .from = bound_[slice], .to = to};
+  Step(SwitchStep::kHalt, event, nullptr);
+  Step(SwitchStep::kPause, event, nullptr);
+  FlushOut(event);
+  MoveIn(event);
+  const uint64_t cost = mover_.now() - start;
   stats_.switch_cycles += cost;
   stats_.switch_cycles_max = std::max(stats_.switch_cycles_max, cost);
   return cost;
 }
 
-void Chip::UpdateStates() {
-  for (BlockId block = 1; block < memory_.size(); ++block) memory_.SetState(block, mailbox::BlockState::kIdle);
-  for (const auto& binding : bound_) {
-    if (!binding) continue;
-    memory_.SetState(binding->vm, mailbox::BlockState::kActive);
-    if (binding->context) memory_.SetState(*binding->context, mailbox::BlockState::kActive);
-  }
+// Nothing moves where nobody was resident. The trigger takes no number of its own: the numbers are shown to every
+// tenant, and must not tell how often others are switched.
+void Chip::FlushOut(SwitchStepEvent& event) {
+  const uint8_t slice = event.slice;
+  Step(SwitchStep::kTrigger, event, [this, slice] {
+    TakeHeld(slice);
+    SwapBanks(slice, triggers_.last_id());
+  });
+  Step(SwitchStep::kFlushRequest, event, [this, slice] { RequestFlush(slice); });
+  Step(SwitchStep::kEmit, event, [this] { AwaitAcknowledgements(); });
+  Step(SwitchStep::kCommit, event, [this, slice] {
+    Commit(slice);
+    Disable(slice);
+  });
+}
+
+// The acknowledgements that the poll waits for are in since the records left. Counters are clear, and a period starts
+// when they are unpaused.
+void Chip::MoveIn(SwitchStepEvent& event) {
+  const uint8_t slice = event.slice;
+  Step(SwitchStep::kRebind, event, [this, slice, &event] {
+    bound_[slice] = event.to;
+    mmu_.Bind(slice, event.to);
+  });
+  Step(SwitchStep::kPoll, event, [this] { AwaitAcknowledgements(); });
+  Step(SwitchStep::kRestore, event, [this, &event] {
+    ShowState(event.from);
+    ShowState(event.to);
+  });
+  Step(SwitchStep::kUnpause, event, [this, slice, &event] {
+    if (event.to) Enable(slice);
+  });
+  Step(SwitchStep::kRun, event, nullptr);
+}
+
+bool Chip::IsResident(BlockId block) const {
+  return std::any_of(bound_.begin(), bound_.end(), [block](const std::optional<Binding>& bound) {
+    return bound && (bound->vm == block || bound->context == block);
+  });
+}
+
+void Chip::ShowState(const std::optional<Binding>& binding) {
+  if (!binding) return;
+  memory_.SetActive(binding->vm, IsResident(binding->vm));
+  if (binding->context) memory_.SetActive(*binding->context, IsResident(*binding->context));
 }
 
 ChipStats Chip::stats() const {
   ChipStats stats = stats_;
-  stats.triggers = triggers_.last_id();
+  stats.periodic_triggers = triggers_.fired(TriggerKind::kPeriodic);
+  stats.written_triggers = triggers_.fired(TriggerKind::kRegisterWrite);
+  stats.external_triggers = triggers_.fired(TriggerKind::kExternal);
+  stats.threshold_triggers = triggers_.fired(TriggerKind::kThreshold);
   for (const CounterCollectionUnit& ccu : ccus_) stats.trigger_overruns += ccu.trigger_overruns();
   stats.stall_cycles = mover_.stall_cycles();
   stats.buffer_high_water = mover_.buffer_high_water();

@@ -170,6 +170,123 @@ TEST(ChipTest, ASwitchCostsMoreWhenRecordsMustDrain) {
   EXPECT_EQ(rig.chip->stats().switches, 2u);
 }
 
+TEST(ChipTest, EverySwitchTakesTheElevenStepsInOrder) {
+  Rig rig(OneWire());
+  std::vector<SwitchStepEvent> steps;
+  rig.chip->TraceSwitches([&](const SwitchStepEvent& event) { steps.push_back(event); });
+  rig.chip->SwitchTo(0, Binding{rig.vm, rig.first});
+  rig.chip->AdvanceTo(1000);
+  rig.chip->SwitchTo(0, Binding{rig.vm, rig.second});
+  ASSERT_EQ(steps.size(), 2u * kSwitchSteps);
+  for (size_t i = 0; i < steps.size(); ++i) {
+    EXPECT_EQ(static_cast<size_t>(steps[i].step), i % kSwitchSteps + 1);
+    EXPECT_EQ(steps[i].switch_number, i / kSwitchSteps + 1);
+    EXPECT_EQ(steps[i].cycle, i < kSwitchSteps ? 0u : 1000u) << "no counted cycle passes in a switch";
+    if (i > 0) {
+      EXPECT_GT(steps[i].pipeline_cycle, steps[i - 1].pipeline_cycle);
+    }
+  }
+  EXPECT_EQ(steps[kSwitchSteps - 1].records, 0u) << "nobody was resident before";
+  const auto second = [&](SwitchStep step) { return steps[kSwitchSteps + static_cast<size_t>(step) - 1]; };
+  EXPECT_EQ(second(SwitchStep::kFlushRequest).acknowledgements, 0u);
+  EXPECT_EQ(second(SwitchStep::kEmit).acknowledgements, 1u);
+  EXPECT_EQ(second(SwitchStep::kEmit).records, 1u);
+  EXPECT_EQ(second(SwitchStep::kRun).records, 1u) << "none after the acknowledgement";
+  EXPECT_EQ(SwitchStepName(SwitchStep::kRun), "run");
+}
+
+TEST(ChipTest, WrittenAndExternalTriggersSwapBanksWithoutAFlush) {
+  PipelineConfig config = OneWire();
+  config.trigger_period = config.commit_period = config.hypervisor_commit_period = 0;
+  Rig rig(config);
+  rig.chip->SwitchTo(0, Binding{rig.vm, rig.first});
+  rig.chip->AdvanceTo(5000);
+  EXPECT_EQ(rig.chip->Trigger(TriggerKind::kRegisterWrite), 1u);
+  rig.chip->AdvanceTo(9000);
+  EXPECT_EQ(rig.chip->Trigger(TriggerKind::kExternal), 2u);
+  EXPECT_EQ(rig.chip->Latch(), 3u);
+  EXPECT_EQ(rig.Count(rig.first), 9000u);
+  EXPECT_EQ(rig.chip->stats().written_triggers, 2u) << "a latch is one";
+  EXPECT_EQ(rig.chip->stats().external_triggers, 1u);
+}
+
+TEST(ChipTest, ChannelsCommitAtTheirOwnPeriods) {
+  PipelineConfig config = OneWire();
+  config.trigger_period = 1000;
+  config.commit_period = 4000;
+  config.hypervisor_commit_period = 0;
+  config.out_of_band_commit_period = 2000;
+  Rig rig(config);
+  rig.chip->SwitchTo(0, Binding{rig.vm, rig.first});
+  rig.chip->AdvanceTo(3000);
+  EXPECT_EQ(rig.Count(rig.first), 0u);
+  EXPECT_GT(rig.chip->out_of_band()[0], 0u);
+  rig.chip->AdvanceTo(5000);
+  EXPECT_GT(rig.Count(rig.first), 0u);
+  EXPECT_EQ(rig.Count(0), 0u) << "waits for a latch";
+  rig.chip->Latch();
+  EXPECT_EQ(rig.Count(0), 5000u);
+  EXPECT_EQ(rig.chip->out_of_band()[0], 5000u);
+}
+
+TEST(ChipTest, ARetiredBlockIsFinal) {
+  Rig rig(OneWire());
+  rig.chip->SwitchTo(0, Binding{rig.vm, rig.first});
+  rig.chip->AdvanceTo(700);
+  rig.chip->SwitchTo(0, std::nullopt);
+  rig.chip->memory().Retire(rig.first);
+  rig.chip->SwitchTo(0, Binding{rig.vm, rig.second});
+  rig.chip->AdvanceTo(1000);
+  rig.chip->Latch();
+  EXPECT_EQ(rig.Count(rig.first), 700u);
+  EXPECT_EQ(rig.chip->memory().header(rig.first).state, mailbox::BlockState::kRetired);
+  rig.chip->memory().Renew(rig.first);
+  rig.chip->SwitchTo(0, Binding{rig.vm, rig.first});
+  rig.chip->AdvanceTo(1001);
+  rig.chip->Latch();
+  EXPECT_EQ(rig.Count(rig.first), 1u) << "the new generation's";
+  EXPECT_EQ(rig.Count(rig.vm), 1001u) << "the VM's goes on";
+}
+
+// Two clocks: the second has three edges for each of the reference's, and two more after its last.
+class TwoClocks final : public sim::WireSource {
+ public:
+  explicit TwoClocks(uint64_t end) : end_(end) {}
+  void AddCounts(sim::CycleRange range, std::span<const sim::WireId> wires, std::span<uint64_t> sums) const override {
+    ones_.AddCounts(range, wires, sums);
+  }
+  const sim::WireSource& domain(size_t) const override { return ones_; }
+  uint64_t CyclesBefore(size_t domain, uint64_t cycle) const override { return domain == 0 ? cycle : 3 * cycle; }
+  uint64_t CyclesHeld(size_t domain, uint64_t) const override { return domain == 0 ? end_ : 3 * end_ + 2; }
+
+ private:
+  const AllOnes ones_;
+  const uint64_t end_;
+};
+
+TEST(ChipTest, AnEventIsCountedInTheCyclesOfItsOwnClock) {
+  PipelineConfig config{.slices = 1, .events = 2};
+  config.ccus = Pack("reference", 0, {{.wire = 0, .meaning = {0, 0}}}, UlcSpec{});
+  config.ccus.push_back(Pack("other", 0, {{.wire = 0, .meaning = {1, 0}}}, UlcSpec{.domain = 1})[0]);
+  Rig rig(config);
+  const TwoClocks wires(2000);
+  rig.chip->Attach(0, wires);
+  rig.chip->AdvanceTo(100);
+  rig.chip->SwitchTo(0, Binding{rig.vm, rig.first});
+  rig.chip->AdvanceTo(1100);
+  rig.chip->SwitchTo(0, Binding{rig.vm, rig.second});
+  rig.chip->AdvanceTo(2000);
+  rig.chip->AdvanceWithinCycle();
+  rig.chip->Latch();
+  const auto counters = [&](BlockId block) {
+    const auto span = rig.chip->memory().counters(block);
+    return std::vector<uint64_t>(span.begin(), span.end());
+  };
+  EXPECT_EQ(counters(rig.first), (std::vector<uint64_t>{1000, 3000}));
+  EXPECT_EQ(counters(rig.second), (std::vector<uint64_t>{900, 2702}));
+  EXPECT_EQ(counters(0), (std::vector<uint64_t>{1900, 5702}));
+}
+
 TEST(ChipTest, ReferenceTimeIsExactForLongRuns) {
   PipelineConfig config = OneWire();
   config.clock_hz = 3;

@@ -6,12 +6,12 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/catalog.h"
-#include "secure_mcu/pipeline/unit_level_counter.h"
 
 namespace sideband::mcu {
 namespace {
 
 constexpr uint32_t kShiftMax = 31;
+constexpr uint32_t kDomainsMax = 64;
 constexpr uint32_t kLatencyMax = 65'536;
 
 absl::Status CheckRange(absl::string_view field, uint64_t value, uint64_t low, uint64_t high) {
@@ -23,13 +23,8 @@ absl::Status Named(const std::string& name, const absl::Status& status) {
   return status.ok() ? status : absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
 }
 
-UnitLevelCounter::Config CounterConfig(const UlcSpec& ulc) {
-  UnitLevelCounter::Config config{.counter_bits = ulc.counter_bits, .period = ulc.period, .lanes = ulc.lanes};
-  for (const CounterInput& input : ulc.inputs) config.wires.push_back(input.wire);
-  return config;
-}
-
 absl::Status ValidateUlc(const UlcSpec& ulc, uint32_t events) {
+  SIDEBAND_RETURN_IF_ERROR(CheckRange("domain", ulc.domain, 0, kDomainsMax - 1));
   SIDEBAND_RETURN_IF_ERROR(UnitLevelCounter::Validate(CounterConfig(ulc)));
   for (const CounterInput& input : ulc.inputs) {
     SIDEBAND_RETURN_IF_ERROR(CheckRange("event", input.meaning.event, 0, events - 1));
@@ -62,6 +57,18 @@ absl::Status Validate(const PipelineConfig& config) {
   SIDEBAND_RETURN_IF_ERROR(CheckRange("switch_step_cycles", config.switch_step_cycles, 0, kLatencyMax));
   for (const CcuSpec& ccu : config.ccus) SIDEBAND_RETURN_IF_ERROR(Named(ccu.name, ValidateCcu(ccu, config)));
   return absl::OkStatus();
+}
+
+UnitLevelCounter::Config CounterConfig(const UlcSpec& ulc) {
+  UnitLevelCounter::Config config{
+      .wires = {}, .digits = {}, .counter_bits = ulc.counter_bits, .period = ulc.period, .lanes = ulc.lanes};
+  const bool has_numbers =
+      std::any_of(ulc.inputs.begin(), ulc.inputs.end(), [](const CounterInput& input) { return input.digits > 0; });
+  for (const CounterInput& input : ulc.inputs) {
+    for (uint32_t digit = 0; digit < input.wires(); ++digit) config.wires.push_back(input.wire + digit);
+    if (has_numbers) config.digits.push_back(input.digits);
+  }
+  return config;
 }
 
 std::vector<CcuSpec> Pack(const std::string& name, uint8_t channel, const std::vector<CounterInput>& inputs,

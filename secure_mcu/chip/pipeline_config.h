@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a chip's counter pipeline is made of. Filled from a chip file (secure_mcu/serve/chip_file.h) or from a signal
-// map (secure_mcu/replay/replay_config.h), and checked as a whole before a chip is built.
+// map (secure_mcu/replay/event_plan.h), and checked as a whole before a chip is built.
 #ifndef SIDEBAND_SECURE_MCU_CHIP_PIPELINE_CONFIG_H_
 #define SIDEBAND_SECURE_MCU_CHIP_PIPELINE_CONFIG_H_
 
@@ -12,19 +12,26 @@
 #include "absl/status/status.h"
 #include "secure_mcu/pipeline/record.h"
 #include "secure_mcu/pipeline/reduction_channel.h"
+#include "secure_mcu/pipeline/unit_level_counter.h"
 #include "sim/wires/wire_source.h"
 
 namespace sideband::mcu {
 
-// One counter of a unit-level counter: the wire that it counts and what the wire means.
+// One counter of a unit-level counter: the wire that it counts and what the counter means.
 struct CounterInput {
   sim::WireId wire = 0;
   EventShare meaning;
   bool masked = false;  // counted by the unit, not added by the collection unit
+  // 1 to 5: a number of so many digits on consecutive wires, `wire` the least significant, is counted prescaled. 0: the
+  // one wire as it is.
+  uint8_t digits = 0;
+
+  uint32_t wires() const { return digits == 0 ? 1 : digits; }
 };
 
 struct UlcSpec {
   std::string name;
+  uint32_t domain = 0;  // the clock domain of its wires, 0 to 63
   std::vector<CounterInput> inputs;
   uint32_t counter_bits = kUlcCounterBitsMax;
   uint32_t period = kUlcPeriodMax;
@@ -43,9 +50,14 @@ struct PipelineConfig {
   uint32_t events = 0;  // counters of each memory block
   std::vector<CcuSpec> ccus;
   uint64_t clock_hz = 1'000'000'000;
-  // Cycles between periodic triggers and between periodic commits of every channel; 0: none.
+  // Cycles between periodic triggers, and between periodic commits of the slices' channels and of the hypervisor's; 0:
+  // none.
   uint64_t trigger_period = 65'536;
   uint64_t commit_period = 262'144;
+  uint64_t hypervisor_commit_period = 262'144;
+  // Of the out-of-band channel, which adds the whole device's records for the microcontroller's own use; 0: there is no
+  // such channel.
+  uint64_t out_of_band_commit_period = 0;
   uint32_t buffer_depth = 16;  // records, 1 to 65536
   // How long a unit needs to send a record, the buffer to route one, the memory to take a commit; and what each of the
   // eleven steps of a context switch costs besides. In cycles, 1 to 65536 (the last may be 0).
@@ -57,6 +69,9 @@ struct PipelineConfig {
 
 // INVALID_ARGUMENT names the unit, the field and its range.
 absl::Status Validate(const PipelineConfig& config);
+
+// What a unit-level counter of this shape is made of.
+UnitLevelCounter::Config CounterConfig(const UlcSpec& ulc);
 
 // Spreads counters over as many unit-level counters (of `like`'s shape, at most 45 inputs each) and collection units
 // (at most 48 each) as they need, named after `name`.

@@ -37,9 +37,10 @@ void RecordMover::Step() {
   first_unit_ = (first_unit_ + 1) % ccus_.size();
 }
 
-void RecordMover::RunTo(uint64_t cycle) {
-  while (now_ < cycle && !Idle()) Step();
-  now_ = std::max(now_, cycle);
+void RecordMover::RunFor(uint64_t cycles) {
+  const uint64_t end = now_ + cycles;
+  while (now_ < end && !Idle()) Step();
+  now_ = end;
 }
 
 uint64_t RecordMover::RunUntil(const std::function<bool()>& done) {

@@ -28,12 +28,12 @@ class RecordMover {
   // `ccus` must outlive it; `route` receives each record as it leaves the buffer.
   RecordMover(Latencies latencies, std::vector<CounterCollectionUnit>& ccus, Route route);
 
-  // Moves what moves until `cycle`.
-  void RunTo(uint64_t cycle);
-  // Moves until `done` or until nothing is left to move; returns the cycles that this took. The pipeline's own cycle
-  // then runs ahead of the counted ones, which stand still while a slice is halted.
+  // Moves what moves in so many cycles.
+  void RunFor(uint64_t cycles);
+  // Moves until `done` or until nothing is left to move; returns the cycles that this took.
   uint64_t RunUntil(const std::function<bool()>& done);
 
+  // The pipeline's own cycle, which goes on while the watched units are halted.
   uint64_t now() const { return now_; }
   // Cycles in which a unit had a record to send and the buffer was full, summed over units.
   uint64_t stall_cycles() const { return stall_cycles_; }

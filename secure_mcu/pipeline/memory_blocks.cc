@@ -1,17 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/pipeline/memory_blocks.h"
 
+#include <algorithm>
+
 namespace sideband::mcu {
 
 MemoryBlocks::MemoryBlocks(size_t events) : events_(events) {
   Create(mailbox::kHypervisorVm, mailbox::kNoContext);
-  headers_[0].state = mailbox::BlockState::kActive;
+  SetActive(0, true);
 }
 
 BlockId MemoryBlocks::Create(uint16_t vm, uint16_t context) {
   headers_.push_back({.vm = vm, .context = context, .generation = 1});
+  released_.push_back(false);
   counters_.resize(counters_.size() + events_);
   return static_cast<BlockId>(headers_.size() - 1);
+}
+
+void MemoryBlocks::Renew(BlockId block) {
+  const mailbox::BlockHeader& old = headers_[block];
+  headers_[block] = {.vm = old.vm, .context = old.context, .generation = old.generation + 1};
+  released_[block] = false;
+  std::fill_n(counters_.begin() + static_cast<ptrdiff_t>(block * events_), events_, 0);
+}
+
+void MemoryBlocks::SetActive(BlockId block, bool active) {
+  if (retired(block)) return;
+  headers_[block].state = active ? mailbox::BlockState::kActive : mailbox::BlockState::kIdle;
+}
+
+void MemoryBlocks::CopyTo(std::vector<mailbox::BlockHeader>& headers, std::vector<uint64_t>& counters) const {
+  headers.clear();
+  counters.clear();
+  for (BlockId block = 0; block < size(); ++block) {
+    if (released_[block]) continue;
+    headers.push_back(headers_[block]);
+    const auto block_counters = this->counters(block);
+    counters.insert(counters.end(), block_counters.begin(), block_counters.end());
+  }
 }
 
 std::span<const uint64_t> MemoryBlocks::counters(BlockId block) const {

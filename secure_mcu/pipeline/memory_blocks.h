@@ -21,30 +21,42 @@ namespace sideband::mcu {
 
 using BlockId = uint32_t;
 
-// Block 0 is the hypervisor's. Not thread-safe.
+// Block 0 is the hypervisor's. Blocks are numbered in the order of their creation and keep their numbers. The life of a
+// context's block: created idle, active while its context is resident, retired when the context has ended, and once its
+// final counts have been read either released, so that it is in no snapshot any more, or renewed for a successor.
+// Not thread-safe.
 class MemoryBlocks {
  public:
   explicit MemoryBlocks(size_t events);
 
   // A new block of zeros for a VM (context = mailbox::kNoContext) or context; generation 1. One per scope.
   BlockId Create(uint16_t vm, uint16_t context);
+  // The context of the block has ended: nothing is committed to it any more, its counts are final.
+  void Retire(BlockId block) { headers_[block].state = mailbox::BlockState::kRetired; }
+  bool retired(BlockId block) const { return headers_[block].state == mailbox::BlockState::kRetired; }
+  // Starts the next generation of the block's scope: idle, all counters 0, no flags.
+  void Renew(BlockId block);
+  // The block is gone; it can be renewed.
+  void Release(BlockId block) { released_[block] = true; }
+  bool released(BlockId block) const { return released_[block]; }
 
   size_t size() const { return headers_.size(); }
   const mailbox::BlockHeader& header(BlockId block) const { return headers_[block]; }
   std::span<const uint64_t> counters(BlockId block) const;
-  const std::vector<mailbox::BlockHeader>& headers() const { return headers_; }
-  // All counters, block after block.
-  const std::vector<uint64_t>& all_counters() const { return counters_; }
+  // Headers and counters of all blocks that are not released, block after block.
+  void CopyTo(std::vector<mailbox::BlockHeader>& headers, std::vector<uint64_t>& counters) const;
 
   // Adds the sums, raises the flags and notes trigger and time. A counter saturates at 2^64 - 1, flagged.
   void AtomicAdd(BlockId block, const Reduction& reduction, uint64_t reference_time_ns);
   // Flags stay: a block that was inexact once is inexact for its generation.
   void RaiseFlags(BlockId block, uint16_t flags) { headers_[block].flags |= flags; }
-  void SetState(BlockId block, mailbox::BlockState state) { headers_[block].state = state; }
+  // Active or idle; a retired block stays so.
+  void SetActive(BlockId block, bool active);
 
  private:
   const size_t events_;
   std::vector<mailbox::BlockHeader> headers_;
+  std::vector<bool> released_;
   std::vector<uint64_t> counters_;
 };
 

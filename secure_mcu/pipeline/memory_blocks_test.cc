@@ -41,6 +41,36 @@ TEST(MemoryBlocksTest, FlagsStay) {
   EXPECT_EQ(memory.counters(0)[0], std::numeric_limits<uint64_t>::max());
 }
 
+TEST(MemoryBlocksTest, ARetiredBlockKeepsItsFinalCountsUntilItIsRenewed) {
+  MemoryBlocks memory(1);
+  const BlockId context = memory.Create(1, 0);
+  memory.AtomicAdd(context, {.counts = {7}, .flags = mailbox::kFlagOverflow}, 100);
+  memory.Retire(context);
+  memory.SetActive(context, true);
+  EXPECT_EQ(memory.header(context).state, mailbox::BlockState::kRetired);
+  EXPECT_EQ(memory.counters(context)[0], 7u);
+  memory.Renew(context);
+  EXPECT_EQ(memory.header(context), (mailbox::BlockHeader{.vm = 1, .context = 0, .generation = 2}));
+  EXPECT_EQ(memory.counters(context)[0], 0u);
+}
+
+TEST(MemoryBlocksTest, AReleasedBlockIsInNoSnapshot) {
+  MemoryBlocks memory(1);
+  const BlockId first = memory.Create(1, 0), second = memory.Create(1, 1);
+  memory.AtomicAdd(second, {.counts = {9}}, 0);
+  memory.Release(first);
+  std::vector<mailbox::BlockHeader> headers;
+  std::vector<uint64_t> counters;
+  memory.CopyTo(headers, counters);
+  ASSERT_EQ(headers.size(), 2u);
+  EXPECT_EQ(headers[1].context, 1);
+  EXPECT_EQ(counters, (std::vector<uint64_t>{0, 9}));
+  memory.Renew(first);
+  memory.CopyTo(headers, counters);
+  EXPECT_EQ(headers.size(), 3u);
+  EXPECT_EQ(headers[1].generation, 2u);
+}
+
 TEST(MmuTest, TranslatesOnlyWhatIsBound) {
   Mmu mmu(2);
   const Binding train{.vm = 1, .context = 2}, infer{.vm = 1, .context = 3};

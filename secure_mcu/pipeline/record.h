@@ -13,6 +13,11 @@ namespace sideband::mcu {
 inline constexpr uint32_t kUlcCountersMax = 45;
 inline constexpr uint32_t kUlcCounterBitsMax = 9;
 inline constexpr uint32_t kUlcPeriodMax = (1u << kUlcCounterBitsMax) - 1;  // 511
+// A prescaled number is divided by 32: a counter gains at most one a cycle from five digits.
+inline constexpr uint32_t kPrescale = 32;
+inline constexpr uint32_t kPrescaledDigitsMax = 5;
+// What a unit-level counter and its serialiser may hold is of fewer cycles than this.
+inline constexpr uint32_t kUlcHistoryCycles = 2 * kUlcPeriodMax;
 inline constexpr uint32_t kCcuUlcsMax = 48;
 inline constexpr uint32_t kCcuCounterMax = (1u << 28) - 1;
 inline constexpr uint32_t kCcuThresholdDefault = 1u << 27;

@@ -5,6 +5,11 @@
 
 namespace sideband::mcu {
 
+uint32_t TriggerBlock::Fire(TriggerKind kind) {
+  ++fired_[static_cast<size_t>(kind)];
+  return kind == TriggerKind::kThreshold ? last_id_ : ++last_id_;
+}
+
 uint64_t TriggerBlock::next_periodic() const {
   return period_ == 0 ? std::numeric_limits<uint64_t>::max() : next_periodic_;
 }

@@ -24,11 +24,17 @@ TEST(TriggerBlockTest, PeriodZeroIsNever) {
   EXPECT_EQ(triggers.next_periodic(), std::numeric_limits<uint64_t>::max());
 }
 
-TEST(TriggerBlockTest, IdsAreUsedOnce) {
+TEST(TriggerBlockTest, EveryKindIsCountedAndAllButThresholdsAreNumbered) {
   TriggerBlock triggers(0);
-  EXPECT_EQ(triggers.NextId(), 1u);
-  EXPECT_EQ(triggers.NextId(), 2u);
-  EXPECT_EQ(triggers.last_id(), 2u);
+  EXPECT_EQ(triggers.Fire(TriggerKind::kPeriodic), 1u);
+  EXPECT_EQ(triggers.Fire(TriggerKind::kRegisterWrite), 2u);
+  EXPECT_EQ(triggers.Fire(TriggerKind::kThreshold), 2u) << "bears the newest number";
+  EXPECT_EQ(triggers.Fire(TriggerKind::kExternal), 3u);
+  EXPECT_EQ(triggers.last_id(), 3u);
+  for (const TriggerKind kind :
+       {TriggerKind::kPeriodic, TriggerKind::kRegisterWrite, TriggerKind::kExternal, TriggerKind::kThreshold}) {
+    EXPECT_EQ(triggers.fired(kind), 1u);
+  }
 }
 
 TEST(TriggerBlockTest, EveryUnitMustAcknowledge) {

@@ -18,19 +18,28 @@ absl::Status CheckRange(absl::string_view what, uint64_t value, uint64_t low, ui
 }
 
 uint32_t FrameBits(const UnitLevelCounter::Config& config) {
-  return kFramingBits + static_cast<uint32_t>(config.wires.size()) * config.counter_bits;
+  return kFramingBits + static_cast<uint32_t>(config.counters()) * config.counter_bits;
 }
 
-// Adds `from` to `to` and clears it.
-void Move(std::span<uint64_t> from, std::span<uint64_t> to) {
-  for (size_t i = 0; i < from.size(); ++i) to[i] += std::exchange(from[i], 0);
+absl::Status CheckDigits(const UnitLevelCounter::Config& config) {
+  if (config.digits.empty()) return absl::OkStatus();
+  size_t wires = 0;
+  for (const uint8_t digits : config.digits) {
+    const absl::Status status = CheckRange("digits of a prescaled counter", digits, 0, kPrescaledDigitsMax);
+    if (!status.ok()) return status;
+    wires += std::max<size_t>(1, digits);
+  }
+  if (wires == config.wires.size()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("the counters have ", wires, " wires, ", config.wires.size(), " are given"));
 }
 
 }  // namespace
 
 absl::Status UnitLevelCounter::Validate(const Config& config) {
   for (const absl::Status& status : {
-           CheckRange("number of counters", config.wires.size(), 1, kUlcCountersMax),
+           CheckRange("number of counters", config.counters(), 1, kUlcCountersMax),
+           CheckDigits(config),
            CheckRange("counter_bits", config.counter_bits, 1, kUlcCounterBitsMax),
            CheckRange("lanes", config.lanes, 1, kLanesMax),
        }) {
@@ -40,7 +49,7 @@ absl::Status UnitLevelCounter::Validate(const Config& config) {
   if (!period.ok()) return period;
   if (SerialCycles(config) <= config.period) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("the serialiser cannot finish in a period: (", kFramingBits, " + ",
-                                                 config.wires.size(), " counters x ", config.counter_bits, " bits) / ",
+                                                 config.counters(), " counters x ", config.counter_bits, " bits) / ",
                                                  config.lanes, " lanes = ", SerialCycles(config), " cycles > period ",
                                                  config.period));
 }
@@ -52,62 +61,61 @@ uint32_t UnitLevelCounter::SerialCycles(const Config& config) {
 UnitLevelCounter::UnitLevelCounter(Config config)
     : config_(std::move(config)),
       serial_cycles_(SerialCycles(config_)),
-      live_(config_.wires.size()),
-      serial_(config_.wires.size()) {}
+      accumulators_(config_.digits.size()),
+      wire_counts_(config_.digits.empty() ? 0 : config_.wires.size()) {}
 
 void UnitLevelCounter::Enable(uint64_t cycle) {
-  Disable();
   enabled_ = true;
-  now_ = period_start_ = cycle;
+  now_ = period_origin_ = delivered_ = cycle;
+  std::fill(accumulators_.begin(), accumulators_.end(), 0);
 }
 
-void UnitLevelCounter::Disable() {
-  enabled_ = false;
-  in_flight_ = false;
-  std::fill(live_.begin(), live_.end(), 0);
-  std::fill(serial_.begin(), serial_.end(), 0);
+// The end of the last period whose frame is complete at the collection unit. A frame that arrives does so before the
+// next one leaves, since it takes a period at most.
+uint64_t UnitLevelCounter::Arrived() const {
+  if (now_ < period_origin_ + serial_cycles_) return delivered_;
+  const uint64_t periods = (now_ - serial_cycles_ - period_origin_) / config_.period;
+  return std::max(delivered_, period_origin_ + periods * config_.period);
 }
 
-void UnitLevelCounter::Count(uint64_t until, const sim::WireSource& wires, std::span<uint64_t> sums) {
-  if (until > now_) wires.AddCounts({now_, until}, config_.wires, sums);
-  now_ = until;
-}
-
-void UnitLevelCounter::DeliverArrived(std::span<uint64_t> delivered) {
-  if (!in_flight_ || arrival_ > now_) return;
-  Move(serial_, delivered);
-  in_flight_ = false;
-}
-
-void UnitLevelCounter::AdvanceTo(uint64_t cycle, const sim::WireSource& wires, std::span<uint64_t> delivered) {
-  if (!enabled_ || cycle <= now_) return;
-  const uint64_t periods_ended = (cycle - period_start_) / config_.period;
-  if (periods_ended > 0) {
-    // All frames but the last have been sent within a period after their snapshot, thus before the last snapshot, so
-    // they are counted together and need no serialiser. The frame before the first of them has arrived as well.
-    const uint64_t last_start = period_start_ + (periods_ended - 1) * config_.period;
-    if (periods_ended > 1) {
-      Count(last_start, wires, live_);
-      Move(serial_, delivered);
-      Move(live_, delivered);
-      in_flight_ = false;
+void UnitLevelCounter::AddPrescaled(sim::CycleRange range, const sim::WireSource& wires,
+                                    std::span<uint64_t> delivered) {
+  std::fill(wire_counts_.begin(), wire_counts_.end(), 0);
+  wires.AddCounts(range, config_.wires, wire_counts_);
+  const uint64_t* count = wire_counts_.data();
+  for (size_t i = 0; i < config_.digits.size(); ++i) {
+    if (config_.digits[i] == 0) {
+      delivered[i] += *count++;
+      continue;
     }
-    Count(last_start + config_.period, wires, live_);
-    DeliverArrived(delivered);
-    Move(live_, serial_);
-    in_flight_ = true;
-    period_start_ = last_start + config_.period;
-    arrival_ = period_start_ + serial_cycles_;
+    for (uint8_t digit = 0; digit < config_.digits[i]; ++digit) accumulators_[i] += *count++ << digit;
+    delivered[i] += accumulators_[i] / kPrescale;
+    accumulators_[i] %= kPrescale;
   }
-  Count(cycle, wires, live_);
-  DeliverArrived(delivered);
 }
 
-void UnitLevelCounter::TakeHeld(std::span<uint64_t> delivered) {
-  Move(serial_, delivered);
-  Move(live_, delivered);
-  in_flight_ = false;
-  period_start_ = now_;
+bool UnitLevelCounter::DeliverUntil(uint64_t cycle, const sim::WireSource& wires, std::span<uint64_t> delivered) {
+  if (cycle == delivered_) return false;
+  const sim::CycleRange range{delivered_, cycle};
+  delivered_ = cycle;
+  if (config_.digits.empty()) {
+    wires.AddCounts(range, config_.wires, delivered);
+  } else {
+    AddPrescaled(range, wires, delivered);
+  }
+  return true;
+}
+
+bool UnitLevelCounter::AdvanceTo(uint64_t cycle, const sim::WireSource& wires, std::span<uint64_t> delivered) {
+  if (!enabled_ || cycle <= now_) return false;
+  now_ = cycle;
+  return DeliverUntil(Arrived(), wires, delivered);
+}
+
+void UnitLevelCounter::TakeHeld(const sim::WireSource& wires, std::span<uint64_t> delivered) {
+  if (!enabled_) return;
+  DeliverUntil(now_, wires, delivered);
+  period_origin_ = now_;
 }
 
 }  // namespace sideband::mcu

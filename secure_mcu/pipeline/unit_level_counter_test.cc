@@ -30,15 +30,26 @@ class RandomWires final : public sim::WireSource {
   std::vector<std::vector<bool>> bits_;
 };
 
-// The hardware as the specification words it, one cycle at a time: counters of a fixed width, a shift register, a
-// start.
+// The hardware as the specification words it, one cycle at a time: counters of a fixed width, 6-bit accumulators, a
+// shift register with start and end.
 class BitByBit {
  public:
-  BitByBit(const UnitLevelCounter::Config& config) : config_(config), counters_(config.wires.size()) {}
+  BitByBit(const UnitLevelCounter::Config& config)
+      : config_(config), counters_(config.counters()), accumulators_(config.counters()) {}
 
   void Cycle(const RandomWires& wires, uint64_t cycle, std::span<uint64_t> delivered) {
+    size_t wire = 0;
     for (size_t i = 0; i < counters_.size(); ++i) {
-      counters_[i] += wires.Bit(config_.wires[i], cycle);
+      const uint8_t digits = config_.digits.empty() ? 0 : config_.digits[i];
+      if (digits == 0) {
+        counters_[i] += wires.Bit(config_.wires[wire++], cycle);
+      } else {
+        for (uint8_t digit = 0; digit < digits; ++digit) {
+          accumulators_[i] += uint32_t{wires.Bit(config_.wires[wire++], cycle)} << digit;
+        }
+        ASSERT_LT(accumulators_[i], 64u) << "an accumulator of 6 bits overflowed";
+        for (; (accumulators_[i] & 32) != 0; accumulators_[i] -= 32) ++counters_[i];
+      }
       ASSERT_LT(counters_[i], 1u << config_.counter_bits) << "a counter overflowed";
     }
     if (!shift_.empty()) Shift(delivered);
@@ -73,6 +84,7 @@ class BitByBit {
 
   const UnitLevelCounter::Config config_;
   std::vector<uint32_t> counters_;
+  std::vector<uint32_t> accumulators_;
   uint32_t cycles_in_period_ = 0;
   std::deque<bool> shift_;
   std::vector<bool> received_;
@@ -90,6 +102,7 @@ const UnitLevelCounter::Config kConfigs[] = {
     {.wires = FirstWires(45), .period = 407},                                // the serialiser just finishes
     {.wires = FirstWires(3), .counter_bits = 4, .period = 15, .lanes = 2},   // narrow counters
     {.wires = FirstWires(7), .counter_bits = 9, .period = 33, .lanes = 2},   // serial time = period
+    {.wires = FirstWires(11), .digits = {5, 0, 1, 0, 3}, .period = 100},     // three prescaled numbers of five
 };
 
 TEST(UnitLevelCounterTest, DeliversWhatTheBitByBitModelDeliversAtEveryCycle) {
@@ -135,9 +148,28 @@ TEST(UnitLevelCounterTest, NothingIsLostWhenTheRestIsTaken) {
     std::vector<uint64_t> delivered(2), expected(2);
     ulc.Enable(10);
     ulc.AdvanceTo(end, wires, delivered);
-    ulc.TakeHeld(delivered);
+    ulc.TakeHeld(wires, delivered);
     wires.AddCounts({10, end}, std::vector<sim::WireId>{0, 1}, expected);
     EXPECT_EQ(delivered, expected) << end;
+  }
+}
+
+TEST(UnitLevelCounterTest, APrescaledNumberGivesAThirtySecondOfEachResidencyRoundedDown) {
+  const RandomWires wires(5, 3000, 6);
+  UnitLevelCounter ulc({.wires = FirstWires(5), .digits = {5}, .period = 37});
+  for (const sim::CycleRange residency : {sim::CycleRange{0, 1}, {1, 40}, {40, 77}, {100, 2999}}) {
+    std::vector<uint64_t> delivered(1);
+    ulc.Enable(residency.begin);
+    ulc.AdvanceTo((residency.begin + residency.end) / 2, wires, delivered);
+    ulc.TakeHeld(wires, delivered);  // a latch in between keeps the remainder
+    ulc.AdvanceTo(residency.end, wires, delivered);
+    ulc.TakeHeld(wires, delivered);
+    ulc.Disable();
+    uint64_t sum = 0;
+    for (uint64_t cycle = residency.begin; cycle < residency.end; ++cycle) {
+      for (sim::WireId wire = 0; wire < 5; ++wire) sum += uint64_t{wires.Bit(wire, cycle)} << wire;
+    }
+    EXPECT_EQ(delivered[0], sum / 32) << residency.begin;
   }
 }
 
@@ -150,7 +182,7 @@ TEST(UnitLevelCounterTest, CountsNothingWhileDisabled) {
   ulc.AdvanceTo(1100, wires, delivered);
   ulc.Disable();
   ulc.AdvanceTo(2000, wires, delivered);
-  ulc.TakeHeld(delivered);
+  ulc.TakeHeld(wires, delivered);
   EXPECT_EQ(delivered[0], 0u) << "what was held was dropped by Disable";
 }
 
@@ -166,6 +198,8 @@ TEST(UnitLevelCounterTest, ValidateNamesTheRange) {
       {{.wires = FirstWires(1), .period = 0}, "period is 0, must be from 1 to 511"},
       {{.wires = FirstWires(1), .counter_bits = 4, .period = 16}, "period is 16, must be from 1 to 15"},
       {{.wires = FirstWires(1), .lanes = 0}, "lanes is 0, must be from 1 to 512"},
+      {{.wires = FirstWires(6), .digits = {6}}, "digits of a prescaled counter is 6, must be from 0 to 5"},
+      {{.wires = FirstWires(4), .digits = {5}}, "the counters have 5 wires, 4 are given"},
       {{.wires = FirstWires(45), .period = 406},
        "the serialiser cannot finish in a period: (2 + 45 counters x 9 bits) / 1 lanes = 407 cycles > period 406"},
   };

@@ -113,12 +113,11 @@ void LiveDevice::CatchUp() {
 mailbox::Snapshot LiveDevice::Latch() {
   CatchUp();
   const uint32_t trigger_id = chip_->Latch();
-  const MemoryBlocks& memory = chip_->memory();
-  return {.trigger_id = trigger_id,
-          .reference_time_ns = chip_->ReferenceTimeNs(),
-          .counters_per_block = static_cast<uint32_t>(catalog_.events.size()),
-          .blocks = memory.headers(),
-          .counters = memory.all_counters()};
+  mailbox::Snapshot snapshot{.trigger_id = trigger_id,
+                             .reference_time_ns = chip_->ReferenceTimeNs(),
+                             .counters_per_block = static_cast<uint32_t>(catalog_.events.size())};
+  chip_->memory().CopyTo(snapshot.blocks, snapshot.counters);
+  return snapshot;
 }
 
 std::span<const uint64_t> LiveDevice::DeviceCounters() {

@@ -6,7 +6,7 @@
 namespace sideband::sim {
 
 ChunkWriter::ChunkWriter(std::vector<bool> pulses, uint64_t capacity)
-    : runs_(pulses.size()), window_(static_cast<uint32_t>(pulses.size()), capacity) {
+    : runs_(pulses.size()), window_(static_cast<uint32_t>(pulses.size()), capacity, kHistoryCycles) {
   for (size_t wire = 0; wire < runs_.size(); ++wire) runs_[wire].pulse = pulses[wire];
 }
 

@@ -18,6 +18,9 @@ namespace sideband::sim {
 // Not thread-safe.
 class ChunkWriter {
  public:
+  // As many as a unit-level counter may put off counting.
+  static constexpr uint64_t kHistoryCycles = 1024;
+
   // One wire per element of `pulses`, each at level 0 from cycle 0 on (and before it). A pulse wire is 1 in the cycles
   // in which its level is 1 and was 0 in the cycle before. `capacity` is that of the window.
   ChunkWriter(std::vector<bool> pulses, uint64_t capacity);
@@ -28,8 +31,8 @@ class ChunkWriter {
 
   // The window from the end of the one before (or 0) to `end`, valid until Begin.
   const PackedWires& Finish(uint64_t end);
-  // Starts the window that follows the finished one.
-  void Begin() { window_.Reset(window_.range().end); }
+  // Starts the window that follows the finished one, whose last kHistoryCycles still count.
+  void Begin() { window_.Slide(); }
 
  private:
   // A level that lasts from `since` on, and the level in the cycle before that.
