@@ -103,11 +103,10 @@ bool HasAvx512() { return __builtin_cpu_supports("avx512f") && __builtin_cpu_sup
 SIDEBAND_AVX512 void AddPopcountsAvx512(BitRows words, CycleRange bits, std::span<const WireId> rows,
                                         std::span<uint64_t> sums) {
   const VectorRange range = VectorsOf(bits);
-  __m512i parts[kRows];
+  __m512i parts[kRows] = {};  // where rows are fewer, what is left of others is not stored
   for (size_t i = 0; i < rows.size(); i += kRows) {
     const size_t count = std::min(kRows, rows.size() - i);
     for (size_t r = 0; r < count; ++r) parts[r] = CountRow(words.words + rows[i + r] * words.stride, range);
-    for (size_t r = count; r < kRows; ++r) parts[r] = _mm512_setzero_si512();
     AddTo(sums.data() + i, count, SumOfEach(parts));
   }
 }

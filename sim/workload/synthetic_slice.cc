@@ -41,6 +41,11 @@ void SyntheticSlice::AddCounts(CycleRange range, std::span<const WireId> wires, 
   resident_->workload.AddCounts({resident_->own_cycles + begin, resident_->own_cycles + end}, wires, sums);
 }
 
+bool SyntheticSlice::Bit(WireId wire, uint64_t cycle) const {
+  if (resident_ == nullptr || cycle < resident_since_) return false;
+  return resident_->workload.Bit(wire, resident_->own_cycles + cycle - resident_since_);
+}
+
 uint64_t SyntheticSlice::own_cycles(absl::string_view vm, absl::string_view context) const {
   const auto found = contexts_.find({std::string(vm), std::string(context)});
   return found == contexts_.end() ? 0 : found->second.own_cycles;

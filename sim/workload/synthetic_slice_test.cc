@@ -57,6 +57,14 @@ TEST_F(SyntheticSliceTest, WorkloadAdvancesOnlyWhileResident) {
   EXPECT_EQ(Count(slice_, {1100, 1200}), a.CumulativeCount(1, 160) - a.CumulativeCount(1, 60));
 }
 
+TEST_F(SyntheticSliceTest, WholeResidencyIsHistory) {
+  EXPECT_EQ(slice_.history_cycles(), kHistoryUnlimited);
+  const Workload a = Make(1);
+  slice_.SwitchIn("vm1", "a", 1000);
+  EXPECT_EQ(Count(slice_, {900'000, 1'000'000}), a.CumulativeCount(1, 999'000) - a.CumulativeCount(1, 899'000));
+  EXPECT_EQ(Count(slice_, {1000, 1511}), a.CumulativeCount(1, 511)) << "asked late";
+}
+
 TEST_F(SyntheticSliceTest, CountsDoNotDependOnTheSchedule) {
   std::mt19937_64 random(3);
   uint64_t cycle = 0;

@@ -27,11 +27,6 @@ uint64_t Vary(uint64_t rate, uint64_t random) {
   return std::min(kRateOne, rate * factor / kMillion);
 }
 
-// floor(cycles × rate + offset), in 128 bits: cycles up to 2^62 times a rate up to 2^32.
-uint64_t Ones(uint64_t cycles, uint64_t rate, uint32_t offset) {
-  return static_cast<uint64_t>((static_cast<unsigned __int128>(cycles) * rate + offset) >> 32);
-}
-
 absl::Status Check(const Workload::Options& options) {
   if (options.phases.empty()) return absl::InvalidArgumentError("a workload needs a phase");
   if (options.wire_events.size() > Workload::kTableMax / options.phases.size()) {
@@ -50,31 +45,36 @@ absl::Status Check(const Workload::Options& options) {
   return absl::OkStatus();
 }
 
+// Of every wire in one phase, appended to `patterns`.
+void AppendPatterns(PhaseKind kind, uint64_t phase_seed, std::span<const std::string> wire_events,
+                    std::vector<Pattern>& patterns) {
+  for (size_t wire = 0; wire < wire_events.size(); ++wire) {
+    const uint64_t random = Mix(phase_seed + wire);
+    const uint64_t rate = Vary(BaseRate(kind, wire_events[wire]), random >> 32);
+    patterns.push_back({rate, static_cast<uint32_t>(random)});
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<Workload> Workload::Create(const Options& options) {
   SIDEBAND_RETURN_IF_ERROR(Check(options));
   Workload workload;
   workload.wire_count_ = static_cast<uint32_t>(options.wire_events.size());
-  workload.turn_counts_.resize(workload.wire_count_);
-  workload.patterns_.reserve(options.phases.size() * options.wire_events.size());
-  for (const PhaseSpec& phase : options.phases) workload.AppendPhase(phase, options);
+  std::vector<uint64_t> phase_cycles;
+  std::vector<Pattern> patterns;
+  patterns.reserve(options.phases.size() * options.wire_events.size());
+  for (const PhaseSpec& phase : options.phases) {
+    const uint64_t phase_seed = Mix(Mix(options.seed) + workload.phase_begins_.size());
+    AppendPatterns(phase.kind, phase_seed, options.wire_events, patterns);
+    phase_cycles.push_back(phase.cycles);
+    workload.phase_begins_.push_back(workload.phase_begins_.back() + phase.cycles);
+  }
+  workload.table_ = PatternTable(phase_cycles, patterns);
   return workload;
 }
 
-void Workload::AppendPhase(const PhaseSpec& phase, const Options& options) {
-  const uint64_t phase_seed = Mix(Mix(options.seed) + phase_begins_.size());
-  for (WireId wire = 0; wire < wire_count_; ++wire) {
-    const uint64_t random = Mix(phase_seed + wire);
-    const uint64_t rate = Vary(BaseRate(phase.kind, options.wire_events[wire]), random >> 32);
-    const auto offset = static_cast<uint32_t>(random);
-    patterns_.push_back({rate, offset, turn_counts_[wire]});
-    turn_counts_[wire] += Ones(phase.cycles, rate, offset);
-  }
-  phase_begins_.push_back(phase_begins_.back() + phase.cycles);
-}
-
-Workload::Position Workload::Locate(uint64_t cycle) const {
+TurnPosition Workload::Locate(uint64_t cycle) const {
   const uint64_t turns = cycle / turn_cycles();
   const uint64_t in_turn = cycle - turns * turn_cycles();
   const auto next = std::upper_bound(phase_begins_.begin(), phase_begins_.end(), in_turn);
@@ -82,14 +82,9 @@ Workload::Position Workload::Locate(uint64_t cycle) const {
   return {turns, phase, in_turn - phase_begins_[phase]};
 }
 
-uint64_t Workload::CountBefore(WireId wire, const Position& position) const {
-  const Pattern& found = pattern(wire, position.phase);
-  return position.turns * turn_counts_[wire] + found.before + Ones(position.cycle, found.rate, found.offset);
-}
-
 bool Workload::Bit(WireId wire, uint64_t cycle) const {
-  const Position position = Locate(cycle);
-  const Pattern& found = pattern(wire, position.phase);
+  const TurnPosition position = Locate(cycle);
+  const Pattern found = table_.pattern(wire, position.phase);
   // The fraction of n·r + o, whose products may wrap: it is their low 32 bits. One more r carries into the next whole
   // number or does not.
   const uint64_t fraction = (position.cycle * found.rate + found.offset) & (kRateOne - 1);
@@ -97,9 +92,7 @@ bool Workload::Bit(WireId wire, uint64_t cycle) const {
 }
 
 void Workload::AddCounts(CycleRange own, std::span<const WireId> wires, std::span<uint64_t> sums) const {
-  const Position begin = Locate(own.begin);
-  const Position end = Locate(own.end);
-  for (size_t i = 0; i < wires.size(); ++i) sums[i] += CountBefore(wires[i], end) - CountBefore(wires[i], begin);
+  table_.AddCounts(Locate(own.begin), Locate(own.end), wires, sums);
 }
 
 }  // namespace sideband::sim

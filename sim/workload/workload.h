@@ -21,6 +21,7 @@
 
 #include "absl/status/statusor.h"
 #include "sim/wires/wire_source.h"
+#include "sim/workload/pattern_table.h"
 #include "sim/workload/phase.h"
 
 namespace sideband::sim {
@@ -34,7 +35,7 @@ struct PhaseSpec {
 class Workload {
  public:
   static constexpr uint64_t kTurnCyclesMax = uint64_t{1} << 62;
-  // Bounds phases × wires, of 24 bytes each.
+  // Bounds phases × wires, of at most 20 bytes each.
   static constexpr size_t kTableMax = size_t{1} << 22;
 
   struct Options {
@@ -45,41 +46,25 @@ class Workload {
   static absl::StatusOr<Workload> Create(const Options& options);
 
   // How often the wire is 1 in the context's first `cycles` cycles: any number of them, exact.
-  uint64_t CumulativeCount(WireId wire, uint64_t cycles) const { return CountBefore(wire, Locate(cycles)); }
+  uint64_t CumulativeCount(WireId wire, uint64_t cycles) const { return table_.CountBefore(wire, Locate(cycles)); }
   // Whether the wire is 1 in one cycle, by the definition; the sum over cycles equals CumulativeCount.
   bool Bit(WireId wire, uint64_t cycle) const;
 
-  // Adds to sums[i] the count of wires[i] in `own`, a range of the context's own cycles; cheaper than one by one.
+  // Adds to sums[i] the count of wires[i] in `own`, a range of the context's own cycles: much cheaper than one by
+  // one, most of all where the wires are consecutive.
   void AddCounts(CycleRange own, std::span<const WireId> wires, std::span<uint64_t> sums) const;
 
   uint32_t wire_count() const { return wire_count_; }
   uint64_t turn_cycles() const { return phase_begins_.back(); }
 
  private:
-  // One wire in one phase.
-  struct Pattern {
-    uint64_t rate;
-    uint32_t offset;
-    uint64_t before;  // ones of the turn before this phase
-  };
-  // A cycle as seen by every wire.
-  struct Position {
-    uint64_t turns;
-    size_t phase;
-    uint64_t cycle;  // within the phase
-  };
-
   Workload() = default;
 
-  void AppendPhase(const PhaseSpec& phase, const Options& options);
-  Position Locate(uint64_t cycle) const;
-  const Pattern& pattern(WireId wire, size_t phase) const { return patterns_[phase * wire_count_ + wire]; }
-  uint64_t CountBefore(WireId wire, const Position& position) const;
+  TurnPosition Locate(uint64_t cycle) const;
 
   uint32_t wire_count_ = 0;
   std::vector<uint64_t> phase_begins_{0};  // one more than phases; the last is the length of a turn
-  std::vector<Pattern> patterns_;          // phase by phase
-  std::vector<uint64_t> turn_counts_;      // per wire, ones of a turn
+  PatternTable table_;
 };
 
 }  // namespace sideband::sim

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -56,6 +57,34 @@ TEST(WorkloadTest, AddCountsIsTheDifferenceOfPrefixes) {
   workload.AddCounts({70, 12345}, wires, sums);
   EXPECT_EQ(sums[0], 10 + workload.CumulativeCount(2, 12345) - workload.CumulativeCount(2, 70));
   EXPECT_EQ(sums[1], 20 + workload.CumulativeCount(0, 12345) - workload.CumulativeCount(0, 70));
+}
+
+TEST(WorkloadTest, ConsecutiveWiresCountTheSameAsOneByOne) {
+  const std::vector<std::string> events(45, "sm_active_cycles");
+  const std::vector<PhaseSpec> kTurns[] = {
+      {{PhaseKind::kGemm, 1000}, {PhaseKind::kCopy, 1}, {PhaseKind::kIdle, 7}, {PhaseKind::kAllReduce, 500}},
+      {{PhaseKind::kGemm, uint64_t{1} << 33}, {PhaseKind::kCopy, uint64_t{1} << 33}},
+  };
+  for (const auto& phases : kTurns) {
+    const Workload workload = Make(phases, 3, events);
+    const uint64_t turn = workload.turn_cycles();
+    std::vector<uint64_t> edges = {0, 1, turn, 5 * turn, UINT64_MAX};
+    for (const PhaseSpec& phase : phases) edges.push_back(edges.back() / 2 + phase.cycles);
+    for (size_t i = 0, size = edges.size(); i < size; ++i) edges.insert(edges.end(), {edges[i] - 1, edges[i] + 1});
+    std::vector<WireId> wires(45);
+    std::iota(wires.begin(), wires.end(), 0);
+    for (const uint64_t begin : edges) {
+      for (const uint64_t end : edges) {
+        if (end < begin) continue;
+        std::vector<uint64_t> sums(45);
+        workload.AddCounts({begin, end}, wires, sums);
+        for (const WireId wire : wires) {
+          ASSERT_EQ(sums[wire], workload.CumulativeCount(wire, end) - workload.CumulativeCount(wire, begin))
+              << begin << " to " << end;
+        }
+      }
+    }
+  }
 }
 
 TEST(WorkloadTest, RatesStayWithinTenPercentOfTheBase) {

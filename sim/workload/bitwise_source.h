@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A synthetic source counted the slow way, one bit after the other by the definition, to check the closed form of whole
+// runs against.
+//   SyntheticSlice slice;                       // or a SteadyWorkload
+//   BitwiseSource wires(slice);
+//   wires.SwitchIn("vm1", "ctx0", 0);           // the slice's
+//   wires.AddCounts({0, 511}, ids, sums);       // 511 × ids.size() calls of slice.Bit
+#ifndef SIDEBAND_SIM_WORKLOAD_BITWISE_SOURCE_H_
+#define SIDEBAND_SIM_WORKLOAD_BITWISE_SOURCE_H_
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <utility>
+
+#include "absl/strings/string_view.h"
+#include "sim/wires/wire_source.h"
+
+namespace sideband::sim {
+
+// The source must outlive it. Not thread-safe.
+class BitwiseSource final : public WireSource {
+ public:
+  // Whether a wire is 1 in a cycle.
+  using Bit = std::function<bool(WireId wire, uint64_t cycle)>;
+
+  // Switches go to `source`; counts come from `bit` alone.
+  BitwiseSource(WireSource& source, Bit bit) : source_(source), bit_(std::move(bit)) {}
+  // For sources that can tell single bits.
+  template <typename Source>
+  explicit BitwiseSource(Source& source)
+      : BitwiseSource(source, [&source](WireId wire, uint64_t cycle) { return source.Bit(wire, cycle); }) {}
+
+  void AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const override;
+  uint64_t history_cycles() const override { return source_.history_cycles(); }
+  void SwitchIn(absl::string_view vm, absl::string_view context, uint64_t cycle) override {
+    source_.SwitchIn(vm, context, cycle);
+  }
+  void SwitchOut(uint64_t cycle) override { source_.SwitchOut(cycle); }
+
+ private:
+  WireSource& source_;
+  const Bit bit_;
+};
+
+}  // namespace sideband::sim
+
+#endif  // SIDEBAND_SIM_WORKLOAD_BITWISE_SOURCE_H_

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/workload/pattern_kernels.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+// The loops are written once, with the compiler's vectors of eight numbers, and inlined into one function per
+// instruction set, for which the compiler splits the vectors as it must.
+#define SIDEBAND_INLINE __attribute__((always_inline)) inline
+
+namespace sideband::sim {
+namespace {
+
+typedef uint64_t Vector __attribute__((vector_size(kPatternBlock * sizeof(uint64_t))));
+
+constexpr uint64_t kFraction = 0xffffffff;
+
+// By reference, since vectors wider than the instruction set's have no agreed way to be returned.
+SIDEBAND_INLINE void Load(const uint64_t* from, Vector& to) { std::memcpy(&to, from, sizeof(to)); }
+
+// Spelt out, since compilers make one instruction of it, but several of a conversion of a shorter vector.
+SIDEBAND_INLINE void Load(const uint32_t* from, Vector& to) {
+  to = Vector{from[0], from[1], from[2], from[3], from[4], from[5], from[6], from[7]};
+}
+
+SIDEBAND_INLINE void AddTo(uint64_t* sums, const Vector& more) {
+  Vector sum;
+  Load(sums, sum);
+  sum += more;
+  std::memcpy(sums, &sum, sizeof(sum));
+}
+
+// Calls add(i, to), which adds a block's counts for the wires from i on, for all blocks; the last may be shorter.
+template <typename Add>
+SIDEBAND_INLINE void ForBlocks(uint64_t* sums, size_t count, const Add& add) {
+  size_t i = 0;
+  for (; i + kPatternBlock <= count; i += kPatternBlock) add(i, sums + i);
+  if (i == count) return;
+  uint64_t rest[kPatternBlock] = {};
+  add(i, rest);
+  for (size_t j = 0; i + j < count; ++j) sums[i + j] += rest[j];
+}
+
+// The fraction reached at `begin` is exact although the product wraps; what is left to add to it fits 64 bits.
+template <typename Word>
+struct Within {
+  PhaseColumns<Word> columns;
+  uint64_t begin;
+  uint64_t length;
+
+  SIDEBAND_INLINE void operator()(size_t i, uint64_t* sums) const {
+    Vector rate, offset;
+    Load(columns.rates + i, rate);
+    Load(columns.offsets + i, offset);
+    const Vector fraction = (rate * begin + offset) & kFraction;
+    AddTo(sums, (rate * length + fraction) >> 32);
+  }
+};
+
+struct Across {
+  const PhaseEdge& begin;
+  const PhaseEdge& end;
+  const uint32_t* turn_counts;
+  uint64_t turns;
+
+  // A cycle and a rate below 2^32: their product and an offset fit 64 bits.
+  static SIDEBAND_INLINE void CountBefore(const PhaseEdge& edge, size_t i, Vector& count) {
+    Vector rate, offset;
+    Load(edge.before + i, count);
+    Load(edge.columns.rates + i, rate);
+    Load(edge.columns.offsets + i, offset);
+    count += (rate * edge.cycle + offset) >> 32;
+  }
+
+  SIDEBAND_INLINE void operator()(size_t i, uint64_t* sums) const {
+    Vector turn, before_begin, before_end;
+    Load(turn_counts + i, turn);
+    CountBefore(begin, i, before_begin);
+    CountBefore(end, i, before_end);
+    AddTo(sums, turn * turns + before_end - before_begin);
+  }
+};
+
+SIDEBAND_INLINE bool ConsecutiveBody(std::span<const WireId> wires) {
+  Vector expected = {0, 1, 2, 3, 4, 5, 6, 7};
+  Vector wrong = {};
+  size_t i = 0;
+  if (!wires.empty()) expected += wires[0];
+  for (; i + kPatternBlock <= wires.size(); i += kPatternBlock) {
+    Vector ids;
+    Load(wires.data() + i, ids);
+    wrong |= ids ^ expected;
+    expected += kPatternBlock;
+  }
+  uint64_t any = 0;
+  for (; i < wires.size(); ++i) any |= wires[i] ^ (wires[0] + i);
+  for (size_t lane = 0; lane < kPatternBlock; ++lane) any |= wrong[lane];
+  return any == 0;
+}
+
+// The four functions for one instruction set, in a struct named after it.
+#define SIDEBAND_PATTERN_KERNELS(Name, attribute)                                                                   \
+  struct Name {                                                                                                     \
+    attribute static void Within32(PhaseColumns<uint32_t> columns, uint64_t begin, uint64_t length, uint64_t* sums, \
+                                   size_t count) {                                                                  \
+      ForBlocks(sums, count, Within<uint32_t>{columns, begin, length});                                             \
+    }                                                                                                               \
+    attribute static void Within64(PhaseColumns<uint64_t> columns, uint64_t begin, uint64_t length, uint64_t* sums, \
+                                   size_t count) {                                                                  \
+      ForBlocks(sums, count, Within<uint64_t>{columns, begin, length});                                             \
+    }                                                                                                               \
+    attribute static void Across32(const PhaseEdge& begin, const PhaseEdge& end, const uint32_t* turn_counts,       \
+                                   uint64_t turns, uint64_t* sums, size_t count) {                                  \
+      ForBlocks(sums, count, Across{begin, end, turn_counts, turns});                                               \
+    }                                                                                                               \
+    attribute static bool Consecutive(std::span<const WireId> wires) { return ConsecutiveBody(wires); }             \
+    static PatternKernels All() { return {Within32, Within64, Across32, Consecutive}; }                             \
+  }
+
+SIDEBAND_PATTERN_KERNELS(Baseline, );
+#if defined(__x86_64__)
+SIDEBAND_PATTERN_KERNELS(Avx2, __attribute__((target("avx2"))));
+SIDEBAND_PATTERN_KERNELS(Avx512, __attribute__((target("avx512f,avx512dq"))));
+#endif
+
+}  // namespace
+
+std::span<const PatternKernels> SupportedPatternKernels() {
+  static const auto& kernels = *[] {
+    auto* list = new std::vector<PatternKernels>{Baseline::All()};
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) list->push_back(Avx2::All());
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) list->push_back(Avx512::All());
+#endif
+    return list;
+  }();
+  return kernels;
+}
+
+const PatternKernels& FastestPatternKernels() {
+  static const PatternKernels& fastest = SupportedPatternKernels().back();
+  return fastest;
+}
+
+}  // namespace sideband::sim
