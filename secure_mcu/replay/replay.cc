@@ -27,7 +27,7 @@ uint32_t SliceCount(const std::vector<sim::Residency>& schedule) {
 absl::Status RunToEnd(sim::TraceReader& trace, uint32_t slices, Chip& chip, Player& player,
                       const std::function<void(uint64_t)>& progress) {
   while (true) {
-    SIDEBAND_ASSIGN_OR_RETURN(const sim::PackedWires* chunk, trace.Next());
+    SIDEBAND_ASSIGN_OR_RETURN(const sim::TraceChunk* chunk, trace.Next());
     if (chunk == nullptr) break;
     for (uint32_t slice = 0; slice < slices; ++slice) chip.Attach(static_cast<uint8_t>(slice), *chunk);
     player.PlayTo(trace.cycles());

@@ -10,13 +10,6 @@ ChunkWriter::ChunkWriter(std::vector<bool> pulses, uint64_t capacity)
   for (size_t wire = 0; wire < runs_.size(); ++wire) runs_[wire].pulse = pulses[wire];
 }
 
-void ChunkWriter::Set(WireId wire, bool level, uint64_t cycle) {
-  Run& run = runs_[wire];
-  if (run.level == level) return;
-  Close(wire, cycle);
-  run.level = level;
-}
-
 void ChunkWriter::Close(WireId wire, uint64_t end) {
   Run& run = runs_[wire];
   if (run.since == end) return;  // the level never reached a cycle, and `before` holds still

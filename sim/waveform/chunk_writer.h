@@ -27,10 +27,16 @@ class ChunkWriter {
 
   // The wire's level from `cycle` on. Cycles of one wire come in ascending order, from the window's begin on; of
   // several levels from the same cycle on the last holds.
-  void Set(WireId wire, bool level, uint64_t cycle);
+  void Set(WireId wire, bool level, uint64_t cycle) {
+    if (runs_[wire].level == level) return;
+    Close(wire, cycle);
+    runs_[wire].level = level;
+  }
 
   // The window from the end of the one before (or 0) to `end`, valid until Begin.
   const PackedWires& Finish(uint64_t end);
+  // Where that window is; its content is not settled before Finish.
+  const PackedWires& window() const { return window_; }
   // Starts the window that follows the finished one, whose last kHistoryCycles still count.
   void Begin() { window_.Slide(); }
 

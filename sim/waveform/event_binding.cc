@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/waveform/event_binding.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -30,12 +31,20 @@ absl::StatusOr<const VcdVar*> FindSignal(const SignalMap& map, size_t line, cons
   return var;
 }
 
-absl::StatusOr<uint32_t> BindClock(const SignalMap& map, const VcdHeader& header) {
-  SIDEBAND_ASSIGN_OR_RETURN(const VcdVar* var, FindSignal(map, map.clock_line(), map.clock(), header));
+// The domain of this clock, which comes into being if it is new.
+absl::StatusOr<size_t> BindClock(const SignalMap& map, size_t line, const std::string& name, const VcdHeader& header,
+                                 EventBinding& binding) {
+  SIDEBAND_ASSIGN_OR_RETURN(const VcdVar* var, FindSignal(map, line, name, header));
   if (var->width != 1) {
-    return map.Error(map.clock_line(), absl::StrCat("clock '", map.clock(), "' has ", var->width, " bits, not one"));
+    return map.Error(line, absl::StrCat("clock '", name, "' has ", var->width, " bits, not one"));
   }
-  return var->slot;
+  const auto found = std::find(binding.clocks.begin(), binding.clocks.end(), var->slot);
+  const auto domain = static_cast<size_t>(found - binding.clocks.begin());
+  if (found != binding.clocks.end()) return domain;
+  if (domain == kClockDomainsMax) return map.Error(line, absl::StrCat("more than ", kClockDomainsMax, " clocks"));
+  binding.clocks.push_back(var->slot);
+  binding.pulses.emplace_back();
+  return domain;
 }
 
 absl::StatusOr<std::optional<uint32_t>> Position(const SignalMap& map, const EventSpec& event, const VcdVar& var) {
@@ -48,31 +57,43 @@ absl::StatusOr<std::optional<uint32_t>> Position(const SignalMap& map, const Eve
   return position;
 }
 
-// Wires that the event needs.
-absl::StatusOr<uint32_t> WireCount(const SignalMap& map, const EventSpec& event, const VcdVar& var) {
+absl::Status CheckWidth(const SignalMap& map, const EventSpec& event, const VcdVar& var) {
   const bool spread = event.op == EventOp::kPopcount || event.op == EventOp::kValue;
-  if (!spread || event.bit) return 1;
+  if (!spread || event.bit) return absl::OkStatus();
   const uint32_t width_max = event.op == EventOp::kValue ? kValueWidthMax : kPopcountWidthMax;
-  if (var.width > width_max) {
-    return map.Error(event.line,
-                     absl::StrCat("op ", event.op == EventOp::kValue ? "value" : "popcount", " takes signals of up to ",
-                                  width_max, " bits, '", event.signal, "' has ", var.width));
-  }
-  return static_cast<uint32_t>(var.width);
+  if (var.width <= width_max) return absl::OkStatus();
+  return map.Error(event.line,
+                   absl::StrCat("op ", event.op == EventOp::kValue ? "value" : "popcount", " takes signals of up to ",
+                                width_max, " bits, '", event.signal, "' has ", var.width));
 }
 
-absl::Status BindEvent(const SignalMap& map, const EventSpec& event, const VcdHeader& header, EventBinding& binding) {
-  SIDEBAND_ASSIGN_OR_RETURN(const VcdVar* var, FindSignal(map, event.line, event.signal, header));
-  SIDEBAND_ASSIGN_OR_RETURN(const std::optional<uint32_t> position, Position(map, event, *var));
-  SIDEBAND_ASSIGN_OR_RETURN(const uint32_t wires, WireCount(map, event, *var));
-  if (binding.wires.wire_count() + wires > kWaveformWiresMax) {
+// Gives the probe its domain and wires.
+absl::Status BindWires(const SignalMap& map, const EventSpec& event, const VcdVar& var, size_t domain, Probe& probe,
+                       EventBinding& binding) {
+  SIDEBAND_RETURN_IF_ERROR(CheckWidth(map, event, var));
+  const uint32_t count = WiresOf(probe, static_cast<uint32_t>(var.width));
+  if (binding.wires.total_wire_count() + count > kWaveformWiresMax) {
     return map.Error(event.line,
                      absl::StrCat("with this event there are more than ", kWaveformWiresMax, " bits to count in all"));
   }
-  const WireId first = binding.wires.Append(wires, event.op == EventOp::kValue);
-  binding.pulses.resize(binding.wires.wire_count(), event.op == EventOp::kRise);
-  binding.probes.push_back(
-      {.slot = var->slot, .op = event.op, .position = position, .value = event.value, .first_wire = first});
+  const bool weighted = event.op == EventOp::kValue || event.prescaled;
+  probe.domain = domain;
+  probe.first_wire = binding.wires.Append(domain, count, weighted);
+  binding.pulses[domain].resize(binding.wires.wire_count(domain), event.op == EventOp::kRise);
+  return absl::OkStatus();
+}
+
+absl::Status BindEvent(const SignalMap& map, const EventSpec& event, const VcdHeader& header, EventBinding& binding) {
+  size_t domain = 0;
+  if (!event.clock.empty()) {
+    SIDEBAND_ASSIGN_OR_RETURN(domain, BindClock(map, event.line, event.clock, header, binding));
+  }
+  SIDEBAND_ASSIGN_OR_RETURN(const VcdVar* var, FindSignal(map, event.line, event.signal, header));
+  SIDEBAND_ASSIGN_OR_RETURN(const std::optional<uint32_t> position, Position(map, event, *var));
+  Probe probe{
+      .slot = var->slot, .op = event.op, .prescaled = event.prescaled, .position = position, .value = event.value};
+  SIDEBAND_RETURN_IF_ERROR(BindWires(map, event, *var, domain, probe, binding));
+  binding.probes.push_back(probe);
   return absl::OkStatus();
 }
 
@@ -80,7 +101,7 @@ absl::Status BindEvent(const SignalMap& map, const EventSpec& event, const VcdHe
 
 absl::StatusOr<EventBinding> BindEvents(const SignalMap& map, const VcdHeader& header) {
   EventBinding binding;
-  SIDEBAND_ASSIGN_OR_RETURN(binding.clock, BindClock(map, header));
+  SIDEBAND_RETURN_IF_ERROR(BindClock(map, map.clock_line(), map.clock(), header, binding).status());
   for (const EventSpec& event : map.events()) SIDEBAND_RETURN_IF_ERROR(BindEvent(map, event, header, binding));
   return binding;
 }

@@ -5,6 +5,7 @@
 #ifndef SIDEBAND_SIM_WAVEFORM_EVENT_BINDING_H_
 #define SIDEBAND_SIM_WAVEFORM_EVENT_BINDING_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -18,18 +19,21 @@ namespace sideband::sim {
 
 inline constexpr uint32_t kPopcountWidthMax = 1024;
 inline constexpr uint32_t kValueWidthMax = 32;
-// Of all events together: 512 bytes each in a reader's chunk.
+// Of all events together: 512 bytes each in a reader's chunk, if there are that many.
 inline constexpr uint32_t kWaveformWiresMax = 65536;
 
+// Each has a window of the whole chunk's length.
+inline constexpr size_t kClockDomainsMax = 16;
+
 struct EventBinding {
-  uint32_t clock = 0;  // slot
+  std::vector<uint32_t> clocks;  // slots, one per domain; the first is the file's clock
   EventWires wires;
-  std::vector<Probe> probes;  // one per event
-  std::vector<bool> pulses;   // per wire, for ChunkWriter
+  std::vector<Probe> probes;              // one per event
+  std::vector<std::vector<bool>> pulses;  // per domain and wire, for TraceWriter
 };
 
-// What the trace does not have or an event cannot use is an error at the event's line in the signal map; an unknown
-// signal is named with the nearest one of the trace.
+// Clocks of one identifier code are one. What the trace does not have or an event cannot use is an error at the event's
+// line in the signal map; an unknown signal is named with the nearest one of the trace.
 absl::StatusOr<EventBinding> BindEvents(const SignalMap& map, const VcdHeader& header);
 
 }  // namespace sideband::sim

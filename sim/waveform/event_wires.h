@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the events of a signal map are spread over wires of one bit. What event i adds in a cycle is the sum over
-// wires(i) of bit << shift: one wire of shift 0 for high, low, rise and equals; w wires of shift 0 for popcount of a
-// w-bit signal; wires of shifts 0 to w-1 for its value.
+// How the events of a signal map are spread over wires of one bit. What event i adds in a cycle of its clock domain is
+// the sum over wires(i) of bit << shift: one wire of shift 0 for high, low, rise and equals; w wires of shift 0 for
+// popcount of a w-bit signal; wires of shifts 0 to w-1 for its value; wires of shifts 0, 1, 2 … for a popcount that is
+// prescaled.
 //   for (const EventWire& wire : event_wires.wires(event)) total += count_of[wire.wire] << wire.shift;
 #ifndef SIDEBAND_SIM_WAVEFORM_EVENT_WIRES_H_
 #define SIDEBAND_SIM_WAVEFORM_EVENT_WIRES_H_
@@ -23,29 +24,42 @@ struct EventWire {
   bool operator==(const EventWire&) const = default;
 };
 
-// Each wire belongs to one event; wires are numbered from 0 in the order of events.
+// Each wire belongs to one event; the wires of each clock domain are numbered from 0 in the order of events.
 class EventWires {
  public:
   // Appends an event of `width` wires, whose shifts are 0, 1, 2 … if `weighted`, else all 0. Returns its first wire.
-  WireId Append(uint32_t width, bool weighted) {
-    const WireId first = wire_count();
+  // Domains come into being as they are named.
+  WireId Append(size_t domain, uint32_t width, bool weighted) {
+    if (domain >= wire_counts_.size()) wire_counts_.resize(domain + 1);
+    const WireId first = wire_counts_[domain];
     for (uint32_t i = 0; i < width; ++i) {
       wires_.push_back({first + i, weighted ? static_cast<uint8_t>(i) : uint8_t{0}});
     }
-    ends_.push_back(wires_.size());
+    wire_counts_[domain] += width;
+    events_.push_back({domain, wires_.size()});
     return first;
   }
 
   std::span<const EventWire> wires(size_t event) const {
-    const size_t begin = event == 0 ? 0 : ends_[event - 1];
-    return {wires_.data() + begin, ends_[event] - begin};
+    const size_t begin = event == 0 ? 0 : events_[event - 1].end;
+    return {wires_.data() + begin, events_[event].end - begin};
   }
-  size_t event_count() const { return ends_.size(); }
-  uint32_t wire_count() const { return static_cast<uint32_t>(wires_.size()); }
+  size_t domain(size_t event) const { return events_[event].domain; }
+  size_t event_count() const { return events_.size(); }
+  // At least 1: domain 0, the reference, is there even if no event counts in it.
+  size_t domain_count() const { return wire_counts_.size(); }
+  uint32_t wire_count(size_t domain) const { return wire_counts_[domain]; }
+  uint32_t total_wire_count() const { return static_cast<uint32_t>(wires_.size()); }
 
  private:
+  struct Event {
+    size_t domain;
+    size_t end;  // of its wires
+  };
+
   std::vector<EventWire> wires_;
-  std::vector<size_t> ends_;  // per event, the end of its wires
+  std::vector<Event> events_;
+  std::vector<uint32_t> wire_counts_ = {0};  // per domain
 };
 
 }  // namespace sideband::sim

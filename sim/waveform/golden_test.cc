@@ -23,7 +23,7 @@ using Counters = std::map<std::string, uint64_t>;
 // By VM and context ("" for the VM as a whole).
 using Blocks = std::map<std::pair<std::string, std::string>, Counters>;
 
-void Add(const TraceReader& reader, const SignalMap& map, const PackedWires& chunk, CycleRange range,
+void Add(const TraceReader& reader, const SignalMap& map, const TraceChunk& chunk, CycleRange range,
          Counters& counters) {
   for (size_t event = 0; event < map.events().size(); ++event) {
     for (const EventWire& wire : reader.wires(event)) {
@@ -49,7 +49,7 @@ Blocks Expected(const nlohmann::json& json) {
   return blocks;
 }
 
-void AddToBlocks(const TraceReader& reader, const SignalMap& map, const PackedWires& chunk, const Residency& row,
+void AddToBlocks(const TraceReader& reader, const SignalMap& map, const TraceChunk& chunk, const Residency& row,
                  Blocks& blocks) {
   const CycleRange range = Intersect(row, chunk.range());
   Add(reader, map, chunk, range, blocks[{row.vm, ""}]);

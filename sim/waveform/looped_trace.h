@@ -5,6 +5,8 @@
 //   SIDEBAND_ASSIGN_OR_RETURN(const auto reader, TraceReader::Open(path, map));
 //   SIDEBAND_ASSIGN_OR_RETURN(const auto source, LoopedTrace::Load(*reader));
 //   source->AddCounts({0, 10 * source->length()}, wires, sums);
+// A turn of another clock domain is what belongs to the cycles of the reference clock: its edges after the last
+// reference edge of the trace are left out.
 #ifndef SIDEBAND_SIM_WAVEFORM_LOOPED_TRACE_H_
 #define SIDEBAND_SIM_WAVEFORM_LOOPED_TRACE_H_
 
@@ -17,6 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "sim/waveform/event_wires.h"
+#include "sim/waveform/looped_wires.h"
 #include "sim/waveform/trace_reader.h"
 #include "sim/wires/wire_source.h"
 
@@ -28,41 +31,40 @@ class LoopedTrace final : public WireSource {
   static constexpr uint64_t kMemoryBytesMax = uint64_t{512} << 20;
 
   // Reads `reader`, from which nothing may have been read, to its end. A trace without a cycle is INVALID_ARGUMENT, one
-  // that needs more than `memory_bytes_max` (two bits per wire and cycle) OUT_OF_RANGE.
+  // that needs more than `memory_bytes_max` (two bits per wire and cycle, four bytes per reference cycle and further
+  // domain) OUT_OF_RANGE.
   static absl::StatusOr<std::unique_ptr<LoopedTrace>> Load(TraceReader& reader,
                                                            uint64_t memory_bytes_max = kMemoryBytesMax);
 
   // As of the reader: same events, same wires.
   std::span<const EventWire> wires(size_t event) const { return event_wires_.wires(event); }
   const EventWires& event_wires() const { return event_wires_; }
-  uint32_t wire_count() const { return event_wires_.wire_count(); }
-  // Cycles of one turn, at least 1.
-  uint64_t length() const { return length_; }
+  // Reference cycles of one turn, at least 1.
+  uint64_t length() const { return domains_[0].length(); }
 
-  // Any range; its cycles may be as large as they like.
-  void AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const override;
+  // Any range of domain 0; its cycles may be as large as they like.
+  void AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const override {
+    domains_[0].AddCounts(range, wires, sums);
+  }
+  const WireSource& domain(size_t index) const override { return domains_[index]; }
+  uint64_t CyclesBefore(size_t domain, uint64_t cycle) const override;
+  uint64_t CyclesHeld(size_t domain, uint64_t reference_end) const override {
+    return CyclesBefore(domain, reference_end);
+  }
 
  private:
-  static constexpr size_t kBlockWords = TraceReader::kChunkCycles / 64;
-  // 64 cycles of a wire, and how often it was 1 before them.
-  struct RankedWord {
-    uint64_t bits;
-    uint64_t rank;
-  };
-  // kChunkCycles cycles of every wire, kBlockWords words a wire.
-  using Block = std::vector<RankedWord>;
+  explicit LoopedTrace(const EventWires& event_wires);
 
-  explicit LoopedTrace(EventWires event_wires)
-      : event_wires_(std::move(event_wires)), totals_(event_wires_.wire_count()) {}
+  absl::Status CheckMemory(const TraceReader& reader, const TraceChunk& chunk, uint64_t memory_bytes_max) const;
+  void Append(const TraceChunk& chunk);
+  absl::Status Close(const TraceReader& reader);
 
-  void Append(const PackedWires& chunk);
-  // Ones of a wire in the first `cycle` cycles of the trace; `cycle` is below length().
-  uint64_t Rank(WireId wire, uint64_t cycle) const;
-
-  EventWires event_wires_;
-  std::vector<Block> blocks_;
-  std::vector<uint64_t> totals_;  // per wire, ones in the whole trace
-  uint64_t length_ = 0;
+  const EventWires event_wires_;
+  std::vector<LoopedWires> domains_;
+  std::vector<uint64_t> ends_;  // per domain, its cycles that belong to the reference cycles so far
+  // Per domain but the first and per cycle of a turn, how many of the domain's belong to the cycles below it. Fits: the
+  // memory of the domain's own cycles is bounded.
+  std::vector<std::vector<uint32_t>> before_;
 };
 
 }  // namespace sideband::sim

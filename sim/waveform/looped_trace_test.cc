@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "sim/waveform/signal_map.h"
@@ -69,6 +70,29 @@ TEST(LoopedTraceTest, MemoryIsBoundedWithTheArithmetic) {
                          "4095"),
             std::string::npos)
       << message;
+}
+
+TEST(LoopedTraceTest, AnotherClockHasTurnsOfItsOwn) {
+  // Edges: clk at 2, 12; k at 1, 5, 11, 12 and, belonging to no cycle, 15.
+  const std::string trace =
+      "$var wire 1 ! clk $end $var wire 1 k k $end $var wire 1 a a $end $enddefinitions $end\n"
+      "#0 0! 0k 1a #1 1k #2 1! 0k #5 1k #6 0k 0! #7 0a #11 1k 1a #11 0k #12 1! 1k #14 0k #15 1k";
+  const auto map = SignalMap::Parse(
+      R"({"clock": "clk", "events": [{"name": "e", "signal": "a", "op": "high", "clock": "k"}]})", "S.json");
+  const auto reader = TraceReader::Open(WriteTestFile(trace), *map);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  const auto looped = LoopedTrace::Load(**reader);
+  ASSERT_TRUE(looped.ok()) << looped.status();
+  EXPECT_EQ((*looped)->length(), 2u);
+  const std::vector<uint64_t> before = {0, 1, 4, 5, 8, 9};
+  for (uint64_t cycle = 0; cycle < before.size(); ++cycle) {
+    EXPECT_EQ((*looped)->CyclesBefore(1, cycle), before[cycle]) << cycle;
+    EXPECT_EQ((*looped)->CyclesHeld(1, cycle), before[cycle]) << cycle;
+    EXPECT_EQ((*looped)->CyclesBefore(0, cycle), cycle);
+  }
+  // a is 1, 1, 0, 1 in a turn.
+  EXPECT_EQ(Count((*looped)->domain(1), 0, {0, 4}), 3u);
+  EXPECT_EQ(Count((*looped)->domain(1), 0, {2, 9}), 1 + 3 + 1u);
 }
 
 TEST(LoopedTraceTest, TraceWithoutACycleIsRefused) {

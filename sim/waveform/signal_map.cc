@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -20,11 +21,10 @@ namespace {
 constexpr size_t kEventNameSizeMax = 255;
 constexpr size_t kSignalNameSizeMax = size_t{1} << 16;
 
-const std::array<std::string, 6>& OpNames() {
-  // In the order of EventOp.
-  static const auto& names = *new std::array<std::string, 6>{"high", "low", "rise", "equals", "popcount", "value"};
-  return names;
-}
+// In the order of EventOp.
+constexpr std::array<const char*, 6> kOps = {"high", "low", "rise", "equals", "popcount", "value"};
+constexpr std::array<const char*, 2> kScopes = {"context", "device"};
+constexpr std::array<const char*, 2> kCounts = {"full", "prescaled"};
 
 absl::StatusOr<std::string> Name(const YamlNode& node, size_t size_max) {
   SIDEBAND_ASSIGN_OR_RETURN(std::string name, node.String());
@@ -39,13 +39,19 @@ absl::StatusOr<std::string> NameOf(const YamlMap& map, const std::string& key, s
   return Name(node, size_max);
 }
 
+// Which of `words` the node is; `key` names it in the error.
+absl::StatusOr<size_t> OneOf(const YamlNode& node, absl::string_view key, std::span<const char* const> words) {
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string word, node.String());
+  const std::vector<std::string> known(words.begin(), words.end());
+  const auto found = std::find(known.begin(), known.end(), word);
+  if (found != known.end()) return static_cast<size_t>(found - known.begin());
+  return node.Error(absl::StrCat("unknown ", key, " '", word, "'", DidYouMean(word, known)));
+}
+
 absl::StatusOr<EventOp> Op(const YamlMap& map) {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode node, map.Get("op"));
-  SIDEBAND_ASSIGN_OR_RETURN(const std::string name, node.String());
-  const auto& names = OpNames();
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) return node.Error(absl::StrCat("unknown op '", name, "'", DidYouMean(name, names)));
-  return static_cast<EventOp>(found - names.begin());
+  SIDEBAND_ASSIGN_OR_RETURN(const size_t op, OneOf(node, "op", kOps));
+  return static_cast<EventOp>(op);
 }
 
 absl::Status ReadValue(const YamlMap& map, EventSpec& event) {
@@ -58,9 +64,43 @@ absl::Status ReadValue(const YamlMap& map, EventSpec& event) {
   return absl::OkStatus();
 }
 
+// Where the event counts.
+absl::Status ReadPlace(const YamlMap& map, EventSpec& event) {
+  if (const auto ulc = map.Find("ulc")) {
+    SIDEBAND_ASSIGN_OR_RETURN(event.ulc, Name(*ulc, kEventNameSizeMax));
+  }
+  if (const auto slice = map.Find("slice")) {
+    SIDEBAND_ASSIGN_OR_RETURN(event.slice, slice->Uint(0, kSliceMax));
+  }
+  const auto scope = map.Find("scope");
+  if (!scope) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(const size_t word, OneOf(*scope, "scope", kScopes));
+  event.device_scope = word == 1;
+  if (event.device_scope && event.slice) return scope->Error("an event of the whole device has no slice");
+  return absl::OkStatus();
+}
+
+// When and how it is counted.
+absl::Status ReadCounting(const YamlMap& map, EventSpec& event) {
+  if (const auto clock = map.Find("clock")) {
+    SIDEBAND_ASSIGN_OR_RETURN(event.clock, Name(*clock, kSignalNameSizeMax));
+  }
+  const auto count = map.Find("count");
+  if (!count) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(const size_t word, OneOf(*count, "count", kCounts));
+  event.prescaled = word == 1;
+  const bool has_number = (event.op == EventOp::kPopcount || event.op == EventOp::kValue) && !event.bit;
+  if (event.prescaled && !has_number) {
+    return count->Error("only ops popcount and value without a bit can be prescaled");
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<EventSpec> ReadEvent(const YamlNode& node) {
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"name", "signal", "op", "bit", "value", "ulc"}));
-  EventSpec event{.name = {}, .signal = {}, .bit = {}, .ulc = {}, .line = node.line()};
+  SIDEBAND_ASSIGN_OR_RETURN(
+      const YamlMap map, node.Map({"name", "signal", "op", "bit", "value", "ulc", "clock", "slice", "scope", "count"}));
+  EventSpec event;
+  event.line = node.line();
   SIDEBAND_ASSIGN_OR_RETURN(event.name, NameOf(map, "name", kEventNameSizeMax));
   SIDEBAND_ASSIGN_OR_RETURN(event.signal, NameOf(map, "signal", kSignalNameSizeMax));
   SIDEBAND_ASSIGN_OR_RETURN(event.op, Op(map));
@@ -68,9 +108,8 @@ absl::StatusOr<EventSpec> ReadEvent(const YamlNode& node) {
     SIDEBAND_ASSIGN_OR_RETURN(event.bit, bit->Uint(0, std::numeric_limits<uint32_t>::max()));
   }
   SIDEBAND_RETURN_IF_ERROR(ReadValue(map, event));
-  if (const auto ulc = map.Find("ulc")) {
-    SIDEBAND_ASSIGN_OR_RETURN(event.ulc, Name(*ulc, kEventNameSizeMax));
-  }
+  SIDEBAND_RETURN_IF_ERROR(ReadPlace(map, event));
+  SIDEBAND_RETURN_IF_ERROR(ReadCounting(map, event));
   return event;
 }
 

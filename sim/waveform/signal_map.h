@@ -3,7 +3,9 @@
 // Which signal of a waveform feeds which event: the file S.json of `sideband-mcu replay`.
 //   {"clock": "TOP.clk",
 //    "events": [{"name": "issue_cycles", "signal": "TOP.core.issue_valid", "op": "high", "bit": 0},
-//               {"name": "stall_cycles", "signal": "TOP.core.state", "op": "equals", "value": 3, "ulc": "core"}]}
+//               {"name": "stall_cycles", "signal": "TOP.core.state", "op": "equals", "value": 3, "ulc": "core"},
+//               {"name": "dram_bytes", "signal": "TOP.mc.bytes", "op": "value", "count": "prescaled",
+//                "clock": "TOP.mc.clk", "scope": "device"}]}
 //   SIDEBAND_ASSIGN_OR_RETURN(const SignalMap map, SignalMap::Load(path));
 //   for (const EventSpec& event : map.events()) …
 // Names of signals are checked only when a trace is opened (trace_reader.h).
@@ -22,8 +24,10 @@
 
 namespace sideband::sim {
 
+inline constexpr uint32_t kSliceMax = 63;
+
 // What an event adds in a cycle, of the signal or of the one bit that `bit` selects.
-enum class EventOp {
+enum class EventOp : uint8_t {
   kHigh,      // 1 if any bit is set
   kLow,       // 1 if no bit is set
   kRise,      // 1 if high now and not high in the cycle before; not high before cycle 0
@@ -36,17 +40,21 @@ struct EventSpec {
   std::string name;  // several events may share one: they add up in one counter
   std::string signal;
   EventOp op = EventOp::kHigh;
-  std::optional<uint32_t> bit;  // an index within the signal's declared range
-  uint64_t value = 0;           // of kEquals
-  std::string ulc;              // events of one name share a unit-level counter; empty: packed in order
-  size_t line = 0;              // in the file, for messages
+  std::optional<uint32_t> bit;    // an index within the signal's declared range
+  uint64_t value = 0;             // of kEquals
+  std::string ulc;                // events of one name share a unit-level counter; empty: packed in order
+  std::string clock;              // in whose cycles the event counts; empty: the file's
+  std::optional<uint32_t> slice;  // the event counts on this slice only; none: on every one
+  bool device_scope = false;      // counts always and for the hypervisor only; never together with a slice
+  bool prescaled = false;         // of kPopcount and kValue without a bit: counted divided by 32
+  size_t line = 0;                // in the file, for messages
 };
 
 // Immutable.
 class SignalMap {
  public:
-  // Every error is "FILE:LINE: what is wrong": unknown keys and ops, empty names, a missing or needless value, no
-  // event.
+  // Every error is "FILE:LINE: what is wrong": unknown keys and words, empty names, a missing or needless value, keys
+  // that exclude each other, no event.
   static absl::StatusOr<SignalMap> Load(const std::string& path);
   // `path` is for messages only.
   static absl::StatusOr<SignalMap> Parse(const std::string& text, const std::string& path);

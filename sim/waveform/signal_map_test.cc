@@ -39,6 +39,26 @@ TEST(SignalMapTest, ReadsEventsWithTheirLines) {
   EXPECT_EQ(map->events()[2].line, 4u);
 }
 
+TEST(SignalMapTest, ReadsWhereAndHowAnEventCounts) {
+  const auto map = SignalMap::Parse(
+      R"({"clock": "clk", "events": [
+    {"name": "a", "signal": "s", "op": "high"},
+    {"name": "b", "signal": "s", "op": "popcount", "clock": "TOP.mc.clk", "slice": 3, "count": "prescaled"},
+    {"name": "c", "signal": "s", "op": "value", "scope": "device", "count": "prescaled"}]})",
+      "S.json");
+  ASSERT_TRUE(map.ok()) << map.status();
+  const EventSpec& plain = map->events()[0];
+  EXPECT_EQ(plain.clock, "");
+  EXPECT_EQ(plain.slice, std::nullopt);
+  EXPECT_FALSE(plain.device_scope);
+  EXPECT_FALSE(plain.prescaled);
+  EXPECT_EQ(map->events()[1].clock, "TOP.mc.clk");
+  EXPECT_EQ(map->events()[1].slice, 3u);
+  EXPECT_TRUE(map->events()[1].prescaled);
+  EXPECT_TRUE(map->events()[2].device_scope);
+  EXPECT_TRUE(map->events()[2].prescaled);
+}
+
 TEST(SignalMapTest, KnowsEveryOp) {
   const std::pair<const char*, EventOp> kRows[] = {
       {"high", EventOp::kHigh},         {"low", EventOp::kLow},     {"rise", EventOp::kRise},
@@ -75,6 +95,24 @@ TEST(SignalMapTest, EveryErrorIsOneLineWithItsPlace) {
       {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "value": 1})"), "S.json:3: only op equals takes a value"},
       {OneEvent(R"({"name": "a", "signal": "s", "op": "equals", "value": -1})"),
        "S.json:3: expected a whole number from 0 to 18446744073709551615"},
+      // Slices, both sides; scopes and ways of counting with what was meant.
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "slice": 63})"), ""},
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "slice": 64})"),
+       "S.json:3: expected a whole number from 0 to 63"},
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "scope": "devise"})"),
+       "S.json:3: unknown scope 'devise' (did you mean 'device'?)"},
+      {OneEvent("{\"name\": \"a\", \"signal\": \"s\", \"op\": \"high\", \"slice\": 0,\n \"scope\": \"device\"}"),
+       "S.json:4: an event of the whole device has no slice"},
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "slice": 0, "scope": "context"})"), ""},
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "value", "count": "ful"})"),
+       "S.json:3: unknown count 'ful' (did you mean 'full'?)"},
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "count": "full"})"), ""},
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "count": "prescaled"})"),
+       "S.json:3: only ops popcount and value without a bit can be prescaled"},
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "value", "bit": 1, "count": "prescaled"})"),
+       "S.json:3: only ops popcount and value without a bit can be prescaled"},
+      // An empty clock.
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "clock": ""})"), "S.json:3: expected a text"},
       // A bit beyond any signal.
       {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "bit": 4294967296})"),
        "S.json:3: expected a whole number from 0 to 4294967295"},

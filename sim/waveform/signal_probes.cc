@@ -37,61 +37,84 @@ bool LevelOf(const Probe& probe, std::span<const uint64_t> words) {
   return Level(probe, {&selected, 1});
 }
 
+uint64_t SetBits(std::span<const uint64_t> words) {
+  uint64_t count = 0;
+  for (const uint64_t word : words) count += static_cast<uint64_t>(std::popcount(word));
+  return count;
+}
+
+// Wires from `first` on follow the bits of a word that have changed.
+void FollowWord(uint64_t word, uint64_t before, size_t domain, WireId first, TraceWriter& writer) {
+  for (uint64_t changed = word ^ before; changed != 0; changed &= changed - 1) {
+    const auto position = static_cast<uint32_t>(std::countr_zero(changed));
+    writer.Set(domain, first + position, (word >> position & 1) != 0);
+  }
+}
+
 }  // namespace
 
+uint32_t WiresOf(const Probe& probe, uint32_t width) {
+  if (!IsSpread(probe)) return 1;
+  const bool counts = probe.op == EventOp::kPopcount && probe.prescaled;
+  return counts ? static_cast<uint32_t>(std::bit_width(width)) : width;
+}
+
 SignalProbes::SignalProbes(const std::vector<uint32_t>& widths) {
-  size_t words = 0;
+  uint32_t words = 0;
   for (const uint32_t width : widths) {
-    signals_.push_back({.width = width, .first_word = words, .word_count = (width + size_t{63}) / 64, .probes = {}});
+    signals_.push_back({.width = width, .first_word = words, .word_count = (width + 63) / 64, .probes = {}});
     words += signals_.back().word_count;
   }
   latest_.resize(words);
   committed_.resize(words);
 }
 
-void SignalProbes::Start(ChunkWriter& writer) const {
+void SignalProbes::Start(TraceWriter& writer) const {
   for (const Signal& signal : signals_) {
-    const std::span<const uint64_t> words(committed_.data() + signal.first_word, signal.word_count);
     for (const Probe& probe : signal.probes) {
-      if (!IsSpread(probe)) writer.Set(probe.first_wire, LevelOf(probe, words), 0);
+      if (!IsSpread(probe)) writer.Set(probe.domain, probe.first_wire, LevelOf(probe, Words(committed_, signal)));
     }
   }
 }
 
 void SignalProbes::Set(uint32_t slot, const VcdValue& value) {
   Signal& signal = signals_[slot];
-  const auto words = latest_.begin() + static_cast<ptrdiff_t>(signal.first_word);
+  const auto words = latest_.begin() + signal.first_word;
   const auto rest = std::copy(value.words().begin(), value.words().end(), words);
-  std::fill(rest, words + static_cast<ptrdiff_t>(signal.word_count), 0);
-  if (signal.dirty) return;
-  signal.dirty = true;
-  dirty_.push_back(slot);
+  std::fill(rest, words + signal.word_count, 0);
+  MarkDirty(slot, signal);
 }
 
-void SignalProbes::Commit(uint64_t cycle, ChunkWriter& writer) {
-  for (const uint32_t slot : dirty_) CommitSignal(signals_[slot], cycle, writer);
+void SignalProbes::Commit(TraceWriter& writer) {
+  for (const uint32_t slot : dirty_) CommitSignal(signals_[slot], writer);
   dirty_.clear();
 }
 
-void SignalProbes::CommitSignal(Signal& signal, uint64_t cycle, ChunkWriter& writer) {
+void SignalProbes::CommitSignal(Signal& signal, TraceWriter& writer) {
   signal.dirty = false;
-  for (const Probe& probe : signal.probes) Follow(signal, probe, cycle, writer);
-  const auto words = latest_.begin() + static_cast<ptrdiff_t>(signal.first_word);
-  std::copy(words, words + static_cast<ptrdiff_t>(signal.word_count),
-            committed_.begin() + static_cast<ptrdiff_t>(signal.first_word));
+  const std::span<const uint64_t> words = Words(latest_, signal);
+  const auto committed = committed_.begin() + signal.first_word;
+  if (std::equal(words.begin(), words.end(), committed)) return;
+  for (const Probe& probe : signal.probes) Follow(signal, probe, writer);
+  std::copy(words.begin(), words.end(), committed);
 }
 
-void SignalProbes::Follow(const Signal& signal, const Probe& probe, uint64_t cycle, ChunkWriter& writer) const {
-  const std::span<const uint64_t> words(latest_.data() + signal.first_word, signal.word_count);
+void SignalProbes::Follow(const Signal& signal, const Probe& probe, TraceWriter& writer) const {
+  const std::span<const uint64_t> words = Words(latest_, signal);
   if (!IsSpread(probe)) {
-    writer.Set(probe.first_wire, LevelOf(probe, words), cycle);
-    return;
+    writer.Set(probe.domain, probe.first_wire, LevelOf(probe, words));
+  } else if (probe.op == EventOp::kPopcount && probe.prescaled) {
+    FollowWord(SetBits(words), SetBits(Words(committed_, signal)), probe.domain, probe.first_wire, writer);
+  } else {
+    FollowEachBit(signal, probe, writer);
   }
+}
+
+void SignalProbes::FollowEachBit(const Signal& signal, const Probe& probe, TraceWriter& writer) const {
+  const std::span<const uint64_t> words = Words(latest_, signal);
+  const std::span<const uint64_t> before = Words(committed_, signal);
   for (size_t i = 0; i < words.size(); ++i) {
-    for (uint64_t changed = words[i] ^ committed_[signal.first_word + i]; changed != 0; changed &= changed - 1) {
-      const auto position = static_cast<uint32_t>(i * 64 + static_cast<size_t>(std::countr_zero(changed)));
-      writer.Set(probe.first_wire + position, BitAt(words, position), cycle);
-    }
+    FollowWord(words[i], before[i], probe.domain, probe.first_wire + static_cast<uint32_t>(i * 64), writer);
   }
 }
 

@@ -4,8 +4,8 @@
 //   SignalProbes probes({8});                                        // slot 0 has 8 bits
 //   probes.Add({.slot = 0, .op = EventOp::kEquals, .value = 5, .first_wire = 0});
 //   probes.Start(writer);
-//   probes.Set(0, value);        // at some time …
-//   probes.Commit(17, writer);   // … and seen from cycle 17 on
+//   probes.SetWord(0, 5);     // at some time …
+//   probes.Commit(writer);    // … and seen from the next cycle on
 #ifndef SIDEBAND_SIM_WAVEFORM_SIGNAL_PROBES_H_
 #define SIDEBAND_SIM_WAVEFORM_SIGNAL_PROBES_H_
 
@@ -15,8 +15,8 @@
 #include <span>
 #include <vector>
 
-#include "sim/waveform/chunk_writer.h"
 #include "sim/waveform/signal_map.h"
+#include "sim/waveform/trace_writer.h"
 #include "sim/waveform/vcd_value.h"
 #include "sim/wires/wire_source.h"
 
@@ -26,10 +26,15 @@ namespace sideband::sim {
 struct Probe {
   uint32_t slot = 0;
   EventOp op = EventOp::kHigh;
+  bool prescaled = false;            // of kPopcount: the wires carry the binary digits of the number of set bits
   std::optional<uint32_t> position;  // the selected bit, 0 is the least significant
   uint64_t value = 0;                // of kEquals
-  WireId first_wire = 0;             // kPopcount and kValue have one wire per bit from here on
+  size_t domain = 0;                 // whose wires
+  WireId first_wire = 0;             // kPopcount and kValue have several from here on, see WiresOf
 };
+
+// How many wires a probe of a signal of `width` bits has.
+uint32_t WiresOf(const Probe& probe, uint32_t width);
 
 // Signals are 0 until they are set. Not thread-safe.
 class SignalProbes {
@@ -39,25 +44,42 @@ class SignalProbes {
 
   void Add(const Probe& probe) { signals_[probe.slot].probes.push_back(probe); }
   // Gives the writer the levels of all wires in cycle 0 before any change, once all probes have been added.
-  void Start(ChunkWriter& writer) const;
+  void Start(TraceWriter& writer) const;
 
   uint32_t width(uint32_t slot) const { return signals_[slot].width; }
   // A new value of at most width() digits, not seen by any wire until Commit.
   void Set(uint32_t slot, const VcdValue& value);
-  // Lets the wires follow, from `cycle` on, the values set since the last commit.
-  void Commit(uint64_t cycle, ChunkWriter& writer);
+  // The same for a signal of at most 64 bits.
+  void SetWord(uint32_t slot, uint64_t word) {
+    Signal& signal = signals_[slot];
+    uint64_t& latest = latest_[signal.first_word];
+    if (latest == word) return;
+    latest = word;
+    MarkDirty(slot, signal);
+  }
+  // Lets the wires follow, each from its domain's next cycle on, the values set since the last commit.
+  void Commit(TraceWriter& writer);
 
  private:
   struct Signal {
     uint32_t width;
-    size_t first_word;  // in latest_ and committed_
-    size_t word_count;
+    uint32_t first_word;  // in latest_ and committed_
+    uint32_t word_count;
     bool dirty = false;  // listed in dirty_
     std::vector<Probe> probes;
   };
 
-  void CommitSignal(Signal& signal, uint64_t cycle, ChunkWriter& writer);
-  void Follow(const Signal& signal, const Probe& probe, uint64_t cycle, ChunkWriter& writer) const;
+  void MarkDirty(uint32_t slot, Signal& signal) {
+    if (signal.dirty) return;
+    signal.dirty = true;
+    dirty_.push_back(slot);
+  }
+  std::span<const uint64_t> Words(const std::vector<uint64_t>& values, const Signal& signal) const {
+    return {values.data() + signal.first_word, signal.word_count};
+  }
+  void CommitSignal(Signal& signal, TraceWriter& writer);
+  void Follow(const Signal& signal, const Probe& probe, TraceWriter& writer) const;
+  void FollowEachBit(const Signal& signal, const Probe& probe, TraceWriter& writer) const;
 
   std::vector<Signal> signals_;  // by slot
   std::vector<uint32_t> dirty_;

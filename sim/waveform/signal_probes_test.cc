@@ -11,17 +11,24 @@ namespace {
 // The wires' bits over 4 cycles of a signal that is 0 in cycle 0 and has one of `digits` in each later one.
 std::vector<std::string> Bits(uint32_t width, Probe probe, uint32_t wires, const std::vector<std::string>& digits) {
   SignalProbes probes({width});
-  ChunkWriter writer(std::vector<bool>(wires), 64);
+  TraceWriter writer({std::vector<bool>(wires)}, 64);
   probes.Add(probe);
   probes.Start(writer);
   VcdValue value;
   uint64_t cycle = 0;
   for (const std::string& text : digits) {
     EXPECT_TRUE(value.Parse(text));
-    probes.Set(0, value);
-    probes.Commit(++cycle, writer);
+    writer.Tick(0);
+    ++cycle;
+    if (width <= 64 && text.size() == width) {
+      probes.SetWord(0, value.words()[0]);
+    } else {
+      probes.Set(0, value);
+    }
+    probes.Commit(writer);
   }
-  const PackedWires& window = writer.Finish(cycle + 1);
+  writer.Tick(0);
+  const PackedWires& window = writer.Finish().domain(0);
   std::vector<std::string> bits(wires);
   for (uint64_t i = 0; i <= cycle; ++i) {
     for (WireId wire = 0; wire < wires; ++wire) bits[wire] += window.Bit(wire, i) ? '1' : '0';
@@ -58,6 +65,21 @@ TEST(SignalProbesTest, SpreadOpsHaveOneWirePerBit) {
   const std::vector<std::string> digits = {"101", "000", "110", "011"};
   EXPECT_EQ(Bits(3, {.op = EventOp::kPopcount, .position = {}}, 3, digits), expected);
   EXPECT_EQ(Bits(3, {.op = EventOp::kValue, .position = {}}, 3, digits), expected);
+}
+
+TEST(SignalProbesTest, PrescaledPopcountHasTheDigitsOfTheCount) {
+  const Probe popcount{.op = EventOp::kPopcount, .prescaled = true, .position = {}};
+  EXPECT_EQ(WiresOf(popcount, 1), 1u);
+  EXPECT_EQ(WiresOf(popcount, 3), 2u);
+  EXPECT_EQ(WiresOf(popcount, 4), 3u) << "4 takes three digits";
+  EXPECT_EQ(WiresOf(popcount, 1024), 11u);
+  EXPECT_EQ(WiresOf({.op = EventOp::kValue, .prescaled = true, .position = {}}, 4), 4u);
+  // 3, 0, 1 and 4 bits are set.
+  const std::vector<std::string> expected = {"01010", "01000", "00001"};
+  EXPECT_EQ(Bits(4, popcount, 3, {"1101", "0000", "0100", "1111"}), expected);
+  const std::string all(70, '1');
+  EXPECT_EQ(Bits(70, popcount, 7, {all, "1"}),
+            (std::vector<std::string>{"001", "010", "010", "000", "000", "000", "010"}));
 }
 
 TEST(SignalProbesTest, WideSignals) {

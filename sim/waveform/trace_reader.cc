@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/waveform/trace_reader.h"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -14,11 +16,28 @@ namespace {
 
 absl::flat_hash_set<std::string> WantedSignals(const SignalMap& map) {
   absl::flat_hash_set<std::string> wanted = {map.clock()};
-  for (const EventSpec& event : map.events()) wanted.insert(event.signal);
+  for (const EventSpec& event : map.events()) {
+    wanted.insert(event.signal);
+    if (!event.clock.empty()) wanted.insert(event.clock);
+  }
   return wanted;
 }
 
+constexpr size_t kNoDomain = std::numeric_limits<size_t>::max();
+
+std::vector<size_t> DomainsOfSlots(const std::vector<uint32_t>& clocks, size_t slots) {
+  std::vector<size_t> domains(slots, kNoDomain);
+  for (size_t domain = 0; domain < clocks.size(); ++domain) domains[clocks[domain]] = domain;
+  return domains;
+}
+
 }  // namespace
+
+uint64_t TraceReader::ChunkCycles(uint32_t wires) {
+  constexpr uint64_t kStep = 4096;
+  constexpr uint64_t kChunkBits = uint64_t{1} << 22;
+  return std::clamp(kChunkBits / std::max<uint64_t>(wires, 1) / kStep * kStep, kStep, 16 * kStep);
+}
 
 absl::StatusOr<std::unique_ptr<TraceReader>> TraceReader::Open(const std::string& path, const SignalMap& map) {
   SIDEBAND_ASSIGN_OR_RETURN(std::unique_ptr<VcdLexer> lexer, VcdLexer::Open(path));
@@ -31,26 +50,29 @@ TraceReader::TraceReader(std::unique_ptr<VcdLexer> lexer, VcdHeader header, Even
     : lexer_(std::move(lexer)),
       codes_(std::move(header.codes)),
       event_wires_(std::move(binding.wires)),
-      clock_(binding.clock),
+      domains_(DomainsOfSlots(binding.clocks, header.slot_widths.size())),
       probes_(header.slot_widths),
-      writer_(std::move(binding.pulses), kChunkCycles) {
+      writer_(binding.pulses, ChunkCycles(event_wires_.total_wire_count())),
+      clock_high_(binding.clocks.size()) {
   for (const Probe& probe : binding.probes) probes_.Add(probe);
   probes_.Start(writer_);
 }
 
-absl::StatusOr<const PackedWires*> TraceReader::Next() {
-  if (chunk_begin_ != cycles_) writer_.Begin();
-  chunk_begin_ = cycles_;
+absl::StatusOr<const TraceChunk*> TraceReader::Next() {
+  if (!writer_.empty()) writer_.Begin();
   if (status_.ok()) status_ = FillChunk();
   if (!status_.ok()) return status_;
-  if (cycles_ == chunk_begin_) return nullptr;
-  return &writer_.Finish(cycles_);
+  if (writer_.empty()) return nullptr;
+  return &writer_.Finish();
 }
 
 absl::Status TraceReader::FillChunk() {
-  // Stops at the very edge: what else happens at its time is not seen by its cycle.
-  while (cycles_ - chunk_begin_ < kChunkCycles) {
-    if (!lexer_->Next()) return lexer_->status();
+  // With one clock it stops at the very edge: what else happens at its time is not seen by its cycle.
+  while (!writer_.full()) {
+    if (!lexer_->Next()) {
+      writer_.TimePasses();
+      return lexer_->status();
+    }
     SIDEBAND_RETURN_IF_ERROR(Item(lexer_->token()));
   }
   return absl::OkStatus();
@@ -86,7 +108,8 @@ absl::Status TraceReader::Time(absl::string_view digits) {
   }
   if (time_ && time == *time_) return absl::OkStatus();
   // Whatever edges the time before had have been counted: its changes are seen from the next one on.
-  probes_.Commit(cycles_, writer_);
+  probes_.Commit(writer_);
+  writer_.TimePasses();
   time_ = time;
   return absl::OkStatus();
 }
@@ -142,13 +165,17 @@ absl::Status TraceReader::Change(absl::string_view code) {
                                       probes_.width(slot), " bits"));
   }
   probes_.Set(slot, value_);
-  if (slot == clock_) ClockChanges((value_.words()[0] & 1) != 0);
-  return absl::OkStatus();
+  if (domains_[slot] == kNoDomain) return absl::OkStatus();
+  return ClockChanges(domains_[slot], (value_.words()[0] & 1) != 0);
 }
 
-void TraceReader::ClockChanges(bool high) {
-  if (high && clock_high_ == false) ++cycles_;
-  clock_high_ = high;
+absl::Status TraceReader::ClockChanges(size_t domain, bool high) {
+  const bool rises = high && clock_high_[domain] == false;
+  clock_high_[domain] = high;
+  if (!rises || writer_.Tick(domain)) return absl::OkStatus();
+  return lexer_->Error(absl::StrCat("more than ", TraceWriter::kEdgesPerTimeMax, " rising edges of ",
+                                    Excerpt(lexer_->token()),
+                                    " at one time; with several clocks their order would matter"));
 }
 
 }  // namespace sideband::sim

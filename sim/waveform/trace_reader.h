@@ -4,15 +4,16 @@
 // Cost per cycle is proportional to what changes in it.
 //   SIDEBAND_ASSIGN_OR_RETURN(const auto reader, TraceReader::Open("t.vcd.gz", map));
 //   for (;;) {
-//     SIDEBAND_ASSIGN_OR_RETURN(const PackedWires* chunk, reader->Next());
+//     SIDEBAND_ASSIGN_OR_RETURN(const TraceChunk* chunk, reader->Next());
 //     if (chunk == nullptr) break;
 //     chunk->AddCounts(chunk->range(), wires, sums);
 //   }
 //
-// Time. Cycle k is the k-th rising edge of the clock: a change to 1 from 0, x or z. The clock's very first value is no
-// edge. A signal's value in cycle k is the one it held before that edge: every change stamped with the edge's own time
-// counts from cycle k+1, whatever the order within the file. Changes before the first time stamp are initial values. x
-// and z count as 0, so that a signal which has not been given a value yet is 0.
+// Time. Cycle k of a clock domain is the k-th rising edge of its clock: a change to 1 from 0, x or z. A clock's very
+// first value is no edge. A signal's value in cycle k is the one it held before that edge: every change stamped with
+// the edge's own time counts from cycle k+1, whatever the order within the file. Changes before the first time stamp
+// are initial values. x and z count as 0, so that a signal which has not been given a value yet is 0. Domain 0 is that
+// of the map's clock, the reference; other clocks of events follow in the order in which they appear.
 #ifndef SIDEBAND_SIM_WAVEFORM_TRACE_READER_H_
 #define SIDEBAND_SIM_WAVEFORM_TRACE_READER_H_
 
@@ -22,20 +23,21 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "sim/waveform/chunk_writer.h"
 #include "sim/waveform/code_table.h"
 #include "sim/waveform/event_binding.h"
 #include "sim/waveform/event_wires.h"
 #include "sim/waveform/signal_map.h"
 #include "sim/waveform/signal_probes.h"
+#include "sim/waveform/trace_chunk.h"
+#include "sim/waveform/trace_writer.h"
 #include "sim/waveform/vcd_header.h"
 #include "sim/waveform/vcd_lexer.h"
 #include "sim/waveform/vcd_value.h"
-#include "sim/wires/packed_wires.h"
 
 namespace sideband::sim {
 
@@ -43,8 +45,9 @@ namespace sideband::sim {
 // trace does not support. Not thread-safe.
 class TraceReader {
  public:
-  // A multiple of 64, so that the chunks of a trace can be laid side by side.
-  static constexpr uint64_t kChunkCycles = 4096;
+  // Cycles of a chunk: with many wires few, to bound its memory, and with few many, since a chunk costs work of its
+  // own. A multiple of 4096.
+  static uint64_t ChunkCycles(uint32_t wires);
 
   // Reads the header and binds the events to signals; the map is not needed afterwards.
   static absl::StatusOr<std::unique_ptr<TraceReader>> Open(const std::string& path, const SignalMap& map);
@@ -55,14 +58,14 @@ class TraceReader {
   // The wires of event i of the map, valid as long as the reader.
   std::span<const EventWire> wires(size_t event) const { return event_wires_.wires(event); }
   const EventWires& event_wires() const { return event_wires_; }
-  uint32_t wire_count() const { return event_wires_.wire_count(); }
 
-  // The next kChunkCycles cycles, fewer only in the last chunk, and null after it. The chunk is the reader's and valid
-  // until the next call. After an error the same error again.
-  absl::StatusOr<const PackedWires*> Next();
+  // The next cycles, and null after the last. With one clock these are ChunkCycles(all wires), fewer only in the last
+  // chunk; with several some domain has about as many, and the others what came in the same time. The chunk is the
+  // reader's and valid until the next call. After an error the same error again.
+  absl::StatusOr<const TraceChunk*> Next();
 
-  // Cycles so far; once Next() has returned null, those of the whole trace.
-  uint64_t cycles() const { return cycles_; }
+  // Cycles of domain 0 so far; once Next() has returned null, those of the whole trace.
+  uint64_t cycles() const { return writer_.cycles(0); }
   const std::string& path() const { return lexer_->path(); }
 
  private:
@@ -81,21 +84,19 @@ class TraceReader {
   absl::Status NextIsCode();
   // The signal with this code changes to value_.
   absl::Status Change(absl::string_view code);
-  void ClockChanges(bool high);
+  absl::Status ClockChanges(size_t domain, bool high);
 
   // Constant after Open().
   const std::unique_ptr<VcdLexer> lexer_;
   const CodeTable codes_;
   const EventWires event_wires_;
-  const uint32_t clock_;  // the clock's slot
+  const std::vector<size_t> domains_;  // per slot, the domain whose clock it is, or kNoDomain
 
   // The place in the trace.
   SignalProbes probes_;
-  ChunkWriter writer_;
+  TraceWriter writer_;
   std::optional<uint64_t> time_;
-  std::optional<bool> clock_high_;
-  uint64_t cycles_ = 0;
-  uint64_t chunk_begin_ = 0;
+  std::vector<std::optional<bool>> clock_high_;  // per domain
   absl::Status status_;
   VcdValue value_;  // of the change that is being read
 };

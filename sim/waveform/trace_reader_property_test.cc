@@ -24,15 +24,18 @@ constexpr const char* kOps[] = {"high", "low", "rise", "equals", "popcount", "va
 
 struct Event {
   size_t signal;
+  size_t domain;
+  bool prescaled = false;
   std::string op;
   std::optional<size_t> bit;
   uint64_t value = 0;
 };
 
-// Signal 0 is the clock. Texts have the most significant digit first.
+// The first signals are clocks, one per domain; the first of them is the reference. Texts have the most significant
+// digit first.
 class RandomTrace {
  public:
-  explicit RandomTrace(uint64_t seed) : random_(seed) {
+  explicit RandomTrace(uint64_t seed) : random_(seed), clock_count_(Below(2) == 0 ? 1 : 2 + Below(2)) {
     MakeSignals();
     MakeEvents();
     MakeBody(Below(4) == 0 ? 20000 : 400);
@@ -41,35 +44,53 @@ class RandomTrace {
   std::string text() const { return header_ + body_; }
   std::string map() const { return map_; }
   size_t event_count() const { return events_.size(); }
-  // Per event, what it adds in each cycle.
+  // Per event, what it adds in each cycle of its domain.
   const std::vector<std::vector<uint64_t>>& expected() const { return expected_; }
+  size_t domain_of(size_t event) const { return events_[event].domain; }
+  // Those in which an event counts; their numbers here are those of the reader.
+  size_t domain_count() const { return domain_count_; }
+  // Per domain, how many of its cycles come before each reference cycle, and in all before the last one's end.
+  const std::vector<std::vector<uint64_t>>& before() const { return before_; }
+  uint64_t cycles() const { return cycles_[0]; }
 
  private:
   uint64_t Below(uint64_t bound) { return random_() % bound; }
 
   void MakeSignals() {
-    header_ = "$scope module t $end\n$var wire 1 c0 clk $end\n";
-    values_ = {""};
-    for (size_t i = 1; i <= 1 + Below(6); ++i) {
+    header_ = "$scope module t $end\n";
+    for (size_t i = 0; i < clock_count_; ++i) {
+      absl::StrAppend(&header_, "$var wire 1 c", i, " s", i, " $end\n");
+      values_.push_back("x");
+    }
+    for (size_t i = clock_count_; i <= clock_count_ + Below(6); ++i) {
       const size_t width = Below(8) == 0 ? 1 + Below(200) : 1 + Below(32);
       values_.push_back(std::string(width, 'x'));
       absl::StrAppend(&header_, "$var reg ", width, " c", i, " s", i, " [", width - 1, ":0] $end\n");
     }
     header_ += "$upscope $end\n$enddefinitions $end\n";
     pending_ = values_;
+    clocks_.resize(clock_count_);
+    cycles_.resize(clock_count_);
+    before_.resize(clock_count_, {0});
   }
 
   void MakeEvents() {
-    map_ = "{\"clock\": \"t.clk\", \"events\": [";
+    map_ = "{\"clock\": \"t.s0\", \"events\": [";
     for (size_t i = 0; i < 12; ++i) {
-      Event event{.signal = 1 + Below(values_.size() - 1), .op = kOps[Below(6)], .bit = {}};
+      Event event{.signal = Below(values_.size()), .op = kOps[Below(6)], .bit = {}};
+      // Domains are numbered as they appear.
+      event.domain = std::min(Below(clock_count_), domain_count_);
+      domain_count_ = std::max(domain_count_, event.domain + 1);
       const size_t width = values_[event.signal].size();
       if (event.op == "value" && width > 32) event.op = "popcount";
       if (Below(3) == 0) event.bit = Below(width);
+      event.prescaled = !event.bit && (event.op == "value" || event.op == "popcount") && Below(2) == 0;
       event.value = event.bit ? Below(2) : Below(uint64_t{1} << std::min<size_t>(width, 3));
       absl::StrAppend(&map_, i == 0 ? "" : ",", "\n{\"name\": \"e", i, "\", \"signal\": \"t.s", event.signal,
                       "\", \"op\": \"", event.op, "\"", event.bit ? absl::StrCat(", \"bit\": ", *event.bit) : "",
-                      event.op == "equals" ? absl::StrCat(", \"value\": ", event.value) : "", "}");
+                      event.op == "equals" ? absl::StrCat(", \"value\": ", event.value) : "",
+                      event.domain > 0 || Below(2) == 0 ? absl::StrCat(", \"clock\": \"t.s", event.domain, "\"") : "",
+                      event.prescaled ? ", \"count\": \"prescaled\"" : "", "}");
       events_.push_back(event);
     }
     map_ += "]}";
@@ -82,23 +103,26 @@ class RandomTrace {
     for (size_t i = 0; i < times; ++i) {
       absl::StrAppend(&body_, "#", time, "\n");
       for (uint64_t changes = Below(4); changes > 0; --changes) {
-        if (Below(3) == 0) {
-          ChangeClock();
+        if (Below(3) == 0 || values_.size() == clock_count_) {
+          ChangeClock(Below(clock_count_));
         } else {
-          ChangeSignal(1 + Below(values_.size() - 1));
+          ChangeSignal(clock_count_ + Below(values_.size() - clock_count_));
         }
       }
       values_ = pending_;
+      while (before_[0].size() <= cycles_[0]) before_[0].push_back(before_[0].size());
+      for (size_t domain = 1; domain < clock_count_; ++domain) before_[domain].resize(cycles_[0] + 1, cycles_[domain]);
       time += 1 + Below(3);
     }
   }
 
-  void ChangeClock() {
+  void ChangeClock(size_t domain) {
     const char digit = "01xz"[Below(8) < 7 ? Below(2) : Below(4)];
-    body_ +=
-        Below(5) == 0 ? absl::StrCat("b", std::string(1, digit), " c0\n") : absl::StrCat(std::string(1, digit), "c0\n");
-    if (digit == '1' && !clock_.empty() && clock_ != "1") SeeCycle();
-    clock_ = digit;
+    const std::string text(1, digit);
+    absl::StrAppend(&body_, Below(5) == 0 ? absl::StrCat("b", text, " c") : absl::StrCat(text, "c"), domain, "\n");
+    if (digit == '1' && !clocks_[domain].empty() && clocks_[domain] != "1") SeeCycle(domain);
+    clocks_[domain] = text;
+    pending_[domain] = text;
   }
 
   void ChangeSignal(size_t signal) {
@@ -111,9 +135,11 @@ class RandomTrace {
     pending_[signal] = std::string(width - digits.size(), extension) + digits;
   }
 
-  void SeeCycle() {
+  void SeeCycle(size_t domain) {
+    ++cycles_[domain];
     for (size_t i = 0; i < events_.size(); ++i) {
       const Event& event = events_[i];
+      if (event.domain != domain) continue;
       std::string bits = values_[event.signal];
       if (event.bit) bits = bits.substr(bits.size() - 1 - *event.bit, 1);
       const bool high = bits.find('1') != std::string::npos;
@@ -138,10 +164,14 @@ class RandomTrace {
   }
 
   std::mt19937_64 random_;
+  const size_t clock_count_;
+  size_t domain_count_ = 1;
   std::string header_;
   std::string body_;
   std::string map_;
-  std::string clock_;
+  std::vector<std::string> clocks_;  // latest values, empty before the first
+  std::vector<uint64_t> cycles_;     // per domain
+  std::vector<std::vector<uint64_t>> before_;
   std::vector<std::string> values_;   // as of before this time
   std::vector<std::string> pending_;  // and after it
   std::vector<Event> events_;
@@ -179,8 +209,10 @@ TEST(TraceReaderPropertyTest, EqualsTheNaiveEvaluatorInEveryCycle) {
       ASSERT_TRUE(chunk.ok()) << chunk.status() << " seed " << seed;
       if (*chunk == nullptr) break;
       for (size_t event = 0; event < actual.size(); ++event) {
-        for (uint64_t cycle = (*chunk)->range().begin; cycle < (*chunk)->range().end; ++cycle) {
-          actual[event].push_back(Sum(**chunk, reader->wires(event), {cycle, cycle + 1}));
+        ASSERT_EQ(reader->event_wires().domain(event), trace.domain_of(event)) << trace.map();
+        const PackedWires& window = (*chunk)->domain(trace.domain_of(event));
+        for (uint64_t cycle = window.range().begin; cycle < window.range().end; ++cycle) {
+          actual[event].push_back(Sum(window, reader->wires(event), {cycle, cycle + 1}));
         }
       }
     }
@@ -190,21 +222,51 @@ TEST(TraceReaderPropertyTest, EqualsTheNaiveEvaluatorInEveryCycle) {
   }
 }
 
+TEST(TraceReaderPropertyTest, PlacesTheCyclesOfEachDomain) {
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const RandomTrace trace(seed);
+    const auto reader = Open(trace, seed);
+    uint64_t end = 0;
+    for (;;) {
+      const auto chunk = reader->Next();
+      ASSERT_TRUE(chunk.ok()) << chunk.status() << " seed " << seed;
+      if (*chunk == nullptr) break;
+      ASSERT_EQ((*chunk)->range().begin, end);
+      end = (*chunk)->range().end;
+      ASSERT_EQ((*chunk)->domain_count(), trace.domain_count());
+      for (size_t domain = 0; domain < trace.domain_count(); ++domain) {
+        for (uint64_t cycle = (*chunk)->range().begin; cycle <= end; ++cycle) {
+          ASSERT_EQ((*chunk)->CyclesBefore(domain, cycle), trace.before()[domain][cycle]) << "seed " << seed;
+        }
+        ASSERT_GE((*chunk)->CyclesHeld(domain, end), (*chunk)->CyclesBefore(domain, end));
+      }
+    }
+    ASSERT_EQ(end, trace.cycles()) << "seed " << seed;
+  }
+}
+
 TEST(TraceReaderPropertyTest, LoopedTraceSumsTheSame) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     const RandomTrace trace(seed);
     const auto reader = Open(trace, seed);
-    const uint64_t length = trace.expected()[0].size();
     const auto looped = LoopedTrace::Load(*reader);
     ASSERT_TRUE(looped.ok()) << looped.status() << " seed " << seed;
+    ASSERT_EQ((*looped)->length(), trace.cycles());
     std::mt19937_64 random(seed);
     for (int i = 0; i < 20; ++i) {
+      const size_t event = random() % trace.event_count();
+      const size_t domain = trace.domain_of(event);
+      const uint64_t length = trace.before()[domain].back();
+      if (length == 0) continue;
       const uint64_t begin = random() % (2 * length);
       const uint64_t end = begin + random() % (2 * length);
-      const size_t event = random() % trace.event_count();
       uint64_t naive = 0;
       for (uint64_t cycle = begin; cycle < end; ++cycle) naive += trace.expected()[event][cycle % length];
-      ASSERT_EQ(Sum(**looped, (*looped)->wires(event), {begin, end}), naive) << "seed " << seed << " event " << event;
+      const WireSource& source = (*looped)->domain(domain);
+      ASSERT_EQ(Sum(source, (*looped)->wires(event), {begin, end}), naive) << "seed " << seed << " event " << event;
+      const uint64_t cycle = random() % (3 * trace.cycles());
+      const uint64_t before = cycle / trace.cycles() * length + trace.before()[domain][cycle % trace.cycles()];
+      ASSERT_EQ((*looped)->CyclesBefore(domain, cycle), before) << "seed " << seed;
     }
   }
 }

@@ -53,7 +53,8 @@ absl::StatusOr<std::vector<uint64_t>> Contributions(const std::string& trace, co
     if (*chunk == nullptr) return result;
     for (uint64_t cycle = (*chunk)->range().begin; cycle < (*chunk)->range().end; ++cycle) {
       uint64_t sum = 0;
-      for (const EventWire& wire : (*reader)->wires(0)) sum += uint64_t{(*chunk)->Bit(wire.wire, cycle)} << wire.shift;
+      for (const EventWire& wire : (*reader)->wires(0))
+        sum += uint64_t{(*chunk)->domain(0).Bit(wire.wire, cycle)} << wire.shift;
       result.push_back(sum);
     }
   }
@@ -158,7 +159,7 @@ TEST(TraceReaderTest, WiresFollowTheOrderOfEvents) {
       Open(kHeader, MapText(absl::StrCat(Event("t.a", kHigh), ",", Event("t.v", R"("op": "popcount")"), ",",
                                          Event("t.v", R"("op": "value")"), ",", Event("t.a", R"("op": "rise")"))));
   ASSERT_TRUE(reader.ok()) << reader.status();
-  EXPECT_EQ((*reader)->wire_count(), 18u);
+  EXPECT_EQ((*reader)->event_wires().total_wire_count(), 18u);
   ASSERT_EQ((*reader)->wires(0).size(), 1u);
   ASSERT_EQ((*reader)->wires(1).size(), 8u);
   ASSERT_EQ((*reader)->wires(2).size(), 8u);
@@ -168,7 +169,7 @@ TEST(TraceReaderTest, WiresFollowTheOrderOfEvents) {
 }
 
 TEST(TraceReaderTest, ChunksAreFullButTheLast) {
-  for (const uint64_t cycles : {0, 1, 4095, 4096, 4097, 8192, 10000}) {
+  for (const uint64_t cycles : {0, 1, 65535, 65536, 65537, 131072}) {
     std::string body = "#0 0! 1a";
     for (uint64_t i = 0; i < cycles; ++i) absl::StrAppend(&body, "\n#", 2 * i + 1, " 1!\n#", 2 * i + 2, " 0!");
     auto reader = Open(kHeader + body, MapText(Event("t.a", kHigh)));
@@ -178,8 +179,11 @@ TEST(TraceReaderTest, ChunksAreFullButTheLast) {
       const auto chunk = (*reader)->Next();
       ASSERT_TRUE(chunk.ok()) << chunk.status();
       if (*chunk == nullptr) break;
-      EXPECT_EQ((*chunk)->range(), (CycleRange{end, std::min(end + TraceReader::kChunkCycles, cycles)}));
+      EXPECT_EQ((*chunk)->range(), (CycleRange{end, std::min(end + TraceReader::ChunkCycles(1), cycles)}));
+      EXPECT_EQ((*chunk)->domain_count(), 1u);
+      EXPECT_EQ((*chunk)->CyclesBefore(0, end), end);
       end = (*chunk)->range().end;
+      EXPECT_EQ((*chunk)->CyclesHeld(0, end), end);
       EXPECT_EQ((*reader)->cycles(), end);
     }
     EXPECT_EQ(end, cycles);
@@ -187,10 +191,113 @@ TEST(TraceReaderTest, ChunksAreFullButTheLast) {
   }
 }
 
+// Clocks ! and k, and a bit a.
+constexpr char kTwoClocks[] =
+    "$scope module t $end $var wire 1 ! clk $end $var wire 1 k k $end $var wire 1 k alias $end $var wire 1 a a $end\n"
+    "$upscope $end $enddefinitions $end\n";
+
+std::string OnClock(const std::string& clock) {
+  return Event("t.a", absl::StrCat(R"("op": "high", "clock": ")", clock, "\""));
+}
+
+TEST(TraceReaderTest, EventsAreSampledByTheirOwnClock) {
+  const std::string body = "#0 0! 0k 0a #5 1k #6 0k 1a #10 1! #12 1k 0a #13 0k #15 0! #20 1k 1! #21 0k 1a #25 1k";
+  const auto reader = Open(kTwoClocks + body, MapText(absl::StrCat(OnClock("t.k"), ",", Event("t.a", kHigh))));
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  const auto next = (*reader)->Next();
+  ASSERT_TRUE(next.ok()) << next.status();
+  const TraceChunk& chunk = **next;
+  EXPECT_EQ(chunk.range(), (CycleRange{0, 2}));
+  EXPECT_EQ((*reader)->cycles(), 2u);
+  EXPECT_EQ(chunk.domain(1).range(), (CycleRange{0, 4}));
+  const std::vector<bool> on_k = {false, true, false, true};
+  for (uint64_t cycle = 0; cycle < 4; ++cycle) EXPECT_EQ(chunk.domain(1).Bit(0, cycle), on_k[cycle]) << cycle;
+  EXPECT_TRUE(chunk.domain(0).Bit(0, 0));
+  EXPECT_FALSE(chunk.domain(0).Bit(0, 1));
+  EXPECT_EQ(chunk.CyclesBefore(1, 0), 0u);
+  EXPECT_EQ(chunk.CyclesBefore(1, 1), 1u);
+  EXPECT_EQ(chunk.CyclesBefore(1, 2), 3u) << "the edge at the same time, written first";
+  EXPECT_EQ(chunk.CyclesHeld(1, 2), 4u);
+  EXPECT_EQ(*(*reader)->Next(), nullptr);
+}
+
+TEST(TraceReaderTest, AStoppedReferenceDoesNotKeepTheRestInMemory) {
+  std::string body = "#0 0! 0k";
+  for (int i = 1; i <= 200000; ++i) absl::StrAppend(&body, "\n#", 2 * i, " 1k\n#", 2 * i + 1, " 0k");
+  const auto reader = Open(kTwoClocks + body + "\n#500000 1!", MapText(OnClock("t.k")));
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  uint64_t end = 0;
+  for (;;) {
+    const auto chunk = (*reader)->Next();
+    ASSERT_TRUE(chunk.ok()) << chunk.status();
+    if (*chunk == nullptr) break;
+    EXPECT_EQ((*chunk)->domain(1).range().begin, end);
+    end = (*chunk)->domain(1).range().end;
+    EXPECT_LE((*chunk)->domain(1).range().size(), 65536u);
+    EXPECT_EQ((*chunk)->CyclesBefore(1, 0), 0u);
+    if ((*chunk)->range().end == 1) {
+      EXPECT_EQ((*chunk)->CyclesBefore(1, 1), 200000u);
+    }
+  }
+  EXPECT_EQ(end, 200000u);
+  EXPECT_EQ((*reader)->cycles(), 1u);
+}
+
+TEST(TraceReaderTest, ClocksOfOneCodeAreOneDomain) {
+  const auto reader =
+      Open(kTwoClocks,
+           MapText(absl::StrCat(OnClock("t.alias"), ",", OnClock("t.clk"), ",", OnClock("t.k"), ",", OnClock("t.a"))));
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  const EventWires& wires = (*reader)->event_wires();
+  ASSERT_EQ(wires.domain_count(), 3u);
+  const std::vector<size_t> domains = {1, 0, 1, 2};
+  for (size_t event = 0; event < domains.size(); ++event) EXPECT_EQ(wires.domain(event), domains[event]) << event;
+  EXPECT_EQ(wires.wire_count(1), 2u);
+  EXPECT_EQ(wires.wires(2)[0].wire, 1u) << "numbered within the domain";
+  EXPECT_EQ(wires.wires(3)[0].wire, 0u);
+}
+
+TEST(TraceReaderTest, ClocksAreBounded) {
+  std::string header = "$var wire 1 ! clk $end $var wire 1 a a $end\n";
+  std::string events = Event("a", kHigh);
+  for (size_t i = 1; i <= kClockDomainsMax; ++i) {
+    absl::StrAppend(&header, "$var wire 1 c", i, " c", i, " $end\n");
+    if (i == kClockDomainsMax) {
+      const auto map = absl::StrCat("{\"clock\": \"clk\",\n\"events\": [\n", events, "]}");
+      EXPECT_TRUE(Open(header + "$enddefinitions $end", map).ok());
+    }
+    absl::StrAppend(&events, ",\n", Event("a", absl::StrCat(R"("op": "high", "clock": "c)", i, "\"")));
+  }
+  const auto map = absl::StrCat("{\"clock\": \"clk\",\n\"events\": [\n", events, "]}");
+  EXPECT_EQ(Open(header + "$enddefinitions $end", map).status().message(), "S.json:19: more than 16 clocks");
+}
+
+TEST(TraceReaderTest, ManyEdgesAtOneTimeAreRefusedWithSeveralClocks) {
+  const auto result = [](int edges) {
+    std::string body = "\n#1";
+    for (int i = 0; i < edges; ++i) body += " 0k 1k";
+    const auto reader = Open(kTwoClocks + body, MapText(OnClock("t.k")));
+    EXPECT_TRUE(reader.ok()) << reader.status();
+    return (*reader)->Next().status();
+  };
+  EXPECT_TRUE(result(64).ok());
+  const std::string message(result(65).message());
+  EXPECT_NE(message.find(".vcd:4: more than 64 rising edges of '1k' at one time"), std::string::npos) << message;
+}
+
+TEST(TraceReaderTest, ChunksOfManyWiresAreShort) {
+  EXPECT_EQ(TraceReader::ChunkCycles(0), 65536u);
+  EXPECT_EQ(TraceReader::ChunkCycles(64), 65536u);
+  EXPECT_EQ(TraceReader::ChunkCycles(65), 61440u);
+  EXPECT_EQ(TraceReader::ChunkCycles(512), 8192u);
+  EXPECT_EQ(TraceReader::ChunkCycles(513), 4096u);
+  EXPECT_EQ(TraceReader::ChunkCycles(kWaveformWiresMax), 4096u);
+}
+
 TEST(TraceReaderTest, EdgesWithoutTimeBetweenThemFillChunks) {
   std::string body = "#0 0! #1 1a #2";
-  for (int i = 0; i < 10000; ++i) body += " 1! 0!";
-  EXPECT_EQ(Body(body, Event("t.a", kHigh)), Sums(10000, 1));
+  for (int i = 0; i < 70000; ++i) body += " 1! 0!";
+  EXPECT_EQ(Body(body, Event("t.a", kHigh)), Sums(70000, 1));
 }
 
 TEST(TraceReaderTest, GzipReadsAsThePlainFile) {
@@ -273,6 +380,9 @@ TEST(TraceReaderTest, EventsThatTheTraceCannotFeedAreRefusedAtTheirLine) {
       {MapText(high + ",\n" + Event("nowhere.near.it", kHigh)), "S.json:4: the trace has no signal 'nowhere.near.it'"},
       {"{\"clock\": \"t.clkk\", \"events\": [" + high + "]}",
        "S.json:1: the trace has no signal 't.clkk' (did you mean 't.clk'?)"},
+      {MapText(Event("t.a", R"("op": "high", "clock": "t.clkk")")),
+       "S.json:3: the trace has no signal 't.clkk' (did you mean 't.clk'?)"},
+      {MapText(Event("t.a", R"("op": "high", "clock": "t.v")")), "S.json:3: clock 't.v' has 8 bits, not one"},
       // A clock of many bits, a signal of none.
       {"{\"clock\": \"t.v\", \"events\": [" + high + "]}", "S.json:1: clock 't.v' has 8 bits, not one"},
       {MapText(Event("t.r", kHigh)), "S.json:3: signal 't.r' is a real, which has no bits"},

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/waveform/trace_writer.h"
+
+#include <algorithm>
+
+namespace sideband::sim {
+
+TraceWriter::TraceWriter(const std::vector<std::vector<bool>>& pulses, uint64_t chunk_cycles)
+    : chunk_cycles_(chunk_cycles), domains_(MakeDomains(pulses, chunk_cycles)), chunk_(Windows(domains_)) {}
+
+std::vector<TraceWriter::Domain> TraceWriter::MakeDomains(const std::vector<std::vector<bool>>& pulses,
+                                                          uint64_t chunk_cycles) {
+  const uint64_t slack = pulses.size() > 1 ? kEdgesPerTimeMax : 0;
+  std::vector<Domain> domains;
+  for (const std::vector<bool>& wires : pulses) domains.push_back({.writer = ChunkWriter(wires, chunk_cycles + slack)});
+  return domains;
+}
+
+std::vector<const PackedWires*> TraceWriter::Windows(const std::vector<Domain>& domains) {
+  std::vector<const PackedWires*> windows;
+  for (const Domain& domain : domains) windows.push_back(&domain.writer.window());
+  return windows;
+}
+
+bool TraceWriter::Tick(size_t index) {
+  Domain& domain = domains_[index];
+  if (domains_.size() == 1) {
+    ++domain.cycles;
+    full_ = domain.in_chunk() == chunk_cycles_;
+    return true;
+  }
+  if (domain.cycles - domain.time_begin == kEdgesPerTimeMax) return false;
+  ++domain.cycles;
+  return true;
+}
+
+void TraceWriter::TimePasses() {
+  if (domains_.size() == 1) return;
+  for (size_t i = 0; i < domains_.size(); ++i) {
+    Domain& domain = domains_[i];
+    if (i > 0) chunk_.Place(i, domains_[0].in_chunk(), domain.in_chunk());
+    domain.time_begin = domain.cycles;
+    full_ = full_ || domain.in_chunk() >= chunk_cycles_;
+  }
+}
+
+bool TraceWriter::empty() const {
+  return std::all_of(domains_.begin(), domains_.end(), [](const Domain& domain) { return domain.in_chunk() == 0; });
+}
+
+const TraceChunk& TraceWriter::Finish() {
+  for (Domain& domain : domains_) domain.writer.Finish(domain.cycles);
+  return chunk_;
+}
+
+void TraceWriter::Begin() {
+  chunk_.Begin();
+  for (Domain& domain : domains_) {
+    domain.writer.Begin();
+    domain.chunk_begin = domain.cycles;
+  }
+  full_ = false;
+}
+
+}  // namespace sideband::sim
