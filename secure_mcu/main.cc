@@ -8,8 +8,10 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <fstream>
 #include <random>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 #include "proto/base/text.h"
@@ -40,16 +42,30 @@ void ShowProgress(uint64_t cycles) {
 struct ReplayFlags {
   ReplayInputs inputs;
   std::string format = "json";
+  std::string switch_trace;
 };
+
+absl::Status CannotWrite(const std::string& what) {
+  return absl::UnavailableError(absl::StrCat("cannot write to ", what));
+}
 
 absl::Status RunReplay(const ReplayFlags& flags) {
   const bool interactive = isatty(STDERR_FILENO) != 0;
-  const auto result = Replay(flags.inputs, interactive ? ShowProgress : std::function<void(uint64_t)>());
+  ReplayObservers observers;
+  if (interactive) observers.progress = ShowProgress;
+  std::ofstream switches;
+  if (!flags.switch_trace.empty()) {
+    switches.open(flags.switch_trace);
+    if (!switches) return CannotWrite(flags.switch_trace);
+    observers.switches = [&switches](const ReplaySwitch& event) { switches << FormatSwitch(event); };
+  }
+  const auto result = Replay(flags.inputs, observers);
   if (interactive) std::fputs("\r\033[K", stderr);
   if (!result.ok()) return result.status();
+  if (switches.is_open() && !switches.flush()) return CannotWrite(flags.switch_trace);
   const std::string text = flags.format == "json" ? FormatJson(*result) : FormatTable(*result);
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    return absl::UnavailableError("cannot write to standard output");
+    return CannotWrite("standard output");
   }
   return absl::OkStatus();
 }
@@ -78,6 +94,8 @@ int Main(int argc, char** argv) {
   replay_command->add_option("--format", replay.format, "json or table")
       ->check(CLI::IsMember({"json", "table"}))
       ->capture_default_str();
+  replay_command->add_option("--switch-trace", replay.switch_trace,
+                             "write each step of each context switch there (JSON, one a line)");
 
   ServeOptions serve;
   CLI::App* const serve_command = app.add_subcommand("serve", "Serve an emulated device on a virtual bus");

@@ -1,82 +1,151 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/replay/event_plan.h"
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/mailbox/catalog.h"
+#include "proto/base/status_macros.h"
 
 namespace sideband::mcu {
 namespace {
 
-// Gathers inputs per unit-level counter; those without a name are packed at the end.
-class UnitPacker {
- public:
-  void Add(const std::string& ulc, const CounterInput& input) {
-    if (ulc.empty()) {
-      unnamed_.push_back(input);
-      return;
-    }
-    const auto [entry, is_new] = index_.try_emplace(ulc, named_.size());
-    if (is_new) named_.push_back({.name = ulc});
-    named_[entry->second].inputs.push_back(input);
+// The counters of an event: one per wire, but the lowest digits of a prescaled number share one.
+std::vector<CounterInput> Inputs(const sim::EventSpec& spec, std::span<const sim::EventWire> wires, uint16_t event) {
+  std::vector<CounterInput> inputs;
+  if (!spec.prescaled) {
+    for (const sim::EventWire& wire : wires) inputs.push_back({.wire = wire.wire, .meaning = {event, wire.shift}});
+    return inputs;
   }
-  size_t SizeOf(const std::string& ulc) const { return ulc.empty() ? 0 : named_[index_.at(ulc)].inputs.size(); }
+  const auto low = static_cast<uint8_t>(std::min<size_t>(wires.size(), kPrescaledDigitsMax));
+  inputs.push_back({.wire = wires[0].wire, .meaning = {event, 0}, .digits = low});
+  // A digit of 32 and more is a whole number of thirty-seconds each time.
+  for (const sim::EventWire& wire : wires.subspan(low)) {
+    inputs.push_back({.wire = wire.wire, .meaning = {event, static_cast<uint8_t>(wire.shift - kPrescaledDigitsMax)}});
+  }
+  return inputs;
+}
 
-  std::vector<CcuSpec> Pack() && {
-    std::vector<CcuSpec> ccus = sideband::mcu::Pack("packed", 0, unnamed_, UlcSpec{});
-    for (UlcSpec& ulc : named_) {
-      if (ccus.empty() || ccus.back().ulcs.size() == kCcuUlcsMax) {
-        ccus.push_back({.name = absl::StrCat("named.ccu", ccus.size())});
+// The units of one channel: named unit-level counters, and the rest packed per clock domain.
+class ChannelPacker {
+ public:
+  void Add(const std::string& ulc, uint32_t domain, const std::vector<CounterInput>& inputs) {
+    std::vector<CounterInput>& into = ulc.empty() ? unnamed_[domain] : Named(ulc, domain).inputs;
+    into.insert(into.end(), inputs.begin(), inputs.end());
+  }
+  size_t SizeOf(const std::string& ulc) const {
+    const auto found = index_.find(ulc);
+    return found == index_.end() ? 0 : named_[found->second].inputs.size();
+  }
+
+  std::vector<CcuSpec> Pack(const std::string& name, uint8_t channel) const {
+    std::vector<CcuSpec> ccus;
+    for (const auto& [domain, inputs] : unnamed_) {
+      const UlcSpec like{.domain = domain, .inputs = {}};
+      for (CcuSpec& ccu : sideband::mcu::Pack(absl::StrCat(name, ".clock", domain), channel, inputs, like)) {
+        ccus.push_back(std::move(ccu));
       }
-      ccus.back().ulcs.push_back(std::move(ulc));
+    }
+    for (size_t i = 0; i < named_.size(); ++i) {
+      if (i % kCcuUlcsMax == 0) {
+        ccus.push_back({.name = absl::StrCat(name, ".named", i / kCcuUlcsMax), .channel = channel, .ulcs = {}});
+      }
+      ccus.back().ulcs.push_back(named_[i]);
     }
     return ccus;
   }
 
  private:
-  std::vector<CounterInput> unnamed_;
+  UlcSpec& Named(const std::string& ulc, uint32_t domain) {
+    const auto [entry, is_new] = index_.try_emplace(ulc, named_.size());
+    if (is_new) named_.push_back({.name = ulc, .domain = domain, .inputs = {}});
+    return named_[entry->second];
+  }
+
+  std::map<uint32_t, std::vector<CounterInput>> unnamed_;  // by domain
   std::vector<UlcSpec> named_;
-  std::map<std::string, size_t> index_;
+  std::map<std::string, size_t> index_;  // into named_
 };
 
-// The same units on each slice.
-std::vector<CcuSpec> OnEverySlice(const std::vector<CcuSpec>& units, uint32_t slices) {
-  std::vector<CcuSpec> ccus;
-  for (uint32_t slice = 0; slice < slices; ++slice) {
-    for (CcuSpec ccu : units) {
-      ccu.channel = static_cast<uint8_t>(slice);
-      ccu.name = absl::StrCat("slice", slice, ".", ccu.name);
-      ccus.push_back(std::move(ccu));
+class Planner {
+ public:
+  Planner(const sim::SignalMap& map, const sim::EventWires& wires, uint32_t slices)
+      : map_(map), wires_(wires), slices_(slices) {}
+
+  absl::StatusOr<EventPlan> Plan() && {
+    for (size_t i = 0; i < map_.events().size(); ++i) SIDEBAND_RETURN_IF_ERROR(Add(i));
+    for (const auto& [channel, packer] : packers_) {
+      const std::string name = channel == kDeviceChannel ? "device" : absl::StrCat("slice", int{channel});
+      for (CcuSpec& ccu : packer.Pack(name, channel)) plan_.ccus.push_back(std::move(ccu));
     }
+    return std::move(plan_);
   }
-  return ccus;
-}
+
+ private:
+  absl::Status Add(size_t index) {
+    const sim::EventSpec& spec = map_.events()[index];
+    SIDEBAND_ASSIGN_OR_RETURN(const uint16_t event, CounterOf(spec));
+    SIDEBAND_RETURN_IF_ERROR(CheckUlc(spec, wires_.domain(index)));
+    SIDEBAND_ASSIGN_OR_RETURN(const std::vector<uint8_t> channels, Channels(spec));
+    const std::vector<CounterInput> inputs = Inputs(spec, wires_.wires(index), event);
+    for (const uint8_t channel : channels) {
+      packers_[channel].Add(spec.ulc, static_cast<uint32_t>(wires_.domain(index)), inputs);
+      if (packers_[channel].SizeOf(spec.ulc) > kUlcCountersMax) {
+        return map_.Error(spec.line, absl::StrCat("unit-level counter '", spec.ulc, "' needs more than ",
+                                                  kUlcCountersMax, " counters"));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<uint16_t> CounterOf(const sim::EventSpec& spec) {
+    const auto scope = spec.device_scope ? mailbox::EventScope::kDevice : mailbox::EventScope::kContext;
+    const auto [counter, is_new] = counters_.try_emplace(spec.name, static_cast<uint16_t>(plan_.events.size()));
+    if (is_new) plan_.events.push_back({spec.name, scope});
+    if (plan_.events[counter->second].scope != scope) {
+      return map_.Error(spec.line, absl::StrCat("event '", spec.name, "' is both of contexts and of the device"));
+    }
+    if (plan_.events.size() > mailbox::kEventsMax) {
+      return map_.Error(spec.line, absl::StrCat("more than ", mailbox::kEventsMax, " events"));
+    }
+    return counter->second;
+  }
+
+  // A unit-level counter is on one clock and of one scope.
+  absl::Status CheckUlc(const sim::EventSpec& spec, size_t domain) {
+    if (spec.ulc.empty()) return absl::OkStatus();
+    const auto [found, is_new] = ulcs_.try_emplace(spec.ulc, domain, spec.device_scope);
+    if (found->second == std::pair(domain, spec.device_scope)) return absl::OkStatus();
+    return map_.Error(spec.line, absl::StrCat("unit-level counter '", spec.ulc, "' has events of two ",
+                                              found->second.first == domain ? "scopes" : "clocks"));
+  }
+
+  absl::StatusOr<std::vector<uint8_t>> Channels(const sim::EventSpec& spec) const {
+    if (spec.device_scope) return std::vector<uint8_t>{kDeviceChannel};
+    if (spec.slice && *spec.slice >= slices_) {
+      return map_.Error(spec.line, absl::StrCat("slice is ", *spec.slice, ", must be from 0 to ", slices_ - 1));
+    }
+    if (spec.slice) return std::vector<uint8_t>{static_cast<uint8_t>(*spec.slice)};
+    std::vector<uint8_t> every(slices_);
+    for (uint32_t slice = 0; slice < slices_; ++slice) every[slice] = static_cast<uint8_t>(slice);
+    return every;
+  }
+
+  const sim::SignalMap& map_;
+  const sim::EventWires& wires_;
+  const uint32_t slices_;
+  EventPlan plan_;
+  std::map<std::string, uint16_t> counters_;
+  std::map<std::string, std::pair<size_t, bool>> ulcs_;  // by name: domain, whether of the device's scope
+  std::map<uint8_t, ChannelPacker> packers_;             // by channel
+};
 
 }  // namespace
 
 absl::StatusOr<EventPlan> PlanEvents(const sim::SignalMap& map, const sim::EventWires& wires, uint32_t slices) {
-  EventPlan plan;
-  UnitPacker packer;
-  std::map<std::string, uint16_t> counters;
-  for (size_t i = 0; i < map.events().size(); ++i) {
-    const sim::EventSpec& event = map.events()[i];
-    const auto [counter, is_new] = counters.try_emplace(event.name, static_cast<uint16_t>(plan.events.size()));
-    if (is_new) plan.events.push_back(event.name);
-    if (plan.events.size() > mailbox::kEventsMax) {
-      return map.Error(event.line, absl::StrCat("more than ", mailbox::kEventsMax, " events"));
-    }
-    for (const sim::EventWire& wire : wires.wires(i)) {
-      packer.Add(event.ulc, {.wire = wire.wire, .meaning = {counter->second, wire.shift}});
-    }
-    if (packer.SizeOf(event.ulc) > kUlcCountersMax) {
-      return map.Error(event.line, absl::StrCat("unit-level counter '", event.ulc, "' needs more than ",
-                                                kUlcCountersMax, " counters"));
-    }
-  }
-  plan.ccus = OnEverySlice(std::move(packer).Pack(), slices);
-  return plan;
+  return Planner(map, wires, slices).Plan();
 }
 
 }  // namespace sideband::mcu

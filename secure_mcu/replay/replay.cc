@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "secure_mcu/chip/chip.h"
 #include "secure_mcu/chip/player.h"
@@ -18,10 +20,16 @@
 namespace sideband::mcu {
 namespace {
 
-uint32_t SliceCount(const std::vector<sim::Residency>& schedule) {
+uint32_t SliceCount(const sim::SignalMap& map, const std::vector<sim::Residency>& schedule) {
   uint32_t slices = 1;
   for (const sim::Residency& residency : schedule) slices = std::max(slices, residency.slice + 1);
+  for (const sim::EventSpec& event : map.events()) slices = std::max(slices, event.slice.value_or(0) + 1);
   return slices;
+}
+
+void AttachAll(const sim::TraceChunk& chunk, uint32_t slices, Chip& chip) {
+  for (uint32_t slice = 0; slice < slices; ++slice) chip.Attach(static_cast<uint8_t>(slice), chunk);
+  chip.Attach(kDeviceChannel, chunk);
 }
 
 absl::Status RunToEnd(sim::TraceReader& trace, uint32_t slices, Chip& chip, Player& player,
@@ -29,8 +37,9 @@ absl::Status RunToEnd(sim::TraceReader& trace, uint32_t slices, Chip& chip, Play
   while (true) {
     SIDEBAND_ASSIGN_OR_RETURN(const sim::TraceChunk* chunk, trace.Next());
     if (chunk == nullptr) break;
-    for (uint32_t slice = 0; slice < slices; ++slice) chip.Attach(static_cast<uint8_t>(slice), *chunk);
+    AttachAll(*chunk, slices, chip);
     player.PlayTo(trace.cycles());
+    chip.AdvanceWithinCycle();
     if (progress) progress(trace.cycles());
   }
   player.Vacate();
@@ -55,12 +64,25 @@ std::vector<ReplayBlock> CollectBlocks(const MemoryBlocks& memory, const std::ve
   return blocks;
 }
 
+std::string NameOf(const std::vector<Tenant>& tenants, const std::optional<Binding>& binding) {
+  if (!binding) return "";
+  const auto found =
+      std::find_if(tenants.begin(), tenants.end(), [&](const Tenant& tenant) { return tenant.binding == *binding; });
+  return found->context.empty() ? found->vm : absl::StrCat(found->vm, "/", found->context);
+}
+
+SwitchTracer NamedSwitches(const std::vector<Tenant>& tenants, const std::function<void(const ReplaySwitch&)>& tell) {
+  return [&tenants, tell](const SwitchStepEvent& event) {
+    tell({event, NameOf(tenants, event.from), NameOf(tenants, event.to)});
+  };
+}
+
 }  // namespace
 
-absl::StatusOr<ReplayResult> Replay(const ReplayInputs& inputs, const std::function<void(uint64_t)>& progress) {
+absl::StatusOr<ReplayResult> Replay(const ReplayInputs& inputs, const ReplayObservers& observers) {
   SIDEBAND_ASSIGN_OR_RETURN(const sim::SignalMap map, sim::SignalMap::Load(inputs.signals));
   SIDEBAND_ASSIGN_OR_RETURN(const auto schedule, sim::LoadSchedule(inputs.schedule));
-  const uint32_t slices = SliceCount(schedule);
+  const uint32_t slices = SliceCount(map, schedule);
   SIDEBAND_ASSIGN_OR_RETURN(const auto trace, sim::TraceReader::Open(inputs.trace, map));
   SIDEBAND_ASSIGN_OR_RETURN(EventPlan plan, PlanEvents(map, trace->event_wires(), slices));
 
@@ -68,10 +90,13 @@ absl::StatusOr<ReplayResult> Replay(const ReplayInputs& inputs, const std::funct
   SIDEBAND_ASSIGN_OR_RETURN(const auto chip,
                             Chip::Create({.slices = slices, .events = events, .ccus = std::move(plan.ccus)}));
   const std::vector<Tenant> tenants = CreateBlocks(ScheduledVms(schedule), chip->memory());
+  if (observers.switches) chip->TraceSwitches(NamedSwitches(tenants, observers.switches));
   ScheduleTimeline timeline(schedule, tenants, /*turn_cycles=*/0);
   Player player(*chip, timeline, std::vector<sim::WireSource*>(slices));
-  SIDEBAND_RETURN_IF_ERROR(RunToEnd(*trace, slices, *chip, player, progress));
-  return ReplayResult{trace->cycles(), std::move(plan.events), CollectBlocks(chip->memory(), tenants)};
+  SIDEBAND_RETURN_IF_ERROR(RunToEnd(*trace, slices, *chip, player, observers.progress));
+  ReplayResult result{.cycles = trace->cycles(), .events = {}, .blocks = CollectBlocks(chip->memory(), tenants)};
+  for (PlannedEvent& event : plan.events) result.events.push_back(std::move(event.name));
+  return result;
 }
 
 }  // namespace sideband::mcu

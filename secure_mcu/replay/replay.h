@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `sideband-mcu replay`: a waveform runs through the pipeline to its end.
-//   SIDEBAND_ASSIGN_OR_RETURN(const ReplayResult result, Replay({"S.json", "T.vcd.gz", "C.csv"}, nullptr));
+//   SIDEBAND_ASSIGN_OR_RETURN(const ReplayResult result, Replay({"S.json", "T.vcd.gz", "C.csv"}, {}));
 //   std::fputs(FormatJson(result).c_str(), stdout);
 #ifndef SIDEBAND_SECURE_MCU_REPLAY_REPLAY_H_
 #define SIDEBAND_SECURE_MCU_REPLAY_REPLAY_H_
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "secure_mcu/chip/switch_step.h"
 
 namespace sideband::mcu {
 
@@ -34,12 +35,25 @@ struct ReplayResult {
   std::vector<ReplayBlock> blocks;  // the hypervisor's, then each VM's followed by its contexts'
 };
 
-// Memory does not grow with the trace. `progress`, if there is one, is told the cycles so far now and then. Errors are
-// one line "FILE:LINE: what is wrong".
-absl::StatusOr<ReplayResult> Replay(const ReplayInputs& inputs, const std::function<void(uint64_t)>& progress);
+// A step of a context switch, with "VM/CONTEXT" or "VM" of who leaves and who comes; empty for nobody.
+struct ReplaySwitch {
+  SwitchStepEvent step;
+  std::string from, to;
+};
+
+// Each may be empty.
+struct ReplayObservers {
+  std::function<void(uint64_t)> progress;             // is told the cycles so far now and then
+  std::function<void(const ReplaySwitch&)> switches;  // is told every step of every switch
+};
+
+// Memory does not grow with the trace. Errors are one line "FILE:LINE: what is wrong".
+absl::StatusOr<ReplayResult> Replay(const ReplayInputs& inputs, const ReplayObservers& observers);
 
 // One JSON object, counters as numbers, and a newline.
 std::string FormatJson(const ReplayResult& result);
+// One JSON object and a newline, of a line per step.
+std::string FormatSwitch(const ReplaySwitch& event);
 // A line per event, a column per block.
 std::string FormatTable(const ReplayResult& result);
 

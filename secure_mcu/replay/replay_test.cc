@@ -35,7 +35,7 @@ ReplayInputs Inputs(const std::string& schedule) {
 }
 
 TEST(ReplayTest, CountsForWhoIsResident) {
-  const auto result = Replay(Inputs("0,2,vm1,a\n2,3,vm1,b\n3,100,vm2,a\n"), nullptr);
+  const auto result = Replay(Inputs("0,2,vm1,a\n2,3,vm1,b\n3,100,vm2,a\n"), {});
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->cycles, 4u);
   EXPECT_EQ(result->events, (std::vector<std::string>{"busy", "lanes", "sum"})) << "events of one name are one counter";
@@ -52,7 +52,7 @@ TEST(ReplayTest, CountsForWhoIsResident) {
 }
 
 TEST(ReplayTest, ResidencyBeyondTheTraceHasABlockOfZeros) {
-  const auto result = Replay(Inputs("0,1,vm1,a\n50,60,vm2,b\n"), nullptr);
+  const auto result = Replay(Inputs("0,1,vm1,a\n50,60,vm2,b\n"), {});
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->blocks.back().context, "b");
   EXPECT_EQ(result->blocks.back().counters, (std::vector<uint64_t>{0, 0, 0}));
@@ -61,7 +61,7 @@ TEST(ReplayTest, ResidencyBeyondTheTraceHasABlockOfZeros) {
 TEST(ReplayTest, SlicesCountAtTheSameTime) {
   ReplayInputs inputs = Inputs("");
   inputs.schedule = Write("C.csv", "start_cycle,end_cycle,vm,context,slice\n0,3,vm1,a,0\n2,4,vm2,b,1\n");
-  const auto result = Replay(inputs, nullptr);
+  const auto result = Replay(inputs, {});
   ASSERT_TRUE(result.ok()) << result.status();
   using Counts = std::vector<uint64_t>;
   EXPECT_EQ(result->blocks[2].counters, (Counts{4, 3, 4})) << "vm1/a in cycles 0 to 2";
@@ -73,7 +73,7 @@ TEST(ReplayTest, MissingFilesAreNamed) {
   for (const int which : {0, 1, 2}) {
     ReplayInputs inputs = Inputs("");
     (which == 0 ? inputs.signals : which == 1 ? inputs.trace : inputs.schedule) = "/nonexistent";
-    EXPECT_EQ(Replay(inputs, nullptr).status().message().substr(0, 12), "/nonexistent");
+    EXPECT_EQ(Replay(inputs, {}).status().message().substr(0, 12), "/nonexistent");
   }
 }
 
@@ -85,7 +85,7 @@ TEST_P(ReferenceTest, EqualsTheExpectedBlocksBitForBit) {
   if (data == nullptr || *data == '\0') GTEST_SKIP() << "SIDEBAND_SHARED_DATA is not set: no reference waveforms";
   const std::string stem = std::string(data) + "/" + GetParam();
   const auto result =
-      Replay({std::string(data) + "/tinygpu.signals.json", stem + ".vcd.gz", stem + ".schedule.csv"}, nullptr);
+      Replay({std::string(data) + "/tinygpu.signals.json", stem + ".vcd.gz", stem + ".schedule.csv"}, {});
   ASSERT_TRUE(result.ok()) << result.status();
   const auto expected = nlohmann::json::parse(std::ifstream(stem + ".expected.json"));
   const auto actual = nlohmann::json::parse(FormatJson(*result));

@@ -71,6 +71,23 @@ std::string FormatJson(const ReplayResult& result) {
          "\n";
 }
 
+std::string FormatSwitch(const ReplaySwitch& event) {
+  const auto name = [](const std::string& who) { return who.empty() ? Json(nullptr) : Json(who); };
+  const SwitchStepEvent& step = event.step;
+  return Json{{"switch", step.switch_number},
+              {"slice", step.slice},
+              {"step", static_cast<int>(step.step)},
+              {"name", std::string(SwitchStepName(step.step))},
+              {"cycle", step.cycle},
+              {"pipeline_cycle", step.pipeline_cycle},
+              {"from", name(event.from)},
+              {"to", name(event.to)},
+              {"records", step.records},
+              {"acknowledgements", step.acknowledgements}}
+             .dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace) +
+         "\n";
+}
+
 std::string FormatTable(const ReplayResult& result) {
   std::string text = absl::StrCat(result.cycles, " cycles\n\n", Table(result).Format());
   for (const ReplayBlock& block : result.blocks) {

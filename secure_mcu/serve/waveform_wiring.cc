@@ -41,8 +41,8 @@ absl::StatusOr<Wiring> MakeWaveformWiring(const ChipFile& file) {
   SIDEBAND_ASSIGN_OR_RETURN(EventPlan plan, PlanEvents(map, trace->event_wires(), file.pipeline.slices));
 
   Wiring wiring;
-  for (const std::string& event : plan.events) {
-    const auto added = wiring.events.Add(event, mailbox::EventScope::kContext);
+  for (const PlannedEvent& event : plan.events) {
+    const auto added = wiring.events.Add(event.name, event.scope);
     if (!added.ok()) return AtLine(added.status(), file.waveform->signals, 0);
   }
   wiring.ccus = std::move(plan.ccus);
