@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a replay of packed signals through the whole pipeline costs, for growing numbers of signals and of cycles.
+// What a replay costs once its trace is parsed, packing the bits and counting them through the whole pipeline, for
+// growing numbers of signals and of cycles.
 //   SIDEBAND_ASSIGN_OR_RETURN(const LinearCost cost, MeasureLinearCost());
 //   file << cost.svg;
 #ifndef SIDEBAND_TESTS_BENCH_LINEAR_COST_H_

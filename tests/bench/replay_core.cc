@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
@@ -68,13 +69,30 @@ class Units {
   std::vector<std::vector<uint64_t>> sums_;
 };
 
-void Flatten(const sim::PackedWires& window, std::vector<uint64_t>& words) {
-  words.clear();
-  for (sim::WireId wire = 0; wire < window.wire_count(); ++wire) {
-    const auto row = window.words(wire);
-    words.insert(words.end(), row.begin(), row.end());
+// The window's words in a row, aligned as well as vectors can be.
+class FlatCopy {
+ public:
+  explicit FlatCopy(const sim::PackedWires& window) {
+    size_t size = 0;
+    for (sim::WireId wire = 0; wire < window.wire_count(); ++wire) size += window.words(wire).size();
+    storage_.resize(size + kAlignment);
+    void* start = storage_.data();
+    size_t space = storage_.size() * sizeof(uint64_t);
+    auto* to = static_cast<uint64_t*>(std::align(kAlignment, size * sizeof(uint64_t), start, space));
+    words_ = {to, size};
+    for (sim::WireId wire = 0; wire < window.wire_count(); ++wire) {
+      const auto row = window.words(wire);
+      to = std::copy(row.begin(), row.end(), to);
+    }
   }
-}
+  std::span<const uint64_t> words() const { return words_; }
+
+ private:
+  static constexpr size_t kAlignment = 64;
+
+  std::vector<uint64_t> storage_;
+  std::span<const uint64_t> words_;
+};
 
 struct Times {
   BestTime bare;
@@ -94,8 +112,6 @@ void MeasureWindow(sim::PopcountPath path, const sim::PackedWires& window, std::
         units.Count(window);
       }
     });
-  }
-  for (int round = 0; round < kRounds; ++round) {
     times.bare.Measure([&] {
       for (int i = 0; i < kRepetitions; ++i) sink = sink + BarePopcount(path, words);
     });
@@ -105,15 +121,14 @@ void MeasureWindow(sim::PopcountPath path, const sim::PackedWires& window, std::
 absl::StatusOr<Times> MeasurePath(const Shape& shape, sim::PopcountPath path) {
   SyntheticSignals signals(shape.wires, shape.cycles(), path, kRunCyclesMax);
   Units units(shape.wires);
-  std::vector<uint64_t> words;
   uint64_t ones = 0;
   Times times;
   for (int i = 0; i < kWindows; ++i) {
     signals.Next();
-    Flatten(signals.window(), words);
-    MeasureWindow(path, signals.window(), words, times);
+    const FlatCopy copy(signals.window());
+    MeasureWindow(path, signals.window(), copy.words(), times);
     units.Count(signals.window());
-    ones += BarePopcount(path, words);
+    ones += BarePopcount(path, copy.words());
   }
   const uint64_t counted = units.Total(signals.window());
   if (counted == ones) return times;

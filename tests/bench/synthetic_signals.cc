@@ -5,15 +5,20 @@
 
 namespace sideband::bench {
 
+uint64_t SyntheticSignals::NextRun() {
+  next_run_ = next_run_ + 1 < run_cycles_.size() ? next_run_ + 1 : 0;
+  return run_cycles_[next_run_];
+}
+
 void SyntheticSignals::Next() {
   window_.Slide();
   const uint64_t end = window_.range().begin + window_.capacity();
   for (sim::WireId wire = 0; wire < window_.wire_count(); ++wire) {
-    uint64_t cycle = window_.range().begin;
+    uint64_t cycle = window_.range().begin + NextRun() - 1;
     while (cycle < end) {
-      const uint64_t run = cycle + random_() % run_cycles_max_;
-      window_.SetRun(wire, {std::min(cycle, end), std::min(run, end)});
-      cycle = run + 1 + random_() % run_cycles_max_;
+      const uint64_t run_end = std::min(cycle + NextRun(), end);
+      window_.SetRun(wire, {cycle, run_end});
+      cycle = run_end + NextRun();
     }
   }
   window_.ExtendTo(end);

@@ -7,6 +7,8 @@
 #ifndef SIDEBAND_TESTS_BENCH_SYNTHETIC_SIGNALS_H_
 #define SIDEBAND_TESTS_BENCH_SYNTHETIC_SIGNALS_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <random>
 
@@ -20,16 +22,21 @@ class SyntheticSignals {
   static constexpr uint64_t kHistoryCycles = 1024;
 
   SyntheticSignals(uint32_t wires, uint64_t window_cycles, sim::PopcountPath path, uint64_t run_cycles_max)
-      : window_(wires, window_cycles, kHistoryCycles, path), run_cycles_max_(run_cycles_max) {}
+      : window_(wires, window_cycles, kHistoryCycles, path) {
+    std::mt19937_64 random;
+    for (uint64_t& cycles : run_cycles_) cycles = 1 + random() % run_cycles_max;
+  }
 
   // Slides on and fills the next window.
   void Next();
   const sim::PackedWires& window() const { return window_; }
 
  private:
+  uint64_t NextRun();
+
   sim::PackedWires window_;
-  const uint64_t run_cycles_max_;
-  std::mt19937_64 random_;
+  std::array<uint64_t, 1021> run_cycles_;  // drawn once, since drawing costs more than setting
+  size_t next_run_ = 0;
 };
 
 }  // namespace sideband::bench
