@@ -42,7 +42,7 @@ class ChannelPlanner {
     SIDEBAND_ASSIGN_OR_RETURN(const std::vector<uint16_t> counters, Counters(unit, events));
     for (uint32_t instance = 0; instance < unit.count; ++instance) {
       UlcSpec ulc = unit.ulc;
-      ulc.name = absl::StrCat(unit.name, instance);
+      ulc.name = absl::StrCat(unit.name, ".", instance);  // "l2.0" is no "l20"
       AddInputs(unit, counters, ulc);
       if (instance == 0) SIDEBAND_RETURN_IF_ERROR(CheckUlc(unit, ulc));
       SIDEBAND_ASSIGN_OR_RETURN(CcuSpec * ccu, CcuFor(unit));

@@ -31,8 +31,8 @@ TEST(UnitPlanTest, UnitsWithoutANameArePackedAndOthersShare) {
   EXPECT_EQ(CcuNames(*plan), (std::vector<std::string>{"slice0.ccu0", "slice0.ccu1", "slice0.m"}));
   EXPECT_EQ(plan->ccus[0].ulcs.size(), 48u);
   EXPECT_EQ(plan->ccus[1].ulcs.size(), 3u) << "two of a, and c";
-  EXPECT_EQ(plan->ccus[1].ulcs[2].name, "c0");
-  EXPECT_EQ(plan->ccus[2].ulcs[1].name, "d0");
+  EXPECT_EQ(plan->ccus[1].ulcs[2].name, "c.0");
+  EXPECT_EQ(plan->ccus[2].ulcs[1].name, "d.0");
   EXPECT_EQ(plan->ccus[0].threshold, 5u);
   EXPECT_EQ(plan->ccus[2].threshold, 9u);
 }
