@@ -15,10 +15,10 @@ namespace {
 
 absl::StatusOr<std::vector<double>> EnergiesInOrder(const ChipFile& file, const EventTable& events) {
   std::vector<double> energies(events.events().size());
-  for (const auto& [name, pj] : file.event_pj) {
+  for (const auto& [name, pj, line] : file.event_pj) {
     const auto event = events.Find(name);
     if (!event) {
-      return LineError(file.path, 0,
+      return LineError(file.path, line,
                        absl::StrCat("power: unknown event '", name, "'", DidYouMean(name, events.names())));
     }
     energies[*event] = pj;
