@@ -3,12 +3,12 @@
 // Which contexts of a chip file end, when, and what becomes of them. A context that has ended keeps its memory block,
 // retired, until the controller has acknowledged a snapshot that holds its final counts; then a successor starts, of
 // the next generation, or the block is released. (pipeline.md, "Memory blocks".)
-//   ContextLives lives(file, clock_hz);
+//   ContextLives lives(file);
 //   while (auto end = lives.NextEnd(); end && end->cycle <= now) {
 //     Retire(end->tenant);
 //     lives.End(end->tenant);
 //   }
-//   for (size_t tenant : lives.Ended()) lives.restarts(tenant) ? (Renew(tenant), lives.Begin(tenant, now)) : …;
+//   if (lives.restarts(tenant)) lives.Begin(tenant, now);   // once the final counts are acknowledged
 #ifndef SIDEBAND_SECURE_MCU_SERVE_CONTEXT_LIVES_H_
 #define SIDEBAND_SECURE_MCU_SERVE_CONTEXT_LIVES_H_
 

@@ -17,8 +17,7 @@ RoundRobinTimeline::RoundRobinTimeline(std::vector<Tenant> tenants, std::vector<
 // Between two turns there is a gap, or whoever is resident has gone.
 bool RoundRobinTimeline::Leaves(const Slice& slice) const {
   if (!slice.resident) return false;
-  return turn_.gap > 0 ||
-         std::find(slice.present.begin(), slice.present.end(), *slice.resident) == slice.present.end();
+  return turn_.gap > 0 || std::find(slice.present.begin(), slice.present.end(), *slice.resident) == slice.present.end();
 }
 
 // Who is alone, without a gap between its turns, stays.

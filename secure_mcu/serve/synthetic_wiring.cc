@@ -4,6 +4,7 @@
 
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
+#include "secure_mcu/serve/cycles.h"
 #include "secure_mcu/serve/round_robin_timeline.h"
 #include "secure_mcu/serve/unit_plan.h"
 #include "secure_mcu/serve/wiring.h"
@@ -14,10 +15,9 @@
 namespace sideband::mcu {
 namespace {
 
-// Cycles of `duration`, at least 1.
+// At least 1.
 uint64_t Cycles(absl::Duration duration, uint64_t clock_hz) {
-  const double cycles = absl::ToDoubleSeconds(duration) * static_cast<double>(clock_hz);
-  return std::max<uint64_t>(1, static_cast<uint64_t>(cycles));
+  return std::max<uint64_t>(1, CyclesOf(duration, clock_hz));
 }
 
 absl::StatusOr<sim::Workload> MakeWorkload(const ChipFile& file, const WorkloadFileSpec& spec,
