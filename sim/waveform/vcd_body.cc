@@ -59,9 +59,8 @@ void VcdBody::Scan() {
 }
 
 inline const char* VcdBody::ScanItem(const char* text, const char* end) {
-  for (; VcdLexer::IsSpace(*text); ++text) {
-    if (text == end) return nullptr;
-  }
+  // A line end of either kind. It may be the white space behind the buffer's end, where no item starts.
+  for (int i = 0; i < 2 && VcdLexer::IsSpace(*text); ++i) ++text;
   switch (*text) {
     case 'b':
       return ScanVector(text + 1, end);
