@@ -47,7 +47,10 @@ bool VcdLexer::Next() {
 
 bool VcdLexer::FindToken() {
   for (;;) {
-    while (position_ < end_ && IsSpace(buffer_[position_])) ++position_;
+    const char* text = buffer_.data() + position_;
+    const char* const end = buffer_.data() + end_;
+    while (text < end && IsSpace(*text)) ++text;
+    position_ = static_cast<size_t>(text - buffer_.data());
     token_begin_ = position_;
     if (position_ < end_) return true;
     if (!Refill(&token_begin_)) return false;
