@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/bench/replay_core.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "secure_mcu/pipeline/unit_level_counter.h"
+#include "sim/waveform/trace_reader.h"
+#include "sim/wires/popcount.h"
+#include "tests/bench/bare_popcount.h"
+#include "tests/bench/stopwatch.h"
+#include "tests/bench/synthetic_signals.h"
+
+namespace sideband::bench {
+namespace {
+
+constexpr int kWindows = 8;
+constexpr int kRounds = 40;  // per window
+constexpr int kRepetitions = 8;
+constexpr uint64_t kRunCyclesMax = 60;
+
+// Windows as a trace reader makes them, of about 512 KiB, which stay in L2.
+struct Shape {
+  uint32_t wires;
+
+  uint64_t cycles() const { return sim::TraceReader::ChunkCycles(wires); }
+  uint64_t bytes() const { return wires * cycles() / 8; }
+};
+constexpr Shape kShapes[] = {{45}, {64}, {256}, {512}};
+
+// As many units as the wires need, each with its sums.
+class Units {
+ public:
+  explicit Units(uint32_t wires) {
+    for (uint32_t first = 0; first < wires; first += mcu::kUlcCountersMax) {
+      mcu::UnitLevelCounter::Config config;
+      config.wires.resize(std::min(wires - first, mcu::kUlcCountersMax));
+      std::iota(config.wires.begin(), config.wires.end(), first);
+      sums_.emplace_back(config.wires.size());
+      ulcs_.emplace_back(std::move(config));
+    }
+    Enable(0);
+  }
+
+  void Enable(uint64_t cycle) {
+    for (mcu::UnitLevelCounter& ulc : ulcs_) ulc.Enable(cycle);
+  }
+
+  void Count(const sim::PackedWires& window) {
+    for (size_t i = 0; i < ulcs_.size(); ++i) ulcs_[i].AdvanceTo(window.range().end, window, sums_[i]);
+  }
+
+  // Everything up to now, what is held included.
+  uint64_t Total(const sim::PackedWires& window) {
+    uint64_t total = 0;
+    for (size_t i = 0; i < ulcs_.size(); ++i) {
+      ulcs_[i].TakeHeld(window, sums_[i]);
+      total = std::accumulate(sums_[i].begin(), sums_[i].end(), total);
+    }
+    return total;
+  }
+
+ private:
+  std::vector<mcu::UnitLevelCounter> ulcs_;
+  std::vector<std::vector<uint64_t>> sums_;
+};
+
+void Flatten(const sim::PackedWires& window, std::vector<uint64_t>& words) {
+  words.clear();
+  for (sim::WireId wire = 0; wire < window.wire_count(); ++wire) {
+    const auto row = window.words(wire);
+    words.insert(words.end(), row.begin(), row.end());
+  }
+}
+
+struct Times {
+  BestTime bare;
+  BestTime ulcs;
+};
+
+// As in the midst of a replay: what is counted starts in the history, and what is still held at the end is not.
+void MeasureWindow(sim::PopcountPath path, const sim::PackedWires& window, std::span<const uint64_t> words,
+                   Times& times) {
+  Units units(window.wire_count());
+  const uint64_t begin = window.range().begin - std::min<uint64_t>(window.range().begin, mcu::kUlcHistoryCycles);
+  volatile uint64_t sink = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    times.ulcs.Measure([&] {
+      for (int i = 0; i < kRepetitions; ++i) {
+        units.Enable(begin);
+        units.Count(window);
+      }
+    });
+  }
+  for (int round = 0; round < kRounds; ++round) {
+    times.bare.Measure([&] {
+      for (int i = 0; i < kRepetitions; ++i) sink = sink + BarePopcount(path, words);
+    });
+  }
+}
+
+absl::StatusOr<Times> MeasurePath(const Shape& shape, sim::PopcountPath path) {
+  SyntheticSignals signals(shape.wires, shape.cycles(), path, kRunCyclesMax);
+  Units units(shape.wires);
+  std::vector<uint64_t> words;
+  uint64_t ones = 0;
+  Times times;
+  for (int i = 0; i < kWindows; ++i) {
+    signals.Next();
+    Flatten(signals.window(), words);
+    MeasureWindow(path, signals.window(), words, times);
+    units.Count(signals.window());
+    ones += BarePopcount(path, words);
+  }
+  const uint64_t counted = units.Total(signals.window());
+  if (counted == ones) return times;
+  return absl::InternalError(
+      absl::StrCat(sim::PopcountPathName(path), ": the counters counted ", counted, " ones of ", ones));
+}
+
+Row MakeRow(const std::string& what, const Shape& shape, sim::PopcountPath path, double seconds, std::string note) {
+  return {absl::StrFormat("replay core: %s, %u wires x %u cycles, %s", what, shape.wires, shape.cycles(),
+                          std::string(sim::PopcountPathName(path))),
+          kRepetitions * shape.bytes() / seconds / 1e9, "GB/s", std::move(note)};
+}
+
+}  // namespace
+
+absl::StatusOr<Rows> MeasureReplayCore() {
+  Rows rows;
+  for (const Shape& shape : kShapes) {
+    std::map<sim::PopcountPath, Times> times;
+    BestTime best_bare;
+    for (const sim::PopcountPath path : sim::SupportedPaths()) {
+      auto measured = MeasurePath(shape, path);
+      if (!measured.ok()) return measured.status();
+      best_bare.Take(measured->bare.seconds());
+      times.emplace(path, *measured);
+    }
+    for (const auto& [path, time] : times) {
+      rows.push_back(MakeRow("bare loop", shape, path, time.bare.seconds(), ""));
+      rows.push_back(
+          MakeRow("counters", shape, path, time.ulcs.seconds(),
+                  absl::StrFormat("%.2f of its bare loop, %.2f of the best", time.bare.seconds() / time.ulcs.seconds(),
+                                  best_bare.seconds() / time.ulcs.seconds())));
+    }
+  }
+  return rows;
+}
+
+}  // namespace sideband::bench
