@@ -36,6 +36,11 @@ class Timeline {
   virtual std::optional<SwitchEvent> Peek() const = 0;
   virtual void Pop() = 0;
   virtual const std::vector<Tenant>& tenants() const = 0;
+
+  // The tenant ends at `cycle` and gets no turn any more; it comes back. A recorded schedule, which is what it was,
+  // ignores both.
+  virtual void Remove(size_t /*tenant*/, uint64_t /*cycle*/) {}
+  virtual void Add(size_t /*tenant*/, uint64_t /*cycle*/) {}
 };
 
 // Not thread-safe.

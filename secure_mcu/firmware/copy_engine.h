@@ -18,7 +18,7 @@ class CopyEngine {
   // `device` must outlive it.
   explicit CopyEngine(Device& device);
 
-  // A new snapshot; the one before is gone.
+  // A new snapshot, with the catalogue that fits it; those before are gone.
   void Latch();
   // 0 before the first latch; ids count up from 1.
   uint32_t snapshot_id() const { return snapshot_id_; }
@@ -28,16 +28,17 @@ class CopyEngine {
   uint32_t catalog_hash() const { return catalog_hash_; }
 
   // The controller holds this snapshot.
-  void Acknowledge() { acknowledged_id_ = snapshot_id_; }
-  uint32_t acknowledged_id() const { return acknowledged_id_; }
+  void Acknowledge() { device_.Acknowledge(); }
 
  private:
+  void EncodeCatalog();
+
   Device& device_;
   Bytes catalog_;
-  uint32_t catalog_hash_;
+  uint64_t catalog_version_ = 0;
+  uint32_t catalog_hash_ = 0;
   Bytes snapshot_;
   uint32_t snapshot_id_ = 0;
-  uint32_t acknowledged_id_ = 0;
 };
 
 }  // namespace sideband::mcu

@@ -27,9 +27,13 @@ class Device {
   virtual ~Device() = default;
   virtual const DeviceIdentity& identity() const = 0;
   virtual const mailbox::Catalog& catalog() const = 0;
+  // Another one whenever the catalogue has changed, which it does between latches only by Acknowledge.
+  virtual uint64_t catalog_version() const { return 0; }
   // Triggers and flushes all units and copies every memory block at that instant. Fills all but the ids and the
   // catalogue's hash, which are the firmware's.
   virtual mailbox::Snapshot Latch() = 0;
+  // The controller holds the newest latched snapshot: blocks that were retired in it have served.
+  virtual void Acknowledge() {}
   // The hypervisor's block and the reference time now; without a trigger, thus as old as the last commit.
   virtual std::span<const uint64_t> DeviceCounters() = 0;
   virtual uint64_t ReferenceTimeNs() = 0;

@@ -22,6 +22,11 @@ class FakeDevice final : public Device {
   }
   const DeviceIdentity& identity() const override { return identity_; }
   const mailbox::Catalog& catalog() const override { return catalog_; }
+  uint64_t catalog_version() const override { return version_; }
+  void Acknowledge() override {
+    ++acknowledged;
+    catalog_.vms[0].generation = ++version_;
+  }
   mailbox::Snapshot Latch() override {
     ++latches;
     return {.trigger_id = latches, .counters_per_block = 1, .blocks = {{}}, .counters = {latches}};
@@ -30,6 +35,7 @@ class FakeDevice final : public Device {
   uint64_t ReferenceTimeNs() override { return time_ns; }
 
   uint32_t latches = 0;
+  uint32_t acknowledged = 0;
   std::vector<uint64_t> counters = {0};
   uint64_t time_ns = 0;
 
@@ -39,6 +45,7 @@ class FakeDevice final : public Device {
                                     .part_number = "PART",
                                     .boot_id = 0x1122334455667788};
   mailbox::Catalog catalog_;
+  uint32_t version_ = 0;
 };
 
 class FirmwareTest : public testing::Test {
@@ -124,6 +131,21 @@ TEST_F(FirmwareTest, ALatchedSnapshotIsReadFromAnyOffset) {
   EXPECT_EQ(Run(Opcode::kRead, 0, 0, latch.extended_data, latch.data).status, MailboxStatus::kErrData)
       << "nothing from there on";
   EXPECT_EQ(Run(Opcode::kRead, 1, 0, 0, latch.data).status, MailboxStatus::kErrArg1);
+}
+
+TEST_F(FirmwareTest, AChangedCatalogueComesWithTheNextLatch) {
+  const uint32_t before = Run(Opcode::kCatalog).extended_data;
+  const uint32_t first = Run(Opcode::kLatch).data;
+  EXPECT_EQ(Run(Opcode::kAck, 0, 0, first + 1).status, MailboxStatus::kErrAgain);
+  EXPECT_EQ(device_.acknowledged, 0u) << "of another snapshot";
+  Run(Opcode::kAck, 0, 0, first);
+  EXPECT_EQ(device_.acknowledged, 1u);
+  EXPECT_EQ(Run(Opcode::kCatalog).extended_data, before) << "still the one of the newest snapshot";
+  const Reply latch = Run(Opcode::kLatch);
+  const uint32_t after = Run(Opcode::kCatalog).extended_data;
+  EXPECT_NE(after, before);
+  Run(Opcode::kRead, 0, 0, 0, latch.data);
+  EXPECT_EQ(mailbox::DecodeSnapshotStream(ReadWindows(latch.extended_data))->catalog_hash, after);
 }
 
 TEST_F(FirmwareTest, ASupersededSnapshotIsSaidToBe) {

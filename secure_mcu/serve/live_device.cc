@@ -5,20 +5,20 @@
 #include <optional>
 #include <utility>
 
-#include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
+#include "secure_mcu/serve/cycles.h"
 
 namespace sideband::mcu {
 namespace {
 
 absl::StatusOr<std::vector<double>> EnergiesInOrder(const ChipFile& file, const EventTable& events) {
   std::vector<double> energies(events.events().size());
-  for (const auto& [name, pj] : file.event_pj) {
+  for (const auto& [name, pj, line] : file.event_pj) {
     const auto event = events.Find(name);
     if (!event) {
-      return LineError(file.path, 0,
+      return LineError(file.path, line,
                        absl::StrCat("power: unknown event '", name, "'", DidYouMean(name, events.names())));
     }
     energies[*event] = pj;
@@ -64,9 +64,12 @@ LiveDevice::LiveDevice(const ChipFile& file, uint64_t boot_id, Elapsed elapsed, 
     : identity_{.uuid = file.uuid, .serial = file.serial, .part_number = file.part_number, .boot_id = boot_id},
       elapsed_(std::move(elapsed)),
       clock_hz_(file.pipeline.clock_hz),
+      has_out_of_band_(file.pipeline.out_of_band_commit_period > 0),
       wiring_(std::move(wiring)),
       chip_(std::move(chip)),
-      catalog_(MakeCatalog(file)),
+      whole_catalog_(MakeCatalog(file)),
+      catalog_(whole_catalog_),
+      lives_(file),
       timeline_(wiring_.make_timeline(CreateBlocks(file))),
       power_(file.power),
       player_(std::make_unique<Player>(*chip_, *timeline_, Raw(wiring_.slices))) {
@@ -106,23 +109,75 @@ std::vector<Tenant> LiveDevice::CreateBlocks(const ChipFile& file) {
 }
 
 void LiveDevice::CatchUp() {
-  const auto elapsed_ns = static_cast<uint64_t>(std::max<int64_t>(0, absl::ToInt64Nanoseconds(elapsed_())));
-  player_->PlayTo(absl::Uint128Low64(absl::uint128(elapsed_ns) * clock_hz_ / 1'000'000'000));
+  const uint64_t now = CyclesOf(elapsed_(), clock_hz_);
+  for (auto end = lives_.NextEnd(); end && end->cycle <= now; end = lives_.NextEnd()) {
+    EndContext(end->tenant, end->cycle);
+  }
+  player_->PlayTo(now);
 }
 
-mailbox::Snapshot LiveDevice::Latch() {
+void LiveDevice::EndContext(size_t tenant, uint64_t cycle) {
+  player_->PlayTo(cycle);
+  timeline_->Remove(tenant, cycle);
+  player_->PlayTo(cycle);  // it leaves its slice
+  chip_->memory().Retire(*timeline_->tenants()[tenant].binding.context);
+  lives_.End(tenant);
+}
+
+mailbox::Snapshot LiveDevice::Observe() {
   CatchUp();
-  const uint32_t trigger_id = chip_->Latch();
-  mailbox::Snapshot snapshot{.trigger_id = trigger_id,
+  mailbox::Snapshot snapshot{.trigger_id = chip_->Latch(),
                              .reference_time_ns = chip_->ReferenceTimeNs(),
-                             .counters_per_block = static_cast<uint32_t>(catalog_.events.size())};
+                             .counters_per_block = static_cast<uint32_t>(catalog_.events.size()),
+                             .blocks = {},
+                             .counters = {}};
   chip_->memory().CopyTo(snapshot.blocks, snapshot.counters);
   return snapshot;
 }
 
+mailbox::Snapshot LiveDevice::Latch() {
+  mailbox::Snapshot snapshot = Observe();
+  retired_.clear();
+  for (size_t tenant = 0; tenant < timeline_->tenants().size(); ++tenant) {
+    const auto& context = timeline_->tenants()[tenant].binding.context;
+    if (context && chip_->memory().retired(*context)) retired_.push_back(tenant);
+  }
+  return snapshot;
+}
+
+void LiveDevice::Acknowledge() {
+  if (retired_.empty()) return;
+  for (const size_t tenant : retired_) Succeed(tenant);
+  retired_.clear();
+  FollowBlocks();
+}
+
+void LiveDevice::Succeed(size_t tenant) {
+  MemoryBlocks& memory = chip_->memory();
+  const BlockId block = *timeline_->tenants()[tenant].binding.context;
+  if (!lives_.restarts(tenant)) return memory.Release(block);
+  memory.Renew(block);
+  lives_.Begin(tenant, chip_->now());
+  timeline_->Add(tenant, chip_->now());
+}
+
+// The catalogue names the blocks that there are, by their generations.
+void LiveDevice::FollowBlocks() {
+  ++catalog_version_;
+  catalog_.contexts.clear();
+  size_t next = 0;
+  for (const Tenant& tenant : timeline_->tenants()) {
+    if (!tenant.binding.context) continue;
+    mailbox::ContextInfo context = whole_catalog_.contexts[next++];
+    if (chip_->memory().released(*tenant.binding.context)) continue;
+    context.generation = chip_->memory().header(*tenant.binding.context).generation;
+    catalog_.contexts.push_back(std::move(context));
+  }
+}
+
 std::span<const uint64_t> LiveDevice::DeviceCounters() {
   CatchUp();
-  return chip_->memory().counters(0);
+  return has_out_of_band_ ? chip_->out_of_band() : chip_->memory().counters(0);
 }
 
 uint64_t LiveDevice::ReferenceTimeNs() { return chip_->ReferenceTimeNs(); }

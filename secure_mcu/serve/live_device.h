@@ -4,6 +4,8 @@
 // made since the start.
 //   SIDEBAND_ASSIGN_OR_RETURN(const auto device, LiveDevice::Create(file, boot_id, elapsed));
 //   device->CatchUp();
+// Contexts whose lifetime is over end, and their successors start when a latch with their final counts has been
+// acknowledged.
 #ifndef SIDEBAND_SECURE_MCU_SERVE_LIVE_DEVICE_H_
 #define SIDEBAND_SECURE_MCU_SERVE_LIVE_DEVICE_H_
 
@@ -17,7 +19,8 @@
 #include "secure_mcu/chip/player.h"
 #include "secure_mcu/firmware/device.h"
 #include "secure_mcu/firmware/power_model.h"
-#include "secure_mcu/serve/chip_file.h"
+#include "secure_mcu/serve/chip_spec.h"
+#include "secure_mcu/serve/context_lives.h"
 #include "secure_mcu/serve/wiring.h"
 
 namespace sideband::mcu {
@@ -33,10 +36,14 @@ class LiveDevice final : public Device {
 
   // Counts up to now. Called often enough it keeps each call short.
   void CatchUp();
+  // Triggers and flushes all units at now, without a latch for the controller: for the guests' views.
+  mailbox::Snapshot Observe();
 
   const DeviceIdentity& identity() const override { return identity_; }
   const mailbox::Catalog& catalog() const override { return catalog_; }
+  uint64_t catalog_version() const override { return catalog_version_; }
   mailbox::Snapshot Latch() override;
+  void Acknowledge() override;
   std::span<const uint64_t> DeviceCounters() override;
   uint64_t ReferenceTimeNs() override;
 
@@ -49,16 +56,24 @@ class LiveDevice final : public Device {
 
   mailbox::Catalog MakeCatalog(const ChipFile& file) const;
   std::vector<Tenant> CreateBlocks(const ChipFile& file);
+  void EndContext(size_t tenant, uint64_t cycle);
+  void Succeed(size_t tenant);
+  void FollowBlocks();
 
   const DeviceIdentity identity_;
   const Elapsed elapsed_;
   const uint64_t clock_hz_;
+  const bool has_out_of_band_;
   const Wiring wiring_;
   const std::unique_ptr<Chip> chip_;
-  const mailbox::Catalog catalog_;
+  const mailbox::Catalog whole_catalog_;  // with every context that the chip file names
+  mailbox::Catalog catalog_;              // without those whose blocks are released
+  uint64_t catalog_version_ = 0;
+  ContextLives lives_;
   const std::unique_ptr<Timeline> timeline_;
   PowerModel::Config power_;
   std::unique_ptr<Player> player_;
+  std::vector<size_t> retired_;  // tenants that were so in the newest latch
 };
 
 }  // namespace sideband::mcu

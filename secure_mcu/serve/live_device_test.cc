@@ -6,6 +6,8 @@
 #include <fstream>
 #include <map>
 
+#include "secure_mcu/serve/chip_file.h"
+
 namespace sideband::mcu {
 namespace {
 
@@ -89,6 +91,69 @@ TEST_F(LiveDeviceTest, ReferenceTimeIsTheElapsedTime) {
   const auto device = Create(kSynthetic);
   elapsed_ = absl::Milliseconds(1234);
   EXPECT_EQ(device->Latch().reference_time_ns, 1'234'000'000u);
+}
+
+constexpr char kMortal[] = R"(
+device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 1000000}
+units: [{name: sm, events: [sm_active_cycles]}]
+vms:
+  - name: vm1
+    uuid: 11111111-0000-4000-8000-000000000001
+    contexts:
+      - {name: job, lifetime: 10ms, seed: 1, phases: [{kind: gemm, time: 2ms}]}
+      - {name: once, lifetime: 25ms, restart: false, seed: 2, phases: [{kind: gemm, time: 2ms}]}
+      - {name: service, seed: 3, phases: [{kind: gemm, time: 2ms}]}
+quantum: 1ms
+gap: 0s
+)";
+
+TEST_F(LiveDeviceTest, AnEndedContextKeepsItsBlockUntilItsFinalCountsAreAcknowledged) {
+  const auto device = Create(kMortal);
+  elapsed_ = absl::Microseconds(8500);
+  EXPECT_EQ(device->Latch().blocks[2].state, mailbox::BlockState::kIdle) << "its turn is over";
+  device->Acknowledge();
+  elapsed_ = absl::Milliseconds(12);
+  const mailbox::Snapshot ended = device->Latch();
+  EXPECT_EQ(ended.blocks[2].state, mailbox::BlockState::kRetired);
+  EXPECT_GT(ended.Counters(2)[0], 0u);
+  elapsed_ = absl::Milliseconds(20);
+  const mailbox::Snapshot later = device->Latch();
+  EXPECT_EQ(later.blocks[2], ended.blocks[2]) << "not acknowledged yet";
+  EXPECT_EQ(later.Counters(2)[0], ended.Counters(2)[0]);
+  EXPECT_EQ(device->catalog_version(), 0u);
+
+  device->Acknowledge();
+  EXPECT_EQ(device->catalog().contexts[0].generation, 2u);
+  EXPECT_NE(device->catalog_version(), 0u);
+  elapsed_ = absl::Milliseconds(24);
+  const mailbox::Snapshot successor = device->Latch();
+  EXPECT_EQ(successor.blocks[2].generation, 2u);
+  EXPECT_NE(successor.blocks[2].state, mailbox::BlockState::kRetired);
+  EXPECT_LT(successor.Counters(2)[0], 4001u) << "counted anew";
+}
+
+TEST_F(LiveDeviceTest, AContextThatDoesNotComeBackIsReleased) {
+  const auto device = Create(kMortal);
+  elapsed_ = absl::Milliseconds(30);
+  EXPECT_EQ(device->Latch().blocks[3].state, mailbox::BlockState::kRetired);
+  device->Acknowledge();
+  const mailbox::Snapshot snapshot = device->Latch();
+  ASSERT_EQ(snapshot.blocks.size(), 4u);
+  EXPECT_EQ(snapshot.blocks[3].context, 2);
+  ASSERT_EQ(device->catalog().contexts.size(), 2u);
+  EXPECT_EQ(device->catalog().contexts[1].name, "service");
+  EXPECT_TRUE(mailbox::DecodeCatalog(mailbox::EncodeCatalog(device->catalog())).ok());
+}
+
+TEST_F(LiveDeviceTest, WhatEndsAfterTheLatchIsNotAcknowledgedByIt) {
+  const auto device = Create(kMortal);
+  elapsed_ = absl::Milliseconds(9);
+  device->Latch();
+  elapsed_ = absl::Milliseconds(12);
+  device->Observe();  // a guest's view in between changes nothing
+  device->Acknowledge();
+  EXPECT_EQ(device->Latch().blocks[2].state, mailbox::BlockState::kRetired);
+  EXPECT_EQ(device->catalog().contexts[0].generation, 1u);
 }
 
 TEST_F(LiveDeviceTest, AWaveformIsRepeated) {

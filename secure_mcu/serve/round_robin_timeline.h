@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An endless timeline: on each slice its tenants take turns of one quantum, with a gap between in which nobody is
-// resident.
+// resident. Tenants may come and go.
 //   RoundRobinTimeline timeline(tenants, {{0, 1}, {2}}, {.quantum = 2'000'000, .gap = 20'000});
+//   timeline.Remove(1, 5'000'000);    // leaves there at once, if it is resident
+//   timeline.Add(1, 9'000'000);       // and gets its turn again
 #ifndef SIDEBAND_SECURE_MCU_SERVE_ROUND_ROBIN_TIMELINE_H_
 #define SIDEBAND_SECURE_MCU_SERVE_ROUND_ROBIN_TIMELINE_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "secure_mcu/chip/player.h"
@@ -27,22 +32,27 @@ class RoundRobinTimeline final : public Timeline {
   void Pop() override;
   const std::vector<Tenant>& tenants() const override { return tenants_; }
 
+  // All switches before `cycle` must have been popped.
+  void Remove(size_t tenant, uint64_t cycle) override;
+  void Add(size_t tenant, uint64_t cycle) override;
+
  private:
-  // The next switch of one slice. A slice of one tenant and no gap is entered once and never left.
   struct Slice {
-    std::vector<size_t> tenants;
-    size_t next_tenant = 0;
-    uint64_t cycle = 0;
-    bool leaving = false;
-    bool settled = false;
+    std::vector<size_t> present;     // in the order of their turns
+    size_t next = 0;                 // into present: whose turn comes
+    std::optional<size_t> resident;  // a tenant
+    uint64_t cycle = 0;              // of the next switch
   };
 
+  bool Leaves(const Slice& slice) const;
+  bool HasSwitch(const Slice& slice) const;
   // The slice whose switch is next; the lower number where two coincide. slices_.size() where none has any.
   size_t NextSlice() const;
 
   const std::vector<Tenant> tenants_;
   const Turn turn_;
   std::vector<Slice> slices_;
+  std::map<size_t, size_t> slice_of_;  // by tenant
 };
 
 }  // namespace sideband::mcu

@@ -15,8 +15,9 @@ namespace sideband::mcu {
 
 struct ServeOptions {
   std::string chip_file;
-  std::string bus;       // unix:PATH, or unix:PATH@0x4f for another address
-  uint64_t boot_id = 0;  // any number that no earlier start has used
+  std::string bus;          // unix:PATH, or unix:PATH@0x4f for another address
+  std::string guest_views;  // a folder for the guests' views; empty: none
+  uint64_t boot_id = 0;     // any number that no earlier start has used
   LiveDevice::Elapsed elapsed;
 };
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
+#include "secure_mcu/serve/cycles.h"
 #include "secure_mcu/serve/round_robin_timeline.h"
+#include "secure_mcu/serve/unit_plan.h"
 #include "secure_mcu/serve/wiring.h"
 #include "sim/workload/steady_workload.h"
 #include "sim/workload/synthetic_slice.h"
@@ -13,86 +15,41 @@
 namespace sideband::mcu {
 namespace {
 
-// Cycles of `duration`, at least 1.
+// At least 1.
 uint64_t Cycles(absl::Duration duration, uint64_t clock_hz) {
-  const double cycles = absl::ToDoubleSeconds(duration) * static_cast<double>(clock_hz);
-  return std::max<uint64_t>(1, static_cast<uint64_t>(cycles));
+  return std::max<uint64_t>(1, CyclesOf(duration, clock_hz));
 }
 
-// The units of one channel: a unit-level counter per instance and a wire per event of each.
-class ChannelBuilder {
- public:
-  ChannelBuilder(std::string name, uint8_t channel, const UlcSpec& like)
-      : name_(std::move(name)), channel_(channel), like_(like) {}
-
-  absl::Status Add(const UnitFileSpec& unit, EventTable& events) {
-    const auto scope = channel_ == kDeviceChannel ? mailbox::EventScope::kDevice : mailbox::EventScope::kContext;
-    for (uint32_t instance = 0; instance < unit.count; ++instance) {
-      UlcSpec ulc = like_;
-      ulc.name = absl::StrCat(unit.name, instance);
-      for (const std::string& event : unit.events) {
-        SIDEBAND_ASSIGN_OR_RETURN(const uint16_t counter, events.Add(event, scope));
-        ulc.inputs.push_back({.wire = static_cast<sim::WireId>(wire_events_.size()), .meaning = {counter, 0}});
-        wire_events_.push_back(event);
-      }
-      AddUlc(std::move(ulc));
-    }
-    return absl::OkStatus();
-  }
-
-  std::vector<CcuSpec> TakeCcus() { return std::move(ccus_); }
-  // Per wire the event that it carries.
-  const std::vector<std::string>& wire_events() const { return wire_events_; }
-
- private:
-  void AddUlc(UlcSpec ulc) {
-    if (ccus_.empty() || ccus_.back().ulcs.size() == kCcuUlcsMax) {
-      ccus_.push_back({.name = absl::StrCat(name_, ".ccu", ccus_.size()), .channel = channel_});
-    }
-    ccus_.back().ulcs.push_back(std::move(ulc));
-  }
-
-  const std::string name_;
-  const uint8_t channel_;
-  const UlcSpec like_;
-  std::vector<CcuSpec> ccus_;
-  std::vector<std::string> wire_events_;
-};
-
-absl::StatusOr<sim::Workload> MakeWorkload(const WorkloadFileSpec& spec, const std::vector<std::string>& wire_events,
-                                           uint64_t clock_hz) {
+absl::StatusOr<sim::Workload> MakeWorkload(const ChipFile& file, const WorkloadFileSpec& spec,
+                                           const std::vector<std::string>& wire_events) {
   sim::Workload::Options options{.seed = spec.seed, .wire_events = wire_events};
-  for (const PhaseFileSpec& phase : spec.phases) options.phases.push_back({phase.kind, Cycles(phase.time, clock_hz)});
-  return sim::Workload::Create(options);
+  for (const PhaseFileSpec& phase : spec.phases) {
+    options.phases.push_back({phase.kind, Cycles(phase.time, file.pipeline.clock_hz)});
+  }
+  auto workload = sim::Workload::Create(options);
+  if (!workload.ok()) return AtLine(workload.status(), file.path, spec.line);
+  return workload;
 }
 
-absl::Status AddSlice(const ChipFile& file, uint8_t slice, Wiring& wiring) {
-  ChannelBuilder builder(absl::StrCat("slice", int{slice}), slice, file.ulc);
-  for (const UnitFileSpec& unit : file.units) SIDEBAND_RETURN_IF_ERROR(builder.Add(unit, wiring.events));
+absl::StatusOr<std::shared_ptr<sim::WireSource>> MakeSlice(const ChipFile& file, uint8_t slice, const UnitPlan& plan) {
+  const std::vector<std::string> wire_events = plan.WireEvents(slice);
   auto source = std::make_shared<sim::SyntheticSlice>();
   for (const VmFileSpec& vm : file.vms) {
     for (const ContextFileSpec& context : vm.contexts) {
       if (context.slice != slice) continue;
-      SIDEBAND_ASSIGN_OR_RETURN(sim::Workload workload,
-                                MakeWorkload(*context.workload, builder.wire_events(), file.pipeline.clock_hz));
-      SIDEBAND_RETURN_IF_ERROR(source->Add(vm.name, context.name, std::move(workload)));
+      SIDEBAND_ASSIGN_OR_RETURN(sim::Workload workload, MakeWorkload(file, *context.workload, wire_events));
+      SIDEBAND_RETURN_IF_ERROR(
+          AtLine(source->Add(vm.name, context.name, std::move(workload)), file.path, context.line));
     }
   }
-  for (CcuSpec& ccu : builder.TakeCcus()) wiring.ccus.push_back(std::move(ccu));
-  wiring.slices.push_back(std::move(source));
-  return absl::OkStatus();
+  return source;
 }
 
-absl::Status AddDevice(const ChipFile& file, Wiring& wiring) {
-  wiring.device = std::make_shared<sim::SyntheticSlice>();  // without units it is never asked
-  if (!file.device_workload) return absl::OkStatus();
-  ChannelBuilder builder("device", kDeviceChannel, file.ulc);
-  for (const UnitFileSpec& unit : file.device_units) SIDEBAND_RETURN_IF_ERROR(builder.Add(unit, wiring.events));
+absl::StatusOr<std::shared_ptr<sim::WireSource>> MakeDevice(const ChipFile& file, const UnitPlan& plan) {
+  if (!file.device_workload) return std::make_shared<sim::SyntheticSlice>();  // without units it is never asked
   SIDEBAND_ASSIGN_OR_RETURN(sim::Workload workload,
-                            MakeWorkload(*file.device_workload, builder.wire_events(), file.pipeline.clock_hz));
-  wiring.device = std::make_shared<sim::SteadyWorkload>(std::move(workload));
-  for (CcuSpec& ccu : builder.TakeCcus()) wiring.ccus.push_back(std::move(ccu));
-  return absl::OkStatus();
+                            MakeWorkload(file, *file.device_workload, plan.WireEvents(file.pipeline.slices)));
+  return std::make_shared<sim::SteadyWorkload>(std::move(workload));
 }
 
 // Per slice the contexts that live there, as indices into the tenants.
@@ -109,11 +66,14 @@ std::vector<std::vector<size_t>> Turns(const ChipFile& file) {
 }  // namespace
 
 absl::StatusOr<Wiring> MakeSyntheticWiring(const ChipFile& file) {
+  SIDEBAND_ASSIGN_OR_RETURN(UnitPlan plan, PlanUnits(file));
   Wiring wiring;
   for (uint32_t slice = 0; slice < file.pipeline.slices; ++slice) {
-    SIDEBAND_RETURN_IF_ERROR(AtLine(AddSlice(file, static_cast<uint8_t>(slice), wiring), file.path, 0));
+    SIDEBAND_ASSIGN_OR_RETURN(wiring.slices.emplace_back(), MakeSlice(file, static_cast<uint8_t>(slice), plan));
   }
-  SIDEBAND_RETURN_IF_ERROR(AtLine(AddDevice(file, wiring), file.path, 0));
+  SIDEBAND_ASSIGN_OR_RETURN(wiring.device, MakeDevice(file, plan));
+  wiring.events = std::move(plan.events);
+  wiring.ccus = std::move(plan.ccus);
   const uint64_t clock_hz = file.pipeline.clock_hz;
   const RoundRobinTimeline::Turn turn{.quantum = Cycles(file.quantum, clock_hz),
                                       .gap = file.gap == absl::ZeroDuration() ? 0 : Cycles(file.gap, clock_hz)};

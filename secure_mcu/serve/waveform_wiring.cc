@@ -30,6 +30,23 @@ absl::Status CheckResidency(const ChipFile& file, const sim::Residency& residenc
   return known ? absl::OkStatus() : error(absl::StrCat("context '", residency.context, "' is"));
 }
 
+// The units of a signal map are of the shape that the chip file gives.
+absl::Status ApplyShape(const ChipFile& file, std::vector<CcuSpec>& ccus) {
+  for (CcuSpec& ccu : ccus) {
+    ccu.threshold = file.threshold;
+    for (UlcSpec& ulc : ccu.ulcs) {
+      ulc.counter_bits = file.ulc.counter_bits;
+      ulc.period = file.ulc.period;
+      ulc.lanes = file.ulc.lanes;
+      const absl::Status status = UnitLevelCounter::Validate(CounterConfig(ulc));
+      if (!status.ok()) {
+        return LineError(file.path, file.pipeline_line, absl::StrCat("unit '", ulc.name, "': ", status.message()));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<Wiring> MakeWaveformWiring(const ChipFile& file) {
@@ -46,6 +63,7 @@ absl::StatusOr<Wiring> MakeWaveformWiring(const ChipFile& file) {
     if (!added.ok()) return AtLine(added.status(), file.waveform->signals, 0);
   }
   wiring.ccus = std::move(plan.ccus);
+  SIDEBAND_RETURN_IF_ERROR(ApplyShape(file, wiring.ccus));
   wiring.slices.assign(file.pipeline.slices, trace);
   wiring.device = trace;
   wiring.make_timeline = [schedule = std::move(schedule), turn = trace->length()](std::vector<Tenant> tenants) {

@@ -2,48 +2,49 @@
 #include "sim/waveform/code_table.h"
 
 #include <algorithm>
-#include <cstddef>
 
 namespace sideband::sim {
 namespace {
 
-constexpr size_t kShortSize = 3;
-constexpr uint8_t kFirst = 33;
-constexpr uint8_t kCharacters = 94;
-
-bool IsCodeCharacter(char c) { return static_cast<uint8_t>(static_cast<uint8_t>(c) - kFirst) < kCharacters; }
-
-// A number of its own for each short code: digits 1 to 94, so that "!" and "!!" differ. Other bytes give any number.
-size_t ShortIndex(absl::string_view code) {
-  size_t index = 0;
-  for (const char c : code) index = index * kCharacters + static_cast<uint8_t>(static_cast<uint8_t>(c) - kFirst + 1);
-  return index;
+template <typename Map, typename Key>
+uint32_t FindIn(const Map& map, const Key& key) {
+  const auto found = map.find(key);
+  return found == map.end() ? CodeTable::kNone : found->second;
 }
 
 }  // namespace
 
 bool CodeTable::IsCode(absl::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), IsCodeCharacter);
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return DigitOf(c) < kCharacters; });
+}
+
+uint64_t CodeTable::NumberOf(absl::string_view code) {
+  uint64_t number = 0;
+  for (const char c : code) number = number * kCharacters + DigitOf(c) + 1;
+  return number;
 }
 
 void CodeTable::Set(absl::string_view code, uint32_t slot) {
-  if (code.size() > kShortSize) {
+  const uint64_t number = NumberOf(code);
+  if (code.size() > kNumberSize) {
     long_[code] = slot;
-    return;
+  } else if (code.size() > kShortSize) {
+    numbered_[number] = slot;
+  } else {
+    if (number >= short_.size()) short_.resize(number + 1, kNone);
+    short_[number] = slot;
   }
-  const size_t index = ShortIndex(code);
-  if (index >= short_.size()) short_.resize(index + 1, kNone);
-  short_[index] = slot;
 }
 
 uint32_t CodeTable::Find(absl::string_view code) const {
   if (!IsCode(code)) return kNone;
-  if (code.size() > kShortSize) {
-    const auto found = long_.find(code);
-    return found == long_.end() ? kNone : found->second;
-  }
-  const size_t index = ShortIndex(code);
-  return index < short_.size() ? short_[index] : kNone;
+  const uint64_t number = NumberOf(code);
+  return code.size() <= kShortSize && number < short_.size() ? short_[number] : FindLong(number, code);
+}
+
+uint32_t CodeTable::FindLong(uint64_t number, absl::string_view code) const {
+  if (code.size() <= kShortSize) return kNone;
+  return code.size() <= kNumberSize ? FindIn(numbered_, number) : FindIn(long_, code);
 }
 
 }  // namespace sideband::sim

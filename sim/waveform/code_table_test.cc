@@ -33,6 +33,24 @@ TEST(CodeTableTest, WhatIsNotSetIsNone) {
   }
 }
 
+TEST(CodeTableTest, ScansUpToWhatIsNoCode) {
+  CodeTable table;
+  uint32_t slot = 0;
+  for (const char* code : {"!", "ab", "abc", "abcd", "abcdefghi", "abcdefghij"}) {
+    table.Set(code, ++slot);
+    for (const char* behind : {" x", "\n", "\x7f", "\xff"}) {
+      const std::string bytes = std::string(code) + behind;
+      const char* text = bytes.c_str();
+      EXPECT_EQ(table.Scan(&text), slot) << bytes;
+      EXPECT_EQ(text - bytes.c_str(), std::string(code).size());
+    }
+  }
+  for (const std::string bytes : {"", " ", "abce", "abcdefghik", "a"}) {
+    const char* text = bytes.c_str();
+    EXPECT_EQ(table.Scan(&text), CodeTable::kNone) << bytes;
+  }
+}
+
 TEST(CodeTableTest, LastSettingHolds) {
   CodeTable table;
   table.Set("a", 1);

@@ -8,20 +8,14 @@ namespace sideband::sim {
 void LoopedWires::Append(const PackedWires& window) {
   const uint64_t end = length_ + window.range().size();
   while (blocks_.size() * kBlockCycles < end) blocks_.emplace_back(size_t{wire_count_} * kBlockWords);
+  // The window begins where the one before ended, maybe within a word, of which it then has the whole.
+  const uint64_t first = length_ / 64 * 64;
   for (WireId wire = 0; wire < wire_count_; ++wire) {
-    // Bits behind the window's end are 0.
-    for (uint64_t cycle = length_; cycle < end; cycle += 64) {
-      AppendWord(wire, cycle, window.words(wire)[(cycle - length_) / 64]);
+    for (uint64_t cycle = first; cycle < end; cycle += 64) {
+      WordAt(wire, cycle).bits |= window.words(wire)[(cycle - first) / 64];
     }
   }
   length_ = end;
-}
-
-void LoopedWires::AppendWord(WireId wire, uint64_t cycle, uint64_t bits) {
-  const uint64_t shift = cycle % 64;
-  WordAt(wire, cycle).bits |= bits << shift;
-  const uint64_t rest = shift == 0 ? 0 : bits >> (64 - shift);
-  if (rest != 0) WordAt(wire, cycle + 64).bits |= rest;
 }
 
 void LoopedWires::Close(uint64_t length) {

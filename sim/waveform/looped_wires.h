@@ -55,7 +55,6 @@ class LoopedWires final : public WireSource {
   RankedWord& WordAt(WireId wire, uint64_t cycle) {
     return blocks_[cycle / kBlockCycles][wire * kBlockWords + cycle % kBlockCycles / 64];
   }
-  void AppendWord(WireId wire, uint64_t cycle, uint64_t bits);
   // Ones of a wire in the first `cycle` cycles; `cycle` is below length().
   uint64_t Rank(WireId wire, uint64_t cycle) const;
 

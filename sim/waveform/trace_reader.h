@@ -20,24 +20,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "sim/waveform/code_table.h"
 #include "sim/waveform/event_binding.h"
 #include "sim/waveform/event_wires.h"
 #include "sim/waveform/signal_map.h"
-#include "sim/waveform/signal_probes.h"
 #include "sim/waveform/trace_chunk.h"
-#include "sim/waveform/trace_writer.h"
+#include "sim/waveform/trace_state.h"
+#include "sim/waveform/vcd_body.h"
 #include "sim/waveform/vcd_header.h"
 #include "sim/waveform/vcd_lexer.h"
-#include "sim/waveform/vcd_value.h"
 
 namespace sideband::sim {
 
@@ -65,40 +61,21 @@ class TraceReader {
   absl::StatusOr<const TraceChunk*> Next();
 
   // Cycles of domain 0 so far; once Next() has returned null, those of the whole trace.
-  uint64_t cycles() const { return writer_.cycles(0); }
+  uint64_t cycles() const { return state_.writer().cycles(0); }
   const std::string& path() const { return lexer_->path(); }
 
  private:
   TraceReader(std::unique_ptr<VcdLexer> lexer, VcdHeader header, EventBinding binding);
 
-  // Reads until the chunk is full or the trace ends.
-  absl::Status FillChunk();
-  // The items of a VCD body, each from its first word on.
-  absl::Status Item(absl::string_view token);
-  absl::Status Time(absl::string_view digits);
-  absl::Status Scalar(absl::string_view token);
-  absl::Status Vector(absl::string_view token);
-  absl::Status RealOrString();
-  absl::Status Keyword(absl::string_view token);
-  // Moves to the identifier code that belongs to a value.
-  absl::Status NextIsCode();
-  // The signal with this code changes to value_.
-  absl::Status Change(absl::string_view code);
-  absl::Status ClockChanges(size_t domain, bool high);
-
   // Constant after Open().
   const std::unique_ptr<VcdLexer> lexer_;
   const CodeTable codes_;
   const EventWires event_wires_;
-  const std::vector<size_t> domains_;  // per slot, the domain whose clock it is, or kNoDomain
 
   // The place in the trace.
-  SignalProbes probes_;
-  TraceWriter writer_;
-  std::optional<uint64_t> time_;
-  std::vector<std::optional<bool>> clock_high_;  // per domain
+  TraceState state_;
+  VcdBody body_;
   absl::Status status_;
-  VcdValue value_;  // of the change that is being read
 };
 
 }  // namespace sideband::sim

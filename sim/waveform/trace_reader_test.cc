@@ -282,7 +282,7 @@ TEST(TraceReaderTest, ManyEdgesAtOneTimeAreRefusedWithSeveralClocks) {
   };
   EXPECT_TRUE(result(64).ok());
   const std::string message(result(65).message());
-  EXPECT_NE(message.find(".vcd:4: more than 64 rising edges of '1k' at one time"), std::string::npos) << message;
+  EXPECT_NE(message.find(".vcd:4: more than 64 rising edges of 'k' at one time"), std::string::npos) << message;
 }
 
 TEST(TraceReaderTest, ChunksOfManyWiresAreShort) {
@@ -322,7 +322,7 @@ TEST(TraceReaderTest, MalformedBodiesAreRefusedWithTheirLine) {
       // Scalars.
       {"#0\n1", ":10: malformed change '1'"},
       {"#0\n2!", ":10: malformed change '2!'"},
-      {"#0\nhello", ":10: malformed change 'hello'"},
+      {"#0\ngarbage", ":10: malformed change 'garbage'"},
       {"#0\n1?", ":10: unknown identifier code '?'"},
       {std::string("#0\n1\xff", 5), ":10: unknown identifier code '\\xff'"},
       // Vectors.

@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "proto/base/status_macros.h"
 #include "sim/waveform/var_name.h"
 
@@ -52,12 +53,18 @@ absl::StatusOr<VcdHeader> HeaderReader::Read() && {
     SIDEBAND_RETURN_IF_ERROR(lexer_.status());
     return lexer_.Error("not a VCD file: it is empty");
   }
-  if (lexer_.token()[0] != '$') return lexer_.Error("not a VCD file: it does not start with a $keyword");
+  // Some editors put a mark in front of a text in UTF-8.
+  std::string keyword(absl::StripPrefix(lexer_.token(), "\xef\xbb\xbf"));
+  if (keyword.empty()) {
+    SIDEBAND_RETURN_IF_ERROR(NextWord());
+    keyword = std::string(lexer_.token());
+  }
+  if (keyword[0] != '$') return lexer_.Error("not a VCD file: it does not start with a $keyword");
   for (;;) {
-    const std::string keyword(lexer_.token());
     SIDEBAND_RETURN_IF_ERROR(Section(keyword));
     if (keyword == "$enddefinitions") return std::move(header_);
     SIDEBAND_RETURN_IF_ERROR(NextWord());
+    keyword = std::string(lexer_.token());
   }
 }
 
@@ -93,6 +100,7 @@ absl::Status HeaderReader::Upscope() {
 absl::Status HeaderReader::Var() {
   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<std::string> words, Words());
   if (words.size() < 4) return lexer_.Error("$var needs a type, a width, an identifier code and a name");
+  if (words[0] == "port") return lexer_.Error(kVcdPortsRefused);
   const std::string& code = words[2];
   VcdVar var{.type = words[0]};
   if (!absl::SimpleAtoi(words[1], &var.width)) {
@@ -178,7 +186,8 @@ absl::Status HeaderReader::NextWord() {
 }  // namespace
 
 bool VcdVar::HasBits() const {
-  return type != "real" && type != "realtime" && type != "string" && type != "event" && type != "real_parameter";
+  return type != "real" && type != "shortreal" && type != "realtime" && type != "string" && type != "event" &&
+         type != "real_parameter";
 }
 
 std::optional<uint32_t> VcdVar::BitPosition(uint32_t index) const {

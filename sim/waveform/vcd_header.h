@@ -25,6 +25,9 @@
 
 namespace sideband::sim {
 
+// Of an extended VCD file, whose values are the strengths of a port's drivers.
+inline constexpr char kVcdPortsRefused[] = "ports of $dumpports are not supported; dump the signals with $dumpvars";
+
 // Widest signal that may be used.
 inline constexpr uint32_t kVcdWidthMax = uint32_t{1} << 20;
 
@@ -36,7 +39,7 @@ struct VcdVar {
   int64_t left = 0;    // the index of the most significant bit, and of the least
   int64_t right = 0;
 
-  // real, realtime, string and event: they hold no bits.
+  // real, shortreal, realtime, string, event and the like: they hold no bits.
   bool HasBits() const;
   // How far the bit of this index is from the least significant one; nothing where the range has no such index.
   std::optional<uint32_t> BitPosition(uint32_t index) const;

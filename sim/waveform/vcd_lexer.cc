@@ -2,26 +2,19 @@
 #include "sim/waveform/vcd_lexer.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
+#include "sim/waveform/vcd_digits.h"
 
 namespace sideband::sim {
 namespace {
 
-constexpr size_t kBufferBytes = size_t{1} << 16;
-
-constexpr std::array<bool, 256> kIsSpace = [] {
-  std::array<bool, 256> table{};
-  for (const unsigned char c : {' ', '\t', '\n', '\v', '\f', '\r'}) table[c] = true;
-  return table;
-}();
-
-bool IsSpace(char c) { return kIsSpace[static_cast<unsigned char>(c)]; }
+// Large enough for the file to be read straight into it (GzFile::Read), small enough to stay in the cache.
+constexpr size_t kBufferBytes = size_t{1} << 18;
 
 }  // namespace
 
@@ -36,9 +29,11 @@ absl::StatusOr<std::unique_ptr<VcdLexer>> VcdLexer::Open(const std::string& path
 }
 
 VcdLexer::VcdLexer(GzFile file, std::string path)
-    : file_(std::move(file)), path_(std::move(path)), buffer_(kBufferBytes + 1, ' ') {}
+    : file_(std::move(file)), path_(std::move(path)), buffer_(kBufferBytes + kSlack, ' ') {}
 
-absl::Status VcdLexer::Error(absl::string_view what) const { return LineError(path_, line_, what); }
+absl::Status VcdLexer::Error(absl::string_view what) const { return LineError(path_, line(), what); }
+
+uint64_t VcdLexer::line() const { return first_line_ + CountLines({buffer_.data(), token_begin_}); }
 
 bool VcdLexer::Next() {
   if (!FindToken()) return false;
@@ -52,39 +47,43 @@ bool VcdLexer::Next() {
 
 bool VcdLexer::FindToken() {
   for (;;) {
-    for (; position_ < end_ && IsSpace(buffer_[position_]); ++position_) line_ += buffer_[position_] == '\n' ? 1 : 0;
-    if (position_ < end_) return true;
+    const char* text = buffer_.data() + position_;
+    const char* const end = buffer_.data() + end_;
+    while (text < end && IsSpace(*text)) ++text;
+    position_ = static_cast<size_t>(text - buffer_.data());
     token_begin_ = position_;
+    if (position_ < end_) return true;
     if (!Refill(&token_begin_)) return false;
   }
 }
 
 bool VcdLexer::Refill(size_t* keep) {
   if (at_end_ || !status_.ok()) return false;
+  first_line_ += CountLines({buffer_.data(), *keep});
   std::memmove(buffer_.data(), buffer_.data() + *keep, end_ - *keep);
   position_ -= *keep;
   end_ -= *keep;
   *keep = 0;
   EnsureRoom();
   if (!status_.ok()) return false;
-  const std::span<char> room(buffer_.data() + end_, buffer_.size() - 1 - end_);
+  const std::span<char> room(buffer_.data() + end_, buffer_.size() - kSlack - end_);
   const absl::StatusOr<size_t> size = file_.Read(room);
-  status_ = AtLine(size.status(), path_, line_);
+  status_ = AtLine(size.status(), path_, line());
   if (!status_.ok()) return false;
   at_end_ = *size < room.size();
   end_ += *size;
-  buffer_[end_] = ' ';
+  std::memset(buffer_.data() + end_, ' ', kSlack);
   return *size > 0;
 }
 
 void VcdLexer::EnsureRoom() {
-  if (end_ + 1 < buffer_.size()) return;
+  if (end_ + kSlack < buffer_.size()) return;
   // The whole buffer is one token.
   if (end_ > kVcdTokenBytesMax) {
     status_ = Error(absl::StrCat("a word of more than ", kVcdTokenBytesMax, " bytes; is this a VCD file?"));
     return;
   }
-  buffer_.resize(std::min(2 * end_, kVcdTokenBytesMax + 1) + 1, ' ');
+  buffer_.resize(std::min(2 * end_, kVcdTokenBytesMax + 1) + kSlack, ' ');
 }
 
 }  // namespace sideband::sim

@@ -7,7 +7,9 @@
 #ifndef SIDEBAND_SIM_WAVEFORM_VCD_LEXER_H_
 #define SIDEBAND_SIM_WAVEFORM_VCD_LEXER_H_
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -28,6 +30,11 @@ std::string Excerpt(absl::string_view bytes);
 // Holds one buffer, a little larger than the longest token. Not thread-safe.
 class VcdLexer {
  public:
+  // White space that may be read behind unread().
+  static constexpr size_t kSlack = 16;
+
+  static bool IsSpace(char c) { return kIsSpace[static_cast<unsigned char>(c)]; }
+
   // Errors as of GzFile::Open.
   static absl::StatusOr<std::unique_ptr<VcdLexer>> Open(const std::string& path);
 
@@ -38,15 +45,30 @@ class VcdLexer {
   bool Next();
   // The bytes of the token, never empty; valid until the next call of Next().
   absl::string_view token() const { return {buffer_.data() + token_begin_, position_ - token_begin_}; }
-  // The token's line, from 1; at the end of the file its last line.
-  size_t line() const { return line_; }
+  // The token's line, from 1; at the end of the file its last line. Costs a look at up to a buffer of bytes.
+  uint64_t line() const;
   const absl::Status& status() const { return status_; }
+
+  // What follows the token, as far as it is in the buffer, for a reader of its own; kSlack bytes of white space, which
+  // are not the file's, follow it. Valid until the next call of Next().
+  absl::string_view unread() const { return {buffer_.data() + position_, end_ - position_}; }
+  // So many bytes of it have been read. There is no token then.
+  void Skip(size_t size) {
+    position_ += size;
+    token_begin_ = position_;
+  }
 
   const std::string& path() const { return path_; }
   // INVALID_ARGUMENT "FILE:LINE: what" at the token's line.
   absl::Status Error(absl::string_view what) const;
 
  private:
+  static constexpr std::array<bool, 256> kIsSpace = [] {
+    std::array<bool, 256> table{};
+    for (const unsigned char c : {' ', '\t', '\n', '\v', '\f', '\r'}) table[c] = true;
+    return table;
+  }();
+
   VcdLexer(GzFile file, std::string path);
 
   // Skips white space; false if nothing follows it.
@@ -58,11 +80,11 @@ class VcdLexer {
   GzFile file_;
   const std::string path_;
   absl::Status status_;
-  std::vector<char> buffer_;  // bytes [position_, end_) are unread; a space follows them as a sentinel
+  std::vector<char> buffer_;  // bytes [position_, end_) are unread; spaces follow them as a sentinel
   size_t token_begin_ = 0;
   size_t position_ = 0;
   size_t end_ = 0;
-  size_t line_ = 1;
+  uint64_t first_line_ = 1;  // of the buffer
   bool at_end_ = false;
 };
 

@@ -36,8 +36,9 @@ TEST(VcdLexerTest, EmptyFileHasNoToken) {
 }
 
 TEST(VcdLexerTest, TokensAcrossEveryPlaceOfTheBufferAreWhole) {
-  // 64 KiB is the buffer; a token of 7 bytes starts at each place around its end.
-  for (size_t before = 65536 - 10; before <= 65536 + 2; ++before) {
+  // 256 KiB is the buffer; a token of 7 bytes starts at each place around its end.
+  constexpr size_t kBuffer = size_t{1} << 18;
+  for (size_t before = kBuffer - 10; before <= kBuffer + 2; ++before) {
     const auto tokens = Read(std::string(before - 1, 'x') + " abcdefg\nh");
     ASSERT_TRUE(tokens.ok()) << tokens.status();
     EXPECT_EQ((*tokens)[1].first, "abcdefg") << before;

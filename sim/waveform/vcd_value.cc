@@ -15,7 +15,9 @@ constexpr std::array<uint8_t, 256> kDigits = [] {
   table.fill(kNotADigit);
   table['0'] = 0;
   table['1'] = 1;
-  for (const unsigned char c : {'x', 'X', 'z', 'Z'}) table[c] = kUnknown;
+  table['l'] = table['L'] = 0;
+  table['h'] = table['H'] = 1;
+  for (const unsigned char c : {'x', 'X', 'z', 'Z', 'u', 'U', 'w', 'W', '-'}) table[c] = kUnknown;
   return table;
 }();
 

@@ -19,8 +19,8 @@ namespace sideband::sim {
 // Keeps its memory from one value to the next.
 class VcdValue {
  public:
-  // Binary digits 0, 1, x, X, z or Z, the most significant first. False for anything else and for no digit; the value
-  // is then unspecified.
+  // Binary digits 0, 1, x and z, the most significant first, or VHDL's: u, w and - are as x, l as 0, h as 1. Upper case
+  // as well. False for anything else and for no digit; the value is then unspecified.
   bool Parse(absl::string_view digits);
 
   size_t digits() const { return digits_; }

@@ -18,6 +18,7 @@ TEST(VcdValueTest, ReadsDigits) {
       {"1", {1}},
       {"1010", {10}},
       {"x1zX1Z", {0b010010}},                       // x and z are 0
+      {"UuH1WwhLl-1", {0b00110010001}},             // VHDL's
       {std::string(64, '1'), {UINT64_MAX}},         // a whole word
       {"1" + std::string(64, '0'), {0, 1}},         // and one more
       {"10" + std::string(63, '0') + "1", {1, 2}},  // both ends
@@ -33,7 +34,7 @@ TEST(VcdValueTest, ReadsDigits) {
 
 TEST(VcdValueTest, RefusesWhatIsNoDigit) {
   VcdValue value;
-  for (const char* digits : {"", "2", "01b", "u", "-", " 1", "\xff"}) EXPECT_FALSE(value.Parse(digits)) << digits;
+  for (const char* digits : {"", "2", "01b", "a", "_", " 1", "\xff"}) EXPECT_FALSE(value.Parse(digits)) << digits;
   EXPECT_FALSE(value.Parse("2" + std::string(100, '0'))) << "in the last word";
 }
 

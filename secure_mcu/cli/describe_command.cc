@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "proto/base/status_macros.h"
+#include "secure_mcu/cli/commands.h"
+#include "secure_mcu/describe/describe.h"
+#include "secure_mcu/describe/format.h"
+#include "secure_mcu/serve/chip_file.h"
+
+namespace sideband::mcu {
+namespace {
+
+struct Flags {
+  std::string chip_file;
+  std::string format = "tree";
+};
+
+absl::Status Run(const Flags& flags) {
+  SIDEBAND_ASSIGN_OR_RETURN(const ChipFile file, LoadChipFile(flags.chip_file));
+  SIDEBAND_ASSIGN_OR_RETURN(const Description description, Describe(file));
+  return Print(flags.format == "json" ? FormatJson(description) : FormatTree(description));
+}
+
+}  // namespace
+
+Command AddDescribeCommand(CLI::App& app) {
+  const auto flags = std::make_shared<Flags>();
+  CLI::App* const command =
+      app.add_subcommand("describe", "Show what a chip file's device is made of, and what it moves and stores");
+  command->add_option("--chip", flags->chip_file, "what the device is and does (YAML)")->required();
+  command->add_option("--format", flags->format, "tree or json")
+      ->check(CLI::IsMember({"tree", "json"}))
+      ->capture_default_str();
+  return {command, [flags] { return Run(*flags); }};
+}
+
+}  // namespace sideband::mcu

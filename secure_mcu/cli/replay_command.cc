@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "proto/base/status_macros.h"
+#include "secure_mcu/cli/commands.h"
+#include "secure_mcu/replay/replay.h"
+
+namespace sideband::mcu {
+namespace {
+
+struct Flags {
+  ReplayInputs inputs;
+  std::string format = "json";
+  std::string switch_trace;
+};
+
+// A line that counts up, for a person at a terminal only.
+void ShowProgress(uint64_t cycles) {
+  absl::FPrintF(stderr, "\r%.1f million cycles", static_cast<double>(cycles) / 1e6);
+}
+
+absl::Status CannotWrite(const std::string& path) {
+  return absl::UnavailableError(absl::StrCat(path, ": cannot be written"));
+}
+
+absl::StatusOr<ReplayResult> ReplayObserved(const Flags& flags, ReplayObservers observers) {
+  if (flags.switch_trace.empty()) return Replay(flags.inputs, observers);
+  std::ofstream file(flags.switch_trace);
+  if (!file) return CannotWrite(flags.switch_trace);
+  observers.switches = [&file](const ReplaySwitch& event) { file << FormatSwitch(event); };
+  auto result = Replay(flags.inputs, observers);
+  if (!file.flush()) return CannotWrite(flags.switch_trace);
+  return result;
+}
+
+absl::Status Run(const Flags& flags) {
+  const bool interactive = isatty(STDERR_FILENO) != 0;
+  ReplayObservers observers;
+  if (interactive) observers.progress = ShowProgress;
+  const auto result = ReplayObserved(flags, std::move(observers));
+  if (interactive) std::fputs("\r\033[K", stderr);
+  if (!result.ok()) return result.status();
+  return Print(flags.format == "json" ? FormatJson(*result) : FormatTable(*result));
+}
+
+}  // namespace
+
+Command AddReplayCommand(CLI::App& app) {
+  const auto flags = std::make_shared<Flags>();
+  CLI::App* const command = app.add_subcommand("replay", "Run a waveform through the counter pipeline to its end");
+  command->add_option("--signals", flags->inputs.signals, "which signal feeds which event (JSON)")->required();
+  command->add_option("--trace", flags->inputs.trace, "waveform (VCD, plain or gzip)")->required();
+  command->add_option("--schedule", flags->inputs.schedule, "who is on the slice when (CSV)")->required();
+  command->add_option("--format", flags->format, "json or table")
+      ->check(CLI::IsMember({"json", "table"}))
+      ->capture_default_str();
+  command->add_option("--switch-trace", flags->switch_trace,
+                      "write every step of every context switch to this file, a line of JSON each");
+  return {command, [flags] { return Run(*flags); }};
+}
+
+}  // namespace sideband::mcu

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/describe/describe.h"
+
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "proto/base/status_macros.h"
+#include "secure_mcu/chip/pipeline_config.h"
+#include "secure_mcu/describe/snapshot_cost.h"
+#include "secure_mcu/describe/totals.h"
+#include "secure_mcu/serve/unit_plan.h"
+#include "secure_mcu/serve/wiring.h"
+
+namespace sideband::mcu {
+namespace {
+
+// --- Folding --------------------------------------------------------------------------------------------------------
+
+// "sm.12" is one of "sm.".
+absl::string_view Stem(absl::string_view name) {
+  while (!name.empty() && absl::ascii_isdigit(static_cast<unsigned char>(name.back()))) name.remove_suffix(1);
+  return name;
+}
+
+// Appends `item`, or counts it with the last one if it is of the same kind and like it.
+template <typename T>
+void Fold(T item, std::vector<T>& groups) {
+  if (!groups.empty() && Stem(groups.back().names.last) == Stem(item.names.first)) {
+    Siblings& names = groups.back().names;
+    const Siblings so_far = std::exchange(names, item.names);
+    const bool alike = groups.back() == item;
+    names = so_far;
+    if (alike) {
+      names.last = item.names.first;
+      ++names.count;
+      return;
+    }
+  }
+  groups.push_back(std::move(item));
+}
+
+UlcGroup DescribeUlc(const UlcSpec& ulc) {
+  UlcGroup group{.names = {ulc.name, ulc.name},
+                 .counters = ulc.inputs.size(),
+                 .counter_bits = ulc.counter_bits,
+                 .period = ulc.period,
+                 .lanes = ulc.lanes,
+                 .serial_cycles = UnitLevelCounter::SerialCycles(CounterConfig(ulc))};
+  for (const CounterInput& input : ulc.inputs) {
+    group.prescaled += input.digits > 0 ? 1 : 0;
+    group.masked += input.masked ? 1 : 0;
+  }
+  return group;
+}
+
+CcuGroup DescribeCcu(const CcuSpec& ccu) {
+  // Without the channel, which it is listed under.
+  const std::string name = ccu.name.substr(ccu.name.find('.') + 1);
+  CcuGroup group{.names = {name, name}, .counters = CcuCounters(ccu), .threshold = ccu.threshold};
+  for (const UlcSpec& ulc : ccu.ulcs) Fold(DescribeUlc(ulc), group.ulcs);
+  return group;
+}
+
+std::vector<SliceGroup> DescribeSlices(const PipelineConfig& config) {
+  std::vector<SliceGroup> slices;
+  SliceGroup device{.names = {"device", "device"}};
+  for (uint32_t slice = 0; slice < config.slices; ++slice) {
+    const std::string name = absl::StrCat("slice", slice);
+    SliceGroup group{.names = {name, name}};
+    for (const CcuSpec& ccu : config.ccus) {
+      if (ccu.channel == slice) Fold(DescribeCcu(ccu), group.ccus);
+    }
+    Fold(std::move(group), slices);
+  }
+  for (const CcuSpec& ccu : config.ccus) {
+    if (ccu.channel == kDeviceChannel) Fold(DescribeCcu(ccu), device.ccus);
+  }
+  if (!device.ccus.empty()) slices.push_back(std::move(device));
+  return slices;
+}
+
+std::vector<ReductionGroup> DescribeReduction(const PipelineConfig& config) {
+  std::vector<ReductionGroup> groups = {{"slices", config.slices, config.commit_period},
+                                        {"hypervisor", 1, config.hypervisor_commit_period}};
+  if (config.out_of_band_commit_period != 0) groups.push_back({"out of band", 1, config.out_of_band_commit_period});
+  return groups;
+}
+
+// --- The chip file --------------------------------------------------------------------------------------------------
+
+// With units and the number of events.
+absl::StatusOr<PipelineConfig> CompleteConfig(const ChipFile& file) {
+  PipelineConfig config = file.pipeline;
+  if (file.waveform) {
+    SIDEBAND_ASSIGN_OR_RETURN(Wiring wiring, MakeWaveformWiring(file));
+    config.events = static_cast<uint32_t>(wiring.events.events().size());
+    config.ccus = std::move(wiring.ccus);
+  } else {
+    SIDEBAND_ASSIGN_OR_RETURN(UnitPlan plan, PlanUnits(file));
+    config.events = static_cast<uint32_t>(plan.events.events().size());
+    config.ccus = std::move(plan.ccus);
+  }
+  SIDEBAND_RETURN_IF_ERROR(Validate(config));
+  return config;
+}
+
+size_t Contexts(const ChipFile& file) {
+  size_t contexts = 0;
+  for (const VmFileSpec& vm : file.vms) contexts += vm.contexts.size();
+  return contexts;
+}
+
+// How often in a second a context leaves each slice. One that is alone and has no gap stays. What a waveform's schedule
+// does is not counted.
+std::vector<double> SwitchesPerSecond(const ChipFile& file) {
+  std::vector<size_t> contexts(file.pipeline.slices);
+  for (const VmFileSpec& vm : file.vms) {
+    for (const ContextFileSpec& context : vm.contexts) ++contexts[context.slice];
+  }
+  std::vector<double> switches(file.pipeline.slices);
+  if (file.waveform) return switches;
+  const bool alone_leaves = file.gap > absl::ZeroDuration();
+  for (size_t slice = 0; slice < switches.size(); ++slice) {
+    if (contexts[slice] > 1 || (contexts[slice] == 1 && alone_leaves)) {
+      switches[slice] = 1 / absl::ToDoubleSeconds(file.quantum + file.gap);
+    }
+  }
+  return switches;
+}
+
+}  // namespace
+
+absl::StatusOr<Description> Describe(const ChipFile& file) {
+  SIDEBAND_ASSIGN_OR_RETURN(const PipelineConfig config, CompleteConfig(file));
+  const std::vector<double> switches = SwitchesPerSecond(file);
+  const size_t contexts = Contexts(file);
+  const size_t blocks = 1 + file.vms.size() + contexts;
+  return Description{.path = file.path,
+                     .serial = file.serial,
+                     .clock_hz = config.clock_hz,
+                     .events = config.events,
+                     .vms = file.vms.size(),
+                     .contexts = contexts,
+                     .trigger_period = config.trigger_period,
+                     .buffer_depth = config.buffer_depth,
+                     .blocks = blocks,
+                     .block_bytes = BlockBytes(config.events),
+                     .slices = DescribeSlices(config),
+                     .reduction_channels = DescribeReduction(config),
+                     .registers = CountRegisters(config),
+                     .traffic = CountTraffic(config, switches),
+                     .flat = CountFlat(config, switches),
+                     .snapshot = CostOfSnapshot(blocks, config.events)};
+}
+
+}  // namespace sideband::mcu

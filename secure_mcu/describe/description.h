@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a device is made of, with equal neighbours folded into one, and what that costs. README.md has the formulas.
+#ifndef SIDEBAND_SECURE_MCU_DESCRIBE_DESCRIPTION_H_
+#define SIDEBAND_SECURE_MCU_DESCRIBE_DESCRIPTION_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "secure_mcu/pipeline/record.h"
+
+namespace sideband::mcu {
+
+// Siblings that are alike, by the names of the first and the last. What they are called makes no difference between
+// what they are in.
+struct Siblings {
+  std::string first, last;
+  size_t count = 1;
+
+  bool operator==(const Siblings& other) const { return count == other.count; }
+};
+
+struct UlcGroup {
+  Siblings names;
+  size_t counters = 0;  // of each
+  size_t prescaled = 0;
+  size_t masked = 0;
+  uint32_t counter_bits = 0;
+  uint32_t period = 0;
+  uint32_t lanes = 0;
+  uint32_t serial_cycles = 0;  // of a period, in which the serialiser is busy
+  bool operator==(const UlcGroup&) const = default;
+};
+
+struct CcuGroup {
+  Siblings names;
+  size_t counters = 0;     // of each of the two banks
+  uint32_t threshold = 0;  // 0: none
+  std::vector<UlcGroup> ulcs;
+  bool operator==(const CcuGroup&) const = default;
+};
+
+// The slices, or what the whole device shares.
+struct SliceGroup {
+  Siblings names;
+  std::vector<CcuGroup> ccus;
+  bool operator==(const SliceGroup&) const = default;
+};
+
+struct ReductionGroup {
+  std::string name;
+  size_t count = 1;
+  uint64_t commit_period = 0;  // cycles; 0: only at a flush
+};
+
+// Bits of a record in a channel buffer: eight counts of 28 bits, and the fields of record.h at the width they need.
+inline constexpr uint64_t kCcuCounterBits = 28;
+inline constexpr uint64_t kRecordBits = kRecordCounters * kCcuCounterBits + 16 /*ccu*/ + 8 /*channel*/ +
+                                        1 /*flush_ack*/ + 32 /*trigger_id*/ + 16 /*flags*/ + 16 /*first*/ + 4 /*size*/;
+inline constexpr uint64_t kCounterBits = 64;
+
+// Flip-flops.
+struct Registers {
+  uint64_t ulc_counters = 0;
+  uint64_t prescalers = 0;
+  uint64_t serialisers = 0;
+  uint64_t ccu_banks = 0;
+  uint64_t buffer = 0;
+  uint64_t reduction_channels = 0;
+
+  uint64_t total() const { return ulc_counters + prescalers + serialisers + ccu_banks + buffer + reduction_channels; }
+};
+
+// Bits a second with every slice counting all the time, rounded.
+struct Traffic {
+  uint64_t ulc_to_ccu = 0;     // frames on short wires
+  uint64_t ccu_to_buffer = 0;  // records of periodic triggers
+  uint64_t switches = 0;       // records and commits of context switches
+  uint64_t rc_to_memory = 0;   // atomic adds of periodic commits
+
+  uint64_t beyond_ccu() const { return ccu_to_buffer + switches + rc_to_memory; }
+};
+
+// A design in which every wire that is counted has a 64-bit counter, and software reads each of them as often as the
+// chip triggers, and saves and restores those of a slice when a context is switched there.
+struct FlatDesign {
+  uint64_t wires = 0;
+  uint64_t registers = 0;
+  uint64_t polls = 0;     // bits a second
+  uint64_t switches = 0;  // bits a second
+
+  uint64_t moved() const { return polls + switches; }
+};
+
+// Reading one snapshot over the bus.
+struct SnapshotCost {
+  size_t stream_bytes = 0;
+  bool readable = true;    // no longer than a controller accepts
+  uint64_t commands = 0;   // LATCH, one READ for each span of windows, ACK
+  uint64_t windows = 0;    // block reads
+  uint64_t bus_bytes = 0;  // with addresses, command codes, counts and PECs
+  uint64_t bus_clocks = 0;
+};
+
+struct Description {
+  std::string path;
+  std::string serial;
+  uint64_t clock_hz = 0;
+  size_t events = 0;
+  size_t vms = 0;
+  size_t contexts = 0;
+  uint64_t trigger_period = 0;
+  uint32_t buffer_depth = 0;
+  size_t blocks = 0;         // memory blocks
+  uint64_t block_bytes = 0;  // of each
+
+  std::vector<SliceGroup> slices;
+  std::vector<ReductionGroup> reduction_channels;
+  Registers registers;
+  Traffic traffic;
+  FlatDesign flat;
+  SnapshotCost snapshot;
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_DESCRIBE_DESCRIPTION_H_

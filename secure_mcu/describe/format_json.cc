@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "secure_mcu/describe/format.h"
+
+namespace sideband::mcu {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json NamesJson(const Siblings& names) { return {{"first", names.first}, {"last", names.last}, {"count", names.count}}; }
+
+Json UlcJson(const UlcGroup& ulc) {
+  Json json = NamesJson(ulc.names);
+  json.update({{"counters", ulc.counters},
+               {"prescaled", ulc.prescaled},
+               {"masked", ulc.masked},
+               {"counter_bits", ulc.counter_bits},
+               {"period", ulc.period},
+               {"lanes", ulc.lanes},
+               {"serial_cycles", ulc.serial_cycles}});
+  return json;
+}
+
+Json CcuJson(const CcuGroup& ccu) {
+  Json json = NamesJson(ccu.names);
+  json.update({{"counters", ccu.counters}, {"threshold", ccu.threshold}, {"ulcs", Json::array()}});
+  for (const UlcGroup& ulc : ccu.ulcs) json["ulcs"].push_back(UlcJson(ulc));
+  return json;
+}
+
+Json SliceJson(const SliceGroup& slice) {
+  Json json = NamesJson(slice.names);
+  json["ccus"] = Json::array();
+  for (const CcuGroup& ccu : slice.ccus) json["ccus"].push_back(CcuJson(ccu));
+  return json;
+}
+
+Json TreeJson(const Description& description) {
+  Json slices = Json::array(), channels = Json::array();
+  for (const SliceGroup& slice : description.slices) slices.push_back(SliceJson(slice));
+  for (const ReductionGroup& group : description.reduction_channels) {
+    channels.push_back({{"name", group.name}, {"count", group.count}, {"commit_period", group.commit_period}});
+  }
+  return {{"slices", std::move(slices)},
+          {"channel_buffer",
+           {{"records", description.buffer_depth},
+            {"record_bits", kRecordBits},
+            {"trigger_period", description.trigger_period}}},
+          {"reduction_channels", std::move(channels)},
+          {"memory", {{"blocks", description.blocks}, {"block_bytes", description.block_bytes}}}};
+}
+
+Json RegistersJson(const Registers& registers) {
+  return {{"ulc_counters", registers.ulc_counters},
+          {"prescalers", registers.prescalers},
+          {"serialisers", registers.serialisers},
+          {"ccu_banks", registers.ccu_banks},
+          {"buffer", registers.buffer},
+          {"reduction_channels", registers.reduction_channels},
+          {"total", registers.total()}};
+}
+
+Json TrafficJson(const Traffic& traffic) {
+  return {{"ulc_to_ccu", traffic.ulc_to_ccu},
+          {"ccu_to_buffer", traffic.ccu_to_buffer},
+          {"switches", traffic.switches},
+          {"rc_to_memory", traffic.rc_to_memory},
+          {"beyond_ccu", traffic.beyond_ccu()}};
+}
+
+// null where there is nothing to divide by.
+Json Ratio(uint64_t dividend, uint64_t divisor) {
+  if (divisor == 0 || dividend == 0) return nullptr;
+  return static_cast<double>(dividend) / static_cast<double>(divisor);
+}
+
+Json FlatJson(const Description& description) {
+  const FlatDesign& flat = description.flat;
+  const Traffic& traffic = description.traffic;
+  return {{"wires", flat.wires},
+          {"flip_flops", flat.registers},
+          {"polls", flat.polls},
+          {"switches", flat.switches},
+          {"flip_flops_ratio", Ratio(flat.registers, description.registers.total())},
+          {"bits_beyond_ccu_ratio", Ratio(flat.moved(), traffic.beyond_ccu())},
+          {"bits_ratio", Ratio(flat.moved(), traffic.beyond_ccu() + traffic.ulc_to_ccu)}};
+}
+
+Json SnapshotJson(const SnapshotCost& cost) {
+  Json seconds = Json::object();
+  for (const uint64_t clock_hz : kBusClocksHz) {
+    seconds[absl::StrCat(clock_hz)] = static_cast<double>(cost.bus_clocks) / static_cast<double>(clock_hz);
+  }
+  return {{"stream_bytes", cost.stream_bytes},
+          {"readable", cost.readable},
+          {"commands", cost.commands},
+          {"block_reads", cost.windows},
+          {"bus_bytes", cost.bus_bytes},
+          {"bus_clocks", cost.bus_clocks},
+          {"seconds_by_bus_hz", std::move(seconds)}};
+}
+
+}  // namespace
+
+std::string FormatJson(const Description& description) {
+  Json json = {{"chip", description.path},     {"serial", description.serial}, {"clock_hz", description.clock_hz},
+               {"events", description.events}, {"vms", description.vms},       {"contexts", description.contexts}};
+  json.update(TreeJson(description));
+  json["flip_flops"] = RegistersJson(description.registers);
+  json["bits_per_second"] = TrafficJson(description.traffic);
+  json["flat_design"] = FlatJson(description);
+  json["snapshot_read"] = SnapshotJson(description.snapshot);
+  // A path may hold any bytes.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace sideband::mcu

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/describe/format.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "secure_mcu/describe/describe.h"
+#include "secure_mcu/serve/chip_file.h"
+
+namespace sideband::mcu {
+namespace {
+
+constexpr const char* kExamples[] = {"deploy/examples/chip.yaml", "deploy/examples/chip-large.yaml"};
+
+Description DescribeFile(const std::string& path) {
+  const auto file = LoadChipFile(path);
+  EXPECT_TRUE(file.ok()) << file.status();
+  const auto description = Describe(*file);
+  EXPECT_TRUE(description.ok()) << description.status();
+  return *description;
+}
+
+TEST(FormatTest, TheReadmeShowsWhatIsPrinted) {
+  std::ifstream file("secure_mcu/describe/README.md");
+  std::stringstream readme;
+  readme << file.rdbuf();
+  for (const char* path : kExamples) {
+    const std::string text = FormatTree(DescribeFile(path));
+    EXPECT_NE(readme.str().find(text), std::string::npos) << text;
+  }
+}
+
+TEST(FormatTest, JsonHasTheSameNumbers) {
+  for (const char* path : kExamples) {
+    const Description description = DescribeFile(path);
+    const auto json = nlohmann::json::parse(FormatJson(description));
+    EXPECT_EQ(json["chip"], path);
+    EXPECT_EQ(json["flip_flops"]["total"], description.registers.total());
+    EXPECT_EQ(json["bits_per_second"]["ulc_to_ccu"], description.traffic.ulc_to_ccu);
+    EXPECT_EQ(json["flat_design"]["flip_flops"], description.flat.registers);
+    EXPECT_EQ(json["snapshot_read"]["stream_bytes"], description.snapshot.stream_bytes);
+    EXPECT_EQ(json["slices"].size(), description.slices.size());
+    EXPECT_EQ(json["memory"]["blocks"], description.blocks);
+  }
+}
+
+TEST(FormatTest, TheLargeChipFoldsIntoOneLinePerLevel) {
+  const auto json = nlohmann::json::parse(FormatJson(DescribeFile(kExamples[1])));
+  ASSERT_EQ(json["slices"].size(), 1u);
+  EXPECT_EQ(json["slices"][0]["count"], 8);
+  ASSERT_EQ(json["slices"][0]["ccus"].size(), 1u);
+  EXPECT_EQ(json["slices"][0]["ccus"][0]["count"], 8);
+  EXPECT_EQ(json["slices"][0]["ccus"][0]["ulcs"][0]["count"], 48);
+  EXPECT_EQ(json["slices"][0]["ccus"][0]["ulcs"][0]["serial_cycles"], 407);
+  EXPECT_EQ(json["flat_design"]["wires"], 138'240);
+  EXPECT_EQ(json["flip_flops"]["ulc_counters"], 138'240 * 9);
+}
+
+TEST(FormatTest, NothingIsDividedByNothing) {
+  const Description nothing{.path = "a\xFF.yaml", .clock_hz = 1};
+  EXPECT_NE(FormatTree(nothing).find("bits, times all that the pipeline moves"), std::string::npos);
+  EXPECT_TRUE(nlohmann::json::parse(FormatJson(nothing))["flat_design"]["bits_ratio"].is_null());
+}
+
+}  // namespace
+}  // namespace sideband::mcu

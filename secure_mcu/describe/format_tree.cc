@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <span>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "secure_mcu/describe/format.h"
+
+namespace sideband::mcu {
+namespace {
+
+// 1234567 as "1,234,567".
+std::string Grouped(uint64_t number) {
+  const std::string digits = absl::StrCat(number);
+  std::string text;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
+// "sm.0…sm.7 ×8"
+std::string Title(const Siblings& names) {
+  return names.count == 1 ? names.first : absl::StrCat(names.first, "…", names.last, " ×", names.count);
+}
+
+std::string Plural(uint64_t count, absl::string_view noun) {
+  return absl::StrCat(Grouped(count), " ", noun, count == 1 ? "" : "s");
+}
+
+std::string Milliseconds(uint64_t cycles, uint64_t clock_hz) {
+  return absl::StrFormat("%.4g ms", 1000.0 * static_cast<double>(cycles) / static_cast<double>(clock_hz));
+}
+
+std::string PeriodText(uint64_t cycles, uint64_t clock_hz) {
+  return cycles == 0 ? "never"
+                     : absl::StrCat("each ", Grouped(cycles), " cycles (", Milliseconds(cycles, clock_hz), ")");
+}
+
+// A ratio is shown where there is something to divide by.
+std::string Ratio(uint64_t dividend, uint64_t divisor) {
+  if (divisor == 0 || dividend == 0) return "-";
+  return absl::StrFormat("%.3g", static_cast<double>(dividend) / static_cast<double>(divisor));
+}
+
+// --- The tree -------------------------------------------------------------------------------------------------------
+
+// One line of the tree with what hangs below it.
+struct Node {
+  std::string text;
+  std::vector<Node> children;
+};
+
+void AppendNodes(std::span<const Node> nodes, const std::string& indent, std::string& text) {
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const bool last = i + 1 == nodes.size();
+    absl::StrAppend(&text, indent, last ? "└─ " : "├─ ", nodes[i].text, "\n");
+    AppendNodes(nodes[i].children, indent + (last ? "   " : "│  "), text);
+  }
+}
+
+Node UlcNode(const UlcGroup& ulc) {
+  std::string text =
+      absl::StrFormat("%s: %s × %d bits, period %d, %s, serialiser busy %d of %d cycles, %d %%", Title(ulc.names),
+                      Plural(ulc.counters, "counter"), ulc.counter_bits, ulc.period, Plural(ulc.lanes, "lane"),
+                      ulc.serial_cycles, ulc.period, (100 * ulc.serial_cycles + ulc.period / 2) / ulc.period);
+  if (ulc.prescaled > 0) absl::StrAppend(&text, ", ", ulc.prescaled, " prescaled");
+  if (ulc.masked > 0) absl::StrAppend(&text, ", ", ulc.masked, " masked");
+  return {std::move(text), {}};
+}
+
+Node CcuNode(const CcuGroup& ccu) {
+  Node node{absl::StrCat(Title(ccu.names), ": 2 banks of ", Plural(ccu.counters, "counter"), " × ", kCcuCounterBits,
+                         " bits, threshold ", ccu.threshold == 0 ? "none" : Grouped(ccu.threshold)),
+            {}};
+  for (const UlcGroup& ulc : ccu.ulcs) node.children.push_back(UlcNode(ulc));
+  return node;
+}
+
+Node SliceNode(const SliceGroup& slice) {
+  Node node{Title(slice.names), {}};
+  for (const CcuGroup& ccu : slice.ccus) node.children.push_back(CcuNode(ccu));
+  return node;
+}
+
+Node ReductionNode(const Description& description) {
+  Node node{"reduction channels", {}};
+  for (const ReductionGroup& group : description.reduction_channels) {
+    node.children.push_back({absl::StrCat(group.name, group.count == 1 ? "" : absl::StrCat(" ×", group.count), ": ",
+                                          Plural(description.events, "counter"), " × ", kCounterBits, " bits, commit ",
+                                          PeriodText(group.commit_period, description.clock_hz)),
+                             {}});
+  }
+  return node;
+}
+
+std::vector<Node> Nodes(const Description& description) {
+  std::vector<Node> nodes;
+  for (const SliceGroup& slice : description.slices) nodes.push_back(SliceNode(slice));
+  nodes.push_back({absl::StrCat("channel buffer: ", Plural(description.buffer_depth, "record"), " × ", kRecordBits,
+                                " bits, trigger ", PeriodText(description.trigger_period, description.clock_hz)),
+                   {}});
+  nodes.push_back(ReductionNode(description));
+  nodes.push_back({absl::StrCat("memory: ", Plural(description.blocks, "block"), " × ", description.block_bytes,
+                                " bytes = ", Grouped(description.blocks * description.block_bytes), " bytes"),
+                   {}});
+  return nodes;
+}
+
+// --- The tables -----------------------------------------------------------------------------------------------------
+
+struct Row {
+  std::string label;
+  uint64_t value;
+};
+
+void AppendTable(absl::string_view title, std::span<const Row> rows, std::string& text) {
+  absl::StrAppend(&text, "\n", title, "\n");
+  for (const Row& row : rows) absl::StrAppendFormat(&text, "  %-46s %22s\n", row.label, Grouped(row.value));
+}
+
+void AppendTotals(const Description& description, std::string& text) {
+  const Registers& registers = description.registers;
+  AppendTable("flip-flops",
+              std::vector<Row>{{"unit-level counters", registers.ulc_counters},
+                               {"prescale accumulators", registers.prescalers},
+                               {"serialisers", registers.serialisers},
+                               {"collection units", registers.ccu_banks},
+                               {"channel buffer", registers.buffer},
+                               {"reduction channels", registers.reduction_channels},
+                               {"total", registers.total()}},
+              text);
+  const Traffic& traffic = description.traffic;
+  AppendTable("bits a second",
+              std::vector<Row>{{"unit-level counters to collection units", traffic.ulc_to_ccu},
+                               {"collection units to buffer, at triggers", traffic.ccu_to_buffer},
+                               {"context switches", traffic.switches},
+                               {"reduction channels to memory, at commits", traffic.rc_to_memory},
+                               {"beyond the collection units", traffic.beyond_ccu()}},
+              text);
+}
+
+void AppendFlat(const Description& description, std::string& text) {
+  const FlatDesign& flat = description.flat;
+  AppendTable("a flat design of a 64-bit counter per wire, polled at each trigger",
+              std::vector<Row>{{"wires", flat.wires},
+                               {"flip-flops", flat.registers},
+                               {"bits a second, polling", flat.polls},
+                               {"bits a second, context switches", flat.switches}},
+              text);
+  const Traffic& traffic = description.traffic;
+  absl::StrAppendFormat(&text, "  %-46s %22s\n", "flip-flops, times the pipeline's",
+                        Ratio(flat.registers, description.registers.total()));
+  absl::StrAppendFormat(&text, "  %-46s %22s\n", "bits, times those beyond the collection units",
+                        Ratio(flat.moved(), traffic.beyond_ccu()));
+  absl::StrAppendFormat(&text, "  %-46s %22s\n", "bits, times all that the pipeline moves",
+                        Ratio(flat.moved(), traffic.beyond_ccu() + traffic.ulc_to_ccu));
+}
+
+void AppendSnapshot(const SnapshotCost& cost, std::string& text) {
+  AppendTable("a snapshot read over the bus",
+              std::vector<Row>{{"bytes of the snapshot", cost.stream_bytes},
+                               {"commands", cost.commands},
+                               {"block reads", cost.windows},
+                               {"bytes on the bus", cost.bus_bytes},
+                               {"clocks", cost.bus_clocks}},
+              text);
+  for (const uint64_t clock_hz : kBusClocksHz) {
+    absl::StrAppendFormat(&text, "  %-46s %22.3f\n", absl::StrCat("seconds at ", clock_hz / 1000, " kHz"),
+                          static_cast<double>(cost.bus_clocks) / static_cast<double>(clock_hz));
+  }
+  if (!cost.readable) absl::StrAppend(&text, "  more than a controller accepts\n");
+}
+
+}  // namespace
+
+std::string FormatTree(const Description& description) {
+  std::string text = absl::StrCat(description.path, ": ", description.serial, ", ", Grouped(description.clock_hz),
+                                  " Hz, ", Plural(description.events, "event"), ", ", Plural(description.vms, "VM"),
+                                  ", ", Plural(description.contexts, "context"), "\n");
+  AppendNodes(Nodes(description), "", text);
+  AppendTotals(description, text);
+  AppendFlat(description, text);
+  AppendSnapshot(description.snapshot, text);
+  return text;
+}
+
+}  // namespace sideband::mcu

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/describe/totals.h"
+
+#include <cmath>
+#include <set>
+#include <utility>
+
+namespace sideband::mcu {
+namespace {
+
+constexpr uint64_t kPrescalerBits = 6;
+constexpr uint64_t kBanks = 2;
+constexpr uint64_t kFramingBits = 2;      // start and end
+constexpr uint64_t kBlocksOfACommit = 2;  // the VM's and the context's
+
+uint64_t FrameBits(const UlcSpec& ulc) { return kFramingBits + ulc.inputs.size() * ulc.counter_bits; }
+
+uint64_t Prescaled(const UlcSpec& ulc) {
+  uint64_t prescaled = 0;
+  for (const CounterInput& input : ulc.inputs) prescaled += input.digits > 0 ? 1 : 0;
+  return prescaled;
+}
+
+uint64_t Records(const CcuSpec& ccu) { return (CcuCounters(ccu) + kRecordCounters - 1) / kRecordCounters; }
+
+// Wires whose counts are wanted: a flat design need not have the masked ones.
+uint64_t Wires(const CcuSpec& ccu) {
+  uint64_t wires = 0;
+  for (const UlcSpec& ulc : ccu.ulcs) {
+    for (const CounterInput& input : ulc.inputs) wires += input.masked ? 0 : input.wires();
+  }
+  return wires;
+}
+
+// How often in a second; 0 for a period of none.
+double Rate(const PipelineConfig& config, uint64_t period) {
+  return period == 0 ? 0 : static_cast<double>(config.clock_hz) / static_cast<double>(period);
+}
+
+double SwitchesOf(const CcuSpec& ccu, std::span<const double> switches) {
+  return ccu.channel == kDeviceChannel ? 0 : switches[ccu.channel];
+}
+
+uint64_t Rounded(double bits) { return static_cast<uint64_t>(std::llround(bits)); }
+
+double FrameTraffic(const PipelineConfig& config) {
+  double bits = 0;
+  for (const CcuSpec& ccu : config.ccus) {
+    for (const UlcSpec& ulc : ccu.ulcs) bits += static_cast<double>(FrameBits(ulc)) * Rate(config, ulc.period);
+  }
+  return bits;
+}
+
+double TriggerTraffic(const PipelineConfig& config) {
+  double records = 0;
+  for (const CcuSpec& ccu : config.ccus) records += static_cast<double>(Records(ccu));
+  return records * kRecordBits * Rate(config, config.trigger_period);
+}
+
+// Each collection unit of the slice sends its records and an acknowledgement, and the slice's channel commits.
+double SwitchTraffic(const PipelineConfig& config, std::span<const double> switches) {
+  double bits = 0;
+  for (const CcuSpec& ccu : config.ccus) {
+    bits += static_cast<double>((Records(ccu) + 1) * kRecordBits) * SwitchesOf(ccu, switches);
+  }
+  for (const double rate : switches)
+    bits += static_cast<double>(kBlocksOfACommit * config.events * kCounterBits) * rate;
+  return bits;
+}
+
+double CommitTraffic(const PipelineConfig& config) {
+  const double block_bits = static_cast<double>(uint64_t{config.events} * kCounterBits);
+  return block_bits * (kBlocksOfACommit * config.slices * Rate(config, config.commit_period) +
+                       Rate(config, config.hypervisor_commit_period) + Rate(config, config.out_of_band_commit_period));
+}
+
+}  // namespace
+
+size_t CcuCounters(const CcuSpec& ccu) {
+  std::set<std::pair<uint16_t, uint8_t>> counters;
+  for (const UlcSpec& ulc : ccu.ulcs) {
+    for (const CounterInput& input : ulc.inputs) {
+      if (!input.masked) counters.emplace(input.meaning.event, input.meaning.shift);
+    }
+  }
+  return counters.size();
+}
+
+size_t ReductionChannels(const PipelineConfig& config) {
+  return config.slices + 1 + (config.out_of_band_commit_period == 0 ? 0 : 1);
+}
+
+Registers CountRegisters(const PipelineConfig& config) {
+  Registers registers;
+  for (const CcuSpec& ccu : config.ccus) {
+    registers.ccu_banks += kBanks * kCcuCounterBits * CcuCounters(ccu);
+    for (const UlcSpec& ulc : ccu.ulcs) {
+      registers.ulc_counters += ulc.inputs.size() * ulc.counter_bits;
+      registers.prescalers += Prescaled(ulc) * kPrescalerBits;
+      registers.serialisers += FrameBits(ulc);
+    }
+  }
+  registers.buffer = config.buffer_depth * kRecordBits;
+  registers.reduction_channels = ReductionChannels(config) * config.events * kCounterBits;
+  return registers;
+}
+
+Traffic CountTraffic(const PipelineConfig& config, std::span<const double> switches) {
+  return {.ulc_to_ccu = Rounded(FrameTraffic(config)),
+          .ccu_to_buffer = Rounded(TriggerTraffic(config)),
+          .switches = Rounded(SwitchTraffic(config, switches)),
+          .rc_to_memory = Rounded(CommitTraffic(config))};
+}
+
+FlatDesign CountFlat(const PipelineConfig& config, std::span<const double> switches) {
+  FlatDesign flat;
+  double switched = 0;
+  for (const CcuSpec& ccu : config.ccus) {
+    flat.wires += Wires(ccu);
+    // Saved for the context that leaves, restored for the one that comes.
+    switched += static_cast<double>(2 * Wires(ccu) * kCounterBits) * SwitchesOf(ccu, switches);
+  }
+  flat.registers = flat.wires * kCounterBits;
+  flat.polls = Rounded(static_cast<double>(flat.registers) * Rate(config, config.trigger_period));
+  flat.switches = Rounded(switched);
+  return flat;
+}
+
+}  // namespace sideband::mcu

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/guest_view/guest_views.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/file.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::mcu {
+
+absl::StatusOr<std::unique_ptr<GuestViews>> GuestViews::Create(const std::string& dir, uint64_t boot_id) {
+  struct stat status {};
+  if (stat(dir.c_str(), &status) != 0) return ErrnoStatus(errno, dir);
+  if (!S_ISDIR(status.st_mode)) return absl::InvalidArgumentError(absl::StrCat(dir, ": not a folder"));
+  return std::unique_ptr<GuestViews>(new GuestViews(dir, boot_id));
+}
+
+absl::Status GuestViews::Publish(const mailbox::Catalog& catalog, const mailbox::Snapshot& snapshot) {
+  if (!is_following_ || catalog != catalog_) return Follow(catalog, snapshot);
+  absl::Status status;
+  for (const auto& [vm, view] : views_) status.Update(view->Publish(snapshot));
+  return status;
+}
+
+// After an error the next Publish tries again.
+absl::Status GuestViews::Follow(const mailbox::Catalog& catalog, const mailbox::Snapshot& snapshot) {
+  std::set<VmKey> shown;
+  for (const mailbox::VmInfo& vm : catalog.vms) {
+    if (!vm.confidential) shown.emplace(vm.name, vm.id);
+  }
+  std::erase_if(views_, [&](const auto& view) { return !shown.contains(view.first); });
+  absl::Status status;
+  for (const mailbox::VmInfo& vm : catalog.vms) {
+    if (!vm.confidential) status.Update(Add(catalog, vm, snapshot));
+  }
+  catalog_ = catalog;
+  is_following_ = status.ok();
+  return status;
+}
+
+absl::Status GuestViews::Add(const mailbox::Catalog& catalog, const mailbox::VmInfo& vm,
+                             const mailbox::Snapshot& snapshot) {
+  const auto [entry, is_new] = views_.try_emplace({vm.name, vm.id});
+  if (!is_new) return entry->second->Replace(catalog, snapshot);
+  auto view = GuestViewWriter::Create(dir_, catalog, vm.id, boot_id_);
+  if (!view.ok()) {
+    views_.erase(entry);
+    return view.status();
+  }
+  entry->second = *std::move(view);
+  return entry->second->Publish(snapshot);
+}
+
+}  // namespace sideband::mcu

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The guest views of all VMs of a device, in one folder. They follow the catalogue: VMs and contexts may come and go.
+//
+//   SIDEBAND_ASSIGN_OR_RETURN(const auto views, GuestViews::Create("/run/sideband/views", boot_id));
+//   SIDEBAND_RETURN_IF_ERROR(views->Publish(catalog, snapshot));    // after each latch
+#ifndef SIDEBAND_SECURE_MCU_GUEST_VIEW_GUEST_VIEWS_H_
+#define SIDEBAND_SECURE_MCU_GUEST_VIEW_GUEST_VIEWS_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/mailbox/catalog.h"
+#include "proto/mailbox/snapshot.h"
+#include "secure_mcu/guest_view/writer.h"
+
+namespace sideband::mcu {
+
+// Not thread-safe. Destroying it removes the files.
+class GuestViews {
+ public:
+  // `dir` must exist: NOT_FOUND, or INVALID_ARGUMENT where it is no folder. No other process may write views there.
+  static absl::StatusOr<std::unique_ptr<GuestViews>> Create(const std::string& dir, uint64_t boot_id);
+
+  // Shows each VM that is not confidential its own blocks of the snapshot. A VM whose view cannot be written keeps no
+  // other from its own; the first error is returned.
+  absl::Status Publish(const mailbox::Catalog& catalog, const mailbox::Snapshot& snapshot);
+
+ private:
+  using VmKey = std::pair<std::string, uint16_t>;  // the name, which is the file's, and the id
+
+  GuestViews(std::string dir, uint64_t boot_id) : dir_(std::move(dir)), boot_id_(boot_id) {}
+
+  absl::Status Follow(const mailbox::Catalog& catalog, const mailbox::Snapshot& snapshot);
+  absl::Status Add(const mailbox::Catalog& catalog, const mailbox::VmInfo& vm, const mailbox::Snapshot& snapshot);
+
+  const std::string dir_;
+  const uint64_t boot_id_;
+  mailbox::Catalog catalog_;  // that all views follow
+  bool is_following_ = false;
+  std::map<VmKey, std::unique_ptr<GuestViewWriter>> views_;
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_GUEST_VIEW_GUEST_VIEWS_H_

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `sideband-mcu peek-shm`: what a guest sees in its view, as a table or as JSON.
+#ifndef SIDEBAND_SECURE_MCU_GUEST_VIEW_PEEK_H_
+#define SIDEBAND_SECURE_MCU_GUEST_VIEW_PEEK_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "secure_mcu/guest_view/layout.h"
+#include "secure_mcu/guest_view/reader.h"
+
+namespace sideband::mcu {
+
+struct PeekOptions {
+  std::string file;
+  bool json = false;
+  std::optional<absl::Duration> watch;  // again at this interval, until told to stop
+  // Waits, and returns whether to go on; needed to watch.
+  std::function<bool(absl::Duration)> wait;
+  std::function<absl::Status(absl::string_view)> print;
+};
+
+// Prints the view, or each view in turn: one table, or one line of JSON. A view that is replaced is opened again;
+// errors are those of GuestViewReader and of `print`.
+absl::Status RunPeek(const PeekOptions& options);
+
+// {"device", "boot_id", "vm", "vm_uuid", "trigger_id", "reference_time_ns", "blocks": [{"vm", "context" or null,
+// "generation", "state", "trigger_id", "reference_time_ns", "flags", "counters": {event: count}}]} and a line break.
+std::string FormatPeekJson(const GuestDirectory& directory, const GuestViewSample& sample);
+// One column a block, one row an event.
+std::string FormatPeekTable(const GuestDirectory& directory, const GuestViewSample& sample);
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_GUEST_VIEW_PEEK_H_

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/guest_view/reader.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/file.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/text.h"
+
+namespace sideband::mcu {
+namespace {
+
+// The bytes of a regular file that is not too large; opening a pipe must not wait for its writer.
+absl::StatusOr<uint64_t> RegularFileSize(int fd, const std::string& path) {
+  struct stat status {};
+  if (fstat(fd, &status) != 0) return ErrnoStatus(errno, path);
+  if (!S_ISREG(status.st_mode)) return absl::InvalidArgumentError(absl::StrCat(path, ": not a regular file"));
+  const auto size = static_cast<uint64_t>(status.st_size);
+  if (size > kGuestViewBytesMax) return absl::OutOfRangeError(absl::StrCat(path, ": too large for a guest view"));
+  return size;
+}
+
+// Loads before it are done before loads after it, those of the kernel for this thread too. Not an
+// std::atomic_thread_fence, which gcc refuses under its thread sanitizer.
+void LoadBarrier() { __sync_synchronize(); }
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<GuestViewReader>> GuestViewReader::Open(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) return ErrnoStatus(errno, path);
+  std::unique_ptr<GuestViewReader> reader(new GuestViewReader(path, fd));
+  SIDEBAND_ASSIGN_OR_RETURN(const uint64_t size, RegularFileSize(fd, path));
+  SIDEBAND_RETURN_IF_ERROR(reader->ReadDirectory());
+  if (size != reader->live_offset_ + reader->layout_.bytes()) {
+    return reader->Error(absl::DataLossError("guest view: not as long as it should be"));
+  }
+  reader->words_.resize(reader->layout_.words());
+  return reader;
+}
+
+GuestViewReader::~GuestViewReader() { close(fd_); }
+
+absl::Status GuestViewReader::Error(const absl::Status& status) const { return AtLine(status, path_, 0); }
+
+absl::Status GuestViewReader::ReadDirectory() {
+  Bytes bytes(kGuestPrologueBytes);
+  SIDEBAND_RETURN_IF_ERROR(Fetch(0, bytes));
+  const auto size = GuestDirectorySize(bytes);
+  if (!size.ok()) return Error(size.status());
+  bytes.resize(*size);
+  SIDEBAND_RETURN_IF_ERROR(Fetch(0, bytes));
+  auto directory = DecodeGuestDirectory(bytes);
+  if (!directory.ok()) return Error(directory.status());
+  directory_ = *std::move(directory);
+  live_offset_ = *size;
+  layout_ = GuestLiveLayout::Of(directory_.catalog);
+  return absl::OkStatus();
+}
+
+absl::Status GuestViewReader::Fetch(uint64_t offset, std::span<uint8_t> to) const {
+  while (!to.empty()) {
+    const ssize_t count = pread(fd_, to.data(), to.size(), static_cast<off_t>(offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return ErrnoStatus(errno, path_);
+    if (count == 0) return Error(absl::DataLossError("guest view: truncated"));
+    to = to.subspan(static_cast<size_t>(count));
+    offset += static_cast<uint64_t>(count);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GuestViewReader::FetchWords(size_t first, std::span<uint64_t> to) const {
+  SIDEBAND_RETURN_IF_ERROR(
+      Fetch(live_offset_ + first * sizeof(uint64_t), {reinterpret_cast<uint8_t*>(to.data()), to.size_bytes()}));
+  for (uint64_t& word : to) word = LittleEndianWord(word);
+  return absl::OkStatus();
+}
+
+// Head, then all between, then tail: three calls, because one may copy in any order. Returns whether the writer was not
+// at work meanwhile.
+absl::StatusOr<bool> GuestViewReader::FetchWhole() {
+  const std::span<uint64_t> words(words_);
+  SIDEBAND_RETURN_IF_ERROR(FetchWords(0, words.first(1)));
+  LoadBarrier();
+  SIDEBAND_RETURN_IF_ERROR(FetchWords(1, words.subspan(1, words.size() - 2)));
+  LoadBarrier();
+  SIDEBAND_RETURN_IF_ERROR(FetchWords(layout_.TailWord(), words.last(1)));
+  return words.front() == words.back() && words.front() % 2 == 0;
+}
+
+absl::StatusOr<GuestViewSample> GuestViewReader::Read() {
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    SIDEBAND_ASSIGN_OR_RETURN(const bool is_whole, FetchWhole());
+    if (words_[GuestLiveLayout::kSupersededWord] != 0) {
+      return Error(absl::AbortedError("guest view: superseded, to be opened again"));
+    }
+    if (is_whole && words_[GuestLiveLayout::kHeadWord] == 0) {
+      return Error(absl::UnavailableError("guest view: nothing is published yet"));
+    }
+    if (is_whole) return Decode();
+    sched_yield();  // the writer may wait for this processor
+  }
+  return Error(absl::UnavailableError("guest view: its writer does not finish"));
+}
+
+absl::StatusOr<GuestViewSample> GuestViewReader::Decode() const {
+  GuestViewSample sample{.trigger_id = static_cast<uint32_t>(words_[GuestLiveLayout::kTriggerWord]),
+                         .reference_time_ns = words_[GuestLiveLayout::kTimeWord],
+                         .sequence = words_[GuestLiveLayout::kHeadWord],
+                         .counters_per_block = static_cast<uint32_t>(layout_.events)};
+  const mailbox::Catalog& catalog = directory_.catalog;
+  sample.blocks.reserve(layout_.blocks);
+  sample.counters.reserve(layout_.blocks * layout_.events);
+  for (size_t b = 0; b < layout_.blocks; ++b) {
+    const auto words =
+        std::span(words_).subspan(layout_.BlockWord(b), GuestLiveLayout::kBlockHeaderWords + layout_.events);
+    mailbox::BlockHeader header{.vm = catalog.vms[0].id,
+                                .context = b == 0 ? mailbox::kNoContext : catalog.contexts[b - 1].id};
+    if (absl::Status status = UnpackGuestBlock(words, header); !status.ok()) return Error(status);
+    sample.blocks.push_back(header);
+    const auto counters = words.subspan(GuestLiveLayout::kBlockHeaderWords);
+    sample.counters.insert(sample.counters.end(), counters.begin(), counters.end());
+  }
+  return sample;
+}
+
+}  // namespace sideband::mcu

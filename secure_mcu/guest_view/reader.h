@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A VM's own counters, read from the file in which they are shown to it, in microseconds.
+//
+//   SIDEBAND_ASSIGN_OR_RETURN(const auto view, GuestViewReader::Open("/run/sideband/view.sbv"));
+//   SIDEBAND_ASSIGN_OR_RETURN(const GuestViewSample sample, view->Read());
+//   sample.Counters(0)[2]    // the VM's own block, event view->directory().catalog.events[2]
+//
+// The file may hold anything, and may be cut or replaced at any time: it is read with pread and never mapped, because a
+// page of a mapping that has left the file raises a signal.
+#ifndef SIDEBAND_SECURE_MCU_GUEST_VIEW_READER_H_
+#define SIDEBAND_SECURE_MCU_GUEST_VIEW_READER_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "proto/mailbox/snapshot.h"
+#include "secure_mcu/guest_view/layout.h"
+
+namespace sideband::mcu {
+
+// All counts at one trigger.
+struct GuestViewSample {
+  uint32_t trigger_id = 0;
+  uint64_t reference_time_ns = 0;
+  uint64_t sequence = 0;  // even; grows with each trigger that is published
+  uint32_t counters_per_block = 0;
+  std::vector<mailbox::BlockHeader> blocks;  // the VM's own, then its contexts' in the catalogue's order
+  std::vector<uint64_t> counters;            // block after block, in the catalogue's order of events
+
+  std::span<const uint64_t> Counters(size_t block) const {
+    return std::span(counters).subspan(block * counters_per_block, counters_per_block);
+  }
+};
+
+// Not thread-safe; any number of readers may have the file open.
+class GuestViewReader {
+ public:
+  // How often a Read begins anew because the writer was at work.
+  static constexpr int kAttemptsMax = 1000;
+
+  // The file system's error, or what layout.h says of the directory; DATA_LOSS where the file's size is not what its
+  // directory says. Each message starts with the path.
+  static absl::StatusOr<std::unique_ptr<GuestViewReader>> Open(const std::string& path);
+  ~GuestViewReader();
+  GuestViewReader(const GuestViewReader&) = delete;
+  GuestViewReader& operator=(const GuestViewReader&) = delete;
+
+  const GuestDirectory& directory() const { return directory_; }
+
+  // ABORTED: superseded; open the path again. UNAVAILABLE: nothing is published yet, or the writer was at work at each
+  // attempt. DATA_LOSS: the file was cut, or a block's state makes no sense.
+  absl::StatusOr<GuestViewSample> Read();
+
+ private:
+  GuestViewReader(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+
+  absl::Status ReadDirectory();
+  absl::Status Fetch(uint64_t offset, std::span<uint8_t> to) const;
+  absl::Status FetchWords(size_t first, std::span<uint64_t> to) const;
+  absl::StatusOr<bool> FetchWhole();
+  absl::StatusOr<GuestViewSample> Decode() const;
+  absl::Status Error(const absl::Status& status) const;
+
+  const std::string path_;
+  const int fd_;
+  GuestDirectory directory_;
+  uint64_t live_offset_ = 0;
+  GuestLiveLayout layout_;
+  std::vector<uint64_t> words_;  // the live part as last read
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_GUEST_VIEW_READER_H_

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/waveform/trace_state.h"
+
+namespace sideband::sim {
+
+TraceState::TraceState(const std::vector<uint32_t>& widths, const EventBinding& binding, uint64_t chunk_cycles)
+    : probes_(widths), writer_(binding.pulses, chunk_cycles), clocks_(widths.size()) {
+  for (const Probe& probe : binding.probes) probes_.Add(probe);
+  probes_.Start(writer_);
+  for (size_t domain = 0; domain < binding.clocks.size(); ++domain) domains_.push_back({.domain = domain, .high = {}});
+  for (Clock& clock : domains_) clocks_[binding.clocks[clock.domain]] = &clock;
+}
+
+bool TraceState::TimeMoves(uint64_t time) {
+  if (time_ && time < *time_) return false;
+  // Whatever edges the time before had have been counted: its changes are seen from the next one on.
+  probes_.Commit(writer_);
+  writer_.TimePasses();
+  time_ = time;
+  return true;
+}
+
+bool TraceState::Change(uint32_t slot, const VcdValue& value) {
+  probes_.Set(slot, value);
+  return clocks_[slot] == nullptr || ClockChanges(*clocks_[slot], (value.words()[0] & 1) != 0);
+}
+
+bool TraceState::ClockChanges(Clock& clock, bool high) {
+  const bool rises = high && clock.high == false;
+  if (rises && !writer_.Tick(clock.domain)) return false;
+  clock.high = high;
+  return true;
+}
+
+}  // namespace sideband::sim

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a trace being read has come to: the time, the levels of the clocks and the values of signals, which become
+// chunks. trace_reader.h says what time means.
+//   if (!state.Time(5)) …                 // time goes backwards
+//   if (!state.ChangeWord(slot, 1)) …     // too many edges at one time
+//   if (state.writer().full()) …
+#ifndef SIDEBAND_SIM_WAVEFORM_TRACE_STATE_H_
+#define SIDEBAND_SIM_WAVEFORM_TRACE_STATE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sim/waveform/event_binding.h"
+#include "sim/waveform/signal_probes.h"
+#include "sim/waveform/trace_writer.h"
+#include "sim/waveform/vcd_value.h"
+
+namespace sideband::sim {
+
+// What is refused leaves the state as it was. Not thread-safe.
+class TraceState {
+ public:
+  // `widths` per slot, as the binding's trace has them.
+  TraceState(const std::vector<uint32_t>& widths, const EventBinding& binding, uint64_t chunk_cycles);
+
+  uint32_t width(uint32_t slot) const { return probes_.width(slot); }
+  const std::optional<uint64_t>& time() const { return time_; }
+  const TraceWriter& writer() const { return writer_; }
+  TraceWriter& writer() { return writer_; }
+
+  // False if it is before the time that was.
+  bool Time(uint64_t time) {
+    if (time_ == time) return true;
+    return TimeMoves(time);
+  }
+  // A signal has a new value, of at most its width; false where its clock has more edges at one time than can be
+  // (TraceWriter::Tick).
+  bool Change(uint32_t slot, const VcdValue& value);
+  // The same for a signal of at most 64 bits.
+  bool ChangeWord(uint32_t slot, uint64_t word) {
+    probes_.SetWord(slot, word);
+    return clocks_[slot] == nullptr || ClockChanges(*clocks_[slot], (word & 1) != 0);
+  }
+
+ private:
+  struct Clock {
+    size_t domain;
+    std::optional<bool> high;  // nothing before the first value
+  };
+
+  bool TimeMoves(uint64_t time);
+  bool ClockChanges(Clock& clock, bool high);
+
+  SignalProbes probes_;
+  TraceWriter writer_;
+  std::vector<Clock> domains_;
+  std::vector<Clock*> clocks_;  // per slot, null for what is no clock
+  std::optional<uint64_t> time_;
+};
+
+}  // namespace sideband::sim
+
+#endif  // SIDEBAND_SIM_WAVEFORM_TRACE_STATE_H_
