@@ -3,7 +3,6 @@
 
 #include <cstdio>
 #include <memory>
-#include <string>
 
 #include "absl/strings/str_format.h"
 #include "proto/base/status_macros.h"
@@ -14,6 +13,7 @@
 #include "secure_mcu/guest_view/guest_views.h"
 #include "secure_mcu/serve/bus_server.h"
 #include "secure_mcu/serve/chip_file.h"
+#include "secure_mcu/serve/viewed_device.h"
 
 namespace sideband::mcu {
 namespace {
@@ -26,42 +26,6 @@ absl::StatusOr<std::unique_ptr<GuestViews>> OpenGuestViews(const ServeOptions& o
   return GuestViews::Create(options.guest_views, options.boot_id);
 }
 
-// Shows guests what each latch for the controller holds, so that both agree wherever their trigger ids do.
-class WatchedDevice final : public Device {
- public:
-  WatchedDevice(LiveDevice& device, GuestViews* views) : device_(device), views_(views) {}
-
-  const DeviceIdentity& identity() const override { return device_.identity(); }
-  const mailbox::Catalog& catalog() const override { return device_.catalog(); }
-  uint64_t catalog_version() const override { return device_.catalog_version(); }
-  mailbox::Snapshot Latch() override {
-    mailbox::Snapshot snapshot = device_.Latch();
-    Show(snapshot);
-    return snapshot;
-  }
-  void Acknowledge() override { device_.Acknowledge(); }
-  std::span<const uint64_t> DeviceCounters() override { return device_.DeviceCounters(); }
-  uint64_t ReferenceTimeNs() override { return device_.ReferenceTimeNs(); }
-
-  // Between latches guests see what is counted every so often.
-  void Tick() {
-    if (views_ == nullptr) return device_.CatchUp();
-    Show(device_.Observe());
-  }
-
- private:
-  void Show(const mailbox::Snapshot& snapshot) {
-    if (views_ == nullptr) return;
-    const absl::Status status = views_->Publish(device_.catalog(), snapshot);
-    if (!status.ok() && shown_) absl::FPrintF(stderr, "sideband-mcu: guest views: %s\n", std::string(status.message()));
-    shown_ = status.ok();
-  }
-
-  LiveDevice& device_;
-  GuestViews* const views_;
-  bool shown_ = true;  // an error is reported when it comes, not every time
-};
-
 }  // namespace
 
 absl::Status Serve(const ServeOptions& options, const std::atomic<bool>& stop) {
@@ -72,8 +36,8 @@ absl::Status Serve(const ServeOptions& options, const std::atomic<bool>& stop) {
   SIDEBAND_ASSIGN_OR_RETURN(const ChipFile file, LoadChipFile(options.chip_file));
   SIDEBAND_ASSIGN_OR_RETURN(const auto device, LiveDevice::Create(file, options.boot_id, options.elapsed));
   SIDEBAND_ASSIGN_OR_RETURN(const auto views, OpenGuestViews(options));
-  WatchedDevice watched(*device, views.get());
-  Firmware firmware(watched, PowerModel(device->power()));
+  ViewedDevice viewed(*device, views.get());
+  Firmware firmware(viewed, PowerModel(device->power()));
   MailboxTarget target(name.address, firmware);
   VirtualBus bus;
   bus.Connect(name.address, target);
@@ -82,7 +46,7 @@ absl::Status Serve(const ServeOptions& options, const std::atomic<bool>& stop) {
                 device->identity().uuid.ToString(), name.address, name.path, options.boot_id);
   while (!stop) {
     server->ServeFor(kTick);
-    watched.Tick();
+    viewed.Tick();
   }
   return absl::OkStatus();
 }
