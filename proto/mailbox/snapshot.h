@@ -18,10 +18,10 @@ namespace sideband::mailbox {
 
 enum class BlockState : uint8_t { kActive = 0, kIdle = 1, kRetired = 2 };
 
-// Why a block's counters may not be exact. The bits are on the wire.
+// Why a block's counters may not be exact, or not as of their trigger. The bits are on the wire.
 enum BlockFlag : uint16_t {
   kFlagOverflow = 1 << 0,        // a 28-bit counter saturated
-  kFlagTriggerOverrun = 1 << 1,  // a trigger came while one was held already
+  kFlagTriggerOverrun = 1 << 1,  // a trigger had to wait until a bank had left; no count is lost, some are late
   kFlagMmuFault = 1 << 2,        // a commit had a wrong binding and went nowhere
   kFlagEstimated = 1 << 3,       // scaled from a part of the time
 };

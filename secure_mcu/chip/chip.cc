@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <utility>
 
 #include "absl/numeric/int128.h"
@@ -14,34 +13,15 @@ namespace {
 
 constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 
-// Gives each distinct (event, shift) of a collection unit one counter.
-class CounterAllocator {
- public:
-  uint16_t CounterFor(const CounterInput& input) {
-    if (input.masked) return CounterCollectionUnit::kMasked;
-    const auto [entry, is_new] =
-        counters_.try_emplace({input.meaning.event, input.meaning.shift}, static_cast<uint16_t>(meanings_.size()));
-    if (is_new) meanings_.push_back(input.meaning);
-    return entry->second;
-  }
-  std::vector<EventShare> TakeMeanings() { return std::move(meanings_); }
-
- private:
-  std::map<std::pair<uint16_t, uint8_t>, uint16_t> counters_;
-  std::vector<EventShare> meanings_;
-};
-
 CounterCollectionUnit MakeCcu(const CcuSpec& spec, size_t id, EventMeanings& meanings) {
-  CounterAllocator allocator;
-  CounterCollectionUnit::Config config{
-      .id = static_cast<uint16_t>(id), .channel = spec.channel, .threshold = spec.threshold};
-  for (const UlcSpec& ulc : spec.ulcs) {
-    std::vector<uint16_t>& mapping = config.mapping.emplace_back();
-    for (const CounterInput& input : ulc.inputs) mapping.push_back(allocator.CounterFor(input));
-  }
-  meanings.push_back(allocator.TakeMeanings());
-  config.counters = static_cast<uint16_t>(meanings.back().size());
-  return CounterCollectionUnit(std::move(config));
+  CounterAllocation counters = AllocateCounters(spec);
+  const auto size = static_cast<uint16_t>(counters.meanings.size());
+  meanings.push_back(std::move(counters.meanings));
+  return CounterCollectionUnit({.id = static_cast<uint16_t>(id),
+                                .channel = spec.channel,
+                                .counters = size,
+                                .mapping = std::move(counters.mapping),
+                                .threshold = spec.threshold});
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 #include "secure_mcu/chip/pipeline_config.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
@@ -57,6 +59,34 @@ absl::Status Validate(const PipelineConfig& config) {
   SIDEBAND_RETURN_IF_ERROR(CheckRange("switch_step_cycles", config.switch_step_cycles, 0, kLatencyMax));
   for (const CcuSpec& ccu : config.ccus) SIDEBAND_RETURN_IF_ERROR(Named(ccu.name, ValidateCcu(ccu, config)));
   return absl::OkStatus();
+}
+
+std::vector<CounterInput> NumberInputs(sim::WireId wire, uint32_t digits, uint16_t event, bool prescaled) {
+  std::vector<CounterInput> inputs;
+  const uint32_t low = prescaled ? std::min(digits, kPrescaledDigitsMax) : 0;
+  if (low > 0) inputs.push_back({.wire = wire, .meaning = {event, 0}, .digits = static_cast<uint8_t>(low)});
+  for (uint32_t digit = low; digit < digits; ++digit) {
+    const uint32_t shift = prescaled ? digit - kPrescaledDigitsMax : digit;
+    inputs.push_back({.wire = wire + digit, .meaning = {event, static_cast<uint8_t>(shift)}});
+  }
+  return inputs;
+}
+
+CounterAllocation AllocateCounters(const CcuSpec& ccu) {
+  CounterAllocation counters;
+  std::map<std::pair<uint16_t, uint8_t>, uint16_t> index;
+  for (const UlcSpec& ulc : ccu.ulcs) {
+    std::vector<uint16_t>& mapping = counters.mapping.emplace_back();
+    for (const CounterInput& input : ulc.inputs) {
+      mapping.push_back(CounterCollectionUnit::kMasked);
+      if (input.masked) continue;
+      const auto [entry, is_new] = index.try_emplace({input.meaning.event, input.meaning.shift},
+                                                     static_cast<uint16_t>(counters.meanings.size()));
+      if (is_new) counters.meanings.push_back(input.meaning);
+      mapping.back() = entry->second;
+    }
+  }
+  return counters;
 }
 
 UnitLevelCounter::Config CounterConfig(const UlcSpec& ulc) {

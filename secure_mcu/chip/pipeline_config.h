@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "secure_mcu/pipeline/counter_collection_unit.h"
 #include "secure_mcu/pipeline/record.h"
 #include "secure_mcu/pipeline/reduction_channel.h"
 #include "secure_mcu/pipeline/unit_level_counter.h"
@@ -69,6 +70,19 @@ struct PipelineConfig {
 
 // INVALID_ARGUMENT names the unit, the field and its range.
 absl::Status Validate(const PipelineConfig& config);
+
+// The counters of a number of `digits` digits on consecutive wires, `wire` the least significant. In full: one each,
+// worth 2^i. Prescaled: the five lowest share one that gains one for every 32, and each above is worth 2^(i-5);
+// together floor(sum / 32).
+std::vector<CounterInput> NumberInputs(sim::WireId wire, uint32_t digits, uint16_t event, bool prescaled);
+
+// The counters of a collection unit: one for each meaning that its unit-level counters' inputs have.
+struct CounterAllocation {
+  std::vector<EventShare> meanings;
+  // Of each unit-level counter's inputs; CounterCollectionUnit::kMasked for a masked one.
+  std::vector<std::vector<uint16_t>> mapping;
+};
+CounterAllocation AllocateCounters(const CcuSpec& ccu);
 
 // What a unit-level counter of this shape is made of.
 UnitLevelCounter::Config CounterConfig(const UlcSpec& ulc);

@@ -3,16 +3,20 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <tuple>
+#include <utility>
+
+#include "absl/strings/string_view.h"
 
 namespace sideband::mcu {
 namespace {
 
-size_t TenantIndex(const std::vector<Tenant>& tenants, const sim::Residency& residency) {
-  const auto found = std::find_if(tenants.begin(), tenants.end(), [&](const Tenant& tenant) {
-    return tenant.vm == residency.vm && tenant.context == residency.context;
-  });
-  return static_cast<size_t>(found - tenants.begin());
+// By VM and context.
+std::map<std::pair<absl::string_view, absl::string_view>, size_t> Index(const std::vector<Tenant>& tenants) {
+  std::map<std::pair<absl::string_view, absl::string_view>, size_t> index;
+  for (size_t i = 0; i < tenants.size(); ++i) index.try_emplace({tenants[i].vm, tenants[i].context}, i);
+  return index;
 }
 
 }  // namespace
@@ -21,10 +25,11 @@ ScheduleTimeline::ScheduleTimeline(const std::vector<sim::Residency>& residencie
                                    uint64_t turn_cycles)
     : tenants_(std::move(tenants)), turn_cycles_(turn_cycles) {
   const uint64_t turn_end = turn_cycles == 0 ? std::numeric_limits<uint64_t>::max() : turn_cycles;
+  const auto index = Index(tenants_);
   for (const sim::Residency& residency : residencies) {
     if (residency.start_cycle >= turn_end) continue;
     const auto slice = static_cast<uint8_t>(residency.slice);
-    events_.push_back({residency.start_cycle, slice, TenantIndex(tenants_, residency)});
+    events_.push_back({residency.start_cycle, slice, index.at({residency.vm, residency.context})});
     events_.push_back({std::min(residency.end_cycle, turn_end), slice, std::nullopt});
   }
   // At one cycle a slice is left before it is entered.

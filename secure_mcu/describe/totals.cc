@@ -2,7 +2,6 @@
 #include "secure_mcu/describe/totals.h"
 
 #include <cmath>
-#include <set>
 #include <utility>
 
 namespace sideband::mcu {
@@ -10,10 +9,9 @@ namespace {
 
 constexpr uint64_t kPrescalerBits = 6;
 constexpr uint64_t kBanks = 2;
-constexpr uint64_t kFramingBits = 2;      // start and end
 constexpr uint64_t kBlocksOfACommit = 2;  // the VM's and the context's
 
-uint64_t FrameBits(const UlcSpec& ulc) { return kFramingBits + ulc.inputs.size() * ulc.counter_bits; }
+uint64_t FrameBits(const UlcSpec& ulc) { return UnitLevelCounter::FrameBits(CounterConfig(ulc)); }
 
 uint64_t Prescaled(const UlcSpec& ulc) {
   uint64_t prescaled = 0;
@@ -76,15 +74,7 @@ double CommitTraffic(const PipelineConfig& config) {
 
 }  // namespace
 
-size_t CcuCounters(const CcuSpec& ccu) {
-  std::set<std::pair<uint16_t, uint8_t>> counters;
-  for (const UlcSpec& ulc : ccu.ulcs) {
-    for (const CounterInput& input : ulc.inputs) {
-      if (!input.masked) counters.emplace(input.meaning.event, input.meaning.shift);
-    }
-  }
-  return counters.size();
-}
+size_t CcuCounters(const CcuSpec& ccu) { return AllocateCounters(ccu).meanings.size(); }
 
 size_t ReductionChannels(const PipelineConfig& config) {
   return config.slices + 1 + (config.out_of_band_commit_period == 0 ? 0 : 1);

@@ -103,7 +103,7 @@ std::string FormatPeekTable(const GuestDirectory& directory, const GuestViewSamp
                                   Align(Rows(catalog, sample)));
   for (size_t b = 0; b < sample.blocks.size(); ++b) {
     const auto flags = mailbox::FlagNames(sample.blocks[b].flags);
-    if (!flags.empty()) absl::StrAppend(&text, Title(catalog, b), " is not exact: ", absl::StrJoin(flags, ", "), "\n");
+    if (!flags.empty()) absl::StrAppend(&text, Title(catalog, b), " is flagged: ", absl::StrJoin(flags, ", "), "\n");
   }
   return text;
 }

@@ -46,8 +46,8 @@ TEST_F(PeekTest, PrintsATable) {
             "cycles           1200                1500\n"
             "instructions     1300                1600\n"
             "pcie_bytes       1400                1700\n"
-            "beta-vm is not exact: overflow\n"
-            "beta-vm/beta-train is not exact: overflow\n");
+            "beta-vm is flagged: overflow\n"
+            "beta-vm/beta-train is flagged: overflow\n");
 }
 
 TEST_F(PeekTest, PrintsOneLineOfJson) {

@@ -18,6 +18,7 @@ inline constexpr uint32_t kPrescale = 32;
 inline constexpr uint32_t kPrescaledDigitsMax = 5;
 // What a unit-level counter and its serialiser may hold is of fewer cycles than this.
 inline constexpr uint32_t kUlcHistoryCycles = 2 * kUlcPeriodMax;
+inline constexpr uint32_t kUlcLanesMax = 512;
 inline constexpr uint32_t kCcuUlcsMax = 48;
 inline constexpr uint32_t kCcuCounterMax = (1u << 28) - 1;
 inline constexpr uint32_t kCcuThresholdDefault = 1u << 27;

@@ -9,16 +9,11 @@
 namespace sideband::mcu {
 namespace {
 
-constexpr uint32_t kLanesMax = 512;
 constexpr uint32_t kFramingBits = 2;  // start and end
 
 absl::Status CheckRange(absl::string_view what, uint64_t value, uint64_t low, uint64_t high) {
   if (value >= low && value <= high) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(what, " is ", value, ", must be from ", low, " to ", high));
-}
-
-uint32_t FrameBits(const UnitLevelCounter::Config& config) {
-  return kFramingBits + static_cast<uint32_t>(config.counters()) * config.counter_bits;
 }
 
 absl::Status CheckDigits(const UnitLevelCounter::Config& config) {
@@ -41,7 +36,7 @@ absl::Status UnitLevelCounter::Validate(const Config& config) {
            CheckRange("number of counters", config.counters(), 1, kUlcCountersMax),
            CheckDigits(config),
            CheckRange("counter_bits", config.counter_bits, 1, kUlcCounterBitsMax),
-           CheckRange("lanes", config.lanes, 1, kLanesMax),
+           CheckRange("lanes", config.lanes, 1, kUlcLanesMax),
        }) {
     if (!status.ok()) return status;
   }
@@ -52,6 +47,10 @@ absl::Status UnitLevelCounter::Validate(const Config& config) {
                                                  config.counters(), " counters x ", config.counter_bits, " bits) / ",
                                                  config.lanes, " lanes = ", SerialCycles(config), " cycles > period ",
                                                  config.period));
+}
+
+uint32_t UnitLevelCounter::FrameBits(const Config& config) {
+  return kFramingBits + static_cast<uint32_t>(config.counters()) * config.counter_bits;
 }
 
 uint32_t UnitLevelCounter::SerialCycles(const Config& config) {

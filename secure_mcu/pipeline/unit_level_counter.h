@@ -33,6 +33,8 @@
 
 namespace sideband::mcu {
 
+static_assert(kUlcHistoryCycles <= sim::kHistoryCycles, "what is held is counted when it arrives");
+
 // Not thread-safe.
 class UnitLevelCounter {
  public:
@@ -51,19 +53,20 @@ class UnitLevelCounter {
   // INVALID_ARGUMENT names the value that is out of its range, or shows the arithmetic by which the serialiser cannot
   // finish within a period.
   static absl::Status Validate(const Config& config);
+  // The bits of a frame: start, every counter, end.
+  static uint32_t FrameBits(const Config& config);
   // How long a frame (start bit, every counter, end bit) is on the lanes, in cycles.
   static uint32_t SerialCycles(const Config& config);
 
   // `config` must be valid.
   explicit UnitLevelCounter(Config config);
 
-  size_t size() const { return config_.counters(); }
   bool enabled() const { return enabled_; }
 
   // Starts counting with cleared counters: `cycle` is the first one that counts, and a period starts there.
   void Enable(uint64_t cycle);
   // Counts the cycles up to but not including `cycle`, and adds to `delivered` (one sum per counter) what has arrived
-  // by then. `cycle` must not go back; the wires must hold kUlcHistoryCycles before the cycle of the last call, and
+  // by then. `cycle` must not go back; the wires must hold sim::kHistoryCycles before the cycle of the last call, and
   // every one since. Does nothing while disabled. Returns whether anything arrived.
   bool AdvanceTo(uint64_t cycle, const sim::WireSource& wires, std::span<uint64_t> delivered);
   // Adds to `delivered` what the counters and the serialiser still hold, and clears both; a new period starts at the

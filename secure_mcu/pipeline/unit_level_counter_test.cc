@@ -113,7 +113,7 @@ TEST(UnitLevelCounterTest, DeliversWhatTheBitByBitModelDeliversAtEveryCycle) {
     UnitLevelCounter ulc(config);
     BitByBit model(config);
     ulc.Enable(0);
-    std::vector<uint64_t> delivered(ulc.size()), expected(ulc.size());
+    std::vector<uint64_t> delivered(config.counters()), expected(config.counters());
     for (uint64_t cycle = 0; cycle < kCycles; ++cycle) {
       model.Cycle(wires, cycle, expected);
       ulc.AdvanceTo(cycle + 1, wires, delivered);
@@ -131,7 +131,7 @@ TEST(UnitLevelCounterTest, TheStepsDoNotMatter) {
       UnitLevelCounter strides(config), single(config);
       strides.Enable(0);
       single.Enable(0);
-      std::vector<uint64_t> by_strides(strides.size()), in_one(single.size());
+      std::vector<uint64_t> by_strides(config.counters()), in_one(config.counters());
       const uint64_t end = 1 + random() % (kCycles - 1);
       for (uint64_t cycle = 0; cycle < end; cycle += 1 + random() % 1500) strides.AdvanceTo(cycle, wires, by_strides);
       strides.AdvanceTo(end, wires, by_strides);

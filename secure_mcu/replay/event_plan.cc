@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/replay/event_plan.h"
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
@@ -12,19 +11,11 @@
 namespace sideband::mcu {
 namespace {
 
-// The counters of an event: one per wire, but the lowest digits of a prescaled number share one.
+// One counter per wire, but the lowest digits of a prescaled number share one.
 std::vector<CounterInput> Inputs(const sim::EventSpec& spec, std::span<const sim::EventWire> wires, uint16_t event) {
+  if (spec.prescaled) return NumberInputs(wires[0].wire, static_cast<uint32_t>(wires.size()), event, true);
   std::vector<CounterInput> inputs;
-  if (!spec.prescaled) {
-    for (const sim::EventWire& wire : wires) inputs.push_back({.wire = wire.wire, .meaning = {event, wire.shift}});
-    return inputs;
-  }
-  const auto low = static_cast<uint8_t>(std::min<size_t>(wires.size(), kPrescaledDigitsMax));
-  inputs.push_back({.wire = wires[0].wire, .meaning = {event, 0}, .digits = low});
-  // A digit of 32 and more is a whole number of thirty-seconds each time.
-  for (const sim::EventWire& wire : wires.subspan(low)) {
-    inputs.push_back({.wire = wire.wire, .meaning = {event, static_cast<uint8_t>(wire.shift - kPrescaledDigitsMax)}});
-  }
+  for (const sim::EventWire& wire : wires) inputs.push_back({.wire = wire.wire, .meaning = {event, wire.shift}});
   return inputs;
 }
 
@@ -103,9 +94,12 @@ class Planner {
   absl::StatusOr<uint16_t> CounterOf(const sim::EventSpec& spec) {
     const auto scope = spec.device_scope ? mailbox::EventScope::kDevice : mailbox::EventScope::kContext;
     const auto [counter, is_new] = counters_.try_emplace(spec.name, static_cast<uint16_t>(plan_.events.size()));
-    if (is_new) plan_.events.push_back({spec.name, scope});
+    if (is_new) plan_.events.push_back({spec.name, scope, spec.prescaled});
     if (plan_.events[counter->second].scope != scope) {
       return map_.Error(spec.line, absl::StrCat("event '", spec.name, "' is both of contexts and of the device"));
+    }
+    if (plan_.events[counter->second].prescaled != spec.prescaled) {
+      return map_.Error(spec.line, absl::StrCat("event '", spec.name, "' is counted both in full and prescaled"));
     }
     if (plan_.events.size() > mailbox::kEventsMax) {
       return map_.Error(spec.line, absl::StrCat("more than ", mailbox::kEventsMax, " events"));

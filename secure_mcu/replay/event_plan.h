@@ -21,6 +21,7 @@ namespace sideband::mcu {
 struct PlannedEvent {
   std::string name;
   mailbox::EventScope scope = mailbox::EventScope::kContext;
+  bool prescaled = false;
 };
 
 struct EventPlan {
@@ -31,8 +32,9 @@ struct EventPlan {
 };
 
 // `wires` as the trace gave them for `map`. INVALID_ARGUMENT with the map's line where a named unit-level counter needs
-// more than 45 counters, or has events of two clocks or of both scopes, where an event is of both scopes or of a slice
-// beyond `slices`, and where there are more events than a memory block has room for.
+// more than 45 counters, or has events of two clocks or of both scopes, where an event is of both scopes, counted both
+// in full and prescaled, or of a slice beyond `slices`, and where there are more events than a memory block has room
+// for.
 absl::StatusOr<EventPlan> PlanEvents(const sim::SignalMap& map, const sim::EventWires& wires, uint32_t slices);
 
 }  // namespace sideband::mcu

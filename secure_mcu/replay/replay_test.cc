@@ -69,6 +69,44 @@ TEST(ReplayTest, SlicesCountAtTheSameTime) {
   EXPECT_EQ(result->blocks[0].counters, (Counts{6, 6, 9})) << "the hypervisor's is the sum of both";
 }
 
+TEST(ReplayTest, OneCounterIsCountedInOneWay) {
+  const struct {
+    const char* second;
+    const char* message;
+  } kCases[] = {
+      {R"("op": "value", "count": "prescaled")", ":3: event 'sum' is counted both in full and prescaled"},
+      {R"("op": "value", "scope": "device")", ":3: event 'sum' is both of contexts and of the device"},
+  };
+  for (const auto& test : kCases) {
+    ReplayInputs inputs = Inputs("0,2,vm1,a\n");
+    inputs.signals = Write("S.json", std::string(R"({"clock": "TOP.clk", "events": [
+{"name": "sum", "signal": "TOP.lanes", "op": "value"},
+{"name": "sum", "signal": "TOP.lanes", )") +
+                                         test.second + "}]}\n");
+    EXPECT_EQ(std::string(Replay(inputs, {}).status().message()), inputs.signals + test.message);
+  }
+}
+
+TEST(ReplayTest, APrescaledNumberIsAThirtySecondOfEachResidency) {
+  // `lanes` is 0, 1, 3, 2: with 32 times as much the sums of the residencies are 32 and 160.
+  std::string trace(kTrace);
+  for (const auto& [from, to] :
+       {std::pair("lanes [1:0]", "lanes [6:0]"), std::pair("$var wire 2", "$var wire 7"),
+        std::pair("b1 #", "b100000 #"), std::pair("b11 #", "b1100000 #"), std::pair("b10 #", "b1000001 #")}) {
+    trace.replace(trace.find(from), std::string(from).size(), to);
+  }
+  ReplayInputs inputs = Inputs("0,2,vm1,a\n2,4,vm1,b\n");
+  inputs.trace = Write("T.vcd", trace);
+  inputs.signals = Write("S.json",
+                         R"({"clock": "TOP.clk", "events": [
+{"name": "sum", "signal": "TOP.lanes", "op": "value", "count": "prescaled"}]})");
+  const auto result = Replay(inputs, {});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->blocks[2].counters, (std::vector<uint64_t>{1})) << "0 + 32";
+  EXPECT_EQ(result->blocks[3].counters, (std::vector<uint64_t>{5})) << "96 + 65 = 161, the remainder is dropped";
+  EXPECT_EQ(result->blocks[0].counters, (std::vector<uint64_t>{6}));
+}
+
 TEST(ReplayTest, MissingFilesAreNamed) {
   for (const int which : {0, 1, 2}) {
     ReplayInputs inputs = Inputs("");

@@ -92,7 +92,7 @@ std::string FormatTable(const ReplayResult& result) {
   std::string text = absl::StrCat(result.cycles, " cycles\n\n", Table(result).Format());
   for (const ReplayBlock& block : result.blocks) {
     if (!block.flags.empty())
-      absl::StrAppend(&text, Title(block), " is not exact: ", absl::StrJoin(block.flags, ", "), "\n");
+      absl::StrAppend(&text, Title(block), " is flagged: ", absl::StrJoin(block.flags, ", "), "\n");
   }
   return text;
 }

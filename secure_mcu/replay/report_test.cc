@@ -29,7 +29,7 @@ TEST(ReportTest, TableAlignsItsColumns) {
             "event                            vm0  vm1/c\"0\n"
             "busy                               1        0\n"
             "stalled_cycles  18446744073709551615        7\n"
-            "vm1/c\"0 is not exact: overflow\n");
+            "vm1/c\"0 is flagged: overflow\n");
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/replay/tenants.h"
 
-#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "proto/mailbox/catalog.h"
 
@@ -9,13 +11,13 @@ namespace sideband::mcu {
 
 std::vector<ScheduledVm> ScheduledVms(const std::vector<sim::Residency>& schedule) {
   std::vector<ScheduledVm> vms;
+  std::map<std::string, size_t> index;  // into vms
+  std::set<std::pair<std::string, std::string>> contexts;
   for (const sim::Residency& residency : schedule) {
-    auto vm = std::find_if(vms.begin(), vms.end(), [&](const ScheduledVm& v) { return v.name == residency.vm; });
-    if (vm == vms.end()) vm = vms.insert(vm, {.name = residency.vm});
-    if (residency.context.empty()) continue;
-    if (std::find(vm->contexts.begin(), vm->contexts.end(), residency.context) == vm->contexts.end()) {
-      vm->contexts.push_back(residency.context);
-    }
+    const auto [vm, is_new] = index.try_emplace(residency.vm, vms.size());
+    if (is_new) vms.push_back({.name = residency.vm, .contexts = {}});
+    if (residency.context.empty() || !contexts.emplace(residency.vm, residency.context).second) continue;
+    vms[vm->second].contexts.push_back(residency.context);
   }
   return vms;
 }

@@ -6,6 +6,7 @@
 #include "proto/mailbox/catalog.h"
 #include "secure_mcu/serve/chip_file_fields.h"
 #include "secure_mcu/serve/chip_file_units.h"
+#include "secure_mcu/serve/pace.h"
 
 namespace sideband::mcu {
 namespace {
@@ -14,7 +15,6 @@ constexpr uint64_t kCyclesMax = 1'000'000'000'000;
 constexpr uint64_t kLatencyMax = 65'536;
 constexpr uint64_t kClockMin = 1000;
 constexpr uint64_t kClockMax = 100'000'000'000;
-constexpr uint64_t kPerSecondMax = 100'000;
 
 absl::Status ReadLatencies(const YamlMap& map, PipelineConfig& pipeline) {
   SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "buffer_depth", {1, kLatencyMax}, pipeline.buffer_depth));
@@ -40,7 +40,7 @@ absl::Status ReadPeriods(const YamlMap& map, PipelineConfig& pipeline) {
 // What the emulator must do for every trigger and commit has to fit into real time. `place` has the key, or is what
 // makes the default too short.
 absl::Status CheckPace(const YamlNode& place, absl::string_view key, uint64_t period, uint64_t clock_hz) {
-  const uint64_t cycles_min = (clock_hz + kPerSecondMax - 1) / kPerSecondMax;
+  const uint64_t cycles_min = CyclesBetweenMin(clock_hz);
   if (period == 0 || period >= cycles_min) return absl::OkStatus();
   return place.Error(absl::StrCat(key, " is ", period, ", must be 0 or from ", cycles_min, " to ", kCyclesMax,
                                   " cycles (", kPerSecondMax, " a second at ", clock_hz, " Hz)"));

@@ -18,7 +18,7 @@ slices: 2
 pipeline:
   period: 100
   counter_bits: 7
-  threshold: 1000
+  threshold: 100000
   trigger_period: 5000
   commit_period: 20000
 units:
@@ -41,7 +41,7 @@ device_workload:
   phases: [{kind: copy, time: 1ms}]
 ccus:
   - name: math
-    threshold: 77
+    threshold: 77000
 vms:
   - name: vm1
     uuid: 11111111-0000-4000-8000-000000000001
@@ -86,7 +86,7 @@ TEST(ChipFileTest, ReadsTheDeviceAndItsPipeline) {
   EXPECT_EQ(file->pipeline.commit_period, 20'000u);
   EXPECT_EQ(file->pipeline.hypervisor_commit_period, 20'000u) << "the slices' unless it is given";
   EXPECT_EQ(file->pipeline.out_of_band_commit_period, 0u);
-  EXPECT_EQ(file->threshold, 1000u);
+  EXPECT_EQ(file->threshold, 100000u);
   EXPECT_EQ(file->power.idle_mw, 12'500);
   ASSERT_EQ(file->event_pj.size(), 1u);
   EXPECT_EQ(file->event_pj[0].line, 46u);
@@ -112,7 +112,7 @@ TEST(ChipFileTest, ReadsUnits) {
   EXPECT_TRUE(fpu.events[1].prescaled);
   EXPECT_FALSE(fpu.events[2].prescaled);
   EXPECT_FALSE(fpu.events[2].masked);
-  EXPECT_EQ(file->ccus[0].threshold, 77u);
+  EXPECT_EQ(file->ccus[0].threshold, 77000u);
 }
 
 TEST(ChipFileTest, ReadsTenants) {
@@ -193,25 +193,26 @@ TEST(ChipFileTest, AMistakeInThePipelineHasItsLine) {
           {"period: 100\n", "period: 128\n", ":6: period is 128, must be a whole number from 1 to 127"},
           {"period: 100\n", "period: 0\n", ":6: period is 0, must be a whole number from 1 to 127"},
           {"counter_bits: 7", "counter_bits: 10", ":7: counter_bits is 10, must be a whole number from 1 to 9"},
-          {"threshold: 1000", "threshold: 268435456",
+          {"threshold: 100000", "threshold: 268435456",
            ":8: threshold is 268435456, must be a whole number from 0 to 268435455"},
-          {"threshold: 1000", "lanes: 513", ":8: lanes is 513, must be a whole number from 1 to 512"},
-          {"threshold: 1000", "buffer_depth: 0", ":8: buffer_depth is 0, must be a whole number from 1 to 65536"},
-          {"threshold: 1000", "record_cycles: 65537",
+          {"threshold: 100000", "lanes: 513", ":8: lanes is 513, must be a whole number from 1 to 512"},
+          {"threshold: 100000", "buffer_depth: 0", ":8: buffer_depth is 0, must be a whole number from 1 to 65536"},
+          {"threshold: 100000", "record_cycles: 65537",
            ":8: record_cycles is 65537, must be a whole number from 1 to 65536"},
-          {"threshold: 1000", "route_cycles: 0", ":8: route_cycles is 0, must be a whole number from 1 to 65536"},
-          {"threshold: 1000", "grant_cycles: 0", ":8: grant_cycles is 0, must be a whole number from 1 to 65536"},
-          {"threshold: 1000", "switch_step_cycles: 65537",
+          {"threshold: 100000", "route_cycles: 0", ":8: route_cycles is 0, must be a whole number from 1 to 65536"},
+          {"threshold: 100000", "grant_cycles: 0", ":8: grant_cycles is 0, must be a whole number from 1 to 65536"},
+          {"threshold: 100000", "switch_step_cycles: 65537",
            ":8: switch_step_cycles is 65537, must be a whole number from 0 to 65536"},
           {"trigger_period: 5000", "trigger_period: 1000000000001",
            ":9: trigger_period is 1000000000001, must be a whole number from 0 to 1000000000000"},
           {"trigger_period: 5000", "trigger_period: 9", ":9: trigger_period is 9" + pace},
           {"commit_period: 20000", "commit_period: 1", ":10: commit_period is 1" + pace},
-          {"threshold: 1000", "hypervisor_commit_period: 5", ":8: hypervisor_commit_period is 5" + pace},
-          {"threshold: 1000", "out_of_band_commit_period: 5", ":8: out_of_band_commit_period is 5" + pace},
-          {"threshold: 1000", "treshold: 1000", ":8: unknown key 'treshold' (did you mean 'threshold'?)"},
+          {"threshold: 100000", "hypervisor_commit_period: 5", ":8: hypervisor_commit_period is 5" + pace},
+          {"threshold: 100000", "out_of_band_commit_period: 5", ":8: out_of_band_commit_period is 5" + pace},
+          {"threshold: 100000", "treshold: 100000", ":8: unknown key 'treshold' (did you mean 'threshold'?)"},
           // A period that is the default has no line; the clock is what makes it too short.
-          {"1000000\nslices: 2\npipeline:\n  period: 100\n  counter_bits: 7\n  threshold: 1000\n  trigger_period: 5000",
+          {"1000000\nslices: 2\npipeline:\n  period: 100\n  counter_bits: 7\n  threshold: 100000\n  trigger_period: "
+           "5000",
            "50000000000\npipeline:",
            ":3: trigger_period is 65536, must be 0 or from 500000 to 1000000000000 cycles (100000 a second at "
            "50000000000 Hz)"},
@@ -265,8 +266,8 @@ TEST(ChipFileTest, AMistakeInACollectionUnitHasItsLine) {
           {"  - name: math", "  - name: mats", ":30: no unit is on collection unit 'mats' (did you mean 'math'?)"},
           {"  - name: math", "  - {name: math, threshold: 1}\n  - name: math",
            ":31: collection unit 'math' is listed twice"},
-          {"    threshold: 77\n", "", ":30: key 'threshold' is missing"},
-          {"threshold: 77", "threshold: 268435456",
+          {"    threshold: 77000\n", "", ":30: key 'threshold' is missing"},
+          {"threshold: 77000", "threshold: 268435456",
            ":31: threshold is 268435456, must be a whole number from 0 to 268435455"},
           {"count: 3", "count: 49",
            ":15: collection unit 'math' has more than 48 unit-level counters with those of unit 'fpu'"},

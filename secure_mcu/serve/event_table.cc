@@ -5,6 +5,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "secure_mcu/chip/pipeline_config.h"
 
 namespace sideband::mcu {
 namespace {
@@ -19,24 +20,35 @@ bool IsMetricName(const std::string& name) {
 
 }  // namespace
 
-absl::StatusOr<uint16_t> EventTable::Add(const std::string& name, mailbox::EventScope scope) {
+absl::StatusOr<uint16_t> EventTable::Add(const std::string& name, mailbox::EventScope scope, bool prescaled) {
   if (!IsMetricName(name)) {
     return absl::InvalidArgumentError(
         absl::StrCat("event '", name, "' must be made of a-z, 0-9 and '_', and not start with a digit"));
   }
+  const absl::string_view unit = absl::EndsWith(name, "_cycles") ? "cycles" : "events";
+  const mailbox::EventInfo event{.name = name,
+                                 .unit = prescaled ? absl::StrCat(kPrescale, " ", unit) : std::string(unit),
+                                 .scope = scope,
+                                 .description = absl::StrReplaceAll(name, {{"_", " "}})};
   const auto [entry, is_new] = index_.try_emplace(name, static_cast<uint16_t>(events_.size()));
-  if (!is_new) {
-    if (events_[entry->second].scope == scope) return entry->second;
-    return absl::InvalidArgumentError(absl::StrCat("event '", name, "' is both of slices and of the whole device"));
-  }
+  if (!is_new) return Same(entry->second, event);
   if (events_.size() == mailbox::kEventsMax) {
     return absl::InvalidArgumentError(absl::StrCat("more than ", mailbox::kEventsMax, " events"));
   }
-  events_.push_back({.name = name,
-                     .unit = absl::EndsWith(name, "_cycles") ? "cycles" : "events",
-                     .scope = scope,
-                     .description = absl::StrReplaceAll(name, {{"_", " "}})});
+  events_.push_back(event);
   return entry->second;
+}
+
+absl::StatusOr<uint16_t> EventTable::Same(uint16_t counter, const mailbox::EventInfo& event) const {
+  const mailbox::EventInfo& known = events_[counter];
+  if (known.scope != event.scope) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("event '", event.name, "' is both of slices and of the whole device"));
+  }
+  if (known.unit != event.unit) {
+    return absl::InvalidArgumentError(absl::StrCat("event '", event.name, "' is counted both in full and prescaled"));
+  }
+  return counter;
 }
 
 std::optional<uint16_t> EventTable::Find(const std::string& name) const {

@@ -140,7 +140,7 @@ mailbox::Snapshot LiveDevice::Latch() {
   retired_.clear();
   for (size_t tenant = 0; tenant < timeline_->tenants().size(); ++tenant) {
     const auto& context = timeline_->tenants()[tenant].binding.context;
-    if (context && chip_->memory().retired(*context)) retired_.push_back(tenant);
+    if (context && chip_->memory().retired(*context) && !chip_->memory().released(*context)) retired_.push_back(tenant);
   }
   return snapshot;
 }

@@ -142,6 +142,11 @@ TEST_F(LiveDeviceTest, AContextThatDoesNotComeBackIsReleased) {
   EXPECT_EQ(snapshot.blocks[3].context, 2);
   ASSERT_EQ(device->catalog().contexts.size(), 2u);
   EXPECT_EQ(device->catalog().contexts[1].name, "service");
+  device->Acknowledge();
+  const uint64_t version = device->catalog_version();
+  device->Latch();
+  device->Acknowledge();
+  EXPECT_EQ(device->catalog_version(), version) << "nothing has changed since";
   EXPECT_TRUE(mailbox::DecodeCatalog(mailbox::EncodeCatalog(device->catalog())).ok());
 }
 

@@ -5,29 +5,19 @@
 #include <map>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
+#include "secure_mcu/serve/pace.h"
 
 namespace sideband::mcu {
 namespace {
 
 constexpr size_t kCcusMax = 65'535;
 
-// The counters of one event whose digits are on the wires from `wire` on. Of a prescaled number the five lowest digits
-// share a counter, and digit i above them counts 2^(i-5) times 32 already: together they hold floor(number / 32)
-// summed exactly.
 std::vector<CounterInput> Inputs(const UnitEventSpec& event, uint16_t counter, sim::WireId wire) {
-  std::vector<CounterInput> inputs;
-  uint32_t digit = 0;
-  if (event.prescaled) {
-    digit = std::min(event.bits, kPrescaledDigitsMax);
-    inputs.push_back({.wire = wire, .meaning = {counter, 0}, .digits = static_cast<uint8_t>(digit)});
-  }
-  const uint32_t first_shift = event.prescaled ? kPrescaledDigitsMax : 0;
-  for (; digit < event.bits; ++digit) {
-    inputs.push_back({.wire = wire + digit, .meaning = {counter, static_cast<uint8_t>(digit - first_shift)}});
-  }
+  std::vector<CounterInput> inputs = NumberInputs(wire, event.bits, counter, event.prescaled);
   for (CounterInput& input : inputs) input.masked = event.masked;
   return inputs;
 }
@@ -65,7 +55,7 @@ class ChannelPlanner {
     const auto scope = channel_ == kDeviceChannel ? mailbox::EventScope::kDevice : mailbox::EventScope::kContext;
     std::vector<uint16_t> counters;
     for (const UnitEventSpec& event : unit.events) {
-      const auto counter = events.Add(event.name, scope);
+      const auto counter = events.Add(event.name, scope, event.prescaled);
       if (!counter.ok()) return AtLine(counter.status(), file_.path, event.line);
       counters.push_back(*counter);
     }
@@ -163,6 +153,22 @@ absl::Status CheckCcuNames(const ChipFile& file) {
   return absl::OkStatus();
 }
 
+// Where the threshold of the unit's collection unit is said.
+size_t ThresholdLine(const ChipFile& file, const std::string& ccu_name) {
+  for (const CcuFileSpec& ccu : file.ccus) {
+    if (absl::EndsWith(ccu_name, "." + ccu.name)) return ccu.line;
+  }
+  return file.pipeline_line > 0 ? file.pipeline_line : file.units[0].line;
+}
+
+absl::Status CheckThresholds(const ChipFile& file, const UnitPlan& plan) {
+  for (const CcuSpec& ccu : plan.ccus) {
+    const absl::Status status = CheckThresholdPace(ccu, file.pipeline.clock_hz);
+    if (!status.ok()) return AtLine(status, file.path, ThresholdLine(file, ccu.name));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 std::vector<std::string> UnitPlan::WireEvents(size_t channel) const {
@@ -179,6 +185,7 @@ absl::StatusOr<UnitPlan> PlanUnits(const ChipFile& file) {
     SIDEBAND_RETURN_IF_ERROR(PlanSlice(file, static_cast<uint8_t>(slice), plan));
   }
   SIDEBAND_RETURN_IF_ERROR(PlanDevice(file, plan));
+  SIDEBAND_RETURN_IF_ERROR(CheckThresholds(file, plan));
   return plan;
 }
 

@@ -7,6 +7,7 @@
 #include "proto/base/text.h"
 #include "secure_mcu/chip/schedule_timeline.h"
 #include "secure_mcu/replay/event_plan.h"
+#include "secure_mcu/serve/pace.h"
 #include "secure_mcu/serve/wiring.h"
 #include "sim/waveform/looped_trace.h"
 #include "sim/waveform/schedule.h"
@@ -34,6 +35,7 @@ absl::Status CheckResidency(const ChipFile& file, const sim::Residency& residenc
 absl::Status ApplyShape(const ChipFile& file, std::vector<CcuSpec>& ccus) {
   for (CcuSpec& ccu : ccus) {
     ccu.threshold = file.threshold;
+    SIDEBAND_RETURN_IF_ERROR(AtLine(CheckThresholdPace(ccu, file.pipeline.clock_hz), file.path, file.pipeline_line));
     for (UlcSpec& ulc : ccu.ulcs) {
       ulc.counter_bits = file.ulc.counter_bits;
       ulc.period = file.ulc.period;
@@ -59,7 +61,7 @@ absl::StatusOr<Wiring> MakeWaveformWiring(const ChipFile& file) {
 
   Wiring wiring;
   for (const PlannedEvent& event : plan.events) {
-    const auto added = wiring.events.Add(event.name, event.scope);
+    const auto added = wiring.events.Add(event.name, event.scope, event.prescaled);
     if (!added.ok()) return AtLine(added.status(), file.waveform->signals, 0);
   }
   wiring.ccus = std::move(plan.ccus);

@@ -18,9 +18,6 @@ namespace sideband::sim {
 // Not thread-safe.
 class ChunkWriter {
  public:
-  // As many as a unit-level counter may put off counting.
-  static constexpr uint64_t kHistoryCycles = 1024;
-
   // One wire per element of `pulses`, each at level 0 from cycle 0 on (and before it). A pulse wire is 1 in the cycles
   // in which its level is 1 and was 0 in the cycle before. `capacity` is that of the window.
   ChunkWriter(std::vector<bool> pulses, uint64_t capacity);

@@ -45,7 +45,6 @@ class EventWires {
     return {wires_.data() + begin, events_[event].end - begin};
   }
   size_t domain(size_t event) const { return events_[event].domain; }
-  size_t event_count() const { return events_.size(); }
   // At least 1: domain 0, the reference, is there even if no event counts in it.
   size_t domain_count() const { return wire_counts_.size(); }
   uint32_t wire_count(size_t domain) const { return wire_counts_[domain]; }

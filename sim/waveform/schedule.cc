@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
@@ -64,6 +65,7 @@ class ScheduleParser {
   absl::Status Header(const std::vector<absl::string_view>& fields);
   absl::Status Row(const std::vector<absl::string_view>& fields, size_t line);
   absl::Status CheckCycles(const Residency& row);
+  absl::Status CheckTenants(const Residency& row);
   absl::string_view Field(const std::vector<absl::string_view>& fields, Column column) const {
     return places_[column] ? fields[*places_[column]] : absl::string_view("0");
   }
@@ -72,6 +74,8 @@ class ScheduleParser {
   std::array<std::optional<size_t>, kColumns> places_;
   std::vector<Residency> rows_;
   std::map<uint32_t, std::pair<uint64_t, size_t>> ends_;  // per slice, the last row's end and line
+  absl::flat_hash_set<std::string> vms_;
+  absl::flat_hash_set<std::pair<std::string, std::string>> contexts_;
 };
 
 absl::Status ScheduleParser::Line(absl::string_view text, size_t line) {
@@ -114,6 +118,7 @@ absl::Status ScheduleParser::Row(const std::vector<absl::string_view>& fields, s
   SIDEBAND_RETURN_IF_ERROR(CheckName(row.vm, "vm"));
   SIDEBAND_RETURN_IF_ERROR(CheckName(row.context, "context"));
   SIDEBAND_RETURN_IF_ERROR(CheckCycles(row));
+  SIDEBAND_RETURN_IF_ERROR(CheckTenants(row));
   rows_.push_back(std::move(row));
   return absl::OkStatus();
 }
@@ -131,6 +136,15 @@ absl::Status ScheduleParser::CheckCycles(const Residency& row) {
   }
   last->second = {row.end_cycle, row.line};
   return absl::OkStatus();
+}
+
+absl::Status ScheduleParser::CheckTenants(const Residency& row) {
+  vms_.insert(row.vm);
+  if (!row.context.empty()) contexts_.emplace(row.vm, row.context);
+  if (vms_.size() > kScheduleVmsMax)
+    return absl::InvalidArgumentError(absl::StrCat("more than ", kScheduleVmsMax, " VMs"));
+  if (contexts_.size() <= kScheduleContextsMax) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("more than ", kScheduleContextsMax, " contexts"));
 }
 
 }  // namespace

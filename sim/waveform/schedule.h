@@ -20,6 +20,9 @@ namespace sideband::sim {
 
 inline constexpr uint32_t kScheduleSliceMax = 63;
 inline constexpr size_t kScheduleNameSizeMax = 64;
+// As many as a device has memory blocks for.
+inline constexpr size_t kScheduleVmsMax = 1024;
+inline constexpr size_t kScheduleContextsMax = 16'384;
 
 // A context is on a slice in the cycles [start_cycle, end_cycle), which are not empty.
 struct Residency {

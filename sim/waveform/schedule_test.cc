@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 
 namespace sideband::sim {
 namespace {
@@ -87,6 +88,16 @@ TEST(ScheduleTest, HeaderRowIsRequired) {
   EXPECT_EQ(ErrorOf("start_cycle,end_cycle,vm,contxt\n"),
             "C.csv:1: the header row has no column 'context' (is it 'contxt'?)");
   EXPECT_EQ(ErrorOf("start_cycle,end_cycle,vm,context,vm\n"), "C.csv:1: column 'vm' is there twice");
+}
+
+TEST(ScheduleTest, ThereAreNoMoreTenantsThanMemoryBlocks) {
+  std::string vms = kHeader, contexts = kHeader;
+  for (size_t i = 0; i < kScheduleVmsMax; ++i) vms += absl::StrCat(i, ",", i + 1, ",vm", i + 1, ",a,0\n");
+  EXPECT_EQ(ErrorOf(vms), "");
+  EXPECT_EQ(ErrorOf(vms + "9999,10000,another,a,0\n"), "C.csv:1026: more than 1024 VMs");
+  for (size_t i = 0; i < kScheduleContextsMax; ++i) contexts += absl::StrCat(i, ",", i + 1, ",vm1,c", i, ",0\n");
+  EXPECT_EQ(ErrorOf(contexts), "");
+  EXPECT_EQ(ErrorOf(contexts + "99999,100000,vm2,c0,0\n"), "C.csv:16386: more than 16384 contexts");
 }
 
 TEST(ScheduleTest, MissingFileIsNamed) {

@@ -46,6 +46,7 @@ class HeaderReader {
   std::string name_;                 // scopes, each followed by a dot; while a signal is read, its full name
   std::vector<size_t> scope_sizes_;  // of name_, before each open scope
   size_t suggestion_bytes_ = 0;
+  uint64_t bits_ = 0;  // of all slots
 };
 
 absl::StatusOr<VcdHeader> HeaderReader::Read() && {
@@ -147,6 +148,11 @@ absl::StatusOr<uint32_t> HeaderReader::SlotOf(const std::string& code, uint64_t 
     if (header_.slot_widths[known] == width) return known;
     return lexer_.Error(absl::StrCat("signal ", Excerpt(name_), " has ", width, " bits, but its code ", Excerpt(code),
                                      " was declared with ", header_.slot_widths[known]));
+  }
+  bits_ += width;
+  if (bits_ > kVcdBitsMax) {
+    return lexer_.Error(absl::StrCat("with signal ", Excerpt(name_), " the watched signals have more than ",
+                                     kVcdBitsMax, " bits together"));
   }
   const auto slot = static_cast<uint32_t>(header_.slot_widths.size());
   header_.slot_widths.push_back(static_cast<uint32_t>(width));

@@ -30,6 +30,8 @@ inline constexpr char kVcdPortsRefused[] = "ports of $dumpports are not supporte
 
 // Widest signal that may be used.
 inline constexpr uint32_t kVcdWidthMax = uint32_t{1} << 20;
+// Of all wanted signals together, so that their values take at most 16 MiB.
+inline constexpr uint64_t kVcdBitsMax = uint64_t{1} << 26;
 
 // A declared signal that is wanted.
 struct VcdVar {

@@ -54,7 +54,6 @@ class PackedWires final : public WireSource {
   const CycleRange& range() const { return range_; }
   uint32_t wire_count() const { return wire_count_; }
   uint64_t capacity() const { return capacity_; }
-  uint64_t history_cycles() const override { return history_; }
 
   // Cycles outside the window and its history count as 0.
   void AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const override;

@@ -10,7 +10,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 
 #include "absl/strings/string_view.h"
@@ -20,7 +19,8 @@ namespace sideband::sim {
 // The index of a wire within its clock domain, from 0.
 using WireId = uint32_t;
 
-inline constexpr uint64_t kHistoryUnlimited = std::numeric_limits<uint64_t>::max();
+// Whoever counts may put off so many cycles: a source must still hold them behind the newest that it has told of.
+inline constexpr uint64_t kHistoryCycles = 1024;
 
 // A half-open range of clock cycles; cycle k is the k-th rising edge of the domain's clock, from 0.
 struct CycleRange {
@@ -37,12 +37,8 @@ class WireSource {
 
   // Adds to sums[i] the number of cycles of `range` in which wire `wires[i]` is 1. Both spans have one size. Every wire
   // must be below the source's number of wires, and `range` must lie within what the source says it holds (a waveform
-  // chunk holds few thousand cycles, a workload any).
+  // chunk holds its own cycles and the kHistoryCycles before them, a workload all since its context was switched in).
   virtual void AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const = 0;
-
-  // Cycles before the newest that may still be asked for: 0 where only new ones may (what is not counted at once is
-  // lost), kHistoryUnlimited where any cycle may that the present resident has driven.
-  virtual uint64_t history_cycles() const { return 0; }
 
   // Clock domains. Residencies are in cycles of the reference clock, that of domain 0, which is the source itself
   // unless it says otherwise. A cycle of another domain belongs to the reference cycle whose edge is the first at or

@@ -33,7 +33,6 @@ class BitwiseSource final : public WireSource {
       : BitwiseSource(source, [&source](WireId wire, uint64_t cycle) { return source.Bit(wire, cycle); }) {}
 
   void AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const override;
-  uint64_t history_cycles() const override { return source_.history_cycles(); }
   void SwitchIn(absl::string_view vm, absl::string_view context, uint64_t cycle) override {
     source_.SwitchIn(vm, context, cycle);
   }

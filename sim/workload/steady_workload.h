@@ -23,7 +23,6 @@ class SteadyWorkload final : public WireSource {
   void AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const override {
     workload_.AddCounts(range, wires, sums);
   }
-  uint64_t history_cycles() const override { return kHistoryUnlimited; }
 
   // Whether the wire is 1 in a cycle.
   bool Bit(WireId wire, uint64_t cycle) const { return workload_.Bit(wire, cycle); }

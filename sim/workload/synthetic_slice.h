@@ -41,7 +41,6 @@ class SyntheticSlice final : public WireSource {
   // Cycles before the current residency count as 0, as do all with nobody resident.
   void AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const override;
   // Of the present residency; what came before it is 0 now.
-  uint64_t history_cycles() const override { return kHistoryUnlimited; }
   // Whether the wire is 1 in a cycle of the present residency; 0 before it, as with nobody resident.
   bool Bit(WireId wire, uint64_t cycle) const;
 

@@ -58,7 +58,6 @@ TEST_F(SyntheticSliceTest, WorkloadAdvancesOnlyWhileResident) {
 }
 
 TEST_F(SyntheticSliceTest, WholeResidencyIsHistory) {
-  EXPECT_EQ(slice_.history_cycles(), kHistoryUnlimited);
   const Workload a = Make(1);
   slice_.SwitchIn("vm1", "a", 1000);
   EXPECT_EQ(Count(slice_, {900'000, 1'000'000}), a.CumulativeCount(1, 999'000) - a.CumulativeCount(1, 899'000));
