@@ -127,6 +127,7 @@ uint64_t Chip::NextStop(uint64_t cycle) const {
 }
 
 void Chip::CountUnit(Unit& unit, uint64_t until) {
+  unit.counted = std::max(unit.counted, until);
   if (!unit.ulc.AdvanceTo(until, wires_[unit.wiring]->domain(unit.domain), unit.values)) return;
   ccus_[unit.ccu].Add(unit.index, unit.values);
 }
@@ -265,7 +266,9 @@ uint32_t Chip::Latch() {
 
 void Chip::Enable(uint8_t channel) {
   for (Unit& unit : units_) {
-    if (unit.channel == channel) unit.ulc.Enable(wires_[unit.wiring]->CyclesBefore(unit.domain, now_));
+    if (unit.channel != channel) continue;
+    // What AdvanceWithinCycle gave to whom was resident then is not given again.
+    unit.ulc.Enable(std::max(unit.counted, wires_[unit.wiring]->CyclesBefore(unit.domain, now_)));
   }
 }
 

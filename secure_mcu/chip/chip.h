@@ -109,6 +109,7 @@ class Chip {
     size_t wiring;  // into wires_
     uint32_t domain;
     std::vector<uint64_t> values;
+    uint64_t counted = 0;  // cycles of its domain below this are counted, those held of the next reference cycle too
   };
 
   // A reduction channel and when it commits by itself.
