@@ -126,7 +126,8 @@ class Chip {
                              uint64_t commit_period);
 
   uint64_t NextStop(uint64_t cycle) const;
-  uint64_t ThresholdStop() const;
+  uint64_t LastWithin(const Unit& unit, uint64_t edges, uint64_t end) const;
+  uint64_t ThresholdStop(uint64_t end) const;
   void CountTo(uint64_t cycle);
   void CountUnit(Unit& unit, uint64_t until);
   void FireDue();
