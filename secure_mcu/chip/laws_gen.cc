@@ -89,7 +89,7 @@ rc::Gen<LawsCase> AnyCase() {
           gen::set(&LawsCase::record_cycles, latency), gen::set(&LawsCase::route_cycles, latency),
           gen::set(&LawsCase::grant_cycles, latency), gen::set(&LawsCase::switch_step_cycles, From(0, 20)),
           gen::set(&LawsCase::window, gen::weightedOneOf<uint32_t>({{2, gen::just(0u)}, {1, From(1, 400)}})),
-          gen::set(&LawsCase::acts, Some(0.3, 1.0, Act())), gen::set(&LawsCase::rest, From(0, 300))),
+          gen::set(&LawsCase::acts, Some(0.5, 1.0, Act())), gen::set(&LawsCase::rest, From(0, 300))),
       Normalised);
 }
 
