@@ -87,26 +87,49 @@ uint64_t Chip::ReferenceTimeNs() const {
 
 // --- Counting on ----------------------------------------------------------------------------------------------------
 
-uint64_t Chip::ThresholdStop() const {
-  uint64_t stop = kNever;
-  for (const CounterCollectionUnit& ccu : ccus_) {
-    if (!IsCounting(ccu.config().channel)) continue;
-    const uint64_t headroom = ccu.ThresholdHeadroom();
+// The last reference cycle, from the next one up to `end`, before which the unit's clock has so many edges more at
+// most.
+uint64_t Chip::LastWithin(const Unit& unit, uint64_t edges, uint64_t end) const {
+  if (unit.domain == 0) return std::min(end, now_ + edges);
+  const sim::WireSource& wires = *wires_[unit.wiring];
+  const uint64_t limit = wires.CyclesBefore(unit.domain, now_) + edges;
+  if (wires.CyclesBefore(unit.domain, end) <= limit) return end;
+  uint64_t low = now_ + 1, high = end;
+  while (low < high) {
+    const uint64_t middle = high - (high - low) / 2;
+    if (wires.CyclesBefore(unit.domain, middle) <= limit) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+uint64_t Chip::ThresholdStop(uint64_t end) const {
+  auto unit = units_.begin();  // those of a collection unit follow each other
+  for (size_t c = 0; c < ccus_.size(); ++c) {
+    const auto first = unit;
+    unit = std::find_if(first, units_.end(), [c](const Unit& other) { return other.ccu != c; });
+    if (!IsCounting(ccus_[c].config().channel)) continue;
+    const uint64_t headroom = ccus_[c].ThresholdHeadroom();
     if (headroom == kNever) continue;
     // What the unit-level counters hold may arrive at once.
-    const uint64_t cycles = headroom / std::max(1u, ccu.GainPerCycleMax());
-    stop = std::min(stop, now_ + (cycles > kUlcHistoryCycles ? cycles - kUlcHistoryCycles : 1));
+    const uint64_t cycles = headroom / std::max(1u, ccus_[c].GainPerCycleMax());
+    const uint64_t edges = cycles > kUlcHistoryCycles ? cycles - kUlcHistoryCycles : 1;
+    for (auto own = first; own != unit; ++own) end = LastWithin(*own, edges, end);
   }
-  return stop;
+  return end;
 }
 
 uint64_t Chip::NextStop(uint64_t cycle) const {
-  uint64_t stop = std::min({cycle, triggers_.next_periodic(), ThresholdStop()});
+  uint64_t stop = std::min(cycle, triggers_.next_periodic());
   for (const Channel& channel : channels_) stop = std::min(stop, channel.next_commit);
-  return stop;
+  return ThresholdStop(stop);
 }
 
 void Chip::CountUnit(Unit& unit, uint64_t until) {
+  unit.counted = std::max(unit.counted, until);
   if (!unit.ulc.AdvanceTo(until, wires_[unit.wiring]->domain(unit.domain), unit.values)) return;
   ccus_[unit.ccu].Add(unit.index, unit.values);
 }
@@ -245,7 +268,9 @@ uint32_t Chip::Latch() {
 
 void Chip::Enable(uint8_t channel) {
   for (Unit& unit : units_) {
-    if (unit.channel == channel) unit.ulc.Enable(wires_[unit.wiring]->CyclesBefore(unit.domain, now_));
+    if (unit.channel != channel) continue;
+    // What AdvanceWithinCycle gave to whom was resident then is not given again.
+    unit.ulc.Enable(std::max(unit.counted, wires_[unit.wiring]->CyclesBefore(unit.domain, now_)));
   }
 }
 

@@ -109,6 +109,7 @@ class Chip {
     size_t wiring;  // into wires_
     uint32_t domain;
     std::vector<uint64_t> values;
+    uint64_t counted = 0;  // cycles of its domain below this are counted, those held of the next reference cycle too
   };
 
   // A reduction channel and when it commits by itself.
@@ -125,7 +126,8 @@ class Chip {
                              uint64_t commit_period);
 
   uint64_t NextStop(uint64_t cycle) const;
-  uint64_t ThresholdStop() const;
+  uint64_t LastWithin(const Unit& unit, uint64_t edges, uint64_t end) const;
+  uint64_t ThresholdStop(uint64_t end) const;
   void CountTo(uint64_t cycle);
   void CountUnit(Unit& unit, uint64_t until);
   void FireDue();

@@ -287,6 +287,23 @@ TEST(ChipTest, AnEventIsCountedInTheCyclesOfItsOwnClock) {
   EXPECT_EQ(counters(0), (std::vector<uint64_t>{1900, 5702}));
 }
 
+TEST(ChipTest, WhatIsHeldOfAReferenceCycleGoesToOneResident) {
+  PipelineConfig config{.slices = 1, .events = 1};
+  config.ccus = Pack("other", 0, {{.wire = 0, .meaning = {0, 0}}}, UlcSpec{.domain = 1});
+  Rig rig(config);
+  const TwoClocks wires(100);  // holds two cycles of reference cycle 100
+  rig.chip->Attach(0, wires);
+  rig.chip->SwitchTo(0, Binding{rig.vm, rig.first});
+  rig.chip->AdvanceTo(100);
+  rig.chip->AdvanceWithinCycle();
+  rig.chip->SwitchTo(0, Binding{rig.vm, rig.second});
+  rig.chip->AdvanceTo(101);
+  rig.chip->Latch();
+  EXPECT_EQ(rig.Count(rig.first), 302u);
+  EXPECT_EQ(rig.Count(rig.second), 1u);
+  EXPECT_EQ(rig.Count(0), 303u);
+}
+
 TEST(ChipTest, ReferenceTimeIsExactForLongRuns) {
   PipelineConfig config = OneWire();
   config.clock_hz = 3;
