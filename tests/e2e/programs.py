@@ -34,8 +34,12 @@ def temporary_folder(add_cleanup):
     return folder
 
 
+def program_path(program):
+    return runfile(_PLACES[program])
+
+
 def _command(program, arguments):
-    path = runfile(_PLACES[program]) if program in _PLACES else program
+    path = program_path(program) if program in _PLACES else program
     # The system kills the program if the test dies without a word.
     return ["/usr/bin/setpriv", "--pdeathsig", "KILL", "--", path, *arguments]
 
