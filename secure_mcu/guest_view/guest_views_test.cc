@@ -30,6 +30,21 @@ TEST(GuestViewsTest, EachVmThatIsNotConfidentialHasItsOwn) {
   EXPECT_EQ(sample->Counters(1)[2], ExampleCount(5, 2, 7)) << "beta-train is the sixth block";
 }
 
+TEST(GuestViewsTest, EventsOfTheDeviceAreInNoView) {
+  const std::string dir = FreshFolder("device_scope");
+  const auto views = GuestViews::Create(dir, 42);
+  mailbox::Catalog catalog = ExampleCatalog();
+  catalog.events[1].scope = mailbox::EventScope::kDevice;
+  ASSERT_TRUE((*views)->Publish(catalog, ExampleSnapshot(catalog, 7)).ok());
+  const auto reader = GuestViewReader::Open(dir + "/beta-vm.sbv");
+  ASSERT_EQ((*reader)->directory().catalog.events.size(), 2u);
+  EXPECT_EQ((*reader)->directory().catalog.events[1].name, "pcie_bytes");
+  const auto sample = (*reader)->Read();
+  ASSERT_TRUE(sample.ok()) << sample.status();
+  EXPECT_EQ(sample->Counters(1)[0], ExampleCount(5, 0, 7));
+  EXPECT_EQ(sample->Counters(1)[1], ExampleCount(5, 2, 7));
+}
+
 TEST(GuestViewsTest, VmsComeAndGo) {
   const std::string dir = FreshFolder("come_and_go");
   const auto views = GuestViews::Create(dir, 42);

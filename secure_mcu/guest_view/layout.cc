@@ -32,14 +32,19 @@ absl::Status CheckOneVm(const mailbox::Catalog& catalog) {
 
 }  // namespace
 
+bool IsOfContexts(const mailbox::EventInfo& event) { return event.scope == mailbox::EventScope::kContext; }
+
 absl::StatusOr<mailbox::Catalog> CatalogOfVm(const mailbox::Catalog& catalog, uint16_t vm) {
   const auto found =
       std::find_if(catalog.vms.begin(), catalog.vms.end(), [&](const mailbox::VmInfo& info) { return info.id == vm; });
   if (found == catalog.vms.end()) return absl::NotFoundError(absl::StrCat("no VM ", vm, " in the catalogue"));
   mailbox::Catalog own{.device = catalog.device,
                        .reference_clock_hz = catalog.reference_clock_hz,
-                       .events = catalog.events,
-                       .vms = {*found}};
+                       .events = {},
+                       .slices = {},
+                       .vms = {*found},
+                       .contexts = {}};
+  std::copy_if(catalog.events.begin(), catalog.events.end(), std::back_inserter(own.events), &IsOfContexts);
   std::copy_if(catalog.contexts.begin(), catalog.contexts.end(), std::back_inserter(own.contexts),
                [&](const mailbox::ContextInfo& context) { return context.vm == vm; });
   return own;

@@ -31,7 +31,10 @@ struct GuestDirectory {
   bool operator==(const GuestDirectory&) const = default;
 };
 
-// What a VM may know of a catalogue: the device, its events, the VM and its contexts. NOT_FOUND without such a VM.
+// Whether a VM has counts of the event: those of the device's scope are nobody's.
+bool IsOfContexts(const mailbox::EventInfo& event);
+// What a VM may know of a catalogue: the device, the events of contexts, the VM and its contexts. NOT_FOUND without
+// such a VM.
 absl::StatusOr<mailbox::Catalog> CatalogOfVm(const mailbox::Catalog& catalog, uint16_t vm);
 
 // The name of a VM's view within its directory. Two names never share a file: what is not a letter, a digit, '-', '_'

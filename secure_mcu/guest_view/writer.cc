@@ -33,7 +33,7 @@ absl::StatusOr<std::unique_ptr<GuestViewWriter>> GuestViewWriter::Create(const s
                                                                          uint64_t boot_id) {
   SIDEBAND_ASSIGN_OR_RETURN(const mailbox::Catalog own, PlainCatalogOfVm(catalog, vm));
   std::string path = PathOf(dir, own.vms[0].name);
-  SIDEBAND_ASSIGN_OR_RETURN(View view, MakeView(path, own, boot_id));
+  SIDEBAND_ASSIGN_OR_RETURN(View view, MakeView(path, catalog, own, boot_id));
   SIDEBAND_RETURN_IF_ERROR(view.file->Show());
   return std::unique_ptr<GuestViewWriter>(new GuestViewWriter(std::move(path), vm, boot_id, std::move(view)));
 }
@@ -47,9 +47,18 @@ GuestViewWriter::~GuestViewWriter() {
   Supersede(view_);
 }
 
-absl::StatusOr<GuestViewWriter::View> GuestViewWriter::MakeView(const std::string& path, const mailbox::Catalog& own,
-                                                                uint64_t boot_id) {
-  View view{.directory = EncodeGuestDirectory({boot_id, own}), .layout = GuestLiveLayout::Of(own)};
+absl::StatusOr<GuestViewWriter::View> GuestViewWriter::MakeView(const std::string& path,
+                                                                const mailbox::Catalog& catalog,
+                                                                const mailbox::Catalog& own, uint64_t boot_id) {
+  View view{.directory = EncodeGuestDirectory({boot_id, own}),
+            .layout = GuestLiveLayout::Of(own),
+            .events = {},
+            .catalog_events = catalog.events.size(),
+            .blocks = {},
+            .file = nullptr};
+  for (size_t event = 0; event < catalog.events.size(); ++event) {
+    if (IsOfContexts(catalog.events[event])) view.events.push_back(event);
+  }
   if (view.directory.size() > kGuestDirectoryBytesMax ||
       view.directory.size() + view.layout.bytes() > kGuestViewBytesMax) {
     return absl::ResourceExhaustedError(absl::StrCat(path, ": the view would be larger than any reader accepts"));
@@ -67,7 +76,7 @@ absl::Status GuestViewWriter::Publish(const mailbox::Snapshot& snapshot) { retur
 absl::Status GuestViewWriter::Replace(const mailbox::Catalog& catalog, const mailbox::Snapshot& snapshot) {
   SIDEBAND_ASSIGN_OR_RETURN(const mailbox::Catalog own, PlainCatalogOfVm(catalog, vm_));
   if (view_.directory == EncodeGuestDirectory({boot_id_, own})) return Publish(snapshot);
-  SIDEBAND_ASSIGN_OR_RETURN(View next, MakeView(path_, own, boot_id_));
+  SIDEBAND_ASSIGN_OR_RETURN(View next, MakeView(path_, catalog, own, boot_id_));
   SIDEBAND_RETURN_IF_ERROR(PublishIn(next, snapshot));
   SIDEBAND_RETURN_IF_ERROR(next.file->Show());
   Supersede(view_);  // only now: whoever opens the path again finds the new one
@@ -76,7 +85,7 @@ absl::Status GuestViewWriter::Replace(const mailbox::Catalog& catalog, const mai
 }
 
 absl::Status GuestViewWriter::PublishIn(View& view, const mailbox::Snapshot& snapshot) const {
-  if (snapshot.counters_per_block != view.layout.events ||
+  if (snapshot.counters_per_block != view.catalog_events ||
       snapshot.counters.size() != snapshot.blocks.size() * snapshot.counters_per_block) {
     return absl::InvalidArgumentError(absl::StrCat(path_, ": the snapshot has not the catalogue's events"));
   }
@@ -120,7 +129,8 @@ void GuestViewWriter::Store(View& view, const mailbox::Snapshot& snapshot) {
     const size_t at = view.blocks[b].at;
     size_t word = layout.BlockWord(b);
     for (const uint64_t value : PackGuestBlock(snapshot.blocks[at])) file.StoreRelease(word++, value);
-    for (const uint64_t value : snapshot.Counters(at)) file.StoreRelease(word++, value);
+    const auto counters = snapshot.Counters(at);
+    for (const size_t event : view.events) file.StoreRelease(word++, counters[event]);
   }
   view.sequence += 2;
   file.StoreRelease(GuestLiveLayout::kHeadWord, view.sequence);

@@ -60,6 +60,8 @@ class GuestViewWriter {
   struct View {
     Bytes directory;
     GuestLiveLayout layout;
+    std::vector<size_t> events;  // of the view, as the catalogue counts them
+    size_t catalog_events = 0;
     std::vector<Block> blocks;
     std::unique_ptr<ViewFile> file;
     uint64_t sequence = 0;
@@ -67,7 +69,8 @@ class GuestViewWriter {
 
   GuestViewWriter(std::string path, uint16_t vm, uint64_t boot_id, View view);
 
-  static absl::StatusOr<View> MakeView(const std::string& path, const mailbox::Catalog& own, uint64_t boot_id);
+  static absl::StatusOr<View> MakeView(const std::string& path, const mailbox::Catalog& catalog,
+                                       const mailbox::Catalog& own, uint64_t boot_id);
   static void Supersede(View& view);
   absl::Status PublishIn(View& view, const mailbox::Snapshot& snapshot) const;
   absl::Status Locate(View& view, const mailbox::Snapshot& snapshot) const;
