@@ -68,11 +68,11 @@ def wait_until(condition, what, seconds=PATIENCE_S):
 
 
 class Program:
-    """A program that runs in the background; what it prints goes to a log."""
+    """A program that runs in the background; what it prints goes to a log, of the program's name unless `log` is given."""
 
-    def __init__(self, program, *arguments, cwd, environment=None):
+    def __init__(self, program, *arguments, cwd, environment=None, log=None):
         self.name = os.path.basename(program)
-        self._log = os.path.join(cwd, self.name + ".log")
+        self._log = os.path.join(cwd, log or self.name + ".log")
         with open(self._log, "ab") as log:
             self._process = subprocess.Popen(_command(program, arguments), cwd=cwd,
                                              env={**_ENVIRONMENT, **(environment or {})}, stdin=subprocess.DEVNULL,
