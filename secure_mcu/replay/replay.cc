@@ -34,14 +34,18 @@ void AttachAll(const sim::TraceChunk& chunk, uint32_t slices, Chip& chip) {
 
 absl::Status RunToEnd(sim::TraceReader& trace, uint32_t slices, Chip& chip, Player& player,
                       const std::function<void(uint64_t)>& progress) {
+  bool has_wires = false;
   while (true) {
     SIDEBAND_ASSIGN_OR_RETURN(const sim::TraceChunk* chunk, trace.Next());
     if (chunk == nullptr) break;
     AttachAll(*chunk, slices, chip);
+    has_wires = true;
     player.PlayTo(trace.cycles());
     chip.AdvanceWithinCycle();
     if (progress) progress(trace.cycles());
   }
+  // A trace without any cycle has nothing to count.
+  if (!has_wires) return absl::OkStatus();
   player.Vacate();
   chip.Latch();
   return absl::OkStatus();

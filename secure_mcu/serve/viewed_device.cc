@@ -7,6 +7,11 @@
 #include "absl/strings/str_format.h"
 
 namespace sideband::mcu {
+namespace {
+
+constexpr uint64_t kRefreshNs = 10'000'000;
+
+}  // namespace
 
 mailbox::Snapshot ViewedDevice::Latch() {
   mailbox::Snapshot snapshot = device_.Latch();
@@ -15,12 +20,16 @@ mailbox::Snapshot ViewedDevice::Latch() {
 }
 
 void ViewedDevice::Tick() {
-  if (views_ == nullptr) return device_.CatchUp();
+  device_.CatchUp();
+  if (views_ == nullptr) return;
+  // Frames of a bus come in bursts, and what one of them latched shall stand until a guest can have read it.
+  if (shown_ns_ && device_.ReferenceTimeNs() < *shown_ns_ + kRefreshNs) return;
   Show(device_.Observe());
 }
 
 void ViewedDevice::Show(const mailbox::Snapshot& snapshot) {
   if (views_ == nullptr) return;
+  shown_ns_ = snapshot.reference_time_ns;
   const absl::Status status = views_->Publish(device_.catalog(), snapshot);
   if (!status.ok() && !failed_) {
     absl::FPrintF(stderr, "sideband-mcu: guest views: %s\n", std::string(status.message()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A live device whose guests are shown what the controller is shown: every latch is published in the guests' views, so
-// that a view and a snapshot that bear one trigger id agree. Between latches views are refreshed with each tick.
+// that a view and a snapshot that bear one trigger id agree. A view is refreshed when it is 10 ms old.
 //   ViewedDevice viewed(device, views.get());
 //   Firmware firmware(viewed, power);
 //   while (!stop) viewed.Tick();
@@ -9,6 +9,7 @@
 #define SIDEBAND_SECURE_MCU_SERVE_VIEWED_DEVICE_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "secure_mcu/firmware/device.h"
@@ -31,7 +32,7 @@ class ViewedDevice final : public Device {
   std::span<const uint64_t> DeviceCounters() override { return device_.DeviceCounters(); }
   uint64_t ReferenceTimeNs() override { return device_.ReferenceTimeNs(); }
 
-  // Counts up to now, and shows it to the guests.
+  // Counts up to now, and shows it to the guests where what they see is old.
   void Tick();
 
  private:
@@ -39,6 +40,7 @@ class ViewedDevice final : public Device {
 
   LiveDevice& device_;
   GuestViews* const views_;
+  std::optional<uint64_t> shown_ns_;  // the reference time of what the guests see
   bool failed_ = false;
 };
 

@@ -19,7 +19,7 @@ vms:
   - name: vm1
     uuid: 11111111-0000-4000-8000-000000000001
     contexts:
-      - {name: job, lifetime: 10ms, seed: 1, phases: [{kind: gemm, time: 2ms}]}
+      - {name: job, lifetime: 100ms, seed: 1, phases: [{kind: gemm, time: 2ms}]}
       - {name: service, seed: 3, phases: [{kind: gemm, time: 2ms}]}
 quantum: 1ms
 gap: 0s
@@ -52,7 +52,7 @@ class ViewedDeviceTest : public testing::Test {
 };
 
 TEST_F(ViewedDeviceTest, AViewAndASnapshotOfOneTriggerAgree) {
-  for (const int ms : {1, 2, 7}) {
+  for (const int ms : {10, 20, 70}) {
     elapsed_ = absl::Milliseconds(ms);
     viewed_->Tick();
     const GuestViewSample between = View();
@@ -71,12 +71,28 @@ TEST_F(ViewedDeviceTest, AViewAndASnapshotOfOneTriggerAgree) {
 }
 
 TEST_F(ViewedDeviceTest, TheViewFollowsGenerations) {
-  elapsed_ = absl::Milliseconds(12);
+  elapsed_ = absl::Milliseconds(120);
   viewed_->Latch();
   EXPECT_EQ(View().blocks[1].state, mailbox::BlockState::kRetired);
   viewed_->Acknowledge();
+  elapsed_ += absl::Milliseconds(10);
   viewed_->Tick();
   EXPECT_EQ(View().blocks[1].generation, 2u);
+}
+
+TEST_F(ViewedDeviceTest, WhatWasLatchedStandsForAWhile) {
+  elapsed_ = absl::Milliseconds(1);
+  viewed_->Tick();
+  EXPECT_EQ(View().trigger_id, 1u) << "the first shows at once";
+  elapsed_ = absl::Milliseconds(2);
+  const uint32_t latched = viewed_->Latch().trigger_id;
+  elapsed_ = absl::Milliseconds(11);
+  viewed_->Tick();
+  EXPECT_EQ(View().trigger_id, latched);
+  EXPECT_EQ(viewed_->ReferenceTimeNs(), 11'000'000u) << "it counts all the same";
+  elapsed_ = absl::Milliseconds(12);
+  viewed_->Tick();
+  EXPECT_EQ(View().trigger_id, latched + 1);
 }
 
 TEST_F(ViewedDeviceTest, WithoutViewsItOnlyCounts) {

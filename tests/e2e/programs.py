@@ -34,8 +34,12 @@ def temporary_folder(add_cleanup):
     return folder
 
 
+def program_path(program):
+    return runfile(_PLACES[program])
+
+
 def _command(program, arguments):
-    path = runfile(_PLACES[program]) if program in _PLACES else program
+    path = program_path(program) if program in _PLACES else program
     # The system kills the program if the test dies without a word.
     return ["/usr/bin/setpriv", "--pdeathsig", "KILL", "--", path, *arguments]
 
@@ -64,11 +68,11 @@ def wait_until(condition, what, seconds=PATIENCE_S):
 
 
 class Program:
-    """A program that runs in the background; what it prints goes to a log."""
+    """A program that runs in the background; what it prints goes to a log, of the program's name unless `log` is given."""
 
-    def __init__(self, program, *arguments, cwd, environment=None):
+    def __init__(self, program, *arguments, cwd, environment=None, log=None):
         self.name = os.path.basename(program)
-        self._log = os.path.join(cwd, self.name + ".log")
+        self._log = os.path.join(cwd, log or self.name + ".log")
         with open(self._log, "ab") as log:
             self._process = subprocess.Popen(_command(program, arguments), cwd=cwd,
                                              env={**_ENVIRONMENT, **(environment or {})}, stdin=subprocess.DEVNULL,

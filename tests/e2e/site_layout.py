@@ -83,11 +83,15 @@ def write(folder, name, text):
 class Site:
     """close() must be called, whatever happens: hand it to addCleanup at once."""
 
-    def __init__(self, interval="100ms"):
+    def __init__(self, interval="100ms", guest_views=False):
+        """`guest_views` shows guests their counters in the folder "views"."""
+        self.guest_views = guest_views
         self.folder = tempfile.mkdtemp(prefix="sb-")
         self.device = self.daemon = None
         self.grpc_port = self.http_port = None
         lay_out(self.folder, interval)
+        if guest_views:
+            os.mkdir(self.path("views"))
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -97,7 +101,8 @@ class Site:
             return file.read()
 
     def start_device(self):
-        self.device = programs.Program("sideband-mcu", "serve", "--chip", "chip.yaml", "--bus", "unix:gpu0.sock",
+        views = ("--guest-views", "views") if self.guest_views else ()
+        self.device = programs.Program("sideband-mcu", "serve", "--chip", "chip.yaml", "--bus", "unix:gpu0.sock", *views,
                                        cwd=self.folder)
         return self.device
 

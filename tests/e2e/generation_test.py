@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contexts that end: their final counts are kept until they have been read, and no generation mixes with another."""
+
+import json
+import unittest
+
+import exposition
+import programs
+import site_layout
+import tenant_client
+
+# vm1 has `train`, which starts again and again, and `eval`, which does not.
+LIFETIMES = {"train": "lifetime: 300ms", "eval": "lifetime: 900ms, restart: false"}
+RETIRED = 3
+GENERATIONS = 6
+# No wire counts more than once per cycle, and there are at most eight of an event.
+RATE_MAX = 8 * 1.4
+
+
+def with_lifetimes(chip):
+    for context, keys in LIFETIMES.items():
+        start = "      - name: %s\n" % context
+        assert chip.count(start) == 1
+        chip = chip.replace(start, start + "".join("        %s\n" % key for key in keys.split(", ")))
+    return chip
+
+
+def rows(snapshot):
+    """{context or "" for the VM: row} of vm1."""
+    return {row.scope.context: row for row in snapshot.scopes}
+
+
+def counts(row):
+    return {counter.event: counter.count for counter in row.counters}
+
+
+def not_below(later, earlier):
+    return all(later[event] >= earlier[event] for event in earlier)
+
+
+class GenerationTestCase(unittest.TestCase):
+    def setUp(self):
+        self.site = site_layout.Site("100ms", guest_views=True)
+        self.addCleanup(self.site.close)
+        site_layout.write(self.site.folder, "chip.yaml", with_lifetimes(self.site.read("chip.yaml").decode()))
+
+    def view(self):
+        """{context or None: block} of what vm1 reads of itself; None where its view has just been replaced."""
+        result = programs.run("sideband-mcu", "peek-shm", "views/vm1.sbv", "--format", "json", cwd=self.site.folder)
+        if result.returncode != 0:
+            return None
+        return {block["context"]: block for block in json.loads(result.stdout)["blocks"]}
+
+    def scopes(self):
+        """The contexts that `sideband scopes` lists for tenant A, with their generations."""
+        site_layout.write(self.site.folder, "client.yaml",
+                          "address: 127.0.0.1:%d\nca_file: ca.pem\ncert_file: tenant-a.pem\nkey_file: tenant-a.key\n"
+                          "server_name: localhost\n" % self.site.grpc_port)
+        result = programs.run("sideband", "--config", "client.yaml", "scopes", "--format", "json", cwd=self.site.folder)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        return {scope["context"]: scope["generation"] for scope in json.loads(result.stdout)["scopes"]
+                if scope.get("context")}
+
+
+class DaemonTest(GenerationTestCase):
+    def collect(self):
+        """Snapshots of tenant A until `train` has had several generations and `eval` is gone; the device is up in all."""
+        self.site.start()
+        snapshots = []
+        with tenant_client.Client(self.site, "tenant-a") as client:
+            for answer in client.stream():
+                if not answer.HasField("update"):
+                    continue
+                snapshots.append((answer.update, answer.skipped))
+                self.check_up()
+                now = rows(answer.update)
+                if now["train"].scope.generation >= GENERATIONS and "eval" not in now:
+                    return snapshots
+        raise AssertionError("the stream ended")
+
+    def check_up(self):
+        series = self.site.metrics("operator")
+        self.assertEqual(exposition.value(series, "sideband_device_up", device="gpu0"), 1)
+        self.assertGreater(len(exposition.counters(series)), 0)
+
+    def test_generations(self):
+        snapshots = self.collect()
+        self.check_within(snapshots)
+        self.check_between(snapshots)
+        self.check_vm(snapshots)
+        self.check_gone()
+        self.assertNotRegex(self.site.daemon.log().lower(), "error|warn|fail|lost|refus")
+        self.assertEqual(self.site.device.log().count("\n"), 1, self.site.device.log())
+
+    def check_within(self, snapshots):
+        """Within a generation counters never fall; once it has ended, they stand still."""
+        for context in LIFETIMES:
+            seen = [rows(snapshot)[context] for snapshot, _ in snapshots if context in rows(snapshot)]
+            for earlier, later in zip(seen, seen[1:]):
+                self.assertGreaterEqual(later.scope.generation, earlier.scope.generation)
+                self.assertEqual(list(later.flags), [])
+                if later.scope.generation != earlier.scope.generation:
+                    continue
+                self.assertTrue(not_below(counts(later), counts(earlier)))
+                if earlier.state == RETIRED:
+                    self.assertEqual((later.state, counts(later)), (RETIRED, counts(earlier)))
+
+    def check_between(self, snapshots):
+        """A context is seen to its end, and the next generation begins at 0 and by itself: no more than its time allows."""
+        changes = 0
+        for (before, _), (after, skipped) in zip(snapshots, snapshots[1:]):
+            if "eval" in rows(before) and "eval" not in rows(after) and not skipped:
+                self.assertEqual(rows(before)["eval"].state, RETIRED)
+            earlier, later = rows(before)["train"], rows(after)["train"]
+            if later.scope.generation == earlier.scope.generation or skipped:
+                continue
+            changes += 1
+            self.assertEqual(later.scope.generation, earlier.scope.generation + 1)
+            self.assertEqual(earlier.state, RETIRED)
+            time = after.reference_time_ns - before.reference_time_ns
+            self.assertLessEqual(max(counts(later).values()), RATE_MAX * time)
+            self.assertFalse(any(counter.HasField("rate_per_second") for counter in later.counters),
+                             "there is no rate between two generations")
+        self.assertGreater(changes, 0)
+
+    def check_vm(self, snapshots):
+        """The VM's own counts never fall: they are the sum of all generations, also of those that are gone."""
+        known, base, before = {}, None, None
+        for snapshot, skipped in snapshots:
+            whole = counts(rows(snapshot)[""])
+            self.assertTrue(before is None or not_below(whole, before))
+            before = whole
+            if skipped:
+                known, base = {}, None  # final counts may have been in what was skipped
+            known.update({(context, row.scope.generation): counts(row) for context, row in rows(snapshot).items()
+                          if context})
+            others = {event: count - sum(of[event] for of in known.values()) for event, count in whole.items()}
+            base = base or others  # of generations from before the first snapshot
+            self.assertEqual(others, base)
+
+    def check_gone(self):
+        """Who has ended for good is nowhere any more, and the other is."""
+        self.assertEqual(self.scopes().keys(), {"train"})
+        self.assertGreaterEqual(self.scopes()["train"], GENERATIONS)
+        contexts = {context for _, vm, context in exposition.counters(self.site.metrics("tenant-a")) if vm == "vm1"}
+        self.assertEqual(contexts, {None, "train"})
+        self.assertEqual(programs.wait_until(self.view, "a view").keys(), {None, "train"})
+
+
+class NoDaemonTest(GenerationTestCase):
+    def test_waits_to_be_read(self):
+        """Where nobody reads final counts they stay, until somebody does."""
+        self.site.start_device()
+
+        def are_retired():
+            view = self.view()
+            return view and all(view[context]["state"] == "retired" for context in LIFETIMES) and view
+
+        view = programs.wait_until(are_retired, "both contexts have ended")
+        self.assertEqual({view[context]["generation"] for context in LIFETIMES}, {1})
+        whole = {event: sum(view[context]["counters"][event] for context in LIFETIMES) for event in
+                 view[None]["counters"]}
+        self.assertEqual(view[None]["counters"], whole)
+
+        self.site.start_daemon()
+        self.site.wait_ready()
+        programs.wait_until(lambda: self.scopes().get("train", 0) > 1 and "eval" not in self.scopes(),
+                            "the next generation of train, and none of eval")
