@@ -169,6 +169,8 @@ void Chip::AdvanceWithinCycle() {
   for (Unit& unit : units_) {
     if (unit.domain != 0 && unit.ulc.enabled()) CountUnit(unit, wires_[unit.wiring]->CyclesHeld(unit.domain, now_));
   }
+  // The reference clock may stand still for long: records leave meanwhile, and what fires finds a bank that has left.
+  mover_.RunUntil([] { return false; });
   FireDue();
 }
 

@@ -65,6 +65,9 @@ class Chip {
 
   MemoryBlocks& memory() { return memory_; }
   const MemoryBlocks& memory() const { return memory_; }
+  // The address spaces of the slices' channels. A context switch binds both channel and MMU; who binds the MMU alone
+  // makes the channel's commits fault until the next switch.
+  Mmu& mmu() { return mmu_; }
 
   // What the out-of-band channel has committed so far; zeros where the chip has none.
   std::span<const uint64_t> out_of_band() const { return out_of_band_.counters(0); }

@@ -125,6 +125,25 @@ TEST(ChipTest, AnOverrunIsFlaggedAndNothingIsLost) {
   EXPECT_EQ(rig.chip->memory().header(rig.first).flags, mailbox::kFlagTriggerOverrun);
 }
 
+TEST(ChipTest, ACommitWithAWrongBindingFaultsIsFlaggedAndGoesNowhere) {
+  Rig rig(OneWire());
+  rig.chip->SwitchTo(0, Binding{rig.vm, rig.first});
+  rig.chip->AdvanceTo(1000);
+  rig.chip->Latch();
+  rig.chip->mmu().Bind(0, Binding{rig.vm, rig.second});
+  rig.chip->AdvanceTo(1500);
+  rig.chip->Latch();
+  EXPECT_EQ(rig.chip->stats().mmu_faults, 1u);
+  EXPECT_EQ(rig.Count(rig.first), 1000u);
+  EXPECT_EQ(rig.Count(rig.second), 0u) << "least of all to another context";
+  EXPECT_EQ(rig.Count(rig.vm), 1000u);
+  EXPECT_EQ(rig.Count(0), 1500u) << "the hypervisor's channel did not fault";
+  for (const BlockId block : {BlockId{0}, rig.vm, rig.first}) {
+    EXPECT_EQ(rig.chip->memory().header(block).flags, mailbox::kFlagMmuFault) << block;
+  }
+  EXPECT_EQ(rig.chip->memory().header(rig.second).flags, 0);
+}
+
 TEST(ChipTest, StatesFollowTheResident) {
   Rig rig(OneWire());
   rig.chip->SwitchTo(0, Binding{rig.vm, rig.first});

@@ -43,10 +43,8 @@ void RecordMover::RunFor(uint64_t cycles) {
   now_ = end;
 }
 
-uint64_t RecordMover::RunUntil(const std::function<bool()>& done) {
-  const uint64_t start = now_;
+void RecordMover::RunUntil(const std::function<bool()>& done) {
   while (!done() && !Idle()) Step();
-  return now_ - start;
 }
 
 }  // namespace sideband::mcu

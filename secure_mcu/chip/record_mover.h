@@ -30,8 +30,8 @@ class RecordMover {
 
   // Moves what moves in so many cycles.
   void RunFor(uint64_t cycles);
-  // Moves until `done` or until nothing is left to move; returns the cycles that this took.
-  uint64_t RunUntil(const std::function<bool()>& done);
+  // Moves until `done` or until nothing is left to move.
+  void RunUntil(const std::function<bool()>& done);
 
   // The pipeline's own cycle, which goes on while the watched units are halted.
   uint64_t now() const { return now_; }

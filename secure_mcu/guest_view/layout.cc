@@ -85,7 +85,8 @@ absl::StatusOr<size_t> GuestDirectorySize(ByteSpan prologue) {
   const uint8_t version = in.U8();
   const size_t size = in.U32();
   const size_t catalog_bytes = in.U32();
-  if (!in.ok() || !std::equal(magic.begin(), magic.end(), kMagic.begin())) return Malformed("its first bytes are not those of one");
+  if (!in.ok() || !std::equal(magic.begin(), magic.end(), kMagic.begin()))
+    return Malformed("its first bytes are not those of one");
   if (version != kVersion) return absl::UnimplementedError("guest view: of a version unknown here");
   if (size > kGuestDirectoryBytesMax || catalog_bytes > size || size != DirectorySize(catalog_bytes)) {
     return Malformed("its sizes make no sense");

@@ -24,8 +24,8 @@ TEST(UnitPlanTest, UnitsWithoutANameArePackedAndOthersShare) {
                         {.name = "b", .events = {{.name = "y"}}, .ccu = "m"},
                         {.name = "c", .events = {{.name = "x"}}},
                         {.name = "d", .events = {{.name = "y"}}, .ccu = "m"}});
-  file.ccus = {{.name = "m", .threshold = 9}};
-  file.threshold = 5;
+  file.ccus = {{.name = "m", .threshold = 90'000'000}};
+  file.threshold = 50'000'000;
   const auto plan = PlanUnits(file);
   ASSERT_TRUE(plan.ok()) << plan.status();
   EXPECT_EQ(CcuNames(*plan), (std::vector<std::string>{"slice0.ccu0", "slice0.ccu1", "slice0.m"}));
@@ -33,8 +33,22 @@ TEST(UnitPlanTest, UnitsWithoutANameArePackedAndOthersShare) {
   EXPECT_EQ(plan->ccus[1].ulcs.size(), 3u) << "two of a, and c";
   EXPECT_EQ(plan->ccus[1].ulcs[2].name, "c.0");
   EXPECT_EQ(plan->ccus[2].ulcs[1].name, "d.0");
-  EXPECT_EQ(plan->ccus[0].threshold, 5u);
-  EXPECT_EQ(plan->ccus[2].threshold, 9u);
+  EXPECT_EQ(plan->ccus[0].threshold, 50'000'000u);
+  EXPECT_EQ(plan->ccus[2].threshold, 90'000'000u);
+}
+
+TEST(UnitPlanTest, AThresholdThatWouldBeReachedTooOftenIsRefused) {
+  ChipFile file = Chip({{.name = "a", .count = 3, .events = {{.name = "x"}}}});
+  file.pipeline_line = 7;
+  file.threshold = 33'065;
+  EXPECT_EQ(
+      std::string(PlanUnits(file).status().message()),
+      "chip.yaml:7: threshold is 33065, must be 0 or from 33066 to 268435455 (a counter of 'slice0.ccu0' gains up "
+      "to 3 a cycle; 100000 triggers a second at 1000000000 Hz)");
+  for (const uint32_t threshold : {0u, 33'066u}) {
+    file.threshold = threshold;
+    EXPECT_TRUE(PlanUnits(file).ok()) << threshold;
+  }
 }
 
 TEST(UnitPlanTest, AUnitIsOnTheSlicesThatItNames) {

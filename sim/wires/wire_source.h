@@ -47,8 +47,10 @@ class WireSource {
   // How many cycles of the domain belong to reference cycles below `cycle`; the domain's cycle that is the first of
   // reference cycle `cycle`. Ascending in `cycle`. `cycle` must lie within what the source holds, or be its end.
   virtual uint64_t CyclesBefore(size_t /*domain*/, uint64_t cycle) const { return cycle; }
-  // The end of the domain's cycles that the source holds: those at or after CyclesBefore(domain, end of the reference
-  // cycles held) belong to a reference cycle whose edge has not come yet.
+  // The end of the domain's cycles that the source holds up to the end of the reference cycles held, which is
+  // `reference_end` (a repeated trace leaves out those after its last reference edge, so that turns are alike): those
+  // at or after CyclesBefore(domain, end of the reference cycles held) belong to a reference cycle whose edge has not
+  // come yet.
   virtual uint64_t CyclesHeld(size_t /*domain*/, uint64_t reference_end) const { return reference_end; }
 
   // The hypervisor tells which context drives the wires from `cycle` on; an empty context is the VM without one. Cycles

@@ -112,6 +112,8 @@ def add_counting(random_, event, signal):
         event["value"] = int(digits[signal.left - event["bit"]] if "bit" in event else digits, 2)
     if event["op"] in ("popcount", "value") and "bit" not in event:
         event["count"] = random_.choice(("full", "prescaled", "prescaled"))
+    # A name counts in full or prescaled, never both.
+    event["name"] += "/" + event.get("count", "full")
 
 
 def random_map(random_, waves, slices):
