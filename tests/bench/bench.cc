@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `./dev bench`: prints one table. What each line means is in README.md.
-//   bench [--svg FILE]
+//   bench [--curves FILE]
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
@@ -9,9 +9,12 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_format.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
+#include "tests/bench/curve.h"
 #include "tests/bench/linear_cost.h"
 #include "tests/bench/live_chip.h"
 #include "tests/bench/replay_core.h"
@@ -21,7 +24,9 @@ namespace {
 
 void Print(const Rows& rows) {
   for (const Row& row : rows) {
-    std::printf("%-68s %10.3f %-11s %s\n", row.name.c_str(), row.value, row.unit.c_str(), row.note.c_str());
+    std::string line = absl::StrFormat("%-68s %10.3f %-11s %s", row.name, row.value, row.unit, row.note);
+    absl::StripTrailingAsciiWhitespace(&line);
+    std::puts(line.c_str());
   }
   std::fflush(stdout);
 }
@@ -32,7 +37,7 @@ absl::Status Write(const std::string& path, const std::string& text) {
   return file ? absl::OkStatus() : ErrnoStatus(errno, path);
 }
 
-absl::Status Run(const std::string& svg) {
+absl::Status Run(const std::string& curves) {
   std::printf("%-68s %10s\n", "benchmark", "value");
   SIDEBAND_ASSIGN_OR_RETURN(const Rows core, MeasureReplayCore());
   Print(core);
@@ -40,8 +45,7 @@ absl::Status Run(const std::string& svg) {
   Print(live);
   SIDEBAND_ASSIGN_OR_RETURN(const LinearCost cost, MeasureLinearCost());
   Print(cost.rows);
-  if (svg.empty()) return absl::OkStatus();
-  return Write(svg, cost.svg);
+  return curves.empty() ? absl::OkStatus() : Write(curves, GnuplotData(cost.curves));
 }
 
 }  // namespace
@@ -49,8 +53,8 @@ absl::Status Run(const std::string& svg) {
 
 int main(int argc, char** argv) {
   CLI::App app("Benchmarks: ratios and speeds of this machine.");
-  std::string svg;
-  app.add_option("--svg", svg, "write the curves of the replay's cost to this file");
+  std::string curves;
+  app.add_option("--curves", curves, "write the curves of the replay's cost to this file, as data for gnuplot");
   CLI11_PARSE(app, argc, argv);
-  return sideband::ReportAndExitCode("bench", sideband::bench::Run(svg));
+  return sideband::ReportAndExitCode("bench", sideband::bench::Run(curves));
 }

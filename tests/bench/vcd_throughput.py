@@ -5,7 +5,7 @@
     bazel build //secure_mcu:sideband-mcu && tests/bench/vcd_throughput.py [--mcu PATH] [--megabytes 200]
 
 Repeats the body of a design of its own until the file is large enough, with the times shifted, runs each program three
-times and prints the best, one "name<TAB>value" per line. With SIDEBAND_SHARED_DATA set the waveform of a real GPU there
+times and prints the best, a line of the benchmarks' table each. With SIDEBAND_SHARED_DATA set the waveform of a real GPU there
 is measured as well. Rates are in 10^6 bytes per second of the whole process; those of `cpu` leave out what the machine
 did meanwhile for others. Peaks are at least this program's own, some 15 MiB.
 """
@@ -96,13 +96,16 @@ def run(command):
     return time.monotonic() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
+def print_row(name, value, unit, note=""):
+    """As bench.cc does."""
+    print(f"{name:68s} {value:10.3f} {unit:11s} {note}".rstrip(), flush=True)
+
+
 def measure(name, command, megabytes):
     """Prints the best of some runs; returns the best rate by the clock and by the processor."""
     runs = [run(command) for _ in range(RUNS)]
     rates = megabytes / min(r[0] for r in runs), megabytes / min(r[1] for r in runs)
-    print(f"{name}_mb_per_s\t{rates[0]:.0f}")
-    print(f"{name}_cpu_mb_per_s\t{rates[1]:.0f}")
-    print(f"{name}_peak_mib\t{max(r[2] for r in runs):.1f}", flush=True)
+    print_row(name, rates[0], "MB/s", f"{rates[1]:.0f} MB/s of the processor's time, peak {max(r[2] for r in runs):.1f} MiB")
     return rates
 
 
@@ -122,17 +125,16 @@ def bench(name, design, arguments, directory):
     if writer.exitcode != 0:
         raise SystemExit("the trace could not be written")
     megabytes = trace.stat().st_size / 1e6
-    print(f"{name}.file_mb\t{megabytes:.0f}")
-    replay = measure(f"{name}.replay", [
+    title = f"waveform: {name}, {megabytes:.0f} MB"
+    replay = measure(f"{title}, replay", [
         str(arguments.mcu), "replay", "--trace", str(trace), "--signals", str(directory / "signals.json"), "--schedule",
         str(directory / "schedule.csv")
     ], megabytes)
     if shutil.which("vcd2fst"):
-        other = measure(f"{name}.vcd2fst", ["vcd2fst", str(trace), str(directory / "out.fst")], megabytes)
-        print(f"{name}.ratio\t{replay[0] / other[0]:.1f}")
-        print(f"{name}.cpu_ratio\t{replay[1] / other[1]:.1f}")
+        other = measure(f"{title}, vcd2fst", ["vcd2fst", str(trace), str(directory / "out.fst")], megabytes)
+        print_row(f"{title}, replay / vcd2fst", replay[0] / other[0], "", f"{replay[1] / other[1]:.1f} of processor time")
     else:
-        print(f"{name}.ratio\tvcd2fst is not installed")
+        print(f"{title}: vcd2fst is not installed, so there is nothing to compare with")
     trace.unlink()
 
 
