@@ -11,9 +11,14 @@
 
 #include <cstdint>
 
+#include "proto/mailbox/word.h"
+
 namespace sideband::mailbox {
 
 inline constexpr uint8_t kExtensionVersion = 1;
+
+// Opcodes 0x60 to 0x6F.
+constexpr bool IsExtension(Opcode opcode) { return static_cast<uint8_t>(opcode) >> 4 == 6; }
 
 inline constexpr uint8_t kWindowFirst = 0xD0;
 inline constexpr uint8_t kWindowCount = 16;

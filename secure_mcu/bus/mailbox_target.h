@@ -12,23 +12,9 @@
 #include "proto/base/bytes.h"
 #include "proto/mailbox/word.h"
 #include "secure_mcu/bus/bus_target.h"
+#include "secure_mcu/bus/command_handler.h"
 
 namespace sideband::mcu {
-
-// What runs behind the registers.
-class CommandHandler {
- public:
-  struct Reply {
-    mailbox::MailboxStatus status = mailbox::MailboxStatus::kSuccess;
-    uint32_t data = 0;
-    uint32_t extended_data = 0;
-  };
-  virtual ~CommandHandler() = default;
-  // Carries out a command at once.
-  virtual Reply Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) = 0;
-  // The bytes of window `index` (0 to 15), at most 255; empty where the open stream has none there.
-  virtual ByteSpan Window(uint8_t index) const = 0;
-};
 
 // Not thread-safe.
 class MailboxTarget final : public BusTarget {

@@ -9,20 +9,20 @@
 
 #include <map>
 
-#include "proto/smbus/transfer.h"
+#include "proto/smbus/bus.h"
 #include "secure_mcu/bus/bus_target.h"
 
 namespace sideband::mcu {
 
 // Not thread-safe.
-class VirtualBus {
+class VirtualBus final : public smbus::Bus {
  public:
   // `target` must outlive the bus. One target per 7-bit address.
   void Connect(uint8_t address, BusTarget& target) { targets_[address] = &target; }
 
   // A message to an address where nobody is ends the transaction with kAddressNack, a refused byte with kDataNack, a
   // block count of 0 with kBadCount; what was read before is kept in the result.
-  smbus::TransferResult Execute(const smbus::Transfer& transfer);
+  smbus::TransferResult Execute(const smbus::Transfer& transfer) override;
 
  private:
   std::map<uint8_t, BusTarget*> targets_;

@@ -62,7 +62,7 @@ bool WouldBlock() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == E
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<BusServer>> BusServer::Listen(const std::string& path, VirtualBus& bus) {
+absl::StatusOr<std::unique_ptr<BusServer>> BusServer::Listen(const std::string& path, smbus::Bus& bus) {
   SIDEBAND_ASSIGN_OR_RETURN(const sockaddr_un address, SocketAddress(path));
   const int listener = OpenSocket();
   if (listener < 0) return ErrnoStatus(errno, path);

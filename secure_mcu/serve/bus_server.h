@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "proto/base/bytes.h"
-#include "secure_mcu/bus/virtual_bus.h"
+#include "proto/smbus/bus.h"
 
 namespace sideband::mcu {
 
@@ -24,7 +24,7 @@ class BusServer {
 
   // ALREADY_EXISTS where somebody answers on `path`; a socket that a dead server left behind is replaced. The socket is
   // removed by the destructor. `bus` must outlive the server.
-  static absl::StatusOr<std::unique_ptr<BusServer>> Listen(const std::string& path, VirtualBus& bus);
+  static absl::StatusOr<std::unique_ptr<BusServer>> Listen(const std::string& path, smbus::Bus& bus);
   ~BusServer();
   BusServer(const BusServer&) = delete;
   BusServer& operator=(const BusServer&) = delete;
@@ -40,7 +40,7 @@ class BusServer {
     Bytes output;  // of a result that the socket did not take yet
   };
 
-  BusServer(std::string path, int listener, VirtualBus& bus) : path_(std::move(path)), listener_(listener), bus_(bus) {}
+  BusServer(std::string path, int listener, smbus::Bus& bus) : path_(std::move(path)), listener_(listener), bus_(bus) {}
 
   void Accept();
   // Each returns false where the controller must be cut off.
@@ -50,7 +50,7 @@ class BusServer {
 
   const std::string path_;
   const int listener_;
-  VirtualBus& bus_;
+  smbus::Bus& bus_;
   std::vector<Controller> controllers_;
 };
 

@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "proto/smbus/bus_frame.h"
+#include "secure_mcu/bus/virtual_bus.h"
 
 namespace sideband::mcu {
 namespace {

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A device for tests of the firmware.
+#ifndef SIDEBAND_SECURE_MCU_FIRMWARE_FAKE_DEVICE_H_
+#define SIDEBAND_SECURE_MCU_FIRMWARE_FAKE_DEVICE_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "proto/base/uuid.h"
+#include "secure_mcu/firmware/device.h"
+
+namespace sideband::mcu {
+
+// One event, one VM; every latch counts one more.
+class FakeDevice final : public Device {
+ public:
+  FakeDevice() {
+    catalog_.events = {{"busy_cycles", "cycles"}};
+    catalog_.vms = {{.id = 1, .uuid = *Uuid::Parse("00000000-0000-0000-0000-000000000001"), .name = "vm1"}};
+  }
+  const DeviceIdentity& identity() const override { return identity_; }
+  const mailbox::Catalog& catalog() const override { return catalog_; }
+  uint64_t catalog_version() const override { return version_; }
+  void Acknowledge() override {
+    ++acknowledged;
+    catalog_.vms[0].generation = ++version_;
+  }
+  mailbox::Snapshot Latch() override {
+    ++latches;
+    return {.trigger_id = latches, .counters_per_block = 1, .blocks = {{}}, .counters = {latches}};
+  }
+  std::span<const uint64_t> DeviceCounters() override { return counters; }
+  uint64_t ReferenceTimeNs() override { return time_ns; }
+
+  uint32_t latches = 0;
+  uint32_t acknowledged = 0;
+  std::vector<uint64_t> counters = {0};
+  uint64_t time_ns = 0;
+
+ private:
+  const DeviceIdentity identity_ = {.uuid = *Uuid::Parse("6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10"),
+                                    .serial = "SERIAL-1",
+                                    .part_number = "PART",
+                                    .boot_id = 0x1122334455667788};
+  mailbox::Catalog catalog_;
+  uint32_t version_ = 0;
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_FIRMWARE_FAKE_DEVICE_H_

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The snapshot extension's commands (proto/mailbox/README.md): latch the whole device, and stream it in windows.
+//   SnapshotCommands commands(device);
+//   const CommandHandler::Reply latched = commands.Execute({.opcode = Opcode::kLatch}, 0, 0);
+#ifndef SIDEBAND_SECURE_MCU_FIRMWARE_SNAPSHOT_COMMANDS_H_
+#define SIDEBAND_SECURE_MCU_FIRMWARE_SNAPSHOT_COMMANDS_H_
+
+#include "proto/base/bytes.h"
+#include "proto/mailbox/word.h"
+#include "secure_mcu/bus/command_handler.h"
+#include "secure_mcu/firmware/copy_engine.h"
+#include "secure_mcu/firmware/device.h"
+
+namespace sideband::mcu {
+
+// Not thread-safe.
+class SnapshotCommands {
+ public:
+  using Reply = CommandHandler::Reply;
+
+  // `device` must outlive it.
+  explicit SnapshotCommands(Device& device) : device_(device), copy_engine_(device) {}
+
+  // ERR_OPCODE for what is not served.
+  Reply Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data);
+  // As CommandHandler::Window.
+  ByteSpan Window(uint8_t index) const;
+
+ private:
+  // Which stream the windows show, and from where on.
+  enum class Open { kNothing, kCatalog, kSnapshot };
+
+  Reply Discover(uint8_t item) const;
+  Reply ReadCatalog(uint32_t offset);
+  Reply Latch();
+  Reply ReadSnapshot(uint8_t selector, uint32_t offset, uint32_t snapshot_id);
+  Reply Acknowledge(uint32_t snapshot_id);
+  Reply OpenAt(Open stream, uint32_t offset, uint32_t extended_data);
+  ByteSpan Stream(Open stream) const;
+
+  Device& device_;
+  CopyEngine copy_engine_;
+  Open open_ = Open::kNothing;
+  uint32_t offset_ = 0;
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_FIRMWARE_SNAPSHOT_COMMANDS_H_

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/firmware/snapshot_commands.h"
+
+#include <gtest/gtest.h>
+
+#include "proto/mailbox/extension.h"
+#include "proto/mailbox/snapshot.h"
+#include "proto/mailbox/stream.h"
+#include "secure_mcu/firmware/fake_device.h"
+
+namespace sideband::mcu {
+namespace {
+
+using mailbox::MailboxStatus;
+using mailbox::Opcode;
+using Reply = CommandHandler::Reply;
+
+class SnapshotCommandsTest : public testing::Test {
+ protected:
+  Reply Run(Opcode opcode, uint8_t arg1 = 0, uint8_t arg2 = 0, uint32_t data = 0, uint32_t extended_data = 0) {
+    return commands_.Execute({.opcode = opcode, .arg1 = arg1, .arg2 = arg2}, data, extended_data);
+  }
+  Bytes ReadWindows(size_t size) {
+    Bytes bytes;
+    for (uint8_t i = 0; i < mailbox::kWindowCount && bytes.size() < size; ++i) {
+      const ByteSpan window = commands_.Window(i);
+      bytes.insert(bytes.end(), window.begin(), window.end());
+    }
+    return bytes;
+  }
+
+  FakeDevice device_;
+  SnapshotCommands commands_{device_};
+};
+
+TEST_F(SnapshotCommandsTest, DiscoverTellsTheLimits) {
+  EXPECT_EQ(Run(Opcode::kDiscover, 0).data, 0x0010FF01u);
+  EXPECT_EQ(Run(Opcode::kDiscover, 0).extended_data, 0x1Fu);
+  EXPECT_EQ(Run(Opcode::kDiscover, 1).data, 2u) << "the hypervisor's block and one VM's";
+  EXPECT_EQ(Run(Opcode::kDiscover, 1).extended_data, 1u);
+  EXPECT_EQ(Run(Opcode::kDiscover, 2).data, 0x55667788u);
+  EXPECT_EQ(Run(Opcode::kDiscover, 2).extended_data, 0x11223344u);
+  EXPECT_EQ(Run(Opcode::kDiscover, 4).status, MailboxStatus::kErrArg1);
+}
+
+TEST_F(SnapshotCommandsTest, TheCatalogueIsReadThroughTheWindows) {
+  const Reply reply = Run(Opcode::kCatalog);
+  ASSERT_EQ(reply.status, MailboxStatus::kSuccess);
+  const Bytes bytes = ReadWindows(reply.data);
+  const auto stream = mailbox::DecodeStream(bytes);
+  ASSERT_TRUE(stream.ok()) << stream.status();
+  EXPECT_EQ(stream->header.boot_id, 0x1122334455667788u);
+  EXPECT_EQ(*mailbox::DecodeCatalog(stream->payload), device_.catalog());
+  EXPECT_EQ(reply.extended_data, mailbox::CatalogHash(stream->payload));
+}
+
+TEST_F(SnapshotCommandsTest, ALatchedSnapshotIsReadFromAnyOffset) {
+  const Reply latch = Run(Opcode::kLatch);
+  ASSERT_EQ(Run(Opcode::kRead, 0, 0, 0, latch.data).data, latch.extended_data);
+  const Bytes whole = ReadWindows(latch.extended_data);
+  EXPECT_EQ(mailbox::DecodeSnapshotStream(whole)->counters, (std::vector<uint64_t>{1}));
+  ASSERT_EQ(Run(Opcode::kRead, 0, 0, 10, latch.data).status, MailboxStatus::kSuccess);
+  EXPECT_EQ(ReadWindows(latch.extended_data), Bytes(whole.begin() + 10, whole.end()));
+  EXPECT_EQ(Run(Opcode::kRead, 0, 0, latch.extended_data, latch.data).status, MailboxStatus::kErrData)
+      << "nothing from there on";
+  EXPECT_EQ(Run(Opcode::kRead, 1, 0, 0, latch.data).status, MailboxStatus::kErrArg1);
+}
+
+TEST_F(SnapshotCommandsTest, AChangedCatalogueComesWithTheNextLatch) {
+  const uint32_t before = Run(Opcode::kCatalog).extended_data;
+  const uint32_t first = Run(Opcode::kLatch).data;
+  EXPECT_EQ(Run(Opcode::kAck, 0, 0, first + 1).status, MailboxStatus::kErrAgain);
+  EXPECT_EQ(device_.acknowledged, 0u) << "of another snapshot";
+  Run(Opcode::kAck, 0, 0, first);
+  EXPECT_EQ(device_.acknowledged, 1u);
+  EXPECT_EQ(Run(Opcode::kCatalog).extended_data, before) << "still the one of the newest snapshot";
+  const Reply latch = Run(Opcode::kLatch);
+  const uint32_t after = Run(Opcode::kCatalog).extended_data;
+  EXPECT_NE(after, before);
+  Run(Opcode::kRead, 0, 0, 0, latch.data);
+  EXPECT_EQ(mailbox::DecodeSnapshotStream(ReadWindows(latch.extended_data))->catalog_hash, after);
+}
+
+TEST_F(SnapshotCommandsTest, ASupersededSnapshotIsSaidToBe) {
+  EXPECT_EQ(Run(Opcode::kRead).status, MailboxStatus::kErrNotAvailable) << "nothing was latched yet";
+  EXPECT_EQ(Run(Opcode::kAck).status, MailboxStatus::kErrNotAvailable);
+  const uint32_t first = Run(Opcode::kLatch).data;
+  Run(Opcode::kRead, 0, 0, 0, first);
+  const uint32_t second = Run(Opcode::kLatch).data;
+  EXPECT_EQ(second, first + 1);
+  EXPECT_TRUE(commands_.Window(0).empty()) << "the windows do not show a mixture";
+  EXPECT_EQ(Run(Opcode::kRead, 0, 0, 0, first).status, MailboxStatus::kErrAgain);
+  EXPECT_EQ(Run(Opcode::kAck, 0, 0, first).status, MailboxStatus::kErrAgain);
+  EXPECT_EQ(Run(Opcode::kAck, 0, 0, second).status, MailboxStatus::kSuccess);
+}
+
+}  // namespace
+}  // namespace sideband::mcu
