@@ -31,6 +31,9 @@ Command AddServeCommand(CLI::App& app) {
   command->add_option(
       "--guest-views", options->guest_views,
       "folder in which each VM that is not confidential finds its own counters as a shared-memory file");
+  command->add_option("--faults", options->faults,
+                      "fault plan for the bus (YAML, see sim/bus_faults/README.md); change_catalog is not possible, "
+                      "and a delay is only told to the controller, as held clock");
   return {command, [options] { return Run(*options); }};
 }
 

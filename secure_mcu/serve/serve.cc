@@ -2,28 +2,48 @@
 #include "secure_mcu/serve/serve.h"
 
 #include <cstdio>
-#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "proto/base/status_macros.h"
 #include "proto/smbus/bus_name.h"
-#include "secure_mcu/bus/mailbox_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
-#include "secure_mcu/firmware/firmware.h"
-#include "secure_mcu/guest_view/guest_views.h"
 #include "secure_mcu/serve/bus_server.h"
 #include "secure_mcu/serve/chip_file.h"
-#include "secure_mcu/serve/viewed_device.h"
+#include "secure_mcu/serve/device_slot.h"
+#include "sim/bus_faults/faulty_bus.h"
 
 namespace sideband::mcu {
 namespace {
 
+using sim::FaultKind;
+
 // How far the chip may fall behind before a command makes it catch up.
 constexpr absl::Duration kTick = absl::Milliseconds(10);
 
-absl::StatusOr<std::unique_ptr<GuestViews>> OpenGuestViews(const ServeOptions& options) {
-  if (options.guest_views.empty()) return nullptr;
-  return GuestViews::Create(options.guest_views, options.boot_id);
+absl::StatusOr<std::optional<sim::FaultPlan>> LoadFaults(const std::string& path) {
+  if (path.empty()) return std::nullopt;
+  SIDEBAND_ASSIGN_OR_RETURN(sim::FaultPlan plan, sim::FaultPlan::Load(path));
+  for (const sim::FaultRule& rule : plan.rules) {
+    // Who is on the device is said by the chip file.
+    if (rule.kind == FaultKind::kChangeCatalog) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ": ", sim::FaultName(rule.kind), " is not possible on a served device"));
+    }
+  }
+  return plan;
+}
+
+void ReportFaults(const sim::FaultyBus& bus) {
+  std::string counts;
+  for (size_t i = 0; i < sim::kFaultKinds; ++i) {
+    const auto kind = static_cast<FaultKind>(i);
+    if (bus.count(kind) > 0) absl::StrAppend(&counts, ", ", sim::FaultName(kind), " ", bus.count(kind));
+  }
+  absl::FPrintF(stderr, "sideband-mcu: %d transactions%s\n", bus.transactions(), counts);
 }
 
 }  // namespace
@@ -33,21 +53,23 @@ absl::Status Serve(const ServeOptions& options, const std::atomic<bool>& stop) {
   if (name.kind != smbus::BusName::Kind::kUnix) {
     return absl::InvalidArgumentError("an emulated device is served on a unix: bus");
   }
+  SIDEBAND_ASSIGN_OR_RETURN(const std::optional<sim::FaultPlan> plan, LoadFaults(options.faults));
   SIDEBAND_ASSIGN_OR_RETURN(const ChipFile file, LoadChipFile(options.chip_file));
-  SIDEBAND_ASSIGN_OR_RETURN(const auto device, LiveDevice::Create(file, options.boot_id, options.elapsed));
-  SIDEBAND_ASSIGN_OR_RETURN(const auto views, OpenGuestViews(options));
-  ViewedDevice viewed(*device, views.get());
-  Firmware firmware(viewed, PowerModel(device->power()));
-  MailboxTarget target(name.address, firmware);
-  VirtualBus bus;
-  bus.Connect(name.address, target);
+  VirtualBus targets;
+  DeviceSlot slot(targets, file, {name.address, options.boot_id, options.guest_views}, options.elapsed);
+  SIDEBAND_RETURN_IF_ERROR(slot.PowerOn());
+  sim::FaultyBus bus(targets, plan.value_or(sim::FaultPlan()),
+                     {.reset = [&] { slot.Restart(); }, .supersede = [&] { slot.LatchByAnother(); }});
   SIDEBAND_ASSIGN_OR_RETURN(const auto server, BusServer::Listen(name.path, bus));
   absl::FPrintF(stderr, "sideband-mcu: serving %s at address 0x%02x on %s, boot id %016x\n",
-                device->identity().uuid.ToString(), name.address, name.path, options.boot_id);
+                slot.identity().uuid.ToString(), name.address, name.path, options.boot_id);
+  if (plan) absl::FPrintF(stderr, "sideband-mcu: faults of %s with seed %d\n", options.faults, plan->seed);
   while (!stop) {
     server->ServeFor(kTick);
-    viewed.Tick();
+    SIDEBAND_RETURN_IF_ERROR(slot.status());
+    slot.Tick();
   }
+  if (plan) ReportFaults(bus);
   return absl::OkStatus();
 }
 

@@ -17,11 +17,13 @@ struct ServeOptions {
   std::string chip_file;
   std::string bus;          // unix:PATH, or unix:PATH@0x4f for another address
   std::string guest_views;  // a folder for the guests' views; empty: none
-  uint64_t boot_id = 0;     // any number that no earlier start has used
+  std::string faults;       // a fault plan for the bus (sim/bus_faults); empty: none
+  uint64_t boot_id = 0;     // any number that no earlier start has used; restarts of the plan's count on from it
   LiveDevice::Elapsed elapsed;
 };
 
-// Prints one line on standard error when it is ready. Returns OK once `stop` is true, which a signal handler may set.
+// Prints one line on standard error when it is ready; with a fault plan, one with its seed, one at each restart, and
+// one at the end with what came about. Returns OK once `stop` is true, which a signal handler may set.
 absl::Status Serve(const ServeOptions& options, const std::atomic<bool>& stop);
 
 }  // namespace sideband::mcu
