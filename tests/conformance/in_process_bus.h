@@ -16,8 +16,9 @@ namespace sideband::tests {
 
 class InProcessTransport final : public daemon::Transport {
  public:
-  // `bus` must outlive it.
-  explicit InProcessTransport(smbus::Bus& bus) : bus_(bus) {}
+  // `bus` must outlive it. An adapter that only speaks SMBus 2 has blocks of 32 bytes.
+  explicit InProcessTransport(smbus::Bus& bus, size_t block_bytes_max = smbus::kBlockBytesMax)
+      : bus_(bus), block_bytes_max_(block_bytes_max) {}
 
   absl::StatusOr<smbus::TransferResult> Execute(const smbus::Transfer& transfer) override {
     ++transfers;
@@ -27,10 +28,13 @@ class InProcessTransport final : public daemon::Transport {
     return result;
   }
 
+  size_t block_bytes_max() const override { return block_bytes_max_; }
+
   uint64_t transfers = 0;
 
  private:
   smbus::Bus& bus_;
+  const size_t block_bytes_max_;
 };
 
 }  // namespace sideband::tests

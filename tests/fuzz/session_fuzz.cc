@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The daemon's session with a hostile device: the input is its script.
-#include "daemon/collector/redact.h"
+#include "daemon/base/clock.h"
+#include "daemon/mailbox/check_against.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/register_port.h"
 #include "tests/conformance/in_process_bus.h"
@@ -31,7 +32,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   tests::InProcessTransport wire(device);
   daemon::RegisterPort port(wire, tests::HostileDevice::kAddress, [](absl::string_view) {});
   daemon::MailboxSession session(port, [](absl::Duration) {});
-  tests::Reader reader(session, [](const mailbox::Snapshot& snapshot, const daemon::Topology& topology) {
+  const daemon::FakeClock clock(absl::UnixEpoch());
+  tests::Reader reader(session, clock, [](const mailbox::Snapshot& snapshot, const daemon::Topology& topology) {
     FUZZ_CHECK(daemon::CheckAgainst(topology, snapshot).ok());
   });
   for (int i = 0; i < kCollections; ++i) static_cast<void>(reader.CollectOnce());

@@ -123,7 +123,8 @@ std::vector<Bytes> Seeds() {
   AddCommand({.opcode = Opcode::kLatch, .execute = true}, 0, 0, whole);
   AddCommand({.opcode = Opcode::kRead, .execute = true}, 0, 1, whole);
   AddRead(mailbox::kWindowFirst, 100, whole);
-  AddCommand({.opcode = Opcode::kAck, .execute = true}, 1, 0, whole);
+  AddCommand({.opcode = Opcode::kAck, .arg1 = 1, .execute = true}, 1, 0, whole);
+  AddCommand({.opcode = Opcode::kLatch, .execute = true}, 1, 0, whole);
   return seeds;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "proto/mailbox/extension.h"
+#include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"
 #include "proto/mailbox/word.h"
 
@@ -118,19 +119,25 @@ void HostileDevice::MakeCatalog() {
                                   Spoiled(mailbox::EncodeCatalog(ExampleCatalog())));
 }
 
-void HostileDevice::MakeSnapshot() {
+void HostileDevice::MakeSnapshot(uint32_t base_id) {
+  const mailbox::VmIds confidential = mailbox::ConfidentialVms(ExampleCatalog());
   mailbox::Snapshot snapshot = ExampleSnapshot();
+  const mailbox::Snapshot base = mailbox::AsBase(snapshot, confidential);
   snapshot.snapshot_id = ++snapshot_id_;
-  mailbox::StreamHeader header{.kind = mailbox::StreamKind::kSnapshot,
-                               .framing = mailbox::Framing::kPlain,
-                               .boot_id = Number(kBootId),
-                               .snapshot_id = Number(snapshot_id_),
-                               .base_id = Number(0)};
-  stream_ = mailbox::EncodeStream(header, Spoiled(PayloadOf(mailbox::EncodeSnapshotStream(snapshot))));
+  for (uint64_t& counter : snapshot.counters) counter += snapshot_id_;
+  const bool is_relative = base_id != 0 && base_id == acknowledged_id_;
+  const mailbox::StreamHeader header{.kind = mailbox::StreamKind::kSnapshot,
+                                     .framing = mailbox::Framing::kDelta,
+                                     .boot_id = Number(kBootId),
+                                     .snapshot_id = Number(snapshot_id_),
+                                     .base_id = Number(is_relative ? base_id : 0)};
+  const Bytes stream = mailbox::EncodeSnapshotStream(snapshot, is_relative ? &base : nullptr, confidential);
+  stream_ = mailbox::EncodeStream(header, Spoiled(PayloadOf(stream)));
 }
 
 mcu::CommandHandler::Reply HostileDevice::Stream(const mailbox::CommandWord& command, uint32_t offset) {
   offset_ = offset;
+  window_bytes_ = command.arg2;
   if (command.opcode == Opcode::kCatalog && offset == 0) MakeCatalog();
   const auto size = static_cast<uint32_t>(stream_.size());
   return {.data = Number(size), .extended_data = Number(size)};
@@ -142,10 +149,12 @@ mcu::CommandHandler::Reply HostileDevice::Execute(const mailbox::CommandWord& co
     case Opcode::kDiscover:
       return {.data = Number(mailbox::kExtensionVersion | mailbox::kWindowBytes << 8 | mailbox::kWindowCount << 16)};
     case Opcode::kLatch:
-      MakeSnapshot();
+      window_bytes_ = command.arg2;
+      MakeSnapshot(data);
       offset_ = 0;
       return {.data = Number(snapshot_id_), .extended_data = Number(static_cast<uint32_t>(stream_.size()))};
     case Opcode::kAck:
+      acknowledged_id_ = data;
       return {.data = Number(data)};
     default:
       return Stream(command, data);
@@ -153,8 +162,8 @@ mcu::CommandHandler::Reply HostileDevice::Execute(const mailbox::CommandWord& co
 }
 
 ByteSpan HostileDevice::Window(uint8_t index) const {
-  const size_t begin = std::min<size_t>(size_t{offset_} + size_t{index} * mailbox::kWindowBytes, stream_.size());
-  const size_t size = std::min<size_t>(mailbox::kWindowBytes, stream_.size() - begin);
+  const size_t begin = std::min<size_t>(size_t{offset_} + size_t{index} * window_bytes_, stream_.size());
+  const size_t size = std::min<size_t>(window_bytes_, stream_.size() - begin);
   window_.assign(stream_.begin() + static_cast<long>(begin), stream_.begin() + static_cast<long>(begin + size));
   if (OneIn(64)) window_.resize(Next());
   return window_;

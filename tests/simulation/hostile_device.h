@@ -45,15 +45,18 @@ class HostileDevice final : public smbus::Bus, private mcu::CommandHandler {
   // Some bytes, or numbers, of it are the script's.
   Bytes Spoiled(Bytes payload);
   void MakeCatalog();
-  void MakeSnapshot();
+  // Relative to the acknowledged one where that is `base_id`.
+  void MakeSnapshot(uint32_t base_id);
   Reply Stream(const mailbox::CommandWord& command, uint32_t offset);
 
   mutable ByteReader script_;
   mcu::MailboxTarget target_{kAddress, *this};
   mcu::VirtualBus bus_;
   uint32_t snapshot_id_ = 0;
+  uint32_t acknowledged_id_ = 0;
   Bytes stream_;  // that the windows show, from offset_ on
   uint32_t offset_ = 0;
+  uint8_t window_bytes_ = 0;
   mutable Bytes window_;
 };
 

@@ -5,9 +5,11 @@
 
 #include <random>
 
+#include "daemon/base/clock.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/register_port.h"
 #include "proto/mailbox/extension.h"
+#include "proto/mailbox/snapshot_stream.h"
 #include "proto/smbus/pec.h"
 #include "tests/conformance/in_process_bus.h"
 #include "tests/simulation/hostile_device.h"
@@ -20,10 +22,11 @@ namespace {
 constexpr size_t kMebibyte = size_t{1} << 20;
 // Beyond it, a stream of the largest counts that its length can bear would have to be real.
 constexpr size_t kMemoryMax = 128 * kMebibyte;
-// A collection has 3 latches; of a device whose streams are short each is a handful of commands, a command at most
-// (3 writes + 40 polls + 2 reads) in 4 attempts.
+// A collection has 3 latches, each, of a device whose streams are short, with a dozen commands: DISCOVER, LATCH,
+// CATALOG, and those that go on after an interruption. A command has at most (3 writes + 40 polls + 2 reads) in 4
+// attempts.
 constexpr uint64_t kTransactionsMax =
-    32 * (3 + daemon::MailboxSession::kPollsMax + 2) * daemon::RegisterPort::kAttemptsMax;
+    40 * (3 + daemon::MailboxSession::kPollsMax + 2) * daemon::RegisterPort::kAttemptsMax;
 
 struct Met {
   int collected = 0;
@@ -34,7 +37,8 @@ Met Meet(smbus::Bus& bus, int collections) {
   InProcessTransport wire(bus);
   daemon::RegisterPort port(wire, HostileDevice::kAddress, [](absl::string_view) {});
   daemon::MailboxSession session(port, [](absl::Duration) {});
-  Reader reader(session, [](const mailbox::Snapshot&, const daemon::Topology&) {});
+  const daemon::FakeClock clock(absl::UnixEpoch());
+  Reader reader(session, clock, [](const mailbox::Snapshot&, const daemon::Topology&) {});
   Met met;
   for (int i = 0; i < collections; ++i) {
     const uint64_t before = wire.transfers;
@@ -139,6 +143,23 @@ TEST(HostileTest, AStreamIsReadNoFurtherThanItsLength) {
   // Three latches, each with its windows and what opens them.
   EXPECT_LE(MeetEndless(kSize).transactions, 3u * (4000 + 250 * 6 + 6) + 6);
   EXPECT_LE(meter.peak(), 8 * kMebibyte);
+}
+
+// Counters that have not changed cost next to nothing, so a stream of some hundred kilobytes can ask for as many
+// counters as there may be in all.
+TEST(HostileTest, WhatASmallStreamAsksForIsBounded) {
+  mailbox::Snapshot snapshot{.boot_id = 1, .snapshot_id = 1};
+  snapshot.counters_per_block = static_cast<uint32_t>(mailbox::kCountersMax / mailbox::kBlocksMax);
+  for (size_t i = 0; i < mailbox::kBlocksMax; ++i) {
+    snapshot.blocks.push_back({.vm = static_cast<uint16_t>(i), .context = static_cast<uint16_t>(i >> 16)});
+  }
+  snapshot.counters.resize(snapshot.blocks.size() * snapshot.counters_per_block);
+  const Bytes stream = mailbox::EncodeSnapshotStream(snapshot, nullptr, {});
+  EXPECT_LE(stream.size(), 256u * 1024);
+  snapshot = {};
+  const MemoryMeter meter;
+  EXPECT_TRUE(mailbox::DecodeSnapshotStream(stream, nullptr).ok());
+  EXPECT_LE(meter.peak(), 160 * kMebibyte) << "the counters, and the sums of each block's children";
 }
 
 TEST(HostileTest, AStreamThatIsTooLongIsNotBegun) {

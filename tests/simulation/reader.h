@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the daemon does with a device, without what it does with the result: latch, read, follow the catalogue, hand
-// over, acknowledge.
-//   Reader reader(session, [](const mailbox::Snapshot& snapshot, const daemon::Topology& topology) { … });
+// What the daemon does with a device, without what it does with the result: take a snapshot, hand it over, acknowledge
+// it.
+//   Reader reader(session, clock, [](const mailbox::Snapshot& snapshot, const daemon::Topology& topology) { … });
 //   const absl::Status status = reader.CollectOnce();
 #ifndef SIDEBAND_TESTS_SIMULATION_READER_H_
 #define SIDEBAND_TESTS_SIMULATION_READER_H_
 
-#include <cstdint>
 #include <functional>
-#include <memory>
+#include <utility>
 
 #include "absl/status/status.h"
+#include "daemon/base/clock.h"
 #include "daemon/mailbox/mailbox_session.h"
+#include "daemon/mailbox/snapshot_reader.h"
 #include "daemon/model/topology.h"
 #include "proto/mailbox/snapshot.h"
 
@@ -21,30 +22,24 @@ namespace sideband::tests {
 class Reader {
  public:
   using Accept = std::function<void(const mailbox::Snapshot&, const daemon::Topology&)>;
-  // A snapshot that is superseded, or spoiled, while it is read is latched anew so often in all.
-  static constexpr int kLatchesMax = 3;
 
-  // `session` must outlive it.
-  Reader(daemon::MailboxSession& session, Accept accept) : session_(session), accept_(std::move(accept)) {}
+  // What it is given must outlive it.
+  Reader(daemon::MailboxSession& session, const daemon::Clock& clock, Accept accept)
+      : reader_(session, clock), accept_(std::move(accept)) {}
 
   // One snapshot. What is accepted stays so where only the acknowledgement failed.
-  absl::Status CollectOnce();
+  absl::Status CollectOnce() {
+    const absl::StatusOr<daemon::TakenSnapshot> taken = reader_.Take();
+    if (!taken.ok()) return taken.status();
+    accept_(taken->raw, *taken->topology);
+    const absl::Status acknowledged = reader_.Acknowledge();
+    // Another controller may have latched since.
+    return absl::IsAborted(acknowledged) ? absl::OkStatus() : acknowledged;
+  }
 
  private:
-  struct Taken {
-    daemon::Latched latched;
-    mailbox::Snapshot snapshot;
-  };
-  absl::StatusOr<Taken> LatchAndRead();
-  absl::StatusOr<Taken> Take();
-  absl::Status FollowCatalog(const mailbox::Snapshot& snapshot);
-  absl::Status Collect();
-
-  daemon::MailboxSession& session_;
+  daemon::SnapshotReader reader_;
   const Accept accept_;
-  bool extension_checked_ = false;
-  std::shared_ptr<const daemon::Topology> topology_;  // null before the first
-  uint64_t boot_id_ = 0;                              // of topology_
 };
 
 }  // namespace sideband::tests

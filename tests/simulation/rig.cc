@@ -18,9 +18,10 @@ constexpr absl::Duration kInterval = absl::Milliseconds(100);
 uint64_t DivideUp(uint64_t dividend, uint64_t divisor) { return (dividend + divisor - 1) / divisor; }
 
 // Commands and windows of one stream.
-uint64_t StreamTransactions(uint64_t bytes, uint64_t command) {
-  return DivideUp(bytes, mailbox::kWindowSpanBytes) * command +
-         DivideUp(bytes, mailbox::kWindowBytes) * daemon::RegisterPort::kAttemptsMax;
+uint64_t StreamTransactions(uint64_t bytes, uint32_t window_bytes, uint64_t command) {
+  constexpr uint64_t kResumes = daemon::MailboxSession::kResumesMax;
+  return (DivideUp(bytes, mailbox::WindowSpanBytes(window_bytes)) + kResumes) * command +
+         (DivideUp(bytes, window_bytes) + kResumes) * daemon::RegisterPort::kAttemptsMax;
 }
 
 }  // namespace
@@ -31,7 +32,8 @@ smbus::TransferResult Rig::TimedBus::Execute(const smbus::Transfer& transfer) {
   return result;
 }
 
-Rig::Rig(const SimulatedDevice::Options& device, const sim::FaultPlan& plan) : options_(device) {
+Rig::Rig(const SimulatedDevice::Options& device, const sim::FaultPlan& plan, size_t block_bytes_max)
+    : options_(device), wire_(timed_, block_bytes_max) {
   RestartDevice();
   SetPlan(plan);
   RestartController();
@@ -63,12 +65,12 @@ void Rig::RestartController() {
       wire_, kAddress, [this](absl::string_view outcome) { ++outcomes_[std::string(outcome)]; });
   session_ = std::make_unique<daemon::MailboxSession>(
       *port_, [this](absl::Duration pause) { now_ns_ += static_cast<uint64_t>(absl::ToInt64Nanoseconds(pause)); });
-  reader_ =
-      std::make_unique<Reader>(*session_, [this](const mailbox::Snapshot& snapshot, const daemon::Topology& topology) {
-        ++accepted_;
-        std::string wrong = truth_.Accept(snapshot, topology);
-        if (wrong_.empty()) wrong_ = std::move(wrong);
-      });
+  reader_ = std::make_unique<Reader>(*session_, clock_,
+                                     [this](const mailbox::Snapshot& snapshot, const daemon::Topology& topology) {
+                                       ++accepted_;
+                                       std::string wrong = truth_.Accept(snapshot, topology);
+                                       if (wrong_.empty()) wrong_ = std::move(wrong);
+                                     });
 }
 
 void Rig::LatchByAnother() {
@@ -91,11 +93,13 @@ absl::Status Rig::CollectOnce() {
 uint64_t Rig::transactions_max() const {
   const uint64_t command = (3 + uint64_t{daemon::MailboxSession::kPollsMax} + 2) * daemon::RegisterPort::kAttemptsMax;
   const uint64_t blocks = 1 + options_.vms_max * (1 + uint64_t{options_.contexts_max});
-  // Generous: a header of 64 bytes and 8 bytes a counter in each block, 64 bytes for each name in the catalogue.
-  const uint64_t snapshot = 128 + blocks * (64 + 8 * uint64_t{options_.events_max});
+  // Generous: a header of 64 bytes and 9 bytes a counter in each block, 64 bytes for each name in the catalogue.
+  const uint64_t snapshot = 128 + blocks * (64 + 9 * uint64_t{options_.events_max});
   const uint64_t catalog = 128 + 64 * (blocks + options_.events_max);
-  return command + Reader::kLatchesMax * (command + StreamTransactions(snapshot, command)) +
-         StreamTransactions(catalog, command) + command;
+  const auto window_bytes = static_cast<uint32_t>(wire_.block_bytes_max());
+  const uint64_t latch = 2 * command + StreamTransactions(snapshot, window_bytes, command) + command +
+                         StreamTransactions(catalog, window_bytes, command);
+  return daemon::SnapshotReader::kLatchesMax * latch + command;
 }
 
 }  // namespace sideband::tests

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "daemon/base/clock.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/register_port.h"
 #include "proto/smbus/bus.h"
@@ -32,7 +33,8 @@ namespace sideband::tests {
 class Rig {
  public:
   // Every start of the device draws its sizes anew, from `device.seed` and the number of the start.
-  Rig(const SimulatedDevice::Options& device, const sim::FaultPlan& plan);
+  Rig(const SimulatedDevice::Options& device, const sim::FaultPlan& plan,
+      size_t block_bytes_max = smbus::kBlockBytesMax);
 
   // Another plan, from its first transaction on.
   void SetPlan(const sim::FaultPlan& plan);
@@ -52,9 +54,9 @@ class Rig {
   // Of the newest CollectOnce.
   uint64_t transactions() const { return transactions_; }
   // More than CollectOnce can take with this device, whatever happens: each command has three writes, its polls and two
-  // reads, each transaction has its attempts, a stream has its windows, and there are so many latches.
+  // reads; a stream has its windows, the commands that open them, and those that go on where it was interrupted; each
+  // transaction has its attempts; and there are so many latches, each with its stream and a catalogue.
   uint64_t transactions_max() const;
-  uint64_t now_ns() const { return now_ns_; }
 
  private:
   // Takes the time that its transactions need at 100 kHz.
@@ -79,7 +81,8 @@ class Rig {
   std::unique_ptr<mcu::MailboxTarget> target_;
   std::unique_ptr<sim::FaultyBus> faulty_;
   TimedBus timed_{*this};
-  InProcessTransport wire_{timed_};
+  InProcessTransport wire_;
+  const daemon::FakeClock clock_{absl::UnixEpoch()};  // of the host, which is of no interest here
   std::map<std::string, uint64_t> outcomes_;
   std::unique_ptr<daemon::RegisterPort> port_;
   std::unique_ptr<daemon::MailboxSession> session_;
