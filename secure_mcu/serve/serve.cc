@@ -7,10 +7,9 @@
 #include "absl/strings/str_format.h"
 #include "proto/base/status_macros.h"
 #include "proto/smbus/bus_name.h"
-#include "secure_mcu/bus/mailbox_target.h"
-#include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/firmware/firmware.h"
 #include "secure_mcu/guest_view/guest_views.h"
+#include "secure_mcu/serve/board.h"
 #include "secure_mcu/serve/bus_server.h"
 #include "secure_mcu/serve/chip_file.h"
 #include "secure_mcu/serve/viewed_device.h"
@@ -37,11 +36,9 @@ absl::Status Serve(const ServeOptions& options, const std::atomic<bool>& stop) {
   SIDEBAND_ASSIGN_OR_RETURN(const auto device, LiveDevice::Create(file, options.boot_id, options.elapsed));
   SIDEBAND_ASSIGN_OR_RETURN(const auto views, OpenGuestViews(options));
   ViewedDevice viewed(*device, views.get());
-  Firmware firmware(viewed, PowerModel(device->power()));
-  MailboxTarget target(name.address, firmware);
-  VirtualBus bus;
-  bus.Connect(name.address, target);
-  SIDEBAND_ASSIGN_OR_RETURN(const auto server, BusServer::Listen(name.path, bus));
+  Firmware firmware(viewed, PowerModel(device->power()), options.persona);
+  Board board({.address = name.address, .persona = options.persona}, firmware);
+  SIDEBAND_ASSIGN_OR_RETURN(const auto server, BusServer::Listen(name.path, board.bus()));
   absl::FPrintF(stderr, "sideband-mcu: serving %s at address 0x%02x on %s, boot id %016x\n",
                 device->identity().uuid.ToString(), name.address, name.path, options.boot_id);
   while (!stop) {

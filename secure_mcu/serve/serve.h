@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "secure_mcu/firmware/persona.h"
 #include "secure_mcu/serve/live_device.h"
 
 namespace sideband::mcu {
@@ -17,7 +18,8 @@ struct ServeOptions {
   std::string chip_file;
   std::string bus;          // unix:PATH, or unix:PATH@0x4f for another address
   std::string guest_views;  // a folder for the guests' views; empty: none
-  uint64_t boot_id = 0;     // any number that no earlier start has used
+  Persona persona = Persona::kSideband;
+  uint64_t boot_id = 0;  // any number that no earlier start has used
   LiveDevice::Elapsed elapsed;
 };
 
