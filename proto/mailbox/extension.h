@@ -44,8 +44,8 @@ enum class DiscoverItem : uint8_t { kVersion = 0, kLimits = 1, kBootId = 2, kCat
 // READ:    arg1 = selector; 5D in = byte offset, 5E in = snapshot id, or the scope (below); 5D out = stream length, 5E
 //          out = snapshot id. A snapshot id that is not the latched one answers ERR_AGAIN: it was superseded, latch
 //          anew.
-// ACK:     5D in = snapshot id; likewise ERR_AGAIN. The controller holds it: later latches may be relative to it, and
-//          what was retired in it is freed.
+// ACK:     arg1, arg2 = snapshot id 7:0 and 15:8; 5D in = snapshot id; likewise ERR_AGAIN, also where the two differ.
+//          The controller holds it: later latches may be relative to it, and what was retired in it is freed.
 //   kLatched: the stream that LATCH opened. kWhole: the same snapshot, relative to nothing. kVm: one VM's blocks, its
 //   id in 5E 15:0. kContext: one context's, the VM's id in 5E 15:0 and the context's in 31:16. The latter two name no
 //   snapshot; the stream's header does.

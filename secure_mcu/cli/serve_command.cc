@@ -36,7 +36,12 @@ absl::Status Run(const Flags& flags) {
 Command AddServeCommand(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
   CLI::App* const command = app.add_subcommand("serve", "Serve an emulated device on a virtual bus");
-  command->add_option("--chip", flags->options.chip_file, "what the device is and does (YAML)")->required();
+  command
+      ->add_option("--chip", flags->options.chips,
+                   "what the device is and does (YAML), and FILE@0x4e its address; may be repeated for several devices "
+                   "on one bus")
+      ->required()
+      ->take_all();
   command->add_option("--bus", flags->options.bus, "where: unix:PATH or unix:PATH@0xADDRESS")->required();
   command->add_option(
       "--guest-views", flags->options.guest_views,
@@ -47,6 +52,9 @@ Command AddServeCommand(CLI::App& app) {
           "whom the board says it is: sideband, or nvidia, which is for tests with public clients that look for "
           "NVIDIA's vendor id")
       ->capture_default_str();
+  command->add_option("--faults", flags->options.faults,
+                      "fault plan for the bus (YAML, see sim/bus_faults/README.md); change_catalog is not possible, "
+                      "and a delay is only told to the controller, as held clock");
   return {command, [flags] { return Run(*flags); }};
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The targets of an emulated board on a bus of its own: the mailbox, and what the board's persona has besides.
+// The targets of an emulated board: the mailbox, and what the board's persona has besides.
 //   Board board({.address = 0x4F, .persona = Persona::kSideband}, firmware);
-//   board.bus().Execute(transfer);
+//   board.Connect(bus);
+//   bus.Execute(transfer);
 #ifndef SIDEBAND_SECURE_MCU_SERVE_BOARD_H_
 #define SIDEBAND_SECURE_MCU_SERVE_BOARD_H_
 
 #include <cstdint>
 
-#include "proto/smbus/bus.h"
 #include "secure_mcu/bus/command_handler.h"
 #include "secure_mcu/bus/mailbox_target.h"
 #include "secure_mcu/bus/presence_target.h"
@@ -30,15 +30,17 @@ class Board {
 
   // `handler` must outlive it.
   Board(const Options& options, CommandHandler& handler);
-  Board(const Board&) = delete;  // the bus refers to the targets
+  Board(const Board&) = delete;  // a bus refers to the targets
   Board& operator=(const Board&) = delete;
 
-  smbus::Bus& bus() { return bus_; }
+  // While it is connected it must live.
+  void Connect(VirtualBus& bus);
+  void Disconnect(VirtualBus& bus);
 
  private:
+  const Options options_;
   MailboxTarget mailbox_;
   PresenceTarget eeprom_;
-  VirtualBus bus_;
 };
 
 }  // namespace sideband::mcu

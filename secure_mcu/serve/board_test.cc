@@ -18,10 +18,14 @@ class NoCommands final : public CommandHandler {
 class BoardTest : public testing::Test {
  protected:
   static Outcome Write(Board& board, uint8_t address, Bytes bytes) {
-    return board.bus().Execute({{Message::Write(address, std::move(bytes))}}).outcome;
+    VirtualBus bus;
+    board.Connect(bus);
+    return bus.Execute({{Message::Write(address, std::move(bytes))}}).outcome;
   }
   static uint8_t ReadByte(Board& board, uint8_t address, uint8_t code) {
-    return board.bus().Execute({{Message::Write(address, {code}), Message::Read(address, 1)}}).read.at(0).at(0);
+    VirtualBus bus;
+    board.Connect(bus);
+    return bus.Execute({{Message::Write(address, {code}), Message::Read(address, 1)}}).read.at(0).at(0);
   }
   NoCommands commands_;
 };
@@ -46,6 +50,16 @@ TEST_F(BoardTest, TheMailboxIsWhereItWasToldToBe) {
   Board board({.address = 0x50, .persona = Persona::kNvidia}, commands_);
   EXPECT_EQ(ReadByte(board, 0x50, 0x62), 0xDE);
   EXPECT_EQ(Write(board, 0x4F, {}), Outcome::kAddressNack);
+}
+
+TEST_F(BoardTest, IsGoneWhenItIsTakenOff) {
+  VirtualBus bus;
+  Board board({.persona = Persona::kNvidia}, commands_);
+  board.Connect(bus);
+  board.Disconnect(bus);
+  for (const uint8_t address : {0x4F, 0x50}) {
+    EXPECT_EQ(bus.Execute({{Message::Write(address, {})}}).outcome, Outcome::kAddressNack);
+  }
 }
 
 }  // namespace

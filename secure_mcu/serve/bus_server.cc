@@ -107,7 +107,9 @@ bool BusServer::ServeFrames(Controller& controller) {
     if (rest.size() < smbus::kFrameHeaderBytes + *body_size) break;
     const auto transfer = smbus::DecodeTransfer(rest.subspan(smbus::kFrameHeaderBytes, *body_size));
     if (!transfer.ok()) return false;
-    const Bytes result = smbus::EncodeResult(bus_.Execute(*transfer));
+    const smbus::TransferResult outcome = bus_.Execute(*transfer);
+    if (outcome.controller_died) return false;
+    const Bytes result = smbus::EncodeResult(outcome);
     controller.output.insert(controller.output.end(), result.begin(), result.end());
     if (controller.output.size() > smbus::kFrameBodyBytesMax) return false;
     served += smbus::kFrameHeaderBytes + *body_size;

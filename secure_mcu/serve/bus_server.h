@@ -30,7 +30,7 @@ class BusServer {
   BusServer& operator=(const BusServer&) = delete;
 
   // Waits for transactions and serves them until `timeout` has passed or a signal has come. A controller that sends
-  // anything but a frame, or does not read its results, is cut off.
+  // anything but a frame, does not read its results, or dies on a bus that simulates it, is cut off.
   void ServeFor(absl::Duration timeout);
 
  private:

@@ -94,6 +94,23 @@ TEST_F(BusServerTest, RubbishCutsOffOnlyItsSender) {
   close(bad);
 }
 
+// Simulates a controller that dies in the middle of everything it does.
+class DeadlyBus final : public smbus::Bus {
+ public:
+  smbus::TransferResult Execute(const smbus::Transfer&) override { return {.controller_died = true}; }
+};
+
+TEST_F(BusServerTest, AControllerThatDiesGetsNoResult) {
+  DeadlyBus deadly;
+  server_.reset();
+  server_ = *BusServer::Listen(path_, deadly);
+  const int fd = Connect();
+  Send(fd, smbus::EncodeTransfer(kRead));
+  ServeAWhile();
+  EXPECT_EQ(Received(fd), std::nullopt);
+  close(fd);
+}
+
 TEST_F(BusServerTest, ABusIsServedOnce) {
   EXPECT_EQ(BusServer::Listen(path_, bus_).status().code(), absl::StatusCode::kAlreadyExists);
   server_.reset();
