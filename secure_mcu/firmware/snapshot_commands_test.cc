@@ -92,9 +92,20 @@ TEST_F(SnapshotCommandsTest, WhatIsAcknowledgedIsLeftOut) {
   EXPECT_LT(stream.size(), first.extended_data);
   EXPECT_EQ(mailbox::DecodeSnapshotStream(stream, &*base)->counters, (std::vector<uint64_t>{2}));
   EXPECT_FALSE(mailbox::DecodeSnapshotStream(stream, nullptr).ok()) << "it is relative";
-  const Reply third = Run(Opcode::kLatch, 0, 0, second.data);
-  EXPECT_TRUE(mailbox::DecodeSnapshotStream(ReadWindows(third.extended_data), nullptr).ok())
+  const Reply third = Run(Opcode::kLatch, 0, 0, first.data);
+  EXPECT_TRUE(mailbox::DecodeSnapshotStream(ReadWindows(third.extended_data), &*base).ok()) << "the second got lost";
+  const Reply fourth = Run(Opcode::kLatch, 0, 0, second.data);
+  EXPECT_TRUE(mailbox::DecodeSnapshotStream(ReadWindows(fourth.extended_data), nullptr).ok())
       << "the second was not acknowledged";
+}
+
+TEST_F(SnapshotCommandsTest, ALatchAcknowledgesWhatItNames) {
+  const Reply first = Run(Opcode::kLatch);
+  const auto base = mailbox::DecodeSnapshotStream(ReadWindows(first.extended_data), nullptr);
+  const Reply second = Run(Opcode::kLatch, 0, 0, first.data);
+  EXPECT_EQ(device_.acknowledged, 1u);
+  EXPECT_EQ(mailbox::DecodeSnapshotStream(ReadWindows(second.extended_data), &*base)->counters,
+            (std::vector<uint64_t>{2}));
 }
 
 TEST_F(SnapshotCommandsTest, TheSameSnapshotIsReadWhole) {

@@ -16,14 +16,14 @@ DeviceSlot::DeviceSlot(VirtualBus& bus, const ChipFile& file, ServedDevice::Opti
     : bus_(bus), file_(file), options_(std::move(options)), elapsed_(std::move(elapsed)) {}
 
 absl::Status DeviceSlot::PowerOn() {
-  bus_.Disconnect(options_.address);
+  if (device_) device_->board().Disconnect(bus_);
   device_.reset();  // the guests' views are one device's at a time
   auto device =
       ServedDevice::PowerOn(file_, options_, [elapsed = elapsed_, start = elapsed_()] { return elapsed() - start; });
   status_ = device.status();
   SIDEBAND_RETURN_IF_ERROR(status_);
   device_ = *std::move(device);
-  bus_.Connect(options_.address, device_->target());
+  device_->board().Connect(bus_);
   ++options_.boot_id;
   return absl::OkStatus();
 }
@@ -37,7 +37,7 @@ void DeviceSlot::LatchByAnother() {
   out.U8(mailbox::kCommandRegister);
   out.U8(mailbox::kRegisterBytes);
   out.U32(mailbox::CommandWord{.opcode = mailbox::Opcode::kLatch, .execute = true}.Encode());
-  bus_.Execute({{smbus::Message::Write(options_.address, std::move(out).Take())}});
+  bus_.Execute({{smbus::Message::Write(address(), std::move(out).Take())}});
 }
 
 }  // namespace sideband::mcu

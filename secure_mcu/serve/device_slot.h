@@ -2,7 +2,7 @@
 //
 // A device's place on the bus, where it can be restarted, and where another controller may interfere: what a fault plan
 // does beside the wire.
-//   DeviceSlot slot(bus, file, {.address = 0x4F, .boot_id = id}, elapsed);
+//   DeviceSlot slot(bus, file, {.boot_id = id}, elapsed);
 //   SIDEBAND_RETURN_IF_ERROR(slot.PowerOn());
 //   while (slot.status().ok()) slot.Tick();
 #ifndef SIDEBAND_SECURE_MCU_SERVE_DEVICE_SLOT_H_
@@ -35,6 +35,7 @@ class DeviceSlot {
   // Another controller's LATCH, with no regard to anybody else's commands.
   void LatchByAnother();
 
+  uint8_t address() const { return options_.board.address; }
   // Only while the device is there.
   const DeviceIdentity& identity() const { return device_->identity(); }
   void Tick() { device_->Tick(); }

@@ -14,14 +14,15 @@ absl::StatusOr<std::unique_ptr<ServedDevice>> ServedDevice::PowerOn(const ChipFi
   if (!options.guest_views.empty()) {
     SIDEBAND_ASSIGN_OR_RETURN(views, GuestViews::Create(options.guest_views, options.boot_id));
   }
-  return std::unique_ptr<ServedDevice>(new ServedDevice(options.address, std::move(device), std::move(views)));
+  return std::unique_ptr<ServedDevice>(new ServedDevice(options.board, std::move(device), std::move(views)));
 }
 
-ServedDevice::ServedDevice(uint8_t address, std::unique_ptr<LiveDevice> device, std::unique_ptr<GuestViews> views)
+ServedDevice::ServedDevice(const Board::Options& board, std::unique_ptr<LiveDevice> device,
+                           std::unique_ptr<GuestViews> views)
     : device_(std::move(device)),
       views_(std::move(views)),
       viewed_(*device_, views_.get()),
-      firmware_(viewed_, PowerModel(device_->power())),
-      target_(address, firmware_) {}
+      firmware_(viewed_, PowerModel(device_->power()), board.persona),
+      board_(board, firmware_) {}
 
 }  // namespace sideband::mcu
