@@ -99,9 +99,8 @@ absl::Status MailboxSession::CheckExtension() {
 absl::Status MailboxSession::ReadSpan(uint32_t size, Bytes& bytes) {
   const size_t end = std::min<size_t>(size, bytes.size() + mailbox::kWindowSpanBytes);
   for (uint8_t window = 0; bytes.size() < end; ++window) {
-    SIDEBAND_ASSIGN_OR_RETURN(const Bytes block, port_.ReadBlock(mailbox::kWindowFirst + window));
     const size_t expected = std::min<size_t>(mailbox::kWindowBytes, end - bytes.size());
-    if (block.size() != expected) return absl::DataLossError("a window's length does not fit the stream's");
+    SIDEBAND_ASSIGN_OR_RETURN(const Bytes block, port_.ReadBlock(mailbox::kWindowFirst + window, expected));
     bytes.insert(bytes.end(), block.begin(), block.end());
   }
   return absl::OkStatus();

@@ -14,6 +14,7 @@ namespace {
 using smbus::Message;
 using smbus::Outcome;
 
+constexpr size_t kCountBytes = 1;
 constexpr size_t kPecBytes = 1;
 
 const char* OutcomeName(Outcome outcome) {
@@ -58,7 +59,7 @@ absl::Status OutcomeStatus(Outcome outcome, uint8_t address) {
 absl::StatusOr<smbus::TransferResult> RegisterPort::Try(const smbus::Transfer& transfer) {
   auto result = transport_.Execute(transfer);
   if (!result.ok()) {
-    on_outcome_("bus_error");
+    on_outcome_(absl::IsDataLoss(result.status()) ? "bad_pec" : "bus_error");
     return result.status();
   }
   if (result->outcome != Outcome::kOk) on_outcome_(OutcomeName(result->outcome));
@@ -87,12 +88,11 @@ absl::Status RegisterPort::Write(uint8_t code, uint32_t value) {
   return status;
 }
 
-absl::StatusOr<Bytes> RegisterPort::TryReadBlock(uint8_t code) {
+absl::StatusOr<Bytes> RegisterPort::TryReadBlock(uint8_t code, size_t size) {
+  const auto wire_bytes = static_cast<uint16_t>(kCountBytes + size + kPecBytes);
   SIDEBAND_ASSIGN_OR_RETURN(const smbus::TransferResult result,
-                            Try({{Message::Write(address_, {code}), Message::ReadBlock(address_, kPecBytes)}}));
-  const bool has_block = result.read.size() == 1 && !result.read[0].empty() &&
-                         result.read[0].size() == 1 + size_t{result.read[0][0]} + kPecBytes;
-  if (!has_block || result.read[0][0] == 0) {
+                            Try({{Message::Write(address_, {code}), Message::Read(address_, wire_bytes)}}));
+  if (result.read.size() != 1 || result.read[0].size() != wire_bytes || result.read[0][0] != size) {
     on_outcome_("bad_length");
     return absl::DataLossError(absl::StrFormat("device at 0x%02x: wrong block length", address_));
   }
@@ -103,24 +103,20 @@ absl::StatusOr<Bytes> RegisterPort::TryReadBlock(uint8_t code) {
     return absl::DataLossError(absl::StrFormat("device at 0x%02x: wrong PEC", address_));
   }
   on_outcome_("ok");
-  return Bytes(block.begin() + 1, block.end() - kPecBytes);
+  return Bytes(block.begin() + kCountBytes, block.end() - kPecBytes);
 }
 
-absl::StatusOr<Bytes> RegisterPort::ReadBlock(uint8_t code) {
+absl::StatusOr<Bytes> RegisterPort::ReadBlock(uint8_t code, size_t size) {
   absl::StatusOr<Bytes> block;
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-    block = TryReadBlock(code);
+    block = TryReadBlock(code, size);
     if (block.ok()) break;
   }
   return block;
 }
 
 absl::StatusOr<uint32_t> RegisterPort::Read(uint8_t code) {
-  SIDEBAND_ASSIGN_OR_RETURN(const Bytes block, ReadBlock(code));
-  if (block.size() != mailbox::kRegisterBytes) {
-    return absl::DataLossError(
-        absl::StrFormat("device at 0x%02x: register 0x%02x is not 4 bytes long", address_, code));
-  }
+  SIDEBAND_ASSIGN_OR_RETURN(const Bytes block, ReadBlock(code, mailbox::kRegisterBytes));
   return ByteReader(block).U32();
 }
 
