@@ -36,11 +36,13 @@ class RegisterPort {
   absl::StatusOr<uint32_t> Read(uint8_t code);
   // A block of `size` bytes, 1 to 255; one of another length is DATA_LOSS. The length must be known, since Linux lets
   // the count byte decide only for blocks of up to 32 bytes.
-  absl::StatusOr<Bytes> ReadBlock(uint8_t code, size_t size);
+  absl::StatusOr<Bytes> ReadBlock(uint8_t code, uint8_t size);
+  // The largest block that can be read.
+  uint8_t block_bytes_max() const;
 
  private:
   absl::StatusOr<smbus::TransferResult> Try(const smbus::Transfer& transfer);
-  absl::StatusOr<Bytes> TryReadBlock(uint8_t code, size_t size);
+  absl::StatusOr<Bytes> TryReadBlock(uint8_t code, uint8_t size);
 
   Transport& transport_;
   const uint8_t address_;

@@ -61,6 +61,9 @@ class ScrapeTest(I2cTestCase):
     def test_messages(self):
         self.check()
 
+    def test_an_adapter_with_smbus_blocks_alone(self):
+        self.check("--smbus-only")
+
     def test_two_devices_on_two_buses(self):
         site = self.site()
         site.start_device()
