@@ -28,7 +28,6 @@ int CheckSize(const SmbusRequest& request, const i2c_smbus_data& data) {
     case I2C_SMBUS_I2C_BLOCK_DATA:
       return data.block[0] > I2C_SMBUS_BLOCK_MAX ? EINVAL : 0;
     case I2C_SMBUS_PROC_CALL:
-    case I2C_SMBUS_I2C_BLOCK_BROKEN:
     case I2C_SMBUS_BLOCK_PROC_CALL:
       return EOPNOTSUPP;
     default:

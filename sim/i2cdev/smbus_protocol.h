@@ -22,7 +22,7 @@ struct SmbusRequest {
   uint8_t address;
   bool read;
   uint8_t command;
-  uint32_t size;  // I2C_SMBUS_QUICK, …
+  uint32_t size;  // I2C_SMBUS_QUICK, …; not I2C_SMBUS_I2C_BLOCK_BROKEN, which callers translate
   bool pec;       // wanted; quick and I2C-block transactions have none all the same
 
   // Whether its caller brings data, and how many bytes of the union that is; the kernel moves so many both ways.

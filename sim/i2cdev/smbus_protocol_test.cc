@@ -126,7 +126,7 @@ TEST(SmbusProtocolTest, WhatIsRefused) {
   i2c_smbus_data too_long = {};
   too_long.block[0] = 33;
   for (const bool read : {kRead, kWrite}) {
-    for (const uint32_t size : {I2C_SMBUS_PROC_CALL, I2C_SMBUS_I2C_BLOCK_BROKEN, I2C_SMBUS_BLOCK_PROC_CALL}) {
+    for (const uint32_t size : {I2C_SMBUS_PROC_CALL, I2C_SMBUS_BLOCK_PROC_CALL}) {
       EXPECT_EQ(ToTransfer(Request(size, read), {}, transfer), EOPNOTSUPP);
     }
     for (const uint32_t size : {9u, 0xFFFFFFFFu}) EXPECT_EQ(ToTransfer(Request(size, read), {}, transfer), EINVAL);

@@ -201,15 +201,20 @@ int VirtualAdapter::Smbus(const void* argument, const Carry& carry) {
   i2c_smbus_ioctl_data call;
   if (!CopyIn(&call, argument, sizeof(call))) return -EFAULT;
   if (call.read_write != I2C_SMBUS_READ && call.read_write != I2C_SMBUS_WRITE) return -EINVAL;
-  const SmbusRequest request = {.address = address_,
-                                .read = call.read_write == I2C_SMBUS_READ,
-                                .command = call.command,
-                                .size = call.size,
-                                .pec = pec_};
+  SmbusRequest request = {.address = address_,
+                          .read = call.read_write == I2C_SMBUS_READ,
+                          .command = call.command,
+                          .size = call.size,
+                          .pec = pec_};
   i2c_smbus_data data{};
   if (request.TakesData()) {
     if (call.data == nullptr) return -EINVAL;
     if (!CopyIn(&data, call.data, request.DataBytes())) return -EFAULT;
+  }
+  if (request.size == I2C_SMBUS_I2C_BLOCK_BROKEN) {
+    // The old form, which libi2c still writes with: a read had no length then.
+    request.size = I2C_SMBUS_I2C_BLOCK_DATA;
+    if (request.read) data.block[0] = I2C_SMBUS_BLOCK_MAX;
   }
   Transfer transfer;
   if (const int error = ToTransfer(request, data, transfer); error != 0) return -error;

@@ -215,6 +215,17 @@ TEST_F(VirtualAdapterTest, SmbusBlocksWithPec) {
   EXPECT_EQ(Smbus(I2C_SMBUS_READ, I2C_SMBUS_BLOCK_DATA, &data), -EBADMSG);
 }
 
+TEST_F(VirtualAdapterTest, TheOldFormOfI2cBlocks) {
+  ASSERT_EQ(Ioctl(I2C_SLAVE, 0x4F), 0);
+  i2c_smbus_data data = {.block = {2, 7, 8}};
+  EXPECT_EQ(Smbus(I2C_SMBUS_WRITE, I2C_SMBUS_I2C_BLOCK_BROKEN, &data), 0);
+  EXPECT_EQ(carried_[0], (Transfer{{Message::Write(0x4F, {0x5C, 7, 8})}}));
+  answers_ = {TransferResult{.read = {Bytes(32, 9)}}};
+  EXPECT_EQ(Smbus(I2C_SMBUS_READ, I2C_SMBUS_I2C_BLOCK_BROKEN, &data), 0);
+  EXPECT_EQ(data.block[0], 32) << "always all of them";
+  EXPECT_EQ(data.block[32], 9);
+}
+
 TEST_F(VirtualAdapterTest, QuickAndByteWritesNeedNoData) {
   EXPECT_EQ(Smbus(I2C_SMBUS_WRITE, I2C_SMBUS_QUICK, nullptr), 0);
   EXPECT_EQ(Smbus(I2C_SMBUS_WRITE, I2C_SMBUS_BYTE, nullptr), 0);

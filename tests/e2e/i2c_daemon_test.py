@@ -122,6 +122,7 @@ class NoDataTest(I2cTestCase):
             site = self.site(*options)
             with base_board.BaseBoard(site.path("gpu0.sock")):
                 site.start_daemon()
-                self.warned(site, "device gpu0: DISCOVER: ERR_OPCODE")
+                self.warned(site, "device gpu0: DISCOVER: ERR_OPCODE: the device does not know the "
+                                  "snapshot extension")
                 self.assertEqual(self.up(site), 0)
                 self.assertEqual(site.daemon.stop(), 0)
