@@ -24,6 +24,8 @@
 #include "daemon/sealing/epoch_source.h"
 #include "daemon/sealing/sealer_set.h"
 #include "daemon/store/store.h"
+#include "daemon/transport/i2c_dev.h"
+#include "daemon/transport/i2c_dev_transport.h"
 #include "daemon/transport/unix_bus_transport.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
@@ -83,12 +85,14 @@ std::vector<VmKeyFile> KeyFiles(const Config& config) {
   return files;
 }
 
-absl::StatusOr<std::unique_ptr<Transport>> MakeTransport(const std::string& device, const smbus::BusName& bus) {
-  if (bus.kind == smbus::BusName::Kind::kUnix) {
-    return std::make_unique<UnixBusTransport>(bus.path, UnixBusTransport::Options{});
+std::unique_ptr<Transport> MakeTransport(const smbus::BusName& bus, I2cDev& i2c_dev) {
+  switch (bus.kind) {
+    case smbus::BusName::Kind::kUnix:
+      return std::make_unique<UnixBusTransport>(bus.path, UnixBusTransport::Options{});
+    case smbus::BusName::Kind::kI2c:
+      return std::make_unique<I2cDevTransport>(bus.path, i2c_dev, I2cDevTransport::Options{});
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("device ", device, ": this version reads unix: buses, not i2c:", bus.path));
+  return nullptr;
 }
 
 absl::Status WritePorts(const std::string& path, uint16_t grpc_port, uint16_t http_port) {
@@ -112,15 +116,14 @@ void Reload(const Config& config, PolicyHolder& policy, SelfMetrics& metrics) {
   spdlog::info("reload: policy version {} is in force", policy.Current().version);
 }
 
-absl::StatusOr<std::vector<std::unique_ptr<CollectorThread>>> MakeCollectors(const Config& config, Store& store,
-                                                                             SealerSet& sealers, SelfMetrics& metrics,
-                                                                             const Clock& clock) {
+absl::StatusOr<std::vector<std::unique_ptr<CollectorThread>>> MakeCollectors(const Config& config, I2cDev& i2c_dev,
+                                                                             Store& store, SealerSet& sealers,
+                                                                             SelfMetrics& metrics, const Clock& clock) {
   std::vector<std::unique_ptr<CollectorThread>> collectors;
   for (size_t i = 0; i < config.devices.size(); ++i) {
     SIDEBAND_ASSIGN_OR_RETURN(const smbus::BusName bus, smbus::ParseBusName(config.devices[i].bus));
-    SIDEBAND_ASSIGN_OR_RETURN(auto transport, MakeTransport(config.devices[i].name, bus));
     collectors.push_back(
-        std::make_unique<CollectorThread>(i, std::move(transport), bus.address, store, sealers, metrics, clock));
+        std::make_unique<CollectorThread>(i, MakeTransport(bus, i2c_dev), bus.address, store, sealers, metrics, clock));
   }
   return collectors;
 }
@@ -135,11 +138,12 @@ absl::Status Run(const std::string& config_file, Signals& signals) {
   SIDEBAND_ASSIGN_OR_RETURN(const auto metrics, SelfMetrics::Create({.version = kVersion}));
   metrics->ConfigReloaded(true);
 
+  SystemI2cDev i2c_dev;
   Store store(DeviceInfos(config));
   PolicyHolder policy(std::move(first_policy));
   Reader reader(store, policy, clock);
   Site site(reader, *metrics, clock);
-  SIDEBAND_ASSIGN_OR_RETURN(const auto collectors, MakeCollectors(config, store, *sealers, *metrics, clock));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto collectors, MakeCollectors(config, i2c_dev, store, *sealers, *metrics, clock));
   SIDEBAND_ASSIGN_OR_RETURN(const auto http,
                             HttpServer::Start({.listener = config.http},
                                               [&site](const HttpRequest& request) { return site.Handle(request); }));

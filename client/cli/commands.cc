@@ -4,6 +4,7 @@
 #include "client/cli/devices_command.h"
 #include "client/cli/events_command.h"
 #include "client/cli/get_command.h"
+#include "client/cli/i2cdev_command.h"
 #include "client/cli/scopes_command.h"
 #include "client/cli/unseal_command.h"
 #include "client/cli/watch_command.h"
@@ -14,7 +15,7 @@ namespace sideband::client {
 std::vector<std::unique_ptr<Command>> AllCommands() {
   constexpr std::unique_ptr<Command> (*kFactories[])() = {
       NewDevicesCommand, NewEventsCommand, NewScopesCommand, NewGetCommand,
-      NewWatchCommand,   NewUnsealCommand, NewDemoCommand,
+      NewWatchCommand,   NewUnsealCommand, NewDemoCommand,   NewI2cDevCommand,
   };
   std::vector<std::unique_ptr<Command>> commands;
   for (const auto factory : kFactories) commands.push_back(factory());

@@ -28,6 +28,9 @@ absl::Status StatusFromMailbox(Opcode opcode, MailboxStatus status) {
     case MailboxStatus::kSuccess:
       return absl::OkStatus();
     case MailboxStatus::kErrOpcode:
+      return absl::UnimplementedError(mailbox::IsExtension(opcode)
+                                          ? absl::StrCat(what, ": the device does not know the snapshot extension")
+                                          : what);
     case MailboxStatus::kErrNotSupported:
       return absl::UnimplementedError(what);
     case MailboxStatus::kErrAgain:
