@@ -41,7 +41,7 @@ absl::Status Serve(const ServeOptions& options, const std::atomic<bool>& stop) {
   MailboxTarget target(name.address, firmware);
   VirtualBus bus;
   bus.Connect(name.address, target);
-  SIDEBAND_ASSIGN_OR_RETURN(const auto server, BusServer::Listen(name.path, bus));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto server, BusServer::Listen(name.path, bus, options.elapsed));
   absl::FPrintF(stderr, "sideband-mcu: serving %s at address 0x%02x on %s, boot id %016x\n",
                 device->identity().uuid.ToString(), name.address, name.path, options.boot_id);
   while (!stop) {
