@@ -24,6 +24,7 @@
 #include "daemon/sealing/epoch_source.h"
 #include "daemon/sealing/sealer_set.h"
 #include "daemon/store/store.h"
+#include "daemon/transport/capturing_transport.h"
 #include "daemon/transport/unix_bus_transport.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
@@ -91,6 +92,20 @@ absl::StatusOr<std::unique_ptr<Transport>> MakeTransport(const std::string& devi
       absl::StrCat("device ", device, ": this version reads unix: buses, not i2c:", bus.path));
 }
 
+// `transport`, or where the device's traffic is to be kept, what does so before it.
+absl::StatusOr<std::unique_ptr<Transport>> Captured(const DeviceConfig& device, std::unique_ptr<Transport> transport,
+                                                    const Clock& clock) {
+  if (device.capture_file.empty()) return transport;
+  SIDEBAND_ASSIGN_OR_RETURN(auto capturing,
+                            CapturingTransport::Create(std::move(transport), device.capture_file, clock,
+                                                       [name = device.name](const absl::Status& status) {
+                                                         spdlog::warn("device {}: capture ended: {}", name,
+                                                                      std::string(status.message()));
+                                                       }));
+  spdlog::warn("device {}: what passes the bus is kept in the clear in {}", device.name, device.capture_file);
+  return capturing;
+}
+
 absl::Status WritePorts(const std::string& path, uint16_t grpc_port, uint16_t http_port) {
   if (path.empty()) return absl::OkStatus();
   const std::string partial = path + ".partial";
@@ -119,6 +134,7 @@ absl::StatusOr<std::vector<std::unique_ptr<CollectorThread>>> MakeCollectors(con
   for (size_t i = 0; i < config.devices.size(); ++i) {
     SIDEBAND_ASSIGN_OR_RETURN(const smbus::BusName bus, smbus::ParseBusName(config.devices[i].bus));
     SIDEBAND_ASSIGN_OR_RETURN(auto transport, MakeTransport(config.devices[i].name, bus));
+    SIDEBAND_ASSIGN_OR_RETURN(transport, Captured(config.devices[i], std::move(transport), clock));
     collectors.push_back(
         std::make_unique<CollectorThread>(i, std::move(transport), bus.address, store, sealers, metrics, clock));
   }

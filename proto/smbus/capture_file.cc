@@ -45,7 +45,7 @@ int CreateFile(const std::string& path) {
 absl::StatusOr<int> ReplaceFile(const std::string& path) {
   int fd = CreateFile(path);
   if (fd < 0 && errno == EEXIST) {
-    if (!IsCapture(path)) return absl::AlreadyExistsError(absl::StrCat(path, ": exists and is no bus capture"));
+    if (!IsCapture(path)) return absl::FailedPreconditionError(absl::StrCat(path, ": exists and is no bus capture"));
     unlink(path.c_str());
     fd = CreateFile(path);
   }

@@ -35,7 +35,7 @@ class CaptureWriter {
   };
 
   // A new file that only its owner can read. An older capture of that name is replaced; anything else of that name,
-  // a symbolic link too, is ALREADY_EXISTS and stays.
+  // a symbolic link too, is FAILED_PRECONDITION and stays.
   static absl::StatusOr<std::unique_ptr<CaptureWriter>> Create(const std::string& path, const Options& options);
   ~CaptureWriter();
   CaptureWriter(const CaptureWriter&) = delete;

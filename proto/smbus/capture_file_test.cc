@@ -83,13 +83,13 @@ TEST_F(CaptureFileTest, ACaptureIsReplaced) {
 
 TEST_F(CaptureFileTest, NothingElseIsReplaced) {
   WriteText("version: 1\n");
-  EXPECT_EQ(CaptureWriter::Create(path_, {}).status().code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(CaptureWriter::Create(path_, {}).status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(Text(), "version: 1\n");
   unlink(path_.c_str());
   ASSERT_EQ(symlink("elsewhere", path_.c_str()), 0);
-  EXPECT_EQ(CaptureWriter::Create(path_, {}).status().code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(CaptureWriter::Create(path_, {}).status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(CaptureWriter::Create("/nonexistent/bus.sbt", {}).status().code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(CaptureWriter::Create("/dev/null", {}).status().code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(CaptureWriter::Create("/dev/null", {}).status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
 TEST_F(CaptureFileTest, NoLargerThanItMayBe) {
