@@ -43,6 +43,7 @@ class CollectorThread {
    public:
     Bus(Transport& transport, const CollectorThread& owner) : transport_(transport), owner_(owner) {}
     absl::StatusOr<smbus::TransferResult> Execute(const smbus::Transfer& transfer) override;
+    size_t block_bytes_max() const override { return transport_.block_bytes_max(); }
 
    private:
     Transport& transport_;

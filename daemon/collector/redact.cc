@@ -8,12 +8,6 @@
 namespace sideband::daemon {
 namespace {
 
-bool IsKnown(const Topology& topology, const mailbox::BlockHeader& block) {
-  if (block.vm == mailbox::kHypervisorVm) return block.context == mailbox::kNoContext;
-  if (block.context == mailbox::kNoContext) return topology.FindVm(block.vm) != nullptr;
-  return topology.FindContext(block.vm, block.context) != nullptr;
-}
-
 bool IsConfidential(const Topology& topology, const mailbox::BlockHeader& block) {
   const mailbox::VmInfo* const vm = topology.FindVm(block.vm);
   return vm != nullptr && vm->confidential;
@@ -39,19 +33,6 @@ void SumShownVms(mailbox::Snapshot& shown) {
 }
 
 }  // namespace
-
-absl::Status CheckAgainst(const Topology& topology, const mailbox::Snapshot& snapshot) {
-  if (snapshot.catalog_hash != topology.hash() || snapshot.counters_per_block != topology.catalog().events.size()) {
-    return absl::InvalidArgumentError("the snapshot is not one of this catalogue");
-  }
-  if (snapshot.blocks.empty() || snapshot.blocks[0].vm != mailbox::kHypervisorVm) {
-    return absl::InvalidArgumentError("the snapshot does not start with the device's own block");
-  }
-  for (const mailbox::BlockHeader& block : snapshot.blocks) {
-    if (!IsKnown(topology, block)) return absl::InvalidArgumentError("the snapshot has a block of an unknown scope");
-  }
-  return absl::OkStatus();
-}
 
 mailbox::Snapshot Redact(const Topology& topology, mailbox::Snapshot&& raw) {
   if (!topology.has_confidential_vm()) return std::move(raw);

@@ -9,17 +9,12 @@
 #ifndef SIDEBAND_DAEMON_COLLECTOR_REDACT_H_
 #define SIDEBAND_DAEMON_COLLECTOR_REDACT_H_
 
-#include "absl/status/status.h"
 #include "daemon/model/topology.h"
 #include "proto/mailbox/snapshot.h"
 
 namespace sideband::daemon {
 
-// Whether the snapshot is one of this topology: its hash, its number of counters, and blocks of known scopes only, the
-// device's first. INVALID_ARGUMENT says what does not fit.
-absl::Status CheckAgainst(const Topology& topology, const mailbox::Snapshot& snapshot);
-
-// `raw` must have passed CheckAgainst. Its counters are wiped.
+// `raw` must have passed CheckAgainst (daemon/mailbox). Its counters are wiped.
 mailbox::Snapshot Redact(const Topology& topology, mailbox::Snapshot&& raw);
 
 }  // namespace sideband::daemon

@@ -68,27 +68,5 @@ TEST(RedactTest, TheRawCountersAreWiped) {
   EXPECT_TRUE(std::all_of(raw.counters.begin(), raw.counters.end(), [](uint64_t c) { return c == 0; }));
 }
 
-TEST(CheckAgainstTest, AcceptsItsOwnTopologyOnly) {
-  const Topology topology(SomeCatalog(true), 77);
-  EXPECT_TRUE(CheckAgainst(topology, SomeSnapshot()).ok());
-  const struct {
-    const char* why;
-    void (*spoil)(mailbox::Snapshot&);
-  } kCases[] = {
-      {"another catalogue", [](mailbox::Snapshot& s) { s.catalog_hash = 78; }},
-      {"another number of counters", [](mailbox::Snapshot& s) { s.counters_per_block = 1; }},
-      {"no block", [](mailbox::Snapshot& s) { s.blocks.clear(); }},
-      {"the device is not first", [](mailbox::Snapshot& s) { std::swap(s.blocks[0], s.blocks[1]); }},
-      {"unknown VM", [](mailbox::Snapshot& s) { s.blocks[3].vm = 9; }},
-      {"unknown context", [](mailbox::Snapshot& s) { s.blocks[4].context = 9; }},
-      {"a context of the hypervisor", [](mailbox::Snapshot& s) { s.blocks[4].vm = 0; }},
-  };
-  for (const auto& test : kCases) {
-    mailbox::Snapshot snapshot = SomeSnapshot();
-    test.spoil(snapshot);
-    EXPECT_EQ(CheckAgainst(topology, snapshot).code(), absl::StatusCode::kInvalidArgument) << test.why;
-  }
-}
-
 }  // namespace
 }  // namespace sideband::daemon

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/extension.h"
+#include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"
 
 namespace sideband::daemon {
@@ -73,20 +74,24 @@ absl::Status MailboxSession::AwaitDone(const CommandWord& command) {
   return absl::DeadlineExceededError(absl::StrCat(mailbox::OpcodeName(command.opcode), ": busy for too long"));
 }
 
-absl::StatusOr<MailboxSession::Reply> MailboxSession::Run(CommandWord command, uint32_t data, uint32_t extended_data) {
-  SIDEBAND_RETURN_IF_ERROR(port_.Write(mailbox::kDataRegister, data));
-  SIDEBAND_RETURN_IF_ERROR(port_.Write(mailbox::kExtendedDataRegister, extended_data));
-  SIDEBAND_RETURN_IF_ERROR(port_.Write(mailbox::kCommandRegister, command.Encode()));
-  SIDEBAND_RETURN_IF_ERROR(AwaitDone(command));
+absl::StatusOr<MailboxSession::Reply> MailboxSession::Run(const Request& request) {
+  if (request.data) SIDEBAND_RETURN_IF_ERROR(port_.Write(mailbox::kDataRegister, *request.data));
+  if (request.extended_data) {
+    SIDEBAND_RETURN_IF_ERROR(port_.Write(mailbox::kExtendedDataRegister, *request.extended_data));
+  }
+  SIDEBAND_RETURN_IF_ERROR(port_.Write(mailbox::kCommandRegister, request.command.Encode()));
+  SIDEBAND_RETURN_IF_ERROR(AwaitDone(request.command));
   Reply reply;
+  if (request.output == Output::kNothing) return reply;
   SIDEBAND_ASSIGN_OR_RETURN(reply.data, port_.Read(mailbox::kDataRegister));
+  if (request.output == Output::kData) return reply;
   SIDEBAND_ASSIGN_OR_RETURN(reply.extended_data, port_.Read(mailbox::kExtendedDataRegister));
   return reply;
 }
 
 absl::Status MailboxSession::CheckExtension() {
   SIDEBAND_ASSIGN_OR_RETURN(const Reply reply,
-                            Run(Command(Opcode::kDiscover, static_cast<uint8_t>(DiscoverItem::kVersion)), 0, 0));
+                            Run({.command = Command(Opcode::kDiscover, static_cast<uint8_t>(DiscoverItem::kVersion))}));
   const uint32_t version = reply.data & 0xFF, window_bytes = reply.data >> 8 & 0xFF, windows = reply.data >> 16 & 0xFF;
   if (version != mailbox::kExtensionVersion || window_bytes != mailbox::kWindowBytes ||
       windows != mailbox::kWindowCount) {
@@ -96,33 +101,54 @@ absl::Status MailboxSession::CheckExtension() {
   return absl::OkStatus();
 }
 
+CommandWord MailboxSession::StreamCommand(Opcode opcode) const {
+  return {.opcode = opcode, .arg2 = port_.block_bytes_max(), .execute = true};
+}
+
 absl::Status MailboxSession::ReadSpan(uint32_t size, Bytes& bytes) {
-  const size_t end = std::min<size_t>(size, bytes.size() + mailbox::kWindowSpanBytes);
+  const uint8_t window_bytes = port_.block_bytes_max();
+  const size_t end = std::min<size_t>(size, bytes.size() + mailbox::WindowSpanBytes(window_bytes));
   for (uint8_t window = 0; bytes.size() < end; ++window) {
-    SIDEBAND_ASSIGN_OR_RETURN(const Bytes block, port_.ReadBlock(mailbox::kWindowFirst + window));
-    const size_t expected = std::min<size_t>(mailbox::kWindowBytes, end - bytes.size());
-    if (block.size() != expected) return absl::DataLossError("a window's length does not fit the stream's");
+    const auto expected = static_cast<uint8_t>(std::min<size_t>(window_bytes, end - bytes.size()));
+    SIDEBAND_ASSIGN_OR_RETURN(const Bytes block, port_.ReadBlock(mailbox::kWindowFirst + window, expected));
     bytes.insert(bytes.end(), block.begin(), block.end());
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<Bytes> MailboxSession::ReadStream(Opcode opcode, uint32_t snapshot_id, uint32_t size) {
+absl::StatusOr<Bytes> MailboxSession::ReadStream(uint32_t size, const Reopen& reopen) {
+  if (size == 0 || size > mailbox::kStreamBytesMax) {
+    return absl::DataLossError(absl::StrCat("impossible stream length ", size));
+  }
   Bytes bytes;
-  do {
-    SIDEBAND_ASSIGN_OR_RETURN(const Reply reply,
-                              Run(Command(opcode), static_cast<uint32_t>(bytes.size()), snapshot_id));
-    if (size == 0) size = reply.data;
-    if (reply.data != size || size == 0 || size > mailbox::kStreamBytesMax) {
-      return absl::DataLossError(absl::StrCat(mailbox::OpcodeName(opcode), ": impossible stream length ", reply.data));
-    }
-    SIDEBAND_RETURN_IF_ERROR(ReadSpan(size, bytes));
-  } while (bytes.size() < size);
+  int resumes = 0;
+  for (absl::Status read = ReadSpan(size, bytes); bytes.size() < size; read = ReadSpan(size, bytes)) {
+    if (!read.ok() && (absl::IsCancelled(read) || ++resumes > kResumesMax)) return read;
+    SIDEBAND_ASSIGN_OR_RETURN(const uint32_t size_now, reopen(static_cast<uint32_t>(bytes.size())));
+    if (size_now != size) return absl::DataLossError("a stream's length has changed");
+  }
   return bytes;
 }
 
+absl::StatusOr<uint32_t> MailboxSession::OpenCatalog(uint32_t offset) {
+  SIDEBAND_ASSIGN_OR_RETURN(
+      const Reply reply,
+      Run({.command = StreamCommand(Opcode::kCatalog), .data = offset, .extended_data = {}, .output = Output::kData}));
+  return reply.data;
+}
+
+absl::StatusOr<uint32_t> MailboxSession::OpenSnapshot(uint32_t snapshot_id, uint32_t offset) {
+  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run({.command = StreamCommand(Opcode::kRead),
+                                                    .data = offset,
+                                                    .extended_data = snapshot_id,
+                                                    .output = Output::kData}));
+  return reply.data;
+}
+
 absl::StatusOr<CatalogOfBoot> MailboxSession::ReadCatalog() {
-  SIDEBAND_ASSIGN_OR_RETURN(const Bytes bytes, ReadStream(Opcode::kCatalog, 0, 0));
+  SIDEBAND_ASSIGN_OR_RETURN(const uint32_t size, OpenCatalog(0));
+  SIDEBAND_ASSIGN_OR_RETURN(const Bytes bytes,
+                            ReadStream(size, [this](uint32_t offset) { return OpenCatalog(offset); }));
   SIDEBAND_ASSIGN_OR_RETURN(const mailbox::Stream stream, mailbox::DecodeStream(bytes));
   if (stream.header.kind != mailbox::StreamKind::kCatalog) return absl::DataLossError("CATALOG: not a catalogue");
   SIDEBAND_ASSIGN_OR_RETURN(mailbox::Catalog catalog, mailbox::DecodeCatalog(stream.payload));
@@ -130,22 +156,27 @@ absl::StatusOr<CatalogOfBoot> MailboxSession::ReadCatalog() {
                        stream.header.boot_id};
 }
 
-absl::StatusOr<Latched> MailboxSession::Latch() {
-  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run(Command(Opcode::kLatch), 0, 0));
+absl::StatusOr<Latched> MailboxSession::Latch(uint32_t base_id) {
+  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run({.command = StreamCommand(Opcode::kLatch), .data = base_id}));
   return Latched{reply.data, reply.extended_data};
 }
 
-absl::StatusOr<mailbox::Snapshot> MailboxSession::ReadSnapshot(const Latched& latched) {
-  SIDEBAND_ASSIGN_OR_RETURN(const Bytes bytes, ReadStream(Opcode::kRead, latched.snapshot_id, latched.stream_bytes));
-  auto snapshot = mailbox::DecodeSnapshotStream(bytes);
-  if (snapshot.ok() && snapshot->snapshot_id != latched.snapshot_id) {
+absl::StatusOr<mailbox::Snapshot> MailboxSession::ReadSnapshot(const Latched& latched, const mailbox::Snapshot* base) {
+  const uint32_t id = latched.snapshot_id;
+  SIDEBAND_ASSIGN_OR_RETURN(
+      const Bytes bytes, ReadStream(latched.stream_bytes, [&](uint32_t offset) { return OpenSnapshot(id, offset); }));
+  auto snapshot = mailbox::DecodeSnapshotStream(bytes, base);
+  if (snapshot.ok() && snapshot->snapshot_id != id)
     return absl::DataLossError("READ: the stream is another snapshot's");
-  }
   return snapshot;
 }
 
-absl::Status MailboxSession::Acknowledge(const Latched& latched) {
-  return Run(Command(Opcode::kAck), latched.snapshot_id, 0).status();
+absl::Status MailboxSession::Acknowledge(uint32_t snapshot_id) {
+  SIDEBAND_ASSIGN_OR_RETURN(
+      const Reply reply,
+      Run({.command = Command(Opcode::kAck), .data = snapshot_id, .extended_data = {}, .output = Output::kData}));
+  if (reply.data != snapshot_id) return absl::AbortedError("ACK: of another snapshot");
+  return absl::OkStatus();
 }
 
 }  // namespace sideband::daemon

@@ -3,15 +3,16 @@
 // A controller's side of the mailbox: commands, and whole streams through the windows. (mailbox.md; the commands are in
 // proto/mailbox/extension.h.)
 //   MailboxSession session(port, wait);
-//   SIDEBAND_ASSIGN_OR_RETURN(const Latched latched, session.Latch());
-//   SIDEBAND_ASSIGN_OR_RETURN(const mailbox::Snapshot snapshot, session.ReadSnapshot(latched));
-//   SIDEBAND_RETURN_IF_ERROR(session.Acknowledge(latched));
+//   SIDEBAND_ASSIGN_OR_RETURN(const Latched latched, session.Latch(/*base_id=*/0));
+//   SIDEBAND_ASSIGN_OR_RETURN(const mailbox::Snapshot snapshot, session.ReadSnapshot(latched, /*base=*/nullptr));
+//   SIDEBAND_RETURN_IF_ERROR(session.Acknowledge(latched.snapshot_id));
 #ifndef SIDEBAND_DAEMON_MAILBOX_MAILBOX_SESSION_H_
 #define SIDEBAND_DAEMON_MAILBOX_MAILBOX_SESSION_H_
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -43,6 +44,8 @@ struct CatalogOfBoot {
 class MailboxSession {
  public:
   using Wait = std::function<void(absl::Duration)>;
+  // A stream that the bus interrupts is gone on with so often.
+  static constexpr int kResumesMax = 2;
   // A command is polled so often, with a pause that doubles up to the longest between.
   static constexpr int kPollsMax = 40;
   static constexpr absl::Duration kPauseFirst = absl::Microseconds(100);
@@ -54,21 +57,35 @@ class MailboxSession {
   // UNIMPLEMENTED where the device does not know the extension or speaks another version of it.
   absl::Status CheckExtension();
   absl::StatusOr<CatalogOfBoot> ReadCatalog();
-  absl::StatusOr<Latched> Latch();
-  // ABORTED where another latch has superseded it.
-  absl::StatusOr<mailbox::Snapshot> ReadSnapshot(const Latched& latched);
-  absl::Status Acknowledge(const Latched& latched);
+  // `base_id` is that of the snapshot that was acknowledged and is held, 0 for none.
+  absl::StatusOr<Latched> Latch(uint32_t base_id);
+  // `base` is what was acknowledged, if anything. ABORTED where another latch has superseded it.
+  absl::StatusOr<mailbox::Snapshot> ReadSnapshot(const Latched& latched, const mailbox::Snapshot* base);
+  absl::Status Acknowledge(uint32_t snapshot_id);
 
  private:
   struct Reply {
-    uint32_t data;
-    uint32_t extended_data;
+    uint32_t data = 0;
+    uint32_t extended_data = 0;
   };
-  absl::StatusOr<Reply> Run(mailbox::CommandWord command, uint32_t data, uint32_t extended_data);
+  // Reads as much of the reply as the command has.
+  enum class Output { kNothing, kData, kBoth };
+  struct Request {
+    mailbox::CommandWord command;
+    std::optional<uint32_t> data;
+    std::optional<uint32_t> extended_data;
+    Output output = Output::kBoth;
+  };
+  absl::StatusOr<Reply> Run(const Request& request);
   absl::Status AwaitDone(const mailbox::CommandWord& command);
-  // The whole stream that `command` opens at an offset, `size` bytes long (0: as long as the device says).
-  absl::StatusOr<Bytes> ReadStream(mailbox::Opcode opcode, uint32_t snapshot_id, uint32_t size);
+  // Makes the stream's windows start at an offset; returns the stream's length.
+  using Reopen = std::function<absl::StatusOr<uint32_t>(uint32_t offset)>;
+  absl::StatusOr<uint32_t> OpenCatalog(uint32_t offset);
+  absl::StatusOr<uint32_t> OpenSnapshot(uint32_t snapshot_id, uint32_t offset);
+  // The whole stream of `size` bytes, which is open from its start on.
+  absl::StatusOr<Bytes> ReadStream(uint32_t size, const Reopen& reopen);
   absl::Status ReadSpan(uint32_t size, Bytes& bytes);
+  mailbox::CommandWord StreamCommand(mailbox::Opcode opcode) const;
 
   RegisterPort& port_;
   const Wait wait_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/mailbox/register_port.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_format.h"
@@ -14,6 +15,7 @@ namespace {
 using smbus::Message;
 using smbus::Outcome;
 
+constexpr size_t kCountBytes = 1;
 constexpr size_t kPecBytes = 1;
 
 const char* OutcomeName(Outcome outcome) {
@@ -78,8 +80,8 @@ absl::Status RegisterPort::Write(uint8_t code, uint32_t value) {
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     const auto result = transport_.Execute(transfer);
     on_outcome_(result.ok() ? OutcomeName(result->outcome) : "bus_error");
-    // Without a result nobody knows whether the target has acted. A NACK or lost arbitration ends the transaction
-    // before the STOP that makes it act.
+    // Without a result nobody knows whether the target has acted. A NACK, that of a wrong PEC among them, or lost
+    // arbitration ends the transaction before the STOP that makes it act.
     if (!result.ok()) return result.status();
     status = OutcomeStatus(result->outcome, address_);
     if (status.ok() || absl::IsDataLoss(status)) break;
@@ -87,12 +89,12 @@ absl::Status RegisterPort::Write(uint8_t code, uint32_t value) {
   return status;
 }
 
-absl::StatusOr<Bytes> RegisterPort::TryReadBlock(uint8_t code) {
+absl::StatusOr<Bytes> RegisterPort::TryReadBlock(uint8_t code, uint8_t size) {
+  // The length is known, so that no adapter has to learn it from the count on the way.
+  const auto read_size = static_cast<uint16_t>(kCountBytes + size + kPecBytes);
   SIDEBAND_ASSIGN_OR_RETURN(const smbus::TransferResult result,
-                            Try({{Message::Write(address_, {code}), Message::ReadBlock(address_, kPecBytes)}}));
-  const bool has_block = result.read.size() == 1 && !result.read[0].empty() &&
-                         result.read[0].size() == 1 + size_t{result.read[0][0]} + kPecBytes;
-  if (!has_block || result.read[0][0] == 0) {
+                            Try({{Message::Write(address_, {code}), Message::Read(address_, read_size)}}));
+  if (result.read.size() != 1 || result.read[0].size() != read_size || result.read[0][0] != size) {
     on_outcome_("bad_length");
     return absl::DataLossError(absl::StrFormat("device at 0x%02x: wrong block length", address_));
   }
@@ -106,21 +108,21 @@ absl::StatusOr<Bytes> RegisterPort::TryReadBlock(uint8_t code) {
   return Bytes(block.begin() + 1, block.end() - kPecBytes);
 }
 
-absl::StatusOr<Bytes> RegisterPort::ReadBlock(uint8_t code) {
+absl::StatusOr<Bytes> RegisterPort::ReadBlock(uint8_t code, uint8_t size) {
   absl::StatusOr<Bytes> block;
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-    block = TryReadBlock(code);
+    block = TryReadBlock(code, size);
     if (block.ok()) break;
   }
   return block;
 }
 
+uint8_t RegisterPort::block_bytes_max() const {
+  return static_cast<uint8_t>(std::clamp<size_t>(transport_.block_bytes_max(), 1, smbus::kBlockBytesMax));
+}
+
 absl::StatusOr<uint32_t> RegisterPort::Read(uint8_t code) {
-  SIDEBAND_ASSIGN_OR_RETURN(const Bytes block, ReadBlock(code));
-  if (block.size() != mailbox::kRegisterBytes) {
-    return absl::DataLossError(
-        absl::StrFormat("device at 0x%02x: register 0x%02x is not 4 bytes long", address_, code));
-  }
+  SIDEBAND_ASSIGN_OR_RETURN(const Bytes block, ReadBlock(code, mailbox::kRegisterBytes));
   return ByteReader(block).U32();
 }
 

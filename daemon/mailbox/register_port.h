@@ -34,12 +34,14 @@ class RegisterPort {
   // A write is tried again only where the target cannot have taken it.
   absl::Status Write(uint8_t code, uint32_t value);
   absl::StatusOr<uint32_t> Read(uint8_t code);
-  // A block of 1 to 255 bytes.
-  absl::StatusOr<Bytes> ReadBlock(uint8_t code);
+  // A block of `size` bytes, 1 to 255; another length is DATA_LOSS.
+  absl::StatusOr<Bytes> ReadBlock(uint8_t code, uint8_t size);
+  // The largest block that can be read.
+  uint8_t block_bytes_max() const;
 
  private:
   absl::StatusOr<smbus::TransferResult> Try(const smbus::Transfer& transfer);
-  absl::StatusOr<Bytes> TryReadBlock(uint8_t code);
+  absl::StatusOr<Bytes> TryReadBlock(uint8_t code, uint8_t size);
 
   Transport& transport_;
   const uint8_t address_;

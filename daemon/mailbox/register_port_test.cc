@@ -41,7 +41,7 @@ TEST_F(RegisterPortTest, ReadsARegister) {
   transport_.answers = {kSuccess};
   EXPECT_EQ(*port_.Read(0x5C), 0x1F000002u);
   EXPECT_EQ(transport_.sent[0],
-            (smbus::Transfer{{smbus::Message::Write(0x4F, {0x5C}), smbus::Message::ReadBlock(0x4F, 1)}}));
+            (smbus::Transfer{{smbus::Message::Write(0x4F, {0x5C}), smbus::Message::Read(0x4F, 6)}}));
   EXPECT_EQ(outcomes_, "ok ");
 }
 

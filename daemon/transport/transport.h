@@ -17,6 +17,8 @@ class Transport {
   // could not be used (UNAVAILABLE: not there, or the far end went away; DEADLINE_EXCEEDED: it does not answer); the
   // next call tries anew.
   virtual absl::StatusOr<smbus::TransferResult> Execute(const smbus::Transfer& transfer) = 0;
+  // The largest block that one read can carry: SMBus 3 has 255 bytes, what only speaks SMBus 2 has 32.
+  virtual size_t block_bytes_max() const { return smbus::kBlockBytesMax; }
 };
 
 }  // namespace sideband::daemon

@@ -3,9 +3,10 @@
 // The snapshot extension's commands: what goes into data-in (5D), extended data-in (5E) and comes out of them. All of
 // it is our own definition (README.md has the table and a worked exchange).
 //
-// A stream (the catalogue or a latched snapshot) is read through sixteen block windows: after a CATALOG or READ command
-// with byte offset b, command code 0xD0 + i is an SMBus block read of bytes [b + i·255, b + (i+1)·255) of that stream,
-// with PEC. Windows change nothing, so that a damaged one is simply read again.
+// A stream (the catalogue or a latched snapshot) is read through sixteen block windows of w bytes, which arg2 of the
+// command that opens it says (0: 255): after CATALOG or READ with byte offset b, or LATCH with b = 0, command code
+// 0xD0 + i is an SMBus block read of bytes [b + i·w, b + (i+1)·w) of that stream, with PEC. Windows change nothing, so
+// that a damaged one is simply read again; a controller that was interrupted goes on with READ from where it was.
 #ifndef SIDEBAND_PROTO_MAILBOX_EXTENSION_H_
 #define SIDEBAND_PROTO_MAILBOX_EXTENSION_H_
 
@@ -23,8 +24,8 @@ constexpr bool IsExtension(Opcode opcode) { return static_cast<uint8_t>(opcode) 
 inline constexpr uint8_t kWindowFirst = 0xD0;
 inline constexpr uint8_t kWindowCount = 16;
 inline constexpr uint8_t kWindowBytes = 255;
-// How much of a stream one CATALOG or READ command opens.
-inline constexpr uint32_t kWindowSpanBytes = uint32_t{kWindowCount} * kWindowBytes;
+// How much of a stream one command opens.
+constexpr uint32_t WindowSpanBytes(uint32_t window_bytes) { return uint32_t{kWindowCount} * window_bytes; }
 // No device's stream is longer; a controller refuses one that says so.
 inline constexpr uint32_t kStreamBytesMax = 64 << 20;
 
@@ -36,11 +37,19 @@ inline constexpr uint32_t kStreamBytesMax = 64 << 20;
 enum class DiscoverItem : uint8_t { kVersion = 0, kLimits = 1, kBootId = 2, kCatalog = 3 };
 
 // CATALOG: 5D in = byte offset; 5D out = stream length, 5E out = catalogue hash (the CRC-32C of its payload).
-// LATCH:   no input; 5D out = snapshot id, 5E out = stream length. The latched blocks replace those latched before.
-// READ:    arg1 = selector; 5D in = byte offset, 5E in = snapshot id; 5D out = stream length.
-//          A snapshot id that is not the latched one answers ERR_AGAIN: it was superseded, latch anew.
-// ACK:     5D in = snapshot id; likewise ERR_AGAIN where it was superseded.
-enum class ReadSelector : uint8_t { kAll = 0 };
+// LATCH:   5D in = id of the acknowledged snapshot that the controller holds, 0 for none; 5D out = snapshot id, 5E out
+// =
+//          stream length. The latched blocks replace those latched before. What has not changed since the acknowledged
+//          snapshot is left out, if it is the one that the device holds, too.
+// READ:    arg1 = selector; 5D in = byte offset, 5E in = snapshot id, or the scope (below); 5D out = stream length, 5E
+//          out = snapshot id. A snapshot id that is not the latched one answers ERR_AGAIN: it was superseded, latch
+//          anew.
+// ACK:     5D in = snapshot id; likewise ERR_AGAIN. The controller holds it: later latches may be relative to it, and
+//          what was retired in it is freed.
+//   kLatched: the stream that LATCH opened. kWhole: the same snapshot, relative to nothing. kVm: one VM's blocks, its
+//   id in 5E 15:0. kContext: one context's, the VM's id in 5E 15:0 and the context's in 31:16. The latter two name no
+//   snapshot; the stream's header does.
+enum class ReadSelector : uint8_t { kLatched = 0, kWhole = 1, kVm = 2, kContext = 3 };
 
 }  // namespace sideband::mailbox
 

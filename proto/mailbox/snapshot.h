@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All memory blocks of a device, latched at one trigger.
+// All memory blocks of a device, latched at one trigger. How it travels: snapshot_stream.h.
 //   for (size_t i = 0; i < snapshot.blocks.size(); ++i) Use(snapshot.blocks[i], snapshot.Counters(i));
 #ifndef SIDEBAND_PROTO_MAILBOX_SNAPSHOT_H_
 #define SIDEBAND_PROTO_MAILBOX_SNAPSHOT_H_
@@ -10,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
-#include "proto/base/bytes.h"
 #include "proto/mailbox/catalog.h"
 
 namespace sideband::mailbox {
@@ -29,6 +27,9 @@ inline constexpr uint16_t kFlagsKnown = 0x000F;
 
 // "overflow", "trigger_overrun", "mmu_fault", "estimated", in the order of the bits.
 std::vector<std::string> FlagNames(uint16_t flags);
+
+// A memory block's header in the device's memory; its counters follow, 8 bytes each.
+inline constexpr size_t kBlockHeaderBytes = 28;
 
 struct BlockHeader {
   uint16_t vm = kHypervisorVm;
@@ -59,14 +60,6 @@ struct Snapshot {
 };
 
 inline constexpr size_t kBlocksMax = 1 + kVmsMax + kContextsMax;
-
-// A whole snapshot stream, frame included.
-Bytes EncodeSnapshotStream(const Snapshot& snapshot);
-
-// From a peer: DATA_LOSS where the frame is damaged (DecodeStream), INVALID_ARGUMENT where its content makes no sense:
-// wrong kind, truncated, bytes left over, more than kBlocksMax blocks or kEventsMax counters, unknown state, no or
-// several blocks of one scope.
-absl::StatusOr<Snapshot> DecodeSnapshotStream(ByteSpan stream);
 
 }  // namespace sideband::mailbox
 

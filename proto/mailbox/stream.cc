@@ -31,7 +31,9 @@ absl::StatusOr<Stream> DecodeStream(ByteSpan bytes) {
   if (kind != static_cast<uint8_t>(StreamKind::kCatalog) && kind != static_cast<uint8_t>(StreamKind::kSnapshot)) {
     return absl::UnimplementedError("stream: unknown kind");
   }
-  if (framing != static_cast<uint8_t>(Framing::kPlain)) return absl::UnimplementedError("stream: unknown framing");
+  if (framing != static_cast<uint8_t>(Framing::kPlain) && framing != static_cast<uint8_t>(Framing::kDelta)) {
+    return absl::UnimplementedError("stream: unknown framing");
+  }
   in.U16();
   StreamHeader header{.kind = static_cast<StreamKind>(kind), .framing = static_cast<Framing>(framing)};
   header.boot_id = in.U64();

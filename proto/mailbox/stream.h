@@ -15,8 +15,8 @@ namespace sideband::mailbox {
 
 enum class StreamKind : uint8_t { kCatalog = 1, kSnapshot = 2 };
 
-// How the payload's counters are written. More will come; a reader refuses what it does not know.
-enum class Framing : uint8_t { kPlain = 1 };
+// How the payload is written: a catalogue plainly, a snapshot as snapshot_stream.h does. A reader refuses others.
+enum class Framing : uint8_t { kPlain = 1, kDelta = 2 };
 
 struct StreamHeader {
   StreamKind kind;

@@ -7,8 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "proto/base/status_macros.h"
+#include "proto/mailbox/extension.h"
+#include "proto/mailbox/snapshot.h"
+#include "proto/mailbox/snapshot_cost.h"
 #include "secure_mcu/chip/pipeline_config.h"
-#include "secure_mcu/describe/snapshot_cost.h"
 #include "secure_mcu/describe/totals.h"
 #include "secure_mcu/serve/unit_plan.h"
 #include "secure_mcu/serve/wiring.h"
@@ -146,13 +148,14 @@ absl::StatusOr<Description> Describe(const ChipFile& file) {
                      .trigger_period = config.trigger_period,
                      .buffer_depth = config.buffer_depth,
                      .blocks = blocks,
-                     .block_bytes = BlockBytes(config.events),
+                     .block_bytes = mailbox::kBlockHeaderBytes + sizeof(uint64_t) * config.events,
                      .slices = DescribeSlices(config),
                      .reduction_channels = DescribeReduction(config),
                      .registers = CountRegisters(config),
                      .traffic = CountTraffic(config, switches),
                      .flat = CountFlat(config, switches),
-                     .snapshot = CostOfSnapshot(blocks, config.events)};
+                     .snapshot = mailbox::CostOfSnapshot(mailbox::SnapshotStreamBytesMax(blocks, config.events),
+                                                         mailbox::kWindowBytes)};
 }
 
 }  // namespace sideband::mcu

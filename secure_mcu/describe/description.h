@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "proto/mailbox/snapshot_cost.h"
 #include "secure_mcu/pipeline/record.h"
 
 namespace sideband::mcu {
@@ -94,16 +95,6 @@ struct FlatDesign {
   uint64_t moved() const { return polls + switches; }
 };
 
-// Reading one snapshot over the bus.
-struct SnapshotCost {
-  size_t stream_bytes = 0;
-  bool readable = true;    // no longer than a controller accepts
-  uint64_t commands = 0;   // LATCH, one READ for each span of windows, ACK
-  uint64_t windows = 0;    // block reads
-  uint64_t bus_bytes = 0;  // with addresses, command codes, counts and PECs
-  uint64_t bus_clocks = 0;
-};
-
 struct Description {
   std::string path;
   std::string serial;
@@ -121,7 +112,7 @@ struct Description {
   Registers registers;
   Traffic traffic;
   FlatDesign flat;
-  SnapshotCost snapshot;
+  mailbox::SnapshotCost snapshot;  // of the longest
 };
 
 }  // namespace sideband::mcu

@@ -88,17 +88,17 @@ Json FlatJson(const Description& description) {
           {"bits_ratio", Ratio(flat.moved(), traffic.beyond_ccu() + traffic.ulc_to_ccu)}};
 }
 
-Json SnapshotJson(const SnapshotCost& cost) {
+Json SnapshotJson(const mailbox::SnapshotCost& cost) {
   Json seconds = Json::object();
   for (const uint64_t clock_hz : kBusClocksHz) {
-    seconds[absl::StrCat(clock_hz)] = static_cast<double>(cost.bus_clocks) / static_cast<double>(clock_hz);
+    seconds[absl::StrCat(clock_hz)] = static_cast<double>(cost.bit_times) / static_cast<double>(clock_hz);
   }
   return {{"stream_bytes", cost.stream_bytes},
           {"readable", cost.readable},
           {"commands", cost.commands},
           {"block_reads", cost.windows},
           {"bus_bytes", cost.bus_bytes},
-          {"bus_clocks", cost.bus_clocks},
+          {"bit_times", cost.bit_times},
           {"seconds_by_bus_hz", std::move(seconds)}};
 }
 

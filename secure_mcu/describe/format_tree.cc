@@ -157,17 +157,17 @@ void AppendFlat(const Description& description, std::string& text) {
                         Ratio(flat.moved(), traffic.beyond_ccu() + traffic.ulc_to_ccu));
 }
 
-void AppendSnapshot(const SnapshotCost& cost, std::string& text) {
+void AppendSnapshot(const mailbox::SnapshotCost& cost, std::string& text) {
   AppendTable("a snapshot read over the bus",
               std::vector<Row>{{"bytes of the snapshot", cost.stream_bytes},
                                {"commands", cost.commands},
                                {"block reads", cost.windows},
                                {"bytes on the bus", cost.bus_bytes},
-                               {"clocks", cost.bus_clocks}},
+                               {"bit times", cost.bit_times}},
               text);
   for (const uint64_t clock_hz : kBusClocksHz) {
     absl::StrAppendFormat(&text, "  %-46s %22.3f\n", absl::StrCat("seconds at ", clock_hz / 1000, " kHz"),
-                          static_cast<double>(cost.bus_clocks) / static_cast<double>(clock_hz));
+                          static_cast<double>(cost.bit_times) / static_cast<double>(clock_hz));
   }
   if (!cost.readable) absl::StrAppend(&text, "  more than a controller accepts\n");
 }

@@ -29,13 +29,17 @@ class FakeDevice final : public Device {
   }
   mailbox::Snapshot Latch() override {
     ++latches;
-    return {.trigger_id = latches, .counters_per_block = 1, .blocks = {{}}, .counters = {latches}};
+    return {.trigger_id = latches,
+            .counters_per_block = 1,
+            .blocks = blocks,
+            .counters = std::vector<uint64_t>(blocks.size(), latches)};
   }
   std::span<const uint64_t> DeviceCounters() override { return counters; }
   uint64_t ReferenceTimeNs() override { return time_ns; }
 
   uint32_t latches = 0;
   uint32_t acknowledged = 0;
+  std::vector<mailbox::BlockHeader> blocks = {{}};
   std::vector<uint64_t> counters = {0};
   uint64_t time_ns = 0;
 

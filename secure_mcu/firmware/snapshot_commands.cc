@@ -10,6 +10,7 @@ namespace {
 
 using mailbox::MailboxStatus;
 using mailbox::Opcode;
+using mailbox::ReadSelector;
 using Reply = CommandHandler::Reply;
 
 constexpr Opcode kExtensionOpcodes[] = {Opcode::kDiscover, Opcode::kCatalog, Opcode::kLatch, Opcode::kRead,
@@ -24,11 +25,9 @@ Reply SnapshotCommands::Execute(const mailbox::CommandWord& command, uint32_t da
     case Opcode::kDiscover:
       return Discover(command.arg1);
     case Opcode::kCatalog:
-      return ReadCatalog(data);
     case Opcode::kLatch:
-      return Latch();
     case Opcode::kRead:
-      return ReadSnapshot(command.arg1, data, extended_data);
+      return Stream(command, data, extended_data);
     case Opcode::kAck:
       return Acknowledge(data);
     default:
@@ -59,21 +58,36 @@ Reply SnapshotCommands::Discover(uint8_t item) const {
   return Fail(MailboxStatus::kErrArg1);
 }
 
+Reply SnapshotCommands::Stream(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) {
+  window_bytes_ = command.arg2 == 0 ? mailbox::kWindowBytes : command.arg2;
+  if (command.opcode == Opcode::kRead) return ReadSnapshot(command.arg1, data, extended_data);
+  if (command.arg1 != 0) return Fail(MailboxStatus::kErrArg1);
+  return command.opcode == Opcode::kLatch ? Latch(data) : ReadCatalog(data);
+}
+
 Reply SnapshotCommands::ReadCatalog(uint32_t offset) {
-  return OpenAt(Open::kCatalog, offset, copy_engine_.catalog_hash());
+  return OpenAt(copy_engine_.catalog(), Open::kCatalog, offset, copy_engine_.catalog_hash());
 }
 
-Reply SnapshotCommands::Latch() {
-  copy_engine_.Latch();
-  if (open_ == Open::kSnapshot) open_ = Open::kNothing;
-  return {.data = copy_engine_.snapshot_id(), .extended_data = static_cast<uint32_t>(copy_engine_.snapshot().size())};
+Reply SnapshotCommands::Latch(uint32_t base_id) {
+  copy_engine_.Latch(base_id);
+  open_ = Open::kSnapshot;
+  offset_ = 0;
+  return {.data = copy_engine_.snapshot_id(), .extended_data = static_cast<uint32_t>(copy_engine_.stream().size())};
 }
 
-Reply SnapshotCommands::ReadSnapshot(uint8_t selector, uint32_t offset, uint32_t snapshot_id) {
-  if (selector != static_cast<uint8_t>(mailbox::ReadSelector::kAll)) return Fail(MailboxStatus::kErrArg1);
+Reply SnapshotCommands::ReadSnapshot(uint8_t selector, uint32_t offset, uint32_t extended_data) {
+  if (selector > static_cast<uint8_t>(ReadSelector::kContext)) return Fail(MailboxStatus::kErrArg1);
   if (copy_engine_.snapshot_id() == 0) return Fail(MailboxStatus::kErrNotAvailable);
-  if (snapshot_id != copy_engine_.snapshot_id()) return Fail(MailboxStatus::kErrAgain);
-  return OpenAt(Open::kSnapshot, offset, snapshot_id);
+  CopyEngine::Selection selection{.selector = static_cast<ReadSelector>(selector)};
+  if (selection.selector == ReadSelector::kVm || selection.selector == ReadSelector::kContext) {
+    selection.vm = static_cast<uint16_t>(extended_data);
+    if (selection.selector == ReadSelector::kContext) selection.context = static_cast<uint16_t>(extended_data >> 16);
+  } else if (extended_data != copy_engine_.snapshot_id()) {
+    return Fail(MailboxStatus::kErrAgain);
+  }
+  copy_engine_.Select(selection);
+  return OpenAt(copy_engine_.stream(), Open::kSnapshot, offset, copy_engine_.snapshot_id());
 }
 
 Reply SnapshotCommands::Acknowledge(uint32_t snapshot_id) {
@@ -83,31 +97,22 @@ Reply SnapshotCommands::Acknowledge(uint32_t snapshot_id) {
   return {.data = snapshot_id};
 }
 
-Reply SnapshotCommands::OpenAt(Open stream, uint32_t offset, uint32_t extended_data) {
-  const ByteSpan bytes = Stream(stream);
-  if (offset >= bytes.size()) return Fail(MailboxStatus::kErrData);
-  open_ = stream;
+Reply SnapshotCommands::OpenAt(ByteSpan stream, Open open, uint32_t offset, uint32_t extended_data) {
+  // What was selected may have replaced the stream that was open.
+  open_ = Open::kNothing;
+  if (offset >= stream.size()) return Fail(MailboxStatus::kErrData);
+  open_ = open;
   offset_ = offset;
-  return {.data = static_cast<uint32_t>(bytes.size()), .extended_data = extended_data};
-}
-
-ByteSpan SnapshotCommands::Stream(Open stream) const {
-  switch (stream) {
-    case Open::kNothing:
-      return {};
-    case Open::kCatalog:
-      return copy_engine_.catalog();
-    case Open::kSnapshot:
-      return copy_engine_.snapshot();
-  }
-  return {};
+  return {.data = static_cast<uint32_t>(stream.size()), .extended_data = extended_data};
 }
 
 ByteSpan SnapshotCommands::Window(uint8_t index) const {
-  const ByteSpan bytes = Stream(open_);
-  const size_t begin = offset_ + size_t{index} * mailbox::kWindowBytes;
-  if (begin >= bytes.size()) return {};
-  return bytes.subspan(begin, std::min<size_t>(mailbox::kWindowBytes, bytes.size() - begin));
+  ByteSpan stream;
+  if (open_ == Open::kCatalog) stream = copy_engine_.catalog();
+  if (open_ == Open::kSnapshot) stream = copy_engine_.stream();
+  const size_t begin = offset_ + size_t{index} * window_bytes_;
+  if (begin >= stream.size()) return {};
+  return stream.subspan(begin, std::min<size_t>(window_bytes_, stream.size() - begin));
 }
 
 }  // namespace sideband::mcu

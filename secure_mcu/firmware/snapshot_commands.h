@@ -7,6 +7,7 @@
 #define SIDEBAND_SECURE_MCU_FIRMWARE_SNAPSHOT_COMMANDS_H_
 
 #include "proto/base/bytes.h"
+#include "proto/mailbox/extension.h"
 #include "proto/mailbox/word.h"
 #include "secure_mcu/bus/command_handler.h"
 #include "secure_mcu/firmware/copy_engine.h"
@@ -32,17 +33,19 @@ class SnapshotCommands {
   enum class Open { kNothing, kCatalog, kSnapshot };
 
   Reply Discover(uint8_t item) const;
+  // CATALOG, LATCH and READ.
+  Reply Stream(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data);
   Reply ReadCatalog(uint32_t offset);
-  Reply Latch();
-  Reply ReadSnapshot(uint8_t selector, uint32_t offset, uint32_t snapshot_id);
+  Reply Latch(uint32_t base_id);
+  Reply ReadSnapshot(uint8_t selector, uint32_t offset, uint32_t extended_data);
   Reply Acknowledge(uint32_t snapshot_id);
-  Reply OpenAt(Open stream, uint32_t offset, uint32_t extended_data);
-  ByteSpan Stream(Open stream) const;
+  Reply OpenAt(ByteSpan stream, Open open, uint32_t offset, uint32_t extended_data);
 
   Device& device_;
   CopyEngine copy_engine_;
   Open open_ = Open::kNothing;
   uint32_t offset_ = 0;
+  uint32_t window_bytes_ = mailbox::kWindowBytes;
 };
 
 }  // namespace sideband::mcu

@@ -17,6 +17,7 @@
 #include "tests/bench/curve.h"
 #include "tests/bench/linear_cost.h"
 #include "tests/bench/live_chip.h"
+#include "tests/bench/mailbox_budget.h"
 #include "tests/bench/replay_core.h"
 
 namespace sideband::bench {
@@ -43,6 +44,8 @@ absl::Status Run(const std::string& curves) {
   Print(core);
   SIDEBAND_ASSIGN_OR_RETURN(const Rows live, MeasureLiveChip());
   Print(live);
+  SIDEBAND_ASSIGN_OR_RETURN(const MailboxBudget budget, MeasureMailboxBudget("tests/bench/mailbox_budget.yaml"));
+  Print(RowsOf(budget));
   SIDEBAND_ASSIGN_OR_RETURN(const LinearCost cost, MeasureLinearCost());
   Print(cost.rows);
   return curves.empty() ? absl::OkStatus() : Write(curves, GnuplotData(cost.curves));

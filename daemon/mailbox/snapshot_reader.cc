@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/mailbox/snapshot_reader.h"
+
+#include <openssl/crypto.h>
+
+#include <utility>
+
+#include "daemon/mailbox/check_against.h"
+#include "proto/base/status_macros.h"
+#include "proto/mailbox/snapshot_stream.h"
+
+namespace sideband::daemon {
+namespace {
+
+// Superseded, restarted, or spoiled on the wire in a way that only the whole stream showed.
+bool IsWorthAnotherLatch(const absl::Status& status) {
+  return absl::IsAborted(status) || absl::IsDataLoss(status) || absl::IsInvalidArgument(status) ||
+         absl::IsUnavailable(status);
+}
+
+}  // namespace
+
+TakenSnapshot::~TakenSnapshot() { OPENSSL_cleanse(raw.counters.data(), raw.counters.size() * sizeof(uint64_t)); }
+
+absl::Status SnapshotReader::CheckExtension() {
+  if (!extension_checked_) SIDEBAND_RETURN_IF_ERROR(session_.CheckExtension());
+  extension_checked_ = true;
+  return absl::OkStatus();
+}
+
+absl::Status SnapshotReader::FollowCatalog(const mailbox::Snapshot& raw) {
+  if (topology_ == nullptr || raw.boot_id != boot_id_ || raw.catalog_hash != topology_->hash()) {
+    SIDEBAND_ASSIGN_OR_RETURN(CatalogOfBoot catalog, session_.ReadCatalog());
+    topology_ = std::move(catalog.topology);
+    boot_id_ = catalog.boot_id;
+    if (raw.boot_id != boot_id_ || raw.catalog_hash != topology_->hash()) {
+      return absl::AbortedError("the catalogue has changed since the latch");
+    }
+  }
+  return CheckAgainst(*topology_, raw);
+}
+
+absl::StatusOr<TakenSnapshot> SnapshotReader::LatchAndRead() {
+  SIDEBAND_RETURN_IF_ERROR(CheckExtension());
+  TakenSnapshot taken;
+  const absl::Time before = clock_.Now();
+  taken.steady_time = clock_.Steady();
+  SIDEBAND_ASSIGN_OR_RETURN(const Latched latched, session_.Latch(base_ ? base_->snapshot_id : 0));
+  taken.host_time_error = (clock_.Steady() - taken.steady_time) / 2;
+  taken.host_time = before + taken.host_time_error;
+  SIDEBAND_ASSIGN_OR_RETURN(taken.raw, session_.ReadSnapshot(latched, base_ ? &*base_ : nullptr));
+  SIDEBAND_RETURN_IF_ERROR(FollowCatalog(taken.raw));
+  taken.topology = topology_;
+  return taken;
+}
+
+absl::StatusOr<TakenSnapshot> SnapshotReader::Take() {
+  absl::StatusOr<TakenSnapshot> taken;
+  for (int latch = 0; latch < kLatchesMax; ++latch) {
+    taken = LatchAndRead();
+    if (taken.ok()) {
+      taken_ = mailbox::AsBase(taken->raw, mailbox::ConfidentialVms(topology_->catalog()));
+      break;
+    }
+    base_.reset();
+    taken_.reset();
+    extension_checked_ = false;  // another device may answer next time
+    if (!IsWorthAnotherLatch(taken.status())) break;
+  }
+  return taken;
+}
+
+absl::Status SnapshotReader::Acknowledge() {
+  if (!taken_) return absl::FailedPreconditionError("there is no snapshot to acknowledge");
+  const uint32_t id = taken_->snapshot_id;
+  // Whether or not the device hears of it, the one before is none that both hold.
+  base_.reset();
+  SIDEBAND_RETURN_IF_ERROR(session_.Acknowledge(id));
+  base_ = std::exchange(taken_, std::nullopt);
+  return absl::OkStatus();
+}
+
+}  // namespace sideband::daemon

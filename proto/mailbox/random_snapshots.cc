@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/mailbox/random_snapshots.h"
+
+#include "proto/mailbox/catalog.h"
+
+namespace sideband::mailbox {
+namespace {
+
+constexpr uint16_t kVms = 4;
+constexpr uint16_t kContexts = 3;
+
+}  // namespace
+
+RandomSnapshots::RandomSnapshots(uint64_t seed) : random_(seed), counters_(Below(40)) {
+  if (OneIn(3)) confidential_.insert(static_cast<uint16_t>(1 + Below(kVms)));
+  now_.boot_id = random_();
+  now_.counters_per_block = counters_;
+  blocks_[{kHypervisorVm, kNoContext}].counters.resize(counters_);
+}
+
+void RandomSnapshots::ChangeTopology() {
+  const auto vm = static_cast<uint16_t>(1 + Below(kVms));
+  const uint16_t context = OneIn(3) ? kNoContext : static_cast<uint16_t>(Below(kContexts));
+  if (OneIn(3)) {
+    blocks_.erase({vm, context});
+    return;
+  }
+  Block& block = blocks_[{vm, context}];
+  block = {.header = {.vm = vm, .context = context, .generation = Below(3)}, .counters = {}};
+  block.counters.resize(counters_);
+}
+
+std::vector<uint64_t> RandomSnapshots::SomeCounts() {
+  std::vector<uint64_t> counts(counters_);
+  for (uint64_t& count : counts) count = OneIn(4) ? 0 : random_() >> Below(64);
+  return counts;
+}
+
+void RandomSnapshots::Count(Block& block, const std::vector<uint64_t>& more) {
+  for (uint32_t c = 0; c < counters_; ++c) block.counters[c] += more[c];
+  block.header.state = static_cast<BlockState>(Below(3));
+  block.header.flags |= OneIn(5) ? 1 << Below(4) : 0;
+  block.header.trigger_id = now_.trigger_id - Below(3);
+  block.header.reference_time_ns = now_.reference_time_ns - Below(1000);
+  ++block.header.sequence;
+}
+
+Snapshot RandomSnapshots::Next() {
+  ++now_.snapshot_id;
+  now_.trigger_id += Below(10);
+  now_.reference_time_ns += Below(1'000'000'000);
+  while (OneIn(2)) ChangeTopology();
+  for (auto& [scope, block] : blocks_) {
+    if (OneIn(2)) continue;
+    const std::vector<uint64_t> more = SomeCounts();
+    Count(block, more);
+    const auto vm = blocks_.find({scope.first, kNoContext});
+    if (scope.second != kNoContext && vm != blocks_.end()) Count(vm->second, more);
+    if (scope.first != kHypervisorVm) Count(blocks_.begin()->second, more);
+  }
+  now_.blocks.clear();
+  now_.counters.clear();
+  for (const auto& [scope, block] : blocks_) {
+    now_.blocks.push_back(block.header);
+    now_.counters.insert(now_.counters.end(), block.counters.begin(), block.counters.end());
+  }
+  return now_;
+}
+
+}  // namespace sideband::mailbox

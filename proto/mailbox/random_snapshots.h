@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A device of tests whose VMs and contexts come, count and go at random.
+//   RandomSnapshots device(seed);
+//   const Snapshot first = device.Next();
+//   const Snapshot second = device.Next();   // later
+#ifndef SIDEBAND_PROTO_MAILBOX_RANDOM_SNAPSHOTS_H_
+#define SIDEBAND_PROTO_MAILBOX_RANDOM_SNAPSHOTS_H_
+
+#include <cstdint>
+#include <map>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "proto/mailbox/snapshot.h"
+#include "proto/mailbox/snapshot_stream.h"
+
+namespace sideband::mailbox {
+
+// Not thread-safe.
+class RandomSnapshots {
+ public:
+  explicit RandomSnapshots(uint64_t seed);
+
+  // Ids and times ascend. Now and then blocks come, go and change their generation; counts add up from contexts to the
+  // device, but for some that only a VM or the device has.
+  Snapshot Next();
+  const VmIds& confidential() const { return confidential_; }
+
+ private:
+  struct Block {
+    BlockHeader header;
+    std::vector<uint64_t> counters;
+  };
+
+  uint32_t Below(uint32_t limit) { return std::uniform_int_distribution<uint32_t>(0, limit - 1)(random_); }
+  bool OneIn(uint32_t n) { return Below(n) == 0; }
+  void ChangeTopology();
+  void Count(Block& block, const std::vector<uint64_t>& more);
+  std::vector<uint64_t> SomeCounts();
+
+  std::mt19937_64 random_;
+  uint32_t counters_;
+  std::map<std::pair<uint16_t, uint16_t>, Block> blocks_;
+  VmIds confidential_;
+  Snapshot now_;
+};
+
+}  // namespace sideband::mailbox
+
+#endif  // SIDEBAND_PROTO_MAILBOX_RANDOM_SNAPSHOTS_H_

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/mailbox/snapshot_cost.h"
+
+#include <gtest/gtest.h>
+
+#include "proto/mailbox/snapshot_stream.h"
+
+namespace sideband::mailbox {
+namespace {
+
+TEST(SnapshotCostTest, OneWindowByHand) {
+  const SnapshotCost cost = CostOfSnapshot(160, 255);
+  EXPECT_EQ(cost.windows, 1u);
+  EXPECT_EQ(cost.commands, 2u) << "LATCH and ACK";
+  EXPECT_EQ(cost.bus_bytes, 4u * 8 + 5 * 9 + 160 + 5);
+  EXPECT_EQ(cost.bit_times, 9u * cost.bus_bytes + 4 * 2 + 5 * 3 + 3);
+  EXPECT_TRUE(cost.readable);
+}
+
+TEST(SnapshotCostTest, ASpanHasSixteenWindows) {
+  EXPECT_EQ(CostOfSnapshot(4080, 255).commands, 2u);
+  EXPECT_EQ(CostOfSnapshot(4081, 255).commands, 3u);
+  EXPECT_EQ(CostOfSnapshot(4081, 255).windows, 17u);
+  EXPECT_EQ(CostOfSnapshot(513, 32).commands, 3u);
+}
+
+TEST(SnapshotCostTest, NoStreamIsLongerThanTheLongest) {
+  for (const auto& [blocks, counters] : {std::pair<size_t, size_t>{1, 1}, {5, 3}, {40, 100}, {3, 64}}) {
+    Snapshot snapshot{.trigger_id = 0, .reference_time_ns = 0};
+    snapshot.counters_per_block = static_cast<uint32_t>(counters);
+    for (uint16_t i = 0; i < blocks; ++i) {
+      snapshot.blocks.push_back(
+          {.vm = 1, .context = i, .flags = 1, .trigger_id = 1, .reference_time_ns = 1, .sequence = 0x8000'0000});
+    }
+    snapshot.counters.resize(blocks * counters, ~uint64_t{0});
+    EXPECT_EQ(EncodeSnapshotStream(snapshot, nullptr, {}).size(), SnapshotStreamBytesMax(blocks, counters));
+    EXPECT_LE(EncodeSnapshotStream(snapshot, nullptr, {1}).size(), SnapshotStreamBytesMax(blocks, counters));
+  }
+}
+
+TEST(SnapshotCostTest, AStreamBeyondTheControllersLimitIsMarked) {
+  EXPECT_FALSE(CostOfSnapshot(SnapshotStreamBytesMax(17'000, 4096), 255).readable);
+}
+
+}  // namespace
+}  // namespace sideband::mailbox

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/mailbox/snapshot_stream.h"
+
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <random>
+#include <vector>
+
+#include "proto/mailbox/random_snapshots.h"
+#include "proto/mailbox/stream.h"
+
+namespace sideband::mailbox {
+namespace {
+
+constexpr size_t kFrameBytes = kStreamHeaderBytes + kStreamCrcBytes;
+
+BlockHeader Block(uint16_t vm, uint16_t context) { return {.vm = vm, .context = context, .generation = 1}; }
+
+// The device, a VM and its two contexts with 16 counters each; nothing counted yet.
+Snapshot Quiet() {
+  Snapshot snapshot{.boot_id = 42, .snapshot_id = 7, .trigger_id = 99, .reference_time_ns = 1000};
+  snapshot.counters_per_block = 16;
+  snapshot.blocks = {Block(0, kNoContext), Block(1, kNoContext), Block(1, 0), Block(1, 1)};
+  for (BlockHeader& block : snapshot.blocks) block.trigger_id = 99, block.reference_time_ns = 1000;
+  snapshot.counters.resize(4 * 16);
+  return snapshot;
+}
+
+// A later snapshot in which a context has counted `count` of each event, and so have its VM and the device.
+Snapshot Busy(Snapshot snapshot, uint64_t count) {
+  ++snapshot.snapshot_id;
+  for (const size_t block : {0, 1, 2}) {
+    for (size_t c = 0; c < 16; ++c) snapshot.counters[16 * block + c] += count;
+  }
+  return snapshot;
+}
+
+Bytes Payload(ByteSpan stream) { return Bytes(stream.begin() + kStreamHeaderBytes, stream.end() - kStreamCrcBytes); }
+
+// A stream whose frame is right and whose payload is `payload`.
+Bytes Framed(ByteSpan payload, const Snapshot* base = nullptr) {
+  return EncodeStream({.kind = StreamKind::kSnapshot,
+                       .framing = Framing::kDelta,
+                       .boot_id = base == nullptr ? 0 : base->boot_id,
+                       .base_id = base == nullptr ? 0 : base->snapshot_id},
+                      payload);
+}
+
+TEST(SnapshotStreamTest, WithoutABaseEverythingIsWritten) {
+  const Snapshot busy = Busy(Quiet(), 1000);
+  EXPECT_EQ(*DecodeSnapshotStream(EncodeSnapshotStream(busy, nullptr, {}), nullptr), busy);
+}
+
+TEST(SnapshotStreamTest, AnUnchangedBlockCostsABit) {
+  const Snapshot base = Quiet();
+  Snapshot next = base;
+  next.snapshot_id = 8;
+  const Bytes stream = EncodeSnapshotStream(next, &base, {});
+  EXPECT_EQ(stream.size(), kFrameBytes + kSnapshotFixedBytes + 1)
+      << "a bit for the list, and one for each of four blocks";
+  EXPECT_EQ(*DecodeSnapshotStream(stream, &base), next);
+}
+
+TEST(SnapshotStreamTest, WhatAddsUpDoesNotTravel) {
+  const Snapshot base = Quiet();
+  const Snapshot next = Busy(base, 0xFFFF);
+  const Bytes stream = EncodeSnapshotStream(next, &base, {});
+  // Three blocks of 2 + 2 + 1 + 3 bits and 1 to say whether they are derived; one of 16 counters of 16 bits, two of
+  // none.
+  EXPECT_EQ(stream.size(), kFrameBytes + kSnapshotFixedBytes + (2 + 3 * 9 + (3 + 7 + 256) + 2 * (3 + 1) + 7) / 8);
+  EXPECT_EQ(*DecodeSnapshotStream(stream, &base), next);
+}
+
+TEST(SnapshotStreamTest, TheLengthOfAConfidentialVmSaysNothing) {
+  Snapshot base = Quiet();
+  const VmIds confidential = {1};
+  base = AsBase(base, confidential);
+  const size_t quiet = EncodeSnapshotStream(Busy(base, 0), &base, confidential).size();
+  const Bytes busy = EncodeSnapshotStream(Busy(base, ~uint64_t{0} / 3), &base, confidential);
+  EXPECT_EQ(busy.size(), quiet);
+  EXPECT_EQ(*DecodeSnapshotStream(busy, &base), Busy(base, ~uint64_t{0} / 3));
+}
+
+TEST(SnapshotStreamTest, ABaseForgetsConfidentialCounts) {
+  const Snapshot busy = Busy(Quiet(), 5);
+  const Snapshot base = AsBase(busy, {1});
+  EXPECT_EQ(base.counters, std::vector<uint64_t>(64)) << "and the device's, which include them";
+  EXPECT_EQ(base.blocks, busy.blocks);
+  EXPECT_EQ(AsBase(busy, {}), busy);
+}
+
+TEST(SnapshotStreamTest, AnySequenceComesBack) {
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    RandomSnapshots device(seed);
+    Snapshot base = AsBase(device.Next(), device.confidential());
+    for (int i = 0; i < 12; ++i) {
+      const Snapshot next = device.Next();
+      const auto read = DecodeSnapshotStream(EncodeSnapshotStream(next, &base, device.confidential()), &base);
+      ASSERT_TRUE(read.ok()) << "seed " << seed << ": " << read.status();
+      ASSERT_EQ(*read, next) << "seed " << seed;
+      if (i % 3 == 0) base = AsBase(next, device.confidential());
+    }
+  }
+}
+
+TEST(SnapshotStreamTest, OnlyRelativeToWhatIsHeld) {
+  const Snapshot base = Quiet();
+  const Bytes stream = EncodeSnapshotStream(Busy(base, 1), &base, {});
+  Snapshot other = base;
+  other.snapshot_id = 6;
+  Snapshot other_boot = base;
+  other_boot.boot_id = 43;
+  for (const Snapshot* wrong : std::initializer_list<const Snapshot*>{nullptr, &other, &other_boot}) {
+    EXPECT_EQ(DecodeSnapshotStream(stream, wrong).status().code(), absl::StatusCode::kDataLoss);
+  }
+}
+
+TEST(SnapshotStreamTest, EveryShorterAndLongerPayloadIsRefused) {
+  const Snapshot base = Quiet();
+  for (const Snapshot* relative_to : std::initializer_list<const Snapshot*>{&base, nullptr}) {
+    Bytes payload = Payload(EncodeSnapshotStream(Busy(base, 77), relative_to, {}));
+    for (size_t size = 0; size < payload.size(); ++size) {
+      EXPECT_FALSE(DecodeSnapshotStream(Framed(ByteSpan(payload).first(size), relative_to), relative_to).ok()) << size;
+    }
+    payload.push_back(0);
+    EXPECT_FALSE(DecodeSnapshotStream(Framed(payload, relative_to), relative_to).ok());
+  }
+}
+
+TEST(SnapshotStreamTest, HostileNumbersAreRefused) {
+  const struct {
+    const char* why;
+    size_t offset;
+    uint8_t value;
+  } kCases[] = {
+      {"more blocks than bits", 17, 0x40},
+      {"many blocks", 17, 0xFF},
+      {"many counters", 19, 0xFF},
+      {"the blocks of no snapshot", 20, 0x01},  // the list's bit
+  };
+  for (const auto& test : kCases) {
+    Bytes payload = Payload(EncodeSnapshotStream(Quiet(), nullptr, {}));
+    payload[test.offset] |= test.value;
+    EXPECT_EQ(DecodeSnapshotStream(Framed(payload), nullptr).status().code(), absl::StatusCode::kInvalidArgument)
+        << test.why;
+  }
+}
+
+TEST(SnapshotStreamTest, AScopeTwiceIsRefused) {
+  Snapshot snapshot = Quiet();
+  snapshot.blocks[3] = snapshot.blocks[2];
+  EXPECT_EQ(DecodeSnapshotStream(EncodeSnapshotStream(snapshot, nullptr, {}), nullptr).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(SnapshotStreamTest, ASmallStreamCannotAskForMuchMemory) {
+  Bytes payload = Payload(EncodeSnapshotStream(Quiet(), nullptr, {}));
+  payload[16] = 0xB8, payload[17] = 0x0B;  // 3000 blocks
+  payload[18] = 0x00, payload[19] = 0x10;  // of 4096 counters
+  payload.resize(payload.size() + 3000 * 8);
+  EXPECT_EQ(DecodeSnapshotStream(Framed(payload), nullptr).status().message(), "snapshot: too large");
+}
+
+TEST(SnapshotStreamTest, WhateverThePayloadSaysNothingBreaks) {
+  std::mt19937_64 random(1);
+  const Snapshot base = Quiet();
+  const Bytes right = Payload(EncodeSnapshotStream(Busy(base, 12345), &base, {}));
+  for (int i = 0; i < 20'000; ++i) {
+    Bytes payload = right;
+    for (int flips = 1 + static_cast<int>(random() % 8); flips > 0; --flips) {
+      payload[kSnapshotFixedBytes + random() % (payload.size() - kSnapshotFixedBytes)] ^= 1 << random() % 8;
+    }
+    const auto read = DecodeSnapshotStream(Framed(payload, &base), &base);
+    if (!read.ok()) continue;
+    EXPECT_EQ(read->counters.size(), read->blocks.size() * read->counters_per_block);
+  }
+}
+
+TEST(SnapshotStreamTest, ACatalogueIsNoSnapshot) {
+  EXPECT_EQ(DecodeSnapshotStream(EncodeStream({.kind = StreamKind::kCatalog}, {}), nullptr).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+// The example of README.md.
+TEST(SnapshotStreamTest, WorkedExample) {
+  Snapshot base{.boot_id = 1, .snapshot_id = 4, .counters_per_block = 2};
+  base.blocks = {{.vm = 0, .context = kNoContext}, {.vm = 1, .context = kNoContext}, {.vm = 1, .context = 0}};
+  base.counters = {100, 7, 100, 0, 60, 0};
+  Snapshot next = base;
+  next.snapshot_id = 5;
+  next.trigger_id = 9;
+  next.reference_time_ns = 1000;
+  next.counters = {105, 7, 105, 0, 65, 0};
+  for (BlockHeader& block : next.blocks) {
+    block = {.vm = block.vm, .context = block.context, .trigger_id = 9, .reference_time_ns = 1000, .sequence = 1};
+  }
+  const Bytes stream = EncodeSnapshotStream(next, &base, {});
+  const Bytes expected = {0x00, 0x00, 0x00, 0x00, 0x09, 0x00, 0x00, 0x00, 0xE8, 0x03, 0x00,
+                          0x00, 0x00, 0x00, 0x00, 0x00, 0x03, 0x00, 0x02, 0x00, 0x0B, 0x81,
+                          0xA9, 0x10, 0x98, 0x0A, 0x81, 0x50, 0x28, 0xE4, 0x8E, 0x92, 0x06};
+  EXPECT_EQ(Bytes(stream.begin() + kStreamHeaderBytes, stream.end()), expected);
+  EXPECT_EQ(*DecodeSnapshotStream(stream, &base), next);
+}
+
+}  // namespace
+}  // namespace sideband::mailbox
