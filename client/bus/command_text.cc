@@ -86,11 +86,33 @@ std::string DiscoverItemName(uint8_t item) {
   return absl::StrFormat("item 0x%02X", item);
 }
 
-std::string ReadArguments(const CommandWord& command, const DataRegisters& in) {
-  const std::string selector = command.arg1 == static_cast<uint8_t>(mailbox::ReadSelector::kAll)
-                                   ? "all"
-                                   : absl::StrFormat("selector 0x%02X", command.arg1);
-  return absl::StrCat(selector, " of snapshot ", NumberOr(in.extended_data), " from byte ", NumberOr(in.data));
+// What a READ is of, by its selector.
+std::string ReadSubject(const CommandWord& command, const DataRegisters& in) {
+  const std::string id = NumberOr(in.extended_data);
+  const uint32_t scope = in.extended_data.value_or(0);
+  const std::string vm = in.extended_data.has_value() ? absl::StrCat("VM ", scope & 0xFFFF) : "VM ?";
+  switch (static_cast<mailbox::ReadSelector>(command.arg1)) {
+    case mailbox::ReadSelector::kLatched:
+      return absl::StrCat("snapshot ", id);
+    case mailbox::ReadSelector::kWhole:
+      return absl::StrCat("snapshot ", id, " in full");
+    case mailbox::ReadSelector::kVm:
+      return vm;
+    case mailbox::ReadSelector::kContext:
+      return absl::StrCat(vm, ", context ", in.extended_data.has_value() ? absl::StrCat(scope >> 16) : "?");
+  }
+  return absl::StrFormat("selector 0x%02X", command.arg1);
+}
+
+std::string LatchArguments(const DataRegisters& in) {
+  return in.data == 0u ? "in full" : absl::StrCat("since snapshot ", NumberOr(in.data));
+}
+
+// What opens a stream says how wide its windows are; here, where they are not as wide as can be.
+std::string WindowsText(const CommandWord& command) {
+  return command.arg2 == 0 || command.arg2 == mailbox::kWindowBytes
+             ? ""
+             : absl::StrCat(", windows of ", command.arg2, " bytes");
 }
 
 // An argument is taken where the text tells it.
@@ -140,11 +162,12 @@ Arguments ArgumentsOf(const CommandWord& command, const DataRegisters& in) {
     case kOpDiscover:
       return {DiscoverItemName(arg1)};
     case kOpCatalog:
-      return {absl::StrCat("from byte ", NumberOr(in.data)), false, false};
+      return {absl::StrCat("from byte ", NumberOr(in.data), WindowsText(command)), false, true};
     case kOpLatch:
-      return {"", false, false};
+      return {absl::StrCat(LatchArguments(in), WindowsText(command)), false, true};
     case kOpRead:
-      return {ReadArguments(command, in)};
+      return {absl::StrCat(StreamSubject(command, in), " from byte ", NumberOr(in.data), WindowsText(command)), true,
+              true};
     case kOpAck:
       return {absl::StrCat("snapshot ", NumberOr(in.data)), false, false};
     default:
@@ -268,6 +291,11 @@ std::string DiscoverExtendedText(uint8_t item, uint32_t value) {
 }
 
 }  // namespace
+
+std::string StreamSubject(const CommandWord& command, const DataRegisters& in) {
+  if (command.opcode == mailbox::Opcode::kCatalog) return "the catalogue";
+  return command.opcode == mailbox::Opcode::kRead ? ReadSubject(command, in) : "a snapshot";
+}
 
 std::string CommandText(const CommandWord& command, const DataRegisters& in) {
   const Arguments arguments = ArgumentsOf(command, in);

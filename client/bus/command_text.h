@@ -23,6 +23,9 @@ struct DataRegisters {
 // A request: "GET_TEMP GPU0". Arguments without a meaning are shown as numbers unless they are 0.
 std::string CommandText(const mailbox::CommandWord& command, const DataRegisters& in);
 
+// What the stream is of that CATALOG, LATCH or READ opens: "snapshot 7".
+std::string StreamSubject(const mailbox::CommandWord& command, const DataRegisters& in);
+
 // What registers 5D and 5E hold after `command` succeeded; hexadecimal where nothing is known about it.
 std::string DataText(const mailbox::CommandWord& command, uint32_t value);
 std::string ExtendedDataText(const mailbox::CommandWord& command, uint32_t value);

@@ -162,13 +162,19 @@ void MailboxFollower::ReadRegister(uint8_t code, uint32_t value, Notes& notes) {
   const bool is_data = code == mailbox::kDataRegister;
   (is_data ? registers_.data : registers_.extended_data) = value;
   const bool is_output = command_.has_value() && !has_failed_ && !(is_data ? data_is_input_ : extended_data_is_input_);
-  if (is_output && is_data &&
-      (command_->opcode == mailbox::Opcode::kCatalog || command_->opcode == mailbox::Opcode::kRead)) {
-    stream_.Length(value);
-  }
+  if (is_output) TellStream(is_data, value);
   notes.push_back(Answered(code, !is_output ? absl::StrFormat("0x%08X", value)
                                  : is_data  ? DataText(*command_, value)
                                             : ExtendedDataText(*command_, value)));
+}
+
+void MailboxFollower::TellStream(bool is_data, uint32_t value) {
+  const bool is_latch = command_->opcode == mailbox::Opcode::kLatch;
+  if (is_latch && is_data) stream_.Latched(value);
+  // A LATCH tells the length in extended data, the others in data.
+  const bool opens =
+      is_latch || command_->opcode == mailbox::Opcode::kCatalog || command_->opcode == mailbox::Opcode::kRead;
+  if (opens && is_latch != is_data) stream_.Length(value);
 }
 
 void MailboxFollower::ReadStatus(uint32_t word, Notes& notes) {

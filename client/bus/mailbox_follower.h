@@ -41,6 +41,8 @@ class MailboxFollower {
   void Read(WireMessage& message, uint8_t pec_before, Notes& notes);
   void ReadBlock(ByteSpan block, Notes& notes);
   void ReadRegister(uint8_t code, uint32_t value, Notes& notes);
+  // The command's output, as far as it is about a stream.
+  void TellStream(bool is_data, uint32_t value);
   void ReadStatus(uint32_t word, Notes& notes);
 
   std::optional<uint8_t> code_;  // what reads are of; it outlives the STOP

@@ -12,16 +12,17 @@ namespace sideband::client {
 using mailbox::Opcode;
 
 void StreamFollower::Command(const mailbox::CommandWord& command, const DataRegisters& in) {
-  if (command.opcode == Opcode::kLatch && open_.has_value() && open_->is_snapshot) open_.reset();
-  if (command.opcode != Opcode::kCatalog && command.opcode != Opcode::kRead) return;
-  const bool is_snapshot = command.opcode == Opcode::kRead;
-  const std::optional<uint32_t> id = is_snapshot ? in.extended_data : std::nullopt;
-  const bool goes_on =
-      open_.has_value() && open_->is_snapshot == is_snapshot && open_->snapshot_id == id && in.data.value_or(0) != 0;
-  if (!goes_on) Forget();
-  open_ = Open{.is_snapshot = is_snapshot, .snapshot_id = id, .offset = in.data};
-  // Narrower windows are asked for in the second argument.
+  const bool is_latch = command.opcode == Opcode::kLatch;
+  if (!is_latch && command.opcode != Opcode::kCatalog && command.opcode != Opcode::kRead) return;
+  const std::optional<uint32_t> offset = is_latch ? 0 : in.data;
+  const std::string name = StreamSubject(command, in);
+  if (!open_.has_value() || open_->name != name || offset.value_or(0) == 0) Forget();
+  open_ = Open{.name = name, .offset = offset};
   if (command.arg2 != 0) open_->window_bytes = command.arg2;
+}
+
+void StreamFollower::Latched(uint32_t snapshot_id) {
+  if (open_.has_value()) open_->name = absl::StrCat("snapshot ", snapshot_id);
 }
 
 void StreamFollower::Forget() {
@@ -29,11 +30,6 @@ void StreamFollower::Forget() {
   kept_ = {};
   length_.reset();
   is_told_ = false;
-}
-
-std::string StreamFollower::StreamName() const {
-  if (!open_->is_snapshot) return "the catalogue";
-  return open_->snapshot_id.has_value() ? absl::StrCat("snapshot ", *open_->snapshot_id) : "a snapshot";
 }
 
 void StreamFollower::Keep(uint64_t begin, ByteSpan bytes) {
@@ -63,7 +59,7 @@ StreamFollower::WindowText StreamFollower::Window(uint8_t index, ByteSpan bytes)
   if (!open_.has_value() || !open_->offset.has_value()) return {absl::StrCat(bytes.size(), " bytes"), ""};
   const uint64_t begin = uint64_t{*open_->offset} + uint64_t{index} * open_->window_bytes;
   const std::string of = length_.has_value() ? absl::StrCat(" of ", *length_) : "";
-  WindowText result{absl::StrCat("bytes ", begin, " to ", begin + bytes.size() - 1, of, " of ", StreamName()), ""};
+  WindowText result{absl::StrCat("bytes ", begin, " to ", begin + bytes.size() - 1, of, " of ", open_->name), ""};
   Keep(begin, bytes);
   result.completed = Completed();
   return result;

@@ -43,6 +43,8 @@ class StreamFollower {
   void Command(const mailbox::CommandWord& command, const DataRegisters& in);
   // It was refused.
   void Failed() { open_.reset(); }
+  // The device has told which snapshot it latched.
+  void Latched(uint32_t snapshot_id);
   // The device has told the open stream's length.
   void Length(uint32_t bytes) { length_ = bytes; }
   // A window was read, and nothing was wrong with the transaction.
@@ -50,13 +52,11 @@ class StreamFollower {
 
  private:
   struct Open {
-    bool is_snapshot = false;
-    std::optional<uint32_t> snapshot_id;
+    std::string name;  // what it is of
     std::optional<uint32_t> offset;
     uint32_t window_bytes = mailbox::kWindowBytes;
   };
 
-  std::string StreamName() const;
   void Keep(uint64_t begin, ByteSpan bytes);
   void Forget();
   std::string Completed();

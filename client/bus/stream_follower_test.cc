@@ -62,6 +62,17 @@ TEST_F(StreamFollowerTest, ASecondSpanGoesOn) {
   EXPECT_NE(Windows(255, 2).completed, "");
 }
 
+TEST_F(StreamFollowerTest, ALatchOpensItsSnapshot) {
+  follower_.Command({.opcode = Opcode::kLatch}, {.data = 6});
+  EXPECT_EQ(follower_.Window(0, ByteSpan(stream_).first(255)).text, "bytes 0 to 254 of a snapshot");
+  follower_.Latched(7);
+  follower_.Length(632);
+  Read(255);
+  const auto last = Windows(255, 2);
+  EXPECT_EQ(last.text, "bytes 510 to 631 of 632 of snapshot 7");
+  EXPECT_NE(last.completed, "") << "a READ goes on where windows ended";
+}
+
 TEST_F(StreamFollowerTest, NarrowWindows) {
   Read(0, 32);
   EXPECT_EQ(Windows(0, 2, 32).text, "bytes 32 to 63 of 632 of snapshot 7");
@@ -90,8 +101,6 @@ TEST_F(StreamFollowerTest, WithoutAnOpenStreamThereAreJustBytes) {
   follower_.Failed();
   EXPECT_EQ(follower_.Window(3, Bytes(5)).text, "5 bytes");
   Read(0);
-  follower_.Command({.opcode = Opcode::kLatch}, {});
-  EXPECT_EQ(follower_.Window(3, Bytes(5)).text, "5 bytes") << "the latch has closed it";
 }
 
 TEST_F(StreamFollowerTest, WhatIsKeptIsBounded) {

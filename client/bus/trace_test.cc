@@ -258,6 +258,7 @@ TEST_F(TraceTest, OddShapes) {
 }
 
 TEST_F(TraceTest, ASnapshotStream) {
+  Write("5d0400000000");
   Write("5c0462000080");
   Read(0x5C, "046200001f");
   Read(0x5D, "0407000000");

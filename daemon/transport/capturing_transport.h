@@ -32,6 +32,7 @@ class CapturingTransport final : public Transport {
                                                                     uint64_t file_bytes_max = kFileBytesMax);
 
   absl::StatusOr<smbus::TransferResult> Execute(const smbus::Transfer& transfer) override;
+  size_t block_bytes_max() const override { return inner_->block_bytes_max(); }
 
  private:
   CapturingTransport(std::unique_ptr<Transport> inner, std::unique_ptr<smbus::CaptureWriter> writer, const Clock& clock,

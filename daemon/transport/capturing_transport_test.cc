@@ -22,6 +22,7 @@ class SlowTransport final : public Transport {
     if (++calls_ % 2 == 0) return absl::UnavailableError("no bus");
     return kResult;
   }
+  size_t block_bytes_max() const override { return 32; }
 
  private:
   FakeClock& clock_;
@@ -54,6 +55,7 @@ TEST_F(CapturingTransportTest, CapturesEveryTransactionWithItsTime) {
   EXPECT_EQ(**reader->Next(), smbus::MonitorEvent(smbus::BusRecord{6000, kRead, std::nullopt}));
   EXPECT_FALSE(reader->Next()->has_value());
   EXPECT_TRUE(ends_.empty());
+  EXPECT_EQ(transport->block_bytes_max(), 32u) << "the bus's";
 }
 
 TEST_F(CapturingTransportTest, AFullFileEndsTheCaptureAndIsSaidOnce) {

@@ -194,8 +194,8 @@ class CaptureTest(BusTraceTestCase):
         self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
         result = self.read_trace(path)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
-        for words in ("-> command: DISCOVER version", "-> command: LATCH\n", "of snapshot 1 from byte 0",
-                      "<- snapshot 1 complete: ", "<- catalogue complete: ", "-> command: ACK snapshot 1\n", "CRC ok"):
+        for words in ("-> command: DISCOVER version", "-> command: LATCH in full\n", "-> command: LATCH since snapshot 1\n",
+                      "of snapshot 1\n", "<- snapshot 1 complete: ", "<- catalogue complete: ", "-> command: ACK snapshot 1\n", "CRC ok"):
             self.assertIn(words, result.stdout)
         for words in ("WRONG", "!!", "?"):
             self.assertNotIn(words, result.stdout)
