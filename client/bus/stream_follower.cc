@@ -49,7 +49,7 @@ std::string StreamFollower::Completed() {
   if (header.kind == mailbox::StreamKind::kCatalog) {
     return absl::StrFormat("catalogue complete: %d bytes, CRC ok, boot %016x", *length_, header.boot_id);
   }
-  const std::string base = header.base_id == 0 ? "" : absl::StrCat(" relative to snapshot ", header.base_id);
+  const std::string base = header.base_id == 0 ? "" : absl::StrCat(" since snapshot ", header.base_id);
   return absl::StrFormat("snapshot %d complete: %d bytes%s, CRC ok, boot %016x", header.snapshot_id, *length_, base,
                          header.boot_id);
 }

@@ -55,6 +55,16 @@ TEST_F(StreamFollowerTest, ACatalogue) {
   EXPECT_EQ(only.completed, "catalogue complete: 32 bytes, CRC ok, boot 0000000000000001");
 }
 
+TEST_F(StreamFollowerTest, ASnapshotMayBeRelative) {
+  const Bytes stream =
+      mailbox::EncodeStream({.kind = mailbox::StreamKind::kSnapshot, .boot_id = 1, .snapshot_id = 7, .base_id = 6}, {});
+  follower_.Command({.opcode = Opcode::kLatch}, {.data = 6});
+  follower_.Latched(7);
+  follower_.Length(32);
+  EXPECT_EQ(follower_.Window(0, stream).completed,
+            "snapshot 7 complete: 32 bytes since snapshot 6, CRC ok, boot 0000000000000001");
+}
+
 TEST_F(StreamFollowerTest, ASecondSpanGoesOn) {
   Read(0);
   Windows(0, 1);

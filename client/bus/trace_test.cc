@@ -259,46 +259,33 @@ TEST_F(TraceTest, OddShapes) {
 
 TEST_F(TraceTest, ASnapshotStream) {
   Write("5d0400000000");
-  Write("5c0462000080");
-  Read(0x5C, "046200001f");
+  Write("5c046200ff80");
+  Read(0x5C, "046200ff1f");
   Read(0x5D, "0407000000");
   Read(0x5E, "0420000000");
-  Write("5d0400000000");
-  Write("5e0407000000");
-  Write("5c0463000080");
-  Read(0x5C, "046300001f");
-  Read(0x5D, "0420000000");
   ReadWindow(0xD0, mailbox::EncodeStream({.kind = mailbox::StreamKind::kSnapshot, .boot_id = 1, .snapshot_id = 7}, {}));
   Write("5d0407000000");
   Write("5c0464000080");
   Read(0x5C, "046400001f");
   EXPECT_EQ(Text(), R"(
-     1      0.000000      650  S 4F+W 5C 04 62 00 00 80 P
-                               -> command: LATCH
-     2      0.001000      750  S 4F+W 5C Sr 4F+R 04 62 00 00 1F P
-                               <- status: LATCH SUCCESS
-     3      0.002000      750  S 4F+W 5D Sr 4F+R 04 07 00 00 00 P
-                               <- data: snapshot 7
-     4      0.003000      750  S 4F+W 5E Sr 4F+R 04 20 00 00 00 P
-                               <- extended data: stream of 32 bytes
-     5      0.004000      650  S 4F+W 5D 04 00 00 00 00 P
+     1      0.000000      650  S 4F+W 5D 04 00 00 00 00 P
                                -> data: 0x00000000 = 0
-     6      0.005000      650  S 4F+W 5E 04 07 00 00 00 P
-                               -> extended data: 0x00000007 = 7
-     7      0.006000      650  S 4F+W 5C 04 63 00 00 80 P
-                               -> command: READ all of snapshot 7 from byte 0
-     8      0.007000      750  S 4F+W 5C Sr 4F+R 04 63 00 00 1F P
-                               <- status: READ SUCCESS
-     9      0.008000      750  S 4F+W 5D Sr 4F+R 04 20 00 00 00 P
-                               <- data: stream of 32 bytes
-    10      0.009000     3360  S 4F+W D0 Sr 4F+R 20 53 42 4B 31 02 01 00 .. 91 pec AB ok P
+     2      0.001000      650  S 4F+W 5C 04 62 00 FF 80 P
+                               -> command: LATCH in full
+     3      0.002000      750  S 4F+W 5C Sr 4F+R 04 62 00 FF 1F P
+                               <- status: LATCH SUCCESS
+     4      0.003000      750  S 4F+W 5D Sr 4F+R 04 07 00 00 00 P
+                               <- data: snapshot 7
+     5      0.004000      750  S 4F+W 5E Sr 4F+R 04 20 00 00 00 P
+                               <- extended data: stream of 32 bytes
+     6      0.005000     3360  S 4F+W D0 Sr 4F+R 20 53 42 4B 31 02 01 00 .. 91 pec AB ok P
                                <- window 0: bytes 0 to 31 of 32 of snapshot 7
                                <- snapshot 7 complete: 32 bytes, CRC ok, boot 0000000000000001
-    11      0.010000      650  S 4F+W 5D 04 07 00 00 00 P
+     7      0.006000      650  S 4F+W 5D 04 07 00 00 00 P
                                -> data: 0x00000007 = 7
-    12      0.011000      650  S 4F+W 5C 04 64 00 00 80 P
+     8      0.007000      650  S 4F+W 5C 04 64 00 00 80 P
                                -> command: ACK snapshot 7
-    13      0.012000      750  S 4F+W 5C Sr 4F+R 04 64 00 00 1F P
+     9      0.008000      750  S 4F+W 5C Sr 4F+R 04 64 00 00 1F P
                                <- status: ACK SUCCESS
 )");
 }

@@ -20,7 +20,7 @@ namespace sideband::client {
 using HostTimeZero = std::optional<uint64_t>;
 
 // Lines are cut at this, between words, as far as the time's width allows.
-inline constexpr size_t kTraceColumns = 110;
+inline constexpr size_t kTraceColumns = 116;
 
 // Every text ends with a line break.
 std::string TraceTitle(HostTimeZero zero);
