@@ -62,7 +62,7 @@ absl::StatusOr<Place> LoadPlace(const std::string& chip, const smbus::BusName& b
     SIDEBAND_ASSIGN_OR_RETURN(ChipFile file, LoadChipFile(chip));
     return Place{bus.address, std::move(file)};
   }
-  SIDEBAND_ASSIGN_OR_RETURN(const uint8_t address, smbus::ParseAddress(chip.substr(at + 1)));
+  SIDEBAND_ASSIGN_OR_RETURN(const uint8_t address, smbus::ParseBusAddress(chip.substr(at + 1)));
   SIDEBAND_ASSIGN_OR_RETURN(ChipFile file, LoadChipFile(chip.substr(0, at)));
   return Place{address, std::move(file)};
 }
@@ -145,7 +145,7 @@ absl::Status Serve(const ServeOptions& options, const std::atomic<bool>& stop) {
   Devices devices(targets, options, places);
   SIDEBAND_RETURN_IF_ERROR(devices.PowerOn());
   sim::FaultyBus bus(targets, plan.value_or(sim::FaultPlan()), devices.Hooks());
-  SIDEBAND_ASSIGN_OR_RETURN(const auto server, BusServer::Listen(name.path, bus));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto server, BusServer::Listen(name.path, bus, options.elapsed));
   devices.Tell(name.path);
   if (plan) absl::FPrintF(stderr, "sideband-mcu: faults of %s with seed %d\n", options.faults, plan->seed);
   while (!stop) {
