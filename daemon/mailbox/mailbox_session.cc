@@ -180,8 +180,7 @@ absl::Status MailboxSession::Acknowledge(uint32_t snapshot_id) {
                                .arg2 = static_cast<uint8_t>(snapshot_id >> 8),
                                .execute = true};
   SIDEBAND_ASSIGN_OR_RETURN(
-      const Reply reply,
-      Run({.command = command, .data = snapshot_id, .extended_data = {}, .output = Output::kData}));
+      const Reply reply, Run({.command = command, .data = snapshot_id, .extended_data = {}, .output = Output::kData}));
   if (reply.data != snapshot_id) return absl::AbortedError("ACK: of another snapshot");
   return absl::OkStatus();
 }
