@@ -24,6 +24,7 @@
 #include "daemon/sealing/epoch_source.h"
 #include "daemon/sealing/sealer_set.h"
 #include "daemon/store/store.h"
+#include "daemon/transport/capturing_transport.h"
 #include "daemon/transport/i2c_dev.h"
 #include "daemon/transport/i2c_dev_transport.h"
 #include "daemon/transport/unix_bus_transport.h"
@@ -95,6 +96,20 @@ std::unique_ptr<Transport> MakeTransport(const smbus::BusName& bus, I2cDev& i2c_
   return nullptr;
 }
 
+// `transport`, or where the device's traffic is to be kept, what does so before it.
+absl::StatusOr<std::unique_ptr<Transport>> Captured(const DeviceConfig& device, std::unique_ptr<Transport> transport,
+                                                    const Clock& clock) {
+  if (device.capture_file.empty()) return transport;
+  SIDEBAND_ASSIGN_OR_RETURN(auto capturing,
+                            CapturingTransport::Create(std::move(transport), device.capture_file, clock,
+                                                       [name = device.name](const absl::Status& status) {
+                                                         spdlog::warn("device {}: capture ended: {}", name,
+                                                                      std::string(status.message()));
+                                                       }));
+  spdlog::warn("device {}: what passes the bus is kept in the clear in {}", device.name, device.capture_file);
+  return capturing;
+}
+
 absl::Status WritePorts(const std::string& path, uint16_t grpc_port, uint16_t http_port) {
   if (path.empty()) return absl::OkStatus();
   const std::string partial = path + ".partial";
@@ -122,8 +137,9 @@ absl::StatusOr<std::vector<std::unique_ptr<CollectorThread>>> MakeCollectors(con
   std::vector<std::unique_ptr<CollectorThread>> collectors;
   for (size_t i = 0; i < config.devices.size(); ++i) {
     SIDEBAND_ASSIGN_OR_RETURN(const smbus::BusName bus, smbus::ParseBusName(config.devices[i].bus));
+    SIDEBAND_ASSIGN_OR_RETURN(auto transport, Captured(config.devices[i], MakeTransport(bus, i2c_dev), clock));
     collectors.push_back(
-        std::make_unique<CollectorThread>(i, MakeTransport(bus, i2c_dev), bus.address, store, sealers, metrics, clock));
+        std::make_unique<CollectorThread>(i, std::move(transport), bus.address, store, sealers, metrics, clock));
   }
   return collectors;
 }

@@ -234,6 +234,12 @@ TEST_F(CliTest, UsageMistakesEndWithTwo) {
   EXPECT_NE(Mistake({"watch", "--interval", "9ms"}).find("no duration"), std::string::npos);
   EXPECT_NE(Mistake({"watch", "--count", "0"}).find("--count"), std::string::npos);
   EXPECT_NE(Mistake({"unseal", "--vm", "vm0"}).find("--key-file is required"), std::string::npos);
+  EXPECT_EQ(Mistake({"bus"}), "A subcommand is required (see sideband --help)");
+  EXPECT_EQ(Mistake({"bus", "trace"}), "bus trace: either --bus or a capture FILE is needed");
+  EXPECT_EQ(Mistake({"bus", "trace", "--bus", "unix:x", "--adress", "1"}),
+            "unknown option '--adress' (did you mean '--address'?)");
+  EXPECT_EQ(Mistake({"bus", "trace", "--bus", "unix:x", "--address", "0x80"}),
+            "--address: the address must be from 0x08 to 0x77");
   EXPECT_NE(Mistake({"get", "--config", "/nonexistent.yaml"}).find("/nonexistent.yaml"), std::string::npos);
 }
 
@@ -244,6 +250,7 @@ TEST_F(CliTest, HelpOfEverythingHasExamples) {
     EXPECT_NE(help.find("sideband " + command->name()), std::string::npos) << command->name();
     EXPECT_NE(Printed({"--help"}).find(command->description()), std::string::npos) << command->name();
   }
+  EXPECT_NE(Printed({"bus", "trace", "--help"}).find("sideband bus trace"), std::string::npos);
   EXPECT_EQ(Printed({"--version"}), std::string("sideband ") + kVersion + "\n");
 }
 

@@ -64,6 +64,7 @@ class ConfigReader {
   std::string Resolve(const std::string& path) const { return (folder_ / path).string(); }
   // The resolved path of a file that must be readable now.
   absl::StatusOr<std::string> ReadableFile(const YamlMap& map, const std::string& key) const;
+  absl::StatusOr<std::string> CaptureFile(const YamlMap& map) const;
   absl::StatusOr<DeviceConfig> Device(const YamlNode& node) const;
   absl::StatusOr<std::vector<DeviceConfig>> Devices(const YamlMap& map) const;
   absl::StatusOr<TlsServerConfig> Tls(const YamlNode& node) const;
@@ -96,8 +97,22 @@ absl::StatusOr<SealingMode> Sealing(const YamlNode& node) {
   return OneOfOr(map, "mode", SealingMode::kDaemon, {{"daemon", SealingMode::kDaemon}});
 }
 
+// Sealing is in vain where the same counters lie in a file beside it: that must be meant.
+absl::StatusOr<std::string> ConfigReader::CaptureFile(const YamlMap& map) const {
+  SIDEBAND_ASSIGN_OR_RETURN(const bool plaintext_is_meant, map.BoolOr("capture_plaintext", false));
+  const auto capture = map.Find("capture");
+  if (!capture) return "";
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string path, capture->String());
+  if (!plaintext_is_meant) {
+    return capture->Error(
+        "capture writes the counters of confidential VMs in the clear; it needs capture_plaintext: true");
+  }
+  return Resolve(path);
+}
+
 absl::StatusOr<DeviceConfig> ConfigReader::Device(const YamlNode& node) const {
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"name", "bus", "interval", "sealing"}));
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map,
+                            node.Map({"name", "bus", "interval", "sealing", "capture", "capture_plaintext"}));
   DeviceConfig device;
   SIDEBAND_ASSIGN_OR_RETURN(device.name, map.String("name"));
   if (!IsLabelSafe(device.name)) {
@@ -110,6 +125,7 @@ absl::StatusOr<DeviceConfig> ConfigReader::Device(const YamlNode& node) const {
   if (const auto sealing = map.Find("sealing")) {
     SIDEBAND_ASSIGN_OR_RETURN(device.sealing, Sealing(*sealing));
   }
+  SIDEBAND_ASSIGN_OR_RETURN(device.capture_file, CaptureFile(map));
   return device;
 }
 
@@ -119,9 +135,12 @@ absl::StatusOr<std::vector<DeviceConfig>> ConfigReader::Devices(const YamlMap& m
   if (nodes.empty()) return list.Error("at least one device is needed");
   if (nodes.size() > kDevicesMax) return list.Error(absl::StrCat("more than ", kDevicesMax, " devices"));
   std::vector<DeviceConfig> devices;
-  std::set<std::string> names;
+  std::set<std::string> names, captures;
   for (const YamlNode& node : nodes) {
     SIDEBAND_ASSIGN_OR_RETURN(DeviceConfig device, Device(node));
+    if (!device.capture_file.empty() && !captures.insert(device.capture_file).second) {
+      return node.Error("two devices have the same capture file");
+    }
     if (!names.insert(device.name).second) return node.Error(absl::StrCat("device '", device.name, "' is given twice"));
     devices.push_back(std::move(device));
   }

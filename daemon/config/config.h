@@ -26,6 +26,7 @@ struct DeviceConfig {
   std::string bus;   // as written, for the transport to parse: "unix:PATH@0x4f", "i2c:/dev/i2c-3@0x4f"
   absl::Duration interval = absl::Seconds(1);
   SealingMode sealing = SealingMode::kDaemon;
+  std::string capture_file;  // where what passes the bus is kept, in the clear; empty: nowhere
 };
 
 // Always mutual TLS: a client without a certificate from this CA does not get past the handshake.

@@ -113,6 +113,24 @@ TEST_F(ConfigTest, EveryMistakeHasItsLine) {
   }
 }
 
+TEST_F(ConfigTest, ACaptureMustBeMeant) {
+  const std::string device = "    interval: 250ms\n", capture = device + "    capture: gpu0.sbt\n",
+                    meant = capture + "    capture_plaintext: true\n";
+  EXPECT_EQ(Load(kGood)->devices[0].capture_file, "") << "default";
+  EXPECT_EQ(Load(absl::StrReplaceAll(kGood, {{device, meant}}))->devices[0].capture_file, folder_ + "gpu0.sbt");
+  constexpr char kRefused[] =
+      "c.yaml:5: capture writes the counters of confidential VMs in the clear; it needs capture_plaintext: true";
+  EXPECT_EQ(Error(device, capture), kRefused);
+  EXPECT_EQ(Error(device, capture + "    capture_plaintext: false\n"), kRefused);
+  EXPECT_EQ(Error("4f\"}", "4f\", capture: g.sbt, capture_plaintext: 1}"), "c.yaml:6: expected true or false");
+}
+
+TEST_F(ConfigTest, OneCaptureFileIsOneDevices) {
+  const std::string capture = ", capture: g.sbt, capture_plaintext: true}\n";
+  EXPECT_EQ(Error("4f\"}\n", "4f\"" + capture + "  - {name: gpu2, bus: \"unix:x\"" + capture),
+            "c.yaml:7: two devices have the same capture file");
+}
+
 TEST_F(ConfigTest, AListenerWithoutTlsIsRefused) {
   const std::string tls =
       "  tls_server_config: {cert_file: s.crt, key_file: s.key, client_ca_file: ca.crt, min_version: TLS12}\n";

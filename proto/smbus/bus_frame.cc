@@ -3,54 +3,23 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "proto/smbus/frame_body.h"
 
 namespace sideband::smbus {
 namespace {
 
-constexpr uint8_t kKindTransfer = 0x01;
-constexpr uint8_t kKindResult = 0x81;
 constexpr uint8_t kFlagRead = 1 << 0;
 constexpr uint8_t kFlagBlock = 1 << 1;
-
-absl::Status Malformed(absl::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat("virtual bus frame: ", what));
-}
-
-ByteWriter BeginFrame(uint8_t kind) {
-  ByteWriter out;
-  out.U32(0);  // patched by EndFrame
-  out.U8(kBusFrameVersion);
-  out.U8(kind);
-  return out;
-}
-
-Bytes EndFrame(ByteWriter out) {
-  out.PatchU32(0, static_cast<uint32_t>(out.size() - kFrameHeaderBytes));
-  return std::move(out).Take();
-}
-
-absl::Status CheckPreamble(ByteReader& in, uint8_t kind) {
-  if (in.U8() != kBusFrameVersion) return Malformed("unknown version");
-  if (in.U8() != kind) return Malformed("unknown kind");
-  return absl::OkStatus();
-}
-
-absl::Status CheckEnd(const ByteReader& in) {
-  if (!in.ok()) return Malformed("truncated");
-  if (in.remaining() != 0) return Malformed("bytes after the end");
-  return absl::OkStatus();
-}
 
 absl::StatusOr<Message> DecodeMessage(ByteReader& in) {
   Message message;
   message.address = in.U8();
   const uint8_t flags = in.U8();
   const uint16_t size = in.U16();
-  if (message.address > 0x7F) return Malformed("address above 7 bits");
-  if ((flags & ~(kFlagRead | kFlagBlock)) != 0 || flags == kFlagBlock) return Malformed("unknown flags");
-  if (size > kMessageBytesMax) return Malformed("message too long");
+  if (message.address > 0x7F) return MalformedFrame("address above 7 bits");
+  if ((flags & ~(kFlagRead | kFlagBlock)) != 0 || flags == kFlagBlock) return MalformedFrame("unknown flags");
+  if (size > kMessageBytesMax) return MalformedFrame("message too long");
   message.read = (flags & kFlagRead) != 0;
   message.block = (flags & kFlagBlock) != 0;
   if (message.read) {
@@ -65,7 +34,7 @@ absl::StatusOr<Message> DecodeMessage(ByteReader& in) {
 }  // namespace
 
 Bytes EncodeTransfer(const Transfer& transfer) {
-  ByteWriter out = BeginFrame(kKindTransfer);
+  ByteWriter out = BeginFrame(FrameKind::kTransfer);
   out.U16(static_cast<uint16_t>(transfer.messages.size()));
   for (const Message& message : transfer.messages) {
     out.U8(message.address);
@@ -77,7 +46,7 @@ Bytes EncodeTransfer(const Transfer& transfer) {
 }
 
 Bytes EncodeResult(const TransferResult& result) {
-  ByteWriter out = BeginFrame(kKindResult);
+  ByteWriter out = BeginFrame(FrameKind::kResult);
   out.U8(static_cast<uint8_t>(result.outcome));
   out.U32(result.stretch_us);
   out.U16(static_cast<uint16_t>(result.read.size()));
@@ -88,19 +57,19 @@ Bytes EncodeResult(const TransferResult& result) {
   return EndFrame(std::move(out));
 }
 
-absl::StatusOr<size_t> FrameBodySize(ByteSpan header) {
+absl::StatusOr<size_t> FrameBodySize(ByteSpan header, size_t size_max) {
   ByteReader in(header);
   const size_t size = in.U32();
-  if (!in.ok()) return Malformed("truncated header");
-  if (size > kFrameBodyBytesMax) return Malformed("too long");
+  if (!in.ok()) return MalformedFrame("truncated header");
+  if (size > size_max) return MalformedFrame("too long");
   return size;
 }
 
 absl::StatusOr<Transfer> DecodeTransfer(ByteSpan body) {
   ByteReader in(body);
-  SIDEBAND_RETURN_IF_ERROR(CheckPreamble(in, kKindTransfer));
+  SIDEBAND_RETURN_IF_ERROR(CheckPreamble(in, FrameKind::kTransfer));
   const size_t count = in.U16();
-  if (count == 0 || count > kMessagesMax) return Malformed("number of messages out of range");
+  if (count == 0 || count > kMessagesMax) return MalformedFrame("number of messages out of range");
   Transfer transfer;
   for (size_t i = 0; i < count && in.ok(); ++i) {
     SIDEBAND_ASSIGN_OR_RETURN(transfer.messages.emplace_back(), DecodeMessage(in));
@@ -111,12 +80,12 @@ absl::StatusOr<Transfer> DecodeTransfer(ByteSpan body) {
 
 absl::StatusOr<TransferResult> DecodeResult(ByteSpan body) {
   ByteReader in(body);
-  SIDEBAND_RETURN_IF_ERROR(CheckPreamble(in, kKindResult));
+  SIDEBAND_RETURN_IF_ERROR(CheckPreamble(in, FrameKind::kResult));
   const uint8_t outcome = in.U8();
-  if (outcome > kOutcomeMax) return Malformed("unknown outcome");
+  if (outcome > kOutcomeMax) return MalformedFrame("unknown outcome");
   TransferResult result{.outcome = static_cast<Outcome>(outcome), .read = {}, .stretch_us = in.U32()};
   const size_t count = in.U16();
-  if (count > kMessagesMax) return Malformed("number of messages out of range");
+  if (count > kMessagesMax) return MalformedFrame("number of messages out of range");
   for (size_t i = 0; i < count && in.ok(); ++i) {
     const ByteSpan bytes = in.Raw(in.U16());
     result.read.emplace_back(bytes.begin(), bytes.end());

@@ -6,6 +6,7 @@
 //   SIDEBAND_RETURN_IF_ERROR(Send(fd, EncodeTransfer(transfer)));
 //   … read kFrameHeaderBytes, then FrameBodySize(header) bytes …
 //   SIDEBAND_ASSIGN_OR_RETURN(TransferResult result, DecodeResult(body));
+// Who only wants to watch sends another frame: monitor_frame.h.
 #ifndef SIDEBAND_PROTO_SMBUS_BUS_FRAME_H_
 #define SIDEBAND_PROTO_SMBUS_BUS_FRAME_H_
 
@@ -15,7 +16,6 @@
 
 namespace sideband::smbus {
 
-inline constexpr uint8_t kBusFrameVersion = 1;
 // The body's length, u32.
 inline constexpr size_t kFrameHeaderBytes = 4;
 // No frame is longer; a longer one is refused before it is read.
@@ -25,8 +25,8 @@ inline constexpr size_t kFrameBodyBytesMax = 16 + kMessagesMax * (kMessageBytesM
 Bytes EncodeTransfer(const Transfer& transfer);
 Bytes EncodeResult(const TransferResult& result);
 
-// The length of the body that follows this header; INVALID_ARGUMENT above kFrameBodyBytesMax.
-absl::StatusOr<size_t> FrameBodySize(ByteSpan header);
+// The length of the body that follows this header; INVALID_ARGUMENT above `size_max`.
+absl::StatusOr<size_t> FrameBodySize(ByteSpan header, size_t size_max = kFrameBodyBytesMax);
 
 // Bodies come from the peer: anything but a well-formed one is INVALID_ARGUMENT. A decoded transfer keeps to
 // kMessagesMax and kMessageBytesMax, and its addresses to 7 bits.

@@ -11,13 +11,17 @@ namespace {
 constexpr uint32_t kAddressFirst = 0x08;
 constexpr uint32_t kAddressLast = 0x77;
 
-bool ParseAddress(absl::string_view text, uint32_t& address) {
+}  // namespace
+
+absl::StatusOr<uint8_t> ParseBusAddress(absl::string_view text) {
+  uint32_t address = 0;
   const bool parsed =
       absl::ConsumePrefix(&text, "0x") ? absl::SimpleHexAtoi(text, &address) : absl::SimpleAtoi(text, &address);
-  return parsed && address >= kAddressFirst && address <= kAddressLast;
+  if (!parsed || address < kAddressFirst || address > kAddressLast) {
+    return absl::InvalidArgumentError("the address must be from 0x08 to 0x77");
+  }
+  return static_cast<uint8_t>(address);
 }
-
-}  // namespace
 
 absl::StatusOr<BusName> ParseBusName(absl::string_view name) {
   const auto error = [&](absl::string_view what) {
@@ -33,9 +37,9 @@ absl::StatusOr<BusName> ParseBusName(absl::string_view name) {
     return error("must start with unix: or i2c:");
   }
   if (const size_t at = rest.rfind('@'); at != absl::string_view::npos) {
-    uint32_t address = 0;
-    if (!ParseAddress(rest.substr(at + 1), address)) return error("the address must be from 0x08 to 0x77");
-    bus.address = static_cast<uint8_t>(address);
+    const auto address = ParseBusAddress(rest.substr(at + 1));
+    if (!address.ok()) return error(address.status().message());
+    bus.address = *address;
     rest = rest.substr(0, at);
   }
   if (rest.empty()) return error("the path is missing");

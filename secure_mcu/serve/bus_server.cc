@@ -10,12 +10,15 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/smbus/bus_frame.h"
+#include "proto/smbus/monitor_frame.h"
 
 namespace sideband::mcu {
 namespace {
@@ -62,7 +65,8 @@ bool WouldBlock() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == E
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<BusServer>> BusServer::Listen(const std::string& path, smbus::Bus& bus) {
+absl::StatusOr<std::unique_ptr<BusServer>> BusServer::Listen(const std::string& path, smbus::Bus& bus,
+                                                             Elapsed elapsed) {
   SIDEBAND_ASSIGN_OR_RETURN(const sockaddr_un address, SocketAddress(path));
   const int listener = OpenSocket();
   if (listener < 0) return ErrnoStatus(errno, path);
@@ -70,7 +74,7 @@ absl::StatusOr<std::unique_ptr<BusServer>> BusServer::Listen(const std::string& 
     close(listener);
     return bound;
   }
-  std::unique_ptr<BusServer> server(new BusServer(path, listener, bus));
+  std::unique_ptr<BusServer> server(new BusServer(path, listener, bus, std::move(elapsed)));
   if (listen(listener, kControllersMax) != 0) return ErrnoStatus(errno, path);
   return server;
 }
@@ -82,11 +86,23 @@ BusServer::~BusServer() {
 }
 
 void BusServer::Accept() {
-  while (controllers_.size() < kControllersMax) {
+  while (HasRoom()) {
     const int fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) return;
     controllers_.push_back({.fd = fd});
   }
+}
+
+std::optional<Bytes> BusServer::ExecuteAndShow(const smbus::Transfer& transfer) {
+  const uint64_t start_us = NowUs();
+  const smbus::TransferResult result = bus_.Execute(transfer);
+  if (monitors_.size() > 0) monitors_.Publish({start_us, transfer, result});
+  if (result.controller_died) return std::nullopt;
+  return smbus::EncodeResult(result);
+}
+
+void BusServer::MakeMonitor(Controller& controller) {
+  monitors_.Add(std::exchange(controller.fd, -1), std::move(controller.output), NowUs());
 }
 
 bool BusServer::Receive(Controller& controller) {
@@ -105,10 +121,16 @@ bool BusServer::ServeFrames(Controller& controller) {
     const auto body_size = smbus::FrameBodySize(rest.first(smbus::kFrameHeaderBytes));
     if (!body_size.ok()) return false;
     if (rest.size() < smbus::kFrameHeaderBytes + *body_size) break;
-    const auto transfer = smbus::DecodeTransfer(rest.subspan(smbus::kFrameHeaderBytes, *body_size));
+    const ByteSpan body = rest.subspan(smbus::kFrameHeaderBytes, *body_size);
+    if (smbus::IsMonitorRequest(body)) {
+      if (rest.size() == smbus::kFrameHeaderBytes + body.size()) MakeMonitor(controller);
+      return false;
+    }
+    const auto transfer = smbus::DecodeTransfer(body);
     if (!transfer.ok()) return false;
-    const Bytes result = smbus::EncodeResult(bus_.Execute(*transfer));
-    controller.output.insert(controller.output.end(), result.begin(), result.end());
+    const std::optional<Bytes> result = ExecuteAndShow(*transfer);
+    if (!result) return false;
+    controller.output.insert(controller.output.end(), result->begin(), result->end());
     if (controller.output.size() > smbus::kFrameBodyBytesMax) return false;
     served += smbus::kFrameHeaderBytes + *body_size;
   }
@@ -127,26 +149,28 @@ bool BusServer::Send(Controller& controller) {
 
 void BusServer::ServeFor(absl::Duration timeout) {
   // Who cannot be accepted waits in the listener's queue, and must not wake us.
-  const bool has_room = controllers_.size() < kControllersMax;
-  std::vector<pollfd> ready = {{.fd = listener_, .events = static_cast<short>(has_room ? POLLIN : 0)}};
+  std::vector<pollfd> ready = {{.fd = listener_, .events = static_cast<short>(HasRoom() ? POLLIN : 0)}};
   for (const Controller& controller : controllers_) {
     ready.push_back(
         {.fd = controller.fd, .events = static_cast<short>(controller.output.empty() ? POLLIN : POLLIN | POLLOUT)});
   }
+  monitors_.AppendPolls(ready);
   if (poll(ready.data(), ready.size(), static_cast<int>(absl::ToInt64Milliseconds(timeout))) <= 0) return;
+  const size_t polled = controllers_.size();
   std::vector<Controller> kept;
-  for (size_t i = 0; i < controllers_.size(); ++i) {
+  for (size_t i = 0; i < polled; ++i) {
     Controller& controller = controllers_[i];
     const short events = ready[i + 1].revents;
     bool alive = (events & POLLOUT) == 0 || Send(controller);
     if (alive && (events & (POLLIN | POLLHUP | POLLERR)) != 0) alive = Receive(controller);
     if (alive) {
       kept.push_back(std::move(controller));
-    } else {
+    } else if (controller.fd >= 0) {
       close(controller.fd);
     }
   }
   controllers_ = std::move(kept);
+  monitors_.Serve(std::span<const pollfd>(ready).subspan(1 + polled));
   if ((ready[0].revents & POLLIN) != 0) Accept();
 }
 

@@ -6,11 +6,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
 #include "proto/smbus/bus_frame.h"
+#include "proto/smbus/monitor_frame.h"
 #include "secure_mcu/bus/virtual_bus.h"
 
 namespace sideband::mcu {
@@ -45,7 +47,8 @@ class BusServerTest : public testing::Test {
   static std::optional<Bytes> Received(int fd) {
     Bytes bytes(4096);
     const ssize_t size = recv(fd, bytes.data(), bytes.size(), MSG_DONTWAIT);
-    if (size == 0) return std::nullopt;
+    // Reset: what we had sent last was not read.
+    if (size == 0 || (size < 0 && errno == ECONNRESET)) return std::nullopt;
     bytes.resize(size < 0 ? 0 : static_cast<size_t>(size));
     return bytes;
   }
@@ -54,11 +57,19 @@ class BusServerTest : public testing::Test {
   const std::string path_ = (std::filesystem::current_path(testing::TempDir()), "bus.sock");
   ConstantTarget target_;
   VirtualBus bus_;
-  std::unique_ptr<BusServer> server_ = *BusServer::Listen(path_, bus_);
+  absl::Duration now_;
+  const BusServer::Elapsed elapsed_ = [this] { return now_; };
+  std::unique_ptr<BusServer> server_ = *BusServer::Listen(path_, bus_, elapsed_);
 };
 
 const smbus::Transfer kRead = {{smbus::Message::Read(0x4F, 2)}};
 const Bytes kResult = smbus::EncodeResult({.read = {{0x5A, 0x5A}}});
+
+Bytes Twice(Bytes bytes) {
+  const Bytes once = bytes;
+  bytes.insert(bytes.end(), once.begin(), once.end());
+  return bytes;
+}
 
 TEST_F(BusServerTest, ServesSeveralControllers) {
   const int first = Connect(), second = Connect();
@@ -94,8 +105,74 @@ TEST_F(BusServerTest, RubbishCutsOffOnlyItsSender) {
   close(bad);
 }
 
+// Simulates a controller that dies in the middle of everything it does.
+class DeadlyBus final : public smbus::Bus {
+ public:
+  smbus::TransferResult Execute(const smbus::Transfer&) override { return {.controller_died = true}; }
+};
+
+TEST_F(BusServerTest, AControllerThatDiesGetsNoResult) {
+  DeadlyBus deadly;
+  server_.reset();
+  server_ = *BusServer::Listen(path_, deadly, elapsed_);
+  const int fd = Connect();
+  Send(fd, smbus::EncodeTransfer(kRead));
+  ServeAWhile();
+  EXPECT_EQ(Received(fd), std::nullopt);
+  close(fd);
+}
+
+TEST_F(BusServerTest, AMonitorSeesTheTransactionsOfOthers) {
+  const int controller = Connect(), monitor = Connect();
+  Send(controller, smbus::EncodeTransfer(kRead));
+  ServeAWhile();
+  now_ = absl::Microseconds(7);
+  Send(monitor, smbus::EncodeMonitorRequest());
+  ServeAWhile();
+  EXPECT_EQ(Received(monitor), smbus::EncodeMonitorStart(7)) << "and nothing of what was before";
+  now_ = absl::Microseconds(9);
+  Send(controller, smbus::EncodeTransfer(kRead));
+  ServeAWhile();
+  EXPECT_EQ(Received(monitor),
+            smbus::EncodeMonitorEvent(smbus::BusRecord{9, kRead, smbus::TransferResult{.read = {{0x5A, 0x5A}}}}));
+  EXPECT_EQ(Received(controller), Twice(kResult));
+  close(monitor);
+  Send(controller, smbus::EncodeTransfer(kRead));
+  ServeAWhile();
+  EXPECT_EQ(Received(controller), kResult) << "a monitor that goes away changes nothing";
+  close(controller);
+}
+
+TEST_F(BusServerTest, AMonitorThatSpeaksIsCutOff) {
+  const int late = Connect(), early = Connect();
+  Send(late, smbus::EncodeMonitorRequest());
+  Send(early, Twice(smbus::EncodeMonitorRequest()));
+  ServeAWhile();
+  EXPECT_EQ(Received(early), std::nullopt);
+  EXPECT_EQ(Received(late), smbus::EncodeMonitorStart(0));
+  Send(late, smbus::EncodeTransfer(kRead));
+  ServeAWhile();
+  EXPECT_EQ(Received(late), std::nullopt);
+  close(late);
+  close(early);
+}
+
+TEST_F(BusServerTest, AControllerMayBecomeAMonitor) {
+  const int fd = Connect();
+  Bytes both = smbus::EncodeTransfer(kRead);
+  const Bytes request = smbus::EncodeMonitorRequest();
+  both.insert(both.end(), request.begin(), request.end());
+  Send(fd, both);
+  ServeAWhile();
+  Bytes expected = kResult;
+  const Bytes start = smbus::EncodeMonitorStart(0);
+  expected.insert(expected.end(), start.begin(), start.end());
+  EXPECT_EQ(Received(fd), expected);
+  close(fd);
+}
+
 TEST_F(BusServerTest, ABusIsServedOnce) {
-  EXPECT_EQ(BusServer::Listen(path_, bus_).status().code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(BusServer::Listen(path_, bus_, elapsed_).status().code(), absl::StatusCode::kAlreadyExists);
   server_.reset();
   EXPECT_FALSE(std::filesystem::exists(path_)) << "removed at the end";
 }
@@ -108,18 +185,19 @@ TEST_F(BusServerTest, ADeadSocketIsReplaced) {
   std::strncpy(address.sun_path, path_.c_str(), sizeof(address.sun_path) - 1);
   ASSERT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
   close(fd);
-  EXPECT_TRUE(BusServer::Listen(path_, bus_).ok());
+  EXPECT_TRUE(BusServer::Listen(path_, bus_, elapsed_).ok());
 }
 
 TEST_F(BusServerTest, AFileIsNotReplaced) {
   std::ofstream("precious") << "data";
-  EXPECT_EQ(BusServer::Listen("precious", bus_).status().code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(BusServer::Listen("precious", bus_, elapsed_).status().code(), absl::StatusCode::kAlreadyExists);
   EXPECT_TRUE(std::filesystem::exists("precious"));
 }
 
 TEST_F(BusServerTest, ImpossiblePathsAreRefused) {
-  EXPECT_EQ(BusServer::Listen(std::string(200, 'x'), bus_).status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(BusServer::Listen("/nonexistent/bus.sock", bus_).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(BusServer::Listen(std::string(200, 'x'), bus_, elapsed_).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(BusServer::Listen("/nonexistent/bus.sock", bus_, elapsed_).status().code(), absl::StatusCode::kNotFound);
 }
 
 }  // namespace

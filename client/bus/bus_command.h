@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `sideband bus`: what passes a bus.
+#ifndef SIDEBAND_CLIENT_BUS_BUS_COMMAND_H_
+#define SIDEBAND_CLIENT_BUS_BUS_COMMAND_H_
+
+#include <memory>
+
+#include "client/cli/command.h"
+
+namespace sideband::client {
+
+std::unique_ptr<Command> NewBusCommand();
+
+}  // namespace sideband::client
+
+#endif  // SIDEBAND_CLIENT_BUS_BUS_COMMAND_H_

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/bus/command_text.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "client/bus/smbpbi_names.h"
+#include "proto/mailbox/extension.h"
+
+namespace sideband::client {
+namespace {
+
+using mailbox::CommandWord;
+using mailbox::DiscoverItem;
+
+constexpr uint8_t kAsyncPoll = 0xFF;
+
+// GPU_PERFORMANCE_MONITORING's arguments.
+constexpr uint8_t kGpmWholeDevice = 0xFF;
+constexpr uint8_t kGpmComputeInstance = 0x80;
+enum GpmAction : uint8_t { kInstantaneous = 0, kSnapshotMetric = 1, kCapture = 2, kMultiplier = 3 };
+uint8_t GpmActionOf(const CommandWord& command) { return command.arg1 >> 6; }
+uint8_t GpmMetricOf(const CommandWord& command) { return command.arg1 & 0x3F; }
+
+std::string Hex(uint32_t value) { return absl::StrFormat("0x%08X", value); }
+
+std::string HexOr(std::optional<uint32_t> value) { return value.has_value() ? Hex(*value) : "?"; }
+
+std::string NumberOr(std::optional<uint32_t> value) { return value.has_value() ? absl::StrCat(*value) : "?"; }
+
+// Signed, with 8 bits behind the point: as many decimals as it takes, up to three.
+std::string Fixed24p8(uint32_t value) {
+  std::string text = absl::StrFormat("%.3f", static_cast<int32_t>(value) / 256.0);
+  while (text.back() == '0' && text[text.size() - 2] != '.') text.pop_back();
+  return text;
+}
+
+std::string GpmScope(const CommandWord& command, const DataRegisters& in) {
+  if (command.arg2 == kGpmWholeDevice) return "whole device";
+  const std::string partition = absl::StrCat("partition ", command.arg2 & 0x3F);
+  if ((command.arg2 & kGpmComputeInstance) == 0) return partition;
+  const std::string instance = in.data.has_value() ? absl::StrCat(*in.data >> 8 & 0xFF) : "?";
+  return absl::StrCat(partition, ", compute instance ", instance);
+}
+
+std::string GpmArguments(const CommandWord& command, const DataRegisters& in) {
+  switch (GpmActionOf(command)) {
+    case kInstantaneous:
+      return absl::StrCat(GpmMetricName(GpmMetricOf(command)), " now, ", GpmScope(command, in));
+    case kSnapshotMetric:
+      return absl::StrCat(GpmMetricName(GpmMetricOf(command)), " between captures, ", GpmScope(command, in));
+    case kCapture:
+      return absl::StrCat("capture, ", GpmScope(command, in));
+    default:
+      return absl::StrCat("multiplier ", command.arg2);
+  }
+}
+
+std::string AsyncArguments(const CommandWord& command) {
+  if (command.arg1 == kAsyncPoll) return absl::StrCat("poll request ", command.arg2);
+  return absl::StrCat(AsyncTypeName(command.arg1), ", parameters at dword ", command.arg2);
+}
+
+std::string RegisterArguments(const CommandWord& command, const DataRegisters& in) {
+  const std::string name = RegisterName(command.arg2);
+  if (command.arg1 == 1) return absl::StrCat("read ", name);
+  if (command.arg1 == 0) return absl::StrCat("write ", name, " = ", HexOr(in.data));
+  return absl::StrFormat("0x%02X %s", command.arg1, name);
+}
+
+// What a count of `more` beyond the first makes of it.
+std::string Dwords(uint8_t first, uint8_t more) {
+  return more == 0 ? absl::StrCat("dword ", first) : absl::StrCat("dwords ", first, " to ", first + more);
+}
+
+std::string DiscoverItemName(uint8_t item) {
+  switch (static_cast<DiscoverItem>(item)) {
+    case DiscoverItem::kVersion:
+      return "version";
+    case DiscoverItem::kLimits:
+      return "limits";
+    case DiscoverItem::kBootId:
+      return "boot id";
+    case DiscoverItem::kCatalog:
+      return "catalogue";
+  }
+  return absl::StrFormat("item 0x%02X", item);
+}
+
+// What a READ is of, by its selector.
+std::string ReadSubject(const CommandWord& command, const DataRegisters& in) {
+  const std::string id = NumberOr(in.extended_data);
+  const uint32_t scope = in.extended_data.value_or(0);
+  const std::string vm = in.extended_data.has_value() ? absl::StrCat("VM ", scope & 0xFFFF) : "VM ?";
+  switch (static_cast<mailbox::ReadSelector>(command.arg1)) {
+    case mailbox::ReadSelector::kLatched:
+      return absl::StrCat("snapshot ", id);
+    case mailbox::ReadSelector::kWhole:
+      return absl::StrCat("snapshot ", id, " in full");
+    case mailbox::ReadSelector::kVm:
+      return vm;
+    case mailbox::ReadSelector::kContext:
+      return absl::StrCat(vm, ", context ", in.extended_data.has_value() ? absl::StrCat(scope >> 16) : "?");
+  }
+  return absl::StrFormat("selector 0x%02X", command.arg1);
+}
+
+std::string LatchArguments(const DataRegisters& in) {
+  return in.data == 0u ? "in full" : absl::StrCat("since snapshot ", NumberOr(in.data));
+}
+
+// What opens a stream says how wide its windows are; here, where they are not as wide as can be.
+std::string WindowsText(const CommandWord& command) {
+  return command.arg2 == 0 || command.arg2 == mailbox::kWindowBytes
+             ? ""
+             : absl::StrCat(", windows of ", command.arg2, " bytes");
+}
+
+// An argument is taken where the text tells it.
+struct Arguments {
+  std::string text;
+  bool takes_arg1 = true;
+  bool takes_arg2 = false;
+};
+
+Arguments ArgumentsOf(const CommandWord& command, const DataRegisters& in) {
+  const uint8_t arg1 = command.arg1, arg2 = command.arg2;
+  switch (static_cast<uint8_t>(command.opcode)) {
+    case kOpCapabilities:
+      return {absl::StrCat("dword ", arg1)};
+    case kOpTemperature:
+    case kOpExtTemperature:
+      return {SensorName(arg1)};
+    case kOpPower:
+      return {PowerSourceName(arg1)};
+    case kOpSysId:
+      return {absl::StrCat(SysIdItemOf(arg1).name, ", dword ", arg2), true, true};
+    case kOpScratchRead:
+      return {absl::StrCat("dword ", arg1)};
+    case kOpScratchWrite:
+      return {absl::StrCat(Dwords(arg1, arg2), " = ", HexOr(in.data)), true, true};
+    case kOpScratchCopy:
+      return {absl::StrCat(arg2 + 1, " dwords from ", in.data.has_value() ? absl::StrCat(*in.data & 0xFF) : "?", " to ",
+                           arg1),
+              true, true};
+    case kOpAsync:
+      return {AsyncArguments(command), true, true};
+    case kOpRegister:
+      return {RegisterArguments(command, in), true, true};
+    case kOpThermParam:
+      return {ThermParamName(arg1)};
+    case kOpFlags:
+      return {absl::StrCat("page ", arg1)};
+    case kOpClock:
+      return {absl::StrCat(ClockItemName(arg1), arg2 == 1 ? " of memory" : ""), true, arg2 <= 1};
+    case kOpEnergy:
+      return {PowerSourceName(arg1)};
+    case kOpDynamicInfo:
+      return {absl::StrCat(arg1 == 0 ? "driver version" : absl::StrFormat("item 0x%02X", arg1), ", dword ", arg2), true,
+              true};
+    case kOpPerformance:
+      return {GpmArguments(command, in), true, true};
+    case kOpDiscover:
+      return {DiscoverItemName(arg1)};
+    case kOpCatalog:
+      return {absl::StrCat("from byte ", NumberOr(in.data), WindowsText(command)), false, true};
+    case kOpLatch:
+      return {absl::StrCat(LatchArguments(in), WindowsText(command)), false, true};
+    case kOpRead:
+      return {absl::StrCat(StreamSubject(command, in), " from byte ", NumberOr(in.data), WindowsText(command)), true,
+              true};
+    case kOpAck:
+      return {absl::StrCat("snapshot ", NumberOr(in.data)), false, false};
+    default:
+      return {"", false, false};
+  }
+}
+
+std::string BytesText(uint32_t value) {
+  return absl::StrFormat("%02X %02X %02X %02X", value & 0xFF, value >> 8 & 0xFF, value >> 16 & 0xFF, value >> 24);
+}
+
+// Four characters, up to the first NUL; bytes where they are none.
+std::string CharactersText(uint32_t value) {
+  std::string text;
+  for (int i = 0; i < 4; ++i) {
+    const char c = static_cast<char>(value >> 8 * i);
+    if (c == '\0') break;
+    if (c < ' ' || c > '~') return BytesText(value);
+    text += c;
+  }
+  return absl::StrCat("\"", text, "\"");
+}
+
+std::string SysIdText(uint8_t item, uint32_t value) {
+  switch (SysIdItemOf(item).format) {
+    case SysIdFormat::kText:
+      return CharactersText(value);
+    case SysIdFormat::kBytes:
+      return BytesText(value);
+    case SysIdFormat::kNumber:
+      return absl::StrFormat("0x%04X", value);
+  }
+  return Hex(value);
+}
+
+std::string AsyncStatusName(uint8_t status) {
+  switch (status) {
+    case 0x00:
+      return "success";
+    case 0x08:
+      return "invalid argument";
+    case 0x0D:
+      return "invalid command";
+    case 0x29:
+      return "not supported";
+    case 0x31:
+      return "more processing";
+    case 0x33:
+      return "timeout, retry";
+    case 0x34:
+      return "not ready";
+    case 0x41:
+      return "busy, retry";
+    default:
+      return absl::StrFormat("status 0x%02X", status);
+  }
+}
+
+std::string AsyncText(const CommandWord& command, uint32_t value) {
+  if (command.arg1 != kAsyncPoll) return absl::StrCat("request ", value & 0xFF);
+  return AsyncStatusName(value & 0xFF);
+}
+
+std::string RegisterText(uint8_t index, uint32_t value) {
+  if (index == 0) return absl::StrCat("destination page ", value & 0xFF, ", source page ", value >> 8 & 0xFF);
+  if (index > 2) return Hex(value);
+  return absl::StrCat(Hex(value), ": ", EventBitsText(value));
+}
+
+// Bandwidths, which the header gives no percentages.
+bool IsGpmBandwidth(uint8_t metric) { return (metric >= 0x08 && metric <= 0x0D) || (metric >= 0x11 && metric <= 0x14); }
+
+std::string GpmText(const CommandWord& command, uint32_t value) {
+  if (GpmActionOf(command) > kSnapshotMetric) return Hex(value);
+  const std::string fixed = Fixed24p8(value);
+  if (IsGpmBandwidth(GpmMetricOf(command))) return absl::StrCat(Hex(value), " (as s24.8: ", fixed, ")");
+  return absl::StrCat(fixed, " %");
+}
+
+std::string ClockText(uint8_t item, uint32_t value) {
+  constexpr uint8_t kMaximum = 2, kPState = 3;
+  if (item <= kMaximum) return absl::StrCat(value, " MHz");
+  return item == kPState ? absl::StrCat("P", value & 0xF) : Hex(value);
+}
+
+std::string DiscoverText(uint8_t item, uint32_t value) {
+  switch (static_cast<DiscoverItem>(item)) {
+    case DiscoverItem::kVersion:
+      return absl::StrCat("version ", value & 0xFF, ", ", value >> 16 & 0xFF, " windows of ", value >> 8 & 0xFF,
+                          " bytes");
+    case DiscoverItem::kLimits:
+      return absl::StrCat(value, " memory blocks");
+    case DiscoverItem::kBootId:
+      return absl::StrFormat("boot id ........%08x", value);
+    case DiscoverItem::kCatalog:
+      return absl::StrCat("catalogue of ", value, " bytes");
+  }
+  return Hex(value);
+}
+
+std::string ServedOpcodesText(uint32_t bits) {
+  std::string text = "opcodes";
+  for (int i = 0; i < 32; ++i) {
+    if ((bits >> i & 1) != 0) absl::StrAppendFormat(&text, " %02X", 0x60 + i);
+  }
+  return text;
+}
+
+std::string DiscoverExtendedText(uint8_t item, uint32_t value) {
+  switch (static_cast<DiscoverItem>(item)) {
+    case DiscoverItem::kVersion:
+      return ServedOpcodesText(value);
+    case DiscoverItem::kLimits:
+      return absl::StrCat(value, " counters in each block");
+    case DiscoverItem::kBootId:
+      return absl::StrFormat("boot id %08x........", value);
+    case DiscoverItem::kCatalog:
+      return absl::StrCat("hash ", Hex(value));
+  }
+  return Hex(value);
+}
+
+}  // namespace
+
+std::string StreamSubject(const CommandWord& command, const DataRegisters& in) {
+  if (command.opcode == mailbox::Opcode::kCatalog) return "the catalogue";
+  return command.opcode == mailbox::Opcode::kRead ? ReadSubject(command, in) : "a snapshot";
+}
+
+std::string CommandText(const CommandWord& command, const DataRegisters& in) {
+  const Arguments arguments = ArgumentsOf(command, in);
+  std::string text = OpcodeText(static_cast<uint8_t>(command.opcode));
+  if (!arguments.text.empty()) absl::StrAppend(&text, " ", arguments.text);
+  if (!arguments.takes_arg1 && command.arg1 != 0) absl::StrAppendFormat(&text, ", arg1 0x%02X", command.arg1);
+  if (!arguments.takes_arg2 && command.arg2 != 0) absl::StrAppendFormat(&text, ", arg2 0x%02X", command.arg2);
+  if (command.copy_data) text += ", with the data in the status word";
+  if (command.reserved) text += ", reserved bit 29 set";
+  return text;
+}
+
+std::string DataText(const CommandWord& command, uint32_t value) {
+  switch (static_cast<uint8_t>(command.opcode)) {
+    case kOpCapabilities:
+      return absl::StrCat(Hex(value), ": ", CapabilityText(command.arg1, value));
+    case kOpTemperature:
+    case kOpExtTemperature:
+    case kOpThermParam:
+      return absl::StrCat(Fixed24p8(value), " degC");
+    case kOpPower:
+      return absl::StrFormat("%d.%03d W", value / 1000, value % 1000);
+    case kOpSysId:
+      return SysIdText(command.arg1, value);
+    case kOpAsync:
+      return AsyncText(command, value);
+    case kOpRegister:
+      return RegisterText(command.arg2, value);
+    case kOpFlags:
+      return absl::StrCat(Hex(value), ": ", FlagBitsText(command.arg1, value));
+    case kOpClock:
+      return ClockText(command.arg1, value);
+    case kOpEnergy:
+      return absl::StrCat(value, " mJ, bits 31:0");
+    case kOpDynamicInfo:
+      return CharactersText(value);
+    case kOpPerformance:
+      return GpmText(command, value);
+    case kOpDiscover:
+      return DiscoverText(command.arg1, value);
+    case kOpCatalog:
+    case kOpRead:
+      return absl::StrCat("stream of ", value, " bytes");
+    case kOpLatch:
+    case kOpAck:
+      return absl::StrCat("snapshot ", value);
+    default:
+      return Hex(value);
+  }
+}
+
+std::string ExtendedDataText(const CommandWord& command, uint32_t value) {
+  switch (static_cast<uint8_t>(command.opcode)) {
+    case kOpEnergy:
+      return absl::StrCat(value, " mJ, bits 63:32");
+    case kOpDiscover:
+      return DiscoverExtendedText(command.arg1, value);
+    case kOpCatalog:
+      return absl::StrCat("hash ", Hex(value));
+    case kOpLatch:
+      return absl::StrCat("stream of ", value, " bytes");
+    case kOpRead:
+      return absl::StrCat("snapshot ", value);
+    default:
+      return Hex(value);
+  }
+}
+
+}  // namespace sideband::client

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/bus/command_text.h"
+
+#include <gtest/gtest.h>
+
+namespace sideband::client {
+namespace {
+
+using mailbox::CommandWord;
+
+CommandWord Word(uint32_t word) { return CommandWord::Decode(word); }
+
+struct Row {
+  uint32_t word;
+  DataRegisters in;
+  const char* text;
+};
+
+TEST(CommandTextTest, SaysWhatIsAskedFor) {
+  const Row kRows[] = {
+      {0x80000000, {}, "NULL"},
+      {0x80000001, {}, "GET_CAPABILITIES dword 0"},
+      {0x80000002, {}, "GET_TEMP GPU0"},
+      {0x80010502, {}, "GET_TEMP memory, arg2 0x01"},
+      {0x80000903, {}, "GET_EXT_TEMP sensor 0x09"},
+      {0x80000004, {}, "GET_POWER total"},
+      {0x80000905, {}, "GET_SYS_ID vendor id, dword 0"},
+      {0x80030805, {}, "GET_SYS_ID firmware version, dword 3"},
+      {0x8003000E, {.data = 1}, "SCRATCH_WRITE dwords 0 to 3 = 0x00000001"},
+      {0x8001040F, {.data = 8}, "SCRATCH_COPY 2 dwords from 8 to 4"},
+      {0x80000110, {}, "ASYNC_REQUEST set power limit, parameters at dword 0"},
+      {0x8007FF10, {}, "ASYNC_REQUEST poll request 7"},
+      {0x80010011, {.data = 0}, "REGISTER_ACCESS write EVENTS_PENDING = 0x00000000"},
+      {0x80000018, {}, "GET_MISC_FLAGS page 0"},
+      {0x8001021B, {}, "GET_CLOCK_FREQ_INFO maximum of memory"},
+      {0x80FF0128, {}, "GPU_PERFORMANCE_MONITORING SM activity now, whole device"},
+      // The facts sheet's example: tensor activity of GPU instance 2, compute instance 1.
+      {0x80820328, {.data = 0x100}, "GPU_PERFORMANCE_MONITORING tensor activity now, partition 2, compute instance 1"},
+      {0x80820328, {}, "GPU_PERFORMANCE_MONITORING tensor activity now, partition 2, compute instance ?"},
+      {0x80FF8028, {}, "GPU_PERFORMANCE_MONITORING capture, whole device"},
+      {0x8064C028, {}, "GPU_PERFORMANCE_MONITORING multiplier 100"},
+      {0x80000260, {}, "DISCOVER boot id"},
+      {0x80000061, {.data = 4080}, "CATALOG from byte 4080"},
+      {0x80200061, {.data = 0}, "CATALOG from byte 0, windows of 32 bytes"},
+      {0x80000062, {.data = 0}, "LATCH in full"},
+      {0x80200062, {.data = 6}, "LATCH since snapshot 6, windows of 32 bytes"},
+      {0x80000062, {}, "LATCH since snapshot ?"},
+      {0x80000063, {.data = 0, .extended_data = 7}, "READ snapshot 7 from byte 0"},
+      {0x80000163, {.data = 4080, .extended_data = 7}, "READ snapshot 7 in full from byte 4080"},
+      {0x80000263, {.data = 0, .extended_data = 2}, "READ VM 2 from byte 0"},
+      {0x80000363, {.data = 0, .extended_data = 0x00010002}, "READ VM 2, context 1 from byte 0"},
+      {0x80000363, {}, "READ VM ?, context ? from byte ?"},
+      {0x80000463, {.data = 0, .extended_data = 7}, "READ selector 0x04 from byte 0"},
+      {0x80000064, {.data = 7}, "ACK snapshot 7"},
+      {0x80000064, {}, "ACK snapshot ?"},
+      {0x8002017F, {}, "opcode 0x7F, arg1 0x01, arg2 0x02"},
+      {0xC0000002, {}, "GET_TEMP GPU0, with the data in the status word"},
+      {0xA0000002, {}, "GET_TEMP GPU0, reserved bit 29 set"},
+  };
+  for (const Row& row : kRows) EXPECT_EQ(CommandText(Word(row.word), row.in), row.text);
+}
+
+TEST(CommandTextTest, SaysWhatTheDataMeans) {
+  const struct {
+    uint32_t word;
+    uint32_t value;
+    const char* text;
+  } kRows[] = {
+      // Facts sheet, section 7.
+      {0x00000001, 0x00010033, "0x00010033: temp GPU0, temp GPU1, temp board, temp memory, power total"},
+      {0x00000001, 0x00010801, "0x00010801: ext temp s24.8, temp GPU0, power total"},
+      {0x00000201, 0x00000004, "0x00000004: 4 scratch pages"},
+      {0x00000301, 0x00000001, "0x00000001: bit 0"},
+      {0x00000001, 0, "0x00000000: none"},
+      {0x00000002, 0x00002D00, "45.0 degC"},
+      {0x00000003, 0x00002D80, "45.5 degC"},
+      {0x00000003, 0x0000202F, "32.184 degC"},
+      {0x00000003, 0xFFFFF500, "-11.0 degC"},
+      {0x00000004, 123456, "123.456 W"},
+      {0x00000004, 7, "0.007 W"},
+      {0x00000905, 0x000010DE, "0x10DE"},
+      {0x00000205, 0x452D4253, "\"SB-E\""},
+      {0x00000205, 0x00000031, "\"1\""},
+      {0x00000205, 0x1B5B0001, "01 00 5B 1B"},
+      {0x00000D05, 0x520A1C6F, "6F 1C 0A 52"},
+      {0x00000110, 0x00000007, "request 7"},
+      {0x0007FF10, 0x00000000, "success"},
+      {0x0007FF10, 0x00000055, "status 0x55"},
+      {0x00020111, 0x00000081, "0x00000081: server restart cold, server restart warm"},
+      {0x00000111, 0x00000203, "destination page 3, source page 2"},
+      {0x00000018, 0x00000058, "0x00000058: MIG supported, MIG on, driver running"},
+      {0x0000001B, 1410, "1410 MHz"},
+      {0x00000022, 5, "5 mJ, bits 31:0"},
+      {0x00FF0128, 0x00003280, "50.5 %"},
+      {0x00FF0828, 0x00003280, "0x00003280 (as s24.8: 50.5)"},
+      {0x00000060, 0x0010FF01, "version 1, 16 windows of 255 bytes"},
+      {0x00000260, 0x55667788, "boot id ........55667788"},
+      {0x00000062, 7, "snapshot 7"},
+      {0x00000063, 5170, "stream of 5170 bytes"},
+      {0x0000007F, 0xABCD, "0x0000ABCD"},
+  };
+  for (const auto& row : kRows) EXPECT_EQ(DataText(Word(row.word), row.value), row.text);
+  EXPECT_EQ(ExtendedDataText(Word(0x60), 0x1F), "opcodes 60 61 62 63 64");
+  EXPECT_EQ(ExtendedDataText(Word(0x160), 16), "16 counters in each block");
+  EXPECT_EQ(ExtendedDataText(Word(0x61), 0xABCD), "hash 0x0000ABCD");
+  EXPECT_EQ(ExtendedDataText(Word(0x62), 5170), "stream of 5170 bytes");
+}
+
+}  // namespace
+}  // namespace sideband::client

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/bus/mailbox_follower.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "client/bus/smbpbi_names.h"
+#include "proto/mailbox/extension.h"
+#include "proto/smbus/pec.h"
+
+namespace sideband::client {
+namespace {
+
+using mailbox::CommandWord;
+using mailbox::MailboxStatus;
+
+constexpr uint8_t kVendorIdLow = 0x62, kVendorIdHigh = 0x63;
+constexpr size_t kRegisterWriteBytes = 6;  // command code, count, four bytes
+
+bool IsRegister(uint8_t code) { return code >= mailbox::kCommandRegister && code <= mailbox::kExtendedDataRegister; }
+
+bool IsWindow(uint8_t code) {
+  return code >= mailbox::kWindowFirst && code - mailbox::kWindowFirst < mailbox::kWindowCount;
+}
+
+// What a command code is called: of the first register there are two names, by direction.
+std::string CodeName(uint8_t code, bool read) {
+  switch (code) {
+    case mailbox::kCommandRegister:
+      return read ? "status" : "command";
+    case mailbox::kDataRegister:
+      return "data";
+    case mailbox::kExtendedDataRegister:
+      return "extended data";
+    case kVendorIdLow:
+      return "vendor id, low byte";
+    case kVendorIdHigh:
+      return "vendor id, high byte";
+    default:
+      return IsWindow(code) ? absl::StrCat("window ", code - mailbox::kWindowFirst)
+                            : absl::StrFormat("code 0x%02X", code);
+  }
+}
+
+std::string Said(uint8_t code, absl::string_view what) {
+  return absl::StrCat("-> ", CodeName(code, false), ": ", what);
+}
+
+std::string Answered(uint8_t code, absl::string_view what) {
+  return absl::StrCat("<- ", CodeName(code, true), ": ", what);
+}
+
+// Marks byte `index` as the packet error code of everything before it. False where it is wrong, which is noted.
+bool CheckPec(WireMessage& message, size_t index, uint8_t pec_before, std::vector<std::string>& notes) {
+  message.pec = PecByte{index, smbus::Pec(message.bytes.first(index), pec_before), message.bytes[index]};
+  if (!message.pec->ok()) notes.push_back(absl::StrFormat("!! wrong PEC: %02X is right", message.pec->expected));
+  return message.pec->ok();
+}
+
+std::string StatusText(MailboxStatus status) {
+  const absl::string_view name = mailbox::StatusName(status);
+  return name == "UNKNOWN" ? absl::StrFormat("status 0x%02X", static_cast<uint8_t>(status)) : std::string(name);
+}
+
+bool IsSameRequest(const CommandWord& a, const CommandWord& b) {
+  return a.opcode == b.opcode && a.arg1 == b.arg1 && a.arg2 == b.arg2;
+}
+
+}  // namespace
+
+void MailboxFollower::Message(WireMessage& message, uint8_t pec_before, bool is_pointer, Notes& notes) {
+  if (message.end == smbus::Outcome::kAddressNack) return;
+  if (message.read && message.bytes.empty() && message.end != smbus::Outcome::kOk) return;
+  if (message.read) {
+    Read(message, pec_before, notes);
+  } else {
+    Write(message, pec_before, is_pointer, notes);
+  }
+}
+
+void MailboxFollower::Write(WireMessage& message, uint8_t pec_before, bool is_pointer, Notes& notes) {
+  const ByteSpan bytes = message.bytes;
+  if (bytes.empty()) {
+    if (message.end == smbus::Outcome::kOk) notes.push_back("-> a probe, acknowledged");
+    return;
+  }
+  const uint8_t code = bytes[0];
+  const bool has_pec = IsRegister(code) && bytes.size() == kRegisterWriteBytes + 1;
+  const bool is_right = !has_pec || CheckPec(message, kRegisterWriteBytes, pec_before, notes);
+  if (!is_right || message.end != smbus::Outcome::kOk) return;  // the device discards it
+  code_ = code;
+  if (bytes.size() == 1) {
+    if (!is_pointer) notes.push_back(absl::StrCat("-> what follows is read of: ", CodeName(code, true)));
+  } else if (!IsRegister(code)) {
+    notes.push_back(Said(code, absl::StrCat(bytes.size() - 1, " bytes")));
+  } else if (bytes[1] != mailbox::kRegisterBytes || (bytes.size() != kRegisterWriteBytes && !has_pec)) {
+    notes.push_back(Said(code, absl::StrCat("malformed, ", bytes.size() - 2, " bytes after the count ", bytes[1])));
+  } else {
+    WriteRegister(code, ByteReader(bytes.subspan(2)).U32(), notes);
+  }
+}
+
+void MailboxFollower::WriteRegister(uint8_t code, uint32_t value, Notes& notes) {
+  if (code == mailbox::kCommandRegister) return GiveCommand(value, notes);
+  const bool is_data = code == mailbox::kDataRegister;
+  (is_data ? registers_.data : registers_.extended_data) = value;
+  (is_data ? data_is_input_ : extended_data_is_input_) = true;
+  notes.push_back(Said(code, absl::StrFormat("0x%08X = %d", value, value)));
+}
+
+void MailboxFollower::GiveCommand(uint32_t word, Notes& notes) {
+  const CommandWord command = CommandWord::Decode(word);
+  const std::string text = CommandText(command, registers_);
+  if (!command.execute) {
+    notes.push_back(Said(mailbox::kCommandRegister, absl::StrCat(text, ", not executed: bit 31 is clear")));
+    return;
+  }
+  notes.push_back(Said(mailbox::kCommandRegister, text));
+  stream_.Command(command, registers_);
+  command_ = command;
+  has_failed_ = false;
+  registers_ = {};  // its output replaces its input
+  data_is_input_ = extended_data_is_input_ = false;
+}
+
+void MailboxFollower::Read(WireMessage& message, uint8_t pec_before, Notes& notes) {
+  const ByteSpan bytes = message.bytes;
+  if (!code_.has_value()) {
+    notes.push_back(absl::StrCat("<- ", bytes.size(), " bytes of what was asked for earlier"));
+    return;
+  }
+  if (!IsRegister(*code_) && !IsWindow(*code_)) {
+    notes.push_back(Answered(
+        *code_, bytes.size() == 1 ? absl::StrFormat("0x%02X", bytes[0]) : absl::StrCat(bytes.size(), " bytes")));
+    return;
+  }
+  const size_t block = bytes.empty() ? 0 : bytes[0];
+  if (bytes.size() < 1 + block || bytes.empty()) {
+    notes.push_back(Answered(*code_, absl::StrCat("only ", bytes.size(), " of ", 1 + block, " bytes were read")));
+    return;
+  }
+  // What goes beyond the code is whatever an idle bus reads as.
+  if (bytes.size() > 1 + block && !CheckPec(message, 1 + block, pec_before, notes)) return;
+  ReadBlock(bytes.subspan(1, block), notes);
+}
+
+void MailboxFollower::ReadBlock(ByteSpan block, Notes& notes) {
+  if (IsWindow(*code_)) {
+    const StreamFollower::WindowText text = stream_.Window(*code_ - mailbox::kWindowFirst, block);
+    notes.push_back(Answered(*code_, text.text));
+    if (!text.completed.empty()) notes.push_back(absl::StrCat("<- ", text.completed));
+  } else if (block.size() != mailbox::kRegisterBytes) {
+    notes.push_back(Answered(*code_, absl::StrCat("a block of ", block.size(), " bytes, not 4")));
+  } else {
+    ReadRegister(*code_, ByteReader(block).U32(), notes);
+  }
+}
+
+void MailboxFollower::ReadRegister(uint8_t code, uint32_t value, Notes& notes) {
+  if (code == mailbox::kCommandRegister) return ReadStatus(value, notes);
+  const bool is_data = code == mailbox::kDataRegister;
+  (is_data ? registers_.data : registers_.extended_data) = value;
+  const bool is_output = command_.has_value() && !has_failed_ && !(is_data ? data_is_input_ : extended_data_is_input_);
+  if (is_output) TellStream(is_data, value);
+  notes.push_back(Answered(code, !is_output ? absl::StrFormat("0x%08X", value)
+                                 : is_data  ? DataText(*command_, value)
+                                            : ExtendedDataText(*command_, value)));
+}
+
+void MailboxFollower::TellStream(bool is_data, uint32_t value) {
+  const bool is_latch = command_->opcode == mailbox::Opcode::kLatch;
+  if (is_latch && is_data) stream_.Latched(value);
+  // A LATCH tells the length in extended data, the others in data.
+  const bool opens =
+      is_latch || command_->opcode == mailbox::Opcode::kCatalog || command_->opcode == mailbox::Opcode::kRead;
+  if (opens && is_latch != is_data) stream_.Length(value);
+}
+
+void MailboxFollower::ReadStatus(uint32_t word, Notes& notes) {
+  const CommandWord status = CommandWord::Decode(word);
+  std::string text = OpcodeText(static_cast<uint8_t>(status.opcode));
+  const bool is_ours = command_.has_value() && IsSameRequest(*command_, status);
+  const bool copies = command_.has_value() && command_->copy_data && status.status == MailboxStatus::kSuccess;
+  if (copies) text = OpcodeText(static_cast<uint8_t>(command_->opcode));
+  absl::StrAppend(&text, " ", status.execute ? "busy" : StatusText(status.status));
+  if (copies) absl::StrAppend(&text, ", data ", DataText(*command_, word & 0x00FFFFFF));
+  // A request that was malformed has no arguments to echo.
+  if (command_.has_value() && !is_ours && !copies && status.status != MailboxStatus::kErrRequest) {
+    text += ", not of the last command";
+  }
+  if (!status.execute && status.copy_data) text += ", an event is pending";
+  notes.push_back(Answered(mailbox::kCommandRegister, text));
+  if (status.execute || status.status == MailboxStatus::kNull) return;
+  const bool is_good = status.status == MailboxStatus::kSuccess || status.status == MailboxStatus::kAccepted;
+  has_failed_ = !is_good;
+  if (has_failed_) stream_.Failed();
+}
+
+}  // namespace sideband::client

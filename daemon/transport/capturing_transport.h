@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keeps what passes a bus in a capture file (proto/smbus/capture_file.h), for `sideband bus trace`. The bus is used as
+// without it: a file that cannot be written any more, or is as large as it may be, ends the capture and nothing else.
+//   SIDEBAND_ASSIGN_OR_RETURN(auto transport,
+//                             CapturingTransport::Create(std::move(inner), "gpu0.sbt", clock, on_end));
+#ifndef SIDEBAND_DAEMON_TRANSPORT_CAPTURING_TRANSPORT_H_
+#define SIDEBAND_DAEMON_TRANSPORT_CAPTURING_TRANSPORT_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "daemon/base/clock.h"
+#include "daemon/transport/transport.h"
+#include "proto/smbus/capture_file.h"
+
+namespace sideband::daemon {
+
+class CapturingTransport final : public Transport {
+ public:
+  static constexpr uint64_t kFileBytesMax = 64 << 20;
+  // Told once, on the thread that uses the transport, why nothing more is captured.
+  using OnEnd = std::function<void(const absl::Status&)>;
+
+  // The file is made at once, readable by its owner alone; its errors are those of CaptureWriter. `clock` must outlive
+  // the transport.
+  static absl::StatusOr<std::unique_ptr<CapturingTransport>> Create(std::unique_ptr<Transport> inner,
+                                                                    const std::string& path, const Clock& clock,
+                                                                    OnEnd on_end,
+                                                                    uint64_t file_bytes_max = kFileBytesMax);
+
+  absl::StatusOr<smbus::TransferResult> Execute(const smbus::Transfer& transfer) override;
+  size_t block_bytes_max() const override { return inner_->block_bytes_max(); }
+
+ private:
+  CapturingTransport(std::unique_ptr<Transport> inner, std::unique_ptr<smbus::CaptureWriter> writer, const Clock& clock,
+                     OnEnd on_end)
+      : inner_(std::move(inner)),
+        writer_(std::move(writer)),
+        clock_(clock),
+        start_(clock.Steady()),
+        on_end_(std::move(on_end)) {}
+
+  void Capture(const smbus::BusRecord& record);
+
+  const std::unique_ptr<Transport> inner_;
+  std::unique_ptr<smbus::CaptureWriter> writer_;  // none after the end of the capture
+  const Clock& clock_;
+  const absl::Duration start_;
+  const OnEnd on_end_;
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_TRANSPORT_CAPTURING_TRANSPORT_H_
