@@ -160,7 +160,9 @@ absl::StatusOr<CatalogOfBoot> MailboxSession::ReadCatalog() {
 }
 
 absl::StatusOr<Latched> MailboxSession::Latch(uint32_t base_id) {
-  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run({.command = StreamCommand(Opcode::kLatch), .data = base_id}));
+  CommandWord command = StreamCommand(Opcode::kLatch);
+  command.arg1 = static_cast<uint8_t>(base_id);
+  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run({.command = command, .data = base_id}));
   return Latched{reply.data, reply.extended_data};
 }
 
