@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "proto/base/text.h"
 #include "secure_mcu/cli/commands.h"
+#include "secure_mcu/firmware/version.h"
 
 namespace sideband::mcu {
 namespace {
@@ -15,7 +16,7 @@ constexpr char kProgram[] = "sideband-mcu";
 int Main(int argc, char** argv) {
   CLI::App app("The emulated secure microcontroller of a shared accelerator.", kProgram);
   app.require_subcommand(1);
-  app.set_version_flag("--version", "sideband-mcu 0.1.0");
+  app.set_version_flag("--version", kProgramVersion);
   const Command commands[] = {AddReplayCommand(app), AddServeCommand(app), AddDescribeCommand(app),
                               AddPeekCommand(app)};
   try {

@@ -172,9 +172,13 @@ absl::StatusOr<mailbox::Snapshot> MailboxSession::ReadSnapshot(const Latched& la
 }
 
 absl::Status MailboxSession::Acknowledge(uint32_t snapshot_id) {
+  const CommandWord command = {.opcode = Opcode::kAck,
+                               .arg1 = static_cast<uint8_t>(snapshot_id),
+                               .arg2 = static_cast<uint8_t>(snapshot_id >> 8),
+                               .execute = true};
   SIDEBAND_ASSIGN_OR_RETURN(
       const Reply reply,
-      Run({.command = Command(Opcode::kAck), .data = snapshot_id, .extended_data = {}, .output = Output::kData}));
+      Run({.command = command, .data = snapshot_id, .extended_data = {}, .output = Output::kData}));
   if (reply.data != snapshot_id) return absl::AbortedError("ACK: of another snapshot");
   return absl::OkStatus();
 }

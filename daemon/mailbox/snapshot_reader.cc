@@ -3,6 +3,7 @@
 
 #include <openssl/crypto.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "daemon/mailbox/check_against.h"
@@ -16,6 +17,11 @@ namespace {
 bool IsWorthAnotherLatch(const absl::Status& status) {
   return absl::IsAborted(status) || absl::IsDataLoss(status) || absl::IsInvalidArgument(status) ||
          absl::IsUnavailable(status);
+}
+
+bool HasRetiredBlock(const mailbox::Snapshot& snapshot) {
+  return std::any_of(snapshot.blocks.begin(), snapshot.blocks.end(),
+                     [](const mailbox::BlockHeader& block) { return block.state == mailbox::BlockState::kRetired; });
 }
 
 }  // namespace
@@ -72,12 +78,8 @@ absl::StatusOr<TakenSnapshot> SnapshotReader::Take() {
 
 absl::Status SnapshotReader::Acknowledge() {
   if (!taken_) return absl::FailedPreconditionError("there is no snapshot to acknowledge");
-  const uint32_t id = taken_->snapshot_id;
-  // Whether or not the device hears of it, the one before is none that both hold.
-  base_.reset();
-  SIDEBAND_RETURN_IF_ERROR(session_.Acknowledge(id));
   base_ = std::exchange(taken_, std::nullopt);
-  return absl::OkStatus();
+  return HasRetiredBlock(*base_) ? session_.Acknowledge(base_->snapshot_id) : absl::OkStatus();
 }
 
 }  // namespace sideband::daemon

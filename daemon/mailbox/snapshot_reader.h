@@ -46,8 +46,9 @@ class SnapshotReader {
 
   // After an error the next call starts from the beginning: it asks for the extension and for a whole snapshot.
   absl::StatusOr<TakenSnapshot> Take();
-  // The snapshot taken last is held: the device may forget what was retired in it, and the next one is relative to it.
-  // ABORTED where another controller has latched since, which does no harm.
+  // The snapshot taken last is held: the next one is relative to it, which tells the device. It is told at once only
+  // where a block was retired, whose place it may then free. ABORTED where another controller has latched since, which
+  // does no harm.
   absl::Status Acknowledge();
 
  private:

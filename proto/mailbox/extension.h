@@ -37,15 +37,15 @@ inline constexpr uint32_t kStreamBytesMax = 64 << 20;
 enum class DiscoverItem : uint8_t { kVersion = 0, kLimits = 1, kBootId = 2, kCatalog = 3 };
 
 // CATALOG: 5D in = byte offset; 5D out = stream length, 5E out = catalogue hash (the CRC-32C of its payload).
-// LATCH:   5D in = id of the acknowledged snapshot that the controller holds, 0 for none; 5D out = snapshot id, 5E out
-// =
-//          stream length. The latched blocks replace those latched before. What has not changed since the acknowledged
-//          snapshot is left out, if it is the one that the device holds, too.
+// LATCH:   5D in = id of the snapshot that the controller holds, 0 for none; if that is the latched one it is
+//          acknowledged thereby. 5D out = snapshot id, 5E out = stream length. The latched blocks replace those latched
+//          before. What has not changed since the snapshot that the controller holds is left out, if it is the one that
+//          the device holds, too.
 // READ:    arg1 = selector; 5D in = byte offset, 5E in = snapshot id, or the scope (below); 5D out = stream length, 5E
 //          out = snapshot id. A snapshot id that is not the latched one answers ERR_AGAIN: it was superseded, latch
 //          anew.
-// ACK:     5D in = snapshot id; likewise ERR_AGAIN. The controller holds it: later latches may be relative to it, and
-//          what was retired in it is freed.
+// ACK:     arg1, arg2 = snapshot id 7:0 and 15:8; 5D in = snapshot id; likewise ERR_AGAIN, also where the two differ.
+//          The controller holds it: later latches may be relative to it, and what was retired in it is freed.
 //   kLatched: the stream that LATCH opened. kWhole: the same snapshot, relative to nothing. kVm: one VM's blocks, its
 //   id in 5E 15:0. kContext: one context's, the VM's id in 5E 15:0 and the context's in 31:16. The latter two name no
 //   snapshot; the stream's header does.

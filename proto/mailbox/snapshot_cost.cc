@@ -28,6 +28,11 @@ void Add(uint64_t times, uint64_t writes, uint64_t reads, SnapshotCost& cost) {
 
 uint64_t Quotient(uint64_t dividend, uint64_t divisor) { return (dividend + divisor - 1) / divisor; }
 
+// Of a stream whose payload ends in so many bits.
+size_t StreamBytes(size_t bits) {
+  return kStreamHeaderBytes + kSnapshotFixedBytes + Quotient(bits, 8) + kStreamCrcBytes;
+}
+
 }  // namespace
 
 SnapshotCost CostOfSnapshot(size_t stream_bytes, uint32_t window_bytes) {
@@ -37,8 +42,12 @@ SnapshotCost CostOfSnapshot(size_t stream_bytes, uint32_t window_bytes) {
   cost.bit_times = kBitTimesPerByte * cost.bus_bytes + cost.windows * kReadEdges;
   Add(1, 2, 3, cost);                                                          // LATCH: base; snapshot, length
   Add(Quotient(stream_bytes, WindowSpanBytes(window_bytes)) - 1, 3, 2, cost);  // READ: offset, snapshot; length
-  Add(1, 2, 2, cost);                                                          // ACK: snapshot; snapshot
   return cost;
+}
+
+size_t SnapshotStreamBytesMin(size_t blocks, size_t whole_blocks, size_t counters_per_block) {
+  constexpr size_t kWholeHeader = 2 + 2 + 16 + 32 + 64 + 32;
+  return StreamBytes(1 + (blocks - whole_blocks) + whole_blocks * (kWholeHeader + 64 * counters_per_block));
 }
 
 size_t SnapshotStreamBytesMax(size_t blocks, size_t counters_per_block) {
@@ -46,8 +55,7 @@ size_t SnapshotStreamBytesMax(size_t blocks, size_t counters_per_block) {
   constexpr size_t kHeader = 2 + 2 + 1 + 16 + 2 * (WidthBits(32) + 32) + WidthBits(64) + 64 + 1 + 3;
   // In groups of sixteen, which the encoder takes unless others are shorter.
   const size_t counters = Quotient(counters_per_block, 16) * WidthBits(64) + counters_per_block * 64;
-  const size_t bits = 1 + blocks * (kScope + kHeader + counters);
-  return kStreamHeaderBytes + kSnapshotFixedBytes + Quotient(bits, 8) + kStreamCrcBytes;
+  return StreamBytes(1 + blocks * (kScope + kHeader + counters));
 }
 
 }  // namespace sideband::mailbox

@@ -125,7 +125,7 @@ class Encoder {
     if (!changed) return;
     out_.Bit(false);
     WriteHeader(block, base.header == nullptr ? BlockHeader{} : *base.header);
-    WriteDeltas(deltas, RowOf(sums_, i));
+    WriteDeltas(deltas, RowOf(sums_, i), base.counters);
   }
 
   void WriteWhole(const BlockHeader& block, std::span<const uint64_t> counters) {
@@ -149,12 +149,12 @@ class Encoder {
   }
 
   // As they are, or less what the block's children make up, whichever is shorter.
-  void WriteDeltas(std::span<uint64_t> deltas, std::span<const uint64_t> sums) {
+  void WriteDeltas(std::span<const uint64_t> deltas, std::span<const uint64_t> sums, std::span<const uint64_t> before) {
     Counters beyond(deltas.begin(), deltas.end());
     for (size_t c = 0; c < deltas.size(); ++c) beyond[c] -= sums[c];
-    const bool derived = CountersBits(beyond) < CountersBits(deltas);
+    const bool derived = CountersBits(beyond, before) < CountersBits(deltas, before);
     out_.Bit(derived);
-    EncodeCounters(derived ? std::span<const uint64_t>(beyond) : deltas, out_);
+    EncodeCounters(derived ? std::span<const uint64_t>(beyond) : deltas, before, out_);
   }
 
   const Snapshot& snapshot_;
@@ -226,7 +226,7 @@ class Decoder {
     const bool whole = in_.Bit();
     SIDEBAND_RETURN_IF_ERROR(whole ? ReadWholeHeader(block)
                                    : ReadHeader(base.header == nullptr ? BlockHeader{} : *base.header, block));
-    return whole ? ReadWhole(i) : ReadDeltas(i);
+    return whole ? ReadWhole(i) : ReadDeltas(i, base);
   }
 
   absl::Status ReadState(BlockHeader& block) {
@@ -266,9 +266,9 @@ class Decoder {
     return absl::OkStatus();
   }
 
-  absl::Status ReadDeltas(size_t i) {
+  absl::Status ReadDeltas(size_t i, const BaseBlock& base) {
     if (in_.Bit()) forms_[i] = Form::kDerived;
-    return DecodeCounters(in_, Row(i)) ? absl::OkStatus() : Malformed("an impossible size of group");
+    return DecodeCounters(in_, base.counters, Row(i)) ? absl::OkStatus() : Malformed("an impossible form of counters");
   }
 
   // From what the rows hold to counters. A row's delta is known before its parent needs it.

@@ -61,6 +61,26 @@ absl::string_view OpcodeName(Opcode opcode) {
       return "GET_POWER";
     case Opcode::kGetSysId:
       return "GET_SYS_ID";
+    case Opcode::kScratchRead:
+      return "SCRATCH_READ";
+    case Opcode::kScratchWrite:
+      return "SCRATCH_WRITE";
+    case Opcode::kScratchCopy:
+      return "SCRATCH_COPY";
+    case Opcode::kAsyncRequest:
+      return "ASYNC_REQUEST";
+    case Opcode::kRegisterAccess:
+      return "REGISTER_ACCESS";
+    case Opcode::kGetMiscFlags:
+      return "GET_MISC_FLAGS";
+    case Opcode::kGetClock:
+      return "GET_CLOCK_FREQ_INFO";
+    case Opcode::kGetEnergy:
+      return "GET_ENERGY_COUNTER";
+    case Opcode::kGetSystemInfo:
+      return "DYNAMIC_SYSTEM_INFORMATION";
+    case Opcode::kPerformanceMonitoring:
+      return "GPU_PERFORMANCE_MONITORING";
     case Opcode::kDiscover:
       return "DISCOVER";
     case Opcode::kCatalog:

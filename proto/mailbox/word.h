@@ -19,6 +19,11 @@ inline constexpr uint8_t kCommandRegister = 0x5C;
 inline constexpr uint8_t kDataRegister = 0x5D;
 inline constexpr uint8_t kExtendedDataRegister = 0x5E;
 inline constexpr uint8_t kRegisterBytes = 4;
+// And of the vendor id's two bytes, each read as one byte.
+inline constexpr uint8_t kVendorIdLowRegister = 0x62;
+inline constexpr uint8_t kVendorIdHighRegister = 0x63;
+// "SB": our own, which is in no registry.
+inline constexpr uint16_t kVendorId = 0x4253;
 
 // The opcodes that are served. A word may carry any other value.
 enum class Opcode : uint8_t {
@@ -28,6 +33,17 @@ enum class Opcode : uint8_t {
   kGetExtTemp = 0x03,       // arg1: sensor; s24.8 degrees Celsius
   kGetPower = 0x04,         // arg1: source; milliwatts
   kGetSysId = 0x05,         // arg1: item; arg2: offset in dwords
+  kScratchRead = 0x0D,      // arg1: dword of the source page
+  kScratchWrite = 0x0E,     // arg1: dword of the destination page; arg2: how many, less one
+  kScratchCopy = 0x0F,      // the same; data-in: dword of the source page
+  kAsyncRequest = 0x10,     // arg1: type (async_request.h), or FF to poll; arg2: dword for the result, or request id
+  kRegisterAccess = 0x11,   // arg1: 0 write, 1 read; arg2: register
+  kGetMiscFlags = 0x18,     // arg1: page
+  kGetClock = 0x1B,         // arg1: 0 current, 1 least, 2 most; arg2: 0 graphics clock, 1 memory clock; MHz
+  kGetEnergy = 0x22,        // arg1: source; millijoules, high half in extended data
+  kGetSystemInfo = 0x27,    // arg1: 0 version of the driver; arg2: offset in dwords
+  // performance_metric.h
+  kPerformanceMonitoring = 0x28,
   // The snapshot extension, see extension.h.
   kDiscover = 0x60,
   kCatalog = 0x61,
@@ -92,6 +108,8 @@ enum class SysId : uint8_t {
   kDeviceId = 0x0A,
   kGuid = 0x0D,
 };
+// The last item that SMBPBI knows.
+inline constexpr uint8_t kSysIdMax = 0x17;
 
 }  // namespace sideband::mailbox
 

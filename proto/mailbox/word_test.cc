@@ -27,6 +27,7 @@ TEST(CommandWordTest, UnknownNumbersHaveNoName) {
   EXPECT_EQ(OpcodeName(static_cast<Opcode>(0x1F)), "UNKNOWN");
   EXPECT_EQ(StatusName(MailboxStatus::kErrAgain), "ERR_AGAIN");
   EXPECT_EQ(OpcodeName(Opcode::kLatch), "LATCH");
+  EXPECT_EQ(OpcodeName(static_cast<Opcode>(0x28)), "GPU_PERFORMANCE_MONITORING");
 }
 
 }  // namespace

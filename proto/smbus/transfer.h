@@ -59,6 +59,9 @@ struct TransferResult {
   std::vector<Bytes> read;
   // For how long the target held the clock low, in microseconds.
   uint32_t stretch_us = 0;
+  // The controller vanished in the middle: nobody is there to be given a result, and none is sent. Only a bus that
+  // simulates faults says so.
+  bool controller_died = false;
   bool operator==(const TransferResult&) const = default;
 };
 

@@ -24,6 +24,8 @@ class CommandHandler {
   virtual Reply Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) = 0;
   // The bytes of window `index` (0 to 15), at most 255; empty where the open stream has none there.
   virtual ByteSpan Window(uint8_t index) const = 0;
+  // Whether an event waits that the controller wants to hear of: bit 30 of every status word.
+  virtual bool EventPending() const { return false; }
 };
 
 }  // namespace sideband::mcu

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "proto/smbus/pec.h"
@@ -46,7 +47,10 @@ class MailboxTargetTest : public testing::Test {
     const std::string raw = absl::HexStringToBytes(hex);
     return Bytes(raw.begin(), raw.end());
   }
-  void Write(const std::string& hex) { bus_.Execute({{Message::Write(kAddress, FromHex(hex))}}); }
+  smbus::TransferResult Execute(const std::string& hex) {
+    return bus_.Execute({{Message::Write(kAddress, FromHex(hex))}});
+  }
+  void Write(const std::string& hex) { Execute(hex); }
   // Command code, repeated START, read.
   std::string Read(uint8_t code, uint16_t size) {
     return Hex(bus_.Execute({{Message::Write(kAddress, {code}), Message::Read(kAddress, size)}}).read.at(0));
@@ -77,10 +81,86 @@ TEST_F(MailboxTargetTest, SuppliesThePecWhenClocked) {
 TEST_F(MailboxTargetTest, APecOnAWriteIsChecked) {
   Write("5c040200008056");
   EXPECT_EQ(handler_.commands, 1);
-  Write("5c040200008057");
+  for (const char* hex : {
+           "5c040200008057",  // the PEC is not that of the write
+           "5d040200008056",  // the code was spoiled: another register,
+           "dc040200008056",  // and no register at all
+           "5c050200008056",  // the count
+       }) {
+    EXPECT_EQ(Execute(hex).outcome, smbus::Outcome::kDataNack) << hex;
+  }
   EXPECT_EQ(handler_.commands, 1) << "discarded";
-  EXPECT_EQ(target_.pec_errors(), 1u);
+  EXPECT_EQ(target_.pec_errors(), 4u);
   EXPECT_EQ(Read(0x5C, 5), "040200001f") << "the status before it stays";
+}
+
+TEST_F(MailboxTargetTest, ExactlyThePecByteOfAWriteIsRefused) {
+  target_.Start(/*read=*/false);
+  for (const uint8_t byte : {0x5C, 0x04, 0x02, 0x00, 0x00, 0x80}) EXPECT_TRUE(target_.Write(byte));
+  EXPECT_FALSE(target_.Write(0x57));
+  EXPECT_FALSE(target_.Write(0x56)) << "and whatever follows";
+  target_.Stop();
+  EXPECT_EQ(handler_.commands, 0);
+  EXPECT_EQ(target_.pec_errors(), 1u);
+  Write("5c040200008056");
+  EXPECT_EQ(handler_.commands, 1);
+}
+
+TEST_F(MailboxTargetTest, BytesBeyondThePecAreRefused) {
+  EXPECT_EQ(Execute("5c040200008056aa").outcome, smbus::Outcome::kDataNack);
+  EXPECT_EQ(handler_.commands, 0);
+  EXPECT_EQ(target_.pec_errors(), 0u);
+  EXPECT_EQ(Read(0x5C, 5), "0400000001");
+}
+
+// Two writes joined by a repeated START, each with its own code.
+TEST_F(MailboxTargetTest, ThePecOfAWriteBeginsAtItsOwnStart) {
+  for (const char* first : {"5d0400000000da", "5d0400000000"}) {
+    const int before = handler_.commands;
+    const auto result =
+        bus_.Execute({{Message::Write(kAddress, FromHex(first)), Message::Write(kAddress, FromHex("5c040200008056"))}});
+    EXPECT_EQ(result.outcome, smbus::Outcome::kOk) << first;
+    EXPECT_EQ(handler_.commands, before + 1) << first;
+  }
+}
+
+// A command's write, and its status in the same transaction: the STOP has not come.
+TEST_F(MailboxTargetTest, BeforeTheStopACommandIsBusy) {
+  const auto result = bus_.Execute({{Message::Write(kAddress, FromHex("5c0402000080")),
+                                     Message::Write(kAddress, {0x5C}), Message::Read(kAddress, 5)}});
+  EXPECT_EQ(Hex(result.read.at(0)), "0402000080");
+  EXPECT_EQ(Read(0x5C, 5), "040200001f");
+}
+
+TEST_F(MailboxTargetTest, TheVendorIdIsReadByteByByte) {
+  EXPECT_EQ(Read(0x62, 1), "53");
+  EXPECT_EQ(Read(0x63, 1), "42");
+  EXPECT_EQ(Read(0x62, 3), Hex({0x53, smbus::Pec(FromHex("9e629f53")), 0xFF})) << "with PEC, and an idle bus";
+  Write("620411223344");
+  EXPECT_EQ(Read(0x5C, 5), "0400000001") << "it cannot be written";
+  MailboxTarget other(kAddress, handler_, {.vendor_id = 0x1234});
+  bus_.Connect(kAddress, other);
+  EXPECT_EQ(Read(0x62, 1), "34");
+  EXPECT_EQ(Read(0x63, 1), "12");
+}
+
+TEST_F(MailboxTargetTest, EmptyMessagesProbe) {
+  EXPECT_EQ(Execute("").outcome, smbus::Outcome::kOk);
+  EXPECT_EQ(bus_.Execute({{Message::Read(kAddress, 0)}}).outcome, smbus::Outcome::kOk);
+  EXPECT_EQ(Read(0x5C, 5), "040000001e") << "nothing has changed";
+}
+
+TEST_F(MailboxTargetTest, AStatusIsTakenWhenItsWordIs) {
+  uint64_t now_us = 0;
+  MailboxTarget target(kAddress, handler_, {.registers = {.now_us = [&] { return now_us; }, .latency_us = 10}});
+  bus_.Connect(kAddress, target);
+  Write("5c0402000080");
+  Write("5c0403000080");
+  EXPECT_EQ(Read(0x5C, 5), "0402000080");
+  now_us = 10;
+  EXPECT_EQ(Read(0x5C, 4), "04030000");
+  EXPECT_EQ(Read(0x5C, 5), "040300000a") << "a short read has not told it";
+  EXPECT_EQ(Read(0x5C, 5), "040200001f");
 }
 
 TEST_F(MailboxTargetTest, TheCommandCodeOutlivesStop) {
@@ -121,11 +201,11 @@ TEST_F(MailboxTargetTest, UnknownOpcodeEchoesItself) {
 
 TEST_F(MailboxTargetTest, MalformedWritesAreErrorsOnTheNextStatus) {
   for (const char* hex : {
-           "5c03020000",        // count 3
-           "5c04020000",        // a byte short
-           "5c0402000080aabb",  // bytes beyond the PEC
-           "5c0502000080",      // count 5
-           "990400000000",      // no such register
+           "5c03020000",              // count 3
+           "5c04020000",              // a byte short
+           "5c0502000080",            // count 5
+           "990400000000",            // no such register
+           "9908000102030405060708",  // nor of this size
        }) {
     Write("5c0402000080");
     const int before = handler_.commands;
@@ -148,6 +228,91 @@ TEST_F(MailboxTargetTest, WindowsAreBlocksWithPec) {
             smbus::Outcome::kBadCount)
       << "nothing in that window";
 }
+
+// Every shape that clients use (facts sheet, 1.2), as bytes on the wire; `>` and `<` are STARTs of a write and a read,
+// and each `r` clocks a byte in.
+constexpr const char* kShapes[] = {
+    ">5c0402000080",    // SMBus and I2C block write, raw write
+    ">5c040200008056",  // with PEC
+    ">5d0400000000da",  // of data
+    ">5c<rrrrr",        // block read
+    ">5c<rrrrrr",       // with PEC
+    ">5c<rr",           // short
+    ">5c<rrrrrrrrrr",   // and long
+    ">5c",              // the pointer alone
+    "<rrrrr",           // and a read of its own
+    ">",                // a probe
+    ">62<r",            // a byte
+    ">d0<rrrrr",        // a window
+    ">5d04aabbccdd>5c0403000080>5d<rrrrr",
+};
+
+// How a controller that has died shows: by a STOP, or by the next one's START.
+class DyingControllerTest : public MailboxTargetTest, public testing::WithParamInterface<const char*> {
+ protected:
+  void Play(const std::string& wire) {
+    for (size_t i = 0; i < wire.size(); ++i) {
+      if (wire[i] == '>' || wire[i] == '<') {
+        target_.Start(/*read=*/wire[i] == '<');
+      } else if (wire[i] == 'r') {
+        target_.Read();
+      } else {
+        target_.Write(FromHex(wire.substr(i++, 2))[0]);
+      }
+    }
+  }
+  // Where a byte of `wire` ends.
+  static std::vector<std::string> Prefixes(const std::string& wire) {
+    std::vector<std::string> prefixes;
+    for (size_t i = 0; i < wire.size(); ++i) {
+      if (wire[i] != '>' && wire[i] != '<' && wire[i] != 'r') ++i;
+      prefixes.push_back(wire.substr(0, i + 1));
+    }
+    return prefixes;
+  }
+  // What the next controller finds.
+  void ExpectSane(const std::string& wire) {
+    const int before = handler_.commands;
+    EXPECT_EQ(Execute("5d0478563412" + PecOf("9e5d0478563412")).outcome, smbus::Outcome::kOk) << wire;
+    EXPECT_EQ(Execute("5c0403000080" + PecOf("9e5c0403000080")).outcome, smbus::Outcome::kOk) << wire;
+    EXPECT_EQ(handler_.commands, before + 1) << wire;
+    EXPECT_EQ(Read(0x5C, 6), "040300001f" + PecOf("9e5c9f040300001f")) << wire;
+    EXPECT_EQ(Read(0x5D, 5), "0478563412") << wire;
+  }
+  static std::string PecOf(const std::string& hex) { return Hex({smbus::Pec(FromHex(hex))}); }
+};
+
+TEST_P(DyingControllerTest, AtAnyByteThenStop) {
+  for (const std::string& prefix : Prefixes(GetParam())) {
+    const int before = handler_.commands;
+    Play(prefix);
+    target_.Stop();
+    EXPECT_LE(handler_.commands, before + 1) << prefix;
+    ExpectSane(prefix);
+  }
+}
+
+TEST_P(DyingControllerTest, AtAnyByteThenTheNextStart) {
+  for (const std::string& prefix : Prefixes(GetParam())) {
+    Play(prefix);
+    const auto status = bus_.Execute({{Message::Write(kAddress, {0x5E}), Message::Read(kAddress, 6)}});
+    EXPECT_EQ(smbus::Pec(FromHex("9e5e9f" + Hex(status.read.at(0)))), 0) << prefix << ": the read's own PEC";
+    ExpectSane(prefix);
+  }
+}
+
+TEST_P(DyingControllerTest, OnlyAWholeCommandIsCarriedOut) {
+  const std::string wire = GetParam();
+  for (const std::string& prefix : Prefixes(wire)) {
+    const bool whole = prefix.find("80") != std::string::npos;
+    const int before = handler_.commands;
+    Play(prefix);
+    target_.Stop();
+    EXPECT_EQ(handler_.commands, before + (whole ? 1 : 0)) << prefix;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryShape, DyingControllerTest, testing::ValuesIn(kShapes));
 
 TEST_F(MailboxTargetTest, UnknownCodesReadAsAnIdleBus) { EXPECT_EQ(Read(0x42, 3), "ffffff"); }
 

@@ -19,6 +19,8 @@ class VirtualBus final : public smbus::Bus {
  public:
   // `target` must outlive the bus. One target per 7-bit address.
   void Connect(uint8_t address, BusTarget& target) { targets_[address] = &target; }
+  // Nobody is at the address from now on.
+  void Disconnect(uint8_t address) { targets_.erase(address); }
 
   // A message to an address where nobody is ends the transaction with kAddressNack, a refused byte with kDataNack, a
   // block count of 0 with kBadCount; what was read before is kept in the result.

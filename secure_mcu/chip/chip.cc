@@ -81,8 +81,14 @@ void Chip::Attach(uint8_t channel, const sim::WireSource& wires) {
   wires_[channel == kDeviceChannel ? hypervisor_ : channel] = &wires;
 }
 
-uint64_t Chip::ReferenceTimeNs() const {
-  return absl::Uint128Low64(absl::uint128(now_) * 1'000'000'000 / config_.clock_hz);
+uint64_t Chip::NanosecondsAt(uint64_t cycle) const {
+  return absl::Uint128Low64(absl::uint128(cycle) * 1'000'000'000 / config_.clock_hz);
+}
+
+uint64_t Chip::ReferenceTimeNs() const { return NanosecondsAt(now_); }
+
+uint64_t Chip::CommittedNs(uint8_t channel) const {
+  return NanosecondsAt(channels_[channel == kDeviceChannel ? hypervisor_ : channel].committed);
 }
 
 // --- Counting on ----------------------------------------------------------------------------------------------------
@@ -198,6 +204,7 @@ void Chip::RouteRecord(const Record& record) {
 // --- Commits --------------------------------------------------------------------------------------------------------
 
 void Chip::Commit(size_t channel) {
+  channels_[channel].committed = now_;
   ReductionChannel& reduction = channels_[channel].reduction;
   if (!reduction.HasData()) return;
   arbiter_.Grant(mover_.now());

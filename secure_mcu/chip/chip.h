@@ -81,6 +81,8 @@ class Chip {
   uint64_t now() const { return now_; }
   // The device's reference clock at now(), nanoseconds since cycle 0.
   uint64_t ReferenceTimeNs() const;
+  // And when a slice's channel, or the hypervisor's (kDeviceChannel), committed last, whether it had counts or not.
+  uint64_t CommittedNs(uint8_t channel) const;
   // Counts on; every slice and the device-scope units must have wires. `cycle` below now() does nothing.
   void AdvanceTo(uint64_t cycle);
   // Counts the cycles of other clock domains that the wires hold beyond those of now(): they belong to the reference
@@ -120,6 +122,7 @@ class Chip {
     ReductionChannel reduction;
     uint64_t commit_period;  // 0: never
     uint64_t next_commit;
+    uint64_t committed = 0;  // the cycle of the last one
   };
 
   Chip(const PipelineConfig& config, std::vector<CounterCollectionUnit> ccus, std::vector<Unit> units,
@@ -128,6 +131,7 @@ class Chip {
   static Channel MakeChannel(const PipelineConfig& config, const std::shared_ptr<const EventMeanings>& meanings,
                              uint64_t commit_period);
 
+  uint64_t NanosecondsAt(uint64_t cycle) const;
   uint64_t NextStop(uint64_t cycle) const;
   uint64_t LastWithin(const Unit& unit, uint64_t edges, uint64_t end) const;
   uint64_t ThresholdStop(uint64_t end) const;

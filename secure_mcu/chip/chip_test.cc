@@ -71,6 +71,22 @@ TEST(ChipTest, LatchHoldsExactlyTheCyclesBelowNowAndDisturbsNothing) {
   }
 }
 
+TEST(ChipTest, TellsHowOldTheCommitsAre) {
+  PipelineConfig config = OneWire();
+  config.commit_period = 4000;
+  config.hypervisor_commit_period = 1000;
+  Rig rig(config);
+  rig.chip->AdvanceTo(9500);
+  EXPECT_EQ(rig.chip->CommittedNs(0), 8000u) << "of a slice on which nobody is";
+  EXPECT_EQ(rig.chip->CommittedNs(kDeviceChannel), 9000u);
+  rig.chip->SwitchTo(0, Binding{rig.vm, rig.first});
+  EXPECT_EQ(rig.chip->CommittedNs(0), 9500u) << "a context switch commits";
+  rig.chip->AdvanceTo(9600);
+  rig.chip->Latch();
+  EXPECT_EQ(rig.chip->CommittedNs(0), 9600u);
+  EXPECT_EQ(rig.chip->CommittedNs(kDeviceChannel), 9600u);
+}
+
 TEST(ChipTest, DeviceScopeCountsAlwaysAndForTheHypervisorOnly) {
   PipelineConfig config = OneWire();
   config.ccus = Pack("device", kDeviceChannel, {{.wire = 0, .meaning = {0, 0}}}, UlcSpec{});

@@ -3,16 +3,26 @@
 #include <chrono>
 #include <memory>
 #include <random>
+#include <string>
 
 #include "absl/time/time.h"
+#include "proto/base/status_macros.h"
 #include "secure_mcu/cli/commands.h"
 #include "secure_mcu/cli/stop_signals.h"
+#include "secure_mcu/firmware/persona.h"
 #include "secure_mcu/serve/serve.h"
 
 namespace sideband::mcu {
 namespace {
 
-absl::Status Run(ServeOptions options) {
+struct Flags {
+  ServeOptions options;
+  std::string persona = "sideband";
+};
+
+absl::Status Run(const Flags& flags) {
+  ServeOptions options = flags.options;
+  SIDEBAND_ASSIGN_OR_RETURN(options.persona, ParsePersona(flags.persona));
   std::random_device random;
   options.boot_id = uint64_t{random()} << 32 | random();
   options.elapsed = [start = std::chrono::steady_clock::now()] {
@@ -24,14 +34,28 @@ absl::Status Run(ServeOptions options) {
 }  // namespace
 
 Command AddServeCommand(CLI::App& app) {
-  const auto options = std::make_shared<ServeOptions>();
+  const auto flags = std::make_shared<Flags>();
   CLI::App* const command = app.add_subcommand("serve", "Serve an emulated device on a virtual bus");
-  command->add_option("--chip", options->chip_file, "what the device is and does (YAML)")->required();
-  command->add_option("--bus", options->bus, "where: unix:PATH or unix:PATH@0xADDRESS")->required();
+  command
+      ->add_option("--chip", flags->options.chips,
+                   "what the device is and does (YAML), and FILE@0x4e its address; may be repeated for several devices "
+                   "on one bus")
+      ->required()
+      ->take_all();
+  command->add_option("--bus", flags->options.bus, "where: unix:PATH or unix:PATH@0xADDRESS")->required();
   command->add_option(
-      "--guest-views", options->guest_views,
+      "--guest-views", flags->options.guest_views,
       "folder in which each VM that is not confidential finds its own counters as a shared-memory file");
-  return {command, [options] { return Run(*options); }};
+  command
+      ->add_option(
+          "--persona", flags->persona,
+          "whom the board says it is: sideband, or nvidia, which is for tests with public clients that look for "
+          "NVIDIA's vendor id")
+      ->capture_default_str();
+  command->add_option("--faults", flags->options.faults,
+                      "fault plan for the bus (YAML, see sim/bus_faults/README.md); change_catalog is not possible, "
+                      "and a delay is only told to the controller, as held clock");
+  return {command, [flags] { return Run(*flags); }};
 }
 
 }  // namespace sideband::mcu

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/firmware/base_commands.h"
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
 #include <utility>
 
 namespace sideband::mcu {
@@ -11,102 +8,85 @@ namespace {
 
 using mailbox::MailboxStatus;
 using mailbox::Opcode;
-using mailbox::SysId;
-using Reply = CommandHandler::Reply;
 
-constexpr uint8_t kCapabilityDwords = 6;
-constexpr uint8_t kSensorGpu = 0;
-constexpr uint8_t kPowerTotal = 0;
-
-// "SB": our own, which is in no registry. Clients that insist on a vendor's need that vendor's board.
-constexpr uint8_t kVendorId[] = {0x53, 0x42};
-constexpr uint8_t kDeviceId[] = {0x01, 0x00};
-constexpr char kFirmwareVersion[] = "1.0.0";
-
-Reply Fail(MailboxStatus status) { return {.status = status}; }
-
-Bytes Text(const std::string& text, size_t size) {
-  Bytes bytes(size);
-  std::copy_n(text.begin(), std::min(size, text.size()), bytes.begin());
-  return bytes;
-}
-
-// The bytes of an identity item, of the length that SMBPBI gives it; none for what is not served.
-std::optional<Bytes> SysIdItem(const DeviceIdentity& identity, uint8_t item) {
-  switch (static_cast<SysId>(item)) {
-    case SysId::kBoardPartNumber:
-      return Text(identity.part_number, 24);
-    case SysId::kSerialNumber:
-      return Text(identity.serial, 16);
-    case SysId::kFirmwareVersion:
-      return Text(kFirmwareVersion, 14);
-    case SysId::kVendorId:
-      return Bytes(std::begin(kVendorId), std::end(kVendorId));
-    case SysId::kDeviceId:
-      return Bytes(std::begin(kDeviceId), std::end(kDeviceId));
-    case SysId::kGuid:
-      return Bytes(identity.uuid.bytes.begin(), identity.uuid.bytes.end());
+// Whose second argument must be 0. None of them changes anything.
+bool TakesNoArg2(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kGetCapabilities:
+    case Opcode::kGetTemp:
+    case Opcode::kGetExtTemp:
+    case Opcode::kGetPower:
+    case Opcode::kScratchRead:
+    case Opcode::kGetMiscFlags:
+    case Opcode::kGetEnergy:
+      return true;
+    default:
+      return false;
   }
-  return std::nullopt;
 }
 
 }  // namespace
 
-BaseCommands::BaseCommands(Device& device, PowerModel power) : device_(device), power_(std::move(power)) {}
+BaseCommands::BaseCommands(Device& device, PowerModel power, Persona persona)
+    : identity_(device.identity(), persona),
+      system_(device),
+      sensors_(device, std::move(power)),
+      registers_(scratch_),
+      monitor_(device),
+      requests_(device, sensors_, monitor_, scratch_) {}
 
-Reply BaseCommands::Execute(const mailbox::CommandWord& command) {
+Reply BaseCommands::Execute(const mailbox::CommandWord& command, uint32_t data) {
+  const Reply reply = Route(command, data);
+  const bool is_wrong = reply.status == MailboxStatus::kSuccess && command.arg2 != 0 && TakesNoArg2(command.opcode);
+  return is_wrong ? Fail(MailboxStatus::kErrArg2) : reply;
+}
+
+Reply BaseCommands::Route(const mailbox::CommandWord& command, uint32_t data) {
+  const uint8_t arg1 = command.arg1, arg2 = command.arg2;
   switch (command.opcode) {
     case Opcode::kNull:
       return {};
     case Opcode::kGetCapabilities:
-      return GetCapabilities(command.arg1);
+      return GetCapabilities(arg1);
     case Opcode::kGetTemp:
-      return GetTemperature(command.arg1, /*with_fraction=*/false);
+      return sensors_.GetTemperature(arg1, /*with_fraction=*/false);
     case Opcode::kGetExtTemp:
-      return GetTemperature(command.arg1, /*with_fraction=*/true);
+      return sensors_.GetTemperature(arg1, /*with_fraction=*/true);
     case Opcode::kGetPower:
-      return GetPower(command.arg1);
+      return sensors_.GetPower(arg1);
     case Opcode::kGetSysId:
-      return GetSysId(command.arg1, command.arg2);
+      return identity_.Get(arg1, arg2);
+    case Opcode::kScratchRead:
+      return scratch_.Read(arg1);
+    case Opcode::kScratchWrite:
+      return scratch_.Write(arg1, arg2, data);
+    case Opcode::kScratchCopy:
+      return scratch_.Copy(arg1, arg2, data);
+    case Opcode::kAsyncRequest:
+      return requests_.Execute(arg1, arg2);
+    case Opcode::kRegisterAccess:
+      return registers_.Access(arg1, arg2, data);
+    case Opcode::kGetMiscFlags:
+      return system_.GetFlags(arg1);
+    case Opcode::kGetClock:
+      return system_.GetClock(arg1, arg2);
+    case Opcode::kGetEnergy:
+      return sensors_.GetEnergy(arg1);
+    case Opcode::kGetSystemInfo:
+      return system_.GetVersion(arg1, arg2);
+    case Opcode::kPerformanceMonitoring:
+      return monitor_.Execute(arg1, arg2, data);
     default:
       return Fail(MailboxStatus::kErrOpcode);
   }
 }
 
 Reply BaseCommands::GetCapabilities(uint8_t dword) const {
-  constexpr uint32_t kTemperature = 1 << 0, kFractionS24p8 = 8 << 8, kPower = 1 << 16;
   if (dword >= kCapabilityDwords) return Fail(MailboxStatus::kErrArg1);
-  if (dword == 0) return {.data = kTemperature | kFractionS24p8 | kPower};
-  Reply reply;
-  for (uint8_t item = 0; dword == 1 && item <= 0x0E; ++item) {
-    if (SysIdItem(device_.identity(), item)) reply.data |= 1u << item;
-  }
-  return reply;
-}
-
-Reply BaseCommands::GetTemperature(uint8_t sensor, bool with_fraction) {
-  if (sensor != kSensorGpu) return Fail(MailboxStatus::kErrArg1);
-  power_.Update(device_.DeviceCounters(), device_.ReferenceTimeNs());
-  const auto fixed = static_cast<int32_t>(std::lround(power_.temperature_c() * 256));
-  return {.data = static_cast<uint32_t>(with_fraction ? fixed : fixed & ~0xFF)};
-}
-
-Reply BaseCommands::GetPower(uint8_t source) {
-  if (source != kPowerTotal) return Fail(MailboxStatus::kErrArg1);
-  power_.Update(device_.DeviceCounters(), device_.ReferenceTimeNs());
-  return {.data = static_cast<uint32_t>(std::lround(power_.power_mw()))};
-}
-
-Reply BaseCommands::GetSysId(uint8_t item, uint8_t dword) const {
-  const auto bytes = SysIdItem(device_.identity(), item);
-  if (!bytes) return Fail(MailboxStatus::kErrArg1);
-  const size_t begin = size_t{dword} * 4;
-  if (begin >= bytes->size()) return Fail(MailboxStatus::kErrArg2);
-  Reply reply;
-  for (size_t i = begin; i < std::min(begin + 4, bytes->size()); ++i) {
-    reply.data |= uint32_t{(*bytes)[i]} << 8 * (i - begin);
-  }
-  return reply;
+  return {.data = CapabilityDword(dword, {.identity_items = identity_.served(),
+                                          .utilization = requests_.HasUtilization(),
+                                          .memory_capacity = requests_.HasMemoryCapacity(),
+                                          .performance_monitoring = monitor_.HasAny()})};
 }
 
 }  // namespace sideband::mcu

@@ -1,37 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SMBPBI's own commands (smbpbi-facts.md, section 3), computed from what the device counts.
-//   BaseCommands commands(device, power);
-//   const CommandHandler::Reply reply = commands.Execute({.opcode = Opcode::kGetTemp});
+// SMBPBI's own commands (smbpbi-facts.md, section 3): hands each to the part of the firmware that serves it.
+//   BaseCommands commands(device, power, Persona::kSideband);
+//   const CommandHandler::Reply reply = commands.Execute({.opcode = Opcode::kGetTemp}, 0);
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_BASE_COMMANDS_H_
 #define SIDEBAND_SECURE_MCU_FIRMWARE_BASE_COMMANDS_H_
 
+#include <cstdint>
+
 #include "proto/mailbox/word.h"
-#include "secure_mcu/bus/command_handler.h"
+#include "secure_mcu/firmware/async_requests.h"
+#include "secure_mcu/firmware/capabilities.h"
 #include "secure_mcu/firmware/device.h"
+#include "secure_mcu/firmware/event_registers.h"
+#include "secure_mcu/firmware/identity_items.h"
+#include "secure_mcu/firmware/performance_monitor.h"
+#include "secure_mcu/firmware/persona.h"
 #include "secure_mcu/firmware/power_model.h"
+#include "secure_mcu/firmware/reply.h"
+#include "secure_mcu/firmware/scratch_memory.h"
+#include "secure_mcu/firmware/sensors.h"
+#include "secure_mcu/firmware/system_info.h"
 
 namespace sideband::mcu {
 
 // Not thread-safe.
 class BaseCommands {
  public:
-  using Reply = CommandHandler::Reply;
-
   // `device` must outlive it.
-  BaseCommands(Device& device, PowerModel power);
+  BaseCommands(Device& device, PowerModel power, Persona persona);
+  BaseCommands(const BaseCommands&) = delete;  // its parts refer to each other
+  BaseCommands& operator=(const BaseCommands&) = delete;
 
   // ERR_OPCODE for what is not served.
-  Reply Execute(const mailbox::CommandWord& command);
+  Reply Execute(const mailbox::CommandWord& command, uint32_t data);
+  // As CommandHandler::EventPending.
+  bool EventPending() const { return registers_.AnyPending(); }
 
  private:
+  Reply Route(const mailbox::CommandWord& command, uint32_t data);
   Reply GetCapabilities(uint8_t dword) const;
-  Reply GetTemperature(uint8_t sensor, bool with_fraction);
-  Reply GetPower(uint8_t source);
-  Reply GetSysId(uint8_t item, uint8_t dword) const;
 
-  Device& device_;
-  PowerModel power_;
+  const IdentityItems identity_;
+  const SystemInfo system_;
+  Sensors sensors_;
+  ScratchMemory scratch_;
+  EventRegisters registers_;
+  PerformanceMonitor monitor_;
+  AsyncRequests requests_;
 };
 
 }  // namespace sideband::mcu

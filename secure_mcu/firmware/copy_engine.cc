@@ -45,6 +45,7 @@ void CopyEngine::EncodeCatalog() {
 }
 
 void CopyEngine::Latch(uint32_t base_id) {
+  if (base_id != 0 && base_id == latched_.snapshot_id) Acknowledge();
   const uint32_t id = latched_.snapshot_id + 1;
   latched_ = device_.Latch();
   if (device_.catalog_version() != catalog_version_) EncodeCatalog();

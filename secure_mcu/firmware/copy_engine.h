@@ -35,8 +35,8 @@ class CopyEngine {
   // `device` must outlive it.
   explicit CopyEngine(Device& device);
 
-  // A new snapshot, with the catalogue that fits it; those before are gone. It is relative to the acknowledged one if
-  // that is `base_id`.
+  // A new snapshot, with the catalogue that fits it; those before are gone. The controller holds `base_id`: if that is
+  // the latched one it is acknowledged, and if it is the acknowledged one the new one is relative to it.
   void Latch(uint32_t base_id);
   // 0 before the first latch; ids count up from 1.
   uint32_t snapshot_id() const { return latched_.snapshot_id; }

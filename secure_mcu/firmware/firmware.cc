@@ -7,11 +7,12 @@
 
 namespace sideband::mcu {
 
-Firmware::Firmware(Device& device, PowerModel power) : base_(device, std::move(power)), snapshots_(device) {}
+Firmware::Firmware(Device& device, PowerModel power, Persona persona)
+    : base_(device, std::move(power), persona), snapshots_(device) {}
 
 CommandHandler::Reply Firmware::Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) {
   return mailbox::IsExtension(command.opcode) ? snapshots_.Execute(command, data, extended_data)
-                                              : base_.Execute(command);
+                                              : base_.Execute(command, data);
 }
 
 }  // namespace sideband::mcu

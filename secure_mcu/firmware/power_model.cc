@@ -20,6 +20,10 @@ double PowerModel::EnergyPj(std::span<const uint64_t> counters) const {
   return energy;
 }
 
+double PowerModel::EnergyMj(std::span<const uint64_t> counters, uint64_t reference_time_ns) const {
+  return config_.idle_mw * static_cast<double>(reference_time_ns) / 1e9 + EnergyPj(counters) / 1e9;
+}
+
 void PowerModel::Update(std::span<const uint64_t> counters, uint64_t reference_time_ns) {
   if (reference_time_ns - time_ns_ < config_.window_ns) return;
   const double elapsed_ns = static_cast<double>(reference_time_ns - time_ns_);

@@ -34,6 +34,8 @@ class PowerModel {
 
   double power_mw() const { return power_mw_; }
   double temperature_c() const { return temperature_c_; }
+  // What was used up to then, in millijoules.
+  double EnergyMj(std::span<const uint64_t> counters, uint64_t reference_time_ns) const;
 
  private:
   double EnergyPj(std::span<const uint64_t> counters) const;

@@ -26,6 +26,13 @@ TEST(PowerModelTest, EveryCountCostsItsEnergy) {
   EXPECT_DOUBLE_EQ(model.power_mw(), 10'000) << "nothing but free events since";
 }
 
+TEST(PowerModelTest, EnergyIsOfAllTime) {
+  const PowerModel model(Config());
+  EXPECT_DOUBLE_EQ(model.EnergyMj(std::vector<uint64_t>{0, 0}, 0), 0);
+  EXPECT_DOUBLE_EQ(model.EnergyMj(std::vector<uint64_t>{3 * kSecond, kSecond}, 2 * kSecond), 20'000 + 6'000)
+      << "idle, and 3 x 10^9 x 2000 pJ";
+}
+
 TEST(PowerModelTest, TemperatureFollowsSlowly) {
   PowerModel model(Config());
   uint64_t count = 0;

@@ -29,7 +29,7 @@ Reply SnapshotCommands::Execute(const mailbox::CommandWord& command, uint32_t da
     case Opcode::kRead:
       return Stream(command, data, extended_data);
     case Opcode::kAck:
-      return Acknowledge(data);
+      return Acknowledge(command, data);
     default:
       return Fail(MailboxStatus::kErrOpcode);
   }
@@ -90,9 +90,12 @@ Reply SnapshotCommands::ReadSnapshot(uint8_t selector, uint32_t offset, uint32_t
   return OpenAt(copy_engine_.stream(), Open::kSnapshot, offset, copy_engine_.snapshot_id());
 }
 
-Reply SnapshotCommands::Acknowledge(uint32_t snapshot_id) {
+Reply SnapshotCommands::Acknowledge(const mailbox::CommandWord& command, uint32_t snapshot_id) {
   if (copy_engine_.snapshot_id() == 0) return Fail(MailboxStatus::kErrNotAvailable);
-  if (snapshot_id != copy_engine_.snapshot_id()) return Fail(MailboxStatus::kErrAgain);
+  // Another controller's LATCH may have put a newer id into 5D: the command itself must say which snapshot it means, or
+  // what was retired since would be freed unseen.
+  const bool is_meant = command.arg1 == (snapshot_id & 0xFF) && command.arg2 == (snapshot_id >> 8 & 0xFF);
+  if (!is_meant || snapshot_id != copy_engine_.snapshot_id()) return Fail(MailboxStatus::kErrAgain);
   copy_engine_.Acknowledge();
   return {.data = snapshot_id};
 }

@@ -38,7 +38,7 @@ class SnapshotCommands {
   Reply ReadCatalog(uint32_t offset);
   Reply Latch(uint32_t base_id);
   Reply ReadSnapshot(uint8_t selector, uint32_t offset, uint32_t extended_data);
-  Reply Acknowledge(uint32_t snapshot_id);
+  Reply Acknowledge(const mailbox::CommandWord& command, uint32_t snapshot_id);
   Reply OpenAt(ByteSpan stream, Open open, uint32_t offset, uint32_t extended_data);
 
   Device& device_;

@@ -20,6 +20,9 @@ class SnapshotCommandsTest : public testing::Test {
   Reply Run(Opcode opcode, uint8_t arg1 = 0, uint8_t arg2 = 0, uint32_t data = 0, uint32_t extended_data = 0) {
     return commands_.Execute({.opcode = opcode, .arg1 = arg1, .arg2 = arg2}, data, extended_data);
   }
+  Reply Acknowledge(uint32_t snapshot_id) {
+    return Run(Opcode::kAck, snapshot_id & 0xFF, snapshot_id >> 8 & 0xFF, snapshot_id);
+  }
   Bytes ReadWindows(size_t size) {
     Bytes bytes;
     for (uint8_t i = 0; i < mailbox::kWindowCount && bytes.size() < size; ++i) {
@@ -83,19 +86,30 @@ TEST_F(SnapshotCommandsTest, WindowsAreAsWideAsTheControllerSays) {
 TEST_F(SnapshotCommandsTest, WhatIsAcknowledgedIsLeftOut) {
   const Reply first = Run(Opcode::kLatch);
   const auto base = mailbox::DecodeSnapshotStream(ReadWindows(first.extended_data), nullptr);
-  EXPECT_EQ(Run(Opcode::kAck, 0, 0, first.data).data, first.data);
+  EXPECT_EQ(Acknowledge(first.data).data, first.data);
   const Reply second = Run(Opcode::kLatch, 0, 0, first.data);
   const Bytes stream = ReadWindows(second.extended_data);
   EXPECT_LT(stream.size(), first.extended_data);
   EXPECT_EQ(mailbox::DecodeSnapshotStream(stream, &*base)->counters, (std::vector<uint64_t>{2}));
   EXPECT_FALSE(mailbox::DecodeSnapshotStream(stream, nullptr).ok()) << "it is relative";
-  const Reply third = Run(Opcode::kLatch, 0, 0, second.data);
-  EXPECT_TRUE(mailbox::DecodeSnapshotStream(ReadWindows(third.extended_data), nullptr).ok())
+  const Reply third = Run(Opcode::kLatch, 0, 0, first.data);
+  EXPECT_TRUE(mailbox::DecodeSnapshotStream(ReadWindows(third.extended_data), &*base).ok()) << "the second got lost";
+  const Reply fourth = Run(Opcode::kLatch, 0, 0, second.data);
+  EXPECT_TRUE(mailbox::DecodeSnapshotStream(ReadWindows(fourth.extended_data), nullptr).ok())
       << "the second was not acknowledged";
 }
 
+TEST_F(SnapshotCommandsTest, ALatchAcknowledgesWhatItNames) {
+  const Reply first = Run(Opcode::kLatch);
+  const auto base = mailbox::DecodeSnapshotStream(ReadWindows(first.extended_data), nullptr);
+  const Reply second = Run(Opcode::kLatch, 0, 0, first.data);
+  EXPECT_EQ(device_.acknowledged, 1u);
+  EXPECT_EQ(mailbox::DecodeSnapshotStream(ReadWindows(second.extended_data), &*base)->counters,
+            (std::vector<uint64_t>{2}));
+}
+
 TEST_F(SnapshotCommandsTest, TheSameSnapshotIsReadWhole) {
-  Run(Opcode::kAck, 0, 0, Run(Opcode::kLatch).data);
+  Acknowledge(Run(Opcode::kLatch).data);
   const Reply latch = Run(Opcode::kLatch, 0, 0, 1);
   const Reply read = Run(Opcode::kRead, 1, 0, 0, latch.data);
   EXPECT_EQ(mailbox::DecodeSnapshotStream(ReadWindows(read.data), nullptr)->counters, (std::vector<uint64_t>{2}));
@@ -122,10 +136,10 @@ TEST_F(SnapshotCommandsTest, OneScopeIsReadByItself) {
 TEST_F(SnapshotCommandsTest, AChangedCatalogueComesWithTheNextLatch) {
   const uint32_t before = Run(Opcode::kCatalog).extended_data;
   const uint32_t first = Run(Opcode::kLatch).data;
-  EXPECT_EQ(Run(Opcode::kAck, 0, 0, first + 1).status, MailboxStatus::kErrAgain);
+  EXPECT_EQ(Acknowledge(first + 1).status, MailboxStatus::kErrAgain);
   EXPECT_EQ(device_.acknowledged, 0u) << "of another snapshot";
-  Run(Opcode::kAck, 0, 0, first);
-  Run(Opcode::kAck, 0, 0, first);
+  Acknowledge(first);
+  Acknowledge(first);
   EXPECT_EQ(device_.acknowledged, 1u) << "said twice, done once";
   EXPECT_EQ(Run(Opcode::kCatalog).extended_data, before) << "still the one of the newest snapshot";
   const Reply latch = Run(Opcode::kLatch);
@@ -133,6 +147,14 @@ TEST_F(SnapshotCommandsTest, AChangedCatalogueComesWithTheNextLatch) {
   EXPECT_NE(after, before);
   Run(Opcode::kRead, 0, 0, 0, latch.data);
   EXPECT_EQ(mailbox::DecodeSnapshotStream(ReadWindows(latch.extended_data), nullptr)->catalog_hash, after);
+}
+
+TEST_F(SnapshotCommandsTest, OnlyTheSnapshotThatTheCommandMeansIsAcknowledged) {
+  const uint32_t read = Run(Opcode::kLatch).data;
+  const uint32_t unread = Run(Opcode::kLatch).data;  // another controller's, whose reply is in 5D
+  EXPECT_EQ(Run(Opcode::kAck, static_cast<uint8_t>(read), 0, unread).status, MailboxStatus::kErrAgain);
+  EXPECT_EQ(device_.acknowledged, 0u);
+  EXPECT_EQ(Acknowledge(unread).status, MailboxStatus::kSuccess);
 }
 
 TEST_F(SnapshotCommandsTest, ASupersededSnapshotIsSaidToBe) {
@@ -143,8 +165,8 @@ TEST_F(SnapshotCommandsTest, ASupersededSnapshotIsSaidToBe) {
   const uint32_t second = Run(Opcode::kLatch).data;
   EXPECT_EQ(second, first + 1);
   EXPECT_EQ(Run(Opcode::kRead, 0, 0, 0, first).status, MailboxStatus::kErrAgain);
-  EXPECT_EQ(Run(Opcode::kAck, 0, 0, first).status, MailboxStatus::kErrAgain);
-  EXPECT_EQ(Run(Opcode::kAck, 0, 0, second).status, MailboxStatus::kSuccess);
+  EXPECT_EQ(Acknowledge(first).status, MailboxStatus::kErrAgain);
+  EXPECT_EQ(Acknowledge(second).status, MailboxStatus::kSuccess);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ class BusServer {
   BusServer& operator=(const BusServer&) = delete;
 
   // Waits for transactions and serves them until `timeout` has passed or a signal has come. A controller that sends
-  // anything but a frame, or does not read its results, is cut off.
+  // anything but a frame, does not read its results, or dies on a bus that simulates it, is cut off.
   void ServeFor(absl::Duration timeout);
 
  private:
@@ -52,7 +52,7 @@ class BusServer {
   bool HasRoom() const { return controllers_.size() + monitors_.size() < kControllersMax; }
   uint64_t NowUs() const { return static_cast<uint64_t>(absl::ToInt64Microseconds(elapsed_())); }
   void Accept();
-  Bytes ExecuteAndShow(const smbus::Transfer& transfer);
+  smbus::TransferResult ExecuteAndShow(const smbus::Transfer& transfer);
   // Its connection becomes a monitor's.
   void MakeMonitor(Controller& controller);
   // Each returns false where the controller must be cut off.

@@ -154,6 +154,28 @@ TEST_F(BusServerTest, AControllerMayBecomeAMonitor) {
   close(fd);
 }
 
+// Simulates a controller that dies in the middle of everything it does.
+class DeadlyBus final : public smbus::Bus {
+ public:
+  smbus::TransferResult Execute(const smbus::Transfer&) override { return {.controller_died = true}; }
+};
+
+TEST_F(BusServerTest, AControllerThatDiesGetsNoResult) {
+  DeadlyBus deadly;
+  server_.reset();
+  server_ = *BusServer::Listen(path_, deadly, elapsed_);
+  const int fd = Connect(), monitor = Connect();
+  Send(monitor, smbus::EncodeMonitorRequest());
+  ServeAWhile();
+  Received(monitor);
+  Send(fd, smbus::EncodeTransfer(kRead));
+  ServeAWhile();
+  EXPECT_EQ(Received(fd), std::nullopt);
+  EXPECT_EQ(Received(monitor), smbus::EncodeMonitorEvent(smbus::BusRecord{0, kRead, std::nullopt}));
+  close(monitor);
+  close(fd);
+}
+
 TEST_F(BusServerTest, ABusIsServedOnce) {
   EXPECT_EQ(BusServer::Listen(path_, bus_, elapsed_).status().code(), absl::StatusCode::kAlreadyExists);
   server_.reset();

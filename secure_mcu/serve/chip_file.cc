@@ -9,6 +9,7 @@
 #include "proto/base/text.h"
 #include "proto/base/yaml.h"
 #include "secure_mcu/serve/chip_file_fields.h"
+#include "secure_mcu/serve/chip_file_memory.h"
 #include "secure_mcu/serve/chip_file_pipeline.h"
 #include "secure_mcu/serve/chip_file_tenants.h"
 #include "secure_mcu/serve/chip_file_units.h"
@@ -114,12 +115,13 @@ absl::StatusOr<ChipFile> LoadChipFile(const std::string& path) {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode node, YamlNode::Load(path));
   SIDEBAND_ASSIGN_OR_RETURN(
       const YamlMap root, node.Map({"device", "slices", "pipeline", "units", "device_units", "ccus", "device_workload",
-                                    "waveform", "vms", "quantum", "gap", "power"}));
+                                    "waveform", "vms", "memory", "quantum", "gap", "power"}));
   ChipFile file{.path = path};
   SIDEBAND_RETURN_IF_ERROR(ReadDevice(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadAllUnits(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadWaveform(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadVms(root, file));
+  SIDEBAND_RETURN_IF_ERROR(ReadMemory(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadHypervisor(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadPower(root, file));
   SIDEBAND_RETURN_IF_ERROR(CheckWires(root, file));

@@ -8,6 +8,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/catalog.h"
 #include "secure_mcu/serve/chip_file_fields.h"
+#include "secure_mcu/serve/chip_file_memory.h"
 
 namespace sideband::mcu {
 namespace {
@@ -49,7 +50,8 @@ absl::Status CheckWaveformContext(const YamlMap& map) {
 }
 
 absl::StatusOr<ContextFileSpec> ReadContext(const YamlNode& node, const ChipFile& file) {
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"name", "slice", "seed", "phases", "lifetime", "restart"}));
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map,
+                            node.Map({"name", "slice", "seed", "phases", "lifetime", "restart", "memory_mib"}));
   ContextFileSpec context{.line = node.line()};
   SIDEBAND_ASSIGN_OR_RETURN(context.name, ReadName(map));
   SIDEBAND_ASSIGN_OR_RETURN(const uint64_t slice, UintField(map, "slice", 0, {0, mailbox::kSlicesMax - 1}));
@@ -58,6 +60,7 @@ absl::StatusOr<ContextFileSpec> ReadContext(const YamlNode& node, const ChipFile
                                    file.pipeline.slices, " (from 0)"));
   }
   context.slice = static_cast<uint8_t>(slice);
+  SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "memory_mib", {0, kMemoryMibMax}, context.memory_mib));
   if (file.waveform) {
     SIDEBAND_RETURN_IF_ERROR(CheckWaveformContext(map));
     return context;

@@ -132,6 +132,23 @@ TEST(ChipFileTest, ReadsTenants) {
   EXPECT_EQ(file->gap, absl::ZeroDuration());
 }
 
+TEST(ChipFileTest, ReadsMemory) {
+  EXPECT_FALSE(Load(kChip)->memory.has_value());
+  const auto file =
+      Load(absl::StrReplaceAll(kChip, {{"gap: 0s", "memory: {total_mib: 16777216, reserved_mib: 16777116}"},
+                                       {"slice: 1,", "slice: 1, memory_mib: 100,"}}));
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->memory->reserved_mib, 16777116u);
+  EXPECT_EQ(file->vms[0].contexts[0].memory_mib, 0u);
+  EXPECT_EQ(file->vms[0].contexts[1].memory_mib, 100u);
+  EXPECT_EQ(Load(absl::StrReplaceAll(kWaveformChip,
+                                     {{"vms:", "memory: {total_mib: 5}\nvms:"}, {"slice: 0", "memory_mib: 5"}}))
+                ->vms[0]
+                .contexts[0]
+                .memory_mib,
+            5u);
+}
+
 TEST(ChipFileTest, AWaveformsEventsAreNotKnownYet) {
   const auto file = Load(kWaveformChip);
   ASSERT_TRUE(file.ok()) << file.status();
@@ -304,6 +321,24 @@ TEST(ChipFileTest, AMistakeInAVmHasItsLine) {
           {"lifetime: 1h, ", "", ":37: 'restart' needs a 'lifetime': a context without one never ends"},
           {"gap: 0s", "waveform: {trace: t, signals: s, schedule: c}", ":36: a context of a waveform has no 'phases'"},
       });
+}
+
+TEST(ChipFileTest, AMistakeInMemoryHasItsLine) {
+  ExpectMistakes(kChip, {
+                            {"gap: 0s", "memory: {}", ":43: key 'total_mib' is missing"},
+                            {"gap: 0s", "memory: {total_mib: 16777217}",
+                             ":43: total_mib is 16777217, must be a whole number from 1 to 16777216"},
+                            {"gap: 0s", "memory: {total_mib: 5, reserved_mib: 6}",
+                             ":43: reserved_mib is 6, must be a whole number from 0 to 5"},
+                            {"slice: 1,", "slice: 1, memory_mib: 16777217,",
+                             ":37: memory_mib is 16777217, must be a whole number from 0 to 16777216"},
+                            {"slice: 1,", "slice: 1, memory_mib: 1,",
+                             ":37: context 'serve' has 'memory_mib', but key 'memory' is missing"},
+                            {"gap: 0s\npower:", "memory: {total_mib: 9}\nmemory:", ":44: key 'memory' is given twice"},
+                        });
+  const std::string chip = absl::StrReplaceAll(kChip, {{"gap: 0s", "memory: {total_mib: 9, reserved_mib: 5}"}});
+  ExpectMistakes(chip.c_str(), {{"slice: 1,", "slice: 1, memory_mib: 5,",
+                                 ":43: total_mib is 9, but the reserve and the contexts need 10"}});
 }
 
 TEST(ChipFileTest, AMistakeBesideAWaveformHasItsLine) {

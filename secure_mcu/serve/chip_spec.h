@@ -38,6 +38,7 @@ struct ContextFileSpec {
   // acknowledged its final counts.
   std::optional<absl::Duration> lifetime;
   bool restart = true;
+  uint32_t memory_mib = 0;  // that it holds while it lives
   size_t line = 0;
 };
 
@@ -82,6 +83,10 @@ struct WaveformFileSpec {
   std::string schedule;
 };
 
+struct MemoryFileSpec {
+  uint32_t reserved_mib = 0;  // that no context can have
+};
+
 struct EventEnergy {
   std::string event;
   double pj = 0;  // picojoules for one count
@@ -109,6 +114,7 @@ struct ChipFile {
   std::vector<VmFileSpec> vms;
   absl::Duration quantum;  // how long a context stays on its slice
   absl::Duration gap;      // and how long nobody does after it
+  std::optional<MemoryFileSpec> memory;
 
   PowerModel::Config power;           // without energies per event
   std::vector<EventEnergy> event_pj;  // by the event's name

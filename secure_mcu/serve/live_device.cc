@@ -35,6 +35,25 @@ uint8_t HomeSlice(const VmFileSpec& vm) {
   return all_there ? slice : mailbox::kAnySlice;
 }
 
+std::vector<uint32_t> ShownMib(const ChipFile& file) {
+  std::vector<uint32_t> shown;
+  for (const VmFileSpec& vm : file.vms) {
+    shown.push_back(0);
+    for (const ContextFileSpec& context : vm.contexts) shown.push_back(vm.confidential ? 0 : context.memory_mib);
+  }
+  return shown;
+}
+
+std::vector<size_t> VmTenants(const ChipFile& file) {
+  std::vector<size_t> tenants;
+  size_t next = 0;
+  for (const VmFileSpec& vm : file.vms) {
+    tenants.push_back(next);
+    next += 1 + vm.contexts.size();
+  }
+  return tenants;
+}
+
 std::vector<sim::WireSource*> Raw(const std::vector<std::shared_ptr<sim::WireSource>>& sources) {
   std::vector<sim::WireSource*> raw;
   for (const auto& source : sources) raw.push_back(source.get());
@@ -54,18 +73,22 @@ absl::StatusOr<std::unique_ptr<LiveDevice>> LiveDevice::Create(const ChipFile& f
   if (!chip.ok()) return AtLine(chip.status(), file.path, 0);
   SIDEBAND_ASSIGN_OR_RETURN(auto energies, EnergiesInOrder(file, wiring->events));
   std::unique_ptr<LiveDevice> device(
-      new LiveDevice(file, boot_id, std::move(elapsed), *std::move(wiring), *std::move(chip)));
+      new LiveDevice(file, boot_id, std::move(elapsed), *std::move(wiring), config, *std::move(chip)));
   device->power_.event_pj = std::move(energies);
   return device;
 }
 
 LiveDevice::LiveDevice(const ChipFile& file, uint64_t boot_id, Elapsed elapsed, Wiring wiring,
-                       std::unique_ptr<Chip> chip)
+                       const PipelineConfig& config, std::unique_ptr<Chip> chip)
     : identity_{.uuid = file.uuid, .serial = file.serial, .part_number = file.part_number, .boot_id = boot_id},
       elapsed_(std::move(elapsed)),
       clock_hz_(file.pipeline.clock_hz),
       has_out_of_band_(file.pipeline.out_of_band_commit_period > 0),
       wiring_(std::move(wiring)),
+      gains_(config),
+      memory_(file.memory),
+      shown_mib_(ShownMib(file)),
+      vm_tenants_(VmTenants(file)),
       chip_(std::move(chip)),
       whole_catalog_(MakeCatalog(file)),
       catalog_(whole_catalog_),
@@ -181,5 +204,48 @@ std::span<const uint64_t> LiveDevice::DeviceCounters() {
 }
 
 uint64_t LiveDevice::ReferenceTimeNs() { return chip_->ReferenceTimeNs(); }
+
+std::optional<size_t> LiveDevice::FindTenant(uint16_t vm, uint16_t context) const {
+  if (vm == mailbox::kHypervisorVm || vm > vm_tenants_.size()) return std::nullopt;
+  const size_t own = vm_tenants_[vm - 1];
+  if (context == mailbox::kNoContext) return own;
+  const size_t tenant = own + 1 + context;
+  const size_t end = vm < vm_tenants_.size() ? vm_tenants_[vm] : timeline_->tenants().size();
+  return tenant < end ? std::optional(tenant) : std::nullopt;
+}
+
+// A slice's channel has everything of the slice in its blocks when it commits.
+uint64_t LiveDevice::CommittedNs(SliceSet slices) const {
+  uint64_t committed_ns = chip_->ReferenceTimeNs();
+  for (uint8_t slice = 0; slice < wiring_.slices.size(); ++slice) {
+    if ((slices >> slice & 1) != 0) committed_ns = std::min(committed_ns, chip_->CommittedNs(slice));
+  }
+  return committed_ns;
+}
+
+std::optional<BlockView> LiveDevice::BlockCounters(uint16_t vm, uint16_t context) {
+  const MemoryBlocks& memory = chip_->memory();
+  if (vm == mailbox::kHypervisorVm && context == mailbox::kNoContext) {
+    return BlockView{memory.counters(0), memory.header(0).generation, chip_->CommittedNs(kDeviceChannel), kEverySlice};
+  }
+  const auto tenant = FindTenant(vm, context);
+  if (!tenant) return std::nullopt;
+  const Binding& binding = timeline_->tenants()[*tenant].binding;
+  const BlockId block = binding.context.value_or(binding.vm);
+  if (memory.released(block)) return std::nullopt;
+  const SliceSet slices = wiring_.tenant_slices[*tenant];
+  return BlockView{memory.counters(block), memory.header(block).generation, CommittedNs(slices), slices};
+}
+
+std::optional<MemoryUse> LiveDevice::GetMemoryUse() {
+  if (!memory_) return std::nullopt;
+  CatchUp();
+  MemoryUse use{.reserved_mib = memory_->reserved_mib};
+  for (size_t tenant = 0; tenant < shown_mib_.size(); ++tenant) {
+    const auto& context = timeline_->tenants()[tenant].binding.context;
+    if (context && !chip_->memory().retired(*context)) use.used_mib += shown_mib_[tenant];
+  }
+  return use;
+}
 
 }  // namespace sideband::mcu

@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -21,6 +22,7 @@
 #include "secure_mcu/firmware/power_model.h"
 #include "secure_mcu/serve/chip_spec.h"
 #include "secure_mcu/serve/context_lives.h"
+#include "secure_mcu/serve/event_gains.h"
 #include "secure_mcu/serve/wiring.h"
 
 namespace sideband::mcu {
@@ -46,25 +48,35 @@ class LiveDevice final : public Device {
   void Acknowledge() override;
   std::span<const uint64_t> DeviceCounters() override;
   uint64_t ReferenceTimeNs() override;
+  std::optional<BlockView> BlockCounters(uint16_t vm, uint16_t context) override;
+  double GainPerCycle(uint16_t event, SliceSet slices) const override { return gains_.PerCycle(event, slices); }
+  std::optional<MemoryUse> GetMemoryUse() override;
 
   // The chip file's power model with its energies in the order of the events.
   const PowerModel::Config& power() const { return power_; }
   const Chip& chip() const { return *chip_; }
 
  private:
-  LiveDevice(const ChipFile& file, uint64_t boot_id, Elapsed elapsed, Wiring wiring, std::unique_ptr<Chip> chip);
+  LiveDevice(const ChipFile& file, uint64_t boot_id, Elapsed elapsed, Wiring wiring, const PipelineConfig& config,
+             std::unique_ptr<Chip> chip);
 
   mailbox::Catalog MakeCatalog(const ChipFile& file) const;
   std::vector<Tenant> CreateBlocks(const ChipFile& file);
   void EndContext(size_t tenant, uint64_t cycle);
   void Succeed(size_t tenant);
   void FollowBlocks();
+  std::optional<size_t> FindTenant(uint16_t vm, uint16_t context) const;
+  uint64_t CommittedNs(SliceSet slices) const;
 
   const DeviceIdentity identity_;
   const Elapsed elapsed_;
   const uint64_t clock_hz_;
   const bool has_out_of_band_;
   const Wiring wiring_;
+  const EventGains gains_;
+  const std::optional<MemoryFileSpec> memory_;
+  const std::vector<uint32_t> shown_mib_;  // per tenant; of a confidential VM's nothing is shown
+  const std::vector<size_t> vm_tenants_;   // per VM, the tenant without a context
   const std::unique_ptr<Chip> chip_;
   const mailbox::Catalog whole_catalog_;  // with every context that the chip file names
   mailbox::Catalog catalog_;              // without those whose blocks are released

@@ -161,6 +161,58 @@ TEST_F(LiveDeviceTest, WhatEndsAfterTheLatchIsNotAcknowledgedByIt) {
   EXPECT_EQ(device->catalog().contexts[0].generation, 1u);
 }
 
+TEST_F(LiveDeviceTest, EveryBlockCanBeSeenAsItsCommitsLeftIt) {
+  const auto device = Create(kSynthetic);
+  elapsed_ = absl::Milliseconds(50);
+  const mailbox::Snapshot snapshot = device->Latch();
+  for (size_t i = 0; i < snapshot.blocks.size(); ++i) {
+    const auto block = device->BlockCounters(snapshot.blocks[i].vm, snapshot.blocks[i].context);
+    ASSERT_TRUE(block.has_value()) << i;
+    EXPECT_EQ(block->counters[0], snapshot.Counters(i)[0]);
+    EXPECT_EQ(block->generation, snapshot.blocks[i].generation);
+    EXPECT_EQ(block->reference_time_ns, snapshot.reference_time_ns) << "a latch commits";
+  }
+  EXPECT_EQ(device->BlockCounters(1, mailbox::kNoContext)->slices, 0b01u);
+  EXPECT_EQ(device->BlockCounters(2, 0)->slices, 0b10u);
+  for (const auto& [vm, context] : {std::pair(3, 0), std::pair(3, 0xFFFF), std::pair(0, 0), std::pair(1, 2),
+                                    std::pair(2, 1), std::pair(0xFFFF, 0xFFFF)}) {
+    EXPECT_FALSE(device->BlockCounters(static_cast<uint16_t>(vm), static_cast<uint16_t>(context))) << vm << context;
+  }
+}
+
+TEST_F(LiveDeviceTest, WithoutATriggerBlocksAreAsOldAsTheirCommits) {
+  const auto device = Create(kSynthetic);
+  elapsed_ = absl::Milliseconds(600);
+  device->DeviceCounters();
+  EXPECT_EQ(device->BlockCounters(0, mailbox::kNoContext)->reference_time_ns, 524'288'000u) << "two commit periods";
+  EXPECT_EQ(device->BlockCounters(1, 0)->reference_time_ns, 599'500'000u) << "when its slice was last switched";
+}
+
+TEST_F(LiveDeviceTest, ABlockIsSeenUntilItIsReleased) {
+  const auto device = Create(kMortal);
+  elapsed_ = absl::Milliseconds(30);
+  EXPECT_EQ(device->Latch().blocks[3].state, mailbox::BlockState::kRetired);
+  EXPECT_TRUE(device->BlockCounters(1, 1).has_value());
+  device->Acknowledge();
+  EXPECT_FALSE(device->BlockCounters(1, 1).has_value());
+  EXPECT_EQ(device->BlockCounters(1, 0)->generation, 2u);
+}
+
+TEST_F(LiveDeviceTest, MemoryIsUsedByWhoLives) {
+  std::string chip = std::string(kMortal) + "memory: {total_mib: 4096, reserved_mib: 96}\n";
+  chip.replace(chip.find("name: once,"), 11, "name: once, memory_mib: 1000,");
+  chip.replace(chip.find("name: service,"), 14, "name: service, memory_mib: 2000,");
+  const auto device = Create(chip);
+  EXPECT_EQ(device->GetMemoryUse()->reserved_mib, 96u);
+  EXPECT_EQ(device->GetMemoryUse()->used_mib, 3000u);
+  elapsed_ = absl::Milliseconds(30);
+  EXPECT_EQ(device->GetMemoryUse()->used_mib, 2000u);
+  EXPECT_FALSE(Create(kMortal)->GetMemoryUse().has_value());
+
+  chip.replace(chip.find("    uuid: 1"), 0, "    confidential: true\n");
+  EXPECT_EQ(Create(chip)->GetMemoryUse()->used_mib, 0u) << "how much a confidential VM uses is not told";
+}
+
 TEST_F(LiveDeviceTest, AWaveformIsRepeated) {
   Write("t.vcd",
         "$scope module T $end\n$var wire 1 ! clk $end\n$var wire 1 \" busy $end\n$upscope $end\n$enddefinitions $end\n"

@@ -7,21 +7,28 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "secure_mcu/firmware/persona.h"
 #include "secure_mcu/serve/live_device.h"
 
 namespace sideband::mcu {
 
 struct ServeOptions {
-  std::string chip_file;
+  // One device each: FILE, or FILE@0x4e for another address than the bus says. At least one.
+  std::vector<std::string> chips;
   std::string bus;          // unix:PATH, or unix:PATH@0x4f for another address
   std::string guest_views;  // a folder for the guests' views; empty: none
-  uint64_t boot_id = 0;     // any number that no earlier start has used
+  std::string faults;       // a fault plan for the bus (sim/bus_faults); empty: none
+  Persona persona = Persona::kSideband;
+  // Any number that no earlier start has used; further devices and the restarts of a fault plan count on from it.
+  uint64_t boot_id = 0;
   LiveDevice::Elapsed elapsed;
 };
 
-// Prints one line on standard error when it is ready. Returns OK once `stop` is true, which a signal handler may set.
+// Prints one line on standard error when it is ready; with a fault plan, one with its seed, one at each restart, and
+// one at the end with what came about. Returns OK once `stop` is true, which a signal handler may set.
 absl::Status Serve(const ServeOptions& options, const std::atomic<bool>& stop);
 
 }  // namespace sideband::mcu

@@ -6,6 +6,7 @@
 #include "proto/base/text.h"
 #include "secure_mcu/serve/cycles.h"
 #include "secure_mcu/serve/round_robin_timeline.h"
+#include "secure_mcu/serve/tenant_slices.h"
 #include "secure_mcu/serve/unit_plan.h"
 #include "secure_mcu/serve/wiring.h"
 #include "sim/workload/steady_workload.h"
@@ -74,6 +75,7 @@ absl::StatusOr<Wiring> MakeSyntheticWiring(const ChipFile& file) {
   SIDEBAND_ASSIGN_OR_RETURN(wiring.device, MakeDevice(file, plan));
   wiring.events = std::move(plan.events);
   wiring.ccus = std::move(plan.ccus);
+  wiring.tenant_slices = SlicesOfContexts(file);
   const uint64_t clock_hz = file.pipeline.clock_hz;
   const RoundRobinTimeline::Turn turn{.quantum = Cycles(file.quantum, clock_hz),
                                       .gap = file.gap == absl::ZeroDuration() ? 0 : Cycles(file.gap, clock_hz)};

@@ -31,6 +31,11 @@ class ViewedDevice final : public Device {
   void Acknowledge() override { device_.Acknowledge(); }
   std::span<const uint64_t> DeviceCounters() override { return device_.DeviceCounters(); }
   uint64_t ReferenceTimeNs() override { return device_.ReferenceTimeNs(); }
+  std::optional<BlockView> BlockCounters(uint16_t vm, uint16_t context) override {
+    return device_.BlockCounters(vm, context);
+  }
+  double GainPerCycle(uint16_t event, SliceSet slices) const override { return device_.GainPerCycle(event, slices); }
+  std::optional<MemoryUse> GetMemoryUse() override { return device_.GetMemoryUse(); }
 
   // Counts up to now, and shows it to the guests where what they see is old.
   void Tick();

@@ -8,6 +8,7 @@
 #include "secure_mcu/chip/schedule_timeline.h"
 #include "secure_mcu/replay/event_plan.h"
 #include "secure_mcu/serve/pace.h"
+#include "secure_mcu/serve/tenant_slices.h"
 #include "secure_mcu/serve/wiring.h"
 #include "sim/waveform/looped_trace.h"
 #include "sim/waveform/schedule.h"
@@ -68,6 +69,7 @@ absl::StatusOr<Wiring> MakeWaveformWiring(const ChipFile& file) {
   SIDEBAND_RETURN_IF_ERROR(ApplyShape(file, wiring.ccus));
   wiring.slices.assign(file.pipeline.slices, trace);
   wiring.device = trace;
+  wiring.tenant_slices = SlicesOfSchedule(file, schedule);
   wiring.make_timeline = [schedule = std::move(schedule), turn = trace->length()](std::vector<Tenant> tenants) {
     return std::make_unique<ScheduleTimeline>(schedule, std::move(tenants), turn);
   };

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/player.h"
+#include "secure_mcu/firmware/device.h"
 #include "secure_mcu/serve/chip_file.h"
 #include "secure_mcu/serve/event_table.h"
 #include "sim/wires/wire_source.h"
@@ -26,6 +27,7 @@ struct Wiring {
   // Who is resident when, once the tenants have their memory blocks: a tenant per VM (without a context), then one per
   // context, in the chip file's order.
   std::function<std::unique_ptr<Timeline>(std::vector<Tenant>)> make_timeline;
+  std::vector<SliceSet> tenant_slices;  // per tenant, where it has its turns
 };
 
 absl::StatusOr<Wiring> MakeSyntheticWiring(const ChipFile& file);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `./dev bench`: prints one table. What each line means is in README.md.
-//   bench [--curves FILE]
+//   bench [--curves FILE] [--chip FILE]
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
@@ -14,6 +14,7 @@
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
+#include "tests/bench/base_commands.h"
 #include "tests/bench/curve.h"
 #include "tests/bench/linear_cost.h"
 #include "tests/bench/live_chip.h"
@@ -38,12 +39,14 @@ absl::Status Write(const std::string& path, const std::string& text) {
   return file ? absl::OkStatus() : ErrnoStatus(errno, path);
 }
 
-absl::Status Run(const std::string& curves) {
+absl::Status Run(const std::string& curves, const std::string& chip) {
   std::printf("%-68s %10s\n", "benchmark", "value");
   SIDEBAND_ASSIGN_OR_RETURN(const Rows core, MeasureReplayCore());
   Print(core);
   SIDEBAND_ASSIGN_OR_RETURN(const Rows live, MeasureLiveChip());
   Print(live);
+  SIDEBAND_ASSIGN_OR_RETURN(const Rows commands, MeasureBaseCommands(chip));
+  Print(commands);
   SIDEBAND_ASSIGN_OR_RETURN(const MailboxBudget budget, MeasureMailboxBudget("tests/bench/mailbox_budget.yaml"));
   Print(RowsOf(budget));
   SIDEBAND_ASSIGN_OR_RETURN(const LinearCost cost, MeasureLinearCost());
@@ -58,6 +61,8 @@ int main(int argc, char** argv) {
   CLI::App app("Benchmarks: ratios and speeds of this machine.");
   std::string curves;
   app.add_option("--curves", curves, "write the curves of the replay's cost to this file, as data for gnuplot");
+  std::string chip = "deploy/examples/chip.yaml";
+  app.add_option("--chip", chip, "the device whose firmware is measured")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  return sideband::ReportAndExitCode("bench", sideband::bench::Run(curves));
+  return sideband::ReportAndExitCode("bench", sideband::bench::Run(curves, chip));
 }

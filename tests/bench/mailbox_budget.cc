@@ -31,6 +31,7 @@ namespace {
 
 constexpr uint64_t kPlainBitTimes = 290;  // one command with one status, 5D and 5E, without PEC (smbpbi-facts.md, 6.2)
 constexpr uint64_t kWindowBitTimes = 2343;
+constexpr absl::Duration kBefore = absl::Milliseconds(2700);
 constexpr absl::Duration kBetween = absl::Seconds(1);
 constexpr int kZstdLevel = 19;
 
@@ -53,8 +54,8 @@ class Bench {
     mailbox::Snapshot snapshot;
     uint64_t bit_times;
   };
-  absl::StatusOr<Read> ReadSnapshot() {
-    elapsed_ += kBetween;
+  absl::StatusOr<Read> ReadSnapshot(absl::Duration later) {
+    elapsed_ += later;
     const uint64_t before = transport_.bit_times();
     SIDEBAND_ASSIGN_OR_RETURN(daemon::TakenSnapshot taken, reader_.Take());
     SIDEBAND_RETURN_IF_ERROR(reader_.Acknowledge());
@@ -94,8 +95,8 @@ absl::StatusOr<uint64_t> ZstdBytes(const std::vector<uint64_t>& increments) {
 
 absl::StatusOr<MailboxBudget> MeasureMailboxBudget(const std::string& chip_file) {
   SIDEBAND_ASSIGN_OR_RETURN(const auto bench, Bench::Create(chip_file));
-  SIDEBAND_ASSIGN_OR_RETURN(const Bench::Read first, bench->ReadSnapshot());
-  SIDEBAND_ASSIGN_OR_RETURN(const Bench::Read steady, bench->ReadSnapshot());
+  SIDEBAND_ASSIGN_OR_RETURN(const Bench::Read first, bench->ReadSnapshot(kBefore));
+  SIDEBAND_ASSIGN_OR_RETURN(const Bench::Read steady, bench->ReadSnapshot(kBetween));
   const std::vector<uint64_t> increments = Increments(first.snapshot, steady.snapshot);
   MailboxBudget budget{.first = first.bit_times, .steady = steady.bit_times};
   budget.changed_counters = increments.size() - std::count(increments.begin(), increments.end(), 0);

@@ -13,9 +13,11 @@
 #include "daemon/sealing/epoch_source.h"
 #include "proto/envelope/keys.h"
 #include "secure_mcu/bus/mailbox_target.h"
+#include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/firmware/firmware.h"
 #include "secure_mcu/serve/live_device.h"
 #include "sideband/v1/telemetry.pb.h"
+#include "sim/bus_faults/faulty_bus.h"
 #include "tests/conformance/in_process_bus.h"
 
 namespace sideband::tests {
@@ -50,6 +52,16 @@ std::string Write(const std::string& name, const std::string& text) {
   const std::string path = testing::TempDir() + name;
   std::ofstream(path) << text;
   return path;
+}
+
+// One transaction in ten is not acknowledged, loses arbitration, times out or has a bit flipped.
+sim::FaultPlan SpoiledWire(uint64_t seed) {
+  using sim::FaultKind;
+  return {.seed = seed,
+          .rules = {{.kind = FaultKind::kAddressNack, .probability = 0.02},
+                    {.kind = FaultKind::kArbitrationLost, .probability = 0.02},
+                    {.kind = FaultKind::kStuckClock, .probability = 0.02},
+                    {.kind = FaultKind::kBitFlip, .probability = 0.04}}};
 }
 
 // The emulated device with its own time, and all that the daemon needs to read it.
@@ -181,8 +193,9 @@ TEST_F(CollectorTest, ASpoiledWireMayDelayButNeverFalsify) {
   uint64_t good = 0, faults = 0;
   for (uint32_t seed = 1; seed <= kSeeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    FaultyTransport spoiled(wire_, /*one_in=*/10, seed);
-    daemon::RegisterPort port(spoiled, kAddress, [](absl::string_view) {});
+    sim::FaultyBus spoiled(bus_, SpoiledWire(seed));
+    InProcessTransport wire(spoiled);
+    daemon::RegisterPort port(wire, kAddress, [](absl::string_view) {});
     daemon::MailboxSession session(port, [](absl::Duration) {});
     DeviceCollector collector(0, store_, session, *sealers_, *metrics_, clock_);
     for (int i = 0; i < 25; ++i) {
@@ -192,7 +205,7 @@ TEST_F(CollectorTest, ASpoiledWireMayDelayButNeverFalsify) {
       ASSERT_NE(store_.Newest(0), before);
       ExpectRowsAreTheChips(*store_.Newest(0));
     }
-    faults += spoiled.faults;
+    for (size_t kind = 0; kind < sim::kFaultKinds; ++kind) faults += spoiled.count(static_cast<sim::FaultKind>(kind));
   }
   EXPECT_GT(good, 400u) << "retries should carry most snapshots through";
   EXPECT_GT(faults, 1000u);

@@ -90,16 +90,16 @@ def bits_per_second(chip, switches_per_slice):
 
 
 def snapshot_read(chip):
-    """The longest: LATCH and ACK, a READ for each further 4080 bytes; a register write has 8 bytes, a read 9."""
+    """The longest: LATCH, a READ for each further 4080 bytes; a register write has 8 bytes, a read 9."""
     blocks, events = chip["memory"]["blocks"], chip["events"]
     header = 2 + 2 + 17 + 2 * (7 + 32) + (7 + 64) + 1 + 3
     bits = 1 + blocks * (64 + header + 7 * math.ceil(events / 16) + 64 * events)
     size = 28 + 20 + math.ceil(bits / 8) + 4
     spans, reads = math.ceil(size / 4080), math.ceil(size / 255)
-    writes, register_reads = 4 + 3 * (spans - 1), 5 + 2 * (spans - 1)
+    writes, register_reads = 2 + 3 * (spans - 1), 3 + 2 * (spans - 1)
     bus_bytes = 8 * writes + 9 * register_reads + size + 5 * reads
     times = 9 * bus_bytes + 2 * writes + 3 * register_reads + 3 * reads
-    return {"stream_bytes": size, "commands": 1 + spans, "block_reads": reads, "bus_bytes": bus_bytes,
+    return {"stream_bytes": size, "commands": spans, "block_reads": reads, "bus_bytes": bus_bytes,
             "bit_times": times, "seconds_by_bus_hz": {"100000": times / 1e5, "400000": times / 4e5}}
 
 

@@ -77,8 +77,8 @@ class ServeTest(programs.ProgramTestCase):
             self.chip = file.read()
         self.write("chip.yaml", self.chip)
 
-    def serve(self, bus="unix:gpu0.sock"):
-        return programs.run("sideband-mcu", "serve", "--chip", "chip.yaml", "--bus", bus, cwd=self.folder)
+    def serve(self, bus="unix:gpu0.sock", *arguments):
+        return programs.run("sideband-mcu", "serve", "--chip", "chip.yaml", "--bus", bus, *arguments, cwd=self.folder)
 
     def refused(self, *words, old=None, new=None, bus="unix:gpu0.sock"):
         """With `old` replaced by `new` in the chip file."""
@@ -115,6 +115,18 @@ class ServeTest(programs.ProgramTestCase):
 
     def test_unknown_workload(self):
         self.refused("chip.yaml:", "gemmm", old="kind: gemm,", new="kind: gemmm,")
+
+    def test_too_little_memory(self):
+        self.refused("chip.yaml:", "total_mib is 8192", "need 41600", old="total_mib: 81920", new="total_mib: 8192")
+
+    def test_unknown_persona(self):
+        result = self.serve("unix:gpu0.sock", "--persona", "nvida")
+        self.assert_refused(result, 2, "sideband-mcu: ", "unknown persona 'nvida'", "'nvidia'?")
+
+    def test_help_says_what_a_persona_is_for(self):
+        result = programs.run("sideband-mcu", "serve", "--help", cwd=self.folder)
+        self.assertEqual(result.returncode, 0, result)
+        self.assertRegex(" ".join(result.stdout.split()), r"--persona .*tests with public clients")
 
     def test_bus_of_another_kind(self):
         self.refused("unix:", bus="i2c:/dev/i2c-0@0x4f")

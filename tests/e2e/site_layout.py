@@ -100,10 +100,10 @@ class Site:
         with open(self.path(name), "rb") as file:
             return file.read()
 
-    def start_device(self):
+    def start_device(self, *options):
         views = ("--guest-views", "views") if self.guest_views else ()
         self.device = programs.Program("sideband-mcu", "serve", "--chip", "chip.yaml", "--bus", "unix:gpu0.sock", *views,
-                                       cwd=self.folder)
+                                       *options, cwd=self.folder)
         return self.device
 
     def start_daemon(self):

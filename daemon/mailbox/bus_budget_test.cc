@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/mailbox/bus_budget.h"
+
+#include <gtest/gtest.h>
+
+namespace sideband::daemon {
+namespace {
+
+// A VM of two contexts, with ten events.
+mailbox::Catalog SomeCatalog(bool confidential) {
+  mailbox::Catalog catalog;
+  for (int i = 0; i < 10; ++i) catalog.events.push_back({.name = "event_" + std::to_string(i)});
+  catalog.vms = {{.id = 1, .name = "vm1", .confidential = confidential}};
+  catalog.contexts = {{.vm = 1, .id = 0, .name = "a"}, {.vm = 1, .id = 1, .name = "b"}};
+  return catalog;
+}
+
+TEST(BusBudgetTest, LeastIsLatchAndOneWindow) {
+  const BusBudget budget = BudgetOf(Topology(SomeCatalog(false), 1), 100'000, 255);
+  // 53 bytes of stream; 2 writes and 3 reads of registers.
+  EXPECT_EQ(budget.least, absl::Microseconds(10) * (9 * (2 * 8 + 3 * 9 + 53 + 5) + 2 * 2 + 3 * 3 + 3));
+  EXPECT_GT(budget.most, 2 * budget.least);
+}
+
+TEST(BusBudgetTest, ConfidentialBlocksAlwaysTravel) {
+  const BusBudget open = BudgetOf(Topology(SomeCatalog(false), 1), 100'000, 255);
+  const BusBudget confidential = BudgetOf(Topology(SomeCatalog(true), 1), 100'000, 255);
+  EXPECT_GT(confidential.least, open.least + absl::Milliseconds(30)) << "four blocks of 98 bytes";
+  EXPECT_EQ(confidential.most, open.most);
+}
+
+TEST(BusBudgetTest, AFasterBusTakesLessAndNarrowWindowsTakeMore) {
+  const Topology topology(SomeCatalog(false), 1);
+  EXPECT_EQ(BudgetOf(topology, 400'000, 255).most, BudgetOf(topology, 100'000, 255).most / 4);
+  EXPECT_GT(BudgetOf(topology, 100'000, 32).most, BudgetOf(topology, 100'000, 255).most);
+}
+
+}  // namespace
+}  // namespace sideband::daemon

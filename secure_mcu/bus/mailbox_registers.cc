@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/bus/mailbox_registers.h"
+
+namespace sideband::mcu {
+namespace {
+
+using mailbox::CommandWord;
+using mailbox::MailboxStatus;
+
+constexpr uint32_t kEventPendingBit = uint32_t{1} << 30;
+constexpr uint32_t kCopiedData = 0x00FFFFFF;
+
+// A command's status word: its opcode and arguments are echoed.
+CommandWord Answer(CommandWord word, MailboxStatus status) {
+  word.status = status;
+  word.execute = word.copy_data = word.reserved = false;
+  return word;
+}
+
+uint32_t ResultWord(const CommandWord& word, const CommandHandler::Reply& reply) {
+  const uint32_t answer = Answer(word, reply.status).Encode();
+  if (!word.copy_data || reply.status != MailboxStatus::kSuccess) return answer;
+  return (answer & ~kCopiedData) | (reply.data & kCopiedData);
+}
+
+}  // namespace
+
+int MailboxRegisters::LatchOf(uint8_t code) {
+  switch (code) {
+    case mailbox::kDataRegister:
+      return 0;
+    case mailbox::kExtendedDataRegister:
+      return 1;
+    default:
+      return -1;
+  }
+}
+
+void MailboxRegisters::Write(uint8_t code, uint32_t value) {
+  Settle();
+  if (code == mailbox::kCommandRegister) {
+    const CommandWord word = CommandWord::Decode(value);
+    if (word.execute) StartCommand(word);
+    return;
+  }
+  DataLatch& latch = latches_[LatchOf(code)];
+  latch.in = value;
+  latch.kept = running_.has_value();
+  if (!latch.kept) latch.out = value;
+}
+
+void MailboxRegisters::StartCommand(const CommandWord& word) {
+  if (running_) {
+    complaint_ = Answer(word, MailboxStatus::kErrBusy).Encode();
+    return;
+  }
+  complaint_.reset();  // of an earlier command; whoever it was for has not asked
+  running_ = {.word = word, .data = latches_[0].in, .extended_data = latches_[1].in, .reply = {}};
+}
+
+void MailboxRegisters::Malformed() {
+  Settle();
+  const uint32_t answer = CommandWord{.status = MailboxStatus::kErrRequest}.Encode();
+  if (running_) {
+    complaint_ = answer;
+  } else {
+    status_ = answer;
+  }
+}
+
+void MailboxRegisters::Stop() {
+  if (running_ && !running_->carried_out) {
+    Command& command = *running_;
+    command.carried_out = true;
+    command.reply = command.word.reserved ? CommandHandler::Reply{.status = MailboxStatus::kErrRequest}
+                                          : handler_.Execute(command.word, command.data, command.extended_data);
+    if (options_.now_us) command.visible_us = options_.now_us() + options_.latency_us;
+  }
+  Settle();
+}
+
+void MailboxRegisters::Settle() {
+  if (!running_ || !running_->carried_out) return;
+  const bool waits = options_.now_us && options_.latency_us > 0;
+  if (waits && options_.now_us() < running_->visible_us) return;
+  status_ = ResultWord(running_->word, running_->reply);
+  const uint32_t results[kLatches] = {running_->reply.data, running_->reply.extended_data};
+  for (int i = 0; i < kLatches; ++i) {
+    DataLatch& latch = latches_[i];
+    latch.out = results[i];
+    if (!latch.kept) latch.in = results[i];
+    latch.kept = false;
+  }
+  running_.reset();
+}
+
+uint32_t MailboxRegisters::Status() {
+  complaint_shown_ = false;
+  if (running_) {
+    CommandWord busy = Answer(running_->word, MailboxStatus::kNull);
+    busy.execute = true;
+    return busy.Encode();
+  }
+  complaint_shown_ = complaint_.has_value();
+  return complaint_.value_or(status_);
+}
+
+uint32_t MailboxRegisters::Read(uint8_t code) {
+  Settle();
+  if (code != mailbox::kCommandRegister) return latches_[LatchOf(code)].out;
+  return Status() | (handler_.EventPending() ? kEventPendingBit : 0);
+}
+
+void MailboxRegisters::StatusTaken() {
+  if (complaint_shown_) complaint_.reset();
+  complaint_shown_ = false;
+}
+
+}  // namespace sideband::mcu

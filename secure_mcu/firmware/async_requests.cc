@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/firmware/async_requests.h"
+
+#include <cmath>
+
+namespace sideband::mcu {
+
+using mailbox::AsyncStatus;
+using mailbox::AsyncType;
+using mailbox::MailboxStatus;
+using mailbox::MetricId;
+
+Reply AsyncRequests::Execute(uint8_t type, uint8_t arg2) {
+  return static_cast<AsyncType>(type) == AsyncType::kPoll ? Poll(arg2) : Submit(type, arg2);
+}
+
+Reply AsyncRequests::Submit(uint8_t type, uint8_t dword) {
+  Result result = CarryOut(type);
+  if (!scratch_.Put(dword, result.dwords)) result.status = AsyncStatus::kInvalidOffset;
+  const uint8_t id = next_id_++;
+  if (ended_.size() == kRemembered) ended_.pop_front();
+  ended_.push_back({id, result.status});
+  return {.status = MailboxStatus::kAccepted, .data = id};
+}
+
+Reply AsyncRequests::Poll(uint8_t id) const {
+  for (const Ended& ended : ended_) {
+    if (ended.id == id) return {.data = static_cast<uint32_t>(ended.status)};
+  }
+  return Fail(MailboxStatus::kErrArg2);
+}
+
+AsyncRequests::Result AsyncRequests::CarryOut(uint8_t type) {
+  switch (static_cast<AsyncType>(type)) {
+    case AsyncType::kEnergy:
+      return Energy();
+    case AsyncType::kUtilization:
+      return Utilization();
+    case AsyncType::kMemoryCapacity:
+      return MemoryCapacity();
+    default:
+      return {type <= mailbox::kAsyncTypeMax ? AsyncStatus::kNotSupported : AsyncStatus::kInvalidCommand, {}};
+  }
+}
+
+AsyncRequests::Result AsyncRequests::Energy() {
+  const uint64_t energy_mj = sensors_.EnergyMj();
+  return {AsyncStatus::kSuccess, {static_cast<uint32_t>(energy_mj), static_cast<uint32_t>(energy_mj >> 32)}};
+}
+
+bool AsyncRequests::HasUtilization() const {
+  return monitor_.Has(MetricId::kEngineActive) && monitor_.Has(MetricId::kDramUsage);
+}
+
+AsyncRequests::Result AsyncRequests::Utilization() {
+  if (!HasUtilization()) return {AsyncStatus::kNotSupported, {}};
+  const auto gpu = monitor_.WholeDevice(MetricId::kEngineActive), memory = monitor_.WholeDevice(MetricId::kDramUsage);
+  if (gpu.status != MailboxStatus::kSuccess || memory.status != MailboxStatus::kSuccess) {
+    return {AsyncStatus::kNotReady, {}};
+  }
+  return {AsyncStatus::kSuccess,
+          {static_cast<uint32_t>(std::lround(gpu.percent)), static_cast<uint32_t>(std::lround(memory.percent))}};
+}
+
+AsyncRequests::Result AsyncRequests::MemoryCapacity() {
+  const auto memory = device_.GetMemoryUse();
+  if (!memory) return {AsyncStatus::kNotSupported, {}};
+  return {AsyncStatus::kSuccess, {memory->reserved_mib, memory->used_mib}};
+}
+
+}  // namespace sideband::mcu

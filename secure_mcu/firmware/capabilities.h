@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// GET_CAP_DWORD: which of SMBPBI's commands a device serves. Clients ask before they use one.
+//   CapabilityDword(1, {.identity_items = items.served()});
+#ifndef SIDEBAND_SECURE_MCU_FIRMWARE_CAPABILITIES_H_
+#define SIDEBAND_SECURE_MCU_FIRMWARE_CAPABILITIES_H_
+
+#include <cstdint>
+
+namespace sideband::mcu {
+
+// What depends on the device; the rest is always served.
+struct Features {
+  uint32_t identity_items = 0;  // bit n: item n of GET_SYS_ID
+  bool utilization = false;
+  bool memory_capacity = false;
+  bool performance_monitoring = false;
+};
+
+inline constexpr uint8_t kCapabilityDwords = 6;
+
+// `dword` is below kCapabilityDwords.
+uint32_t CapabilityDword(uint8_t dword, const Features& features);
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_FIRMWARE_CAPABILITIES_H_

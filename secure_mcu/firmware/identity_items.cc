@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/firmware/identity_items.h"
+
+#include "proto/mailbox/word.h"
+#include "secure_mcu/firmware/dwords.h"
+
+namespace sideband::mcu {
+namespace {
+
+using mailbox::MailboxStatus;
+using mailbox::SysId;
+
+constexpr uint16_t kDeviceId = 0x0001;
+constexpr char kFirmwareVersion[] = "1.0.0";
+
+Bytes Number(uint16_t value) { return {static_cast<uint8_t>(value), static_cast<uint8_t>(value >> 8)}; }
+
+constexpr uint8_t Key(SysId item) { return static_cast<uint8_t>(item); }
+
+}  // namespace
+
+IdentityItems::IdentityItems(const DeviceIdentity& identity, Persona persona)
+    : items_{{Key(SysId::kBoardPartNumber), PaddedText(identity.part_number, 24)},
+             {Key(SysId::kSerialNumber), PaddedText(identity.serial, 16)},
+             {Key(SysId::kFirmwareVersion), PaddedText(kFirmwareVersion, 14)},
+             {Key(SysId::kVendorId), Number(VendorId(persona))},
+             {Key(SysId::kDeviceId), Number(kDeviceId)},
+             {Key(SysId::kGuid), Bytes(identity.uuid.bytes.begin(), identity.uuid.bytes.end())}} {}
+
+Reply IdentityItems::Get(uint8_t item, uint8_t dword) const {
+  const auto found = items_.find(item);
+  if (found == items_.end()) {
+    return Fail(item <= mailbox::kSysIdMax ? MailboxStatus::kErrNotSupported : MailboxStatus::kErrArg1);
+  }
+  if (size_t{dword} * 4 >= found->second.size()) return Fail(MailboxStatus::kErrArg2);
+  return {.data = DwordOf(found->second, dword)};
+}
+
+uint32_t IdentityItems::served() const {
+  uint32_t served = 0;
+  for (const auto& [item, bytes] : items_) served |= uint32_t{1} << item;
+  return served;
+}
+
+}  // namespace sideband::mcu

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/firmware/metric_sampler.h"
+
+#include <algorithm>
+
+namespace sideband::mcu {
+namespace {
+
+// What arg2 and data-in have room for.
+constexpr uint16_t kPartitionMax = mailbox::kPartitionMask;
+constexpr uint16_t kComputeInstanceMax = 0xFF;
+
+constexpr uint64_t kFnvOffset = 0xcbf29ce484222325, kFnvPrime = 0x100000001b3;
+
+uint64_t Mix(uint64_t hash, uint64_t value) { return (hash ^ value) * kFnvPrime; }
+
+}  // namespace
+
+bool MetricSampler::HasAny() const {
+  return std::any_of(sources_.begin(), sources_.end(), [](const auto& source) { return !source.events.empty(); });
+}
+
+const mailbox::VmInfo* MetricSampler::FindVm(uint16_t vm) const {
+  for (const mailbox::VmInfo& info : device_.catalog().vms) {
+    if (info.id == vm) return &info;
+  }
+  return nullptr;
+}
+
+bool MetricSampler::HasConfidentialVm() const {
+  const auto& vms = device_.catalog().vms;
+  return std::any_of(vms.begin(), vms.end(), [](const mailbox::VmInfo& vm) { return vm.confidential; });
+}
+
+MetricSample MetricSampler::SampleOf(const BlockView& block) const {
+  MetricSample sample{
+      .identity = block.generation, .reference_time_ns = block.reference_time_ns, .slices = block.slices};
+  for (size_t metric = 0; metric < sources_.size(); ++metric) {
+    for (const uint16_t event : sources_[metric].events) sample.counts[metric] += block.counters[event];
+  }
+  return sample;
+}
+
+std::optional<MetricSample> MetricSampler::TakeBlock(const MetricScope& scope) {
+  const auto block = device_.BlockCounters(scope.vm, scope.context);
+  if (!block) return std::nullopt;
+  return SampleOf(*block);
+}
+
+// As old as the oldest of them.
+MetricSample MetricSampler::SumOfOpenVms() {
+  MetricSample sum{
+      .identity = kFnvOffset, .reference_time_ns = device_.ReferenceTimeNs(), .slices = kEverySlice, .counts = {}};
+  for (const mailbox::VmInfo& vm : device_.catalog().vms) {
+    const auto sample = vm.confidential ? std::nullopt : TakeBlock({.vm = vm.id});
+    if (!sample) continue;
+    sum.identity = Mix(Mix(sum.identity, vm.id), sample->identity);
+    sum.reference_time_ns = std::min(sum.reference_time_ns, sample->reference_time_ns);
+    for (size_t metric = 0; metric < sum.counts.size(); ++metric) sum.counts[metric] += sample->counts[metric];
+  }
+  return sum;
+}
+
+std::optional<MetricSample> MetricSampler::Take(const MetricScope& scope) {
+  if (scope.vm == mailbox::kHypervisorVm) return HasConfidentialVm() ? SumOfOpenVms() : TakeBlock(scope);
+  const mailbox::VmInfo* const vm = FindVm(scope.vm);
+  if (vm == nullptr || vm->confidential) return std::nullopt;
+  return TakeBlock(scope);
+}
+
+std::map<MetricScope, MetricSample> MetricSampler::TakeAll() {
+  std::map<MetricScope, MetricSample> samples;
+  const auto take = [&](const MetricScope& scope) {
+    if (const auto sample = Take(scope)) samples.emplace(scope, *sample);
+  };
+  take({});
+  for (const mailbox::VmInfo& vm : device_.catalog().vms) {
+    if (vm.id <= kPartitionMax) take({.vm = vm.id});
+  }
+  for (const mailbox::ContextInfo& context : device_.catalog().contexts) {
+    if (context.vm <= kPartitionMax && context.id <= kComputeInstanceMax) take({context.vm, context.id});
+  }
+  return samples;
+}
+
+double MetricSampler::Gain(uint8_t metric, SliceSet slices) const {
+  double gain = 0;
+  for (const uint16_t event : sources_[metric].events) gain += device_.GainPerCycle(event, slices);
+  return gain;
+}
+
+std::optional<double> MetricSampler::Percent(uint8_t metric, const MetricSample& begin, const MetricSample& end) const {
+  const double gain = Gain(metric, end.slices);
+  if (begin.identity != end.identity || end.reference_time_ns <= begin.reference_time_ns || gain == 0) {
+    return std::nullopt;
+  }
+  const double cycles = static_cast<double>(end.reference_time_ns - begin.reference_time_ns) / 1e9 *
+                        static_cast<double>(device_.catalog().reference_clock_hz);
+  const auto counts = static_cast<double>(end.counts[metric] - begin.counts[metric]);
+  return std::clamp(100 * counts / (cycles * gain), 0.0, 100.0);
+}
+
+}  // namespace sideband::mcu

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From SMBPBI's metrics to the events of a device. The table is in README.md.
+//   const MetricSources sources = ResolveMetrics(device.catalog());
+//   for (const uint16_t event : sources[metric].events) sum += counters[event];
+#ifndef SIDEBAND_SECURE_MCU_FIRMWARE_METRIC_SOURCES_H_
+#define SIDEBAND_SECURE_MCU_FIRMWARE_METRIC_SOURCES_H_
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "proto/mailbox/catalog.h"
+#include "proto/mailbox/performance_metric.h"
+
+namespace sideband::mcu {
+
+struct MetricSource {
+  std::vector<uint16_t> events;  // added up; empty where the device does not have them
+  bool device_scope = false;     // one of them is counted for the device as a whole only
+};
+using MetricSources = std::array<MetricSource, mailbox::kMetricCount>;
+
+MetricSources ResolveMetrics(const mailbox::Catalog& catalog);
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_FIRMWARE_METRIC_SOURCES_H_

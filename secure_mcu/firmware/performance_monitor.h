@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// GPU_PERFORMANCE_MONITORING (opcode 0x28): how busy the device, a VM (partition) or a context (compute instance) is,
+// as the share of the cycles in which its wires were 1. Every value comes from the pipeline's counters; which,
+// README.md says.
+//   PerformanceMonitor monitor(device);
+//   monitor.Execute(/*instantaneous SM activity*/ 0x01, /*whole device*/ 0xFF, 0).data;     // s24.8 percent
+#ifndef SIDEBAND_SECURE_MCU_FIRMWARE_PERFORMANCE_MONITOR_H_
+#define SIDEBAND_SECURE_MCU_FIRMWARE_PERFORMANCE_MONITOR_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "proto/mailbox/performance_metric.h"
+#include "secure_mcu/firmware/device.h"
+#include "secure_mcu/firmware/metric_sampler.h"
+#include "secure_mcu/firmware/reply.h"
+
+namespace sideband::mcu {
+
+// Not thread-safe.
+class PerformanceMonitor {
+ public:
+  // `device` must outlive it. The first windows begin now.
+  explicit PerformanceMonitor(Device& device);
+
+  // ERR_ARG1 for a metric that SMBPBI does not know, ERR_NOT_SUPPORTED for one whose events the device or the scope has
+  // not, and for everything on a device that has none of them; ERR_ARG2 for a partition that there is not or a
+  // multiplier that is none, ERR_DATA for such a compute instance; ERR_NOT_AVAILABLE before there are a window or two
+  // captures, and for what would tell of a confidential VM.
+  Reply Execute(uint8_t arg1, uint8_t arg2, uint32_t data);
+
+  struct Reading {
+    mailbox::MailboxStatus status = mailbox::MailboxStatus::kSuccess;
+    double percent = 0;
+  };
+  // As Execute has it for the device.
+  Reading WholeDevice(mailbox::MetricId metric);
+  bool Has(mailbox::MetricId metric) const { return sampler_.Has(static_cast<uint8_t>(metric)); }
+  bool HasAny() const { return sampler_.HasAny(); }
+
+ private:
+  Reply SetMultiplier(uint8_t multiplier);
+  Reply Capture();
+  Reply Get(mailbox::MonitoringAction action, uint8_t metric, uint8_t arg2, uint32_t data);
+  mailbox::MailboxStatus FindScope(uint8_t arg2, uint32_t data, MetricScope& scope);
+  mailbox::MailboxStatus CheckMetric(uint8_t metric, const MetricScope& scope);
+  Reading Instantaneous(uint8_t metric, const MetricScope& scope);
+  Reading BetweenCaptures(uint8_t metric, const MetricScope& scope) const;
+  Reading Between(uint8_t metric, const MetricSample* begin, const MetricSample* end) const;
+
+  Device& device_;
+  MetricSampler sampler_;
+  std::map<MetricScope, MetricWindow> windows_;  // no more than arg2 and data-in can name
+  uint64_t multiplier_ = 1;
+  // The last two captures.
+  std::map<MetricScope, MetricSample> previous_;
+  std::map<MetricScope, MetricSample> latest_;
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_FIRMWARE_PERFORMANCE_MONITOR_H_

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/firmware/sensors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace sideband::mcu {
+namespace {
+
+using mailbox::MailboxStatus;
+
+// Bit n: SMBPBI knows n. GPU0, GPU1, board, memory, power supply, margin to the limit; total, SMBPBI's own, memory,
+// module; GPU, module.
+constexpr uint32_t kTemperatures = 0b11110011;
+constexpr uint32_t kPowers = 0b1111;
+constexpr uint32_t kEnergies = 0b1001;
+constexpr uint8_t kGpu = 0;
+
+MailboxStatus CheckSource(uint8_t source, uint32_t known) {
+  if (source == kGpu) return MailboxStatus::kSuccess;
+  const bool is_known = source < 32 && (known >> source & 1) != 0;
+  return is_known ? MailboxStatus::kErrNotSupported : MailboxStatus::kErrArg1;
+}
+
+// A chip file may ask for more than a number holds.
+template <typename T>
+T Rounded(double value) {
+  constexpr auto kLow = static_cast<double>(std::numeric_limits<T>::min());
+  constexpr auto kHigh = static_cast<double>(std::numeric_limits<T>::max());
+  if (value <= kLow) return std::numeric_limits<T>::min();
+  if (value >= kHigh) return std::numeric_limits<T>::max();
+  return static_cast<T>(std::round(value));
+}
+
+}  // namespace
+
+Sensors::Sensors(Device& device, PowerModel power) : device_(device), power_(std::move(power)) {}
+
+void Sensors::Update() { power_.Update(device_.DeviceCounters(), device_.ReferenceTimeNs()); }
+
+Reply Sensors::GetTemperature(uint8_t sensor, bool with_fraction) {
+  const MailboxStatus status = CheckSource(sensor, kTemperatures);
+  if (status != MailboxStatus::kSuccess) return Fail(status);
+  Update();
+  const auto fixed = Rounded<int32_t>(power_.temperature_c() * 256);
+  return {.data = static_cast<uint32_t>(with_fraction ? fixed : fixed & ~0xFF)};
+}
+
+Reply Sensors::GetPower(uint8_t source) {
+  const MailboxStatus status = CheckSource(source, kPowers);
+  if (status != MailboxStatus::kSuccess) return Fail(status);
+  Update();
+  return {.data = Rounded<uint32_t>(power_.power_mw())};
+}
+
+Reply Sensors::GetEnergy(uint8_t source) {
+  const MailboxStatus status = CheckSource(source, kEnergies);
+  if (status != MailboxStatus::kSuccess) return Fail(status);
+  const uint64_t energy_mj = EnergyMj();
+  return {.data = static_cast<uint32_t>(energy_mj), .extended_data = static_cast<uint32_t>(energy_mj >> 32)};
+}
+
+uint64_t Sensors::EnergyMj() {
+  const auto counters = device_.DeviceCounters();
+  return Rounded<uint64_t>(power_.EnergyMj(counters, device_.ReferenceTimeNs()));
+}
+
+}  // namespace sideband::mcu

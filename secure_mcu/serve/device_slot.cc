@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/serve/device_slot.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "proto/base/bytes.h"
+#include "proto/base/status_macros.h"
+#include "proto/mailbox/word.h"
+
+namespace sideband::mcu {
+
+DeviceSlot::DeviceSlot(VirtualBus& bus, const ChipFile& file, ServedDevice::Options options,
+                       LiveDevice::Elapsed elapsed)
+    : bus_(bus), file_(file), options_(std::move(options)), elapsed_(std::move(elapsed)) {}
+
+absl::Status DeviceSlot::PowerOn() {
+  if (device_) device_->board().Disconnect(bus_);
+  device_.reset();  // the guests' views are one device's at a time
+  auto device =
+      ServedDevice::PowerOn(file_, options_, [elapsed = elapsed_, start = elapsed_()] { return elapsed() - start; });
+  status_ = device.status();
+  SIDEBAND_RETURN_IF_ERROR(status_);
+  device_ = *std::move(device);
+  device_->board().Connect(bus_);
+  ++options_.boot_id;
+  return absl::OkStatus();
+}
+
+void DeviceSlot::Restart() {
+  if (PowerOn().ok()) absl::FPrintF(stderr, "sideband-mcu: restarted as planned, boot id %016x\n", identity().boot_id);
+}
+
+void DeviceSlot::LatchByAnother() {
+  ByteWriter out;
+  out.U8(mailbox::kCommandRegister);
+  out.U8(mailbox::kRegisterBytes);
+  out.U32(mailbox::CommandWord{.opcode = mailbox::Opcode::kLatch, .execute = true}.Encode());
+  bus_.Execute({{smbus::Message::Write(address(), std::move(out).Take())}});
+}
+
+}  // namespace sideband::mcu

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/serve/served_device.h"
+
+#include <utility>
+
+#include "proto/base/status_macros.h"
+
+namespace sideband::mcu {
+
+absl::StatusOr<std::unique_ptr<ServedDevice>> ServedDevice::PowerOn(const ChipFile& file, const Options& options,
+                                                                    LiveDevice::Elapsed elapsed) {
+  SIDEBAND_ASSIGN_OR_RETURN(auto device, LiveDevice::Create(file, options.boot_id, std::move(elapsed)));
+  std::unique_ptr<GuestViews> views;
+  if (!options.guest_views.empty()) {
+    SIDEBAND_ASSIGN_OR_RETURN(views, GuestViews::Create(options.guest_views, options.boot_id));
+  }
+  return std::unique_ptr<ServedDevice>(new ServedDevice(options.board, std::move(device), std::move(views)));
+}
+
+ServedDevice::ServedDevice(const Board::Options& board, std::unique_ptr<LiveDevice> device,
+                           std::unique_ptr<GuestViews> views)
+    : device_(std::move(device)),
+      views_(std::move(views)),
+      viewed_(*device_, views_.get()),
+      firmware_(viewed_, PowerModel(device_->power()), board.persona),
+      board_(board, firmware_) {}
+
+}  // namespace sideband::mcu

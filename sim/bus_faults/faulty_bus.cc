@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/bus_faults/faulty_bus.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "proto/mailbox/word.h"
+#include "sim/bus_faults/bit_flips.h"
+#include "sim/bus_faults/transfer_edits.h"
+
+namespace sideband::sim {
+namespace {
+
+using smbus::Outcome;
+using smbus::Transfer;
+using smbus::TransferResult;
+
+// For how long a clock must be held low to be given up (SMBus 2.0, 3.1.1).
+constexpr uint32_t kClockLowUs = 35'000;
+
+// Which byte of the transaction is the `index`-th written one.
+std::optional<size_t> WrittenByte(const Transfer& transfer, uint64_t index) {
+  size_t byte = 0;
+  for (const smbus::Message& message : transfer.messages) {
+    if (index < message.write_bytes.size()) return byte + 1 + index;
+    index -= message.write_bytes.size();
+    byte += WireBytes({{message}});
+  }
+  return std::nullopt;
+}
+
+size_t WrittenBytes(const Transfer& transfer) {
+  size_t bytes = 0;
+  for (const smbus::Message& message : transfer.messages) bytes += message.write_bytes.size();
+  return bytes;
+}
+
+BitFlip DrawFlip(FaultTrigger& trigger, const Transfer& transfer) {
+  const FaultRule& rule = trigger.rule();
+  const size_t size = WireBytes(transfer);
+  BitFlip flip = {.place = PlaceOf(transfer, rule.byte ? std::min<size_t>(*rule.byte, size - 1) : trigger.Draw(size)),
+                  .mask = static_cast<uint8_t>(1 << rule.bit.value_or(trigger.Draw(8)))};
+  // Any byte of an answer, however long it will be.
+  if (!rule.byte && flip.place.part == WirePlace::Part::kRead)
+    flip.place.offset = trigger.Draw(smbus::kMessageBytesMax);
+  return flip;
+}
+
+bool SameByte(const BitFlip& a, const BitFlip& b) {
+  return a.place.message == b.place.message && a.place.part == b.place.part && a.place.offset == b.place.offset;
+}
+
+}  // namespace
+
+FaultyBus::FaultyBus(smbus::Bus& inner, const FaultPlan& plan, Hooks hooks) : inner_(inner), hooks_(std::move(hooks)) {
+  std::mt19937_64 seeds(plan.seed);
+  for (const FaultRule& rule : plan.rules) triggers_.emplace_back(rule, seeds());
+}
+
+TransferResult FaultyBus::Execute(const Transfer& transfer) {
+  ++transactions_;
+  FaultTrigger* on_wire = nullptr;
+  uint32_t delay_us = 0;
+  for (FaultTrigger& trigger : triggers_) {
+    const FaultRule& rule = trigger.rule();
+    if (IsWireFault(rule.kind) && on_wire != nullptr) continue;
+    if (!trigger.Fires(transactions_, transfer)) continue;
+    if (IsWireFault(rule.kind)) {
+      on_wire = &trigger;
+    } else if (Happen(rule)) {
+      ++counts_[static_cast<size_t>(rule.kind)];
+      delay_us += static_cast<uint32_t>(absl::ToInt64Microseconds(rule.time));
+    }
+  }
+  Spoiled spoiled;
+  if (on_wire == nullptr) {
+    spoiled.result = inner_.Execute(transfer);
+  } else {
+    spoiled = Spoil(*on_wire, transfer);
+    if (spoiled.came_about) ++counts_[static_cast<size_t>(on_wire->rule().kind)];
+  }
+  spoiled.result.stretch_us += delay_us;
+  return std::move(spoiled.result);
+}
+
+bool FaultyBus::Happen(const FaultRule& rule) {
+  switch (rule.kind) {
+    case FaultKind::kReset:
+      if (hooks_.reset) hooks_.reset();
+      return hooks_.reset != nullptr;
+    case FaultKind::kSupersede:
+      if (hooks_.supersede) hooks_.supersede();
+      return hooks_.supersede != nullptr;
+    case FaultKind::kChangeCatalog:
+      if (hooks_.change_catalog) hooks_.change_catalog();
+      return hooks_.change_catalog != nullptr;
+    case FaultKind::kDelay:
+      if (hooks_.delay) hooks_.delay(rule.time);
+      return true;
+    default:
+      return false;
+  }
+}
+
+FaultyBus::Spoiled FaultyBus::Spoil(FaultTrigger& trigger, const Transfer& transfer) {
+  switch (trigger.rule().kind) {
+    case FaultKind::kAddressNack:
+      return {{.outcome = Outcome::kAddressNack}};
+    case FaultKind::kBusBusy:
+      return {{.outcome = Outcome::kArbitrationLost}};
+    case FaultKind::kDataNack:
+      return RefuseByte(trigger, transfer);
+    case FaultKind::kArbitrationLost:
+      return Cut(trigger, transfer, WireBytes(transfer) - 1, {.outcome = Outcome::kArbitrationLost});
+    case FaultKind::kStuckClock:
+      return Cut(trigger, transfer, WireBytes(transfer), {.outcome = Outcome::kTimeout, .stretch_us = kClockLowUs});
+    case FaultKind::kDie:
+      return Cut(trigger, transfer, WireBytes(transfer), {.outcome = Outcome::kTimeout, .controller_died = true});
+    case FaultKind::kBitFlip:
+      return FlipBits(trigger, transfer);
+    case FaultKind::kBadPec:
+      return ChangeLastByte(trigger, transfer);
+    case FaultKind::kShortBlock:
+    case FaultKind::kLongBlock:
+      return ChangeLength(trigger, transfer);
+    case FaultKind::kBusyForever:
+    case FaultKind::kStatus:
+      return ChangeStatus(trigger.rule(), transfer);
+    default:  // beside the wire
+      return {inner_.Execute(transfer), false};
+  }
+}
+
+FaultyBus::Spoiled FaultyBus::Cut(FaultTrigger& trigger, const Transfer& transfer, size_t bytes_max,
+                                  TransferResult result) {
+  const auto& byte = trigger.rule().byte;
+  const Transfer seen = Prefix(transfer, byte ? std::min<size_t>(*byte, bytes_max) : trigger.Draw(bytes_max + 1));
+  if (seen.messages.empty()) return {std::move(result)};
+  const TransferResult real = inner_.Execute(seen);
+  // What had ended before is not cut.
+  if (real.outcome != Outcome::kOk && !result.controller_died) return {{.outcome = real.outcome}, false};
+  return {std::move(result)};
+}
+
+FaultyBus::Spoiled FaultyBus::RefuseByte(FaultTrigger& trigger, const Transfer& transfer) {
+  const size_t written = WrittenBytes(transfer);
+  if (written == 0) return {inner_.Execute(transfer), false};
+  const size_t refused = trigger.rule().byte.value_or(*WrittenByte(transfer, trigger.Draw(written)));
+  const bool is_written = refused < WireBytes(transfer) && PlaceOf(transfer, refused).part == WirePlace::Part::kWritten;
+  if (!is_written) return {inner_.Execute(transfer), false};
+  const TransferResult real = inner_.Execute(Prefix(transfer, refused));
+  if (real.outcome != Outcome::kOk) return {{.outcome = real.outcome}, false};
+  return {{.outcome = Outcome::kDataNack}};
+}
+
+FaultyBus::Spoiled FaultyBus::FlipBits(FaultTrigger& trigger, const Transfer& transfer) {
+  // As many bytes as bits must be there to choose from.
+  const size_t bits = trigger.rule().byte ? 1 : std::min<size_t>(trigger.rule().bits, WireBytes(transfer));
+  std::vector<BitFlip> flips;
+  while (flips.size() < bits) {
+    const BitFlip flip = DrawFlip(trigger, transfer);
+    // Two in one byte could undo each other.
+    if (std::none_of(flips.begin(), flips.end(), [&](const BitFlip& other) { return SameByte(flip, other); })) {
+      flips.push_back(flip);
+    }
+  }
+  return {ExecuteFlipped(inner_, transfer, flips)};
+}
+
+FaultyBus::Spoiled FaultyBus::ChangeLastByte(FaultTrigger& trigger, Transfer transfer) {
+  const auto change = static_cast<uint8_t>(1 + trigger.Draw(255));
+  smbus::Message& last = transfer.messages.back();
+  if (!last.read) {
+    if (last.write_bytes.empty()) return {inner_.Execute(transfer), false};
+    last.write_bytes.back() ^= change;
+    return {inner_.Execute(transfer)};
+  }
+  TransferResult result = inner_.Execute(transfer);
+  if (result.outcome != Outcome::kOk || result.read.back().empty()) return {std::move(result), false};
+  result.read.back().back() ^= change;
+  return {std::move(result)};
+}
+
+FaultyBus::Spoiled FaultyBus::ChangeLength(FaultTrigger& trigger, const Transfer& transfer) {
+  const FaultRule& rule = trigger.rule();
+  TransferResult result = inner_.Execute(transfer);
+  if (result.outcome != Outcome::kOk || !EndsWithBlock(transfer, result)) return {std::move(result), false};
+  Bytes data = result.read.back();
+  const size_t count = data[0];
+  const bool shorter = rule.kind == FaultKind::kShortBlock;
+  if (!shorter && count == smbus::kBlockBytesMax) return {std::move(result), false};
+  const size_t drawn = shorter ? trigger.Draw(count) : count + 1 + trigger.Draw(smbus::kBlockBytesMax - count);
+  const size_t length = rule.length.value_or(drawn);
+  data.erase(data.begin());
+  data.resize(std::min(length, count));
+  data.resize(length, 0);
+  AnswerBlock(data, transfer, result);
+  return {std::move(result)};
+}
+
+FaultyBus::Spoiled FaultyBus::ChangeStatus(const FaultRule& rule, const Transfer& transfer) {
+  TransferResult result = inner_.Execute(transfer);
+  const bool is_register = result.outcome == Outcome::kOk && EndsWithBlock(transfer, result) &&
+                           result.read.back()[0] == mailbox::kRegisterBytes;
+  if (!is_register) return {std::move(result), false};
+  mailbox::CommandWord word = mailbox::CommandWord::Decode(ByteReader(ByteSpan(result.read.back()).subspan(1)).U32());
+  word.execute = rule.kind == FaultKind::kBusyForever;
+  word.status = word.execute ? mailbox::MailboxStatus::kNull : rule.status;
+  ByteWriter out;
+  out.U32(word.Encode());
+  AnswerBlock(out.written(), transfer, result);
+  return {std::move(result)};
+}
+
+}  // namespace sideband::sim

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A bus on which things go wrong as planned: it stands between a controller and another bus.
+//   FaultyBus bus(targets, plan, {.reset = [&] { device.Restart(); }});
+//   const smbus::TransferResult result = bus.Execute(transfer);
+//   printf("%llu NACKs of %llu transactions\n", bus.count(FaultKind::kAddressNack), bus.transactions());
+#ifndef SIDEBAND_SIM_BUS_FAULTS_FAULTY_BUS_H_
+#define SIDEBAND_SIM_BUS_FAULTS_FAULTY_BUS_H_
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "proto/smbus/bus.h"
+#include "sim/bus_faults/fault_plan.h"
+#include "sim/bus_faults/fault_trigger.h"
+
+namespace sideband::sim {
+
+// Not thread-safe. Deterministic: the same plan and the same transactions give the same faults.
+class FaultyBus final : public smbus::Bus {
+ public:
+  // What happens beside the wire, each before a transaction; one that is not given does not happen. They may use the
+  // inner bus but not this one.
+  struct Hooks {
+    std::function<void()> reset;
+    std::function<void()> supersede;
+    std::function<void()> change_catalog;
+    std::function<void(absl::Duration)> delay;
+  };
+
+  // `inner` must outlive it.
+  FaultyBus(smbus::Bus& inner, const FaultPlan& plan, Hooks hooks);
+  FaultyBus(smbus::Bus& inner, const FaultPlan& plan) : FaultyBus(inner, plan, Hooks()) {}
+
+  // A delay is added to the result's stretch_us, beside its hook.
+  smbus::TransferResult Execute(const smbus::Transfer& transfer) override;
+
+  uint64_t transactions() const { return transactions_; }
+  // Faults that came about.
+  uint64_t count(FaultKind kind) const { return counts_[static_cast<size_t>(kind)]; }
+
+ private:
+  struct Spoiled {
+    smbus::TransferResult result;
+    bool came_about = true;
+  };
+
+  // Whether there is a hook for it, which has then run.
+  bool Happen(const FaultRule& rule);
+  // Carries the transaction out, or what the fault leaves of it.
+  Spoiled Spoil(FaultTrigger& trigger, const smbus::Transfer& transfer);
+  Spoiled RefuseByte(FaultTrigger& trigger, const smbus::Transfer& transfer);
+  // The targets see up to `bytes_max` bytes, the controller gets `result`.
+  Spoiled Cut(FaultTrigger& trigger, const smbus::Transfer& transfer, size_t bytes_max, smbus::TransferResult result);
+  Spoiled FlipBits(FaultTrigger& trigger, const smbus::Transfer& transfer);
+  Spoiled ChangeLastByte(FaultTrigger& trigger, smbus::Transfer transfer);
+  Spoiled ChangeLength(FaultTrigger& trigger, const smbus::Transfer& transfer);
+  Spoiled ChangeStatus(const FaultRule& rule, const smbus::Transfer& transfer);
+
+  smbus::Bus& inner_;
+  std::vector<FaultTrigger> triggers_;
+  const Hooks hooks_;
+  uint64_t transactions_ = 0;
+  std::array<uint64_t, kFaultKinds> counts_{};
+};
+
+}  // namespace sideband::sim
+
+#endif  // SIDEBAND_SIM_BUS_FAULTS_FAULTY_BUS_H_

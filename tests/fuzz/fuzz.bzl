@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fuzz targets: one source, run by libFuzzer or replayed by an ordinary test."""
+
+load("//third_party:sideband.bzl", "sideband_cc_binary", "sideband_cc_library", "sideband_cc_test")
+
+def sideband_fuzz_target(name, deps):
+    """The fuzz target of NAME.cc.
+
+    NAME is the fuzzer, for --config=fuzz (clang) only; NAME_corpus_test replays seeds and corpus/NAME under any compiler.
+
+    Args:
+      name: of the target and its source.
+      deps: the code under test.
+    """
+    sideband_cc_library(
+        name = name + "_input",
+        testonly = True,
+        srcs = [name + ".cc"],
+        alwayslink = True,
+        deps = deps + [":fuzz_target"],
+    )
+    sideband_cc_binary(
+        name = name,
+        testonly = True,
+        srcs = ["seed_writer.cc"],
+        linkopts = ["-fsanitize=fuzzer"],
+        tags = ["manual"],
+        deps = [
+            ":fuzz_target",
+            name + "_input",
+        ],
+    )
+    sideband_cc_test(
+        name = name + "_corpus_test",
+        srcs = ["corpus_test.cc"],
+        data = native.glob(["corpus/%s/*" % name]),
+        local_defines = ['SIDEBAND_CORPUS=\\"tests/fuzz/corpus/%s\\"' % name],
+        deps = [
+            ":fuzz_target",
+            name + "_input",
+        ],
+    )

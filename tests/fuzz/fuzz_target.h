@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a fuzz target is made of. Each .cc file of one defines both functions:
+//   extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+//     const auto catalog = mailbox::DecodeCatalog({data, size});
+//     if (catalog.ok()) FUZZ_CHECK(…);
+//     return 0;
+//   }
+//   std::vector<Bytes> sideband::fuzz::Seeds() { return {mailbox::EncodeCatalog(…)}; }
+#ifndef SIDEBAND_TESTS_FUZZ_FUZZ_TARGET_H_
+#define SIDEBAND_TESTS_FUZZ_FUZZ_TARGET_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "proto/base/bytes.h"
+
+// Runs the code under test on one input; what must not be ends the program. Returns 0.
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+
+// A property that must hold for every input.
+#define FUZZ_CHECK(condition)                                                      \
+  do {                                                                             \
+    if (!(condition)) {                                                            \
+      std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+      std::abort();                                                                \
+    }                                                                              \
+  } while (false)
+
+namespace sideband::fuzz {
+
+// Inputs to begin with, made by the code that writes the format, so that they never go out of date.
+std::vector<Bytes> Seeds();
+
+}  // namespace sideband::fuzz
+
+#endif  // SIDEBAND_TESTS_FUZZ_FUZZ_TARGET_H_

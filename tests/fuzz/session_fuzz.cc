@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The daemon's session with a hostile device: the input is its script.
+#include "daemon/base/clock.h"
+#include "daemon/mailbox/check_against.h"
+#include "daemon/mailbox/mailbox_session.h"
+#include "daemon/mailbox/register_port.h"
+#include "tests/conformance/in_process_bus.h"
+#include "tests/fuzz/fuzz_target.h"
+#include "tests/simulation/hostile_device.h"
+#include "tests/simulation/reader.h"
+
+namespace sideband::fuzz {
+
+std::vector<Bytes> Seeds() {
+  // Large bytes choose honest answers; one trap at a time among them.
+  std::vector<Bytes> seeds = {Bytes(600, 0xFF)};
+  for (size_t at = 0; at < 200; at += 3) {
+    seeds.emplace_back(600, 0xFF)[at] = static_cast<uint8_t>(at % 32);
+  }
+  return seeds;
+}
+
+}  // namespace sideband::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace sideband;  // NOLINT(google-build-using-namespace): this function must be outside of it
+  constexpr int kCollections = 3;
+  // Beyond what any script is worth: the test of hostile devices says how it is made up.
+  constexpr uint64_t kTransfersMax = 20'000;
+  tests::HostileDevice device({data, size});
+  tests::InProcessTransport wire(device);
+  daemon::RegisterPort port(wire, tests::HostileDevice::kAddress, [](absl::string_view) {});
+  daemon::MailboxSession session(port, [](absl::Duration) {});
+  const daemon::FakeClock clock(absl::UnixEpoch());
+  tests::Reader reader(session, clock, [](const mailbox::Snapshot& snapshot, const daemon::Topology& topology) {
+    FUZZ_CHECK(daemon::CheckAgainst(topology, snapshot).ok());
+  });
+  for (int i = 0; i < kCollections; ++i) static_cast<void>(reader.CollectOnce());
+  FUZZ_CHECK(wire.transfers <= kTransfersMax);
+  return 0;
+}

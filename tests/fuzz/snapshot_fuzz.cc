@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A snapshot's stream from a hostile device. What is taken for one survives being written again.
+//   Input: a first byte, of which bit 0 says that the rest is a payload, in a frame with a right CRC, else it is all
+//   there is; and bit 1 that the frame names the snapshot that is held as its base.
+#include "proto/mailbox/snapshot_stream.h"
+#include "proto/mailbox/stream.h"
+#include "tests/fuzz/fuzz_target.h"
+#include "tests/simulation/hostile_device.h"
+
+namespace sideband::fuzz {
+namespace {
+
+using mailbox::Snapshot;
+
+constexpr uint8_t kPayload = 1 << 0;
+constexpr uint8_t kRelative = 1 << 1;
+
+// What the controller holds.
+const Snapshot& Base() {
+  static const auto* const base = new Snapshot(mailbox::AsBase(
+      tests::HostileDevice::ExampleSnapshot(), mailbox::ConfidentialVms(tests::HostileDevice::ExampleCatalog())));
+  return *base;
+}
+
+Bytes StreamOf(ByteSpan input) {
+  if (input.empty()) return {};
+  const ByteSpan rest = input.subspan(1);
+  if ((input[0] & kPayload) == 0) return Bytes(rest.begin(), rest.end());
+  return mailbox::EncodeStream({.kind = mailbox::StreamKind::kSnapshot,
+                                .framing = mailbox::Framing::kDelta,
+                                .boot_id = Base().boot_id,
+                                .snapshot_id = Base().snapshot_id + 1,
+                                .base_id = (input[0] & kRelative) != 0 ? Base().snapshot_id : 0},
+                               rest);
+}
+
+// As a whole stream, and as a payload for a frame.
+void AddSeeds(const Snapshot& snapshot, const Snapshot* base, const mailbox::VmIds& confidential,
+              std::vector<Bytes>& seeds) {
+  const Bytes stream = mailbox::EncodeSnapshotStream(snapshot, base, confidential);
+  seeds.push_back(stream);
+  seeds.back().insert(seeds.back().begin(), 0);
+  seeds.emplace_back(stream.begin() + mailbox::kStreamHeaderBytes - 1, stream.end() - mailbox::kStreamCrcBytes);
+  seeds.back()[0] = base == nullptr ? kPayload : kPayload | kRelative;
+}
+
+}  // namespace
+
+std::vector<Bytes> Seeds() {
+  std::vector<Bytes> seeds;
+  AddSeeds({}, nullptr, {}, seeds);
+  Snapshot snapshot = tests::HostileDevice::ExampleSnapshot();
+  AddSeeds(snapshot, nullptr, {}, seeds);
+  AddSeeds(snapshot, nullptr, {2}, seeds);
+  AddSeeds(snapshot, &Base(), {}, seeds);
+  for (uint64_t& counter : snapshot.counters) counter = 3 * counter + 1;
+  snapshot.blocks.pop_back();
+  snapshot.blocks[1].state = mailbox::BlockState::kRetired;
+  snapshot.blocks[1].flags = mailbox::kFlagOverflow;
+  snapshot.counters.resize(snapshot.blocks.size() * snapshot.counters_per_block);
+  AddSeeds(snapshot, &Base(), {}, seeds);
+  AddSeeds(snapshot, &Base(), {2}, seeds);
+  return seeds;
+}
+
+}  // namespace sideband::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace sideband;  // NOLINT(google-build-using-namespace): this function must be outside of it
+  const auto snapshot = mailbox::DecodeSnapshotStream(fuzz::StreamOf({data, size}), &fuzz::Base());
+  if (!snapshot.ok()) return 0;
+  for (const mailbox::Snapshot* const base : {static_cast<const mailbox::Snapshot*>(nullptr), &fuzz::Base()}) {
+    if (base != nullptr && base->counters_per_block != snapshot->counters_per_block) continue;
+    const Bytes stream = mailbox::EncodeSnapshotStream(*snapshot, base, {});
+    const auto again = mailbox::DecodeSnapshotStream(stream, base);
+    // A relative one is of its base's boot.
+    FUZZ_CHECK(again.ok() ? *again == *snapshot : base != nullptr && snapshot->boot_id != base->boot_id);
+  }
+  return 0;
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/simulation/hostile_device.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "proto/mailbox/extension.h"
+#include "proto/mailbox/snapshot_stream.h"
+#include "proto/mailbox/stream.h"
+#include "proto/mailbox/word.h"
+
+namespace sideband::tests {
+namespace {
+
+using mailbox::MailboxStatus;
+using mailbox::Opcode;
+using smbus::TransferResult;
+
+constexpr uint64_t kBootId = 7;
+// Bounds of the format, their neighbours, and what overflows.
+constexpr uint32_t kHurtful[] = {0,
+                                 1,
+                                 3,
+                                 4,
+                                 27,
+                                 28,
+                                 32,
+                                 254,
+                                 255,
+                                 256,
+                                 4079,
+                                 4080,
+                                 4081,
+                                 0x7FFF,
+                                 0xFFFF,
+                                 0x10000,
+                                 17409,
+                                 1 << 20,
+                                 (1 << 23) + 1,
+                                 64 << 20,
+                                 (64 << 20) + 1,
+                                 0x7FFFFFFF,
+                                 0x80000000,
+                                 0xFFFFFFFF};
+
+Bytes PayloadOf(const Bytes& stream) {
+  return Bytes(stream.begin() + mailbox::kStreamHeaderBytes, stream.end() - mailbox::kStreamCrcBytes);
+}
+
+}  // namespace
+
+HostileDevice::HostileDevice(ByteSpan script) : script_(script) { bus_.Connect(kAddress, target_); }
+
+mailbox::Catalog HostileDevice::ExampleCatalog() {
+  mailbox::Catalog catalog;
+  catalog.device.bytes[0] = 1;
+  catalog.reference_clock_hz = 1'000'000'000;
+  catalog.events = {{"busy_cycles", "cycles"}, {"stall_cycles", "cycles"}};
+  catalog.slices = {{0, "slice0"}};
+  for (uint16_t vm = 1; vm <= 2; ++vm) {
+    catalog.vms.push_back({.id = vm, .name = vm == 1 ? "open" : "secret", .confidential = vm == 2, .generation = 1});
+    catalog.vms.back().uuid.bytes[0] = static_cast<uint8_t>(vm);
+    catalog.contexts.push_back({.vm = vm, .id = 0, .name = "train", .generation = 1});
+  }
+  return catalog;
+}
+
+mailbox::Snapshot HostileDevice::ExampleSnapshot() {
+  mailbox::Snapshot snapshot{.boot_id = kBootId,
+                             .snapshot_id = 1,
+                             .catalog_hash = mailbox::CatalogHash(mailbox::EncodeCatalog(ExampleCatalog())),
+                             .trigger_id = 3,
+                             .reference_time_ns = 1'000'000,
+                             .counters_per_block = 2};
+  for (uint16_t vm = 0; vm <= 2; ++vm) {
+    snapshot.blocks.push_back({.vm = vm, .generation = 1, .trigger_id = 3, .reference_time_ns = 1'000'000});
+    if (vm > 0) snapshot.blocks.push_back({.vm = vm, .context = 0, .generation = 1, .trigger_id = 3});
+  }
+  for (uint64_t i = 0; i < 2 * snapshot.blocks.size(); ++i) snapshot.counters.push_back(uint64_t{1} << 5 * i);
+  return snapshot;
+}
+
+uint32_t HostileDevice::Number(uint32_t honest) {
+  const uint8_t choice = Next();
+  if (choice >= 32) return honest;
+  if (choice >= 24) return script_.U32();
+  if (choice >= 20) return honest + choice - 22;
+  return kHurtful[Next() % std::size(kHurtful)];
+}
+
+Bytes HostileDevice::Spoiled(Bytes payload) {
+  const uint8_t choice = Next();
+  for (int changes = choice < 128 ? choice % 4 : 0; changes > 0 && !payload.empty(); --changes) {
+    const size_t at = script_.U16() % payload.size();
+    switch (Next() % 4) {
+      case 0:
+        payload[at] = Next();
+        break;
+      case 1: {
+        ByteWriter number;
+        number.U32(kHurtful[Next() % std::size(kHurtful)]);
+        for (size_t i = 0; i < 4 && at + i < payload.size(); ++i) payload[at + i] = number.written()[i];
+        break;
+      }
+      case 2:
+        payload.resize(at);
+        break;
+      default: {
+        const ByteSpan more = script_.Raw(Next());
+        payload.insert(payload.begin() + static_cast<long>(at), more.begin(), more.end());
+      }
+    }
+  }
+  return payload;
+}
+
+void HostileDevice::MakeCatalog() {
+  stream_ = mailbox::EncodeStream({.kind = mailbox::StreamKind::kCatalog, .boot_id = Number(kBootId)},
+                                  Spoiled(mailbox::EncodeCatalog(ExampleCatalog())));
+}
+
+void HostileDevice::MakeSnapshot(uint32_t base_id) {
+  const mailbox::VmIds confidential = mailbox::ConfidentialVms(ExampleCatalog());
+  mailbox::Snapshot snapshot = ExampleSnapshot();
+  const mailbox::Snapshot base = mailbox::AsBase(snapshot, confidential);
+  snapshot.snapshot_id = ++snapshot_id_;
+  for (uint64_t& counter : snapshot.counters) counter += snapshot_id_;
+  const bool is_relative = base_id != 0 && base_id == acknowledged_id_;
+  const mailbox::StreamHeader header{.kind = mailbox::StreamKind::kSnapshot,
+                                     .framing = mailbox::Framing::kDelta,
+                                     .boot_id = Number(kBootId),
+                                     .snapshot_id = Number(snapshot_id_),
+                                     .base_id = Number(is_relative ? base_id : 0)};
+  const Bytes stream = mailbox::EncodeSnapshotStream(snapshot, is_relative ? &base : nullptr, confidential);
+  stream_ = mailbox::EncodeStream(header, Spoiled(PayloadOf(stream)));
+}
+
+mcu::CommandHandler::Reply HostileDevice::Stream(const mailbox::CommandWord& command, uint32_t offset) {
+  offset_ = offset;
+  window_bytes_ = command.arg2;
+  if (command.opcode == Opcode::kCatalog && offset == 0) MakeCatalog();
+  const auto size = static_cast<uint32_t>(stream_.size());
+  return {.data = Number(size), .extended_data = Number(size)};
+}
+
+mcu::CommandHandler::Reply HostileDevice::Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t) {
+  if (OneIn(32)) return {.status = static_cast<MailboxStatus>(Next() % 32), .data = Number(0)};
+  switch (command.opcode) {
+    case Opcode::kDiscover:
+      return {.data = Number(mailbox::kExtensionVersion | mailbox::kWindowBytes << 8 | mailbox::kWindowCount << 16)};
+    case Opcode::kLatch:
+      window_bytes_ = command.arg2;
+      MakeSnapshot(data);
+      offset_ = 0;
+      return {.data = Number(snapshot_id_), .extended_data = Number(static_cast<uint32_t>(stream_.size()))};
+    case Opcode::kAck:
+      acknowledged_id_ = data;
+      return {.data = Number(data)};
+    default:
+      return Stream(command, data);
+  }
+}
+
+ByteSpan HostileDevice::Window(uint8_t index) const {
+  const size_t begin = std::min<size_t>(size_t{offset_} + size_t{index} * window_bytes_, stream_.size());
+  const size_t size = std::min<size_t>(window_bytes_, stream_.size() - begin);
+  window_.assign(stream_.begin() + static_cast<long>(begin), stream_.begin() + static_cast<long>(begin + size));
+  if (OneIn(64)) window_.resize(Next());
+  return window_;
+}
+
+TransferResult HostileDevice::Execute(const smbus::Transfer& transfer) {
+  if (script_.remaining() == 0) return {.outcome = smbus::Outcome::kAddressNack};
+  TransferResult result = bus_.Execute(transfer);
+  if (!OneIn(64)) return result;
+  result.outcome = static_cast<smbus::Outcome>(Next() % (smbus::kOutcomeMax + 1));
+  result.read.resize(Next() % 3);
+  for (Bytes& read : result.read) {
+    const ByteSpan bytes = script_.Raw(std::min<size_t>(Next(), script_.remaining()));
+    read.assign(bytes.begin(), bytes.end());
+  }
+  return result;
+}
+
+}  // namespace sideband::tests
