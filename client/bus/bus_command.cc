@@ -80,7 +80,7 @@ class BusCommand final : public Command {
     if (!speed.ok()) return AtOption("--speed", speed.status());
     options.bus_hz = *speed;
     if (!address_.empty()) {
-      const auto address = smbus::ParseBusAddress(address_);
+      const auto address = smbus::ParseAddress(address_);
       if (!address.ok()) return AtOption("--address", address.status());
       options.address = *address;
     }

@@ -4,22 +4,26 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "client/bus/smbpbi_names.h"
+#include "proto/mailbox/async_request.h"
 #include "proto/mailbox/extension.h"
+#include "proto/mailbox/performance_metric.h"
 
 namespace sideband::client {
 namespace {
 
 using mailbox::CommandWord;
 using mailbox::DiscoverItem;
+using mailbox::MonitoringAction;
+using mailbox::Opcode;
 
-constexpr uint8_t kAsyncPoll = 0xFF;
+constexpr auto kAsyncPoll = static_cast<uint8_t>(mailbox::AsyncType::kPoll);
+
+// GET_THERM_PARAM, which no device of ours serves.
+bool IsThermParam(const CommandWord& command) { return static_cast<uint8_t>(command.opcode) == 0x15; }
 
 // GPU_PERFORMANCE_MONITORING's arguments.
-constexpr uint8_t kGpmWholeDevice = 0xFF;
-constexpr uint8_t kGpmComputeInstance = 0x80;
-enum GpmAction : uint8_t { kInstantaneous = 0, kSnapshotMetric = 1, kCapture = 2, kMultiplier = 3 };
-uint8_t GpmActionOf(const CommandWord& command) { return command.arg1 >> 6; }
-uint8_t GpmMetricOf(const CommandWord& command) { return command.arg1 & 0x3F; }
+MonitoringAction ActionOf(const CommandWord& command) { return static_cast<MonitoringAction>(command.arg1 >> 6); }
+uint8_t MetricOf(const CommandWord& command) { return command.arg1 & 0x3F; }
 
 std::string Hex(uint32_t value) { return absl::StrFormat("0x%08X", value); }
 
@@ -34,25 +38,28 @@ std::string Fixed24p8(uint32_t value) {
   return text;
 }
 
+std::string DegreesText(uint32_t value) { return absl::StrCat(Fixed24p8(value), " degC"); }
+
 std::string GpmScope(const CommandWord& command, const DataRegisters& in) {
-  if (command.arg2 == kGpmWholeDevice) return "whole device";
-  const std::string partition = absl::StrCat("partition ", command.arg2 & 0x3F);
-  if ((command.arg2 & kGpmComputeInstance) == 0) return partition;
+  if (command.arg2 == mailbox::kWholeDevice) return "whole device";
+  const std::string partition = absl::StrCat("partition ", command.arg2 & mailbox::kPartitionMask);
+  if ((command.arg2 & mailbox::kComputeInstanceBit) == 0) return partition;
   const std::string instance = in.data.has_value() ? absl::StrCat(*in.data >> 8 & 0xFF) : "?";
   return absl::StrCat(partition, ", compute instance ", instance);
 }
 
 std::string GpmArguments(const CommandWord& command, const DataRegisters& in) {
-  switch (GpmActionOf(command)) {
-    case kInstantaneous:
-      return absl::StrCat(GpmMetricName(GpmMetricOf(command)), " now, ", GpmScope(command, in));
-    case kSnapshotMetric:
-      return absl::StrCat(GpmMetricName(GpmMetricOf(command)), " between captures, ", GpmScope(command, in));
-    case kCapture:
+  switch (ActionOf(command)) {
+    case MonitoringAction::kInstantaneous:
+      return absl::StrCat(GpmMetricName(MetricOf(command)), " now, ", GpmScope(command, in));
+    case MonitoringAction::kSnapshotMetric:
+      return absl::StrCat(GpmMetricName(MetricOf(command)), " between captures, ", GpmScope(command, in));
+    case MonitoringAction::kCapture:
       return absl::StrCat("capture, ", GpmScope(command, in));
-    default:
+    case MonitoringAction::kSetMultiplier:
       return absl::StrCat("multiplier ", command.arg2);
   }
+  return "";
 }
 
 std::string AsyncArguments(const CommandWord& command) {
@@ -122,56 +129,61 @@ struct Arguments {
   bool takes_arg2 = false;
 };
 
+// Its arguments repeat the snapshot's id.
+Arguments AckArguments(const CommandWord& command, const DataRegisters& in) {
+  const uint32_t repeated = uint32_t{command.arg2} << 8 | command.arg1;
+  const bool agree = !in.data.has_value() || (*in.data & 0xFFFF) == repeated;
+  return {absl::StrCat("snapshot ", NumberOr(in.data)), agree, agree};
+}
+
 Arguments ArgumentsOf(const CommandWord& command, const DataRegisters& in) {
   const uint8_t arg1 = command.arg1, arg2 = command.arg2;
-  switch (static_cast<uint8_t>(command.opcode)) {
-    case kOpCapabilities:
+  switch (command.opcode) {
+    case Opcode::kGetCapabilities:
       return {absl::StrCat("dword ", arg1)};
-    case kOpTemperature:
-    case kOpExtTemperature:
+    case Opcode::kGetTemp:
+    case Opcode::kGetExtTemp:
       return {SensorName(arg1)};
-    case kOpPower:
+    case Opcode::kGetPower:
       return {PowerSourceName(arg1)};
-    case kOpSysId:
+    case Opcode::kGetSysId:
       return {absl::StrCat(SysIdItemOf(arg1).name, ", dword ", arg2), true, true};
-    case kOpScratchRead:
+    case Opcode::kScratchRead:
       return {absl::StrCat("dword ", arg1)};
-    case kOpScratchWrite:
+    case Opcode::kScratchWrite:
       return {absl::StrCat(Dwords(arg1, arg2), " = ", HexOr(in.data)), true, true};
-    case kOpScratchCopy:
+    case Opcode::kScratchCopy:
       return {absl::StrCat(arg2 + 1, " dwords from ", in.data.has_value() ? absl::StrCat(*in.data & 0xFF) : "?", " to ",
                            arg1),
               true, true};
-    case kOpAsync:
+    case Opcode::kAsyncRequest:
       return {AsyncArguments(command), true, true};
-    case kOpRegister:
+    case Opcode::kRegisterAccess:
       return {RegisterArguments(command, in), true, true};
-    case kOpThermParam:
-      return {ThermParamName(arg1)};
-    case kOpFlags:
+    case Opcode::kGetMiscFlags:
       return {absl::StrCat("page ", arg1)};
-    case kOpClock:
+    case Opcode::kGetClock:
       return {absl::StrCat(ClockItemName(arg1), arg2 == 1 ? " of memory" : ""), true, arg2 <= 1};
-    case kOpEnergy:
+    case Opcode::kGetEnergy:
       return {PowerSourceName(arg1)};
-    case kOpDynamicInfo:
+    case Opcode::kGetSystemInfo:
       return {absl::StrCat(arg1 == 0 ? "driver version" : absl::StrFormat("item 0x%02X", arg1), ", dword ", arg2), true,
               true};
-    case kOpPerformance:
+    case Opcode::kPerformanceMonitoring:
       return {GpmArguments(command, in), true, true};
-    case kOpDiscover:
+    case Opcode::kDiscover:
       return {DiscoverItemName(arg1)};
-    case kOpCatalog:
+    case Opcode::kCatalog:
       return {absl::StrCat("from byte ", NumberOr(in.data), WindowsText(command)), false, true};
-    case kOpLatch:
+    case Opcode::kLatch:
       return {absl::StrCat(LatchArguments(in), WindowsText(command)), false, true};
-    case kOpRead:
+    case Opcode::kRead:
       return {absl::StrCat(StreamSubject(command, in), " from byte ", NumberOr(in.data), WindowsText(command)), true,
               true};
-    case kOpAck:
-      return {absl::StrCat("snapshot ", NumberOr(in.data)), false, false};
+    case Opcode::kAck:
+      return AckArguments(command, in);
     default:
-      return {"", false, false};
+      return IsThermParam(command) ? Arguments{ThermParamName(arg1)} : Arguments{"", false, false};
   }
 }
 
@@ -241,9 +253,9 @@ std::string RegisterText(uint8_t index, uint32_t value) {
 bool IsGpmBandwidth(uint8_t metric) { return (metric >= 0x08 && metric <= 0x0D) || (metric >= 0x11 && metric <= 0x14); }
 
 std::string GpmText(const CommandWord& command, uint32_t value) {
-  if (GpmActionOf(command) > kSnapshotMetric) return Hex(value);
+  if (ActionOf(command) > MonitoringAction::kSnapshotMetric) return Hex(value);
   const std::string fixed = Fixed24p8(value);
-  if (IsGpmBandwidth(GpmMetricOf(command))) return absl::StrCat(Hex(value), " (as s24.8: ", fixed, ")");
+  if (IsGpmBandwidth(MetricOf(command))) return absl::StrCat(Hex(value), " (as s24.8: ", fixed, ")");
   return absl::StrCat(fixed, " %");
 }
 
@@ -309,55 +321,54 @@ std::string CommandText(const CommandWord& command, const DataRegisters& in) {
 }
 
 std::string DataText(const CommandWord& command, uint32_t value) {
-  switch (static_cast<uint8_t>(command.opcode)) {
-    case kOpCapabilities:
+  switch (command.opcode) {
+    case Opcode::kGetCapabilities:
       return absl::StrCat(Hex(value), ": ", CapabilityText(command.arg1, value));
-    case kOpTemperature:
-    case kOpExtTemperature:
-    case kOpThermParam:
-      return absl::StrCat(Fixed24p8(value), " degC");
-    case kOpPower:
+    case Opcode::kGetTemp:
+    case Opcode::kGetExtTemp:
+      return DegreesText(value);
+    case Opcode::kGetPower:
       return absl::StrFormat("%d.%03d W", value / 1000, value % 1000);
-    case kOpSysId:
+    case Opcode::kGetSysId:
       return SysIdText(command.arg1, value);
-    case kOpAsync:
+    case Opcode::kAsyncRequest:
       return AsyncText(command, value);
-    case kOpRegister:
+    case Opcode::kRegisterAccess:
       return RegisterText(command.arg2, value);
-    case kOpFlags:
+    case Opcode::kGetMiscFlags:
       return absl::StrCat(Hex(value), ": ", FlagBitsText(command.arg1, value));
-    case kOpClock:
+    case Opcode::kGetClock:
       return ClockText(command.arg1, value);
-    case kOpEnergy:
+    case Opcode::kGetEnergy:
       return absl::StrCat(value, " mJ, bits 31:0");
-    case kOpDynamicInfo:
+    case Opcode::kGetSystemInfo:
       return CharactersText(value);
-    case kOpPerformance:
+    case Opcode::kPerformanceMonitoring:
       return GpmText(command, value);
-    case kOpDiscover:
+    case Opcode::kDiscover:
       return DiscoverText(command.arg1, value);
-    case kOpCatalog:
-    case kOpRead:
+    case Opcode::kCatalog:
+    case Opcode::kRead:
       return absl::StrCat("stream of ", value, " bytes");
-    case kOpLatch:
-    case kOpAck:
+    case Opcode::kLatch:
+    case Opcode::kAck:
       return absl::StrCat("snapshot ", value);
     default:
-      return Hex(value);
+      return IsThermParam(command) ? DegreesText(value) : Hex(value);
   }
 }
 
 std::string ExtendedDataText(const CommandWord& command, uint32_t value) {
-  switch (static_cast<uint8_t>(command.opcode)) {
-    case kOpEnergy:
+  switch (command.opcode) {
+    case Opcode::kGetEnergy:
       return absl::StrCat(value, " mJ, bits 63:32");
-    case kOpDiscover:
+    case Opcode::kDiscover:
       return DiscoverExtendedText(command.arg1, value);
-    case kOpCatalog:
+    case Opcode::kCatalog:
       return absl::StrCat("hash ", Hex(value));
-    case kOpLatch:
+    case Opcode::kLatch:
       return absl::StrCat("stream of ", value, " bytes");
-    case kOpRead:
+    case Opcode::kRead:
       return absl::StrCat("snapshot ", value);
     default:
       return Hex(value);

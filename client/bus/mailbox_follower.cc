@@ -15,10 +15,13 @@ namespace {
 using mailbox::CommandWord;
 using mailbox::MailboxStatus;
 
-constexpr uint8_t kVendorIdLow = 0x62, kVendorIdHigh = 0x63;
 constexpr size_t kRegisterWriteBytes = 6;  // command code, count, four bytes
 
 bool IsRegister(uint8_t code) { return code >= mailbox::kCommandRegister && code <= mailbox::kExtendedDataRegister; }
+
+bool IsVendorId(uint8_t code) {
+  return code == mailbox::kVendorIdLowRegister || code == mailbox::kVendorIdHighRegister;
+}
 
 bool IsWindow(uint8_t code) {
   return code >= mailbox::kWindowFirst && code - mailbox::kWindowFirst < mailbox::kWindowCount;
@@ -33,9 +36,9 @@ std::string CodeName(uint8_t code, bool read) {
       return "data";
     case mailbox::kExtendedDataRegister:
       return "extended data";
-    case kVendorIdLow:
+    case mailbox::kVendorIdLowRegister:
       return "vendor id, low byte";
-    case kVendorIdHigh:
+    case mailbox::kVendorIdHighRegister:
       return "vendor id, high byte";
     default:
       return IsWindow(code) ? absl::StrCat("window ", code - mailbox::kWindowFirst)
@@ -130,9 +133,11 @@ void MailboxFollower::Read(WireMessage& message, uint8_t pec_before, Notes& note
     notes.push_back(absl::StrCat("<- ", bytes.size(), " bytes of what was asked for earlier"));
     return;
   }
+  if (IsVendorId(*code_) && bytes.size() > 1 && !CheckPec(message, 1, pec_before, notes)) return;
   if (!IsRegister(*code_) && !IsWindow(*code_)) {
-    notes.push_back(Answered(
-        *code_, bytes.size() == 1 ? absl::StrFormat("0x%02X", bytes[0]) : absl::StrCat(bytes.size(), " bytes")));
+    const bool is_byte = bytes.size() == 1 || (IsVendorId(*code_) && !bytes.empty());
+    notes.push_back(
+        Answered(*code_, is_byte ? absl::StrFormat("0x%02X", bytes[0]) : absl::StrCat(bytes.size(), " bytes")));
     return;
   }
   const size_t block = bytes.empty() ? 0 : bytes[0];

@@ -12,31 +12,6 @@
 
 namespace sideband::client {
 
-// Opcodes that are told apart here, besides those of mailbox::Opcode.
-enum SmbpbiOpcode : uint8_t {
-  kOpCapabilities = 0x01,
-  kOpTemperature = 0x02,
-  kOpExtTemperature = 0x03,
-  kOpPower = 0x04,
-  kOpSysId = 0x05,
-  kOpScratchRead = 0x0D,
-  kOpScratchWrite = 0x0E,
-  kOpScratchCopy = 0x0F,
-  kOpAsync = 0x10,
-  kOpRegister = 0x11,
-  kOpThermParam = 0x15,
-  kOpFlags = 0x18,
-  kOpClock = 0x1B,
-  kOpEnergy = 0x22,
-  kOpDynamicInfo = 0x27,
-  kOpPerformance = 0x28,
-  kOpDiscover = 0x60,
-  kOpCatalog = 0x61,
-  kOpLatch = 0x62,
-  kOpRead = 0x63,
-  kOpAck = 0x64,
-};
-
 std::string OpcodeText(uint8_t opcode);
 std::string SensorName(uint8_t sensor);
 std::string PowerSourceName(uint8_t source);

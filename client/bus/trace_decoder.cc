@@ -13,7 +13,7 @@ using smbus::Outcome;
 
 // What went wrong on the wires; empty where nothing did.
 std::string ErrorText(const smbus::BusRecord& record, const std::vector<WireMessage>& wire) {
-  if (!record.result.has_value()) return "!! no result: the bus could not be used";
+  if (!record.result.has_value()) return "!! no result: the bus could not be used, or the controller vanished";
   switch (record.result->outcome) {
     case Outcome::kOk:
       return "";
@@ -45,7 +45,9 @@ TraceEntry TraceDecoder::Decode(const smbus::BusRecord& record) {
   uint8_t pec = 0;
   for (size_t i = 0; record.result.has_value() && i < wire.size(); ++i) {
     const uint8_t address_byte = smbus::AddressByte(wire[i].address, wire[i].read);
-    pec = smbus::Pec({&address_byte, 1}, pec);
+    // The code covers a write and the read after it, from START to the next START that begins another one.
+    const bool goes_on = i > 0 && wire[i].read && !wire[i - 1].read && wire[i].address == wire[i - 1].address;
+    pec = smbus::Pec({&address_byte, 1}, goes_on ? pec : 0);
     const bool is_pointer = i + 1 < wire.size() && wire[i + 1].read && wire[i + 1].address == wire[i].address;
     Follower(wire[i].address).Message(wire[i], pec, is_pointer, entry.meaning);
     pec = smbus::Pec(wire[i].bytes, pec);

@@ -212,7 +212,7 @@ TEST_F(TraceTest, ErrorsOnTheWire) {
                                <- window 15: nothing there
                                !! a block's count was 0 or above 255
      6      0.005000      300  S 4F+W 5C Sr 4F+R ?
-                               !! no result: the bus could not be used
+                               !! no result: the bus could not be used, or the controller vanished
 )");
 }
 
@@ -265,8 +265,8 @@ TEST_F(TraceTest, ASnapshotStream) {
   Read(0x5E, "0420000000");
   ReadWindow(0xD0, mailbox::EncodeStream({.kind = mailbox::StreamKind::kSnapshot, .boot_id = 1, .snapshot_id = 7}, {}));
   Write("5d0407000000");
-  Write("5c0464000080");
-  Read(0x5C, "046400001f");
+  Write("5c0464070080");
+  Read(0x5C, "046407001f");
   EXPECT_EQ(Text(), R"(
      1      0.000000      650  S 4F+W 5D 04 00 00 00 00 P
                                -> data: 0x00000000 = 0
@@ -283,9 +283,9 @@ TEST_F(TraceTest, ASnapshotStream) {
                                <- snapshot 7 complete: 32 bytes, CRC ok, boot 0000000000000001
      7      0.006000      650  S 4F+W 5D 04 07 00 00 00 P
                                -> data: 0x00000007 = 7
-     8      0.007000      650  S 4F+W 5C 04 64 00 00 80 P
+     8      0.007000      650  S 4F+W 5C 04 64 07 00 80 P
                                -> command: ACK snapshot 7
-     9      0.008000      750  S 4F+W 5C Sr 4F+R 04 64 00 00 1F P
+     9      0.008000      750  S 4F+W 5C Sr 4F+R 04 64 07 00 1F P
                                <- status: ACK SUCCESS
 )");
 }

@@ -13,7 +13,7 @@ constexpr uint32_t kAddressLast = 0x77;
 
 }  // namespace
 
-absl::StatusOr<uint8_t> ParseBusAddress(absl::string_view text) {
+absl::StatusOr<uint8_t> ParseAddress(absl::string_view text) {
   uint32_t address = 0;
   const bool parsed =
       absl::ConsumePrefix(&text, "0x") ? absl::SimpleHexAtoi(text, &address) : absl::SimpleAtoi(text, &address);
@@ -37,7 +37,7 @@ absl::StatusOr<BusName> ParseBusName(absl::string_view name) {
     return error("must start with unix: or i2c:");
   }
   if (const size_t at = rest.rfind('@'); at != absl::string_view::npos) {
-    const auto address = ParseBusAddress(rest.substr(at + 1));
+    const auto address = ParseAddress(rest.substr(at + 1));
     if (!address.ok()) return error(address.status().message());
     bus.address = *address;
     rest = rest.substr(0, at);

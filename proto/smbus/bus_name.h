@@ -25,8 +25,8 @@ struct BusName {
 
 inline constexpr uint8_t kMailboxAddress = 0x4F;
 
-// "0x4f" or "79". INVALID_ARGUMENT outside 0x08 to 0x77.
-absl::StatusOr<uint8_t> ParseBusAddress(absl::string_view text);
+// "0x4f" or "79". INVALID_ARGUMENT for what is none from 0x08 to 0x77.
+absl::StatusOr<uint8_t> ParseAddress(absl::string_view text);
 
 // INVALID_ARGUMENT says what is wrong with `name`.
 absl::StatusOr<BusName> ParseBusName(absl::string_view name);

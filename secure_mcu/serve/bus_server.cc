@@ -93,12 +93,13 @@ void BusServer::Accept() {
   }
 }
 
-std::optional<Bytes> BusServer::ExecuteAndShow(const smbus::Transfer& transfer) {
+smbus::TransferResult BusServer::ExecuteAndShow(const smbus::Transfer& transfer) {
   const uint64_t start_us = NowUs();
-  const smbus::TransferResult result = bus_.Execute(transfer);
-  if (monitors_.size() > 0) monitors_.Publish({start_us, transfer, result});
-  if (result.controller_died) return std::nullopt;
-  return smbus::EncodeResult(result);
+  smbus::TransferResult result = bus_.Execute(transfer);
+  if (monitors_.size() > 0) {
+    monitors_.Publish({start_us, transfer, result.controller_died ? std::nullopt : std::optional(result)});
+  }
+  return result;
 }
 
 void BusServer::MakeMonitor(Controller& controller) {
@@ -128,9 +129,10 @@ bool BusServer::ServeFrames(Controller& controller) {
     }
     const auto transfer = smbus::DecodeTransfer(body);
     if (!transfer.ok()) return false;
-    const std::optional<Bytes> result = ExecuteAndShow(*transfer);
-    if (!result) return false;
-    controller.output.insert(controller.output.end(), result->begin(), result->end());
+    const smbus::TransferResult outcome = ExecuteAndShow(*transfer);
+    if (outcome.controller_died) return false;
+    const Bytes result = smbus::EncodeResult(outcome);
+    controller.output.insert(controller.output.end(), result.begin(), result.end());
     if (controller.output.size() > smbus::kFrameBodyBytesMax) return false;
     served += smbus::kFrameHeaderBytes + *body_size;
   }

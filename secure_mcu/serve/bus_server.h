@@ -9,7 +9,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,7 +52,7 @@ class BusServer {
   bool HasRoom() const { return controllers_.size() + monitors_.size() < kControllersMax; }
   uint64_t NowUs() const { return static_cast<uint64_t>(absl::ToInt64Microseconds(elapsed_())); }
   void Accept();
-  std::optional<Bytes> ExecuteAndShow(const smbus::Transfer& transfer);
+  smbus::TransferResult ExecuteAndShow(const smbus::Transfer& transfer);
   // Its connection becomes a monitor's.
   void MakeMonitor(Controller& controller);
   // Each returns false where the controller must be cut off.

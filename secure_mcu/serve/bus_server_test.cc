@@ -105,23 +105,6 @@ TEST_F(BusServerTest, RubbishCutsOffOnlyItsSender) {
   close(bad);
 }
 
-// Simulates a controller that dies in the middle of everything it does.
-class DeadlyBus final : public smbus::Bus {
- public:
-  smbus::TransferResult Execute(const smbus::Transfer&) override { return {.controller_died = true}; }
-};
-
-TEST_F(BusServerTest, AControllerThatDiesGetsNoResult) {
-  DeadlyBus deadly;
-  server_.reset();
-  server_ = *BusServer::Listen(path_, deadly, elapsed_);
-  const int fd = Connect();
-  Send(fd, smbus::EncodeTransfer(kRead));
-  ServeAWhile();
-  EXPECT_EQ(Received(fd), std::nullopt);
-  close(fd);
-}
-
 TEST_F(BusServerTest, AMonitorSeesTheTransactionsOfOthers) {
   const int controller = Connect(), monitor = Connect();
   Send(controller, smbus::EncodeTransfer(kRead));
@@ -168,6 +151,28 @@ TEST_F(BusServerTest, AControllerMayBecomeAMonitor) {
   const Bytes start = smbus::EncodeMonitorStart(0);
   expected.insert(expected.end(), start.begin(), start.end());
   EXPECT_EQ(Received(fd), expected);
+  close(fd);
+}
+
+// Simulates a controller that dies in the middle of everything it does.
+class DeadlyBus final : public smbus::Bus {
+ public:
+  smbus::TransferResult Execute(const smbus::Transfer&) override { return {.controller_died = true}; }
+};
+
+TEST_F(BusServerTest, AControllerThatDiesGetsNoResult) {
+  DeadlyBus deadly;
+  server_.reset();
+  server_ = *BusServer::Listen(path_, deadly, elapsed_);
+  const int fd = Connect(), monitor = Connect();
+  Send(monitor, smbus::EncodeMonitorRequest());
+  ServeAWhile();
+  Received(monitor);
+  Send(fd, smbus::EncodeTransfer(kRead));
+  ServeAWhile();
+  EXPECT_EQ(Received(fd), std::nullopt);
+  EXPECT_EQ(Received(monitor), smbus::EncodeMonitorEvent(smbus::BusRecord{0, kRead, std::nullopt}));
+  close(monitor);
   close(fd);
 }
 

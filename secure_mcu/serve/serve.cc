@@ -62,7 +62,7 @@ absl::StatusOr<Place> LoadPlace(const std::string& chip, const smbus::BusName& b
     SIDEBAND_ASSIGN_OR_RETURN(ChipFile file, LoadChipFile(chip));
     return Place{bus.address, std::move(file)};
   }
-  SIDEBAND_ASSIGN_OR_RETURN(const uint8_t address, smbus::ParseBusAddress(chip.substr(at + 1)));
+  SIDEBAND_ASSIGN_OR_RETURN(const uint8_t address, smbus::ParseAddress(chip.substr(at + 1)));
   SIDEBAND_ASSIGN_OR_RETURN(ChipFile file, LoadChipFile(chip.substr(0, at)));
   return Place{address, std::move(file)};
 }
