@@ -25,6 +25,8 @@
 #include "daemon/sealing/sealer_set.h"
 #include "daemon/store/store.h"
 #include "daemon/transport/capturing_transport.h"
+#include "daemon/transport/i2c_dev.h"
+#include "daemon/transport/i2c_dev_transport.h"
 #include "daemon/transport/unix_bus_transport.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
@@ -74,7 +76,7 @@ class Signals {
 
 std::vector<DeviceInfo> DeviceInfos(const Config& config) {
   std::vector<DeviceInfo> devices;
-  for (const DeviceConfig& device : config.devices) devices.push_back({device.name, device.interval});
+  for (const DeviceConfig& device : config.devices) devices.push_back({device.name, device.interval, device.bus_hz});
   return devices;
 }
 
@@ -84,12 +86,14 @@ std::vector<VmKeyFile> KeyFiles(const Config& config) {
   return files;
 }
 
-absl::StatusOr<std::unique_ptr<Transport>> MakeTransport(const std::string& device, const smbus::BusName& bus) {
-  if (bus.kind == smbus::BusName::Kind::kUnix) {
-    return std::make_unique<UnixBusTransport>(bus.path, UnixBusTransport::Options{});
+std::unique_ptr<Transport> MakeTransport(const smbus::BusName& bus, I2cDev& i2c_dev) {
+  switch (bus.kind) {
+    case smbus::BusName::Kind::kUnix:
+      return std::make_unique<UnixBusTransport>(bus.path, UnixBusTransport::Options{});
+    case smbus::BusName::Kind::kI2c:
+      return std::make_unique<I2cDevTransport>(bus.path, i2c_dev, I2cDevTransport::Options{});
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("device ", device, ": this version reads unix: buses, not i2c:", bus.path));
+  return nullptr;
 }
 
 // `transport`, or where the device's traffic is to be kept, what does so before it.
@@ -127,14 +131,13 @@ void Reload(const Config& config, PolicyHolder& policy, SelfMetrics& metrics) {
   spdlog::info("reload: policy version {} is in force", policy.Current().version);
 }
 
-absl::StatusOr<std::vector<std::unique_ptr<CollectorThread>>> MakeCollectors(const Config& config, Store& store,
-                                                                             SealerSet& sealers, SelfMetrics& metrics,
-                                                                             const Clock& clock) {
+absl::StatusOr<std::vector<std::unique_ptr<CollectorThread>>> MakeCollectors(const Config& config, I2cDev& i2c_dev,
+                                                                             Store& store, SealerSet& sealers,
+                                                                             SelfMetrics& metrics, const Clock& clock) {
   std::vector<std::unique_ptr<CollectorThread>> collectors;
   for (size_t i = 0; i < config.devices.size(); ++i) {
     SIDEBAND_ASSIGN_OR_RETURN(const smbus::BusName bus, smbus::ParseBusName(config.devices[i].bus));
-    SIDEBAND_ASSIGN_OR_RETURN(auto transport, MakeTransport(config.devices[i].name, bus));
-    SIDEBAND_ASSIGN_OR_RETURN(transport, Captured(config.devices[i], std::move(transport), clock));
+    SIDEBAND_ASSIGN_OR_RETURN(auto transport, Captured(config.devices[i], MakeTransport(bus, i2c_dev), clock));
     collectors.push_back(
         std::make_unique<CollectorThread>(i, std::move(transport), bus.address, store, sealers, metrics, clock));
   }
@@ -151,11 +154,12 @@ absl::Status Run(const std::string& config_file, Signals& signals) {
   SIDEBAND_ASSIGN_OR_RETURN(const auto metrics, SelfMetrics::Create({.version = kVersion}));
   metrics->ConfigReloaded(true);
 
+  SystemI2cDev i2c_dev;
   Store store(DeviceInfos(config));
   PolicyHolder policy(std::move(first_policy));
   Reader reader(store, policy, clock);
   Site site(reader, *metrics, clock);
-  SIDEBAND_ASSIGN_OR_RETURN(const auto collectors, MakeCollectors(config, store, *sealers, *metrics, clock));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto collectors, MakeCollectors(config, i2c_dev, store, *sealers, *metrics, clock));
   SIDEBAND_ASSIGN_OR_RETURN(const auto http,
                             HttpServer::Start({.listener = config.http},
                                               [&site](const HttpRequest& request) { return site.Handle(request); }));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "client/cli/exit_code.h"
 #include "client/lib/rpc_status.h"
 #include "proto/base/text.h"
 
@@ -98,7 +99,7 @@ absl::Status RunCli(const std::vector<std::string>& arguments, std::vector<std::
 
 int ReportCli(const absl::Status& status) {
   const int code = ReportAndExitCode("sideband", status);
-  return IsRemote(status) ? 1 : code;
+  return ExitCode(status).value_or(IsRemote(status) ? 1 : code);
 }
 
 }  // namespace sideband::client

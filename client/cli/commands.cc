@@ -5,6 +5,7 @@
 #include "client/cli/devices_command.h"
 #include "client/cli/events_command.h"
 #include "client/cli/get_command.h"
+#include "client/cli/i2cdev_command.h"
 #include "client/cli/scopes_command.h"
 #include "client/cli/unseal_command.h"
 #include "client/cli/watch_command.h"
@@ -14,8 +15,8 @@ namespace sideband::client {
 
 std::vector<std::unique_ptr<Command>> AllCommands() {
   constexpr std::unique_ptr<Command> (*kFactories[])() = {
-      NewDevicesCommand, NewEventsCommand, NewScopesCommand, NewGetCommand,
-      NewWatchCommand,   NewUnsealCommand, NewBusCommand,    NewDemoCommand,
+      NewDevicesCommand, NewEventsCommand, NewScopesCommand, NewGetCommand,    NewWatchCommand,
+      NewUnsealCommand,  NewBusCommand,    NewDemoCommand,   NewI2cDevCommand,
   };
   std::vector<std::unique_ptr<Command>> commands;
   for (const auto factory : kFactories) commands.push_back(factory());

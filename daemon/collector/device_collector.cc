@@ -3,16 +3,34 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "daemon/collector/rates.h"
 #include "daemon/collector/redact.h"
 #include "daemon/collector/seal_vms.h"
+#include "daemon/mailbox/bus_budget.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
 
 DeviceCollector::DeviceCollector(size_t device, Store& store, MailboxSession& session, SealerSet& sealers,
                                  SelfMetrics& metrics, const Clock& clock)
-    : device_(device), store_(store), sealers_(sealers), metrics_(metrics), clock_(clock), reader_(session, clock) {}
+    : device_(device),
+      store_(store),
+      session_(session),
+      sealers_(sealers),
+      metrics_(metrics),
+      clock_(clock),
+      reader_(session, clock) {}
+
+absl::Status DeviceCollector::CheckInterval(const Topology& topology) const {
+  const DeviceInfo& info = store_.devices()[device_];
+  if (info.bus_hz == 0) return absl::OkStatus();
+  const absl::Duration least = BudgetOf(topology, info.bus_hz, session_.window_bytes()).least;
+  if (info.interval >= least) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("an interval of ", absl::FormatDuration(info.interval), " is below what a bus of ", info.bus_hz,
+                   " Hz can carry of this device, even if nothing changes: ", absl::FormatDuration(least)));
+}
 
 absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   const DeviceInfo& info = store_.devices()[device_];
@@ -38,6 +56,7 @@ absl::Status DeviceCollector::CollectOnce() {
   const absl::Duration start = clock_.Steady();
   const absl::Status status = [&]() -> absl::Status {
     SIDEBAND_ASSIGN_OR_RETURN(TakenSnapshot taken, reader_.Take());
+    SIDEBAND_RETURN_IF_ERROR(CheckInterval(*taken.topology));
     SIDEBAND_RETURN_IF_ERROR(Publish(std::move(taken)));
     metrics_.SnapshotPublished(name);
     // Another controller may have latched since; what was published is right all the same.

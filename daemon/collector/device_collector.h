@@ -27,10 +27,13 @@ class DeviceCollector {
   absl::Status CollectOnce();
 
  private:
+  // FAILED_PRECONDITION where the device's bus is too slow for its interval.
+  absl::Status CheckInterval(const Topology& topology) const;
   absl::Status Publish(TakenSnapshot taken);
 
   const size_t device_;
   Store& store_;
+  const MailboxSession& session_;
   SealerSet& sealers_;
   SelfMetrics& metrics_;
   const Clock& clock_;

@@ -22,6 +22,10 @@
 namespace sideband::daemon {
 namespace {
 
+// SMBus' standard mode, the slowest that it allows, and I2C's fastest.
+constexpr uint64_t kBusHzDefault = 100'000;
+constexpr uint64_t kBusHzMin = 10'000;
+constexpr uint64_t kBusHzMax = 5'000'000;
 constexpr absl::Duration kIntervalMin = absl::Milliseconds(10);
 constexpr absl::Duration kIntervalMax = absl::Hours(1);
 
@@ -112,7 +116,7 @@ absl::StatusOr<std::string> ConfigReader::CaptureFile(const YamlMap& map) const 
 
 absl::StatusOr<DeviceConfig> ConfigReader::Device(const YamlNode& node) const {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map,
-                            node.Map({"name", "bus", "interval", "sealing", "capture", "capture_plaintext"}));
+                            node.Map({"name", "bus", "bus_hz", "interval", "sealing", "capture", "capture_plaintext"}));
   DeviceConfig device;
   SIDEBAND_ASSIGN_OR_RETURN(device.name, map.String("name"));
   if (!IsLabelSafe(device.name)) {
@@ -120,7 +124,12 @@ absl::StatusOr<DeviceConfig> ConfigReader::Device(const YamlNode& node) const {
         absl::StrCat("device name '", device.name, "' may hold letters, digits, _ . - only"));
   }
   SIDEBAND_ASSIGN_OR_RETURN(device.bus, map.String("bus"));
-  if (const auto bus = smbus::ParseBusName(device.bus); !bus.ok()) return map.Find("bus")->Locate(bus.status());
+  const auto bus = smbus::ParseBusName(device.bus);
+  if (!bus.ok()) return map.Find("bus")->Locate(bus.status());
+  const bool is_wire = bus->kind == smbus::BusName::Kind::kI2c;
+  SIDEBAND_ASSIGN_OR_RETURN(const uint64_t bus_hz,
+                            map.UintOr("bus_hz", is_wire ? kBusHzDefault : 0, kBusHzMin, kBusHzMax));
+  device.bus_hz = static_cast<uint32_t>(bus_hz);
   SIDEBAND_ASSIGN_OR_RETURN(device.interval, map.DurationOr("interval", device.interval, kIntervalMin, kIntervalMax));
   if (const auto sealing = map.Find("sealing")) {
     SIDEBAND_ASSIGN_OR_RETURN(device.sealing, Sealing(*sealing));

@@ -5,6 +5,7 @@
 #ifndef SIDEBAND_DAEMON_CONFIG_CONFIG_H_
 #define SIDEBAND_DAEMON_CONFIG_CONFIG_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct DeviceConfig {
   std::string name;  // [A-Za-z0-9_.-]+, unique
   std::string bus;   // as written, for the transport to parse: "unix:PATH@0x4f", "i2c:/dev/i2c-3@0x4f"
   absl::Duration interval = absl::Seconds(1);
+  uint32_t bus_hz = 0;  // SCL; 0 for a virtual bus that was not given a speed
   SealingMode sealing = SealingMode::kDaemon;
   std::string capture_file;  // where what passes the bus is kept, in the clear; empty: nowhere
 };

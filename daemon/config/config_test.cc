@@ -65,6 +65,8 @@ TEST_F(ConfigTest, ReadsEverything) {
   EXPECT_EQ(config->devices[0].bus, "unix:/run/sideband/gpu0.bus@0x4f");
   EXPECT_EQ(config->devices[0].interval, absl::Milliseconds(250));
   EXPECT_EQ(config->devices[1].interval, absl::Seconds(1)) << "default";
+  EXPECT_EQ(config->devices[0].bus_hz, 0u) << "a virtual bus has no speed of its own";
+  EXPECT_EQ(config->devices[1].bus_hz, 100'000u) << "default";
   EXPECT_EQ(config->grpc.listener.listen, (ListenAddress{"127.0.0.1", 0}));
   EXPECT_EQ(config->grpc.listener.tls.min_version, TlsVersion::kTls12);
   EXPECT_TRUE(config->grpc.reflection);
@@ -89,6 +91,7 @@ TEST_F(ConfigTest, EveryMistakeHasItsLine) {
                 "c.yaml:2: device name 'gpu 0' may hold letters, digits, _ . - only"},
            Case{"name: gpu1", "name: gpu0", "c.yaml:6: device 'gpu0' is given twice"},
            Case{"250ms", "9ms", "c.yaml:4: expected a duration from 10ms to 1h, such as 250ms or 1s"},
+           Case{"interval: 250ms", "bus_hz: 9999", "c.yaml:4: expected a whole number from 10000 to 5000000"},
            Case{"250ms", "61m", "c.yaml:4: expected a duration from 10ms to 1h, such as 250ms or 1s"},
            Case{"250ms", "1", "c.yaml:4: expected a duration from 10ms to 1h, such as 250ms or 1s"},
            Case{"interval:", "intervall:", "c.yaml:4: unknown key 'intervall' (did you mean 'interval'?)"},

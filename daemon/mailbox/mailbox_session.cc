@@ -28,6 +28,9 @@ absl::Status StatusFromMailbox(Opcode opcode, MailboxStatus status) {
     case MailboxStatus::kSuccess:
       return absl::OkStatus();
     case MailboxStatus::kErrOpcode:
+      return absl::UnimplementedError(mailbox::IsExtension(opcode)
+                                          ? absl::StrCat(what, ": the device does not know the snapshot extension")
+                                          : what);
     case MailboxStatus::kErrNotSupported:
       return absl::UnimplementedError(what);
     case MailboxStatus::kErrAgain:
@@ -157,7 +160,9 @@ absl::StatusOr<CatalogOfBoot> MailboxSession::ReadCatalog() {
 }
 
 absl::StatusOr<Latched> MailboxSession::Latch(uint32_t base_id) {
-  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run({.command = StreamCommand(Opcode::kLatch), .data = base_id}));
+  CommandWord command = StreamCommand(Opcode::kLatch);
+  command.arg1 = static_cast<uint8_t>(base_id);
+  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run({.command = command, .data = base_id}));
   return Latched{reply.data, reply.extended_data};
 }
 
@@ -177,8 +182,7 @@ absl::Status MailboxSession::Acknowledge(uint32_t snapshot_id) {
                                .arg2 = static_cast<uint8_t>(snapshot_id >> 8),
                                .execute = true};
   SIDEBAND_ASSIGN_OR_RETURN(
-      const Reply reply,
-      Run({.command = command, .data = snapshot_id, .extended_data = {}, .output = Output::kData}));
+      const Reply reply, Run({.command = command, .data = snapshot_id, .extended_data = {}, .output = Output::kData}));
   if (reply.data != snapshot_id) return absl::AbortedError("ACK: of another snapshot");
   return absl::OkStatus();
 }

@@ -54,6 +54,9 @@ class MailboxSession {
   // `port` must outlive the session.
   MailboxSession(RegisterPort& port, Wait wait) : port_(port), wait_(std::move(wait)) {}
 
+  // How much of a stream one read carries.
+  uint32_t window_bytes() const { return port_.block_bytes_max(); }
+
   // UNIMPLEMENTED where the device does not know the extension or speaks another version of it.
   absl::Status CheckExtension();
   absl::StatusOr<CatalogOfBoot> ReadCatalog();

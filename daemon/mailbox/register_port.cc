@@ -60,7 +60,7 @@ absl::Status OutcomeStatus(Outcome outcome, uint8_t address) {
 absl::StatusOr<smbus::TransferResult> RegisterPort::Try(const smbus::Transfer& transfer) {
   auto result = transport_.Execute(transfer);
   if (!result.ok()) {
-    on_outcome_("bus_error");
+    on_outcome_(absl::IsDataLoss(result.status()) ? "bad_pec" : "bus_error");
     return result.status();
   }
   if (result->outcome != Outcome::kOk) on_outcome_(OutcomeName(result->outcome));
@@ -105,7 +105,7 @@ absl::StatusOr<Bytes> RegisterPort::TryReadBlock(uint8_t code, uint8_t size) {
     return absl::DataLossError(absl::StrFormat("device at 0x%02x: wrong PEC", address_));
   }
   on_outcome_("ok");
-  return Bytes(block.begin() + 1, block.end() - kPecBytes);
+  return Bytes(block.begin() + kCountBytes, block.end() - kPecBytes);
 }
 
 absl::StatusOr<Bytes> RegisterPort::ReadBlock(uint8_t code, uint8_t size) {

@@ -34,7 +34,8 @@ class RegisterPort {
   // A write is tried again only where the target cannot have taken it.
   absl::Status Write(uint8_t code, uint32_t value);
   absl::StatusOr<uint32_t> Read(uint8_t code);
-  // A block of `size` bytes, 1 to 255; another length is DATA_LOSS.
+  // A block of `size` bytes, 1 to 255; one of another length is DATA_LOSS. The length must be known, since Linux lets
+  // the count byte decide only for blocks of up to 32 bytes.
   absl::StatusOr<Bytes> ReadBlock(uint8_t code, uint8_t size);
   // The largest block that can be read.
   uint8_t block_bytes_max() const;

@@ -79,9 +79,27 @@ TEST_F(RegisterPortTest, EveryOutcomeHasItsStatus) {
   }
 }
 
-TEST_F(RegisterPortTest, ARegisterOfAnotherLengthIsRefused) {
-  transport_.answers = {TransferResult{.read = {{0x01, 0xAA, 0x00}}}};
-  EXPECT_FALSE(port_.Read(0x5C).ok());
+TEST_F(RegisterPortTest, ABlockOfAnotherLengthIsRefused) {
+  // A count of one and its right PEC; what an idle bus reads as; a count that is right and bytes that are missing.
+  for (const Bytes& read : {Bytes{0x01, 0xAA, 0x7A, 0xFF, 0xFF, 0xFF}, Bytes(6, 0xFF), Bytes{0x04, 0x02, 0x00}}) {
+    outcomes_.clear();
+    transport_.answers.assign(RegisterPort::kAttemptsMax, TransferResult{.read = {read}});
+    EXPECT_EQ(port_.Read(0x5C).status().code(), absl::StatusCode::kDataLoss);
+    EXPECT_EQ(outcomes_, "bad_length bad_length bad_length bad_length ");
+  }
+}
+
+TEST_F(RegisterPortTest, ReadsABlockOfAKnownLength) {
+  transport_.answers = {TransferResult{.read = {{0x03, 'a', 'b', 'c', 0x8B}}}};
+  EXPECT_EQ(*port_.ReadBlock(0xD0, 3), (Bytes{'a', 'b', 'c'}));
+  EXPECT_EQ(transport_.sent[0],
+            (smbus::Transfer{{smbus::Message::Write(0x4F, {0xD0}), smbus::Message::Read(0x4F, 5)}}));
+}
+
+TEST_F(RegisterPortTest, APecThatTheAdapterFoundWrongIsTriedAgain) {
+  transport_.answers = {absl::DataLossError("adapter: wrong PEC"), kSuccess};
+  EXPECT_EQ(*port_.Read(0x5C), 0x1F000002u);
+  EXPECT_EQ(outcomes_, "bad_pec ok ");
 }
 
 TEST_F(RegisterPortTest, AnUnusableBusIsSaidAsItIs) {

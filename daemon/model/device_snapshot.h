@@ -22,6 +22,7 @@ namespace sideband::daemon {
 struct DeviceInfo {
   std::string name;
   absl::Duration interval;
+  uint32_t bus_hz = 0;  // SCL of the device's bus; 0: it knows no such limit
   // A device's snapshot is fresh for so many intervals; then the device is stale and its series disappear.
   static constexpr int kFreshIntervals = 3;
 };

@@ -15,9 +15,10 @@ class Transport {
   virtual ~Transport() = default;
   // Carries out one transaction; how it ended on the wire is in the result. An error Status means that the bus itself
   // could not be used (UNAVAILABLE: not there, or the far end went away; DEADLINE_EXCEEDED: it does not answer); the
-  // next call tries anew.
+  // next call tries anew. DATA_LOSS: whoever carried it found a wrong PEC, and the bytes are not to be had.
   virtual absl::StatusOr<smbus::TransferResult> Execute(const smbus::Transfer& transfer) = 0;
-  // The largest block that one read can carry: SMBus 3 has 255 bytes, what only speaks SMBus 2 has 32.
+  // The largest block that one read can carry; 32 on an adapter that keeps to SMBus 2. It is known after the first
+  // transaction and may change when the bus comes back as another one, so ask before every stream.
   virtual size_t block_bytes_max() const { return smbus::kBlockBytesMax; }
 };
 

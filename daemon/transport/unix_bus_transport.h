@@ -7,10 +7,10 @@
 #define SIDEBAND_DAEMON_TRANSPORT_UNIX_BUS_TRANSPORT_H_
 
 #include <string>
+#include <utility>
 
 #include "absl/time/time.h"
 #include "daemon/transport/transport.h"
-#include "proto/base/bytes.h"
 
 namespace sideband::daemon {
 
@@ -32,11 +32,6 @@ class UnixBusTransport final : public Transport {
  private:
   absl::Status Connect();
   void Disconnect();
-  // Each until `deadline`, which is the whole transaction's: a far end that drips bytes gains nothing.
-  absl::Status Await(short events, absl::Time deadline);
-  absl::Status Send(ByteSpan bytes, absl::Time deadline);
-  absl::StatusOr<Bytes> Receive(size_t size, absl::Time deadline);
-  absl::StatusOr<smbus::TransferResult> Exchange(const smbus::Transfer& transfer);
 
   const std::string path_;
   const Options options_;

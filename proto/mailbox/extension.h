@@ -37,10 +37,11 @@ inline constexpr uint32_t kStreamBytesMax = 64 << 20;
 enum class DiscoverItem : uint8_t { kVersion = 0, kLimits = 1, kBootId = 2, kCatalog = 3 };
 
 // CATALOG: 5D in = byte offset; 5D out = stream length, 5E out = catalogue hash (the CRC-32C of its payload).
-// LATCH:   5D in = id of the snapshot that the controller holds, 0 for none; if that is the latched one it is
-//          acknowledged thereby. 5D out = snapshot id, 5E out = stream length. The latched blocks replace those latched
-//          before. What has not changed since the snapshot that the controller holds is left out, if it is the one that
-//          the device holds, too.
+// LATCH:   5D in = id of the snapshot that the controller holds, 0 for none, and arg1 = its bits 7:0, or it is taken
+// for
+//          none; if that is the latched one it is acknowledged thereby. 5D out = snapshot id, 5E out = stream length.
+//          The latched blocks replace those latched before. What has not changed since the snapshot that the controller
+//          holds is left out, if it is the one that the device holds, too.
 // READ:    arg1 = selector; 5D in = byte offset, 5E in = snapshot id, or the scope (below); 5D out = stream length, 5E
 //          out = snapshot id. A snapshot id that is not the latched one answers ERR_AGAIN: it was superseded, latch
 //          anew.

@@ -174,7 +174,12 @@ class Decoder {
   Decoder(ByteSpan bits, const Snapshot* base, Snapshot snapshot)
       : in_(bits), base_(base), snapshot_(std::move(snapshot)) {}
   // What was read of a stream that turned out to make no sense does not stay behind.
-  ~Decoder() { explicit_bzero(snapshot_.counters.data(), snapshot_.counters.size() * sizeof(uint64_t)); }
+  ~Decoder() {
+    // Without a first counter there is no address to wipe, either.
+    if (!snapshot_.counters.empty()) {
+      explicit_bzero(snapshot_.counters.data(), snapshot_.counters.size() * sizeof(uint64_t));
+    }
+  }
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
 

@@ -61,8 +61,10 @@ Reply SnapshotCommands::Discover(uint8_t item) const {
 Reply SnapshotCommands::Stream(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) {
   window_bytes_ = command.arg2 == 0 ? mailbox::kWindowBytes : command.arg2;
   if (command.opcode == Opcode::kRead) return ReadSnapshot(command.arg1, data, extended_data);
-  if (command.arg1 != 0) return Fail(MailboxStatus::kErrArg1);
-  return command.opcode == Opcode::kLatch ? Latch(data) : ReadCatalog(data);
+  // 5D may hold what another command left there, even this one's when the controller repeats it: a LATCH names, and
+  // thereby acknowledges, only what its word names, too.
+  if (command.opcode == Opcode::kLatch) return Latch(command.arg1 == (data & 0xFF) ? data : 0);
+  return command.arg1 == 0 ? ReadCatalog(data) : Fail(MailboxStatus::kErrArg1);
 }
 
 Reply SnapshotCommands::ReadCatalog(uint32_t offset) {
@@ -92,8 +94,7 @@ Reply SnapshotCommands::ReadSnapshot(uint8_t selector, uint32_t offset, uint32_t
 
 Reply SnapshotCommands::Acknowledge(const mailbox::CommandWord& command, uint32_t snapshot_id) {
   if (copy_engine_.snapshot_id() == 0) return Fail(MailboxStatus::kErrNotAvailable);
-  // Another controller's LATCH may have put a newer id into 5D: the command itself must say which snapshot it means, or
-  // what was retired since would be freed unseen.
+  // As for LATCH: 5D may hold the id of a newer snapshot, which nobody has read.
   const bool is_meant = command.arg1 == (snapshot_id & 0xFF) && command.arg2 == (snapshot_id >> 8 & 0xFF);
   if (!is_meant || snapshot_id != copy_engine_.snapshot_id()) return Fail(MailboxStatus::kErrAgain);
   copy_engine_.Acknowledge();

@@ -23,6 +23,7 @@ class SnapshotCommandsTest : public testing::Test {
   Reply Acknowledge(uint32_t snapshot_id) {
     return Run(Opcode::kAck, snapshot_id & 0xFF, snapshot_id >> 8 & 0xFF, snapshot_id);
   }
+  Reply Latch(uint32_t base_id = 0) { return Run(Opcode::kLatch, base_id & 0xFF, 0, base_id); }
   Bytes ReadWindows(size_t size) {
     Bytes bytes;
     for (uint8_t i = 0; i < mailbox::kWindowCount && bytes.size() < size; ++i) {
@@ -58,24 +59,24 @@ TEST_F(SnapshotCommandsTest, TheCatalogueIsReadThroughTheWindows) {
 }
 
 TEST_F(SnapshotCommandsTest, ALatchOpensItsStream) {
-  const Reply latch = Run(Opcode::kLatch);
+  const Reply latch = Latch();
   EXPECT_EQ(mailbox::DecodeSnapshotStream(ReadWindows(latch.extended_data), nullptr)->counters,
             (std::vector<uint64_t>{1}));
 }
 
 TEST_F(SnapshotCommandsTest, ALatchedSnapshotIsReadFromAnyOffset) {
-  const Reply latch = Run(Opcode::kLatch);
+  const Reply latch = Latch();
   const Bytes whole = ReadWindows(latch.extended_data);
   ASSERT_EQ(Run(Opcode::kRead, 0, 0, 10, latch.data).data, latch.extended_data);
   EXPECT_EQ(ReadWindows(latch.extended_data), Bytes(whole.begin() + 10, whole.end()));
   EXPECT_EQ(Run(Opcode::kRead, 0, 0, latch.extended_data, latch.data).status, MailboxStatus::kErrData)
       << "nothing from there on";
   EXPECT_EQ(Run(Opcode::kRead, 4, 0, 0, latch.data).status, MailboxStatus::kErrArg1);
-  EXPECT_EQ(Run(Opcode::kLatch, 1).status, MailboxStatus::kErrArg1);
+  EXPECT_EQ(Run(Opcode::kCatalog, 1).status, MailboxStatus::kErrArg1);
 }
 
 TEST_F(SnapshotCommandsTest, WindowsAreAsWideAsTheControllerSays) {
-  const Reply latch = Run(Opcode::kLatch);
+  const Reply latch = Latch();
   const Bytes whole = ReadWindows(latch.extended_data);
   Run(Opcode::kRead, 0, 32, 0, latch.data);
   EXPECT_EQ(commands_.Window(0).size(), 32u);
@@ -84,40 +85,40 @@ TEST_F(SnapshotCommandsTest, WindowsAreAsWideAsTheControllerSays) {
 }
 
 TEST_F(SnapshotCommandsTest, WhatIsAcknowledgedIsLeftOut) {
-  const Reply first = Run(Opcode::kLatch);
+  const Reply first = Latch();
   const auto base = mailbox::DecodeSnapshotStream(ReadWindows(first.extended_data), nullptr);
   EXPECT_EQ(Acknowledge(first.data).data, first.data);
-  const Reply second = Run(Opcode::kLatch, 0, 0, first.data);
+  const Reply second = Latch(first.data);
   const Bytes stream = ReadWindows(second.extended_data);
   EXPECT_LT(stream.size(), first.extended_data);
   EXPECT_EQ(mailbox::DecodeSnapshotStream(stream, &*base)->counters, (std::vector<uint64_t>{2}));
   EXPECT_FALSE(mailbox::DecodeSnapshotStream(stream, nullptr).ok()) << "it is relative";
-  const Reply third = Run(Opcode::kLatch, 0, 0, first.data);
+  const Reply third = Latch(first.data);
   EXPECT_TRUE(mailbox::DecodeSnapshotStream(ReadWindows(third.extended_data), &*base).ok()) << "the second got lost";
-  const Reply fourth = Run(Opcode::kLatch, 0, 0, second.data);
+  const Reply fourth = Latch(second.data);
   EXPECT_TRUE(mailbox::DecodeSnapshotStream(ReadWindows(fourth.extended_data), nullptr).ok())
       << "the second was not acknowledged";
 }
 
 TEST_F(SnapshotCommandsTest, ALatchAcknowledgesWhatItNames) {
-  const Reply first = Run(Opcode::kLatch);
+  const Reply first = Latch();
   const auto base = mailbox::DecodeSnapshotStream(ReadWindows(first.extended_data), nullptr);
-  const Reply second = Run(Opcode::kLatch, 0, 0, first.data);
+  const Reply second = Latch(first.data);
   EXPECT_EQ(device_.acknowledged, 1u);
   EXPECT_EQ(mailbox::DecodeSnapshotStream(ReadWindows(second.extended_data), &*base)->counters,
             (std::vector<uint64_t>{2}));
 }
 
 TEST_F(SnapshotCommandsTest, TheSameSnapshotIsReadWhole) {
-  Acknowledge(Run(Opcode::kLatch).data);
-  const Reply latch = Run(Opcode::kLatch, 0, 0, 1);
+  Acknowledge(Latch().data);
+  const Reply latch = Latch(1);
   const Reply read = Run(Opcode::kRead, 1, 0, 0, latch.data);
   EXPECT_EQ(mailbox::DecodeSnapshotStream(ReadWindows(read.data), nullptr)->counters, (std::vector<uint64_t>{2}));
 }
 
 TEST_F(SnapshotCommandsTest, OneScopeIsReadByItself) {
   device_.blocks = {{}, {.vm = 1}, {.vm = 1, .context = 0}, {.vm = 1, .context = 2}, {.vm = 2}};
-  Run(Opcode::kLatch);
+  Latch();
   const auto scopes = [&](uint8_t selector, uint32_t scope) {
     const Reply read = Run(Opcode::kRead, selector, 0, 0, scope);
     const auto part = mailbox::DecodeSnapshotStream(ReadWindows(read.data), nullptr);
@@ -135,14 +136,14 @@ TEST_F(SnapshotCommandsTest, OneScopeIsReadByItself) {
 
 TEST_F(SnapshotCommandsTest, AChangedCatalogueComesWithTheNextLatch) {
   const uint32_t before = Run(Opcode::kCatalog).extended_data;
-  const uint32_t first = Run(Opcode::kLatch).data;
+  const uint32_t first = Latch().data;
   EXPECT_EQ(Acknowledge(first + 1).status, MailboxStatus::kErrAgain);
   EXPECT_EQ(device_.acknowledged, 0u) << "of another snapshot";
   Acknowledge(first);
   Acknowledge(first);
   EXPECT_EQ(device_.acknowledged, 1u) << "said twice, done once";
   EXPECT_EQ(Run(Opcode::kCatalog).extended_data, before) << "still the one of the newest snapshot";
-  const Reply latch = Run(Opcode::kLatch);
+  const Reply latch = Latch();
   const uint32_t after = Run(Opcode::kCatalog).extended_data;
   EXPECT_NE(after, before);
   Run(Opcode::kRead, 0, 0, 0, latch.data);
@@ -150,19 +151,29 @@ TEST_F(SnapshotCommandsTest, AChangedCatalogueComesWithTheNextLatch) {
 }
 
 TEST_F(SnapshotCommandsTest, OnlyTheSnapshotThatTheCommandMeansIsAcknowledged) {
-  const uint32_t read = Run(Opcode::kLatch).data;
-  const uint32_t unread = Run(Opcode::kLatch).data;  // another controller's, whose reply is in 5D
+  const uint32_t read = Latch().data;
+  const uint32_t unread = Latch().data;  // another controller's, whose reply is in 5D
   EXPECT_EQ(Run(Opcode::kAck, static_cast<uint8_t>(read), 0, unread).status, MailboxStatus::kErrAgain);
   EXPECT_EQ(device_.acknowledged, 0u);
   EXPECT_EQ(Acknowledge(unread).status, MailboxStatus::kSuccess);
 }
 
+TEST_F(SnapshotCommandsTest, OnlyTheSnapshotThatALatchMeansIsAcknowledged) {
+  const uint32_t read = Latch().data;
+  const uint32_t unread = Run(Opcode::kLatch, static_cast<uint8_t>(read), 0, read).data;
+  EXPECT_EQ(device_.acknowledged, 1u);
+  // The controller was not told that its LATCH was carried out, and repeats it; the reply of the first is in 5D.
+  const Reply again = Run(Opcode::kLatch, static_cast<uint8_t>(read), 0, unread);
+  EXPECT_EQ(device_.acknowledged, 1u);
+  EXPECT_TRUE(mailbox::DecodeSnapshotStream(ReadWindows(again.extended_data), nullptr).ok()) << "a whole one";
+}
+
 TEST_F(SnapshotCommandsTest, ASupersededSnapshotIsSaidToBe) {
   EXPECT_EQ(Run(Opcode::kRead).status, MailboxStatus::kErrNotAvailable) << "nothing was latched yet";
   EXPECT_EQ(Run(Opcode::kAck).status, MailboxStatus::kErrNotAvailable);
-  const uint32_t first = Run(Opcode::kLatch).data;
+  const uint32_t first = Latch().data;
   Run(Opcode::kRead, 0, 0, 0, first);
-  const uint32_t second = Run(Opcode::kLatch).data;
+  const uint32_t second = Latch().data;
   EXPECT_EQ(second, first + 1);
   EXPECT_EQ(Run(Opcode::kRead, 0, 0, 0, first).status, MailboxStatus::kErrAgain);
   EXPECT_EQ(Acknowledge(first).status, MailboxStatus::kErrAgain);

@@ -208,7 +208,7 @@ TEST_F(CollectorTest, ASpoiledWireMayDelayButNeverFalsify) {
     for (size_t kind = 0; kind < sim::kFaultKinds; ++kind) faults += spoiled.count(static_cast<sim::FaultKind>(kind));
   }
   EXPECT_GT(good, 400u) << "retries should carry most snapshots through";
-  EXPECT_GT(faults, 1000u);
+  EXPECT_GT(faults, 500u);
 }
 
 }  // namespace

@@ -55,6 +55,16 @@ class DeviceTest(LifecycleTestCase):
         programs.wait_until(self.device_is_up, "the device is up")
         programs.wait_until(lambda: exposition.counters(self.site.metrics("tenant-a")), "tenant A has counters")
 
+    def test_bus_too_slow_for_the_interval(self):
+        config = self.site.read("sidebandd.yaml").decode().replace("interval: 100ms", "interval: 20ms, bus_hz: 10000")
+        site_layout.write(self.site.folder, "sidebandd.yaml", config)
+        self.site.start_device()
+        self.site.start_daemon()
+        refusal = ("device gpu0: an interval of 20ms is below what a bus of 10000 Hz can carry of this device, even if "
+                   "nothing changes: ")
+        programs.wait_until(lambda: refusal in self.site.daemon.log(), "the refusal")
+        self.assertFalse(self.device_is_up())
+
     def test_gone(self):
         self.site.start()
         start = time.monotonic()

@@ -88,6 +88,7 @@ class Site:
         self.guest_views = guest_views
         self.folder = tempfile.mkdtemp(prefix="sb-")
         self.device = self.daemon = None
+        self.daemon_command = ("sidebandd", "--config", "sidebandd.yaml")
         self.grpc_port = self.http_port = None
         lay_out(self.folder, interval)
         if guest_views:
@@ -110,7 +111,7 @@ class Site:
         """The daemon, as soon as it listens."""
         if os.path.exists(self.path("ports")):
             os.remove(self.path("ports"))
-        self.daemon = programs.Program("sidebandd", "--config", "sidebandd.yaml", cwd=self.folder)
+        self.daemon = programs.Program(*self.daemon_command, cwd=self.folder)
         programs.wait_until(lambda: os.path.exists(self.path("ports")) or self.daemon.ended(), "the ports file")
         if self.daemon.ended():
             raise AssertionError("sidebandd ended: " + self.daemon.log())

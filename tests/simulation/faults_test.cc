@@ -20,7 +20,7 @@ constexpr auto kReads = FaultRule::Only::kReads;
 constexpr auto kWrites = FaultRule::Only::kWrites;
 
 SimulatedDevice::Options SmallDevice(uint64_t seed) {
-  return {.seed = seed, .vms_max = 2, .contexts_max = 4, .events_max = 4};
+  return {.seed = seed, .vms_max = 2, .contexts_max = 4, .events_max = 4, .retires_one_in = 3};
 }
 
 sim::FaultPlan Once(FaultKind kind, uint64_t at, uint64_t seed) {

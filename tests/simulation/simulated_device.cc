@@ -25,6 +25,7 @@ Uuid MakeUuid(uint8_t kind, uint16_t number) {
 
 SimulatedDevice::SimulatedDevice(const Options& options, Truth& truth, std::function<uint64_t()> now_ns)
     : identity_{.uuid = MakeUuid(1, 0), .serial = "SIM", .part_number = "SIM", .boot_id = options.boot_id},
+      retires_one_in_(options.retires_one_in),
       truth_(truth),
       now_ns_(std::move(now_ns)),
       random_(options.seed) {
@@ -102,7 +103,7 @@ void SimulatedDevice::Live() {
     }
     block.header.state = OneIn(3) ? BlockState::kActive : BlockState::kIdle;
     if (block.header.state == BlockState::kActive) Count(block);
-    if (OneIn(25)) block.header.state = BlockState::kRetired;
+    if (OneIn(retires_one_in_)) block.header.state = BlockState::kRetired;
   }
   if (has_changed) FollowBlocks();
 }

@@ -32,6 +32,7 @@ class SimulatedDevice final : public mcu::Device {
     uint16_t vms_max = 4;
     uint16_t contexts_max = 8;  // of each VM
     uint16_t events_max = 64;
+    uint64_t retires_one_in = 25;  // contexts, between two latches
   };
   // Sizes are drawn up to the options'. `truth` must outlive it; `now_ns` is the time since its start.
   SimulatedDevice(const Options& options, Truth& truth, std::function<uint64_t()> now_ns);
@@ -70,6 +71,7 @@ class SimulatedDevice final : public mcu::Device {
   void Touch(Block& block);
 
   const mcu::DeviceIdentity identity_;
+  const uint64_t retires_one_in_;
   Truth& truth_;
   const std::function<uint64_t()> now_ns_;
   std::mt19937_64 random_;

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/cli/exit_code.h"
+
+#include <string>
+
+#include "absl/strings/cord.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+namespace sideband::client {
+namespace {
+
+constexpr char kExitCodeUrl[] = "sideband.client/exit_code";
+
+}  // namespace
+
+absl::Status WithExitCode(absl::Status status, int code) {
+  status.SetPayload(kExitCodeUrl, absl::Cord(absl::StrCat(code)));
+  return status;
+}
+
+std::optional<int> ExitCode(const absl::Status& status) {
+  const auto payload = status.GetPayload(kExitCodeUrl);
+  int code = 0;
+  if (!payload || !absl::SimpleAtoi(std::string(*payload), &code)) return std::nullopt;
+  return code;
+}
+
+}  // namespace sideband::client
