@@ -159,10 +159,10 @@ absl::StatusOr<CatalogOfBoot> MailboxSession::ReadCatalog() {
                        stream.header.boot_id};
 }
 
-absl::StatusOr<Latched> MailboxSession::Latch(uint32_t base_id) {
+absl::StatusOr<Latched> MailboxSession::Latch(const HeldSnapshot& base) {
   CommandWord command = StreamCommand(Opcode::kLatch);
-  command.arg1 = static_cast<uint8_t>(base_id);
-  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run({.command = command, .data = base_id}));
+  command.arg1 = static_cast<uint8_t>(mailbox::SnapshotMark(base.boot_id, base.snapshot_id));
+  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run({.command = command, .data = base.snapshot_id}));
   return Latched{reply.data, reply.extended_data};
 }
 
@@ -176,14 +176,16 @@ absl::StatusOr<mailbox::Snapshot> MailboxSession::ReadSnapshot(const Latched& la
   return snapshot;
 }
 
-absl::Status MailboxSession::Acknowledge(uint32_t snapshot_id) {
+absl::Status MailboxSession::Acknowledge(const HeldSnapshot& snapshot) {
+  const uint16_t mark = mailbox::SnapshotMark(snapshot.boot_id, snapshot.snapshot_id);
   const CommandWord command = {.opcode = Opcode::kAck,
-                               .arg1 = static_cast<uint8_t>(snapshot_id),
-                               .arg2 = static_cast<uint8_t>(snapshot_id >> 8),
+                               .arg1 = static_cast<uint8_t>(mark),
+                               .arg2 = static_cast<uint8_t>(mark >> 8),
                                .execute = true};
   SIDEBAND_ASSIGN_OR_RETURN(
-      const Reply reply, Run({.command = command, .data = snapshot_id, .extended_data = {}, .output = Output::kData}));
-  if (reply.data != snapshot_id) return absl::AbortedError("ACK: of another snapshot");
+      const Reply reply,
+      Run({.command = command, .data = snapshot.snapshot_id, .extended_data = {}, .output = Output::kData}));
+  if (reply.data != snapshot.snapshot_id) return absl::AbortedError("ACK: of another snapshot");
   return absl::OkStatus();
 }
 
