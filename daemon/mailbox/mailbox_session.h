@@ -3,9 +3,9 @@
 // A controller's side of the mailbox: commands, and whole streams through the windows. (mailbox.md; the commands are in
 // proto/mailbox/extension.h.)
 //   MailboxSession session(port, wait);
-//   SIDEBAND_ASSIGN_OR_RETURN(const Latched latched, session.Latch(/*base_id=*/0));
+//   SIDEBAND_ASSIGN_OR_RETURN(const Latched latched, session.Latch(/*base=*/{}));
 //   SIDEBAND_ASSIGN_OR_RETURN(const mailbox::Snapshot snapshot, session.ReadSnapshot(latched, /*base=*/nullptr));
-//   SIDEBAND_RETURN_IF_ERROR(session.Acknowledge(latched.snapshot_id));
+//   SIDEBAND_RETURN_IF_ERROR(session.Acknowledge({snapshot.boot_id, snapshot.snapshot_id}));
 #ifndef SIDEBAND_DAEMON_MAILBOX_MAILBOX_SESSION_H_
 #define SIDEBAND_DAEMON_MAILBOX_MAILBOX_SESSION_H_
 
@@ -27,6 +27,12 @@ namespace sideband::daemon {
 //   SUCCESS OK · ERR_OPCODE, ERR_NOT_SUPPORTED UNIMPLEMENTED · ERR_AGAIN ABORTED (superseded: latch anew) · ERR_BUSY,
 //   INACTIVE, READY, ERR_NOT_AVAILABLE UNAVAILABLE · ERR_REQUEST, ERR_ARG*, ERR_DATA INVALID_ARGUMENT · others INTERNAL
 absl::Status StatusFromMailbox(mailbox::Opcode opcode, mailbox::MailboxStatus status);
+
+// A snapshot that the controller has.
+struct HeldSnapshot {
+  uint64_t boot_id = 0;
+  uint32_t snapshot_id = 0;  // 0: none
+};
 
 struct Latched {
   uint32_t snapshot_id = 0;
@@ -57,14 +63,15 @@ class MailboxSession {
   // How much of a stream one read carries.
   uint32_t window_bytes() const { return port_.block_bytes_max(); }
 
-  // UNIMPLEMENTED where the device does not know the extension or speaks another version of it.
+  // UNIMPLEMENTED where what answers is no mailbox that knows PEC, which is asked by reading alone, so that nothing is
+  // written to another chip; where the device does not know the extension or speaks another version of it.
   absl::Status CheckExtension();
   absl::StatusOr<CatalogOfBoot> ReadCatalog();
-  // `base_id` is that of the snapshot that was acknowledged and is held, 0 for none.
-  absl::StatusOr<Latched> Latch(uint32_t base_id);
+  // `base` is what the next snapshot may be relative to; it is acknowledged thereby.
+  absl::StatusOr<Latched> Latch(const HeldSnapshot& base);
   // `base` is what was acknowledged, if anything. ABORTED where another latch has superseded it.
   absl::StatusOr<mailbox::Snapshot> ReadSnapshot(const Latched& latched, const mailbox::Snapshot* base);
-  absl::Status Acknowledge(uint32_t snapshot_id);
+  absl::Status Acknowledge(const HeldSnapshot& snapshot);
 
  private:
   struct Reply {
@@ -79,6 +86,9 @@ class MailboxSession {
     std::optional<uint32_t> extended_data;
     Output output = Output::kBoth;
   };
+  absl::Status CheckMailbox();
+  // Until the command's write was acknowledged: from its inputs on each time.
+  absl::Status Submit(const Request& request);
   absl::StatusOr<Reply> Run(const Request& request);
   absl::Status AwaitDone(const mailbox::CommandWord& command);
   // Makes the stream's windows start at an offset; returns the stream's length.

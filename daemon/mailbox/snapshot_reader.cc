@@ -19,6 +19,10 @@ bool IsWorthAnotherLatch(const absl::Status& status) {
          absl::IsUnavailable(status);
 }
 
+HeldSnapshot Held(const std::optional<mailbox::Snapshot>& snapshot) {
+  return snapshot ? HeldSnapshot{snapshot->boot_id, snapshot->snapshot_id} : HeldSnapshot{};
+}
+
 bool HasRetiredBlock(const mailbox::Snapshot& snapshot) {
   return std::any_of(snapshot.blocks.begin(), snapshot.blocks.end(),
                      [](const mailbox::BlockHeader& block) { return block.state == mailbox::BlockState::kRetired; });
@@ -51,7 +55,7 @@ absl::StatusOr<TakenSnapshot> SnapshotReader::LatchAndRead() {
   TakenSnapshot taken;
   const absl::Time before = clock_.Now();
   taken.steady_time = clock_.Steady();
-  SIDEBAND_ASSIGN_OR_RETURN(const Latched latched, session_.Latch(base_ ? base_->snapshot_id : 0));
+  SIDEBAND_ASSIGN_OR_RETURN(const Latched latched, session_.Latch(Held(base_)));
   taken.host_time_error = (clock_.Steady() - taken.steady_time) / 2;
   taken.host_time = before + taken.host_time_error;
   SIDEBAND_ASSIGN_OR_RETURN(taken.raw, session_.ReadSnapshot(latched, base_ ? &*base_ : nullptr));
@@ -79,7 +83,7 @@ absl::StatusOr<TakenSnapshot> SnapshotReader::Take() {
 absl::Status SnapshotReader::Acknowledge() {
   if (!taken_) return absl::FailedPreconditionError("there is no snapshot to acknowledge");
   base_ = std::exchange(taken_, std::nullopt);
-  return HasRetiredBlock(*base_) ? session_.Acknowledge(base_->snapshot_id) : absl::OkStatus();
+  return HasRetiredBlock(*base_) ? session_.Acknowledge(Held(base_)) : absl::OkStatus();
 }
 
 }  // namespace sideband::daemon

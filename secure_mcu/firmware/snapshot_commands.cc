@@ -61,9 +61,9 @@ Reply SnapshotCommands::Discover(uint8_t item) const {
 Reply SnapshotCommands::Stream(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) {
   window_bytes_ = command.arg2 == 0 ? mailbox::kWindowBytes : command.arg2;
   if (command.opcode == Opcode::kRead) return ReadSnapshot(command.arg1, data, extended_data);
-  // 5D may hold what another command left there, even this one's when the controller repeats it: a LATCH names, and
-  // thereby acknowledges, only what its word names, too.
-  if (command.opcode == Opcode::kLatch) return Latch(command.arg1 == (data & 0xFF) ? data : 0);
+  if (command.opcode == Opcode::kLatch) {
+    return Latch(command.arg1 == mailbox::LatchMark(device_.identity().boot_id, data) ? data : 0);
+  }
   return command.arg1 == 0 ? ReadCatalog(data) : Fail(MailboxStatus::kErrArg1);
 }
 
@@ -92,10 +92,13 @@ Reply SnapshotCommands::ReadSnapshot(uint8_t selector, uint32_t offset, uint32_t
   return OpenAt(copy_engine_.stream(), Open::kSnapshot, offset, copy_engine_.snapshot_id());
 }
 
+uint16_t SnapshotCommands::MarkOf(uint32_t snapshot_id) const {
+  return mailbox::SnapshotMark(device_.identity().boot_id, snapshot_id);
+}
+
 Reply SnapshotCommands::Acknowledge(const mailbox::CommandWord& command, uint32_t snapshot_id) {
   if (copy_engine_.snapshot_id() == 0) return Fail(MailboxStatus::kErrNotAvailable);
-  // As for LATCH: 5D may hold the id of a newer snapshot, which nobody has read.
-  const bool is_meant = command.arg1 == (snapshot_id & 0xFF) && command.arg2 == (snapshot_id >> 8 & 0xFF);
+  const bool is_meant = (command.arg1 | command.arg2 << 8) == MarkOf(snapshot_id);
   if (!is_meant || snapshot_id != copy_engine_.snapshot_id()) return Fail(MailboxStatus::kErrAgain);
   copy_engine_.Acknowledge();
   return {.data = snapshot_id};

@@ -39,6 +39,8 @@ class SnapshotCommands {
   Reply Latch(uint32_t base_id);
   Reply ReadSnapshot(uint8_t selector, uint32_t offset, uint32_t extended_data);
   Reply Acknowledge(const mailbox::CommandWord& command, uint32_t snapshot_id);
+  // Of a snapshot of this boot.
+  uint16_t MarkOf(uint32_t snapshot_id) const;
   Reply OpenAt(ByteSpan stream, Open open, uint32_t offset, uint32_t extended_data);
 
   Device& device_;

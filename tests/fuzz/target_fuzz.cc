@@ -123,8 +123,13 @@ std::vector<Bytes> Seeds() {
   AddCommand({.opcode = Opcode::kLatch, .execute = true}, 0, 0, whole);
   AddCommand({.opcode = Opcode::kRead, .execute = true}, 0, 1, whole);
   AddRead(mailbox::kWindowFirst, 100, whole);
-  AddCommand({.opcode = Opcode::kAck, .arg1 = 1, .execute = true}, 1, 0, whole);
-  AddCommand({.opcode = Opcode::kLatch, .execute = true}, 1, 0, whole);
+  const uint16_t mark = mailbox::SnapshotMark(mcu::FakeDevice().identity().boot_id, /*snapshot_id=*/1);
+  const auto mark_low = static_cast<uint8_t>(mark), mark_high = static_cast<uint8_t>(mark >> 8);
+  AddCommand({.opcode = Opcode::kAck, .arg1 = mark_low, .arg2 = mark_high, .execute = true}, 1, 0, whole);
+  AddCommand({.opcode = Opcode::kLatch,
+              .arg1 = mailbox::LatchMark(mcu::FakeDevice().identity().boot_id, /*base_id=*/1),
+              .execute = true},
+             1, 0, whole);
   return seeds;
 }
 

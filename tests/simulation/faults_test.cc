@@ -173,6 +173,21 @@ TEST(DyingControllerTest, TheNextSessionWorksWhereverItDied) {
   }
 }
 
+// After a restart another controller latches until its newest snapshot has the id of the one that this controller
+// holds, of the boot before: to name that must not acknowledge the other.
+TEST(RestartTest, SnapshotsOfTwoBootsAreNotTakenForEachOther) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    for (int id = 1; id <= 3; ++id) {
+      Rig rig(SmallDevice(seed), {});
+      for (int i = 0; i < id; ++i) ASSERT_TRUE(rig.CollectOnce().ok());
+      rig.RestartDevice();
+      for (int i = 0; i < id; ++i) rig.LatchByAnother();
+      for (int i = 0; i < 3; ++i) ASSERT_TRUE(rig.CollectOnce().ok());
+      ASSERT_EQ(rig.wrong(), "") << "device " << seed << ", snapshot " << id;
+    }
+  }
+}
+
 // The controller may also be replaced by one that knows nothing while the device goes on.
 TEST(DyingControllerTest, ANewControllerSeesTheSameDevice) {
   Rig rig(SmallDevice(2), {});

@@ -41,6 +41,8 @@ class Rig {
   // The controller starts anew, and knows nothing.
   void RestartController();
   void RestartDevice();
+  // With no regard to anybody else's commands.
+  void LatchByAnother();
 
   absl::Status CollectOnce();
 
@@ -68,8 +70,6 @@ class Rig {
    private:
     Rig& rig_;
   };
-
-  void LatchByAnother();
 
   const SimulatedDevice::Options options_;
   uint64_t now_ns_ = 0;

@@ -101,9 +101,11 @@ void SimulatedDevice::Live() {
       Appear(block);
       has_changed = true;
     }
+    const bool retires = OneIn(retires_one_in_);
     block.header.state = OneIn(3) ? BlockState::kActive : BlockState::kIdle;
-    if (block.header.state == BlockState::kActive) Count(block);
-    if (OneIn(retires_one_in_)) block.header.state = BlockState::kRetired;
+    // The last counts are those that are lost the easiest.
+    if (retires || block.header.state == BlockState::kActive) Count(block);
+    if (retires) block.header.state = BlockState::kRetired;
   }
   if (has_changed) FollowBlocks();
 }
