@@ -111,10 +111,6 @@ std::string ReadSubject(const CommandWord& command, const DataRegisters& in) {
   return absl::StrFormat("selector 0x%02X", command.arg1);
 }
 
-std::string LatchArguments(const DataRegisters& in) {
-  return in.data == 0u ? "in full" : absl::StrCat("since snapshot ", NumberOr(in.data));
-}
-
 // What opens a stream says how wide its windows are; here, where they are not as wide as can be.
 std::string WindowsText(const CommandWord& command) {
   return command.arg2 == 0 || command.arg2 == mailbox::kWindowBytes
@@ -128,6 +124,13 @@ struct Arguments {
   bool takes_arg1 = true;
   bool takes_arg2 = false;
 };
+
+// The first argument repeats the low byte of the base; where it does not, the device takes it for none.
+Arguments LatchArguments(const CommandWord& command, const DataRegisters& in) {
+  const bool agree = !in.data.has_value() || (*in.data & 0xFF) == command.arg1;
+  const std::string base = in.data == 0u ? "in full" : absl::StrCat("since snapshot ", NumberOr(in.data));
+  return {absl::StrCat(base, WindowsText(command)), agree, true};
+}
 
 // Its arguments repeat the snapshot's id.
 Arguments AckArguments(const CommandWord& command, const DataRegisters& in) {
@@ -176,7 +179,7 @@ Arguments ArgumentsOf(const CommandWord& command, const DataRegisters& in) {
     case Opcode::kCatalog:
       return {absl::StrCat("from byte ", NumberOr(in.data), WindowsText(command)), false, true};
     case Opcode::kLatch:
-      return {absl::StrCat(LatchArguments(in), WindowsText(command)), false, true};
+      return LatchArguments(command, in);
     case Opcode::kRead:
       return {absl::StrCat(StreamSubject(command, in), " from byte ", NumberOr(in.data), WindowsText(command)), true,
               true};

@@ -41,6 +41,7 @@ bool CollectorThread::IsStopping() const {
 
 absl::StatusOr<smbus::TransferResult> CollectorThread::Bus::Execute(const smbus::Transfer& transfer) {
   if (owner_.IsStopping()) return absl::CancelledError("stopping");
+  if (owner_.clock_.Steady() > deadline_) return absl::CancelledError("a snapshot takes longer than ten minutes");
   return transport_.Execute(transfer);
 }
 
@@ -62,6 +63,7 @@ void CollectorThread::Report(const absl::Status& status) {
 void CollectorThread::Run() {
   absl::Duration next = clock_.Steady();
   do {
+    bus_.StartCollection();
     const absl::Status status = collector_.CollectOnce();
     if (IsStopping()) return;
     Report(status);

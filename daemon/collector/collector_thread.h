@@ -45,10 +45,17 @@ class CollectorThread {
     absl::StatusOr<smbus::TransferResult> Execute(const smbus::Transfer& transfer) override;
     size_t block_bytes_max() const override { return transport_.block_bytes_max(); }
 
+    // From now on a collection may take kCollectionMax.
+    void StartCollection() { deadline_ = owner_.clock_.Steady() + kCollectionMax; }
+
    private:
     Transport& transport_;
     const CollectorThread& owner_;
+    absl::Duration deadline_ = absl::InfiniteDuration();
   };
+
+  // Whatever length a device claims for its stream. A bus of 100 kHz carries 6 MB meanwhile.
+  static constexpr absl::Duration kCollectionMax = absl::Minutes(10);
 
   void Run();
   bool IsStopping() const ABSL_LOCKS_EXCLUDED(mu_);

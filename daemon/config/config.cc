@@ -111,7 +111,7 @@ absl::StatusOr<std::string> ConfigReader::CaptureFile(const YamlMap& map) const 
     return capture->Error(
         "capture writes the counters of confidential VMs in the clear; it needs capture_plaintext: true");
   }
-  return Resolve(path);
+  return std::filesystem::path(Resolve(path)).lexically_normal().string();
 }
 
 absl::StatusOr<DeviceConfig> ConfigReader::Device(const YamlNode& node) const {

@@ -19,6 +19,10 @@ absl::Status CheckAgainst(const Topology& topology, const mailbox::Snapshot& sna
   if (snapshot.blocks.empty() || snapshot.blocks[0].vm != mailbox::kHypervisorVm) {
     return absl::InvalidArgumentError("the snapshot does not start with the device's own block");
   }
+  // All of them: no scope is there twice, so that their number says so.
+  if (snapshot.blocks.size() != 1 + topology.catalog().vms.size() + topology.catalog().contexts.size()) {
+    return absl::InvalidArgumentError("the snapshot does not have the catalogue's blocks");
+  }
   for (const mailbox::BlockHeader& block : snapshot.blocks) {
     if (!IsKnown(topology, block)) return absl::InvalidArgumentError("the snapshot has a block of an unknown scope");
   }

@@ -10,8 +10,8 @@
 
 namespace sideband::daemon {
 
-// Whether the snapshot is one of this topology: its hash, its number of counters, and blocks of known scopes only, the
-// device's first. INVALID_ARGUMENT says what does not fit.
+// Whether the snapshot is one of this topology: its hash, its number of counters, and a block of each of its scopes and
+// no others, the device's first. INVALID_ARGUMENT says what does not fit.
 absl::Status CheckAgainst(const Topology& topology, const mailbox::Snapshot& snapshot);
 
 }  // namespace sideband::daemon

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/mailbox/mailbox_session.h"
 
+#include <openssl/crypto.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -77,12 +79,21 @@ absl::Status MailboxSession::AwaitDone(const CommandWord& command) {
   return absl::DeadlineExceededError(absl::StrCat(mailbox::OpcodeName(command.opcode), ": busy for too long"));
 }
 
-absl::StatusOr<MailboxSession::Reply> MailboxSession::Run(const Request& request) {
-  if (request.data) SIDEBAND_RETURN_IF_ERROR(port_.Write(mailbox::kDataRegister, *request.data));
-  if (request.extended_data) {
-    SIDEBAND_RETURN_IF_ERROR(port_.Write(mailbox::kExtendedDataRegister, *request.extended_data));
+absl::Status MailboxSession::Submit(const Request& request) {
+  smbus::Outcome outcome = smbus::Outcome::kOk;
+  for (int attempt = 0; attempt < RegisterPort::kAttemptsMax; ++attempt) {
+    if (request.data) SIDEBAND_RETURN_IF_ERROR(port_.Write(mailbox::kDataRegister, *request.data));
+    if (request.extended_data) {
+      SIDEBAND_RETURN_IF_ERROR(port_.Write(mailbox::kExtendedDataRegister, *request.extended_data));
+    }
+    SIDEBAND_ASSIGN_OR_RETURN(outcome, port_.WriteOnce(mailbox::kCommandRegister, request.command.Encode()));
+    if (outcome == smbus::Outcome::kOk) break;
   }
-  SIDEBAND_RETURN_IF_ERROR(port_.Write(mailbox::kCommandRegister, request.command.Encode()));
+  return port_.StatusOf(outcome);
+}
+
+absl::StatusOr<MailboxSession::Reply> MailboxSession::Run(const Request& request) {
+  SIDEBAND_RETURN_IF_ERROR(Submit(request));
   SIDEBAND_RETURN_IF_ERROR(AwaitDone(request.command));
   Reply reply;
   if (request.output == Output::kNothing) return reply;
@@ -92,7 +103,16 @@ absl::StatusOr<MailboxSession::Reply> MailboxSession::Run(const Request& request
   return reply;
 }
 
+absl::Status MailboxSession::CheckMailbox() {
+  const auto word = port_.Read(mailbox::kCommandRegister);
+  if (absl::IsDataLoss(word.status())) {
+    return absl::UnimplementedError(absl::StrCat("no mailbox with PEC: ", std::string(word.status().message())));
+  }
+  return word.status();
+}
+
 absl::Status MailboxSession::CheckExtension() {
+  SIDEBAND_RETURN_IF_ERROR(CheckMailbox());
   SIDEBAND_ASSIGN_OR_RETURN(const Reply reply,
                             Run({.command = Command(Opcode::kDiscover, static_cast<uint8_t>(DiscoverItem::kVersion))}));
   const uint32_t version = reply.data & 0xFF, window_bytes = reply.data >> 8 & 0xFF, windows = reply.data >> 16 & 0xFF;
@@ -161,7 +181,7 @@ absl::StatusOr<CatalogOfBoot> MailboxSession::ReadCatalog() {
 
 absl::StatusOr<Latched> MailboxSession::Latch(const HeldSnapshot& base) {
   CommandWord command = StreamCommand(Opcode::kLatch);
-  command.arg1 = static_cast<uint8_t>(mailbox::SnapshotMark(base.boot_id, base.snapshot_id));
+  if (base.snapshot_id != 0) command.arg1 = mailbox::LatchMark(base.boot_id, base.snapshot_id);
   SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run({.command = command, .data = base.snapshot_id}));
   return Latched{reply.data, reply.extended_data};
 }
@@ -171,8 +191,10 @@ absl::StatusOr<mailbox::Snapshot> MailboxSession::ReadSnapshot(const Latched& la
   SIDEBAND_ASSIGN_OR_RETURN(
       const Bytes bytes, ReadStream(latched.stream_bytes, [&](uint32_t offset) { return OpenSnapshot(id, offset); }));
   auto snapshot = mailbox::DecodeSnapshotStream(bytes, base);
-  if (snapshot.ok() && snapshot->snapshot_id != id)
+  if (snapshot.ok() && snapshot->snapshot_id != id) {
+    OPENSSL_cleanse(snapshot->counters.data(), snapshot->counters.size() * sizeof(uint64_t));
     return absl::DataLossError("READ: the stream is another snapshot's");
+  }
   return snapshot;
 }
 

@@ -68,25 +68,28 @@ absl::StatusOr<smbus::TransferResult> RegisterPort::Try(const smbus::Transfer& t
   return result;
 }
 
-absl::Status RegisterPort::Write(uint8_t code, uint32_t value) {
+absl::StatusOr<Outcome> RegisterPort::WriteOnce(uint8_t code, uint32_t value) {
   ByteWriter out;
   out.U8(code);
   out.U8(mailbox::kRegisterBytes);
   out.U32(value);
   const uint8_t address_byte = smbus::AddressByte(address_, /*read=*/false);
   out.U8(smbus::Pec(out.written(), smbus::Pec({&address_byte, 1})));
-  const smbus::Transfer transfer = {{Message::Write(address_, std::move(out).Take())}};
-  absl::Status status;
+  const auto result = transport_.Execute({{Message::Write(address_, std::move(out).Take())}});
+  on_outcome_(result.ok() ? OutcomeName(result->outcome) : "bus_error");
+  SIDEBAND_RETURN_IF_ERROR(result.status());
+  return result->outcome;
+}
+
+absl::Status RegisterPort::StatusOf(Outcome outcome) const { return OutcomeStatus(outcome, address_); }
+
+absl::Status RegisterPort::Write(uint8_t code, uint32_t value) {
+  Outcome outcome = Outcome::kOk;
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-    const auto result = transport_.Execute(transfer);
-    on_outcome_(result.ok() ? OutcomeName(result->outcome) : "bus_error");
-    // Without a result nobody knows whether the target has acted. A NACK, that of a wrong PEC among them, or lost
-    // arbitration ends the transaction before the STOP that makes it act.
-    if (!result.ok()) return result.status();
-    status = OutcomeStatus(result->outcome, address_);
-    if (status.ok() || absl::IsDataLoss(status)) break;
+    SIDEBAND_ASSIGN_OR_RETURN(outcome, WriteOnce(code, value));
+    if (outcome == Outcome::kOk) break;
   }
-  return status;
+  return StatusOf(outcome);
 }
 
 absl::StatusOr<Bytes> RegisterPort::TryReadBlock(uint8_t code, uint8_t size) {

@@ -31,8 +31,13 @@ class RegisterPort {
 
   // A 32-bit register. UNAVAILABLE where nobody answers at the address, ABORTED for arbitration lost to the end,
   // DEADLINE_EXCEEDED for a clock held too long, DATA_LOSS for a wrong PEC or length to the end; else the transport's.
-  // A write is tried again only where the target cannot have taken it.
+  // A write is tried again as long as there is an outcome: to set a register twice changes nothing.
   absl::Status Write(uint8_t code, uint32_t value);
+  // One attempt: how the transaction ended on the wire. For the command register, since a target may have acted on a
+  // write that was spoiled near its end, and its inputs are then no longer what they were.
+  absl::StatusOr<smbus::Outcome> WriteOnce(uint8_t code, uint32_t value);
+  // The status that an outcome stands for.
+  absl::Status StatusOf(smbus::Outcome outcome) const;
   absl::StatusOr<uint32_t> Read(uint8_t code);
   // A block of `size` bytes, 1 to 255; one of another length is DATA_LOSS. The length must be known, since Linux lets
   // the count byte decide only for blocks of up to 32 bytes.

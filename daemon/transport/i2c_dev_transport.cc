@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "proto/base/status_macros.h"
@@ -135,7 +136,9 @@ absl::Status I2cDevTransport::Configure() {
   // An adapter keeps its own where it does not take these.
   system_.Ioctl(fd_, I2C_TIMEOUT, options_.timeout_10ms);
   system_.Ioctl(fd_, I2C_RETRIES, options_.retries);
-  if (!carries_messages_) system_.Ioctl(fd_, I2C_PEC, 1);
+  if (!carries_messages_ && system_.Ioctl(fd_, I2C_PEC, 1) < 0) {
+    return absl::UnimplementedError(absl::StrCat("bus ", path_, ": the adapter cannot be told to check the PEC"));
+  }
   return absl::OkStatus();
 }
 
@@ -151,6 +154,8 @@ absl::StatusOr<TransferResult> I2cDevTransport::Execute(const Transfer& transfer
 }
 
 absl::StatusOr<TransferResult> I2cDevTransport::ExecuteMessages(const Transfer& transfer) {
+  // The kernel lets messages pass to an address that one of its drivers uses: it has to be asked.
+  for (const Message& message : transfer.messages) SIDEBAND_RETURN_IF_ERROR(SelectAddress(message.address));
   KernelMessages messages(transfer);
   i2c_rdwr_ioctl_data request = messages.ForIoctl();
   const int done = system_.Ioctl(fd_, I2C_RDWR, reinterpret_cast<unsigned long>(&request));
@@ -203,13 +208,13 @@ absl::StatusOr<TransferResult> I2cDevTransport::Write(const BlockWrite& write) {
 absl::StatusOr<TransferResult> I2cDevTransport::Read(const BlockRead& read) {
   SIDEBAND_RETURN_IF_ERROR(SelectAddress(read.address));
   i2c_smbus_data data = {};
+  // It may be a confidential VM's counters.
+  const absl::Cleanup wipe = [&data] { explicit_bzero(&data, sizeof(data)); };
   const int error = SmbusBlock(/*read=*/true, read.code, &data);
   if (error < 0) return Failed(-error);
   if (data.block[0] == 0 || data.block[0] > kSmbus2BlockBytesMax) return TransferResult{.outcome = Outcome::kBadCount};
   // The kernel has checked the PEC and kept it to itself; who asked for it finds it computed anew.
-  TransferResult result = {.read = {AsClocked(read, {data.block + 1, data.block[0]})}};
-  explicit_bzero(&data, sizeof(data));  // may be a confidential VM's counters
-  return result;
+  return TransferResult{.read = {AsClocked(read, {data.block + 1, data.block[0]})}};
 }
 
 }  // namespace sideband::daemon

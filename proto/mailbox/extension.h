@@ -37,11 +37,11 @@ inline constexpr uint32_t kStreamBytesMax = 64 << 20;
 enum class DiscoverItem : uint8_t { kVersion = 0, kLimits = 1, kBootId = 2, kCatalog = 3 };
 
 // CATALOG: 5D in = byte offset; 5D out = stream length, 5E out = catalogue hash (the CRC-32C of its payload).
-// LATCH:   5D in = id of the snapshot that the controller holds, 0 for none, arg1 = its mark 7:0; if that is the
-// latched
-//          one it is acknowledged thereby. 5D out = snapshot id, 5E out = stream length. The latched blocks replace
-//          those latched before. What has not changed since the snapshot that the controller holds is left out, if it
-//          is the one that the device holds, too. Where id and mark do not fit it is taken for none.
+// LATCH:   5D in = id of the snapshot that the controller holds, arg1 = its mark 6:0 and bit 7; 0 in both for none. If
+//          that is the latched one it is acknowledged thereby; where id and arg1 do not fit it is taken for none. 5D
+//          out = snapshot id, 5E out = stream length. The latched blocks replace those latched before. What has not
+//          changed since the snapshot that the controller holds is left out, if it is the one that the device holds,
+//          too.
 // READ:    arg1 = selector; 5D in = byte offset, 5E in = snapshot id, or the scope (below); 5D out = stream length, 5E
 //          out = snapshot id. A snapshot id that is not the latched one answers ERR_AGAIN: it was superseded, latch
 //          anew.
@@ -54,12 +54,14 @@ enum class ReadSelector : uint8_t { kLatched = 0, kWhole = 1, kVm = 2, kContext 
 
 // The mark: what LATCH and ACK say in their word of the snapshot whose id is in 5D, so that they acknowledge none but
 // that. By the time they are carried out 5D may have been overwritten by another controller's LATCH, or by this one's
-// when it is repeated; and another boot may have a snapshot of the same id. Bits 7:0 are never 0, which is the mark of
-// none, and differ from those of the 254 snapshots before.
+// when it is repeated; and another boot may have a snapshot of the same id.
 constexpr uint16_t SnapshotMark(uint64_t boot_id, uint32_t snapshot_id) {
-  if (snapshot_id == 0) return 0;
-  const uint64_t sum = boot_id + snapshot_id;
-  return static_cast<uint16_t>((sum % 255 + 1) | (sum / 255 % 256) << 8);
+  return static_cast<uint16_t>(boot_id ^ snapshot_id);
+}
+
+// arg1 of a LATCH that names a base. Never 0, which is what a LATCH without one has.
+constexpr uint8_t LatchMark(uint64_t boot_id, uint32_t base_id) {
+  return static_cast<uint8_t>(0x80 | (SnapshotMark(boot_id, base_id) & 0x7F));
 }
 
 }  // namespace sideband::mailbox

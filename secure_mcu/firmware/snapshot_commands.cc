@@ -61,7 +61,9 @@ Reply SnapshotCommands::Discover(uint8_t item) const {
 Reply SnapshotCommands::Stream(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) {
   window_bytes_ = command.arg2 == 0 ? mailbox::kWindowBytes : command.arg2;
   if (command.opcode == Opcode::kRead) return ReadSnapshot(command.arg1, data, extended_data);
-  if (command.opcode == Opcode::kLatch) return Latch(command.arg1 == static_cast<uint8_t>(MarkOf(data)) ? data : 0);
+  if (command.opcode == Opcode::kLatch) {
+    return Latch(command.arg1 == mailbox::LatchMark(device_.identity().boot_id, data) ? data : 0);
+  }
   return command.arg1 == 0 ? ReadCatalog(data) : Fail(MailboxStatus::kErrArg1);
 }
 

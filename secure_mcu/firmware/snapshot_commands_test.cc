@@ -23,7 +23,8 @@ class SnapshotCommandsTest : public testing::Test {
   Reply Acknowledge(uint32_t snapshot_id) {
     return Run(Opcode::kAck, MarkOf(snapshot_id) & 0xFF, MarkOf(snapshot_id) >> 8, snapshot_id);
   }
-  Reply Latch(uint32_t base_id = 0) { return Run(Opcode::kLatch, MarkOf(base_id) & 0xFF, 0, base_id); }
+  Reply Latch(uint32_t base_id = 0) { return Run(Opcode::kLatch, base_id == 0 ? 0 : LatchMarkOf(base_id), 0, base_id); }
+  uint8_t LatchMarkOf(uint32_t base_id) const { return mailbox::LatchMark(device_.identity().boot_id, base_id); }
   uint16_t MarkOf(uint32_t snapshot_id) const { return mailbox::SnapshotMark(device_.identity().boot_id, snapshot_id); }
   Bytes ReadWindows(size_t size) {
     Bytes bytes;
@@ -164,16 +165,25 @@ TEST_F(SnapshotCommandsTest, OnlyTheSnapshotThatALatchMeansIsAcknowledged) {
   const uint32_t unread = Latch(read).data;
   EXPECT_EQ(device_.acknowledged, 1u);
   // The controller was not told that its LATCH was carried out, and repeats it; the reply of the first is in 5D.
-  const Reply again = Run(Opcode::kLatch, MarkOf(read) & 0xFF, 0, unread);
+  const Reply again = Run(Opcode::kLatch, LatchMarkOf(read), 0, unread);
   EXPECT_EQ(device_.acknowledged, 1u);
   EXPECT_TRUE(mailbox::DecodeSnapshotStream(ReadWindows(again.extended_data), nullptr).ok()) << "a whole one";
 }
 
 TEST_F(SnapshotCommandsTest, ASnapshotOfAnotherBootIsNotAcknowledged) {
   const uint32_t id = Latch().data;
-  const uint16_t mark = mailbox::SnapshotMark(device_.identity().boot_id + 1, id);
+  const uint64_t other_boot = device_.identity().boot_id + 1;
+  const uint16_t mark = mailbox::SnapshotMark(other_boot, id);
   EXPECT_EQ(Run(Opcode::kAck, mark & 0xFF, mark >> 8, id).status, MailboxStatus::kErrAgain);
-  EXPECT_EQ(Run(Opcode::kLatch, mark & 0xFF, 0, id).status, MailboxStatus::kSuccess);
+  EXPECT_EQ(Run(Opcode::kLatch, mailbox::LatchMark(other_boot, id), 0, id).status, MailboxStatus::kSuccess);
+  EXPECT_EQ(device_.acknowledged, 0u);
+}
+
+TEST_F(SnapshotCommandsTest, ALatchWithoutABaseAcknowledgesNothing) {
+  for (int i = 0; i < 600; ++i) {
+    // Whatever the latch before has left in 5D.
+    Run(Opcode::kLatch, 0, 0, Latch().data);
+  }
   EXPECT_EQ(device_.acknowledged, 0u);
 }
 

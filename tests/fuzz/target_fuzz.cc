@@ -126,7 +126,10 @@ std::vector<Bytes> Seeds() {
   const uint16_t mark = mailbox::SnapshotMark(mcu::FakeDevice().identity().boot_id, /*snapshot_id=*/1);
   const auto mark_low = static_cast<uint8_t>(mark), mark_high = static_cast<uint8_t>(mark >> 8);
   AddCommand({.opcode = Opcode::kAck, .arg1 = mark_low, .arg2 = mark_high, .execute = true}, 1, 0, whole);
-  AddCommand({.opcode = Opcode::kLatch, .arg1 = mark_low, .execute = true}, 1, 0, whole);
+  AddCommand({.opcode = Opcode::kLatch,
+              .arg1 = mailbox::LatchMark(mcu::FakeDevice().identity().boot_id, /*base_id=*/1),
+              .execute = true},
+             1, 0, whole);
   return seeds;
 }
 
