@@ -23,10 +23,11 @@ constexpr size_t kMebibyte = size_t{1} << 20;
 // Beyond it, a stream of the largest counts that its length can bear would have to be real.
 constexpr size_t kMemoryMax = 128 * kMebibyte;
 // A collection has 3 latches, each, of a device whose streams are short, with a dozen commands: DISCOVER, LATCH,
-// CATALOG, and those that go on after an interruption. A command has at most (3 writes + 40 polls + 2 reads) in 4
-// attempts.
+// CATALOG, and those that go on after an interruption. A command has at most 4 times 9 writes, 40 polls and 2 reads, in
+// 4 attempts each.
+constexpr uint64_t kAttempts = daemon::RegisterPort::kAttemptsMax;
 constexpr uint64_t kTransactionsMax =
-    40 * (3 + daemon::MailboxSession::kPollsMax + 2) * daemon::RegisterPort::kAttemptsMax;
+    40 * (kAttempts * (2 * kAttempts + 1) + (daemon::MailboxSession::kPollsMax + 2) * kAttempts);
 
 struct Met {
   int collected = 0;

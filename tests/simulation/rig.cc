@@ -91,13 +91,14 @@ absl::Status Rig::CollectOnce() {
 }
 
 uint64_t Rig::transactions_max() const {
-  const uint64_t command = (3 + uint64_t{daemon::MailboxSession::kPollsMax} + 2) * daemon::RegisterPort::kAttemptsMax;
+  constexpr uint64_t kAttempts = daemon::RegisterPort::kAttemptsMax;
+  const uint64_t command = kAttempts * (2 * kAttempts + 1) + (daemon::MailboxSession::kPollsMax + 2) * kAttempts;
   const uint64_t blocks = 1 + options_.vms_max * (1 + uint64_t{options_.contexts_max});
   // Generous: a header of 64 bytes and 9 bytes a counter in each block, 64 bytes for each name in the catalogue.
   const uint64_t snapshot = 128 + blocks * (64 + 9 * uint64_t{options_.events_max});
   const uint64_t catalog = 128 + 64 * (blocks + options_.events_max);
   const auto window_bytes = static_cast<uint32_t>(wire_.block_bytes_max());
-  const uint64_t latch = 2 * command + StreamTransactions(snapshot, window_bytes, command) + command +
+  const uint64_t latch = kAttempts + 2 * command + StreamTransactions(snapshot, window_bytes, command) + command +
                          StreamTransactions(catalog, window_bytes, command);
   return daemon::SnapshotReader::kLatchesMax * latch + command;
 }

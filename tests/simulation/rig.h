@@ -55,9 +55,10 @@ class Rig {
   uint64_t boot_id() const { return boot_id_; }
   // Of the newest CollectOnce.
   uint64_t transactions() const { return transactions_; }
-  // More than CollectOnce can take with this device, whatever happens: each command has three writes, its polls and two
-  // reads; a stream has its windows, the commands that open them, and those that go on where it was interrupted; each
-  // transaction has its attempts; and there are so many latches, each with its stream and a catalogue.
+  // More than CollectOnce can take with this device, whatever happens: each command has two writes of data and its own,
+  // all repeated where that is refused, its polls, and two reads; a stream has its windows, the commands that open
+  // them, and those that go on where it was interrupted; each transaction has its attempts; and there are so many
+  // latches, each with its stream and a catalogue.
   uint64_t transactions_max() const;
 
  private:
