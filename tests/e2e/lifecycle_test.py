@@ -65,6 +65,22 @@ class DeviceTest(LifecycleTestCase):
         programs.wait_until(lambda: refusal in self.site.daemon.log(), "the refusal")
         self.assertFalse(self.device_is_up())
 
+    def test_two_on_one_bus(self):
+        chip = self.site.read("chip.yaml").decode()
+        site_layout.write(self.site.folder, "other.yaml", chip.replace("5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e001",
+                                                                       "5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e00f"))
+        config = self.site.read("sidebandd.yaml").decode()
+        line = '  - {name: gpu0, bus: "unix:gpu0.sock@0x4f", interval: 100ms}\n'
+        self.assertIn(line, config)
+        site_layout.write(self.site.folder, "sidebandd.yaml",
+                          config.replace(line, line + line.replace("gpu0,", "gpu1,").replace("0x4f", "0x4e")))
+        self.site.start_device("--chip", "other.yaml@0x4e")
+        self.site.start_daemon()
+        programs.wait_until(lambda: all(
+            exposition.value(self.site.metrics("operator"), "sideband_device_info", device=device, uuid=uuid) == 1
+            for device, uuid in (("gpu0", "5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e001"),
+                                 ("gpu1", "5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e00f"))), "both devices are up")
+
     def test_gone(self):
         self.site.start()
         start = time.monotonic()
