@@ -125,18 +125,17 @@ struct Arguments {
   bool takes_arg2 = false;
 };
 
-// The first argument repeats the low byte of the base; where it does not, the device takes it for none.
+// Without a mark it has no base.
 Arguments LatchArguments(const CommandWord& command, const DataRegisters& in) {
-  const bool agree = !in.data.has_value() || (*in.data & 0xFF) == command.arg1;
-  const std::string base = in.data == 0u ? "in full" : absl::StrCat("since snapshot ", NumberOr(in.data));
-  return {absl::StrCat(base, WindowsText(command)), agree, true};
+  const std::string base = command.arg1 == 0
+                               ? "in full"
+                               : absl::StrFormat("since snapshot %s, mark 0x%02X", NumberOr(in.data), command.arg1);
+  return {absl::StrCat(base, WindowsText(command)), true, true};
 }
 
-// Its arguments repeat the snapshot's id.
 Arguments AckArguments(const CommandWord& command, const DataRegisters& in) {
-  const uint32_t repeated = uint32_t{command.arg2} << 8 | command.arg1;
-  const bool agree = !in.data.has_value() || (*in.data & 0xFFFF) == repeated;
-  return {absl::StrCat("snapshot ", NumberOr(in.data)), agree, agree};
+  const uint32_t mark = uint32_t{command.arg2} << 8 | command.arg1;
+  return {absl::StrFormat("snapshot %s, mark 0x%04X", NumberOr(in.data), mark), true, true};
 }
 
 Arguments ArgumentsOf(const CommandWord& command, const DataRegisters& in) {

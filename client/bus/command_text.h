@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a mailbox command asks for, and what its data registers mean.
-//   CommandText(word, {.data = 7})   // "ACK snapshot 7"
+//   CommandText(word, {.data = 7})   // "SCRATCH_WRITE dword 0 = 0x00000007"
 //   DataText(word, 0x2D00)           // "45.0 degC"
 #ifndef SIDEBAND_CLIENT_BUS_COMMAND_TEXT_H_
 #define SIDEBAND_CLIENT_BUS_COMMAND_TEXT_H_

@@ -284,7 +284,7 @@ TEST_F(TraceTest, ASnapshotStream) {
      7      0.006000      650  S 4F+W 5D 04 07 00 00 00 P
                                -> data: 0x00000007 = 7
      8      0.007000      650  S 4F+W 5C 04 64 07 00 80 P
-                               -> command: ACK snapshot 7
+                               -> command: ACK snapshot 7, mark 0x0007
      9      0.008000      750  S 4F+W 5C Sr 4F+R 04 64 07 00 1F P
                                <- status: ACK SUCCESS
 )");

@@ -103,16 +103,8 @@ absl::StatusOr<MailboxSession::Reply> MailboxSession::Run(const Request& request
   return reply;
 }
 
-absl::Status MailboxSession::CheckMailbox() {
-  const auto word = port_.Read(mailbox::kCommandRegister);
-  if (absl::IsDataLoss(word.status())) {
-    return absl::UnimplementedError(absl::StrCat("no mailbox with PEC: ", std::string(word.status().message())));
-  }
-  return word.status();
-}
-
 absl::Status MailboxSession::CheckExtension() {
-  SIDEBAND_RETURN_IF_ERROR(CheckMailbox());
+  SIDEBAND_RETURN_IF_ERROR(port_.Read(mailbox::kCommandRegister).status());
   SIDEBAND_ASSIGN_OR_RETURN(const Reply reply,
                             Run({.command = Command(Opcode::kDiscover, static_cast<uint8_t>(DiscoverItem::kVersion))}));
   const uint32_t version = reply.data & 0xFF, window_bytes = reply.data >> 8 & 0xFF, windows = reply.data >> 16 & 0xFF;

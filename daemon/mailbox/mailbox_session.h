@@ -63,8 +63,8 @@ class MailboxSession {
   // How much of a stream one read carries.
   uint32_t window_bytes() const { return port_.block_bytes_max(); }
 
-  // UNIMPLEMENTED where what answers is no mailbox that knows PEC, which is asked by reading alone, so that nothing is
-  // written to another chip; where the device does not know the extension or speaks another version of it.
+  // Reads before it writes anything, so that a chip that is no mailbox is left alone. UNIMPLEMENTED where the device
+  // does not know the extension or speaks another version of it.
   absl::Status CheckExtension();
   absl::StatusOr<CatalogOfBoot> ReadCatalog();
   // `base` is what the next snapshot may be relative to; it is acknowledged thereby.
@@ -86,7 +86,6 @@ class MailboxSession {
     std::optional<uint32_t> extended_data;
     Output output = Output::kBoth;
   };
-  absl::Status CheckMailbox();
   // Until the command's write was acknowledged: from its inputs on each time.
   absl::Status Submit(const Request& request);
   absl::StatusOr<Reply> Run(const Request& request);

@@ -51,7 +51,6 @@ absl::Status SnapshotReader::FollowCatalog(const mailbox::Snapshot& raw) {
 }
 
 absl::StatusOr<TakenSnapshot> SnapshotReader::LatchAndRead() {
-  SIDEBAND_RETURN_IF_ERROR(CheckExtension());
   TakenSnapshot taken;
   const absl::Time before = clock_.Now();
   taken.steady_time = clock_.Steady();
@@ -65,6 +64,7 @@ absl::StatusOr<TakenSnapshot> SnapshotReader::LatchAndRead() {
 }
 
 absl::StatusOr<TakenSnapshot> SnapshotReader::Take() {
+  SIDEBAND_RETURN_IF_ERROR(CheckExtension());
   absl::StatusOr<TakenSnapshot> taken;
   for (int latch = 0; latch < kLatchesMax; ++latch) {
     taken = LatchAndRead();

@@ -20,6 +20,7 @@
 #include "tests/bench/live_chip.h"
 #include "tests/bench/mailbox_budget.h"
 #include "tests/bench/replay_core.h"
+#include "tests/bench/session_overhead.h"
 
 namespace sideband::bench {
 namespace {
@@ -49,6 +50,8 @@ absl::Status Run(const std::string& curves, const std::string& chip) {
   Print(commands);
   SIDEBAND_ASSIGN_OR_RETURN(const MailboxBudget budget, MeasureMailboxBudget("tests/bench/mailbox_budget.yaml"));
   Print(RowsOf(budget));
+  SIDEBAND_ASSIGN_OR_RETURN(const Rows overhead, MeasureSessionOverhead());
+  Print(overhead);
   SIDEBAND_ASSIGN_OR_RETURN(const LinearCost cost, MeasureLinearCost());
   Print(cost.rows);
   return curves.empty() ? absl::OkStatus() : Write(curves, GnuplotData(cost.curves));

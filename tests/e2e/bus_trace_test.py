@@ -194,7 +194,7 @@ class CaptureTest(BusTraceTestCase):
         self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
         result = self.read_trace(path)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
-        for words in ("-> command: DISCOVER version", "-> command: LATCH in full\n", "-> command: LATCH since snapshot 1\n",
+        for words in ("-> command: DISCOVER version", "-> command: LATCH in full\n", "-> command: LATCH since snapshot 1, mark 0x",
                       "of snapshot 1\n", "<- snapshot 1 complete: ", "<- catalogue complete: ", "CRC ok"):
             self.assertTrue(words in result.stdout, words)  # the output is long
         for words in ("WRONG", "!!", "?"):

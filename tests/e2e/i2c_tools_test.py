@@ -18,12 +18,14 @@ ADDRESS = "0x4f"
 class BusTestCase(unittest.TestCase):
     """A device on /dev/i2c-3. Commands of its tests leave nothing behind that another test could see."""
 
+    serve_options = ()
+
     @classmethod
     def setUpClass(cls):
         cls.folder = programs.temporary_folder(cls.addClassCleanup)
         shutil.copy(programs.runfile("deploy/examples/chip.yaml"), cls.folder)
         device = programs.Program("sideband-mcu", "serve", "--chip", "chip.yaml", "--bus", "unix:gpu0.sock",
-                                  cwd=cls.folder)
+                                  *cls.serve_options, cwd=cls.folder)
         cls.addClassCleanup(device.kill)
         programs.wait_until(lambda: "serving" in device.log() or device.ended(), "the device's bus")
 
@@ -88,6 +90,12 @@ class TransferTest(BusTestCase):
         self.assertEqual(self.command(0x01, 0x06)[0], 0x03, "no such capability dword")
         self.assertEqual(self.command(0x05, 0x09, 0x01)[0], 0x04, "beyond the vendor id")
 
+    def test_data_in(self):
+        """A dword into the scratch memory, and back."""
+        self.assertEqual(self.write(0x5D, 4, 0x30, 0x57, 0x05, 0x00), [])
+        self.assertEqual(self.command(0x0E, 0x20)[0], 0x1F)
+        self.assertEqual(self.command(0x0D, 0x20), (0x1F, 350_000))
+
     def test_stop_and_start_between_pointer_and_read(self):
         self.command(0x05, 0x09)
         self.write(0x5D)
@@ -105,7 +113,8 @@ class TransferTest(BusTestCase):
 
     def test_a_wrong_pec_keeps_the_command_from_running(self):
         self.command(0x05, 0x09)
-        self.run_on_bus("/usr/sbin/i2ctransfer", "-y", "3", "w7@" + ADDRESS, "0x5c", "4", "2", "0", "0", "0x80", "0x57")
+        self.tool_fails("Input/output error", "i2ctransfer", "-y", "3", "w7@" + ADDRESS, "0x5c", "4", "2", "0", "0",
+                        "0x80", "0x57")
         self.assertEqual(self.read(0x5C), [4, 5, 9, 0, 0x1F], "that of the command before")
         self.assertEqual(self.write(0x5C, 4, 2, 0, 0, 0x80, 0x56), [], "the right one")
         self.assertEqual(self.read(0x5C), [4, 2, 0, 0, 0x1F])
@@ -245,8 +254,10 @@ class Smbus2Test(BusTestCase):
             answers.append(error(bus.i2c_rdwr, *[smbus2.i2c_msg.read(0x4F, 1)] * 43))
             answers.append(error(bus.i2c_rdwr, smbus2.i2c_msg.read(0x4F, 8193)))
             answers.append(error(smbus2.SMBus, 4))
+            bus.pec = 1
+            answers.append([error(bus.read_byte_data, 0x4F, code) for code in (0x62, 0x63)])
             """), ["ENXIO", "ENXIO", None, "EPROTO", "EOPNOTSUPP", "EOPNOTSUPP", "EBADMSG", "EBADMSG", None, "EINVAL",
-                   "EINVAL", "ENOENT"])
+                   "EINVAL", "ENOENT", [0x53, 0x42]])
 
     def test_a_program_and_its_children(self):
         """Descriptors that are duplicated and inherited; a child opens the bus for itself."""
@@ -267,6 +278,18 @@ class Smbus2Test(BusTestCase):
             with open("/dev/zero", "rb", buffering=0) as zero:
                 answers.append(list(zero.read(2)))
             """), [[4, 0x53, 0x42, 0, 0], 0x53, "0x53 0x42 0x00 0x00\n", [4, 0x53, 0x42], [0, 0]])
+
+
+class PersonaTest(BusTestCase):
+    """What a public client looks for: an EEPROM beside the mailbox, and the vendor's id."""
+
+    serve_options = ("--persona", "nvidia")
+
+    def test_detection(self):
+        rows = self.tool("i2cdetect", "-y", "-q", "3")
+        self.assertEqual([cell for cell in rows.split() if cell in ("4f", "50")], ["4f", "50"])
+        self.tool("i2ctransfer", "-y", "3", "w6@" + ADDRESS, "0x5c", "4", "5", "9", "0", "0x80")
+        self.assertEqual(self.bytes_of("i2ctransfer", "-y", "3", "w1@" + ADDRESS, "0x5d", "r5"), [4, 0xDE, 0x10, 0, 0])
 
 
 class CommandTest(BusTestCase):
