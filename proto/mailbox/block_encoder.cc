@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/mailbox/block_encoder.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "proto/mailbox/bit_stream.h"
+#include "proto/mailbox/block_bases.h"
+#include "proto/mailbox/block_family.h"
+#include "proto/mailbox/counter_groups.h"
+
+namespace sideband::mailbox {
+namespace {
+
+bool SameScope(const BlockHeader& a, const BlockHeader& b) {
+  return a.vm == b.vm && a.context == b.context && a.generation == b.generation;
+}
+
+class Encoder {
+ public:
+  Encoder(const Snapshot& snapshot, const Snapshot* base, const std::set<uint16_t>& confidential)
+      : snapshot_(snapshot), base_(base), confidential_(confidential), bases_(snapshot.blocks, base) {
+    TakeDeltas();
+    AddUpDeltas();
+  }
+
+  Bytes Encode() && {
+    WriteList();
+    for (size_t i = 0; i < snapshot_.blocks.size(); ++i) WriteBlock(i);
+    return std::move(out_).Take();
+  }
+
+ private:
+  using Counters = std::vector<uint64_t, WipingAllocator<uint64_t>>;
+
+  std::span<uint64_t> RowOf(Counters& rows, size_t block) const {
+    return std::span(rows).subspan(block * snapshot_.counters_per_block, snapshot_.counters_per_block);
+  }
+
+  void TakeDeltas() {
+    deltas_.resize(snapshot_.counters.size());
+    for (size_t i = 0; i < snapshot_.blocks.size(); ++i) {
+      const BaseBlock base = bases_.Of(i);
+      const auto counters = snapshot_.Counters(i);
+      const auto deltas = RowOf(deltas_, i);
+      for (size_t c = 0; c < counters.size(); ++c) deltas[c] = counters[c] - base.counter(c);
+    }
+  }
+
+  void AddUpDeltas() {
+    sums_.resize(deltas_.size());
+    const BlockFamily family(snapshot_.blocks);
+    for (size_t i = 0; i < snapshot_.blocks.size(); ++i) {
+      if (family.parent(i) == BlockFamily::kNone) continue;
+      const auto deltas = RowOf(deltas_, i);
+      const auto sums = RowOf(sums_, family.parent(i));
+      for (size_t c = 0; c < deltas.size(); ++c) sums[c] += deltas[c];
+    }
+  }
+
+  void WriteList() {
+    const bool same = base_ != nullptr && std::equal(snapshot_.blocks.begin(), snapshot_.blocks.end(),
+                                                     base_->blocks.begin(), base_->blocks.end(), SameScope);
+    out_.Bit(same);
+    if (same) return;
+    for (const BlockHeader& block : snapshot_.blocks) {
+      out_.Bits(block.vm, 16);
+      out_.Bits(block.context, 16);
+      out_.Bits(block.generation, 32);
+    }
+  }
+
+  void WriteBlock(size_t i) {
+    const BlockHeader& block = snapshot_.blocks[i];
+    if (IsWrittenWhole(block, confidential_)) return WriteWhole(block, snapshot_.Counters(i));
+    const BaseBlock base = bases_.Of(i);
+    const auto deltas = RowOf(deltas_, i);
+    const bool changed = base.header == nullptr || *base.header != block ||
+                         std::any_of(deltas.begin(), deltas.end(), [](uint64_t delta) { return delta != 0; });
+    out_.Bit(changed);
+    if (!changed) return;
+    out_.Bit(false);
+    WriteHeader(block, base.header == nullptr ? BlockHeader{} : *base.header);
+    WriteDeltas(deltas, RowOf(sums_, i), base.counters);
+  }
+
+  void WriteWhole(const BlockHeader& block, std::span<const uint64_t> counters) {
+    out_.Bit(true);
+    out_.Bit(true);
+    out_.Bits(static_cast<uint8_t>(block.state), kStateBits);
+    out_.Bits(block.flags, kFlagsBits);
+    out_.Bits(block.trigger_id, 32);
+    out_.Bits(block.reference_time_ns, 64);
+    out_.Bits(block.sequence, 32);
+    for (const uint64_t counter : counters) out_.Bits(counter, kCounterBits);
+  }
+
+  void WriteHeader(const BlockHeader& block, const BlockHeader& base) {
+    out_.Bits(static_cast<uint8_t>(block.state), kStateBits);
+    out_.Bit(block.flags != base.flags);
+    if (block.flags != base.flags) out_.Bits(block.flags, kFlagsBits);
+    out_.Number(static_cast<uint32_t>(snapshot_.trigger_id - block.trigger_id));
+    out_.Number(snapshot_.reference_time_ns - block.reference_time_ns);
+    out_.Number(static_cast<uint32_t>(block.sequence - base.sequence));
+  }
+
+  // As they are, or less what the block's children make up, whichever is shorter.
+  void WriteDeltas(std::span<const uint64_t> deltas, std::span<const uint64_t> sums, std::span<const uint64_t> before) {
+    Counters beyond(deltas.begin(), deltas.end());
+    for (size_t c = 0; c < deltas.size(); ++c) beyond[c] -= sums[c];
+    const bool derived = CountersBits(beyond, before) < CountersBits(deltas, before);
+    out_.Bit(derived);
+    EncodeCounters(derived ? std::span<const uint64_t>(beyond) : deltas, before, out_);
+  }
+
+  const Snapshot& snapshot_;
+  const Snapshot* const base_;
+  const std::set<uint16_t>& confidential_;
+  const BlockBases bases_;
+  Counters deltas_;  // to the base, modulo 2^64
+  Counters sums_;    // of the children's deltas
+  BitWriter out_;
+};
+
+}  // namespace
+
+bool IsWrittenWhole(const BlockHeader& block, const std::set<uint16_t>& confidential) {
+  return block.vm == kHypervisorVm ? !confidential.empty() : confidential.contains(block.vm);
+}
+
+Bytes EncodeBlocks(const Snapshot& snapshot, const Snapshot* base, const std::set<uint16_t>& confidential) {
+  return Encoder(snapshot, base, confidential).Encode();
+}
+
+}  // namespace sideband::mailbox
