@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/serve/devices.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "proto/base/status_macros.h"
+#include "proto/smbus/bus_name.h"
+#include "secure_mcu/serve/chip_file.h"
+
+namespace sideband::mcu {
+namespace {
+
+absl::StatusOr<Place> LoadPlace(const std::string& chip, uint8_t address) {
+  const size_t at = chip.rfind('@');
+  if (at != std::string::npos) {
+    SIDEBAND_ASSIGN_OR_RETURN(address, smbus::ParseAddress(chip.substr(at + 1)));
+  }
+  SIDEBAND_ASSIGN_OR_RETURN(ChipFile file, LoadChipFile(chip.substr(0, at)));
+  return Place{address, std::move(file)};
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Place>> LoadPlaces(const std::vector<std::string>& chips, uint8_t address) {
+  std::vector<Place> places;
+  for (const std::string& chip : chips) {
+    SIDEBAND_ASSIGN_OR_RETURN(Place place, LoadPlace(chip, address));
+    for (const Place& other : places) {
+      if (other.address != place.address) continue;
+      return absl::InvalidArgumentError(absl::StrFormat("two devices at address 0x%02x", place.address));
+    }
+    places.push_back(std::move(place));
+  }
+  return places;
+}
+
+Devices::Devices(VirtualBus& bus, const std::vector<Place>& places, const Options& options,
+                 const LiveDevice::Elapsed& elapsed) {
+  for (const Place& place : places) {
+    // Far enough apart for the restarts of a fault plan.
+    const uint64_t boot_id = options.boot_id + (uint64_t{slots_.size()} << 32);
+    slots_.push_back(std::make_unique<DeviceSlot>(
+        bus, place.file,
+        ServedDevice::Options{.board = {.address = place.address, .persona = options.persona},
+                              .boot_id = boot_id,
+                              .guest_views = options.guest_views},
+        elapsed));
+  }
+}
+
+absl::Status Devices::PowerOn() {
+  for (const auto& slot : slots_) SIDEBAND_RETURN_IF_ERROR(slot->PowerOn());
+  return absl::OkStatus();
+}
+
+void Devices::Tell(const std::string& path) const {
+  for (const auto& slot : slots_) {
+    absl::FPrintF(stderr, "sideband-mcu: serving %s at address 0x%02x on %s, boot id %016x\n",
+                  slot->identity().uuid.ToString(), slot->address(), path, slot->identity().boot_id);
+  }
+}
+
+absl::Status Devices::Tick() {
+  for (const auto& slot : slots_) {
+    SIDEBAND_RETURN_IF_ERROR(slot->status());
+    slot->Tick();
+  }
+  return absl::OkStatus();
+}
+
+void Devices::Restart() {
+  for (const auto& slot : slots_) slot->Restart();
+}
+
+void Devices::LatchByAnother() {
+  for (const auto& slot : slots_) slot->LatchByAnother();
+}
+
+}  // namespace sideband::mcu
