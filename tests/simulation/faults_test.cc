@@ -29,8 +29,7 @@ sim::FaultPlan Once(FaultKind kind, uint64_t at, uint64_t seed) {
   return {.seed = seed, .rules = {rule}};
 }
 
-// A fault that does not end: what the collector gets, and what the metrics are told. Who never reads a register right
-// has no mailbox before him that he could use.
+// A fault that does not end: what the collector gets, and what the metrics are told.
 struct Forever {
   const char* name;
   FaultRule rule;
@@ -62,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(
         Forever{"StuckClock", {.kind = FaultKind::kStuckClock}, StatusCode::kDeadlineExceeded, "timeout"},
         Forever{"BitFlipInWhatIsRead",
                 {.kind = FaultKind::kBitFlip, .only = kReads, .byte = 5},
-                StatusCode::kUnimplemented,
+                StatusCode::kDataLoss,
                 "bad_pec"},
         Forever{"BitFlipInTheAddress",
                 {.kind = FaultKind::kBitFlip, .byte = 0, .bit = 4},
@@ -72,11 +71,10 @@ INSTANTIATE_TEST_SUITE_P(
                 {.kind = FaultKind::kBitFlip, .only = kWrites, .byte = 0, .bit = 0},
                 StatusCode::kAborted,
                 "arbitration_lost"},
-        Forever{
-            "BadPecOfWhatIsRead", {.kind = FaultKind::kBadPec, .only = kReads}, StatusCode::kUnimplemented, "bad_pec"},
-        Forever{"ShortBlock", {.kind = FaultKind::kShortBlock, .length = 3}, StatusCode::kUnimplemented, "bad_length"},
-        Forever{"EmptyBlock", {.kind = FaultKind::kShortBlock, .length = 0}, StatusCode::kUnimplemented, "bad_length"},
-        Forever{"LongBlock", {.kind = FaultKind::kLongBlock}, StatusCode::kUnimplemented, "bad_length"},
+        Forever{"BadPecOfWhatIsRead", {.kind = FaultKind::kBadPec, .only = kReads}, StatusCode::kDataLoss, "bad_pec"},
+        Forever{"ShortBlock", {.kind = FaultKind::kShortBlock, .length = 3}, StatusCode::kDataLoss, "bad_length"},
+        Forever{"EmptyBlock", {.kind = FaultKind::kShortBlock, .length = 0}, StatusCode::kDataLoss, "bad_length"},
+        Forever{"LongBlock", {.kind = FaultKind::kLongBlock}, StatusCode::kDataLoss, "bad_length"},
         Forever{"BadPecOfAWindow",
                 {.kind = FaultKind::kBadPec, .command = mailbox::kWindowFirst},
                 StatusCode::kDataLoss,
