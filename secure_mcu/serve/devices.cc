@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "proto/base/status_macros.h"
 #include "proto/smbus/bus_name.h"
@@ -21,16 +22,25 @@ absl::StatusOr<Place> LoadPlace(const std::string& chip, uint8_t address) {
   return Place{address, std::move(file)};
 }
 
+// Who reads them tells them apart by their UUIDs.
+absl::Status CheckApart(const Place& a, const Place& b) {
+  if (a.address == b.address) {
+    return absl::InvalidArgumentError(absl::StrFormat("two devices at address 0x%02x", a.address));
+  }
+  if (a.file.uuid == b.file.uuid) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("two devices have the UUID ", a.file.uuid.ToString(), ", one in ", a.file.path));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<Place>> LoadPlaces(const std::vector<std::string>& chips, uint8_t address) {
   std::vector<Place> places;
   for (const std::string& chip : chips) {
     SIDEBAND_ASSIGN_OR_RETURN(Place place, LoadPlace(chip, address));
-    for (const Place& other : places) {
-      if (other.address != place.address) continue;
-      return absl::InvalidArgumentError(absl::StrFormat("two devices at address 0x%02x", place.address));
-    }
+    for (const Place& other : places) SIDEBAND_RETURN_IF_ERROR(CheckApart(place, other));
     places.push_back(std::move(place));
   }
   return places;

@@ -29,7 +29,7 @@ struct Place {
 };
 
 // Of each "FILE", at `address`, or "FILE@ADDRESS". Errors are those of the chip files; INVALID_ARGUMENT for an address
-// that is none, or is given twice.
+// that is none, or for two devices of one address or one UUID.
 absl::StatusOr<std::vector<Place>> LoadPlaces(const std::vector<std::string>& chips, uint8_t address);
 
 // Not thread-safe.
