@@ -3,38 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "daemon/model/fake_topology.h"
+
 namespace sideband::daemon {
 namespace {
-
-constexpr uint16_t kOpenVm = 1, kSecretVm = 2;
-
-mailbox::Catalog SomeCatalog(bool with_secret) {
-  mailbox::Catalog catalog;
-  catalog.events = {{.name = "busy_cycles"}, {.name = "pcie_tx_cycles", .scope = mailbox::EventScope::kDevice}};
-  catalog.vms = {{.id = kOpenVm, .uuid = *Uuid::Parse("00000000-0000-0000-0000-000000000001"), .name = "open"},
-                 {.id = kSecretVm,
-                  .uuid = *Uuid::Parse("00000000-0000-0000-0000-000000000002"),
-                  .name = "secret",
-                  .confidential = with_secret}};
-  catalog.contexts = {{.vm = kOpenVm, .id = 0, .name = "c"}, {.vm = kSecretVm, .id = 0, .name = "c"}};
-  return catalog;
-}
-
-// The device, the open VM with its context, the secret VM with its context.
-mailbox::Snapshot SomeSnapshot() {
-  return {.boot_id = 9,
-          .snapshot_id = 4,
-          .catalog_hash = 77,
-          .trigger_id = 5,
-          .reference_time_ns = 6,
-          .counters_per_block = 2,
-          .blocks = {{.vm = 0, .flags = mailbox::kFlagOverflow},
-                     {.vm = kOpenVm},
-                     {.vm = kOpenVm, .context = 0},
-                     {.vm = kSecretVm, .flags = mailbox::kFlagOverflow},
-                     {.vm = kSecretVm, .context = 0}},
-          .counters = {1111, 999, 11, 0, 10, 0, 1100, 0, 1000, 0}};
-}
 
 TEST(CheckAgainstTest, AcceptsItsOwnTopologyOnly) {
   const Topology topology(SomeCatalog(true), 77);
@@ -43,6 +15,11 @@ TEST(CheckAgainstTest, AcceptsItsOwnTopologyOnly) {
     const char* why;
     void (*spoil)(mailbox::Snapshot&);
   } kCases[] = {
+      {"a VM missing",
+       [](mailbox::Snapshot& s) {
+         s.blocks.pop_back();
+         s.counters.resize(s.counters.size() - s.counters_per_block);
+       }},
       {"another catalogue", [](mailbox::Snapshot& s) { s.catalog_hash = 78; }},
       {"another number of counters", [](mailbox::Snapshot& s) { s.counters_per_block = 1; }},
       {"no block", [](mailbox::Snapshot& s) { s.blocks.clear(); }},
