@@ -24,9 +24,18 @@ std::vector<std::string> Property(const grpc::AuthContext& auth, const char* nam
   return values;
 }
 
+// What gRPC calls a connection with LocalServerCredentials.
+constexpr char kLocalSecurity[] = "local";
+
+// Whether it has come by the Unix socket, where everybody who is let in is a local operator (grpc_server.cc).
+bool IsLocal(const grpc::AuthContext& auth) {
+  return Property(auth, GRPC_TRANSPORT_SECURITY_TYPE_PROPERTY_NAME) == std::vector<std::string>{kLocalSecurity};
+}
+
 Credentials PeerOf(const grpc::CallbackServerContext& call) {
   const auto auth = call.auth_context();
   if (auth == nullptr || !auth->IsPeerAuthenticated()) return {};
+  if (IsLocal(*auth)) return {.is_local_operator = true};
   return {.certificate = {Property(*auth, GRPC_PEER_URI_PROPERTY_NAME), Property(*auth, GRPC_PEER_DNS_PROPERTY_NAME)}};
 }
 
