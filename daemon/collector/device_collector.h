@@ -29,6 +29,9 @@ class DeviceCollector {
  private:
   // FAILED_PRECONDITION where the device's bus is too slow for its interval.
   absl::Status CheckInterval(const Topology& topology) const;
+  // ALREADY_EXISTS where another device of the configuration is the one that says this UUID of itself: two under one
+  // UUID would share VMs, sealing epochs and series.
+  absl::Status CheckUuid(const Topology& topology) const;
   absl::Status Publish(TakenSnapshot taken);
 
   const size_t device_;

@@ -266,9 +266,9 @@ TEST_F(GrpcServerTest, CertificatesAreRenewedUnderWay) {
   ASSERT_TRUE(stream->Read(&response));
   const CertificateFiles ops = ca_.Issue("ops", "URI:spiffe://example.org/ops");
   const auto serial = [&] { return FakeHttpClient(server_->port(), ca_.ca_file(), &ops).server_serial(); };
-  const auto expect_all_is_well = [&, p = uint64_t{1}](int round) mutable {
+  const auto expect_all_is_well = [&](uint64_t round) {
     server_->CheckCertificates();
-    world_.Publish(0, ++p);
+    world_.Publish(0, 1 + round);
     ASSERT_TRUE(stream->Read(&response)) << round;
     sideband::v1::GetSnapshotResponse snapshot;
     EXPECT_TRUE(GetSnapshot(*As("tenant-a"), "", snapshot).ok()) << round;
