@@ -3,6 +3,7 @@
 
 import http.client
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -254,6 +255,10 @@ class BadPeersTest(ListenerTestCase):
 
     def setUp(self):
         super().setUp()
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        if hard < self.CROWD + 500:
+            self.skipTest("this host allows %d files only" % hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         self.site.start()
         self.peers = []
         self.addCleanup(lambda: [peer.close() for peer in self.peers])
