@@ -157,6 +157,7 @@ class RotationTest(ListenerTestCase):
         self.assertTrue(tenant_client.Client(self.site, "tenant-a").snapshot().scopes)
         with self.assertRaises((ssl.SSLError, ConnectionError)):
             connection = http.client.HTTPSConnection("127.0.0.1", self.site.http_port, context=old_operator, timeout=30)
+            self.addCleanup(connection.close)
             connection.request("GET", "/-/ready")
             connection.getresponse()
         next(stream)  # what is connected stays so
@@ -223,7 +224,7 @@ class UnixSocketTest(ListenerTestCase):
         for name in ("http.sock", "grpc.sock"):
             os.chmod(self.site.path(name), 0o666)
         request = ("import socket; s = socket.socket(socket.AF_UNIX); s.connect('http.sock'); "
-                   "s.sendall(b'GET /metrics HTTP/1.0\\r\\n\\r\\n'); print(len(s.recv(65536)))")
+                   "s.sendall(b'GET /metrics HTTP/1.0\\r\\n\\r\\n'); print(len(b''.join(iter(lambda: s.recv(65536), b''))))")
 
         def bytes_for(user):
             result = programs.run("/usr/bin/setpriv", "--reuid", str(user), "--clear-groups", "/usr/bin/python3", "-c",

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What an HTTP client sends on a connection. Every answer is well-formed and of a status that is ours, however many
-// requests there are, and whether the bytes come at once or one by one makes no difference.
+// requests there are, and whether the bytes come at once or one by one makes no difference: the same requests are
+understood and answered. (What is refused in the end may be so sooner or later, and as malformed or as too large.)
 #include <algorithm>
 #include <string>
 
@@ -41,7 +42,12 @@ void CheckAnswer(const HttpExchange::Answer& answer) {
   FUZZ_CHECK(absl::StrContains(answer.header, absl::StrCat("Content-Length: ", answer.body->size(), "\r\n")));
 }
 
-// All that is answered to `bytes` in pieces of `piece`.
+bool IsRefusal(const HttpExchange::Answer& answer) {
+  const absl::string_view status = absl::string_view(answer.header).substr(9, 3);
+  return status == "400" || status == "431";
+}
+
+// What is answered to `bytes` in pieces of `piece`, but for a refusal at the end.
 std::string Answers(absl::string_view bytes, size_t piece) {
   const daemon::HttpHandler handler = Describe;
   HttpExchange exchange({}, handler);
@@ -51,7 +57,8 @@ std::string Answers(absl::string_view bytes, size_t piece) {
     bytes.remove_prefix(std::min(piece, bytes.size()));
     while (const auto answer = exchange.Next()) {
       CheckAnswer(*answer);
-      absl::StrAppend(&all, answer->header, answer->body == nullptr ? "" : *answer->body);
+      if (IsRefusal(*answer)) FUZZ_CHECK(!answer->keep_alive);
+      if (!IsRefusal(*answer)) absl::StrAppend(&all, answer->header, answer->body == nullptr ? "" : *answer->body);
       if (!answer->keep_alive) {
         FUZZ_CHECK(!exchange.Next());
         return all;
