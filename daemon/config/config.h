@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "daemon/config/listen_address.h"
+#include "daemon/model/ratio.h"
 #include "proto/base/uuid.h"
 
 namespace sideband::daemon {
@@ -56,6 +57,7 @@ struct VmKeyConfig {
 
 struct Config {
   std::vector<DeviceConfig> devices;  // at least one
+  std::vector<RatioSpec> ratios;      // of every device that counts their events
   GrpcConfig grpc;
   ListenerConfig http;
   std::string policy_file;

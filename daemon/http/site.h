@@ -28,7 +28,7 @@ class Site {
 
  private:
   HttpResponse Answer(const HttpRequest& request, absl::string_view path);
-  HttpResponse Metrics(const Caller& caller);
+  HttpResponse Metrics(const HttpRequest& request, const Caller& caller);
   HttpResponse Ready(const HttpRequest& request);
 
   Reader& reader_;
