@@ -68,8 +68,8 @@ absl::StatusOr<AuditFiles::ChainEnd> EndOf(int fd, uint64_t size, const std::str
   const absl::string_view line = absl::string_view(tail).substr(line_start, last_break - line_start);
   const auto last = DecodeAuditLine(line);
   if (last.ok()) return AuditFiles::ChainEnd{last->entry.sequence, AuditHash(line), tail.size() - last_break - 1};
-  return absl::InvalidArgumentError(absl::StrCat(path, ": the last entry cannot be continued: ", last.status().message(),
-                                                 "; move the file away to begin a new log"));
+  return absl::InvalidArgumentError(absl::StrCat(path, ": the last entry cannot be continued: ",
+                                                 last.status().message(), "; move the file away to begin a new log"));
 }
 
 }  // namespace
@@ -194,33 +194,41 @@ absl::StatusOr<std::vector<AuditFiles::Readable>> AuditFiles::OpenForReading() {
   return opened;
 }
 
-absl::StatusOr<std::string> AuditFiles::ReadAfter(uint64_t after, size_t bytes_max) {
-  SIDEBAND_ASSIGN_OR_RETURN(const std::vector<Readable> files, OpenForReading());
-  // From the newest file that begins with `after` or before; what came before it is not wanted.
+absl::StatusOr<size_t> AuditFiles::FirstToRead(const std::vector<Readable>& files, uint64_t after) {
+  constexpr size_t kStartBytes = 64;
   size_t first = files.size();
   while (first > 0) {
-    --first;
-    constexpr size_t kStartBytes = 64;
-    SIDEBAND_ASSIGN_OR_RETURN(const std::string start,
-                              ReadAt(files[first].file.get(), 0, kStartBytes, files[first].name));
-    SIDEBAND_ASSIGN_OR_RETURN(const uint64_t sequence, SequenceOf(start, files[first].name));
+    const Readable& file = files[--first];
+    SIDEBAND_ASSIGN_OR_RETURN(const std::string start, ReadAt(file.file.get(), 0, kStartBytes, file.name));
+    SIDEBAND_ASSIGN_OR_RETURN(const uint64_t sequence, SequenceOf(start, file.name));
     if (sequence <= after) break;
   }
-  std::string lines;
+  return first;
+}
+
+absl::StatusOr<bool> AuditFiles::Collect(const Readable& file, uint64_t after, size_t bytes_max, std::string& lines) {
   absl::Status broken;
-  bool is_full = false;
-  for (; first < files.size() && !is_full; ++first) {
-    const Readable& file = files[first];
-    SIDEBAND_RETURN_IF_ERROR(ForEachLine(file.file.get(), file.size, file.name, [&](absl::string_view line) {
-      const auto sequence = SequenceOf(line, file.name);
-      broken = sequence.status();
-      if (!broken.ok()) return false;
-      if (*sequence <= after) return true;
-      is_full = lines.size() + line.size() > bytes_max;
-      if (!is_full) lines.append(line.data(), line.size());
-      return !is_full;
-    }));
-    SIDEBAND_RETURN_IF_ERROR(broken);
+  bool fits = true;
+  const auto take = [&](absl::string_view line) {
+    const auto sequence = SequenceOf(line, file.name);
+    broken = sequence.status();
+    if (!broken.ok()) return false;
+    if (*sequence <= after) return true;
+    fits = lines.size() + line.size() <= bytes_max;
+    if (fits) lines.append(line.data(), line.size());
+    return fits;
+  };
+  SIDEBAND_RETURN_IF_ERROR(ForEachLine(file.file.get(), file.size, file.name, take));
+  SIDEBAND_RETURN_IF_ERROR(broken);
+  return fits;
+}
+
+absl::StatusOr<std::string> AuditFiles::ReadAfter(uint64_t after, size_t bytes_max) {
+  SIDEBAND_ASSIGN_OR_RETURN(const std::vector<Readable> files, OpenForReading());
+  SIDEBAND_ASSIGN_OR_RETURN(size_t at, FirstToRead(files, after));
+  std::string lines;
+  for (bool fits = true; fits && at < files.size(); ++at) {
+    SIDEBAND_ASSIGN_OR_RETURN(fits, Collect(files[at], after, bytes_max, lines));
   }
   return lines;
 }

@@ -70,7 +70,12 @@ class AuditFiles final : public AuditStorage {
   absl::Status CutOff();
   absl::Status Rotate();
   absl::Status ShiftNames() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Oldest first, without empty ones.
   absl::StatusOr<std::vector<Readable>> OpenForReading();
+  // The newest file that begins with `after` or before: what came before it is not wanted.
+  static absl::StatusOr<size_t> FirstToRead(const std::vector<Readable>& files, uint64_t after);
+  // Whether there was room for all of them.
+  static absl::StatusOr<bool> Collect(const Readable& file, uint64_t after, size_t bytes_max, std::string& lines);
 
   // Constant after Open().
   const Options options_;

@@ -9,8 +9,8 @@ namespace sideband::daemon {
 
 std::vector<std::string> FamilyNames(const std::vector<mailbox::EventInfo>& events) {
   // The stems of the daemon's own counters: daemon/metrics/self_metrics.cc.
-  absl::flat_hash_set<std::string> taken = {"bus_transfers", "collect_errors", "grpc_requests",
-                                            "http_requests", "sealed_records", "snapshots"};
+  absl::flat_hash_set<std::string> taken = {"audit_entries", "audit_lost",    "bus_transfers",  "collect_errors",
+                                            "grpc_requests", "http_requests", "sealed_records", "snapshots"};
   std::vector<std::string> names;
   for (const mailbox::EventInfo& event : events) {
     std::string stem(absl::StripSuffix(event.name, "_total"));

@@ -49,6 +49,8 @@ class SelfMetrics {
   void GrpcStreamEnded();
 
   void ConfigReloaded(bool successful);
+  void AuditWritten(uint64_t entries);
+  void AuditLost(uint64_t entries);
 
   std::string Serialize() const;
 

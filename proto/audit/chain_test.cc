@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "proto/base/file.h"
 
 namespace sideband {
 namespace {
@@ -52,6 +54,17 @@ TEST(ChainTest, AWholeLogIsSummedUp) {
   EXPECT_EQ(chain.summary().last_time, absl::FromUnixSeconds(1'800'000'004));
   EXPECT_EQ(chain.summary().head, AuditHash(lines.back()));
   EXPECT_TRUE(chain.summary().notes.empty());
+}
+
+TEST(ChainTest, TheExampleInTheReadmeIsOne) {
+  std::string text;
+  std::istringstream readme(*ReadFile("proto/audit/README.md"));
+  for (std::string line; std::getline(readme, line);) {
+    if (line.starts_with("{")) text += line + "\n";
+  }
+  const ChainVerifier chain = Follow(text);
+  EXPECT_EQ(chain.End(), absl::OkStatus());
+  EXPECT_EQ(chain.summary().entries, 2u);
 }
 
 TEST(ChainTest, NothingIsAWholeLog) {
