@@ -24,10 +24,10 @@ std::vector<std::string> Property(const grpc::AuthContext& auth, const char* nam
   return values;
 }
 
-SubjectNames PeerOf(const grpc::CallbackServerContext& call) {
+Credentials PeerOf(const grpc::CallbackServerContext& call) {
   const auto auth = call.auth_context();
   if (auth == nullptr || !auth->IsPeerAuthenticated()) return {};
-  return {Property(*auth, GRPC_PEER_URI_PROPERTY_NAME), Property(*auth, GRPC_PEER_DNS_PROPERTY_NAME)};
+  return {.certificate = {Property(*auth, GRPC_PEER_URI_PROPERTY_NAME), Property(*auth, GRPC_PEER_DNS_PROPERTY_NAME)}};
 }
 
 // One of queries.h.
@@ -35,7 +35,7 @@ template <typename Request, typename Response>
 using Query = absl::StatusOr<Response> (*)(Reader&, const Caller&, const Request&);
 
 template <typename Request, typename Response>
-absl::Status Ask(Reader& reader, const SubjectNames& peer, Query<Request, Response> query, const Request& request,
+absl::Status Ask(Reader& reader, const Credentials& peer, Query<Request, Response> query, const Request& request,
                  Response& response) {
   const auto caller = reader.Identify(peer);
   if (!caller) return NobodyError();
@@ -114,7 +114,7 @@ grpc::ServerUnaryReactor* TelemetryService::GetSnapshot(grpc::CallbackServerCont
 
 grpc::ServerWriteReactor<sideband::v1::SubscribeResponse>* TelemetryService::Subscribe(
     grpc::CallbackServerContext* call, const sideband::v1::SubscribeRequest* request) {
-  const SubjectNames peer = PeerOf(*call);
+  const Credentials peer = PeerOf(*call);
   const auto caller = context_.reader.Identify(peer);
   if (!caller) return Refuse<sideband::v1::SubscribeResponse>(context_, "Subscribe", NobodyError());
   absl::StatusOr<Subscription> source = Subscription::Create(context_.reader, peer, *request);
@@ -124,7 +124,7 @@ grpc::ServerWriteReactor<sideband::v1::SubscribeResponse>* TelemetryService::Sub
 
 grpc::ServerWriteReactor<sideband::v1::SealedRecord>* ConfidentialService::SubscribeSealed(
     grpc::CallbackServerContext* call, const sideband::v1::SubscribeSealedRequest* request) {
-  const SubjectNames peer = PeerOf(*call);
+  const Credentials peer = PeerOf(*call);
   const auto caller = context_.reader.Identify(peer);
   if (!caller) return Refuse<sideband::v1::SealedRecord>(context_, "SubscribeSealed", NobodyError());
   return Open(context_, "SubscribeSealed", caller->principal.identity,
