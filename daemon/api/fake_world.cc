@@ -66,7 +66,7 @@ FakeWorld::FakeWorld()
     : clock(absl::FromUnixSeconds(1'800'000'000)),
       store({{"gpu0", absl::Seconds(1)}, {"gpu1", absl::Seconds(1)}}),
       policy(FakePolicy()),
-      reader(store, policy, clock) {}
+      reader(store, policy, clock, audit) {}
 
 void FakeWorld::Publish(size_t device, uint64_t publication) {
   auto snapshot = std::make_shared<DeviceSnapshot>();

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "daemon/api/reader.h"
+#include "daemon/audit/fake_audit_sink.h"
 
 namespace sideband::daemon {
 
@@ -38,6 +39,7 @@ struct FakeWorld {
   FakeClock clock;
   Store store;
   PolicyHolder policy;
+  FakeAuditSink audit;
   Reader reader;
   std::shared_ptr<const Topology> topology = FakeTopology();
 };
