@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/api/access_entry.h"
 #include "daemon/http/status_page.h"
 
 namespace sideband::daemon {
@@ -54,8 +55,10 @@ HttpResponse Site::Answer(const HttpRequest& request, absl::string_view path) {
   if (path == "/-/healthy") return Plain(200, "healthy\n");
   if (path == "/-/ready") return Ready(request);
   if (path != "/metrics" && path != "/") return Plain(404, "not found\n");
-  const auto caller = reader_.Identify(request.credentials);
-  if (!caller) return Plain(403, "the certificate's identity is not in the policy\n");
+  const auto caller = reader_.Authenticate(request.credentials);
+  const Access access{absl::StrCat(request.method, " ", path), request.target};
+  reader_.audit().Record(AccessEntry(reader_, caller, request.credentials, access, absl::OkStatus()));
+  if (!caller.ok()) return Plain(403, "the certificate's identity is not in the policy\n");
   if (path == "/metrics") return Metrics(*caller);
   HttpResponse page = Plain(200, StatusPage(reader_.Devices(*caller)));
   page.content_type = kHtmlType;
