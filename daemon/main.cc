@@ -134,10 +134,7 @@ void ReportAuditLog(const absl::Status& status) {
 
 absl::StatusOr<Audit> StartAudit(const AuditConfig& config, const Clock& clock, SelfMetrics& metrics) {
   Audit audit;
-  if (config.file.empty()) {
-    spdlog::warn("audit: no file is configured; who sees what is not kept");
-    return audit;
-  }
+  if (config.file.empty()) return audit;
   SIDEBAND_ASSIGN_OR_RETURN(audit.files, AuditFiles::Open({config.file, config.max_bytes, config.files}));
   AuditLog::Options options{.greeting = absl::StrCat(kProgram, " ", kVersion), .on_change = ReportAuditLog};
   SIDEBAND_ASSIGN_OR_RETURN(audit.sink,
@@ -206,6 +203,7 @@ absl::Status Run(const std::string& config_file, Signals& signals) {
   SIDEBAND_RETURN_IF_ERROR(WritePorts(config.ports_file, grpc->port(), http->port()));
   spdlog::info("sidebandd {}: gRPC on port {}, HTTPS on port {}, {} devices", kVersion, grpc->port(), http->port(),
                config.devices.size());
+  if (config.audit.file.empty()) spdlog::warn("no audit log is configured: who sees what is not kept");
   for (const auto& collector : collectors) collector->Start();
 
   while (signals.Wait() == SIGHUP) Reload(config, policy, *metrics, *audit.sink);
