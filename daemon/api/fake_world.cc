@@ -69,7 +69,7 @@ FakeWorld::FakeWorld()
               .ratios = {{"dram_share", {"dram_bytes"}, {"cycles", "dram_bytes"}}}},
              {.name = "gpu1", .interval = absl::Seconds(1)}}),
       policy(FakePolicy()),
-      reader(store, policy, clock) {}
+      reader(store, policy, clock, audit) {}
 
 void FakeWorld::Publish(size_t device, uint64_t publication) {
   auto snapshot = std::make_shared<DeviceSnapshot>();

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "daemon/api/reader.h"
+#include "daemon/audit/fake_audit_sink.h"
 
 namespace sideband::daemon {
 
@@ -39,6 +40,7 @@ struct FakeWorld {
   FakeClock clock;
   Store store;
   PolicyHolder policy;
+  FakeAuditSink audit;
   Reader reader;
   std::shared_ptr<const Topology> topology = FakeTopology();
 };

@@ -10,6 +10,8 @@ namespace {
 
 // exposition.cc and daemon/metrics/self_metrics.cc; a test compares.
 constexpr absl::string_view kOwnStems[] = {
+    "audit_entries",
+    "audit_lost",
     "block_flags",
     "build_info",
     "bus_transfers",

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/api/access_entry.h"
+#include "daemon/api/row_filter.h"
 #include "daemon/http/negotiation.h"
 #include "daemon/http/scrape_query.h"
 #include "daemon/http/status_page.h"
@@ -28,6 +30,13 @@ absl::string_view KnownPath(absl::string_view path) {
 }
 
 bool IsFresh(const VisibleDevice& device) { return device.state == VisibleDevice::State::kFresh; }
+
+// For the audit log.
+absl::Status OutcomeOf(const HttpResponse& response) {
+  if (response.status == 404) return NotFound();
+  if (response.status == 400) return absl::InvalidArgumentError("query");
+  return absl::OkStatus();
+}
 
 // Whether each is in some row that the caller may read.
 bool SeesEvents(const std::vector<VisibleDevice>& devices, std::set<std::string> events) {
@@ -65,10 +74,17 @@ HttpResponse Site::Answer(const HttpRequest& request, absl::string_view path) {
   if (path == "/-/healthy") return Plain(200, "healthy\n");
   if (path == "/-/ready") return Ready(request);
   if (path != "/metrics" && path != "/") return Plain(404, "not found\n");
-  const auto caller = reader_.Identify(request.credentials);
-  if (!caller) return Plain(403, "the certificate's identity is not in the policy\n");
-  if (path == "/metrics") return Metrics(request, *caller);
-  HttpResponse page = Plain(200, StatusPage(reader_.Devices(*caller)));
+  const auto caller = reader_.Authenticate(request.credentials);
+  HttpResponse response = caller.ok() ? Data(request, path, *caller)
+                                      : Plain(403, "the certificate's identity is not in the policy\n");
+  const Access access{absl::StrCat(request.method, " ", path), request.target};
+  reader_.audit().Record(AccessEntry(reader_, caller, request.credentials, access, OutcomeOf(response)));
+  return response;
+}
+
+HttpResponse Site::Data(const HttpRequest& request, absl::string_view path, const Caller& caller) {
+  if (path == "/metrics") return Metrics(request, caller);
+  HttpResponse page = Plain(200, StatusPage(reader_.Devices(caller)));
   page.content_type = kHtmlType;
   return page;
 }

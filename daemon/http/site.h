@@ -28,6 +28,8 @@ class Site {
 
  private:
   HttpResponse Answer(const HttpRequest& request, absl::string_view path);
+  // What is somebody's: the paths that the audit log tells of.
+  HttpResponse Data(const HttpRequest& request, absl::string_view path, const Caller& caller);
   HttpResponse Metrics(const HttpRequest& request, const Caller& caller);
   HttpResponse Ready(const HttpRequest& request);
 

@@ -140,6 +140,25 @@ TEST_F(SiteTest, StatusPageShowsWhatTheCallerSees) {
   EXPECT_THAT(Get("ops", "/").body.ToString(), HasSubstr("<td>gpu1</td><td>away, no snapshot yet</td>"));
 }
 
+TEST_F(SiteTest, TellsTheAuditLogOfEveryRequestForData) {
+  world_.Publish(0, 1);
+  Get("ops", "/metrics?x=1");
+  Get("tenant-a", "/");
+  Get("stranger", "/metrics");
+  for (const char* target : {"/-/healthy", "/-/ready", "/nothing"}) Get("ops", target);
+  const std::vector<AuditEntry> told = world_.audit.Entries(AuditKind::kAccess);
+  ASSERT_EQ(told.size(), 3u);
+  EXPECT_EQ(told[0].principal, "spiffe://example.org/ops");
+  EXPECT_EQ(told[0].endpoint, "GET /metrics");
+  EXPECT_EQ(told[0].resource, "/metrics?x=1");
+  EXPECT_EQ(told[0].decision, AuditDecision::kAllow);
+  EXPECT_EQ(told[1].endpoint, "GET /");
+  EXPECT_EQ(told[1].role, "tenant:a");
+  EXPECT_EQ(told[2].principal, "");
+  EXPECT_EQ(told[2].decision, AuditDecision::kDeny);
+  EXPECT_EQ(world_.audit.Entries(AuditKind::kView).size(), 2u) << "of gpu0, for each of the two";
+}
+
 TEST_F(SiteTest, CountsRequestsByKnownPaths) {
   Get("ops", "/-/healthy");
   Get("ops", "/made-up-by-the-client");

@@ -82,6 +82,10 @@ struct SelfMetrics::Families {
   prometheus::Gauge& reload_successful =
       Gauges(registry, "sideband_config_last_reload_successful", "Whether the last reload of the policy was good.")
           .Add({});
+  prometheus::Counter& audit_entries =
+      Counters(registry, "sideband_audit_entries_total", "Entries written to the audit log.").Add({});
+  prometheus::Counter& audit_lost =
+      Counters(registry, "sideband_audit_lost_total", "Entries that could not be written to the audit log.").Add({});
   GaugeFamily& build_info = Gauges(registry, "sideband_build_info", "1, with the version of the daemon.");
   prometheus::Gauge& resident_memory =
       Gauges(registry, "process_resident_memory_bytes", "Resident memory of the daemon.").Add({});
@@ -149,6 +153,10 @@ void SelfMetrics::GrpcStreamStarted() { families_->grpc_streams.Increment(); }
 void SelfMetrics::GrpcStreamEnded() { families_->grpc_streams.Decrement(); }
 
 void SelfMetrics::ConfigReloaded(bool successful) { families_->reload_successful.Set(successful ? 1 : 0); }
+
+void SelfMetrics::AuditWritten(uint64_t entries) { families_->audit_entries.Increment(static_cast<double>(entries)); }
+
+void SelfMetrics::AuditLost(uint64_t entries) { families_->audit_lost.Increment(static_cast<double>(entries)); }
 
 std::string SelfMetrics::Serialize(MetricsFormat format) const {
   families_->resident_memory.Set(static_cast<double>(resident_memory_bytes_()));

@@ -54,6 +54,8 @@ class SelfMetrics {
   void GrpcStreamEnded();
 
   void ConfigReloaded(bool successful);
+  void AuditWritten(uint64_t entries);
+  void AuditLost(uint64_t entries);
 
   // In OpenMetrics without the # EOF, since more may follow.
   std::string Serialize(MetricsFormat format = MetricsFormat::kText) const;
