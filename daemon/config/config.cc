@@ -232,8 +232,8 @@ absl::StatusOr<LogLevel> ReadLogLevel(const YamlMap& map) {
 }
 
 absl::StatusOr<Config> ConfigReader::Read(const YamlNode& root) const {
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map,
-                            root.Map({"devices", "grpc", "http", "policy_file", "sealing", "log", "ports_file"}));
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, root.Map({"devices", "grpc", "http", "policy_file", "sealing", "history",
+                                                         "log", "ports_file"}));
   Config config;
   SIDEBAND_ASSIGN_OR_RETURN(config.devices, Devices(map));
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode grpc, map.Get("grpc"));
@@ -242,6 +242,7 @@ absl::StatusOr<Config> ConfigReader::Read(const YamlNode& root) const {
   SIDEBAND_ASSIGN_OR_RETURN(config.http, Http(http));
   SIDEBAND_ASSIGN_OR_RETURN(config.policy_file, ReadableFile(map, "policy_file"));
   SIDEBAND_ASSIGN_OR_RETURN(config.vm_keys, VmKeys(map));
+  SIDEBAND_ASSIGN_OR_RETURN(config.history, ReadHistoryConfig(map));
   SIDEBAND_ASSIGN_OR_RETURN(config.log_level, ReadLogLevel(map));
   if (const auto node = map.Find("ports_file")) {
     SIDEBAND_ASSIGN_OR_RETURN(const std::string text, node->String());

@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "daemon/config/history_config.h"
 #include "daemon/config/listen_address.h"
 #include "proto/base/uuid.h"
 
@@ -60,6 +61,7 @@ struct Config {
   ListenerConfig http;
   std::string policy_file;
   std::vector<VmKeyConfig> vm_keys;
+  HistoryConfig history;
   LogLevel log_level = LogLevel::kInfo;
   std::string ports_file;  // where the chosen ports are to be written; empty: nowhere
 };
