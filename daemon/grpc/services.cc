@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "daemon/grpc/grpc_status.h"
+#include "daemon/grpc/history_query.h"
 #include "daemon/grpc/queries.h"
 #include "daemon/grpc/sealed_subscription.h"
 #include "daemon/grpc/stream_reactor.h"
@@ -30,12 +31,9 @@ SubjectNames PeerOf(const grpc::CallbackServerContext& call) {
   return {Property(*auth, GRPC_PEER_URI_PROPERTY_NAME), Property(*auth, GRPC_PEER_DNS_PROPERTY_NAME)};
 }
 
-// One of queries.h.
-template <typename Request, typename Response>
-using Query = absl::StatusOr<Response> (*)(Reader&, const Caller&, const Request&);
-
-template <typename Request, typename Response>
-absl::Status Ask(Reader& reader, const SubjectNames& peer, Query<Request, Response> query, const Request& request,
+// `query` is one of queries.h, or is called as they are.
+template <typename Query, typename Request, typename Response>
+absl::Status Ask(Reader& reader, const SubjectNames& peer, const Query& query, const Request& request,
                  Response& response) {
   const auto caller = reader.Identify(peer);
   if (!caller) return NobodyError();
@@ -44,9 +42,9 @@ absl::Status Ask(Reader& reader, const SubjectNames& peer, Query<Request, Respon
   return answer.status();
 }
 
-template <typename Request, typename Response>
+template <typename Query, typename Request, typename Response>
 grpc::ServerUnaryReactor* Answer(const ServiceContext& context, grpc::CallbackServerContext& call, const char* method,
-                                 Query<Request, Response> query, const Request& request, Response& response) {
+                                 const Query& query, const Request& request, Response& response) {
   const absl::Status status = Ask(context.reader, PeerOf(call), query, request, response);
   context.metrics.GrpcRequest(method, status.code());
   grpc::ServerUnaryReactor* reactor = call.DefaultReactor();
@@ -110,6 +108,15 @@ grpc::ServerUnaryReactor* TelemetryService::GetSnapshot(grpc::CallbackServerCont
                                                         const sideband::v1::GetSnapshotRequest* request,
                                                         sideband::v1::GetSnapshotResponse* response) {
   return Answer(context_, *call, "GetSnapshot", &daemon::GetSnapshot, *request, *response);
+}
+
+grpc::ServerUnaryReactor* TelemetryService::GetHistory(grpc::CallbackServerContext* call,
+                                                       const sideband::v1::GetHistoryRequest* request,
+                                                       sideband::v1::GetHistoryResponse* response) {
+  const auto query = [this](Reader& reader, const Caller& caller, const sideband::v1::GetHistoryRequest& asked) {
+    return daemon::GetHistory(reader, context_.history, caller, asked);
+  };
+  return Answer(context_, *call, "GetHistory", query, *request, *response);
 }
 
 grpc::ServerWriteReactor<sideband::v1::SubscribeResponse>* TelemetryService::Subscribe(

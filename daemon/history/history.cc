@@ -159,6 +159,7 @@ std::vector<ChunkView> History::Chunks(size_t device) const {
   std::vector<ChunkView> views;
   absl::MutexLock lock(&mu_);
   const auto& tiers = devices_.at(device).tiers;
+  views.reserve(tiers[0].size() + tiers[1].size() + tiers[2].size());
   for (auto tier = tiers.rbegin(); tier != tiers.rend(); ++tier) views.insert(views.end(), tier->begin(), tier->end());
   return views;
 }

@@ -75,6 +75,11 @@ struct SelfMetrics::Families {
   prometheus::Gauge& reload_successful =
       Gauges(registry, "sideband_config_last_reload_successful", "Whether the last reload of the policy was good.")
           .Add({});
+  GaugeFamily& history_bytes = Gauges(registry, "sideband_history_bytes", "Memory that the history holds.");
+  GaugeFamily& history_max_bytes =
+      Gauges(registry, "sideband_history_max_bytes", "Memory that the history may hold; 0: none is kept.");
+  GaugeFamily& history_span = Gauges(registry, "sideband_history_span_seconds",
+                                     "Time from the oldest snapshot in the device's history to the newest.");
   GaugeFamily& build_info = Gauges(registry, "sideband_build_info", "1, with the version of the daemon.");
   prometheus::Gauge& resident_memory =
       Gauges(registry, "process_resident_memory_bytes", "Resident memory of the daemon.").Add({});
@@ -135,7 +140,17 @@ void SelfMetrics::GrpcStreamEnded() { families_->grpc_streams.Decrement(); }
 
 void SelfMetrics::ConfigReloaded(bool successful) { families_->reload_successful.Set(successful ? 1 : 0); }
 
-std::string SelfMetrics::Serialize() const {
+void SelfMetrics::HistoryHeld(size_t bytes, size_t max_bytes) {
+  families_->history_bytes.Add({}).Set(static_cast<double>(bytes));
+  families_->history_max_bytes.Add({}).Set(static_cast<double>(max_bytes));
+}
+
+void SelfMetrics::HistorySpan(absl::string_view device, absl::Duration span) {
+  families_->history_span.Add({{"device", Text(device)}}).Set(absl::ToDoubleSeconds(span));
+}
+
+std::string SelfMetrics::Serialize() {
+  update_(*this);
   families_->resident_memory.Set(static_cast<double>(resident_memory_bytes_()));
   return prometheus::TextSerializer().Serialize(families_->registry.Collect());
 }
