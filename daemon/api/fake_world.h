@@ -20,7 +20,9 @@ inline constexpr char kVm0Uuid[] = "00000000-0000-0000-0000-0000000000a0";
 inline constexpr char kVm1Uuid[] = "00000000-0000-0000-0000-0000000000a1";
 inline constexpr char kSecretUuid[] = "00000000-0000-0000-0000-0000000000a2";
 
-inline SubjectNames NamesOf(const std::string& who) { return {{"spiffe://example.org/" + who}, {}}; }
+inline Credentials CredentialsOf(const std::string& who) {
+  return {.certificate = {{"spiffe://example.org/" + who}, {}}};
+}
 
 // The policy above, with `vm0` as the UUID of tenant-a's VM.
 std::shared_ptr<const Policy> FakePolicy(const std::string& vm0 = kVm0Uuid);

@@ -4,10 +4,19 @@
 #include <utility>
 
 namespace sideband::daemon {
+namespace {
 
-std::optional<Caller> Reader::Identify(const SubjectNames& names) const {
+std::optional<Principal> IdentifyPrincipal(const Policy& policy, const Credentials& credentials) {
+  if (credentials.is_local_operator) return Principal{.role = Principal::Role::kOperator, .identity = "local"};
+  if (credentials.bearer_token) return std::nullopt;
+  return policy.Identify(credentials.certificate);
+}
+
+}  // namespace
+
+std::optional<Caller> Reader::Identify(const Credentials& credentials) const {
   VersionedPolicy policy = policy_.Current();
-  auto principal = policy.policy->Identify(names);
+  auto principal = IdentifyPrincipal(*policy.policy, credentials);
   if (!principal) return std::nullopt;
   return Caller{std::move(policy), *std::move(principal)};
 }

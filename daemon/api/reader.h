@@ -2,7 +2,7 @@
 //
 // The store as one caller sees it: where every server gets its data, so that none can forget the policy.
 //   Reader reader(store, policy_holder, clock);
-//   if (const auto caller = reader.Identify(names)) for (const VisibleDevice& device : reader.Devices(*caller)) …
+//   if (const auto caller = reader.Identify(credentials)) for (const VisibleDevice& device : reader.Devices(*caller)) …
 #ifndef SIDEBAND_DAEMON_API_READER_H_
 #define SIDEBAND_DAEMON_API_READER_H_
 
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "daemon/authz/credentials.h"
 #include "daemon/authz/policy_holder.h"
 #include "daemon/authz/view.h"
 #include "daemon/authz/view_cache.h"
@@ -50,7 +51,7 @@ class Reader {
   Store& store() const { return store_; }
   PolicyHolder& policy() const { return policy_; }
   // nullopt: nobody, under the policy now in force.
-  std::optional<Caller> Identify(const SubjectNames& names) const;
+  std::optional<Caller> Identify(const Credentials& credentials) const;
   // In the configuration's order. A device that was never heard of shows itself to operators only, since nobody knows
   // whose VMs it holds.
   std::vector<VisibleDevice> Devices(const Caller& caller);

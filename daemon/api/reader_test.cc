@@ -12,7 +12,7 @@ class ReaderTest : public testing::Test {
  protected:
   std::string Seen(const std::string& who) {
     std::string text;
-    for (const VisibleDevice& device : world_.reader.Devices(*world_.reader.Identify(NamesOf(who)))) {
+    for (const VisibleDevice& device : world_.reader.Devices(*world_.reader.Identify(CredentialsOf(who)))) {
       const char* states[] = {"fresh", "stale", "away"};
       text += device.info->name + " " + states[static_cast<int>(device.state)] + "; ";
     }
@@ -23,7 +23,7 @@ class ReaderTest : public testing::Test {
 };
 
 TEST_F(ReaderTest, StrangersAreNobody) {
-  EXPECT_FALSE(world_.reader.Identify(NamesOf("stranger")).has_value());
+  EXPECT_FALSE(world_.reader.Identify(CredentialsOf("stranger")).has_value());
   EXPECT_FALSE(world_.reader.Identify({}).has_value());
 }
 

@@ -19,7 +19,7 @@ class RowFilterTest : public testing::Test {
     filter.set_vm(vm);
     filter.set_context(context);
     for (const std::string& event : events) filter.add_events(event);
-    return RowFilter(filter).Check(world_.reader.Devices(*world_.reader.Identify(NamesOf(who))));
+    return RowFilter(filter).Check(world_.reader.Devices(*world_.reader.Identify(CredentialsOf(who))));
   }
 
   FakeWorld world_;

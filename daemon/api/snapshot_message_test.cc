@@ -15,7 +15,7 @@ class SnapshotMessageTest : public testing::Test {
   SnapshotMessageTest() { world_.Publish(0, 1); }
 
   VisibleDevice See(const std::string& who) {
-    return world_.reader.Devices(*world_.reader.Identify(NamesOf(who))).front();
+    return world_.reader.Devices(*world_.reader.Identify(CredentialsOf(who))).front();
   }
 
   // "vm/context: event=count …" per row.

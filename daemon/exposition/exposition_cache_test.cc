@@ -16,7 +16,7 @@ class ExpositionCacheTest : public testing::Test {
   ExpositionCacheTest() { world_.Publish(0, 1); }
 
   std::shared_ptr<const std::string> Render(const std::string& who, absl::string_view more = "") {
-    const Caller caller = *world_.reader.Identify(NamesOf(who));
+    const Caller caller = *world_.reader.Identify(CredentialsOf(who));
     return cache_.Render(caller, world_.reader.Devices(caller), more);
   }
 

@@ -14,7 +14,7 @@ class ExpositionTest : public testing::Test {
  protected:
   std::string Render(const std::string& who) {
     std::string out;
-    exposition_.Render(world_.reader.Devices(*world_.reader.Identify(NamesOf(who))), out);
+    exposition_.Render(world_.reader.Devices(*world_.reader.Identify(CredentialsOf(who))), out);
     return out;
   }
 

@@ -33,7 +33,7 @@ constexpr int kConcurrentCallsMax = 128;
 // process.
 void AllowOnlyTls13() { setenv("GRPC_SSL_CIPHER_SUITES", "PSK-AES256-GCM-SHA384", /*overwrite=*/1); }
 
-std::shared_ptr<grpc::ServerCredentials> Credentials(const TlsFiles& files) {
+std::shared_ptr<grpc::ServerCredentials> TlsCredentials(const TlsFiles& files) {
   grpc::SslServerCredentialsOptions options(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
   options.pem_root_certs = files.client_ca();
   options.pem_key_cert_pairs.push_back({files.key(), files.certificates()});
@@ -80,7 +80,7 @@ absl::Status GrpcServer::Impl::Start(const GrpcConfig& config, const TlsFiles& f
   if (config.reflection) grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   grpc::ServerBuilder builder;
   Configure(builder);
-  builder.AddListeningPort(listen.ToString(), Credentials(files), &port_);
+  builder.AddListeningPort(listen.ToString(), TlsCredentials(files), &port_);
   builder.RegisterService(&telemetry_);
   builder.RegisterService(&confidential_);
   server_ = builder.BuildAndStart();

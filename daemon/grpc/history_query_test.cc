@@ -22,7 +22,7 @@ class HistoryQueryTest : public testing::Test {
   ~HistoryQueryTest() override { world_.store.RemoveListener(history_); }
 
   absl::StatusOr<GetHistoryResponse> Ask(const std::string& who, const GetHistoryRequest& request = {}) {
-    return GetHistory(world_.reader, &history_, *world_.reader.Identify(NamesOf(who)), request);
+    return GetHistory(world_.reader, &history_, *world_.reader.Identify(CredentialsOf(who)), request);
   }
   // Of the only device.
   DeviceHistory Device(const std::string& who, const GetHistoryRequest& request = {}) {
@@ -154,7 +154,7 @@ TEST_F(HistoryQueryTest, BadRequestsNameTheField) {
 }
 
 TEST_F(HistoryQueryTest, WithoutAHistoryThatIsSaid) {
-  const Caller ops = *world_.reader.Identify(NamesOf("ops"));
+  const Caller ops = *world_.reader.Identify(CredentialsOf("ops"));
   EXPECT_EQ(GetHistory(world_.reader, nullptr, ops, {}).status(),
             absl::FailedPreconditionError("this daemon keeps no history"));
 }
@@ -190,7 +190,7 @@ TEST_F(HistoryQueryTest, OthersRestartsAreNotSeen) {
   }
   other.store.RemoveListener(history);
   GetHistoryRequest request = Of("");
-  const Caller tenant = *other.reader.Identify(NamesOf("tenant-b"));
+  const Caller tenant = *other.reader.Identify(CredentialsOf("tenant-b"));
   EXPECT_EQ(GetHistory(other.reader, &history, tenant, request)->DebugString(), quiet);
 }
 
@@ -221,7 +221,7 @@ TEST_F(HistoryQueryTest, FinalCountsOfOthersAreNotSeenInCoarserTime) {
   }
   world_.store.RemoveListener(small);
   const auto coarse_instants = [&](const std::string& who) {
-    const auto response = GetHistory(world_.reader, &small, *world_.reader.Identify(NamesOf(who)), Of(""));
+    const auto response = GetHistory(world_.reader, &small, *world_.reader.Identify(CredentialsOf(who)), Of(""));
     std::set<uint32_t> odd;
     const auto& points = response->devices(0).points();
     for (int i = 0; i + 1 < points.size() && points[i + 1].snapshot_id() > points[i].snapshot_id() + 1; ++i) {

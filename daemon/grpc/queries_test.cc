@@ -14,7 +14,7 @@ class QueriesTest : public testing::Test {
  protected:
   QueriesTest() { world_.Publish(0, 1); }
 
-  Caller As(const std::string& who) { return *world_.reader.Identify(NamesOf(who)); }
+  Caller As(const std::string& who) { return *world_.reader.Identify(CredentialsOf(who)); }
 
   std::string Events(const std::string& who, const std::string& device) {
     sideband::v1::ListEventsRequest request;

@@ -27,12 +27,12 @@ const Bytes* FindRecord(const DeviceSnapshot& snapshot, const Uuid& vm) {
 
 }  // namespace
 
-SealedSubscription::SealedSubscription(Reader& reader, SubjectNames names,
+SealedSubscription::SealedSubscription(Reader& reader, Credentials credentials,
                                        const sideband::v1::SubscribeSealedRequest& request)
-    : reader_(&reader), names_(std::move(names)), device_(request.device()), vm_(request.vm()) {}
+    : reader_(&reader), credentials_(std::move(credentials)), device_(request.device()), vm_(request.vm()) {}
 
 StreamStep<SealedSubscription::Message> SealedSubscription::Next() {
-  const auto caller = reader_->Identify(names_);
+  const auto caller = reader_->Identify(credentials_);
   if (!caller) return StreamEnd{NobodyError()};
   for (const VisibleDevice& device : reader_->Devices(*caller)) {
     if (device.snapshot == nullptr || (!device_.empty() && device.info->name != device_)) continue;

@@ -2,7 +2,7 @@
 //
 // One SubscribeSealed stream: the newest sealed record of a confidential VM, then each new one. A reader that is too
 // slow misses records, which it can tell from their sequence numbers.
-//   SealedSubscription subscription(reader, names, request);
+//   SealedSubscription subscription(reader, credentials, request);
 //   StreamStep<sideband::v1::SealedRecord> step = subscription.Next();
 #ifndef SIDEBAND_DAEMON_GRPC_SEALED_SUBSCRIPTION_H_
 #define SIDEBAND_DAEMON_GRPC_SEALED_SUBSCRIPTION_H_
@@ -21,7 +21,7 @@ class SealedSubscription {
  public:
   using Message = sideband::v1::SealedRecord;
 
-  SealedSubscription(Reader& reader, SubjectNames names, const sideband::v1::SubscribeSealedRequest& request);
+  SealedSubscription(Reader& reader, Credentials credentials, const sideband::v1::SubscribeSealedRequest& request);
 
   // Asks the policy anew each time. NotFound() where the caller may not carry records of such a VM; a VM without a
   // record yet is waited for.
@@ -29,7 +29,7 @@ class SealedSubscription {
 
  private:
   Reader* reader_;
-  SubjectNames names_;
+  Credentials credentials_;
   std::string device_;
   std::string vm_;
   uint64_t sent_ = 0;  // publication

@@ -16,7 +16,7 @@ class SealedSubscriptionTest : public testing::Test {
     sideband::v1::SubscribeSealedRequest request;
     request.set_device(device);
     request.set_vm(vm);
-    return SealedSubscription(world_.reader, NamesOf(who), request);
+    return SealedSubscription(world_.reader, CredentialsOf(who), request);
   }
 
   static std::string Describe(const StreamStep<SealedSubscription::Message>& step) {

@@ -25,15 +25,15 @@ std::vector<std::string> Property(const grpc::AuthContext& auth, const char* nam
   return values;
 }
 
-SubjectNames PeerOf(const grpc::CallbackServerContext& call) {
+Credentials PeerOf(const grpc::CallbackServerContext& call) {
   const auto auth = call.auth_context();
   if (auth == nullptr || !auth->IsPeerAuthenticated()) return {};
-  return {Property(*auth, GRPC_PEER_URI_PROPERTY_NAME), Property(*auth, GRPC_PEER_DNS_PROPERTY_NAME)};
+  return {.certificate = {Property(*auth, GRPC_PEER_URI_PROPERTY_NAME), Property(*auth, GRPC_PEER_DNS_PROPERTY_NAME)}};
 }
 
 // `query` is one of queries.h, or is called as they are.
 template <typename Query, typename Request, typename Response>
-absl::Status Ask(Reader& reader, const SubjectNames& peer, const Query& query, const Request& request,
+absl::Status Ask(Reader& reader, const Credentials& peer, const Query& query, const Request& request,
                  Response& response) {
   const auto caller = reader.Identify(peer);
   if (!caller) return NobodyError();
@@ -121,7 +121,7 @@ grpc::ServerUnaryReactor* TelemetryService::GetHistory(grpc::CallbackServerConte
 
 grpc::ServerWriteReactor<sideband::v1::SubscribeResponse>* TelemetryService::Subscribe(
     grpc::CallbackServerContext* call, const sideband::v1::SubscribeRequest* request) {
-  const SubjectNames peer = PeerOf(*call);
+  const Credentials peer = PeerOf(*call);
   const auto caller = context_.reader.Identify(peer);
   if (!caller) return Refuse<sideband::v1::SubscribeResponse>(context_, "Subscribe", NobodyError());
   absl::StatusOr<Subscription> source = Subscription::Create(context_.reader, peer, *request);
@@ -131,7 +131,7 @@ grpc::ServerWriteReactor<sideband::v1::SubscribeResponse>* TelemetryService::Sub
 
 grpc::ServerWriteReactor<sideband::v1::SealedRecord>* ConfidentialService::SubscribeSealed(
     grpc::CallbackServerContext* call, const sideband::v1::SubscribeSealedRequest* request) {
-  const SubjectNames peer = PeerOf(*call);
+  const Credentials peer = PeerOf(*call);
   const auto caller = context_.reader.Identify(peer);
   if (!caller) return Refuse<sideband::v1::SealedRecord>(context_, "SubscribeSealed", NobodyError());
   return Open(context_, "SubscribeSealed", caller->principal.identity,

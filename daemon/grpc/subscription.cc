@@ -41,16 +41,17 @@ absl::Status CheckModes(const SubscribeRequest& request) {
 
 }  // namespace
 
-absl::StatusOr<Subscription> Subscription::Create(Reader& reader, SubjectNames names, const SubscribeRequest& request) {
+absl::StatusOr<Subscription> Subscription::Create(Reader& reader, Credentials credentials,
+                                                  const SubscribeRequest& request) {
   SIDEBAND_RETURN_IF_ERROR(CheckModes(request));
   SIDEBAND_ASSIGN_OR_RETURN(const absl::Duration sample_interval, SampleInterval(request));
-  return Subscription(reader, std::move(names), request, sample_interval);
+  return Subscription(reader, std::move(credentials), request, sample_interval);
 }
 
-Subscription::Subscription(Reader& reader, SubjectNames names, const SubscribeRequest& request,
+Subscription::Subscription(Reader& reader, Credentials credentials, const SubscribeRequest& request,
                            absl::Duration sample_interval)
     : reader_(&reader),
-      names_(std::move(names)),
+      credentials_(std::move(credentials)),
       filter_(request.filter()),
       once_(request.mode() == SubscribeRequest::MODE_ONCE),
       sample_interval_(sample_interval) {}
@@ -89,7 +90,7 @@ std::optional<Subscription::Message> Subscription::NextUpdate(const std::vector<
 
 StreamStep<Subscription::Message> Subscription::Next() {
   if (once_ && synced_) return StreamEnd{absl::OkStatus()};
-  const auto caller = reader_->Identify(names_);
+  const auto caller = reader_->Identify(credentials_);
   if (!caller) return StreamEnd{NobodyError()};
   const std::vector<VisibleDevice> devices = reader_->Devices(*caller);
   if (const absl::Status found = CheckFilter(devices); !found.ok()) return StreamEnd{found};

@@ -2,7 +2,7 @@
 //
 // One Subscribe stream: the newest snapshots, a sync_response, then updates. It holds no queue: whoever reads slowly is
 // given the newest state and the number of snapshots in between.
-//   SIDEBAND_ASSIGN_OR_RETURN(Subscription subscription, Subscription::Create(reader, names, request));
+//   SIDEBAND_ASSIGN_OR_RETURN(Subscription subscription, Subscription::Create(reader, credentials, request));
 //   StreamStep<sideband::v1::SubscribeResponse> step = subscription.Next();
 #ifndef SIDEBAND_DAEMON_GRPC_SUBSCRIPTION_H_
 #define SIDEBAND_DAEMON_GRPC_SUBSCRIPTION_H_
@@ -29,14 +29,14 @@ class Subscription {
   using Message = sideband::v1::SubscribeResponse;
 
   // INVALID_ARGUMENT naming the field where the request makes no sense. Who may see what is checked by Next().
-  static absl::StatusOr<Subscription> Create(Reader& reader, SubjectNames names,
+  static absl::StatusOr<Subscription> Create(Reader& reader, Credentials credentials,
                                              const sideband::v1::SubscribeRequest& request);
 
   // Asks the policy anew each time, so that a change of policy or topology narrows or ends the stream at once.
   StreamStep<Message> Next();
 
  private:
-  Subscription(Reader& reader, SubjectNames names, const sideband::v1::SubscribeRequest& request,
+  Subscription(Reader& reader, Credentials credentials, const sideband::v1::SubscribeRequest& request,
                absl::Duration sample_interval);
 
   absl::Status CheckFilter(const std::vector<VisibleDevice>& devices);
@@ -44,7 +44,7 @@ class Subscription {
   std::optional<Message> NextUpdate(const std::vector<VisibleDevice>& devices);
 
   Reader* reader_;
-  SubjectNames names_;
+  Credentials credentials_;
   RowFilter filter_;
   bool once_;
   absl::Duration sample_interval_;

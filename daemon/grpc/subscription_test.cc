@@ -22,7 +22,7 @@ SubscribeRequest Stream(const std::string& device = "", const std::string& vm = 
 class SubscriptionTest : public testing::Test {
  protected:
   Subscription Open(const std::string& who, const SubscribeRequest& request) {
-    return *Subscription::Create(world_.reader, NamesOf(who), request);
+    return *Subscription::Create(world_.reader, CredentialsOf(who), request);
   }
 
   // "gpu0#3+1" is an update of gpu0 with snapshot 3 and one skipped.

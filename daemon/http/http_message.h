@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "daemon/authz/identity.h"
+#include "daemon/authz/credentials.h"
 
 namespace sideband::daemon {
 
@@ -16,12 +16,14 @@ struct HttpRequest {
   std::string method;
   std::string target;  // path and query, as sent
   std::string accept;
-  SubjectNames peer;  // of the verified client certificate
+  std::string accept_encoding;
+  Credentials credentials;
 };
 
 struct HttpResponse {
   int status = 200;
   std::string content_type = "text/plain; charset=utf-8";
+  std::string content_encoding;             // empty: none
   std::shared_ptr<const std::string> body;  // shared with the handler, which may reuse its buffer once all let go
 };
 

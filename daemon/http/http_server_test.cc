@@ -24,7 +24,8 @@ constexpr char kGet[] = "GET /who HTTP/1.1\r\nHost: x\r\n\r\n";
 // Answers with method, target and the first URI of the peer.
 HttpResponse Echo(const HttpRequest& request) {
   if (request.method == "POST") return {.status = 405, .body = std::make_shared<const std::string>("no\n")};
-  const std::string who = request.peer.uris.empty() ? "nobody" : request.peer.uris[0];
+  const std::string who =
+      request.credentials.certificate.uris.empty() ? "nobody" : request.credentials.certificate.uris[0];
   return {.body = std::make_shared<const std::string>(request.method + " " + request.target + " " + who + "\n")};
 }
 

@@ -41,6 +41,7 @@ HttpResponse FixedResponse(int status, const char* text) {
 void SetFields(http::fields& fields, const HttpResponse& response) {
   fields.set(http::field::server, "sidebandd");
   fields.set(http::field::content_type, response.content_type);
+  if (!response.content_encoding.empty()) fields.set(http::field::content_encoding, response.content_encoding);
   // What one caller may see must not be kept for another.
   fields.set(http::field::cache_control, "no-store");
   fields.set("X-Content-Type-Options", "nosniff");
@@ -115,7 +116,8 @@ void HttpSession::Answer() {
   HttpRequest plain{.method = std::string(request.method_string()),
                     .target = std::string(request.target()),
                     .accept = std::string(request[http::field::accept]),
-                    .peer = peer_};
+                    .accept_encoding = std::string(request[http::field::accept_encoding]),
+                    .credentials = {.certificate = peer_}};
   // A body is never read, so that where there is one the next request cannot be found.
   const bool has_body = parser_->chunked() || parser_->content_length().value_or(0) != 0;
   const bool keep_alive = request.keep_alive() && !has_body;

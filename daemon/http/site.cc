@@ -54,7 +54,7 @@ HttpResponse Site::Answer(const HttpRequest& request, absl::string_view path) {
   if (path == "/-/healthy") return Plain(200, "healthy\n");
   if (path == "/-/ready") return Ready(request);
   if (path != "/metrics" && path != "/") return Plain(404, "not found\n");
-  const auto caller = reader_.Identify(request.peer);
+  const auto caller = reader_.Identify(request.credentials);
   if (!caller) return Plain(403, "the certificate's identity is not in the policy\n");
   if (path == "/metrics") return Metrics(*caller);
   HttpResponse page = Plain(200, StatusPage(reader_.Devices(*caller)));
@@ -72,7 +72,7 @@ HttpResponse Site::Metrics(const Caller& caller) {
 }
 
 HttpResponse Site::Ready(const HttpRequest& request) {
-  if (const auto caller = reader_.Identify(request.peer)) {
+  if (const auto caller = reader_.Identify(request.credentials)) {
     const std::vector<VisibleDevice> devices = reader_.Devices(*caller);
     if (!devices.empty()) return ReadyFor(devices);
   }

@@ -16,7 +16,7 @@ using testing::Not;
 class SiteTest : public testing::Test {
  protected:
   HttpResponse Get(const std::string& who, const std::string& target) {
-    return site_.Handle({.method = "GET", .target = target, .peer = NamesOf(who)});
+    return site_.Handle({.method = "GET", .target = target, .credentials = CredentialsOf(who)});
   }
 
   FakeWorld world_;
