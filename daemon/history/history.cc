@@ -17,8 +17,10 @@ namespace {
 constexpr size_t kChunkBytesMin = 8 << 10;
 constexpr size_t kChunkBytesMax = 256 << 10;
 constexpr size_t kChunksPerDevice = 64;
-// So many frames of the size of a complete one fit at least; differences are smaller.
-constexpr size_t kFramesMin = 3;
+// A device of many counters has larger chunks, with room for so many frames of the size of a complete one (differences
+// are smaller), as long as that leaves it so many chunks.
+constexpr size_t kFramesMin = 4;
+constexpr size_t kLargeChunksPerDevice = 8;
 
 size_t ChunkBytes(size_t max_bytes, size_t devices) {
   return std::clamp(max_bytes / (kChunksPerDevice * std::max<size_t>(devices, 1)), kChunkBytesMin, kChunkBytesMax);
@@ -60,7 +62,7 @@ bool History::AppendToOpen(Device& device, const DeviceSnapshot& snapshot) {
 void History::StartChunk(Device& device, const DeviceSnapshot& snapshot) {
   if (device.open != nullptr) Close(device, /*is_final=*/!device.open->layout.Describes(snapshot));
   const size_t first = SizeOfFirst(snapshot);
-  const size_t most = std::max(first, options_.max_bytes / kChunksPerDevice * 4);
+  const size_t most = std::max(first, options_.max_bytes / devices_.size() / kLargeChunksPerDevice);
   const size_t capacity = std::clamp(kFramesMin * first, chunk_bytes_, std::max(chunk_bytes_, most));
   const size_t footprint = ChunkView::Footprint(snapshot.data.blocks.size(), capacity);
   if (!MakeRoom(device, *snapshot.topology, footprint)) return;
