@@ -10,10 +10,13 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <fstream>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "daemon/api/reader.h"
+#include "daemon/audit/audit_files.h"
+#include "daemon/audit/audit_log.h"
 #include "daemon/authz/policy.h"
 #include "daemon/authz/policy_holder.h"
 #include "daemon/base/clock.h"
@@ -21,6 +24,7 @@
 #include "daemon/collector/collector_thread.h"
 #include "daemon/config/config.h"
 #include "daemon/grpc/grpc_server.h"
+#include "daemon/history/history.h"
 #include "daemon/http/http_server.h"
 #include "daemon/http/site.h"
 #include "daemon/metrics/self_metrics.h"
@@ -89,7 +93,8 @@ class Signals {
 
 std::vector<DeviceInfo> DeviceInfos(const Config& config) {
   std::vector<DeviceInfo> devices;
-  for (const DeviceConfig& device : config.devices) devices.push_back({device.name, device.interval, device.bus_hz});
+  for (const DeviceConfig& device : config.devices)
+    devices.push_back({device.name, device.interval, device.bus_hz, config.ratios});
   return devices;
 }
 
@@ -140,15 +145,46 @@ std::string Places(const ListenerConfig& listener, uint16_t port) {
   return absl::StrJoin(places, " and ");
 }
 
+// Where what is decided is told, and the files behind it; without a file, nowhere.
+struct Audit {
+  std::unique_ptr<AuditFiles> files;
+  std::unique_ptr<AuditSink> sink = std::make_unique<NullAuditSink>();
+};
+
+void ReportAuditLog(const absl::Status& status) {
+  if (status.ok()) return spdlog::info("audit: the log is written again");
+  spdlog::error("audit: entries are being lost: {}", std::string(status.message()));
+}
+
+absl::StatusOr<Audit> StartAudit(const AuditConfig& config, const Clock& clock, SelfMetrics& metrics) {
+  Audit audit;
+  if (config.file.empty()) return audit;
+  SIDEBAND_ASSIGN_OR_RETURN(audit.files, AuditFiles::Open({config.file, config.max_bytes, config.files}));
+  AuditLog::Options options{.greeting = absl::StrCat(kProgram, " ", kVersion), .on_change = ReportAuditLog};
+  SIDEBAND_ASSIGN_OR_RETURN(audit.sink,
+                            AuditLog::Start(std::move(options), audit.files->end(), *audit.files, clock, metrics));
+  return audit;
+}
+
+// What became of reading the policy file.
+void RecordPolicy(AuditSink& audit, const Config& config, const absl::Status& status, uint64_t version_in_force) {
+  audit.Record({.kind = AuditKind::kPolicy,
+                .resource = config.policy_file,
+                .reason = status.ok() ? "in force" : absl::StrCat("the old one stays in force: ", status.message()),
+                .policy_version = version_in_force});
+}
+
 // All or nothing: what cannot be loaded leaves the policy that is in force.
-void Reload(const Config& config, PolicyHolder& policy, SelfMetrics& metrics) {
+void Reload(const Config& config, PolicyHolder& policy, SelfMetrics& metrics, AuditSink& audit) {
   auto loaded = LoadPolicy(config.policy_file);
   metrics.ConfigReloaded(loaded.ok());
   if (!loaded.ok()) {
+    RecordPolicy(audit, config, loaded.status(), policy.Current().version);
     spdlog::error("reload: {}; the old policy stays in force", std::string(loaded.status().message()));
     return;
   }
   policy.Replace(*std::move(loaded));
+  RecordPolicy(audit, config, absl::OkStatus(), policy.Current().version);
   spdlog::info("reload: policy version {} is in force", policy.Current().version);
 }
 
@@ -165,6 +201,33 @@ absl::StatusOr<std::vector<std::unique_ptr<CollectorThread>>> MakeCollectors(con
   return collectors;
 }
 
+// The store's history for as long as this lives; none where the configuration says so.
+class KeptHistory {
+ public:
+  KeptHistory(const HistoryConfig& config, Store& store, SelfMetrics& metrics) : store_(store) {
+    if (config.max_bytes > 0) history_.emplace(History::Options{.max_bytes = config.max_bytes}, store.devices().size());
+    if (history_) store.AddListener(*history_);
+    metrics.SetUpdate([this](SelfMetrics& of) { Tell(of); });
+  }
+  ~KeptHistory() {
+    if (history_) store_.RemoveListener(*history_);
+  }
+
+  // nullptr: none is kept.
+  const History* get() const { return history_ ? &*history_ : nullptr; }
+
+ private:
+  void Tell(SelfMetrics& metrics) const {
+    metrics.HistoryHeld(history_ ? history_->bytes() : 0, history_ ? history_->max_bytes() : 0);
+    for (size_t i = 0; history_ && i < store_.devices().size(); ++i) {
+      metrics.HistorySpan(store_.devices()[i].name, history_->Span(i));
+    }
+  }
+
+  Store& store_;
+  std::optional<History> history_;
+};
+
 absl::Status Run(const std::string& config_file, Signals& signals) {
   SIDEBAND_ASSIGN_OR_RETURN(const Config config, LoadConfig(config_file));
   StartLog(config.log_level);
@@ -175,10 +238,14 @@ absl::Status Run(const std::string& config_file, Signals& signals) {
   SIDEBAND_ASSIGN_OR_RETURN(const auto metrics, SelfMetrics::Create({.version = kVersion}));
   metrics->ConfigReloaded(true);
 
+  SIDEBAND_ASSIGN_OR_RETURN(const Audit audit, StartAudit(config.audit, clock, *metrics));
+
   SystemI2cDev i2c_dev;
   Store store(DeviceInfos(config));
+  const KeptHistory history(config.history, store, *metrics);
   PolicyHolder policy(std::move(first_policy));
-  Reader reader(store, policy, clock);
+  RecordPolicy(*audit.sink, config, absl::OkStatus(), policy.Current().version);
+  Reader reader(store, policy, clock, *audit.sink);
   Site site(reader, *metrics, clock);
   SIDEBAND_ASSIGN_OR_RETURN(const auto collectors, MakeCollectors(config, i2c_dev, store, *sealers, *metrics, clock));
   SIDEBAND_ASSIGN_OR_RETURN(const auto http,
@@ -187,10 +254,12 @@ absl::Status Run(const std::string& config_file, Signals& signals) {
                                 [&site](const HttpRequest& request) { return site.Handle(request); }, *metrics));
   SIDEBAND_ASSIGN_OR_RETURN(
       const auto grpc,
-      GrpcServer::Start({.config = config.grpc, .local_operators = config.local_operators}, reader, *metrics));
+      GrpcServer::Start({.config = config.grpc, .local_operators = config.local_operators, .history = history.get()},
+                        reader, *metrics));
   SIDEBAND_RETURN_IF_ERROR(WritePorts(config.ports_file, grpc->port(), http->port()));
   spdlog::info("sidebandd {}: gRPC on {}, HTTPS on {}, {} devices", kVersion,
                Places(config.grpc.listener, grpc->port()), Places(config.http, http->port()), config.devices.size());
+  if (config.audit.file.empty()) spdlog::warn("no audit log is configured: who sees what is not kept");
   PeriodicThread certificates(kCertificateCheck, [&] {
     http->CheckCertificates();
     grpc->CheckCertificates();
@@ -199,7 +268,7 @@ absl::Status Run(const std::string& config_file, Signals& signals) {
   for (const auto& collector : collectors) collector->Start();
 
   while (signals.Wait() == SIGHUP) {
-    Reload(config, policy, *metrics);
+    Reload(config, policy, *metrics, *audit.sink);
     http->ReloadCertificates();
     grpc->ReloadCertificates();
   }

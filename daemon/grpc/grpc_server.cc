@@ -70,8 +70,8 @@ class GrpcServer::Impl {
       : options_(std::move(options)),
         metrics_(metrics),
         registry_(reader.store(), reader.policy(), options_.streams_per_identity_max),
-        telemetry_({reader, metrics, registry_}),
-        confidential_({reader, metrics, registry_}) {}
+        telemetry_({reader, metrics, registry_, options_.history}),
+        confidential_({reader, metrics, registry_, options_.history}) {}
   ~Impl() { Stop(absl::ZeroDuration()); }
 
   absl::Status Start();

@@ -28,7 +28,7 @@ using testing::StartsWith;
 
 constexpr char kGet[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
-HttpResponse Answer(const HttpRequest&) { return {.body = std::make_shared<const std::string>("good\n")}; }
+HttpResponse Answer(const HttpRequest&) { return {.body = Body::Of("good\n")}; }
 
 // A connection that speaks no TLS of its own.
 class RawPeer {
@@ -227,7 +227,7 @@ TEST_F(BadPeersTest, WhoNeverReadsIsCutOff) {
   Start([&](const HttpRequest& request) {
     if (request.target != "/large") return Answer(request);
     asked.Notify();
-    return HttpResponse{.body = body};
+    return HttpResponse{.body = {.shared = *body, .owner = body}};
   });
   const auto deaf = Connect(bad_);
   deaf->Send("GET /large HTTP/1.1\r\n\r\n");
@@ -251,8 +251,7 @@ TEST_F(BadPeersTest, PipelinedRequestsAreAnsweredOneByOne) {
 
 TEST_F(BadPeersTest, OddRequestsAreAnsweredAsTheyDeserve) {
   Start([](const HttpRequest& request) {
-    return request.method == "GET" ? Answer(request)
-                                   : HttpResponse{.status = 405, .body = std::make_shared<const std::string>("no\n")};
+    return request.method == "GET" ? Answer(request) : HttpResponse{.status = 405, .body = Body::Of("no\n")};
   });
   struct Case {
     std::string request;

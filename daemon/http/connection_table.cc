@@ -24,7 +24,8 @@ size_t ConnectionTable::CountOf(const std::string& identity) const {
 ConnectionTable::Verdict ConnectionTable::Add(Id id) {
   Verdict verdict;
   if (handshakes() >= limits_.handshakes_max) {
-    verdict.evicted = Oldest([](const Entry& entry) { return !entry.is_known; });
+    verdict.evicted = Oldest([](const Entry& entry) { return !entry.is_known && !entry.is_speaking; });
+    if (!verdict.evicted) verdict.evicted = Oldest([](const Entry& entry) { return !entry.is_known; });
     if (verdict.evicted) Remove(*verdict.evicted);
   }
   entries_[id].since = ++now_;
@@ -47,6 +48,11 @@ ConnectionTable::Verdict ConnectionTable::Admit(Id id, const std::string& identi
   found->second = {.is_known = true, .since = ++now_, .identity = identity};
   ++known_;
   return verdict;
+}
+
+void ConnectionTable::SetSpeaking(Id id) {
+  const auto found = entries_.find(id);
+  if (found != entries_.end()) found->second.is_speaking = true;
 }
 
 void ConnectionTable::SetBusy(Id id, bool busy) {

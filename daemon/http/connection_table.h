@@ -25,7 +25,7 @@ class ConnectionTable {
   using Id = uint64_t;
 
   struct Limits {
-    size_t handshakes_max = 0;    // the oldest makes room
+    size_t handshakes_max = 0;    // the oldest makes room, of those that have not said a word where there are any
     size_t known_max = 0;         // of peers that are known; the one that is idle longest makes room
     size_t per_identity_max = 0;  // of one identity; likewise, among its own
   };
@@ -38,6 +38,8 @@ class ConnectionTable {
 
   // A new connection, in its handshake. Always admitted.
   Verdict Add(Id id);
+  // It has begun its handshake.
+  void SetSpeaking(Id id);
   // The handshake has shown who it is. Not admitted where every other connection that could make room is busy. What is
   // no longer in the table is not admitted.
   Verdict Admit(Id id, const std::string& identity);
@@ -50,6 +52,7 @@ class ConnectionTable {
 
  private:
   struct Entry {
+    bool is_speaking = false;
     bool is_known = false;
     bool is_busy = false;
     uint64_t since = 0;  // when it came, or became idle: a larger one is later

@@ -25,6 +25,18 @@ TEST_F(ConnectionTableTest, TheOldestHandshakeMakesRoom) {
   EXPECT_TRUE(table_.Admit(3, "a").admitted);
 }
 
+TEST_F(ConnectionTableTest, WhoSpeaksStaysBeforeWhoIsSilent) {
+  table_.Add(1);
+  table_.SetSpeaking(1);
+  table_.SetSpeaking(99);  // long gone
+  for (int i = 2; i < 50; ++i) table_.Add(i);
+  EXPECT_TRUE(table_.Admit(1, "a").admitted);
+  table_.Add(60);
+  table_.SetSpeaking(49);
+  table_.SetSpeaking(60);
+  EXPECT_EQ(table_.Add(61).evicted, 49u) << "the oldest, where all speak";
+}
+
 TEST_F(ConnectionTableTest, HandshakesTakeNoPlacesOfThoseWhoAreKnown) {
   for (int i = 1; i <= 3; ++i) Enter(i, "a");
   for (int i = 10; i < 50; ++i) table_.Add(i);

@@ -31,9 +31,7 @@ absl::string_view ReasonOf(int status) {
   return {reason.data(), reason.size()};
 }
 
-HttpResponse FixedResponse(int status, const char* text) {
-  return {.status = status, .body = std::make_shared<const std::string>(text)};
-}
+HttpResponse FixedResponse(int status, const char* text) { return {.status = status, .body = Body::Of(text)}; }
 
 void AddField(std::string& header, absl::string_view name, absl::string_view value) {
   absl::StrAppend(&header, name, ": ", value, "\r\n");
@@ -54,7 +52,7 @@ void AddFields(std::string& header, const HttpResponse& response) {
   AddField(header, "X-Content-Type-Options", "nosniff");
   AddField(header, "Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'");
   if (response.status == 405) AddField(header, "Allow", "GET, HEAD");
-  AddField(header, "Content-Length", absl::StrCat(response.body->size()));
+  AddField(header, "Content-Length", absl::StrCat(response.body.size()));
 }
 
 }  // namespace
@@ -103,27 +101,27 @@ HttpExchange::Answer HttpExchange::Handle() {
   const auto& request = parser_->get();
   const bool is_read = parser_->is(http::verb::get) || parser_->is(http::verb::head);
   if (is_read && parser_->has_body()) return Refuse(413, "a body is not accepted\n");
-  const HttpResponse response = handler_({.method = TextOf(request.method_string()),
-                                          .target = TextOf(request.target()),
-                                          .accept = TextOf(request[http::field::accept]),
-                                          .accept_encoding = TextOf(request[http::field::accept_encoding]),
-                                          .credentials = credentials_});
+  HttpResponse response = handler_({.method = TextOf(request.method_string()),
+                                    .target = TextOf(request.target()),
+                                    .accept = TextOf(request[http::field::accept]),
+                                    .accept_encoding = TextOf(request[http::field::accept_encoding]),
+                                    .credentials = credentials_});
   // A body is never read, so that where there is one the next request cannot be found.
-  return Compose(response, request.keep_alive() && !parser_->has_body());
+  return Compose(std::move(response), request.keep_alive() && !parser_->has_body());
 }
 
 HttpExchange::Answer HttpExchange::Refuse(int status, const char* why) {
   return Compose(FixedResponse(status, why), /*keep_alive=*/false);
 }
 
-HttpExchange::Answer HttpExchange::Compose(const HttpResponse& response, bool keep_alive) {
+HttpExchange::Answer HttpExchange::Compose(HttpResponse response, bool keep_alive) {
   const unsigned version = parser_->get().version() == 10 ? 10 : 11;
   Answer answer{.keep_alive = keep_alive};
   answer.header = absl::StrCat("HTTP/1.", version - 10, " ", response.status, " ", ReasonOf(response.status), "\r\n");
   AddConnection(answer.header, version, keep_alive);
   AddFields(answer.header, response);
   answer.header.append("\r\n");
-  if (!parser_->is(http::verb::head)) answer.body = response.body;
+  if (!parser_->is(http::verb::head)) answer.body = std::move(response.body);
   is_over_ = !keep_alive;
   return answer;
 }

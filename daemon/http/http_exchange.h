@@ -25,9 +25,9 @@ inline constexpr size_t kHttpHeaderFieldsMax = 64;
 class HttpExchange {
  public:
   struct Answer {
-    std::string header;                       // to its empty line
-    std::shared_ptr<const std::string> body;  // shared with the handler; nullptr: none is to be sent
-    bool keep_alive = false;                  // false: nothing after it counts
+    std::string header;       // to its empty line
+    Body body;                // empty where none is to be sent
+    bool keep_alive = false;  // false: nothing after it counts
   };
 
   // `handler` must outlive the exchange.
@@ -48,7 +48,7 @@ class HttpExchange {
 
   Answer Handle();
   Answer Refuse(int status, const char* why);
-  Answer Compose(const HttpResponse& response, bool keep_alive);
+  Answer Compose(HttpResponse response, bool keep_alive);
 
   const Credentials credentials_;
   const HttpHandler& handler_;

@@ -19,9 +19,7 @@ constexpr char kGet[] = "GET /a?b HTTP/1.1\r\nHost: x\r\nAccept: text/plain\r\n\
 
 class HttpExchangeTest : public testing::Test {
  protected:
-  static std::string Text(const HttpExchange::Answer& answer) {
-    return answer.header + (answer.body == nullptr ? "" : *answer.body);
-  }
+  static std::string Text(const HttpExchange::Answer& answer) { return answer.header + answer.body.ToString(); }
 
   // All answers to `bytes`, the first line of each.
   std::vector<std::string> Statuses(const std::string& bytes) {
@@ -35,7 +33,7 @@ class HttpExchangeTest : public testing::Test {
   const HttpHandler handler_ = [this](const HttpRequest& request) {
     seen_.push_back(request);
     return HttpResponse{.status = request.method == "GET" || request.method == "HEAD" ? 200 : 405,
-                        .body = std::make_shared<const std::string>(request.target)};
+                        .body = Body::Of(request.target)};
   };
   std::vector<HttpRequest> seen_;
 };
@@ -90,7 +88,7 @@ TEST_F(HttpExchangeTest, HeadHasItsLengthAndNoBody) {
   HttpExchange exchange({}, handler_);
   exchange.Feed("HEAD /abc HTTP/1.1\r\n\r\n");
   const auto answer = exchange.Next();
-  EXPECT_EQ(answer->body, nullptr);
+  EXPECT_EQ(answer->body.size(), 0u);
   EXPECT_THAT(answer->header, HasSubstr("Content-Length: 4\r\n"));
 }
 

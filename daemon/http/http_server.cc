@@ -61,6 +61,7 @@ class HttpServer::Impl final : public HttpSessionOwner {
   uint16_t port() const { return port_; }
   ListenerTls* tls() const { return tls_.get(); }
 
+  void OnSpeaks(Id id) override;
   void OnHandshakeFailed(Id id) override;
   bool MayStay(Id id, const std::string& identity) override;
   void SetBusy(Id id, bool busy) override;
@@ -208,6 +209,11 @@ void HttpServer::Impl::Evict(std::optional<Id> id, const char* reason) {
     if (found != sessions_.end()) session = found->second.lock();
   }
   if (session != nullptr) session->Stop();
+}
+
+void HttpServer::Impl::OnSpeaks(Id id) {
+  absl::MutexLock lock(&mu_);
+  table_.SetSpeaking(id);
 }
 
 void HttpServer::Impl::OnHandshakeFailed(Id) { metrics_.ConnectionRefused(kListener, "handshake"); }

@@ -18,6 +18,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "daemon/http/http_exchange.h"
 #include "daemon/http/peer_names.h"
 
@@ -43,6 +44,7 @@ std::string IdentityOf(const SubjectNames& names) {
 // TLS over TCP: who it is, the handshake tells.
 class TlsLink {
  public:
+  static constexpr bool kHasHandshake = true;
   using Stream = beast::ssl_stream<beast::tcp_stream>;
 
   TlsLink(asio::ip::tcp::socket socket, std::shared_ptr<asio::ssl::context> tls)
@@ -52,9 +54,11 @@ class TlsLink {
   Credentials credentials() { return {.certificate = PeerNames(SSL_get0_peer_certificate(stream_.native_handle()))}; }
   std::string identity() { return IdentityOf(credentials().certificate); }
 
+  // Goes on from the first bytes, which have been read.
   template <typename Done>
-  void Handshake(Done done) {
-    stream_.async_handshake(asio::ssl::stream_base::server, std::move(done));
+  void Handshake(asio::const_buffer first, Done done) {
+    stream_.async_handshake(asio::ssl::stream_base::server, first,
+                            [done = std::move(done)](ErrorCode error, size_t) { done(error); });
   }
   template <typename Done>
   void Shutdown(Done done) {
@@ -69,6 +73,7 @@ class TlsLink {
 // A Unix socket: who it is, the kernel has told.
 class LocalLink {
  public:
+  static constexpr bool kHasHandshake = false;
   using Stream = beast::basic_stream<Local>;
 
   explicit LocalLink(Local::socket socket) : stream_(std::move(socket)) {}
@@ -77,10 +82,6 @@ class LocalLink {
   Credentials credentials() { return {.is_local_operator = true}; }
   std::string identity() { return "local"; }
 
-  template <typename Done>
-  void Handshake(Done done) {
-    done(ErrorCode());
-  }
   template <typename Done>
   void Shutdown(Done done) {
     ErrorCode error;
@@ -101,7 +102,7 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
   ~SessionOver() override { context_.owner.OnEnd(id_); }
 
   void Run() override {
-    asio::dispatch(stream().get_executor(), [self = this->shared_from_this()] { self->Handshake(); });
+    asio::dispatch(stream().get_executor(), [self = this->shared_from_this()] { self->Start(); });
   }
 
   void Stop() override {
@@ -122,11 +123,31 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
   typename Link::Stream& stream() { return link_.stream(); }
   auto& lowest() { return beast::get_lowest_layer(stream()); }
 
-  void Handshake() {
+  void Start() {
     if (is_stopping_) return;
+    if constexpr (!Link::kHasHandshake) {
+      OnHandshake(ErrorCode());
+    } else {
+      AwaitFirstBytes();
+    }
+  }
+
+  void AwaitFirstBytes() {
     is_waiting_ = true;
     lowest().expires_after(Timeout(context_.options.handshake_timeout));
-    link_.Handshake([self = this->shared_from_this()](ErrorCode error) { self->OnHandshake(error); });
+    lowest().async_read_some(asio::buffer(read_), [self = this->shared_from_this()](ErrorCode error, size_t size) {
+      self->OnFirstBytes(error, size);
+    });
+  }
+
+  // Under the same deadline.
+  void OnFirstBytes(ErrorCode error, size_t size) {
+    if (error || is_stopping_) return OnHandshake(error);
+    context_.owner.OnSpeaks(id_);
+    if constexpr (Link::kHasHandshake) {
+      link_.Handshake(asio::buffer(read_.data(), size),
+                      [self = this->shared_from_this()](ErrorCode failed) { self->OnHandshake(failed); });
+    }
   }
 
   void OnHandshake(ErrorCode error) {
@@ -171,23 +192,24 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
     SetBusy(true);
     answer_ = std::move(answer);
     lowest().expires_after(Timeout(context_.options.write_timeout));
-    // One after the other: of both together, Boost 1.81 writes the first alone over TLS, and says it has finished.
-    WritePiece(answer_.header, &SessionOver::WriteBody);
+    WriteFrom(0);
   }
 
-  void WriteBody(ErrorCode error) {
-    if (error || answer_.body == nullptr) return OnWritten(error);
-    WritePiece(*answer_.body, &SessionOver::OnWritten);
+  // One piece after the other: of several together, Boost 1.81 writes the first alone over TLS, and says it has
+  // finished.
+  void WriteFrom(size_t piece) {
+    const std::array<absl::string_view, 4> pieces = {answer_.header, answer_.body.head, answer_.body.shared,
+                                                     answer_.body.tail};
+    while (piece < pieces.size() && pieces[piece].empty()) ++piece;
+    if (piece == pieces.size()) return OnWritten();
+    asio::async_write(stream(), asio::buffer(pieces[piece].data(), pieces[piece].size()),
+                      [self = this->shared_from_this(), piece](ErrorCode error, size_t) {
+                        if (!error) self->WriteFrom(piece + 1);
+                      });
   }
 
-  void WritePiece(const std::string& bytes, void (SessionOver::*then)(ErrorCode)) {
-    asio::async_write(stream(), asio::buffer(bytes),
-                      [self = this->shared_from_this(), then](ErrorCode error, size_t) { (*self.*then)(error); });
-  }
-
-  void OnWritten(ErrorCode error) {
-    answer_.body.reset();
-    if (error) return;
+  void OnWritten() {
+    answer_.body = {};
     if (!answer_.keep_alive) return Shutdown();
     AnswerNext();
   }

@@ -22,6 +22,8 @@ namespace sideband::daemon {
 class HttpSessionOwner {
  public:
   virtual ~HttpSessionOwner() = default;
+  // The peer has sent its first bytes.
+  virtual void OnSpeaks(ConnectionTable::Id id) = 0;
   // The handshake has failed, or timed out.
   virtual void OnHandshakeFailed(ConnectionTable::Id id) = 0;
   // Whether the peer, who is known now, may stay.
