@@ -7,11 +7,11 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/ssl/stream_base.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/basic_stream.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
-#include <boost/beast/ssl/ssl_stream.hpp>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -45,7 +45,7 @@ std::string IdentityOf(const SubjectNames& names) {
 class TlsLink {
  public:
   static constexpr bool kHasHandshake = true;
-  using Stream = beast::ssl_stream<beast::tcp_stream>;
+  using Stream = asio::ssl::stream<beast::tcp_stream>;
 
   TlsLink(asio::ip::tcp::socket socket, std::shared_ptr<asio::ssl::context> tls)
       : tls_(std::move(tls)), stream_(std::move(socket), *tls_) {}

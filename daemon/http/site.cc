@@ -75,8 +75,8 @@ HttpResponse Site::Answer(const HttpRequest& request, absl::string_view path) {
   if (path == "/-/ready") return Ready(request);
   if (path != "/metrics" && path != "/") return Plain(404, "not found\n");
   const auto caller = reader_.Authenticate(request.credentials);
-  HttpResponse response =
-      caller.ok() ? Data(request, path, *caller) : Plain(403, "the certificate's identity is not in the policy\n");
+  HttpResponse response = caller.ok() ? Data(request, path, *caller)
+                                      : Plain(403, "the certificate's identity is not in the policy\n");
   const Access access{absl::StrCat(request.method, " ", path), request.target};
   reader_.audit().Record(AccessEntry(reader_, caller, request.credentials, access, OutcomeOf(response)));
   return response;
