@@ -13,6 +13,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/api/reader.h"
+#include "daemon/audit/audit_files.h"
+#include "daemon/audit/audit_log.h"
 #include "daemon/authz/policy.h"
 #include "daemon/authz/policy_holder.h"
 #include "daemon/base/clock.h"
@@ -78,7 +80,7 @@ class Signals {
 
 std::vector<DeviceInfo> DeviceInfos(const Config& config) {
   std::vector<DeviceInfo> devices;
-  for (const DeviceConfig& device : config.devices) devices.push_back({device.name, device.interval, device.bus_hz});
+  for (const DeviceConfig& device : config.devices) devices.push_back({device.name, device.interval, device.bus_hz, config.ratios});
   return devices;
 }
 
@@ -121,15 +123,46 @@ absl::Status WritePorts(const std::string& path, uint16_t grpc_port, uint16_t ht
   return absl::UnavailableError(absl::StrCat(path, ": cannot be written"));
 }
 
+// Where what is decided is told, and the files behind it; without a file, nowhere.
+struct Audit {
+  std::unique_ptr<AuditFiles> files;
+  std::unique_ptr<AuditSink> sink = std::make_unique<NullAuditSink>();
+};
+
+void ReportAuditLog(const absl::Status& status) {
+  if (status.ok()) return spdlog::info("audit: the log is written again");
+  spdlog::error("audit: entries are being lost: {}", std::string(status.message()));
+}
+
+absl::StatusOr<Audit> StartAudit(const AuditConfig& config, const Clock& clock, SelfMetrics& metrics) {
+  Audit audit;
+  if (config.file.empty()) return audit;
+  SIDEBAND_ASSIGN_OR_RETURN(audit.files, AuditFiles::Open({config.file, config.max_bytes, config.files}));
+  AuditLog::Options options{.greeting = absl::StrCat(kProgram, " ", kVersion), .on_change = ReportAuditLog};
+  SIDEBAND_ASSIGN_OR_RETURN(audit.sink,
+                            AuditLog::Start(std::move(options), audit.files->end(), *audit.files, clock, metrics));
+  return audit;
+}
+
+// What became of reading the policy file.
+void RecordPolicy(AuditSink& audit, const Config& config, const absl::Status& status, uint64_t version_in_force) {
+  audit.Record({.kind = AuditKind::kPolicy,
+                .resource = config.policy_file,
+                .reason = status.ok() ? "in force" : absl::StrCat("the old one stays in force: ", status.message()),
+                .policy_version = version_in_force});
+}
+
 // All or nothing: what cannot be loaded leaves the policy that is in force.
-void Reload(const Config& config, PolicyHolder& policy, SelfMetrics& metrics) {
+void Reload(const Config& config, PolicyHolder& policy, SelfMetrics& metrics, AuditSink& audit) {
   auto loaded = LoadPolicy(config.policy_file);
   metrics.ConfigReloaded(loaded.ok());
   if (!loaded.ok()) {
+    RecordPolicy(audit, config, loaded.status(), policy.Current().version);
     spdlog::error("reload: {}; the old policy stays in force", std::string(loaded.status().message()));
     return;
   }
   policy.Replace(*std::move(loaded));
+  RecordPolicy(audit, config, absl::OkStatus(), policy.Current().version);
   spdlog::info("reload: policy version {} is in force", policy.Current().version);
 }
 
@@ -183,11 +216,14 @@ absl::Status Run(const std::string& config_file, Signals& signals) {
   SIDEBAND_ASSIGN_OR_RETURN(const auto metrics, SelfMetrics::Create({.version = kVersion}));
   metrics->ConfigReloaded(true);
 
+  SIDEBAND_ASSIGN_OR_RETURN(const Audit audit, StartAudit(config.audit, clock, *metrics));
+
   SystemI2cDev i2c_dev;
   Store store(DeviceInfos(config));
   const KeptHistory history(config.history, store, *metrics);
   PolicyHolder policy(std::move(first_policy));
-  Reader reader(store, policy, clock);
+  RecordPolicy(*audit.sink, config, absl::OkStatus(), policy.Current().version);
+  Reader reader(store, policy, clock, *audit.sink);
   Site site(reader, *metrics, clock);
   SIDEBAND_ASSIGN_OR_RETURN(const auto collectors, MakeCollectors(config, i2c_dev, store, *sealers, *metrics, clock));
   SIDEBAND_ASSIGN_OR_RETURN(const auto http,
@@ -198,9 +234,10 @@ absl::Status Run(const std::string& config_file, Signals& signals) {
   SIDEBAND_RETURN_IF_ERROR(WritePorts(config.ports_file, grpc->port(), http->port()));
   spdlog::info("sidebandd {}: gRPC on port {}, HTTPS on port {}, {} devices", kVersion, grpc->port(), http->port(),
                config.devices.size());
+  if (config.audit.file.empty()) spdlog::warn("no audit log is configured: who sees what is not kept");
   for (const auto& collector : collectors) collector->Start();
 
-  while (signals.Wait() == SIGHUP) Reload(config, policy, *metrics);
+  while (signals.Wait() == SIGHUP) Reload(config, policy, *metrics, *audit.sink);
 
   spdlog::info("stopping");
   for (const auto& collector : collectors) collector->RequestStop();

@@ -3,22 +3,31 @@
 
 #include <utility>
 
+#include "proto/base/status_macros.h"
+
 namespace sideband::daemon {
 namespace {
 
-std::optional<Principal> IdentifyPrincipal(const Policy& policy, const Credentials& credentials) {
+absl::StatusOr<Principal> PrincipalOf(const Policy& policy, const Credentials& credentials) {
   if (credentials.is_local_operator) return Principal{.role = Principal::Role::kOperator, .identity = "local"};
-  if (credentials.bearer_token) return std::nullopt;
-  return policy.Identify(credentials.certificate);
+  if (credentials.bearer_token) return absl::UnauthenticatedError("token: tokens are not configured");
+  auto principal = policy.Identify(credentials.certificate);
+  if (!principal) return absl::UnauthenticatedError("certificate: its identity is not in the policy");
+  return *std::move(principal);
 }
 
 }  // namespace
 
-std::optional<Caller> Reader::Identify(const Credentials& credentials) const {
+absl::StatusOr<Caller> Reader::Authenticate(const Credentials& credentials) const {
   VersionedPolicy policy = policy_.Current();
-  auto principal = IdentifyPrincipal(*policy.policy, credentials);
-  if (!principal) return std::nullopt;
-  return Caller{std::move(policy), *std::move(principal)};
+  SIDEBAND_ASSIGN_OR_RETURN(Principal principal, PrincipalOf(*policy.policy, credentials));
+  return Caller{std::move(policy), std::move(principal)};
+}
+
+std::optional<Caller> Reader::Identify(const Credentials& credentials) const {
+  auto caller = Authenticate(credentials);
+  if (!caller.ok()) return std::nullopt;
+  return *std::move(caller);
 }
 
 VisibleDevice Reader::Look(size_t index, const Caller& caller) {

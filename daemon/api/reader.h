@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The store as one caller sees it: where every server gets its data, so that none can forget the policy.
-//   Reader reader(store, policy_holder, clock);
+//   Reader reader(store, policy_holder, clock, audit);
 //   if (const auto caller = reader.Identify(credentials)) for (const VisibleDevice& device : reader.Devices(*caller)) …
 #ifndef SIDEBAND_DAEMON_API_READER_H_
 #define SIDEBAND_DAEMON_API_READER_H_
@@ -11,7 +11,10 @@
 #include <optional>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "daemon/api/view_auditor.h"
+#include "daemon/audit/audit_sink.h"
 #include "daemon/authz/credentials.h"
 #include "daemon/authz/policy_holder.h"
 #include "daemon/authz/view.h"
@@ -46,11 +49,16 @@ struct VisibleDevice {
 // Thread-safe. The constructor's arguments must outlive it.
 class Reader {
  public:
-  Reader(Store& store, PolicyHolder& policy, const Clock& clock) : store_(store), policy_(policy), clock_(clock) {}
+  Reader(Store& store, PolicyHolder& policy, const Clock& clock, AuditSink& audit)
+      : store_(store), policy_(policy), clock_(clock), audit_(audit), view_auditor_(store.devices(), audit) {}
 
   Store& store() const { return store_; }
   PolicyHolder& policy() const { return policy_; }
-  // nullopt: nobody, under the policy now in force.
+  // Where requests are told; what a group may see of a device is told by the reader itself.
+  AuditSink& audit() const { return audit_; }
+  // Who that is under the policy now in force. The reason why it is nobody is for the audit log, not for the caller.
+  absl::StatusOr<Caller> Authenticate(const Credentials& credentials) const;
+  // The same without a reason. nullopt: nobody.
   std::optional<Caller> Identify(const Credentials& credentials) const;
   // In the configuration's order. A device that was never heard of shows itself to operators only, since nobody knows
   // whose VMs it holds.
@@ -64,7 +72,9 @@ class Reader {
   Store& store_;
   PolicyHolder& policy_;
   const Clock& clock_;
-  ViewCache views_;
+  AuditSink& audit_;
+  ViewAuditor view_auditor_;
+  ViewCache views_{view_auditor_};
 };
 
 }  // namespace sideband::daemon

@@ -11,8 +11,10 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "daemon/config/audit_config.h"
 #include "daemon/config/history_config.h"
 #include "daemon/config/listen_address.h"
+#include "daemon/model/ratio.h"
 #include "proto/base/uuid.h"
 
 namespace sideband::daemon {
@@ -57,10 +59,12 @@ struct VmKeyConfig {
 
 struct Config {
   std::vector<DeviceConfig> devices;  // at least one
+  std::vector<RatioSpec> ratios;      // of every device that counts their events
   GrpcConfig grpc;
   ListenerConfig http;
   std::string policy_file;
   std::vector<VmKeyConfig> vm_keys;
+  AuditConfig audit;
   HistoryConfig history;
   LogLevel log_level = LogLevel::kInfo;
   std::string ports_file;  // where the chosen ports are to be written; empty: nowhere

@@ -268,6 +268,46 @@ TEST_F(GrpcServerTest, LargeRequestsAreRefused) {
             grpc::RESOURCE_EXHAUSTED);
 }
 
+TEST_F(GrpcServerTest, CallsAreToldTheAuditLog) {
+  Start();
+  sideband::v1::GetSnapshotResponse response;
+  GetSnapshot(*As("tenant-a"), "", response);
+  GetSnapshot(*As("tenant-b"), "vm0", response);
+  GetSnapshot(*As("stranger"), "", response);
+  const std::vector<AuditEntry> told = world_.audit.Entries(AuditKind::kAccess);
+  ASSERT_EQ(told.size(), 3u);
+  EXPECT_EQ(told[0].principal, "spiffe://example.org/tenant-a");
+  EXPECT_EQ(told[0].endpoint, "Telemetry/GetSnapshot");
+  EXPECT_EQ(told[0].decision, AuditDecision::kAllow);
+  EXPECT_EQ(told[1].resource, "filter { vm: \"vm0\" }");
+  EXPECT_EQ(told[1].decision, AuditDecision::kDeny);
+  EXPECT_EQ(told[1].reason, "absent or denied");
+  EXPECT_EQ(told[2].principal, "");
+  EXPECT_EQ(told[2].detail, std::vector<std::string>({"certificate uri spiffe://example.org/stranger"}));
+}
+
+TEST_F(GrpcServerTest, AStreamIsToldWhenItBeginsAndWhenThePolicyEndsIt) {
+  Start();
+  const auto stub = As("tenant-a");
+  grpc::ClientContext context;
+  const auto reader = stub->Subscribe(&context, StreamRequest());
+  SubscribeResponse response;
+  ASSERT_TRUE(reader->Read(&response));
+  world_.policy.Replace(*Policy::Parse("version: 1\n", "policy.yaml"));
+  while (reader->Read(&response)) {
+  }
+  EXPECT_EQ(reader->Finish().error_code(), grpc::UNAUTHENTICATED);
+  server_->Stop(absl::Seconds(3));
+  const std::vector<AuditEntry> told = world_.audit.Entries(AuditKind::kAccess);
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(told[0].endpoint, "Telemetry/Subscribe");
+  EXPECT_EQ(told[0].reason, "stream began: in the policy");
+  EXPECT_EQ(told[0].decision, AuditDecision::kAllow);
+  EXPECT_EQ(told[1].principal, "spiffe://example.org/tenant-a");
+  EXPECT_EQ(told[1].decision, AuditDecision::kDeny);
+  EXPECT_EQ(told[1].policy_version, 2u);
+}
+
 TEST_F(GrpcServerTest, CallsAreCounted) {
   Start();
   sideband::v1::GetSnapshotResponse response;

@@ -37,6 +37,8 @@ TEST(SelfMetricsTest, CountsWhatHappens) {
   metrics->GrpcRequest("GetSnapshot", absl::StatusCode::kNotFound);
   metrics->GrpcStreamStarted();
   metrics->ConfigReloaded(false);
+  metrics->AuditWritten(3);
+  metrics->AuditLost(2);
   const std::string text = metrics->Serialize();
   for (const char* line : {
            "sideband_collect_duration_seconds_bucket{device=\"gpu0\",le=\"0.025\"} 1\n",
@@ -50,6 +52,8 @@ TEST(SelfMetricsTest, CountsWhatHappens) {
            "sideband_grpc_requests_total{code=\"NOT_FOUND\",method=\"GetSnapshot\"} 1\n",
            "sideband_grpc_streams 1\n",
            "sideband_config_last_reload_successful 0\n",
+           "sideband_audit_entries_total 3\n",
+           "sideband_audit_lost_total 2\n",
        }) {
     EXPECT_THAT(text, HasSubstr(line));
   }
