@@ -9,6 +9,7 @@
 The device is that of deploy/examples/chip.yaml: vm1 is tenant A's; vm2 and the confidential vm3 are tenant B's.
 """
 
+import gzip
 import http.client
 import os
 import secrets
@@ -62,7 +63,7 @@ sealing:
 
 
 def lay_out(folder, interval="100ms"):
-    """Writes all files of a site."""
+    """Writes all files of a site; returns the authority that signed its certificates."""
     authority = certificates.Authority(folder)
     authority.issue("server")
     for user in USERS:
@@ -71,6 +72,7 @@ def lay_out(folder, interval="100ms"):
     write(folder, "policy.yaml", POLICY)
     write(folder, "sidebandd.yaml", CONFIG.format(interval=interval, **VM_UUIDS))
     shutil.copyfile(programs.runfile("deploy/examples/chip.yaml"), os.path.join(folder, "chip.yaml"))
+    return authority
 
 
 def write(folder, name, text):
@@ -90,7 +92,7 @@ class Site:
         self.device = self.daemon = None
         self.daemon_command = ("sidebandd", "--config", "sidebandd.yaml")
         self.grpc_port = self.http_port = None
-        lay_out(self.folder, interval)
+        self.authority = lay_out(self.folder, interval)
         if guest_views:
             os.mkdir(self.path("views"))
 
@@ -138,12 +140,20 @@ class Site:
 
     def get(self, user, path):
         """(status, body) of an HTTPS request."""
+        status, _, body = self.request(user, path)
+        return status, body
+
+    def request(self, user, path, fields=None, method="GET"):
+        """(status, header fields, text) of an HTTPS request with more fields."""
         connection = http.client.HTTPSConnection("127.0.0.1", self.http_port, context=self.tls(user),
                                                  timeout=programs.PATIENCE_S)
         try:
-            connection.request("GET", path)
+            connection.request(method, path, headers=fields or {})
             response = connection.getresponse()
-            return response.status, response.read().decode()
+            body = response.read()
+            if response.headers.get("Content-Encoding") == "gzip":
+                body = gzip.decompress(body)
+            return response.status, response.headers, body.decode()
         finally:
             connection.close()
 
