@@ -78,7 +78,7 @@ class Signals {
 
 std::vector<DeviceInfo> DeviceInfos(const Config& config) {
   std::vector<DeviceInfo> devices;
-  for (const DeviceConfig& device : config.devices) devices.push_back({device.name, device.interval, device.bus_hz});
+  for (const DeviceConfig& device : config.devices) devices.push_back({device.name, device.interval, device.bus_hz, config.ratios});
   return devices;
 }
 

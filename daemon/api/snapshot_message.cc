@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace sideband::daemon {
 namespace {
@@ -69,6 +71,21 @@ void FillCounters(const DeviceSnapshot& snapshot, size_t row, const EventSet& ev
     if (at < snapshot.rates.size() && !std::isnan(snapshot.rates[at])) {
       counter.set_rate_per_second(snapshot.rates[at]);
     }
+  }
+}
+
+void FillRatios(const std::vector<Ratio>& ratios, std::span<const double> rates, const EventSet& events,
+                sideband::v1::ScopeCounters& out) {
+  for (const Ratio& ratio : ratios) {
+    if (rates.empty() || !ratio.IsIn(events)) continue;
+    const double value = RatioOf(ratio, rates);
+    if (std::isnan(value)) continue;
+    sideband::v1::Ratio& message = *out.add_ratios();
+    message.set_name(ratio.spec->name);
+    message.set_formula(ratio.spec->Formula());
+    message.set_numerator_per_second(ratio.Numerator(rates));
+    message.set_denominator_per_second(ratio.Denominator(rates));
+    message.set_value(value);
   }
 }
 
@@ -155,6 +172,7 @@ sideband::v1::Snapshot SnapshotMessage(const VisibleDevice& device, const RowFil
   out.set_reference_time_ns(snapshot.data.reference_time_ns);
   SetTime(snapshot.host_time, *out.mutable_host_time());
   SetDuration(snapshot.host_time_error, *out.mutable_host_time_error());
+  const std::vector<Ratio> ratios = ResolveRatios(device.info->ratios, snapshot.topology->catalog());
   for (size_t row = 0; row < snapshot.data.blocks.size(); ++row) {
     const mailbox::BlockHeader& block = snapshot.data.blocks[row];
     const EventSet events = filter.SelectedEvents(*device.view, block.vm, block.context);
@@ -162,6 +180,7 @@ sideband::v1::Snapshot SnapshotMessage(const VisibleDevice& device, const RowFil
     sideband::v1::ScopeCounters& scope = *out.add_scopes();
     FillHeader(*device.info, *snapshot.topology, block, scope);
     FillCounters(snapshot, row, events, scope);
+    FillRatios(ratios, snapshot.Rates(row), events, scope);
   }
   return out;
 }

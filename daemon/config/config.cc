@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/config/ratio_config.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
@@ -232,10 +233,11 @@ absl::StatusOr<LogLevel> ReadLogLevel(const YamlMap& map) {
 }
 
 absl::StatusOr<Config> ConfigReader::Read(const YamlNode& root) const {
-  SIDEBAND_ASSIGN_OR_RETURN(
-      const YamlMap map, root.Map({"devices", "grpc", "http", "policy_file", "sealing", "audit", "log", "ports_file"}));
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, root.Map({"devices", "ratios", "grpc", "http", "policy_file", "sealing",
+                                                         "audit", "log", "ports_file"}));
   Config config;
   SIDEBAND_ASSIGN_OR_RETURN(config.devices, Devices(map));
+  SIDEBAND_ASSIGN_OR_RETURN(config.ratios, ReadRatios(map));
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode grpc, map.Get("grpc"));
   SIDEBAND_ASSIGN_OR_RETURN(config.grpc, Grpc(grpc));
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode http, map.Get("http"));

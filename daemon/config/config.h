@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "daemon/config/audit_config.h"
 #include "daemon/config/listen_address.h"
+#include "daemon/model/ratio.h"
 #include "proto/base/uuid.h"
 
 namespace sideband::daemon {
@@ -57,6 +58,7 @@ struct VmKeyConfig {
 
 struct Config {
   std::vector<DeviceConfig> devices;  // at least one
+  std::vector<RatioSpec> ratios;      // of every device that counts their events
   GrpcConfig grpc;
   ListenerConfig http;
   std::string policy_file;

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/metrics/open_metrics.h"
 
 namespace sideband::daemon {
 namespace {
@@ -61,6 +62,12 @@ struct SelfMetrics::Families {
   CounterFamily& bus_transfers = Counters(registry, "sideband_bus_transfers_total", "Bus transactions by outcome.");
   CounterFamily& snapshots = Counters(registry, "sideband_snapshots_total", "Snapshots published.");
   CounterFamily& sealed_records = Counters(registry, "sideband_sealed_records_total", "Sealed records made.");
+  GaugeFamily& conservation_ok =
+      Gauges(registry, "sideband_conservation_ok",
+             "Whether in the newest snapshot no VM has less than its contexts and the device no less than its VMs.");
+  CounterFamily& ratios_over_one =
+      Counters(registry, "sideband_ratios_over_one_total",
+               "Ratios that were not shown because their numerator was no part of their denominator.");
   CounterFamily& http_requests =
       Counters(registry, "sideband_http_requests_total", "HTTP requests by path and status code.");
   prometheus::Histogram& http_duration =
@@ -120,6 +127,14 @@ void SelfMetrics::SealedRecord(absl::string_view device) {
   families_->sealed_records.Add({{"device", Text(device)}}).Increment();
 }
 
+void SelfMetrics::Conservation(absl::string_view device, bool holds) {
+  families_->conservation_ok.Add({{"device", Text(device)}}).Set(holds ? 1 : 0);
+}
+
+void SelfMetrics::RatioOverOne(absl::string_view device) {
+  families_->ratios_over_one.Add({{"device", Text(device)}}).Increment();
+}
+
 void SelfMetrics::HttpRequest(absl::string_view path, int code, absl::Duration duration) {
   families_->http_requests.Add({{"path", Text(path)}, {"code", absl::StrCat(code)}}).Increment();
   families_->http_duration.Observe(absl::ToDoubleSeconds(duration));
@@ -143,9 +158,11 @@ void SelfMetrics::AuditWritten(uint64_t entries) { families_->audit_entries.Incr
 
 void SelfMetrics::AuditLost(uint64_t entries) { families_->audit_lost.Increment(static_cast<double>(entries)); }
 
-std::string SelfMetrics::Serialize() const {
+std::string SelfMetrics::Serialize(MetricsFormat format) const {
   families_->resident_memory.Set(static_cast<double>(resident_memory_bytes_()));
-  return prometheus::TextSerializer().Serialize(families_->registry.Collect());
+  const std::vector<prometheus::MetricFamily> collected = families_->registry.Collect();
+  return format == MetricsFormat::kText ? prometheus::TextSerializer().Serialize(collected)
+                                        : SerializeOpenMetrics(collected);
 }
 
 }  // namespace sideband::daemon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The daemon's metrics about itself, in Prometheus' text format.
+// The daemon's metrics about itself.
 //   SIDEBAND_ASSIGN_OR_RETURN(auto metrics, SelfMetrics::Create({.version = "0.1.0"}));
 //   metrics->CollectDuration("gpu0", took);
 //   body += metrics->Serialize();
@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "daemon/exposition/text.h"
 
 namespace sideband::daemon {
 
@@ -40,6 +41,10 @@ class SelfMetrics {
   void BusTransfer(absl::string_view device, absl::string_view outcome);
   void SnapshotPublished(absl::string_view device);
   void SealedRecord(absl::string_view device);
+  // Whether the newest snapshot adds up.
+  void Conservation(absl::string_view device, bool holds);
+  // A row of which a ratio was over 1 and is therefore not shown.
+  void RatioOverOne(absl::string_view device);
 
   // Serving.
   void HttpRequest(absl::string_view path, int code, absl::Duration duration);
@@ -52,7 +57,8 @@ class SelfMetrics {
   void AuditWritten(uint64_t entries);
   void AuditLost(uint64_t entries);
 
-  std::string Serialize() const;
+  // In OpenMetrics without the # EOF, since more may follow.
+  std::string Serialize(MetricsFormat format = MetricsFormat::kText) const;
 
  private:
   struct Families;
