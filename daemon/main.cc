@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <fstream>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "daemon/api/reader.h"
@@ -20,6 +21,7 @@
 #include "daemon/collector/collector_thread.h"
 #include "daemon/config/config.h"
 #include "daemon/grpc/grpc_server.h"
+#include "daemon/history/history.h"
 #include "daemon/http/http_server.h"
 #include "daemon/http/site.h"
 #include "daemon/metrics/self_metrics.h"
@@ -177,6 +179,33 @@ absl::StatusOr<std::vector<std::unique_ptr<CollectorThread>>> MakeCollectors(con
   return collectors;
 }
 
+// The store's history for as long as this lives; none where the configuration says so.
+class KeptHistory {
+ public:
+  KeptHistory(const HistoryConfig& config, Store& store, SelfMetrics& metrics) : store_(store) {
+    if (config.max_bytes > 0) history_.emplace(History::Options{.max_bytes = config.max_bytes}, store.devices().size());
+    if (history_) store.AddListener(*history_);
+    metrics.SetUpdate([this](SelfMetrics& of) { Tell(of); });
+  }
+  ~KeptHistory() {
+    if (history_) store_.RemoveListener(*history_);
+  }
+
+  // nullptr: none is kept.
+  const History* get() const { return history_ ? &*history_ : nullptr; }
+
+ private:
+  void Tell(SelfMetrics& metrics) const {
+    metrics.HistoryHeld(history_ ? history_->bytes() : 0, history_ ? history_->max_bytes() : 0);
+    for (size_t i = 0; history_ && i < store_.devices().size(); ++i) {
+      metrics.HistorySpan(store_.devices()[i].name, history_->Span(i));
+    }
+  }
+
+  Store& store_;
+  std::optional<History> history_;
+};
+
 absl::Status Run(const std::string& config_file, Signals& signals) {
   SIDEBAND_ASSIGN_OR_RETURN(const Config config, LoadConfig(config_file));
   StartLog(config.log_level);
@@ -191,6 +220,7 @@ absl::Status Run(const std::string& config_file, Signals& signals) {
 
   SystemI2cDev i2c_dev;
   Store store(DeviceInfos(config));
+  const KeptHistory history(config.history, store, *metrics);
   PolicyHolder policy(std::move(first_policy));
   RecordPolicy(*audit.sink, config, absl::OkStatus(), policy.Current().version);
   Reader reader(store, policy, clock, *audit.sink);
@@ -199,7 +229,8 @@ absl::Status Run(const std::string& config_file, Signals& signals) {
   SIDEBAND_ASSIGN_OR_RETURN(const auto http,
                             HttpServer::Start({.listener = config.http},
                                               [&site](const HttpRequest& request) { return site.Handle(request); }));
-  SIDEBAND_ASSIGN_OR_RETURN(const auto grpc, GrpcServer::Start({.config = config.grpc}, reader, *metrics));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto grpc,
+                            GrpcServer::Start({.config = config.grpc, .history = history.get()}, reader, *metrics));
   SIDEBAND_RETURN_IF_ERROR(WritePorts(config.ports_file, grpc->port(), http->port()));
   spdlog::info("sidebandd {}: gRPC on port {}, HTTPS on port {}, {} devices", kVersion, grpc->port(), http->port(),
                config.devices.size());

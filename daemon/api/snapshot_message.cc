@@ -7,23 +7,14 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/api/time_message.h"
+
 namespace sideband::daemon {
 namespace {
 
 using mailbox::kAnySlice;
 using mailbox::kHypervisorVm;
 using mailbox::kNoContext;
-
-void SetDuration(absl::Duration from, google::protobuf::Duration& to) {
-  to.set_seconds(absl::IDivDuration(from, absl::Seconds(1), &from));
-  to.set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(from)));
-}
-
-void SetTime(absl::Time from, google::protobuf::Timestamp& to) {
-  const int64_t seconds = absl::ToUnixSeconds(from);
-  to.set_seconds(seconds);
-  to.set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(from - absl::FromUnixSeconds(seconds))));
-}
 
 sideband::v1::Device::State StateOf(VisibleDevice::State state) {
   switch (state) {
@@ -37,25 +28,13 @@ sideband::v1::Device::State StateOf(VisibleDevice::State state) {
   return sideband::v1::Device::STATE_UNSPECIFIED;
 }
 
-sideband::v1::ScopeCounters::State StateOf(mailbox::BlockState state) {
-  switch (state) {
-    case mailbox::BlockState::kActive:
-      return sideband::v1::ScopeCounters::STATE_ACTIVE;
-    case mailbox::BlockState::kIdle:
-      return sideband::v1::ScopeCounters::STATE_IDLE;
-    case mailbox::BlockState::kRetired:
-      return sideband::v1::ScopeCounters::STATE_RETIRED;
-  }
-  return sideband::v1::ScopeCounters::STATE_UNSPECIFIED;
-}
-
 // Who the row is and how it is, without its counters.
 void FillHeader(const DeviceInfo& device, const Topology& topology, const mailbox::BlockHeader& block,
                 sideband::v1::ScopeCounters& out) {
   *out.mutable_scope() = ScopeMessage(device, topology, block.vm, block.context);
   // The block's own generation is newer than the catalogue's where the two were read around a restart.
   out.mutable_scope()->set_generation(block.generation);
-  out.set_state(StateOf(block.state));
+  out.set_state(StateMessage(block.state));
   for (std::string& flag : mailbox::FlagNames(block.flags)) out.add_flags(std::move(flag));
 }
 
@@ -90,6 +69,18 @@ void FillRatios(const std::vector<Ratio>& ratios, std::span<const double> rates,
 }
 
 }  // namespace
+
+sideband::v1::ScopeCounters::State StateMessage(mailbox::BlockState state) {
+  switch (state) {
+    case mailbox::BlockState::kActive:
+      return sideband::v1::ScopeCounters::STATE_ACTIVE;
+    case mailbox::BlockState::kIdle:
+      return sideband::v1::ScopeCounters::STATE_IDLE;
+    case mailbox::BlockState::kRetired:
+      return sideband::v1::ScopeCounters::STATE_RETIRED;
+  }
+  return sideband::v1::ScopeCounters::STATE_UNSPECIFIED;
+}
 
 sideband::v1::Device DeviceMessage(const VisibleDevice& device) {
   sideband::v1::Device out;

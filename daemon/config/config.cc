@@ -234,7 +234,7 @@ absl::StatusOr<LogLevel> ReadLogLevel(const YamlMap& map) {
 
 absl::StatusOr<Config> ConfigReader::Read(const YamlNode& root) const {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, root.Map({"devices", "ratios", "grpc", "http", "policy_file", "sealing",
-                                                         "audit", "log", "ports_file"}));
+                                                         "audit", "history", "log", "ports_file"}));
   Config config;
   SIDEBAND_ASSIGN_OR_RETURN(config.devices, Devices(map));
   SIDEBAND_ASSIGN_OR_RETURN(config.ratios, ReadRatios(map));
@@ -245,6 +245,7 @@ absl::StatusOr<Config> ConfigReader::Read(const YamlNode& root) const {
   SIDEBAND_ASSIGN_OR_RETURN(config.policy_file, ReadableFile(map, "policy_file"));
   SIDEBAND_ASSIGN_OR_RETURN(config.vm_keys, VmKeys(map));
   SIDEBAND_ASSIGN_OR_RETURN(config.audit, ReadAuditConfig(map, folder_.string()));
+  SIDEBAND_ASSIGN_OR_RETURN(config.history, ReadHistoryConfig(map));
   SIDEBAND_ASSIGN_OR_RETURN(config.log_level, ReadLogLevel(map));
   if (const auto node = map.Find("ports_file")) {
     SIDEBAND_ASSIGN_OR_RETURN(const std::string text, node->String());

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "daemon/config/audit_config.h"
+#include "daemon/config/history_config.h"
 #include "daemon/config/listen_address.h"
 #include "daemon/model/ratio.h"
 #include "proto/base/uuid.h"
@@ -64,6 +65,7 @@ struct Config {
   std::string policy_file;
   std::vector<VmKeyConfig> vm_keys;
   AuditConfig audit;
+  HistoryConfig history;
   LogLevel log_level = LogLevel::kInfo;
   std::string ports_file;  // where the chosen ports are to be written; empty: nowhere
 };

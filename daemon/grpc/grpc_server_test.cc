@@ -97,6 +97,29 @@ TEST_F(GrpcServerTest, ADnsNameInThePolicyIsAnIdentity) {
   EXPECT_TRUE(GetSnapshot(*stub, "", response).ok());
 }
 
+TEST_F(GrpcServerTest, HistoryIsAnsweredWhereItIsKept) {
+  History history({}, 2);
+  history.OnPublish(0, world_.store.Newest(0));
+  options_.history = &history;
+  Start();
+  const auto stub = As("tenant-b");
+  grpc::ClientContext context;
+  sideband::v1::GetHistoryResponse response;
+  ASSERT_TRUE(stub->GetHistory(&context, {}, &response).ok());
+  ASSERT_EQ(response.devices_size(), 1);
+  EXPECT_EQ(response.devices(0).series(0).columns(0).counts(0), 1050u);
+  EXPECT_THAT(metrics_->Serialize(), HasSubstr("sideband_grpc_requests_total{code=\"OK\",method=\"GetHistory\"} 1\n"));
+  server_.reset();
+}
+
+TEST_F(GrpcServerTest, WithoutAHistoryThatIsSaid) {
+  Start();
+  const auto stub = As("tenant-b");
+  grpc::ClientContext context;
+  sideband::v1::GetHistoryResponse response;
+  EXPECT_EQ(stub->GetHistory(&context, {}, &response).error_code(), grpc::FAILED_PRECONDITION);
+}
+
 TEST_F(GrpcServerTest, StrangersAreUnauthenticated) {
   Start();
   sideband::v1::GetSnapshotResponse response;

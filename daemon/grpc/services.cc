@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/api/access_entry.h"
 #include "daemon/grpc/grpc_status.h"
+#include "daemon/grpc/history_query.h"
 #include "daemon/grpc/queries.h"
 #include "daemon/grpc/sealed_subscription.h"
 #include "daemon/grpc/stream_reactor.h"
@@ -58,12 +59,9 @@ void RecordEnd(const Reader& reader, Asked asked, const absl::Status& status) {
   reader.audit().Record(std::move(entry));
 }
 
-// One of queries.h.
-template <typename Request, typename Response>
-using Query = absl::StatusOr<Response> (*)(Reader&, const Caller&, const Request&);
-
-template <typename Request, typename Response>
-absl::Status Ask(Reader& reader, const Asked& asked, Query<Request, Response> query, const Request& request,
+// `query` is one of queries.h, or is called as they are.
+template <typename Query, typename Request, typename Response>
+absl::Status Ask(Reader& reader, const Asked& asked, const Query& query, const Request& request,
                  Response& response) {
   if (!asked.caller.ok()) return NobodyError();
   absl::StatusOr<Response> answer = query(reader, *asked.caller, request);
@@ -71,9 +69,9 @@ absl::Status Ask(Reader& reader, const Asked& asked, Query<Request, Response> qu
   return answer.status();
 }
 
-template <typename Request, typename Response>
+template <typename Query, typename Request, typename Response>
 grpc::ServerUnaryReactor* Answer(const ServiceContext& context, grpc::CallbackServerContext& call, const char* method,
-                                 Query<Request, Response> query, const Request& request, Response& response) {
+                                 const Query& query, const Request& request, Response& response) {
   const Asked asked = AskedBy(context.reader, call, "Telemetry", method, request);
   const absl::Status status = Ask(context.reader, asked, query, request, response);
   context.metrics.GrpcRequest(method, status.code());
@@ -143,6 +141,15 @@ grpc::ServerUnaryReactor* TelemetryService::GetSnapshot(grpc::CallbackServerCont
                                                         const sideband::v1::GetSnapshotRequest* request,
                                                         sideband::v1::GetSnapshotResponse* response) {
   return Answer(context_, *call, "GetSnapshot", &daemon::GetSnapshot, *request, *response);
+}
+
+grpc::ServerUnaryReactor* TelemetryService::GetHistory(grpc::CallbackServerContext* call,
+                                                       const sideband::v1::GetHistoryRequest* request,
+                                                       sideband::v1::GetHistoryResponse* response) {
+  const auto query = [this](Reader& reader, const Caller& caller, const sideband::v1::GetHistoryRequest& asked) {
+    return daemon::GetHistory(reader, context_.history, caller, asked);
+  };
+  return Answer(context_, *call, "GetHistory", query, *request, *response);
 }
 
 grpc::ServerWriteReactor<sideband::v1::SubscribeResponse>* TelemetryService::Subscribe(

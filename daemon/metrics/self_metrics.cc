@@ -86,6 +86,11 @@ struct SelfMetrics::Families {
       Counters(registry, "sideband_audit_entries_total", "Entries written to the audit log.").Add({});
   prometheus::Counter& audit_lost =
       Counters(registry, "sideband_audit_lost_total", "Entries that could not be written to the audit log.").Add({});
+  GaugeFamily& history_bytes = Gauges(registry, "sideband_history_bytes", "Memory that the history holds.");
+  GaugeFamily& history_max_bytes =
+      Gauges(registry, "sideband_history_max_bytes", "Memory that the history may hold; 0: none is kept.");
+  GaugeFamily& history_span = Gauges(registry, "sideband_history_span_seconds",
+                                     "Time from the oldest snapshot in the device's history to the newest.");
   GaugeFamily& build_info = Gauges(registry, "sideband_build_info", "1, with the version of the daemon.");
   prometheus::Gauge& resident_memory =
       Gauges(registry, "process_resident_memory_bytes", "Resident memory of the daemon.").Add({});
@@ -158,7 +163,17 @@ void SelfMetrics::AuditWritten(uint64_t entries) { families_->audit_entries.Incr
 
 void SelfMetrics::AuditLost(uint64_t entries) { families_->audit_lost.Increment(static_cast<double>(entries)); }
 
-std::string SelfMetrics::Serialize(MetricsFormat format) const {
+void SelfMetrics::HistoryHeld(size_t bytes, size_t max_bytes) {
+  families_->history_bytes.Add({}).Set(static_cast<double>(bytes));
+  families_->history_max_bytes.Add({}).Set(static_cast<double>(max_bytes));
+}
+
+void SelfMetrics::HistorySpan(absl::string_view device, absl::Duration span) {
+  families_->history_span.Add({{"device", Text(device)}}).Set(absl::ToDoubleSeconds(span));
+}
+
+std::string SelfMetrics::Serialize(MetricsFormat format) {
+  update_(*this);
   families_->resident_memory.Set(static_cast<double>(resident_memory_bytes_()));
   const std::vector<prometheus::MetricFamily> collected = families_->registry.Collect();
   return format == MetricsFormat::kText ? prometheus::TextSerializer().Serialize(collected)

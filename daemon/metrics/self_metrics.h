@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -57,14 +58,22 @@ class SelfMetrics {
   void AuditWritten(uint64_t entries);
   void AuditLost(uint64_t entries);
 
+  // The past.
+  void HistoryHeld(size_t bytes, size_t max_bytes);
+  void HistorySpan(absl::string_view device, absl::Duration span);
+
+  // `update` is called at the beginning of each Serialize(), by its thread, to tell what is not worth telling all the
+  // time. Once, before the first.
+  void SetUpdate(std::function<void(SelfMetrics&)> update) { update_ = std::move(update); }
   // In OpenMetrics without the # EOF, since more may follow.
-  std::string Serialize(MetricsFormat format = MetricsFormat::kText) const;
+  std::string Serialize(MetricsFormat format = MetricsFormat::kText);
 
  private:
   struct Families;
   explicit SelfMetrics(Options options);
 
   const std::function<uint64_t()> resident_memory_bytes_;
+  std::function<void(SelfMetrics&)> update_ = [](SelfMetrics&) {};
   std::unique_ptr<Families> families_;  // locks itself
 };
 

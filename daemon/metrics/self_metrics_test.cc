@@ -59,6 +59,19 @@ TEST(SelfMetricsTest, CountsWhatHappens) {
   }
 }
 
+TEST(SelfMetricsTest, UpdatesComeBeforeTheText) {
+  const auto metrics = Metrics();
+  metrics->SetUpdate([](SelfMetrics& of) {
+    of.HistoryHeld(1000, 2000);
+    of.HistorySpan("gpu0", absl::Milliseconds(1500));
+  });
+  const std::string text = metrics->Serialize();
+  for (const char* line : {"sideband_history_bytes 1000\n", "sideband_history_max_bytes 2000\n",
+                           "sideband_history_span_seconds{device=\"gpu0\"} 1.5\n"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
 TEST(SelfMetricsTest, EveryFamilyHasOneHelpLine) {
   std::istringstream lines(Metrics()->Serialize());
   std::set<std::string> seen;

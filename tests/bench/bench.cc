@@ -17,6 +17,7 @@
 #include "tests/bench/base_commands.h"
 #include "tests/bench/curve.h"
 #include "tests/bench/exposition_cost.h"
+#include "tests/bench/history_cost.h"
 #include "tests/bench/linear_cost.h"
 #include "tests/bench/live_chip.h"
 #include "tests/bench/mailbox_budget.h"
@@ -53,6 +54,8 @@ absl::Status Run(const std::string& curves, const std::string& chip) {
   Print(RowsOf(budget));
   SIDEBAND_ASSIGN_OR_RETURN(const Rows overhead, MeasureSessionOverhead());
   Print(overhead);
+  SIDEBAND_ASSIGN_OR_RETURN(const Rows history, MeasureHistoryCost());
+  Print(history);
   SIDEBAND_ASSIGN_OR_RETURN(const LinearCost cost, MeasureLinearCost());
   Print(cost.rows);
   const ExpositionCost exposition = MeasureExpositionCost();
