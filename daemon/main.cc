@@ -11,9 +11,13 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/api/absent_vm_notice.h"
 #include "daemon/api/reader.h"
+#include "daemon/authz/absent_vms.h"
+#include "daemon/authz/key_set.h"
 #include "daemon/authz/policy.h"
 #include "daemon/authz/policy_holder.h"
+#include "daemon/authz/token_verifier.h"
 #include "daemon/base/clock.h"
 #include "daemon/collector/collector_thread.h"
 #include "daemon/config/config.h"
@@ -119,16 +123,45 @@ absl::Status WritePorts(const std::string& path, uint16_t grpc_port, uint16_t ht
   return absl::UnavailableError(absl::StrCat(path, ": cannot be written"));
 }
 
-// All or nothing: what cannot be loaded leaves the policy that is in force.
-void Reload(const Config& config, PolicyHolder& policy, SelfMetrics& metrics) {
-  auto loaded = LoadPolicy(config.policy_file);
-  metrics.ConfigReloaded(loaded.ok());
-  if (!loaded.ok()) {
-    spdlog::error("reload: {}; the old policy stays in force", std::string(loaded.status().message()));
+// What decides who may see what, as the files say it now.
+struct Rules {
+  std::shared_ptr<const Policy> policy;
+  std::shared_ptr<const KeySet> keys;  // nullptr where tokens are not configured
+};
+
+absl::StatusOr<Rules> LoadRules(const Config& config) {
+  Rules rules;
+  SIDEBAND_ASSIGN_OR_RETURN(rules.policy, LoadPolicy(config.policy_file));
+  if (!config.tokens) return rules;
+  SIDEBAND_ASSIGN_OR_RETURN(rules.keys, LoadKeySet(config.tokens->jwks_file));
+  return rules;
+}
+
+// LoadRules, and a look at the devices, which at start are not known yet.
+absl::StatusOr<Rules> LoadRulesFor(const Config& config, const Reader& reader) {
+  SIDEBAND_ASSIGN_OR_RETURN(Rules rules, LoadRules(config));
+  if (const auto topologies = reader.FreshTopologies()) {
+    SIDEBAND_RETURN_IF_ERROR(CheckVmsExist(*rules.policy, *topologies));
+  }
+  return rules;
+}
+
+// All or nothing: what cannot be loaded leaves the policy and the keys that are in force.
+void Reload(const Config& config, const Reader& reader, SelfMetrics& metrics) {
+  auto rules = LoadRulesFor(config, reader);
+  metrics.ConfigReloaded(rules.ok());
+  if (!rules.ok()) {
+    spdlog::error("reload: {}; the old policy stays in force", std::string(rules.status().message()));
     return;
   }
-  policy.Replace(*std::move(loaded));
-  spdlog::info("reload: policy version {} is in force", policy.Current().version);
+  reader.policy().Replace(std::move(rules->policy), std::move(rules->keys));
+  spdlog::info("reload: policy version {} is in force", reader.policy().Current().version);
+}
+
+std::unique_ptr<TokenVerifier> MakeTokenVerifier(const Config& config, const Clock& clock) {
+  if (!config.tokens) return nullptr;
+  return std::make_unique<TokenVerifier>(
+      TokenExpectations{.audience = config.tokens->audience, .issuer = config.tokens->issuer}, clock);
 }
 
 absl::StatusOr<std::vector<std::unique_ptr<CollectorThread>>> MakeCollectors(const Config& config, I2cDev& i2c_dev,
@@ -147,7 +180,7 @@ absl::StatusOr<std::vector<std::unique_ptr<CollectorThread>>> MakeCollectors(con
 absl::Status Run(const std::string& config_file, Signals& signals) {
   SIDEBAND_ASSIGN_OR_RETURN(const Config config, LoadConfig(config_file));
   StartLog(config.log_level);
-  SIDEBAND_ASSIGN_OR_RETURN(auto first_policy, LoadPolicy(config.policy_file));
+  SIDEBAND_ASSIGN_OR_RETURN(Rules rules, LoadRules(config));
   const SystemClock clock;
   EpochSource epochs(clock, SystemRandom16);
   SIDEBAND_ASSIGN_OR_RETURN(const auto sealers, SealerSet::Load(KeyFiles(config), epochs));
@@ -156,8 +189,10 @@ absl::Status Run(const std::string& config_file, Signals& signals) {
 
   SystemI2cDev i2c_dev;
   Store store(DeviceInfos(config));
-  PolicyHolder policy(std::move(first_policy));
-  Reader reader(store, policy, clock);
+  PolicyHolder policy(std::move(rules.policy), std::move(rules.keys));
+  const std::unique_ptr<TokenVerifier> tokens = MakeTokenVerifier(config, clock);
+  Reader reader(store, policy, clock, tokens.get());
+  const AbsentVmNotice notice(reader, [](const std::string& line) { spdlog::warn("{}", line); });
   Site site(reader, *metrics, clock);
   SIDEBAND_ASSIGN_OR_RETURN(const auto collectors, MakeCollectors(config, i2c_dev, store, *sealers, *metrics, clock));
   SIDEBAND_ASSIGN_OR_RETURN(const auto http,
@@ -169,7 +204,7 @@ absl::Status Run(const std::string& config_file, Signals& signals) {
                config.devices.size());
   for (const auto& collector : collectors) collector->Start();
 
-  while (signals.Wait() == SIGHUP) Reload(config, policy, *metrics);
+  while (signals.Wait() == SIGHUP) Reload(config, reader, *metrics);
 
   spdlog::info("stopping");
   for (const auto& collector : collectors) collector->RequestStop();
@@ -187,7 +222,7 @@ int Main(int argc, char** argv) {
   std::string config_file;
   app.add_option("--config", config_file, "configuration (YAML)")->required();
   app.set_version_flag("--version", absl::StrCat(kProgram, " ", kVersion));
-  app.footer("SIGHUP reloads the policy, SIGTERM drains and stops.");
+  app.footer("SIGHUP reloads the policy and the keys of tokens, SIGTERM drains and stops.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

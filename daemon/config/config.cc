@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/config/config.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <initializer_list>
 #include <optional>
@@ -13,7 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/base/file.h"
+#include "daemon/config/readable_file.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "proto/base/yaml.h"
@@ -80,20 +76,8 @@ class ConfigReader {
   const std::filesystem::path folder_;
 };
 
-// Without reading it: it may be a key.
-absl::Status CheckReadable(const std::string& path) {
-  struct stat file;
-  if (stat(path.c_str(), &file) != 0 || access(path.c_str(), R_OK) != 0) return ErrnoStatus(errno, path);
-  if (S_ISDIR(file.st_mode)) return absl::InvalidArgumentError(absl::StrCat(path, ": is a directory"));
-  return absl::OkStatus();
-}
-
 absl::StatusOr<std::string> ConfigReader::ReadableFile(const YamlMap& map, const std::string& key) const {
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlNode node, map.Get(key));
-  SIDEBAND_ASSIGN_OR_RETURN(const std::string text, node.String());
-  std::string path = Resolve(text);
-  if (const absl::Status readable = CheckReadable(path); !readable.ok()) return node.Locate(readable);
-  return path;
+  return daemon::ReadableFile(map, key, folder_);
 }
 
 absl::StatusOr<SealingMode> Sealing(const YamlNode& node) {
@@ -232,8 +216,8 @@ absl::StatusOr<LogLevel> ReadLogLevel(const YamlMap& map) {
 }
 
 absl::StatusOr<Config> ConfigReader::Read(const YamlNode& root) const {
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map,
-                            root.Map({"devices", "grpc", "http", "policy_file", "sealing", "log", "ports_file"}));
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, root.Map({"devices", "grpc", "http", "policy_file", "sealing", "tokens",
+                                                         "log", "ports_file"}));
   Config config;
   SIDEBAND_ASSIGN_OR_RETURN(config.devices, Devices(map));
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode grpc, map.Get("grpc"));
@@ -241,6 +225,7 @@ absl::StatusOr<Config> ConfigReader::Read(const YamlNode& root) const {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode http, map.Get("http"));
   SIDEBAND_ASSIGN_OR_RETURN(config.http, Http(http));
   SIDEBAND_ASSIGN_OR_RETURN(config.policy_file, ReadableFile(map, "policy_file"));
+  SIDEBAND_ASSIGN_OR_RETURN(config.tokens, ReadTokenConfig(map, folder_));
   SIDEBAND_ASSIGN_OR_RETURN(config.vm_keys, VmKeys(map));
   SIDEBAND_ASSIGN_OR_RETURN(config.log_level, ReadLogLevel(map));
   if (const auto node = map.Find("ports_file")) {

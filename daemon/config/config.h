@@ -6,12 +6,14 @@
 #define SIDEBAND_DAEMON_CONFIG_CONFIG_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "daemon/config/listen_address.h"
+#include "daemon/config/token_config.h"
 #include "proto/base/uuid.h"
 
 namespace sideband::daemon {
@@ -59,6 +61,7 @@ struct Config {
   GrpcConfig grpc;
   ListenerConfig http;
   std::string policy_file;
+  std::optional<TokenConfig> tokens;
   std::vector<VmKeyConfig> vm_keys;
   LogLevel log_level = LogLevel::kInfo;
   std::string ports_file;  // where the chosen ports are to be written; empty: nowhere

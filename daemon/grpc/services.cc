@@ -3,11 +3,14 @@
 
 #include <grpc/grpc_security_constants.h>
 
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "daemon/authz/bearer.h"
 #include "daemon/grpc/grpc_status.h"
 #include "daemon/grpc/queries.h"
 #include "daemon/grpc/sealed_subscription.h"
@@ -24,10 +27,19 @@ std::vector<std::string> Property(const grpc::AuthContext& auth, const char* nam
   return values;
 }
 
+// nullopt without the metadata "authorization"; of two, neither counts.
+std::optional<std::string> TokenOf(const grpc::CallbackServerContext& call) {
+  const auto [first, last] = call.client_metadata().equal_range("authorization");
+  if (first == last) return std::nullopt;
+  return std::next(first) == last ? BearerToken(std::string(first->second.data(), first->second.size())) : "";
+}
+
 Credentials PeerOf(const grpc::CallbackServerContext& call) {
+  Credentials peer{.bearer_token = TokenOf(call)};
   const auto auth = call.auth_context();
-  if (auth == nullptr || !auth->IsPeerAuthenticated()) return {};
-  return {.certificate = {Property(*auth, GRPC_PEER_URI_PROPERTY_NAME), Property(*auth, GRPC_PEER_DNS_PROPERTY_NAME)}};
+  if (auth == nullptr || !auth->IsPeerAuthenticated()) return peer;
+  peer.certificate = {Property(*auth, GRPC_PEER_URI_PROPERTY_NAME), Property(*auth, GRPC_PEER_DNS_PROPERTY_NAME)};
+  return peer;
 }
 
 // One of queries.h.

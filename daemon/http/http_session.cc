@@ -14,6 +14,7 @@
 #include <string>
 #include <utility>
 
+#include "daemon/authz/bearer.h"
 #include "daemon/http/peer_names.h"
 
 namespace sideband::daemon {
@@ -47,6 +48,14 @@ void SetFields(http::fields& fields, const HttpResponse& response) {
   fields.set("X-Content-Type-Options", "nosniff");
   fields.set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'");
   if (response.status == 405) fields.set(http::field::allow, "GET, HEAD");
+  if (response.status == 401) fields.set(http::field::www_authenticate, "Bearer");
+}
+
+// nullopt without an Authorization field; of two, neither counts.
+std::optional<std::string> TokenOf(const http::fields& fields) {
+  const auto count = fields.count(http::field::authorization);
+  if (count == 0) return std::nullopt;
+  return count == 1 ? BearerToken(std::string(fields[http::field::authorization])) : "";
 }
 
 }  // namespace
@@ -117,7 +126,7 @@ void HttpSession::Answer() {
                     .target = std::string(request.target()),
                     .accept = std::string(request[http::field::accept]),
                     .accept_encoding = std::string(request[http::field::accept_encoding]),
-                    .credentials = {.certificate = peer_}};
+                    .credentials = {.certificate = peer_, .bearer_token = TokenOf(request)}};
   // A body is never read, so that where there is one the next request cannot be found.
   const bool has_body = parser_->chunked() || parser_->content_length().value_or(0) != 0;
   const bool keep_alive = request.keep_alive() && !has_body;

@@ -54,12 +54,18 @@ HttpResponse Site::Answer(const HttpRequest& request, absl::string_view path) {
   if (path == "/-/healthy") return Plain(200, "healthy\n");
   if (path == "/-/ready") return Ready(request);
   if (path != "/metrics" && path != "/") return Plain(404, "not found\n");
-  const auto caller = reader_.Identify(request.credentials);
-  if (!caller) return Plain(403, "the certificate's identity is not in the policy\n");
+  const auto caller = reader_.Authenticate(request.credentials);
+  if (!caller.ok()) return Nobody(caller.status());
   if (path == "/metrics") return Metrics(*caller);
   HttpResponse page = Plain(200, StatusPage(reader_.Devices(*caller)));
   page.content_type = kHtmlType;
   return page;
+}
+
+// The same words whatever the reason is.
+HttpResponse Site::Nobody(const absl::Status& why) {
+  const bool may_show_a_token = reader_.takes_tokens() && absl::IsUnauthenticated(why);
+  return Plain(may_show_a_token ? 401 : 403, "the caller's identity is not in the policy\n");
 }
 
 HttpResponse Site::Metrics(const Caller& caller) {

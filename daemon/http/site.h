@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "daemon/api/reader.h"
 #include "daemon/base/clock.h"
@@ -28,6 +29,7 @@ class Site {
 
  private:
   HttpResponse Answer(const HttpRequest& request, absl::string_view path);
+  HttpResponse Nobody(const absl::Status& why);
   HttpResponse Metrics(const Caller& caller);
   HttpResponse Ready(const HttpRequest& request);
 
