@@ -38,6 +38,7 @@ class FakeDaemon {
     std::string get_snapshot;
     std::string subscribe;
     std::string subscribe_sealed;
+    std::string authorization;  // the field of the newest ListDevices
   };
 
   explicit FakeDaemon(Script script,
