@@ -9,10 +9,13 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <fstream>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "daemon/api/absent_vm_notice.h"
 #include "daemon/api/reader.h"
+#include "daemon/audit/audit_files.h"
+#include "daemon/audit/audit_log.h"
 #include "daemon/authz/absent_vms.h"
 #include "daemon/authz/key_set.h"
 #include "daemon/authz/policy.h"
@@ -22,6 +25,7 @@
 #include "daemon/collector/collector_thread.h"
 #include "daemon/config/config.h"
 #include "daemon/grpc/grpc_server.h"
+#include "daemon/history/history.h"
 #include "daemon/http/http_server.h"
 #include "daemon/http/site.h"
 #include "daemon/metrics/self_metrics.h"
@@ -80,7 +84,8 @@ class Signals {
 
 std::vector<DeviceInfo> DeviceInfos(const Config& config) {
   std::vector<DeviceInfo> devices;
-  for (const DeviceConfig& device : config.devices) devices.push_back({device.name, device.interval, device.bus_hz});
+  for (const DeviceConfig& device : config.devices)
+    devices.push_back({device.name, device.interval, device.bus_hz, config.ratios});
   return devices;
 }
 
@@ -146,16 +151,44 @@ absl::StatusOr<Rules> LoadRulesFor(const Config& config, const Reader& reader) {
   return rules;
 }
 
+// Where what is decided is told, and the files behind it; without a file, nowhere.
+struct Audit {
+  std::unique_ptr<AuditFiles> files;
+  std::unique_ptr<AuditSink> sink = std::make_unique<NullAuditSink>();
+};
+
+void ReportAuditLog(const absl::Status& status) {
+  if (status.ok()) return spdlog::info("audit: the log is written again");
+  spdlog::error("audit: entries are being lost: {}", std::string(status.message()));
+}
+
+absl::StatusOr<Audit> StartAudit(const AuditConfig& config, const Clock& clock, SelfMetrics& metrics) {
+  Audit audit;
+  if (config.file.empty()) return audit;
+  SIDEBAND_ASSIGN_OR_RETURN(audit.files, AuditFiles::Open({config.file, config.max_bytes, config.files}));
+  AuditLog::Options options{.greeting = absl::StrCat(kProgram, " ", kVersion), .on_change = ReportAuditLog};
+  SIDEBAND_ASSIGN_OR_RETURN(audit.sink,
+                            AuditLog::Start(std::move(options), audit.files->end(), *audit.files, clock, metrics));
+  return audit;
+}
+
+// What became of reading the policy file.
+void RecordPolicy(AuditSink& audit, const Config& config, const absl::Status& status, uint64_t version_in_force) {
+  audit.Record({.kind = AuditKind::kPolicy,
+                .resource = config.policy_file,
+                .reason = status.ok() ? "in force" : absl::StrCat("the old one stays in force: ", status.message()),
+                .policy_version = version_in_force});
+}
+
 // All or nothing: what cannot be loaded leaves the policy and the keys that are in force.
 void Reload(const Config& config, const Reader& reader, SelfMetrics& metrics) {
   auto rules = LoadRulesFor(config, reader);
   metrics.ConfigReloaded(rules.ok());
-  if (!rules.ok()) {
-    spdlog::error("reload: {}; the old policy stays in force", std::string(rules.status().message()));
-    return;
-  }
-  reader.policy().Replace(std::move(rules->policy), std::move(rules->keys));
-  spdlog::info("reload: policy version {} is in force", reader.policy().Current().version);
+  if (rules.ok()) reader.policy().Replace(std::move(rules->policy), std::move(rules->keys));
+  const uint64_t version = reader.policy().Current().version;
+  RecordPolicy(reader.audit(), config, rules.status(), version);
+  if (rules.ok()) return spdlog::info("reload: policy version {} is in force", version);
+  spdlog::error("reload: {}; the old policy stays in force", std::string(rules.status().message()));
 }
 
 std::unique_ptr<TokenVerifier> MakeTokenVerifier(const Config& config, const Clock& clock) {
@@ -177,6 +210,33 @@ absl::StatusOr<std::vector<std::unique_ptr<CollectorThread>>> MakeCollectors(con
   return collectors;
 }
 
+// The store's history for as long as this lives; none where the configuration says so.
+class KeptHistory {
+ public:
+  KeptHistory(const HistoryConfig& config, Store& store, SelfMetrics& metrics) : store_(store) {
+    if (config.max_bytes > 0) history_.emplace(History::Options{.max_bytes = config.max_bytes}, store.devices().size());
+    if (history_) store.AddListener(*history_);
+    metrics.SetUpdate([this](SelfMetrics& of) { Tell(of); });
+  }
+  ~KeptHistory() {
+    if (history_) store_.RemoveListener(*history_);
+  }
+
+  // nullptr: none is kept.
+  const History* get() const { return history_ ? &*history_ : nullptr; }
+
+ private:
+  void Tell(SelfMetrics& metrics) const {
+    metrics.HistoryHeld(history_ ? history_->bytes() : 0, history_ ? history_->max_bytes() : 0);
+    for (size_t i = 0; history_ && i < store_.devices().size(); ++i) {
+      metrics.HistorySpan(store_.devices()[i].name, history_->Span(i));
+    }
+  }
+
+  Store& store_;
+  std::optional<History> history_;
+};
+
 absl::Status Run(const std::string& config_file, Signals& signals) {
   SIDEBAND_ASSIGN_OR_RETURN(const Config config, LoadConfig(config_file));
   StartLog(config.log_level);
@@ -187,21 +247,27 @@ absl::Status Run(const std::string& config_file, Signals& signals) {
   SIDEBAND_ASSIGN_OR_RETURN(const auto metrics, SelfMetrics::Create({.version = kVersion}));
   metrics->ConfigReloaded(true);
 
+  SIDEBAND_ASSIGN_OR_RETURN(const Audit audit, StartAudit(config.audit, clock, *metrics));
+
   SystemI2cDev i2c_dev;
   Store store(DeviceInfos(config));
+  const KeptHistory history(config.history, store, *metrics);
   PolicyHolder policy(std::move(rules.policy), std::move(rules.keys));
+  RecordPolicy(*audit.sink, config, absl::OkStatus(), policy.Current().version);
   const std::unique_ptr<TokenVerifier> tokens = MakeTokenVerifier(config, clock);
-  Reader reader(store, policy, clock, tokens.get());
+  Reader reader(store, policy, clock, *audit.sink, tokens.get());
   const AbsentVmNotice notice(reader, [](const std::string& line) { spdlog::warn("{}", line); });
   Site site(reader, *metrics, clock);
   SIDEBAND_ASSIGN_OR_RETURN(const auto collectors, MakeCollectors(config, i2c_dev, store, *sealers, *metrics, clock));
   SIDEBAND_ASSIGN_OR_RETURN(const auto http,
                             HttpServer::Start({.listener = config.http},
                                               [&site](const HttpRequest& request) { return site.Handle(request); }));
-  SIDEBAND_ASSIGN_OR_RETURN(const auto grpc, GrpcServer::Start({.config = config.grpc}, reader, *metrics));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto grpc,
+                            GrpcServer::Start({.config = config.grpc, .history = history.get()}, reader, *metrics));
   SIDEBAND_RETURN_IF_ERROR(WritePorts(config.ports_file, grpc->port(), http->port()));
   spdlog::info("sidebandd {}: gRPC on port {}, HTTPS on port {}, {} devices", kVersion, grpc->port(), http->port(),
                config.devices.size());
+  if (config.audit.file.empty()) spdlog::warn("no audit log is configured: who sees what is not kept");
   for (const auto& collector : collectors) collector->Start();
 
   while (signals.Wait() == SIGHUP) Reload(config, reader, *metrics);

@@ -70,7 +70,8 @@ class CliTest : public testing::Test {
                                 [this](const ClientConfig& config) {
                                   config_ = config;
                                   return daemon_->Channel();
-                                }};
+                                },
+                            .now = [] { return absl::FromUnixSeconds(1'700'000'600); }};
     return RunCli(arguments, AllCommands(), environment);
   }
 
@@ -169,6 +170,85 @@ TEST_F(CliTest, GetAsksForWhatTheFilterSays) {
             R"(filter { device: "gpu0" vm: "vm0" context: "c" events: "a" events: "b" })");
 }
 
+// Three points a second apart; before the last, the context restarts.
+v1::GetHistoryResponse AHistory() {
+  v1::GetHistoryResponse response;
+  response.mutable_step()->set_seconds(1);
+  v1::DeviceHistory& device = *response.add_devices();
+  device.set_device("gpu0");
+  device.mutable_oldest()->set_seconds(1'699'999'000);
+  device.add_events("dram_read");
+  for (int i = 0; i < 3; ++i) {
+    v1::HistoryPoint& point = *device.add_points();
+    point.mutable_host_time()->set_seconds(1'700'000'000 + i);
+    point.set_reference_time_ns((5 + 2 * i) * 1'000'000'000ull);
+    point.set_snapshot_id(i);
+  }
+  for (const uint32_t first : {0, 2}) {
+    v1::HistorySeries& series = *device.add_series();
+    series.mutable_scope()->set_slice(1);
+    series.mutable_scope()->set_vm("vm0");
+    series.mutable_scope()->set_context("train");
+    series.mutable_scope()->set_generation(first + 1);
+    series.set_boot_id(0xb007);
+    series.set_first_point(first);
+    series.add_columns()->add_counts(first == 0 ? 100 : 7);
+    series.add_statuses()->set_point(first);
+    series.mutable_statuses(0)->set_state(v1::ScopeCounters::STATE_ACTIVE);
+  }
+  device.mutable_series(0)->mutable_columns(0)->add_counts(103);
+  v1::HistoryStatus& retired = *device.mutable_series(0)->add_statuses();
+  retired.set_point(1);
+  retired.set_state(v1::ScopeCounters::STATE_RETIRED);
+  retired.add_flags("overflow");
+  return response;
+}
+
+TEST_F(CliTest, GetSinceAsTable) {
+  Serve({.history = AHistory()});
+  EXPECT_EQ(Printed({"get", "--since", "10m"}),
+            "gpu0  3 points  2023-11-14T22:13:20.000Z to 2023-11-14T22:13:22.000Z  step 1s  "
+            "history since 2023-11-14T21:56:40.000Z\n"
+            "TIME                      SLICE  VM   CONTEXT  STATE    EVENT      COUNT  RATE/S  FLAGS\n"
+            "2023-11-14T22:13:20.000Z      1  vm0  train    active   dram_read    100       -  -\n"
+            "2023-11-14T22:13:21.000Z      1  vm0  train    retired  dram_read    103     1.5  overflow\n"
+            "2023-11-14T22:13:22.000Z      1  vm0  train    active   dram_read      7       -  restarted\n");
+}
+
+TEST_F(CliTest, GetSinceAsJson) {
+  Serve({.history = AHistory()});
+  const json response = json::parse(Printed({"get", "--since", "10m", "--format", "json"}));
+  const json& series = response["devices"][0]["series"];
+  EXPECT_EQ(series[0]["columns"][0],
+            json::parse(R"({"event": 0, "counts": ["100", "103"], "rates_per_second": [null, 1.5]})"));
+  EXPECT_EQ(series[1]["first_point"], 2);
+  EXPECT_EQ(response["step"], "1s");
+}
+
+TEST_F(CliTest, GetSinceAsksForItsWindow) {
+  Serve({});
+  EXPECT_EQ(Printed({"get", "--vm", "v", "--since", "10m", "--until", "2023-11-14T22:20:00Z", "--step", "2500ms"}),
+            "no history yet\n");
+  EXPECT_EQ(daemon_->requests().get_history,
+            R"(filter { vm: "v" } since { seconds: 1700000000 } until { seconds: 1700000400 } )"
+            "step { seconds: 2 nanos: 500000000 }");
+}
+
+TEST_F(CliTest, GetSinceSaysWhatItHasNot) {
+  v1::GetHistoryResponse nothing = AHistory();
+  nothing.clear_step();
+  nothing.mutable_devices(0)->clear_points();
+  nothing.mutable_devices(0)->clear_series();
+  Serve({.history = nothing});
+  EXPECT_EQ(Printed({"get", "--since", "1m"}), "gpu0  0 points  history since 2023-11-14T21:56:40.000Z\n");
+  Serve({.status = grpc::Status(grpc::StatusCode::FAILED_PRECONDITION, "this daemon keeps no history")});
+  EXPECT_EQ(Run({"get", "--since", "1m", "--address", "h:1"}).message(), "h:1: this daemon keeps no history");
+  Serve({.status = grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "")});
+  const absl::Status old = Run({"get", "--since", "1m"});
+  EXPECT_EQ(old.message(), "the daemon has no history: it is older than this program");
+  EXPECT_EQ(ReportCli(old), 1);
+}
+
 FakeDaemon::Script Updates(int count, bool keeps_streams) {
   FakeDaemon::Script script;
   script.keeps_streams = keeps_streams;
@@ -233,6 +313,12 @@ TEST_F(CliTest, UsageMistakesEndWithTwo) {
   EXPECT_NE(Mistake({"watch", "--interval", "5"}).find("'5' is no duration from 10ms to 24h"), std::string::npos);
   EXPECT_NE(Mistake({"watch", "--interval", "9ms"}).find("no duration"), std::string::npos);
   EXPECT_NE(Mistake({"watch", "--count", "0"}).find("--count"), std::string::npos);
+  EXPECT_NE(Mistake({"get", "--since", "5"}).find("'5' is neither a duration, such as 5m, nor a time"),
+            std::string::npos);
+  EXPECT_NE(Mistake({"get", "--since", "5m", "--step", "0s"}).find("no duration from 1ms"), std::string::npos);
+  EXPECT_NE(Mistake({"get", "--step", "5s"}).find("--step requires --since"), std::string::npos);
+  EXPECT_NE(Mistake({"get", "--until", "5m"}).find("--until requires --since"), std::string::npos);
+  EXPECT_EQ(Mistake({"get", "--since", "5m", "--until", "6m"}), "--until is before --since");
   EXPECT_NE(Mistake({"unseal", "--vm", "vm0"}).find("--key-file is required"), std::string::npos);
   EXPECT_EQ(Mistake({"bus"}), "A subcommand is required (see sideband --help)");
   EXPECT_EQ(Mistake({"bus", "trace"}), "bus trace: either --bus or a capture FILE is needed");

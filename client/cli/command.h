@@ -12,6 +12,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "client/cli/output.h"
 #include "client/lib/cancellation.h"
 #include "client/lib/config.h"
@@ -31,6 +33,8 @@ struct Environment {
   GetEnv get_env;
   // ConnectTls, or a test's own way.
   std::function<absl::StatusOr<std::shared_ptr<grpc::Channel>>(const ClientConfig&)> connect;
+  // The calendar time.
+  std::function<absl::Time()> now = absl::Now;
 };
 
 // One run of a command.
@@ -42,6 +46,7 @@ class CommandContext {
 
   Output& out() { return environment_.out; }
   Cancellation& cancellation() { return environment_.cancellation; }
+  absl::Time Now() const { return environment_.now(); }
   // The configuration that applies: file, then flags.
   absl::StatusOr<ClientConfig> Config() const;
   // A client for the daemon that the configuration names.

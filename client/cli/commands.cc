@@ -2,6 +2,7 @@
 #include "client/cli/commands.h"
 
 #include "client/bus/bus_command.h"
+#include "client/cli/audit_command.h"
 #include "client/cli/devices_command.h"
 #include "client/cli/events_command.h"
 #include "client/cli/get_command.h"
@@ -15,8 +16,8 @@ namespace sideband::client {
 
 std::vector<std::unique_ptr<Command>> AllCommands() {
   constexpr std::unique_ptr<Command> (*kFactories[])() = {
-      NewDevicesCommand, NewEventsCommand, NewScopesCommand, NewGetCommand,    NewWatchCommand,
-      NewUnsealCommand,  NewBusCommand,    NewDemoCommand,   NewI2cDevCommand,
+      NewDevicesCommand, NewEventsCommand, NewScopesCommand, NewGetCommand,  NewWatchCommand,
+      NewUnsealCommand,  NewAuditCommand,  NewBusCommand,    NewDemoCommand, NewI2cDevCommand,
   };
   std::vector<std::unique_ptr<Command>> commands;
   for (const auto factory : kFactories) commands.push_back(factory());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `sideband get`: the newest counters.
+// `sideband get`: the newest counters; with --since, those of the past.
 #ifndef SIDEBAND_CLIENT_CLI_GET_COMMAND_H_
 #define SIDEBAND_CLIENT_CLI_GET_COMMAND_H_
 

@@ -97,6 +97,12 @@ class FakeTelemetry final : public v1::Telemetry::CallbackService {
     *response = script_.snapshots;
     return End(context);
   }
+  grpc::ServerUnaryReactor* GetHistory(grpc::CallbackServerContext* context, const v1::GetHistoryRequest* request,
+                                       v1::GetHistoryResponse* response) override {
+    log_.Note(&Requests::get_history, *request);
+    *response = script_.history;
+    return End(context);
+  }
   grpc::ServerWriteReactor<v1::SubscribeResponse>* Subscribe(grpc::CallbackServerContext*,
                                                              const v1::SubscribeRequest* request) override {
     log_.Note(&Requests::subscribe, *request);

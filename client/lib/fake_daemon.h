@@ -26,6 +26,7 @@ class FakeDaemon {
     v1::ListEventsResponse events;
     v1::ListScopesResponse scopes;
     v1::GetSnapshotResponse snapshots;
+    v1::GetHistoryResponse history;
     std::vector<v1::SubscribeResponse> updates;
     std::vector<v1::SealedRecord> records;
     // Whether streams stay open after their last message, until the client leaves.
@@ -36,6 +37,7 @@ class FakeDaemon {
   // The newest request of each kind, in text format.
   struct Requests {
     std::string get_snapshot;
+    std::string get_history;
     std::string subscribe;
     std::string subscribe_sealed;
     std::string authorization;  // the field of the newest ListDevices

@@ -81,6 +81,12 @@ absl::StatusOr<v1::GetSnapshotResponse> TelemetryClient::GetSnapshot(const v1::G
       request, options_, cancellation_);
 }
 
+absl::StatusOr<v1::GetHistoryResponse> TelemetryClient::GetHistory(const v1::GetHistoryRequest& request) {
+  return Call<v1::GetHistoryResponse>(
+      [this](auto& context, auto& in, auto& out) { return stubs_->telemetry->GetHistory(&context, in, &out); }, request,
+      options_, cancellation_);
+}
+
 absl::Status TelemetryClient::Subscribe(const v1::SubscribeRequest& request,
                                         const std::function<bool(const v1::SubscribeResponse&)>& on_response) {
   return ReadStream<v1::SubscribeResponse>(

@@ -42,6 +42,7 @@ class TelemetryClient {
   absl::StatusOr<v1::ListEventsResponse> ListEvents(const v1::ListEventsRequest& request);
   absl::StatusOr<v1::ListScopesResponse> ListScopes(const v1::ListScopesRequest& request);
   absl::StatusOr<v1::GetSnapshotResponse> GetSnapshot(const v1::GetSnapshotRequest& request);
+  absl::StatusOr<v1::GetHistoryResponse> GetHistory(const v1::GetHistoryRequest& request);
 
   // Each returns when the server ends the stream (OK if in order), `on_…` returns false (OK), or the cancellation comes
   // (OK). The callback runs on the calling thread; while it does, the server is not read from.

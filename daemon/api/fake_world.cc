@@ -64,15 +64,19 @@ std::shared_ptr<const Topology> FakeTopology() {
 
 FakeWorld::FakeWorld()
     : clock(absl::FromUnixSeconds(1'800'000'000)),
-      store({{"gpu0", absl::Seconds(1)}, {"gpu1", absl::Seconds(1)}}),
+      store({{.name = "gpu0",
+              .interval = absl::Seconds(1),
+              .ratios = {{"dram_share", {"dram_bytes"}, {"cycles", "dram_bytes"}}}},
+             {.name = "gpu1", .interval = absl::Seconds(1)}}),
       policy(FakePolicy()),
-      reader(store, policy, clock) {}
+      reader(store, policy, clock, audit) {}
 
 void FakeWorld::Publish(size_t device, uint64_t publication) {
   auto snapshot = std::make_shared<DeviceSnapshot>();
   snapshot->topology = topology;
   snapshot->data = FakeData(publication);
   snapshot->rates.assign(snapshot->data.counters.size(), publication == 1 ? std::nan("") : 2.5);
+  snapshot->created.assign(snapshot->data.blocks.size(), absl::FromUnixSeconds(1'790'000'000));
   snapshot->device_scope_withheld = true;
   const std::string record = absl::StrCat("sealed-", publication);
   snapshot->sealed = {{*Uuid::Parse(kSecretUuid), std::make_shared<const Bytes>(record.begin(), record.end())}};

@@ -5,7 +5,8 @@
 //   inner) gpu1: away until published spiffe://example.org/ops       operator spiffe://example.org/tenant-a  vm0,
 //   everything spiffe://example.org/tenant-b  vm1, context train and event cycles only spiffe://example.org/tenant-c
 //   secret, right `seal`
-// Row r of publication p has the counts 1000·p + 10·r + (event's index).
+// The ratio dram_share of gpu0 is dram_bytes / (cycles + dram_bytes). Row r of publication p has the counts 1000·p +
+// 10·r + (event's index).
 #ifndef SIDEBAND_DAEMON_API_FAKE_WORLD_H_
 #define SIDEBAND_DAEMON_API_FAKE_WORLD_H_
 
@@ -13,6 +14,7 @@
 #include <string>
 
 #include "daemon/api/reader.h"
+#include "daemon/audit/fake_audit_sink.h"
 
 namespace sideband::daemon {
 
@@ -38,6 +40,7 @@ struct FakeWorld {
   FakeClock clock;
   Store store;
   PolicyHolder policy;
+  FakeAuditSink audit;
   Reader reader;
   std::shared_ptr<const Topology> topology = FakeTopology();
 };

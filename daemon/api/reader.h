@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The store as one caller sees it: where every server gets its data, so that none can forget the policy.
-//   Reader reader(store, policy_holder, clock);
+//   Reader reader(store, policy_holder, clock, audit);
 //   if (const auto caller = reader.Identify(credentials)) for (const VisibleDevice& device : reader.Devices(*caller)) …
 #ifndef SIDEBAND_DAEMON_API_READER_H_
 #define SIDEBAND_DAEMON_API_READER_H_
@@ -13,6 +13,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "daemon/api/view_auditor.h"
+#include "daemon/audit/audit_sink.h"
 #include "daemon/authz/absent_vms.h"
 #include "daemon/authz/credentials.h"
 #include "daemon/authz/policy_holder.h"
@@ -50,11 +52,18 @@ struct VisibleDevice {
 class Reader {
  public:
   // Without `tokens` (nullptr) no bearer token is anyone's.
-  Reader(Store& store, PolicyHolder& policy, const Clock& clock, TokenVerifier* tokens = nullptr)
-      : store_(store), policy_(policy), clock_(clock), tokens_(tokens) {}
+  Reader(Store& store, PolicyHolder& policy, const Clock& clock, AuditSink& audit, TokenVerifier* tokens = nullptr)
+      : store_(store),
+        policy_(policy),
+        clock_(clock),
+        audit_(audit),
+        tokens_(tokens),
+        view_auditor_(store.devices(), audit) {}
 
   Store& store() const { return store_; }
   PolicyHolder& policy() const { return policy_; }
+  // Where requests are told; what a group may see of a device is told by the reader itself.
+  AuditSink& audit() const { return audit_; }
   bool takes_tokens() const { return tokens_ != nullptr; }
   // Who that is under the policy now in force: the peer of a Unix socket is the operator; a request with a token is
   // whom the token says, and nobody if the token is bad, or if the certificate is somebody else whom the policy lists;
@@ -80,8 +89,10 @@ class Reader {
   Store& store_;
   PolicyHolder& policy_;
   const Clock& clock_;
+  AuditSink& audit_;
   TokenVerifier* const tokens_;
-  ViewCache views_;
+  ViewAuditor view_auditor_;
+  ViewCache views_{view_auditor_};
 };
 
 }  // namespace sideband::daemon

@@ -81,7 +81,7 @@ class ReaderTokenTest : public testing::Test {
   const std::shared_ptr<const KeySet> keys_ = *KeySet::Parse(JwksOf({&issuer_}), "jwks.json");
   FakeWorld world_;
   TokenVerifier tokens_{{.audience = "sideband"}, world_.clock};
-  const Reader reader_{world_.store, world_.policy, world_.clock, &tokens_};
+  const Reader reader_{world_.store, world_.policy, world_.clock, world_.audit, &tokens_};
   const std::string ops_ = "spiffe://example.org/ops";
 };
 

@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
+#include <vector>
+
+#include "daemon/api/time_message.h"
 
 namespace sideband::daemon {
 namespace {
@@ -11,17 +15,6 @@ namespace {
 using mailbox::kAnySlice;
 using mailbox::kHypervisorVm;
 using mailbox::kNoContext;
-
-void SetDuration(absl::Duration from, google::protobuf::Duration& to) {
-  to.set_seconds(absl::IDivDuration(from, absl::Seconds(1), &from));
-  to.set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(from)));
-}
-
-void SetTime(absl::Time from, google::protobuf::Timestamp& to) {
-  const int64_t seconds = absl::ToUnixSeconds(from);
-  to.set_seconds(seconds);
-  to.set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(from - absl::FromUnixSeconds(seconds))));
-}
 
 sideband::v1::Device::State StateOf(VisibleDevice::State state) {
   switch (state) {
@@ -35,25 +28,13 @@ sideband::v1::Device::State StateOf(VisibleDevice::State state) {
   return sideband::v1::Device::STATE_UNSPECIFIED;
 }
 
-sideband::v1::ScopeCounters::State StateOf(mailbox::BlockState state) {
-  switch (state) {
-    case mailbox::BlockState::kActive:
-      return sideband::v1::ScopeCounters::STATE_ACTIVE;
-    case mailbox::BlockState::kIdle:
-      return sideband::v1::ScopeCounters::STATE_IDLE;
-    case mailbox::BlockState::kRetired:
-      return sideband::v1::ScopeCounters::STATE_RETIRED;
-  }
-  return sideband::v1::ScopeCounters::STATE_UNSPECIFIED;
-}
-
 // Who the row is and how it is, without its counters.
 void FillHeader(const DeviceInfo& device, const Topology& topology, const mailbox::BlockHeader& block,
                 sideband::v1::ScopeCounters& out) {
   *out.mutable_scope() = ScopeMessage(device, topology, block.vm, block.context);
   // The block's own generation is newer than the catalogue's where the two were read around a restart.
   out.mutable_scope()->set_generation(block.generation);
-  out.set_state(StateOf(block.state));
+  out.set_state(StateMessage(block.state));
   for (std::string& flag : mailbox::FlagNames(block.flags)) out.add_flags(std::move(flag));
 }
 
@@ -72,7 +53,34 @@ void FillCounters(const DeviceSnapshot& snapshot, size_t row, const EventSet& ev
   }
 }
 
+void FillRatios(const std::vector<Ratio>& ratios, std::span<const double> rates, const EventSet& events,
+                sideband::v1::ScopeCounters& out) {
+  for (const Ratio& ratio : ratios) {
+    if (rates.empty() || !ratio.IsIn(events)) continue;
+    const double value = RatioOf(ratio, rates);
+    if (std::isnan(value)) continue;
+    sideband::v1::Ratio& message = *out.add_ratios();
+    message.set_name(ratio.spec->name);
+    message.set_formula(ratio.spec->Formula());
+    message.set_numerator_per_second(ratio.Numerator(rates));
+    message.set_denominator_per_second(ratio.Denominator(rates));
+    message.set_value(value);
+  }
+}
+
 }  // namespace
+
+sideband::v1::ScopeCounters::State StateMessage(mailbox::BlockState state) {
+  switch (state) {
+    case mailbox::BlockState::kActive:
+      return sideband::v1::ScopeCounters::STATE_ACTIVE;
+    case mailbox::BlockState::kIdle:
+      return sideband::v1::ScopeCounters::STATE_IDLE;
+    case mailbox::BlockState::kRetired:
+      return sideband::v1::ScopeCounters::STATE_RETIRED;
+  }
+  return sideband::v1::ScopeCounters::STATE_UNSPECIFIED;
+}
 
 sideband::v1::Device DeviceMessage(const VisibleDevice& device) {
   sideband::v1::Device out;
@@ -155,6 +163,7 @@ sideband::v1::Snapshot SnapshotMessage(const VisibleDevice& device, const RowFil
   out.set_reference_time_ns(snapshot.data.reference_time_ns);
   SetTime(snapshot.host_time, *out.mutable_host_time());
   SetDuration(snapshot.host_time_error, *out.mutable_host_time_error());
+  const std::vector<Ratio> ratios = ResolveRatios(device.info->ratios, snapshot.topology->catalog());
   for (size_t row = 0; row < snapshot.data.blocks.size(); ++row) {
     const mailbox::BlockHeader& block = snapshot.data.blocks[row];
     const EventSet events = filter.SelectedEvents(*device.view, block.vm, block.context);
@@ -162,6 +171,7 @@ sideband::v1::Snapshot SnapshotMessage(const VisibleDevice& device, const RowFil
     sideband::v1::ScopeCounters& scope = *out.add_scopes();
     FillHeader(*device.info, *snapshot.topology, block, scope);
     FillCounters(snapshot, row, events, scope);
+    FillRatios(ratios, snapshot.Rates(row), events, scope);
   }
   return out;
 }

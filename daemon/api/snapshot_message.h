@@ -20,6 +20,8 @@ namespace sideband::daemon {
 
 sideband::v1::Device DeviceMessage(const VisibleDevice& device);
 
+sideband::v1::ScopeCounters::State StateMessage(mailbox::BlockState state);
+
 sideband::v1::Event EventMessage(const mailbox::EventInfo& event);
 
 // What names a row: the device (kHypervisorVm), a VM (kNoContext) or a context. What the topology does not know stays

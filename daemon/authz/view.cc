@@ -8,8 +8,8 @@ namespace sideband::daemon {
 // Asks Decide() for everything in the topology.
 class View::Builder {
  public:
-  Builder(const Policy& policy, const Principal& principal, View& view)
-      : policy_(policy), principal_(principal), view_(view), catalog_(view.topology_->catalog()) {}
+  Builder(const Policy& policy, const Principal& principal, View& view, DecisionLog* log)
+      : policy_(policy), principal_(principal), view_(view), log_(log), catalog_(view.topology_->catalog()) {}
 
   void Build() {
     view_.all_events_.assign(catalog_.events.size(), false);
@@ -21,7 +21,9 @@ class View::Builder {
 
  private:
   bool May(const Resource& resource, Right right = Right::kRead) const {
-    return Decide(policy_, principal_, resource, right).allowed;
+    const Decision decision = Decide(policy_, principal_, resource, right);
+    if (log_ != nullptr) log_->Add(resource, right, decision);
+    return decision.allowed;
   }
 
   // The counters of `row` that may be read, as a new entry in the view's event sets.
@@ -60,13 +62,14 @@ class View::Builder {
   const Policy& policy_;
   const Principal& principal_;
   View& view_;
+  DecisionLog* const log_;
   const mailbox::Catalog& catalog_;
   absl::flat_hash_map<uint16_t, size_t> context_events_;  // by VM
 };
 
-View::View(const Policy& policy, const Principal& principal, std::shared_ptr<const Topology> topology)
+View::View(const Policy& policy, const Principal& principal, std::shared_ptr<const Topology> topology, DecisionLog* log)
     : topology_(std::move(topology)) {
-  Builder(policy, principal, *this).Build();
+  Builder(policy, principal, *this, log).Build();
 }
 
 const EventSet* View::Events(uint16_t vm, uint16_t context) const {

@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "daemon/authz/decision.h"
+#include "daemon/authz/decision_log.h"
 #include "daemon/authz/policy.h"
 #include "daemon/model/topology.h"
 
@@ -25,7 +26,9 @@ using EventSet = std::vector<bool>;
 // one topology; a block that the topology does not know is visible to nobody.
 class View {
  public:
-  View(const Policy& policy, const Principal& principal, std::shared_ptr<const Topology> topology);
+  // `log`, if there is one, is told every decision that the view is made of.
+  View(const Policy& policy, const Principal& principal, std::shared_ptr<const Topology> topology,
+       DecisionLog* log = nullptr);
   View(const View&) = delete;
   View& operator=(const View&) = delete;
 

@@ -13,6 +13,16 @@ std::shared_ptr<const View> ViewCache::Find(const Key& key, uint64_t policy_vers
   return current ? found->second.view : nullptr;
 }
 
+std::shared_ptr<const View> ViewCache::Keep(const Key& key, uint64_t policy_version, std::shared_ptr<const View> made) {
+  absl::MutexLock lock(&mu_);
+  if (auto view = Find(key, policy_version, made->topology().get())) return view;
+  if (policy_version < policy_version_) return made;  // a straggler under an old policy; not worth keeping
+  if (policy_version > policy_version_) entries_.clear();
+  policy_version_ = policy_version;
+  entries_.insert_or_assign(key, Entry{policy_version, made});
+  return made;
+}
+
 std::shared_ptr<const View> ViewCache::Get(size_t device, const VersionedPolicy& policy, const Principal& principal,
                                            std::shared_ptr<const Topology> topology) {
   const Key key(device, principal.group());
@@ -21,14 +31,11 @@ std::shared_ptr<const View> ViewCache::Get(size_t device, const VersionedPolicy&
     if (auto view = Find(key, policy.version, topology.get())) return view;
   }
   // Made without the lock: it may take a while, and making it twice does no harm.
-  auto made = std::make_shared<const View>(*policy.policy, principal, topology);
-  absl::MutexLock lock(&mu_);
-  if (auto view = Find(key, policy.version, topology.get())) return view;
-  if (policy.version < policy_version_) return made;  // a straggler under an old policy; not worth keeping
-  if (policy.version > policy_version_) entries_.clear();
-  policy_version_ = policy.version;
-  entries_.insert_or_assign(key, Entry{policy.version, made});
-  return made;
+  DecisionLog decisions;
+  const auto made = std::make_shared<const View>(*policy.policy, principal, std::move(topology), &decisions);
+  auto kept = Keep(key, policy.version, made);
+  if (kept == made) listener_.OnView(device, policy, principal, decisions);
+  return kept;
 }
 
 }  // namespace sideband::daemon

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Views, computed once per (policy version, topology, group of principals).
+//   ViewCache cache(listener);
 //   const std::shared_ptr<const View> view = cache.Get(device, policy, principal, snapshot->topology);
 #ifndef SIDEBAND_DAEMON_AUTHZ_VIEW_CACHE_H_
 #define SIDEBAND_DAEMON_AUTHZ_VIEW_CACHE_H_
@@ -12,14 +13,26 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
+#include "daemon/authz/decision_log.h"
 #include "daemon/authz/policy_holder.h"
 #include "daemon/authz/view.h"
 
 namespace sideband::daemon {
 
+// Told of each view that is made and used, on the thread that asked for it. Must be thread-safe.
+class ViewListener {
+ public:
+  virtual ~ViewListener() = default;
+  virtual void OnView(size_t device, const VersionedPolicy& policy, const Principal& principal,
+                      const DecisionLog& decisions) = 0;
+};
+
 // Thread-safe. Holds one view per device and group, the newest asked for; older ones live while readers hold them.
 class ViewCache {
  public:
+  // `listener` must outlive the cache.
+  explicit ViewCache(ViewListener& listener) : listener_(listener) {}
+
   // `principal` must be from `policy`; `topology` must be the device's.
   std::shared_ptr<const View> Get(size_t device, const VersionedPolicy& policy, const Principal& principal,
                                   std::shared_ptr<const Topology> topology);
@@ -33,6 +46,10 @@ class ViewCache {
 
   std::shared_ptr<const View> Find(const Key& key, uint64_t policy_version, const Topology* topology)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // `made`, or the view that another thread has kept meanwhile.
+  std::shared_ptr<const View> Keep(const Key& key, uint64_t policy_version, std::shared_ptr<const View> made);
+
+  ViewListener& listener_;
 
   absl::Mutex mu_;
   uint64_t policy_version_ ABSL_GUARDED_BY(mu_) = 0;  // the newest seen

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 namespace sideband::daemon {
@@ -16,6 +17,12 @@ tenants:
   - {name: b, identities: ["spiffe://example.org/b"]}
 )";
 
+class CountingListener final : public ViewListener {
+ public:
+  void OnView(size_t, const VersionedPolicy&, const Principal&, const DecisionLog&) override { ++views; }
+  std::atomic<int> views = 0;
+};
+
 class ViewCacheTest : public testing::Test {
  protected:
   std::shared_ptr<const View> Get(const std::string& identity, const std::shared_ptr<const Topology>& topology) {
@@ -25,12 +32,14 @@ class ViewCacheTest : public testing::Test {
 
   const std::shared_ptr<const Topology> topology_ = std::make_shared<Topology>(mailbox::Catalog{}, 1);
   PolicyHolder holder_{*Policy::Parse(kPolicy, "p.yaml")};
-  ViewCache cache_;
+  CountingListener listener_;
+  ViewCache cache_{listener_};
 };
 
 TEST_F(ViewCacheTest, IdentitiesOfATenantShareAView) {
   EXPECT_EQ(Get("a1", topology_), Get("a2", topology_));
   EXPECT_NE(Get("a1", topology_), Get("b", topology_));
+  EXPECT_EQ(listener_.views, 2) << "told once each";
 }
 
 TEST_F(ViewCacheTest, ANewTopologyIsANewView) {
@@ -61,6 +70,7 @@ TEST_F(ViewCacheTest, ThreadsAgree) {
     for (auto& view : views) threads.emplace_back([&] { view = Get("a1", topology_); });
   }
   for (const auto& view : views) EXPECT_EQ(view, views[0]);
+  EXPECT_EQ(listener_.views, 1);
 }
 
 }  // namespace

@@ -4,10 +4,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/collector/conservation.h"
 #include "daemon/collector/rates.h"
 #include "daemon/collector/redact.h"
 #include "daemon/collector/seal_vms.h"
 #include "daemon/mailbox/bus_budget.h"
+#include "daemon/model/ratio.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
@@ -38,17 +40,31 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   auto snapshot = std::make_shared<DeviceSnapshot>();
   SIDEBAND_ASSIGN_OR_RETURN(snapshot->sealed, SealVms(info, topology, taken.raw, taken.host_time, sealers_));
   for (size_t i = 0; i < snapshot->sealed.size(); ++i) metrics_.SealedRecord(info.name);
+  metrics_.Conservation(info.name, CheckConservation(topology, taken.raw));
   const auto before = store_.Newest(device_);
   snapshot->topology = taken.topology;
   snapshot->data = Redact(topology, std::move(taken.raw));
   snapshot->rates = Rates(before == nullptr ? nullptr : &before->data, snapshot->data);
+  snapshot->created = creation_times_.Of(snapshot->data, taken.host_time);
   snapshot->device_scope_withheld = topology.has_confidential_vm();
   snapshot->host_time = taken.host_time;
   snapshot->host_time_error = taken.host_time_error;
   snapshot->steady_time = taken.steady_time;
   snapshot->publication = ++publication_;
+  ReportQuality(*snapshot);
   store_.Publish(device_, std::move(snapshot));
   return absl::OkStatus();
+}
+
+void DeviceCollector::ReportQuality(const DeviceSnapshot& snapshot) {
+  const DeviceInfo& info = store_.devices()[device_];
+  for (const Ratio& ratio : ResolveRatios(info.ratios, snapshot.topology->catalog())) {
+    for (size_t row = 0; row < snapshot.data.blocks.size(); ++row) {
+      bool is_over_one = false;
+      RatioOf(ratio, snapshot.Rates(row), &is_over_one);
+      if (is_over_one) metrics_.RatioOverOne(info.name);
+    }
+  }
 }
 
 absl::Status DeviceCollector::CollectOnce() {

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "daemon/base/clock.h"
+#include "daemon/collector/creation_times.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/snapshot_reader.h"
 #include "daemon/metrics/self_metrics.h"
@@ -30,6 +31,8 @@ class DeviceCollector {
   // FAILED_PRECONDITION where the device's bus is too slow for its interval.
   absl::Status CheckInterval(const Topology& topology) const;
   absl::Status Publish(TakenSnapshot taken);
+  // What of the snapshot's quality its own numbers do not show.
+  void ReportQuality(const DeviceSnapshot& snapshot);
 
   const size_t device_;
   Store& store_;
@@ -38,6 +41,7 @@ class DeviceCollector {
   SelfMetrics& metrics_;
   const Clock& clock_;
   SnapshotReader reader_;
+  CreationTimes creation_times_;
   uint64_t publication_ = 0;
 };
 

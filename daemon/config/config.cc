@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/config/ratio_config.h"
 #include "daemon/config/readable_file.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
@@ -216,10 +217,11 @@ absl::StatusOr<LogLevel> ReadLogLevel(const YamlMap& map) {
 }
 
 absl::StatusOr<Config> ConfigReader::Read(const YamlNode& root) const {
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, root.Map({"devices", "grpc", "http", "policy_file", "sealing", "tokens",
-                                                         "log", "ports_file"}));
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, root.Map({"devices", "ratios", "grpc", "http", "policy_file", "tokens",
+                                                         "sealing", "audit", "history", "log", "ports_file"}));
   Config config;
   SIDEBAND_ASSIGN_OR_RETURN(config.devices, Devices(map));
+  SIDEBAND_ASSIGN_OR_RETURN(config.ratios, ReadRatios(map));
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode grpc, map.Get("grpc"));
   SIDEBAND_ASSIGN_OR_RETURN(config.grpc, Grpc(grpc));
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode http, map.Get("http"));
@@ -227,6 +229,8 @@ absl::StatusOr<Config> ConfigReader::Read(const YamlNode& root) const {
   SIDEBAND_ASSIGN_OR_RETURN(config.policy_file, ReadableFile(map, "policy_file"));
   SIDEBAND_ASSIGN_OR_RETURN(config.tokens, ReadTokenConfig(map, folder_));
   SIDEBAND_ASSIGN_OR_RETURN(config.vm_keys, VmKeys(map));
+  SIDEBAND_ASSIGN_OR_RETURN(config.audit, ReadAuditConfig(map, folder_.string()));
+  SIDEBAND_ASSIGN_OR_RETURN(config.history, ReadHistoryConfig(map));
   SIDEBAND_ASSIGN_OR_RETURN(config.log_level, ReadLogLevel(map));
   if (const auto node = map.Find("ports_file")) {
     SIDEBAND_ASSIGN_OR_RETURN(const std::string text, node->String());

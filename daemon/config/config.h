@@ -12,8 +12,11 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "daemon/config/audit_config.h"
+#include "daemon/config/history_config.h"
 #include "daemon/config/listen_address.h"
 #include "daemon/config/token_config.h"
+#include "daemon/model/ratio.h"
 #include "proto/base/uuid.h"
 
 namespace sideband::daemon {
@@ -58,11 +61,14 @@ struct VmKeyConfig {
 
 struct Config {
   std::vector<DeviceConfig> devices;  // at least one
+  std::vector<RatioSpec> ratios;      // of every device that counts their events
   GrpcConfig grpc;
   ListenerConfig http;
   std::string policy_file;
   std::optional<TokenConfig> tokens;
   std::vector<VmKeyConfig> vm_keys;
+  AuditConfig audit;
+  HistoryConfig history;
   LogLevel log_level = LogLevel::kInfo;
   std::string ports_file;  // where the chosen ports are to be written; empty: nowhere
 };

@@ -2,12 +2,14 @@
 #include "daemon/exposition/exposition.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <map>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "daemon/exposition/family_names.h"
-#include "daemon/exposition/text.h"
+#include "proto/mailbox/snapshot.h"
 
 namespace sideband::daemon {
 namespace {
@@ -22,13 +24,28 @@ std::string Help(const mailbox::EventInfo& event) {
   return absl::StrCat(description, " (unit: ", event.unit, "). ", kLevels);
 }
 
-void AppendSample(std::string& out, absl::string_view name, absl::string_view labels) {
-  out.append(name.data(), name.size());
-  out.append(labels.data(), labels.size());
-  out.append("} ", 2);
+// `labels` lack their closing brace.
+void AppendSample(TextBuffer& out, absl::string_view name, absl::string_view labels, absl::string_view value) {
+  for (const absl::string_view piece : {name, labels, absl::string_view("} "), value, absl::string_view("\n")}) {
+    out.Append(piece);
+  }
 }
 
 }  // namespace
+
+std::string SampleAges(MetricsFormat format, const std::vector<VisibleDevice>& devices) {
+  TextBuffer out;
+  for (const VisibleDevice& device : devices) {
+    if (device.snapshot == nullptr) continue;
+    if (out.size() == 0) {
+      out.Append(FamilyHeader(format, "sideband_sample_age_seconds", MetricType::kGauge,
+                              "How long ago the newest snapshot of the device was latched."));
+    }
+    AppendSample(out, "sideband_sample_age_seconds", DeviceLabels(*device.info, nullptr).device(),
+                 NumberText(absl::ToDoubleSeconds(device.age)));
+  }
+  return std::string(out.text());
+}
 
 bool Exposition::IsPlannedFor(const std::vector<VisibleDevice>& devices) const {
   if (families_.empty() || devices.size() != infos_.size()) return false;
@@ -42,13 +59,16 @@ void Exposition::Plan(const std::vector<VisibleDevice>& devices) {
   infos_.clear();
   views_.clear();
   labels_.clear();
+  ratios_.clear();
   for (const VisibleDevice& device : devices) {
     infos_.push_back(device.info);
     views_.push_back(device.view);
     labels_.emplace_back(*device.info, device.view.get());
+    ratios_.push_back(device.view == nullptr ? std::vector<Ratio>()
+                                             : ResolveRatios(device.info->ratios, device.view->topology()->catalog()));
   }
-  const auto fixed = [](const char* name, const char* help, auto write) {
-    return Family{.name = name, .header = FamilyHeader(name, "gauge", help), .write = write};
+  const auto fixed = [this](const char* name, const char* help, Family::Writer write) {
+    return Family{.name = name, .header = FamilyHeader(format_, name, MetricType::kGauge, help), .write = write};
   };
   families_ = {
       fixed("sideband_block_flags", "1 for each reason why the counts of a row may not be exact.",
@@ -56,110 +76,149 @@ void Exposition::Plan(const std::vector<VisibleDevice>& devices) {
       fixed("sideband_device_info", "1, with the identity of the device.", &Exposition::WriteDeviceInfo),
       fixed("sideband_device_up", "Whether the newest snapshot of the device is younger than three intervals.",
             &Exposition::WriteDeviceUp),
-      fixed("sideband_sample_age_seconds", "How long ago the newest snapshot of the device was latched.",
-            &Exposition::WriteSampleAge),
       fixed("sideband_vm_info", "1, with the identity of the VM. A confidential VM has no other series here.",
             &Exposition::WriteVmInfo),
   };
-  PlanEvents(devices);
+  PlanEvents(devices, families_);
+  PlanRatios(devices, families_);
   std::sort(families_.begin(), families_.end(), [](const Family& a, const Family& b) { return a.name < b.name; });
 }
 
-void Exposition::PlanEvents(const std::vector<VisibleDevice>& devices) {
-  std::map<std::string, Family> families;
+void Exposition::PlanEvents(const std::vector<VisibleDevice>& devices, std::vector<Family>& families) const {
+  std::map<std::string, Family> planned;
   for (size_t d = 0; d < devices.size(); ++d) {
     if (devices[d].view == nullptr) continue;
     const auto& events = devices[d].view->topology()->catalog().events;
-    const std::vector<std::string> names = FamilyNames(events);
+    const std::vector<std::string> names = FamilyNames(events, devices[d].info->ratios);
     for (size_t e = 0; e < events.size(); ++e) {
-      if (!devices[d].view->AllEvents()[e]) continue;
-      Family& family = families[names[e]];
+      if (!devices[d].view->AllEvents()[e] || !filter_.SelectsEvent(events[e].name)) continue;
+      Family& family = planned[names[e]];
       // Where devices describe an event differently, the first one is believed.
-      if (family.name.empty()) family = {names[e], FamilyHeader(names[e], "counter", Help(events[e]))};
-      family.sources.push_back({d, e});
+      if (family.name.empty()) {
+        family = {names[e], FamilyHeader(format_, names[e], MetricType::kCounter, Help(events[e]))};
+      }
+      family.counter_sources.push_back({d, e});
     }
   }
-  for (auto& [name, family] : families) families_.push_back(std::move(family));
+  for (auto& [name, family] : planned) families.push_back(std::move(family));
+}
+
+void Exposition::PlanRatios(const std::vector<VisibleDevice>& devices, std::vector<Family>& families) const {
+  std::map<std::string, Family> planned;
+  for (size_t d = 0; d < devices.size(); ++d) {
+    for (size_t r = 0; r < ratios_[d].size(); ++r) {
+      const RatioSpec& spec = *ratios_[d][r].spec;
+      // Who asks for some events gets no others, nor what is made of them.
+      if (!filter_.events.empty()) continue;
+      Family& family = planned[spec.name];
+      if (family.name.empty()) {
+        family.name = absl::StrCat("sideband_", spec.name, "_ratio");
+        family.header = FamilyHeader(format_, family.name, MetricType::kGauge,
+                                     absl::StrCat(spec.Formula(), " over the last interval, from 0 to 1. ", kLevels));
+      }
+      family.ratio_sources.push_back({d, r});
+    }
+  }
+  for (auto& [name, family] : planned) families.push_back(std::move(family));
+}
+
+bool Exposition::Selects(const mailbox::BlockHeader& block) const {
+  if (block.vm == mailbox::kHypervisorVm) return filter_.devices;
+  return block.context == mailbox::kNoContext ? filter_.vms : filter_.contexts;
 }
 
 void Exposition::FindRows() {
-  rows_.resize(devices_->size());
+  rows_.assign(devices_->size(), {});
   for (size_t d = 0; d < devices_->size(); ++d) {
-    rows_[d].clear();
     const VisibleDevice& device = (*devices_)[d];
     if (!IsFresh(device)) continue;
-    const auto& blocks = device.snapshot->data.blocks;
-    for (size_t i = 0; i < blocks.size(); ++i) {
-      const std::string* labels = labels_[d].Row(blocks[i].vm, blocks[i].context);
-      if (labels != nullptr) rows_[d].push_back({i, labels, device.view->Events(blocks[i].vm, blocks[i].context)});
+    const DeviceSnapshot& snapshot = *device.snapshot;
+    for (size_t i = 0; i < snapshot.data.blocks.size(); ++i) {
+      const mailbox::BlockHeader& block = snapshot.data.blocks[i];
+      const std::string* labels = labels_[d].Row(block.vm, block.context);
+      if (labels == nullptr || !Selects(block)) continue;
+      const bool has_created = format_ == MetricsFormat::kOpenMetrics && i < snapshot.created.size();
+      rows_[d].rows.push_back({i, labels, device.view->Events(block.vm, block.context),
+                               has_created ? TimeText(snapshot.created[i]) : std::string()});
+      rows_[d].label_bytes += labels->size();
     }
   }
 }
 
-void Exposition::Render(const std::vector<VisibleDevice>& devices, std::string& out) {
+void Exposition::Render(const std::vector<VisibleDevice>& devices, TextBuffer& out) {
   if (!IsPlannedFor(devices)) Plan(devices);
   devices_ = &devices;
   FindRows();
   for (const Family& family : families_) WriteFamily(family, out);
+  if (format_ == MetricsFormat::kOpenMetrics) out.Append("# EOF\n");
   devices_ = nullptr;
 }
 
 // A family without series has no header either.
-void Exposition::WriteFamily(const Family& family, std::string& out) const {
+void Exposition::WriteFamily(const Family& family, TextBuffer& out) const {
   const size_t before = out.size();
-  out += family.header;
+  out.Append(family.header);
   const size_t after_header = out.size();
-  for (const Source& source : family.sources) WriteCounters(family, source, out);
+  for (const Source& source : family.counter_sources) WriteCounters(family, source, out);
+  for (const Source& source : family.ratio_sources) WriteRatios(family, source, out);
   for (size_t d = 0; family.write != nullptr && d < devices_->size(); ++d) (this->*family.write)(family, d, out);
-  if (out.size() == after_header) out.resize(before);
+  if (out.size() == after_header) out.Truncate(before);
 }
 
-void Exposition::WriteCounters(const Family& family, const Source& source, std::string& out) const {
-  for (const Row& row : rows_[source.device]) {
-    const DeviceSnapshot& snapshot = *(*devices_)[source.device].snapshot;
-    if (!(*row.events)[source.event] || source.event >= snapshot.data.counters_per_block) continue;
-    if (!snapshot.IsShown(row.index, source.event)) continue;
-    AppendSample(out, family.name, *row.labels);
-    AppendValue(out, snapshot.data.Counters(row.index)[source.event]);
+// Nearly all of a scrape is written here, so room is made once and the pieces are copied without further checks.
+void Exposition::WriteCounters(const Family& family, const Source& source, TextBuffer& out) const {
+  const DeviceSnapshot& snapshot = *(*devices_)[source.device].snapshot;
+  const auto& [rows, label_bytes] = rows_[source.device];
+  if (rows.empty() || source.index >= snapshot.data.counters_per_block) return;
+  const absl::string_view name = family.name;
+  const std::string created_name = absl::StrCat(name.substr(0, name.size() - strlen("_total")), "_created");
+  constexpr size_t kNumberAndEnd = 32;  // a count, or a time of a far future, "} " and the line's end
+  char* at = out.Reserve(2 * (label_bytes + rows.size() * (created_name.size() + kNumberAndEnd)));
+  for (const Row& row : rows) {
+    if (!(*row.events)[source.index] || !snapshot.IsShown(row.index, source.index)) continue;
+    at = Put(Put(Put(at, name), *row.labels), "} ");
+    at = Put(Put(at, snapshot.data.Counters(row.index)[source.index]), "\n");
+    if (row.created.empty()) continue;
+    at = Put(Put(Put(at, created_name), *row.labels), "} ");
+    at = Put(Put(at, row.created), "\n");
+  }
+  out.Commit(at);
+}
+
+void Exposition::WriteRatios(const Family& family, const Source& source, TextBuffer& out) const {
+  const DeviceSnapshot* snapshot = (*devices_)[source.device].snapshot.get();
+  const Ratio& ratio = ratios_[source.device][source.index];
+  for (const Row& row : rows_[source.device].rows) {
+    const auto rates = snapshot->Rates(row.index);
+    if (rates.empty() || !ratio.IsIn(*row.events)) continue;
+    const double value = RatioOf(ratio, rates);
+    if (!std::isnan(value)) AppendSample(out, family.name, *row.labels, NumberText(value));
   }
 }
 
-void Exposition::WriteBlockFlags(const Family& family, size_t device, std::string& out) const {
-  for (const Row& row : rows_[device]) {
+void Exposition::WriteBlockFlags(const Family& family, size_t device, TextBuffer& out) const {
+  for (const Row& row : rows_[device].rows) {
     const uint16_t flags = (*devices_)[device].snapshot->data.blocks[row.index].flags;
     if (flags == 0) continue;
     for (const std::string& flag : mailbox::FlagNames(flags)) {
       std::string labels = *row.labels;
       AppendLabel(labels, "flag", flag);
-      AppendSample(out, family.name, labels);
-      AppendValue(out, uint64_t{1});
+      AppendSample(out, family.name, labels, "1");
     }
   }
 }
 
-void Exposition::WriteDeviceInfo(const Family& family, size_t device, std::string& out) const {
+void Exposition::WriteDeviceInfo(const Family& family, size_t device, TextBuffer& out) const {
+  if (IsFresh((*devices_)[device])) AppendSample(out, family.name, labels_[device].device_info(), "1");
+}
+
+void Exposition::WriteDeviceUp(const Family& family, size_t device, TextBuffer& out) const {
+  AppendSample(out, family.name, labels_[device].device(), IsFresh((*devices_)[device]) ? "1" : "0");
+}
+
+void Exposition::WriteVmInfo(const Family& family, size_t device, TextBuffer& out) const {
   if (!IsFresh((*devices_)[device])) return;
-  AppendSample(out, family.name, labels_[device].device_info());
-  AppendValue(out, uint64_t{1});
-}
-
-void Exposition::WriteDeviceUp(const Family& family, size_t device, std::string& out) const {
-  AppendSample(out, family.name, labels_[device].device());
-  AppendValue(out, uint64_t{IsFresh((*devices_)[device])});
-}
-
-void Exposition::WriteSampleAge(const Family& family, size_t device, std::string& out) const {
-  if ((*devices_)[device].snapshot == nullptr) return;
-  AppendSample(out, family.name, labels_[device].device());
-  AppendValue(out, absl::ToDoubleSeconds((*devices_)[device].age));
-}
-
-void Exposition::WriteVmInfo(const Family& family, size_t device, std::string& out) const {
-  if (!IsFresh((*devices_)[device])) return;
-  for (const std::string& labels : labels_[device].vm_infos()) {
-    AppendSample(out, family.name, labels);
-    AppendValue(out, uint64_t{1});
-  }
+  for (const std::string& labels : labels_[device].vm_infos()) AppendSample(out, family.name, labels, "1");
 }
 
 }  // namespace sideband::daemon

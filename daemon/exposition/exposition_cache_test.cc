@@ -15,9 +15,9 @@ class ExpositionCacheTest : public testing::Test {
  protected:
   ExpositionCacheTest() { world_.Publish(0, 1); }
 
-  std::shared_ptr<const std::string> Render(const std::string& who, absl::string_view more = "") {
+  Body Scrape(const std::string& who, const ScrapeRequest& request = {}, absl::string_view own = "") {
     const Caller caller = *world_.reader.Identify(CredentialsOf(who));
-    return cache_.Render(caller, world_.reader.Devices(caller), more);
+    return cache_.Scrape(caller, world_.reader.Devices(caller), request, own);
   }
 
   FakeWorld world_;
@@ -25,22 +25,56 @@ class ExpositionCacheTest : public testing::Test {
 };
 
 TEST_F(ExpositionCacheTest, ABodyThatIsBeingReadStays) {
-  const auto first = Render("tenant-a");
-  const std::string copy = *first;
+  const Body first = Scrape("tenant-a");
+  const std::string copy = first.ToString();
   world_.Publish(0, 2);
-  const auto second = Render("tenant-a");
-  EXPECT_EQ(*first, copy);
-  EXPECT_NE(*second, copy);
+  const Body second = Scrape("tenant-a");
+  EXPECT_EQ(first.ToString(), copy);
+  EXPECT_NE(second.ToString(), copy);
+}
+
+TEST_F(ExpositionCacheTest, OneSnapshotIsRenderedOnce) {
+  for (const MetricsFormat format : kMetricsFormats) {
+    for (const bool gzip : {false, true}) {
+      const Body first = Scrape("tenant-a", {format, gzip});
+      world_.clock.Advance(absl::Milliseconds(100));
+      const Body second = Scrape("tenant-a", {format, gzip});
+      EXPECT_EQ(first.shared.data(), second.shared.data());
+      EXPECT_NE(first.head, second.head) << "the age is another";
+    }
+  }
+  EXPECT_NE(Scrape("tenant-a").shared.data(), Scrape("tenant-b").shared.data());
+}
+
+TEST_F(ExpositionCacheTest, AStaleDeviceIsRenderedAnew) {
+  EXPECT_TRUE(absl::StrContains(Scrape("tenant-a").ToString(), "vm0"));
+  world_.clock.Advance(absl::Seconds(10));
+  EXPECT_FALSE(absl::StrContains(Scrape("tenant-a").ToString(), "vm0"));
+}
+
+TEST_F(ExpositionCacheTest, AnotherPolicyIsRenderedAnew) {
+  EXPECT_TRUE(absl::StrContains(Scrape("tenant-a").ToString(), "vm0"));
+  world_.policy.Replace(FakePolicy("00000000-0000-0000-0000-0000000000ff"));
+  EXPECT_FALSE(absl::StrContains(Scrape("tenant-a").ToString(), "vm0"));
 }
 
 TEST_F(ExpositionCacheTest, ABufferIsUsedAgain) {
-  auto first = Render("tenant-a");
-  const std::string* address = first.get();
-  first.reset();
-  EXPECT_EQ(Render("tenant-a").get(), address);
+  const char* const address = Scrape("tenant-a").shared.data();
+  world_.Publish(0, 2);
+  EXPECT_EQ(Scrape("tenant-a").shared.data(), address) << "nobody reads the first text any more";
 }
 
-TEST_F(ExpositionCacheTest, MoreComesLast) { EXPECT_TRUE(absl::EndsWith(*Render("ops", "own 1\n"), "\nown 1\n")); }
+TEST_F(ExpositionCacheTest, AgesAndTheDaemonsOwnComeFirst) {
+  const std::string text = Scrape("ops", {}, "own 1\n").ToString();
+  EXPECT_LT(text.find("sideband_sample_age_seconds"), text.find("\nown 1\n"));
+  EXPECT_LT(text.find("\nown 1\n"), text.find("sideband_device_up"));
+}
+
+TEST_F(ExpositionCacheTest, AFilterIsForOneAnswer) {
+  const ScrapeRequest cycles{.filter = {.events = {"cycles"}}};
+  EXPECT_FALSE(absl::StrContains(Scrape("tenant-a", cycles).ToString(), "dram_bytes"));
+  EXPECT_TRUE(absl::StrContains(Scrape("tenant-a").ToString(), "dram_bytes"));
+}
 
 TEST_F(ExpositionCacheTest, ThreadsGetTheirOwn) {
   std::vector<std::jthread> threads;
@@ -48,9 +82,10 @@ TEST_F(ExpositionCacheTest, ThreadsGetTheirOwn) {
     threads.emplace_back([this, who] {
       for (int i = 0; i < 50; ++i) {
         const bool is_a = std::string(who) == "tenant-a";
-        const auto body = Render(who);
-        EXPECT_EQ(absl::StrContains(*body, "vm=\"vm0\""), is_a);
-        EXPECT_EQ(absl::StrContains(*body, "vm=\"vm1\""), !is_a);
+        const std::string text = Scrape(who).ToString();
+        EXPECT_EQ(absl::StrContains(text, "vm=\"vm0\""), is_a);
+        EXPECT_EQ(absl::StrContains(text, "vm=\"vm1\""), !is_a);
+        Scrape(who, {MetricsFormat::kOpenMetrics, /*gzip=*/true});
       }
     });
   }

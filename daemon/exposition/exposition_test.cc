@@ -12,17 +12,21 @@ namespace {
 
 class ExpositionTest : public testing::Test {
  protected:
-  std::string Render(const std::string& who) {
-    std::string out;
-    exposition_.Render(world_.reader.Devices(*world_.reader.Identify(CredentialsOf(who))), out);
-    return out;
+  std::vector<VisibleDevice> Devices(const std::string& who) {
+    return world_.reader.Devices(*world_.reader.Identify(CredentialsOf(who)));
+  }
+  std::string Render(const std::string& who) { return Render(who, exposition_); }
+  std::string Render(const std::string& who, Exposition& exposition) {
+    TextBuffer out;
+    exposition.Render(Devices(who), out);
+    return std::string(out.text());
   }
 
   // After a change that is meant, take the file from the test's output.
   static std::string Golden(const std::string& name) { return *ReadFile("daemon/exposition/testdata/" + name); }
 
   FakeWorld world_;
-  Exposition exposition_;
+  Exposition exposition_{MetricsFormat::kText};
 };
 
 TEST_F(ExpositionTest, OperatorIsAsTheGoldenFile) {
@@ -31,10 +35,27 @@ TEST_F(ExpositionTest, OperatorIsAsTheGoldenFile) {
   EXPECT_EQ(Render("ops"), Golden("operator.prom"));
 }
 
+TEST_F(ExpositionTest, OpenMetricsIsAsTheGoldenFile) {
+  world_.Publish(0, 1);
+  Exposition open_metrics(MetricsFormat::kOpenMetrics);
+  EXPECT_EQ(Render("ops", open_metrics), Golden("operator.om"));
+}
+
 TEST_F(ExpositionTest, TenantIsAsTheGoldenFile) {
   world_.Publish(0, 1);
   world_.clock.Advance(absl::Milliseconds(250));
   EXPECT_EQ(Render("tenant-a"), Golden("tenant_a.prom"));
+}
+
+TEST_F(ExpositionTest, ARatioNeedsAllItsEvents) {
+  world_.Publish(0, 1);
+  EXPECT_FALSE(absl::StrContains(Render("ops"), "_ratio")) << "no interval yet";
+  world_.Publish(0, 2);
+  const std::string out = Render("tenant-a");
+  EXPECT_TRUE(absl::StrContains(out, "# TYPE sideband_dram_share_ratio gauge\n"));
+  EXPECT_TRUE(absl::StrContains(
+      out, "\nsideband_dram_share_ratio{device=\"gpu0\",slice=\"0\",vm=\"vm0\",context=\"render\"} 0.5\n"));
+  EXPECT_FALSE(absl::StrContains(Render("tenant-b"), "_ratio")) << "dram_bytes is not granted";
 }
 
 TEST_F(ExpositionTest, NothingOfAnotherTenant) {
@@ -56,9 +77,6 @@ TEST_F(ExpositionTest, AConfidentialVmHasItsNameOnly) {
             "# HELP sideband_device_up Whether the newest snapshot of the device is younger than three intervals.\n"
             "# TYPE sideband_device_up gauge\n"
             "sideband_device_up{device=\"gpu0\"} 1\n"
-            "# HELP sideband_sample_age_seconds How long ago the newest snapshot of the device was latched.\n"
-            "# TYPE sideband_sample_age_seconds gauge\n"
-            "sideband_sample_age_seconds{device=\"gpu0\"} 0\n"
             "# HELP sideband_vm_info 1, with the identity of the VM. A confidential VM has no other series here.\n"
             "# TYPE sideband_vm_info gauge\n"
             "sideband_vm_info{device=\"gpu0\",vm=\"secret\",uuid=\"00000000-0000-0000-0000-0000000000a2\","
@@ -70,7 +88,8 @@ TEST_F(ExpositionTest, AStaleDeviceIsDownWithoutSeries) {
   world_.clock.Advance(absl::Seconds(4));
   const std::string out = Render("tenant-a");
   EXPECT_TRUE(absl::StrContains(out, "sideband_device_up{device=\"gpu0\"} 0\n"));
-  EXPECT_TRUE(absl::StrContains(out, "sideband_sample_age_seconds{device=\"gpu0\"} 4\n"));
+  EXPECT_TRUE(absl::EndsWith(SampleAges(MetricsFormat::kText, Devices("tenant-a")),
+                             "\nsideband_sample_age_seconds{device=\"gpu0\"} 4\n"));
   EXPECT_FALSE(absl::StrContains(out, "_total"));
   EXPECT_FALSE(absl::StrContains(out, "vm0"));
 }
@@ -98,7 +117,21 @@ TEST_F(ExpositionTest, EqualNamesStayApart) {
   EXPECT_TRUE(absl::StrContains(Render("tenant-a"), "context=\"render 11\"} 1030\n"));
 }
 
-TEST_F(ExpositionTest, NoDevicesNoText) { EXPECT_EQ(Render("tenant-a"), ""); }
+TEST_F(ExpositionTest, NoDevicesNoText) {
+  EXPECT_EQ(Render("tenant-a"), "");
+  EXPECT_EQ(SampleAges(MetricsFormat::kText, Devices("tenant-a")), "");
+  Exposition open_metrics(MetricsFormat::kOpenMetrics);
+  EXPECT_EQ(Render("tenant-a", open_metrics), "# EOF\n");
+}
+
+TEST_F(ExpositionTest, AFilterNarrowsEventsAndRows) {
+  world_.Publish(0, 1);
+  Exposition contexts(MetricsFormat::kText, {.events = {"cycles"}, .devices = false, .vms = false});
+  const std::string out = Render("tenant-a", contexts);
+  EXPECT_TRUE(absl::StrContains(out, "context=\"render\"} 1020\n"));
+  EXPECT_FALSE(absl::StrContains(out, "vm=\"vm0\"} 1010"));
+  EXPECT_FALSE(absl::StrContains(out, "dram_bytes"));
+}
 
 }  // namespace
 }  // namespace sideband::daemon

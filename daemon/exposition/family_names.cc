@@ -6,15 +6,67 @@
 #include "absl/strings/strip.h"
 
 namespace sideband::daemon {
+namespace {
 
-std::vector<std::string> FamilyNames(const std::vector<mailbox::EventInfo>& events) {
-  // The stems of the daemon's own counters: daemon/metrics/self_metrics.cc.
-  absl::flat_hash_set<std::string> taken = {"bus_transfers", "collect_errors", "grpc_requests",
-                                            "http_requests", "sealed_records", "snapshots"};
+// exposition.cc and daemon/metrics/self_metrics.cc; a test compares.
+constexpr absl::string_view kOwnStems[] = {
+    "audit_entries",
+    "audit_lost",
+    "block_flags",
+    "build_info",
+    "bus_transfers",
+    "collect_duration_seconds",
+    "collect_errors",
+    "config_last_reload_successful",
+    "conservation_ok",
+    "device_info",
+    "device_up",
+    "grpc_requests",
+    "grpc_streams",
+    "history_bytes",
+    "history_max_bytes",
+    "history_span_seconds",
+    "http_request_duration_seconds",
+    "http_requests",
+    "ratios_over_one",
+    "render_duration_seconds",
+    "sample_age_seconds",
+    "sealed_records",
+    "snapshots",
+    "vm_info",
+};
+
+// Takes the stem and what OpenMetrics derives from it, unless either is taken.
+bool Take(absl::flat_hash_set<std::string>& taken, const std::string& stem) {
+  const std::string created = absl::StrCat(stem, "_created");
+  if (taken.contains(stem) || taken.contains(created)) return false;
+  taken.insert({stem, created});
+  return true;
+}
+
+// The daemon's own, with the samples of those that are histograms.
+absl::flat_hash_set<std::string> OwnNames() {
+  absl::flat_hash_set<std::string> names;
+  for (const absl::string_view stem : kOwnStems) {
+    for (const absl::string_view suffix : {"", "_bucket", "_count", "_created", "_sum"}) {
+      names.insert(absl::StrCat(stem, suffix));
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+std::span<const absl::string_view> OwnFamilyStems() { return kOwnStems; }
+
+std::vector<std::string> FamilyNames(const std::vector<mailbox::EventInfo>& events,
+                                     const std::vector<RatioSpec>& ratios) {
+  absl::flat_hash_set<std::string> taken = OwnNames();
+  for (const RatioSpec& ratio : ratios) taken.insert(absl::StrCat(ratio.name, "_ratio"));
   std::vector<std::string> names;
   for (const mailbox::EventInfo& event : events) {
     std::string stem(absl::StripSuffix(event.name, "_total"));
-    while (!taken.insert(stem).second) stem = absl::StrCat("event_", stem);
+    while (!Take(taken, stem)) stem = absl::StrCat("event_", stem);
     names.push_back(absl::StrCat("sideband_", stem, "_total"));
   }
   return names;

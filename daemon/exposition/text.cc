@@ -2,20 +2,15 @@
 #include "daemon/exposition/text.h"
 
 #include <charconv>
+#include <cmath>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
 
 namespace sideband::daemon {
 namespace {
-
-template <typename T>
-void AppendNumber(std::string& out, T value) {
-  char digits[32];  // the shortest form of a double has at most 24 characters
-  const auto end = std::to_chars(digits, digits + sizeof(digits), value).ptr;
-  out.append(digits, end);
-  out += '\n';
-}
 
 void AppendEscaped(std::string& out, absl::string_view value) {
   for (const char c : value) {
@@ -28,7 +23,25 @@ void AppendEscaped(std::string& out, absl::string_view value) {
   }
 }
 
+absl::string_view NameOf(MetricType type) {
+  constexpr absl::string_view kNames[] = {"counter", "gauge", "histogram"};
+  return kNames[static_cast<size_t>(type)];
+}
+
+// Only OpenMetrics escapes quotes here.
+void AppendHelp(std::string& out, MetricsFormat format, absl::string_view help) {
+  for (const char c : help) {
+    if (c == '\\' || (c == '"' && format == MetricsFormat::kOpenMetrics)) out += '\\';
+    out += absl::ascii_isprint(c) ? c : '?';
+  }
+}
+
 }  // namespace
+
+absl::string_view ContentTypeOf(MetricsFormat format) {
+  return format == MetricsFormat::kText ? "text/plain; version=0.0.4; charset=utf-8"
+                                        : "application/openmetrics-text; version=1.0.0; charset=utf-8";
+}
 
 void AppendLabel(std::string& out, absl::string_view name, absl::string_view value) {
   if (!out.empty() && out.back() != '{') out += ',';
@@ -37,17 +50,24 @@ void AppendLabel(std::string& out, absl::string_view name, absl::string_view val
   out += '"';
 }
 
-std::string FamilyHeader(absl::string_view name, absl::string_view type, absl::string_view help) {
+std::string FamilyHeader(MetricsFormat format, absl::string_view name, MetricType type, absl::string_view help) {
+  if (format == MetricsFormat::kOpenMetrics && type == MetricType::kCounter) absl::ConsumeSuffix(&name, "_total");
   std::string out = absl::StrCat("# HELP ", name, " ");
-  for (const char c : help) {
-    if (c == '\\') out += '\\';
-    out += absl::ascii_isprint(c) ? c : '?';
-  }
-  absl::StrAppend(&out, "\n# TYPE ", name, " ", type, "\n");
+  AppendHelp(out, format, help);
+  absl::StrAppend(&out, "\n# TYPE ", name, " ", NameOf(type), "\n");
   return out;
 }
 
-void AppendValue(std::string& out, uint64_t value) { AppendNumber(out, value); }
-void AppendValue(std::string& out, double value) { AppendNumber(out, value); }
+std::string NumberText(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
+  char digits[32];  // the shortest form of a double has at most 24 characters
+  return std::string(digits, std::to_chars(digits, digits + sizeof(digits), value).ptr);
+}
+
+std::string TimeText(absl::Time time) {
+  const int64_t milliseconds = absl::ToUnixMillis(time);
+  return absl::StrFormat("%d.%03d", milliseconds / 1000, milliseconds % 1000);
+}
 
 }  // namespace sideband::daemon

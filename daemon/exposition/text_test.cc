@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace sideband::daemon {
 namespace {
 
@@ -14,15 +16,29 @@ TEST(TextTest, LabelsAreEscaped) {
 }
 
 TEST(TextTest, HelpIsOneLineOfPrintableText) {
-  EXPECT_EQ(FamilyHeader("m", "gauge", "a\\b\nc\xff"), "# HELP m a\\\\b?c?\n# TYPE m gauge\n");
+  EXPECT_EQ(FamilyHeader(MetricsFormat::kText, "m", MetricType::kGauge, "a\\b\n\"c\xff"),
+            "# HELP m a\\\\b?\"c?\n# TYPE m gauge\n");
+  EXPECT_EQ(FamilyHeader(MetricsFormat::kOpenMetrics, "m", MetricType::kGauge, "\"c\""),
+            "# HELP m \\\"c\\\"\n# TYPE m gauge\n");
+}
+
+TEST(TextTest, OpenMetricsNamesACounterWithoutTotal) {
+  EXPECT_EQ(FamilyHeader(MetricsFormat::kText, "m_total", MetricType::kCounter, "h"),
+            "# HELP m_total h\n# TYPE m_total counter\n");
+  EXPECT_EQ(FamilyHeader(MetricsFormat::kOpenMetrics, "m_total", MetricType::kCounter, "h"),
+            "# HELP m h\n# TYPE m counter\n");
 }
 
 TEST(TextTest, NumbersAreExact) {
-  std::string out;
-  AppendValue(out, uint64_t{18446744073709551615u});
-  AppendValue(out, 0.1);
-  AppendValue(out, 0.0);
-  EXPECT_EQ(out, "18446744073709551615\n0.1\n0\n");
+  EXPECT_EQ(NumberText(0.1), "0.1");
+  EXPECT_EQ(NumberText(0.0), "0");
+  EXPECT_EQ(NumberText(std::nan("")), "NaN");
+  EXPECT_EQ(NumberText(HUGE_VAL), "+Inf");
+  EXPECT_EQ(NumberText(-HUGE_VAL), "-Inf");
+}
+
+TEST(TextTest, TimesAreSecondsOfTheEpoch) {
+  EXPECT_EQ(TimeText(absl::FromUnixMillis(1'790'000'000'007)), "1790000000.007");
 }
 
 }  // namespace

@@ -54,8 +54,8 @@ class GrpcServer::Impl {
  public:
   Impl(const Options& options, Reader& reader, SelfMetrics& metrics)
       : registry_(reader.store(), reader.policy(), options.streams_per_identity_max),
-        telemetry_({reader, metrics, registry_}),
-        confidential_({reader, metrics, registry_}) {}
+        telemetry_({reader, metrics, registry_, options.history}),
+        confidential_({reader, metrics, registry_, options.history}) {}
   ~Impl() { Stop(absl::ZeroDuration()); }
 
   absl::Status Start(const GrpcConfig& config, const TlsFiles& files);

@@ -16,6 +16,7 @@
 #include "absl/time/time.h"
 #include "daemon/api/reader.h"
 #include "daemon/config/config.h"
+#include "daemon/history/history.h"
 #include "daemon/metrics/self_metrics.h"
 
 namespace sideband::daemon {
@@ -29,6 +30,7 @@ class GrpcServer {
   struct Options {
     GrpcConfig config;
     size_t streams_per_identity_max = kStreamsPerIdentityMax;
+    const History* history = nullptr;  // nullptr: none is kept; else it must outlive the server
   };
 
   // INVALID_ARGUMENT where a TLS file is not what it should be; UNAVAILABLE "grpc: cannot listen on ADDRESS: why".

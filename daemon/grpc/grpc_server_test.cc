@@ -98,6 +98,29 @@ TEST_F(GrpcServerTest, ADnsNameInThePolicyIsAnIdentity) {
   EXPECT_TRUE(GetSnapshot(*stub, "", response).ok());
 }
 
+TEST_F(GrpcServerTest, HistoryIsAnsweredWhereItIsKept) {
+  History history({}, 2);
+  history.OnPublish(0, world_.store.Newest(0));
+  options_.history = &history;
+  Start();
+  const auto stub = As("tenant-b");
+  grpc::ClientContext context;
+  sideband::v1::GetHistoryResponse response;
+  ASSERT_TRUE(stub->GetHistory(&context, {}, &response).ok());
+  ASSERT_EQ(response.devices_size(), 1);
+  EXPECT_EQ(response.devices(0).series(0).columns(0).counts(0), 1050u);
+  EXPECT_THAT(metrics_->Serialize(), HasSubstr("sideband_grpc_requests_total{code=\"OK\",method=\"GetHistory\"} 1\n"));
+  server_.reset();
+}
+
+TEST_F(GrpcServerTest, WithoutAHistoryThatIsSaid) {
+  Start();
+  const auto stub = As("tenant-b");
+  grpc::ClientContext context;
+  sideband::v1::GetHistoryResponse response;
+  EXPECT_EQ(stub->GetHistory(&context, {}, &response).error_code(), grpc::FAILED_PRECONDITION);
+}
+
 TEST_F(GrpcServerTest, StrangersAreUnauthenticated) {
   Start();
   sideband::v1::GetSnapshotResponse response;
@@ -211,7 +234,7 @@ class GrpcTokenTest : public GrpcServerTest {
   const FakeIssuer issuer_ = FakeIssuer::Es256("k1");
   const std::shared_ptr<const KeySet> keys_ = *KeySet::Parse(JwksOf({&issuer_}), "jwks.json");
   TokenVerifier tokens_{{.audience = "sideband"}, world_.clock};
-  Reader reader_{world_.store, world_.policy, world_.clock, &tokens_};
+  Reader reader_{world_.store, world_.policy, world_.clock, world_.audit, &tokens_};
   sideband::v1::GetSnapshotResponse response_;
 };
 
@@ -309,6 +332,46 @@ TEST_F(GrpcServerTest, LargeRequestsAreRefused) {
   sideband::v1::GetSnapshotResponse response;
   EXPECT_EQ(GetSnapshot(*As("ops"), std::string(kGrpcRequestBytesMax + 1, 'x'), response).error_code(),
             grpc::RESOURCE_EXHAUSTED);
+}
+
+TEST_F(GrpcServerTest, CallsAreToldTheAuditLog) {
+  Start();
+  sideband::v1::GetSnapshotResponse response;
+  GetSnapshot(*As("tenant-a"), "", response);
+  GetSnapshot(*As("tenant-b"), "vm0", response);
+  GetSnapshot(*As("stranger"), "", response);
+  const std::vector<AuditEntry> told = world_.audit.Entries(AuditKind::kAccess);
+  ASSERT_EQ(told.size(), 3u);
+  EXPECT_EQ(told[0].principal, "spiffe://example.org/tenant-a");
+  EXPECT_EQ(told[0].endpoint, "Telemetry/GetSnapshot");
+  EXPECT_EQ(told[0].decision, AuditDecision::kAllow);
+  EXPECT_EQ(told[1].resource, "filter { vm: \"vm0\" }");
+  EXPECT_EQ(told[1].decision, AuditDecision::kDeny);
+  EXPECT_EQ(told[1].reason, "absent or denied");
+  EXPECT_EQ(told[2].principal, "");
+  EXPECT_EQ(told[2].detail, std::vector<std::string>({"certificate uri spiffe://example.org/stranger"}));
+}
+
+TEST_F(GrpcServerTest, AStreamIsToldWhenItBeginsAndWhenThePolicyEndsIt) {
+  Start();
+  const auto stub = As("tenant-a");
+  grpc::ClientContext context;
+  const auto reader = stub->Subscribe(&context, StreamRequest());
+  SubscribeResponse response;
+  ASSERT_TRUE(reader->Read(&response));
+  world_.policy.Replace(*Policy::Parse("version: 1\n", "policy.yaml"));
+  while (reader->Read(&response)) {
+  }
+  EXPECT_EQ(reader->Finish().error_code(), grpc::UNAUTHENTICATED);
+  server_->Stop(absl::Seconds(3));
+  const std::vector<AuditEntry> told = world_.audit.Entries(AuditKind::kAccess);
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(told[0].endpoint, "Telemetry/Subscribe");
+  EXPECT_EQ(told[0].reason, "stream began: in the policy");
+  EXPECT_EQ(told[0].decision, AuditDecision::kAllow);
+  EXPECT_EQ(told[1].principal, "spiffe://example.org/tenant-a");
+  EXPECT_EQ(told[1].decision, AuditDecision::kDeny);
+  EXPECT_EQ(told[1].policy_version, 2u);
 }
 
 TEST_F(GrpcServerTest, CallsAreCounted) {

@@ -10,8 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "daemon/api/access_entry.h"
 #include "daemon/authz/bearer.h"
 #include "daemon/grpc/grpc_status.h"
+#include "daemon/grpc/history_query.h"
 #include "daemon/grpc/queries.h"
 #include "daemon/grpc/sealed_subscription.h"
 #include "daemon/grpc/stream_reactor.h"
@@ -42,25 +45,49 @@ Credentials PeerOf(const grpc::CallbackServerContext& call) {
   return peer;
 }
 
-// One of queries.h.
-template <typename Request, typename Response>
-using Query = absl::StatusOr<Response> (*)(Reader&, const Caller&, const Request&);
+// A call, as far as the audit log is concerned.
+struct Asked {
+  Credentials peer;
+  absl::StatusOr<Caller> caller;
+  Access access;
+};
 
-template <typename Request, typename Response>
-absl::Status Ask(Reader& reader, const Credentials& peer, Query<Request, Response> query, const Request& request,
+Asked AskedBy(const Reader& reader, const grpc::CallbackServerContext& call, const char* service, const char* method,
+              const google::protobuf::Message& request) {
+  const Credentials peer = PeerOf(call);
+  return {peer, reader.Authenticate(peer), {absl::StrCat(service, "/", method), request.ShortDebugString()}};
+}
+
+void Record(const Reader& reader, const Asked& asked, const absl::Status& outcome) {
+  reader.audit().Record(AccessEntry(reader, asked.caller, asked.peer, asked.access, outcome));
+}
+
+// The end of a stream, where the policy ended it.
+void RecordEnd(const Reader& reader, Asked asked, const absl::Status& status) {
+  if (!absl::IsUnauthenticated(status) && !absl::IsNotFound(status)) return;
+  asked.access.note = "stream ended";
+  AuditEntry entry = AccessEntry(reader, asked.caller, asked.peer, asked.access, status);
+  entry.policy_version = reader.policy().Current().version;
+  reader.audit().Record(std::move(entry));
+}
+
+// `query` is one of queries.h, or is called as they are.
+template <typename Query, typename Request, typename Response>
+absl::Status Ask(Reader& reader, const Asked& asked, const Query& query, const Request& request,
                  Response& response) {
-  const auto caller = reader.Identify(peer);
-  if (!caller) return NobodyError();
-  absl::StatusOr<Response> answer = query(reader, *caller, request);
+  if (!asked.caller.ok()) return NobodyError();
+  absl::StatusOr<Response> answer = query(reader, *asked.caller, request);
   if (answer.ok()) response = *std::move(answer);
   return answer.status();
 }
 
-template <typename Request, typename Response>
+template <typename Query, typename Request, typename Response>
 grpc::ServerUnaryReactor* Answer(const ServiceContext& context, grpc::CallbackServerContext& call, const char* method,
-                                 Query<Request, Response> query, const Request& request, Response& response) {
-  const absl::Status status = Ask(context.reader, PeerOf(call), query, request, response);
+                                 const Query& query, const Request& request, Response& response) {
+  const Asked asked = AskedBy(context.reader, call, "Telemetry", method, request);
+  const absl::Status status = Ask(context.reader, asked, query, request, response);
   context.metrics.GrpcRequest(method, status.code());
+  Record(context.reader, asked, status);
   grpc::ServerUnaryReactor* reactor = call.DefaultReactor();
   reactor->Finish(ToGrpcStatus(status));
   return reactor;
@@ -75,25 +102,29 @@ class RefusedStream final : public grpc::ServerWriteReactor<Message> {
 };
 
 template <typename Message>
-grpc::ServerWriteReactor<Message>* Refuse(const ServiceContext& context, const char* method,
+grpc::ServerWriteReactor<Message>* Refuse(const ServiceContext& context, const char* method, const Asked& asked,
                                           const absl::Status& status) {
   context.metrics.GrpcRequest(method, status.code());
+  Record(context.reader, asked, status);
   return new RefusedStream<Message>(status);
 }
 
 template <typename Source>
-grpc::ServerWriteReactor<typename Source::Message>* Open(const ServiceContext& context, const char* method,
-                                                         const std::string& identity, Source source) {
+grpc::ServerWriteReactor<typename Source::Message>* Open(const ServiceContext& context, const char* method, Asked asked,
+                                                         Source source) {
   SelfMetrics& metrics = context.metrics;
+  const Reader& reader = context.reader;
   auto stream = std::make_shared<StreamReactor<Source>>(std::move(source), context.streams,
-                                                        [&metrics, method](const absl::Status& status) {
+                                                        [&metrics, &reader, method, asked](const absl::Status& status) {
                                                           metrics.GrpcRequest(method, status.code());
                                                           metrics.GrpcStreamEnded();
+                                                          RecordEnd(reader, asked, status);
                                                         });
-  if (const absl::Status added = context.streams.Add(identity, stream); !added.ok()) {
-    return Refuse<typename Source::Message>(context, method, added);
-  }
+  const absl::Status added = context.streams.Add(asked.caller->principal.identity, stream);
+  if (!added.ok()) return Refuse<typename Source::Message>(context, method, asked, added);
   metrics.GrpcStreamStarted();
+  asked.access.note = "stream began";
+  Record(reader, asked, absl::OkStatus());
   stream->Wake();
   return stream.get();
 }
@@ -124,23 +155,33 @@ grpc::ServerUnaryReactor* TelemetryService::GetSnapshot(grpc::CallbackServerCont
   return Answer(context_, *call, "GetSnapshot", &daemon::GetSnapshot, *request, *response);
 }
 
+grpc::ServerUnaryReactor* TelemetryService::GetHistory(grpc::CallbackServerContext* call,
+                                                       const sideband::v1::GetHistoryRequest* request,
+                                                       sideband::v1::GetHistoryResponse* response) {
+  const auto query = [this](Reader& reader, const Caller& caller, const sideband::v1::GetHistoryRequest& asked) {
+    return daemon::GetHistory(reader, context_.history, caller, asked);
+  };
+  return Answer(context_, *call, "GetHistory", query, *request, *response);
+}
+
 grpc::ServerWriteReactor<sideband::v1::SubscribeResponse>* TelemetryService::Subscribe(
     grpc::CallbackServerContext* call, const sideband::v1::SubscribeRequest* request) {
-  const Credentials peer = PeerOf(*call);
-  const auto caller = context_.reader.Identify(peer);
-  if (!caller) return Refuse<sideband::v1::SubscribeResponse>(context_, "Subscribe", NobodyError());
-  absl::StatusOr<Subscription> source = Subscription::Create(context_.reader, peer, *request);
-  if (!source.ok()) return Refuse<sideband::v1::SubscribeResponse>(context_, "Subscribe", source.status());
-  return Open(context_, "Subscribe", caller->principal.identity, *std::move(source));
+  using Message = sideband::v1::SubscribeResponse;
+  Asked asked = AskedBy(context_.reader, *call, "Telemetry", "Subscribe", *request);
+  if (!asked.caller.ok()) return Refuse<Message>(context_, "Subscribe", asked, NobodyError());
+  absl::StatusOr<Subscription> source = Subscription::Create(context_.reader, asked.peer, *request);
+  if (!source.ok()) return Refuse<Message>(context_, "Subscribe", asked, source.status());
+  return Open(context_, "Subscribe", std::move(asked), *std::move(source));
 }
 
 grpc::ServerWriteReactor<sideband::v1::SealedRecord>* ConfidentialService::SubscribeSealed(
     grpc::CallbackServerContext* call, const sideband::v1::SubscribeSealedRequest* request) {
-  const Credentials peer = PeerOf(*call);
-  const auto caller = context_.reader.Identify(peer);
-  if (!caller) return Refuse<sideband::v1::SealedRecord>(context_, "SubscribeSealed", NobodyError());
-  return Open(context_, "SubscribeSealed", caller->principal.identity,
-              SealedSubscription(context_.reader, peer, *request));
+  Asked asked = AskedBy(context_.reader, *call, "Confidential", "SubscribeSealed", *request);
+  if (!asked.caller.ok()) {
+    return Refuse<sideband::v1::SealedRecord>(context_, "SubscribeSealed", asked, NobodyError());
+  }
+  SealedSubscription source(context_.reader, asked.peer, *request);
+  return Open(context_, "SubscribeSealed", std::move(asked), std::move(source));
 }
 
 }  // namespace sideband::daemon

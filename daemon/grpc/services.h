@@ -6,6 +6,7 @@
 
 #include "daemon/api/reader.h"
 #include "daemon/grpc/stream_registry.h"
+#include "daemon/history/history.h"
 #include "daemon/metrics/self_metrics.h"
 #include "sideband/v1/telemetry.grpc.pb.h"
 
@@ -16,6 +17,7 @@ struct ServiceContext {
   Reader& reader;
   SelfMetrics& metrics;
   StreamRegistry& streams;
+  const History* history;  // nullptr: none is kept
 };
 
 // Thread-safe.
@@ -35,6 +37,9 @@ class TelemetryService final : public sideband::v1::Telemetry::CallbackService {
   grpc::ServerUnaryReactor* GetSnapshot(grpc::CallbackServerContext* call,
                                         const sideband::v1::GetSnapshotRequest* request,
                                         sideband::v1::GetSnapshotResponse* response) override;
+  grpc::ServerUnaryReactor* GetHistory(grpc::CallbackServerContext* call,
+                                       const sideband::v1::GetHistoryRequest* request,
+                                       sideband::v1::GetHistoryResponse* response) override;
   grpc::ServerWriteReactor<sideband::v1::SubscribeResponse>* Subscribe(
       grpc::CallbackServerContext* call, const sideband::v1::SubscribeRequest* request) override;
 

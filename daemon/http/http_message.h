@@ -5,10 +5,10 @@
 #define SIDEBAND_DAEMON_HTTP_HTTP_MESSAGE_H_
 
 #include <functional>
-#include <memory>
 #include <string>
 
 #include "daemon/authz/credentials.h"
+#include "daemon/base/body.h"
 
 namespace sideband::daemon {
 
@@ -23,8 +23,8 @@ struct HttpRequest {
 struct HttpResponse {
   int status = 200;
   std::string content_type = "text/plain; charset=utf-8";
-  std::string content_encoding;             // empty: none
-  std::shared_ptr<const std::string> body;  // shared with the handler, which may reuse its buffer once all let go
+  std::string content_encoding;  // empty: none
+  Body body;
 };
 
 // Must be thread-safe and must not block.

@@ -24,10 +24,10 @@ constexpr char kGet[] = "GET /who HTTP/1.1\r\nHost: x\r\n\r\n";
 
 // Answers with method, target and the first URI of the peer.
 HttpResponse Echo(const HttpRequest& request) {
-  if (request.method == "POST") return {.status = 405, .body = std::make_shared<const std::string>("no\n")};
+  if (request.method == "POST") return {.status = 405, .body = Body::Of("no\n")};
   const std::string who =
       request.credentials.certificate.uris.empty() ? "nobody" : request.credentials.certificate.uris[0];
-  return {.body = std::make_shared<const std::string>(request.method + " " + request.target + " " + who + "\n")};
+  return {.body = Body::Of(request.method + " " + request.target + " " + who + "\n")};
 }
 
 class HttpServerTest : public testing::Test {
@@ -146,8 +146,10 @@ TEST_F(HttpServerTest, BadRequestsAreRefusedAndClosed) {
 
 TEST_F(HttpServerTest, LargeBodiesArriveWhole) {
   const auto body = std::make_shared<const std::string>(8 << 20, 'x');
-  Start([&](const HttpRequest&) { return HttpResponse{.body = body}; });
-  EXPECT_THAT(Exchange(kGet), EndsWith(*body));
+  Start([&](const HttpRequest&) {
+    return HttpResponse{.body = {.head = "h", .shared = *body, .owner = body, .tail = "t"}};
+  });
+  EXPECT_THAT(Exchange(kGet), EndsWith("\r\n\r\nh" + *body + "t"));
 }
 
 TEST_F(HttpServerTest, SlowHeadersAreCutOff) {

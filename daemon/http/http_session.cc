@@ -3,6 +3,7 @@
 
 #include <openssl/ssl.h>
 
+#include <array>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/ssl/stream_base.hpp>
 #include <boost/beast/http/error.hpp>
@@ -35,9 +36,32 @@ int StatusOf(const beast::error_code& error) {
   return error.category() == http::make_error_code(http::error::end_of_stream).category() ? 400 : 0;
 }
 
-HttpResponse FixedResponse(int status, const char* text) {
-  return {.status = status, .body = std::make_shared<const std::string>(text)};
-}
+// How Beast writes a Body: its three parts in turn, from where they are.
+struct BodyInParts {
+  using value_type = Body;
+  static uint64_t size(const value_type& body) { return body.size(); }
+
+  class writer {
+   public:
+    using const_buffers_type = std::array<boost::asio::const_buffer, 3>;
+
+    template <bool is_request, typename Fields>
+    writer(const http::header<is_request, Fields>&, const value_type& body) : body_(body) {}
+    void init(beast::error_code& error) { error = {}; }
+    boost::optional<std::pair<const_buffers_type, bool>> get(beast::error_code& error) {
+      error = {};
+      const_buffers_type parts = {boost::asio::buffer(body_.head),
+                                  boost::asio::buffer(body_.shared.data(), body_.shared.size()),
+                                  boost::asio::buffer(body_.tail)};
+      return {{parts, /*more=*/false}};
+    }
+
+   private:
+    const Body& body_;
+  };
+};
+
+HttpResponse FixedResponse(int status, const char* text) { return {.status = status, .body = Body::Of(text)}; }
 
 void SetFields(http::fields& fields, const HttpResponse& response) {
   fields.set(http::field::server, "sidebandd");
@@ -137,24 +161,21 @@ void HttpSession::Answer() {
 void HttpSession::Write(HttpResponse response, bool keep_alive) {
   const unsigned version = parser_->get().version();
   keep_alive = keep_alive && !is_stopping_;
+  const size_t size = response.body.size();
   const auto finish = [&](auto message) {
     message->keep_alive(keep_alive);
-    SetFields(*message, response);
-    message->content_length(response.body->size());
+    message->content_length(size);
     WriteMessage(std::move(message));
   };
   const auto status = static_cast<http::status>(response.status);
   if (parser_->get().method() == http::verb::head) {
-    return finish(std::make_shared<http::response<http::empty_body>>(status, version));
+    auto message = std::make_shared<http::response<http::empty_body>>(status, version);
+    SetFields(*message, response);
+    return finish(std::move(message));
   }
-  // The message refers to the shared body, which lives as long as it does.
-  struct Message : http::response<http::span_body<const char>> {
-    using http::response<http::span_body<const char>>::response;
-    std::shared_ptr<const std::string> owner;
-  };
-  auto message = std::make_shared<Message>(status, version);
-  message->owner = response.body;
-  message->body() = beast::span<const char>(message->owner->data(), message->owner->size());
+  auto message = std::make_shared<http::response<BodyInParts>>(status, version);
+  SetFields(*message, response);
+  message->body() = std::move(response.body);
   finish(std::move(message));
 }
 

@@ -6,17 +6,18 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/api/access_entry.h"
+#include "daemon/api/row_filter.h"
+#include "daemon/http/negotiation.h"
+#include "daemon/http/scrape_query.h"
 #include "daemon/http/status_page.h"
 
 namespace sideband::daemon {
 namespace {
 
-constexpr char kMetricsType[] = "text/plain; version=0.0.4; charset=utf-8";
 constexpr char kHtmlType[] = "text/html; charset=utf-8";
 
-HttpResponse Plain(int status, std::string text) {
-  return {.status = status, .body = std::make_shared<const std::string>(std::move(text))};
-}
+HttpResponse Plain(int status, std::string text) { return {.status = status, .body = Body::Of(std::move(text))}; }
 
 absl::string_view PathOf(absl::string_view target) { return target.substr(0, target.find('?')); }
 
@@ -29,6 +30,25 @@ absl::string_view KnownPath(absl::string_view path) {
 }
 
 bool IsFresh(const VisibleDevice& device) { return device.state == VisibleDevice::State::kFresh; }
+
+// For the audit log.
+absl::Status OutcomeOf(const HttpResponse& response) {
+  if (response.status == 404) return NotFound();
+  if (response.status == 400) return absl::InvalidArgumentError("query");
+  return absl::OkStatus();
+}
+
+// Whether each is in some row that the caller may read.
+bool SeesEvents(const std::vector<VisibleDevice>& devices, std::set<std::string> events) {
+  for (const VisibleDevice& device : devices) {
+    if (device.view == nullptr) continue;
+    const auto& known = device.view->topology()->catalog().events;
+    for (size_t i = 0; i < known.size() && !events.empty(); ++i) {
+      if (device.view->AllEvents()[i]) events.erase(known[i].name);
+    }
+  }
+  return events.empty();
+}
 
 HttpResponse ReadyFor(const std::vector<VisibleDevice>& devices) {
   std::string lines;
@@ -55,24 +75,38 @@ HttpResponse Site::Answer(const HttpRequest& request, absl::string_view path) {
   if (path == "/-/ready") return Ready(request);
   if (path != "/metrics" && path != "/") return Plain(404, "not found\n");
   const auto caller = reader_.Authenticate(request.credentials);
-  if (!caller.ok()) return Nobody(caller.status());
-  if (path == "/metrics") return Metrics(*caller);
-  HttpResponse page = Plain(200, StatusPage(reader_.Devices(*caller)));
-  page.content_type = kHtmlType;
-  return page;
+  HttpResponse response = caller.ok() ? Data(request, path, *caller) : Nobody(caller.status());
+  const Access access{absl::StrCat(request.method, " ", path), request.target};
+  reader_.audit().Record(AccessEntry(reader_, caller, request.credentials, access, OutcomeOf(response)));
+  return response;
 }
 
 // The same words whatever the reason is.
-HttpResponse Site::Nobody(const absl::Status& why) {
+HttpResponse Site::Nobody(const absl::Status& why) const {
   const bool may_show_a_token = reader_.takes_tokens() && absl::IsUnauthenticated(why);
   return Plain(may_show_a_token ? 401 : 403, "the caller's identity is not in the policy\n");
 }
 
-HttpResponse Site::Metrics(const Caller& caller) {
+HttpResponse Site::Data(const HttpRequest& request, absl::string_view path, const Caller& caller) {
+  if (path == "/metrics") return Metrics(request, caller);
+  HttpResponse page = Plain(200, StatusPage(reader_.Devices(caller)));
+  page.content_type = kHtmlType;
+  return page;
+}
+
+HttpResponse Site::Metrics(const HttpRequest& request, const Caller& caller) {
   const absl::Duration start = clock_.Steady();
-  const bool with_own = caller.May(Resource::SelfMetrics(), Right::kRead);
-  HttpResponse response{.content_type = kMetricsType};
-  response.body = expositions_.Render(caller, reader_.Devices(caller), with_own ? metrics_.Serialize() : std::string());
+  const auto filter = ParseScrapeQuery(request.target);
+  if (!filter.ok()) return Plain(400, absl::StrCat(filter.status().message(), "\n"));
+  const std::vector<VisibleDevice> devices = reader_.Devices(caller);
+  // The same for what is denied and for what no device counts.
+  if (!SeesEvents(devices, filter->events)) return Plain(404, "no such event\n");
+  const ScrapeRequest scrape{FormatFor(request.accept), AcceptsGzip(request.accept_encoding), *filter};
+  const bool with_own = filter->SelectsEverything() && caller.May(Resource::SelfMetrics(), Right::kRead);
+  HttpResponse response{.content_type = std::string(ContentTypeOf(scrape.format)),
+                        .content_encoding = scrape.gzip ? "gzip" : ""};
+  response.body =
+      expositions_.Scrape(caller, devices, scrape, with_own ? metrics_.Serialize(scrape.format) : std::string());
   metrics_.RenderDuration(clock_.Steady() - start);
   return response;
 }

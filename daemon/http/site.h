@@ -29,8 +29,10 @@ class Site {
 
  private:
   HttpResponse Answer(const HttpRequest& request, absl::string_view path);
-  HttpResponse Nobody(const absl::Status& why);
-  HttpResponse Metrics(const Caller& caller);
+  HttpResponse Nobody(const absl::Status& why) const;
+  // What is somebody's: the paths that the audit log tells of.
+  HttpResponse Data(const HttpRequest& request, absl::string_view path, const Caller& caller);
+  HttpResponse Metrics(const HttpRequest& request, const Caller& caller);
   HttpResponse Ready(const HttpRequest& request);
 
   Reader& reader_;

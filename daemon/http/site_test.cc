@@ -12,8 +12,10 @@
 namespace sideband::daemon {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 class SiteTest : public testing::Test {
  protected:
@@ -35,7 +37,7 @@ TEST_F(SiteTest, MatrixOfStatuses) {
   };
   for (const Row& row : {Row{"/metrics", 200, 200, 403}, Row{"/", 200, 200, 403}, Row{"/-/healthy", 200, 200, 200},
                          Row{"/-/ready", 200, 200, 200}, Row{"/metrics/", 404, 404, 404},
-                         Row{"/metrics?x=1", 200, 200, 403}, Row{"/nothing", 404, 404, 404}, Row{"", 404, 404, 404}}) {
+                         Row{"/metrics?x=1", 400, 400, 403}, Row{"/nothing", 404, 404, 404}, Row{"", 404, 404, 404}}) {
     EXPECT_EQ(Get("ops", row.target).status, row.ops) << row.target;
     EXPECT_EQ(Get("tenant-a", row.target).status, row.tenant) << row.target;
     EXPECT_EQ(Get("stranger", row.target).status, row.stranger) << row.target;
@@ -53,10 +55,50 @@ TEST_F(SiteTest, MetricsAreTheCallersOwn) {
   world_.Publish(0, 1);
   const HttpResponse tenant = Get("tenant-a", "/metrics");
   EXPECT_EQ(tenant.content_type, "text/plain; version=0.0.4; charset=utf-8");
-  EXPECT_THAT(*tenant.body, HasSubstr("vm=\"vm0\",context=\"render\"} 1020\n"));
-  EXPECT_THAT(*tenant.body, Not(HasSubstr("vm1")));
-  EXPECT_THAT(*tenant.body, Not(HasSubstr("sideband_build_info"))) << "the daemon's own are the operator's";
-  EXPECT_THAT(*Get("ops", "/metrics").body, HasSubstr("sideband_build_info{version=\"1\"} 1\n"));
+  EXPECT_THAT(tenant.body.ToString(), HasSubstr("vm=\"vm0\",context=\"render\"} 1020\n"));
+  EXPECT_THAT(tenant.body.ToString(), Not(HasSubstr("vm1")));
+  EXPECT_THAT(tenant.body.ToString(), Not(HasSubstr("sideband_build_info"))) << "the daemon's own are the operator's";
+  EXPECT_THAT(Get("ops", "/metrics").body.ToString(), HasSubstr("sideband_build_info{version=\"1\"} 1\n"));
+}
+
+TEST_F(SiteTest, OpenMetricsAndGzipWhereTheyAreAccepted) {
+  world_.Publish(0, 1);
+  const auto get = [&](const std::string& who, const char* accept, const char* encoding) {
+    return site_.Handle({.method = "GET",
+                         .target = "/metrics",
+                         .accept = accept,
+                         .accept_encoding = encoding,
+                         .credentials = CredentialsOf(who)});
+  };
+  const HttpResponse open_metrics = get("ops", "application/openmetrics-text;version=1.0.0", "");
+  EXPECT_EQ(open_metrics.content_type, "application/openmetrics-text; version=1.0.0; charset=utf-8");
+  EXPECT_EQ(open_metrics.content_encoding, "");
+  const std::string text = open_metrics.body.ToString();
+  EXPECT_THAT(text, EndsWith("\n# EOF\n"));
+  EXPECT_EQ(text.find("# EOF"), text.size() - 6) << "once";
+  EXPECT_THAT(text, HasSubstr("# TYPE sideband_build_info gauge\n")) << "the daemon's own, too";
+  const HttpResponse zipped = get("ops", "", "gzip");
+  EXPECT_EQ(zipped.content_encoding, "gzip");
+  EXPECT_THAT(zipped.body.ToString(), StartsWith("\x1f\x8b"));
+}
+
+TEST_F(SiteTest, AQueryNarrows) {
+  world_.Publish(0, 1);
+  const std::string vms = Get("ops", "/metrics?event[]=cycles&scope=vm").body.ToString();
+  EXPECT_THAT(vms, HasSubstr("sideband_cycles_total{device=\"gpu0\",slice=\"0\",vm=\"vm0\"} 1010\n"));
+  EXPECT_THAT(vms, Not(HasSubstr("sideband_cycles_total{device=\"gpu0\"} ")));
+  EXPECT_THAT(vms, Not(HasSubstr("dram_bytes")));
+  EXPECT_THAT(vms, Not(HasSubstr("sideband_build_info"))) << "who asks for events gets events";
+}
+
+TEST_F(SiteTest, ADeniedEventIsAnAbsentOne) {
+  world_.Publish(0, 1);
+  const HttpResponse denied = Get("tenant-b", "/metrics?event[]=dram_bytes");
+  const HttpResponse absent = Get("tenant-b", "/metrics?event[]=no_such_thing");
+  EXPECT_EQ(denied.status, 404);
+  EXPECT_EQ(denied.status, absent.status);
+  EXPECT_EQ(denied.body.ToString(), absent.body.ToString());
+  EXPECT_EQ(Get("tenant-b", "/metrics?event[]=cycles").status, 200);
 }
 
 TEST_F(SiteTest, EveryTenantHasNoByteOfAnother) {
@@ -70,7 +112,7 @@ TEST_F(SiteTest, EveryTenantHasNoByteOfAnother) {
       for (const auto& [other, foreign] : names) {
         for (const std::string& word : foreign) {
           if (other == who) continue;
-          EXPECT_THAT(*Get(who, target).body, Not(HasSubstr(word))) << who << " " << target;
+          EXPECT_THAT(Get(who, target).body.ToString(), Not(HasSubstr(word))) << who << " " << target;
         }
       }
     }
@@ -78,26 +120,45 @@ TEST_F(SiteTest, EveryTenantHasNoByteOfAnother) {
 }
 
 TEST_F(SiteTest, ReadySaysWhyToThoseWhoSeeTheDevice) {
-  EXPECT_EQ(*Get("ops", "/-/ready").body, "gpu0: away, no snapshot yet\ngpu1: away, no snapshot yet\n");
-  EXPECT_EQ(*Get("tenant-a", "/-/ready").body, "not ready\n");
+  EXPECT_EQ(Get("ops", "/-/ready").body.ToString(), "gpu0: away, no snapshot yet\ngpu1: away, no snapshot yet\n");
+  EXPECT_EQ(Get("tenant-a", "/-/ready").body.ToString(), "not ready\n");
   world_.Publish(0, 1);
   EXPECT_EQ(Get("ops", "/-/ready").status, 503) << "gpu1 is away";
   EXPECT_EQ(Get("tenant-a", "/-/ready").status, 200);
-  EXPECT_EQ(*Get("tenant-a", "/-/ready").body, "gpu0: fresh, 0.0s old\n");
-  EXPECT_EQ(*Get("stranger", "/-/ready").body, "not ready\n");
+  EXPECT_EQ(Get("tenant-a", "/-/ready").body.ToString(), "gpu0: fresh, 0.0s old\n");
+  EXPECT_EQ(Get("stranger", "/-/ready").body.ToString(), "not ready\n");
   world_.clock.Advance(absl::Seconds(4));
   EXPECT_EQ(Get("tenant-a", "/-/ready").status, 503);
-  EXPECT_EQ(*Get("tenant-a", "/-/ready").body, "gpu0: stale, 4.0s old\n");
+  EXPECT_EQ(Get("tenant-a", "/-/ready").body.ToString(), "gpu0: stale, 4.0s old\n");
 }
 
 TEST_F(SiteTest, StatusPageShowsWhatTheCallerSees) {
   world_.Publish(0, 9);
   const HttpResponse page = Get("tenant-a", "/");
   EXPECT_EQ(page.content_type, "text/html; charset=utf-8");
-  EXPECT_THAT(*page.body, HasSubstr("<td>gpu0</td><td>fresh, 0.0s old</td>"));
-  EXPECT_THAT(*page.body, HasSubstr("<td>9</td><td>6</td>")) << "snapshot 9, three rows of two events";
-  EXPECT_THAT(*page.body, Not(HasSubstr("gpu1")));
-  EXPECT_THAT(*Get("ops", "/").body, HasSubstr("<td>gpu1</td><td>away, no snapshot yet</td>"));
+  EXPECT_THAT(page.body.ToString(), HasSubstr("<td>gpu0</td><td>fresh, 0.0s old</td>"));
+  EXPECT_THAT(page.body.ToString(), HasSubstr("<td>9</td><td>6</td>")) << "snapshot 9, three rows of two events";
+  EXPECT_THAT(page.body.ToString(), Not(HasSubstr("gpu1")));
+  EXPECT_THAT(Get("ops", "/").body.ToString(), HasSubstr("<td>gpu1</td><td>away, no snapshot yet</td>"));
+}
+
+TEST_F(SiteTest, TellsTheAuditLogOfEveryRequestForData) {
+  world_.Publish(0, 1);
+  Get("ops", "/metrics?x=1");
+  Get("tenant-a", "/");
+  Get("stranger", "/metrics");
+  for (const char* target : {"/-/healthy", "/-/ready", "/nothing"}) Get("ops", target);
+  const std::vector<AuditEntry> told = world_.audit.Entries(AuditKind::kAccess);
+  ASSERT_EQ(told.size(), 3u);
+  EXPECT_EQ(told[0].principal, "spiffe://example.org/ops");
+  EXPECT_EQ(told[0].endpoint, "GET /metrics");
+  EXPECT_EQ(told[0].resource, "/metrics?x=1");
+  EXPECT_EQ(told[0].decision, AuditDecision::kAllow);
+  EXPECT_EQ(told[1].endpoint, "GET /");
+  EXPECT_EQ(told[1].role, "tenant:a");
+  EXPECT_EQ(told[2].principal, "");
+  EXPECT_EQ(told[2].decision, AuditDecision::kDeny);
+  EXPECT_EQ(world_.audit.Entries(AuditKind::kView).size(), 2u) << "of gpu0, for each of the two";
 }
 
 TEST_F(SiteTest, CountsRequestsByKnownPaths) {
@@ -126,7 +187,7 @@ class SiteTokenTest : public SiteTest {
 
   const FakeIssuer issuer_ = FakeIssuer::Es256("k1");
   TokenVerifier tokens_{{.audience = "sideband"}, world_.clock};
-  Reader token_reader_{world_.store, world_.policy, world_.clock, &tokens_};
+  Reader token_reader_{world_.store, world_.policy, world_.clock, world_.audit, &tokens_};
   Site token_site_{token_reader_, *metrics_, world_.clock};
 };
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/metrics/open_metrics.h"
 
 namespace sideband::daemon {
 namespace {
@@ -61,6 +62,12 @@ struct SelfMetrics::Families {
   CounterFamily& bus_transfers = Counters(registry, "sideband_bus_transfers_total", "Bus transactions by outcome.");
   CounterFamily& snapshots = Counters(registry, "sideband_snapshots_total", "Snapshots published.");
   CounterFamily& sealed_records = Counters(registry, "sideband_sealed_records_total", "Sealed records made.");
+  GaugeFamily& conservation_ok =
+      Gauges(registry, "sideband_conservation_ok",
+             "Whether in the newest snapshot no VM has less than its contexts and the device no less than its VMs.");
+  CounterFamily& ratios_over_one =
+      Counters(registry, "sideband_ratios_over_one_total",
+               "Ratios that were not shown because their numerator was no part of their denominator.");
   CounterFamily& http_requests =
       Counters(registry, "sideband_http_requests_total", "HTTP requests by path and status code.");
   prometheus::Histogram& http_duration =
@@ -75,6 +82,15 @@ struct SelfMetrics::Families {
   prometheus::Gauge& reload_successful =
       Gauges(registry, "sideband_config_last_reload_successful", "Whether the last reload of the policy was good.")
           .Add({});
+  prometheus::Counter& audit_entries =
+      Counters(registry, "sideband_audit_entries_total", "Entries written to the audit log.").Add({});
+  prometheus::Counter& audit_lost =
+      Counters(registry, "sideband_audit_lost_total", "Entries that could not be written to the audit log.").Add({});
+  GaugeFamily& history_bytes = Gauges(registry, "sideband_history_bytes", "Memory that the history holds.");
+  GaugeFamily& history_max_bytes =
+      Gauges(registry, "sideband_history_max_bytes", "Memory that the history may hold; 0: none is kept.");
+  GaugeFamily& history_span = Gauges(registry, "sideband_history_span_seconds",
+                                     "Time from the oldest snapshot in the device's history to the newest.");
   GaugeFamily& build_info = Gauges(registry, "sideband_build_info", "1, with the version of the daemon.");
   prometheus::Gauge& resident_memory =
       Gauges(registry, "process_resident_memory_bytes", "Resident memory of the daemon.").Add({});
@@ -116,6 +132,14 @@ void SelfMetrics::SealedRecord(absl::string_view device) {
   families_->sealed_records.Add({{"device", Text(device)}}).Increment();
 }
 
+void SelfMetrics::Conservation(absl::string_view device, bool holds) {
+  families_->conservation_ok.Add({{"device", Text(device)}}).Set(holds ? 1 : 0);
+}
+
+void SelfMetrics::RatioOverOne(absl::string_view device) {
+  families_->ratios_over_one.Add({{"device", Text(device)}}).Increment();
+}
+
 void SelfMetrics::HttpRequest(absl::string_view path, int code, absl::Duration duration) {
   families_->http_requests.Add({{"path", Text(path)}, {"code", absl::StrCat(code)}}).Increment();
   families_->http_duration.Observe(absl::ToDoubleSeconds(duration));
@@ -135,9 +159,25 @@ void SelfMetrics::GrpcStreamEnded() { families_->grpc_streams.Decrement(); }
 
 void SelfMetrics::ConfigReloaded(bool successful) { families_->reload_successful.Set(successful ? 1 : 0); }
 
-std::string SelfMetrics::Serialize() const {
+void SelfMetrics::AuditWritten(uint64_t entries) { families_->audit_entries.Increment(static_cast<double>(entries)); }
+
+void SelfMetrics::AuditLost(uint64_t entries) { families_->audit_lost.Increment(static_cast<double>(entries)); }
+
+void SelfMetrics::HistoryHeld(size_t bytes, size_t max_bytes) {
+  families_->history_bytes.Add({}).Set(static_cast<double>(bytes));
+  families_->history_max_bytes.Add({}).Set(static_cast<double>(max_bytes));
+}
+
+void SelfMetrics::HistorySpan(absl::string_view device, absl::Duration span) {
+  families_->history_span.Add({{"device", Text(device)}}).Set(absl::ToDoubleSeconds(span));
+}
+
+std::string SelfMetrics::Serialize(MetricsFormat format) {
+  update_(*this);
   families_->resident_memory.Set(static_cast<double>(resident_memory_bytes_()));
-  return prometheus::TextSerializer().Serialize(families_->registry.Collect());
+  const std::vector<prometheus::MetricFamily> collected = families_->registry.Collect();
+  return format == MetricsFormat::kText ? prometheus::TextSerializer().Serialize(collected)
+                                        : SerializeOpenMetrics(collected);
 }
 
 }  // namespace sideband::daemon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The daemon's metrics about itself, in Prometheus' text format.
+// The daemon's metrics about itself.
 //   SIDEBAND_ASSIGN_OR_RETURN(auto metrics, SelfMetrics::Create({.version = "0.1.0"}));
 //   metrics->CollectDuration("gpu0", took);
 //   body += metrics->Serialize();
@@ -11,10 +11,12 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "daemon/exposition/text.h"
 
 namespace sideband::daemon {
 
@@ -40,6 +42,10 @@ class SelfMetrics {
   void BusTransfer(absl::string_view device, absl::string_view outcome);
   void SnapshotPublished(absl::string_view device);
   void SealedRecord(absl::string_view device);
+  // Whether the newest snapshot adds up.
+  void Conservation(absl::string_view device, bool holds);
+  // A row of which a ratio was over 1 and is therefore not shown.
+  void RatioOverOne(absl::string_view device);
 
   // Serving.
   void HttpRequest(absl::string_view path, int code, absl::Duration duration);
@@ -49,14 +55,25 @@ class SelfMetrics {
   void GrpcStreamEnded();
 
   void ConfigReloaded(bool successful);
+  void AuditWritten(uint64_t entries);
+  void AuditLost(uint64_t entries);
 
-  std::string Serialize() const;
+  // The past.
+  void HistoryHeld(size_t bytes, size_t max_bytes);
+  void HistorySpan(absl::string_view device, absl::Duration span);
+
+  // `update` is called at the beginning of each Serialize(), by its thread, to tell what is not worth telling all the
+  // time. Once, before the first.
+  void SetUpdate(std::function<void(SelfMetrics&)> update) { update_ = std::move(update); }
+  // In OpenMetrics without the # EOF, since more may follow.
+  std::string Serialize(MetricsFormat format = MetricsFormat::kText);
 
  private:
   struct Families;
   explicit SelfMetrics(Options options);
 
   const std::function<uint64_t()> resident_memory_bytes_;
+  std::function<void(SelfMetrics&)> update_ = [](SelfMetrics&) {};
   std::unique_ptr<Families> families_;  // locks itself
 };
 

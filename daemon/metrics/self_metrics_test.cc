@@ -37,6 +37,8 @@ TEST(SelfMetricsTest, CountsWhatHappens) {
   metrics->GrpcRequest("GetSnapshot", absl::StatusCode::kNotFound);
   metrics->GrpcStreamStarted();
   metrics->ConfigReloaded(false);
+  metrics->AuditWritten(3);
+  metrics->AuditLost(2);
   const std::string text = metrics->Serialize();
   for (const char* line : {
            "sideband_collect_duration_seconds_bucket{device=\"gpu0\",le=\"0.025\"} 1\n",
@@ -50,7 +52,22 @@ TEST(SelfMetricsTest, CountsWhatHappens) {
            "sideband_grpc_requests_total{code=\"NOT_FOUND\",method=\"GetSnapshot\"} 1\n",
            "sideband_grpc_streams 1\n",
            "sideband_config_last_reload_successful 0\n",
+           "sideband_audit_entries_total 3\n",
+           "sideband_audit_lost_total 2\n",
        }) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
+TEST(SelfMetricsTest, UpdatesComeBeforeTheText) {
+  const auto metrics = Metrics();
+  metrics->SetUpdate([](SelfMetrics& of) {
+    of.HistoryHeld(1000, 2000);
+    of.HistorySpan("gpu0", absl::Milliseconds(1500));
+  });
+  const std::string text = metrics->Serialize();
+  for (const char* line : {"sideband_history_bytes 1000\n", "sideband_history_max_bytes 2000\n",
+                           "sideband_history_span_seconds{device=\"gpu0\"} 1.5\n"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
 }

@@ -7,10 +7,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "absl/time/time.h"
+#include "daemon/model/ratio.h"
 #include "daemon/model/topology.h"
 #include "proto/base/bytes.h"
 #include "proto/base/uuid.h"
@@ -23,6 +25,7 @@ struct DeviceInfo {
   std::string name;
   absl::Duration interval;
   uint32_t bus_hz = 0;  // SCL of the device's bus; 0: it knows no such limit
+  std::vector<RatioSpec> ratios;
   // A device's snapshot is fresh for so many intervals; then the device is stale and its series disappear.
   static constexpr int kFreshIntervals = 3;
 };
@@ -41,6 +44,9 @@ struct DeviceSnapshot {
   // Events per second of device reference time since the snapshot before, parallel to data.counters; NaN where unknown
   // (first snapshot, another boot id or generation, no time between).
   std::vector<double> rates;
+  // When each block's counters were zero, parallel to data.blocks: the last instant of the host's clock of which the
+  // daemon knows that the block was not there yet. The device's boot, where the block is older than the daemon.
+  std::vector<absl::Time> created;
   // Because a confidential VM is on the device, its device-scope events cannot be shown without it: they are withheld.
   bool device_scope_withheld = false;
   std::vector<SealedVmRecord> sealed;
@@ -52,6 +58,11 @@ struct DeviceSnapshot {
   // 1, 2, 3, … for each device in this run of the daemon.
   uint64_t publication = 0;
 
+  // The rates of one row, by event; empty where none are known.
+  std::span<const double> Rates(size_t row) const {
+    if (rates.empty()) return {};
+    return std::span(rates).subspan(row * data.counters_per_block, data.counters_per_block);
+  }
   // Whether the counter may be shown at all; the policy still decides to whom.
   bool IsShown(size_t row, size_t event) const {
     return !(device_scope_withheld && data.blocks[row].vm == mailbox::kHypervisorVm &&

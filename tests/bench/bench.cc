@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `./dev bench`: prints one table. What each line means is in README.md.
-//   bench [--curves FILE] [--chip FILE]
+//   bench [--curves FOLDER] [--chip FILE]
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
@@ -16,6 +16,8 @@
 #include "proto/base/text.h"
 #include "tests/bench/base_commands.h"
 #include "tests/bench/curve.h"
+#include "tests/bench/exposition_cost.h"
+#include "tests/bench/history_cost.h"
 #include "tests/bench/linear_cost.h"
 #include "tests/bench/live_chip.h"
 #include "tests/bench/mailbox_budget.h"
@@ -52,9 +54,15 @@ absl::Status Run(const std::string& curves, const std::string& chip) {
   Print(RowsOf(budget));
   SIDEBAND_ASSIGN_OR_RETURN(const Rows overhead, MeasureSessionOverhead());
   Print(overhead);
+  SIDEBAND_ASSIGN_OR_RETURN(const Rows history, MeasureHistoryCost());
+  Print(history);
   SIDEBAND_ASSIGN_OR_RETURN(const LinearCost cost, MeasureLinearCost());
   Print(cost.rows);
-  return curves.empty() ? absl::OkStatus() : Write(curves, GnuplotData(cost.curves));
+  const ExpositionCost exposition = MeasureExpositionCost();
+  Print(exposition.rows);
+  if (curves.empty()) return absl::OkStatus();
+  SIDEBAND_RETURN_IF_ERROR(Write(curves + "/replay_cost.data", GnuplotData(cost.curves)));
+  return Write(curves + "/exposition_cost.data", GnuplotData(exposition.curves));
 }
 
 }  // namespace
@@ -63,7 +71,7 @@ absl::Status Run(const std::string& curves, const std::string& chip) {
 int main(int argc, char** argv) {
   CLI::App app("Benchmarks: ratios and speeds of this machine.");
   std::string curves;
-  app.add_option("--curves", curves, "write the curves of the replay's cost to this file, as data for gnuplot");
+  app.add_option("--curves", curves, "write curves to this folder, as data for gnuplot");
   std::string chip = "deploy/examples/chip.yaml";
   app.add_option("--chip", chip, "the device whose firmware is measured")->capture_default_str();
   CLI11_PARSE(app, argc, argv);

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/cli/audit_command.h"
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/audit_text.h"
+#include "client/cli/options.h"
+#include "proto/audit/verify_files.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::client {
+namespace {
+
+class AuditCommand final : public Command {
+ public:
+  std::string name() const override { return "audit"; }
+  std::string description() const override { return "Check and read the daemon's audit log"; }
+
+  void Define(CLI::App& app) override {
+    app.require_subcommand(1);
+    app.footer(
+        "Examples:\n"
+        "  sideband audit verify audit.jsonl*\n"
+        "  sideband audit show --denied audit.jsonl");
+    verify_ = app.add_subcommand("verify", "Follow the hash chain: 0 where it is whole, 1 where it is not");
+    DefineVerify(*verify_);
+    DefineShow(*app.add_subcommand("show", "Print the entries, following the chain"));
+  }
+
+  absl::Status Run(CommandContext& context) override {
+    SIDEBAND_ASSIGN_OR_RETURN(const std::vector<std::string> files, OrderedAuditFiles(files_));
+    return verify_->parsed() ? Verify(files, context) : Show(files, context);
+  }
+
+ private:
+  void DefineFiles(CLI::App& app) {
+    app.add_option("FILE", files_, "Files of one log, in any order")
+        ->required()
+        ->expected(1, CLI::detail::expected_max_vector_size);
+  }
+
+  void DefineVerify(CLI::App& app) {
+    DefineFiles(app);
+    app.add_option(
+           "--head", head_,
+           "A head that was noted before: some entry must have it, so that nothing before it was cut off or rewritten")
+        ->type_name("HASH");
+    format_.AddTo(app);
+    app.footer(
+        "Without --head a log from which the last entries are missing looks whole: note the head that this prints\n"
+        "where the log's writer cannot reach it.\n"
+        "Examples:\n"
+        "  sideband audit verify audit.jsonl*\n"
+        "  sideband audit verify audit.jsonl* --head 5f0c…");
+  }
+
+  void DefineShow(CLI::App& app) {
+    DefineFiles(app);
+    app.add_option("--principal", principal_, "Only entries of this identity")->type_name("IDENTITY");
+    app.add_flag("--denied", denied_, "Only what was denied");
+    app.footer(
+        "Examples:\n"
+        "  sideband audit show audit.jsonl\n"
+        "  sideband audit show --principal spiffe://example.org/tenant-a --denied audit.jsonl*");
+  }
+
+  absl::Status Verify(const std::vector<std::string>& files, CommandContext& context) const {
+    if (!head_.empty() && !IsAuditHash(head_)) {
+      return absl::InvalidArgumentError("--head: 64 lower-case hexadecimal digits are needed");
+    }
+    ChainVerifier chain({.head = head_});
+    SIDEBAND_RETURN_IF_ERROR(FeedAuditFiles(files, chain));
+    SIDEBAND_RETURN_IF_ERROR(chain.End());
+    return context.out().Write(format_.json() ? ChainJson(chain.summary()) : ChainText(chain.summary()));
+  }
+
+  bool IsWanted(const AuditEntry& entry) const {
+    return (principal_.empty() || entry.principal == principal_) &&
+           (!denied_ || entry.decision == AuditDecision::kDeny);
+  }
+
+  absl::Status Show(const std::vector<std::string>& files, CommandContext& context) const {
+    absl::Status printed = context.out().Write(EntryTitle());
+    ChainVerifier chain({.on_line = [&](const AuditLine& line) {
+      if (printed.ok() && IsWanted(line.entry)) printed = context.out().Write(EntryText(line.entry));
+    }});
+    for (const std::string& file : files) {
+      if (printed.ok()) SIDEBAND_RETURN_IF_ERROR(FeedAuditFiles({file}, chain));
+    }
+    SIDEBAND_RETURN_IF_ERROR(printed);
+    return chain.End();
+  }
+
+  CLI::App* verify_ = nullptr;  // lives as long as the parsing and the run
+  std::vector<std::string> files_;
+  std::string head_;
+  std::string principal_;
+  bool denied_ = false;
+  FormatOption format_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> NewAuditCommand() { return std::make_unique<AuditCommand>(); }
+
+}  // namespace sideband::client

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/cli/audit_command.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/cli.h"
+#include "proto/audit/entry.h"
+
+namespace sideband::client {
+namespace {
+
+class AuditCommandTest : public testing::Test {
+ protected:
+  AuditCommandTest() { std::filesystem::create_directories(folder_); }
+
+  void Add(const std::string& file, AuditEntry entry) {
+    entry.sequence = ++sequence_;
+    entry.time = absl::FromUnixSeconds(1'800'000'000 + static_cast<int64_t>(sequence_));
+    const std::string line = EncodeAuditLine({.entry = entry, .prev = head_});
+    head_ = AuditHash(line);
+    std::ofstream(folder_ + file, std::ios::app) << line << "\n";
+  }
+
+  // Two files of four entries.
+  void WriteLog() {
+    Add("log.1", {.kind = AuditKind::kStart, .reason = "sidebandd 1"});
+    Add("log.1", {.principal = "spiffe://example.org/ops",
+                  .role = "operator",
+                  .endpoint = "GET /metrics",
+                  .resource = "/metrics",
+                  .decision = AuditDecision::kAllow});
+    Add("log", {.endpoint = "Telemetry/GetSnapshot", .decision = AuditDecision::kDeny, .reason = "not in the policy"});
+    Add("log", {.kind = AuditKind::kLost, .lost = 5});
+  }
+
+  int Run(std::vector<std::string> arguments) {
+    for (std::string& argument : arguments) {
+      if (argument.rfind("log", 0) == 0) argument = folder_ + argument;
+    }
+    out_ = StringOutput();
+    Environment environment{.out = out_,
+                            .cancellation = cancellation_,
+                            .get_env = [](const std::string&) { return std::nullopt; },
+                            .connect = [](const ClientConfig&) { return absl::UnavailableError("no daemon"); }};
+    std::vector<std::unique_ptr<Command>> commands;
+    commands.push_back(NewAuditCommand());
+    const absl::Status status = RunCli(arguments, std::move(commands), environment);
+    error_ = std::string(status.message());
+    return ReportCli(status);
+  }
+
+  const std::string folder_ = testing::TempDir() + testing::UnitTest::GetInstance()->current_test_info()->name() + "/";
+  uint64_t sequence_ = 0;
+  std::string head_ = kAuditNoPrev;
+  StringOutput out_;
+  std::string error_;
+  Cancellation cancellation_;
+};
+
+TEST_F(AuditCommandTest, SumsUpAWholeLog) {
+  WriteLog();
+  EXPECT_EQ(Run({"audit", "verify", "log", "log.1"}), 0);
+  EXPECT_EQ(out_.text(), absl::StrCat("entries    4\n"
+                                      "sequences  1 to 4\n"
+                                      "from       2027-01-15T08:00:01.000000Z\n"
+                                      "to         2027-01-15T08:00:04.000000Z\n"
+                                      "lost       5\n"
+                                      "head       ",
+                                      head_, "\n"));
+  EXPECT_EQ(Run({"audit", "verify", "log", "log.1", "--format", "json"}), 0);
+  EXPECT_EQ(out_.text(),
+            absl::StrCat("{\n  \"entries\": \"4\",\n  \"first_sequence\": \"1\",\n  \"last_sequence\": \"4\",\n"
+                         "  \"first_time\": \"2027-01-15T08:00:01.000000Z\",\n"
+                         "  \"last_time\": \"2027-01-15T08:00:04.000000Z\",\n  \"lost\": \"5\",\n  \"head\": \"",
+                         head_, "\",\n  \"notes\": [],\n  \"notes_left_out\": \"0\"\n}\n"));
+}
+
+TEST_F(AuditCommandTest, TellsWhatIsInNoFile) {
+  WriteLog();
+  EXPECT_EQ(Run({"audit", "verify", "log"}), 0);
+  EXPECT_NE(out_.text().find("note       entries 1 to 2 are in none of these files\n"), std::string::npos);
+}
+
+TEST_F(AuditCommandTest, AHeadShowsWhatWasCutOff) {
+  WriteLog();
+  const std::string noted = head_;
+  Add("log", {});
+  EXPECT_EQ(Run({"audit", "verify", "log", "log.1", "--head", noted}), 0);
+  EXPECT_NE(out_.text().find("log:2, 1 entries before the end\n"), std::string::npos) << out_.text();
+  EXPECT_EQ(Run({"audit", "verify", "log.1", "--head", noted}), 1);
+  EXPECT_EQ(error_.substr(0, 21), "no entry has the head");
+}
+
+TEST_F(AuditCommandTest, ABreakIsOne) {
+  WriteLog();
+  std::string text;
+  std::getline(std::ifstream(folder_ + "log"), text);
+  std::ofstream(folder_ + "log") << text << "\nnothing\n";
+  EXPECT_EQ(Run({"audit", "verify", "log", "log.1"}), 1);
+  EXPECT_EQ(error_, folder_ + "log:2: not a JSON object");
+  EXPECT_EQ(Run({"audit", "show", "log", "log.1"}), 1);
+  EXPECT_NE(out_.text().find("not in the policy"), std::string::npos) << "what comes before is shown";
+}
+
+TEST_F(AuditCommandTest, MistakesAreTwo) {
+  WriteLog();
+  EXPECT_EQ(Run({"audit"}), 2);
+  EXPECT_EQ(Run({"audit", "verify"}), 2);
+  EXPECT_EQ(Run({"audit", "verify", "log.none"}), 2);
+  EXPECT_EQ(Run({"audit", "verify", "log", "--head", "abc"}), 2);
+  EXPECT_EQ(error_, "--head: 64 lower-case hexadecimal digits are needed");
+}
+
+TEST_F(AuditCommandTest, ShowsEntries) {
+  WriteLog();
+  EXPECT_EQ(Run({"audit", "show", "log", "log.1"}), 0);
+  EXPECT_EQ(out_.text(),
+            "SEQUENCE  TIME                         KIND    DECISION  ENDPOINT                      PRINCIPAL  ABOUT\n"
+            "       1  2027-01-15T08:00:01.000000Z  start   -         -                             -  (sidebandd 1)\n"
+            "       2  2027-01-15T08:00:02.000000Z  access  allow     GET /metrics                  "
+            "spiffe://example.org/ops  /metrics\n"
+            "       3  2027-01-15T08:00:03.000000Z  access  deny      Telemetry/GetSnapshot         -  (not in the "
+            "policy)\n"
+            "       4  2027-01-15T08:00:04.000000Z  lost    -         -                             -  5 entries were "
+            "not written\n");
+  EXPECT_EQ(Run({"audit", "show", "--denied", "log", "log.1"}), 0);
+  EXPECT_EQ(std::count(out_.text().begin(), out_.text().end(), '\n'), 2);
+  EXPECT_EQ(Run({"audit", "show", "--principal", "spiffe://example.org/ops", "log", "log.1"}), 0);
+  EXPECT_NE(out_.text().find("/metrics\n"), std::string::npos);
+  EXPECT_EQ(std::count(out_.text().begin(), out_.text().end(), '\n'), 2);
+}
+
+TEST_F(AuditCommandTest, AnEmptyLogHasNothing) {
+  std::ofstream(folder_ + "log") << "";
+  EXPECT_EQ(Run({"audit", "verify", "log"}), 0);
+  EXPECT_EQ(out_.text(), "no entries\n");
+}
+
+}  // namespace
+}  // namespace sideband::client

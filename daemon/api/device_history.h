@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A device's past as one caller may see it, as a message of the API.
+//   DeviceHistoryBuilder builder(info, filter, views, {.since = since, .until = until, .step = step}, &values_left);
+//   for (size_t i = 0; i < chunks.size(); ++i) builder.Add(chunks[i], i + 1 < chunks.size() ? &chunks[i + 1] :
+//   nullptr); if (values_left >= 0) *response.add_devices() = std::move(builder).Take();
+#ifndef SIDEBAND_DAEMON_API_DEVICE_HISTORY_H_
+#define SIDEBAND_DAEMON_API_DEVICE_HISTORY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "daemon/api/row_filter.h"
+#include "daemon/api/topology_views.h"
+#include "daemon/history/chunk.h"
+#include "daemon/history/layout.h"
+#include "daemon/model/device_snapshot.h"
+#include "sideband/v1/telemetry.pb.h"
+
+namespace sideband::daemon {
+
+struct HistoryWindow {
+  absl::Time since = absl::InfinitePast();
+  absl::Time until = absl::InfiniteFuture();
+  absl::Duration step;  // zero: every frame
+
+  bool Overlaps(const ChunkView& chunk) const { return chunk.last >= since && chunk.first <= until; }
+  bool Has(absl::Time time) const { return since <= time && time <= until; }
+};
+
+// A row of a layout that the caller sees, with its counters that it may see.
+struct ShownRow {
+  size_t row = 0;
+  std::vector<size_t> events;  // by index in the catalogue
+  sideband::v1::Scope scope;
+  // Equal for rows of two layouts exactly where the counters of one go on in the other.
+  std::string identity;
+};
+
+// `layout_number` tells layouts of a device apart.
+std::vector<ShownRow> ShownRows(const DeviceInfo& device, const Layout& layout, const View& view,
+                                const RowFilter& filter, uint64_t layout_number);
+
+// Numbers in the message for a point with these rows, the point's own included.
+int64_t ValuesPerPoint(const std::vector<ShownRow>& rows);
+
+// Which frames become points depends on nothing that the caller does not see: the first of each step, and the last
+// before one of the caller's own rows ends. Not thread-safe; what it is given must outlive it.
+class DeviceHistoryBuilder {
+ public:
+  // Takes from `values_left` what it adds, and adds no more once that is negative.
+  DeviceHistoryBuilder(const DeviceInfo& device, const RowFilter& filter, TopologyViews& views,
+                       const HistoryWindow& window, int64_t& values_left)
+      : device_(device), filter_(filter), views_(views), window_(window), values_left_(values_left) {
+    message_.set_device(device.name);
+  }
+
+  // All chunks of the device, oldest first, each with the one after it.
+  void Add(const ChunkView& chunk, const ChunkView* next);
+  // Without points and `oldest` where the caller sees nothing of the device.
+  sideband::v1::DeviceHistory Take() && { return std::move(message_); }
+
+ private:
+  struct Row {
+    ShownRow shown;
+    std::optional<int> series;  // in the message; none before its first point
+    uint64_t status = 0;
+  };
+
+  void Enter(const ChunkView& chunk);
+  bool IsWanted(const ChunkReader& frame, const ChunkView* next) const;
+  bool EndsARow(const Layout& next) const;
+  void AddPoint(const ChunkReader& frame);
+  void AddToSeries(const ChunkReader& frame, Row& row);
+  sideband::v1::HistorySeries& StartSeries(const Layout& layout, Row& row);
+  uint32_t EventIndex(const std::string& name);
+  int64_t StepOf(absl::Time time) const { return absl::ToUnixNanos(time) / absl::ToInt64Nanoseconds(window_.step); }
+
+  const DeviceInfo& device_;
+  const RowFilter& filter_;
+  TopologyViews& views_;
+  const HistoryWindow window_;
+  int64_t& values_left_;
+
+  sideband::v1::DeviceHistory message_;
+  std::map<std::string, uint32_t> event_indices_;  // of message_.events
+  std::optional<ChunkView> current_;               // whose layout rows_ is of
+  uint64_t layout_number_ = 0;
+  std::vector<Row> rows_;
+  std::optional<int64_t> last_step_;
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_API_DEVICE_HISTORY_H_

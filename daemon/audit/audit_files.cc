@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/audit/audit_files.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "daemon/audit/line_reader.h"
+#include "proto/base/file.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::daemon {
+namespace {
+
+constexpr mode_t kMode = 0600;
+constexpr char kLineStart[] = "{\"sequence\":";
+
+absl::StatusOr<uint64_t> SizeOfRegularFile(int fd, const std::string& path) {
+  struct stat file;
+  if (::fstat(fd, &file) != 0) return ErrnoStatus(errno, path);
+  if (!S_ISREG(file.st_mode)) return absl::InvalidArgumentError(absl::StrCat(path, ": not a regular file"));
+  return static_cast<uint64_t>(file.st_size);
+}
+
+absl::Status WriteAll(int fd, absl::string_view bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t size = ::write(fd, bytes.data(), bytes.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) return ErrnoStatus(errno, path);
+    bytes.remove_prefix(static_cast<size_t>(size));
+  }
+  return absl::OkStatus();
+}
+
+// Makes the names in the file's folder outlast a power cut. A file system that cannot is no reason to stop.
+void SyncFolderOf(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  const Descriptor opened(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (opened.is_open()) ::fsync(opened.get());
+}
+
+// A file that holds nothing but an unfinished line must at least begin as one: whatever else was named by mistake is
+// left alone.
+bool MayBeUnfinishedLine(absl::string_view text) {
+  const absl::string_view start = kLineStart;
+  return absl::StartsWith(text, start.substr(0, text.size()));
+}
+
+// Where the chain ends in a file of `size` bytes.
+absl::StatusOr<AuditFiles::ChainEnd> EndOf(int fd, uint64_t size, const std::string& path) {
+  // The last whole line, its break, and an unfinished line fit in it.
+  const uint64_t window = std::min<uint64_t>(size, 2 * (kAuditLineBytesMax + 1));
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string tail, ReadAt(fd, size - window, window, path));
+  const size_t last_break = tail.rfind('\n');
+  if (last_break == std::string::npos) {
+    if (window == size && MayBeUnfinishedLine(tail)) return AuditFiles::ChainEnd{.bytes_cut_off = size};
+    return absl::InvalidArgumentError(absl::StrCat(path, ": not an audit log"));
+  }
+  const size_t line_start = last_break == 0 ? 0 : tail.rfind('\n', last_break - 1) + 1;  // 0 where there is none
+  const absl::string_view line = absl::string_view(tail).substr(line_start, last_break - line_start);
+  const auto last = DecodeAuditLine(line);
+  if (last.ok()) return AuditFiles::ChainEnd{last->entry.sequence, AuditHash(line), tail.size() - last_break - 1};
+  return absl::InvalidArgumentError(absl::StrCat(path, ": the last entry cannot be continued: ",
+                                                 last.status().message(), "; move the file away to begin a new log"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<AuditFiles>> AuditFiles::Open(Options options) {
+  std::unique_ptr<AuditFiles> files(new AuditFiles(std::move(options)));
+  SIDEBAND_RETURN_IF_ERROR(files->OpenFile());
+  SIDEBAND_RETURN_IF_ERROR(files->FindEnd());
+  return files;
+}
+
+AuditFiles::~AuditFiles() = default;
+
+std::string AuditFiles::Name(size_t number) const {
+  return number == 0 ? options_.path : absl::StrCat(options_.path, ".", number);
+}
+
+absl::Status AuditFiles::OpenFile() {
+  const std::string& path = options_.path;
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, kMode));
+  if (!file.is_open()) return ErrnoStatus(errno, path);
+  SIDEBAND_ASSIGN_OR_RETURN(const uint64_t size, SizeOfRegularFile(file.get(), path));
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    return absl::FailedPreconditionError(absl::StrCat(path, ": another process writes this audit log"));
+  }
+  if (::fchmod(file.get(), kMode) != 0) return ErrnoStatus(errno, path);
+  SyncFolderOf(path);
+  file_ = std::move(file);
+  absl::MutexLock lock(&mu_);
+  size_ = size;
+  return absl::OkStatus();
+}
+
+absl::Status AuditFiles::FindEnd() {
+  absl::MutexLock lock(&mu_);
+  if (size_ > 0) {
+    SIDEBAND_ASSIGN_OR_RETURN(end_, EndOf(file_.get(), size_, Name(0)));
+    size_ -= end_.bytes_cut_off;
+    is_torn_ = end_.bytes_cut_off > 0;
+  }
+  if (size_ > 0) return absl::OkStatus();
+  // The newest file is empty, so that the chain ended in the one before, if there is one.
+  const Descriptor older(::open(Name(1).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!older.is_open()) return errno == ENOENT ? absl::OkStatus() : ErrnoStatus(errno, Name(1));
+  SIDEBAND_ASSIGN_OR_RETURN(const uint64_t size, SizeOfRegularFile(older.get(), Name(1)));
+  SIDEBAND_ASSIGN_OR_RETURN(const ChainEnd before, EndOf(older.get(), size, Name(1)));
+  if (before.bytes_cut_off > 0) {
+    return absl::InvalidArgumentError(absl::StrCat(Name(1), ": the last line is not finished"));
+  }
+  end_.sequence = before.sequence;
+  end_.head = before.head;
+  return absl::OkStatus();
+}
+
+absl::Status AuditFiles::CutOff() {
+  absl::MutexLock lock(&mu_);
+  if (::ftruncate(file_.get(), static_cast<off_t>(size_)) != 0) return ErrnoStatus(errno, options_.path);
+  is_torn_ = false;
+  return absl::OkStatus();
+}
+
+absl::Status AuditFiles::Append(absl::string_view lines) {
+  if (!file_.is_open()) SIDEBAND_RETURN_IF_ERROR(OpenFile());
+  if (is_torn_) SIDEBAND_RETURN_IF_ERROR(CutOff());
+  uint64_t size = 0;
+  {
+    absl::MutexLock lock(&mu_);
+    size = size_;
+  }
+  if (size > 0 && size + lines.size() > options_.max_bytes) {
+    SIDEBAND_RETURN_IF_ERROR(Rotate());
+    size = 0;
+  }
+  if (const absl::Status written = WriteAll(file_.get(), lines, options_.path); !written.ok()) {
+    is_torn_ = true;
+    CutOff().IgnoreError();  // else before the next line
+    return written;
+  }
+  absl::MutexLock lock(&mu_);
+  size_ = size + lines.size();
+  return absl::OkStatus();
+}
+
+absl::Status AuditFiles::Sync() {
+  if (!file_.is_open() || ::fdatasync(file_.get()) == 0) return absl::OkStatus();
+  return ErrnoStatus(errno, options_.path);
+}
+
+absl::Status AuditFiles::ShiftNames() {
+  for (size_t number = options_.files; number > 0; --number) {
+    if (::rename(Name(number - 1).c_str(), Name(number).c_str()) == 0) continue;
+    // A shift that was interrupted leaves a gap, which this one closes.
+    if (errno != ENOENT) return ErrnoStatus(errno, Name(number));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AuditFiles::Rotate() {
+  SIDEBAND_RETURN_IF_ERROR(Sync());
+  {
+    absl::MutexLock lock(&mu_);
+    SIDEBAND_RETURN_IF_ERROR(ShiftNames());
+    size_ = 0;
+    file_ = Descriptor();
+  }
+  return OpenFile();
+}
+
+absl::StatusOr<std::vector<AuditFiles::Readable>> AuditFiles::OpenForReading() {
+  absl::MutexLock lock(&mu_);
+  std::vector<Readable> opened;
+  for (size_t number = options_.files + 1; number-- > 0;) {
+    Readable one{.name = Name(number)};
+    one.file = Descriptor(::open(one.name.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!one.file.is_open() && errno == ENOENT) continue;
+    if (!one.file.is_open()) return ErrnoStatus(errno, one.name);
+    SIDEBAND_ASSIGN_OR_RETURN(one.size, SizeOfRegularFile(one.file.get(), one.name));
+    // Beyond it there may be lines that are still being written, or taken back.
+    if (number == 0) one.size = size_;
+    if (one.size > 0) opened.push_back(std::move(one));
+  }
+  return opened;
+}
+
+absl::StatusOr<size_t> AuditFiles::FirstToRead(const std::vector<Readable>& files, uint64_t after) {
+  constexpr size_t kStartBytes = 64;
+  size_t first = files.size();
+  while (first > 0) {
+    const Readable& file = files[--first];
+    SIDEBAND_ASSIGN_OR_RETURN(const std::string start, ReadAt(file.file.get(), 0, kStartBytes, file.name));
+    SIDEBAND_ASSIGN_OR_RETURN(const uint64_t sequence, SequenceOf(start, file.name));
+    if (sequence <= after) break;
+  }
+  return first;
+}
+
+absl::StatusOr<bool> AuditFiles::Collect(const Readable& file, uint64_t after, size_t bytes_max, std::string& lines) {
+  absl::Status broken;
+  bool fits = true;
+  const auto take = [&](absl::string_view line) {
+    const auto sequence = SequenceOf(line, file.name);
+    broken = sequence.status();
+    if (!broken.ok()) return false;
+    if (*sequence <= after) return true;
+    fits = lines.size() + line.size() <= bytes_max;
+    if (fits) lines.append(line.data(), line.size());
+    return fits;
+  };
+  SIDEBAND_RETURN_IF_ERROR(ForEachLine(file.file.get(), file.size, file.name, take));
+  SIDEBAND_RETURN_IF_ERROR(broken);
+  return fits;
+}
+
+absl::StatusOr<std::string> AuditFiles::ReadAfter(uint64_t after, size_t bytes_max) {
+  SIDEBAND_ASSIGN_OR_RETURN(const std::vector<Readable> files, OpenForReading());
+  SIDEBAND_ASSIGN_OR_RETURN(size_t at, FirstToRead(files, after));
+  std::string lines;
+  for (bool fits = true; fits && at < files.size(); ++at) {
+    SIDEBAND_ASSIGN_OR_RETURN(fits, Collect(files[at], after, bytes_max, lines));
+  }
+  return lines;
+}
+
+}  // namespace sideband::daemon

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/audit/audit_log.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/audit/fake_audit_storage.h"
+#include "proto/audit/verify_files.h"
+
+namespace sideband::daemon {
+namespace {
+
+using testing::HasSubstr;
+
+class AuditLogTest : public testing::Test {
+ protected:
+  void Start() {
+    auto log = AuditLog::Start(options_, {}, storage_, clock_, *metrics_);
+    ASSERT_TRUE(log.ok()) << log.status();
+    log_ = *std::move(log);
+  }
+
+  FakeAuditStorage storage_;
+  FakeClock clock_{absl::FromUnixSeconds(1'800'000'000)};
+  std::unique_ptr<SelfMetrics> metrics_ = *SelfMetrics::Create({.version = "1"});
+  AuditLog::Options options_{.greeting = "sidebandd 1", .interval = absl::Milliseconds(1)};
+  std::unique_ptr<AuditLog> log_;
+};
+
+TEST_F(AuditLogTest, BeginsAndEnds) {
+  Start();
+  clock_.Advance(absl::Seconds(1));
+  log_->Record({.principal = "somebody"});
+  log_->Stop();
+  log_->Stop();
+  const std::vector<AuditEntry> entries = storage_.Entries();
+  ASSERT_EQ(entries.size(), 3u);
+  EXPECT_EQ(entries[0].kind, AuditKind::kStart);
+  EXPECT_EQ(entries[0].reason, "sidebandd 1");
+  EXPECT_EQ(entries[1].principal, "somebody");
+  EXPECT_EQ(entries[1].time, absl::FromUnixSeconds(1'800'000'001));
+  EXPECT_EQ(entries[2].kind, AuditKind::kStop);
+  EXPECT_GE(storage_.syncs(), 2) << "at the start and at the end";
+}
+
+TEST_F(AuditLogTest, AStartThatCannotBeWrittenIsAnError) {
+  storage_.SetAppend(absl::ResourceExhaustedError("disk full"));
+  EXPECT_EQ(AuditLog::Start(options_, {}, storage_, clock_, *metrics_).status(),
+            absl::ResourceExhaustedError("disk full"));
+}
+
+TEST_F(AuditLogTest, TheStartTellsOfARepair) {
+  const auto log = AuditLog::Start(options_, {.sequence = 3, .head = AuditHash("x"), .bytes_cut_off = 17}, storage_,
+                                   clock_, *metrics_);
+  EXPECT_EQ(storage_.Entries().at(0).reason, "sidebandd 1; 17 bytes of an unfinished line at the end were cut off");
+}
+
+TEST_F(AuditLogTest, NeverWaitsAndTellsWhatItDropped) {
+  Start();
+  storage_.SetOpen(false);
+  log_->Record({.principal = "first"});
+  storage_.AwaitAttempts(2);  // the writer is stuck with it, after the start
+  for (int i = 0; i < 100'000; ++i) log_->Record({.principal = std::string(1000, 'x')});
+  storage_.SetOpen(true);
+  log_->Stop();
+  const std::vector<AuditEntry> entries = storage_.Entries();
+  ASSERT_GT(entries.size(), 1000u);
+  EXPECT_LT(entries.size(), 30'000u) << "4 MiB of them";
+  const AuditEntry& lost = entries[entries.size() - 2];
+  EXPECT_EQ(lost.kind, AuditKind::kLost);
+  EXPECT_EQ(lost.lost + entries.size() - 4, 100'000u);
+  EXPECT_EQ(entries.back().kind, AuditKind::kStop);
+}
+
+TEST_F(AuditLogTest, TriesAgainByItself) {
+  std::vector<std::string> changes;
+  options_.on_change = [&](const absl::Status& status) { changes.push_back(std::string(status.message())); };
+  Start();
+  storage_.SetAppend(absl::ResourceExhaustedError("disk full"));
+  log_->Record({});
+  storage_.AwaitAttempts(10);
+  storage_.SetAppend(absl::OkStatus());
+  storage_.AwaitAttempts(storage_.attempts() + 1);
+  log_->Stop();
+  const std::vector<AuditEntry> entries = storage_.Entries();
+  ASSERT_EQ(entries.size(), 3u);
+  EXPECT_EQ(entries[1].kind, AuditKind::kLost);
+  EXPECT_EQ(entries[1].lost, 1u);
+  EXPECT_EQ(changes, std::vector<std::string>({"disk full", ""}));
+}
+
+TEST_F(AuditLogTest, WhatComesAfterTheEndIsCounted) {
+  Start();
+  log_->Stop();
+  log_->Record({});
+  EXPECT_THAT(metrics_->Serialize(), HasSubstr("sideband_audit_lost_total 1\n"));
+}
+
+TEST_F(AuditLogTest, ManyThreadsOneChain) {
+  options_.queue_bytes_max = 1 << 30;
+  Start();
+  {
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < 8; ++thread) {
+      threads.emplace_back([this, thread] {
+        for (int i = 0; i < 500; ++i) log_->Record({.principal = absl::StrCat(thread), .reason = absl::StrCat(i)});
+      });
+    }
+  }
+  log_->Stop();
+  const std::vector<AuditEntry> entries = storage_.Entries();
+  ASSERT_EQ(entries.size(), 4002u);
+  std::map<std::string, int> next;  // of each thread
+  for (size_t i = 1; i + 1 < entries.size(); ++i) {
+    EXPECT_EQ(entries[i].reason, absl::StrCat(next[entries[i].principal]++));
+  }
+}
+
+// Over real files: restarts, rotations and a kill leave one chain.
+TEST_F(AuditLogTest, OneChainOverRestarts) {
+  const std::string folder = testing::TempDir() + "audit_log/", path = folder + "audit.jsonl";
+  std::filesystem::create_directories(folder);
+  for (int run = 0; run < 4; ++run) {
+    const auto files = AuditFiles::Open({.path = path, .max_bytes = 100'000});
+    ASSERT_TRUE(files.ok()) << files.status();
+    const auto log = AuditLog::Start(options_, (*files)->end(), **files, clock_, *metrics_);
+    ASSERT_TRUE(log.ok()) << log.status();
+    for (int i = 0; i < 500; ++i) (*log)->Record({.principal = absl::StrCat("run ", run)});
+    (*log)->Stop();
+    std::ofstream(path, std::ios::app) << "{\"sequence\":1";  // as a kill leaves it
+  }
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 13);
+  std::vector<std::string> paths;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) paths.push_back(file.path());
+  EXPECT_GT(paths.size(), 3u);
+  ChainVerifier chain({});
+  EXPECT_EQ(FeedAuditFiles(*OrderedAuditFiles(paths), chain), absl::OkStatus());
+  EXPECT_EQ(chain.End(), absl::OkStatus());
+  EXPECT_EQ(chain.summary().entries, 4 * 502u);
+  EXPECT_EQ(chain.summary().first_sequence, 1u);
+}
+
+}  // namespace
+}  // namespace sideband::daemon

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/audit/audit_writer.h"
+
+#include <utility>
+
+#include "proto/base/status_macros.h"
+
+namespace sideband::daemon {
+namespace {
+
+// What is appended at once: it is there as a whole or not at all. The smallest file takes one.
+constexpr size_t kPieceBytes = kAuditLineBytesMax + 1;
+
+}  // namespace
+
+AuditWriter::AuditWriter(const AuditFiles::ChainEnd& end, AuditStorage& storage, const Clock& clock,
+                         SelfMetrics& metrics, Options options)
+    : storage_(storage),
+      clock_(clock),
+      metrics_(metrics),
+      options_(options),
+      sequence_(end.sequence),
+      head_(end.head) {}
+
+void AuditWriter::Lose(uint64_t entries) {
+  if (entries == 0) return;
+  lost_ += entries;
+  metrics_.AuditLost(entries);
+}
+
+absl::Status AuditWriter::AppendPiece(std::vector<AuditEntry>& entries, size_t& begin) {
+  std::string piece, head = head_;
+  size_t end = begin;
+  for (; end < entries.size(); ++end) {
+    entries[end].sequence = sequence_ + (end - begin) + 1;
+    const std::string line = EncodeAuditLine({.entry = entries[end], .prev = head});
+    if (piece.size() + line.size() + 1 > kPieceBytes) break;
+    head = AuditHash(line);
+    piece += line + "\n";
+  }
+  SIDEBAND_RETURN_IF_ERROR(storage_.Append(piece));
+  metrics_.AuditWritten(end - begin);
+  sequence_ += end - begin;
+  head_ = std::move(head);
+  is_dirty_ = true;
+  begin = end;
+  return absl::OkStatus();
+}
+
+absl::Status AuditWriter::AppendLostEntry() {
+  if (lost_ == 0) return absl::OkStatus();
+  std::vector<AuditEntry> entry = {{.time = clock_.Now(), .kind = AuditKind::kLost, .lost = lost_}};
+  size_t begin = 0;
+  SIDEBAND_RETURN_IF_ERROR(AppendPiece(entry, begin));
+  lost_ = 0;
+  return absl::OkStatus();
+}
+
+absl::Status AuditWriter::Write(std::vector<AuditEntry> entries) {
+  size_t written = 0;
+  absl::Status status = AppendLostEntry();
+  while (status.ok() && written < entries.size()) status = AppendPiece(entries, written);
+  Lose(entries.size() - written);
+  return status;
+}
+
+absl::Status AuditWriter::SyncIfDue() {
+  const bool is_due = clock_.Steady() - last_sync_ >= options_.sync_interval;
+  return is_due ? Sync() : sync_status_;
+}
+
+absl::Status AuditWriter::Sync() {
+  if (!is_dirty_) return absl::OkStatus();
+  last_sync_ = clock_.Steady();
+  sync_status_ = storage_.Sync();
+  is_dirty_ = !sync_status_.ok();
+  return sync_status_;
+}
+
+}  // namespace sideband::daemon

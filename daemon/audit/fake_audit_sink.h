@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keeps what it is told; for tests.
+//   FakeAuditSink audit;
+//   EXPECT_EQ(audit.Entries(AuditKind::kAccess).size(), 1u);
+#ifndef SIDEBAND_DAEMON_AUDIT_FAKE_AUDIT_SINK_H_
+#define SIDEBAND_DAEMON_AUDIT_FAKE_AUDIT_SINK_H_
+
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "daemon/audit/audit_sink.h"
+
+namespace sideband::daemon {
+
+// Thread-safe.
+class FakeAuditSink final : public AuditSink {
+ public:
+  void Record(AuditEntry entry) override {
+    absl::MutexLock lock(&mu_);
+    entries_.push_back(std::move(entry));
+  }
+  // All of a kind, in the order in which they came.
+  std::vector<AuditEntry> Entries(AuditKind kind) const {
+    absl::MutexLock lock(&mu_);
+    std::vector<AuditEntry> found;
+    for (const AuditEntry& entry : entries_) {
+      if (entry.kind == kind) found.push_back(entry);
+    }
+    return found;
+  }
+  void Clear() {
+    absl::MutexLock lock(&mu_);
+    entries_.clear();
+  }
+
+ private:
+  mutable absl::Mutex mu_;
+  std::vector<AuditEntry> entries_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_AUDIT_FAKE_AUDIT_SINK_H_

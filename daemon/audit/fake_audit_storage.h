@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A log in memory that can be told to fail, or to keep the writer waiting; for tests.
+#ifndef SIDEBAND_DAEMON_AUDIT_FAKE_AUDIT_STORAGE_H_
+#define SIDEBAND_DAEMON_AUDIT_FAKE_AUDIT_STORAGE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "daemon/audit/audit_storage.h"
+#include "proto/audit/chain.h"
+
+namespace sideband::daemon {
+
+// Thread-safe.
+class FakeAuditStorage final : public AuditStorage {
+ public:
+  absl::Status Append(absl::string_view lines) override {
+    absl::MutexLock lock(&mu_);
+    ++attempts_;
+    mu_.Await(absl::Condition(&open_));
+    if (append_.ok()) text_.append(lines.data(), lines.size());
+    return append_;
+  }
+  absl::Status Sync() override {
+    absl::MutexLock lock(&mu_);
+    ++syncs_;
+    return sync_;
+  }
+
+  void SetAppend(absl::Status status) {
+    absl::MutexLock lock(&mu_);
+    append_ = std::move(status);
+  }
+  void SetSync(absl::Status status) {
+    absl::MutexLock lock(&mu_);
+    sync_ = std::move(status);
+  }
+  // While closed, Append() waits.
+  void SetOpen(bool open) {
+    absl::MutexLock lock(&mu_);
+    open_ = open;
+  }
+  // Until the writer has come so often.
+  void AwaitAttempts(int attempts) {
+    absl::MutexLock lock(&mu_);
+    const auto enough = [this, attempts]() ABSL_SHARED_LOCKS_REQUIRED(mu_) { return attempts_ >= attempts; };
+    mu_.Await(absl::Condition(&enough));
+  }
+  int attempts() const {
+    absl::MutexLock lock(&mu_);
+    return attempts_;
+  }
+  int syncs() const {
+    absl::MutexLock lock(&mu_);
+    return syncs_;
+  }
+  // What is there, after the chain has been followed; empty where it is broken.
+  std::vector<AuditEntry> Entries() const {
+    absl::MutexLock lock(&mu_);
+    std::vector<AuditEntry> entries;
+    ChainVerifier chain({.on_line = [&](const AuditLine& line) { entries.push_back(line.entry); }});
+    chain.BeginFile("log");
+    chain.Feed(text_);
+    chain.EndFile();
+    return chain.End().ok() ? entries : std::vector<AuditEntry>();
+  }
+
+ private:
+  mutable absl::Mutex mu_;
+  std::string text_ ABSL_GUARDED_BY(mu_);
+  absl::Status append_ ABSL_GUARDED_BY(mu_);
+  absl::Status sync_ ABSL_GUARDED_BY(mu_);
+  bool open_ ABSL_GUARDED_BY(mu_) = true;
+  int attempts_ ABSL_GUARDED_BY(mu_) = 0;
+  int syncs_ ABSL_GUARDED_BY(mu_) = 0;
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_AUDIT_FAKE_AUDIT_STORAGE_H_

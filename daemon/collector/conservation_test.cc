@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/collector/conservation.h"
+
+#include <gtest/gtest.h>
+
+#include "daemon/model/fake_topology.h"
+
+namespace sideband::daemon {
+namespace {
+
+class ConservationTest : public testing::Test {
+ protected:
+  bool Check() const { return CheckConservation(topology_, raw_); }
+  uint64_t& Counter(size_t block, size_t event) { return raw_.counters[block * raw_.counters_per_block + event]; }
+  void ClearFlags() {
+    for (auto& block : raw_.blocks) block.flags = 0;
+  }
+
+  const Topology topology_{SomeCatalog(/*with_secret=*/true), 77};
+  mailbox::Snapshot raw_ = SomeSnapshot();
+};
+
+// The device 1111, the VMs 11 + 1100, their contexts 10 and 1000.
+TEST_F(ConservationTest, AWholeMayHaveMoreThanItsParts) {
+  ClearFlags();
+  EXPECT_TRUE(Check());
+}
+
+TEST_F(ConservationTest, AVmHasNoLessThanItsContexts) {
+  ClearFlags();
+  Counter(2, 0) = 11;
+  EXPECT_TRUE(Check());
+  Counter(2, 0) = 12;
+  EXPECT_FALSE(Check());
+}
+
+TEST_F(ConservationTest, TheDeviceHasNoLessThanItsVms) {
+  ClearFlags();
+  Counter(0, 0) = 1111;
+  EXPECT_TRUE(Check());
+  Counter(0, 0) = 1110;
+  EXPECT_FALSE(Check());
+}
+
+TEST_F(ConservationTest, DeviceEventsAreNobodysPart) {
+  ClearFlags();
+  Counter(0, 1) = 0;
+  Counter(1, 1) = 5;
+  EXPECT_TRUE(Check());
+}
+
+TEST_F(ConservationTest, AFlagExcuses) {
+  ClearFlags();
+  Counter(2, 0) = 12;
+  raw_.blocks[1].flags = mailbox::kFlagOverflow;
+  EXPECT_TRUE(Check());
+  raw_.blocks[1].flags = 0;
+  raw_.blocks[2].flags = mailbox::kFlagMmuFault;
+  EXPECT_TRUE(Check());
+}
+
+}  // namespace
+}  // namespace sideband::daemon

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/config/history_config.h"
+
+#include <gtest/gtest.h>
+
+namespace sideband::daemon {
+namespace {
+
+absl::StatusOr<HistoryConfig> Read(const std::string& text) {
+  return ReadHistoryConfig(*YamlNode::Parse(text, "c.yaml")->Map({"history", "other"}));
+}
+
+TEST(HistoryConfigTest, SixteenMebibytesUnlessItSaysOtherwise) {
+  EXPECT_EQ(Read("other: 1")->max_bytes, 16u << 20);
+  EXPECT_EQ(Read("history: {}")->max_bytes, 16u << 20);
+  EXPECT_EQ(Read("history: {max_bytes: 64MiB}")->max_bytes, 64u << 20);
+  EXPECT_EQ(Read("history: {max_bytes: 0}")->max_bytes, 0u);
+}
+
+TEST(HistoryConfigTest, BothBoundsAreInside) {
+  EXPECT_EQ(Read("history: {max_bytes: 1048576}")->max_bytes, 1u << 20);
+  EXPECT_EQ(Read("history: {max_bytes: 16GiB}")->max_bytes, size_t{16} << 30);
+  for (const char* text : {"1048575", "1", "17179869185", "17GiB"}) {
+    const auto status = Read(std::string("history: {max_bytes: ") + text + "}").status();
+    EXPECT_EQ(status.message(), std::string("c.yaml:1: '") + text + "' is neither 0 nor from 1MiB to 16GiB");
+  }
+}
+
+TEST(HistoryConfigTest, MistakesAreNamed) {
+  EXPECT_EQ(Read("history: {max_bytes: lots}").status().message(),
+            "c.yaml:1: 'lots' is no number of bytes, such as 512KiB or 16MiB");
+  EXPECT_EQ(Read("history: {max_byte: 1}").status().message(),
+            "c.yaml:1: unknown key 'max_byte' (did you mean 'max_bytes'?)");
+}
+
+TEST(HistoryConfigTest, ByteSizes) {
+  EXPECT_EQ(*ParseByteSize("3KiB"), 3072u);
+  EXPECT_EQ(*ParseByteSize("17179869183GiB"), uint64_t{17179869183} << 30) << "the most that 64 bits hold";
+  for (const char* text :
+       {"", "MiB", "-1", "+1", "1 MiB", "1MB", "1.5MiB", "1MiBKiB", "0x10", "17179869184GiB", "18446744073709551616"}) {
+    EXPECT_EQ(ParseByteSize(text).status().code(), absl::StatusCode::kInvalidArgument) << text;
+  }
+}
+
+}  // namespace
+}  // namespace sideband::daemon

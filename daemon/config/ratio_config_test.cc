@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/config/ratio_config.h"
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+
+namespace sideband::daemon {
+namespace {
+
+absl::StatusOr<std::vector<RatioSpec>> Read(const std::string& text) {
+  return ReadRatios(*YamlNode::Parse(text, "c.yaml")->Map({"ratios"}));
+}
+
+TEST(RatioConfigTest, ReadsWhatIsThere) {
+  const auto ratios = *Read("ratios:\n  - {name: l2_hit, numerator: [hit], denominator: [hit, miss]}\n");
+  ASSERT_EQ(ratios.size(), 1u);
+  EXPECT_EQ(ratios[0].name, "l2_hit");
+  EXPECT_EQ(ratios[0].Formula(), "hit / (hit + miss)");
+  EXPECT_TRUE(Read("ratios: []\n")->empty());
+}
+
+TEST(RatioConfigTest, NamesWhatIsWrongAndWhere) {
+  struct Row {
+    const char* entry;
+    const char* error;
+  };
+  for (const Row& row :
+       {Row{"{name: L2, numerator: [a], denominator: [b]}", "ratio name 'L2' may hold a-z, 0-9 and _ only"},
+        Row{"{name: 2l, numerator: [a], denominator: [b]}", "ratio name '2l' may hold a-z, 0-9 and _ only"},
+        Row{"{name: x, numerator: [], denominator: [b]}", "numerator names no event"},
+        Row{"{name: x, numerator: [a], denominator: [b, b]}", "denominator names an event twice"}}) {
+    const auto read = Read(absl::StrCat("ratios:\n  - ", row.entry, "\n"));
+    EXPECT_EQ(read.status().message(), absl::StrCat("c.yaml:2: ", row.error));
+  }
+  EXPECT_FALSE(Read("ratios:\n  - {name: x, numerator: [a]}\n").ok());
+  EXPECT_EQ(
+      Read(
+          "ratios:\n  - {name: x, numerator: [a], denominator: [b]}\n  - {name: x, numerator: [a], denominator: [b]}\n")
+          .status()
+          .message(),
+      "c.yaml:3: ratio 'x' is given twice");
+}
+
+}  // namespace
+}  // namespace sideband::daemon

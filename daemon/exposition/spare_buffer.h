@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lends text buffers that come back when their last reader lets go, so that a large body does not cost fresh memory at
+// every snapshot.
+//   auto spare = std::make_shared<SpareBuffer>();
+//   std::shared_ptr<TextBuffer> buffer = SpareBuffer::Lend(spare);
+#ifndef SIDEBAND_DAEMON_EXPOSITION_SPARE_BUFFER_H_
+#define SIDEBAND_DAEMON_EXPOSITION_SPARE_BUFFER_H_
+
+#include <memory>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "daemon/exposition/text_buffer.h"
+
+namespace sideband::daemon {
+
+// Thread-safe. Keeps one buffer; what comes back beyond it is freed.
+class SpareBuffer {
+ public:
+  // An empty buffer, which holds on to `spare` until it is back.
+  static std::shared_ptr<TextBuffer> Lend(const std::shared_ptr<SpareBuffer>& spare);
+
+ private:
+  std::unique_ptr<TextBuffer> Take() ABSL_LOCKS_EXCLUDED(mu_);
+  void GiveBack(std::unique_ptr<TextBuffer> buffer) ABSL_LOCKS_EXCLUDED(mu_);
+
+  absl::Mutex mu_;
+  std::unique_ptr<TextBuffer> kept_ ABSL_GUARDED_BY(mu_);  // nullptr while it is lent
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_EXPOSITION_SPARE_BUFFER_H_

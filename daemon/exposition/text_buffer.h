@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where an exposition is written: like a string, but room is made once per family and then filled without a check per
+// piece, and no byte is set before it is written.
+//   TextBuffer out;
+//   char* at = out.Reserve(family_bytes_max);
+//   at = Put(at, "sideband_cycles_total");
+//   out.Commit(at);
+#ifndef SIDEBAND_DAEMON_EXPOSITION_TEXT_BUFFER_H_
+#define SIDEBAND_DAEMON_EXPOSITION_TEXT_BUFFER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "absl/strings/string_view.h"
+
+namespace sideband::daemon {
+
+// Not thread-safe.
+class TextBuffer {
+ public:
+  absl::string_view text() const { return {data_.get(), size_}; }
+  size_t size() const { return size_; }
+  size_t capacity() const { return capacity_; }
+  // Keeps the memory.
+  void Clear() { size_ = 0; }
+  void Truncate(size_t size) { size_ = size; }
+
+  void Append(absl::string_view text);
+  // The end of the text, with room for `bytes` behind it until the next call of a non-const method.
+  char* Reserve(size_t bytes);
+  // `end` lies in the room that Reserve() gave: what is before it is text now.
+  void Commit(const char* end) { size_ = static_cast<size_t>(end - data_.get()); }
+
+ private:
+  std::unique_ptr<char[]> data_;
+  size_t size_ = 0;
+  size_t capacity_ = 0;
+};
+
+// Copies `text` to `at`; what comes next belongs behind it. The caller has made room.
+char* Put(char* at, absl::string_view text);
+// In decimal: at most kNumberCharactersMax.
+char* Put(char* at, uint64_t value);
+inline constexpr size_t kNumberCharactersMax = 20;
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_EXPOSITION_TEXT_BUFFER_H_

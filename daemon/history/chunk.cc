@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/history/chunk.h"
+
+#include <algorithm>
+
+namespace sideband::daemon {
+
+void ChunkView::Add(absl::Time time, size_t new_size) {
+  size = new_size;
+  ++frames;
+  first = std::min(first, time);
+  last = std::max(last, time);
+}
+
+size_t ChunkView::Footprint(size_t rows, size_t capacity) {
+  // Two allocations with their headers and a shared_ptr's counts; a growing list holds up to two views' room for one.
+  constexpr size_t kOverhead = sizeof(Chunk) + 3 * 16 + 16 + 2 * sizeof(ChunkView);
+  return kOverhead + rows * sizeof(Layout::Row) + capacity;
+}
+
+ChunkReader::ChunkReader(ChunkView view)
+    : view_(std::move(view)),
+      rows_(view_.layout().rows.size()),
+      left_(view_.written()),
+      values_(view_.layout().values(), 0) {}
+
+bool ChunkReader::Next() {
+  if (read_ == view_.frames || !DecodeFrame(left_, header_, values_)) return false;
+  ++read_;
+  return true;
+}
+
+}  // namespace sideband::daemon

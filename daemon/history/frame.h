@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One snapshot as bytes: README.md has the format. A frame holds only what has changed since the frame before it; the
+// first of a chunk, what has changed since all was zero.
+//   CountingSink size;                                BoundedSink sink(free_bytes);
+//   EncodeFrame(nullptr, snapshot, size);             EncodeFrame(&before, snapshot, sink);
+//   FrameHeader header;  std::vector<uint64_t> values(layout.values());
+//   while (DecodeFrame(bytes, header, values)) Use(header, values);
+#ifndef SIDEBAND_DAEMON_HISTORY_FRAME_H_
+#define SIDEBAND_DAEMON_HISTORY_FRAME_H_
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "daemon/model/device_snapshot.h"
+#include "proto/base/bytes.h"
+
+namespace sideband::daemon {
+
+// What a frame has once. Times are nanoseconds, the host's since 1970; differences are taken modulo 2^64, so that a
+// clock may go back.
+struct FrameHeader {
+  uint64_t publication = 0;
+  uint64_t snapshot_id = 0;
+  uint64_t reference_time_ns = 0;
+  uint64_t host_time_ns = 0;
+  uint64_t host_time_error_ns = 0;
+
+  static FrameHeader Of(const DeviceSnapshot& snapshot);
+  absl::Time host_time() const { return absl::FromUnixNanos(static_cast<int64_t>(host_time_ns)); }
+  absl::Duration host_time_error() const { return absl::Nanoseconds(static_cast<int64_t>(host_time_error_ns)); }
+  bool operator==(const FrameHeader&) const = default;
+};
+
+// A row's state and flags in one number.
+inline uint64_t StatusOf(const mailbox::BlockHeader& block) {
+  return static_cast<uint64_t>(block.flags) << 2 | static_cast<uint64_t>(block.state);
+}
+inline mailbox::BlockState StateOfStatus(uint64_t status) { return static_cast<mailbox::BlockState>(status & 3); }
+inline uint16_t FlagsOfStatus(uint64_t status) { return static_cast<uint16_t>(status >> 2); }
+
+// Sinks take a number as 7 bits per byte, the low ones first, with the top bit set in all bytes but the last.
+inline constexpr size_t kVarintBytesMax = 10;
+
+class CountingSink {
+ public:
+  void Varint(uint64_t value) { size_ += value == 0 ? 1 : (static_cast<size_t>(std::bit_width(value)) + 6) / 7; }
+  size_t size() const { return size_; }
+
+ private:
+  size_t size_ = 0;
+};
+
+inline uint8_t* WriteVarint(uint64_t value, uint8_t* at) {
+  for (; value >= 0x80; value >>= 7) *at++ = static_cast<uint8_t>(value) | 0x80;
+  *at++ = static_cast<uint8_t>(value);
+  return at;
+}
+
+// Writes into memory of others for as long as there is room for the longest number; then it is full and stays so.
+class BoundedSink {
+ public:
+  explicit BoundedSink(std::span<uint8_t> room) : begin_(room.data()), at_(begin_), end_(begin_ + room.size()) {}
+  void Varint(uint64_t value) {
+    if (static_cast<size_t>(end_ - at_) >= kVarintBytesMax) [[likely]] {
+      at_ = WriteVarint(value, at_);
+    } else {
+      VarintAtTheEnd(value);
+    }
+  }
+  bool full() const { return full_; }
+  size_t size() const { return static_cast<size_t>(at_ - begin_); }
+
+ private:
+  void VarintAtTheEnd(uint64_t value);
+
+  uint8_t* const begin_;
+  uint8_t* at_;
+  uint8_t* const end_;
+  bool full_ = false;
+};
+
+class GrowingSink {
+ public:
+  explicit GrowingSink(ByteSpan start) : bytes_(start.begin(), start.end()) {}
+  void Varint(uint64_t value) {
+    uint8_t number[kVarintBytesMax];
+    bytes_.insert(bytes_.end(), number, WriteVarint(value, number));
+  }
+  ByteSpan written() const { return bytes_; }
+
+ private:
+  std::vector<uint8_t> bytes_;
+};
+
+// `before` as the chunk has it, of the same layout; nullptr for a chunk's first frame. Instantiated for CountingSink
+// and BoundedSink.
+template <typename Sink>
+void EncodeFrame(const DeviceSnapshot* before, const DeviceSnapshot& now, Sink& sink);
+
+// The same from differences that are already there, in the order of the format.
+void EncodeDifferences(const FrameHeader& before, const FrameHeader& now, std::span<const uint64_t> differences,
+                       GrowingSink& sink);
+
+// Adds the next frame's differences to what it is given, and takes its bytes off. False at the end, and where bytes are
+// not a frame of that many values.
+bool DecodeFrame(ByteSpan& bytes, FrameHeader& header, std::span<uint64_t> values);
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_HISTORY_FRAME_H_

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/history/history.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "daemon/collector/redact.h"
+#include "daemon/history/fake_life.h"
+#include "daemon/model/fake_topology.h"
+
+namespace sideband::daemon {
+namespace {
+
+size_t Frames(const History& history, size_t device) {
+  size_t frames = 0;
+  for (const ChunkView& view : history.Chunks(device)) frames += view.frames;
+  return frames;
+}
+
+size_t DeviceBytes(const History& history, size_t device) {
+  size_t bytes = 0;
+  for (const ChunkView& view : history.Chunks(device)) bytes += view.footprint();
+  return bytes;
+}
+
+TEST(HistoryTest, StartsWithNothing) {
+  const History history({.max_bytes = 1 << 20}, 2);
+  EXPECT_TRUE(history.Chunks(0).empty());
+  EXPECT_EQ(history.Span(1), absl::ZeroDuration());
+  EXPECT_LT(history.bytes(), 2'000u);
+}
+
+TEST(HistoryTest, FollowsTheStore) {
+  Store store({{"gpu0", absl::Seconds(1)}});
+  History history({}, 1);
+  store.AddListener(history);
+  FakeLife life(1, 3, 0);
+  for (int i = 0; i < 10; ++i) store.Publish(0, life.Next());
+  store.RemoveListener(history);
+  store.Publish(0, life.Next());
+  EXPECT_EQ(Frames(history, 0), 10u);
+}
+
+TEST(HistoryTest, OldTimeGetsCoarser) {
+  History history({.max_bytes = 256 << 10}, 1);
+  FakeLife life(1, 8, 0);
+  for (int i = 0; i < 20'000; ++i) history.OnPublish(0, life.Next());
+  std::vector<uint32_t> tiers;
+  for (const ChunkView& view : history.Chunks(0)) {
+    if (tiers.empty() || tiers.back() != view.every) tiers.push_back(view.every);
+  }
+  EXPECT_EQ(tiers, (std::vector<uint32_t>{60, 10, 1}));
+  EXPECT_GT(history.bytes(), (256u << 10) * 9 / 10) << "memory is used";
+}
+
+TEST(HistoryTest, TooLittleMemoryHoldsNothing) {
+  History history({.max_bytes = 100}, 1);
+  FakeLife life(1, 8, 0.5);
+  for (int i = 0; i < 100; ++i) history.OnPublish(0, life.Next());
+  EXPECT_EQ(Frames(history, 0), 0u);
+}
+
+TEST(HistoryTest, ADeviceThatHasNothingNewLeavesItsShareToOthers) {
+  constexpr size_t kMaxBytes = 512 << 10;
+  History history({.max_bytes = kMaxBytes}, 3);
+  FakeLife quiet(1, 1, 0), busy(2, 16, 0), busier(3, 64, 0);
+  for (int i = 0; i < 3000; ++i) {
+    if (i < 50) history.OnPublish(0, quiet.Next());
+    history.OnPublish(1, busy.Next());
+    history.OnPublish(2, busier.Next());
+  }
+  EXPECT_EQ(Frames(history, 0), 50u) << "who holds less than its share loses nothing";
+  EXPECT_GT(DeviceBytes(history, 1), kMaxBytes * 4 / 10);
+  EXPECT_GT(DeviceBytes(history, 2), kMaxBytes * 4 / 10);
+}
+
+TEST(HistoryTest, TopologiesCount) {
+  mailbox::Catalog catalog = SomeCatalog(false);
+  catalog.events[0].description.assign(50'000, 'x');
+  History history({.max_bytes = 1 << 20}, 1);
+  for (uint64_t i = 1; i <= 100; ++i) {
+    auto snapshot = std::make_shared<DeviceSnapshot>();
+    snapshot->topology = std::make_shared<Topology>(catalog, static_cast<uint32_t>(i));
+    snapshot->data = SomeSnapshot();
+    snapshot->publication = i;
+    history.OnPublish(0, snapshot);
+    ASSERT_LE(history.bytes(), 1u << 20);
+  }
+  EXPECT_LE(Frames(history, 0), 20u);
+  EXPECT_GE(Frames(history, 0), 10u);
+}
+
+// Only what was published comes here, and Redact() has taken out the counters of confidential VMs before.
+TEST(HistoryTest, NothingOfAConfidentialVmIsThere) {
+  const auto topology = std::make_shared<Topology>(SomeCatalog(/*with_secret=*/true), 77);
+  mailbox::Snapshot raw = SomeSnapshot();
+  constexpr uint64_t kSecret = 0x5EC2E7;
+  std::fill(raw.counters.begin() + 6, raw.counters.end(), kSecret);  // the secret VM's two blocks
+  raw.counters[0] += kSecret;
+  auto snapshot = std::make_shared<DeviceSnapshot>();
+  snapshot->topology = topology;
+  snapshot->data = Redact(*topology, std::move(raw));
+  snapshot->device_scope_withheld = true;
+  snapshot->publication = 1;
+  History history({}, 1);
+  history.OnPublish(0, snapshot);
+  const ChunkView view = history.Chunks(0).at(0);
+  for (const Layout::Row& row : view.layout().rows) EXPECT_NE(row.vm, kSecretVm);
+  ChunkReader reader(view);
+  ASSERT_TRUE(reader.Next());
+  for (size_t row = 0; row < view.layout().rows.size(); ++row) {
+    for (size_t event = 0; event < 2; ++event) EXPECT_LT(reader.Count(row, event), kSecret);
+  }
+  EXPECT_FALSE(view.layout().IsShown(0, 1)) << "a device-scope event on the device's row";
+}
+
+TEST(HistoryTest, ReadersAndCollectorsDoNotDisturbEachOther) {
+  History history({.max_bytes = 128 << 10}, 2);
+  std::atomic<bool> stop = false;
+  std::jthread reader([&] {
+    while (!stop) {
+      for (size_t device : {0, 1}) {
+        uint64_t last = 0;
+        for (const ChunkView& view : history.Chunks(device)) {
+          uint32_t frames = 0;
+          for (ChunkReader chunk(view); chunk.Next(); ++frames) {
+            EXPECT_GT(chunk.header().publication, last);
+            last = chunk.header().publication;
+          }
+          EXPECT_EQ(frames, view.frames);
+        }
+      }
+    }
+  });
+  {
+    std::vector<std::jthread> collectors;
+    for (uint32_t device : {0, 1}) {
+      collectors.emplace_back([&history, device] {
+        FakeLife life(device, 8, 0.01);
+        for (int i = 0; i < 5000; ++i) history.OnPublish(device, life.Next());
+      });
+    }
+  }
+  stop = true;
+}
+
+TEST(HistoryTest, AChunkOutlivesItsEviction) {
+  History history({.max_bytes = 64 << 10}, 1);
+  FakeLife life(1, 8, 0);
+  const auto first = life.Next();
+  history.OnPublish(0, first);
+  const ChunkView held = history.Chunks(0).at(0);
+  for (int i = 0; i < 5000; ++i) history.OnPublish(0, life.Next());
+  ChunkReader reader(held);
+  ASSERT_TRUE(reader.Next());
+  EXPECT_EQ(reader.header(), FrameHeader::Of(*first));
+  EXPECT_FALSE(reader.Next()) << "what came later is not in the view";
+}
+
+}  // namespace
+}  // namespace sideband::daemon

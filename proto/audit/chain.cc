@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/audit/chain.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/text.h"
+
+namespace sideband {
+
+void ChainVerifier::BeginFile(absl::string_view name) {
+  file_ = std::string(name);
+  line_number_ = 0;
+  rest_.clear();
+}
+
+void ChainVerifier::Feed(absl::string_view bytes) {
+  while (!bytes.empty() && !is_broken()) {
+    const size_t line_break = bytes.find('\n');
+    const absl::string_view piece = bytes.substr(0, line_break);
+    // One byte more than a line may have is enough to refuse it.
+    rest_.append(piece.data(), std::min(piece.size(), kAuditLineBytesMax + 1 - rest_.size()));
+    if (rest_.size() > kAuditLineBytesMax) {
+      ++line_number_;
+      return Break("the line is too long");
+    }
+    if (line_break == absl::string_view::npos) return;
+    bytes.remove_prefix(line_break + 1);
+    Line(std::exchange(rest_, std::string()));
+  }
+}
+
+void ChainVerifier::EndFile() {
+  if (is_broken() || rest_.empty()) return;
+  ++line_number_;
+  Break("the line is not finished: it is being written, or the daemon was killed while it was");
+}
+
+absl::Status ChainVerifier::End() const {
+  SIDEBAND_RETURN_IF_ERROR(broken_);
+  if (options_.head.empty() || !summary_.anchor_at.empty()) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat("no entry has the head ", options_.head,
+                                          ": entries after the last one were cut off, or the log was rewritten"));
+}
+
+void ChainVerifier::Line(absl::string_view text) {
+  ++line_number_;
+  const auto line = DecodeAuditLine(text);
+  if (!line.ok()) return Break(std::string(line.status().message()));
+  if (const absl::Status placed = CheckPlace(*line); !placed.ok()) return Break(std::string(placed.message()));
+  Take(*line, text);
+}
+
+absl::Status ChainVerifier::CheckPlace(const AuditLine& line) const {
+  const uint64_t sequence = line.entry.sequence;
+  const bool is_first_ever = sequence == 1;
+  if (is_first_ever != (line.prev == kAuditNoPrev)) {
+    return absl::DataLossError("'prev' is zero exactly in entry 1");
+  }
+  if (summary_.entries == 0) return absl::OkStatus();
+  if (sequence != summary_.last_sequence + 1) {
+    return absl::DataLossError(absl::StrCat("sequence ", sequence, " after ", summary_.last_sequence));
+  }
+  if (line.prev != summary_.head) {
+    return absl::DataLossError(
+        absl::StrCat("'prev' is not the hash of entry ", summary_.last_sequence, ": one of the two was changed"));
+  }
+  return absl::OkStatus();
+}
+
+void ChainVerifier::Take(const AuditLine& line, absl::string_view text) {
+  const AuditEntry& entry = line.entry;
+  if (summary_.entries == 0) {
+    summary_.first_sequence = entry.sequence;
+    summary_.first_time = entry.time;
+  } else if (entry.time < summary_.last_time) {
+    Note(absl::StrCat("the time goes back by ", absl::FormatDuration(summary_.last_time - entry.time)));
+  }
+  ++summary_.entries;
+  summary_.last_sequence = entry.sequence;
+  summary_.last_time = entry.time;
+  summary_.lost += entry.lost;
+  summary_.head = AuditHash(text);
+  if (!summary_.anchor_at.empty()) ++summary_.entries_after_anchor;
+  if (summary_.head == options_.head) summary_.anchor_at = absl::StrCat(file_, ":", line_number_);
+  if (options_.on_line) options_.on_line(line);
+}
+
+void ChainVerifier::Break(absl::string_view what) {
+  broken_ = AtLine(absl::DataLossError(what), file_, line_number_);
+  rest_.clear();
+}
+
+void ChainVerifier::Note(absl::string_view what) {
+  if (summary_.notes.size() < kAuditNotesMax) {
+    summary_.notes.push_back(absl::StrCat(file_, ":", line_number_, ": ", what));
+  } else {
+    ++summary_.notes_left_out;
+  }
+}
+
+}  // namespace sideband

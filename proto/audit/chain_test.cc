@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/audit/chain.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "proto/base/file.h"
+
+namespace sideband {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+// Entries 1 to `count` of a log, a second apart.
+Lines Log(size_t count) {
+  Lines lines;
+  std::string prev = kAuditNoPrev;
+  for (size_t i = 0; i < count; ++i) {
+    lines.push_back(EncodeAuditLine({.entry = {.sequence = i + 1,
+                                               .time = absl::FromUnixSeconds(1'800'000'000 + static_cast<int>(i)),
+                                               .principal = "spiffe://example.org/ops",
+                                               .endpoint = "GET /metrics",
+                                               .decision = AuditDecision::kAllow},
+                                     .prev = prev}));
+    prev = AuditHash(lines.back());
+  }
+  return lines;
+}
+
+std::string Text(const Lines& lines) { return lines.empty() ? "" : absl::StrJoin(lines, "\n") + "\n"; }
+
+ChainVerifier Follow(absl::string_view text, ChainVerifier::Options options = {}) {
+  ChainVerifier chain(std::move(options));
+  chain.BeginFile("log");
+  chain.Feed(text);
+  chain.EndFile();
+  return chain;
+}
+
+absl::Status Verify(absl::string_view text, const std::string& head = "") { return Follow(text, {.head = head}).End(); }
+
+TEST(ChainTest, AWholeLogIsSummedUp) {
+  const Lines lines = Log(5);
+  const ChainVerifier chain = Follow(Text(lines));
+  EXPECT_EQ(chain.End(), absl::OkStatus());
+  EXPECT_EQ(chain.summary().entries, 5u);
+  EXPECT_EQ(chain.summary().first_sequence, 1u);
+  EXPECT_EQ(chain.summary().last_sequence, 5u);
+  EXPECT_EQ(chain.summary().first_time, absl::FromUnixSeconds(1'800'000'000));
+  EXPECT_EQ(chain.summary().last_time, absl::FromUnixSeconds(1'800'000'004));
+  EXPECT_EQ(chain.summary().head, AuditHash(lines.back()));
+  EXPECT_TRUE(chain.summary().notes.empty());
+}
+
+TEST(ChainTest, TheExampleInTheReadmeIsOne) {
+  std::string text;
+  std::istringstream readme(*ReadFile("proto/audit/README.md"));
+  for (std::string line; std::getline(readme, line);) {
+    if (line.starts_with("{")) text += line + "\n";
+  }
+  const ChainVerifier chain = Follow(text);
+  EXPECT_EQ(chain.End(), absl::OkStatus());
+  EXPECT_EQ(chain.summary().entries, 2u);
+}
+
+TEST(ChainTest, NothingIsAWholeLog) {
+  EXPECT_EQ(Verify(""), absl::OkStatus());
+  EXPECT_EQ(Follow("").summary().head, kAuditNoPrev);
+}
+
+TEST(ChainTest, PiecesMakeNoDifference) {
+  const std::string text = Text(Log(4));
+  for (size_t size = 1; size < 300; size += 7) {
+    ChainVerifier chain({});
+    chain.BeginFile("log");
+    for (size_t at = 0; at < text.size(); at += size) chain.Feed(absl::string_view(text).substr(at, size));
+    chain.EndFile();
+    EXPECT_EQ(chain.End(), absl::OkStatus());
+    EXPECT_EQ(chain.summary().entries, 4u);
+  }
+}
+
+TEST(ChainTest, EverySingleByteChangeIsDetected) {
+  const Lines lines = Log(3);
+  const std::string text = Text(lines), head = AuditHash(lines.back());
+  ASSERT_EQ(Verify(text, head), absl::OkStatus());
+  const size_t last_line = text.size() - lines.back().size() - 1;
+  for (size_t at = 0; at < text.size(); ++at) {
+    for (int value = 0; value < 256; ++value) {
+      std::string changed = text;
+      changed[at] = static_cast<char>(value);
+      if (changed == text) continue;
+      EXPECT_FALSE(Verify(changed, head).ok()) << at << " " << value;
+      // Nothing follows the last line that would vouch for it; the rest needs no head.
+      if (at >= last_line) continue;
+      EXPECT_FALSE(Verify(changed).ok()) << at << " " << value;
+    }
+  }
+}
+
+TEST(ChainTest, EveryRemovedOrInsertedByteIsDetected) {
+  const Lines lines = Log(3);
+  const std::string text = Text(lines), head = AuditHash(lines.back());
+  for (size_t at = 0; at < text.size(); ++at) {
+    std::string changed = text;
+    changed.erase(at, 1);
+    EXPECT_FALSE(Verify(changed, head).ok()) << at;
+    for (const char byte : {'\n', ' ', '0', '\0'}) {
+      changed = text;
+      changed.insert(at, 1, byte);
+      EXPECT_FALSE(Verify(changed, head).ok()) << at;
+    }
+  }
+}
+
+TEST(ChainTest, RemovedLinesAreDetected) {
+  for (long at = 1; at < 4; ++at) {
+    Lines lines = Log(5);
+    lines.erase(lines.begin() + at);
+    EXPECT_FALSE(Verify(Text(lines)).ok()) << at;
+  }
+}
+
+TEST(ChainTest, ALogMayBeginLater) {
+  Lines lines = Log(5);
+  lines.erase(lines.begin());
+  const ChainVerifier chain = Follow(Text(lines));
+  EXPECT_EQ(chain.End(), absl::OkStatus()) << "as after a rotation";
+  EXPECT_EQ(chain.summary().first_sequence, 2u);
+}
+
+TEST(ChainTest, OtherOrdersAreDetected) {
+  Lines lines = Log(4);
+  const Lines right = lines;
+  std::ranges::sort(lines);
+  do {
+    EXPECT_EQ(Verify(Text(lines)).ok(), lines == right);
+  } while (std::ranges::next_permutation(lines).found);
+}
+
+TEST(ChainTest, InsertedLinesAreDetected) {
+  const Lines right = Log(4);
+  for (size_t at = 0; at <= 4; ++at) {
+    for (const std::string& line : right) {
+      Lines lines = right;
+      lines.insert(lines.begin() + static_cast<long>(at), line);
+      EXPECT_FALSE(Verify(Text(lines)).ok()) << at;
+    }
+  }
+}
+
+TEST(ChainTest, ACutEndNeedsAHeadToBeSeen) {
+  const Lines lines = Log(6);
+  const std::string head = AuditHash(lines.back());
+  for (size_t count = 0; count < 6; ++count) {
+    const std::string cut = Text(Lines(lines.begin(), lines.begin() + static_cast<long>(count)));
+    EXPECT_EQ(Verify(cut), absl::OkStatus());
+    EXPECT_EQ(Verify(cut, head).message(),
+              absl::StrCat("no entry has the head ", head,
+                           ": entries after the last one were cut off, or the log was rewritten"));
+  }
+}
+
+TEST(ChainTest, AHeadThatWasNotedEarlierIsFound) {
+  const Lines lines = Log(6);
+  const ChainVerifier chain = Follow(Text(lines), {.head = AuditHash(lines[3])});
+  EXPECT_EQ(chain.End(), absl::OkStatus());
+  EXPECT_EQ(chain.summary().anchor_at, "log:4");
+  EXPECT_EQ(chain.summary().entries_after_anchor, 2u);
+}
+
+TEST(ChainTest, ARewrittenLogDoesNotHaveTheHead) {
+  const std::string head = AuditHash(Log(6).back());
+  Lines forged;
+  std::string prev = kAuditNoPrev;
+  for (const std::string& line : Log(6)) {
+    AuditLine changed = *DecodeAuditLine(line);
+    changed.entry.principal = "spiffe://example.org/somebody-else";
+    changed.prev = prev;
+    forged.push_back(EncodeAuditLine(changed));
+    prev = AuditHash(forged.back());
+  }
+  EXPECT_EQ(Verify(Text(forged)), absl::OkStatus());
+  EXPECT_FALSE(Verify(Text(forged), head).ok());
+}
+
+TEST(ChainTest, GoesOnOverFilesAndNamesTheFileAndLine) {
+  const Lines lines = Log(5);
+  ChainVerifier chain({});
+  chain.BeginFile("log.1");
+  chain.Feed(Text({lines[0], lines[1]}));
+  chain.EndFile();
+  chain.BeginFile("log");
+  chain.Feed(Text({lines[2], lines[4]}));
+  chain.EndFile();
+  EXPECT_EQ(chain.End(), absl::DataLossError("log:2: sequence 5 after 3"));
+  EXPECT_EQ(chain.summary().entries, 3u);
+}
+
+TEST(ChainTest, SaysWhatIsWrong) {
+  const Lines lines = Log(3);
+  const std::string torn = Text(lines).substr(0, Text(lines).size() - 1);
+  EXPECT_EQ(Verify(torn).message(),
+            "log:3: the line is not finished: it is being written, or the daemon was killed while it was");
+  EXPECT_EQ(Verify("{}\n").message(), "log:1: 'sequence' is missing or not what it can be");
+  EXPECT_EQ(Verify(lines[0] + "\n\n").message(), "log:2: not a JSON object");
+  AuditLine changed = *DecodeAuditLine(lines[0]);
+  changed.entry.reason = "because";
+  EXPECT_EQ(Verify(Text({EncodeAuditLine(changed), lines[1]})).message(),
+            "log:2: 'prev' is not the hash of entry 1: one of the two was changed");
+  changed = *DecodeAuditLine(lines[1]);
+  changed.prev = kAuditNoPrev;
+  EXPECT_EQ(Verify(Text({EncodeAuditLine(changed)})).message(), "log:1: 'prev' is zero exactly in entry 1");
+}
+
+TEST(ChainTest, AnEndlessLineEndsIt) {
+  ChainVerifier chain({});
+  chain.BeginFile("log");
+  for (int i = 0; i < 10'000; ++i) chain.Feed(std::string(1000, 'x'));
+  chain.EndFile();
+  EXPECT_EQ(chain.End().message(), "log:1: the line is too long");
+  const std::string longest(kAuditLineBytesMax, ' ');
+  EXPECT_EQ(Verify(longest + "\n").message(), "log:1: not a JSON object");
+  EXPECT_EQ(Verify(longest + " \n").message(), "log:1: the line is too long");
+}
+
+TEST(ChainTest, ATimeThatGoesBackIsANote) {
+  std::string text, prev = kAuditNoPrev;
+  for (uint64_t i = 1; i <= 40; ++i) {
+    const std::string line = EncodeAuditLine(
+        {.entry = {.sequence = i, .time = absl::FromUnixSeconds(1000 - static_cast<int>(i))}, .prev = prev});
+    prev = AuditHash(line);
+    text += line + "\n";
+  }
+  const ChainVerifier chain = Follow(text);
+  EXPECT_EQ(chain.End(), absl::OkStatus());
+  EXPECT_EQ(chain.summary().notes.size(), kAuditNotesMax);
+  EXPECT_EQ(chain.summary().notes.front(), "log:2: the time goes back by 1s");
+  EXPECT_EQ(chain.summary().notes_left_out, 39 - kAuditNotesMax);
+}
+
+TEST(ChainTest, CountsWhatTheDaemonLost) {
+  const std::string line =
+      EncodeAuditLine({.entry = {.sequence = 9, .kind = AuditKind::kLost, .lost = 12}, .prev = AuditHash("something")});
+  EXPECT_EQ(Follow(line + "\n").summary().lost, 12u);
+}
+
+}  // namespace
+}  // namespace sideband
