@@ -66,7 +66,9 @@ void Record(const Reader& reader, const Asked& asked, const absl::Status& outcom
 void RecordEnd(const Reader& reader, Asked asked, const absl::Status& status) {
   if (!absl::IsUnauthenticated(status) && !absl::IsNotFound(status)) return;
   asked.access.note = "stream ended";
-  AuditEntry entry = AccessEntry(reader, asked.caller, asked.peer, asked.access, status);
+  // The caller is told the same words whatever the reason is; the log is told the reason.
+  const absl::Status now = reader.Authenticate(asked.peer).status();
+  AuditEntry entry = AccessEntry(reader, asked.caller, asked.peer, asked.access, now.ok() ? status : now);
   entry.policy_version = reader.policy().Current().version;
   reader.audit().Record(std::move(entry));
 }
