@@ -73,7 +73,7 @@ TEST_F(HttpServerTest, WithoutACertificateThereIsNoAnswer) {
 TEST_F(HttpServerTest, CarriesTheTokenAndTheChallenge) {
   Start([](const HttpRequest& request) -> HttpResponse {
     const auto& token = request.credentials.bearer_token;
-    return {.status = 401, .body = std::make_shared<const std::string>(token ? "<" + *token + ">" : "none")};
+    return {.status = 401, .body = Body::Of(token ? "<" + *token + ">" : "none")};
   });
   const auto ask = [this](const std::string& fields) { return Exchange("GET / HTTP/1.1\r\n" + fields + "\r\n"); };
   EXPECT_THAT(ask(""), AllOf(HasSubstr("\r\nWWW-Authenticate: Bearer\r\n"), EndsWith("none")));
