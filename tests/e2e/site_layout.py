@@ -9,6 +9,7 @@
 The device is that of deploy/examples/chip.yaml: vm1 is tenant A's; vm2 and the confidential vm3 are tenant B's.
 """
 
+import gzip
 import http.client
 import os
 import secrets
@@ -138,12 +139,20 @@ class Site:
 
     def get(self, user, path):
         """(status, body) of an HTTPS request."""
+        status, _, body = self.request(user, path)
+        return status, body
+
+    def request(self, user, path, fields=None, method="GET"):
+        """(status, header fields, text) of an HTTPS request with more fields."""
         connection = http.client.HTTPSConnection("127.0.0.1", self.http_port, context=self.tls(user),
                                                  timeout=programs.PATIENCE_S)
         try:
-            connection.request("GET", path)
+            connection.request(method, path, headers=fields or {})
             response = connection.getresponse()
-            return response.status, response.read().decode()
+            body = response.read()
+            if response.headers.get("Content-Encoding") == "gzip":
+                body = gzip.decompress(body)
+            return response.status, response.headers, body.decode()
         finally:
             connection.close()
 

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/metrics.md says what the programs expose: names, types and labels, in both formats."""
+
+import re
+import unittest
+
+from prometheus_client.openmetrics import parser as openmetrics
+from prometheus_client import parser as text_format
+
+import programs
+import site_layout
+import tenant_client
+
+ROW = re.compile(r"^\| `((?:sideband|process)_[a-z_<>]+)` \| (counter|gauge|histogram) \| ([a-z_, ]*?) ?\|", re.MULTILINE)
+OPEN_METRICS = "application/openmetrics-text;version=1.0.0"
+# Of a healthy site whose listeners nobody disturbs, these have no series.
+RARE = {"sideband_block_flags", "sideband_audit_entries_total", "sideband_audit_lost_total",
+        "sideband_connections_refused_total", "sideband_tls_reloads_total"}
+RATIOS = """ratios:
+  - {name: l2_hit, numerator: [l2_hit_cycles], denominator: [l2_hit_cycles, l2_miss_cycles]}
+  - {name: backwards, numerator: [sm_active_cycles], denominator: [copy_engine_active_cycles]}
+"""
+
+
+def documented():
+    """{name: (type, labels)}, with patterns as they are written."""
+    with open(programs.runfile("docs/metrics.md"), encoding="utf-8") as page:
+        return {name: (kind, set(filter(None, labels.split(", ")))) for name, kind, labels in ROW.findall(page.read())}
+
+
+class MetricsDocTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.site = site_layout.Site(interval="200ms")
+        cls.addClassCleanup(cls.site.close)
+        config = cls.site.read("sidebandd.yaml").decode()
+        # A second device that is away has errors to show.
+        config = config.replace("devices:\n", 'devices:\n  - {name: gpu1, bus: "unix:away.sock@0x4f", interval: 200ms}\n')
+        site_layout.write(cls.site.folder, "sidebandd.yaml", RATIOS + config)
+        cls.site.start_device()
+        cls.site.start_daemon()
+        with tenant_client.Client(cls.site, "tenant-a") as client:
+            client.telemetry.ListDevices(tenant_client.messages().ListDevicesRequest())
+        programs.wait_until(lambda: "sideband_l2_hit_ratio" in cls.site.get("tenant-a", "/metrics")[1], "a ratio")
+        programs.wait_until(lambda: "sideband_ratios_over_one_total" in cls.site.get("operator", "/metrics")[1],
+                            "a ratio over one")
+        cls.documented = documented()
+
+    def families(self, user, accept=""):
+        status, headers, body = self.site.request(user, "/metrics", {"Accept": accept})
+        self.assertEqual(status, 200)
+        parser = openmetrics if "openmetrics" in headers["Content-Type"] else text_format
+        return list(parser.text_string_to_metric_families(body))
+
+    def document_of(self, sample, kind):
+        """The page's name for a sample of the text format."""
+        if sample in self.documented:
+            return sample
+        if kind == "counter":
+            return "sideband_<event>_total"
+        return "sideband_<ratio>_ratio" if sample.endswith("_ratio") else sample
+
+    def test_everything_exposed_is_on_the_page(self):
+        seen = set()
+        for user in ("operator", "tenant-a", "tenant-b"):
+            for family in self.families(user):
+                # The parser takes _total off a counter's name.
+                name = self.document_of(family.name + ("_total" if family.type == "counter" else ""), family.type)
+                self.assertIn(name, self.documented)
+                kind, labels = self.documented[name]
+                self.assertEqual(family.type, kind, name)
+                for sample in family.samples:
+                    self.assertLessEqual(set(sample.labels) - {"le"}, labels, name)
+                seen.add(name)
+        self.assertEqual(set(self.documented) - seen - RARE, set(), "on the page, but never seen")
+
+    def test_open_metrics_has_the_same_families(self):
+        for user in ("operator", "tenant-a", "tenant-b"):
+            text = {family.name: family.type for family in self.families(user)}
+            strict = {family.name: family.type for family in self.families(user, OPEN_METRICS)}
+            self.assertEqual(strict, text)
+
+    def test_open_metrics_says_since_when(self):
+        created = [sample for family in self.families("tenant-a", OPEN_METRICS) for sample in family.samples
+                   if sample.name.endswith("_created")]
+        totals = [sample for family in self.families("tenant-a", OPEN_METRICS) for sample in family.samples
+                  if sample.name.endswith("_total")]
+        self.assertEqual(len(created), len(totals))
+        self.assertGreater(len(totals), 30)
+        self.assertEqual(len({sample.value for sample in created}), 1, "all since the device's boot")
+
+    def test_ratios_are_shares(self):
+        shares = [sample.value for family in self.families("tenant-a") for sample in family.samples
+                  if family.name == "sideband_l2_hit_ratio"]
+        self.assertEqual(len(shares), 3, "the VM and its two contexts")
+        for share in shares:
+            self.assertTrue(0 <= share <= 1, share)
+        names = {family.name for family in self.families("operator")}
+        self.assertNotIn("sideband_backwards_ratio", names)
+
+    def test_snapshots_add_up(self):
+        kept = [sample for family in self.families("operator") for sample in family.samples
+                if family.name == "sideband_conservation_ok"]
+        self.assertEqual([(sample.labels, sample.value) for sample in kept], [({"device": "gpu0"}, 1.0)])
+
