@@ -14,11 +14,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "daemon/api/absent_vm_notice.h"
 #include "daemon/api/reader.h"
 #include "daemon/audit/audit_files.h"
 #include "daemon/audit/audit_log.h"
+#include "daemon/authz/absent_vms.h"
+#include "daemon/authz/key_set.h"
 #include "daemon/authz/policy.h"
 #include "daemon/authz/policy_holder.h"
+#include "daemon/authz/token_verifier.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/periodic_thread.h"
 #include "daemon/collector/collector_thread.h"
@@ -145,6 +149,29 @@ std::string Places(const ListenerConfig& listener, uint16_t port) {
   return absl::StrJoin(places, " and ");
 }
 
+// What decides who may see what, as the files say it now.
+struct Rules {
+  std::shared_ptr<const Policy> policy;
+  std::shared_ptr<const KeySet> keys;  // nullptr where tokens are not configured
+};
+
+absl::StatusOr<Rules> LoadRules(const Config& config) {
+  Rules rules;
+  SIDEBAND_ASSIGN_OR_RETURN(rules.policy, LoadPolicy(config.policy_file));
+  if (!config.tokens) return rules;
+  SIDEBAND_ASSIGN_OR_RETURN(rules.keys, LoadKeySet(config.tokens->jwks_file));
+  return rules;
+}
+
+// LoadRules, and a look at the devices, which at start are not known yet.
+absl::StatusOr<Rules> LoadRulesFor(const Config& config, const Reader& reader) {
+  SIDEBAND_ASSIGN_OR_RETURN(Rules rules, LoadRules(config));
+  if (const auto topologies = reader.FreshTopologies()) {
+    SIDEBAND_RETURN_IF_ERROR(CheckVmsExist(*rules.policy, *topologies));
+  }
+  return rules;
+}
+
 // Where what is decided is told, and the files behind it; without a file, nowhere.
 struct Audit {
   std::unique_ptr<AuditFiles> files;
@@ -166,6 +193,12 @@ absl::StatusOr<Audit> StartAudit(const AuditConfig& config, const Clock& clock, 
   return audit;
 }
 
+// Nothing to read without a file.
+Site::AuditLogReader LogReader(const Audit& audit) {
+  if (audit.files == nullptr) return nullptr;
+  return [&files = *audit.files](uint64_t after, size_t bytes_max) { return files.ReadAfter(after, bytes_max); };
+}
+
 // What became of reading the policy file.
 void RecordPolicy(AuditSink& audit, const Config& config, const absl::Status& status, uint64_t version_in_force) {
   audit.Record({.kind = AuditKind::kPolicy,
@@ -174,18 +207,21 @@ void RecordPolicy(AuditSink& audit, const Config& config, const absl::Status& st
                 .policy_version = version_in_force});
 }
 
-// All or nothing: what cannot be loaded leaves the policy that is in force.
-void Reload(const Config& config, PolicyHolder& policy, SelfMetrics& metrics, AuditSink& audit) {
-  auto loaded = LoadPolicy(config.policy_file);
-  metrics.ConfigReloaded(loaded.ok());
-  if (!loaded.ok()) {
-    RecordPolicy(audit, config, loaded.status(), policy.Current().version);
-    spdlog::error("reload: {}; the old policy stays in force", std::string(loaded.status().message()));
-    return;
-  }
-  policy.Replace(*std::move(loaded));
-  RecordPolicy(audit, config, absl::OkStatus(), policy.Current().version);
-  spdlog::info("reload: policy version {} is in force", policy.Current().version);
+// All or nothing: what cannot be loaded leaves the policy and the keys that are in force.
+void Reload(const Config& config, const Reader& reader, SelfMetrics& metrics) {
+  auto rules = LoadRulesFor(config, reader);
+  metrics.ConfigReloaded(rules.ok());
+  if (rules.ok()) reader.policy().Replace(std::move(rules->policy), std::move(rules->keys));
+  const uint64_t version = reader.policy().Current().version;
+  RecordPolicy(reader.audit(), config, rules.status(), version);
+  if (rules.ok()) return spdlog::info("reload: policy version {} is in force", version);
+  spdlog::error("reload: {}; the old policy stays in force", std::string(rules.status().message()));
+}
+
+std::unique_ptr<TokenVerifier> MakeTokenVerifier(const Config& config, const Clock& clock) {
+  if (!config.tokens) return nullptr;
+  return std::make_unique<TokenVerifier>(
+      TokenExpectations{.audience = config.tokens->audience, .issuer = config.tokens->issuer}, clock);
 }
 
 absl::StatusOr<std::vector<std::unique_ptr<CollectorThread>>> MakeCollectors(const Config& config, I2cDev& i2c_dev,
@@ -231,7 +267,7 @@ class KeptHistory {
 absl::Status Run(const std::string& config_file, Signals& signals) {
   SIDEBAND_ASSIGN_OR_RETURN(const Config config, LoadConfig(config_file));
   StartLog(config.log_level);
-  SIDEBAND_ASSIGN_OR_RETURN(auto first_policy, LoadPolicy(config.policy_file));
+  SIDEBAND_ASSIGN_OR_RETURN(Rules rules, LoadRules(config));
   const SystemClock clock;
   EpochSource epochs(clock, SystemRandom16);
   SIDEBAND_ASSIGN_OR_RETURN(const auto sealers, SealerSet::Load(KeyFiles(config), epochs));
@@ -243,10 +279,12 @@ absl::Status Run(const std::string& config_file, Signals& signals) {
   SystemI2cDev i2c_dev;
   Store store(DeviceInfos(config));
   const KeptHistory history(config.history, store, *metrics);
-  PolicyHolder policy(std::move(first_policy));
+  PolicyHolder policy(std::move(rules.policy), std::move(rules.keys));
   RecordPolicy(*audit.sink, config, absl::OkStatus(), policy.Current().version);
-  Reader reader(store, policy, clock, *audit.sink);
-  Site site(reader, *metrics, clock);
+  const std::unique_ptr<TokenVerifier> tokens = MakeTokenVerifier(config, clock);
+  Reader reader(store, policy, clock, *audit.sink, tokens.get());
+  const AbsentVmNotice notice(reader, [](const std::string& line) { spdlog::warn("{}", line); });
+  Site site(reader, *metrics, clock, LogReader(audit));
   SIDEBAND_ASSIGN_OR_RETURN(const auto collectors, MakeCollectors(config, i2c_dev, store, *sealers, *metrics, clock));
   SIDEBAND_ASSIGN_OR_RETURN(const auto http,
                             HttpServer::Start(
@@ -268,7 +306,7 @@ absl::Status Run(const std::string& config_file, Signals& signals) {
   for (const auto& collector : collectors) collector->Start();
 
   while (signals.Wait() == SIGHUP) {
-    Reload(config, policy, *metrics, *audit.sink);
+    Reload(config, reader, *metrics);
     http->ReloadCertificates();
     grpc->ReloadCertificates();
   }
@@ -290,7 +328,7 @@ int Main(int argc, char** argv) {
   std::string config_file;
   app.add_option("--config", config_file, "configuration (YAML)")->required();
   app.set_version_flag("--version", absl::StrCat(kProgram, " ", kVersion));
-  app.footer("SIGHUP reloads the policy and the certificates, SIGTERM drains and stops.");
+  app.footer("SIGHUP reloads the policy, the keys of tokens and the certificates; SIGTERM drains and stops.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

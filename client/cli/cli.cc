@@ -28,6 +28,8 @@ void DefineGlobal(CLI::App& app, GlobalOptions& options) {
       ->type_name("FILE");
   app.add_option("--cert-file", options.flags.cert_file, "Our certificate")->type_name("FILE");
   app.add_option("--key-file", options.flags.key_file, "Our certificate's private key")->type_name("FILE");
+  app.add_option("--token-file", options.flags.token_file, "A bearer token, with our certificate or without")
+      ->type_name("FILE");
   app.add_option("--server-name", options.flags.server_name, "The name in the daemon's certificate")->type_name("NAME");
   app.footer(
       "Examples:\n"

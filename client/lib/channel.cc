@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "client/lib/pem.h"
+#include "client/lib/token.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::client {
@@ -43,8 +44,22 @@ absl::Status CheckGiven(const std::string& value, absl::string_view key, absl::s
 absl::Status CheckConfig(const ClientConfig& config) {
   SIDEBAND_RETURN_IF_ERROR(CheckAddress(config.address));
   SIDEBAND_RETURN_IF_ERROR(CheckGiven(config.ca_file, "ca_file", "--ca-file"));
+  // A token may take the certificate's place.
+  if (!config.token_file.empty() && config.cert_file.empty() && config.key_file.empty()) return absl::OkStatus();
   SIDEBAND_RETURN_IF_ERROR(CheckGiven(config.cert_file, "cert_file", "--cert-file"));
   return CheckGiven(config.key_file, "key_file", "--key-file");
+}
+
+// TLS, and with a token the field `authorization` of each call.
+absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> CredentialsOf(const ClientConfig& config) {
+  SIDEBAND_ASSIGN_OR_RETURN(TlsMaterial material, LoadTlsMaterial(config.ca_file, config.cert_file, config.key_file));
+  grpc::SslCredentialsOptions tls;
+  tls.pem_root_certs = std::move(material.ca);
+  tls.pem_cert_chain = std::move(material.certificate);
+  tls.pem_private_key = std::move(material.key);
+  if (config.token_file.empty()) return grpc::SslCredentials(tls);
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string token, LoadToken(config.token_file));
+  return grpc::CompositeChannelCredentials(grpc::SslCredentials(tls), grpc::AccessTokenCredentials(token));
 }
 
 grpc::ChannelArguments Arguments(const ClientConfig& config) {
@@ -69,12 +84,8 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectLocally(const ClientConfig
 absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const ClientConfig& config) {
   if (IsLocal(config)) return ConnectLocally(config);
   SIDEBAND_RETURN_IF_ERROR(CheckConfig(config));
-  SIDEBAND_ASSIGN_OR_RETURN(TlsMaterial material, LoadTlsMaterial(config.ca_file, config.cert_file, config.key_file));
-  grpc::SslCredentialsOptions tls;
-  tls.pem_root_certs = std::move(material.ca);
-  tls.pem_cert_chain = std::move(material.certificate);
-  tls.pem_private_key = std::move(material.key);
-  return grpc::CreateCustomChannel(config.address, grpc::SslCredentials(tls), Arguments(config));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto credentials, CredentialsOf(config));
+  return grpc::CreateCustomChannel(config.address, credentials, Arguments(config));
 }
 
 }  // namespace sideband::client

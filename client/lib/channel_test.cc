@@ -4,6 +4,8 @@
 #include <grpcpp/channel.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "absl/strings/match.h"
 #include "client/lib/fake_daemon.h"
 #include "client/lib/rpc_status.h"
@@ -26,6 +28,12 @@ class ChannelTest : public testing::Test {
     const auto channel = Connect(config);
     if (!channel.ok()) return channel.status();
     return TelemetryClient(*channel, {.peer = config.address}, cancellation_).ListDevices({}).status();
+  }
+
+  static std::string TokenFile(const std::string& text) {
+    const std::string path = testing::TempDir() + "/token";
+    std::ofstream(path) << text;
+    return path;
   }
 
   const TestCertificates files_ = TestCertificates::WriteTo(testing::TempDir());
@@ -67,6 +75,26 @@ TEST_F(ChannelTest, WhatIsMissingIsNamed) {
   config = Config();
   config.ca_file = "/nonexistent.pem";
   EXPECT_EQ(Call(config).code(), absl::StatusCode::kNotFound);
+}
+
+TEST_F(ChannelTest, ATokenIsSentBesideTheCertificate) {
+  ClientConfig config = Config();
+  EXPECT_EQ(Call(config), absl::OkStatus());
+  EXPECT_EQ(daemon_.requests().authorization, "");
+  config.token_file = TokenFile("a.b.c\n");
+  EXPECT_EQ(Call(config), absl::OkStatus());
+  EXPECT_EQ(daemon_.requests().authorization, "Bearer a.b.c");
+}
+
+TEST_F(ChannelTest, ATokenMayTakeTheCertificatesPlace) {
+  const FakeDaemon daemon({}, files_.ServerOnlyTls());
+  ClientConfig config = {.address = daemon.address(), .ca_file = files_.ca_file, .token_file = TokenFile("a.b.c")};
+  EXPECT_EQ(Call(config), absl::OkStatus());
+  EXPECT_EQ(daemon.requests().authorization, "Bearer a.b.c");
+  config.key_file = files_.client_key_file;
+  EXPECT_EQ(Call(config).message(), "no cert_file is given: name it in the configuration file or by --cert-file");
+  config = {.address = daemon.address(), .ca_file = files_.ca_file, .token_file = TokenFile("a b")};
+  EXPECT_EQ(Call(config).message(), config.token_file + ": more than one token, or none");
 }
 
 TEST_F(ChannelTest, AddressMustBeHostAndPort) {

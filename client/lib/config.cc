@@ -18,9 +18,9 @@ struct Key {
 };
 
 constexpr Key kKeys[] = {
-    {"address", &ClientConfig::address, false},         {"ca_file", &ClientConfig::ca_file, true},
-    {"cert_file", &ClientConfig::cert_file, true},      {"key_file", &ClientConfig::key_file, true},
-    {"server_name", &ClientConfig::server_name, false},
+    {"address", &ClientConfig::address, false},      {"ca_file", &ClientConfig::ca_file, true},
+    {"cert_file", &ClientConfig::cert_file, true},   {"key_file", &ClientConfig::key_file, true},
+    {"token_file", &ClientConfig::token_file, true}, {"server_name", &ClientConfig::server_name, false},
 };
 
 // An absolute `path` stays as it is.
@@ -33,7 +33,7 @@ std::string Beside(const std::string& config_path, const std::string& path) {
 absl::StatusOr<ClientConfig> LoadClientConfig(const std::string& path) {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode root, YamlNode::Load(path));
   SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map,
-                            root.Map({"address", "ca_file", "cert_file", "key_file", "server_name"}));
+                            root.Map({"address", "ca_file", "cert_file", "key_file", "token_file", "server_name"}));
   ClientConfig config;
   for (const Key& key : kKeys) {
     SIDEBAND_ASSIGN_OR_RETURN(const std::string value, map.StringOr(key.name, ""));

@@ -5,6 +5,7 @@
 //   ca_file: ca.pem            # relative to the file's own folder
 //   cert_file: client.pem
 //   key_file: client.key
+//   token_file: token          # optional: a bearer token, beside the certificate or in its place
 //   server_name: sidebandd     # optional: the name in the server's certificate
 #ifndef SIDEBAND_CLIENT_LIB_CONFIG_H_
 #define SIDEBAND_CLIENT_LIB_CONFIG_H_
@@ -27,6 +28,7 @@ struct ClientConfig {
   std::string ca_file;
   std::string cert_file;
   std::string key_file;
+  std::string token_file;
   std::string server_name;
 
   bool operator==(const ClientConfig&) const = default;

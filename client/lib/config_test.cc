@@ -24,10 +24,11 @@ GetEnv Environment(std::map<std::string, std::string> values) {
 }
 
 TEST(ClientConfigTest, ReadsAllKeysAndResolvesPaths) {
-  const std::string path =
-      ConfigFile("address: h:1\nca_file: ca.pem\ncert_file: /abs/c.pem\nkey_file: k/k.pem\nserver_name: s\n");
+  const std::string path = ConfigFile(
+      "address: h:1\nca_file: ca.pem\ncert_file: /abs/c.pem\nkey_file: k/k.pem\ntoken_file: t\nserver_name: s\n");
   const std::string folder = std::filesystem::path(path).parent_path();
-  EXPECT_EQ(*LoadClientConfig(path), (ClientConfig{"h:1", folder + "/ca.pem", "/abs/c.pem", folder + "/k/k.pem", "s"}));
+  EXPECT_EQ(*LoadClientConfig(path),
+            (ClientConfig{"h:1", folder + "/ca.pem", "/abs/c.pem", folder + "/k/k.pem", folder + "/t", "s"}));
 }
 
 TEST(ClientConfigTest, MistakesHaveTheirLine) {

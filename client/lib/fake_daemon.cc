@@ -55,6 +55,12 @@ class RequestLog {
     absl::MutexLock lock(&mu_);
     requests_.*kind = request.ShortDebugString();
   }
+  void NoteAuthorization(const grpc::CallbackServerContext& context) {
+    const auto field = context.client_metadata().find("authorization");
+    absl::MutexLock lock(&mu_);
+    requests_.authorization =
+        field == context.client_metadata().end() ? "" : std::string(field->second.data(), field->second.size());
+  }
   Requests Get() const {
     absl::MutexLock lock(&mu_);
     return requests_;
@@ -71,6 +77,7 @@ class FakeTelemetry final : public v1::Telemetry::CallbackService {
 
   grpc::ServerUnaryReactor* ListDevices(grpc::CallbackServerContext* context, const v1::ListDevicesRequest*,
                                         v1::ListDevicesResponse* response) override {
+    log_.NoteAuthorization(*context);
     *response = script_.devices;
     return End(context);
   }

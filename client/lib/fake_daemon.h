@@ -40,6 +40,7 @@ class FakeDaemon {
     std::string get_history;
     std::string subscribe;
     std::string subscribe_sealed;
+    std::string authorization;  // the field of the newest ListDevices
   };
 
   explicit FakeDaemon(Script script,

@@ -42,15 +42,10 @@ absl::Status Bad(const std::string& path, absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat(path, ": ", what));
 }
 
-}  // namespace
-
-absl::StatusOr<TlsMaterial> LoadTlsMaterial(const std::string& ca_file, const std::string& cert_file,
-                                            const std::string& key_file) {
-  TlsMaterial material;
-  SIDEBAND_ASSIGN_OR_RETURN(material.ca, ReadFile(ca_file, kPemSizeMax));
+// Our certificate and its key.
+absl::Status LoadOwn(const std::string& cert_file, const std::string& key_file, TlsMaterial& material) {
   SIDEBAND_ASSIGN_OR_RETURN(material.certificate, ReadFile(cert_file, kPemSizeMax));
   SIDEBAND_ASSIGN_OR_RETURN(material.key, ReadFile(key_file, kPemSizeMax));
-  if (FirstCertificate(material.ca) == nullptr) return Bad(ca_file, "no PEM certificate in it");
   const Certificate certificate = FirstCertificate(material.certificate);
   if (certificate == nullptr) return Bad(cert_file, "no PEM certificate in it");
   const PrivateKey key = KeyOf(material.key);
@@ -58,6 +53,18 @@ absl::StatusOr<TlsMaterial> LoadTlsMaterial(const std::string& ca_file, const st
   if (X509_check_private_key(certificate.get(), key.get()) != 1) {
     return Bad(key_file, absl::StrCat("not the private key of ", cert_file));
   }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<TlsMaterial> LoadTlsMaterial(const std::string& ca_file, const std::string& cert_file,
+                                            const std::string& key_file) {
+  TlsMaterial material;
+  SIDEBAND_ASSIGN_OR_RETURN(material.ca, ReadFile(ca_file, kPemSizeMax));
+  if (FirstCertificate(material.ca) == nullptr) return Bad(ca_file, "no PEM certificate in it");
+  if (cert_file.empty() && key_file.empty()) return material;
+  SIDEBAND_RETURN_IF_ERROR(LoadOwn(cert_file, key_file, material));
   return material;
 }
 

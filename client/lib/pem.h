@@ -19,7 +19,8 @@ struct TlsMaterial {
 };
 
 // Reads the files and checks that they are certificates and the certificate's own private key (not password-protected).
-// Errors start with the path of the file at fault.
+// Without a certificate of ours (both paths empty) those two stay empty. Errors start with the path of the file at
+// fault.
 absl::StatusOr<TlsMaterial> LoadTlsMaterial(const std::string& ca_file, const std::string& cert_file,
                                             const std::string& key_file);
 

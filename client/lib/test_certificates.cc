@@ -21,6 +21,12 @@ TestCertificates TestCertificates::WriteTo(const std::string& folder) {
           .client_key_file = (*ca)->KeyFile("client")};
 }
 
+std::shared_ptr<grpc::ServerCredentials> TestCertificates::ServerOnlyTls() const {
+  grpc::SslServerCredentialsOptions options;
+  options.pem_key_cert_pairs.push_back({*ReadFile(server_key_file), *ReadFile(server_cert_file)});
+  return grpc::SslServerCredentials(options);
+}
+
 std::shared_ptr<grpc::ServerCredentials> TestCertificates::MutualTls() const {
   grpc::SslServerCredentialsOptions options(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
   options.pem_root_certs = *ReadFile(ca_file);

@@ -24,6 +24,8 @@ struct TestCertificates {
 
   // Makes new keys and files. Ends the test program on failure.
   static TestCertificates WriteTo(const std::string& folder);
+  // Asks no client for a certificate.
+  std::shared_ptr<grpc::ServerCredentials> ServerOnlyTls() const;
   // Asks every client for a certificate of the CA.
   std::shared_ptr<grpc::ServerCredentials> MutualTls() const;
 };

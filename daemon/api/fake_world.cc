@@ -33,6 +33,7 @@ mailbox::Snapshot FakeData(uint64_t publication) {
 std::shared_ptr<const Policy> FakePolicy(const std::string& vm0) {
   const std::string text = absl::StrCat(R"(version: 1
 operators: [{name: ops, identities: ["spiffe://example.org/ops"]}]
+auditors: [{name: audit, identities: ["spiffe://example.org/auditor"]}]
 tenants:
   - {name: a, identities: ["spiffe://example.org/tenant-a"], vms: [{uuid: )",
                                         vm0, R"(}]}

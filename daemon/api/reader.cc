@@ -1,26 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/api/reader.h"
 
+#include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
-namespace {
 
-absl::StatusOr<Principal> PrincipalOf(const Policy& policy, const Credentials& credentials) {
+absl::StatusOr<Principal> Reader::PrincipalOfToken(const VersionedPolicy& policy,
+                                                   const Credentials& credentials) const {
+  if (tokens_ == nullptr) return absl::UnauthenticatedError("token: tokens are not configured");
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string identity, tokens_->Verify(policy.keys, *credentials.bearer_token));
+  const auto certificate = policy.policy->Identify(credentials.certificate);
+  if (certificate && certificate->identity != identity) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("ambiguous: the certificate is ", certificate->identity, ", the token ", identity));
+  }
+  auto principal = policy.policy->Find(identity);
+  if (!principal) return absl::PermissionDeniedError(absl::StrCat("token: ", identity, " is not in the policy"));
+  return *std::move(principal);
+}
+
+absl::StatusOr<Principal> Reader::PrincipalOf(const VersionedPolicy& policy, const Credentials& credentials) const {
   if (credentials.is_local_operator) return Principal{.role = Principal::Role::kOperator, .identity = "local"};
-  if (credentials.bearer_token) return absl::UnauthenticatedError("token: tokens are not configured");
-  auto principal = policy.Identify(credentials.certificate);
+  if (credentials.bearer_token) return PrincipalOfToken(policy, credentials);
+  auto principal = policy.policy->Identify(credentials.certificate);
   if (!principal) return absl::UnauthenticatedError("certificate: its identity is not in the policy");
   return *std::move(principal);
 }
 
-}  // namespace
-
 absl::StatusOr<Caller> Reader::Authenticate(const Credentials& credentials) const {
   VersionedPolicy policy = policy_.Current();
-  SIDEBAND_ASSIGN_OR_RETURN(Principal principal, PrincipalOf(*policy.policy, credentials));
+  SIDEBAND_ASSIGN_OR_RETURN(Principal principal, PrincipalOf(policy, credentials));
   return Caller{std::move(policy), std::move(principal)};
 }
 
@@ -51,13 +64,28 @@ std::vector<VisibleDevice> Reader::Devices(const Caller& caller) {
   return visible;
 }
 
+std::shared_ptr<const DeviceSnapshot> Reader::Fresh(size_t device) const {
+  auto snapshot = store_.Newest(device);
+  if (snapshot == nullptr || !snapshot->IsFresh(clock_.Steady(), store_.devices()[device])) return nullptr;
+  return snapshot;
+}
+
 size_t Reader::FreshDevices() const {
   size_t fresh = 0;
   for (size_t i = 0; i < store_.devices().size(); ++i) {
-    const auto snapshot = store_.Newest(i);
-    if (snapshot != nullptr && snapshot->IsFresh(clock_.Steady(), store_.devices()[i])) ++fresh;
+    if (Fresh(i) != nullptr) ++fresh;
   }
   return fresh;
+}
+
+std::optional<Topologies> Reader::FreshTopologies() const {
+  Topologies topologies;
+  for (size_t i = 0; i < store_.devices().size(); ++i) {
+    const auto snapshot = Fresh(i);
+    if (snapshot == nullptr) return std::nullopt;
+    topologies.push_back(snapshot->topology);
+  }
+  return topologies;
 }
 
 }  // namespace sideband::daemon

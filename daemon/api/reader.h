@@ -15,8 +15,10 @@
 #include "absl/time/time.h"
 #include "daemon/api/view_auditor.h"
 #include "daemon/audit/audit_sink.h"
+#include "daemon/authz/absent_vms.h"
 #include "daemon/authz/credentials.h"
 #include "daemon/authz/policy_holder.h"
+#include "daemon/authz/token_verifier.h"
 #include "daemon/authz/view.h"
 #include "daemon/authz/view_cache.h"
 #include "daemon/base/clock.h"
@@ -49,14 +51,24 @@ struct VisibleDevice {
 // Thread-safe. The constructor's arguments must outlive it.
 class Reader {
  public:
-  Reader(Store& store, PolicyHolder& policy, const Clock& clock, AuditSink& audit)
-      : store_(store), policy_(policy), clock_(clock), audit_(audit), view_auditor_(store.devices(), audit) {}
+  // Without `tokens` (nullptr) no bearer token is anyone's.
+  Reader(Store& store, PolicyHolder& policy, const Clock& clock, AuditSink& audit, TokenVerifier* tokens = nullptr)
+      : store_(store),
+        policy_(policy),
+        clock_(clock),
+        audit_(audit),
+        tokens_(tokens),
+        view_auditor_(store.devices(), audit) {}
 
   Store& store() const { return store_; }
   PolicyHolder& policy() const { return policy_; }
   // Where requests are told; what a group may see of a device is told by the reader itself.
   AuditSink& audit() const { return audit_; }
-  // Who that is under the policy now in force. The reason why it is nobody is for the audit log, not for the caller.
+  bool takes_tokens() const { return tokens_ != nullptr; }
+  // Who that is under the policy now in force: the peer of a Unix socket is the operator; a request with a token is
+  // whom the token says, and nobody if the token is bad, or if the certificate is somebody else whom the policy lists;
+  // else the certificate counts. Errors are for the audit log, never for the caller: UNAUTHENTICATED where nothing good
+  // was shown, PERMISSION_DENIED where it is known who asks, and that is nobody of the policy.
   absl::StatusOr<Caller> Authenticate(const Credentials& credentials) const;
   // The same without a reason. nullopt: nobody.
   std::optional<Caller> Identify(const Credentials& credentials) const;
@@ -65,14 +77,20 @@ class Reader {
   std::vector<VisibleDevice> Devices(const Caller& caller);
   // How many of the configured devices are fresh: what may be told to anybody.
   size_t FreshDevices() const;
+  // Who is on the devices; nullopt unless every configured device is fresh, since only then it is known who is not.
+  std::optional<Topologies> FreshTopologies() const;
 
  private:
+  absl::StatusOr<Principal> PrincipalOf(const VersionedPolicy& policy, const Credentials& credentials) const;
+  absl::StatusOr<Principal> PrincipalOfToken(const VersionedPolicy& policy, const Credentials& credentials) const;
+  std::shared_ptr<const DeviceSnapshot> Fresh(size_t device) const;
   VisibleDevice Look(size_t index, const Caller& caller);
 
   Store& store_;
   PolicyHolder& policy_;
   const Clock& clock_;
   AuditSink& audit_;
+  TokenVerifier* const tokens_;
   ViewAuditor view_auditor_;
   ViewCache views_{view_auditor_};
 };

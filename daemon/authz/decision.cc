@@ -13,9 +13,17 @@ bool IsContextLevel(const Resource& resource) { return !resource.context.empty()
 Decision DecideForOperator(const Resource& resource, Right right) {
   if (resource.kind == Resource::Kind::kVmIdentity) return Allow("operator");
   if (right != Right::kRead) return Deny("operators read, nothing else");
+  // Operators are among those whom it watches.
+  if (resource.kind == Resource::Kind::kAuditLog) return Deny("auditors only");
   if (resource.confidential) return Deny("confidential VM");
   if (IsContextLevel(resource) || resource.kind == Resource::Kind::kContext) return Deny("context of a tenant");
   return Allow("operator");
+}
+
+// Auditors: the audit log, and no counter of anybody.
+Decision DecideForAuditor(const Resource& resource, Right right) {
+  if (resource.kind != Resource::Kind::kAuditLog) return Deny("auditors see the audit log, nothing else");
+  return right == Right::kRead ? Allow("auditor") : Deny("auditors read, nothing else");
 }
 
 // Whether the grant covers the row, rights aside. A grant that lists contexts gives those alone: the VM's own totals
@@ -37,6 +45,7 @@ Decision DecideSeal(const Resource& resource) {
 
 Decision DecideForTenant(const Tenant& tenant, const Resource& resource, Right right) {
   using Kind = Resource::Kind;
+  if (resource.kind == Kind::kAuditLog) return Deny("auditors only");
   if (resource.kind == Kind::kDevice || resource.kind == Kind::kSelfMetrics || resource.vm.is_nil()) {
     return Deny("operators only");
   }
@@ -55,6 +64,8 @@ Decision Decide(const Policy& policy, const Principal& principal, const Resource
   switch (principal.role) {
     case Principal::Role::kOperator:
       return DecideForOperator(resource, right);
+    case Principal::Role::kAuditor:
+      return DecideForAuditor(resource, right);
     case Principal::Role::kTenant:
       return DecideForTenant(policy.tenants().at(principal.tenant), resource, right);
   }

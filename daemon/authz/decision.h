@@ -22,6 +22,7 @@ struct Resource {
     kContext,      // the counters of one context
     kEvent,        // one counter of the device (no VM), of a VM (no context) or of a context
     kSelfMetrics,  // the daemon's own metrics
+    kAuditLog,     // who has asked for what
   };
   Kind kind = Kind::kDevice;
   Uuid vm;                    // nil: the device
@@ -31,6 +32,7 @@ struct Resource {
 
   static Resource Device() { return {.kind = Kind::kDevice}; }
   static Resource SelfMetrics() { return {.kind = Kind::kSelfMetrics}; }
+  static Resource AuditLog() { return {.kind = Kind::kAuditLog}; }
   static Resource VmIdentity(const Uuid& vm, bool confidential) { return {Kind::kVmIdentity, vm, confidential}; }
   static Resource Vm(const Uuid& vm, bool confidential) { return {Kind::kVm, vm, confidential}; }
   static Resource Context(const Uuid& vm, bool confidential, std::string context) {

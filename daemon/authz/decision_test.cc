@@ -12,6 +12,7 @@ namespace {
 
 constexpr char kPolicy[] = R"(version: 1
 operators: [{name: ops, identities: ["spiffe://example.org/ops"]}]
+auditors: [{name: audit, identities: ["spiffe://example.org/audit"]}]
 tenants:
   - name: a    # everything of VM 1; part of VM 2; confidential VM 3
     identities: ["spiffe://example.org/a"]
@@ -102,6 +103,17 @@ TEST_F(DecisionTest, Matrix) {
     EXPECT_EQ(Rights("ops", rows[i].resource), rows[i].ops) << "row " << i;
     EXPECT_EQ(Rights("a", rows[i].resource), rows[i].a) << "row " << i;
     EXPECT_EQ(Rights("b", rows[i].resource), rows[i].b) << "row " << i;
+  }
+}
+
+TEST_F(DecisionTest, TheAuditLogIsTheAuditorsAndNothingElse) {
+  EXPECT_EQ(Rights("audit", Resource::AuditLog()), "r---");
+  for (const char* who : {"ops", "a", "b"}) EXPECT_EQ(Rights(who, Resource::AuditLog()), "----") << who;
+  for (const Resource& resource :
+       {Resource::Device(), Resource::Device().Event("e1"), Resource::SelfMetrics(), Resource::VmIdentity(Vm(1), false),
+        Resource::Vm(Vm(1), false), Resource::Vm(Vm(3), true), Resource::Context(Vm(1), false, "c1"),
+        Resource::Vm(Vm(1), false).Event("e1")}) {
+    EXPECT_EQ(Rights("audit", resource), "----") << static_cast<int>(resource.kind);
   }
 }
 

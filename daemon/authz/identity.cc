@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -13,6 +14,8 @@ namespace {
 
 constexpr size_t kSpiffeIdBytesMax = 2048;
 constexpr size_t kHostNameBytesMax = 253;
+// OpenID Connect Core, 2: "It MUST NOT exceed 255 ASCII characters in length."
+constexpr size_t kSubjectBytesMax = 255;
 
 bool IsTrustDomainCharacter(char c) {
   return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '.' || c == '-' || c == '_';
@@ -42,6 +45,22 @@ bool IsSpiffeId(absl::string_view text) {
 bool IsDnsIdentity(absl::string_view text) {
   if (!absl::ConsumePrefix(&text, "dns:")) return false;
   return text.size() <= kHostNameBytesMax && IsTrustDomain(text);
+}
+
+bool IsJwtIdentity(absl::string_view text) {
+  if (!absl::ConsumePrefix(&text, "jwt:") || text.empty() || text.size() > kSubjectBytesMax) return false;
+  // Otherwise a subject that is almost a SPIFFE ID would be a second name that looks like it.
+  if (absl::StartsWithIgnoreCase(text, "spiffe:")) return false;
+  return std::all_of(text.begin(), text.end(), [](char c) { return absl::ascii_isgraph(c); });
+}
+
+bool IsIdentity(absl::string_view text) { return IsSpiffeId(text) || IsDnsIdentity(text) || IsJwtIdentity(text); }
+
+std::optional<std::string> IdentityFromSubject(absl::string_view subject) {
+  if (IsSpiffeId(subject)) return std::string(subject);
+  std::string identity = absl::StrCat("jwt:", subject);
+  if (!IsJwtIdentity(identity)) return std::nullopt;
+  return identity;
 }
 
 std::optional<std::string> IdentityFromNames(const SubjectNames& names,

@@ -53,5 +53,17 @@ TEST(IdentityTest, DnsIdentitiesAreLowerCase) {
   }
 }
 
+TEST(IdentityTest, ASubjectIsASpiffeIdOrAJwtIdentity) {
+  EXPECT_EQ(IdentityFromSubject("spiffe://example.org/a"), "spiffe://example.org/a");
+  EXPECT_EQ(IdentityFromSubject("system:serviceaccount:m:p"), "jwt:system:serviceaccount:m:p");
+  EXPECT_EQ(IdentityFromSubject("dns:a.example.org"), "jwt:dns:a.example.org") << "no token is a DNS name";
+  EXPECT_EQ(IdentityFromSubject("jwt:a"), "jwt:jwt:a");
+  for (const char* subject : {"", " ", "a b", "a\n", "\xc3\xa9", "spiffe://example.org", "Spiffe://example.org/a"}) {
+    EXPECT_EQ(IdentityFromSubject(subject), std::nullopt) << subject;
+  }
+  EXPECT_TRUE(IdentityFromSubject(std::string(255, 'a')).has_value());
+  EXPECT_FALSE(IdentityFromSubject(std::string(256, 'a')).has_value());
+}
+
 }  // namespace
 }  // namespace sideband::daemon

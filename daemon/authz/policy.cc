@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "daemon/authz/event_groups.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
@@ -35,11 +36,18 @@ absl::StatusOr<RightSet> ReadRights(const YamlMap& map) {
 }
 
 // An absent key is all names; an empty list is none.
-absl::StatusOr<NameSet> ReadNames(const YamlMap& map, const std::string& key) {
-  const auto node = map.Find(key);
+absl::StatusOr<NameSet> ReadContexts(const YamlMap& map) {
+  const auto node = map.Find("contexts");
   if (!node) return NameSet();
   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<std::string> names, node->StringList());
   return NameSet(std::set<std::string>(names.begin(), names.end()));
+}
+
+absl::StatusOr<NameSet> ReadEvents(const YamlMap& map, const EventGroups& groups) {
+  const auto node = map.Find("events");
+  if (!node) return NameSet();
+  SIDEBAND_ASSIGN_OR_RETURN(std::set<std::string> events, groups.Expand(*node));
+  return NameSet(std::move(events));
 }
 
 }  // namespace
@@ -47,26 +55,33 @@ absl::StatusOr<NameSet> ReadNames(const YamlMap& map, const std::string& key) {
 // Fills a policy while it checks that nothing is given to two.
 class PolicyReader {
  public:
+  explicit PolicyReader(const std::string& path) { policy_->path_ = path; }
   absl::StatusOr<std::shared_ptr<const Policy>> Read(const YamlNode& root);
 
  private:
-  absl::Status Operator(const YamlNode& node);
+  // Whoever has a name and identities alone.
+  absl::Status Staff(const YamlMap& map, const std::string& key, Principal::Role role);
   absl::Status TenantEntry(const YamlNode& node);
   absl::Status Name(const YamlMap& map, std::string& name);
   absl::Status Identities(const YamlMap& map, const Principal& principal);
   absl::Status Identity(const YamlNode& node, Principal principal);
+  absl::StatusOr<Uuid> NewVm(const YamlMap& map);
   absl::StatusOr<VmGrant> Grant(const YamlNode& node);
 
   std::shared_ptr<Policy> policy_{new Policy};
-  absl::flat_hash_set<std::string> names_;  // of operators and tenants
+  EventGroups groups_;
+  absl::flat_hash_set<std::string> names_;  // of operators, auditors and tenants
   absl::flat_hash_set<Uuid> vms_;
 };
 
 absl::StatusOr<std::shared_ptr<const Policy>> PolicyReader::Read(const YamlNode& root) {
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, root.Map({"version", "operators", "tenants"}));
+  SIDEBAND_ASSIGN_OR_RETURN(
+      const YamlMap map, root.Map({"version", "operators", "auditors", "tenants", "event_groups", "allow_absent_vms"}));
   SIDEBAND_RETURN_IF_ERROR(map.Uint("version", 1, 1).status());
-  SIDEBAND_ASSIGN_OR_RETURN(const std::vector<YamlNode> operators, map.ListOrEmpty("operators"));
-  for (const YamlNode& node : operators) SIDEBAND_RETURN_IF_ERROR(Operator(node));
+  SIDEBAND_ASSIGN_OR_RETURN(policy_->allows_absent_vms_, map.BoolOr("allow_absent_vms", false));
+  SIDEBAND_ASSIGN_OR_RETURN(groups_, EventGroups::Read(map));
+  SIDEBAND_RETURN_IF_ERROR(Staff(map, "operators", Principal::Role::kOperator));
+  SIDEBAND_RETURN_IF_ERROR(Staff(map, "auditors", Principal::Role::kAuditor));
   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<YamlNode> tenants, map.ListOrEmpty("tenants"));
   for (const YamlNode& node : tenants) SIDEBAND_RETURN_IF_ERROR(TenantEntry(node));
   return std::shared_ptr<const Policy>(std::move(policy_));
@@ -78,11 +93,15 @@ absl::Status PolicyReader::Name(const YamlMap& map, std::string& name) {
   return map.Find("name")->Error(absl::StrCat("name '", name, "' is given twice"));
 }
 
-absl::Status PolicyReader::Operator(const YamlNode& node) {
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"name", "identities"}));
-  std::string name;
-  SIDEBAND_RETURN_IF_ERROR(Name(map, name));
-  return Identities(map, {.role = Principal::Role::kOperator});
+absl::Status PolicyReader::Staff(const YamlMap& map, const std::string& key, Principal::Role role) {
+  SIDEBAND_ASSIGN_OR_RETURN(const std::vector<YamlNode> nodes, map.ListOrEmpty(key));
+  for (const YamlNode& node : nodes) {
+    SIDEBAND_ASSIGN_OR_RETURN(const YamlMap entry, node.Map({"name", "identities"}));
+    std::string name;
+    SIDEBAND_RETURN_IF_ERROR(Name(entry, name));
+    SIDEBAND_RETURN_IF_ERROR(Identities(entry, {.role = role}));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status PolicyReader::TenantEntry(const YamlNode& node) {
@@ -108,26 +127,32 @@ absl::Status PolicyReader::Identities(const YamlMap& map, const Principal& princ
 
 absl::Status PolicyReader::Identity(const YamlNode& node, Principal principal) {
   SIDEBAND_ASSIGN_OR_RETURN(principal.identity, node.String());
-  if (!IsSpiffeId(principal.identity) && !IsDnsIdentity(principal.identity)) {
-    return node.Error(absl::StrCat("identity '", principal.identity, "' is neither spiffe://DOMAIN/PATH nor dns:NAME"));
+  if (!IsIdentity(principal.identity)) {
+    return node.Error(absl::StrCat("identity '", principal.identity,
+                                   "' is neither spiffe://DOMAIN/PATH nor dns:NAME nor jwt:SUBJECT"));
   }
   const std::string identity = principal.identity;
   if (policy_->principals_.emplace(identity, std::move(principal)).second) return absl::OkStatus();
   return node.Error(absl::StrCat("identity '", identity, "' is given twice"));
 }
 
+absl::StatusOr<Uuid> PolicyReader::NewVm(const YamlMap& map) {
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlNode node, map.Get("uuid"));
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string text, node.String());
+  const auto uuid = Uuid::Parse(text);
+  if (!uuid.ok()) return node.Locate(uuid.status());
+  if (uuid->is_nil()) return node.Error("the nil UUID is no VM");
+  if (!vms_.insert(*uuid).second) return node.Error(absl::StrCat("VM ", uuid->ToString(), " is given twice"));
+  return *uuid;
+}
+
 absl::StatusOr<VmGrant> PolicyReader::Grant(const YamlNode& node) {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"uuid", "contexts", "events", "rights"}));
-  SIDEBAND_ASSIGN_OR_RETURN(const std::string text, map.String("uuid"));
-  const auto uuid = Uuid::Parse(text);
-  if (!uuid.ok()) return map.Find("uuid")->Locate(uuid.status());
-  if (uuid->is_nil()) return map.Find("uuid")->Error("the nil UUID is no VM");
-  if (!vms_.insert(*uuid).second) {
-    return map.Find("uuid")->Error(absl::StrCat("VM ", uuid->ToString(), " is given twice"));
-  }
-  VmGrant grant{.vm = *uuid};
-  SIDEBAND_ASSIGN_OR_RETURN(grant.contexts, ReadNames(map, "contexts"));
-  SIDEBAND_ASSIGN_OR_RETURN(grant.events, ReadNames(map, "events"));
+  VmGrant grant;
+  SIDEBAND_ASSIGN_OR_RETURN(grant.vm, NewVm(map));
+  grant.line = map.Find("uuid")->line();
+  SIDEBAND_ASSIGN_OR_RETURN(grant.contexts, ReadContexts(map));
+  SIDEBAND_ASSIGN_OR_RETURN(grant.events, ReadEvents(map, groups_));
   SIDEBAND_ASSIGN_OR_RETURN(grant.rights, ReadRights(map));
   return grant;
 }
@@ -139,14 +164,17 @@ const VmGrant* Tenant::FindVm(const Uuid& uuid) const {
 
 absl::StatusOr<std::shared_ptr<const Policy>> Policy::Parse(const std::string& text, const std::string& path) {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode root, YamlNode::Parse(text, path));
-  return PolicyReader().Read(root);
+  return PolicyReader(path).Read(root);
 }
 
 std::optional<Principal> Policy::Identify(const SubjectNames& names) const {
   const auto identity =
       IdentityFromNames(names, [&](absl::string_view listed) { return principals_.contains(listed); });
-  if (!identity) return std::nullopt;
-  const auto found = principals_.find(*identity);
+  return identity ? Find(*identity) : std::nullopt;
+}
+
+std::optional<Principal> Policy::Find(absl::string_view identity) const {
+  const auto found = principals_.find(identity);
   return found == principals_.end() ? std::nullopt : std::optional(found->second);
 }
 

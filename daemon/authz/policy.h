@@ -42,6 +42,7 @@ class NameSet {
 // What a tenant may do with one of its VMs.
 struct VmGrant {
   Uuid vm;
+  size_t line = 0;  // of the policy file, where the VM is named
   NameSet contexts;
   NameSet events;
   RightSet rights;
@@ -56,13 +57,13 @@ struct Tenant {
 
 // Somebody the policy knows. Meaningful only with the policy that gave it.
 struct Principal {
-  enum class Role : uint8_t { kOperator, kTenant };
+  enum class Role : uint8_t { kOperator, kAuditor, kTenant };
   Role role = Role::kTenant;
-  size_t tenant = 0;     // index in Policy::tenants(); 0 for operators
-  std::string identity;  // as in the certificate
+  size_t tenant = 0;     // index in Policy::tenants(); 0 for others
+  std::string identity;  // as the policy lists it
 
-  // Principals of one group see the same: all operators are one group, each tenant is one.
-  size_t group() const { return role == Role::kOperator ? 0 : tenant + 1; }
+  // Principals of one group see the same: all operators are one group, so are all auditors, and each tenant is one.
+  size_t group() const { return role == Role::kTenant ? tenant + 2 : static_cast<size_t>(role); }
 };
 
 // Immutable, therefore thread-safe.
@@ -73,13 +74,20 @@ class Policy {
   static absl::StatusOr<std::shared_ptr<const Policy>> Parse(const std::string& text, const std::string& path);
 
   const std::vector<Tenant>& tenants() const { return tenants_; }
-  // nullopt: nobody.
+  const std::string& path() const { return path_; }
+  // Whether VMs may be named that are on no device.
+  bool allows_absent_vms() const { return allows_absent_vms_; }
+  // Whom a certificate's names are; nullopt: nobody.
   std::optional<Principal> Identify(const SubjectNames& names) const;
+  // Whose an identity is; nullopt: nobody's.
+  std::optional<Principal> Find(absl::string_view identity) const;
 
  private:
   friend class PolicyReader;
   Policy() = default;
 
+  std::string path_;
+  bool allows_absent_vms_ = false;
   std::vector<Tenant> tenants_;
   absl::flat_hash_map<std::string, Principal> principals_;  // by identity
 };

@@ -5,17 +5,19 @@
 
 namespace sideband::daemon {
 
-PolicyHolder::PolicyHolder(std::shared_ptr<const Policy> policy) : current_{std::move(policy), 1} {}
+PolicyHolder::PolicyHolder(std::shared_ptr<const Policy> policy, std::shared_ptr<const KeySet> keys)
+    : current_{std::move(policy), std::move(keys), 1} {}
 
 VersionedPolicy PolicyHolder::Current() const {
   absl::ReaderMutexLock lock(&mu_);
   return current_;
 }
 
-void PolicyHolder::Replace(std::shared_ptr<const Policy> policy) {
+void PolicyHolder::Replace(std::shared_ptr<const Policy> policy, std::shared_ptr<const KeySet> keys) {
   {
     absl::MutexLock lock(&mu_);
     current_.policy.swap(policy);
+    current_.keys.swap(keys);
     ++current_.version;
   }
   absl::MutexLock lock(&listeners_mu_);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The policy in force, which a reload replaces.
-//   PolicyHolder holder(*LoadPolicy(path));
-//   if (auto policy = LoadPolicy(path); policy.ok()) holder.Replace(*policy);   // on SIGHUP; else the old one stays
+// The policy in force and the keys of bearer tokens, which a reload replaces together.
+//   PolicyHolder holder(*LoadPolicy(path), *LoadKeySet(jwks_file));
+//   if (policy.ok() && keys.ok()) holder.Replace(*policy, *keys);   // on SIGHUP; else the old ones stay
 #ifndef SIDEBAND_DAEMON_AUTHZ_POLICY_HOLDER_H_
 #define SIDEBAND_DAEMON_AUTHZ_POLICY_HOLDER_H_
 
@@ -24,19 +24,23 @@ class PolicyListener {
   virtual void OnPolicyChange() = 0;
 };
 
-// A policy and its version: 1, 2, 3, … in this run of the daemon.
+class KeySet;
+
+// A policy with the keys of its time, and their version: 1, 2, 3, … in this run of the daemon.
 struct VersionedPolicy {
   std::shared_ptr<const Policy> policy;  // shared by all readers that are at work with it
+  std::shared_ptr<const KeySet> keys;    // likewise; nullptr: no bearer token is anyone's
   uint64_t version = 0;
 };
 
 // Thread-safe.
 class PolicyHolder {
  public:
-  explicit PolicyHolder(std::shared_ptr<const Policy> policy);
+  explicit PolicyHolder(std::shared_ptr<const Policy> policy, std::shared_ptr<const KeySet> keys = nullptr);
 
   VersionedPolicy Current() const;
-  void Replace(std::shared_ptr<const Policy> policy);
+  // Both at once, so that nobody is ever judged by the one with the other's predecessor.
+  void Replace(std::shared_ptr<const Policy> policy, std::shared_ptr<const KeySet> keys = nullptr);
 
   // `listener` is told of replacements until RemoveListener returns.
   void AddListener(PolicyListener& listener);

@@ -24,6 +24,8 @@ tenants:
   - name: b
     identities: ["spiffe://example.org/b"]
     vms: [{uuid: 7f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}]
+auditors: [{name: audit, identities: ["jwt:system:serviceaccount:audit:reader"]}]
+event_groups: {compute: [cycles, stalls]}
 )";
 
 TEST(PolicyTest, ReadsEverything) {
@@ -57,11 +59,51 @@ TEST(PolicyTest, IdentifiesWhomItLists) {
   EXPECT_FALSE(policy->Identify({{"spiffe://example.org/c"}, {}}).has_value());
 }
 
+TEST(PolicyTest, FindsIdentitiesOfEveryKind) {
+  const auto policy = *Policy::Parse(kGood, "p.yaml");
+  const auto auditor = policy->Find("jwt:system:serviceaccount:audit:reader");
+  ASSERT_TRUE(auditor.has_value());
+  EXPECT_EQ(auditor->role, Principal::Role::kAuditor);
+  EXPECT_EQ(auditor->identity, "jwt:system:serviceaccount:audit:reader");
+  EXPECT_EQ(policy->Find("spiffe://example.org/b")->tenant, 1u);
+  EXPECT_EQ(policy->Find("dns:prometheus.example.org")->role, Principal::Role::kOperator);
+  for (const char* nobody : {"", "jwt:", "system:serviceaccount:audit:reader", "dns:", "jwt:spiffe://example.org/b"}) {
+    EXPECT_FALSE(policy->Find(nobody).has_value()) << nobody;
+  }
+}
+
+// Else a tenant could take a token's identity by a certificate for a DNS name.
+TEST(PolicyTest, ACertificateIsNoToken) {
+  const auto policy = *Policy::Parse("version: 1\noperators: [{name: o, identities: ['jwt:x']}]\n", "p.yaml");
+  EXPECT_FALSE(policy->Identify({{}, {"x"}}).has_value());
+  EXPECT_FALSE(policy->Identify({{"jwt:x"}, {}}).has_value());
+  EXPECT_FALSE(policy->Identify({{}, {"jwt:x"}}).has_value());
+}
+
 TEST(PolicyTest, GroupsAreApart) {
   const auto policy = *Policy::Parse(kGood, "p.yaml");
-  EXPECT_EQ(policy->Identify({{"spiffe://example.org/ops"}, {}})->group(), 0u);
-  EXPECT_EQ(policy->Identify({{"spiffe://example.org/a"}, {}})->group(), 1u);
-  EXPECT_EQ(policy->Identify({{"spiffe://example.org/b"}, {}})->group(), 2u);
+  EXPECT_EQ(policy->Find("spiffe://example.org/ops")->group(), 0u);
+  EXPECT_EQ(policy->Find("jwt:system:serviceaccount:audit:reader")->group(), 1u);
+  EXPECT_EQ(policy->Find("spiffe://example.org/a")->group(), 2u);
+  EXPECT_EQ(policy->Find("spiffe://example.org/b")->group(), 3u);
+}
+
+TEST(PolicyTest, EventGroupsAreExpanded) {
+  const auto policy =
+      Policy::Parse(absl::StrReplaceAll(kGood, {{"events: [cycles]", "events: [\"@compute\", bytes]"}}), "p.yaml");
+  ASSERT_TRUE(policy.ok()) << policy.status();
+  const NameSet& events = (*policy)->tenants()[0].vms[0].events;
+  for (const char* event : {"cycles", "stalls", "bytes"}) EXPECT_TRUE(events.Contains(event)) << event;
+  for (const char* event : {"compute", "@compute", "other"}) EXPECT_FALSE(events.Contains(event)) << event;
+}
+
+TEST(PolicyTest, KeepsWhereItsVmsAre) {
+  const auto policy = *Policy::Parse(kGood, "p.yaml");
+  EXPECT_EQ(policy->path(), "p.yaml");
+  EXPECT_EQ(policy->tenants()[0].vms[0].line, 8u);
+  EXPECT_EQ(policy->tenants()[1].vms[0].line, 14u);
+  EXPECT_FALSE(policy->allows_absent_vms());
+  EXPECT_TRUE((*Policy::Parse(std::string(kGood) + "allow_absent_vms: true\n", "p.yaml"))->allows_absent_vms());
 }
 
 TEST(PolicyTest, EveryMistakeHasItsLine) {
@@ -78,7 +120,21 @@ TEST(PolicyTest, EveryMistakeHasItsLine) {
            Case{"org/b", "org/ops", "p.yaml:13: identity 'spiffe://example.org/ops' is given twice"},
            Case{"org/b", "org/a", "p.yaml:13: identity 'spiffe://example.org/a' is given twice"},
            Case{"spiffe://example.org/b", "example.org",
-                "p.yaml:13: identity 'example.org' is neither spiffe://DOMAIN/PATH nor dns:NAME"},
+                "p.yaml:13: identity 'example.org' is neither spiffe://DOMAIN/PATH nor dns:NAME nor jwt:SUBJECT"},
+           Case{"audit:reader", "a b",
+                "p.yaml:15: identity 'jwt:system:serviceaccount:a b' is neither spiffe://DOMAIN/PATH nor dns:NAME nor "
+                "jwt:SUBJECT"},
+           Case{"spiffe://example.org/b", "jwt:spiffe://example.org/b",
+                "p.yaml:13: identity 'jwt:spiffe://example.org/b' is neither spiffe://DOMAIN/PATH nor dns:NAME nor "
+                "jwt:SUBJECT"},
+           Case{"jwt:system:serviceaccount:audit:reader", "spiffe://example.org/a",
+                "p.yaml:6: identity 'spiffe://example.org/a' is given twice"},
+           Case{"name: audit", "name: ops", "p.yaml:15: name 'ops' is given twice"},
+           Case{"identities: [\"jwt", "vms: [], identities: [\"jwt", "p.yaml:15: unknown key 'vms'"},
+           Case{"auditors:", "auditor:", "p.yaml:15: unknown key 'auditor' (did you mean 'auditors'?)"},
+           Case{"events: [cycles]", "events: [\"@compare\"]",
+                "p.yaml:10: unknown event group '@compare' (did you mean '@compute'?)"},
+           Case{"version: 1\n", "version: 1\nallow_absent_vms: yes\n", "p.yaml:2: expected true or false"},
            Case{"7f1c", "6f1c", "p.yaml:14: VM 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10 is given twice"},
            Case{"[read, seal]", "[read, saal]", "p.yaml:11: unknown right 'saal' (did you mean 'seal'?)"},
            Case{"contexts: [render]", "contexts: render", "p.yaml:9: expected a list"},

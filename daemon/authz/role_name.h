@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A principal's role as the audit log has it: "operator", "tenant:NAME". Principals of one name see the same.
+// A principal's role as the audit log has it: "operator", "auditor", "tenant:NAME". Principals of one name see the
+// same.
 #ifndef SIDEBAND_DAEMON_AUTHZ_ROLE_NAME_H_
 #define SIDEBAND_DAEMON_AUTHZ_ROLE_NAME_H_
 
@@ -16,6 +17,8 @@ inline std::string RoleName(const Policy& policy, const Principal& principal) {
   switch (principal.role) {
     case Principal::Role::kOperator:
       return "operator";
+    case Principal::Role::kAuditor:
+      return "auditor";
     case Principal::Role::kTenant:
       return absl::StrCat("tenant:", policy.tenants().at(principal.tenant).name);
   }

@@ -8,6 +8,7 @@ namespace {
 
 constexpr char kPolicy[] = R"(version: 1
 operators: [{name: ops, identities: ["spiffe://example.org/ops"]}]
+auditors: [{name: audit, identities: ["spiffe://example.org/audit"]}]
 tenants:
   - name: a
     identities: ["spiffe://example.org/a"]
@@ -73,6 +74,14 @@ TEST_F(ViewTest, ATenantWithoutVmsSeesNoDevice) {
   const View view = Of("b");
   EXPECT_FALSE(view.sees_device());
   EXPECT_EQ(view.AllEvents(), (EventSet{false, false, false}));
+}
+
+TEST_F(ViewTest, AuditorsSeeNoDevice) {
+  const View view = Of("audit");
+  EXPECT_FALSE(view.sees_device());
+  EXPECT_FALSE(view.sees_device_row());
+  EXPECT_EQ(view.AllEvents(), (EventSet{false, false, false}));
+  for (const uint16_t vm : {1, 2, 3}) EXPECT_FALSE(view.SeesVm(vm) || view.SeesSealed(vm));
 }
 
 TEST_F(ViewTest, UnknownBlocksAreNobodys) {

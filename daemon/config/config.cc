@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/config/config.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <initializer_list>
 #include <optional>
@@ -14,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/config/ratio_config.h"
-#include "proto/base/file.h"
+#include "daemon/config/readable_file.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "proto/base/yaml.h"
@@ -63,11 +59,9 @@ bool IsLabelSafe(absl::string_view name) {
 // Knows the folder from which relative paths are counted.
 class ConfigReader {
  public:
-  // `has_tokens`: callers may show bearer tokens.
-  ConfigReader(const std::string& path, bool has_tokens)
-      : folder_(std::filesystem::path(path).parent_path()), has_tokens_(has_tokens) {}
+  explicit ConfigReader(const std::string& path) : folder_(std::filesystem::path(path).parent_path()) {}
 
-  absl::StatusOr<Config> Read(const YamlNode& root) const;
+  absl::StatusOr<Config> Read(const YamlNode& root);
 
  private:
   std::string Resolve(const std::string& path) const { return (folder_ / path).string(); }
@@ -84,23 +78,11 @@ class ConfigReader {
   absl::StatusOr<std::vector<VmKeyConfig>> VmKeys(const YamlMap& map) const;
 
   const std::filesystem::path folder_;
-  const bool has_tokens_;
+  bool has_tokens_ = false;  // callers may show bearer tokens
 };
 
-// Without reading it: it may be a key.
-absl::Status CheckReadable(const std::string& path) {
-  struct stat file;
-  if (stat(path.c_str(), &file) != 0 || access(path.c_str(), R_OK) != 0) return ErrnoStatus(errno, path);
-  if (S_ISDIR(file.st_mode)) return absl::InvalidArgumentError(absl::StrCat(path, ": is a directory"));
-  return absl::OkStatus();
-}
-
 absl::StatusOr<std::string> ConfigReader::ReadableFile(const YamlMap& map, const std::string& key) const {
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlNode node, map.Get(key));
-  SIDEBAND_ASSIGN_OR_RETURN(const std::string text, node.String());
-  std::string path = Resolve(text);
-  if (const absl::Status readable = CheckReadable(path); !readable.ok()) return node.Locate(readable);
-  return path;
+  return daemon::ReadableFile(map, key, folder_);
 }
 
 absl::StatusOr<SealingMode> Sealing(const YamlNode& node) {
@@ -288,13 +270,15 @@ absl::StatusOr<LogLevel> ReadLogLevel(const YamlMap& map) {
       {{"debug", LogLevel::kDebug}, {"info", LogLevel::kInfo}, {"warn", LogLevel::kWarn}, {"error", LogLevel::kError}});
 }
 
-absl::StatusOr<Config> ConfigReader::Read(const YamlNode& root) const {
+absl::StatusOr<Config> ConfigReader::Read(const YamlNode& root) {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map,
-                            root.Map({"devices", "ratios", "grpc", "http", "local_operators", "policy_file", "sealing",
-                                      "audit", "history", "log", "ports_file"}));
+                            root.Map({"devices", "ratios", "grpc", "http", "local_operators", "policy_file", "tokens",
+                                      "sealing", "audit", "history", "log", "ports_file"}));
   Config config;
   SIDEBAND_ASSIGN_OR_RETURN(config.devices, Devices(map));
   SIDEBAND_ASSIGN_OR_RETURN(config.ratios, ReadRatios(map));
+  SIDEBAND_ASSIGN_OR_RETURN(config.tokens, ReadTokenConfig(map, folder_));
+  has_tokens_ = config.tokens.has_value();
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode grpc, map.Get("grpc"));
   SIDEBAND_ASSIGN_OR_RETURN(config.grpc, Grpc(grpc));
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode http, map.Get("http"));
@@ -319,7 +303,7 @@ absl::StatusOr<Config> ConfigReader::Read(const YamlNode& root) const {
 
 absl::StatusOr<Config> LoadConfig(const std::string& path) {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode root, YamlNode::Load(path));
-  return ConfigReader(path, /*has_tokens=*/false).Read(root);
+  return ConfigReader(path).Read(root);
 }
 
 }  // namespace sideband::daemon

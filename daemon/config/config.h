@@ -6,6 +6,7 @@
 #define SIDEBAND_DAEMON_CONFIG_CONFIG_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "daemon/config/history_config.h"
 #include "daemon/config/listen_address.h"
 #include "daemon/config/local_operators.h"
+#include "daemon/config/token_config.h"
 #include "daemon/model/ratio.h"
 #include "proto/base/uuid.h"
 
@@ -71,6 +73,7 @@ struct Config {
   ListenerConfig http;
   LocalOperators local_operators;
   std::string policy_file;
+  std::optional<TokenConfig> tokens;
   std::vector<VmKeyConfig> vm_keys;
   AuditConfig audit;
   HistoryConfig history;

@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/api/fake_world.h"
+#include "daemon/authz/fake_issuer.h"
 #include "daemon/config/fake_certificates.h"
 #include "daemon/http/fake_http_client.h"
 #include "proto/base/file.h"
@@ -127,7 +128,7 @@ TEST_F(GrpcServerTest, StrangersAreUnauthenticated) {
   sideband::v1::GetSnapshotResponse response;
   const grpc::Status status = GetSnapshot(*As("stranger"), "", response);
   EXPECT_EQ(status.error_code(), grpc::UNAUTHENTICATED);
-  EXPECT_EQ(status.error_message(), "the certificate's identity is not in the policy");
+  EXPECT_EQ(status.error_message(), "the caller's identity is not in the policy");
   const auto two_uris = Telemetry::NewStub(Channel("URI:spiffe://example.org/ops,URI:spiffe://example.org/tenant-a"));
   EXPECT_EQ(GetSnapshot(*two_uris, "", response).error_code(), grpc::UNAUTHENTICATED);
 }
@@ -211,6 +212,71 @@ TEST_F(GrpcServerTest, APolicyChangeEndsTheStreamWithoutAPublication) {
   world_.policy.Replace(*Policy::Parse("version: 1\n", "policy.yaml"));
   EXPECT_FALSE(reader->Read(&response));
   EXPECT_EQ(reader->Finish().error_code(), grpc::UNAUTHENTICATED);
+}
+
+class GrpcTokenTest : public GrpcServerTest {
+ protected:
+  GrpcTokenTest() { world_.policy.Replace(FakePolicy(), keys_); }
+
+  void StartWithTokens() {
+    auto server = GrpcServer::Start(options_, reader_, *metrics_);
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+  }
+  std::string Token(const std::string& who) const {
+    return issuer_.Token(absl::StrCat(R"({"sub":"spiffe://example.org/)", who, R"(","aud":"sideband","exp":)",
+                                      absl::ToUnixSeconds(world_.clock.Now()) + 60, "}"));
+  }
+  grpc::Status Ask(Telemetry::Stub& stub, const std::vector<std::string>& fields) {
+    grpc::ClientContext context;
+    for (const std::string& field : fields) context.AddMetadata("authorization", field);
+    return stub.GetSnapshot(&context, {}, &response_);
+  }
+
+  const FakeIssuer issuer_ = FakeIssuer::Es256("k1");
+  const std::shared_ptr<const KeySet> keys_ = *KeySet::Parse(JwksOf({&issuer_}), "jwks.json");
+  TokenVerifier tokens_{{.audience = "sideband"}, world_.clock};
+  Reader reader_{world_.store, world_.policy, world_.clock, world_.audit, &tokens_};
+  sideband::v1::GetSnapshotResponse response_;
+};
+
+TEST_F(GrpcTokenTest, TheMetadataSaysWhoAsks) {
+  StartWithTokens();
+  const auto stranger = As("stranger"), tenant = As("tenant-a");
+  const std::string bearer = "Bearer " + Token("tenant-a");
+  EXPECT_TRUE(Ask(*stranger, {bearer}).ok());
+  EXPECT_EQ(response_.snapshots(0).scopes_size(), 3);
+  for (const std::vector<std::string>& fields :
+       {std::vector<std::string>{}, {"Bearer x"}, {"Basic YTpi"}, {bearer + "A"}, {bearer, bearer}}) {
+    const grpc::Status refused = Ask(*stranger, fields);
+    EXPECT_EQ(refused.error_code(), grpc::UNAUTHENTICATED);
+    EXPECT_EQ(refused.error_message(), "the caller's identity is not in the policy");
+  }
+  EXPECT_EQ(Ask(*tenant, {"Bearer x"}).error_code(), grpc::UNAUTHENTICATED) << "the certificate does not help";
+  EXPECT_EQ(Ask(*tenant, {"Bearer " + Token("tenant-b")}).error_code(), grpc::UNAUTHENTICATED) << "ambiguous";
+  EXPECT_TRUE(Ask(*tenant, {bearer}).ok());
+}
+
+TEST_F(GrpcTokenTest, StreamsEndWithTheirTokenOrItsKey) {
+  StartWithTokens();
+  const auto stub = As("stranger");
+  for (const bool expires : {false, true}) {
+    grpc::ClientContext context;
+    context.AddMetadata("authorization", "Bearer " + Token("tenant-a"));
+    const auto reader = stub->Subscribe(&context, StreamRequest());
+    SubscribeResponse response;
+    ASSERT_TRUE(reader->Read(&response));
+    ASSERT_TRUE(reader->Read(&response));
+    // No publication from here on.
+    if (expires) {
+      world_.clock.Advance(absl::Seconds(60) + kTokenLeeway);
+    } else {
+      world_.policy.Replace(FakePolicy(), *KeySet::Parse("{\"keys\": []}", "jwks.json"));
+    }
+    EXPECT_FALSE(reader->Read(&response));
+    EXPECT_EQ(reader->Finish().error_code(), grpc::UNAUTHENTICATED);
+    world_.policy.Replace(FakePolicy(), keys_);
+  }
 }
 
 TEST_F(GrpcServerTest, StopEndsStreamsPlainly) {

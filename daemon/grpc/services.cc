@@ -3,13 +3,16 @@
 
 #include <grpc/grpc_security_constants.h>
 
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "daemon/api/access_entry.h"
+#include "daemon/authz/bearer.h"
 #include "daemon/grpc/grpc_status.h"
 #include "daemon/grpc/history_query.h"
 #include "daemon/grpc/queries.h"
@@ -35,11 +38,20 @@ bool IsLocal(const grpc::AuthContext& auth) {
   return Property(auth, GRPC_TRANSPORT_SECURITY_TYPE_PROPERTY_NAME) == std::vector<std::string>{kLocalSecurity};
 }
 
+// nullopt without the metadata "authorization"; of two, neither counts.
+std::optional<std::string> TokenOf(const grpc::CallbackServerContext& call) {
+  const auto [first, last] = call.client_metadata().equal_range("authorization");
+  if (first == last) return std::nullopt;
+  return std::next(first) == last ? BearerToken(std::string(first->second.data(), first->second.size())) : "";
+}
+
 Credentials PeerOf(const grpc::CallbackServerContext& call) {
+  Credentials peer{.bearer_token = TokenOf(call)};
   const auto auth = call.auth_context();
-  if (auth == nullptr || !auth->IsPeerAuthenticated()) return {};
+  if (auth == nullptr || !auth->IsPeerAuthenticated()) return peer;
   if (IsLocal(*auth)) return {.is_local_operator = true};
-  return {.certificate = {Property(*auth, GRPC_PEER_URI_PROPERTY_NAME), Property(*auth, GRPC_PEER_DNS_PROPERTY_NAME)}};
+  peer.certificate = {Property(*auth, GRPC_PEER_URI_PROPERTY_NAME), Property(*auth, GRPC_PEER_DNS_PROPERTY_NAME)};
+  return peer;
 }
 
 // A call, as far as the audit log is concerned.
@@ -63,7 +75,9 @@ void Record(const Reader& reader, const Asked& asked, const absl::Status& outcom
 void RecordEnd(const Reader& reader, Asked asked, const absl::Status& status) {
   if (!absl::IsUnauthenticated(status) && !absl::IsNotFound(status)) return;
   asked.access.note = "stream ended";
-  AuditEntry entry = AccessEntry(reader, asked.caller, asked.peer, asked.access, status);
+  // The caller is told the same words whatever the reason is; the log is told the reason.
+  const absl::Status now = reader.Authenticate(asked.peer).status();
+  AuditEntry entry = AccessEntry(reader, asked.caller, asked.peer, asked.access, now.ok() ? status : now);
   entry.policy_version = reader.policy().Current().version;
   reader.audit().Record(std::move(entry));
 }

@@ -7,8 +7,13 @@
 
 namespace sideband::daemon {
 
-StreamRegistry::StreamRegistry(Store& store, PolicyHolder& policy, size_t per_identity_max)
-    : store_(store), policy_(policy), per_identity_max_(per_identity_max), thread_([this] { Run(); }) {
+StreamRegistry::StreamRegistry(Store& store, PolicyHolder& policy, size_t per_identity_max,
+                               absl::Duration wake_interval)
+    : store_(store),
+      policy_(policy),
+      per_identity_max_(per_identity_max),
+      wake_interval_(wake_interval),
+      thread_([this] { Run(); }) {
   store_.AddListener(*this);
   policy_.AddListener(*this);
 }
@@ -74,7 +79,7 @@ void StreamRegistry::Run() {
     std::vector<std::shared_ptr<Stream>> streams;
     {
       absl::MutexLock lock(&mu_);
-      mu_.Await(absl::Condition(this, &StreamRegistry::HasNews));
+      mu_.AwaitWithTimeout(absl::Condition(this, &StreamRegistry::HasNews), wake_interval_);
       if (stopping_) return;
       news_ = false;
       streams = Streams();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The open streams: counts them per identity, wakes them when there is something new, and ends them at shutdown.
+// The open streams: counts them per identity, wakes them when there is something new and every now and then (a token
+// may have expired), and ends them at shutdown.
 //   StreamRegistry registry(store, policy, /*per_identity_max=*/64);
 //   SIDEBAND_RETURN_IF_ERROR(registry.Add(identity, stream));
 //   registry.Remove(stream.get());
@@ -18,6 +19,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "daemon/authz/policy_holder.h"
 #include "daemon/store/store.h"
 
@@ -37,7 +39,9 @@ class Stream {
 // and `policy` must outlive it.
 class StreamRegistry final : public PublicationListener, public PolicyListener {
  public:
-  StreamRegistry(Store& store, PolicyHolder& policy, size_t per_identity_max);
+  // Streams are woken once in `wake_interval` even if there is nothing new.
+  StreamRegistry(Store& store, PolicyHolder& policy, size_t per_identity_max,
+                 absl::Duration wake_interval = absl::Seconds(1));
   // Stops; streams that are still there are let go.
   ~StreamRegistry() override;
 
@@ -65,6 +69,7 @@ class StreamRegistry final : public PublicationListener, public PolicyListener {
   Store& store_;
   PolicyHolder& policy_;
   const size_t per_identity_max_;
+  const absl::Duration wake_interval_;
 
   absl::Mutex mu_;
   bool news_ ABSL_GUARDED_BY(mu_) = false;

@@ -43,6 +43,13 @@ TEST_F(StreamRegistryTest, APolicyChangeWakes) {
   registry_.Remove(stream_.get());
 }
 
+TEST_F(StreamRegistryTest, SoDoesTimeItself) {
+  StreamRegistry registry(world_.store, world_.policy, 2, absl::Milliseconds(1));
+  ASSERT_TRUE(registry.Add("a", stream_).ok());
+  stream_->woken.WaitForNotification();
+  registry.Remove(stream_.get());
+}
+
 TEST_F(StreamRegistryTest, AnIdentityHasItsMaximum) {
   ASSERT_TRUE(registry_.Add("a", stream_).ok());
   ASSERT_TRUE(registry_.Add("a", std::make_shared<FakeStream>()).ok());

@@ -12,7 +12,7 @@
 
 namespace sideband::daemon {
 
-// Ask again after the next publication or policy change.
+// Ask again after the next publication, policy change or second.
 struct StreamWait {};
 
 // The stream is over; OK where it has done what it was asked for.
@@ -23,10 +23,8 @@ struct StreamEnd {
 template <typename Message>
 using StreamStep = std::variant<Message, StreamWait, StreamEnd>;
 
-// The answer to a certificate whose identity is not in the policy.
-inline absl::Status NobodyError() {
-  return absl::UnauthenticatedError("the certificate's identity is not in the policy");
-}
+// The answer to whoever is nobody, whatever the reason.
+inline absl::Status NobodyError() { return absl::UnauthenticatedError("the caller's identity is not in the policy"); }
 
 }  // namespace sideband::daemon
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/authz/bearer.h"
 
 namespace sideband::daemon {
 namespace {
@@ -52,7 +53,15 @@ void AddFields(std::string& header, const HttpResponse& response) {
   AddField(header, "X-Content-Type-Options", "nosniff");
   AddField(header, "Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'");
   if (response.status == 405) AddField(header, "Allow", "GET, HEAD");
+  if (response.status == 401) AddField(header, "WWW-Authenticate", "Bearer");
   AddField(header, "Content-Length", absl::StrCat(response.body.size()));
+}
+
+// nullopt without an Authorization field; of two, neither counts.
+std::optional<std::string> TokenOf(const http::fields& fields) {
+  const auto count = fields.count(http::field::authorization);
+  if (count == 0) return std::nullopt;
+  return count == 1 ? BearerToken(TextOf(fields[http::field::authorization])) : "";
 }
 
 }  // namespace
@@ -101,11 +110,13 @@ HttpExchange::Answer HttpExchange::Handle() {
   const auto& request = parser_->get();
   const bool is_read = parser_->is(http::verb::get) || parser_->is(http::verb::head);
   if (is_read && parser_->has_body()) return Refuse(413, "a body is not accepted\n");
+  Credentials credentials = credentials_;
+  credentials.bearer_token = TokenOf(request);
   HttpResponse response = handler_({.method = TextOf(request.method_string()),
                                     .target = TextOf(request.target()),
                                     .accept = TextOf(request[http::field::accept]),
                                     .accept_encoding = TextOf(request[http::field::accept_encoding]),
-                                    .credentials = credentials_});
+                                    .credentials = std::move(credentials)});
   // A body is never read, so that where there is one the next request cannot be found.
   return Compose(std::move(response), request.keep_alive() && !parser_->has_body());
 }

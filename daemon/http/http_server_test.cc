@@ -20,6 +20,7 @@
 namespace sideband::daemon {
 namespace {
 
+using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -73,6 +74,19 @@ TEST_F(HttpServerTest, WithoutACertificateThereIsNoAnswer) {
   FakeHttpClient client(server_->port(), ca_.ca_file(), nullptr);
   client.Send(kGet);
   EXPECT_EQ(client.ReceiveResponse(), "");
+}
+
+TEST_F(HttpServerTest, CarriesTheTokenAndTheChallenge) {
+  Start([](const HttpRequest& request) -> HttpResponse {
+    const auto& token = request.credentials.bearer_token;
+    return {.status = 401, .body = Body::Of(token ? "<" + *token + ">" : "none")};
+  });
+  const auto ask = [this](const std::string& fields) { return Exchange("GET / HTTP/1.1\r\n" + fields + "\r\n"); };
+  EXPECT_THAT(ask(""), AllOf(HasSubstr("\r\nWWW-Authenticate: Bearer\r\n"), EndsWith("none")));
+  EXPECT_THAT(ask("Authorization: Bearer a.b.c\r\n"), EndsWith("<a.b.c>"));
+  EXPECT_THAT(ask("authorization: bearer a.b.c\r\n"), EndsWith("<a.b.c>"));
+  EXPECT_THAT(ask("Authorization: Basic YTpi\r\n"), EndsWith("<>"));
+  EXPECT_THAT(ask("Authorization: Bearer a\r\nAuthorization: Bearer a\r\n"), EndsWith("<>")) << "neither counts";
 }
 
 TEST_F(HttpServerTest, AnotherCasCertificateIsRefused) {

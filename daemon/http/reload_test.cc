@@ -32,8 +32,8 @@ class ReloadTest : public testing::Test {
     HttpServer::Options options;
     options.listener.listen = {"127.0.0.1", 0};
     options.listener.tls = ca_.Server();
-    server_ =
-        *HttpServer::Start(options, [this](const HttpRequest& request) { return site_.Handle(request); }, *metrics_);
+    server_ = *HttpServer::Start(
+        options, [this](const HttpRequest& request) { return site_.Handle(request); }, *metrics_);
   }
 
   // Scrapes until it is told to stop.
@@ -63,9 +63,8 @@ TEST_F(ReloadTest, NoAnswerIsEmptyOrPartial) {
   const CertificateFiles b = ca_.Issue("b", "URI:spiffe://example.org/tenant-b");
   std::vector<std::jthread> scrapers;
   for (int i = 0; i < kScrapers; ++i) {
-    scrapers.emplace_back([&, i] {
-      i % 2 == 0 ? Scrape("\"0\",vm=\"vm0\"", "vm1", a) : Scrape("\"1\",vm=\"vm1\"", "vm0", b);
-    });
+    scrapers.emplace_back(
+        [&, i] { i % 2 == 0 ? Scrape("\"0\",vm=\"vm0\"", "vm1", a) : Scrape("\"1\",vm=\"vm1\"", "vm0", b); });
   }
   for (uint64_t reload = 0; reload < kReloads; ++reload) {
     // At least one scrape in five reloads, so that many are under way when the policy changes.

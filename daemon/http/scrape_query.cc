@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/http/scrape_query.h"
 
-#include <boost/url/parse.hpp>
-#include <boost/url/src.hpp>  // header-only: there is no library to link
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
+#include "daemon/http/query_parameters.h"
+#include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
 namespace {
@@ -38,22 +37,19 @@ absl::Status SelectEvent(std::string name, ScrapeFilter& filter) {
 }  // namespace
 
 absl::StatusOr<ScrapeFilter> ParseScrapeQuery(absl::string_view target) {
-  // Everybody writes the brackets as they are, though a query may not hold them.
-  const std::string encoded = absl::StrReplaceAll(target, {{"[", "%5B"}, {"]", "%5D"}});
-  const auto url = boost::urls::parse_origin_form(encoded);
-  if (url.has_error()) return Malformed("malformed query");
+  const auto parameters = ParseQuery(target);
+  if (!parameters.ok()) return Malformed(parameters.status().message());
   ScrapeFilter filter;
   bool names_scopes = false;
-  for (const boost::urls::param parameter : url->params()) {
-    if (parameter.key.empty() && !parameter.has_value) continue;  // "?" and "&" with nothing behind them
+  for (const auto& [key, value] : *parameters) {
     absl::Status taken = Malformed("unknown parameter");
-    if (parameter.key == "event[]" || parameter.key == "event") taken = SelectEvent(parameter.value, filter);
-    if (parameter.key == "scope[]" || parameter.key == "scope") {
+    if (key == "event[]" || key == "event") taken = SelectEvent(value, filter);
+    if (key == "scope[]" || key == "scope") {
       if (!names_scopes) filter.devices = filter.vms = filter.contexts = false;
       names_scopes = true;
-      taken = SelectScope(parameter.value, filter);
+      taken = SelectScope(value, filter);
     }
-    if (!taken.ok()) return taken;
+    SIDEBAND_RETURN_IF_ERROR(taken);
   }
   return filter;
 }

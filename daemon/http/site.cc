@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/api/access_entry.h"
 #include "daemon/api/row_filter.h"
+#include "daemon/http/audit_query.h"
 #include "daemon/http/negotiation.h"
 #include "daemon/http/scrape_query.h"
 #include "daemon/http/status_page.h"
@@ -16,6 +17,8 @@ namespace sideband::daemon {
 namespace {
 
 constexpr char kHtmlType[] = "text/html; charset=utf-8";
+constexpr char kJsonLinesType[] = "application/x-ndjson";
+constexpr size_t kAuditAnswerBytesMax = 1 << 20;
 
 HttpResponse Plain(int status, std::string text) { return {.status = status, .body = Body::Of(std::move(text))}; }
 
@@ -23,7 +26,7 @@ absl::string_view PathOf(absl::string_view target) { return target.substr(0, tar
 
 // For metrics: whatever a client makes up must not become a label.
 absl::string_view KnownPath(absl::string_view path) {
-  for (const absl::string_view known : {"/metrics", "/-/healthy", "/-/ready", "/"}) {
+  for (const absl::string_view known : {"/metrics", "/-/healthy", "/-/ready", "/audit", "/"}) {
     if (path == known) return known;
   }
   return "other";
@@ -35,6 +38,7 @@ bool IsFresh(const VisibleDevice& device) { return device.state == VisibleDevice
 absl::Status OutcomeOf(const HttpResponse& response) {
   if (response.status == 404) return NotFound();
   if (response.status == 400) return absl::InvalidArgumentError("query");
+  if (response.status == 503) return absl::UnavailableError("audit log");
   return absl::OkStatus();
 }
 
@@ -73,20 +77,38 @@ HttpResponse Site::Handle(const HttpRequest& request) {
 HttpResponse Site::Answer(const HttpRequest& request, absl::string_view path) {
   if (path == "/-/healthy") return Plain(200, "healthy\n");
   if (path == "/-/ready") return Ready(request);
-  if (path != "/metrics" && path != "/") return Plain(404, "not found\n");
+  if (path != "/metrics" && path != "/" && path != "/audit") return Plain(404, "not found\n");
   const auto caller = reader_.Authenticate(request.credentials);
-  HttpResponse response = caller.ok() ? Data(request, path, *caller)
-                                      : Plain(403, "the certificate's identity is not in the policy\n");
+  HttpResponse response = caller.ok() ? Data(request, path, *caller) : Nobody(caller.status());
   const Access access{absl::StrCat(request.method, " ", path), request.target};
   reader_.audit().Record(AccessEntry(reader_, caller, request.credentials, access, OutcomeOf(response)));
   return response;
 }
 
+// The same words whatever the reason is.
+HttpResponse Site::Nobody(const absl::Status& why) const {
+  const bool may_show_a_token = reader_.takes_tokens() && absl::IsUnauthenticated(why);
+  return Plain(may_show_a_token ? 401 : 403, "the caller's identity is not in the policy\n");
+}
+
 HttpResponse Site::Data(const HttpRequest& request, absl::string_view path, const Caller& caller) {
   if (path == "/metrics") return Metrics(request, caller);
+  if (path == "/audit") return AuditLog(request, caller);
   HttpResponse page = Plain(200, StatusPage(reader_.Devices(caller)));
   page.content_type = kHtmlType;
   return page;
+}
+
+// Who may not read it is told what he would be told where there is none.
+HttpResponse Site::AuditLog(const HttpRequest& request, const Caller& caller) {
+  if (!audit_log_ || !caller.May(Resource::AuditLog(), Right::kRead)) return Plain(404, "not found\n");
+  const auto after = ParseAuditQuery(request.target);
+  if (!after.ok()) return Plain(400, absl::StrCat(after.status().message(), "\n"));
+  auto lines = audit_log_(*after, kAuditAnswerBytesMax);
+  if (!lines.ok()) return Plain(503, "the audit log cannot be read now\n");
+  HttpResponse response = Plain(200, *std::move(lines));
+  response.content_type = kJsonLinesType;
+  return response;
 }
 
 HttpResponse Site::Metrics(const HttpRequest& request, const Caller& caller) {

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "daemon/api/fake_world.h"
+#include "daemon/authz/fake_issuer.h"
 #include "daemon/http/status_page.h"
 
 namespace sideband::daemon {
@@ -99,6 +101,24 @@ TEST_F(SiteTest, ADeniedEventIsAnAbsentOne) {
   EXPECT_EQ(Get("tenant-b", "/metrics?event[]=cycles").status, 200);
 }
 
+TEST_F(SiteTest, TheAuditLogIsTheAuditorsAlone) {
+  Site site(world_.reader, *metrics_, world_.clock, [](uint64_t after, size_t) {
+    return absl::StatusOr<std::string>(absl::StrCat("{\"after\":", after, "}\n"));
+  });
+  const auto get = [&](const std::string& who, const std::string& target) {
+    return site.Handle({.method = "GET", .target = target, .credentials = CredentialsOf(who)});
+  };
+  EXPECT_EQ(get("auditor", "/audit?after=7").body.ToString(), "{\"after\":7}\n");
+  EXPECT_EQ(get("auditor", "/audit").content_type, "application/x-ndjson");
+  EXPECT_EQ(get("auditor", "/audit?before=7").status, 400);
+  for (const char* who : {"ops", "tenant-a"}) {
+    EXPECT_EQ(get(who, "/audit").status, 404);
+    EXPECT_EQ(get(who, "/audit").body.ToString(), get(who, "/nothing").body.ToString());
+  }
+  EXPECT_EQ(get("stranger", "/audit").status, 403);
+  EXPECT_EQ(Get("auditor", "/audit").status, 404) << "no log is kept";
+}
+
 TEST_F(SiteTest, EveryTenantHasNoByteOfAnother) {
   world_.Publish(0, 1);
   const std::vector<std::pair<std::string, std::vector<std::string>>> names = {
@@ -166,6 +186,73 @@ TEST_F(SiteTest, CountsRequestsByKnownPaths) {
   EXPECT_THAT(own, HasSubstr("sideband_http_requests_total{code=\"200\",path=\"/-/healthy\"} 1\n"));
   EXPECT_THAT(own, HasSubstr("sideband_http_requests_total{code=\"404\",path=\"other\"} 1\n"));
   EXPECT_THAT(own, Not(HasSubstr("made-up")));
+}
+
+class SiteTokenTest : public SiteTest {
+ protected:
+  SiteTokenTest() {
+    world_.policy.Replace(FakePolicy(), *KeySet::Parse(JwksOf({&issuer_}), "jwks.json"));
+    world_.Publish(0, 1);
+  }
+
+  HttpResponse Ask(Credentials credentials, const std::string& target = "/metrics") {
+    return token_site_.Handle({.method = "GET", .target = target, .credentials = std::move(credentials)});
+  }
+  std::string Token(const std::string& subject) const {
+    return issuer_.Token(absl::StrCat(R"({"sub":")", subject, R"(","aud":"sideband","exp":)",
+                                      absl::ToUnixSeconds(world_.clock.Now()) + 60, "}"));
+  }
+
+  const FakeIssuer issuer_ = FakeIssuer::Es256("k1");
+  TokenVerifier tokens_{{.audience = "sideband"}, world_.clock};
+  Reader token_reader_{world_.store, world_.policy, world_.clock, world_.audit, &tokens_};
+  Site token_site_{token_reader_, *metrics_, world_.clock};
+};
+
+TEST_F(SiteTokenTest, ATokenHasItsOwnersMetrics) {
+  const HttpResponse metrics = Ask({.bearer_token = Token("spiffe://example.org/tenant-a")});
+  EXPECT_EQ(metrics.status, 200);
+  EXPECT_THAT(metrics.body.ToString(), HasSubstr("vm=\"vm0\",context=\"render\"} 1020\n"));
+  EXPECT_THAT(metrics.body.ToString(), Not(HasSubstr("vm1")));
+}
+
+TEST_F(SiteTokenTest, NobodyIsToldTheSameWhateverTheReason) {
+  Credentials two = CredentialsOf("tenant-a");
+  two.bearer_token = Token("spiffe://example.org/ops");
+  struct Row {
+    Credentials credentials;
+    int status;
+  };
+  for (const Row& row : {Row{{}, 401}, Row{CredentialsOf("stranger"), 401}, Row{{.bearer_token = ""}, 401},
+                         Row{{.bearer_token = Token("spiffe://example.org/ops") + "A"}, 401},
+                         Row{{.bearer_token = Token("stranger")}, 403}, Row{two, 403}}) {
+    for (const char* target : {"/metrics", "/"}) {
+      EXPECT_EQ(Ask(row.credentials, target).status, row.status) << target;
+      EXPECT_EQ(Ask(row.credentials, target).body.ToString(), "the caller's identity is not in the policy\n");
+    }
+  }
+  EXPECT_EQ(Ask(CredentialsOf("ops")).status, 200) << "certificates count as before";
+  EXPECT_EQ(Ask({}, "/-/healthy").status, 200);
+  EXPECT_EQ(Get("stranger", "/metrics").status, 403) << "where there are no tokens, none is asked for";
+}
+
+TEST_F(SiteTokenTest, ATokenIsGoodUntilItExpires) {
+  const Credentials credentials = {.bearer_token = Token("spiffe://example.org/ops")};
+  EXPECT_EQ(Ask(credentials).status, 200);
+  world_.clock.Advance(absl::Seconds(60) + kTokenLeeway);
+  EXPECT_EQ(Ask(credentials).status, 401);
+}
+
+TEST_F(SiteTest, AuditorsGetNoCounters) {
+  world_.policy.Replace(
+      *Policy::Parse("version: 1\nauditors: [{name: x, identities: ['spiffe://example.org/audit']}]\n", "p.yaml"));
+  world_.Publish(0, 1);
+  EXPECT_EQ(Get("audit", "/metrics").status, 200);
+  for (const char* target : {"/metrics", "/", "/-/ready"}) {
+    for (const char* word : {"gpu0", "vm0", "sideband_device_", "sideband_build_info"}) {
+      EXPECT_THAT(Get("audit", target).body.ToString(), Not(HasSubstr(word))) << target;
+    }
+  }
 }
 
 TEST(StatusPageTest, EscapesText) { EXPECT_EQ(EscapeHtml("<a b=\"c\">&'"), "&lt;a b=&quot;c&quot;&gt;&amp;&#39;"); }

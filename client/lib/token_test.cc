@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/lib/token.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+namespace sideband::client {
+namespace {
+
+std::string TokenFile(const std::string& text) {
+  const std::string path = testing::TempDir() + "/token";
+  std::ofstream(path) << text;
+  return path;
+}
+
+TEST(TokenTest, IsTheFilesOneWord) {
+  EXPECT_EQ(*LoadToken(TokenFile("a.b.c")), "a.b.c");
+  EXPECT_EQ(*LoadToken(TokenFile("\n a.b.c \r\n")), "a.b.c");
+  EXPECT_EQ(LoadToken(TokenFile(std::string(kTokenBytesMax, 'a') + "\n"))->size(), kTokenBytesMax);
+}
+
+TEST(TokenTest, AnythingElseNamesTheFile) {
+  const std::string path = TokenFile("");
+  EXPECT_EQ(LoadToken(path).status().message(), path + ": no token in it");
+  EXPECT_EQ(LoadToken(TokenFile(" \n")).status().message(), path + ": no token in it");
+  for (const char* text : {"a b", "a\nb", "a\x01", "\xc3\xa9"}) {
+    EXPECT_EQ(LoadToken(TokenFile(text)).status().message(), path + ": more than one token, or none") << text;
+  }
+  EXPECT_EQ(LoadToken(TokenFile(std::string(kTokenBytesMax + 1, 'a'))).status().message(),
+            path + ": longer than 8192 bytes");
+  EXPECT_FALSE(LoadToken(TokenFile(std::string(1 << 20, 'a'))).ok());
+  EXPECT_EQ(LoadToken("/nonexistent").status().code(), absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace sideband::client

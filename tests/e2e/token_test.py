@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bearer tokens: whose they are, how long, and what a reload of the policy and the keys does."""
+
+import http.client
+import json
+import signal
+import time
+import unittest
+
+import grpc
+
+import programs
+import site_layout
+import tenant_client
+import tokens
+
+PROMETHEUS = "system:serviceaccount:monitoring:prometheus"
+POLICY = site_layout.POLICY.replace('["%soperator"]' % site_layout.TRUST,
+                                    '["%soperator", "jwt:%s"]' % (site_layout.TRUST, PROMETHEUS))
+NOBODY = "the caller's identity is not in the policy"
+
+
+class TokenTestCase(unittest.TestCase):
+    """A site whose interval is an hour: what happens to a stream does not happen because of a snapshot."""
+
+    def setUp(self):
+        self.site = site_layout.Site("1h")
+        self.addCleanup(self.site.close)
+        self.issuer = tokens.Issuer("k1")
+        config = self.site.read("sidebandd.yaml").decode()
+        self.write("sidebandd.yaml", config + "tokens: {jwks_file: jwks.json, audience: %s}\n" % tokens.AUDIENCE +
+                   "audit: {file: audit.jsonl}\n")
+        self.write("jwks.json", tokens.jwks(self.issuer))
+        self.write("policy.yaml", POLICY)
+        self.site.start()
+        tenant_client.messages()  # so that no token's time is spent on making them
+
+    def write(self, name, text):
+        site_layout.write(self.site.folder, name, text)
+
+    def get(self, path, *authorization, user="nobody"):
+        """(status, body, WWW-Authenticate) of a request with these Authorization fields."""
+        connection = http.client.HTTPSConnection("127.0.0.1", self.site.http_port, context=self.site.tls(user),
+                                                 timeout=programs.PATIENCE_S)
+        try:
+            connection.putrequest("GET", path)
+            for field in authorization:
+                connection.putheader("Authorization", field)
+            connection.endheaders()
+            response = connection.getresponse()
+            return response.status, response.read().decode(), response.getheader("WWW-Authenticate")
+        finally:
+            connection.close()
+
+    def cli(self, token, *arguments, user="nobody"):
+        self.write("token", token + "\n")
+        return programs.run("sideband", *arguments, "--address", "localhost:%d" % self.site.grpc_port, "--ca-file",
+                            "ca.pem", "--cert-file", user + ".pem", "--key-file", user + ".key", "--token-file", "token",
+                            cwd=self.site.folder)
+
+    def reload(self):
+        lines = self.site.daemon.log().count("reload: ")
+        self.site.daemon.signal(signal.SIGHUP)
+        programs.wait_until(lambda: self.site.daemon.log().count("reload: ") > lines, "the daemon has reloaded")
+        return self.site.daemon.log().splitlines()[-1]
+
+    def stream(self, token, **wanted):
+        """A stream that has sent everything it has."""
+        client = tenant_client.Client(self.site, "nobody")
+        self.addCleanup(client.__exit__)
+        pb = tenant_client.messages()
+        stream = client.telemetry.Subscribe(pb.SubscribeRequest(mode="MODE_STREAM", **wanted),
+                                            timeout=programs.PATIENCE_S, metadata=[("authorization", "Bearer " + token)])
+        while not next(stream).sync_response:
+            pass
+        return stream
+
+    def wait_for_audit(self, reason):
+        programs.wait_until(lambda: reason in self.site.read("audit.jsonl").decode(), "audit log: " + reason)
+
+    def end_of(self, stream):
+        with self.assertRaises(grpc.RpcError) as ended:
+            for _ in stream:
+                pass
+        return ended.exception.code()
+
+
+class WhoTest(TokenTestCase):
+    def test_http(self):
+        operator = "Bearer " + self.issuer.token(PROMETHEUS)
+        tenant = "Bearer " + self.issuer.token(site_layout.TRUST + "tenant-a")
+        status, body, _ = self.get("/metrics", operator)
+        self.assertEqual(status, 200)
+        self.assertIn("sideband_build_info", body)
+        status, body, _ = self.get("/metrics", tenant)
+        self.assertEqual(status, 200)
+        self.assertIn('vm="vm1"', body)
+        for foreign in ("vm2", "vm3", "sideband_build_info"):
+            self.assertNotIn(foreign, body)
+        bad = (
+            (), ("Bearer x",), ("Basic YTpi",), (operator + "A",), (operator, operator), (operator, "Bearer x"),
+            ("Bearer " + self.issuer.token(PROMETHEUS, lifetime_s=-60),),
+            ("Bearer " + self.issuer.token(PROMETHEUS, nbf=int(time.time()) + 60),),
+            ("Bearer " + self.issuer.token(PROMETHEUS, aud="another"),),
+            ("Bearer " + tokens.Issuer("k1").token(PROMETHEUS),),
+            ("Bearer " + tokens.Issuer("k2").token(PROMETHEUS),),
+            ("Bearer " + self.issuer.sign({"alg": "none", "kid": "k1"}, {"sub": PROMETHEUS}),),
+        )
+        for fields in bad:
+            for path in ("/metrics", "/"):
+                self.assertEqual(self.get(path, *fields), (401, NOBODY + "\n", "Bearer"), fields)
+        for reason in ("token: not of three parts", "token: the signature is wrong", "token: it has expired",
+                       "token: it is not valid yet", "token: it is for another audience", "token: its key is unknown",
+                       "token: alg 'none' is not the key's, which is ES256"):
+            self.wait_for_audit(reason)
+        self.assertNotIn("eyJ", self.site.read("audit.jsonl").decode(), "no token is in the log")
+        unknown = "Bearer " + self.issuer.token("unknown")
+        self.assertEqual(self.get("/metrics", unknown), (403, NOBODY + "\n", None))
+        # A certificate does not help a bad token, and two identities are nobody.
+        self.assertEqual(self.get("/metrics", user="operator")[0], 200)
+        self.assertEqual(self.get("/metrics", "Bearer x", user="operator")[0], 401)
+        self.assertEqual(self.get("/metrics", tenant, user="operator")[0], 403)
+        self.assertEqual(self.get("/metrics", tenant, user="tenant-a")[0], 200)
+
+    def test_client(self):
+        result = self.cli(self.issuer.token(site_layout.TRUST + "tenant-b"), "scopes", "--format", "json")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual({scope["vm"] for scope in map(json.loads, result.stdout.splitlines()) if "vm" in scope} or
+                         {"vm2", "vm3"}, {"vm2", "vm3"})
+        self.assertIn("vm2", result.stdout)
+        self.assertNotIn("vm1", result.stdout)
+        refused = self.cli(self.issuer.token("unknown"), "devices")
+        self.assertEqual(refused.returncode, 1)
+        self.assertEqual(refused.stderr, "sideband: localhost:%d: %s\n" % (self.site.grpc_port, NOBODY))
+        empty = self.cli("", "devices")
+        self.assertEqual((empty.returncode, empty.stderr), (2, "sideband: token: no token in it\n"))
+
+
+class StreamTest(TokenTestCase):
+    def test_ends_when_its_token_expires(self):
+        stream = self.stream(self.issuer.token(PROMETHEUS, lifetime_s=-4))  # six of ten seconds' leeway are left
+        start = time.monotonic()
+        self.assertEqual(self.end_of(stream), grpc.StatusCode.UNAUTHENTICATED)
+        self.wait_for_audit("stream ended: UNAUTHENTICATED: token: it has expired")
+        self.assertLess(time.monotonic() - start, 6 + 5, "one second is for it to be seen, the rest for a loaded machine")
+
+    def test_ends_when_its_key_is_gone(self):
+        other = tokens.Issuer("k2")
+        self.write("jwks.json", tokens.jwks(self.issuer, other))
+        self.assertIn("is in force", self.reload())
+        ending = self.stream(self.issuer.token(PROMETHEUS))
+        staying = self.stream(other.token(PROMETHEUS))
+        self.write("jwks.json", tokens.jwks(other))
+        self.assertIn("is in force", self.reload())
+        self.assertEqual(self.end_of(ending), grpc.StatusCode.UNAUTHENTICATED)
+        self.assertTrue(staying.is_active())
+        self.assertEqual(self.get("/metrics", "Bearer " + self.issuer.token(PROMETHEUS))[0], 401)
+        staying.cancel()
+
+    def test_narrows_with_the_policy(self):
+        stream = self.stream(self.issuer.token(site_layout.TRUST + "tenant-a"), filter={"vm": "vm1"})
+        self.write("policy.yaml", POLICY.replace("      - {uuid: %s}\n" % site_layout.VM_UUIDS["vm1"], "", 1))
+        self.assertIn("is in force", self.reload())
+        self.assertEqual(self.end_of(stream), grpc.StatusCode.NOT_FOUND)
+
+
+class ReloadTest(TokenTestCase):
+    def test_all_or_nothing(self):
+        tenant = "Bearer " + self.issuer.token(site_layout.TRUST + "tenant-a")
+        # A good policy with bad keys, and bad policies with good keys, change nothing.
+        without = POLICY.replace("tenant-a\"]", "elsewhere\"]")
+        self.assertNotEqual(without, POLICY)
+        self.write("policy.yaml", without)
+        private = self.issuer.jwk() | {"d": "AAAA"}
+        for keys, error in (("{", "jwks.json:1: "), (json.dumps({"keys": [private]}), "jwks.json:1: key 'k1': 'd' is of a "),
+                            (tokens.jwks(self.issuer, self.issuer), "kid 'k1' is given twice")):
+            self.write("jwks.json", keys)
+            line = self.reload()
+            self.assertIn(error, line)
+            self.assertIn("the old policy stays in force", line)
+            self.assertEqual(self.get("/metrics", tenant)[0], 200)
+        self.write("jwks.json", tokens.jwks(self.issuer))
+        self.assertIn("is in force", self.reload())
+        self.assertEqual(self.get("/metrics", tenant)[0], 403)
+
+    def test_a_vm_on_no_device_is_refused(self):
+        absent = "5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e1ff"
+        added = POLICY + "      - {uuid: %s}\n" % absent
+        self.write("policy.yaml", added)
+        line = self.reload()
+        self.assertIn("policy.yaml:%d: VM %s is on no device" % (added.count("\n"), absent), line)
+        self.assertIn("the old policy stays in force", line)
+        self.write("policy.yaml", added + "allow_absent_vms: true\n")
+        self.assertIn("is in force", self.reload())
+
+
+class StartTest(programs.ProgramTestCase):
+    def test_a_vm_on_no_device_is_told(self):
+        site = site_layout.Site()
+        self.addCleanup(site.close)
+        absent = "5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e1ff"
+        site_layout.write(site.folder, "policy.yaml", site_layout.POLICY + "      - {uuid: %s}\n" % absent)
+        site.start()
+        programs.wait_until(lambda: "VM %s is on no device" % absent in site.daemon.log(), "the notice")
