@@ -35,7 +35,7 @@ int Main(int argc, char** argv) {
       .out = out, .cancellation = cancellation, .get_env = GetVariable, .connect = [&](const ClientConfig& config) {
         // Only from here on is there something to cancel, and gRPC has no threads yet.
         if (!watcher.has_value()) watcher.emplace(cancellation);
-        return ConnectTls(config);
+        return Connect(config);
       }};
   const absl::Status status = RunCli({argv + 1, argv + argc}, AllCommands(), environment);
   // Who closed our output has seen enough.

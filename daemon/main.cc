@@ -5,6 +5,7 @@
 #include <openssl/crypto.h>
 #include <spdlog/spdlog.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
 #include <csignal>
@@ -12,6 +13,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "daemon/api/absent_vm_notice.h"
 #include "daemon/api/reader.h"
 #include "daemon/audit/audit_files.h"
@@ -22,6 +24,7 @@
 #include "daemon/authz/policy_holder.h"
 #include "daemon/authz/token_verifier.h"
 #include "daemon/base/clock.h"
+#include "daemon/base/periodic_thread.h"
 #include "daemon/collector/collector_thread.h"
 #include "daemon/config/config.h"
 #include "daemon/grpc/grpc_server.h"
@@ -46,12 +49,22 @@ namespace {
 constexpr char kProgram[] = "sidebandd";
 constexpr char kVersion[] = "0.1.0";
 constexpr absl::Duration kDrain = absl::Seconds(3);
+// How long new certificates may lie there before they are taken.
+constexpr absl::Duration kCertificateCheck = absl::Seconds(1);
 
 // Keys lie in locked memory and in no core dump.
 void ProtectSecrets() {
   constexpr size_t kSecureHeapBytes = 1 << 20, kSmallestBytes = 32;
   prctl(PR_SET_DUMPABLE, 0);
   CRYPTO_secure_malloc_init(kSecureHeapBytes, kSmallestBytes);
+}
+
+// As many connections as the system lets us have; what each peer may hold is bounded elsewhere.
+void RaiseFileLimit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 void StartLog(LogLevel level) {
@@ -126,6 +139,14 @@ absl::Status WritePorts(const std::string& path, uint16_t grpc_port, uint16_t ht
   // Renamed, so that whoever waits for the file never reads half of it.
   if (std::rename(partial.c_str(), path.c_str()) == 0) return absl::OkStatus();
   return absl::UnavailableError(absl::StrCat(path, ": cannot be written"));
+}
+
+// Where a listener is found, for the log.
+std::string Places(const ListenerConfig& listener, uint16_t port) {
+  std::vector<std::string> places;
+  if (listener.on_network) places.push_back(absl::StrCat("port ", port));
+  if (!listener.unix_socket.empty()) places.push_back(listener.unix_socket);
+  return absl::StrJoin(places, " and ");
 }
 
 // What decides who may see what, as the files say it now.
@@ -260,19 +281,32 @@ absl::Status Run(const std::string& config_file, Signals& signals) {
   Site site(reader, *metrics, clock);
   SIDEBAND_ASSIGN_OR_RETURN(const auto collectors, MakeCollectors(config, i2c_dev, store, *sealers, *metrics, clock));
   SIDEBAND_ASSIGN_OR_RETURN(const auto http,
-                            HttpServer::Start({.listener = config.http},
-                                              [&site](const HttpRequest& request) { return site.Handle(request); }));
-  SIDEBAND_ASSIGN_OR_RETURN(const auto grpc,
-                            GrpcServer::Start({.config = config.grpc, .history = history.get()}, reader, *metrics));
+                            HttpServer::Start(
+                                {.listener = config.http, .local_operators = config.local_operators},
+                                [&site](const HttpRequest& request) { return site.Handle(request); }, *metrics));
+  SIDEBAND_ASSIGN_OR_RETURN(
+      const auto grpc,
+      GrpcServer::Start({.config = config.grpc, .local_operators = config.local_operators, .history = history.get()},
+                        reader, *metrics));
   SIDEBAND_RETURN_IF_ERROR(WritePorts(config.ports_file, grpc->port(), http->port()));
-  spdlog::info("sidebandd {}: gRPC on port {}, HTTPS on port {}, {} devices", kVersion, grpc->port(), http->port(),
-               config.devices.size());
+  spdlog::info("sidebandd {}: gRPC on {}, HTTPS on {}, {} devices", kVersion,
+               Places(config.grpc.listener, grpc->port()), Places(config.http, http->port()), config.devices.size());
   if (config.audit.file.empty()) spdlog::warn("no audit log is configured: who sees what is not kept");
+  PeriodicThread certificates(kCertificateCheck, [&] {
+    http->CheckCertificates();
+    grpc->CheckCertificates();
+  });
+  certificates.Start();
   for (const auto& collector : collectors) collector->Start();
 
-  while (signals.Wait() == SIGHUP) Reload(config, reader, *metrics);
+  while (signals.Wait() == SIGHUP) {
+    Reload(config, reader, *metrics);
+    http->ReloadCertificates();
+    grpc->ReloadCertificates();
+  }
 
   spdlog::info("stopping");
+  certificates.Stop();
   for (const auto& collector : collectors) collector->RequestStop();
   http->Stop();
   grpc->Stop(kDrain);
@@ -288,7 +322,7 @@ int Main(int argc, char** argv) {
   std::string config_file;
   app.add_option("--config", config_file, "configuration (YAML)")->required();
   app.set_version_flag("--version", absl::StrCat(kProgram, " ", kVersion));
-  app.footer("SIGHUP reloads the policy and the keys of tokens, SIGTERM drains and stops.");
+  app.footer("SIGHUP reloads the policy, the keys of tokens and the certificates, SIGTERM drains and stops.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -296,6 +330,7 @@ int Main(int argc, char** argv) {
     return ReportAndExitCode(kProgram, absl::InvalidArgumentError(error.what()));
   }
   ProtectSecrets();
+  RaiseFileLimit();
   Signals signals;
   return ReportAndExitCode(kProgram, Run(config_file, signals));
 }

@@ -31,7 +31,7 @@ struct Environment {
   // Comes with Ctrl-C.
   Cancellation& cancellation;
   GetEnv get_env;
-  // ConnectTls, or a test's own way.
+  // Connect, or a test's own way.
   std::function<absl::StatusOr<std::shared_ptr<grpc::Channel>>(const ClientConfig&)> connect;
   // The calendar time.
   std::function<absl::Time()> now = absl::Now;

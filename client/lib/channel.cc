@@ -15,6 +15,10 @@
 namespace sideband::client {
 namespace {
 
+constexpr char kLocalScheme[] = "unix:";
+
+bool IsLocal(const ClientConfig& config) { return absl::StartsWith(config.address, kLocalScheme); }
+
 // host:port, [address]:port; gRPC would take other schemes and a missing port too, and connect somewhere unexpected.
 absl::Status CheckAddress(const std::string& address) {
   const size_t colon = address.rfind(':');
@@ -27,7 +31,8 @@ absl::Status CheckAddress(const std::string& address) {
       port < 65536) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(absl::StrCat("address '", address, "': expected HOST:PORT or [IPv6]:PORT"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("address '", address, "': expected HOST:PORT, [IPv6]:PORT or unix:PATH"));
 }
 
 absl::Status CheckGiven(const std::string& value, absl::string_view key, absl::string_view flag) {
@@ -66,9 +71,18 @@ grpc::ChannelArguments Arguments(const ClientConfig& config) {
   return arguments;
 }
 
+// The daemon knows us by our user, and the socket is its alone to make: no certificates.
+absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectLocally(const ClientConfig& config) {
+  if (config.address == kLocalScheme) {
+    return absl::InvalidArgumentError(absl::StrCat("address '", config.address, "': the socket's path is missing"));
+  }
+  return grpc::CreateCustomChannel(config.address, grpc::experimental::LocalCredentials(UDS), Arguments(config));
+}
+
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectTls(const ClientConfig& config) {
+absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const ClientConfig& config) {
+  if (IsLocal(config)) return ConnectLocally(config);
   SIDEBAND_RETURN_IF_ERROR(CheckConfig(config));
   SIDEBAND_ASSIGN_OR_RETURN(const auto credentials, CredentialsOf(config));
   return grpc::CreateCustomChannel(config.address, credentials, Arguments(config));

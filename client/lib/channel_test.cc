@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "absl/strings/match.h"
 #include "client/lib/fake_daemon.h"
 #include "client/lib/rpc_status.h"
 #include "client/lib/telemetry_client.h"
@@ -24,7 +25,7 @@ class ChannelTest : public testing::Test {
   }
 
   absl::Status Call(const ClientConfig& config) {
-    const auto channel = ConnectTls(config);
+    const auto channel = Connect(config);
     if (!channel.ok()) return channel.status();
     return TelemetryClient(*channel, {.peer = config.address}, cancellation_).ListDevices({}).status();
   }
@@ -98,7 +99,7 @@ TEST_F(ChannelTest, ATokenMayTakeTheCertificatesPlace) {
 
 TEST_F(ChannelTest, AddressMustBeHostAndPort) {
   for (const char* address :
-       {"", "host", "host:", ":1", "host:0", "host:65536", "host:1x", "::1:1", "unix:/x:1", "[::1]"}) {
+       {"", "host", "host:", ":1", "host:0", "host:65536", "host:1x", "::1:1", "unix:", "[::1]"}) {
     ClientConfig config = Config();
     config.address = address;
     EXPECT_EQ(Call(config).code(), absl::StatusCode::kInvalidArgument) << address;
@@ -106,8 +107,14 @@ TEST_F(ChannelTest, AddressMustBeHostAndPort) {
   for (const char* address : {"host:1", "127.0.0.1:65535", "[::1]:9878"}) {
     ClientConfig config = Config();
     config.address = address;
-    EXPECT_TRUE(ConnectTls(config).ok()) << address;
+    EXPECT_TRUE(Connect(config).ok()) << address;
   }
+}
+
+TEST_F(ChannelTest, AUnixSocketNeedsNoCertificates) {
+  const absl::Status nobody = Call({.address = "unix:" + testing::TempDir() + "/absent.sock"});
+  EXPECT_EQ(nobody.code(), absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(absl::StartsWith(nobody.message(), "unix:")) << nobody;
 }
 
 }  // namespace

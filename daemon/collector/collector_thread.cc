@@ -10,7 +10,9 @@ namespace sideband::daemon {
 
 CollectorThread::CollectorThread(size_t device, std::unique_ptr<Transport> transport, uint8_t address, Store& store,
                                  SealerSet& sealers, SelfMetrics& metrics, const Clock& clock)
-    : info_(store.devices()[device]),
+    : device_(device),
+      store_(store),
+      info_(store.devices()[device]),
       transport_(std::move(transport)),
       bus_(*transport_, *this),
       port_(bus_, address, [this, &metrics](absl::string_view outcome) { metrics.BusTransfer(info_.name, outcome); }),
@@ -60,6 +62,15 @@ void CollectorThread::Report(const absl::Status& status) {
   last_error_ = std::string(status.message());
 }
 
+void CollectorThread::ReportRestart() {
+  const auto newest = store_.Newest(device_);
+  if (newest == nullptr) return;
+  const uint64_t before = std::exchange(boot_id_, newest->data.boot_id);
+  if (before == 0 || before == boot_id_) return;
+  spdlog::warn("device {}: has restarted: boot id {:016x} after {:016x}; its counts begin anew", info_.name, boot_id_,
+               before);
+}
+
 void CollectorThread::Run() {
   absl::Duration next = clock_.Steady();
   do {
@@ -67,6 +78,7 @@ void CollectorThread::Run() {
     const absl::Status status = collector_.CollectOnce();
     if (IsStopping()) return;
     Report(status);
+    ReportRestart();
     // The grid is kept; intervals that a slow bus has eaten are left out.
     while (next <= clock_.Steady()) next += info_.interval;
   } while (WaitFor(next - clock_.Steady()));

@@ -60,9 +60,12 @@ class CollectorThread {
   void Run();
   bool IsStopping() const ABSL_LOCKS_EXCLUDED(mu_);
   void Report(const absl::Status& status);
+  void ReportRestart();
   // Until `duration` has passed or Stop() is called; whether to go on.
   bool WaitFor(absl::Duration duration) ABSL_LOCKS_EXCLUDED(mu_);
 
+  const size_t device_;
+  const Store& store_;
   const DeviceInfo& info_;
   const std::unique_ptr<Transport> transport_;
   Bus bus_;
@@ -72,6 +75,7 @@ class CollectorThread {
   const Clock& clock_;
   std::string last_error_;  // empty after a good snapshot; used by the thread alone
   bool reported_ = false;   // likewise
+  uint64_t boot_id_ = 0;    // of the newest snapshot; likewise
 
   mutable absl::Mutex mu_;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;

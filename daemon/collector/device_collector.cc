@@ -34,6 +34,24 @@ absl::Status DeviceCollector::CheckInterval(const Topology& topology) const {
                    " Hz can carry of this device, even if nothing changes: ", absl::FormatDuration(least)));
 }
 
+absl::Status DeviceCollector::CheckUuid(const Topology& topology) const {
+  const Uuid& uuid = topology.catalog().device;
+  const auto holds_it = [&](size_t device) {
+    const auto newest = store_.Newest(device);
+    return newest != nullptr && newest->topology->catalog().device == uuid &&
+           newest->IsFresh(clock_.Steady(), store_.devices()[device]);
+  };
+  const bool had_it = holds_it(device_);
+  for (size_t other = 0; other < store_.devices().size(); ++other) {
+    // Who has published first keeps it; of two that did so at once, the first in the configuration.
+    if (other == device_ || (had_it && other > device_) || !holds_it(other)) continue;
+    return absl::AlreadyExistsError(absl::StrCat("says that it is ", uuid.ToString(), ", which device ",
+                                                 store_.devices()[other].name,
+                                                 " is: one device is configured twice, or two have one UUID"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   const DeviceInfo& info = store_.devices()[device_];
   const Topology& topology = *taken.topology;
@@ -73,6 +91,7 @@ absl::Status DeviceCollector::CollectOnce() {
   const absl::Status status = [&]() -> absl::Status {
     SIDEBAND_ASSIGN_OR_RETURN(TakenSnapshot taken, reader_.Take());
     SIDEBAND_RETURN_IF_ERROR(CheckInterval(*taken.topology));
+    SIDEBAND_RETURN_IF_ERROR(CheckUuid(*taken.topology));
     SIDEBAND_RETURN_IF_ERROR(Publish(std::move(taken)));
     metrics_.SnapshotPublished(name);
     // Another controller may have latched since; what was published is right all the same.

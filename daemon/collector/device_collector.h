@@ -30,6 +30,9 @@ class DeviceCollector {
  private:
   // FAILED_PRECONDITION where the device's bus is too slow for its interval.
   absl::Status CheckInterval(const Topology& topology) const;
+  // ALREADY_EXISTS where another device of the configuration is the one that says this UUID of itself: two under one
+  // UUID would share VMs, sealing epochs and series.
+  absl::Status CheckUuid(const Topology& topology) const;
   absl::Status Publish(TakenSnapshot taken);
   // What of the snapshot's quality its own numbers do not show.
   void ReportQuality(const DeviceSnapshot& snapshot);

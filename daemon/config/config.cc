@@ -23,6 +23,8 @@ namespace {
 constexpr uint64_t kBusHzDefault = 100'000;
 constexpr uint64_t kBusHzMin = 10'000;
 constexpr uint64_t kBusHzMax = 5'000'000;
+// What sockaddr_un holds, with its terminating zero.
+constexpr size_t kUnixPathBytesMax = 107;
 constexpr absl::Duration kIntervalMin = absl::Milliseconds(10);
 constexpr absl::Duration kIntervalMax = absl::Hours(1);
 
@@ -59,7 +61,7 @@ class ConfigReader {
  public:
   explicit ConfigReader(const std::string& path) : folder_(std::filesystem::path(path).parent_path()) {}
 
-  absl::StatusOr<Config> Read(const YamlNode& root) const;
+  absl::StatusOr<Config> Read(const YamlNode& root);
 
  private:
   std::string Resolve(const std::string& path) const { return (folder_ / path).string(); }
@@ -69,12 +71,14 @@ class ConfigReader {
   absl::StatusOr<DeviceConfig> Device(const YamlNode& node) const;
   absl::StatusOr<std::vector<DeviceConfig>> Devices(const YamlMap& map) const;
   absl::StatusOr<TlsServerConfig> Tls(const YamlNode& node) const;
+  absl::StatusOr<std::string> UnixSocket(const YamlMap& map) const;
   absl::StatusOr<ListenerConfig> Listener(const YamlMap& map, const ListenAddress& otherwise) const;
   absl::StatusOr<GrpcConfig> Grpc(const YamlNode& node) const;
   absl::StatusOr<ListenerConfig> Http(const YamlNode& node) const;
   absl::StatusOr<std::vector<VmKeyConfig>> VmKeys(const YamlMap& map) const;
 
   const std::filesystem::path folder_;
+  bool has_tokens_ = false;  // callers may show bearer tokens
 };
 
 absl::StatusOr<std::string> ConfigReader::ReadableFile(const YamlMap& map, const std::string& key) const {
@@ -141,42 +145,68 @@ absl::StatusOr<std::vector<DeviceConfig>> ConfigReader::Devices(const YamlMap& m
   return devices;
 }
 
+// Who is not known by a certificate must be known by a token.
+absl::StatusOr<ClientAuth> ClientAuthOf(const YamlMap& map, bool has_tokens) {
+  const auto node = map.Find("client_auth_type");
+  if (!node) return ClientAuth::kRequireAndVerify;
+  SIDEBAND_ASSIGN_OR_RETURN(const ClientAuth auth,
+                            OneOf<ClientAuth>(*node, {{"RequireAndVerifyClientCert", ClientAuth::kRequireAndVerify},
+                                                      {"VerifyClientCertIfGiven", ClientAuth::kVerifyIfGiven},
+                                                      {"NoClientCert", ClientAuth::kNone}}));
+  if (auth == ClientAuth::kRequireAndVerify || has_tokens) return auth;
+  return node->Error("a listener without mutual TLS is refused: no tokens are configured");
+}
+
 absl::StatusOr<TlsServerConfig> ConfigReader::Tls(const YamlNode& node) const {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map,
                             node.Map({"cert_file", "key_file", "client_ca_file", "client_auth_type", "min_version"}));
-  const auto client_auth = map.Find("client_auth_type");
-  if (client_auth) {
-    SIDEBAND_ASSIGN_OR_RETURN(
-        const bool mutual, OneOf<bool>(*client_auth, {{"RequireAndVerifyClientCert", true}, {"NoClientCert", false}}));
-    if (!mutual) return client_auth->Error("a listener without mutual TLS is refused");
-  }
-  if (!map.Find("client_ca_file"))
-    return node.Error("a listener without mutual TLS is refused: client_ca_file is missing");
   TlsServerConfig tls;
+  SIDEBAND_ASSIGN_OR_RETURN(tls.client_auth, ClientAuthOf(map, has_tokens_));
+  const auto client_ca = map.Find("client_ca_file");
+  const bool is_mutual = tls.client_auth != ClientAuth::kNone;
+  if (is_mutual && !client_ca) return node.Error("a listener without mutual TLS is refused: client_ca_file is missing");
+  if (!is_mutual && client_ca)
+    return client_ca->Error("NoClientCert asks for no certificate: client_ca_file is in vain");
   SIDEBAND_ASSIGN_OR_RETURN(tls.cert_file, ReadableFile(map, "cert_file"));
   SIDEBAND_ASSIGN_OR_RETURN(tls.key_file, ReadableFile(map, "key_file"));
-  SIDEBAND_ASSIGN_OR_RETURN(tls.client_ca_file, ReadableFile(map, "client_ca_file"));
+  if (is_mutual) {
+    SIDEBAND_ASSIGN_OR_RETURN(tls.client_ca_file, ReadableFile(map, "client_ca_file"));
+  }
   SIDEBAND_ASSIGN_OR_RETURN(tls.min_version, OneOfOr(map, "min_version", tls.min_version,
                                                      {{"TLS12", TlsVersion::kTls12}, {"TLS13", TlsVersion::kTls13}}));
   return tls;
 }
 
+absl::StatusOr<std::string> ConfigReader::UnixSocket(const YamlMap& map) const {
+  const auto node = map.Find("unix_socket");
+  if (!node) return "";
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string text, node->String());
+  std::string path = Resolve(text);
+  if (path.size() > kUnixPathBytesMax) {
+    return node->Error(absl::StrCat("the path of a Unix socket has at most ", kUnixPathBytesMax, " bytes"));
+  }
+  return path;
+}
+
 absl::StatusOr<ListenerConfig> ConfigReader::Listener(const YamlMap& map, const ListenAddress& otherwise) const {
   ListenerConfig listener{.listen = otherwise};
-  if (const auto node = map.Find("listen")) {
-    SIDEBAND_ASSIGN_OR_RETURN(const std::string text, node->String());
+  const auto listen = map.Find("listen"), tls = map.Find("tls_server_config");
+  if (listen) {
+    SIDEBAND_ASSIGN_OR_RETURN(const std::string text, listen->String());
     const auto address = ListenAddress::Parse(text);
-    if (!address.ok()) return node->Locate(address.status());
+    if (!address.ok()) return listen->Locate(address.status());
     listener.listen = *address;
   }
-  const auto tls = map.Find("tls_server_config");
+  SIDEBAND_ASSIGN_OR_RETURN(listener.unix_socket, UnixSocket(map));
+  listener.on_network = listen || tls || listener.unix_socket.empty();
+  if (!listener.on_network) return listener;
   if (!tls) return map.node().Error("a listener without mutual TLS is refused: tls_server_config is missing");
   SIDEBAND_ASSIGN_OR_RETURN(listener.tls, Tls(*tls));
   return listener;
 }
 
 absl::StatusOr<GrpcConfig> ConfigReader::Grpc(const YamlNode& node) const {
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"listen", "tls_server_config", "reflection"}));
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"listen", "tls_server_config", "unix_socket", "reflection"}));
   GrpcConfig grpc;
   SIDEBAND_ASSIGN_OR_RETURN(grpc.listener, Listener(map, {"127.0.0.1", 9878}));
   SIDEBAND_ASSIGN_OR_RETURN(grpc.reflection, map.BoolOr("reflection", grpc.reflection));
@@ -184,8 +214,32 @@ absl::StatusOr<GrpcConfig> ConfigReader::Grpc(const YamlNode& node) const {
 }
 
 absl::StatusOr<ListenerConfig> ConfigReader::Http(const YamlNode& node) const {
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"listen", "tls_server_config"}));
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"listen", "tls_server_config", "unix_socket"}));
   return Listener(map, {"127.0.0.1", 9877});
+}
+
+// The numbers of the users or groups that `key` lists.
+absl::StatusOr<std::vector<uint32_t>> Ids(const YamlMap& map, const std::string& key,
+                                          absl::StatusOr<uint32_t> (*id_of)(const std::string&)) {
+  SIDEBAND_ASSIGN_OR_RETURN(const std::vector<YamlNode> nodes, map.ListOrEmpty(key));
+  std::vector<uint32_t> ids;
+  for (const YamlNode& node : nodes) {
+    SIDEBAND_ASSIGN_OR_RETURN(const std::string name, node.String());
+    const auto id = id_of(name);
+    if (!id.ok()) return node.Locate(id.status());
+    ids.push_back(*id);
+  }
+  return ids;
+}
+
+absl::StatusOr<LocalOperators> ReadLocalOperators(const YamlMap& map) {
+  LocalOperators operators;
+  const auto node = map.Find("local_operators");
+  if (!node) return operators;
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap section, node->Map({"users", "groups"}));
+  SIDEBAND_ASSIGN_OR_RETURN(operators.users, Ids(section, "users", UserId));
+  SIDEBAND_ASSIGN_OR_RETURN(operators.groups, Ids(section, "groups", GroupId));
+  return operators;
 }
 
 absl::StatusOr<std::vector<VmKeyConfig>> ConfigReader::VmKeys(const YamlMap& map) const {
@@ -216,18 +270,24 @@ absl::StatusOr<LogLevel> ReadLogLevel(const YamlMap& map) {
       {{"debug", LogLevel::kDebug}, {"info", LogLevel::kInfo}, {"warn", LogLevel::kWarn}, {"error", LogLevel::kError}});
 }
 
-absl::StatusOr<Config> ConfigReader::Read(const YamlNode& root) const {
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, root.Map({"devices", "ratios", "grpc", "http", "policy_file", "tokens",
-                                                         "sealing", "audit", "history", "log", "ports_file"}));
+absl::StatusOr<Config> ConfigReader::Read(const YamlNode& root) {
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map,
+                            root.Map({"devices", "ratios", "grpc", "http", "local_operators", "policy_file", "tokens",
+                                      "sealing", "audit", "history", "log", "ports_file"}));
   Config config;
   SIDEBAND_ASSIGN_OR_RETURN(config.devices, Devices(map));
   SIDEBAND_ASSIGN_OR_RETURN(config.ratios, ReadRatios(map));
+  SIDEBAND_ASSIGN_OR_RETURN(config.tokens, ReadTokenConfig(map, folder_));
+  has_tokens_ = config.tokens.has_value();
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode grpc, map.Get("grpc"));
   SIDEBAND_ASSIGN_OR_RETURN(config.grpc, Grpc(grpc));
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode http, map.Get("http"));
   SIDEBAND_ASSIGN_OR_RETURN(config.http, Http(http));
+  if (!config.http.unix_socket.empty() && config.http.unix_socket == config.grpc.listener.unix_socket) {
+    return http.Error("grpc and http have the same unix_socket");
+  }
+  SIDEBAND_ASSIGN_OR_RETURN(config.local_operators, ReadLocalOperators(map));
   SIDEBAND_ASSIGN_OR_RETURN(config.policy_file, ReadableFile(map, "policy_file"));
-  SIDEBAND_ASSIGN_OR_RETURN(config.tokens, ReadTokenConfig(map, folder_));
   SIDEBAND_ASSIGN_OR_RETURN(config.vm_keys, VmKeys(map));
   SIDEBAND_ASSIGN_OR_RETURN(config.audit, ReadAuditConfig(map, folder_.string()));
   SIDEBAND_ASSIGN_OR_RETURN(config.history, ReadHistoryConfig(map));

@@ -15,6 +15,7 @@
 #include "daemon/config/audit_config.h"
 #include "daemon/config/history_config.h"
 #include "daemon/config/listen_address.h"
+#include "daemon/config/local_operators.h"
 #include "daemon/config/token_config.h"
 #include "daemon/model/ratio.h"
 #include "proto/base/uuid.h"
@@ -25,6 +26,8 @@ inline constexpr size_t kDevicesMax = 256;
 
 enum class SealingMode { kDaemon };
 enum class TlsVersion { kTls12, kTls13 };
+// What a client must show in the TLS handshake. Whatever is shown is verified.
+enum class ClientAuth { kRequireAndVerify, kVerifyIfGiven, kNone };
 enum class LogLevel { kDebug, kInfo, kWarn, kError };
 
 struct DeviceConfig {
@@ -36,17 +39,21 @@ struct DeviceConfig {
   std::string capture_file;  // where what passes the bus is kept, in the clear; empty: nowhere
 };
 
-// Always mutual TLS: a client without a certificate from this CA does not get past the handshake.
+// With kRequireAndVerify a client without a certificate from this CA does not get past the handshake.
 struct TlsServerConfig {
-  std::string cert_file;  // PEM: the server's certificate, then intermediates
-  std::string key_file;   // PEM, unencrypted
-  std::string client_ca_file;
+  std::string cert_file;       // PEM: the server's certificate, then intermediates
+  std::string key_file;        // PEM, unencrypted
+  std::string client_ca_file;  // PEM; empty exactly with kNone
   TlsVersion min_version = TlsVersion::kTls13;
+  ClientAuth client_auth = ClientAuth::kRequireAndVerify;
 };
 
+// On the network with TLS, on a Unix socket for local operators, or both.
 struct ListenerConfig {
   ListenAddress listen;
   TlsServerConfig tls;
+  bool on_network = true;   // false: `listen` and `tls` mean nothing
+  std::string unix_socket;  // its path; empty: none
 };
 
 struct GrpcConfig {
@@ -64,6 +71,7 @@ struct Config {
   std::vector<RatioSpec> ratios;      // of every device that counts their events
   GrpcConfig grpc;
   ListenerConfig http;
+  LocalOperators local_operators;
   std::string policy_file;
   std::optional<TokenConfig> tokens;
   std::vector<VmKeyConfig> vm_keys;

@@ -101,7 +101,12 @@ TEST_F(ConfigTest, EveryMistakeHasItsLine) {
                 "c.yaml:8: 'localhost:0' is not ADDRESS:PORT, such as 127.0.0.1:9877 or [::1]:0"},
            Case{"reflection: true", "reflection: yes", "c.yaml:10: expected true or false"},
            Case{"TLS12", "TLS11", "c.yaml:9: 'TLS11' is unknown (did you mean 'TLS12'?)"},
-           Case{"RequireAndVerifyClientCert", "NoClientCert", "c.yaml:13: a listener without mutual TLS is refused"},
+           Case{"RequireAndVerifyClientCert", "NoClientCert",
+                "c.yaml:13: a listener without mutual TLS is refused: no tokens are configured"},
+           Case{"RequireAndVerifyClientCert", "VerifyClientCertIfGiven",
+                "c.yaml:13: a listener without mutual TLS is refused: no tokens are configured"},
+           Case{"RequireAndVerifyClientCert", "RequireAnyClientCert",
+                "c.yaml:13: 'RequireAnyClientCert' is unknown (did you mean 'RequireAndVerifyClientCert'?)"},
            Case{", client_ca_file: ca.crt, min", ", min",
                 "c.yaml:9: a listener without mutual TLS is refused: client_ca_file is missing"},
            Case{"key_file: s.key, client_ca_file: ca.crt, min", "key_file: x.key, client_ca_file: ca.crt, min",
@@ -138,6 +143,54 @@ TEST_F(ConfigTest, AListenerWithoutTlsIsRefused) {
   const std::string tls =
       "  tls_server_config: {cert_file: s.crt, key_file: s.key, client_ca_file: ca.crt, min_version: TLS12}\n";
   EXPECT_EQ(Error(tls, ""), "c.yaml:8: a listener without mutual TLS is refused: tls_server_config is missing");
+}
+
+TEST_F(ConfigTest, AUnixSocketNeedsNoTls) {
+  EXPECT_EQ(Load(kGood)->http.unix_socket, "") << "default";
+  const std::string listen = "  listen: \"127.0.0.1:0\"\n",
+                    tls =
+                        "  tls_server_config: {cert_file: s.crt, key_file: s.key, client_ca_file: ca.crt, "
+                        "min_version: TLS12}\n",
+                    unix_socket = "  unix_socket: grpc.sock\n";
+  const auto both = Load(absl::StrReplaceAll(kGood, {{listen, listen + unix_socket}}));
+  ASSERT_TRUE(both.ok()) << both.status();
+  EXPECT_TRUE(both->grpc.listener.on_network);
+  EXPECT_EQ(both->grpc.listener.unix_socket, folder_ + "grpc.sock");
+  const auto alone = Load(absl::StrReplaceAll(kGood, {{listen + tls, unix_socket}}));
+  ASSERT_TRUE(alone.ok()) << alone.status();
+  EXPECT_FALSE(alone->grpc.listener.on_network);
+  EXPECT_EQ(Error(tls, unix_socket), "c.yaml:8: a listener without mutual TLS is refused: tls_server_config is missing")
+      << "it listens on the network too";
+  EXPECT_EQ(Error(listen, "  unix_socket: " + std::string(120, 'x') + "\n"),
+            "c.yaml:8: the path of a Unix socket has at most 107 bytes");
+  const std::string http = "  listen: \"[::1]:9877\"\n";
+  const auto same = Load(absl::StrReplaceAll(kGood, {{listen + tls, unix_socket}, {http, http + unix_socket}}));
+  EXPECT_EQ(same.status().message(), folder_ + "c.yaml:11: grpc and http have the same unix_socket");
+}
+
+TEST_F(ConfigTest, LocalOperatorsAreNamedOrNumbered) {
+  const std::string log = "log: {level: warn}\n";
+  EXPECT_TRUE(Load(kGood)->local_operators.users.empty()) << "default";
+  const auto config =
+      Load(absl::StrReplaceAll(kGood, {{log, "local_operators: {users: [root, 1000], groups: [root, 4242]}\n"}}));
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->local_operators.users, (std::vector<uint32_t>{0, 1000}));
+  EXPECT_EQ(config->local_operators.groups, (std::vector<uint32_t>{0, 4242}));
+  EXPECT_EQ(Error(log, "local_operators: {users: [no-one-here]}\n"), "c.yaml:18: user 'no-one-here' is unknown");
+  EXPECT_EQ(Error(log, "local_operators: {groups: [no-one-here]}\n"), "c.yaml:18: group 'no-one-here' is unknown");
+}
+
+TEST_F(ConfigTest, WithTokensACertificateIsOptional) {
+  const std::string tokens = std::string(kGood) + "tokens: {jwks_file: policy.yaml, audience: sideband}\n";
+  const auto config = Load(absl::StrReplaceAll(
+      tokens,
+      {{"client_ca_file: ca.crt, client_auth_type: RequireAndVerifyClientCert", "client_auth_type: NoClientCert"},
+       {"client_ca_file: ca.crt, min", "client_ca_file: ca.crt, client_auth_type: VerifyClientCertIfGiven, min"}}));
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->tokens->audience, "sideband");
+  EXPECT_EQ(config->http.tls.client_auth, ClientAuth::kNone);
+  EXPECT_EQ(config->grpc.listener.tls.client_auth, ClientAuth::kVerifyIfGiven);
+  EXPECT_FALSE(Load(kGood)->tokens.has_value()) << "default";
 }
 
 TEST_F(ConfigTest, OneVmHasOneKey) {

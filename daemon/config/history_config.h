@@ -8,7 +8,6 @@
 #include <cstddef>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "proto/base/yaml.h"
 
 namespace sideband::daemon {
@@ -20,9 +19,6 @@ struct HistoryConfig {
 
 // `root` is the whole configuration; without the section, what is above.
 absl::StatusOr<HistoryConfig> ReadHistoryConfig(const YamlMap& root);
-
-// A number of bytes, such as 1048576, 512KiB, 16MiB or 1GiB. INVALID_ARGUMENT for anything else.
-absl::StatusOr<size_t> ParseByteSize(absl::string_view text);
 
 }  // namespace sideband::daemon
 

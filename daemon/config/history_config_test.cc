@@ -33,14 +33,5 @@ TEST(HistoryConfigTest, MistakesAreNamed) {
             "c.yaml:1: unknown key 'max_byte' (did you mean 'max_bytes'?)");
 }
 
-TEST(HistoryConfigTest, ByteSizes) {
-  EXPECT_EQ(*ParseByteSize("3KiB"), 3072u);
-  EXPECT_EQ(*ParseByteSize("17179869183GiB"), uint64_t{17179869183} << 30) << "the most that 64 bits hold";
-  for (const char* text :
-       {"", "MiB", "-1", "+1", "1 MiB", "1MB", "1.5MiB", "1MiBKiB", "0x10", "17179869184GiB", "18446744073709551616"}) {
-    EXPECT_EQ(ParseByteSize(text).status().code(), absl::StatusCode::kInvalidArgument) << text;
-  }
-}
-
 }  // namespace
 }  // namespace sideband::daemon

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "daemon/config/config.h"
 
 namespace sideband::daemon {
@@ -16,7 +17,8 @@ namespace sideband::daemon {
 // PEM texts. The key is wiped on destruction; TLS libraries keep copies of their own.
 class TlsFiles {
  public:
-  // INVALID_ARGUMENT where a file is missing or not PEM, the key is encrypted, or the key is not the certificate's.
+  // INVALID_ARGUMENT where a file is missing or not PEM to its end, the key is encrypted or not the certificate's, or
+  // OpenSSL's policy refuses either (a key that is too short). What has expired is taken: see not_after().
   static absl::StatusOr<std::unique_ptr<TlsFiles>> Load(const TlsServerConfig& config);
   ~TlsFiles();
   TlsFiles(const TlsFiles&) = delete;
@@ -24,7 +26,9 @@ class TlsFiles {
 
   const std::string& certificates() const { return certificates_; }
   const std::string& key() const { return key_; }
-  const std::string& client_ca() const { return client_ca_; }
+  const std::string& client_ca() const { return client_ca_; }  // empty where no client is asked for a certificate
+  // The end of the server certificate's own validity.
+  absl::Time not_after() const { return not_after_; }
 
  private:
   TlsFiles() = default;
@@ -32,6 +36,7 @@ class TlsFiles {
   std::string certificates_;
   std::string key_;
   std::string client_ca_;
+  absl::Time not_after_;
 };
 
 }  // namespace sideband::daemon

@@ -5,7 +5,9 @@
 
 #include <fstream>
 
+#include "absl/time/clock.h"
 #include "daemon/config/fake_certificates.h"
+#include "proto/base/file.h"
 
 namespace sideband::daemon {
 namespace {
@@ -27,6 +29,31 @@ TEST_F(TlsFilesTest, TakesWhatBelongsTogether) {
   const auto files = TlsFiles::Load(tls_);
   ASSERT_TRUE(files.ok()) << files.status();
   EXPECT_NE((*files)->key().find("PRIVATE KEY"), std::string::npos);
+}
+
+TEST_F(TlsFilesTest, TellsTheEndOfValidity) {
+  const auto files = TlsFiles::Load(tls_);
+  const absl::Duration left = (*files)->not_after() - absl::Now();
+  EXPECT_GT(left, absl::Hours(24 * 29));
+  EXPECT_LT(left, absl::Hours(24 * 31));
+}
+
+TEST_F(TlsFilesTest, WithoutClientCertificatesNoAuthorityIsRead) {
+  tls_.client_ca_file.clear();
+  tls_.client_auth = ClientAuth::kNone;
+  const auto files = TlsFiles::Load(tls_);
+  ASSERT_TRUE(files.ok()) << files.status();
+  EXPECT_EQ((*files)->client_ca(), "");
+}
+
+// As while somebody writes it: an intermediate certificate, cut anywhere.
+TEST_F(TlsFilesTest, HalfAFileIsRefused) {
+  const std::string whole = *ReadFile(tls_.cert_file);
+  tls_.cert_file = folder_ + "/chain.pem";
+  std::ofstream(tls_.cert_file) << whole << whole;
+  EXPECT_TRUE(TlsFiles::Load(tls_).ok());
+  std::ofstream(tls_.cert_file) << whole << whole.substr(0, whole.size() / 2);
+  EXPECT_EQ(Error(), tls_.cert_file + ": certificate 2 is not one in PEM form");
 }
 
 TEST_F(TlsFilesTest, MissingFileIsNamed) {

@@ -18,6 +18,7 @@ constexpr absl::string_view kOwnStems[] = {
     "collect_duration_seconds",
     "collect_errors",
     "config_last_reload_successful",
+    "connections_refused",
     "conservation_ok",
     "device_info",
     "device_up",
@@ -26,6 +27,7 @@ constexpr absl::string_view kOwnStems[] = {
     "history_bytes",
     "history_max_bytes",
     "history_span_seconds",
+    "http_connections",
     "http_request_duration_seconds",
     "http_requests",
     "ratios_over_one",
@@ -33,6 +35,9 @@ constexpr absl::string_view kOwnStems[] = {
     "sample_age_seconds",
     "sealed_records",
     "snapshots",
+    "tls_certificate_not_after_seconds",
+    "tls_last_reload_successful",
+    "tls_reloads",
     "vm_info",
 };
 

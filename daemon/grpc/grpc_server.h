@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// sideband.v1.Telemetry and sideband.v1.Confidential over mutual TLS, with the standard health service and, where
-// configured, reflection.
+// sideband.v1.Telemetry and sideband.v1.Confidential over mutual TLS, and for local operators on a Unix socket, with
+// the standard health service and, where configured, reflection.
 //   SIDEBAND_ASSIGN_OR_RETURN(auto server, GrpcServer::Start({.config = config.grpc}, reader, *metrics));
 //   server->port();   // the chosen one where the configuration says 0
+//   server->CheckCertificates();   // every second
 //   server->Stop(absl::Seconds(3));
 #ifndef SIDEBAND_DAEMON_GRPC_GRPC_SERVER_H_
 #define SIDEBAND_DAEMON_GRPC_GRPC_SERVER_H_
@@ -29,6 +30,7 @@ class GrpcServer {
  public:
   struct Options {
     GrpcConfig config;
+    LocalOperators local_operators;
     size_t streams_per_identity_max = kStreamsPerIdentityMax;
     const History* history = nullptr;  // nullptr: none is kept; else it must outlive the server
   };
@@ -39,7 +41,12 @@ class GrpcServer {
   // Stops, without grace.
   ~GrpcServer();
 
+  // 0 where it listens on a Unix socket only.
   uint16_t port() const;
+  // Looks whether the certificate files have changed (daemon/listen/listener_tls.h); what is read anew holds for new
+  // connections. ReloadCertificates reads them in any case.
+  void CheckCertificates();
+  void ReloadCertificates();
   // Takes no more requests, ends streams with UNAVAILABLE "shutting down", lets other calls finish for as long as
   // `grace`, and waits for all that. May be called more than once.
   void Stop(absl::Duration grace);

@@ -37,10 +37,19 @@ std::optional<std::string> TokenOf(const grpc::CallbackServerContext& call) {
   return std::next(first) == last ? BearerToken(std::string(first->second.data(), first->second.size())) : "";
 }
 
+// What gRPC calls a connection with LocalServerCredentials.
+constexpr char kLocalSecurity[] = "local";
+
+// Whether it has come by the Unix socket, where everybody who is let in is a local operator (grpc_server.cc).
+bool IsLocal(const grpc::AuthContext& auth) {
+  return Property(auth, GRPC_TRANSPORT_SECURITY_TYPE_PROPERTY_NAME) == std::vector<std::string>{kLocalSecurity};
+}
+
 Credentials PeerOf(const grpc::CallbackServerContext& call) {
   Credentials peer{.bearer_token = TokenOf(call)};
   const auto auth = call.auth_context();
   if (auth == nullptr || !auth->IsPeerAuthenticated()) return peer;
+  if (IsLocal(*auth)) return {.is_local_operator = true};
   peer.certificate = {Property(*auth, GRPC_PEER_URI_PROPERTY_NAME), Property(*auth, GRPC_PEER_DNS_PROPERTY_NAME)};
   return peer;
 }
@@ -75,8 +84,7 @@ void RecordEnd(const Reader& reader, Asked asked, const absl::Status& status) {
 
 // `query` is one of queries.h, or is called as they are.
 template <typename Query, typename Request, typename Response>
-absl::Status Ask(Reader& reader, const Asked& asked, const Query& query, const Request& request,
-                 Response& response) {
+absl::Status Ask(Reader& reader, const Asked& asked, const Query& query, const Request& request, Response& response) {
   if (!asked.caller.ok()) return NobodyError();
   absl::StatusOr<Response> answer = query(reader, *asked.caller, request);
   if (answer.ok()) response = *std::move(answer);

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <openssl/ssl.h>
+#include <openssl/x509.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -56,6 +57,19 @@ FakeHttpClient::~FakeHttpClient() {
   SSL_free(ssl_);
   SSL_CTX_free(context_);
   close(socket_);
+}
+
+std::string FakeHttpClient::server_serial() const {
+  const X509* const certificate = SSL_get0_peer_certificate(ssl_);
+  if (certificate == nullptr) return "";
+  const ASN1_INTEGER* const serial = X509_get0_serialNumber(certificate);
+  const char* const digits = "0123456789abcdef";
+  std::string text;
+  for (int i = 0; i < ASN1_STRING_length(serial); ++i) {
+    const unsigned char byte = ASN1_STRING_get0_data(serial)[i];
+    text += {digits[byte >> 4], digits[byte & 15]};
+  }
+  return text;
 }
 
 void FakeHttpClient::Send(const std::string& bytes) { SSL_write(ssl_, bytes.data(), static_cast<int>(bytes.size())); }

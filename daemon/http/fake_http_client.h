@@ -28,6 +28,10 @@ class FakeHttpClient {
 
   // Whether the client's side of the handshake went well; with TLS 1.3 a refused certificate shows at the first read.
   bool is_connected() const { return is_connected_; }
+  // Of the certificate that the server has shown, in hexadecimal; empty where it has shown none.
+  std::string server_serial() const;
+  // The connection itself, for what TLS would not send. It stays the client's.
+  int socket() const { return socket_; }
   void Send(const std::string& bytes);
   // Header and as much body as Content-Length says; what there is where the connection ends before.
   std::string ReceiveResponse(bool is_head = false);

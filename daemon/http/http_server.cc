@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/http/http_server.h"
 
+#include <spdlog/spdlog.h>
+
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -8,6 +11,8 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 #include <chrono>
+#include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -16,8 +21,11 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "daemon/http/connection_table.h"
 #include "daemon/http/http_session.h"
 #include "daemon/http/tls_context.h"
+#include "daemon/listen/listener_tls.h"
+#include "daemon/listen/local_listener.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
@@ -26,51 +34,96 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
+using Id = ConnectionTable::Id;
+using Local = asio::local::stream_protocol;
 
+constexpr char kListener[] = "http";
 // How long to wait after an accept that failed: mostly because file descriptors have run out, which takes time to pass.
 constexpr std::chrono::milliseconds kAcceptRetry{100};
 
+ConnectionTable::Limits LimitsOf(const HttpServer::Options& options) {
+  return {.handshakes_max = options.handshakes_max,
+          .known_max = options.connections_max,
+          .per_identity_max = options.connections_per_identity_max};
+}
+
 }  // namespace
 
-class HttpServer::Impl {
+class HttpServer::Impl final : public HttpSessionOwner {
  public:
-  Impl(Options options, HttpHandler handler, std::unique_ptr<asio::ssl::context> tls)
-      : options_(std::move(options)), handler_(std::move(handler)), tls_(std::move(tls)) {}
-  ~Impl() { Stop(); }
+  Impl(Options options, HttpHandler handler, SelfMetrics& metrics)
+      : options_(std::move(options)), handler_(std::move(handler)), metrics_(metrics), table_(LimitsOf(options_)) {}
+  ~Impl() override { Stop(); }
 
   absl::Status Listen();
   void Run();
   void Stop();
   uint16_t port() const { return port_; }
+  ListenerTls* tls() const { return tls_.get(); }
+
+  void OnSpeaks(Id id) override;
+  void OnHandshakeFailed(Id id) override;
+  bool MayStay(Id id, const std::string& identity) override;
+  void SetBusy(Id id, bool busy) override;
+  void OnEnd(Id id) override;
 
  private:
-  using Sessions = absl::flat_hash_map<HttpSession*, std::weak_ptr<HttpSession>>;
+  using Sessions = absl::flat_hash_map<Id, std::weak_ptr<HttpSession>>;
 
+  absl::Status ListenOnNetwork();
+  absl::Status ListenLocally();
+  absl::Status UseTls(const ListenerTls::Loaded& loaded);
   void Accept();
   void OnAccept(const error_code& error, tcp::socket socket);
-  void StartSession(tcp::socket socket);
-  void Remove(HttpSession* session);
+  void OnLocalConnection(int fd);
+  // `make` makes the session of a connection's number.
+  template <typename Make>
+  void StartSession(Make make);
+  void Evict(std::optional<Id> id, const char* reason);
   bool NoSessions() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return sessions_.empty(); }
   std::vector<std::shared_ptr<HttpSession>> LiveSessions();
+  HttpSessionContext Context() { return {.options = options_, .handler = handler_, .owner = *this}; }
 
   const Options options_;
   const HttpHandler handler_;
-  const std::unique_ptr<asio::ssl::context> tls_;
+  SelfMetrics& metrics_;
+  std::unique_ptr<ListenerTls> tls_;  // nullptr without a network listener
   uint16_t port_ = 0;
 
   absl::Mutex mu_;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
+  Id next_id_ ABSL_GUARDED_BY(mu_) = 1;
+  ConnectionTable table_ ABSL_GUARDED_BY(mu_);
   Sessions sessions_ ABSL_GUARDED_BY(mu_);
 
   // After the sessions' table: what its destruction destroys still takes itself out of the table.
   asio::io_context io_;
-  // Used on its own strand only.
+  asio::executor_work_guard<asio::io_context::executor_type> work_ = asio::make_work_guard(io_);
+  // Used on the acceptor's own strand only.
   tcp::acceptor acceptor_{asio::make_strand(io_)};
   asio::steady_timer retry_{acceptor_.get_executor()};
-  std::vector<std::thread> threads_;  // running io_
+  uint64_t tls_version_ = 0;
+  std::shared_ptr<asio::ssl::context> tls_context_;  // shared with the sessions
+
+  std::unique_ptr<LocalListener> local_;  // nullptr without a Unix socket
+  std::vector<std::thread> threads_;      // running io_
 };
 
 absl::Status HttpServer::Impl::Listen() {
+  if (options_.listener.on_network) SIDEBAND_RETURN_IF_ERROR(ListenOnNetwork());
+  if (!options_.listener.unix_socket.empty()) SIDEBAND_RETURN_IF_ERROR(ListenLocally());
+  return absl::OkStatus();
+}
+
+absl::Status HttpServer::Impl::UseTls(const ListenerTls::Loaded& loaded) {
+  tls_version_ = loaded.version;
+  SIDEBAND_ASSIGN_OR_RETURN(tls_context_, MakeTlsContext(*loaded.files, options_.listener.tls));
+  return absl::OkStatus();
+}
+
+absl::Status HttpServer::Impl::ListenOnNetwork() {
+  SIDEBAND_ASSIGN_OR_RETURN(tls_, ListenerTls::Create(kListener, options_.listener.tls, metrics_));
+  SIDEBAND_RETURN_IF_ERROR(UseTls(tls_->Current()));
   error_code error;
   const auto& listen = options_.listener.listen;
   const auto fail = [&] {
@@ -86,8 +139,15 @@ absl::Status HttpServer::Impl::Listen() {
   return error ? fail() : absl::OkStatus();
 }
 
+absl::Status HttpServer::Impl::ListenLocally() {
+  SIDEBAND_ASSIGN_OR_RETURN(
+      local_, LocalListener::Listen({kListener, options_.listener.unix_socket, options_.local_operators}, metrics_));
+  return absl::OkStatus();
+}
+
 void HttpServer::Impl::Run() {
-  asio::post(acceptor_.get_executor(), [this] { Accept(); });
+  if (tls_ != nullptr) asio::post(acceptor_.get_executor(), [this] { Accept(); });
+  if (local_ != nullptr) local_->Start([this](int fd) { OnLocalConnection(fd); });
   for (int i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { io_.run(); });
 }
 
@@ -98,43 +158,93 @@ void HttpServer::Impl::Accept() {
 
 void HttpServer::Impl::OnAccept(const error_code& error, tcp::socket socket) {
   if (!acceptor_.is_open()) return;
-  if (!error) {
-    StartSession(std::move(socket));
-    return Accept();
+  if (error) {
+    retry_.expires_after(kAcceptRetry);
+    return retry_.async_wait([this](const error_code&) {
+      if (acceptor_.is_open()) Accept();
+    });
   }
-  retry_.expires_after(kAcceptRetry);
-  retry_.async_wait([this](const error_code&) {
-    if (acceptor_.is_open()) Accept();
-  });
-}
-
-void HttpServer::Impl::StartSession(tcp::socket socket) {
+  if (const auto loaded = tls_->Current(); loaded.version != tls_version_) {
+    const absl::Status used = UseTls(loaded);
+    if (!used.ok()) spdlog::error("http: {}; the old certificates stay in force", std::string(used.message()));
+  }
   error_code ignored;
   socket.set_option(tcp::no_delay(true), ignored);
-  {
-    absl::MutexLock lock(&mu_);
-    if (stopping_ || sessions_.size() >= options_.connections_max) return;
-  }
-  auto session = std::make_shared<HttpSession>(std::move(socket), *tls_, options_, handler_,
-                                               [this](HttpSession* ended) { Remove(ended); });
-  bool late = false;
-  {
-    absl::MutexLock lock(&mu_);
-    late = stopping_;
-    sessions_.emplace(session.get(), session);
-  }
-  if (!late) session->Run();
+  StartSession([&](Id id) { return MakeTlsSession(id, std::move(socket), tls_context_, Context()); });
+  Accept();
 }
 
-void HttpServer::Impl::Remove(HttpSession* session) {
+void HttpServer::Impl::OnLocalConnection(int fd) {
+  StartSession(
+      [&](Id id) { return MakeLocalSession(id, Local::socket(asio::make_strand(io_), Local(), fd), Context()); });
+}
+
+template <typename Make>
+void HttpServer::Impl::StartSession(Make make) {
+  Id id = 0;
+  {
+    absl::MutexLock lock(&mu_);
+    id = next_id_++;
+  }
+  const std::shared_ptr<HttpSession> session = make(id);
+  ConnectionTable::Verdict verdict;
+  {
+    absl::MutexLock lock(&mu_);
+    if (stopping_) return;
+    verdict = table_.Add(id);
+    sessions_.emplace(id, session);
+    metrics_.HttpConnections(sessions_.size());
+  }
+  Evict(verdict.evicted, "handshakes_max");
+  session->Run();
+}
+
+void HttpServer::Impl::Evict(std::optional<Id> id, const char* reason) {
+  if (!id) return;
+  metrics_.ConnectionRefused(kListener, reason);
+  std::shared_ptr<HttpSession> session;
+  {
+    absl::MutexLock lock(&mu_);
+    const auto found = sessions_.find(*id);
+    if (found != sessions_.end()) session = found->second.lock();
+  }
+  if (session != nullptr) session->Stop();
+}
+
+void HttpServer::Impl::OnSpeaks(Id id) {
   absl::MutexLock lock(&mu_);
-  sessions_.erase(session);
+  table_.SetSpeaking(id);
+}
+
+void HttpServer::Impl::OnHandshakeFailed(Id) { metrics_.ConnectionRefused(kListener, "handshake"); }
+
+bool HttpServer::Impl::MayStay(Id id, const std::string& identity) {
+  ConnectionTable::Verdict verdict;
+  {
+    absl::MutexLock lock(&mu_);
+    verdict = table_.Admit(id, identity);
+  }
+  Evict(verdict.evicted, "idle");
+  if (!verdict.admitted) metrics_.ConnectionRefused(kListener, "all_busy");
+  return verdict.admitted;
+}
+
+void HttpServer::Impl::SetBusy(Id id, bool busy) {
+  absl::MutexLock lock(&mu_);
+  table_.SetBusy(id, busy);
+}
+
+void HttpServer::Impl::OnEnd(Id id) {
+  absl::MutexLock lock(&mu_);
+  table_.Remove(id);
+  sessions_.erase(id);
+  metrics_.HttpConnections(sessions_.size());
 }
 
 std::vector<std::shared_ptr<HttpSession>> HttpServer::Impl::LiveSessions() {
   absl::MutexLock lock(&mu_);
   std::vector<std::shared_ptr<HttpSession>> live;
-  for (const auto& [key, session] : sessions_) {
+  for (const auto& [id, session] : sessions_) {
     if (auto held = session.lock()) live.push_back(std::move(held));
   }
   return live;
@@ -150,18 +260,20 @@ void HttpServer::Impl::Stop() {
     acceptor_.close(ignored);
     retry_.cancel();
   });
+  if (local_ != nullptr) local_->Stop();
   for (const auto& session : LiveSessions()) session->Stop();
   {
     absl::MutexLock lock(&mu_);
     mu_.AwaitWithTimeout(absl::Condition(this, &Impl::NoSessions), options_.stop_grace);
   }
   for (const auto& session : LiveSessions()) session->Abort();
+  work_.reset();
   for (std::thread& thread : threads_) thread.join();
 }
 
-absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(Options options, HttpHandler handler) {
-  SIDEBAND_ASSIGN_OR_RETURN(std::unique_ptr<asio::ssl::context> tls, MakeTlsContext(options.listener.tls));
-  auto impl = std::make_unique<Impl>(std::move(options), std::move(handler), std::move(tls));
+absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(Options options, HttpHandler handler,
+                                                              SelfMetrics& metrics) {
+  auto impl = std::make_unique<Impl>(std::move(options), std::move(handler), metrics);
   SIDEBAND_RETURN_IF_ERROR(impl->Listen());
   impl->Run();
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
@@ -171,6 +283,15 @@ HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 HttpServer::~HttpServer() = default;
 
 uint16_t HttpServer::port() const { return impl_->port(); }
+
+void HttpServer::CheckCertificates() {
+  if (impl_->tls() != nullptr) impl_->tls()->Check();
+}
+
+void HttpServer::ReloadCertificates() {
+  if (impl_->tls() != nullptr) impl_->tls()->Reload();
+}
+
 void HttpServer::Stop() { impl_->Stop(); }
 
 }  // namespace sideband::daemon

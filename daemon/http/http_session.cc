@@ -4,200 +4,247 @@
 #include <openssl/ssl.h>
 
 #include <array>
+#include <boost/asio/buffer.hpp>
 #include <boost/asio/dispatch.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/ssl/stream_base.hpp>
-#include <boost/beast/http/error.hpp>
-#include <boost/beast/http/message.hpp>
-#include <boost/beast/http/read.hpp>
-#include <boost/beast/http/span_body.hpp>
-#include <boost/beast/http/write.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/basic_stream.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
 #include <chrono>
-#include <string>
+#include <optional>
 #include <utility>
 
-#include "daemon/authz/bearer.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "daemon/http/http_exchange.h"
 #include "daemon/http/peer_names.h"
 
 namespace sideband::daemon {
 namespace {
 
+namespace asio = boost::asio;
 namespace beast = boost::beast;
-namespace http = boost::beast::http;
+using ErrorCode = beast::error_code;
+using Local = asio::local::stream_protocol;
 
 constexpr std::chrono::seconds kShutdownTimeout{2};
+// Most requests fit in one piece.
+constexpr size_t kReadBytes = 2048;
 
 std::chrono::nanoseconds Timeout(absl::Duration duration) { return absl::ToChronoNanoseconds(duration); }
 
-// The status for a request that could not be parsed; 0 where the peer just went away.
-int StatusOf(const beast::error_code& error) {
-  if (error == http::error::header_limit) return 431;
-  if (error == http::error::body_limit) return 413;
-  if (error == http::error::end_of_stream || error == http::error::partial_message) return 0;
-  return error.category() == http::make_error_code(http::error::end_of_stream).category() ? 400 : 0;
+// For counting a peer's connections; not for deciding what it may see.
+std::string IdentityOf(const SubjectNames& names) {
+  return absl::StrCat(absl::StrJoin(names.uris, " "), " ", absl::StrJoin(names.dns_names, " "));
 }
 
-// How Beast writes a Body: its three parts in turn, from where they are.
-struct BodyInParts {
-  using value_type = Body;
-  static uint64_t size(const value_type& body) { return body.size(); }
+// TLS over TCP: who it is, the handshake tells.
+class TlsLink {
+ public:
+  static constexpr bool kHasHandshake = true;
+  using Stream = asio::ssl::stream<beast::tcp_stream>;
 
-  class writer {
-   public:
-    using const_buffers_type = std::array<boost::asio::const_buffer, 3>;
+  TlsLink(asio::ip::tcp::socket socket, std::shared_ptr<asio::ssl::context> tls)
+      : tls_(std::move(tls)), stream_(std::move(socket), *tls_) {}
 
-    template <bool is_request, typename Fields>
-    writer(const http::header<is_request, Fields>&, const value_type& body) : body_(body) {}
-    void init(beast::error_code& error) { error = {}; }
-    boost::optional<std::pair<const_buffers_type, bool>> get(beast::error_code& error) {
-      error = {};
-      const_buffers_type parts = {boost::asio::buffer(body_.head),
-                                  boost::asio::buffer(body_.shared.data(), body_.shared.size()),
-                                  boost::asio::buffer(body_.tail)};
-      return {{parts, /*more=*/false}};
-    }
+  Stream& stream() { return stream_; }
+  Credentials credentials() { return {.certificate = PeerNames(SSL_get0_peer_certificate(stream_.native_handle()))}; }
+  std::string identity() { return IdentityOf(credentials().certificate); }
 
-   private:
-    const Body& body_;
-  };
+  // Goes on from the first bytes, which have been read.
+  template <typename Done>
+  void Handshake(asio::const_buffer first, Done done) {
+    stream_.async_handshake(asio::ssl::stream_base::server, first,
+                            [done = std::move(done)](ErrorCode error, size_t) { done(error); });
+  }
+  template <typename Done>
+  void Shutdown(Done done) {
+    stream_.async_shutdown(std::move(done));
+  }
+
+ private:
+  const std::shared_ptr<asio::ssl::context> tls_;  // shared with the server, which may have another by now
+  Stream stream_;
 };
 
-HttpResponse FixedResponse(int status, const char* text) { return {.status = status, .body = Body::Of(text)}; }
+// A Unix socket: who it is, the kernel has told.
+class LocalLink {
+ public:
+  static constexpr bool kHasHandshake = false;
+  using Stream = beast::basic_stream<Local>;
 
-void SetFields(http::fields& fields, const HttpResponse& response) {
-  fields.set(http::field::server, "sidebandd");
-  fields.set(http::field::content_type, response.content_type);
-  if (!response.content_encoding.empty()) fields.set(http::field::content_encoding, response.content_encoding);
-  // What one caller may see must not be kept for another.
-  fields.set(http::field::cache_control, "no-store");
-  fields.set("X-Content-Type-Options", "nosniff");
-  fields.set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'");
-  if (response.status == 405) fields.set(http::field::allow, "GET, HEAD");
-  if (response.status == 401) fields.set(http::field::www_authenticate, "Bearer");
-}
+  explicit LocalLink(Local::socket socket) : stream_(std::move(socket)) {}
 
-// nullopt without an Authorization field; of two, neither counts.
-std::optional<std::string> TokenOf(const http::fields& fields) {
-  const auto count = fields.count(http::field::authorization);
-  if (count == 0) return std::nullopt;
-  return count == 1 ? BearerToken(std::string(fields[http::field::authorization])) : "";
-}
+  Stream& stream() { return stream_; }
+  Credentials credentials() { return {.is_local_operator = true}; }
+  std::string identity() { return "local"; }
+
+  template <typename Done>
+  void Shutdown(Done done) {
+    ErrorCode error;
+    stream_.socket().shutdown(Local::socket::shutdown_both, error);
+    done(error);
+  }
+
+ private:
+  Stream stream_;
+};
+
+template <typename Link>
+class SessionOver final : public HttpSession, public std::enable_shared_from_this<SessionOver<Link>> {
+ public:
+  template <typename... Arguments>
+  SessionOver(ConnectionTable::Id id, HttpSessionContext context, Arguments&&... link)
+      : id_(id), context_(context), link_(std::forward<Arguments>(link)...) {}
+  ~SessionOver() override { context_.owner.OnEnd(id_); }
+
+  void Run() override {
+    asio::dispatch(stream().get_executor(), [self = this->shared_from_this()] { self->Start(); });
+  }
+
+  void Stop() override {
+    asio::dispatch(stream().get_executor(), [self = this->shared_from_this()] {
+      self->is_stopping_ = true;
+      if (self->is_waiting_) self->lowest().cancel();
+    });
+  }
+
+  void Abort() override {
+    asio::dispatch(stream().get_executor(), [self = this->shared_from_this()] {
+      self->is_stopping_ = true;
+      self->lowest().close();
+    });
+  }
+
+ private:
+  typename Link::Stream& stream() { return link_.stream(); }
+  auto& lowest() { return beast::get_lowest_layer(stream()); }
+
+  void Start() {
+    if (is_stopping_) return;
+    if constexpr (!Link::kHasHandshake) {
+      OnHandshake(ErrorCode());
+    } else {
+      AwaitFirstBytes();
+    }
+  }
+
+  void AwaitFirstBytes() {
+    is_waiting_ = true;
+    lowest().expires_after(Timeout(context_.options.handshake_timeout));
+    lowest().async_read_some(asio::buffer(read_), [self = this->shared_from_this()](ErrorCode error, size_t size) {
+      self->OnFirstBytes(error, size);
+    });
+  }
+
+  // Under the same deadline.
+  void OnFirstBytes(ErrorCode error, size_t size) {
+    if (error || is_stopping_) return OnHandshake(error);
+    context_.owner.OnSpeaks(id_);
+    if constexpr (Link::kHasHandshake) {
+      link_.Handshake(asio::buffer(read_.data(), size),
+                      [self = this->shared_from_this()](ErrorCode failed) { self->OnHandshake(failed); });
+    }
+  }
+
+  void OnHandshake(ErrorCode error) {
+    is_waiting_ = false;
+    if (is_stopping_) return;
+    if (error) return context_.owner.OnHandshakeFailed(id_);
+    if (!context_.owner.MayStay(id_, link_.identity())) return Shutdown();
+    exchange_.emplace(link_.credentials(), context_.handler);
+    AnswerNext();
+  }
+
+  // Answers what has come, or waits for more.
+  void AnswerNext() {
+    if (is_stopping_) return Shutdown();
+    if (auto answer = exchange_->Next()) return Write(*std::move(answer));
+    SetBusy(false);
+    lowest().expires_after(
+        Timeout(exchange_->is_idle() ? context_.options.idle_timeout : context_.options.header_timeout));
+    Read();
+  }
+
+  // Under the deadline that is set: pieces of a header do not prolong it.
+  void Read() {
+    is_waiting_ = true;
+    stream().async_read_some(asio::buffer(read_), [self = this->shared_from_this()](ErrorCode error, size_t size) {
+      self->OnRead(error, size);
+    });
+  }
+
+  void OnRead(ErrorCode error, size_t size) {
+    is_waiting_ = false;
+    if (is_stopping_ || error == asio::error::eof) return Shutdown();
+    if (error) return;
+    const bool was_idle = exchange_->is_idle();
+    exchange_->Feed({read_.data(), size});
+    if (auto answer = exchange_->Next()) return Write(*std::move(answer));
+    if (was_idle) lowest().expires_after(Timeout(context_.options.header_timeout));
+    Read();
+  }
+
+  void Write(HttpExchange::Answer answer) {
+    SetBusy(true);
+    answer_ = std::move(answer);
+    lowest().expires_after(Timeout(context_.options.write_timeout));
+    WriteFrom(0);
+  }
+
+  // One piece after the other: of several together, Boost 1.81 writes the first alone over TLS, and says it has
+  // finished.
+  void WriteFrom(size_t piece) {
+    const std::array<absl::string_view, 4> pieces = {answer_.header, answer_.body.head, answer_.body.shared,
+                                                     answer_.body.tail};
+    while (piece < pieces.size() && pieces[piece].empty()) ++piece;
+    if (piece == pieces.size()) return OnWritten();
+    asio::async_write(stream(), asio::buffer(pieces[piece].data(), pieces[piece].size()),
+                      [self = this->shared_from_this(), piece](ErrorCode error, size_t) {
+                        if (!error) self->WriteFrom(piece + 1);
+                      });
+  }
+
+  void OnWritten() {
+    answer_.body = {};
+    if (!answer_.keep_alive) return Shutdown();
+    AnswerNext();
+  }
+
+  void Shutdown() {
+    lowest().expires_after(kShutdownTimeout);
+    link_.Shutdown([self = this->shared_from_this()](ErrorCode) {});
+  }
+
+  // The owner is told of changes only.
+  void SetBusy(bool busy) {
+    if (std::exchange(is_busy_, busy) != busy) context_.owner.SetBusy(id_, busy);
+  }
+
+  const ConnectionTable::Id id_;
+  const HttpSessionContext context_;
+  Link link_;
+  std::optional<HttpExchange> exchange_;  // once the peer is known
+  std::array<char, kReadBytes> read_;
+  HttpExchange::Answer answer_;  // that is being written
+  bool is_waiting_ = false;      // for a handshake or a request: nothing is lost by stopping now
+  bool is_busy_ = false;
+  bool is_stopping_ = false;
+};
 
 }  // namespace
 
-HttpSession::HttpSession(boost::asio::ip::tcp::socket socket, boost::asio::ssl::context& tls,
-                         const HttpServer::Options& options, const HttpHandler& handler,
-                         std::function<void(HttpSession*)> on_end)
-    : stream_(std::move(socket), tls), options_(options), handler_(handler), on_end_(std::move(on_end)) {}
-
-HttpSession::~HttpSession() { on_end_(this); }
-
-void HttpSession::Run() {
-  boost::asio::dispatch(stream_.get_executor(), [self = shared_from_this()] { self->Handshake(); });
+std::shared_ptr<HttpSession> MakeTlsSession(ConnectionTable::Id id, asio::ip::tcp::socket socket,
+                                            std::shared_ptr<asio::ssl::context> tls, HttpSessionContext context) {
+  return std::make_shared<SessionOver<TlsLink>>(id, context, std::move(socket), std::move(tls));
 }
 
-void HttpSession::Stop() {
-  boost::asio::dispatch(stream_.get_executor(), [self = shared_from_this()] {
-    self->is_stopping_ = true;
-    if (self->is_waiting_) beast::get_lowest_layer(self->stream_).cancel();
-  });
-}
-
-void HttpSession::Abort() {
-  boost::asio::dispatch(stream_.get_executor(), [self = shared_from_this()] {
-    self->is_stopping_ = true;
-    beast::get_lowest_layer(self->stream_).close();
-  });
-}
-
-void HttpSession::Handshake() {
-  if (is_stopping_) return;
-  is_waiting_ = true;
-  beast::get_lowest_layer(stream_).expires_after(Timeout(options_.handshake_timeout));
-  stream_.async_handshake(boost::asio::ssl::stream_base::server,
-                          [self = shared_from_this()](ErrorCode error) { self->OnHandshake(error); });
-}
-
-void HttpSession::OnHandshake(ErrorCode error) {
-  if (error || is_stopping_) return;
-  peer_ = PeerNames(SSL_get0_peer_certificate(stream_.native_handle()));
-  ReadHeader();
-}
-
-void HttpSession::ReadHeader() {
-  is_waiting_ = true;
-  parser_.emplace();
-  parser_->header_limit(kHttpHeaderBytesMax);
-  beast::get_lowest_layer(stream_).expires_after(Timeout(options_.header_timeout));
-  http::async_read_header(stream_, buffer_, *parser_,
-                          [self = shared_from_this()](ErrorCode error, size_t) { self->OnHeader(error); });
-}
-
-void HttpSession::OnHeader(ErrorCode error) {
-  is_waiting_ = false;
-  if (is_stopping_ || error == http::error::end_of_stream) return Shutdown();
-  if (error) return Refuse(error);
-  Answer();
-}
-
-void HttpSession::Refuse(ErrorCode error) {
-  const int status = StatusOf(error);
-  if (status != 0) Write(FixedResponse(status, "the request is malformed or too large\n"), /*keep_alive=*/false);
-}
-
-void HttpSession::Answer() {
-  const auto& request = parser_->get();
-  HttpRequest plain{.method = std::string(request.method_string()),
-                    .target = std::string(request.target()),
-                    .accept = std::string(request[http::field::accept]),
-                    .accept_encoding = std::string(request[http::field::accept_encoding]),
-                    .credentials = {.certificate = peer_, .bearer_token = TokenOf(request)}};
-  // A body is never read, so that where there is one the next request cannot be found.
-  const bool has_body = parser_->chunked() || parser_->content_length().value_or(0) != 0;
-  const bool keep_alive = request.keep_alive() && !has_body;
-  const bool is_read = plain.method == "GET" || plain.method == "HEAD";
-  Write(has_body && is_read ? FixedResponse(413, "a body is not accepted\n") : handler_(plain), keep_alive);
-}
-
-void HttpSession::Write(HttpResponse response, bool keep_alive) {
-  const unsigned version = parser_->get().version();
-  keep_alive = keep_alive && !is_stopping_;
-  const size_t size = response.body.size();
-  const auto finish = [&](auto message) {
-    message->keep_alive(keep_alive);
-    message->content_length(size);
-    WriteMessage(std::move(message));
-  };
-  const auto status = static_cast<http::status>(response.status);
-  if (parser_->get().method() == http::verb::head) {
-    auto message = std::make_shared<http::response<http::empty_body>>(status, version);
-    SetFields(*message, response);
-    return finish(std::move(message));
-  }
-  auto message = std::make_shared<http::response<BodyInParts>>(status, version);
-  SetFields(*message, response);
-  message->body() = std::move(response.body);
-  finish(std::move(message));
-}
-
-template <typename Message>
-void HttpSession::WriteMessage(std::shared_ptr<Message> message) {
-  beast::get_lowest_layer(stream_).expires_after(Timeout(options_.write_timeout));
-  auto& written = *message;
-  http::async_write(stream_, written,
-                    [self = shared_from_this(), message = std::move(message)](ErrorCode error, size_t) {
-                      self->OnWritten(error, message->keep_alive());
-                    });
-}
-
-void HttpSession::OnWritten(ErrorCode error, bool keep_alive) {
-  if (error) return;
-  if (!keep_alive || is_stopping_) return Shutdown();
-  ReadHeader();
-}
-
-void HttpSession::Shutdown() {
-  beast::get_lowest_layer(stream_).expires_after(kShutdownTimeout);
-  stream_.async_shutdown([self = shared_from_this()](ErrorCode) {});
+std::shared_ptr<HttpSession> MakeLocalSession(ConnectionTable::Id id, Local::socket socket,
+                                              HttpSessionContext context) {
+  return std::make_shared<SessionOver<LocalLink>>(id, context, std::move(socket));
 }
 
 }  // namespace sideband::daemon

@@ -1,67 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One connection: handshake, then request and answer in turn until either side has enough.
-//   std::make_shared<HttpSession>(std::move(socket), tls, options, handler, on_end)->Run();
+// One connection: handshake where there is one, then request and answer in turn until either side has enough.
+//   MakeTlsSession(std::move(socket), tls, shared)->Run();
+//   MakeLocalSession(std::move(socket), shared)->Run();
 #ifndef SIDEBAND_DAEMON_HTTP_HTTP_SESSION_H_
 #define SIDEBAND_DAEMON_HTTP_HTTP_SESSION_H_
 
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/ssl/context.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
-#include <boost/beast/http/empty_body.hpp>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/ssl/ssl_stream.hpp>
-#include <functional>
 #include <memory>
-#include <optional>
+#include <string>
 
+#include "daemon/http/connection_table.h"
 #include "daemon/http/http_message.h"
 #include "daemon/http/http_server.h"
 
 namespace sideband::daemon {
 
+// Who keeps the connections. Called on the session's own executor; thread-safe.
+class HttpSessionOwner {
+ public:
+  virtual ~HttpSessionOwner() = default;
+  // The peer has sent its first bytes.
+  virtual void OnSpeaks(ConnectionTable::Id id) = 0;
+  // The handshake has failed, or timed out.
+  virtual void OnHandshakeFailed(ConnectionTable::Id id) = 0;
+  // Whether the peer, who is known now, may stay.
+  virtual bool MayStay(ConnectionTable::Id id, const std::string& identity) = 0;
+  virtual void SetBusy(ConnectionTable::Id id, bool busy) = 0;
+  // It is destroyed.
+  virtual void OnEnd(ConnectionTable::Id id) = 0;
+};
+
+// What every session of a server works with; all of it must outlive them.
+struct HttpSessionContext {
+  const HttpServer::Options& options;
+  const HttpHandler& handler;
+  HttpSessionOwner& owner;
+};
+
 // Lives while an operation is under way. Everything happens on the socket's executor, which must be a strand; Run, Stop
 // and Abort may be called from any thread.
-class HttpSession : public std::enable_shared_from_this<HttpSession> {
+class HttpSession {
  public:
-  // `tls`, `options` and `handler` must outlive the session. `on_end` is called when it is destroyed.
-  HttpSession(boost::asio::ip::tcp::socket socket, boost::asio::ssl::context& tls, const HttpServer::Options& options,
-              const HttpHandler& handler, std::function<void(HttpSession*)> on_end);
-  ~HttpSession();
+  virtual ~HttpSession() = default;
 
-  void Run();
+  virtual void Run() = 0;
   // Ends after the answer under way, at once where there is none.
-  void Stop();
+  virtual void Stop() = 0;
   // Closes the socket, whatever is under way.
-  void Abort();
-
- private:
-  using ErrorCode = boost::beast::error_code;
-  using RequestParser = boost::beast::http::request_parser<boost::beast::http::empty_body>;
-
-  void Handshake();
-  void OnHandshake(ErrorCode error);
-  void ReadHeader();
-  void OnHeader(ErrorCode error);
-  void Refuse(ErrorCode error);
-  void Answer();
-  void Write(HttpResponse response, bool keep_alive);
-  template <typename Message>
-  void WriteMessage(std::shared_ptr<Message> message);
-  void OnWritten(ErrorCode error, bool keep_alive);
-  void Shutdown();
-
-  boost::beast::ssl_stream<boost::beast::tcp_stream> stream_;
-  const HttpServer::Options& options_;
-  const HttpHandler& handler_;
-  const std::function<void(HttpSession*)> on_end_;
-  boost::beast::flat_buffer buffer_{2 * kHttpHeaderBytesMax};
-  std::optional<RequestParser> parser_;  // a new one for each request
-  SubjectNames peer_;
-  bool is_waiting_ = false;  // for a handshake or a header: nothing is lost by stopping now
-  bool is_stopping_ = false;
+  virtual void Abort() = 0;
 };
+
+std::shared_ptr<HttpSession> MakeTlsSession(ConnectionTable::Id id, boost::asio::ip::tcp::socket socket,
+                                            std::shared_ptr<boost::asio::ssl::context> tls, HttpSessionContext context);
+// The peer must have been found to be a local operator.
+std::shared_ptr<HttpSession> MakeLocalSession(ConnectionTable::Id id,
+                                              boost::asio::local::stream_protocol::socket socket,
+                                              HttpSessionContext context);
 
 }  // namespace sideband::daemon
 

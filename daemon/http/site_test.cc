@@ -144,7 +144,7 @@ TEST_F(SiteTest, StatusPageShowsWhatTheCallerSees) {
 
 TEST_F(SiteTest, TellsTheAuditLogOfEveryRequestForData) {
   world_.Publish(0, 1);
-  Get("ops", "/metrics?x=1");
+  Get("ops", "/metrics?event[]=cycles");
   Get("tenant-a", "/");
   Get("stranger", "/metrics");
   for (const char* target : {"/-/healthy", "/-/ready", "/nothing"}) Get("ops", target);
@@ -152,7 +152,7 @@ TEST_F(SiteTest, TellsTheAuditLogOfEveryRequestForData) {
   ASSERT_EQ(told.size(), 3u);
   EXPECT_EQ(told[0].principal, "spiffe://example.org/ops");
   EXPECT_EQ(told[0].endpoint, "GET /metrics");
-  EXPECT_EQ(told[0].resource, "/metrics?x=1");
+  EXPECT_EQ(told[0].resource, "/metrics?event[]=cycles");
   EXPECT_EQ(told[0].decision, AuditDecision::kAllow);
   EXPECT_EQ(told[1].endpoint, "GET /");
   EXPECT_EQ(told[1].role, "tenant:a");

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/config/tls_files.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
@@ -28,6 +27,7 @@ absl::Status UseFiles(ssl::context& context, const TlsFiles& files, const TlsSer
   SIDEBAND_RETURN_IF_ERROR(FileStatus(error, config.cert_file));
   context.use_private_key(boost::asio::buffer(files.key()), ssl::context::pem, error);
   SIDEBAND_RETURN_IF_ERROR(FileStatus(error, config.key_file));
+  if (files.client_ca().empty()) return absl::OkStatus();
   context.add_certificate_authority(boost::asio::buffer(files.client_ca()), error);
   return FileStatus(error, config.client_ca_file);
 }
@@ -39,16 +39,29 @@ void ForbidResumption(SSL_CTX* context) {
   SSL_CTX_set_num_tickets(context, 0);
 }
 
+int VerifyMode(ClientAuth auth) {
+  switch (auth) {
+    case ClientAuth::kRequireAndVerify:
+      return SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
+    case ClientAuth::kVerifyIfGiven:
+      return SSL_VERIFY_PEER;
+    case ClientAuth::kNone:
+      return SSL_VERIFY_NONE;
+  }
+  return SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
+}
+
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ssl::context>> MakeTlsContext(const TlsServerConfig& config) {
-  SIDEBAND_ASSIGN_OR_RETURN(const std::unique_ptr<TlsFiles> files, TlsFiles::Load(config));
-  auto context = std::make_unique<ssl::context>(ssl::context::tls_server);
-  SIDEBAND_RETURN_IF_ERROR(UseFiles(*context, *files, config));
-  ForbidResumption(context->native_handle());
-  const int version = config.min_version == TlsVersion::kTls13 ? TLS1_3_VERSION : TLS1_2_VERSION;
-  SSL_CTX_set_min_proto_version(context->native_handle(), version);
-  SSL_CTX_set_verify(context->native_handle(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+absl::StatusOr<std::shared_ptr<ssl::context>> MakeTlsContext(const TlsFiles& files, const TlsServerConfig& config) {
+  auto context = std::make_shared<ssl::context>(ssl::context::tls_server);
+  SIDEBAND_RETURN_IF_ERROR(UseFiles(*context, files, config));
+  SSL_CTX* const native = context->native_handle();
+  ForbidResumption(native);
+  // Most connections are idle most of the time.
+  SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS);
+  SSL_CTX_set_min_proto_version(native, config.min_version == TlsVersion::kTls13 ? TLS1_3_VERSION : TLS1_2_VERSION);
+  SSL_CTX_set_verify(native, VerifyMode(config.client_auth), nullptr);
   return context;
 }
 

@@ -79,6 +79,16 @@ struct SelfMetrics::Families {
   CounterFamily& grpc_requests =
       Counters(registry, "sideband_grpc_requests_total", "gRPC calls that ended, by method and status code.");
   prometheus::Gauge& grpc_streams = Gauges(registry, "sideband_grpc_streams", "gRPC streams that are open.").Add({});
+  GaugeFamily& tls_not_after = Gauges(registry, "sideband_tls_certificate_not_after_seconds",
+                                      "When the server certificate in force ends, in seconds since 1970.");
+  CounterFamily& tls_reloads = Counters(registry, "sideband_tls_reloads_total",
+                                        "Readings of changed certificate files, by whether they are in force.");
+  GaugeFamily& tls_reload_successful = Gauges(registry, "sideband_tls_last_reload_successful",
+                                              "Whether the certificate files as they are now are in force.");
+  CounterFamily& connections_refused =
+      Counters(registry, "sideband_connections_refused_total", "Connections that were closed, by reason.");
+  prometheus::Gauge& http_connections =
+      Gauges(registry, "sideband_http_connections", "HTTP connections that are open.").Add({});
   prometheus::Gauge& reload_successful =
       Gauges(registry, "sideband_config_last_reload_successful", "Whether the last reload of the policy was good.")
           .Add({});
@@ -156,6 +166,23 @@ void SelfMetrics::GrpcRequest(absl::string_view method, absl::StatusCode code) {
 void SelfMetrics::GrpcStreamStarted() { families_->grpc_streams.Increment(); }
 
 void SelfMetrics::GrpcStreamEnded() { families_->grpc_streams.Decrement(); }
+
+void SelfMetrics::TlsCertificate(absl::string_view listener, absl::Time not_after) {
+  families_->tls_not_after.Add({{"listener", Text(listener)}})
+      .Set(absl::ToDoubleSeconds(not_after - absl::UnixEpoch()));
+  families_->tls_reload_successful.Add({{"listener", Text(listener)}}).Set(1);
+}
+
+void SelfMetrics::TlsReload(absl::string_view listener, bool successful) {
+  families_->tls_reloads.Add({{"listener", Text(listener)}, {"outcome", successful ? "ok" : "error"}}).Increment();
+  families_->tls_reload_successful.Add({{"listener", Text(listener)}}).Set(successful ? 1 : 0);
+}
+
+void SelfMetrics::ConnectionRefused(absl::string_view listener, absl::string_view reason) {
+  families_->connections_refused.Add({{"listener", Text(listener)}, {"reason", Text(reason)}}).Increment();
+}
+
+void SelfMetrics::HttpConnections(size_t count) { families_->http_connections.Set(static_cast<double>(count)); }
 
 void SelfMetrics::ConfigReloaded(bool successful) { families_->reload_successful.Set(successful ? 1 : 0); }
 

@@ -7,6 +7,7 @@
 #ifndef SIDEBAND_DAEMON_METRICS_SELF_METRICS_H_
 #define SIDEBAND_DAEMON_METRICS_SELF_METRICS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -53,6 +54,13 @@ class SelfMetrics {
   void GrpcRequest(absl::string_view method, absl::StatusCode code);
   void GrpcStreamStarted();
   void GrpcStreamEnded();
+
+  // Listeners: "http" or "grpc".
+  void TlsCertificate(absl::string_view listener, absl::Time not_after);
+  void TlsReload(absl::string_view listener, bool successful);
+  // `reason` is a word of the code's own.
+  void ConnectionRefused(absl::string_view listener, absl::string_view reason);
+  void HttpConnections(size_t count);
 
   void ConfigReloaded(bool successful);
   void AuditWritten(uint64_t entries);

@@ -36,6 +36,11 @@ TEST(SelfMetricsTest, CountsWhatHappens) {
   metrics->RenderDuration(absl::Milliseconds(1));
   metrics->GrpcRequest("GetSnapshot", absl::StatusCode::kNotFound);
   metrics->GrpcStreamStarted();
+  metrics->TlsCertificate("http", absl::FromUnixSeconds(1'800'000'000));
+  metrics->TlsReload("http", true);
+  metrics->TlsReload("grpc", false);
+  metrics->ConnectionRefused("http", "idle");
+  metrics->HttpConnections(3);
   metrics->ConfigReloaded(false);
   metrics->AuditWritten(3);
   metrics->AuditLost(2);
@@ -51,6 +56,12 @@ TEST(SelfMetricsTest, CountsWhatHappens) {
            "sideband_render_duration_seconds_count 1\n",
            "sideband_grpc_requests_total{code=\"NOT_FOUND\",method=\"GetSnapshot\"} 1\n",
            "sideband_grpc_streams 1\n",
+           "sideband_tls_certificate_not_after_seconds{listener=\"http\"} 1800000000\n",
+           "sideband_tls_reloads_total{listener=\"http\",outcome=\"ok\"} 1\n",
+           "sideband_tls_last_reload_successful{listener=\"http\"} 1\n",
+           "sideband_tls_last_reload_successful{listener=\"grpc\"} 0\n",
+           "sideband_connections_refused_total{listener=\"http\",reason=\"idle\"} 1\n",
+           "sideband_http_connections 3\n",
            "sideband_config_last_reload_successful 0\n",
            "sideband_audit_entries_total 3\n",
            "sideband_audit_lost_total 2\n",

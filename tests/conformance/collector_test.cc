@@ -188,6 +188,26 @@ TEST_F(CollectorTest, ADeviceThatIsAwayIsAnErrorAndNothingIsPublished) {
   EXPECT_EQ(store_.Newest(0), nullptr);
 }
 
+// The same device, configured twice: the second never publishes while the first does.
+TEST_F(CollectorTest, OneUuidIsOneDevices) {
+  daemon::Store store({{"gpu0", absl::Milliseconds(100)}, {"gpu1", absl::Milliseconds(100)}});
+  daemon::MailboxSession other_session(port_, [](absl::Duration) {});
+  DeviceCollector first(0, store, session_, *sealers_, *metrics_, clock_);
+  DeviceCollector second(1, store, other_session, *sealers_, *metrics_, clock_);
+  ASSERT_TRUE(Collect(second).ok());
+  const absl::Status refused = Collect(first);
+  EXPECT_EQ(refused.code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(refused.message(),
+            "says that it is 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, which device gpu1 is: one device is configured "
+            "twice, or two have one UUID");
+  EXPECT_TRUE(Collect(second).ok()) << "who was first goes on";
+  EXPECT_EQ(store.Newest(0), nullptr);
+  // Once the other is gone, the device may be where it was moved to.
+  clock_.Advance(absl::Seconds(1));
+  EXPECT_TRUE(Collect(first).ok());
+  EXPECT_EQ(Collect(second).code(), absl::StatusCode::kAlreadyExists);
+}
+
 TEST_F(CollectorTest, ASpoiledWireMayDelayButNeverFalsify) {
   constexpr uint32_t kSeeds = 40;
   uint64_t good = 0, faults = 0;

@@ -49,7 +49,7 @@ class AccessTest(AuditTestCase):
     def test_who_asked(self):
         self.site.start()
         for user in site_layout.USERS:
-            self.site.get(user, "/metrics?from=" + user)
+            self.site.get(user, "/metrics?scope=vm")
             self.site.get(user, "/-/healthy")
         with tenant_client.Client(self.site, "tenant-a") as client:
             client.snapshot()
@@ -61,7 +61,7 @@ class AccessTest(AuditTestCase):
                                 ("tenant-b", "tenant:tenant-b", "GET /metrics", "allow"),
                                 ("", "", "GET /metrics", "deny"),
                                 ("tenant-a", "tenant:tenant-a", "Telemetry/GetSnapshot", "allow")])
-        self.assertEqual(access[0]["resource"], "/metrics?from=operator")
+        self.assertEqual(access[0]["resource"], "/metrics?scope=vm")
         self.assertEqual(access[3]["detail"], ["certificate uri " + site_layout.TRUST + "nobody"])
         views = {entry["role"]: entry for entry in self.entries("view")}
         self.assertEqual(set(views), {"operator", "tenant:tenant-a", "tenant:tenant-b"})

@@ -12,7 +12,7 @@ _LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"')
 
 # Counters of the daemon about itself; all other sideband_*_total are events of devices.
 _OWN = ("sideband_collect_", "sideband_bus_", "sideband_snapshots_", "sideband_sealed_", "sideband_http_",
-        "sideband_grpc_", "sideband_audit_")
+        "sideband_grpc_", "sideband_audit_", "sideband_tls_", "sideband_connections_")
 
 
 def _number(text):

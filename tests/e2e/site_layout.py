@@ -63,7 +63,7 @@ sealing:
 
 
 def lay_out(folder, interval="100ms"):
-    """Writes all files of a site."""
+    """Writes all files of a site; returns the authority that signed its certificates."""
     authority = certificates.Authority(folder)
     authority.issue("server")
     for user in USERS:
@@ -72,6 +72,7 @@ def lay_out(folder, interval="100ms"):
     write(folder, "policy.yaml", POLICY)
     write(folder, "sidebandd.yaml", CONFIG.format(interval=interval, **VM_UUIDS))
     shutil.copyfile(programs.runfile("deploy/examples/chip.yaml"), os.path.join(folder, "chip.yaml"))
+    return authority
 
 
 def write(folder, name, text):
@@ -91,7 +92,7 @@ class Site:
         self.device = self.daemon = None
         self.daemon_command = ("sidebandd", "--config", "sidebandd.yaml")
         self.grpc_port = self.http_port = None
-        lay_out(self.folder, interval)
+        self.authority = lay_out(self.folder, interval)
         if guest_views:
             os.mkdir(self.path("views"))
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/base/periodic_thread.h"
+
+#include <gtest/gtest.h>
+
+#include "absl/synchronization/blocking_counter.h"
+
+namespace sideband::daemon {
+namespace {
+
+TEST(PeriodicThreadTest, WorksAgainAndAgainUntilStopped) {
+  absl::BlockingCounter three(3);
+  int times = 0;
+  PeriodicThread thread(absl::Milliseconds(1), [&] {
+    if (++times <= 3) three.DecrementCount();
+  });
+  thread.Start();
+  three.Wait();
+  thread.Stop();
+  const int until_then = times;
+  thread.Stop();
+  EXPECT_EQ(times, until_then);
+}
+
+TEST(PeriodicThreadTest, StopDoesNotWaitForTheInterval) {
+  PeriodicThread thread(absl::Hours(1), [] { FAIL() << "an hour has not passed"; });
+  thread.Start();
+  thread.Stop();
+}
+
+TEST(PeriodicThreadTest, NeedNotBeStarted) {
+  PeriodicThread(absl::Seconds(1), [] {}).Stop();
+}
+
+}  // namespace
+}  // namespace sideband::daemon

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/http/connection_table.h"
+
+#include <algorithm>
+
+namespace sideband::daemon {
+
+template <typename Matches>
+std::optional<ConnectionTable::Id> ConnectionTable::Oldest(Matches matches) const {
+  const Entries::value_type* oldest = nullptr;
+  for (const auto& candidate : entries_) {
+    if (!matches(candidate.second)) continue;
+    if (oldest == nullptr || candidate.second.since < oldest->second.since) oldest = &candidate;
+  }
+  if (oldest == nullptr) return std::nullopt;
+  return oldest->first;
+}
+
+size_t ConnectionTable::CountOf(const std::string& identity) const {
+  return std::count_if(entries_.begin(), entries_.end(),
+                       [&](const auto& item) { return item.second.is_known && item.second.identity == identity; });
+}
+
+ConnectionTable::Verdict ConnectionTable::Add(Id id) {
+  Verdict verdict;
+  if (handshakes() >= limits_.handshakes_max) {
+    verdict.evicted = Oldest([](const Entry& entry) { return !entry.is_known && !entry.is_speaking; });
+    if (!verdict.evicted) verdict.evicted = Oldest([](const Entry& entry) { return !entry.is_known; });
+    if (verdict.evicted) Remove(*verdict.evicted);
+  }
+  entries_[id].since = ++now_;
+  return verdict;
+}
+
+ConnectionTable::Verdict ConnectionTable::Admit(Id id, const std::string& identity) {
+  const auto found = entries_.find(id);
+  if (found == entries_.end()) return {.admitted = false};
+  Verdict verdict;
+  const bool own_are_full = CountOf(identity) >= limits_.per_identity_max;
+  if (own_are_full || known_ >= limits_.known_max) {
+    verdict.evicted = Oldest([&](const Entry& entry) {
+      return entry.is_known && !entry.is_busy && (!own_are_full || entry.identity == identity);
+    });
+    verdict.admitted = verdict.evicted.has_value();
+    Remove(verdict.evicted.value_or(id));
+    if (!verdict.admitted) return verdict;
+  }
+  found->second = {.is_known = true, .since = ++now_, .identity = identity};
+  ++known_;
+  return verdict;
+}
+
+void ConnectionTable::SetSpeaking(Id id) {
+  const auto found = entries_.find(id);
+  if (found != entries_.end()) found->second.is_speaking = true;
+}
+
+void ConnectionTable::SetBusy(Id id, bool busy) {
+  const auto found = entries_.find(id);
+  if (found == entries_.end()) return;
+  found->second.is_busy = busy;
+  found->second.since = ++now_;
+}
+
+void ConnectionTable::Remove(Id id) {
+  const auto found = entries_.find(id);
+  if (found == entries_.end()) return;
+  if (found->second.is_known) --known_;
+  entries_.erase(found);
+}
+
+}  // namespace sideband::daemon

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which connections a server keeps when there are too many: whoever is new gets a place, and who has been idle longest
+// gives theirs, so that a scraper which comes back once a minute is never kept out by those who only sit there.
+//   const auto verdict = table.Admit(id, "spiffe://example.org/prometheus");
+//   if (verdict.evicted) Close(*verdict.evicted);
+//   if (!verdict.admitted) Close(id);
+//
+// Connections in their handshake are counted apart from those whose peer is known, so that nobody without a certificate
+// can cost anybody else a place.
+#ifndef SIDEBAND_DAEMON_HTTP_CONNECTION_TABLE_H_
+#define SIDEBAND_DAEMON_HTTP_CONNECTION_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace sideband::daemon {
+
+// Not thread-safe. What was evicted or not admitted is out of the table at once.
+class ConnectionTable {
+ public:
+  using Id = uint64_t;
+
+  struct Limits {
+    size_t handshakes_max = 0;    // the oldest makes room, of those that have not said a word where there are any
+    size_t known_max = 0;         // of peers that are known; the one that is idle longest makes room
+    size_t per_identity_max = 0;  // of one identity; likewise, among its own
+  };
+  struct Verdict {
+    bool admitted = true;
+    std::optional<Id> evicted;
+  };
+
+  explicit ConnectionTable(Limits limits) : limits_(limits) {}
+
+  // A new connection, in its handshake. Always admitted.
+  Verdict Add(Id id);
+  // It has begun its handshake.
+  void SetSpeaking(Id id);
+  // The handshake has shown who it is. Not admitted where every other connection that could make room is busy. What is
+  // no longer in the table is not admitted.
+  Verdict Admit(Id id, const std::string& identity);
+  // Whether a request is under way. A connection that has been admitted is idle.
+  void SetBusy(Id id, bool busy);
+  void Remove(Id id);
+
+  size_t handshakes() const { return entries_.size() - known_; }
+  size_t known() const { return known_; }
+
+ private:
+  struct Entry {
+    bool is_speaking = false;
+    bool is_known = false;
+    bool is_busy = false;
+    uint64_t since = 0;  // when it came, or became idle: a larger one is later
+    std::string identity;
+  };
+  using Entries = std::map<Id, Entry>;
+
+  // The one with the smallest `since` of those for which `matches`.
+  template <typename Matches>
+  std::optional<Id> Oldest(Matches matches) const;
+  size_t CountOf(const std::string& identity) const;
+
+  const Limits limits_;
+  Entries entries_;
+  size_t known_ = 0;
+  uint64_t now_ = 0;
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_HTTP_CONNECTION_TABLE_H_

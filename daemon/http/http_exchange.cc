@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/http/http_exchange.h"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/core/error.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/status.hpp>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/authz/bearer.h"
+
+namespace sideband::daemon {
+namespace {
+
+namespace http = boost::beast::http;
+using ErrorCode = boost::beast::error_code;
+
+int StatusOf(const ErrorCode& error) {
+  if (error == http::error::header_limit) return 431;
+  if (error == http::error::body_limit) return 413;
+  return 400;
+}
+
+std::string TextOf(boost::beast::string_view text) { return {text.data(), text.size()}; }
+
+absl::string_view ReasonOf(int status) {
+  const auto reason = http::obsolete_reason(static_cast<http::status>(status));
+  return {reason.data(), reason.size()};
+}
+
+HttpResponse FixedResponse(int status, const char* text) { return {.status = status, .body = Body::Of(text)}; }
+
+// nullopt without an Authorization field; of two, neither counts.
+std::optional<std::string> TokenOf(const http::fields& fields) {
+  const auto count = fields.count(http::field::authorization);
+  if (count == 0) return std::nullopt;
+  return count == 1 ? BearerToken(TextOf(fields[http::field::authorization])) : "";
+}
+
+void AddField(std::string& header, absl::string_view name, absl::string_view value) {
+  absl::StrAppend(&header, name, ": ", value, "\r\n");
+}
+
+// The client's own default is not said again.
+void AddConnection(std::string& header, unsigned version, bool keep_alive) {
+  if (version >= 11 && !keep_alive) AddField(header, "Connection", "close");
+  if (version < 11 && keep_alive) AddField(header, "Connection", "keep-alive");
+}
+
+void AddFields(std::string& header, const HttpResponse& response) {
+  AddField(header, "Server", "sidebandd");
+  AddField(header, "Content-Type", response.content_type);
+  if (!response.content_encoding.empty()) AddField(header, "Content-Encoding", response.content_encoding);
+  // What one caller may see must not be kept for another.
+  AddField(header, "Cache-Control", "no-store");
+  AddField(header, "X-Content-Type-Options", "nosniff");
+  AddField(header, "Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'");
+  if (response.status == 405) AddField(header, "Allow", "GET, HEAD");
+  if (response.status == 401) AddField(header, "WWW-Authenticate", "Bearer");
+  AddField(header, "Content-Length", absl::StrCat(response.body.size()));
+}
+
+}  // namespace
+
+class HttpExchange::Parser : public http::request_parser<http::empty_body> {
+ public:
+  Parser() { header_limit(kHttpHeaderBytesMax); }
+
+  bool has_body() const { return chunked() || content_length().value_or(0) != 0; }
+  bool is(http::verb method) const { return get().method() == method; }
+  size_t fields() const { return std::distance(get().begin(), get().end()); }
+};
+
+HttpExchange::HttpExchange(Credentials credentials, const HttpHandler& handler)
+    : credentials_(std::move(credentials)), handler_(handler), parser_(std::make_unique<Parser>()) {}
+
+HttpExchange::~HttpExchange() = default;
+
+void HttpExchange::Feed(absl::string_view bytes) {
+  buffer_.append(bytes.data(), bytes.size());
+  if (!buffer_.empty()) is_idle_ = false;
+}
+
+std::optional<HttpExchange::Answer> HttpExchange::Next() {
+  while (!is_over_ && !parser_->is_header_done() && !buffer_.empty()) {
+    ErrorCode error;
+    const size_t consumed = parser_->put(boost::asio::buffer(std::as_const(buffer_)), error);
+    buffer_.erase(0, consumed);
+    header_bytes_ += consumed;
+    const bool needs_more = error == http::error::need_more;
+    // The parser's own limit is one for the first line, and another for the fields.
+    if (header_bytes_ + (needs_more ? buffer_.size() : 0) > kHttpHeaderBytesMax) error = http::error::header_limit;
+    if (error == http::error::need_more) return std::nullopt;
+    if (error) return Refuse(StatusOf(error), "the request is malformed or too large\n");
+  }
+  if (is_over_ || !parser_->is_header_done()) return std::nullopt;
+  Answer answer = Handle();
+  parser_ = std::make_unique<Parser>();
+  header_bytes_ = 0;
+  is_idle_ = buffer_.empty();
+  return answer;
+}
+
+HttpExchange::Answer HttpExchange::Handle() {
+  if (parser_->fields() > kHttpHeaderFieldsMax) return Refuse(431, "the request has too many fields\n");
+  const auto& request = parser_->get();
+  const bool is_read = parser_->is(http::verb::get) || parser_->is(http::verb::head);
+  if (is_read && parser_->has_body()) return Refuse(413, "a body is not accepted\n");
+  Credentials credentials = credentials_;
+  credentials.bearer_token = TokenOf(request);
+  HttpResponse response = handler_({.method = TextOf(request.method_string()),
+                                    .target = TextOf(request.target()),
+                                    .accept = TextOf(request[http::field::accept]),
+                                    .accept_encoding = TextOf(request[http::field::accept_encoding]),
+                                    .credentials = std::move(credentials)});
+  // A body is never read, so that where there is one the next request cannot be found.
+  return Compose(std::move(response), request.keep_alive() && !parser_->has_body());
+}
+
+HttpExchange::Answer HttpExchange::Refuse(int status, const char* why) {
+  return Compose(FixedResponse(status, why), /*keep_alive=*/false);
+}
+
+HttpExchange::Answer HttpExchange::Compose(HttpResponse response, bool keep_alive) {
+  const unsigned version = parser_->get().version() == 10 ? 10 : 11;
+  Answer answer{.keep_alive = keep_alive};
+  answer.header = absl::StrCat("HTTP/1.", version - 10, " ", response.status, " ", ReasonOf(response.status), "\r\n");
+  AddConnection(answer.header, version, keep_alive);
+  AddFields(answer.header, response);
+  answer.header.append("\r\n");
+  if (!parser_->is(http::verb::head)) answer.body = std::move(response.body);
+  is_over_ = !keep_alive;
+  return answer;
+}
+
+}  // namespace sideband::daemon

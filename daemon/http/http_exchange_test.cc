@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/http/http_exchange.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace sideband::daemon {
+namespace {
+
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr char kGet[] = "GET /a?b HTTP/1.1\r\nHost: x\r\nAccept: text/plain\r\n\r\n";
+
+class HttpExchangeTest : public testing::Test {
+ protected:
+  static std::string Text(const HttpExchange::Answer& answer) { return answer.header + answer.body.ToString(); }
+
+  // All answers to `bytes`, the first line of each.
+  std::vector<std::string> Statuses(const std::string& bytes) {
+    HttpExchange exchange({}, handler_);
+    exchange.Feed(bytes);
+    std::vector<std::string> lines;
+    while (const auto answer = exchange.Next()) lines.push_back(answer->header.substr(0, answer->header.find('\r')));
+    return lines;
+  }
+
+  const HttpHandler handler_ = [this](const HttpRequest& request) {
+    seen_.push_back(request);
+    return HttpResponse{.status = request.method == "GET" || request.method == "HEAD" ? 200 : 405,
+                        .body = Body::Of(request.target)};
+  };
+  std::vector<HttpRequest> seen_;
+};
+
+// The token that a request with these fields carries, in <>, or "none".
+std::string TokenWith(const std::string& fields) {
+  const HttpHandler handler = [](const HttpRequest& request) -> HttpResponse {
+    const auto& token = request.credentials.bearer_token;
+    return {.status = 401, .body = Body::Of(token ? "<" + *token + ">" : "none")};
+  };
+  HttpExchange exchange({}, handler);
+  exchange.Feed("GET / HTTP/1.1\r\nHost: x\r\n" + fields + "\r\n");
+  const auto answer = exchange.Next();
+  EXPECT_THAT(answer->header, HasSubstr("\r\nWWW-Authenticate: Bearer\r\n"));
+  return answer->body.ToString();
+}
+
+TEST(HttpTokenTest, IsThatOfTheOneAuthorizationField) {
+  EXPECT_EQ(TokenWith(""), "none");
+  EXPECT_EQ(TokenWith("Authorization: Bearer a.b.c\r\n"), "<a.b.c>");
+  EXPECT_EQ(TokenWith("authorization: bearer a.b.c\r\n"), "<a.b.c>");
+  EXPECT_EQ(TokenWith("Authorization: Basic YTpi\r\n"), "<>");
+  EXPECT_EQ(TokenWith("Authorization: Bearer a\r\nAuthorization: Bearer a\r\n"), "<>") << "neither counts";
+}
+
+TEST_F(HttpExchangeTest, ATokenIsOfItsRequestAlone) {
+  HttpExchange exchange({}, handler_);
+  exchange.Feed("GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  while (exchange.Next()) {
+  }
+  ASSERT_EQ(seen_.size(), 2u);
+  EXPECT_EQ(seen_[0].credentials.bearer_token, "a");
+  EXPECT_EQ(seen_[1].credentials.bearer_token, std::nullopt);
+}
+
+TEST_F(HttpExchangeTest, AnswersWhatIsAsked) {
+  HttpExchange exchange({.is_local_operator = true}, handler_);
+  EXPECT_TRUE(exchange.is_idle());
+  exchange.Feed(kGet);
+  EXPECT_FALSE(exchange.is_idle());
+  const auto answer = exchange.Next();
+  ASSERT_TRUE(answer);
+  EXPECT_TRUE(answer->keep_alive);
+  EXPECT_THAT(Text(*answer), StartsWith("HTTP/1.1 200 OK\r\nServer: sidebandd\r\n"));
+  EXPECT_THAT(Text(*answer), EndsWith("Content-Length: 4\r\n\r\n/a?b"));
+  EXPECT_EQ(seen_[0].accept, "text/plain");
+  EXPECT_TRUE(seen_[0].credentials.is_local_operator);
+  EXPECT_TRUE(exchange.is_idle());
+  EXPECT_FALSE(exchange.Next());
+}
+
+TEST_F(HttpExchangeTest, PiecesMakeNoDifference) {
+  HttpExchange exchange({}, handler_);
+  const std::string bytes = kGet;
+  for (size_t i = 0; i + 1 < bytes.size(); ++i) {
+    exchange.Feed(bytes.substr(i, 1));
+    ASSERT_FALSE(exchange.Next()) << i;
+    ASSERT_FALSE(exchange.is_idle());
+  }
+  exchange.Feed("\n");
+  EXPECT_TRUE(exchange.Next());
+}
+
+TEST_F(HttpExchangeTest, PipelinedRequestsAreAnsweredInTurn) {
+  EXPECT_THAT(Statuses(std::string(kGet) + "PUT / HTTP/1.1\r\n\r\n" + kGet + "GET"),
+              ElementsAre("HTTP/1.1 200 OK", "HTTP/1.1 405 Method Not Allowed", "HTTP/1.1 200 OK"));
+}
+
+TEST_F(HttpExchangeTest, NothingFollowsTheLastAnswer) {
+  const std::string close = "GET / HTTP/1.1\r\nConnection: close\r\n\r\n";
+  EXPECT_THAT(Statuses(close + kGet), ElementsAre("HTTP/1.1 200 OK"));
+  EXPECT_THAT(Statuses(std::string("nonsense\r\n\r\n") + kGet), ElementsAre("HTTP/1.1 400 Bad Request"));
+}
+
+TEST_F(HttpExchangeTest, Http10IsAnsweredInItsOwnTerms) {
+  EXPECT_THAT(Statuses(std::string("GET / HTTP/1.0\r\n\r\n") + kGet), ElementsAre("HTTP/1.0 200 OK"));
+  HttpExchange exchange({}, handler_);
+  exchange.Feed("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+  EXPECT_THAT(exchange.Next()->header, HasSubstr("Connection: keep-alive\r\n"));
+}
+
+TEST_F(HttpExchangeTest, HeadHasItsLengthAndNoBody) {
+  HttpExchange exchange({}, handler_);
+  exchange.Feed("HEAD /abc HTTP/1.1\r\n\r\n");
+  const auto answer = exchange.Next();
+  EXPECT_EQ(answer->body.size(), 0u);
+  EXPECT_THAT(answer->header, HasSubstr("Content-Length: 4\r\n"));
+}
+
+TEST_F(HttpExchangeTest, BoundsAreKept) {
+  const auto with_field = [](size_t bytes) {
+    const std::string start = "GET / HTTP/1.1\r\nX: ", end = "\r\n\r\n";
+    return start + std::string(bytes - start.size() - end.size(), 'x') + end;
+  };
+  EXPECT_THAT(Statuses(with_field(kHttpHeaderBytesMax)), ElementsAre("HTTP/1.1 200 OK"));
+  EXPECT_THAT(Statuses(with_field(kHttpHeaderBytesMax + 1)),
+              ElementsAre("HTTP/1.1 431 Request Header Fields Too Large"));
+  const auto with_fields = [](size_t count) {
+    std::string request = "GET / HTTP/1.1\r\n";
+    for (size_t i = 0; i < count; ++i) request += "A: b\r\n";
+    return request + "\r\n";
+  };
+  EXPECT_THAT(Statuses(with_fields(kHttpHeaderFieldsMax)), ElementsAre("HTTP/1.1 200 OK"));
+  EXPECT_THAT(Statuses(with_fields(kHttpHeaderFieldsMax + 1)),
+              ElementsAre("HTTP/1.1 431 Request Header Fields Too Large"));
+  EXPECT_THAT(Statuses("GET /" + std::string(2 * kHttpHeaderBytesMax, 'x')),
+              ElementsAre("HTTP/1.1 431 Request Header Fields Too Large"));
+}
+
+// None of them may be taken for two requests, or for another than whoever sits in front of us takes it for.
+TEST_F(HttpExchangeTest, WhatIsAmbiguousIsRefused) {
+  for (const char* fields : {
+           "Content-Length: 5\r\nContent-Length: 6\r\n",           // two lengths
+           "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",  // length and chunks
+           "Content-Length: -1\r\n",
+           "Content-Length: 5x\r\n",
+           "Content-Length : 5\r\n",
+           "X: a\r\n b\r\nY\r\n",  // a field without a colon
+           "X: \x01\r\n",
+           "\xff: y\r\n",
+       }) {
+    EXPECT_THAT(Statuses(std::string("GET / HTTP/1.1\r\n") + fields + "\r\nGET /second HTTP/1.1\r\n\r\n"),
+                ElementsAre(testing::AnyOf("HTTP/1.1 400 Bad Request", "HTTP/1.1 413 Payload Too Large")))
+        << fields;
+  }
+  EXPECT_THAT(seen_, testing::IsEmpty());
+}
+
+TEST_F(HttpExchangeTest, WhatIsNoHttpIsRefused) {
+  for (const std::string& bytes : {
+           std::string("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+           std::string("GET / HTTP/3.7\r\n\r\n"),
+           std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11),  // a TLS hello
+           std::string("GET  / HTTP/1.1\r\n\r\n"),
+           std::string("GET /\r\n\r\n"),
+           std::string("GET / HTTP/1.1\nHost: x\n\n"),
+           std::string(64, '\0'),
+       }) {
+    EXPECT_THAT(Statuses(bytes), testing::Each(StartsWith("HTTP/1.1 400"))) << bytes;
+  }
+}
+
+TEST_F(HttpExchangeTest, ABodyEndsTheConnection) {
+  HttpExchange exchange({}, handler_);
+  exchange.Feed("POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello");
+  EXPECT_FALSE(exchange.Next()->keep_alive);
+  EXPECT_FALSE(exchange.Next());
+  EXPECT_THAT(Statuses("GET / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello"),
+              ElementsAre("HTTP/1.1 413 Payload Too Large"));
+}
+
+TEST_F(HttpExchangeTest, WhatAClientSendsIsNotInTheHeader) {
+  HttpExchange exchange({}, handler_);
+  exchange.Feed("GET /%0d%0aSet-Cookie:x HTTP/1.1\r\nAccept-Encoding: gzip;q=x,\t*, ,;;q=0.5\r\n\r\n");
+  EXPECT_THAT(exchange.Next()->header, Not(HasSubstr("Set-Cookie")));
+}
+
+}  // namespace
+}  // namespace sideband::daemon

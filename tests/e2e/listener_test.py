@@ -1,0 +1,379 @@
+# SPDX-License-Identifier: Apache-2.0
+"""sidebandd's listeners: certificates that change under way, Unix sockets, and bad peers beside a good scraper."""
+
+import http.client
+import os
+import resource
+import shutil
+import signal
+import socket
+import ssl
+import stat
+import struct
+import threading
+import time
+import unittest
+
+import grpc
+
+import certificates
+import exposition
+import programs
+import site_layout
+import tenant_client
+
+
+class Scraper:
+    """Asks for /metrics again and again, each time on a new connection, until it is stopped; every answer is looked at."""
+
+    def __init__(self, site, user="operator"):
+        self._site, self._user = site, user
+        self.answers, self.failures, self.slowest_s, self.publications = 0, [], 0.0, []
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self):
+        while not self._stop.is_set():
+            start = time.monotonic()
+            try:
+                series = self._site.metrics(self._user)
+                self.publications.append((start, exposition.value(series, "sideband_snapshots_total", device="gpu0")))
+                if exposition.value(series, "sideband_device_up", device="gpu0") != 1 or not exposition.counters(series):
+                    self.failures.append("the device is not up")
+                self.answers += 1
+            except Exception as error:  # whatever went wrong is what the test is about
+                self.failures.append(repr(error))
+            self.slowest_s = max(self.slowest_s, time.monotonic() - start)
+
+    def wait_for(self, more):
+        """Until there have been so many more answers."""
+        until = self.answers + more
+        programs.wait_until(lambda: self.answers >= until or self.failures, "%d more answers" % more)
+
+    def pace(self):
+        """Publications per second over all that it has seen."""
+        (first, before), (last, after) = self.publications[0], self.publications[-1]
+        return (after - before) / (last - first)
+
+
+class ListenerTestCase(unittest.TestCase):
+    interval = "100ms"
+
+    def setUp(self):
+        self.site = site_layout.Site(self.interval)
+        self.addCleanup(self.site.close)
+
+    def change_config(self, old, new):
+        text = self.site.read("sidebandd.yaml").decode()
+        self.assertIn(old, text)
+        site_layout.write(self.site.folder, "sidebandd.yaml", text.replace(old, new))
+
+    def own(self, name, **labels):
+        """A metric of the daemon about itself."""
+        return exposition.value(self.site.metrics("operator"), name, **labels)
+
+
+class RotationTest(ListenerTestCase):
+    def setUp(self):
+        super().setUp()
+        # The server's certificate may then come from another authority than the clients'.
+        shutil.copyfile(self.site.path("ca.pem"), self.site.path("clients.pem"))
+        self.change_config("client_ca_file: ca.pem", "client_ca_file: clients.pem")
+        self.authority = certificates.Authority(self.site.folder, "ca.pem")
+        self.authority.issue("server")
+        self.site.start()
+
+    def serial(self, port):
+        with socket.create_connection(("127.0.0.1", port)) as plain:
+            with self.site.tls("operator").wrap_socket(plain, server_hostname="localhost") as connection:
+                return connection.getpeercert()["serialNumber"]
+
+    def serials(self):
+        return self.serial(self.site.http_port), self.serial(self.site.grpc_port)
+
+    def reloads(self, outcome):
+        return [self.own("sideband_tls_reloads_total", listener=listener, outcome=outcome) or 0
+                for listener in ("http", "grpc")]
+
+    def replace(self, name, with_name):
+        os.replace(self.site.path(with_name), self.site.path(name))
+
+    def test_under_way(self):
+        """Server certificates are renewed, half and whole, and files are lost; no scrape and no stream notices."""
+        stream = iter(tenant_client.Client(self.site, "tenant-a").stream(timeout=300))
+        old = self.serials()
+        with Scraper(self.site) as scraper:
+            next(stream)
+            self.authority.issue("renewed")
+            self.replace("server.pem", "renewed.pem")
+            programs.wait_until(lambda: self.reloads("error") == [1, 1], "half a pair has been refused")
+            self.assertEqual(self.serials(), old)
+            self.assertEqual(self.own("sideband_tls_last_reload_successful", listener="http"), 0)
+            self.assertEqual(self.site.daemon.log().count("server.key: not the key of the certificate in"), 2, "once each")
+            self.replace("server.key", "renewed.key")
+            programs.wait_until(lambda: self.reloads("ok") == [1, 1], "the pair is in force")
+            renewed = self.serials()
+            self.assertNotIn(renewed[0], old)
+            self.assertEqual(renewed[0], renewed[1])
+            os.remove(self.site.path("server.pem"))
+            programs.wait_until(lambda: self.reloads("error") == [2, 2], "the loss has been seen")
+            self.assertEqual(self.serials(), renewed)
+            for _ in range(10):
+                next(stream)
+            scraper.wait_for(5)
+        self.assertEqual(scraper.failures, [])
+        not_after = self.own("sideband_tls_certificate_not_after_seconds", listener="grpc")
+        self.assertAlmostEqual(not_after, time.time() + 23 * 3600, delta=600)
+
+    def test_sighup(self):
+        old = self.serials()
+        self.authority.issue("renewed")
+        self.replace("server.pem", "renewed.pem")
+        self.replace("server.key", "renewed.key")
+        self.site.daemon.signal(signal.SIGHUP)
+        programs.wait_until(lambda: "reload: policy version 2" in self.site.daemon.log(), "the policy is read, too")
+        programs.wait_until(lambda: self.serials()[0] not in old and self.serials()[1] not in old, "new certificates")
+
+    def test_client_authority(self):
+        """Who was anybody's client under the old authority is nobody's under the new one."""
+        old_operator = self.site.tls("operator")
+        tenant = tenant_client.Client(self.site, "tenant-a")
+        stream = iter(tenant.stream())
+        next(stream)
+        clients = certificates.Authority(self.site.folder, "new-clients.pem")
+        for user in site_layout.USERS:
+            clients.issue(user, uri=site_layout.TRUST + user)
+        self.replace("clients.pem", "new-clients.pem")
+        programs.wait_until(lambda: self.site.daemon.log().count("new certificates are in force") == 2, "new authority")
+        self.assertEqual(self.site.get("operator", "/-/ready")[0], 200)
+        self.assertTrue(tenant_client.Client(self.site, "tenant-a").snapshot().scopes)
+        with self.assertRaises((ssl.SSLError, ConnectionError)):
+            connection = http.client.HTTPSConnection("127.0.0.1", self.site.http_port, context=old_operator, timeout=30)
+            self.addCleanup(connection.close)
+            connection.request("GET", "/-/ready")
+            connection.getresponse()
+        next(stream)  # what is connected stays so
+
+
+class UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path):
+        super().__init__("localhost", timeout=programs.PATIENCE_S)
+        self._path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._path)
+
+
+class UnixSocketTest(ListenerTestCase):
+    def setUp(self):
+        super().setUp()
+        self.change_config("http:\n", "http:\n  unix_socket: http.sock\n")
+        self.change_config("grpc:\n", "grpc:\n  unix_socket: grpc.sock\n")
+
+    def get(self, path):
+        connection = UnixConnection(self.site.path("http.sock"))
+        try:
+            connection.request("GET", path)
+            response = connection.getresponse()
+            return response.status, response.read().decode()
+        finally:
+            connection.close()
+
+    def test_local_operator(self):
+        self.site.start()
+        status, body = self.get("/metrics")
+        self.assertEqual(status, 200)
+        self.assertEqual(exposition.vms(exposition.parse(body)), exposition.vms(self.site.metrics("operator")))
+        listed = programs.run("sideband", "devices", "--address", "unix:" + self.site.path("grpc.sock"),
+                              cwd=self.site.folder)
+        self.assertEqual(listed.returncode, 0, listed.stderr)
+        self.assertIn("gpu0", listed.stdout)
+        for name in ("http.sock", "grpc.sock"):
+            self.assertEqual(stat.S_IMODE(os.stat(self.site.path(name)).st_mode), 0o600)
+        self.assertEqual(self.site.get("nobody", "/metrics")[0], 403, "on the network nothing has changed")
+        self.assertEqual(self.site.daemon.stop(), 0)
+        self.assertFalse(os.path.exists(self.site.path("http.sock")))
+        self.assertFalse(os.path.exists(self.site.path("grpc.sock")))
+
+    def test_killed_and_started_again(self):
+        self.site.start()
+        self.site.daemon.kill()
+        self.assertTrue(os.path.exists(self.site.path("http.sock")))
+        self.site.start_daemon()
+        programs.wait_until(lambda: self.get("/-/ready")[0] == 200, "it serves on the same path")
+        second = programs.run("sidebandd", "--config", "sidebandd.yaml", cwd=self.site.folder)
+        self.assertEqual(second.returncode, 1)
+        self.assertRegex(second.stderr, r"\Asidebandd: http: cannot listen on \S*http.sock: Address already in use\n\Z")
+        self.assertEqual(self.get("/-/healthy")[0], 200, "the first one is not disturbed")
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become somebody else")
+    def test_somebody_else(self):
+        self.change_config("policy_file", "local_operators: {users: [54322]}\nlog: {level: debug}\npolicy_file")
+        self.site.start()
+        os.chmod(self.site.folder, 0o755)
+        for name in ("http.sock", "grpc.sock"):
+            os.chmod(self.site.path(name), 0o666)
+        request = ("import socket; s = socket.socket(socket.AF_UNIX); s.connect('http.sock'); "
+                   "s.sendall(b'GET /metrics HTTP/1.0\\r\\n\\r\\n'); print(len(b''.join(iter(lambda: s.recv(65536), b''))))")
+
+        def bytes_for(user):
+            result = programs.run("/usr/bin/setpriv", "--reuid", str(user), "--clear-groups", "/usr/bin/python3", "-c",
+                                  request, cwd=self.site.folder)
+            return result.stdout.strip() or result.stderr
+
+        self.assertGreater(int(bytes_for(54322)), 1000)
+        refused = bytes_for(54321)
+        self.assertTrue(refused == "0" or "BrokenPipe" in refused or "ConnectionReset" in refused, refused)
+        self.assertEqual(self.own("sideband_connections_refused_total", listener="http", reason="not_a_local_operator"), 1)
+        self.assertIn("of user 54321 is no local operator", self.site.daemon.log())
+
+    def test_nothing_else(self):
+        """Without any network listener no certificate is needed."""
+        for name in ("http", "grpc"):
+            tls = "  tls_server_config: {cert_file: server.pem, key_file: server.key, client_ca_file: ca.pem}\n"
+            self.change_config('  unix_socket: %s.sock\n  listen: "127.0.0.1:0"\n%s' % (name, tls),
+                               "  unix_socket: %s.sock\n" % name)
+        self.site.start_device()
+        self.site.start_daemon()
+        programs.wait_until(lambda: self.get("/-/ready")[0] == 200, "it is ready")
+        self.assertEqual((self.site.http_port, self.site.grpc_port), (0, 0))
+
+
+class BadPeersTest(ListenerTestCase):
+    """While a scraper is answered completely and the device is read at its pace, whatever others do."""
+
+    CROWD = 2000
+
+    def setUp(self):
+        super().setUp()
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        if hard < self.CROWD + 500:
+            self.skipTest("this host allows %d files only" % hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        self.site.start()
+        self.peers = []
+        self.addCleanup(lambda: [peer.close() for peer in self.peers])
+
+    def connect(self, port):
+        peer = socket.create_connection(("127.0.0.1", port), timeout=programs.PATIENCE_S)
+        self.peers.append(peer)
+        return peer
+
+    def tls_peer(self, user, port):
+        context = self.site.tls(user)
+        self.peers.append(context.wrap_socket(self.connect(port), server_hostname="localhost"))
+        return self.peers[-1]
+
+    def memory_mb(self):
+        return self.own("process_resident_memory_bytes") / 2**20
+
+    def check(self, scraper):
+        self.assertEqual(scraper.failures, [])
+        self.assertGreater(scraper.pace(), 5, "of ten publications a second at most half may be late on a loaded machine")
+        self.assertFalse(self.site.daemon.ended())
+
+    def test_a_crowd_that_says_nothing(self):
+        for port in (self.site.http_port, self.site.grpc_port):
+            with Scraper(self.site) as scraper:
+                scraper.wait_for(3)
+                before = self.memory_mb()
+                for _ in range(self.CROWD):
+                    self.connect(port)
+                scraper.wait_for(10)
+                self.assertLess(self.memory_mb() - before, 150)
+            self.check(scraper)
+            for peer in self.peers:
+                peer.close()
+            self.peers.clear()
+        self.assertGreater(self.own("sideband_connections_refused_total", listener="http", reason="handshakes_max"),
+                           self.CROWD / 2)
+
+    def test_a_tenant_that_hoards_connections(self):
+        with Scraper(self.site) as scraper:
+            for _ in range(200):
+                self.tls_peer("tenant-b", self.site.http_port)
+            scraper.wait_for(5)
+            self.assertGreaterEqual(self.own("sideband_connections_refused_total", listener="http", reason="idle"), 136)
+        self.check(scraper)
+
+    def test_slow_and_deaf_and_mad_peers(self):
+        with Scraper(self.site) as scraper:
+            slow = [self.tls_peer("tenant-b", self.site.http_port) for _ in range(5)]
+            raw = [self.connect(port) for port in (self.site.http_port, self.site.grpc_port) for _ in range(5)]
+            deaf = [self.tls_peer("tenant-b", self.site.http_port) for _ in range(5)]
+            for peer in deaf:
+                peer.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 50)
+            for round_ in range(12):  # longer than a header may take
+                for peer in slow + raw:
+                    try:
+                        peer.sendall(b"G" if peer in slow else b"\x16")
+                    except OSError:
+                        pass  # it has been cut off, as it should be
+                mad = self.connect((self.site.http_port, self.site.grpc_port)[round_ % 2])
+                mad.sendall((b"GET / HTTP/1.1\r\n\r\n", os.urandom(4096), b"\x16\x03\x01\xff\xff" + bytes(70000),
+                             b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")[round_ % 4])
+                time.sleep(1)
+            for peer in slow:
+                peer.settimeout(programs.PATIENCE_S)
+                self.assertEqual(self.read_to_end(peer)[:12], b"")
+        self.check(scraper)
+
+    @staticmethod
+    def read_to_end(peer):
+        read = b""
+        try:
+            while chunk := peer.recv(65536):
+                read += chunk
+        except (ConnectionError, ssl.SSLError):
+            pass
+        return read
+
+    def test_resets_in_the_midst(self):
+        with Scraper(self.site) as scraper:
+            for _ in range(100):
+                peer = self.tls_peer("operator", self.site.http_port)
+                peer.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+                peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                peer.close()
+            scraper.wait_for(5)
+        self.check(scraper)
+
+    def test_old_tls(self):
+        for port in (self.site.http_port, self.site.grpc_port):
+            for version in (ssl.TLSVersion.TLSv1_1, ssl.TLSVersion.TLSv1_2):
+                context = self.site.tls("operator")
+                context.minimum_version, context.maximum_version = ssl.TLSVersion.TLSv1, version
+                with self.assertRaises((ssl.SSLError, ConnectionError)):
+                    context.wrap_socket(self.connect(port), server_hostname="localhost")
+
+    def test_grpc_calls_beyond_all_measure(self):
+        pb, stubs = tenant_client.messages(), tenant_client.Client(self.site, "tenant-b")
+        with Scraper(self.site) as scraper:
+            streams = [stubs.stream() for _ in range(300)]
+            codes = set()
+            for stream in streams:
+                try:
+                    next(iter(stream))
+                except grpc.RpcError as error:
+                    codes.add(error.code())
+            with self.assertRaises(grpc.RpcError) as large:
+                stubs.telemetry.GetSnapshot(pb.GetSnapshotRequest(filter=pb.Filter(vm="x" * 100000)), timeout=30)
+            calls = [stubs.telemetry.GetSnapshot.future(pb.GetSnapshotRequest(), timeout=60) for _ in range(1000)]
+            statuses = {call.code() for call in calls}
+            for stream in streams:
+                stream.cancel()
+            scraper.wait_for(5)
+        self.check(scraper)
+        self.assertEqual(codes, {grpc.StatusCode.RESOURCE_EXHAUSTED})
+        self.assertEqual(large.exception.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
+        self.assertEqual(statuses, {grpc.StatusCode.OK})

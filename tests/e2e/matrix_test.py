@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everybody asks for everything: identities × endpoints × resources, each cell against rules written here a second time.
+
+What is denied and what does not exist get the same answer, byte for byte, and no answer has a word of another tenant's.
+"""
+
+import itertools
+import unittest
+
+import grpc
+
+import programs
+import site_layout
+import tenant_client
+import tokens
+
+DEVICE = "gpu0"
+CONTEXT_EVENT, DEVICE_EVENT = "sm_active_cycles", "pcie_tx_cycles"
+ABSENT_UUID = "00000000-0000-4000-8000-000000000009"
+# What the example device has, of which vm3 is confidential: (VM, context).
+DEVICE_ROW = (None, None)
+CONTEXTS = {"vm1": ("train", "eval"), "vm2": ("serve",), "vm3": ()}
+
+# Who shows what: (certificate, subject of a token or a token itself).
+IDENTITIES = {
+    "operator": ("operator", None),
+    "tenant-a": ("tenant-a", None),
+    "tenant-b": ("tenant-b", None),
+    "auditor": ("auditor", None),
+    "nobody": ("nobody", None),
+    "operator by token": ("nobody", "prometheus"),
+    "tenant-a by token": ("nobody", site_layout.TRUST + "tenant-a"),
+    "stranger by token": ("nobody", "stranger"),
+    "bad token": ("tenant-a", "x.y.z"),
+    "ambiguous": ("tenant-b", site_layout.TRUST + "tenant-a"),
+}
+# As whom the policy knows them.
+ROLES = {"operator": "operator", "operator by token": "operator", "auditor": "auditor", "tenant-a": "tenant-a",
+         "tenant-a by token": "tenant-a", "tenant-b": "tenant-b"}
+OWN_VMS = {"tenant-a": ("vm1",), "tenant-b": ("vm2",)}
+# Words that must not be in any answer.
+FOREIGN = {
+    "operator": ("train", "eval", "serve"),
+    "tenant-a": ("vm2", "vm3", "serve", site_layout.VM_UUIDS["vm2"], site_layout.VM_UUIDS["vm3"], DEVICE_EVENT),
+    "tenant-b": ("vm1", "train", "eval", site_layout.VM_UUIDS["vm1"], DEVICE_EVENT),
+    "auditor": ("vm1", "vm2", "vm3", "train", "serve", DEVICE, CONTEXT_EVENT),
+    None: ("vm1", "vm2", "vm3", "train", "serve", DEVICE, CONTEXT_EVENT),
+}
+
+RESOURCES = [
+    {"device": device, "vm": vm, "context": context, "events": events}
+    for device, vm, context, events in itertools.product(
+        ("", DEVICE, "gpu9"),
+        ("", "vm1", "vm2", "vm3", site_layout.VM_UUIDS["vm1"], site_layout.VM_UUIDS["vm3"], "vm9", ABSENT_UUID),
+        ("", "train", "serve", "nothing"),
+        ((), (CONTEXT_EVENT,), (DEVICE_EVENT,), ("nothing",), (CONTEXT_EVENT, "nothing")))
+]
+CONFIDENTIAL = [(device, vm) for device in ("", DEVICE, "gpu9")
+                for vm in ("vm1", "vm2", "vm3", site_layout.VM_UUIDS["vm3"], "vm9", ABSENT_UUID, "")]
+
+
+def rows(role):
+    """The rows that somebody may read, as (VM, context)."""
+    if role == "operator":
+        return {DEVICE_ROW, ("vm1", None), ("vm2", None)}
+    return {(vm, context) for vm in OWN_VMS.get(role, ()) for context in (None, *CONTEXTS[vm])}
+
+
+def events(row):
+    return {CONTEXT_EVENT, DEVICE_EVENT} if row == DEVICE_ROW else {CONTEXT_EVENT}
+
+
+def expected_rows(role, asked):
+    """The rows of an answer; None where it is NOT_FOUND."""
+    if asked["device"] and (asked["device"] != DEVICE or not rows(role)):
+        return None
+    vm = {uuid: name for name, uuid in site_layout.VM_UUIDS.items()}.get(asked["vm"], asked["vm"])
+    found = {row for row in rows(role)
+             if (not vm or row[0] == vm) and (not asked["context"] or row[1] == asked["context"])}
+    names_rows = asked["vm"] or asked["context"] or asked["events"]
+    if names_rows and not found:
+        return None
+    if not set(asked["events"]) <= set().union(*map(events, found)):
+        return None
+    return {row for row in found if not asked["events"] or events(row) & set(asked["events"])}
+
+
+class MatrixTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.site = site_layout.Site(interval="200ms")
+        cls.addClassCleanup(cls.site.close)
+        cls.site.authority.issue("auditor", uri=site_layout.TRUST + "auditor")
+        issuer = tokens.Issuer("k1")
+        site_layout.write(cls.site.folder, "jwks.json", tokens.jwks(issuer))
+        site_layout.write(cls.site.folder, "policy.yaml", cls.policy())
+        config = cls.site.read("sidebandd.yaml").decode()
+        site_layout.write(cls.site.folder, "sidebandd.yaml", config + 'tokens: {jwks_file: jwks.json, audience: "%s"}\n' %
+                          tokens.AUDIENCE + "audit: {file: audit.jsonl}\n")
+        cls.tokens = {who: token and (token if token.count(".") == 2 and "/" not in token else issuer.token(token))
+                      for who, (_, token) in IDENTITIES.items()}
+        cls.site.start()
+        cls.pb = tenant_client.messages()
+        cls.clients = {}
+        for who, (certificate, _) in IDENTITIES.items():
+            cls.clients[who] = tenant_client.Client(cls.site, certificate)
+            cls.addClassCleanup(cls.clients[who].__exit__)
+        # There is a past to ask for.
+        past = cls.pb.GetHistoryRequest()
+        programs.wait_until(lambda: cls.clients["operator"].telemetry.GetHistory(past).ByteSize() > 0, "a history")
+
+    @staticmethod
+    def policy():
+        operator = '"%soperator"' % site_layout.TRUST
+        policy = site_layout.POLICY.replace(operator, operator + ', "jwt:prometheus"')
+        return policy + 'auditors:\n  - {name: auditor, identities: ["%sauditor"]}\n' % site_layout.TRUST
+
+    def call(self, who, service, method, request):
+        """(status code or None, details, [messages]) of a call; of a stream without end, its first message."""
+        token = self.tokens[who]
+        metadata = (("authorization", "Bearer " + token),) if token else ()
+        stub = getattr(getattr(self.clients[who], service), method)
+        try:
+            answer = stub(request, metadata=metadata, timeout=programs.PATIENCE_S)
+            if not hasattr(answer, "cancel"):
+                return None, "", [answer]
+            messages = [next(answer)] if service == "confidential" else list(answer)
+            answer.cancel()
+            return None, "", messages
+        except grpc.RpcError as error:
+            return error.code(), error.details(), []
+
+    def check_words(self, who, messages):
+        for message in messages:
+            raw = message.SerializeToString()
+            for word in FOREIGN[ROLES.get(who)]:
+                self.assertNotIn(word.encode(), raw, who)
+
+    def cells(self, service, method, requests):
+        """Calls them all as everybody: yields (role, request's number, code, messages), and checks what holds always."""
+        not_found = set()
+        for who in IDENTITIES:
+            role = ROLES.get(who)
+            for number, request in enumerate(requests):
+                code, details, messages = self.call(who, service, method, request)
+                self.check_words(who, messages)
+                if role is None:
+                    self.assertEqual((code, details, messages), (grpc.StatusCode.UNAUTHENTICATED, self.nobody(), []), who)
+                    continue
+                if code is not None:
+                    self.assertEqual(code, grpc.StatusCode.NOT_FOUND, (who, request, details))
+                    not_found.add(details)
+                yield who, role, number, code, messages
+        self.assertLessEqual(len(not_found), 1, "denied and absent must be told in the same words")
+
+    def nobody(self):
+        """What nobody is told, always in the same words."""
+        if not hasattr(type(self), "nobody_words"):
+            _, type(self).nobody_words, _ = self.call("nobody", "telemetry", "ListDevices", self.pb.ListDevicesRequest())
+            self.assertTrue(self.nobody_words)
+        return self.nobody_words
+
+    def filtered(self, request_type, **more):
+        return [request_type(filter=self.pb.Filter(**resource), **more) for resource in RESOURCES]
+
+    def check_filtered(self, method, requests, rows_of):
+        for who, role, number, code, messages in self.cells("telemetry", method, requests):
+            expected = expected_rows(role, RESOURCES[number])
+            self.assertEqual(code is None, expected is not None, (who, RESOURCES[number], code))
+            if expected is not None and rows_of is not None:
+                self.assertEqual(rows_of(messages), expected, (who, RESOURCES[number]))
+
+    def scopes(self, snapshots):
+        found = [(one.scope.vm or None, one.scope.context or None) for snapshot in snapshots for one in snapshot.scopes]
+        self.assertEqual(len(found), len(set(found)))
+        return set(found)
+
+    def test_every_method_is_in_this_matrix(self):
+        known = {"Telemetry": {"ListDevices", "ListEvents", "ListScopes", "GetSnapshot", "GetHistory", "Subscribe"},
+                 "Confidential": {"SubscribeSealed"}}
+        services = {name: set(service.methods_by_name)
+                    for name, service in self.pb.DESCRIPTOR.services_by_name.items()}
+        self.assertEqual(services, known)
+
+    def test_snapshots(self):
+        self.check_filtered("GetSnapshot", self.filtered(self.pb.GetSnapshotRequest),
+                            lambda messages: self.scopes(messages[0].snapshots))
+
+    def test_history(self):
+        self.check_filtered("GetHistory", self.filtered(self.pb.GetHistoryRequest), None)
+
+    def test_subscriptions(self):
+        once = {"mode": self.pb.SubscribeRequest.MODE_ONCE}
+        self.check_filtered("Subscribe", self.filtered(self.pb.SubscribeRequest, **once),
+                            lambda messages: self.scopes([m.update for m in messages if m.HasField("update")]))
+
+    def test_devices(self):
+        for who, role, _, code, messages in self.cells("telemetry", "ListDevices", [self.pb.ListDevicesRequest()]):
+            self.assertIsNone(code)
+            self.assertEqual([device.name for device in messages[0].devices], [DEVICE] if rows(role) else [], who)
+
+    def test_lists(self):
+        devices = ("", DEVICE, "gpu9")
+        for method, request_type in (("ListEvents", self.pb.ListEventsRequest), ("ListScopes", self.pb.ListScopesRequest)):
+            requests = [request_type(device=device) for device in devices]
+            for who, role, number, code, messages in self.cells("telemetry", method, requests):
+                visible = not devices[number] or (devices[number] == DEVICE and bool(rows(role)))
+                self.assertEqual(code is None, visible, (who, method, devices[number]))
+                if visible and method == "ListScopes":
+                    listed = {(scope.vm or None, scope.context or None) for scope in messages[0].scopes}
+                    hidden = {("vm3", None)} if role in ("operator", "tenant-b") else set()
+                    self.assertEqual(listed, rows(role) | hidden, who)
+
+    def test_sealed_records(self):
+        requests = [self.pb.SubscribeSealedRequest(device=device, vm=vm) for device, vm in CONFIDENTIAL]
+        for who, role, number, code, messages in self.cells("confidential", "SubscribeSealed", requests):
+            device, vm = CONFIDENTIAL[number]
+            granted = role == "tenant-b" and device in ("", DEVICE) and vm in ("vm3", site_layout.VM_UUIDS["vm3"])
+            self.assertEqual(code is None, granted, (who, device, vm))
+            self.assertEqual(len(messages), 1 if granted else 0)
+
+    def http(self, who, method, path):
+        token = self.tokens[who]
+        fields = {"Authorization": "Bearer " + token} if token else {}
+        return self.site.request(IDENTITIES[who][0], path, fields, method)
+
+    def expected_status(self, role, method, path):
+        if method not in ("GET", "HEAD"):
+            return {405}
+        if path in ("/-/healthy", "/-/ready"):
+            return {200}
+        if path == "/nothing":
+            return {404}
+        if role is None:
+            return {401, 403}
+        if path.startswith("/audit"):
+            return {200} if role == "auditor" else {404}
+        if path.startswith("/metrics?event[]="):
+            event = path.partition("=")[2]
+            return {200} if any(event in events(row) for row in rows(role)) else {404}
+        return {400} if path == "/metrics?x=y" else {200}
+
+    def test_http(self):
+        paths = ("/", "/metrics", "/metrics?event[]=" + CONTEXT_EVENT, "/metrics?event[]=" + DEVICE_EVENT,
+                 "/metrics?event[]=nothing", "/metrics?x=y", "/audit", "/audit?after=1", "/-/healthy", "/-/ready",
+                 "/nothing")
+        told = {}  # what nobody, and who asks for what is not there, are told
+        for who, method, path in itertools.product(IDENTITIES, ("GET", "HEAD", "POST"), paths):
+            role = ROLES.get(who)
+            status, _, body = self.http(who, method, path)
+            self.assertIn(status, self.expected_status(role, method, path), (who, method, path, body))
+            if path.startswith("/audit") and status == 200:
+                continue  # who asked for what is in it, and that is what it is for
+            for word in FOREIGN[role]:
+                self.assertNotIn(word, body, (who, method, path))
+            if status in (401, 403, 404) and method == "GET":
+                told.setdefault((status, path.partition("?")[0]), set()).add(body)
+        for key, bodies in told.items():
+            self.assertEqual(len(bodies), 1, (key, bodies))
+
+    def test_without_a_certificate_there_is_no_connection(self):
+        with self.assertRaises(OSError):
+            self.site.request(None, "/-/healthy")
