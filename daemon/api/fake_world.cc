@@ -33,7 +33,6 @@ mailbox::Snapshot FakeData(uint64_t publication) {
 std::shared_ptr<const Policy> FakePolicy(const std::string& vm0) {
   const std::string text = absl::StrCat(R"(version: 1
 operators: [{name: ops, identities: ["spiffe://example.org/ops"]}]
-auditors: [{name: audit, identities: ["spiffe://example.org/auditor"]}]
 tenants:
   - {name: a, identities: ["spiffe://example.org/tenant-a"], vms: [{uuid: )",
                                         vm0, R"(}]}
@@ -43,6 +42,7 @@ tenants:
   - name: c
     identities: ["spiffe://example.org/tenant-c"]
     vms: [{uuid: 00000000-0000-0000-0000-0000000000a2, rights: [seal]}]
+auditors: [{name: audit, identities: ["spiffe://example.org/auditor"]}]
 )");
   return *Policy::Parse(text, "policy.yaml");
 }

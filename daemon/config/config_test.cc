@@ -180,6 +180,19 @@ TEST_F(ConfigTest, LocalOperatorsAreNamedOrNumbered) {
   EXPECT_EQ(Error(log, "local_operators: {groups: [no-one-here]}\n"), "c.yaml:18: group 'no-one-here' is unknown");
 }
 
+TEST_F(ConfigTest, WithTokensACertificateIsOptional) {
+  const std::string tokens = std::string(kGood) + "tokens: {jwks_file: policy.yaml, audience: sideband}\n";
+  const auto config = Load(absl::StrReplaceAll(
+      tokens,
+      {{"client_ca_file: ca.crt, client_auth_type: RequireAndVerifyClientCert", "client_auth_type: NoClientCert"},
+       {"client_ca_file: ca.crt, min", "client_ca_file: ca.crt, client_auth_type: VerifyClientCertIfGiven, min"}}));
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->tokens->audience, "sideband");
+  EXPECT_EQ(config->http.tls.client_auth, ClientAuth::kNone);
+  EXPECT_EQ(config->grpc.listener.tls.client_auth, ClientAuth::kVerifyIfGiven);
+  EXPECT_FALSE(Load(kGood)->tokens.has_value()) << "default";
+}
+
 TEST_F(ConfigTest, OneVmHasOneKey) {
   const std::string key = "    - {vm: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, key_file: vm.key}\n";
   EXPECT_EQ(Error(key, key + key), "c.yaml:18: VM 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10 has two keys");

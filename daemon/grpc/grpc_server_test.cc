@@ -18,6 +18,7 @@
 #include "daemon/authz/fake_issuer.h"
 #include "daemon/config/fake_certificates.h"
 #include "daemon/http/fake_http_client.h"
+#include "daemon/listen/short_folder.h"
 #include "proto/base/file.h"
 #include "sideband/v1/telemetry.grpc.pb.h"
 
@@ -67,6 +68,7 @@ class GrpcServerTest : public testing::Test {
   }
 
   const FakeCa ca_{"ca", testing::TempDir()};
+  const ShortFolder folder_;
   FakeWorld world_;
   std::unique_ptr<SelfMetrics> metrics_ = *SelfMetrics::Create({.version = "1"});
   GrpcServer::Options options_;
@@ -257,6 +259,17 @@ TEST_F(GrpcTokenTest, TheMetadataSaysWhoAsks) {
   EXPECT_TRUE(Ask(*tenant, {bearer}).ok());
 }
 
+TEST_F(GrpcTokenTest, ATokenNeedsNoCertificate) {
+  options_.config.listener.tls.client_auth = ClientAuth::kNone;
+  options_.config.listener.tls.client_ca_file.clear();
+  StartWithTokens();
+  const auto stub = Telemetry::NewStub(Channel(""));
+  EXPECT_TRUE(Ask(*stub, {"Bearer " + Token("tenant-a")}).ok());
+  EXPECT_EQ(response_.snapshots(0).scopes_size(), 3);
+  EXPECT_EQ(Ask(*stub, {}).error_code(), grpc::UNAUTHENTICATED);
+  EXPECT_EQ(Ask(*stub, {"Bearer x"}).error_code(), grpc::UNAUTHENTICATED);
+}
+
 TEST_F(GrpcTokenTest, StreamsEndWithTheirTokenOrItsKey) {
   StartWithTokens();
   const auto stub = As("stranger");
@@ -441,7 +454,7 @@ TEST_F(GrpcServerTest, ANewClientAuthorityHoldsForNewConnections) {
 }
 
 TEST_F(GrpcServerTest, LocalOperatorsNeedNoCertificate) {
-  options_.config.listener.unix_socket = testing::TempDir() + "/s";
+  options_.config.listener.unix_socket = folder_.path() + "/s";
   Start();
   const auto local =
       grpc::CreateChannel("unix:" + options_.config.listener.unix_socket, grpc::experimental::LocalCredentials(UDS));
@@ -463,7 +476,7 @@ TEST_F(GrpcServerTest, LocalOperatorsNeedNoCertificate) {
 
 TEST_F(GrpcServerTest, AUnixSocketAloneWillDo) {
   options_.config.listener.on_network = false;
-  options_.config.listener.unix_socket = testing::TempDir() + "/s";
+  options_.config.listener.unix_socket = folder_.path() + "/s";
   Start();
   EXPECT_EQ(server_->port(), 0);
   const auto local =

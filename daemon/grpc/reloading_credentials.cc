@@ -52,8 +52,9 @@ class Credentials final : public grpc::ServerCredentials {
     version_ = loaded.version;
     const TlsFiles& files = *loaded.files;
     const grpc_ssl_pem_key_cert_pair pair = {files.key().c_str(), files.certificates().c_str()};
-    *config = grpc_ssl_server_certificate_config_create(files.client_ca().empty() ? nullptr : files.client_ca().c_str(),
-                                                        &pair, 1);
+    // gRPC ends the program where there are no roots, even if it is to ask for no certificate; then these are not used.
+    const std::string& roots = files.client_ca().empty() ? files.certificates() : files.client_ca();
+    *config = grpc_ssl_server_certificate_config_create(roots.c_str(), &pair, 1);
     return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW;
   }
 

@@ -34,6 +34,13 @@ absl::string_view ReasonOf(int status) {
 
 HttpResponse FixedResponse(int status, const char* text) { return {.status = status, .body = Body::Of(text)}; }
 
+// nullopt without an Authorization field; of two, neither counts.
+std::optional<std::string> TokenOf(const http::fields& fields) {
+  const auto count = fields.count(http::field::authorization);
+  if (count == 0) return std::nullopt;
+  return count == 1 ? BearerToken(TextOf(fields[http::field::authorization])) : "";
+}
+
 void AddField(std::string& header, absl::string_view name, absl::string_view value) {
   absl::StrAppend(&header, name, ": ", value, "\r\n");
 }
@@ -55,13 +62,6 @@ void AddFields(std::string& header, const HttpResponse& response) {
   if (response.status == 405) AddField(header, "Allow", "GET, HEAD");
   if (response.status == 401) AddField(header, "WWW-Authenticate", "Bearer");
   AddField(header, "Content-Length", absl::StrCat(response.body.size()));
-}
-
-// nullopt without an Authorization field; of two, neither counts.
-std::optional<std::string> TokenOf(const http::fields& fields) {
-  const auto count = fields.count(http::field::authorization);
-  if (count == 0) return std::nullopt;
-  return count == 1 ? BearerToken(TextOf(fields[http::field::authorization])) : "";
 }
 
 }  // namespace

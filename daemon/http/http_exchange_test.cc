@@ -38,6 +38,37 @@ class HttpExchangeTest : public testing::Test {
   std::vector<HttpRequest> seen_;
 };
 
+// The token that a request with these fields carries, in <>, or "none".
+std::string TokenWith(const std::string& fields) {
+  const HttpHandler handler = [](const HttpRequest& request) -> HttpResponse {
+    const auto& token = request.credentials.bearer_token;
+    return {.status = 401, .body = Body::Of(token ? "<" + *token + ">" : "none")};
+  };
+  HttpExchange exchange({}, handler);
+  exchange.Feed("GET / HTTP/1.1\r\nHost: x\r\n" + fields + "\r\n");
+  const auto answer = exchange.Next();
+  EXPECT_THAT(answer->header, HasSubstr("\r\nWWW-Authenticate: Bearer\r\n"));
+  return answer->body.ToString();
+}
+
+TEST(HttpTokenTest, IsThatOfTheOneAuthorizationField) {
+  EXPECT_EQ(TokenWith(""), "none");
+  EXPECT_EQ(TokenWith("Authorization: Bearer a.b.c\r\n"), "<a.b.c>");
+  EXPECT_EQ(TokenWith("authorization: bearer a.b.c\r\n"), "<a.b.c>");
+  EXPECT_EQ(TokenWith("Authorization: Basic YTpi\r\n"), "<>");
+  EXPECT_EQ(TokenWith("Authorization: Bearer a\r\nAuthorization: Bearer a\r\n"), "<>") << "neither counts";
+}
+
+TEST_F(HttpExchangeTest, ATokenIsOfItsRequestAlone) {
+  HttpExchange exchange({}, handler_);
+  exchange.Feed("GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  while (exchange.Next()) {
+  }
+  ASSERT_EQ(seen_.size(), 2u);
+  EXPECT_EQ(seen_[0].credentials.bearer_token, "a");
+  EXPECT_EQ(seen_[1].credentials.bearer_token, std::nullopt);
+}
+
 TEST_F(HttpExchangeTest, AnswersWhatIsAsked) {
   HttpExchange exchange({.is_local_operator = true}, handler_);
   EXPECT_TRUE(exchange.is_idle());

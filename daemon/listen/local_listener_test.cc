@@ -13,6 +13,7 @@
 #include <filesystem>
 
 #include "absl/synchronization/notification.h"
+#include "daemon/listen/short_folder.h"
 
 namespace sideband::daemon {
 namespace {
@@ -34,12 +35,9 @@ int ReadOne(const std::string& path) {
 class LocalListenerTest : public testing::Test {
  protected:
   LocalListenerTest() {
-    char name[] = "/tmp/sb-XXXXXX";
-    folder_ = mkdtemp(name);
-    chmod(folder_.c_str(), 0755);
-    options_ = {.listener = "http", .path = folder_ + "/s"};
+    chmod(folder_.path().c_str(), 0755);
+    options_ = {.listener = "http", .path = folder_.path() + "/s"};
   }
-  ~LocalListenerTest() override { std::filesystem::remove_all(folder_); }
 
   // Greets whom it is given.
   void Start() {
@@ -52,7 +50,7 @@ class LocalListenerTest : public testing::Test {
     });
   }
 
-  std::string folder_;
+  const ShortFolder folder_;
   LocalListener::Options options_;
   const std::unique_ptr<SelfMetrics> metrics_ = *SelfMetrics::Create({.version = "1"});
   std::unique_ptr<LocalListener> listener_;

@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "daemon/listen/short_folder.h"
+
 namespace sideband::daemon {
 namespace {
 
@@ -18,14 +20,6 @@ namespace fs = std::filesystem;
 
 class UnixSocketFileTest : public testing::Test {
  protected:
-  // Short, whatever the test's own folder is called.
-  UnixSocketFileTest() {
-    char name[] = "/tmp/sb-XXXXXX";
-    folder_ = mkdtemp(name);
-    path_ = folder_ + "/s";
-  }
-  ~UnixSocketFileTest() override { fs::remove_all(folder_); }
-
   mode_t Mode() const {
     struct stat file {};
     lstat(path_.c_str(), &file);
@@ -43,8 +37,8 @@ class UnixSocketFileTest : public testing::Test {
 
   std::string Error() const { return std::string(UnixSocketFile::Listen(path_, {}).status().message()); }
 
-  std::string folder_;
-  std::string path_;
+  const ShortFolder folder_;
+  const std::string path_ = folder_.path() + "/s";
 };
 
 TEST_F(UnixSocketFileTest, HasItsModeWhateverTheUmask) {
@@ -53,7 +47,7 @@ TEST_F(UnixSocketFileTest, HasItsModeWhateverTheUmask) {
   umask(before);
   ASSERT_TRUE(socket.ok()) << socket.status();
   EXPECT_EQ(Mode(), 0660u);
-  EXPECT_TRUE(UnixSocketFile::Listen(folder_ + "/t", {.group = getegid()}).ok());
+  EXPECT_TRUE(UnixSocketFile::Listen(folder_.path() + "/t", {.group = getegid()}).ok());
 }
 
 TEST_F(UnixSocketFileTest, IsRemovedAtTheEnd) {
@@ -86,13 +80,13 @@ TEST_F(UnixSocketFileTest, WhatIsNoSocketIsLeftAlone) {
   EXPECT_EQ(Error(), path_ + ": Address already in use");
   EXPECT_TRUE(fs::exists(path_));
   fs::remove(path_);
-  fs::create_symlink(folder_ + "/elsewhere", path_);
+  fs::create_symlink(folder_.path() + "/elsewhere", path_);
   EXPECT_EQ(Error(), path_ + ": Address already in use");
 }
 
 TEST_F(UnixSocketFileTest, ErrorsNameThePath) {
-  EXPECT_EQ(UnixSocketFile::Listen(folder_ + "/no/s", {}).status().message(),
-            folder_ + "/no/s: No such file or directory");
+  EXPECT_EQ(UnixSocketFile::Listen(folder_.path() + "/no/s", {}).status().message(),
+            folder_.path() + "/no/s: No such file or directory");
   EXPECT_EQ(UnixSocketFile::Listen("/" + std::string(108, 'x'), {}).status().code(), absl::StatusCode::kUnavailable);
 }
 

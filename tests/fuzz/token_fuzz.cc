@@ -28,7 +28,8 @@ const FakeIssuer& Issuer() {
 }
 
 const std::shared_ptr<const KeySet>& Keys() {
-  static const auto* const keys = new std::shared_ptr<const KeySet>(*KeySet::Parse(JwksOf({&Issuer()}), "jwks.json"));
+  static const auto* const keys =
+      new std::shared_ptr<const KeySet>(*KeySet::Parse(daemon::JwksOf({&Issuer()}), "jwks.json"));
   return *keys;
 }
 
@@ -79,7 +80,7 @@ std::vector<Bytes> Seeds() {
           Input(kClaims, kSignedClaims),
           Input(kClaims, R"({"sub":"system:serviceaccount:a:b","aud":"sideband","iss":"https://i","exp":1e9})"),
           Input(kKeys, kBothKinds),
-          Input(kKeys, JwksOf({&Issuer()}))};
+          Input(kKeys, daemon::JwksOf({&Issuer()}))};
 }
 
 }  // namespace sideband::fuzz
