@@ -112,7 +112,7 @@ TEST_F(ChannelTest, AddressMustBeHostAndPort) {
 }
 
 TEST_F(ChannelTest, AUnixSocketNeedsNoCertificates) {
-  const absl::Status nobody = Call({.address = "unix:" + testing::TempDir() + "/absent.sock"});
+  const absl::Status nobody = Call({.address = "unix:absent.sock"});
   EXPECT_EQ(nobody.code(), absl::StatusCode::kUnavailable);
   EXPECT_TRUE(absl::StartsWith(nobody.message(), "unix:")) << nobody;
 }

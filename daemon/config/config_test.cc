@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
+#include "daemon/listen/short_folder.h"
 
 namespace sideband::daemon {
 namespace {
@@ -54,7 +55,8 @@ class ConfigTest : public testing::Test {
     return absl::StrReplaceAll(std::string(Load(text).status().message()), {{folder_, ""}});
   }
 
-  const std::string folder_ = testing::TempDir();
+  const ShortFolder short_folder_;  // sockets are named in it
+  const std::string folder_ = short_folder_.path() + "/";
 };
 
 TEST_F(ConfigTest, ReadsEverything) {

@@ -13,6 +13,7 @@
 
 #include "daemon/listen/short_folder.h"
 
+
 namespace sideband::daemon {
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `./dev bench`: prints one table. What each line means is in README.md.
-//   bench [--curves FOLDER] [--chip FILE]
+//   bench [--curves FOLDER] [--scratch FOLDER] [--chip FILE]
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
@@ -22,6 +22,7 @@
 #include "tests/bench/live_chip.h"
 #include "tests/bench/mailbox_budget.h"
 #include "tests/bench/replay_core.h"
+#include "tests/bench/scrape_load.h"
 #include "tests/bench/session_overhead.h"
 
 namespace sideband::bench {
@@ -42,7 +43,7 @@ absl::Status Write(const std::string& path, const std::string& text) {
   return file ? absl::OkStatus() : ErrnoStatus(errno, path);
 }
 
-absl::Status Run(const std::string& curves, const std::string& chip) {
+absl::Status Run(const std::string& curves, const std::string& chip, const std::string& scratch) {
   std::printf("%-68s %10s\n", "benchmark", "value");
   SIDEBAND_ASSIGN_OR_RETURN(const Rows core, MeasureReplayCore());
   Print(core);
@@ -60,6 +61,8 @@ absl::Status Run(const std::string& curves, const std::string& chip) {
   Print(cost.rows);
   const ExpositionCost exposition = MeasureExpositionCost();
   Print(exposition.rows);
+  SIDEBAND_ASSIGN_OR_RETURN(const Rows load, MeasureScrapeLoad(scratch));
+  Print(load);
   if (curves.empty()) return absl::OkStatus();
   SIDEBAND_RETURN_IF_ERROR(Write(curves + "/replay_cost.data", GnuplotData(cost.curves)));
   return Write(curves + "/exposition_cost.data", GnuplotData(exposition.curves));
@@ -74,6 +77,8 @@ int main(int argc, char** argv) {
   app.add_option("--curves", curves, "write curves to this folder, as data for gnuplot");
   std::string chip = "deploy/examples/chip.yaml";
   app.add_option("--chip", chip, "the device whose firmware is measured")->capture_default_str();
+  std::string scratch = ".";
+  app.add_option("--scratch", scratch, "where throw-away certificates may lie")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  return sideband::ReportAndExitCode("bench", sideband::bench::Run(curves, chip));
+  return sideband::ReportAndExitCode("bench", sideband::bench::Run(curves, chip, scratch));
 }

@@ -62,7 +62,7 @@ MetricsWorld::MetricsWorld(const MetricsSize& size)
       data_(MakeData(size)),
       store({{"gpu0", absl::Seconds(1)}}),
       policy(*daemon::Policy::Parse(PolicyText(size.tenants), "policy.yaml")),
-      reader(store, policy, clock_) {}
+      reader(store, policy, clock_, audit_) {}
 
 void MetricsWorld::Publish() {
   uint64_t step = 1'234'567;

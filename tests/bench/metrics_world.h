@@ -10,8 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "daemon/api/reader.h"
+#include "daemon/audit/audit_sink.h"
 #include "daemon/authz/policy_holder.h"
 #include "daemon/base/clock.h"
 #include "daemon/model/topology.h"
@@ -43,6 +45,7 @@ class MetricsWorld {
   const daemon::SystemClock clock_;
   const std::shared_ptr<const daemon::Topology> topology_;
   mailbox::Snapshot data_;
+  daemon::NullAuditSink audit_;
   uint64_t publication_ = 0;
 
  public:
