@@ -47,8 +47,8 @@ class ScrapeClient {
  public:
   ScrapeClient(const ScrapeServer& server, const daemon::FakeCa& ca, size_t tenant);
 
-  // One scrape as Prometheus asks for it: OpenMetrics, compressed. `accept` may name another format.
-  Scrape Run(const char* accept = "application/openmetrics-text;version=1.0.0");
+  // One scrape, compressed as Prometheus asks for it, in the format that `accept` names.
+  Scrape Run(const char* accept);
 
  private:
   const daemon::CertificateFiles certificate_;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real Prometheus scrapes the daemon as the operator and as each tenant, over mutual TLS."""
+"""A real Prometheus scrapes the daemon as the operator and as each tenant, over mutual TLS and by tokens."""
 
 import http.client
 import json
@@ -11,10 +11,14 @@ import urllib.parse
 
 import programs
 import site_layout
+import tokens
 
 PROMETHEUS = "/usr/bin/prometheus"
 PROMTOOL = "/usr/bin/promtool"
 JOBS = ("operator", "tenant-a", "tenant-b")
+# The same by a bearer token, without a certificate: (job, subject of its token).
+TOKEN_JOBS = {"operator-by-token": "jwt:prometheus", "tenant-b-by-token": site_layout.TRUST + "tenant-b"}
+ALL_JOBS = (*JOBS, *TOKEN_JOBS)
 # Events' counters, without those of the daemon about itself.
 EVENTS = "sideband_(sm|warps|instructions|tensor|fp32|int|memory|l2|dram|copy|pcie|nvlink)_.*_total"
 
@@ -26,6 +30,27 @@ JOB = """  - job_name: %(user)s
     static_configs: [{targets: ["localhost:%(port)d"]}]
     tls_config: {ca_file: ca.pem, cert_file: %(user)s.pem, key_file: %(user)s.key, min_version: TLS13}
 """
+TOKEN_JOB = """  - job_name: %(job)s
+    scheme: https
+    static_configs: [{targets: ["localhost:%(port)d"]}]
+    tls_config: {ca_file: ca.pem, min_version: TLS13}
+    authorization: {credentials_file: %(job)s.token}
+"""
+
+
+def take_tokens(site):
+    """Lets the site's daemon take tokens, with certificates or without, and writes those of TOKEN_JOBS."""
+    issuer = tokens.Issuer("k1")
+    site_layout.write(site.folder, "jwks.json", tokens.jwks(issuer))
+    config = site.read("sidebandd.yaml").decode().replace(
+        "client_ca_file: ca.pem}", "client_ca_file: ca.pem, client_auth_type: VerifyClientCertIfGiven}")
+    site_layout.write(site.folder, "sidebandd.yaml",
+                      config + "tokens: {jwks_file: jwks.json, audience: %s}\n" % tokens.AUDIENCE)
+    operator = '"%soperator"' % site_layout.TRUST
+    site_layout.write(site.folder, "policy.yaml",
+                      site_layout.POLICY.replace(operator, operator + ', "jwt:prometheus"'))
+    for job, identity in TOKEN_JOBS.items():
+        site_layout.write(site.folder, job + ".token", issuer.token(identity.replace("jwt:", "")))
 
 
 @unittest.skipUnless(os.path.exists(PROMETHEUS), PROMETHEUS + " is not installed")
@@ -34,8 +59,10 @@ class PrometheusTest(unittest.TestCase):
     def setUpClass(cls):
         cls.site = site_layout.Site(interval="500ms")
         cls.addClassCleanup(cls.site.close)
+        take_tokens(cls.site)
         cls.site.start()
         config = CONFIG + "".join(JOB % {"user": user, "port": cls.site.http_port} for user in JOBS)
+        config += "".join(TOKEN_JOB % {"job": job, "port": cls.site.http_port} for job in TOKEN_JOBS)
         site_layout.write(cls.site.folder, "prometheus.yml", config)
         cls.prometheus = programs.Program(PROMETHEUS, "--config.file=prometheus.yml", "--storage.tsdb.path=tsdb",
                                           "--web.listen-address=127.0.0.1:0", cwd=cls.site.folder)
@@ -73,7 +100,7 @@ class PrometheusTest(unittest.TestCase):
     @classmethod
     def all_have_rates(cls):
         counts = {labels["job"]: count for labels, count in cls.query("count_over_time(up[30s])")}
-        return all(counts.get(job, 0) >= 3 for job in JOBS)
+        return all(counts.get(job, 0) >= 3 for job in ALL_JOBS)
 
     def vms(self, job, more=""):
         """The VMs, or None for the device, of the event counters that a job has seen."""
@@ -82,13 +109,18 @@ class PrometheusTest(unittest.TestCase):
 
     def test_all_targets_are_up(self):
         up = {labels["job"]: value for labels, value in self.query("min_over_time(up[30s])")}
-        self.assertEqual(up, {job: 1 for job in JOBS})
+        self.assertEqual(up, {job: 1 for job in ALL_JOBS})
 
     def test_tenants_have_their_own_vms_only(self):
         self.assertEqual(self.vms("tenant-a"), {"vm1"})
         self.assertEqual(self.vms("tenant-b"), {"vm2"})
         named = self.query('last_over_time({job="tenant-a",vm!=""}[30s])')
         self.assertEqual({labels["vm"] for labels, _ in named}, {"vm1"})
+
+    def test_a_token_shows_what_a_certificate_shows(self):
+        self.assertEqual(self.vms("tenant-b-by-token"), self.vms("tenant-b"))
+        self.assertEqual(self.vms("operator-by-token"), self.vms("operator"))
+        self.assertEqual(self.query('last_over_time({job="operator-by-token",context!=""}[30s])'), [])
 
     def test_tenants_have_their_contexts(self):
         for job, contexts in (("tenant-a", {"train", "eval"}), ("tenant-b", {"serve"})):
@@ -102,7 +134,7 @@ class PrometheusTest(unittest.TestCase):
     def test_confidential_vm_is_known_by_name_only(self):
         found = self.query('count by (job, __name__) ({vm="vm3"})')
         self.assertEqual({(labels["job"], labels["__name__"]) for labels, _ in found},
-                         {("operator", "sideband_vm_info"), ("tenant-b", "sideband_vm_info")})
+                         {(job, "sideband_vm_info") for job in ("operator", "tenant-b", *TOKEN_JOBS)})
 
     def test_rates(self):
         """Positive, and no more than so many wires can count."""
