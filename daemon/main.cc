@@ -2,6 +2,7 @@
 //
 // sidebandd: the composition root. Everything is made here, in the order in which it depends on each other, and stopped
 // in the opposite order.
+#include <malloc.h>
 #include <openssl/crypto.h>
 #include <spdlog/spdlog.h>
 #include <sys/prctl.h>
@@ -41,6 +42,7 @@
 #include "daemon/transport/unix_bus_transport.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
+#include "proto/base/usage_error.h"
 #include "proto/smbus/bus_name.h"
 
 namespace sideband::daemon {
@@ -65,6 +67,14 @@ void RaiseFileLimit() {
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// Snapshots and scrapes of large devices come and go every second, on several threads. What is large goes back to the
+// system at once, and threads share their heaps: the daemon stays as small as what it holds.
+void KeepMemorySmall() {
+  constexpr int kLargeBytes = 256 << 10, kHeaps = 2;
+  mallopt(M_MMAP_THRESHOLD, kLargeBytes);
+  mallopt(M_ARENA_MAX, kHeaps);
 }
 
 void StartLog(LogLevel level) {
@@ -333,8 +343,9 @@ int Main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return ReportAndExitCode(kProgram, absl::InvalidArgumentError(error.what()));
+    return ReportAndExitCode(kProgram, UsageError(app, error));
   }
+  KeepMemorySmall();
   ProtectSecrets();
   RaiseFileLimit();
   Signals signals;

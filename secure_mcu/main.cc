@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "proto/base/text.h"
+#include "proto/base/usage_error.h"
 #include "secure_mcu/cli/commands.h"
 #include "secure_mcu/firmware/version.h"
 
@@ -23,7 +24,7 @@ int Main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return ReportAndExitCode(kProgram, absl::InvalidArgumentError(error.what()));
+    return ReportAndExitCode(kProgram, UsageError(app, error));
   }
   for (const Command& command : commands) {
     if (command.app->parsed()) return ReportAndExitCode(kProgram, command.run());

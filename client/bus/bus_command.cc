@@ -51,7 +51,7 @@ class BusCommand final : public Command {
     app.add_option("--write", write_, "Keep what is printed in this file, too: counters in the clear")
         ->type_name("FILE");
     app.add_option("--count", options_.count_max, "End after so many transactions; default: none")
-        ->check(CLI::PositiveNumber)
+        ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}))
         ->type_name("N");
     app.add_option("--speed", speed_, "The bus's clock, for the times that transactions take on it")
         ->type_name("HZ")

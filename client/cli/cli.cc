@@ -8,6 +8,7 @@
 #include "client/cli/exit_code.h"
 #include "client/lib/rpc_status.h"
 #include "proto/base/text.h"
+#include "proto/base/usage_error.h"
 
 namespace sideband::client {
 namespace {
@@ -34,7 +35,7 @@ void DefineGlobal(CLI::App& app, GlobalOptions& options) {
   app.footer(
       "Examples:\n"
       "  sideband devices\n"
-      "  sideband get --vm vm0 --format json\n"
+      "  sideband get --vm vm1 --format json\n"
       "  sideband watch --interval 500ms");
 }
 
@@ -42,27 +43,6 @@ void DefineCommand(CLI::App& app, Command& command) {
   CLI::App* const subcommand = app.add_subcommand(command.name(), command.description());
   subcommand->fallthrough();  // global options may stand after the subcommand, too
   command.Define(*subcommand);
-}
-
-// All that could have been meant instead of an unknown word.
-std::vector<std::string> KnownWords(const CLI::App& app) {
-  std::vector<std::string> words;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
-  }
-  for (const CLI::App* subcommand : app.get_subcommands({})) words.push_back(subcommand->get_name());
-  for (const CLI::App* chosen : app.get_subcommands()) {
-    for (const std::string& word : KnownWords(*chosen)) words.push_back(word);
-  }
-  return words;
-}
-
-absl::Status UsageError(const CLI::App& app, const CLI::ParseError& error) {
-  const std::vector<std::string> unknown = app.remaining(true);
-  if (unknown.empty()) return absl::InvalidArgumentError(absl::StrCat(error.what(), " (see sideband --help)"));
-  const std::string& word = unknown.front();
-  const char* const kind = word.substr(0, 1) == "-" ? "unknown option" : "unknown argument";
-  return absl::InvalidArgumentError(absl::StrCat(kind, " '", word, "'", DidYouMean(word, KnownWords(app))));
 }
 
 // OK once the command line is parsed; `*done` where that was all there was to do.

@@ -35,7 +35,7 @@ class WatchCommand final : public Command {
         ->check(CheckInterval)
         ->type_name("DURATION");
     app.add_option("--count", count_, "End after so many updates; default: none")
-        ->check(CLI::PositiveNumber)
+        ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}))
         ->type_name("N");
     format_.AddTo(app);
     app.footer(

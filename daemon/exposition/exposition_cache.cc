@@ -33,30 +33,37 @@ std::shared_ptr<ExpositionCache::Group> ExpositionCache::FindGroup(const Caller&
   return group;
 }
 
-void ExpositionCache::Rendering::Update(const std::vector<VisibleDevice>& devices) {
+void ExpositionCache::Rendering::LetGoOfOthers(const std::vector<VisibleDevice>& devices) {
   std::vector<Shown> now;
   for (const VisibleDevice& device : devices) {
     now.push_back({device.index, device.snapshot == nullptr ? 0 : device.snapshot->publication, device.state});
   }
-  if (text_ != nullptr && now == shown_) return;
+  if (now == shown_) return;
   text_ = nullptr;  // comes back as the spare, unless an answer is still being sent
   compressed_ = nullptr;
-  const std::shared_ptr<TextBuffer> text = SpareBuffer::Lend(spare_);
-  exposition_.Render(devices, *text);
-  text_ = text;
   shown_ = std::move(now);
 }
 
 std::shared_ptr<const TextBuffer> ExpositionCache::Rendering::Text(const std::vector<VisibleDevice>& devices) {
   absl::MutexLock lock(&mu_);
-  Update(devices);
+  LetGoOfOthers(devices);
+  if (text_ == nullptr) {
+    const std::shared_ptr<TextBuffer> text = SpareBuffer::Lend(spare_);
+    exposition_.Render(devices, *text);
+    text_ = text;
+  }
   return text_;
 }
 
 std::shared_ptr<const Deflated> ExpositionCache::Rendering::Compressed(const std::vector<VisibleDevice>& devices) {
   absl::MutexLock lock(&mu_);
-  Update(devices);
-  if (compressed_ == nullptr) compressed_ = std::make_shared<const Deflated>(Deflate(text_->text()));
+  LetGoOfOthers(devices);
+  if (compressed_ == nullptr) {
+    // Who only takes gzip, as Prometheus does, should not cost a text ten times as large between two snapshots.
+    TextBuffer passing;
+    if (text_ == nullptr) exposition_.Render(devices, passing);
+    compressed_ = std::make_shared<const Deflated>(Deflate(text_ == nullptr ? passing.text() : text_->text()));
+  }
   return compressed_;
 }
 

@@ -56,15 +56,16 @@ class ExpositionCache {
     std::shared_ptr<const Deflated> Compressed(const std::vector<VisibleDevice>& devices) ABSL_LOCKS_EXCLUDED(mu_);
 
    private:
-    void Update(const std::vector<VisibleDevice>& devices) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+    // Of what is not as of `devices`.
+    void LetGoOfOthers(const std::vector<VisibleDevice>& devices) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
     const std::shared_ptr<SpareBuffer> spare_ = std::make_shared<SpareBuffer>();  // shared with the buffers it lent
     absl::Mutex mu_;
     Exposition exposition_ ABSL_GUARDED_BY(mu_);
     std::vector<Shown> shown_ ABSL_GUARDED_BY(mu_);
     // Shared with the answers under way, as are those of earlier snapshots.
-    std::shared_ptr<const TextBuffer> text_ ABSL_GUARDED_BY(mu_);
-    std::shared_ptr<const Deflated> compressed_ ABSL_GUARDED_BY(mu_);  // nullptr until it is asked for
+    std::shared_ptr<const TextBuffer> text_ ABSL_GUARDED_BY(mu_);      // nullptr until it is asked for
+    std::shared_ptr<const Deflated> compressed_ ABSL_GUARDED_BY(mu_);  // likewise
   };
 
   struct Group {
