@@ -57,8 +57,8 @@ void CheckNothingElseIsMissing(const std::vector<Held>& held, const Published& p
   for (auto at = published.lower_bound(held.front().publication); at != published.end(); ++at) {
     // Between two frames the coarser tier of the two holds.
     const auto after = tiers.lower_bound(at->first);
-    RC_ASSERT(after != tiers.end());
-    if (after->first == at->first) continue;
+    if (after != tiers.end() && after->first == at->first) continue;
+    // Behind the last frame it is that frame's: in very little room even the newest chunk is thinned.
     const uint32_t every = std::prev(after)->second;
     RC_ASSERT(every > 1u);
     RC_ASSERT(at->first % every != 0u);

@@ -13,7 +13,6 @@
 
 #include "daemon/listen/short_folder.h"
 
-
 namespace sideband::daemon {
 namespace {
 
