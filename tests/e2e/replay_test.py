@@ -243,7 +243,7 @@ class UsageTest(ReplayTestCase):
         self.refused("replay", "--signals", word="--signals")
 
     def test_unknown_subcommand(self):
-        self.refused("repaly", word="subcommand")
+        self.refused("repaly", word="(did you mean 'replay'?)")
 
     def test_no_subcommand(self):
         self.refused(word="subcommand")
