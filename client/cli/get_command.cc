@@ -49,9 +49,9 @@ class GetCommand final : public Command {
     app.footer(
         "Rates of the past are between one point and the next.\n"
         "Examples:\n"
-        "  sideband get --vm vm0\n"
-        "  sideband get --device gpu0 --event sm_active --event dram_read --format json\n"
-        "  sideband get --vm vm0 --event sm_active --since 5m --step 10s");
+        "  sideband get --vm vm1\n"
+        "  sideband get --device gpu0 --event sm_active_cycles --event dram_read_cycles --format json\n"
+        "  sideband get --vm vm1 --event sm_active_cycles --since 5m --step 10s");
   }
 
   absl::Status Run(CommandContext& context) override {

@@ -65,10 +65,11 @@ class Reader {
   // Where requests are told; what a group may see of a device is told by the reader itself.
   AuditSink& audit() const { return audit_; }
   bool takes_tokens() const { return tokens_ != nullptr; }
-  // Who that is under the policy now in force: the peer of a Unix socket is the operator; a request with a token is
+  // Who that is under the policy now in force: a request with a token is
   // whom the token says, and nobody if the token is bad, or if the certificate is somebody else whom the policy lists;
-  // else the certificate counts. Errors are for the audit log, never for the caller: UNAUTHENTICATED where nothing good
-  // was shown, PERMISSION_DENIED where it is known who asks, and that is nobody of the policy.
+  // else the peer of a Unix socket is the operator; else the certificate counts. Errors are for the audit log, never
+  // for the caller: UNAUTHENTICATED where nothing good was shown, PERMISSION_DENIED where it is known who asks, and
+  // that is nobody of the policy.
   absl::StatusOr<Caller> Authenticate(const Credentials& credentials) const;
   // The same without a reason. nullopt: nobody.
   std::optional<Caller> Identify(const Credentials& credentials) const;

@@ -119,6 +119,8 @@ TEST_F(ReaderTokenTest, TwoIdentitiesAreNobody) {
 
 TEST_F(ReaderTokenTest, TheLocalOperatorIsTheOperator) {
   EXPECT_EQ(Who({.is_local_operator = true}), "local");
+  EXPECT_EQ(Who({.bearer_token = "garbage", .is_local_operator = true}), Who({.bearer_token = "garbage"}))
+      << "what passes on others' tokens must not make operators of them";
   EXPECT_EQ(Who({}), "UNAUTHENTICATED: certificate: its identity is not in the policy");
 }
 

@@ -2,6 +2,7 @@
 #include "daemon/audit/audit_files.h"
 
 #include <fcntl.h>
+#include <spdlog/spdlog.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -131,7 +132,19 @@ absl::Status AuditFiles::CutOff() {
   return absl::OkStatus();
 }
 
+// Whether the file that is open is still the one of that name.
+bool AuditFiles::IsInPlace() const {
+  struct stat open_file, named;
+  return ::fstat(file_.get(), &open_file) == 0 && ::stat(options_.path.c_str(), &named) == 0 &&
+         open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
+}
+
 absl::Status AuditFiles::Append(absl::string_view lines) {
+  if (file_.is_open() && !IsInPlace()) {
+    spdlog::error("audit: {} was removed or replaced; a new file goes on with the chain", options_.path);
+    file_ = Descriptor();
+    is_torn_ = false;
+  }
   if (!file_.is_open()) SIDEBAND_RETURN_IF_ERROR(OpenFile());
   if (is_torn_) SIDEBAND_RETURN_IF_ERROR(CutOff());
   uint64_t size = 0;

@@ -66,6 +66,7 @@ class AuditFiles final : public AuditStorage {
 
   std::string Name(size_t number) const;
   absl::Status OpenFile();
+  bool IsInPlace() const;
   absl::Status FindEnd();
   absl::Status CutOff();
   absl::Status Rotate();

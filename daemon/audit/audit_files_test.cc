@@ -192,6 +192,17 @@ TEST_F(AuditFilesTest, TheChainGoesOnAfterARotationThatWasCutShort) {
   EXPECT_EQ(files_->end().bytes_cut_off, 6u);
 }
 
+TEST_F(AuditFilesTest, AFileThatIsTakenAwayIsMadeAnew) {
+  ASSERT_EQ(Open(), absl::OkStatus());
+  Append(1);
+  std::filesystem::remove(options_.path);
+  Append(1);
+  EXPECT_EQ(ReadAfter(0), (std::vector<uint64_t>{2}));
+  std::filesystem::rename(options_.path, folder_ + "elsewhere");
+  Append(1);
+  EXPECT_EQ(ReadAfter(0), (std::vector<uint64_t>{3})) << "the chain goes on";
+}
+
 TEST_F(AuditFilesTest, AGapInTheNamesIsClosed) {
   ASSERT_EQ(Open(), absl::OkStatus());
   Append(10);

@@ -61,10 +61,10 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   metrics_.Conservation(info.name, CheckConservation(topology, taken.raw));
   const auto before = store_.Newest(device_);
   snapshot->topology = taken.topology;
-  snapshot->data = Redact(topology, std::move(taken.raw));
+  snapshot->device_scope_withheld = withholding_.Applies(topology, taken.raw);
+  snapshot->data = Redact(topology, std::move(taken.raw), snapshot->device_scope_withheld);
   snapshot->rates = Rates(before == nullptr ? nullptr : &before->data, snapshot->data);
   snapshot->created = creation_times_.Of(snapshot->data, taken.host_time);
-  snapshot->device_scope_withheld = topology.has_confidential_vm();
   snapshot->host_time = taken.host_time;
   snapshot->host_time_error = taken.host_time_error;
   snapshot->steady_time = taken.steady_time;

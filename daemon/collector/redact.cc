@@ -34,8 +34,8 @@ void SumShownVms(mailbox::Snapshot& shown) {
 
 }  // namespace
 
-mailbox::Snapshot Redact(const Topology& topology, mailbox::Snapshot&& raw) {
-  if (!topology.has_confidential_vm()) return std::move(raw);
+mailbox::Snapshot Redact(const Topology& topology, mailbox::Snapshot&& raw, bool withheld) {
+  if (!withheld) return std::move(raw);
   mailbox::Snapshot shown = {.boot_id = raw.boot_id,
                              .snapshot_id = raw.snapshot_id,
                              .catalog_hash = raw.catalog_hash,

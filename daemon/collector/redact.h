@@ -14,8 +14,9 @@
 
 namespace sideband::daemon {
 
-// `raw` must have passed CheckAgainst (daemon/mailbox). Its counters are wiped.
-mailbox::Snapshot Redact(const Topology& topology, mailbox::Snapshot&& raw);
+// `raw` must have passed CheckAgainst (daemon/mailbox). Where something has to be `withheld` (withholding.h; always
+// with a confidential VM in the topology), its counters are wiped; else it is published as it is.
+mailbox::Snapshot Redact(const Topology& topology, mailbox::Snapshot&& raw, bool withheld);
 
 }  // namespace sideband::daemon
 

@@ -29,6 +29,8 @@ class TlsFiles {
   const std::string& client_ca() const { return client_ca_; }  // empty where no client is asked for a certificate
   // The end of the server certificate's own validity.
   absl::Time not_after() const { return not_after_; }
+  // By the system's clock, as TLS itself judges.
+  bool has_expired() const { return not_after_ <= absl::Now(); }
 
  private:
   TlsFiles() = default;

@@ -49,7 +49,8 @@ Credentials PeerOf(const grpc::CallbackServerContext& call) {
   Credentials peer{.bearer_token = TokenOf(call)};
   const auto auth = call.auth_context();
   if (auth == nullptr || !auth->IsPeerAuthenticated()) return peer;
-  if (IsLocal(*auth)) return {.is_local_operator = true};
+  peer.is_local_operator = IsLocal(*auth);
+  if (peer.is_local_operator) return peer;
   peer.certificate = {Property(*auth, GRPC_PEER_URI_PROPERTY_NAME), Property(*auth, GRPC_PEER_DNS_PROPERTY_NAME)};
   return peer;
 }

@@ -102,7 +102,7 @@ TEST(HistoryTest, NothingOfAConfidentialVmIsThere) {
   raw.counters[0] += kSecret;
   auto snapshot = std::make_shared<DeviceSnapshot>();
   snapshot->topology = topology;
-  snapshot->data = Redact(*topology, std::move(raw));
+  snapshot->data = Redact(*topology, std::move(raw), topology->has_confidential_vm());
   snapshot->device_scope_withheld = true;
   snapshot->publication = 1;
   History history({}, 1);

@@ -117,8 +117,10 @@ HttpExchange::Answer HttpExchange::Handle() {
                                     .accept = TextOf(request[http::field::accept]),
                                     .accept_encoding = TextOf(request[http::field::accept_encoding]),
                                     .credentials = std::move(credentials)});
-  // A body is never read, so that where there is one the next request cannot be found.
-  return Compose(std::move(response), request.keep_alive() && !parser_->has_body());
+  // A body is never read, so that where there is one the next request cannot be found. Nobody keeps a connection that
+  // somebody may need.
+  const bool is_nobody = response.status == 401 || response.status == 403;
+  return Compose(std::move(response), request.keep_alive() && !parser_->has_body() && !is_nobody);
 }
 
 HttpExchange::Answer HttpExchange::Refuse(int status, const char* why) {

@@ -66,6 +66,10 @@ void ListenerTls::Read(const Stamps& stamps) {
   if (Look() != stamps) return;
   const bool is_new = std::exchange(seen_, stamps) != stamps;
   if (!files.ok()) return Refuse(files.status(), is_new);
+  // One that nobody will accept must not replace one that is good.
+  if ((*files)->has_expired() && !Current().files->has_expired()) {
+    return Refuse(absl::FailedPreconditionError(absl::StrCat(config_.cert_file, ": has expired")), is_new);
+  }
   const bool was_refused = !std::exchange(last_error_, "").empty();
   if (AreSame(**files, *Current().files)) {
     if (was_refused) spdlog::info("{}: the certificates are good again", listener_);

@@ -47,7 +47,8 @@ struct DeviceSnapshot {
   // When each block's counters were zero, parallel to data.blocks: the last instant of the host's clock of which the
   // daemon knows that the block was not there yet. The device's boot, where the block is older than the daemon.
   std::vector<absl::Time> created;
-  // Because a confidential VM is on the device, its device-scope events cannot be shown without it: they are withheld.
+  // Because a confidential VM is on the device, or was since its boot, device-scope events cannot be shown without it:
+  // they are withheld.
   bool device_scope_withheld = false;
   std::vector<SealedVmRecord> sealed;
   // The host's clock half-way through the latch, and half of what the latch took.
