@@ -3,6 +3,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 
 namespace sideband::daemon {
@@ -61,8 +62,6 @@ absl::flat_hash_set<std::string> OwnNames() {
 }
 
 }  // namespace
-
-std::span<const absl::string_view> OwnFamilyStems() { return kOwnStems; }
 
 std::vector<std::string> FamilyNames(const std::vector<mailbox::EventInfo>& events,
                                      const std::vector<RatioSpec>& ratios) {

@@ -5,18 +5,13 @@
 #ifndef SIDEBAND_DAEMON_EXPOSITION_FAMILY_NAMES_H_
 #define SIDEBAND_DAEMON_EXPOSITION_FAMILY_NAMES_H_
 
-#include <span>
 #include <string>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "daemon/model/ratio.h"
 #include "proto/mailbox/catalog.h"
 
 namespace sideband::daemon {
-
-// What the daemon itself exposes, without "sideband_" before it or "_total" behind it; sorted.
-std::span<const absl::string_view> OwnFamilyStems();
 
 // One name per event, all different: sideband_EVENT_total, where an EVENT that ends in _total keeps its one. A name
 // that an earlier event, a ratio or the daemon itself has gets "event_" before it, and so does one that OpenMetrics

@@ -29,8 +29,9 @@ class Authority:
         certificate = self._sign(self._subject, self._key.public_key(), (x509.BasicConstraints(True, 0), True))
         self._write(ca_file, certificate.public_bytes(serialization.Encoding.PEM))
 
-    def issue(self, name, uri=None):
-        """NAME.pem and NAME.key: a client's certificate with that URI, or a server's for localhost."""
+    def issue(self, name, uri=None, valid=_VALID):
+        """NAME.pem and NAME.key: a client's certificate with that URI, or a server's for localhost. `valid` is how long,
+        since an hour ago."""
         key = ec.generate_private_key(ec.SECP256R1())
         if uri is not None:
             names = [x509.UniformResourceIdentifier(uri)]
@@ -39,16 +40,16 @@ class Authority:
             names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
             usage = ExtendedKeyUsageOID.SERVER_AUTH
         certificate = self._sign(_name(name), key.public_key(), (x509.SubjectAlternativeName(names), False),
-                                 (x509.ExtendedKeyUsage([usage]), False))
+                                 (x509.ExtendedKeyUsage([usage]), False), valid=valid)
         self._write(name + ".pem", certificate.public_bytes(serialization.Encoding.PEM))
         self._write(name + ".key", key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8,
                                                      serialization.NoEncryption()))
 
-    def _sign(self, subject, public_key, *extensions):
+    def _sign(self, subject, public_key, *extensions, valid=_VALID):
         # Valid since an hour ago, whatever clocks do.
         start = datetime.datetime.utcnow() - datetime.timedelta(hours=1)
         builder = (x509.CertificateBuilder().subject_name(subject).issuer_name(self._subject).public_key(public_key)
-                   .serial_number(x509.random_serial_number()).not_valid_before(start).not_valid_after(start + _VALID))
+                   .serial_number(x509.random_serial_number()).not_valid_before(start).not_valid_after(start + valid))
         for extension, critical in extensions:
             builder = builder.add_extension(extension, critical)
         return builder.sign(self._key, hashes.SHA256())

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """sidebandd's listeners: certificates that change under way, Unix sockets, and bad peers beside a good scraper."""
 
+import datetime
 import http.client
 import os
 import resource
@@ -132,6 +133,16 @@ class RotationTest(ListenerTestCase):
         self.assertEqual(scraper.failures, [])
         not_after = self.own("sideband_tls_certificate_not_after_seconds", listener="grpc")
         self.assertAlmostEqual(not_after, time.time() + 23 * 3600, delta=600)
+
+    def test_an_expired_certificate_replaces_none_that_is_good(self):
+        old = self.serials()
+        self.authority.issue("expired", valid=datetime.timedelta(minutes=30))
+        self.replace("server.key", "expired.key")
+        self.replace("server.pem", "expired.pem")
+        programs.wait_until(lambda: self.site.daemon.log().count("server.pem: has expired; the old certificates stay") == 2,
+                            "both listeners have refused it")
+        self.assertEqual(self.serials(), old)
+        self.assertEqual(self.own("sideband_tls_last_reload_successful", listener="http"), 0)
 
     def test_sighup(self):
         old = self.serials()
