@@ -35,6 +35,7 @@
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/sealing/epoch_source.h"
 #include "daemon/sealing/sealer_set.h"
+#include "daemon/store/publication_thread.h"
 #include "daemon/store/store.h"
 #include "daemon/transport/capturing_transport.h"
 #include "daemon/transport/i2c_dev.h"
@@ -313,6 +314,8 @@ absl::Status Run(const std::string& config_file, Signals& signals) {
     grpc->CheckCertificates();
   });
   certificates.Start();
+  PublicationThread expositions(store, [&site] { site.RefreshExpositions(); });
+  expositions.Start();
   for (const auto& collector : collectors) collector->Start();
 
   while (signals.Wait() == SIGHUP) {
@@ -323,6 +326,7 @@ absl::Status Run(const std::string& config_file, Signals& signals) {
 
   spdlog::info("stopping");
   certificates.Stop();
+  expositions.Stop();
   for (const auto& collector : collectors) collector->RequestStop();
   http->Stop();
   grpc->Stop(kDrain);

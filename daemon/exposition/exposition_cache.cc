@@ -25,56 +25,42 @@ Body RenderAlone(const std::vector<VisibleDevice>& devices, const ScrapeRequest&
 // A straggler under an old policy gets a group of its own, which nobody keeps.
 std::shared_ptr<ExpositionCache::Group> ExpositionCache::FindGroup(const Caller& caller) {
   absl::MutexLock lock(&mu_);
-  if (caller.policy.version < policy_version_) return std::make_shared<Group>();
+  if (caller.policy.version < policy_version_) return std::make_shared<Group>(caller);
   if (caller.policy.version > policy_version_) groups_.clear();
   policy_version_ = caller.policy.version;
   auto& group = groups_[caller.principal.group()];
-  if (group == nullptr) group = std::make_shared<Group>();
+  if (group == nullptr) group = std::make_shared<Group>(caller);
   return group;
 }
 
-void ExpositionCache::Rendering::LetGoOfOthers(const std::vector<VisibleDevice>& devices) {
-  std::vector<Shown> now;
-  for (const VisibleDevice& device : devices) {
-    now.push_back({device.index, device.snapshot == nullptr ? 0 : device.snapshot->publication, device.state});
-  }
-  if (now == shown_) return;
-  text_ = nullptr;  // comes back as the spare, unless an answer is still being sent
-  compressed_ = nullptr;
-  shown_ = std::move(now);
+std::vector<std::shared_ptr<ExpositionCache::Group>> ExpositionCache::Groups() {
+  absl::MutexLock lock(&mu_);
+  std::vector<std::shared_ptr<Group>> groups;
+  for (const auto& [number, group] : groups_) groups.push_back(group);
+  return groups;
 }
 
-std::shared_ptr<const TextBuffer> ExpositionCache::Rendering::Text(const std::vector<VisibleDevice>& devices) {
-  absl::MutexLock lock(&mu_);
-  LetGoOfOthers(devices);
-  if (text_ == nullptr) {
-    const std::shared_ptr<TextBuffer> text = SpareBuffer::Lend(spare_);
-    exposition_.Render(devices, *text);
-    text_ = text;
+void ExpositionCache::Refresh(const Look& look) {
+  std::vector<std::pair<std::shared_ptr<Group>, SharedRendering*>> worth_it;
+  for (const std::shared_ptr<Group>& group : Groups()) {
+    for (SharedRendering* rendering : {&group->text, &group->open_metrics}) {
+      if (rendering->BeginRefresh()) worth_it.emplace_back(group, rendering);
+    }
   }
-  return text_;
-}
-
-std::shared_ptr<const Deflated> ExpositionCache::Rendering::Compressed(const std::vector<VisibleDevice>& devices) {
-  absl::MutexLock lock(&mu_);
-  LetGoOfOthers(devices);
-  if (compressed_ == nullptr) {
-    // Who only takes gzip, as Prometheus does, should not cost a text ten times as large between two snapshots.
-    TextBuffer passing;
-    if (text_ == nullptr) exposition_.Render(devices, passing);
-    compressed_ = std::make_shared<const Deflated>(Deflate(text_ == nullptr ? passing.text() : text_->text()));
-  }
-  return compressed_;
+  for (const auto& [group, rendering] : worth_it) rendering->Refresh(look(group->caller));
 }
 
 Body ExpositionCache::Scrape(const Caller& caller, const std::vector<VisibleDevice>& devices,
                              const ScrapeRequest& request, absl::string_view own) {
-  std::string head = absl::StrCat(SampleAges(request.format, devices), own);
-  if (!request.filter.SelectsEverything()) return RenderAlone(devices, request, std::move(head));
+  const auto head = [&](const std::vector<VisibleDevice>& aged) {
+    return absl::StrCat(SampleAges(request.format, aged), own);
+  };
+  if (!request.filter.SelectsEverything()) return RenderAlone(devices, request, head(devices));
   const std::shared_ptr<Group> group = FindGroup(caller);
-  Rendering& rendering = request.format == MetricsFormat::kText ? group->text : group->open_metrics;
-  if (request.gzip) return GzipOf(head, rendering.Compressed(devices));
-  return Assemble(std::move(head), rendering.Text(devices));
+  SharedRendering& rendering = request.format == MetricsFormat::kText ? group->text : group->open_metrics;
+  if (!request.gzip) return Assemble(head(devices), rendering.TextOf(devices));
+  SharedRendering::Compressed compressed = rendering.CompressedOf(devices);
+  return GzipOf(head(WithAgesOf(compressed.shown, devices)), std::move(compressed.deflated));
 }
 
 }  // namespace sideband::daemon

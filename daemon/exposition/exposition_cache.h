@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -18,8 +19,7 @@
 #include "daemon/api/reader.h"
 #include "daemon/base/body.h"
 #include "daemon/exposition/exposition.h"
-#include "daemon/exposition/gzip.h"
-#include "daemon/exposition/spare_buffer.h"
+#include "daemon/exposition/shared_rendering.h"
 
 namespace sideband::daemon {
 
@@ -33,47 +33,27 @@ struct ScrapeRequest {
 // rendered for that one answer and not kept, since there is no end to filters.
 class ExpositionCache {
  public:
-  // `devices` as the reader gave them for `caller`. The ages and `own` (whole families in the same format, without
-  // # EOF) come first, what is shared after them.
+  // `devices` as the reader gave them for `caller`. The ages (of what is shown, which while Refresh is at work is the
+  // publication before) and `own` (whole families in the same format, without # EOF) come first, what is shared after
+  // them.
   Body Scrape(const Caller& caller, const std::vector<VisibleDevice>& devices, const ScrapeRequest& request,
               absl::string_view own);
 
+  // After a publication, on a thread of its own: makes anew what several have asked for of the publication before, so
+  // that nobody waits for it. `look` gives a caller's devices as they are now.
+  using Look = std::function<std::vector<VisibleDevice>(const Caller& caller)>;
+  void Refresh(const Look& look);
+
  private:
-  // What a rendering shows of a device.
-  struct Shown {
-    size_t device;
-    uint64_t publication;  // 0: none
-    VisibleDevice::State state;
-    bool operator==(const Shown&) const = default;
-  };
-
-  // A group's renderings in one format.
-  class Rendering {
-   public:
-    explicit Rendering(MetricsFormat format) : exposition_(format) {}
-    // Both as of `devices`.
-    std::shared_ptr<const TextBuffer> Text(const std::vector<VisibleDevice>& devices) ABSL_LOCKS_EXCLUDED(mu_);
-    std::shared_ptr<const Deflated> Compressed(const std::vector<VisibleDevice>& devices) ABSL_LOCKS_EXCLUDED(mu_);
-
-   private:
-    // Of what is not as of `devices`.
-    void LetGoOfOthers(const std::vector<VisibleDevice>& devices) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-
-    const std::shared_ptr<SpareBuffer> spare_ = std::make_shared<SpareBuffer>();  // shared with the buffers it lent
-    absl::Mutex mu_;
-    Exposition exposition_ ABSL_GUARDED_BY(mu_);
-    std::vector<Shown> shown_ ABSL_GUARDED_BY(mu_);
-    // Shared with the answers under way, as are those of earlier snapshots.
-    std::shared_ptr<const TextBuffer> text_ ABSL_GUARDED_BY(mu_);      // nullptr until it is asked for
-    std::shared_ptr<const Deflated> compressed_ ABSL_GUARDED_BY(mu_);  // likewise
-  };
-
   struct Group {
-    Rendering text{MetricsFormat::kText};
-    Rendering open_metrics{MetricsFormat::kOpenMetrics};
+    explicit Group(const Caller& of) : caller(of) {}
+    const Caller caller;  // one of them; all see the same
+    SharedRendering text{MetricsFormat::kText};
+    SharedRendering open_metrics{MetricsFormat::kOpenMetrics};
   };
 
   std::shared_ptr<Group> FindGroup(const Caller& caller) ABSL_LOCKS_EXCLUDED(mu_);
+  std::vector<std::shared_ptr<Group>> Groups() ABSL_LOCKS_EXCLUDED(mu_);
 
   absl::Mutex mu_;
   uint64_t policy_version_ ABSL_GUARDED_BY(mu_) = 0;  // of the groups below: another policy numbers them anew

@@ -76,6 +76,23 @@ TEST_F(ExpositionCacheTest, AFilterIsForOneAnswer) {
   EXPECT_TRUE(absl::StrContains(Scrape("tenant-a").ToString(), "dram_bytes"));
 }
 
+TEST_F(ExpositionCacheTest, WhatSeveralAskForIsReadyBeforeTheyAsk) {
+  const ScrapeRequest gzip{MetricsFormat::kOpenMetrics, /*gzip=*/true};
+  for (int i = 0; i < 2; ++i) Scrape("tenant-a", gzip);
+  world_.Publish(0, 2);
+  int looks = 0;
+  const auto look = [&](const Caller& caller) {
+    ++looks;
+    return world_.reader.Devices(caller);
+  };
+  cache_.Refresh(look);
+  EXPECT_EQ(looks, 1) << "one view in one format";
+  const Body first = Scrape("tenant-a", gzip);
+  cache_.Refresh(look);
+  EXPECT_EQ(looks, 1) << "one has asked since";
+  EXPECT_EQ(Scrape("tenant-a", gzip).shared.data(), first.shared.data());
+}
+
 TEST_F(ExpositionCacheTest, ThreadsGetTheirOwn) {
   std::vector<std::jthread> threads;
   for (const char* who : {"tenant-a", "tenant-b", "tenant-a", "tenant-b"}) {
@@ -89,7 +106,10 @@ TEST_F(ExpositionCacheTest, ThreadsGetTheirOwn) {
       }
     });
   }
-  for (uint64_t p = 2; p < 50; ++p) world_.Publish(0, p);
+  for (uint64_t p = 2; p < 50; ++p) {
+    world_.Publish(0, p);
+    cache_.Refresh([&](const Caller& caller) { return world_.reader.Devices(caller); });
+  }
 }
 
 }  // namespace

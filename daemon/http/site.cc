@@ -74,6 +74,10 @@ HttpResponse Site::Handle(const HttpRequest& request) {
   return response;
 }
 
+void Site::RefreshExpositions() {
+  expositions_.Refresh([this](const Caller& caller) { return reader_.Devices(caller); });
+}
+
 HttpResponse Site::Answer(const HttpRequest& request, absl::string_view path) {
   if (path == "/-/healthy") return Plain(200, "healthy\n");
   if (path == "/-/ready") return Ready(request);

@@ -35,6 +35,8 @@ class Site {
 
   // Any method but GET and HEAD is 405; the server leaves out the body of an answer to HEAD.
   HttpResponse Handle(const HttpRequest& request);
+  // After each publication, on a thread of its own: see ExpositionCache::Refresh.
+  void RefreshExpositions();
 
  private:
   HttpResponse Answer(const HttpRequest& request, absl::string_view path);

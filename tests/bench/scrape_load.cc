@@ -120,7 +120,7 @@ absl::StatusOr<double> MedianOfLibrary() {
 }
 
 absl::StatusOr<Rows> MeasureBesideExposer(const daemon::FakeCa& ca) {
-  ScrapeServer server(ca, kTenThousand);
+  ScrapeServer server(ca, kTenThousand, /*is_refreshed=*/false);
   ScrapeClient client(server, ca, 0);
   std::vector<double> fresh, cached;
   for (int round = 0; round < 15; ++round) {
@@ -158,7 +158,7 @@ Load RunScraper(ScrapeClient& client, steady_clock::time_point first, const char
 
 // All of 100,000 series, of so many tenants, scraped by 50 while a new snapshot comes every second.
 Row MeasureLoad(const daemon::FakeCa& ca, const MetricsSize& size, const char* accept, const std::string& name) {
-  ScrapeServer server(ca, size);
+  ScrapeServer server(ca, size, /*is_refreshed=*/true);
   std::vector<std::unique_ptr<ScrapeClient>> clients;
   for (size_t i = 0; i < kScrapers; ++i) {
     clients.push_back(std::make_unique<ScrapeClient>(server, ca, i % size.tenants));

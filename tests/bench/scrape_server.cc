@@ -21,13 +21,15 @@ daemon::HttpServer::Options OptionsFor(const daemon::FakeCa& ca) {
 
 }  // namespace
 
-ScrapeServer::ScrapeServer(const daemon::FakeCa& ca, const MetricsSize& size)
+ScrapeServer::ScrapeServer(const daemon::FakeCa& ca, const MetricsSize& size, bool is_refreshed)
     : world_(size),
       metrics_(*daemon::SelfMetrics::Create({.version = "bench"})),
       site_(world_.reader, *metrics_, clock_),
+      expositions_(world_.store, [this] { site_.RefreshExpositions(); }),
       server_(*daemon::HttpServer::Start(
           OptionsFor(ca), [this](const daemon::HttpRequest& request) { return site_.Handle(request); }, *metrics_)) {
   world_.Publish();
+  if (is_refreshed) expositions_.Start();
 }
 
 size_t GzippedBytes(const std::string& response) {

@@ -17,6 +17,7 @@
 #include "daemon/http/http_server.h"
 #include "daemon/http/site.h"
 #include "daemon/metrics/self_metrics.h"
+#include "daemon/store/publication_thread.h"
 #include "tests/bench/metrics_world.h"
 
 namespace sideband::bench {
@@ -24,7 +25,8 @@ namespace sideband::bench {
 // Thread-safe as the world is. Failures to start end the program.
 class ScrapeServer {
  public:
-  ScrapeServer(const daemon::FakeCa& ca, const MetricsSize& size);
+  // `is_refreshed`: what several scrapers ask for is made after each publication, as in the daemon; else when they ask.
+  ScrapeServer(const daemon::FakeCa& ca, const MetricsSize& size, bool is_refreshed);
 
   MetricsWorld& world() { return world_; }
   uint16_t port() const { return server_->port(); }
@@ -34,6 +36,7 @@ class ScrapeServer {
   MetricsWorld world_;
   const std::unique_ptr<daemon::SelfMetrics> metrics_;
   daemon::Site site_;
+  daemon::PublicationThread expositions_;
   std::unique_ptr<daemon::HttpServer> server_;
 };
 
