@@ -147,7 +147,10 @@ bool History::Shrink(Device& device) {
 }
 
 void History::ThinOldest(Device& device, size_t tier) {
-  const ChunkView oldest = Take(device, tier, /*newest=*/false);
+  const bool is_open = device.open != nullptr && device.tiers[tier].front().chunk == device.open;
+  ChunkView oldest = Take(device, tier, /*newest=*/false);
+  // The next snapshot may be of another layout: then this one's last is the one that must be kept.
+  oldest.is_final |= is_open;
   auto& coarser = device.tiers[tier + 1];
   const bool extends = !coarser.empty() && !coarser.back().is_final && coarser.back().size < chunk_bytes_ &&
                        coarser.back().frames < kFramesPerChunkMax && coarser.back().layout() == oldest.layout();

@@ -77,6 +77,26 @@ TEST(HistoryTest, ADeviceThatHasNothingNewLeavesItsShareToOthers) {
   EXPECT_GT(DeviceBytes(history, 2), kMaxBytes * 4 / 10);
 }
 
+std::vector<int64_t> Publications(const History& history, size_t device) {
+  std::vector<int64_t> publications;
+  for (const ChunkView& view : history.Chunks(device)) {
+    for (ChunkReader reader(view); reader.Next();) publications.push_back(reader.header().publication);
+  }
+  return publications;
+}
+
+// Even if room for another device was made just before, out of a chunk that was still being written.
+TEST(HistoryTest, TheLastSnapshotBeforeAChangeIsKept) {
+  History history({.max_bytes = 15 << 10}, 2);
+  FakeLife life(1, 16, 0), other(2, 2, 0);
+  std::shared_ptr<const DeviceSnapshot> last;
+  for (int i = 0; i < 13; ++i) history.OnPublish(0, last = life.Next());
+  ASSERT_NE(last->publication % 10, 0u);
+  history.OnPublish(1, other.Next());
+  EXPECT_LT(Frames(history, 0), 13u) << "the other device has made it coarser";
+  EXPECT_EQ(Publications(history, 0).back(), static_cast<int64_t>(last->publication));
+}
+
 TEST(HistoryTest, TopologiesCount) {
   mailbox::Catalog catalog = SomeCatalog(false);
   catalog.events[0].description.assign(50'000, 'x');
@@ -102,8 +122,9 @@ TEST(HistoryTest, NothingOfAConfidentialVmIsThere) {
   raw.counters[0] += kSecret;
   auto snapshot = std::make_shared<DeviceSnapshot>();
   snapshot->topology = topology;
-  snapshot->data = Redact(*topology, std::move(raw), topology->has_confidential_vm());
-  snapshot->device_scope_withheld = true;
+  Redacted redacted = Redact(*topology, std::move(raw), nullptr);
+  snapshot->data = std::move(redacted.shown);
+  snapshot->device_scope_withheld = redacted.device_scope_withheld;
   snapshot->publication = 1;
   History history({}, 1);
   history.OnPublish(0, snapshot);
