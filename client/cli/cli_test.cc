@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/cli/cli.h"
 
+#include <gmock/gmock.h>
 #include <grpcpp/channel.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -148,6 +149,17 @@ TEST_F(CliTest, GetAsTable) {
   *script.snapshots.add_snapshots() = ASnapshot();
   Serve(script);
   EXPECT_EQ(Printed({"get"}), std::string(kSnapshotTable) + "\n" + kSnapshotTable);
+}
+
+TEST_F(CliTest, AStaleDeviceSaysSo) {
+  FakeDaemon::Script script;
+  v1::Snapshot& snapshot = *script.snapshots.add_snapshots();
+  snapshot = ASnapshot();
+  snapshot.set_device_state(v1::Device::STATE_STALE);
+  snapshot.mutable_age()->set_seconds(74);
+  snapshot.mutable_age()->set_nanos(900'000'000);
+  Serve(script);
+  EXPECT_THAT(Printed({"get"}), testing::HasSubstr("±1.5ms  STALE: 1m14s old, its rates now are unknown\n"));
 }
 
 TEST_F(CliTest, GetAsJson) {

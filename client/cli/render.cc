@@ -46,6 +46,13 @@ void AddCounters(const v1::ScopeCounters& row, Table& table) {
   }
 }
 
+// "", or that the device has not been heard of in time.
+std::string Staleness(const v1::Snapshot& snapshot) {
+  if (!snapshot.has_device_state() || snapshot.device_state() == v1::Device::STATE_FRESH) return "";
+  const absl::Duration age = absl::Trunc(ToDuration(snapshot.age()), absl::Seconds(1));
+  return absl::StrCat("  STALE: ", absl::FormatDuration(age), " old, its rates now are unknown");
+}
+
 std::string Heading(const v1::Snapshot& snapshot) {
   std::string line =
       absl::StrFormat("%s  snapshot %d  trigger %d  boot %016x  at %d.%09d s", Visible(snapshot.device()),
@@ -56,7 +63,7 @@ std::string Heading(const v1::Snapshot& snapshot) {
                     absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", ToTime(snapshot.host_time()), absl::UTCTimeZone()), " ±",
                     absl::FormatDuration(ToDuration(snapshot.host_time_error())));
   }
-  return line + "\n";
+  return line + Staleness(snapshot) + "\n";
 }
 
 }  // namespace

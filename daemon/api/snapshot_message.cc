@@ -38,7 +38,7 @@ void FillHeader(const DeviceInfo& device, const Topology& topology, const mailbo
   for (std::string& flag : mailbox::FlagNames(block.flags)) out.add_flags(std::move(flag));
 }
 
-void FillCounters(const DeviceSnapshot& snapshot, size_t row, const EventSet& events,
+void FillCounters(const DeviceSnapshot& snapshot, size_t row, const EventSet& events, std::span<const double> rates,
                   sideband::v1::ScopeCounters& out) {
   const auto counters = snapshot.data.Counters(row);
   for (size_t i = 0; i < counters.size() && i < events.size(); ++i) {
@@ -46,10 +46,7 @@ void FillCounters(const DeviceSnapshot& snapshot, size_t row, const EventSet& ev
     sideband::v1::Counter& counter = *out.add_counters();
     counter.set_event(snapshot.topology->catalog().events[i].name);
     counter.set_count(counters[i]);
-    const size_t at = row * counters.size() + i;
-    if (at < snapshot.rates.size() && !std::isnan(snapshot.rates[at])) {
-      counter.set_rate_per_second(snapshot.rates[at]);
-    }
+    if (i < rates.size() && !std::isnan(rates[i])) counter.set_rate_per_second(rates[i]);
   }
 }
 
@@ -163,6 +160,9 @@ sideband::v1::Snapshot SnapshotMessage(const VisibleDevice& device, const RowFil
   out.set_reference_time_ns(snapshot.data.reference_time_ns);
   SetTime(snapshot.host_time, *out.mutable_host_time());
   SetDuration(snapshot.host_time_error, *out.mutable_host_time_error());
+  out.set_device_state(StateOf(device.state));
+  SetDuration(device.age, *out.mutable_age());
+  const bool is_fresh = device.state == VisibleDevice::State::kFresh;
   const std::vector<Ratio> ratios = ResolveRatios(device.info->ratios, snapshot.topology->catalog());
   for (size_t row = 0; row < snapshot.data.blocks.size(); ++row) {
     const mailbox::BlockHeader& block = snapshot.data.blocks[row];
@@ -170,8 +170,9 @@ sideband::v1::Snapshot SnapshotMessage(const VisibleDevice& device, const RowFil
     if (std::find(events.begin(), events.end(), true) == events.end()) continue;
     sideband::v1::ScopeCounters& scope = *out.add_scopes();
     FillHeader(*device.info, *snapshot.topology, block, scope);
-    FillCounters(snapshot, row, events, scope);
-    FillRatios(ratios, snapshot.Rates(row), events, scope);
+    const auto rates = is_fresh ? snapshot.Rates(row) : std::span<const double>();
+    FillCounters(snapshot, row, events, rates, scope);
+    FillRatios(ratios, rates, events, scope);
   }
   return out;
 }

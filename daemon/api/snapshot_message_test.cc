@@ -75,6 +75,22 @@ TEST_F(SnapshotMessageTest, CarriesTimesFlagsAndRates) {
   EXPECT_DOUBLE_EQ(compute.counters(0).rate_per_second(), 2.5);
 }
 
+TEST_F(SnapshotMessageTest, AStaleDeviceHasNoRatesAndSaysSo) {
+  world_.Publish(0, 2);
+  VisibleDevice device = See("tenant-a");
+  EXPECT_EQ(SnapshotMessage(device, RowFilter()).device_state(), sideband::v1::Device::STATE_FRESH);
+  device.state = VisibleDevice::State::kStale;
+  device.age = absl::Seconds(14);
+  const auto message = SnapshotMessage(device, RowFilter());
+  EXPECT_EQ(message.device_state(), sideband::v1::Device::STATE_STALE);
+  EXPECT_EQ(message.age().seconds(), 14);
+  EXPECT_EQ(Rows(message), Rows("tenant-a")) << "the counts are what they were";
+  for (const auto& scope : message.scopes()) {
+    EXPECT_EQ(scope.ratios_size(), 0);
+    for (const auto& counter : scope.counters()) EXPECT_FALSE(counter.has_rate_per_second());
+  }
+}
+
 TEST_F(SnapshotMessageTest, AnUnknownRateIsAbsent) {
   EXPECT_FALSE(SnapshotMessage(See("ops"), RowFilter()).scopes(0).counters(0).has_rate_per_second());
 }

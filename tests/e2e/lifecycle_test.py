@@ -100,6 +100,7 @@ class DeviceTest(LifecycleTestCase):
         before = client.snapshot()
         self.site.device.signal(signal.SIGSTOP)
         programs.wait_until(lambda: not self.device_is_up(), "the device is down")
+        self.check_stale(client.snapshot())
         self.site.device.signal(signal.SIGCONT)
         programs.wait_until(self.device_is_up, "the device is up")
         after = client.snapshot()
@@ -107,6 +108,15 @@ class DeviceTest(LifecycleTestCase):
         earlier, later = tenant_client.counters(before), tenant_client.counters(after)
         self.assertEqual(earlier.keys(), later.keys())
         self.assertTrue(all(later[key] >= earlier[key] for key in earlier))
+
+    def check_stale(self, snapshot):
+        """The counts are still there for who asks for them, but nothing passes for what is going on now."""
+        self.assertEqual(snapshot.device_state, tenant_client.messages().Device.STATE_STALE)
+        self.assertGreater(snapshot.age.seconds + snapshot.age.nanos / 1e9, 3 * INTERVAL_S)
+        counters = [counter for row in snapshot.scopes for counter in row.counters]
+        self.assertTrue(counters)
+        self.assertFalse([counter for counter in counters if counter.HasField("rate_per_second")])
+        self.assertFalse([ratio for row in snapshot.scopes for ratio in row.ratios])
 
     def test_restart(self):
         """One stream sees the old boot, then the new one from its beginning; never a stale count or a negative rate."""
