@@ -14,16 +14,9 @@
 namespace sideband::daemon {
 namespace {
 
-// The device's row is a sum of the VMs that are shown while a confidential one is there: with other VMs it is another
-// sum, which may be less.
-bool IsSumOfShownVms(const Layout& layout, const Layout::Row& row) {
-  return layout.device_scope_withheld && row.vm == mailbox::kHypervisorVm;
-}
-
-std::string IdentityOf(const Layout& layout, const ShownRow& shown, uint64_t layout_number) {
+std::string IdentityOf(const Layout& layout, const ShownRow& shown) {
   const Layout::Row& row = layout.rows[shown.row];
   std::string identity = absl::StrCat(layout.boot_id, " ", row.vm, " ", row.context, " ");
-  if (IsSumOfShownVms(layout, row)) absl::StrAppend(&identity, "of ", layout_number, " ");
   for (const size_t event : shown.events)
     absl::StrAppend(&identity, layout.topology->catalog().events[event].name, " ");
   return identity + shown.scope.SerializeAsString();
@@ -32,7 +25,7 @@ std::string IdentityOf(const Layout& layout, const ShownRow& shown, uint64_t lay
 }  // namespace
 
 std::vector<ShownRow> ShownRows(const DeviceInfo& device, const Layout& layout, const View& view,
-                                const RowFilter& filter, uint64_t layout_number) {
+                                const RowFilter& filter) {
   std::vector<ShownRow> shown_rows;
   for (size_t row = 0; row < layout.rows.size(); ++row) {
     const auto [vm, context, generation] = layout.rows[row];
@@ -44,7 +37,7 @@ std::vector<ShownRow> ShownRows(const DeviceInfo& device, const Layout& layout, 
     if (shown.events.empty()) continue;
     shown.scope = ScopeMessage(device, *layout.topology, vm, context);
     shown.scope.set_generation(generation);
-    shown.identity = IdentityOf(layout, shown, layout_number);
+    shown.identity = IdentityOf(layout, shown);
     shown_rows.push_back(std::move(shown));
   }
   return shown_rows;
@@ -77,7 +70,7 @@ void DeviceHistoryBuilder::Enter(const ChunkView& chunk) {
   for (Row& row : rows_) before.emplace(row.shown.identity, std::move(row));
   rows_.clear();
   const Layout& layout = chunk.layout();
-  for (ShownRow& shown : ShownRows(device_, layout, *views_.Of(layout.topology), filter_, ++layout_number_)) {
+  for (ShownRow& shown : ShownRows(device_, layout, *views_.Of(layout.topology), filter_)) {
     Row row;
     if (const auto same = before.find(shown.identity); same != before.end()) row = std::move(same->second);
     row.shown = std::move(shown);
@@ -96,7 +89,7 @@ bool DeviceHistoryBuilder::IsWanted(const ChunkReader& frame, const ChunkView* n
 
 bool DeviceHistoryBuilder::EndsARow(const Layout& next) const {
   absl::flat_hash_set<std::string> following;
-  for (ShownRow& row : ShownRows(device_, next, *views_.Of(next.topology), filter_, layout_number_ + 1)) {
+  for (ShownRow& row : ShownRows(device_, next, *views_.Of(next.topology), filter_)) {
     following.insert(std::move(row.identity));
   }
   return std::any_of(rows_.begin(), rows_.end(),

@@ -43,9 +43,8 @@ struct ShownRow {
   std::string identity;
 };
 
-// `layout_number` tells layouts of a device apart.
 std::vector<ShownRow> ShownRows(const DeviceInfo& device, const Layout& layout, const View& view,
-                                const RowFilter& filter, uint64_t layout_number);
+                                const RowFilter& filter);
 
 // Numbers in the message for a point with these rows, the point's own included.
 int64_t ValuesPerPoint(const std::vector<ShownRow>& rows);
@@ -91,7 +90,6 @@ class DeviceHistoryBuilder {
   sideband::v1::DeviceHistory message_;
   std::map<std::string, uint32_t> event_indices_;  // of message_.events
   std::optional<ChunkView> current_;               // whose layout rows_ is of
-  uint64_t layout_number_ = 0;
   std::vector<Row> rows_;
   std::optional<int64_t> last_step_;
 };

@@ -3,7 +3,8 @@
 
 namespace sideband::daemon {
 
-std::vector<absl::Time> CreationTimes::Of(const mailbox::Snapshot& snapshot, absl::Time host_time) {
+std::vector<absl::Time> CreationTimes::Of(const mailbox::Snapshot& snapshot, absl::Time host_time,
+                                          bool device_row_is_new) {
   if (last_ == absl::InfinitePast() || snapshot.boot_id != boot_id_) {
     boot_id_ = snapshot.boot_id;
     blocks_.clear();
@@ -16,7 +17,8 @@ std::vector<absl::Time> CreationTimes::Of(const mailbox::Snapshot& snapshot, abs
     const BlockId id(block.vm, block.context);
     const auto known = blocks_.find(id);
     const bool is_same = known != blocks_.end() && known->second.generation == block.generation;
-    times.push_back(is_same ? known->second.time : last_);
+    const bool starts_now = device_row_is_new && block.vm == mailbox::kHypervisorVm;
+    times.push_back(starts_now ? host_time : is_same ? known->second.time : last_);
     now.insert_or_assign(id, Creation{block.generation, times.back()});
   }
   blocks_ = std::move(now);

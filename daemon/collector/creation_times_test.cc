@@ -38,6 +38,13 @@ TEST(CreationTimesTest, AnIdThatComesBackIsNew) {
   EXPECT_THAT(times.Of(SnapshotOf(1, 42, {Block(1, 7)}), At(102)), ElementsAre(At(101)));
 }
 
+TEST(CreationTimesTest, ADevicesRowThatIsNewStartsNow) {
+  CreationTimes times;
+  const std::vector<mailbox::BlockHeader> blocks = {Block(0, 1), Block(1, 7)};
+  EXPECT_THAT(times.Of(SnapshotOf(1, 40, blocks), At(100), /*device_row_is_new=*/true), ElementsAre(At(100), At(60)));
+  EXPECT_THAT(times.Of(SnapshotOf(1, 41, blocks), At(101)), ElementsAre(At(100), At(60)));
+}
+
 TEST(CreationTimesTest, ABootStartsOver) {
   CreationTimes times;
   times.Of(SnapshotOf(1, 40, {Block(1, 7)}), At(100));

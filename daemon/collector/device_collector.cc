@@ -61,10 +61,11 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   metrics_.Conservation(info.name, CheckConservation(topology, taken.raw));
   const auto before = store_.Newest(device_);
   snapshot->topology = taken.topology;
-  snapshot->device_scope_withheld = withholding_.Applies(topology, taken.raw);
-  snapshot->data = Redact(topology, std::move(taken.raw), snapshot->device_scope_withheld);
+  Redacted redacted = Redact(topology, std::move(taken.raw), before.get());
+  snapshot->device_scope_withheld = redacted.device_scope_withheld;
+  snapshot->data = std::move(redacted.shown);
   snapshot->rates = Rates(before == nullptr ? nullptr : &before->data, snapshot->data);
-  snapshot->created = creation_times_.Of(snapshot->data, taken.host_time);
+  snapshot->created = creation_times_.Of(snapshot->data, taken.host_time, redacted.device_row_is_new);
   snapshot->host_time = taken.host_time;
   snapshot->host_time_error = taken.host_time_error;
   snapshot->steady_time = taken.steady_time;

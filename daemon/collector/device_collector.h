@@ -9,7 +9,6 @@
 #include "absl/status/status.h"
 #include "daemon/base/clock.h"
 #include "daemon/collector/creation_times.h"
-#include "daemon/collector/withholding.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/snapshot_reader.h"
 #include "daemon/metrics/self_metrics.h"
@@ -45,7 +44,6 @@ class DeviceCollector {
   SelfMetrics& metrics_;
   const Clock& clock_;
   SnapshotReader reader_;
-  Withholding withholding_;
   CreationTimes creation_times_;
   uint64_t publication_ = 0;
 };

@@ -4,11 +4,17 @@
 #include <openssl/crypto.h>
 
 #include <algorithm>
+#include <span>
+#include <utility>
+
+#include "proto/mailbox/block_bases.h"
 
 namespace sideband::daemon {
 namespace {
 
-bool IsConfidential(const Topology& topology, const mailbox::BlockHeader& block) {
+using mailbox::BlockHeader;
+
+bool IsConfidential(const Topology& topology, const BlockHeader& block) {
   const mailbox::VmInfo* const vm = topology.FindVm(block.vm);
   return vm != nullptr && vm->confidential;
 }
@@ -19,23 +25,7 @@ void AppendBlock(const mailbox::Snapshot& from, size_t block, mailbox::Snapshot&
   to.counters.insert(to.counters.end(), counters.begin(), counters.end());
 }
 
-// The device's block becomes the sum of the VMs' own.
-void SumShownVms(mailbox::Snapshot& shown) {
-  const auto device = std::span(shown.counters).first(shown.counters_per_block);
-  std::fill(device.begin(), device.end(), 0);
-  shown.blocks[0].flags = 0;
-  for (size_t block = 1; block < shown.blocks.size(); ++block) {
-    if (shown.blocks[block].context != mailbox::kNoContext) continue;
-    shown.blocks[0].flags |= shown.blocks[block].flags;
-    const auto counters = shown.Counters(block);
-    for (size_t i = 0; i < device.size(); ++i) device[i] += counters[i];
-  }
-}
-
-}  // namespace
-
-mailbox::Snapshot Redact(const Topology& topology, mailbox::Snapshot&& raw, bool withheld) {
-  if (!withheld) return std::move(raw);
+mailbox::Snapshot WithoutConfidential(const Topology& topology, mailbox::Snapshot&& raw) {
   mailbox::Snapshot shown = {.boot_id = raw.boot_id,
                              .snapshot_id = raw.snapshot_id,
                              .catalog_hash = raw.catalog_hash,
@@ -45,9 +35,60 @@ mailbox::Snapshot Redact(const Topology& topology, mailbox::Snapshot&& raw, bool
   for (size_t block = 0; block < raw.blocks.size(); ++block) {
     if (!IsConfidential(topology, raw.blocks[block])) AppendBlock(raw, block, shown);
   }
-  SumShownVms(shown);
   OPENSSL_cleanse(raw.counters.data(), raw.counters.size() * sizeof(uint64_t));
   return shown;
+}
+
+std::span<uint64_t> DeviceRow(mailbox::Snapshot& shown) {
+  return std::span(shown.counters).first(shown.counters_per_block);
+}
+
+bool IsSameBoot(const DeviceSnapshot* before, const mailbox::Snapshot& now) {
+  return before != nullptr && before->data.boot_id == now.boot_id;
+}
+
+bool CountsTheSame(const DeviceSnapshot& before, const Topology& topology) {
+  return before.topology.get() == &topology || before.topology->catalog().events == topology.catalog().events;
+}
+
+// What VMs' own blocks have counted since `before`: all that they have where it does not have them.
+void AddIncrements(const mailbox::Snapshot* before, mailbox::Snapshot& shown) {
+  const mailbox::BlockBases bases(shown.blocks, before);
+  const std::span<uint64_t> row = DeviceRow(shown);
+  for (size_t block = 1; block < shown.blocks.size(); ++block) {
+    if (shown.blocks[block].context != mailbox::kNoContext) continue;
+    const mailbox::BaseBlock base = bases.Of(block);
+    const auto counters = shown.Counters(block);
+    for (size_t i = 0; i < row.size(); ++i) row[i] += counters[i] - std::min(counters[i], base.counter(i));
+  }
+}
+
+// A restarted device has counted all that it has since the last snapshot.
+void CountOn(const DeviceSnapshot& before, mailbox::Snapshot& shown) {
+  if (!IsSameBoot(&before, shown)) return AddIncrements(nullptr, shown);
+  std::ranges::copy(before.data.Counters(0), DeviceRow(shown).begin());
+  AddIncrements(&before.data, shown);
+}
+
+// To zeros; its flags are those of what is shown.
+void ClearDeviceRow(mailbox::Snapshot& shown) {
+  std::ranges::fill(DeviceRow(shown), 0);
+  uint16_t& flags = shown.blocks[0].flags;
+  flags = mailbox::kFlagConfidentialExcluded;
+  for (size_t block = 1; block < shown.blocks.size(); ++block) flags |= shown.blocks[block].flags;
+}
+
+}  // namespace
+
+Redacted Redact(const Topology& topology, mailbox::Snapshot&& raw, const DeviceSnapshot* before) {
+  // Who has once said so cannot take it back: what was counted is still in the device's block.
+  const bool was_withheld = IsSameBoot(before, raw) && before->device_scope_withheld;
+  if (!topology.has_had_confidential_vm() && !was_withheld) return {.shown = std::move(raw)};
+  Redacted redacted{.shown = WithoutConfidential(topology, std::move(raw)), .device_scope_withheld = true};
+  redacted.device_row_is_new = before == nullptr || !CountsTheSame(*before, topology);
+  ClearDeviceRow(redacted.shown);
+  if (!redacted.device_row_is_new) CountOn(*before, redacted.shown);
+  return redacted;
 }
 
 }  // namespace sideband::daemon

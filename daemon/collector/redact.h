@@ -1,22 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What of a device's snapshot may be published in plaintext. (security.md, "Sealed records" and "Arithmetic on what is
-// public".)
-//
-// Blocks of confidential VMs are left out. So that nobody gets theirs by subtraction, the device's own block is then
-// not the device's but the sum of the VMs that are shown, and its device-scope events, which cannot be told apart, are
-// withheld.
+// public"; docs/decisions/0003.)
+//   Redacted redacted = Redact(topology, std::move(raw), before.get());
 #ifndef SIDEBAND_DAEMON_COLLECTOR_REDACT_H_
 #define SIDEBAND_DAEMON_COLLECTOR_REDACT_H_
 
+#include "daemon/model/device_snapshot.h"
 #include "daemon/model/topology.h"
 #include "proto/mailbox/snapshot.h"
 
 namespace sideband::daemon {
 
-// `raw` must have passed CheckAgainst (daemon/mailbox). Where something has to be `withheld` (withholding.h; always
-// with a confidential VM in the topology), its counters are wiped; else it is published as it is.
-mailbox::Snapshot Redact(const Topology& topology, mailbox::Snapshot&& raw, bool withheld);
+struct Redacted {
+  mailbox::Snapshot shown;
+  // Device-scope events, which cannot be told apart, must not be shown, and the device's row is without confidential
+  // VMs: kFlagConfidentialExcluded is raised on it.
+  bool device_scope_withheld = false;
+  // The device's row counts from zero since this snapshot.
+  bool device_row_is_new = false;
+};
+
+// `raw` must have passed CheckAgainst (daemon/mailbox). Where there is no confidential VM, and has been none since the
+// device booted, it is shown as it is. Else blocks of confidential VMs are left out and wiped, and the device's own row
+// goes on from where it was in `before`, what was published last (nullptr: nothing, since the daemon's start), by what
+// the VMs that are shown have counted since: it never falls, and no difference of two is a confidential count.
+Redacted Redact(const Topology& topology, mailbox::Snapshot&& raw, const DeviceSnapshot* before);
 
 }  // namespace sideband::daemon
 

@@ -4,40 +4,160 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "daemon/model/fake_topology.h"
 
 namespace sideband::daemon {
 namespace {
 
+using mailbox::kFlagConfidentialExcluded;
+using Counts = std::vector<uint64_t>;
+
+std::shared_ptr<const Topology> SomeTopology(bool with_secret) {
+  return std::make_shared<Topology>(SomeCatalog(with_secret), 77);
+}
+
+// As the secret VM leaves the device: its blocks go, its counts in the device's block stay.
+std::shared_ptr<const Topology> WithoutTheSecretVm(bool has_had = true) {
+  mailbox::Catalog catalog = SomeCatalog(/*with_secret=*/true);
+  catalog.has_had_confidential_vm = has_had;
+  catalog.vms.pop_back();
+  catalog.contexts.pop_back();
+  return std::make_shared<Topology>(catalog, 77);
+}
+
+mailbox::Snapshot SnapshotWithout(size_t last_blocks) {
+  mailbox::Snapshot raw = SomeSnapshot();
+  raw.blocks.resize(raw.blocks.size() - last_blocks);
+  raw.counters.resize(raw.blocks.size() * raw.counters_per_block);
+  return raw;
+}
+
+// Counts of `busy_cycles` by the device, the open VM and its context.
+mailbox::Snapshot Later(mailbox::Snapshot raw, uint64_t device, uint64_t open, uint64_t context) {
+  raw.counters[0] = device;
+  raw.counters[2] = open;
+  raw.counters[4] = context;
+  return raw;
+}
+
+DeviceSnapshot Published(std::shared_ptr<const Topology> topology, mailbox::Snapshot raw,
+                         const DeviceSnapshot* before = nullptr) {
+  Redacted redacted = Redact(*topology, std::move(raw), before);
+  DeviceSnapshot snapshot;
+  snapshot.topology = std::move(topology);
+  snapshot.data = std::move(redacted.shown);
+  snapshot.device_scope_withheld = redacted.device_scope_withheld;
+  return snapshot;
+}
+
 TEST(RedactTest, WithoutConfidentialVmsEverythingStays) {
-  const Topology topology(SomeCatalog(false), 77);
-  EXPECT_EQ(Redact(topology, SomeSnapshot(), topology.has_confidential_vm()), SomeSnapshot());
+  const Redacted redacted = Redact(*SomeTopology(false), SomeSnapshot(), nullptr);
+  EXPECT_EQ(redacted.shown, SomeSnapshot());
+  EXPECT_FALSE(redacted.device_scope_withheld);
+  EXPECT_FALSE(redacted.device_row_is_new);
 }
 
 TEST(RedactTest, ConfidentialBlocksAndWhatRevealsThemAreGone) {
-  const Topology topology(SomeCatalog(true), 77);
-  const mailbox::Snapshot shown = Redact(topology, SomeSnapshot(), topology.has_confidential_vm());
+  const Redacted redacted = Redact(*SomeTopology(true), SomeSnapshot(), nullptr);
+  const mailbox::Snapshot& shown = redacted.shown;
   ASSERT_EQ(shown.blocks.size(), 3u);
-  EXPECT_EQ(shown.counters, (std::vector<uint64_t>{11, 0, 11, 0, 10, 0})) << "the device is the sum of what is shown";
-  EXPECT_EQ(shown.blocks[0].flags, 0) << "nor does a flag tell of the other";
+  EXPECT_EQ(shown.counters, (Counts{0, 0, 11, 0, 10, 0})) << "the device's row starts here";
+  EXPECT_TRUE(redacted.device_row_is_new);
+  EXPECT_TRUE(redacted.device_scope_withheld);
+  EXPECT_EQ(shown.blocks[0].flags, kFlagConfidentialExcluded) << "nor does a flag tell of the other";
   EXPECT_EQ(shown.trigger_id, 5u);
   EXPECT_EQ(shown.boot_id, 9u);
 }
 
+TEST(RedactTest, TheDevicesRowCountsWhatTheShownVmsCount) {
+  const auto topology = SomeTopology(true);
+  const DeviceSnapshot first = Published(topology, SomeSnapshot());
+  const DeviceSnapshot second = Published(topology, Later(SomeSnapshot(), 9999, 15, 12), &first);
+  EXPECT_EQ(second.data.counters, (Counts{4, 0, 15, 0, 12, 0}));
+  const Redacted third = Redact(*topology, Later(SomeSnapshot(), 99999, 16, 13), &second);
+  EXPECT_EQ(third.shown.Counters(0)[0], 5u);
+  EXPECT_FALSE(third.device_row_is_new);
+}
+
+// The row goes on from where it was: who reads it sees no restart, and nothing of the VM.
+TEST(RedactTest, TheRowNeverFallsWhenAConfidentialVmComes) {
+  const DeviceSnapshot before = Published(SomeTopology(false), SnapshotWithout(2));
+  EXPECT_EQ(before.data.Counters(0)[0], 1111u);
+  const Redacted with = Redact(*SomeTopology(true), Later(SomeSnapshot(), 5555, 14, 10), &before);
+  EXPECT_EQ(with.shown.Counters(0)[0], 1114u);
+  EXPECT_FALSE(with.device_row_is_new);
+}
+
+TEST(RedactTest, TheRowNeverFallsWhenAShownVmGoes) {
+  const DeviceSnapshot before = Published(SomeTopology(false), SnapshotWithout(2));
+  mailbox::Catalog catalog = SomeCatalog(true);
+  std::erase_if(catalog.vms, [](const mailbox::VmInfo& vm) { return vm.id == kOpenVm; });
+  std::erase_if(catalog.contexts, [](const mailbox::ContextInfo& context) { return context.vm == kOpenVm; });
+  mailbox::Snapshot raw = SomeSnapshot();
+  raw.blocks.erase(raw.blocks.begin() + 1, raw.blocks.begin() + 3);
+  raw.counters.erase(raw.counters.begin() + 2, raw.counters.begin() + 6);
+  EXPECT_EQ(Redact(Topology(catalog, 78), std::move(raw), &before).shown.counters, (Counts{1111, 999}));
+}
+
+TEST(RedactTest, AVmThatComesAddsAllItHas) {
+  const DeviceSnapshot before = Published(SomeTopology(true), SomeSnapshot());
+  mailbox::Snapshot raw = SomeSnapshot();
+  raw.blocks[1].generation = 2;
+  EXPECT_EQ(Redact(*SomeTopology(true), Later(raw, 0, 7, 7), &before).shown.Counters(0)[0], 7u);
+}
+
+TEST(RedactTest, OfARestartedDeviceEverythingIsNew) {
+  const auto topology = SomeTopology(true);
+  const DeviceSnapshot before = Published(topology, SomeSnapshot());
+  mailbox::Snapshot raw = SomeSnapshot();
+  ++raw.boot_id;
+  const Redacted restarted = Redact(*topology, Later(raw, 50, 20, 10), &before);
+  EXPECT_EQ(restarted.shown.Counters(0)[0], 20u);
+  EXPECT_FALSE(restarted.device_row_is_new);
+}
+
+TEST(RedactTest, OtherEventsStartTheRowAnew) {
+  const DeviceSnapshot before = Published(SomeTopology(true), SomeSnapshot());
+  mailbox::Catalog catalog = SomeCatalog(true);
+  catalog.events[0].name = "idle_cycles";
+  const Redacted other = Redact(Topology(catalog, 78), SomeSnapshot(), &before);
+  EXPECT_TRUE(other.device_row_is_new);
+  EXPECT_EQ(other.shown.Counters(0)[0], 0u);
+}
+
+// Also where the daemon has started only since.
+TEST(RedactTest, AVmThatIsGoneStaysHidden) {
+  const auto gone = WithoutTheSecretVm();
+  const Redacted alone = Redact(*gone, SnapshotWithout(2), nullptr);
+  EXPECT_EQ(alone.shown.counters, (Counts{0, 0, 11, 0, 10, 0}));
+  EXPECT_TRUE(alone.device_scope_withheld);
+  const DeviceSnapshot before = Published(SomeTopology(true), SomeSnapshot());
+  EXPECT_EQ(Redact(*gone, SnapshotWithout(2), &before).shown.Counters(0)[0], 0u) << "nobody who is shown has counted";
+}
+
+TEST(RedactTest, ADeviceCannotTakeBackThatThereWasOne) {
+  const DeviceSnapshot before = Published(SomeTopology(true), SomeSnapshot());
+  const auto forgetful = WithoutTheSecretVm(/*has_had=*/false);
+  EXPECT_TRUE(Redact(*forgetful, SnapshotWithout(2), &before).device_scope_withheld);
+  mailbox::Snapshot restarted = SnapshotWithout(2);
+  ++restarted.boot_id;
+  EXPECT_FALSE(Redact(*forgetful, std::move(restarted), &before).device_scope_withheld);
+}
+
 // No sum or difference of published numbers may give a confidential one.
 TEST(RedactTest, WhatIsPublishedDoesNotDependOnWhatIsConfidential) {
-  const Topology topology(SomeCatalog(true), 77);
+  const auto topology = SomeTopology(true);
   mailbox::Snapshot other = SomeSnapshot();
   other.counters = {7011, 123, 11, 0, 10, 0, 7000, 0, 7000, 0};
-  EXPECT_EQ(Redact(topology, SomeSnapshot(), topology.has_confidential_vm()),
-            Redact(topology, std::move(other), topology.has_confidential_vm()));
+  const DeviceSnapshot before = Published(SomeTopology(false), SnapshotWithout(2));
+  EXPECT_EQ(Redact(*topology, SomeSnapshot(), &before).shown, Redact(*topology, std::move(other), &before).shown);
 }
 
 TEST(RedactTest, TheRawCountersAreWiped) {
-  const Topology topology(SomeCatalog(true), 77);
   mailbox::Snapshot raw = SomeSnapshot();
-  Redact(topology, std::move(raw), topology.has_confidential_vm());
+  Redact(*SomeTopology(true), std::move(raw), nullptr);
   EXPECT_TRUE(std::all_of(raw.counters.begin(), raw.counters.end(), [](uint64_t c) { return c == 0; }));
 }
 

@@ -115,7 +115,7 @@ void Question::Measure(const HistoryWindow& window) {
       newest = &chunk.layout();
     }
     if (newest == nullptr) continue;
-    const auto rows = ShownRows(*past.info, *newest, *views_.Of(newest->topology), filter_, 0);
+    const auto rows = ShownRows(*past.info, *newest, *views_.Of(newest->topology), filter_);
     if (rows.empty()) continue;
     points_ = std::max(points_, points);
     values_per_point_ += static_cast<double>(ValuesPerPoint(rows));

@@ -10,11 +10,11 @@ namespace {
 
 // Blocks that are written whole: of the confidential VMs and their contexts, and then the device's, too.
 size_t WholeBlocks(const Topology& topology) {
-  if (!topology.has_confidential_vm()) return 0;
   const auto is_confidential = [&](uint16_t vm) { return topology.FindVm(vm)->confidential; };
   const mailbox::Catalog& catalog = topology.catalog();
   const auto vms = std::count_if(catalog.vms.begin(), catalog.vms.end(),
                                  [&](const mailbox::VmInfo& vm) { return is_confidential(vm.id); });
+  if (vms == 0) return 0;
   const auto contexts = std::count_if(catalog.contexts.begin(), catalog.contexts.end(),
                                       [&](const mailbox::ContextInfo& context) { return is_confidential(context.vm); });
   return 1 + static_cast<size_t>(vms + contexts);

@@ -38,8 +38,8 @@ struct SealedVmRecord {
 // Immutable once published.
 struct DeviceSnapshot {
   std::shared_ptr<const Topology> topology;  // shared by all snapshots between two catalogue changes
-  // Rows in the device's order: the device (VM 0) first, then VMs and contexts. Without confidential VMs; where there
-  // is one, the device's row is the sum of the VMs that are shown.
+  // Rows in the device's order: the device (VM 0) first, then VMs and contexts. Without confidential VMs, also in the
+  // device's row, which then has kFlagConfidentialExcluded.
   mailbox::Snapshot data;
   // Events per second of device reference time since the snapshot before, parallel to data.counters; NaN where unknown
   // (first snapshot, another boot id or generation, no time between).

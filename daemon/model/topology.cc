@@ -3,10 +3,11 @@
 
 namespace sideband::daemon {
 
-Topology::Topology(mailbox::Catalog catalog, uint32_t hash) : catalog_(std::move(catalog)), hash_(hash) {
+Topology::Topology(mailbox::Catalog catalog, uint32_t hash)
+    : catalog_(std::move(catalog)), hash_(hash), has_had_confidential_vm_(catalog_.has_had_confidential_vm) {
   for (const mailbox::VmInfo& vm : catalog_.vms) {
     vms_.emplace(vm.id, &vm);
-    has_confidential_vm_ |= vm.confidential;
+    has_had_confidential_vm_ |= vm.confidential;
   }
   for (const mailbox::ContextInfo& context : catalog_.contexts) {
     contexts_.emplace(std::pair(context.vm, context.id), &context);

@@ -23,8 +23,8 @@ class Topology {
 
   const mailbox::Catalog& catalog() const { return catalog_; }
   uint32_t hash() const { return hash_; }
-  // Whether any VM is confidential: then sums over the device must leave it out.
-  bool has_confidential_vm() const { return has_confidential_vm_; }
+  // Whether a VM is confidential, or one has been since the device booted: then sums over the device must leave it out.
+  bool has_had_confidential_vm() const { return has_had_confidential_vm_; }
 
   // nullptr where there is none; the hypervisor has none.
   const mailbox::VmInfo* FindVm(uint16_t id) const;
@@ -35,7 +35,7 @@ class Topology {
  private:
   const mailbox::Catalog catalog_;
   const uint32_t hash_;
-  bool has_confidential_vm_ = false;
+  bool has_had_confidential_vm_;
   absl::flat_hash_map<uint16_t, const mailbox::VmInfo*> vms_;
   absl::flat_hash_map<std::pair<uint16_t, uint16_t>, const mailbox::ContextInfo*> contexts_;
 };

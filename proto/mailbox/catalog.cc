@@ -13,6 +13,8 @@
 namespace sideband::mailbox {
 namespace {
 
+constexpr uint8_t kHasHadConfidentialVm = 1 << 0;
+
 absl::Status Malformed(absl::string_view what) { return absl::InvalidArgumentError(absl::StrCat("catalogue: ", what)); }
 
 bool IsPrintable(const std::string& text) {
@@ -147,6 +149,7 @@ Bytes EncodeCatalog(const Catalog& catalog) {
   ByteWriter out;
   out.Raw(catalog.device.bytes);
   out.U64(catalog.reference_clock_hz);
+  out.U8(catalog.has_had_confidential_vm ? kHasHadConfidentialVm : 0);
   EncodeList(catalog.events, out);
   EncodeList(catalog.slices, out);
   EncodeList(catalog.vms, out);
@@ -159,6 +162,9 @@ absl::StatusOr<Catalog> DecodeCatalog(ByteSpan payload) {
   Catalog catalog;
   catalog.device = DecodeUuid(in);
   catalog.reference_clock_hz = in.U64();
+  const uint8_t properties = in.U8();
+  if ((properties & ~kHasHadConfidentialVm) != 0) return Malformed("unknown property");
+  catalog.has_had_confidential_vm = properties != 0;
   SIDEBAND_RETURN_IF_ERROR(DecodeList(in, kEventsMax, catalog.events));
   SIDEBAND_RETURN_IF_ERROR(DecodeList(in, kSlicesMax, catalog.slices));
   SIDEBAND_RETURN_IF_ERROR(DecodeList(in, kVmsMax, catalog.vms));

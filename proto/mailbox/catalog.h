@@ -65,6 +65,8 @@ struct ContextInfo {
 struct Catalog {
   Uuid device;
   uint64_t reference_clock_hz = 0;
+  // Whether there has been a confidential VM since the device booted: its counts are in the device's block for good.
+  bool has_had_confidential_vm = false;
   std::vector<EventInfo> events;
   std::vector<SliceInfo> slices;
   std::vector<VmInfo> vms;
@@ -77,7 +79,7 @@ Bytes EncodeCatalog(const Catalog& catalog);
 
 // From a peer: refuses (INVALID_ARGUMENT) what is truncated, beyond the limits above, has bytes left over, an event
 // name that is not a metric name, a name that is empty or not printable ASCII, a repeated event, VM or context, a VM 0,
-// or a context of an unknown VM.
+// a context of an unknown VM, or an unknown property.
 absl::StatusOr<Catalog> DecodeCatalog(ByteSpan payload);
 
 // Changes whenever the catalogue does: the CRC-32C of its payload.

@@ -19,6 +19,7 @@ Uuid SomeUuid(uint8_t last) {
 Catalog Example() {
   return {.device = SomeUuid(1),
           .reference_clock_hz = 1'000'000'000,
+          .has_had_confidential_vm = true,
           .events = {{"sm_active_cycles", "cycles", EventScope::kContext, "cycles with work"},
                      {"pcie_tx_cycles", "cycles", EventScope::kDevice, ""}},
           .slices = {{0, "slice0"}},
@@ -33,9 +34,9 @@ TEST(CatalogTest, EmptyCatalogRoundTrips) { EXPECT_EQ(*DecodeCatalog(EncodeCatal
 // The example of README.md.
 TEST(CatalogTest, BytesAreThoseOfTheDocument) {
   const Bytes stream = EncodeStream({.kind = StreamKind::kCatalog, .boot_id = 1}, EncodeCatalog(Catalog{}));
-  Bytes expected = {0x53, 0x42, 0x4B, 0x31, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x20, 0, 0, 0};
-  expected.resize(expected.size() + 32);
-  expected.insert(expected.end(), {0xB1, 0x8E, 0xAB, 0x14});
+  Bytes expected = {0x53, 0x42, 0x4B, 0x31, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x21, 0, 0, 0};
+  expected.resize(expected.size() + 33);
+  expected.insert(expected.end(), {0xB7, 0x78, 0x72, 0xED});
   EXPECT_EQ(stream, expected);
 }
 
@@ -45,6 +46,9 @@ TEST(CatalogTest, EveryPrefixAndEveryExtraByteIsRefused) {
     EXPECT_FALSE(DecodeCatalog(ByteSpan(payload).first(size)).ok()) << size;
   }
   payload.push_back(0);
+  EXPECT_FALSE(DecodeCatalog(payload).ok());
+  payload.pop_back();
+  payload[24] |= 2;  // a property that is not known
   EXPECT_FALSE(DecodeCatalog(payload).ok());
 }
 

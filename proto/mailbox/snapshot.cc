@@ -6,7 +6,7 @@
 namespace sideband::mailbox {
 
 std::vector<std::string> FlagNames(uint16_t flags) {
-  constexpr const char* kNames[] = {"overflow", "trigger_overrun", "mmu_fault", "estimated"};
+  constexpr const char* kNames[] = {"overflow", "trigger_overrun", "mmu_fault", "estimated", "confidential_excluded"};
   std::vector<std::string> names;
   for (size_t bit = 0; bit < std::size(kNames); ++bit) {
     if ((flags >> bit & 1) != 0) names.push_back(kNames[bit]);

@@ -24,8 +24,10 @@ enum BlockFlag : uint16_t {
   kFlagEstimated = 1 << 3,       // scaled from a part of the time
 };
 inline constexpr uint16_t kFlagsKnown = 0x000F;
+// Not on the wire: what a host shows as the device's row does not contain what confidential VMs count.
+inline constexpr uint16_t kFlagConfidentialExcluded = 1 << 4;
 
-// "overflow", "trigger_overrun", "mmu_fault", "estimated", in the order of the bits.
+// "overflow", "trigger_overrun", "mmu_fault", "estimated", "confidential_excluded", in the order of the bits.
 std::vector<std::string> FlagNames(uint16_t flags);
 
 // A memory block's header in the device's memory; its counters follow, 8 bytes each.

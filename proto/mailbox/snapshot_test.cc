@@ -9,6 +9,7 @@ namespace {
 TEST(SnapshotTest, FlagsHaveNames) {
   EXPECT_TRUE(FlagNames(0).empty());
   EXPECT_EQ(FlagNames(kFlagOverflow | kFlagMmuFault), (std::vector<std::string>{"overflow", "mmu_fault"}));
+  EXPECT_EQ(FlagNames(kFlagConfidentialExcluded), (std::vector<std::string>{"confidential_excluded"}));
 }
 
 }  // namespace

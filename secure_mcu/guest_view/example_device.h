@@ -24,6 +24,7 @@ inline Uuid ExampleUuid(uint8_t byte) {
 inline mailbox::Catalog ExampleCatalog() {
   return {.device = ExampleUuid(0xD0),
           .reference_clock_hz = 1'000'000'000,
+          .has_had_confidential_vm = true,
           .events = {{"cycles", "cycles"}, {"instructions", "instructions"}, {"pcie_bytes", "bytes"}},
           .slices = {{0, "slice-sentinel"}},
           .vms = {{1, ExampleUuid(0xA1), "alpha-vm", false, 0, 1},

@@ -40,6 +40,7 @@ absl::StatusOr<mailbox::Catalog> CatalogOfVm(const mailbox::Catalog& catalog, ui
   if (found == catalog.vms.end()) return absl::NotFoundError(absl::StrCat("no VM ", vm, " in the catalogue"));
   mailbox::Catalog own{.device = catalog.device,
                        .reference_clock_hz = catalog.reference_clock_hz,
+                       .has_had_confidential_vm = false,  // the others are none of the guest's business
                        .events = {},
                        .slices = {},
                        .vms = {*found},

@@ -109,6 +109,7 @@ mailbox::Catalog LiveDevice::MakeCatalog(const ChipFile& file) const {
   for (const VmFileSpec& vm : file.vms) {
     ++vm_id;
     catalog.vms.push_back({vm_id, vm.uuid, vm.name, vm.confidential, HomeSlice(vm), /*generation=*/1});
+    catalog.has_had_confidential_vm |= vm.confidential;
     uint16_t context_id = 0;
     for (const ContextFileSpec& context : vm.contexts) {
       catalog.contexts.push_back({vm_id, context_id++, context.name, context.slice, /*generation=*/1});

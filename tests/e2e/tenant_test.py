@@ -125,19 +125,35 @@ class SumsTest(TenantTestCase):
                 self.assertEqual(counts[event, vm, None], sum(counts[event, vm, context] for context in contexts))
             self.assertGreater(counts["tensor_active_cycles", vm, None], 0)
 
-    def test_the_device_is_the_sum_of_what_is_shown(self):
-        """So that a confidential VM's counts are not what is left over."""
-        counts = tenant_client.counters(self.users["operator"].snapshot())
-        events = self.events("operator", SCOPE_CONTEXT)
-        self.assertEqual(counts.keys(), {(event, vm, None) for event in events for vm in (None, "vm1", "vm2")})
-        for event in events:
-            self.assertEqual(counts[event, None, None], counts[event, "vm1", None] + counts[event, "vm2", None])
-
     def test_events_of_the_device_are_withheld(self):
         shown = {event for event, _, _ in tenant_client.counters(self.users["operator"].snapshot())}
         scraped = {event for event, _, _ in exposition.counters(self.site.metrics("operator"))}
         for event in ("pcie_tx_cycles", "pcie_rx_cycles", "nvlink_tx_cycles", "nvlink_rx_cycles"):
             self.assertNotIn(event, shown | scraped)
+
+
+class DeviceRowTest(TenantTestCase):
+    """What the operator sees of a device on which there is a confidential VM."""
+
+    interval = "100ms"
+
+    def test_it_counts_what_the_shown_vms_count(self):
+        """So that a confidential VM's counts are not what is left over."""
+        updates = (answer.update for answer in self.users["operator"].stream() if answer.HasField("update"))
+        first, last = next(updates), [next(updates) for _ in range(3)][-1]
+        before, after = tenant_client.counters(first), tenant_client.counters(last)
+        events = self.events("operator", SCOPE_CONTEXT)
+        self.assertEqual(after.keys(), {(event, vm, None) for event in events for vm in (None, "vm1", "vm2")})
+        counted = {key: after[key] - before[key] for key in after}
+        for event in events:
+            self.assertEqual(counted[event, None, None], counted[event, "vm1", None] + counted[event, "vm2", None])
+        self.assertGreater(sum(counted.values()), 0)
+
+    def test_it_says_so(self):
+        flags = {row.scope.vm: list(row.flags) for row in self.users["operator"].snapshot().scopes}
+        self.assertEqual(flags, {"": ["confidential_excluded"], "vm1": [], "vm2": []})
+        self.assertIn('sideband_block_flags{device="gpu0",flag="confidential_excluded"} 1',
+                      self.site.metrics("operator"))
 
 
 class OpenDeviceTest(TenantTestCase):

@@ -55,6 +55,7 @@ mailbox::Catalog HostileDevice::ExampleCatalog() {
   mailbox::Catalog catalog;
   catalog.device.bytes[0] = 1;
   catalog.reference_clock_hz = 1'000'000'000;
+  catalog.has_had_confidential_vm = true;
   catalog.events = {{"busy_cycles", "cycles"}, {"stall_cycles", "cycles"}};
   catalog.slices = {{0, "slice0"}};
   for (uint16_t vm = 1; vm <= 2; ++vm) {
