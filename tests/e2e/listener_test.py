@@ -3,6 +3,7 @@
 
 import datetime
 import http.client
+import json
 import os
 import resource
 import shutil
@@ -190,6 +191,12 @@ class UnixSocketTest(ListenerTestCase):
         super().setUp()
         self.change_config("http:\n", "http:\n  unix_socket: http.sock\n")
         self.change_config("grpc:\n", "grpc:\n  unix_socket: grpc.sock\n")
+        self.change_config("ports_file: ports\n", "ports_file: ports\naudit: {file: audit.jsonl}\n")
+
+    def asked(self):
+        """(principal, endpoint) of each request that the audit log tells of."""
+        entries = [json.loads(line) for line in self.site.read("audit.jsonl").decode().splitlines()]
+        return [(entry["principal"], entry["endpoint"]) for entry in entries if entry["kind"] == "access"]
 
     def get(self, path):
         connection = UnixConnection(self.site.path("http.sock"))
@@ -215,6 +222,9 @@ class UnixSocketTest(ListenerTestCase):
         self.assertEqual(self.site.daemon.stop(), 0)
         self.assertFalse(os.path.exists(self.site.path("http.sock")))
         self.assertFalse(os.path.exists(self.site.path("grpc.sock")))
+        own = "local:uid=%d" % os.geteuid()
+        self.assertEqual([asked for asked in self.asked() if asked[0].startswith("local")],
+                         [(own, "GET /metrics"), (own, "Telemetry/ListDevices")])
 
     def test_killed_and_started_again(self):
         self.site.start()
@@ -243,6 +253,16 @@ class UnixSocketTest(ListenerTestCase):
             return result.stdout.strip() or result.stderr
 
         self.assertGreater(int(bytes_for(54322)), 1000)
+        # gRPC as two users at once: each call is told of whose it is. The program is where only root reaches it.
+        client = shutil.copy(programs.program_path("sideband"), self.site.path("sideband"))
+        os.chmod(client, 0o755)
+        for user in (54322, 0):
+            listed = programs.run("/usr/bin/setpriv", "--reuid", str(user), "--clear-groups", client, "devices", "--address",
+                                  "unix:" + self.site.path("grpc.sock"), cwd=self.site.folder)
+            self.assertEqual(listed.returncode, 0, listed.stderr)
+        expected = [("local:uid=54322", "GET /metrics"), ("local:uid=54322", "Telemetry/ListDevices"),
+                    ("local:uid=0", "Telemetry/ListDevices")]
+        programs.wait_until(lambda: set(expected) <= set(self.asked()), "all is told: %s" % self.asked())
         refused = bytes_for(54321)
         self.assertTrue(refused == "0" or "BrokenPipe" in refused or "ConnectionReset" in refused, refused)
         self.assertEqual(self.own("sideband_connections_refused_total", listener="http", reason="not_a_local_operator"), 1)
