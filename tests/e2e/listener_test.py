@@ -280,6 +280,15 @@ class UnixSocketTest(ListenerTestCase):
         self.assertEqual((self.site.http_port, self.site.grpc_port), (0, 0))
 
 
+class WrongPortTest(ListenerTestCase):
+    def test_the_https_port_is_guessed(self):
+        self.site.start()
+        result = programs.run("sideband", "devices", "--address", "localhost:%d" % self.site.http_port, "--ca-file", "ca.pem",
+                              "--cert-file", "operator.pem", "--key-file", "operator.key", cwd=self.site.folder)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("speaks TLS, but not gRPC: is it the daemon's HTTPS port?", result.stderr)
+
+
 class BadPeersTest(ListenerTestCase):
     """While a scraper is answered completely and the device is read at its pace, whatever others do."""
 
