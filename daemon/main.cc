@@ -14,7 +14,6 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "daemon/api/absent_name_notice.h"
 #include "daemon/api/reader.h"
 #include "daemon/audit/audit_files.h"
@@ -157,13 +156,12 @@ absl::Status WritePorts(const std::string& path, uint16_t grpc_port, uint16_t ht
   return absl::UnavailableError(absl::StrCat(path, ": cannot be written"));
 }
 
-// Where a listener is found and what is spoken there, for the log.
-std::string Places(const ListenerConfig& listener, uint16_t port, absl::string_view on_network,
-                   absl::string_view on_socket) {
-  std::vector<std::string> places;
-  if (listener.on_network) places.push_back(absl::StrCat(on_network, " on port ", port));
-  if (!listener.unix_socket.empty()) places.push_back(absl::StrCat(on_socket, " on ", listener.unix_socket));
-  return absl::StrJoin(places, " and ");
+// Where a listener is found, for the log; there is no TLS on a Unix socket.
+std::string Places(const ListenerConfig& listener, uint16_t port, absl::string_view with_tls, absl::string_view plain) {
+  if (!listener.on_network) return absl::StrCat(plain, " on ", listener.unix_socket);
+  const std::string on_network = absl::StrCat(with_tls, " on port ", port);
+  if (listener.unix_socket.empty()) return on_network;
+  return absl::StrCat(on_network, " and ", with_tls == plain ? "" : absl::StrCat(plain, " on "), listener.unix_socket);
 }
 
 // What decides who may see what, as the files say it now.
