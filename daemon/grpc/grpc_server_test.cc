@@ -220,6 +220,8 @@ TEST_F(GrpcServerTest, APolicyChangeEndsTheStreamWithoutAPublication) {
 class GrpcTokenTest : public GrpcServerTest {
  protected:
   GrpcTokenTest() { world_.policy.Replace(FakePolicy(), keys_); }
+  // Streams that have just ended are still told to the audit log, by way of what is below.
+  ~GrpcTokenTest() override { server_.reset(); }
 
   void StartWithTokens() {
     auto server = GrpcServer::Start(options_, reader_, *metrics_);

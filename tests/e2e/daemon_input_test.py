@@ -151,7 +151,7 @@ class BadPolicyTest(DaemonTestCase):
 
     def test_unknown_version(self):
         self.spoil("policy.yaml", "version: 1", "version: 2")
-        self.refused(2, "policy.yaml:1: ", "from 1 to 1")
+        self.refused(2, "policy.yaml:1: version 2 is not known; 1 is")
 
 
 class BadKeyTest(DaemonTestCase):

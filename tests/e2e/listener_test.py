@@ -191,6 +191,8 @@ class UnixSocketTest(ListenerTestCase):
         super().setUp()
         self.change_config("http:\n", "http:\n  unix_socket: http.sock\n")
         self.change_config("grpc:\n", "grpc:\n  unix_socket: grpc.sock\n")
+
+    def keep_audit_log(self):
         self.change_config("ports_file: ports\n", "ports_file: ports\naudit: {file: audit.jsonl}\n")
 
     def asked(self):
@@ -208,6 +210,7 @@ class UnixSocketTest(ListenerTestCase):
             connection.close()
 
     def test_local_operator(self):
+        self.keep_audit_log()
         self.site.start()
         status, body = self.get("/metrics")
         self.assertEqual(status, 200)
@@ -239,6 +242,7 @@ class UnixSocketTest(ListenerTestCase):
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can become somebody else")
     def test_somebody_else(self):
+        self.keep_audit_log()
         self.change_config("policy_file", "local_operators: {users: [54322]}\nlog: {level: debug}\npolicy_file")
         self.site.start()
         os.chmod(self.site.folder, 0o755)
