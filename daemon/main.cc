@@ -14,12 +14,11 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "daemon/api/absent_vm_notice.h"
+#include "daemon/api/absent_name_notice.h"
 #include "daemon/api/reader.h"
 #include "daemon/audit/audit_files.h"
 #include "daemon/audit/audit_log.h"
-#include "daemon/authz/absent_vms.h"
+#include "daemon/authz/absent_names.h"
 #include "daemon/authz/key_set.h"
 #include "daemon/authz/policy.h"
 #include "daemon/authz/policy_holder.h"
@@ -119,6 +118,12 @@ std::vector<VmKeyFile> KeyFiles(const Config& config) {
   return files;
 }
 
+std::vector<NamedVm> VmsWithKeys(const Config& config) {
+  std::vector<NamedVm> vms;
+  for (const VmKeyConfig& key : config.vm_keys) vms.push_back({key.vm, key.place});
+  return vms;
+}
+
 std::unique_ptr<Transport> MakeTransport(const smbus::BusName& bus, I2cDev& i2c_dev) {
   switch (bus.kind) {
     case smbus::BusName::Kind::kUnix:
@@ -152,12 +157,12 @@ absl::Status WritePorts(const std::string& path, uint16_t grpc_port, uint16_t ht
   return absl::UnavailableError(absl::StrCat(path, ": cannot be written"));
 }
 
-// Where a listener is found, for the log.
-std::string Places(const ListenerConfig& listener, uint16_t port) {
-  std::vector<std::string> places;
-  if (listener.on_network) places.push_back(absl::StrCat("port ", port));
-  if (!listener.unix_socket.empty()) places.push_back(listener.unix_socket);
-  return absl::StrJoin(places, " and ");
+// Where a listener is found, for the log; there is no TLS on a Unix socket.
+std::string Places(const ListenerConfig& listener, uint16_t port, absl::string_view with_tls, absl::string_view plain) {
+  if (!listener.on_network) return absl::StrCat(plain, " on ", listener.unix_socket);
+  const std::string on_network = absl::StrCat(with_tls, " on port ", port);
+  if (listener.unix_socket.empty()) return on_network;
+  return absl::StrCat(on_network, " and ", with_tls == plain ? "" : absl::StrCat(plain, " on "), listener.unix_socket);
 }
 
 // What decides who may see what, as the files say it now.
@@ -178,7 +183,7 @@ absl::StatusOr<Rules> LoadRules(const Config& config) {
 absl::StatusOr<Rules> LoadRulesFor(const Config& config, const Reader& reader) {
   SIDEBAND_ASSIGN_OR_RETURN(Rules rules, LoadRules(config));
   if (const auto topologies = reader.FreshTopologies()) {
-    SIDEBAND_RETURN_IF_ERROR(CheckVmsExist(*rules.policy, *topologies));
+    SIDEBAND_RETURN_IF_ERROR(CheckNamesExist(*rules.policy, *topologies));
   }
   return rules;
 }
@@ -294,7 +299,7 @@ absl::Status Run(const std::string& config_file, Signals& signals) {
   RecordPolicy(*audit.sink, config, absl::OkStatus(), policy.Current().version);
   const std::unique_ptr<TokenVerifier> tokens = MakeTokenVerifier(config, clock);
   Reader reader(store, policy, clock, *audit.sink, tokens.get());
-  const AbsentVmNotice notice(reader, [](const std::string& line) { spdlog::warn("{}", line); });
+  const AbsentNameNotice notice(reader, VmsWithKeys(config), [](const std::string& line) { spdlog::warn("{}", line); });
   Site site(reader, *metrics, clock, LogReader(audit));
   SIDEBAND_ASSIGN_OR_RETURN(const auto collectors, MakeCollectors(config, i2c_dev, store, *sealers, *metrics, clock));
   SIDEBAND_ASSIGN_OR_RETURN(const auto http,
@@ -306,8 +311,8 @@ absl::Status Run(const std::string& config_file, Signals& signals) {
       GrpcServer::Start({.config = config.grpc, .local_operators = config.local_operators, .history = history.get()},
                         reader, *metrics));
   SIDEBAND_RETURN_IF_ERROR(WritePorts(config.ports_file, grpc->port(), http->port()));
-  spdlog::info("sidebandd {}: gRPC on {}, HTTPS on {}, {} devices", kVersion,
-               Places(config.grpc.listener, grpc->port()), Places(config.http, http->port()), config.devices.size());
+  spdlog::info("sidebandd {}: {}, {}, {} devices", kVersion, Places(config.grpc.listener, grpc->port(), "gRPC", "gRPC"),
+               Places(config.http, http->port(), "HTTPS", "HTTP"), config.devices.size());
   if (config.audit.file.empty()) spdlog::warn("no audit log is configured: who sees what is not kept");
   PeriodicThread certificates(kCertificateCheck, [&] {
     http->CheckCertificates();

@@ -25,7 +25,8 @@ class AuditCommand final : public Command {
         "Examples:\n"
         "  sideband audit verify audit.jsonl*\n"
         "  sideband audit show --denied audit.jsonl");
-    verify_ = app.add_subcommand("verify", "Follow the hash chain: 0 where it is whole, 1 where it is not");
+    verify_ =
+        app.add_subcommand("verify", "Follow the hash chain: 0 where it is whole, 1 where it is not or there is none");
     DefineVerify(*verify_);
     DefineShow(*app.add_subcommand("show", "Print the entries, following the chain"));
   }
@@ -74,6 +75,9 @@ class AuditCommand final : public Command {
     ChainVerifier chain({.head = head_});
     SIDEBAND_RETURN_IF_ERROR(FeedAuditFiles(files, chain));
     SIDEBAND_RETURN_IF_ERROR(chain.End());
+    // A daemon begins a log with an entry: a file without any is no log, or has been emptied.
+    if (chain.summary().entries == 0)
+      return absl::DataLossError("0 entries in these files: there is nothing to verify");
     return context.out().Write(format_.json() ? ChainJson(chain.summary()) : ChainText(chain.summary()));
   }
 

@@ -33,7 +33,10 @@ class AuditCommandTest : public testing::Test {
                   .endpoint = "GET /metrics",
                   .resource = "/metrics",
                   .decision = AuditDecision::kAllow});
-    Add("log", {.endpoint = "Telemetry/GetSnapshot", .decision = AuditDecision::kDeny, .reason = "not in the policy"});
+    Add("log", {.endpoint = "Telemetry/GetSnapshot",
+                .decision = AuditDecision::kDeny,
+                .reason = "not in the policy",
+                .repeated = 7});
     Add("log", {.kind = AuditKind::kLost, .lost = 5});
   }
 
@@ -69,13 +72,15 @@ TEST_F(AuditCommandTest, SumsUpAWholeLog) {
                                       "from       2027-01-15T08:00:01.000000Z\n"
                                       "to         2027-01-15T08:00:04.000000Z\n"
                                       "lost       5\n"
+                                      "repeated   7\n"
                                       "head       ",
                                       head_, "\n"));
   EXPECT_EQ(Run({"audit", "verify", "log", "log.1", "--format", "json"}), 0);
   EXPECT_EQ(out_.text(),
             absl::StrCat("{\n  \"entries\": \"4\",\n  \"first_sequence\": \"1\",\n  \"last_sequence\": \"4\",\n"
                          "  \"first_time\": \"2027-01-15T08:00:01.000000Z\",\n"
-                         "  \"last_time\": \"2027-01-15T08:00:04.000000Z\",\n  \"lost\": \"5\",\n  \"head\": \"",
+                         "  \"last_time\": \"2027-01-15T08:00:04.000000Z\",\n  \"lost\": \"5\",\n  \"repeated\": "
+                         "\"7\",\n  \"head\": \"",
                          head_, "\",\n  \"notes\": [],\n  \"notes_left_out\": \"0\"\n}\n"));
 }
 
@@ -124,7 +129,7 @@ TEST_F(AuditCommandTest, ShowsEntries) {
             "       2  2027-01-15T08:00:02.000000Z  access  allow     GET /metrics                  "
             "spiffe://example.org/ops  /metrics\n"
             "       3  2027-01-15T08:00:03.000000Z  access  deny      Telemetry/GetSnapshot         -  (not in the "
-            "policy)\n"
+            "policy)  7 more like this until then\n"
             "       4  2027-01-15T08:00:04.000000Z  lost    -         -                             -  5 entries were "
             "not written\n");
   EXPECT_EQ(Run({"audit", "show", "--denied", "log", "log.1"}), 0);
@@ -134,10 +139,20 @@ TEST_F(AuditCommandTest, ShowsEntries) {
   EXPECT_EQ(std::count(out_.text().begin(), out_.text().end(), '\n'), 2);
 }
 
-TEST_F(AuditCommandTest, AnEmptyLogHasNothing) {
+TEST_F(AuditCommandTest, WhereThereIsNoEntryNothingIsVerified) {
   std::ofstream(folder_ + "log") << "";
-  EXPECT_EQ(Run({"audit", "verify", "log"}), 0);
-  EXPECT_EQ(out_.text(), "no entries\n");
+  for (const char* format : {"table", "json"}) {
+    EXPECT_EQ(Run({"audit", "verify", "log", "--format", format}), 1);
+    EXPECT_EQ(error_, "0 entries in these files: there is nothing to verify");
+    EXPECT_EQ(out_.text(), "");
+  }
+  WriteLog();
+  EXPECT_EQ(Run({"audit", "verify", "log", "log.1"}), 0);
+}
+
+TEST_F(AuditCommandTest, WhatIsNoFileIsRefused) {
+  EXPECT_EQ(Run({"audit", "verify", "/dev/null"}), 2);
+  EXPECT_EQ(error_, "/dev/null: is not a regular file");
 }
 
 }  // namespace

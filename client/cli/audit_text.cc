@@ -36,6 +36,7 @@ std::string OrDash(std::string text) { return text.empty() ? "-" : text; }
 std::string About(const AuditEntry& entry) {
   std::string about = entry.resource;
   if (!entry.reason.empty()) absl::StrAppend(&about, about.empty() ? "" : "  ", "(", entry.reason, ")");
+  if (entry.repeated > 0) absl::StrAppend(&about, "  ", entry.repeated, " more like this until then");
   if (entry.lost > 0) absl::StrAppend(&about, entry.lost, " entries were not written");
   return about;
 }
@@ -43,12 +44,12 @@ std::string About(const AuditEntry& entry) {
 }  // namespace
 
 std::string ChainText(const ChainSummary& summary) {
-  if (summary.entries == 0) return "no entries\n";
   std::string text = Lines({{"entries", absl::StrCat(summary.entries)},
                             {"sequences", absl::StrCat(summary.first_sequence, " to ", summary.last_sequence)},
                             {"from", AuditTimeText(summary.first_time)},
                             {"to", AuditTimeText(summary.last_time)},
                             {"lost", absl::StrCat(summary.lost)},
+                            {"repeated", absl::StrCat(summary.repeated)},
                             {"head", summary.head}});
   if (!summary.anchor_at.empty()) {
     text += Lines(
@@ -72,6 +73,7 @@ std::string ChainJson(const ChainSummary& summary) {
     json["last_time"] = AuditTimeText(summary.last_time);
   }
   json["lost"] = absl::StrCat(summary.lost);
+  json["repeated"] = absl::StrCat(summary.repeated);
   json["head"] = summary.head;
   if (!summary.anchor_at.empty()) {
     json["anchor"] = summary.anchor_at;

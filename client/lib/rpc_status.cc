@@ -4,6 +4,7 @@
 #include <grpcpp/support/status.h>
 
 #include "absl/strings/cord.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace sideband::client {
@@ -11,7 +12,13 @@ namespace {
 
 constexpr char kRemoteUrl[] = "sideband.client/remote";
 
+// gRPC's words for a TLS server that does not agree on HTTP/2, as the daemon's HTTPS port is.
+constexpr char kNoAlpn[] = "missing selected ALPN property";
+
 std::string Message(const grpc::Status& status, absl::StatusCode code) {
+  if (absl::StrContains(status.error_message(), kNoAlpn)) {
+    return "what listens there speaks TLS, but not gRPC: is it the daemon's HTTPS port? gRPC has one of its own";
+  }
   return status.error_message().empty() ? absl::StatusCodeToString(code) : status.error_message();
 }
 

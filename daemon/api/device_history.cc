@@ -70,7 +70,7 @@ void DeviceHistoryBuilder::Enter(const ChunkView& chunk) {
   for (Row& row : rows_) before.emplace(row.shown.identity, std::move(row));
   rows_.clear();
   const Layout& layout = chunk.layout();
-  for (ShownRow& shown : ShownRows(device_, layout, *views_.Of(layout.topology), filter_)) {
+  for (ShownRow& shown : ShownRows(device_, layout, *views_.Of(device_, layout.topology), filter_)) {
     Row row;
     if (const auto same = before.find(shown.identity); same != before.end()) row = std::move(same->second);
     row.shown = std::move(shown);
@@ -89,7 +89,7 @@ bool DeviceHistoryBuilder::IsWanted(const ChunkReader& frame, const ChunkView* n
 
 bool DeviceHistoryBuilder::EndsARow(const Layout& next) const {
   absl::flat_hash_set<std::string> following;
-  for (ShownRow& row : ShownRows(device_, next, *views_.Of(next.topology), filter_)) {
+  for (ShownRow& row : ShownRows(device_, next, *views_.Of(device_, next.topology), filter_)) {
     following.insert(std::move(row.identity));
   }
   return std::any_of(rows_.begin(), rows_.end(),

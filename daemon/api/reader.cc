@@ -26,7 +26,9 @@ absl::StatusOr<Principal> Reader::PrincipalOfToken(const VersionedPolicy& policy
 absl::StatusOr<Principal> Reader::PrincipalOf(const VersionedPolicy& policy, const Credentials& credentials) const {
   // Also on a Unix socket: what stands before it may pass on other people's tokens.
   if (credentials.bearer_token) return PrincipalOfToken(policy, credentials);
-  if (credentials.is_local_operator) return Principal{.role = Principal::Role::kOperator, .identity = "local"};
+  if (credentials.local_operator) {
+    return Principal{.role = Principal::Role::kOperator, .identity = LocalIdentity(*credentials.local_operator)};
+  }
   auto principal = policy.policy->Identify(credentials.certificate);
   if (!principal) return absl::UnauthenticatedError("certificate: its identity is not in the policy");
   return *std::move(principal);

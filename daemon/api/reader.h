@@ -15,7 +15,7 @@
 #include "absl/time/time.h"
 #include "daemon/api/view_auditor.h"
 #include "daemon/audit/audit_sink.h"
-#include "daemon/authz/absent_vms.h"
+#include "daemon/authz/absent_names.h"
 #include "daemon/authz/credentials.h"
 #include "daemon/authz/policy_holder.h"
 #include "daemon/authz/token_verifier.h"
@@ -64,6 +64,8 @@ class Reader {
   PolicyHolder& policy() const { return policy_; }
   // Where requests are told; what a group may see of a device is told by the reader itself.
   AuditSink& audit() const { return audit_; }
+  // For what shows the past.
+  ViewAuditor& view_auditor() { return view_auditor_; }
   bool takes_tokens() const { return tokens_ != nullptr; }
   // Who that is under the policy now in force: a request with a token is
   // whom the token says, and nobody if the token is bad, or if the certificate is somebody else whom the policy lists;

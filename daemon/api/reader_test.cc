@@ -118,8 +118,8 @@ TEST_F(ReaderTokenTest, TwoIdentitiesAreNobody) {
 }
 
 TEST_F(ReaderTokenTest, TheLocalOperatorIsTheOperator) {
-  EXPECT_EQ(Who({.is_local_operator = true}), "local");
-  EXPECT_EQ(Who({.bearer_token = "garbage", .is_local_operator = true}), Who({.bearer_token = "garbage"}))
+  EXPECT_EQ(Who({.local_operator = 1000}), "local:uid=1000");
+  EXPECT_EQ(Who({.bearer_token = "garbage", .local_operator = 0}), Who({.bearer_token = "garbage"}))
       << "what passes on others' tokens must not make operators of them";
   EXPECT_EQ(Who({}), "UNAUTHENTICATED: certificate: its identity is not in the policy");
 }
@@ -129,7 +129,8 @@ TEST_F(ReaderTokenTest, KeysAndPolicyAreReplacedTogether) {
   EXPECT_EQ(Who(credentials), ops_);
   world_.policy.Replace(*Policy::Parse("version: 1\n", "p.yaml"), keys_);
   EXPECT_EQ(Who(credentials), "PERMISSION_DENIED: token: spiffe://example.org/ops is not in the policy");
-  world_.policy.Replace(FakePolicy(), *KeySet::Parse("{\"keys\": []}", "jwks.json"));
+  const FakeIssuer another = FakeIssuer::Es256("k2");
+  world_.policy.Replace(FakePolicy(), *KeySet::Parse(JwksOf({&another}), "jwks.json"));
   EXPECT_EQ(Who(credentials), "UNAUTHENTICATED: token: its key is unknown");
   world_.policy.Replace(FakePolicy());
   EXPECT_EQ(Who(credentials), "UNAUTHENTICATED: token: there are no keys");

@@ -9,31 +9,82 @@
 
 namespace sideband::daemon {
 
-bool ViewAuditor::IsNews(const Key& key, uint64_t policy_version, const std::string& outcome) {
-  absl::MutexLock lock(&mu_);
-  if (policy_version < policy_version_) return true;  // a straggler under an old policy
-  if (policy_version > policy_version_) told_.clear();
+namespace {
+
+// Differs where anything does that is told, or of whom.
+std::string OutcomeOf(const std::string& device, const Principal& principal, const std::vector<std::string>& texts) {
+  return AuditHash(absl::StrCat(device, "\n", principal.group(), "\n", absl::StrJoin(texts, "\n")));
+}
+
+}  // namespace
+
+bool ViewAuditor::Enter(uint64_t policy_version) {
+  if (policy_version < policy_version_) return false;
+  if (policy_version > policy_version_) {
+    told_.clear();
+    told_ever_.clear();
+  }
   policy_version_ = policy_version;
-  std::string& told = told_[key];
-  if (told == outcome) return false;
-  told = outcome;
   return true;
 }
 
-void ViewAuditor::OnView(size_t device, const VersionedPolicy& policy, const Principal& principal,
-                         const DecisionLog& decisions) {
-  const std::vector<std::string> texts = decisions.Texts();
-  if (!IsNews(Key(device, principal.group()), policy.version, AuditHash(absl::StrJoin(texts, "\n")))) return;
+bool ViewAuditor::IsNews(const Key& key, uint64_t policy_version, const std::string& outcome) {
+  absl::MutexLock lock(&mu_);
+  if (!Enter(policy_version)) return true;
+  const auto told = told_.find(key);
+  return told == told_.end() || told->second != outcome;
+}
+
+bool ViewAuditor::IsNewsOfThePast(uint64_t policy_version, const std::string& outcome) {
+  absl::MutexLock lock(&mu_);
+  return !Enter(policy_version) || !told_ever_.contains(outcome);
+}
+
+void ViewAuditor::Remember(const Key* key, uint64_t policy_version, const std::string& outcome) {
+  absl::MutexLock lock(&mu_);
+  if (!Enter(policy_version)) return;
+  if (key != nullptr) told_[*key] = outcome;
+  // What is forgotten is told once more.
+  if (told_ever_.size() >= kOutcomesMax) told_ever_.clear();
+  told_ever_.insert(outcome);
+}
+
+bool ViewAuditor::Tell(const std::string& device, const VersionedPolicy& policy, const Principal& principal,
+                       const std::vector<std::string>& texts, const std::string& why) {
   for (size_t begin = 0; begin < texts.size(); begin += kAuditDetailMax) {
     const size_t end = std::min(begin + kAuditDetailMax, texts.size());
-    audit_.Record({.kind = AuditKind::kView,
-                   .principal = principal.identity,
-                   .role = RoleName(*policy.policy, principal),
-                   .resource = absl::StrCat("device ", devices_[device].name),
-                   .reason = begin == 0 ? "the first to ask of its role" : "continued",
-                   .policy_version = policy.version,
-                   .detail = {texts.begin() + static_cast<long>(begin), texts.begin() + static_cast<long>(end)}});
+    const bool is_taken =
+        audit_.Record({.kind = AuditKind::kView,
+                       .principal = principal.identity,
+                       .role = RoleName(*policy.policy, principal),
+                       .resource = absl::StrCat("device ", device),
+                       .reason = begin == 0 ? why : "continued",
+                       .policy_version = policy.version,
+                       .detail = {texts.begin() + static_cast<long>(begin), texts.begin() + static_cast<long>(end)}});
+    if (!is_taken) return false;
   }
+  return true;
+}
+
+bool ViewAuditor::OnView(size_t device, const VersionedPolicy& policy, const Principal& principal,
+                         const DecisionLog& decisions) {
+  const std::string& name = devices_[device].name;
+  const std::vector<std::string> texts = decisions.Texts();
+  const std::string outcome = OutcomeOf(name, principal, texts);
+  const Key key(device, principal.group());
+  if (!IsNews(key, policy.version, outcome)) return true;
+  if (!Tell(name, policy, principal, texts, "the first to ask of its role")) return false;
+  Remember(&key, policy.version, outcome);
+  return true;
+}
+
+void ViewAuditor::OnPastView(const DeviceInfo& device, const VersionedPolicy& policy, const Principal& principal,
+                             const DecisionLog& decisions) {
+  const std::vector<std::string> texts = decisions.Texts();
+  const std::string outcome = OutcomeOf(device.name, principal, texts);
+  if (!IsNewsOfThePast(policy.version, outcome)) return;
+  if (!Tell(device.name, policy, principal, texts, "the first to ask of its role for this past")) return;
+  Remember(nullptr, policy.version, outcome);
 }
 
 }  // namespace sideband::daemon

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "daemon/api/fake_world.h"
+#include "daemon/api/topology_views.h"
 
 namespace sideband::daemon {
 namespace {
@@ -68,6 +69,67 @@ TEST_F(ViewAuditorTest, ANewPolicyIsNews) {
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0].policy_version, 2u);
   EXPECT_EQ(told[0].role, "operator");
+}
+
+TEST_F(ViewAuditorTest, WhatTheLogHadNoRoomForIsToldAgain) {
+  world_.Publish(0, 1);
+  world_.audit.SetRoom(0);
+  EXPECT_TRUE(Look("ops").empty());
+  EXPECT_TRUE(Look("ops").empty());
+  world_.audit.SetRoom(100);
+  EXPECT_EQ(Look("ops").size(), 1u);
+  EXPECT_TRUE(Look("ops").empty()) << "it has been told";
+}
+
+TEST_F(ViewAuditorTest, AllOfSeveralEntriesMustFindRoom) {
+  mailbox::Catalog catalog = world_.topology->catalog();
+  for (uint16_t i = 0; i < 100; ++i) {
+    mailbox::VmInfo vm = catalog.vms[0];
+    vm.id = static_cast<uint16_t>(100 + i);
+    vm.uuid.bytes[1] = static_cast<uint8_t>(i + 1);
+    catalog.vms.push_back(vm);
+  }
+  world_.topology = std::make_shared<Topology>(catalog, 6);
+  world_.Publish(0, 1);
+  world_.audit.SetRoom(2);
+  EXPECT_EQ(Look("ops").size(), 2u);
+  world_.audit.SetRoom(100);
+  const std::vector<AuditEntry> told = Look("ops");
+  ASSERT_GT(told.size(), 2u);
+  EXPECT_EQ(told[0].reason, "the first to ask of its role");
+}
+
+TEST_F(ViewAuditorTest, ThePastIsToldWhereItDiffers) {
+  world_.Publish(0, 1);
+  EXPECT_EQ(Look("tenant-a").size(), 1u);
+  const Caller caller = *world_.reader.Identify(CredentialsOf("tenant-a"));
+  const DeviceInfo& device = world_.store.devices()[0];
+  // What is told when a question looks back at `topology`.
+  const auto look_back = [&](const std::shared_ptr<const Topology>& topology) {
+    world_.audit.Clear();
+    TopologyViews(world_.reader, caller).Of(device, topology);
+    return world_.audit.Entries(AuditKind::kView);
+  };
+  EXPECT_TRUE(look_back(world_.topology).empty()) << "as the present is";
+  mailbox::Catalog catalog = world_.topology->catalog();
+  catalog.vms[1].uuid.bytes[0] = 1;
+  const auto past = std::make_shared<Topology>(catalog, 4);
+  world_.audit.SetRoom(0);
+  EXPECT_TRUE(look_back(past).empty());
+  world_.audit.SetRoom(100);
+  const std::vector<AuditEntry> told = look_back(past);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].principal, "spiffe://example.org/tenant-a");
+  EXPECT_EQ(told[0].resource, "device gpu0");
+  EXPECT_EQ(told[0].reason, "the first to ask of its role for this past");
+  EXPECT_TRUE(look_back(past).empty()) << "once";
+  world_.Publish(0, 2);
+  EXPECT_TRUE(Look("tenant-a").empty()) << "the present is as it was";
+  world_.policy.Replace(FakePolicy());
+  const Caller under_another = *world_.reader.Identify(CredentialsOf("tenant-a"));
+  world_.audit.Clear();
+  TopologyViews(world_.reader, under_another).Of(device, past);
+  EXPECT_EQ(world_.audit.Entries(AuditKind::kView).size(), 1u);
 }
 
 TEST_F(ViewAuditorTest, ManyOutcomesTakeSeveralEntries) {

@@ -40,7 +40,8 @@ AuditLog::AuditLog(Options options, const AuditFiles::ChainEnd& end, AuditStorag
     : options_(std::move(options)),
       clock_(clock),
       metrics_(metrics),
-      writer_(end, storage, clock, metrics, {.sync_interval = options_.interval}) {}
+      writer_(end, storage, clock, metrics, {.sync_interval = options_.interval}),
+      repeats_(options_.repeats) {}
 
 absl::StatusOr<std::unique_ptr<AuditLog>> AuditLog::Start(Options options, const AuditFiles::ChainEnd& end,
                                                           AuditStorage& storage, const Clock& clock,
@@ -60,19 +61,29 @@ absl::Status AuditLog::Begin(const AuditFiles::ChainEnd& end) {
 
 AuditLog::~AuditLog() { Stop(); }
 
-void AuditLog::Record(AuditEntry entry) {
+bool AuditLog::Record(AuditEntry entry) {
   CutTexts(entry);
-  const size_t bytes = BytesOf(entry);
   absl::MutexLock lock(&mu_);
-  if (waiting_.is_last) return metrics_.AuditLost(1);
+  if (waiting_.is_last) {
+    metrics_.AuditLost(1);
+    return false;
+  }
+  const absl::Duration now = clock_.Steady();
+  for (AuditEntry& summary : repeats_.TakeEnded(now)) Push(std::move(summary));
+  return repeats_.Count(entry, now) || Push(std::move(entry));
+}
+
+bool AuditLog::Push(AuditEntry entry) {
+  const size_t bytes = BytesOf(entry);
   // Once one is left out, all that follow are until the writer has come: a "lost" entry stands where they would.
   if (waiting_.dropped > 0 || waiting_bytes_ + bytes > options_.queue_bytes_max) {
-    ++waiting_.dropped;
-    return;
+    waiting_.dropped += ToldBy(entry);
+    return false;
   }
   entry.time = clock_.Now();
   waiting_bytes_ += bytes;
   waiting_.entries.push_back(std::move(entry));
+  return true;
 }
 
 void AuditLog::Stop() {
@@ -83,10 +94,17 @@ void AuditLog::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
+absl::Duration AuditLog::Timeout() const {
+  const absl::Duration interval = writer_.has_unfinished() ? options_.interval : absl::InfiniteDuration();
+  return std::min(interval, repeats_.next_end() - clock_.Steady());
+}
+
 AuditLog::Batch AuditLog::Take() {
-  const absl::Duration timeout = writer_.has_unfinished() ? options_.interval : absl::InfiniteDuration();
   absl::MutexLock lock(&mu_);
-  mu_.AwaitWithTimeout(absl::Condition(this, &AuditLog::HasNews), timeout);
+  mu_.AwaitWithTimeout(absl::Condition(this, &AuditLog::HasNews), Timeout());
+  for (AuditEntry& summary : waiting_.is_last ? repeats_.TakeAll() : repeats_.TakeEnded(clock_.Steady())) {
+    Push(std::move(summary));
+  }
   Batch batch{.dropped = waiting_.dropped, .is_last = waiting_.is_last};
   batch.entries.swap(waiting_.entries);
   waiting_.dropped = 0;

@@ -25,18 +25,21 @@
 #include "daemon/audit/audit_sink.h"
 #include "daemon/audit/audit_storage.h"
 #include "daemon/audit/audit_writer.h"
+#include "daemon/audit/nobody_repeats.h"
 #include "daemon/base/clock.h"
 #include "daemon/metrics/self_metrics.h"
 
 namespace sideband::daemon {
 
 // Thread-safe. Record() never waits for the disk: what finds no room is counted, as is what cannot be written, and a
-// "lost" entry says how many as soon as writing works again; while it does not, that is tried once an interval.
+// "lost" entry says how many as soon as writing works again; while it does not, that is tried once an interval. What
+// nobody asks for again and again is written once a window, and then how often (nobody_repeats.h).
 class AuditLog final : public AuditSink {
  public:
   struct Options {
-    std::string greeting;                        // in the "start" entry
-    size_t queue_bytes_max = 4 << 20;            // of entries that wait for the writer
+    std::string greeting;              // in the "start" entry
+    size_t queue_bytes_max = 4 << 20;  // of entries that wait for the writer
+    NobodyRepeats::Options repeats;
     absl::Duration interval = absl::Seconds(1);  // between two syncs, and between attempts after an error
     // Told when writing begins to fail or fails for another reason, and (OK) when it works again. On the log's thread.
     std::function<void(const absl::Status&)> on_change = [](const absl::Status&) {};
@@ -51,8 +54,8 @@ class AuditLog final : public AuditSink {
   ~AuditLog() override;
 
   // After Stop() entries are only counted, as lost.
-  void Record(AuditEntry entry) override ABSL_LOCKS_EXCLUDED(mu_);
-  // Writes what is waiting and a "stop" entry, and syncs. May be called more than once.
+  bool Record(AuditEntry entry) override ABSL_LOCKS_EXCLUDED(mu_);
+  // Writes what is waiting, what was repeated, and a "stop" entry, and syncs. May be called more than once.
   void Stop() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
@@ -69,6 +72,10 @@ class AuditLog final : public AuditSink {
   absl::Status Begin(const AuditFiles::ChainEnd& end);
   void Run();
   Batch Take();
+  // Until when there may be nothing to do.
+  absl::Duration Timeout() const ABSL_SHARED_LOCKS_REQUIRED(mu_);
+  // False: there was no room.
+  bool Push(AuditEntry entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool HasNews() const ABSL_SHARED_LOCKS_REQUIRED(mu_) {
     return !waiting_.entries.empty() || waiting_.dropped > 0 || waiting_.is_last;
   }
@@ -86,6 +93,7 @@ class AuditLog final : public AuditSink {
   absl::Mutex mu_;
   Batch waiting_ ABSL_GUARDED_BY(mu_);
   size_t waiting_bytes_ ABSL_GUARDED_BY(mu_) = 0;
+  NobodyRepeats repeats_ ABSL_GUARDED_BY(mu_);
 
   std::thread thread_;
 };

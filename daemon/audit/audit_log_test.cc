@@ -95,10 +95,77 @@ TEST_F(AuditLogTest, TriesAgainByItself) {
   EXPECT_EQ(changes, std::vector<std::string>({"disk full", ""}));
 }
 
+constexpr AuditDecision kDeny = AuditDecision::kDeny;
+
+TEST_F(AuditLogTest, AFloodOfNobodysIsTwoLines) {
+  Start();
+  log_->Record({.principal = "somebody", .decision = kDeny});
+  for (int i = 0; i < 100'000; ++i) EXPECT_TRUE(log_->Record({.endpoint = "GET /", .decision = kDeny, .reason = "r"}));
+  log_->Record({.principal = "somebody", .decision = kDeny});
+  log_->Stop();
+  const std::vector<AuditEntry> entries = storage_.Entries();
+  ASSERT_EQ(entries.size(), 6u);
+  EXPECT_EQ(entries[2].endpoint, "GET /");
+  EXPECT_EQ(entries[2].repeated, 0u);
+  EXPECT_EQ(entries[3].principal, "somebody");
+  EXPECT_EQ(entries[4].endpoint, "GET /");
+  EXPECT_EQ(entries[4].repeated, 99'999u);
+  EXPECT_EQ(entries[5].kind, AuditKind::kStop);
+}
+
+TEST_F(AuditLogTest, RepeatsAreToldBeforeWhatFollowsTheirWindow) {
+  Start();
+  for (int i = 0; i < 3; ++i) log_->Record({.endpoint = "GET /", .decision = kDeny});
+  clock_.Advance(absl::Minutes(1));
+  log_->Record({.endpoint = "GET /", .decision = kDeny});
+  log_->Stop();
+  const std::vector<AuditEntry> entries = storage_.Entries();
+  ASSERT_EQ(entries.size(), 5u);
+  EXPECT_EQ(entries[2].repeated, 2u);
+  EXPECT_EQ(entries[2].time, clock_.Now());
+  EXPECT_EQ(entries[3].repeated, 0u);
+}
+
+TEST_F(AuditLogTest, RepeatsAreToldAtTheirWindowsEndByItself) {
+  options_.repeats.window = absl::Milliseconds(1);
+  Start();
+  storage_.AwaitAttempts(1);
+  log_->Record({.endpoint = "GET /", .decision = kDeny});
+  log_->Record({.endpoint = "GET /", .decision = kDeny});
+  storage_.AwaitAttempts(2);
+  clock_.Advance(absl::Milliseconds(1));
+  storage_.AwaitAttempts(3);
+  EXPECT_EQ(storage_.Entries().at(2).repeated, 1u);
+}
+
+TEST_F(AuditLogTest, WhatWasRepeatedAndIsLostCounts) {
+  Start();
+  for (int i = 0; i < 4; ++i) log_->Record({.endpoint = "GET /", .decision = kDeny});
+  storage_.AwaitAttempts(2);
+  storage_.SetAppend(absl::ResourceExhaustedError("disk full"));
+  log_->Stop();
+  EXPECT_THAT(metrics_->Serialize(), HasSubstr("sideband_audit_lost_total 3\n"));
+}
+
+TEST_F(AuditLogTest, SaysWhetherThereWasRoom) {
+  options_.queue_bytes_max = 10'000;
+  Start();
+  storage_.SetOpen(false);
+  EXPECT_TRUE(log_->Record({.principal = "first"}));
+  storage_.AwaitAttempts(2);
+  EXPECT_TRUE(log_->Record({.principal = "second"}));
+  int taken = 0;
+  for (int i = 0; i < 1000; ++i) taken += log_->Record({.principal = "somebody"}) ? 1 : 0;
+  EXPECT_LT(taken, 100);
+  storage_.SetOpen(true);
+  log_->Stop();
+  EXPECT_EQ(storage_.Entries().size(), static_cast<size_t>(taken) + 5u) << "start, first, second, lost, stop";
+}
+
 TEST_F(AuditLogTest, WhatComesAfterTheEndIsCounted) {
   Start();
   log_->Stop();
-  log_->Record({});
+  EXPECT_FALSE(log_->Record({}));
   EXPECT_THAT(metrics_->Serialize(), HasSubstr("sideband_audit_lost_total 1\n"));
 }
 

@@ -13,14 +13,15 @@ namespace sideband::daemon {
 class AuditSink {
  public:
   virtual ~AuditSink() = default;
-  // Returns at once. The sink gives the entry its sequence and time.
-  virtual void Record(AuditEntry entry) = 0;
+  // Returns at once. The sink gives the entry its sequence and time. False: there was no room, and the entry will be
+  // among those that a "lost" entry counts.
+  virtual bool Record(AuditEntry entry) = 0;
 };
 
 // For a daemon without an audit log.
 class NullAuditSink final : public AuditSink {
  public:
-  void Record(AuditEntry) override {}
+  bool Record(AuditEntry) override { return true; }
 };
 
 }  // namespace sideband::daemon

@@ -60,7 +60,7 @@ absl::Status AuditWriter::Write(std::vector<AuditEntry> entries) {
   size_t written = 0;
   absl::Status status = AppendLostEntry();
   while (status.ok() && written < entries.size()) status = AppendPiece(entries, written);
-  Lose(entries.size() - written);
+  for (; written < entries.size(); ++written) Lose(ToldBy(entries[written]));
   return status;
 }
 

@@ -21,6 +21,9 @@
 
 namespace sideband::daemon {
 
+// How many requests or events an entry tells of.
+inline uint64_t ToldBy(const AuditEntry& entry) { return entry.repeated > 0 ? entry.repeated : 1; }
+
 // Not thread-safe.
 class AuditWriter {
  public:

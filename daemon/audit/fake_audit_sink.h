@@ -6,6 +6,8 @@
 #ifndef SIDEBAND_DAEMON_AUDIT_FAKE_AUDIT_SINK_H_
 #define SIDEBAND_DAEMON_AUDIT_FAKE_AUDIT_SINK_H_
 
+#include <cstddef>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -18,9 +20,17 @@ namespace sideband::daemon {
 // Thread-safe.
 class FakeAuditSink final : public AuditSink {
  public:
-  void Record(AuditEntry entry) override {
+  bool Record(AuditEntry entry) override {
     absl::MutexLock lock(&mu_);
+    if (room_ == 0) return false;
+    --room_;
     entries_.push_back(std::move(entry));
+    return true;
+  }
+  // Takes so many entries from now on.
+  void SetRoom(size_t entries) {
+    absl::MutexLock lock(&mu_);
+    room_ = entries;
   }
   // All of a kind, in the order in which they came.
   std::vector<AuditEntry> Entries(AuditKind kind) const {
@@ -38,6 +48,7 @@ class FakeAuditSink final : public AuditSink {
 
  private:
   mutable absl::Mutex mu_;
+  size_t room_ ABSL_GUARDED_BY(mu_) = std::numeric_limits<size_t>::max();
   std::vector<AuditEntry> entries_ ABSL_GUARDED_BY(mu_);
 };
 

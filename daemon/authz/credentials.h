@@ -5,6 +5,7 @@
 #ifndef SIDEBAND_DAEMON_AUTHZ_CREDENTIALS_H_
 #define SIDEBAND_DAEMON_AUTHZ_CREDENTIALS_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -18,8 +19,8 @@ struct Credentials {
   // As sent, not verified; absent where the request has no Authorization field. One that is there but no bearer token
   // is an empty one, so that it is refused instead of overlooked.
   std::optional<std::string> bearer_token;
-  // The peer of a Unix socket, of a user who may operate the daemon (SO_PEERCRED).
-  bool is_local_operator = false;
+  // The number of the user at the other end of a Unix socket, who may operate the daemon (SO_PEERCRED).
+  std::optional<uint32_t> local_operator;
 };
 
 }  // namespace sideband::daemon

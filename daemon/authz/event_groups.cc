@@ -23,16 +23,25 @@ absl::Status EventGroups::Add(const std::string& name, const YamlNode& list) {
   if (absl::StartsWith(name, "@")) {
     return list.Error(absl::StrCat("event group '", name, "': the @ is for where it is used"));
   }
-  SIDEBAND_ASSIGN_OR_RETURN(std::vector<std::string> events, list.StringList());
-  for (const std::string& event : events) {
-    if (absl::StartsWith(event, "@")) return list.Error(absl::StrCat("'", event, "': event groups do not nest"));
+  SIDEBAND_ASSIGN_OR_RETURN(const std::vector<YamlNode> nodes, list.List());
+  std::vector<std::string>& events = groups_[name];
+  for (const YamlNode& node : nodes) {
+    const absl::StatusOr<std::string> event = Name(node);
+    if (!event.ok()) return event.status();
+    if (absl::StartsWith(*event, "@")) return node.Error(absl::StrCat("'", *event, "': event groups do not nest"));
+    events.push_back(*event);
   }
-  groups_.emplace(name, std::move(events));
   return absl::OkStatus();
 }
 
-absl::Status EventGroups::ExpandInto(const YamlNode& node, std::set<std::string>& events) const {
-  const absl::StatusOr<std::string> name = node.String();
+absl::StatusOr<std::string> EventGroups::Name(const YamlNode& node) {
+  absl::StatusOr<std::string> name = node.String();
+  if (name.ok() && !absl::StartsWith(*name, "@")) named_.push_back({*name, node.line()});
+  return name;
+}
+
+absl::Status EventGroups::ExpandInto(const YamlNode& node, std::set<std::string>& events) {
+  const absl::StatusOr<std::string> name = Name(node);
   if (!name.ok()) return name.status();
   if (!absl::StartsWith(*name, "@")) {
     events.insert(*name);
@@ -50,7 +59,7 @@ absl::Status EventGroups::Unknown(const YamlNode& node, const std::string& name)
   return node.Error(absl::StrCat("unknown event group '", name, "'", DidYouMean(name, known)));
 }
 
-absl::StatusOr<std::set<std::string>> EventGroups::Expand(const YamlNode& list) const {
+absl::StatusOr<std::set<std::string>> EventGroups::Expand(const YamlNode& list) {
   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<YamlNode> nodes, list.List());
   std::set<std::string> events;
   for (const YamlNode& node : nodes) {

@@ -6,6 +6,7 @@
 #ifndef SIDEBAND_DAEMON_AUTHZ_EVENT_GROUPS_H_
 #define SIDEBAND_DAEMON_AUTHZ_EVENT_GROUPS_H_
 
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
@@ -16,20 +17,30 @@
 
 namespace sideband::daemon {
 
+// An event's name where the policy file has it.
+struct NamedEvent {
+  std::string name;
+  size_t line = 0;
+};
+
 class EventGroups {
  public:
   // From the key `event_groups` of the policy, which may be absent. Errors have FILE:LINE. Groups do not nest.
   static absl::StatusOr<EventGroups> Read(const YamlMap& policy);
 
   // The events of a grant's list, with those of the groups it names. An unknown group is refused.
-  absl::StatusOr<std::set<std::string>> Expand(const YamlNode& list) const;
+  absl::StatusOr<std::set<std::string>> Expand(const YamlNode& list);
+  // Each event that a group or an expanded list names itself, as often as it does.
+  const std::vector<NamedEvent>& named() const { return named_; }
 
  private:
   absl::Status Add(const std::string& name, const YamlNode& list);
-  absl::Status ExpandInto(const YamlNode& node, std::set<std::string>& events) const;
+  absl::StatusOr<std::string> Name(const YamlNode& node);
+  absl::Status ExpandInto(const YamlNode& node, std::set<std::string>& events);
   absl::Status Unknown(const YamlNode& node, const std::string& name) const;
 
   std::map<std::string, std::vector<std::string>> groups_;
+  std::vector<NamedEvent> named_;
 };
 
 }  // namespace sideband::daemon

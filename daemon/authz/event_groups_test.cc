@@ -24,6 +24,14 @@ TEST(EventGroupsTest, ExpandToTheirEvents) {
   EXPECT_EQ(*Expand("[compute]"), Events{"compute"}) << "an event's name";
 }
 
+TEST(EventGroupsTest, KeepsWhereEventsAreNamed) {
+  EventGroups groups = *Read("event_groups:\n  compute: [sm,\n    warps]\n");
+  ASSERT_TRUE(groups.Expand(*YamlNode::Parse("['@compute',\n\n\n sm]", "p.yaml")).ok());
+  std::vector<std::pair<std::string, size_t>> named;
+  for (const NamedEvent& event : groups.named()) named.emplace_back(event.name, event.line);
+  EXPECT_EQ(named, (std::vector<std::pair<std::string, size_t>>{{"sm", 3}, {"warps", 4}, {"sm", 4}}));
+}
+
 TEST(EventGroupsTest, UnknownOnesAreRefused) {
   EXPECT_EQ(Expand("[sm,\n '@compote']").status().message(),
             "p.yaml:2: unknown event group '@compote' (did you mean '@compute'?)");

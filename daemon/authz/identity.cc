@@ -56,6 +56,8 @@ bool IsJwtIdentity(absl::string_view text) {
 
 bool IsIdentity(absl::string_view text) { return IsSpiffeId(text) || IsDnsIdentity(text) || IsJwtIdentity(text); }
 
+std::string LocalIdentity(uint32_t user) { return absl::StrCat("local:uid=", user); }
+
 std::optional<std::string> IdentityFromSubject(absl::string_view subject) {
   if (IsSpiffeId(subject)) return std::string(subject);
   std::string identity = absl::StrCat("jwt:", subject);

@@ -7,6 +7,7 @@
 #ifndef SIDEBAND_DAEMON_AUTHZ_IDENTITY_H_
 #define SIDEBAND_DAEMON_AUTHZ_IDENTITY_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +39,9 @@ bool IsIdentity(absl::string_view text);
 // that `is_listed` accepts in that form. Everything ambiguous is nobody: several URIs, several listed DNS names.
 std::optional<std::string> IdentityFromNames(const SubjectNames& names,
                                              absl::FunctionRef<bool(absl::string_view)> is_listed);
+
+// "local:uid=USER", of a local operator. No policy lists it, and no certificate or token can be it.
+std::string LocalIdentity(uint32_t user);
 
 // A SPIFFE ID is itself (a JWT-SVID); any other subject is "jwt:SUBJECT". nullopt where that is no identity.
 std::optional<std::string> IdentityFromSubject(absl::string_view subject);

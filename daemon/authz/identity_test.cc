@@ -65,5 +65,10 @@ TEST(IdentityTest, ASubjectIsASpiffeIdOrAJwtIdentity) {
   EXPECT_FALSE(IdentityFromSubject(std::string(256, 'a')).has_value());
 }
 
+TEST(IdentityTest, ALocalOperatorIsNoneThatCouldBeListed) {
+  EXPECT_EQ(LocalIdentity(1000), "local:uid=1000");
+  EXPECT_FALSE(IsIdentity(LocalIdentity(1000)));
+}
+
 }  // namespace
 }  // namespace sideband::daemon

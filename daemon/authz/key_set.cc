@@ -28,6 +28,7 @@ absl::StatusOr<std::vector<YamlNode>> KeyNodes(const YamlNode& root) {
 absl::StatusOr<std::shared_ptr<const KeySet>> KeySet::Parse(const std::string& text, const std::string& path) {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode root, YamlNode::Parse(text, path));
   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<YamlNode> nodes, KeyNodes(root));
+  if (nodes.empty()) return root.Error("'keys' is empty: no token could be verified");
   if (nodes.size() > kKeysMax) return root.Error(absl::StrCat("more than ", kKeysMax, " keys"));
   std::shared_ptr<KeySet> set(new KeySet);
   for (const YamlNode& node : nodes) {

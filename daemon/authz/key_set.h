@@ -22,8 +22,8 @@ inline constexpr size_t kKeysMax = 64;
 // Immutable, therefore thread-safe.
 class KeySet {
  public:
-  // INVALID_ARGUMENT "FILE:LINE: key 'kid': what is wrong". A set without keys is one: then no token counts. `path` is
-  // for messages.
+  // INVALID_ARGUMENT "FILE:LINE: key 'kid': what is wrong". A set without keys is refused: no token would count, and
+  // whoever means that configures none. `path` is for messages.
   static absl::StatusOr<std::shared_ptr<const KeySet>> Parse(const std::string& text, const std::string& path);
 
   size_t size() const { return keys_.size(); }

@@ -6,7 +6,6 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "daemon/authz/event_groups.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
@@ -16,8 +15,15 @@ namespace sideband::daemon {
 namespace {
 
 constexpr size_t kPolicyBytesMax = 16 << 20;
+constexpr char kVersion[] = "1";
 
 const std::string kRightNames[kRights] = {"read", "mark", "peek", "seal"};
+
+absl::Status CheckVersion(const YamlMap& map) {
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string version, map.String("version"));
+  if (version == kVersion) return absl::OkStatus();
+  return map.Find("version")->Error(absl::StrCat("version ", version, " is not known; ", kVersion, " is"));
+}
 
 absl::StatusOr<RightSet> ReadRights(const YamlMap& map) {
   RightSet rights;
@@ -28,7 +34,7 @@ absl::StatusOr<RightSet> ReadRights(const YamlMap& map) {
     SIDEBAND_ASSIGN_OR_RETURN(const std::string text, word.String());
     const auto* known = std::find(std::begin(kRightNames), std::end(kRightNames), text);
     if (known == std::end(kRightNames)) {
-      return word.Error(absl::StrCat("unknown right '", text, "'", DidYouMean(text, kRightNames)));
+      return word.Error(absl::StrCat("unknown right '", text, "'", MustBeOneOf(kRightNames)));
     }
     rights.set(known - std::begin(kRightNames));
   }
@@ -43,7 +49,7 @@ absl::StatusOr<NameSet> ReadContexts(const YamlMap& map) {
   return NameSet(std::set<std::string>(names.begin(), names.end()));
 }
 
-absl::StatusOr<NameSet> ReadEvents(const YamlMap& map, const EventGroups& groups) {
+absl::StatusOr<NameSet> ReadEvents(const YamlMap& map, EventGroups& groups) {
   const auto node = map.Find("events");
   if (!node) return NameSet();
   SIDEBAND_ASSIGN_OR_RETURN(std::set<std::string> events, groups.Expand(*node));
@@ -75,15 +81,17 @@ class PolicyReader {
 };
 
 absl::StatusOr<std::shared_ptr<const Policy>> PolicyReader::Read(const YamlNode& root) {
-  SIDEBAND_ASSIGN_OR_RETURN(
-      const YamlMap map, root.Map({"version", "operators", "auditors", "tenants", "event_groups", "allow_absent_vms"}));
-  SIDEBAND_RETURN_IF_ERROR(map.Uint("version", 1, 1).status());
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, root.Map({"version", "operators", "auditors", "tenants", "event_groups",
+                                                         "allow_absent_vms", "allow_absent_events"}));
+  SIDEBAND_RETURN_IF_ERROR(CheckVersion(map));
   SIDEBAND_ASSIGN_OR_RETURN(policy_->allows_absent_vms_, map.BoolOr("allow_absent_vms", false));
+  SIDEBAND_ASSIGN_OR_RETURN(policy_->allows_absent_events_, map.BoolOr("allow_absent_events", false));
   SIDEBAND_ASSIGN_OR_RETURN(groups_, EventGroups::Read(map));
   SIDEBAND_RETURN_IF_ERROR(Staff(map, "operators", Principal::Role::kOperator));
   SIDEBAND_RETURN_IF_ERROR(Staff(map, "auditors", Principal::Role::kAuditor));
   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<YamlNode> tenants, map.ListOrEmpty("tenants"));
   for (const YamlNode& node : tenants) SIDEBAND_RETURN_IF_ERROR(TenantEntry(node));
+  policy_->named_events_ = groups_.named();
   return std::shared_ptr<const Policy>(std::move(policy_));
 }
 
@@ -121,6 +129,8 @@ absl::Status PolicyReader::TenantEntry(const YamlNode& node) {
 absl::Status PolicyReader::Identities(const YamlMap& map, const Principal& principal) {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode list, map.Get("identities"));
   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<YamlNode> nodes, list.List());
+  // Nobody could ever be it: whoever writes that has forgotten something.
+  if (nodes.empty()) return list.Error("identities names nobody: at least one identity is needed");
   for (const YamlNode& node : nodes) SIDEBAND_RETURN_IF_ERROR(Identity(node, principal));
   return absl::OkStatus();
 }

@@ -18,6 +18,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "daemon/authz/event_groups.h"
 #include "daemon/authz/identity.h"
 #include "proto/base/uuid.h"
 
@@ -77,6 +78,10 @@ class Policy {
   const std::string& path() const { return path_; }
   // Whether VMs may be named that are on no device.
   bool allows_absent_vms() const { return allows_absent_vms_; }
+  // Whether events may be named that no device counts.
+  bool allows_absent_events() const { return allows_absent_events_; }
+  // Wherever the file names an event.
+  const std::vector<NamedEvent>& named_events() const { return named_events_; }
   // Whom a certificate's names are; nullopt: nobody.
   std::optional<Principal> Identify(const SubjectNames& names) const;
   // Whose an identity is; nullopt: nobody's.
@@ -88,6 +93,8 @@ class Policy {
 
   std::string path_;
   bool allows_absent_vms_ = false;
+  bool allows_absent_events_ = false;
+  std::vector<NamedEvent> named_events_;
   std::vector<Tenant> tenants_;
   absl::flat_hash_map<std::string, Principal> principals_;  // by identity
 };

@@ -46,6 +46,17 @@ GrantSpec RandomGrant(uint8_t vm, const Universe& universe) {
           .rights = MaybeSome({"read", "mark", "peek", "seal"})};
 }
 
+// A list of identities is never empty: where chance chose nobody, there is one as whom nobody asks here.
+void FillEmptyLists(PolicySpec& spec) {
+  size_t unused = 0;
+  const auto fill = [&](Names& identities) {
+    if (identities.empty()) identities.push_back(absl::StrCat("jwt:unused-", unused++));
+  };
+  for (Names& identities : spec.operators) fill(identities);
+  for (Names& identities : spec.auditors) fill(identities);
+  for (TenantSpec& tenant : spec.tenants) fill(tenant.identities);
+}
+
 // Every identity is somebody's or nobody's, and so is every VM.
 PolicySpec RandomPolicy(const Universe& universe) {
   constexpr size_t kOperators = 2, kAuditors = 2, kTenants = 3;
@@ -63,6 +74,7 @@ PolicySpec RandomPolicy(const Universe& universe) {
       spec.tenants[role].identities.push_back(identity);
     }
   }
+  FillEmptyLists(spec);
   for (uint8_t vm = 1; vm <= universe.confidential.size(); ++vm) {
     const size_t owner = *rc::gen::inRange<size_t>(0, kTenants + 1);
     if (owner < kTenants) spec.tenants[owner].vms.push_back(RandomGrant(vm, universe));

@@ -113,7 +113,8 @@ TEST(PolicyTest, EveryMistakeHasItsLine) {
     const char* message;
   };
   for (const Case& c : {
-           Case{"version: 1", "version: 2", "p.yaml:1: expected a whole number from 1 to 1"},
+           Case{"version: 1", "version: 2", "p.yaml:1: version 2 is not known; 1 is"},
+           Case{"version: 1", "version: one", "p.yaml:1: version one is not known; 1 is"},
            Case{"version: 1\n", "\n", "p.yaml:2: key 'version' is missing"},
            Case{"tenants:", "tenant:", "p.yaml:5: unknown key 'tenant' (did you mean 'tenants'?)"},
            Case{"name: b", "name: a", "p.yaml:12: name 'a' is given twice"},
@@ -136,9 +137,14 @@ TEST(PolicyTest, EveryMistakeHasItsLine) {
                 "p.yaml:10: unknown event group '@compare' (did you mean '@compute'?)"},
            Case{"version: 1\n", "version: 1\nallow_absent_vms: yes\n", "p.yaml:2: expected true or false"},
            Case{"7f1c", "6f1c", "p.yaml:14: VM 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10 is given twice"},
-           Case{"[read, seal]", "[read, saal]", "p.yaml:11: unknown right 'saal' (did you mean 'seal'?)"},
+           Case{"[read, seal]", "[read, saal]", "p.yaml:11: unknown right 'saal', must be read, mark, peek or seal"},
            Case{"contexts: [render]", "contexts: render", "p.yaml:9: expected a list"},
            Case{"    identities: [\"spiffe://example.org/b\"]\n", "", "p.yaml:12: key 'identities' is missing"},
+           Case{"[\"spiffe://example.org/b\"]", "[]",
+                "p.yaml:13: identities names nobody: at least one identity is needed"},
+           Case{"[\"jwt:system:serviceaccount:audit:reader\"]", "[]",
+                "p.yaml:15: identities names nobody: at least one identity is needed"},
+           Case{"version: 1\n", "version: 1\nallow_absent_events: yes\n", "p.yaml:2: expected true or false"},
        }) {
     const auto policy = Policy::Parse(absl::StrReplaceAll(kGood, {{c.from, c.to}}), "p.yaml");
     EXPECT_EQ(policy.status().message(), c.message);

@@ -4,13 +4,19 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/authz/fake_issuer.h"
 
 namespace sideband::daemon {
 namespace {
 
 const absl::Time kNow = absl::FromUnixSeconds(1000);
 
-std::shared_ptr<const KeySet> NoKeys() { return *KeySet::Parse("{\"keys\": []}", "jwks.json"); }
+const FakeIssuer& Issuer() {
+  static const auto* const issuer = new FakeIssuer(FakeIssuer::Es256("k1"));
+  return *issuer;
+}
+
+std::shared_ptr<const KeySet> SomeKeys() { return *KeySet::Parse(JwksOf({&Issuer()}), "jwks.json"); }
 
 TokenClaims Claims(int seconds) {
   return {.identity = absl::StrCat("jwt:", seconds), .expires = kNow + absl::Seconds(seconds)};
@@ -22,7 +28,7 @@ class TokenCacheTest : public testing::Test {
     return cache_.Find(keys_, DigestOf(token), now).has_value();
   }
 
-  const std::shared_ptr<const KeySet> keys_ = NoKeys();
+  const std::shared_ptr<const KeySet> keys_ = SomeKeys();
   TokenCache cache_{2};
 };
 
@@ -59,7 +65,7 @@ TEST_F(TokenCacheTest, TheOldestMakesRoom) {
 
 TEST_F(TokenCacheTest, OtherKeysForgetEverything) {
   cache_.Insert(keys_, DigestOf("a"), Claims(5));
-  EXPECT_FALSE(cache_.Find(NoKeys(), DigestOf("a"), kNow).has_value());
+  EXPECT_FALSE(cache_.Find(SomeKeys(), DigestOf("a"), kNow).has_value());
   EXPECT_FALSE(Has("a")) << "not even if the old ones come back";
 }
 

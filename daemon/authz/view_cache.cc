@@ -23,6 +23,12 @@ std::shared_ptr<const View> ViewCache::Keep(const Key& key, uint64_t policy_vers
   return made;
 }
 
+void ViewCache::Drop(const Key& key, const View* view) {
+  absl::MutexLock lock(&mu_);
+  const auto found = entries_.find(key);
+  if (found != entries_.end() && found->second.view.get() == view) entries_.erase(found);
+}
+
 std::shared_ptr<const View> ViewCache::Get(size_t device, const VersionedPolicy& policy, const Principal& principal,
                                            std::shared_ptr<const Topology> topology) {
   const Key key(device, principal.group());
@@ -34,7 +40,7 @@ std::shared_ptr<const View> ViewCache::Get(size_t device, const VersionedPolicy&
   DecisionLog decisions;
   const auto made = std::make_shared<const View>(*policy.policy, principal, std::move(topology), &decisions);
   auto kept = Keep(key, policy.version, made);
-  if (kept == made) listener_.OnView(device, policy, principal, decisions);
+  if (kept == made && !listener_.OnView(device, policy, principal, decisions)) Drop(key, made.get());
   return kept;
 }
 

@@ -23,7 +23,8 @@ namespace sideband::daemon {
 class ViewListener {
  public:
   virtual ~ViewListener() = default;
-  virtual void OnView(size_t device, const VersionedPolicy& policy, const Principal& principal,
+  // False: it could not be told, and wants to be told again when somebody asks for such a view.
+  virtual bool OnView(size_t device, const VersionedPolicy& policy, const Principal& principal,
                       const DecisionLog& decisions) = 0;
 };
 
@@ -48,6 +49,7 @@ class ViewCache {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // `made`, or the view that another thread has kept meanwhile.
   std::shared_ptr<const View> Keep(const Key& key, uint64_t policy_version, std::shared_ptr<const View> made);
+  void Drop(const Key& key, const View* view);
 
   ViewListener& listener_;
 

@@ -19,7 +19,11 @@ tenants:
 
 class CountingListener final : public ViewListener {
  public:
-  void OnView(size_t, const VersionedPolicy&, const Principal&, const DecisionLog&) override { ++views; }
+  bool OnView(size_t, const VersionedPolicy&, const Principal&, const DecisionLog&) override {
+    ++views;
+    return has_room;
+  }
+  std::atomic<bool> has_room = true;
   std::atomic<int> views = 0;
 };
 
@@ -61,6 +65,16 @@ TEST_F(ViewCacheTest, ANewPolicyIsANewView) {
   // A straggler does not put the old one back.
   cache_.Get(0, old, *old.policy->Identify({{"spiffe://example.org/a1"}, {}}), topology_);
   EXPECT_EQ(Get("a1", topology_), after);
+}
+
+TEST_F(ViewCacheTest, WhatCouldNotBeToldIsMadeAgain) {
+  listener_.has_room = false;
+  const auto first = Get("a1", topology_);
+  EXPECT_NE(Get("a1", topology_), first);
+  listener_.has_room = true;
+  const auto told = Get("a1", topology_);
+  EXPECT_EQ(Get("a1", topology_), told);
+  EXPECT_EQ(listener_.views, 3);
 }
 
 TEST_F(ViewCacheTest, ThreadsAgree) {

@@ -40,7 +40,7 @@ absl::StatusOr<T> OneOf(const YamlNode& node, Words<T> words) {
     if (word == text) return value;
     known.push_back(word);
   }
-  return node.Error(absl::StrCat("'", text, "' is unknown", DidYouMean(text, known)));
+  return node.Error(absl::StrCat("'", text, "' is unknown", MustBeOneOf(known)));
 }
 
 template <typename T>
@@ -59,7 +59,7 @@ bool IsLabelSafe(absl::string_view name) {
 // Knows the folder from which relative paths are counted.
 class ConfigReader {
  public:
-  explicit ConfigReader(const std::string& path) : folder_(std::filesystem::path(path).parent_path()) {}
+  explicit ConfigReader(const std::string& path) : path_(path), folder_(std::filesystem::path(path).parent_path()) {}
 
   absl::StatusOr<Config> Read(const YamlNode& root);
 
@@ -77,6 +77,7 @@ class ConfigReader {
   absl::StatusOr<ListenerConfig> Http(const YamlNode& node) const;
   absl::StatusOr<std::vector<VmKeyConfig>> VmKeys(const YamlMap& map) const;
 
+  const std::string path_;
   const std::filesystem::path folder_;
   bool has_tokens_ = false;  // callers may show bearer tokens
 };
@@ -251,12 +252,13 @@ absl::StatusOr<std::vector<VmKeyConfig>> ConfigReader::VmKeys(const YamlMap& map
   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<YamlNode> nodes, section.ListOrEmpty("vm_keys"));
   for (const YamlNode& node : nodes) {
     SIDEBAND_ASSIGN_OR_RETURN(const YamlMap entry, node.Map({"vm", "key_file"}));
-    SIDEBAND_ASSIGN_OR_RETURN(const std::string text, entry.String("vm"));
+    SIDEBAND_ASSIGN_OR_RETURN(const YamlNode named, entry.Get("vm"));
+    SIDEBAND_ASSIGN_OR_RETURN(const std::string text, named.String());
     const auto vm = Uuid::Parse(text);
-    if (!vm.ok()) return entry.Find("vm")->Locate(vm.status());
+    if (!vm.ok()) return named.Locate(vm.status());
     if (!vms.insert(*vm).second) return node.Error(absl::StrCat("VM ", vm->ToString(), " has two keys"));
     SIDEBAND_ASSIGN_OR_RETURN(std::string key_file, ReadableFile(entry, "key_file"));
-    keys.push_back({*vm, std::move(key_file)});
+    keys.push_back({*vm, std::move(key_file), absl::StrCat(path_, ":", named.line())});
   }
   return keys;
 }

@@ -64,6 +64,7 @@ struct GrpcConfig {
 struct VmKeyConfig {
   Uuid vm;
   std::string key_file;
+  std::string place;  // "FILE:LINE", where the VM is named
 };
 
 struct Config {

@@ -78,6 +78,7 @@ TEST_F(ConfigTest, ReadsEverything) {
   EXPECT_EQ(config->policy_file, folder_ + "policy.yaml");
   ASSERT_EQ(config->vm_keys.size(), 1u);
   EXPECT_EQ(config->vm_keys[0].key_file, folder_ + "vm.key");
+  EXPECT_EQ(config->vm_keys[0].place, folder_ + "c.yaml:17");
   EXPECT_EQ(config->log_level, LogLevel::kWarn);
   EXPECT_EQ(config->ports_file, folder_ + "ports.json");
 }
@@ -97,18 +98,20 @@ TEST_F(ConfigTest, EveryMistakeHasItsLine) {
            Case{"250ms", "61m", "c.yaml:4: expected a duration from 10ms to 1h, such as 250ms or 1s"},
            Case{"250ms", "1", "c.yaml:4: expected a duration from 10ms to 1h, such as 250ms or 1s"},
            Case{"interval:", "intervall:", "c.yaml:4: unknown key 'intervall' (did you mean 'interval'?)"},
-           Case{"mode: daemon", "mode: deamon", "c.yaml:5: 'deamon' is unknown (did you mean 'daemon'?)"},
+           Case{"mode: daemon", "mode: deamon", "c.yaml:5: 'deamon' is unknown, must be daemon"},
            Case{", bus: \"i2c:/dev/i2c-3@0x4f\"", "", "c.yaml:6: key 'bus' is missing"},
            Case{"127.0.0.1:0", "localhost:0",
                 "c.yaml:8: 'localhost:0' is not ADDRESS:PORT, such as 127.0.0.1:9877 or [::1]:0"},
            Case{"reflection: true", "reflection: yes", "c.yaml:10: expected true or false"},
-           Case{"TLS12", "TLS11", "c.yaml:9: 'TLS11' is unknown (did you mean 'TLS12'?)"},
+           Case{"TLS12", "TLS11", "c.yaml:9: 'TLS11' is unknown, must be TLS12 or TLS13"},
            Case{"RequireAndVerifyClientCert", "NoClientCert",
                 "c.yaml:13: a listener without mutual TLS is refused: no tokens are configured"},
            Case{"RequireAndVerifyClientCert", "VerifyClientCertIfGiven",
                 "c.yaml:13: a listener without mutual TLS is refused: no tokens are configured"},
            Case{"RequireAndVerifyClientCert", "RequireAnyClientCert",
-                "c.yaml:13: 'RequireAnyClientCert' is unknown (did you mean 'RequireAndVerifyClientCert'?)"},
+                "c.yaml:13: 'RequireAnyClientCert' is unknown, must be RequireAndVerifyClientCert, "
+                "VerifyClientCertIfGiven or "
+                "NoClientCert"},
            Case{", client_ca_file: ca.crt, min", ", min",
                 "c.yaml:9: a listener without mutual TLS is refused: client_ca_file is missing"},
            Case{"key_file: s.key, client_ca_file: ca.crt, min", "key_file: x.key, client_ca_file: ca.crt, min",
@@ -116,7 +119,7 @@ TEST_F(ConfigTest, EveryMistakeHasItsLine) {
            Case{"policy_file: policy.yaml\n", "", "c.yaml:1: key 'policy_file' is missing"},
            Case{"policy.yaml", "absent.yaml", "c.yaml:14: absent.yaml: No such file or directory"},
            Case{"key_file: vm.key", "key_file: absent.key", "c.yaml:17: absent.key: No such file or directory"},
-           Case{"level: warn", "level: loud", "c.yaml:18: 'loud' is unknown"},
+           Case{"level: warn", "level: loud", "c.yaml:18: 'loud' is unknown, must be debug, info, warn or error"},
            Case{"ports_file: ports.json", "ports_file: ''", "c.yaml:19: expected a text"},
        }) {
     EXPECT_EQ(Error(c.from, c.to), c.message);

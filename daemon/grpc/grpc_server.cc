@@ -7,12 +7,15 @@
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "daemon/grpc/listen_probe.h"
@@ -37,6 +40,8 @@ constexpr int kIdleMs = 5 * 60'000;
 // Finds peers that have gone without a word.
 constexpr int kKeepaliveMs = 60'000;
 constexpr int kKeepaliveTimeoutMs = 20'000;
+// Who may operate the daemon are few; each has a server.
+constexpr size_t kLocalUsersMax = 64;
 // A client that pings more often than this, three times, is sent away.
 constexpr int kPingIntervalMinMs = 10'000;
 constexpr int kPingStrikesMax = 2;
@@ -64,14 +69,38 @@ void Configure(grpc::ServerBuilder& builder) {
 
 }  // namespace
 
+namespace {
+
+using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
+
+// The services with a server of their own: the network's, or that of one user of the Unix socket.
+struct Front {
+  explicit Front(const ServiceContext& context) : telemetry(context), confidential(context) {}
+
+  // False where gRPC cannot start it.
+  bool Start(grpc::ServerBuilder& builder) {
+    builder.RegisterService(&telemetry);
+    builder.RegisterService(&confidential);
+    server = builder.BuildAndStart();
+    return server != nullptr;
+  }
+
+  // The server refers to the services, the acceptor to the server.
+  TelemetryService telemetry;
+  ConfidentialService confidential;
+  std::unique_ptr<grpc::Server> server;
+  std::unique_ptr<Acceptor> acceptor;  // nullptr on the network
+};
+
+}  // namespace
+
 class GrpcServer::Impl {
  public:
   Impl(Options options, Reader& reader, SelfMetrics& metrics)
       : options_(std::move(options)),
         metrics_(metrics),
         registry_(reader.store(), reader.policy(), options_.streams_per_identity_max),
-        telemetry_({reader, metrics, registry_, options_.history}),
-        confidential_({reader, metrics, registry_, options_.history}) {}
+        context_{reader, metrics, registry_, options_.history} {}
   ~Impl() { Stop(absl::ZeroDuration()); }
 
   absl::Status Start();
@@ -80,69 +109,95 @@ class GrpcServer::Impl {
   ListenerTls* tls() const { return tls_.get(); }
 
  private:
-  using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
-
-  absl::Status ListenOnNetwork(grpc::ServerBuilder& builder);
-  absl::Status ListenLocally(grpc::ServerBuilder& builder);
+  absl::Status ListenOnNetwork();
+  absl::Status ListenLocally();
+  void OnLocalConnection(int fd, uint32_t user);
+  // nullptr where there can be none.
+  Front* FrontOf(uint32_t user);
+  std::vector<grpc::Server*> Servers() const;
 
   const Options options_;
   SelfMetrics& metrics_;
   std::unique_ptr<ListenerTls> tls_;                      // nullptr without a network listener
   std::shared_ptr<grpc::ServerCredentials> credentials_;  // as gRPC has them
-  // The services refer to the registry, the server to the services.
+  // The services refer to the registry.
   StreamRegistry registry_;
-  TelemetryService telemetry_;
-  ConfidentialService confidential_;
+  const ServiceContext context_;
   int port_ = 0;
-  std::unique_ptr<grpc::Server> server_;
-  std::unique_ptr<Acceptor> acceptor_;    // of the server; nullptr without a Unix socket
-  std::unique_ptr<LocalListener> local_;  // likewise; it uses the acceptor
+  std::unique_ptr<Front> network_;  // nullptr without a network listener
+  // By user: gRPC tells a call nothing of the socket it has come by, so each user has a server, whose services know.
+  // The local listener's thread's, and once that has ended, the stopping one's.
+  absl::flat_hash_map<uint32_t, std::unique_ptr<Front>> fronts_;
+  std::unique_ptr<LocalListener> local_;  // nullptr without a Unix socket; it uses the fronts
   absl::Mutex stop_mu_;
   bool stopped_ ABSL_GUARDED_BY(stop_mu_) = false;
 };
 
-absl::Status GrpcServer::Impl::ListenOnNetwork(grpc::ServerBuilder& builder) {
+absl::Status GrpcServer::Impl::ListenOnNetwork() {
   const ListenerConfig& listener = options_.config.listener;
   SIDEBAND_ASSIGN_OR_RETURN(tls_, ListenerTls::Create(kListener, listener.tls, metrics_));
   if (listener.tls.min_version == TlsVersion::kTls13) AllowOnlyTls13();
   SIDEBAND_RETURN_IF_ERROR(ProbeListen(listener.listen));
   credentials_ = ReloadingCredentials(*tls_);
+  grpc::ServerBuilder builder;
+  Configure(builder);
   builder.AddListeningPort(listener.listen.ToString(), credentials_, &port_);
-  return absl::OkStatus();
+  network_ = std::make_unique<Front>(context_);
+  if (network_->Start(builder) && port_ != 0) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("grpc: cannot listen on ", listener.listen.ToString()));
 }
 
-absl::Status GrpcServer::Impl::ListenLocally(grpc::ServerBuilder& builder) {
+absl::Status GrpcServer::Impl::ListenLocally() {
   SIDEBAND_ASSIGN_OR_RETURN(
       local_,
       LocalListener::Listen({kListener, options_.config.listener.unix_socket, options_.local_operators}, metrics_));
+  local_->Start([this](int fd, const SocketPeer& peer) { OnLocalConnection(fd, peer.user); });
+  return absl::OkStatus();
+}
+
+Front* GrpcServer::Impl::FrontOf(uint32_t user) {
+  const auto known = fronts_.find(user);
+  if (known != fronts_.end()) return known->second.get();
+  if (fronts_.size() >= kLocalUsersMax) return nullptr;
+  ServiceContext context = context_;
+  context.local_operator = user;
+  auto front = std::make_unique<Front>(context);
+  grpc::ServerBuilder builder;
+  Configure(builder);
   // With these credentials services.cc knows whom the listener has let in.
-  acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
+  front->acceptor = builder.experimental().AddExternalConnectionAcceptor(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
       grpc::experimental::LocalServerCredentials(UDS));
-  return absl::OkStatus();
+  if (!front->Start(builder)) return nullptr;
+  return fronts_.emplace(user, std::move(front)).first->second.get();
+}
+
+void GrpcServer::Impl::OnLocalConnection(int fd, uint32_t user) {
+  Front* const front = FrontOf(user);
+  if (front == nullptr) {
+    metrics_.ConnectionRefused(kListener, "too_many_local_users");
+    close(fd);
+    return;
+  }
+  Acceptor::NewConnectionParameters connection;
+  connection.fd = fd;
+  front->acceptor->HandleNewConnection(&connection);
 }
 
 absl::Status GrpcServer::Impl::Start() {
   const ListenerConfig& listener = options_.config.listener;
   grpc::EnableDefaultHealthCheckService(true);
   if (options_.config.reflection) grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-  grpc::ServerBuilder builder;
-  Configure(builder);
-  if (listener.on_network) SIDEBAND_RETURN_IF_ERROR(ListenOnNetwork(builder));
-  if (!listener.unix_socket.empty()) SIDEBAND_RETURN_IF_ERROR(ListenLocally(builder));
-  builder.RegisterService(&telemetry_);
-  builder.RegisterService(&confidential_);
-  server_ = builder.BuildAndStart();
-  if (server_ == nullptr || (listener.on_network && port_ == 0)) {
-    return absl::UnavailableError(absl::StrCat("grpc: cannot listen on ", listener.listen.ToString()));
-  }
-  if (local_ == nullptr) return absl::OkStatus();
-  local_->Start([this](int fd) {
-    Acceptor::NewConnectionParameters connection;
-    connection.fd = fd;
-    acceptor_->HandleNewConnection(&connection);
-  });
+  if (listener.on_network) SIDEBAND_RETURN_IF_ERROR(ListenOnNetwork());
+  if (!listener.unix_socket.empty()) SIDEBAND_RETURN_IF_ERROR(ListenLocally());
   return absl::OkStatus();
+}
+
+std::vector<grpc::Server*> GrpcServer::Impl::Servers() const {
+  std::vector<grpc::Server*> servers;
+  if (network_ != nullptr && network_->server != nullptr) servers.push_back(network_->server.get());
+  for (const auto& [user, front] : fronts_) servers.push_back(front->server.get());
+  return servers;
 }
 
 void GrpcServer::Impl::Stop(absl::Duration grace) {
@@ -151,11 +206,13 @@ void GrpcServer::Impl::Stop(absl::Duration grace) {
   // A connection that came later would be lost.
   if (local_ != nullptr) local_->Stop();
   registry_.Stop();
-  if (server_ == nullptr) return;
-  server_->GetHealthCheckService()->Shutdown();
-  server_->Shutdown(
-      gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_nanos(absl::ToInt64Nanoseconds(grace), GPR_TIMESPAN)));
-  server_->Wait();
+  for (grpc::Server* server : Servers()) server->GetHealthCheckService()->Shutdown();
+  const gpr_timespec deadline =
+      gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_nanos(absl::ToInt64Nanoseconds(grace), GPR_TIMESPAN));
+  for (grpc::Server* server : Servers()) {
+    server->Shutdown(deadline);
+    server->Wait();
+  }
 }
 
 absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(Options options, Reader& reader, SelfMetrics& metrics) {

@@ -8,6 +8,7 @@
 #include <grpcpp/security/credentials.h>
 #include <gtest/gtest.h>
 #include <openssl/ssl.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <filesystem>
@@ -219,6 +220,8 @@ TEST_F(GrpcServerTest, APolicyChangeEndsTheStreamWithoutAPublication) {
 class GrpcTokenTest : public GrpcServerTest {
  protected:
   GrpcTokenTest() { world_.policy.Replace(FakePolicy(), keys_); }
+  // Streams that have just ended are still told to the audit log, by way of what is below.
+  ~GrpcTokenTest() override { server_.reset(); }
 
   void StartWithTokens() {
     auto server = GrpcServer::Start(options_, reader_, *metrics_);
@@ -284,7 +287,8 @@ TEST_F(GrpcTokenTest, StreamsEndWithTheirTokenOrItsKey) {
     if (expires) {
       world_.clock.Advance(absl::Seconds(60) + kTokenLeeway);
     } else {
-      world_.policy.Replace(FakePolicy(), *KeySet::Parse("{\"keys\": []}", "jwks.json"));
+      const FakeIssuer another = FakeIssuer::Es256("k2");
+      world_.policy.Replace(FakePolicy(), *KeySet::Parse(JwksOf({&another}), "jwks.json"));
     }
     EXPECT_FALSE(reader->Read(&response));
     EXPECT_EQ(reader->Finish().error_code(), grpc::UNAUTHENTICATED);
@@ -461,6 +465,10 @@ TEST_F(GrpcServerTest, LocalOperatorsNeedNoCertificate) {
   sideband::v1::GetSnapshotResponse response;
   const grpc::Status status = GetSnapshot(*Telemetry::NewStub(local), "", response);
   EXPECT_TRUE(status.ok()) << status.error_message();
+  const std::vector<AuditEntry> told = world_.audit.Entries(AuditKind::kAccess);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].principal, absl::StrCat("local:uid=", geteuid()));
+  EXPECT_EQ(told[0].role, "operator");
   EXPECT_EQ(GetSnapshot(*As("stranger"), "", response).error_code(), grpc::UNAUTHENTICATED)
       << "on the network nothing has changed";
   const auto stub = Telemetry::NewStub(local);

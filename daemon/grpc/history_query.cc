@@ -52,7 +52,7 @@ absl::StatusOr<HistoryWindow> WindowOf(const GetHistoryRequest& request) {
 class Question {
  public:
   Question(Reader& reader, const History& history, const Caller& caller, const GetHistoryRequest& request)
-      : reader_(reader), caller_(caller), filter_(request.filter()), views_(caller) {
+      : reader_(reader), caller_(caller), filter_(request.filter()), views_(reader, caller) {
     const auto& devices = reader.store().devices();
     for (size_t i = 0; i < devices.size(); ++i) {
       if (filter_.SelectsDevice({.index = i, .info = &devices[i]})) pasts_.push_back({&devices[i], history.Chunks(i)});
@@ -92,7 +92,7 @@ absl::Status Question::Check() {
     for (const ChunkView& chunk : past.chunks) {
       const auto& topology = chunk.layout().topology;
       if (!seen.insert(topology.get()).second) continue;
-      auto view = views_.Of(topology);
+      auto view = views_.Of(*past.info, topology);
       if (sees_all || view->sees_device()) devices.push_back({.info = past.info, .view = std::move(view)});
     }
   }
@@ -115,7 +115,7 @@ void Question::Measure(const HistoryWindow& window) {
       newest = &chunk.layout();
     }
     if (newest == nullptr) continue;
-    const auto rows = ShownRows(*past.info, *newest, *views_.Of(newest->topology), filter_);
+    const auto rows = ShownRows(*past.info, *newest, *views_.Of(*past.info, newest->topology), filter_);
     if (rows.empty()) continue;
     points_ = std::max(points_, points);
     values_per_point_ += static_cast<double>(ValuesPerPoint(rows));

@@ -265,6 +265,11 @@ TEST_F(HistoryQueryTest, WhatHasGoneIsStillItsOwners) {
     snapshot.data.counters.resize(12);
   });
   EXPECT_EQ(Counts(Device("tenant-b", Of("vm1")).series(0), 0), (std::vector<uint64_t>{1050, 2050}));
+  const std::vector<AuditEntry> told = world_.audit.Entries(AuditKind::kView);
+  ASSERT_EQ(told.size(), 3u) << "what tenant-b may see of both devices now, and what it might of gpu0";
+  EXPECT_EQ(told[2].principal, "spiffe://example.org/tenant-b");
+  EXPECT_EQ(told[2].resource, "device gpu0");
+  EXPECT_EQ(told[2].reason, "the first to ask of its role for this past");
   EXPECT_EQ(Ask("tenant-a", Of("vm1")).status(), NotFound());
 }
 

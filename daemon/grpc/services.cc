@@ -45,12 +45,14 @@ std::optional<std::string> TokenOf(const grpc::CallbackServerContext& call) {
   return std::next(first) == last ? BearerToken(std::string(first->second.data(), first->second.size())) : "";
 }
 
-Credentials PeerOf(const grpc::CallbackServerContext& call) {
+Credentials PeerOf(const ServiceContext& context, const grpc::CallbackServerContext& call) {
   Credentials peer{.bearer_token = TokenOf(call)};
   const auto auth = call.auth_context();
   if (auth == nullptr || !auth->IsPeerAuthenticated()) return peer;
-  peer.is_local_operator = IsLocal(*auth);
-  if (peer.is_local_operator) return peer;
+  if (IsLocal(*auth)) {
+    peer.local_operator = context.local_operator;
+    return peer;
+  }
   peer.certificate = {Property(*auth, GRPC_PEER_URI_PROPERTY_NAME), Property(*auth, GRPC_PEER_DNS_PROPERTY_NAME)};
   return peer;
 }
@@ -62,10 +64,10 @@ struct Asked {
   Access access;
 };
 
-Asked AskedBy(const Reader& reader, const grpc::CallbackServerContext& call, const char* service, const char* method,
-              const google::protobuf::Message& request) {
-  const Credentials peer = PeerOf(call);
-  return {peer, reader.Authenticate(peer), {absl::StrCat(service, "/", method), request.ShortDebugString()}};
+Asked AskedBy(const ServiceContext& context, const grpc::CallbackServerContext& call, const char* service,
+              const char* method, const google::protobuf::Message& request) {
+  const Credentials peer = PeerOf(context, call);
+  return {peer, context.reader.Authenticate(peer), {absl::StrCat(service, "/", method), request.ShortDebugString()}};
 }
 
 void Record(const Reader& reader, const Asked& asked, const absl::Status& outcome) {
@@ -95,7 +97,7 @@ absl::Status Ask(Reader& reader, const Asked& asked, const Query& query, const R
 template <typename Query, typename Request, typename Response>
 grpc::ServerUnaryReactor* Answer(const ServiceContext& context, grpc::CallbackServerContext& call, const char* method,
                                  const Query& query, const Request& request, Response& response) {
-  const Asked asked = AskedBy(context.reader, call, "Telemetry", method, request);
+  const Asked asked = AskedBy(context, call, "Telemetry", method, request);
   const absl::Status status = Ask(context.reader, asked, query, request, response);
   context.metrics.GrpcRequest(method, status.code());
   Record(context.reader, asked, status);
@@ -178,7 +180,7 @@ grpc::ServerUnaryReactor* TelemetryService::GetHistory(grpc::CallbackServerConte
 grpc::ServerWriteReactor<sideband::v1::SubscribeResponse>* TelemetryService::Subscribe(
     grpc::CallbackServerContext* call, const sideband::v1::SubscribeRequest* request) {
   using Message = sideband::v1::SubscribeResponse;
-  Asked asked = AskedBy(context_.reader, *call, "Telemetry", "Subscribe", *request);
+  Asked asked = AskedBy(context_, *call, "Telemetry", "Subscribe", *request);
   if (!asked.caller.ok()) return Refuse<Message>(context_, "Subscribe", asked, NobodyError());
   absl::StatusOr<Subscription> source = Subscription::Create(context_.reader, asked.peer, *request);
   if (!source.ok()) return Refuse<Message>(context_, "Subscribe", asked, source.status());
@@ -187,7 +189,7 @@ grpc::ServerWriteReactor<sideband::v1::SubscribeResponse>* TelemetryService::Sub
 
 grpc::ServerWriteReactor<sideband::v1::SealedRecord>* ConfidentialService::SubscribeSealed(
     grpc::CallbackServerContext* call, const sideband::v1::SubscribeSealedRequest* request) {
-  Asked asked = AskedBy(context_.reader, *call, "Confidential", "SubscribeSealed", *request);
+  Asked asked = AskedBy(context_, *call, "Confidential", "SubscribeSealed", *request);
   if (!asked.caller.ok()) {
     return Refuse<sideband::v1::SealedRecord>(context_, "SubscribeSealed", asked, NobodyError());
   }

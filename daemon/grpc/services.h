@@ -4,6 +4,9 @@
 #ifndef SIDEBAND_DAEMON_GRPC_SERVICES_H_
 #define SIDEBAND_DAEMON_GRPC_SERVICES_H_
 
+#include <cstdint>
+#include <optional>
+
 #include "daemon/api/reader.h"
 #include "daemon/grpc/stream_registry.h"
 #include "daemon/history/history.h"
@@ -18,6 +21,8 @@ struct ServiceContext {
   SelfMetrics& metrics;
   StreamRegistry& streams;
   const History* history;  // nullptr: none is kept
+  // On the Unix socket, whose connections it serves; nullopt: the network's.
+  std::optional<uint32_t> local_operator = std::nullopt;
 };
 
 // Thread-safe.

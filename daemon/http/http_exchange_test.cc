@@ -70,7 +70,7 @@ TEST_F(HttpExchangeTest, ATokenIsOfItsRequestAlone) {
 }
 
 TEST_F(HttpExchangeTest, AnswersWhatIsAsked) {
-  HttpExchange exchange({.is_local_operator = true}, handler_);
+  HttpExchange exchange({.local_operator = 1000}, handler_);
   EXPECT_TRUE(exchange.is_idle());
   exchange.Feed(kGet);
   EXPECT_FALSE(exchange.is_idle());
@@ -80,7 +80,7 @@ TEST_F(HttpExchangeTest, AnswersWhatIsAsked) {
   EXPECT_THAT(Text(*answer), StartsWith("HTTP/1.1 200 OK\r\nServer: sidebandd\r\n"));
   EXPECT_THAT(Text(*answer), EndsWith("Content-Length: 4\r\n\r\n/a?b"));
   EXPECT_EQ(seen_[0].accept, "text/plain");
-  EXPECT_TRUE(seen_[0].credentials.is_local_operator);
+  EXPECT_EQ(seen_[0].credentials.local_operator, 1000u);
   EXPECT_TRUE(exchange.is_idle());
   EXPECT_FALSE(exchange.Next());
 }

@@ -75,7 +75,7 @@ class HttpServer::Impl final : public HttpSessionOwner {
   absl::Status UseTls(const ListenerTls::Loaded& loaded);
   void Accept();
   void OnAccept(const error_code& error, tcp::socket socket);
-  void OnLocalConnection(int fd);
+  void OnLocalConnection(int fd, uint32_t user);
   // `make` makes the session of a connection's number.
   template <typename Make>
   void StartSession(Make make);
@@ -147,7 +147,9 @@ absl::Status HttpServer::Impl::ListenLocally() {
 
 void HttpServer::Impl::Run() {
   if (tls_ != nullptr) asio::post(acceptor_.get_executor(), [this] { Accept(); });
-  if (local_ != nullptr) local_->Start([this](int fd) { OnLocalConnection(fd); });
+  if (local_ != nullptr) {
+    local_->Start([this](int fd, const SocketPeer& peer) { OnLocalConnection(fd, peer.user); });
+  }
   for (int i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { io_.run(); });
 }
 
@@ -174,9 +176,9 @@ void HttpServer::Impl::OnAccept(const error_code& error, tcp::socket socket) {
   Accept();
 }
 
-void HttpServer::Impl::OnLocalConnection(int fd) {
+void HttpServer::Impl::OnLocalConnection(int fd, uint32_t user) {
   StartSession(
-      [&](Id id) { return MakeLocalSession(id, Local::socket(asio::make_strand(io_), Local(), fd), Context()); });
+      [&](Id id) { return MakeLocalSession(id, Local::socket(asio::make_strand(io_), Local(), fd), user, Context()); });
 }
 
 template <typename Make>

@@ -251,7 +251,7 @@ TEST_F(HttpServerTest, LocalOperatorsNeedNoCertificate) {
   options_.listener.on_network = false;
   options_.listener.unix_socket = folder_.path() + "/s";
   Start([](const HttpRequest& request) {
-    return HttpResponse{.body = Body::Of(request.credentials.is_local_operator ? "yes" : "no")};
+    return HttpResponse{.body = Body::Of(request.credentials.local_operator == geteuid() ? "yes" : "no")};
   });
   EXPECT_EQ(server_->port(), 0);
   const int fd = socket(AF_UNIX, SOCK_STREAM, 0);

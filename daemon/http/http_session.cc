@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "daemon/authz/identity.h"
 #include "daemon/http/http_exchange.h"
 #include "daemon/http/peer_names.h"
 
@@ -76,11 +77,11 @@ class LocalLink {
   static constexpr bool kHasHandshake = false;
   using Stream = beast::basic_stream<Local>;
 
-  explicit LocalLink(Local::socket socket) : stream_(std::move(socket)) {}
+  LocalLink(Local::socket socket, uint32_t user) : stream_(std::move(socket)), user_(user) {}
 
   Stream& stream() { return stream_; }
-  Credentials credentials() { return {.is_local_operator = true}; }
-  std::string identity() { return "local"; }
+  Credentials credentials() { return {.local_operator = user_}; }
+  std::string identity() { return LocalIdentity(user_); }
 
   template <typename Done>
   void Shutdown(Done done) {
@@ -91,6 +92,7 @@ class LocalLink {
 
  private:
   Stream stream_;
+  const uint32_t user_;
 };
 
 template <typename Link>
@@ -242,9 +244,9 @@ std::shared_ptr<HttpSession> MakeTlsSession(ConnectionTable::Id id, asio::ip::tc
   return std::make_shared<SessionOver<TlsLink>>(id, context, std::move(socket), std::move(tls));
 }
 
-std::shared_ptr<HttpSession> MakeLocalSession(ConnectionTable::Id id, Local::socket socket,
+std::shared_ptr<HttpSession> MakeLocalSession(ConnectionTable::Id id, Local::socket socket, uint32_t user,
                                               HttpSessionContext context) {
-  return std::make_shared<SessionOver<LocalLink>>(id, context, std::move(socket));
+  return std::make_shared<SessionOver<LocalLink>>(id, context, std::move(socket), user);
 }
 
 }  // namespace sideband::daemon

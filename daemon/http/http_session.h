@@ -9,6 +9,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/ssl/context.hpp>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -55,9 +56,9 @@ class HttpSession {
 
 std::shared_ptr<HttpSession> MakeTlsSession(ConnectionTable::Id id, boost::asio::ip::tcp::socket socket,
                                             std::shared_ptr<boost::asio::ssl::context> tls, HttpSessionContext context);
-// The peer must have been found to be a local operator.
+// The peer, of number `user`, must have been found to be a local operator.
 std::shared_ptr<HttpSession> MakeLocalSession(ConnectionTable::Id id,
-                                              boost::asio::local::stream_protocol::socket socket,
+                                              boost::asio::local::stream_protocol::socket socket, uint32_t user,
                                               HttpSessionContext context);
 
 }  // namespace sideband::daemon

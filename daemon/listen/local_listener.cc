@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/listen/socket_peer.h"
 #include "proto/base/file.h"
 
 namespace sideband::daemon {
@@ -69,14 +68,14 @@ bool LocalListener::Wait(bool for_connection, int timeout_ms) const {
   return events[0].revents == 0;
 }
 
-bool LocalListener::MayEnter(int fd) {
-  const auto peer = PeerOfSocket(fd);
-  if (peer.ok() && MayOperate(*peer, options_.operators, geteuid())) return true;
+std::optional<SocketPeer> LocalListener::Admit(int fd) {
+  auto peer = PeerOfSocket(fd);
+  if (peer.ok() && MayOperate(*peer, options_.operators, geteuid())) return *std::move(peer);
   metrics_.ConnectionRefused(options_.listener, "not_a_local_operator");
   if (peer.ok()) {
     spdlog::debug("{}: process {} of user {} is no local operator", options_.listener, peer->process, peer->user);
   }
-  return false;
+  return std::nullopt;
 }
 
 void LocalListener::Run() {
@@ -84,8 +83,8 @@ void LocalListener::Run() {
     const int fd = accept4(socket_->fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) {
       if (errno != EAGAIN && errno != ECONNABORTED && errno != EINTR) Wait(/*for_connection=*/false, kAcceptRetryMs);
-    } else if (MayEnter(fd)) {
-      on_connection_(fd);
+    } else if (const auto peer = Admit(fd)) {
+      on_connection_(fd, *peer);
     } else {
       close(fd);
     }

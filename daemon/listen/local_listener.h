@@ -2,7 +2,7 @@
 //
 // Takes connections of local operators on a Unix socket, and hands each over to the protocol that speaks on it.
 //   SIDEBAND_ASSIGN_OR_RETURN(auto local, LocalListener::Listen({.listener = "http", .path = path}, metrics));
-//   local->Start([&](int fd) { … });
+//   local->Start([&](int fd, const SocketPeer& peer) { … });
 //
 // Whoever is no local operator is closed at once: no byte of theirs is read.
 #ifndef SIDEBAND_DAEMON_LISTEN_LOCAL_LISTENER_H_
@@ -10,11 +10,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include "absl/status/statusor.h"
 #include "daemon/config/local_operators.h"
+#include "daemon/listen/socket_peer.h"
 #include "daemon/listen/unix_socket_file.h"
 #include "daemon/metrics/self_metrics.h"
 
@@ -28,8 +30,8 @@ class LocalListener {
     std::string path;
     LocalOperators operators;
   };
-  // Called on the listener's thread with a non-blocking connection, which is the callee's from then on.
-  using OnConnection = std::function<void(int fd)>;
+  // Called on the listener's thread with a non-blocking connection, which is the callee's from then on, and who it is.
+  using OnConnection = std::function<void(int fd, const SocketPeer& peer)>;
 
   // The file is 0660 where operators are configured, and of the first group among them; else 0600. UNAVAILABLE
   // "LISTENER: cannot listen on PATH: why". Connections wait until Start().
@@ -47,7 +49,8 @@ class LocalListener {
   void Run();
   // False once Stop() was called. Waits for a connection, or for `timeout_ms` where that is not negative.
   bool Wait(bool for_connection, int timeout_ms) const;
-  bool MayEnter(int fd);
+  // Who may enter.
+  std::optional<SocketPeer> Admit(int fd);
 
   const Options options_;
   SelfMetrics& metrics_;

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <filesystem>
 
@@ -44,7 +45,8 @@ class LocalListenerTest : public testing::Test {
     auto listener = LocalListener::Listen(options_, *metrics_);
     ASSERT_TRUE(listener.ok()) << listener.status();
     listener_ = *std::move(listener);
-    listener_->Start([](int fd) {
+    listener_->Start([this](int fd, const SocketPeer& peer) {
+      user_ = peer.user;
       // Whoever only looks whether the path is in use has gone by now.
       send(fd, "!", 1, MSG_NOSIGNAL);
       close(fd);
@@ -55,11 +57,13 @@ class LocalListenerTest : public testing::Test {
   LocalListener::Options options_;
   const std::unique_ptr<SelfMetrics> metrics_ = *SelfMetrics::Create({.version = "1"});
   std::unique_ptr<LocalListener> listener_;
+  std::atomic<uint32_t> user_ = 99;
 };
 
 TEST_F(LocalListenerTest, TheDaemonsOwnUserEnters) {
   Start();
   EXPECT_EQ(ReadOne(options_.path), 1);
+  EXPECT_EQ(user_, geteuid());
   EXPECT_EQ(ReadOne(options_.path), 1);
 }
 
@@ -107,6 +111,7 @@ TEST_F(LocalListenerTest, SomebodyElseIsClosedAtOnce) {
   Start();
   ASSERT_EQ(chmod(options_.path.c_str(), 0666), 0);
   EXPECT_EQ(as_user(54321), 1);
+  EXPECT_EQ(user_, 54321u);
 }
 
 TEST_F(LocalListenerTest, WhatCannotBeListenedOnIsSaidPlainly) {

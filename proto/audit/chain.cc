@@ -82,6 +82,7 @@ void ChainVerifier::Take(const AuditLine& line, absl::string_view text) {
   summary_.last_sequence = entry.sequence;
   summary_.last_time = entry.time;
   summary_.lost += entry.lost;
+  summary_.repeated += entry.repeated;
   summary_.head = AuditHash(text);
   if (!summary_.anchor_at.empty()) ++summary_.entries_after_anchor;
   if (summary_.head == options_.head) summary_.anchor_at = absl::StrCat(file_, ":", line_number_);

@@ -32,6 +32,7 @@ struct ChainSummary {
   absl::Time first_time;
   absl::Time last_time;
   uint64_t lost = 0;                  // how many entries the daemon itself says it could not write
+  uint64_t repeated = 0;              // how many denials of nobody it has counted instead of writing each
   std::string head = kAuditNoPrev;    // the hash of the last line
   std::string anchor_at;              // "FILE:LINE" of the line whose hash was asked for
   uint64_t entries_after_anchor = 0;  // meaningful with anchor_at

@@ -107,6 +107,7 @@ AuditLine ReadMembers(const ordered_json& json, Members& members) {
   entry.reason = members.Text("reason");
   entry.policy_version = members.Number("policy_version");
   if (json.contains("lost")) entry.lost = members.Number("lost");
+  if (json.contains("repeated")) entry.repeated = members.Number("repeated");
   entry.detail = members.Texts("detail");
   line.prev = members.Text("prev");
   return line;
@@ -130,6 +131,7 @@ std::string Write(const AuditLine& line, ToText to_text) {
   json["reason"] = to_text(entry.reason);
   json["policy_version"] = entry.policy_version;
   if (entry.lost != 0) json["lost"] = entry.lost;
+  if (entry.repeated != 0) json["repeated"] = entry.repeated;
   for (size_t i = 0; i < std::min(entry.detail.size(), kAuditDetailMax); ++i) {
     json["detail"].push_back(to_text(entry.detail[i]));
   }

@@ -49,6 +49,7 @@ struct AuditEntry {
   std::string reason;
   uint64_t policy_version = 0;      // counted in this run of the daemon; 0 where no policy was asked
   uint64_t lost = 0;                // of kLost
+  uint64_t repeated = 0;            // of kAccess: how many more there were like this one, which is the last of them
   std::vector<std::string> detail;  // at most kAuditDetailMax
 
   bool operator==(const AuditEntry&) const = default;

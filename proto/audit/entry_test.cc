@@ -36,8 +36,9 @@ TEST(AuditEntryTest, RareMembersComeBeforePrev) {
   AuditLine line = Example();
   line.entry.kind = AuditKind::kLost;
   line.entry.lost = 12;
+  line.entry.repeated = 3;
   line.entry.detail = {"one", "two"};
-  EXPECT_NE(EncodeAuditLine(line).find(R"("policy_version":3,"lost":12,"detail":["one","two"],"prev":")"),
+  EXPECT_NE(EncodeAuditLine(line).find(R"("policy_version":3,"lost":12,"repeated":3,"detail":["one","two"],"prev":")"),
             std::string::npos);
   EXPECT_EQ(*DecodeAuditLine(EncodeAuditLine(line)), line);
 }
@@ -81,6 +82,7 @@ RC_GTEST_PROP(AuditEntryProperty, WhatIsReadIsWhatWasWritten, ()) {
                            .reason = *text,
                            .policy_version = *rc::gen::arbitrary<uint64_t>(),
                            .lost = *rc::gen::arbitrary<uint64_t>(),
+                           .repeated = *rc::gen::arbitrary<uint64_t>(),
                            .detail = *rc::gen::container<std::vector<std::string>>(text)},
                  .prev = AuditHash(*text)};
   const auto read = DecodeAuditLine(EncodeAuditLine(line));
@@ -123,6 +125,8 @@ TEST(AuditEntryTest, RefusesWhatTheDaemonWouldNotWrite) {
            Row{"\"prev\"", "\"detail\":[1],\"prev\"", "'detail' is missing or not what it can be"},
            Row{"\"prev\"", "\"detail\":{},\"prev\"", "'detail' is missing or not what it can be"},
            Row{"\"prev\"", "\"lost\":0,\"prev\"", "not written as the daemon writes"},
+           Row{"\"prev\"", "\"repeated\":0,\"prev\"", "not written as the daemon writes"},
+           Row{"\"prev\"", "\"repeated\":-1,\"prev\"", "'repeated' is missing or not what it can be"},
            Row{"\"prev\":\"", "\"prev\":\"0", "'prev' is not a hash"},
            Row{"}", "}}", "not a JSON object"},
            Row{"}", "} ", "not written as the daemon writes"},

@@ -5,7 +5,9 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/string_view.h"
@@ -22,6 +24,13 @@ struct Close {
 using File = std::unique_ptr<std::FILE, Close>;
 
 absl::StatusOr<File> Open(const std::string& path) {
+  // A pipe that nobody writes to would keep us waiting.
+  std::error_code error;
+  const auto type = std::filesystem::status(path, error).type();
+  if (type == std::filesystem::file_type::directory) return absl::InvalidArgumentError(path + ": is a directory");
+  if (std::filesystem::exists(path, error) && type != std::filesystem::file_type::regular) {
+    return absl::InvalidArgumentError(path + ": is not a regular file");
+  }
   File file(std::fopen(path.c_str(), "rb"));
   if (file == nullptr) return ErrnoStatus(errno, path);
   return file;
@@ -31,8 +40,7 @@ absl::StatusOr<File> Open(const std::string& path) {
 absl::StatusOr<std::string> Read(std::FILE* file, const std::string& path, size_t size) {
   std::string bytes(size, '\0');
   bytes.resize(std::fread(bytes.data(), 1, size, file));
-  if (std::ferror(file) == 0) return bytes;
-  return errno == EISDIR ? absl::InvalidArgumentError(path + ": is a directory") : ErrnoStatus(errno, path);
+  return std::ferror(file) == 0 ? absl::StatusOr<std::string>(bytes) : ErrnoStatus(errno, path);
 }
 
 // 0 for an empty file.

@@ -18,7 +18,8 @@
 namespace sideband {
 
 // The files by the sequence of their first entries; empty ones first. A file that cannot be read is the error that
-// ReadFile gives; one that does not begin with an entry is DATA_LOSS "FILE:1: why".
+// ReadFile gives; what is no regular file, which could not be read twice, is INVALID_ARGUMENT; one that does not begin
+// with an entry is DATA_LOSS "FILE:1: why".
 absl::StatusOr<std::vector<std::string>> OrderedAuditFiles(std::vector<std::string> paths);
 
 // Reads all of the files, in bounded memory. The error is one of reading only: what the chain says is in `chain`.

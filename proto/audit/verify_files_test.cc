@@ -60,6 +60,7 @@ TEST_F(VerifyFilesTest, AMissingFileInTheMiddleIsABreak) {
 TEST_F(VerifyFilesTest, WhatCannotBeReadIsNamed) {
   EXPECT_EQ(OrderedAuditFiles({folder_ + "none"}).status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(OrderedAuditFiles({folder_}).status(), absl::InvalidArgumentError(folder_ + ": is a directory"));
+  EXPECT_EQ(OrderedAuditFiles({"/dev/null"}).status(), absl::InvalidArgumentError("/dev/null: is not a regular file"));
   const std::string other = Write("other", "key: value\n");
   EXPECT_EQ(OrderedAuditFiles({other}).status(), absl::DataLossError(other + ":1: not a JSON object"));
 }

@@ -57,6 +57,15 @@ std::string NearestMatch(absl::string_view word, std::span<const std::string> ca
   return nearest;
 }
 
+std::string MustBeOneOf(std::span<const std::string> words) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const char* const before = i == 0 ? ", must be " : i + 1 == words.size() ? " or " : ", ";
+    absl::StrAppend(&text, before, words[i]);
+  }
+  return text;
+}
+
 std::string DidYouMean(absl::string_view word, std::span<const std::string> candidates) {
   const std::string nearest = NearestMatch(word, candidates);
   return nearest.empty() ? "" : absl::StrCat(" (did you mean '", nearest, "'?)");

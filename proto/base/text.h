@@ -19,6 +19,9 @@ std::string NearestMatch(absl::string_view word, std::span<const std::string> ca
 // " (did you mean 'x'?)", or nothing where NearestMatch finds nothing. For the end of an "unknown …" message.
 std::string DidYouMean(absl::string_view word, std::span<const std::string> candidates);
 
+// ", must be a, b or c": the end of an "unknown …" message where there is little to choose from. Empty without words.
+std::string MustBeOneOf(std::span<const std::string> words);
+
 // `status` with "FILE:LINE: " (or "FILE: " where line is 0) before its message.
 absl::Status AtLine(const absl::Status& status, absl::string_view file, size_t line);
 

@@ -17,6 +17,13 @@ TEST(TextTest, NearestMatchHasTheFewestEdits) {
   EXPECT_EQ(NearestMatch("anything", {}), "");
 }
 
+TEST(TextTest, MustBeOneOfListsThem) {
+  EXPECT_EQ(MustBeOneOf({}), "");
+  EXPECT_EQ(MustBeOneOf(std::vector<std::string>{"a"}), ", must be a");
+  EXPECT_EQ(MustBeOneOf(std::vector<std::string>{"a", "b"}), ", must be a or b");
+  EXPECT_EQ(MustBeOneOf(std::vector<std::string>{"a", "b", "c"}), ", must be a, b or c");
+}
+
 TEST(TextTest, DidYouMeanIsEmptyWithoutANearMatch) {
   const std::vector<std::string> names = {"interval"};
   EXPECT_EQ(DidYouMean("intervall", names), " (did you mean 'interval'?)");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/smbus/bus_name.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -10,6 +11,13 @@ namespace {
 
 constexpr uint32_t kAddressFirst = 0x08;
 constexpr uint32_t kAddressLast = 0x77;
+
+// What somebody may have meant who has named a path alone.
+std::string Hint(absl::string_view name) {
+  if (name.empty() || name.find(':') < name.find('/')) return "";
+  const char* const scheme = absl::StartsWith(name, "/dev/i2c") ? "i2c:" : "unix:";
+  return absl::StrCat(" (did you mean '", scheme, name, "'?)");
+}
 
 }  // namespace
 
@@ -34,7 +42,7 @@ absl::StatusOr<BusName> ParseBusName(absl::string_view name) {
   } else if (absl::ConsumePrefix(&rest, "i2c:")) {
     bus.kind = BusName::Kind::kI2c;
   } else {
-    return error("must start with unix: or i2c:");
+    return error(absl::StrCat("must start with unix: or i2c:", Hint(name)));
   }
   if (const size_t at = rest.rfind('@'); at != absl::string_view::npos) {
     const auto address = ParseAddress(rest.substr(at + 1));

@@ -18,7 +18,10 @@ TEST(BusNameTest, RefusesWhatIsNoPlaceOnABus) {
     const char* message;
   } kCases[] = {
       {"", "bus '': must start with unix: or i2c:"},
-      {"/dev/i2c-3", "bus '/dev/i2c-3': must start with unix: or i2c:"},
+      {"tcp:x", "bus 'tcp:x': must start with unix: or i2c:"},
+      {"/dev/i2c-3", "bus '/dev/i2c-3': must start with unix: or i2c: (did you mean 'i2c:/dev/i2c-3'?)"},
+      {"x.sock", "bus 'x.sock': must start with unix: or i2c: (did you mean 'unix:x.sock'?)"},
+      {"/run/a:b", "bus '/run/a:b': must start with unix: or i2c: (did you mean 'unix:/run/a:b'?)"},
       {"unix:@0x4f", "bus 'unix:@0x4f': the path is missing"},
       {"i2c:/dev/i2c-3@", "bus 'i2c:/dev/i2c-3@': the address must be from 0x08 to 0x77"},
       {"i2c:/dev/i2c-3@0x07", "bus 'i2c:/dev/i2c-3@0x07': the address must be from 0x08 to 0x77"},

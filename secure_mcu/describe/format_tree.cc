@@ -157,8 +157,9 @@ void AppendFlat(const Description& description, std::string& text) {
                         Ratio(flat.moved(), traffic.beyond_ccu() + traffic.ulc_to_ccu));
 }
 
+// As long as it can be, which the first one after a start is: later ones say little of what has not changed.
 void AppendSnapshot(const mailbox::SnapshotCost& cost, std::string& text) {
-  AppendTable("a snapshot read over the bus",
+  AppendTable("the longest snapshot, read over the bus",
               std::vector<Row>{{"bytes of the snapshot", cost.stream_bytes},
                                {"commands", cost.commands},
                                {"block reads", cost.windows},

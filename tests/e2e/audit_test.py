@@ -77,6 +77,26 @@ class AccessTest(AuditTestCase):
         self.assertIn("GET /metrics", shown.stdout)
         self.assertNotIn("tenant-a", shown.stdout)
 
+    def test_what_nobody_asks_again_and_again(self):
+        self.site.start()
+        for number in range(30):
+            self.assertEqual(self.site.get("nobody", "/metrics?number=%d" % number)[0], 403)
+            self.site.get("tenant-b", "/metrics?event[]=nothing")
+        self.assertEqual(self.site.daemon.stop(), 0)
+        denied = [entry for entry in self.entries("access") if entry["decision"] == "deny"]
+        told = [(entry["resource"], entry.get("repeated")) for entry in denied if not entry["principal"]]
+        self.assertEqual(told, [("/metrics?number=0", None), ("/metrics?number=29", 29)])
+        self.assertEqual(len(denied), 30 + 2, "what is denied to somebody is told each time")
+        self.assertEqual(self.verify()["repeated"], "29")
+        self.assertIn("29 more like this until then", self.audit("show", "--denied", *self.files()).stdout)
+
+    def test_nothing_is_no_chain(self):
+        site_layout.write(self.site.folder, "empty", "")
+        for name, status, error in (("empty", 1, "0 entries"), ("/dev/null", 2, "is not a regular file")):
+            result = self.audit("verify", name)
+            self.assertEqual((result.returncode, result.stdout), (status, ""))
+            self.assertIn(error, result.stderr)
+
     def test_policies(self):
         self.site.start()
         for number, policy in enumerate((site_layout.POLICY, "tenants: ["), start=2):

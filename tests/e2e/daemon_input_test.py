@@ -143,7 +143,7 @@ class BadPolicyTest(DaemonTestCase):
 
     def test_unknown_right_names_the_nearest(self):
         self.spoil("policy.yaml", r"\[seal\]", "[seel]")
-        self.refused(2, "policy.yaml:13: ", "unknown right 'seel'", "'seal'?")
+        self.refused(2, "policy.yaml:13: ", "unknown right 'seel', must be read, mark, peek or seal")
 
     def test_one_vm_of_two_tenants(self):
         self.spoil("policy.yaml", site_layout.VM_UUIDS["vm2"], site_layout.VM_UUIDS["vm1"])
@@ -151,7 +151,7 @@ class BadPolicyTest(DaemonTestCase):
 
     def test_unknown_version(self):
         self.spoil("policy.yaml", "version: 1", "version: 2")
-        self.refused(2, "policy.yaml:1: ", "from 1 to 1")
+        self.refused(2, "policy.yaml:1: version 2 is not known; 1 is")
 
 
 class BadKeyTest(DaemonTestCase):

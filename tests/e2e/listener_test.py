@@ -3,6 +3,7 @@
 
 import datetime
 import http.client
+import json
 import os
 import resource
 import shutil
@@ -191,6 +192,14 @@ class UnixSocketTest(ListenerTestCase):
         self.change_config("http:\n", "http:\n  unix_socket: http.sock\n")
         self.change_config("grpc:\n", "grpc:\n  unix_socket: grpc.sock\n")
 
+    def keep_audit_log(self):
+        self.change_config("ports_file: ports\n", "ports_file: ports\naudit: {file: audit.jsonl}\n")
+
+    def asked(self):
+        """(principal, endpoint) of each request that the audit log tells of."""
+        entries = [json.loads(line) for line in self.site.read("audit.jsonl").decode().splitlines()]
+        return [(entry["principal"], entry["endpoint"]) for entry in entries if entry["kind"] == "access"]
+
     def get(self, path):
         connection = UnixConnection(self.site.path("http.sock"))
         try:
@@ -201,6 +210,7 @@ class UnixSocketTest(ListenerTestCase):
             connection.close()
 
     def test_local_operator(self):
+        self.keep_audit_log()
         self.site.start()
         status, body = self.get("/metrics")
         self.assertEqual(status, 200)
@@ -215,6 +225,9 @@ class UnixSocketTest(ListenerTestCase):
         self.assertEqual(self.site.daemon.stop(), 0)
         self.assertFalse(os.path.exists(self.site.path("http.sock")))
         self.assertFalse(os.path.exists(self.site.path("grpc.sock")))
+        own = "local:uid=%d" % os.geteuid()
+        self.assertEqual([asked for asked in self.asked() if asked[0].startswith("local")],
+                         [(own, "GET /metrics"), (own, "Telemetry/ListDevices")])
 
     def test_killed_and_started_again(self):
         self.site.start()
@@ -229,6 +242,7 @@ class UnixSocketTest(ListenerTestCase):
 
     @unittest.skipUnless(os.geteuid() == 0, "only root can become somebody else")
     def test_somebody_else(self):
+        self.keep_audit_log()
         self.change_config("policy_file", "local_operators: {users: [54322]}\nlog: {level: debug}\npolicy_file")
         self.site.start()
         os.chmod(self.site.folder, 0o755)
@@ -243,6 +257,16 @@ class UnixSocketTest(ListenerTestCase):
             return result.stdout.strip() or result.stderr
 
         self.assertGreater(int(bytes_for(54322)), 1000)
+        # gRPC as two users at once: each call is told of whose it is. The program is where only root reaches it.
+        client = shutil.copy(programs.program_path("sideband"), self.site.path("sideband"))
+        os.chmod(client, 0o755)
+        for user in (54322, 0):
+            listed = programs.run("/usr/bin/setpriv", "--reuid", str(user), "--clear-groups", client, "devices", "--address",
+                                  "unix:" + self.site.path("grpc.sock"), cwd=self.site.folder)
+            self.assertEqual(listed.returncode, 0, listed.stderr)
+        expected = [("local:uid=54322", "GET /metrics"), ("local:uid=54322", "Telemetry/ListDevices"),
+                    ("local:uid=0", "Telemetry/ListDevices")]
+        programs.wait_until(lambda: set(expected) <= set(self.asked()), "all is told: %s" % self.asked())
         refused = bytes_for(54321)
         self.assertTrue(refused == "0" or "BrokenPipe" in refused or "ConnectionReset" in refused, refused)
         self.assertEqual(self.own("sideband_connections_refused_total", listener="http", reason="not_a_local_operator"), 1)
@@ -258,6 +282,15 @@ class UnixSocketTest(ListenerTestCase):
         self.site.start_daemon()
         programs.wait_until(lambda: self.get("/-/ready")[0] == 200, "it is ready")
         self.assertEqual((self.site.http_port, self.site.grpc_port), (0, 0))
+
+
+class WrongPortTest(ListenerTestCase):
+    def test_the_https_port_is_guessed(self):
+        self.site.start()
+        result = programs.run("sideband", "devices", "--address", "localhost:%d" % self.site.http_port, "--ca-file", "ca.pem",
+                              "--cert-file", "operator.pem", "--key-file", "operator.key", cwd=self.site.folder)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("speaks TLS, but not gRPC: is it the daemon's HTTPS port?", result.stderr)
 
 
 class BadPeersTest(ListenerTestCase):

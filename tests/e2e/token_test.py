@@ -177,7 +177,7 @@ class ReloadTest(TokenTestCase):
         self.assertNotEqual(without, POLICY)
         self.write("policy.yaml", without)
         private = self.issuer.jwk() | {"d": "AAAA"}
-        for keys, error in (("{", "jwks.json:1: "), (json.dumps({"keys": [private]}), "jwks.json:1: key 'k1': 'd' is of a "),
+        for keys, error in (("{", "jwks.json:1: "), ('{"keys": []}', "jwks.json:1: 'keys' is empty"), (json.dumps({"keys": [private]}), "jwks.json:1: key 'k1': 'd' is of a "),
                             (tokens.jwks(self.issuer, self.issuer), "kid 'k1' is given twice")):
             self.write("jwks.json", keys)
             line = self.reload()
@@ -199,11 +199,30 @@ class ReloadTest(TokenTestCase):
         self.assertIn("is in force", self.reload())
 
 
+    def test_an_event_that_no_device_counts_is_refused(self):
+        groups = "event_groups:\n  memory: [dram_read_cycles,\n    dram_wriet_cycles]\n"
+        added = POLICY + groups
+        self.write("policy.yaml", added)
+        line = self.reload()
+        self.assertIn("policy.yaml:%d: event 'dram_wriet_cycles' is counted by no device (did you mean "
+                      "'dram_write_cycles'?)" % added.count("\n"), line)
+        self.assertIn("the old policy stays in force", line)
+        self.write("policy.yaml", added + "allow_absent_events: true\n")
+        self.assertIn("is in force", self.reload())
+
+
 class StartTest(programs.ProgramTestCase):
-    def test_a_vm_on_no_device_is_told(self):
+    def test_what_is_on_no_device_is_told(self):
         site = site_layout.Site()
         self.addCleanup(site.close)
-        absent = "5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e1ff"
-        site_layout.write(site.folder, "policy.yaml", site_layout.POLICY + "      - {uuid: %s}\n" % absent)
+        absent, without = "5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e1ff", "5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e1fe"
+        site_layout.write(site.folder, "policy.yaml",
+                          site_layout.POLICY + "      - {uuid: %s, events: [cycels]}\n" % absent)
+        config = site.read("sidebandd.yaml").decode() + "    - {vm: %s, key_file: vm3.key}\n" % without
+        site_layout.write(site.folder, "sidebandd.yaml", config)
         site.start()
-        programs.wait_until(lambda: "VM %s is on no device" % absent in site.daemon.log(), "the notice")
+        named = site_layout.POLICY.count("\n") + 1
+        for line in ("policy.yaml:%d: VM %s is on no device" % (named, absent),
+                     "policy.yaml:%d: event 'cycels' is counted by no device" % named,
+                     "sidebandd.yaml:%d: VM %s is on no device" % (config.count("\n"), without)):
+            programs.wait_until(lambda: line in site.daemon.log(), line)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A policy file. What is taken for a policy gives nothing to two and decides about everything that it names.
-#include "daemon/authz/absent_vms.h"
+#include "daemon/authz/absent_names.h"
 #include "daemon/authz/decision.h"
 #include "daemon/authz/policy.h"
 #include "tests/fuzz/fuzz_target.h"
@@ -42,7 +42,7 @@ tenants:
     vms:
       - {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, contexts: [c], events: ["@compute", x], rights: [read, seal]}
       - uuid: 7f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10
-  - {name: b, identities: []}
+  - {name: b, identities: ["jwt:b"]}
 )")};
 }
 
@@ -59,7 +59,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   std::set<Uuid> vms;
   for (size_t i = 0; i < (*policy)->tenants().size(); ++i) fuzz::CheckTenant(**policy, i, vms);
-  FUZZ_CHECK(daemon::AbsentVms(**policy, {}).size() == vms.size());
+  const size_t absent_vms = (*policy)->allows_absent_vms() ? 0 : vms.size();
+  const size_t absent_events = (*policy)->allows_absent_events() ? 0 : (*policy)->named_events().size();
+  FUZZ_CHECK(daemon::AbsentNames(**policy, {}).size() == absent_vms + absent_events);
   FUZZ_CHECK(!(*policy)->Find("").has_value());
   return 0;
 }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/authz/absent_names.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "proto/base/text.h"
+
+namespace sideband::daemon {
+namespace {
+
+// A line of the policy, and what is wrong there.
+using Absence = std::pair<size_t, std::string>;
+
+std::string VmText(const Uuid& vm) {
+  return absl::StrCat("VM ", vm.ToString(), " is on no device (allow_absent_vms: true allows it)");
+}
+
+// What the devices have.
+class Present {
+ public:
+  explicit Present(const Topologies& topologies) {
+    for (const auto& topology : topologies) {
+      for (const mailbox::VmInfo& vm : topology->catalog().vms) vms_.insert(vm.uuid);
+      for (const mailbox::EventInfo& event : topology->catalog().events) Add(event.name);
+    }
+  }
+
+  bool HasVm(const Uuid& vm) const { return vms_.contains(vm); }
+  bool HasEvent(const std::string& event) const { return events_.contains(event); }
+  std::string EventText(const std::string& event) const {
+    return absl::StrCat("event '", event, "' is counted by no device", DidYouMean(event, event_names_),
+                        "; allow_absent_events: true allows it");
+  }
+
+ private:
+  void Add(const std::string& event) {
+    if (events_.insert(event).second) event_names_.push_back(event);
+  }
+
+  absl::flat_hash_set<Uuid> vms_;
+  absl::flat_hash_set<std::string> events_;
+  std::vector<std::string> event_names_;
+};
+
+void AddAbsentVms(const Policy& policy, const Present& present, std::vector<Absence>& absences) {
+  if (policy.allows_absent_vms()) return;
+  for (const Tenant& tenant : policy.tenants()) {
+    for (const VmGrant& grant : tenant.vms) {
+      if (!present.HasVm(grant.vm)) absences.emplace_back(grant.line, VmText(grant.vm));
+    }
+  }
+}
+
+void AddAbsentEvents(const Policy& policy, const Present& present, std::vector<Absence>& absences) {
+  if (policy.allows_absent_events()) return;
+  for (const NamedEvent& event : policy.named_events()) {
+    if (!present.HasEvent(event.name)) absences.emplace_back(event.line, present.EventText(event.name));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> AbsentNames(const Policy& policy, const Topologies& topologies) {
+  const Present present(topologies);
+  std::vector<Absence> absences;
+  AddAbsentVms(policy, present, absences);
+  AddAbsentEvents(policy, present, absences);
+  std::ranges::stable_sort(absences, {}, &Absence::first);
+  std::vector<std::string> texts;
+  for (const auto& [line, what] : absences) texts.push_back(absl::StrCat(policy.path(), ":", line, ": ", what));
+  return texts;
+}
+
+std::vector<std::string> AbsentVms(std::span<const NamedVm> vms, const Policy& policy, const Topologies& topologies) {
+  std::vector<std::string> texts;
+  if (policy.allows_absent_vms()) return texts;
+  const Present present(topologies);
+  for (const NamedVm& named : vms) {
+    if (!present.HasVm(named.vm)) texts.push_back(absl::StrCat(named.place, ": ", VmText(named.vm)));
+  }
+  return texts;
+}
+
+absl::Status CheckNamesExist(const Policy& policy, const Topologies& topologies) {
+  const std::vector<std::string> absent = AbsentNames(policy, topologies);
+  return absent.empty() ? absl::OkStatus() : absl::InvalidArgumentError(absent[0]);
+}
+
+}  // namespace sideband::daemon

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/authz/absent_names.h"
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+
+namespace sideband::daemon {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+constexpr char kPolicy[] = R"(version: 1
+event_groups:
+  memory: [dram_reads,
+           dram_writes]
+tenants:
+  - name: a
+    identities: ["jwt:a"]
+    vms:
+      - {uuid: 00000000-0000-0000-0000-000000000001}
+      - {uuid: 00000000-0000-0000-0000-000000000002, events: ["@memory", cycles]}
+  - {name: b, identities: ["jwt:b"], vms: [{uuid: 00000000-0000-0000-0000-000000000003}]}
+)";
+const Texts kEvents = {"dram_reads", "dram_writes", "cycles"};
+
+std::shared_ptr<const Policy> Parse(const std::string& more = "") { return *Policy::Parse(kPolicy + more, "p.yaml"); }
+
+// A device with these VMs, which counts these events.
+std::shared_ptr<const Topology> Device(const std::vector<uint8_t>& vms, const Texts& events = {}) {
+  mailbox::Catalog catalog;
+  for (const uint8_t number : vms) catalog.vms.emplace_back().uuid.bytes[15] = number;
+  for (const std::string& event : events) catalog.events.emplace_back().name = event;
+  return std::make_shared<Topology>(catalog, 1);
+}
+
+std::string Vm(int line, int number) {
+  return absl::StrCat("p.yaml:", line, ": VM 00000000-0000-0000-0000-00000000000", number,
+                      " is on no device (allow_absent_vms: true allows it)");
+}
+
+TEST(AbsentNamesTest, AreThoseThatNoDeviceHas) {
+  const auto policy = Parse();
+  EXPECT_EQ(AbsentNames(*policy, {Device({1, 9}, {"dram_reads", "cycles"}), Device({3, 2}, {"dram_writes"})}), Texts());
+  EXPECT_EQ(AbsentNames(*policy, {Device({1}), Device({}, kEvents)}), Texts({Vm(10, 2), Vm(11, 3)}));
+  EXPECT_EQ(AbsentNames(*policy, {}).size(), 6u);
+}
+
+TEST(AbsentNamesTest, AnEventIsToldWhereItIsNamedWithTheNearest) {
+  const auto policy = Parse();
+  EXPECT_EQ(AbsentNames(*policy, {Device({1, 2, 3}, {"dram_reads", "dram_write", "cycles"})}),
+            Texts({"p.yaml:4: event 'dram_writes' is counted by no device (did you mean 'dram_write'?); "
+                   "allow_absent_events: true allows it"}));
+  EXPECT_EQ(AbsentNames(*policy, {Device({1, 2, 3}, {"dram_reads", "dram_writes"})}),
+            Texts({"p.yaml:10: event 'cycles' is counted by no device; allow_absent_events: true allows it"}));
+}
+
+TEST(AbsentNamesTest, AreInTheFilesOrder) {
+  const Texts absent = AbsentNames(*Parse(), {Device({1, 3}, {"dram_reads", "cycles"})});
+  ASSERT_EQ(absent.size(), 2u);
+  EXPECT_EQ(absent[0].substr(0, 31), "p.yaml:4: event 'dram_writes' i");
+  EXPECT_EQ(absent[1], Vm(10, 2));
+}
+
+TEST(AbsentNamesTest, TheFirstIsRefused) {
+  EXPECT_EQ(CheckNamesExist(*Parse(), {Device({1, 2, 3}, kEvents)}), absl::OkStatus());
+  EXPECT_EQ(CheckNamesExist(*Parse(), {Device({1}, kEvents)}), absl::InvalidArgumentError(Vm(10, 2)));
+}
+
+TEST(AbsentNamesTest, UnlessTheyAreAllowed) {
+  EXPECT_EQ(AbsentNames(*Parse("allow_absent_vms: true\n"), {Device({}, kEvents)}), Texts());
+  EXPECT_EQ(AbsentNames(*Parse("allow_absent_events: true\n"), {Device({1, 2, 3})}), Texts());
+  EXPECT_EQ(AbsentNames(*Parse("allow_absent_vms: true\n"), {}).size(), 3u);
+  EXPECT_EQ(AbsentNames(*Parse("allow_absent_events: true\n"), {}).size(), 3u);
+  EXPECT_EQ(AbsentNames(*Parse("allow_absent_vms: false\nallow_absent_events: false\n"), {}).size(), 6u);
+}
+
+TEST(AbsentNamesTest, VmsOfOtherFiles) {
+  const std::vector<NamedVm> vms = {{*Uuid::Parse("00000000-0000-0000-0000-000000000001"), "c.yaml:3"},
+                                    {*Uuid::Parse("00000000-0000-0000-0000-000000000002"), "c.yaml:4"}};
+  EXPECT_EQ(AbsentVms(vms, *Parse(), {Device({1})}),
+            Texts({"c.yaml:4: VM 00000000-0000-0000-0000-000000000002 is on no device (allow_absent_vms: true allows "
+                   "it)"}));
+  EXPECT_EQ(AbsentVms(vms, *Parse("allow_absent_vms: true\n"), {}), Texts());
+}
+
+}  // namespace
+}  // namespace sideband::daemon
