@@ -69,9 +69,11 @@ class GrpcServer::Impl {
   Impl(Options options, Reader& reader, SelfMetrics& metrics)
       : options_(std::move(options)),
         metrics_(metrics),
+        quota_(options_.requests, reader.clock()),
+        under_way_(options_.under_way),
         registry_(reader.store(), reader.policy(), options_.streams_per_identity_max),
-        telemetry_({reader, metrics, registry_, options_.history}),
-        confidential_({reader, metrics, registry_, options_.history}) {}
+        telemetry_({reader, metrics, registry_, quota_, under_way_, options_.history}),
+        confidential_({reader, metrics, registry_, quota_, under_way_, options_.history}) {}
   ~Impl() { Stop(absl::ZeroDuration()); }
 
   absl::Status Start();
@@ -89,7 +91,9 @@ class GrpcServer::Impl {
   SelfMetrics& metrics_;
   std::unique_ptr<ListenerTls> tls_;                      // nullptr without a network listener
   std::shared_ptr<grpc::ServerCredentials> credentials_;  // as gRPC has them
-  // The services refer to the registry, the server to the services.
+  // What the services refer to, the services, and what refers to them.
+  RequestQuota quota_;
+  CallsUnderWay under_way_;
   StreamRegistry registry_;
   TelemetryService telemetry_;
   ConfidentialService confidential_;

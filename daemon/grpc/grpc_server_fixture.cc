@@ -31,14 +31,15 @@ void GrpcServerFixture::StartWith(Reader& reader) {
   server_ = *std::move(server);
 }
 
-std::shared_ptr<grpc::Channel> GrpcServerFixture::Channel(const std::string& alternative_names) const {
+std::shared_ptr<grpc::Channel> GrpcServerFixture::Channel(const std::string& alternative_names,
+                                                          const grpc::ChannelArguments& arguments) const {
   grpc::SslCredentialsOptions tls{.pem_root_certs = *ReadFile(ca_.ca_file())};
   if (!alternative_names.empty()) {
     const CertificateFiles files = ca_.Issue("client", alternative_names);
     tls.pem_private_key = *ReadFile(files.key_file);
     tls.pem_cert_chain = *ReadFile(files.cert_file);
   }
-  return grpc::CreateChannel(absl::StrCat("127.0.0.1:", server_->port()), grpc::SslCredentials(tls));
+  return grpc::CreateCustomChannel(absl::StrCat("127.0.0.1:", server_->port()), grpc::SslCredentials(tls), arguments);
 }
 
 std::unique_ptr<Telemetry::Stub> GrpcServerFixture::As(const std::string& who) const {

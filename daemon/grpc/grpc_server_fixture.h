@@ -7,6 +7,7 @@
 #define SIDEBAND_DAEMON_GRPC_GRPC_SERVER_FIXTURE_H_
 
 #include <grpcpp/channel.h>
+#include <grpcpp/support/channel_arguments.h>
 #include <grpcpp/support/status.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +32,8 @@ class GrpcServerFixture : public testing::Test {
   void Start() { StartWith(world_.reader); }
   void StartWith(Reader& reader);
   // A connection of its own with a new certificate of these names; empty: without one.
-  std::shared_ptr<grpc::Channel> Channel(const std::string& alternative_names) const;
+  std::shared_ptr<grpc::Channel> Channel(const std::string& alternative_names,
+                                         const grpc::ChannelArguments& arguments = {}) const;
   // The client spiffe://example.org/WHO.
   std::unique_ptr<sideband::v1::Telemetry::Stub> As(const std::string& who) const;
   static grpc::Status GetSnapshot(sideband::v1::Telemetry::Stub& stub, const std::string& vm,

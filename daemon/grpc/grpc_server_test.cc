@@ -109,6 +109,7 @@ TEST_F(GrpcServerTest, CallsAreCounted) {
 
 // More calls than a connection may have at once: the rest wait for their turn, and all are answered.
 TEST_F(GrpcServerTest, ManyCallsOnOneConnection) {
+  options_.requests.burst = 400;
   Start();
   const auto stub = As("ops");
   std::atomic<int> good = 0;

@@ -4,21 +4,10 @@
 #ifndef SIDEBAND_DAEMON_GRPC_SERVICES_H_
 #define SIDEBAND_DAEMON_GRPC_SERVICES_H_
 
-#include "daemon/api/reader.h"
-#include "daemon/grpc/stream_registry.h"
-#include "daemon/history/history.h"
-#include "daemon/metrics/self_metrics.h"
+#include "daemon/grpc/service_context.h"
 #include "sideband/v1/telemetry.grpc.pb.h"
 
 namespace sideband::daemon {
-
-// What every service works with; all of it must outlive them.
-struct ServiceContext {
-  Reader& reader;
-  SelfMetrics& metrics;
-  StreamRegistry& streams;
-  const History* history;  // nullptr: none is kept
-};
 
 // Thread-safe.
 class TelemetryService final : public sideband::v1::Telemetry::CallbackService {
