@@ -3,6 +3,8 @@
 // Calls through a server, from a client's side of a real connection.
 #include <gmock/gmock.h>
 #include <grpcpp/client_context.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/support/byte_buffer.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -10,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/synchronization/notification.h"
 #include "daemon/grpc/grpc_server_fixture.h"
 
 namespace sideband::daemon {
@@ -79,6 +82,27 @@ TEST_F(GrpcServerTest, LargeRequestsAreRefused) {
   sideband::v1::GetSnapshotResponse response;
   EXPECT_EQ(GetSnapshot(*As("ops"), std::string(kGrpcRequestBytesMax + 1, 'x'), response).error_code(),
             grpc::RESOURCE_EXHAUSTED);
+}
+
+TEST_F(GrpcServerTest, MalformedRequestsAreRefusedWithoutAWordToStrangers) {
+  Start();
+  const auto send_garbage = [this](const std::string& who) {
+    grpc::GenericStub stub(Channel("URI:spiffe://example.org/" + who));
+    grpc::ClientContext context;
+    const grpc::Slice slice("\xff\xff\xff");
+    grpc::ByteBuffer request(&slice, 1), response;
+    absl::Notification done;
+    grpc::Status status;
+    stub.UnaryCall(&context, "/sideband.v1.Telemetry/GetSnapshot", {}, &request, &response, [&](grpc::Status ended) {
+      status = std::move(ended);
+      done.Notify();
+    });
+    done.WaitForNotification();
+    return status;
+  };
+  EXPECT_EQ(send_garbage("ops").error_code(), grpc::INVALID_ARGUMENT);
+  EXPECT_EQ(send_garbage("ops").error_message(), "the request is malformed");
+  EXPECT_EQ(send_garbage("stranger").error_code(), grpc::UNAUTHENTICATED);
 }
 
 TEST_F(GrpcServerTest, CallsAreToldTheAuditLog) {

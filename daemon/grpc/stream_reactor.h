@@ -6,6 +6,7 @@
 #ifndef SIDEBAND_DAEMON_GRPC_STREAM_REACTOR_H_
 #define SIDEBAND_DAEMON_GRPC_STREAM_REACTOR_H_
 
+#include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/server_callback.h>
 
 #include <functional>
@@ -18,6 +19,7 @@
 #include "absl/synchronization/mutex.h"
 #include "daemon/grpc/calls_under_way.h"
 #include "daemon/grpc/grpc_status.h"
+#include "daemon/grpc/message_bytes.h"
 #include "daemon/grpc/stream_registry.h"
 #include "daemon/grpc/stream_step.h"
 
@@ -26,10 +28,10 @@ namespace sideband::daemon {
 // Thread-safe. Owned by the registry until gRPC is done with it.
 //
 // Invariant: at most one thread is the pump, from the moment it sets busy_ until it clears it; a write under way keeps
-// busy_ set. Only the pump touches source_, message_ and share_ or starts a gRPC operation, and it does so without the
+// busy_ set. Only the pump touches source_, bytes_ and share_ or starts a gRPC operation, and it does so without the
 // lock.
 template <typename Source>
-class StreamReactor final : public grpc::ServerWriteReactor<typename Source::Message>,
+class StreamReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
                             public Stream,
                             public std::enable_shared_from_this<StreamReactor<Source>> {
  public:
@@ -45,6 +47,7 @@ class StreamReactor final : public grpc::ServerWriteReactor<typename Source::Mes
   void Stop() override { End(absl::UnavailableError("shutting down")); }
 
   void OnWriteDone(bool good) override {
+    bytes_.Clear();
     share_->Hold(0);
     if (!good) RequestEnd(absl::CancelledError("the reader is gone"));
     RunPump();
@@ -82,12 +85,12 @@ class StreamReactor final : public grpc::ServerWriteReactor<typename Source::Mes
   // Only as the pump.
   void RunPump() {
     while (true) {
-      if (const auto end = TakeEnd()) return this->Finish(ToGrpcStatus(*end));
+      if (const auto end = TakeEnd()) return Finish(ToGrpcStatus(*end));
       StreamStep<Message> step = NextStep();
       if (auto* message = std::get_if<Message>(&step)) {
-        message_ = std::move(*message);
-        share_->Hold(message_.ByteSizeLong());
-        return this->StartWrite(&message_);  // still the pump, until OnWriteDone
+        bytes_ = ToBytes(*message);
+        share_->Hold(bytes_.Length());
+        return StartWrite(&bytes_);  // still the pump, until OnWriteDone
       }
       if (auto* end = std::get_if<StreamEnd>(&step)) {
         RequestEnd(std::move(end->status));
@@ -120,7 +123,7 @@ class StreamReactor final : public grpc::ServerWriteReactor<typename Source::Mes
 
   // The pump's.
   Source source_;
-  Message message_;
+  grpc::ByteBuffer bytes_;  // of the message under way
   const std::unique_ptr<CallsUnderWay::Share> share_;
   // Constant.
   StreamRegistry& registry_;
