@@ -4,6 +4,7 @@
 #include <grpc/support/time.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/resource_quota.h>
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
@@ -32,6 +33,9 @@ constexpr int kResponseBytesMax = 16 << 20;
 constexpr int kConcurrentCallsMax = 128;
 constexpr int kMetadataBytesMax = 8 << 10;
 constexpr int kHandshakeTimeoutMs = 10'000;
+// Of what gRPC counts of its connections and of requests that are coming in, about a fifth of what they take. Beyond it
+// idle connections are closed, then calls are ended, and new connections are not taken.
+constexpr size_t kConnectionBytesMax = 16 << 20;
 // Without a call; a stream is one.
 constexpr int kIdleMs = 5 * 60'000;
 // Finds peers that have gone without a word.
@@ -58,6 +62,7 @@ void Configure(grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kPingIntervalMinMs);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, kPingStrikesMax);
+  builder.SetResourceQuota(grpc::ResourceQuota("connections").Resize(kConnectionBytesMax));
   // Otherwise two daemons could share a port, each seeing half of the requests.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
 }
