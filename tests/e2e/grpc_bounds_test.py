@@ -15,7 +15,7 @@ import tenant_client
 SNAPSHOT = "/sideband.v1.Telemetry/GetSnapshot"
 CALLS_AT_A_TIME = 128
 CALLS_AT_ONCE = 100
-CROWD = 1500
+CROWD = 1000
 
 
 class GrpcBoundsTest(unittest.TestCase):
@@ -73,8 +73,8 @@ class GrpcBoundsTest(unittest.TestCase):
                 crowd.append(self.peer("tenant-b"))
             except OSError:
                 pass  # it was not taken
-        # Without a bound they would be 150 MB.
-        self.assertLess(self.own("process_resident_memory_bytes") - before, 120 << 20)
+        # Without a bound they would be 100 MB.
+        self.assertLess(self.own("process_resident_memory_bytes") - before, 85 << 20)
         with self.assertRaises(ConnectionError):
             crowd[0].goodbye()
             crowd[0].goodbye()
