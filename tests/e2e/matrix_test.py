@@ -103,7 +103,7 @@ class MatrixTest(unittest.TestCase):
         cls.pb = tenant_client.messages()
         cls.clients = {}
         for who, (certificate, _) in IDENTITIES.items():
-            cls.clients[who] = tenant_client.Client(cls.site, certificate)
+            cls.clients[who] = tenant_client.Client(cls.site, certificate, patient=True)
             cls.addClassCleanup(cls.clients[who].__exit__)
         # There is a past to ask for.
         past = cls.pb.GetHistoryRequest()
