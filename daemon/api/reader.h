@@ -62,6 +62,7 @@ class Reader {
 
   Store& store() const { return store_; }
   PolicyHolder& policy() const { return policy_; }
+  const Clock& clock() const { return clock_; }
   // Where requests are told; what a group may see of a device is told by the reader itself.
   AuditSink& audit() const { return audit_; }
   // For what shows the past.

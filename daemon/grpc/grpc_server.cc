@@ -5,8 +5,6 @@
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/security/server_credentials.h>
-#include <grpcpp/server.h>
-#include <grpcpp/server_builder.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -18,9 +16,10 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "daemon/grpc/front.h"
 #include "daemon/grpc/listen_probe.h"
 #include "daemon/grpc/reloading_credentials.h"
-#include "daemon/grpc/services.h"
+#include "daemon/grpc/service_context.h"
 #include "daemon/grpc/stream_registry.h"
 #include "daemon/listen/listener_tls.h"
 #include "daemon/listen/local_listener.h"
@@ -30,67 +29,13 @@ namespace sideband::daemon {
 namespace {
 
 constexpr char kListener[] = "grpc";
-constexpr int kResponseBytesMax = 16 << 20;
-// Per connection; what is beyond waits for its turn.
-constexpr int kConcurrentCallsMax = 128;
-constexpr int kMetadataBytesMax = 8 << 10;
-constexpr int kHandshakeTimeoutMs = 10'000;
-// Without a call; a stream is one.
-constexpr int kIdleMs = 5 * 60'000;
-// Finds peers that have gone without a word.
-constexpr int kKeepaliveMs = 60'000;
-constexpr int kKeepaliveTimeoutMs = 20'000;
 // Who may operate the daemon are few; each has a server.
 constexpr size_t kLocalUsersMax = 64;
-// A client that pings more often than this, three times, is sent away.
-constexpr int kPingIntervalMinMs = 10'000;
-constexpr int kPingStrikesMax = 2;
 
 // gRPC 1.51 cannot be told a minimum version. Its list of cipher suites, though, is for TLS 1.2 alone: with one that
 // needs a pre-shared key, of which there is none, only TLS 1.3 can be agreed on. gRPC reads the variable once per
 // process.
 void AllowOnlyTls13() { setenv("GRPC_SSL_CIPHER_SUITES", "PSK-AES256-GCM-SHA384", /*overwrite=*/1); }
-
-void Configure(grpc::ServerBuilder& builder) {
-  builder.SetMaxReceiveMessageSize(kGrpcRequestBytesMax);
-  builder.SetMaxSendMessageSize(kResponseBytesMax);
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kConcurrentCallsMax);
-  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMetadataBytesMax);
-  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeTimeoutMs);
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleMs);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kPingIntervalMinMs);
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PING_STRIKES, kPingStrikesMax);
-  // Otherwise two daemons could share a port, each seeing half of the requests.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-}
-
-}  // namespace
-
-namespace {
-
-using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
-
-// The services with a server of their own: the network's, or that of one user of the Unix socket.
-struct Front {
-  explicit Front(const ServiceContext& context) : telemetry(context), confidential(context) {}
-
-  // False where gRPC cannot start it.
-  bool Start(grpc::ServerBuilder& builder) {
-    builder.RegisterService(&telemetry);
-    builder.RegisterService(&confidential);
-    server = builder.BuildAndStart();
-    return server != nullptr;
-  }
-
-  // The server refers to the services, the acceptor to the server.
-  TelemetryService telemetry;
-  ConfidentialService confidential;
-  std::unique_ptr<grpc::Server> server;
-  std::unique_ptr<Acceptor> acceptor;  // nullptr on the network
-};
 
 }  // namespace
 
@@ -99,8 +44,10 @@ class GrpcServer::Impl {
   Impl(Options options, Reader& reader, SelfMetrics& metrics)
       : options_(std::move(options)),
         metrics_(metrics),
+        quota_(options_.requests, reader.clock()),
+        under_way_(options_.under_way),
         registry_(reader.store(), reader.policy(), options_.streams_per_identity_max),
-        context_{reader, metrics, registry_, options_.history} {}
+        context_{reader, metrics, registry_, quota_, under_way_, options_.history} {}
   ~Impl() { Stop(absl::ZeroDuration()); }
 
   absl::Status Start();
@@ -114,13 +61,15 @@ class GrpcServer::Impl {
   void OnLocalConnection(int fd, uint32_t user);
   // nullptr where there can be none.
   Front* FrontOf(uint32_t user);
-  std::vector<grpc::Server*> Servers() const;
+  std::vector<Front*> Fronts() const;
 
   const Options options_;
   SelfMetrics& metrics_;
   std::unique_ptr<ListenerTls> tls_;                      // nullptr without a network listener
   std::shared_ptr<grpc::ServerCredentials> credentials_;  // as gRPC has them
-  // The services refer to the registry.
+  // What the services refer to, and what refers to them.
+  RequestQuota quota_;
+  CallsUnderWay under_way_;
   StreamRegistry registry_;
   const ServiceContext context_;
   int port_ = 0;
@@ -139,11 +88,8 @@ absl::Status GrpcServer::Impl::ListenOnNetwork() {
   if (listener.tls.min_version == TlsVersion::kTls13) AllowOnlyTls13();
   SIDEBAND_RETURN_IF_ERROR(ProbeListen(listener.listen));
   credentials_ = ReloadingCredentials(*tls_);
-  grpc::ServerBuilder builder;
-  Configure(builder);
-  builder.AddListeningPort(listener.listen.ToString(), credentials_, &port_);
-  network_ = std::make_unique<Front>(context_);
-  if (network_->Start(builder) && port_ != 0) return absl::OkStatus();
+  network_ = Front::Listen(context_, listener.listen.ToString(), credentials_, port_);
+  if (network_ != nullptr) return absl::OkStatus();
   return absl::UnavailableError(absl::StrCat("grpc: cannot listen on ", listener.listen.ToString()));
 }
 
@@ -161,27 +107,15 @@ Front* GrpcServer::Impl::FrontOf(uint32_t user) {
   if (fronts_.size() >= kLocalUsersMax) return nullptr;
   ServiceContext context = context_;
   context.local_operator = user;
-  auto front = std::make_unique<Front>(context);
-  grpc::ServerBuilder builder;
-  Configure(builder);
-  // With these credentials services.cc knows whom the listener has let in.
-  front->acceptor = builder.experimental().AddExternalConnectionAcceptor(
-      grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
-      grpc::experimental::LocalServerCredentials(UDS));
-  if (!front->Start(builder)) return nullptr;
-  return fronts_.emplace(user, std::move(front)).first->second.get();
+  std::unique_ptr<Front> front = Front::ForLocalConnections(context);
+  return front == nullptr ? nullptr : fronts_.emplace(user, std::move(front)).first->second.get();
 }
 
 void GrpcServer::Impl::OnLocalConnection(int fd, uint32_t user) {
   Front* const front = FrontOf(user);
-  if (front == nullptr) {
-    metrics_.ConnectionRefused(kListener, "too_many_local_users");
-    close(fd);
-    return;
-  }
-  Acceptor::NewConnectionParameters connection;
-  connection.fd = fd;
-  front->acceptor->HandleNewConnection(&connection);
+  if (front != nullptr) return front->Serve(fd);
+  metrics_.ConnectionRefused(kListener, "too_many_local_users");
+  close(fd);
 }
 
 absl::Status GrpcServer::Impl::Start() {
@@ -193,11 +127,11 @@ absl::Status GrpcServer::Impl::Start() {
   return absl::OkStatus();
 }
 
-std::vector<grpc::Server*> GrpcServer::Impl::Servers() const {
-  std::vector<grpc::Server*> servers;
-  if (network_ != nullptr && network_->server != nullptr) servers.push_back(network_->server.get());
-  for (const auto& [user, front] : fronts_) servers.push_back(front->server.get());
-  return servers;
+std::vector<Front*> GrpcServer::Impl::Fronts() const {
+  std::vector<Front*> fronts;
+  if (network_ != nullptr) fronts.push_back(network_.get());
+  for (const auto& [user, front] : fronts_) fronts.push_back(front.get());
+  return fronts;
 }
 
 void GrpcServer::Impl::Stop(absl::Duration grace) {
@@ -206,13 +140,10 @@ void GrpcServer::Impl::Stop(absl::Duration grace) {
   // A connection that came later would be lost.
   if (local_ != nullptr) local_->Stop();
   registry_.Stop();
-  for (grpc::Server* server : Servers()) server->GetHealthCheckService()->Shutdown();
+  for (Front* front : Fronts()) front->SayUnhealthy();
   const gpr_timespec deadline =
       gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_nanos(absl::ToInt64Nanoseconds(grace), GPR_TIMESPAN));
-  for (grpc::Server* server : Servers()) {
-    server->Shutdown(deadline);
-    server->Wait();
-  }
+  for (Front* front : Fronts()) front->Stop(deadline);
 }
 
 absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(Options options, Reader& reader, SelfMetrics& metrics) {

@@ -17,12 +17,13 @@
 #include "absl/time/time.h"
 #include "daemon/api/reader.h"
 #include "daemon/config/config.h"
+#include "daemon/grpc/calls_under_way.h"
+#include "daemon/grpc/request_quota.h"
 #include "daemon/history/history.h"
 #include "daemon/metrics/self_metrics.h"
 
 namespace sideband::daemon {
 
-inline constexpr int kGrpcRequestBytesMax = 64 << 10;
 inline constexpr size_t kStreamsPerIdentityMax = 64;
 
 // Thread-safe.
@@ -31,7 +32,10 @@ class GrpcServer {
   struct Options {
     GrpcConfig config;
     LocalOperators local_operators;
+    // Of one identity.
     size_t streams_per_identity_max = kStreamsPerIdentityMax;
+    RequestQuota::Limits requests;     // beginnings of streams among them
+    CallsUnderWay::Limits under_way;   // streams among them
     const History* history = nullptr;  // nullptr: none is kept; else it must outlive the server
   };
 

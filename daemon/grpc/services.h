@@ -1,64 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gRPC services as thin translators: who asks, what, and the plain classes that answer.
+// The gRPC services as thin translators: who asks, what, and the plain classes that answer. They take and give bytes
+// (grpc::ByteBuffer), so that an answer that waits for its reader is held as it is sent, a fifth of what its message
+// takes.
 #ifndef SIDEBAND_DAEMON_GRPC_SERVICES_H_
 #define SIDEBAND_DAEMON_GRPC_SERVICES_H_
 
-#include <cstdint>
-#include <optional>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/server_callback.h>
 
-#include "daemon/api/reader.h"
-#include "daemon/grpc/stream_registry.h"
-#include "daemon/history/history.h"
-#include "daemon/metrics/self_metrics.h"
+#include "daemon/grpc/service_context.h"
 #include "sideband/v1/telemetry.grpc.pb.h"
 
 namespace sideband::daemon {
 
-// What every service works with; all of it must outlive them.
-struct ServiceContext {
-  Reader& reader;
-  SelfMetrics& metrics;
-  StreamRegistry& streams;
-  const History* history;  // nullptr: none is kept
-  // On the Unix socket, whose connections it serves; nullopt: the network's.
-  std::optional<uint32_t> local_operator = std::nullopt;
-};
+using UnaryReactor = grpc::ServerUnaryReactor;
+using WriteReactor = grpc::ServerWriteReactor<grpc::ByteBuffer>;
+
+// All methods of sideband.v1.Telemetry, as bytes.
+using RawTelemetry = sideband::v1::Telemetry::WithRawCallbackMethod_ListDevices<
+    sideband::v1::Telemetry::WithRawCallbackMethod_ListEvents<sideband::v1::Telemetry::WithRawCallbackMethod_ListScopes<
+        sideband::v1::Telemetry::WithRawCallbackMethod_GetSnapshot<
+            sideband::v1::Telemetry::WithRawCallbackMethod_GetHistory<
+                sideband::v1::Telemetry::WithRawCallbackMethod_Subscribe<sideband::v1::Telemetry::Service>>>>>>;
+using RawConfidential =
+    sideband::v1::Confidential::WithRawCallbackMethod_SubscribeSealed<sideband::v1::Confidential::Service>;
 
 // Thread-safe.
-class TelemetryService final : public sideband::v1::Telemetry::CallbackService {
+class TelemetryService final : public RawTelemetry {
  public:
   explicit TelemetryService(ServiceContext context) : context_(context) {}
 
-  grpc::ServerUnaryReactor* ListDevices(grpc::CallbackServerContext* call,
-                                        const sideband::v1::ListDevicesRequest* request,
-                                        sideband::v1::ListDevicesResponse* response) override;
-  grpc::ServerUnaryReactor* ListEvents(grpc::CallbackServerContext* call,
-                                       const sideband::v1::ListEventsRequest* request,
-                                       sideband::v1::ListEventsResponse* response) override;
-  grpc::ServerUnaryReactor* ListScopes(grpc::CallbackServerContext* call,
-                                       const sideband::v1::ListScopesRequest* request,
-                                       sideband::v1::ListScopesResponse* response) override;
-  grpc::ServerUnaryReactor* GetSnapshot(grpc::CallbackServerContext* call,
-                                        const sideband::v1::GetSnapshotRequest* request,
-                                        sideband::v1::GetSnapshotResponse* response) override;
-  grpc::ServerUnaryReactor* GetHistory(grpc::CallbackServerContext* call,
-                                       const sideband::v1::GetHistoryRequest* request,
-                                       sideband::v1::GetHistoryResponse* response) override;
-  grpc::ServerWriteReactor<sideband::v1::SubscribeResponse>* Subscribe(
-      grpc::CallbackServerContext* call, const sideband::v1::SubscribeRequest* request) override;
+  UnaryReactor* ListDevices(grpc::CallbackServerContext* call, const grpc::ByteBuffer* request,
+                            grpc::ByteBuffer* response) override;
+  UnaryReactor* ListEvents(grpc::CallbackServerContext* call, const grpc::ByteBuffer* request,
+                           grpc::ByteBuffer* response) override;
+  UnaryReactor* ListScopes(grpc::CallbackServerContext* call, const grpc::ByteBuffer* request,
+                           grpc::ByteBuffer* response) override;
+  UnaryReactor* GetSnapshot(grpc::CallbackServerContext* call, const grpc::ByteBuffer* request,
+                            grpc::ByteBuffer* response) override;
+  UnaryReactor* GetHistory(grpc::CallbackServerContext* call, const grpc::ByteBuffer* request,
+                           grpc::ByteBuffer* response) override;
+  WriteReactor* Subscribe(grpc::CallbackServerContext* call, const grpc::ByteBuffer* request) override;
 
  private:
   const ServiceContext context_;
 };
 
 // Thread-safe.
-class ConfidentialService final : public sideband::v1::Confidential::CallbackService {
+class ConfidentialService final : public RawConfidential {
  public:
   explicit ConfidentialService(ServiceContext context) : context_(context) {}
 
-  grpc::ServerWriteReactor<sideband::v1::SealedRecord>* SubscribeSealed(
-      grpc::CallbackServerContext* call, const sideband::v1::SubscribeSealedRequest* request) override;
+  WriteReactor* SubscribeSealed(grpc::CallbackServerContext* call, const grpc::ByteBuffer* request) override;
 
  private:
   const ServiceContext context_;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Carries the steps of a source (a Subscription, a SealedSubscription) over gRPC, one write at a time: the next message
-// is made only when the last one has been taken, so that nothing queues up.
+// is made only when the last one has been taken, so that nothing queues up. Whoever holds too much already of what they
+// have not taken waits for the next message until they have.
 #ifndef SIDEBAND_DAEMON_GRPC_STREAM_REACTOR_H_
 #define SIDEBAND_DAEMON_GRPC_STREAM_REACTOR_H_
 
+#include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/server_callback.h>
 
 #include <functional>
@@ -15,7 +17,9 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "daemon/grpc/calls_under_way.h"
 #include "daemon/grpc/grpc_status.h"
+#include "daemon/grpc/message_bytes.h"
 #include "daemon/grpc/stream_registry.h"
 #include "daemon/grpc/stream_step.h"
 
@@ -24,9 +28,10 @@ namespace sideband::daemon {
 // Thread-safe. Owned by the registry until gRPC is done with it.
 //
 // Invariant: at most one thread is the pump, from the moment it sets busy_ until it clears it; a write under way keeps
-// busy_ set. Only the pump touches source_ and message_ or starts a gRPC operation, and it does so without the lock.
+// busy_ set. Only the pump touches source_, bytes_ and share_ or starts a gRPC operation, and it does so without the
+// lock.
 template <typename Source>
-class StreamReactor final : public grpc::ServerWriteReactor<typename Source::Message>,
+class StreamReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
                             public Stream,
                             public std::enable_shared_from_this<StreamReactor<Source>> {
  public:
@@ -34,13 +39,16 @@ class StreamReactor final : public grpc::ServerWriteReactor<typename Source::Mes
   using DoneFunction = std::function<void(const absl::Status&)>;
 
   // `on_done` is told how the stream ended. `registry` must outlive it.
-  StreamReactor(Source source, StreamRegistry& registry, DoneFunction on_done)
-      : source_(std::move(source)), registry_(registry), on_done_(std::move(on_done)) {}
+  StreamReactor(Source source, StreamRegistry& registry, std::unique_ptr<CallsUnderWay::Share> share,
+                DoneFunction on_done)
+      : source_(std::move(source)), share_(std::move(share)), registry_(registry), on_done_(std::move(on_done)) {}
 
   void Wake() override { Pump(); }
   void Stop() override { End(absl::UnavailableError("shutting down")); }
 
   void OnWriteDone(bool good) override {
+    bytes_.Clear();
+    share_->Hold(0);
     if (!good) RequestEnd(absl::CancelledError("the reader is gone"));
     RunPump();
   }
@@ -77,11 +85,12 @@ class StreamReactor final : public grpc::ServerWriteReactor<typename Source::Mes
   // Only as the pump.
   void RunPump() {
     while (true) {
-      if (const auto end = TakeEnd()) return this->Finish(ToGrpcStatus(*end));
-      StreamStep<Message> step = source_.Next();
+      if (const auto end = TakeEnd()) return Finish(ToGrpcStatus(*end));
+      StreamStep<Message> step = NextStep();
       if (auto* message = std::get_if<Message>(&step)) {
-        message_ = std::move(*message);
-        return this->StartWrite(&message_);  // still the pump, until OnWriteDone
+        bytes_ = ToBytes(*message);
+        share_->Hold(bytes_.Length());
+        return StartWrite(&bytes_);  // still the pump, until OnWriteDone
       }
       if (auto* end = std::get_if<StreamEnd>(&step)) {
         RequestEnd(std::move(end->status));
@@ -89,6 +98,12 @@ class StreamReactor final : public grpc::ServerWriteReactor<typename Source::Mes
         return;
       }
     }
+  }
+
+  // Waits where there is no room; the registry wakes streams every now and then.
+  StreamStep<Message> NextStep() {
+    if (share_->IsFull()) return StreamWait();
+    return source_.Next();
   }
 
   // The reason to end, if there is one; and notes that what has happened so far is about to be looked at.
@@ -108,7 +123,8 @@ class StreamReactor final : public grpc::ServerWriteReactor<typename Source::Mes
 
   // The pump's.
   Source source_;
-  Message message_;
+  grpc::ByteBuffer bytes_;  // of the message under way
+  const std::unique_ptr<CallsUnderWay::Share> share_;
   // Constant.
   StreamRegistry& registry_;
   const DoneFunction on_done_;

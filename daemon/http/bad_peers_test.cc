@@ -206,6 +206,75 @@ TEST_F(BadPeersTest, AnIdentityThatHoardsConnectionsLosesItsOwn) {
   EXPECT_THAT(good->ReceiveResponse(), EndsWith("good\n")) << "whoever keeps to its share keeps its connection";
 }
 
+// A listener that asks for no certificates, and knows "Bearer NAME".
+class TokenPeersTest : public BadPeersTest {
+ protected:
+  TokenPeersTest() {
+    options_.listener.tls.client_auth = ClientAuth::kNone;
+    options_.listener.tls.client_ca_file.clear();
+    options_.connections_per_identity_max = 4;
+  }
+
+  static HttpResponse AnswerTokens(const HttpRequest& request) {
+    HttpResponse response = Answer(request);
+    response.identity = request.credentials.bearer_token.value_or("");
+    return response;
+  }
+  std::unique_ptr<FakeHttpClient> ConnectFrom(const char* source) const {
+    return std::make_unique<FakeHttpClient>(server_->port(), ca_.ca_file(), nullptr, 0, source);
+  }
+  static void Ask(FakeHttpClient& client, const std::string& token) {
+    client.Send("GET / HTTP/1.1\r\nHost: x\r\n" + (token.empty() ? "" : "Authorization: Bearer " + token + "\r\n") +
+                "\r\n");
+    EXPECT_THAT(client.ReceiveResponse(), EndsWith("good\n")) << token;
+  }
+  // Each has been answered, and stays.
+  std::vector<std::unique_ptr<FakeHttpClient>> Hoard(const char* source, const std::string& token) const {
+    std::vector<std::unique_ptr<FakeHttpClient>> hoard;
+    for (int i = 0; i < 12; ++i) {
+      hoard.push_back(ConnectFrom(source));
+      Ask(*hoard.back(), token);
+    }
+    return hoard;
+  }
+};
+
+TEST_F(TokenPeersTest, AnAddressThatHoardsConnectionsLosesItsOwn) {
+  Start(AnswerTokens);
+  const auto good = ConnectFrom("127.0.0.2");
+  Ask(*good, "");
+  const auto hoard = Hoard("127.0.0.1", "");
+  EXPECT_TRUE(hoard.front()->IsClosed());
+  ExpectMetric("sideband_connections_refused_total{listener=\"http\",reason=\"idle\"} 8");
+  Ask(*good, "");
+}
+
+TEST_F(TokenPeersTest, WhoHasShownATokenIsCountedByIt) {
+  Start(AnswerTokens);
+  const auto good = ConnectFrom("127.0.0.1");
+  Ask(*good, "good");
+  const auto strangers = Hoard("127.0.0.1", "");
+  const auto bad = Hoard("127.0.0.1", "bad");
+  EXPECT_TRUE(bad.front()->IsClosed());
+  Ask(*good, "good");
+  Ask(*bad.back(), "bad");
+}
+
+TEST_F(TokenPeersTest, WhereAllIsFullWhoHasShownNothingMakesRoom) {
+  options_.connections_max = 4;
+  Start(AnswerTokens);
+  const auto good = ConnectFrom("127.0.0.1");
+  Ask(*good, "good");
+  std::vector<std::unique_ptr<FakeHttpClient>> crowd;
+  for (const char* source : {"127.0.0.3", "127.0.0.4", "127.0.0.5", "127.0.0.6", "127.0.0.7"}) {
+    crowd.push_back(ConnectFrom(source));
+    Ask(*crowd.back(), "");
+  }
+  EXPECT_TRUE(crowd.front()->IsClosed());
+  Ask(*good, "good");
+  Ask(*ConnectFrom("127.0.0.8"), "late");
+}
+
 TEST_F(BadPeersTest, WhenAllIsFullTheLongestIdleMakesRoom) {
   options_.connections_max = 2;
   Start();

@@ -16,9 +16,9 @@ std::optional<ConnectionTable::Id> ConnectionTable::Oldest(Matches matches) cons
   return oldest->first;
 }
 
-size_t ConnectionTable::CountOf(const std::string& identity) const {
+size_t ConnectionTable::CountOf(const Holder& holder) const {
   return std::count_if(entries_.begin(), entries_.end(),
-                       [&](const auto& item) { return item.second.is_known && item.second.identity == identity; });
+                       [&](const auto& item) { return item.second.is_known && item.second.holder == holder; });
 }
 
 ConnectionTable::Verdict ConnectionTable::Add(Id id) {
@@ -32,21 +32,43 @@ ConnectionTable::Verdict ConnectionTable::Add(Id id) {
   return verdict;
 }
 
-ConnectionTable::Verdict ConnectionTable::Admit(Id id, const std::string& identity) {
+std::optional<ConnectionTable::Id> ConnectionTable::LongestIdle(const Holder& holder) const {
+  return Oldest([&](const Entry& entry) { return entry.is_known && !entry.is_busy && entry.holder == holder; });
+}
+
+std::optional<ConnectionTable::Id> ConnectionTable::LongestIdle() const {
+  const auto is_idle = [](const Entry& entry) { return entry.is_known && !entry.is_busy; };
+  const auto nobodys = Oldest([&](const Entry& entry) { return is_idle(entry) && entry.holder.is_address; });
+  return nobodys ? nobodys : Oldest(is_idle);
+}
+
+ConnectionTable::Verdict ConnectionTable::Admit(Id id, const Holder& holder) {
   const auto found = entries_.find(id);
   if (found == entries_.end()) return {.admitted = false};
   Verdict verdict;
-  const bool own_are_full = CountOf(identity) >= limits_.per_identity_max;
+  const bool own_are_full = CountOf(holder) >= limits_.per_identity_max;
   if (own_are_full || known_ >= limits_.known_max) {
-    verdict.evicted = Oldest([&](const Entry& entry) {
-      return entry.is_known && !entry.is_busy && (!own_are_full || entry.identity == identity);
-    });
+    verdict.evicted = own_are_full ? LongestIdle(holder) : LongestIdle();
     verdict.admitted = verdict.evicted.has_value();
     Remove(verdict.evicted.value_or(id));
     if (!verdict.admitted) return verdict;
   }
-  found->second = {.is_known = true, .since = ++now_, .identity = identity};
+  found->second = {.is_known = true, .since = ++now_, .holder = holder};
   ++known_;
+  return verdict;
+}
+
+ConnectionTable::Verdict ConnectionTable::Recount(Id id, const Holder& holder) {
+  const auto found = entries_.find(id);
+  if (found == entries_.end()) return {.admitted = false};
+  Verdict verdict;
+  if (CountOf(holder) >= limits_.per_identity_max) {
+    verdict.evicted = LongestIdle(holder);
+    verdict.admitted = verdict.evicted.has_value();
+    Remove(verdict.evicted.value_or(id));
+    if (!verdict.admitted) return verdict;
+  }
+  found->second.holder = holder;
   return verdict;
 }
 

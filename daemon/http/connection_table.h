@@ -2,12 +2,12 @@
 //
 // Which connections a server keeps when there are too many: whoever is new gets a place, and who has been idle longest
 // gives theirs, so that a scraper which comes back once a minute is never kept out by those who only sit there.
-//   const auto verdict = table.Admit(id, "spiffe://example.org/prometheus");
+//   const auto verdict = table.Admit(id, {.name = "spiffe://example.org/prometheus"});
 //   if (verdict.evicted) Close(*verdict.evicted);
 //   if (!verdict.admitted) Close(id);
 //
-// Connections in their handshake are counted apart from those whose peer is known, so that nobody without a certificate
-// can cost anybody else a place.
+// Connections in their handshake are counted apart from those that have it behind them, and of those the ones that have
+// shown no identity yet make room first, so that nobody without a certificate or token can cost anybody else a place.
 #ifndef SIDEBAND_DAEMON_HTTP_CONNECTION_TABLE_H_
 #define SIDEBAND_DAEMON_HTTP_CONNECTION_TABLE_H_
 
@@ -26,8 +26,15 @@ class ConnectionTable {
 
   struct Limits {
     size_t handshakes_max = 0;    // the oldest makes room, of those that have not said a word where there are any
-    size_t known_max = 0;         // of peers that are known; the one that is idle longest makes room
-    size_t per_identity_max = 0;  // of one identity; likewise, among its own
+    size_t known_max = 0;         // after it; of those without an identity, else of all, the longest idle makes room
+    size_t per_identity_max = 0;  // of one holder; likewise, among its own
+  };
+  // Whose a connection counts as: an identity, or, until one is shown, the address that it comes from.
+  struct Holder {
+    std::string name;
+    bool is_address = false;
+
+    bool operator==(const Holder&) const = default;
   };
   struct Verdict {
     bool admitted = true;
@@ -40,9 +47,12 @@ class ConnectionTable {
   Verdict Add(Id id);
   // It has begun its handshake.
   void SetSpeaking(Id id);
-  // The handshake has shown who it is. Not admitted where every other connection that could make room is busy. What is
-  // no longer in the table is not admitted.
-  Verdict Admit(Id id, const std::string& identity);
+  // The handshake is over. Not admitted where every other connection that could make room is busy. What is no longer in
+  // the table is not admitted.
+  Verdict Admit(Id id, const Holder& holder);
+  // A request has shown whose the connection is, which was somebody else's. Where the new holder has its share already,
+  // the longest idle of its connections makes room; not admitted where none is idle.
+  Verdict Recount(Id id, const Holder& holder);
   // Whether a request is under way. A connection that has been admitted is idle.
   void SetBusy(Id id, bool busy);
   void Remove(Id id);
@@ -56,14 +66,17 @@ class ConnectionTable {
     bool is_known = false;
     bool is_busy = false;
     uint64_t since = 0;  // when it came, or became idle: a larger one is later
-    std::string identity;
+    Holder holder;
   };
   using Entries = std::map<Id, Entry>;
 
   // The one with the smallest `since` of those for which `matches`.
   template <typename Matches>
   std::optional<Id> Oldest(Matches matches) const;
-  size_t CountOf(const std::string& identity) const;
+  size_t CountOf(const Holder& holder) const;
+  std::optional<Id> LongestIdle(const Holder& holder) const;
+  // Of all: of those without an identity where there are any.
+  std::optional<Id> LongestIdle() const;
 
   const Limits limits_;
   Entries entries_;

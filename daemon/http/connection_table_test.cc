@@ -10,7 +10,11 @@ class ConnectionTableTest : public testing::Test {
  protected:
   ConnectionTable::Verdict Enter(ConnectionTable::Id id, const std::string& identity) {
     EXPECT_FALSE(table_.Add(id).evicted);
-    return table_.Admit(id, identity);
+    return table_.Admit(id, {.name = identity});
+  }
+  ConnectionTable::Verdict EnterFrom(ConnectionTable::Id id, const std::string& address) {
+    EXPECT_FALSE(table_.Add(id).evicted);
+    return table_.Admit(id, {.name = address, .is_address = true});
   }
 
   ConnectionTable table_{{.handshakes_max = 2, .known_max = 4, .per_identity_max = 3}};
@@ -21,8 +25,8 @@ TEST_F(ConnectionTableTest, TheOldestHandshakeMakesRoom) {
   EXPECT_FALSE(table_.Add(2).evicted);
   EXPECT_EQ(table_.Add(3).evicted, 1u);
   EXPECT_EQ(table_.handshakes(), 2u);
-  EXPECT_FALSE(table_.Admit(1, "a").admitted) << "too late";
-  EXPECT_TRUE(table_.Admit(3, "a").admitted);
+  EXPECT_FALSE(table_.Admit(1, {.name = "a"}).admitted) << "too late";
+  EXPECT_TRUE(table_.Admit(3, {.name = "a"}).admitted);
 }
 
 TEST_F(ConnectionTableTest, WhoSpeaksStaysBeforeWhoIsSilent) {
@@ -30,7 +34,7 @@ TEST_F(ConnectionTableTest, WhoSpeaksStaysBeforeWhoIsSilent) {
   table_.SetSpeaking(1);
   table_.SetSpeaking(99);  // long gone
   for (int i = 2; i < 50; ++i) table_.Add(i);
-  EXPECT_TRUE(table_.Admit(1, "a").admitted);
+  EXPECT_TRUE(table_.Admit(1, {.name = "a"}).admitted);
   table_.Add(60);
   table_.SetSpeaking(49);
   table_.SetSpeaking(60);
@@ -82,6 +86,48 @@ TEST_F(ConnectionTableTest, WhoLeavesLeavesAPlace) {
   table_.Remove(2);
   EXPECT_FALSE(Enter(4, "a").evicted);
   table_.SetBusy(99, true);  // long gone
+  EXPECT_EQ(table_.known(), 3u);
+}
+
+TEST_F(ConnectionTableTest, WhoHasShownNothingMakesRoomFirst) {
+  Enter(1, "scraper");
+  EnterFrom(2, "10.0.0.1");
+  EnterFrom(3, "10.0.0.2");
+  Enter(4, "scraper");
+  EXPECT_EQ(Enter(5, "other").evicted, 2u);
+  EXPECT_EQ(EnterFrom(6, "10.0.0.3").evicted, 3u);
+  EXPECT_EQ(EnterFrom(7, "10.0.0.3").evicted, 6u);
+  table_.SetBusy(7, true);
+  EXPECT_EQ(EnterFrom(8, "10.0.0.4").evicted, 1u) << "where all others are somebody's, the longest idle";
+}
+
+TEST_F(ConnectionTableTest, AnAddressHasItsShareOnly) {
+  EnterFrom(1, "10.0.0.2");
+  for (int i = 2; i <= 4; ++i) EnterFrom(i, "10.0.0.1");
+  EXPECT_EQ(EnterFrom(5, "10.0.0.1").evicted, 2u);
+  EXPECT_EQ(EnterFrom(6, "10.0.0.1").evicted, 3u);
+}
+
+TEST_F(ConnectionTableTest, AnIdentityAndAnAddressOfOneNameAreTwo) {
+  Enter(1, "x");
+  for (int i = 2; i <= 3; ++i) EnterFrom(i, "x");
+  EXPECT_FALSE(EnterFrom(4, "x").evicted);
+}
+
+TEST_F(ConnectionTableTest, ARequestMakesAConnectionSomebodys) {
+  for (int i = 1; i <= 3; ++i) {
+    EnterFrom(i, "10.0.0.1");
+    const auto verdict = table_.Recount(i, {.name = "scraper"});
+    EXPECT_TRUE(verdict.admitted && !verdict.evicted) << i;
+  }
+  EXPECT_FALSE(EnterFrom(4, "10.0.0.1").evicted) << "the address has its places back";
+  EXPECT_EQ(table_.Recount(4, {.name = "scraper"}).evicted, 1u);
+  EXPECT_EQ(table_.known(), 3u);
+  EnterFrom(5, "10.0.0.1");
+  EXPECT_EQ(EnterFrom(6, "10.0.0.2").evicted, 5u) << "who is somebody stays";
+  for (const int i : {2, 3, 4}) table_.SetBusy(i, true);
+  EXPECT_FALSE(table_.Recount(6, {.name = "scraper"}).admitted) << "nobody who is at work makes room";
+  EXPECT_FALSE(table_.Recount(99, {.name = "scraper"}).admitted) << "long gone";
   EXPECT_EQ(table_.known(), 3u);
 }
 

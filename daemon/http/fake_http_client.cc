@@ -16,16 +16,22 @@
 namespace sideband::daemon {
 namespace {
 
-int Connect(uint16_t port) {
-  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+sockaddr_in AddressOf(const char* host, uint16_t port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  inet_pton(AF_INET, host, &address.sin_addr);
+  return address;
+}
+
+int Connect(uint16_t port, const char* source) {
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  const sockaddr_in from = AddressOf(source, 0), to = AddressOf("127.0.0.1", port);
   const timeval limit{.tv_sec = 10, .tv_usec = 0};
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-  // Where nobody listens the handshake fails too.
-  static_cast<void>(connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)));
+  // Where either fails, or nobody listens, the handshake fails too.
+  static_cast<void>(bind(fd, reinterpret_cast<const sockaddr*>(&from), sizeof(from)));
+  static_cast<void>(connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof(to)));
   return fd;
 }
 
@@ -37,8 +43,8 @@ size_t ContentLength(const std::string& header) {
 }  // namespace
 
 FakeHttpClient::FakeHttpClient(uint16_t port, const std::string& ca_file, const CertificateFiles* certificate,
-                               int tls_version_max)
-    : context_(SSL_CTX_new(TLS_client_method())), socket_(Connect(port)) {
+                               int tls_version_max, const char* source)
+    : context_(SSL_CTX_new(TLS_client_method())), socket_(Connect(port, source)) {
   // A server that closes at once is what some tests are about.
   std::signal(SIGPIPE, SIG_IGN);
   SSL_CTX_load_verify_locations(context_, ca_file.c_str(), nullptr);

@@ -19,9 +19,10 @@ namespace sideband::daemon {
 // Not thread-safe. Reads time out after ten seconds, which a test should never see.
 class FakeHttpClient {
  public:
-  // Connects to 127.0.0.1; without a certificate where `certificate` is nullptr. `tls_version_max` is OpenSSL's number.
+  // Connects to 127.0.0.1, from `source`; without a certificate where `certificate` is nullptr. `tls_version_max` is
+  // OpenSSL's number.
   FakeHttpClient(uint16_t port, const std::string& ca_file, const CertificateFiles* certificate,
-                 int tls_version_max = 0);
+                 int tls_version_max = 0, const char* source = "127.0.0.1");
   ~FakeHttpClient();
   FakeHttpClient(const FakeHttpClient&) = delete;
   FakeHttpClient& operator=(const FakeHttpClient&) = delete;

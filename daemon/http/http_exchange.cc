@@ -129,7 +129,7 @@ HttpExchange::Answer HttpExchange::Refuse(int status, const char* why) {
 
 HttpExchange::Answer HttpExchange::Compose(HttpResponse response, bool keep_alive) {
   const unsigned version = parser_->get().version() == 10 ? 10 : 11;
-  Answer answer{.keep_alive = keep_alive};
+  Answer answer{.keep_alive = keep_alive, .identity = std::move(response.identity)};
   answer.header = absl::StrCat("HTTP/1.", version - 10, " ", response.status, " ", ReasonOf(response.status), "\r\n");
   AddConnection(answer.header, version, keep_alive);
   AddFields(answer.header, response);

@@ -28,6 +28,7 @@ class HttpExchange {
     std::string header;       // to its empty line
     Body body;                // empty where none is to be sent
     bool keep_alive = false;  // false: nothing after it counts
+    std::string identity;     // of whoever asked, as the handler knows them
   };
 
   // `handler` must outlive the exchange.

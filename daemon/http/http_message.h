@@ -24,6 +24,7 @@ struct HttpResponse {
   int status = 200;
   std::string content_type = "text/plain; charset=utf-8";
   std::string content_encoding;  // empty: none
+  std::string identity;          // of whoever asked, where they had to be somebody and are; it is not sent
   Body body;
 };
 

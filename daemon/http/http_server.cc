@@ -63,7 +63,8 @@ class HttpServer::Impl final : public HttpSessionOwner {
 
   void OnSpeaks(Id id) override;
   void OnHandshakeFailed(Id id) override;
-  bool MayStay(Id id, const std::string& identity) override;
+  bool MayStay(Id id, const ConnectionTable::Holder& holder) override;
+  bool MayStayAs(Id id, const ConnectionTable::Holder& holder) override;
   void SetBusy(Id id, bool busy) override;
   void OnEnd(Id id) override;
 
@@ -80,6 +81,8 @@ class HttpServer::Impl final : public HttpSessionOwner {
   template <typename Make>
   void StartSession(Make make);
   void Evict(std::optional<Id> id, const char* reason);
+  // Whether the connection of which it is the verdict may stay.
+  bool Apply(const ConnectionTable::Verdict& verdict);
   bool NoSessions() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return sessions_.empty(); }
   std::vector<std::shared_ptr<HttpSession>> LiveSessions();
   HttpSessionContext Context() { return {.options = options_, .handler = handler_, .owner = *this}; }
@@ -220,12 +223,25 @@ void HttpServer::Impl::OnSpeaks(Id id) {
 
 void HttpServer::Impl::OnHandshakeFailed(Id) { metrics_.ConnectionRefused(kListener, "handshake"); }
 
-bool HttpServer::Impl::MayStay(Id id, const std::string& identity) {
+bool HttpServer::Impl::MayStay(Id id, const ConnectionTable::Holder& holder) {
   ConnectionTable::Verdict verdict;
   {
     absl::MutexLock lock(&mu_);
-    verdict = table_.Admit(id, identity);
+    verdict = table_.Admit(id, holder);
   }
+  return Apply(verdict);
+}
+
+bool HttpServer::Impl::MayStayAs(Id id, const ConnectionTable::Holder& holder) {
+  ConnectionTable::Verdict verdict;
+  {
+    absl::MutexLock lock(&mu_);
+    verdict = table_.Recount(id, holder);
+  }
+  return Apply(verdict);
+}
+
+bool HttpServer::Impl::Apply(const ConnectionTable::Verdict& verdict) {
   Evict(verdict.evicted, "idle");
   if (!verdict.admitted) metrics_.ConnectionRefused(kListener, "all_busy");
   return verdict.admitted;

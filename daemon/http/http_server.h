@@ -23,7 +23,7 @@ namespace sideband::daemon {
 
 inline constexpr size_t kHttpConnectionsMax = 512;
 inline constexpr size_t kHttpHandshakesMax = 128;
-inline constexpr size_t kHttpConnectionsPerIdentityMax = 64;
+inline constexpr size_t kHttpConnectionsPerIdentityMax = 64;  // and of one address where there is no identity
 
 // Thread-safe. The handler is called on the server's threads until Stop() returns.
 class HttpServer {
@@ -31,7 +31,7 @@ class HttpServer {
   struct Options {
     ListenerConfig listener;
     LocalOperators local_operators;
-    int threads = 1;
+    int threads = 2;  // so that a large body, or a handshake, is not everybody's delay
     // What is beyond them: connection_table.h.
     size_t connections_max = kHttpConnectionsMax;
     size_t handshakes_max = kHttpHandshakesMax;

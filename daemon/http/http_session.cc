@@ -20,6 +20,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "daemon/authz/identity.h"
+#include "daemon/http/address_group.h"
 #include "daemon/http/http_exchange.h"
 #include "daemon/http/peer_names.h"
 
@@ -37,9 +38,18 @@ constexpr size_t kReadBytes = 2048;
 
 std::chrono::nanoseconds Timeout(absl::Duration duration) { return absl::ToChronoNanoseconds(duration); }
 
-// For counting a peer's connections; not for deciding what it may see.
-std::string IdentityOf(const SubjectNames& names) {
-  return absl::StrCat(absl::StrJoin(names.uris, " "), " ", absl::StrJoin(names.dns_names, " "));
+// "address " and the group of the peer's, which is nobody's where the peer has gone already.
+std::string AddressOf(const asio::ip::tcp::socket& socket) {
+  ErrorCode error;
+  const auto peer = socket.remote_endpoint(error);
+  return absl::StrCat("address ", error ? "" : AddressGroup(peer.address()));
+}
+
+// For counting a peer's connections; not for deciding what it may see. Whoever has no name is counted by where it is.
+ConnectionTable::Holder HolderOf(const SubjectNames& names, const std::string& address) {
+  if (names.uris.empty() && names.dns_names.empty()) return {.name = address, .is_address = true};
+  return {.name =
+              absl::StrCat("certificate ", absl::StrJoin(names.uris, " "), " ", absl::StrJoin(names.dns_names, " "))};
 }
 
 // TLS over TCP: who it is, the handshake tells.
@@ -49,11 +59,11 @@ class TlsLink {
   using Stream = asio::ssl::stream<beast::tcp_stream>;
 
   TlsLink(asio::ip::tcp::socket socket, std::shared_ptr<asio::ssl::context> tls)
-      : tls_(std::move(tls)), stream_(std::move(socket), *tls_) {}
+      : address_(AddressOf(socket)), tls_(std::move(tls)), stream_(std::move(socket), *tls_) {}
 
   Stream& stream() { return stream_; }
   Credentials credentials() { return {.certificate = PeerNames(SSL_get0_peer_certificate(stream_.native_handle()))}; }
-  std::string identity() { return IdentityOf(credentials().certificate); }
+  ConnectionTable::Holder holder() { return HolderOf(credentials().certificate, address_); }
 
   // Goes on from the first bytes, which have been read.
   template <typename Done>
@@ -67,6 +77,7 @@ class TlsLink {
   }
 
  private:
+  const std::string address_;
   const std::shared_ptr<asio::ssl::context> tls_;  // shared with the server, which may have another by now
   Stream stream_;
 };
@@ -81,7 +92,7 @@ class LocalLink {
 
   Stream& stream() { return stream_; }
   Credentials credentials() { return {.local_operator = user_}; }
-  std::string identity() { return LocalIdentity(user_); }
+  ConnectionTable::Holder holder() { return {.name = LocalIdentity(user_)}; }
 
   template <typename Done>
   void Shutdown(Done done) {
@@ -156,7 +167,9 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
     is_waiting_ = false;
     if (is_stopping_) return;
     if (error) return context_.owner.OnHandshakeFailed(id_);
-    if (!context_.owner.MayStay(id_, link_.identity())) return Shutdown();
+    holder_ = link_.holder();
+    shows_by_request_ = holder_.is_address;
+    if (!context_.owner.MayStay(id_, holder_)) return Shutdown();
     exchange_.emplace(link_.credentials(), context_.handler);
     AnswerNext();
   }
@@ -191,6 +204,7 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
   }
 
   void Write(HttpExchange::Answer answer) {
+    if (!MayStayAs(answer.identity)) return Shutdown();
     SetBusy(true);
     answer_ = std::move(answer);
     lowest().expires_after(Timeout(context_.options.write_timeout));
@@ -221,7 +235,13 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
     link_.Shutdown([self = this->shared_from_this()](ErrorCode) {});
   }
 
-  // The owner is told of changes only.
+  // Of this and of busyness the owner is told changes only.
+  bool MayStayAs(const std::string& identity) {
+    if (!shows_by_request_ || identity.empty() || identity == holder_.name) return true;
+    holder_ = {.name = identity};
+    return context_.owner.MayStayAs(id_, holder_);
+  }
+
   void SetBusy(bool busy) {
     if (std::exchange(is_busy_, busy) != busy) context_.owner.SetBusy(id_, busy);
   }
@@ -231,8 +251,10 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
   Link link_;
   std::optional<HttpExchange> exchange_;  // once the peer is known
   std::array<char, kReadBytes> read_;
-  HttpExchange::Answer answer_;  // that is being written
-  bool is_waiting_ = false;      // for a handshake or a request: nothing is lost by stopping now
+  HttpExchange::Answer answer_;     // that is being written
+  ConnectionTable::Holder holder_;  // since the handshake
+  bool shows_by_request_ = false;   // who it is, since its certificate does not, or it has none
+  bool is_waiting_ = false;         // for a handshake or a request: nothing is lost by stopping now
   bool is_busy_ = false;
   bool is_stopping_ = false;
 };

@@ -27,8 +27,10 @@ class HttpSessionOwner {
   virtual void OnSpeaks(ConnectionTable::Id id) = 0;
   // The handshake has failed, or timed out.
   virtual void OnHandshakeFailed(ConnectionTable::Id id) = 0;
-  // Whether the peer, who is known now, may stay.
-  virtual bool MayStay(ConnectionTable::Id id, const std::string& identity) = 0;
+  // Whether the peer, whose handshake is over, may stay.
+  virtual bool MayStay(ConnectionTable::Id id, const ConnectionTable::Holder& holder) = 0;
+  // Likewise, as a request has shown whose the connection is.
+  virtual bool MayStayAs(ConnectionTable::Id id, const ConnectionTable::Holder& holder) = 0;
   virtual void SetBusy(ConnectionTable::Id id, bool busy) = 0;
   // It is destroyed.
   virtual void OnEnd(ConnectionTable::Id id) = 0;

@@ -84,6 +84,7 @@ HttpResponse Site::Answer(const HttpRequest& request, absl::string_view path) {
   if (path != "/metrics" && path != "/" && path != "/audit") return Plain(404, "not found\n");
   const auto caller = reader_.Authenticate(request.credentials);
   HttpResponse response = caller.ok() ? Data(request, path, *caller) : Nobody(caller.status());
+  if (caller.ok()) response.identity = caller->principal.identity;
   const Access access{absl::StrCat(request.method, " ", path), request.target};
   reader_.audit().Record(AccessEntry(reader_, caller, request.credentials, access, OutcomeOf(response)));
   return response;

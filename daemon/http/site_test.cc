@@ -44,6 +44,15 @@ TEST_F(SiteTest, MatrixOfStatuses) {
   }
 }
 
+// By which the server counts connections.
+TEST_F(SiteTest, AnAnswerSaysWhoAsked) {
+  world_.Publish(0, 1);
+  EXPECT_EQ(Get("tenant-a", "/metrics").identity, "spiffe://example.org/tenant-a");
+  EXPECT_EQ(Get("ops", "/").identity, "spiffe://example.org/ops");
+  EXPECT_EQ(Get("stranger", "/metrics").identity, "");
+  EXPECT_EQ(Get("ops", "/-/healthy").identity, "") << "nobody is asked who they are";
+}
+
 TEST_F(SiteTest, OnlyGetAndHead) {
   EXPECT_EQ(site_.Handle({.method = "HEAD", .target = "/-/healthy"}).status, 200);
   for (const char* method : {"POST", "PUT", "DELETE", "OPTIONS", "get", ""}) {

@@ -412,12 +412,9 @@ class BadPeersTest(ListenerTestCase):
                     codes.add(error.code())
             with self.assertRaises(grpc.RpcError) as large:
                 stubs.telemetry.GetSnapshot(pb.GetSnapshotRequest(filter=pb.Filter(vm="x" * 100000)), timeout=30)
-            calls = [stubs.telemetry.GetSnapshot.future(pb.GetSnapshotRequest(), timeout=60) for _ in range(1000)]
-            statuses = {call.code() for call in calls}
             for stream in streams:
                 stream.cancel()
             scraper.wait_for(5)
         self.check(scraper)
         self.assertEqual(codes, {grpc.StatusCode.RESOURCE_EXHAUSTED})
         self.assertEqual(large.exception.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
-        self.assertEqual(statuses, {grpc.StatusCode.OK})

@@ -8,6 +8,7 @@
 
 import functools
 import importlib
+import json
 import subprocess
 import sys
 import tempfile
@@ -43,13 +44,21 @@ def stubs():
     return _generated()[1]
 
 
-class Client:
-    """A connection of a site's user; None has no certificate."""
+# Who asks too often waits as long as the daemon says, and asks again.
+_PATIENCE = json.dumps({"methodConfig": [{
+    "name": [{"service": "sideband.v1.Telemetry"}, {"service": "sideband.v1.Confidential"}],
+    "retryPolicy": {"maxAttempts": 5, "initialBackoff": "1s", "maxBackoff": "1s", "backoffMultiplier": 1,
+                    "retryableStatusCodes": ["RESOURCE_EXHAUSTED"]}}]})
 
-    def __init__(self, site, user):
+
+class Client:
+    """A connection of a site's user; None has no certificate. One that is patient keeps to its quota."""
+
+    def __init__(self, site, user, patient=False):
         own = (site.read(user + ".key"), site.read(user + ".pem")) if user is not None else (None, None)
         credentials = grpc.ssl_channel_credentials(site.read("ca.pem"), *own)
-        self._channel = grpc.secure_channel("localhost:%d" % site.grpc_port, credentials)
+        options = (("grpc.service_config", _PATIENCE),) if patient else ()
+        self._channel = grpc.secure_channel("localhost:%d" % site.grpc_port, credentials, options)
         self.telemetry = stubs().TelemetryStub(self._channel)
         self.confidential = stubs().ConfidentialStub(self._channel)
 

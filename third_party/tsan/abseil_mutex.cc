@@ -37,6 +37,13 @@ class IgnoreReads {
   ~IgnoreReads() { AnnotateIgnoreReadsEnd(__FILE__, __LINE__); }
 };
 
+// Abseil's search for deadlocks writes under a lock of its own, of which the sanitizer knows nothing. The sanitizer
+// searches by itself.
+const bool abseil_leaves_deadlocks_to_us = [] {
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  return true;
+}();
+
 }  // namespace
 
 void WrapLock(absl::Mutex* mutex) {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/grpc/calls_under_way.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace sideband::daemon {
+
+absl::StatusOr<std::unique_ptr<CallsUnderWay::Share>> CallsUnderWay::Begin(const std::string& identity) {
+  absl::MutexLock lock(&mu_);
+  const auto found = held_.find(identity);
+  const Held held = found == held_.end() ? Held() : found->second;
+  if (held.calls >= limits_.calls_max) {
+    return absl::ResourceExhaustedError(absl::StrCat("at most ", limits_.calls_max, " calls at a time"));
+  }
+  if (held.bytes >= limits_.bytes_max) {
+    return absl::ResourceExhaustedError("too much of earlier answers has not been read");
+  }
+  ++held_[identity].calls;
+  return std::unique_ptr<Share>(new Share(*this, identity));
+}
+
+size_t CallsUnderWay::identities() const {
+  absl::MutexLock lock(&mu_);
+  return held_.size();
+}
+
+CallsUnderWay::Share::~Share() {
+  absl::MutexLock lock(&all_.mu_);
+  const auto held = all_.held_.find(identity_);
+  held->second.bytes -= bytes_;
+  if (--held->second.calls == 0) all_.held_.erase(held);
+}
+
+void CallsUnderWay::Share::Hold(size_t bytes) {
+  absl::MutexLock lock(&all_.mu_);
+  size_t& held = all_.held_[identity_].bytes;
+  held += bytes - bytes_;
+  bytes_ = bytes;
+}
+
+bool CallsUnderWay::Share::IsFull() const {
+  absl::MutexLock lock(&all_.mu_);
+  return all_.held_.at(identity_).bytes >= all_.limits_.bytes_max;
+}
+
+}  // namespace sideband::daemon

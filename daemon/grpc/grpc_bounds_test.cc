@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one identity can take from the server: calls a second, and calls and bytes at a time.
+#include <grpcpp/client_context.h>
+#include <grpcpp/support/channel_arguments.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "daemon/grpc/grpc_server_fixture.h"
+
+namespace sideband::daemon {
+namespace {
+
+using sideband::v1::SubscribeResponse;
+using sideband::v1::Telemetry;
+
+class GrpcBoundsTest : public GrpcServerFixture {
+ protected:
+  grpc::StatusCode Ask(Telemetry::Stub& stub) {
+    sideband::v1::GetSnapshotResponse response;
+    return GetSnapshot(stub, "", response).error_code();
+  }
+
+  // A call may have ended for its caller before it has for the server.
+  bool IsAnsweredSoon(Telemetry::Stub& stub) {
+    const absl::Time deadline = absl::Now() + absl::Seconds(10);
+    while (Ask(stub) != grpc::OK) {
+      if (absl::Now() > deadline) return false;
+    }
+    return true;
+  }
+
+  // Likewise.
+  void ExpectMetric(const std::string& line) const {
+    const absl::Time deadline = absl::Now() + absl::Seconds(10);
+    const auto is_there = [&] { return absl::StrContains(metrics_->Serialize(), line + "\n"); };
+    while (!is_there() && absl::Now() < deadline) absl::SleepFor(absl::Milliseconds(5));
+    EXPECT_TRUE(is_there()) << line;
+  }
+};
+
+constexpr char kRefusedSnapshots[] =
+    "sideband_grpc_requests_total{code=\"RESOURCE_EXHAUSTED\",method=\"GetSnapshot\"} ";
+
+TEST_F(GrpcBoundsTest, WhoAsksTooOftenIsToldWhenToAskAgain) {
+  options_.requests = {.per_second = 10, .burst = 3};
+  Start();
+  const auto greedy = As("tenant-a"), other = As("tenant-b");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(Ask(*greedy), grpc::OK);
+  grpc::ClientContext context;
+  sideband::v1::GetSnapshotResponse response;
+  const grpc::Status refused = greedy->GetSnapshot(&context, {}, &response);
+  EXPECT_EQ(refused.error_code(), grpc::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(refused.error_message(), "at most 10 calls a second");
+  const auto& trailers = context.GetServerTrailingMetadata();
+  ASSERT_EQ(trailers.count("grpc-retry-pushback-ms"), 1u);
+  EXPECT_EQ(trailers.find("grpc-retry-pushback-ms")->second, "100");
+  EXPECT_EQ(Ask(*other), grpc::OK);
+  EXPECT_EQ(Ask(*As("tenant-a")), grpc::RESOURCE_EXHAUSTED) << "another connection does not help";
+  world_.clock.Advance(absl::Milliseconds(100));
+  EXPECT_EQ(Ask(*greedy), grpc::OK);
+  ExpectMetric(absl::StrCat(kRefusedSnapshots, 2));
+}
+
+TEST_F(GrpcBoundsTest, AClientThatMayRetryKeepsToIt) {
+  options_.requests = {.per_second = 10, .burst = 1};
+  Start();
+  ASSERT_EQ(Ask(*As("tenant-a")), grpc::OK);
+  grpc::ChannelArguments arguments;
+  arguments.SetServiceConfigJSON(R"({"methodConfig": [{"name": [{"service": "sideband.v1.Telemetry"}],
+    "retryPolicy": {"maxAttempts": 2, "initialBackoff": "3600s", "maxBackoff": "3600s", "backoffMultiplier": 1,
+                    "retryableStatusCodes": ["RESOURCE_EXHAUSTED"]}}]})");
+  const auto stub = Telemetry::NewStub(Channel("URI:spiffe://example.org/tenant-a", arguments));
+  std::jthread clock([this] {
+    ExpectMetric(absl::StrCat(kRefusedSnapshots, 1));
+    world_.clock.Advance(absl::Milliseconds(100));
+  });
+  EXPECT_EQ(Ask(*stub), grpc::OK);
+}
+
+TEST_F(GrpcBoundsTest, RefusalsInARowAreToldTheAuditLogOnce) {
+  options_.requests = {.per_second = 10, .burst = 1};
+  Start();
+  const auto greedy = As("tenant-a");
+  for (int i = 0; i < 5; ++i) Ask(*greedy);
+  Ask(*As("tenant-b"));
+  world_.clock.Advance(absl::Milliseconds(100));
+  for (int i = 0; i < 5; ++i) Ask(*greedy);
+  std::vector<std::string> reasons;
+  for (const AuditEntry& entry : world_.audit.Entries(AuditKind::kAccess)) reasons.push_back(entry.reason);
+  const std::string refused = "RESOURCE_EXHAUSTED: at most 10 calls a second";
+  EXPECT_EQ(reasons, std::vector<std::string>({"in the policy", refused, "in the policy", "in the policy", refused}));
+}
+
+TEST_F(GrpcBoundsTest, TheBeginningOfAStreamIsACall) {
+  options_.requests = {.per_second = 10, .burst = 1};
+  Start();
+  const auto stub = As("tenant-a");
+  grpc::ClientContext first, second;
+  const auto stream = stub->Subscribe(&first, StreamRequest());
+  SubscribeResponse response;
+  ASSERT_TRUE(stream->Read(&response));
+  const auto refused = stub->Subscribe(&second, StreamRequest());
+  EXPECT_EQ(refused->Finish().error_code(), grpc::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(second.GetServerTrailingMetadata().count("grpc-retry-pushback-ms"), 1u);
+  world_.Publish(0, 2);
+  ASSERT_TRUE(stream->Read(&response));
+  ASSERT_TRUE(stream->Read(&response)) << "what is open goes on";
+  first.TryCancel();
+}
+
+TEST_F(GrpcBoundsTest, CallsAtATimeAreLimitedStreamsAmongThem) {
+  options_.under_way.calls_max = 2;
+  options_.requests.burst = 1'000'000;
+  Start();
+  const auto stub = As("tenant-a");
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(IsAnsweredSoon(*stub)) << i;
+  grpc::ClientContext contexts[2];
+  SubscribeResponse response;
+  const auto first = stub->Subscribe(&contexts[0], StreamRequest());
+  const auto second = stub->Subscribe(&contexts[1], StreamRequest());
+  ASSERT_TRUE(first->Read(&response));
+  ASSERT_TRUE(second->Read(&response));
+  sideband::v1::GetSnapshotResponse snapshot;
+  EXPECT_EQ(GetSnapshot(*stub, "", snapshot).error_message(), "at most 2 calls at a time");
+  EXPECT_EQ(Ask(*As("tenant-b")), grpc::OK);
+  contexts[0].TryCancel();
+  EXPECT_TRUE(IsAnsweredSoon(*stub));
+  contexts[1].TryCancel();
+}
+
+// Nobody has a quota of their own: what they get costs nothing but the looking.
+TEST_F(GrpcBoundsTest, StrangersUseUpNobodysQuota) {
+  options_.requests = {.per_second = 10, .burst = 1};
+  Start();
+  const auto stranger = As("stranger");
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(Ask(*stranger), grpc::UNAUTHENTICATED);
+  EXPECT_EQ(Ask(*As("tenant-a")), grpc::OK);
+}
+
+}  // namespace
+}  // namespace sideband::daemon

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a stream does with its share, without a connection: gRPC keeps what a reactor asks for until it has one.
+#include "daemon/grpc/stream_reactor.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "daemon/api/fake_world.h"
+#include "sideband/v1/telemetry.pb.h"
+
+namespace sideband::daemon {
+namespace {
+
+// Has a message of 100 bytes whenever it is asked.
+struct EagerSource {
+  using Message = sideband::v1::SealedRecord;
+
+  StreamStep<Message> Next() {
+    ++*asked;
+    Message message;
+    message.set_record(std::string(100, 'x'));
+    return message;
+  }
+
+  int* asked;
+};
+
+class StreamReactorTest : public testing::Test {
+ protected:
+  std::shared_ptr<StreamReactor<EagerSource>> Open(int& asked) {
+    return std::make_shared<StreamReactor<EagerSource>>(EagerSource{&asked}, registry_, *under_way_.Begin("a"),
+                                                        [](const absl::Status&) {});
+  }
+
+  FakeWorld world_;
+  StreamRegistry registry_{world_.store, world_.policy, /*per_identity_max=*/8};
+  CallsUnderWay under_way_{{.bytes_max = 150}};
+};
+
+TEST_F(StreamReactorTest, WhoTakesWhatComesGetsTheNext) {
+  int asked = 0;
+  const auto stream = Open(asked);
+  stream->Wake();
+  for (int i = 1; i < 10; ++i) {
+    EXPECT_EQ(asked, i);
+    stream->OnWriteDone(true);
+  }
+}
+
+TEST_F(StreamReactorTest, WhoDoesNotReadGetsNoMoreOnAnyStream) {
+  int asked[] = {0, 0, 0};
+  const auto first = Open(asked[0]), second = Open(asked[1]), third = Open(asked[2]);
+  first->Wake();
+  second->Wake();
+  third->Wake();
+  EXPECT_EQ(asked[0], 1);
+  EXPECT_EQ(asked[1], 1) << "the one that fills it";
+  EXPECT_EQ(asked[2], 0);
+  EXPECT_FALSE(under_way_.Begin("a").ok());
+  EXPECT_TRUE(under_way_.Begin("b").ok());
+  third->Wake();
+  EXPECT_EQ(asked[2], 0);
+  first->Stop();
+  first->OnWriteDone(false);
+  third->Wake();
+  EXPECT_EQ(asked[2], 1) << "there is room again";
+}
+
+}  // namespace
+}  // namespace sideband::daemon
