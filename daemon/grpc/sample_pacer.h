@@ -20,6 +20,7 @@ class SamplePacer {
   SamplePacer(absl::Duration sample_interval, absl::Duration device_interval)
       : sample_interval_(sample_interval), device_interval_(device_interval) {}
 
+  bool has_taken() const { return taken_ != 0; }
   // Whether the snapshot is newer than the last one taken, and due.
   bool Wants(const DeviceSnapshot& snapshot) const;
   // How many publications lie between the last one taken and this one.

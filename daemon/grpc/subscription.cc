@@ -77,7 +77,8 @@ std::optional<Subscription::Message> Subscription::NextUpdate(const std::vector<
     const VisibleDevice& device = devices[at];
     if (device.snapshot == nullptr || !filter_.SelectsDevice(device)) continue;
     SamplePacer& pacer = PacerOf(device);
-    if (!pacer.Wants(*device.snapshot)) continue;
+    const bool is_sent = !synced_ && pacer.has_taken();  // of the state at first, each device has one
+    if (is_sent || !pacer.Wants(*device.snapshot)) continue;
     Message message;
     *message.mutable_update() = SnapshotMessage(device, filter_);
     message.set_skipped(pacer.Take(*device.snapshot));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/grpc/subscription.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
@@ -52,6 +53,19 @@ TEST_F(SubscriptionTest, OnceIsTheNewestAndTheEnd) {
   EXPECT_EQ(Describe(subscription.Next()), "gpu1#4+0");
   EXPECT_EQ(Describe(subscription.Next()), "sync");
   EXPECT_EQ(Describe(subscription.Next()), "OK");
+}
+
+// However often there is something new before the reader has taken it.
+TEST_F(SubscriptionTest, OneSnapshotOfADeviceComesBeforeTheSync) {
+  SubscribeRequest once = Stream();
+  once.set_mode(SubscribeRequest::MODE_ONCE);
+  Publish(0, 1);
+  for (const SubscribeRequest& request : {once, Stream()}) {
+    Subscription subscription = Open("tenant-a", request);
+    EXPECT_THAT(Describe(subscription.Next()), testing::StartsWith("gpu0#"));
+    Publish(0, world_.store.Newest(0)->publication + 1);
+    EXPECT_EQ(Describe(subscription.Next()), "sync");
+  }
 }
 
 TEST_F(SubscriptionTest, StreamGoesOnAfterTheSync) {
