@@ -36,10 +36,23 @@ std::optional<ConnectionTable::Id> ConnectionTable::LongestIdle(const Holder& ho
   return Oldest([&](const Entry& entry) { return entry.is_known && !entry.is_busy && entry.holder == holder; });
 }
 
-std::optional<ConnectionTable::Id> ConnectionTable::LongestIdle() const {
+std::optional<ConnectionTable::Id> ConnectionTable::MostDispensable() const {
   const auto is_idle = [](const Entry& entry) { return entry.is_known && !entry.is_busy; };
-  const auto nobodys = Oldest([&](const Entry& entry) { return is_idle(entry) && entry.holder.is_address; });
-  return nobodys ? nobodys : Oldest(is_idle);
+  const auto is_nobodys = [](const Entry& entry) { return entry.is_known && entry.holder.is_address; };
+  auto id = Oldest([&](const Entry& entry) { return is_nobodys(entry) && is_idle(entry); });
+  // A first request takes milliseconds: what has been at it for longest is no scraper that is about to show who it is.
+  if (!id) id = Oldest(is_nobodys);
+  return id ? id : Oldest(is_idle);
+}
+
+ConnectionTable::Verdict ConnectionTable::Replace(Id id, std::optional<Id> evicted) {
+  if (!evicted) {
+    Remove(id);
+    return {.admitted = false};
+  }
+  const bool is_busy = entries_.at(*evicted).is_busy;
+  Remove(*evicted);
+  return {.evicted = evicted, .evicted_is_busy = is_busy};
 }
 
 ConnectionTable::Verdict ConnectionTable::Admit(Id id, const Holder& holder) {
@@ -48,9 +61,7 @@ ConnectionTable::Verdict ConnectionTable::Admit(Id id, const Holder& holder) {
   Verdict verdict;
   const bool own_are_full = CountOf(holder) >= limits_.per_identity_max;
   if (own_are_full || known_ >= limits_.known_max) {
-    verdict.evicted = own_are_full ? LongestIdle(holder) : LongestIdle();
-    verdict.admitted = verdict.evicted.has_value();
-    Remove(verdict.evicted.value_or(id));
+    verdict = Replace(id, own_are_full ? LongestIdle(holder) : MostDispensable());
     if (!verdict.admitted) return verdict;
   }
   found->second = {.is_known = true, .since = ++now_, .holder = holder};
@@ -63,9 +74,7 @@ ConnectionTable::Verdict ConnectionTable::Recount(Id id, const Holder& holder) {
   if (found == entries_.end()) return {.admitted = false};
   Verdict verdict;
   if (CountOf(holder) >= limits_.per_identity_max) {
-    verdict.evicted = LongestIdle(holder);
-    verdict.admitted = verdict.evicted.has_value();
-    Remove(verdict.evicted.value_or(id));
+    verdict = Replace(id, LongestIdle(holder));
     if (!verdict.admitted) return verdict;
   }
   found->second.holder = holder;

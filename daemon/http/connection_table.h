@@ -26,7 +26,7 @@ class ConnectionTable {
 
   struct Limits {
     size_t handshakes_max = 0;    // the oldest makes room, of those that have not said a word where there are any
-    size_t known_max = 0;         // after it; of those without an identity, else of all, the longest idle makes room
+    size_t known_max = 0;         // after it; those without an identity make room, busy or not, else the longest idle
     size_t per_identity_max = 0;  // of one holder; likewise, among its own
   };
   // Whose a connection counts as: an identity, or, until one is shown, the address that it comes from.
@@ -39,6 +39,7 @@ class ConnectionTable {
   struct Verdict {
     bool admitted = true;
     std::optional<Id> evicted;
+    bool evicted_is_busy = false;
   };
 
   explicit ConnectionTable(Limits limits) : limits_(limits) {}
@@ -75,8 +76,10 @@ class ConnectionTable {
   std::optional<Id> Oldest(Matches matches) const;
   size_t CountOf(const Holder& holder) const;
   std::optional<Id> LongestIdle(const Holder& holder) const;
-  // Of all: of those without an identity where there are any.
-  std::optional<Id> LongestIdle() const;
+  // Of all: the longest idle of those without an identity, else the longest busy of them, else the longest idle.
+  std::optional<Id> MostDispensable() const;
+  // Gives `id` the place of `evicted`, or none.
+  Verdict Replace(Id id, std::optional<Id> evicted);
 
   const Limits limits_;
   Entries entries_;

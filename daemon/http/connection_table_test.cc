@@ -98,7 +98,11 @@ TEST_F(ConnectionTableTest, WhoHasShownNothingMakesRoomFirst) {
   EXPECT_EQ(EnterFrom(6, "10.0.0.3").evicted, 3u);
   EXPECT_EQ(EnterFrom(7, "10.0.0.3").evicted, 6u);
   table_.SetBusy(7, true);
-  EXPECT_EQ(EnterFrom(8, "10.0.0.4").evicted, 1u) << "where all others are somebody's, the longest idle";
+  const auto verdict = EnterFrom(8, "10.0.0.4");
+  EXPECT_EQ(verdict.evicted, 7u) << "nobody costs somebody a place, however busy the others keep";
+  EXPECT_TRUE(verdict.evicted_is_busy);
+  EXPECT_EQ(Enter(9, "third").evicted, 8u);
+  EXPECT_EQ(Enter(10, "fourth").evicted, 1u) << "where all are somebody's, the longest idle";
 }
 
 TEST_F(ConnectionTableTest, AnAddressHasItsShareOnly) {

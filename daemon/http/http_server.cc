@@ -80,7 +80,8 @@ class HttpServer::Impl final : public HttpSessionOwner {
   // `make` makes the session of a connection's number.
   template <typename Make>
   void StartSession(Make make);
-  void Evict(std::optional<Id> id, const char* reason);
+  // At once where it is busy, or with the words that end a connection.
+  void Evict(std::optional<Id> id, const char* reason, bool is_busy = false);
   // Whether the connection of which it is the verdict may stay.
   bool Apply(const ConnectionTable::Verdict& verdict);
   bool NoSessions() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return sessions_.empty(); }
@@ -204,7 +205,7 @@ void HttpServer::Impl::StartSession(Make make) {
   session->Run();
 }
 
-void HttpServer::Impl::Evict(std::optional<Id> id, const char* reason) {
+void HttpServer::Impl::Evict(std::optional<Id> id, const char* reason, bool is_busy) {
   if (!id) return;
   metrics_.ConnectionRefused(kListener, reason);
   std::shared_ptr<HttpSession> session;
@@ -213,7 +214,8 @@ void HttpServer::Impl::Evict(std::optional<Id> id, const char* reason) {
     const auto found = sessions_.find(*id);
     if (found != sessions_.end()) session = found->second.lock();
   }
-  if (session != nullptr) session->Stop();
+  if (session == nullptr) return;
+  is_busy ? session->Abort() : session->Stop();
 }
 
 void HttpServer::Impl::OnSpeaks(Id id) {
@@ -242,7 +244,7 @@ bool HttpServer::Impl::MayStayAs(Id id, const ConnectionTable::Holder& holder) {
 }
 
 bool HttpServer::Impl::Apply(const ConnectionTable::Verdict& verdict) {
-  Evict(verdict.evicted, "idle");
+  Evict(verdict.evicted, verdict.evicted_is_busy ? "no_identity" : "idle", verdict.evicted_is_busy);
   if (!verdict.admitted) metrics_.ConnectionRefused(kListener, "all_busy");
   return verdict.admitted;
 }
