@@ -61,7 +61,8 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   metrics_.Conservation(info.name, CheckConservation(topology, taken.raw));
   const auto before = store_.Newest(device_);
   snapshot->topology = taken.topology;
-  Redacted redacted = Redact(topology, std::move(taken.raw), before.get());
+  const auto seconds = static_cast<uint32_t>(absl::ToUnixSeconds(taken.host_time));
+  Redacted redacted = Redact(topology, std::move(taken.raw), before.get(), seconds);
   snapshot->device_scope_withheld = redacted.device_scope_withheld;
   snapshot->data = std::move(redacted.shown);
   snapshot->rates = Rates(before == nullptr ? nullptr : &before->data, snapshot->data);

@@ -66,28 +66,40 @@ void AddIncrements(const mailbox::Snapshot* before, mailbox::Snapshot& shown) {
 // A restarted device has counted all that it has since the last snapshot.
 void CountOn(const DeviceSnapshot& before, mailbox::Snapshot& shown) {
   if (!IsSameBoot(&before, shown)) return AddIncrements(nullptr, shown);
+  shown.blocks[0].generation = before.data.blocks[0].generation;
   std::ranges::copy(before.data.Counters(0), DeviceRow(shown).begin());
   AddIncrements(&before.data, shown);
 }
 
-// To zeros; its flags are those of what is shown.
+// To zeros; its header is that of what is shown.
 void ClearDeviceRow(mailbox::Snapshot& shown) {
   std::ranges::fill(DeviceRow(shown), 0);
-  uint16_t& flags = shown.blocks[0].flags;
-  flags = mailbox::kFlagConfidentialExcluded;
-  for (size_t block = 1; block < shown.blocks.size(); ++block) flags |= shown.blocks[block].flags;
+  BlockHeader row{.generation = shown.blocks[0].generation,
+                  .flags = mailbox::kFlagConfidentialExcluded,
+                  .trigger_id = shown.trigger_id,
+                  .reference_time_ns = shown.reference_time_ns};
+  for (const BlockHeader& block : std::span(shown.blocks).subspan(1)) {
+    row.flags |= block.flags;
+    if (block.state == mailbox::BlockState::kActive) row.state = mailbox::BlockState::kActive;
+  }
+  shown.blocks[0] = row;
 }
 
 }  // namespace
 
-Redacted Redact(const Topology& topology, mailbox::Snapshot&& raw, const DeviceSnapshot* before) {
+Redacted Redact(const Topology& topology, mailbox::Snapshot&& raw, const DeviceSnapshot* before,
+                uint32_t new_generation) {
   // Who has once said so cannot take it back: what was counted is still in the device's block.
   const bool was_withheld = IsSameBoot(before, raw) && before->device_scope_withheld;
   if (!topology.has_had_confidential_vm() && !was_withheld) return {.shown = std::move(raw)};
   Redacted redacted{.shown = WithoutConfidential(topology, std::move(raw)), .device_scope_withheld = true};
   redacted.device_row_is_new = before == nullptr || !CountsTheSame(*before, topology);
   ClearDeviceRow(redacted.shown);
-  if (!redacted.device_row_is_new) CountOn(*before, redacted.shown);
+  if (redacted.device_row_is_new) {
+    redacted.shown.blocks[0].generation = new_generation;
+  } else {
+    CountOn(*before, redacted.shown);
+  }
   return redacted;
 }
 

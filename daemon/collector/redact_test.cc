@@ -14,6 +14,8 @@ namespace {
 using mailbox::kFlagConfidentialExcluded;
 using Counts = std::vector<uint64_t>;
 
+constexpr uint32_t kNew = 1234;  // generation of a row that starts
+
 std::shared_ptr<const Topology> SomeTopology(bool with_secret) {
   return std::make_shared<Topology>(SomeCatalog(with_secret), 77);
 }
@@ -44,7 +46,7 @@ mailbox::Snapshot Later(mailbox::Snapshot raw, uint64_t device, uint64_t open, u
 
 DeviceSnapshot Published(std::shared_ptr<const Topology> topology, mailbox::Snapshot raw,
                          const DeviceSnapshot* before = nullptr) {
-  Redacted redacted = Redact(*topology, std::move(raw), before);
+  Redacted redacted = Redact(*topology, std::move(raw), before, kNew);
   DeviceSnapshot snapshot;
   snapshot.topology = std::move(topology);
   snapshot.data = std::move(redacted.shown);
@@ -53,18 +55,19 @@ DeviceSnapshot Published(std::shared_ptr<const Topology> topology, mailbox::Snap
 }
 
 TEST(RedactTest, WithoutConfidentialVmsEverythingStays) {
-  const Redacted redacted = Redact(*SomeTopology(false), SomeSnapshot(), nullptr);
+  const Redacted redacted = Redact(*SomeTopology(false), SomeSnapshot(), nullptr, kNew);
   EXPECT_EQ(redacted.shown, SomeSnapshot());
   EXPECT_FALSE(redacted.device_scope_withheld);
   EXPECT_FALSE(redacted.device_row_is_new);
 }
 
 TEST(RedactTest, ConfidentialBlocksAndWhatRevealsThemAreGone) {
-  const Redacted redacted = Redact(*SomeTopology(true), SomeSnapshot(), nullptr);
+  const Redacted redacted = Redact(*SomeTopology(true), SomeSnapshot(), nullptr, kNew);
   const mailbox::Snapshot& shown = redacted.shown;
   ASSERT_EQ(shown.blocks.size(), 3u);
   EXPECT_EQ(shown.counters, (Counts{0, 0, 11, 0, 10, 0})) << "the device's row starts here";
   EXPECT_TRUE(redacted.device_row_is_new);
+  EXPECT_EQ(shown.blocks[0].generation, kNew);
   EXPECT_TRUE(redacted.device_scope_withheld);
   EXPECT_EQ(shown.blocks[0].flags, kFlagConfidentialExcluded) << "nor does a flag tell of the other";
   EXPECT_EQ(shown.trigger_id, 5u);
@@ -76,8 +79,9 @@ TEST(RedactTest, TheDevicesRowCountsWhatTheShownVmsCount) {
   const DeviceSnapshot first = Published(topology, SomeSnapshot());
   const DeviceSnapshot second = Published(topology, Later(SomeSnapshot(), 9999, 15, 12), &first);
   EXPECT_EQ(second.data.counters, (Counts{4, 0, 15, 0, 12, 0}));
-  const Redacted third = Redact(*topology, Later(SomeSnapshot(), 99999, 16, 13), &second);
+  const Redacted third = Redact(*topology, Later(SomeSnapshot(), 99999, 16, 13), &second, kNew);
   EXPECT_EQ(third.shown.Counters(0)[0], 5u);
+  EXPECT_EQ(third.shown.blocks[0].generation, kNew);
   EXPECT_FALSE(third.device_row_is_new);
 }
 
@@ -85,8 +89,9 @@ TEST(RedactTest, TheDevicesRowCountsWhatTheShownVmsCount) {
 TEST(RedactTest, TheRowNeverFallsWhenAConfidentialVmComes) {
   const DeviceSnapshot before = Published(SomeTopology(false), SnapshotWithout(2));
   EXPECT_EQ(before.data.Counters(0)[0], 1111u);
-  const Redacted with = Redact(*SomeTopology(true), Later(SomeSnapshot(), 5555, 14, 10), &before);
+  const Redacted with = Redact(*SomeTopology(true), Later(SomeSnapshot(), 5555, 14, 10), &before, kNew);
   EXPECT_EQ(with.shown.Counters(0)[0], 1114u);
+  EXPECT_EQ(with.shown.blocks[0].generation, before.data.blocks[0].generation);
   EXPECT_FALSE(with.device_row_is_new);
 }
 
@@ -98,14 +103,14 @@ TEST(RedactTest, TheRowNeverFallsWhenAShownVmGoes) {
   mailbox::Snapshot raw = SomeSnapshot();
   raw.blocks.erase(raw.blocks.begin() + 1, raw.blocks.begin() + 3);
   raw.counters.erase(raw.counters.begin() + 2, raw.counters.begin() + 6);
-  EXPECT_EQ(Redact(Topology(catalog, 78), std::move(raw), &before).shown.counters, (Counts{1111, 999}));
+  EXPECT_EQ(Redact(Topology(catalog, 78), std::move(raw), &before, kNew).shown.counters, (Counts{1111, 999}));
 }
 
 TEST(RedactTest, AVmThatComesAddsAllItHas) {
   const DeviceSnapshot before = Published(SomeTopology(true), SomeSnapshot());
   mailbox::Snapshot raw = SomeSnapshot();
   raw.blocks[1].generation = 2;
-  EXPECT_EQ(Redact(*SomeTopology(true), Later(raw, 0, 7, 7), &before).shown.Counters(0)[0], 7u);
+  EXPECT_EQ(Redact(*SomeTopology(true), Later(raw, 0, 7, 7), &before, kNew).shown.Counters(0)[0], 7u);
 }
 
 TEST(RedactTest, OfARestartedDeviceEverythingIsNew) {
@@ -113,7 +118,7 @@ TEST(RedactTest, OfARestartedDeviceEverythingIsNew) {
   const DeviceSnapshot before = Published(topology, SomeSnapshot());
   mailbox::Snapshot raw = SomeSnapshot();
   ++raw.boot_id;
-  const Redacted restarted = Redact(*topology, Later(raw, 50, 20, 10), &before);
+  const Redacted restarted = Redact(*topology, Later(raw, 50, 20, 10), &before, kNew);
   EXPECT_EQ(restarted.shown.Counters(0)[0], 20u);
   EXPECT_FALSE(restarted.device_row_is_new);
 }
@@ -122,7 +127,7 @@ TEST(RedactTest, OtherEventsStartTheRowAnew) {
   const DeviceSnapshot before = Published(SomeTopology(true), SomeSnapshot());
   mailbox::Catalog catalog = SomeCatalog(true);
   catalog.events[0].name = "idle_cycles";
-  const Redacted other = Redact(Topology(catalog, 78), SomeSnapshot(), &before);
+  const Redacted other = Redact(Topology(catalog, 78), SomeSnapshot(), &before, kNew);
   EXPECT_TRUE(other.device_row_is_new);
   EXPECT_EQ(other.shown.Counters(0)[0], 0u);
 }
@@ -130,20 +135,21 @@ TEST(RedactTest, OtherEventsStartTheRowAnew) {
 // Also where the daemon has started only since.
 TEST(RedactTest, AVmThatIsGoneStaysHidden) {
   const auto gone = WithoutTheSecretVm();
-  const Redacted alone = Redact(*gone, SnapshotWithout(2), nullptr);
+  const Redacted alone = Redact(*gone, SnapshotWithout(2), nullptr, kNew);
   EXPECT_EQ(alone.shown.counters, (Counts{0, 0, 11, 0, 10, 0}));
   EXPECT_TRUE(alone.device_scope_withheld);
   const DeviceSnapshot before = Published(SomeTopology(true), SomeSnapshot());
-  EXPECT_EQ(Redact(*gone, SnapshotWithout(2), &before).shown.Counters(0)[0], 0u) << "nobody who is shown has counted";
+  EXPECT_EQ(Redact(*gone, SnapshotWithout(2), &before, kNew).shown.Counters(0)[0], 0u)
+      << "nobody who is shown has counted";
 }
 
 TEST(RedactTest, ADeviceCannotTakeBackThatThereWasOne) {
   const DeviceSnapshot before = Published(SomeTopology(true), SomeSnapshot());
   const auto forgetful = WithoutTheSecretVm(/*has_had=*/false);
-  EXPECT_TRUE(Redact(*forgetful, SnapshotWithout(2), &before).device_scope_withheld);
+  EXPECT_TRUE(Redact(*forgetful, SnapshotWithout(2), &before, kNew).device_scope_withheld);
   mailbox::Snapshot restarted = SnapshotWithout(2);
   ++restarted.boot_id;
-  EXPECT_FALSE(Redact(*forgetful, std::move(restarted), &before).device_scope_withheld);
+  EXPECT_FALSE(Redact(*forgetful, std::move(restarted), &before, kNew).device_scope_withheld);
 }
 
 // No sum or difference of published numbers may give a confidential one.
@@ -151,13 +157,21 @@ TEST(RedactTest, WhatIsPublishedDoesNotDependOnWhatIsConfidential) {
   const auto topology = SomeTopology(true);
   mailbox::Snapshot other = SomeSnapshot();
   other.counters = {7011, 123, 11, 0, 10, 0, 7000, 0, 7000, 0};
+  for (const size_t block : {0, 3, 4}) {
+    other.blocks[block].state = mailbox::BlockState::kActive;
+    other.blocks[block].flags = mailbox::kFlagMmuFault;
+    other.blocks[block].sequence = 99;
+    other.blocks[block].trigger_id = 4;
+    other.blocks[block].reference_time_ns = 5;
+  }
   const DeviceSnapshot before = Published(SomeTopology(false), SnapshotWithout(2));
-  EXPECT_EQ(Redact(*topology, SomeSnapshot(), &before).shown, Redact(*topology, std::move(other), &before).shown);
+  EXPECT_EQ(Redact(*topology, SomeSnapshot(), &before, kNew).shown,
+            Redact(*topology, std::move(other), &before, kNew).shown);
 }
 
 TEST(RedactTest, TheRawCountersAreWiped) {
   mailbox::Snapshot raw = SomeSnapshot();
-  Redact(*SomeTopology(true), std::move(raw), nullptr);
+  Redact(*SomeTopology(true), std::move(raw), nullptr, kNew);
   EXPECT_TRUE(std::all_of(raw.counters.begin(), raw.counters.end(), [](uint64_t c) { return c == 0; }));
 }
 

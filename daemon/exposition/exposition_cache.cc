@@ -25,29 +25,29 @@ Body RenderAlone(const std::vector<VisibleDevice>& devices, const ScrapeRequest&
 // A straggler under an old policy gets a group of its own, which nobody keeps.
 std::shared_ptr<ExpositionCache::Group> ExpositionCache::FindGroup(const Caller& caller) {
   absl::MutexLock lock(&mu_);
-  if (caller.policy.version < policy_version_) return std::make_shared<Group>(caller);
+  if (caller.policy.version < policy_version_) return std::make_shared<Group>();
   if (caller.policy.version > policy_version_) groups_.clear();
   policy_version_ = caller.policy.version;
   auto& group = groups_[caller.principal.group()];
-  if (group == nullptr) group = std::make_shared<Group>(caller);
+  if (group == nullptr) group = std::make_shared<Group>();
+  group->caller = caller;
   return group;
 }
 
-std::vector<std::shared_ptr<ExpositionCache::Group>> ExpositionCache::Groups() {
+std::vector<ExpositionCache::Refreshment> ExpositionCache::WorthRefreshing(uint64_t policy_version) {
+  std::vector<Refreshment> worth_it;
   absl::MutexLock lock(&mu_);
-  std::vector<std::shared_ptr<Group>> groups;
-  for (const auto& [number, group] : groups_) groups.push_back(group);
-  return groups;
-}
-
-void ExpositionCache::Refresh(const Look& look) {
-  std::vector<std::pair<std::shared_ptr<Group>, SharedRendering*>> worth_it;
-  for (const std::shared_ptr<Group>& group : Groups()) {
+  if (policy_version_ != policy_version) return worth_it;
+  for (const auto& [number, group] : groups_) {
     for (SharedRendering* rendering : {&group->text, &group->open_metrics}) {
-      if (rendering->BeginRefresh()) worth_it.emplace_back(group, rendering);
+      if (rendering->BeginRefresh()) worth_it.push_back({*group->caller, group, rendering});
     }
   }
-  for (const auto& [group, rendering] : worth_it) rendering->Refresh(look(group->caller));
+  return worth_it;
+}
+
+void ExpositionCache::Refresh(uint64_t policy_version, const Look& look) {
+  for (const Refreshment& of : WorthRefreshing(policy_version)) of.rendering->Refresh(look(of.caller));
 }
 
 Body ExpositionCache::Scrape(const Caller& caller, const std::vector<VisibleDevice>& devices,
@@ -58,7 +58,10 @@ Body ExpositionCache::Scrape(const Caller& caller, const std::vector<VisibleDevi
   if (!request.filter.SelectsEverything()) return RenderAlone(devices, request, head(devices));
   const std::shared_ptr<Group> group = FindGroup(caller);
   SharedRendering& rendering = request.format == MetricsFormat::kText ? group->text : group->open_metrics;
-  if (!request.gzip) return Assemble(head(devices), rendering.TextOf(devices));
+  if (!request.gzip) {
+    SharedRendering::Text text = rendering.TextOf(devices);
+    return Assemble(head(WithAgesOf(text.shown, devices)), std::move(text.buffer));
+  }
   SharedRendering::Compressed compressed = rendering.CompressedOf(devices);
   return GzipOf(head(WithAgesOf(compressed.shown, devices)), std::move(compressed.deflated));
 }

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -40,20 +41,25 @@ class ExpositionCache {
               absl::string_view own);
 
   // After a publication, on a thread of its own: makes anew what several have asked for of the publication before, so
-  // that nobody waits for it. `look` gives a caller's devices as they are now.
+  // that nobody waits for it; nothing of another policy than the one in force. `look` gives a caller's devices as they
+  // are now; it is asked for those who came last.
   using Look = std::function<std::vector<VisibleDevice>(const Caller& caller)>;
-  void Refresh(const Look& look);
+  void Refresh(uint64_t policy_version, const Look& look);
 
  private:
   struct Group {
-    explicit Group(const Caller& of) : caller(of) {}
-    const Caller caller;  // one of them; all see the same
+    std::optional<Caller> caller;  // who came last, guarded by mu_; all see the same
     SharedRendering text{MetricsFormat::kText};
     SharedRendering open_metrics{MetricsFormat::kOpenMetrics};
   };
+  struct Refreshment {
+    Caller caller;
+    std::shared_ptr<Group> group;  // keeps the rendering
+    SharedRendering* rendering;
+  };
 
   std::shared_ptr<Group> FindGroup(const Caller& caller) ABSL_LOCKS_EXCLUDED(mu_);
-  std::vector<std::shared_ptr<Group>> Groups() ABSL_LOCKS_EXCLUDED(mu_);
+  std::vector<Refreshment> WorthRefreshing(uint64_t policy_version) ABSL_LOCKS_EXCLUDED(mu_);
 
   absl::Mutex mu_;
   uint64_t policy_version_ ABSL_GUARDED_BY(mu_) = 0;  // of the groups below: another policy numbers them anew

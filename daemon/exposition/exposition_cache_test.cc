@@ -85,10 +85,13 @@ TEST_F(ExpositionCacheTest, WhatSeveralAskForIsReadyBeforeTheyAsk) {
     ++looks;
     return world_.reader.Devices(caller);
   };
-  cache_.Refresh(look);
+  const uint64_t version = world_.policy.Current().version;
+  cache_.Refresh(version + 1, look);
+  EXPECT_EQ(looks, 0) << "nobody of an old policy is looked for";
+  cache_.Refresh(version, look);
   EXPECT_EQ(looks, 1) << "one view in one format";
   const Body first = Scrape("tenant-a", gzip);
-  cache_.Refresh(look);
+  cache_.Refresh(version, look);
   EXPECT_EQ(looks, 1) << "one has asked since";
   EXPECT_EQ(Scrape("tenant-a", gzip).shared.data(), first.shared.data());
 }
@@ -108,7 +111,7 @@ TEST_F(ExpositionCacheTest, ThreadsGetTheirOwn) {
   }
   for (uint64_t p = 2; p < 50; ++p) {
     world_.Publish(0, p);
-    cache_.Refresh([&](const Caller& caller) { return world_.reader.Devices(caller); });
+    cache_.Refresh(1, [&](const Caller& caller) { return world_.reader.Devices(caller); });
   }
 }
 

@@ -33,6 +33,12 @@ bool IsOfSameDevices(const std::vector<ShownDevice>& a, const std::vector<ShownD
   return std::ranges::equal(a, b, &IsSameDevice);
 }
 
+// For what its state says: what is fresh is of the last few intervals.
+bool IsYoungEnough(const VisibleDevice& device) {
+  return device.state != VisibleDevice::State::kFresh ||
+         device.age <= DeviceInfo::kFreshIntervals * device.info->interval;
+}
+
 bool IsNotOlder(const std::vector<ShownDevice>& a, const std::vector<ShownDevice>& b) {
   return std::ranges::equal(a, b, [](const ShownDevice& mine, const ShownDevice& other) {
     return IsSameDevice(mine, other) && mine.publication >= other.publication;
@@ -46,16 +52,16 @@ void SharedRendering::LetGoOfOthers(const std::vector<ShownDevice>& now) {
   if (compressed_.shown != now && !is_refreshing_) compressed_ = {};
 }
 
-std::shared_ptr<const TextBuffer> SharedRendering::KeptText(const std::vector<ShownDevice>& now) {
+SharedRendering::Text SharedRendering::KeptText(const std::vector<ShownDevice>& now) {
   absl::MutexLock lock(&mu_);
-  return text_.buffer != nullptr && IsNotOlder(text_.shown, now) ? text_.buffer : nullptr;
+  return text_.buffer != nullptr && IsNotOlder(text_.shown, now) ? text_ : Text();
 }
 
-std::shared_ptr<const TextBuffer> SharedRendering::TextOf(const std::vector<VisibleDevice>& devices) {
+SharedRendering::Text SharedRendering::TextOf(const std::vector<VisibleDevice>& devices) {
   const std::vector<ShownDevice> now = ShownOf(devices);
-  if (auto kept = KeptText(now)) return kept;
+  if (Text kept = KeptText(now); kept.buffer != nullptr) return kept;
   absl::MutexLock making(&making_mu_);
-  if (auto kept = KeptText(now)) return kept;  // made while this one waited
+  if (Text kept = KeptText(now); kept.buffer != nullptr) return kept;  // made while this one waited
   {
     absl::MutexLock lock(&mu_);
     LetGoOfOthers(now);
@@ -64,12 +70,14 @@ std::shared_ptr<const TextBuffer> SharedRendering::TextOf(const std::vector<Visi
   exposition_.Render(devices, *text);
   absl::MutexLock lock(&mu_);
   text_ = {text, now};
-  return text;
+  return text_;
 }
 
-bool SharedRendering::MayServe(const std::vector<ShownDevice>& now) const {
+bool SharedRendering::MayServe(const std::vector<VisibleDevice>& devices, const std::vector<ShownDevice>& now) const {
   if (compressed_.deflated == nullptr) return false;
-  return IsNotOlder(compressed_.shown, now) || (is_refreshing_ && IsOfSameDevices(compressed_.shown, now));
+  if (IsNotOlder(compressed_.shown, now)) return true;
+  return is_refreshing_ && IsOfSameDevices(compressed_.shown, now) &&
+         std::ranges::all_of(WithAgesOf(compressed_.shown, devices), &IsYoungEnough);
 }
 
 SharedRendering::Compressed SharedRendering::CompressedOf(const std::vector<VisibleDevice>& devices) {
@@ -77,7 +85,7 @@ SharedRendering::Compressed SharedRendering::CompressedOf(const std::vector<Visi
   {
     absl::MutexLock lock(&mu_);
     ++readers_;
-    if (MayServe(now)) return compressed_;
+    if (MayServe(devices, now)) return compressed_;
   }
   absl::MutexLock making(&making_mu_);
   return Compress(devices, now);

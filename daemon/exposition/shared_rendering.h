@@ -34,6 +34,10 @@ struct ShownDevice {
 // Thread-safe. Always for the same caller.
 class SharedRendering {
  public:
+  struct Text {
+    std::shared_ptr<const TextBuffer> buffer;
+    std::vector<ShownDevice> shown;
+  };
   struct Compressed {
     std::shared_ptr<const Deflated> deflated;
     std::vector<ShownDevice> shown;
@@ -42,8 +46,9 @@ class SharedRendering {
   explicit SharedRendering(MetricsFormat format) : exposition_(format) {}
 
   // As of `devices`, or of a snapshot that came after them.
-  std::shared_ptr<const TextBuffer> TextOf(const std::vector<VisibleDevice>& devices) ABSL_LOCKS_EXCLUDED(mu_);
-  // Likewise; between BeginRefresh and the end of Refresh, of the snapshot before, so that nobody waits.
+  Text TextOf(const std::vector<VisibleDevice>& devices) ABSL_LOCKS_EXCLUDED(mu_);
+  // Likewise; between BeginRefresh and the end of Refresh, of the snapshot before as long as that is fresh, so that
+  // nobody waits.
   Compressed CompressedOf(const std::vector<VisibleDevice>& devices) ABSL_LOCKS_EXCLUDED(mu_);
 
   // After a publication: whether it is worth while to compress it before anybody asks, since several have asked for
@@ -52,14 +57,10 @@ class SharedRendering {
   void Refresh(const std::vector<VisibleDevice>& devices) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  struct Text {
-    std::shared_ptr<const TextBuffer> buffer;
-    std::vector<ShownDevice> shown;
-  };
-
-  // nullptr where there is none, or an older one.
-  std::shared_ptr<const TextBuffer> KeptText(const std::vector<ShownDevice>& now) ABSL_LOCKS_EXCLUDED(mu_);
-  bool MayServe(const std::vector<ShownDevice>& now) const ABSL_SHARED_LOCKS_REQUIRED(mu_);
+  // Without a buffer where there is none, or an older one.
+  Text KeptText(const std::vector<ShownDevice>& now) ABSL_LOCKS_EXCLUDED(mu_);
+  bool MayServe(const std::vector<VisibleDevice>& devices, const std::vector<ShownDevice>& now) const
+      ABSL_SHARED_LOCKS_REQUIRED(mu_);
   // Of what is of other snapshots, so that old and new are not in memory at once.
   void LetGoOfOthers(const std::vector<ShownDevice>& now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Compressed Compress(const std::vector<VisibleDevice>& devices, const std::vector<ShownDevice>& now)

@@ -37,7 +37,7 @@ TEST_F(SharedRenderingTest, WhoComesLateGetsWhatIsNewer) {
   PublishAfterASecond(2);
   const auto text = rendering_.TextOf(Devices());
   const auto compressed = rendering_.CompressedOf(Devices());
-  EXPECT_EQ(rendering_.TextOf(before), text);
+  EXPECT_EQ(rendering_.TextOf(before).buffer, text.buffer);
   EXPECT_EQ(rendering_.CompressedOf(before).deflated, compressed.deflated);
   EXPECT_EQ(WithAgesOf(compressed.shown, before)[0].age, absl::ZeroDuration()) << "never from the future";
 }
@@ -68,6 +68,17 @@ TEST_F(SharedRenderingTest, TheAgeIsThatOfWhatIsShown) {
   world_.clock.Advance(absl::Milliseconds(20));
   EXPECT_EQ(Devices()[0].age, absl::Milliseconds(20));
   EXPECT_EQ(WithAgesOf(rendering_.CompressedOf(Devices()).shown, Devices())[0].age, absl::Milliseconds(1020));
+}
+
+// However long that takes: what is served meanwhile says that its devices are fresh.
+TEST_F(SharedRenderingTest, WhatIsTooOldIsNotServedMeanwhile) {
+  CompressedPublication();
+  CompressedPublication();
+  for (uint64_t publication = 2; publication <= 4; ++publication) PublishAfterASecond(publication);
+  ASSERT_TRUE(rendering_.BeginRefresh());
+  EXPECT_EQ(CompressedPublication(), 1u);
+  PublishAfterASecond(5);
+  EXPECT_EQ(CompressedPublication(), 5u);
 }
 
 // However long that takes: a device that has gone stale since does not show what it showed before.

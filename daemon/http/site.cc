@@ -75,7 +75,8 @@ HttpResponse Site::Handle(const HttpRequest& request) {
 }
 
 void Site::RefreshExpositions() {
-  expositions_.Refresh([this](const Caller& caller) { return reader_.Devices(caller); });
+  expositions_.Refresh(reader_.policy().Current().version,
+                       [this](const Caller& caller) { return reader_.Devices(caller); });
 }
 
 HttpResponse Site::Answer(const HttpRequest& request, absl::string_view path) {
