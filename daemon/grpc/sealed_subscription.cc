@@ -31,6 +31,11 @@ SealedSubscription::SealedSubscription(Reader& reader, Credentials credentials,
                                        const sideband::v1::SubscribeSealedRequest& request)
     : reader_(&reader), credentials_(std::move(credentials)), device_(request.device()), vm_(request.vm()) {}
 
+StreamStep<SealedSubscription::Message> SealedSubscription::Wait() const {
+  if (!reader_->Identify(credentials_)) return StreamEnd{NobodyError()};
+  return StreamWait{};
+}
+
 StreamStep<SealedSubscription::Message> SealedSubscription::Next() {
   const auto caller = reader_->Identify(credentials_);
   if (!caller) return StreamEnd{NobodyError()};

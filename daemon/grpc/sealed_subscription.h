@@ -26,6 +26,8 @@ class SealedSubscription {
   // Asks the policy anew each time. NotFound() where the caller may not carry records of such a VM; a VM without a
   // record yet is waited for.
   StreamStep<Message> Next();
+  // Where there is no room for a message: the end for who is nobody any more.
+  StreamStep<Message> Wait() const;
 
  private:
   Reader* reader_;

@@ -101,10 +101,7 @@ class StreamReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   }
 
   // Waits where there is no room; the registry wakes streams every now and then.
-  StreamStep<Message> NextStep() {
-    if (share_->IsFull()) return StreamWait();
-    return source_.Next();
-  }
+  StreamStep<Message> NextStep() { return share_->IsFull() ? source_.Wait() : source_.Next(); }
 
   // The reason to end, if there is one; and notes that what has happened so far is about to be looked at.
   std::optional<absl::Status> TakeEnd() {

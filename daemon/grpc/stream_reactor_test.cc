@@ -23,18 +23,24 @@ struct EagerSource {
     message.set_record(std::string(100, 'x'));
     return message;
   }
+  StreamStep<Message> Wait() const {
+    if (*is_somebody) return StreamWait{};
+    return StreamEnd{absl::UnauthenticatedError("nobody")};
+  }
 
   int* asked;
+  const bool* is_somebody;
 };
 
 class StreamReactorTest : public testing::Test {
  protected:
   std::shared_ptr<StreamReactor<EagerSource>> Open(int& asked) {
-    return std::make_shared<StreamReactor<EagerSource>>(EagerSource{&asked}, registry_, *under_way_.Begin("a"),
-                                                        [](const absl::Status&) {});
+    return std::make_shared<StreamReactor<EagerSource>>(EagerSource{&asked, &is_somebody_}, registry_,
+                                                        *under_way_.Begin("a"), [](const absl::Status&) {});
   }
 
   FakeWorld world_;
+  bool is_somebody_ = true;
   StreamRegistry registry_{world_.store, world_.policy, /*per_identity_max=*/8};
   CallsUnderWay under_way_{{.bytes_max = 150}};
 };
@@ -47,6 +53,20 @@ TEST_F(StreamReactorTest, WhoTakesWhatComesGetsTheNext) {
     EXPECT_EQ(asked, i);
     stream->OnWriteDone(true);
   }
+}
+
+TEST_F(StreamReactorTest, WhoIsNobodyAnyMoreWaitsNoLonger) {
+  int asked[] = {0, 0, 0};
+  absl::Status ended = absl::OkStatus();
+  const auto first = Open(asked[0]), second = Open(asked[1]);
+  const auto third = std::make_shared<StreamReactor<EagerSource>>(EagerSource{&asked[2], &is_somebody_}, registry_,
+                                                                  *under_way_.Begin("a"),
+                                                                  [&](const absl::Status& status) { ended = status; });
+  for (const auto& stream : {first, second, third}) stream->Wake();
+  is_somebody_ = false;
+  third->Wake();
+  third->OnDone();
+  EXPECT_EQ(ended, absl::UnauthenticatedError("nobody"));
 }
 
 TEST_F(StreamReactorTest, WhoDoesNotReadGetsNoMoreOnAnyStream) {

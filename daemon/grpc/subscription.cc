@@ -89,6 +89,11 @@ std::optional<Subscription::Message> Subscription::NextUpdate(const std::vector<
   return std::nullopt;
 }
 
+StreamStep<Subscription::Message> Subscription::Wait() const {
+  if (!reader_->Identify(credentials_)) return StreamEnd{NobodyError()};
+  return StreamWait{};
+}
+
 StreamStep<Subscription::Message> Subscription::Next() {
   if (once_ && synced_) return StreamEnd{absl::OkStatus()};
   const auto caller = reader_->Identify(credentials_);

@@ -34,6 +34,8 @@ class Subscription {
 
   // Asks the policy anew each time, so that a change of policy or topology narrows or ends the stream at once.
   StreamStep<Message> Next();
+  // Where there is no room for a message: the end for who is nobody any more.
+  StreamStep<Message> Wait() const;
 
  private:
   Subscription(Reader& reader, Credentials credentials, const sideband::v1::SubscribeRequest& request,
