@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
@@ -12,8 +11,12 @@
 namespace sideband::daemon {
 namespace {
 
-// A line of the policy, and what is wrong there.
-using Absence = std::pair<size_t, std::string>;
+// A line of the policy, what it names, and what is wrong with that.
+struct Absence {
+  size_t line;
+  std::string name;
+  std::string what;
+};
 
 std::string VmText(const Uuid& vm) {
   return absl::StrCat("VM ", vm.ToString(), " is on no device (allow_absent_vms: true allows it)");
@@ -50,7 +53,7 @@ void AddAbsentVms(const Policy& policy, const Present& present, std::vector<Abse
   if (policy.allows_absent_vms()) return;
   for (const Tenant& tenant : policy.tenants()) {
     for (const VmGrant& grant : tenant.vms) {
-      if (!present.HasVm(grant.vm)) absences.emplace_back(grant.line, VmText(grant.vm));
+      if (!present.HasVm(grant.vm)) absences.push_back({grant.line, grant.vm.ToString(), VmText(grant.vm)});
     }
   }
 }
@@ -58,20 +61,37 @@ void AddAbsentVms(const Policy& policy, const Present& present, std::vector<Abse
 void AddAbsentEvents(const Policy& policy, const Present& present, std::vector<Absence>& absences) {
   if (policy.allows_absent_events()) return;
   for (const NamedEvent& event : policy.named_events()) {
-    if (!present.HasEvent(event.name)) absences.emplace_back(event.line, present.EventText(event.name));
+    if (!present.HasEvent(event.name)) absences.push_back({event.line, event.name, present.EventText(event.name)});
   }
+}
+
+std::vector<Absence> Absences(const Policy& policy, const Topologies& topologies) {
+  const Present present(topologies);
+  std::vector<Absence> absences;
+  AddAbsentVms(policy, present, absences);
+  AddAbsentEvents(policy, present, absences);
+  std::ranges::stable_sort(absences, {}, &Absence::line);
+  return absences;
+}
+
+std::string Text(const Policy& policy, const Absence& absence) {
+  return absl::StrCat(policy.path(), ":", absence.line, ": ", absence.what);
+}
+
+absl::flat_hash_set<std::string> NamesIn(const Policy& policy) {
+  absl::flat_hash_set<std::string> names;
+  for (const Tenant& tenant : policy.tenants()) {
+    for (const VmGrant& grant : tenant.vms) names.insert(grant.vm.ToString());
+  }
+  for (const NamedEvent& event : policy.named_events()) names.insert(event.name);
+  return names;
 }
 
 }  // namespace
 
 std::vector<std::string> AbsentNames(const Policy& policy, const Topologies& topologies) {
-  const Present present(topologies);
-  std::vector<Absence> absences;
-  AddAbsentVms(policy, present, absences);
-  AddAbsentEvents(policy, present, absences);
-  std::ranges::stable_sort(absences, {}, &Absence::first);
   std::vector<std::string> texts;
-  for (const auto& [line, what] : absences) texts.push_back(absl::StrCat(policy.path(), ":", line, ": ", what));
+  for (const Absence& absence : Absences(policy, topologies)) texts.push_back(Text(policy, absence));
   return texts;
 }
 
@@ -85,9 +105,12 @@ std::vector<std::string> AbsentVms(std::span<const NamedVm> vms, const Policy& p
   return texts;
 }
 
-absl::Status CheckNamesExist(const Policy& policy, const Topologies& topologies) {
-  const std::vector<std::string> absent = AbsentNames(policy, topologies);
-  return absent.empty() ? absl::OkStatus() : absl::InvalidArgumentError(absent[0]);
+absl::Status CheckNewNamesExist(const Policy& policy, const Policy& in_force, const Topologies& topologies) {
+  const absl::flat_hash_set<std::string> known = NamesIn(in_force);
+  for (const Absence& absence : Absences(policy, topologies)) {
+    if (!known.contains(absence.name)) return absl::InvalidArgumentError(Text(policy, absence));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace sideband::daemon

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // VMs and events that a file names and that no device has: as a rule a typo.
-//   SIDEBAND_RETURN_IF_ERROR(CheckNamesExist(policy, topologies));   // "policy.yaml:8: VM … is on no device"
+//   SIDEBAND_RETURN_IF_ERROR(CheckNewNamesExist(policy, in_force, topologies));   // "policy.yaml:8: VM … is on no
+//   device"
 #ifndef SIDEBAND_DAEMON_AUTHZ_ABSENT_NAMES_H_
 #define SIDEBAND_DAEMON_AUTHZ_ABSENT_NAMES_H_
 
@@ -33,8 +34,9 @@ std::vector<std::string> AbsentNames(const Policy& policy, const Topologies& top
 // The same for VMs that are named elsewhere; the policy's allowance holds for them, too.
 std::vector<std::string> AbsentVms(std::span<const NamedVm> vms, const Policy& policy, const Topologies& topologies);
 
-// INVALID_ARGUMENT with the first of AbsentNames().
-absl::Status CheckNamesExist(const Policy& policy, const Topologies& topologies);
+// INVALID_ARGUMENT with the first of AbsentNames() that `in_force` does not name: what has gone from the devices since
+// it came in force must not stand in the way of another change, such as taking somebody out.
+absl::Status CheckNewNamesExist(const Policy& policy, const Policy& in_force, const Topologies& topologies);
 
 }  // namespace sideband::daemon
 

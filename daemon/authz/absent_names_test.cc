@@ -63,8 +63,13 @@ TEST(AbsentNamesTest, AreInTheFilesOrder) {
 }
 
 TEST(AbsentNamesTest, TheFirstIsRefused) {
-  EXPECT_EQ(CheckNamesExist(*Parse(), {Device({1, 2, 3}, kEvents)}), absl::OkStatus());
-  EXPECT_EQ(CheckNamesExist(*Parse(), {Device({1}, kEvents)}), absl::InvalidArgumentError(Vm(10, 2)));
+  const auto in_force = *Policy::Parse("version: 1\n", "p.yaml");
+  EXPECT_EQ(CheckNewNamesExist(*Parse(), *in_force, {Device({1, 2, 3}, kEvents)}), absl::OkStatus());
+  EXPECT_EQ(CheckNewNamesExist(*Parse(), *in_force, {Device({1}, kEvents)}), absl::InvalidArgumentError(Vm(10, 2)));
+}
+
+TEST(AbsentNamesTest, WhatHasGoneSinceIsNot) {
+  EXPECT_EQ(CheckNewNamesExist(*Parse(), *Parse(), {Device({1}, {"cycles"})}), absl::OkStatus());
 }
 
 TEST(AbsentNamesTest, UnlessTheyAreAllowed) {

@@ -18,7 +18,8 @@ namespace {
 absl::StatusOr<Rules> LoadRulesFor(const Config& config, const Reader& reader) {
   SIDEBAND_ASSIGN_OR_RETURN(Rules rules, LoadRules(config));
   if (const auto topologies = reader.FreshTopologies()) {
-    SIDEBAND_RETURN_IF_ERROR(CheckNamesExist(*rules.policy, *topologies));
+    SIDEBAND_RETURN_IF_ERROR(CheckNewNamesExist(*rules.policy, *reader.policy().Current().policy, *topologies));
+    for (const std::string& absent : AbsentNames(*rules.policy, *topologies)) spdlog::warn("reload: {}", absent);
   }
   return rules;
 }
