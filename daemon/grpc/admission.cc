@@ -49,6 +49,15 @@ Credentials PeerOf(const ServiceContext& context, const grpc::CallbackServerCont
   return peer;
 }
 
+// The text of a request takes many times its bytes, and the log keeps 256 bytes of it.
+constexpr size_t kToldRequestBytesMax = 1 << 10;
+
+// For the audit log: what was asked for, or how much it was.
+std::string TextOf(const google::protobuf::Message& request) {
+  const size_t size = request.ByteSizeLong();
+  return size <= kToldRequestBytesMax ? request.ShortDebugString() : absl::StrCat(size, " bytes");
+}
+
 // At least so much later.
 std::string Milliseconds(absl::Duration duration) {
   return absl::StrCat(absl::ToInt64Milliseconds(absl::Ceil(duration, absl::Milliseconds(1))));
@@ -83,7 +92,7 @@ Admission Admit(const ServiceContext& context, grpc::CallbackServerContext& call
   } else {
     admission.status = NobodyError();
   }
-  if (admission.is_told) admission.asked.access.resource = request.ShortDebugString();
+  if (admission.is_told) admission.asked.access.resource = TextOf(request);
   return admission;
 }
 

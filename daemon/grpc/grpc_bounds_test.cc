@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What one identity can take from the server: calls a second, and calls and bytes at a time.
+#include <grpc/grpc.h>
 #include <grpcpp/client_context.h>
+#include <grpcpp/completion_queue.h>
+#include <grpcpp/support/async_unary_call.h>
 #include <grpcpp/support/channel_arguments.h>
+#include <grpcpp/support/sync_stream.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "daemon/grpc/grpc_server_fixture.h"
+#include "daemon/metrics/expect_metric.h"
 
 namespace sideband::daemon {
 namespace {
@@ -36,12 +42,18 @@ class GrpcBoundsTest : public GrpcServerFixture {
     return true;
   }
 
-  // Likewise.
-  void ExpectMetric(const std::string& line) const {
+  // Likewise: a stream that has been let in, and of which one message has been read; nullptr where there is none.
+  static std::unique_ptr<grpc::ClientReader<SubscribeResponse>> OpenSoon(Telemetry::Stub& stub,
+                                                                         std::optional<grpc::ClientContext>& context) {
     const absl::Time deadline = absl::Now() + absl::Seconds(10);
-    const auto is_there = [&] { return absl::StrContains(metrics_->Serialize(), line + "\n"); };
-    while (!is_there() && absl::Now() < deadline) absl::SleepFor(absl::Milliseconds(5));
-    EXPECT_TRUE(is_there()) << line;
+    while (absl::Now() < deadline) {
+      context.emplace();
+      auto stream = stub.Subscribe(&*context, StreamRequest());
+      SubscribeResponse response;
+      if (stream->Read(&response)) return stream;
+      stream->Finish();
+    }
+    return nullptr;
   }
 };
 
@@ -65,7 +77,7 @@ TEST_F(GrpcBoundsTest, WhoAsksTooOftenIsToldWhenToAskAgain) {
   EXPECT_EQ(Ask(*As("tenant-a")), grpc::RESOURCE_EXHAUSTED) << "another connection does not help";
   world_.clock.Advance(absl::Milliseconds(100));
   EXPECT_EQ(Ask(*greedy), grpc::OK);
-  ExpectMetric(absl::StrCat(kRefusedSnapshots, 2));
+  ExpectMetric(*metrics_, absl::StrCat(kRefusedSnapshots, 2));
 }
 
 TEST_F(GrpcBoundsTest, AClientThatMayRetryKeepsToIt) {
@@ -78,7 +90,7 @@ TEST_F(GrpcBoundsTest, AClientThatMayRetryKeepsToIt) {
                     "retryableStatusCodes": ["RESOURCE_EXHAUSTED"]}}]})");
   const auto stub = Telemetry::NewStub(Channel("URI:spiffe://example.org/tenant-a", arguments));
   std::jthread clock([this] {
-    ExpectMetric(absl::StrCat(kRefusedSnapshots, 1));
+    ExpectMetric(*metrics_, absl::StrCat(kRefusedSnapshots, 1));
     world_.clock.Advance(absl::Milliseconds(100));
   });
   EXPECT_EQ(Ask(*stub), grpc::OK);
@@ -121,18 +133,76 @@ TEST_F(GrpcBoundsTest, CallsAtATimeAreLimitedStreamsAmongThem) {
   Start();
   const auto stub = As("tenant-a");
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(IsAnsweredSoon(*stub)) << i;
-  grpc::ClientContext contexts[2];
-  SubscribeResponse response;
-  const auto first = stub->Subscribe(&contexts[0], StreamRequest());
-  const auto second = stub->Subscribe(&contexts[1], StreamRequest());
-  ASSERT_TRUE(first->Read(&response));
-  ASSERT_TRUE(second->Read(&response));
+  std::optional<grpc::ClientContext> contexts[2];
+  const auto first = OpenSoon(*stub, contexts[0]);
+  const auto second = OpenSoon(*stub, contexts[1]);
+  ASSERT_TRUE(first != nullptr && second != nullptr);
   sideband::v1::GetSnapshotResponse snapshot;
   EXPECT_EQ(GetSnapshot(*stub, "", snapshot).error_message(), "at most 2 calls at a time");
   EXPECT_EQ(Ask(*As("tenant-b")), grpc::OK);
-  contexts[0].TryCancel();
+  contexts[0]->TryCancel();
   EXPECT_TRUE(IsAnsweredSoon(*stub));
-  contexts[1].TryCancel();
+  contexts[1]->TryCancel();
+}
+
+// A call whose answer its client does not read: the server cannot send more of it than the client has room for.
+class UnreadCall {
+ public:
+  explicit UnreadCall(Telemetry::Stub& stub) : call_(stub.AsyncGetSnapshot(&context_, {}, &queue_)) {
+    call_->ReadInitialMetadata(this);
+  }
+  ~UnreadCall() {
+    context_.TryCancel();
+    queue_.Shutdown();
+    void* tag = nullptr;
+    bool is_good = false;
+    while (queue_.Next(&tag, &is_good)) {
+    }
+  }
+  // Waits for the answer's beginning; false where there is none.
+  bool IsAnswered() {
+    void* tag = nullptr;
+    bool is_good = false;
+    return queue_.Next(&tag, &is_good) && is_good;
+  }
+
+ private:
+  grpc::ClientContext context_;
+  grpc::CompletionQueue queue_;
+  const std::unique_ptr<grpc::ClientAsyncResponseReader<sideband::v1::GetSnapshotResponse>> call_;
+};
+
+TEST_F(GrpcBoundsTest, WhoHasNotReadGetsNoMore) {
+  options_.under_way.bytes_max = 1;
+  options_.requests.burst = 1'000'000;
+  Start();
+  grpc::ChannelArguments little_room;
+  little_room.SetInt(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, 5);
+  little_room.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  const auto stub = Telemetry::NewStub(Channel("URI:spiffe://example.org/tenant-a", little_room));
+  const auto other_connection = As("tenant-a");
+  {
+    UnreadCall unread(*stub);
+    ASSERT_TRUE(unread.IsAnswered());
+    sideband::v1::GetSnapshotResponse snapshot;
+    const grpc::Status refused = GetSnapshot(*other_connection, "", snapshot);
+    EXPECT_EQ(refused.error_code(), grpc::RESOURCE_EXHAUSTED);
+    EXPECT_EQ(refused.error_message(), "too much of earlier answers has not been read");
+    EXPECT_EQ(Ask(*As("tenant-b")), grpc::OK);
+  }
+  EXPECT_TRUE(IsAnsweredSoon(*other_connection)) << "what was held is given back with the call";
+}
+
+TEST_F(GrpcBoundsTest, TheAuditLogIsToldTheSizeOfALargeRequest) {
+  Start();
+  const auto stub = As("tenant-a");
+  sideband::v1::GetSnapshotResponse response;
+  GetSnapshot(*stub, std::string(1000, 'v'), response);
+  GetSnapshot(*stub, std::string(2000, 'v'), response);
+  const std::vector<AuditEntry> told = world_.audit.Entries(AuditKind::kAccess);
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(told[0].resource, absl::StrCat("filter { vm: \"", std::string(1000, 'v'), "\" }"));
+  EXPECT_EQ(told[1].resource, "2006 bytes");
 }
 
 // Nobody has a quota of their own: what they get costs nothing but the looking.

@@ -59,7 +59,9 @@ class GrpcServer::Impl {
   absl::Status ListenOnNetwork();
   absl::Status ListenLocally();
   void OnLocalConnection(int fd, uint32_t user);
-  // nullptr where there can be none.
+  void Refuse(int fd, const char* reason);
+  bool HasRoomFor(uint32_t user) const { return fronts_.contains(user) || fronts_.size() < kLocalUsersMax; }
+  // nullptr where gRPC could start none; the user's next connection tries again.
   Front* FrontOf(uint32_t user);
   std::vector<Front*> Fronts() const;
 
@@ -104,7 +106,6 @@ absl::Status GrpcServer::Impl::ListenLocally() {
 Front* GrpcServer::Impl::FrontOf(uint32_t user) {
   const auto known = fronts_.find(user);
   if (known != fronts_.end()) return known->second.get();
-  if (fronts_.size() >= kLocalUsersMax) return nullptr;
   ServiceContext context = context_;
   context.local_operator = user;
   std::unique_ptr<Front> front = Front::ForLocalConnections(context);
@@ -112,9 +113,14 @@ Front* GrpcServer::Impl::FrontOf(uint32_t user) {
 }
 
 void GrpcServer::Impl::OnLocalConnection(int fd, uint32_t user) {
+  if (!HasRoomFor(user)) return Refuse(fd, "too_many_local_users");
   Front* const front = FrontOf(user);
-  if (front != nullptr) return front->Serve(fd);
-  metrics_.ConnectionRefused(kListener, "too_many_local_users");
+  if (front == nullptr) return Refuse(fd, "no_server");
+  front->Serve(fd);
+}
+
+void GrpcServer::Impl::Refuse(int fd, const char* reason) {
+  metrics_.ConnectionRefused(kListener, reason);
   close(fd);
 }
 

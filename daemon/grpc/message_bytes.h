@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Between messages and the bytes that gRPC carries.
-//   grpc::ByteBuffer bytes = ToBytes(response);
+//   SIDEBAND_ASSIGN_OR_RETURN(grpc::ByteBuffer bytes, Serialized(response));
 //   if (!FromBytes(bytes, request)) …   // malformed
 #ifndef SIDEBAND_DAEMON_GRPC_MESSAGE_BYTES_H_
 #define SIDEBAND_DAEMON_GRPC_MESSAGE_BYTES_H_
@@ -10,15 +10,33 @@
 #include <grpcpp/impl/codegen/proto_utils.h>
 #include <grpcpp/support/byte_buffer.h>
 
+#include <cstddef>
+#include <limits>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
 namespace sideband::daemon {
 
-inline grpc::ByteBuffer ToBytes(const google::protobuf::Message& message) {
+// Protocol buffers know no longer message.
+inline constexpr size_t kMessageBytesMost = std::numeric_limits<int>::max();
+
+// INTERNAL where the message is too long.
+inline absl::StatusOr<grpc::ByteBuffer> Serialized(const google::protobuf::Message& message,
+                                                   size_t bytes_max = kMessageBytesMost) {
+  using Traits = grpc::SerializationTraits<google::protobuf::Message>;
   grpc::ByteBuffer bytes;
   bool own_buffer = false;
-  // Fails only beyond 2 GiB: the answer is then empty.
-  const grpc::Status ignored =
-      grpc::SerializationTraits<google::protobuf::Message>::Serialize(message, &bytes, &own_buffer);
+  // Asked first, since gRPC takes the size for an int.
+  if (message.ByteSizeLong() > bytes_max || !Traits::Serialize(message, &bytes, &own_buffer).ok()) {
+    return absl::InternalError("the answer cannot be serialised");
+  }
   return bytes;
+}
+
+// For messages that are bounded by what they are made of; one that were too long would be empty.
+inline grpc::ByteBuffer ToBytes(const google::protobuf::Message& message) {
+  return Serialized(message).value_or(grpc::ByteBuffer());
 }
 
 // False where they are no such message; what could be read of it is in `message` then.

@@ -14,6 +14,7 @@
 #include "daemon/grpc/sealed_subscription.h"
 #include "daemon/grpc/stream_reactor.h"
 #include "daemon/grpc/subscription.h"
+#include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
 namespace {
@@ -52,7 +53,7 @@ absl::Status Ask(Reader& reader, const Incoming<Request>& incoming, std::functio
   if (!admission.status.ok()) return admission.status;
   const absl::StatusOr<Response> answer = query(reader, *admission.asked.caller, incoming.request);
   if (!answer.ok()) return answer.status();
-  bytes = ToBytes(*answer);
+  SIDEBAND_ASSIGN_OR_RETURN(bytes, Serialized(*answer));
   admission.share->Hold(bytes.Length());
   return absl::OkStatus();
 }

@@ -19,6 +19,7 @@
 #include "daemon/config/fake_certificates.h"
 #include "daemon/http/fake_http_client.h"
 #include "daemon/http/http_server.h"
+#include "daemon/metrics/expect_metric.h"
 
 namespace sideband::daemon {
 namespace {
@@ -87,14 +88,6 @@ class BadPeersTest : public testing::Test {
     EXPECT_THAT(client->ReceiveResponse(), EndsWith("good\n"));
   }
 
-  // The peer may know of its end before the metric does.
-  void ExpectMetric(const std::string& line) const {
-    const absl::Time deadline = absl::Now() + absl::Seconds(10);
-    const auto is_there = [&] { return absl::StrContains(metrics_->Serialize(), line + "\n"); };
-    while (!is_there() && absl::Now() < deadline) absl::SleepFor(absl::Milliseconds(5));
-    EXPECT_TRUE(is_there()) << line;
-  }
-
   const FakeCa ca_{"ca", testing::TempDir()};
   const CertificateFiles good_ = ca_.Issue("good", "URI:spiffe://example.org/good");
   const CertificateFiles bad_ = ca_.Issue("bad", "URI:spiffe://example.org/bad");
@@ -109,7 +102,7 @@ TEST_F(BadPeersTest, WhoSaysNothingIsCutOff) {
   Start();
   const RawPeer silent(server_->port());
   EXPECT_TRUE(silent.IsClosed());
-  ExpectMetric("sideband_connections_refused_total{listener=\"http\",reason=\"handshake\"} 1");
+  ExpectMetric(*metrics_, "sideband_connections_refused_total{listener=\"http\",reason=\"handshake\"} 1");
   EXPECT_TRUE(Connect(bad_)->IsClosed()) << "idle after its handshake";
   ExpectGoodIsAnswered();
 }
@@ -201,7 +194,7 @@ TEST_F(BadPeersTest, AnIdentityThatHoardsConnectionsLosesItsOwn) {
     EXPECT_THAT(hoard.back()->ReceiveResponse(), EndsWith("good\n")) << i;
   }
   EXPECT_TRUE(hoard.front()->IsClosed());
-  ExpectMetric("sideband_connections_refused_total{listener=\"http\",reason=\"idle\"} 8");
+  ExpectMetric(*metrics_, "sideband_connections_refused_total{listener=\"http\",reason=\"idle\"} 8");
   good->Send(kGet);
   EXPECT_THAT(good->ReceiveResponse(), EndsWith("good\n")) << "whoever keeps to its share keeps its connection";
 }
@@ -245,7 +238,7 @@ TEST_F(TokenPeersTest, AnAddressThatHoardsConnectionsLosesItsOwn) {
   Ask(*good, "");
   const auto hoard = Hoard("127.0.0.1", "");
   EXPECT_TRUE(hoard.front()->IsClosed());
-  ExpectMetric("sideband_connections_refused_total{listener=\"http\",reason=\"idle\"} 8");
+  ExpectMetric(*metrics_, "sideband_connections_refused_total{listener=\"http\",reason=\"idle\"} 8");
   Ask(*good, "");
 }
 

@@ -235,6 +235,8 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
     link_.Shutdown([self = this->shared_from_this()](ErrorCode) {});
   }
 
+  // False where whoever the answer is for has no place left for this connection. It is closed then without the answer,
+  // although the request was carried out and told to the audit log: before the handler had looked nobody knew who asks.
   // Of this and of busyness the owner is told changes only.
   bool MayStayAs(const std::string& identity) {
     if (!shows_by_request_ || identity.empty() || identity == holder_.name) return true;

@@ -54,7 +54,7 @@ bool SeesEvents(const std::vector<VisibleDevice>& devices, std::set<std::string>
   return events.empty();
 }
 
-HttpResponse ReadyFor(const std::vector<VisibleDevice>& devices) {
+HttpResponse ReadinessOf(const std::vector<VisibleDevice>& devices) {
   std::string lines;
   for (const VisibleDevice& device : devices) {
     absl::StrAppend(&lines, device.info->name, ": ", DescribeState(device), "\n");
@@ -81,14 +81,19 @@ void Site::RefreshExpositions() {
 
 HttpResponse Site::Answer(const HttpRequest& request, absl::string_view path) {
   if (path == "/-/healthy") return Plain(200, "healthy\n");
-  if (path == "/-/ready") return Ready(request);
+  if (path == "/-/ready") return Ready(request, path);
   if (path != "/metrics" && path != "/" && path != "/audit") return Plain(404, "not found\n");
   const auto caller = reader_.Authenticate(request.credentials);
   HttpResponse response = caller.ok() ? Data(request, path, *caller) : Nobody(caller.status());
   if (caller.ok()) response.identity = caller->principal.identity;
-  const Access access{absl::StrCat(request.method, " ", path), request.target};
-  reader_.audit().Record(AccessEntry(reader_, caller, request.credentials, access, OutcomeOf(response)));
+  Tell(request, path, caller, OutcomeOf(response));
   return response;
+}
+
+void Site::Tell(const HttpRequest& request, absl::string_view path, const absl::StatusOr<Caller>& caller,
+                const absl::Status& outcome) {
+  const Access access{absl::StrCat(request.method, " ", path), request.target};
+  reader_.audit().Record(AccessEntry(reader_, caller, request.credentials, access, outcome));
 }
 
 // The same words whatever the reason is.
@@ -134,12 +139,26 @@ HttpResponse Site::Metrics(const HttpRequest& request, const Caller& caller) {
   return response;
 }
 
-HttpResponse Site::Ready(const HttpRequest& request) {
-  if (const auto caller = reader_.Identify(request.credentials)) {
-    const std::vector<VisibleDevice> devices = reader_.Devices(*caller);
-    if (!devices.empty()) return ReadyFor(devices);
+// Anybody may ask without a token. A bad one is told what it is told anywhere, since looking at it costs as much here.
+HttpResponse Site::Ready(const HttpRequest& request, absl::string_view path) {
+  const auto caller = reader_.Authenticate(request.credentials);
+  if (!request.credentials.bearer_token) return caller.ok() ? ReadyFor(*caller) : ReadyForAnybody();
+  if (!caller.ok()) {
+    Tell(request, path, caller, caller.status());
+    return Nobody(caller.status());
   }
-  // To those who see no device: one word about all of them.
+  HttpResponse response = ReadyFor(*caller);
+  response.identity = caller->principal.identity;
+  return response;
+}
+
+HttpResponse Site::ReadyFor(const Caller& caller) {
+  const std::vector<VisibleDevice> devices = reader_.Devices(caller);
+  return devices.empty() ? ReadyForAnybody() : ReadinessOf(devices);
+}
+
+// To those who see no device: one word about all of them.
+HttpResponse Site::ReadyForAnybody() const {
   const bool ready = reader_.FreshDevices() == reader_.store().devices().size();
   return Plain(ready ? 200 : 503, ready ? "ready\n" : "not ready\n");
 }

@@ -45,7 +45,12 @@ class Site {
   HttpResponse Data(const HttpRequest& request, absl::string_view path, const Caller& caller);
   HttpResponse AuditLog(const HttpRequest& request, const Caller& caller);
   HttpResponse Metrics(const HttpRequest& request, const Caller& caller);
-  HttpResponse Ready(const HttpRequest& request);
+  HttpResponse Ready(const HttpRequest& request, absl::string_view path);
+  HttpResponse ReadyFor(const Caller& caller);
+  HttpResponse ReadyForAnybody() const;
+  // The audit log.
+  void Tell(const HttpRequest& request, absl::string_view path, const absl::StatusOr<Caller>& caller,
+            const absl::Status& outcome);
 
   Reader& reader_;
   SelfMetrics& metrics_;

@@ -245,6 +245,35 @@ TEST_F(SiteTokenTest, NobodyIsToldTheSameWhateverTheReason) {
   EXPECT_EQ(Get("stranger", "/metrics").status, 403) << "where there are no tokens, none is asked for";
 }
 
+TEST_F(SiteTokenTest, ReadyIsAskedWithoutATokenOrWithAGoodOne) {
+  world_.Publish(1, 1);
+  const HttpResponse good = Ask({.bearer_token = Token("spiffe://example.org/tenant-a")}, "/-/ready");
+  EXPECT_EQ(good.status, 200);
+  EXPECT_EQ(good.body.ToString(), "gpu0: fresh, 0.0s old\ngpu1: fresh, 0.0s old\n");
+  EXPECT_EQ(good.identity, "spiffe://example.org/tenant-a");
+  EXPECT_EQ(Ask({}, "/-/ready").body.ToString(), "ready\n");
+  EXPECT_EQ(Ask(CredentialsOf("stranger"), "/-/ready").body.ToString(), "ready\n");
+  EXPECT_EQ(Ask(CredentialsOf("ops"), "/-/ready").identity, "");
+  EXPECT_TRUE(world_.audit.Entries(AuditKind::kAccess).empty()) << "health is not told";
+}
+
+TEST_F(SiteTokenTest, ABadTokenIsBadAtReadyToo) {
+  for (const auto& [token, status] : {std::pair<std::string, int>{Token("spiffe://example.org/ops") + "A", 401},
+                                      std::pair<std::string, int>{"", 401},
+                                      {Token("stranger"), 403}}) {
+    const HttpResponse refused = Ask({.bearer_token = token}, "/-/ready");
+    EXPECT_EQ(refused.status, status);
+    EXPECT_EQ(refused.body.ToString(), "the caller's identity is not in the policy\n");
+    EXPECT_EQ(refused.identity, "");
+  }
+  const std::vector<AuditEntry> told = world_.audit.Entries(AuditKind::kAccess);
+  ASSERT_EQ(told.size(), 3u);
+  EXPECT_EQ(told[0].endpoint, "GET /-/ready");
+  EXPECT_EQ(told[0].resource, "/-/ready");
+  EXPECT_EQ(told[0].decision, AuditDecision::kDeny);
+  EXPECT_EQ(told[2].reason, "token: jwt:stranger is not in the policy");
+}
+
 TEST_F(SiteTokenTest, ATokenIsGoodUntilItExpires) {
   const Credentials credentials = {.bearer_token = Token("spiffe://example.org/ops")};
   EXPECT_EQ(Ask(credentials).status, 200);

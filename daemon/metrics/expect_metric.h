@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// For tests of servers: what a peer has seen happen, the metrics may tell a moment later.
+//   ExpectMetric(*metrics, "sideband_connections_refused_total{listener=\"http\",reason=\"idle\"} 8");
+#ifndef SIDEBAND_DAEMON_METRICS_EXPECT_METRIC_H_
+#define SIDEBAND_DAEMON_METRICS_EXPECT_METRIC_H_
+
+#include <string>
+
+#include "daemon/metrics/self_metrics.h"
+
+namespace sideband::daemon {
+
+// Waits until `metrics` has the line; fails the test where it has not within ten seconds.
+void ExpectMetric(SelfMetrics& metrics, const std::string& line);
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_METRICS_EXPECT_METRIC_H_
