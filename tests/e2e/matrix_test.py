@@ -225,11 +225,14 @@ class MatrixTest(unittest.TestCase):
         fields = {"Authorization": "Bearer " + token} if token else {}
         return self.site.request(IDENTITIES[who][0], path, fields, method)
 
-    def expected_status(self, role, method, path):
+    def expected_status(self, who, method, path):
+        role = ROLES.get(who)
         if method not in ("GET", "HEAD"):
             return {405}
-        if path in ("/-/healthy", "/-/ready"):
+        if path == "/-/healthy":
             return {200}
+        if path == "/-/ready":  # for anybody, but not for a bad token
+            return {401, 403} if role is None and self.tokens[who] else {200}
         if path == "/nothing":
             return {404}
         if role is None:
@@ -249,7 +252,7 @@ class MatrixTest(unittest.TestCase):
         for who, method, path in itertools.product(IDENTITIES, ("GET", "HEAD", "POST"), paths):
             role = ROLES.get(who)
             status, _, body = self.http(who, method, path)
-            self.assertIn(status, self.expected_status(role, method, path), (who, method, path, body))
+            self.assertIn(status, self.expected_status(who, method, path), (who, method, path, body))
             if path.startswith("/audit") and status == 200:
                 continue  # who asked for what is in it, and that is what it is for
             for word in FOREIGN[role]:
