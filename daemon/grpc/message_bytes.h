@@ -34,11 +34,6 @@ inline absl::StatusOr<grpc::ByteBuffer> Serialized(const google::protobuf::Messa
   return bytes;
 }
 
-// For messages that are bounded by what they are made of; one that were too long would be empty.
-inline grpc::ByteBuffer ToBytes(const google::protobuf::Message& message) {
-  return Serialized(message).value_or(grpc::ByteBuffer());
-}
-
 // False where they are no such message; what could be read of it is in `message` then.
 inline bool FromBytes(const grpc::ByteBuffer& bytes, google::protobuf::Message& message) {
   grpc::ByteBuffer consumed = bytes;  // shares the bytes

@@ -87,17 +87,27 @@ class StreamReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
     while (true) {
       if (const auto end = TakeEnd()) return Finish(ToGrpcStatus(*end));
       StreamStep<Message> step = NextStep();
-      if (auto* message = std::get_if<Message>(&step)) {
-        bytes_ = ToBytes(*message);
-        share_->Hold(bytes_.Length());
-        return StartWrite(&bytes_);  // still the pump, until OnWriteDone
-      }
-      if (auto* end = std::get_if<StreamEnd>(&step)) {
+      if (const auto* message = std::get_if<Message>(&step)) {
+        if (Write(*message)) return;  // still the pump, until OnWriteDone
+      } else if (auto* end = std::get_if<StreamEnd>(&step)) {
         RequestEnd(std::move(end->status));
       } else if (Rest()) {
         return;
       }
     }
+  }
+
+  // False where the stream has to end instead.
+  bool Write(const Message& message) {
+    auto bytes = Serialized(message);
+    if (!bytes.ok()) {
+      RequestEnd(bytes.status());
+      return false;
+    }
+    bytes_ = *std::move(bytes);
+    share_->Hold(bytes_.Length());
+    this->StartWrite(&bytes_);
+    return true;
   }
 
   // Waits where there is no room; the registry wakes streams every now and then.

@@ -83,7 +83,8 @@ class HttpServer::Impl final : public HttpSessionOwner {
   // At once where it is busy, or with the words that end a connection.
   void Evict(std::optional<Id> id, const char* reason, bool is_busy = false);
   // Whether the connection of which it is the verdict may stay.
-  bool Apply(const ConnectionTable::Verdict& verdict);
+  // `refusal` is the reason for who is not admitted.
+  bool Apply(const ConnectionTable::Verdict& verdict, const char* refusal);
   bool NoSessions() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return sessions_.empty(); }
   std::vector<std::shared_ptr<HttpSession>> LiveSessions();
   HttpSessionContext Context() { return {.options = options_, .handler = handler_, .owner = *this}; }
@@ -231,7 +232,7 @@ bool HttpServer::Impl::MayStay(Id id, const ConnectionTable::Holder& holder) {
     absl::MutexLock lock(&mu_);
     verdict = table_.Admit(id, holder);
   }
-  return Apply(verdict);
+  return Apply(verdict, "all_busy");
 }
 
 bool HttpServer::Impl::MayStayAs(Id id, const ConnectionTable::Holder& holder) {
@@ -240,12 +241,12 @@ bool HttpServer::Impl::MayStayAs(Id id, const ConnectionTable::Holder& holder) {
     absl::MutexLock lock(&mu_);
     verdict = table_.Recount(id, holder);
   }
-  return Apply(verdict);
+  return Apply(verdict, "identity_busy");
 }
 
-bool HttpServer::Impl::Apply(const ConnectionTable::Verdict& verdict) {
+bool HttpServer::Impl::Apply(const ConnectionTable::Verdict& verdict, const char* refusal) {
   Evict(verdict.evicted, verdict.evicted_is_busy ? "no_identity" : "idle", verdict.evicted_is_busy);
-  if (!verdict.admitted) metrics_.ConnectionRefused(kListener, "all_busy");
+  if (!verdict.admitted) metrics_.ConnectionRefused(kListener, refusal);
   return verdict.admitted;
 }
 
