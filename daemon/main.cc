@@ -25,6 +25,7 @@
 #include "daemon/run/audit.h"
 #include "daemon/run/device_transport.h"
 #include "daemon/run/kept_history.h"
+#include "daemon/run/log.h"
 #include "daemon/run/process.h"
 #include "daemon/run/rules.h"
 #include "daemon/run/signals.h"
@@ -45,14 +46,6 @@ constexpr char kVersion[] = "0.1.0";
 constexpr absl::Duration kDrain = absl::Seconds(3);
 // How long new certificates may lie there before they are taken.
 constexpr absl::Duration kCertificateCheck = absl::Seconds(1);
-
-void StartLog(LogLevel level) {
-  constexpr spdlog::level::level_enum kLevels[] = {spdlog::level::debug, spdlog::level::info, spdlog::level::warn,
-                                                   spdlog::level::err};
-  spdlog::set_level(kLevels[static_cast<int>(level)]);
-  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %l %v");
-  spdlog::flush_on(spdlog::level::debug);
-}
 
 std::vector<DeviceInfo> DeviceInfos(const Config& config) {
   std::vector<DeviceInfo> devices;

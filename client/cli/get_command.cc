@@ -41,7 +41,7 @@ class GetCommand final : public Command {
     filter_.AddTo(app);
     CLI::Option* const since = since_.AddTo(app, "--since", "The past from then on; a duration is so long ago");
     until_.AddTo(app, "--until", "Up to when; default: now")->needs(since);
-    app.add_option("--step", step_, "Least time between two points; default: all that the daemon has")
+    app.add_option("--step", step_, "One point, the first, of each so long; default: all that the daemon has")
         ->check(CheckStep)
         ->type_name("DURATION")
         ->needs(since);

@@ -60,8 +60,10 @@ std::string Heading(const v1::Snapshot& snapshot) {
                       snapshot.reference_time_ns() / 1'000'000'000, snapshot.reference_time_ns() % 1'000'000'000);
   if (snapshot.has_host_time()) {
     absl::StrAppend(&line, "  host ",
-                    absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", ToTime(snapshot.host_time()), absl::UTCTimeZone()), " ±",
-                    absl::FormatDuration(ToDuration(snapshot.host_time_error())));
+                    absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", ToTime(snapshot.host_time()), absl::UTCTimeZone()));
+  }
+  if (snapshot.has_host_time_error()) {
+    absl::StrAppend(&line, " ±", absl::FormatDuration(ToDuration(snapshot.host_time_error())));
   }
   return line + Staleness(snapshot) + "\n";
 }

@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "proto/base/text.h"
 
 namespace sideband::daemon {
@@ -18,8 +19,9 @@ struct Absence {
   std::string what;
 };
 
-std::string VmText(const Uuid& vm) {
-  return absl::StrCat("VM ", vm.ToString(), " is on no device (allow_absent_vms: true allows it)");
+// `where` the allowance stands, unless it is the same file.
+std::string VmText(const Uuid& vm, absl::string_view where = "") {
+  return absl::StrCat("VM ", vm.ToString(), " is on no device (allow_absent_vms: true", where, " allows it)");
 }
 
 // What the devices have.
@@ -100,7 +102,7 @@ std::vector<std::string> AbsentVms(std::span<const NamedVm> vms, const Policy& p
   if (policy.allows_absent_vms()) return texts;
   const Present present(topologies);
   for (const NamedVm& named : vms) {
-    if (!present.HasVm(named.vm)) texts.push_back(absl::StrCat(named.place, ": ", VmText(named.vm)));
+    if (!present.HasVm(named.vm)) texts.push_back(absl::StrCat(named.place, ": ", VmText(named.vm, " in the policy")));
   }
   return texts;
 }

@@ -84,8 +84,8 @@ TEST(AbsentNamesTest, VmsOfOtherFiles) {
   const std::vector<NamedVm> vms = {{*Uuid::Parse("00000000-0000-0000-0000-000000000001"), "c.yaml:3"},
                                     {*Uuid::Parse("00000000-0000-0000-0000-000000000002"), "c.yaml:4"}};
   EXPECT_EQ(AbsentVms(vms, *Parse(), {Device({1})}),
-            Texts({"c.yaml:4: VM 00000000-0000-0000-0000-000000000002 is on no device (allow_absent_vms: true allows "
-                   "it)"}));
+            Texts({"c.yaml:4: VM 00000000-0000-0000-0000-000000000002 is on no device (allow_absent_vms: true in the "
+                   "policy allows it)"}));
   EXPECT_EQ(AbsentVms(vms, *Parse("allow_absent_vms: true\n"), {}), Texts());
 }
 

@@ -12,6 +12,7 @@ import socket
 import ssl
 import stat
 import struct
+import subprocess
 import threading
 import time
 import unittest
@@ -391,6 +392,15 @@ class BadPeersTest(ListenerTestCase):
                 peer.close()
             scraper.wait_for(5)
         self.check(scraper)
+
+    def test_a_name_that_would_write_the_log(self):
+        """What a peer says before it is known is nothing that the log repeats as a line of its own."""
+        forged = "2026-01-01T00:00:00.000 info reload: policy version 99 is in force"
+        for port in (self.site.grpc_port, self.site.http_port):
+            subprocess.run(["openssl", "s_client", "-connect", "localhost:%d" % port, "-servername", "x\n" + forged],
+                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
+        self.assertTrue(self.site.get("operator", "/-/ready")[0])
+        self.assertNotIn(forged, self.site.daemon.log())
 
     def test_old_tls(self):
         for port in (self.site.http_port, self.site.grpc_port):
