@@ -32,8 +32,8 @@ TEST_F(AbsentNameNoticeTest, TellsOnceAllDevicesAreThere) {
                 {"p.yaml:3: VM 00000000-0000-0000-0000-0000000000fe is on no device (allow_absent_vms: true allows it)",
                  "p.yaml:4: event 'cycels' is counted by no device (did you mean 'cycles'?); allow_absent_events: "
                  "true allows it",
-                 "c.yaml:10: VM 00000000-0000-0000-0000-0000000000ff is on no device (allow_absent_vms: true allows "
-                 "it)"}));
+                 "c.yaml:10: VM 00000000-0000-0000-0000-0000000000ff is on no device (allow_absent_vms: true in the "
+                 "policy allows it)"}));
   world_.Publish(1, 2);
   EXPECT_EQ(lines_.size(), 3u) << "once";
 }
