@@ -7,10 +7,11 @@
 #include <optional>
 
 #include "client/cli/cli.h"
-#include "client/cli/commands.h"
 #include "client/cli/interrupt.h"
 #include "client/cli/output.h"
+#include "client/commands.h"
 #include "client/lib/channel.h"
+#include "proto/base/program.h"
 
 namespace sideband::client {
 namespace {
@@ -20,29 +21,36 @@ std::optional<std::string> GetVariable(const std::string& name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
-// Errors are told once, by us; who looks into gRPC itself sets its variable.
+// The program reports errors itself. GRPC_VERBOSITY enables gRPC's log for debugging.
 void QuietGrpc() {
   if (!GetVariable("GRPC_VERBOSITY").has_value()) gpr_set_log_function([](gpr_log_func_args*) {});
 }
 
 int Main(int argc, char** argv) {
-  ::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write()
+  ::signal(SIGPIPE, SIG_IGN);  // write() then returns EPIPE for a closed pipe
   QuietGrpc();
   FdOutput out(STDOUT_FILENO, "standard output");
+  FdOutput err(STDERR_FILENO, "standard error");
   Cancellation cancellation;
   std::optional<InterruptWatcher> watcher;
-  Environment environment{
-      .out = out, .cancellation = cancellation, .get_env = GetVariable, .connect = [&](const ClientConfig& config) {
-        // Only from here on is there something to cancel, and gRPC has no threads yet.
-        if (!watcher.has_value()) watcher.emplace(cancellation);
-        return Connect(config);
-      }};
+  Environment environment{.out = out,
+                          .err = err,
+                          .cancellation = cancellation,
+                          .get_env = GetVariable,
+                          .connect = [&](const ClientConfig& config) {
+                            // Earlier there is no call to cancel. Later is too late: gRPC's threads must inherit the
+                            // blocked signals.
+                            if (!watcher.has_value()) watcher.emplace(cancellation);
+                            return Connect(config);
+                          }};
   const absl::Status status = RunCli({argv + 1, argv + argc}, AllCommands(), environment);
-  // Who closed our output has seen enough.
+  // A reader that closes the pipe, such as head(1), is not an error.
   return out.closed() ? 0 : ReportCli(status);
 }
 
 }  // namespace
 }  // namespace sideband::client
 
-int main(int argc, char** argv) { return sideband::client::Main(argc, argv); }
+int main(int argc, char** argv) {
+  return sideband::RunProgram("sideband", [&] { return sideband::client::Main(argc, argv); });
+}

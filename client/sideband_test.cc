@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program itself, over real TLS: exit status, standard error, signals. What commands print is tested in cli/.
+// Tests the program over real TLS: exit status, standard error, signals. The output of commands is tested in cli/.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -16,7 +16,7 @@
 namespace sideband::client {
 namespace {
 
-// One running `sideband`; its output arrives in pipes.
+// A running `sideband`, with its output in pipes.
 class Program {
  public:
   explicit Program(std::vector<std::string> arguments) {
@@ -45,7 +45,7 @@ class Program {
     ::close(err_);
   }
 
-  // Waits until something is printed.
+  // Blocks until the program prints something.
   std::string ReadSome() {
     char buffer[4096];
     const ssize_t size = ::read(out_, buffer, sizeof(buffer));
@@ -57,7 +57,7 @@ class Program {
   }
   void Signal(int signal) { ::kill(pid_, signal); }
 
-  // Waits for the end; the exit status, or minus the signal.
+  // Waits for the program's end; returns the exit status, or the negated signal number.
   int Wait() {
     char buffer[4096];
     for (ssize_t size; (size = ::read(err_, buffer, sizeof(buffer))) > 0;) errors_.append(buffer, size);
@@ -79,7 +79,11 @@ class SidebandTest : public testing::Test {
   static FakeDaemon::Script AStream(int updates) {
     FakeDaemon::Script script;
     script.keeps_streams = true;
-    for (int i = 0; i < updates; ++i) script.updates.emplace_back().mutable_update()->set_device("gpu0");
+    for (int i = 0; i < updates; ++i) {
+      v1::Snapshot& snapshot = *script.updates.emplace_back().mutable_update();
+      snapshot.set_device("gpu0");
+      snapshot.set_snapshot_id(i + 1);
+    }
     return script;
   }
 

@@ -1,58 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// sidebandd: the composition root. Everything is made here, in the order in which it depends on each other, and stopped
-// in the opposite order.
+// sidebandd: the composition root. Run() creates all objects in the order of their dependencies and stops them in
+// reverse order.
 #include <spdlog/spdlog.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
-#include <fstream>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "daemon/api/absent_name_notice.h"
-#include "daemon/api/reader.h"
 #include "daemon/authz/policy_holder.h"
-#include "daemon/authz/token_verifier.h"
 #include "daemon/base/clock.h"
+#include "daemon/base/clock_watch.h"
 #include "daemon/base/periodic_thread.h"
 #include "daemon/collector/collector_thread.h"
+#include "daemon/collector/creation_file.h"
 #include "daemon/config/config.h"
 #include "daemon/grpc/grpc_server.h"
 #include "daemon/http/http_server.h"
 #include "daemon/http/site.h"
+#include "daemon/identity/token_verifier.h"
+#include "daemon/listen/descriptors.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/run/audit.h"
+#include "daemon/run/device_set.h"
 #include "daemon/run/device_transport.h"
 #include "daemon/run/kept_history.h"
 #include "daemon/run/log.h"
+#include "daemon/run/ports_file.h"
 #include "daemon/run/process.h"
-#include "daemon/run/rules.h"
+#include "daemon/run/reload.h"
 #include "daemon/run/signals.h"
+#include "daemon/run/startup_files.h"
+#include "daemon/run/state_folder.h"
 #include "daemon/sealing/epoch_source.h"
 #include "daemon/sealing/sealer_set.h"
-#include "daemon/store/publication_thread.h"
-#include "daemon/store/store.h"
+#include "daemon/snapshot/publication_thread.h"
+#include "daemon/snapshot/store.h"
 #include "daemon/transport/i2c_dev.h"
+#include "daemon/view/absent_name_notice.h"
+#include "daemon/view/history_reader.h"
+#include "daemon/view/reader.h"
+#include "proto/base/command_line.h"
+#include "proto/base/error_list.h"
+#include "proto/base/program.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
-#include "proto/base/usage_error.h"
+#include "proto/base/version.h"
 
 namespace sideband::daemon {
 namespace {
 
 constexpr char kProgram[] = "sidebandd";
-constexpr char kVersion[] = "0.1.0";
+// Time for open gRPC streams to end at shutdown.
 constexpr absl::Duration kDrain = absl::Seconds(3);
-// How long new certificates may lie there before they are taken.
-constexpr absl::Duration kCertificateCheck = absl::Seconds(1);
-
-std::vector<DeviceInfo> DeviceInfos(const Config& config) {
-  std::vector<DeviceInfo> devices;
-  for (const DeviceConfig& device : config.devices)
-    devices.push_back({device.name, device.interval, device.bus_hz, config.ratios});
-  return devices;
-}
+// Interval of the checks for changed certificate files and of the updates of gRPC's health, which reports stale
+// devices.
+constexpr absl::Duration kCheck = absl::Seconds(1);
+// The maximum delay until a step of the wall clock is detected.
+constexpr absl::Duration kClockCheck = absl::Seconds(1);
 
 std::vector<VmKeyFile> KeyFiles(const Config& config) {
   std::vector<VmKeyFile> files;
@@ -60,22 +70,7 @@ std::vector<VmKeyFile> KeyFiles(const Config& config) {
   return files;
 }
 
-std::vector<NamedVm> VmsWithKeys(const Config& config) {
-  std::vector<NamedVm> vms;
-  for (const VmKeyConfig& key : config.vm_keys) vms.push_back({key.vm, key.place});
-  return vms;
-}
-
-absl::Status WritePorts(const std::string& path, uint16_t grpc_port, uint16_t http_port) {
-  if (path.empty()) return absl::OkStatus();
-  const std::string partial = path + ".partial";
-  std::ofstream(partial) << "grpc: " << grpc_port << "\nhttp: " << http_port << "\n";
-  // Renamed, so that whoever waits for the file never reads half of it.
-  if (std::rename(partial.c_str(), path.c_str()) == 0) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat(path, ": cannot be written"));
-}
-
-// Where a listener is found, for the log; there is no TLS on a Unix socket.
+// Describes the addresses of a listener for the log. Unix sockets do not use TLS.
 std::string Places(const ListenerConfig& listener, uint16_t port, absl::string_view with_tls, absl::string_view plain) {
   if (!listener.on_network) return absl::StrCat(plain, " on ", listener.unix_socket);
   const std::string on_network = absl::StrCat(with_tls, " on port ", port);
@@ -89,22 +84,65 @@ std::unique_ptr<TokenVerifier> MakeTokenVerifier(const Config& config, const Clo
       TokenExpectations{.audience = config.tokens->audience, .issuer = config.tokens->issuer}, clock);
 }
 
-absl::StatusOr<std::vector<std::unique_ptr<CollectorThread>>> MakeCollectors(const Config& config, I2cDev& i2c_dev,
-                                                                             Store& store, SealerSet& sealers,
-                                                                             SelfMetrics& metrics, const Clock& clock) {
-  std::vector<std::unique_ptr<CollectorThread>> collectors;
-  for (size_t i = 0; i < config.devices.size(); ++i) {
-    SIDEBAND_ASSIGN_OR_RETURN(DeviceTransport to, MakeDeviceTransport(config.devices[i], i2c_dev, clock));
-    collectors.push_back(
-        std::make_unique<CollectorThread>(i, std::move(to.transport), to.address, store, sealers, metrics, clock));
-  }
-  return collectors;
+// The documented defaults must equal the servers' own.
+static_assert(QuotaConfig().calls_per_second == RequestQuota::Limits().per_second &&
+              QuotaConfig().burst == RequestQuota::Limits().burst &&
+              QuotaConfig().calls_under_way == CallsUnderWay::Limits().calls_max &&
+              QuotaConfig().bytes_under_way == CallsUnderWay::Limits().bytes_max &&
+              QuotaConfig().streams == kStreamsPerIdentityMax);
+
+// A client above this multiple of its quota is throttled; between the quota and this multiple its calls are rejected.
+constexpr double kThrottleFactor = 4;
+// HTTP/2 frames allowed per call. The lower bounds below are HolderThrottle's defaults.
+constexpr double kFramesPerCall = 10;
+
+Gate::Options GateOptions(const Config& config, const ConnectionBudget& budget) {
+  const QuotaConfig& quotas = config.quotas;
+  return {.connections_max = budget.grpc,
+          .handshakes_max = budget.grpc_handshakes,
+          .connections_per_identity_max = budget.per_identity,
+          .throttle = {.streams = {.burst = kThrottleFactor * quotas.burst,
+                                   .per_second = kThrottleFactor * quotas.calls_per_second},
+                       .frames = {.burst = std::max(8000.0, kFramesPerCall * kThrottleFactor * quotas.burst),
+                                  .per_second =
+                                      std::max(4000.0, kFramesPerCall * kThrottleFactor * quotas.calls_per_second)}},
+          .limits = {.age_max = config.grpc.listener.max_connection_age}};
 }
 
-absl::Status Run(const std::string& config_file, Signals& signals) {
-  SIDEBAND_ASSIGN_OR_RETURN(const Config config, LoadConfig(config_file));
+GrpcServer::Options GrpcOptions(const Config& config, const ConnectionBudget& budget, const HistoryReader& history,
+                                SealerSet& sealers) {
+  const QuotaConfig& quotas = config.quotas;
+  return {.config = config.grpc,
+          .local_operators = config.local_operators,
+          .streams_per_identity_max = quotas.streams,
+          .requests = {.per_second = quotas.calls_per_second, .burst = quotas.burst},
+          .under_way = {.calls_max = quotas.calls_under_way, .bytes_max = quotas.bytes_under_way},
+          .history = &history,
+          .sealers = &sealers,
+          .gate = GateOptions(config, budget)};
+}
+
+HttpServer::Options HttpOptions(const Config& config, const ConnectionBudget& budget) {
+  return {.listener = config.http,
+          .local_operators = config.local_operators,
+          .connections_max = budget.http,
+          .handshakes_max = budget.http_handshakes,
+          .connections_per_identity_max = budget.per_identity,
+          .limits = {.age_max = config.http.max_connection_age}};
+}
+
+// Returns nullopt if no state folder is available. A configured folder that cannot be used is an error.
+absl::StatusOr<std::optional<CreationFile>> OpenCreationFile(const Config& config) {
+  auto folder = OpenStateFolder(config.state_dir, std::getenv);
+  if (folder.ok()) return CreationFile(*std::move(folder));
+  if (!config.state_dir.empty()) return folder.status();
+  spdlog::info("created times are not kept across restarts: {}", std::string(folder.status().message()));
+  return std::nullopt;
+}
+
+absl::Status Run(const std::string& config_file, StartupFiles files, Signals& signals) {
+  const Config& config = files.config;
   StartLog(config.log_level);
-  SIDEBAND_ASSIGN_OR_RETURN(Rules rules, LoadRules(config));
   const SystemClock clock;
   EpochSource epochs(clock, SystemRandom16);
   SIDEBAND_ASSIGN_OR_RETURN(const auto sealers, SealerSet::Load(KeyFiles(config), epochs));
@@ -115,50 +153,87 @@ absl::Status Run(const std::string& config_file, Signals& signals) {
                             StartAudit(config.audit, absl::StrCat(kProgram, " ", kVersion), clock, *metrics));
 
   SystemI2cDev i2c_dev;
-  Store store(DeviceInfos(config));
-  const KeptHistory history(config.history, store, *metrics);
-  PolicyHolder policy(std::move(rules.policy), std::move(rules.keys));
+  Store store({});
+  KeptHistory history(config.history, store, *metrics);
+  PolicyHolder policy(std::move(files.policy), std::move(files.keys));
   const std::unique_ptr<TokenVerifier> tokens = MakeTokenVerifier(config, clock);
   Reader reader(store, policy, clock, *audit.sink, tokens.get());
-  TellRulesInForce(config, reader);
-  const AbsentNameNotice notice(reader, VmsWithKeys(config), [](const std::string& line) { spdlog::warn("{}", line); });
+  const HistoryReader past(reader, store, history.get());
+  AbsentNameNotice notice(
+      reader, NamesToLookFor(config), [](const std::string& line) { spdlog::warn("{}", line); },
+      [](const std::string& line) { spdlog::error("{}", line); });
+  SIDEBAND_ASSIGN_OR_RETURN(const std::optional<CreationFile> creations, OpenCreationFile(config));
+  ConfidentialityBook confidential(*sealers, policy);
+  DeviceSet devices(
+      {.store = store,
+       .history = history,
+       .metrics = *metrics,
+       .make_transport = [&](const DeviceConfig& device) { return MakeDeviceTransport(device, i2c_dev, clock); },
+       .make_collector =
+           [&](size_t id, DeviceTransport to) {
+             return std::make_unique<CollectorThread>(
+                 id, std::move(to.transport), to.address,
+                 CollectorContext{store, *sealers, confidential, policy, *audit.sink, *metrics, clock,
+                                  creations ? &*creations : nullptr});
+           }});
+  SIDEBAND_ASSIGN_OR_RETURN(DeviceSet::Prepared prepared, devices.Prepare(config.devices));
+  devices.Apply(config.devices, config.ratios.ratios, std::move(prepared));
+  Reloader reloader({.config_file = config_file,
+                     .reader = reader,
+                     .policy = policy,
+                     .devices = devices,
+                     .history = history,
+                     .notice = notice,
+                     .metrics = *metrics},
+                    config);
+  reloader.RecordStart();
   Site site(reader, *metrics, clock, LogReader(audit));
-  SIDEBAND_ASSIGN_OR_RETURN(const auto collectors, MakeCollectors(config, i2c_dev, store, *sealers, *metrics, clock));
-  SIDEBAND_ASSIGN_OR_RETURN(const auto http,
-                            HttpServer::Start(
-                                {.listener = config.http, .local_operators = config.local_operators},
-                                [&site](const HttpRequest& request) { return site.Handle(request); }, *metrics));
+  const ConnectionBudget budget = BudgetConnections(FileLimit(), config.devices.size());
   SIDEBAND_ASSIGN_OR_RETURN(
-      const auto grpc,
-      GrpcServer::Start({.config = config.grpc, .local_operators = config.local_operators, .history = history.get()},
-                        reader, *metrics));
-  SIDEBAND_RETURN_IF_ERROR(WritePorts(config.ports_file, grpc->port(), http->port()));
+      const auto http,
+      HttpServer::Start(
+          HttpOptions(config, budget), [&site](const HttpRequest& request) { return site.Handle(request); }, *metrics));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto grpc,
+                            GrpcServer::Start(GrpcOptions(config, budget, past, *sealers), reader, *metrics));
+  SIDEBAND_RETURN_IF_ERROR(WritePortsFile(config.ports_file, grpc->port(), http->port()));
   spdlog::info("sidebandd {}: {}, {}, {} devices", kVersion, Places(config.grpc.listener, grpc->port(), "gRPC", "gRPC"),
                Places(config.http, http->port(), "HTTPS", "HTTP"), config.devices.size());
-  if (config.audit.file.empty()) spdlog::warn("no audit log is configured: who sees what is not kept");
-  PeriodicThread certificates(kCertificateCheck, [&] {
+  if (config.audit.file.empty()) spdlog::warn("no audit log is configured: accesses are not recorded");
+  PeriodicThread checks(kCheck, [&] {
     http->CheckCertificates();
     grpc->CheckCertificates();
+    grpc->UpdateHealth();
   });
-  certificates.Start();
+  checks.Start();
+  ClockWatch clock_watch(clock, [](absl::Duration by) { spdlog::warn("{}", ClockWatch::Describe(by)); });
+  PeriodicThread clock_checks(kClockCheck, [&] { clock_watch.Check(); });
+  clock_checks.Start();
   PublicationThread expositions(store, [&site] { site.RefreshExpositions(); });
   expositions.Start();
-  for (const auto& collector : collectors) collector->Start();
+  // Last: whatever listens to publications is in place.
+  devices.Start();
 
   while (signals.Wait() == SIGHUP) {
-    Reload(config, reader, *metrics);
+    reloader.Reload();
     http->ReloadCertificates();
     grpc->ReloadCertificates();
   }
 
   spdlog::info("stopping");
-  certificates.Stop();
+  checks.Stop();
+  clock_checks.Stop();
   expositions.Stop();
-  for (const auto& collector : collectors) collector->RequestStop();
+  // The collectors end while the servers drain.
+  devices.RequestStop();
   http->Stop();
   grpc->Stop(kDrain);
-  for (const auto& collector : collectors) collector->Stop();
+  devices.Stop();
   return absl::OkStatus();
+}
+
+int ReportGood(const std::string& config_file) {
+  const std::string line = absl::StrCat(config_file, ": good, with all files that it names\n");
+  return std::fputs(line.c_str(), stdout) >= 0 && std::fflush(stdout) == 0 ? 0 : 1;
 }
 
 int Main(int argc, char** argv) {
@@ -168,20 +243,26 @@ int Main(int argc, char** argv) {
       kProgram);
   std::string config_file;
   app.add_option("--config", config_file, "configuration (YAML)")->required();
+  bool check = false;
+  app.add_flag("--check", check, "read the configuration and all files that it names, report every error, and end");
   app.set_version_flag("--version", absl::StrCat(kProgram, " ", kVersion));
-  app.footer("SIGHUP reloads the policy, the keys of tokens and the certificates; SIGTERM drains and stops.");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return ReportAndExitCode(kProgram, UsageError(app, error));
-  }
+  app.footer("SIGHUP reads all files anew; SIGTERM drains and stops.");
+  const auto is_answered = ParseCommandLine(app, {argv + 1, argv + argc}, PrintText);
+  if (!is_answered.ok() || *is_answered) return ReportAndExitCode(kProgram, is_answered.status());
+  // Before the first key is read, which must be neither swapped nor in a core dump.
   PrepareProcess();
+  AbortWhenOutOfMemory(kProgram);
+  ErrorList errors;
+  StartupFiles files = ReadStartupFiles(config_file, errors);
+  if (!errors.empty()) return ReportAndExitCode(kProgram, errors);
+  if (check) return ReportGood(config_file);
   Signals signals;
-  return ReportAndExitCode(kProgram, Run(config_file, signals));
+  return ReportAndExitCode(kProgram, Run(config_file, std::move(files), signals));
 }
 
 }  // namespace
 }  // namespace sideband::daemon
 
-int main(int argc, char** argv) { return sideband::daemon::Main(argc, argv); }
+int main(int argc, char** argv) {
+  return sideband::RunProgram(sideband::daemon::kProgram, [&] { return sideband::daemon::Main(argc, argv); });
+}

@@ -4,8 +4,9 @@
 #include <CLI/CLI.hpp>
 
 #include "absl/status/status.h"
+#include "proto/base/command_line.h"
+#include "proto/base/program.h"
 #include "proto/base/text.h"
-#include "proto/base/usage_error.h"
 #include "secure_mcu/cli/commands.h"
 #include "secure_mcu/firmware/version.h"
 
@@ -17,22 +18,20 @@ constexpr char kProgram[] = "sideband-mcu";
 int Main(int argc, char** argv) {
   CLI::App app("The emulated secure microcontroller of a shared accelerator.", kProgram);
   app.require_subcommand(1);
-  app.set_version_flag("--version", kProgramVersion);
+  app.set_version_flag("--version", ProgramVersion());
   const Command commands[] = {AddReplayCommand(app), AddServeCommand(app), AddDescribeCommand(app),
                               AddPeekCommand(app)};
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return ReportAndExitCode(kProgram, UsageError(app, error));
-  }
+  const auto is_answered = ParseCommandLine(app, {argv + 1, argv + argc}, PrintText);
+  if (!is_answered.ok() || *is_answered) return ReportAndExitCode(kProgram, is_answered.status());
   for (const Command& command : commands) {
     if (command.app->parsed()) return ReportAndExitCode(kProgram, command.run());
   }
-  return 2;  // require_subcommand has seen to it that one was parsed
+  return 2;  // unreachable: require_subcommand(1) rejects a command line without a subcommand
 }
 
 }  // namespace
 }  // namespace sideband::mcu
 
-int main(int argc, char** argv) { return sideband::mcu::Main(argc, argv); }
+int main(int argc, char** argv) {
+  return sideband::RunProgram(sideband::mcu::kProgram, [&] { return sideband::mcu::Main(argc, argv); });
+}

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Prints "PASSED FAILED": the test cases of one bazel test run, given its --build_event_json_file. A test whose program
-failed without a failed case (it crashed) counts as one failure, and so does every target that could not be built."""
+"""Prints "PASSED FAILED": the numbers of test cases of one bazel test run, given its --build_event_json_file. A test
+whose program failed without a failed case (a crash) counts as one failure, as does every target that could not be
+built."""
 
 import json
 import sys
@@ -36,7 +37,7 @@ def main(events_file):
                 passed += more_passed
                 failed += more_failed
             elif "targetCompleted" in event.get("id", {}) and not event.get("completed", {}).get("success", False):
-                failed += 1  # it could not be built
+                failed += 1  # the target could not be built
     print(passed, failed)
 
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/bus/bus_command.h"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <utility>
 
@@ -18,7 +20,7 @@
 namespace sideband::client {
 namespace {
 
-// `status` as a mistake in an option.
+// Adds the option's name to an INVALID_ARGUMENT message.
 absl::Status AtOption(const char* option, const absl::Status& status) {
   return absl::InvalidArgumentError(absl::StrCat(option, ": ", status.message()));
 }
@@ -88,7 +90,9 @@ class BusCommand final : public Command {
   }
 
   absl::Status TraceFile(const TraceOptions& options, CommandContext& context) const {
-    SIDEBAND_ASSIGN_OR_RETURN(auto reader, smbus::CaptureReader::Open(file_ == "-" ? "/dev/stdin" : file_));
+    SIDEBAND_ASSIGN_OR_RETURN(auto reader, file_ == "-"
+                                               ? smbus::CaptureReader::FromDescriptor(STDIN_FILENO, "standard input")
+                                               : smbus::CaptureReader::Open(file_));
     CaptureSource source(std::move(reader));
     return RunTrace(source, options, nullptr, context.out());
   }
@@ -98,8 +102,9 @@ class BusCommand final : public Command {
     if (!bus.ok()) return AtOption("--bus", bus.status());
     if (bus->kind != smbus::BusName::Kind::kUnix) {
       return absl::InvalidArgumentError(
-          "--bus: only a unix: bus can be watched; of an i2c: bus, sidebandd can keep a capture");
+          "--bus: only a unix: bus can be watched; sidebandd can keep a capture of an i2c: bus");
     }
+    // ParseBusName() supplies a default address, which must not select a device.
     if (!options.address.has_value() && bus_.find('@') != std::string::npos) options.address = bus->address;
     const InterruptWatcher watcher(context.cancellation());
     SIDEBAND_ASSIGN_OR_RETURN(const auto monitor, BusMonitor::Connect(bus->path, context.cancellation(), absl::Now));

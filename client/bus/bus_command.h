@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `sideband bus`: what passes a bus.
+// `sideband bus`: inspects the traffic of a management bus.
 #ifndef SIDEBAND_CLIENT_BUS_BUS_COMMAND_H_
 #define SIDEBAND_CLIENT_BUS_BUS_COMMAND_H_
 

@@ -17,18 +17,16 @@
 namespace sideband::client {
 namespace {
 
-// A connected socket, or minus the error.
+// Returns a connected socket, or the negated errno.
 int ConnectTo(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof(address.sun_path)) return -ENAMETOOLONG;
   std::memcpy(address.sun_path, path.data(), path.size());
-  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return -errno;
-  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) return fd;
-  const int error = errno;
-  close(fd);
-  return -error;
+  Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!fd.is_open()) return -errno;
+  if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) return fd.Release();
+  return -errno;
 }
 
 void Raise(int event) {
@@ -39,16 +37,11 @@ void Raise(int event) {
 
 }  // namespace
 
-BusMonitor::BusMonitor(std::string path, int socket, int cancelled, Cancellation& cancellation)
+BusMonitor::BusMonitor(std::string path, Descriptor socket, Descriptor cancelled, Cancellation& cancellation)
     : path_(std::move(path)),
-      socket_(socket),
-      cancelled_(cancelled),
-      hook_(cancellation, [cancelled] { Raise(cancelled); }) {}
-
-BusMonitor::~BusMonitor() {
-  close(socket_);
-  close(cancelled_);
-}
+      socket_(std::move(socket)),
+      cancelled_(std::move(cancelled)),
+      hook_(cancellation, [this] { Raise(cancelled_.get()); }) {}
 
 absl::Status BusMonitor::Error(absl::string_view what) const {
   return absl::UnavailableError(absl::StrCat("bus ", path_, ": ", what));
@@ -58,30 +51,34 @@ absl::StatusOr<std::unique_ptr<BusMonitor>> BusMonitor::Connect(const std::strin
                                                                 const Now& now) {
   const int socket = ConnectTo(path);
   if (socket < 0) return absl::UnavailableError(absl::StrCat("bus ", path, ": ", std::strerror(-socket)));
-  std::unique_ptr<BusMonitor> monitor(new BusMonitor(path, socket, eventfd(0, EFD_CLOEXEC), cancellation));
+  Descriptor connected(socket), cancelled(eventfd(0, EFD_CLOEXEC));
+  if (!cancelled.is_open()) return absl::UnavailableError(absl::StrCat("bus ", path, ": ", std::strerror(errno)));
+  std::unique_ptr<BusMonitor> monitor(new BusMonitor(path, std::move(connected), std::move(cancelled), cancellation));
   SIDEBAND_RETURN_IF_ERROR(monitor->Start(now));
   return monitor;
 }
 
 absl::Status BusMonitor::Start(const Now& now) {
   const Bytes request = smbus::EncodeMonitorRequest();
-  if (send(socket_, request.data(), request.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(request.size())) {
+  if (send(socket_.get(), request.data(), request.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(request.size())) {
     return Error(std::strerror(errno));
   }
   auto body = ReceiveFrame(kPatience);
+  // A server without monitor support closes the connection on an unknown frame kind (proto/smbus).
   if (absl::IsUnavailable(body.status())) return Error("its server cannot be watched");
-  if (absl::IsCancelled(body.status())) return absl::OkStatus();  // Next() says so
+  if (absl::IsCancelled(body.status())) return absl::OkStatus();  // Next() returns the end
   SIDEBAND_RETURN_IF_ERROR(body.status());
   const auto server_us = smbus::DecodeMonitorStart(*body);
   if (!server_us.ok()) return Error(server_us.status().message());
   const auto now_us = static_cast<uint64_t>(absl::ToUnixMicros(now()));
+  // A hostile server may report an uptime beyond the host's clock; the start time is then 0, unknown.
   host_time_us_ = now_us - std::min(*server_us, now_us);
   return absl::OkStatus();
 }
 
 absl::Status BusMonitor::Await(absl::Duration patience) {
-  pollfd ready[] = {{.fd = cancelled_, .events = POLLIN, .revents = 0},
-                    {.fd = socket_, .events = POLLIN, .revents = 0}};
+  pollfd ready[] = {{.fd = cancelled_.get(), .events = POLLIN, .revents = 0},
+                    {.fd = socket_.get(), .events = POLLIN, .revents = 0}};
   const int timeout_ms =
       patience == absl::InfiniteDuration() ? -1 : static_cast<int>(absl::ToInt64Milliseconds(patience));
   int count;
@@ -97,10 +94,11 @@ absl::StatusOr<Bytes> BusMonitor::Receive(size_t size, absl::Duration patience) 
   Bytes bytes(size);
   for (size_t received = 0; received < size;) {
     SIDEBAND_RETURN_IF_ERROR(Await(patience));
-    const ssize_t step = recv(socket_, bytes.data() + received, size - received, 0);
+    const ssize_t step = recv(socket_.get(), bytes.data() + received, size - received, 0);
     if (step < 0 && errno == EINTR) continue;
+    // A server that closes the connection without reading the request resets it.
     if (step < 0 && errno != ECONNRESET) return Error(std::strerror(errno));
-    if (step <= 0) return Error("the server has gone");
+    if (step <= 0) return Error("the server closed the connection");
     received += static_cast<size_t>(step);
   }
   return bytes;

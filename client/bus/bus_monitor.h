@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A virtual bus as it is used by others, until a cancellation (proto/smbus/monitor_frame.h).
+// Monitors the transactions of a virtual bus until a cancellation (proto/smbus/monitor_frame.h).
 //   SIDEBAND_ASSIGN_OR_RETURN(const auto monitor, BusMonitor::Connect("gpu0.sock", cancellation, absl::Now));
 //   SIDEBAND_ASSIGN_OR_RETURN(const auto event, monitor->Next());   // none after the cancellation
 #ifndef SIDEBAND_CLIENT_BUS_BUS_MONITOR_H_
@@ -18,6 +18,7 @@
 #include "client/bus/trace_source.h"
 #include "client/lib/cancellation.h"
 #include "proto/base/bytes.h"
+#include "proto/base/descriptor.h"
 
 namespace sideband::client {
 
@@ -25,34 +26,33 @@ namespace sideband::client {
 class BusMonitor final : public TraceSource {
  public:
   using Now = std::function<absl::Time()>;
-  // How long the server may take to answer the request.
+  // Timeout of each wait while the server answers the monitor request.
   static constexpr absl::Duration kPatience = absl::Seconds(5);
 
-  // UNAVAILABLE where nobody serves the bus, or the server cannot be watched; DEADLINE_EXCEEDED where it does not
-  // answer. `cancellation` must outlive the monitor.
+  // UNAVAILABLE if no server listens on `path`, or if the server cannot be monitored. DEADLINE_EXCEEDED if the server
+  // does not answer. `cancellation` must outlive the monitor.
   static absl::StatusOr<std::unique_ptr<BusMonitor>> Connect(const std::string& path, Cancellation& cancellation,
                                                              const Now& now);
-  ~BusMonitor() override;
   BusMonitor(const BusMonitor&) = delete;
   BusMonitor& operator=(const BusMonitor&) = delete;
 
-  // Waits for it. UNAVAILABLE where the server has gone.
+  // Blocks until the next event. UNAVAILABLE if the server closed the connection.
   absl::StatusOr<std::optional<smbus::MonitorEvent>> Next() override;
   uint64_t host_time_us() const override { return host_time_us_; }
 
  private:
-  BusMonitor(std::string path, int socket, int cancelled, Cancellation& cancellation);
+  BusMonitor(std::string path, Descriptor socket, Descriptor cancelled, Cancellation& cancellation);
 
   absl::Status Start(const Now& now);
   absl::Status Error(absl::string_view what) const;
-  // Until there is something to read. CANCELLED after the cancellation.
+  // Blocks until the socket is readable. CANCELLED after the cancellation.
   absl::Status Await(absl::Duration patience);
   absl::StatusOr<Bytes> Receive(size_t size, absl::Duration patience);
   absl::StatusOr<Bytes> ReceiveFrame(absl::Duration patience);
 
   const std::string path_;
-  const int socket_;
-  const int cancelled_;  // an eventfd
+  const Descriptor socket_;
+  const Descriptor cancelled_;  // an eventfd
   const Cancellation::Hook hook_;
   uint64_t host_time_us_ = 0;
 };

@@ -16,11 +16,11 @@ namespace {
 
 const smbus::MonitorEvent kRecord = smbus::BusRecord{5, {{smbus::Message::Read(0x4F, 1)}}, smbus::TransferResult{}};
 
-// A server that accepts one connection and hands it to its script.
+// A server that accepts one connection and passes it to its script.
 class Server {
  public:
   explicit Server(std::function<void(int)> script) {
-    std::filesystem::current_path(testing::TempDir());  // the path of a socket must be short
+    std::filesystem::current_path(testing::TempDir());  // sun_path holds only short paths
     unlink(path.c_str());
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -52,7 +52,7 @@ void Send(int fd, const Bytes& bytes) {
   EXPECT_EQ(send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL), ssize_t(bytes.size()));
 }
 
-// Until the far end closes.
+// Blocks until the peer closes the connection.
 void AwaitEnd(int fd) {
   uint8_t byte;
   EXPECT_EQ(recv(fd, &byte, 1, 0), 0);
@@ -77,7 +77,7 @@ TEST_F(BusMonitorTest, SeesWhatTheServerSends) {
   EXPECT_EQ(monitor->host_time_us(), 1'699'999'999'000'000u) << "the server started a second ago";
   EXPECT_EQ(**monitor->Next(), kRecord);
   EXPECT_EQ(**monitor->Next(), smbus::MonitorEvent(smbus::BusLoss{3}));
-  EXPECT_EQ(monitor->Next().status(), absl::UnavailableError("bus monitored.sock: the server has gone"));
+  EXPECT_EQ(monitor->Next().status(), absl::UnavailableError("bus monitored.sock: the server closed the connection"));
 }
 
 TEST_F(BusMonitorTest, ACancellationIsTheEnd) {

@@ -18,10 +18,10 @@ using mailbox::Opcode;
 
 constexpr auto kAsyncPoll = static_cast<uint8_t>(mailbox::AsyncType::kPoll);
 
-// GET_THERM_PARAM, which no device of ours serves.
+// GET_THERM_PARAM has no mailbox::Opcode: the emulated devices do not serve it.
 bool IsThermParam(const CommandWord& command) { return static_cast<uint8_t>(command.opcode) == 0x15; }
 
-// GPU_PERFORMANCE_MONITORING's arguments.
+// The arguments of GPU_PERFORMANCE_MONITORING: arg1 holds the action in bits 7:6 and the metric in bits 5:0.
 MonitoringAction ActionOf(const CommandWord& command) { return static_cast<MonitoringAction>(command.arg1 >> 6); }
 uint8_t MetricOf(const CommandWord& command) { return command.arg1 & 0x3F; }
 
@@ -31,7 +31,7 @@ std::string HexOr(std::optional<uint32_t> value) { return value.has_value() ? He
 
 std::string NumberOr(std::optional<uint32_t> value) { return value.has_value() ? absl::StrCat(*value) : "?"; }
 
-// Signed, with 8 bits behind the point: as many decimals as it takes, up to three.
+// A signed number with 8 fractional bits, printed with one to three decimals.
 std::string Fixed24p8(uint32_t value) {
   std::string text = absl::StrFormat("%.3f", static_cast<int32_t>(value) / 256.0);
   while (text.back() == '0' && text[text.size() - 2] != '.') text.pop_back();
@@ -74,7 +74,7 @@ std::string RegisterArguments(const CommandWord& command, const DataRegisters& i
   return absl::StrFormat("0x%02X %s", command.arg1, name);
 }
 
-// What a count of `more` beyond the first makes of it.
+// `more` is the number of dwords after the first.
 std::string Dwords(uint8_t first, uint8_t more) {
   return more == 0 ? absl::StrCat("dword ", first) : absl::StrCat("dwords ", first, " to ", first + more);
 }
@@ -89,11 +89,13 @@ std::string DiscoverItemName(uint8_t item) {
       return "boot id";
     case DiscoverItem::kCatalog:
       return "catalogue";
+    case DiscoverItem::kFeatures:
+      return "features";
   }
   return absl::StrFormat("item 0x%02X", item);
 }
 
-// What a READ is of, by its selector.
+// The object of a READ command, by its selector.
 std::string ReadSubject(const CommandWord& command, const DataRegisters& in) {
   const std::string id = NumberOr(in.extended_data);
   const uint32_t scope = in.extended_data.value_or(0);
@@ -111,89 +113,83 @@ std::string ReadSubject(const CommandWord& command, const DataRegisters& in) {
   return absl::StrFormat("selector 0x%02X", command.arg1);
 }
 
-// What opens a stream says how wide its windows are; here, where they are not as wide as can be.
+// Empty for the default width, which arg2 expresses as 0 or as kWindowBytes.
 std::string WindowsText(const CommandWord& command) {
   return command.arg2 == 0 || command.arg2 == mailbox::kWindowBytes
              ? ""
              : absl::StrCat(", windows of ", command.arg2, " bytes");
 }
 
-// An argument is taken where the text tells it.
-struct Arguments {
-  std::string text;
-  bool takes_arg1 = true;
-  bool takes_arg2 = false;
-};
-
 // Without a mark it has no base.
-Arguments LatchArguments(const CommandWord& command, const DataRegisters& in) {
+std::string LatchArguments(const CommandWord& command, const DataRegisters& in) {
   const std::string base = command.arg1 == 0
                                ? "in full"
                                : absl::StrFormat("since snapshot %s, mark 0x%02X", NumberOr(in.data), command.arg1);
-  return {absl::StrCat(base, WindowsText(command)), true, true};
+  return absl::StrCat(base, WindowsText(command));
 }
 
-Arguments AckArguments(const CommandWord& command, const DataRegisters& in) {
+std::string AckArguments(const CommandWord& command, const DataRegisters& in) {
   const uint32_t mark = uint32_t{command.arg2} << 8 | command.arg1;
-  return {absl::StrFormat("snapshot %s, mark 0x%04X", NumberOr(in.data), mark), true, true};
+  return absl::StrFormat("snapshot %s, mark 0x%04X", NumberOr(in.data), mark);
 }
 
-Arguments ArgumentsOf(const CommandWord& command, const DataRegisters& in) {
+std::string ArgumentsText(const CommandWord& command, const DataRegisters& in) {
   const uint8_t arg1 = command.arg1, arg2 = command.arg2;
   switch (command.opcode) {
     case Opcode::kGetCapabilities:
-      return {absl::StrCat("dword ", arg1)};
+      return absl::StrCat("dword ", arg1);
     case Opcode::kGetTemp:
     case Opcode::kGetExtTemp:
-      return {SensorName(arg1)};
+      return SensorName(arg1);
     case Opcode::kGetPower:
-      return {PowerSourceName(arg1)};
+      return PowerSourceName(arg1);
     case Opcode::kGetSysId:
-      return {absl::StrCat(SysIdItemOf(arg1).name, ", dword ", arg2), true, true};
+      return absl::StrCat(SysIdItemOf(arg1).name, ", dword ", arg2);
     case Opcode::kScratchRead:
-      return {absl::StrCat("dword ", arg1)};
+      return absl::StrCat("dword ", arg1);
     case Opcode::kScratchWrite:
-      return {absl::StrCat(Dwords(arg1, arg2), " = ", HexOr(in.data)), true, true};
+      return absl::StrCat(Dwords(arg1, arg2), " = ", HexOr(in.data));
     case Opcode::kScratchCopy:
-      return {absl::StrCat(arg2 + 1, " dwords from ", in.data.has_value() ? absl::StrCat(*in.data & 0xFF) : "?", " to ",
-                           arg1),
-              true, true};
+      return absl::StrCat(arg2 + 1, " dwords from ", in.data.has_value() ? absl::StrCat(*in.data & 0xFF) : "?", " to ",
+                          arg1);
     case Opcode::kAsyncRequest:
-      return {AsyncArguments(command), true, true};
+      return AsyncArguments(command);
     case Opcode::kRegisterAccess:
-      return {RegisterArguments(command, in), true, true};
+      return RegisterArguments(command, in);
     case Opcode::kGetMiscFlags:
-      return {absl::StrCat("page ", arg1)};
+      return absl::StrCat("page ", arg1);
     case Opcode::kGetClock:
-      return {absl::StrCat(ClockItemName(arg1), arg2 == 1 ? " of memory" : ""), true, arg2 <= 1};
+      return absl::StrCat(ClockItemName(arg1), arg2 == 0   ? ""
+                                               : arg2 == 1 ? " of memory"
+                                                           : absl::StrFormat(", arg2 0x%02X", arg2));
     case Opcode::kGetEnergy:
-      return {PowerSourceName(arg1)};
+      return PowerSourceName(arg1);
     case Opcode::kGetSystemInfo:
-      return {absl::StrCat(arg1 == 0 ? "driver version" : absl::StrFormat("item 0x%02X", arg1), ", dword ", arg2), true,
-              true};
+      return absl::StrCat(arg1 == 0 ? "driver version" : absl::StrFormat("item 0x%02X", arg1), ", dword ", arg2);
     case Opcode::kPerformanceMonitoring:
-      return {GpmArguments(command, in), true, true};
+      return GpmArguments(command, in);
     case Opcode::kDiscover:
-      return {DiscoverItemName(arg1)};
+      return DiscoverItemName(arg1);
     case Opcode::kCatalog:
-      return {absl::StrCat("from byte ", NumberOr(in.data), WindowsText(command)), false, true};
+      return absl::StrCat("from byte ", NumberOr(in.data), WindowsText(command));
     case Opcode::kLatch:
       return LatchArguments(command, in);
     case Opcode::kRead:
-      return {absl::StrCat(StreamSubject(command, in), " from byte ", NumberOr(in.data), WindowsText(command)), true,
-              true};
+      return absl::StrCat(StreamSubject(command, in), " from byte ", NumberOr(in.data), WindowsText(command));
     case Opcode::kAck:
       return AckArguments(command, in);
-    default:
-      return IsThermParam(command) ? Arguments{ThermParamName(arg1)} : Arguments{"", false, false};
+    case Opcode::kNull:
+      return "";
   }
+  return IsThermParam(command) ? ThermParamName(arg1) : "";
 }
 
 std::string BytesText(uint32_t value) {
+  // In the order of the bus, on which the low byte comes first.
   return absl::StrFormat("%02X %02X %02X %02X", value & 0xFF, value >> 8 & 0xFF, value >> 16 & 0xFF, value >> 24);
 }
 
-// Four characters, up to the first NUL; bytes where they are none.
+// Four characters, up to the first NUL. Falls back to hexadecimal bytes if any of them is not printable.
 std::string CharactersText(uint32_t value) {
   std::string text;
   for (int i = 0; i < 4; ++i) {
@@ -251,7 +247,7 @@ std::string RegisterText(uint8_t index, uint32_t value) {
   return absl::StrCat(Hex(value), ": ", EventBitsText(value));
 }
 
-// Bandwidths, which the header gives no percentages.
+// Bandwidth metrics, for which smbpbi.h specifies no percentage.
 bool IsGpmBandwidth(uint8_t metric) { return (metric >= 0x08 && metric <= 0x0D) || (metric >= 0x11 && metric <= 0x14); }
 
 std::string GpmText(const CommandWord& command, uint32_t value) {
@@ -278,6 +274,8 @@ std::string DiscoverText(uint8_t item, uint32_t value) {
       return absl::StrFormat("boot id ........%08x", value);
     case DiscoverItem::kCatalog:
       return absl::StrCat("catalogue of ", value, " bytes");
+    case DiscoverItem::kFeatures:
+      return absl::StrFormat("features ........%08x", value);
   }
   return Hex(value);
 }
@@ -300,6 +298,8 @@ std::string DiscoverExtendedText(uint8_t item, uint32_t value) {
       return absl::StrFormat("boot id %08x........", value);
     case DiscoverItem::kCatalog:
       return absl::StrCat("hash ", Hex(value));
+    case DiscoverItem::kFeatures:
+      return absl::StrFormat("features %08x........", value);
   }
   return Hex(value);
 }
@@ -312,11 +312,15 @@ std::string StreamSubject(const CommandWord& command, const DataRegisters& in) {
 }
 
 std::string CommandText(const CommandWord& command, const DataRegisters& in) {
-  const Arguments arguments = ArgumentsOf(command, in);
+  const std::string arguments = ArgumentsText(command, in);
   std::string text = OpcodeText(static_cast<uint8_t>(command.opcode));
-  if (!arguments.text.empty()) absl::StrAppend(&text, " ", arguments.text);
-  if (!arguments.takes_arg1 && command.arg1 != 0) absl::StrAppendFormat(&text, ", arg1 0x%02X", command.arg1);
-  if (!arguments.takes_arg2 && command.arg2 != 0) absl::StrAppendFormat(&text, ", arg2 0x%02X", command.arg2);
+  if (!arguments.empty()) absl::StrAppend(&text, " ", arguments);
+  // An argument that the command does not take is shown as it is.
+  const mailbox::OpcodeRow* const row = mailbox::FindOpcode(command.opcode);
+  const bool takes_arg1 = row != nullptr ? row->takes_arg1 : IsThermParam(command);
+  const bool takes_arg2 = row != nullptr && row->takes_arg2;
+  if (!takes_arg1 && command.arg1 != 0) absl::StrAppendFormat(&text, ", arg1 0x%02X", command.arg1);
+  if (!takes_arg2 && command.arg2 != 0) absl::StrAppendFormat(&text, ", arg2 0x%02X", command.arg2);
   if (command.copy_data) text += ", with the data in the status word";
   if (command.reserved) text += ", reserved bit 29 set";
   return text;
@@ -355,9 +359,13 @@ std::string DataText(const CommandWord& command, uint32_t value) {
     case Opcode::kLatch:
     case Opcode::kAck:
       return absl::StrCat("snapshot ", value);
-    default:
-      return IsThermParam(command) ? DegreesText(value) : Hex(value);
+    case Opcode::kNull:
+    case Opcode::kScratchRead:
+    case Opcode::kScratchWrite:
+    case Opcode::kScratchCopy:
+      return Hex(value);
   }
+  return IsThermParam(command) ? DegreesText(value) : Hex(value);
 }
 
 std::string ExtendedDataText(const CommandWord& command, uint32_t value) {
@@ -372,9 +380,25 @@ std::string ExtendedDataText(const CommandWord& command, uint32_t value) {
       return absl::StrCat("stream of ", value, " bytes");
     case Opcode::kRead:
       return absl::StrCat("snapshot ", value);
-    default:
-      return Hex(value);
+    case Opcode::kNull:
+    case Opcode::kGetCapabilities:
+    case Opcode::kGetTemp:
+    case Opcode::kGetExtTemp:
+    case Opcode::kGetPower:
+    case Opcode::kGetSysId:
+    case Opcode::kScratchRead:
+    case Opcode::kScratchWrite:
+    case Opcode::kScratchCopy:
+    case Opcode::kAsyncRequest:
+    case Opcode::kRegisterAccess:
+    case Opcode::kGetMiscFlags:
+    case Opcode::kGetClock:
+    case Opcode::kGetSystemInfo:
+    case Opcode::kPerformanceMonitoring:
+    case Opcode::kAck:
+      break;  // no extended data
   }
+  return Hex(value);
 }
 
 }  // namespace sideband::client

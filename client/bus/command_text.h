@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a mailbox command asks for, and what its data registers mean.
+// Decodes the request of a mailbox command, and the values of its data registers.
 //   CommandText(word, {.data = 7})   // "SCRATCH_WRITE dword 0 = 0x00000007"
 //   DataText(word, 0x2D00)           // "45.0 degC"
 #ifndef SIDEBAND_CLIENT_BUS_COMMAND_TEXT_H_
@@ -14,19 +14,19 @@
 
 namespace sideband::client {
 
-// What the data registers hold, as far as that has been seen.
+// The known contents of the data registers; empty where the trace has not shown a register's value.
 struct DataRegisters {
   std::optional<uint32_t> data;
   std::optional<uint32_t> extended_data;
 };
 
-// A request: "GET_TEMP GPU0". Arguments without a meaning are shown as numbers unless they are 0.
+// A request as text: "GET_TEMP GPU0". Arguments without a known meaning are shown as numbers unless they are 0.
 std::string CommandText(const mailbox::CommandWord& command, const DataRegisters& in);
 
-// What the stream is of that CATALOG, LATCH or READ opens: "snapshot 7".
+// The content of the stream that a CATALOG, LATCH or READ command opens: "snapshot 7".
 std::string StreamSubject(const mailbox::CommandWord& command, const DataRegisters& in);
 
-// What registers 5D and 5E hold after `command` succeeded; hexadecimal where nothing is known about it.
+// The values of registers 5D and 5E after `command` has succeeded; hexadecimal if the meaning is unknown.
 std::string DataText(const mailbox::CommandWord& command, uint32_t value);
 std::string ExtendedDataText(const mailbox::CommandWord& command, uint32_t value);
 

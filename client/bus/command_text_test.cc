@@ -34,7 +34,7 @@ TEST(CommandTextTest, SaysWhatIsAskedFor) {
       {0x80000018, {}, "GET_MISC_FLAGS page 0"},
       {0x8001021B, {}, "GET_CLOCK_FREQ_INFO maximum of memory"},
       {0x80FF0128, {}, "GPU_PERFORMANCE_MONITORING SM activity now, whole device"},
-      // The facts sheet's example: tensor activity of GPU instance 2, compute instance 1.
+      // Example of the facts sheet: tensor activity of GPU instance 2, compute instance 1.
       {0x80820328, {.data = 0x100}, "GPU_PERFORMANCE_MONITORING tensor activity now, partition 2, compute instance 1"},
       {0x80820328, {}, "GPU_PERFORMANCE_MONITORING tensor activity now, partition 2, compute instance ?"},
       {0x80FF8028, {}, "GPU_PERFORMANCE_MONITORING capture, whole device"},

@@ -17,7 +17,7 @@ using mailbox::MailboxStatus;
 
 constexpr size_t kRegisterWriteBytes = 6;  // command code, count, four bytes
 
-bool IsRegister(uint8_t code) { return code >= mailbox::kCommandRegister && code <= mailbox::kExtendedDataRegister; }
+bool IsRegister(uint8_t code) { return mailbox::kSharedRegisters.Has(code) || mailbox::kOwnRegisters.Has(code); }
 
 bool IsVendorId(uint8_t code) {
   return code == mailbox::kVendorIdLowRegister || code == mailbox::kVendorIdHighRegister;
@@ -27,15 +27,23 @@ bool IsWindow(uint8_t code) {
   return code >= mailbox::kWindowFirst && code - mailbox::kWindowFirst < mailbox::kWindowCount;
 }
 
-// What a command code is called: of the first register there are two names, by direction.
+// The name of a command code. Registers 5C and C8 are "command" in writes and "status" in reads.
 std::string CodeName(uint8_t code, bool read) {
   switch (code) {
-    case mailbox::kCommandRegister:
+    case mailbox::kSharedRegisters.command:
       return read ? "status" : "command";
-    case mailbox::kDataRegister:
+    case mailbox::kSharedRegisters.data:
       return "data";
-    case mailbox::kExtendedDataRegister:
+    case mailbox::kSharedRegisters.extended_data:
       return "extended data";
+    case mailbox::kOwnRegisters.command:
+      return read ? "own status" : "own command";
+    case mailbox::kOwnRegisters.data:
+      return "own data";
+    case mailbox::kOwnRegisters.extended_data:
+      return "own extended data";
+    case mailbox::kSignatureRegister:
+      return "signature";
     case mailbox::kVendorIdLowRegister:
       return "vendor id, low byte";
     case mailbox::kVendorIdHighRegister:
@@ -54,7 +62,7 @@ std::string Answered(uint8_t code, absl::string_view what) {
   return absl::StrCat("<- ", CodeName(code, true), ": ", what);
 }
 
-// Marks byte `index` as the packet error code of everything before it. False where it is wrong, which is noted.
+// Marks byte `index` as the packet error code of all bytes before it. Appends a note and returns false on a mismatch.
 bool CheckPec(WireMessage& message, size_t index, uint8_t pec_before, std::vector<std::string>& notes) {
   message.pec = PecByte{index, smbus::Pec(message.bytes.first(index), pec_before), message.bytes[index]};
   if (!message.pec->ok()) notes.push_back(absl::StrFormat("!! wrong PEC: %02X is right", message.pec->expected));
@@ -74,6 +82,7 @@ bool IsSameRequest(const CommandWord& a, const CommandWord& b) {
 
 void MailboxFollower::Message(WireMessage& message, uint8_t pec_before, bool is_pointer, Notes& notes) {
   if (message.end == smbus::Outcome::kAddressNack) return;
+  // A failed read without bytes shows nothing; the transaction's error line reports the failure.
   if (message.read && message.bytes.empty() && message.end != smbus::Outcome::kOk) return;
   if (message.read) {
     Read(message, pec_before, notes);
@@ -89,15 +98,17 @@ void MailboxFollower::Write(WireMessage& message, uint8_t pec_before, bool is_po
     return;
   }
   const uint8_t code = bytes[0];
+  // Only register writes have a known length, so that a PEC can be recognised.
   const bool has_pec = IsRegister(code) && bytes.size() == kRegisterWriteBytes + 1;
   const bool is_right = !has_pec || CheckPec(message, kRegisterWriteBytes, pec_before, notes);
   if (!is_right || message.end != smbus::Outcome::kOk) return;  // the device discards it
   code_ = code;
   if (bytes.size() == 1) {
-    if (!is_pointer) notes.push_back(absl::StrCat("-> what follows is read of: ", CodeName(code, true)));
+    if (!is_pointer) notes.push_back(absl::StrCat("-> the next read returns: ", CodeName(code, true)));
   } else if (!IsRegister(code)) {
     notes.push_back(Said(code, absl::StrCat(bytes.size() - 1, " bytes")));
-  } else if (bytes[1] != mailbox::kRegisterBytes || (bytes.size() != kRegisterWriteBytes && !has_pec)) {
+  } else if (bytes[1] != mailbox::kRegisterBytes || (bytes.size() != kRegisterWriteBytes && !has_pec) ||
+             (own_.codes.Has(code) && !has_pec)) {
     notes.push_back(Said(code, absl::StrCat("malformed, ", bytes.size() - 2, " bytes after the count ", bytes[1])));
   } else {
     WriteRegister(code, ByteReader(bytes.subspan(2)).U32(), notes);
@@ -105,36 +116,36 @@ void MailboxFollower::Write(WireMessage& message, uint8_t pec_before, bool is_po
 }
 
 void MailboxFollower::WriteRegister(uint8_t code, uint32_t value, Notes& notes) {
-  if (code == mailbox::kCommandRegister) return GiveCommand(value, notes);
-  const bool is_data = code == mailbox::kDataRegister;
-  (is_data ? registers_.data : registers_.extended_data) = value;
-  (is_data ? data_is_input_ : extended_data_is_input_) = true;
+  Mailbox& mailbox = MailboxOf(code);
+  if (code == mailbox.codes.command) return GiveCommand(mailbox, value, notes);
+  const bool is_data = code == mailbox.codes.data;
+  (is_data ? mailbox.registers.data : mailbox.registers.extended_data) = value;
+  (is_data ? mailbox.data_is_input : mailbox.extended_data_is_input) = true;
   notes.push_back(Said(code, absl::StrFormat("0x%08X = %d", value, value)));
 }
 
-void MailboxFollower::GiveCommand(uint32_t word, Notes& notes) {
+void MailboxFollower::GiveCommand(Mailbox& mailbox, uint32_t word, Notes& notes) {
   const CommandWord command = CommandWord::Decode(word);
-  const std::string text = CommandText(command, registers_);
+  const std::string text = CommandText(command, mailbox.registers);
   if (!command.execute) {
-    notes.push_back(Said(mailbox::kCommandRegister, absl::StrCat(text, ", not executed: bit 31 is clear")));
+    notes.push_back(Said(mailbox.codes.command, absl::StrCat(text, ", not executed: bit 31 is clear")));
     return;
   }
-  notes.push_back(Said(mailbox::kCommandRegister, text));
-  stream_.Command(command, registers_);
-  command_ = command;
-  has_failed_ = false;
-  registers_ = {};  // its output replaces its input
-  data_is_input_ = extended_data_is_input_ = false;
+  notes.push_back(Said(mailbox.codes.command, text));
+  if (OpensStreams(mailbox)) stream_.Command(command, mailbox.registers);
+  // The command's output replaces its input.
+  mailbox = {.codes = mailbox.codes, .registers = {}, .command = command};
 }
 
 void MailboxFollower::Read(WireMessage& message, uint8_t pec_before, Notes& notes) {
   const ByteSpan bytes = message.bytes;
   if (!code_.has_value()) {
-    notes.push_back(absl::StrCat("<- ", bytes.size(), " bytes of what was asked for earlier"));
+    notes.push_back(absl::StrCat("<- ", bytes.size(), " bytes of an earlier request"));
     return;
   }
+  // A vendor ID register answers with one byte; the second byte, if read, is its PEC.
   if (IsVendorId(*code_) && bytes.size() > 1 && !CheckPec(message, 1, pec_before, notes)) return;
-  if (!IsRegister(*code_) && !IsWindow(*code_)) {
+  if (!IsRegister(*code_) && !IsWindow(*code_) && *code_ != mailbox::kSignatureRegister) {
     const bool is_byte = bytes.size() == 1 || (IsVendorId(*code_) && !bytes.empty());
     notes.push_back(
         Answered(*code_, is_byte ? absl::StrFormat("0x%02X", bytes[0]) : absl::StrCat(bytes.size(), " bytes")));
@@ -145,7 +156,7 @@ void MailboxFollower::Read(WireMessage& message, uint8_t pec_before, Notes& note
     notes.push_back(Answered(*code_, absl::StrCat("only ", bytes.size(), " of ", 1 + block, " bytes were read")));
     return;
   }
-  // What goes beyond the code is whatever an idle bus reads as.
+  // Bytes after the PEC are the idle bus's level and carry no meaning.
   if (bytes.size() > 1 + block && !CheckPec(message, 1 + block, pec_before, notes)) return;
   ReadBlock(bytes.subspan(1, block), notes);
 }
@@ -155,6 +166,9 @@ void MailboxFollower::ReadBlock(ByteSpan block, Notes& notes) {
     const StreamFollower::WindowText text = stream_.Window(*code_ - mailbox::kWindowFirst, block);
     notes.push_back(Answered(*code_, text.text));
     if (!text.completed.empty()) notes.push_back(absl::StrCat("<- ", text.completed));
+  } else if (*code_ == mailbox::kSignatureRegister) {
+    const auto version = mailbox::VersionOfSignature(block);
+    notes.push_back(Answered(*code_, version ? absl::StrCat("extension version ", *version) : "none"));
   } else if (block.size() != mailbox::kRegisterBytes) {
     notes.push_back(Answered(*code_, absl::StrCat("a block of ", block.size(), " bytes, not 4")));
   } else {
@@ -163,43 +177,52 @@ void MailboxFollower::ReadBlock(ByteSpan block, Notes& notes) {
 }
 
 void MailboxFollower::ReadRegister(uint8_t code, uint32_t value, Notes& notes) {
-  if (code == mailbox::kCommandRegister) return ReadStatus(value, notes);
-  const bool is_data = code == mailbox::kDataRegister;
-  (is_data ? registers_.data : registers_.extended_data) = value;
-  const bool is_output = command_.has_value() && !has_failed_ && !(is_data ? data_is_input_ : extended_data_is_input_);
-  if (is_output) TellStream(is_data, value);
+  Mailbox& mailbox = MailboxOf(code);
+  if (code == mailbox.codes.command) return ReadStatus(mailbox, value, notes);
+  const bool is_data = code == mailbox.codes.data;
+  (is_data ? mailbox.registers.data : mailbox.registers.extended_data) = value;
+  // A register that was written after the command reads back as that input, not as the command's output.
+  const bool is_input = is_data ? mailbox.data_is_input : mailbox.extended_data_is_input;
+  const bool is_output = mailbox.command.has_value() && !mailbox.has_failed && !is_input;
+  if (is_output && OpensStreams(mailbox)) FeedStream(mailbox.command->opcode, is_data, value);
   notes.push_back(Answered(code, !is_output ? absl::StrFormat("0x%08X", value)
-                                 : is_data  ? DataText(*command_, value)
-                                            : ExtendedDataText(*command_, value)));
+                                 : is_data  ? DataText(*mailbox.command, value)
+                                            : ExtendedDataText(*mailbox.command, value)));
 }
 
-void MailboxFollower::TellStream(bool is_data, uint32_t value) {
-  const bool is_latch = command_->opcode == mailbox::Opcode::kLatch;
+void MailboxFollower::FeedStream(mailbox::Opcode opcode, bool is_data, uint32_t value) {
+  const bool is_latch = opcode == mailbox::Opcode::kLatch;
   if (is_latch && is_data) stream_.Latched(value);
-  // A LATCH tells the length in extended data, the others in data.
-  const bool opens =
-      is_latch || command_->opcode == mailbox::Opcode::kCatalog || command_->opcode == mailbox::Opcode::kRead;
+  // LATCH returns the stream's length in extended data; CATALOG and READ return it in data.
+  const bool opens = is_latch || opcode == mailbox::Opcode::kCatalog || opcode == mailbox::Opcode::kRead;
   if (opens && is_latch != is_data) stream_.Length(value);
 }
 
-void MailboxFollower::ReadStatus(uint32_t word, Notes& notes) {
+void MailboxFollower::ReadStatus(Mailbox& mailbox, uint32_t word, Notes& notes) {
+  const std::optional<CommandWord>& command = mailbox.command;
   const CommandWord status = CommandWord::Decode(word);
   std::string text = OpcodeText(static_cast<uint8_t>(status.opcode));
-  const bool is_ours = command_.has_value() && IsSameRequest(*command_, status);
-  const bool copies = command_.has_value() && command_->copy_data && status.status == MailboxStatus::kSuccess;
-  if (copies) text = OpcodeText(static_cast<uint8_t>(command_->opcode));
+  const bool is_ours = command.has_value() && IsSameRequest(*command, status);
+  // With copy_data the status word's low 24 bits hold data in place of the arguments and the opcode.
+  const bool copies = command.has_value() && command->copy_data && status.status == MailboxStatus::kSuccess;
+  if (copies) text = OpcodeText(static_cast<uint8_t>(command->opcode));
   absl::StrAppend(&text, " ", status.execute ? "busy" : StatusText(status.status));
-  if (copies) absl::StrAppend(&text, ", data ", DataText(*command_, word & 0x00FFFFFF));
-  // A request that was malformed has no arguments to echo.
-  if (command_.has_value() && !is_ours && !copies && status.status != MailboxStatus::kErrRequest) {
+  if (copies) absl::StrAppend(&text, ", data ", DataText(*command, word & 0x00FFFFFF));
+  // A malformed request (ERR_REQUEST) has no arguments to echo.
+  if (command.has_value() && !is_ours && !copies && status.status != MailboxStatus::kErrRequest) {
     text += ", not of the last command";
   }
   if (!status.execute && status.copy_data) text += ", an event is pending";
-  notes.push_back(Answered(mailbox::kCommandRegister, text));
+  notes.push_back(Answered(mailbox.codes.command, text));
+  // Busy and NULL are not final.
   if (status.execute || status.status == MailboxStatus::kNull) return;
   const bool is_good = status.status == MailboxStatus::kSuccess || status.status == MailboxStatus::kAccepted;
-  has_failed_ = !is_good;
-  if (has_failed_) stream_.Failed();
+  mailbox.has_failed = !is_good;
+  // Other commands leave the open stream as it was.
+  const bool is_of_stream =
+      command && (command->opcode == mailbox::Opcode::kCatalog || command->opcode == mailbox::Opcode::kLatch ||
+                  command->opcode == mailbox::Opcode::kRead);
+  if (mailbox.has_failed && is_of_stream && OpensStreams(mailbox)) stream_.Failed();
 }
 
 }  // namespace sideband::client

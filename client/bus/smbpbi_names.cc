@@ -13,13 +13,14 @@ namespace {
 
 using Names = std::span<const char* const>;
 
-// The name of `number`, or `kind` and the number.
+// The name of `number`; without a name, `kind` and the number.
 std::string NameIn(Names names, uint8_t number, absl::string_view kind) {
   if (number < names.size() && names[number] != nullptr) return names[number];
   return absl::StrFormat("%s 0x%02X", kind, number);
 }
 
-// Up to 0x28. Those that a device of ours serves have their names from proto/mailbox, which goes first.
+// Opcodes 0x00 to 0x28. OpcodeText() prefers the names of proto/mailbox, which cover the opcodes of the emulated
+// device.
 constexpr const char* kOpcodes[] = {
     "NULL",
     "GET_CAPABILITIES",
@@ -150,7 +151,7 @@ constexpr SysIdRow kSysIdItems[] = {
 
 constexpr std::array<const char*, 32> kCapabilities0 = {
     "temp GPU0", "temp GPU1", nullptr, nullptr, "temp board", "temp memory", "temp power supply", "T.Limit",
-    // Bits 11:8 are a number.
+    // Bits 11:8 are a numeric field.
     nullptr, nullptr, nullptr, nullptr, "energy module", "get module limit", "set module limit", "module limit info",
     "power total", "GPU_PCONTROL", "GPU_SYSCONTROL", "target T.Limit", "slowdown T.Limit", "shutdown T.Limit",
     "memory T.Limit", "SW slowdown T.Limit", "therm target", "therm slowdown", "therm shutdown", "therm memory",
@@ -190,7 +191,7 @@ constexpr std::array<const char*, 32> kCapabilities1 = {"board part number",
                                                         "throttle reason"};
 
 constexpr std::array<const char*, 32> kCapabilities2 = {
-    // Bits 4:2 are a number.
+    // Bits 4:2 are a numeric field.
     "NO driver",
     "GPU_REQUEST",
     nullptr,
@@ -279,7 +280,7 @@ void AppendBits(std::string& text, Names names, uint32_t bits) {
 
 std::string OrNone(std::string text) { return text.empty() ? "none" : text; }
 
-// A number of a few bits within a dword, which is cleared.
+// Extracts a numeric field from a dword and clears it, so that AppendBits() does not print it as bits.
 uint32_t TakeField(uint32_t& bits, int low, uint32_t mask) {
   const uint32_t value = bits >> low & mask;
   bits &= ~(mask << low);
@@ -337,6 +338,7 @@ std::string CapabilityText(uint8_t dword, uint32_t bits) {
     if (format != 0) Append(text, format == kS24p8 ? "ext temp s24.8" : absl::StrCat("ext temp format ", format));
   } else if (dword == 2) {
     const uint32_t code = TakeField(bits, 2, 0x7);
+    // The field encodes the number of pages as a power of two: 1 is 4 pages.
     if (code != 0) Append(text, absl::StrCat(1u << (code + 1), " scratch pages"));
   }
   AppendBits(text, CapabilityNames(dword), bits);

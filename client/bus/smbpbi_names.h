@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the numbers in SMBPBI words are called. They are those of NVIDIA's public smbpbi.h (open-gpu-kernel-modules,
-// MIT) in our own words; the mailbox's extension has its names in proto/mailbox. Whatever has no name is shown as a
-// number.
+// Names of the numbers in SMBPBI words. The numbers are those of NVIDIA's public smbpbi.h (open-gpu-kernel-modules,
+// MIT); the names are our own wording. proto/mailbox has the names of the mailbox's extension. Numbers without a name
+// are shown as numbers.
 //   SensorName(0)   // "GPU0"
 #ifndef SIDEBAND_CLIENT_BUS_SMBPBI_NAMES_H_
 #define SIDEBAND_CLIENT_BUS_SMBPBI_NAMES_H_
@@ -28,7 +28,7 @@ struct SysIdItem {
 };
 SysIdItem SysIdItemOf(uint8_t item);
 
-// The bits that are set, as names: "temp GPU0, power total". Bits without a name are "bit 9"; none is "none".
+// The set bits, as names: "temp GPU0, power total". Bits without a name are "bit 9"; an empty set is "none".
 std::string CapabilityText(uint8_t dword, uint32_t bits);
 std::string EventBitsText(uint32_t bits);
 std::string FlagBitsText(uint8_t page, uint32_t bits);

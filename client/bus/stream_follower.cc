@@ -16,6 +16,7 @@ void StreamFollower::Command(const mailbox::CommandWord& command, const DataRegi
   if (!is_latch && command.opcode != Opcode::kCatalog && command.opcode != Opcode::kRead) return;
   const std::optional<uint32_t> offset = is_latch ? 0 : in.data;
   const std::string name = StreamSubject(command, in);
+  // A READ from a later byte of the same stream continues it; any other command starts anew.
   if (!open_.has_value() || open_->name != name || offset.value_or(0) == 0) Forget();
   open_ = Open{.name = name, .offset = offset};
   if (command.arg2 != 0) open_->window_bytes = command.arg2;
@@ -33,8 +34,9 @@ void StreamFollower::Forget() {
 }
 
 void StreamFollower::Keep(uint64_t begin, ByteSpan bytes) {
-  if (begin > kept_.size() || begin + bytes.size() <= kept_.size()) return;  // a gap, or nothing new
+  if (begin > kept_.size() || begin + bytes.size() <= kept_.size()) return;  // a gap, or no new bytes
   const ByteSpan fresh = bytes.subspan(kept_.size() - begin);
+  // Without space in the budget the stream is never complete.
   if (fresh.size() > budget_.bytes_left) return;
   budget_.bytes_left -= fresh.size();
   kept_.insert(kept_.end(), fresh.begin(), fresh.end());
@@ -56,6 +58,7 @@ std::string StreamFollower::Completed() {
 
 StreamFollower::WindowText StreamFollower::Window(uint8_t index, ByteSpan bytes) {
   if (bytes.empty()) return {"nothing there", ""};
+  // The stream was opened before the trace began, or its offset is unknown.
   if (!open_.has_value() || !open_->offset.has_value()) return {absl::StrCat(bytes.size(), " bytes"), ""};
   const uint64_t begin = uint64_t{*open_->offset} + uint64_t{index} * open_->window_bytes;
   const std::string of = length_.has_value() ? absl::StrCat(" of ", *length_) : "";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which stream the block windows of one device show, and the stream put together from them, as somebody sees it who
-// only watches. Its header is told when it is complete; the payload is nobody's business here.
+// Reassembles the stream that the block windows of one device show, from observed transactions only. Reports the
+// stream's header when the stream is complete; the payload is not decoded.
 //   StreamFollower::Budget budget;
 //   StreamFollower follower(budget);
 //   follower.Command(read_command, {.data = 0, .extended_data = 7});
@@ -21,38 +21,38 @@
 
 namespace sideband::client {
 
-// Not thread-safe. Devices are hostile: what is kept is bounded by the budget.
+// Not thread-safe. Devices are hostile: the kept bytes are bounded by the budget.
 class StreamFollower {
  public:
-  // How many bytes may still be kept by all that share it.
+  // The number of bytes that all followers sharing the budget may still keep.
   struct Budget {
     size_t bytes_left = mailbox::kStreamBytesMax;
   };
   struct WindowText {
     std::string text;
-    std::string completed;  // about the stream that this window was the last of; else empty
+    std::string completed;  // description of the stream that this window completed; else empty
   };
 
-  // `budget` must outlive it.
+  // `budget` must outlive the follower.
   explicit StreamFollower(Budget& budget) : budget_(budget) {}
   ~StreamFollower() { Forget(); }
   StreamFollower(const StreamFollower&) = delete;
   StreamFollower& operator=(const StreamFollower&) = delete;
 
-  // A command was given; its data registers held `in`.
+  // A command was executed; `in` is the content of its data registers.
   void Command(const mailbox::CommandWord& command, const DataRegisters& in);
-  // It was refused.
+  // The command was refused.
   void Failed() { open_.reset(); }
-  // The device has told which snapshot it latched.
+  // The device has reported the ID of the snapshot that it latched.
   void Latched(uint32_t snapshot_id);
-  // The device has told the open stream's length.
+  // The device has reported the open stream's length.
   void Length(uint32_t bytes) { length_ = bytes; }
-  // A window was read, and nothing was wrong with the transaction.
+  // A window was read in a transaction without errors.
   WindowText Window(uint8_t index, ByteSpan bytes);
 
  private:
   struct Open {
-    std::string name;  // what it is of
+    std::string name;  // description of the content
     std::optional<uint32_t> offset;
     uint32_t window_bytes = mailbox::kWindowBytes;
   };
@@ -64,7 +64,7 @@ class StreamFollower {
   Budget& budget_;
   std::optional<Open> open_;
   std::optional<uint32_t> length_;
-  Bytes kept_;  // the stream from its beginning, without a gap
+  Bytes kept_;  // the stream's first bytes, without a gap
   bool is_told_ = false;
 };
 

@@ -15,7 +15,7 @@ using mailbox::Opcode;
 
 class StreamFollowerTest : public testing::Test {
  protected:
-  // The windows of a stream from an offset on, up to `count` of them; what the last one says.
+  // Feeds the windows of the stream from `offset` on, at most `count`; returns the text of the last.
   StreamFollower::WindowText Windows(uint32_t offset, uint8_t count, uint32_t width = mailbox::kWindowBytes) {
     StreamFollower::WindowText last;
     for (uint8_t i = 0; i < count; ++i) {

@@ -11,14 +11,15 @@ namespace {
 
 using smbus::Outcome;
 
-// What went wrong on the wires; empty where nothing did.
+// The transaction's error; empty if it succeeded.
 std::string ErrorText(const smbus::BusRecord& record, const std::vector<WireMessage>& wire) {
   if (!record.result.has_value()) return "!! no result: the bus could not be used, or the controller vanished";
   switch (record.result->outcome) {
     case Outcome::kOk:
       return "";
     case Outcome::kAddressNack:
-      return wire.empty() ? "!! nobody answers" : absl::StrFormat("!! nobody answers at 0x%02x", wire.back().address);
+      return wire.empty() ? "!! no device answers"
+                          : absl::StrFormat("!! no device answers at 0x%02x", wire.back().address);
     case Outcome::kDataNack:
       return "!! the device refused a byte";
     case Outcome::kArbitrationLost:
@@ -43,9 +44,10 @@ TraceEntry TraceDecoder::Decode(const smbus::BusRecord& record) {
   TraceEntry entry{.time_us = record.time_us, .messages = OnTheWire(record)};
   std::vector<WireMessage>& wire = entry.messages;
   uint8_t pec = 0;
+  // Without a result it is unknown which messages took place.
   for (size_t i = 0; record.result.has_value() && i < wire.size(); ++i) {
     const uint8_t address_byte = smbus::AddressByte(wire[i].address, wire[i].read);
-    // The code covers a write and the read after it, from START to the next START that begins another one.
+    // One packet error code covers a write and the read after the repeated START; any other START begins a new one.
     const bool goes_on = i > 0 && wire[i].read && !wire[i - 1].read && wire[i].address == wire[i - 1].address;
     pec = smbus::Pec({&address_byte, 1}, goes_on ? pec : 0);
     const bool is_pointer = i + 1 < wire.size() && wire[i + 1].read && wire[i + 1].address == wire[i].address;

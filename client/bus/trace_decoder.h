@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the transactions of a bus to what they mean, as a logic analyser tells it.
+// Decodes bus transactions into text, in the notation of a logic analyser.
 //   TraceDecoder decoder(100'000);
 //   const TraceEntry entry = decoder.Decode(record);
 //   entry.wire;       // "S 4F+W 5C 04 02 00 00 80 pec 56 ok P"
@@ -23,20 +23,20 @@ namespace sideband::client {
 
 struct TraceEntry {
   uint64_t time_us = 0;
-  double bus_us = 0;                  // for how long the bus was busy: its bits, and clock stretching
+  double bus_us = 0;                  // how long the bus was busy: its bits, and clock stretching
   std::vector<WireMessage> messages;  // views into the record
   std::string wire;
   std::vector<std::string> meaning;  // lines that begin with "-> ", "<- " or "!! " (mailbox_follower.h)
 };
 
-// Not thread-safe. Records are hostile; memory is bounded whatever they hold.
+// Not thread-safe. Records are hostile; memory is bounded for any input.
 class TraceDecoder {
  public:
   explicit TraceDecoder(uint32_t bus_hz) : bus_hz_(bus_hz) {}
 
-  // Records come in the order of the bus. The entry must not outlive the record.
+  // Records must be passed in the order of the bus. The entry must not outlive the record.
   TraceEntry Decode(const smbus::BusRecord& record);
-  // Transactions are missing here: what was known about the mailboxes no longer holds.
+  // Transactions are missing at this point. Discards the state of all mailboxes, which no longer holds.
   void Lost() { followers_.clear(); }
 
  private:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whatever passes a bus, decoding it ends, in bounded memory, with text that a terminal can be shown. A failing seed is
-// in the message.
+// Decoding any bus traffic terminates, in bounded memory, with printable text. The failure message contains the seed.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -18,7 +17,7 @@ namespace {
 using smbus::BusRecord;
 using smbus::Message;
 
-// Mostly what looks like a mailbox, so that its depths are reached; the rest is noise.
+// Mostly mailbox-like traffic, so that the decoder's deeper states are reached; the rest is noise.
 class RandomBus {
  public:
   explicit RandomBus(uint64_t seed) : random_(seed) {}
@@ -33,7 +32,7 @@ class RandomBus {
     for (const Message& message : record.transfer.messages) {
       if (message.read && Below(16) != 0) result.read.push_back(Answer());
     }
-    if (Below(16) == 0) result.read.push_back(Answer());  // one that nobody asked for
+    if (Below(16) == 0) result.read.push_back(Answer());  // an answer without a read
     if (Below(32) != 0) record.result = std::move(result);
     return record;
   }
@@ -103,7 +102,7 @@ TEST(TracePropertyTest, AnyBusIsDecoded) {
   }
 }
 
-// The wires are as long as they are; what they mean keeps to its columns.
+// The line with the wires may be of any length; the lines below it are wrapped to kTraceColumns.
 TEST(TracePropertyTest, MeaningKeepsToItsColumns) {
   RandomBus bus(44);
   TraceDecoder decoder(100'000);

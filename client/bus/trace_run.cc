@@ -61,7 +61,7 @@ class TraceRun {
 absl::Status RunTrace(TraceSource& source, const TraceOptions& options, smbus::CaptureWriter* writer, Output& out) {
   const uint64_t host_time_us = source.host_time_us();
   if (options.host_time && host_time_us == 0) {
-    return absl::FailedPreconditionError("--time host: the capture does not say when it was made");
+    return absl::FailedPreconditionError("--time host: the start time of the capture is unknown");
   }
   TraceRun run(options, options.host_time ? HostTimeZero(host_time_us) : std::nullopt, writer, out);
   SIDEBAND_RETURN_IF_ERROR(run.Begin());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One run of `sideband bus trace`: from a source to the output.
+// One run of `sideband bus trace`, from a source to the output.
 #ifndef SIDEBAND_CLIENT_BUS_TRACE_RUN_H_
 #define SIDEBAND_CLIENT_BUS_TRACE_RUN_H_
 
@@ -16,15 +16,15 @@ namespace sideband::client {
 
 struct TraceOptions {
   uint32_t bus_hz = 100'000;
-  std::optional<uint8_t> address;  // only transactions with it
-  uint64_t count_max = 0;          // shown transactions; 0: no end
+  std::optional<uint8_t> address;  // only transactions with this address
+  uint64_t count_max = 0;          // number of shown transactions; 0: unlimited
   bool json = false;
   bool host_time = false;
 };
 
-// Until the source ends, or count_max. What is shown is also appended to `writer`, unless that is null.
-// FAILED_PRECONDITION where host time is asked for and the source does not know it; else the source's, the output's or
-// the writer's error.
+// Runs until the source ends or `count_max` is reached. Shown events are also appended to `writer`, unless it is null.
+// FAILED_PRECONDITION if host time is requested and the source does not have it; else the error of the source, the
+// output or the writer.
 absl::Status RunTrace(TraceSource& source, const TraceOptions& options, smbus::CaptureWriter* writer, Output& out);
 
 }  // namespace sideband::client

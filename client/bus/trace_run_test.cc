@@ -17,7 +17,7 @@ using smbus::MonitorEvent;
 
 MonitorEvent Probe(uint8_t address) { return BusRecord{0, {{Message::Write(address, {})}}, smbus::TransferResult{}}; }
 
-// Gives its events, then its end.
+// Returns the events, then `end`.
 class ScriptedSource final : public TraceSource {
  public:
   ScriptedSource(std::vector<MonitorEvent> events, absl::Status end, uint64_t host_time_us = 0)

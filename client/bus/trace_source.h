@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a trace comes from: a bus that is watched, or a capture file.
+// The input of a trace: a monitored bus, or a capture file.
 #ifndef SIDEBAND_CLIENT_BUS_TRACE_SOURCE_H_
 #define SIDEBAND_CLIENT_BUS_TRACE_SOURCE_H_
 
@@ -20,7 +20,7 @@ namespace sideband::client {
 class TraceSource {
  public:
   virtual ~TraceSource() = default;
-  // What happened next; none at the end. After an error there is nothing more.
+  // The next event; nullopt at the end. An error ends the source, too.
   virtual absl::StatusOr<std::optional<smbus::MonitorEvent>> Next() = 0;
   // The instant that the records' times count from, in microseconds since 1970; 0: unknown.
   virtual uint64_t host_time_us() const = 0;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whole exchanges as golden text; those of the facts sheet are in sections 6.4 and 7.
+// Golden texts of whole exchanges; sections 6.4 and 7 refer to the facts sheet.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "absl/strings/escaping.h"
 #include "client/bus/trace_decoder.h"
 #include "client/bus/trace_text.h"
 #include "proto/base/bytes.h"
+#include "proto/base/hex.h"
 #include "proto/mailbox/stream.h"
 #include "proto/smbus/pec.h"
 
@@ -21,12 +21,9 @@ using smbus::Message;
 using smbus::Outcome;
 using smbus::TransferResult;
 
-Bytes FromHex(const std::string& hex) {
-  const std::string raw = absl::HexStringToBytes(hex);
-  return Bytes(raw.begin(), raw.end());
-}
+Bytes FromHex(const std::string& hex) { return ParseHex(hex).value(); }
 
-// A bus at 100 kHz with a device at 0x4F; what is traced is collected as text, a millisecond apart.
+// A bus at 100 kHz with a device at 0x4F. Collects the traced text; transactions are a millisecond apart.
 class TraceTest : public testing::Test {
  protected:
   void Add(smbus::Transfer transfer, std::optional<TransferResult> result) {
@@ -35,7 +32,7 @@ class TraceTest : public testing::Test {
     text_ += TraceText(number_, decoder_.Decode(record), std::nullopt);
   }
   void Write(const std::string& hex) { Add({{Message::Write(0x4F, FromHex(hex))}}, TransferResult{}); }
-  // Command code, repeated START, and what was read.
+  // Command code, repeated START, and the bytes read.
   void Read(uint8_t code, const std::string& hex) {
     const Bytes bytes = FromHex(hex);
     Add({{Message::Write(0x4F, {code}), Message::Read(0x4F, static_cast<uint16_t>(bytes.size()))}},
@@ -50,7 +47,7 @@ class TraceTest : public testing::Test {
     out.U8(smbus::Pec(out.written(), smbus::Pec(before)));
     Add({{Message::Write(0x4F, {code}), Message::ReadBlock(0x4F, 1)}}, TransferResult{.read = {std::move(out).Take()}});
   }
-  // What was traced since, after a line break.
+  // The text traced since the last call, after a line break.
   std::string Text() { return "\n" + std::exchange(text_, ""); }
 
   TraceDecoder decoder_{100'000};
@@ -144,7 +141,7 @@ TEST_F(TraceTest, GoldenExchangeOfALimit) {
 )");
 }
 
-// Section 6.4: every frame there with its packet error code.
+// Section 6.4: all of its frames, with packet error codes.
 TEST_F(TraceTest, GoldenPacketErrorCodes) {
   Write("5c040200008056");
   Read(0x5C, "040200001f6f");
@@ -200,7 +197,7 @@ TEST_F(TraceTest, ErrorsOnTheWire) {
   Add({{Message::Write(0x4F, {0x5C}), Message::Read(0x4F, 5)}}, std::nullopt);
   EXPECT_EQ(Text(), R"(
      1      0.000000      110  S 50+W NACK P
-                               !! nobody answers at 0x50
+                               !! no device answers at 0x50
      2      0.001000      110  S 4F+W P
                                -> a probe, acknowledged
      3      0.002000      650  S 4F+W 5C 04 02 00 00 80 LOST
@@ -231,7 +228,7 @@ TEST_F(TraceTest, OddShapes) {
   Read(0x5D, "0400000000");
   EXPECT_EQ(Text(), R"(
      1      0.000000      200  S 4F+W 5C P
-                               -> what follows is read of: status
+                               -> the next read returns: status
      2      0.001000      290  S 4F+R 04 00 P
                                <- status: only 2 of 5 bytes were read
      3      0.002000      650  S 4F+W 5C 03 02 00 00 80 P
@@ -245,7 +242,7 @@ TEST_F(TraceTest, OddShapes) {
      7      0.006000      650  S 4F+W 99 04 00 00 00 00 P
                                -> code 0x99: 5 bytes
      8      0.007000      290  S 4E+R FF FF P
-                               <- 2 bytes of what was asked for earlier
+                               <- 2 bytes of an earlier request
      9      0.008000      750  S 4F+W 5C Sr 4F+R 04 00 00 00 9E P
                                <- status: NULL busy
     10      0.009000      650  S 4F+W 5C 04 1F 01 02 80 P

@@ -18,14 +18,14 @@ using nlohmann::ordered_json;
 
 constexpr int kSecondsWidth = 12;
 constexpr int kHostTimeWidth = 27;
-// The columns before the wires.
+// The width of the columns before the wires.
 size_t Indent(HostTimeZero zero) {
   return std::string("     1  ").size() + (zero.has_value() ? kHostTimeWidth : kSecondsWidth) +
          std::string("      740  ").size();
 }
 
 std::string HostTime(uint64_t zero_us, uint64_t time_us) {
-  // A sum beyond what a time can hold comes only from a file that was made to hurt.
+  // Only a crafted file has a sum beyond the range of absl::FromUnixMicros().
   constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
   if (zero_us > kMax || time_us > kMax - zero_us) return "?";
   return absl::FormatTime("%E4Y-%m-%dT%H:%M:%E6SZ", absl::FromUnixMicros(static_cast<int64_t>(zero_us + time_us)),
@@ -37,13 +37,13 @@ std::string Time(HostTimeZero zero, uint64_t time_us) {
   return absl::StrFormat("%*s", kSecondsWidth, absl::StrFormat("%d.%06d", time_us / 1'000'000, time_us % 1'000'000));
 }
 
-// A tenth where it is none.
+// Prints a tenth only if it is not 0.
 std::string Microseconds(double us) {
   const std::string text = absl::StrFormat("%.1f", us);
   return text.ends_with(".0") ? text.substr(0, text.size() - 2) : text;
 }
 
-// Words of `text` in lines of the width that is left; what follows the first line stands under its third character.
+// Wraps `text` between words into lines of the remaining width. Continuation lines are indented by two more columns.
 void AppendWrapped(std::string& out, const std::string& text, size_t indent) {
   const size_t width = kTraceColumns - indent;
   std::string line;

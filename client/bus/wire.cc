@@ -15,11 +15,11 @@ using smbus::BusRecord;
 using smbus::Message;
 using smbus::Outcome;
 
-// Of a long message, so many bytes from its beginning, and the last.
+// Messages of up to kShownWhole bytes are shown whole; longer ones as their first kShownFirst bytes and the last.
 constexpr size_t kShownWhole = 12;
 constexpr size_t kShownFirst = 8;
 
-// How many messages took place, the one in which the transaction ended included.
+// The number of messages that took place, including the one in which the transaction ended.
 size_t MessagesOnTheWire(const BusRecord& record) {
   const std::vector<Message>& messages = record.transfer.messages;
   if (!record.result.has_value() || record.result->outcome == Outcome::kOk) return messages.size();
@@ -27,12 +27,14 @@ size_t MessagesOnTheWire(const BusRecord& record) {
   const size_t reads = record.result->read.size();
   std::set<uint8_t> answered;
   size_t i = 0;
+  // Messages up to the last completed read have taken place; their targets have acknowledged their addresses.
   for (size_t seen = 0; i < messages.size() && seen < reads; ++i) {
     if (messages[i].read) ++seen;
     answered.insert(messages[i].address);
   }
   if (record.result->outcome == Outcome::kBadCount) return std::clamp<size_t>(i, 1, messages.size());  // the last read
   for (; i < messages.size() && !messages[i].read; ++i) {
+    // Outcomes other than an address NACK are attributed to the first write that has bytes.
     if (record.result->outcome != Outcome::kAddressNack && !messages[i].write_bytes.empty()) break;
     if (!answered.contains(messages[i].address)) break;
   }
@@ -59,7 +61,7 @@ void AppendMessage(std::string& text, const WireMessage& message) {
   AppendBytes(text, message.bytes.subspan(message.pec->index + 1));
 }
 
-// How the transaction ended, in a logic analyser's words.
+// The end of the transaction, in a logic analyser's notation.
 const char* EndText(const std::optional<smbus::TransferResult>& result) {
   if (!result.has_value()) return " ?";
   switch (result->outcome) {
@@ -105,6 +107,7 @@ uint64_t WireBits(const std::vector<WireMessage>& wire) {
   for (const WireMessage& message : wire) {
     Bytes bytes(message.bytes.begin(), message.bytes.end());
     if (message.read) {
+      // BitTimes() counts the bytes in the result, not the requested ones.
       transfer.messages.push_back(Message::Read(message.address, 0));
       result.read.push_back(std::move(bytes));
     } else {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was to be seen on the wires in a transaction: from what a controller asked for and what became of it, the
-// messages that took place, as far as they did.
+// Reconstructs the messages that took place on the wires, from a controller's request and its result.
 //   const std::vector<WireMessage> wire = OnTheWire(record);
 //   WireText(wire, record.result);   // "S 4F+W 5C Sr 4F+R 04 02 00 00 1F pec 6F ok P"
 #ifndef SIDEBAND_CLIENT_BUS_WIRE_H_
@@ -17,7 +16,7 @@
 
 namespace sideband::client {
 
-// A packet error code that a message carried.
+// The packet error code in a message.
 struct PecByte {
   size_t index = 0;  // in the message's bytes
   uint8_t expected = 0;
@@ -26,24 +25,25 @@ struct PecByte {
   bool ok() const { return expected == actual; }
 };
 
-// The bytes are those of the record that it was made from, which must outlive it.
+// `bytes` refers to the record, which must outlive the message.
 struct WireMessage {
   uint8_t address = 0;
   bool read = false;
   ByteSpan bytes;
-  // How it ended: kOk where the next message or the STOP followed.
+  // The outcome of this message: kOk if the next message or the STOP followed.
   smbus::Outcome end = smbus::Outcome::kOk;
-  std::optional<PecByte> pec;  // put in by who knows the protocol
+  std::optional<PecByte> pec;  // set by the protocol's decoder
 };
 
-// A result does not say in which message the transaction ended. It is the one after the last that was read; where
-// several were written since, the first whose address had not answered before.
+// A result does not identify the message in which the transaction ended. The end is assumed in the message after the
+// last completed read. If several writes follow that read, it is the first write whose address had not answered before;
+// for outcomes other than an address NACK, also the first write with bytes.
 std::vector<WireMessage> OnTheWire(const smbus::BusRecord& record);
 
-// Of that, in bit times and without clock stretching.
+// The duration in bit times, without clock stretching.
 uint64_t WireBits(const std::vector<WireMessage>& wire);
 
-// Hexadecimal, in one line. Of long messages only the beginning and the last byte are shown.
+// One line in hexadecimal. Long messages are cut to their beginning and the last byte.
 std::string WireText(const std::vector<WireMessage>& wire, const std::optional<smbus::TransferResult>& result);
 
 }  // namespace sideband::client

@@ -49,7 +49,7 @@ TEST(WireTest, WhereItEnded) {
     uint64_t bits;
   } kCases[] = {
       {{{kPointer, kRead}}, {.outcome = Outcome::kAddressNack}, "S 4F+W NACK P", 11},
-      // Another address than the one that answered.
+      // An address other than the one that answered.
       {{{kPointer, Message::Write(0x50, {1})}}, {.outcome = Outcome::kAddressNack}, "S 4F+W NACK P", 11},
       {{{kPointer, kRead, Message::Write(0x50, {1})}},
        {.outcome = Outcome::kAddressNack, .read = {Bytes(1)}},

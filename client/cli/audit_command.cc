@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/cli/audit_command.h"
-
 #include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "client/cli/audit_text.h"
+#include "client/cli/builtin_commands.h"
 #include "client/cli/options.h"
 #include "proto/audit/verify_files.h"
 #include "proto/base/status_macros.h"
@@ -49,7 +48,7 @@ class AuditCommand final : public Command {
            "--head", head_,
            "A head that was noted before: some entry must have it, so that nothing before it was cut off or rewritten")
         ->type_name("HASH");
-    format_.AddTo(app);
+    format_.AddWithoutCsvTo(app);
     app.footer(
         "Without --head a log from which the last entries are missing looks whole: note the head that this prints\n"
         "where the log's writer cannot reach it.\n"
@@ -62,7 +61,9 @@ class AuditCommand final : public Command {
     DefineFiles(app);
     app.add_option("--principal", principal_, "Only entries of this identity")->type_name("IDENTITY");
     app.add_flag("--denied", denied_, "Only what was denied");
+    show_format_.AddTo(app);
     app.footer(
+        "With --format json, each entry is one line, as in the log.\n"
         "Examples:\n"
         "  sideband audit show audit.jsonl\n"
         "  sideband audit show --principal spiffe://example.org/tenant-a --denied audit.jsonl*");
@@ -75,7 +76,7 @@ class AuditCommand final : public Command {
     ChainVerifier chain({.head = head_});
     SIDEBAND_RETURN_IF_ERROR(FeedAuditFiles(files, chain));
     SIDEBAND_RETURN_IF_ERROR(chain.End());
-    // A daemon begins a log with an entry: a file without any is no log, or has been emptied.
+    // The daemon starts every log with an entry. Files without entries are not a log, or have been truncated.
     if (chain.summary().entries == 0)
       return absl::DataLossError("0 entries in these files: there is nothing to verify");
     return context.out().Write(format_.json() ? ChainJson(chain.summary()) : ChainText(chain.summary()));
@@ -86,10 +87,21 @@ class AuditCommand final : public Command {
            (!denied_ || entry.decision == AuditDecision::kDeny);
   }
 
+  std::string Titles() const {
+    if (show_format_.json()) return "";
+    return show_format_.csv() ? EntryCsvTitles() : EntryTitle(show_format_.style);
+  }
+
+  std::string Text(const AuditLine& line) const {
+    if (show_format_.json()) return EncodeAuditLine(line) + "\n";
+    return show_format_.csv() ? EntryCsv(line.entry) : EntryText(line.entry, show_format_.style);
+  }
+
   absl::Status Show(const std::vector<std::string>& files, CommandContext& context) const {
-    absl::Status printed = context.out().Write(EntryTitle());
+    // `printed` carries an output error out of the callback; the remaining files are then skipped.
+    absl::Status printed = context.out().Write(Titles());
     ChainVerifier chain({.on_line = [&](const AuditLine& line) {
-      if (printed.ok() && IsWanted(line.entry)) printed = context.out().Write(EntryText(line.entry));
+      if (printed.ok() && IsWanted(line.entry)) printed = context.out().Write(Text(line));
     }});
     for (const std::string& file : files) {
       if (printed.ok()) SIDEBAND_RETURN_IF_ERROR(FeedAuditFiles({file}, chain));
@@ -98,12 +110,13 @@ class AuditCommand final : public Command {
     return chain.End();
   }
 
-  CLI::App* verify_ = nullptr;  // lives as long as the parsing and the run
+  CLI::App* verify_ = nullptr;  // owned by the app, which outlives Run()
   std::vector<std::string> files_;
   std::string head_;
   std::string principal_;
   bool denied_ = false;
-  FormatOption format_;
+  FormatOption format_;       // of verify
+  FormatOption show_format_;  // of show
 };
 
 }  // namespace

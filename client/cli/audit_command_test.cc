@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/cli/audit_command.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
+#include "client/cli/builtin_commands.h"
 #include "client/cli/cli.h"
 #include "proto/audit/entry.h"
 
@@ -45,7 +44,9 @@ class AuditCommandTest : public testing::Test {
       if (argument.rfind("log", 0) == 0) argument = folder_ + argument;
     }
     out_ = StringOutput();
+    StringOutput err;
     Environment environment{.out = out_,
+                            .err = err,
                             .cancellation = cancellation_,
                             .get_env = [](const std::string&) { return std::nullopt; },
                             .connect = [](const ClientConfig&) { return absl::UnavailableError("no daemon"); }};
@@ -122,7 +123,7 @@ TEST_F(AuditCommandTest, MistakesAreTwo) {
 
 TEST_F(AuditCommandTest, ShowsEntries) {
   WriteLog();
-  EXPECT_EQ(Run({"audit", "show", "log", "log.1"}), 0);
+  EXPECT_EQ(Run({"audit", "show", "--wide", "log", "log.1"}), 0);
   EXPECT_EQ(out_.text(),
             "SEQUENCE  TIME                         KIND    DECISION  ENDPOINT                      PRINCIPAL  ABOUT\n"
             "       1  2027-01-15T08:00:01.000000Z  start   -         -                             -  (sidebandd 1)\n"
@@ -132,11 +133,49 @@ TEST_F(AuditCommandTest, ShowsEntries) {
             "policy)  7 more like this until then\n"
             "       4  2027-01-15T08:00:04.000000Z  lost    -         -                             -  5 entries were "
             "not written\n");
-  EXPECT_EQ(Run({"audit", "show", "--denied", "log", "log.1"}), 0);
+  EXPECT_EQ(Run({"audit", "show", "--wide", "--denied", "log", "log.1"}), 0);
   EXPECT_EQ(std::count(out_.text().begin(), out_.text().end(), '\n'), 2);
-  EXPECT_EQ(Run({"audit", "show", "--principal", "spiffe://example.org/ops", "log", "log.1"}), 0);
+  EXPECT_EQ(Run({"audit", "show", "--wide", "--principal", "spiffe://example.org/ops", "log", "log.1"}), 0);
   EXPECT_NE(out_.text().find("/metrics\n"), std::string::npos);
   EXPECT_EQ(std::count(out_.text().begin(), out_.text().end(), '\n'), 2);
+}
+
+TEST_F(AuditCommandTest, EntriesFitATerminal) {
+  const std::string identity = "spiffe://example.org/" + std::string(90, 'x');
+  Add("log", {.principal = identity,
+              .endpoint = "Telemetry/GetSnapshot",
+              .resource = "device gpu0",
+              .decision = AuditDecision::kAllow,
+              .detail = {"a detail"}});
+  EXPECT_EQ(Run({"audit", "show", "log"}), 0);
+  EXPECT_EQ(out_.text(), absl::StrCat("SEQUENCE  TIME                         KIND    DECISION  ENDPOINT\n"
+                                      "          PRINCIPAL  ABOUT\n"
+                                      "       1  2027-01-15T08:00:01.000000Z  access  allow     Telemetry/GetSnapshot\n"
+                                      "          spiffe://example.org/",
+                                      std::string(49, 'x'), "\n          ", std::string(41, 'x'),
+                                      "  device gpu0\n"
+                                      "          a detail\n"));
+}
+
+TEST_F(AuditCommandTest, ALongEndpointStandsOnTheNextLine) {
+  Add("log", {.principal = "jwt:a", .endpoint = "Telemetry/" + std::string(20, 'X'), .resource = "device gpu0"});
+  EXPECT_EQ(Run({"audit", "show", "log"}), 0);
+  EXPECT_NE(out_.text().find(absl::StrCat("\n          Telemetry/", std::string(20, 'X'), "  jwt:a  device gpu0\n")),
+            std::string::npos)
+      << out_.text();
+}
+
+TEST_F(AuditCommandTest, ShowsEntriesToPrograms) {
+  WriteLog();
+  EXPECT_EQ(Run({"audit", "show", "log", "log.1", "--denied", "--format", "csv"}), 0);
+  EXPECT_EQ(
+      out_.text(),
+      "sequence,time,kind,decision,endpoint,principal,role,resource,reason,policy_version,repeated,lost,detail\r\n"
+      "3,2027-01-15T08:00:03.000000Z,access,deny,Telemetry/GetSnapshot,,,,not in the policy,0,7,0,\r\n");
+  EXPECT_EQ(Run({"audit", "show", "log", "log.1", "--format", "json"}), 0);
+  std::ifstream second(folder_ + "log.1"), first(folder_ + "log");
+  const std::string lines((std::istreambuf_iterator<char>(second)), {});
+  EXPECT_EQ(out_.text(), lines + std::string((std::istreambuf_iterator<char>(first)), {}));
 }
 
 TEST_F(AuditCommandTest, WhereThereIsNoEntryNothingIsVerified) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/cli/audit_text.h"
 
+#include <algorithm>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -8,6 +9,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "client/cli/csv.h"
 
 namespace sideband::client {
 namespace {
@@ -22,17 +25,39 @@ std::string Lines(Rows rows) {
   return text;
 }
 
+// Wraps `text` into indented lines of kTableColumns. Longer words are split.
+std::string Indented(absl::string_view text) {
+  constexpr size_t kIndent = 10, kWidth = kTableColumns - kIndent;
+  std::string lines;
+  while (!text.empty()) {
+    size_t size = std::min(kWidth, text.size());
+    const size_t space = text.size() <= kWidth ? absl::string_view::npos : text.rfind(' ', kWidth);
+    if (space != absl::string_view::npos && space > 0) size = space;
+    absl::StrAppend(&lines, std::string(kIndent, ' '), absl::StripTrailingAsciiWhitespace(text.substr(0, size)), "\n");
+    text = absl::StripLeadingAsciiWhitespace(text.substr(size));
+  }
+  return lines;
+}
+
 std::string Line(absl::string_view sequence, absl::string_view time, absl::string_view kind, absl::string_view decision,
-                 absl::string_view endpoint, absl::string_view principal, absl::string_view rest) {
-  std::string line = absl::StrFormat("%8s  %-27s  %-6s  %-8s  %-28s  %s  %s", sequence, time, kind, decision, endpoint,
-                                     principal, rest);
-  absl::StripTrailingAsciiWhitespace(&line);
-  return line + "\n";
+                 absl::string_view endpoint, absl::string_view principal, absl::string_view rest,
+                 const TableStyle& style) {
+  std::string line = absl::StrFormat("%8s  %-27s  %-6s  %-8s", sequence, time, kind, decision);
+  if (style.wide) {
+    absl::StrAppendFormat(&line, "  %-28s  %s  %s", endpoint, principal, rest);
+    return absl::StrCat(absl::StripTrailingAsciiWhitespace(line), "\n");
+  }
+  // Principal and text follow on further lines, and the endpoint as well if the first line would be too long.
+  const std::string who = absl::StrCat(principal, "  ", rest);
+  const std::string with_endpoint = absl::StrCat(line, "  ", endpoint);
+  if (with_endpoint.size() > kTableColumns)
+    return absl::StrCat(line, "\n", Indented(absl::StrCat(endpoint, "  ", who)));
+  return absl::StrCat(with_endpoint, "\n", Indented(who));
 }
 
 std::string OrDash(std::string text) { return text.empty() ? "-" : text; }
 
-// What was asked for and why it was so decided.
+// The resource, the reason of the decision, and the counts of repeated and lost entries.
 std::string About(const AuditEntry& entry) {
   std::string about = entry.resource;
   if (!entry.reason.empty()) absl::StrAppend(&about, about.empty() ? "" : "  ", "(", entry.reason, ")");
@@ -84,14 +109,30 @@ std::string ChainJson(const ChainSummary& summary) {
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-std::string EntryTitle() { return Line("SEQUENCE", "TIME", "KIND", "DECISION", "ENDPOINT", "PRINCIPAL", "ABOUT"); }
+std::string EntryTitle(const TableStyle& style) {
+  return Line("SEQUENCE", "TIME", "KIND", "DECISION", "ENDPOINT", "PRINCIPAL", "ABOUT", style);
+}
 
-std::string EntryText(const AuditEntry& entry) {
-  std::string text =
-      Line(absl::StrCat(entry.sequence), AuditTimeText(entry.time), AuditKindName(entry.kind),
-           OrDash(AuditDecisionName(entry.decision)), OrDash(entry.endpoint), OrDash(entry.principal), About(entry));
-  for (const std::string& detail : entry.detail) absl::StrAppend(&text, std::string(10, ' '), detail, "\n");
+std::string EntryText(const AuditEntry& entry, const TableStyle& style) {
+  std::string text = Line(absl::StrCat(entry.sequence), AuditTimeText(entry.time), AuditKindName(entry.kind),
+                          OrDash(AuditDecisionName(entry.decision)), OrDash(entry.endpoint), OrDash(entry.principal),
+                          About(entry), style);
+  for (const std::string& detail : entry.detail) {
+    absl::StrAppend(&text, style.wide ? absl::StrCat(std::string(10, ' '), detail, "\n") : Indented(detail));
+  }
   return text;
+}
+
+std::string EntryCsvTitles() {
+  return CsvLine({"sequence", "time", "kind", "decision", "endpoint", "principal", "role", "resource", "reason",
+                  "policy_version", "repeated", "lost", "detail"});
+}
+
+std::string EntryCsv(const AuditEntry& entry) {
+  return CsvLine({absl::StrCat(entry.sequence), AuditTimeText(entry.time), AuditKindName(entry.kind),
+                  AuditDecisionName(entry.decision), entry.endpoint, entry.principal, entry.role, entry.resource,
+                  entry.reason, absl::StrCat(entry.policy_version), absl::StrCat(entry.repeated),
+                  absl::StrCat(entry.lost), absl::StrJoin(entry.detail, "; ")});
 }
 
 }  // namespace sideband::client

@@ -5,13 +5,19 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "client/cli/exit_code.h"
 #include "client/lib/rpc_status.h"
+#include "client/lib/token.h"
+#include "proto/base/command_line.h"
+#include "proto/base/status_macros.h"
 #include "proto/base/text.h"
-#include "proto/base/usage_error.h"
+#include "proto/base/version.h"
 
 namespace sideband::client {
 namespace {
+
+constexpr char kHelp[] = "help";
 
 struct GlobalOptions {
   std::string config_file;
@@ -39,27 +45,73 @@ void DefineGlobal(CLI::App& app, GlobalOptions& options) {
       "  sideband watch --interval 500ms");
 }
 
+// The program's options, for the help of a subcommand. An option whose name the subcommand also defines is accepted
+// before the subcommand only, since the subcommand's own option hides it after.
+std::string GlobalHelp(const CLI::App& app, const CLI::App& subcommand) {
+  std::string text = "\nGlobal options (before the subcommand or after it):\n", before;
+  const CLI::Formatter formatter;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option == app.get_help_ptr() || option == app.get_version_ptr()) continue;
+    const std::string line = formatter.make_option(option, /*is_positional=*/false);
+    absl::StrAppend(subcommand.get_option_no_throw(option->get_name()) == nullptr ? &text : &before, line);
+  }
+  if (!before.empty()) absl::StrAppend(&text, "Global options before the subcommand only:\n", before);
+  return text;
+}
+
+// The innermost parsed subcommand; nullptr if none was parsed.
+const CLI::App* Innermost(const CLI::App& app) {
+  const CLI::App* inner = nullptr;
+  for (const CLI::App* at = &app; !at->get_subcommands().empty();) inner = at = at->get_subcommands().front();
+  return inner;
+}
+
+std::string Help(const CLI::App& app) {
+  const CLI::App* const subcommand = Innermost(app);
+  return app.help() + (subcommand == nullptr ? "" : GlobalHelp(app, *subcommand));
+}
+
+// Rewrites `help COMMAND…` to `COMMAND… --help`.
+absl::StatusOr<std::vector<std::string>> WithoutHelpWord(const CLI::App& app, std::vector<std::string> arguments) {
+  if (arguments.empty() || arguments[0] != kHelp) return arguments;
+  arguments.erase(arguments.begin());
+  const CLI::App* at = &app;
+  for (const std::string& word : arguments) {
+    std::vector<std::string> names;
+    const CLI::App* named = nullptr;
+    for (const CLI::App* const subcommand : at->get_subcommands([](const CLI::App*) { return true; })) {
+      names.push_back(subcommand->get_name());
+      if (subcommand->get_name() == word) named = subcommand;
+    }
+    const bool is_option = word == "--help" || word == "-h";
+    if (named == nullptr && !is_option) {
+      return absl::InvalidArgumentError(absl::StrCat("help: unknown command '", word, "'", DidYouMean(word, names)));
+    }
+    if (!is_option) at = named;
+  }
+  arguments.push_back("--help");
+  return arguments;
+}
+
 void DefineCommand(CLI::App& app, Command& command) {
   CLI::App* const subcommand = app.add_subcommand(command.name(), command.description());
-  subcommand->fallthrough();  // global options may stand after the subcommand, too
+  subcommand->fallthrough();  // accepts global options after the subcommand, too
   command.Define(*subcommand);
 }
 
-// OK once the command line is parsed; `*done` where that was all there was to do.
-absl::Status Parse(CLI::App& app, std::vector<std::string> arguments, Output& out, bool* done) {
-  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
-  try {
-    app.parse(std::move(arguments));
-  } catch (const CLI::CallForHelp&) {
-    *done = true;
-    return out.Write(app.help());
-  } catch (const CLI::CallForVersion& version) {
-    *done = true;
-    return out.Write(absl::StrCat(version.what(), "\n"));
-  } catch (const CLI::ParseError& error) {
-    return UsageError(app, error);
-  }
-  return absl::OkStatus();
+// Appends the token's expiry to a rejection by the daemon if the token has expired. Other errors are returned
+// unchanged.
+absl::Status WithTokenExpiry(const absl::Status& status, const CommandContext& context) {
+  if (!IsRemote(status) || !(absl::IsUnauthenticated(status) || absl::IsPermissionDenied(status))) return status;
+  const auto config = context.Config();
+  if (!config.ok() || config->token_file.empty()) return status;
+  const auto token = LoadToken(config->token_file);
+  if (!token.ok()) return status;
+  const auto expiry = TokenExpiry(*token);
+  if (!expiry.has_value() || *expiry > context.Now()) return status;
+  const std::string when = absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", *expiry, absl::UTCTimeZone());
+  return MarkRemote(absl::Status(
+      status.code(), absl::StrCat(status.message(), " (the token in ", config->token_file, " expired at ", when, ")")));
 }
 
 }  // namespace
@@ -70,13 +122,17 @@ absl::Status RunCli(const std::vector<std::string>& arguments, std::vector<std::
   GlobalOptions options;
   DefineGlobal(app, options);
   for (const auto& command : commands) DefineCommand(app, *command);
+  app.add_subcommand(kHelp, "Print the help of a command: help [COMMAND]");
   app.require_subcommand(1);
-  bool done = false;
-  if (absl::Status parsed = Parse(app, arguments, environment.out, &done); !parsed.ok() || done) return parsed;
+  SIDEBAND_ASSIGN_OR_RETURN(std::vector<std::string> words, WithoutHelpWord(app, arguments));
+  const auto print = [&](absl::string_view text) { return environment.out.Write(text); };
+  SIDEBAND_ASSIGN_OR_RETURN(const bool is_answered, ParseCommandLine(app, std::move(words), print, Help));
+  if (is_answered) return absl::OkStatus();
   CommandContext context(environment, options.config_file, options.flags);
   const std::string name = app.get_subcommands().front()->get_name();
   const auto chosen = std::ranges::find_if(commands, [&](const auto& command) { return command->name() == name; });
-  return (*chosen)->Run(context);
+  if (chosen == commands.end()) return environment.out.Write(app.help());  // `--config FILE help`
+  return WithTokenExpiry((*chosen)->Run(context), context);
 }
 
 int ReportCli(const absl::Status& status) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The program `sideband`, apart from its process: command line in, exit status out.
+// The program `sideband` without its process: command line in, exit status out.
 #ifndef SIDEBAND_CLIENT_CLI_CLI_H_
 #define SIDEBAND_CLIENT_CLI_CLI_H_
 
@@ -13,15 +13,14 @@
 
 namespace sideband::client {
 
-inline constexpr char kVersion[] = "0.1.0";
-
-// Parses `arguments` (without the program's name) and runs the subcommand that they name. Help and version go to the
-// environment's output. A command line that cannot be understood is INVALID_ARGUMENT, in one line.
+// Parses `arguments` (without the program's name) and runs the named subcommand. Help and version are printed to the
+// environment's output. Returns INVALID_ARGUMENT with a one-line message for a malformed command line.
 absl::Status RunCli(const std::vector<std::string>& arguments, std::vector<std::unique_ptr<Command>> commands,
                     Environment& environment);
 
-// Prints "sideband: message" on standard error unless OK. 0 for OK, 2 for a mistake in the command line, the
-// configuration or a file, 1 for everything else and whatever came from the daemon.
+// Prints "sideband: message" on standard error unless OK. Returns 0 for OK; 2 for a mistake in the command line, the
+// configuration or a file; 1 for all other errors and for all errors from the daemon. An exit code in the status
+// (exit_code.h) takes precedence.
 int ReportCli(const absl::Status& status);
 
 }  // namespace sideband::client

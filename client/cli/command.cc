@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/cli/command.h"
 
+#include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "proto/base/visible.h"
 
 namespace sideband::client {
+
+void CommandContext::Note(const std::string& note) {
+  // A failure to write to standard error cannot be reported anywhere.
+  (void)environment_.err.Write(absl::StrCat("sideband: ", Visible(note), "\n"));
+}
 
 absl::StatusOr<ClientConfig> CommandContext::Config() const {
   ClientConfig config;

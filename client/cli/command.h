@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a subcommand of `sideband` is. A new one is a class here or in another folder, and a line in commands.cc.
-//   class GetCommand final : public Command { … };
+// The interface of a `sideband` subcommand. A new subcommand is a class here or in another folder, and a line in
+// commands.cc.
+//   class GetCommand final : public Command {
+//    public:
+//     std::string name() const override { return "get"; }
+//     std::string description() const override { return "Print the newest counters"; }
+//     void Define(CLI::App& app) override;
+//     absl::Status Run(CommandContext& context) override;
+//   };
 //   std::unique_ptr<Command> NewGetCommand() { return std::make_unique<GetCommand>(); }
 #ifndef SIDEBAND_CLIENT_CLI_COMMAND_H_
 #define SIDEBAND_CLIENT_CLI_COMMAND_H_
@@ -17,6 +24,7 @@
 #include "client/cli/output.h"
 #include "client/lib/cancellation.h"
 #include "client/lib/config.h"
+#include "client/lib/opener.h"
 #include "client/lib/telemetry_client.h"
 
 namespace CLI {
@@ -25,31 +33,44 @@ class App;
 
 namespace sideband::client {
 
-// What the program gets from outside. All must outlive the run.
+// The program's external dependencies. All referenced objects must outlive the run.
 struct Environment {
   Output& out;
-  // Comes with Ctrl-C.
+  // Standard error, for notes beside the output.
+  Output& err;
+  // Cancelled by Ctrl-C.
   Cancellation& cancellation;
   GetEnv get_env;
-  // Connect, or a test's own way.
+  // Opens the channel; tests replace it.
   std::function<absl::StatusOr<std::shared_ptr<grpc::Channel>>(const ClientConfig&)> connect;
-  // The calendar time.
+  // The current calendar time.
   std::function<absl::Time()> now = absl::Now;
+  // Waits for the duration or until the cancellation; returns whether the cancellation came.
+  std::function<bool(absl::Duration)> wait = [&cancelled = cancellation](absl::Duration duration) {
+    return cancelled.WaitFor(duration);
+  };
+  // Draws the nonce for a stream of sealed records.
+  std::function<absl::StatusOr<envelope::GuestNonce>()> draw_nonce = DrawGuestNonce;
 };
 
-// One run of a command.
+// The context of one command run.
 class CommandContext {
  public:
-  // `config_file` and `flags` as given on the command line, empty where not.
+  // `config_file` and `flags` are the command line's values; empty if not given.
   CommandContext(Environment& environment, std::string config_file, ClientConfig flags)
       : environment_(environment), config_file_(std::move(config_file)), flags_(std::move(flags)) {}
 
   Output& out() { return environment_.out; }
   Cancellation& cancellation() { return environment_.cancellation; }
   absl::Time Now() const { return environment_.now(); }
-  // The configuration that applies: file, then flags.
+  bool Wait(absl::Duration duration) { return environment_.wait(duration); }
+  // Prints a line to standard error, "sideband: note", with control characters made visible.
+  void Note(const std::string& note);
+  const GetEnv& get_env() const { return environment_.get_env; }
+  absl::StatusOr<envelope::GuestNonce> DrawNonce() const { return environment_.draw_nonce(); }
+  // The effective configuration: the file's values, overridden by the flags.
   absl::StatusOr<ClientConfig> Config() const;
-  // A client for the daemon that the configuration names.
+  // A client of the configured daemon.
   absl::StatusOr<std::unique_ptr<TelemetryClient>> Connect();
 
  private:
@@ -65,8 +86,9 @@ class Command {
   virtual std::string description() const = 0;
   // Adds options, which are stored in the command, and a footer with examples.
   virtual void Define(CLI::App& app) = 0;
-  // After the command line has been parsed. An error that is not remote (rpc_status.h) and of the kind that
-  // ReportAndExitCode takes for a mistake in the input ends the program with 2, every other with 1.
+  // Called after the command line has been parsed. An error that is not remote (rpc_status.h) and that
+  // ReportAndExitCode classifies as an input mistake ends the program with 2, every other error with 1. WithExitCode
+  // overrides both.
   virtual absl::Status Run(CommandContext& context) = 0;
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/cli/devices_command.h"
-
 #include <CLI/CLI.hpp>
 
+#include "client/cli/builtin_commands.h"
+#include "client/cli/csv_render.h"
+#include "client/cli/empty_notes.h"
 #include "client/cli/json.h"
 #include "client/cli/options.h"
 #include "client/cli/render.h"
@@ -24,7 +25,9 @@ class DevicesCommand final : public Command {
   absl::Status Run(CommandContext& context) override {
     SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
     SIDEBAND_ASSIGN_OR_RETURN(const auto response, client->ListDevices({}));
-    return context.out().Write(format_.json() ? ToJson(response) : DevicesTable(response));
+    for (const std::string& note : AwayNotes(response)) context.Note(note);
+    if (format_.json()) return context.out().Write(ToJson(response));
+    return context.out().Write(format_.csv() ? DevicesCsv(response) : DevicesTable(response, format_.style));
   }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An exit status that an error asks for, where those of ReportAndExitCode do not do.
-//   return WithExitCode(absl::NotFoundError("i2cget: not found"), 127);
+// Exit statuses for errors that need another value than ReportAndExitCode returns.
+//   const absl::Status status = WithExitCode(absl::NotFoundError("i2cget: not found"), 127);
 //   return ExitCode(status).value_or(ReportAndExitCode("sideband", status));
 #ifndef SIDEBAND_CLIENT_CLI_EXIT_CODE_H_
 #define SIDEBAND_CLIENT_CLI_EXIT_CODE_H_
@@ -12,7 +12,7 @@
 
 namespace sideband::client {
 
-// `status` is not OK; `code` is from 1 to 255.
+// `status` must not be OK; `code` is from 1 to 255.
 absl::Status WithExitCode(absl::Status status, int code);
 std::optional<int> ExitCode(const absl::Status& status);
 

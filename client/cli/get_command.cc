@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/cli/get_command.h"
-
 #include <CLI/CLI.hpp>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "client/cli/builtin_commands.h"
+#include "client/cli/csv_render.h"
+#include "client/cli/empty_notes.h"
 #include "client/cli/history_render.h"
 #include "client/cli/json.h"
 #include "client/cli/options.h"
 #include "client/cli/render.h"
+#include "client/cli/selection.h"
 #include "client/cli/when_option.h"
 #include "client/lib/rpc_status.h"
 #include "proto/base/status_macros.h"
@@ -19,7 +21,7 @@ namespace {
 constexpr absl::Duration kStepMin = absl::Milliseconds(1);
 constexpr absl::Duration kStepMax = absl::Hours(24 * 366);
 
-// As CLI11 wants it: what is wrong, or nothing.
+// A CLI11 validator: returns the error message, or an empty text.
 std::string CheckStep(const std::string& text) {
   absl::Duration step;
   const bool good = absl::ParseDuration(text, &step) && step >= kStepMin && step <= kStepMax;
@@ -27,6 +29,7 @@ std::string CheckStep(const std::string& text) {
 }
 
 void SetTime(absl::Time from, google::protobuf::Timestamp& to) {
+  // Rounds down, also before 1970: a Timestamp's nanos are never negative.
   const int64_t seconds = absl::ToUnixSeconds(from);
   to.set_seconds(seconds);
   to.set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(from - absl::FromUnixSeconds(seconds))));
@@ -50,23 +53,52 @@ class GetCommand final : public Command {
         "Rates of the past are between one point and the next.\n"
         "Examples:\n"
         "  sideband get --vm vm1\n"
-        "  sideband get --device gpu0 --event sm_active_cycles --event dram_read_cycles --format json\n"
+        "  sideband get --device gpu0 --event sm_active_cycles --event 'dram_*' --format json\n"
         "  sideband get --vm vm1 --event sm_active_cycles --since 5m --step 10s");
   }
 
   absl::Status Run(CommandContext& context) override {
     SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
-    if (!since_.text.empty()) return RunHistory(*client, context);
-    v1::GetSnapshotRequest request;
-    *request.mutable_filter() = filter_.ToFilter();
-    SIDEBAND_ASSIGN_OR_RETURN(const auto response, client->GetSnapshot(request));
-    return context.out().Write(format_.json() ? ToJson(response) : SnapshotTables(response));
+    SIDEBAND_RETURN_IF_ERROR(CheckTimes(context.Now()));
+    const auto selection = Selection::Resolve(filter_, *client);
+    if (!selection.ok()) return ExplainNotFound(selection.status(), filter_, *client);
+    const absl::Status status =
+        since_.text.empty() ? RunSnapshot(*selection, *client, context) : RunHistory(*selection, *client, context);
+    return ExplainNotFound(status, filter_, *client);
   }
 
  private:
-  v1::GetHistoryRequest HistoryRequest(absl::Time now) const {
+  absl::Status CheckTimes(absl::Time now) const {
+    const auto since = since_.At(now), until = until_.At(now);
+    const bool is_backwards = since && until && *until < *since;
+    return is_backwards ? absl::InvalidArgumentError("--until is before --since") : absl::OkStatus();
+  }
+
+  absl::Status RunSnapshot(const Selection& selection, TelemetryClient& client, CommandContext& context) const {
+    v1::GetSnapshotRequest request;
+    *request.mutable_filter() = selection.filter();
+    SIDEBAND_ASSIGN_OR_RETURN(auto response, client.GetSnapshot(request));
+    selection.Narrow(response);
+    NoteEmptySnapshot(selection, response, client, context);
+    for (const std::string& note : StaleNotes(response)) context.Note(note);
+    if (format_.json()) return context.out().Write(ToJson(response));
+    if (!format_.csv()) return context.out().Write(SnapshotTables(response, format_.style));
+    std::string text = SnapshotCsvTitles();
+    for (const v1::Snapshot& snapshot : response.snapshots()) text += SnapshotCsv(snapshot);
+    return context.out().Write(text);
+  }
+
+  static void NoteEmptySnapshot(const Selection& selection, const v1::GetSnapshotResponse& response,
+                                TelemetryClient& client, CommandContext& context) {
+    const ShownNames shown = ShownNames::Of(response);
+    const auto notes = EmptyNotes(selection, shown, client);
+    for (const std::string& note : notes) context.Note(note);
+    if (notes.empty() && shown.events.empty()) context.Note("nothing that this caller may see matches");
+  }
+
+  v1::GetHistoryRequest HistoryRequest(const Selection& selection, absl::Time now) const {
     v1::GetHistoryRequest request;
-    *request.mutable_filter() = filter_.ToFilter();
+    *request.mutable_filter() = selection.filter();
     if (const auto since = since_.At(now)) SetTime(*since, *request.mutable_since());
     if (const auto until = until_.At(now)) SetTime(*until, *request.mutable_until());
     absl::Duration step;
@@ -77,16 +109,29 @@ class GetCommand final : public Command {
     return request;
   }
 
-  absl::Status RunHistory(TelemetryClient& client, CommandContext& context) const {
-    const absl::Time now = context.Now();
-    const auto since = since_.At(now), until = until_.At(now);
-    if (until && *until < *since) return absl::InvalidArgumentError("--until is before --since");
-    const auto response = client.GetHistory(HistoryRequest(now));
+  absl::Status RunHistory(const Selection& selection, TelemetryClient& client, CommandContext& context) const {
+    auto response = client.GetHistory(HistoryRequest(selection, context.Now()));
     if (absl::IsUnimplemented(response.status())) {
       return MarkRemote(absl::UnimplementedError("the daemon has no history: it is older than this program"));
     }
     SIDEBAND_RETURN_IF_ERROR(response.status());
-    return context.out().Write(format_.json() ? HistoryJson(*response) : HistoryTables(*response));
+    selection.Narrow(*response);
+    NoteEmptyHistory(selection, *response, client, context);
+    if (format_.json()) return context.out().Write(HistoryJson(*response));
+    return context.out().Write(format_.csv() ? HistoryCsv(*response) : HistoryTables(*response, format_.style));
+  }
+
+  static void NoteEmptyHistory(const Selection& selection, const v1::GetHistoryResponse& response,
+                               TelemetryClient& client, CommandContext& context) {
+    const ShownNames shown = ShownNames::Of(response);
+    if (response.devices().empty()) {
+      context.Note("no history yet");
+    } else if (shown.events.empty()) {
+      context.Note("the history has nothing in that time");
+    }
+    // Without counters in that time and without --event, the note above is the explanation.
+    if (shown.events.empty() && selection.options().events.empty()) return;
+    for (const std::string& note : EmptyNotes(selection, shown, client)) context.Note(note);
   }
 
   FilterOptions filter_;

@@ -6,14 +6,14 @@
 #include <set>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/strip.h"
 #include "absl/time/time.h"
+#include "client/cli/csv.h"
 #include "client/cli/json.h"
-#include "client/cli/table.h"
+#include "client/cli/message_text.h"
+#include "client/cli/number_text.h"
+#include "proto/base/boot_id.h"
 #include "proto/base/visible.h"
 
 namespace sideband::client {
@@ -21,20 +21,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr auto kRight = Table::Align::kRight;
-
-std::string TimeText(const google::protobuf::Timestamp& time) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ",
-                          absl::FromUnixSeconds(time.seconds()) + absl::Nanoseconds(time.nanos()), absl::UTCTimeZone());
-}
-
-// The point of a series' column; nullptr where the daemon told of none, which it should not.
+// The history point of entry `i` of a series' columns; nullptr if the response is malformed and has no such point.
 const v1::HistoryPoint* PointAt(const v1::DeviceHistory& device, const v1::HistorySeries& series, int i) {
   const uint64_t point = uint64_t{series.first_point()} + static_cast<uint64_t>(i);
   return point < static_cast<uint64_t>(device.points_size()) ? &device.points(static_cast<int>(point)) : nullptr;
 }
 
-// Per second of the device's reference clock, since the point before.
+// The rate per second of the device's reference clock since the previous point. nullopt for the first point, and if the
+// count or the clock decreased.
 std::optional<double> RateAt(const v1::DeviceHistory& device, const v1::HistorySeries& series,
                              const v1::HistoryColumn& column, int i) {
   if (i == 0 || column.counts(i) < column.counts(i - 1)) return std::nullopt;
@@ -56,12 +50,7 @@ std::string ScopeName(const v1::Scope& scope) {
   return absl::StrCat(scope.vm_uuid(), "/", scope.vm(), "/", scope.context());
 }
 
-std::string StateText(const v1::HistoryStatus& status) {
-  const std::string& name = v1::ScopeCounters::State_Name(status.state());
-  return name.empty() ? absl::StrCat(status.state()) : absl::AsciiStrToLower(absl::StripPrefix(name, "STATE_"));
-}
-
-// What holds at the points of a series, which are asked for in their order.
+// The status at each point of a series. Points must be requested in ascending order.
 class StatusWalk {
  public:
   explicit StatusWalk(const v1::HistorySeries& series) : series_(series) {}
@@ -77,67 +66,124 @@ class StatusWalk {
   int next_ = 0;
 };
 
-std::string FlagsText(const v1::HistoryStatus& status, bool is_restart) {
-  std::vector<std::string> flags(status.flags().begin(), status.flags().end());
-  if (is_restart) flags.insert(flags.begin(), "restarted");
-  return absl::StrJoin(flags, ",");
-}
+// One counter of a series at one point.
+struct Entry {
+  const v1::HistorySeries& series;
+  const v1::HistoryPoint& point;
+  const v1::HistoryStatus& status;
+  std::string event;
+  uint64_t count;
+  std::optional<double> rate;
+  bool is_restart;  // the first entry of a series that succeeds another of the same scope
+};
 
-void AddColumn(const v1::DeviceHistory& device, const v1::HistorySeries& series, const v1::HistoryColumn& column,
-               bool is_restart, Table& table) {
-  const v1::Scope& scope = series.scope();
+template <typename OnEntry>
+void ForEachOf(const v1::DeviceHistory& device, const v1::HistorySeries& series, const v1::HistoryColumn& column,
+               bool is_restart, OnEntry on_entry) {
   StatusWalk statuses(series);
   for (int i = 0; i < column.counts_size(); ++i) {
     const v1::HistoryPoint* const point = PointAt(device, series, i);
     if (point == nullptr) return;
-    const auto rate = RateAt(device, series, column, i);
-    const v1::HistoryStatus& status = statuses.At(i);
-    table.Add({TimeText(point->host_time()), scope.has_slice() ? absl::StrCat(scope.slice()) : "", scope.vm(),
-               scope.context(), StateText(status), EventName(device, column.event()), absl::StrCat(column.counts(i)),
-               rate ? absl::StrFormat("%.1f", *rate) : "", FlagsText(status, is_restart && i == 0)});
+    on_entry(Entry{series, *point, statuses.At(i), EventName(device, column.event()), column.counts(i),
+                   RateAt(device, series, column, i), is_restart && i == 0});
   }
 }
 
-std::string Heading(const v1::DeviceHistory& device, const std::string& step) {
-  const int points = device.points_size();
-  const std::string range = points == 0 ? ""
-                                        : absl::StrCat("  ", TimeText(device.points(0).host_time()), " to ",
-                                                       TimeText(device.points(points - 1).host_time()));
-  return absl::StrCat(Visible(device.device()), "  ", points, points == 1 ? " point" : " points", range, step,
-                      "  history since ", TimeText(device.oldest()), "\n");
-}
-
-std::string DeviceTable(const v1::DeviceHistory& device, const std::string& step) {
-  Table table({{"TIME"},
-               {"SLICE", kRight},
-               {"VM"},
-               {"CONTEXT"},
-               {"STATE"},
-               {"EVENT"},
-               {"COUNT", kRight},
-               {"RATE/S", kRight},
-               {"FLAGS"}});
+template <typename OnEntry>
+void ForEach(const v1::DeviceHistory& device, OnEntry on_entry) {
   std::set<std::string> seen;
   for (const v1::HistorySeries& series : device.series()) {
+    // The daemon begins a new series of a scope when its counters have restarted.
     const bool is_restart = !seen.insert(ScopeName(series.scope())).second;
-    for (const v1::HistoryColumn& column : series.columns()) AddColumn(device, series, column, is_restart, table);
+    for (const v1::HistoryColumn& column : series.columns()) ForEachOf(device, series, column, is_restart, on_entry);
   }
-  return Heading(device, step) + (device.points_size() == 0 ? "" : table.Render());
+}
+
+std::string Notes(const Entry& entry) {
+  std::vector<std::string> notes(entry.status.flags().begin(), entry.status.flags().end());
+  if (entry.status.state() != v1::ScopeCounters::STATE_ACTIVE) {
+    notes.insert(notes.begin(), StateText(entry.status.state()));
+  }
+  if (entry.is_restart) notes.insert(notes.begin(), "restarted");
+  return absl::StrJoin(notes, ",");
+}
+
+// The shortest format that is unambiguous for the points' days.
+std::string TimeFormat(const v1::DeviceHistory& device, const TableStyle& style) {
+  if (style.wide || device.points().empty()) return "%Y-%m-%dT%H:%M:%E3SZ";
+  const auto day = [](const v1::HistoryPoint& point) { return point.host_time().seconds() / (24 * 3600); };
+  return day(*device.points().begin()) == day(*device.points().rbegin()) ? "%H:%M:%E3SZ" : "%m-%d %H:%M:%SZ";
+}
+
+std::string Heading(const v1::DeviceHistory& device, const std::string& step, const TableStyle& style) {
+  const int points = device.points_size();
+  const std::string range = points == 0 ? ""
+                                        : absl::StrCat(TimeText(ToTime(device.points(0).host_time())), " to ",
+                                                       TimeText(ToTime(device.points(points - 1).host_time())));
+  return WrappedFields({Visible(device.device()), absl::StrCat(points, points == 1 ? " point" : " points"), range, step,
+                        absl::StrCat("history since ", TimeText(ToTime(device.oldest())))},
+                       style);
+}
+
+std::string DeviceTable(const v1::DeviceHistory& device, const std::string& step, const TableStyle& style) {
+  if (device.points().empty()) return Heading(device, step, style);
+  using Fit = Table::Fit;
+  constexpr auto kLeft = Table::Align::kLeft;
+  constexpr auto kRight = Table::Align::kRight;
+  Table table({{"TIME"},
+               {"SLICE", kRight, Fit::kWideOnly},
+               {"VM", kLeft, Fit::kMiddle},
+               {"CONTEXT", kLeft, Fit::kMiddle},
+               {"EVENT", kLeft, Fit::kMiddle},
+               {"COUNT", kRight},
+               {"RATE", kRight},
+               {"NOTES", kLeft, Fit::kIfAny}});
+  const std::string format = TimeFormat(device, style);
+  ForEach(device, [&](const Entry& entry) {
+    const v1::Scope& scope = entry.series.scope();
+    table.Add({absl::FormatTime(format, ToTime(entry.point.host_time()), absl::UTCTimeZone()), SliceText(scope),
+               scope.vm(), scope.context(), entry.event, CountText(entry.count, style),
+               entry.rate ? ScaledText(*entry.rate, "/s", style) : "", Notes(entry)});
+  });
+  return Heading(device, step, style) + table.Render(style);
+}
+
+std::string EntryLine(const v1::DeviceHistory& device, const Entry& entry) {
+  const v1::Scope& scope = entry.series.scope();
+  return CsvLine({device.device(), TimeText(ToTime(entry.point.host_time())),
+                  CsvNumber(absl::ToDoubleSeconds(ToDuration(entry.point.host_time_error()))),
+                  absl::StrCat(entry.point.reference_time_ns()), absl::StrCat(entry.point.snapshot_id()),
+                  BootIdText(entry.series.boot_id()), SliceText(scope), scope.vm(), scope.vm_uuid(), scope.context(),
+                  absl::StrCat(scope.generation()), StateText(entry.status.state()), entry.event,
+                  absl::StrCat(entry.count), entry.rate ? CsvNumber(*entry.rate) : "", entry.is_restart ? "yes" : "no",
+                  absl::StrJoin(entry.status.flags(), " ")});
 }
 
 }  // namespace
 
-std::string HistoryTables(const v1::GetHistoryResponse& response) {
-  if (response.devices().empty()) return "no history yet\n";
-  const absl::Duration step = absl::Seconds(response.step().seconds()) + absl::Nanoseconds(response.step().nanos());
-  const std::string step_text = response.has_step() ? absl::StrCat("  step ", absl::FormatDuration(step)) : "";
+std::string HistoryTables(const v1::GetHistoryResponse& response, const TableStyle& style) {
+  const std::string step =
+      response.has_step() ? absl::StrCat("step ", absl::FormatDuration(ToDuration(response.step()))) : "";
   std::vector<std::string> tables;
-  for (const v1::DeviceHistory& device : response.devices()) tables.push_back(DeviceTable(device, step_text));
+  for (const v1::DeviceHistory& device : response.devices()) tables.push_back(DeviceTable(device, step, style));
   return absl::StrJoin(tables, "\n");
 }
 
+std::string HistoryCsv(const v1::GetHistoryResponse& response) {
+  std::string text = CsvLine({"device", "host_time", "host_time_error_seconds", "reference_time_ns", "snapshot_id",
+                              "boot_id", "slice", "vm", "vm_uuid", "context", "generation", "state", "event", "count",
+                              "rate_per_second", "restarted", "flags"});
+  for (const v1::DeviceHistory& device : response.devices()) {
+    ForEach(device, [&](const Entry& entry) { text += EntryLine(device, entry); });
+  }
+  return text;
+}
+
 std::string HistoryJson(const v1::GetHistoryResponse& response) {
-  Json json = Json::parse(ToJson(response), nullptr, /*allow_exceptions=*/false);
+  const std::string text = ToJson(response);
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  // protobuf writes nothing for a time that a calendar does not have.
+  if (!json.is_object()) return text;
   for (int d = 0; d < response.devices_size(); ++d) {
     const v1::DeviceHistory& device = response.devices(d);
     for (int s = 0; s < device.series_size(); ++s) {

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/cli/i2cdev_command.h"
-
 #include <signal.h>
 #include <unistd.h>
 
@@ -14,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "client/cli/builtin_commands.h"
 #include "client/cli/exit_code.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
@@ -24,12 +23,12 @@ namespace {
 
 constexpr char kLibrary[] = "libsideband_i2cdev.so";
 constexpr char kPreload[] = "LD_PRELOAD";
-// As env(1) has them.
+// Exit statuses as in env(1).
 constexpr int kCannotRun = 126, kNotFound = 127;
-// A bus that is given without a number is the first from here that is free.
+// A bus without a number is assigned the lowest free number from here on.
 constexpr uint32_t kFirstNumber = 3;
 
-// Where the library is: installed, beside this program, or where the build puts it.
+// Searches the installation, the program's folder, and the build tree.
 absl::StatusOr<std::string> FindLibrary() {
   std::error_code error;
   const auto own = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
@@ -38,28 +37,29 @@ absl::StatusOr<std::string> FindLibrary() {
     if (access(candidate.c_str(), R_OK) == 0) return candidate.string();
   }
   return absl::NotFoundError(
-      absl::StrCat(kLibrary, ": not found beside ", own.string(), "; --library says where it is"));
+      absl::StrCat(kLibrary, ": not found beside ", own.string(), "; give its path with --library"));
 }
 
 absl::StatusOr<std::string> CheckLibrary(const std::string& given) {
   std::error_code error;
   const std::string path = std::filesystem::canonical(given, error).string();
   if (error || access(path.c_str(), R_OK) != 0) return ErrnoStatus(error ? error.value() : errno, given);
-  // The loader splits the variable there.
+  // The loader separates the entries of LD_PRELOAD at spaces and colons.
   if (path.find_first_of(" :") != std::string::npos) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": cannot be preloaded from a path with a space or colon"));
   }
   return path;
 }
 
-// "3=unix:PATH", or "unix:PATH" with the next number that is free.
+// Parses "3=unix:PATH", or "unix:PATH", which is assigned the next free number.
 absl::StatusOr<smbus::I2cDevBuses> ParseBuses(const std::vector<std::string>& given) {
   smbus::I2cDevBuses buses;
   for (const std::string& bus : given) {
     uint32_t number = kFirstNumber;
     while (buses.contains(number)) ++number;
+    // Commas separate the buses in the environment variable.
     if (bus.find(',') != std::string::npos) {
-      return absl::InvalidArgumentError(absl::StrCat("--bus '", bus, "': a path with a comma cannot be told"));
+      return absl::InvalidArgumentError(absl::StrCat("--bus '", bus, "': the path must not contain a comma"));
     }
     const std::string numbered = absl::StartsWith(bus, "unix:") ? absl::StrCat(number, "=", bus) : bus;
     SIDEBAND_ASSIGN_OR_RETURN(const smbus::I2cDevBuses one, smbus::ParseI2cDevBuses(numbered));
@@ -127,12 +127,12 @@ class I2cDevCommand final : public Command {
     return absl::OkStatus();
   }
 
-  // Returns only if the program cannot be started.
+  // Returns only if the program cannot be executed.
   absl::Status Execute() {
     std::vector<char*> arguments;
     for (std::string& argument : command_) arguments.push_back(argument.data());
     arguments.push_back(nullptr);
-    // This program ignores it; the other has its own mind.
+    // `sideband` ignores SIGPIPE, and exec(3) would keep that for COMMAND.
     signal(SIGPIPE, SIG_DFL);
     execvp(arguments[0], arguments.data());
     const int error = errno;

@@ -8,12 +8,13 @@
 #include <thread>
 
 #include "client/lib/cancellation.h"
+#include "proto/base/descriptor.h"
 
 namespace sideband::client {
 
-// Takes SIGINT and SIGTERM from the calling thread and all threads that it starts later, until it is destroyed (on the
-// same thread). The first one cancels; a second one ends the process at once, with 130. The cancellation must outlive
-// it.
+// Blocks SIGINT and SIGTERM for the calling thread, and for all threads that it starts later, until the watcher is
+// destroyed, which must happen on the same thread. The first signal cancels; a second one ends the process immediately
+// with exit status 130. The cancellation must outlive the watcher.
 class InterruptWatcher {
  public:
   explicit InterruptWatcher(Cancellation& cancellation);
@@ -25,8 +26,8 @@ class InterruptWatcher {
   void Watch();
 
   Cancellation& cancellation_;
-  int signals_ = -1;
-  int stop_ = -1;
+  Descriptor signals_;
+  Descriptor stop_;
   std::thread thread_;
 };
 

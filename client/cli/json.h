@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages as JSON for scripts: field names as in the .proto, zeros included, 64-bit numbers as decimal strings.
+// Messages as JSON for scripts: field names as in the .proto, zeros included, 64-bit numbers as decimal strings. Boot
+// IDs are 16 hexadecimal digits (proto/base/boot_id.h).
 #ifndef SIDEBAND_CLIENT_CLI_JSON_H_
 #define SIDEBAND_CLIENT_CLI_JSON_H_
 
@@ -14,7 +15,7 @@ namespace sideband::client {
 
 // Several indented lines, with a line break at the end.
 std::string ToJson(const google::protobuf::Message& message);
-// One line, without its break.
+// One line, without a line break.
 std::string ToJsonLine(const google::protobuf::Message& message);
 
 }  // namespace sideband::client

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Options that several subcommands have. Each must outlive the parsing.
+// Options shared by several subcommands. Each object must outlive the parsing.
 #ifndef SIDEBAND_CLIENT_CLI_OPTIONS_H_
 #define SIDEBAND_CLIENT_CLI_OPTIONS_H_
 
 #include <string>
 #include <vector>
 
-#include "sideband/v1/telemetry.pb.h"
+#include "client/cli/table.h"
 
 namespace CLI {
 class App;
@@ -15,23 +15,30 @@ class App;
 
 namespace sideband::client {
 
-// --format table|json; anything else is refused.
+// --format table|json|csv, --wide and --raw; other formats are rejected.
 struct FormatOption {
   std::string name = "table";
+  TableStyle style;
 
+  // For listings.
   void AddTo(CLI::App& app);
+  // For single objects: table or json, without --wide and --raw.
+  void AddWithoutCsvTo(CLI::App& app);
   bool json() const { return name == "json"; }
+  bool csv() const { return name == "csv"; }
 };
 
-// --device --vm --context --event.
+// --device, repeatable, with wildcards.
+void AddDeviceOption(CLI::App& app, std::vector<std::string>& devices);
+
+// --device --vm --context --event; empty members do not narrow the selection.
 struct FilterOptions {
-  std::string device;
-  std::string vm;
+  std::vector<std::string> devices;  // names, or patterns (name_pattern.h)
+  std::vector<std::string> vms;      // names, UUIDs, or patterns
   std::string context;
-  std::vector<std::string> events;
+  std::vector<std::string> events;  // names, or patterns
 
   void AddTo(CLI::App& app);
-  v1::Filter ToFilter() const;
 };
 
 }  // namespace sideband::client

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a command's result goes.
+// The destination of a command's output.
 #ifndef SIDEBAND_CLIENT_CLI_OUTPUT_H_
 #define SIDEBAND_CLIENT_CLI_OUTPUT_H_
 
@@ -14,16 +14,16 @@ namespace sideband::client {
 class Output {
  public:
   virtual ~Output() = default;
-  // All of `text`, at once. Nothing is buffered.
+  // Writes all of `text` immediately; nothing is buffered.
   virtual absl::Status Write(absl::string_view text) = 0;
 };
 
-// A file descriptor that somebody else closes. Needs SIGPIPE to be ignored.
+// A file descriptor owned by the caller. SIGPIPE must be ignored.
 class FdOutput final : public Output {
  public:
-  // `name` is for messages.
+  // `name` appears in error messages.
   FdOutput(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
-  // CANCELLED when nobody reads any more (closed() is true then), else "NAME: what the system says".
+  // CANCELLED if the reader has closed the pipe (closed() is then true); else "NAME: system error".
   absl::Status Write(absl::string_view text) override;
   bool closed() const { return closed_; }
 
@@ -33,7 +33,7 @@ class FdOutput final : public Output {
   bool closed_ = false;
 };
 
-// Collects; for tests.
+// Collects the output, for tests.
 class StringOutput final : public Output {
  public:
   absl::Status Write(absl::string_view text) override;

@@ -3,114 +3,125 @@
 
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/strip.h"
 #include "absl/time/time.h"
-#include "client/cli/table.h"
+#include "client/cli/message_text.h"
+#include "client/cli/number_text.h"
+#include "proto/base/boot_id.h"
 #include "proto/base/visible.h"
 
 namespace sideband::client {
 namespace {
 
+using Fit = Table::Fit;
+
+constexpr auto kLeft = Table::Align::kLeft;
 constexpr auto kRight = Table::Align::kRight;
 
-// STATE_FRESH as "fresh"; a value that this program does not know as its number.
-std::string Word(absl::string_view name, absl::string_view prefix, int value) {
-  return name.empty() ? absl::StrCat(value) : absl::AsciiStrToLower(absl::StripPrefix(name, prefix));
+std::string Notes(const v1::ScopeCounters& row) {
+  std::vector<std::string> notes(row.flags().begin(), row.flags().end());
+  if (row.state() != v1::ScopeCounters::STATE_ACTIVE) notes.insert(notes.begin(), StateText(row.state()));
+  return absl::StrJoin(notes, ",");
 }
 
-absl::Duration ToDuration(const google::protobuf::Duration& duration) {
-  return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
-}
-
-absl::Time ToTime(const google::protobuf::Timestamp& time) {
-  return absl::FromUnixSeconds(time.seconds()) + absl::Nanoseconds(time.nanos());
-}
-
-std::string Slice(const v1::Scope& scope) { return scope.has_slice() ? absl::StrCat(scope.slice()) : ""; }
-
-std::string Rate(const v1::Counter& counter) {
-  return counter.has_rate_per_second() ? absl::StrFormat("%.1f", counter.rate_per_second()) : "";
-}
-
-void AddCounters(const v1::ScopeCounters& row, Table& table) {
+void AddCounters(const v1::ScopeCounters& row, const TableStyle& style, Table& table) {
   const v1::Scope& scope = row.scope();
-  const std::string state = Word(v1::ScopeCounters::State_Name(row.state()), "STATE_", row.state());
-  const std::string flags = absl::StrJoin(row.flags(), ",");
   for (const v1::Counter& counter : row.counters()) {
-    table.Add({Slice(scope), scope.vm(), scope.context(), state, counter.event(), absl::StrCat(counter.count()),
-               Rate(counter), flags});
+    const std::string rate = counter.has_rate_per_second() ? ScaledText(counter.rate_per_second(), "/s", style) : "";
+    table.Add({SliceText(scope), scope.vm(), scope.context(), counter.event(), CountText(counter.count(), style), rate,
+               Notes(row)});
   }
 }
 
-// "", or that the device has not been heard of in time.
+// Empty for a fresh device; else a warning with the snapshot's age.
 std::string Staleness(const v1::Snapshot& snapshot) {
   if (!snapshot.has_device_state() || snapshot.device_state() == v1::Device::STATE_FRESH) return "";
   const absl::Duration age = absl::Trunc(ToDuration(snapshot.age()), absl::Seconds(1));
-  return absl::StrCat("  STALE: ", absl::FormatDuration(age), " old, its rates now are unknown");
+  return absl::StrCat("STALE: ", absl::FormatDuration(age), " old, its rates now are unknown");
 }
 
-std::string Heading(const v1::Snapshot& snapshot) {
-  std::string line =
-      absl::StrFormat("%s  snapshot %d  trigger %d  boot %016x  at %d.%09d s", Visible(snapshot.device()),
-                      snapshot.snapshot_id(), snapshot.trigger_id(), snapshot.boot_id(),
-                      snapshot.reference_time_ns() / 1'000'000'000, snapshot.reference_time_ns() % 1'000'000'000);
-  if (snapshot.has_host_time()) {
-    absl::StrAppend(&line, "  host ",
-                    absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", ToTime(snapshot.host_time()), absl::UTCTimeZone()));
-  }
-  if (snapshot.has_host_time_error()) {
-    absl::StrAppend(&line, " ±", absl::FormatDuration(ToDuration(snapshot.host_time_error())));
-  }
-  return line + Staleness(snapshot) + "\n";
+std::string HostTime(const v1::Snapshot& snapshot) {
+  if (!snapshot.has_host_time()) return "";
+  const std::string time = TimeText(ToTime(snapshot.host_time()));
+  if (!snapshot.has_host_time_error()) return time;
+  return absl::StrCat(time, " ±", absl::FormatDuration(ToDuration(snapshot.host_time_error())));
+}
+
+std::string Heading(const v1::Snapshot& snapshot, const TableStyle& style) {
+  const uint64_t time_ns = snapshot.reference_time_ns();
+  return WrappedFields(
+      {Visible(snapshot.device()), HostTime(snapshot), absl::StrCat("snapshot ", snapshot.snapshot_id()),
+       absl::StrCat("trigger ", snapshot.trigger_id()), absl::StrCat("boot ", BootIdText(snapshot.boot_id())),
+       absl::StrFormat("at %d.%09d s", time_ns / 1'000'000'000, time_ns % 1'000'000'000), Staleness(snapshot)},
+      style);
 }
 
 }  // namespace
 
-std::string DevicesTable(const v1::ListDevicesResponse& response) {
-  Table table({{"DEVICE"}, {"STATE"}, {"INTERVAL", kRight}, {"CLOCK/HZ", kRight}, {"BOOT"}, {"UUID"}});
+std::string DevicesTable(const v1::ListDevicesResponse& response, const TableStyle& style) {
+  Table table({{"DEVICE", kLeft, Fit::kMiddle},
+               {"STATE"},
+               {"INTERVAL", kRight},
+               {"CLOCK", kRight},
+               {"BOOT"},
+               {"UUID", kLeft, Fit::kWideOnly}});
   for (const v1::Device& device : response.devices()) {
-    table.Add({device.name(), Word(v1::Device::State_Name(device.state()), "STATE_", device.state()),
-               absl::FormatDuration(ToDuration(device.interval())), absl::StrCat(device.reference_clock_hz()),
-               absl::StrFormat("%016x", device.boot_id()), device.uuid()});
+    const bool is_known = device.state() != v1::Device::STATE_AWAY;
+    const std::string clock = ScaledText(static_cast<double>(device.reference_clock_hz()), "Hz", style);
+    table.Add({device.name(), StateText(device.state()), absl::FormatDuration(ToDuration(device.interval())),
+               is_known ? clock : "", is_known ? BootIdText(device.boot_id()) : "", device.uuid()});
   }
-  return table.Render();
+  return table.Render(style);
 }
 
-std::string EventsTable(const v1::ListEventsResponse& response) {
-  Table table({{"DEVICE"}, {"EVENT"}, {"UNIT"}, {"SCOPE"}, {"DESCRIPTION"}});
+std::string EventsTable(const v1::ListEventsResponse& response, const TableStyle& style) {
+  Table table({{"DEVICE", kLeft, Fit::kMiddle},
+               {"EVENT", kLeft, Fit::kMiddle},
+               {"UNIT", kLeft, Fit::kEnd},
+               {"SCOPE"},
+               {"NOTES", kLeft, Fit::kIfAny},
+               {"DESCRIPTION", kLeft, Fit::kEnd}});
   for (const auto& device : response.devices()) {
     for (const v1::Event& event : device.events()) {
-      table.Add({device.device(), event.name(), event.unit(),
-                 Word(v1::Event::Scope_Name(event.scope()), "SCOPE_", event.scope()), event.description()});
+      table.Add({device.device(), event.name(), event.unit(), ScopeText(event.scope()), event.masked() ? "masked" : "",
+                 event.description()});
     }
   }
-  return table.Render();
+  return table.Render(style);
 }
 
-std::string ScopesTable(const v1::ListScopesResponse& response) {
-  Table table(
-      {{"DEVICE"}, {"SLICE", kRight}, {"VM"}, {"CONTEXT"}, {"GENERATION", kRight}, {"CONFIDENTIAL"}, {"VM UUID"}});
+std::string ScopesTable(const v1::ListScopesResponse& response, const TableStyle& style) {
+  Table table({{"DEVICE", kLeft, Fit::kMiddle},
+               {"SLICE", kRight},
+               {"VM", kLeft, Fit::kMiddle},
+               {"CONTEXT", kLeft, Fit::kMiddle},
+               {"GENERATION", kRight},
+               {"CONFIDENTIAL"},
+               {"VM UUID", kLeft, Fit::kWideOnly}});
   for (const v1::Scope& scope : response.scopes()) {
-    table.Add({scope.device(), Slice(scope), scope.vm(), scope.context(), absl::StrCat(scope.generation()),
+    table.Add({scope.device(), SliceText(scope), scope.vm(), scope.context(), absl::StrCat(scope.generation()),
                scope.confidential() ? "yes" : "no", scope.vm_uuid()});
   }
-  return table.Render();
+  return table.Render(style);
 }
 
-std::string SnapshotTable(const v1::Snapshot& snapshot) {
-  Table table(
-      {{"SLICE", kRight}, {"VM"}, {"CONTEXT"}, {"STATE"}, {"EVENT"}, {"COUNT", kRight}, {"RATE/S", kRight}, {"FLAGS"}});
-  for (const v1::ScopeCounters& row : snapshot.scopes()) AddCounters(row, table);
-  return Heading(snapshot) + table.Render();
+std::string SnapshotTable(const v1::Snapshot& snapshot, const TableStyle& style) {
+  Table table({{"SLICE", kRight, Fit::kWideOnly},
+               {"VM", kLeft, Fit::kMiddle},
+               {"CONTEXT", kLeft, Fit::kMiddle},
+               {"EVENT", kLeft, Fit::kMiddle},
+               {"COUNT", kRight},
+               {"RATE", kRight},
+               {"NOTES", kLeft, Fit::kIfAny}});
+  for (const v1::ScopeCounters& row : snapshot.scopes()) AddCounters(row, style, table);
+  return Heading(snapshot, style) + table.Render(style);
 }
 
-std::string SnapshotTables(const v1::GetSnapshotResponse& response) {
+std::string SnapshotTables(const v1::GetSnapshotResponse& response, const TableStyle& style) {
   std::vector<std::string> tables;
-  for (const v1::Snapshot& snapshot : response.snapshots()) tables.push_back(SnapshotTable(snapshot));
+  for (const v1::Snapshot& snapshot : response.snapshots()) tables.push_back(SnapshotTable(snapshot, style));
   return absl::StrJoin(tables, "\n");
 }
 

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The daemon's answers as tables for people.
+// Renders the daemon's responses as tables.
 #ifndef SIDEBAND_CLIENT_CLI_RENDER_H_
 #define SIDEBAND_CLIENT_CLI_RENDER_H_
 
 #include <string>
 
+#include "client/cli/table.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::client {
 
-std::string DevicesTable(const v1::ListDevicesResponse& response);
-std::string EventsTable(const v1::ListEventsResponse& response);
-std::string ScopesTable(const v1::ListScopesResponse& response);
-// A line about the snapshot, then a row per counter.
-std::string SnapshotTable(const v1::Snapshot& snapshot);
-// Several, with an empty line between them.
-std::string SnapshotTables(const v1::GetSnapshotResponse& response);
+std::string DevicesTable(const v1::ListDevicesResponse& response, const TableStyle& style);
+std::string EventsTable(const v1::ListEventsResponse& response, const TableStyle& style);
+std::string ScopesTable(const v1::ListScopesResponse& response, const TableStyle& style);
+// One or two lines about the snapshot, then a row per counter. NOTES contains the row's state, if it is not active, and
+// its flags.
+std::string SnapshotTable(const v1::Snapshot& snapshot, const TableStyle& style);
+// Tables of several snapshots, separated by an empty line.
+std::string SnapshotTables(const v1::GetSnapshotResponse& response, const TableStyle& style);
 
 }  // namespace sideband::client
 

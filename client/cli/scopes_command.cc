@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/cli/scopes_command.h"
-
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <string>
+#include <vector>
 
+#include "client/cli/builtin_commands.h"
+#include "client/cli/csv_render.h"
+#include "client/cli/device_choice.h"
+#include "client/cli/empty_notes.h"
 #include "client/cli/json.h"
 #include "client/cli/options.h"
 #include "client/cli/render.h"
+#include "client/cli/selection.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::client {
@@ -17,21 +23,30 @@ class ScopesCommand final : public Command {
   std::string description() const override { return "List the VMs and contexts"; }
 
   void Define(CLI::App& app) override {
-    app.add_option("--device", device_, "Only this device")->type_name("NAME");
+    AddDeviceOption(app, devices_);
     format_.AddTo(app);
     app.footer("Example:\n  sideband scopes --device gpu0");
   }
 
   absl::Status Run(CommandContext& context) override {
     SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
-    v1::ListScopesRequest request;
-    request.set_device(device_);
-    SIDEBAND_ASSIGN_OR_RETURN(const auto response, client->ListScopes(request));
-    return context.out().Write(format_.json() ? ToJson(response) : ScopesTable(response));
+    auto response = ListFor(devices_, [&](const std::string& device) {
+      v1::ListScopesRequest request;
+      request.set_device(device);
+      return client->ListScopes(request);
+    });
+    if (!response.ok()) return ExplainNotFound(response.status(), {.devices = devices_}, *client);
+    auto& listed = *response->mutable_scopes();
+    listed.erase(std::remove_if(listed.begin(), listed.end(),
+                                [&](const v1::Scope& scope) { return !IsChosen(devices_, scope.device()); }),
+                 listed.end());
+    if (listed.empty()) NoteEmptyListing(devices_, *client, context);
+    if (format_.json()) return context.out().Write(ToJson(*response));
+    return context.out().Write(format_.csv() ? ScopesCsv(*response) : ScopesTable(*response, format_.style));
   }
 
  private:
-  std::string device_;
+  std::vector<std::string> devices_;
   FormatOption format_;
 };
 

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "client/lib/rpc_status.h"
+
 namespace sideband::client {
 
 bool StreamPrinter::Print(const std::string& text) {
@@ -19,7 +21,8 @@ bool StreamPrinter::Fail(absl::Status error) {
 absl::Status StreamPrinter::End(const absl::Status& stream) const {
   if (!error_.ok()) return error_;
   if (!stream.ok() || IsComplete() || context_.cancellation().cancelled()) return stream;
-  return absl::UnavailableError("the server ended the stream");
+  // The call ended with OK although neither the printer nor the user had ended it.
+  return MarkRemote(absl::UnavailableError("the server ended the stream"));
 }
 
 }  // namespace sideband::client

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the commands that print streams share: when to stop, and what that means.
+// Output and termination of the commands that print streams.
 //   StreamPrinter printer(context, count_max);
 //   return printer.End(client->Subscribe(request, [&](const auto& r) { return printer.Print(Render(r)); }));
 #ifndef SIDEBAND_CLIENT_CLI_STREAM_H_
@@ -16,15 +16,15 @@ namespace sideband::client {
 
 class StreamPrinter {
  public:
-  // 0 is without end.
+  // count_max 0 is unlimited.
   StreamPrinter(CommandContext& context, uint64_t count_max) : context_(context), count_max_(count_max) {}
 
-  // Whether more is wanted.
+  // Returns whether the stream continues.
   bool Print(const std::string& text);
-  // Ends the stream with this error.
+  // Ends the stream with `error`.
   bool Fail(absl::Status error);
-  // How the command ends: OK after count_max prints or a cancellation; what Print or Fail met; what ended the stream;
-  // or UNAVAILABLE where the server just stopped.
+  // The command's result: OK after count_max prints or a cancellation; the error of Print or Fail; the error of the
+  // stream; UNAVAILABLE, marked as remote, if the server ended the stream.
   absl::Status End(const absl::Status& stream) const;
 
  private:

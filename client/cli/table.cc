@@ -6,13 +6,42 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "proto/base/visible.h"
 
 namespace sideband::client {
 namespace {
 
-size_t Width(const std::string& text) {
-  return std::ranges::count_if(text, [](char byte) { return (byte & 0xC0) != 0x80; });
+constexpr size_t kGap = 2;
+constexpr size_t kCutWidthMin = 8;
+constexpr size_t kNotesWidthMin = 12;  // room for "restarted,…"
+constexpr char kNothing[] = "-";
+constexpr char kCut[] = "…";
+
+bool IsContinuation(char byte) { return (byte & 0xC0) == 0x80; }
+
+size_t Width(absl::string_view text) {
+  return text.size() - static_cast<size_t>(std::ranges::count_if(text, IsContinuation));
+}
+
+// The byte offset of code point number `point`; the text's size if the text is shorter.
+size_t PlaceOf(absl::string_view text, size_t point) {
+  size_t at = 0;
+  for (; at < text.size(); ++at) {
+    if (!IsContinuation(text[at]) && point-- == 0) break;
+  }
+  return at;
+}
+
+// Shortens `text` to `width` code points, `tail` of them from its end, with "…" at the cut.
+std::string Cut(absl::string_view text, size_t width, size_t tail) {
+  const absl::string_view head = text.substr(0, PlaceOf(text, width - 1 - tail));
+  return absl::StrCat(head, kCut, text.substr(PlaceOf(text, Width(text) - tail)));
+}
+
+std::string Fitted(const std::string& text, size_t width, Table::Fit fit) {
+  if (Width(text) <= width) return text;
+  return Cut(text, width, fit == Table::Fit::kMiddle ? (width - 1) / 2 : 0);
 }
 
 std::string Padded(const std::string& text, size_t width, Table::Align align) {
@@ -20,36 +49,93 @@ std::string Padded(const std::string& text, size_t width, Table::Align align) {
   return align == Table::Align::kLeft ? text + spaces : spaces + text;
 }
 
+bool IsCuttable(Table::Fit fit) {
+  return fit == Table::Fit::kMiddle || fit == Table::Fit::kEnd || fit == Table::Fit::kIfAny;
+}
+
+size_t LineWidth(const std::vector<size_t>& widths) {
+  size_t line = 0;
+  for (const size_t width : widths) line += width == 0 ? 0 : width + kGap;
+  return line == 0 ? 0 : line - kGap;
+}
+
 }  // namespace
 
 void Table::Add(std::vector<std::string> row) {
   row.resize(columns_.size());
-  for (std::string& cell : row) cell = cell.empty() ? "-" : Visible(cell);
+  for (std::string& cell : row) cell = cell.empty() ? kNothing : Visible(cell);
   rows_.push_back(std::move(row));
 }
 
-std::string Table::Line(const std::vector<std::string>& cells, const std::vector<size_t>& widths) const {
+bool Table::IsShown(size_t column, const TableStyle& style) const {
+  const Fit fit = columns_[column].fit;
+  if (style.wide || (fit != Fit::kWideOnly && fit != Fit::kIfAny)) return true;
+  return fit == Fit::kIfAny && std::ranges::any_of(rows_, [&](const auto& row) { return row[column] != kNothing; });
+}
+
+Table::Widths Table::WidthsOf(const TableStyle& style) const {
+  Widths widths(columns_.size(), 0);
+  for (size_t i = 0; i < widths.size(); ++i) {
+    if (!IsShown(i, style)) continue;
+    widths[i] = Width(columns_[i].title);
+    for (const auto& row : rows_) widths[i] = std::max(widths[i], Width(row[i]));
+  }
+  if (!style.wide) Shrink(widths);
+  return widths;
+}
+
+// Notes first: a name that is cut may be taken for another.
+void Table::Shrink(Widths& widths) const {
+  size_t line = LineWidth(widths);
+  for (size_t i = 0; i < widths.size(); ++i) {
+    if (columns_[i].fit != Fit::kIfAny) continue;
+    for (; line > kTableColumns && widths[i] > kNotesWidthMin; --line) --widths[i];
+  }
+  for (; line > kTableColumns; --line) {
+    size_t widest = widths.size();
+    for (size_t i = 0; i < widths.size(); ++i) {
+      const size_t least = std::max(kCutWidthMin, Width(columns_[i].title));
+      const bool may_shrink = IsCuttable(columns_[i].fit) && widths[i] > least;
+      if (may_shrink && (widest == widths.size() || widths[i] > widths[widest])) widest = i;
+    }
+    // No column can shrink further: the line stays too long.
+    if (widest == widths.size()) return;
+    --widths[widest];
+  }
+}
+
+std::string Table::Line(const std::vector<std::string>& cells, const Widths& widths) const {
   std::string line;
   for (size_t i = 0; i < cells.size(); ++i) {
-    absl::StrAppend(&line, i == 0 ? "" : "  ", Padded(cells[i], widths[i], columns_[i].align));
+    if (widths[i] == 0) continue;
+    const std::string cell = Fitted(cells[i], widths[i], columns_[i].fit);
+    absl::StrAppend(&line, line.empty() ? "" : std::string(kGap, ' '), Padded(cell, widths[i], columns_[i].align));
   }
   absl::StripTrailingAsciiWhitespace(&line);
   return line + "\n";
 }
 
-std::string Table::Render() const {
+std::string Table::Render(const TableStyle& style) const {
+  const Widths widths = WidthsOf(style);
   std::vector<std::string> titles;
-  std::vector<size_t> widths;
-  for (const Column& column : columns_) {
-    titles.push_back(column.title);
-    widths.push_back(Width(column.title));
-  }
-  for (const auto& row : rows_) {
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], Width(row[i]));
-  }
+  for (const Column& column : columns_) titles.push_back(column.title);
   std::string text = Line(titles, widths);
   for (const auto& row : rows_) text += Line(row, widths);
   return text;
+}
+
+std::string WrappedFields(const std::vector<std::string>& fields, const TableStyle& style) {
+  std::string text, line;
+  for (const std::string& field : fields) {
+    if (field.empty()) continue;
+    if (!line.empty() && !style.wide && Width(line) + kGap + Width(field) > kTableColumns) {
+      absl::StrAppend(&text, line, "\n");
+      line = std::string(kGap, ' ') + field;
+    } else {
+      absl::StrAppend(&line, line.empty() ? "" : std::string(kGap, ' '), field);
+    }
+  }
+  return absl::StrCat(text, line, "\n");
 }
 
 }  // namespace sideband::client

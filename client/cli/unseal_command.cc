@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/cli/unseal_command.h"
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "client/cli/builtin_commands.h"
+#include "client/cli/csv_render.h"
 #include "client/cli/json.h"
 #include "client/cli/options.h"
 #include "client/cli/render.h"
 #include "client/cli/stream.h"
+#include "client/cli/table.h"
 #include "client/lib/opener.h"
+#include "client/lib/opener_state.h"
+#include "proto/base/boot_id.h"
 #include "proto/base/bytes.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
@@ -24,8 +28,9 @@ namespace {
 std::string JsonLine(const OpenResult& opened, const v1::SealedContent& content) {
   const envelope::RecordHeader& header = opened.header;
   nlohmann::ordered_json line;
+  // Numbers of 64 bits are texts, as in protobuf's JSON: many readers keep 53 bits only.
   line["record"] = {{"device_uuid", header.device.ToString()},
-                    {"boot_id", absl::StrCat(header.boot_id)},
+                    {"boot_id", BootIdText(header.boot_id)},
                     {"vm_uuid", header.vm.ToString()},
                     {"generation", header.generation},
                     {"epoch", absl::StrCat(header.epoch)},
@@ -36,12 +41,15 @@ std::string JsonLine(const OpenResult& opened, const v1::SealedContent& content)
   return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-std::string TextOf(const OpenResult& opened, const v1::SealedContent& content) {
+std::string TextOf(const OpenResult& opened, const v1::SealedContent& content, const TableStyle& style) {
   const envelope::RecordHeader& header = opened.header;
   const std::string gap = opened.gap == 0 ? "" : absl::StrCat(opened.gap, " records are missing before this one\n");
-  return absl::StrFormat("%sVM %s  generation %d  device %s  epoch %d  record %d\n", gap, header.vm.ToString(),
-                         header.generation, header.device.ToString(), header.epoch, header.sequence) +
-         SnapshotTable(content.snapshot()) + "\n";
+  const std::string record =
+      WrappedFields({absl::StrCat("VM ", header.vm.ToString()), absl::StrCat("generation ", header.generation),
+                     absl::StrCat("device ", header.device.ToString()), absl::StrCat("epoch ", header.epoch),
+                     absl::StrCat("record ", header.sequence)},
+                    style);
+  return gap + record + SnapshotTable(content.snapshot(), style) + "\n";
 }
 
 class UnsealCommand final : public Command {
@@ -58,6 +66,11 @@ class UnsealCommand final : public Command {
     app.add_option("--device-uuid", device_uuid_, "Accept records of this device only")->type_name("UUID");
     app.add_option("--record", record_, "Open the record in this file, or - for standard input, and ask no daemon")
         ->type_name("FILE");
+    app.add_option(
+           "--state", state_,
+           "Remember in this file which record was the newest, and open none that is older; default for streams: "
+           "one of the VM and device under $XDG_STATE_HOME or ~/.local/state; for --record: none")
+        ->type_name("FILE");
     app.add_option("--count", count_, "End after so many records; default: none")
         ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}))
         ->type_name("N");
@@ -70,14 +83,15 @@ class UnsealCommand final : public Command {
   }
 
   absl::Status Run(CommandContext& context) override {
-    SIDEBAND_ASSIGN_OR_RETURN(const Opener::Expected expected, Expected());
+    SIDEBAND_ASSIGN_OR_RETURN(Opener::Expected expected, Expected());
     SIDEBAND_ASSIGN_OR_RETURN(envelope::Secret key, envelope::LoadStaticKey(key_file_));
-    Opener opener(std::move(key), expected);
-    return record_.empty() ? OpenStream(opener, context) : OpenFile(opener, context);
+    return record_.empty() ? OpenStream(std::move(key), expected, context)
+                           : OpenFile(std::move(key), expected, context);
   }
 
  private:
-  // A VM that is given by name is the one whose key this is: the first record that it opens says its UUID.
+  // A --vm that is not a UUID leaves the expected VM open: the key identifies the VM, and the first opened record sets
+  // its UUID.
   absl::StatusOr<Opener::Expected> Expected() const {
     if (vm_.empty() && record_.empty()) return absl::InvalidArgumentError("--vm is required");
     Opener::Expected expected;
@@ -94,31 +108,76 @@ class UnsealCommand final : public Command {
     return expected;
   }
 
-  absl::StatusOr<std::string> Opened(Opener& opener, ByteSpan record) const {
-    SIDEBAND_ASSIGN_OR_RETURN(OpenResult opened, opener.Open(record));
-    const envelope::ScopedWipe wipe(opened.content);
+  absl::StatusOr<std::string> Render(const OpenResult& opened) const {
     v1::SealedContent content;
     if (!content.ParseFromArray(opened.content.data(), static_cast<int>(opened.content.size()))) {
       return absl::DataLossError("the record's content is not telemetry that this program knows");
     }
-    return format_.json() ? JsonLine(opened, content) : TextOf(opened, content);
+    if (format_.csv()) return SnapshotCsv(content.snapshot());
+    return format_.json() ? JsonLine(opened, content) : TextOf(opened, content, format_.style);
   }
 
-  absl::Status OpenFile(Opener& opener, CommandContext& context) const {
-    const std::string path = record_ == "-" ? "/dev/stdin" : record_;
-    SIDEBAND_ASSIGN_OR_RETURN(const std::string record, ReadFile(path, envelope::kRecordBytesMax));
-    SIDEBAND_ASSIGN_OR_RETURN(const std::string text, Opened(opener, AsBytes(record)));
-    return context.out().Write(text);
+  // The record must be later than the newest record in the state file. The lock is held until the state is updated, so
+  // that concurrent runs do not accept the same record.
+  absl::StatusOr<OpenResult> OpenAfterState(envelope::Secret key, Opener::Expected expected, ByteSpan record) const {
+    if (state_.empty()) return Opener(std::move(key), expected).Open(record);
+    SIDEBAND_ASSIGN_OR_RETURN(const OpenerState::Lock lock, OpenerState(state_).Acquire());
+    SIDEBAND_ASSIGN_OR_RETURN(expected.after, lock.Read());
+    SIDEBAND_ASSIGN_OR_RETURN(OpenResult opened, Opener(std::move(key), expected).Open(record));
+    SIDEBAND_RETURN_IF_ERROR(lock.Raise(opened.header));
+    return opened;
   }
 
-  absl::Status OpenStream(Opener& opener, CommandContext& context) const {
+  absl::Status OpenFile(envelope::Secret key, const Opener::Expected& expected, CommandContext& context) const {
+    SIDEBAND_ASSIGN_OR_RETURN(const std::string record,
+                              record_ == "-" ? ReadDescriptor(STDIN_FILENO, "standard input", envelope::kRecordBytesMax)
+                                             : ReadFile(record_, envelope::kRecordBytesMax));
+    SIDEBAND_ASSIGN_OR_RETURN(const OpenResult opened, OpenAfterState(std::move(key), expected, AsBytes(record)));
+    SIDEBAND_ASSIGN_OR_RETURN(const std::string text, Render(opened));
+    return context.out().Write((format_.csv() ? SnapshotCsvTitles() : "") + text);
+  }
+
+  // Empty if there is no folder for state files; the nonce alone then proves that records are new.
+  absl::StatusOr<std::string> StateFileOf(const envelope::RecordHeader& header, const CommandContext& context) const {
+    if (!state_.empty()) return state_;
+    SIDEBAND_ASSIGN_OR_RETURN(const std::optional<std::string> folder, StateFolder(context.get_env()));
+    return folder.has_value() ? absl::StrCat(*folder, "/", StateFileName(header.vm, header.device)) : "";
+  }
+
+  absl::Status NoteMissingState(CommandContext& context) const {
+    if (!state_.empty()) return absl::OkStatus();
+    SIDEBAND_ASSIGN_OR_RETURN(const auto folder, StateFolder(context.get_env()));
+    if (!folder.has_value()) {
+      context.Note("the newest record is not kept: HOME is not a folder (set XDG_STATE_HOME, or give --state FILE)");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::string> OpenNext(Opener& opener, ByteSpan record, const CommandContext& context) const {
+    SIDEBAND_ASSIGN_OR_RETURN(const OpenResult opened, opener.Open(record));
+    SIDEBAND_ASSIGN_OR_RETURN(const std::string state, StateFileOf(opened.header, context));
+    if (!state.empty()) {
+      // The state is not read: the nonce proves that the record is new, even if the host's clock was set back.
+      SIDEBAND_ASSIGN_OR_RETURN(const OpenerState::Lock lock, OpenerState(state).Acquire());
+      SIDEBAND_RETURN_IF_ERROR(lock.Raise(opened.header));
+    }
+    return Render(opened);
+  }
+
+  absl::Status OpenStream(envelope::Secret key, Opener::Expected expected, CommandContext& context) const {
+    SIDEBAND_ASSIGN_OR_RETURN(const envelope::GuestNonce nonce, context.DrawNonce());
+    expected.nonce = nonce;
+    Opener opener(std::move(key), expected);
+    SIDEBAND_RETURN_IF_ERROR(NoteMissingState(context));
     SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
     v1::SubscribeSealedRequest request;
     request.set_device(device_);
     request.set_vm(vm_);
+    request.set_nonce(nonce.data(), nonce.size());
+    if (format_.csv()) SIDEBAND_RETURN_IF_ERROR(context.out().Write(SnapshotCsvTitles()));
     StreamPrinter printer(context, count_);
     return printer.End(client->SubscribeSealed(request, [&](ByteSpan record) {
-      const absl::StatusOr<std::string> text = Opened(opener, record);
+      const absl::StatusOr<std::string> text = OpenNext(opener, record, context);
       return text.ok() ? printer.Print(*text) : printer.Fail(text.status());
     }));
   }
@@ -128,6 +187,7 @@ class UnsealCommand final : public Command {
   std::string device_;
   std::string device_uuid_;
   std::string record_;
+  std::string state_;
   uint64_t count_ = 0;
   FormatOption format_;
 };

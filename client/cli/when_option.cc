@@ -19,7 +19,7 @@ std::optional<absl::Time> ParseWhen(absl::string_view text, absl::Time now) {
 }
 
 CLI::Option* WhenOption::AddTo(CLI::App& app, const std::string& flag, const std::string& help) {
-  // As CLI11 wants it: what is wrong, or nothing.
+  // A CLI11 validator: returns the error message, or an empty text.
   const auto check = [](const std::string& given) -> std::string {
     if (ParseWhen(given, absl::UnixEpoch())) return "";
     return absl::StrCat("'", given, "' is neither a duration, such as 5m, nor a time, such as 2026-11-21T12:00:00Z");

@@ -2,6 +2,7 @@
 #include "client/demo/child_process.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,9 +11,10 @@
 #include <csignal>
 #include <cstdio>
 
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "proto/base/descriptor.h"
 #include "proto/base/file.h"
+#include "proto/base/steady_time.h"
 
 namespace sideband::client {
 namespace {
@@ -21,10 +23,13 @@ constexpr absl::Duration kPatience = absl::Seconds(5);
 constexpr absl::Duration kPoll = absl::Milliseconds(10);
 constexpr int kCannotExecute = 127;
 
-// Between fork and exec: only calls that are safe there.
+// Runs between fork and exec: only async-signal-safe calls are allowed.
 [[noreturn]] void BecomeProgram(char* const* arguments, int log) {
+  // In a process group of its own, Ctrl-C reaches only the parent, which stops the child in order.
   setpgid(0, 0);
+  // Covers a parent that is killed before it can stop the child.
   prctl(PR_SET_PDEATHSIG, SIGTERM);
+  // The watcher's blocked SIGINT and SIGTERM would be inherited through exec.
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -45,11 +50,10 @@ absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Start(const std::vec
   std::vector<char*> raw;
   for (const std::string& argument : arguments) raw.push_back(const_cast<char*>(argument.c_str()));
   raw.push_back(nullptr);
-  const int log_file = open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (log_file < 0) return ErrnoStatus(errno, log);
+  const Descriptor log_file(open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!log_file.is_open()) return ErrnoStatus(errno, log);
   const pid_t pid = fork();
-  if (pid == 0) BecomeProgram(raw.data(), log_file);
-  close(log_file);
+  if (pid == 0) BecomeProgram(raw.data(), log_file.get());
   if (pid < 0) return ErrnoStatus(errno, arguments[0]);
   return std::unique_ptr<ChildProcess>(new ChildProcess(pid));
 }
@@ -65,19 +69,29 @@ std::optional<int> ChildProcess::ExitStatus() {
 int ChildProcess::Stop() {
   if (!ExitStatus()) kill(pid_, SIGTERM);
   for (absl::Duration waited; !ExitStatus(); waited += kPoll) {
+    // The child ignores SIGTERM, or takes too long.
     if (waited == kPatience) kill(pid_, SIGKILL);
-    absl::SleepFor(kPoll);
+    SteadySleep(kPoll);
   }
   return *exit_status_;
 }
 
-absl::StatusOr<ShellResult> RunShell(const std::string& command) {
+absl::StatusOr<ShellResult> RunShell(const std::string& command, const std::function<void()>& waiting,
+                                     absl::Duration silence) {
   std::FILE* const pipe = popen(("exec 2>&1; " + command).c_str(), "re");
   if (pipe == nullptr) return ErrnoStatus(errno, "sh");
   ShellResult result{};
+  pollfd readable = {.fd = fileno(pipe), .events = POLLIN};
   char buffer[1 << 14];
-  size_t size;
-  while ((size = std::fread(buffer, 1, sizeof(buffer), pipe)) > 0) result.output.append(buffer, size);
+  while (true) {
+    const int ready = poll(&readable, 1, static_cast<int>(absl::ToInt64Milliseconds(silence)));
+    if (ready == 0) waiting();
+    if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
+    const ssize_t size = read(readable.fd, buffer, sizeof(buffer));
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) break;
+    result.output.append(buffer, static_cast<size_t>(size));
+  }
   result.exit_status = StatusOf(pclose(pipe));
   return result;
 }

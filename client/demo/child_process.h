@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A program that runs beside this one and ends with it.
+// A child process that ends with its parent.
 //   SIDEBAND_ASSIGN_OR_RETURN(const auto daemon, ChildProcess::Start({"sidebandd", "--config", path}, log_path));
 //   daemon->Stop();
 #ifndef SIDEBAND_CLIENT_DEMO_CHILD_PROCESS_H_
@@ -8,30 +8,33 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 
 namespace sideband::client {
 
 // Not thread-safe.
 class ChildProcess {
  public:
-  // `arguments` starts with the program, which is looked for as a shell would. Its standard output and error go to
-  // `log`. It is in a process group of its own, so that Ctrl-C is for us alone, and the system ends it if we die.
+  // `arguments` starts with the program, which is searched in PATH as by a shell. Standard output and error are written
+  // to `log`. The child has its own process group, so that Ctrl-C reaches only the parent. The kernel sends it SIGTERM
+  // if the parent dies.
   static absl::StatusOr<std::unique_ptr<ChildProcess>> Start(const std::vector<std::string>& arguments,
                                                              const std::string& log);
-  // Stops.
+  // Stops the child.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  // Its exit status (128 + signal where one ended it), or nothing while it runs.
+  // The exit status (128 + signal if a signal ended the child), or nullopt while the child runs.
   std::optional<int> ExitStatus();
-  // SIGTERM, and SIGKILL if it has not ended after five seconds. Returns its exit status.
+  // Sends SIGTERM, and SIGKILL if the child has not ended after five seconds. Returns its exit status.
   int Stop();
 
  private:
@@ -41,12 +44,15 @@ class ChildProcess {
   std::optional<int> exit_status_;
 };
 
-// Runs `command` with the shell to its end and returns what it printed, on both outputs, and its exit status.
+// Runs `command` in the shell until it ends; returns the text of both outputs, and the exit status. Calls `waiting`
+// after each period of `silence` without output.
 struct ShellResult {
   int exit_status;
   std::string output;
 };
-absl::StatusOr<ShellResult> RunShell(const std::string& command);
+inline constexpr absl::Duration kShellSilence = absl::Seconds(10);
+absl::StatusOr<ShellResult> RunShell(
+    const std::string& command, const std::function<void()>& waiting = [] {}, absl::Duration silence = kShellSilence);
 
 }  // namespace sideband::client
 

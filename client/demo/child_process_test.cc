@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <fstream>
 
 #include "proto/base/file.h"
 
@@ -42,6 +43,19 @@ TEST(RunShellTest, ReturnsBothOutputsAndTheStatus) {
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->output, "a\nb\n");
   EXPECT_EQ(result->exit_status, 4);
+}
+
+TEST(RunShellTest, ALongSilenceIsReported) {
+  int calls = 0;
+  const std::string go = testing::TempDir() + "/go";
+  const auto create = [&] {
+    if (++calls == 3) std::ofstream(go) << "";
+  };
+  const auto result =
+      RunShell("while [ ! -e " + go + " ]; do sleep 0.01; done; echo end", create, absl::Milliseconds(20));
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->output, "end\n");
+  EXPECT_GE(calls, 3);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -13,14 +14,16 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "absl/synchronization/notification.h"
-#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "client/cli/interrupt.h"
 #include "client/demo/child_process.h"
+#include "client/demo/demo_folder.h"
 #include "client/demo/demo_site.h"
 #include "client/demo/demo_steps.h"
+#include "client/demo/readiness.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
+#include "proto/base/steady_time.h"
 
 namespace sideband::client {
 namespace {
@@ -29,10 +32,10 @@ constexpr char kChipFile[] =
 #include "client/demo/chip_yaml.inc"
     ;
 
-constexpr absl::Duration kStartPatience = absl::Seconds(30);
-constexpr absl::Duration kPoll = absl::Milliseconds(50);
+// How often the running demonstration checks that its programs run.
+constexpr absl::Duration kLook = absl::Milliseconds(200);
 
-// Where the other two programs are: beside this one, where the build puts them, or wherever the system finds them.
+// Searches a program beside this one and in the build tree; otherwise leaves the search in PATH to exec.
 std::string FindProgram(const std::string& name, const std::string& build_folder) {
   std::error_code error;
   const auto own = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
@@ -47,31 +50,24 @@ std::string OwnFolder() {
   return std::filesystem::read_symlink("/proc/self/exe", error).parent_path().string();
 }
 
-absl::StatusOr<std::string> MakeFolder() {
-  std::string folder = (std::filesystem::temp_directory_path() / "sideband-demo-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) return ErrnoStatus(errno, folder);
-  return folder;
-}
-
 std::string LastLine(const std::string& text) {
   const std::vector<std::string> lines = absl::StrSplit(absl::StripSuffix(text, "\n"), '\n');
   return lines.back();
 }
 
-// Single quotes for the shell.
+// Single-quotes `text` for the shell.
 std::string ShellQuoted(const std::string& text) {
   return absl::StrCat("'", absl::StrJoin(absl::StrSplit(text, '\''), "'\\''"), "'");
 }
 
-// What a demonstration is about.
+// The subject of a demonstration.
 struct Scenario {
   std::vector<DemoVm> vms;
   std::string chip_file;
-  std::vector<std::string> events;  // a few that happen
+  std::vector<std::string> events;  // some events with counts above 0
 };
 
-// A dry run of the waveform: it finds mistakes in the files, and tells who and what is in them.
-// Names become labels, file names and words of commands here.
+// Names become label values, file names and words of shell commands.
 absl::Status CheckName(const DemoWaveform& waveform, const std::string& name) {
   constexpr char kAllowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
   if (!name.empty() && name[0] != '.' && name[0] != '-' && name.find_first_not_of(kAllowed) == std::string::npos) {
@@ -81,21 +77,29 @@ absl::Status CheckName(const DemoWaveform& waveform, const std::string& name) {
       waveform.schedule, ": the demonstration needs names of letters, digits, '_', '.' and '-', not '", name, "'"));
 }
 
-absl::StatusOr<Scenario> WaveformScenario(const DemoWaveform& waveform, const std::string& mcu) {
+// Replays the waveform once, which finds mistakes in its files and lists its VMs and events.
+absl::StatusOr<Scenario> WaveformScenario(const DemoWaveform& waveform, const std::string& mcu, Output& out) {
   constexpr size_t kEvents = 2;
+  // Standard error, including warnings, is printed before the JSON.
   SIDEBAND_ASSIGN_OR_RETURN(
       const ShellResult replay,
-      RunShell(absl::StrCat(ShellQuoted(mcu), " replay --signals ", ShellQuoted(waveform.signals), " --trace ",
-                            ShellQuoted(waveform.trace), " --schedule ", ShellQuoted(waveform.schedule))));
+      RunShell(absl::StrCat("json=$(", ShellQuoted(mcu), " replay --signals ", ShellQuoted(waveform.signals),
+                            " --trace ", ShellQuoted(waveform.trace), " --schedule ", ShellQuoted(waveform.schedule),
+                            ") && printf %s \"$json\""),
+               [&out] { out.Write("The dry run of the waveform goes on …\n").IgnoreError(); }));
   if (replay.exit_status != 0) {
     const std::string line = LastLine(replay.output);
     return absl::InvalidArgumentError(absl::StripPrefix(line, "sideband-mcu: "));
   }
-  const auto result = nlohmann::json::parse(replay.output, nullptr, /*allow_exceptions=*/false);
+  const size_t line_before = replay.output.rfind("\n{");
+  const size_t warnings = line_before == std::string::npos ? 0 : line_before + 1;
+  SIDEBAND_RETURN_IF_ERROR(out.Write(replay.output.substr(0, warnings)));
+  const auto result = nlohmann::json::parse(replay.output.substr(warnings), nullptr, /*allow_exceptions=*/false);
   if (result.is_discarded()) return absl::InternalError("sideband-mcu replay printed no JSON");
   std::vector<std::pair<std::string, std::vector<std::string>>> vms;
   for (const auto& block : result["blocks"]) {
     const std::string vm = block["vm"];
+    // vm0 is the whole device, which is not a tenant's VM.
     if (vm == "vm0") continue;
     SIDEBAND_RETURN_IF_ERROR(CheckName(waveform, vm));
     if (!block["context"].is_null()) SIDEBAND_RETURN_IF_ERROR(CheckName(waveform, block["context"]));
@@ -131,7 +135,7 @@ class DemoCommand final : public Command {
   void Define(CLI::App& app) override {
     app.add_flag("--once", once_, "show it and end, instead of staying up until Ctrl-C");
     auto* const trace =
-        app.add_option("--trace", waveform_.trace, "a waveform (VCD, plain or gzip) to run on, repeated");
+        app.add_option("--trace", waveform_.trace, "a waveform (VCD, plain, gzip or zstd; FST) to run on, repeated");
     auto* const signals = app.add_option("--signals", waveform_.signals, "its signal map (JSON)");
     auto* const schedule = app.add_option("--schedule", waveform_.schedule, "its schedule (CSV)");
     trace->needs(signals)->needs(schedule);
@@ -148,13 +152,16 @@ class DemoCommand final : public Command {
     const std::string mcu = FindProgram("sideband-mcu", "secure_mcu");
     Scenario scenario = BuiltInScenario();
     if (!waveform_.trace.empty()) {
-      SIDEBAND_ASSIGN_OR_RETURN(scenario, WaveformScenario(waveform_, mcu));
+      SIDEBAND_ASSIGN_OR_RETURN(scenario, WaveformScenario(waveform_, mcu, context.out()));
     }
-    SIDEBAND_ASSIGN_OR_RETURN(const std::string folder, MakeFolder());
+    SIDEBAND_ASSIGN_OR_RETURN(const std::string folder, MakeDemoFolder());
     const absl::Status status = Show(context, scenario, mcu, folder);
-    std::error_code error;
-    std::filesystem::remove_all(folder, error);
-    return status;
+    if (status.ok() || absl::IsCancelled(status) || context.cancellation().cancelled()) {
+      RemoveDemoFolder(folder);
+      return status;
+    }
+    KeepOnlyLogs(folder);
+    return absl::Status(status.code(), absl::StrCat(status.message(), "; the programs' logs are kept in ", folder));
   }
 
  private:
@@ -168,12 +175,11 @@ class DemoCommand final : public Command {
         const auto daemon,
         ChildProcess::Start({"env", "-C", folder, FindProgram("sidebandd", "daemon"), "--config", "sidebandd.yaml"},
                             folder + "/sidebandd.log"));
-    SIDEBAND_RETURN_IF_ERROR(AwaitReady(context, *device, *daemon, folder));
+    SIDEBAND_RETURN_IF_ERROR(AwaitStart(context, *device, *daemon, folder));
     SIDEBAND_ASSIGN_OR_RETURN(const DemoPorts ports, ReadPorts(folder));
     SIDEBAND_RETURN_IF_ERROR(context.out().Write(absl::StrCat(
-        "An emulated device is on the virtual bus ", folder,
-        "/gpu0.sock,\nsidebandd serves gRPC on localhost:", ports.grpc, " and HTTPS on localhost:", ports.http,
-        ".\nTo repeat what follows in another terminal:\n\n  cd ", folder, "\n  PATH=", OwnFolder(), ":$PATH\n")));
+        "An emulated device is on the virtual bus ", folder, "/gpu0.sock,\nsidebandd serves gRPC on 127.0.0.1:",
+        ports.grpc, " and HTTPS on 127.0.0.1:", ports.http, ".\n", HowToRepeat(folder))));
     for (const DemoStep& step : MakeDemoSteps(scenario.vms, ports, scenario.events)) {
       if (context.cancellation().cancelled()) return absl::OkStatus();
       SIDEBAND_RETURN_IF_ERROR(Take(context, step, folder));
@@ -181,27 +187,41 @@ class DemoCommand final : public Command {
     return once_ ? context.out().Write("\nAll of it was as it should be.\n") : StayUp(context, *device, *daemon);
   }
 
-  // Ready, and with two snapshots, so that there are rates.
-  static absl::Status AwaitReady(CommandContext& context, ChildProcess& device, ChildProcess& daemon,
+  // For repeating the commands. With --once the folder is removed before they could be repeated.
+  std::string HowToRepeat(const std::string& folder) const {
+    if (once_) return "Without --once it stays up, and what follows can be repeated in another terminal.\n";
+    return absl::StrCat("To repeat what follows in another terminal:\n\n  cd ", folder, "\n  PATH=", OwnFolder(),
+                        ":$PATH\n");
+  }
+
+  // Waits until the daemon is ready and has published two snapshots, so that rates are available.
+  static absl::Status AwaitStart(CommandContext& context, ChildProcess& device, ChildProcess& daemon,
                                  const std::string& folder) {
-    for (absl::Duration waited; waited < kStartPatience && !context.cancellation().cancelled(); waited += kPoll) {
+    const auto probe = [&]() -> absl::StatusOr<std::string> {
+      if (context.cancellation().cancelled()) return absl::CancelledError("interrupted");
       SIDEBAND_RETURN_IF_ERROR(CheckAlive(device, "sideband-mcu", folder));
       SIDEBAND_RETURN_IF_ERROR(CheckAlive(daemon, "sidebandd", folder));
-      const auto ports = ReadPorts(folder);
-      if (ports.ok()) {
-        SIDEBAND_RETURN_IF_ERROR(WriteClientConfigs(folder, *ports));
-        SIDEBAND_ASSIGN_OR_RETURN(const ShellResult ready, RunShell(InFolder(folder, ReadyProbe(*ports))));
-        if (ready.exit_status == 0) return absl::OkStatus();
-      }
-      absl::SleepFor(kPoll);
-    }
-    return context.cancellation().cancelled() ? absl::CancelledError("interrupted")
-                                              : absl::DeadlineExceededError("sidebandd did not become ready");
+      return WhyNotReady(folder);
+    };
+    return AwaitReady("sidebandd", {}, probe, [&context](const std::string& line) {
+      context.out().Write(line).IgnoreError();  // a permanent output error is returned by the next write
+    });
+  }
+
+  // Returns an empty text if the daemon is ready.
+  static absl::StatusOr<std::string> WhyNotReady(const std::string& folder) {
+    const auto ports = ReadPorts(folder);
+    if (!ports.ok()) return std::string(ports.status().message());
+    SIDEBAND_RETURN_IF_ERROR(WriteClientConfigs(folder, *ports));
+    SIDEBAND_ASSIGN_OR_RETURN(const ShellResult probe, RunShell(InFolder(folder, ReadyProbe(*ports))));
+    if (probe.exit_status == 0) return "";
+    return probe.output.empty() ? absl::StrCat("exit status ", probe.exit_status) : LastLine(probe.output);
   }
 
   static std::string ReadyProbe(const DemoPorts& ports) {
-    return absl::StrCat("curl -sSf --cacert ca.pem --cert operator.pem --key operator.key https://localhost:",
-                        ports.http, "/-/ready && sideband --config operator.yaml watch --count 2");
+    return absl::StrCat(
+        "curl -sSf --max-time 5 --cacert ca.pem --cert operator.pem --key operator.key https://127.0.0.1:", ports.http,
+        "/-/ready && sideband --config operator.yaml watch --count 2");
   }
 
   static absl::Status CheckAlive(ChildProcess& program, const std::string& name, const std::string& folder) {
@@ -224,17 +244,16 @@ class DemoCommand final : public Command {
     }
     SIDEBAND_RETURN_IF_ERROR(context.out().Write(shown));
     const std::string wrong = CheckStep(step, result.exit_status, result.output);
-    // An interrupted step proves nothing.
+    // A failure of an interrupted step is no evidence of a defect.
     if (wrong.empty() || context.cancellation().cancelled()) return absl::OkStatus();
     return absl::InternalError(absl::StrCat("the demonstration failed at '", step.command, "': ", wrong));
   }
 
   static absl::Status StayUp(CommandContext& context, ChildProcess& device, ChildProcess& daemon) {
     SIDEBAND_RETURN_IF_ERROR(context.out().Write("\nIt stays up; Ctrl-C ends it.\n"));
-    absl::Notification interrupted;
-    const Cancellation::Hook hook(context.cancellation(), [&interrupted] { interrupted.Notify(); });
-    while (!interrupted.WaitForNotificationWithTimeout(absl::Milliseconds(200))) {
+    while (!context.cancellation().cancelled()) {
       if (device.ExitStatus() || daemon.ExitStatus()) return absl::UnavailableError("a program of the demo has ended");
+      SteadySleep(kLook);
     }
     return absl::OkStatus();
   }

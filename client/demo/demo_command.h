@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `sideband demo`: everything on one machine without any accelerator: an emulated device, the daemon, an operator, two
-// tenants and a confidential guest.
+// `sideband demo`: a demonstration on one machine without an accelerator. It has an emulated device, the daemon, an
+// operator, two tenants and a confidential guest.
 #ifndef SIDEBAND_CLIENT_DEMO_DEMO_COMMAND_H_
 #define SIDEBAND_CLIENT_DEMO_DEMO_COMMAND_H_
 

@@ -24,6 +24,7 @@ constexpr char kTrustDomain[] = "spiffe://demo.sideband/";
 constexpr const char* kUsers[] = {"operator", "tenant-a", "tenant-b"};
 
 absl::Status WriteText(const std::string& path, const std::string& text, mode_t mode = 0644) {
+  // The mode applies from the file's creation, so that a key is never readable by other users.
   const mode_t mask = umask(0777 & ~mode);
   std::ofstream file(path);
   umask(mask);
@@ -32,7 +33,7 @@ absl::Status WriteText(const std::string& path, const std::string& text, mode_t 
   return file ? absl::OkStatus() : absl::UnavailableError(absl::StrCat(path, ": cannot be written"));
 }
 
-// YAML's single quotes, within which only they themselves are special.
+// Single-quotes `text` for YAML, where only the quote itself must be escaped.
 std::string Quoted(const std::string& text) { return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "''"}}), "'"); }
 
 absl::Status WriteCertificates(const std::string& folder) {
@@ -44,7 +45,7 @@ absl::Status WriteCertificates(const std::string& folder) {
 
 absl::Status WriteVmKey(const std::string& path) {
   unsigned char key[32];
-  if (RAND_bytes(key, sizeof(key)) != 1) return absl::InternalError("OpenSSL has no random bytes to give");
+  if (RAND_bytes(key, sizeof(key)) != 1) return absl::InternalError("OpenSSL returned no random bytes");
   const absl::string_view bytes(reinterpret_cast<const char*>(key), sizeof(key));
   return WriteText(path, absl::StrCat(absl::BytesToHexString(bytes), "\n"), 0600);
 }
@@ -70,7 +71,7 @@ std::string DaemonConfig(const std::vector<DemoVm>& vms) {
   std::string text = absl::StrCat(
       "devices:\n  - {name: gpu0, bus: \"unix:gpu0.sock@0x4f\", interval: 250ms}\n"
       "grpc:\n",
-      kTls, "http:\n", kTls, "policy_file: policy.yaml\nports_file: ports\n");
+      kTls, "http:\n", kTls, "policy_file: policy.yaml\nports_file: ports\nstate_dir: state\n");
   std::string keys;
   for (const DemoVm& vm : vms) {
     if (vm.confidential) absl::StrAppend(&keys, "    - {vm: ", vm.uuid, ", key_file: ", vm.name, ".key}\n");
@@ -81,7 +82,7 @@ std::string DaemonConfig(const std::vector<DemoVm>& vms) {
 }  // namespace
 
 std::vector<DemoVm> BuiltInVms() {
-  // As in deploy/examples/chip.yaml.
+  // The same VMs as in deploy/examples/chip.yaml.
   constexpr char kUuid[] = "5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e10";
   return {{"vm1", absl::StrCat(kUuid, 1), "tenant-a", false, {"train", "eval"}},
           {"vm2", absl::StrCat(kUuid, 2), "tenant-b", false, {"serve"}},
@@ -139,7 +140,7 @@ absl::StatusOr<DemoPorts> ReadPorts(const std::string& folder) {
 absl::Status WriteClientConfigs(const std::string& folder, const DemoPorts& ports) {
   for (const char* user : kUsers) {
     SIDEBAND_RETURN_IF_ERROR(WriteText(absl::StrCat(folder, "/", user, ".yaml"),
-                                       absl::StrCat("address: localhost:", ports.grpc, "\nca_file: ca.pem\ncert_file: ",
+                                       absl::StrCat("address: 127.0.0.1:", ports.grpc, "\nca_file: ca.pem\ncert_file: ",
                                                     user, ".pem\nkey_file: ", user, ".key\n")));
   }
   return absl::OkStatus();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The folder of a demonstration: certificates, keys, and the configuration of an emulated device, of the daemon and of
-// its users. Everything in it is made anew and is good for nothing else.
+// The folder of a demonstration: certificates, keys, and the configuration of an emulated device, the daemon and its
+// users. All content is newly generated and valid for one demonstration only.
 #ifndef SIDEBAND_CLIENT_DEMO_DEMO_SITE_H_
 #define SIDEBAND_CLIENT_DEMO_DEMO_SITE_H_
 
@@ -21,22 +21,22 @@ struct DemoVm {
   std::vector<std::string> contexts;
 };
 
-// A waveform in place of the built-in workloads.
+// A waveform that replaces the built-in workloads.
 struct DemoWaveform {
   std::string trace;
   std::string signals;
   std::string schedule;
 };
 
-// The VMs of the built-in chip file: vm1 is tenant A's, vm2 and the confidential vm3 are tenant B's.
+// The VMs of the built-in chip file: vm1 belongs to tenant A; vm2 and the confidential vm3 belong to tenant B.
 std::vector<DemoVm> BuiltInVms();
 
-// The VMs of a waveform's schedule, given by their names: the first half is tenant A's, the rest tenant B's, and the
-// last one is confidential where there is more than one.
+// The VMs of a waveform's schedule, by name. The first half belongs to tenant A, the rest to tenant B. The last VM is
+// confidential if there is more than one.
 std::vector<DemoVm> WaveformVms(
     const std::vector<std::pair<std::string, std::vector<std::string>>>& names_and_contexts);
 
-// The chip file of a waveform with these VMs. It is repeated at a million cycles per second.
+// The chip file of a waveform with these VMs. The waveform is repeated at a million cycles per second.
 std::string WaveformChipFile(const DemoWaveform& waveform, const std::vector<DemoVm>& vms);
 
 // Writes into `folder`, which must exist:
@@ -49,7 +49,7 @@ struct DemoPorts {
   std::string grpc;
   std::string http;
 };
-// What the daemon has written; NOT_FOUND until it has.
+// Reads the ports file of the daemon; NOT_FOUND until the daemon has written it.
 absl::StatusOr<DemoPorts> ReadPorts(const std::string& folder);
 
 // Writes operator.yaml, tenant-a.yaml and tenant-b.yaml for `sideband --config`.

@@ -12,7 +12,7 @@ namespace {
 
 std::string Scrape(const std::string& user, const DemoPorts& ports) {
   return absl::StrCat("curl -sS --cacert ca.pem --cert ", user, ".pem --key ", user,
-                      ".key https://localhost:", ports.http, "/metrics");
+                      ".key https://127.0.0.1:", ports.http, "/metrics");
 }
 
 std::string Sideband(const std::string& user, const std::string& arguments) {
@@ -45,6 +45,7 @@ std::vector<DemoStep> TenantSteps(const DemoVm& own, const std::vector<DemoVm>& 
   std::vector<DemoStep> steps = {std::move(get)};
   for (const DemoVm& other : vms) {
     if (other.tenant == own.tenant) continue;
+    // grep -c exits with 1 if it counts no lines.
     steps.push_back({.title = absl::StrCat("Lines of ", other.name, " in ", own.tenant, "'s scrape: none"),
                      .command = absl::StrCat(Scrape(own.tenant, ports), " | grep -c '", Label(other), "'"),
                      .exit_status = 1,
@@ -58,14 +59,15 @@ std::vector<DemoStep> TenantSteps(const DemoVm& own, const std::vector<DemoVm>& 
 }
 
 std::vector<DemoStep> ConfidentialSteps(const DemoVm& vm, const DemoPorts& ports, const std::string& event) {
-  return {{.title = absl::StrCat(vm.name, " is confidential: not even the operator has its counters"),
-           .command = absl::StrCat(Scrape("operator", ports), " | grep -c '_total{.*", Label(vm), "'"),
-           .exit_status = 1,
-           .present = {"0"}},
-          {.title = absl::StrCat("… but its guest, which holds the key, opens a sealed record"),
-           .command = Sideband(vm.tenant, absl::StrCat("unseal --vm ", vm.name, " --key-file ", vm.name,
-                                                       ".key --count 1 | grep -E 'record|SLICE|", event, "'")),
-           .present = {vm.name, event}}};
+  return {
+      {.title = absl::StrCat(vm.name, " is confidential: not even the operator has its counters"),
+       .command = absl::StrCat(Scrape("operator", ports), " | grep -c '_total{.*", Label(vm), "'"),
+       .exit_status = 1,
+       .present = {"0"}},
+      {.title = absl::StrCat("… but its guest, which holds the key, opens a sealed record"),
+       .command = Sideband(vm.tenant, absl::StrCat("unseal --vm ", vm.name, " --key-file ", vm.name, ".key --state ",
+                                                   vm.name, ".state --count 1 | grep -E 'record|CONTEXT|", event, "'")),
+       .present = {vm.name, event}}};
 }
 
 }  // namespace

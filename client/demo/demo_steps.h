@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a demonstration shows, as commands that anybody can repeat, and what must and must not come out of them.
+// The steps of a demonstration: repeatable commands, with texts that their output must and must not contain.
 #ifndef SIDEBAND_CLIENT_DEMO_DEMO_STEPS_H_
 #define SIDEBAND_CLIENT_DEMO_DEMO_STEPS_H_
 
@@ -13,17 +13,17 @@ namespace sideband::client {
 
 struct DemoStep {
   std::string title;
-  std::string command;  // for sh, in the demonstration's folder
+  std::string command;  // for sh, run in the demonstration's folder
   int exit_status = 0;
-  std::vector<std::string> present;  // texts that the output must have
-  std::vector<std::string> absent;   // and must not
+  std::vector<std::string> present;  // texts that the output must contain
+  std::vector<std::string> absent;   // texts that the output must not contain
 };
 
-// `events` are a few events to look at, at least one.
+// `events` must contain at least one event.
 std::vector<DemoStep> MakeDemoSteps(const std::vector<DemoVm>& vms, const DemoPorts& ports,
                                     const std::vector<std::string>& events);
 
-// What is wrong with the result of `step`; empty where nothing is.
+// Describes the mismatch between `step` and its result; empty if they match.
 std::string CheckStep(const DemoStep& step, int exit_status, const std::string& output);
 
 }  // namespace sideband::client

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/lib/cancellation.h"
 
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstdint>
 #include <utility>
+
+#include "proto/base/descriptor.h"
 
 namespace sideband::client {
 
@@ -19,7 +28,18 @@ Cancellation::Hook::~Hook() {
 void Cancellation::Cancel() {
   absl::MutexLock lock(&mu_);
   if (std::exchange(cancelled_, true)) return;
+  // Under the lock, so that no action runs after its hook's destruction.
   for (const auto& action : actions_) action();
+}
+
+bool Cancellation::WaitFor(absl::Duration duration) {
+  const Descriptor event(::eventfd(0, EFD_CLOEXEC));
+  {
+    const Hook hook(*this, [&event] { eventfd_write(event.get(), 1); });
+    pollfd wanted = {.fd = event.get(), .events = POLLIN, .revents = 0};
+    ::poll(&wanted, 1, static_cast<int>(std::clamp<int64_t>(absl::ToInt64Milliseconds(duration), 0, INT_MAX)));
+  }
+  return cancelled();
 }
 
 bool Cancellation::cancelled() const {

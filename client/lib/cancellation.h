@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lets one thread end what another one waits for.
-//   Cancellation cancellation;                     // shared by both
+// Lets one thread cancel the blocking operations of another.
+//   Cancellation cancellation;   // shared by both
 //   const Cancellation::Hook hook(cancellation, [&] { context.TryCancel(); });
-//   …                                              // elsewhere: cancellation.Cancel();
+//   cancellation.Cancel();       // in the other thread
 #ifndef SIDEBAND_CLIENT_LIB_CANCELLATION_H_
 #define SIDEBAND_CLIENT_LIB_CANCELLATION_H_
 
@@ -12,14 +12,16 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 
 namespace sideband::client {
 
-// Thread-safe; for threads, not for signal handlers. Must outlive its hooks.
+// Thread-safe, but not async-signal-safe. Must outlive its hooks.
 class Cancellation {
  public:
-  // Calls `action` at the cancellation, at once if that was before, and never after it is destroyed. The action runs on
-  // the cancelling thread while the Cancellation is locked: it must be short and not use the Cancellation.
+  // Runs `action` at the cancellation, or immediately if the cancellation has already happened; never after the hook's
+  // destruction. The action runs on the cancelling thread while the Cancellation is locked: it must be short and must
+  // not use the Cancellation.
   class Hook {
    public:
     Hook(Cancellation& cancellation, std::function<void()> action);
@@ -36,9 +38,13 @@ class Cancellation {
   Cancellation(const Cancellation&) = delete;
   Cancellation& operator=(const Cancellation&) = delete;
 
-  // For good. A second call does nothing.
+  // Cancels permanently. Further calls have no effect.
   void Cancel() ABSL_LOCKS_EXCLUDED(mu_);
   bool cancelled() const ABSL_LOCKS_EXCLUDED(mu_);
+
+  // Waits for `duration` on the monotonic clock or until the cancellation; a signal may end the wait early. Returns
+  // whether the cancellation has happened.
+  bool WaitFor(absl::Duration duration) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   mutable absl::Mutex mu_;

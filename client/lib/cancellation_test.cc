@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 namespace sideband::client {
 namespace {
 
@@ -35,6 +37,15 @@ TEST(CancellationTest, AHookThatIsGoneIsNotCalled) {
   }
   cancellation.Cancel();
   EXPECT_EQ(calls, 0);
+}
+
+TEST(CancellationTest, AWaitEndsWithItOrInTime) {
+  Cancellation cancellation;
+  EXPECT_FALSE(cancellation.WaitFor(absl::Milliseconds(1)));
+  std::thread canceller([&] { cancellation.Cancel(); });
+  EXPECT_TRUE(cancellation.WaitFor(absl::Hours(1)));
+  canceller.join();
+  EXPECT_TRUE(cancellation.WaitFor(absl::Hours(1))) << "at once";
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "client/lib/pem.h"
 #include "client/lib/token.h"
 #include "proto/base/status_macros.h"
@@ -16,10 +17,23 @@ namespace sideband::client {
 namespace {
 
 constexpr char kLocalScheme[] = "unix:";
+constexpr absl::string_view kLocalhost = "localhost";
 
 bool IsLocal(const ClientConfig& config) { return absl::StartsWith(config.address, kLocalScheme); }
 
-// host:port, [address]:port; gRPC would take other schemes and a missing port too, and connect somewhere unexpected.
+bool IsLocalhost(absl::string_view address) {
+  return absl::StartsWithIgnoreCase(address, absl::StrCat(kLocalhost, ":"));
+}
+
+// The expected name in the server's certificate. Empty if gRPC is to use the host of the target.
+std::string ServerName(const ClientConfig& config) {
+  if (!config.server_name.empty() || !IsLocalhost(config.address)) return config.server_name;
+  // DialTarget() replaces localhost by addresses; the certificate must still be for localhost.
+  return std::string(kLocalhost);
+}
+
+// Accepts host:port and [address]:port only. gRPC would also accept other schemes and a missing port, and connect to an
+// unintended endpoint.
 absl::Status CheckAddress(const std::string& address) {
   const size_t colon = address.rfind(':');
   const bool split = colon != std::string::npos && colon > 0;
@@ -44,13 +58,13 @@ absl::Status CheckGiven(const std::string& value, absl::string_view key, absl::s
 absl::Status CheckConfig(const ClientConfig& config) {
   SIDEBAND_RETURN_IF_ERROR(CheckAddress(config.address));
   SIDEBAND_RETURN_IF_ERROR(CheckGiven(config.ca_file, "ca_file", "--ca-file"));
-  // A token may take the certificate's place.
+  // A token may replace the certificate.
   if (!config.token_file.empty() && config.cert_file.empty() && config.key_file.empty()) return absl::OkStatus();
   SIDEBAND_RETURN_IF_ERROR(CheckGiven(config.cert_file, "cert_file", "--cert-file"));
   return CheckGiven(config.key_file, "key_file", "--key-file");
 }
 
-// TLS, and with a token the field `authorization` of each call.
+// TLS credentials; with a token, each call also carries the field `authorization`.
 absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> CredentialsOf(const ClientConfig& config) {
   SIDEBAND_ASSIGN_OR_RETURN(TlsMaterial material, LoadTlsMaterial(config.ca_file, config.cert_file, config.key_file));
   grpc::SslCredentialsOptions tls;
@@ -64,14 +78,16 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> CredentialsOf(const Cl
 
 grpc::ChannelArguments Arguments(const ClientConfig& config) {
   grpc::ChannelArguments arguments;
+  // Records and snapshots of large devices exceed gRPC's default limit of 4 MiB.
   arguments.SetMaxReceiveMessageSize(kMessageBytesMax);
-  // Only what was configured: no proxy from the environment between us and a host's management port.
+  // Connects to the configured address only, without a proxy from the environment.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  if (!config.server_name.empty()) arguments.SetSslTargetNameOverride(config.server_name);
+  if (const std::string name = ServerName(config); !name.empty()) arguments.SetSslTargetNameOverride(name);
   return arguments;
 }
 
-// The daemon knows us by our user, and the socket is its alone to make: no certificates.
+// The socket's peer credentials identify the user to the daemon, and only the daemon can create the socket:
+// certificates are not needed.
 absl::StatusOr<std::shared_ptr<grpc::Channel>> ConnectLocally(const ClientConfig& config) {
   if (config.address == kLocalScheme) {
     return absl::InvalidArgumentError(absl::StrCat("address '", config.address, "': the socket's path is missing"));
@@ -85,7 +101,14 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> Connect(const ClientConfig& confi
   if (IsLocal(config)) return ConnectLocally(config);
   SIDEBAND_RETURN_IF_ERROR(CheckConfig(config));
   SIDEBAND_ASSIGN_OR_RETURN(const auto credentials, CredentialsOf(config));
-  return grpc::CreateCustomChannel(config.address, credentials, Arguments(config));
+  return grpc::CreateCustomChannel(DialTarget(config.address), credentials, Arguments(config));
+}
+
+std::string DialTarget(const std::string& address) {
+  if (!IsLocalhost(address)) return address;
+  const std::string port = address.substr(kLocalhost.size() + 1);
+  // gRPC requires all addresses of a target to be of one family.
+  return absl::StrCat("ipv6:[::1]:", port, ",[::ffff:127.0.0.1]:", port);
 }
 
 }  // namespace sideband::client

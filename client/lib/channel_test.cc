@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "client/lib/fake_daemon.h"
 #include "client/lib/rpc_status.h"
 #include "client/lib/telemetry_client.h"
@@ -51,9 +52,32 @@ TEST_F(ChannelTest, ServerNameIsChecked) {
   EXPECT_EQ(Call(config).code(), absl::StatusCode::kUnavailable);
 }
 
+TEST_F(ChannelTest, LocalhostIsTheLoopbackWithoutAResolver) {
+  EXPECT_EQ(DialTarget("localhost:9878"), "ipv6:[::1]:9878,[::ffff:127.0.0.1]:9878");
+  EXPECT_EQ(DialTarget("LocalHost:1"), "ipv6:[::1]:1,[::ffff:127.0.0.1]:1");
+  for (const char* other : {"localhost.example:1", "mylocalhost:1", "127.0.0.1:1", "[::1]:1", "localhost", ""}) {
+    EXPECT_EQ(DialTarget(other), other);
+  }
+}
+
+TEST_F(ChannelTest, LocalhostMustBeInTheServersCertificate) {
+  ClientConfig config = Config();
+  config.address = absl::StrCat("localhost:", daemon_.address().substr(daemon_.address().rfind(':') + 1));
+  EXPECT_EQ(Call(config), absl::OkStatus());
+  config.server_name = "elsewhere";
+  EXPECT_EQ(Call(config).code(), absl::StatusCode::kUnavailable);
+  const TestCertificates by_address = TestCertificates::WriteTo(testing::TempDir(), "IP:127.0.0.1");
+  const FakeDaemon nameless({}, by_address.MutualTls());
+  config = Config();
+  config.address = nameless.address();
+  EXPECT_EQ(Call(config), absl::OkStatus());
+  config.address = absl::StrCat("localhost:", nameless.address().substr(nameless.address().rfind(':') + 1));
+  EXPECT_EQ(Call(config).code(), absl::StatusCode::kUnavailable) << "the certificate is for the address alone";
+}
+
 TEST_F(ChannelTest, ServerOfAnotherAuthorityIsRefused) {
   ClientConfig config = Config();
-  config.ca_file = TestCertificates::WriteTo(testing::TempDir()).ca_file;  // over the files that the config names
+  config.ca_file = TestCertificates::WriteTo(testing::TempDir()).ca_file;  // overwrites the files that the config names
   config.cert_file = testing::TempDir() + "/client.pem";
   const absl::Status refused = Call(config);
   EXPECT_EQ(refused.code(), absl::StatusCode::kUnavailable);

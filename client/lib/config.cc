@@ -23,7 +23,7 @@ constexpr Key kKeys[] = {
     {"token_file", &ClientConfig::token_file, true}, {"server_name", &ClientConfig::server_name, false},
 };
 
-// An absolute `path` stays as it is.
+// Resolves `path` against the configuration's folder. An absolute `path` is returned unchanged.
 std::string Beside(const std::string& config_path, const std::string& path) {
   return path.empty() ? path : (std::filesystem::path(config_path).parent_path() / path).string();
 }
@@ -48,6 +48,7 @@ std::optional<std::string> FindClientConfig(const std::string& given, const GetE
   const auto home = get_env("HOME");
   if (!home.has_value() || home->empty()) return std::nullopt;
   std::string usual = *home + "/.config/sideband/client.yaml";
+  // A file that is there and cannot be read is an error, not a missing configuration.
   if (::access(usual.c_str(), F_OK) != 0) return std::nullopt;
   return usual;
 }

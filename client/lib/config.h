@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the daemon is and who we are: from a YAML file, whose every value a flag may replace.
+// The daemon's address and the client's credentials, from a YAML file. Flags override single values.
 //   address: sideband.example:9878
 //   ca_file: ca.pem            # relative to the file's own folder
 //   cert_file: client.pem
@@ -19,10 +19,10 @@
 
 namespace sideband::client {
 
-// Where a daemon on this host listens unless told otherwise.
+// The daemon's default listen address on this host.
 inline constexpr char kDefaultAddress[] = "127.0.0.1:9878";
 
-// Empty: not given.
+// Empty members are not given.
 struct ClientConfig {
   std::string address;
   std::string ca_file;
@@ -34,18 +34,18 @@ struct ClientConfig {
   bool operator==(const ClientConfig&) const = default;
 };
 
-// Strict: unknown keys and wrong types are "FILE:LINE: what is wrong"; whether the certificates exist is for the
-// connection to say.
+// Strict: unknown keys and wrong types are rejected with "FILE:LINE: reason". The existence of the certificates is
+// checked by Connect() only.
 absl::StatusOr<ClientConfig> LoadClientConfig(const std::string& path);
 
-// The environment variable of that name, if it is set.
+// Returns the value of an environment variable, or nullopt if it is not set.
 using GetEnv = std::function<std::optional<std::string>(const std::string& name)>;
 
-// Which file to load: `given` where it is not empty (--config), else $SIDEBAND_CONFIG, else
-// ~/.config/sideband/client.yaml if that exists, else none.
+// The file to load: `given` if it is not empty (--config), else $SIDEBAND_CONFIG, else ~/.config/sideband/client.yaml
+// if that exists, else nullopt.
 std::optional<std::string> FindClientConfig(const std::string& given, const GetEnv& get_env);
 
-// `config` with what `flags` gives in place of its own, and the default address if there is none.
+// Overrides the members of `config` that `flags` gives. Sets the default address if neither has one.
 ClientConfig Override(ClientConfig config, const ClientConfig& flags);
 
 }  // namespace sideband::client

@@ -21,7 +21,7 @@ namespace {
 using Script = FakeDaemon::Script;
 using Requests = FakeDaemon::Requests;
 
-// Writes the messages one after the other; deletes itself at the end.
+// Writes the messages in order; deletes itself when the stream is done.
 template <typename Message>
 class ScriptedStream final : public grpc::ServerWriteReactor<Message> {
  public:
@@ -40,6 +40,7 @@ class ScriptedStream final : public grpc::ServerWriteReactor<Message> {
   }
 
   void End() {
+    // OnCancel and OnWriteDone may both end the stream, but Finish() must be called once.
     if (!ended_.exchange(true)) this->Finish(script_.status);
   }
 
@@ -95,7 +96,10 @@ class FakeTelemetry final : public v1::Telemetry::CallbackService {
                                         v1::GetSnapshotResponse* response) override {
     log_.Note(&Requests::get_snapshot, *request);
     *response = script_.snapshots;
-    return End(context);
+    if (!script_.status.ok()) return End(context);
+    grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+    reactor->Finish(script_.get_snapshot_status);
+    return reactor;
   }
   grpc::ServerUnaryReactor* GetHistory(grpc::CallbackServerContext* context, const v1::GetHistoryRequest* request,
                                        v1::GetHistoryResponse* response) override {

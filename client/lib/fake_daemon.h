@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A sidebandd that answers from a script, over real gRPC in this process.
-//   FakeDaemon daemon({.devices = …});
+// An in-process gRPC server with the daemon's services and scripted responses.
+//   FakeDaemon daemon({.devices = devices});
 //   TelemetryClient client(daemon.Channel(), {}, cancellation);
 #ifndef SIDEBAND_CLIENT_LIB_FAKE_DAEMON_H_
 #define SIDEBAND_CLIENT_LIB_FAKE_DAEMON_H_
@@ -29,10 +29,12 @@ class FakeDaemon {
     v1::GetHistoryResponse history;
     std::vector<v1::SubscribeResponse> updates;
     std::vector<v1::SealedRecord> records;
-    // Whether streams stay open after their last message, until the client leaves.
+    // Whether streams stay open after their last message, until the client cancels.
     bool keeps_streams = false;
-    // What calls end with.
+    // The status of all calls.
     grpc::Status status;
+    // The status of GetSnapshot if `status` is OK.
+    grpc::Status get_snapshot_status;
   };
   // The newest request of each kind, in text format.
   struct Requests {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opens the sealed records of one VM (proto/envelope/README.md has their form) and lets none pass that is forged,
-// changed, of another VM or device, repeated, or out of order.
-//   Opener opener(std::move(static_key), {.vm = vm});
+// Opens the sealed records of one VM (format: proto/envelope/README.md). Rejects records that are forged, modified, of
+// another VM or device, repeated, or out of order.
+//   SIDEBAND_ASSIGN_OR_RETURN(const envelope::GuestNonce nonce, DrawGuestNonce());
+//   Opener opener(std::move(static_key), {.vm = vm, .nonce = nonce});   // and `nonce` goes into SubscribeSealed
 //   const absl::StatusOr<OpenResult> opened = opener.Open(record);
 #ifndef SIDEBAND_CLIENT_LIB_OPENER_H_
 #define SIDEBAND_CLIENT_LIB_OPENER_H_
@@ -13,6 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "proto/base/bytes.h"
+#include "proto/base/secret_memory.h"
 #include "proto/base/uuid.h"
 #include "proto/envelope/keys.h"
 #include "proto/envelope/record.h"
@@ -22,43 +24,54 @@ namespace sideband::client {
 
 struct OpenResult {
   envelope::RecordHeader header;
-  // A serialised sideband.v1.SealedContent; the caller wipes it after use (envelope::ScopedWipe).
-  Bytes content;
-  // How many records are known to be missing since the one before: those that the sequence skips. In a new epoch, what
-  // was skipped of its beginning; what the old one still sent is not known. 0 for the first record.
+  // A serialised sideband.v1.SealedContent.
+  SecretBytes content;
+  // The number of records known to be missing before this one: the skipped sequence numbers. In a new epoch, the
+  // skipped records of its beginning; further records of the old epoch are unknown. 0 for the first record.
   uint64_t gap = 0;
 };
 
+// 32 random bytes for one stream. INTERNAL if the system's random generator fails.
+absl::StatusOr<envelope::GuestNonce> DrawGuestNonce();
+
 // Thread-compatible.
 //
-// Invariants: every accepted record is later than every one before, by (epoch, sequence). Within an epoch, device, boot
-// id, VM and generation stay; a later epoch may change boot id and generation, but a generation never goes back under
-// one boot id. A rejected record changes nothing, however it was made; the work and memory for one are bounded by its
+// A record is old if it is not later, by (epoch, sequence), than the newest record accepted by this opener or by an
+// earlier one (`after`). A record with the expected nonce was sealed after the nonce was drawn: the first such record
+// is new regardless of its epoch, even if the sealer's clock was set back.
+//
+// Invariants: every accepted record is later, by (epoch, sequence), than all accepted before it. Within an epoch,
+// device, boot ID, VM and generation are constant. A later epoch may change boot ID and generation, but under one boot
+// ID a generation never decreases. A rejected record changes no state. Work and memory for a record are bounded by its
 // size.
 class Opener {
  public:
-  // What a record must be of. Where there is nothing, the first record that the key opens says it, for good.
+  // The required properties of a record. An absent property is set permanently by the first record that opens.
   struct Expected {
     std::optional<Uuid> vm;
     std::optional<Uuid> device;
     uint16_t scope = envelope::kScopeWholeVm;
+    // Only records of version 2 with this nonce are accepted. Absent: records of any version and nonce.
+    std::optional<envelope::GuestNonce> nonce;
+    // The newest record accepted by an earlier opener of this VM and device (opener_state.h).
+    std::optional<envelope::RecordHeader> after;
   };
 
   Opener(envelope::Secret static_key, Expected expected) : static_key_(std::move(static_key)), expected_(expected) {}
 
-  // DATA_LOSS "record rejected" for every record that is not acceptable, whatever the reason.
+  // DATA_LOSS "record rejected" for every record that is not acceptable, for any reason.
   absl::StatusOr<OpenResult> Open(ByteSpan record);
 
  private:
-  // What the header alone says: whether a record with it may come next.
+  // Checks the header alone: whether its record may come next.
   bool IsNext(const envelope::RecordHeader& header) const;
   absl::StatusOr<OpenResult> TryOpen(ByteSpan record);
   uint64_t GapBefore(const envelope::RecordHeader& header) const;
   void Accept(const envelope::RecordHeader& header);
 
-  const envelope::Secret static_key_;
+  envelope::Secret static_key_;
   Expected expected_;
-  // Of the newest accepted record.
+  // Header and keys of the newest accepted record.
   std::optional<envelope::RecordHeader> last_;
   std::optional<envelope::SessionKeys> keys_;
 };

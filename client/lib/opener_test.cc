@@ -18,7 +18,7 @@ using envelope::SessionKeys;
 constexpr Uuid kDevice{{1}};
 constexpr Uuid kVm{{2}};
 constexpr uint64_t kEpoch = 1000;
-const Bytes kContent = {'c', 'o', 'u', 'n', 't', 's'};
+const SecretBytes kContent = {'c', 'o', 'u', 'n', 't', 's'};
 
 Secret Key(uint8_t fill = 7) { return Secret::Take(Bytes(envelope::kStaticKeyBytes, fill)); }
 
@@ -32,7 +32,7 @@ Bytes Sealed(const RecordHeader& header, uint8_t key = 7) {
 
 class OpenerTest : public testing::Test {
  protected:
-  // The gap, or the reason against it.
+  // The gap before the record, or the rejection.
   absl::StatusOr<uint64_t> Gap(const Bytes& record) {
     const auto opened = opener_.Open(record);
     if (!opened.ok()) return opened.status();
@@ -137,8 +137,66 @@ TEST_F(OpenerTest, AForgedHeaderChangesNothing) {
   EXPECT_EQ(*Gap(Sealed(Header(2))), 0u) << "neither the epoch nor the keys were taken over";
 }
 
+envelope::GuestNonce Nonce(uint8_t fill) {
+  envelope::GuestNonce nonce;
+  nonce.fill(fill);
+  return nonce;
+}
+
+RecordHeader WithNonce(RecordHeader header, uint8_t fill = 9) {
+  header.guest_nonce = Nonce(fill);
+  return header;
+}
+
+TEST_F(OpenerTest, WithANonceOnlyItsRecordsAreAccepted) {
+  opener_ = Opener(Key(), {.vm = kVm, .nonce = Nonce(9)});
+  ExpectRejected(Sealed(Header(0)), "version 1, as an old daemon seals, or whoever plays one back");
+  ExpectRejected(Sealed(WithNonce(Header(0), 0)), "version 2 without a nonce");
+  ExpectRejected(Sealed(WithNonce(Header(0), 8)), "of another opener, or of this one's last run");
+  EXPECT_EQ(*Gap(Sealed(WithNonce(Header(0)))), 0u);
+  ExpectRejected(Sealed(Header(1)), "later on, too");
+  ExpectRejected(Sealed(WithNonce(Header(1), 8)), "likewise");
+  EXPECT_EQ(*Gap(Sealed(WithNonce(Header(1)))), 0u);
+  ExpectRejected(Sealed(WithNonce(Header(0, kEpoch - 1))), "an older epoch of the same stream");
+  EXPECT_EQ(*Gap(Sealed(WithNonce(Header(0, kEpoch + 1)))), 0u) << "the device has restarted";
+}
+
+TEST_F(OpenerTest, WithoutANonceBothVersionsAreAccepted) {
+  EXPECT_TRUE(Gap(Sealed(Header(0))).ok());
+  EXPECT_TRUE(Gap(Sealed(WithNonce(Header(0, kEpoch + 1)))).ok());
+  ExpectRejected(Sealed(WithNonce(Header(1, kEpoch + 1), 8)), "one epoch has one nonce");
+  EXPECT_TRUE(Gap(Sealed(Header(0, kEpoch + 2))).ok());
+}
+
+TEST_F(OpenerTest, WhatAnEarlierOpenerHasSeenIsOld) {
+  for (const RecordHeader& old : {Header(5), Header(4), Header(99, kEpoch - 1)}) {
+    opener_ = Opener(Key(), {.vm = kVm, .after = Header(5)});
+    ExpectRejected(Sealed(old), "not later");
+    ExpectRejected(Sealed(WithNonce(old)), "nor with a nonce that nobody has asked for");
+  }
+  opener_ = Opener(Key(), {.vm = kVm, .after = Header(5)});
+  EXPECT_TRUE(Gap(Sealed(Header(6))).ok()) << "the next one";
+  opener_ = Opener(Key(), {.vm = kVm, .after = Header(5)});
+  EXPECT_TRUE(Gap(Sealed(Header(0, kEpoch + 1))).ok()) << "of a later epoch";
+}
+
+// The sealer's clock was set back between two runs of the daemon.
+TEST_F(OpenerTest, ANonceShowsThatALowerEpochIsNew) {
+  opener_ = Opener(Key(), {.vm = kVm, .nonce = Nonce(9), .after = Header(5)});
+  ExpectRejected(Sealed(Header(0, kEpoch - 10)), "without it");
+  EXPECT_TRUE(Gap(Sealed(WithNonce(Header(0, kEpoch - 10)))).ok());
+  ExpectRejected(Sealed(WithNonce(Header(0, kEpoch - 11))), "within the run epochs only grow");
+}
+
+TEST(GuestNonceTest, IsAnotherEachTime) {
+  const envelope::GuestNonce first = *DrawGuestNonce(), second = *DrawGuestNonce();
+  EXPECT_NE(first, second);
+  EXPECT_NE(first, envelope::GuestNonce{});
+}
+
 TEST_F(OpenerTest, EveryFlippedBitIsRejectedAndHarmless) {
-  Bytes record = Sealed(Header(1));
+  opener_ = Opener(Key(), {.vm = kVm, .nonce = Nonce(9)});
+  Bytes record = Sealed(WithNonce(Header(1)));
   for (size_t bit = 0; bit < record.size() * 8; ++bit) {
     record[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
     ASSERT_FALSE(opener_.Open(record).ok()) << bit;
@@ -148,8 +206,9 @@ TEST_F(OpenerTest, EveryFlippedBitIsRejectedAndHarmless) {
 }
 
 TEST_F(OpenerTest, EveryCutIsRejected) {
-  const Bytes record = Sealed(Header(1));
-  for (size_t size = 0; size < record.size(); ++size) ASSERT_FALSE(opener_.Open(ByteSpan(record).first(size)).ok());
+  for (const Bytes& record : {Sealed(Header(1)), Sealed(WithNonce(Header(1)))}) {
+    for (size_t size = 0; size < record.size(); ++size) ASSERT_FALSE(opener_.Open(ByteSpan(record).first(size)).ok());
+  }
 }
 
 }  // namespace

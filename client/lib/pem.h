@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Looks at PEM files before gRPC does, whose own complaint is a log line and a channel that never connects.
+// Validates PEM files before gRPC, which reports a bad file only by a log line and a channel that never connects.
 #ifndef SIDEBAND_CLIENT_LIB_PEM_H_
 #define SIDEBAND_CLIENT_LIB_PEM_H_
 
@@ -18,9 +18,9 @@ struct TlsMaterial {
   std::string key;
 };
 
-// Reads the files and checks that they are certificates and the certificate's own private key (not password-protected).
-// Without a certificate of ours (both paths empty) those two stay empty. Errors start with the path of the file at
-// fault.
+// Reads the files and checks that they contain certificates and the client certificate's own private key (without a
+// password). If both client paths are empty, those two members stay empty. Errors start with the path of the faulty
+// file.
 absl::StatusOr<TlsMaterial> LoadTlsMaterial(const std::string& ca_file, const std::string& cert_file,
                                             const std::string& key_file);
 

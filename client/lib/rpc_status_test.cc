@@ -24,8 +24,16 @@ TEST(RpcStatusTest, TheHttpsPortIsGuessed) {
   EXPECT_EQ(Told(grpc::UNAVAILABLE,
                  "failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:9877: Cannot check peer: "
                  "missing selected ALPN property."),
-            "UNAVAILABLE: localhost:9877: what listens there speaks TLS, but not gRPC: is it the daemon's HTTPS port? "
-            "gRPC has one of its own");
+            "UNAVAILABLE: localhost:9877: the server at this address speaks TLS, but not gRPC: is it the daemon's "
+            "HTTPS port? gRPC has its own port");
+}
+
+TEST(RpcStatusTest, ASocketThatIsClosedIsForOthers) {
+  const grpc::Status closed(grpc::StatusCode::UNAVAILABLE, "Broken pipe");
+  EXPECT_EQ(
+      FromRpc(closed, "unix:grpc.sock").message(),
+      "unix:grpc.sock: the daemon closed the connection: is it running, and is this user one of its local_operators?");
+  EXPECT_EQ(FromRpc(closed, "h:1").message(), "h:1: Broken pipe");
 }
 
 }  // namespace

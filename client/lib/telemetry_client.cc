@@ -4,7 +4,6 @@
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 
-#include <chrono>
 #include <utility>
 
 #include "client/lib/rpc_status.h"
@@ -17,8 +16,8 @@ template <typename Response, typename Method, typename Request>
 absl::StatusOr<Response> Call(Method method, const Request& request, const TelemetryClient::Options& options,
                               Cancellation& cancellation) {
   grpc::ClientContext context;
-  // The one place that reads the clock: gRPC's deadlines are points in time.
-  context.set_deadline(std::chrono::system_clock::now() + absl::ToChronoMilliseconds(options.deadline));
+  // A time span: gRPC adds it to its monotonic clock.
+  context.set_deadline(gpr_time_from_millis(absl::ToInt64Milliseconds(options.deadline), GPR_TIMESPAN));
   const Cancellation::Hook hook(cancellation, [&context] { context.TryCancel(); });
   Response response;
   const grpc::Status status = method(context, request, response);
@@ -26,7 +25,7 @@ absl::StatusOr<Response> Call(Method method, const Request& request, const Telem
   return response;
 }
 
-// Reads until the stream or the interest ends. `open` starts the call on the context.
+// Reads until the stream ends or `on_message` returns false. `open` starts the call on the context.
 template <typename Message, typename Open, typename OnMessage>
 absl::Status ReadStream(Open open, OnMessage on_message, const TelemetryClient::Options& options,
                         Cancellation& cancellation) {
@@ -35,8 +34,10 @@ absl::Status ReadStream(Open open, OnMessage on_message, const TelemetryClient::
   const auto reader = open(context);
   bool interested = true;
   for (Message message; interested && reader->Read(&message);) interested = on_message(message);
+  // Finish() would otherwise wait for the server to end the stream.
   if (!interested) context.TryCancel();
   const grpc::Status status = reader->Finish();
+  // The status is then CANCELLED, which this side has caused.
   if (!interested || cancellation.cancelled()) return absl::OkStatus();
   return FromRpc(status, options.peer);
 }

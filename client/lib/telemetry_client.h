@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The daemon's services as plain functions.
+// The daemon's services as functions.
 //   TelemetryClient client(channel, {.peer = "host:9878"}, cancellation);
 //   SIDEBAND_ASSIGN_OR_RETURN(const v1::GetSnapshotResponse response, client.GetSnapshot(request));
-//   client.Subscribe(request, [&](const v1::SubscribeResponse& response) { return more; });
+//   client.Subscribe(subscription, [&](const v1::SubscribeResponse& response) { return more; });
 #ifndef SIDEBAND_CLIENT_LIB_TELEMETRY_CLIENT_H_
 #define SIDEBAND_CLIENT_LIB_TELEMETRY_CLIENT_H_
 
@@ -24,14 +24,14 @@ class Channel;
 
 namespace sideband::client {
 
-// Thread-safe. Every error of a call is marked as remote (rpc_status.h), in one line. The cancellation must outlive it:
-// once cancelled, single calls end with CANCELLED and streams with OK.
+// Thread-safe. Errors of calls are marked as remote (rpc_status.h) and have one-line messages. The cancellation must
+// outlive the client: once cancelled, single calls end with CANCELLED and streams with OK.
 class TelemetryClient {
  public:
   struct Options {
-    // Stands before the messages of errors.
+    // Prefix of error messages.
     std::string peer;
-    // Of a single call, connecting included. Streams have none.
+    // Deadline of a single call, including the connection. Streams have no deadline.
     absl::Duration deadline = absl::Seconds(10);
   };
 
@@ -44,8 +44,8 @@ class TelemetryClient {
   absl::StatusOr<v1::GetSnapshotResponse> GetSnapshot(const v1::GetSnapshotRequest& request);
   absl::StatusOr<v1::GetHistoryResponse> GetHistory(const v1::GetHistoryRequest& request);
 
-  // Each returns when the server ends the stream (OK if in order), `on_…` returns false (OK), or the cancellation comes
-  // (OK). The callback runs on the calling thread; while it does, the server is not read from.
+  // Returns OK when the server ends the stream with OK, when the callback returns false, or at the cancellation; else
+  // the call's error. The callback runs on the calling thread; no messages are read meanwhile.
   absl::Status Subscribe(const v1::SubscribeRequest& request,
                          const std::function<bool(const v1::SubscribeResponse&)>& on_response);
   absl::Status SubscribeSealed(const v1::SubscribeSealedRequest& request,

@@ -86,7 +86,7 @@ TEST(TelemetryClientTest, CancellationEndsAWaitingStream) {
   int seen = 0;
   EXPECT_EQ(client.Subscribe({},
                              [&](const auto&) {
-                               if (++seen == 3) cancellation.Cancel();  // no fourth will come
+                               if (++seen == 3) cancellation.Cancel();  // the server sends no fourth message
                                return true;
                              }),
             absl::OkStatus());

@@ -8,9 +8,9 @@
 
 namespace sideband::client {
 
-TestCertificates TestCertificates::WriteTo(const std::string& folder) {
+TestCertificates TestCertificates::WriteTo(const std::string& folder, const std::string& server_names) {
   const auto ca = ThrowawayCa::Create(folder);
-  if (!ca.ok() || !(*ca)->Issue("server", "DNS:localhost,IP:127.0.0.1").ok() ||
+  if (!ca.ok() || !(*ca)->Issue("server", server_names).ok() ||
       !(*ca)->Issue("client", "URI:spiffe://test/client").ok()) {
     std::abort();
   }

@@ -15,18 +15,18 @@ namespace sideband::client {
 // Paths of PEM files in one folder.
 struct TestCertificates {
   std::string ca_file;
-  // For localhost and 127.0.0.1.
   std::string server_cert_file;
   std::string server_key_file;
-  // spiffe://test/client.
+  // Identity: spiffe://test/client.
   std::string client_cert_file;
   std::string client_key_file;
 
-  // Makes new keys and files. Ends the test program on failure.
-  static TestCertificates WriteTo(const std::string& folder);
-  // Asks no client for a certificate.
+  // Creates new keys and files; the server's certificate is for `server_names`. Aborts the test program on failure.
+  static TestCertificates WriteTo(const std::string& folder,
+                                  const std::string& server_names = "DNS:localhost,IP:127.0.0.1");
+  // TLS without client certificates.
   std::shared_ptr<grpc::ServerCredentials> ServerOnlyTls() const;
-  // Asks every client for a certificate of the CA.
+  // TLS that requires from each client a certificate of the CA.
   std::shared_ptr<grpc::ServerCredentials> MutualTls() const;
 };
 

@@ -5,6 +5,8 @@
 
 #include <fstream>
 
+#include "absl/strings/escaping.h"
+
 namespace sideband::client {
 namespace {
 
@@ -31,6 +33,16 @@ TEST(TokenTest, AnythingElseNamesTheFile) {
             path + ": longer than 8192 bytes");
   EXPECT_FALSE(LoadToken(TokenFile(std::string(1 << 20, 'a'))).ok());
   EXPECT_EQ(LoadToken("/nonexistent").status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST(TokenExpiryTest, OnlyOfAJwtThatSaysSo) {
+  const auto jwt = [](const std::string& claims) { return "eyJ9." + absl::WebSafeBase64Escape(claims) + ".c2ln"; };
+  EXPECT_EQ(TokenExpiry(jwt(R"({"exp": 1700000000})")), absl::FromUnixSeconds(1'700'000'000));
+  EXPECT_EQ(TokenExpiry(jwt(R"({"exp": 1e300})")), absl::InfiniteFuture());
+  for (const std::string& token : {jwt(R"({"exp": "soon"})"), jwt("{}"), jwt("[1]"), jwt("{"), jwt("\xff"),
+                                   std::string("opaque"), std::string("a.!.b"), std::string("..")}) {
+    EXPECT_EQ(TokenExpiry(token), std::nullopt) << token;
+  }
 }
 
 }  // namespace

@@ -41,23 +41,23 @@ absl::Status WriteAll(int fd, absl::string_view bytes, const std::string& path) 
   return absl::OkStatus();
 }
 
-// Makes the names in the file's folder outlast a power cut. A file system that cannot is no reason to stop.
+// Makes the names in the file's folder survive a power failure. A file system without support for this is no error.
 void SyncFolderOf(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   const Descriptor opened(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (opened.is_open()) ::fsync(opened.get());
 }
 
-// A file that holds nothing but an unfinished line must at least begin as one: whatever else was named by mistake is
-// left alone.
+// A file that has only an unfinished line must at least begin like an entry. Any other file was named by mistake and
+// stays unchanged.
 bool MayBeUnfinishedLine(absl::string_view text) {
   const absl::string_view start = kLineStart;
   return absl::StartsWith(text, start.substr(0, text.size()));
 }
 
-// Where the chain ends in a file of `size` bytes.
+// The end of the chain in a file of `size` bytes.
 absl::StatusOr<AuditFiles::ChainEnd> EndOf(int fd, uint64_t size, const std::string& path) {
-  // The last whole line, its break, and an unfinished line fit in it.
+  // Large enough for the last whole line, its break and an unfinished line.
   const uint64_t window = std::min<uint64_t>(size, 2 * (kAuditLineBytesMax + 1));
   SIDEBAND_ASSIGN_OR_RETURN(const std::string tail, ReadAt(fd, size - window, window, path));
   const size_t last_break = tail.rfind('\n');
@@ -65,7 +65,7 @@ absl::StatusOr<AuditFiles::ChainEnd> EndOf(int fd, uint64_t size, const std::str
     if (window == size && MayBeUnfinishedLine(tail)) return AuditFiles::ChainEnd{.bytes_cut_off = size};
     return absl::InvalidArgumentError(absl::StrCat(path, ": not an audit log"));
   }
-  const size_t line_start = last_break == 0 ? 0 : tail.rfind('\n', last_break - 1) + 1;  // 0 where there is none
+  const size_t line_start = last_break == 0 ? 0 : tail.rfind('\n', last_break - 1) + 1;  // npos + 1 is 0
   const absl::string_view line = absl::string_view(tail).substr(line_start, last_break - line_start);
   const auto last = DecodeAuditLine(line);
   if (last.ok()) return AuditFiles::ChainEnd{last->entry.sequence, AuditHash(line), tail.size() - last_break - 1};
@@ -79,6 +79,7 @@ absl::StatusOr<std::unique_ptr<AuditFiles>> AuditFiles::Open(Options options) {
   std::unique_ptr<AuditFiles> files(new AuditFiles(std::move(options)));
   SIDEBAND_RETURN_IF_ERROR(files->OpenFile());
   SIDEBAND_RETURN_IF_ERROR(files->FindEnd());
+  SIDEBAND_RETURN_IF_ERROR(files->RestrictToOwner());
   return files;
 }
 
@@ -90,18 +91,23 @@ std::string AuditFiles::Name(size_t number) const {
 
 absl::Status AuditFiles::OpenFile() {
   const std::string& path = options_.path;
+  // A symbolic link could turn the log's bytes and its mode against another file.
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, kMode));
   if (!file.is_open()) return ErrnoStatus(errno, path);
   SIDEBAND_ASSIGN_OR_RETURN(const uint64_t size, SizeOfRegularFile(file.get(), path));
+  // The kernel releases the lock with the process, however that ends: a killed daemon leaves none behind.
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     return absl::FailedPreconditionError(absl::StrCat(path, ": another process writes this audit log"));
   }
-  if (::fchmod(file.get(), kMode) != 0) return ErrnoStatus(errno, path);
   SyncFolderOf(path);
   file_ = std::move(file);
   absl::MutexLock lock(&mu_);
   size_ = size;
   return absl::OkStatus();
+}
+
+absl::Status AuditFiles::RestrictToOwner() {
+  return ::fchmod(file_.get(), kMode) == 0 ? absl::OkStatus() : ErrnoStatus(errno, options_.path);
 }
 
 absl::Status AuditFiles::FindEnd() {
@@ -112,11 +118,12 @@ absl::Status AuditFiles::FindEnd() {
     is_torn_ = end_.bytes_cut_off > 0;
   }
   if (size_ > 0) return absl::OkStatus();
-  // The newest file is empty, so that the chain ended in the one before, if there is one.
+  // The current file is empty, so the chain ended in the previous file, if there is one.
   const Descriptor older(::open(Name(1).c_str(), O_RDONLY | O_CLOEXEC));
   if (!older.is_open()) return errno == ENOENT ? absl::OkStatus() : ErrnoStatus(errno, Name(1));
   SIDEBAND_ASSIGN_OR_RETURN(const uint64_t size, SizeOfRegularFile(older.get(), Name(1)));
   SIDEBAND_ASSIGN_OR_RETURN(const ChainEnd before, EndOf(older.get(), size, Name(1)));
+  // Only the current file may end in an unfinished line.
   if (before.bytes_cut_off > 0) {
     return absl::InvalidArgumentError(absl::StrCat(Name(1), ": the last line is not finished"));
   }
@@ -132,7 +139,7 @@ absl::Status AuditFiles::CutOff() {
   return absl::OkStatus();
 }
 
-// Whether the file that is open is still the one of that name.
+// Whether the path still names the open file.
 bool AuditFiles::IsInPlace() const {
   struct stat open_file, named;
   return ::fstat(file_.get(), &open_file) == 0 && ::stat(options_.path.c_str(), &named) == 0 &&
@@ -141,11 +148,14 @@ bool AuditFiles::IsInPlace() const {
 
 absl::Status AuditFiles::Append(absl::string_view lines) {
   if (file_.is_open() && !IsInPlace()) {
-    spdlog::error("audit: {} was removed or replaced; a new file goes on with the chain", options_.path);
+    spdlog::error("audit: {} was removed or replaced; a new file continues the chain", options_.path);
     file_ = Descriptor();
     is_torn_ = false;
   }
-  if (!file_.is_open()) SIDEBAND_RETURN_IF_ERROR(OpenFile());
+  if (!file_.is_open()) {
+    SIDEBAND_RETURN_IF_ERROR(OpenFile());
+    SIDEBAND_RETURN_IF_ERROR(RestrictToOwner());
+  }
   if (is_torn_) SIDEBAND_RETURN_IF_ERROR(CutOff());
   uint64_t size = 0;
   {
@@ -158,7 +168,7 @@ absl::Status AuditFiles::Append(absl::string_view lines) {
   }
   if (const absl::Status written = WriteAll(file_.get(), lines, options_.path); !written.ok()) {
     is_torn_ = true;
-    CutOff().IgnoreError();  // else before the next line
+    CutOff().IgnoreError();  // otherwise before the next append
     return written;
   }
   absl::MutexLock lock(&mu_);
@@ -167,20 +177,23 @@ absl::Status AuditFiles::Append(absl::string_view lines) {
 }
 
 absl::Status AuditFiles::Sync() {
+  // fdatasync stores the new length, too; only the file's times may be lost.
   if (!file_.is_open() || ::fdatasync(file_.get()) == 0) return absl::OkStatus();
   return ErrnoStatus(errno, options_.path);
 }
 
 absl::Status AuditFiles::ShiftNames() {
+  // From the oldest on, so that a rename replaces only the file that is dropped.
   for (size_t number = options_.files; number > 0; --number) {
     if (::rename(Name(number - 1).c_str(), Name(number).c_str()) == 0) continue;
-    // A shift that was interrupted leaves a gap, which this one closes.
+    // An interrupted shift leaves a gap in the numbers, which this shift closes.
     if (errno != ENOENT) return ErrnoStatus(errno, Name(number));
   }
   return absl::OkStatus();
 }
 
 absl::Status AuditFiles::Rotate() {
+  // The file is closed below and cannot be synced afterwards.
   SIDEBAND_RETURN_IF_ERROR(Sync());
   {
     absl::MutexLock lock(&mu_);
@@ -188,19 +201,21 @@ absl::Status AuditFiles::Rotate() {
     size_ = 0;
     file_ = Descriptor();
   }
-  return OpenFile();
+  SIDEBAND_RETURN_IF_ERROR(OpenFile());
+  return RestrictToOwner();
 }
 
 absl::StatusOr<std::vector<AuditFiles::Readable>> AuditFiles::OpenForReading() {
   absl::MutexLock lock(&mu_);
   std::vector<Readable> opened;
+  // Under the lock, which rotation takes, too: no file is missed or opened twice between two renames.
   for (size_t number = options_.files + 1; number-- > 0;) {
     Readable one{.name = Name(number)};
     one.file = Descriptor(::open(one.name.c_str(), O_RDONLY | O_CLOEXEC));
     if (!one.file.is_open() && errno == ENOENT) continue;
     if (!one.file.is_open()) return ErrnoStatus(errno, one.name);
     SIDEBAND_ASSIGN_OR_RETURN(one.size, SizeOfRegularFile(one.file.get(), one.name));
-    // Beyond it there may be lines that are still being written, or taken back.
+    // Lines beyond size_ may be incomplete, or about to be removed.
     if (number == 0) one.size = size_;
     if (one.size > 0) opened.push_back(std::move(one));
   }
@@ -208,6 +223,7 @@ absl::StatusOr<std::vector<AuditFiles::Readable>> AuditFiles::OpenForReading() {
 }
 
 absl::StatusOr<size_t> AuditFiles::FirstToRead(const std::vector<Readable>& files, uint64_t after) {
+  // Includes the sequence, which every line starts with.
   constexpr size_t kStartBytes = 64;
   size_t first = files.size();
   while (first > 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The files of an audit log: PATH, which is written, and PATH.1 (newer) to PATH.N (older), which are kept.
+// The files of an audit log: PATH, which is written, and PATH.1 (newest) to PATH.N (oldest), which are kept.
 //   SIDEBAND_ASSIGN_OR_RETURN(auto files, AuditFiles::Open({.path = "audit.jsonl"}));
 //   files->end();   // where the chain goes on
 //   SIDEBAND_RETURN_IF_ERROR(files->Append(lines));
@@ -18,44 +18,45 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "daemon/audit/audit_storage.h"
-#include "daemon/audit/descriptor.h"
 #include "proto/audit/entry.h"
+#include "proto/base/descriptor.h"
 
 namespace sideband::daemon {
 
-// One thread appends and syncs; any may read.
+// One thread appends and syncs; any thread may read.
 class AuditFiles final : public AuditStorage {
  public:
   struct Options {
     std::string path;
     uint64_t max_bytes = 16 << 20;  // of one file; at least the longest line
-    size_t files = 8;               // that are kept beside the one that is written
+    size_t files = 8;               // kept files, besides the file that is written
   };
-  // Where the chain ended when the files were opened.
+  // The end of the chain when the files were opened.
   struct ChainEnd {
-    uint64_t sequence = 0;  // 0: there was no entry
+    uint64_t sequence = 0;  // 0: no entry yet
     std::string head = kAuditNoPrev;
-    uint64_t bytes_cut_off = 0;  // of a line that was not finished, and is no more
+    uint64_t bytes_cut_off = 0;  // length of an unfinished last line, which is removed
   };
 
-  // Makes the file, with mode 0600, where there is none. FAILED_PRECONDITION where another process has it,
-  // INVALID_ARGUMENT where its last line is not an entry: it is not for this program to judge what that is.
+  // Creates a missing file with mode 0600. FAILED_PRECONDITION where another process writes the file. INVALID_ARGUMENT
+  // where the file is not regular, or its last line is not an entry; its contents stay unchanged, since it may be
+  // another kind of file.
   static absl::StatusOr<std::unique_ptr<AuditFiles>> Open(Options options);
   ~AuditFiles() override;
   AuditFiles(const AuditFiles&) = delete;
   AuditFiles& operator=(const AuditFiles&) = delete;
 
   const ChainEnd& end() const { return end_; }
-  // `lines` is at most Options::max_bytes. Begins a new file where they do not fit the old one.
+  // `lines` has at most Options::max_bytes bytes. Starts a new file where they do not fit into the current file.
   absl::Status Append(absl::string_view lines) override;
   absl::Status Sync() override;
 
-  // Lines with a sequence above `after` from all files that are kept, oldest first, whole ones, at most `bytes_max`
-  // bytes: what is left is to be asked for with the last sequence of the answer. Thread-safe.
+  // Returns whole lines with a sequence above `after` from all kept files, oldest first, at most `bytes_max` bytes. The
+  // caller requests further lines with the last sequence of the result. Thread-safe.
   absl::StatusOr<std::string> ReadAfter(uint64_t after, size_t bytes_max);
 
  private:
-  // A file and how much of it is there for readers.
+  // A file and the number of its bytes that readers may see.
   struct Readable {
     std::string name;
     Descriptor file;
@@ -66,26 +67,28 @@ class AuditFiles final : public AuditStorage {
 
   std::string Name(size_t number) const;
   absl::Status OpenFile();
+  // Once the file is known to be an audit log, or to go on as one.
+  absl::Status RestrictToOwner();
   bool IsInPlace() const;
   absl::Status FindEnd();
   absl::Status CutOff();
   absl::Status Rotate();
   absl::Status ShiftNames() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Oldest first, without empty ones.
+  // Oldest first, without empty files.
   absl::StatusOr<std::vector<Readable>> OpenForReading();
-  // The newest file that begins with `after` or before: what came before it is not wanted.
+  // The index of the newest file whose first sequence is at most `after`. Older files have no requested line.
   static absl::StatusOr<size_t> FirstToRead(const std::vector<Readable>& files, uint64_t after);
-  // Whether there was room for all of them.
+  // Returns false where `bytes_max` does not suffice for all lines.
   static absl::StatusOr<bool> Collect(const Readable& file, uint64_t after, size_t bytes_max, std::string& lines);
 
   // Constant after Open().
   const Options options_;
   ChainEnd end_;
-  // The appending thread's.
-  Descriptor file_;       // closed where a new file could not be made
-  bool is_torn_ = false;  // there is more in the file than size_ says
+  // Used by the appending thread only.
+  Descriptor file_;       // closed where a new file could not be opened
+  bool is_torn_ = false;  // the file is longer than size_
 
-  absl::Mutex mu_;  // held while files are renamed, and by who opens them for reading
+  absl::Mutex mu_;  // held while files are renamed or opened for reading
   uint64_t size_ ABSL_GUARDED_BY(mu_) = 0;
 };
 

@@ -38,7 +38,7 @@ class AuditFilesTest : public testing::Test {
     return line + "\n";
   }
 
-  // The next two.
+  // The next two lines.
   std::string NextTwo() {
     std::string first = Next();
     return first + Next();
@@ -184,7 +184,7 @@ TEST_F(AuditFilesTest, TheChainGoesOnAfterARotationThatWasCutShort) {
   EXPECT_EQ(files_->end().head, head_);
   Append(1);
   EXPECT_EQ(ReadAfter(0), std::vector<uint64_t>({1, 2, 3}));
-  // Killed before it was finished: the line goes, and the chain ends in the older file.
+  // Killed in the middle of a line: the line is removed, and the chain ends in the older file.
   Write("{\"sequ");
   sequence_ = 2;
   ASSERT_EQ(Open(), absl::OkStatus());
@@ -201,6 +201,18 @@ TEST_F(AuditFilesTest, AFileThatIsTakenAwayIsMadeAnew) {
   std::filesystem::rename(options_.path, folder_ + "elsewhere");
   Append(1);
   EXPECT_EQ(ReadAfter(0), (std::vector<uint64_t>{3})) << "the chain goes on";
+}
+
+TEST_F(AuditFilesTest, AFilePutInItsPlaceIsMadeForItsOwnerOnly) {
+  ASSERT_EQ(Open(), absl::OkStatus());
+  Append(1);
+  std::filesystem::remove(options_.path);
+  std::ofstream(options_.path).flush();
+  ASSERT_EQ(::chmod(options_.path.c_str(), 0644), 0);
+  Append(1);
+  struct stat file;
+  ASSERT_EQ(::stat(options_.path.c_str(), &file), 0);
+  EXPECT_EQ(file.st_mode & 0777, 0600u);
 }
 
 TEST_F(AuditFilesTest, AGapInTheNamesIsClosed) {
@@ -241,7 +253,7 @@ TEST_F(AuditFilesTest, ADamagedFileIsNamed) {
   EXPECT_EQ(files_->ReadAfter(0, 1 << 20).status(), absl::DataLossError(options_.path + ".1: a line is not an entry"));
 }
 
-// What the disk takes of a line before it is full is taken back.
+// The part of a line that fitted on a full disk is removed.
 TEST_F(AuditFilesTest, AFullDiskLeavesWholeLines) {
   options_.max_bytes = 1 << 20;
   ASSERT_EQ(Open(), absl::OkStatus());

@@ -10,7 +10,7 @@
 namespace sideband::daemon {
 namespace {
 
-// What waits is bounded, however much a peer sends: one byte more than a text may have shows that it was longer.
+// Bounds the queue, however much a peer sends. One byte more than the limit shows that the text was longer.
 void CutTexts(AuditEntry& entry) {
   for (std::string* text : {&entry.principal, &entry.role, &entry.endpoint, &entry.resource, &entry.reason}) {
     if (text->size() > kAuditTextBytesMax) *text = text->substr(0, kAuditTextBytesMax + 1);
@@ -24,7 +24,7 @@ void CutTexts(AuditEntry& entry) {
 size_t BytesOf(const AuditEntry& entry) {
   size_t bytes = sizeof(entry) + entry.principal.size() + entry.role.size() + entry.endpoint.size() +
                  entry.resource.size() + entry.reason.size();
-  for (const std::string& text : entry.detail) bytes += sizeof(text) + text.size();
+  for (const std::string& text : entry.detail) bytes += sizeof(std::string) + text.size();
   return bytes;
 }
 
@@ -36,7 +36,7 @@ std::string Greeting(const std::string& greeting, uint64_t bytes_cut_off) {
 }  // namespace
 
 AuditLog::AuditLog(Options options, const AuditFiles::ChainEnd& end, AuditStorage& storage, const Clock& clock,
-                   SelfMetrics& metrics)
+                   AuditMetrics& metrics)
     : options_(std::move(options)),
       clock_(clock),
       metrics_(metrics),
@@ -45,7 +45,7 @@ AuditLog::AuditLog(Options options, const AuditFiles::ChainEnd& end, AuditStorag
 
 absl::StatusOr<std::unique_ptr<AuditLog>> AuditLog::Start(Options options, const AuditFiles::ChainEnd& end,
                                                           AuditStorage& storage, const Clock& clock,
-                                                          SelfMetrics& metrics) {
+                                                          AuditMetrics& metrics) {
   std::unique_ptr<AuditLog> log(new AuditLog(std::move(options), end, storage, clock, metrics));
   SIDEBAND_RETURN_IF_ERROR(log->Begin(end));
   return log;
@@ -75,14 +75,18 @@ bool AuditLog::Record(AuditEntry entry) {
 
 bool AuditLog::Push(AuditEntry entry) {
   const size_t bytes = BytesOf(entry);
-  // Once one is left out, all that follow are until the writer has come: a "lost" entry stands where they would.
+  // After a dropped entry all others are dropped, too, until the writer has emptied the queue: the "lost" entry takes
+  // their place in the log.
   if (waiting_.dropped > 0 || waiting_bytes_ + bytes > options_.queue_bytes_max) {
-    waiting_.dropped += ToldBy(entry);
+    waiting_.dropped += RepresentedEntries(entry);
+    changed_.NotifyAll();
     return false;
   }
+  // Under the lock, so that the queue has the order of its times.
   entry.time = clock_.Now();
   waiting_bytes_ += bytes;
   waiting_.entries.push_back(std::move(entry));
+  changed_.NotifyAll();
   return true;
 }
 
@@ -90,18 +94,20 @@ void AuditLog::Stop() {
   {
     absl::MutexLock lock(&mu_);
     waiting_.is_last = true;
+    changed_.NotifyAll();
   }
   if (thread_.joinable()) thread_.join();
 }
 
 absl::Duration AuditLog::Timeout() const {
+  // A pending "lost" entry or sync is retried once an interval.
   const absl::Duration interval = writer_.has_unfinished() ? options_.interval : absl::InfiniteDuration();
   return std::min(interval, repeats_.next_end() - clock_.Steady());
 }
 
 AuditLog::Batch AuditLog::Take() {
   absl::MutexLock lock(&mu_);
-  mu_.AwaitWithTimeout(absl::Condition(this, &AuditLog::HasNews), Timeout());
+  changed_.AwaitFor(mu_, absl::Condition(this, &AuditLog::HasNews), Timeout());
   for (AuditEntry& summary : waiting_.is_last ? repeats_.TakeAll() : repeats_.TakeEnded(clock_.Steady())) {
     Push(std::move(summary));
   }
@@ -117,13 +123,14 @@ absl::Status AuditLog::Write(Batch batch) {
   writer_.Lose(batch.dropped);
   std::vector<AuditEntry> after;
   if (batch.is_last) after.push_back({.time = clock_.Now(), .kind = AuditKind::kStop});
-  // The "lost" entry, if there must be one, comes with it.
+  // Also writes the "lost" entry, if there were losses.
   if (status.ok()) status = writer_.Write(std::move(after));
   SIDEBAND_RETURN_IF_ERROR(status);
   return batch.is_last ? writer_.Sync() : writer_.SyncIfDue();
 }
 
 void AuditLog::Report(const absl::Status& status) {
+  // Repeated failures with the same message are reported once.
   if (last_error_ == status.message()) return;
   last_error_ = std::string(status.message());
   options_.on_change(status);

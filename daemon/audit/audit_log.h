@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The audit log of a running daemon: takes entries from all threads and has one of its own that writes them.
+// The audit log of a running daemon: queues the entries of all threads and writes them from a thread of its own.
 //   SIDEBAND_ASSIGN_OR_RETURN(auto files, AuditFiles::Open({.path = "audit.jsonl"}));
-//   SIDEBAND_ASSIGN_OR_RETURN(auto log, AuditLog::Start({.greeting = "sidebandd 0.1.0"}, *files, clock, metrics));
+//   const AuditLog::Options options{.greeting = "sidebandd 0.1.0"};
+//   SIDEBAND_ASSIGN_OR_RETURN(auto log, AuditLog::Start(options, files->end(), *files, clock, metrics));
 //   log->Record(entry);
 //   log->Stop();
 #ifndef SIDEBAND_DAEMON_AUDIT_AUDIT_LOG_H_
@@ -21,60 +22,63 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "daemon/audit/anonymous_aggregator.h"
 #include "daemon/audit/audit_files.h"
 #include "daemon/audit/audit_sink.h"
 #include "daemon/audit/audit_storage.h"
 #include "daemon/audit/audit_writer.h"
-#include "daemon/audit/nobody_repeats.h"
 #include "daemon/base/clock.h"
-#include "daemon/metrics/self_metrics.h"
+#include "daemon/metrics/audit_metrics.h"
+#include "proto/base/steady_time.h"
 
 namespace sideband::daemon {
 
-// Thread-safe. Record() never waits for the disk: what finds no room is counted, as is what cannot be written, and a
-// "lost" entry says how many as soon as writing works again; while it does not, that is tried once an interval. What
-// nobody asks for again and again is written once a window, and then how often (nobody_repeats.h).
+// Thread-safe. Record() never waits for the disk. Entries that exceed the queue or that cannot be written are counted,
+// and a "lost" entry with their number is written as soon as writing works again; until then it is retried once an
+// interval. Repeated denials of unauthenticated callers are written once a window, then counted
+// (anonymous_aggregator.h).
 class AuditLog final : public AuditSink {
  public:
   struct Options {
     std::string greeting;              // in the "start" entry
-    size_t queue_bytes_max = 4 << 20;  // of entries that wait for the writer
-    NobodyRepeats::Options repeats;
+    size_t queue_bytes_max = 4 << 20;  // of queued entries
+    AnonymousAggregator::Options repeats;
     absl::Duration interval = absl::Seconds(1);  // between two syncs, and between attempts after an error
-    // Told when writing begins to fail or fails for another reason, and (OK) when it works again. On the log's thread.
+    // Called when writing starts to fail or fails for another reason, and with OK when it works again. On the log's
+    // thread.
     std::function<void(const absl::Status&)> on_change = [](const absl::Status&) {};
   };
 
-  // Writes the "start" entry first; an error is one of writing it. `storage`, whose chain ends with `end`, `clock` and
-  // `metrics` must outlive the log.
+  // Writes the "start" entry and returns the error of writing it. `end` is the end of the chain in `storage`.
+  // `storage`, `clock` and `metrics` must outlive the log.
   static absl::StatusOr<std::unique_ptr<AuditLog>> Start(Options options, const AuditFiles::ChainEnd& end,
                                                          AuditStorage& storage, const Clock& clock,
-                                                         SelfMetrics& metrics);
+                                                         AuditMetrics& metrics);
   // Stops.
   ~AuditLog() override;
 
-  // After Stop() entries are only counted, as lost.
+  // After Stop(), entries are only counted as lost.
   bool Record(AuditEntry entry) override ABSL_LOCKS_EXCLUDED(mu_);
-  // Writes what is waiting, what was repeated, and a "stop" entry, and syncs. May be called more than once.
+  // Writes the queued entries, the counted repeats and a "stop" entry, and syncs. May be called more than once.
   void Stop() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  // What the writer takes at once.
+  // The entries that the writer takes at once.
   struct Batch {
     std::vector<AuditEntry> entries;
-    uint64_t dropped = 0;  // after these
+    uint64_t dropped = 0;  // number of entries dropped after these
     bool is_last = false;
   };
 
   AuditLog(Options options, const AuditFiles::ChainEnd& end, AuditStorage& storage, const Clock& clock,
-           SelfMetrics& metrics);
+           AuditMetrics& metrics);
 
   absl::Status Begin(const AuditFiles::ChainEnd& end);
   void Run();
   Batch Take();
-  // Until when there may be nothing to do.
+  // How long the writer may wait if no entry comes.
   absl::Duration Timeout() const ABSL_SHARED_LOCKS_REQUIRED(mu_);
-  // False: there was no room.
+  // False where the queue is full.
   bool Push(AuditEntry entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool HasNews() const ABSL_SHARED_LOCKS_REQUIRED(mu_) {
     return !waiting_.entries.empty() || waiting_.dropped > 0 || waiting_.is_last;
@@ -85,15 +89,16 @@ class AuditLog final : public AuditSink {
   // Constant.
   const Options options_;
   const Clock& clock_;
-  SelfMetrics& metrics_;
+  AuditMetrics& metrics_;
   // The writing thread's.
   AuditWriter writer_;
   std::string last_error_;
 
   absl::Mutex mu_;
+  SteadyCondVar changed_;  // a change of waiting_
   Batch waiting_ ABSL_GUARDED_BY(mu_);
   size_t waiting_bytes_ ABSL_GUARDED_BY(mu_) = 0;
-  NobodyRepeats repeats_ ABSL_GUARDED_BY(mu_);
+  AnonymousAggregator repeats_ ABSL_GUARDED_BY(mu_);
 
   std::thread thread_;
 };

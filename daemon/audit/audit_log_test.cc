@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/audit/fake_audit_storage.h"
+#include "daemon/metrics/self_metrics.h"
 #include "proto/audit/verify_files.h"
 
 namespace sideband::daemon {
@@ -65,7 +66,7 @@ TEST_F(AuditLogTest, NeverWaitsAndTellsWhatItDropped) {
   Start();
   storage_.SetOpen(false);
   log_->Record({.principal = "first"});
-  storage_.AwaitAttempts(2);  // the writer is stuck with it, after the start
+  storage_.AwaitAttempts(2);  // the writer is blocked in it; the first attempt was the start
   for (int i = 0; i < 100'000; ++i) log_->Record({.principal = std::string(1000, 'x')});
   storage_.SetOpen(true);
   log_->Stop();
@@ -200,7 +201,7 @@ TEST_F(AuditLogTest, OneChainOverRestarts) {
     ASSERT_TRUE(log.ok()) << log.status();
     for (int i = 0; i < 500; ++i) (*log)->Record({.principal = absl::StrCat("run ", run)});
     (*log)->Stop();
-    std::ofstream(path, std::ios::app) << "{\"sequence\":1";  // as a kill leaves it
+    std::ofstream(path, std::ios::app) << "{\"sequence\":1";  // as a kill leaves the file
   }
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 13);
   std::vector<std::string> paths;

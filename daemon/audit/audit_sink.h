@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where what was decided is told. Everything that decides gets one.
+// Receives the audit entries of every component that decides on access.
 //   audit.Record({.kind = AuditKind::kAccess, .principal = identity, .decision = AuditDecision::kAllow});
 #ifndef SIDEBAND_DAEMON_AUDIT_AUDIT_SINK_H_
 #define SIDEBAND_DAEMON_AUDIT_AUDIT_SINK_H_
@@ -13,8 +13,8 @@ namespace sideband::daemon {
 class AuditSink {
  public:
   virtual ~AuditSink() = default;
-  // Returns at once. The sink gives the entry its sequence and time. False: there was no room, and the entry will be
-  // among those that a "lost" entry counts.
+  // Returns at once. The sink sets the entry's sequence and time. Returns false where the queue was full: a later
+  // "lost" entry counts the entry.
   virtual bool Record(AuditEntry entry) = 0;
 };
 

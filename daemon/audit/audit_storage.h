@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where an audit log's lines end up.
+// The storage of an audit log's lines.
 #ifndef SIDEBAND_DAEMON_AUDIT_AUDIT_STORAGE_H_
 #define SIDEBAND_DAEMON_AUDIT_AUDIT_STORAGE_H_
 
@@ -13,9 +13,9 @@ namespace sideband::daemon {
 class AuditStorage {
  public:
   virtual ~AuditStorage() = default;
-  // Whole lines, each with its break. After an error none of them is there.
+  // Appends whole lines, each with its line break. After an error, none of them is stored.
   virtual absl::Status Append(absl::string_view lines) = 0;
-  // Makes what was appended outlast a power cut.
+  // Makes appended lines survive a power failure.
   virtual absl::Status Sync() = 0;
 };
 

@@ -8,13 +8,14 @@
 namespace sideband::daemon {
 namespace {
 
-// What is appended at once: it is there as a whole or not at all. The smallest file takes one.
+// The bytes that are appended at once, so that they are stored as a whole or not at all. The smallest file holds one
+// piece.
 constexpr size_t kPieceBytes = kAuditLineBytesMax + 1;
 
 }  // namespace
 
 AuditWriter::AuditWriter(const AuditFiles::ChainEnd& end, AuditStorage& storage, const Clock& clock,
-                         SelfMetrics& metrics, Options options)
+                         AuditMetrics& metrics, Options options)
     : storage_(storage),
       clock_(clock),
       metrics_(metrics),
@@ -34,10 +35,12 @@ absl::Status AuditWriter::AppendPiece(std::vector<AuditEntry>& entries, size_t& 
   for (; end < entries.size(); ++end) {
     entries[end].sequence = sequence_ + (end - begin) + 1;
     const std::string line = EncodeAuditLine({.entry = entries[end], .prev = head});
+    // The longest line fits into an empty piece, so that every piece has an entry.
     if (piece.size() + line.size() + 1 > kPieceBytes) break;
     head = AuditHash(line);
     piece += line + "\n";
   }
+  // The chain advances only after a successful append.
   SIDEBAND_RETURN_IF_ERROR(storage_.Append(piece));
   metrics_.AuditWritten(end - begin);
   sequence_ += end - begin;
@@ -60,7 +63,7 @@ absl::Status AuditWriter::Write(std::vector<AuditEntry> entries) {
   size_t written = 0;
   absl::Status status = AppendLostEntry();
   while (status.ok() && written < entries.size()) status = AppendPiece(entries, written);
-  for (; written < entries.size(); ++written) Lose(ToldBy(entries[written]));
+  for (; written < entries.size(); ++written) Lose(RepresentedEntries(entries[written]));
   return status;
 }
 
@@ -71,6 +74,7 @@ absl::Status AuditWriter::SyncIfDue() {
 
 absl::Status AuditWriter::Sync() {
   if (!is_dirty_) return absl::OkStatus();
+  // Set for a failed sync, too, so that it is retried once an interval.
   last_sync_ = clock_.Steady();
   sync_status_ = storage_.Sync();
   is_dirty_ = !sync_status_.ok();

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "daemon/audit/fake_audit_storage.h"
+#include "daemon/metrics/self_metrics.h"
 
 namespace sideband::daemon {
 namespace {

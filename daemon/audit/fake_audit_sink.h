@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps what it is told; for tests.
+// An audit sink that keeps its entries, for tests.
 //   FakeAuditSink audit;
+//   audit.Record({.kind = AuditKind::kAccess});
 //   EXPECT_EQ(audit.Entries(AuditKind::kAccess).size(), 1u);
 #ifndef SIDEBAND_DAEMON_AUDIT_FAKE_AUDIT_SINK_H_
 #define SIDEBAND_DAEMON_AUDIT_FAKE_AUDIT_SINK_H_
@@ -27,12 +28,12 @@ class FakeAuditSink final : public AuditSink {
     entries_.push_back(std::move(entry));
     return true;
   }
-  // Takes so many entries from now on.
+  // Accepts this number of entries from now on.
   void SetRoom(size_t entries) {
     absl::MutexLock lock(&mu_);
     room_ = entries;
   }
-  // All of a kind, in the order in which they came.
+  // All entries of a kind, in the order of Record().
   std::vector<AuditEntry> Entries(AuditKind kind) const {
     absl::MutexLock lock(&mu_);
     std::vector<AuditEntry> found;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A log in memory that can be told to fail, or to keep the writer waiting; for tests.
+// An audit storage in memory that can fail or block the writer, for tests.
 #ifndef SIDEBAND_DAEMON_AUDIT_FAKE_AUDIT_STORAGE_H_
 #define SIDEBAND_DAEMON_AUDIT_FAKE_AUDIT_STORAGE_H_
 
@@ -43,7 +43,7 @@ class FakeAuditStorage final : public AuditStorage {
     absl::MutexLock lock(&mu_);
     open_ = open;
   }
-  // Until the writer has come so often.
+  // Waits until Append() was called `attempts` times.
   void AwaitAttempts(int attempts) {
     absl::MutexLock lock(&mu_);
     const auto enough = [this, attempts]() ABSL_SHARED_LOCKS_REQUIRED(mu_) { return attempts_ >= attempts; };
@@ -57,7 +57,7 @@ class FakeAuditStorage final : public AuditStorage {
     absl::MutexLock lock(&mu_);
     return syncs_;
   }
-  // What is there, after the chain has been followed; empty where it is broken.
+  // The stored entries; empty where the chain is broken.
   std::vector<AuditEntry> Entries() const {
     absl::MutexLock lock(&mu_);
     std::vector<AuditEntry> entries;
@@ -69,8 +69,8 @@ class FakeAuditStorage final : public AuditStorage {
   }
 
  private:
-  // A status that threads may share: the counts of absl::Status' references are the library's, which the thread
-  // sanitizer does not see into.
+  // A status that threads may share. The reference counts of absl::Status are changed inside the library, which the
+  // thread sanitizer does not see.
   struct Outcome {
     static Outcome Of(const absl::Status& status) { return {status.code(), std::string(status.message())}; }
     absl::Status Make() const { return absl::Status(code, message); }

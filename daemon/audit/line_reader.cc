@@ -29,6 +29,14 @@ absl::StatusOr<std::string> ReadAt(int fd, uint64_t offset, size_t size, const s
   return bytes;
 }
 
+namespace {
+
+absl::Status TooLong(const std::string& path) {
+  return absl::DataLossError(absl::StrCat(path, ": a line is too long"));
+}
+
+}  // namespace
+
 absl::Status ForEachLine(int fd, uint64_t size, const std::string& path,
                          absl::FunctionRef<bool(absl::string_view)> take) {
   constexpr uint64_t kPieceBytes = 256 << 10;
@@ -36,11 +44,13 @@ absl::Status ForEachLine(int fd, uint64_t size, const std::string& path,
     SIDEBAND_ASSIGN_OR_RETURN(const std::string piece, ReadAt(fd, offset, std::min(kPieceBytes, size - offset), path));
     absl::string_view rest = piece;
     for (size_t end; (end = rest.find('\n')) != absl::string_view::npos; rest.remove_prefix(end + 1)) {
+      if (end > kAuditLineBytesMax) return TooLong(path);
       if (!take(rest.substr(0, end + 1))) return absl::OkStatus();
     }
-    if (rest.size() > kAuditLineBytesMax) return absl::DataLossError(absl::StrCat(path, ": a line is too long"));
+    if (rest.size() > kAuditLineBytesMax) return TooLong(path);
     // What is left begins the next piece.
     const size_t whole = piece.size() - rest.size();
+    // No line break was found: the rest of the file is an unfinished line.
     if (whole == 0) break;
     offset += whole;
   }

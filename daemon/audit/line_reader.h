@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading the lines of an open audit file.
-//   SIDEBAND_RETURN_IF_ERROR(ForEachLine(fd, size, path, [&](absl::string_view line) { …; return true; }));
+// Reads the lines of an open audit file.
+//   std::string last;
+//   SIDEBAND_RETURN_IF_ERROR(ForEachLine(fd, size, path, [&](absl::string_view line) {
+//     last = std::string(line);
+//     return true;
+//   }));
 #ifndef SIDEBAND_DAEMON_AUDIT_LINE_READER_H_
 #define SIDEBAND_DAEMON_AUDIT_LINE_READER_H_
 
@@ -16,15 +20,15 @@
 
 namespace sideband::daemon {
 
-// Bytes [offset, offset + size) of the file, fewer where it ends before. `path` is for messages.
+// Returns the bytes [offset, offset + size) of the file, or fewer at its end. `path` is for messages.
 absl::StatusOr<std::string> ReadAt(int fd, uint64_t offset, size_t size, const std::string& path);
 
-// Calls `take` with each line, its break included, of the file's first `size` bytes, until it returns false. A line
-// longer than an entry may be is DATA_LOSS; what follows the last break is left out.
+// Calls `take` with each line of the file's first `size` bytes, including its line break, until it returns false. Bytes
+// after the last line break are left out, unless they are more than an entry may have: DATA_LOSS.
 absl::Status ForEachLine(int fd, uint64_t size, const std::string& path,
                          absl::FunctionRef<bool(absl::string_view)> take);
 
-// The sequence at the start of an entry's line; DATA_LOSS where there is none.
+// The sequence at the start of an entry's line; DATA_LOSS where the line has no sequence.
 absl::StatusOr<uint64_t> SequenceOf(absl::string_view line, const std::string& path);
 
 }  // namespace sideband::daemon

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <vector>
 
-#include "daemon/audit/descriptor.h"
 #include "proto/audit/entry.h"
+#include "proto/base/descriptor.h"
 
 namespace sideband::daemon {
 namespace {
@@ -52,6 +52,10 @@ TEST_F(LineReaderTest, LinesCrossPieces) {
 
 TEST_F(LineReaderTest, AnEndlessLineIsAnError) {
   EXPECT_EQ(Read(std::string(1 << 20, 'x'), 1 << 20), absl::DataLossError("log: a line is too long"));
+  const std::string longest = std::string(kAuditLineBytesMax, 'x') + "\n";
+  EXPECT_EQ(Read(longest, longest.size()), absl::OkStatus());
+  EXPECT_EQ(lines_, std::vector<std::string>{longest});
+  EXPECT_EQ(Read("x" + longest, longest.size() + 1), absl::DataLossError("log: a line is too long"));
 }
 
 TEST_F(LineReaderTest, FindsTheSequence) {

@@ -12,19 +12,19 @@
 namespace sideband::daemon {
 namespace {
 
-// A line of the policy, what it names, and what is wrong with that.
+// An absent name of the policy, its line and the description of the error.
 struct Absence {
   size_t line;
   std::string name;
   std::string what;
 };
 
-// `where` the allowance stands, unless it is the same file.
+// `where` locates the policy's allowance, unless the message is about the policy itself.
 std::string VmText(const Uuid& vm, absl::string_view where = "") {
   return absl::StrCat("VM ", vm.ToString(), " is on no device (allow_absent_vms: true", where, " allows it)");
 }
 
-// What the devices have.
+// The VMs and events of all devices.
 class Present {
  public:
   explicit Present(const Topologies& topologies) {
@@ -36,9 +36,10 @@ class Present {
 
   bool HasVm(const Uuid& vm) const { return vms_.contains(vm); }
   bool HasEvent(const std::string& event) const { return events_.contains(event); }
-  std::string EventText(const std::string& event) const {
+  // `where` as for VmText().
+  std::string EventText(const std::string& event, absl::string_view where = "") const {
     return absl::StrCat("event '", event, "' is counted by no device", DidYouMean(event, event_names_),
-                        "; allow_absent_events: true allows it");
+                        "; allow_absent_events: true", where, " allows it");
   }
 
  private:
@@ -72,6 +73,7 @@ std::vector<Absence> Absences(const Policy& policy, const Topologies& topologies
   std::vector<Absence> absences;
   AddAbsentVms(policy, present, absences);
   AddAbsentEvents(policy, present, absences);
+  // VMs and events were collected separately; the report has the order of the file.
   std::ranges::stable_sort(absences, {}, &Absence::line);
   return absences;
 }
@@ -80,6 +82,7 @@ std::string Text(const Policy& policy, const Absence& absence) {
   return absl::StrCat(policy.path(), ":", absence.line, ": ", absence.what);
 }
 
+// The UUIDs of VMs and the names of events, as in Absence::name.
 absl::flat_hash_set<std::string> NamesIn(const Policy& policy) {
   absl::flat_hash_set<std::string> names;
   for (const Tenant& tenant : policy.tenants()) {
@@ -107,12 +110,24 @@ std::vector<std::string> AbsentVms(std::span<const NamedVm> vms, const Policy& p
   return texts;
 }
 
-absl::Status CheckNewNamesExist(const Policy& policy, const Policy& in_force, const Topologies& topologies) {
-  const absl::flat_hash_set<std::string> known = NamesIn(in_force);
-  for (const Absence& absence : Absences(policy, topologies)) {
-    if (!known.contains(absence.name)) return absl::InvalidArgumentError(Text(policy, absence));
+std::vector<std::string> AbsentEvents(std::span<const PlacedEvent> events, const Policy& policy,
+                                      const Topologies& topologies) {
+  std::vector<std::string> texts;
+  if (policy.allows_absent_events()) return texts;
+  const Present present(topologies);
+  for (const auto& [name, place] : events) {
+    if (!present.HasEvent(name)) texts.push_back(absl::StrCat(place, ": ", present.EventText(name, " in the policy")));
   }
-  return absl::OkStatus();
+  return texts;
+}
+
+std::vector<std::string> NewAbsentNames(const Policy& policy, const Policy& in_force, const Topologies& topologies) {
+  const absl::flat_hash_set<std::string> known = NamesIn(in_force);
+  std::vector<std::string> texts;
+  for (const Absence& absence : Absences(policy, topologies)) {
+    if (!known.contains(absence.name)) texts.push_back(Text(policy, absence));
+  }
+  return texts;
 }
 
 }  // namespace sideband::daemon

@@ -26,7 +26,7 @@ const Texts kEvents = {"dram_reads", "dram_writes", "cycles"};
 
 std::shared_ptr<const Policy> Parse(const std::string& more = "") { return *Policy::Parse(kPolicy + more, "p.yaml"); }
 
-// A device with these VMs, which counts these events.
+// A device with the given VMs and events.
 std::shared_ptr<const Topology> Device(const std::vector<uint8_t>& vms, const Texts& events = {}) {
   mailbox::Catalog catalog;
   for (const uint8_t number : vms) catalog.vms.emplace_back().uuid.bytes[15] = number;
@@ -62,14 +62,14 @@ TEST(AbsentNamesTest, AreInTheFilesOrder) {
   EXPECT_EQ(absent[1], Vm(10, 2));
 }
 
-TEST(AbsentNamesTest, TheFirstIsRefused) {
+TEST(AbsentNamesTest, NewOnesAreFound) {
   const auto in_force = *Policy::Parse("version: 1\n", "p.yaml");
-  EXPECT_EQ(CheckNewNamesExist(*Parse(), *in_force, {Device({1, 2, 3}, kEvents)}), absl::OkStatus());
-  EXPECT_EQ(CheckNewNamesExist(*Parse(), *in_force, {Device({1}, kEvents)}), absl::InvalidArgumentError(Vm(10, 2)));
+  EXPECT_EQ(NewAbsentNames(*Parse(), *in_force, {Device({1, 2, 3}, kEvents)}), Texts());
+  EXPECT_EQ(NewAbsentNames(*Parse(), *in_force, {Device({1}, kEvents)}), AbsentNames(*Parse(), {Device({1}, kEvents)}));
 }
 
 TEST(AbsentNamesTest, WhatHasGoneSinceIsNot) {
-  EXPECT_EQ(CheckNewNamesExist(*Parse(), *Parse(), {Device({1}, {"cycles"})}), absl::OkStatus());
+  EXPECT_EQ(NewAbsentNames(*Parse(), *Parse(), {Device({1}, {"cycles"})}), Texts());
 }
 
 TEST(AbsentNamesTest, UnlessTheyAreAllowed) {
@@ -78,6 +78,14 @@ TEST(AbsentNamesTest, UnlessTheyAreAllowed) {
   EXPECT_EQ(AbsentNames(*Parse("allow_absent_vms: true\n"), {}).size(), 3u);
   EXPECT_EQ(AbsentNames(*Parse("allow_absent_events: true\n"), {}).size(), 3u);
   EXPECT_EQ(AbsentNames(*Parse("allow_absent_vms: false\nallow_absent_events: false\n"), {}).size(), 6u);
+}
+
+TEST(AbsentNamesTest, EventsOfOtherFiles) {
+  const std::vector<PlacedEvent> events = {{"cycles", "c.yaml:3"}, {"cylces", "c.yaml:4"}};
+  EXPECT_EQ(AbsentEvents(events, *Parse(), {Device({}, {"cycles"})}),
+            Texts({"c.yaml:4: event 'cylces' is counted by no device (did you mean 'cycles'?); allow_absent_events: "
+                   "true in the policy allows it"}));
+  EXPECT_EQ(AbsentEvents(events, *Parse("allow_absent_events: true\n"), {}), Texts());
 }
 
 TEST(AbsentNamesTest, VmsOfOtherFiles) {

@@ -9,25 +9,26 @@ Decision Deny(absl::string_view reason) { return {false, reason}; }
 
 bool IsContextLevel(const Resource& resource) { return !resource.context.empty(); }
 
-// Operators: the device, and VMs as wholes, unless they are confidential.
+// Operators read the device and whole VMs, but no confidential VM.
 Decision DecideForOperator(const Resource& resource, Right right) {
+  // Also that of a confidential VM: only its counts are secret.
   if (resource.kind == Resource::Kind::kVmIdentity) return Allow("operator");
   if (right != Right::kRead) return Deny("operators read, nothing else");
-  // Operators are among those whom it watches.
+  // The audit log records operators, too, so they must not read it.
   if (resource.kind == Resource::Kind::kAuditLog) return Deny("auditors only");
   if (resource.confidential) return Deny("confidential VM");
   if (IsContextLevel(resource) || resource.kind == Resource::Kind::kContext) return Deny("context of a tenant");
   return Allow("operator");
 }
 
-// Auditors: the audit log, and no counter of anybody.
+// Auditors read the audit log and no counter.
 Decision DecideForAuditor(const Resource& resource, Right right) {
   if (resource.kind != Resource::Kind::kAuditLog) return Deny("auditors see the audit log, nothing else");
   return right == Right::kRead ? Allow("auditor") : Deny("auditors read, nothing else");
 }
 
-// Whether the grant covers the row, rights aside. A grant that lists contexts gives those alone: the VM's own totals
-// less the listed contexts would be the others.
+// Whether the grant covers the row, regardless of rights. A grant that lists contexts excludes the VM's own totals: the
+// totals less the listed contexts would reveal the other contexts.
 Decision Covers(const VmGrant& grant, const Resource& resource) {
   const bool context_level = resource.kind == Resource::Kind::kContext || IsContextLevel(resource);
   if (context_level && !grant.contexts.Contains(resource.context)) return Deny("context not granted");
@@ -37,22 +38,25 @@ Decision Covers(const VmGrant& grant, const Resource& resource) {
   return Allow("granted");
 }
 
+// Decided apart from plaintext, since a confidential VM has sealed records only.
 Decision DecideSeal(const Resource& resource) {
   if (!resource.confidential) return Deny("not a confidential VM");
-  // A sealed record holds the whole VM; who can open it is the key holder's matter, not the policy's.
+  // A sealed record holds the whole VM. The VM's key, not the policy, protects its contents.
   return resource.kind == Resource::Kind::kVm ? Allow("granted") : Deny("only VMs are sealed");
 }
 
 Decision DecideForTenant(const Tenant& tenant, const Resource& resource, Right right) {
   using Kind = Resource::Kind;
   if (resource.kind == Kind::kAuditLog) return Deny("auditors only");
+  // A nil VM stands for the device: its row sums up all tenants.
   if (resource.kind == Kind::kDevice || resource.kind == Kind::kSelfMetrics || resource.vm.is_nil()) {
     return Deny("operators only");
   }
   const VmGrant* grant = tenant.FindVm(resource.vm);
   if (grant == nullptr) return Deny("not the tenant's VM");
+  // The existence of the tenant's own VM needs no right.
   if (resource.kind == Kind::kVmIdentity) return Allow("the tenant's VM");
-  if (!grant->rights.test(static_cast<size_t>(right))) return Deny("right not granted");
+  if (!grant->rights.Contains(right)) return Deny("right not granted");
   if (right == Right::kSeal) return DecideSeal(resource);
   if (resource.confidential) return Deny("confidential VM");
   return Covers(*grant, resource);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one place where access is decided. Everything that serves data asks here, through a View.
-//   if (!Decide(policy, principal, Resource::Vm(uuid, /*confidential=*/false), Right::kRead).allowed) …
+// The only place where access is decided. Servers reach it through a View.
+//   if (!Decide(policy, principal, Resource::Vm(uuid, /*confidential=*/false), Right::kRead).allowed) return;
 #ifndef SIDEBAND_DAEMON_AUTHZ_DECISION_H_
 #define SIDEBAND_DAEMON_AUTHZ_DECISION_H_
 
@@ -22,12 +22,12 @@ struct Resource {
     kContext,      // the counters of one context
     kEvent,        // one counter of the device (no VM), of a VM (no context) or of a context
     kSelfMetrics,  // the daemon's own metrics
-    kAuditLog,     // who has asked for what
+    kAuditLog,     // the audit log: callers and their requests
   };
   Kind kind = Kind::kDevice;
   Uuid vm;                    // nil: the device
-  bool confidential = false;  // whether the VM is
-  std::string context;        // empty: the VM's own
+  bool confidential = false;  // whether `vm` is confidential
+  std::string context;        // empty: the VM's own totals
   std::string event;
 
   static Resource Device() { return {.kind = Kind::kDevice}; }
@@ -44,10 +44,10 @@ struct Resource {
 
 struct Decision {
   bool allowed = false;
-  absl::string_view reason;  // for the audit log only, never for the caller; lives for ever
+  absl::string_view reason;  // for the audit log only, never for the caller; of static lifetime
 };
 
-// Pure. Denies whatever is not granted. `principal` must be from `policy`.
+// Pure. Denies by default. `principal` must be from `policy`.
 Decision Decide(const Policy& policy, const Principal& principal, const Resource& resource, Right right);
 
 }  // namespace sideband::daemon

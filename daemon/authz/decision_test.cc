@@ -33,7 +33,7 @@ Uuid Vm(uint8_t number) {
   return uuid;
 }
 
-// 3 and 5 are confidential; 9 is nobody's.
+// VMs 3 and 5 are confidential. VM 9 belongs to no tenant.
 constexpr bool IsConfidential(int vm) { return vm == 3 || vm == 5; }
 
 class DecisionTest : public testing::Test {
@@ -41,9 +41,8 @@ class DecisionTest : public testing::Test {
   std::string Rights(const std::string& identity, const Resource& resource) const {
     const Principal principal = *policy_->Identify({{"spiffe://example.org/" + identity}, {}});
     std::string letters;
-    const char names[] = "rmps";
-    for (size_t i = 0; i < kRights; ++i) {
-      letters += Decide(*policy_, principal, resource, static_cast<Right>(i)).allowed ? names[i] : '-';
+    for (const NamedRight& right : kRights) {
+      letters += Decide(*policy_, principal, resource, right.right).allowed ? right.name[0] : '-';
     }
     return letters;
   }
@@ -65,18 +64,18 @@ TEST_F(DecisionTest, Matrix) {
       {Resource::Device(), "r---", "----", "----"},
       {Resource::Device().Event("e1"), "r---", "----", "----"},
       {Resource::SelfMetrics(), "r---", "----", "----"},
-      // A tenant knows its VMs, the operator all.
+      // A tenant knows its own VMs, the operator all VMs.
       {identity(1), "rmps", "rmps", "----"},
       {identity(3), "rmps", "rmps", "----"},
       {identity(4), "rmps", "----", "rmps"},
       {identity(5), "rmps", "----", "rmps"},
       {identity(9), "rmps", "----", "----"},
-      // VM 1: all rights; `seal` means nothing for a VM that is not confidential.
+      // VM 1: all rights; `seal` has no effect on a VM that is not confidential.
       {vm(1), "r---", "rmp-", "----"},
       {vm(1).Event("e2"), "r---", "rmp-", "----"},
       {context(1, "c2"), "----", "rmp-", "----"},
       {context(1, "c2").Event("e2"), "----", "rmp-", "----"},
-      // VM 2: one context and one event; the totals would give the other contexts away.
+      // VM 2: one context and one event; the totals would reveal the other contexts.
       {vm(2), "r---", "----", "----"},
       {vm(2).Event("e1"), "r---", "----", "----"},
       {context(2, "c1"), "----", "r---", "----"},
@@ -89,13 +88,13 @@ TEST_F(DecisionTest, Matrix) {
       {vm(3).Event("e1"), "----", "----", "----"},
       {context(3, "c1"), "----", "----", "----"},
       {context(3, "c1").Event("e1"), "----", "----", "----"},
-      // VM 4: the other tenant's.
+      // VM 4: of the other tenant.
       {vm(4), "r---", "----", "r---"},
       {context(4, "c1").Event("e1"), "----", "----", "r---"},
-      // VM 5: confidential, and `read` does not help.
+      // VM 5: confidential; `read` has no effect.
       {vm(5), "----", "----", "----"},
       {context(5, "c1").Event("e1"), "----", "----", "----"},
-      // VM 9: nobody's; the operator sees its totals.
+      // VM 9: of no tenant; the operator sees its totals.
       {vm(9), "r---", "----", "----"},
       {context(9, "c1"), "----", "----", "----"},
   };
@@ -119,8 +118,8 @@ TEST_F(DecisionTest, TheAuditLogIsTheAuditorsAndNothingElse) {
 
 TEST_F(DecisionTest, ANilVmOfATenantIsNothing) { EXPECT_EQ(Rights("a", Resource::Vm(Uuid{}, false)), "----"); }
 
-// The rules once more, as one would tell them: confidential is never read; operators read wholes; tenants have what the
-// policy's text above says.
+// An independent restatement of the rules: a confidential VM is never read, operators read wholes, and tenants have the
+// grants of the policy above.
 bool NaiveMayRead(const std::string& who, int vm, const std::string& context, const std::string& event) {
   if (vm != 0 && IsConfidential(vm)) return false;
   if (who == "ops") return context.empty();

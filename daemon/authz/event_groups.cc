@@ -10,38 +10,43 @@
 
 namespace sideband::daemon {
 
-absl::StatusOr<EventGroups> EventGroups::Read(const YamlMap& policy) {
+EventGroups EventGroups::Read(const YamlMap& policy, ErrorList& errors) {
   EventGroups groups;
   const auto node = policy.Find("event_groups");
   if (!node) return groups;
-  SIDEBAND_ASSIGN_OR_RETURN(const auto entries, node->Entries());
-  for (const auto& [name, list] : entries) SIDEBAND_RETURN_IF_ERROR(groups.Add(name, list));
+  for (const auto& [name, list] : node->Entries(errors)) groups.Add(name, list, errors);
   return groups;
 }
 
-absl::Status EventGroups::Add(const std::string& name, const YamlNode& list) {
+void EventGroups::Add(const std::string& name, const YamlNode& list, ErrorList& errors) {
   if (absl::StartsWith(name, "@")) {
-    return list.Error(absl::StrCat("event group '", name, "': the @ is for where it is used"));
+    errors.Add(list.Error(
+        absl::StrCat("event group '", name, "': the name must not begin with @, which marks a reference to a group")));
   }
-  SIDEBAND_ASSIGN_OR_RETURN(const std::vector<YamlNode> nodes, list.List());
+  std::vector<YamlNode> nodes;
+  errors.Take(list.List(), nodes);
+  // Known even with a faulty list, so that grants with the group cause no second error.
   std::vector<std::string>& events = groups_[name];
-  for (const YamlNode& node : nodes) {
-    const absl::StatusOr<std::string> event = Name(node);
-    if (!event.ok()) return event.status();
-    if (absl::StartsWith(*event, "@")) return node.Error(absl::StrCat("'", *event, "': event groups do not nest"));
-    events.push_back(*event);
-  }
+  for (const YamlNode& node : nodes) errors.Add(AddEvent(node, events));
+}
+
+absl::Status EventGroups::AddEvent(const YamlNode& node, std::vector<std::string>& events) {
+  const absl::StatusOr<std::string> event = ParseName(node);
+  if (!event.ok()) return event.status();
+  if (absl::StartsWith(*event, "@")) return node.Error(absl::StrCat("'", *event, "': event groups do not nest"));
+  events.push_back(*event);
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> EventGroups::Name(const YamlNode& node) {
+absl::StatusOr<std::string> EventGroups::ParseName(const YamlNode& node) {
   absl::StatusOr<std::string> name = node.String();
+  // A reference to a group is not an event.
   if (name.ok() && !absl::StartsWith(*name, "@")) named_.push_back({*name, node.line()});
   return name;
 }
 
 absl::Status EventGroups::ExpandInto(const YamlNode& node, std::set<std::string>& events) {
-  const absl::StatusOr<std::string> name = Name(node);
+  const absl::StatusOr<std::string> name = ParseName(node);
   if (!name.ok()) return name.status();
   if (!absl::StartsWith(*name, "@")) {
     events.insert(*name);
@@ -59,12 +64,11 @@ absl::Status EventGroups::Unknown(const YamlNode& node, const std::string& name)
   return node.Error(absl::StrCat("unknown event group '", name, "'", DidYouMean(name, known)));
 }
 
-absl::StatusOr<std::set<std::string>> EventGroups::Expand(const YamlNode& list) {
-  SIDEBAND_ASSIGN_OR_RETURN(const std::vector<YamlNode> nodes, list.List());
+std::set<std::string> EventGroups::Expand(const YamlNode& list, ErrorList& errors) {
+  std::vector<YamlNode> nodes;
+  errors.Take(list.List(), nodes);
   std::set<std::string> events;
-  for (const YamlNode& node : nodes) {
-    SIDEBAND_RETURN_IF_ERROR(ExpandInto(node, events));
-  }
+  for (const YamlNode& node : nodes) errors.Add(ExpandInto(node, events));
   return events;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The policy file's event_groups: names for lists of events, for grants to name as "@GROUP".
-//   SIDEBAND_ASSIGN_OR_RETURN(const EventGroups groups, EventGroups::Read(policy_map));
-//   SIDEBAND_ASSIGN_OR_RETURN(grant.events, groups.Expand(*grant_map.Find("events")));
+// The policy file's event_groups: named lists of events, which grants refer to as "@GROUP".
+//   EventGroups groups = EventGroups::Read(policy_map, errors);
+//   grant.events = NameSet(groups.Expand(*grant_map.Find("events"), errors));
 #ifndef SIDEBAND_DAEMON_AUTHZ_EVENT_GROUPS_H_
 #define SIDEBAND_DAEMON_AUTHZ_EVENT_GROUPS_H_
 
@@ -13,11 +13,12 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "proto/base/error_list.h"
 #include "proto/base/yaml.h"
 
 namespace sideband::daemon {
 
-// An event's name where the policy file has it.
+// An event's name and its line in the policy file.
 struct NamedEvent {
   std::string name;
   size_t line = 0;
@@ -25,17 +26,19 @@ struct NamedEvent {
 
 class EventGroups {
  public:
-  // From the key `event_groups` of the policy, which may be absent. Errors have FILE:LINE. Groups do not nest.
-  static absl::StatusOr<EventGroups> Read(const YamlMap& policy);
+  // Reads the key `event_groups` of the policy, which may be absent. Groups do not nest. Errors have FILE:LINE and are
+  // appended to `errors`; reading continues after an error.
+  static EventGroups Read(const YamlMap& policy, ErrorList& errors);
 
-  // The events of a grant's list, with those of the groups it names. An unknown group is refused.
-  absl::StatusOr<std::set<std::string>> Expand(const YamlNode& list);
-  // Each event that a group or an expanded list names itself, as often as it does.
+  // Returns the events of a grant's list, including those of its groups. An unknown group is an error.
+  std::set<std::string> Expand(const YamlNode& list, ErrorList& errors);
+  // Every event that a group or an expanded list names directly, once per occurrence.
   const std::vector<NamedEvent>& named() const { return named_; }
 
  private:
-  absl::Status Add(const std::string& name, const YamlNode& list);
-  absl::StatusOr<std::string> Name(const YamlNode& node);
+  void Add(const std::string& name, const YamlNode& list, ErrorList& errors);
+  absl::Status AddEvent(const YamlNode& node, std::vector<std::string>& events);
+  absl::StatusOr<std::string> ParseName(const YamlNode& node);
   absl::Status ExpandInto(const YamlNode& node, std::set<std::string>& events);
   absl::Status Unknown(const YamlNode& node, const std::string& name) const;
 

@@ -17,122 +17,133 @@ namespace {
 constexpr size_t kPolicyBytesMax = 16 << 20;
 constexpr char kVersion[] = "1";
 
-const std::string kRightNames[kRights] = {"read", "mark", "peek", "seal"};
-
 absl::Status CheckVersion(const YamlMap& map) {
   SIDEBAND_ASSIGN_OR_RETURN(const std::string version, map.String("version"));
   if (version == kVersion) return absl::OkStatus();
-  return map.Find("version")->Error(absl::StrCat("version ", version, " is not known; ", kVersion, " is"));
+  return map.Find("version")->Error(absl::StrCat("unknown version ", version, ", must be ", kVersion));
 }
 
-absl::StatusOr<RightSet> ReadRights(const YamlMap& map) {
-  RightSet rights;
+std::vector<std::string> RightNames() {
+  std::vector<std::string> names;
+  for (const NamedRight& right : kRights) names.push_back(right.name);
+  return names;
+}
+
+RightSet ReadRights(const YamlMap& map, ErrorList& errors) {
   const auto node = map.Find("rights");
-  if (!node) return rights.set(static_cast<size_t>(Right::kRead));
-  SIDEBAND_ASSIGN_OR_RETURN(const std::vector<YamlNode> words, node->List());
+  if (!node) return {Right::kRead};
+  RightSet rights;
+  std::vector<YamlNode> words;
+  errors.Take(node->List(), words);
   for (const YamlNode& word : words) {
-    SIDEBAND_ASSIGN_OR_RETURN(const std::string text, word.String());
-    const auto* known = std::find(std::begin(kRightNames), std::end(kRightNames), text);
-    if (known == std::end(kRightNames)) {
-      return word.Error(absl::StrCat("unknown right '", text, "'", MustBeOneOf(kRightNames)));
+    std::string text;
+    if (!errors.Take(word.String(), text)) continue;
+    const auto* known = std::find_if(std::begin(kRights), std::end(kRights),
+                                     [&](const NamedRight& right) { return right.name == text; });
+    if (known != std::end(kRights)) {
+      rights.Add(known->right);
+    } else {
+      errors.Add(word.Error(absl::StrCat("unknown right '", text, "'", MustBeOneOf(RightNames()))));
     }
-    rights.set(known - std::begin(kRightNames));
   }
   return rights;
 }
 
-// An absent key is all names; an empty list is none.
-absl::StatusOr<NameSet> ReadContexts(const YamlMap& map) {
+// An absent key grants all names, an empty list no name.
+NameSet ReadContexts(const YamlMap& map, ErrorList& errors) {
   const auto node = map.Find("contexts");
   if (!node) return NameSet();
-  SIDEBAND_ASSIGN_OR_RETURN(const std::vector<std::string> names, node->StringList());
+  std::vector<std::string> names;
+  errors.Take(node->StringList(), names);
   return NameSet(std::set<std::string>(names.begin(), names.end()));
 }
 
-absl::StatusOr<NameSet> ReadEvents(const YamlMap& map, EventGroups& groups) {
+NameSet ReadEvents(const YamlMap& map, EventGroups& groups, ErrorList& errors) {
   const auto node = map.Find("events");
-  if (!node) return NameSet();
-  SIDEBAND_ASSIGN_OR_RETURN(std::set<std::string> events, groups.Expand(*node));
-  return NameSet(std::move(events));
+  return node ? NameSet(groups.Expand(*node, errors)) : NameSet();
 }
 
 }  // namespace
 
-// Fills a policy while it checks that nothing is given to two.
+// Fills a policy and checks that each name, identity and VM is listed only once. Continues after an error.
 class PolicyReader {
  public:
-  explicit PolicyReader(const std::string& path) { policy_->path_ = path; }
-  absl::StatusOr<std::shared_ptr<const Policy>> Read(const YamlNode& root);
+  PolicyReader(const std::string& path, ErrorList& errors) : errors_(errors) { policy_->path_ = path; }
+  std::shared_ptr<const Policy> Read(const YamlNode& root);
 
  private:
-  // Whoever has a name and identities alone.
-  absl::Status Staff(const YamlMap& map, const std::string& key, Principal::Role role);
-  absl::Status TenantEntry(const YamlNode& node);
-  absl::Status Name(const YamlMap& map, std::string& name);
-  absl::Status Identities(const YamlMap& map, const Principal& principal);
+  // Reads operators or auditors, which have only a name and identities.
+  void ReadPrincipals(const YamlMap& map, const std::string& key, Principal::Role role);
+  void TenantEntry(const YamlNode& node);
+  std::string Name(const YamlMap& map);
+  void Identities(const YamlMap& map, const Principal& principal);
   absl::Status Identity(const YamlNode& node, Principal principal);
   absl::StatusOr<Uuid> NewVm(const YamlMap& map);
-  absl::StatusOr<VmGrant> Grant(const YamlNode& node);
+  void Grant(const YamlNode& node, Tenant& tenant);
 
+  ErrorList& errors_;
   std::shared_ptr<Policy> policy_{new Policy};
   EventGroups groups_;
   absl::flat_hash_set<std::string> names_;  // of operators, auditors and tenants
   absl::flat_hash_set<Uuid> vms_;
 };
 
-absl::StatusOr<std::shared_ptr<const Policy>> PolicyReader::Read(const YamlNode& root) {
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, root.Map({"version", "operators", "auditors", "tenants", "event_groups",
-                                                         "allow_absent_vms", "allow_absent_events"}));
-  SIDEBAND_RETURN_IF_ERROR(CheckVersion(map));
-  SIDEBAND_ASSIGN_OR_RETURN(policy_->allows_absent_vms_, map.BoolOr("allow_absent_vms", false));
-  SIDEBAND_ASSIGN_OR_RETURN(policy_->allows_absent_events_, map.BoolOr("allow_absent_events", false));
-  SIDEBAND_ASSIGN_OR_RETURN(groups_, EventGroups::Read(map));
-  SIDEBAND_RETURN_IF_ERROR(Staff(map, "operators", Principal::Role::kOperator));
-  SIDEBAND_RETURN_IF_ERROR(Staff(map, "auditors", Principal::Role::kAuditor));
-  SIDEBAND_ASSIGN_OR_RETURN(const std::vector<YamlNode> tenants, map.ListOrEmpty("tenants"));
-  for (const YamlNode& node : tenants) SIDEBAND_RETURN_IF_ERROR(TenantEntry(node));
+std::shared_ptr<const Policy> PolicyReader::Read(const YamlNode& root) {
+  const auto map = root.Map(
+      {"version", "operators", "auditors", "tenants", "event_groups", "allow_absent_vms", "allow_absent_events"},
+      errors_);
+  // The meaning of another version's keys is unknown.
+  if (!map || !errors_.Add(CheckVersion(*map))) return policy_;
+  errors_.Take(map->BoolOr("allow_absent_vms", false), policy_->allows_absent_vms_);
+  errors_.Take(map->BoolOr("allow_absent_events", false), policy_->allows_absent_events_);
+  groups_ = EventGroups::Read(*map, errors_);
+  ReadPrincipals(*map, "operators", Principal::Role::kOperator);
+  ReadPrincipals(*map, "auditors", Principal::Role::kAuditor);
+  std::vector<YamlNode> tenants;
+  errors_.Take(map->ListOrEmpty("tenants"), tenants);
+  for (const YamlNode& node : tenants) TenantEntry(node);
   policy_->named_events_ = groups_.named();
-  return std::shared_ptr<const Policy>(std::move(policy_));
+  return policy_;
 }
 
-absl::Status PolicyReader::Name(const YamlMap& map, std::string& name) {
-  SIDEBAND_ASSIGN_OR_RETURN(name, map.String("name"));
-  if (names_.insert(name).second) return absl::OkStatus();
-  return map.Find("name")->Error(absl::StrCat("name '", name, "' is given twice"));
+std::string PolicyReader::Name(const YamlMap& map) {
+  std::string name;
+  if (errors_.Take(map.String("name"), name) && !names_.insert(name).second) {
+    errors_.Add(map.Find("name")->Error(absl::StrCat("name '", name, "' is given twice")));
+  }
+  return name;
 }
 
-absl::Status PolicyReader::Staff(const YamlMap& map, const std::string& key, Principal::Role role) {
-  SIDEBAND_ASSIGN_OR_RETURN(const std::vector<YamlNode> nodes, map.ListOrEmpty(key));
+void PolicyReader::ReadPrincipals(const YamlMap& map, const std::string& key, Principal::Role role) {
+  std::vector<YamlNode> nodes;
+  errors_.Take(map.ListOrEmpty(key), nodes);
   for (const YamlNode& node : nodes) {
-    SIDEBAND_ASSIGN_OR_RETURN(const YamlMap entry, node.Map({"name", "identities"}));
-    std::string name;
-    SIDEBAND_RETURN_IF_ERROR(Name(entry, name));
-    SIDEBAND_RETURN_IF_ERROR(Identities(entry, {.role = role}));
+    const auto entry = node.Map({"name", "identities"}, errors_);
+    if (!entry) continue;
+    Name(*entry);
+    Identities(*entry, {.role = role});
   }
-  return absl::OkStatus();
 }
 
-absl::Status PolicyReader::TenantEntry(const YamlNode& node) {
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"name", "identities", "vms"}));
-  Tenant tenant;
-  SIDEBAND_RETURN_IF_ERROR(Name(map, tenant.name));
-  SIDEBAND_RETURN_IF_ERROR(Identities(map, {.role = Principal::Role::kTenant, .tenant = policy_->tenants_.size()}));
-  SIDEBAND_ASSIGN_OR_RETURN(const std::vector<YamlNode> vms, map.ListOrEmpty("vms"));
-  for (const YamlNode& vm : vms) {
-    SIDEBAND_ASSIGN_OR_RETURN(VmGrant grant, Grant(vm));
-    tenant.vms.push_back(std::move(grant));
-  }
+void PolicyReader::TenantEntry(const YamlNode& node) {
+  const auto map = node.Map({"name", "identities", "vms"}, errors_);
+  if (!map) return;
+  Tenant tenant{.name = Name(*map)};
+  // The index that the tenant gets below.
+  Identities(*map, {.role = Principal::Role::kTenant, .tenant = policy_->tenants_.size()});
+  std::vector<YamlNode> vms;
+  errors_.Take(map->ListOrEmpty("vms"), vms);
+  for (const YamlNode& vm : vms) Grant(vm, tenant);
   policy_->tenants_.push_back(std::move(tenant));
-  return absl::OkStatus();
 }
 
-absl::Status PolicyReader::Identities(const YamlMap& map, const Principal& principal) {
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlNode list, map.Get("identities"));
-  SIDEBAND_ASSIGN_OR_RETURN(const std::vector<YamlNode> nodes, list.List());
-  // Nobody could ever be it: whoever writes that has forgotten something.
-  if (nodes.empty()) return list.Error("identities names nobody: at least one identity is needed");
-  for (const YamlNode& node : nodes) SIDEBAND_RETURN_IF_ERROR(Identity(node, principal));
-  return absl::OkStatus();
+void PolicyReader::Identities(const YamlMap& map, const Principal& principal) {
+  const auto list = map.Get("identities");
+  std::vector<YamlNode> nodes;
+  if (!errors_.Add(list.status()) || !errors_.Take(list->List(), nodes)) return;
+  // A principal without identities can never authenticate, so the list must have been forgotten.
+  if (nodes.empty()) errors_.Add(list->Error("identities is empty: at least one identity is needed"));
+  for (const YamlNode& node : nodes) errors_.Add(Identity(node, principal));
 }
 
 absl::Status PolicyReader::Identity(const YamlNode& node, Principal principal) {
@@ -151,20 +162,23 @@ absl::StatusOr<Uuid> PolicyReader::NewVm(const YamlMap& map) {
   SIDEBAND_ASSIGN_OR_RETURN(const std::string text, node.String());
   const auto uuid = Uuid::Parse(text);
   if (!uuid.ok()) return node.Locate(uuid.status());
+  // In a Resource, the nil UUID is the device.
   if (uuid->is_nil()) return node.Error("the nil UUID is no VM");
   if (!vms_.insert(*uuid).second) return node.Error(absl::StrCat("VM ", uuid->ToString(), " is given twice"));
   return *uuid;
 }
 
-absl::StatusOr<VmGrant> PolicyReader::Grant(const YamlNode& node) {
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"uuid", "contexts", "events", "rights"}));
+void PolicyReader::Grant(const YamlNode& node, Tenant& tenant) {
+  const auto map = node.Map({"uuid", "contexts", "events", "rights"}, errors_);
+  if (!map) return;
   VmGrant grant;
-  SIDEBAND_ASSIGN_OR_RETURN(grant.vm, NewVm(map));
-  grant.line = map.Find("uuid")->line();
-  SIDEBAND_ASSIGN_OR_RETURN(grant.contexts, ReadContexts(map));
-  SIDEBAND_ASSIGN_OR_RETURN(grant.events, ReadEvents(map, groups_));
-  SIDEBAND_ASSIGN_OR_RETURN(grant.rights, ReadRights(map));
-  return grant;
+  if (errors_.Take(NewVm(*map), grant.vm)) grant.line = map->Find("uuid")->line();
+  grant.contexts = ReadContexts(*map, errors_);
+  grant.events = ReadEvents(*map, groups_, errors_);
+  grant.rights = ReadRights(*map, errors_);
+  // A VM with this right is confidential, whatever its device reports (docs/decisions/0015).
+  if (grant.rights.Contains(Right::kSeal)) policy_->sealed_vms_.insert(grant.vm);
+  tenant.vms.push_back(std::move(grant));
 }
 
 const VmGrant* Tenant::FindVm(const Uuid& uuid) const {
@@ -172,9 +186,20 @@ const VmGrant* Tenant::FindVm(const Uuid& uuid) const {
   return found == vms.end() ? nullptr : &*found;
 }
 
+std::shared_ptr<const Policy> Policy::Parse(const std::string& text, const std::string& path, ErrorList& errors) {
+  // `errors` may have errors of other files.
+  const size_t before = errors.count();
+  const auto root = YamlNode::Parse(text, path);
+  if (!errors.Add(root.status())) return nullptr;
+  auto policy = PolicyReader(path, errors).Read(*root);
+  return errors.count() == before ? policy : nullptr;
+}
+
 absl::StatusOr<std::shared_ptr<const Policy>> Policy::Parse(const std::string& text, const std::string& path) {
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlNode root, YamlNode::Parse(text, path));
-  return PolicyReader(path).Read(root);
+  ErrorList errors;
+  auto policy = Parse(text, path, errors);
+  if (policy == nullptr) return errors.First();
+  return policy;
 }
 
 std::optional<Principal> Policy::Identify(const SubjectNames& names) const {
@@ -188,9 +213,10 @@ std::optional<Principal> Policy::Find(absl::string_view identity) const {
   return found == principals_.end() ? std::nullopt : std::optional(found->second);
 }
 
-absl::StatusOr<std::shared_ptr<const Policy>> LoadPolicy(const std::string& path) {
-  SIDEBAND_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kPolicyBytesMax));
-  return Policy::Parse(text, path);
+std::shared_ptr<const Policy> LoadPolicy(const std::string& path, ErrorList& errors) {
+  std::string text;
+  if (!errors.Take(ReadFile(path, kPolicyBytesMax, FileTrust::kNotWritable), text)) return nullptr;
+  return Policy::Parse(text, path, errors);
 }
 
 }  // namespace sideband::daemon

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who may see what, as the policy file says it; README.md has the format. It is read all or nothing.
-//   SIDEBAND_ASSIGN_OR_RETURN(std::shared_ptr<const Policy> policy, LoadPolicy("/etc/sideband/policy.yaml"));
-//   if (const auto principal = policy->Identify(names)) …
+// The access policy, read from the policy file; README.md has the format. The file is read all or nothing.
+//   const std::shared_ptr<const Policy> policy = LoadPolicy("/etc/sideband/policy.yaml", errors);
+//   if (const auto principal = policy->Identify(names)) Serve(*principal);
 #ifndef SIDEBAND_DAEMON_AUTHZ_POLICY_H_
 #define SIDEBAND_DAEMON_AUTHZ_POLICY_H_
 
-#include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <set>
@@ -16,19 +16,43 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "daemon/authz/event_groups.h"
-#include "daemon/authz/identity.h"
+#include "daemon/identity/identity.h"
+#include "proto/base/error_list.h"
 #include "proto/base/uuid.h"
 
 namespace sideband::daemon {
 
 enum class Right : uint8_t { kRead, kMark, kPeek, kSeal };
-inline constexpr size_t kRights = 4;
-using RightSet = std::bitset<kRights>;
 
-// Names that a grant lists, or all of them.
+// Every right with its name in the policy file.
+struct NamedRight {
+  Right right;
+  const char* name;
+};
+inline constexpr NamedRight kRights[] = {
+    {Right::kRead, "read"}, {Right::kMark, "mark"}, {Right::kPeek, "peek"}, {Right::kSeal, "seal"}};
+
+class RightSet {
+ public:
+  RightSet(std::initializer_list<Right> rights = {}) {
+    for (const Right right : rights) Add(right);
+  }
+  bool operator==(const RightSet&) const = default;
+
+  void Add(Right right) { bits_ |= Bit(right); }
+  bool Contains(Right right) const { return (bits_ & Bit(right)) != 0; }
+
+ private:
+  static constexpr uint32_t Bit(Right right) { return uint32_t{1} << static_cast<uint8_t>(right); }
+
+  uint32_t bits_ = 0;
+};
+
+// The names that a grant lists, or all names.
 class NameSet {
  public:
   NameSet() = default;  // all
@@ -40,7 +64,7 @@ class NameSet {
   std::optional<std::set<std::string>> names_;
 };
 
-// What a tenant may do with one of its VMs.
+// A tenant's rights on one of its VMs.
 struct VmGrant {
   Uuid vm;
   size_t line = 0;  // of the policy file, where the VM is named
@@ -56,35 +80,39 @@ struct Tenant {
   const VmGrant* FindVm(const Uuid& uuid) const;
 };
 
-// Somebody the policy knows. Meaningful only with the policy that gave it.
+// An authenticated caller. Valid only with the policy that returned it.
 struct Principal {
   enum class Role : uint8_t { kOperator, kAuditor, kTenant };
   Role role = Role::kTenant;
   size_t tenant = 0;     // index in Policy::tenants(); 0 for others
   std::string identity;  // as the policy lists it
 
-  // Principals of one group see the same: all operators are one group, so are all auditors, and each tenant is one.
+  // Principals of a group see the same data: all operators form a group, all auditors another, and each tenant its own.
   size_t group() const { return role == Role::kTenant ? tenant + 2 : static_cast<size_t>(role); }
 };
 
 // Immutable, therefore thread-safe.
 class Policy {
  public:
-  // INVALID_ARGUMENT with FILE:LINE for whatever is unknown, repeated or given to two: an identity has one role, a VM
-  // one tenant. `path` is for messages.
+  // INVALID_ARGUMENT with FILE:LINE for an unknown or repeated name, and for an identity or VM that is listed twice: an
+  // identity has one role, a VM one tenant. `path` is for messages.
   static absl::StatusOr<std::shared_ptr<const Policy>> Parse(const std::string& text, const std::string& path);
+  // Likewise, but appends every error to `errors`; returns nullptr after an error.
+  static std::shared_ptr<const Policy> Parse(const std::string& text, const std::string& path, ErrorList& errors);
 
   const std::vector<Tenant>& tenants() const { return tenants_; }
   const std::string& path() const { return path_; }
-  // Whether VMs may be named that are on no device.
+  // Whether a tenant has the right `seal` on the VM. Such a VM is confidential.
+  bool GrantsSeal(const Uuid& vm) const { return sealed_vms_.contains(vm); }
+  // Whether the file may name VMs that are on no device.
   bool allows_absent_vms() const { return allows_absent_vms_; }
-  // Whether events may be named that no device counts.
+  // Whether the file may name events that no device counts.
   bool allows_absent_events() const { return allows_absent_events_; }
-  // Wherever the file names an event.
+  // Every place in the file that names an event.
   const std::vector<NamedEvent>& named_events() const { return named_events_; }
-  // Whom a certificate's names are; nullopt: nobody.
+  // The principal with the names of a certificate; nullopt for unlisted and for ambiguous names.
   std::optional<Principal> Identify(const SubjectNames& names) const;
-  // Whose an identity is; nullopt: nobody's.
+  // The principal with the identity; nullopt for an unlisted identity.
   std::optional<Principal> Find(absl::string_view identity) const;
 
  private:
@@ -96,10 +124,13 @@ class Policy {
   bool allows_absent_events_ = false;
   std::vector<NamedEvent> named_events_;
   std::vector<Tenant> tenants_;
+  absl::flat_hash_set<Uuid> sealed_vms_;
   absl::flat_hash_map<std::string, Principal> principals_;  // by identity
 };
 
-absl::StatusOr<std::shared_ptr<const Policy>> LoadPolicy(const std::string& path);
+// Reads the file at `path`. Returns nullptr after an error: those of Policy::Parse, an unreadable file, or a
+// world-writable file (FileTrust::kNotWritable). Every error is appended to `errors`.
+std::shared_ptr<const Policy> LoadPolicy(const std::string& path, ErrorList& errors);
 
 }  // namespace sideband::daemon
 

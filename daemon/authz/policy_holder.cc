@@ -16,10 +16,12 @@ VersionedPolicy PolicyHolder::Current() const {
 void PolicyHolder::Replace(std::shared_ptr<const Policy> policy, std::shared_ptr<const KeySet> keys) {
   {
     absl::MutexLock lock(&mu_);
+    // Swapped: the old policy is destroyed without the lock.
     current_.policy.swap(policy);
     current_.keys.swap(keys);
     ++current_.version;
   }
+  // mu_ is free here, so that listeners may call Current().
   absl::MutexLock lock(&listeners_mu_);
   for (PolicyListener* listener : listeners_) listener->OnPolicyChange();
 }

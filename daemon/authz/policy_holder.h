@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The policy in force and the keys of bearer tokens, which a reload replaces together.
-//   PolicyHolder holder(*LoadPolicy(path), *LoadKeySet(jwks_file));
-//   if (policy.ok() && keys.ok()) holder.Replace(*policy, *keys);   // on SIGHUP; else the old ones stay
+// The policy in force and the keys that verify bearer tokens. A reload replaces both together.
+//   PolicyHolder holder(LoadPolicy(path, errors), LoadKeySet(jwks_file, errors));
+//   if (errors.empty()) holder.Replace(policy, keys);   // on SIGHUP; after an error nothing changes
 #ifndef SIDEBAND_DAEMON_AUTHZ_POLICY_HOLDER_H_
 #define SIDEBAND_DAEMON_AUTHZ_POLICY_HOLDER_H_
 
@@ -16,8 +16,8 @@
 
 namespace sideband::daemon {
 
-// Told of each replacement, on the thread that makes it: it must return at once and must not call AddListener or
-// RemoveListener.
+// Notified of each replacement, on the replacing thread. OnPolicyChange must return at once and must not call
+// AddListener or RemoveListener.
 class PolicyListener {
  public:
   virtual ~PolicyListener() = default;
@@ -26,10 +26,10 @@ class PolicyListener {
 
 class KeySet;
 
-// A policy with the keys of its time, and their version: 1, 2, 3, … in this run of the daemon.
+// A policy with its keys and their common version: 1, 2, 3, … in a run of the daemon.
 struct VersionedPolicy {
-  std::shared_ptr<const Policy> policy;  // shared by all readers that are at work with it
-  std::shared_ptr<const KeySet> keys;    // likewise; nullptr: no bearer token is anyone's
+  std::shared_ptr<const Policy> policy;  // shared by all current readers
+  std::shared_ptr<const KeySet> keys;    // likewise; nullptr: every bearer token is rejected
   uint64_t version = 0;
 };
 
@@ -39,17 +39,17 @@ class PolicyHolder {
   explicit PolicyHolder(std::shared_ptr<const Policy> policy, std::shared_ptr<const KeySet> keys = nullptr);
 
   VersionedPolicy Current() const;
-  // Both at once, so that nobody is ever judged by the one with the other's predecessor.
+  // Replaces both at once, so that no request sees a new policy with old keys or the reverse.
   void Replace(std::shared_ptr<const Policy> policy, std::shared_ptr<const KeySet> keys = nullptr);
 
-  // `listener` is told of replacements until RemoveListener returns.
+  // `listener` is notified of replacements until RemoveListener returns.
   void AddListener(PolicyListener& listener);
   void RemoveListener(PolicyListener& listener);
 
  private:
   mutable absl::Mutex mu_;
   VersionedPolicy current_ ABSL_GUARDED_BY(mu_);
-  // Held while listeners are told.
+  // Held while listeners are notified.
   absl::Mutex listeners_mu_;
   std::set<PolicyListener*> listeners_ ABSL_GUARDED_BY(listeners_mu_);
 };

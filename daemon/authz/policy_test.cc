@@ -37,7 +37,7 @@ TEST(PolicyTest, ReadsEverything) {
   EXPECT_FALSE(grant->contexts.Contains("compute"));
   EXPECT_TRUE(grant->events.Contains("cycles"));
   EXPECT_FALSE(grant->events.Contains("bytes"));
-  EXPECT_EQ(grant->rights, RightSet(0b1001));
+  EXPECT_EQ(grant->rights, (RightSet{Right::kRead, Right::kSeal}));
 }
 
 TEST(PolicyTest, AShortGrantIsToReadEverything) {
@@ -45,7 +45,7 @@ TEST(PolicyTest, AShortGrantIsToReadEverything) {
   const VmGrant& grant = (*policy)->tenants()[1].vms[0];
   EXPECT_TRUE(grant.contexts.all());
   EXPECT_TRUE(grant.events.all());
-  EXPECT_EQ(grant.rights, RightSet(0b0001));
+  EXPECT_EQ(grant.rights, RightSet{Right::kRead});
 }
 
 TEST(PolicyTest, IdentifiesWhomItLists) {
@@ -72,7 +72,8 @@ TEST(PolicyTest, FindsIdentitiesOfEveryKind) {
   }
 }
 
-// Else a tenant could take a token's identity by a certificate for a DNS name.
+// Otherwise a certificate for a DNS name could claim a token's identity.
+//
 TEST(PolicyTest, ACertificateIsNoToken) {
   const auto policy = *Policy::Parse("version: 1\noperators: [{name: o, identities: ['jwt:x']}]\n", "p.yaml");
   EXPECT_FALSE(policy->Identify({{}, {"x"}}).has_value());
@@ -113,8 +114,8 @@ TEST(PolicyTest, EveryMistakeHasItsLine) {
     const char* message;
   };
   for (const Case& c : {
-           Case{"version: 1", "version: 2", "p.yaml:1: version 2 is not known; 1 is"},
-           Case{"version: 1", "version: one", "p.yaml:1: version one is not known; 1 is"},
+           Case{"version: 1", "version: 2", "p.yaml:1: unknown version 2, must be 1"},
+           Case{"version: 1", "version: one", "p.yaml:1: unknown version one, must be 1"},
            Case{"version: 1\n", "\n", "p.yaml:2: key 'version' is missing"},
            Case{"tenants:", "tenant:", "p.yaml:5: unknown key 'tenant' (did you mean 'tenants'?)"},
            Case{"name: b", "name: a", "p.yaml:12: name 'a' is given twice"},
@@ -141,9 +142,9 @@ TEST(PolicyTest, EveryMistakeHasItsLine) {
            Case{"contexts: [render]", "contexts: render", "p.yaml:9: expected a list"},
            Case{"    identities: [\"spiffe://example.org/b\"]\n", "", "p.yaml:12: key 'identities' is missing"},
            Case{"[\"spiffe://example.org/b\"]", "[]",
-                "p.yaml:13: identities names nobody: at least one identity is needed"},
+                "p.yaml:13: identities is empty: at least one identity is needed"},
            Case{"[\"jwt:system:serviceaccount:audit:reader\"]", "[]",
-                "p.yaml:15: identities names nobody: at least one identity is needed"},
+                "p.yaml:15: identities is empty: at least one identity is needed"},
            Case{"version: 1\n", "version: 1\nallow_absent_events: yes\n", "p.yaml:2: expected true or false"},
        }) {
     const auto policy = Policy::Parse(absl::StrReplaceAll(kGood, {{c.from, c.to}}), "p.yaml");
@@ -156,11 +157,44 @@ TEST(PolicyTest, AnEmptyListGivesNothing) {
   const auto policy =
       *Policy::Parse(absl::StrReplaceAll(kGood, {{"[render]", "[]"}, {"[read, seal]", "[]"}}), "p.yaml");
   EXPECT_FALSE(policy->tenants()[0].vms[0].contexts.Contains("render"));
-  EXPECT_TRUE(policy->tenants()[0].vms[0].rights.none());
+  EXPECT_EQ(policy->tenants()[0].vms[0].rights, RightSet{});
+}
+
+TEST(PolicyTest, AllErrorsAreReportedAtOnce) {
+  ErrorList errors;
+  EXPECT_EQ(Policy::Parse("version: 1\n"
+                          "operator: []\n"
+                          "auditors: [{name: a, identities: []}]\n"
+                          "event_groups: {g: ['@h'], '@i': [e]}\n"
+                          "tenants:\n"
+                          "  - name: a\n"
+                          "    identities: ['x']\n"
+                          "    vms:\n"
+                          "      - {uuid: 1, events: ['@k'], rights: [seel, read]}\n"
+                          "      - {contexts: {}}\n",
+                          "p.yaml", errors),
+            nullptr);
+  std::vector<std::string> messages;
+  for (const absl::Status& error : errors.All()) messages.emplace_back(error.message());
+  ASSERT_EQ(messages.size(), 11u);
+  EXPECT_EQ(messages[0], "p.yaml:2: unknown key 'operator' (did you mean 'operators'?)");
+  EXPECT_EQ(messages[1], "p.yaml:4: '@h': event groups do not nest");
+  EXPECT_EQ(messages[2],
+            "p.yaml:4: event group '@i': the name must not begin with @, which marks a reference to a group");
+  EXPECT_EQ(messages[3], "p.yaml:3: identities is empty: at least one identity is needed");
+  EXPECT_EQ(messages[4], "p.yaml:6: name 'a' is given twice");
+  EXPECT_EQ(messages[5].substr(0, 24), "p.yaml:7: identity 'x' i");
+  EXPECT_EQ(messages[6].substr(0, 10), "p.yaml:9: ");
+  EXPECT_EQ(messages[7].substr(0, 36), "p.yaml:9: unknown event group '@k' (");
+  EXPECT_EQ(messages[8], "p.yaml:9: unknown right 'seel', must be read, mark, peek or seal");
+  EXPECT_EQ(messages[9], "p.yaml:10: key 'uuid' is missing");
+  EXPECT_EQ(messages[10], "p.yaml:10: expected a list");
 }
 
 TEST(PolicyTest, AMissingFileIsNotFound) {
-  EXPECT_EQ(LoadPolicy("/nonexistent.yaml").status().code(), absl::StatusCode::kNotFound);
+  ErrorList errors;
+  EXPECT_EQ(LoadPolicy("/nonexistent.yaml", errors), nullptr);
+  EXPECT_EQ(errors.First().code(), absl::StatusCode::kNotFound);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A principal's role as the audit log has it: "operator", "auditor", "tenant:NAME". Principals of one name see the
-// same.
+// The name of a principal's role in the audit log: "operator", "auditor", "tenant:NAME". Principals with the same role
+// name see the same data.
 #ifndef SIDEBAND_DAEMON_AUTHZ_ROLE_NAME_H_
 #define SIDEBAND_DAEMON_AUTHZ_ROLE_NAME_H_
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes of an answer, of which those in the middle may be shared by many answers and are never copied.
+// The bytes of a response. Its middle part may be shared by many responses and is never copied.
 //   Body body = Body::Of("not found\n");
 //   Body scrape{.head = ages, .shared = text->text(), .owner = text};
 #ifndef SIDEBAND_DAEMON_BASE_BODY_H_
@@ -19,7 +19,7 @@ namespace sideband::daemon {
 struct Body {
   std::string head;
   absl::string_view shared;
-  std::shared_ptr<const void> owner;  // keeps what `shared` points to, for as long as any answer needs it
+  std::shared_ptr<const void> owner;  // keeps the memory of `shared` alive
   std::string tail;
 
   static Body Of(std::string text) { return {.head = std::move(text)}; }

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/base/clock.h"
 
-#include <chrono>
-
 #include "absl/time/clock.h"
+#include "proto/base/steady_time.h"
 
 namespace sideband::daemon {
 
 absl::Time SystemClock::Now() const { return absl::Now(); }
 
-absl::Duration SystemClock::Steady() const {
-  return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
-}
+absl::Duration SystemClock::Steady() const { return SteadyNow(); }
 
 absl::Time FakeClock::Now() const {
   absl::MutexLock lock(&mu_);
@@ -20,12 +17,18 @@ absl::Time FakeClock::Now() const {
 
 absl::Duration FakeClock::Steady() const {
   absl::MutexLock lock(&mu_);
-  return now_ - absl::UnixEpoch();
+  return now_ - stepped_ - absl::UnixEpoch();
 }
 
 void FakeClock::Advance(absl::Duration by) {
   absl::MutexLock lock(&mu_);
   now_ += by;
+}
+
+void FakeClock::Step(absl::Duration by) {
+  absl::MutexLock lock(&mu_);
+  now_ += by;
+  stepped_ += by;
 }
 
 }  // namespace sideband::daemon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Time as the daemon sees it: given to whatever needs it, so that tests move it by hand.
+// The daemon's source of time. It is passed to constructors, so that tests can set the time.
 #ifndef SIDEBAND_DAEMON_BASE_CLOCK_H_
 #define SIDEBAND_DAEMON_BASE_CLOCK_H_
 
@@ -14,9 +14,9 @@ namespace sideband::daemon {
 class Clock {
  public:
   virtual ~Clock() = default;
-  // The host's calendar time; it may jump.
+  // The host's wall clock; it may jump.
   virtual absl::Time Now() const = 0;
-  // Time since some fixed instant; it never goes backwards.
+  // The host's monotonic clock: time since an unspecified instant.
   virtual absl::Duration Steady() const = 0;
 };
 
@@ -26,17 +26,21 @@ class SystemClock final : public Clock {
   absl::Duration Steady() const override;
 };
 
-// Stands still until told to move; both times move together.
+// A clock that moves only by Advance() and Step(). Thread-safe.
 class FakeClock final : public Clock {
  public:
   explicit FakeClock(absl::Time start) : now_(start) {}
   absl::Time Now() const override;
   absl::Duration Steady() const override;
+  // Advances both clocks.
   void Advance(absl::Duration by);
+  // Sets the wall clock ahead, or back if `by` is negative. The steady clock does not change.
+  void Step(absl::Duration by);
 
  private:
   mutable absl::Mutex mu_;
   absl::Time now_ ABSL_GUARDED_BY(mu_);
+  absl::Duration stepped_ ABSL_GUARDED_BY(mu_);  // sum of all steps
 };
 
 }  // namespace sideband::daemon

@@ -18,13 +18,14 @@ void PeriodicThread::Stop() {
   {
     absl::MutexLock lock(&mu_);
     stopping_ = true;
+    changed_.NotifyAll();
   }
   if (thread_.joinable()) thread_.join();
 }
 
 bool PeriodicThread::Wait() {
   absl::MutexLock lock(&mu_);
-  return !mu_.AwaitWithTimeout(absl::Condition(&stopping_), interval_);
+  return !changed_.AwaitFor(mu_, absl::Condition(&stopping_), interval_);
 }
 
 void PeriodicThread::Run() {

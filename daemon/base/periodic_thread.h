@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Something small that is to be done again and again: a thread that does it at an interval, from Start to Stop.
+// A thread that runs a short task periodically between Start() and Stop(), timed by the monotonic clock.
 //   PeriodicThread watch(absl::Seconds(1), [&] { http->CheckCertificates(); });
 //   watch.Start();
 #ifndef SIDEBAND_DAEMON_BASE_PERIODIC_THREAD_H_
@@ -12,29 +12,31 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "proto/base/steady_time.h"
 
 namespace sideband::daemon {
 
-// Start and Stop are called from one thread. `work` runs on the thread alone, the first time after one interval; it
-// must not stop the thread.
+// Start and Stop must be called from one thread. `work` runs on this object's thread only, the first time after one
+// interval. It must not call Stop().
 class PeriodicThread {
  public:
   PeriodicThread(absl::Duration interval, std::function<void()> work);
-  // Stops.
+  // Calls Stop().
   ~PeriodicThread();
 
   void Start();
-  // Waits for the work that is under way.
+  // Waits for a running call of `work`.
   void Stop() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   void Run() ABSL_LOCKS_EXCLUDED(mu_);
-  // False once Stop() was called.
+  // Waits for one interval. Returns false after Stop().
   bool Wait() ABSL_LOCKS_EXCLUDED(mu_);
 
   const absl::Duration interval_;
   const std::function<void()> work_;
   absl::Mutex mu_;
+  SteadyCondVar changed_;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   std::thread thread_;
 };

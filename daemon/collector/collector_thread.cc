@@ -6,19 +6,23 @@
 #include <algorithm>
 #include <utility>
 
+#include "proto/base/secret_memory.h"
+
 namespace sideband::daemon {
 
-CollectorThread::CollectorThread(size_t device, std::unique_ptr<Transport> transport, uint8_t address, Store& store,
-                                 SealerSet& sealers, SelfMetrics& metrics, const Clock& clock)
+CollectorThread::CollectorThread(size_t device, std::unique_ptr<Transport> transport, uint8_t address,
+                                 const CollectorContext& context)
     : device_(device),
-      store_(store),
-      info_(store.devices()[device]),
+      store_(context.store),
+      info_(store_.Info(device)),
       transport_(std::move(transport)),
       bus_(*transport_, *this),
-      port_(bus_, address, [this, &metrics](absl::string_view outcome) { metrics.BusTransfer(info_.name, outcome); }),
+      port_(
+          bus_, address,
+          [this, &metrics = context.metrics](absl::string_view outcome) { metrics.BusTransfer(info_->name, outcome); }),
       session_(port_, [this](absl::Duration pause) { WaitFor(pause); }),
-      collector_(device, store, session_, sealers, metrics, clock),
-      clock_(clock) {}
+      collector_(device, session_, context),
+      clock_(context.clock) {}
 
 CollectorThread::~CollectorThread() { Stop(); }
 
@@ -29,6 +33,7 @@ void CollectorThread::Start() {
 void CollectorThread::RequestStop() {
   absl::MutexLock lock(&mu_);
   stopping_ = true;
+  changed_.NotifyAll();
 }
 
 void CollectorThread::Stop() {
@@ -42,6 +47,7 @@ bool CollectorThread::IsStopping() const {
 }
 
 absl::StatusOr<smbus::TransferResult> CollectorThread::Bus::Execute(const smbus::Transfer& transfer) {
+  // The check is between two transactions, so that none is cut short on the bus.
   if (owner_.IsStopping()) return absl::CancelledError("stopping");
   if (owner_.clock_.Steady() > deadline_) return absl::CancelledError("a snapshot takes longer than ten minutes");
   return transport_.Execute(transfer);
@@ -49,14 +55,15 @@ absl::StatusOr<smbus::TransferResult> CollectorThread::Bus::Execute(const smbus:
 
 bool CollectorThread::WaitFor(absl::Duration duration) {
   absl::MutexLock lock(&mu_);
-  return !mu_.AwaitWithTimeout(absl::Condition(&stopping_), duration);
+  return !changed_.AwaitFor(mu_, absl::Condition(&stopping_), duration);
 }
 
 void CollectorThread::Report(const absl::Status& status) {
+  // Only transitions are logged: an unreachable device fails at every interval.
   if (status.ok() && (!reported_ || !last_error_.empty())) {
-    spdlog::info("device {}: snapshots every {}", info_.name, absl::FormatDuration(info_.interval));
+    spdlog::info("device {}: snapshots every {}", info_->name, absl::FormatDuration(info_->interval));
   } else if (!status.ok() && last_error_ != status.message()) {
-    spdlog::warn("device {}: {}", info_.name, std::string(status.message()));
+    spdlog::warn("device {}: {}", info_->name, std::string(status.message()));
   }
   reported_ = true;
   last_error_ = std::string(status.message());
@@ -66,22 +73,56 @@ void CollectorThread::ReportRestart() {
   const auto newest = store_.Newest(device_);
   if (newest == nullptr) return;
   const uint64_t before = std::exchange(boot_id_, newest->data.boot_id);
+  // 0: this is the first snapshot of this run.
   if (before == 0 || before == boot_id_) return;
-  spdlog::warn("device {}: has restarted: boot id {:016x} after {:016x}; its counts begin anew", info_.name, boot_id_,
+  spdlog::warn("device {}: has restarted: boot id {:016x} after {:016x}; its counts begin anew", info_->name, boot_id_,
                before);
 }
 
+void CollectorThread::Collect() {
+  bus_.StartCollection();
+  const absl::Status status = collector_.CollectOnce();
+  // The error is then a consequence of the stop request.
+  if (IsStopping()) return;
+  Report(status);
+  ReportRestart();
+}
+
+void CollectorThread::Reconsider() {
+  absl::MutexLock lock(&mu_);
+  is_to_reconsider_ = true;
+  changed_.NotifyAll();
+}
+
+bool CollectorThread::UpdateInfo() {
+  {
+    absl::MutexLock lock(&mu_);
+    is_to_reconsider_ = false;
+  }
+  auto now = store_.Info(device_);
+  // The device was removed; this thread is about to be stopped.
+  if (now == nullptr) return false;
+  const auto before = std::exchange(info_, std::move(now));
+  return before->interval != info_->interval;
+}
+
+bool CollectorThread::WaitUntil(absl::Duration next) {
+  absl::MutexLock lock(&mu_);
+  changed_.AwaitFor(mu_, absl::Condition(this, &CollectorThread::IsWoken), next - clock_.Steady());
+  return !stopping_;
+}
+
 void CollectorThread::Run() {
+  // Counters of confidential VMs pass through this stack in plaintext.
+  HideStackFromCoreDumps();
   absl::Duration next = clock_.Steady();
   do {
-    bus_.StartCollection();
-    const absl::Status status = collector_.CollectOnce();
-    if (IsStopping()) return;
-    Report(status);
-    ReportRestart();
-    // The grid is kept; intervals that a slow bus has eaten are left out.
-    while (next <= clock_.Steady()) next += info_.interval;
-  } while (WaitFor(next - clock_.Steady()));
+    if (UpdateInfo()) next = clock_.Steady();
+    if (clock_.Steady() < next) continue;  // woken by Reconsider(), interval unchanged
+    Collect();
+    // Keeps the time grid: intervals that elapsed during a slow collection are skipped, not caught up.
+    while (next <= clock_.Steady()) next += info_->interval;
+  } while (WaitUntil(next));
 }
 
 }  // namespace sideband::daemon

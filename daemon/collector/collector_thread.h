@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The thread that reads one device at its interval for as long as the daemon runs. A device that is away is tried again
-// at every interval; what changes between good and bad is logged once.
-//   CollectorThread thread(device, "unix:/run/sideband/gpu0.sock", store, sealers, metrics, clock, on_first_snapshot);
+// The thread that reads one device at its configured interval. An unreachable device is retried at every interval. A
+// transition between success and failure, or a changed error, is logged once.
+//   CollectorThread thread(device, std::move(transport), 0x4F, {store, sealers, book, policy, audit, metrics, clock});
+//   thread.Start();
 //   thread.RequestStop();
 //   thread.Stop();
 #ifndef SIDEBAND_DAEMON_COLLECTOR_COLLECTOR_THREAD_H_
@@ -19,33 +20,38 @@
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/register_port.h"
 #include "daemon/transport/transport.h"
+#include "proto/base/steady_time.h"
 
 namespace sideband::daemon {
 
-// Start and Stop are called from one thread; what it is given must outlive it.
+// Start and Stop must be called from one thread. The members of `context` must outlive this object.
 class CollectorThread {
  public:
-  CollectorThread(size_t device, std::unique_ptr<Transport> transport, uint8_t address, Store& store,
-                  SealerSet& sealers, SelfMetrics& metrics, const Clock& clock);
-  // Stops.
+  CollectorThread(size_t device, std::unique_ptr<Transport> transport, uint8_t address,
+                  const CollectorContext& context);
+  // Calls Stop().
   ~CollectorThread();
 
   void Start();
-  // Does not wait: the running collection, if any, ends after the bus transaction that is under way, and no new one
-  // starts. Of many devices that hang, all are asked before one is waited for.
+  // Does not block. A running collection ends after its current bus transaction, and no new one starts. On shutdown
+  // this is called for all devices before Stop() is called for the first, so that unresponsive devices time out in
+  // parallel.
   void RequestStop() ABSL_LOCKS_EXCLUDED(mu_);
-  // Requests it, and waits for the end.
+  // Makes the thread read the device's DeviceInfo from the store again. A changed interval takes effect immediately.
+  void Reconsider() ABSL_LOCKS_EXCLUDED(mu_);
+  // Calls RequestStop() and joins the thread.
   void Stop();
 
  private:
-  // The device's bus until a stop is requested: a device that hangs must not hold up the end with its retries.
+  // Cancels transactions after a stop request or at the collection deadline, so that the retries of an unresponsive
+  // device do not delay the shutdown.
   class Bus final : public Transport {
    public:
     Bus(Transport& transport, const CollectorThread& owner) : transport_(transport), owner_(owner) {}
     absl::StatusOr<smbus::TransferResult> Execute(const smbus::Transfer& transfer) override;
     size_t block_bytes_max() const override { return transport_.block_bytes_max(); }
 
-    // From now on a collection may take kCollectionMax.
+    // Sets the deadline of the collection that starts now to kCollectionMax from now.
     void StartCollection() { deadline_ = owner_.clock_.Steady() + kCollectionMax; }
 
    private:
@@ -54,31 +60,40 @@ class CollectorThread {
     absl::Duration deadline_ = absl::InfiniteDuration();
   };
 
-  // Whatever length a device claims for its stream. A bus of 100 kHz carries 6 MB meanwhile.
+  // Bounds a collection independently of the stream length that the device reports. A bus at 100 kHz carries 6 MB in
+  // this time.
   static constexpr absl::Duration kCollectionMax = absl::Minutes(10);
 
   void Run();
   bool IsStopping() const ABSL_LOCKS_EXCLUDED(mu_);
   void Report(const absl::Status& status);
   void ReportRestart();
-  // Until `duration` has passed or Stop() is called; whether to go on.
+  void Collect();
+  // Reads the DeviceInfo from the store. Returns true if the interval has changed.
+  bool UpdateInfo() ABSL_LOCKS_EXCLUDED(mu_);
+  // Waits for `duration` or a stop request. Returns false after a stop request.
   bool WaitFor(absl::Duration duration) ABSL_LOCKS_EXCLUDED(mu_);
+  // Waits until the steady time `next`, a stop request or Reconsider(). Returns false after a stop request.
+  bool WaitUntil(absl::Duration next) ABSL_LOCKS_EXCLUDED(mu_);
+  bool IsWoken() const ABSL_SHARED_LOCKS_REQUIRED(mu_) { return stopping_ || is_to_reconsider_; }
 
   const size_t device_;
   const Store& store_;
-  const DeviceInfo& info_;
+  std::shared_ptr<const DeviceInfo> info_;  // shared with the store; used by the collector's thread only
   const std::unique_ptr<Transport> transport_;
   Bus bus_;
   RegisterPort port_;
   MailboxSession session_;
   DeviceCollector collector_;
   const Clock& clock_;
-  std::string last_error_;  // empty after a good snapshot; used by the thread alone
-  bool reported_ = false;   // likewise
+  std::string last_error_;  // empty after a successful snapshot; used by the collector's thread only
+  bool reported_ = false;   // Report() was called at least once; likewise
   uint64_t boot_id_ = 0;    // of the newest snapshot; likewise
 
   mutable absl::Mutex mu_;
+  SteadyCondVar changed_;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
+  bool is_to_reconsider_ ABSL_GUARDED_BY(mu_) = false;
   std::thread thread_;
 };
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "daemon/model/fake_topology.h"
+#include "daemon/snapshot/fake_topology.h"
 
 namespace sideband::daemon {
 namespace {
@@ -20,7 +20,7 @@ class ConservationTest : public testing::Test {
   mailbox::Snapshot raw_ = SomeSnapshot();
 };
 
-// The device 1111, the VMs 11 + 1100, their contexts 10 and 1000.
+// Counts of the first event: device 1111, VMs 11 and 1100, their contexts 10 and 1000.
 TEST_F(ConservationTest, AWholeMayHaveMoreThanItsParts) {
   ClearFlags();
   EXPECT_TRUE(Check());

@@ -1,28 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/collector/creation_times.h"
 
-namespace sideband::daemon {
+#include <algorithm>
 
-std::vector<absl::Time> CreationTimes::Of(const mailbox::Snapshot& snapshot, absl::Time host_time,
+namespace sideband::daemon {
+namespace {
+
+absl::Time WholeSecond(absl::Time time) { return absl::FromUnixSeconds(absl::ToUnixSeconds(time)); }
+
+}  // namespace
+
+absl::Time CreationTimes::Last(const mailbox::Snapshot& snapshot, const Instant& at) const {
+  // A time saved by an earlier run may lie in the future if the wall clock was set back since.
+  const absl::Time before = last_steady_ ? at.host - (at.steady - *last_steady_) : std::min(known_.last, at.host);
+  if (snapshot.boot_id == known_.boot_id) return before;
+  // The device has restarted since the previous snapshot, so its blocks cannot be older than that snapshot.
+  return std::max(before, WholeSecond(at.host - at.error - absl::Nanoseconds(snapshot.reference_time_ns)));
+}
+
+std::vector<absl::Time> CreationTimes::Of(const mailbox::Snapshot& snapshot, const Instant& at,
                                           bool device_row_is_new) {
-  if (last_ == absl::InfinitePast() || snapshot.boot_id != boot_id_) {
-    boot_id_ = snapshot.boot_id;
-    blocks_.clear();
-    last_ = host_time - absl::Nanoseconds(snapshot.reference_time_ns);
-  }
-  // Only what is there now is remembered, so that an id that comes back is new.
-  absl::flat_hash_map<BlockId, Creation> now;
+  const absl::Time last = Last(snapshot, at);
+  if (snapshot.boot_id != known_.boot_id) known_.blocks.clear();
+  // Blocks that are absent from this snapshot are forgotten: an id that returns later is a new block.
+  Creations now = {.boot_id = snapshot.boot_id, .last = at.host};
   std::vector<absl::Time> times;
   for (const mailbox::BlockHeader& block : snapshot.blocks) {
-    const BlockId id(block.vm, block.context);
-    const auto known = blocks_.find(id);
-    const bool is_same = known != blocks_.end() && known->second.generation == block.generation;
+    const Creations::BlockId id(block.vm, block.context);
+    const auto known = known_.blocks.find(id);
+    const bool is_same = known != known_.blocks.end() && known->second.generation == block.generation;
     const bool starts_now = device_row_is_new && block.vm == mailbox::kHypervisorVm;
-    times.push_back(starts_now ? host_time : is_same ? known->second.time : last_);
-    now.insert_or_assign(id, Creation{block.generation, times.back()});
+    times.push_back(starts_now ? at.host : is_same ? known->second.time : last);
+    now.blocks.insert_or_assign(id, Creations::Creation{block.generation, times.back()});
   }
-  blocks_ = std::move(now);
-  last_ = host_time;
+  // `last` does not count: otherwise the file would be written at every snapshot.
+  has_changed_ = now.boot_id != known_.boot_id || now.blocks != known_.blocks;
+  known_ = std::move(now);
+  last_steady_ = at.steady;
   return times;
 }
 

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When the counters of each block were zero, as far as the host can know: what OpenMetrics calls a counter's created
-// time, by which a restart shows.
+// The created time of each block's counters (OpenMetrics `_created`): the time at which they were zero, as far as the
+// host can know it. Scrapers detect a restart of a counter by it. A published created time never changes during the
+// life of its block, even if a clock is set. CreationFile stores created times across restarts of the daemon.
 //   CreationTimes times;
-//   snapshot->created = times.Of(snapshot->data, snapshot->host_time, redacted.device_row_is_new);
+//   if (auto known = file.Load(uuid); known.ok()) times.Restore(*std::move(known));
+//   snapshot->created = times.Of(snapshot->data, {host_time, host_time_error, steady_time}, device_row_is_new);
+//   if (times.has_changed()) SIDEBAND_RETURN_IF_ERROR(file.Save(uuid, times.known()));
 #ifndef SIDEBAND_DAEMON_COLLECTOR_CREATION_TIMES_H_
 #define SIDEBAND_DAEMON_COLLECTOR_CREATION_TIMES_H_
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,24 +21,55 @@
 
 namespace sideband::daemon {
 
-// Of one device. Not thread-safe.
-class CreationTimes {
- public:
-  // Parallel to snapshot.blocks. A block that was there in the snapshot before, of the same boot and generation, keeps
-  // its time. One that is new was created after that snapshot: its time is that snapshot's. In the first snapshot of a
-  // boot nothing is known but that it was after the boot. The device's row, where it is new, starts with this snapshot.
-  std::vector<absl::Time> Of(const mailbox::Snapshot& snapshot, absl::Time host_time, bool device_row_is_new = false);
-
- private:
+// The created times of the blocks of one boot of a device.
+struct Creations {
   using BlockId = std::pair<uint16_t, uint16_t>;  // VM, context
   struct Creation {
     uint32_t generation;
     absl::Time time;
+    bool operator==(const Creation&) const = default;
   };
 
-  uint64_t boot_id_ = 0;
-  absl::Time last_ = absl::InfinitePast();  // the snapshot before; in a new boot, the boot
-  absl::flat_hash_map<BlockId, Creation> blocks_;
+  bool operator==(const Creations&) const = default;
+
+  uint64_t boot_id = 0;
+  absl::Time last = absl::InfinitePast();  // of a snapshot with exactly these blocks
+  absl::flat_hash_map<BlockId, Creation> blocks;
+};
+
+// State for one device. Not thread-safe.
+class CreationTimes {
+ public:
+  // The time of a latch: by the wall clock, with an error to either side, and by the monotonic clock.
+  struct Instant {
+    absl::Time host;
+    absl::Duration error;
+    absl::Duration steady;
+  };
+
+  // Restores the state of an earlier run of the daemon. It is used only if the next snapshot has the same boot id.
+  void Restore(Creations known) { known_ = std::move(known); }
+
+  // Returns the created times, parallel to snapshot.blocks:
+  //  * A block of the previous snapshot with the same boot id and generation keeps its time.
+  //  * A new block gets the time of the previous snapshot, by the current wall clock.
+  //  * In the first snapshot of a boot, a block gets the later of two times: the estimated time of the boot, and the
+  //    last snapshot of the previous boot. The estimate is rounded down to the whole second, since the estimates of two
+  //    runs of the daemon differ by the duration of bus transfers.
+  //  * The device's row gets the time of this snapshot if `device_row_is_new`.
+  std::vector<absl::Time> Of(const mailbox::Snapshot& snapshot, const Instant& at, bool device_row_is_new = false);
+
+  // Whether the last call of Of() changed the boot id or the set of blocks, so that known() must be saved.
+  bool has_changed() const { return has_changed_; }
+  const Creations& known() const { return known_; }
+
+ private:
+  // The created time of new blocks: the previous snapshot by the current wall clock, or the estimated boot.
+  absl::Time Last(const mailbox::Snapshot& snapshot, const Instant& at) const;
+
+  Creations known_;
+  std::optional<absl::Duration> last_steady_;  // of the previous snapshot; nullopt before the first of this run
+  bool has_changed_ = false;
 };
 
 }  // namespace sideband::daemon

@@ -1,107 +1,175 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/collector/device_collector.h"
 
+#include <spdlog/spdlog.h>
+
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "daemon/collector/conservation.h"
 #include "daemon/collector/rates.h"
 #include "daemon/collector/redact.h"
-#include "daemon/collector/seal_vms.h"
 #include "daemon/mailbox/bus_budget.h"
-#include "daemon/model/ratio.h"
+#include "daemon/sealing/seal_vms.h"
+#include "daemon/snapshot/ratio.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
 
-DeviceCollector::DeviceCollector(size_t device, Store& store, MailboxSession& session, SealerSet& sealers,
-                                 SelfMetrics& metrics, const Clock& clock)
+DeviceCollector::DeviceCollector(size_t device, MailboxSession& session, const CollectorContext& context)
     : device_(device),
-      store_(store),
+      info_(context.store.Info(device)),
+      context_(context),
       session_(session),
-      sealers_(sealers),
-      metrics_(metrics),
-      clock_(clock),
-      reader_(session, clock) {}
+      reader_(session, context.clock) {}
 
 absl::Status DeviceCollector::CheckInterval(const Topology& topology) const {
-  const DeviceInfo& info = store_.devices()[device_];
+  const DeviceInfo& info = *info_;
+  // 0: a virtual bus without a configured speed.
   if (info.bus_hz == 0) return absl::OkStatus();
   const absl::Duration least = BudgetOf(topology, info.bus_hz, session_.window_bytes()).least;
   if (info.interval >= least) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat("an interval of ", absl::FormatDuration(info.interval), " is below what a bus of ", info.bus_hz,
-                   " Hz can carry of this device, even if nothing changes: ", absl::FormatDuration(least)));
+  return absl::FailedPreconditionError(absl::StrCat("an interval of ", absl::FormatDuration(info.interval),
+                                                    " is too short: a snapshot of this device over a bus of ",
+                                                    info.bus_hz, " Hz takes at least ", absl::FormatDuration(least)));
 }
 
 absl::Status DeviceCollector::CheckUuid(const Topology& topology) const {
   const Uuid& uuid = topology.catalog().device;
-  const auto holds_it = [&](size_t device) {
-    const auto newest = store_.Newest(device);
+  const auto holds_it = [&](const StoredDevice& device) {
+    const auto newest = context_.store.Newest(device.id);
+    // Only fresh snapshots count: the UUID of a stale device may be taken over.
     return newest != nullptr && newest->topology->catalog().device == uuid &&
-           newest->IsFresh(clock_.Steady(), store_.devices()[device]);
+           newest->IsFresh(context_.clock.Steady(), *device.info);
   };
-  const bool had_it = holds_it(device_);
-  for (size_t other = 0; other < store_.devices().size(); ++other) {
-    // Who has published first keeps it; of two that did so at once, the first in the configuration.
-    if (other == device_ || (had_it && other > device_) || !holds_it(other)) continue;
-    return absl::AlreadyExistsError(absl::StrCat("says that it is ", uuid.ToString(), ", which device ",
-                                                 store_.devices()[other].name,
-                                                 " is: one device is configured twice, or two have one UUID"));
+  const bool had_it = holds_it({device_, info_});
+  const auto devices = context_.store.devices();
+  for (const StoredDevice& other : *devices) {
+    // The device that published the UUID first keeps it. If both did so concurrently, the lower id wins.
+    if (other.id == device_ || (had_it && other.id > device_) || !holds_it(other)) continue;
+    return absl::AlreadyExistsError(absl::StrCat("reports the UUID ", uuid.ToString(), ", as device ", other.info->name,
+                                                 " does: one device is configured twice, or two have one UUID"));
   }
   return absl::OkStatus();
 }
 
+std::shared_ptr<const Topology> DeviceCollector::Judge(const TakenSnapshot& taken) {
+  const auto known = context_.confidential.Of(taken.topology->catalog().device);
+  const Confidentiality::Verdict verdict = known->Judge(taken.topology, taken.raw.boot_id);
+  context_.metrics.ConfidentialityRefused(info_->name, verdict.refused);
+  for (const Confidentiality::Refusal& refusal : verdict.to_report) ReportRefusal(refusal);
+  return verdict.topology;
+}
+
+void DeviceCollector::ReportRefusal(const Confidentiality::Refusal& refusal) {
+  const std::string& device = info_->name;
+  const std::string vm = refusal.vm.ToString();
+  const std::string what = absl::StrCat(
+      "the device reports that the VM is not confidential; the VM stays confidential, since ", refusal.reason);
+  spdlog::error("device {}: VM {}: {}", device, vm, what);
+  context_.audit.Record({.kind = AuditKind::kDevice,
+                         .resource = absl::StrCat("device ", device, ", VM ", vm),
+                         .decision = AuditDecision::kDeny,
+                         .reason = what,
+                         .policy_version = context_.policy.Current().version});
+}
+
 absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
-  const DeviceInfo& info = store_.devices()[device_];
+  const DeviceInfo& info = *info_;
+  // First: what is sealed and what is redacted follows from the corrected topology, not from the device's report.
+  taken.topology = Judge(taken);
   const Topology& topology = *taken.topology;
   auto snapshot = std::make_shared<DeviceSnapshot>();
-  SIDEBAND_ASSIGN_OR_RETURN(snapshot->sealed, SealVms(info, topology, taken.raw, taken.host_time, sealers_));
-  for (size_t i = 0; i < snapshot->sealed.size(); ++i) metrics_.SealedRecord(info.name);
-  metrics_.Conservation(info.name, CheckConservation(topology, taken.raw));
-  const auto before = store_.Newest(device_);
+  // Sealing and the conservation check need the raw counters, which Redact() wipes.
+  SIDEBAND_ASSIGN_OR_RETURN(snapshot->sealed, SealVms(info, topology, taken.raw, taken.host_time, context_.sealers));
+  for (size_t i = 0; i < snapshot->sealed.size(); ++i) context_.metrics.SealedRecord(info.name);
+  context_.metrics.Conservation(info.name, CheckConservation(topology, taken.raw));
+  ReportPipeline(taken.raw);
+  const auto before = context_.store.Newest(device_);
   snapshot->topology = taken.topology;
+  // The generation of a device row that starts now, different from that of an earlier run of the daemon.
   const auto seconds = static_cast<uint32_t>(absl::ToUnixSeconds(taken.host_time));
   Redacted redacted = Redact(topology, std::move(taken.raw), before.get(), seconds);
   snapshot->device_scope_withheld = redacted.device_scope_withheld;
   snapshot->data = std::move(redacted.shown);
+  // Rates and created times are computed from redacted data only.
   snapshot->rates = Rates(before == nullptr ? nullptr : &before->data, snapshot->data);
-  snapshot->created = creation_times_.Of(snapshot->data, taken.host_time, redacted.device_row_is_new);
+  snapshot->created = Created(snapshot->data, taken, redacted.device_row_is_new);
   snapshot->host_time = taken.host_time;
   snapshot->host_time_error = taken.host_time_error;
   snapshot->steady_time = taken.steady_time;
   snapshot->publication = ++publication_;
   ReportQuality(*snapshot);
-  store_.Publish(device_, std::move(snapshot));
+  context_.store.Publish(device_, std::move(snapshot));
   return absl::OkStatus();
 }
 
+void DeviceCollector::RestoreCreationTimes(const Uuid& uuid) {
+  // A failed Load() is not repeated: a damaged file is replaced by the next Save().
+  if (context_.creation_file == nullptr || restored_ == uuid) return;
+  restored_ = uuid;
+  auto known = context_.creation_file->Load(uuid);
+  if (known.ok()) {
+    creation_times_.Restore(*std::move(known));
+  } else if (!absl::IsNotFound(known.status())) {
+    spdlog::warn("created times: {}", std::string(known.status().message()));
+  }
+}
+
+std::vector<absl::Time> DeviceCollector::Created(const mailbox::Snapshot& shown, const TakenSnapshot& taken,
+                                                 bool device_row_is_new) {
+  const Uuid& uuid = taken.topology->catalog().device;
+  RestoreCreationTimes(uuid);
+  std::vector<absl::Time> times =
+      creation_times_.Of(shown, {taken.host_time, taken.host_time_error, taken.steady_time}, device_row_is_new);
+  if (context_.creation_file == nullptr || !creation_times_.has_changed()) return times;
+  const absl::Status saved = context_.creation_file->Save(uuid, creation_times_.known());
+  // A full disk must not stop collection; only a later restart shows other created times.
+  if (!saved.ok()) spdlog::warn("created times: {}", std::string(saved.message()));
+  return times;
+}
+
+void DeviceCollector::ReportPipeline(const mailbox::Snapshot& raw) {
+  if (!raw.statistics) return;
+  const mailbox::PipelineStatistics now = pipeline_.Since(raw.boot_id, *raw.statistics);
+  context_.metrics.Pipeline(info_->name, {.stall_cycles = now.stall_cycles,
+                                          .trigger_overruns = now.trigger_overruns,
+                                          .commit_wait_cycles = now.commit_wait_cycles,
+                                          .mmu_faults = now.mmu_faults,
+                                          .switches = now.switches,
+                                          .switch_cycles = now.switch_cycles});
+}
+
 void DeviceCollector::ReportQuality(const DeviceSnapshot& snapshot) {
-  const DeviceInfo& info = store_.devices()[device_];
+  const DeviceInfo& info = *info_;
   for (const Ratio& ratio : ResolveRatios(info.ratios, snapshot.topology->catalog())) {
     for (size_t row = 0; row < snapshot.data.blocks.size(); ++row) {
       bool is_over_one = false;
       RatioOf(ratio, snapshot.Rates(row), &is_over_one);
-      if (is_over_one) metrics_.RatioOverOne(info.name);
+      if (is_over_one) context_.metrics.RatioOverOne(info.name);
     }
   }
 }
 
 absl::Status DeviceCollector::CollectOnce() {
-  const std::string& name = store_.devices()[device_].name;
-  const absl::Duration start = clock_.Steady();
+  // A reload may have changed the DeviceInfo. nullptr: the device was removed, and its collector is about to stop.
+  if (auto now = context_.store.Info(device_)) info_ = std::move(now);
+  const std::string& name = info_->name;
+  const absl::Duration start = context_.clock.Steady();
   const absl::Status status = [&]() -> absl::Status {
     SIDEBAND_ASSIGN_OR_RETURN(TakenSnapshot taken, reader_.Take());
     SIDEBAND_RETURN_IF_ERROR(CheckInterval(*taken.topology));
     SIDEBAND_RETURN_IF_ERROR(CheckUuid(*taken.topology));
+    // Published before it is acknowledged: the acknowledgement lets the device free the final counts of retired blocks.
     SIDEBAND_RETURN_IF_ERROR(Publish(std::move(taken)));
-    metrics_.SnapshotPublished(name);
-    // Another controller may have latched since; what was published is right all the same.
+    context_.metrics.SnapshotPublished(name);
+    // Another controller may have latched since; the published snapshot is valid nevertheless.
     const absl::Status acknowledged = reader_.Acknowledge();
     return absl::IsAborted(acknowledged) ? absl::OkStatus() : acknowledged;
   }();
-  metrics_.CollectDuration(name, clock_.Steady() - start);
-  if (!status.ok()) metrics_.CollectError(name, status.code());
+  context_.metrics.CollectDuration(name, context_.clock.Steady() - start);
+  if (!status.ok()) context_.metrics.CollectError(name, status.code());
   return status;
 }
 

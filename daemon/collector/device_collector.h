@@ -1,50 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes snapshots of one device and publishes them: latch, read, decode, seal, redact, publish, acknowledge.
-//   DeviceCollector collector(0, store, session, sealers, metrics, clock);
+// Collects snapshots of one device: latch, read, decode, seal, redact, publish, acknowledge.
+//   DeviceCollector collector(0, session, {store, sealers, book, policy, audit, metrics, clock});
 //   const absl::Status status = collector.CollectOnce();
 #ifndef SIDEBAND_DAEMON_COLLECTOR_DEVICE_COLLECTOR_H_
 #define SIDEBAND_DAEMON_COLLECTOR_DEVICE_COLLECTOR_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
 #include "absl/status/status.h"
+#include "daemon/audit/audit_sink.h"
+#include "daemon/authz/policy_holder.h"
 #include "daemon/base/clock.h"
+#include "daemon/collector/confidentiality_book.h"
+#include "daemon/collector/creation_file.h"
 #include "daemon/collector/creation_times.h"
+#include "daemon/collector/pipeline_increments.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/snapshot_reader.h"
-#include "daemon/metrics/self_metrics.h"
+#include "daemon/metrics/collection_metrics.h"
 #include "daemon/sealing/sealer_set.h"
-#include "daemon/store/store.h"
+#include "daemon/snapshot/store.h"
 
 namespace sideband::daemon {
 
-// Used by one thread at a time; what it is given must outlive it.
+// Dependencies shared by the collectors of all devices. All of them must outlive the collectors.
+struct CollectorContext {
+  Store& store;
+  SealerSet& sealers;
+  ConfidentialityBook& confidential;
+  const PolicyHolder& policy;  // its version is written to audit entries
+  AuditSink& audit;
+  CollectionMetrics& metrics;
+  const Clock& clock;
+  const CreationFile* creation_file = nullptr;  // stores created times across restarts; nullptr: not stored
+};
+
+// Used by one thread at a time. `session` and the members of `context` must outlive this object.
 class DeviceCollector {
  public:
-  DeviceCollector(size_t device, Store& store, MailboxSession& session, SealerSet& sealers, SelfMetrics& metrics,
-                  const Clock& clock);
+  DeviceCollector(size_t device, MailboxSession& session, const CollectorContext& context);
 
-  // One snapshot. After an error nothing is published (except where only the acknowledgement failed), and the next call
-  // starts from the beginning.
+  // Collects and publishes one snapshot. After an error nothing was published, unless only the acknowledgement failed.
+  // The next call starts from the beginning.
   absl::Status CollectOnce();
 
  private:
-  // FAILED_PRECONDITION where the device's bus is too slow for its interval.
+  // FAILED_PRECONDITION if the device's bus is too slow for its configured interval.
   absl::Status CheckInterval(const Topology& topology) const;
-  // ALREADY_EXISTS where another device of the configuration is the one that says this UUID of itself: two under one
-  // UUID would share VMs, sealing epochs and series.
+  // ALREADY_EXISTS if another configured device already reports this UUID. Two devices with one UUID would share VMs,
+  // sealing epochs and series.
   absl::Status CheckUuid(const Topology& topology) const;
+  // Returns the reported topology with the required confidentiality set, and reports refusals.
+  std::shared_ptr<const Topology> Judge(const TakenSnapshot& taken);
+  void ReportRefusal(const Confidentiality::Refusal& refusal);
   absl::Status Publish(TakenSnapshot taken);
-  // What of the snapshot's quality its own numbers do not show.
+  // Returns the created times of the shown rows. Changed times are saved before they are published.
+  std::vector<absl::Time> Created(const mailbox::Snapshot& shown, const TakenSnapshot& taken, bool device_row_is_new);
+  void RestoreCreationTimes(const Uuid& uuid);
+  // Adds what the pipeline has done, if the snapshot reports it, to the daemon's metrics.
+  void ReportPipeline(const mailbox::Snapshot& raw);
+  // Counts ratios above 1, which are not visible in the published numbers.
   void ReportQuality(const DeviceSnapshot& snapshot);
 
   const size_t device_;
-  Store& store_;
+  std::shared_ptr<const DeviceInfo> info_;  // shared with the store; read at the start of each collection
+  const CollectorContext context_;
   const MailboxSession& session_;
-  SealerSet& sealers_;
-  SelfMetrics& metrics_;
-  const Clock& clock_;
   SnapshotReader reader_;
+  PipelineIncrements pipeline_;
   CreationTimes creation_times_;
+  std::optional<Uuid> restored_;  // the UUID for which Load() was attempted
   uint64_t publication_ = 0;
 };
 

@@ -18,6 +18,7 @@ double Rate(uint64_t before, uint64_t now, double seconds) {
 
 std::vector<double> Rates(const mailbox::Snapshot* before, const mailbox::Snapshot& now) {
   std::vector<double> rates(now.counters.size(), kUnknown);
+  // Reference times of two boots are not comparable (docs/design/clocks.md).
   const bool comparable = before != nullptr && before->boot_id == now.boot_id &&
                           before->catalog_hash == now.catalog_hash && before->reference_time_ns < now.reference_time_ns;
   if (!comparable) return rates;
@@ -25,6 +26,7 @@ std::vector<double> Rates(const mailbox::Snapshot* before, const mailbox::Snapsh
   const mailbox::BlockBases bases(now.blocks, before);
   for (size_t block = 0; block < now.blocks.size(); ++block) {
     const mailbox::BaseBlock same = bases.Of(block);
+    // No block of the same scope and generation: the rates stay unknown.
     if (same.header == nullptr) continue;
     const auto old_counters = same.counters, new_counters = now.Counters(block);
     for (size_t i = 0; i < new_counters.size(); ++i) {

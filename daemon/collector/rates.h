@@ -10,8 +10,9 @@
 
 namespace sideband::daemon {
 
-// Events per second of reference time, parallel to now.counters; NaN where `before` (nullptr: nothing) has no such
-// block of the same boot and generation, where no time has passed, or where a counter went back.
+// Returns events per second of reference time, parallel to now.counters. A rate is NaN if `before` is nullptr or of
+// another boot or catalogue, if it has no block of the same scope and generation, if no reference time has passed, or
+// if the counter has decreased.
 std::vector<double> Rates(const mailbox::Snapshot* before, const mailbox::Snapshot& now);
 
 }  // namespace sideband::daemon

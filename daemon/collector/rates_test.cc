@@ -8,7 +8,7 @@
 namespace sideband::daemon {
 namespace {
 
-mailbox::Snapshot At(uint64_t reference_time_ns, std::vector<uint64_t> counters) {
+mailbox::Snapshot At(uint64_t reference_time_ns, mailbox::CounterValues counters) {
   return {.boot_id = 1,
           .reference_time_ns = reference_time_ns,
           .counters_per_block = 1,

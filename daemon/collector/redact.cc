@@ -32,9 +32,11 @@ mailbox::Snapshot WithoutConfidential(const Topology& topology, mailbox::Snapsho
                              .trigger_id = raw.trigger_id,
                              .reference_time_ns = raw.reference_time_ns,
                              .counters_per_block = raw.counters_per_block};
+  shown.counters.reserve(raw.counters.size());
   for (size_t block = 0; block < raw.blocks.size(); ++block) {
     if (!IsConfidential(topology, raw.blocks[block])) AppendBlock(raw, block, shown);
   }
+  // The compiler may not elide this, unlike a fill of memory that is about to be freed.
   OPENSSL_cleanse(raw.counters.data(), raw.counters.size() * sizeof(uint64_t));
   return shown;
 }
@@ -51,19 +53,24 @@ bool CountsTheSame(const DeviceSnapshot& before, const Topology& topology) {
   return before.topology.get() == &topology || before.topology->catalog().events == topology.catalog().events;
 }
 
-// What VMs' own blocks have counted since `before`: all that they have where it does not have them.
+// Adds to the device's row what the VMs' own blocks have counted since `before`. A block that `before` lacks
+// contributes its whole count.
 void AddIncrements(const mailbox::Snapshot* before, mailbox::Snapshot& shown) {
+  // Block 0 is the device's own: CheckAgainst() has made sure of that.
   const mailbox::BlockBases bases(shown.blocks, before);
   const std::span<uint64_t> row = DeviceRow(shown);
   for (size_t block = 1; block < shown.blocks.size(); ++block) {
+    // Contexts are included in their VM's block.
     if (shown.blocks[block].context != mailbox::kNoContext) continue;
     const mailbox::BaseBlock base = bases.Of(block);
+    // A counter that a faulty device lets fall adds nothing: the device's row must never decrease.
     const auto counters = shown.Counters(block);
     for (size_t i = 0; i < row.size(); ++i) row[i] += counters[i] - std::min(counters[i], base.counter(i));
   }
 }
 
-// A restarted device has counted all that it has since the last snapshot.
+// Continues the device's row. After a restart of the device all counts are new, so every block contributes its whole
+// count.
 void CountOn(const DeviceSnapshot& before, mailbox::Snapshot& shown) {
   if (!IsSameBoot(&before, shown)) return AddIncrements(nullptr, shown);
   shown.blocks[0].generation = before.data.blocks[0].generation;
@@ -71,9 +78,10 @@ void CountOn(const DeviceSnapshot& before, mailbox::Snapshot& shown) {
   AddIncrements(&before.data, shown);
 }
 
-// To zeros; its header is that of what is shown.
+// Sets the device's row to zeros and derives its header from the shown blocks.
 void ClearDeviceRow(mailbox::Snapshot& shown) {
   std::ranges::fill(DeviceRow(shown), 0);
+  // The device's own state and flags would show whether a confidential VM is at work.
   BlockHeader row{.generation = shown.blocks[0].generation,
                   .flags = mailbox::kFlagConfidentialExcluded,
                   .trigger_id = shown.trigger_id,
@@ -89,10 +97,12 @@ void ClearDeviceRow(mailbox::Snapshot& shown) {
 
 Redacted Redact(const Topology& topology, mailbox::Snapshot&& raw, const DeviceSnapshot* before,
                 uint32_t new_generation) {
-  // Who has once said so cannot take it back: what was counted is still in the device's block.
+  // The state is sticky within a boot: the counts of confidential VMs remain in the device's own block even if the
+  // device no longer reports that there were any.
   const bool was_withheld = IsSameBoot(before, raw) && before->device_scope_withheld;
   if (!topology.has_had_confidential_vm() && !was_withheld) return {.shown = std::move(raw)};
   Redacted redacted{.shown = WithoutConfidential(topology, std::move(raw)), .device_scope_withheld = true};
+  // Counters of other events have no last value to continue from.
   redacted.device_row_is_new = before == nullptr || !CountsTheSame(*before, topology);
   ClearDeviceRow(redacted.shown);
   if (redacted.device_row_is_new) {

@@ -6,21 +6,21 @@
 #include <algorithm>
 #include <memory>
 
-#include "daemon/model/fake_topology.h"
+#include "daemon/snapshot/fake_topology.h"
 
 namespace sideband::daemon {
 namespace {
 
 using mailbox::kFlagConfidentialExcluded;
-using Counts = std::vector<uint64_t>;
+using Counts = mailbox::CounterValues;
 
-constexpr uint32_t kNew = 1234;  // generation of a row that starts
+constexpr uint32_t kNew = 1234;  // generation of a device row that starts at zero
 
 std::shared_ptr<const Topology> SomeTopology(bool with_secret) {
   return std::make_shared<Topology>(SomeCatalog(with_secret), 77);
 }
 
-// As the secret VM leaves the device: its blocks go, its counts in the device's block stay.
+// The secret VM has left the device: its blocks are gone, its counts in the device's block remain.
 std::shared_ptr<const Topology> WithoutTheSecretVm(bool has_had = true) {
   mailbox::Catalog catalog = SomeCatalog(/*with_secret=*/true);
   catalog.has_had_confidential_vm = has_had;
@@ -36,7 +36,7 @@ mailbox::Snapshot SnapshotWithout(size_t last_blocks) {
   return raw;
 }
 
-// Counts of `busy_cycles` by the device, the open VM and its context.
+// Sets the counts of `busy_cycles` of the device, the open VM and its context.
 mailbox::Snapshot Later(mailbox::Snapshot raw, uint64_t device, uint64_t open, uint64_t context) {
   raw.counters[0] = device;
   raw.counters[2] = open;
@@ -85,7 +85,7 @@ TEST(RedactTest, TheDevicesRowCountsWhatTheShownVmsCount) {
   EXPECT_FALSE(third.device_row_is_new);
 }
 
-// The row goes on from where it was: who reads it sees no restart, and nothing of the VM.
+// The row continues from its previous value: a reader sees no restart, and nothing of the confidential VM.
 TEST(RedactTest, TheRowNeverFallsWhenAConfidentialVmComes) {
   const DeviceSnapshot before = Published(SomeTopology(false), SnapshotWithout(2));
   EXPECT_EQ(before.data.Counters(0)[0], 1111u);
@@ -132,7 +132,7 @@ TEST(RedactTest, OtherEventsStartTheRowAnew) {
   EXPECT_EQ(other.shown.Counters(0)[0], 0u);
 }
 
-// Also where the daemon has started only since.
+// Also if the daemon was started after the VM had left.
 TEST(RedactTest, AVmThatIsGoneStaysHidden) {
   const auto gone = WithoutTheSecretVm();
   const Redacted alone = Redact(*gone, SnapshotWithout(2), nullptr, kNew);
@@ -152,7 +152,7 @@ TEST(RedactTest, ADeviceCannotTakeBackThatThereWasOne) {
   EXPECT_FALSE(Redact(*forgetful, std::move(restarted), &before, kNew).device_scope_withheld);
 }
 
-// No sum or difference of published numbers may give a confidential one.
+// No sum or difference of published numbers may yield a confidential count.
 TEST(RedactTest, WhatIsPublishedDoesNotDependOnWhatIsConfidential) {
   const auto topology = SomeTopology(true);
   mailbox::Snapshot other = SomeSnapshot();

@@ -2,40 +2,36 @@
 #include "daemon/config/audit_config.h"
 
 #include <filesystem>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
-#include "proto/base/byte_size.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
 namespace {
 
-// The least holds any entry, the most is what one still opens in an editor.
+// The minimum holds any entry; a file of the maximum size can still be opened in an editor.
 constexpr uint64_t kMaxBytesLeast = 64 << 10;
 constexpr uint64_t kMaxBytesMost = 1 << 30;
 constexpr uint64_t kFilesMost = 1000;
 
-absl::StatusOr<uint64_t> MaxBytes(const YamlNode& node) {
-  SIDEBAND_ASSIGN_OR_RETURN(const std::string text, node.String());
-  const auto bytes = ParseByteSize(text);
-  if (!bytes.ok()) return node.Locate(bytes.status());
-  if (*bytes >= kMaxBytesLeast && *bytes <= kMaxBytesMost) return *bytes;
-  return node.Error(absl::StrCat("'", text, "' is not from 64KiB to 1GiB"));
+absl::StatusOr<std::string> FilePath(const YamlMap& map, const ConfigContext& context) {
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string named, map.String("file"));
+  const std::filesystem::path path = context.Resolve(named);
+  std::error_code error;
+  if (std::filesystem::is_directory(path.has_parent_path() ? path.parent_path() : ".", error)) return path.string();
+  return map.Find("file")->Error(absl::StrCat(path.string(), ": its folder is not there"));
 }
 
 }  // namespace
 
-absl::StatusOr<AuditConfig> ReadAuditConfig(const YamlMap& root, const std::string& folder) {
+AuditConfig ReadAuditConfig(const YamlMap& root, const ConfigContext& context) {
   AuditConfig config;
-  const auto section = root.Find("audit");
-  if (!section) return config;
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, section->Map({"file", "max_bytes", "files"}));
-  SIDEBAND_ASSIGN_OR_RETURN(const std::string file, map.String("file"));
-  config.file = (std::filesystem::path(folder) / file).string();
-  if (const auto node = map.Find("max_bytes")) {
-    SIDEBAND_ASSIGN_OR_RETURN(config.max_bytes, MaxBytes(*node));
-  }
-  SIDEBAND_ASSIGN_OR_RETURN(config.files, map.UintOr("files", config.files, 1, kFilesMost));
+  const auto map = context.Section(root, "audit", {"file", "max_bytes", "files"});
+  if (!map) return config;
+  context.errors.Take(FilePath(*map, context), config.file);
+  config.max_bytes = context.ByteSizeOr(*map, "max_bytes", config.max_bytes, kMaxBytesLeast, kMaxBytesMost);
+  context.errors.Take(map->UintOr("files", config.files, 1, kFilesMost), config.files);
   return config;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The section `audit` of the configuration: where it is kept who saw what.
-//   SIDEBAND_ASSIGN_OR_RETURN(config.audit, ReadAuditConfig(map, folder));
+// The section `audit` of the configuration: the file and limits of the audit log.
+//   config.audit = ReadAuditConfig(root, context);
 #ifndef SIDEBAND_DAEMON_CONFIG_AUDIT_CONFIG_H_
 #define SIDEBAND_DAEMON_CONFIG_AUDIT_CONFIG_H_
 
@@ -9,19 +9,20 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/status/statusor.h"
-#include "proto/base/yaml.h"
+#include "daemon/config/config_context.h"
 
 namespace sideband::daemon {
 
 struct AuditConfig {
   std::string file;  // empty: no audit log
   uint64_t max_bytes = 16 << 20;
-  size_t files = 8;  // older ones that are kept
+  size_t files = 8;  // number of older files kept
+
+  bool operator==(const AuditConfig&) const = default;
 };
 
-// `root` is the whole configuration; relative paths are relative to `folder`.
-absl::StatusOr<AuditConfig> ReadAuditConfig(const YamlMap& root, const std::string& folder);
+// `root` is the whole configuration. The file may be missing; its folder must exist.
+AuditConfig ReadAuditConfig(const YamlMap& root, const ConfigContext& context);
 
 }  // namespace sideband::daemon
 

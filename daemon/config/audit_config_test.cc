@@ -3,23 +3,29 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "daemon/config/read_section.h"
+
 namespace sideband::daemon {
 namespace {
 
 absl::StatusOr<AuditConfig> Read(const std::string& text) {
-  const auto node = YamlNode::Parse(text, "c.yaml");
-  EXPECT_TRUE(node.ok()) << node.status();
-  const auto root = node->Map({"audit", "other"});
-  EXPECT_TRUE(root.ok()) << root.status();
-  return ReadAuditConfig(*root, "/etc/sideband");
+  return ReadSection(text, "audit", ReadAuditConfig, testing::TempDir());
+}
+
+TEST(AuditConfigTest, TheFoldersAbsenceIsAnError) {
+  EXPECT_EQ(Read("audit: {file: /absent/audit.jsonl}").status().message(),
+            "c.yaml:1: /absent/audit.jsonl: its folder is not there");
 }
 
 TEST(AuditConfigTest, IsOptional) { EXPECT_EQ(Read("other: 1")->file, ""); }
 
 TEST(AuditConfigTest, HasDefaults) {
+  std::filesystem::create_directory(testing::TempDir() + "/log");
   const auto config = Read("audit: {file: log/audit.jsonl}");
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(config->file, "/etc/sideband/log/audit.jsonl");
+  EXPECT_EQ(config->file, testing::TempDir() + "log/audit.jsonl");
   EXPECT_EQ(config->max_bytes, 16u << 20);
   EXPECT_EQ(config->files, 8u);
 }

@@ -2,13 +2,14 @@
 #include "daemon/config/config.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
-#include "daemon/listen/short_folder.h"
+#include "daemon/base/socket_folder.h"
 
 namespace sideband::daemon {
 namespace {
@@ -17,7 +18,7 @@ constexpr char kGood[] = R"(devices:
   - name: gpu0
     bus: "unix:/run/sideband/gpu0.bus@0x4f"
     interval: 250ms
-    sealing: {mode: daemon}
+    # no capture
   - {name: gpu1, bus: "i2c:/dev/i2c-3@0x4f"}
 grpc:
   listen: "127.0.0.1:0"
@@ -32,6 +33,7 @@ sealing:
     - {vm: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, key_file: vm.key}
 log: {level: warn}
 ports_file: ports.json
+state_dir: state
 )";
 
 class ConfigTest : public testing::Test {
@@ -39,6 +41,7 @@ class ConfigTest : public testing::Test {
   ConfigTest() {
     for (const char* name : {"s.crt", "s.key", "ca.crt", "policy.yaml", "vm.key"}) {
       std::ofstream(folder_ + name) << "content is looked at elsewhere\n";
+      chmod((folder_ + name).c_str(), 0600);
     }
   }
 
@@ -55,8 +58,8 @@ class ConfigTest : public testing::Test {
     return absl::StrReplaceAll(std::string(Load(text).status().message()), {{folder_, ""}});
   }
 
-  const ShortFolder short_folder_;  // sockets are named in it
-  const std::string folder_ = short_folder_.path() + "/";
+  const SocketFolder socket_folder_;  // sockets are named in it
+  const std::string folder_ = socket_folder_.path() + "/";
 };
 
 TEST_F(ConfigTest, ReadsEverything) {
@@ -81,6 +84,7 @@ TEST_F(ConfigTest, ReadsEverything) {
   EXPECT_EQ(config->vm_keys[0].place, folder_ + "c.yaml:17");
   EXPECT_EQ(config->log_level, LogLevel::kWarn);
   EXPECT_EQ(config->ports_file, folder_ + "ports.json");
+  EXPECT_EQ(config->state_dir, folder_ + "state");
 }
 
 TEST_F(ConfigTest, EveryMistakeHasItsLine) {
@@ -98,7 +102,6 @@ TEST_F(ConfigTest, EveryMistakeHasItsLine) {
            Case{"250ms", "61m", "c.yaml:4: expected a duration from 10ms to 1h, such as 250ms or 1s"},
            Case{"250ms", "1", "c.yaml:4: expected a duration from 10ms to 1h, such as 250ms or 1s"},
            Case{"interval:", "intervall:", "c.yaml:4: unknown key 'intervall' (did you mean 'interval'?)"},
-           Case{"mode: daemon", "mode: deamon", "c.yaml:5: 'deamon' is unknown, must be daemon"},
            Case{", bus: \"i2c:/dev/i2c-3@0x4f\"", "", "c.yaml:6: key 'bus' is missing"},
            Case{"127.0.0.1:0", "localhost:0",
                 "c.yaml:8: 'localhost:0' is not ADDRESS:PORT, such as 127.0.0.1:9877 or [::1]:0"},
@@ -124,6 +127,60 @@ TEST_F(ConfigTest, EveryMistakeHasItsLine) {
        }) {
     EXPECT_EQ(Error(c.from, c.to), c.message);
   }
+}
+
+TEST_F(ConfigTest, AllErrorsAreReportedAtOnce) {
+  const std::string text = absl::StrReplaceAll(kGood, {{"name: gpu0", "name: gpu 0"},
+                                                       {"250ms", "1"},
+                                                       {"name: gpu1", "nmae: gpu1"},
+                                                       {"reflection: true", "reflection: yes"},
+                                                       {"policy_file: policy.yaml", "policy_fil: absent.yaml"},
+                                                       {"key_file: vm.key", "key_file: absent.key"},
+                                                       {"level: warn", "level: loud"}});
+  ErrorList errors;
+  ParseConfig(text, folder_ + "c.yaml", errors);
+  std::vector<std::string> messages;
+  for (const absl::Status& error : errors.All()) {
+    messages.push_back(absl::StrReplaceAll(std::string(error.message()), {{folder_, ""}}));
+  }
+  EXPECT_EQ(messages, (std::vector<std::string>{
+                          "c.yaml:14: unknown key 'policy_fil' (did you mean 'policy_file'?)",
+                          "c.yaml:2: device name 'gpu 0' may hold letters, digits, _ . - only",
+                          "c.yaml:4: expected a duration from 10ms to 1h, such as 250ms or 1s",
+                          "c.yaml:6: unknown key 'nmae' (did you mean 'name'?)",
+                          "c.yaml:6: key 'name' is missing",
+                          "c.yaml:10: expected true or false",
+                          "c.yaml:1: key 'policy_file' is missing",
+                          "c.yaml:17: absent.key: No such file or directory",
+                          "c.yaml:18: 'loud' is unknown, must be debug, info, warn or error",
+                      }));
+}
+
+TEST_F(ConfigTest, FilesThatOthersMayChangeAreRefused) {
+  struct Case {
+    const char* file;
+    mode_t mode;
+    const char* message;
+  };
+  for (const Case& c : {Case{"policy.yaml", 0602, "c.yaml:14: policy.yaml: everybody may write it (chmod o-w it)"},
+                        Case{"ca.crt", 0666, "c.yaml:9: ca.crt: everybody may write it (chmod o-w it)"},
+                        Case{"s.crt", 0602, "c.yaml:9: s.crt: everybody may write it (chmod o-w it)"},
+                        Case{"s.key", 0604, "c.yaml:9: s.key: a key that everybody may access (chmod 600 it)"},
+                        Case{"vm.key", 0604, "c.yaml:17: vm.key: a key that everybody may access (chmod 600 it)"}}) {
+    chmod((folder_ + c.file).c_str(), c.mode);
+    EXPECT_EQ(absl::StrReplaceAll(std::string(Load(kGood).status().message()), {{folder_, ""}}), c.message);
+    chmod((folder_ + c.file).c_str(), 0640);
+    EXPECT_TRUE(Load(kGood).ok()) << "its group is trusted: " << c.file;
+  }
+  Load(kGood).status().IgnoreError();
+  chmod((folder_ + "c.yaml").c_str(), 0666);
+  EXPECT_EQ(LoadConfig(folder_ + "c.yaml").status().message(),
+            folder_ + "c.yaml: everybody may write it (chmod o-w it)");
+}
+
+TEST_F(ConfigTest, AFifoIsRefusedAtTheKeyThatNamesIt) {
+  ASSERT_EQ(mkfifo((folder_ + "fifo").c_str(), 0600), 0);
+  EXPECT_EQ(Error("policy.yaml", "fifo"), "c.yaml:14: fifo: is not a regular file");
 }
 
 TEST_F(ConfigTest, ACaptureMustBeMeant) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Throw-away certificates for tests over real TLS: a CA and what it signs, as files in a folder.
+// Temporary certificates for tests with real TLS: a CA and the certificates that it signs, as files in a folder.
 //   const FakeCa ca("ca", testing::TempDir());
 //   const TlsServerConfig tls = ca.Server();
 //   const CertificateFiles tenant = ca.Issue("tenant-a", "URI:spiffe://example.org/tenant-a");
@@ -20,16 +20,17 @@ struct CertificateFiles {
   std::string key_file;
 };
 
-// A throw-away CA whose failures end the test program: there is no test without certificates. Not thread-safe.
+// A temporary CA. A failure aborts the test program. Not thread-safe.
 class FakeCa {
  public:
-  // The CA's certificate is FOLDER/NAME.pem.
+  // Writes the CA's certificate to FOLDER/NAME.pem.
   FakeCa(const std::string& name, const std::string& folder);
 
   std::string ca_file() const { return ca_->ca_file(); }
-  // FOLDER/NAME.pem and FOLDER/NAME.key; `alternative_names` in OpenSSL's notation ("URI:…,DNS:…"), empty for none.
+  // Writes FOLDER/NAME.pem and FOLDER/NAME.key. `alternative_names` is in OpenSSL's notation ("URI:…,DNS:…"); empty:
+  // none.
   CertificateFiles Issue(const std::string& name, const std::string& alternative_names) const;
-  // A server for 127.0.0.1 and localhost, whose clients must be from this CA.
+  // A server for 127.0.0.1 and localhost. Its clients need certificates of this CA.
   TlsServerConfig Server() const;
 
  private:

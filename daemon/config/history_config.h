@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The section `history` of the configuration: how much memory the past may take.
-//   SIDEBAND_ASSIGN_OR_RETURN(config.history, ReadHistoryConfig(map));
+// The section `history` of the configuration: the memory limit of the history.
+//   config.history = ReadHistoryConfig(root, context);
 #ifndef SIDEBAND_DAEMON_CONFIG_HISTORY_CONFIG_H_
 #define SIDEBAND_DAEMON_CONFIG_HISTORY_CONFIG_H_
 
 #include <cstddef>
 
-#include "absl/status/statusor.h"
-#include "proto/base/yaml.h"
+#include "daemon/config/config_context.h"
 
 namespace sideband::daemon {
 
@@ -17,8 +16,8 @@ struct HistoryConfig {
   size_t max_bytes = size_t{16} << 20;
 };
 
-// `root` is the whole configuration; without the section, what is above.
-absl::StatusOr<HistoryConfig> ReadHistoryConfig(const YamlMap& root);
+// `root` is the whole configuration. Without the section the defaults apply.
+HistoryConfig ReadHistoryConfig(const YamlMap& root, const ConfigContext& context);
 
 }  // namespace sideband::daemon
 

@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include "daemon/config/read_section.h"
+
 namespace sideband::daemon {
 namespace {
 
-absl::StatusOr<HistoryConfig> Read(const std::string& text) {
-  return ReadHistoryConfig(*YamlNode::Parse(text, "c.yaml")->Map({"history", "other"}));
-}
+absl::StatusOr<HistoryConfig> Read(const std::string& text) { return ReadSection(text, "history", ReadHistoryConfig); }
 
 TEST(HistoryConfigTest, SixteenMebibytesUnlessItSaysOtherwise) {
   EXPECT_EQ(Read("other: 1")->max_bytes, 16u << 20);

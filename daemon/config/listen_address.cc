@@ -14,7 +14,7 @@ namespace sideband::daemon {
 namespace {
 
 bool IsLiteral(int family, const std::string& host) {
-  in6_addr address;  // the larger of the two
+  in6_addr address;  // large enough for both families
   return inet_pton(family, host.c_str(), &address) == 1;
 }
 
@@ -23,7 +23,7 @@ absl::Status Malformed(absl::string_view text) {
       absl::StrCat("'", text, "' is not ADDRESS:PORT, such as 127.0.0.1:9877 or [::1]:0"));
 }
 
-// SimpleAtoi takes signs and blanks too, which have no place here.
+// SimpleAtoi also accepts signs and blanks, which are invalid here.
 bool ParsePort(absl::string_view text, uint16_t& port) {
   uint32_t value = 0;
   if (text.find_first_not_of("0123456789") != absl::string_view::npos) return false;

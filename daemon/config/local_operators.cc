@@ -13,10 +13,10 @@
 namespace sideband::daemon {
 namespace {
 
-// A group of many members needs much room.
+// Large enough for a group with many members.
 constexpr size_t kEntryBytesMax = 1 << 20;
 
-// The largest number means "none" to the system.
+// The largest value is reserved: (uid_t)-1 means "no id" in system calls.
 std::optional<uint32_t> Number(const std::string& text) {
   uint32_t value = 0;
   if (text.find_first_not_of("0123456789") != std::string::npos || !absl::SimpleAtoi(text, &value)) return std::nullopt;

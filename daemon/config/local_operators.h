@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who of this machine's users may operate the daemon over its Unix sockets, besides root and the daemon's own user.
+// The local users and groups that may operate the daemon over its Unix sockets, besides root and the daemon's own user.
 //   SIDEBAND_ASSIGN_OR_RETURN(const uint32_t uid, UserId("prometheus"));
 #ifndef SIDEBAND_DAEMON_CONFIG_LOCAL_OPERATORS_H_
 #define SIDEBAND_DAEMON_CONFIG_LOCAL_OPERATORS_H_
@@ -16,10 +16,12 @@ namespace sideband::daemon {
 struct LocalOperators {
   std::vector<uint32_t> users;
   std::vector<uint32_t> groups;
+
+  bool operator==(const LocalOperators&) const = default;
 };
 
-// The number of a user or group of this machine, by name or as a decimal number; a number need not be anybody's.
-// INVALID_ARGUMENT "user 'NAME' is unknown".
+// Returns the id of a user or group of this machine, given by name or as a decimal number. A number need not be
+// assigned. INVALID_ARGUMENT "user 'NAME' is unknown".
 absl::StatusOr<uint32_t> UserId(const std::string& name);
 absl::StatusOr<uint32_t> GroupId(const std::string& name);
 

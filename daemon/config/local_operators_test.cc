@@ -16,7 +16,7 @@ TEST(LocalOperatorsTest, NamesAndNumbers) {
 TEST(LocalOperatorsTest, NobodyIsRefused) {
   EXPECT_EQ(UserId("no such user").status().message(), "user 'no such user' is unknown");
   EXPECT_EQ(GroupId("no such group").status().message(), "group 'no such group' is unknown");
-  // -1 would mean "leave it" to chown(2).
+  // chown(2) interprets -1 as "do not change".
   for (const char* text : {"4294967295", "4294967296", "-1", "+1", "1 ", ""}) {
     EXPECT_FALSE(UserId(text).ok()) << text;
     EXPECT_FALSE(GroupId(text).ok()) << text;

@@ -2,7 +2,6 @@
 #include "daemon/config/ratio_config.h"
 
 #include <set>
-#include <string>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -17,39 +16,54 @@ bool IsMetricName(const std::string& name) {
   return name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
 }
 
-absl::StatusOr<std::vector<std::string>> ReadEvents(const YamlMap& map, const std::string& key) {
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlNode node, map.Get(key));
-  SIDEBAND_ASSIGN_OR_RETURN(std::vector<std::string> events, node.StringList());
-  if (events.empty()) return node.Error(absl::StrCat(key, " names no event"));
-  const std::set<std::string> different(events.begin(), events.end());
-  if (different.size() < events.size()) return node.Error(absl::StrCat(key, " names an event twice"));
-  return events;
+absl::StatusOr<std::string> Name(const YamlMap& map) {
+  SIDEBAND_ASSIGN_OR_RETURN(std::string name, map.String("name"));
+  if (IsMetricName(name)) return name;
+  return map.Find("name")->Error(absl::StrCat("ratio name '", name, "' may hold a-z, 0-9 and _ only"));
 }
 
-absl::StatusOr<RatioSpec> ReadRatio(const YamlNode& node) {
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"name", "numerator", "denominator"}));
-  RatioSpec ratio;
-  SIDEBAND_ASSIGN_OR_RETURN(ratio.name, map.String("name"));
-  if (!IsMetricName(ratio.name)) {
-    return map.Find("name")->Error(absl::StrCat("ratio name '", ratio.name, "' may hold a-z, 0-9 and _ only"));
+absl::StatusOr<std::vector<YamlNode>> EventNodes(const YamlMap& map, const std::string& key) {
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlNode node, map.Get(key));
+  SIDEBAND_ASSIGN_OR_RETURN(std::vector<YamlNode> nodes, node.List());
+  if (nodes.empty()) return node.Error(absl::StrCat(key, " names no event"));
+  return nodes;
+}
+
+std::vector<std::string> Events(const YamlMap& map, const std::string& key, const ConfigContext& context,
+                                RatioConfig& config) {
+  std::vector<YamlNode> nodes;
+  context.errors.Take(EventNodes(map, key), nodes);
+  std::vector<std::string> events;
+  std::set<std::string> different;
+  for (const YamlNode& node : nodes) {
+    std::string name;
+    if (!context.errors.Take(node.String(), name)) continue;
+    if (!different.insert(name).second) context.errors.Add(node.Error(absl::StrCat(key, " names an event twice")));
+    config.events.push_back({name, absl::StrCat(context.path, ":", node.line())});
+    events.push_back(std::move(name));
   }
-  SIDEBAND_ASSIGN_OR_RETURN(ratio.numerator, ReadEvents(map, "numerator"));
-  SIDEBAND_ASSIGN_OR_RETURN(ratio.denominator, ReadEvents(map, "denominator"));
-  return ratio;
+  return events;
 }
 
 }  // namespace
 
-absl::StatusOr<std::vector<RatioSpec>> ReadRatios(const YamlMap& map) {
-  std::vector<RatioSpec> ratios;
+RatioConfig ReadRatios(const YamlMap& root, const ConfigContext& context) {
+  RatioConfig config;
+  std::vector<YamlNode> nodes;
+  context.errors.Take(root.ListOrEmpty("ratios"), nodes);
   std::set<std::string> names;
-  SIDEBAND_ASSIGN_OR_RETURN(const std::vector<YamlNode> nodes, map.ListOrEmpty("ratios"));
   for (const YamlNode& node : nodes) {
-    SIDEBAND_ASSIGN_OR_RETURN(RatioSpec ratio, ReadRatio(node));
-    if (!names.insert(ratio.name).second) return node.Error(absl::StrCat("ratio '", ratio.name, "' is given twice"));
-    ratios.push_back(std::move(ratio));
+    const auto map = node.Map({"name", "numerator", "denominator"}, context.errors);
+    if (!map) continue;
+    RatioSpec ratio;
+    if (context.errors.Take(Name(*map), ratio.name) && !names.insert(ratio.name).second) {
+      context.errors.Add(node.Error(absl::StrCat("ratio '", ratio.name, "' is given twice")));
+    }
+    ratio.numerator = Events(*map, "numerator", context, config);
+    ratio.denominator = Events(*map, "denominator", context, config);
+    config.ratios.push_back(std::move(ratio));
   }
-  return ratios;
+  return config;
 }
 
 }  // namespace sideband::daemon

@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/config/read_section.h"
 
 namespace sideband::daemon {
 namespace {
 
 absl::StatusOr<std::vector<RatioSpec>> Read(const std::string& text) {
-  return ReadRatios(*YamlNode::Parse(text, "c.yaml")->Map({"ratios"}));
+  auto config = ReadSection(text, "ratios", ReadRatios);
+  if (!config.ok()) return config.status();
+  return config->ratios;
 }
 
 TEST(RatioConfigTest, ReadsWhatIsThere) {
@@ -18,6 +21,17 @@ TEST(RatioConfigTest, ReadsWhatIsThere) {
   EXPECT_EQ(ratios[0].name, "l2_hit");
   EXPECT_EQ(ratios[0].Formula(), "hit / (hit + miss)");
   EXPECT_TRUE(Read("ratios: []\n")->empty());
+}
+
+TEST(RatioConfigTest, EachEventHasItsPlace) {
+  const auto events =
+      ReadSection("ratios:\n  - name: l2\n    numerator: [hit]\n    denominator:\n      - hit\n      - miss\n",
+                  "ratios", ReadRatios)
+          ->events;
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[0].name + " " + events[0].place, "hit c.yaml:3");
+  EXPECT_EQ(events[1].name + " " + events[1].place, "hit c.yaml:5");
+  EXPECT_EQ(events[2].name + " " + events[2].place, "miss c.yaml:6");
 }
 
 TEST(RatioConfigTest, NamesWhatIsWrongAndWhere) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The files of a TLS listener, read and checked before any library sees them, so that an error names its file.
+// The files of a TLS listener. They are read and checked before a TLS library uses them, so that errors name the file.
 //   SIDEBAND_ASSIGN_OR_RETURN(const std::unique_ptr<TlsFiles> files, TlsFiles::Load(config.tls));
 #ifndef SIDEBAND_DAEMON_CONFIG_TLS_FILES_H_
 #define SIDEBAND_DAEMON_CONFIG_TLS_FILES_H_
@@ -10,36 +10,41 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "daemon/config/config.h"
+#include "daemon/config/listener_config.h"
+#include "daemon/config/private_key.h"
+#include "proto/base/error_list.h"
 
 namespace sideband::daemon {
 
-// PEM texts. The key is wiped on destruction; TLS libraries keep copies of their own.
+// Certificates are held as PEM texts, the key only as OpenSSL's object (private_key.h).
 class TlsFiles {
  public:
-  // INVALID_ARGUMENT where a file is missing or not PEM to its end, the key is encrypted or not the certificate's, or
-  // OpenSSL's policy refuses either (a key that is too short). What has expired is taken: see not_after().
+  // INVALID_ARGUMENT if a file is missing, is world-writable (the key: also world-readable) or is not PEM to its end,
+  // if the key is encrypted or does not belong to the certificate, or if OpenSSL's policy refuses the certificate or
+  // key (for example a key that is too short). Expired certificates are accepted: see not_after().
   static absl::StatusOr<std::unique_ptr<TlsFiles>> Load(const TlsServerConfig& config);
-  ~TlsFiles();
   TlsFiles(const TlsFiles&) = delete;
   TlsFiles& operator=(const TlsFiles&) = delete;
 
   const std::string& certificates() const { return certificates_; }
-  const std::string& key() const { return key_; }
-  const std::string& client_ca() const { return client_ca_; }  // empty where no client is asked for a certificate
-  // The end of the server certificate's own validity.
+  const PrivateKey& key() const { return key_; }
+  const std::string& client_ca() const { return client_ca_; }  // empty if no client certificate is requested
+  // End of validity of the server certificate.
   absl::Time not_after() const { return not_after_; }
-  // By the system's clock, as TLS itself judges.
+  // By the system clock, like TLS's own check.
   bool has_expired() const { return not_after_ <= absl::Now(); }
 
  private:
   TlsFiles() = default;
 
   std::string certificates_;
-  std::string key_;
+  PrivateKey key_;
   std::string client_ca_;
   absl::Time not_after_;
 };
+
+// Adds the error of Load() to `errors`, and an error of the client CA file if Load() did not reach it.
+void CheckTlsFiles(const TlsServerConfig& config, ErrorList& errors);
 
 }  // namespace sideband::daemon
 

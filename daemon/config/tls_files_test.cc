@@ -2,6 +2,7 @@
 #include "daemon/config/tls_files.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 
@@ -28,7 +29,7 @@ class TlsFilesTest : public testing::Test {
 TEST_F(TlsFilesTest, TakesWhatBelongsTogether) {
   const auto files = TlsFiles::Load(tls_);
   ASSERT_TRUE(files.ok()) << files.status();
-  EXPECT_NE((*files)->key().find("PRIVATE KEY"), std::string::npos);
+  EXPECT_NE((*files)->key(), nullptr);
 }
 
 TEST_F(TlsFilesTest, TellsTheEndOfValidity) {
@@ -46,7 +47,7 @@ TEST_F(TlsFilesTest, WithoutClientCertificatesNoAuthorityIsRead) {
   EXPECT_EQ((*files)->client_ca(), "");
 }
 
-// As while somebody writes it: an intermediate certificate, cut anywhere.
+// A file that is still being written: the intermediate certificate is truncated.
 TEST_F(TlsFilesTest, HalfAFileIsRefused) {
   const std::string whole = *ReadFile(tls_.cert_file);
   tls_.cert_file = folder_ + "/chain.pem";
@@ -66,9 +67,34 @@ TEST_F(TlsFilesTest, AnotherKeyIsRefused) {
   EXPECT_EQ(Error(), tls_.key_file + ": not the key of the certificate in " + tls_.cert_file);
 }
 
+TEST_F(TlsFilesTest, EachFileIsChecked) {
+  ErrorList errors;
+  CheckTlsFiles(tls_, errors);
+  EXPECT_TRUE(errors.empty()) << errors.First();
+  const std::string text = folder_ + "/no.pem";
+  std::ofstream(text) << "hello\n";
+  tls_.cert_file = tls_.client_ca_file = text;
+  CheckTlsFiles(tls_, errors);
+  EXPECT_EQ(errors.count(), 1u) << "one file, one error";
+  tls_.key_file = ca_.Issue("other", "").key_file;
+  tls_.cert_file = ca_.Issue("third", "").cert_file;
+  CheckTlsFiles(tls_, errors);
+  EXPECT_EQ(errors.count(), 3u);
+}
+
+TEST_F(TlsFilesTest, FilesThatOthersMayChangeAreRefused) {
+  chmod(tls_.cert_file.c_str(), 0666);
+  EXPECT_EQ(Error(), tls_.cert_file + ": everybody may write it (chmod o-w it)");
+  chmod(tls_.cert_file.c_str(), 0644);
+  chmod(tls_.key_file.c_str(), 0644);
+  EXPECT_EQ(Error(), tls_.key_file + ": a key that everybody may access (chmod 600 it)");
+  chmod(tls_.key_file.c_str(), 0600);
+}
+
 TEST_F(TlsFilesTest, WhatIsNotPemIsRefused) {
   const std::string text = folder_ + "/text.pem";
   std::ofstream(text) << "hello\n";
+  chmod(text.c_str(), 0600);
   TlsServerConfig good = tls_;
   tls_.cert_file = text;
   EXPECT_EQ(Error(), text + ": not a certificate in PEM form");

@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The configuration's section `tokens`: whose bearer tokens count.
-//   tokens: {jwks_file: jwks.json, audience: sideband, issuer: "https://issuer.example.org"}
+// The section `tokens` of the configuration: which bearer tokens are accepted.
+//   config.tokens = ReadTokenConfig(root, context);
 #ifndef SIDEBAND_DAEMON_CONFIG_TOKEN_CONFIG_H_
 #define SIDEBAND_DAEMON_CONFIG_TOKEN_CONFIG_H_
 
-#include <filesystem>
 #include <optional>
 #include <string>
 
-#include "absl/status/statusor.h"
-#include "proto/base/yaml.h"
+#include "daemon/config/config_context.h"
 
 namespace sideband::daemon {
 
 struct TokenConfig {
-  std::string jwks_file;  // daemon/authz/key_set.h
+  std::string jwks_file;  // daemon/identity/key_set.h
   std::string audience;
-  std::string issuer;  // empty: any
+  std::string issuer;  // empty: any issuer
 };
 
-// nullopt where the section is absent: then no token counts. Errors have FILE:LINE; relative paths are from `folder`.
-absl::StatusOr<std::optional<TokenConfig>> ReadTokenConfig(const YamlMap& config, const std::filesystem::path& folder);
+// `root` is the whole configuration. nullopt if the section is absent: no token is accepted.
+std::optional<TokenConfig> ReadTokenConfig(const YamlMap& root, const ConfigContext& context);
 
 }  // namespace sideband::daemon
 

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "absl/strings/str_replace.h"
+#include "daemon/config/read_section.h"
 
 namespace sideband::daemon {
 namespace {
@@ -15,8 +16,7 @@ class TokenConfigTest : public testing::Test {
   TokenConfigTest() { std::ofstream(folder_ + "jwks.json") << "looked at elsewhere\n"; }
 
   absl::StatusOr<std::optional<TokenConfig>> Read(const std::string& text) const {
-    const auto map = YamlNode::Parse("other: 1\n" + text, "c.yaml")->Map({"other", "tokens"});
-    return ReadTokenConfig(*map, folder_);
+    return ReadSection("other: 1\n" + text, "tokens", ReadTokenConfig, folder_);
   }
   std::string Error(const std::string& text) const {
     return absl::StrReplaceAll(std::string(Read(text).status().message()), {{folder_, ""}});

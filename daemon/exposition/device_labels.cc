@@ -2,7 +2,7 @@
 #include "daemon/exposition/device_labels.h"
 
 #include "absl/strings/str_cat.h"
-#include "daemon/exposition/text.h"
+#include "daemon/metrics/text.h"
 
 namespace sideband::daemon {
 namespace {
@@ -30,6 +30,7 @@ DeviceLabels::DeviceLabels(const DeviceInfo& device, const View* view) : device_
 void DeviceLabels::AddVm(const mailbox::VmInfo& vm, const View& view) {
   if (!view.SeesVm(vm.id)) return;
   std::string name = vm.name;
+  // UUID and id: a device may report one UUID for two VMs, too.
   if (!vm_names_in_use_.insert(name).second) absl::StrAppend(&name, " ", vm.uuid.ToString(), " ", vm.id);
   std::string info = device_;
   AppendLabel(info, "vm", name);

@@ -37,6 +37,7 @@ std::string SampleAges(MetricsFormat format, const std::vector<VisibleDevice>& d
   TextBuffer out;
   for (const VisibleDevice& device : devices) {
     if (device.snapshot == nullptr) continue;
+    // The header precedes the first sample; without samples there is no header.
     if (out.size() == 0) {
       out.Append(FamilyHeader(format, "sideband_sample_age_seconds", MetricType::kGauge,
                               "How long ago the newest snapshot of the device was latched."));
@@ -50,6 +51,7 @@ std::string SampleAges(MetricsFormat format, const std::vector<VisibleDevice>& d
 bool Exposition::IsPlannedFor(const std::vector<VisibleDevice>& devices) const {
   if (families_.empty() || devices.size() != infos_.size()) return false;
   for (size_t i = 0; i < devices.size(); ++i) {
+    // Both are immutable, so equal pointers mean equal content.
     if (devices[i].info != infos_[i] || devices[i].view != views_[i]) return false;
   }
   return true;
@@ -73,6 +75,12 @@ void Exposition::Plan(const std::vector<VisibleDevice>& devices) {
   families_ = {
       fixed("sideband_block_flags", "1 for each reason why the counts of a row may not be exact.",
             &Exposition::WriteBlockFlags),
+      fixed("sideband_device_clock_hertz", "Frequency of the device's reference clock.", &Exposition::WriteClock),
+      fixed("sideband_device_complete",
+            "1 if the device's totals are those of the whole device, 0 if they leave out confidential VMs.",
+            &Exposition::WriteComplete),
+      fixed("sideband_event_info", "1, with the unit and the scope of an event that the device counts.",
+            &Exposition::WriteEventInfo),
       fixed("sideband_device_info", "1, with the identity of the device.", &Exposition::WriteDeviceInfo),
       fixed("sideband_device_up", "Whether the newest snapshot of the device is younger than three intervals.",
             &Exposition::WriteDeviceUp),
@@ -91,9 +99,10 @@ void Exposition::PlanEvents(const std::vector<VisibleDevice>& devices, std::vect
     const auto& events = devices[d].view->topology()->catalog().events;
     const std::vector<std::string> names = FamilyNames(events, devices[d].info->ratios);
     for (size_t e = 0; e < events.size(); ++e) {
+      // An event that the view shows on no row must not appear, not even as a header.
       if (!devices[d].view->AllEvents()[e] || !filter_.SelectsEvent(events[e].name)) continue;
       Family& family = planned[names[e]];
-      // Where devices describe an event differently, the first one is believed.
+      // If devices describe an event differently, the description of the first device is used.
       if (family.name.empty()) {
         family = {names[e], FamilyHeader(format_, names[e], MetricType::kCounter, Help(events[e]))};
       }
@@ -108,7 +117,7 @@ void Exposition::PlanRatios(const std::vector<VisibleDevice>& devices, std::vect
   for (size_t d = 0; d < devices.size(); ++d) {
     for (size_t r = 0; r < ratios_[d].size(); ++r) {
       const RatioSpec& spec = *ratios_[d][r].spec;
-      // Who asks for some events gets no others, nor what is made of them.
+      // A scrape limited to some events must not get others, nor values derived from them.
       if (!filter_.events.empty()) continue;
       Family& family = planned[spec.name];
       if (family.name.empty()) {
@@ -127,52 +136,56 @@ bool Exposition::Selects(const mailbox::BlockHeader& block) const {
   return block.context == mailbox::kNoContext ? filter_.vms : filter_.contexts;
 }
 
-void Exposition::FindRows() {
-  rows_.assign(devices_->size(), {});
-  for (size_t d = 0; d < devices_->size(); ++d) {
-    const VisibleDevice& device = (*devices_)[d];
-    if (!IsFresh(device)) continue;
-    const DeviceSnapshot& snapshot = *device.snapshot;
-    for (size_t i = 0; i < snapshot.data.blocks.size(); ++i) {
-      const mailbox::BlockHeader& block = snapshot.data.blocks[i];
-      const std::string* labels = labels_[d].Row(block.vm, block.context);
-      if (labels == nullptr || !Selects(block)) continue;
-      const bool has_created = format_ == MetricsFormat::kOpenMetrics && i < snapshot.created.size();
-      rows_[d].rows.push_back({i, labels, device.view->Events(block.vm, block.context),
-                               has_created ? TimeText(snapshot.created[i]) : std::string()});
-      rows_[d].label_bytes += labels->size();
-    }
+Exposition::Rows Exposition::FindRows(const VisibleDevice& device, const DeviceLabels& device_labels) const {
+  Rows found;
+  // A device that is not fresh has only sideband_device_up 0 and its age, so that old counts are not taken for new
+  // ones.
+  if (!IsFresh(device)) return found;
+  const DeviceSnapshot& snapshot = *device.snapshot;
+  for (size_t i = 0; i < snapshot.data.blocks.size(); ++i) {
+    const mailbox::BlockHeader& block = snapshot.data.blocks[i];
+    const std::string* labels = device_labels.Row(block.vm, block.context);
+    if (labels == nullptr || !Selects(block)) continue;
+    const bool has_created = format_ == MetricsFormat::kOpenMetrics && i < snapshot.created.size();
+    found.rows.push_back({i, labels, device.view->Events(block.vm, block.context),
+                          has_created ? TimeText(snapshot.created[i]) : std::string()});
+    found.label_bytes += labels->size();
   }
+  return found;
 }
 
 void Exposition::Render(const std::vector<VisibleDevice>& devices, TextBuffer& out) {
   if (!IsPlannedFor(devices)) Plan(devices);
-  devices_ = &devices;
-  FindRows();
-  for (const Family& family : families_) WriteFamily(family, out);
+  Frame frame{.devices = devices};
+  for (size_t d = 0; d < devices.size(); ++d) frame.rows.push_back(FindRows(devices[d], labels_[d]));
+  for (const Family& family : families_) WriteFamily(frame, family, out);
+  // OpenMetrics demands it as the last line, so that a scraper notices a truncated answer.
   if (format_ == MetricsFormat::kOpenMetrics) out.Append("# EOF\n");
-  devices_ = nullptr;
 }
 
 // A family without series has no header either.
-void Exposition::WriteFamily(const Family& family, TextBuffer& out) const {
+void Exposition::WriteFamily(const Frame& frame, const Family& family, TextBuffer& out) const {
   const size_t before = out.size();
   out.Append(family.header);
   const size_t after_header = out.size();
-  for (const Source& source : family.counter_sources) WriteCounters(family, source, out);
-  for (const Source& source : family.ratio_sources) WriteRatios(family, source, out);
-  for (size_t d = 0; family.write != nullptr && d < devices_->size(); ++d) (this->*family.write)(family, d, out);
+  for (const Source& source : family.counter_sources) WriteCounters(frame, family, source, out);
+  for (const Source& source : family.ratio_sources) WriteRatios(frame, family, source, out);
+  for (size_t d = 0; family.write != nullptr && d < frame.devices.size(); ++d) {
+    (this->*family.write)(frame, family, d, out);
+  }
   if (out.size() == after_header) out.Truncate(before);
 }
 
 // Nearly all of a scrape is written here, so room is made once and the pieces are copied without further checks.
-void Exposition::WriteCounters(const Family& family, const Source& source, TextBuffer& out) const {
-  const DeviceSnapshot& snapshot = *(*devices_)[source.device].snapshot;
-  const auto& [rows, label_bytes] = rows_[source.device];
+void Exposition::WriteCounters(const Frame& frame, const Family& family, const Source& source, TextBuffer& out) const {
+  const DeviceSnapshot& snapshot = *frame.devices[source.device].snapshot;
+  const auto& [rows, label_bytes] = frame.rows[source.device];
   if (rows.empty() || source.index >= snapshot.data.counters_per_block) return;
   const absl::string_view name = family.name;
+  // Every counter's name ends in _total: FamilyNames() sees to that.
   const std::string created_name = absl::StrCat(name.substr(0, name.size() - strlen("_total")), "_created");
-  constexpr size_t kNumberAndEnd = 32;  // a count, or a time of a far future, "} " and the line's end
+  constexpr size_t kNumberAndEnd = 32;  // a count or a far-future time, "} " and the newline
+  // Twice: each counter may have a _created sample.
   char* at = out.Reserve(2 * (label_bytes + rows.size() * (created_name.size() + kNumberAndEnd)));
   for (const Row& row : rows) {
     if (!(*row.events)[source.index] || !snapshot.IsShown(row.index, source.index)) continue;
@@ -185,10 +198,10 @@ void Exposition::WriteCounters(const Family& family, const Source& source, TextB
   out.Commit(at);
 }
 
-void Exposition::WriteRatios(const Family& family, const Source& source, TextBuffer& out) const {
-  const DeviceSnapshot* snapshot = (*devices_)[source.device].snapshot.get();
+void Exposition::WriteRatios(const Frame& frame, const Family& family, const Source& source, TextBuffer& out) const {
+  const DeviceSnapshot* snapshot = frame.devices[source.device].snapshot.get();
   const Ratio& ratio = ratios_[source.device][source.index];
-  for (const Row& row : rows_[source.device].rows) {
+  for (const Row& row : frame.rows[source.device].rows) {
     const auto rates = snapshot->Rates(row.index);
     if (rates.empty() || !ratio.IsIn(*row.events)) continue;
     const double value = RatioOf(ratio, rates);
@@ -196,9 +209,9 @@ void Exposition::WriteRatios(const Family& family, const Source& source, TextBuf
   }
 }
 
-void Exposition::WriteBlockFlags(const Family& family, size_t device, TextBuffer& out) const {
-  for (const Row& row : rows_[device].rows) {
-    const uint16_t flags = (*devices_)[device].snapshot->data.blocks[row.index].flags;
+void Exposition::WriteBlockFlags(const Frame& frame, const Family& family, size_t device, TextBuffer& out) const {
+  for (const Row& row : frame.rows[device].rows) {
+    const uint16_t flags = frame.devices[device].snapshot->data.blocks[row.index].flags;
     if (flags == 0) continue;
     for (const std::string& flag : mailbox::FlagNames(flags)) {
       std::string labels = *row.labels;
@@ -208,16 +221,48 @@ void Exposition::WriteBlockFlags(const Family& family, size_t device, TextBuffer
   }
 }
 
-void Exposition::WriteDeviceInfo(const Family& family, size_t device, TextBuffer& out) const {
-  if (IsFresh((*devices_)[device])) AppendSample(out, family.name, labels_[device].device_info(), "1");
+void Exposition::WriteClock(const Frame& frame, const Family& family, size_t device, TextBuffer& out) const {
+  if (!IsFresh(frame.devices[device])) return;
+  const uint64_t hertz = views_[device]->topology()->catalog().reference_clock_hz;
+  // A device may not know its clock.
+  if (hertz != 0) AppendSample(out, family.name, labels_[device].device(), absl::StrCat(hertz));
 }
 
-void Exposition::WriteDeviceUp(const Family& family, size_t device, TextBuffer& out) const {
-  AppendSample(out, family.name, labels_[device].device(), IsFresh((*devices_)[device]) ? "1" : "0");
+void Exposition::WriteComplete(const Frame& frame, const Family& family, size_t device, TextBuffer& out) const {
+  // Only callers with the device's row can compare it with the VMs'.
+  for (const Row& row : frame.rows[device].rows) {
+    const mailbox::BlockHeader& block = frame.devices[device].snapshot->data.blocks[row.index];
+    if (block.vm != mailbox::kHypervisorVm) continue;
+    const bool is_complete = (block.flags & mailbox::kFlagConfidentialExcluded) == 0;
+    AppendSample(out, family.name, *row.labels, is_complete ? "1" : "0");
+  }
 }
 
-void Exposition::WriteVmInfo(const Family& family, size_t device, TextBuffer& out) const {
-  if (!IsFresh((*devices_)[device])) return;
+void Exposition::WriteEventInfo(const Frame& frame, const Family& family, size_t device, TextBuffer& out) const {
+  if (!IsFresh(frame.devices[device])) return;
+  const View& view = *views_[device];
+  const auto& events = view.topology()->catalog().events;
+  for (size_t e = 0; e < events.size(); ++e) {
+    // A masked event has no counter.
+    if (!view.AllEvents()[e] || events[e].masked || !filter_.SelectsEvent(events[e].name)) continue;
+    std::string labels = labels_[device].device();
+    AppendLabel(labels, "event", events[e].name);
+    AppendLabel(labels, "unit", events[e].unit);
+    AppendLabel(labels, "scope", events[e].scope == mailbox::EventScope::kDevice ? "device" : "context");
+    AppendSample(out, family.name, labels, "1");
+  }
+}
+
+void Exposition::WriteDeviceInfo(const Frame& frame, const Family& family, size_t device, TextBuffer& out) const {
+  if (IsFresh(frame.devices[device])) AppendSample(out, family.name, labels_[device].device_info(), "1");
+}
+
+void Exposition::WriteDeviceUp(const Frame& frame, const Family& family, size_t device, TextBuffer& out) const {
+  AppendSample(out, family.name, labels_[device].device(), IsFresh(frame.devices[device]) ? "1" : "0");
+}
+
+void Exposition::WriteVmInfo(const Frame& frame, const Family& family, size_t device, TextBuffer& out) const {
+  if (!IsFresh(frame.devices[device])) return;
   for (const std::string& labels : labels_[device].vm_infos()) AppendSample(out, family.name, labels, "1");
 }
 

@@ -22,10 +22,11 @@ Body RenderAlone(const std::vector<VisibleDevice>& devices, const ScrapeRequest&
 
 }  // namespace
 
-// A straggler under an old policy gets a group of its own, which nobody keeps.
+// A caller that was authenticated under an older policy gets a temporary group.
 std::shared_ptr<ExpositionCache::Group> ExpositionCache::FindGroup(const Caller& caller) {
   absl::MutexLock lock(&mu_);
   if (caller.policy.version < policy_version_) return std::make_shared<Group>();
+  // Group numbers are valid under one policy only.
   if (caller.policy.version > policy_version_) groups_.clear();
   policy_version_ = caller.policy.version;
   auto& group = groups_[caller.principal.group()];
@@ -37,6 +38,7 @@ std::shared_ptr<ExpositionCache::Group> ExpositionCache::FindGroup(const Caller&
 std::vector<ExpositionCache::Refreshment> ExpositionCache::WorthRefreshing(uint64_t policy_version) {
   std::vector<Refreshment> worth_it;
   absl::MutexLock lock(&mu_);
+  // The groups belong to another policy than the one in force.
   if (policy_version_ != policy_version) return worth_it;
   for (const auto& [number, group] : groups_) {
     for (SharedRendering* rendering : {&group->text, &group->open_metrics}) {

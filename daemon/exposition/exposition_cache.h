@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scrapes, rendered once per group of principals and snapshot, on first demand, and shared by all that ask for the
-// same.
+// Renders scrapes on demand, once per group of principals and snapshot, and shares the result among all equal requests.
 //   response.body = cache.Scrape(caller, devices, {.format = MetricsFormat::kOpenMetrics, .gzip = true}, own_metrics);
 #ifndef SIDEBAND_DAEMON_EXPOSITION_EXPOSITION_CACHE_H_
 #define SIDEBAND_DAEMON_EXPOSITION_EXPOSITION_CACHE_H_
@@ -17,10 +16,10 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
-#include "daemon/api/reader.h"
 #include "daemon/base/body.h"
 #include "daemon/exposition/exposition.h"
 #include "daemon/exposition/shared_rendering.h"
+#include "daemon/view/reader.h"
 
 namespace sideband::daemon {
 
@@ -30,31 +29,31 @@ struct ScrapeRequest {
   ScrapeFilter filter = {};
 };
 
-// Thread-safe; groups do not wait for each other. A group's buffers never serve another group. What is filtered is
-// rendered for that one answer and not kept, since there is no end to filters.
+// Thread-safe; groups do not block each other. A group's buffers never serve another group. Filtered expositions are
+// rendered for one response and not cached, since the number of filters is unbounded.
 class ExpositionCache {
  public:
-  // `devices` as the reader gave them for `caller`. The ages (of what is shown, which while Refresh is at work is the
-  // publication before) and `own` (whole families in the same format, without # EOF) come first, what is shared after
-  // them.
+  // Returns the response for `devices`, which the reader returned for `caller`. The ages and `own` (complete families
+  // in the same format, without # EOF) come first, the shared part follows. The ages are those of the shown snapshots:
+  // during Refresh() these may be the previous publication's.
   Body Scrape(const Caller& caller, const std::vector<VisibleDevice>& devices, const ScrapeRequest& request,
               absl::string_view own);
 
-  // After a publication, on a thread of its own: makes anew what several have asked for of the publication before, so
-  // that nobody waits for it; nothing of another policy than the one in force. `look` gives a caller's devices as they
-  // are now; it is asked for those who came last.
+  // Call after a publication, on a dedicated thread. Renders again what several clients have requested of the previous
+  // publication, so that they do not wait; only for callers of the policy `policy_version`, and only if it is in force.
+  // `look` returns a caller's current devices; it is called with the latest caller of each such group.
   using Look = std::function<std::vector<VisibleDevice>(const Caller& caller)>;
   void Refresh(uint64_t policy_version, const Look& look);
 
  private:
   struct Group {
-    std::optional<Caller> caller;  // who came last, guarded by mu_; all see the same
+    std::optional<Caller> caller;  // the latest one, guarded by mu_; all see the same
     SharedRendering text{MetricsFormat::kText};
     SharedRendering open_metrics{MetricsFormat::kOpenMetrics};
   };
   struct Refreshment {
     Caller caller;
-    std::shared_ptr<Group> group;  // keeps the rendering
+    std::shared_ptr<Group> group;  // keeps `rendering` alive
     SharedRendering* rendering;
   };
 
@@ -62,8 +61,8 @@ class ExpositionCache {
   std::vector<Refreshment> WorthRefreshing(uint64_t policy_version) ABSL_LOCKS_EXCLUDED(mu_);
 
   absl::Mutex mu_;
-  uint64_t policy_version_ ABSL_GUARDED_BY(mu_) = 0;  // of the groups below: another policy numbers them anew
-  absl::flat_hash_map<size_t, std::shared_ptr<Group>> groups_ ABSL_GUARDED_BY(mu_);  // shared with renderings under way
+  uint64_t policy_version_ ABSL_GUARDED_BY(mu_) = 0;  // of groups_; group numbers change with the policy
+  absl::flat_hash_map<size_t, std::shared_ptr<Group>> groups_ ABSL_GUARDED_BY(mu_);  // shared with running renderings
 };
 
 }  // namespace sideband::daemon

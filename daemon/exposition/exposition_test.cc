@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
-#include "daemon/api/fake_world.h"
+#include "daemon/view/fake_world.h"
 #include "proto/base/file.h"
 
 namespace sideband::daemon {
@@ -22,7 +22,7 @@ class ExpositionTest : public testing::Test {
     return std::string(out.text());
   }
 
-  // After a change that is meant, take the file from the test's output.
+  // After an intended change, copy the expected text from the test's output.
   static std::string Golden(const std::string& name) { return *ReadFile("daemon/exposition/testdata/" + name); }
 
   FakeWorld world_;
@@ -47,6 +47,16 @@ TEST_F(ExpositionTest, TenantIsAsTheGoldenFile) {
   EXPECT_EQ(Render("tenant-a"), Golden("tenant_a.prom"));
 }
 
+TEST_F(ExpositionTest, AMaskedEventHasNoFamily) {
+  mailbox::Catalog catalog = world_.topology->catalog();
+  catalog.events[0].masked = true;  // the event "cycles"
+  world_.topology = std::make_shared<Topology>(catalog, 6);
+  world_.Publish(0, 1);
+  const std::string out = Render("ops");
+  EXPECT_FALSE(absl::StrContains(out, "sideband_cycles"));
+  EXPECT_TRUE(absl::StrContains(out, "sideband_dram_bytes_total{"));
+}
+
 TEST_F(ExpositionTest, ARatioNeedsAllItsEvents) {
   world_.Publish(0, 1);
   EXPECT_FALSE(absl::StrContains(Render("ops"), "_ratio")) << "no interval yet";
@@ -56,6 +66,16 @@ TEST_F(ExpositionTest, ARatioNeedsAllItsEvents) {
   EXPECT_TRUE(absl::StrContains(
       out, "\nsideband_dram_share_ratio{device=\"gpu0\",slice=\"0\",vm=\"vm0\",context=\"render\"} 0.5\n"));
   EXPECT_FALSE(absl::StrContains(Render("tenant-b"), "_ratio")) << "dram_bytes is not granted";
+}
+
+TEST_F(ExpositionTest, ADeviceIsIncompleteBesideAConfidentialVm) {
+  world_.Publish(0, 1);
+  EXPECT_TRUE(absl::StrContains(Render("ops"), "sideband_device_complete{device=\"gpu0\"} 1\n"));
+  EXPECT_FALSE(absl::StrContains(Render("tenant-a"), "sideband_device_complete")) << "a tenant has no such row";
+  auto incomplete = std::make_shared<DeviceSnapshot>(*world_.store.Newest(0));
+  incomplete->data.blocks[0].flags |= mailbox::kFlagConfidentialExcluded;
+  world_.store.Publish(0, std::move(incomplete));
+  EXPECT_TRUE(absl::StrContains(Render("ops"), "sideband_device_complete{device=\"gpu0\"} 0\n"));
 }
 
 TEST_F(ExpositionTest, NothingOfAnotherTenant) {
@@ -71,6 +91,9 @@ TEST_F(ExpositionTest, NothingOfAnotherTenant) {
 TEST_F(ExpositionTest, AConfidentialVmHasItsNameOnly) {
   world_.Publish(0, 1);
   EXPECT_EQ(Render("tenant-c"),
+            "# HELP sideband_device_clock_hertz Frequency of the device's reference clock.\n"
+            "# TYPE sideband_device_clock_hertz gauge\n"
+            "sideband_device_clock_hertz{device=\"gpu0\"} 1000000000\n"
             "# HELP sideband_device_info 1, with the identity of the device.\n"
             "# TYPE sideband_device_info gauge\n"
             "sideband_device_info{device=\"gpu0\",uuid=\"00000000-0000-0000-0000-0000000000d0\"} 1\n"

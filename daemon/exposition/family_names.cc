@@ -9,20 +9,26 @@
 namespace sideband::daemon {
 namespace {
 
-// exposition.cc and daemon/metrics/self_metrics.cc; a test compares.
+// Those of exposition.cc and daemon/metrics/; //tests/lint:metrics_test compares.
 constexpr absl::string_view kOwnStems[] = {
     "audit_entries",
     "audit_lost",
     "block_flags",
     "build_info",
     "bus_transfers",
+    "collect_confidentiality_refused",
     "collect_duration_seconds",
     "collect_errors",
     "config_last_reload_successful",
     "connections_refused",
     "conservation_ok",
+    "descriptors_exhausted",
+    "device_clock_hertz",
+    "device_complete",
     "device_info",
     "device_up",
+    "event_info",
+    "grpc_connections",
     "grpc_requests",
     "grpc_streams",
     "history_bytes",
@@ -31,6 +37,12 @@ constexpr absl::string_view kOwnStems[] = {
     "http_connections",
     "http_request_duration_seconds",
     "http_requests",
+    "pipeline_commit_wait_cycles",
+    "pipeline_mmu_faults",
+    "pipeline_stall_cycles",
+    "pipeline_switch_cycles",
+    "pipeline_switches",
+    "pipeline_trigger_overruns",
     "ratios_over_one",
     "render_duration_seconds",
     "sample_age_seconds",
@@ -42,7 +54,7 @@ constexpr absl::string_view kOwnStems[] = {
     "vm_info",
 };
 
-// Takes the stem and what OpenMetrics derives from it, unless either is taken.
+// Reserves the stem and the name that OpenMetrics derives from it. Returns false if either is in use.
 bool Take(absl::flat_hash_set<std::string>& taken, const std::string& stem) {
   const std::string created = absl::StrCat(stem, "_created");
   if (taken.contains(stem) || taken.contains(created)) return false;
@@ -50,7 +62,7 @@ bool Take(absl::flat_hash_set<std::string>& taken, const std::string& stem) {
   return true;
 }
 
-// The daemon's own, with the samples of those that are histograms.
+// The daemon's own names, including the sample names of histograms.
 absl::flat_hash_set<std::string> OwnNames() {
   absl::flat_hash_set<std::string> names;
   for (const absl::string_view stem : kOwnStems) {

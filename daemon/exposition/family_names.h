@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From events to metric families.
+// Maps events to the names of metric families.
 //   FamilyNames(catalog.events, device.ratios)[i]   // "sideband_dram_bytes_total"
 #ifndef SIDEBAND_DAEMON_EXPOSITION_FAMILY_NAMES_H_
 #define SIDEBAND_DAEMON_EXPOSITION_FAMILY_NAMES_H_
@@ -8,15 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "daemon/model/ratio.h"
+#include "daemon/snapshot/ratio.h"
 #include "proto/mailbox/catalog.h"
 
 namespace sideband::daemon {
 
-// One name per event, all different: sideband_EVENT_total, where an EVENT that ends in _total keeps its one. A name
-// that an earlier event, a ratio or the daemon itself has gets "event_" before it, and so does one that OpenMetrics
-// could not tell from another's _created: events are the device's choice, and a repeated family would make a whole
-// scrape invalid.
+// Returns one distinct name per event: sideband_EVENT_total. An EVENT that ends in _total is not extended. The prefix
+// "event_" is inserted before a name that is used by an earlier event, a ratio or the daemon itself, and before a name
+// that OpenMetrics could confuse with another family's _created. Event names are chosen by the device, and a repeated
+// family would invalidate the whole scrape.
 std::vector<std::string> FamilyNames(const std::vector<mailbox::EventInfo>& events,
                                      const std::vector<RatioSpec>& ratios);
 

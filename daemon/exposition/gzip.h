@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One gzip member (RFC 1952) of a short text that is new in every answer and a long one that many answers share: the
-// long one is compressed once.
+// Builds one gzip member (RFC 1952) from a short text, new in each response, and a long text, shared by many responses.
+// The long text is compressed once.
 //   auto rest = std::make_shared<const Deflated>(Deflate(text));
 //   Body body = GzipOf(ages, rest);   // decompresses to ages + text
 #ifndef SIDEBAND_DAEMON_EXPOSITION_GZIP_H_
@@ -17,17 +17,17 @@
 
 namespace sideband::daemon {
 
-// Raw deflate (RFC 1951) with its last block marked as such, and what the trailer of a member needs to know.
+// A raw deflate stream (RFC 1951) including its final block, and the values needed for a member's trailer.
 struct Deflated {
   TextBuffer bytes;
-  uint32_t crc32 = 0;  // of the text
+  uint32_t crc32 = 0;  // of the uncompressed text
   size_t text_bytes = 0;
 };
 
 Deflated Deflate(absl::string_view text);
 
-// The answer shares `rest` and compresses `head` alone. The two have nothing in common for the compressor: no byte of
-// one says anything about the other.
+// Compresses `head` and shares `rest`. The two are compressed independently: the compressed length of one reveals
+// nothing about the other.
 Body GzipOf(absl::string_view head, std::shared_ptr<const Deflated> rest);
 
 }  // namespace sideband::daemon

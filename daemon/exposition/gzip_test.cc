@@ -11,7 +11,7 @@
 namespace sideband::daemon {
 namespace {
 
-// Checks the CRC and the length, and that the member ends where the bytes end.
+// Checks the CRC, the length, and that the member ends at the end of `bytes`.
 std::string Gunzip(const std::string& bytes) {
   z_stream stream = {};
   EXPECT_EQ(inflateInit2(&stream, 16 + MAX_WBITS), Z_OK);

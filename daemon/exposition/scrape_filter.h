@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What of its view a scrape asks for.
+// The part of its view that a scrape requests.
 #ifndef SIDEBAND_DAEMON_EXPOSITION_SCRAPE_FILTER_H_
 #define SIDEBAND_DAEMON_EXPOSITION_SCRAPE_FILTER_H_
 
@@ -10,8 +10,8 @@
 namespace sideband::daemon {
 
 struct ScrapeFilter {
-  std::set<std::string> events;  // of these alone; empty: of all
-  // Rows of the device, of VMs as wholes, of contexts.
+  std::set<std::string> events;  // only these; empty: all
+  // Whether to include rows of devices, of VMs as wholes, and of contexts.
   bool devices = true;
   bool vms = true;
   bool contexts = true;

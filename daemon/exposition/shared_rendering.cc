@@ -7,11 +7,11 @@
 namespace sideband::daemon {
 namespace {
 
-// One reader may come again in a minute; two may be many.
+// A single reader may return only after a minute; two readers suggest more.
 constexpr int kSeveralReaders = 2;
 
 ShownDevice ShownOf(const VisibleDevice& device) {
-  ShownDevice shown{.device = device.index, .state = device.state};
+  ShownDevice shown{.device = device.index, .info = device.info, .state = device.state};
   if (device.snapshot == nullptr) return shown;
   shown.publication = device.snapshot->publication;
   shown.steady_time = device.snapshot->steady_time;
@@ -25,21 +25,22 @@ std::vector<ShownDevice> ShownOf(const std::vector<VisibleDevice>& devices) {
 }
 
 bool IsSameDevice(const ShownDevice& a, const ShownDevice& b) {
-  return a.device == b.device && a.state == b.state && (a.publication == 0) == (b.publication == 0);
+  return a.device == b.device && a.info == b.info && a.state == b.state && (a.publication == 0) == (b.publication == 0);
 }
 
-// The same devices in the same states, though perhaps of other snapshots.
+// Whether both lists have the same devices in the same states, possibly of different snapshots.
 bool IsOfSameDevices(const std::vector<ShownDevice>& a, const std::vector<ShownDevice>& b) {
   return std::ranges::equal(a, b, &IsSameDevice);
 }
 
-// For what its state says: what is fresh is of the last few intervals.
+// Whether the state still holds for the shown snapshot: a fresh device's must be within the last few intervals.
 bool IsYoungEnough(const VisibleDevice& device) {
   return device.state != VisibleDevice::State::kFresh ||
          device.age <= DeviceInfo::kFreshIntervals * device.info->interval;
 }
 
 bool IsNotOlder(const std::vector<ShownDevice>& a, const std::vector<ShownDevice>& b) {
+  // A later publication may be served: it was published while the request was processed.
   return std::ranges::equal(a, b, [](const ShownDevice& mine, const ShownDevice& other) {
     return IsSameDevice(mine, other) && mine.publication >= other.publication;
   });
@@ -48,7 +49,7 @@ bool IsNotOlder(const std::vector<ShownDevice>& a, const std::vector<ShownDevice
 }  // namespace
 
 void SharedRendering::LetGoOfOthers(const std::vector<ShownDevice>& now) {
-  if (text_.shown != now) text_ = {};  // comes back as the spare, unless an answer is still being sent
+  if (text_.shown != now) text_ = {};  // its buffer becomes the spare once no response uses it
   if (compressed_.shown != now && !is_refreshing_) compressed_ = {};
 }
 
@@ -60,8 +61,9 @@ SharedRendering::Text SharedRendering::KeptText(const std::vector<ShownDevice>& 
 SharedRendering::Text SharedRendering::TextOf(const std::vector<VisibleDevice>& devices) {
   const std::vector<ShownDevice> now = ShownOf(devices);
   if (Text kept = KeptText(now); kept.buffer != nullptr) return kept;
+  // One reader renders; those behind it find its result.
   absl::MutexLock making(&making_mu_);
-  if (Text kept = KeptText(now); kept.buffer != nullptr) return kept;  // made while this one waited
+  if (Text kept = KeptText(now); kept.buffer != nullptr) return kept;  // rendered by another reader meanwhile
   {
     absl::MutexLock lock(&mu_);
     LetGoOfOthers(now);
@@ -76,6 +78,7 @@ SharedRendering::Text SharedRendering::TextOf(const std::vector<VisibleDevice>& 
 bool SharedRendering::MayServe(const std::vector<VisibleDevice>& devices, const std::vector<ShownDevice>& now) const {
   if (compressed_.deflated == nullptr) return false;
   if (IsNotOlder(compressed_.shown, now)) return true;
+  // Another state is never shown late: a stale device must not appear as fresh.
   return is_refreshing_ && IsOfSameDevices(compressed_.shown, now) &&
          std::ranges::all_of(WithAgesOf(compressed_.shown, devices), &IsYoungEnough);
 }
@@ -100,7 +103,8 @@ SharedRendering::Compressed SharedRendering::Compress(const std::vector<VisibleD
     LetGoOfOthers(now);
     text = text_.buffer;
   }
-  // Who only takes gzip, as Prometheus does, should not cost a text ten times as large between two snapshots.
+  // Clients that request gzip only, such as Prometheus, must not cost the memory of a text ten times as large between
+  // two snapshots.
   TextBuffer passing;
   if (text == nullptr) exposition_.Render(devices, passing);
   Compressed made{std::make_shared<const Deflated>(Deflate(text == nullptr ? passing.text() : text->text())), now};
@@ -127,6 +131,7 @@ std::vector<VisibleDevice> WithAgesOf(const std::vector<ShownDevice>& shown, std
   for (size_t i = 0; i < std::min(shown.size(), devices.size()); ++i) {
     if (devices[i].snapshot == nullptr) continue;
     devices[i].age += devices[i].snapshot->steady_time - shown[i].steady_time;
+    // The rendering may be newer than the caller's devices.
     devices[i].age = std::max(devices[i].age, absl::ZeroDuration());
   }
   return devices;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One view's exposition in one format, made once per snapshot for all who ask.
+// The exposition of one view in one format, rendered once per snapshot for all readers of the view.
 //   SharedRendering rendering(MetricsFormat::kOpenMetrics);
 //   const SharedRendering::Compressed answer = rendering.CompressedOf(devices);
 //   if (rendering.BeginRefresh()) rendering.Refresh(devices_after_a_publication);
@@ -15,23 +15,24 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "daemon/api/reader.h"
 #include "daemon/exposition/exposition.h"
 #include "daemon/exposition/gzip.h"
 #include "daemon/exposition/spare_buffer.h"
+#include "daemon/view/reader.h"
 
 namespace sideband::daemon {
 
-// What a rendering shows of a device.
+// The state of a device as shown by a rendering.
 struct ShownDevice {
   size_t device = 0;
+  std::shared_ptr<const DeviceInfo> info;  // held, so that an equal address means an equal configuration
   VisibleDevice::State state = VisibleDevice::State::kAway;
   uint64_t publication = 0;    // 0: none
   absl::Duration steady_time;  // of that publication
   bool operator==(const ShownDevice&) const = default;
 };
 
-// Thread-safe. Always for the same caller.
+// Thread-safe. All calls must be for callers with the same view.
 class SharedRendering {
  public:
   struct Text {
@@ -45,40 +46,40 @@ class SharedRendering {
 
   explicit SharedRendering(MetricsFormat format) : exposition_(format) {}
 
-  // As of `devices`, or of a snapshot that came after them.
+  // Returns the text for `devices`, or for a later publication.
   Text TextOf(const std::vector<VisibleDevice>& devices) ABSL_LOCKS_EXCLUDED(mu_);
-  // Likewise; between BeginRefresh and the end of Refresh, of the snapshot before as long as that is fresh, so that
-  // nobody waits.
+  // Likewise. Between BeginRefresh() and the end of Refresh() it returns the previous publication as long as that is
+  // fresh, so that no reader waits.
   Compressed CompressedOf(const std::vector<VisibleDevice>& devices) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // After a publication: whether it is worth while to compress it before anybody asks, since several have asked for
-  // what was published before. If so, Refresh must follow, with the devices as they are then.
+  // Call after a publication. Returns true if several readers have requested the previous publication, so that
+  // compressing the new one in advance is worth its cost. Refresh() must then follow, with the devices' current state.
   bool BeginRefresh() ABSL_LOCKS_EXCLUDED(mu_);
   void Refresh(const std::vector<VisibleDevice>& devices) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  // Without a buffer where there is none, or an older one.
+  // Returns a text without a buffer if none is cached or the cached one is older than `now`.
   Text KeptText(const std::vector<ShownDevice>& now) ABSL_LOCKS_EXCLUDED(mu_);
   bool MayServe(const std::vector<VisibleDevice>& devices, const std::vector<ShownDevice>& now) const
       ABSL_SHARED_LOCKS_REQUIRED(mu_);
-  // Of what is of other snapshots, so that old and new are not in memory at once.
+  // Releases cached data of other snapshots, so that old and new data are not in memory at the same time.
   void LetGoOfOthers(const std::vector<ShownDevice>& now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Compressed Compress(const std::vector<VisibleDevice>& devices, const std::vector<ShownDevice>& now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(making_mu_) ABSL_LOCKS_EXCLUDED(mu_);
 
-  const std::shared_ptr<SpareBuffer> spare_ = std::make_shared<SpareBuffer>();  // shared with the buffers it lent
-  absl::Mutex making_mu_ ABSL_ACQUIRED_BEFORE(mu_);                             // held for as long as rendering takes
+  const std::shared_ptr<SpareBuffer> spare_ = std::make_shared<SpareBuffer>();  // shared with lent buffers
+  absl::Mutex making_mu_ ABSL_ACQUIRED_BEFORE(mu_);                             // held during rendering
   Exposition exposition_ ABSL_GUARDED_BY(making_mu_);
 
   absl::Mutex mu_;
   bool is_refreshing_ ABSL_GUARDED_BY(mu_) = false;
   int readers_ ABSL_GUARDED_BY(mu_) = 0;  // of compressed_, since the last publication
-  // Shared with the answers under way, as are those of earlier snapshots. nullptr until they are asked for.
+  // Shared with responses that are still being sent. nullptr until first requested.
   Text text_ ABSL_GUARDED_BY(mu_);
   Compressed compressed_ ABSL_GUARDED_BY(mu_);
 };
 
-// `devices` with the ages of what is `shown` of them.
+// Returns `devices` with the ages of the snapshots in `shown`.
 std::vector<VisibleDevice> WithAgesOf(const std::vector<ShownDevice>& shown, std::vector<VisibleDevice> devices);
 
 }  // namespace sideband::daemon

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "daemon/api/fake_world.h"
+#include "daemon/view/fake_world.h"
 
 namespace sideband::daemon {
 namespace {
@@ -70,7 +70,7 @@ TEST_F(SharedRenderingTest, TheAgeIsThatOfWhatIsShown) {
   EXPECT_EQ(WithAgesOf(rendering_.CompressedOf(Devices()).shown, Devices())[0].age, absl::Milliseconds(1020));
 }
 
-// However long that takes: what is served meanwhile says that its devices are fresh.
+// Even during a long refresh: a served rendering reports its devices as fresh.
 TEST_F(SharedRenderingTest, WhatIsTooOldIsNotServedMeanwhile) {
   CompressedPublication();
   CompressedPublication();
@@ -81,7 +81,7 @@ TEST_F(SharedRenderingTest, WhatIsTooOldIsNotServedMeanwhile) {
   EXPECT_EQ(CompressedPublication(), 5u);
 }
 
-// However long that takes: a device that has gone stale since does not show what it showed before.
+// Even during a long refresh: a device that has become stale since must be shown as such.
 TEST_F(SharedRenderingTest, AnotherStateIsShownAtOnce) {
   CompressedPublication();
   CompressedPublication();

@@ -17,7 +17,7 @@ std::unique_ptr<TextBuffer> SpareBuffer::Take() {
 void SpareBuffer::GiveBack(std::unique_ptr<TextBuffer> buffer) {
   buffer->Clear();
   absl::MutexLock lock(&mu_);
-  if (kept_ == nullptr) kept_.swap(buffer);  // what is beyond it is freed after the lock
+  if (kept_ == nullptr) kept_.swap(buffer);  // a surplus buffer is freed after the lock is released
 }
 
 }  // namespace sideband::daemon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lends text buffers that come back when their last reader lets go, so that a large body does not cost fresh memory at
-// every snapshot.
+// Lends text buffers, which return when their last reader releases them, so that a large body does not allocate new
+// memory at every snapshot.
 //   auto spare = std::make_shared<SpareBuffer>();
 //   std::shared_ptr<TextBuffer> buffer = SpareBuffer::Lend(spare);
 #ifndef SIDEBAND_DAEMON_EXPOSITION_SPARE_BUFFER_H_
@@ -15,10 +15,10 @@
 
 namespace sideband::daemon {
 
-// Thread-safe. Keeps one buffer; what comes back beyond it is freed.
+// Thread-safe. Keeps one buffer; further returned buffers are freed.
 class SpareBuffer {
  public:
-  // An empty buffer, which holds on to `spare` until it is back.
+  // Returns an empty buffer. It keeps `spare` alive until it is returned.
   static std::shared_ptr<TextBuffer> Lend(const std::shared_ptr<SpareBuffer>& spare);
 
  private:

@@ -53,7 +53,7 @@ TEST(SpareBufferTest, ABufferOutlivesWhoeverAskedForIt) {
   EXPECT_EQ(buffer->text(), "text");
 }
 
-// Lent to one at a time, whoever lends and lets go.
+// A buffer has one borrower at a time, for any order of lending and returning.
 TEST(SpareBufferTest, NobodyWritesIntoAnothersBuffer) {
   const auto spare = std::make_shared<SpareBuffer>();
   std::atomic<int> spoilt = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where an exposition is written: like a string, but room is made once per family and then filled without a check per
-// piece, and no byte is set before it is written.
+// The output buffer of an exposition. Unlike with a string, memory is reserved once per family and then filled without
+// a check per piece, and no byte is initialised before it is written.
 //   TextBuffer out;
 //   char* at = out.Reserve(family_bytes_max);
 //   at = Put(at, "sideband_cycles_total");
@@ -28,9 +28,10 @@ class TextBuffer {
   void Truncate(size_t size) { size_ = size; }
 
   void Append(absl::string_view text);
-  // The end of the text, with room for `bytes` behind it until the next call of a non-const method.
+  // Returns the end of the text, followed by at least `bytes` bytes of memory. Valid until the next call of a non-const
+  // method.
   char* Reserve(size_t bytes);
-  // `end` lies in the room that Reserve() gave: what is before it is text now.
+  // Extends the text up to `end`, which lies in the memory returned by Reserve().
   void Commit(const char* end) { size_ = static_cast<size_t>(end - data_.get()); }
 
  private:
@@ -39,9 +40,9 @@ class TextBuffer {
   size_t capacity_ = 0;
 };
 
-// Copies `text` to `at`; what comes next belongs behind it. The caller has made room.
+// Copies `text` to `at` and returns the end of the copy. The caller has reserved the memory.
 char* Put(char* at, absl::string_view text);
-// In decimal: at most kNumberCharactersMax.
+// Writes the number in decimal, at most kNumberCharactersMax characters.
 char* Put(char* at, uint64_t value);
 inline constexpr size_t kNumberCharactersMax = 20;
 

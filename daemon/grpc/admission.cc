@@ -1,36 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/grpc/admission.h"
 
-#include <grpc/grpc_security_constants.h>
-
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/authz/bearer.h"
 #include "daemon/grpc/stream_step.h"
+#include "daemon/identity/bearer.h"
 
 namespace sideband::daemon {
 namespace {
 
-std::vector<std::string> Property(const grpc::AuthContext& auth, const char* name) {
-  std::vector<std::string> values;
-  for (const grpc::string_ref& value : auth.FindPropertyValues(name)) values.emplace_back(value.data(), value.size());
-  return values;
-}
+// The standing of a call whose connection the gate does not know, or no longer knows.
+class UnknownConnection final : public ConnectionStanding {
+ public:
+  absl::Status Check() const override { return absl::UnauthenticatedError("the connection is not known"); }
+  absl::Status CheckAge() const override { return absl::OkStatus(); }
+};
 
-// What gRPC calls a connection with LocalServerCredentials.
-constexpr char kLocalSecurity[] = "local";
-
-// Whether it has come by the Unix socket, where everybody who is let in is a local operator (grpc_server.cc).
-bool IsLocal(const grpc::AuthContext& auth) {
-  return Property(auth, GRPC_TRANSPORT_SECURITY_TYPE_PROPERTY_NAME) == std::vector<std::string>{kLocalSecurity};
-}
-
-// nullopt without the metadata "authorization"; of two, neither counts.
+// nullopt without the metadata "authorization". Two values are ambiguous: they count as an empty token, which is
+// rejected.
 std::optional<std::string> TokenOf(const grpc::CallbackServerContext& call) {
   const auto [first, last] = call.client_metadata().equal_range("authorization");
   if (first == last) return std::nullopt;
@@ -38,27 +30,23 @@ std::optional<std::string> TokenOf(const grpc::CallbackServerContext& call) {
 }
 
 Credentials PeerOf(const ServiceContext& context, const grpc::CallbackServerContext& call) {
-  Credentials peer{.bearer_token = TokenOf(call)};
-  const auto auth = call.auth_context();
-  if (auth == nullptr || !auth->IsPeerAuthenticated()) return peer;
-  if (IsLocal(*auth)) {
-    peer.local_operator = context.local_operator;
-    return peer;
-  }
-  peer.certificate = {Property(*auth, GRPC_PEER_URI_PROPERTY_NAME), Property(*auth, GRPC_PEER_DNS_PROPERTY_NAME)};
+  // Never without a standing: nullptr would mean that there is nothing to check.
+  Credentials peer = context.gate.CredentialsOf(call.peer())
+                         .value_or(Credentials{.connection = std::make_shared<const UnknownConnection>()});
+  peer.bearer_token = TokenOf(call);
   return peer;
 }
 
-// The text of a request takes many times its bytes, and the log keeps 256 bytes of it.
+// The text form of a request is many times its serialized size, and the audit log keeps 256 bytes of it.
 constexpr size_t kToldRequestBytesMax = 1 << 10;
 
-// For the audit log: what was asked for, or how much it was.
+// The request as the audit log records it: its text, or its size where it is too large.
 std::string TextOf(const google::protobuf::Message& request) {
   const size_t size = request.ByteSizeLong();
   return size <= kToldRequestBytesMax ? request.ShortDebugString() : absl::StrCat(size, " bytes");
 }
 
-// At least so much later.
+// Rounded up: a retry that comes early would be rejected again.
 std::string Milliseconds(absl::Duration duration) {
   return absl::StrCat(absl::ToInt64Milliseconds(absl::Ceil(duration, absl::Milliseconds(1))));
 }
@@ -68,12 +56,20 @@ void RefuseByQuota(const ServiceContext& context, const RequestQuota::Verdict& v
   call.AddTrailingMetadata(kRetryPushback, Milliseconds(verdict.retry_after));
   admission.status =
       absl::ResourceExhaustedError(absl::StrCat("at most ", context.quota.limits().per_second, " calls a second"));
-  admission.is_told = !verdict.is_repeated;
+  // Audits only the first of a series of rejections, so that a flood does not push older entries out of the log.
+  admission.is_audited = !verdict.is_repeated;
 }
 
-// Of a caller who is somebody. The quota comes first: it bounds what all refusals after it can cost.
+// Applies the limits of an authenticated caller. The quota is checked before `under_way`, so that it also bounds the
+// cost of rejections by the latter.
 void Limit(const ServiceContext& context, grpc::CallbackServerContext& call, Admission& admission) {
   const std::string& identity = admission.asked.caller->principal.identity;
+  // Without a certificate the gate has counted the connection for its address; from here on it counts for the identity
+  // of the token.
+  if (admission.asked.peer.bearer_token && !context.gate.CountAs(call.peer(), identity)) {
+    admission.status = absl::ResourceExhaustedError("too many connections of this identity are busy");
+    return;
+  }
   const RequestQuota::Verdict verdict = context.quota.Take(identity);
   if (!verdict.is_admitted) return RefuseByQuota(context, verdict, call, admission);
   auto share = context.under_way.Begin(identity);
@@ -90,25 +86,28 @@ Admission Admit(const ServiceContext& context, grpc::CallbackServerContext& call
   if (admission.asked.caller.ok()) {
     Limit(context, call, admission);
   } else {
-    admission.status = NobodyError();
+    // One status for every reason: a caller must not learn which of its proofs was wrong. The audit log has the reason.
+    admission.status = UnknownCallerError();
   }
-  if (admission.is_told) admission.asked.access.resource = TextOf(request);
+  // Formats the request only where it is audited.
+  if (admission.is_audited) admission.asked.access.resource = TextOf(request);
   return admission;
 }
 
-void Tell(const Reader& reader, const Admission& admission, const absl::Status& outcome) {
-  if (!admission.is_told) return;
+void AuditAdmission(const Reader& reader, const Admission& admission, const absl::Status& outcome) {
+  if (!admission.is_audited) return;
   const Asked& asked = admission.asked;
   reader.audit().Record(AccessEntry(reader, asked.caller, asked.peer, asked.access, outcome));
 }
 
-void TellEnd(const Reader& reader, Asked asked, const absl::Status& status) {
+void AuditStreamEnd(const Reader& reader, Asked asked, const absl::Status& status) {
   if (!absl::IsUnauthenticated(status) && !absl::IsNotFound(status)) return;
   asked.access.note = "stream ended";
-  // The caller is told the same words whatever the reason is; the log is told the reason.
+  // The caller receives one message for every reason. The audit log records the actual reason.
   const absl::Status now = reader.Authenticate(asked.peer).status();
   AuditEntry entry = AccessEntry(reader, asked.caller, asked.peer, asked.access, now.ok() ? status : now);
-  entry.policy_version = reader.policy().Current().version;
+  // The caller's own version is that of its request; the stream ended under the one in force now.
+  entry.policy_version = reader.CurrentPolicy().version;
   reader.audit().Record(std::move(entry));
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The beginning of every call: who asks, whether the call may go on, and what the audit log is told of it.
+// Admits or rejects a call: authentication, quotas, and the call's entry in the audit log.
 //   Admission admission = Admit(context, call, "Telemetry/GetSnapshot", request);
 //   const absl::Status status = admission.status.ok() ? Answer(*admission.asked.caller) : admission.status;
-//   Tell(context.reader, admission, status);
+//   AuditAdmission(context.reader, admission, status);
 #ifndef SIDEBAND_DAEMON_GRPC_ADMISSION_H_
 #define SIDEBAND_DAEMON_GRPC_ADMISSION_H_
 
@@ -14,17 +14,17 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "daemon/api/access_entry.h"
-#include "daemon/authz/credentials.h"
 #include "daemon/grpc/service_context.h"
+#include "daemon/identity/credentials.h"
+#include "daemon/view/access_entry.h"
 
 namespace sideband::daemon {
 
-// Trailing metadata of a call beyond its identity's quota: when to ask again, which gRPC's clients keep to where they
-// are configured to retry (gRFC A6).
+// Trailing metadata of a call beyond its identity's quota: the milliseconds until a retry can succeed. gRPC's clients
+// obey it where a retry policy is configured (gRFC A6).
 inline constexpr char kRetryPushback[] = "grpc-retry-pushback-ms";
 
-// A call, as far as the audit log is concerned.
+// The parts of a call that the audit log records.
 struct Asked {
   Credentials peer;
   absl::StatusOr<Caller> caller;
@@ -33,20 +33,21 @@ struct Asked {
 
 struct Admission {
   Asked asked;
-  absl::Status status;                          // why it may not go on
-  std::unique_ptr<CallsUnderWay::Share> share;  // nullptr where it may not
-  bool is_told = true;  // to the audit log: all but refusals for the same identity's quota in a row
+  absl::Status status;                          // OK where the call is admitted, else the error for the caller
+  std::unique_ptr<CallsUnderWay::Share> share;  // nullptr where the call is rejected
+  bool is_audited = true;  // audited; false for an identity's quota rejections in a row, after the first
 };
 
-// UNAUTHENTICATED for nobody, RESOURCE_EXHAUSTED for who has asked too often or has too much under way. `endpoint` is
-// SERVICE/METHOD.
+// Authenticates the caller and applies its limits. `status` of the result is UNAUTHENTICATED where the credentials are
+// not in the policy, and RESOURCE_EXHAUSTED where the identity is beyond its calls per second, calls under way, unread
+// answer bytes or connections. `endpoint` is SERVICE/METHOD.
 Admission Admit(const ServiceContext& context, grpc::CallbackServerContext& call, const char* endpoint,
                 const google::protobuf::Message& request);
 
-// Tells the audit log what became of the call, or that a stream began.
-void Tell(const Reader& reader, const Admission& admission, const absl::Status& outcome);
-// The end of a stream, where the policy ended it.
-void TellEnd(const Reader& reader, Asked asked, const absl::Status& status);
+// Records the outcome of a unary call, or the start of a stream. Does nothing where `admission.is_audited` is false.
+void AuditAdmission(const Reader& reader, const Admission& admission, const absl::Status& outcome);
+// Records the end of a stream that the policy ended: UNAUTHENTICATED or NOT_FOUND. Other statuses are not recorded.
+void AuditStreamEnd(const Reader& reader, Asked asked, const absl::Status& status);
 
 }  // namespace sideband::daemon
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Carries the answer of a call that answers once, and keeps the call's share until it has gone.
+// Sends the answer of a unary call, and holds the call's share of its identity's limits until the answer is sent.
+//   return new AnswerReactor(status, std::move(admission.share));
 #ifndef SIDEBAND_DAEMON_GRPC_ANSWER_REACTOR_H_
 #define SIDEBAND_DAEMON_GRPC_ANSWER_REACTOR_H_
 
@@ -15,10 +16,10 @@
 
 namespace sideband::daemon {
 
-// Owns itself until gRPC is done with it: when the answer has been taken, or the caller has gone.
+// Deletes itself when gRPC has finished the call: the client has received the answer or disconnected.
 class AnswerReactor final : public grpc::ServerUnaryReactor {
  public:
-  // `share` may be nullptr.
+  // `share` is nullptr for a rejected call.
   AnswerReactor(const absl::Status& status, std::unique_ptr<CallsUnderWay::Share> share) : share_(std::move(share)) {
     Finish(ToGrpcStatus(status));
   }

@@ -8,12 +8,13 @@ namespace sideband::daemon {
 absl::StatusOr<std::unique_ptr<CallsUnderWay::Share>> CallsUnderWay::Begin(const std::string& identity) {
   absl::MutexLock lock(&mu_);
   const auto found = held_.find(identity);
+  // Looks up without inserting: a rejected call must not leave an entry behind.
   const Held held = found == held_.end() ? Held() : found->second;
   if (held.calls >= limits_.calls_max) {
     return absl::ResourceExhaustedError(absl::StrCat("at most ", limits_.calls_max, " calls at a time"));
   }
   if (held.bytes >= limits_.bytes_max) {
-    return absl::ResourceExhaustedError("too much of earlier answers has not been read");
+    return absl::ResourceExhaustedError("too many bytes of earlier answers are unread");
   }
   ++held_[identity].calls;
   return std::unique_ptr<Share>(new Share(*this, identity));
@@ -27,6 +28,7 @@ size_t CallsUnderWay::identities() const {
 CallsUnderWay::Share::~Share() {
   absl::MutexLock lock(&all_.mu_);
   const auto held = all_.held_.find(identity_);
+  // The entry exists: each share accounts for one of its calls.
   held->second.bytes -= bytes_;
   if (--held->second.calls == 0) all_.held_.erase(held);
 }
@@ -34,6 +36,7 @@ CallsUnderWay::Share::~Share() {
 void CallsUnderWay::Share::Hold(size_t bytes) {
   absl::MutexLock lock(&all_.mu_);
   size_t& held = all_.held_[identity_].bytes;
+  // `bytes` may be less than `bytes_`; the unsigned difference wraps, and the sum is exact.
   held += bytes - bytes_;
   bytes_ = bytes;
 }

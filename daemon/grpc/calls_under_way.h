@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What each identity has under way: calls, and the bytes of answers that it has asked for and not taken yet. Whoever
-// asks without reading gets no more, before it costs the daemon the memory of all those answers.
+// Per identity: the calls under way, and the bytes of answers that are made and not yet sent. An identity that requests
+// answers without reading them is rejected before those answers fill the daemon's memory.
 //   SIDEBAND_ASSIGN_OR_RETURN(auto share, under_way.Begin("spiffe://example.org/acme"));
 //   share->Hold(answer.ByteSizeLong());
-//   share.reset();   // when the answer has gone
+//   share.reset();   // when the answer has been sent
 #ifndef SIDEBAND_DAEMON_GRPC_CALLS_UNDER_WAY_H_
 #define SIDEBAND_DAEMON_GRPC_CALLS_UNDER_WAY_H_
 
@@ -20,25 +20,25 @@
 
 namespace sideband::daemon {
 
-// Thread-safe. An identity is asked whether it is full before an answer is made, and charged once its size is known: it
-// can be beyond its bytes by the answers that threads make at one time.
+// Thread-safe. The limit on bytes is checked before an answer is made and charged when its size is known, so an
+// identity can exceed it by the answers that several threads make at one time.
 class CallsUnderWay {
  public:
   struct Limits {
-    size_t calls_max = 128;         // streams among them
-    size_t bytes_max = 32UL << 20;  // as they are sent
+    size_t calls_max = 128;         // including streams
+    size_t bytes_max = 32UL << 20;  // serialized
   };
 
-  // One call's part. Thread-safe, but for its destruction, which gives everything back.
+  // The share of one call. Thread-safe except for the destructor, which releases the call and its bytes.
   class Share {
    public:
     ~Share();
     Share(const Share&) = delete;
     Share& operator=(const Share&) = delete;
 
-    // From now on so much, instead of what it was before.
+    // Sets the bytes that this call holds; replaces the previous value.
     void Hold(size_t bytes);
-    // Whether the identity has to take something before it gets more.
+    // Whether the identity has reached `bytes_max`: no further answer may be made for it.
     bool IsFull() const;
 
    private:
@@ -52,11 +52,11 @@ class CallsUnderWay {
 
   explicit CallsUnderWay(Limits limits) : limits_(limits) {}
 
-  // RESOURCE_EXHAUSTED where the identity has too many calls, or too much that it has not taken. The share must not
-  // outlive this.
+  // RESOURCE_EXHAUSTED where the identity has reached `calls_max` or `bytes_max`. The share must not outlive this
+  // object.
   absl::StatusOr<std::unique_ptr<Share>> Begin(const std::string& identity);
 
-  // For tests: how many identities have something under way.
+  // For tests: the number of identities with a call under way.
   size_t identities() const;
 
  private:

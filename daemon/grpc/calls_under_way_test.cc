@@ -31,7 +31,7 @@ TEST(CallsUnderWayTest, WhatIsNotReadKeepsMoreFromBeingAsked) {
   EXPECT_FALSE(first->IsFull());
   second->Hold(1000);
   EXPECT_TRUE(first->IsFull()) << "of one answer whatever its size";
-  EXPECT_EQ(under_way.Begin("a").status().message(), "too much of earlier answers has not been read");
+  EXPECT_EQ(under_way.Begin("a").status().message(), "too many bytes of earlier answers are unread");
   EXPECT_TRUE(under_way.Begin("b").ok());
   second.reset();
   EXPECT_FALSE(first->IsFull());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What one identity can take from the server: calls a second, and calls and bytes at a time.
+// The limits of one identity: calls per second, concurrent calls, and unread answer bytes.
 #include <grpc/grpc.h>
 #include <grpcpp/client_context.h>
 #include <grpcpp/completion_queue.h>
@@ -33,7 +33,7 @@ class GrpcBoundsTest : public GrpcServerFixture {
     return GetSnapshot(stub, "", response).error_code();
   }
 
-  // A call may have ended for its caller before it has for the server.
+  // Retries for 10 s: a call may end for its client before it ends for the server, which frees its share later.
   bool IsAnsweredSoon(Telemetry::Stub& stub) {
     const absl::Time deadline = absl::Now() + absl::Seconds(10);
     while (Ask(stub) != grpc::OK) {
@@ -42,7 +42,7 @@ class GrpcBoundsTest : public GrpcServerFixture {
     return true;
   }
 
-  // Likewise: a stream that has been let in, and of which one message has been read; nullptr where there is none.
+  // Likewise: an admitted stream of which one message has been read; nullptr after 10 s.
   static std::unique_ptr<grpc::ClientReader<SubscribeResponse>> OpenSoon(Telemetry::Stub& stub,
                                                                          std::optional<grpc::ClientContext>& context) {
     const absl::Time deadline = absl::Now() + absl::Seconds(10);
@@ -145,7 +145,7 @@ TEST_F(GrpcBoundsTest, CallsAtATimeAreLimitedStreamsAmongThem) {
   contexts[1]->TryCancel();
 }
 
-// A call whose answer its client does not read: the server cannot send more of it than the client has room for.
+// A call whose client does not read the answer: flow control keeps the server from sending all of it.
 class UnreadCall {
  public:
   explicit UnreadCall(Telemetry::Stub& stub) : call_(stub.AsyncGetSnapshot(&context_, {}, &queue_)) {
@@ -159,7 +159,7 @@ class UnreadCall {
     while (queue_.Next(&tag, &is_good)) {
     }
   }
-  // Waits for the answer's beginning; false where there is none.
+  // Waits for the initial metadata of the answer; false where the call failed.
   bool IsAnswered() {
     void* tag = nullptr;
     bool is_good = false;
@@ -187,7 +187,7 @@ TEST_F(GrpcBoundsTest, WhoHasNotReadGetsNoMore) {
     sideband::v1::GetSnapshotResponse snapshot;
     const grpc::Status refused = GetSnapshot(*other_connection, "", snapshot);
     EXPECT_EQ(refused.error_code(), grpc::RESOURCE_EXHAUSTED);
-    EXPECT_EQ(refused.error_message(), "too much of earlier answers has not been read");
+    EXPECT_EQ(refused.error_message(), "too many bytes of earlier answers are unread");
     EXPECT_EQ(Ask(*As("tenant-b")), grpc::OK);
   }
   EXPECT_TRUE(IsAnsweredSoon(*other_connection)) << "what was held is given back with the call";
@@ -199,13 +199,13 @@ TEST_F(GrpcBoundsTest, TheAuditLogIsToldTheSizeOfALargeRequest) {
   sideband::v1::GetSnapshotResponse response;
   GetSnapshot(*stub, std::string(1000, 'v'), response);
   GetSnapshot(*stub, std::string(2000, 'v'), response);
-  const std::vector<AuditEntry> told = world_.audit.Entries(AuditKind::kAccess);
-  ASSERT_EQ(told.size(), 2u);
-  EXPECT_EQ(told[0].resource, absl::StrCat("filter { vm: \"", std::string(1000, 'v'), "\" }"));
-  EXPECT_EQ(told[1].resource, "2006 bytes");
+  const std::vector<AuditEntry> entries = world_.audit.Entries(AuditKind::kAccess);
+  ASSERT_EQ(entries.size(), 2u);
+  EXPECT_EQ(entries[0].resource, absl::StrCat("filter { vm: \"", std::string(1000, 'v'), "\" }"));
+  EXPECT_EQ(entries[1].resource, "2006 bytes");
 }
 
-// Nobody has a quota of their own: what they get costs nothing but the looking.
+// Unauthenticated callers have no quota; their calls must not consume that of an identity either.
 TEST_F(GrpcBoundsTest, StrangersUseUpNobodysQuota) {
   options_.requests = {.per_second = 10, .burst = 1};
   Start();

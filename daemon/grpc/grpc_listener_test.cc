@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the server listens on: its certificates, who gets past the handshake, Unix sockets, and what is refused at
-// start.
+// The listeners of the gRPC server: certificates, handshakes, Unix sockets, and errors at start.
+#include <gmock/gmock.h>
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 #include <grpcpp/create_channel.h>
@@ -16,9 +16,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "daemon/base/socket_folder.h"
 #include "daemon/grpc/grpc_server_fixture.h"
 #include "daemon/http/fake_http_client.h"
-#include "daemon/listen/short_folder.h"
 #include "proto/base/file.h"
 
 namespace sideband::daemon {
@@ -29,7 +30,7 @@ using sideband::v1::Telemetry;
 
 class GrpcListenerTest : public GrpcServerFixture {
  protected:
-  const ShortFolder folder_;
+  const SocketFolder folder_;
 };
 
 TEST_F(GrpcListenerTest, WithoutACertificateThereIsNoConnection) {
@@ -45,7 +46,7 @@ TEST_F(GrpcListenerTest, Tls12IsRefusedByDefault) {
   EXPECT_TRUE(FakeHttpClient(server_->port(), ca_.ca_file(), &ops).is_connected());
 }
 
-// Under way all the time: a stream, and calls on new connections. None of them fails.
+// A stream stays open, and calls are made on new connections, while the certificate is renewed. None may fail.
 TEST_F(GrpcListenerTest, CertificatesAreRenewedUnderWay) {
   Start();
   const auto stub = As("tenant-a");
@@ -101,6 +102,59 @@ TEST_F(GrpcListenerTest, ANewClientAuthorityHoldsForNewConnections) {
       << "of the authority that is no longer ours";
 }
 
+class GrpcStandingTest : public GrpcServerFixture {
+ protected:
+  void TearDown() override { server_.reset(); }  // before clock_, to which the server refers
+
+  // Opens a stream of tenant-a, advances the clock of the connections by `advance`, and returns the stream's status.
+  grpc::Status EndOfStreamAfter(absl::Duration advance) {
+    options_.gate.limits = {.age_max = absl::Hours(1), .clock = &clock_};
+    Start();
+    const auto stub = As("tenant-a");
+    grpc::ClientContext context;
+    const auto stream = stub->Subscribe(&context, StreamRequest());
+    SubscribeResponse response;
+    EXPECT_TRUE(stream->Read(&response));
+    clock_.Advance(advance);
+    server_->CheckCertificates();
+    while (stream->Read(&response)) {
+    }
+    return stream->Finish();
+  }
+
+  FakeClock clock_{absl::Now()};
+};
+
+TEST_F(GrpcStandingTest, AStreamDoesNotOutliveItsCertificate) {
+  const grpc::Status ended = EndOfStreamAfter(absl::Hours(24 * 40));
+  EXPECT_EQ(ended.error_code(), grpc::UNAUTHENTICATED);
+  EXPECT_EQ(ended.error_message(), "the client certificate has expired");
+  sideband::v1::GetSnapshotResponse response;
+  EXPECT_EQ(GetSnapshot(*As("tenant-a"), "", response).error_code(), grpc::UNAUTHENTICATED) << "nor does a call";
+}
+
+TEST_F(GrpcStandingTest, AStreamDoesNotOutliveTheAgeOfConnections) {
+  const grpc::Status ended = EndOfStreamAfter(absl::Hours(1));
+  EXPECT_EQ(ended.error_code(), grpc::UNAVAILABLE);
+  EXPECT_EQ(ended.error_message(), "the connection has reached its maximum age; connect again");
+  sideband::v1::GetSnapshotResponse response;
+  EXPECT_TRUE(GetSnapshot(*As("tenant-a"), "", response).ok());
+}
+
+// The longest idle connection of the identity is evicted; its client reconnects without an error.
+TEST_F(GrpcListenerTest, ConnectionsOfAnIdentityAreBounded) {
+  options_.gate.connections_per_identity_max = 2;
+  Start();
+  std::vector<std::unique_ptr<Telemetry::Stub>> stubs;
+  for (int i = 0; i < 5; ++i) stubs.push_back(As("tenant-a"));
+  sideband::v1::GetSnapshotResponse response;
+  for (int round = 0; round < 3; ++round) {
+    for (const auto& stub : stubs) EXPECT_TRUE(GetSnapshot(*stub, "", response).ok());
+  }
+  EXPECT_THAT(metrics_->Serialize(),
+              testing::HasSubstr("sideband_connections_refused_total{listener=\"grpc\",reason=\"idle\"}"));
+}
+
 TEST_F(GrpcListenerTest, LocalOperatorsNeedNoCertificate) {
   options_.config.listener.unix_socket = folder_.path() + "/s";
   Start();
@@ -109,10 +163,10 @@ TEST_F(GrpcListenerTest, LocalOperatorsNeedNoCertificate) {
   sideband::v1::GetSnapshotResponse response;
   const grpc::Status status = GetSnapshot(*Telemetry::NewStub(local), "", response);
   EXPECT_TRUE(status.ok()) << status.error_message();
-  const std::vector<AuditEntry> told = world_.audit.Entries(AuditKind::kAccess);
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].principal, absl::StrCat("local:uid=", geteuid()));
-  EXPECT_EQ(told[0].role, "operator");
+  const std::vector<AuditEntry> entries = world_.audit.Entries(AuditKind::kAccess);
+  ASSERT_EQ(entries.size(), 1u);
+  EXPECT_EQ(entries[0].principal, absl::StrCat("local:uid=", geteuid()));
+  EXPECT_EQ(entries[0].role, "operator");
   EXPECT_EQ(GetSnapshot(*As("stranger"), "", response).error_code(), grpc::UNAUTHENTICATED)
       << "on the network nothing has changed";
   const auto stub = Telemetry::NewStub(local);
@@ -145,7 +199,7 @@ TEST_F(GrpcListenerTest, WithoutACertificateWhereThatIsAllowedOneIsNobody) {
   EXPECT_TRUE(GetSnapshot(*As("tenant-a"), "", response).ok());
 }
 
-// Bytes that are no TLS, TLS that is no HTTP/2, and a peer that says nothing: each costs itself its connection.
+// A silent peer, HTTP/1.1 and malformed frames: each peer loses its own connection only.
 TEST_F(GrpcListenerTest, GarbageEndsItsOwnConnectionOnly) {
   Start();
   const CertificateFiles ops = ca_.Issue("ops", "URI:spiffe://example.org/ops");

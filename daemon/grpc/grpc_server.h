@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// sideband.v1.Telemetry and sideband.v1.Confidential over mutual TLS, and for local operators on a Unix socket, with
-// the standard health service and, where configured, reflection.
+// The gRPC server: sideband.v1.Telemetry and sideband.v1.Confidential over mutual TLS, and over a Unix socket for local
+// operators, with the standard health service and, where configured, reflection.
 //   SIDEBAND_ASSIGN_OR_RETURN(auto server, GrpcServer::Start({.config = config.grpc}, reader, *metrics));
-//   server->port();   // the chosen one where the configuration says 0
+//   server->port();   // the actual port where the configuration has 0
 //   server->CheckCertificates();   // every second
 //   server->Stop(absl::Seconds(3));
 #ifndef SIDEBAND_DAEMON_GRPC_GRPC_SERVER_H_
@@ -15,12 +15,14 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "daemon/api/reader.h"
 #include "daemon/config/config.h"
+#include "daemon/gate/gate.h"
 #include "daemon/grpc/calls_under_way.h"
 #include "daemon/grpc/request_quota.h"
-#include "daemon/history/history.h"
 #include "daemon/metrics/self_metrics.h"
+#include "daemon/sealing/sealer_set.h"
+#include "daemon/view/history_reader.h"
+#include "daemon/view/reader.h"
 
 namespace sideband::daemon {
 
@@ -32,27 +34,32 @@ class GrpcServer {
   struct Options {
     GrpcConfig config;
     LocalOperators local_operators;
-    // Of one identity.
+    // Limits of one identity.
     size_t streams_per_identity_max = kStreamsPerIdentityMax;
-    RequestQuota::Limits requests;     // beginnings of streams among them
-    CallsUnderWay::Limits under_way;   // streams among them
-    const History* history = nullptr;  // nullptr: none is kept; else it must outlive the server
+    RequestQuota::Limits requests;           // calls per second; the start of a stream is a call
+    CallsUnderWay::Limits under_way;         // including streams
+    const HistoryReader* history = nullptr;  // nullptr: GetHistory is FAILED_PRECONDITION; must outlive the server
+    SealerSet* sealers = nullptr;            // nullptr: nonces are rejected; must outlive the server
+    Gate::Options gate;                      // `listener` and `local_operators` are overwritten with those above
   };
 
-  // INVALID_ARGUMENT where a TLS file is not what it should be; UNAVAILABLE "grpc: cannot listen on ADDRESS: why".
-  // `reader` and `metrics` must outlive the server.
+  // INVALID_ARGUMENT where a TLS file is unreadable or invalid; UNAVAILABLE "grpc: cannot listen on ADDRESS: why", or
+  // where gRPC cannot start its server. `reader` and `metrics` must outlive the server.
   static absl::StatusOr<std::unique_ptr<GrpcServer>> Start(Options options, Reader& reader, SelfMetrics& metrics);
-  // Stops, without grace.
+  // Stop() with a grace of zero.
   ~GrpcServer();
 
-  // 0 where it listens on a Unix socket only.
+  // The TCP port; 0 where the server listens on a Unix socket only.
   uint16_t port() const;
-  // Looks whether the certificate files have changed (daemon/listen/listener_tls.h); what is read anew holds for new
-  // connections. ReloadCertificates reads them in any case.
+  // Reloads the certificate files if they have changed (daemon/listen/listener_tls.h), and closes connections whose
+  // client certificate has expired or is no longer trusted. To be called every second. ReloadCertificates reads the
+  // files even where they look unchanged.
   void CheckCertificates();
   void ReloadCertificates();
-  // Takes no more requests, ends streams with UNAVAILABLE "shutting down", lets other calls finish for as long as
-  // `grace`, and waits for all that. May be called more than once.
+  // Reports NOT_SERVING once no device is fresh (health_reporter.h). To be called every second.
+  void UpdateHealth();
+  // Rejects new calls, ends streams with UNAVAILABLE "shutting down", lets unary calls finish within `grace`, and
+  // blocks until all have ended. Idempotent.
   void Stop(absl::Duration grace);
 
  private:

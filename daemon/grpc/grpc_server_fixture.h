@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A server over a FakeWorld, and clients of it over real connections.
+// A gRPC server over a FakeWorld, and clients over real connections.
 //   class GrpcStreamTest : public GrpcServerFixture {};
-//   TEST_F(GrpcStreamTest, OnceEnds) { Start(); const auto stub = As("tenant-a"); … }
+//   TEST_F(GrpcStreamTest, OnceEnds) {
+//     Start();
+//     const auto stub = As("tenant-a");
+//     // …
+//   }
 #ifndef SIDEBAND_DAEMON_GRPC_GRPC_SERVER_FIXTURE_H_
 #define SIDEBAND_DAEMON_GRPC_GRPC_SERVER_FIXTURE_H_
 
@@ -14,27 +18,29 @@
 #include <memory>
 #include <string>
 
-#include "daemon/api/fake_world.h"
 #include "daemon/config/fake_certificates.h"
 #include "daemon/grpc/grpc_server.h"
+#include "daemon/metrics/self_metrics.h"
+#include "daemon/view/fake_world.h"
 #include "sideband/v1/telemetry.grpc.pb.h"
 
 namespace sideband::daemon {
 
-// A stream without end.
+// A Subscribe request in MODE_STREAM.
 sideband::v1::SubscribeRequest StreamRequest();
 
-// gpu0 has been read once. What `options_` says holds from Start() on.
+// gpu0 has one snapshot. Changes of `options_` take effect at Start().
 class GrpcServerFixture : public testing::Test {
  protected:
   GrpcServerFixture();
 
   void Start() { StartWith(world_.reader); }
   void StartWith(Reader& reader);
-  // A connection of its own with a new certificate of these names; empty: without one.
+  // A new connection with a new certificate of these subject alternative names; without a certificate where they are
+  // empty.
   std::shared_ptr<grpc::Channel> Channel(const std::string& alternative_names,
                                          const grpc::ChannelArguments& arguments = {}) const;
-  // The client spiffe://example.org/WHO.
+  // A client with the identity spiffe://example.org/WHO.
   std::unique_ptr<sideband::v1::Telemetry::Stub> As(const std::string& who) const;
   static grpc::Status GetSnapshot(sideband::v1::Telemetry::Stub& stub, const std::string& vm,
                                   sideband::v1::GetSnapshotResponse& response);

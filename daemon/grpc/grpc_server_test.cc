@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Calls through a server, from a client's side of a real connection.
+// Unary calls over real connections.
 #include <gmock/gmock.h>
 #include <grpcpp/client_context.h>
 #include <grpcpp/generic/generic_stub.h>
@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "absl/synchronization/notification.h"
-#include "daemon/grpc/front.h"
 #include "daemon/grpc/grpc_server_fixture.h"
+#include "daemon/grpc/service_host.h"
 
 namespace sideband::daemon {
 namespace {
@@ -48,7 +48,8 @@ TEST_F(GrpcServerTest, ADnsNameInThePolicyIsAnIdentity) {
 TEST_F(GrpcServerTest, HistoryIsAnsweredWhereItIsKept) {
   History history({}, 2);
   history.OnPublish(0, world_.store.Newest(0));
-  options_.history = &history;
+  const HistoryReader past(world_.reader, world_.store, history);
+  options_.history = &past;
   Start();
   const auto stub = As("tenant-b");
   grpc::ClientContext context;
@@ -112,16 +113,16 @@ TEST_F(GrpcServerTest, CallsAreToldTheAuditLog) {
   GetSnapshot(*As("tenant-a"), "", response);
   GetSnapshot(*As("tenant-b"), "vm0", response);
   GetSnapshot(*As("stranger"), "", response);
-  const std::vector<AuditEntry> told = world_.audit.Entries(AuditKind::kAccess);
-  ASSERT_EQ(told.size(), 3u);
-  EXPECT_EQ(told[0].principal, "spiffe://example.org/tenant-a");
-  EXPECT_EQ(told[0].endpoint, "Telemetry/GetSnapshot");
-  EXPECT_EQ(told[0].decision, AuditDecision::kAllow);
-  EXPECT_EQ(told[1].resource, "filter { vm: \"vm0\" }");
-  EXPECT_EQ(told[1].decision, AuditDecision::kDeny);
-  EXPECT_EQ(told[1].reason, "absent or denied");
-  EXPECT_EQ(told[2].principal, "");
-  EXPECT_EQ(told[2].detail, std::vector<std::string>({"certificate uri spiffe://example.org/stranger"}));
+  const std::vector<AuditEntry> entries = world_.audit.Entries(AuditKind::kAccess);
+  ASSERT_EQ(entries.size(), 3u);
+  EXPECT_EQ(entries[0].principal, "spiffe://example.org/tenant-a");
+  EXPECT_EQ(entries[0].endpoint, "Telemetry/GetSnapshot");
+  EXPECT_EQ(entries[0].decision, AuditDecision::kAllow);
+  EXPECT_EQ(entries[1].resource, "filter { vm: \"vm0\" }");
+  EXPECT_EQ(entries[1].decision, AuditDecision::kDeny);
+  EXPECT_EQ(entries[1].reason, "absent or denied");
+  EXPECT_EQ(entries[2].principal, "");
+  EXPECT_EQ(entries[2].detail, std::vector<std::string>({"certificate uri spiffe://example.org/stranger"}));
 }
 
 TEST_F(GrpcServerTest, CallsAreCounted) {
@@ -132,7 +133,7 @@ TEST_F(GrpcServerTest, CallsAreCounted) {
               HasSubstr("sideband_grpc_requests_total{code=\"NOT_FOUND\",method=\"GetSnapshot\"} 1\n"));
 }
 
-// More calls than a connection may have at once: the rest wait for their turn, and all are answered.
+// More calls than one connection may have at a time: the rest queue in the client, and all are answered.
 TEST_F(GrpcServerTest, ManyCallsOnOneConnection) {
   options_.requests.burst = 400;
   Start();

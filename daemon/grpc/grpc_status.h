@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Between absl::Status and grpc::Status, whose codes are the same numbers.
+// Converts absl::Status to grpc::Status. Both number their codes alike.
+//   Finish(ToGrpcStatus(absl::UnavailableError("shutting down")));
 #ifndef SIDEBAND_DAEMON_GRPC_GRPC_STATUS_H_
 #define SIDEBAND_DAEMON_GRPC_GRPC_STATUS_H_
 

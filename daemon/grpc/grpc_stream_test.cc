@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Streams through a server, from a client's side of a real connection.
+// Streams over real connections.
 #include <gmock/gmock.h>
 #include <grpcpp/client_context.h>
 #include <gtest/gtest.h>
@@ -149,14 +149,14 @@ TEST_F(GrpcStreamTest, AStreamIsToldWhenItBeginsAndWhenThePolicyEndsIt) {
   }
   EXPECT_EQ(reader->Finish().error_code(), grpc::UNAUTHENTICATED);
   server_->Stop(absl::Seconds(3));
-  const std::vector<AuditEntry> told = world_.audit.Entries(AuditKind::kAccess);
-  ASSERT_EQ(told.size(), 2u);
-  EXPECT_EQ(told[0].endpoint, "Telemetry/Subscribe");
-  EXPECT_EQ(told[0].reason, "stream began: in the policy");
-  EXPECT_EQ(told[0].decision, AuditDecision::kAllow);
-  EXPECT_EQ(told[1].principal, "spiffe://example.org/tenant-a");
-  EXPECT_EQ(told[1].decision, AuditDecision::kDeny);
-  EXPECT_EQ(told[1].policy_version, 2u);
+  const std::vector<AuditEntry> entries = world_.audit.Entries(AuditKind::kAccess);
+  ASSERT_EQ(entries.size(), 2u);
+  EXPECT_EQ(entries[0].endpoint, "Telemetry/Subscribe");
+  EXPECT_EQ(entries[0].reason, "stream began: in the policy");
+  EXPECT_EQ(entries[0].decision, AuditDecision::kAllow);
+  EXPECT_EQ(entries[1].principal, "spiffe://example.org/tenant-a");
+  EXPECT_EQ(entries[1].decision, AuditDecision::kDeny);
+  EXPECT_EQ(entries[1].policy_version, 2u);
 }
 
 }  // namespace

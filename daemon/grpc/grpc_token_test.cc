@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/authz/fake_issuer.h"
 #include "daemon/grpc/grpc_server_fixture.h"
+#include "daemon/identity/fake_issuer.h"
 
 namespace sideband::daemon {
 namespace {
@@ -21,7 +21,8 @@ using sideband::v1::Telemetry;
 class GrpcTokenTest : public GrpcServerFixture {
  protected:
   GrpcTokenTest() { world_.policy.Replace(FakePolicy(), keys_); }
-  // Streams that have just ended are still told to the audit log, by way of what is below.
+  // A stream that has just ended is still audited, through reader_ and tokens_ below, which are destroyed before the
+  // base's server_.
   ~GrpcTokenTest() override { server_.reset(); }
 
   std::string Token(const std::string& who) const {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Between messages and the bytes that gRPC carries.
+// Converts protocol buffers to and from the bytes that gRPC carries.
 //   SIDEBAND_ASSIGN_OR_RETURN(grpc::ByteBuffer bytes, Serialized(response));
-//   if (!FromBytes(bytes, request)) …   // malformed
+//   if (!FromBytes(bytes, request)) return absl::InvalidArgumentError("malformed");
 #ifndef SIDEBAND_DAEMON_GRPC_MESSAGE_BYTES_H_
 #define SIDEBAND_DAEMON_GRPC_MESSAGE_BYTES_H_
 
@@ -18,25 +18,25 @@
 
 namespace sideband::daemon {
 
-// Protocol buffers know no longer message.
+// The largest message that protocol buffers can serialize.
 inline constexpr size_t kMessageBytesMost = std::numeric_limits<int>::max();
 
-// INTERNAL where the message is too long.
+// INTERNAL where the message is longer than `bytes_max`.
 inline absl::StatusOr<grpc::ByteBuffer> Serialized(const google::protobuf::Message& message,
                                                    size_t bytes_max = kMessageBytesMost) {
   using Traits = grpc::SerializationTraits<google::protobuf::Message>;
   grpc::ByteBuffer bytes;
   bool own_buffer = false;
-  // Asked first, since gRPC takes the size for an int.
+  // Checked first: gRPC would narrow the size to int.
   if (message.ByteSizeLong() > bytes_max || !Traits::Serialize(message, &bytes, &own_buffer).ok()) {
     return absl::InternalError("the answer cannot be serialised");
   }
   return bytes;
 }
 
-// False where they are no such message; what could be read of it is in `message` then.
+// False where the bytes are malformed; `message` then holds the fields that were parsed.
 inline bool FromBytes(const grpc::ByteBuffer& bytes, google::protobuf::Message& message) {
-  grpc::ByteBuffer consumed = bytes;  // shares the bytes
+  grpc::ByteBuffer consumed = bytes;  // shares the slices; Deserialize consumes its argument
   return grpc::SerializationTraits<google::protobuf::Message>::Deserialize(&consumed, &message).ok();
 }
 

@@ -5,14 +5,16 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/api/row_filter.h"
-#include "daemon/api/snapshot_message.h"
+#include "daemon/message/scope_message.h"
+#include "daemon/view/row_filter.h"
+#include "daemon/view/snapshot_message.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
 namespace {
 
-// The caller's devices of that name; all of them where it is empty.
+// The visible devices named `name`, or all where it is empty. NotFound() where a name was given and no visible device
+// has it.
 absl::StatusOr<std::vector<VisibleDevice>> Select(Reader& reader, const Caller& caller, const std::string& name) {
   sideband::v1::Filter filter;
   filter.set_device(name);
@@ -21,6 +23,7 @@ absl::StatusOr<std::vector<VisibleDevice>> Select(Reader& reader, const Caller& 
   for (VisibleDevice& device : reader.Devices(caller)) {
     if (by_name.SelectsDevice(device)) selected.push_back(std::move(device));
   }
+  // Absent and denied devices are indistinguishable.
   if (selected.empty() && !name.empty()) return NotFound();
   return selected;
 }
@@ -48,6 +51,7 @@ absl::StatusOr<sideband::v1::ListEventsResponse> ListEvents(Reader& reader, cons
   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<VisibleDevice> devices, Select(reader, caller, request.device()));
   sideband::v1::ListEventsResponse response;
   for (const VisibleDevice& device : devices) {
+    // A device without a snapshot has no view.
     if (device.view != nullptr) AddEvents(device, response);
   }
   return response;
@@ -70,6 +74,8 @@ absl::StatusOr<sideband::v1::GetSnapshotResponse> GetSnapshot(Reader& reader, co
                                                               const sideband::v1::GetSnapshotRequest& request) {
   const RowFilter filter(request.filter());
   const std::vector<VisibleDevice> devices = reader.Devices(caller);
+  // Checks the names against all visible devices before the rows are selected: an unknown name is NotFound(), not an
+  // empty answer.
   SIDEBAND_RETURN_IF_ERROR(filter.Check(devices));
   sideband::v1::GetSnapshotResponse response;
   for (const VisibleDevice& device : devices) {

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The calls of sideband.v1.Telemetry that answer once, without gRPC.
+// The unary calls of sideband.v1.Telemetry except GetHistory, independent of gRPC.
 //   SIDEBAND_ASSIGN_OR_RETURN(auto response, GetSnapshot(reader, caller, request));
 #ifndef SIDEBAND_DAEMON_GRPC_QUERIES_H_
 #define SIDEBAND_DAEMON_GRPC_QUERIES_H_
 
 #include "absl/status/statusor.h"
-#include "daemon/api/reader.h"
+#include "daemon/view/reader.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
 
-// Each answers with what the caller may see, and NotFound() where the request names something else.
+// Each returns the part that the caller may read, and NotFound() where the request names anything else.
 absl::StatusOr<sideband::v1::ListDevicesResponse> ListDevices(Reader& reader, const Caller& caller,
                                                               const sideband::v1::ListDevicesRequest& request);
 absl::StatusOr<sideband::v1::ListEventsResponse> ListEvents(Reader& reader, const Caller& caller,
                                                             const sideband::v1::ListEventsRequest& request);
 absl::StatusOr<sideband::v1::ListScopesResponse> ListScopes(Reader& reader, const Caller& caller,
                                                             const sideband::v1::ListScopesRequest& request);
-// Without devices that have no snapshot or no row for the filter.
+// Omits devices that have no snapshot or no row that the filter selects.
 absl::StatusOr<sideband::v1::GetSnapshotResponse> GetSnapshot(Reader& reader, const Caller& caller,
                                                               const sideband::v1::GetSnapshotRequest& request);
 

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/api/fake_world.h"
-#include "daemon/api/row_filter.h"
+#include "daemon/view/fake_world.h"
+#include "daemon/view/row_filter.h"
 
 namespace sideband::daemon {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How often one identity may ask: so many times a second on average, and so many at once after a rest.
+// A limit on the calls of each identity: an average rate, and a burst after a pause.
 //   RequestQuota quota({.per_second = 50, .burst = 100}, clock);
 //   const RequestQuota::Verdict verdict = quota.Take("spiffe://example.org/acme");
-//   if (!verdict.is_admitted) …   // not before verdict.retry_after from now
+//   if (!verdict.is_admitted) Reject(verdict.retry_after);   // retry no sooner than that from now
 #ifndef SIDEBAND_DAEMON_GRPC_REQUEST_QUOTA_H_
 #define SIDEBAND_DAEMON_GRPC_REQUEST_QUOTA_H_
 
@@ -18,8 +18,8 @@
 
 namespace sideband::daemon {
 
-// Thread-safe. `clock` must outlive it. Remembers only who has asked within the time in which a whole burst grows back,
-// so that it never holds more than those whom the policy has listed in that time.
+// Thread-safe. `clock` must outlive it. Entries are dropped once a whole burst is available again, so there are never
+// more than the identities that the policy listed within that time.
 class RequestQuota {
  public:
   struct Limits {
@@ -28,31 +28,31 @@ class RequestQuota {
   };
   struct Verdict {
     bool is_admitted = true;
-    bool is_repeated = false;    // refused, as the identity's last one was
-    absl::Duration retry_after;  // zero where it is admitted
+    bool is_repeated = false;    // rejected, and so was the identity's previous request
+    absl::Duration retry_after;  // zero where admitted
   };
 
   RequestQuota(Limits limits, const Clock& clock);
 
-  // Counts a request where it is admitted; one that is refused costs nothing.
+  // Charges the request where it is admitted. A rejected request is not charged.
   Verdict Take(const std::string& identity);
 
   const Limits& limits() const { return limits_; }
-  // For tests: how many identities it remembers.
+  // For tests: the number of entries.
   size_t remembered() const;
 
  private:
   struct Entry {
-    absl::Duration paid_until;  // steady time; each request moves it on by `interval_`
-    bool is_refused = false;    // the last one was
+    absl::Duration paid_until;  // steady time; each admitted request adds `interval_`
+    bool is_refused = false;    // the last request was rejected
   };
 
   void Forget(absl::Duration now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Limits limits_;
   const Clock& clock_;
-  const absl::Duration interval_;  // between requests at the average rate
-  const absl::Duration window_;    // a whole burst of them
+  const absl::Duration interval_;  // 1 s / per_second
+  const absl::Duration window_;    // burst * interval_
 
   mutable absl::Mutex mu_;
   absl::flat_hash_map<std::string, Entry> entries_ ABSL_GUARDED_BY(mu_);  // by identity

@@ -14,7 +14,7 @@ namespace {
 
 class RequestQuotaTest : public testing::Test {
  protected:
-  // How many of `requests` at once are admitted.
+  // The number of `requests` back-to-back requests that are admitted.
   int Ask(const std::string& who, int requests) {
     int admitted = 0;
     for (int i = 0; i < requests; ++i) admitted += quota_.Take(who).is_admitted;

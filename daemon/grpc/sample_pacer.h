@@ -1,36 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which publications of one device a subscriber gets who wants one per interval.
-//   if (pacer.Wants(snapshot)) { response.set_skipped(pacer.Take(snapshot)); … }
+// Selects the publications of one device for a stream with a sample interval.
+//   if (pacer.Wants(snapshot, interval)) response.set_skipped(pacer.Take(snapshot));
 #ifndef SIDEBAND_DAEMON_GRPC_SAMPLE_PACER_H_
 #define SIDEBAND_DAEMON_GRPC_SAMPLE_PACER_H_
 
 #include <cstdint>
 
 #include "absl/time/time.h"
-#include "daemon/model/device_snapshot.h"
+#include "daemon/snapshot/device_snapshot.h"
 
 namespace sideband::daemon {
 
-// Takes the publication nearest to each multiple of the interval since the first one, by when it was latched, and so
-// neither drifts nor needs a timer. Not thread-safe.
+// Selects the publication latched nearest to each multiple of the sample interval since the first one. Latch times
+// decide, so the selection does not drift and needs no timer. Not thread-safe.
 class SamplePacer {
  public:
-  // Every publication where `sample_interval` is no longer than `device_interval`.
-  SamplePacer(absl::Duration sample_interval, absl::Duration device_interval)
-      : sample_interval_(sample_interval), device_interval_(device_interval) {}
+  explicit SamplePacer(absl::Duration sample_interval) : sample_interval_(sample_interval) {}
 
   bool has_taken() const { return taken_ != 0; }
-  // Whether the snapshot is newer than the last one taken, and due.
-  bool Wants(const DeviceSnapshot& snapshot) const;
-  // How many publications lie between the last one taken and this one.
+  // Whether the snapshot is newer than the last one taken, and due. Every newer snapshot is due where the sample
+  // interval does not exceed `device_interval`, which a reload may change.
+  bool Wants(const DeviceSnapshot& snapshot, absl::Duration device_interval) const;
+  // Takes the snapshot. Returns the number of publications skipped since the last one taken; 0 for the first.
   uint64_t Take(const DeviceSnapshot& snapshot);
 
  private:
   absl::Duration sample_interval_;
-  absl::Duration device_interval_;
-  uint64_t taken_ = 0;  // publication; 0: none yet
-  absl::Duration due_;  // steady time
+  uint64_t taken_ = 0;  // publication number; 0: none yet
+  absl::Duration due_;  // steady time of the next sample
 };
 
 }  // namespace sideband::daemon

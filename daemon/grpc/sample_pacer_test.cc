@@ -18,13 +18,13 @@ DeviceSnapshot At(uint64_t publication, absl::Duration time) {
   return snapshot;
 }
 
-// Which of publications 1, 2, …, latched a second apart with `jitter` in turn, are taken.
+// The publications taken of 1, 2, …, latched one second apart with alternating `jitter`.
 std::vector<uint64_t> Taken(absl::Duration sample_interval, int publications, absl::Duration jitter = {}) {
-  SamplePacer pacer(sample_interval, absl::Seconds(1));
+  SamplePacer pacer(sample_interval);
   std::vector<uint64_t> taken;
   for (int p = 1; p <= publications; ++p) {
     const auto snapshot = At(p, absl::Seconds(p) + (p % 2 == 0 ? jitter : -jitter));
-    if (!pacer.Wants(snapshot)) continue;
+    if (!pacer.Wants(snapshot, absl::Seconds(1))) continue;
     pacer.Take(snapshot);
     taken.push_back(p);
   }
@@ -44,26 +44,34 @@ TEST(SamplePacerTest, LongerIntervalsTakeTheNearest) {
 }
 
 TEST(SamplePacerTest, NothingIsTakenTwiceOrBackwards) {
-  SamplePacer pacer(absl::ZeroDuration(), absl::Seconds(1));
+  SamplePacer pacer(absl::ZeroDuration());
   pacer.Take(At(5, absl::Seconds(5)));
-  EXPECT_FALSE(pacer.Wants(At(5, absl::Seconds(5))));
-  EXPECT_FALSE(pacer.Wants(At(4, absl::Seconds(9))));
-  EXPECT_TRUE(pacer.Wants(At(6, absl::Seconds(6))));
+  EXPECT_FALSE(pacer.Wants(At(5, absl::Seconds(5)), absl::Seconds(1)));
+  EXPECT_FALSE(pacer.Wants(At(4, absl::Seconds(9)), absl::Seconds(1)));
+  EXPECT_TRUE(pacer.Wants(At(6, absl::Seconds(6)), absl::Seconds(1)));
 }
 
 TEST(SamplePacerTest, SkippedIsWhatLiesBetween) {
-  SamplePacer pacer(absl::ZeroDuration(), absl::Seconds(1));
+  SamplePacer pacer(absl::ZeroDuration());
   EXPECT_EQ(pacer.Take(At(7, absl::Seconds(7))), 0u) << "what was before the stream is not skipped";
   EXPECT_EQ(pacer.Take(At(8, absl::Seconds(8))), 0u);
   EXPECT_EQ(pacer.Take(At(12, absl::Seconds(12))), 3u);
 }
 
+TEST(SamplePacerTest, ADeviceThatIsReadMoreOftenIsStillSampledAtTheInterval) {
+  SamplePacer pacer(absl::Seconds(1));
+  EXPECT_TRUE(pacer.Wants(At(1, absl::Seconds(1)), absl::Seconds(1)));
+  pacer.Take(At(1, absl::Seconds(1)));
+  EXPECT_FALSE(pacer.Wants(At(2, absl::Milliseconds(1100)), absl::Milliseconds(100)));
+  EXPECT_TRUE(pacer.Wants(At(11, absl::Seconds(2)), absl::Milliseconds(100)));
+}
+
 TEST(SamplePacerTest, AfterAPauseTheGridStartsAnew) {
-  SamplePacer pacer(absl::Seconds(10), absl::Seconds(1));
+  SamplePacer pacer(absl::Seconds(10));
   pacer.Take(At(1, absl::Seconds(1)));
   pacer.Take(At(2, absl::Seconds(100)));
-  EXPECT_FALSE(pacer.Wants(At(3, absl::Seconds(101))));
-  EXPECT_TRUE(pacer.Wants(At(12, absl::Seconds(110))));
+  EXPECT_FALSE(pacer.Wants(At(3, absl::Seconds(101)), absl::Seconds(1)));
+  EXPECT_TRUE(pacer.Wants(At(12, absl::Seconds(110)), absl::Seconds(1)));
 }
 
 }  // namespace

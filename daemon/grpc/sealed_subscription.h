@@ -1,40 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One SubscribeSealed stream: the newest sealed record of a confidential VM, then each new one. A reader that is too
-// slow misses records, which it can tell from their sequence numbers.
-//   SealedSubscription subscription(reader, credentials, request);
+// One SubscribeSealed stream: the newest sealed record of a confidential VM, then each new one. A slow reader misses
+// records, and detects that by their sequence numbers. With a nonce the records are sealed for this stream alone,
+// starting with the next snapshot.
+//   SealedSubscription subscription(reader, &sealers, credentials, request);
 //   StreamStep<sideband::v1::SealedRecord> step = subscription.Next();
 #ifndef SIDEBAND_DAEMON_GRPC_SEALED_SUBSCRIPTION_H_
 #define SIDEBAND_DAEMON_GRPC_SEALED_SUBSCRIPTION_H_
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 
-#include "daemon/api/reader.h"
 #include "daemon/grpc/stream_step.h"
+#include "daemon/sealing/sealer_set.h"
+#include "daemon/view/reader.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
 
-// Not thread-safe; the reader must outlive it.
+// Not thread-safe. The reader and the sealers must outlive it.
 class SealedSubscription {
  public:
   using Message = sideband::v1::SealedRecord;
 
-  SealedSubscription(Reader& reader, Credentials credentials, const sideband::v1::SubscribeSealedRequest& request);
+  // Where `sealers` is nullptr a nonce is UNIMPLEMENTED.
+  SealedSubscription(Reader& reader, SealerSet* sealers, Credentials credentials,
+                     const sideband::v1::SubscribeSealedRequest& request);
 
-  // Asks the policy anew each time. NotFound() where the caller may not carry records of such a VM; a VM without a
-  // record yet is waited for.
+  // Evaluates the policy at each call. Ends with UNAUTHENTICATED for an unknown caller, NotFound() where the caller may
+  // not read sealed records of such a VM, INVALID_ARGUMENT for a malformed nonce, and RESOURCE_EXHAUSTED beyond
+  // kNonceStreamsPerVmMax. Waits while the VM has no record yet, or no key.
   StreamStep<Message> Next();
-  // Where there is no room for a message: the end for who is nobody any more.
+  // Replaces Next() while the identity is at its limit of unread bytes: waits, or ends with UNAUTHENTICATED where the
+  // policy no longer lists the caller.
   StreamStep<Message> Wait() const;
 
  private:
+  absl::Status CheckNonce() const;
+  // Starts the sealing of the stream's own records. Does nothing without a nonce or when already started.
+  absl::Status OpenOwnStream(const Uuid& device, const Uuid& vm);
+
   Reader* reader_;
+  SealerSet* sealers_;
   Credentials credentials_;
+  std::string nonce_;                               // empty: the shared stream
+  std::unique_ptr<SealerSet::NonceStream> stream_;  // nullptr without a nonce, or before OpenOwnStream
   std::string device_;
+  std::optional<size_t> index_;  // device index in the store
   std::string vm_;
-  uint64_t sent_ = 0;  // publication
+  uint64_t sent_ = 0;  // publication number of the last record sent
 };
 
 }  // namespace sideband::daemon

@@ -2,8 +2,12 @@
 #include "daemon/grpc/sealed_subscription.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
-#include "daemon/api/fake_world.h"
+#include <fstream>
+
+#include "daemon/view/fake_world.h"
+#include "proto/envelope/record.h"
 
 namespace sideband::daemon {
 namespace {
@@ -12,11 +16,13 @@ class SealedSubscriptionTest : public testing::Test {
  protected:
   SealedSubscriptionTest() { world_.Publish(0, 1); }
 
-  SealedSubscription Open(const std::string& who, const std::string& device, const std::string& vm) {
+  SealedSubscription Open(const std::string& who, const std::string& device, const std::string& vm,
+                          const std::string& nonce = "") {
     sideband::v1::SubscribeSealedRequest request;
+    request.set_nonce(nonce);
     request.set_device(device);
     request.set_vm(vm);
-    return SealedSubscription(world_.reader, CredentialsOf(who), request);
+    return SealedSubscription(world_.reader, sealers_.get(), CredentialsOf(who), request);
   }
 
   static std::string Describe(const StreamStep<SealedSubscription::Message>& step) {
@@ -25,7 +31,34 @@ class SealedSubscriptionTest : public testing::Test {
     return std::get<SealedSubscription::Message>(step).record();
   }
 
+  static std::unique_ptr<SealerSet> Load(EpochSource& epochs) {
+    const std::string path = testing::TempDir() + "/secret.key";
+    std::ofstream(path) << std::string(64, '7') << "\n";
+    ::chmod(path.c_str(), 0600);
+    return *SealerSet::Load({{*Uuid::Parse(kSecretUuid), path}}, epochs);
+  }
+
+  // Publishes a snapshot with newly sealed records, as the collector does.
+  void PublishSealed(uint64_t publication) {
+    auto snapshot = std::make_shared<DeviceSnapshot>(*world_.store.Newest(0));
+    snapshot->publication = publication;
+    snapshot->sealed.clear();
+    const Uuid vm = *Uuid::Parse(kSecretUuid);
+    auto records = sealers_->Seal(snapshot->topology->catalog().device, vm, {.boot_id = 1});
+    ASSERT_TRUE(records.ok()) << records.status();
+    for (StreamRecord& of : *records) {
+      snapshot->sealed.push_back({vm, of.stream, std::make_shared<const Bytes>(std::move(of.record))});
+    }
+    world_.store.Publish(0, std::move(snapshot));
+  }
+
+  static envelope::RecordHeader HeaderOf(const StreamStep<SealedSubscription::Message>& step) {
+    return envelope::ParseRecord(AsBytes(std::get<SealedSubscription::Message>(step).record()))->header;
+  }
+
   FakeWorld world_;
+  EpochSource epochs_{world_.clock, [] { return uint16_t{5}; }};
+  const std::unique_ptr<SealerSet> sealers_ = Load(epochs_);
 };
 
 TEST_F(SealedSubscriptionTest, EachRecordOnceTheNewestFirst) {
@@ -62,6 +95,52 @@ TEST_F(SealedSubscriptionTest, ARecordThatIsNotMadeYetIsWaitedFor) {
   EXPECT_EQ(Describe(subscription.Next()), "wait");
   world_.Publish(0, 2);
   EXPECT_EQ(Describe(subscription.Next()), "sealed-2");
+}
+
+TEST_F(SealedSubscriptionTest, WithANonceTheRecordsAreTheStreamsOwn) {
+  const std::string nonce(envelope::kGuestNonceBytes, 'n');
+  SealedSubscription own = Open("tenant-c", "gpu0", "secret", nonce), shared = Open("tenant-c", "gpu0", "secret");
+  PublishSealed(10);
+  EXPECT_EQ(HeaderOf(shared.Next()).version(), envelope::kRecordVersion1);
+  EXPECT_EQ(Describe(own.Next()), "wait") << "what was sealed before is not for it";
+  for (const uint64_t sequence : {0, 1}) {
+    PublishSealed(11 + sequence);
+    const envelope::RecordHeader header = HeaderOf(own.Next());
+    EXPECT_EQ(header.sequence, sequence) << "no gap from its beginning on";
+    ASSERT_TRUE(header.guest_nonce.has_value());
+    EXPECT_EQ(std::string(header.guest_nonce->begin(), header.guest_nonce->end()), nonce);
+    EXPECT_EQ(Describe(own.Next()), "wait");
+  }
+  EXPECT_EQ(HeaderOf(shared.Next()).sequence, 2u);
+}
+
+TEST_F(SealedSubscriptionTest, AStreamThatEndsIsSealedForNoLonger) {
+  {
+    SealedSubscription own = Open("tenant-c", "gpu0", "secret", std::string(envelope::kGuestNonceBytes, 'n'));
+    own.Next();
+    PublishSealed(2);
+    EXPECT_EQ(world_.store.Newest(0)->sealed.size(), 2u);
+    const SealedSubscription moved = std::move(own);  // as StreamReactor's constructor does
+    PublishSealed(3);
+    EXPECT_EQ(world_.store.Newest(0)->sealed.size(), 2u);
+  }
+  PublishSealed(4);
+  EXPECT_EQ(world_.store.Newest(0)->sealed.size(), 1u);
+}
+
+TEST_F(SealedSubscriptionTest, ANonceIsOfOneLengthAndNotNothing) {
+  const std::string nonce(envelope::kGuestNonceBytes, 'n');
+  for (const std::string& bad :
+       {nonce.substr(1), nonce + "n", std::string("n"), std::string(envelope::kGuestNonceBytes, '\0')}) {
+    EXPECT_EQ(Describe(Open("tenant-c", "gpu0", "secret", bad).Next()), "INVALID_ARGUMENT");
+    EXPECT_EQ(Describe(Open("stranger", "gpu0", "secret", bad).Next()), "UNAUTHENTICATED");
+  }
+  EXPECT_EQ(Describe(Open("tenant-a", "gpu0", "secret", nonce).Next()), "NOT_FOUND");
+  std::vector<SealedSubscription> streams;
+  for (size_t i = 0; i <= kNonceStreamsPerVmMax; ++i) {
+    streams.push_back(Open("tenant-c", "gpu0", "secret", nonce));
+    EXPECT_EQ(Describe(streams.back().Next()), i < kNonceStreamsPerVmMax ? "wait" : "RESOURCE_EXHAUSTED");
+  }
 }
 
 TEST_F(SealedSubscriptionTest, ARightThatIsTakenEndsTheStream) {

@@ -1,31 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every gRPC service works with.
+// The dependencies that all gRPC services share.
 #ifndef SIDEBAND_DAEMON_GRPC_SERVICE_CONTEXT_H_
 #define SIDEBAND_DAEMON_GRPC_SERVICE_CONTEXT_H_
 
-#include <cstdint>
-#include <optional>
-
-#include "daemon/api/reader.h"
+#include "daemon/gate/gate.h"
 #include "daemon/grpc/calls_under_way.h"
 #include "daemon/grpc/request_quota.h"
 #include "daemon/grpc/stream_registry.h"
-#include "daemon/history/history.h"
-#include "daemon/metrics/self_metrics.h"
+#include "daemon/metrics/request_metrics.h"
+#include "daemon/sealing/sealer_set.h"
+#include "daemon/view/history_reader.h"
+#include "daemon/view/reader.h"
 
 namespace sideband::daemon {
 
-// All of it must outlive the services.
+// All referents must outlive the services.
 struct ServiceContext {
   Reader& reader;
-  SelfMetrics& metrics;
+  RequestMetrics& metrics;
   StreamRegistry& streams;
   RequestQuota& quota;
   CallsUnderWay& under_way;
-  const History* history;  // nullptr: none is kept
-  // On the Unix socket, whose connections it serves; nullopt: the network's.
-  std::optional<uint32_t> local_operator = std::nullopt;
+  const HistoryReader* history;  // nullptr: no history is kept
+  Gate& gate;                    // resolves a call's connection to its credentials
+  SealerSet* sealers;            // nullptr: nonces are rejected
 };
 
 }  // namespace sideband::daemon

@@ -1,31 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/grpc/services.h"
 
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "daemon/grpc/admission.h"
 #include "daemon/grpc/answer_reactor.h"
 #include "daemon/grpc/grpc_status.h"
-#include "daemon/grpc/history_query.h"
 #include "daemon/grpc/message_bytes.h"
 #include "daemon/grpc/queries.h"
+#include "daemon/grpc/raw_service.h"
 #include "daemon/grpc/sealed_subscription.h"
 #include "daemon/grpc/stream_reactor.h"
 #include "daemon/grpc/subscription.h"
+#include "daemon/view/history_reader.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
 namespace {
 
-// A method's name: for the audit log, and for metrics.
+// "Telemetry/GetSnapshot", as the audit log has it; metrics have what follows the slash.
 struct Method {
   const char* endpoint;
-  const char* name;
+  const char* name() const { return std::strchr(endpoint, '/') + 1; }
 };
 
-// A call with what it asks for.
+// A parsed call.
 template <typename Request>
 struct Incoming {
   Admission admission;
@@ -36,13 +39,15 @@ template <typename Request>
 Incoming<Request> Receive(const ServiceContext& context, grpc::CallbackServerContext& call, Method method,
                           const grpc::ByteBuffer& bytes) {
   Request request;
+  // Parses first, since the audit log records the request of rejected calls, too. The admission decides before
+  // malformed requests are reported: unauthenticated callers learn nothing about them.
   const bool is_whole = FromBytes(bytes, request);
   Admission admission = Admit(context, call, method.endpoint, request);
   if (admission.status.ok() && !is_whole) admission.status = absl::InvalidArgumentError("the request is malformed");
   return {std::move(admission), std::move(request)};
 }
 
-// One of queries.h, or as they are.
+// The signature of the functions in queries.h.
 template <typename Request, typename Response>
 using Query = absl::StatusOr<Response>(Reader& reader, const Caller& caller, const Request& request);
 
@@ -54,6 +59,7 @@ absl::Status Ask(Reader& reader, const Incoming<Request>& incoming, std::functio
   const absl::StatusOr<Response> answer = query(reader, *admission.asked.caller, incoming.request);
   if (!answer.ok()) return answer.status();
   SIDEBAND_ASSIGN_OR_RETURN(bytes, Serialized(*answer));
+  // From here on the answer counts against the identity, until AnswerReactor releases the share.
   admission.share->Hold(bytes.Length());
   return absl::OkStatus();
 }
@@ -64,12 +70,12 @@ UnaryReactor* Answer(const ServiceContext& context, grpc::CallbackServerContext&
                      grpc::ByteBuffer& response) {
   Incoming<Request> incoming = Receive<Request>(context, call, method, request);
   const absl::Status status = Ask<Request, Response>(context.reader, incoming, std::move(query), response);
-  context.metrics.GrpcRequest(method.name, status.code());
-  Tell(context.reader, incoming.admission, status);
+  context.metrics.GrpcRequest(method.name(), status.code());
+  AuditAdmission(context.reader, incoming.admission, status);
   return new AnswerReactor(status, std::move(incoming.admission.share));
 }
 
-// A stream that ends before it begins. Owns itself until gRPC is done with it.
+// A stream that is rejected. Deletes itself when gRPC has finished the call.
 class RefusedStream final : public WriteReactor {
  public:
   explicit RefusedStream(const absl::Status& status) { Finish(ToGrpcStatus(status)); }
@@ -78,81 +84,100 @@ class RefusedStream final : public WriteReactor {
 
 WriteReactor* Refuse(const ServiceContext& context, Method method, const Admission& admission,
                      const absl::Status& status) {
-  context.metrics.GrpcRequest(method.name, status.code());
-  Tell(context.reader, admission, status);
+  context.metrics.GrpcRequest(method.name(), status.code());
+  AuditAdmission(context.reader, admission, status);
   return new RefusedStream(status);
 }
 
 template <typename Source>
 WriteReactor* Open(const ServiceContext& context, Method method, Admission admission, Source source) {
-  SelfMetrics& metrics = context.metrics;
+  RequestMetrics& metrics = context.metrics;
   const Reader& reader = context.reader;
   const auto on_done = [&metrics, &reader, method, asked = admission.asked](const absl::Status& status) {
-    metrics.GrpcRequest(method.name, status.code());
+    metrics.GrpcRequest(method.name(), status.code());
     metrics.GrpcStreamEnded();
-    TellEnd(reader, asked, status);
+    AuditStreamEnd(reader, asked, status);
   };
-  auto stream =
-      std::make_shared<StreamReactor<Source>>(std::move(source), context.streams, std::move(admission.share), on_done);
+  auto stream = std::make_shared<StreamReactor<Source>>(std::move(source), context.streams, std::move(admission.share),
+                                                        admission.asked.peer.connection, on_done);
   const absl::Status added = context.streams.Add(admission.asked.caller->principal.identity, stream);
   if (!added.ok()) return Refuse(context, method, admission, added);
   metrics.GrpcStreamStarted();
   admission.asked.access.note = "stream began";
-  Tell(reader, admission, absl::OkStatus());
+  AuditAdmission(reader, admission, absl::OkStatus());
+  // Starts the pump without waiting for the next publication.
   stream->Wake();
+  // gRPC uses the raw pointer until OnDone; the registry holds the reference.
   return stream.get();
+}
+
+// A row for a method with one answer.
+template <typename Request, typename Response>
+RawService::Method Unary(const ServiceContext& context, Method method, std::function<Query<Request, Response>> query) {
+  return {method.name(),
+          [context, method, query = std::move(query)](grpc::CallbackServerContext* call,
+                                                      const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
+            return Answer<Request, Response>(context, *call, method, query, *request, *response);
+          }};
+}
+
+template <typename Request, typename Response>
+RawService::Method Unary(const ServiceContext& context, Method method, Query<Request, Response>* query) {
+  return Unary<Request, Response>(context, method, std::function<Query<Request, Response>>(query));
+}
+
+// A row for a stream. `make` returns its source, or why there is none.
+template <typename Request, typename Make>
+RawService::Method ServerStream(const ServiceContext& context, Method method, Make make) {
+  return {method.name(), [context, method, make](grpc::CallbackServerContext* call, const grpc::ByteBuffer* bytes) {
+            auto [admission, request] = Receive<Request>(context, *call, method, *bytes);
+            if (!admission.status.ok()) return Refuse(context, method, admission, admission.status);
+            auto source = make(context, admission.asked.peer, request);
+            if (!source.ok()) return Refuse(context, method, admission, source.status());
+            return Open(context, method, std::move(admission), *std::move(source));
+          }};
+}
+
+absl::StatusOr<Subscription> MakeSubscription(const ServiceContext& context, const Credentials& peer,
+                                              const sideband::v1::SubscribeRequest& request) {
+  return Subscription::Create(context.reader, peer, request);
+}
+
+absl::StatusOr<SealedSubscription> MakeSealedSubscription(const ServiceContext& context, const Credentials& peer,
+                                                          const sideband::v1::SubscribeSealedRequest& request) {
+  return SealedSubscription(context.reader, context.sealers, peer, request);
+}
+
+auto HistoryQuery(const ServiceContext& context) {
+  return [history = context.history](
+             Reader&, const Caller& caller,
+             const sideband::v1::GetHistoryRequest& request) -> absl::StatusOr<sideband::v1::GetHistoryResponse> {
+    return history == nullptr ? NoHistory() : history->Get(caller, request);
+  };
 }
 
 }  // namespace
 
-UnaryReactor* TelemetryService::ListDevices(grpc::CallbackServerContext* call, const grpc::ByteBuffer* request,
-                                            grpc::ByteBuffer* response) {
-  return Answer<sideband::v1::ListDevicesRequest, sideband::v1::ListDevicesResponse>(
-      context_, *call, {"Telemetry/ListDevices", "ListDevices"}, &daemon::ListDevices, *request, *response);
+std::unique_ptr<grpc::Service> NewTelemetryService(const ServiceContext& context) {
+  using sideband::v1::GetHistoryRequest, sideband::v1::GetHistoryResponse, sideband::v1::SubscribeRequest;
+  return std::make_unique<RawService>(
+      "sideband.v1.Telemetry",
+      std::vector<RawService::Method>{
+          Unary(context, {"Telemetry/ListDevices"}, &ListDevices),
+          Unary(context, {"Telemetry/ListEvents"}, &ListEvents),
+          Unary(context, {"Telemetry/ListScopes"}, &ListScopes),
+          Unary(context, {"Telemetry/GetSnapshot"}, &GetSnapshot),
+          Unary<GetHistoryRequest, GetHistoryResponse>(context, {"Telemetry/GetHistory"}, HistoryQuery(context)),
+          ServerStream<SubscribeRequest>(context, {"Telemetry/Subscribe"}, &MakeSubscription),
+      });
 }
 
-UnaryReactor* TelemetryService::ListEvents(grpc::CallbackServerContext* call, const grpc::ByteBuffer* request,
-                                           grpc::ByteBuffer* response) {
-  return Answer<sideband::v1::ListEventsRequest, sideband::v1::ListEventsResponse>(
-      context_, *call, {"Telemetry/ListEvents", "ListEvents"}, &daemon::ListEvents, *request, *response);
-}
-
-UnaryReactor* TelemetryService::ListScopes(grpc::CallbackServerContext* call, const grpc::ByteBuffer* request,
-                                           grpc::ByteBuffer* response) {
-  return Answer<sideband::v1::ListScopesRequest, sideband::v1::ListScopesResponse>(
-      context_, *call, {"Telemetry/ListScopes", "ListScopes"}, &daemon::ListScopes, *request, *response);
-}
-
-UnaryReactor* TelemetryService::GetSnapshot(grpc::CallbackServerContext* call, const grpc::ByteBuffer* request,
-                                            grpc::ByteBuffer* response) {
-  return Answer<sideband::v1::GetSnapshotRequest, sideband::v1::GetSnapshotResponse>(
-      context_, *call, {"Telemetry/GetSnapshot", "GetSnapshot"}, &daemon::GetSnapshot, *request, *response);
-}
-
-UnaryReactor* TelemetryService::GetHistory(grpc::CallbackServerContext* call, const grpc::ByteBuffer* request,
-                                           grpc::ByteBuffer* response) {
-  const auto query = [this](Reader& reader, const Caller& caller, const sideband::v1::GetHistoryRequest& asked) {
-    return daemon::GetHistory(reader, context_.history, caller, asked);
-  };
-  return Answer<sideband::v1::GetHistoryRequest, sideband::v1::GetHistoryResponse>(
-      context_, *call, {"Telemetry/GetHistory", "GetHistory"}, query, *request, *response);
-}
-
-WriteReactor* TelemetryService::Subscribe(grpc::CallbackServerContext* call, const grpc::ByteBuffer* request) {
-  constexpr Method kMethod{"Telemetry/Subscribe", "Subscribe"};
-  auto [admission, asked] = Receive<sideband::v1::SubscribeRequest>(context_, *call, kMethod, *request);
-  if (!admission.status.ok()) return Refuse(context_, kMethod, admission, admission.status);
-  absl::StatusOr<Subscription> source = Subscription::Create(context_.reader, admission.asked.peer, asked);
-  if (!source.ok()) return Refuse(context_, kMethod, admission, source.status());
-  return Open(context_, kMethod, std::move(admission), *std::move(source));
-}
-
-WriteReactor* ConfidentialService::SubscribeSealed(grpc::CallbackServerContext* call, const grpc::ByteBuffer* request) {
-  constexpr Method kMethod{"Confidential/SubscribeSealed", "SubscribeSealed"};
-  auto [admission, asked] = Receive<sideband::v1::SubscribeSealedRequest>(context_, *call, kMethod, *request);
-  if (!admission.status.ok()) return Refuse(context_, kMethod, admission, admission.status);
-  SealedSubscription source(context_.reader, admission.asked.peer, asked);
-  return Open(context_, kMethod, std::move(admission), std::move(source));
+std::unique_ptr<grpc::Service> NewConfidentialService(const ServiceContext& context) {
+  return std::make_unique<RawService>("sideband.v1.Confidential",
+                                      std::vector<RawService::Method>{
+                                          ServerStream<sideband::v1::SubscribeSealedRequest>(
+                                              context, {"Confidential/SubscribeSealed"}, &MakeSealedSubscription),
+                                      });
 }
 
 }  // namespace sideband::daemon

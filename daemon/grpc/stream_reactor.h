@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Carries the steps of a source (a Subscription, a SealedSubscription) over gRPC, one write at a time: the next message
-// is made only when the last one has been taken, so that nothing queues up. Whoever holds too much already of what they
-// have not taken waits for the next message until they have.
+// Sends the steps of a source (Subscription, SealedSubscription) over gRPC, one write at a time: the next message is
+// made only when gRPC has taken the last one, so nothing queues up. While the identity is at its limit of unread bytes,
+// no message is made.
+//   auto stream = std::make_shared<StreamReactor<Subscription>>(
+//       std::move(source), registry, std::move(share), connection, on_done);
+//   SIDEBAND_RETURN_IF_ERROR(registry.Add(identity, stream));
+//   stream->Wake();
 #ifndef SIDEBAND_DAEMON_GRPC_STREAM_REACTOR_H_
 #define SIDEBAND_DAEMON_GRPC_STREAM_REACTOR_H_
 
@@ -22,14 +26,14 @@
 #include "daemon/grpc/message_bytes.h"
 #include "daemon/grpc/stream_registry.h"
 #include "daemon/grpc/stream_step.h"
+#include "daemon/identity/connection_standing.h"
 
 namespace sideband::daemon {
 
-// Thread-safe. Owned by the registry until gRPC is done with it.
+// Thread-safe. The registry owns it until gRPC calls OnDone.
 //
-// Invariant: at most one thread is the pump, from the moment it sets busy_ until it clears it; a write under way keeps
-// busy_ set. Only the pump touches source_, bytes_ and share_ or starts a gRPC operation, and it does so without the
-// lock.
+// Invariant: at most one thread is the pump, from setting busy_ until clearing it. An outstanding write keeps busy_
+// set. Only the pump touches source_, bytes_ and share_ or starts a gRPC operation, and it does so without the lock.
 template <typename Source>
 class StreamReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
                             public Stream,
@@ -38,10 +42,15 @@ class StreamReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   using Message = typename Source::Message;
   using DoneFunction = std::function<void(const absl::Status&)>;
 
-  // `on_done` is told how the stream ended. `registry` must outlive it.
+  // `on_done` receives the final status. `registry` must outlive this. The stream ends with the error of
+  // `connection->Check()` or `CheckAge()`; nullptr: it is not checked.
   StreamReactor(Source source, StreamRegistry& registry, std::unique_ptr<CallsUnderWay::Share> share,
-                DoneFunction on_done)
-      : source_(std::move(source)), share_(std::move(share)), registry_(registry), on_done_(std::move(on_done)) {}
+                std::shared_ptr<const ConnectionStanding> connection, DoneFunction on_done)
+      : source_(std::move(source)),
+        share_(std::move(share)),
+        connection_(std::move(connection)),
+        registry_(registry),
+        on_done_(std::move(on_done)) {}
 
   void Wake() override { Pump(); }
   void Stop() override { End(absl::UnavailableError("shutting down")); }
@@ -54,6 +63,7 @@ class StreamReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   }
   void OnCancel() override { End(absl::CancelledError("cancelled")); }
   void OnDone() override {
+    // Remove() drops the registry's reference, which may be the last one.
     const auto self = this->shared_from_this();
     on_done_(TakeEnd().value_or(absl::OkStatus()));
     registry_.Remove(this);
@@ -65,13 +75,13 @@ class StreamReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
     Pump();
   }
 
-  // The first reason counts.
+  // The first status wins.
   void RequestEnd(absl::Status status) {
     absl::MutexLock lock(&mu_);
     if (!end_) end_ = std::move(status);
   }
 
-  // Becomes the pump, or leaves word with whoever is.
+  // Becomes the pump, or leaves a wake-up for the thread that is the pump.
   void Pump() {
     {
       absl::MutexLock lock(&mu_);
@@ -82,13 +92,13 @@ class StreamReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
     RunPump();
   }
 
-  // Only as the pump.
+  // Called by the pump only.
   void RunPump() {
     while (true) {
       if (const auto end = TakeEnd()) return Finish(ToGrpcStatus(*end));
       StreamStep<Message> step = NextStep();
       if (const auto* message = std::get_if<Message>(&step)) {
-        if (Write(*message)) return;  // still the pump, until OnWriteDone
+        if (Write(*message)) return;  // the pump role passes to OnWriteDone
       } else if (auto* end = std::get_if<StreamEnd>(&step)) {
         RequestEnd(std::move(end->status));
       } else if (Rest()) {
@@ -97,7 +107,7 @@ class StreamReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
     }
   }
 
-  // False where the stream has to end instead.
+  // False where serialization failed and the stream must end.
   bool Write(const Message& message) {
     auto bytes = Serialized(message);
     if (!bytes.ok()) {
@@ -110,17 +120,22 @@ class StreamReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
     return true;
   }
 
-  // Waits where there is no room; the registry wakes streams every now and then.
-  StreamStep<Message> NextStep() { return share_->IsFull() ? source_.Wait() : source_.Next(); }
+  // Does not make a message while the identity is full; the registry retries every second.
+  StreamStep<Message> NextStep() {
+    absl::Status standing = connection_ == nullptr ? absl::OkStatus() : connection_->Check();
+    if (standing.ok() && connection_ != nullptr) standing = connection_->CheckAge();
+    if (!standing.ok()) return StreamEnd{std::move(standing)};
+    return share_->IsFull() ? source_.Wait() : source_.Next();
+  }
 
-  // The reason to end, if there is one; and notes that what has happened so far is about to be looked at.
+  // The status to end with, if any. Clears woken_: wake-ups up to now are covered by the next step.
   std::optional<absl::Status> TakeEnd() {
     absl::MutexLock lock(&mu_);
     woken_ = false;
     return end_;
   }
 
-  // Stops being the pump unless there is news already.
+  // Stops being the pump, unless a wake-up has arrived meanwhile.
   bool Rest() {
     absl::MutexLock lock(&mu_);
     if (woken_) return false;
@@ -128,17 +143,18 @@ class StreamReactor final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
     return true;
   }
 
-  // The pump's.
+  // Touched by the pump only.
   Source source_;
-  grpc::ByteBuffer bytes_;  // of the message under way
+  grpc::ByteBuffer bytes_;  // the outstanding write
   const std::unique_ptr<CallsUnderWay::Share> share_;
-  // Constant.
+  // Constant after construction.
+  const std::shared_ptr<const ConnectionStanding> connection_;  // shared with the gate
   StreamRegistry& registry_;
   const DoneFunction on_done_;
 
   absl::Mutex mu_;
-  bool busy_ ABSL_GUARDED_BY(mu_) = false;   // there is a pump
-  bool woken_ ABSL_GUARDED_BY(mu_) = false;  // since the pump last looked
+  bool busy_ ABSL_GUARDED_BY(mu_) = false;   // a thread is the pump, or a write is outstanding
+  bool woken_ ABSL_GUARDED_BY(mu_) = false;  // a wake-up arrived since the last TakeEnd()
   std::optional<absl::Status> end_ ABSL_GUARDED_BY(mu_);
 };
 

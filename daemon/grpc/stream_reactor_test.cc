@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a stream does with its share, without a connection: gRPC keeps what a reactor asks for until it has one.
+// A stream and its share, without a connection: until a reactor is bound to one, gRPC queues its operations.
 #include "daemon/grpc/stream_reactor.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "daemon/api/fake_world.h"
+#include "daemon/view/fake_world.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
 namespace {
 
-// Has a message of 100 bytes whenever it is asked.
+// Always has a message of 100 bytes.
 struct EagerSource {
   using Message = sideband::v1::SealedRecord;
 
@@ -36,12 +36,12 @@ class StreamReactorTest : public testing::Test {
  protected:
   std::shared_ptr<StreamReactor<EagerSource>> Open(int& asked) {
     return std::make_shared<StreamReactor<EagerSource>>(EagerSource{&asked, &is_somebody_}, registry_,
-                                                        *under_way_.Begin("a"), [](const absl::Status&) {});
+                                                        *under_way_.Begin("a"), nullptr, [](const absl::Status&) {});
   }
 
   FakeWorld world_;
   bool is_somebody_ = true;
-  StreamRegistry registry_{world_.store, world_.policy, /*per_identity_max=*/8};
+  StreamRegistry registry_{world_.reader, /*per_identity_max=*/8};
   CallsUnderWay under_way_{{.bytes_max = 150}};
 };
 
@@ -60,7 +60,7 @@ TEST_F(StreamReactorTest, WhoIsNobodyAnyMoreWaitsNoLonger) {
   absl::Status ended = absl::OkStatus();
   const auto first = Open(asked[0]), second = Open(asked[1]);
   const auto third = std::make_shared<StreamReactor<EagerSource>>(EagerSource{&asked[2], &is_somebody_}, registry_,
-                                                                  *under_way_.Begin("a"),
+                                                                  *under_way_.Begin("a"), nullptr,
                                                                   [&](const absl::Status& status) { ended = status; });
   for (const auto& stream : {first, second, third}) stream->Wake();
   is_somebody_ = false;

@@ -7,26 +7,21 @@
 
 namespace sideband::daemon {
 
-StreamRegistry::StreamRegistry(Store& store, PolicyHolder& policy, size_t per_identity_max,
-                               absl::Duration wake_interval)
-    : store_(store),
-      policy_(policy),
-      per_identity_max_(per_identity_max),
-      wake_interval_(wake_interval),
-      thread_([this] { Run(); }) {
-  store_.AddListener(*this);
-  policy_.AddListener(*this);
+StreamRegistry::StreamRegistry(Reader& reader, size_t per_identity_max, absl::Duration wake_interval)
+    : reader_(reader), per_identity_max_(per_identity_max), wake_interval_(wake_interval), thread_([this] { Run(); }) {
+  reader_.AddListener(*this);
 }
 
 StreamRegistry::~StreamRegistry() {
-  policy_.RemoveListener(*this);
-  store_.RemoveListener(*this);
+  // First: no update may reach an object that is being destroyed.
+  reader_.RemoveListener(*this);
   Stop();
   thread_.join();
 }
 
 absl::Status StreamRegistry::Add(const std::string& identity, std::shared_ptr<Stream> stream) {
   absl::MutexLock lock(&mu_);
+  // A stream added now would miss Stop().
   if (stopping_) return absl::UnavailableError("shutting down");
   size_t& open = per_identity_[identity];
   if (open >= per_identity_max_) {
@@ -39,7 +34,7 @@ absl::Status StreamRegistry::Add(const std::string& identity, std::shared_ptr<St
 }
 
 void StreamRegistry::Remove(const Stream* stream) {
-  std::shared_ptr<Stream> removed;  // destroyed without the lock
+  std::shared_ptr<Stream> removed;  // declared first: destroyed after the lock is released
   absl::MutexLock lock(&mu_);
   const auto entry = entries_.find(stream);
   if (entry == entries_.end()) return;
@@ -54,8 +49,10 @@ void StreamRegistry::Stop() {
   {
     absl::MutexLock lock(&mu_);
     stopping_ = true;
+    changed_.NotifyAll();
     streams = Streams();
   }
+  // Without the lock, since stopping a stream leads to Remove().
   for (const auto& stream : streams) stream->Stop();
 }
 
@@ -65,25 +62,23 @@ std::vector<std::shared_ptr<Stream>> StreamRegistry::Streams() const {
   return streams;
 }
 
-void StreamRegistry::Announce() {
+void StreamRegistry::OnUpdate() {
   absl::MutexLock lock(&mu_);
   news_ = true;
+  changed_.NotifyAll();
 }
-
-void StreamRegistry::OnPublish(size_t, const std::shared_ptr<const DeviceSnapshot>&) { Announce(); }
-
-void StreamRegistry::OnPolicyChange() { Announce(); }
 
 void StreamRegistry::Run() {
   while (true) {
     std::vector<std::shared_ptr<Stream>> streams;
     {
       absl::MutexLock lock(&mu_);
-      mu_.AwaitWithTimeout(absl::Condition(this, &StreamRegistry::HasNews), wake_interval_);
+      changed_.AwaitFor(mu_, absl::Condition(this, &StreamRegistry::HasNews), wake_interval_);
       if (stopping_) return;
       news_ = false;
       streams = Streams();
     }
+    // Without the lock, so that Add, Remove and publications do not wait for the streams.
     for (const auto& stream : streams) stream->Wake();
   }
 }

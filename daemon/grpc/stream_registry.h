@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The open streams: counts them per identity, wakes them when there is something new and every now and then (a token
-// may have expired), and ends them at shutdown.
-//   StreamRegistry registry(store, policy, /*per_identity_max=*/64);
+// The open streams: limits their number per identity, wakes them at each update and once a second (a token may have
+// expired), and ends them at shutdown.
+//   StreamRegistry registry(reader, /*per_identity_max=*/64);
 //   SIDEBAND_RETURN_IF_ERROR(registry.Add(identity, stream));
 //   registry.Remove(stream.get());
 //   registry.Stop();
@@ -20,58 +20,55 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "daemon/authz/policy_holder.h"
-#include "daemon/store/store.h"
+#include "daemon/view/reader.h"
+#include "proto/base/steady_time.h"
 
 namespace sideband::daemon {
 
-// Thread-safe, and neither call may block for long.
+// Thread-safe. Neither function may block for long.
 class Stream {
  public:
   virtual ~Stream() = default;
-  // There may be something new to send.
+  // New data or a new policy may be available.
   virtual void Wake() = 0;
   // The server is shutting down.
   virtual void Stop() = 0;
 };
 
-// Thread-safe. A thread of its own wakes the streams, so that the collectors, who publish, never wait for them. `store`
-// and `policy` must outlive it.
-class StreamRegistry final : public PublicationListener, public PolicyListener {
+// Thread-safe. A thread of its own wakes the streams, so that publishing collectors never wait for them. `reader` must
+// outlive it.
+class StreamRegistry final : public UpdateListener {
  public:
-  // Streams are woken once in `wake_interval` even if there is nothing new.
-  StreamRegistry(Store& store, PolicyHolder& policy, size_t per_identity_max,
-                 absl::Duration wake_interval = absl::Seconds(1));
-  // Stops; streams that are still there are let go.
+  // Wakes all streams once per `wake_interval` even without an update.
+  StreamRegistry(Reader& reader, size_t per_identity_max, absl::Duration wake_interval = absl::Seconds(1));
+  // Stop(), and drops the references to streams that have not ended.
   ~StreamRegistry() override;
 
-  // RESOURCE_EXHAUSTED where the identity has its maximum already, UNAVAILABLE after Stop().
+  // RESOURCE_EXHAUSTED where the identity has `per_identity_max` streams, UNAVAILABLE after Stop().
   absl::Status Add(const std::string& identity, std::shared_ptr<Stream> stream);
-  // Lets go of the stream, if it is there.
+  // Drops the stream. No effect where it is absent.
   void Remove(const Stream* stream);
-  // Stops all streams and takes no more. May be called more than once.
+  // Stops all streams and rejects new ones. Idempotent.
   void Stop();
 
-  void OnPublish(size_t device, const std::shared_ptr<const DeviceSnapshot>& snapshot) override;
-  void OnPolicyChange() override;
+  void OnUpdate() override;
 
  private:
   struct Entry {
     std::string identity;
-    std::shared_ptr<Stream> stream;  // shared with a wake-up or call-back that is under way
+    std::shared_ptr<Stream> stream;  // shared with concurrent wake-ups and callbacks
   };
 
   void Run();
   bool HasNews() const ABSL_SHARED_LOCKS_REQUIRED(mu_) { return news_ || stopping_; }
-  void Announce();
   std::vector<std::shared_ptr<Stream>> Streams() const ABSL_SHARED_LOCKS_REQUIRED(mu_);
 
-  Store& store_;
-  PolicyHolder& policy_;
+  Reader& reader_;
   const size_t per_identity_max_;
   const absl::Duration wake_interval_;
 
   absl::Mutex mu_;
+  SteadyCondVar changed_;
   bool news_ ABSL_GUARDED_BY(mu_) = false;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   absl::flat_hash_map<const Stream*, Entry> entries_ ABSL_GUARDED_BY(mu_);

@@ -6,7 +6,7 @@
 #include <atomic>
 
 #include "absl/synchronization/notification.h"
-#include "daemon/api/fake_world.h"
+#include "daemon/view/fake_world.h"
 
 namespace sideband::daemon {
 namespace {
@@ -18,14 +18,14 @@ class FakeStream final : public Stream {
   }
   void Stop() override { ++stops; }
 
-  absl::Notification woken;  // notified by the registry's thread alone
+  absl::Notification woken;  // notified by the registry's thread only
   std::atomic<int> stops = 0;
 };
 
 class StreamRegistryTest : public testing::Test {
  protected:
   FakeWorld world_;
-  StreamRegistry registry_{world_.store, world_.policy, 2};
+  StreamRegistry registry_{world_.reader, 2};
   const std::shared_ptr<FakeStream> stream_ = std::make_shared<FakeStream>();
 };
 
@@ -44,7 +44,7 @@ TEST_F(StreamRegistryTest, APolicyChangeWakes) {
 }
 
 TEST_F(StreamRegistryTest, SoDoesTimeItself) {
-  StreamRegistry registry(world_.store, world_.policy, 2, absl::Milliseconds(1));
+  StreamRegistry registry(world_.reader, 2, absl::Milliseconds(1));
   ASSERT_TRUE(registry.Add("a", stream_).ok());
   stream_->woken.WaitForNotification();
   registry.Remove(stream_.get());

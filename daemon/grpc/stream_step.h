@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a stream does next, decided by plain classes that know nothing of gRPC:
+// The next action of a stream, decided by plain classes independent of gRPC:
 //   const StreamStep<Message> step = source.Next();
-//   if (const auto* message = std::get_if<Message>(&step)) …   // send it, then ask again
+//   if (const auto* message = std::get_if<Message>(&step)) Send(*message);   // then call Next() again
 #ifndef SIDEBAND_DAEMON_GRPC_STREAM_STEP_H_
 #define SIDEBAND_DAEMON_GRPC_STREAM_STEP_H_
 
@@ -12,10 +12,10 @@
 
 namespace sideband::daemon {
 
-// Ask again after the next publication, policy change or second.
+// Call Next() again after the next publication, policy change or second.
 struct StreamWait {};
 
-// The stream is over; OK where it has done what it was asked for.
+// The stream is over; OK where the request has been fulfilled.
 struct StreamEnd {
   absl::Status status;
 };
@@ -23,8 +23,10 @@ struct StreamEnd {
 template <typename Message>
 using StreamStep = std::variant<Message, StreamWait, StreamEnd>;
 
-// The answer to whoever is nobody, whatever the reason.
-inline absl::Status NobodyError() { return absl::UnauthenticatedError("the caller's identity is not in the policy"); }
+// The error for every unauthenticated or unlisted caller; it does not reveal the reason.
+inline absl::Status UnknownCallerError() {
+  return absl::UnauthenticatedError("the caller's identity is not in the policy");
+}
 
 }  // namespace sideband::daemon
 

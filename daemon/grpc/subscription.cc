@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "daemon/api/snapshot_message.h"
+#include "daemon/view/snapshot_message.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
@@ -15,12 +15,13 @@ using sideband::v1::SubscribeRequest;
 constexpr absl::Duration kSampleIntervalMin = absl::Milliseconds(10);
 constexpr int64_t kSampleIntervalSecondsMax = 24 * 3600;
 
-// Zero where none was asked for: the device's own interval.
+// Zero where the request has none: the device's own interval.
 absl::StatusOr<absl::Duration> SampleInterval(const SubscribeRequest& request) {
   if (!request.has_sample_interval()) return absl::ZeroDuration();
   const auto& asked = request.sample_interval();
   const bool sane = asked.seconds() >= 0 && asked.seconds() <= kSampleIntervalSecondsMax && asked.nanos() >= 0 &&
                     asked.nanos() < 1'000'000'000;
+  // absl::Duration saturates, so this is safe before the range check.
   const absl::Duration interval = absl::Seconds(asked.seconds()) + absl::Nanoseconds(asked.nanos());
   if (!sane || interval < kSampleIntervalMin) {
     return absl::InvalidArgumentError("sample_interval: must be from 10ms to 24h");
@@ -56,7 +57,7 @@ Subscription::Subscription(Reader& reader, Credentials credentials, const Subscr
       once_(request.mode() == SubscribeRequest::MODE_ONCE),
       sample_interval_(sample_interval) {}
 
-// Looks only where something has changed since the last time.
+// Repeats the check only where a view has changed since the last call.
 absl::Status Subscription::CheckFilter(const std::vector<VisibleDevice>& devices) {
   std::vector<std::shared_ptr<const View>> views;
   for (const VisibleDevice& device : devices) views.push_back(device.view);
@@ -68,21 +69,22 @@ absl::Status Subscription::CheckFilter(const std::vector<VisibleDevice>& devices
 }
 
 SamplePacer& Subscription::PacerOf(const VisibleDevice& device) {
-  return pacers_.try_emplace(device.index, sample_interval_, device.info->interval).first->second;
+  return pacers_.try_emplace(device.index, sample_interval_).first->second;
 }
 
 std::optional<Subscription::Message> Subscription::NextUpdate(const std::vector<VisibleDevice>& devices) {
   for (size_t i = 0; i < devices.size(); ++i) {
+    // Round robin: starts after the device that was sent last.
     const size_t at = (turn_ + i) % devices.size();
     const VisibleDevice& device = devices[at];
     if (device.snapshot == nullptr || !filter_.SelectsDevice(device)) continue;
     SamplePacer& pacer = PacerOf(device);
-    const bool is_sent = !synced_ && pacer.has_taken();  // of the state at first, each device has one
-    if (is_sent || !pacer.Wants(*device.snapshot)) continue;
+    const bool is_sent = !synced_ && pacer.has_taken();  // one snapshot per device before sync_response
+    if (is_sent || !pacer.Wants(*device.snapshot, device.info->interval)) continue;
     Message message;
     *message.mutable_update() = SnapshotMessage(device, filter_);
     message.set_skipped(pacer.Take(*device.snapshot));
-    if (message.update().scopes_size() == 0) continue;  // nothing of it is selected
+    if (message.update().scopes_size() == 0) continue;  // the filter selects no row; taken nevertheless
     turn_ = at + 1;
     return message;
   }
@@ -90,15 +92,16 @@ std::optional<Subscription::Message> Subscription::NextUpdate(const std::vector<
 }
 
 StreamStep<Subscription::Message> Subscription::Wait() const {
-  if (!reader_->Identify(credentials_)) return StreamEnd{NobodyError()};
+  if (!reader_->Identify(credentials_)) return StreamEnd{UnknownCallerError()};
   return StreamWait{};
 }
 
 StreamStep<Subscription::Message> Subscription::Next() {
   if (once_ && synced_) return StreamEnd{absl::OkStatus()};
   const auto caller = reader_->Identify(credentials_);
-  if (!caller) return StreamEnd{NobodyError()};
+  if (!caller) return StreamEnd{UnknownCallerError()};
   const std::vector<VisibleDevice> devices = reader_->Devices(*caller);
+  // A name that the caller may no longer read ends the stream, with the same status as an absent one.
   if (const absl::Status found = CheckFilter(devices); !found.ok()) return StreamEnd{found};
   if (auto update = NextUpdate(devices)) return *std::move(update);
   if (synced_) return StreamWait{};

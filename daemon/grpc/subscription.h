@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One Subscribe stream: the newest snapshots, a sync_response, then updates. It holds no queue: whoever reads slowly is
-// given the newest state and the number of snapshots in between.
+// One Subscribe stream: the newest snapshots, a sync_response, then updates. It holds no queue: a slow reader receives
+// the newest snapshot and the number of skipped ones.
 //   SIDEBAND_ASSIGN_OR_RETURN(Subscription subscription, Subscription::Create(reader, credentials, request));
 //   StreamStep<sideband::v1::SubscribeResponse> step = subscription.Next();
 #ifndef SIDEBAND_DAEMON_GRPC_SUBSCRIPTION_H_
@@ -15,26 +15,29 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "daemon/api/reader.h"
-#include "daemon/api/row_filter.h"
 #include "daemon/grpc/sample_pacer.h"
 #include "daemon/grpc/stream_step.h"
+#include "daemon/view/reader.h"
+#include "daemon/view/row_filter.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
 
-// Not thread-safe; the reader must outlive it.
+// Not thread-safe. The reader must outlive it.
 class Subscription {
  public:
   using Message = sideband::v1::SubscribeResponse;
 
-  // INVALID_ARGUMENT naming the field where the request makes no sense. Who may see what is checked by Next().
+  // INVALID_ARGUMENT naming the field where mode, stream mode or interval is invalid. Next() checks the permissions.
   static absl::StatusOr<Subscription> Create(Reader& reader, Credentials credentials,
                                              const sideband::v1::SubscribeRequest& request);
 
-  // Asks the policy anew each time, so that a change of policy or topology narrows or ends the stream at once.
+  // Evaluates the policy at each call, so that a change of policy or topology narrows or ends the stream at once. Ends
+  // with OK after MODE_ONCE, UNAUTHENTICATED for an unknown caller, NotFound() where the filter names something absent
+  // or denied.
   StreamStep<Message> Next();
-  // Where there is no room for a message: the end for who is nobody any more.
+  // Replaces Next() while the identity is at its limit of unread bytes: waits, or ends with UNAUTHENTICATED where the
+  // policy no longer lists the caller.
   StreamStep<Message> Wait() const;
 
  private:
@@ -50,12 +53,12 @@ class Subscription {
   RowFilter filter_;
   bool once_;
   absl::Duration sample_interval_;
-  // What the filter was last checked against, held so that an equal address is an equal view.
+  // The views of the last filter check. Held, so that an equal address implies an equal view.
   std::vector<std::shared_ptr<const View>> checked_;
   bool is_checked_ = false;
   bool synced_ = false;
-  std::map<size_t, SamplePacer> pacers_;  // by device
-  size_t turn_ = 0;                       // the device after the last that was sent, so that each has its turn
+  std::map<size_t, SamplePacer> pacers_;  // by device index
+  size_t turn_ = 0;                       // the device after the last one sent: round robin
 };
 
 }  // namespace sideband::daemon

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/api/fake_world.h"
+#include "daemon/view/fake_world.h"
 
 namespace sideband::daemon {
 namespace {
@@ -55,7 +55,7 @@ TEST_F(SubscriptionTest, OnceIsTheNewestAndTheEnd) {
   EXPECT_EQ(Describe(subscription.Next()), "OK");
 }
 
-// However often there is something new before the reader has taken it.
+// Holds however often snapshots are published before the reader takes one.
 TEST_F(SubscriptionTest, OneSnapshotOfADeviceComesBeforeTheSync) {
   SubscribeRequest once = Stream();
   once.set_mode(SubscribeRequest::MODE_ONCE);

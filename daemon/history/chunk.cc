@@ -13,7 +13,8 @@ void ChunkView::Add(absl::Time time, size_t new_size) {
 }
 
 size_t ChunkView::Footprint(size_t rows, size_t capacity) {
-  // Two allocations with their headers and a shared_ptr's counts; a growing list holds up to two views' room for one.
+  // Two allocations with their headers, and the counts of a shared_ptr. A growing vector reserves up to two views per
+  // entry.
   constexpr size_t kOverhead = sizeof(Chunk) + 3 * 16 + 16 + 2 * sizeof(ChunkView);
   return kOverhead + rows * sizeof(Layout::Row) + capacity;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Frames of one layout, one after the other, the first of them complete by itself.
+// A sequence of frames of one layout. The first frame is complete; every other one is relative to its predecessor.
 //   ChunkReader reader(view);
 //   while (reader.Next()) Use(reader.header().host_time(), reader.Count(row, event));
 #ifndef SIDEBAND_DAEMON_HISTORY_CHUNK_H_
@@ -19,7 +19,7 @@
 
 namespace sideband::daemon {
 
-// Memory for frames. Bytes are only ever appended, so that who knows of some of them may read those without a lock.
+// Memory for frames. Bytes are only appended, so a reader may read the bytes covered by its view without a lock.
 struct Chunk {
   Chunk(Layout layout, size_t capacity)
       : layout(std::move(layout)), capacity(capacity), bytes(std::make_unique<uint8_t[]>(capacity)) {}
@@ -29,36 +29,36 @@ struct Chunk {
   const std::unique_ptr<uint8_t[]> bytes;
 };
 
-// What is in a chunk at one moment; a copy is a few words.
+// The content of a chunk at one moment. Cheap to copy.
 struct ChunkView {
   std::shared_ptr<const Chunk> chunk;  // shared by the history and its readers
-  size_t size = 0;                     // bytes that are written
+  size_t size = 0;                     // bytes written
   uint32_t frames = 0;
-  uint32_t every = 1;     // frames whose publication is no multiple of this are there for another reason
+  uint32_t every = 1;     // the tier's divisor; frames of other publications are final ones
   bool is_final = false;  // the last frame is the last of its layout: counters may end with it
   absl::Time first = absl::InfiniteFuture();
   absl::Time last = absl::InfinitePast();
 
   const Layout& layout() const { return chunk->layout; }
   ByteSpan written() const { return {chunk->bytes.get(), size}; }
-  // Widens the view by a frame.
+  // Extends the view by one frame.
   void Add(absl::Time time, size_t new_size);
-  // What a chunk takes in memory, except for its topology.
+  // Memory used by a chunk, without its topology.
   static size_t Footprint(size_t rows, size_t capacity);
   size_t footprint() const { return Footprint(chunk->layout.rows.size(), chunk->capacity); }
 };
 
-// Holds the one decoded copy of a frame. Not thread-safe.
+// Decodes one frame at a time. Not thread-safe.
 class ChunkReader {
  public:
   explicit ChunkReader(ChunkView view);
 
-  // To the next frame, at first the first; false at the end.
+  // Advances to the next frame; the first call advances to the first one. Returns false at the end.
   bool Next();
   bool is_last() const { return read_ == view_.frames; }
 
   const ChunkView& view() const { return view_; }
-  // Of the frame at which it stands.
+  // Header and values of the current frame.
   const FrameHeader& header() const { return header_; }
   uint64_t Status(size_t row) const { return values_[row]; }
   uint64_t Count(size_t row, size_t event) const { return values_[(1 + event) * rows_ + row]; }

@@ -19,7 +19,7 @@ void FakeLife::Restart() {
   NewTopology();
 }
 
-// With up to five VMs on ids of which there are only eight, so that ids are used again.
+// Up to five VMs on eight possible ids, so that ids are reused.
 void FakeLife::NewTopology() {
   mailbox::Catalog catalog;
   for (uint32_t event = 0; event < events_; ++event) catalog.events.push_back({.name = absl::StrCat("event", event)});
@@ -47,7 +47,7 @@ void FakeLife::ChangeLayout() {
 void FakeLife::Count() {
   for (uint64_t& counter : now_.data.counters) {
     if (Happens(0.5)) continue;
-    counter += UpTo(uint64_t{1} << UpTo(63));  // every length that a number may have; they wrap, too
+    counter += UpTo(uint64_t{1} << UpTo(63));  // all encoded lengths occur; counters may wrap
   }
   for (mailbox::BlockHeader& block : now_.data.blocks) {
     if (!Happens(0.1)) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Snapshots of a device that leads an eventful life, from a seed: counters that stand, creep and leap, VMs that come
-// and go and whose ids are used again, new catalogues and generations, flags, restarts, a host clock that is set back.
+// Generates snapshots of a device from a seed, with all kinds of changes: counters that stand still, creep and leap,
+// VMs that come and go, reused VM ids, new catalogues and generations, flags, restarts, a host clock that is set back.
 //   FakeLife life(/*seed=*/7, /*events=*/4);
 //   for (int i = 0; i < 100; ++i) history.OnPublish(0, life.Next());
 #ifndef SIDEBAND_DAEMON_HISTORY_FAKE_LIFE_H_
@@ -11,20 +11,20 @@
 #include <memory>
 #include <random>
 
-#include "daemon/model/device_snapshot.h"
+#include "daemon/snapshot/device_snapshot.h"
 
 namespace sideband::daemon {
 
 // Not thread-safe.
 class FakeLife {
  public:
-  // With `turbulence` 0 the layout never changes; with 1, at about every second snapshot.
+  // `turbulence` is the probability of a layout change per snapshot: 0 never, 1 at about every second snapshot.
   FakeLife(uint32_t seed, uint32_t events, double turbulence = 0.05);
 
   std::shared_ptr<const DeviceSnapshot> Next();
 
  private:
-  // Whether something happens that does so in the share `chance` of the cases.
+  // Returns true with the probability `chance`.
   bool Happens(double chance) { return std::uniform_real_distribution<double>()(random_) < chance; }
   uint64_t UpTo(uint64_t most) { return std::uniform_int_distribution<uint64_t>(0, most)(random_); }
   void Count();

@@ -6,10 +6,10 @@
 namespace sideband::daemon {
 namespace {
 
-// What a string has on the heap, with the allocation's header.
+// Heap memory of a string, including the allocation's header.
 size_t Heap(const std::string& text) { return text.capacity() < sizeof(std::string) / 2 ? 0 : text.capacity() + 17; }
 
-// An entry of a flat_hash_map with its share of slots that are free: between an eighth and nine sixteenths are.
+// One entry of a flat_hash_map with its share of free slots, which are between 1/8 and 9/16 of all slots.
 template <typename Key>
 constexpr size_t kMapEntry = (sizeof(Key) + sizeof(void*) + 8) * 16 / 7;
 

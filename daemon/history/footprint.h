@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much memory a topology takes, near enough to be counted against a bound.
+// Estimates the memory used by a topology, for accounting against a bound.
 #ifndef SIDEBAND_DAEMON_HISTORY_FOOTPRINT_H_
 #define SIDEBAND_DAEMON_HISTORY_FOOTPRINT_H_
 
 #include <cstddef>
 
-#include "daemon/model/topology.h"
+#include "daemon/snapshot/topology.h"
 
 namespace sideband::daemon {
 
-// Rather too much than too little.
+// Returns bytes; an estimate that is too high rather than too low.
 size_t Footprint(const Topology& topology);
 
 }  // namespace sideband::daemon

@@ -6,14 +6,14 @@
 namespace sideband::daemon {
 namespace {
 
-// Small differences of either sign become small numbers: 0, -1, 1, -2, … as 0, 1, 2, 3, …
+// Maps small differences of either sign to small numbers: 0, -1, 1, -2, … to 0, 1, 2, 3, …
 uint64_t ZigZag(uint64_t difference) {
   return difference << 1 ^ static_cast<uint64_t>(static_cast<int64_t>(difference) >> 63);
 }
 
 uint64_t UnZigZag(uint64_t number) { return number >> 1 ^ (0 - (number & 1)); }
 
-// Differences as tokens: one that is not zero as itself, a run of n zeros as 0 and n - 1.
+// Writes differences as tokens: a non-zero difference as itself, a run of n zeros as 0 and n - 1.
 template <typename Sink>
 class TokenWriter {
  public:
@@ -85,6 +85,7 @@ FrameHeader FrameHeader::Of(const DeviceSnapshot& snapshot) {
 void BoundedSink::VarintAtTheEnd(uint64_t value) {
   uint8_t number[kVarintBytesMax];
   const uint8_t* const number_end = WriteVarint(value, number);
+  // Sticky: a later, shorter number must not be written after a gap.
   full_ = full_ || number_end - number > end_ - at_;
   if (full_) return;
   for (const uint8_t* byte = number; byte != number_end; ++byte) *at_++ = *byte;
@@ -101,6 +102,7 @@ void EncodeFrame(const DeviceSnapshot* before, const DeviceSnapshot& now, Sink& 
   }
   const uint64_t* const counters = now.data.counters.data();
   const uint64_t* const old_counters = before == nullptr ? nullptr : before->data.counters.data();
+  // Event by event: idle rows of the same event then form long runs of zeros.
   for (size_t event = 0; event < events; ++event) {
     for (size_t at = event; at < rows * events; at += events) {
       tokens.Add(counters[at] - (old_counters == nullptr ? 0 : old_counters[at]));
@@ -130,6 +132,7 @@ bool DecodeFrame(ByteSpan& bytes, FrameHeader& header, std::span<uint64_t> value
       continue;
     }
     uint64_t more;
+    // A run must not exceed the remaining values.
     if (!DecodeVarint(bytes, more) || more >= values.size() - at) return false;
     at += more + 1;
   }

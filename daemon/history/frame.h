@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One snapshot as bytes: README.md has the format. A frame holds only what has changed since the frame before it; the
-// first of a chunk, what has changed since all was zero.
-//   CountingSink size;                                BoundedSink sink(free_bytes);
-//   EncodeFrame(nullptr, snapshot, size);             EncodeFrame(&before, snapshot, sink);
-//   FrameHeader header;  std::vector<uint64_t> values(layout.values());
+// Encodes one snapshot as a frame (format: README.md). A frame contains only the differences to its predecessor. The
+// first frame of a chunk contains the differences to zero.
+//   CountingSink size;
+//   EncodeFrame(nullptr, snapshot, size);    // the length of a first frame, size.size(), without writing it
+//   BoundedSink sink(free_bytes);
+//   EncodeFrame(&before, snapshot, sink);    // a frame in memory, unless sink.full()
+//
+//   FrameHeader header;
+//   std::vector<uint64_t> values(layout.values());
 //   while (DecodeFrame(bytes, header, values)) Use(header, values);
 #ifndef SIDEBAND_DAEMON_HISTORY_FRAME_H_
 #define SIDEBAND_DAEMON_HISTORY_FRAME_H_
@@ -15,13 +19,13 @@
 #include <span>
 #include <vector>
 
-#include "daemon/model/device_snapshot.h"
+#include "daemon/snapshot/device_snapshot.h"
 #include "proto/base/bytes.h"
 
 namespace sideband::daemon {
 
-// What a frame has once. Times are nanoseconds, the host's since 1970; differences are taken modulo 2^64, so that a
-// clock may go back.
+// The fields that occur once per frame. Times are in nanoseconds, host times since 1970. Differences are modulo 2^64,
+// so a clock may go back.
 struct FrameHeader {
   uint64_t publication = 0;
   uint64_t snapshot_id = 0;
@@ -35,14 +39,14 @@ struct FrameHeader {
   bool operator==(const FrameHeader&) const = default;
 };
 
-// A row's state and flags in one number.
+// Combines a row's state and flags in one number.
 inline uint64_t StatusOf(const mailbox::BlockHeader& block) {
   return static_cast<uint64_t>(block.flags) << 2 | static_cast<uint64_t>(block.state);
 }
 inline mailbox::BlockState StateOfStatus(uint64_t status) { return static_cast<mailbox::BlockState>(status & 3); }
 inline uint16_t FlagsOfStatus(uint64_t status) { return static_cast<uint16_t>(status >> 2); }
 
-// Sinks take a number as 7 bits per byte, the low ones first, with the top bit set in all bytes but the last.
+// Sinks encode a number with 7 bits per byte, low bits first; the top bit is set in all bytes but the last.
 inline constexpr size_t kVarintBytesMax = 10;
 
 class CountingSink {
@@ -60,7 +64,7 @@ inline uint8_t* WriteVarint(uint64_t value, uint8_t* at) {
   return at;
 }
 
-// Writes into memory of others for as long as there is room for the longest number; then it is full and stays so.
+// Writes into borrowed memory until a number does not fit. It is then full and ignores all further numbers.
 class BoundedSink {
  public:
   explicit BoundedSink(std::span<uint8_t> room) : begin_(room.data()), at_(begin_), end_(begin_ + room.size()) {}
@@ -96,17 +100,17 @@ class GrowingSink {
   std::vector<uint8_t> bytes_;
 };
 
-// `before` as the chunk has it, of the same layout; nullptr for a chunk's first frame. Instantiated for CountingSink
-// and BoundedSink.
+// `before` is the previous snapshot in the chunk, of the same layout, or nullptr for a chunk's first frame.
+// Instantiated for CountingSink and BoundedSink.
 template <typename Sink>
 void EncodeFrame(const DeviceSnapshot* before, const DeviceSnapshot& now, Sink& sink);
 
-// The same from differences that are already there, in the order of the format.
+// Encodes a frame from precomputed differences, in the order of the format.
 void EncodeDifferences(const FrameHeader& before, const FrameHeader& now, std::span<const uint64_t> differences,
                        GrowingSink& sink);
 
-// Adds the next frame's differences to what it is given, and takes its bytes off. False at the end, and where bytes are
-// not a frame of that many values.
+// Adds the next frame's differences to `header` and `values` and removes its bytes from `bytes`. Returns false at the
+// end and if `bytes` does not start with a frame of values.size() values.
 bool DecodeFrame(ByteSpan& bytes, FrameHeader& header, std::span<uint64_t> values);
 
 }  // namespace sideband::daemon

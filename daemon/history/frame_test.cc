@@ -9,8 +9,8 @@
 namespace sideband::daemon {
 namespace {
 
-// The device and a VM, with two events.
-DeviceSnapshot Small(uint64_t publication, std::vector<uint64_t> counters) {
+// The device and one VM, with two events.
+DeviceSnapshot Small(uint64_t publication, mailbox::CounterValues counters) {
   DeviceSnapshot snapshot;
   snapshot.topology = std::make_shared<Topology>(mailbox::Catalog{.events = {{.name = "a"}, {.name = "b"}}}, 1);
   snapshot.data = {.snapshot_id = static_cast<uint32_t>(publication),
@@ -34,7 +34,7 @@ std::vector<uint8_t> Encoded(const DeviceSnapshot* before, const DeviceSnapshot&
   return bytes;
 }
 
-// The example of README.md.
+// The example in README.md.
 TEST(FrameTest, WorkedExample) {
   const DeviceSnapshot first = Small(1, {300, 5, 100, 5});
   const DeviceSnapshot second = Small(2, {301, 5, 101, 5});
@@ -104,7 +104,7 @@ TEST(FrameTest, ABrokenFrameIsRefused) {
     std::vector<uint64_t> values(6);
     EXPECT_FALSE(DecodeFrame(left, header, values)) << size;
   }
-  std::vector<uint8_t> run = {2, 0, 0, 0, 0, 0, 6};  // of seven zeros, where there are six values
+  std::vector<uint8_t> run = {2, 0, 0, 0, 0, 0, 6};  // a run of seven zeros, but there are six values
   ByteSpan left = run;
   FrameHeader header;
   std::vector<uint64_t> values(6);

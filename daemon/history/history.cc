@@ -12,19 +12,14 @@
 namespace sideband::daemon {
 namespace {
 
-// Small enough that a device has many chunks, so that little goes at a time; large enough that the first frame of each,
-// which is complete, weighs little.
+// Small chunks let eviction proceed in small steps. Large chunks keep the overhead of the complete first frame low.
 constexpr size_t kChunkBytesMin = 8 << 10;
 constexpr size_t kChunkBytesMax = 256 << 10;
 constexpr size_t kChunksPerDevice = 64;
-// A device of many counters has larger chunks, with room for so many frames of the size of a complete one (differences
-// are smaller), as long as that leaves it so many chunks.
+// A device with many counters gets larger chunks, with space for kFramesMin complete frames (later frames are smaller),
+// as long as its share of the memory holds kLargeChunksPerDevice of them.
 constexpr size_t kFramesMin = 4;
 constexpr size_t kLargeChunksPerDevice = 8;
-
-size_t ChunkBytes(size_t max_bytes, size_t devices) {
-  return std::clamp(max_bytes / (kChunksPerDevice * std::max<size_t>(devices, 1)), kChunkBytesMin, kChunkBytesMax);
-}
 
 size_t SizeOfFirst(const DeviceSnapshot& snapshot) {
   CountingSink size;
@@ -34,16 +29,47 @@ size_t SizeOfFirst(const DeviceSnapshot& snapshot) {
 
 }  // namespace
 
-History::History(Options options, size_t devices)
-    : options_(options),
-      chunk_bytes_(ChunkBytes(options.max_bytes, devices)),
-      bytes_(devices * sizeof(Device)),
-      devices_(devices) {}
+History::History(Options options, size_t devices) : max_bytes_(options.max_bytes) {
+  absl::MutexLock lock(&mu_);
+  for (size_t device = 0; device < devices; ++device) Of(device);
+}
+
+size_t History::ChunkBytes() const {
+  return std::clamp(max_bytes_ / (kChunksPerDevice * std::max<size_t>(devices_.size(), 1)), kChunkBytesMin,
+                    kChunkBytesMax);
+}
+
+History::Device& History::Of(size_t device) {
+  const auto [at, is_new] = devices_.try_emplace(device);
+  if (is_new) bytes_ += sizeof(Device);
+  return at->second;
+}
+
+void History::SetMaxBytes(size_t max_bytes) {
+  absl::MutexLock lock(&mu_);
+  max_bytes_ = max_bytes;
+  // OnPublish() stores nothing from now on, not even the device's state.
+  if (max_bytes == 0) {
+    devices_.clear();
+    bytes_ = 0;
+  }
+  // Without devices bytes_ is 0, so there is a first one here.
+  while (bytes_ > max_bytes_ && Shrink(Largest(devices_.begin()->second, 0))) {
+  }
+}
+
+void History::Remove(size_t device) {
+  std::map<size_t, Device>::node_type removed;  // freed after the lock is released
+  absl::MutexLock lock(&mu_);
+  removed = devices_.extract(device);
+  if (removed) bytes_ -= removed.mapped().bytes + sizeof(Device);
+}
 
 void History::OnPublish(size_t device, const std::shared_ptr<const DeviceSnapshot>& snapshot) {
-  auto last = snapshot;  // freed after the lock: it may be large
+  auto last = snapshot;  // freed after the lock is released: it may be large
   absl::MutexLock lock(&mu_);
-  Device& to = devices_.at(device);
+  if (max_bytes_ == 0) return;
+  Device& to = Of(device);
   if (!AppendToOpen(to, *snapshot)) StartChunk(to, *snapshot);
   to.last.swap(last);
 }
@@ -54,6 +80,7 @@ bool History::AppendToOpen(Device& device, const DeviceSnapshot& snapshot) {
   if (view.frames == kFramesPerChunkMax) return false;
   BoundedSink sink({device.open->bytes.get() + view.size, device.open->capacity - view.size});
   EncodeFrame(device.last.get(), snapshot, sink);
+  // The view is not extended, so readers never see the partial frame.
   if (sink.full()) return false;
   view.Add(FrameHeader::Of(snapshot).host_time(), view.size + sink.size());
   return true;
@@ -62,10 +89,14 @@ bool History::AppendToOpen(Device& device, const DeviceSnapshot& snapshot) {
 void History::StartChunk(Device& device, const DeviceSnapshot& snapshot) {
   if (device.open != nullptr) Close(device, /*is_final=*/!device.open->layout.Describes(snapshot));
   const size_t first = SizeOfFirst(snapshot);
-  const size_t most = std::max(first, options_.max_bytes / devices_.size() / kLargeChunksPerDevice);
-  const size_t capacity = std::clamp(kFramesMin * first, chunk_bytes_, std::max(chunk_bytes_, most));
+  const size_t usual = ChunkBytes();
+  // At least one complete frame must fit.
+  const size_t most = std::max(first, max_bytes_ / devices_.size() / kLargeChunksPerDevice);
+  const size_t capacity = std::clamp(kFramesMin * first, usual, std::max(usual, most));
   const size_t footprint = ChunkView::Footprint(snapshot.data.blocks.size(), capacity);
+  // The device has no open chunk now, so a later publication tries again with a complete frame.
   if (!MakeRoom(device, *snapshot.topology, footprint)) return;
+  // Allocated after room was made: the bound holds at every moment.
   const auto chunk = std::make_shared<Chunk>(Layout::Of(snapshot), capacity);
   ChunkView view{.chunk = chunk};
   BoundedSink sink({chunk->bytes.get(), capacity});
@@ -77,6 +108,7 @@ void History::StartChunk(Device& device, const DeviceSnapshot& snapshot) {
 
 void History::Close(Device& device, bool is_final) {
   ChunkView view = Take(device, 0, /*newest=*/true);
+  // Readers may hold the old chunk, so it is replaced by a copy of the exact size.
   const auto closed = std::make_shared<Chunk>(view.layout(), view.size);
   std::copy(view.written().begin(), view.written().end(), closed->bytes.get());
   view.chunk = closed;
@@ -88,6 +120,7 @@ void History::Account(Device& device, size_t tier, const ChunkView& view, bool a
   size_t bytes = view.footprint();
   const Topology* const topology = view.layout().topology.get();
   size_t& uses = device.topologies[topology];
+  // A topology is counted once per device, for the first chunk that uses it.
   const size_t topology_bytes = uses == (add ? 0 : 1) ? Footprint(*topology) : 0;
   add ? ++uses : --uses;
   if (uses == 0) device.topologies.erase(topology);
@@ -117,21 +150,21 @@ bool History::MakeRoom(Device& device, const Topology& topology, size_t footprin
   for (;;) {
     const size_t names = device.topologies.contains(&topology) ? 0 : Footprint(topology);
     const size_t wanted = has_room ? footprint + names : 0;
-    if (bytes_ + wanted <= options_.max_bytes) return has_room;
+    if (bytes_ + wanted <= max_bytes_) return has_room;
     if (Shrink(Largest(device, wanted))) continue;
     if (!has_room) return false;
-    has_room = false;  // the device wants more than all others hold: the bound holds without it
+    has_room = false;  // the chunk is larger than everything evictable: drop it, keep the bound
   }
 }
 
 History::Device& History::Largest(const Device& wanting, size_t wanted) {
   const auto bytes = [&](const Device& device) { return device.bytes + (&device == &wanting ? wanted : 0); };
-  return *std::max_element(devices_.begin(), devices_.end(),
-                           [&](const Device& a, const Device& b) { return bytes(a) < bytes(b); });
+  return std::ranges::max_element(devices_, {}, [&](const auto& entry) { return bytes(entry.second); })->second;
 }
 
 bool History::Shrink(Device& device) {
   std::optional<size_t> fullest;
+  // The tier that uses the most in relation to its share is reduced first.
   const auto fill = [&](size_t tier) { return device.tier_bytes[tier] / kTiers[tier].share; };
   for (size_t tier = 0; tier < kTiers.size(); ++tier) {
     if (device.tiers[tier].empty()) continue;
@@ -141,6 +174,7 @@ bool History::Shrink(Device& device) {
   if (*fullest + 1 < kTiers.size()) {
     ThinOldest(device, *fullest);
   } else {
+    // The coarsest tier: its oldest chunk is dropped.
     Take(device, *fullest, /*newest=*/false);
   }
   return true;
@@ -149,10 +183,11 @@ bool History::Shrink(Device& device) {
 void History::ThinOldest(Device& device, size_t tier) {
   const bool is_open = device.open != nullptr && device.tiers[tier].front().chunk == device.open;
   ChunkView oldest = Take(device, tier, /*newest=*/false);
-  // The next snapshot may be of another layout: then this one's last is the one that must be kept.
+  // The next snapshot may have another layout; the last snapshot of this one must then be kept.
   oldest.is_final |= is_open;
   auto& coarser = device.tiers[tier + 1];
-  const bool extends = !coarser.empty() && !coarser.back().is_final && coarser.back().size < chunk_bytes_ &&
+  // Appending to the previous chunk saves a complete first frame.
+  const bool extends = !coarser.empty() && !coarser.back().is_final && coarser.back().size < ChunkBytes() &&
                        coarser.back().frames < kFramesPerChunkMax && coarser.back().layout() == oldest.layout();
   std::optional<ChunkView> tail;
   if (extends) tail = Take(device, tier + 1, /*newest=*/true);
@@ -163,10 +198,19 @@ void History::ThinOldest(Device& device, size_t tier) {
 std::vector<ChunkView> History::Chunks(size_t device) const {
   std::vector<ChunkView> views;
   absl::MutexLock lock(&mu_);
-  const auto& tiers = devices_.at(device).tiers;
+  const auto found = devices_.find(device);
+  if (found == devices_.end()) return views;
+  const auto& tiers = found->second.tiers;
+  // Only pointers are copied under the lock: the caller decodes without it.
   views.reserve(tiers[0].size() + tiers[1].size() + tiers[2].size());
+  // Coarser tiers are older.
   for (auto tier = tiers.rbegin(); tier != tiers.rend(); ++tier) views.insert(views.end(), tier->begin(), tier->end());
   return views;
+}
+
+size_t History::max_bytes() const {
+  absl::MutexLock lock(&mu_);
+  return max_bytes_;
 }
 
 size_t History::bytes() const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Laws that hold whatever happens on the devices.
+// Invariants of the history under arbitrary sequences of publications.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -31,7 +31,7 @@ void CheckFrame(const ChunkReader& frame, const DeviceSnapshot& published) {
   }
 }
 
-// Every frame is what was published, in its order.
+// Checks that every frame equals its publication, and that frames are in order.
 std::vector<Held> CheckFrames(const History& history, size_t device, const Published& published) {
   std::vector<Held> held;
   for (const ChunkView& view : history.Chunks(device)) {
@@ -49,16 +49,16 @@ std::vector<Held> CheckFrames(const History& history, size_t device, const Publi
   return held;
 }
 
-// Of what is younger than the oldest frame only that is missing which its tier leaves out.
+// Checks that, after the oldest frame, only publications that the tier leaves out are missing.
 void CheckNothingElseIsMissing(const std::vector<Held>& held, const Published& published) {
   if (held.empty()) return;
   std::map<uint64_t, uint32_t> tiers;
   for (const Held& frame : held) tiers[frame.publication] = frame.every;
   for (auto at = published.lower_bound(held.front().publication); at != published.end(); ++at) {
-    // Between two frames the coarser tier of the two holds.
+    // Between two frames the coarser of the two tiers applies.
     const auto after = tiers.lower_bound(at->first);
     if (after != tiers.end() && after->first == at->first) continue;
-    // Behind the last frame it is that frame's: in very little room even the newest chunk is thinned.
+    // After the last frame its own tier applies: with very little memory even the newest chunk is thinned.
     const uint32_t every = std::prev(after)->second;
     RC_ASSERT(every > 1u);
     RC_ASSERT(at->first % every != 0u);
@@ -115,7 +115,7 @@ TEST(HistoryPropertyTest, DevicesAreApart) {
   }));
 }
 
-// Wherever counters may end, the final ones are there for as long as anything is that old.
+// Wherever counters may end, the final snapshot is kept as long as anything of that age is kept.
 TEST(HistoryPropertyTest, FinalCountsAreKept) {
   EXPECT_TRUE(rc::check([] {
     FakeLife life(*rc::gen::arbitrary<uint32_t>(), 3, 0.01);

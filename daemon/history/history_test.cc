@@ -9,7 +9,7 @@
 
 #include "daemon/collector/redact.h"
 #include "daemon/history/fake_life.h"
-#include "daemon/model/fake_topology.h"
+#include "daemon/snapshot/fake_topology.h"
 
 namespace sideband::daemon {
 namespace {
@@ -85,7 +85,7 @@ std::vector<int64_t> Publications(const History& history, size_t device) {
   return publications;
 }
 
-// Even if room for another device was made just before, out of a chunk that was still being written.
+// Even if memory was just freed for another device from a chunk that was still open.
 TEST(HistoryTest, TheLastSnapshotBeforeAChangeIsKept) {
   History history({.max_bytes = 15 << 10}, 2);
   FakeLife life(1, 16, 0), other(2, 2, 0);
@@ -113,7 +113,7 @@ TEST(HistoryTest, TopologiesCount) {
   EXPECT_GE(Frames(history, 0), 10u);
 }
 
-// Only what was published comes here, and Redact() has taken out the counters of confidential VMs before.
+// The history receives published snapshots only; Redact() has removed the counters of confidential VMs before.
 TEST(HistoryTest, NothingOfAConfidentialVmIsThere) {
   const auto topology = std::make_shared<Topology>(SomeCatalog(/*with_secret=*/true), 77);
   mailbox::Snapshot raw = SomeSnapshot();
@@ -179,6 +179,46 @@ TEST(HistoryTest, AChunkOutlivesItsEviction) {
   ASSERT_TRUE(reader.Next());
   EXPECT_EQ(reader.header(), FrameHeader::Of(*first));
   EXPECT_FALSE(reader.Next()) << "what came later is not in the view";
+}
+
+TEST(HistoryTest, ADeviceThatIsRemovedHoldsNothing) {
+  History history({.max_bytes = 1 << 20});
+  FakeLife life(1, 8, 0);
+  for (int i = 0; i < 20; ++i) {
+    const auto snapshot = life.Next();
+    history.OnPublish(3, snapshot);
+    history.OnPublish(7, snapshot);
+  }
+  const size_t both = history.bytes();
+  history.Remove(3);
+  EXPECT_TRUE(history.Chunks(3).empty());
+  EXPECT_FALSE(history.Chunks(7).empty());
+  EXPECT_LT(history.bytes(), both);
+  history.Remove(7);
+  history.Remove(7);
+  EXPECT_EQ(history.bytes(), 0u);
+}
+
+TEST(HistoryTest, ItsBoundMayChange) {
+  History history({.max_bytes = 1 << 20});
+  FakeLife life(1, 8, 0);
+  const auto publish = [&](int times) {
+    for (int i = 0; i < times; ++i) history.OnPublish(0, life.Next());
+  };
+  publish(2000);
+  ASSERT_GT(history.bytes(), size_t{32} << 10);
+  history.SetMaxBytes(32 << 10);
+  EXPECT_LE(history.bytes(), size_t{32} << 10);
+  EXPECT_FALSE(history.Chunks(0).empty()) << "the newest stays";
+  publish(100);
+  EXPECT_LE(history.bytes(), size_t{32} << 10);
+  history.SetMaxBytes(0);
+  publish(10);
+  EXPECT_TRUE(history.Chunks(0).empty());
+  EXPECT_EQ(history.bytes(), 0u);
+  history.SetMaxBytes(1 << 20);
+  publish(10);
+  EXPECT_FALSE(history.Chunks(0).empty()) << "from then on";
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 namespace sideband::daemon {
 namespace {
 
-// Decodes and encodes with the same numbers: after a frame was kept they start from zero, so that what is decoded into
-// them from then on is the difference that the next kept frame needs.
+// Decodes and encodes with one array of values: it is reset to zero after each kept frame, so that decoding accumulates
+// exactly the differences that the next kept frame needs.
 class Thinner {
  public:
   Thinner(const ChunkView* tail, const ChunkView& source, uint32_t every)
@@ -24,6 +24,7 @@ class Thinner {
     FrameHeader header;
     for (uint32_t frame = 1; frame <= source_.frames && DecodeFrame(left, header, differences_); ++frame) {
       const bool is_end = source_.is_final && frame == source_.frames;
+      // By publication, not by place: repeated thinning of any pieces keeps the same snapshots.
       if (header.publication % every_ == 0 || is_end) Keep(header);
       result_.is_final = is_end;
     }
@@ -37,6 +38,8 @@ class Thinner {
     ByteSpan left = tail.written();
     while (DecodeFrame(left, kept_, differences_)) {
     }
+    // Frames of `source` start from zero, those appended to `tail` from its last frame: its negated values make up for
+    // this.
     for (uint64_t& value : differences_) value = 0 - value;
   }
 

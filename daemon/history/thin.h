@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turns a chunk into a coarser one: counters are cumulative, so leaving out frames costs resolution and no counts.
-//   if (const auto tail = Thin(previous, oldest, /*every=*/10)) …
+// Reduces the resolution of a chunk. Counters are cumulative, so dropping frames loses resolution and no counts.
+//   if (const auto tail = Thin(previous, oldest, /*every=*/10)) Keep(*tail);
 #ifndef SIDEBAND_DAEMON_HISTORY_THIN_H_
 #define SIDEBAND_DAEMON_HISTORY_THIN_H_
 
@@ -12,9 +12,9 @@
 
 namespace sideband::daemon {
 
-// `tail`, where not nullptr a chunk of the same layout, extended by the frames of `source` whose publication is a
-// multiple of `every` and, where it is final, by its last, which has the final counts of what ends there. nullopt:
-// there are none. Works with one decoded frame.
+// Returns `tail` extended by the frames of `source` whose publication is a multiple of `every`. If `source` is final,
+// its last frame is included, too, since it has the final counts. `tail` is a chunk of the same layout, or nullptr.
+// nullopt if the result has no frames. Needs one decoded frame of memory.
 std::optional<ChunkView> Thin(const ChunkView* tail, const ChunkView& source, uint32_t every);
 
 }  // namespace sideband::daemon

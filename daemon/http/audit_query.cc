@@ -10,7 +10,7 @@
 namespace sideband::daemon {
 namespace {
 
-// SimpleAtoi takes signs and blanks, too.
+// SimpleAtoi would also accept signs and blanks.
 bool ParseSequence(const std::string& text, uint64_t& sequence) {
   return text.find_first_not_of("0123456789") == std::string::npos && absl::SimpleAtoi(text, &sequence);
 }

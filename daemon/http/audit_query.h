@@ -12,7 +12,8 @@
 
 namespace sideband::daemon {
 
-// 0 without a query: from the beginning. INVALID_ARGUMENT, in words for the client, for anything else.
+// The sequence, 0 without a query (from the beginning). INVALID_ARGUMENT, with a message for the client, for any other
+// query.
 absl::StatusOr<uint64_t> ParseAuditQuery(absl::string_view target);
 
 }  // namespace sideband::daemon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What bad peers do to the HTTP listener, and that a good one beside them is answered all the while.
+// Misbehaving peers of the HTTP listener; a well-behaved client is served throughout.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ constexpr char kGet[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 
 HttpResponse Answer(const HttpRequest&) { return {.body = Body::Of("good\n")}; }
 
-// A connection that speaks no TLS of its own.
+// A TCP connection without TLS.
 class RawPeer {
  public:
   explicit RawPeer(uint16_t port) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
@@ -50,7 +50,7 @@ class RawPeer {
   bool is_connected() const { return is_connected_; }
   void Send(const std::string& bytes) const { static_cast<void>(!send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL)); }
   void FinishSending() const { shutdown(fd_, SHUT_WR); }
-  // Waits until the server closes; false where it has not in ten seconds.
+  // Waits until the server closes; false after ten seconds.
   bool IsClosed() const {
     char bytes[4096];
     ssize_t size = 0;
@@ -81,7 +81,7 @@ class BadPeersTest : public testing::Test {
     return std::make_unique<FakeHttpClient>(server_->port(), ca_.ca_file(), &files);
   }
 
-  // A scraper that comes anew each time.
+  // A scraper that opens a new connection each time.
   void ExpectGoodIsAnswered() const {
     const auto client = Connect(good_);
     client->Send(kGet);
@@ -107,7 +107,7 @@ TEST_F(BadPeersTest, WhoSaysNothingIsCutOff) {
   ExpectGoodIsAnswered();
 }
 
-// A byte now and then does not prolong a deadline.
+// Single bytes do not extend a deadline.
 TEST_F(BadPeersTest, WhoSaysItSlowlyIsCutOff) {
   options_.handshake_timeout = absl::Milliseconds(200);
   options_.header_timeout = absl::Milliseconds(200);
@@ -167,7 +167,7 @@ TEST_F(BadPeersTest, OldTlsIsRefused) {
   EXPECT_FALSE(FakeHttpClient(server_->port(), ca_.ca_file(), &good_, TLS1_1_VERSION).is_connected());
 }
 
-// Nobody without a certificate can keep anybody out, however many they are.
+// Any number of unauthenticated peers cannot keep authenticated clients out.
 TEST_F(BadPeersTest, AThousandSilentPeersKeepNobodyOut) {
   options_.handshakes_max = 8;
   Start();
@@ -199,7 +199,7 @@ TEST_F(BadPeersTest, AnIdentityThatHoardsConnectionsLosesItsOwn) {
   EXPECT_THAT(good->ReceiveResponse(), EndsWith("good\n")) << "whoever keeps to its share keeps its connection";
 }
 
-// A listener that asks for no certificates, and knows "Bearer NAME".
+// A listener without client certificates; the token "Bearer NAME" has the identity NAME.
 class TokenPeersTest : public BadPeersTest {
  protected:
   TokenPeersTest() {
@@ -221,7 +221,7 @@ class TokenPeersTest : public BadPeersTest {
                 "\r\n");
     EXPECT_THAT(client.ReceiveResponse(), EndsWith("good\n")) << token;
   }
-  // Each has been answered, and stays.
+  // Opens twelve connections; each is answered once and stays open.
   std::vector<std::unique_ptr<FakeHttpClient>> Hoard(const char* source, const std::string& token) const {
     std::vector<std::unique_ptr<FakeHttpClient>> hoard;
     for (int i = 0; i < 12; ++i) {
@@ -281,7 +281,7 @@ TEST_F(BadPeersTest, WhenAllIsFullTheLongestIdleMakesRoom) {
   EXPECT_TRUE(first->IsClosed());
 }
 
-// An answer that nobody takes ends at its deadline, and what it holds goes with it.
+// An unread answer ends at its deadline, and its body is released.
 TEST_F(BadPeersTest, WhoNeverReadsIsCutOff) {
   options_.write_timeout = absl::Milliseconds(200);
   const auto body = std::make_shared<const std::string>(16 << 20, 'x');

@@ -29,7 +29,7 @@ int Connect(uint16_t port, const char* source) {
   const sockaddr_in from = AddressOf(source, 0), to = AddressOf("127.0.0.1", port);
   const timeval limit{.tv_sec = 10, .tv_usec = 0};
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-  // Where either fails, or nobody listens, the handshake fails too.
+  // Errors need no check: the handshake then fails as well.
   static_cast<void>(bind(fd, reinterpret_cast<const sockaddr*>(&from), sizeof(from)));
   static_cast<void>(connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof(to)));
   return fd;
@@ -45,7 +45,7 @@ size_t ContentLength(const std::string& header) {
 FakeHttpClient::FakeHttpClient(uint16_t port, const std::string& ca_file, const CertificateFiles* certificate,
                                int tls_version_max, const char* source)
     : context_(SSL_CTX_new(TLS_client_method())), socket_(Connect(port, source)) {
-  // A server that closes at once is what some tests are about.
+  // Some tests write to a connection that the server has closed.
   std::signal(SIGPIPE, SIG_IGN);
   SSL_CTX_load_verify_locations(context_, ca_file.c_str(), nullptr);
   SSL_CTX_set_verify(context_, SSL_VERIFY_PEER, nullptr);

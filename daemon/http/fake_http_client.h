@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A blocking TLS client for tests, on OpenSSL alone, so that it shares nothing with what it tests.
+// A blocking TLS client for tests, on OpenSSL alone: independent of the code under test.
 //   FakeHttpClient client(server->port(), ca.ca_file(), &certificate);
 //   client.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
 //   const std::string answer = client.ReceiveResponse();
@@ -16,27 +16,28 @@
 
 namespace sideband::daemon {
 
-// Not thread-safe. Reads time out after ten seconds, which a test should never see.
+// Not thread-safe. Reads time out after ten seconds, which is far beyond any expected delay.
 class FakeHttpClient {
  public:
-  // Connects to 127.0.0.1, from `source`; without a certificate where `certificate` is nullptr. `tls_version_max` is
-  // OpenSSL's number.
+  // Connects to 127.0.0.1 from the address `source`. nullptr `certificate`: no client certificate. `tls_version_max` is
+  // an OpenSSL constant such as TLS1_2_VERSION; 0: no maximum.
   FakeHttpClient(uint16_t port, const std::string& ca_file, const CertificateFiles* certificate,
                  int tls_version_max = 0, const char* source = "127.0.0.1");
   ~FakeHttpClient();
   FakeHttpClient(const FakeHttpClient&) = delete;
   FakeHttpClient& operator=(const FakeHttpClient&) = delete;
 
-  // Whether the client's side of the handshake went well; with TLS 1.3 a refused certificate shows at the first read.
+  // Whether the client's side of the handshake succeeded. With TLS 1.3 a rejected client certificate shows at the first
+  // read only.
   bool is_connected() const { return is_connected_; }
-  // Of the certificate that the server has shown, in hexadecimal; empty where it has shown none.
+  // The serial number of the server's certificate in hexadecimal; empty without a certificate.
   std::string server_serial() const;
-  // The connection itself, for what TLS would not send. It stays the client's.
+  // The underlying socket, to bypass TLS. The client keeps the ownership.
   int socket() const { return socket_; }
   void Send(const std::string& bytes);
-  // Header and as much body as Content-Length says; what there is where the connection ends before.
+  // The header and a body of Content-Length bytes (none if `is_head`); less where the connection ends early.
   std::string ReceiveResponse(bool is_head = false);
-  // Whether the server has closed the connection; waits until it does or sends something.
+  // Blocks until the server sends data (false) or closes the connection (true).
   bool IsClosed();
 
  private:

@@ -3,6 +3,7 @@
 
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/core/error.hpp>
+#include <boost/beast/core/string.hpp>
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/parser.hpp>
@@ -11,7 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/authz/bearer.h"
+#include "daemon/identity/bearer.h"
 
 namespace sideband::daemon {
 namespace {
@@ -34,7 +35,7 @@ absl::string_view ReasonOf(int status) {
 
 HttpResponse FixedResponse(int status, const char* text) { return {.status = status, .body = Body::Of(text)}; }
 
-// nullopt without an Authorization field; of two, neither counts.
+// nullopt without an Authorization field. Two fields are ambiguous: they count as an empty token, which is rejected.
 std::optional<std::string> TokenOf(const http::fields& fields) {
   const auto count = fields.count(http::field::authorization);
   if (count == 0) return std::nullopt;
@@ -45,7 +46,7 @@ void AddField(std::string& header, absl::string_view name, absl::string_view val
   absl::StrAppend(&header, name, ": ", value, "\r\n");
 }
 
-// The client's own default is not said again.
+// Omits the field where it would repeat the default of the HTTP version.
 void AddConnection(std::string& header, unsigned version, bool keep_alive) {
   if (version >= 11 && !keep_alive) AddField(header, "Connection", "close");
   if (version < 11 && keep_alive) AddField(header, "Connection", "keep-alive");
@@ -55,10 +56,12 @@ void AddFields(std::string& header, const HttpResponse& response) {
   AddField(header, "Server", "sidebandd");
   AddField(header, "Content-Type", response.content_type);
   if (!response.content_encoding.empty()) AddField(header, "Content-Encoding", response.content_encoding);
-  // What one caller may see must not be kept for another.
+  // Answers differ by caller; a shared cache must not store them.
   AddField(header, "Cache-Control", "no-store");
+  // Text that a device has chosen must not be taken for HTML, and the status page has a style but no script.
   AddField(header, "X-Content-Type-Options", "nosniff");
   AddField(header, "Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'");
+  // RFC 9110 demands these fields with these statuses (sections 15.5.6 and 15.5.2).
   if (response.status == 405) AddField(header, "Allow", "GET, HEAD");
   if (response.status == 401) AddField(header, "WWW-Authenticate", "Bearer");
   AddField(header, "Content-Length", absl::StrCat(response.body.size()));
@@ -73,6 +76,13 @@ class HttpExchange::Parser : public http::request_parser<http::empty_body> {
   bool has_body() const { return chunked() || content_length().value_or(0) != 0; }
   bool is(http::verb method) const { return get().method() == method; }
   size_t fields() const { return std::distance(get().begin(), get().end()); }
+  // Beast ignores a Transfer-Encoding that does not end in "chunked", and would parse the body as the next request
+  // (request smuggling).
+  bool has_unknown_coding() const {
+    const size_t count = get().count(http::field::transfer_encoding);
+    if (count == 0) return false;
+    return count > 1 || !boost::beast::iequals(get()[http::field::transfer_encoding], "chunked");
+  }
 };
 
 HttpExchange::HttpExchange(Credentials credentials, const HttpHandler& handler)
@@ -88,39 +98,56 @@ void HttpExchange::Feed(absl::string_view bytes) {
 std::optional<HttpExchange::Answer> HttpExchange::Next() {
   while (!is_over_ && !parser_->is_header_done() && !buffer_.empty()) {
     ErrorCode error;
+    // Stops at the end of the header: pipelined requests stay in buffer_.
     const size_t consumed = parser_->put(boost::asio::buffer(std::as_const(buffer_)), error);
+    NoteFolds(absl::string_view(buffer_).substr(0, consumed));
     buffer_.erase(0, consumed);
     header_bytes_ += consumed;
     const bool needs_more = error == http::error::need_more;
-    // The parser's own limit is one for the first line, and another for the fields.
+    // The parser applies its limit to the start line and to the fields separately; this one covers both.
     if (header_bytes_ + (needs_more ? buffer_.size() : 0) > kHttpHeaderBytesMax) error = http::error::header_limit;
     if (error == http::error::need_more) return std::nullopt;
+    // Where the next request would begin is unknown after an error: the answer is the last one.
     if (error) return Refuse(StatusOf(error), "the request is malformed or too large\n");
   }
   if (is_over_ || !parser_->is_header_done()) return std::nullopt;
   Answer answer = Handle();
   parser_ = std::make_unique<Parser>();
   header_bytes_ = 0;
+  last_byte_ = '\0';
   is_idle_ = buffer_.empty();
   return answer;
 }
 
+// Beast joins folded lines (obs-fold), where a proxy in front may see two fields. RFC 9112, section 5.2 requires
+// rejection.
+void HttpExchange::NoteFolds(absl::string_view consumed) {
+  for (const char byte : consumed) {
+    has_fold_ |= last_byte_ == '\n' && (byte == ' ' || byte == '\t');
+    last_byte_ = byte;
+  }
+}
+
 HttpExchange::Answer HttpExchange::Handle() {
   if (parser_->fields() > kHttpHeaderFieldsMax) return Refuse(431, "the request has too many fields\n");
+  if (has_fold_) return Refuse(400, "a field continues on a second line\n");
+  if (parser_->has_unknown_coding()) return Refuse(501, "unknown Transfer-Encoding; only chunked is known\n");
   const auto& request = parser_->get();
+  // Other methods with a body go to the handler, which answers 405; the connection is closed below.
   const bool is_read = parser_->is(http::verb::get) || parser_->is(http::verb::head);
   if (is_read && parser_->has_body()) return Refuse(413, "a body is not accepted\n");
   Credentials credentials = credentials_;
   credentials.bearer_token = TokenOf(request);
+  const bool is_young = credentials_.connection == nullptr || credentials_.connection->CheckAge().ok();
   HttpResponse response = handler_({.method = TextOf(request.method_string()),
                                     .target = TextOf(request.target()),
                                     .accept = TextOf(request[http::field::accept]),
                                     .accept_encoding = TextOf(request[http::field::accept_encoding]),
                                     .credentials = std::move(credentials)});
-  // A body is never read, so that where there is one the next request cannot be found. Nobody keeps a connection that
-  // somebody may need.
+  // A body is never read, so the next request after it cannot be found. Callers who are not authorized do not keep
+  // connections that others may need.
   const bool is_nobody = response.status == 401 || response.status == 403;
-  return Compose(std::move(response), request.keep_alive() && !parser_->has_body() && !is_nobody);
+  return Compose(std::move(response), request.keep_alive() && !parser_->has_body() && !is_nobody && is_young);
 }
 
 HttpExchange::Answer HttpExchange::Refuse(int status, const char* why) {
@@ -128,12 +155,14 @@ HttpExchange::Answer HttpExchange::Refuse(int status, const char* why) {
 }
 
 HttpExchange::Answer HttpExchange::Compose(HttpResponse response, bool keep_alive) {
+  // Also 1.1 where the request could not be parsed.
   const unsigned version = parser_->get().version() == 10 ? 10 : 11;
   Answer answer{.keep_alive = keep_alive, .identity = std::move(response.identity)};
   answer.header = absl::StrCat("HTTP/1.", version - 10, " ", response.status, " ", ReasonOf(response.status), "\r\n");
   AddConnection(answer.header, version, keep_alive);
   AddFields(answer.header, response);
   answer.header.append("\r\n");
+  // An answer to HEAD has the header of GET, with its Content-Length, and no body.
   if (!parser_->is(http::verb::head)) answer.body = std::move(response.body);
   is_over_ = !keep_alive;
   return answer;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The requests and answers of one connection, fed with bytes: no socket, no TLS, no clock.
+// Parses the requests of one connection and composes their answers. Input and output are bytes: no socket, TLS or
+// clock.
 //   HttpExchange exchange(credentials, handler);
 //   exchange.Feed(bytes);
-//   while (const auto answer = exchange.Next()) { Write(answer->header, answer->body); if (!answer->keep_alive)
-//   Close(); }
+//   while (const auto answer = exchange.Next()) {
+//     Write(answer->header, answer->body);
+//     if (!answer->keep_alive) Close();
+//   }
 #ifndef SIDEBAND_DAEMON_HTTP_HTTP_EXCHANGE_H_
 #define SIDEBAND_DAEMON_HTTP_HTTP_EXCHANGE_H_
 
@@ -25,37 +28,40 @@ inline constexpr size_t kHttpHeaderFieldsMax = 64;
 class HttpExchange {
  public:
   struct Answer {
-    std::string header;       // to its empty line
-    Body body;                // empty where none is to be sent
-    bool keep_alive = false;  // false: nothing after it counts
-    std::string identity;     // of whoever asked, as the handler knows them
+    std::string header;       // including the final empty line
+    Body body;                // empty for HEAD
+    bool keep_alive = false;  // false: the last answer; close after it
+    std::string identity;     // HttpResponse::identity
   };
 
   // `handler` must outlive the exchange.
   HttpExchange(Credentials credentials, const HttpHandler& handler);
   ~HttpExchange();
 
-  // Bytes as they come, in any pieces. To be called only after Next() has returned nothing; then at most a header's
-  // bytes are kept from before.
+  // Appends received bytes, in pieces of any size. To be called only after Next() has returned nullopt; at most one
+  // header's bytes are then buffered.
   void Feed(absl::string_view bytes);
-  // Answers the first request that has not been answered; nullopt where it is not complete yet, and after an answer
-  // without keep_alive. What cannot be a request is answered, too, and is the last.
+  // Answers the next request; nullopt where it is incomplete, or after an answer without keep_alive. Malformed input is
+  // answered with an error, which is the last answer.
   std::optional<Answer> Next();
-  // Whether nothing of the next request has come so far.
+  // Whether no byte of the next request has arrived.
   bool is_idle() const { return is_idle_; }
 
  private:
   class Parser;
 
+  void NoteFolds(absl::string_view consumed);
   Answer Handle();
   Answer Refuse(int status, const char* why);
   Answer Compose(HttpResponse response, bool keep_alive);
 
   const Credentials credentials_;
   const HttpHandler& handler_;
-  std::string buffer_;              // what has come and was not consumed
+  std::string buffer_;              // received, not yet parsed
   std::unique_ptr<Parser> parser_;  // a new one for each request
-  size_t header_bytes_ = 0;         // of the request, that the parser has consumed
+  size_t header_bytes_ = 0;         // of the current request, parsed
+  char last_byte_ = '\0';           // the last of header_bytes_
+  bool has_fold_ = false;           // the request is rejected, so never reset
   bool is_idle_ = true;
   bool is_over_ = false;
 };

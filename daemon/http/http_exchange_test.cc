@@ -6,6 +6,8 @@
 
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+
 namespace sideband::daemon {
 namespace {
 
@@ -21,7 +23,7 @@ class HttpExchangeTest : public testing::Test {
  protected:
   static std::string Text(const HttpExchange::Answer& answer) { return answer.header + answer.body.ToString(); }
 
-  // All answers to `bytes`, the first line of each.
+  // The status lines of all answers to `bytes`.
   std::vector<std::string> Statuses(const std::string& bytes) {
     HttpExchange exchange({}, handler_);
     exchange.Feed(bytes);
@@ -143,7 +145,7 @@ TEST_F(HttpExchangeTest, BoundsAreKept) {
               ElementsAre("HTTP/1.1 431 Request Header Fields Too Large"));
 }
 
-// None of them may be taken for two requests, or for another than whoever sits in front of us takes it for.
+// Ambiguous framing: a proxy in front and this parser could see different requests.
 TEST_F(HttpExchangeTest, WhatIsAmbiguousIsRefused) {
   for (const char* fields : {
            "Content-Length: 5\r\nContent-Length: 6\r\n",           // two lengths
@@ -189,6 +191,38 @@ TEST_F(HttpExchangeTest, WhatAClientSendsIsNotInTheHeader) {
   HttpExchange exchange({}, handler_);
   exchange.Feed("GET /%0d%0aSet-Cookie:x HTTP/1.1\r\nAccept-Encoding: gzip;q=x,\t*, ,;;q=0.5\r\n\r\n");
   EXPECT_THAT(exchange.Next()->header, Not(HasSubstr("Set-Cookie")));
+}
+
+TEST_F(HttpExchangeTest, NoTransferEncodingButChunkedIsKnown) {
+  for (const char* coding : {"gzip", "identity", "chunked, gzip", "gzip, chunked", "chunked, chunked", "xchunked",
+                             "chunked;q=1", "", "chunked\r\nTransfer-Encoding: identity"}) {
+    const std::string request = absl::StrCat("POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: ", coding,
+                                             "\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n");
+    const std::vector<std::string> statuses = Statuses(request);
+    ASSERT_EQ(statuses.size(), 1u) << coding;
+    EXPECT_THAT(statuses[0], testing::AnyOf(StartsWith("HTTP/1.1 501"), StartsWith("HTTP/1.1 400"))) << coding;
+  }
+  EXPECT_TRUE(seen_.empty());
+  EXPECT_THAT(Statuses("POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked\r\n\r\n0\r\n\r\n"),
+              ElementsAre("HTTP/1.1 405 Method Not Allowed"));
+  EXPECT_THAT(Statuses("GET /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n"),
+              ElementsAre("HTTP/1.1 501 Not Implemented"));
+}
+
+TEST_F(HttpExchangeTest, AFoldedFieldIsRefused) {
+  for (const char* fold : {" b", "\tb", "  Content-Length: 5"}) {
+    for (const char* before : {"X: a\r\n", "X:\r\n"}) {
+      EXPECT_THAT(Statuses(absl::StrCat("GET /a HTTP/1.1\r\nHost: x\r\n", before, fold, "\r\n\r\n", kGet)),
+                  ElementsAre("HTTP/1.1 400 Bad Request"));
+    }
+  }
+  EXPECT_THAT(Statuses("GET /a HTTP/1.1\r\n Host: x\r\n\r\n"), ElementsAre("HTTP/1.1 400 Bad Request"));
+  EXPECT_TRUE(seen_.empty());
+  HttpExchange exchange({}, handler_);
+  exchange.Feed("GET /a HTTP/1.1\r\nX: a\r\n");
+  EXPECT_FALSE(exchange.Next());
+  exchange.Feed(" b\r\n\r\n");
+  EXPECT_THAT(exchange.Next()->header, StartsWith("HTTP/1.1 400")) << "in pieces, too";
 }
 
 }  // namespace

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A request and its answer, as far as the handler is concerned.
+// A request and its answer, as the handler receives and returns them.
+//   const HttpHandler handler = [](const HttpRequest& request) -> HttpResponse { return {.body = Body::Of("ok\n")}; };
 #ifndef SIDEBAND_DAEMON_HTTP_HTTP_MESSAGE_H_
 #define SIDEBAND_DAEMON_HTTP_HTTP_MESSAGE_H_
 
 #include <functional>
 #include <string>
 
-#include "daemon/authz/credentials.h"
 #include "daemon/base/body.h"
+#include "daemon/identity/credentials.h"
 
 namespace sideband::daemon {
 
 struct HttpRequest {
   std::string method;
-  std::string target;  // path and query, as sent
+  std::string target;  // path and query, as sent, not decoded
   std::string accept;
   std::string accept_encoding;
   Credentials credentials;
@@ -24,7 +25,7 @@ struct HttpResponse {
   int status = 200;
   std::string content_type = "text/plain; charset=utf-8";
   std::string content_encoding;  // empty: none
-  std::string identity;          // of whoever asked, where they had to be somebody and are; it is not sent
+  std::string identity;          // of the authenticated caller; empty where none was required; not sent
   Body body;
 };
 

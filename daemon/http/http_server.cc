@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/http/http_server.h"
 
-#include <spdlog/spdlog.h>
+#include <openssl/ssl.h>
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -21,12 +21,13 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
-#include "daemon/http/connection_table.h"
 #include "daemon/http/http_session.h"
-#include "daemon/http/tls_context.h"
+#include "daemon/listen/connection_table.h"
+#include "daemon/listen/descriptors.h"
 #include "daemon/listen/listener_tls.h"
 #include "daemon/listen/local_listener.h"
 #include "proto/base/status_macros.h"
+#include "proto/base/steady_time.h"
 
 namespace sideband::daemon {
 namespace {
@@ -38,8 +39,9 @@ using Id = ConnectionTable::Id;
 using Local = asio::local::stream_protocol;
 
 constexpr char kListener[] = "http";
-// How long to wait after an accept that failed: mostly because file descriptors have run out, which takes time to pass.
-constexpr std::chrono::milliseconds kAcceptRetry{100};
+// The delay after a failed accept. Descriptors are usually exhausted then, and a connection is being closed to free
+// one.
+constexpr std::chrono::milliseconds kAcceptRetry{20};
 
 ConnectionTable::Limits LimitsOf(const HttpServer::Options& options) {
   return {.handshakes_max = options.handshakes_max,
@@ -51,7 +53,7 @@ ConnectionTable::Limits LimitsOf(const HttpServer::Options& options) {
 
 class HttpServer::Impl final : public HttpSessionOwner {
  public:
-  Impl(Options options, HttpHandler handler, SelfMetrics& metrics)
+  Impl(Options options, HttpHandler handler, ListenerMetrics& metrics)
       : options_(std::move(options)), handler_(std::move(handler)), metrics_(metrics), table_(LimitsOf(options_)) {}
   ~Impl() override { Stop(); }
 
@@ -59,13 +61,15 @@ class HttpServer::Impl final : public HttpSessionOwner {
   void Run();
   void Stop();
   uint16_t port() const { return port_; }
-  ListenerTls* tls() const { return tls_.get(); }
+  void CheckCertificates();
+  void ReloadCertificates();
 
   void OnSpeaks(Id id) override;
   void OnHandshakeFailed(Id id) override;
   bool MayStay(Id id, const ConnectionTable::Holder& holder) override;
   bool MayStayAs(Id id, const ConnectionTable::Holder& holder) override;
   void SetBusy(Id id, bool busy) override;
+  void SetArriving(Id id) override;
   void OnEnd(Id id) override;
 
  private:
@@ -73,39 +77,42 @@ class HttpServer::Impl final : public HttpSessionOwner {
 
   absl::Status ListenOnNetwork();
   absl::Status ListenLocally();
-  absl::Status UseTls(const ListenerTls::Loaded& loaded);
+  void UseTls(const ListenerTls::Loaded& loaded);
   void Accept();
   void OnAccept(const error_code& error, tcp::socket socket);
+  void OnAcceptError(const error_code& error);
   void OnLocalConnection(int fd, uint32_t user);
-  // `make` makes the session of a connection's number.
+  // Registers the session that `make(id)` returns, and runs it.
   template <typename Make>
   void StartSession(Make make);
-  // At once where it is busy, or with the words that end a connection.
+  // Aborts a busy connection; shuts an idle one down in order (TLS close_notify).
   void Evict(std::optional<Id> id, const char* reason, bool is_busy = false);
-  // Whether the connection of which it is the verdict may stay.
-  // `refusal` is the reason for who is not admitted.
+  // Evicts the connection that the verdict names. Returns whether the new connection is admitted; counts `refusal` if
+  // not.
   bool Apply(const ConnectionTable::Verdict& verdict, const char* refusal);
   bool NoSessions() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return sessions_.empty(); }
   std::vector<std::shared_ptr<HttpSession>> LiveSessions();
-  HttpSessionContext Context() { return {.options = options_, .handler = handler_, .owner = *this}; }
+  HttpSessionContext Context() { return {.options = options_, .handler = handler_, .owner = *this, .tls = tls_.get()}; }
 
   const Options options_;
   const HttpHandler handler_;
-  SelfMetrics& metrics_;
+  ListenerMetrics& metrics_;
   std::unique_ptr<ListenerTls> tls_;  // nullptr without a network listener
   uint16_t port_ = 0;
 
   absl::Mutex mu_;
+  SteadyCondVar changed_;  // sessions_ changed
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   Id next_id_ ABSL_GUARDED_BY(mu_) = 1;
   ConnectionTable table_ ABSL_GUARDED_BY(mu_);
   Sessions sessions_ ABSL_GUARDED_BY(mu_);
 
-  // After the sessions' table: what its destruction destroys still takes itself out of the table.
+  // Declared after sessions_: destroying it destroys the remaining sessions, whose destructors call OnEnd.
   asio::io_context io_;
   asio::executor_work_guard<asio::io_context::executor_type> work_ = asio::make_work_guard(io_);
   // Used on the acceptor's own strand only.
   tcp::acceptor acceptor_{asio::make_strand(io_)};
+  DescriptorAlarm descriptors_;
   asio::steady_timer retry_{acceptor_.get_executor()};
   uint64_t tls_version_ = 0;
   std::shared_ptr<asio::ssl::context> tls_context_;  // shared with the sessions
@@ -120,15 +127,17 @@ absl::Status HttpServer::Impl::Listen() {
   return absl::OkStatus();
 }
 
-absl::Status HttpServer::Impl::UseTls(const ListenerTls::Loaded& loaded) {
+void HttpServer::Impl::UseTls(const ListenerTls::Loaded& loaded) {
   tls_version_ = loaded.version;
-  SIDEBAND_ASSIGN_OR_RETURN(tls_context_, MakeTlsContext(*loaded.files, options_.listener.tls));
-  return absl::OkStatus();
+  // asio::ssl::context takes ownership of one reference.
+  SSL_CTX_up_ref(loaded.context.get());
+  tls_context_ = std::make_shared<asio::ssl::context>(loaded.context.get());
 }
 
 absl::Status HttpServer::Impl::ListenOnNetwork() {
-  SIDEBAND_ASSIGN_OR_RETURN(tls_, ListenerTls::Create(kListener, options_.listener.tls, metrics_));
-  SIDEBAND_RETURN_IF_ERROR(UseTls(tls_->Current()));
+  SIDEBAND_ASSIGN_OR_RETURN(tls_,
+                            ListenerTls::Create(kListener, options_.listener.tls, ApplicationProtocol::kAny, metrics_));
+  UseTls(tls_->Current());
   error_code error;
   const auto& listen = options_.listener.listen;
   const auto fail = [&] {
@@ -137,8 +146,10 @@ absl::Status HttpServer::Impl::ListenOnNetwork() {
   const tcp::endpoint endpoint(asio::ip::make_address(listen.host, error), listen.port);
   if (error) return fail();
   if (acceptor_.open(endpoint.protocol(), error); error) return fail();
+  // A restarted daemon must not wait for the old connections in TIME_WAIT.
   if (acceptor_.set_option(tcp::acceptor::reuse_address(true), error); error) return fail();
   if (acceptor_.bind(endpoint, error); error) return fail();
+  DeferAccept(acceptor_.native_handle());
   if (acceptor_.listen(asio::socket_base::max_listen_connections, error); error) return fail();
   port_ = acceptor_.local_endpoint(error).port();
   return error ? fail() : absl::OkStatus();
@@ -155,6 +166,7 @@ void HttpServer::Impl::Run() {
   if (local_ != nullptr) {
     local_->Start([this](int fd, const SocketPeer& peer) { OnLocalConnection(fd, peer.user); });
   }
+  // No mask for SIGPIPE as in the gate: Asio sends with MSG_NOSIGNAL, also below TLS.
   for (int i = 0; i < options_.threads; ++i) threads_.emplace_back([this] { io_.run(); });
 }
 
@@ -164,21 +176,34 @@ void HttpServer::Impl::Accept() {
 }
 
 void HttpServer::Impl::OnAccept(const error_code& error, tcp::socket socket) {
+  // Stop() has closed it on this strand.
   if (!acceptor_.is_open()) return;
-  if (error) {
-    retry_.expires_after(kAcceptRetry);
-    return retry_.async_wait([this](const error_code&) {
-      if (acceptor_.is_open()) Accept();
-    });
-  }
-  if (const auto loaded = tls_->Current(); loaded.version != tls_version_) {
-    const absl::Status used = UseTls(loaded);
-    if (!used.ok()) spdlog::error("http: {}; the old certificates stay in force", std::string(used.message()));
-  }
+  if (error) return OnAcceptError(error);
+  // New certificates apply to new connections only.
+  if (const auto loaded = tls_->Current(); loaded.version != tls_version_) UseTls(loaded);
   error_code ignored;
+  // A failure costs latency only.
   socket.set_option(tcp::no_delay(true), ignored);
   StartSession([&](Id id) { return MakeTlsSession(id, std::move(socket), tls_context_, Context()); });
   Accept();
+}
+
+void HttpServer::Impl::OnAcceptError(const error_code& error) {
+  if (error == boost::system::errc::too_many_files_open ||
+      error == boost::system::errc::too_many_files_open_in_system) {
+    descriptors_.OnExhausted(kListener, metrics_);
+    std::optional<Id> idle;
+    {
+      absl::MutexLock lock(&mu_);
+      idle = table_.TakeLongestIdle();
+    }
+    // Aborted, since an orderly shutdown would hold the descriptor for up to two seconds more.
+    Evict(idle, "no_descriptors", /*is_busy=*/true);
+  }
+  retry_.expires_after(kAcceptRetry);
+  retry_.async_wait([this](const error_code&) {
+    if (acceptor_.is_open()) Accept();
+  });
 }
 
 void HttpServer::Impl::OnLocalConnection(int fd, uint32_t user) {
@@ -197,8 +222,11 @@ void HttpServer::Impl::StartSession(Make make) {
   ConnectionTable::Verdict verdict;
   {
     absl::MutexLock lock(&mu_);
+    // The lock is released before `session`, whose destructor takes it in OnEnd().
     if (stopping_) return;
     verdict = table_.Add(id);
+    // Ranks a peer that has sent its first bytes above silent ones before the next eviction.
+    if (session->HasBytes()) table_.SetSpeaking(id);
     sessions_.emplace(id, session);
     metrics_.HttpConnections(sessions_.size());
   }
@@ -210,13 +238,16 @@ void HttpServer::Impl::Evict(std::optional<Id> id, const char* reason, bool is_b
   if (!id) return;
   metrics_.ConnectionRefused(kListener, reason);
   std::shared_ptr<HttpSession> session;
+  bool is_crowded = false;
   {
     absl::MutexLock lock(&mu_);
     const auto found = sessions_.find(*id);
     if (found != sessions_.end()) session = found->second.lock();
+    // Evicted connections hold their descriptors until their peers' close_notify. Aborts where too many wait.
+    is_crowded = sessions_.size() > options_.connections_max + options_.handshakes_max;
   }
   if (session == nullptr) return;
-  is_busy ? session->Abort() : session->Stop();
+  is_busy || is_crowded ? session->Abort() : session->Stop();
 }
 
 void HttpServer::Impl::OnSpeaks(Id id) {
@@ -255,10 +286,29 @@ void HttpServer::Impl::SetBusy(Id id, bool busy) {
   table_.SetBusy(id, busy);
 }
 
+void HttpServer::Impl::SetArriving(Id id) {
+  absl::MutexLock lock(&mu_);
+  table_.SetArriving(id);
+}
+
+void HttpServer::Impl::CheckCertificates() {
+  // Peers of a Unix socket have no certificate, and the age of their connections is checked at each request.
+  if (tls_ == nullptr) return;
+  tls_->Check();
+  for (const auto& session : LiveSessions()) session->CheckStanding();
+}
+
+void HttpServer::Impl::ReloadCertificates() {
+  if (tls_ == nullptr) return;
+  tls_->Reload();
+  for (const auto& session : LiveSessions()) session->CheckStanding();
+}
+
 void HttpServer::Impl::OnEnd(Id id) {
   absl::MutexLock lock(&mu_);
   table_.Remove(id);
   sessions_.erase(id);
+  changed_.NotifyAll();
   metrics_.HttpConnections(sessions_.size());
 }
 
@@ -285,15 +335,17 @@ void HttpServer::Impl::Stop() {
   for (const auto& session : LiveSessions()) session->Stop();
   {
     absl::MutexLock lock(&mu_);
-    mu_.AwaitWithTimeout(absl::Condition(this, &Impl::NoSessions), options_.stop_grace);
+    changed_.AwaitFor(mu_, absl::Condition(this, &Impl::NoSessions), options_.stop_grace);
   }
+  // The grace is over: whatever is under way is cut off.
   for (const auto& session : LiveSessions()) session->Abort();
+  // Lets io_.run() return once all handlers have finished.
   work_.reset();
   for (std::thread& thread : threads_) thread.join();
 }
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(Options options, HttpHandler handler,
-                                                              SelfMetrics& metrics) {
+                                                              ListenerMetrics& metrics) {
   auto impl = std::make_unique<Impl>(std::move(options), std::move(handler), metrics);
   SIDEBAND_RETURN_IF_ERROR(impl->Listen());
   impl->Run();
@@ -305,13 +357,9 @@ HttpServer::~HttpServer() = default;
 
 uint16_t HttpServer::port() const { return impl_->port(); }
 
-void HttpServer::CheckCertificates() {
-  if (impl_->tls() != nullptr) impl_->tls()->Check();
-}
+void HttpServer::CheckCertificates() { impl_->CheckCertificates(); }
 
-void HttpServer::ReloadCertificates() {
-  if (impl_->tls() != nullptr) impl_->tls()->Reload();
-}
+void HttpServer::ReloadCertificates() { impl_->ReloadCertificates(); }
 
 void HttpServer::Stop() { impl_->Stop(); }
 

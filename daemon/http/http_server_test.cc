@@ -14,20 +14,23 @@
 #include <thread>
 
 #include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
+#include "daemon/base/socket_folder.h"
 #include "daemon/config/fake_certificates.h"
 #include "daemon/http/fake_http_client.h"
-#include "daemon/listen/short_folder.h"
+#include "daemon/metrics/self_metrics.h"
 
 namespace sideband::daemon {
 namespace {
 
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 constexpr char kGet[] = "GET /who HTTP/1.1\r\nHost: x\r\n\r\n";
 
-// Answers with method, target and the first URI of the peer.
+// Answers with the method, the target and the first URI of the client certificate.
 HttpResponse Echo(const HttpRequest& request) {
   if (request.method == "POST") return {.status = 405, .body = Body::Of("no\n")};
   const std::string who =
@@ -55,9 +58,10 @@ class HttpServerTest : public testing::Test {
   }
 
   const FakeCa ca_{"ca", testing::TempDir()};
-  const ShortFolder folder_;
+  const SocketFolder folder_;
   const CertificateFiles peer_ = ca_.Issue("peer", "URI:spiffe://example.org/peer");
   const std::unique_ptr<SelfMetrics> metrics_ = *SelfMetrics::Create({.version = "1"});
+  FakeClock clock_{absl::Now()};
   HttpServer::Options options_;
   std::unique_ptr<HttpServer> server_;
 };
@@ -103,6 +107,29 @@ TEST_F(HttpServerTest, KeepsAConnection) {
   }
   client.Send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   EXPECT_THAT(client.ReceiveResponse(), HasSubstr("Connection: close\r\n"));
+  EXPECT_TRUE(client.IsClosed());
+}
+
+TEST_F(HttpServerTest, AConnectionDoesNotOutliveItsCertificate) {
+  options_.limits.clock = &clock_;
+  Start();
+  FakeHttpClient client(server_->port(), ca_.ca_file(), &peer_);
+  client.Send(kGet);
+  EXPECT_THAT(client.ReceiveResponse(), StartsWith("HTTP/1.1 200 OK\r\n"));
+  clock_.Advance(absl::Hours(24 * 40));
+  server_->CheckCertificates();
+  EXPECT_TRUE(client.IsClosed());
+}
+
+TEST_F(HttpServerTest, AnOldConnectionEndsAfterTheAnswer) {
+  options_.limits = {.age_max = absl::Hours(1), .clock = &clock_};
+  Start();
+  FakeHttpClient client(server_->port(), ca_.ca_file(), &peer_);
+  client.Send(kGet);
+  EXPECT_THAT(client.ReceiveResponse(), Not(HasSubstr("Connection: close")));
+  clock_.Advance(absl::Hours(1));
+  client.Send(kGet);
+  EXPECT_THAT(client.ReceiveResponse(), HasSubstr("Connection: close"));
   EXPECT_TRUE(client.IsClosed());
 }
 
@@ -188,7 +215,7 @@ TEST_F(HttpServerTest, StopLetsAnAnswerFinish) {
   EXPECT_TRUE(client.IsClosed());
 }
 
-// Throughout, whoever connects is answered, by the certificate that is in force then.
+// Every connection is served, with the certificate in force when it is made.
 TEST_F(HttpServerTest, ARenewedCertificateHoldsForNewConnections) {
   Start();
   FakeHttpClient before(server_->port(), ca_.ca_file(), &peer_);

@@ -16,13 +16,12 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "daemon/authz/identity.h"
-#include "daemon/http/address_group.h"
 #include "daemon/http/http_exchange.h"
-#include "daemon/http/peer_names.h"
+#include "daemon/identity/identity.h"
+#include "daemon/listen/connection_holder.h"
+#include "daemon/listen/descriptors.h"
+#include "daemon/listen/tls_peer.h"
 
 namespace sideband::daemon {
 namespace {
@@ -33,26 +32,19 @@ using ErrorCode = beast::error_code;
 using Local = asio::local::stream_protocol;
 
 constexpr std::chrono::seconds kShutdownTimeout{2};
-// Most requests fit in one piece.
+// Large enough for most requests in one read.
 constexpr size_t kReadBytes = 2048;
 
 std::chrono::nanoseconds Timeout(absl::Duration duration) { return absl::ToChronoNanoseconds(duration); }
 
-// "address " and the group of the peer's, which is nobody's where the peer has gone already.
+// Empty where the peer has already disconnected.
 std::string AddressOf(const asio::ip::tcp::socket& socket) {
   ErrorCode error;
   const auto peer = socket.remote_endpoint(error);
-  return absl::StrCat("address ", error ? "" : AddressGroup(peer.address()));
+  return error ? "" : AddressName(peer.address());
 }
 
-// For counting a peer's connections; not for deciding what it may see. Whoever has no name is counted by where it is.
-ConnectionTable::Holder HolderOf(const SubjectNames& names, const std::string& address) {
-  if (names.uris.empty() && names.dns_names.empty()) return {.name = address, .is_address = true};
-  return {.name =
-              absl::StrCat("certificate ", absl::StrJoin(names.uris, " "), " ", absl::StrJoin(names.dns_names, " "))};
-}
-
-// TLS over TCP: who it is, the handshake tells.
+// TLS over TCP. The handshake identifies the peer.
 class TlsLink {
  public:
   static constexpr bool kHasHandshake = true;
@@ -62,10 +54,15 @@ class TlsLink {
       : address_(AddressOf(socket)), tls_(std::move(tls)), stream_(std::move(socket), *tls_) {}
 
   Stream& stream() { return stream_; }
-  Credentials credentials() { return {.certificate = PeerNames(SSL_get0_peer_certificate(stream_.native_handle()))}; }
-  ConnectionTable::Holder holder() { return HolderOf(credentials().certificate, address_); }
+  void Identify(const HttpSessionContext& context) {
+    auto peer = std::make_shared<const TlsPeer>(stream_.native_handle(), *context.tls, context.options.limits);
+    credentials_.certificate = peer->names();
+    credentials_.connection = std::move(peer);
+  }
+  const Credentials& credentials() const { return credentials_; }
+  ConnectionTable::Holder holder() { return HolderOf(credentials_.certificate, address_); }
 
-  // Goes on from the first bytes, which have been read.
+  // Continues the handshake from the first bytes, which have been read from the socket.
   template <typename Done>
   void Handshake(asio::const_buffer first, Done done) {
     stream_.async_handshake(asio::ssl::stream_base::server, first,
@@ -78,11 +75,12 @@ class TlsLink {
 
  private:
   const std::string address_;
-  const std::shared_ptr<asio::ssl::context> tls_;  // shared with the server, which may have another by now
+  const std::shared_ptr<asio::ssl::context> tls_;  // shared with the server, which may have replaced it
   Stream stream_;
+  Credentials credentials_;  // after the handshake
 };
 
-// A Unix socket: who it is, the kernel has told.
+// A Unix socket. The kernel has identified the peer.
 class LocalLink {
  public:
   static constexpr bool kHasHandshake = false;
@@ -91,7 +89,11 @@ class LocalLink {
   LocalLink(Local::socket socket, uint32_t user) : stream_(std::move(socket)), user_(user) {}
 
   Stream& stream() { return stream_; }
-  Credentials credentials() { return {.local_operator = user_}; }
+  void Identify(const HttpSessionContext& context) {
+    credentials_ = {.local_operator = user_,
+                    .connection = std::make_shared<const ConnectionAge>(context.options.limits)};
+  }
+  const Credentials& credentials() const { return credentials_; }
   ConnectionTable::Holder holder() { return {.name = LocalIdentity(user_)}; }
 
   template <typename Done>
@@ -104,6 +106,7 @@ class LocalLink {
  private:
   Stream stream_;
   const uint32_t user_;
+  Credentials credentials_;
 };
 
 template <typename Link>
@@ -118,8 +121,20 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
     asio::dispatch(stream().get_executor(), [self = this->shared_from_this()] { self->Start(); });
   }
 
+  bool HasBytes() override { return HasUnreadBytes(lowest().socket().native_handle()); }
+
   void Stop() override {
     asio::dispatch(stream().get_executor(), [self = this->shared_from_this()] {
+      self->is_stopping_ = true;
+      // An answer that is being written is finished first.
+      if (self->is_waiting_) self->lowest().cancel();
+    });
+  }
+
+  void CheckStanding() override {
+    asio::dispatch(stream().get_executor(), [self = this->shared_from_this()] {
+      const auto& connection = self->link_.credentials().connection;
+      if (connection == nullptr || connection->Check().ok()) return;
       self->is_stopping_ = true;
       if (self->is_waiting_) self->lowest().cancel();
     });
@@ -145,6 +160,7 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
     }
   }
 
+  // Reads from the socket below TLS, to report the first bytes before the handshake consumes them.
   void AwaitFirstBytes() {
     is_waiting_ = true;
     lowest().expires_after(Timeout(context_.options.handshake_timeout));
@@ -153,7 +169,7 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
     });
   }
 
-  // Under the same deadline.
+  // Runs under the deadline of AwaitFirstBytes.
   void OnFirstBytes(ErrorCode error, size_t size) {
     if (error || is_stopping_) return OnHandshake(error);
     context_.owner.OnSpeaks(id_);
@@ -167,24 +183,27 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
     is_waiting_ = false;
     if (is_stopping_) return;
     if (error) return context_.owner.OnHandshakeFailed(id_);
+    link_.Identify(context_);
     holder_ = link_.holder();
+    // A connection that counts for its address is recounted when a request shows a token.
     shows_by_request_ = holder_.is_address;
     if (!context_.owner.MayStay(id_, holder_)) return Shutdown();
     exchange_.emplace(link_.credentials(), context_.handler);
     AnswerNext();
   }
 
-  // Answers what has come, or waits for more.
+  // Answers a buffered request, or waits for more bytes.
   void AnswerNext() {
     if (is_stopping_) return Shutdown();
     if (auto answer = exchange_->Next()) return Write(*std::move(answer));
     SetBusy(false);
+    if (!exchange_->is_idle()) context_.owner.SetArriving(id_);
     lowest().expires_after(
         Timeout(exchange_->is_idle() ? context_.options.idle_timeout : context_.options.header_timeout));
     Read();
   }
 
-  // Under the deadline that is set: pieces of a header do not prolong it.
+  // Runs under the current deadline: pieces of a header do not extend it.
   void Read() {
     is_waiting_ = true;
     stream().async_read_some(asio::buffer(read_), [self = this->shared_from_this()](ErrorCode error, size_t size) {
@@ -194,12 +213,16 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
 
   void OnRead(ErrorCode error, size_t size) {
     is_waiting_ = false;
+    // After any other error TLS must not write. The session then ends with its last reference, which closes the socket.
     if (is_stopping_ || error == asio::error::eof) return Shutdown();
     if (error) return;
     const bool was_idle = exchange_->is_idle();
     exchange_->Feed({read_.data(), size});
     if (auto answer = exchange_->Next()) return Write(*std::move(answer));
-    if (was_idle) lowest().expires_after(Timeout(context_.options.header_timeout));
+    if (was_idle) {
+      context_.owner.SetArriving(id_);
+      lowest().expires_after(Timeout(context_.options.header_timeout));
+    }
     Read();
   }
 
@@ -211,8 +234,8 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
     WriteFrom(0);
   }
 
-  // One piece after the other: of several together, Boost 1.81 writes the first alone over TLS, and says it has
-  // finished.
+  // Writes one piece at a time: given several buffers, Boost 1.81 writes only the first over TLS and reports
+  // completion.
   void WriteFrom(size_t piece) {
     const std::array<absl::string_view, 4> pieces = {answer_.header, answer_.body.head, answer_.body.shared,
                                                      answer_.body.tail};
@@ -220,24 +243,27 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
     if (piece == pieces.size()) return OnWritten();
     asio::async_write(stream(), asio::buffer(pieces[piece].data(), pieces[piece].size()),
                       [self = this->shared_from_this(), piece](ErrorCode error, size_t) {
+                        // A failed write leaves no operation pending, so that the session is destroyed.
                         if (!error) self->WriteFrom(piece + 1);
                       });
   }
 
   void OnWritten() {
+    // Releases a shared body before the connection becomes idle.
     answer_.body = {};
     if (!answer_.keep_alive) return Shutdown();
     AnswerNext();
   }
 
   void Shutdown() {
+    // A peer that never sends its close_notify must not hold the descriptor.
     lowest().expires_after(kShutdownTimeout);
     link_.Shutdown([self = this->shared_from_this()](ErrorCode) {});
   }
 
-  // False where whoever the answer is for has no place left for this connection. It is closed then without the answer,
-  // although the request was carried out and told to the audit log: before the handler had looked nobody knew who asks.
-  // Of this and of busyness the owner is told changes only.
+  // False where the identity's share of connections is used up and all of them are busy. The connection is then closed
+  // without the answer, although the request was handled and audited: only the handler can authenticate the caller.
+  // Reports changes of the holder only.
   bool MayStayAs(const std::string& identity) {
     if (!shows_by_request_ || identity.empty() || identity == holder_.name) return true;
     holder_ = {.name = identity};
@@ -251,12 +277,12 @@ class SessionOver final : public HttpSession, public std::enable_shared_from_thi
   const ConnectionTable::Id id_;
   const HttpSessionContext context_;
   Link link_;
-  std::optional<HttpExchange> exchange_;  // once the peer is known
+  std::optional<HttpExchange> exchange_;  // after the handshake
   std::array<char, kReadBytes> read_;
-  HttpExchange::Answer answer_;     // that is being written
-  ConnectionTable::Holder holder_;  // since the handshake
-  bool shows_by_request_ = false;   // who it is, since its certificate does not, or it has none
-  bool is_waiting_ = false;         // for a handshake or a request: nothing is lost by stopping now
+  HttpExchange::Answer answer_;     // being written
+  ConnectionTable::Holder holder_;  // known after the handshake
+  bool shows_by_request_ = false;   // no identity since the handshake: tokens determine the holder
+  bool is_waiting_ = false;         // reading a handshake or a request: stopping now loses no answer
   bool is_busy_ = false;
   bool is_stopping_ = false;
 };

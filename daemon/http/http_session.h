@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One connection: handshake where there is one, then request and answer in turn until either side has enough.
-//   MakeTlsSession(std::move(socket), tls, shared)->Run();
-//   MakeLocalSession(std::move(socket), shared)->Run();
+// One connection: the handshake, if any, then requests and answers in turn until either side closes.
+//   MakeTlsSession(id, std::move(socket), tls, context)->Run();
+//   MakeLocalSession(id, std::move(local_socket), user, context)->Run();
 #ifndef SIDEBAND_DAEMON_HTTP_HTTP_SESSION_H_
 #define SIDEBAND_DAEMON_HTTP_HTTP_SESSION_H_
 
@@ -13,52 +13,60 @@
 #include <memory>
 #include <string>
 
-#include "daemon/http/connection_table.h"
 #include "daemon/http/http_message.h"
 #include "daemon/http/http_server.h"
+#include "daemon/listen/connection_table.h"
+#include "daemon/listen/listener_tls.h"
 
 namespace sideband::daemon {
 
-// Who keeps the connections. Called on the session's own executor; thread-safe.
+// The owner of the sessions. Called on the session's executor; must be thread-safe.
 class HttpSessionOwner {
  public:
   virtual ~HttpSessionOwner() = default;
   // The peer has sent its first bytes.
   virtual void OnSpeaks(ConnectionTable::Id id) = 0;
-  // The handshake has failed, or timed out.
+  // The handshake failed or timed out.
   virtual void OnHandshakeFailed(ConnectionTable::Id id) = 0;
-  // Whether the peer, whose handshake is over, may stay.
+  // The handshake is complete. Returns whether the connection may stay.
   virtual bool MayStay(ConnectionTable::Id id, const ConnectionTable::Holder& holder) = 0;
-  // Likewise, as a request has shown whose the connection is.
+  // Likewise, after a request has shown the identity of a connection that counted for its address.
   virtual bool MayStayAs(ConnectionTable::Id id, const ConnectionTable::Holder& holder) = 0;
   virtual void SetBusy(ConnectionTable::Id id, bool busy) = 0;
-  // It is destroyed.
+  // The first bytes of a request have arrived.
+  virtual void SetArriving(ConnectionTable::Id id) = 0;
+  // The session is destroyed.
   virtual void OnEnd(ConnectionTable::Id id) = 0;
 };
 
-// What every session of a server works with; all of it must outlive them.
+// The dependencies that all sessions share; they must outlive the sessions.
 struct HttpSessionContext {
   const HttpServer::Options& options;
   const HttpHandler& handler;
   HttpSessionOwner& owner;
+  const ListenerTls* tls;  // nullptr without a network listener
 };
 
-// Lives while an operation is under way. Everything happens on the socket's executor, which must be a strand; Run, Stop
-// and Abort may be called from any thread.
+// Keeps itself alive while an operation is pending. All work runs on the socket's executor, which must be a strand.
+// Run, Stop, Abort and CheckStanding may be called from any thread.
 class HttpSession {
  public:
   virtual ~HttpSession() = default;
 
   virtual void Run() = 0;
-  // Ends after the answer under way, at once where there is none.
+  // Whether the peer has sent bytes already. To be called before Run().
+  virtual bool HasBytes() = 0;
+  // Ends after the answer under way, or at once where the session is idle.
   virtual void Stop() = 0;
-  // Closes the socket, whatever is under way.
+  // Closes the socket at once.
   virtual void Abort() = 0;
+  // Stop() where the peer's certificate has expired or is no longer trusted.
+  virtual void CheckStanding() = 0;
 };
 
 std::shared_ptr<HttpSession> MakeTlsSession(ConnectionTable::Id id, boost::asio::ip::tcp::socket socket,
                                             std::shared_ptr<boost::asio::ssl::context> tls, HttpSessionContext context);
-// The peer, of number `user`, must have been found to be a local operator.
+// `user` is the peer's uid, which the caller has verified as a local operator.
 std::shared_ptr<HttpSession> MakeLocalSession(ConnectionTable::Id id,
                                               boost::asio::local::stream_protocol::socket socket, uint32_t user,
                                               HttpSessionContext context);

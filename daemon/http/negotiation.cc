@@ -16,7 +16,7 @@
 namespace sideband::daemon {
 namespace {
 
-// One element of such a field: "text/plain;version=0.0.4;q=0.5".
+// An element of Accept or Accept-Encoding: "text/plain;version=0.0.4;q=0.5".
 struct Element {
   absl::string_view name;
   absl::string_view version;  // empty: none
@@ -25,6 +25,7 @@ struct Element {
 
 double Weight(absl::string_view text) {
   double weight = 0;
+  // The range check also rejects NaN.
   return absl::SimpleAtod(text, &weight) && weight >= 0 && weight <= 1 ? weight : 0;
 }
 
@@ -46,13 +47,14 @@ std::vector<Element> ParseField(absl::string_view field) {
 }
 
 bool IsOpenMetrics(const Element& element) {
+  // The answer has version 1.0.0: a scraper that demands another gets the text format.
   return absl::EqualsIgnoreCase(element.name, "application/openmetrics-text") &&
          (element.version.empty() || element.version == "1.0.0");
 }
 
 bool IsText(const Element& element) { return absl::EqualsIgnoreCase(element.name, "text/plain"); }
 
-// The largest weight of what `is_wanted`; 0 without any.
+// The largest weight of the elements that match `is_wanted`; 0 if none does.
 template <typename Predicate>
 double WeightOf(const std::vector<Element>& elements, Predicate is_wanted) {
   double weight = 0;
@@ -76,6 +78,7 @@ bool AcceptsGzip(absl::string_view accept_encoding) {
   const auto is_gzip = [](const Element& element) {
     return absl::EqualsIgnoreCase(element.name, "gzip") || absl::EqualsIgnoreCase(element.name, "x-gzip");
   };
+  // An explicit element takes precedence over "*".
   const auto named = std::find_if(elements.begin(), elements.end(), is_gzip);
   if (named != elements.end()) return named->weight > 0;
   return WeightOf(elements, [](const Element& element) { return element.name == "*"; }) > 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The query of a request's target.
+// Parses the query of a request's target.
 //   SIDEBAND_ASSIGN_OR_RETURN(const QueryParameters parameters, ParseQuery("/metrics?event[]=cycles&scope=vm"));
 #ifndef SIDEBAND_DAEMON_HTTP_QUERY_PARAMETERS_H_
 #define SIDEBAND_DAEMON_HTTP_QUERY_PARAMETERS_H_
@@ -14,10 +14,10 @@
 
 namespace sideband::daemon {
 
-// Names and values as they were meant, without percent signs, in their order.
+// Names and values in order, percent-decoded.
 using QueryParameters = std::vector<std::pair<std::string, std::string>>;
 
-// INVALID_ARGUMENT for what is no target in origin form (RFC 9112, section 3.2.1); brackets may stand for themselves.
+// INVALID_ARGUMENT where `target` is not in origin form (RFC 9112, section 3.2.1); unescaped brackets are accepted.
 absl::StatusOr<QueryParameters> ParseQuery(absl::string_view target);
 
 }  // namespace sideband::daemon

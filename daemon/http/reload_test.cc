@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A thousand policies, one after the other, while everybody scrapes: no answer is empty, partial or another's.
+// A thousand policy changes during concurrent scrapes: no answer is empty, partial or of another tenant.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,11 +8,12 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/api/fake_world.h"
 #include "daemon/config/fake_certificates.h"
 #include "daemon/http/fake_http_client.h"
 #include "daemon/http/http_server.h"
 #include "daemon/http/site.h"
+#include "daemon/metrics/self_metrics.h"
+#include "daemon/view/fake_world.h"
 
 namespace sideband::daemon {
 namespace {
@@ -36,7 +37,7 @@ class ReloadTest : public testing::Test {
         options, [this](const HttpRequest& request) { return site_.Handle(request); }, *metrics_);
   }
 
-  // Scrapes until it is told to stop.
+  // Scrapes until is_over_.
   void Scrape(const std::string& own, const std::string& foreign, const CertificateFiles& certificate) {
     FakeHttpClient client(server_->port(), ca_.ca_file(), &certificate);
     for (; !is_over_ && !HasFailure(); ++scrapes_) {
@@ -67,7 +68,7 @@ TEST_F(ReloadTest, NoAnswerIsEmptyOrPartial) {
         [&, i] { i % 2 == 0 ? Scrape("\"0\",vm=\"vm0\"", "vm1", a) : Scrape("\"1\",vm=\"vm1\"", "vm0", b); });
   }
   for (uint64_t reload = 0; reload < kReloads; ++reload) {
-    // At least one scrape in five reloads, so that many are under way when the policy changes.
+    // At least one scrape per five reloads, so that scrapes are under way when the policy changes.
     while (scrapes_ < reload / 5 && !HasFailure()) std::this_thread::yield();
     world_.policy.Replace(FakePolicy());
     if (reload % 10 == 0) world_.Publish(0, 3 + reload);

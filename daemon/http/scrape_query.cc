@@ -45,6 +45,7 @@ absl::StatusOr<ScrapeFilter> ParseScrapeQuery(absl::string_view target) {
     absl::Status taken = Malformed("unknown parameter");
     if (key == "event[]" || key == "event") taken = SelectEvent(value, filter);
     if (key == "scope[]" || key == "scope") {
+      // The first scope replaces the default, which is all of them.
       if (!names_scopes) filter.devices = filter.vms = filter.contexts = false;
       names_scopes = true;
       taken = SelectScope(value, filter);

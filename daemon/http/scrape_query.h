@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The query of /metrics: ?event[]=NAME, any number of times, and ?scope=device|vm|context, likewise.
+// Parses the query of /metrics: ?event[]=NAME and ?scope=device|vm|context, each any number of times.
 //   SIDEBAND_ASSIGN_OR_RETURN(const ScrapeFilter filter, ParseScrapeQuery(request.target));
 #ifndef SIDEBAND_DAEMON_HTTP_SCRAPE_QUERY_H_
 #define SIDEBAND_DAEMON_HTTP_SCRAPE_QUERY_H_
@@ -11,9 +11,9 @@
 
 namespace sideband::daemon {
 
-// `target` as it was sent: a path with or without a query. INVALID_ARGUMENT, in words for the client, for what is no
-// query, an unknown parameter or scope, and more than kScrapeEventsMax events. Whether an event exists is not looked
-// at.
+// `target` is a path with or without a query, as sent. INVALID_ARGUMENT, with a message for the client, for a malformed
+// query, an unknown parameter or scope, an empty event name, or more than kScrapeEventsMax events. Whether the events
+// exist is not checked.
 absl::StatusOr<ScrapeFilter> ParseScrapeQuery(absl::string_view target);
 inline constexpr size_t kScrapeEventsMax = 256;
 

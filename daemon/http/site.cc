@@ -6,25 +6,27 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/api/access_entry.h"
-#include "daemon/api/row_filter.h"
 #include "daemon/http/audit_query.h"
 #include "daemon/http/negotiation.h"
 #include "daemon/http/scrape_query.h"
 #include "daemon/http/status_page.h"
+#include "daemon/metrics/self_metrics.h"
+#include "daemon/view/access_entry.h"
+#include "daemon/view/row_filter.h"
 
 namespace sideband::daemon {
 namespace {
 
 constexpr char kHtmlType[] = "text/html; charset=utf-8";
 constexpr char kJsonLinesType[] = "application/x-ndjson";
+// Bounds what one answer holds; a client asks for more after the last line that it got.
 constexpr size_t kAuditAnswerBytesMax = 1 << 20;
 
 HttpResponse Plain(int status, std::string text) { return {.status = status, .body = Body::Of(std::move(text))}; }
 
 absl::string_view PathOf(absl::string_view target) { return target.substr(0, target.find('?')); }
 
-// For metrics: whatever a client makes up must not become a label.
+// The path as a metric label. Other paths share one label, since clients could otherwise create any number of series.
 absl::string_view KnownPath(absl::string_view path) {
   for (const absl::string_view known : {"/metrics", "/-/healthy", "/-/ready", "/audit", "/"}) {
     if (path == known) return known;
@@ -34,7 +36,7 @@ absl::string_view KnownPath(absl::string_view path) {
 
 bool IsFresh(const VisibleDevice& device) { return device.state == VisibleDevice::State::kFresh; }
 
-// For the audit log.
+// The outcome that the audit log records.
 absl::Status OutcomeOf(const HttpResponse& response) {
   if (response.status == 404) return NotFound();
   if (response.status == 400) return absl::InvalidArgumentError("query");
@@ -42,9 +44,10 @@ absl::Status OutcomeOf(const HttpResponse& response) {
   return absl::OkStatus();
 }
 
-// Whether each is in some row that the caller may read.
+// Whether the caller may read each event in some row.
 bool SeesEvents(const std::vector<VisibleDevice>& devices, std::set<std::string> events) {
   for (const VisibleDevice& device : devices) {
+    // A device without an answer yet has no catalogue.
     if (device.view == nullptr) continue;
     const auto& known = device.view->topology()->catalog().events;
     for (size_t i = 0; i < known.size() && !events.empty(); ++i) {
@@ -75,29 +78,31 @@ HttpResponse Site::Handle(const HttpRequest& request) {
 }
 
 void Site::RefreshExpositions() {
-  expositions_.Refresh(reader_.policy().Current().version,
-                       [this](const Caller& caller) { return reader_.Devices(caller); });
+  expositions_.Refresh(reader_.CurrentPolicy().version,
+                       [this](const Caller& caller) { return reader_.DevicesToScrape(caller); });
 }
 
 HttpResponse Site::Answer(const HttpRequest& request, absl::string_view path) {
+  // Probes may come without an identity, and this answer tells nothing about a device.
   if (path == "/-/healthy") return Plain(200, "healthy\n");
   if (path == "/-/ready") return Ready(request, path);
   if (path != "/metrics" && path != "/" && path != "/audit") return Plain(404, "not found\n");
   const auto caller = reader_.Authenticate(request.credentials);
-  HttpResponse response = caller.ok() ? Data(request, path, *caller) : Nobody(caller.status());
+  HttpResponse response = caller.ok() ? Data(request, path, *caller) : Unauthenticated(caller.status());
+  // Lets the server count the connection for the identity.
   if (caller.ok()) response.identity = caller->principal.identity;
-  Tell(request, path, caller, OutcomeOf(response));
+  Audit(request, path, caller, OutcomeOf(response));
   return response;
 }
 
-void Site::Tell(const HttpRequest& request, absl::string_view path, const absl::StatusOr<Caller>& caller,
-                const absl::Status& outcome) {
+void Site::Audit(const HttpRequest& request, absl::string_view path, const absl::StatusOr<Caller>& caller,
+                 const absl::Status& outcome) {
   const Access access{absl::StrCat(request.method, " ", path), request.target};
   reader_.audit().Record(AccessEntry(reader_, caller, request.credentials, access, outcome));
 }
 
-// The same words whatever the reason is.
-HttpResponse Site::Nobody(const absl::Status& why) const {
+// One message for every reason. 401 invites a token where tokens are configured and none or a bad one was sent.
+HttpResponse Site::Unauthenticated(const absl::Status& why) const {
   const bool may_show_a_token = reader_.takes_tokens() && absl::IsUnauthenticated(why);
   return Plain(may_show_a_token ? 401 : 403, "the caller's identity is not in the policy\n");
 }
@@ -110,7 +115,7 @@ HttpResponse Site::Data(const HttpRequest& request, absl::string_view path, cons
   return page;
 }
 
-// Who may not read it is told what he would be told where there is none.
+// Callers without the right receive the answer of an absent path.
 HttpResponse Site::AuditLog(const HttpRequest& request, const Caller& caller) {
   if (!audit_log_ || !caller.May(Resource::AuditLog(), Right::kRead)) return Plain(404, "not found\n");
   const auto after = ParseAuditQuery(request.target);
@@ -126,10 +131,11 @@ HttpResponse Site::Metrics(const HttpRequest& request, const Caller& caller) {
   const absl::Duration start = clock_.Steady();
   const auto filter = ParseScrapeQuery(request.target);
   if (!filter.ok()) return Plain(400, absl::StrCat(filter.status().message(), "\n"));
-  const std::vector<VisibleDevice> devices = reader_.Devices(caller);
-  // The same for what is denied and for what no device counts.
+  const std::vector<VisibleDevice> devices = reader_.DevicesToScrape(caller);
+  // Denied and unknown events are indistinguishable.
   if (!SeesEvents(devices, filter->events)) return Plain(404, "no such event\n");
   const ScrapeRequest scrape{FormatFor(request.accept), AcceptsGzip(request.accept_encoding), *filter};
+  // The daemon's own metrics are not events: a query that selects events or scopes excludes them.
   const bool with_own = filter->SelectsEverything() && caller.May(Resource::SelfMetrics(), Right::kRead);
   HttpResponse response{.content_type = std::string(ContentTypeOf(scrape.format)),
                         .content_encoding = scrape.gzip ? "gzip" : ""};
@@ -139,13 +145,14 @@ HttpResponse Site::Metrics(const HttpRequest& request, const Caller& caller) {
   return response;
 }
 
-// Anybody may ask without a token. A bad one is told what it is told anywhere, since looking at it costs as much here.
+// Anonymous callers are answered. A bad token is rejected and audited as on other paths, since its verification costs
+// the same.
 HttpResponse Site::Ready(const HttpRequest& request, absl::string_view path) {
   const auto caller = reader_.Authenticate(request.credentials);
   if (!request.credentials.bearer_token) return caller.ok() ? ReadyFor(*caller) : ReadyForAnybody();
   if (!caller.ok()) {
-    Tell(request, path, caller, caller.status());
-    return Nobody(caller.status());
+    Audit(request, path, caller, caller.status());
+    return Unauthenticated(caller.status());
   }
   HttpResponse response = ReadyFor(*caller);
   response.identity = caller->principal.identity;
@@ -157,9 +164,9 @@ HttpResponse Site::ReadyFor(const Caller& caller) {
   return devices.empty() ? ReadyForAnybody() : ReadinessOf(devices);
 }
 
-// To those who see no device: one word about all of them.
+// For callers that see no device: one word about all devices.
 HttpResponse Site::ReadyForAnybody() const {
-  const bool ready = reader_.FreshDevices() == reader_.store().devices().size();
+  const bool ready = reader_.AllFresh();
   return Plain(ready ? 200 : 503, ready ? "ready\n" : "not ready\n");
 }
 

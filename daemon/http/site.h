@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What sidebandd answers over HTTP: /metrics, /audit, /-/healthy, /-/ready and the status page at /. See README.md.
+// The HTTP resources of sidebandd: /metrics, /audit, /-/healthy, /-/ready and the status page at /. See README.md.
 //   Site site(reader, *metrics, clock);
-//   HttpServer::Start(options, [&site](const HttpRequest& request) { return site.Handle(request); });
+//   const HttpHandler handler = [&site](const HttpRequest& request) { return site.Handle(request); };
+//   SIDEBAND_ASSIGN_OR_RETURN(auto server, HttpServer::Start(options, handler, *metrics));
 #ifndef SIDEBAND_DAEMON_HTTP_SITE_H_
 #define SIDEBAND_DAEMON_HTTP_SITE_H_
 
@@ -15,42 +16,44 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "daemon/api/reader.h"
 #include "daemon/base/clock.h"
 #include "daemon/exposition/exposition_cache.h"
 #include "daemon/http/http_message.h"
 #include "daemon/metrics/self_metrics.h"
+#include "daemon/view/reader.h"
 
 namespace sideband::daemon {
 
 // Thread-safe. The constructor's arguments must outlive it.
 class Site {
  public:
-  // Lines of the audit log after a sequence, at most so many bytes. Thread-safe.
+  // Returns the lines of the audit log after the sequence `after`, at most `bytes_max` bytes. Must be thread-safe.
   using AuditLogReader = std::function<absl::StatusOr<std::string>(uint64_t after, size_t bytes_max)>;
 
-  // Without `audit_log` there is nothing at /audit.
+  // Without `audit_log`, /audit is 404.
   Site(Reader& reader, SelfMetrics& metrics, const Clock& clock, AuditLogReader audit_log = nullptr)
       : reader_(reader), metrics_(metrics), clock_(clock), audit_log_(std::move(audit_log)) {}
 
-  // Any method but GET and HEAD is 405; the server leaves out the body of an answer to HEAD.
+  // 405 for methods other than GET and HEAD. The answer to HEAD has its body; the server omits it.
   HttpResponse Handle(const HttpRequest& request);
-  // After each publication, on a thread of its own: see ExpositionCache::Refresh.
+  // Prepares the expositions ahead of the scrapes. To be called after each publication, on a thread of its own: see
+  // ExpositionCache::Refresh.
   void RefreshExpositions();
 
  private:
   HttpResponse Answer(const HttpRequest& request, absl::string_view path);
-  HttpResponse Nobody(const absl::Status& why) const;
-  // What is somebody's: the paths that the audit log tells of.
+  HttpResponse Unauthenticated(const absl::Status& why) const;
+  // The paths that require an authenticated caller, and are audited.
   HttpResponse Data(const HttpRequest& request, absl::string_view path, const Caller& caller);
   HttpResponse AuditLog(const HttpRequest& request, const Caller& caller);
   HttpResponse Metrics(const HttpRequest& request, const Caller& caller);
   HttpResponse Ready(const HttpRequest& request, absl::string_view path);
   HttpResponse ReadyFor(const Caller& caller);
+  // For callers that see no device.
   HttpResponse ReadyForAnybody() const;
-  // The audit log.
-  void Tell(const HttpRequest& request, absl::string_view path, const absl::StatusOr<Caller>& caller,
-            const absl::Status& outcome);
+  // Records a request in the audit log.
+  void Audit(const HttpRequest& request, absl::string_view path, const absl::StatusOr<Caller>& caller,
+             const absl::Status& outcome);
 
   Reader& reader_;
   SelfMetrics& metrics_;

@@ -5,9 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/api/fake_world.h"
-#include "daemon/authz/fake_issuer.h"
 #include "daemon/http/status_page.h"
+#include "daemon/identity/fake_issuer.h"
+#include "daemon/metrics/self_metrics.h"
+#include "daemon/view/fake_world.h"
 
 namespace sideband::daemon {
 namespace {
@@ -44,7 +45,7 @@ TEST_F(SiteTest, MatrixOfStatuses) {
   }
 }
 
-// By which the server counts connections.
+// The server counts connections by this identity.
 TEST_F(SiteTest, AnAnswerSaysWhoAsked) {
   world_.Publish(0, 1);
   EXPECT_EQ(Get("tenant-a", "/metrics").identity, "spiffe://example.org/tenant-a");

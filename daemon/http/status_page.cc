@@ -19,7 +19,7 @@ constexpr char kBottom[] =
     "</table>\n<p><a href=\"/metrics\">/metrics</a> · <a href=\"/-/healthy\">/-/healthy</a> · "
     "<a href=\"/-/ready\">/-/ready</a></p>\n</body>\n</html>\n";
 
-// Counters that the view shows of the newest snapshot, one series each.
+// The number of counters of the newest snapshot that the view permits; each is one series.
 size_t CountSeries(const VisibleDevice& device) {
   size_t series = 0;
   const auto& blocks = device.snapshot->data.blocks;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The page for people at "/": the devices that the caller sees, without scripts.
+// The HTML status page at "/": the devices that the caller sees. It has no scripts.
+//   HttpResponse response{.body = Body::Of(StatusPage(reader.Devices(caller)))};
 #ifndef SIDEBAND_DAEMON_HTTP_STATUS_PAGE_H_
 #define SIDEBAND_DAEMON_HTTP_STATUS_PAGE_H_
 
@@ -8,17 +9,17 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "daemon/api/reader.h"
+#include "daemon/view/reader.h"
 
 namespace sideband::daemon {
 
-// With &, <, >, " and ' as entities.
+// Replaces &, <, >, " and ' by entities.
 std::string EscapeHtml(absl::string_view text);
 
-// How the device is, in words for a page or a line: "fresh, 0.4s old".
+// The device's state as text: "fresh, 0.4s old".
 std::string DescribeState(const VisibleDevice& device);
 
-// All text in it is escaped.
+// All text is escaped.
 std::string StatusPage(const std::vector<VisibleDevice>& devices);
 
 }  // namespace sideband::daemon

@@ -6,27 +6,32 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
 namespace {
 
+// Compares the contents. Keys are comparable as pointers: TlsFiles shares one object for equal keys.
 bool AreSame(const TlsFiles& a, const TlsFiles& b) {
   return a.certificates() == b.certificates() && a.key() == b.key() && a.client_ca() == b.client_ca();
 }
 
 }  // namespace
 
-ListenerTls::ListenerTls(std::string listener, TlsServerConfig config, SelfMetrics& metrics)
-    : listener_(std::move(listener)), config_(std::move(config)), metrics_(metrics) {}
+ListenerTls::ListenerTls(std::string listener, TlsServerConfig config, ApplicationProtocol protocol,
+                         ListenerMetrics& metrics)
+    : listener_(std::move(listener)), config_(std::move(config)), protocol_(protocol), metrics_(metrics) {}
 
 absl::StatusOr<std::unique_ptr<ListenerTls>> ListenerTls::Create(std::string listener, TlsServerConfig config,
-                                                                 SelfMetrics& metrics) {
-  std::unique_ptr<ListenerTls> tls(new ListenerTls(std::move(listener), std::move(config), metrics));
+                                                                 ApplicationProtocol protocol,
+                                                                 ListenerMetrics& metrics) {
+  std::unique_ptr<ListenerTls> tls(new ListenerTls(std::move(listener), std::move(config), protocol, metrics));
   absl::MutexLock lock(&tls->check_mu_);
+  // Before loading: a change during the load then shows at the first Check().
   tls->seen_ = tls->Look();
   SIDEBAND_ASSIGN_OR_RETURN(auto files, TlsFiles::Load(tls->config_));
-  tls->Take(std::move(files));
+  SIDEBAND_RETURN_IF_ERROR(tls->Take(std::move(files)));
   return tls;
 }
 
@@ -62,33 +67,40 @@ void ListenerTls::Reload() {
 
 void ListenerTls::Read(const Stamps& stamps) {
   auto files = TlsFiles::Load(config_);
-  // Somebody is at work on them: what was read may be half of the old and half of the new. The next look will tell.
+  // The files changed while they were read, so the result may mix old and new contents. The next Check() retries.
   if (Look() != stamps) return;
+  // A failure is reported once per content of the files.
   const bool is_new = std::exchange(seen_, stamps) != stamps;
   if (!files.ok()) return Refuse(files.status(), is_new);
-  // One that nobody will accept must not replace one that is good.
+  // An expired certificate, which clients reject, must not replace a valid one.
   if ((*files)->has_expired() && !Current().files->has_expired()) {
     return Refuse(absl::FailedPreconditionError(absl::StrCat(config_.cert_file, ": has expired")), is_new);
   }
-  const bool was_refused = !std::exchange(last_error_, "").empty();
   if (AreSame(**files, *Current().files)) {
-    if (was_refused) spdlog::info("{}: the certificates are good again", listener_);
+    if (!last_error_.empty()) spdlog::info("{}: the certificates are good again", listener_);
   } else {
-    Take(*std::move(files));
+    const absl::Status taken = Take(*std::move(files));
+    if (!taken.ok()) return Refuse(taken, is_new);
     spdlog::info("{}: new certificates are in force, until {}", listener_,
                  absl::FormatTime(absl::RFC3339_sec, Current().files->not_after(), absl::UTCTimeZone()));
   }
+  last_error_.clear();
   metrics_.TlsReload(listener_, true);
 }
 
-void ListenerTls::Take(std::unique_ptr<const TlsFiles> files) {
+absl::Status ListenerTls::Take(std::unique_ptr<const TlsFiles> files) {
+  SIDEBAND_ASSIGN_OR_RETURN(TlsContext context, MakeTlsContext(*files, config_, protocol_));
   metrics_.TlsCertificate(listener_, files->not_after());
   absl::MutexLock lock(&mu_);
-  current_ = {std::move(files), current_.version + 1};
+  current_ = {std::move(files), std::move(context), current_.version + 1};
+  // After current_: a caller that sees the new version finds its files, or newer ones.
+  version_.store(current_.version);
+  return absl::OkStatus();
 }
 
 void ListenerTls::Refuse(const absl::Status& status, bool is_new) {
   std::string error(status.message());
+  // The same error on unchanged files is logged and counted once.
   if (!is_new && error == last_error_) return;
   spdlog::error("{}: {}; the old certificates stay in force", listener_, error);
   metrics_.TlsReload(listener_, false);

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The certificates of a listener as they are now: read again when a file changes, all or nothing.
-//   SIDEBAND_ASSIGN_OR_RETURN(const auto tls, ListenerTls::Create("http", config.http.tls, metrics));
-//   tls->Current().files->certificates();   // for each new connection
+// The current certificates of a listener. A changed file reloads all of them; a set takes effect as a whole or not at
+// all.
+//   SIDEBAND_ASSIGN_OR_RETURN(const auto tls,
+//                             ListenerTls::Create("http", config.http.tls, ApplicationProtocol::kAny, metrics));
+//   SSL_new(tls->Current().context.get());  // for each new connection
 //   tls->Check();                           // every second
 //
-// A set of files that does not belong together, cannot be read, or is being written leaves what was good in force; it
-// is logged and counted once, and looked at again by every Check().
+// A set that is inconsistent, unreadable or being written leaves the previous one in force. The failure is logged and
+// counted once, and every Check() retries.
 #ifndef SIDEBAND_DAEMON_LISTEN_LISTENER_TLS_H_
 #define SIDEBAND_DAEMON_LISTEN_LISTENER_TLS_H_
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -20,7 +23,8 @@
 #include "absl/synchronization/mutex.h"
 #include "daemon/config/config.h"
 #include "daemon/config/tls_files.h"
-#include "daemon/metrics/self_metrics.h"
+#include "daemon/listen/tls_context.h"
+#include "daemon/metrics/listener_metrics.h"
 
 namespace sideband::daemon {
 
@@ -28,25 +32,29 @@ namespace sideband::daemon {
 class ListenerTls {
  public:
   struct Loaded {
-    std::shared_ptr<const TlsFiles> files;  // shared with whoever is at work with them
-    uint64_t version = 0;                   // 1, 2, 3, …: another one, other files
+    std::shared_ptr<const TlsFiles> files;  // shared with their users
+    TlsContext context;                     // made from `files`
+    uint64_t version = 0;                   // 1, 2, 3, …; changes with the files
   };
 
-  // The error is TlsFiles::Load's. `listener` is its name in metrics and the log; `metrics` must outlive this.
+  // The error of TlsFiles::Load. `listener` is the listener's name in metrics and the log. `metrics` must outlive this
+  // object.
   static absl::StatusOr<std::unique_ptr<ListenerTls>> Create(std::string listener, TlsServerConfig config,
-                                                             SelfMetrics& metrics);
+                                                             ApplicationProtocol protocol, ListenerMetrics& metrics);
 
   const std::string& listener() const { return listener_; }
   const TlsServerConfig& config() const { return config_; }
   Loaded Current() const ABSL_LOCKS_EXCLUDED(mu_);
+  // Current().version, without taking the lock.
+  uint64_t version() const { return version_.load(); }
 
-  // Reads the files where one of them looks changed, or where the last reading failed.
+  // Reloads the files if one of them looks changed, or if the last load failed.
   void Check() ABSL_LOCKS_EXCLUDED(check_mu_, mu_);
-  // Reads them in any case.
+  // Reloads the files unconditionally.
   void Reload() ABSL_LOCKS_EXCLUDED(check_mu_, mu_);
 
  private:
-  // What changes when a file is written, replaced, or a link to it is.
+  // The attributes that change when a file, or a link to it, is written or replaced.
   struct Stamp {
     uint64_t device = 0;
     uint64_t inode = 0;
@@ -57,25 +65,27 @@ class ListenerTls {
   };
   using Stamps = std::array<Stamp, 3>;
 
-  ListenerTls(std::string listener, TlsServerConfig config, SelfMetrics& metrics);
+  ListenerTls(std::string listener, TlsServerConfig config, ApplicationProtocol protocol, ListenerMetrics& metrics);
 
   static Stamp StampOf(const std::string& path);
   Stamps Look() const;
   void Read(const Stamps& stamps) ABSL_EXCLUSIVE_LOCKS_REQUIRED(check_mu_);
-  void Take(std::unique_ptr<const TlsFiles> files) ABSL_EXCLUSIVE_LOCKS_REQUIRED(check_mu_);
+  absl::Status Take(std::unique_ptr<const TlsFiles> files) ABSL_EXCLUSIVE_LOCKS_REQUIRED(check_mu_);
   void Refuse(const absl::Status& status, bool is_new) ABSL_EXCLUSIVE_LOCKS_REQUIRED(check_mu_);
 
   const std::string listener_;
   const TlsServerConfig config_;
-  SelfMetrics& metrics_;
+  const ApplicationProtocol protocol_;
+  ListenerMetrics& metrics_;
 
-  // One reading at a time.
+  // Serializes the loads.
   absl::Mutex check_mu_;
   Stamps seen_ ABSL_GUARDED_BY(check_mu_);
-  std::string last_error_ ABSL_GUARDED_BY(check_mu_);  // empty after a good reading
+  std::string last_error_ ABSL_GUARDED_BY(check_mu_);  // empty after a successful load
 
   mutable absl::Mutex mu_;
   Loaded current_ ABSL_GUARDED_BY(mu_);
+  std::atomic<uint64_t> version_ = 0;
 };
 
 }  // namespace sideband::daemon

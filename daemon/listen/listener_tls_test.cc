@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/config/fake_certificates.h"
+#include "daemon/metrics/self_metrics.h"
 
 namespace sideband::daemon {
 namespace {
@@ -19,9 +20,9 @@ using testing::Not;
 
 class ListenerTlsTest : public testing::Test {
  protected:
-  ListenerTlsTest() : tls_(*ListenerTls::Create("http", config_, *metrics_)) {}
+  ListenerTlsTest() : tls_(*ListenerTls::Create("http", config_, ApplicationProtocol::kAny, *metrics_)) {}
 
-  // A new file under the old name, as renewal programs do it.
+  // Renames a new file over the old one, as renewal programs do.
   static void Replace(const std::string& path, const std::string& with) {
     fs::copy_file(with, path + ".new", fs::copy_options::overwrite_existing);
     fs::rename(path + ".new", path);
@@ -113,7 +114,7 @@ TEST_F(ListenerTlsTest, ReloadReadsWhatLooksUnchanged) {
 TEST_F(ListenerTlsTest, CreationFailsWithTheFilesName) {
   TlsServerConfig config = config_;
   config.key_file = renewed_.key_file;
-  const auto created = ListenerTls::Create("http", config, *metrics_);
+  const auto created = ListenerTls::Create("http", config, ApplicationProtocol::kAny, *metrics_);
   EXPECT_THAT(std::string(created.status().message()), HasSubstr("renewed.key: not the key of the certificate in"));
   EXPECT_THAT(metrics_->Serialize(), Not(HasSubstr("outcome=\"error\"")));
 }

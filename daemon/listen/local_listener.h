@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes connections of local operators on a Unix socket, and hands each over to the protocol that speaks on it.
+// Accepts connections of local operators on a Unix socket, and passes each to the server's protocol.
 //   SIDEBAND_ASSIGN_OR_RETURN(auto local, LocalListener::Listen({.listener = "http", .path = path}, metrics));
-//   local->Start([&](int fd, const SocketPeer& peer) { … });
+//   local->Start([&](int fd, const SocketPeer& peer) { Serve(fd, peer.user); });
 //
-// Whoever is no local operator is closed at once: no byte of theirs is read.
+// Peers that are not local operators are closed at once, before a byte is read.
 #ifndef SIDEBAND_DAEMON_LISTEN_LOCAL_LISTENER_H_
 #define SIDEBAND_DAEMON_LISTEN_LOCAL_LISTENER_H_
 
@@ -18,44 +18,47 @@
 #include "daemon/config/local_operators.h"
 #include "daemon/listen/socket_peer.h"
 #include "daemon/listen/unix_socket_file.h"
-#include "daemon/metrics/self_metrics.h"
+#include "daemon/metrics/listener_metrics.h"
+#include "proto/base/descriptor.h"
 
 namespace sideband::daemon {
 
-// Start and Stop are called from one thread.
+// Start and Stop must be called from one thread.
 class LocalListener {
  public:
   struct Options {
-    std::string listener;  // its name in metrics, the log and errors
+    std::string listener;  // the name in metrics, the log and errors
     std::string path;
     LocalOperators operators;
   };
-  // Called on the listener's thread with a non-blocking connection, which is the callee's from then on, and who it is.
+  // Called on the listener's thread with a non-blocking socket, which the callee owns, and its peer.
   using OnConnection = std::function<void(int fd, const SocketPeer& peer)>;
 
   // The file is 0660 where operators are configured, and of the first group among them; else 0600. UNAVAILABLE
   // "LISTENER: cannot listen on PATH: why". Connections wait until Start().
-  static absl::StatusOr<std::unique_ptr<LocalListener>> Listen(Options options, SelfMetrics& metrics);
+  static absl::StatusOr<std::unique_ptr<LocalListener>> Listen(Options options, ListenerMetrics& metrics);
   // Stops.
   ~LocalListener();
 
   void Start(OnConnection on_connection);
-  // Takes no more connections, removes the file, and waits for what is under way.
+  // Stops accepting, waits for a callback under way, and removes the file. Idempotent.
   void Stop();
 
  private:
-  LocalListener(Options options, SelfMetrics& metrics, std::unique_ptr<UnixSocketFile> socket, int stop_event);
+  LocalListener(Options options, ListenerMetrics& metrics, std::unique_ptr<UnixSocketFile> socket,
+                Descriptor stop_event);
 
   void Run();
-  // False once Stop() was called. Waits for a connection, or for `timeout_ms` where that is not negative.
+  // Waits for a connection (or, without `for_connection`, only for Stop()), for at most `timeout_ms` milliseconds where
+  // that is not negative. False once Stop() was called.
   bool Wait(bool for_connection, int timeout_ms) const;
-  // Who may enter.
+  // The peer of the connection where it is a local operator; else nullopt, and the rejection is counted.
   std::optional<SocketPeer> Admit(int fd);
 
   const Options options_;
-  SelfMetrics& metrics_;
+  ListenerMetrics& metrics_;
   std::unique_ptr<UnixSocketFile> socket_;
-  const int stop_event_;
+  const Descriptor stop_event_;
   OnConnection on_connection_;
   std::thread thread_;
 };

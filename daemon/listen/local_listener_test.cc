@@ -3,34 +3,44 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "absl/synchronization/notification.h"
-#include "daemon/listen/short_folder.h"
+#include "daemon/base/socket_folder.h"
+#include "daemon/metrics/self_metrics.h"
+#include "proto/base/descriptor.h"
 
 namespace sideband::daemon {
 namespace {
 
 using testing::HasSubstr;
 
-// What the peer of `path` gets, one byte at most; -1 where it cannot connect.
+// Connects to `path` and returns the number of bytes received until the end; -1 where the connection fails.
 int ReadOne(const std::string& path) {
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_un address{.sun_family = AF_UNIX};
   std::strcpy(address.sun_path, path.c_str());
   if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) return -1;
+  const timeval patience{.tv_sec = 20};
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
   char byte = 0;
-  const ssize_t size = read(fd, &byte, 1);
+  int bytes = 0;
+  // At the end of the stream the listener's descriptor is closed.
+  while (read(fd, &byte, 1) == 1) ++bytes;
   close(fd);
-  return static_cast<int>(size);
+  return bytes;
 }
 
 class LocalListenerTest : public testing::Test {
@@ -40,20 +50,20 @@ class LocalListenerTest : public testing::Test {
     options_ = {.listener = "http", .path = folder_.path() + "/s"};
   }
 
-  // Greets whom it is given.
+  // Starts a listener that sends one byte to each admitted peer.
   void Start() {
     auto listener = LocalListener::Listen(options_, *metrics_);
     ASSERT_TRUE(listener.ok()) << listener.status();
     listener_ = *std::move(listener);
     listener_->Start([this](int fd, const SocketPeer& peer) {
       user_ = peer.user;
-      // Whoever only looks whether the path is in use has gone by now.
+      // A peer that only probes whether the path is in use has disconnected by now.
       send(fd, "!", 1, MSG_NOSIGNAL);
       close(fd);
     });
   }
 
-  const ShortFolder folder_;
+  const SocketFolder folder_;
   LocalListener::Options options_;
   const std::unique_ptr<SelfMetrics> metrics_ = *SelfMetrics::Create({.version = "1"});
   std::unique_ptr<LocalListener> listener_;
@@ -91,7 +101,7 @@ TEST_F(LocalListenerTest, TheFileIsOpenToThoseWhoAreNamed) {
   EXPECT_EQ(mode(), 0660u);
 }
 
-// Only root can become somebody else to try.
+// Needs root to change the user.
 TEST_F(LocalListenerTest, SomebodyElseIsClosedAtOnce) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root";
   Start();
@@ -112,6 +122,32 @@ TEST_F(LocalListenerTest, SomebodyElseIsClosedAtOnce) {
   ASSERT_EQ(chmod(options_.path.c_str(), 0666), 0);
   EXPECT_EQ(as_user(54321), 1);
   EXPECT_EQ(user_, 54321u);
+}
+
+// The process cannot open more descriptors: the listener uses its reserve.
+TEST_F(LocalListenerTest, TheLastDescriptorsAreAnOperators) {
+  Start();
+  EXPECT_EQ(ReadOne(options_.path), 1) << "so that the reserve is there";
+  rlimit usual{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &usual), 0);
+  // Occupies all numbers below the limit.
+  int top = 0;
+  for (const auto& open : std::filesystem::directory_iterator("/proc/self/fd")) {
+    top = std::max(top, std::stoi(open.path().filename()));
+  }
+  std::vector<Descriptor> fillers;
+  do {
+    fillers.emplace_back(dup(STDOUT_FILENO));
+  } while (fillers.back().is_open() && fillers.back().get() < top);
+  const rlimit tight{.rlim_cur = static_cast<rlim_t>(fillers.back().get()) + 1, .rlim_max = usual.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
+  const pid_t child = fork();
+  if (child == 0) _exit(setrlimit(RLIMIT_NOFILE, &usual) != 0 ? 99 : ReadOne(options_.path));
+  int status = 0;
+  waitpid(child, &status, 0);
+  setrlimit(RLIMIT_NOFILE, &usual);
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  EXPECT_THAT(metrics_->Serialize(), HasSubstr("sideband_descriptors_exhausted_total{listener=\"http\"} 1\n"));
 }
 
 TEST_F(LocalListenerTest, WhatCannotBeListenedOnIsSaidPlainly) {

@@ -11,7 +11,7 @@
 namespace sideband::daemon {
 namespace {
 
-// NGROUPS_MAX of Linux.
+// NGROUPS_MAX on Linux.
 constexpr size_t kGroupsMax = 65536;
 
 bool Holds(const std::vector<uint32_t>& numbers, uint32_t number) {
@@ -24,10 +24,11 @@ absl::StatusOr<SocketPeer> PeerOfSocket(int fd) {
   ucred credentials{};
   socklen_t size = sizeof(credentials);
   if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return ErrnoStatus(errno, "SO_PEERCRED");
+  // Room for the most groups that a process can have: the kernel answers ERANGE to less, and a group would be missed.
   std::vector<uint32_t> groups(1 + kGroupsMax);
   groups[0] = credentials.gid;
   size = kGroupsMax * sizeof(uint32_t);
-  // Where the kernel is too old to tell, there is the own group only.
+  // Kernels without SO_PEERGROUPS report the primary group only.
   if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups.data() + 1, &size) != 0) size = 0;
   groups.resize(1 + size / sizeof(uint32_t));
   return SocketPeer{.process = credentials.pid, .user = credentials.uid, .groups = std::move(groups)};

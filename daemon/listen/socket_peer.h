@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who is at the other end of a Unix socket, as the kernel says (SO_PEERCRED), and whether they may operate the daemon.
+// The peer of a Unix socket as reported by the kernel (SO_PEERCRED, SO_PEERGROUPS), and whether it may operate the
+// daemon.
 //   const auto peer = PeerOfSocket(fd);
-//   if (peer.ok() && MayOperate(*peer, config.local_operators, geteuid())) …
+//   if (peer.ok() && MayOperate(*peer, config.local_operators, geteuid())) Serve(fd);
 #ifndef SIDEBAND_DAEMON_LISTEN_SOCKET_PEER_H_
 #define SIDEBAND_DAEMON_LISTEN_SOCKET_PEER_H_
 
@@ -15,15 +16,15 @@
 namespace sideband::daemon {
 
 struct SocketPeer {
-  int64_t process = 0;  // for the log only: it may be gone, and its number another's
+  int64_t process = 0;  // for the log only: the process may have ended, its pid been reused
   uint32_t user = 0;
-  std::vector<uint32_t> groups;  // its own first, then the supplementary ones
+  std::vector<uint32_t> groups;  // the primary group first, then the supplementary ones
 };
 
-// As it was when the peer connected.
+// The credentials at the time of connect(). The error is that of getsockopt.
 absl::StatusOr<SocketPeer> PeerOfSocket(int fd);
 
-// root, the daemon's own user, and whom the configuration names.
+// True for root, the daemon's own user (`own_user`), and the configured users and groups.
 bool MayOperate(const SocketPeer& peer, const LocalOperators& operators, uint32_t own_user);
 
 }  // namespace sideband::daemon

@@ -33,14 +33,14 @@ TEST(SocketPeerTest, WhoMayOperate) {
   for (const Case& c : {
            Case{{.user = 0, .groups = {0}}, true},            // root
            Case{{.user = kOwn, .groups = {kOwn}}, true},      // the daemon's own user
-           Case{{.user = 1000, .groups = {1000}}, true},      // a user who is named
-           Case{{.user = 1001, .groups = {1001, 50}}, true},  // one of a group that is named
-           Case{{.user = 1001, .groups = {50}}, true},        // likewise
-           Case{{.user = 1001, .groups = {1001}}, false},     // somebody
-           Case{{.user = 50, .groups = {1000}}, false},       // users are no groups
+           Case{{.user = 1000, .groups = {1000}}, true},      // a configured user
+           Case{{.user = 1001, .groups = {1001, 50}}, true},  // a supplementary group that is configured
+           Case{{.user = 1001, .groups = {50}}, true},        // a primary group that is configured
+           Case{{.user = 1001, .groups = {1001}}, false},     // neither user nor group is configured
+           Case{{.user = 50, .groups = {1000}}, false},       // numbers of users and groups are separate
            Case{{.user = 1001, .groups = {0}}, false},        // the group of root is not root
-           Case{{.user = 4294967295u, .groups = {}}, false},  // nobody the kernel can name
-           Case{{.user = 65534, .groups = {65534}}, false},   // of another user namespace
+           Case{{.user = 4294967295u, .groups = {}}, false},  // the invalid uid (-1)
+           Case{{.user = 65534, .groups = {65534}}, false},   // the overflow uid: a user of another user namespace
        }) {
     EXPECT_EQ(MayOperate(c.peer, operators, kOwn), c.may) << c.peer.user;
     if (c.peer.user != 0 && c.peer.user != kOwn) {

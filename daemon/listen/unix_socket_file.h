@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A listening Unix socket and its name in the file system. One that a daemon left behind is replaced; one in use, or
-// anything else of that name, is left alone.
+// A listening Unix socket and its file. A stale file of an ended daemon is replaced; a socket in use, or any other
+// file, is not.
 //   SIDEBAND_ASSIGN_OR_RETURN(auto socket, UnixSocketFile::Listen("/run/sideband/http.sock", {.mode = 0660}));
-//   accept4(socket->fd(), …);
+//   const Descriptor connection(accept4(socket->fd(), nullptr, nullptr, SOCK_CLOEXEC));
 #ifndef SIDEBAND_DAEMON_LISTEN_UNIX_SOCKET_FILE_H_
 #define SIDEBAND_DAEMON_LISTEN_UNIX_SOCKET_FILE_H_
 
@@ -16,38 +16,39 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/base/descriptor.h"
 
 namespace sideband::daemon {
 
 class UnixSocketFile {
  public:
   struct Options {
-    mode_t mode = 0600;             // whatever the umask is; never wider for a moment
-    std::optional<uint32_t> group;  // of the file; absent: the process's
+    mode_t mode = 0600;             // independent of the umask; never wider, not even briefly
+    std::optional<uint32_t> group;  // of the file; absent: the group of the process
   };
-  // UNAVAILABLE "PATH: why".
+  // Binds and listens. UNAVAILABLE "PATH: why".
   static absl::StatusOr<std::unique_ptr<UnixSocketFile>> Listen(const std::string& path, const Options& options);
-  // Closes, and removes the name unless it is another's by now.
+  // Closes the socket, and removes the file unless it was replaced.
   ~UnixSocketFile();
   UnixSocketFile(const UnixSocketFile&) = delete;
   UnixSocketFile& operator=(const UnixSocketFile&) = delete;
 
   // Non-blocking.
-  int fd() const { return fd_; }
+  int fd() const { return fd_.get(); }
 
  private:
-  UnixSocketFile(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  UnixSocketFile(Descriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
 
-  // Gives it its name. 0, or the errno value.
+  // Binds the socket to the path. Returns 0 or the errno value.
   int Bind();
-  // Whether the name is a socket that nobody listens on any more.
+  // Whether the path is a socket on which no process listens.
   bool IsStale() const;
   absl::Status Open(const Options& options);
   absl::Status Error(int error) const;
 
-  const int fd_;
+  const Descriptor fd_;
   const std::string path_;
-  // Of the name that is ours; 0 until then.
+  // The created file; 0 before.
   uint64_t device_ = 0;
   uint64_t inode_ = 0;
 };

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "daemon/listen/short_folder.h"
+#include "daemon/base/socket_folder.h"
 
 namespace sideband::daemon {
 namespace {
@@ -26,7 +26,7 @@ class UnixSocketFileTest : public testing::Test {
     return file.st_mode & 07777;
   }
 
-  // What a daemon that was killed leaves behind.
+  // Leaves a socket file behind, as a killed daemon does.
   void LeaveBehind() const {
     const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     sockaddr_un address{.sun_family = AF_UNIX};
@@ -37,7 +37,7 @@ class UnixSocketFileTest : public testing::Test {
 
   std::string Error() const { return std::string(UnixSocketFile::Listen(path_, {}).status().message()); }
 
-  const ShortFolder folder_;
+  const SocketFolder folder_;
   const std::string path_ = folder_.path() + "/s";
 };
 

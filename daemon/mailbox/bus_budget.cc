@@ -8,7 +8,8 @@
 namespace sideband::daemon {
 namespace {
 
-// Blocks that are written whole: of the confidential VMs and their contexts, and then the device's, too.
+// Number of blocks that are always sent in full: those of confidential VMs and their contexts, and with them the
+// device's (docs/decisions/0009).
 size_t WholeBlocks(const Topology& topology) {
   const auto is_confidential = [&](uint16_t vm) { return topology.FindVm(vm)->confidential; };
   const mailbox::Catalog& catalog = topology.catalog();

@@ -6,7 +6,7 @@
 namespace sideband::daemon {
 namespace {
 
-// A VM of two contexts, with ten events.
+// One VM with two contexts, and ten events.
 mailbox::Catalog SomeCatalog(bool confidential) {
   mailbox::Catalog catalog;
   for (int i = 0; i < 10; ++i) catalog.events.push_back({.name = "event_" + std::to_string(i)});
@@ -17,7 +17,7 @@ mailbox::Catalog SomeCatalog(bool confidential) {
 
 TEST(BusBudgetTest, LeastIsLatchAndOneWindow) {
   const BusBudget budget = BudgetOf(Topology(SomeCatalog(false), 1), 100'000, 255);
-  // 53 bytes of stream; 2 writes and 3 reads of registers.
+  // The stream has 53 bytes; the registers take 2 writes and 3 reads.
   EXPECT_EQ(budget.least, absl::Microseconds(10) * (9 * (2 * 8 + 3 * 9 + 53 + 5) + 2 * 2 + 3 * 3 + 3));
   EXPECT_GT(budget.most, 2 * budget.least);
 }

@@ -19,7 +19,7 @@ absl::Status CheckAgainst(const Topology& topology, const mailbox::Snapshot& sna
   if (snapshot.blocks.empty() || snapshot.blocks[0].vm != mailbox::kHypervisorVm) {
     return absl::InvalidArgumentError("the snapshot does not start with the device's own block");
   }
-  // All of them: no scope is there twice, so that their number says so.
+  // No scope occurs twice in a decoded snapshot, so equal numbers and known scopes mean that every scope is present.
   if (snapshot.blocks.size() != 1 + topology.catalog().vms.size() + topology.catalog().contexts.size()) {
     return absl::InvalidArgumentError("the snapshot does not have the catalogue's blocks");
   }

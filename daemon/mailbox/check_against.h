@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a decoded snapshot is what its catalogue says.
+// Checks that a decoded snapshot matches its catalogue.
 #ifndef SIDEBAND_DAEMON_MAILBOX_CHECK_AGAINST_H_
 #define SIDEBAND_DAEMON_MAILBOX_CHECK_AGAINST_H_
 
 #include "absl/status/status.h"
-#include "daemon/model/topology.h"
+#include "daemon/snapshot/topology.h"
 #include "proto/mailbox/snapshot.h"
 
 namespace sideband::daemon {
 
-// Whether the snapshot is one of this topology: its hash, its number of counters, and a block of each of its scopes and
-// no others, the device's first. INVALID_ARGUMENT says what does not fit.
+// INVALID_ARGUMENT with the reason unless the snapshot belongs to this topology: equal hash, equal number of counters,
+// and exactly one block for each scope of the topology, the device's block first.
 absl::Status CheckAgainst(const Topology& topology, const mailbox::Snapshot& snapshot);
 
 }  // namespace sideband::daemon

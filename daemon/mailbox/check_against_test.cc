@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "daemon/model/fake_topology.h"
+#include "daemon/snapshot/fake_topology.h"
 
 namespace sideband::daemon {
 namespace {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/mailbox/mailbox_session.h"
 
-#include <openssl/crypto.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/extension.h"
+#include "proto/mailbox/features.h"
 #include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"
 
@@ -20,7 +19,38 @@ using mailbox::DiscoverItem;
 using mailbox::MailboxStatus;
 using mailbox::Opcode;
 
+// Initial reservation for a stream. Most streams fit, and a device that reports a false length costs no more.
+constexpr uint32_t kFirstBytes = 64 << 10;
+
+// Status payload that distinguishes interference from other causes of ABORTED.
+constexpr char kInterference[] = "interference";
+
 CommandWord Command(Opcode opcode, uint8_t arg1 = 0) { return {.opcode = opcode, .arg1 = arg1, .execute = true}; }
+
+bool IsInterference(const absl::Status& status) { return status.GetPayload(kInterference).has_value(); }
+
+bool IsAnswerTo(const CommandWord& command, const CommandWord& reply) {
+  return reply.opcode == command.opcode && reply.arg1 == command.arg1 && reply.arg2 == command.arg2;
+}
+
+// The command register before the first command since the device's boot.
+bool IsOfBoot(const CommandWord& reply) {
+  return reply.status == MailboxStatus::kReady || reply.status == MailboxStatus::kInactive;
+}
+
+absl::Status UnknownVersion(uint32_t version) {
+  return absl::UnimplementedError(absl::StrCat("extension version ", version, " is not supported"));
+}
+
+absl::Status CheckAnswer(uint32_t data, mailbox::ExtensionVersion expected) {
+  const uint32_t version = data & 0xFF, window_bytes = data >> 8 & 0xFF, windows = data >> 16 & 0xFF;
+  if (version == static_cast<uint8_t>(expected) && window_bytes == mailbox::kWindowBytes &&
+      windows == mailbox::kWindowCount) {
+    return absl::OkStatus();
+  }
+  return absl::UnimplementedError(absl::StrCat("DISCOVER: extension version ", version, " with ", windows,
+                                               " windows of ", window_bytes, " bytes is not supported"));
+}
 
 }  // namespace
 
@@ -35,10 +65,12 @@ absl::Status StatusFromMailbox(Opcode opcode, MailboxStatus status) {
                                           : what);
     case MailboxStatus::kErrNotSupported:
       return absl::UnimplementedError(what);
+    // A latch of another controller has superseded the snapshot.
     case MailboxStatus::kErrAgain:
       return absl::AbortedError(what);
     case MailboxStatus::kErrBusy:
     case MailboxStatus::kErrNotAvailable:
+    // A register without a command, INACTIVE or READY, tells that the device has restarted.
     case MailboxStatus::kInactive:
     case MailboxStatus::kReady:
     case MailboxStatus::kNull:
@@ -62,18 +94,17 @@ absl::Status StatusFromMailbox(Opcode opcode, MailboxStatus status) {
 absl::Status MailboxSession::AwaitDone(const CommandWord& command) {
   absl::Duration pause = kPauseFirst;
   for (int poll = 0; poll < kPollsMax; ++poll) {
-    SIDEBAND_ASSIGN_OR_RETURN(const uint32_t word, port_.Read(mailbox::kCommandRegister));
+    SIDEBAND_ASSIGN_OR_RETURN(const uint32_t word, port_.Read(registers_.command));
     const CommandWord reply = CommandWord::Decode(word);
+    // SMBPBI: a command is done when bit 31 is clear and there is a status; 0 is none yet.
     if (!reply.execute && reply.status != MailboxStatus::kNull) {
-      // A status of something else (the device restarted, another controller) must not pass for this command's.
-      const bool is_ours = reply.opcode == command.opcode && reply.arg1 == command.arg1 && reply.arg2 == command.arg2;
-      if (reply.status == MailboxStatus::kSuccess && !is_ours) {
-        return absl::AbortedError(
-            absl::StrCat(mailbox::OpcodeName(command.opcode), ": the status is another command's"));
-      }
+      // If another controller's command has run since, its status must not be taken for this command's status, whether
+      // good or bad.
+      if (!IsAnswerTo(command, reply) && !IsOfBoot(reply)) return Interference(command);
       return StatusFromMailbox(command.opcode, reply.status);
     }
     wait_(pause);
+    // Short commands are detected early; long ones do not saturate the bus with polls.
     pause = std::min(2 * pause, kPauseMax);
   }
   return absl::DeadlineExceededError(absl::StrCat(mailbox::OpcodeName(command.opcode), ": busy for too long"));
@@ -82,46 +113,143 @@ absl::Status MailboxSession::AwaitDone(const CommandWord& command) {
 absl::Status MailboxSession::Submit(const Request& request) {
   smbus::Outcome outcome = smbus::Outcome::kOk;
   for (int attempt = 0; attempt < RegisterPort::kAttemptsMax; ++attempt) {
-    if (request.data) SIDEBAND_RETURN_IF_ERROR(port_.Write(mailbox::kDataRegister, *request.data));
+    if (request.data) SIDEBAND_RETURN_IF_ERROR(port_.Write(registers_.data, *request.data));
     if (request.extended_data) {
-      SIDEBAND_RETURN_IF_ERROR(port_.Write(mailbox::kExtendedDataRegister, *request.extended_data));
+      SIDEBAND_RETURN_IF_ERROR(port_.Write(registers_.extended_data, *request.extended_data));
     }
-    SIDEBAND_ASSIGN_OR_RETURN(outcome, port_.WriteOnce(mailbox::kCommandRegister, request.command.Encode()));
+    // The target may have executed a write that was reported as failed. The inputs are then replaced by its outputs, so
+    // the next attempt writes them again.
+    SIDEBAND_ASSIGN_OR_RETURN(outcome, port_.WriteOnce(registers_.command, request.command.Encode()));
     if (outcome == smbus::Outcome::kOk) break;
   }
   return port_.StatusOf(outcome);
 }
 
+absl::Status MailboxSession::Interference(const CommandWord& command) {
+  port_.Report(kInterference);
+  absl::Status status = absl::AbortedError(
+      absl::StrCat(mailbox::OpcodeName(command.opcode), ": interference: another controller uses the mailbox"));
+  status.SetPayload(kInterference, {});
+  return status;
+}
+
+absl::Status MailboxSession::Explain(const absl::Status& failure) {
+  if (failure.ok() || IsInterference(failure)) return failure;
+  const auto word = port_.Read(registers_.command);
+  // The question is only whether the failure has an explanation; a bus that fails again has none to give.
+  if (!word.ok()) return failure;
+  const CommandWord reply = CommandWord::Decode(*word);
+  return IsAnswerTo(last_, reply) || IsOfBoot(reply) ? failure : Interference(last_);
+}
+
 absl::StatusOr<MailboxSession::Reply> MailboxSession::Run(const Request& request) {
+  absl::StatusOr<Reply> reply = RunOnce(request);
+  for (int run = 1; run < kRunsMax && IsInterference(reply.status()); ++run) {
+    // Gives the other controller time to finish.
+    wait_(kPauseMax);
+    reply = RunOnce(request);
+  }
+  return reply;
+}
+
+absl::StatusOr<MailboxSession::Reply> MailboxSession::RunOnce(const Request& request) {
+  last_ = request.command;
   SIDEBAND_RETURN_IF_ERROR(Submit(request));
   SIDEBAND_RETURN_IF_ERROR(AwaitDone(request.command));
   Reply reply;
   if (request.output == Output::kNothing) return reply;
-  SIDEBAND_ASSIGN_OR_RETURN(reply.data, port_.Read(mailbox::kDataRegister));
+  SIDEBAND_ASSIGN_OR_RETURN(reply.data, port_.Read(registers_.data));
   if (request.output == Output::kData) return reply;
-  SIDEBAND_ASSIGN_OR_RETURN(reply.extended_data, port_.Read(mailbox::kExtendedDataRegister));
+  SIDEBAND_ASSIGN_OR_RETURN(reply.extended_data, port_.Read(registers_.extended_data));
   return reply;
 }
 
-absl::Status MailboxSession::CheckExtension() {
-  SIDEBAND_RETURN_IF_ERROR(port_.Read(mailbox::kCommandRegister).status());
-  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply,
-                            Run({.command = Command(Opcode::kDiscover, static_cast<uint8_t>(DiscoverItem::kVersion))}));
-  const uint32_t version = reply.data & 0xFF, window_bytes = reply.data >> 8 & 0xFF, windows = reply.data >> 16 & 0xFF;
-  if (version != mailbox::kExtensionVersion || window_bytes != mailbox::kWindowBytes ||
-      windows != mailbox::kWindowCount) {
-    return absl::UnimplementedError(absl::StrCat("DISCOVER: extension version ", version, " with ", windows,
-                                                 " windows of ", window_bytes, " bytes is not known here"));
+absl::StatusOr<uint8_t> MailboxSession::ReadSignature() {
+  std::optional<uint8_t> before;
+  bool is_shown = false;
+  for (int read = 0; read < kRunsMax; ++read) {
+    const auto block = port_.Probe(mailbox::kSignatureRegister, mailbox::kSignatureBytes);
+    // Boards may refuse a code that they do not know; whether the device is there at all shows at the next read.
+    const bool is_refused = absl::IsUnavailable(block.status()) && version_ == mailbox::ExtensionVersion::kOne;
+    if (!is_refused) SIDEBAND_RETURN_IF_ERROR(block.status());
+    const uint8_t version = is_refused ? 0 : mailbox::VersionOfSignature(*block).value_or(0);
+    is_shown |= version != 0;
+    // A bit error must not decide to which registers the daemon writes. A signature has a PEC, its absence has none: a
+    // device that has shown it once does not lack it.
+    if (before == version && (version != 0 || !is_shown)) return version;
+    before = version;
   }
+  return absl::DataLossError("the signature of the extension differs from read to read");
+}
+
+absl::Status MailboxSession::FollowSignature() {
+  const auto read = ReadSignature();
+  if (!read.ok()) signature_misses_ = 0;  // absent in a row means without any other outcome
+  SIDEBAND_RETURN_IF_ERROR(read.status());
+  const uint8_t version = *read;
+  if (version == static_cast<uint8_t>(mailbox::ExtensionVersion::kTwo)) {
+    version_ = mailbox::ExtensionVersion::kTwo;
+    registers_ = mailbox::kOwnRegisters;
+    signature_misses_ = 0;
+    return absl::OkStatus();
+  }
+  if (version != 0) return UnknownVersion(version);
+  // The shared registers of a device of version 2 belong to others.
+  if (version_ == mailbox::ExtensionVersion::kTwo && ++signature_misses_ < kSignatureMissesMax) {
+    return absl::UnavailableError("the device no longer shows the signature of extension version 2");
+  }
+  version_ = mailbox::ExtensionVersion::kOne;
+  registers_ = mailbox::kSharedRegisters;
   return absl::OkStatus();
 }
 
+absl::Status MailboxSession::CheckExtension() {
+  SIDEBAND_RETURN_IF_ERROR(FollowSignature());
+  // A chip without a mailbox must fail here, before the first write.
+  SIDEBAND_RETURN_IF_ERROR(port_.Read(registers_.command).status());
+  SIDEBAND_RETURN_IF_ERROR(CheckVersion());
+  return version_ == mailbox::ExtensionVersion::kTwo ? CheckFeatures() : absl::OkStatus();
+}
+
+absl::Status MailboxSession::CheckVersion() {
+  const Request request = {.command = Command(Opcode::kDiscover, static_cast<uint8_t>(DiscoverItem::kVersion))};
+  absl::Status interference;
+  std::optional<uint32_t> before;
+  for (int run = 0; run < kRunsMax; ++run) {
+    SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run(request));
+    // The reply may be another controller's data. A device repeats its version, so two equal replies are its own.
+    if (before && before != reply.data) interference = Interference(request.command);
+    const absl::Status status = CheckAnswer(reply.data, version_);
+    if (status.ok()) {
+      opcodes_ = reply.extended_data;
+      return status;
+    }
+    // The same unknown version twice in a row.
+    if (before == reply.data) return Explain(status);
+    before = reply.data;
+    wait_(kPauseMax);
+  }
+  return interference;
+}
+
+absl::Status MailboxSession::CheckFeatures() {
+  SIDEBAND_ASSIGN_OR_RETURN(
+      const Reply reply, Run({.command = Command(Opcode::kDiscover, static_cast<uint8_t>(DiscoverItem::kFeatures))}));
+  const uint64_t features = uint64_t{reply.extended_data} << 32 | reply.data;
+  const mailbox::FeatureRow* const lacking = mailbox::FeatureWithoutOpcode(features, opcodes_);
+  if (lacking == nullptr) return absl::OkStatus();
+  return absl::UnimplementedError(
+      absl::StrCat("DISCOVER: feature '", lacking->name, "' is announced without its opcode"));
+}
+
 CommandWord MailboxSession::StreamCommand(Opcode opcode) const {
+  // arg2 is the width of the windows: not every adapter carries 255 bytes in a block.
   return {.opcode = opcode, .arg2 = port_.block_bytes_max(), .execute = true};
 }
 
-absl::Status MailboxSession::ReadSpan(uint32_t size, Bytes& bytes) {
+absl::Status MailboxSession::ReadSpan(uint32_t size, SecretBytes& bytes) {
   const uint8_t window_bytes = port_.block_bytes_max();
+  // The windows cover one span of the stream. The next span needs another command.
   const size_t end = std::min<size_t>(size, bytes.size() + mailbox::WindowSpanBytes(window_bytes));
   for (uint8_t window = 0; bytes.size() < end; ++window) {
     const auto expected = static_cast<uint8_t>(std::min<size_t>(window_bytes, end - bytes.size()));
@@ -131,15 +259,19 @@ absl::Status MailboxSession::ReadSpan(uint32_t size, Bytes& bytes) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Bytes> MailboxSession::ReadStream(uint32_t size, const Reopen& reopen) {
+absl::StatusOr<SecretBytes> MailboxSession::ReadStream(uint32_t size, const Reopen& reopen) {
   if (size == 0 || size > mailbox::kStreamBytesMax) {
     return absl::DataLossError(absl::StrCat("impossible stream length ", size));
   }
-  Bytes bytes;
+  SecretBytes bytes;
+  bytes.reserve(std::min(size, kFirstBytes));
   int resumes = 0;
+  // After each span, and after an error, the windows are positioned at the first missing byte.
   for (absl::Status read = ReadSpan(size, bytes); bytes.size() < size; read = ReadSpan(size, bytes)) {
+    // Cancelled: the daemon is stopping or the collection has reached its deadline.
     if (!read.ok() && (absl::IsCancelled(read) || ++resumes > kResumesMax)) return read;
     SIDEBAND_ASSIGN_OR_RETURN(const uint32_t size_now, reopen(static_cast<uint32_t>(bytes.size())));
+    // The stream was replaced between two reads.
     if (size_now != size) return absl::DataLossError("a stream's length has changed");
   }
   return bytes;
@@ -162,17 +294,23 @@ absl::StatusOr<uint32_t> MailboxSession::OpenSnapshot(uint32_t snapshot_id, uint
 
 absl::StatusOr<CatalogOfBoot> MailboxSession::ReadCatalog() {
   SIDEBAND_ASSIGN_OR_RETURN(const uint32_t size, OpenCatalog(0));
-  SIDEBAND_ASSIGN_OR_RETURN(const Bytes bytes,
+  SIDEBAND_ASSIGN_OR_RETURN(const SecretBytes bytes,
                             ReadStream(size, [this](uint32_t offset) { return OpenCatalog(offset); }));
   SIDEBAND_ASSIGN_OR_RETURN(const mailbox::Stream stream, mailbox::DecodeStream(bytes));
-  if (stream.header.kind != mailbox::StreamKind::kCatalog) return absl::DataLossError("CATALOG: not a catalogue");
-  SIDEBAND_ASSIGN_OR_RETURN(mailbox::Catalog catalog, mailbox::DecodeCatalog(stream.payload));
+  if (stream.header.kind != mailbox::StreamKind::kCatalog ||
+      stream.header.framing != mailbox::CatalogFraming(version_)) {
+    return absl::DataLossError("CATALOG: not a catalogue");
+  }
+  SIDEBAND_ASSIGN_OR_RETURN(mailbox::Catalog catalog, version_ == mailbox::ExtensionVersion::kOne
+                                                          ? mailbox::DecodeCatalog(stream.payload)
+                                                          : mailbox::DecodeCatalogSections(stream.payload));
   return CatalogOfBoot{std::make_shared<const Topology>(std::move(catalog), mailbox::CatalogHash(stream.payload)),
                        stream.header.boot_id};
 }
 
 absl::StatusOr<Latched> MailboxSession::Latch(const HeldSnapshot& base) {
   CommandWord command = StreamCommand(Opcode::kLatch);
+  // The mark protects against a data register that another controller has overwritten (proto/mailbox/extension.h).
   if (base.snapshot_id != 0) command.arg1 = mailbox::LatchMark(base.boot_id, base.snapshot_id);
   SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run({.command = command, .data = base.snapshot_id}));
   return Latched{reply.data, reply.extended_data};
@@ -180,13 +318,12 @@ absl::StatusOr<Latched> MailboxSession::Latch(const HeldSnapshot& base) {
 
 absl::StatusOr<mailbox::Snapshot> MailboxSession::ReadSnapshot(const Latched& latched, const mailbox::Snapshot* base) {
   const uint32_t id = latched.snapshot_id;
-  SIDEBAND_ASSIGN_OR_RETURN(
-      const Bytes bytes, ReadStream(latched.stream_bytes, [&](uint32_t offset) { return OpenSnapshot(id, offset); }));
-  auto snapshot = mailbox::DecodeSnapshotStream(bytes, base);
-  if (snapshot.ok() && snapshot->snapshot_id != id) {
-    OPENSSL_cleanse(snapshot->counters.data(), snapshot->counters.size() * sizeof(uint64_t));
-    return absl::DataLossError("READ: the stream is another snapshot's");
-  }
+  SIDEBAND_ASSIGN_OR_RETURN(const SecretBytes bytes, ReadStream(latched.stream_bytes, [&](uint32_t offset) {
+                              return OpenSnapshot(id, offset);
+                            }));
+  SIDEBAND_ASSIGN_OR_RETURN(mailbox::Snapshot snapshot,
+                            mailbox::DecodeSnapshotStream(bytes, base, mailbox::SnapshotFraming(version_)));
+  if (snapshot.snapshot_id != id) return absl::DataLossError("READ: the stream is of another snapshot");
   return snapshot;
 }
 
@@ -199,7 +336,7 @@ absl::Status MailboxSession::Acknowledge(const HeldSnapshot& snapshot) {
   SIDEBAND_ASSIGN_OR_RETURN(
       const Reply reply,
       Run({.command = command, .data = snapshot.snapshot_id, .extended_data = {}, .output = Output::kData}));
-  if (reply.data != snapshot.snapshot_id) return absl::AbortedError("ACK: of another snapshot");
+  if (reply.data != snapshot.snapshot_id) return absl::AbortedError("ACK: the reply is for another snapshot");
   return absl::OkStatus();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A controller's side of the mailbox: commands, and whole streams through the windows. (mailbox.md; the commands are in
-// proto/mailbox/extension.h.)
+// The controller's side of the mailbox: commands, and complete streams read through the windows. (mailbox.md; the
+// commands are in proto/mailbox/extension.h.)
 //   MailboxSession session(port, wait);
 //   SIDEBAND_ASSIGN_OR_RETURN(const Latched latched, session.Latch(/*base=*/{}));
 //   SIDEBAND_ASSIGN_OR_RETURN(const mailbox::Snapshot snapshot, session.ReadSnapshot(latched, /*base=*/nullptr));
@@ -17,18 +17,21 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "daemon/mailbox/register_port.h"
-#include "daemon/model/topology.h"
+#include "daemon/snapshot/topology.h"
+#include "proto/base/secret_memory.h"
+#include "proto/mailbox/extension.h"
+#include "proto/mailbox/registers.h"
 #include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/word.h"
 
 namespace sideband::daemon {
 
-// What a device answers a command with: a Status for every mailbox status.
-//   SUCCESS OK · ERR_OPCODE, ERR_NOT_SUPPORTED UNIMPLEMENTED · ERR_AGAIN ABORTED (superseded: latch anew) · ERR_BUSY,
+// Maps the mailbox status of a command to a Status:
+//   SUCCESS OK · ERR_OPCODE, ERR_NOT_SUPPORTED UNIMPLEMENTED · ERR_AGAIN ABORTED (superseded: latch again) · ERR_BUSY,
 //   INACTIVE, READY, ERR_NOT_AVAILABLE UNAVAILABLE · ERR_REQUEST, ERR_ARG*, ERR_DATA INVALID_ARGUMENT · others INTERNAL
 absl::Status StatusFromMailbox(mailbox::Opcode opcode, mailbox::MailboxStatus status);
 
-// A snapshot that the controller has.
+// A snapshot that the controller holds.
 struct HeldSnapshot {
   uint64_t boot_id = 0;
   uint32_t snapshot_id = 0;  // 0: none
@@ -44,15 +47,20 @@ struct CatalogOfBoot {
   uint64_t boot_id = 0;
 };
 
-// Used by one thread at a time. Errors are those of RegisterPort and StatusFromMailbox; a device that contradicts
-// itself (lengths, checksums, versions) is DATA_LOSS or INVALID_ARGUMENT. Nothing that a device says makes it allocate
-// more than mailbox::kStreamBytesMax or loop without bound.
+// Used by one thread at a time. Errors are those of RegisterPort and StatusFromMailbox. Inconsistent data from the
+// device (lengths, checksums, versions) is DATA_LOSS or INVALID_ARGUMENT. The mailbox has no lock: if the reply belongs
+// to another controller's command, the command is run again, the outcome "interference" is reported, and the final
+// error is ABORTED. No device input causes an allocation above mailbox::kStreamBytesMax or an unbounded loop.
 class MailboxSession {
  public:
   using Wait = std::function<void(absl::Duration)>;
-  // A stream that the bus interrupts is gone on with so often.
+  // Total number of runs of a command whose reply was another controller's.
+  static constexpr int kRunsMax = 3;
+  // Number of times an interrupted stream is resumed.
   static constexpr int kResumesMax = 2;
-  // A command is polled so often, with a pause that doubles up to the longest between.
+  // Number of calls of CheckExtension after which a device without the signature that it had counts as another device.
+  static constexpr int kSignatureMissesMax = 60;
+  // Number of polls for the completion of a command. The pause between them doubles from kPauseFirst up to kPauseMax.
   static constexpr int kPollsMax = 40;
   static constexpr absl::Duration kPauseFirst = absl::Microseconds(100);
   static constexpr absl::Duration kPauseMax = absl::Milliseconds(10);
@@ -60,25 +68,34 @@ class MailboxSession {
   // `port` must outlive the session.
   MailboxSession(RegisterPort& port, Wait wait) : port_(port), wait_(std::move(wait)) {}
 
-  // How much of a stream one read carries.
+  // Number of stream bytes per window read.
   uint32_t window_bytes() const { return port_.block_bytes_max(); }
 
-  // Reads before it writes anything, so that a chip that is no mailbox is left alone. UNIMPLEMENTED where the device
-  // does not know the extension or speaks another version of it.
+  // Finds the version of the extension, and with it the registers of all following commands. Reads before the first
+  // write, so that a chip without a mailbox is left untouched. A device that has shown the signature of version 2 is
+  // never written to at the shared registers: UNAVAILABLE if the signature is absent, until it has been absent in
+  // kSignatureMissesMax calls in a row. UNIMPLEMENTED if the device does not know the extension, reports the same
+  // unknown version of it twice in a row, or a feature without its opcode.
   absl::Status CheckExtension();
+  // As found by the last successful CheckExtension.
+  mailbox::ExtensionVersion version() const { return version_; }
   absl::StatusOr<CatalogOfBoot> ReadCatalog();
-  // `base` is what the next snapshot may be relative to; it is acknowledged thereby.
+  // `base` is the snapshot to which the next one may be relative. Naming it acknowledges it.
   absl::StatusOr<Latched> Latch(const HeldSnapshot& base);
-  // `base` is what was acknowledged, if anything. ABORTED where another latch has superseded it.
+  // `base` is the acknowledged snapshot, or nullptr. ABORTED if another latch has superseded the snapshot.
   absl::StatusOr<mailbox::Snapshot> ReadSnapshot(const Latched& latched, const mailbox::Snapshot* base);
   absl::Status Acknowledge(const HeldSnapshot& snapshot);
+
+  // Returns ABORTED, and reports the outcome "interference", if another controller has run a command since this
+  // session's last one, so that its reply may have been read in place of the expected one. Otherwise returns `failure`.
+  absl::Status Explain(const absl::Status& failure);
 
  private:
   struct Reply {
     uint32_t data = 0;
     uint32_t extended_data = 0;
   };
-  // Reads as much of the reply as the command has.
+  // The part of the reply that the command has.
   enum class Output { kNothing, kData, kBoth };
   struct Request {
     mailbox::CommandWord command;
@@ -86,21 +103,34 @@ class MailboxSession {
     std::optional<uint32_t> extended_data;
     Output output = Output::kBoth;
   };
-  // Until the command's write was acknowledged: from its inputs on each time.
+  // Writes the inputs and the command. After a failed write all of them are written again.
   absl::Status Submit(const Request& request);
   absl::StatusOr<Reply> Run(const Request& request);
+  absl::StatusOr<Reply> RunOnce(const Request& request);
+  // Chooses version_ and registers_ by the device's signature.
+  absl::Status FollowSignature();
+  // The version in the device's signature, 0 without a signature: the same answer twice in a row.
+  absl::StatusOr<uint8_t> ReadSignature();
+  absl::Status CheckVersion();
+  absl::Status CheckFeatures();
+  absl::Status Interference(const mailbox::CommandWord& command);
   absl::Status AwaitDone(const mailbox::CommandWord& command);
-  // Makes the stream's windows start at an offset; returns the stream's length.
+  // Positions the stream's windows at an offset and returns the length of the stream.
   using Reopen = std::function<absl::StatusOr<uint32_t>(uint32_t offset)>;
   absl::StatusOr<uint32_t> OpenCatalog(uint32_t offset);
   absl::StatusOr<uint32_t> OpenSnapshot(uint32_t snapshot_id, uint32_t offset);
-  // The whole stream of `size` bytes, which is open from its start on.
-  absl::StatusOr<Bytes> ReadStream(uint32_t size, const Reopen& reopen);
-  absl::Status ReadSpan(uint32_t size, Bytes& bytes);
+  // Reads a stream of `size` bytes, whose windows start at offset 0.
+  absl::StatusOr<SecretBytes> ReadStream(uint32_t size, const Reopen& reopen);
+  absl::Status ReadSpan(uint32_t size, SecretBytes& bytes);
   mailbox::CommandWord StreamCommand(mailbox::Opcode opcode) const;
 
   RegisterPort& port_;
   const Wait wait_;
+  mailbox::ExtensionVersion version_ = mailbox::ExtensionVersion::kOne;
+  mailbox::RegisterSet registers_ = mailbox::kSharedRegisters;
+  uint32_t opcodes_ = 0;       // served by the device, bit n for 0x60 + n
+  int signature_misses_ = 0;   // calls of CheckExtension since the signature was there
+  mailbox::CommandWord last_;  // the most recent command
 };
 
 }  // namespace sideband::daemon

@@ -42,7 +42,7 @@ absl::Status OutcomeStatus(Outcome outcome, uint8_t address) {
     case Outcome::kOk:
       return absl::OkStatus();
     case Outcome::kAddressNack:
-      return absl::UnavailableError(where + "nobody answers at the address");
+      return absl::UnavailableError(where + "no device answers at the address");
     case Outcome::kDataNack:
       return absl::UnavailableError(where + "refused a byte");
     case Outcome::kArbitrationLost:
@@ -60,6 +60,7 @@ absl::Status OutcomeStatus(Outcome outcome, uint8_t address) {
 absl::StatusOr<smbus::TransferResult> RegisterPort::Try(const smbus::Transfer& transfer) {
   auto result = transport_.Execute(transfer);
   if (!result.ok()) {
+    // DATA_LOSS: the adapter checks the PEC itself and found it wrong.
     on_outcome_(absl::IsDataLoss(result.status()) ? "bad_pec" : "bus_error");
     return result.status();
   }
@@ -73,6 +74,7 @@ absl::StatusOr<Outcome> RegisterPort::WriteOnce(uint8_t code, uint32_t value) {
   out.U8(code);
   out.U8(mailbox::kRegisterBytes);
   out.U32(value);
+  // The PEC covers the address byte, too, although the adapter sends it.
   const uint8_t address_byte = smbus::AddressByte(address_, /*read=*/false);
   out.U8(smbus::Pec(out.written(), smbus::Pec({&address_byte, 1})));
   const auto result = transport_.Execute({{Message::Write(address_, std::move(out).Take())}});
@@ -86,24 +88,22 @@ absl::Status RegisterPort::StatusOf(Outcome outcome) const { return OutcomeStatu
 absl::Status RegisterPort::Write(uint8_t code, uint32_t value) {
   Outcome outcome = Outcome::kOk;
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    // Any failure on the wire is retried: writing a register twice has no further effect.
     SIDEBAND_ASSIGN_OR_RETURN(outcome, WriteOnce(code, value));
     if (outcome == Outcome::kOk) break;
   }
   return StatusOf(outcome);
 }
 
-absl::StatusOr<Bytes> RegisterPort::TryReadBlock(uint8_t code, uint8_t size) {
-  // The length is known, so that no adapter has to learn it from the count on the way.
+absl::StatusOr<Bytes> RegisterPort::TryProbe(uint8_t code, uint8_t size) {
+  // A read of fixed size: the adapter does not have to evaluate the count byte during the transfer.
   const auto read_size = static_cast<uint16_t>(kCountBytes + size + kPecBytes);
   SIDEBAND_ASSIGN_OR_RETURN(const smbus::TransferResult result,
                             Try({{Message::Write(address_, {code}), Message::Read(address_, read_size)}}));
-  if (result.read.size() != 1 || result.read[0].size() != read_size || result.read[0][0] != size) {
-    on_outcome_("bad_length");
-    return absl::DataLossError(absl::StrFormat("device at 0x%02x: wrong block length", address_));
-  }
+  if (result.read.size() != 1 || result.read[0].size() != read_size || result.read[0][0] != size) return Bytes();
   const Bytes& block = result.read[0];
   const uint8_t before[] = {smbus::AddressByte(address_, false), code, smbus::AddressByte(address_, true)};
-  if (smbus::Pec(block, smbus::Pec(before)) != 0) {  // over the code itself too, a right block sums to zero
+  if (smbus::Pec(block, smbus::Pec(before)) != 0) {  // the checksum over data and PEC is 0 if correct
     on_outcome_("bad_pec");
     return absl::DataLossError(absl::StrFormat("device at 0x%02x: wrong PEC", address_));
   }
@@ -111,9 +111,27 @@ absl::StatusOr<Bytes> RegisterPort::TryReadBlock(uint8_t code, uint8_t size) {
   return Bytes(block.begin() + kCountBytes, block.end() - kPecBytes);
 }
 
+absl::StatusOr<Bytes> RegisterPort::TryReadBlock(uint8_t code, uint8_t size) {
+  auto block = TryProbe(code, size);
+  if (!block.ok() || !block->empty()) return block;
+  on_outcome_("bad_length");
+  return absl::DataLossError(absl::StrFormat("device at 0x%02x: wrong block length", address_));
+}
+
+absl::StatusOr<Bytes> RegisterPort::Probe(uint8_t code, uint8_t size) {
+  absl::StatusOr<Bytes> block;
+  for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    block = TryProbe(code, size);
+    if (block.ok()) break;
+  }
+  if (block.ok() && block->empty()) on_outcome_("ok");  // the transaction was as it should be
+  return block;
+}
+
 absl::StatusOr<Bytes> RegisterPort::ReadBlock(uint8_t code, uint8_t size) {
   absl::StatusOr<Bytes> block;
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+    // A read changes nothing in the device, so that any failure may be retried.
     block = TryReadBlock(code, size);
     if (block.ok()) break;
   }

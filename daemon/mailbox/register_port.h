@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The mailbox's registers and windows as SMBus transactions with PEC, each tried again a bounded number of times.
+// The mailbox's registers and windows as SMBus transactions with PEC, with a bounded number of retries.
 //   RegisterPort port(transport, 0x4F, on_outcome);
 //   SIDEBAND_RETURN_IF_ERROR(port.Write(mailbox::kDataRegister, offset));
 //   SIDEBAND_ASSIGN_OR_RETURN(const uint32_t status, port.Read(mailbox::kCommandRegister));
@@ -20,33 +20,42 @@ namespace sideband::daemon {
 // Used by one thread at a time.
 class RegisterPort {
  public:
-  // A transaction that the wire spoiled is tried so often in all.
+  // Total number of attempts for a transaction that fails on the wire.
   static constexpr int kAttemptsMax = 4;
-  // Told how each transaction ended: "ok", "address_nack", …, "bad_pec", "bad_length", "bus_error".
+  // Receives the outcome of each transaction ("ok", "address_nack", …, "bad_pec", "bad_length", "bus_error") and the
+  // outcomes passed to Report().
   using OnOutcome = std::function<void(absl::string_view)>;
 
   // `transport` must outlive the port.
   RegisterPort(Transport& transport, uint8_t address, OnOutcome on_outcome)
       : transport_(transport), address_(address), on_outcome_(std::move(on_outcome)) {}
 
-  // A 32-bit register. UNAVAILABLE where nobody answers at the address, ABORTED for arbitration lost to the end,
-  // DEADLINE_EXCEEDED for a clock held too long, DATA_LOSS for a wrong PEC or length to the end; else the transport's.
-  // A write is tried again as long as there is an outcome: to set a register twice changes nothing.
+  // Writes a 32-bit register. Errors: UNAVAILABLE if no device acknowledges the address, ABORTED if arbitration was
+  // lost in every attempt, DEADLINE_EXCEEDED if the clock was held too long; otherwise the transport's error. A
+  // device refuses a byte (UNAVAILABLE) also because of a wrong PEC. A failed write is retried as long as the transport
+  // reports an outcome: writing a register twice has no further effect.
   absl::Status Write(uint8_t code, uint32_t value);
-  // One attempt: how the transaction ended on the wire. For the command register, since a target may have acted on a
-  // write that was spoiled near its end, and its inputs are then no longer what they were.
+  // Writes once and returns the outcome on the wire. For the command register: the target may have executed a write
+  // that failed near its end, and has then overwritten the command's inputs.
   absl::StatusOr<smbus::Outcome> WriteOnce(uint8_t code, uint32_t value);
-  // The status that an outcome stands for.
+  // The status that corresponds to an outcome.
   absl::Status StatusOf(smbus::Outcome outcome) const;
   absl::StatusOr<uint32_t> Read(uint8_t code);
-  // A block of `size` bytes, 1 to 255; one of another length is DATA_LOSS. The length must be known, since Linux lets
-  // the count byte decide only for blocks of up to 32 bytes.
+  // Reads a block of `size` bytes, 1 to 255. A block of another length is DATA_LOSS. The caller must know the length,
+  // since Linux takes the length from the count byte only for blocks of up to 32 bytes.
   absl::StatusOr<Bytes> ReadBlock(uint8_t code, uint8_t size);
-  // The largest block that can be read.
+  // As ReadBlock, for a block that the device may lack: empty if the device answers with another length. Devices that
+  // refuse an unknown code give UNAVAILABLE.
+  absl::StatusOr<Bytes> Probe(uint8_t code, uint8_t size);
+  // Reports an outcome that is not visible in a single transaction.
+  void Report(absl::string_view outcome) const { on_outcome_(outcome); }
+  // The largest block that can be read, in bytes.
   uint8_t block_bytes_max() const;
 
  private:
   absl::StatusOr<smbus::TransferResult> Try(const smbus::Transfer& transfer);
+  // DATA_LOSS for a wrong PEC; empty if the device has no block of `size` bytes at this code.
+  absl::StatusOr<Bytes> TryProbe(uint8_t code, uint8_t size);
   absl::StatusOr<Bytes> TryReadBlock(uint8_t code, uint8_t size);
 
   Transport& transport_;

@@ -12,7 +12,7 @@ namespace {
 using smbus::Outcome;
 using smbus::TransferResult;
 
-// Answers with what it was given, in turn, and notes what was sent.
+// Returns the scripted answers in order and records the transfers.
 class ScriptedTransport final : public Transport {
  public:
   absl::StatusOr<TransferResult> Execute(const smbus::Transfer& transfer) override {
@@ -80,7 +80,7 @@ TEST_F(RegisterPortTest, EveryOutcomeHasItsStatus) {
 }
 
 TEST_F(RegisterPortTest, ABlockOfAnotherLengthIsRefused) {
-  // A count of one and its right PEC; what an idle bus reads as; a count that is right and bytes that are missing.
+  // A count of one with a correct PEC; an idle bus (all ones); a correct count with missing bytes.
   for (const Bytes& read : {Bytes{0x01, 0xAA, 0x7A, 0xFF, 0xFF, 0xFF}, Bytes(6, 0xFF), Bytes{0x04, 0x02, 0x00}}) {
     outcomes_.clear();
     transport_.answers.assign(RegisterPort::kAttemptsMax, TransferResult{.read = {read}});

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes snapshots of a device: latch, read, decode, with the catalogue that names what is in them. Each is relative to
-// the one that was acknowledged last, so that what has not changed does not travel.
+// Takes snapshots of a device: latch, read, decode, and the catalogue that describes them. Each snapshot is relative to
+// the last acknowledged one, so that unchanged counters are not sent.
 //   SnapshotReader reader(session, clock);
 //   SIDEBAND_ASSIGN_OR_RETURN(TakenSnapshot taken, reader.Take());
-//   … keep it …
+//   Keep(std::move(taken));
 //   const absl::Status status = reader.Acknowledge();
 #ifndef SIDEBAND_DAEMON_MAILBOX_SNAPSHOT_READER_H_
 #define SIDEBAND_DAEMON_MAILBOX_SNAPSHOT_READER_H_
@@ -16,39 +16,38 @@
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
 #include "daemon/mailbox/mailbox_session.h"
-#include "daemon/model/topology.h"
+#include "daemon/snapshot/topology.h"
 #include "proto/mailbox/snapshot.h"
 
 namespace sideband::daemon {
 
-// What was latched, whole. Its counters may be a confidential VM's: they are wiped with it.
+// A complete snapshot and the time of its latch.
 struct TakenSnapshot {
   TakenSnapshot() = default;
   TakenSnapshot(TakenSnapshot&&) = default;
   TakenSnapshot& operator=(TakenSnapshot&&) = default;
-  ~TakenSnapshot();
 
-  mailbox::Snapshot raw;
-  std::shared_ptr<const Topology> topology;  // raw passes CheckAgainst it
-  absl::Time host_time;                      // of the latch, with its error to either side
+  mailbox::Snapshot raw;                     // includes confidential VMs' counters; excluded from core dumps
+  std::shared_ptr<const Topology> topology;  // raw has passed CheckAgainst(*topology, raw)
+  absl::Time host_time;                      // of the latch; its error to either side follows
   absl::Duration host_time_error;
   absl::Duration steady_time;
 };
 
-// Used by one thread at a time; what it is given must outlive it.
+// Used by one thread at a time. The constructor's arguments must outlive this object.
 class SnapshotReader {
  public:
-  // A snapshot that is superseded or spoiled while it is read, or whose catalogue has changed meanwhile, is latched
-  // anew so often in all.
+  // Total number of latches for one snapshot. A snapshot is latched again if it was superseded or corrupted while it
+  // was read, or if the catalogue has changed meanwhile.
   static constexpr int kLatchesMax = 3;
 
   SnapshotReader(MailboxSession& session, const Clock& clock) : session_(session), clock_(clock) {}
 
-  // After an error the next call starts from the beginning: it asks for the extension and for a whole snapshot.
+  // After an error the next call starts from the beginning: it checks the extension and requests a complete snapshot.
   absl::StatusOr<TakenSnapshot> Take();
-  // The snapshot taken last is held: the next one is relative to it, which tells the device. It is told at once only
-  // where a block was retired, whose place it may then free. ABORTED where another controller has latched since, which
-  // does no harm.
+  // Makes the last taken snapshot the base of the next one. The next latch names it, which acknowledges it to the
+  // device. A separate command is sent only if a block was retired, so that the device may free the block now. ABORTED
+  // if another controller has latched since, which is harmless.
   absl::Status Acknowledge();
 
  private:
@@ -59,10 +58,13 @@ class SnapshotReader {
   MailboxSession& session_;
   const Clock& clock_;
   bool extension_checked_ = false;
-  std::shared_ptr<const Topology> topology_;  // shared with the snapshots that were taken
+  std::shared_ptr<const Topology> topology_;  // shared with the taken snapshots
   uint64_t boot_id_ = 0;                      // of topology_
-  std::optional<mailbox::Snapshot> taken_;    // what would become base_; without confidential counters
-  std::optional<mailbox::Snapshot> base_;     // what was acknowledged; likewise
+  // The candidate for base_. The counters of VMs that the device reports as confidential are removed. It may still
+  // contain confidential counts: in the device's row, those of a VM that has ended, or of a VM that the device reports
+  // as open.
+  std::optional<mailbox::Snapshot> taken_;
+  std::optional<mailbox::Snapshot> base_;  // the last acknowledged snapshot; likewise
 };
 
 }  // namespace sideband::daemon

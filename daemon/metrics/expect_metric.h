@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests of servers: what a peer has seen happen, the metrics may tell a moment later.
+// For tests of servers: metrics may be updated shortly after the peer has seen the event.
 //   ExpectMetric(*metrics, "sideband_connections_refused_total{listener=\"http\",reason=\"idle\"} 8");
 #ifndef SIDEBAND_DAEMON_METRICS_EXPECT_METRIC_H_
 #define SIDEBAND_DAEMON_METRICS_EXPECT_METRIC_H_
@@ -11,7 +11,7 @@
 
 namespace sideband::daemon {
 
-// Waits until `metrics` has the line; fails the test where it has not within ten seconds.
+// Waits until `metrics` contains the line. Fails the test after ten seconds.
 void ExpectMetric(SelfMetrics& metrics, const std::string& line);
 
 }  // namespace sideband::daemon

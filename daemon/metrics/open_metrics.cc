@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/exposition/text.h"
+#include "daemon/metrics/text.h"
 
 namespace sideband::daemon {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// prometheus-cpp's metrics in OpenMetrics 1.0, which the library itself does not write.
+// Serialises prometheus-cpp's metrics in OpenMetrics 1.0, which the library does not support.
 //   out += SerializeOpenMetrics(registry.Collect());
 #ifndef SIDEBAND_DAEMON_METRICS_OPEN_METRICS_H_
 #define SIDEBAND_DAEMON_METRICS_OPEN_METRICS_H_
@@ -12,8 +12,8 @@
 
 namespace sideband::daemon {
 
-// Counters (whose names must end in _total), gauges and histograms; families of other types are left out. Without
-// # EOF.
+// Serialises counters (names must end in _total), gauges and histograms. Families of other types are omitted, and so is
+// the final # EOF.
 std::string SerializeOpenMetrics(const std::vector<prometheus::MetricFamily>& families);
 
 }  // namespace sideband::daemon

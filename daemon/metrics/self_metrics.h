@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The daemon's metrics about itself.
+// The daemon's metrics about itself: those of each area (collection_metrics.h and so on), and of the process.
 //   SIDEBAND_ASSIGN_OR_RETURN(auto metrics, SelfMetrics::Create({.version = "0.1.0"}));
 //   metrics->CollectDuration("gpu0", took);
 //   body += metrics->Serialize();
 #ifndef SIDEBAND_DAEMON_METRICS_SELF_METRICS_H_
 #define SIDEBAND_DAEMON_METRICS_SELF_METRICS_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -16,73 +15,69 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/time/time.h"
-#include "daemon/exposition/text.h"
+#include "absl/synchronization/mutex.h"
+#include "daemon/metrics/audit_metrics.h"
+#include "daemon/metrics/collection_metrics.h"
+#include "daemon/metrics/history_metrics.h"
+#include "daemon/metrics/listener_metrics.h"
+#include "daemon/metrics/request_metrics.h"
+#include "daemon/metrics/text.h"
+
+namespace prometheus {
+class Registry;
+}
 
 namespace sideband::daemon {
 
-// What the process holds in memory now, from /proc/self/statm; 0 where that cannot be read.
+// Resident memory of the process, from /proc/self/statm; 0 if it cannot be read.
 uint64_t ResidentMemoryBytes();
 
-// Thread-safe. Label values must come from fixed sets (devices of the configuration, status codes, known paths): each
-// new one is a series that stays.
-class SelfMetrics {
+// Where the areas register; a base so that it is there before them.
+class MetricsRegistry {
+ protected:
+  MetricsRegistry();
+  ~MetricsRegistry();
+  prometheus::Registry& registry() { return *registry_; }
+
+ private:
+  const std::unique_ptr<prometheus::Registry> registry_;
+};
+
+// Thread-safe. A class is given the area that it reports to, as a CollectionMetrics& and so on.
+class SelfMetrics final : private MetricsRegistry,
+                          public CollectionMetrics,
+                          public RequestMetrics,
+                          public ListenerMetrics,
+                          public AuditMetrics,
+                          public HistoryMetrics {
  public:
   struct Options {
     std::string version;
     std::function<uint64_t()> resident_memory_bytes = ResidentMemoryBytes;
   };
-  // INTERNAL where a metric cannot be registered.
+  // INTERNAL if a metric cannot be registered.
   static absl::StatusOr<std::unique_ptr<SelfMetrics>> Create(Options options);
   ~SelfMetrics();
 
-  // Collection.
-  void CollectDuration(absl::string_view device, absl::Duration duration);
-  void CollectError(absl::string_view device, absl::StatusCode code);
-  // `outcome` as in proto/smbus: "ok", "address_nack", …
-  void BusTransfer(absl::string_view device, absl::string_view outcome);
-  void SnapshotPublished(absl::string_view device);
-  void SealedRecord(absl::string_view device);
-  // Whether the newest snapshot adds up.
-  void Conservation(absl::string_view device, bool holds);
-  // A row of which a ratio was over 1 and is therefore not shown.
-  void RatioOverOne(absl::string_view device);
-
-  // Serving.
-  void HttpRequest(absl::string_view path, int code, absl::Duration duration);
-  void RenderDuration(absl::Duration duration);
-  void GrpcRequest(absl::string_view method, absl::StatusCode code);
-  void GrpcStreamStarted();
-  void GrpcStreamEnded();
-
-  // Listeners: "http" or "grpc".
-  void TlsCertificate(absl::string_view listener, absl::Time not_after);
-  void TlsReload(absl::string_view listener, bool successful);
-  // `reason` is a word of the code's own.
-  void ConnectionRefused(absl::string_view listener, absl::string_view reason);
-  void HttpConnections(size_t count);
-
   void ConfigReloaded(bool successful);
-  void AuditWritten(uint64_t entries);
-  void AuditLost(uint64_t entries);
-
-  // The past.
-  void HistoryHeld(size_t bytes, size_t max_bytes);
-  void HistorySpan(absl::string_view device, absl::Duration span);
+  // Removes the series of a device that is no longer configured.
+  void ForgetDevice(absl::string_view device);
 
   // `update` is called at the beginning of each Serialize(), by its thread, to tell what is not worth telling all the
   // time. Once, before the first.
   void SetUpdate(std::function<void(SelfMetrics&)> update) { update_ = std::move(update); }
-  // In OpenMetrics without the # EOF, since more may follow.
+  // In OpenMetrics without the final # EOF, since more families may follow.
   std::string Serialize(MetricsFormat format = MetricsFormat::kText);
 
  private:
-  struct Families;
+  struct Families;  // of the process
   explicit SelfMetrics(Options options);
 
   const std::function<uint64_t()> resident_memory_bytes_;
   std::function<void(SelfMetrics&)> update_ = [](SelfMetrics&) {};
-  std::unique_ptr<Families> families_;  // locks itself
+  std::unique_ptr<Families> families_;  // synchronises itself
+  // Held by ForgetDevice() and during `update_`: a series must not be removed while it is updated.
+  absl::Mutex devices_mu_;
 };
 
 }  // namespace sideband::daemon

@@ -32,6 +32,7 @@ TEST(SelfMetricsTest, CountsWhatHappens) {
   metrics->BusTransfer("gpu0", "ok");
   metrics->SnapshotPublished("gpu0");
   metrics->SealedRecord("gpu0");
+  metrics->ConfidentialityRefused("gpu0", 2);
   metrics->HttpRequest("/metrics", 200, absl::Milliseconds(1));
   metrics->RenderDuration(absl::Milliseconds(1));
   metrics->GrpcRequest("GetSnapshot", absl::StatusCode::kNotFound);
@@ -40,6 +41,12 @@ TEST(SelfMetricsTest, CountsWhatHappens) {
   metrics->TlsReload("http", true);
   metrics->TlsReload("grpc", false);
   metrics->ConnectionRefused("http", "idle");
+  metrics->Pipeline("gpu0", {.stall_cycles = 1,
+                             .trigger_overruns = 2,
+                             .commit_wait_cycles = 3,
+                             .mmu_faults = 4,
+                             .switches = 5,
+                             .switch_cycles = 6});
   metrics->HttpConnections(3);
   metrics->ConfigReloaded(false);
   metrics->AuditWritten(3);
@@ -51,6 +58,13 @@ TEST(SelfMetricsTest, CountsWhatHappens) {
            "sideband_bus_transfers_total{device=\"gpu0\",outcome=\"ok\"} 2\n",
            "sideband_snapshots_total{device=\"gpu0\"} 1\n",
            "sideband_sealed_records_total{device=\"gpu0\"} 1\n",
+           "sideband_collect_confidentiality_refused_total{device=\"gpu0\"} 2\n",
+           "sideband_pipeline_stall_cycles_total{device=\"gpu0\"} 1\n",
+           "sideband_pipeline_trigger_overruns_total{device=\"gpu0\"} 2\n",
+           "sideband_pipeline_commit_wait_cycles_total{device=\"gpu0\"} 3\n",
+           "sideband_pipeline_mmu_faults_total{device=\"gpu0\"} 4\n",
+           "sideband_pipeline_switches_total{device=\"gpu0\"} 5\n",
+           "sideband_pipeline_switch_cycles_total{device=\"gpu0\"} 6\n",
            "sideband_http_requests_total{code=\"200\",path=\"/metrics\"} 1\n",
            "sideband_http_request_duration_seconds_count 1\n",
            "sideband_render_duration_seconds_count 1\n",
@@ -95,6 +109,29 @@ TEST(SelfMetricsTest, EveryFamilyHasOneHelpLine) {
 }
 
 TEST(SelfMetricsTest, ResidentMemoryIsRead) { EXPECT_GT(ResidentMemoryBytes(), 100'000u); }
+
+TEST(SelfMetricsTest, AForgottenDeviceHasNoSeries) {
+  const auto metrics = *SelfMetrics::Create({.version = "v"});
+  for (const char* device : {"gpu0", "gpu1"}) {
+    metrics->CollectDuration(device, absl::Seconds(1));
+    metrics->CollectError(device, absl::StatusCode::kUnavailable);
+    metrics->CollectError(device, absl::StatusCode::kDataLoss);
+    metrics->BusTransfer(device, "ok");
+    metrics->SnapshotPublished(device);
+    metrics->SealedRecord(device);
+    metrics->Conservation(device, true);
+    metrics->RatioOverOne(device);
+    metrics->ConfidentialityRefused(device, 1);
+    metrics->HistorySpan(device, absl::Seconds(1));
+  }
+  metrics->ForgetDevice("gpu0");
+  const std::string text = metrics->Serialize();
+  EXPECT_EQ(text.find("gpu0"), std::string::npos) << text;
+  EXPECT_NE(text.find("sideband_collect_errors_total{code=\"DATA_LOSS\",device=\"gpu1\"} 1"), std::string::npos)
+      << text;
+  metrics->SnapshotPublished("gpu0");
+  EXPECT_NE(metrics->Serialize().find("sideband_snapshots_total{device=\"gpu0\"} 1"), std::string::npos) << "anew";
+}
 
 }  // namespace
 }  // namespace sideband::daemon

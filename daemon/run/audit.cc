@@ -6,13 +6,14 @@
 #include <utility>
 
 #include "daemon/audit/audit_log.h"
+#include "daemon/metrics/self_metrics.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
 namespace {
 
 void ReportAuditLog(const absl::Status& status) {
-  if (status.ok()) return spdlog::info("audit: the log is written again");
+  if (status.ok()) return spdlog::info("audit: entries are being written again");
   spdlog::error("audit: entries are being lost: {}", std::string(status.message()));
 }
 

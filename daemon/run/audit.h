@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The audit log as the configuration has it.
+// Starts the configured audit log.
 //   SIDEBAND_ASSIGN_OR_RETURN(const Audit audit, StartAudit(config.audit, "sidebandd 0.1.0", clock, *metrics));
 #ifndef SIDEBAND_DAEMON_RUN_AUDIT_H_
 #define SIDEBAND_DAEMON_RUN_AUDIT_H_
@@ -18,18 +18,18 @@
 
 namespace sideband::daemon {
 
-// Where what is decided is told, and the files behind it; without a file, nowhere.
+// The sink for audit entries and the files behind it. Without a configured file, entries are discarded.
 struct Audit {
   std::unique_ptr<AuditFiles> files;
   std::unique_ptr<AuditSink> sink = std::make_unique<NullAuditSink>();
 };
 
-// The log says when entries are being lost, and when no longer. `clock` and `metrics` must outlive it. The file's
-// error.
+// Opens the files and starts the log. When entries begin to be lost, and when they are written again, one line is
+// logged. `clock` and `metrics` must outlive the result. Errors are those of the file.
 absl::StatusOr<Audit> StartAudit(const AuditConfig& config, std::string greeting, const Clock& clock,
                                  SelfMetrics& metrics);
 
-// nullptr where there is no file; else `audit` must outlive it.
+// Returns nullptr if there is no file. Otherwise `audit` must outlive the result.
 Site::AuditLogReader LogReader(const Audit& audit);
 
 }  // namespace sideband::daemon

@@ -25,7 +25,7 @@ std::unique_ptr<Transport> MakeTransport(const smbus::BusName& bus, I2cDev& i2c_
   return nullptr;
 }
 
-// `transport`, or where the device's traffic is to be kept, what does so before it.
+// Returns `transport`, wrapped in a CapturingTransport if a capture is configured.
 absl::StatusOr<std::unique_ptr<Transport>> Captured(const DeviceConfig& device, std::unique_ptr<Transport> transport,
                                                     const Clock& clock) {
   if (device.capture_file.empty()) return transport;
@@ -35,7 +35,7 @@ absl::StatusOr<std::unique_ptr<Transport>> Captured(const DeviceConfig& device, 
                                                          spdlog::warn("device {}: capture ended: {}", name,
                                                                       std::string(status.message()));
                                                        }));
-  spdlog::warn("device {}: what passes the bus is kept in the clear in {}", device.name, device.capture_file);
+  spdlog::warn("device {}: bus transactions are captured in the clear in {}", device.name, device.capture_file);
   return capturing;
 }
 

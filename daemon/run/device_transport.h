@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a device of the configuration is reached.
+// Creates the transport of a configured device.
 //   SIDEBAND_ASSIGN_OR_RETURN(DeviceTransport to, MakeDeviceTransport(config.devices[0], i2c_dev, clock));
 #ifndef SIDEBAND_DAEMON_RUN_DEVICE_TRANSPORT_H_
 #define SIDEBAND_DAEMON_RUN_DEVICE_TRANSPORT_H_
@@ -21,8 +21,9 @@ struct DeviceTransport {
   uint8_t address;
 };
 
-// With what keeps the device's traffic, where the configuration wants that: then the log warns that it lies in the
-// clear. `i2c_dev` and `clock` must outlive it. INVALID_ARGUMENT for a bus that is none; the capture file's error.
+// If a capture is configured, the transport also writes the capture file, and a warning that it is plaintext is logged.
+// `i2c_dev` and `clock` must outlive the result. INVALID_ARGUMENT for a malformed bus name; otherwise the capture
+// file's error.
 absl::StatusOr<DeviceTransport> MakeDeviceTransport(const DeviceConfig& device, I2cDev& i2c_dev, const Clock& clock);
 
 }  // namespace sideband::daemon

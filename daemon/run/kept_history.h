@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The store's history for as long as this lives, and the metrics that tell of it.
+// Attaches a history to the store for the lifetime of this object, and reports it in the metrics.
 //   const KeptHistory history(config.history, store, *metrics);
 #ifndef SIDEBAND_DAEMON_RUN_KEPT_HISTORY_H_
 #define SIDEBAND_DAEMON_RUN_KEPT_HISTORY_H_
 
-#include <optional>
+#include <cstddef>
 
 #include "daemon/config/history_config.h"
 #include "daemon/history/history.h"
 #include "daemon/metrics/self_metrics.h"
-#include "daemon/store/store.h"
+#include "daemon/snapshot/store.h"
 
 namespace sideband::daemon {
 
-// `store` and `metrics` must outlive it.
+// `store` and `metrics` must outlive this object.
 class KeptHistory {
  public:
-  // None is kept where the configuration says so.
   KeptHistory(const HistoryConfig& config, Store& store, SelfMetrics& metrics);
   ~KeptHistory();
 
-  // nullptr: none is kept.
-  const History* get() const { return history_ ? &*history_ : nullptr; }
+  const History& get() const { return history_; }
+  // Applies a changed configuration.
+  void Configure(const HistoryConfig& config) { history_.SetMaxBytes(config.max_bytes); }
+  // Drops the history of a removed device.
+  void Remove(size_t device) { history_.Remove(device); }
 
  private:
-  void Tell(SelfMetrics& metrics) const;
+  void ReportTo(SelfMetrics& metrics) const;
 
   Store& store_;
-  std::optional<History> history_;
+  History history_;
 };
 
 }  // namespace sideband::daemon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The daemon's log, and what gRPC has to say in it.
+// Configures the daemon's log, including gRPC's messages.
 //   StartLog(config.log_level);
 #ifndef SIDEBAND_DAEMON_RUN_LOG_H_
 #define SIDEBAND_DAEMON_RUN_LOG_H_
@@ -9,8 +9,8 @@
 
 namespace sideband::daemon {
 
-// Lines go to standard output. gRPC's own are at the level debug: it writes some for each handshake that fails, with
-// words of the peer's choice, which are escaped.
+// Lines go to standard output, with times in UTC. May be called again to change the level. gRPC's messages are logged
+// at level debug: it writes several for each failed handshake, with text from the peer, which is escaped.
 void StartLog(LogLevel level);
 
 }  // namespace sideband::daemon

@@ -11,14 +11,15 @@
 namespace sideband::daemon {
 namespace {
 
-// Keys lie in locked memory and in no core dump.
+// Disables core dumps and creates OpenSSL's secure heap, which is locked memory, for keys.
 void ProtectSecrets() {
   constexpr size_t kSecureHeapBytes = 1 << 20, kSmallestBytes = 32;
   prctl(PR_SET_DUMPABLE, 0);
+  // A failure is ignored: OpenSSL then keeps keys in its ordinary heap.
   CRYPTO_secure_malloc_init(kSecureHeapBytes, kSmallestBytes);
 }
 
-// As many connections as the system lets us have; what each peer may hold is bounded elsewhere.
+// Raises the soft limit of open files to the hard limit; connections per peer are limited elsewhere.
 void RaiseFileLimit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -26,8 +27,8 @@ void RaiseFileLimit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Snapshots and scrapes of large devices come and go every second, on several threads. What is large goes back to the
-// system at once, and threads share their heaps: the daemon stays as small as what it holds.
+// Snapshots and scrapes of large devices are allocated and freed every second on several threads. Large blocks are
+// mapped, so that they return to the system at once, and threads share a few heaps.
 void KeepMemorySmall() {
   constexpr int kLargeBytes = 256 << 10, kHeaps = 2;
   mallopt(M_MMAP_THRESHOLD, kLargeBytes);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the daemon's process is set up with, before there is any other thread.
+// Process-wide settings, applied before the first additional thread starts.
 //   PrepareProcess();
 #ifndef SIDEBAND_DAEMON_RUN_PROCESS_H_
 #define SIDEBAND_DAEMON_RUN_PROCESS_H_
 
 namespace sideband::daemon {
 
-// Keys lie in locked memory and in no core dump; as many files may be open as the system allows; memory goes back to
-// the system.
+// Keys are kept in locked memory and out of core dumps. The limit of open files is raised to the hard limit. Freed
+// memory is returned to the system.
 void PrepareProcess();
 
 }  // namespace sideband::daemon

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The signals that the daemon obeys.
+// The signals handled by the daemon.
 //   Signals signals;   // before any other thread
-//   while (signals.Wait() == SIGHUP) Reload(…);
+//   while (signals.Wait() == SIGHUP) reloader.Reload();
 #ifndef SIDEBAND_DAEMON_RUN_SIGNALS_H_
 #define SIDEBAND_DAEMON_RUN_SIGNALS_H_
 
@@ -10,7 +10,8 @@
 
 namespace sideband::daemon {
 
-// Signals are taken by the main thread alone, in turn; every thread made after this has them blocked.
+// Blocks SIGINT, SIGTERM and SIGHUP in this thread and all threads created later; the main thread receives them one by
+// one by Wait(). SIGPIPE is ignored.
 class Signals {
  public:
   Signals() {

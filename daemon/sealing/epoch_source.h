@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers for new session keys: never one twice in a process, and none that an earlier process has given.
+// Numbers for new session keys. A number is never repeated in a process and differs from those of earlier processes.
 //   SystemClock clock;
 //   EpochSource epochs(clock, SystemRandom16);
 //   SIDEBAND_ASSIGN_OR_RETURN(const uint64_t epoch, epochs.Next());
@@ -18,19 +18,20 @@
 
 namespace sideband::daemon {
 
-// 16 bits from the system's random generator; INTERNAL where it has none to give.
+// 16 bits from the system's random generator; INTERNAL if it fails.
 absl::StatusOr<uint16_t> SystemRandom16();
 
-// An epoch is the milliseconds since 1970 shifted left by 16, or 16 random bits: the time makes it greater than what an
-// earlier process gave, the random bits keep two processes apart that see the same millisecond. Within one process each
-// is greater than the one before, even where the host's clock jumps back. Thread-safe. The clock must outlive it.
+// An epoch is the number of milliseconds since 1970, shifted left by 16, combined with 16 random bits. The time makes
+// it greater than the epochs of earlier processes. The random bits distinguish two processes in the same millisecond.
+// Within one process every epoch is greater than the one before, even if the host's clock is set back. Thread-safe. The
+// clock must outlive this object.
 class EpochSource {
  public:
   using Random16 = std::function<absl::StatusOr<uint16_t>()>;
 
   EpochSource(const Clock& clock, Random16 random) : clock_(clock), random_(std::move(random)) {}
 
-  // FAILED_PRECONDITION while the host's clock shows a time before 1970.
+  // FAILED_PRECONDITION if the host's clock shows a time before 1970; otherwise the random generator's error.
   absl::StatusOr<uint64_t> Next() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:

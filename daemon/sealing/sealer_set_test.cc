@@ -25,6 +25,16 @@ class SealerSetTest : public testing::Test {
  protected:
   std::unique_ptr<SealerSet> Loaded() { return *SealerSet::Load({{kVm, KeyFile("vm.key", '1')}}, epochs_); }
 
+  static Bytes Shared(const std::vector<StreamRecord>& records) {
+    EXPECT_EQ(records.size(), 1u);
+    EXPECT_EQ(records.at(0).stream, kSharedStream);
+    return records.at(0).record;
+  }
+
+  static envelope::RecordHeader HeaderOf(const StreamRecord& record) {
+    return envelope::ParseRecord(record.record)->header;
+  }
+
   FakeClock clock_{absl::FromUnixMillis(1000)};
   EpochSource epochs_{clock_, [] { return uint16_t{7}; }};
 };
@@ -34,7 +44,7 @@ TEST_F(SealerSetTest, SealsPerDevice) {
   const Bytes content = {1, 2, 3};
   for (const uint64_t sequence : {0, 1}) {
     for (const Uuid& device : {kDevice, Uuid{{9}}}) {
-      const Bytes record = *set->Seal(device, kVm, {.boot_id = 1, .content = content});
+      const Bytes record = Shared(*set->Seal(device, kVm, {.boot_id = 1, .content = content}));
       EXPECT_EQ(envelope::ParseRecord(record)->header.device, device);
       EXPECT_EQ(envelope::ParseRecord(record)->header.sequence, sequence) << "each device counts for itself";
     }
@@ -70,6 +80,49 @@ TEST_F(SealerSetTest, DevicesPerVmAreBounded) {
   }
   EXPECT_EQ(set->Seal(Uuid{{0xFF}}, kVm, {}).status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_TRUE(set->Seal(Uuid{{0}}, kVm, {}).ok()) << "known ones go on";
+}
+
+TEST_F(SealerSetTest, AStreamWithANonceHasItsOwnRecordsFromItsStartOn) {
+  const auto set = Loaded();
+  Shared(*set->Seal(kDevice, kVm, {}));
+  const auto stream = *set->OpenStream(kDevice, kVm, {9});
+  EXPECT_NE(stream->id(), kSharedStream);
+  for (const uint64_t sequence : {0, 1, 2}) {
+    const auto records = *set->Seal(kDevice, kVm, {});
+    ASSERT_EQ(records.size(), 2u);
+    const envelope::RecordHeader shared = HeaderOf(records[0]), own = HeaderOf(records[1]);
+    EXPECT_EQ(records[1].stream, stream->id());
+    EXPECT_EQ(shared.version(), envelope::kRecordVersion1);
+    EXPECT_EQ(shared.sequence, sequence + 1) << "no sequence is missing where another stream is served";
+    EXPECT_EQ(own.guest_nonce, (envelope::GuestNonce{9}));
+    EXPECT_EQ(own.sequence, sequence);
+    EXPECT_GT(own.epoch, shared.epoch) << "an epoch of its own";
+  }
+}
+
+TEST_F(SealerSetTest, AStreamIsOfOneVmOnOneDeviceUntilItIsDestroyed) {
+  const auto set = Loaded();
+  auto first = *set->OpenStream(kDevice, kVm, {1}), second = *set->OpenStream(kDevice, kVm, {1});
+  EXPECT_NE(first->id(), second->id());
+  EXPECT_EQ(set->Seal(Uuid{{9}}, kVm, {})->size(), 1u) << "on another device";
+  const auto records = *set->Seal(kDevice, kVm, {});
+  ASSERT_EQ(records.size(), 3u);
+  EXPECT_NE(HeaderOf(records[1]).epoch, HeaderOf(records[2]).epoch) << "even with one nonce";
+  first.reset();
+  EXPECT_EQ(set->Seal(kDevice, kVm, {})->at(1).stream, second->id());
+  second.reset();
+  EXPECT_EQ(set->Seal(kDevice, kVm, {})->size(), 1u);
+}
+
+TEST_F(SealerSetTest, StreamsWithANonceAreBounded) {
+  const auto set = Loaded();
+  std::vector<std::unique_ptr<SealerSet::NonceStream>> streams;
+  for (size_t i = 0; i < kNonceStreamsPerVmMax; ++i) streams.push_back(*set->OpenStream(kDevice, kVm, {1}));
+  EXPECT_EQ(set->OpenStream(kDevice, kVm, {1}).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(set->OpenStream(Uuid{{9}}, kVm, {1}).ok()) << "another device's are counted apart";
+  streams.pop_back();
+  EXPECT_TRUE(set->OpenStream(kDevice, kVm, {1}).ok());
+  EXPECT_EQ(set->OpenStream(kDevice, Uuid{{3}}, {1}).status().code(), absl::StatusCode::kNotFound);
 }
 
 }  // namespace

@@ -13,18 +13,14 @@
 namespace sideband::daemon {
 
 VmSealer::VmSealer(envelope::Secret static_key, const Uuid& device, const Uuid& vm, EpochSource& epochs,
-                   uint64_t records_max)
-    : static_key_(std::move(static_key)),
-      device_(device),
-      vm_(vm),
-      records_per_epoch_max_(records_max),
-      epochs_(epochs) {}
+                   const Options& options)
+    : static_key_(std::move(static_key)), device_(device), vm_(vm), options_(options), epochs_(epochs) {}
 
 absl::StatusOr<std::unique_ptr<VmSealer>> VmSealer::Create(envelope::Secret static_key, const Uuid& device,
                                                            const Uuid& vm, EpochSource& epochs,
-                                                           uint64_t records_per_epoch_max) {
+                                                           const Options& options) {
   if (static_key.size() != envelope::kStaticKeyBytes) return absl::InvalidArgumentError("a static key has 32 bytes");
-  return absl::WrapUnique(new VmSealer(std::move(static_key), device, vm, epochs, records_per_epoch_max));
+  return absl::WrapUnique(new VmSealer(std::move(static_key), device, vm, epochs, options));
 }
 
 absl::Status VmSealer::EnsureKeys(const SealInput& input) {
@@ -32,12 +28,15 @@ absl::Status VmSealer::EnsureKeys(const SealInput& input) {
     return absl::OkStatus();
   }
   SIDEBAND_ASSIGN_OR_RETURN(const uint64_t epoch, epochs_.Next());
-  SIDEBAND_ASSIGN_OR_RETURN(
-      envelope::SessionKeys keys,
-      envelope::SessionKeys::Derive(
-          static_key_,
-          {.epoch = epoch, .boot_id = input.boot_id, .device = device_, .vm = vm_, .generation = input.generation}));
+  SIDEBAND_ASSIGN_OR_RETURN(envelope::SessionKeys keys,
+                            envelope::SessionKeys::Derive(static_key_, {.epoch = epoch,
+                                                                        .boot_id = input.boot_id,
+                                                                        .device = device_,
+                                                                        .vm = vm_,
+                                                                        .generation = input.generation,
+                                                                        .guest_nonce = options_.guest_nonce}));
   keys_ = std::move(keys);
+  // Nonces are counted per key, and this key is new: its epoch was never used before.
   next_sequence_ = 0;
   return absl::OkStatus();
 }
@@ -50,11 +49,12 @@ absl::Status VmSealer::GrowTo(size_t content_bytes) {
 
 absl::StatusOr<Bytes> VmSealer::Seal(const SealInput& input) {
   absl::MutexLock lock(&mu_);
+  // Checked before the keys: content that is too large costs neither an epoch nor a sequence.
   SIDEBAND_RETURN_IF_ERROR(GrowTo(std::max(input.content.size(), input.content_bytes_max)));
   SIDEBAND_RETURN_IF_ERROR(EnsureKeys(input));
-  if (next_sequence_ >= records_per_epoch_max_) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("VM ", vm_.ToString(), ": the key's budget of ", records_per_epoch_max_, " records is spent"));
+  if (next_sequence_ >= options_.records_per_epoch_max) {
+    return absl::ResourceExhaustedError(absl::StrCat("VM ", vm_.ToString(), ": the key's budget of ",
+                                                     options_.records_per_epoch_max, " records is spent"));
   }
   const envelope::RecordHeader header{.device = device_,
                                       .boot_id = input.boot_id,
@@ -62,9 +62,10 @@ absl::StatusOr<Bytes> VmSealer::Seal(const SealInput& input) {
                                       .generation = input.generation,
                                       .padded_length = padded_length_,
                                       .epoch = keys_->scope().epoch,
-                                      // Taken before it is used: a failure costs a sequence, never repeats one.
+                                      // Incremented before use: a failure skips a sequence but never repeats one.
                                       .sequence = next_sequence_++,
-                                      .reference_time_ns = input.reference_time_ns};
+                                      .reference_time_ns = input.reference_time_ns,
+                                      .guest_nonce = options_.guest_nonce};
   return envelope::SealRecord(*keys_, header, input.content);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Seals the telemetry of one VM on one device (proto/envelope/README.md has the records).
-//   SIDEBAND_ASSIGN_OR_RETURN(auto sealer, VmSealer::Create(std::move(static_key), device, vm, epochs));
-//   SIDEBAND_ASSIGN_OR_RETURN(const Bytes record, sealer->Seal({.boot_id = …, .generation = …, .content = bytes}));
+// Seals the telemetry of one VM on one device (record format: proto/envelope/README.md).
+//   SIDEBAND_ASSIGN_OR_RETURN(auto sealer, VmSealer::Create(std::move(static_key), device, vm, epochs, {}));
+//   SIDEBAND_ASSIGN_OR_RETURN(const Bytes record, sealer->Seal({.boot_id = 7, .generation = 1, .content = bytes}));
 #ifndef SIDEBAND_DAEMON_SEALING_VM_SEALER_H_
 #define SIDEBAND_DAEMON_SEALING_VM_SEALER_H_
 
@@ -22,49 +22,56 @@
 
 namespace sideband::daemon {
 
-// Far below the 2^32 invocations that NIST SP 800-38D allows with random nonces; ours are counted, and still this is
-// where a key ends.
+// The limit of NIST SP 800-38D for one key with random nonces. The nonces here are counted, and the limit is kept
+// anyway.
 inline constexpr uint64_t kRecordsPerEpochMax = uint64_t{1} << 32;
 
 struct SealInput {
   uint64_t boot_id = 0;
-  // Of the VM's block.
+  // Generation of the VM's block.
   uint32_t generation = 0;
   uint64_t reference_time_ns = 0;
   // A serialised sideband.v1.SealedContent. The caller wipes it after the call.
   ByteSpan content;
-  // How large the content can become while its VM is what it is: the record is made for that size, so that its length
-  // says nothing of the counts.
+  // The maximum size of the content for this VM's current scopes and events. Records are padded to it, so that their
+  // length reveals nothing about the counts.
   size_t content_bytes_max = 0;
 };
 
-// Invariants: (key, nonce) never repeats, because the sequence only counts up under one epoch, and every start, boot id
-// and generation takes a new epoch. Records never get shorter, so that their lengths say little. Thread-safe. The epoch
-// source must outlive it.
+// Invariants: (key, nonce) never repeats, because the sequence only increases within an epoch, and every start, boot id
+// and generation starts a new epoch. Records never get shorter, so that their lengths reveal little. Thread-safe. The
+// epoch source must outlive this object.
 class VmSealer {
  public:
-  // INVALID_ARGUMENT for a static key that is not kStaticKeyBytes long. `records_per_epoch_max` is lower only in tests.
+  struct Options {
+    // The nonce that an opener sent for its stream: records of version 2. nullopt: version 1, for all carriers of the
+    // VM's records.
+    std::optional<envelope::GuestNonce> guest_nonce = std::nullopt;
+    uint64_t records_per_epoch_max = kRecordsPerEpochMax;  // lower in tests only
+  };
+  // INVALID_ARGUMENT for a static key that is not kStaticKeyBytes long.
   static absl::StatusOr<std::unique_ptr<VmSealer>> Create(envelope::Secret static_key, const Uuid& device,
-                                                          const Uuid& vm, EpochSource& epochs,
-                                                          uint64_t records_per_epoch_max = kRecordsPerEpochMax);
+                                                          const Uuid& vm, EpochSource& epochs, const Options& options);
 
-  // One record with the next sequence. OUT_OF_RANGE for content over envelope::kContentBytesMax, RESOURCE_EXHAUSTED
-  // once the budget of the epoch is spent (a new generation, boot or start begins another), else what the epoch source
-  // says.
+  // Returns one record with the next sequence. OUT_OF_RANGE for content above envelope::kContentBytesMax,
+  // RESOURCE_EXHAUSTED after records_per_epoch_max records in one epoch (a new generation, boot id or start begins
+  // another); otherwise the epoch source's errors.
   absl::StatusOr<Bytes> Seal(const SealInput& input) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  VmSealer(envelope::Secret static_key, const Uuid& device, const Uuid& vm, EpochSource& epochs, uint64_t records_max);
+  VmSealer(envelope::Secret static_key, const Uuid& device, const Uuid& vm, EpochSource& epochs,
+           const Options& options);
 
-  // Makes keys_ fit the input's boot id and generation.
+  // Derives new keys if the boot id or generation has changed.
   absl::Status EnsureKeys(const SealInput& input) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Raises the padded length to fit `content_bytes`; never lowers it.
   absl::Status GrowTo(size_t content_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   // Constant after construction.
   const envelope::Secret static_key_;
   const Uuid device_;
   const Uuid vm_;
-  const uint64_t records_per_epoch_max_;
+  const Options options_;
   EpochSource& epochs_;
 
   absl::Mutex mu_;

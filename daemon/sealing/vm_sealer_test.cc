@@ -20,7 +20,8 @@ constexpr Uuid kVm{{2}};
 class VmSealerTest : public testing::Test {
  protected:
   std::unique_ptr<VmSealer> NewSealer(uint64_t records_max = kRecordsPerEpochMax) {
-    return *VmSealer::Create(envelope::Secret::CopyOf(kKey), kDevice, kVm, epochs_, records_max);
+    return *VmSealer::Create(envelope::Secret::CopyOf(kKey), kDevice, kVm, epochs_,
+                             {.records_per_epoch_max = records_max});
   }
 
   static absl::StatusOr<Bytes> Seal(VmSealer& sealer, uint64_t boot_id, uint32_t generation,
@@ -47,7 +48,24 @@ TEST_F(VmSealerTest, RecordHoldsWhatWasGiven) {
                                             .sequence = 0,
                                             .reference_time_ns = 77}));
   const auto keys = envelope::SessionKeys::Derive(envelope::Secret::CopyOf(kKey), envelope::KeyScope::Of(header));
-  EXPECT_EQ(*envelope::OpenRecord(*keys, *envelope::ParseRecord(record)), (Bytes{'c', 'o', 'u', 'n', 't', 's'}));
+  EXPECT_EQ(*envelope::OpenRecord(*keys, *envelope::ParseRecord(record)), (SecretBytes{'c', 'o', 'u', 'n', 't', 's'}));
+}
+
+TEST_F(VmSealerTest, AGuestNonceIsInEveryRecordAndInTheKey) {
+  const envelope::GuestNonce nonce{1, 2, 3};
+  const auto sealer = *VmSealer::Create(envelope::Secret::CopyOf(kKey), kDevice, kVm, epochs_, {.guest_nonce = nonce});
+  for (const uint32_t generation : {6, 6, 7}) {
+    const Bytes record = *Seal(*sealer, 5, generation);
+    const envelope::RecordHeader header = HeaderOf(record);
+    EXPECT_EQ(header.version(), envelope::kRecordVersion2);
+    EXPECT_EQ(header.guest_nonce, nonce);
+    envelope::KeyScope scope = envelope::KeyScope::Of(header);
+    const envelope::Secret key = envelope::Secret::CopyOf(kKey);
+    EXPECT_TRUE(envelope::OpenRecord(*envelope::SessionKeys::Derive(key, scope), *envelope::ParseRecord(record)).ok());
+    scope.guest_nonce.reset();
+    EXPECT_NE(envelope::SessionKeys::Derive(key, scope)->key(),
+              envelope::SessionKeys::Derive(key, envelope::KeyScope::Of(header))->key());
+  }
 }
 
 TEST_F(VmSealerTest, SequenceCountsUpWithinAnEpoch) {
@@ -63,7 +81,7 @@ TEST_F(VmSealerTest, SequenceCountsUpWithinAnEpoch) {
 TEST_F(VmSealerTest, NewBootOrGenerationBeginsAnEpoch) {
   const auto sealer = NewSealer();
   std::set<uint64_t> epochs;
-  // The last two come back to what was there before, and are new all the same.
+  // The last two return to earlier values and start new epochs all the same.
   for (const auto& [boot_id, generation] : {std::pair{1, 1}, {1, 2}, {2, 2}, {1, 2}, {1, 1}}) {
     const envelope::RecordHeader header = HeaderOf(*Seal(*sealer, boot_id, generation));
     EXPECT_EQ(header.sequence, 0u);
@@ -104,12 +122,12 @@ TEST_F(VmSealerTest, ContentThatNoRecordHoldsIsRefusedWithoutGrowing) {
 }
 
 TEST_F(VmSealerTest, StaticKeyOfAnotherSizeIsRefused) {
-  EXPECT_FALSE(VmSealer::Create(envelope::Secret(16), kDevice, kVm, epochs_).ok());
+  EXPECT_FALSE(VmSealer::Create(envelope::Secret(16), kDevice, kVm, epochs_, {}).ok());
 }
 
 TEST_F(VmSealerTest, NothingIsSealedWithoutAnEpoch) {
   EpochSource dry(clock_, [] { return absl::InternalError("dry"); });
-  const auto sealer = *VmSealer::Create(envelope::Secret::CopyOf(kKey), kDevice, kVm, dry);
+  const auto sealer = *VmSealer::Create(envelope::Secret::CopyOf(kKey), kDevice, kVm, dry, {});
   EXPECT_EQ(Seal(*sealer, 1, 1).status().code(), absl::StatusCode::kInternal);
 }
 

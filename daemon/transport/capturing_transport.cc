@@ -13,8 +13,9 @@ absl::StatusOr<std::unique_ptr<CapturingTransport>> CapturingTransport::Create(s
                                                                                const Clock& clock, OnEnd on_end,
                                                                                uint64_t file_bytes_max) {
   const auto host_time_us = static_cast<uint64_t>(absl::ToUnixMicros(clock.Now()));
-  SIDEBAND_ASSIGN_OR_RETURN(
-      auto writer, smbus::CaptureWriter::Create(path, {.host_time_us = host_time_us, .size_max = file_bytes_max}));
+  SIDEBAND_ASSIGN_OR_RETURN(auto writer, smbus::CaptureWriter::Create(path, {.host_time_us = host_time_us,
+                                                                             .size_max = file_bytes_max,
+                                                                             .replaces_at_first_event = true}));
   return std::unique_ptr<CapturingTransport>(
       new CapturingTransport(std::move(inner), std::move(writer), clock, std::move(on_end)));
 }
@@ -22,6 +23,7 @@ absl::StatusOr<std::unique_ptr<CapturingTransport>> CapturingTransport::Create(s
 void CapturingTransport::Capture(const smbus::BusRecord& record) {
   const absl::Status status = writer_->Append(record);
   if (status.ok()) return;
+  // No further attempts: `on_end` is called once, and the bus stays in use.
   writer_.reset();
   on_end_(status);
 }

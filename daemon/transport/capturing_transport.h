@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps what passes a bus in a capture file (proto/smbus/capture_file.h), for `sideband bus trace`. The bus is used as
-// without it: a file that cannot be written any more, or is as large as it may be, ends the capture and nothing else.
+// Records all bus traffic in a capture file (proto/smbus/capture_file.h) for `sideband bus trace`. The bus is used as
+// without a capture: a write error or a full file ends the capture and nothing else.
 //   SIDEBAND_ASSIGN_OR_RETURN(auto transport,
 //                             CapturingTransport::Create(std::move(inner), "gpu0.sbt", clock, on_end));
 #ifndef SIDEBAND_DAEMON_TRANSPORT_CAPTURING_TRANSPORT_H_
@@ -21,11 +21,11 @@ namespace sideband::daemon {
 class CapturingTransport final : public Transport {
  public:
   static constexpr uint64_t kFileBytesMax = 64 << 20;
-  // Told once, on the thread that uses the transport, why nothing more is captured.
+  // Called once, with the reason, when the capture ends; on the thread that uses the transport.
   using OnEnd = std::function<void(const absl::Status&)>;
 
-  // The file is made at once, readable by its owner alone; its errors are those of CaptureWriter. `clock` must outlive
-  // the transport.
+  // The file is readable by its owner only. It replaces an older capture at the first transaction. Errors are those of
+  // CaptureWriter; those known at creation are returned here. `clock` must outlive the transport.
   static absl::StatusOr<std::unique_ptr<CapturingTransport>> Create(std::unique_ptr<Transport> inner,
                                                                     const std::string& path, const Clock& clock,
                                                                     OnEnd on_end,
@@ -46,7 +46,7 @@ class CapturingTransport final : public Transport {
   void Capture(const smbus::BusRecord& record);
 
   const std::unique_ptr<Transport> inner_;
-  std::unique_ptr<smbus::CaptureWriter> writer_;  // none after the end of the capture
+  std::unique_ptr<smbus::CaptureWriter> writer_;  // nullptr after the end of the capture
   const Clock& clock_;
   const absl::Duration start_;
   const OnEnd on_end_;

@@ -13,7 +13,7 @@ namespace {
 const smbus::Transfer kRead = {{smbus::Message::Read(0x4F, 2)}};
 const smbus::TransferResult kResult = {.read = {{1, 2}}};
 
-// Takes 5 ms for a transaction; there is no bus at odd calls.
+// Takes 5 ms per transaction. Every second call fails with UNAVAILABLE.
 class SlowTransport final : public Transport {
  public:
   explicit SlowTransport(FakeClock& clock) : clock_(clock) {}
@@ -61,7 +61,7 @@ TEST_F(CapturingTransportTest, CapturesEveryTransactionWithItsTime) {
 TEST_F(CapturingTransportTest, AFullFileEndsTheCaptureAndIsSaidOnce) {
   const auto transport = Create(100);
   for (int i = 0; i < 10; ++i) EXPECT_EQ(transport->Execute(kRead).ok(), i % 2 == 0) << "the bus goes on";
-  EXPECT_EQ(ends_, (std::vector<std::string>{path_ + ": as large as it may be, 100 bytes"}));
+  EXPECT_EQ(ends_, (std::vector<std::string>{path_ + ": has reached its limit of 100 bytes"}));
   struct stat file;
   ASSERT_EQ(stat(path_.c_str(), &file), 0);
   EXPECT_LE(file.st_size, 100);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The system calls on /dev/i2c-N, which tests replace.
+// The system calls on /dev/i2c-N, behind an interface that tests replace.
 //   SystemI2cDev system;
 //   const int fd = system.Open("/dev/i2c-3");                               // < 0: minus an errno
 #ifndef SIDEBAND_DAEMON_TRANSPORT_I2C_DEV_H_
@@ -10,11 +10,11 @@
 
 namespace sideband::daemon {
 
-// Each returns what the system call of its name does, but minus the errno for an error.
+// Each function returns the result of the system call of its name, or minus the errno after an error.
 class I2cDev {
  public:
   virtual ~I2cDev() = default;
-  // For reading and writing, and closed on exec.
+  // Opens for reading and writing, with O_CLOEXEC.
   virtual int Open(const std::string& path) = 0;
   virtual int Ioctl(int fd, unsigned long request, unsigned long argument) = 0;
   virtual void Close(int fd) = 0;

@@ -25,7 +25,7 @@ using smbus::TransferResult;
 
 constexpr unsigned long kSmbusBlocksWithPec = I2C_FUNC_SMBUS_BLOCK_DATA | I2C_FUNC_SMBUS_PEC;
 
-// What drivers say of the wire; nothing for what is no fault of the wire's.
+// Maps a driver's errno to an outcome on the wire; nullopt for other errors.
 std::optional<Outcome> WireOutcome(int error) {
   switch (error) {
     case ENXIO:
@@ -46,8 +46,8 @@ std::optional<Outcome> WireOutcome(int error) {
 
 bool DeviceIsGone(int error) { return error == ENODEV || error == EBADF || error == ESHUTDOWN; }
 
-// A transfer as the kernel wants it: messages that point into buffers. A block read whose length is not known clocks
-// the largest there is; the bytes after the device's are dropped.
+// A transfer in the kernel's format: messages that point into buffers. A block read of unknown length clocks the
+// maximum; bytes beyond the device's block are dropped.
 class KernelMessages {
  public:
   explicit KernelMessages(const Transfer& transfer) : transfer_(transfer) {
@@ -82,6 +82,7 @@ class KernelMessages {
       const Message& message = transfer_.messages[i];
       if (!message.read) continue;
       Bytes& read = result.read.emplace_back(std::move(buffers_[i]));
+      // Any count up to 255 fits the buffer; only 0 is invalid.
       if (message.block && read[0] == 0) return {.outcome = Outcome::kBadCount};
       if (message.block) read.resize(size_t{1} + read[0] + message.read_size);
     }
@@ -115,6 +116,7 @@ absl::Status I2cDevTransport::Open() {
   const int fd = system_.Open(path_);
   if (fd < 0) return Error(-fd);
   fd_ = fd;
+  // A device that cannot be configured is closed, so that the next transaction tries again from the beginning.
   const absl::Status status = Configure();
   if (!status.ok()) Close();
   return status;
@@ -123,6 +125,7 @@ absl::Status I2cDevTransport::Open() {
 absl::Status I2cDevTransport::Configure() {
   unsigned long functionality = 0;
   const int error = system_.Ioctl(fd_, I2C_FUNCS, reinterpret_cast<unsigned long>(&functionality));
+  // A file that is no I2C device has no I2C_FUNCS.
   if (error == -ENOTTY) return absl::UnavailableError(absl::StrCat("bus ", path_, ": is not an I2C bus"));
   if (error < 0) return Error(-error);
   carries_messages_ = (functionality & I2C_FUNC_I2C) != 0;
@@ -132,17 +135,19 @@ absl::Status I2cDevTransport::Configure() {
                         path_, functionality));
   }
   block_bytes_max_ = carries_messages_ ? smbus::kBlockBytesMax : kSmbus2BlockBytesMax;
+  // The address selected on an earlier descriptor does not apply to this one.
   smbus_address_ = -1;
-  // An adapter keeps its own where it does not take these.
+  // Errors are ignored: an adapter that does not support these options keeps its defaults.
   system_.Ioctl(fd_, I2C_TIMEOUT, options_.timeout_10ms);
   system_.Ioctl(fd_, I2C_RETRIES, options_.retries);
   if (!carries_messages_ && system_.Ioctl(fd_, I2C_PEC, 1) < 0) {
-    return absl::UnimplementedError(absl::StrCat("bus ", path_, ": the adapter cannot be told to check the PEC"));
+    return absl::UnimplementedError(absl::StrCat("bus ", path_, ": the adapter cannot be set to check the PEC"));
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<TransferResult> I2cDevTransport::Failed(int error) {
+  // Wire errors are results: the caller decides on retries.
   if (const auto outcome = WireOutcome(error)) return TransferResult{.outcome = *outcome};
   if (DeviceIsGone(error)) Close();
   return Error(error);
@@ -154,23 +159,25 @@ absl::StatusOr<TransferResult> I2cDevTransport::Execute(const Transfer& transfer
 }
 
 absl::StatusOr<TransferResult> I2cDevTransport::ExecuteMessages(const Transfer& transfer) {
-  // The kernel lets messages pass to an address that one of its drivers uses: it has to be asked.
+  // I2C_RDWR does not check whether a kernel driver owns the address; I2C_SLAVE does (EBUSY).
   for (const Message& message : transfer.messages) SIDEBAND_RETURN_IF_ERROR(SelectAddress(message.address));
   KernelMessages messages(transfer);
   i2c_rdwr_ioctl_data request = messages.ForIoctl();
   const int done = system_.Ioctl(fd_, I2C_RDWR, reinterpret_cast<unsigned long>(&request));
   if (done >= 0 && static_cast<uint32_t>(done) == request.nmsgs) return std::move(messages).Result();
-  // A few adapters say so only when they are asked for more than they can do.
+  // Some adapters report their length limit only by refusing a longer message.
+  // A block of 32 bytes is read as 34, with its count and PEC; 35 is the first length that may be too long.
   const size_t smallest_too_long = kSmbus2BlockBytesMax + 3;
   if (done == -EOPNOTSUPP && messages.LongestRead() >= smallest_too_long) block_bytes_max_ = kSmbus2BlockBytesMax;
+  // Fewer messages than requested without an errno: a data NACK.
   return Failed(done < 0 ? -done : EIO);
 }
 
 absl::StatusOr<TransferResult> I2cDevTransport::ExecuteSmbus(const Transfer& transfer) {
   if (const auto write = AsBlockWrite(transfer)) return Write(*write);
   if (const auto read = AsBlockRead(transfer)) return Read(*read);
-  return absl::UnimplementedError(absl::StrCat("bus ", path_, ": the adapter carries SMBus blocks of up to ",
-                                               kSmbus2BlockBytesMax, " bytes alone"));
+  return absl::UnimplementedError(
+      absl::StrCat("bus ", path_, ": the adapter carries only SMBus blocks of up to ", kSmbus2BlockBytesMax, " bytes"));
 }
 
 absl::Status I2cDevTransport::SelectAddress(uint8_t address) {
@@ -208,12 +215,12 @@ absl::StatusOr<TransferResult> I2cDevTransport::Write(const BlockWrite& write) {
 absl::StatusOr<TransferResult> I2cDevTransport::Read(const BlockRead& read) {
   SIDEBAND_RETURN_IF_ERROR(SelectAddress(read.address));
   i2c_smbus_data data = {};
-  // It may be a confidential VM's counters.
+  // The block may contain a confidential VM's counters.
   const absl::Cleanup wipe = [&data] { explicit_bzero(&data, sizeof(data)); };
   const int error = SmbusBlock(/*read=*/true, read.code, &data);
   if (error < 0) return Failed(-error);
   if (data.block[0] == 0 || data.block[0] > kSmbus2BlockBytesMax) return TransferResult{.outcome = Outcome::kBadCount};
-  // The kernel has checked the PEC and kept it to itself; who asked for it finds it computed anew.
+  // The kernel has checked the PEC and removed it. Callers expect the raw bytes, so the PEC is computed again.
   return TransferResult{.read = {AsClocked(read, {data.block + 1, data.block[0]})}};
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A bus of Linux: /dev/i2c-N (Documentation/i2c/dev-interface).
+// A Linux I2C bus: /dev/i2c-N (Documentation/i2c/dev-interface).
 //   SystemI2cDev system;
 //   I2cDevTransport transport("/dev/i2c-3", system, {});
 //   SIDEBAND_ASSIGN_OR_RETURN(const smbus::TransferResult result, transport.Execute(transfer));
 //
-// An adapter that carries messages (I2C_FUNC_I2C) gets each transaction as it is, with I2C_RDWR. One that does not, as
-// many an SMBus host controller, gets block transactions of up to 32 bytes with I2C_SMBUS and the kernel's PEC; any
-// other transaction is UNIMPLEMENTED there.
+// An adapter with I2C_FUNC_I2C gets each transaction unchanged, by I2C_RDWR. An adapter without it, such as many SMBus
+// host controllers, gets block transactions of up to 32 bytes by I2C_SMBUS with the kernel's PEC. Any other transaction
+// is UNIMPLEMENTED on such an adapter.
 #ifndef SIDEBAND_DAEMON_TRANSPORT_I2C_DEV_TRANSPORT_H_
 #define SIDEBAND_DAEMON_TRANSPORT_I2C_DEV_TRANSPORT_H_
 
@@ -22,27 +22,27 @@ namespace sideband::daemon {
 
 class I2cDevTransport final : public Transport {
  public:
-  // Both are the adapter's, so every program on the same bus has them, and the last to set them wins.
+  // Both options are set on the adapter and affect every program that uses the bus. The last program to set them wins.
   struct Options {
-    // How long the adapter may take for a transaction, in units of 10 ms. The longest, 260 bytes at 10 kHz, takes 235
-    // ms.
+    // Time limit of the adapter for one transaction, in units of 10 ms. The longest transaction, 260 bytes at 10 kHz,
+    // takes 235 ms.
     unsigned long timeout_10ms = 30;
-    // How often the kernel tries again when another controller has won the bus.
+    // Number of retries by the kernel after arbitration was lost to another controller.
     unsigned long retries = 3;
   };
 
-  // Opens the device at the first transaction, and again after it has gone. `system` must outlive the transport.
+  // Opens the device at the first transaction, and again after it has disappeared. `system` must outlive the transport.
   I2cDevTransport(std::string path, I2cDev& system, Options options)
       : path_(std::move(path)), system_(system), options_(options) {}
   ~I2cDevTransport() override;
   I2cDevTransport(const I2cDevTransport&) = delete;
   I2cDevTransport& operator=(const I2cDevTransport&) = delete;
 
-  // Errors of the wire are outcomes (ENXIO, EREMOTEIO: address NACK; EIO: data NACK; EAGAIN: arbitration lost;
-  // ETIMEDOUT; EPROTO: bad count) as far as drivers tell them apart. DATA_LOSS: the kernel found a wrong PEC.
-  // UNIMPLEMENTED: the adapter cannot do it. UNAVAILABLE: everything else, in the system's words.
+  // Wire errors are outcomes (ENXIO, EREMOTEIO: address NACK; EIO: data NACK; EAGAIN: arbitration lost; ETIMEDOUT;
+  // EPROTO: bad count), as far as drivers distinguish them. DATA_LOSS: the kernel found a wrong PEC. UNIMPLEMENTED: the
+  // adapter does not support the transaction. UNAVAILABLE: any other error, with the system's message.
   absl::StatusOr<smbus::TransferResult> Execute(const smbus::Transfer& transfer) override;
-  // 32 where the adapter does not carry messages, or refused a longer one.
+  // 32 if the adapter lacks I2C_FUNC_I2C or has refused a longer message.
   size_t block_bytes_max() const override { return block_bytes_max_; }
 
  private:
@@ -56,7 +56,7 @@ class I2cDevTransport final : public Transport {
   absl::StatusOr<smbus::TransferResult> Write(const BlockWrite& write);
   absl::StatusOr<smbus::TransferResult> Read(const BlockRead& read);
   absl::Status SelectAddress(uint8_t address);
-  // 0, or minus an errno.
+  // Returns 0, or minus an errno.
   int SmbusBlock(bool read, uint8_t code, void* data);
 
   const std::string path_;
@@ -65,7 +65,7 @@ class I2cDevTransport final : public Transport {
   int fd_ = -1;
   bool carries_messages_ = false;
   size_t block_bytes_max_ = smbus::kBlockBytesMax;
-  int smbus_address_ = -1;  // what I2C_SLAVE has set; none yet
+  int smbus_address_ = -1;  // the address set by I2C_SLAVE; -1: none
 };
 
 }  // namespace sideband::daemon

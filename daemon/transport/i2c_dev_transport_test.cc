@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Against an adapter that answers as it is told to. With a real i2c-dev's rules and a real target: tests/conformance.
+// I2cDevTransport with a scripted adapter. tests/conformance covers the rules of a real i2c-dev and a real target.
 #include "daemon/transport/i2c_dev_transport.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ const Transfer kStatus = {{Message::Write(0x4F, {0x5C}), Message::Read(0x4F, 6)}
 const Transfer kGetTemp = {{Message::Write(0x4F, {0x5C, 0x04, 0x02, 0x00, 0x00, 0x80, 0x56})}};
 const Bytes kDone = {0x04, 0x02, 0x00, 0x00, 0x1F, 0x6F};
 
-// Every number is an ioctl's result.
+// Members named *_result and the callbacks' results are the return values of the calls.
 class FakeI2cDev final : public I2cDev {
  public:
   int Open(const std::string&) override {
@@ -229,7 +229,7 @@ TEST_F(SmbusOnlyTest, ErrorsAreThoseOfMessages) {
 TEST_F(SmbusOnlyTest, OtherTransactionsCannotBeDone) {
   const absl::Status status = transport_.Execute({{Message::Read(0x4F, 5)}}).status();
   EXPECT_EQ(status,
-            absl::UnimplementedError("bus /dev/i2c-3: the adapter carries SMBus blocks of up to 32 bytes alone"));
+            absl::UnimplementedError("bus /dev/i2c-3: the adapter carries only SMBus blocks of up to 32 bytes"));
 }
 
 TEST_F(SmbusOnlyTest, AnAddressThatADriverHas) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which transactions are SMBus block transactions with a PEC: all that an adapter can do that does not carry messages.
-//   if (const auto write = AsBlockWrite(transfer)) …
-//   if (const auto read = AsBlockRead(transfer)) …
+// Recognises SMBus block transactions with PEC: the only transactions of an adapter without I2C_FUNC_I2C.
+//   if (const auto write = AsBlockWrite(transfer)) return Write(*write);
+//   if (const auto read = AsBlockRead(transfer)) return Read(*read);
 #ifndef SIDEBAND_DAEMON_TRANSPORT_SMBUS_SHAPE_H_
 #define SIDEBAND_DAEMON_TRANSPORT_SMBUS_SHAPE_H_
 
@@ -14,28 +14,28 @@
 
 namespace sideband::daemon {
 
-// The largest block of SMBus 2, and of Linux' I2C_SMBUS.
+// The largest block of SMBus 2 and of Linux' I2C_SMBUS.
 inline constexpr size_t kSmbus2BlockBytesMax = 32;
 
 struct BlockWrite {
   uint8_t address;
   uint8_t code;
-  ByteSpan block;  // 1 to 32 bytes, in the transfer
+  ByteSpan block;  // 1 to 32 bytes, points into the transfer
 };
-// One message: a command code, a count, as many bytes, and their right PEC.
+// Matches one message: a command code, a count, that number of bytes, and their correct PEC.
 std::optional<BlockWrite> AsBlockWrite(const smbus::Transfer& transfer);
 
 struct BlockRead {
   uint8_t address;
   uint8_t code;
-  // How many bytes the controller wants to clock: count, block and PEC; 0 where the count is to decide.
+  // Number of bytes that the controller clocks: count, block and PEC. 0 if the count byte decides.
   size_t wire_bytes;
 };
-// A command code, a repeated START, and a read that has room for a count, at least one byte and a PEC, and at most 32.
+// Matches a command code, a repeated START, and a read with room for a count, 1 to 32 bytes and a PEC.
 std::optional<BlockRead> AsBlockRead(const smbus::Transfer& transfer);
 
-// The bytes that `read` would have clocked in if a device had sent `block`: the count, the block, its PEC, and after
-// that what an idle bus reads as.
+// Returns the bytes that `read` would have clocked for a device that sent `block`: the count, the block, its PEC, then
+// 0xFF as on an idle bus.
 Bytes AsClocked(const BlockRead& read, ByteSpan block);
 
 }  // namespace sideband::daemon

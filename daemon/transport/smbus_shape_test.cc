@@ -9,7 +9,7 @@ namespace {
 using smbus::Message;
 using smbus::Transfer;
 
-// The golden frames of SMBPBI's GET_TEMP at 0x4F.
+// The reference frames of SMBPBI's GET_TEMP at 0x4F.
 const Bytes kGetTemp = {0x5C, 0x04, 0x02, 0x00, 0x00, 0x80, 0x56};
 const Bytes kDone = {0x04, 0x02, 0x00, 0x00, 0x1F, 0x6F};
 

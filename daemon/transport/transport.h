@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A way to carry transactions to a bus.
+// The interface to a bus that carries SMBus transactions.
 #ifndef SIDEBAND_DAEMON_TRANSPORT_TRANSPORT_H_
 #define SIDEBAND_DAEMON_TRANSPORT_TRANSPORT_H_
 
@@ -13,12 +13,12 @@ namespace sideband::daemon {
 class Transport {
  public:
   virtual ~Transport() = default;
-  // Carries out one transaction; how it ended on the wire is in the result. An error Status means that the bus itself
-  // could not be used (UNAVAILABLE: not there, or the far end went away; DEADLINE_EXCEEDED: it does not answer); the
-  // next call tries anew. DATA_LOSS: whoever carried it found a wrong PEC, and the bytes are not to be had.
+  // Executes one transaction. The result contains its outcome on the wire. An error Status means that the bus itself
+  // could not be used: UNAVAILABLE if it does not exist or the peer has disconnected, DEADLINE_EXCEEDED if it does not
+  // respond. The next call tries again. DATA_LOSS: the adapter found a wrong PEC, and the bytes are not available.
   virtual absl::StatusOr<smbus::TransferResult> Execute(const smbus::Transfer& transfer) = 0;
-  // The largest block that one read can carry; 32 on an adapter that keeps to SMBus 2. It is known after the first
-  // transaction and may change when the bus comes back as another one, so ask before every stream.
+  // The largest block that one read can carry, in bytes; 32 on an adapter limited to SMBus 2. Known after the first
+  // transaction. It may change after the bus was reopened, so callers query it before every stream.
   virtual size_t block_bytes_max() const { return smbus::kBlockBytesMax; }
 };
 

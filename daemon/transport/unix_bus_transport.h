@@ -11,19 +11,19 @@
 
 #include "absl/time/time.h"
 #include "daemon/transport/transport.h"
+#include "proto/base/descriptor.h"
 
 namespace sideband::daemon {
 
 class UnixBusTransport final : public Transport {
  public:
   struct Options {
-    // How long the far end may take for one transaction before the connection is given up.
+    // Time limit for one transaction, after which the connection is closed.
     absl::Duration timeout = absl::Seconds(2);
   };
 
   // Connects at the first transaction, and again after an error.
   UnixBusTransport(std::string path, Options options) : path_(std::move(path)), options_(options) {}
-  ~UnixBusTransport() override;
   UnixBusTransport(const UnixBusTransport&) = delete;
   UnixBusTransport& operator=(const UnixBusTransport&) = delete;
 
@@ -31,11 +31,10 @@ class UnixBusTransport final : public Transport {
 
  private:
   absl::Status Connect();
-  void Disconnect();
 
   const std::string path_;
   const Options options_;
-  int socket_ = -1;
+  Descriptor socket_;
 };
 
 }  // namespace sideband::daemon

@@ -19,11 +19,11 @@ namespace {
 const smbus::Transfer kRead = {{smbus::Message::Read(0x4F, 2)}};
 const smbus::TransferResult kResult = {.read = {{1, 2}}};
 
-// A far end that accepts one connection after another and hands each to the next of its scripts.
+// A peer that accepts one connection per script, in order, and runs the script on it.
 class FarEnd {
  public:
   explicit FarEnd(std::vector<std::function<void(int)>> scripts) {
-    std::filesystem::current_path(testing::TempDir());  // the path of a socket must be short
+    std::filesystem::current_path(testing::TempDir());  // the path of a Unix socket must be short
     unlink(path.c_str());
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -89,7 +89,7 @@ TEST(UnixBusTransportTest, SilenceTimesOut) {
   FarEnd far_end({[](int fd) {
     ReadRequest(fd);
     uint8_t byte;
-    recv(fd, &byte, 1, 0);  // until the transport gives up
+    recv(fd, &byte, 1, 0);  // until the transport closes the connection
   }});
   UnixBusTransport transport(far_end.path, {.timeout = absl::Milliseconds(50)});
   EXPECT_EQ(transport.Execute(kRead).status().code(), absl::StatusCode::kDeadlineExceeded);

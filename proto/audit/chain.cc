@@ -20,7 +20,7 @@ void ChainVerifier::Feed(absl::string_view bytes) {
   while (!bytes.empty() && !is_broken()) {
     const size_t line_break = bytes.find('\n');
     const absl::string_view piece = bytes.substr(0, line_break);
-    // One byte more than a line may have is enough to refuse it.
+    // One byte beyond the maximum is enough to reject the line.
     rest_.append(piece.data(), std::min(piece.size(), kAuditLineBytesMax + 1 - rest_.size()));
     if (rest_.size() > kAuditLineBytesMax) {
       ++line_number_;
@@ -35,11 +35,12 @@ void ChainVerifier::Feed(absl::string_view bytes) {
 void ChainVerifier::EndFile() {
   if (is_broken() || rest_.empty()) return;
   ++line_number_;
-  Break("the line is not finished: it is being written, or the daemon was killed while it was");
+  Break("the line is unfinished: the daemon is writing it, or was killed while writing it");
 }
 
 absl::Status ChainVerifier::End() const {
   SIDEBAND_RETURN_IF_ERROR(broken_);
+  // A head that occurs in the chain proves that the log was not truncated before it.
   if (options_.head.empty() || !summary_.anchor_at.empty()) return absl::OkStatus();
   return absl::DataLossError(absl::StrCat("no entry has the head ", options_.head,
                                           ": entries after the last one were cut off, or the log was rewritten"));
@@ -56,8 +57,9 @@ void ChainVerifier::Line(absl::string_view text) {
 absl::Status ChainVerifier::CheckPlace(const AuditLine& line) const {
   const uint64_t sequence = line.entry.sequence;
   const bool is_first_ever = sequence == 1;
+  // Only the first entry of a log has no predecessor.
   if (is_first_ever != (line.prev == kAuditNoPrev)) {
-    return absl::DataLossError("'prev' is zero exactly in entry 1");
+    return absl::DataLossError("'prev' must be zero in entry 1, and only there");
   }
   if (summary_.entries == 0) return absl::OkStatus();
   if (sequence != summary_.last_sequence + 1) {
@@ -75,6 +77,7 @@ void ChainVerifier::Take(const AuditLine& line, absl::string_view text) {
   if (summary_.entries == 0) {
     summary_.first_sequence = entry.sequence;
     summary_.first_time = entry.time;
+    // A clock that was set back is not evidence of tampering, so it is only noted.
   } else if (entry.time < summary_.last_time) {
     Note(absl::StrCat("the time goes back by ", absl::FormatDuration(summary_.last_time - entry.time)));
   }

@@ -84,7 +84,7 @@ TEST(ChainTest, PiecesMakeNoDifference) {
   }
 }
 
-// What a byte may become: each of its bits flipped, and what means something in a line.
+// Replacements for a byte: each of its bits flipped, and the characters with a meaning in a line.
 std::string Changes(char byte) {
   std::string changes("\0\n\"\\ 09}\xff", 9);
   for (int bit = 0; bit < 8; ++bit) changes += static_cast<char>(byte ^ (1 << bit));
@@ -102,7 +102,7 @@ TEST(ChainTest, EveryChangedByteIsDetected) {
       changed[at] = value;
       if (changed == text) continue;
       EXPECT_FALSE(Verify(changed, head).ok()) << at << " " << static_cast<int>(value);
-      // Nothing follows the last line that would vouch for it; the rest needs no head.
+      // A change in the last line is detected only with a head; all others without.
       if (at >= last_line) continue;
       EXPECT_FALSE(Verify(changed).ok()) << at << " " << static_cast<int>(value);
     }
@@ -212,8 +212,8 @@ TEST(ChainTest, SaysWhatIsWrong) {
   const Lines lines = Log(3);
   const std::string torn = Text(lines).substr(0, Text(lines).size() - 1);
   EXPECT_EQ(Verify(torn).message(),
-            "log:3: the line is not finished: it is being written, or the daemon was killed while it was");
-  EXPECT_EQ(Verify("{}\n").message(), "log:1: 'sequence' is missing or not what it can be");
+            "log:3: the line is unfinished: the daemon is writing it, or was killed while writing it");
+  EXPECT_EQ(Verify("{}\n").message(), "log:1: 'sequence' is missing or invalid");
   EXPECT_EQ(Verify(lines[0] + "\n\n").message(), "log:2: not a JSON object");
   AuditLine changed = *DecodeAuditLine(lines[0]);
   changed.entry.reason = "because";
@@ -221,7 +221,8 @@ TEST(ChainTest, SaysWhatIsWrong) {
             "log:2: 'prev' is not the hash of entry 1: one of the two was changed");
   changed = *DecodeAuditLine(lines[1]);
   changed.prev = kAuditNoPrev;
-  EXPECT_EQ(Verify(Text({EncodeAuditLine(changed)})).message(), "log:1: 'prev' is zero exactly in entry 1");
+  EXPECT_EQ(Verify(Text({EncodeAuditLine(changed)})).message(),
+            "log:1: 'prev' must be zero in entry 1, and only there");
 }
 
 TEST(ChainTest, AnEndlessLineEndsIt) {

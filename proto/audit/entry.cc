@@ -22,7 +22,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr const char* kKinds[] = {"start", "stop", "access", "policy", "view", "lost"};
+constexpr const char* kKinds[] = {"start", "stop", "access", "policy", "view", "lost", "device"};
 constexpr const char* kDecisions[] = {"", "allow", "deny"};
 constexpr char kTimeFormat[] = "%E4Y-%m-%dT%H:%M:%E6SZ";
 constexpr size_t kTimeSize = sizeof("2026-01-02T03:04:05.123456Z") - 1;
@@ -37,13 +37,13 @@ std::optional<size_t> IndexOf(const char* const (&names)[N], absl::string_view n
   return static_cast<size_t>(found - std::begin(names));
 }
 
-// Reads the members of an object that must all be there, and counts them. Whether they are in order and written as they
-// should be is not looked at here: the whole line is compared in the end.
+// Reads the mandatory members of an object and records the first error. Order and notation are not checked here:
+// DecodeAuditLine() compares the whole line.
 class Members {
  public:
   explicit Members(const ordered_json& json) : json_(json) {}
 
-  // nullptr where it is absent or of another type.
+  // nullptr if the member is absent or of another type.
   const ordered_json* Find(const char* name, ordered_json::value_t type) {
     const auto member = json_.find(name);
     if (member != json_.end() && member->type() == type) return &*member;
@@ -85,12 +85,12 @@ class Members {
 
   absl::Status status() const {
     return wrong_.empty() ? absl::OkStatus()
-                          : absl::InvalidArgumentError(absl::StrCat("'", wrong_, "' is missing or not what it can be"));
+                          : absl::InvalidArgumentError(absl::StrCat("'", wrong_, "' is missing or invalid"));
   }
 
  private:
   const ordered_json& json_;
-  std::string wrong_;  // the first
+  std::string wrong_;  // the first missing or malformed member
 };
 
 AuditLine ReadMembers(const ordered_json& json, Members& members) {
@@ -106,6 +106,7 @@ AuditLine ReadMembers(const ordered_json& json, Members& members) {
   entry.decision = members.OneOf<AuditDecision>("decision", kDecisions);
   entry.reason = members.Text("reason");
   entry.policy_version = members.Number("policy_version");
+  // `lost` and `repeated` are written only if they are not 0.
   if (json.contains("lost")) entry.lost = members.Number("lost");
   if (json.contains("repeated")) entry.repeated = members.Number("repeated");
   entry.detail = members.Texts("detail");
@@ -113,7 +114,7 @@ AuditLine ReadMembers(const ordered_json& json, Members& members) {
   return line;
 }
 
-// A text that AuditText() may have given is not escaped again.
+// The texts of a decoded line are already escaped.
 std::string TakenText(const std::string& text) { return text; }
 
 template <typename ToText>
@@ -132,6 +133,7 @@ std::string Write(const AuditLine& line, ToText to_text) {
   json["policy_version"] = entry.policy_version;
   if (entry.lost != 0) json["lost"] = entry.lost;
   if (entry.repeated != 0) json["repeated"] = entry.repeated;
+  // With at most so many texts no line exceeds kAuditLineBytesMax.
   for (size_t i = 0; i < std::min(entry.detail.size(), kAuditDetailMax); ++i) {
     json["detail"].push_back(to_text(entry.detail[i]));
   }
@@ -161,7 +163,7 @@ const char* AuditDecisionName(AuditDecision decision) { return kDecisions[static
 std::string AuditText(absl::string_view text) {
   constexpr size_t kCutAt = kAuditTextBytesMax - (sizeof(kCut) - 1);
   std::string plain;
-  size_t uncut = 0;  // what stays of it where it becomes too long: whole bytes of `text`
+  size_t uncut = 0;  // size after the last whole byte of `text` that leaves space for kCut
   for (const char byte : text) {
     if (plain.size() <= kCutAt) uncut = plain.size();
     if (plain.size() > kAuditTextBytesMax) break;
@@ -173,6 +175,7 @@ std::string AuditText(absl::string_view text) {
 std::string AuditTimeText(absl::Time time) {
   static const absl::Time kFirst = absl::FromCivil(absl::CivilSecond(0), absl::UTCTimeZone());
   static const absl::Time kLast = absl::FromCivil(absl::CivilSecond(9999, 12, 31, 23, 59, 59), absl::UTCTimeZone());
+  // Other years have more digits, but a time in a line has a fixed length.
   return absl::FormatTime(kTimeFormat, std::clamp(time, kFirst, kLast), absl::UTCTimeZone());
 }
 
@@ -188,7 +191,8 @@ absl::StatusOr<AuditLine> DecodeAuditLine(absl::string_view text) {
   SIDEBAND_RETURN_IF_ERROR(CheckTexts(line.entry));
   if (!IsAuditHash(line.prev)) return absl::InvalidArgumentError("'prev' is not a hash");
   if (line.entry.sequence == 0) return absl::InvalidArgumentError("'sequence' begins at 1");
-  if (Write(line, TakenText) != text) return absl::InvalidArgumentError("not written as the daemon writes");
+  // A canonical encoding: no member may be reordered, repeated or written differently.
+  if (Write(line, TakenText) != text) return absl::InvalidArgumentError("not in canonical form");
   return line;
 }
 

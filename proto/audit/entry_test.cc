@@ -49,7 +49,7 @@ TEST(AuditEntryTest, TextsAreBoundedAndPlain) {
   EXPECT_EQ(AuditText("\xff\xc3\xa9"), "\\xff\\xc3\\xa9");
   EXPECT_EQ(AuditText(std::string(256, 'x')), std::string(256, 'x'));
   EXPECT_EQ(AuditText(std::string(257, 'x')), std::string(253, 'x') + "...");
-  // What is cut is cut between two bytes of the original.
+  // The cut is between two bytes of the original text.
   EXPECT_EQ(AuditText(std::string(252, 'x') + "\n\n"), std::string(252, 'x') + "...");
   EXPECT_EQ(AuditText(std::string(1 << 20, '\n')).size(), 4 * 63 + 3u);
 }
@@ -103,33 +103,32 @@ TEST(AuditEntryTest, RefusesWhatTheDaemonWouldNotWrite) {
     const char *from, *to, *error;
   };
   for (const Row& row : {
-           Row{"\"sequence\":7", "\"sequence\": 7", "not written as the daemon writes"},
-           Row{"\"sequence\":7,", "", "'sequence' is missing or not what it can be"},
-           Row{"\"sequence\":7", "\"sequence\":7.0", "'sequence' is missing or not what it can be"},
-           Row{"\"sequence\":7", "\"sequence\":-7", "'sequence' is missing or not what it can be"},
+           Row{"\"sequence\":7", "\"sequence\": 7", "not in canonical form"},
+           Row{"\"sequence\":7,", "", "'sequence' is missing or invalid"},
+           Row{"\"sequence\":7", "\"sequence\":7.0", "'sequence' is missing or invalid"},
+           Row{"\"sequence\":7", "\"sequence\":-7", "'sequence' is missing or invalid"},
            Row{"\"sequence\":7", "\"sequence\":0", "'sequence' begins at 1"},
            Row{"\"sequence\":7", "\"sequence\":07", "not a JSON object"},
-           Row{"\"sequence\":7", "\"sequence\":7,\"sequence\":7", "not written as the daemon writes"},
-           Row{"\"sequence\":7", "\"extra\":1,\"sequence\":7", "not written as the daemon writes"},
-           Row{"2027-01-15T08:00:00.123456Z", "2027-01-15T08:00:00.1234560Z",
-               "'time' is missing or not what it can be"},
-           Row{"2027-01-15T08:00:00.123456Z", "2027-01-15t08:00:00.123456Z", "not written as the daemon writes"},
-           Row{"2027-01-15T08:00:00.123456Z", "2027-13-15T08:00:00.123456Z", "'time' is missing or not what it can be"},
-           Row{"2027-01-15T08:00:00.123456Z", "infinite-future", "'time' is missing or not what it can be"},
-           Row{"\"access\"", "\"acces\"", "'kind' is missing or not what it can be"},
-           Row{"\"allow\"", "true", "'decision' is missing or not what it can be"},
-           Row{"\"allow\"", "\"yes\"", "'decision' is missing or not what it can be"},
+           Row{"\"sequence\":7", "\"sequence\":7,\"sequence\":7", "not in canonical form"},
+           Row{"\"sequence\":7", "\"extra\":1,\"sequence\":7", "not in canonical form"},
+           Row{"2027-01-15T08:00:00.123456Z", "2027-01-15T08:00:00.1234560Z", "'time' is missing or invalid"},
+           Row{"2027-01-15T08:00:00.123456Z", "2027-01-15t08:00:00.123456Z", "not in canonical form"},
+           Row{"2027-01-15T08:00:00.123456Z", "2027-13-15T08:00:00.123456Z", "'time' is missing or invalid"},
+           Row{"2027-01-15T08:00:00.123456Z", "infinite-future", "'time' is missing or invalid"},
+           Row{"\"access\"", "\"acces\"", "'kind' is missing or invalid"},
+           Row{"\"allow\"", "true", "'decision' is missing or invalid"},
+           Row{"\"allow\"", "\"yes\"", "'decision' is missing or invalid"},
            Row{"GET /", "GET\\n/", "a text is too long or not printable"},
-           Row{"GET /", "\\u0047ET /", "not written as the daemon writes"},
-           Row{"\"prev\"", "\"detail\":[],\"prev\"", "not written as the daemon writes"},
-           Row{"\"prev\"", "\"detail\":[1],\"prev\"", "'detail' is missing or not what it can be"},
-           Row{"\"prev\"", "\"detail\":{},\"prev\"", "'detail' is missing or not what it can be"},
-           Row{"\"prev\"", "\"lost\":0,\"prev\"", "not written as the daemon writes"},
-           Row{"\"prev\"", "\"repeated\":0,\"prev\"", "not written as the daemon writes"},
-           Row{"\"prev\"", "\"repeated\":-1,\"prev\"", "'repeated' is missing or not what it can be"},
+           Row{"GET /", "\\u0047ET /", "not in canonical form"},
+           Row{"\"prev\"", "\"detail\":[],\"prev\"", "not in canonical form"},
+           Row{"\"prev\"", "\"detail\":[1],\"prev\"", "'detail' is missing or invalid"},
+           Row{"\"prev\"", "\"detail\":{},\"prev\"", "'detail' is missing or invalid"},
+           Row{"\"prev\"", "\"lost\":0,\"prev\"", "not in canonical form"},
+           Row{"\"prev\"", "\"repeated\":0,\"prev\"", "not in canonical form"},
+           Row{"\"prev\"", "\"repeated\":-1,\"prev\"", "'repeated' is missing or invalid"},
            Row{"\"prev\":\"", "\"prev\":\"0", "'prev' is not a hash"},
            Row{"}", "}}", "not a JSON object"},
-           Row{"}", "} ", "not written as the daemon writes"},
+           Row{"}", "} ", "not in canonical form"},
        }) {
     const std::string bad = absl::StrReplaceAll(good, {{row.from, row.to}});
     ASSERT_NE(bad, good) << row.from;

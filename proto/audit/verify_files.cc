@@ -5,9 +5,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/string_view.h"
@@ -24,28 +22,24 @@ struct Close {
 using File = std::unique_ptr<std::FILE, Close>;
 
 absl::StatusOr<File> Open(const std::string& path) {
-  // A pipe that nobody writes to would keep us waiting.
-  std::error_code error;
-  const auto type = std::filesystem::status(path, error).type();
-  if (type == std::filesystem::file_type::directory) return absl::InvalidArgumentError(path + ": is a directory");
-  if (std::filesystem::exists(path, error) && type != std::filesystem::file_type::regular) {
-    return absl::InvalidArgumentError(path + ": is not a regular file");
-  }
-  File file(std::fopen(path.c_str(), "rb"));
+  SIDEBAND_ASSIGN_OR_RETURN(Descriptor opened, OpenForReading(path));
+  File file(fdopen(opened.get(), "rb"));
   if (file == nullptr) return ErrnoStatus(errno, path);
+  opened.Release();
   return file;
 }
 
-// Up to `size` bytes, fewer only at the end.
+// Reads up to `size` bytes; fewer only at the end of the file.
 absl::StatusOr<std::string> Read(std::FILE* file, const std::string& path, size_t size) {
   std::string bytes(size, '\0');
   bytes.resize(std::fread(bytes.data(), 1, size, file));
   return std::ferror(file) == 0 ? absl::StatusOr<std::string>(bytes) : ErrnoStatus(errno, path);
 }
 
-// 0 for an empty file.
+// The sequence of the first entry; 0 for an empty file.
 absl::StatusOr<uint64_t> FirstSequence(const std::string& path) {
   SIDEBAND_ASSIGN_OR_RETURN(const File file, Open(path));
+  // One byte more than the longest line, so that a longer line is rejected.
   SIDEBAND_ASSIGN_OR_RETURN(const std::string start, Read(file.get(), path, kAuditLineBytesMax + 1));
   if (start.empty()) return 0;
   const auto line = DecodeAuditLine(absl::string_view(start).substr(0, start.find('\n')));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An audit log's files, put in order and followed by a ChainVerifier.
+// Orders an audit log's files and verifies them with a ChainVerifier.
 //   SIDEBAND_ASSIGN_OR_RETURN(const auto files, OrderedAuditFiles({"audit.jsonl", "audit.jsonl.1"}));
 //   ChainVerifier chain({});
 //   SIDEBAND_RETURN_IF_ERROR(FeedAuditFiles(files, chain));
@@ -17,12 +17,12 @@
 
 namespace sideband {
 
-// The files by the sequence of their first entries; empty ones first. A file that cannot be read is the error that
-// ReadFile gives; what is no regular file, which could not be read twice, is INVALID_ARGUMENT; one that does not begin
-// with an entry is DATA_LOSS "FILE:1: why".
+// Sorts the files by the sequence of their first entries; empty files come first. Returns ReadFile's error for an
+// unreadable file, INVALID_ARGUMENT for a file that is not regular (it could not be read twice), and DATA_LOSS "FILE:1:
+// reason" for a file that does not begin with an entry.
 absl::StatusOr<std::vector<std::string>> OrderedAuditFiles(std::vector<std::string> paths);
 
-// Reads all of the files, in bounded memory. The error is one of reading only: what the chain says is in `chain`.
+// Reads all files, in bounded memory. Returns read errors only; the verification's result is in `chain`.
 absl::Status FeedAuditFiles(const std::vector<std::string>& paths, ChainVerifier& chain);
 
 }  // namespace sideband

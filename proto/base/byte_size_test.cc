@@ -24,5 +24,11 @@ TEST(ByteSizeTest, RefusesAllElse) {
   EXPECT_EQ(ParseByteSize("16MB").status().message(), "'16MB' is no number of bytes, such as 512KiB or 16MiB");
 }
 
+TEST(ByteSizeTest, IsFormattedInTheLargestUnitThatFits) {
+  for (const char* text : {"0", "1", "1023", "1KiB", "1025", "1023KiB", "1MiB", "3GiB", "1024GiB"}) {
+    EXPECT_EQ(FormatByteSize(*ParseByteSize(text)), text);
+  }
+}
+
 }  // namespace
 }  // namespace sideband

@@ -29,6 +29,7 @@ uint64_t ByteReader::Little(size_t width) {
 
 ByteSpan ByteReader::Raw(size_t size) {
   if (size > bytes_.size()) {
+    // Without the remaining bytes all later reads fail, too.
     ok_ = false;
     bytes_ = {};
     return {};
@@ -44,6 +45,7 @@ std::string ByteReader::String() {
 }
 
 uint32_t Crc32c(ByteSpan bytes) {
+  // Castagnoli's polynomial, bits reflected: the CRC of iSCSI (RFC 3720).
   boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> crc;
   crc.process_bytes(bytes.data(), bytes.size());
   return crc.checksum();

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Little-endian cursors over byte strings: the one way in which wire formats are read and written here, never by
-// casting a packed struct.
-//   ByteWriter out;                            ByteReader in(bytes);
-//   out.U16(vm);  out.U64(count);              const uint16_t vm = in.U16();  const uint64_t count = in.U64();
-//   out.String(name);                          const std::string name = in.String();
-//   return std::move(out).Take();              if (!in.ok()) return absl::DataLossError("truncated block");
+// Little-endian cursors over byte strings. All wire formats are read and written with them, never by casting a packed
+// struct.
+//   ByteWriter out;
+//   out.U16(7);
+//   out.String("vm7");
+//   const Bytes bytes = std::move(out).Take();
+//
+//   ByteReader in(bytes);
+//   const uint16_t vm = in.U16();
+//   const std::string name = in.String();
+//   if (!in.ok()) return absl::DataLossError("truncated block");
 #ifndef SIDEBAND_PROTO_BASE_BYTES_H_
 #define SIDEBAND_PROTO_BASE_BYTES_H_
 
@@ -21,14 +26,13 @@
 
 namespace sideband {
 
-// Wipes what it frees: what passes through byte strings may be a confidential VM's counters, in as many copies as a
-// growing vector makes.
+// Wipes freed memory: byte strings may contain a confidential VM's counters, and a growing vector leaves copies.
 template <typename T>
 struct WipingAllocator {
   using value_type = T;
   WipingAllocator() = default;
   template <typename U>
-  WipingAllocator(const WipingAllocator<U>&) {}  // NOLINT(google-explicit-constructor): what an allocator must have
+  WipingAllocator(const WipingAllocator<U>&) {}  // NOLINT(google-explicit-constructor): required of allocators
 
   T* allocate(size_t count) { return std::allocator<T>().allocate(count); }
   void deallocate(T* memory, size_t count) {
@@ -41,7 +45,7 @@ struct WipingAllocator {
 using Bytes = std::vector<uint8_t, WipingAllocator<uint8_t>>;
 using ByteSpan = std::span<const uint8_t>;
 
-// Appends to a byte string that it owns. Not thread-safe.
+// Appends to an owned byte string. Not thread-safe.
 class ByteWriter {
  public:
   void U8(uint8_t value) { bytes_.push_back(value); }
@@ -49,9 +53,9 @@ class ByteWriter {
   void U32(uint32_t value) { Little(value, 4); }
   void U64(uint64_t value) { Little(value, 8); }
   void Raw(ByteSpan bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
-  // One length byte and up to 255 bytes of text; what is longer is cut there.
+  // One length byte and up to 255 bytes of text; longer text is truncated.
   void String(const std::string& text);
-  // Overwrites the four bytes at `offset`, which must have been written before.
+  // Overwrites the four bytes at `offset`, which must have been written already.
   void PatchU32(size_t offset, uint32_t value);
 
   size_t size() const { return bytes_.size(); }
@@ -65,7 +69,7 @@ class ByteWriter {
 };
 
 // Reads bytes that it does not own and that must outlive it. A read past the end returns zeros (or an empty string) and
-// makes ok() false for good, so that a decoder checks once per record. Not thread-safe.
+// sets ok() to false permanently, so that a decoder checks once per record. Not thread-safe.
 class ByteReader {
  public:
   explicit ByteReader(ByteSpan bytes) : bytes_(bytes) {}
@@ -74,7 +78,7 @@ class ByteReader {
   uint16_t U16() { return static_cast<uint16_t>(Little(2)); }
   uint32_t U32() { return static_cast<uint32_t>(Little(4)); }
   uint64_t U64() { return Little(8); }
-  // A view into the bytes given to the constructor.
+  // A view into the constructor's bytes.
   ByteSpan Raw(size_t size);
   std::string String();
 
@@ -88,7 +92,7 @@ class ByteReader {
   bool ok_ = true;
 };
 
-// The bytes of `text`, for the lifetime of `text`.
+// A view of the bytes of `text`, valid for the lifetime of `text`.
 inline ByteSpan AsBytes(const std::string& text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }

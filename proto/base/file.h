@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whole small files.
+// Reads small files completely. Only regular files are read, and opening never blocks: a FIFO without a writer must not
+// hang a reload.
+//   SIDEBAND_ASSIGN_OR_RETURN(const std::string pem, ReadFile(path, 1 << 20, FileTrust::kNotWritable));
 #ifndef SIDEBAND_PROTO_BASE_FILE_H_
 #define SIDEBAND_PROTO_BASE_FILE_H_
 
@@ -8,16 +10,33 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "proto/base/descriptor.h"
 
 namespace sideband {
 
 inline constexpr size_t kFileSizeMax = 64 << 20;
 
-// The file's bytes. A missing file is NOT_FOUND, one that may not be read PERMISSION_DENIED, one larger than `size_max`
-// OUT_OF_RANGE, a directory or device INVALID_ARGUMENT; each message starts with the path.
-absl::StatusOr<std::string> ReadFile(const std::string& path, size_t size_max = kFileSizeMax);
+// Permissions that a file must not grant. They concern the mode's last digit, other users; permissions of the file's
+// group are the administrator's choice.
+enum class FileTrust {
+  kAny,          // no restriction
+  kNotWritable,  // no other user may write or replace the file
+  kPrivate,      // as kNotWritable, and no other user may access the file
+};
 
-// An absl::Status for `errno_value` with the message "PATH: what the system says".
+// Opens the regular file at `path`. NOT_FOUND for a missing file; PERMISSION_DENIED for an unreadable file and for a
+// violation of `trust`; INVALID_ARGUMENT for a directory, FIFO, socket or device. Messages start with the path. A trust
+// other than kAny also checks the file's folder (for a link, the folders of the link and of the file): it must not be
+// writable by other users, unless it is sticky, as /tmp is, or mounted read-only.
+absl::StatusOr<Descriptor> OpenForReading(const std::string& path, FileTrust trust = FileTrust::kAny);
+
+// The file's bytes. Errors of OpenForReading; OUT_OF_RANGE for a file larger than `size_max`.
+absl::StatusOr<std::string> ReadFile(const std::string& path, size_t size_max = kFileSizeMax,
+                                     FileTrust trust = FileTrust::kAny);
+// Reads the remaining bytes of `fd`, of any kind (reading a pipe blocks); `name` appears in messages.
+absl::StatusOr<std::string> ReadDescriptor(int fd, const std::string& name, size_t size_max);
+
+// An absl::Status for `errno_value` with the message "PATH: system error".
 absl::Status ErrnoStatus(int errno_value, const std::string& path);
 
 }  // namespace sideband

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Early return on error for functions that return absl::Status or absl::StatusOr.
+// Early return on errors for functions that return absl::Status or absl::StatusOr.
 //   SIDEBAND_RETURN_IF_ERROR(file.Append(bytes));
 //   SIDEBAND_ASSIGN_OR_RETURN(const Config config, LoadConfig(path));
-// The macros evaluate their expression once. Debian's Abseil (20220623) has none of its own.
+// The macros evaluate their expression once. Debian's Abseil (20220623) does not provide such macros.
 #ifndef SIDEBAND_PROTO_BASE_STATUS_MACROS_H_
 #define SIDEBAND_PROTO_BASE_STATUS_MACROS_H_
 

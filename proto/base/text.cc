@@ -12,7 +12,7 @@
 namespace sideband {
 namespace {
 
-// Levenshtein's distance by one row of the table.
+// Levenshtein distance, with one row of the table in memory.
 size_t EditDistance(absl::string_view a, absl::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -45,10 +45,11 @@ bool IsInputError(absl::StatusCode code) {
 
 std::string NearestMatch(absl::string_view word, std::span<const std::string> candidates) {
   std::string nearest;
+  // Accepts at most half the word's length in edits.
   size_t fewest = word.size() / 2 + 1;
   for (const std::string& candidate : candidates) {
     const size_t difference = std::max(candidate.size(), word.size()) - std::min(candidate.size(), word.size());
-    if (difference >= fewest) continue;  // the distance is at least that
+    if (difference >= fewest) continue;  // the distance is at least the difference of the sizes
     if (const size_t distance = EditDistance(word, candidate); distance < fewest) {
       fewest = distance;
       nearest = candidate;
@@ -68,7 +69,7 @@ std::string MustBeOneOf(std::span<const std::string> words) {
 
 std::string DidYouMean(absl::string_view word, std::span<const std::string> candidates) {
   const std::string nearest = NearestMatch(word, candidates);
-  return nearest.empty() ? "" : absl::StrCat(" (did you mean '", nearest, "'?)");
+  return nearest.empty() ? "" : absl::StrCat(" (did you mean '", Visible(nearest), "'?)");
 }
 
 absl::Status AtLine(const absl::Status& status, absl::string_view file, size_t line) {
@@ -86,6 +87,12 @@ int ReportAndExitCode(absl::string_view program, const absl::Status& status) {
   const std::string line = absl::StrCat(program, ": ", Visible(status.message()), "\n");
   std::fputs(line.c_str(), stderr);
   return IsInputError(status.code()) ? 2 : 1;
+}
+
+int ReportAndExitCode(absl::string_view program, const ErrorList& errors) {
+  int code = 0;
+  for (const absl::Status& error : errors.All()) code = std::max(code, ReportAndExitCode(program, error));
+  return code;
 }
 
 }  // namespace sideband

@@ -42,10 +42,25 @@ TEST(TextTest, ExitCodeTellsInputFromRuntime) {
   EXPECT_EQ(ReportAndExitCode("p", absl::UnavailableError("x")), 1);
 }
 
+TEST(TextTest, EveryErrorOfAListHasItsLine) {
+  ErrorList errors;
+  EXPECT_EQ(ReportAndExitCode("p", errors), 0);
+  errors.Add(absl::UnavailableError("y"));
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(ReportAndExitCode("p", errors), 1);
+  errors.Add(absl::InvalidArgumentError("x"));
+  EXPECT_EQ(ReportAndExitCode("p", errors), 2);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "p: y\np: y\np: x\n");
+}
+
 TEST(TextTest, ReportStaysOnOneLine) {
   testing::internal::CaptureStderr();
   ReportAndExitCode("p", absl::InvalidArgumentError("bad\nname"));
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "p: bad\\x0aname\n");
+}
+
+TEST(DidYouMeanTest, RawBytesAreMadeVisible) {
+  EXPECT_EQ(DidYouMean("top.bus", std::vector<std::string>{"top.bu\xff\x1b"}), " (did you mean 'top.bu\\xff\\x1b'?)");
 }
 
 }  // namespace

@@ -29,20 +29,18 @@ bool SetName(X509_NAME* name, const std::string& common_name) {
 }
 
 bool AddExtension(X509* certificate, int kind, const std::string& value) {
-  X509_EXTENSION* const extension = X509V3_EXT_conf_nid(nullptr, nullptr, kind, value.c_str());
-  const bool added = extension != nullptr && X509_add_ext(certificate, extension, -1) == 1;
-  X509_EXTENSION_free(extension);
-  return added;
+  const ExtensionPtr extension(X509V3_EXT_conf_nid(nullptr, nullptr, kind, value.c_str()));
+  return extension != nullptr && X509_add_ext(certificate, extension.get(), -1) == 1;
 }
 
 template <typename Write>
 absl::Status WritePem(const std::string& path, mode_t mode, Write write) {
+  // The mode applies from the file's creation, so that a key is never readable by other users.
   const mode_t mask = umask(0777 & ~mode);
-  BIO* const file = BIO_new_file(path.c_str(), "w");
+  const BioPtr file(BIO_new_file(path.c_str(), "w"));
   umask(mask);
   if (file == nullptr) return ErrnoStatus(errno, path);
-  const bool written = write(file) == 1 && BIO_flush(file) == 1;
-  BIO_free(file);
+  const bool written = write(file.get()) == 1 && BIO_flush(file.get()) == 1;
   return written ? absl::OkStatus() : OpenSslFailed(absl::StrCat("write ", path));
 }
 
@@ -62,26 +60,26 @@ absl::StatusOr<std::unique_ptr<ThrowawayCa>> ThrowawayCa::Create(const std::stri
   std::unique_ptr<ThrowawayCa> ca(new ThrowawayCa(folder, name));
   ca->key_.reset(EVP_EC_gen("P-256"));
   if (ca->key_ == nullptr) return OpenSslFailed("make a key");
-  SIDEBAND_ASSIGN_OR_RETURN(const Certificate certificate, ca->Sign(name, ca->key_.get(),
-                                                                    {{NID_basic_constraints, "critical,CA:TRUE"},
-                                                                     {NID_key_usage, "critical,keyCertSign"}}));
+  SIDEBAND_ASSIGN_OR_RETURN(const CertificatePtr certificate, ca->Sign(name, ca->key_.get(),
+                                                                       {{NID_basic_constraints, "critical,CA:TRUE"},
+                                                                        {NID_key_usage, "critical,keyCertSign"}}));
   SIDEBAND_RETURN_IF_ERROR(WriteCertificate(ca->ca_file(), certificate.get()));
   return ca;
 }
 
 absl::Status ThrowawayCa::Issue(const std::string& name, const std::string& alternative_names) {
-  const Key key(EVP_EC_gen("P-256"));
+  const KeyPtr key(EVP_EC_gen("P-256"));
   if (key == nullptr) return OpenSslFailed("make a key");
   std::vector<Extension> extensions;
   if (!alternative_names.empty()) extensions.emplace_back(NID_subject_alt_name, alternative_names);
-  SIDEBAND_ASSIGN_OR_RETURN(const Certificate certificate, Sign(name, key.get(), extensions));
+  SIDEBAND_ASSIGN_OR_RETURN(const CertificatePtr certificate, Sign(name, key.get(), extensions));
   SIDEBAND_RETURN_IF_ERROR(WriteCertificate(CertFile(name), certificate.get()));
   return WriteKey(KeyFile(name), key.get());
 }
 
-absl::StatusOr<ThrowawayCa::Certificate> ThrowawayCa::Sign(const std::string& common_name, EVP_PKEY* key,
-                                                           const std::vector<Extension>& extensions) {
-  Certificate certificate(X509_new());
+absl::StatusOr<CertificatePtr> ThrowawayCa::Sign(const std::string& common_name, EVP_PKEY* key,
+                                                 const std::vector<Extension>& extensions) {
+  CertificatePtr certificate(X509_new());
   bool made = certificate != nullptr && X509_set_version(certificate.get(), X509_VERSION_3) == 1 &&
               ASN1_INTEGER_set(X509_get_serialNumber(certificate.get()), next_serial_++) == 1 &&
               X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -kDay) != nullptr &&

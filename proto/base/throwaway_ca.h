@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A certificate authority that lives as long as a demonstration or a test. Not for anything else: its key lies beside
-// the certificates, nothing is revoked, and everything is valid for thirty days.
+// A certificate authority for a demonstration or a test. Unsuitable for other purposes: its certificates are valid for
+// thirty days, private keys are stored beside them, and there is no revocation.
 //   SIDEBAND_ASSIGN_OR_RETURN(const auto ca, ThrowawayCa::Create(folder));
 //   SIDEBAND_RETURN_IF_ERROR(ca->Issue("server", "DNS:localhost,IP:127.0.0.1"));
 //   SIDEBAND_RETURN_IF_ERROR(ca->Issue("operator", "URI:spiffe://example.org/operator"));
@@ -18,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/base/openssl_handle.h"
 
 namespace sideband {
 
@@ -31,29 +32,22 @@ class ThrowawayCa {
   std::string CertFile(const std::string& name) const { return folder_ + "/" + name + ".pem"; }
   std::string KeyFile(const std::string& name) const { return folder_ + "/" + name + ".key"; }
 
-  // Writes FOLDER/NAME.pem and FOLDER/NAME.key (mode 0600): a P-256 key and a certificate for it, for servers and
-  // clients. `alternative_names` in OpenSSL's notation, "URI:…,DNS:…,IP:…".
+  // Writes FOLDER/NAME.pem and FOLDER/NAME.key (mode 0600): a P-256 key and its certificate, for servers and clients.
+  // `alternative_names` is in OpenSSL's notation, "URI:…,DNS:…,IP:…".
   absl::Status Issue(const std::string& name, const std::string& alternative_names);
 
  private:
-  struct Free {
-    void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
-    void operator()(X509* certificate) const { X509_free(certificate); }
-  };
-  using Key = std::unique_ptr<EVP_PKEY, Free>;
-  using Certificate = std::unique_ptr<X509, Free>;
-
   // An extension by OpenSSL's number and notation.
   using Extension = std::pair<int, std::string>;
 
   ThrowawayCa(std::string folder, std::string name) : folder_(std::move(folder)), name_(std::move(name)) {}
 
-  absl::StatusOr<Certificate> Sign(const std::string& common_name, EVP_PKEY* key,
-                                   const std::vector<Extension>& extensions);
+  absl::StatusOr<CertificatePtr> Sign(const std::string& common_name, EVP_PKEY* key,
+                                      const std::vector<Extension>& extensions);
 
   const std::string folder_;
   const std::string name_;
-  Key key_;
+  KeyPtr key_;
   long next_serial_ = 1;
 };
 

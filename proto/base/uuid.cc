@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/base/uuid.h"
 
+#include <charconv>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -28,9 +30,9 @@ absl::StatusOr<Uuid> Uuid::Parse(absl::string_view text) {
     if (IsDash(i) ? text[i] != '-' : !absl::ascii_isxdigit(static_cast<unsigned char>(text[i]))) return error();
     if (!IsDash(i)) digits.push_back(text[i]);
   }
-  const std::string raw = absl::HexStringToBytes(digits);
   Uuid uuid;
-  for (size_t i = 0; i < uuid.bytes.size(); ++i) uuid.bytes[i] = static_cast<uint8_t>(raw[i]);
+  const char* next = digits.data();
+  for (uint8_t& byte : uuid.bytes) next = std::from_chars(next, next + 2, byte, 16).ptr;
   return uuid;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A UUID (RFC 9562) as an opaque identity: the bytes in the order in which they are written.
+// A UUID (RFC 9562) as an opaque identity. The bytes are in the order of the text form.
 //   SIDEBAND_ASSIGN_OR_RETURN(const Uuid vm, Uuid::Parse("6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10"));
 #ifndef SIDEBAND_PROTO_BASE_UUID_H_
 #define SIDEBAND_PROTO_BASE_UUID_H_
@@ -19,11 +19,11 @@ namespace sideband {
 struct Uuid {
   std::array<uint8_t, 16> bytes{};
 
-  // The canonical 8-4-4-4-12 form, in either case; anything else is INVALID_ARGUMENT.
+  // Parses the canonical 8-4-4-4-12 form, in either case; INVALID_ARGUMENT for other forms.
   static absl::StatusOr<Uuid> Parse(absl::string_view text);
-  // Lower case, canonical.
+  // The canonical form in lower case.
   std::string ToString() const;
-  // All zeros: no identity.
+  // All zeros: not an identity.
   bool is_nil() const { return *this == Uuid{}; }
 
   auto operator<=>(const Uuid&) const = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text from elsewhere on a terminal: what the terminal would obey is shown instead.
+// Escapes untrusted text for a terminal.
 #ifndef SIDEBAND_PROTO_BASE_VISIBLE_H_
 #define SIDEBAND_PROTO_BASE_VISIBLE_H_
 
@@ -10,8 +10,8 @@
 
 namespace sideband {
 
-// `text` with ASCII control characters, and those of Latin-1 in UTF-8, as \xNN per byte. All else stays, quotes and
-// backslashes too.
+// Escapes ASCII control characters, Latin-1 control characters in UTF-8, and invalid UTF-8 as \xNN per byte. Other
+// characters are unchanged, including quotes and backslashes.
 std::string Visible(absl::string_view text);
 
 }  // namespace sideband

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/base/yaml.h"
 
+#include <yaml-cpp/eventhandler.h>
+
 #include <algorithm>
+#include <optional>
+#include <sstream>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -12,16 +17,57 @@
 #include "proto/base/text.h"
 
 namespace sideband {
+namespace {
+
+// Records the position where a document starts; ignores its content.
+class DocumentStart : public YAML::EventHandler {
+ public:
+  const YAML::Mark& mark() const { return mark_; }
+
+  void OnDocumentStart(const YAML::Mark& mark) override { mark_ = mark; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& /*mark*/, YAML::anchor_t /*anchor*/) override {}
+  void OnAlias(const YAML::Mark& /*mark*/, YAML::anchor_t /*anchor*/) override {}
+  void OnScalar(const YAML::Mark& /*mark*/, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+                const std::string& /*value*/) override {}
+  void OnSequenceStart(const YAML::Mark& /*mark*/, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+                       YAML::EmitterStyle::value /*style*/) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark& /*mark*/, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+                  YAML::EmitterStyle::value /*style*/) override {}
+  void OnMapEnd() override {}
+
+ private:
+  YAML::Mark mark_;
+};
+
+// The start of the second document, if the text has one. YAML::LoadAll is not usable: after a document it takes text
+// that is not YAML for an empty document at the same position, and never ends (yaml-cpp, pull request 1319).
+std::optional<YAML::Mark> FindSecondDocument(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  DocumentStart start;
+  if (!parser.HandleNextDocument(start) || !parser.HandleNextDocument(start)) return std::nullopt;
+  return start.mark();
+}
+
+}  // namespace
 
 absl::StatusOr<YamlNode> YamlNode::Load(const std::string& path) {
   SIDEBAND_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   return Parse(text, path);
 }
 
-absl::StatusOr<YamlNode> YamlNode::Parse(const std::string& text, const std::string& path) {
+absl::StatusOr<YamlNode> YamlNode::Parse(const std::string& text, const std::string& path, const YamlBounds& bounds) {
+  // First: yaml-cpp needs about 200 bytes for each value, and holds all levels of nesting at once.
+  SIDEBAND_RETURN_IF_ERROR(CheckYamlBounds(text, path, bounds));
   try {
+    if (const auto second = FindSecondDocument(text)) {
+      return LineError(path, second->line + 1, "a second document: a file has one");
+    }
     return YamlNode(YAML::Load(text), std::make_shared<const std::string>(path));
   } catch (const YAML::Exception& error) {
+    // Marks count lines from 0.
     return LineError(path, error.mark.is_null() ? 0 : error.mark.line + 1, error.msg);
   }
 }
@@ -53,6 +99,7 @@ absl::StatusOr<uint64_t> YamlNode::Uint(uint64_t low, uint64_t high) const {
 
 absl::StatusOr<double> YamlNode::Number(double low, double high) const {
   double value = 0;
+  // The range is written so that NaN fails it.
   if (!node_.IsScalar() || !absl::SimpleAtod(node_.Scalar(), &value) || !(value >= low && value <= high)) {
     return Error(absl::StrCat("expected a number from ", low, " to ", high));
   }
@@ -90,31 +137,53 @@ absl::StatusOr<std::vector<std::string>> YamlNode::StringList() const {
   return texts;
 }
 
-absl::StatusOr<std::vector<std::pair<std::string, YamlNode>>> YamlNode::Entries() const {
-  if (!node_.IsMap()) return Error("expected a mapping (key: value)");
+std::vector<std::pair<std::string, YamlNode>> YamlNode::Entries(ErrorList& errors) const {
   std::vector<std::pair<std::string, YamlNode>> entries;
+  if (!node_.IsMap()) {
+    errors.Add(Error("expected a mapping (key: value)"));
+    return entries;
+  }
+  absl::flat_hash_set<std::string> seen;
   for (const auto& entry : node_) {
     const YamlNode key(entry.first, path_);
-    SIDEBAND_ASSIGN_OR_RETURN(std::string name, key.String());
-    for (const auto& [seen, value] : entries) {
-      if (seen == name) return key.Error(absl::StrCat("key '", name, "' is given twice"));
+    std::string name;
+    if (!errors.Take(key.String(), name)) continue;
+    if (!seen.insert(name).second) {
+      errors.Add(key.Error(absl::StrCat("key '", name, "' is given twice")));
+      continue;
     }
     entries.emplace_back(std::move(name), YamlNode(entry.second, path_));
   }
   return entries;
 }
 
-absl::StatusOr<YamlMap> YamlNode::Map(std::initializer_list<absl::string_view> keys) const {
-  SIDEBAND_ASSIGN_OR_RETURN(auto entries, Entries());
-  std::vector<std::string> known(keys.begin(), keys.end());
+absl::StatusOr<std::vector<std::pair<std::string, YamlNode>>> YamlNode::Entries() const {
+  ErrorList errors;
+  auto entries = Entries(errors);
+  if (!errors.empty()) return errors.First();
+  return entries;
+}
+
+std::optional<YamlMap> YamlNode::Map(std::initializer_list<absl::string_view> keys, ErrorList& errors) const {
+  const auto entries = Entries(errors);
+  if (!is_map()) return std::nullopt;
+  const std::vector<std::string> known(keys.begin(), keys.end());
   std::map<std::string, YamlNode> values;
-  for (auto& [name, value] : entries) {
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      return value.Error(absl::StrCat("unknown key '", name, "'", DidYouMean(name, known)));
+  for (const auto& [name, value] : entries) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) {
+      values.emplace(name, value);
+    } else {
+      errors.Add(value.Error(absl::StrCat("unknown key '", name, "'", DidYouMean(name, known))));
     }
-    values.emplace(name, value);
   }
   return YamlMap(*this, std::move(values));
+}
+
+absl::StatusOr<YamlMap> YamlNode::Map(std::initializer_list<absl::string_view> keys) const {
+  ErrorList errors;
+  auto map = Map(keys, errors);
+  if (!errors.empty()) return errors.First();
+  return *std::move(map);
 }
 
 std::optional<YamlNode> YamlMap::Find(const std::string& key) const {

@@ -64,6 +64,41 @@ TEST(YamlTest, JsonIsReadAsYaml) {
   EXPECT_EQ(map->Get("period")->line(), 2u);
 }
 
+TEST(YamlTest, AFileIsOneDocument) {
+  EXPECT_TRUE(YamlNode::Parse("---\na: 1\n...\n", "f.yaml").ok());
+  EXPECT_TRUE(YamlNode::Parse("", "f.yaml").ok()) << "of no kind";
+  EXPECT_EQ(YamlNode::Parse("a: 1\n---\na: 2\n", "f.yaml").status().message(),
+            "f.yaml:2: a second document: a file has one");
+  EXPECT_FALSE(YamlNode::Parse("a: 1\n---\n", "f.yaml").ok());
+}
+
+TEST(YamlTest, TextThatIsNoYamlEnds) {
+  for (const char* text : {",", "{a: 1}, \"b\": 2}", "{a: 1}\"\n", "[1]]", "a: (b\n\"c\",\n  \"d\"\n)"}) {
+    const auto root = YamlNode::Parse(text, "f.yaml");
+    ASSERT_FALSE(root.ok()) << text;
+    EXPECT_EQ(root.status().message().substr(0, 7), "f.yaml:") << text;
+  }
+}
+
+TEST(YamlTest, WhatIsTooDeepOrTooLargeIsNotParsed) {
+  EXPECT_EQ(YamlNode::Parse(std::string(65, '['), "f.yaml").status().message(), "f.yaml:1: nested more than 64 deep");
+  EXPECT_EQ(YamlNode::Parse("[1, 2]", "f.yaml", {.nodes_max = 1}).status().message(), "f.yaml:1: more than 1 values");
+}
+
+TEST(YamlTest, GoesOnAfterABadKey) {
+  ErrorList errors;
+  const auto map = Parsed("name: a\nnmae: b\nname: c\nperiod: 7\n[1]: 2\n").Map({"name", "period"}, errors);
+  ASSERT_TRUE(map.has_value());
+  EXPECT_EQ(*map->String("name"), "a");
+  EXPECT_EQ(*map->Uint("period", 1, 9), 7u);
+  ASSERT_EQ(errors.count(), 3u);
+  EXPECT_EQ(errors.All()[0].message(), "f.yaml:3: key 'name' is given twice");
+  EXPECT_EQ(errors.All()[1].message(), "f.yaml:5: expected a text");
+  EXPECT_EQ(errors.All()[2].message(), "f.yaml:2: unknown key 'nmae' (did you mean 'name'?)");
+  EXPECT_FALSE(Parsed("[1]").Map({"name"}, errors).has_value());
+  EXPECT_EQ(errors.All()[3].message(), "f.yaml:1: expected a mapping (key: value)");
+}
+
 TEST(YamlTest, MissingFileIsNamed) {
   EXPECT_EQ(YamlNode::Load("/nonexistent.yaml").status().code(), absl::StatusCode::kNotFound);
 }

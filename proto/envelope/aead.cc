@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 
+#include "proto/base/openssl_handle.h"
 #include "proto/base/status_macros.h"
 #include "proto/envelope/secret_access.h"
 
@@ -15,8 +16,6 @@ namespace {
 
 enum class Direction : int { kOpen = 0, kSeal = 1 };
 
-using Context = std::unique_ptr<EVP_CIPHER_CTX, decltype(&EVP_CIPHER_CTX_free)>;
-
 absl::Status CheckSizes(const Secret& key, ByteSpan aad, ByteSpan text) {
   constexpr size_t kSizeMax = std::numeric_limits<int>::max();  // OpenSSL counts in int
   if (key.size() != kAeadKeyBytes) return absl::InvalidArgumentError("AES-256-GCM needs a key of 32 bytes");
@@ -24,11 +23,11 @@ absl::Status CheckSizes(const Secret& key, ByteSpan aad, ByteSpan text) {
   return absl::OkStatus();
 }
 
-// Runs the additional data and the text through the cipher; all but the tag.
+// Processes the additional data and the text; the caller handles the tag.
 bool Transform(EVP_CIPHER_CTX* context, Direction direction, const Secret& key, const AeadNonce& nonce, ByteSpan aad,
                std::span<uint8_t> text) {
   int size = 0;
-  // 12 bytes is the nonce that OpenSSL expects unless told otherwise. A null output names additional data.
+  // OpenSSL's default nonce size is 12 bytes. A null output marks additional data.
   return context != nullptr &&
          EVP_CipherInit_ex2(context, EVP_aes_256_gcm(), key.Read(SecretAccess::Get()).data(), nonce.data(),
                             static_cast<int>(direction), nullptr) == 1 &&
@@ -45,7 +44,7 @@ absl::Status AeadSeal(const Secret& key, const AeadNonce& nonce, ByteSpan aad, s
     WipeBytes(text);
     return sizes;
   }
-  const Context context(EVP_CIPHER_CTX_new(), &EVP_CIPHER_CTX_free);
+  const CipherContextPtr context(EVP_CIPHER_CTX_new());
   int size = 0;
   if (!Transform(context.get(), Direction::kSeal, key, nonce, aad, text) ||
       EVP_CipherFinal_ex(context.get(), nullptr, &size) != 1 ||
@@ -59,13 +58,14 @@ absl::Status AeadSeal(const Secret& key, const AeadNonce& nonce, ByteSpan aad, s
 absl::Status AeadOpen(const Secret& key, const AeadNonce& nonce, ByteSpan aad, std::span<uint8_t> text,
                       std::span<const uint8_t, kAeadTagBytes> tag) {
   SIDEBAND_RETURN_IF_ERROR(CheckSizes(key, aad, text));
-  const Context context(EVP_CIPHER_CTX_new(), &EVP_CIPHER_CTX_free);
+  const CipherContextPtr context(EVP_CIPHER_CTX_new());
   AeadNonce::value_type expected[kAeadTagBytes];  // the control takes no const
   std::copy(tag.begin(), tag.end(), expected);
   int size = 0;
   if (!Transform(context.get(), Direction::kOpen, key, nonce, aad, text) ||
       EVP_CIPHER_CTX_ctrl(context.get(), EVP_CTRL_AEAD_SET_TAG, kAeadTagBytes, expected) != 1 ||
       EVP_CipherFinal_ex(context.get(), nullptr, &size) != 1) {
+    // The tag is verified last; unauthenticated plaintext must not remain in memory.
     WipeBytes(text);
     return absl::InvalidArgumentError("not sealed with this key");
   }

@@ -6,15 +6,12 @@
 #include <algorithm>
 #include <string>
 
-#include "absl/strings/escaping.h"
+#include "proto/base/hex.h"
 
 namespace sideband::envelope {
 namespace {
 
-Bytes Hex(const std::string& digits) {
-  const std::string raw = absl::HexStringToBytes(digits);
-  return Bytes(raw.begin(), raw.end());
-}
+Bytes Hex(const std::string& digits) { return ParseHex(digits).value(); }
 
 AeadNonce Nonce(const std::string& digits) {
   AeadNonce nonce;
@@ -79,7 +76,7 @@ TEST(AeadTest, OpensAsPublished) {
   }
 }
 
-// Opens vector 16 with its parts changed by `damage`.
+// Opens test case 16 after `damage` has changed its parts.
 template <typename Damage>
 absl::Status OpenDamaged(Bytes& text, Damage damage) {
   const Vector& vector = kVectors[3];

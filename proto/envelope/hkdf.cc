@@ -8,19 +8,18 @@
 
 #include <memory>
 
+#include "proto/base/openssl_handle.h"
 #include "proto/envelope/secret_access.h"
 
 namespace sideband::envelope {
 namespace {
 
-using Context = std::unique_ptr<EVP_KDF_CTX, decltype(&EVP_KDF_CTX_free)>;
-
-Context NewHkdf() {
-  const std::unique_ptr<EVP_KDF, decltype(&EVP_KDF_free)> kdf(EVP_KDF_fetch(nullptr, "HKDF", nullptr), &EVP_KDF_free);
-  return Context(kdf == nullptr ? nullptr : EVP_KDF_CTX_new(kdf.get()), &EVP_KDF_CTX_free);
+KdfContextPtr NewHkdf() {
+  const KdfPtr kdf(EVP_KDF_fetch(nullptr, "HKDF", nullptr));
+  return KdfContextPtr(kdf == nullptr ? nullptr : EVP_KDF_CTX_new(kdf.get()));
 }
 
-// Parameters take no const, but an input is only read.
+// OSSL_PARAM takes a non-const pointer, but does not write to inputs.
 OSSL_PARAM Input(const char* name, ByteSpan bytes) {
   return OSSL_PARAM_construct_octet_string(name, const_cast<uint8_t*>(bytes.data()), bytes.size());
 }
@@ -28,9 +27,9 @@ OSSL_PARAM Input(const char* name, ByteSpan bytes) {
 }  // namespace
 
 absl::StatusOr<Secret> HkdfSha256(const Secret& key_material, ByteSpan salt, ByteSpan info, size_t size) {
-  const Context context = NewHkdf();
+  const KdfContextPtr context = NewHkdf();
   char digest[] = "SHA256";
-  constexpr uint8_t kNothing = 0;  // OpenSSL takes no null pointer for an empty string
+  constexpr uint8_t kNothing = 0;  // OpenSSL does not accept a null pointer for an empty string
   const OSSL_PARAM parameters[] = {
       OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, digest, 0),
       Input(OSSL_KDF_PARAM_KEY, key_material.Read(SecretAccess::Get())),

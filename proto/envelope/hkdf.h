@@ -12,7 +12,7 @@
 
 namespace sideband::envelope {
 
-// `size` bytes, at most 255 * 32. INTERNAL where OpenSSL refuses. An empty salt is that of the RFC: 32 zero bytes.
+// Derives `size` bytes, at most 255 * 32. INTERNAL if OpenSSL fails. An empty salt means 32 zero bytes, as in the RFC.
 absl::StatusOr<Secret> HkdfSha256(const Secret& key_material, ByteSpan salt, ByteSpan info, size_t size);
 
 }  // namespace sideband::envelope

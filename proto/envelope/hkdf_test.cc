@@ -5,15 +5,12 @@
 
 #include <string>
 
-#include "absl/strings/escaping.h"
+#include "proto/base/hex.h"
 
 namespace sideband::envelope {
 namespace {
 
-Bytes Hex(const std::string& digits) {
-  const std::string raw = absl::HexStringToBytes(digits);
-  return Bytes(raw.begin(), raw.end());
-}
+Bytes Hex(const std::string& digits) { return ParseHex(digits).value(); }
 
 Bytes Counting(int from, int to) {
   Bytes bytes;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/envelope/keys.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,32 +22,7 @@ namespace {
 constexpr char kInfo[] = "sideband/1 static";
 constexpr size_t kHexBytes = 2 * kStaticKeyBytes;
 
-// A file descriptor for one function's time.
-class File {
- public:
-  explicit File(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  ~File() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int fd() const { return fd_; }
-
- private:
-  const int fd_;
-};
-
-absl::Status CheckFile(int fd, const std::string& path) {
-  struct stat info;
-  if (::fstat(fd, &info) != 0) return ErrnoStatus(errno, path);
-  if (!S_ISREG(info.st_mode)) return absl::InvalidArgumentError(absl::StrCat(path, ": not a regular file"));
-  if ((info.st_mode & S_IRWXO) != 0) {
-    return absl::PermissionDeniedError(absl::StrCat(path, ": a key that everybody may access (chmod 600 it)"));
-  }
-  return absl::OkStatus();
-}
-
-// At most the buffer's size; how many bytes there were.
+// Reads up to the buffer's size; returns the number of bytes read.
 absl::StatusOr<size_t> ReadUpTo(int fd, const std::string& path, std::span<uint8_t> buffer) {
   size_t size = 0;
   while (size < buffer.size()) {
@@ -85,7 +58,7 @@ std::optional<Secret> ParseKey(ByteSpan contents) {
   return std::nullopt;
 }
 
-// README.md, "Keys".
+// The salt of README.md, "Keys".
 Bytes Salt(const KeyScope& scope) {
   ByteWriter salt;
   salt.U64(scope.epoch);
@@ -93,18 +66,17 @@ Bytes Salt(const KeyScope& scope) {
   salt.Raw(scope.device.bytes);
   salt.Raw(scope.vm.bytes);
   salt.U32(scope.generation);
+  if (scope.guest_nonce.has_value()) salt.Raw(*scope.guest_nonce);
   return std::move(salt).Take();
 }
 
 }  // namespace
 
 absl::StatusOr<Secret> LoadStaticKey(const std::string& path) {
-  const File file(path);
-  if (file.fd() < 0) return ErrnoStatus(errno, path);
-  SIDEBAND_RETURN_IF_ERROR(CheckFile(file.fd(), path));
-  // One byte more than the longest form shows that there is more. Never in a std::string, which would leave copies.
+  SIDEBAND_ASSIGN_OR_RETURN(const Descriptor file, OpenForReading(path, FileTrust::kPrivate));
+  // One byte more than the longest form detects a longer file. std::string is avoided because it would leave copies.
   std::array<uint8_t, kHexBytes + 2> buffer;
-  const absl::StatusOr<size_t> size = ReadUpTo(file.fd(), path, buffer);
+  const absl::StatusOr<size_t> size = ReadUpTo(file.get(), path, buffer);
   if (!size.ok()) return size.status();
   std::optional<Secret> key = ParseKey(ByteSpan(buffer).first(*size));
   WipeBytes(buffer);
@@ -117,7 +89,8 @@ KeyScope KeyScope::Of(const RecordHeader& header) {
           .boot_id = header.boot_id,
           .device = header.device,
           .vm = header.vm,
-          .generation = header.generation};
+          .generation = header.generation,
+          .guest_nonce = header.guest_nonce};
 }
 
 absl::StatusOr<SessionKeys> SessionKeys::Derive(const Secret& static_key, const KeyScope& scope) {
@@ -132,6 +105,7 @@ absl::StatusOr<SessionKeys> SessionKeys::Derive(const Secret& static_key, const 
 AeadNonce SessionKeys::NonceFor(uint64_t sequence) const {
   AeadNonce nonce;
   std::ranges::copy(base_nonce_.Read(SecretAccess::Get()), nonce.begin());
+  // As in TLS 1.3 (RFC 8446, section 5.3): distinct sequences give distinct nonces.
   for (size_t i = 0; i < sizeof(sequence); ++i)
     nonce[nonce.size() - 1 - i] ^= static_cast<uint8_t>(sequence >> (8 * i));
   return nonce;

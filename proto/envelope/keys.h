@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From a VM's static key to the key of one session (README.md, "Keys").
+// Derives the key of a session from a VM's static key (README.md, "Keys").
 //   SIDEBAND_ASSIGN_OR_RETURN(const Secret static_key, LoadStaticKey("vm0.key"));
 //   SIDEBAND_ASSIGN_OR_RETURN(const SessionKeys keys, SessionKeys::Derive(static_key, KeyScope::Of(header)));
 #ifndef SIDEBAND_PROTO_ENVELOPE_KEYS_H_
@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -22,17 +23,18 @@ namespace sideband::envelope {
 inline constexpr size_t kStaticKeyBytes = 32;
 
 // Reads a key file: 32 raw bytes, or 64 hexadecimal digits with or without a line break after them. The file must be a
-// regular one and not be accessible to everybody (its group may read it). Errors start with the path: NOT_FOUND,
-// PERMISSION_DENIED, INVALID_ARGUMENT; none shows any of the contents.
+// regular file without access for other users (its group may read it), in a folder where other users cannot replace it.
+// Errors start with the path (NOT_FOUND, PERMISSION_DENIED, INVALID_ARGUMENT) and never contain file content.
 absl::StatusOr<Secret> LoadStaticKey(const std::string& path);
 
-// Everything that a session key is bound to. A change of any of it is another key.
+// The inputs of the derivation. A change of any member results in another key.
 struct KeyScope {
   uint64_t epoch = 0;
   uint64_t boot_id = 0;
   Uuid device;
   Uuid vm;
   uint32_t generation = 0;
+  std::optional<GuestNonce> guest_nonce = std::nullopt;  // in records of version 2
 
   static KeyScope Of(const RecordHeader& header);
   bool operator==(const KeyScope&) const = default;
@@ -41,12 +43,12 @@ struct KeyScope {
 // The key and base nonce of one session. Immutable and movable.
 class SessionKeys {
  public:
-  // INVALID_ARGUMENT for a static key of another size than kStaticKeyBytes.
+  // INVALID_ARGUMENT if the static key's size is not kStaticKeyBytes.
   static absl::StatusOr<SessionKeys> Derive(const Secret& static_key, const KeyScope& scope);
 
   const KeyScope& scope() const { return scope_; }
   const Secret& key() const { return key_; }
-  // The base nonce xor the sequence as a 96-bit big-endian number: different for every sequence.
+  // The base nonce xor the sequence as a 96-bit big-endian number: unique for every sequence.
   AeadNonce NonceFor(uint64_t sequence) const;
 
  private:

@@ -5,11 +5,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 
 namespace sideband::envelope {
 namespace {
 
-// Where each field lies, pinned one after the other.
+// Offsets of the header's fields; the assertions below pin them to the layout of README.md.
 constexpr size_t kVersionAt = sizeof(kRecordMagic);
 constexpr size_t kSuiteAt = kVersionAt + 1;
 constexpr size_t kScopeAt = kSuiteAt + 1;
@@ -32,16 +33,24 @@ Uuid ReadUuid(ByteReader& in) {
   return uuid;
 }
 
-// The eight bytes that say what kind of record it is, up to its scope.
-absl::Status CheckKind(ByteReader& in) {
+// Reads magic, version and suite; returns the version.
+absl::StatusOr<uint8_t> ReadKind(ByteReader& in) {
   const ByteSpan magic = in.Raw(sizeof(kRecordMagic));
   if (!std::ranges::equal(magic, kRecordMagic)) return absl::InvalidArgumentError("not a sealed record");
-  if (in.U8() != kRecordVersion) return absl::InvalidArgumentError("sealed record of an unknown version");
+  const uint8_t version = in.U8();
+  if (version != kRecordVersion1 && version != kRecordVersion2)
+    return absl::InvalidArgumentError("sealed record of an unknown version");
   if (in.U8() != kSuiteAes256GcmHkdfSha256) return absl::InvalidArgumentError("sealed record of an unknown suite");
-  return absl::OkStatus();
+  return version;
 }
 
-RecordHeader ReadFields(ByteReader& in) {
+GuestNonce ReadNonce(ByteReader& in) {
+  GuestNonce nonce{};
+  std::ranges::copy(in.Raw(nonce.size()), nonce.begin());
+  return nonce;
+}
+
+RecordHeader ReadFields(ByteReader& in, uint8_t version) {
   RecordHeader header;
   header.scope = in.U16();
   header.device = ReadUuid(in);
@@ -52,6 +61,7 @@ RecordHeader ReadFields(ByteReader& in) {
   header.epoch = in.U64();
   header.sequence = in.U64();
   header.reference_time_ns = in.U64();
+  if (version == kRecordVersion2) header.guest_nonce = ReadNonce(in);
   return header;
 }
 
@@ -62,7 +72,7 @@ bool IsPaddedLength(uint32_t length) { return length > 0 && length <= kPaddedLen
 Bytes EncodeHeader(const RecordHeader& header) {
   ByteWriter out;
   out.Raw(kRecordMagic);
-  out.U8(kRecordVersion);
+  out.U8(header.version());
   out.U8(kSuiteAes256GcmHkdfSha256);
   out.U16(header.scope);
   out.Raw(header.device.bytes);
@@ -73,19 +83,25 @@ Bytes EncodeHeader(const RecordHeader& header) {
   out.U64(header.epoch);
   out.U64(header.sequence);
   out.U64(header.reference_time_ns);
+  if (header.guest_nonce.has_value()) out.Raw(*header.guest_nonce);
   return std::move(out).Take();
 }
 
 absl::StatusOr<RecordView> ParseRecord(ByteSpan record) {
-  if (record.size() < kHeaderBytes) return absl::InvalidArgumentError("sealed record shorter than its header");
   ByteReader in(record);
-  if (absl::Status kind = CheckKind(in); !kind.ok()) return kind;
-  RecordView view{.header = ReadFields(in), .header_bytes = record.first(kHeaderBytes)};
+  // The kind is read first: the version determines the layout of the rest.
+  SIDEBAND_ASSIGN_OR_RETURN(const uint8_t version, ReadKind(in));
+  // Fields beyond the end read as zeros; ok() tells below.
+  RecordView view{.header = ReadFields(in, version)};
+  if (!in.ok()) return absl::InvalidArgumentError("sealed record shorter than its header");
+  view.header_bytes = record.first(view.header.bytes());
+  // The header is not authenticated yet, so its length is checked before it is used.
   if (!IsPaddedLength(view.header.padded_length))
     return absl::InvalidArgumentError("sealed record with a bad padded length");
   view.ciphertext = in.Raw(view.header.padded_length);
   view.tag = in.Raw(kTagBytes);
-  if (!in.ok() || in.remaining() != 0) return absl::InvalidArgumentError("sealed record of another size than it says");
+  if (!in.ok() || in.remaining() != 0)
+    return absl::InvalidArgumentError("sealed record of another size than its header states");
   return view;
 }
 
@@ -102,7 +118,7 @@ absl::StatusOr<ByteSpan> ContentOf(ByteSpan padded_text) {
   ByteReader in(padded_text);
   const ByteSpan content = in.Raw(in.U32());
   const ByteSpan padding = in.Raw(in.remaining());
-  uint8_t seen = 0;  // all of it is looked at, whatever it holds
+  uint8_t seen = 0;  // no early exit: the running time does not depend on the padding
   for (const uint8_t byte : padding) seen |= byte;
   if (!in.ok() || seen != 0) return absl::InvalidArgumentError("sealed content is not padded as it must be");
   return content;

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The layout of a sealed record (README.md has the bytes): a cleartext header, which is also the additional data of the
-// encryption, the ciphertext, the tag; and the padding inside the ciphertext.
+// encryption; the ciphertext; the tag. The padding is inside the ciphertext.
 //   SIDEBAND_ASSIGN_OR_RETURN(const RecordView record, ParseRecord(bytes));
-//   if (record.header.vm != vm) …
-// What is parsed here is not yet authentic: only OpenRecord (seal.h) says that the key's holder wrote it.
+//   if (record.header.vm != vm) return absl::DataLossError("a record of another VM");
+// Parsed values are not yet authenticated; only OpenRecord (seal.h) verifies that the key's holder wrote them.
 #ifndef SIDEBAND_PROTO_ENVELOPE_RECORD_H_
 #define SIDEBAND_PROTO_ENVELOPE_RECORD_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "proto/base/bytes.h"
@@ -18,22 +20,30 @@
 namespace sideband::envelope {
 
 inline constexpr uint8_t kRecordMagic[4] = {'S', 'B', 'S', 'R'};
-inline constexpr uint8_t kRecordVersion = 1;
+// Version 2 has a guest nonce. Records for requests without a nonce have version 1.
+inline constexpr uint8_t kRecordVersion1 = 1;
+inline constexpr uint8_t kRecordVersion2 = 2;
 // AES-256-GCM with keys by HKDF-SHA256.
 inline constexpr uint8_t kSuiteAes256GcmHkdfSha256 = 1;
-// The whole VM with all its contexts; anything less is a context's id.
+// The whole VM with all its contexts; smaller values are context IDs.
 inline constexpr uint16_t kScopeWholeVm = 0xFFFF;
 
-inline constexpr size_t kHeaderBytes = 80;
+inline constexpr size_t kHeaderBytes = 80;  // size of version 1, and offset of the nonce in version 2
+inline constexpr size_t kGuestNonceBytes = 32;
+inline constexpr size_t kHeaderBytesMax = kHeaderBytes + kGuestNonceBytes;
 inline constexpr size_t kTagBytes = 16;
-// Before the content, inside the ciphertext.
+// The content's length, before the content, inside the ciphertext.
 inline constexpr size_t kContentLengthBytes = 4;
-// Padded lengths are multiples of it, so that a length says little.
+// Padded lengths are multiples of this unit, so that a length reveals little.
 inline constexpr uint32_t kPaddingUnit = 4096;
-// A record then fits a gRPC message of 16 MiB with its framing.
+// With this limit a record and its framing fit a gRPC message of 16 MiB.
 inline constexpr uint32_t kPaddedLengthMax = (16u << 20) - kPaddingUnit;
 inline constexpr size_t kContentBytesMax = kPaddedLengthMax - kContentLengthBytes;
-inline constexpr size_t kRecordBytesMax = kHeaderBytes + kPaddedLengthMax + kTagBytes;
+inline constexpr size_t kRecordBytesMax = kHeaderBytesMax + kPaddedLengthMax + kTagBytes;
+
+// Drawn by an opener for one stream, so that its records are known to be newer than the request. All zeros mean no
+// nonce.
+using GuestNonce = std::array<uint8_t, kGuestNonceBytes>;
 
 struct RecordHeader {
   uint16_t scope = kScopeWholeVm;
@@ -41,19 +51,24 @@ struct RecordHeader {
   uint64_t boot_id = 0;
   Uuid vm;
   uint32_t generation = 0;
-  // Of the ciphertext, in bytes.
+  // Size of the ciphertext in bytes.
   uint32_t padded_length = kPaddingUnit;
-  // Names a session key; a later one is greater.
+  // Identifies a session key; later keys have greater epochs.
   uint64_t epoch = 0;
   // 0, 1, 2, … under one session key.
   uint64_t sequence = 0;
   // The device's reference clock at the trigger.
   uint64_t reference_time_ns = 0;
+  // Present in version 2 only.
+  std::optional<GuestNonce> guest_nonce = std::nullopt;
 
+  uint8_t version() const { return guest_nonce.has_value() ? kRecordVersion2 : kRecordVersion1; }
+  // Size of the encoded header.
+  size_t bytes() const { return kHeaderBytes + (guest_nonce.has_value() ? kGuestNonceBytes : 0); }
   bool operator==(const RecordHeader&) const = default;
 };
 
-// A record in its parts, which are views into the bytes that were parsed.
+// The parts of a record, as views into the parsed bytes.
 struct RecordView {
   RecordHeader header;
   ByteSpan header_bytes;
@@ -61,14 +76,14 @@ struct RecordView {
   ByteSpan tag;
 };
 
-// kHeaderBytes bytes.
+// Returns header.bytes() bytes.
 Bytes EncodeHeader(const RecordHeader& header);
-// INVALID_ARGUMENT for anything but exactly one record of this version and suite.
+// INVALID_ARGUMENT unless `record` is exactly one record of a known version and suite.
 absl::StatusOr<RecordView> ParseRecord(ByteSpan record);
 
-// The smallest padded length that holds `content_bytes`, or OUT_OF_RANGE above kContentBytesMax.
+// The smallest padded length that holds `content_bytes`; OUT_OF_RANGE above kContentBytesMax.
 absl::StatusOr<uint32_t> PaddedLengthFor(size_t content_bytes);
-// The content in a decrypted text; INVALID_ARGUMENT where its length does not fit or the padding is not all zeros.
+// The content in a decrypted text. INVALID_ARGUMENT if its length exceeds the text or the padding is not all zeros.
 absl::StatusOr<ByteSpan> ContentOf(ByteSpan padded_text);
 
 }  // namespace sideband::envelope

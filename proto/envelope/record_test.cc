@@ -22,10 +22,10 @@ RecordHeader Example() {
   return header;
 }
 
-// With nothing but zeros for ciphertext and tag.
+// A record with zeros for ciphertext and tag.
 Bytes RecordOf(const RecordHeader& header) {
   Bytes record = EncodeHeader(header);
-  record.resize(kHeaderBytes + header.padded_length + kTagBytes);
+  record.resize(header.bytes() + header.padded_length + kTagBytes);
   return record;
 }
 
@@ -41,6 +41,44 @@ TEST(RecordTest, EveryFieldLiesWhereTheDocumentSays) {
                    0x50, 0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57,                          // epoch
                    0x60, 0x61, 0x62, 0x63, 0x64, 0x65, 0x66, 0x67,                          // sequence
                    0x70, 0x71, 0x72, 0x73, 0x74, 0x75, 0x76, 0x77}));                       // reference time
+}
+
+RecordHeader ExampleWithNonce() {
+  RecordHeader header = Example();
+  header.guest_nonce.emplace();
+  for (uint8_t i = 0; i < kGuestNonceBytes; ++i) (*header.guest_nonce)[i] = 0xa0 + i;
+  return header;
+}
+
+TEST(RecordTest, ANonceFollowsTheHeaderOfVersion1) {
+  const Bytes first = EncodeHeader(Example()), second = EncodeHeader(ExampleWithNonce());
+  EXPECT_EQ(first.size(), kHeaderBytes);
+  ASSERT_EQ(second.size(), kHeaderBytesMax);
+  Bytes expected = first;
+  expected[4] = 2;
+  for (uint8_t i = 0; i < 32; ++i) expected.push_back(0xa0 + i);
+  EXPECT_EQ(second, expected);
+}
+
+TEST(RecordTest, OfVersion2EveryOtherLengthIsRefused) {
+  const Bytes record = RecordOf(ExampleWithNonce());
+  EXPECT_EQ(ParseRecord(record)->header, ExampleWithNonce());
+  for (size_t size = 0; size < record.size(); ++size) EXPECT_FALSE(ParseRecord(ByteSpan(record).first(size)).ok());
+  Bytes longer = record;
+  longer.push_back(0);
+  EXPECT_FALSE(ParseRecord(longer).ok());
+  RecordHeader without = ExampleWithNonce();
+  without.guest_nonce = GuestNonce{};
+  EXPECT_EQ(ParseRecord(RecordOf(without))->header, without) << "version 2 without a nonce";
+}
+
+// No other bytes after the header make a record valid as the other version.
+TEST(RecordTest, AVersionCannotBeTakenForTheOther) {
+  Bytes first = RecordOf(Example()), second = RecordOf(ExampleWithNonce());
+  first[4] = 2;
+  second[4] = 1;
+  EXPECT_FALSE(ParseRecord(first).ok());
+  EXPECT_FALSE(ParseRecord(second).ok());
 }
 
 TEST(RecordTest, ParseReturnsWhatWasEncoded) {
@@ -67,7 +105,7 @@ TEST(RecordTest, HostileKindIsRefused) {
     uint8_t value;
     const char* why;
   } kCases[] = {{0, 's', "magic"}, {3, 'X', "magic"}, {4, 0, "version"},
-                {4, 2, "version"}, {5, 0, "suite"},   {5, 2, "suite"}};
+                {4, 3, "version"}, {5, 0, "suite"},   {5, 2, "suite"}};
   for (const auto& test : kCases) {
     Bytes record = RecordOf(Example());
     record[test.offset] = test.value;

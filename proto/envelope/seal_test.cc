@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "proto/base/bytes.h"
@@ -22,7 +23,7 @@ std::string Hex(ByteSpan bytes) {
   return absl::BytesToHexString({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-// The example of README.md.
+// The header of README.md's example.
 RecordHeader Header(uint64_t sequence = 1) {
   return {.device = *Uuid::Parse("11111111-2222-4333-8444-555555555555"),
           .boot_id = 0x0b,
@@ -41,7 +42,7 @@ Bytes Sealed(const RecordHeader& header, const std::string& content = "hello") {
   return *SealRecord(KeysFor(header), header, AsBytes(content));
 }
 
-absl::StatusOr<Bytes> Opened(const SessionKeys& keys, ByteSpan record) {
+absl::StatusOr<SecretBytes> Opened(const SessionKeys& keys, ByteSpan record) {
   const auto view = ParseRecord(record);
   return view.ok() ? OpenRecord(keys, *view) : view.status();
 }
@@ -49,12 +50,12 @@ absl::StatusOr<Bytes> Opened(const SessionKeys& keys, ByteSpan record) {
 TEST(SealTest, OpensWhatWasSealed) {
   for (const size_t size : {size_t{0}, size_t{1}, size_t{kPaddingUnit - kContentLengthBytes}}) {
     const std::string content(size, 'x');
-    EXPECT_EQ(*Opened(KeysFor(Header()), Sealed(Header(), content)), Bytes(size, 'x'));
+    EXPECT_EQ(*Opened(KeysFor(Header()), Sealed(Header(), content)), SecretBytes(size, 'x'));
   }
 }
 
-// The bytes of README.md, which were also made by other means: the derivation by Python's hmac, the encryption by its
-// cryptography package.
+// The bytes of README.md, which were also computed independently: the derivation by Python's hmac, the encryption by
+// Python's cryptography package.
 TEST(SealTest, BytesAreThoseOfTheDocument) {
   const Bytes record = Sealed(Header());
   const ByteSpan all(record);
@@ -72,24 +73,66 @@ TEST(SealTest, BytesAreThoseOfTheDocument) {
   EXPECT_EQ(Hex(all.last(kTagBytes)), "5de57adc61a9435f48d03864e1aed185");
 }
 
-TEST(SealTest, EveryFlippedBitIsDetected) {
-  const SessionKeys keys = KeysFor(Header());
-  Bytes record = Sealed(Header());
-  for (size_t bit = 0; bit < record.size() * 8; ++bit) {
-    record[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
-    ASSERT_FALSE(Opened(keys, record).ok()) << bit;
-    record[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
+RecordHeader WithNonce(RecordHeader header) {
+  header.guest_nonce.emplace();
+  for (uint8_t i = 0; i < kGuestNonceBytes; ++i) (*header.guest_nonce)[i] = 0xa0 + i;
+  return header;
+}
+
+// As above, with a guest nonce.
+TEST(SealTest, BytesOfVersion2AreThoseOfTheDocument) {
+  const RecordHeader header = WithNonce(Header());
+  const Bytes record = Sealed(header);
+  const ByteSpan all(record);
+  EXPECT_EQ(record.size(), kHeaderBytesMax + kPaddingUnit + kTagBytes);
+  EXPECT_EQ(Hex(all.subspan(4, 4)), "0201ffff");
+  EXPECT_EQ(Hex(all.subspan(kHeaderBytes, kGuestNonceBytes)),
+            "a0a1a2a3a4a5a6a7a8a9aaabacadaeaf"
+            "b0b1b2b3b4b5b6b7b8b9babbbcbdbebf");
+  EXPECT_EQ(Hex(KeysFor(header).NonceFor(1)), "5aa41a73d00348652086456f");
+  EXPECT_EQ(Hex(all.subspan(kHeaderBytesMax, 16)), "2d32706e053caa55738e1312514c5df6");
+  EXPECT_EQ(Hex(all.last(kTagBytes)), "a6b88da959fb1e173af51b5e65ac9dc9");
+}
+
+// The header is changed to have no nonce, or another nonce.
+TEST(SealTest, ARecordIsOfItsVersionAndNonceAlone) {
+  RecordHeader other = WithNonce(Header()), none = WithNonce(Header());
+  (*other.guest_nonce)[31] ^= 1;
+  none.guest_nonce = GuestNonce{};
+  const std::vector<RecordHeader> headers = {Header(), WithNonce(Header()), other, none};
+  for (const RecordHeader& sealed : headers) {
+    const Bytes record = Sealed(sealed);
+    for (const RecordHeader& claimed : headers) {
+      Bytes spliced = EncodeHeader(claimed);
+      spliced.insert(spliced.end(), record.begin() + static_cast<ptrdiff_t>(sealed.bytes()), record.end());
+      EXPECT_EQ(Opened(KeysFor(claimed), spliced).ok(), sealed == claimed);
+      EXPECT_EQ(Opened(KeysFor(sealed), spliced).ok(), sealed == claimed);
+    }
   }
-  EXPECT_TRUE(Opened(keys, record).ok());
+}
+
+TEST(SealTest, EveryFlippedBitIsDetected) {
+  for (const RecordHeader& header : {Header(), WithNonce(Header())}) {
+    const SessionKeys keys = KeysFor(header);
+    Bytes record = Sealed(header);
+    for (size_t bit = 0; bit < record.size() * 8; ++bit) {
+      record[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
+      ASSERT_FALSE(Opened(keys, record).ok()) << bit;
+      record[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
+    }
+    EXPECT_TRUE(Opened(keys, record).ok());
+  }
 }
 
 TEST(SealTest, EveryCutIsDetected) {
-  const SessionKeys keys = KeysFor(Header());
-  const Bytes record = Sealed(Header());
-  for (size_t size = 0; size < record.size(); ++size) ASSERT_FALSE(Opened(keys, ByteSpan(record).first(size)).ok());
+  for (const RecordHeader& header : {Header(), WithNonce(Header())}) {
+    const SessionKeys keys = KeysFor(header);
+    const Bytes record = Sealed(header);
+    for (size_t size = 0; size < record.size(); ++size) ASSERT_FALSE(Opened(keys, ByteSpan(record).first(size)).ok());
+  }
 }
 
-// Even with keys derived from the forged header.
+// The opener derives its keys from the forged header.
 TEST(SealTest, AHeaderOnAnotherBodyIsDetected) {
   const Bytes body = Sealed(Header(1));
   RecordHeader other[] = {Header(2), Header(1), Header(1), Header(1), Header(1)};
@@ -113,7 +156,7 @@ TEST(SealTest, KeysOfAnotherScopeAreRefused) {
   EXPECT_FALSE(Opened(KeysFor(later), Sealed(Header())).ok());
 }
 
-// The key's holder itself breaks the rule: the tag fits.
+// The sealer holds the key but violates the format: the tag matches.
 TEST(SealTest, PaddingThatIsNotZeroIsRefused) {
   const SessionKeys keys = KeysFor(Header());
   Bytes record(kHeaderBytes + kPaddingUnit + kTagBytes);

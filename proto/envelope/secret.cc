@@ -12,7 +12,7 @@ namespace sideband::envelope {
 Secret::Secret(size_t size) : size_(size) {
   if (size == 0) return;
   data_ = static_cast<uint8_t*>(OPENSSL_secure_zalloc(size));
-  if (data_ == nullptr) std::abort();  // out of memory, of which `new` would end the program too
+  if (data_ == nullptr) std::abort();  // out of memory; operator new would end the program, too
 }
 
 Secret Secret::CopyOf(ByteSpan bytes) {
@@ -46,6 +46,7 @@ void Secret::Wipe() {
 }
 
 bool operator==(const Secret& a, const Secret& b) {
+  // Sizes are public. The time of the comparison must not tell where the contents differ.
   return a.size_ == b.size_ && CRYPTO_memcmp(a.data_, b.data_, a.size_) == 0;
 }
 

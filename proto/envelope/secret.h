@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes that nobody should see: wiped when they are let go, compared in constant time, never formatted, and readable
-// only with a token that few targets may make (secret_access.h).
+// Secret bytes: wiped when freed, compared in constant time, never formatted, and readable only with a token that few
+// targets may create (secret_access.h).
 //   Secret key = Secret::Take(std::move(bytes));   // `bytes` is wiped
-//   if (key == expected) …                         // constant time
+//   if (key == expected) return true;              // constant time
 //   const ByteSpan raw = key.Read(SecretAccess::Get());
-// The memory comes from OpenSSL's secure heap where the program has made one (CRYPTO_secure_malloc_init: locked,
-// guarded, left out of core dumps), else from its plain heap.
+// The memory comes from OpenSSL's secure heap if the program has created one (CRYPTO_secure_malloc_init: locked,
+// guarded, excluded from core dumps), else from its plain heap.
 #ifndef SIDEBAND_PROTO_ENVELOPE_SECRET_H_
 #define SIDEBAND_PROTO_ENVELOPE_SECRET_H_
 
@@ -19,21 +19,21 @@
 
 namespace sideband::envelope {
 
-// The right to read a Secret. Only SecretAccess makes one.
+// Permission to read a Secret. Only SecretAccess creates it.
 class SecretAccessToken {
  private:
   friend class SecretAccess;
   SecretAccessToken() = default;
 };
 
-// Thread-compatible. Moving leaves the source empty; a copy must be asked for by Clone().
+// Thread-compatible. Moving leaves the source empty. Copies require Clone().
 class Secret {
  public:
   Secret() = default;
-  // `size` zero bytes, to be filled through Write().
+  // `size` zero bytes, to be written through Write().
   explicit Secret(size_t size);
   static Secret CopyOf(ByteSpan bytes);
-  // A copy of `bytes`, which are wiped.
+  // Copies `bytes` and wipes them.
   static Secret Take(Bytes&& bytes);
   ~Secret() { Wipe(); }
   Secret(Secret&& other) noexcept;
@@ -43,14 +43,14 @@ class Secret {
 
   Secret Clone() const;
   size_t size() const { return size_; }
-  // Overwrites and frees the bytes; the secret is empty then.
+  // Overwrites and frees the bytes; the secret is then empty.
   void Wipe();
 
-  // Views that end with the secret, its move or its wipe.
+  // Views, valid until the secret is destroyed, moved or wiped.
   ByteSpan Read(SecretAccessToken) const { return {data_, size_}; }
   std::span<uint8_t> Write(SecretAccessToken) { return {data_, size_}; }
 
-  // Takes as long for equal as for unequal bytes; only the sizes may be told apart by time.
+  // The running time depends on the sizes only, not on the bytes.
   friend bool operator==(const Secret& a, const Secret& b);
 
  private:
@@ -58,11 +58,11 @@ class Secret {
   size_t size_ = 0;
 };
 
-// Overwrites bytes in a way that the compiler may not leave out.
+// Overwrites bytes; the compiler cannot optimise it away.
 void WipeBytes(std::span<uint8_t> bytes);
 
-// Overwrites a buffer with plaintext when the scope ends, by whatever way. The buffer must outlive the guard; what it
-// held before a reallocation is not reached.
+// Overwrites a plaintext buffer at the end of the scope, on every path. The buffer must outlive the guard. Memory that
+// the buffer held before a reallocation is not wiped.
 class ScopedWipe {
  public:
   explicit ScopedWipe(Bytes& bytes) : bytes_(&bytes) {}

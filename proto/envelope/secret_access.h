@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes the token that reads secrets. The target's visibility is the list of those who may; a use anywhere else does
-// not build, and each use is found by searching for this name.
+// Creates the token that grants access to secrets. The target's visibility lists the permitted users: other uses do not
+// build. A search for this name finds every use.
 #ifndef SIDEBAND_PROTO_ENVELOPE_SECRET_ACCESS_H_
 #define SIDEBAND_PROTO_ENVELOPE_SECRET_ACCESS_H_
 

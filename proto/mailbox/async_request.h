@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SMBPBI's asynchronous requests (opcode 0x10): the types that are served, and how a request ends. The numbers are
-// those of NVIDIA's public smbpbi.h (open-gpu-kernel-modules, MIT).
+// SMBPBI's asynchronous requests (opcode 0x10): the served types and the final statuses. The numbers are those of
+// NVIDIA's public smbpbi.h (open-gpu-kernel-modules, MIT).
 //   ASYNC_REQUEST type, dword d → ACCEPTED, 5D 7:0 = request id
 //   ASYNC_REQUEST FF, request id → SUCCESS, 5D 7:0 = AsyncStatus; the result is in scratch memory from dword d on
 #ifndef SIDEBAND_PROTO_MAILBOX_ASYNC_REQUEST_H_
@@ -17,7 +17,7 @@ enum class AsyncType : uint8_t {
   kMemoryCapacity = 0x15,  // u32 reserved, u32 used: MiB
   kPoll = 0xFF,
 };
-// The last type that SMBPBI knows, but for the poll.
+// The last type of SMBPBI, except kPoll.
 inline constexpr uint8_t kAsyncTypeMax = 0x15;
 
 enum class AsyncStatus : uint8_t {

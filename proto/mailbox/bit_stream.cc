@@ -29,6 +29,7 @@ void BitWriter::Number(uint64_t value) {
 }
 
 uint64_t BitReader::Bits(uint32_t width) {
+  // Beyond the end all bits are 0: a decoder reads on within its bounds and checks ok() once.
   if (remaining() < width) ok_ = false;
   if (!ok_) return 0;
   uint64_t value = 0;
@@ -47,6 +48,7 @@ uint32_t BitReader::Width() { return Bit() ? static_cast<uint32_t>(Bits(6)) + 1 
 
 bool BitReader::AtEnd() {
   const size_t filling = remaining();
+  // Only zeros may fill the last byte, so that each content has one encoding.
   return filling < 8 && Bits(static_cast<uint32_t>(filling)) == 0 && ok_;
 }
 

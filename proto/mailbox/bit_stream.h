@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers in as many bits as they need, the least significant bit of each first, packed from the least significant bit
-// of each byte on.
-//   BitWriter out;                            BitReader in(bytes);
-//   out.Bit(changed);                         const bool changed = in.Bit();
-//   out.Number(delta);                        const uint64_t delta = in.Number();
-//   return std::move(out).Take();             if (!in.ok()) return Malformed("truncated");
+// Numbers of variable width, packed without gaps. The least significant bit of a number comes first; bytes are filled
+// from their least significant bit.
+//   BitWriter out;
+//   out.Bit(true);
+//   out.Number(1000);
+//   const Bytes bytes = std::move(out).Take();
+//
+//   BitReader in(bytes);
+//   const bool changed = in.Bit();
+//   const uint64_t delta = in.Number();
+//   if (!in.ok()) return absl::DataLossError("truncated");
 #ifndef SIDEBAND_PROTO_MAILBOX_BIT_STREAM_H_
 #define SIDEBAND_PROTO_MAILBOX_BIT_STREAM_H_
 
@@ -18,22 +23,22 @@
 
 namespace sideband::mailbox {
 
-// A width is one bit, 0, for 0, else 1 and six bits of the width less one.
+// A width of 0 is the bit 0. Other widths are the bit 1 and six bits with the width less one.
 constexpr size_t WidthBits(uint32_t width) { return width == 0 ? 1 : 7; }
 
 // Not thread-safe.
 class BitWriter {
  public:
-  // The low `width` bits, 0 to 64.
+  // Writes the low `width` bits of `value`; `width` is 0 to 64.
   void Bits(uint64_t value, uint32_t width);
   void Bit(bool value) { Bits(value ? 1 : 0, 1); }
-  // 0 to 64.
+  // `width` is 0 to 64.
   void Width(uint32_t width);
-  // The width of the value, then its bits.
+  // Writes the width of `value`, then its bits.
   void Number(uint64_t value);
 
   size_t size() const { return size_; }
-  // Filled up with zeros to a whole byte.
+  // The bytes; the last byte is filled with zeros.
   Bytes Take() && { return std::move(bytes_); }
 
  private:
@@ -41,8 +46,8 @@ class BitWriter {
   size_t size_ = 0;  // bits
 };
 
-// Reads bytes that it does not own and that must outlive it. A read past the end returns 0 and makes ok() false for
-// good. Not thread-safe.
+// Reads bytes that it does not own and that must outlive it. A read past the end returns 0 and sets ok() to false
+// permanently. Not thread-safe.
 class BitReader {
  public:
   explicit BitReader(ByteSpan bytes) : bytes_(bytes) {}
@@ -54,7 +59,7 @@ class BitReader {
 
   bool ok() const { return ok_; }
   size_t remaining() const { return 8 * bytes_.size() - at_; }
-  // Whether nothing but the filling of the last byte is left.
+  // Whether only the zero bits that fill the last byte are left.
   bool AtEnd();
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the blocks of a snapshot are written relative to, on both ends.
+// The base of each block of a snapshot, used by encoder and decoder.
 //   const BlockBases bases(snapshot.blocks, base);
-//   increment = counter - bases.Of(block).counter(i);
+//   const uint64_t increment = snapshot.Counters(block)[i] - bases.Of(block).counter(i);
 #ifndef SIDEBAND_PROTO_MAILBOX_BLOCK_BASES_H_
 #define SIDEBAND_PROTO_MAILBOX_BLOCK_BASES_H_
 
@@ -16,13 +16,13 @@
 
 namespace sideband::mailbox {
 
-// Widths of a block's fields on the wire (README.md).
+// Widths of a block's fields in the stream (README.md).
 inline constexpr uint32_t kScopeBits = 16 + 16 + 32;
 inline constexpr uint32_t kStateBits = 2;
 inline constexpr uint32_t kFlagsBits = 16;
 inline constexpr uint32_t kCounterBits = 64;
 
-// What a block is relative to: the base's of its scope, or nothing but zeros.
+// The base of a block: the base snapshot's block with the same scope, or zeros.
 struct BaseBlock {
   const BlockHeader* header = nullptr;
   std::span<const uint64_t> counters;
@@ -30,8 +30,7 @@ struct BaseBlock {
   uint64_t counter(size_t i) const { return header == nullptr ? 0 : counters[i]; }
 };
 
-// The blocks of a snapshot beside those that they are relative to.
-// Immutable, therefore thread-safe; what it is given must outlive it.
+// Maps the blocks of a snapshot to their bases. Immutable, therefore thread-safe; the arguments must outlive it.
 class BlockBases {
  public:
   BlockBases(std::span<const BlockHeader> blocks, const Snapshot* base)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/mailbox/block_decoder.h"
 
-#include <string.h>
-
 #include <cstdint>
 #include <set>
 #include <span>
@@ -24,16 +22,9 @@ absl::Status Malformed(absl::string_view what) { return absl::InvalidArgumentErr
 
 class Decoder {
  public:
-  // The snapshot has all but its blocks.
+  // `snapshot` contains everything except its blocks and counters.
   Decoder(ByteSpan bits, const Snapshot* base, Snapshot snapshot)
       : in_(bits), base_(base), snapshot_(std::move(snapshot)) {}
-  // What was read of a stream that turned out to make no sense does not stay behind.
-  ~Decoder() {
-    // Without a first counter there is no address to wipe, either.
-    if (!snapshot_.counters.empty()) {
-      explicit_bzero(snapshot_.counters.data(), snapshot_.counters.size() * sizeof(uint64_t));
-    }
-  }
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
 
@@ -43,6 +34,7 @@ class Decoder {
     snapshot_.counters.resize(snapshot_.blocks.size() * snapshot_.counters_per_block);
     forms_.resize(snapshot_.blocks.size(), Form::kDelta);
     for (size_t i = 0; i < snapshot_.blocks.size(); ++i) SIDEBAND_RETURN_IF_ERROR(ReadBlock(i, bases.Of(i)));
+    // Checked once: a truncated input reads as zeros, and the memory above does not depend on it.
     if (!in_.ok()) return Malformed("truncated");
     if (!in_.AtEnd()) return Malformed("bits after the end");
     AddUp(bases);
@@ -50,7 +42,8 @@ class Decoder {
   }
 
  private:
-  // What a block's row holds until AddUp: counters, deltas to the base, or deltas beyond the children's.
+  // The content of a block's row before AddUp: counters, increments to the base, or increments beyond those of its
+  // children.
   enum class Form : uint8_t { kWhole, kDelta, kDerived };
 
   std::span<uint64_t> Row(size_t block) {
@@ -59,10 +52,13 @@ class Decoder {
 
   absl::Status ReadList(size_t blocks) {
     if (in_.Bit()) {
-      if (base_ == nullptr || base_->blocks.size() != blocks) return Malformed("the blocks of no snapshot known here");
+      if (base_ == nullptr || base_->blocks.size() != blocks) {
+        return Malformed("the blocks are those of a snapshot that is not held");
+      }
       snapshot_.blocks = base_->blocks;
       return absl::OkStatus();
     }
+    // Rejects an excessive block count before memory is allocated for it.
     if (blocks * kScopeBits > in_.remaining()) return Malformed("truncated");
     std::set<std::pair<uint16_t, uint16_t>> scopes;
     for (size_t i = 0; i < blocks; ++i) {
@@ -130,10 +126,10 @@ class Decoder {
     return DecodeCounters(in_, base.counters, Row(i)) ? absl::OkStatus() : Malformed("an impossible form of counters");
   }
 
-  // From what the rows hold to counters. A row's delta is known before its parent needs it.
+  // Converts the rows to counters. Children come first: a derived row needs the increments of its children.
   void AddUp(const BlockBases& bases) {
     const BlockFamily family(snapshot_.blocks);
-    std::vector<uint64_t, WipingAllocator<uint64_t>> sums(snapshot_.counters.size());
+    CounterValues sums(snapshot_.counters.size());
     for (const size_t i : family.children_first()) {
       const BaseBlock base = bases.Of(i);
       const size_t parent = family.parent(i);

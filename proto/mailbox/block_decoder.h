@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bits of a snapshot's blocks, read again: README.md, "Snapshot".
+// Decodes the bits of a snapshot's blocks (README.md, "Snapshot").
 //   return DecodeBlocks(payload.subspan(kSnapshotFixedBytes), blocks, base, std::move(head));
 #ifndef SIDEBAND_PROTO_MAILBOX_BLOCK_DECODER_H_
 #define SIDEBAND_PROTO_MAILBOX_BLOCK_DECODER_H_
@@ -13,8 +13,8 @@
 
 namespace sideband::mailbox {
 
-// Of a peer. `head` is the snapshot without its blocks and counters, `blocks` how many it has; both are within their
-// limits. INVALID_ARGUMENT says what makes no sense.
+// `bits` comes from an untrusted peer. `head` is the snapshot without its blocks and counters, `blocks` is their
+// number; the caller has checked the limits of both. INVALID_ARGUMENT describes malformed content.
 absl::StatusOr<Snapshot> DecodeBlocks(ByteSpan bits, size_t blocks, const Snapshot* base, Snapshot head);
 
 }  // namespace sideband::mailbox

@@ -33,6 +33,7 @@ class Encoder {
   }
 
  private:
+  // Wiped when freed: the rows include counts of confidential VMs.
   using Counters = std::vector<uint64_t, WipingAllocator<uint64_t>>;
 
   std::span<uint64_t> RowOf(Counters& rows, size_t block) const {
@@ -101,12 +102,13 @@ class Encoder {
     out_.Bits(static_cast<uint8_t>(block.state), kStateBits);
     out_.Bit(block.flags != base.flags);
     if (block.flags != base.flags) out_.Bits(block.flags, kFlagsBits);
+    // A latch commits all blocks, so these differences are mostly 0, which takes few bits.
     out_.Number(static_cast<uint32_t>(snapshot_.trigger_id - block.trigger_id));
     out_.Number(snapshot_.reference_time_ns - block.reference_time_ns);
     out_.Number(static_cast<uint32_t>(block.sequence - base.sequence));
   }
 
-  // As they are, or less what the block's children make up, whichever is shorter.
+  // Writes the increments, or the increments less the sum of the children's, whichever is shorter.
   void WriteDeltas(std::span<const uint64_t> deltas, std::span<const uint64_t> sums, std::span<const uint64_t> before) {
     Counters beyond(deltas.begin(), deltas.end());
     for (size_t c = 0; c < deltas.size(); ++c) beyond[c] -= sums[c];
@@ -119,14 +121,15 @@ class Encoder {
   const Snapshot* const base_;
   const std::set<uint16_t>& confidential_;
   const BlockBases bases_;
-  Counters deltas_;  // to the base, modulo 2^64
-  Counters sums_;    // of the children's deltas
+  Counters deltas_;  // increments to the base, modulo 2^64
+  Counters sums_;    // sums of the children's increments
   BitWriter out_;
 };
 
 }  // namespace
 
 bool IsWrittenWhole(const BlockHeader& block, const std::set<uint16_t>& confidential) {
+  // The device's counts are the sum of all VMs' and would reveal the confidential VM's.
   return block.vm == kHypervisorVm ? !confidential.empty() : confidential.contains(block.vm);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bits of a snapshot's blocks: README.md, "Snapshot".
+// Encodes the bits of a snapshot's blocks (README.md, "Snapshot").
 //   out.Raw(EncodeBlocks(snapshot, base, confidential));
 #ifndef SIDEBAND_PROTO_MAILBOX_BLOCK_ENCODER_H_
 #define SIDEBAND_PROTO_MAILBOX_BLOCK_ENCODER_H_
@@ -13,11 +13,11 @@
 
 namespace sideband::mailbox {
 
-// Relative to `base`, if there is one. Blocks of the VMs in `confidential` are written whole, and the device's where
-// there are any.
+// Encodes relative to `base`, unless it is null. Blocks of VMs in `confidential` are written whole, and so is the
+// device's block if the set is not empty.
 Bytes EncodeBlocks(const Snapshot& snapshot, const Snapshot* base, const std::set<uint16_t>& confidential);
 
-// Whether a block is one of those.
+// Whether a block is always written whole.
 bool IsWrittenWhole(const BlockHeader& block, const std::set<uint16_t>& confidential);
 
 }  // namespace sideband::mailbox

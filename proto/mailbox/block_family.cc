@@ -24,7 +24,7 @@ size_t Find(const Places& places, uint32_t scope) {
   return place == places.end() ? BlockFamily::kNone : place->second;
 }
 
-// 0 a context, 1 a VM, 2 the device.
+// The level in the hierarchy: 0 for a context, 1 for a VM, 2 for the device.
 int Level(const BlockHeader& block) {
   if (block.context != kNoContext) return 0;
   return block.vm == kHypervisorVm ? 2 : 1;
@@ -50,6 +50,7 @@ std::vector<size_t> SameBlocks(std::span<const BlockHeader> blocks, std::span<co
   const Places places = PlacesOf(base);
   std::vector<size_t> same;
   for (const BlockHeader& block : blocks) {
+    // The counters of a new generation start at zero.
     const size_t place = Find(places, Scope(block));
     const bool lives_on = place != BlockFamily::kNone && base[place].generation == block.generation;
     same.push_back(lives_on ? place : BlockFamily::kNone);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the blocks of a snapshot belong together: a context's counts are also its VM's, a VM's are also the device's.
+// The hierarchy of a snapshot's blocks: a VM's counts include its contexts', the device's include its VMs'.
 //   const BlockFamily family(snapshot.blocks);
 //   for (const size_t block : family.children_first()) Add(block, family.parent(block));
 #ifndef SIDEBAND_PROTO_MAILBOX_BLOCK_FAMILY_H_
@@ -22,9 +22,10 @@ class BlockFamily {
 
   explicit BlockFamily(std::span<const BlockHeader> blocks);
 
-  // The block whose counts include this one's, or kNone: it is the device's, or its parent is not among them.
+  // The block whose counts include this block's. kNone for the device's block, and if the parent is not in the
+  // snapshot.
   size_t parent(size_t block) const { return parents_[block]; }
-  // All blocks, each before its parent.
+  // All blocks, children before their parents.
   const std::vector<size_t>& children_first() const { return children_first_; }
 
  private:
@@ -32,7 +33,7 @@ class BlockFamily {
   std::vector<size_t> children_first_;
 };
 
-// For each block the one of `base` with its scope and generation, or BlockFamily::kNone.
+// For each block, the index of the block in `base` with the same scope and generation, or BlockFamily::kNone.
 std::vector<size_t> SameBlocks(std::span<const BlockHeader> blocks, std::span<const BlockHeader> base);
 
 }  // namespace sideband::mailbox

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a device counts and for whom: its events, slices, VMs and contexts. It changes rarely, so a daemon fetches it
-// when its hash changes. The order of `events` is the order of the counters in every memory block.
+// A device's catalogue: its events, slices, VMs and contexts. It changes rarely, so the daemon reads it only if its
+// hash has changed. The order of `events` is the order of the counters in every memory block.
 #ifndef SIDEBAND_PROTO_MAILBOX_CATALOG_H_
 #define SIDEBAND_PROTO_MAILBOX_CATALOG_H_
 
@@ -15,11 +15,11 @@
 
 namespace sideband::mailbox {
 
-// The hypervisor's id; its block is the whole device.
+// The hypervisor's ID; its block is the whole device's.
 inline constexpr uint16_t kHypervisorVm = 0;
-// Stands in for a context id where a block or scope is the VM's own.
+// The context ID of a block or scope of a VM itself.
 inline constexpr uint16_t kNoContext = 0xFFFF;
-// Stands in for a slice where a VM or context is not bound to one.
+// The slice of a VM or context that is not bound to a slice.
 inline constexpr uint8_t kAnySlice = 0xFF;
 
 inline constexpr size_t kEventsMax = 4096;
@@ -29,11 +29,37 @@ inline constexpr size_t kContextsMax = 16384;
 
 enum class EventScope : uint8_t { kContext = 0, kDevice = 1 };
 
+// What an event gains at most on a slice, in units of 2^-32; 0 if it cannot be counted there.
+struct SliceRate {
+  uint64_t capacity_q32 = 0;  // per cycle of the reference clock
+  uint64_t gain_q32 = 0;      // per cycle of the event's own clock
+  bool operator==(const SliceRate&) const = default;
+};
+// 2^20 per cycle.
+inline constexpr uint64_t kRateQ32Max = uint64_t{1} << 52;
+
+// In every cycle, in some cycles (the count is extrapolated), or computed from other events.
+enum class Counting : uint8_t { kFixed = 0, kRotated = 1, kDerived = 2 };
+inline constexpr uint8_t kNoGateGroup = 0xFF;
+
+// Facts about an event that version 1 does not report.
+struct EventDetails {
+  // One for all slices, or one for each; of an event of the device, one for the device. None: unknown.
+  std::vector<SliceRate> slices;
+  uint8_t clock_domain = 0;
+  Counting counting = Counting::kFixed;
+  uint8_t gate_group = kNoGateGroup;
+  bool operator==(const EventDetails&) const = default;
+};
+
 struct EventInfo {
   std::string name;  // [a-z_][a-z0-9_]*, unique in the catalogue
-  std::string unit;  // what one count is: "cycles"
+  std::string unit;  // the meaning of a count of 1: "cycles"
   EventScope scope = EventScope::kContext;
   std::string description;
+  // The device does not count the event: its counters are always 0 and have no meaning.
+  bool masked = false;
+  EventDetails details;
   bool operator==(const EventInfo&) const = default;
 };
 
@@ -44,7 +70,7 @@ struct SliceInfo {
 };
 
 struct VmInfo {
-  uint16_t id = 0;  // not kHypervisorVm, which needs no entry
+  uint16_t id = 0;  // not kHypervisorVm, which has no entry
   Uuid uuid;
   std::string name;
   bool confidential = false;
@@ -65,7 +91,7 @@ struct ContextInfo {
 struct Catalog {
   Uuid device;
   uint64_t reference_clock_hz = 0;
-  // Whether there has been a confidential VM since the device booted: its counts are in the device's block for good.
+  // Whether there has been a confidential VM since the device booted. Its counts remain in the device's block.
   bool has_had_confidential_vm = false;
   std::vector<EventInfo> events;
   std::vector<SliceInfo> slices;
@@ -74,15 +100,21 @@ struct Catalog {
   bool operator==(const Catalog&) const = default;
 };
 
-// The payload of a catalogue stream. Names beyond 255 bytes are cut.
+// The payload of a catalogue stream of version 1, which has no event details. Names longer than 255 bytes are
+// truncated.
 Bytes EncodeCatalog(const Catalog& catalog);
+// The same for version 2. An event's rates must be none (written as 0), one, or one for each slice.
+Bytes EncodeCatalogSections(const Catalog& catalog);
 
-// From a peer: refuses (INVALID_ARGUMENT) what is truncated, beyond the limits above, has bytes left over, an event
-// name that is not a metric name, a name that is empty or not printable ASCII, a repeated event, VM or context, a VM 0,
-// a context of an unknown VM, or an unknown property.
+// `payload` comes from an untrusted peer. INVALID_ARGUMENT for truncated input, left-over bytes, a list beyond the
+// limits above, an event name that is not a metric name, a name that is empty or not printable ASCII, a repeated event,
+// VM or context, a VM 0, a context of an unknown VM, and an unknown property.
 absl::StatusOr<Catalog> DecodeCatalog(ByteSpan payload);
+// The same for version 2. INVALID_ARGUMENT also for malformed sections (sections.h), details of more or fewer events,
+// rates above kRateQ32Max, and host blocks.
+absl::StatusOr<Catalog> DecodeCatalogSections(ByteSpan payload);
 
-// Changes whenever the catalogue does: the CRC-32C of its payload.
+// The CRC-32C of the payload; it changes with the catalogue.
 uint32_t CatalogHash(ByteSpan payload);
 
 }  // namespace sideband::mailbox

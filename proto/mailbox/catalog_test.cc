@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <iterator>
+#include <string>
 
 #include "proto/mailbox/stream.h"
 
@@ -21,7 +24,9 @@ Catalog Example() {
           .reference_clock_hz = 1'000'000'000,
           .has_had_confidential_vm = true,
           .events = {{"sm_active_cycles", "cycles", EventScope::kContext, "cycles with work"},
-                     {"pcie_tx_cycles", "cycles", EventScope::kDevice, ""}},
+                     {"pcie_tx_cycles", "cycles", EventScope::kDevice, ""},
+                     {"l1_stalls", "cycles", EventScope::kContext, "", /*masked=*/true},
+                     {"ecc_errors", "events", EventScope::kDevice, "", /*masked=*/true}},
           .slices = {{0, "slice0"}},
           .vms = {{1, SomeUuid(2), "vm1", false, 0, 1}, {2, SomeUuid(3), "vm2", true, kAnySlice, 4}},
           .contexts = {{1, 0, "train", 0, 1}, {2, 0, "train", 0, 2}}};
@@ -48,8 +53,30 @@ TEST(CatalogTest, EveryPrefixAndEveryExtraByteIsRefused) {
   payload.push_back(0);
   EXPECT_FALSE(DecodeCatalog(payload).ok());
   payload.pop_back();
-  payload[24] |= 2;  // a property that is not known
+  payload[24] |= 2;  // an unknown property
   EXPECT_FALSE(DecodeCatalog(payload).ok());
+}
+
+// README.md, "Catalogue": bit 0 device, bit 1 masked, the others are ignored.
+TEST(CatalogTest, TheScopeByteHasTwoBits) {
+  const struct {
+    uint8_t byte;
+    EventScope scope;
+    bool masked;
+  } kCases[] = {
+      {0x00, EventScope::kContext, false}, {0x01, EventScope::kDevice, false},  {0x02, EventScope::kContext, true},
+      {0x03, EventScope::kDevice, true},   {0x04, EventScope::kContext, false}, {0xFF, EventScope::kDevice, true},
+  };
+  Catalog catalog;
+  catalog.events = {{"a", "b"}};
+  Bytes payload = EncodeCatalog(catalog);
+  constexpr size_t kScopeByte = 25 + 2 + 2 + 2;  // the fixed fields, the list's size, two texts of one character
+  for (const auto& test : kCases) {
+    payload[kScopeByte] = test.byte;
+    const EventInfo event = DecodeCatalog(payload)->events[0];
+    EXPECT_EQ(event.scope, test.scope) << int{test.byte};
+    EXPECT_EQ(event.masked, test.masked) << int{test.byte};
+  }
 }
 
 TEST(CatalogTest, RefusesWhatMakesNoSense) {
@@ -80,6 +107,106 @@ TEST(CatalogTest, RefusesWhatMakesNoSense) {
     test.spoil(catalog);
     EXPECT_EQ(DecodeCatalog(EncodeCatalog(catalog)).status().code(), absl::StatusCode::kInvalidArgument) << test.why;
   }
+}
+
+EventDetails SomeDetails(uint64_t capacity) {
+  return {.slices = {{capacity, 2 * capacity}}, .clock_domain = 3, .counting = Counting::kRotated, .gate_group = 7};
+}
+
+Catalog DetailedExample() {
+  Catalog catalog = Example();
+  catalog.slices.push_back({1, "slice1"});
+  for (EventInfo& event : catalog.events) event.details = SomeDetails(5);
+  catalog.events[2].details.slices.push_back({0, kRateQ32Max});
+  return catalog;
+}
+
+TEST(CatalogSectionsTest, RoundTrips) {
+  EXPECT_EQ(*DecodeCatalogSections(EncodeCatalogSections(DetailedExample())), DetailedExample());
+  EXPECT_EQ(*DecodeCatalogSections(EncodeCatalogSections(Catalog{})), Catalog{});
+}
+
+// README.md, "Sections".
+TEST(CatalogSectionsTest, BytesAreThoseOfTheDocument) {
+  Catalog catalog;
+  catalog.events = {{.name = "a", .unit = "b", .details = {.slices = {{5, 6}}}}};
+  Bytes expected(25);
+  const uint8_t sections[] = {1, 0, 1,    0, 8,  0, 0, 0, 1, 0, 1, 'a', 1, 'b', 0, 0,  // events
+                              2, 0, 0,    0, 20, 0, 0, 0, 1, 5, 0, 0,   0, 0,   0, 0,
+                              0, 6, 0,    0, 0,  0, 0, 0, 0,                            // details
+                              0, 0, 0xFF,                                               //
+                              3, 0, 1,    0, 8,  0, 0, 0, 0, 0, 0, 0,   0, 0,   0, 0};  // scopes
+  expected.insert(expected.end(), std::begin(sections), std::end(sections));
+  EXPECT_EQ(EncodeCatalogSections(catalog), expected);
+}
+
+TEST(CatalogSectionsTest, EveryPrefixAndEveryExtraByteIsRefused) {
+  Bytes payload = EncodeCatalogSections(DetailedExample());
+  for (size_t size = 0; size < payload.size(); ++size) {
+    EXPECT_FALSE(DecodeCatalogSections(ByteSpan(payload).first(size)).ok()) << size;
+  }
+  payload.push_back(0);
+  EXPECT_FALSE(DecodeCatalogSections(payload).ok());
+}
+
+TEST(CatalogSectionsTest, AnUnknownCapacityStaysUnknown) {
+  const Catalog catalog = *DecodeCatalogSections(EncodeCatalogSections(Example()));
+  for (const EventInfo& event : catalog.events) EXPECT_TRUE(event.details.slices.empty());
+}
+
+TEST(CatalogSectionsTest, WithoutDetailsTheCapacitiesAreUnknown) {
+  Catalog catalog = Example();
+  for (EventInfo& event : catalog.events) event.details = SomeDetails(1);
+  const Bytes payload = EncodeCatalogSections(catalog);
+  ByteReader in(payload);
+  ByteWriter out;
+  out.Raw(in.Raw(25));
+  while (in.remaining() > 0) {
+    const uint16_t type = in.U16(), flags = in.U16();
+    const uint32_t size = in.U32();
+    const ByteSpan section = in.Raw(size);
+    if (type == 2) continue;
+    out.U16(type), out.U16(flags), out.U32(size), out.Raw(section);
+  }
+  EXPECT_EQ(*DecodeCatalogSections(out.written()), Example());
+}
+
+TEST(CatalogSectionsTest, RefusesDetailsThatMakeNoSense) {
+  const struct {
+    const char* why;
+    std::function<void(Catalog&)> spoil;
+  } kCases[] = {
+      {"capacities of two of three slices",
+       [](Catalog& c) {
+         c.slices.push_back({9, "slice9"});
+       }},
+      {"a device's capacity by slice", [](Catalog& c) { c.events[1].details.slices.resize(2); }},
+      {"a capacity beyond reason", [](Catalog& c) { c.events[0].details.slices[0].capacity_q32 = kRateQ32Max + 1; }},
+      {"a gain beyond reason", [](Catalog& c) { c.events[0].details.slices[0].gain_q32 = ~uint64_t{0}; }},
+      {"an unknown way of counting", [](Catalog& c) { c.events[0].details.counting = Counting{3}; }},
+      {"the checks of version 1", [](Catalog& c) { c.contexts[0].vm = 9; }},
+  };
+  for (const auto& test : kCases) {
+    Catalog catalog = DetailedExample();
+    test.spoil(catalog);
+    const absl::Status status = DecodeCatalogSections(EncodeCatalogSections(catalog)).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << test.why;
+  }
+}
+
+TEST(CatalogSectionsTest, AVmOfAnUnknownKindIsRefused) {
+  Bytes payload = EncodeCatalogSections(DetailedExample());
+  const std::string name = "vm1";
+  const auto at = std::search(payload.begin(), payload.end(), name.begin(), name.end()) + 3;
+  ASSERT_EQ(*at, 0) << "not confidential";
+  *at = 2;
+  EXPECT_EQ(DecodeCatalogSections(payload).status().message(), "catalogue: an entry has an unknown property");
+}
+
+TEST(CatalogSectionsTest, HostBlocksAreRefused) {
+  Bytes payload = EncodeCatalogSections(DetailedExample());
+  payload[payload.size() - 2] = 1;
+  EXPECT_EQ(DecodeCatalogSections(payload).status().message(), "catalogue: host blocks are not supported");
 }
 
 TEST(CatalogTest, HashChangesWithTheContent) {

@@ -9,6 +9,8 @@ namespace {
 
 using Counters = std::span<const uint64_t>;
 
+// The forms of increments (README.md, "Snapshot"): 0 to 4 are groups of 2^form; form 5 takes the widths from the base's
+// counters.
 constexpr uint32_t kFormBits = 3;
 constexpr uint32_t kLogMax = 4;
 constexpr uint32_t kAsBefore = kLogMax + 1;
@@ -23,7 +25,7 @@ uint32_t WidthOf(Counters group) {
   return static_cast<uint32_t>(std::bit_width(any));
 }
 
-// Calls `act` with where each group of 2^log counters begins and how many it has.
+// Calls `act` with the start and the size of each group of 2^log counters.
 template <typename Act>
 void ForEachGroup(size_t counters, uint32_t log, Act act) {
   const size_t size = size_t{1} << log;
@@ -39,7 +41,7 @@ size_t GroupsBits(Counters increments, uint32_t log) {
   return bits;
 }
 
-// By how many bits all increments are narrower than what was before.
+// The smallest difference in width between a counter in the base and its increment, over all increments above 0.
 int NarrowerBy(Counters increments, Counters before) {
   int narrower = kNarrowerMax;
   for (size_t i = 0; i < increments.size(); ++i) {
@@ -49,6 +51,7 @@ int NarrowerBy(Counters increments, Counters before) {
 }
 
 uint32_t WidthAsBefore(uint64_t before, int narrower) {
+  // Increments of 0 do not limit the difference, so the result may be out of range for their counters.
   return static_cast<uint32_t>(std::clamp(BitWidth(before) - narrower, 0, 64));
 }
 
@@ -68,6 +71,7 @@ struct Choice {
 };
 
 Choice Cheapest(Counters increments, Counters before) {
+  // The largest groups first: they win where another form is no shorter, which SnapshotStreamBytesMax() relies on.
   Choice best{kLogMax, GroupsBits(increments, kLogMax)};
   const auto consider = [&](uint32_t form, size_t bits) {
     if (bits < best.bits) best = {form, bits};
@@ -85,7 +89,8 @@ void EncodeGroup(Counters group, BitWriter& out) {
 
 void EncodeAsBefore(Counters group, Counters before, BitWriter& out) {
   const int narrower = NarrowerBy(group, before);
-  out.Bits(static_cast<uint64_t>(narrower + kNarrowerMax), kNarrowerBits);
+  const int biased = narrower + kNarrowerMax;
+  out.Bits(static_cast<uint64_t>(biased), kNarrowerBits);
   for (size_t i = 0; i < group.size(); ++i) out.Bits(group[i], WidthAsBefore(before[i], narrower));
 }
 

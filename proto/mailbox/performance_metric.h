@@ -42,7 +42,8 @@ enum class MetricId : uint8_t {
   kHmmaActivity = 0x19,
   kImmaActivity = 0x1A,
 };
-inline constexpr uint8_t kMetricCount = 0x1B;
+// Metrics are numbered from 0 to one less.
+inline constexpr uint8_t kMetricCount = static_cast<uint8_t>(MetricId::kImmaActivity) + 1;
 
 inline constexpr uint8_t kWholeDevice = 0xFF;
 inline constexpr uint8_t kPartitionMask = 0x3F;

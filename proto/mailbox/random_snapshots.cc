@@ -56,6 +56,7 @@ Snapshot RandomSnapshots::Next() {
     Count(block, more);
     const auto vm = blocks_.find({scope.first, kNoContext});
     if (scope.second != kNoContext && vm != blocks_.end()) Count(vm->second, more);
+    // The device's block has the smallest key.
     if (scope.first != kHypervisorVm) Count(blocks_.begin()->second, more);
   }
   now_.blocks.clear();

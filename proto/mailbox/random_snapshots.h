@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A device of tests whose VMs and contexts come, count and go at random.
+// A test device whose VMs and contexts appear, count and disappear at random.
 //   RandomSnapshots device(seed);
 //   const Snapshot first = device.Next();
 //   const Snapshot second = device.Next();   // later
@@ -23,8 +23,8 @@ class RandomSnapshots {
  public:
   explicit RandomSnapshots(uint64_t seed);
 
-  // Ids and times ascend. Now and then blocks come, go and change their generation; counts add up from contexts to the
-  // device, but for some that only a VM or the device has.
+  // IDs and times ascend. Blocks occasionally appear, disappear and change their generation. Counts add up from
+  // contexts to the device, except for some counts that only a VM or the device has.
   Snapshot Next();
   const VmIds& confidential() const { return confidential_; }
 

@@ -1,36 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All memory blocks of a device, latched at one trigger. How it travels: snapshot_stream.h.
+// All memory blocks of a device, latched at one trigger. snapshot_stream.h encodes it for the bus.
 //   for (size_t i = 0; i < snapshot.blocks.size(); ++i) Use(snapshot.blocks[i], snapshot.Counters(i));
 #ifndef SIDEBAND_PROTO_MAILBOX_SNAPSHOT_H_
 #define SIDEBAND_PROTO_MAILBOX_SNAPSHOT_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "proto/base/secret_memory.h"
 #include "proto/mailbox/catalog.h"
 
 namespace sideband::mailbox {
 
 enum class BlockState : uint8_t { kActive = 0, kIdle = 1, kRetired = 2 };
 
-// Why a block's counters may not be exact, or not as of their trigger. The bits are on the wire.
+// Reasons why a block's counters may be inexact, or later than their trigger. The bits are part of the stream format.
 enum BlockFlag : uint16_t {
   kFlagOverflow = 1 << 0,        // a 28-bit counter saturated
-  kFlagTriggerOverrun = 1 << 1,  // a trigger had to wait until a bank had left; no count is lost, some are late
-  kFlagMmuFault = 1 << 2,        // a commit had a wrong binding and went nowhere
-  kFlagEstimated = 1 << 3,       // scaled from a part of the time
+  kFlagTriggerOverrun = 1 << 1,  // a trigger waited until a bank was drained; no count is lost, but some are late
+  kFlagMmuFault = 1 << 2,        // a commit with a wrong binding was dropped
+  kFlagEstimated = 1 << 3,       // extrapolated from a part of the time
 };
 inline constexpr uint16_t kFlagsKnown = 0x000F;
-// Not on the wire: what a host shows as the device's row does not contain what confidential VMs count.
+// Not in the stream: set by a host on the device's row if the row excludes the counts of confidential VMs.
 inline constexpr uint16_t kFlagConfidentialExcluded = 1 << 4;
 
 // "overflow", "trigger_overrun", "mmu_fault", "estimated", "confidential_excluded", in the order of the bits.
 std::vector<std::string> FlagNames(uint16_t flags);
 
-// A memory block's header in the device's memory; its counters follow, 8 bytes each.
+// Size of a block's header in the device's memory; the counters follow, 8 bytes each.
 inline constexpr size_t kBlockHeaderBytes = 28;
 
 struct BlockHeader {
@@ -39,21 +41,36 @@ struct BlockHeader {
   uint32_t generation = 0;
   BlockState state = BlockState::kIdle;
   uint16_t flags = 0;
-  uint32_t trigger_id = 0;         // the last one whose counts are in
+  uint32_t trigger_id = 0;         // the last trigger whose counts are included
   uint64_t reference_time_ns = 0;  // of that trigger
-  uint32_t sequence = 0;           // commits so far
+  uint32_t sequence = 0;           // number of commits so far
   bool operator==(const BlockHeader&) const = default;
+};
+
+// May contain confidential VMs' counts, so the memory is excluded from core dumps.
+using CounterValues = std::vector<uint64_t, SecretAllocator<uint64_t>>;
+
+// What the counter pipeline has done since the device's boot.
+struct PipelineStatistics {
+  uint64_t stall_cycles = 0;        // cycles in which units waited for a full buffer
+  uint64_t trigger_overruns = 0;    // triggers that waited until a bank was drained
+  uint64_t commit_wait_cycles = 0;  // cycles in which commits waited for the memory
+  uint64_t mmu_faults = 0;          // commits with a wrong binding, dropped
+  uint64_t switches = 0;            // of contexts, on all slices
+  uint64_t switch_cycles = 0;       // of all switches
+  bool operator==(const PipelineStatistics&) const = default;
 };
 
 struct Snapshot {
   uint64_t boot_id = 0;
   uint32_t snapshot_id = 0;
-  uint32_t catalog_hash = 0;  // of the catalogue that names the blocks and counters
+  uint32_t catalog_hash = 0;  // of the catalogue that describes the blocks and counters
   uint32_t trigger_id = 0;
-  uint64_t reference_time_ns = 0;  // of the latch, since boot
+  uint64_t reference_time_ns = 0;  // time of the latch since boot
   uint32_t counters_per_block = 0;
+  std::optional<PipelineStatistics> statistics;  // only in some snapshots of version 2
   std::vector<BlockHeader> blocks;
-  std::vector<uint64_t> counters;  // block after block, counters_per_block each, in the catalogue's order of events
+  CounterValues counters;  // block after block, counters_per_block each, in the catalogue's order of events
 
   std::span<const uint64_t> Counters(size_t block) const {
     return std::span(counters).subspan(block * counters_per_block, counters_per_block);

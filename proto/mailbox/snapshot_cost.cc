@@ -11,14 +11,14 @@ namespace sideband::mailbox {
 namespace {
 
 constexpr uint64_t kBitTimesPerByte = 9;
-// A register write is one message: address, command code, count, value, PEC; START and STOP take a bit time each.
+// A register write is one message: address, command code, count, value, PEC. START and STOP take one bit time each.
 constexpr uint64_t kWriteBytes = 4 + kRegisterBytes;
 constexpr uint64_t kWriteEdges = 2;
-// A block read is two: address, command code, again the address, count, block, PEC; with a repeated START.
+// A block read is two messages: address, command code, address again, count, block, PEC; with a repeated START.
 constexpr uint64_t kReadBytesBeside = 5;
 constexpr uint64_t kReadEdges = 3;
 
-// So many registers that are written and read, the status once among the latter.
+// Adds `times` commands, each of which writes and reads that many registers; the status is one of the reads.
 void Add(uint64_t times, uint64_t writes, uint64_t reads, SnapshotCost& cost) {
   const uint64_t bytes = writes * kWriteBytes + reads * (kReadBytesBeside + kRegisterBytes);
   cost.commands += times;
@@ -28,7 +28,7 @@ void Add(uint64_t times, uint64_t writes, uint64_t reads, SnapshotCost& cost) {
 
 uint64_t Quotient(uint64_t dividend, uint64_t divisor) { return (dividend + divisor - 1) / divisor; }
 
-// Of a stream whose payload ends in so many bits.
+// The length of a stream whose payload ends in `bits` bits.
 size_t StreamBytes(size_t bits) {
   return kStreamHeaderBytes + kSnapshotFixedBytes + Quotient(bits, 8) + kStreamCrcBytes;
 }
@@ -53,9 +53,11 @@ size_t SnapshotStreamBytesMin(size_t blocks, size_t whole_blocks, size_t counter
 size_t SnapshotStreamBytesMax(size_t blocks, size_t counters_per_block) {
   constexpr size_t kScope = 16 + 16 + 32;
   constexpr size_t kHeader = 2 + 2 + 1 + 16 + 2 * (WidthBits(32) + 32) + WidthBits(64) + 64 + 1 + 3;
-  // In groups of sixteen, which the encoder takes unless others are shorter.
+  // The encoder takes groups of sixteen unless another form is shorter.
   const size_t counters = Quotient(counters_per_block, 16) * WidthBits(64) + counters_per_block * 64;
-  return StreamBytes(1 + blocks * (kScope + kHeader + counters));
+  // The sections of version 2: the headers of blocks and statistics, and six statistics.
+  constexpr size_t kSectionsBytes = 2 * (2 + 2 + 4) + 6 * 8;
+  return StreamBytes(1 + blocks * (kScope + kHeader + counters)) + kSectionsBytes;
 }
 
 }  // namespace sideband::mailbox

@@ -9,6 +9,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/block_decoder.h"
 #include "proto/mailbox/block_encoder.h"
+#include "proto/mailbox/sections.h"
 #include "proto/mailbox/stream.h"
 
 namespace sideband::mailbox {
@@ -24,6 +25,52 @@ absl::StatusOr<const Snapshot*> FindBase(const StreamHeader& header, const Snaps
   return base;
 }
 
+Bytes EncodeStatistics(const PipelineStatistics& statistics) {
+  ByteWriter out;
+  out.U64(statistics.stall_cycles);
+  out.U64(statistics.trigger_overruns);
+  out.U64(statistics.commit_wait_cycles);
+  out.U64(statistics.mmu_faults);
+  out.U64(statistics.switches);
+  out.U64(statistics.switch_cycles);
+  return std::move(out).Take();
+}
+
+absl::StatusOr<PipelineStatistics> DecodeStatistics(ByteSpan payload) {
+  ByteReader in(payload);
+  PipelineStatistics statistics;
+  statistics.stall_cycles = in.U64();
+  statistics.trigger_overruns = in.U64();
+  statistics.commit_wait_cycles = in.U64();
+  statistics.mmu_faults = in.U64();
+  statistics.switches = in.U64();
+  statistics.switch_cycles = in.U64();
+  if (!in.ok() || in.remaining() != 0) return Malformed("statistics of a wrong length");
+  return statistics;
+}
+
+// Most snapshots lack the statistics: they are of interest over minutes, and would cost 2 % of a quiet stream.
+bool HasStatistics(const Snapshot& snapshot, const Snapshot* base) {
+  return snapshot.statistics && (base == nullptr || snapshot.snapshot_id % kStatisticsInterval == 0);
+}
+
+void AppendSections(const Snapshot& snapshot, const Snapshot* base, const VmIds& confidential, ByteWriter& out) {
+  AppendSection(SnapshotSection::kBlocks, EncodeBlocks(snapshot, base, confidential), out);
+  if (!HasStatistics(snapshot, base)) return;
+  AppendSection(SnapshotSection::kPipelineStatistics, EncodeStatistics(*snapshot.statistics), out);
+}
+
+// The bits of the blocks; of version 2, after the other sections have been decoded into `snapshot`.
+absl::StatusOr<ByteSpan> BitsOf(const Stream& stream, Snapshot& snapshot) {
+  const ByteSpan rest = stream.payload.subspan(kSnapshotFixedBytes);
+  if (stream.header.framing == Framing::kDelta) return rest;
+  SIDEBAND_ASSIGN_OR_RETURN(const auto sections, SplitSections(rest, kSnapshotSections));
+  if (const ByteSpan* const payload = FindSection(sections, SnapshotSection::kPipelineStatistics)) {
+    SIDEBAND_ASSIGN_OR_RETURN(snapshot.statistics, DecodeStatistics(*payload));
+  }
+  return *FindSection(sections, SnapshotSection::kBlocks);
+}
+
 }  // namespace
 
 VmIds ConfidentialVms(const Catalog& catalog) {
@@ -34,27 +81,32 @@ VmIds ConfidentialVms(const Catalog& catalog) {
   return ids;
 }
 
-Bytes EncodeSnapshotStream(const Snapshot& snapshot, const Snapshot* base, const VmIds& confidential) {
+Bytes EncodeSnapshotStream(const Snapshot& snapshot, const Snapshot* base, const VmIds& confidential, Framing framing) {
   ByteWriter out;
   out.U32(snapshot.catalog_hash);
   out.U32(snapshot.trigger_id);
   out.U64(snapshot.reference_time_ns);
   out.U16(static_cast<uint16_t>(snapshot.blocks.size()));
   out.U16(static_cast<uint16_t>(snapshot.counters_per_block));
-  out.Raw(EncodeBlocks(snapshot, base, confidential));
+  if (framing == Framing::kSections) {
+    AppendSections(snapshot, base, confidential, out);
+  } else {
+    out.Raw(EncodeBlocks(snapshot, base, confidential));
+  }
   return EncodeStream({.kind = StreamKind::kSnapshot,
-                       .framing = Framing::kDelta,
+                       .framing = framing,
                        .boot_id = snapshot.boot_id,
                        .snapshot_id = snapshot.snapshot_id,
                        .base_id = base == nullptr ? 0 : base->snapshot_id},
                       out.written());
 }
 
-absl::StatusOr<Snapshot> DecodeSnapshotStream(ByteSpan bytes, const Snapshot* base) {
+absl::StatusOr<Snapshot> DecodeSnapshotStream(ByteSpan bytes, const Snapshot* base, std::optional<Framing> framing) {
   SIDEBAND_ASSIGN_OR_RETURN(const Stream stream, DecodeStream(bytes));
-  if (stream.header.kind != StreamKind::kSnapshot || stream.header.framing != Framing::kDelta) {
+  if (stream.header.kind != StreamKind::kSnapshot || stream.header.framing == Framing::kPlain) {
     return Malformed("wrong kind of stream");
   }
+  if (framing && stream.header.framing != *framing) return Malformed("of another version of the extension");
   SIDEBAND_ASSIGN_OR_RETURN(base, FindBase(stream.header, base));
   ByteReader in(stream.payload);
   Snapshot snapshot{.boot_id = stream.header.boot_id, .snapshot_id = stream.header.snapshot_id};
@@ -64,19 +116,22 @@ absl::StatusOr<Snapshot> DecodeSnapshotStream(ByteSpan bytes, const Snapshot* ba
   const size_t blocks = in.U16();
   snapshot.counters_per_block = in.U16();
   if (!in.ok()) return Malformed("truncated");
+  // Checked before memory is allocated for the blocks.
   if (blocks > kBlocksMax || snapshot.counters_per_block > kEventsMax ||
       blocks * snapshot.counters_per_block > kCountersMax) {
     return Malformed("too large");
   }
   if (base != nullptr && base->counters_per_block != snapshot.counters_per_block) {
-    return Malformed("has other counters than what it is relative to");
+    return Malformed("has other counters than the snapshot it is relative to");
   }
-  return DecodeBlocks(stream.payload.subspan(kSnapshotFixedBytes), blocks, base, std::move(snapshot));
+  SIDEBAND_ASSIGN_OR_RETURN(const ByteSpan bits, BitsOf(stream, snapshot));
+  return DecodeBlocks(bits, blocks, base, std::move(snapshot));
 }
 
 Snapshot AsBase(Snapshot snapshot, const VmIds& confidential) {
   for (size_t i = 0; i < snapshot.blocks.size(); ++i) {
     if (!IsWrittenWhole(snapshot.blocks[i], confidential)) continue;
+    // Whole blocks do not refer to their base's counters, so confidential counts need not be kept.
     const auto row = snapshot.counters.begin() + static_cast<ptrdiff_t>(i * snapshot.counters_per_block);
     std::fill_n(row, snapshot.counters_per_block, 0);
   }

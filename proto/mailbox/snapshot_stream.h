@@ -1,45 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A snapshot on the bus: only what has changed since a snapshot that the controller has acknowledged, in few bits. The
-// format, with an example byte by byte, is in README.md.
-//   const Bytes stream = EncodeSnapshotStream(snapshot, base.get(), ConfidentialVms(catalog));
-//   SIDEBAND_ASSIGN_OR_RETURN(Snapshot snapshot, DecodeSnapshotStream(stream, base.get()));
-//   base = AsBase(snapshot, ConfidentialVms(catalog));     // both ends, once it is acknowledged
+// A snapshot as a stream: only the changes since a snapshot that the controller has acknowledged, in variable-width
+// fields. README.md has the format and an example.
+//   const VmIds confidential = ConfidentialVms(catalog);
+//   const Bytes stream = EncodeSnapshotStream(snapshot, base.get(), confidential);
+//   SIDEBAND_ASSIGN_OR_RETURN(const Snapshot decoded, DecodeSnapshotStream(stream, base.get()));
+//   base = std::make_unique<Snapshot>(AsBase(decoded, confidential));   // both ends, once it is acknowledged
 #ifndef SIDEBAND_PROTO_MAILBOX_SNAPSHOT_STREAM_H_
 #define SIDEBAND_PROTO_MAILBOX_SNAPSHOT_STREAM_H_
 
 #include <cstdint>
+#include <optional>
 #include <set>
 
 #include "absl/status/statusor.h"
 #include "proto/base/bytes.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/snapshot.h"
+#include "proto/mailbox/stream.h"
 
 namespace sideband::mailbox {
 
-// Ids of the VMs whose blocks must cost the same whatever they hold. Where there is one the device's block must, too.
+// IDs of the confidential VMs. The size of their blocks in a stream must not depend on their counts. If the set is not
+// empty, this applies to the device's block, too.
 using VmIds = std::set<uint16_t>;
 VmIds ConfidentialVms(const Catalog& catalog);
 
-// Counters in a snapshot. A stream that says more is refused: it could be small and ask for much memory.
+// The maximum number of counters in a snapshot. Streams with more are rejected: a small stream could otherwise claim
+// much memory.
 inline constexpr size_t kCountersMax = size_t{1} << 23;
 
-// Of a snapshot's payload, before the bits.
+// Size of a snapshot's payload before its bits.
 inline constexpr size_t kSnapshotFixedBytes = 4 + 4 + 8 + 2 + 2;
 
-// A whole stream, frame included. With a base, which must be of the same boot, what equals it costs at most a bit a
-// block; without, everything is written. Blocks of `confidential` VMs are always written whole, in a fixed width.
-Bytes EncodeSnapshotStream(const Snapshot& snapshot, const Snapshot* base, const VmIds& confidential);
+// Returns a whole stream, frame included. With a base, which must be of the same boot, an unchanged block costs one
+// bit; without a base, everything is written. Blocks of `confidential` VMs are always written whole, in a fixed width.
+// `framing` is kDelta for version 1, kSections for version 2. The latter has the statistics, if there are any, in
+// snapshots without a base and in those whose ID is a multiple of kStatisticsInterval.
+Bytes EncodeSnapshotStream(const Snapshot& snapshot, const Snapshot* base, const VmIds& confidential,
+                           Framing framing = Framing::kDelta);
+inline constexpr uint32_t kStatisticsInterval = 16;
 
-// From a peer; `base` is what the controller last acknowledged, if anything. DATA_LOSS where the frame is damaged
-// (DecodeStream) or where the stream is relative to another snapshot than `base`; INVALID_ARGUMENT where its content
-// makes no sense: wrong kind, truncated, bits left over, more than kBlocksMax blocks, kEventsMax counters in each or
-// kCountersMax in all, unknown state or flag, several blocks of one scope.
-absl::StatusOr<Snapshot> DecodeSnapshotStream(ByteSpan stream, const Snapshot* base);
+// `stream` comes from an untrusted peer; `base` is the snapshot that the controller last acknowledged, or null.
+// DATA_LOSS if the frame is damaged (DecodeStream) or the stream is relative to a snapshot other than `base`.
+// INVALID_ARGUMENT for malformed content: wrong kind, truncated, bits left over, more than kBlocksMax blocks, more than
+// kEventsMax counters in each or kCountersMax in total, unknown state or flag, several blocks of one scope, malformed
+// sections (sections.h).
+// A stream of another framing than `framing`, if that is given, is malformed, too.
+absl::StatusOr<Snapshot> DecodeSnapshotStream(ByteSpan stream, const Snapshot* base,
+                                              std::optional<Framing> framing = std::nullopt);
 
-// What both ends keep of a snapshot to relate the next one to it: all but the counters of blocks that are written
-// whole, which nobody needs to remember.
+// The part of a snapshot that both ends keep as the base of the next: everything except the counters of blocks that are
+// always written whole, which are not needed.
 Snapshot AsBase(Snapshot snapshot, const VmIds& confidential);
 
 }  // namespace sideband::mailbox

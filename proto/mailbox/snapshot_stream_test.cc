@@ -17,7 +17,7 @@ constexpr size_t kFrameBytes = kStreamHeaderBytes + kStreamCrcBytes;
 
 BlockHeader Block(uint16_t vm, uint16_t context) { return {.vm = vm, .context = context, .generation = 1}; }
 
-// The device, a VM and its two contexts with 16 counters each; nothing counted yet.
+// The device, a VM and its two contexts with 16 counters each, all of them 0.
 Snapshot Quiet() {
   Snapshot snapshot{.boot_id = 42, .snapshot_id = 7, .trigger_id = 99, .reference_time_ns = 1000};
   snapshot.counters_per_block = 16;
@@ -27,7 +27,7 @@ Snapshot Quiet() {
   return snapshot;
 }
 
-// A later snapshot in which a context has counted `count` of each event, and so have its VM and the device.
+// A later snapshot in which a context has counted `count` of each event. Its VM and the device include the counts.
 Snapshot Busy(Snapshot snapshot, uint64_t count) {
   ++snapshot.snapshot_id;
   for (const size_t block : {0, 1, 2}) {
@@ -38,7 +38,7 @@ Snapshot Busy(Snapshot snapshot, uint64_t count) {
 
 Bytes Payload(ByteSpan stream) { return Bytes(stream.begin() + kStreamHeaderBytes, stream.end() - kStreamCrcBytes); }
 
-// A stream whose frame is right and whose payload is `payload`.
+// A valid stream frame around `payload`.
 Bytes Framed(ByteSpan payload, const Snapshot* base = nullptr) {
   return EncodeStream({.kind = StreamKind::kSnapshot,
                        .framing = Framing::kDelta,
@@ -66,10 +66,61 @@ TEST(SnapshotStreamTest, WhatAddsUpDoesNotTravel) {
   const Snapshot base = Quiet();
   const Snapshot next = Busy(base, 0xFFFF);
   const Bytes stream = EncodeSnapshotStream(next, &base, {});
-  // Three blocks of 2 + 2 + 1 + 3 bits and 1 to say whether they are derived; one of 16 counters of 16 bits, two of
-  // none.
+  // Three blocks of 2 + 2 + 1 + 3 bits and 1 bit for derived increments; one group of 16 counters of 16 bits, two
+  // groups of width 0.
   EXPECT_EQ(stream.size(), kFrameBytes + kSnapshotFixedBytes + (2 + 3 * 9 + (3 + 7 + 256) + 2 * (3 + 1) + 7) / 8);
   EXPECT_EQ(*DecodeSnapshotStream(stream, &base), next);
+}
+
+constexpr PipelineStatistics kStatistics = {.stall_cycles = 1,
+                                            .trigger_overruns = 2,
+                                            .commit_wait_cycles = 3,
+                                            .mmu_faults = 4,
+                                            .switches = 5,
+                                            .switch_cycles = ~uint64_t{0}};
+
+TEST(SnapshotStreamTest, SectionsCarryTheSameBlocks) {
+  const Snapshot base = Quiet();
+  const Snapshot next = Busy(base, 1000);
+  for (const Snapshot* const of : {static_cast<const Snapshot*>(nullptr), &base}) {
+    const Bytes delta = EncodeSnapshotStream(next, of, {}, Framing::kDelta);
+    const Bytes sections = EncodeSnapshotStream(next, of, {}, Framing::kSections);
+    EXPECT_EQ(sections.size(), delta.size() + 8) << "the header of the section";
+    EXPECT_EQ(*DecodeSnapshotStream(sections, of), next);
+  }
+}
+
+TEST(SnapshotStreamTest, StatisticsAreInEverySixteenthSnapshotAndInWholeOnes) {
+  Snapshot base = Quiet();
+  for (uint32_t id = 8; id < 40; ++id) {
+    Snapshot next = Busy(base, 1);
+    next.snapshot_id = id;
+    next.statistics = kStatistics;
+    EXPECT_EQ(*DecodeSnapshotStream(EncodeSnapshotStream(next, nullptr, {}, Framing::kSections), nullptr), next);
+    const Snapshot read = *DecodeSnapshotStream(EncodeSnapshotStream(next, &base, {}, Framing::kSections), &base);
+    EXPECT_EQ(read.statistics.has_value(), id % 16 == 0) << id;
+    // Version 1 has no place for them.
+    EXPECT_EQ(DecodeSnapshotStream(EncodeSnapshotStream(next, nullptr, {}), nullptr)->statistics, std::nullopt);
+  }
+}
+
+TEST(SnapshotStreamTest, StatisticsOfAWrongLengthAreRefused) {
+  Snapshot next = Quiet();
+  next.statistics = kStatistics;
+  const Bytes stream = EncodeSnapshotStream(next, nullptr, {}, Framing::kSections);
+  constexpr size_t kStatisticsBytes = 48;
+  for (const size_t size : {0, 47, 49}) {
+    Bytes payload = Payload(stream);
+    payload.resize(payload.size() - kStatisticsBytes - 4);  // up to the section's length
+    ByteWriter out;
+    out.Raw(payload);
+    out.U32(static_cast<uint32_t>(size));
+    out.Raw(Bytes(size));
+    const Bytes spoiled =
+        EncodeStream({.kind = StreamKind::kSnapshot, .framing = Framing::kSections, .boot_id = 42}, out.written());
+    EXPECT_EQ(DecodeSnapshotStream(spoiled, nullptr).status().message(), "snapshot: statistics of a wrong length")
+        << size;
+  }
 }
 
 TEST(SnapshotStreamTest, TheLengthOfAConfidentialVmSaysNothing) {
@@ -85,7 +136,7 @@ TEST(SnapshotStreamTest, TheLengthOfAConfidentialVmSaysNothing) {
 TEST(SnapshotStreamTest, ABaseForgetsConfidentialCounts) {
   const Snapshot busy = Busy(Quiet(), 5);
   const Snapshot base = AsBase(busy, {1});
-  EXPECT_EQ(base.counters, std::vector<uint64_t>(64)) << "and the device's, which include them";
+  EXPECT_EQ(base.counters, CounterValues(64)) << "and the device's, which include them";
   EXPECT_EQ(base.blocks, busy.blocks);
   EXPECT_EQ(AsBase(busy, {}), busy);
 }

@@ -23,6 +23,7 @@ Bytes EncodeStream(const StreamHeader& header, ByteSpan payload) {
 absl::StatusOr<Stream> DecodeStream(ByteSpan bytes) {
   if (bytes.size() < kStreamHeaderBytes + kStreamCrcBytes) return absl::DataLossError("stream: truncated");
   const ByteSpan summed = bytes.first(bytes.size() - kStreamCrcBytes);
+  // The CRC is checked first: after it, other errors are not caused by the bus.
   if (ByteReader(bytes.last(kStreamCrcBytes)).U32() != Crc32c(summed)) return absl::DataLossError("stream: wrong CRC");
   ByteReader in(summed);
   if (in.U32() != kStreamMagic) return absl::DataLossError("stream: wrong magic");
@@ -31,7 +32,7 @@ absl::StatusOr<Stream> DecodeStream(ByteSpan bytes) {
   if (kind != static_cast<uint8_t>(StreamKind::kCatalog) && kind != static_cast<uint8_t>(StreamKind::kSnapshot)) {
     return absl::UnimplementedError("stream: unknown kind");
   }
-  if (framing != static_cast<uint8_t>(Framing::kPlain) && framing != static_cast<uint8_t>(Framing::kDelta)) {
+  if (framing < static_cast<uint8_t>(Framing::kPlain) || framing > static_cast<uint8_t>(Framing::kSections)) {
     return absl::UnimplementedError("stream: unknown framing");
   }
   in.U16();

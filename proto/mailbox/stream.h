@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The frame around a catalogue or a snapshot: a fixed header, a payload, and a CRC-32C over both (README.md).
-//   const Bytes stream = EncodeStream({.kind = StreamKind::kSnapshot, .boot_id = boot, .snapshot_id = 7}, payload);
+// The frame of a catalogue or a snapshot: a fixed header, a payload, and a CRC-32C over both (README.md).
+//   const Bytes bytes = EncodeStream({.kind = StreamKind::kSnapshot, .boot_id = boot, .snapshot_id = 7}, payload);
 //   SIDEBAND_ASSIGN_OR_RETURN(const Stream stream, DecodeStream(bytes));   // stream.payload views into `bytes`
 #ifndef SIDEBAND_PROTO_MAILBOX_STREAM_H_
 #define SIDEBAND_PROTO_MAILBOX_STREAM_H_
@@ -15,15 +15,16 @@ namespace sideband::mailbox {
 
 enum class StreamKind : uint8_t { kCatalog = 1, kSnapshot = 2 };
 
-// How the payload is written: a catalogue plainly, a snapshot as snapshot_stream.h does. A reader refuses others.
-enum class Framing : uint8_t { kPlain = 1, kDelta = 2 };
+// The encoding of the payload. Version 1: kPlain for a catalogue, kDelta for a snapshot (snapshot_stream.h). Version 2:
+// kSections for both (sections.h). Readers reject other values.
+enum class Framing : uint8_t { kPlain = 1, kDelta = 2, kSections = 3 };
 
 struct StreamHeader {
   StreamKind kind;
   Framing framing = Framing::kPlain;
   uint64_t boot_id = 0;
   uint32_t snapshot_id = 0;  // 0 in a catalogue
-  uint32_t base_id = 0;      // the acknowledged snapshot that counters are relative to; 0: they are absolute
+  uint32_t base_id = 0;      // the acknowledged snapshot that counters are relative to; 0: counters are absolute
   bool operator==(const StreamHeader&) const = default;
 };
 
@@ -38,8 +39,8 @@ struct Stream {
 
 Bytes EncodeStream(const StreamHeader& header, ByteSpan payload);
 
-// DATA_LOSS for wrong magic, length or CRC (a damaged stream: read it again); UNIMPLEMENTED for a kind or framing that
-// this program does not know. `bytes` must outlive the result.
+// DATA_LOSS for a wrong magic, length or CRC (a damaged stream can be read again); UNIMPLEMENTED for an unknown kind or
+// framing. `bytes` must outlive the result.
 absl::StatusOr<Stream> DecodeStream(ByteSpan bytes);
 
 }  // namespace sideband::mailbox

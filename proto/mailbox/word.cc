@@ -1,98 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/mailbox/word.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace sideband::mailbox {
 
+const OpcodeRow* FindOpcode(Opcode opcode) {
+  const auto* const row = std::find_if(std::begin(kOpcodes), std::end(kOpcodes),
+                                       [&](const OpcodeRow& row) { return row.opcode == opcode; });
+  return row == std::end(kOpcodes) ? nullptr : row;
+}
+
 absl::string_view StatusName(MailboxStatus status) {
-  switch (status) {
-    case MailboxStatus::kNull:
-      return "NULL";
-    case MailboxStatus::kErrRequest:
-      return "ERR_REQUEST";
-    case MailboxStatus::kErrOpcode:
-      return "ERR_OPCODE";
-    case MailboxStatus::kErrArg1:
-      return "ERR_ARG1";
-    case MailboxStatus::kErrArg2:
-      return "ERR_ARG2";
-    case MailboxStatus::kErrData:
-      return "ERR_DATA";
-    case MailboxStatus::kErrMisc:
-      return "ERR_MISC";
-    case MailboxStatus::kErrI2cAccess:
-      return "ERR_I2C_ACCESS";
-    case MailboxStatus::kErrNotSupported:
-      return "ERR_NOT_SUPPORTED";
-    case MailboxStatus::kErrNotAvailable:
-      return "ERR_NOT_AVAILABLE";
-    case MailboxStatus::kErrBusy:
-      return "ERR_BUSY";
-    case MailboxStatus::kErrAgain:
-      return "ERR_AGAIN";
-    case MailboxStatus::kErrSensorData:
-      return "ERR_SENSOR_DATA";
-    case MailboxStatus::kErrDisposition:
-      return "ERR_DISPOSITION";
-    case MailboxStatus::kPartialFailure:
-      return "PARTIAL_FAILURE";
-    case MailboxStatus::kAccepted:
-      return "ACCEPTED";
-    case MailboxStatus::kInactive:
-      return "INACTIVE";
-    case MailboxStatus::kReady:
-      return "READY";
-    case MailboxStatus::kSuccess:
-      return "SUCCESS";
+  for (const StatusRow& row : kStatuses) {
+    if (row.status == status) return row.name;
   }
   return "UNKNOWN";
 }
 
 absl::string_view OpcodeName(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kNull:
-      return "NULL";
-    case Opcode::kGetCapabilities:
-      return "GET_CAPABILITIES";
-    case Opcode::kGetTemp:
-      return "GET_TEMP";
-    case Opcode::kGetExtTemp:
-      return "GET_EXT_TEMP";
-    case Opcode::kGetPower:
-      return "GET_POWER";
-    case Opcode::kGetSysId:
-      return "GET_SYS_ID";
-    case Opcode::kScratchRead:
-      return "SCRATCH_READ";
-    case Opcode::kScratchWrite:
-      return "SCRATCH_WRITE";
-    case Opcode::kScratchCopy:
-      return "SCRATCH_COPY";
-    case Opcode::kAsyncRequest:
-      return "ASYNC_REQUEST";
-    case Opcode::kRegisterAccess:
-      return "REGISTER_ACCESS";
-    case Opcode::kGetMiscFlags:
-      return "GET_MISC_FLAGS";
-    case Opcode::kGetClock:
-      return "GET_CLOCK_FREQ_INFO";
-    case Opcode::kGetEnergy:
-      return "GET_ENERGY_COUNTER";
-    case Opcode::kGetSystemInfo:
-      return "DYNAMIC_SYSTEM_INFORMATION";
-    case Opcode::kPerformanceMonitoring:
-      return "GPU_PERFORMANCE_MONITORING";
-    case Opcode::kDiscover:
-      return "DISCOVER";
-    case Opcode::kCatalog:
-      return "CATALOG";
-    case Opcode::kLatch:
-      return "LATCH";
-    case Opcode::kRead:
-      return "READ";
-    case Opcode::kAck:
-      return "ACK";
-  }
-  return "UNKNOWN";
+  const OpcodeRow* const row = FindOpcode(opcode);
+  return row == nullptr ? "UNKNOWN" : row->name;
 }
 
 uint32_t CommandWord::Encode() const {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The command/status word of SMBPBI and the numbers that go into it. Field positions, opcodes and status codes are
-// those of NVIDIA's public smbpbi.h (open-gpu-kernel-modules, MIT); opcodes 0x60 and above are ours (README.md).
+// The command/status word of SMBPBI and its codes. Field positions, opcodes and status codes are those of NVIDIA's
+// public smbpbi.h (open-gpu-kernel-modules, MIT); opcodes 0x60 and above are our own (README.md).
 //   const uint32_t request = CommandWord{.opcode = Opcode::kGetTemp, .execute = true}.Encode();    // 0x80000002
 //   const CommandWord reply = CommandWord::Decode(status_register);
-//   if (!reply.execute && reply.status == MailboxStatus::kSuccess) …
+//   const bool is_done = !reply.execute && reply.status == MailboxStatus::kSuccess;
 #ifndef SIDEBAND_PROTO_MAILBOX_WORD_H_
 #define SIDEBAND_PROTO_MAILBOX_WORD_H_
 
@@ -14,18 +14,19 @@
 
 namespace sideband::mailbox {
 
-// SMBus command codes of the three 32-bit registers, each a block of count byte 4 and 4 bytes, least significant first.
+// SMBus command codes of the three 32-bit registers. Each is a block with count byte 4 and 4 bytes, least significant
+// first.
 inline constexpr uint8_t kCommandRegister = 0x5C;
 inline constexpr uint8_t kDataRegister = 0x5D;
 inline constexpr uint8_t kExtendedDataRegister = 0x5E;
 inline constexpr uint8_t kRegisterBytes = 4;
-// And of the vendor id's two bytes, each read as one byte.
+// Command codes of the vendor ID's two bytes, each read as one byte.
 inline constexpr uint8_t kVendorIdLowRegister = 0x62;
 inline constexpr uint8_t kVendorIdHighRegister = 0x63;
-// "SB": our own, which is in no registry.
+// "SB": self-assigned, not registered.
 inline constexpr uint16_t kVendorId = 0x4253;
 
-// The opcodes that are served. A word may carry any other value.
+// The opcodes that are served. A word may carry any other value. kOpcodes has a row for each.
 enum class Opcode : uint8_t {
   kNull = 0x00,
   kGetCapabilities = 0x01,  // arg1: dword 0-5
@@ -34,8 +35,8 @@ enum class Opcode : uint8_t {
   kGetPower = 0x04,         // arg1: source; milliwatts
   kGetSysId = 0x05,         // arg1: item; arg2: offset in dwords
   kScratchRead = 0x0D,      // arg1: dword of the source page
-  kScratchWrite = 0x0E,     // arg1: dword of the destination page; arg2: how many, less one
-  kScratchCopy = 0x0F,      // the same; data-in: dword of the source page
+  kScratchWrite = 0x0E,     // arg1: dword of the destination page; arg2: number of dwords less one
+  kScratchCopy = 0x0F,      // as kScratchWrite; data-in: dword of the source page
   kAsyncRequest = 0x10,     // arg1: type (async_request.h), or FF to poll; arg2: dword for the result, or request id
   kRegisterAccess = 0x11,   // arg1: 0 write, 1 read; arg2: register
   kGetMiscFlags = 0x18,     // arg1: page
@@ -52,7 +53,37 @@ enum class Opcode : uint8_t {
   kAck = 0x64,
 };
 
-// Bits 28:24 of the word. The numbers are on the wire.
+struct OpcodeRow {
+  Opcode opcode;
+  const char* name;
+  bool takes_arg1;
+  bool takes_arg2;
+};
+inline constexpr OpcodeRow kOpcodes[] = {
+    {Opcode::kNull, "NULL", false, false},
+    {Opcode::kGetCapabilities, "GET_CAPABILITIES", true, false},
+    {Opcode::kGetTemp, "GET_TEMP", true, false},
+    {Opcode::kGetExtTemp, "GET_EXT_TEMP", true, false},
+    {Opcode::kGetPower, "GET_POWER", true, false},
+    {Opcode::kGetSysId, "GET_SYS_ID", true, true},
+    {Opcode::kScratchRead, "SCRATCH_READ", true, false},
+    {Opcode::kScratchWrite, "SCRATCH_WRITE", true, true},
+    {Opcode::kScratchCopy, "SCRATCH_COPY", true, true},
+    {Opcode::kAsyncRequest, "ASYNC_REQUEST", true, true},
+    {Opcode::kRegisterAccess, "REGISTER_ACCESS", true, true},
+    {Opcode::kGetMiscFlags, "GET_MISC_FLAGS", true, false},
+    {Opcode::kGetClock, "GET_CLOCK_FREQ_INFO", true, true},
+    {Opcode::kGetEnergy, "GET_ENERGY_COUNTER", true, false},
+    {Opcode::kGetSystemInfo, "DYNAMIC_SYSTEM_INFORMATION", true, true},
+    {Opcode::kPerformanceMonitoring, "GPU_PERFORMANCE_MONITORING", true, true},
+    {Opcode::kDiscover, "DISCOVER", true, false},
+    {Opcode::kCatalog, "CATALOG", false, true},
+    {Opcode::kLatch, "LATCH", true, true},
+    {Opcode::kRead, "READ", true, true},
+    {Opcode::kAck, "ACK", true, true},
+};
+
+// Bits 28:24 of the word. The numbers are on the wire. kStatuses has a row for each.
 enum class MailboxStatus : uint8_t {
   kNull = 0x00,
   kErrRequest = 0x01,
@@ -75,13 +106,41 @@ enum class MailboxStatus : uint8_t {
   kSuccess = 0x1F,
 };
 
-// "SUCCESS", "ERR_OPCODE", …; "UNKNOWN" for a number without a name.
+struct StatusRow {
+  MailboxStatus status;
+  const char* name;
+};
+inline constexpr StatusRow kStatuses[] = {
+    {MailboxStatus::kNull, "NULL"},
+    {MailboxStatus::kErrRequest, "ERR_REQUEST"},
+    {MailboxStatus::kErrOpcode, "ERR_OPCODE"},
+    {MailboxStatus::kErrArg1, "ERR_ARG1"},
+    {MailboxStatus::kErrArg2, "ERR_ARG2"},
+    {MailboxStatus::kErrData, "ERR_DATA"},
+    {MailboxStatus::kErrMisc, "ERR_MISC"},
+    {MailboxStatus::kErrI2cAccess, "ERR_I2C_ACCESS"},
+    {MailboxStatus::kErrNotSupported, "ERR_NOT_SUPPORTED"},
+    {MailboxStatus::kErrNotAvailable, "ERR_NOT_AVAILABLE"},
+    {MailboxStatus::kErrBusy, "ERR_BUSY"},
+    {MailboxStatus::kErrAgain, "ERR_AGAIN"},
+    {MailboxStatus::kErrSensorData, "ERR_SENSOR_DATA"},
+    {MailboxStatus::kErrDisposition, "ERR_DISPOSITION"},
+    {MailboxStatus::kPartialFailure, "PARTIAL_FAILURE"},
+    {MailboxStatus::kAccepted, "ACCEPTED"},
+    {MailboxStatus::kInactive, "INACTIVE"},
+    {MailboxStatus::kReady, "READY"},
+    {MailboxStatus::kSuccess, "SUCCESS"},
+};
+
+// nullptr for an opcode that is not served.
+const OpcodeRow* FindOpcode(Opcode opcode);
+// "SUCCESS", "ERR_OPCODE", …; "UNKNOWN" for a number without a row.
 absl::string_view StatusName(MailboxStatus status);
 // "GET_TEMP", "LATCH", …; "UNKNOWN" likewise.
 absl::string_view OpcodeName(Opcode opcode);
 
-// The word taken apart. Bit 29 is `reserved`; bit 30 asks for COPY_DATA in a request and says EVENT_PENDING in a reply;
-// bit 31 executes a request and says "busy" in a reply.
+// The decoded word. Bit 29 is `reserved`. Bit 30 requests COPY_DATA in a request and means EVENT_PENDING in a reply.
+// Bit 31 executes a request and means "busy" in a reply.
 struct CommandWord {
   Opcode opcode = Opcode::kNull;
   uint8_t arg1 = 0;
@@ -96,10 +155,10 @@ struct CommandWord {
   bool operator==(const CommandWord&) const = default;
 };
 
-// What the status register holds before the first command.
+// The content of the status register before the first command.
 inline constexpr uint32_t kBootWord = 0x1E000000;
 
-// Items of kGetSysId that are served.
+// The served items of kGetSysId.
 enum class SysId : uint8_t {
   kBoardPartNumber = 0x00,
   kSerialNumber = 0x02,
@@ -107,8 +166,9 @@ enum class SysId : uint8_t {
   kVendorId = 0x09,
   kDeviceId = 0x0A,
   kGuid = 0x0D,
+  kMaxDramCapacity = 0x17,
 };
-// The last item that SMBPBI knows.
+// The last item of SMBPBI.
 inline constexpr uint8_t kSysIdMax = 0x17;
 
 }  // namespace sideband::mailbox

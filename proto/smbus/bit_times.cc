@@ -4,10 +4,12 @@
 namespace sideband::smbus {
 
 uint64_t BitTimes(const Transfer& transfer, const TransferResult& result) {
+  // Eight data bits and the acknowledgement.
   constexpr uint64_t kByte = 9;
   uint64_t bytes = transfer.messages.size();  // the address bytes
   for (const Message& message : transfer.messages) bytes += message.write_bytes.size();
   for (const Bytes& read : result.read) bytes += read.size();
+  // One bit time per START or repeated START, and one for the STOP.
   return kByte * bytes + transfer.messages.size() + 1;
 }
 

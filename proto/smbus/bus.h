@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A bus that carries out whole transactions: the targets themselves, or something between them and a controller.
+// A bus that executes whole transactions: the targets themselves, or a layer between them and a controller.
 #ifndef SIDEBAND_PROTO_SMBUS_BUS_H_
 #define SIDEBAND_PROTO_SMBUS_BUS_H_
 
@@ -8,7 +8,7 @@
 
 namespace sideband::smbus {
 
-// Not thread-safe unless an implementation says so.
+// Not thread-safe unless the implementation states otherwise.
 class Bus {
  public:
   virtual ~Bus() = default;

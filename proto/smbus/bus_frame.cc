@@ -18,6 +18,7 @@ absl::StatusOr<Message> DecodeMessage(ByteReader& in) {
   const uint8_t flags = in.U8();
   const uint16_t size = in.U16();
   if (message.address > 0x7F) return MalformedFrame("address above 7 bits");
+  // A block write does not exist in the protocol: the count is part of the written bytes.
   if ((flags & ~(kFlagRead | kFlagBlock)) != 0 || flags == kFlagBlock) return MalformedFrame("unknown flags");
   if (size > kMessageBytesMax) return MalformedFrame("message too long");
   message.read = (flags & kFlagRead) != 0;
@@ -71,6 +72,7 @@ absl::StatusOr<Transfer> DecodeTransfer(ByteSpan body) {
   const size_t count = in.U16();
   if (count == 0 || count > kMessagesMax) return MalformedFrame("number of messages out of range");
   Transfer transfer;
+  // The count is untrusted: the loop also ends with the input.
   for (size_t i = 0; i < count && in.ok(); ++i) {
     SIDEBAND_ASSIGN_OR_RETURN(transfer.messages.emplace_back(), DecodeMessage(in));
   }

@@ -9,11 +9,13 @@
 namespace sideband::smbus {
 namespace {
 
+// I2C reserves the eight addresses at either end.
 constexpr uint32_t kAddressFirst = 0x08;
 constexpr uint32_t kAddressLast = 0x77;
 
-// What somebody may have meant who has named a path alone.
+// A suggestion for a path without a scheme.
 std::string Hint(absl::string_view name) {
+  // A colon before the first slash belongs to a scheme.
   if (name.empty() || name.find(':') < name.find('/')) return "";
   const char* const scheme = absl::StartsWith(name, "/dev/i2c") ? "i2c:" : "unix:";
   return absl::StrCat(" (did you mean '", scheme, name, "'?)");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a place on a bus is written in configuration and on command lines:
+// The name of a device on a bus, in configuration files and on command lines:
 //   unix:/run/sideband/gpu0.sock@0x4f     the virtual bus on a Unix socket
 //   i2c:/dev/i2c-3@0x4f                   Linux' i2c-dev
-// The address is hexadecimal or decimal, from 0x08 to 0x77 (the others are reserved), and 0x4f where it is left out.
+// The address is hexadecimal or decimal, from 0x08 to 0x77 (other addresses are reserved); the default is 0x4f.
 #ifndef SIDEBAND_PROTO_SMBUS_BUS_NAME_H_
 #define SIDEBAND_PROTO_SMBUS_BUS_NAME_H_
 
@@ -25,10 +25,10 @@ struct BusName {
 
 inline constexpr uint8_t kMailboxAddress = 0x4F;
 
-// "0x4f" or "79". INVALID_ARGUMENT for what is none from 0x08 to 0x77.
+// Parses "0x4f" or "79". INVALID_ARGUMENT unless the address is from 0x08 to 0x77.
 absl::StatusOr<uint8_t> ParseAddress(absl::string_view text);
 
-// INVALID_ARGUMENT says what is wrong with `name`.
+// INVALID_ARGUMENT with a description of the error in `name`.
 absl::StatusOr<BusName> ParseBusName(absl::string_view name);
 
 }  // namespace sideband::smbus

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A controller's end of the virtual bus: connect, and exchange whole transactions (bus_frame.h). What becomes of the
-// socket between exchanges is the caller's matter.
+// The controller's end of the virtual bus: connects, and exchanges whole transactions (bus_frame.h). The caller owns
+// the socket between exchanges.
 //   const int socket = ConnectToBus("/run/sideband/gpu0.sock");     // < 0: minus an errno
-//   auto result = ExchangeOnBus(socket, "/run/sideband/gpu0.sock", transfer, absl::Now() + absl::Seconds(2));
+//   auto result = ExchangeOnBus(socket, "/run/sideband/gpu0.sock", transfer, absl::Seconds(2));
 //   if (!result.ok()) close(socket);                                // whatever is still on its way belongs to nobody
 #ifndef SIDEBAND_PROTO_SMBUS_BUS_SOCKET_H_
 #define SIDEBAND_PROTO_SMBUS_BUS_SOCKET_H_
@@ -16,20 +16,20 @@
 
 namespace sideband::smbus {
 
-// A new socket (close-on-exec, non-blocking) that is connected to the bus at `path`, or minus the errno:
-// ENAMETOOLONG for a path that no socket can have, ENOENT and ECONNREFUSED where nobody serves it.
+// Returns a new socket (close-on-exec, non-blocking) connected to the bus at `path`, or a negated errno: ENAMETOOLONG
+// for a path too long for a socket, ENOENT and ECONNREFUSED if no server listens on it.
 int ConnectToBus(const std::string& path);
 
-// What went wrong with the bus at `path`, for a person: INVALID_ARGUMENT for ENAMETOOLONG, DEADLINE_EXCEEDED for
-// EAGAIN, which is what a connection that nobody accepts is, and UNAVAILABLE for all others.
+// Converts an errno of the bus at `path`: INVALID_ARGUMENT for ENAMETOOLONG, DEADLINE_EXCEEDED for EAGAIN (a connection
+// that is not accepted), UNAVAILABLE for all others.
 absl::Status BusError(const std::string& path, int error);
 
-// Carries out one transaction on a connected socket, whether it blocks or not. `deadline` is the whole transaction's:
-// a far end that drips bytes gains nothing. DEADLINE_EXCEEDED where it passes, UNAVAILABLE where the far end is gone,
-// INVALID_ARGUMENT for what is no result frame; after each of them the socket is of no further use. Whether a result
-// fits `transfer` is for the caller to see. `path` is for messages. One exchange at a time.
+// Executes one transaction on a connected socket, blocking or not. `timeout` applies to the whole transaction, so that
+// a peer cannot extend it by sending single bytes. DEADLINE_EXCEEDED after the timeout, UNAVAILABLE if the peer has
+// closed the connection, INVALID_ARGUMENT for a malformed result frame; after each of these the socket must not be used
+// again. The caller checks whether the result fits `transfer`. `path` is for messages. One exchange at a time.
 absl::StatusOr<TransferResult> ExchangeOnBus(int socket, const std::string& path, const Transfer& transfer,
-                                             absl::Time deadline);
+                                             absl::Duration timeout);
 
 }  // namespace sideband::smbus
 

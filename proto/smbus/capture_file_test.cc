@@ -29,7 +29,7 @@ class CaptureFileTest : public testing::Test {
   std::unique_ptr<CaptureWriter> Create(CaptureWriter::Options options = {}) {
     return *CaptureWriter::Create(path_, options);
   }
-  // All events, and how the file ended.
+  // Returns all events, and the status at the end of the file.
   std::pair<std::vector<MonitorEvent>, absl::Status> ReadAll() const {
     std::vector<MonitorEvent> events;
     auto reader = CaptureReader::Open(path_);
@@ -81,6 +81,24 @@ TEST_F(CaptureFileTest, ACaptureIsReplaced) {
   EXPECT_EQ(file.st_mode & 0777, 0600u);
 }
 
+TEST_F(CaptureFileTest, AWriterThatIsGivenNothingReplacesNothing) {
+  EXPECT_TRUE(Create()->Append(ARecord(1)).ok());
+  const std::string before = Text();
+  { const auto writer = Create({.replaces_at_first_event = true}); }
+  EXPECT_EQ(Text(), before);
+  EXPECT_FALSE(ReadFile(path_ + ".partial").ok());
+  EXPECT_TRUE(Create({.replaces_at_first_event = true})->Append(ARecord(2)).ok());
+  EXPECT_EQ(ReadAll().first, std::vector<MonitorEvent>{ARecord(2)});
+  EXPECT_FALSE(ReadFile(path_ + ".partial").ok());
+}
+
+TEST_F(CaptureFileTest, NothingElseIsReplacedAtTheFirstEventEither) {
+  const auto writer = Create({.replaces_at_first_event = true});
+  WriteText("version: 1\n");
+  EXPECT_EQ(writer->Append(ARecord(1)).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(Text(), "version: 1\n");
+}
+
 TEST_F(CaptureFileTest, NothingElseIsReplaced) {
   WriteText("version: 1\n");
   EXPECT_EQ(CaptureWriter::Create(path_, {}).status().code(), absl::StatusCode::kFailedPrecondition);
@@ -120,6 +138,20 @@ TEST_F(CaptureFileTest, ACutFileGivesWhatIsWhole) {
   }
 }
 
+TEST_F(CaptureFileTest, APipeIsRead) {
+  EXPECT_TRUE(Create()->Append(ARecord(1)).ok());
+  const std::string text = Text();
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  ASSERT_EQ(write(ends[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  close(ends[1]);
+  auto reader = CaptureReader::FromDescriptor(ends[0], "standard input");
+  close(ends[0]);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EXPECT_EQ(**(*reader)->Next(), MonitorEvent(ARecord(1)));
+  EXPECT_FALSE((*reader)->Next()->has_value());
+}
+
 TEST_F(CaptureFileTest, WhatIsNoCaptureIsRefused) {
   for (const std::string& text : {std::string(), std::string("hello"), std::string(100, '\0')}) {
     WriteText(text);
@@ -131,7 +163,7 @@ TEST_F(CaptureFileTest, WhatIsNoCaptureIsRefused) {
   std::string text = Text();
   text[4] = 9;
   WriteText(text);
-  EXPECT_EQ(ReadAll().second.message(), path_ + ": captures of version 9 are not known here");
+  EXPECT_EQ(ReadAll().second.message(), path_ + ": captures of version 9 are not supported");
   EXPECT_EQ(CaptureReader::Open("/nonexistent.sbt").status().code(), absl::StatusCode::kNotFound);
   EXPECT_FALSE(CaptureReader::Open("/").ok());
 }
@@ -145,7 +177,7 @@ TEST_F(CaptureFileTest, HostileRecordsAreNamed) {
   EXPECT_EQ(ReadAll().second.message(), path_ + ": record 1: virtual bus frame: unknown kind");
 }
 
-// Whatever bytes are changed: events or an error, never more.
+// For any damage the reader returns events or an error.
 TEST_F(CaptureFileTest, SurvivesRandomDamage) {
   {
     const auto writer = Create();

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all frames of the virtual bus have in common: a length, a version and a kind. For the codecs of this folder.
-//   ByteWriter out = BeginFrame(FrameKind::kTransfer);         ByteReader in(body);
-//   out.U16(count);                                            SIDEBAND_RETURN_IF_ERROR(CheckPreamble(in, kind));
-//   return EndFrame(std::move(out));                           …  return CheckEnd(in);
+// The common part of all virtual bus frames: length, version and kind. For the codecs of this folder.
+//   ByteWriter out = BeginFrame(FrameKind::kLoss);
+//   out.U64(transactions);
+//   const Bytes frame = EndFrame(std::move(out));
+//
+//   ByteReader in(body);
+//   SIDEBAND_RETURN_IF_ERROR(CheckPreamble(in, FrameKind::kLoss));
+//   const uint64_t lost = in.U64();
+//   return CheckEnd(in);
 #ifndef SIDEBAND_PROTO_SMBUS_FRAME_BODY_H_
 #define SIDEBAND_PROTO_SMBUS_FRAME_BODY_H_
 
@@ -15,7 +20,7 @@
 
 namespace sideband::smbus {
 
-// The numbers are on the wire: from a controller below 0x80, from the bus above.
+// The numbers are part of the protocol: below 0x80 from a controller, above from the bus.
 enum class FrameKind : uint8_t {
   kTransfer = 0x01,
   kMonitor = 0x02,
@@ -25,15 +30,15 @@ enum class FrameKind : uint8_t {
   kLoss = 0x84,
 };
 
-// A frame as far as its kind; its length is put in by EndFrame, which returns it whole.
+// BeginFrame writes a frame up to its kind; EndFrame sets the length and returns the frame.
 ByteWriter BeginFrame(FrameKind kind);
 Bytes EndFrame(ByteWriter out);
 
-// INVALID_ARGUMENT "virtual bus frame: what".
+// INVALID_ARGUMENT with the message "virtual bus frame: what".
 absl::Status MalformedFrame(absl::string_view what);
-// Version and kind of a body.
+// Checks the version and kind of a body.
 absl::Status CheckPreamble(ByteReader& in, FrameKind kind);
-// Nothing was missing, and nothing is left.
+// Checks that no bytes were missing and none are left.
 absl::Status CheckEnd(const ByteReader& in);
 
 }  // namespace sideband::smbus

@@ -25,7 +25,7 @@ absl::StatusOr<std::pair<uint32_t, std::string>> ParseOne(absl::string_view text
   absl::string_view path = parts.second;
   if (!absl::ConsumePrefix(&path, "unix:")) return error("must be NUMBER=unix:PATH");
   if (path.empty()) return error("the path is missing");
-  if (path.find('@') != absl::string_view::npos) return error("the whole bus is meant, without an address");
+  if (path.find('@') != absl::string_view::npos) return error("must name the whole bus, without an address");
   return std::pair(number, std::string(path));
 }
 

@@ -24,7 +24,7 @@ TEST(I2cDevBusesTest, SaysWhatIsWrong) {
       {"1000=unix:a", "bus '1000=unix:a': must be NUMBER=unix:PATH, with a number from 0 to 999"},
       {"3=/dev/i2c-3", "bus '3=/dev/i2c-3': must be NUMBER=unix:PATH"},
       {"3=unix:", "bus '3=unix:': the path is missing"},
-      {"3=unix:a@0x4f", "bus '3=unix:a@0x4f': the whole bus is meant, without an address"},
+      {"3=unix:a@0x4f", "bus '3=unix:a@0x4f': must name the whole bus, without an address"},
       {"3=unix:a,3=unix:b", "bus '3=unix:b': the number is given twice"},
   };
   for (const auto& test : kCases) {

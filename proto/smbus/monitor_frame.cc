@@ -16,6 +16,7 @@ Bytes EncodeRecord(const BusRecord& record) {
   if (record.result.has_value()) {
     out.Raw(EncodeResult(*record.result));
   } else {
+    // Length 0: no result.
     out.U32(0);
   }
   return EndFrame(std::move(out));

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Watching a virtual bus: a client that sends a monitor request is answered with the time, and from then on is sent a
-// copy of each transaction of the others with its result. It sends nothing more itself. The bus does not wait for
-// monitors: what one does not read in time is lost to it, and it is told how much. Layout and example: README.md.
-//   Send(fd, EncodeMonitorRequest());
-//   … the body of the first frame: DecodeMonitorStart(body), of all others: DecodeMonitorEvent(body) …
+// Monitoring of a virtual bus: a client sends a monitor request and receives the server's time, and then a copy of each
+// transaction of other clients with its result. The client sends nothing more. The bus does not wait for monitors:
+// transactions that a monitor does not read in time are dropped, and their number is reported to it. Layout and
+// example: README.md.
+//   SIDEBAND_RETURN_IF_ERROR(Send(fd, EncodeMonitorRequest()));
+//   SIDEBAND_ASSIGN_OR_RETURN(const uint64_t now_us, DecodeMonitorStart(first_body));
+//   SIDEBAND_ASSIGN_OR_RETURN(const MonitorEvent event, DecodeMonitorEvent(next_body));   // and all that follow
 #ifndef SIDEBAND_PROTO_SMBUS_MONITOR_FRAME_H_
 #define SIDEBAND_PROTO_SMBUS_MONITOR_FRAME_H_
 
@@ -19,15 +21,15 @@
 
 namespace sideband::smbus {
 
-// A transaction that has happened.
+// An observed transaction.
 struct BusRecord {
-  uint64_t time_us = 0;  // its START, in microseconds since whoever recorded it started
+  uint64_t time_us = 0;  // its START, in microseconds since the recorder started
   Transfer transfer;
-  std::optional<TransferResult> result;  // none where the bus could not be used
+  std::optional<TransferResult> result;  // nullopt if the bus could not be used
   bool operator==(const BusRecord&) const = default;
 };
 
-// So many transactions were not recorded here.
+// The number of transactions that were not recorded at this point.
 struct BusLoss {
   uint64_t transactions = 0;
   bool operator==(const BusLoss&) const = default;
@@ -35,16 +37,16 @@ struct BusLoss {
 
 using MonitorEvent = std::variant<BusRecord, BusLoss>;
 
-// No body that a monitor is sent is longer: a transfer and a result, each with its frame.
+// The maximum length of a body sent to a monitor: a transfer and a result, each with its frame header.
 inline constexpr size_t kMonitorBodyBytesMax = 16 + 2 * (kFrameHeaderBytes + kFrameBodyBytesMax);
 
 // Whole frames, headers included.
 Bytes EncodeMonitorRequest();
-// `now_us` is the time on the clock of the records to come.
+// `now_us` is the current time on the clock of the records that follow.
 Bytes EncodeMonitorStart(uint64_t now_us);
 Bytes EncodeMonitorEvent(const MonitorEvent& event);
 
-// Bodies come from the peer: anything but a well-formed one is INVALID_ARGUMENT.
+// Bodies come from an untrusted peer: INVALID_ARGUMENT, or false, unless they are well-formed.
 bool IsMonitorRequest(ByteSpan body);
 absl::StatusOr<uint64_t> DecodeMonitorStart(ByteSpan body);
 absl::StatusOr<MonitorEvent> DecodeMonitorEvent(ByteSpan body);

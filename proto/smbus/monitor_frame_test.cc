@@ -71,7 +71,7 @@ TEST(MonitorFrameTest, TheLongestTransactionFits) {
 
 TEST(MonitorFrameTest, AWrongPartIsRefused) {
   Bytes frame = EncodeMonitorEvent(StatusRead());
-  frame[8 + 10] = 9;  // the version within the transfer
+  frame[8 + 10] = 9;  // the version in the transfer's body
   EXPECT_FALSE(DecodeMonitorEvent(Body(frame)).ok());
 }
 

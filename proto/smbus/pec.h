@@ -9,7 +9,7 @@
 
 namespace sideband::smbus {
 
-// The code after `bytes`, continuing from `pec`, so that a transaction may be summed in pieces.
+// The code after `bytes`, continuing from `pec`, so that a transaction can be processed in pieces.
 uint8_t Pec(ByteSpan bytes, uint8_t pec = 0);
 
 // The byte that carries a 7-bit address: address << 1, plus one for a read.

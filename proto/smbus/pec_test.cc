@@ -5,12 +5,12 @@
 
 #include <string>
 
-#include "absl/strings/escaping.h"
+#include "proto/base/hex.h"
 
 namespace sideband::smbus {
 namespace {
 
-uint8_t PecOfHex(const std::string& hex) { return Pec(AsBytes(absl::HexStringToBytes(hex))); }
+uint8_t PecOfHex(const std::string& hex) { return Pec(ParseHex(hex).value()); }
 
 TEST(PecTest, MatchesTheCheckValue) { EXPECT_EQ(Pec(AsBytes(std::string("123456789"))), 0xF4); }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A device on an I2C bus as its interrupt handlers see it: START, bytes, STOP.
+// A target on an I2C bus, as seen by its interrupt handlers: START, bytes, STOP.
 #ifndef SIDEBAND_SECURE_MCU_BUS_BUS_TARGET_H_
 #define SIDEBAND_SECURE_MCU_BUS_BUS_TARGET_H_
 
@@ -8,16 +8,16 @@
 
 namespace sideband::mcu {
 
-// Calls come in the order of the wire: Start (again for a repeated START), then Write or Read for each byte of that
+// Calls follow the order on the wire: Start (again for a repeated START), then Write or Read for each byte of that
 // message, and one Stop at the end of the transaction.
 class BusTarget {
  public:
   virtual ~BusTarget() = default;
-  // The target's address was sent; it always acknowledges.
+  // The target's address was sent. The target always acknowledges it.
   virtual void Start(bool read) = 0;
-  // A byte from the controller; false refuses it (NACK).
+  // Receives a byte from the controller; false refuses it (NACK).
   virtual bool Write(uint8_t byte) = 0;
-  // A byte for the controller.
+  // Returns a byte for the controller.
   virtual uint8_t Read() = 0;
   virtual void Stop() = 0;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the mailbox's target hands commands to: the firmware.
+// The interface between the mailbox and the firmware that executes its commands.
 #ifndef SIDEBAND_SECURE_MCU_BUS_COMMAND_HANDLER_H_
 #define SIDEBAND_SECURE_MCU_BUS_COMMAND_HANDLER_H_
 
@@ -11,7 +11,7 @@
 
 namespace sideband::mcu {
 
-// What runs behind the registers.
+// Executes the commands of a mailbox.
 class CommandHandler {
  public:
   struct Reply {
@@ -20,11 +20,11 @@ class CommandHandler {
     uint32_t extended_data = 0;
   };
   virtual ~CommandHandler() = default;
-  // Carries out a command at once.
+  // Executes a command synchronously.
   virtual Reply Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) = 0;
-  // The bytes of window `index` (0 to 15), at most 255; empty where the open stream has none there.
+  // The bytes of window `index` (0 to 15), at most 255. Empty if the open stream has no bytes there.
   virtual ByteSpan Window(uint8_t index) const = 0;
-  // Whether an event waits that the controller wants to hear of: bit 30 of every status word.
+  // Whether an event that the controller has enabled is pending: bit 30 of every status word.
   virtual bool EventPending() const { return false; }
 };
 

@@ -10,7 +10,7 @@ using mailbox::MailboxStatus;
 constexpr uint32_t kEventPendingBit = uint32_t{1} << 30;
 constexpr uint32_t kCopiedData = 0x00FFFFFF;
 
-// A command's status word: its opcode and arguments are echoed.
+// The status word of a command, which repeats its opcode and arguments.
 CommandWord Answer(CommandWord word, MailboxStatus status) {
   word.status = status;
   word.execute = word.copy_data = word.reserved = false;
@@ -25,25 +25,16 @@ uint32_t ResultWord(const CommandWord& word, const CommandHandler::Reply& reply)
 
 }  // namespace
 
-int MailboxRegisters::LatchOf(uint8_t code) {
-  switch (code) {
-    case mailbox::kDataRegister:
-      return 0;
-    case mailbox::kExtendedDataRegister:
-      return 1;
-    default:
-      return -1;
-  }
-}
-
 void MailboxRegisters::Write(uint8_t code, uint32_t value) {
+  // No timer runs: a result that has become due appears at the next access.
   Settle();
-  if (code == mailbox::kCommandRegister) {
+  if (IsCommand(code)) {
     const CommandWord word = CommandWord::Decode(value);
     if (word.execute) StartCommand(word);
     return;
   }
-  DataLatch& latch = latches_[LatchOf(code)];
+  DataLatch& latch = LatchOf(code);
+  // Data written while a command runs must not hide the running command's result.
   latch.in = value;
   latch.kept = running_.has_value();
   if (!latch.kept) latch.out = value;
@@ -54,7 +45,8 @@ void MailboxRegisters::StartCommand(const CommandWord& word) {
     complaint_ = Answer(word, MailboxStatus::kErrBusy).Encode();
     return;
   }
-  complaint_.reset();  // of an earlier command; whoever it was for has not asked
+  complaint_.reset();  // for an earlier command, whose controller has not read its status
+  // The inputs are taken now: data written from here on belongs to the next command.
   running_ = {.word = word, .data = latches_[0].in, .extended_data = latches_[1].in, .reply = {}};
 }
 
@@ -81,6 +73,7 @@ void MailboxRegisters::Stop() {
 
 void MailboxRegisters::Settle() {
   if (!running_ || !running_->carried_out) return;
+  // Without a clock or a latency the result appears at once.
   const bool waits = options_.now_us && options_.latency_us > 0;
   if (waits && options_.now_us() < running_->visible_us) return;
   status_ = ResultWord(running_->word, running_->reply);
@@ -88,6 +81,7 @@ void MailboxRegisters::Settle() {
   for (int i = 0; i < kLatches; ++i) {
     DataLatch& latch = latches_[i];
     latch.out = results[i];
+    // A result is the next command's data, unless new data was written meanwhile.
     if (!latch.kept) latch.in = results[i];
     latch.kept = false;
   }
@@ -107,7 +101,7 @@ uint32_t MailboxRegisters::Status() {
 
 uint32_t MailboxRegisters::Read(uint8_t code) {
   Settle();
-  if (code != mailbox::kCommandRegister) return latches_[LatchOf(code)].out;
+  if (!IsCommand(code)) return LatchOf(code).out;
   return Status() | (handler_.EventPending() ? kEventPendingBit : 0);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The mailbox's three registers and the command that runs behind them, without the wire: when a command starts, when
-// its result shows, and what is said to those who disturb it.
-//   MailboxRegisters registers(handler, {.now_us = now_us, .latency_us = 300});
+// The mailbox's three registers and the execution of a command, independent of the wire protocol: when a command
+// starts, when its result appears, and which statuses report writes to a busy mailbox.
+//   MailboxRegisters registers(mailbox::kSharedRegisters, handler, {.now_us = now_us, .latency_us = 300});
 //   registers.Write(mailbox::kCommandRegister, 0x80000002);
-//   registers.Stop();                                              // carried out
+//   registers.Stop();                                              // executes the command
 //   registers.Read(mailbox::kCommandRegister);                     // 0x80000002: busy, until 300 us later 0x1F000002
 #ifndef SIDEBAND_SECURE_MCU_BUS_MAILBOX_REGISTERS_H_
 #define SIDEBAND_SECURE_MCU_BUS_MAILBOX_REGISTERS_H_
@@ -13,46 +13,51 @@
 #include <functional>
 #include <optional>
 
+#include "proto/mailbox/registers.h"
 #include "proto/mailbox/word.h"
 #include "secure_mcu/bus/command_handler.h"
 
 namespace sideband::mcu {
 
-// From the write of a command until its result shows the mailbox is busy: 5C reads as the command with bit 31 set and
-// no status, 5D and 5E as before. What is written meanwhile disturbs neither the command nor its result:
-//   5C       is refused; the first status that is read after the command's end is ERR_BUSY, with the refused command's
-//            opcode and arguments, and those after it are the command's own.
-//   5D, 5E   are kept for the next command; they read as the result until then.
+// The mailbox is busy from the write of a command until its result appears: 5C reads as the command with bit 31 set and
+// status 0, 5D and 5E as before. A write during that time affects neither the command nor its result:
+//   5C       The command is ignored. The first status read after the end of the running command is ERR_BUSY, with the
+//            opcode and arguments of the ignored command; later reads give the status of the executed command.
+//   5D, 5E   The data is kept for the next command. Until that command has run, both read as the running one's result.
 // Not thread-safe.
 class MailboxRegisters {
  public:
   struct Options {
-    // Microseconds since any moment; it must not go back. Without it there is no latency.
+    // Microseconds since an arbitrary instant; must not go back. Without a clock there is no latency.
     std::function<uint64_t()> now_us;
-    // From the STOP, at which a command is carried out, until its result shows.
+    // Time from the STOP, which executes a command, to the appearance of its result.
     uint64_t latency_us = 0;
   };
 
-  // `handler` must outlive it.
-  MailboxRegisters(CommandHandler& handler, Options options) : handler_(handler), options_(std::move(options)) {}
+  // `codes` are the command codes of the registers. `handler` must outlive it.
+  MailboxRegisters(mailbox::RegisterSet codes, CommandHandler& handler, Options options)
+      : codes_(codes), handler_(handler), options_(std::move(options)) {}
 
-  static bool Has(uint8_t code) { return LatchOf(code) >= 0 || code == mailbox::kCommandRegister; }
+  bool Has(uint8_t code) const { return codes_.Has(code); }
+  bool IsCommand(uint8_t code) const { return code == codes_.command; }
 
-  // A whole write of a register arrived. Only a command word with bit 31 set starts a command, with the data of now.
+  // Handles a complete write of a register. Only a command word with bit 31 set starts a command, with the data
+  // registers' current content.
   void Write(uint8_t code, uint32_t value);
-  // A malformed write arrived: the next status is ERR_REQUEST.
+  // Handles a malformed write: the next status (after the end of a running command) is ERR_REQUEST.
   void Malformed();
-  // The STOP of the transaction, at which a command that was written in it is carried out.
+  // Handles the STOP of the transaction: executes a command that was written in it.
   void Stop();
 
-  // `code` is one of the three.
+  // `code` must be one of the three registers.
   uint32_t Read(uint8_t code);
-  // The controller has the word that the last read of 5C gave.
+  // Confirms that the controller has received the whole word of the last read of 5C. A status that is shown only once
+  // is then dropped.
   void StatusTaken();
 
  private:
   static constexpr int kLatches = 2;
-  // 5D or 5E: what the next command takes, and what is read.
+  // 5D or 5E: the input of the next command, and the value that is read.
   struct DataLatch {
     uint32_t in = 0;
     uint32_t out = 0;
@@ -67,20 +72,20 @@ class MailboxRegisters {
     uint64_t visible_us = 0;
   };
 
-  // -1 where the code is no data register's.
-  static int LatchOf(uint8_t code);
+  DataLatch& LatchOf(uint8_t code) { return latches_[code == codes_.data ? 0 : 1]; }
   void StartCommand(const mailbox::CommandWord& word);
-  // Shows the result of a command whose time has come.
+  // Publishes the result of an executed command once its latency has passed.
   void Settle();
   uint32_t Status();
 
+  const mailbox::RegisterSet codes_;
   CommandHandler& handler_;
   const Options options_;
   DataLatch latches_[kLatches];
   std::optional<Command> running_;
   uint32_t status_ = mailbox::kBootWord;
   std::optional<uint32_t> complaint_;  // shown once instead of the status
-  bool complaint_shown_ = false;       // by the last read
+  bool complaint_shown_ = false;       // complaint_ was returned by the last read
 };
 
 }  // namespace sideband::mcu

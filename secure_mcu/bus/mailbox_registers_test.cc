@@ -11,7 +11,7 @@ constexpr uint8_t kData = mailbox::kDataRegister;
 constexpr uint8_t kExtendedData = mailbox::kExtendedDataRegister;
 constexpr uint32_t kExecute = 0x80000000;
 
-// Answers opcode 2 with a number that counts up, opcode 3 with the data that it was given.
+// Replies to opcode 2 with an incrementing number, and to opcode 3 with its data-in.
 class FakeHandler final : public CommandHandler {
  public:
   Reply Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) override {
@@ -33,7 +33,7 @@ class MailboxRegistersTest : public testing::Test {
     registers_.Write(kCommand, word | kExecute);
     registers_.Stop();
   }
-  // As a controller that clocks the whole word.
+  // Like a controller that reads the whole word.
   uint32_t Status() {
     const uint32_t status = registers_.Read(kCommand);
     registers_.StatusTaken();
@@ -42,7 +42,8 @@ class MailboxRegistersTest : public testing::Test {
 
   uint64_t now_us_ = 1000;
   FakeHandler handler_;
-  MailboxRegisters registers_{handler_, {.now_us = [this] { return now_us_; }, .latency_us = 300}};
+  MailboxRegisters registers_{
+      mailbox::kSharedRegisters, handler_, {.now_us = [this] { return now_us_; }, .latency_us = 300}};
 };
 
 TEST_F(MailboxRegistersTest, ACommandIsCarriedOutAtTheStop) {
@@ -130,7 +131,7 @@ TEST_F(MailboxRegistersTest, DataWrittenWhileBusyIsForTheNextCommand) {
 TEST_F(MailboxRegistersTest, ARunningCommandTookItsDataWhenItWasWritten) {
   registers_.Write(kData, 5);
   registers_.Write(kCommand, kExecute | 3);
-  registers_.Write(kData, 6);  // behind a repeated START
+  registers_.Write(kData, 6);  // after a repeated START
   registers_.Stop();
   now_us_ += 300;
   EXPECT_EQ(registers_.Read(kData), 5u);
@@ -165,7 +166,7 @@ TEST_F(MailboxRegistersTest, EventsShowInEveryStatus) {
 }
 
 TEST_F(MailboxRegistersTest, WithoutAClockThereIsNoLatency) {
-  MailboxRegisters registers(handler_, {.latency_us = 300});
+  MailboxRegisters registers(mailbox::kSharedRegisters, handler_, {.latency_us = 300});
   registers.Write(kCommand, kExecute | 2);
   registers.Stop();
   EXPECT_EQ(registers.Read(kCommand), 0x1F000002u);

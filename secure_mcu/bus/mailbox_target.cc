@@ -4,23 +4,33 @@
 #include <utility>
 
 #include "proto/mailbox/extension.h"
+#include "proto/mailbox/registers.h"
 #include "proto/smbus/pec.h"
 
 namespace sideband::mcu {
 namespace {
 
+constexpr size_t kSendByteBytes = 2;            // command code, PEC
 constexpr size_t kWriteBytes = 6;               // command code, count 4, four bytes
-constexpr size_t kWriteBytesMax = 2 + 255 + 1;  // the longest block write there is
+constexpr size_t kWriteBytesMax = 2 + 255 + 1;  // longest block write: command code, count, 255 bytes, PEC
 constexpr size_t kBlockBytes = 1 + mailbox::kRegisterBytes;
-constexpr uint8_t kNothing = 0xFF;  // what an idle bus reads as
+constexpr uint8_t kNothing = 0xFF;  // value read from an idle bus
+constexpr auto kSignature = mailbox::Signature(static_cast<uint8_t>(mailbox::ExtensionVersion::kTwo));
 
 bool IsWindow(uint8_t code) {
   return code >= mailbox::kWindowFirst && code - mailbox::kWindowFirst < mailbox::kWindowCount;
 }
 
-bool IsRegisterWrite(const Bytes& message) {
-  return MailboxRegisters::Has(message[0]) && message[1] == mailbox::kRegisterBytes && message.size() >= kWriteBytes &&
-         message.size() <= kWriteBytes + 1;
+// Command codes of the extension's version 2, windows included: a malformed write to them does not affect the shared
+// registers.
+bool IsOwn(uint8_t code) {
+  return code >= mailbox::kOwnRegisters.command && code < mailbox::kWindowFirst + mailbox::kWindowCount;
+}
+
+Bytes Block(ByteSpan content) {
+  Bytes block = {static_cast<uint8_t>(content.size())};
+  block.insert(block.end(), content.begin(), content.end());
+  return block;
 }
 
 }  // namespace
@@ -30,11 +40,24 @@ MailboxTarget::MailboxTarget(uint8_t address, CommandHandler& handler) : Mailbox
 MailboxTarget::MailboxTarget(uint8_t address, CommandHandler& handler, Options options)
     : address_(address),
       vendor_id_(options.vendor_id),
-      handler_(handler),
-      registers_(handler, std::move(options.registers)) {}
+      window_handler_(options.own_handler == nullptr ? handler : *options.own_handler),
+      shared_(mailbox::kSharedRegisters, handler, options.registers) {
+  if (options.own_handler != nullptr) own_.emplace(mailbox::kOwnRegisters, *options.own_handler, options.registers);
+}
+
+bool MailboxTarget::IsRegisterWrite(const Bytes& message) const {
+  const bool has_pec = message.size() == kWriteBytes + 1;
+  // The own registers are written with PEC only.
+  const bool is_long_enough = has_pec || (message.size() == kWriteBytes && shared_.Has(message[0]));
+  return IsRegister(message[0]) && message[1] == mailbox::kRegisterBytes && is_long_enough;
+}
+
+MailboxRegisters& MailboxTarget::SetOf(uint8_t code) { return own_ && IsOwn(code) ? *own_ : shared_; }
 
 void MailboxTarget::Start(bool read) {
+  // A repeated START completes a write, too, but a command is executed at the STOP only.
   EndWrite();
+  // The PEC of a read also covers the command code written before it.
   const bool goes_on = read && is_writing_;
   if (!goes_on) pec_ = 0;
   is_writing_ = !read;
@@ -52,65 +75,73 @@ bool MailboxTarget::Write(uint8_t byte) {
   return refusal_ == Refusal::kNone;
 }
 
-// Of the newest byte. A bit that was flipped in the command code or in the count is found by the PEC, too, so one of
-// them is enough to tell a register's write.
+// Judges the newest byte. Either the command code or the count identifies a register write: if a bit of the other was
+// flipped, the PEC detects it.
 MailboxTarget::Refusal MailboxTarget::Judge() const {
   if (received_.size() > kWriteBytesMax) return Refusal::kTooLong;
+  // A register write without PEC ends within these bytes.
   if (received_.size() <= kWriteBytes) return Refusal::kNone;
-  if (received_[1] != mailbox::kRegisterBytes && !MailboxRegisters::Has(received_[0])) return Refusal::kNone;
+  if (received_[1] != mailbox::kRegisterBytes && !IsRegister(received_[0])) return Refusal::kNone;
   if (received_.size() > kWriteBytes + 1) return Refusal::kTooLong;
-  // With the PEC byte itself, the code over a right transaction is zero.
+  // The CRC over a valid message and its PEC byte is zero.
   return pec_ == 0 ? Refusal::kNone : Refusal::kWrongPec;
 }
 
 uint8_t MailboxTarget::Read() {
   if (answered_ == answer_.size()) return kNothing;
   const uint8_t byte = answer_[answered_++];
-  if (code_ == mailbox::kCommandRegister && answered_ == kBlockBytes) registers_.StatusTaken();
+  if (answered_ == kBlockBytes && IsRegister(code_) && SetOf(code_).IsCommand(code_)) SetOf(code_).StatusTaken();
   return byte;
 }
 
 void MailboxTarget::Stop() {
   EndWrite();
+  // A client of the shared registers may set the code in one transaction and read in the next; a transaction between
+  // the two at the extension's own codes must not change what it reads.
+  if (own_ && IsOwn(code_)) {
+    code_ = shared_code_;
+  } else {
+    shared_code_ = code_;
+  }
   is_writing_ = false;
-  registers_.Stop();
+  shared_.Stop();
+  if (own_) own_->Stop();
 }
 
 void MailboxTarget::EndWrite() {
   const Bytes message = std::exchange(received_, {});
   const Refusal refusal = std::exchange(refusal_, Refusal::kNone);
+  // A register write with a wrong PEC has no effect, not even on the selected code.
   if (message.empty() || refusal == Refusal::kWrongPec) return;
   code_ = message[0];
-  if (message.size() == 1) return;  // only the command code, for a read to come
+  if (message.size() == 1) return;                            // the command code of a following read
+  if (message.size() == kSendByteBytes && pec_ == 0) return;  // the same, as SMBus' Send Byte with a PEC
   if (refusal == Refusal::kNone && IsRegisterWrite(message)) {
-    registers_.Write(code_, ByteReader(ByteSpan(message).subspan(2)).U32());
+    SetOf(code_).Write(code_, ByteReader(ByteSpan(message).subspan(2)).U32());
   } else {
-    registers_.Malformed();
+    SetOf(code_).Malformed();
   }
 }
 
 void MailboxTarget::PrepareRead() {
   answered_ = 0;
-  answer_ = MailboxRegisters::Has(code_) ? RegisterBlock() : Answer();
+  answer_ = IsRegister(code_) ? RegisterBlock() : Answer();
   if (!answer_.empty()) answer_.push_back(smbus::Pec(answer_, pec_));
 }
 
 Bytes MailboxTarget::RegisterBlock() {
   ByteWriter out;
   out.U8(mailbox::kRegisterBytes);
-  out.U32(registers_.Read(code_));
+  out.U32(SetOf(code_).Read(code_));
   return std::move(out).Take();
 }
 
-// What is no register.
+// The reply for codes that are not registers: vendor id, signature, window, or nothing.
 Bytes MailboxTarget::Answer() const {
   if (code_ == mailbox::kVendorIdLowRegister) return {static_cast<uint8_t>(vendor_id_)};
   if (code_ == mailbox::kVendorIdHighRegister) return {static_cast<uint8_t>(vendor_id_ >> 8)};
-  if (!IsWindow(code_)) return {};
-  const ByteSpan window = handler_.Window(code_ - mailbox::kWindowFirst);
-  Bytes block = {static_cast<uint8_t>(window.size())};
-  block.insert(block.end(), window.begin(), window.end());
-  return block;
+  if (own_ && code_ == mailbox::kSignatureRegister) return Block(kSignature);
+  return IsWindow(code_) ? Block(window_handler_.Window(code_ - mailbox::kWindowFirst)) : Bytes();
 }
 
 }  // namespace sideband::mcu

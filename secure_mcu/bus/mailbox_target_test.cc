@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
+#include "proto/base/hex.h"
 #include "proto/smbus/pec.h"
 #include "secure_mcu/bus/virtual_bus.h"
 
@@ -17,7 +18,7 @@ using smbus::Message;
 
 constexpr uint8_t kAddress = 0x4F;
 
-// Answers opcode 2 with 45 degrees, opcode 3 with the data that it was given; the windows are "abc" and nothing.
+// Replies to opcode 2 with 45 degrees, and to opcode 3 with its data-in. Window 0 is "abc"; the others are empty.
 class FakeHandler final : public CommandHandler {
  public:
   Reply Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) override {
@@ -43,10 +44,7 @@ class MailboxTargetTest : public testing::Test {
  protected:
   MailboxTargetTest() : target_(kAddress, handler_) { bus_.Connect(kAddress, target_); }
 
-  static Bytes FromHex(const std::string& hex) {
-    const std::string raw = absl::HexStringToBytes(hex);
-    return Bytes(raw.begin(), raw.end());
-  }
+  static Bytes FromHex(const std::string& hex) { return ParseHex(hex).value(); }
   smbus::TransferResult Execute(const std::string& hex) {
     return bus_.Execute({{Message::Write(kAddress, FromHex(hex))}});
   }
@@ -83,9 +81,9 @@ TEST_F(MailboxTargetTest, APecOnAWriteIsChecked) {
   EXPECT_EQ(handler_.commands, 1);
   for (const char* hex : {
            "5c040200008057",  // the PEC is not that of the write
-           "5d040200008056",  // the code was spoiled: another register,
-           "dc040200008056",  // and no register at all
-           "5c050200008056",  // the count
+           "5d040200008056",  // corrupt command code: another register,
+           "dc040200008056",  // and not a register
+           "5c050200008056",  // corrupt count
        }) {
     EXPECT_EQ(Execute(hex).outcome, smbus::Outcome::kDataNack) << hex;
   }
@@ -124,7 +122,7 @@ TEST_F(MailboxTargetTest, ThePecOfAWriteBeginsAtItsOwnStart) {
   }
 }
 
-// A command's write, and its status in the same transaction: the STOP has not come.
+// A command and a read of its status in one transaction, before the STOP.
 TEST_F(MailboxTargetTest, BeforeTheStopACommandIsBusy) {
   const auto result = bus_.Execute({{Message::Write(kAddress, FromHex("5c0402000080")),
                                      Message::Write(kAddress, {0x5C}), Message::Read(kAddress, 5)}});
@@ -169,6 +167,23 @@ TEST_F(MailboxTargetTest, TheCommandCodeOutlivesStop) {
   EXPECT_EQ(Hex(result.read.at(0)), "040000001e");
 }
 
+TEST_F(MailboxTargetTest, SendByteWithPecIsAPointerWrite) {
+  for (const uint8_t code : {0x5C, 0x5D, 0x62}) {
+    Write("5d0430570500");
+    Write("5c0403000080");
+    const uint8_t sent[] = {smbus::AddressByte(kAddress, false), code};
+    const uint8_t pec = smbus::Pec(sent);
+    EXPECT_EQ(bus_.Execute({{Message::Write(kAddress, {code, pec})}}).outcome, smbus::Outcome::kOk);
+    const std::string after = Hex(bus_.Execute({{Message::Read(kAddress, 1)}}).read.at(0));
+    EXPECT_EQ(after, Read(code, 1)) << int{code};
+    EXPECT_EQ(Read(0x5C, 5), "040300001f") << "it is no malformed write";
+    // With a wrong PEC it is malformed.
+    bus_.Execute({{Message::Write(kAddress, {code, static_cast<uint8_t>(pec ^ 1)})}});
+    EXPECT_EQ(Read(0x5C, 5), "0400000001");
+  }
+  EXPECT_EQ(handler_.commands, 3);
+}
+
 TEST_F(MailboxTargetTest, DataInReachesTheCommandAndDataOutReplacesIt) {
   Write("5d0478563412");
   Write("5e0401000000");
@@ -205,7 +220,7 @@ TEST_F(MailboxTargetTest, MalformedWritesAreErrorsOnTheNextStatus) {
            "5c04020000",              // a byte short
            "5c0502000080",            // count 5
            "990400000000",            // no such register
-           "9908000102030405060708",  // nor of this size
+           "9908000102030405060708",  // not a register, and not its size
        }) {
     Write("5c0402000080");
     const int before = handler_.commands;
@@ -229,8 +244,8 @@ TEST_F(MailboxTargetTest, WindowsAreBlocksWithPec) {
       << "nothing in that window";
 }
 
-// Every shape that clients use (facts sheet, 1.2), as bytes on the wire; `>` and `<` are STARTs of a write and a read,
-// and each `r` clocks a byte in.
+// Every transaction shape used by clients (facts sheet, 1.2), as bytes on the wire: `>` and `<` are the STARTs of a
+// write and a read, and each `r` reads a byte.
 constexpr const char* kShapes[] = {
     ">5c0402000080",    // SMBus and I2C block write, raw write
     ">5c040200008056",  // with PEC
@@ -239,15 +254,15 @@ constexpr const char* kShapes[] = {
     ">5c<rrrrrr",       // with PEC
     ">5c<rr",           // short
     ">5c<rrrrrrrrrr",   // and long
-    ">5c",              // the pointer alone
-    "<rrrrr",           // and a read of its own
+    ">5c",              // command code only
+    "<rrrrr",           // read in a separate transaction
     ">",                // a probe
     ">62<r",            // a byte
     ">d0<rrrrr",        // a window
     ">5d04aabbccdd>5c0403000080>5d<rrrrr",
 };
 
-// How a controller that has died shows: by a STOP, or by the next one's START.
+// A failed controller is visible as a STOP, or as the START of the next controller.
 class DyingControllerTest : public MailboxTargetTest, public testing::WithParamInterface<const char*> {
  protected:
   void Play(const std::string& wire) {
@@ -261,7 +276,7 @@ class DyingControllerTest : public MailboxTargetTest, public testing::WithParamI
       }
     }
   }
-  // Where a byte of `wire` ends.
+  // The prefixes of `wire` that end at a byte.
   static std::vector<std::string> Prefixes(const std::string& wire) {
     std::vector<std::string> prefixes;
     for (size_t i = 0; i < wire.size(); ++i) {
@@ -270,7 +285,7 @@ class DyingControllerTest : public MailboxTargetTest, public testing::WithParamI
     }
     return prefixes;
   }
-  // What the next controller finds.
+  // Checks the mailbox from the view of the next controller.
   void ExpectSane(const std::string& wire) {
     const int before = handler_.commands;
     EXPECT_EQ(Execute("5d0478563412" + PecOf("9e5d0478563412")).outcome, smbus::Outcome::kOk) << wire;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A target that answers at its address and does nothing else: what a controller that looks for a board probes for.
+// A target that only acknowledges its address, for controllers that probe a board for its devices.
 //   PresenceTarget eeprom;
 //   bus.Connect(0x50, eeprom);
 #ifndef SIDEBAND_SECURE_MCU_BUS_PRESENCE_TARGET_H_
@@ -12,7 +12,7 @@
 
 namespace sideband::mcu {
 
-// Empty writes succeed, any byte is refused, reads are those of an idle bus.
+// Empty writes succeed, every byte is refused, and reads return the bytes of an idle bus.
 class PresenceTarget final : public BusTarget {
  public:
   void Start(bool /*read*/) override {}

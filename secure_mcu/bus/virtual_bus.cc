@@ -23,6 +23,7 @@ Outcome ReadMessage(BusTarget& target, const Message& message, TransferResult& r
   Bytes& received = result.read.emplace_back();
   size_t size = message.read_size;
   if (message.block) {
+    // The first byte of a block is its count.
     const uint8_t count = target.Read();
     received.push_back(count);
     if (count == 0) return Outcome::kBadCount;
@@ -48,6 +49,7 @@ TransferResult VirtualBus::Execute(const smbus::Transfer& transfer) {
         message.read ? ReadMessage(*target->second, message, result) : WriteMessage(*target->second, message);
     if (result.outcome != Outcome::kOk) break;
   }
+  // Also after an error, which ends the transaction by a STOP.
   for (BusTarget* target : addressed) target->Stop();
   return result;
 }

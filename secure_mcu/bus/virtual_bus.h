@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A bus with targets at addresses, on which whole transactions are carried out.
+// A bus with targets at addresses, which executes whole transactions.
 //   VirtualBus bus;
 //   bus.Connect(0x4F, mailbox);
 //   const smbus::TransferResult result = bus.Execute(transfer);
@@ -19,11 +19,11 @@ class VirtualBus final : public smbus::Bus {
  public:
   // `target` must outlive the bus. One target per 7-bit address.
   void Connect(uint8_t address, BusTarget& target) { targets_[address] = &target; }
-  // Nobody is at the address from now on.
+  // Removes the target at the address.
   void Disconnect(uint8_t address) { targets_.erase(address); }
 
-  // A message to an address where nobody is ends the transaction with kAddressNack, a refused byte with kDataNack, a
-  // block count of 0 with kBadCount; what was read before is kept in the result.
+  // A message to an address without a target ends the transaction with kAddressNack, a refused byte with kDataNack, and
+  // a block count of 0 with kBadCount. The result keeps the data read before.
   smbus::TransferResult Execute(const smbus::Transfer& transfer) override;
 
  private:

@@ -11,7 +11,7 @@ namespace {
 using smbus::Message;
 using smbus::Outcome;
 
-// Notes what it sees; answers 3, 2, 1, 0, …; refuses the byte 0xEE.
+// Records its calls; returns 3, 2, 1, 0, …; refuses the byte 0xEE.
 class NotingTarget final : public BusTarget {
  public:
   void Start(bool read) override { notes += read ? "R" : "W"; }

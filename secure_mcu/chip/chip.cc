@@ -72,6 +72,7 @@ Chip::Chip(const PipelineConfig& config, std::vector<CounterCollectionUnit> ccus
   if (config.out_of_band_commit_period > 0) {
     channels_.push_back(MakeChannel(config, meanings, config.out_of_band_commit_period));
   }
+  // Device-scope units count from the start and are never paused.
   for (Unit& unit : units_) {
     if (unit.channel == kDeviceChannel) unit.ulc.Enable(0);
   }
@@ -82,6 +83,7 @@ void Chip::Attach(uint8_t channel, const sim::WireSource& wires) {
 }
 
 uint64_t Chip::NanosecondsAt(uint64_t cycle) const {
+  // 128 bits: cycle * 10^9 exceeds 64 bits after 1.8 * 10^10 cycles.
   return absl::Uint128Low64(absl::uint128(cycle) * 1'000'000'000 / config_.clock_hz);
 }
 
@@ -91,10 +93,10 @@ uint64_t Chip::CommittedNs(uint8_t channel) const {
   return NanosecondsAt(channels_[channel == kDeviceChannel ? hypervisor_ : channel].committed);
 }
 
-// --- Counting on ----------------------------------------------------------------------------------------------------
+// --- Counting -------------------------------------------------------------------------------------------------------
 
-// The last reference cycle, from the next one up to `end`, before which the unit's clock has so many edges more at
-// most.
+// The last reference cycle in (now_, end] up to which the unit's clock has at most `edges` more edges; now_ + 1 if even
+// that cycle has more.
 uint64_t Chip::LastWithin(const Unit& unit, uint64_t edges, uint64_t end) const {
   if (unit.domain == 0) return std::min(end, now_ + edges);
   const sim::WireSource& wires = *wires_[unit.wiring];
@@ -113,14 +115,14 @@ uint64_t Chip::LastWithin(const Unit& unit, uint64_t edges, uint64_t end) const 
 }
 
 uint64_t Chip::ThresholdStop(uint64_t end) const {
-  auto unit = units_.begin();  // those of a collection unit follow each other
+  auto unit = units_.begin();  // units of a collection unit are contiguous
   for (size_t c = 0; c < ccus_.size(); ++c) {
     const auto first = unit;
     unit = std::find_if(first, units_.end(), [c](const Unit& other) { return other.ccu != c; });
     if (!IsCounting(ccus_[c].config().channel)) continue;
     const uint64_t headroom = ccus_[c].ThresholdHeadroom();
     if (headroom == kNever) continue;
-    // What the unit-level counters hold may arrive at once.
+    // The counts of up to kUlcHistoryCycles earlier cycles may be in transit and arrive at once.
     const uint64_t cycles = headroom / std::max(1u, ccus_[c].GainPerCycleMax());
     const uint64_t edges = cycles > kUlcHistoryCycles ? cycles - kUlcHistoryCycles : 1;
     for (auto own = first; own != unit; ++own) end = LastWithin(*own, edges, end);
@@ -150,6 +152,7 @@ void Chip::CountTo(uint64_t cycle) {
 
 void Chip::FireDue() {
   for (CounterCollectionUnit& ccu : ccus_) {
+    // A threshold trigger swaps the banks of its own unit only.
     if (ccu.ThresholdReached()) ccu.Trigger({.id = triggers_.Fire(TriggerKind::kThreshold)});
   }
   if (now_ >= triggers_.next_periodic()) {
@@ -160,11 +163,13 @@ void Chip::FireDue() {
     Channel& channel = channels_[i];
     if (now_ < channel.next_commit) continue;
     Commit(i);
+    // On the channel's own grid, however late this commit is.
     channel.next_commit = (now_ / channel.commit_period + 1) * channel.commit_period;
   }
 }
 
 void Chip::AdvanceTo(uint64_t cycle) {
+  // Stops wherever a trigger or a commit may be due, so that each takes effect in its own cycle.
   while (now_ < cycle) {
     CountTo(NextStop(cycle));
     FireDue();
@@ -175,7 +180,8 @@ void Chip::AdvanceWithinCycle() {
   for (Unit& unit : units_) {
     if (unit.domain != 0 && unit.ulc.enabled()) CountUnit(unit, wires_[unit.wiring]->CyclesHeld(unit.domain, now_));
   }
-  // The reference clock may stand still for long: records leave meanwhile, and what fires finds a bank that has left.
+  // The reference clock may be stopped for long. Records are moved to the end first, so that a trigger that fires now
+  // finds the idle bank sent.
   mover_.RunUntil([] { return false; });
   FireDue();
 }
@@ -188,7 +194,7 @@ uint32_t Chip::Trigger(TriggerKind kind) {
   return id;
 }
 
-// Triggers of a slice on which nobody is are paused.
+// Triggers of an idle slice are paused.
 bool Chip::IsCounting(uint8_t channel) const { return channel == kDeviceChannel || bound_[channel].has_value(); }
 
 void Chip::RouteRecord(const Record& record) {
@@ -198,12 +204,14 @@ void Chip::RouteRecord(const Record& record) {
   }
   ++records_;
   if (record.channel != kDeviceChannel) channels_[record.channel].reduction.Add(record);
+  // The device-wide channels add the records of every slice.
   for (size_t i = hypervisor_; i < channels_.size(); ++i) channels_[i].reduction.Add(record);
 }
 
 // --- Commits --------------------------------------------------------------------------------------------------------
 
 void Chip::Commit(size_t channel) {
+  // Also without data: the blocks are complete as of now.
   channels_[channel].committed = now_;
   ReductionChannel& reduction = channels_[channel].reduction;
   if (!reduction.HasData()) return;
@@ -225,7 +233,7 @@ void Chip::CommitToSlice(uint8_t slice) {
     return;
   }
   ++stats_.mmu_faults;
-  memory_.RaiseFlags(0, mailbox::kFlagMmuFault);  // the device's sum is no longer that of its VMs
+  memory_.RaiseFlags(0, mailbox::kFlagMmuFault);  // the device's counts are no longer the sum of its VMs'
   if (to) memory_.RaiseFlags(to->vm, mailbox::kFlagMmuFault);
   if (to && to->context) memory_.RaiseFlags(*to->context, mailbox::kFlagMmuFault);
 }
@@ -265,6 +273,7 @@ void Chip::AwaitAcknowledgements() {
 
 uint32_t Chip::Latch() {
   const uint32_t id = triggers_.Fire(TriggerKind::kRegisterWrite);
+  // Before the banks are swapped: what unit-level counters hold belongs to the records of this trigger.
   TakeHeld(std::nullopt);
   SwapBanks(std::nullopt, id);
   RequestFlush(std::nullopt);
@@ -278,7 +287,7 @@ uint32_t Chip::Latch() {
 void Chip::Enable(uint8_t channel) {
   for (Unit& unit : units_) {
     if (unit.channel != channel) continue;
-    // What AdvanceWithinCycle gave to whom was resident then is not given again.
+    // Cycles that AdvanceWithinCycle credited to the previous resident are not counted again.
     unit.ulc.Enable(std::max(unit.counted, wires_[unit.wiring]->CyclesBefore(unit.domain, now_)));
   }
 }
@@ -290,6 +299,7 @@ void Chip::Disable(uint8_t channel) {
 }
 
 void Chip::Step(SwitchStep step, SwitchStepEvent& event, const std::function<void()>& action) {
+  // Records of all slices keep moving while a step takes its cycles.
   mover_.RunFor(config_.switch_step_cycles);
   if (action) action();
   if (!tracer_) return;
@@ -300,9 +310,8 @@ void Chip::Step(SwitchStep step, SwitchStepEvent& event, const std::function<voi
   tracer_(event);
 }
 
-// What follows are the eleven steps of pipeline.md, "Context switch". The slice is halted, so no cycle passes that
-// could be counted or that a periodic trigger or transfer could fall on: halting and pausing it (1, 2) need nothing
-// more.
+// The eleven steps of pipeline.md, "Context switch". The slice is halted: no countable cycle passes, and no periodic
+// trigger or transfer occurs during the switch. Halting and pausing (steps 1 and 2) therefore need no action.
 uint64_t Chip::SwitchTo(uint8_t slice, std::optional<Binding> to) {
   const uint64_t start = mover_.now();
   records_ = acknowledgements_ = 0;
@@ -318,8 +327,8 @@ uint64_t Chip::SwitchTo(uint8_t slice, std::optional<Binding> to) {
   return cost;
 }
 
-// Nothing moves where nobody was resident. The trigger takes no number of its own: the numbers are shown to every
-// tenant, and must not tell how often others are switched.
+// If the slice is idle, nothing moves. The flush trigger takes no number of its own: numbers are visible to every
+// tenant and must not reveal how often other tenants are switched.
 void Chip::FlushOut(SwitchStepEvent& event) {
   const uint8_t slice = event.slice;
   Step(SwitchStep::kTrigger, event, [this, slice] {
@@ -334,8 +343,8 @@ void Chip::FlushOut(SwitchStepEvent& event) {
   });
 }
 
-// The acknowledgements that the poll waits for are in since the records left. Counters are clear, and a period starts
-// when they are unpaused.
+// The poll finds all acknowledgements received, since the records have been sent. Counters are clear, and a period
+// starts when they are unpaused.
 void Chip::MoveIn(SwitchStepEvent& event) {
   const uint8_t slice = event.slice;
   Step(SwitchStep::kRebind, event, [this, slice, &event] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The whole counter pipeline, wired as in the block diagram: the only place where its blocks meet.
+// The whole counter pipeline, wired as in the block diagram. Only this class connects the blocks.
 //
 //   SIDEBAND_ASSIGN_OR_RETURN(const auto chip, Chip::Create(config));
 //   const BlockId vm = chip->memory().Create(1, mailbox::kNoContext), context = chip->memory().Create(1, 0);
@@ -11,9 +11,9 @@
 //   chip->SwitchTo(0, std::nullopt);               // until cycle 5000
 //   chip->memory().counters(context);
 //
-// Time. Cycles count the reference clock of the watched units. A context switch halts its slice, so it takes no cycle
-// of that clock; what it costs follows from the latencies and is reported. Totals never depend on latencies, depths or
-// periods.
+// Time. Cycles count the reference clock of the watched units. A context switch halts its slice and takes no cycle of
+// that clock; its cost follows from the latencies and is reported (docs/decisions/0002). Totals never depend on
+// latencies, depths or periods.
 #ifndef SIDEBAND_SECURE_MCU_CHIP_CHIP_H_
 #define SIDEBAND_SECURE_MCU_CHIP_CHIP_H_
 
@@ -41,7 +41,7 @@ namespace sideband::mcu {
 
 struct ChipStats {
   uint64_t periodic_triggers = 0;
-  uint64_t written_triggers = 0;  // latches among them
+  uint64_t written_triggers = 0;  // including latches
   uint64_t external_triggers = 0;
   uint64_t threshold_triggers = 0;
   uint64_t trigger_overruns = 0;
@@ -52,60 +52,62 @@ struct ChipStats {
   uint64_t mmu_faults = 0;
   uint64_t switches = 0;
   uint64_t switch_cycles = 0;      // of all switches
-  uint64_t switch_cycles_max = 0;  // of the dearest
+  uint64_t switch_cycles_max = 0;  // of the most expensive switch
 };
 
 // Not thread-safe.
 class Chip {
  public:
-  // INVALID_ARGUMENT where Validate(config) says so.
+  // INVALID_ARGUMENT if Validate(config) fails.
   static absl::StatusOr<std::unique_ptr<Chip>> Create(const PipelineConfig& config);
   Chip(const Chip&) = delete;
   Chip& operator=(const Chip&) = delete;
 
   MemoryBlocks& memory() { return memory_; }
   const MemoryBlocks& memory() const { return memory_; }
-  // The address spaces of the slices' channels. A context switch binds both channel and MMU; who binds the MMU alone
-  // makes the channel's commits fault until the next switch.
+  // The address spaces of the slices' channels. A context switch binds both channel and MMU. If the MMU alone is bound
+  // here, the channel's commits fault until the next switch.
   Mmu& mmu() { return mmu_; }
 
-  // What the out-of-band channel has committed so far; zeros where the chip has none.
+  // The counts committed by the out-of-band channel so far; zeros if the chip has no such channel.
   std::span<const uint64_t> out_of_band() const { return out_of_band_.counters(0); }
 
-  // The wires of a slice, or of the device-scope units (kDeviceChannel), from now on. They must have the clock domains
-  // of the units, hold the cycles from kUlcHistoryCycles before now() up to the next AdvanceTo, and live until the next
-  // Attach.
+  // Sets the wires of a slice, or of the device-scope units (kDeviceChannel), from now on. The wires must have the
+  // clock domains of the units, hold the cycles from kUlcHistoryCycles before now() up to the next AdvanceTo, and live
+  // until the next Attach.
   void Attach(uint8_t channel, const sim::WireSource& wires);
 
-  // The reference cycles below are counted.
+  // All reference cycles below now() have been counted.
   uint64_t now() const { return now_; }
   // The device's reference clock at now(), nanoseconds since cycle 0.
   uint64_t ReferenceTimeNs() const;
-  // And when a slice's channel, or the hypervisor's (kDeviceChannel), committed last, whether it had counts or not.
+  // The reference time of the last commit of a slice's channel, or of the hypervisor's (kDeviceChannel), whether or not
+  // that commit had counts.
   uint64_t CommittedNs(uint8_t channel) const;
-  // Counts on; every slice and the device-scope units must have wires. `cycle` below now() does nothing.
+  // Counts all reference cycles below `cycle`; has no effect if `cycle` is below now(). Every slice and the
+  // device-scope units must have wires.
   void AdvanceTo(uint64_t cycle);
-  // Counts the cycles of other clock domains that the wires hold beyond those of now(): they belong to the reference
-  // cycle now(), and to whom is resident then.
+  // Counts the cycles of other clock domains that the wires hold beyond those of now(). They belong to reference cycle
+  // now() and are credited to its residents (docs/decisions/0006).
   void AdvanceWithinCycle();
 
-  // Takes whoever is resident off the slice at now() and puts `to` there, by the eleven steps. Returns their cost in
-  // cycles.
+  // Replaces the resident of the slice by `to` at now(), in the eleven steps of a context switch; nullopt leaves the
+  // slice idle. Returns the cost of the steps in cycles.
   uint64_t SwitchTo(uint8_t slice, std::optional<Binding> to);
   const std::optional<Binding>& resident(uint8_t slice) const { return bound_[slice]; }
-  // Every step of every switch from now on is told.
+  // Calls `tracer` after every step of every switch from now on.
   void TraceSwitches(SwitchTracer tracer) { tracer_ = std::move(tracer); }
 
-  // Swaps the banks of every unit that counts: a register write or an external trigger. Returns the trigger's id.
+  // Swaps the banks of every unit that counts, for a register write or an external trigger. Returns the trigger's id.
   uint32_t Trigger(TriggerKind kind);
-  // A written trigger and flush of every unit: the memory blocks then hold exactly the cycles below now(). Returns the
-  // trigger's id.
+  // Triggers, as a register write does, and flushes every unit: the memory blocks then hold exactly the cycles below
+  // now(). Returns the trigger's id.
   uint32_t Latch();
 
   ChipStats stats() const;
 
  private:
-  // A unit-level counter, where it belongs, and room for its values on their way.
+  // A unit-level counter, its place in the pipeline, and a buffer for its values in transit.
   struct Unit {
     UnitLevelCounter ulc;
     size_t ccu;
@@ -114,15 +116,15 @@ class Chip {
     size_t wiring;  // into wires_
     uint32_t domain;
     std::vector<uint64_t> values;
-    uint64_t counted = 0;  // cycles of its domain below this are counted, those held of the next reference cycle too
+    uint64_t counted = 0;  // cycles of its domain below this are counted, also those within reference cycle now()
   };
 
-  // A reduction channel and when it commits by itself.
+  // A reduction channel and its periodic commits.
   struct Channel {
     ReductionChannel reduction;
     uint64_t commit_period;  // 0: never
     uint64_t next_commit;
-    uint64_t committed = 0;  // the cycle of the last one
+    uint64_t committed = 0;  // cycle of the last commit
   };
 
   Chip(const PipelineConfig& config, std::vector<CounterCollectionUnit> ccus, std::vector<Unit> units,
@@ -164,20 +166,21 @@ class Chip {
 
   std::vector<CounterCollectionUnit> ccus_;
   std::vector<Unit> units_;
-  std::vector<Channel> channels_;  // one per slice, the hypervisor's, and the out-of-band one if there is one
+  std::vector<Channel> channels_;  // per slice, then the hypervisor's, then the out-of-band one if configured
   RecordMover mover_;
   TriggerBlock triggers_;
   Arbiter arbiter_;
   Mmu mmu_;
   MemoryBlocks memory_;
   MemoryBlocks out_of_band_;                   // the microcontroller's own: one block
-  std::vector<std::optional<Binding>> bound_;  // what each slice's channel is pointed at
+  std::vector<std::optional<Binding>> bound_;  // destination of each slice's channel; nullopt: idle
   std::vector<const sim::WireSource*> wires_;  // per slice, then the device-scope units'
   uint64_t now_ = 0;
-  uint64_t records_ = 0;  // that left the channel buffer since the last switch began, and acknowledgements
+  // Records and acknowledgements that have left the channel buffer since the last switch began.
+  uint64_t records_ = 0;
   uint32_t acknowledgements_ = 0;
   SwitchTracer tracer_;
-  ChipStats stats_;  // what no block counts itself
+  ChipStats stats_;  // values that no block counts itself
 };
 
 }  // namespace sideband::mcu

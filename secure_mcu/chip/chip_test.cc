@@ -116,7 +116,7 @@ TEST(ChipTest, ReachedThresholdTriggersByItself) {
 TEST(ChipTest, SaturationIsFlaggedOnEveryBlockThatItTouches) {
   PipelineConfig config = OneWire();
   config.trigger_period = config.commit_period = 0;
-  config.ccus[0].threshold = 0;  // nothing empties the 28 bits in time
+  config.ccus[0].threshold = 0;  // no trigger empties the 28-bit counters in time
   Rig rig(config);
   rig.chip->SwitchTo(0, Binding{rig.vm, rig.first});
   rig.chip->AdvanceTo(uint64_t{1} << 29);
@@ -131,7 +131,7 @@ TEST(ChipTest, SaturationIsFlaggedOnEveryBlockThatItTouches) {
 TEST(ChipTest, AnOverrunIsFlaggedAndNothingIsLost) {
   PipelineConfig config = OneWire();
   config.trigger_period = 3;
-  config.record_cycles = 100;  // records leave more slowly than triggers come
+  config.record_cycles = 100;  // records are sent more slowly than triggers occur
   Rig rig(config);
   rig.chip->SwitchTo(0, Binding{rig.vm, rig.first});
   rig.chip->AdvanceTo(10'000);
@@ -283,7 +283,7 @@ TEST(ChipTest, ARetiredBlockIsFinal) {
   EXPECT_EQ(rig.Count(rig.vm), 1001u) << "the VM's goes on";
 }
 
-// Two clocks: the second has three edges for each of the reference's, and two more after its last.
+// Two clocks: the second has three edges per reference cycle, and two more after the last reference edge.
 class TwoClocks final : public sim::WireSource {
  public:
   explicit TwoClocks(uint64_t end) : end_(end) {}
@@ -326,7 +326,7 @@ TEST(ChipTest, WhatIsHeldOfAReferenceCycleGoesToOneResident) {
   PipelineConfig config{.slices = 1, .events = 1};
   config.ccus = Pack("other", 0, {{.wire = 0, .meaning = {0, 0}}}, UlcSpec{.domain = 1});
   Rig rig(config);
-  const TwoClocks wires(100);  // holds two cycles of reference cycle 100
+  const TwoClocks wires(100);  // holds two cycles that belong to reference cycle 100
   rig.chip->Attach(0, wires);
   rig.chip->SwitchTo(0, Binding{rig.vm, rig.first});
   rig.chip->AdvanceTo(100);

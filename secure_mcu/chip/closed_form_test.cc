@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Workloads are counted in closed form. The same drawn workloads, chip and schedule are played once so and once with
-// wires that tell single bits only: the memory blocks, their headers and what it all cost must be the same.
+// Workloads are counted in closed form. Each drawn run (workloads, chip, schedule) is played twice, once in closed form
+// and once with wires that return single bits: memory blocks, headers and costs must be identical.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -38,7 +38,7 @@ struct DrawnWork {
 struct DrawnSwitch {
   uint32_t gap = 0;
   uint32_t slice = 0;
-  uint32_t tenant = 0;  // kTenants: nobody
+  uint32_t tenant = 0;  // kTenants: none
 };
 
 struct DrawnRun {
@@ -50,7 +50,7 @@ struct DrawnRun {
   uint32_t commit_period = 0;
   uint32_t record_cycles = 1;
   uint32_t threshold = 0;
-  std::vector<DrawnWork> works;  // of the tenants, and of the device's own units
+  std::vector<DrawnWork> works;  // per tenant, then of the device-scope units
   std::vector<DrawnSwitch> switches;
   uint32_t latch_every = 100;
 };

@@ -12,7 +12,7 @@
 namespace sideband::mcu {
 namespace {
 
-constexpr uint32_t kShiftMax = 31;
+constexpr uint32_t kShiftMax = 31;  // a 28-bit count shifted by 31 fits into 64 bits
 constexpr uint32_t kDomainsMax = 64;
 constexpr uint32_t kLatencyMax = 65'536;
 
@@ -92,6 +92,7 @@ CounterAllocation AllocateCounters(const CcuSpec& ccu) {
 UnitLevelCounter::Config CounterConfig(const UlcSpec& ulc) {
   UnitLevelCounter::Config config{
       .wires = {}, .digits = {}, .counter_bits = ulc.counter_bits, .period = ulc.period, .lanes = ulc.lanes};
+  // Without prescaled numbers `digits` stays empty: one wire for each counter.
   const bool has_numbers =
       std::any_of(ulc.inputs.begin(), ulc.inputs.end(), [](const CounterInput& input) { return input.digits > 0; });
   for (const CounterInput& input : ulc.inputs) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a chip's counter pipeline is made of. Filled from a chip file (secure_mcu/serve/chip_file.h) or from a signal
-// map (secure_mcu/replay/event_plan.h), and checked as a whole before a chip is built.
+// The configuration of a chip's counter pipeline. Filled from a chip file (secure_mcu/chip_file/chip_file.h) or from a
+// signal map (secure_mcu/replay/event_plan.h), and validated as a whole before a chip is built.
 #ifndef SIDEBAND_SECURE_MCU_CHIP_PIPELINE_CONFIG_H_
 #define SIDEBAND_SECURE_MCU_CHIP_PIPELINE_CONFIG_H_
 
@@ -18,13 +18,13 @@
 
 namespace sideband::mcu {
 
-// One counter of a unit-level counter: the wire that it counts and what the counter means.
+// One counter of a unit-level counter: the wire that it counts and the event to which it contributes.
 struct CounterInput {
   sim::WireId wire = 0;
   EventShare meaning;
-  bool masked = false;  // counted by the unit, not added by the collection unit
-  // 1 to 5: a number of so many digits on consecutive wires, `wire` the least significant, is counted prescaled. 0: the
-  // one wire as it is.
+  bool masked = false;  // counted by the unit-level counter, not added by the collection unit
+  // 0: the one wire, counted as it is. 1 to 5: a number of that many digits on consecutive wires, `wire` the least
+  // significant, counted prescaled.
   uint8_t digits = 0;
 
   uint32_t wires() const { return digits == 0 ? 1 : digits; }
@@ -41,54 +41,54 @@ struct UlcSpec {
 
 struct CcuSpec {
   std::string name;
-  uint8_t channel = 0;  // a slice, or kDeviceChannel: never paused, for the hypervisor's channel only
+  uint8_t channel = 0;  // a slice, or kDeviceChannel: never paused, feeds device-wide channels only
   std::vector<UlcSpec> ulcs;
   uint32_t threshold = kCcuThresholdDefault;
 };
 
 struct PipelineConfig {
   uint32_t slices = 1;  // 1 to 64
-  uint32_t events = 0;  // counters of each memory block
+  uint32_t events = 0;  // counters per memory block
   std::vector<CcuSpec> ccus;
   uint64_t clock_hz = 1'000'000'000;
-  // Cycles between periodic triggers, and between periodic commits of the slices' channels and of the hypervisor's; 0:
-  // none.
+  // Cycles between periodic triggers, between periodic commits of the slices' channels, and between those of the
+  // hypervisor's channel. 0 disables.
   uint64_t trigger_period = 65'536;
   uint64_t commit_period = 262'144;
   uint64_t hypervisor_commit_period = 262'144;
-  // Of the out-of-band channel, which adds the whole device's records for the microcontroller's own use; 0: there is no
-  // such channel.
+  // Cycles between commits of the out-of-band channel, which adds the whole device's records for the microcontroller's
+  // own use. 0: no such channel.
   uint64_t out_of_band_commit_period = 0;
   uint32_t buffer_depth = 16;  // records, 1 to 65536
-  // How long a unit needs to send a record, the buffer to route one, the memory to take a commit; and what each of the
-  // eleven steps of a context switch costs besides. In cycles, 1 to 65536 (the last may be 0).
+  // Cycles, 1 to 65536, that a unit needs to send a record, the buffer to route a record, and the memory to accept a
+  // commit. The last: additional cycles, 0 to 65536, of each of the eleven steps of a context switch.
   uint32_t record_cycles = 8;
   uint32_t route_cycles = 1;
   uint32_t grant_cycles = 4;
   uint32_t switch_step_cycles = 16;
 };
 
-// INVALID_ARGUMENT names the unit, the field and its range.
+// INVALID_ARGUMENT: the message names the unit, the field and its range.
 absl::Status Validate(const PipelineConfig& config);
 
-// The counters of a number of `digits` digits on consecutive wires, `wire` the least significant. In full: one each,
-// worth 2^i. Prescaled: the five lowest share one that gains one for every 32, and each above is worth 2^(i-5);
-// together floor(sum / 32).
+// The counters of a number of `digits` digits on consecutive wires, `wire` the least significant. In full: one counter
+// per digit i, worth 2^i. Prescaled: the five lowest digits share a counter that gains one for every 32; each higher
+// digit i has a counter worth 2^(i-5). Together they count floor(sum / 32).
 std::vector<CounterInput> NumberInputs(sim::WireId wire, uint32_t digits, uint16_t event, bool prescaled);
 
-// The counters of a collection unit: one for each meaning that its unit-level counters' inputs have.
+// The counters of a collection unit: one per distinct meaning among the inputs of its unit-level counters.
 struct CounterAllocation {
   std::vector<EventShare> meanings;
-  // Of each unit-level counter's inputs; CounterCollectionUnit::kMasked for a masked one.
+  // Counter of each input of each unit-level counter; CounterCollectionUnit::kMasked for a masked input.
   std::vector<std::vector<uint16_t>> mapping;
 };
 CounterAllocation AllocateCounters(const CcuSpec& ccu);
 
-// What a unit-level counter of this shape is made of.
+// The configuration of a unit-level counter with the inputs and the shape of `ulc`.
 UnitLevelCounter::Config CounterConfig(const UlcSpec& ulc);
 
-// Spreads counters over as many unit-level counters (of `like`'s shape, at most 45 inputs each) and collection units
-// (at most 48 each) as they need, named after `name`.
+// Distributes counters over as many unit-level counters (shaped like `like`, at most 45 inputs each) and collection
+// units (at most 48 unit-level counters each) as needed. The collection units are named after `name`.
 std::vector<CcuSpec> Pack(const std::string& name, uint8_t channel, const std::vector<CounterInput>& inputs,
                           const UlcSpec& like);
 

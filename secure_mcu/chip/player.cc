@@ -11,6 +11,7 @@ void Player::Make(const SwitchEvent& event) {
     return;
   }
   const Tenant& tenant = timeline_.tenants()[*event.tenant];
+  // The chip first: its flush still reads the wires of the tenant that leaves.
   chip_.SwitchTo(event.slice, tenant.binding);
   if (source != nullptr) source->SwitchIn(tenant.vm, tenant.context, event.cycle);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The hypervisor: moves contexts on and off the slices of a chip as a timeline says, and advances the chip between.
+// The hypervisor: switches contexts on and off the slices of a chip according to a timeline, and advances the chip in
+// between.
 //   Player player(*chip, timeline, sources);
 //   player.PlayTo(1'000'000);
 #ifndef SIDEBAND_SECURE_MCU_CHIP_PLAYER_H_
@@ -15,7 +16,7 @@
 
 namespace sideband::mcu {
 
-// Who may be resident on a slice, by name and by memory block.
+// A VM or a context that may be resident on a slice, by name and by memory block.
 struct Tenant {
   std::string vm;
   std::string context;  // empty: the VM without a context
@@ -25,20 +26,20 @@ struct Tenant {
 struct SwitchEvent {
   uint64_t cycle = 0;
   uint8_t slice = 0;
-  std::optional<size_t> tenant;  // an index into the timeline's tenants; none: the slice falls idle
+  std::optional<size_t> tenant;  // an index into the timeline's tenants; nullopt: the slice becomes idle
 };
 
-// Switches in ascending order of cycle. May be endless.
+// Switches in ascending order of cycle; possibly endless.
 class Timeline {
  public:
   virtual ~Timeline() = default;
-  // The next switch that was not popped; none where there are no more.
+  // The next switch that was not popped; nullopt at the end.
   virtual std::optional<SwitchEvent> Peek() const = 0;
   virtual void Pop() = 0;
   virtual const std::vector<Tenant>& tenants() const = 0;
 
-  // The tenant ends at `cycle` and gets no turn any more; it comes back. A recorded schedule, which is what it was,
-  // ignores both.
+  // Remove: the tenant ends at `cycle` and gets no further turns. Add: the tenant returns. A recorded schedule is fixed
+  // and ignores both.
   virtual void Remove(size_t /*tenant*/, uint64_t /*cycle*/) {}
   virtual void Add(size_t /*tenant*/, uint64_t /*cycle*/) {}
 };
@@ -46,14 +47,14 @@ class Timeline {
 // Not thread-safe.
 class Player {
  public:
-  // `sources` has the wires of each slice, which are told of switches (nullptr: they need not be); all must outlive the
-  // player.
+  // `sources` holds the wires of each slice, which are notified of switches; nullptr: no notification. All arguments
+  // must outlive the player.
   Player(Chip& chip, Timeline& timeline, std::vector<sim::WireSource*> sources)
       : chip_(chip), timeline_(timeline), sources_(std::move(sources)) {}
 
-  // Makes every switch up to and including `cycle`, and counts the cycles below it.
+  // Performs every switch up to and including `cycle`, and counts the cycles below it.
   void PlayTo(uint64_t cycle);
-  // Takes whoever is resident off every slice, now.
+  // Makes every slice idle at the chip's current cycle.
   void Vacate();
 
  private:

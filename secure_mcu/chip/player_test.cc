@@ -8,7 +8,7 @@
 namespace sideband::mcu {
 namespace {
 
-// Every wire is always 1; notes who was switched in.
+// Every wire is always 1. Records the switches.
 class NotingWires final : public sim::WireSource {
  public:
   void AddCounts(sim::CycleRange range, std::span<const sim::WireId>, std::span<uint64_t> sums) const override {
@@ -50,7 +50,7 @@ TEST_F(PlayerTest, PlaysAScheduleOnce) {
   player.PlayTo(1000);
   EXPECT_EQ(Count(0), 5u);
   EXPECT_EQ(Count(1), 1u);
-  EXPECT_EQ(wires_.notes, (std::vector<std::string>{"vm1/c0@5", "-@10", "vm1/c1@10", "-@11"}));
+  EXPECT_EQ(wires_.notes, (std::vector<std::string>{"vm1/c0@5", "vm1/c1@10", "-@11"})) << "one switch at cycle 10";
 }
 
 TEST_F(PlayerTest, RepeatsAScheduleAndCutsItAtTheTurn) {

@@ -20,6 +20,7 @@ bool RecordMover::Idle() const {
 void RecordMover::Send(size_t unit) {
   if (!ccus_[unit].HasRecord() || unit_ready_[unit] > now_) return;
   if (buffer_.full()) {
+    // A full buffer drops nothing: the unit keeps its record.
     ++stall_cycles_;
     return;
   }
@@ -33,12 +34,14 @@ void RecordMover::Step() {
     route_(buffer_.Pop());
     route_ready_ = now_ + latencies_.route_cycles;
   }
+  // The first unit rotates, so that a full buffer does not always stall the same units.
   for (size_t i = 0; i < ccus_.size(); ++i) Send((first_unit_ + i) % ccus_.size());
   first_unit_ = (first_unit_ + 1) % ccus_.size();
 }
 
 void RecordMover::RunFor(uint64_t cycles) {
   const uint64_t end = now_ + cycles;
+  // An idle pipeline skips to the end.
   while (now_ < end && !Idle()) Step();
   now_ = end;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The way of a record from the collection units through the channel buffer to the reduction channels, in device cycles:
-// a unit sends one every `record_cycles`, the buffer routes one every `route_cycles`, a full buffer stalls the units.
+// Moves records from the collection units through the channel buffer to the reduction channels, in device cycles: a
+// unit sends a record every `record_cycles`, the buffer routes a record every `route_cycles`, and a full buffer stalls
+// the units.
 #ifndef SIDEBAND_SECURE_MCU_CHIP_RECORD_MOVER_H_
 #define SIDEBAND_SECURE_MCU_CHIP_RECORD_MOVER_H_
 
@@ -25,15 +26,15 @@ class RecordMover {
   };
   using Route = std::function<void(const Record&)>;
 
-  // `ccus` must outlive it; `route` receives each record as it leaves the buffer.
+  // `ccus` must outlive the mover. `route` receives each record that leaves the buffer.
   RecordMover(Latencies latencies, std::vector<CounterCollectionUnit>& ccus, Route route);
 
-  // Moves what moves in so many cycles.
+  // Moves records for `cycles` cycles.
   void RunFor(uint64_t cycles);
-  // Moves until `done` or until nothing is left to move.
+  // Moves records until `done` returns true or no record is left.
   void RunUntil(const std::function<bool()>& done);
 
-  // The pipeline's own cycle, which goes on while the watched units are halted.
+  // The pipeline's own cycle, which advances while the watched units are halted.
   uint64_t now() const { return now_; }
   // Cycles in which a unit had a record to send and the buffer was full, summed over units.
   uint64_t stall_cycles() const { return stall_cycles_; }
@@ -51,7 +52,7 @@ class RecordMover {
   uint64_t now_ = 0;
   uint64_t route_ready_ = 0;          // when the buffer may route its next record
   std::vector<uint64_t> unit_ready_;  // when each unit may send its next record
-  size_t first_unit_ = 0;             // who is asked first, in turn
+  size_t first_unit_ = 0;             // the unit served first; rotates
   uint64_t stall_cycles_ = 0;
 };
 

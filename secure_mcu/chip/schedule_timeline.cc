@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -12,7 +13,7 @@
 namespace sideband::mcu {
 namespace {
 
-// By VM and context.
+// Positions in `tenants` by VM and context.
 std::map<std::pair<absl::string_view, absl::string_view>, size_t> Index(const std::vector<Tenant>& tenants) {
   std::map<std::pair<absl::string_view, absl::string_view>, size_t> index;
   for (size_t i = 0; i < tenants.size(); ++i) index.try_emplace({tenants[i].vm, tenants[i].context}, i);
@@ -26,13 +27,17 @@ ScheduleTimeline::ScheduleTimeline(const std::vector<sim::Residency>& residencie
     : tenants_(std::move(tenants)), turn_cycles_(turn_cycles) {
   const uint64_t turn_end = turn_cycles == 0 ? std::numeric_limits<uint64_t>::max() : turn_cycles;
   const auto index = Index(tenants_);
+  std::set<std::pair<uint32_t, uint64_t>> starts;  // by slice and cycle
+  for (const sim::Residency& residency : residencies) starts.emplace(residency.slice, residency.start_cycle);
   for (const sim::Residency& residency : residencies) {
     if (residency.start_cycle >= turn_end) continue;
     const auto slice = static_cast<uint8_t>(residency.slice);
     events_.push_back({residency.start_cycle, slice, index.at({residency.vm, residency.context})});
-    events_.push_back({std::min(residency.end_cycle, turn_end), slice, std::nullopt});
+    // A residency that follows at once takes over the slice in a single switch.
+    const bool is_followed = residency.end_cycle < turn_end && starts.contains({residency.slice, residency.end_cycle});
+    if (!is_followed) events_.push_back({std::min(residency.end_cycle, turn_end), slice, std::nullopt});
   }
-  // At one cycle a slice is left before it is entered.
+  // At the same cycle, slices become idle before others are entered.
   std::stable_sort(events_.begin(), events_.end(), [](const SwitchEvent& a, const SwitchEvent& b) {
     return std::tuple(a.cycle, a.tenant.has_value()) < std::tuple(b.cycle, b.tenant.has_value());
   });

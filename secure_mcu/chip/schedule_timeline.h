@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A timeline of residencies read from a schedule (sim/waveform/schedule.h), once or repeated for ever.
-//   ScheduleTimeline timeline(residencies, tenants);
+// A timeline of the residencies of a schedule (sim/waveform/schedule.h), played once or repeated endlessly.
+//   ScheduleTimeline timeline(residencies, tenants, /*turn_cycles=*/0);   // played once
 #ifndef SIDEBAND_SECURE_MCU_CHIP_SCHEDULE_TIMELINE_H_
 #define SIDEBAND_SECURE_MCU_CHIP_SCHEDULE_TIMELINE_H_
 
@@ -16,10 +16,11 @@
 
 namespace sideband::mcu {
 
+// Back-to-back residencies of a slice make one switch.
 class ScheduleTimeline final : public Timeline {
  public:
-  // `tenants` must name every VM and context of `residencies`. With `turn_cycles` not 0 the schedule starts anew every
-  // so many cycles, and a residency that runs past the end of a turn ends there.
+  // `tenants` must contain every VM and context of `residencies`. With `turn_cycles` not 0, the schedule restarts every
+  // `turn_cycles` cycles, and a residency that extends past the end of a turn ends there.
   ScheduleTimeline(const std::vector<sim::Residency>& residencies, std::vector<Tenant> tenants, uint64_t turn_cycles);
 
   std::optional<SwitchEvent> Peek() const override;

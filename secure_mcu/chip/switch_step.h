@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The eleven steps of a context switch, as an optional trace shows them. (pipeline.md, "Context switch".)
+// The eleven steps of a context switch, as reported to an optional tracer. (pipeline.md, "Context switch".)
 //   chip->TraceSwitches([](const SwitchStepEvent& event) { Print(event); });
 #ifndef SIDEBAND_SECURE_MCU_CHIP_SWITCH_STEP_H_
 #define SIDEBAND_SECURE_MCU_CHIP_SWITCH_STEP_H_
@@ -14,16 +14,16 @@
 
 namespace sideband::mcu {
 
-// In this order.
+// In order of execution.
 enum class SwitchStep : uint8_t {
   kHalt = 1,      // the context
   kPause,         // unit-level counters' transfers and periodic triggers
-  kTrigger,       // every collection unit takes what its unit-level counters hold and swaps its banks
+  kTrigger,       // collection units take the values held by their unit-level counters and swap their banks
   kFlushRequest,  // to every collection unit of the slice
-  kEmit,          // remaining records, then an empty one, the acknowledgement
-  kCommit,        // to the old blocks; the channel clears itself
-  kRebind,        // the channel to the new blocks, and the MMU
-  kPoll,          // until every acknowledgement is in
+  kEmit,          // remaining records, then an empty record as the acknowledgement
+  kCommit,        // to the old blocks; clears the channel
+  kRebind,        // channel and MMU, to the new blocks
+  kPoll,          // until every acknowledgement has been received
   kRestore,       // the new context
   kUnpause,       // triggers, then unit-level counters
   kRun,
@@ -34,14 +34,14 @@ inline constexpr uint8_t kSwitchSteps = 11;
 absl::string_view SwitchStepName(SwitchStep step);
 
 struct SwitchStepEvent {
-  uint64_t switch_number = 0;  // from 1, of the chip
+  uint64_t switch_number = 0;  // from 1, per chip
   uint8_t slice = 0;
   SwitchStep step = SwitchStep::kHalt;
-  uint64_t cycle = 0;           // of the watched units, which stand still during a switch
-  uint64_t pipeline_cycle = 0;  // at which the step was done
+  uint64_t cycle = 0;           // of the watched units, which are halted during a switch
+  uint64_t pipeline_cycle = 0;  // at the end of the step
   std::optional<Binding> from, to;
-  uint64_t records = 0;           // that have left the channel buffer since the switch began, of all slices
-  uint32_t acknowledgements = 0;  // that have come in since then
+  uint64_t records = 0;           // of all slices, that have left the channel buffer since the switch began
+  uint32_t acknowledgements = 0;  // received since the switch began
 };
 
 using SwitchTracer = std::function<void(const SwitchStepEvent&)>;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The commands of `sideband-mcu`. Each adds itself, with its options, to the program's command line.
-//   CLI::App app("…");
+// The commands of `sideband-mcu`. Each function adds a command and its options to the program's command line.
+//   CLI::App app("The emulated secure microcontroller of a shared accelerator.");
 //   const Command replay = AddReplayCommand(app);
 //   app.parse(argc, argv);
 //   if (replay.app->parsed()) return ReportAndExitCode("sideband-mcu", replay.run());
@@ -21,7 +21,7 @@ class App;
 namespace sideband::mcu {
 
 struct Command {
-  CLI::App* app;  // the subcommand, `parsed` where it was asked for
+  CLI::App* app;  // the subcommand; `parsed()` if it is on the command line
   std::function<absl::Status()> run;
 };
 
@@ -30,8 +30,7 @@ Command AddServeCommand(CLI::App& app);
 Command AddDescribeCommand(CLI::App& app);
 Command AddPeekCommand(CLI::App& app);
 
-// Writes all of `text` to standard output; UNAVAILABLE where that fails.
-absl::Status Print(absl::string_view text);
+// Writes `text` to standard output in full; UNAVAILABLE on failure.
 
 }  // namespace sideband::mcu
 

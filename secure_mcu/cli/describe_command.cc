@@ -3,11 +3,12 @@
 #include <memory>
 #include <string>
 
+#include "proto/base/command_line.h"
 #include "proto/base/status_macros.h"
+#include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/cli/commands.h"
 #include "secure_mcu/describe/describe.h"
 #include "secure_mcu/describe/format.h"
-#include "secure_mcu/serve/chip_file.h"
 
 namespace sideband::mcu {
 namespace {
@@ -20,7 +21,7 @@ struct Flags {
 absl::Status Run(const Flags& flags) {
   SIDEBAND_ASSIGN_OR_RETURN(const ChipFile file, LoadChipFile(flags.chip_file));
   SIDEBAND_ASSIGN_OR_RETURN(const Description description, Describe(file));
-  return Print(flags.format == "json" ? FormatJson(description) : FormatTree(description));
+  return PrintText(flags.format == "json" ? FormatJson(description) : FormatTree(description));
 }
 
 }  // namespace

@@ -4,8 +4,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "proto/base/command_line.h"
+#include "proto/base/steady_time.h"
 #include "secure_mcu/cli/commands.h"
 #include "secure_mcu/cli/stop_signals.h"
 #include "secure_mcu/guest_view/peek.h"
@@ -36,9 +37,9 @@ absl::Status SetWatch(const std::string& text, PeekOptions& options) {
 absl::Status Run(const Flags& flags) {
   PeekOptions options = flags.options;
   options.json = flags.format == "json";
-  options.print = Print;
+  options.print = PrintText;
   options.wait = [&stop = StopOnSignals()](absl::Duration interval) {
-    absl::SleepFor(interval);  // a signal ends it early
+    SteadySleep(interval);  // a signal ends the sleep early
     return !stop;
   };
   if (!flags.watch.empty()) {

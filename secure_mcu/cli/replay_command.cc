@@ -8,7 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "proto/base/command_line.h"
 #include "proto/base/status_macros.h"
+#include "proto/base/visible.h"
 #include "secure_mcu/cli/commands.h"
 #include "secure_mcu/replay/replay.h"
 
@@ -21,7 +23,7 @@ struct Flags {
   std::string switch_trace;
 };
 
-// A line that counts up, for a person at a terminal only.
+// A running count of cycles, shown on terminals only.
 void ShowProgress(uint64_t cycles) {
   absl::FPrintF(stderr, "\r%.1f million cycles", static_cast<double>(cycles) / 1e6);
 }
@@ -45,9 +47,14 @@ absl::Status Run(const Flags& flags) {
   ReplayObservers observers;
   if (interactive) observers.progress = ShowProgress;
   const auto result = ReplayObserved(flags, std::move(observers));
+  // Erases the line of the progress.
   if (interactive) std::fputs("\r\033[K", stderr);
   if (!result.ok()) return result.status();
-  return Print(flags.format == "json" ? FormatJson(*result) : FormatTable(*result));
+  // Warnings quote names from the input files.
+  for (const std::string& warning : result->warnings) {
+    absl::FPrintF(stderr, "sideband-mcu: warning: %s\n", Visible(warning));
+  }
+  return PrintText(flags.format == "json" ? FormatJson(*result) : FormatTable(*result));
 }
 
 }  // namespace
@@ -56,7 +63,8 @@ Command AddReplayCommand(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
   CLI::App* const command = app.add_subcommand("replay", "Run a waveform through the counter pipeline to its end");
   command->add_option("--signals", flags->inputs.signals, "which signal feeds which event (JSON)")->required();
-  command->add_option("--trace", flags->inputs.trace, "waveform (VCD, plain or gzip)")->required();
+  command->add_option("--trace", flags->inputs.trace, "waveform (VCD, plain, gzip or zstd; or FST, through fst2vcd)")
+      ->required();
   command->add_option("--schedule", flags->inputs.schedule, "who is on the slice when (CSV)")->required();
   command->add_option("--format", flags->format, "json or table")
       ->check(CLI::IsMember({"json", "table"}))

@@ -23,6 +23,7 @@ struct Flags {
 absl::Status Run(const Flags& flags) {
   ServeOptions options = flags.options;
   SIDEBAND_ASSIGN_OR_RETURN(options.persona, ParsePersona(flags.persona));
+  // Boot ids of different starts must differ.
   std::random_device random;
   options.boot_id = uint64_t{random()} << 32 | random();
   options.elapsed = [start = std::chrono::steady_clock::now()] {

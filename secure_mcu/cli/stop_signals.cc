@@ -14,6 +14,7 @@ static_assert(std::atomic<bool>::is_always_lock_free, "set by a signal handler")
 const std::atomic<bool>& StopOnSignals() {
   struct sigaction action {};
   action.sa_handler = [](int) { stop_requested = true; };
+  // Without SA_RESTART: a signal ends the sleep or the poll that it interrupts.
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   return stop_requested;

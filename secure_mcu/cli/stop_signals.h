@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For commands that run until they are told to stop.
+// For commands that run until a stop is requested.
 #ifndef SIDEBAND_SECURE_MCU_CLI_STOP_SIGNALS_H_
 #define SIDEBAND_SECURE_MCU_CLI_STOP_SIGNALS_H_
 
@@ -8,7 +8,7 @@
 
 namespace sideband::mcu {
 
-// From now on SIGINT and SIGTERM set what is returned, instead of ending the process.
+// From the first call on, SIGINT and SIGTERM set the returned flag instead of ending the process.
 const std::atomic<bool>& StopOnSignals();
 
 }  // namespace sideband::mcu

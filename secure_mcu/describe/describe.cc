@@ -11,26 +11,27 @@
 #include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/snapshot_cost.h"
 #include "secure_mcu/chip/pipeline_config.h"
+#include "secure_mcu/chip_file/unit_plan.h"
 #include "secure_mcu/describe/totals.h"
-#include "secure_mcu/serve/unit_plan.h"
-#include "secure_mcu/serve/wiring.h"
+#include "secure_mcu/device/wiring.h"
 
 namespace sideband::mcu {
 namespace {
 
 // --- Folding --------------------------------------------------------------------------------------------------------
 
-// "sm.12" is one of "sm.".
+// The name without its number: "sm." of "sm.12".
 absl::string_view Stem(absl::string_view name) {
   while (!name.empty() && absl::ascii_isdigit(static_cast<unsigned char>(name.back()))) name.remove_suffix(1);
   return name;
 }
 
-// Appends `item`, or counts it with the last one if it is of the same kind and like it.
+// Appends `item`, or adds it to the last group if it has the same stem and the same content.
 template <typename T>
 void Fold(T item, std::vector<T>& groups) {
   if (!groups.empty() && Stem(groups.back().names.last) == Stem(item.names.first)) {
     Siblings& names = groups.back().names;
+    // The comparison must see the content of the groups, not the size of the group so far.
     const Siblings so_far = std::exchange(names, item.names);
     const bool alike = groups.back() == item;
     names = so_far;
@@ -58,7 +59,7 @@ UlcGroup DescribeUlc(const UlcSpec& ulc) {
 }
 
 CcuGroup DescribeCcu(const CcuSpec& ccu) {
-  // Without the channel, which it is listed under.
+  // The channel is the parent in the tree, so its name is omitted.
   const std::string name = ccu.name.substr(ccu.name.find('.') + 1);
   CcuGroup group{.names = {name, name}, .counters = CcuCounters(ccu), .threshold = ccu.threshold};
   for (const UlcSpec& ulc : ccu.ulcs) Fold(DescribeUlc(ulc), group.ulcs);
@@ -92,7 +93,7 @@ std::vector<ReductionGroup> DescribeReduction(const PipelineConfig& config) {
 
 // --- The chip file --------------------------------------------------------------------------------------------------
 
-// With units and the number of events.
+// The file's pipeline with its units and its number of events.
 absl::StatusOr<PipelineConfig> CompleteConfig(const ChipFile& file) {
   PipelineConfig config = file.pipeline;
   if (file.waveform) {
@@ -114,8 +115,8 @@ size_t Contexts(const ChipFile& file) {
   return contexts;
 }
 
-// How often in a second a context leaves each slice. One that is alone and has no gap stays. What a waveform's schedule
-// does is not counted.
+// How often per second a context leaves each slice. A single context without a gap never leaves. The switches of a
+// waveform's schedule are not counted.
 std::vector<double> SwitchesPerSecond(const ChipFile& file) {
   std::vector<size_t> contexts(file.pipeline.slices);
   for (const VmFileSpec& vm : file.vms) {

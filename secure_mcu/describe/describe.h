@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the device of a chip file is made of, what that costs in flip-flops and in bits that move, and what a flat
-// design would cost instead.
+// The units of a chip file's device, their cost in flip-flops and in transferred bits, and the cost of a flat design
+// instead.
 //   SIDEBAND_ASSIGN_OR_RETURN(const ChipFile file, LoadChipFile("chip.yaml"));
 //   SIDEBAND_ASSIGN_OR_RETURN(const Description description, Describe(file));
 //   std::fputs(FormatTree(description).c_str(), stdout);   // format.h
@@ -9,12 +9,12 @@
 #define SIDEBAND_SECURE_MCU_DESCRIBE_DESCRIBE_H_
 
 #include "absl/status/statusor.h"
+#include "secure_mcu/chip_file/chip_spec.h"
 #include "secure_mcu/describe/description.h"
-#include "secure_mcu/serve/chip_spec.h"
 
 namespace sideband::mcu {
 
-// Errors are those of the chip file's parts, and of a waveform's files, which are read for their wires.
+// Errors are those of the chip file's parts, and of the waveform's files, which are read for their wires.
 absl::StatusOr<Description> Describe(const ChipFile& file);
 
 }  // namespace sideband::mcu

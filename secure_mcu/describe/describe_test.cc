@@ -6,7 +6,7 @@
 namespace sideband::mcu {
 namespace {
 
-// Two slices of which the second has one unit more.
+// Two slices; the second has an additional unit.
 ChipFile Tiny() {
   ChipFile file{.path = "tiny.yaml", .serial = "S"};
   file.pipeline = {.slices = 2,
@@ -63,7 +63,7 @@ TEST(DescribeTest, TotalsByHand) {
   EXPECT_EQ(description->registers.ccu_banks, 2u * 28 * (2 + 2 + 1));
   EXPECT_EQ(description->traffic.ulc_to_ccu, 9u * 6 * 100);
   EXPECT_EQ(description->traffic.ccu_to_buffer, 3u * 317 * 10);
-  // Slice 0 is switched ten times a second, slice 1 has nobody.
+  // Slice 0 is switched ten times a second; slice 1 has no contexts.
   EXPECT_EQ(description->traffic.switches, 10u * (2 * 317 + 2 * 2 * 64));
   EXPECT_EQ(description->traffic.rc_to_memory, 2u * 2 * 2 * 64 * 2);
   EXPECT_EQ(description->flat.registers, 9u * 64);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a device is made of, with equal neighbours folded into one, and what that costs. README.md has the formulas.
+// The parts of a device, with equal neighbours folded into one group, and their cost. The formulas are in README.md.
 #ifndef SIDEBAND_SECURE_MCU_DESCRIBE_DESCRIPTION_H_
 #define SIDEBAND_SECURE_MCU_DESCRIBE_DESCRIPTION_H_
 
@@ -14,8 +14,8 @@
 
 namespace sideband::mcu {
 
-// Siblings that are alike, by the names of the first and the last. What they are called makes no difference between
-// what they are in.
+// Equal siblings, by the names of the first and the last. Names are ignored when the groups that contain siblings are
+// compared.
 struct Siblings {
   std::string first, last;
   size_t count = 1;
@@ -25,13 +25,13 @@ struct Siblings {
 
 struct UlcGroup {
   Siblings names;
-  size_t counters = 0;  // of each
+  size_t counters = 0;  // of each sibling
   size_t prescaled = 0;
   size_t masked = 0;
   uint32_t counter_bits = 0;
   uint32_t period = 0;
   uint32_t lanes = 0;
-  uint32_t serial_cycles = 0;  // of a period, in which the serialiser is busy
+  uint32_t serial_cycles = 0;  // of each period, while the serialiser is busy
   bool operator==(const UlcGroup&) const = default;
 };
 
@@ -43,7 +43,7 @@ struct CcuGroup {
   bool operator==(const CcuGroup&) const = default;
 };
 
-// The slices, or what the whole device shares.
+// A slice, or the units of the whole device.
 struct SliceGroup {
   Siblings names;
   std::vector<CcuGroup> ccus;
@@ -53,10 +53,10 @@ struct SliceGroup {
 struct ReductionGroup {
   std::string name;
   size_t count = 1;
-  uint64_t commit_period = 0;  // cycles; 0: only at a flush
+  uint64_t commit_period = 0;  // cycles; 0: commits only at a flush
 };
 
-// Bits of a record in a channel buffer: eight counts of 28 bits, and the fields of record.h at the width they need.
+// Bits of a record in a channel buffer: eight counts of 28 bits, and the fields of record.h at their minimum widths.
 inline constexpr uint64_t kCcuCounterBits = 28;
 inline constexpr uint64_t kRecordBits = kRecordCounters * kCcuCounterBits + 16 /*ccu*/ + 8 /*channel*/ +
                                         1 /*flush_ack*/ + 32 /*trigger_id*/ + 16 /*flags*/ + 16 /*first*/ + 4 /*size*/;
@@ -74,7 +74,7 @@ struct Registers {
   uint64_t total() const { return ulc_counters + prescalers + serialisers + ccu_banks + buffer + reduction_channels; }
 };
 
-// Bits a second with every slice counting all the time, rounded.
+// Bits per second with all slices counting all the time, rounded.
 struct Traffic {
   uint64_t ulc_to_ccu = 0;     // frames on short wires
   uint64_t ccu_to_buffer = 0;  // records of periodic triggers
@@ -84,8 +84,8 @@ struct Traffic {
   uint64_t beyond_ccu() const { return ccu_to_buffer + switches + rc_to_memory; }
 };
 
-// A design in which every wire that is counted has a 64-bit counter, and software reads each of them as often as the
-// chip triggers, and saves and restores those of a slice when a context is switched there.
+// A design with a 64-bit counter for every counted wire. Software reads all counters as often as the chip triggers, and
+// saves and restores those of a slice at each context switch.
 struct FlatDesign {
   uint64_t wires = 0;
   uint64_t registers = 0;
@@ -105,14 +105,14 @@ struct Description {
   uint64_t trigger_period = 0;
   uint32_t buffer_depth = 0;
   size_t blocks = 0;         // memory blocks
-  uint64_t block_bytes = 0;  // of each
+  uint64_t block_bytes = 0;  // of each block
 
   std::vector<SliceGroup> slices;
   std::vector<ReductionGroup> reduction_channels;
   Registers registers;
   Traffic traffic;
   FlatDesign flat;
-  mailbox::SnapshotCost snapshot;  // of the longest
+  mailbox::SnapshotCost snapshot;  // of the longest snapshot
 };
 
 }  // namespace sideband::mcu

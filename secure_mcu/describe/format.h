@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A description for a person and for a program; both show the same numbers.
+// Formats a description as a tree for terminals and as JSON for programs; both contain the same numbers.
 //   const std::string text = FormatTree(description);
 #ifndef SIDEBAND_SECURE_MCU_DESCRIBE_FORMAT_H_
 #define SIDEBAND_SECURE_MCU_DESCRIBE_FORMAT_H_
@@ -11,12 +11,12 @@
 
 namespace sideband::mcu {
 
-// Clock rates of the bus for which reading a snapshot is shown.
+// The bus clocks for which the time of a snapshot read is shown.
 inline constexpr uint64_t kBusClocksHz[] = {100'000, 400'000};
 
-// Lines, UTF-8, ending in a line break.
+// Lines in UTF-8, each ending in a line break.
 std::string FormatTree(const Description& description);
-// One object, ending in a line break.
+// One object and a line break.
 std::string FormatJson(const Description& description);
 
 }  // namespace sideband::mcu

@@ -70,7 +70,7 @@ Json TrafficJson(const Traffic& traffic) {
           {"beyond_ccu", traffic.beyond_ccu()}};
 }
 
-// null where there is nothing to divide by.
+// null if a term is 0.
 Json Ratio(uint64_t dividend, uint64_t divisor) {
   if (divisor == 0 || dividend == 0) return nullptr;
   return static_cast<double>(dividend) / static_cast<double>(divisor);
@@ -112,7 +112,7 @@ std::string FormatJson(const Description& description) {
   json["bits_per_second"] = TrafficJson(description.traffic);
   json["flat_design"] = FlatJson(description);
   json["snapshot_read"] = SnapshotJson(description.snapshot);
-  // A path may hold any bytes.
+  // A path may contain bytes that are not UTF-8, on which dump() throws by default.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

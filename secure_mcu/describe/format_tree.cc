@@ -37,7 +37,7 @@ std::string PeriodText(uint64_t cycles, uint64_t clock_hz) {
                      : absl::StrCat("each ", Grouped(cycles), " cycles (", Milliseconds(cycles, clock_hz), ")");
 }
 
-// A ratio is shown where there is something to divide by.
+// "-" if a term is 0.
 std::string Ratio(uint64_t dividend, uint64_t divisor) {
   if (divisor == 0 || dividend == 0) return "-";
   return absl::StrFormat("%.3g", static_cast<double>(dividend) / static_cast<double>(divisor));
@@ -45,7 +45,7 @@ std::string Ratio(uint64_t dividend, uint64_t divisor) {
 
 // --- The tree -------------------------------------------------------------------------------------------------------
 
-// One line of the tree with what hangs below it.
+// One line of the tree, with the lines below it.
 struct Node {
   std::string text;
   std::vector<Node> children;
@@ -157,7 +157,7 @@ void AppendFlat(const Description& description, std::string& text) {
                         Ratio(flat.moved(), traffic.beyond_ccu() + traffic.ulc_to_ccu));
 }
 
-// As long as it can be, which the first one after a start is: later ones say little of what has not changed.
+// The longest snapshot is the first one after a start; later snapshots omit most unchanged data.
 void AppendSnapshot(const mailbox::SnapshotCost& cost, std::string& text) {
   AppendTable("the longest snapshot, read over the bus",
               std::vector<Row>{{"bytes of the snapshot", cost.stream_bytes},

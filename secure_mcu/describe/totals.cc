@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t kPrescalerBits = 6;
 constexpr uint64_t kBanks = 2;
-constexpr uint64_t kBlocksOfACommit = 2;  // the VM's and the context's
+constexpr uint64_t kBlocksOfACommit = 2;  // the VM's block and the context's
 
 uint64_t FrameBits(const UlcSpec& ulc) { return UnitLevelCounter::FrameBits(CounterConfig(ulc)); }
 
@@ -21,7 +21,7 @@ uint64_t Prescaled(const UlcSpec& ulc) {
 
 uint64_t Records(const CcuSpec& ccu) { return (CcuCounters(ccu) + kRecordCounters - 1) / kRecordCounters; }
 
-// Wires whose counts are wanted: a flat design need not have the masked ones.
+// A flat design has no counters for masked wires.
 uint64_t Wires(const CcuSpec& ccu) {
   uint64_t wires = 0;
   for (const UlcSpec& ulc : ccu.ulcs) {
@@ -30,7 +30,7 @@ uint64_t Wires(const CcuSpec& ccu) {
   return wires;
 }
 
-// How often in a second; 0 for a period of none.
+// Events per second; 0 if the period is 0.
 double Rate(const PipelineConfig& config, uint64_t period) {
   return period == 0 ? 0 : static_cast<double>(config.clock_hz) / static_cast<double>(period);
 }
@@ -55,7 +55,8 @@ double TriggerTraffic(const PipelineConfig& config) {
   return records * kRecordBits * Rate(config, config.trigger_period);
 }
 
-// Each collection unit of the slice sends its records and an acknowledgement, and the slice's channel commits.
+// Per switch, each collection unit of the slice sends its records and an acknowledgement, and the slice's channel
+// commits.
 double SwitchTraffic(const PipelineConfig& config, std::span<const double> switches) {
   double bits = 0;
   for (const CcuSpec& ccu : config.ccus) {
@@ -107,7 +108,7 @@ FlatDesign CountFlat(const PipelineConfig& config, std::span<const double> switc
   double switched = 0;
   for (const CcuSpec& ccu : config.ccus) {
     flat.wires += Wires(ccu);
-    // Saved for the context that leaves, restored for the one that comes.
+    // Saved for the previous context and restored for the next.
     switched += static_cast<double>(2 * Wires(ccu) * kCounterBits) * SwitchesOf(ccu, switches);
   }
   flat.registers = flat.wires * kCounterBits;

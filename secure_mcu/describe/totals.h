@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a pipeline stores and moves, and what a flat design in its place would.
+// The storage and the traffic of a pipeline, and of a flat design in its place.
 //   const Registers registers = CountRegisters(config);
 //   const Traffic traffic = CountTraffic(config, switches_per_second);
 // README.md has the formulas. A configuration must be valid (Validate, pipeline_config.h).
@@ -15,13 +15,13 @@
 
 namespace sideband::mcu {
 
-// Counters of each bank: one for each (event, digit) that is not masked.
+// Counters per bank: one for each (event, digit) that is not masked.
 size_t CcuCounters(const CcuSpec& ccu);
-// The slices', the hypervisor's, and the out-of-band one if there is one.
+// One per slice, the hypervisor's, and the out-of-band channel if its period is not 0.
 size_t ReductionChannels(const PipelineConfig& config);
 
 Registers CountRegisters(const PipelineConfig& config);
-// `switches` has for each slice how often a context is switched out there in a second.
+// `switches` has the context switches per second of each slice.
 Traffic CountTraffic(const PipelineConfig& config, std::span<const double> switches);
 FlatDesign CountFlat(const PipelineConfig& config, std::span<const double> switches);
 

@@ -6,8 +6,8 @@
 namespace sideband::mcu {
 namespace {
 
-// Two slices with a collection unit each. That of slice 0 has two unit-level counters of one event and a third one of a
-// prescaled number of seven digits and a masked wire; that of slice 1 has one of nine events.
+// Two slices with a collection unit each. Slice 0 has two unit-level counters of one event, and a third of a prescaled
+// number of seven digits and a masked wire. Slice 1 has a unit-level counter of nine events.
 PipelineConfig Tiny() {
   const UlcSpec one{.name = "a", .inputs = {{.wire = 0, .meaning = {0, 0}}}, .counter_bits = 4, .period = 10};
   const UlcSpec number{.name = "n",
@@ -38,7 +38,8 @@ TEST(TotalsTest, RegistersByHand) {
   EXPECT_EQ(registers.ulc_counters, 4u + 4 + 4 * 9 + 9 * 5);
   EXPECT_EQ(registers.prescalers, 6u);
   EXPECT_EQ(registers.serialisers, (2u + 4) + (2 + 4) + (2 + 36) + (2 + 45));
-  // Slice 0 has three counters: event 0, and event 1 with and without a shift; the prescaled one shares the first.
+  // Slice 0 has three counters: event 0, and event 1 without and with a shift. The five prescaled digits use the
+  // counter without a shift.
   EXPECT_EQ(registers.ccu_banks, 2u * 28 * 3 + 2 * 28 * 9);
   EXPECT_EQ(registers.buffer, 3u * 317);
   EXPECT_EQ(registers.reduction_channels, 3u * 10 * 64);

@@ -16,7 +16,9 @@ Reply AsyncRequests::Execute(uint8_t type, uint8_t arg2) {
 
 Reply AsyncRequests::Submit(uint8_t type, uint8_t dword) {
   Result result = CarryOut(type);
+  // A failed request has no dwords, which always fit, so its own status is kept.
   if (!scratch_.Put(dword, result.dwords)) result.status = AsyncStatus::kInvalidOffset;
+  // Ids repeat after 256 requests, long after the first of them has been forgotten.
   const uint8_t id = next_id_++;
   if (ended_.size() == kRemembered) ended_.pop_front();
   ended_.push_back({id, result.status});
@@ -38,9 +40,10 @@ AsyncRequests::Result AsyncRequests::CarryOut(uint8_t type) {
       return Utilization();
     case AsyncType::kMemoryCapacity:
       return MemoryCapacity();
-    default:
-      return {type <= mailbox::kAsyncTypeMax ? AsyncStatus::kNotSupported : AsyncStatus::kInvalidCommand, {}};
+    case AsyncType::kPoll:
+      break;  // Execute answers it
   }
+  return {type <= mailbox::kAsyncTypeMax ? AsyncStatus::kNotSupported : AsyncStatus::kInvalidCommand, {}};
 }
 
 AsyncRequests::Result AsyncRequests::Energy() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ASYNC_REQUEST (opcode 0x10): what does not fit into a register is put into the scratch memory.
+// ASYNC_REQUEST (opcode 0x10): requests whose results do not fit into a register and are written to the scratch memory.
 //   AsyncRequests requests(device, sensors, monitor, scratch);
 //   const Reply accepted = requests.Execute(/*energy*/ 0x08, /*dword*/ 4);
 //   requests.Execute(/*poll*/ 0xFF, accepted.data).data;        // AsyncStatus
@@ -20,20 +20,21 @@
 
 namespace sideband::mcu {
 
-// Every request is accepted, carried out at once, and polled for how it ended: that of the last kRemembered ones is
-// known, and polling for any other id is ERR_ARG2. Results go to the scratch memory's destination page. Not
-// thread-safe.
+// Every request is accepted and executed at once; a poll returns its final status. The statuses of the last kRemembered
+// requests are kept; polling any other id is ERR_ARG2. Results are written to the scratch memory's destination page.
+// Not thread-safe.
 class AsyncRequests {
  public:
   static constexpr size_t kRemembered = 16;
 
-  // All must outlive it.
+  // All arguments must outlive the object.
   AsyncRequests(Device& device, Sensors& sensors, PerformanceMonitor& monitor, ScratchMemory& scratch)
       : device_(device), sensors_(sensors), monitor_(monitor), scratch_(scratch) {}
 
+  // `type` is an AsyncType. `arg2` is the first dword of the result, or for a poll the id of the request.
   Reply Execute(uint8_t type, uint8_t arg2);
 
-  // Whether the device has what a utilisation or a memory capacity is made of.
+  // Whether the device provides the data for utilisation or memory capacity.
   bool HasUtilization() const;
   bool HasMemoryCapacity() const { return device_.GetMemoryUse().has_value(); }
 

@@ -9,20 +9,11 @@ namespace {
 using mailbox::MailboxStatus;
 using mailbox::Opcode;
 
-// Whose second argument must be 0. None of them changes anything.
-bool TakesNoArg2(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kGetCapabilities:
-    case Opcode::kGetTemp:
-    case Opcode::kGetExtTemp:
-    case Opcode::kGetPower:
-    case Opcode::kScratchRead:
-    case Opcode::kGetMiscFlags:
-    case Opcode::kGetEnergy:
-      return true;
-    default:
-      return false;
-  }
+// NULL ignores its arguments; every other command without a second argument refuses one.
+bool RefusesArg2(const mailbox::CommandWord& command) {
+  if (command.arg2 == 0 || command.opcode == Opcode::kNull) return false;
+  const mailbox::OpcodeRow* const row = mailbox::FindOpcode(command.opcode);
+  return row != nullptr && !row->takes_arg2;
 }
 
 }  // namespace
@@ -37,8 +28,9 @@ BaseCommands::BaseCommands(Device& device, PowerModel power, Persona persona)
 
 Reply BaseCommands::Execute(const mailbox::CommandWord& command, uint32_t data) {
   const Reply reply = Route(command, data);
-  const bool is_wrong = reply.status == MailboxStatus::kSuccess && command.arg2 != 0 && TakesNoArg2(command.opcode);
-  return is_wrong ? Fail(MailboxStatus::kErrArg2) : reply;
+  // An error of the first argument comes first. None of these commands changes anything.
+  const bool is_refused = reply.status == MailboxStatus::kSuccess && RefusesArg2(command);
+  return is_refused ? Fail(MailboxStatus::kErrArg2) : reply;
 }
 
 Reply BaseCommands::Route(const mailbox::CommandWord& command, uint32_t data) {
@@ -76,9 +68,14 @@ Reply BaseCommands::Route(const mailbox::CommandWord& command, uint32_t data) {
       return system_.GetVersion(arg1, arg2);
     case Opcode::kPerformanceMonitoring:
       return monitor_.Execute(arg1, arg2, data);
-    default:
-      return Fail(MailboxStatus::kErrOpcode);
+    case Opcode::kDiscover:
+    case Opcode::kCatalog:
+    case Opcode::kLatch:
+    case Opcode::kRead:
+    case Opcode::kAck:
+      break;  // snapshot_commands.h
   }
+  return Fail(MailboxStatus::kErrOpcode);
 }
 
 Reply BaseCommands::GetCapabilities(uint8_t dword) const {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SMBPBI's own commands (smbpbi-facts.md, section 3): hands each to the part of the firmware that serves it.
+// SMBPBI's base commands (smbpbi-facts.md, section 3): dispatches each opcode to the part of the firmware that serves
+// it.
 //   BaseCommands commands(device, power, Persona::kSideband);
-//   const CommandHandler::Reply reply = commands.Execute({.opcode = Opcode::kGetTemp}, 0);
+//   const CommandHandler::Reply reply = commands.Execute({.opcode = mailbox::Opcode::kGetTemp}, 0);
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_BASE_COMMANDS_H_
 #define SIDEBAND_SECURE_MCU_FIRMWARE_BASE_COMMANDS_H_
 
@@ -29,10 +30,10 @@ class BaseCommands {
  public:
   // `device` must outlive it.
   BaseCommands(Device& device, PowerModel power, Persona persona);
-  BaseCommands(const BaseCommands&) = delete;  // its parts refer to each other
+  BaseCommands(const BaseCommands&) = delete;  // members refer to each other
   BaseCommands& operator=(const BaseCommands&) = delete;
 
-  // ERR_OPCODE for what is not served.
+  // ERR_OPCODE for opcodes that are not served.
   Reply Execute(const mailbox::CommandWord& command, uint32_t data);
   // As CommandHandler::EventPending.
   bool EventPending() const { return registers_.AnyPending(); }

@@ -12,17 +12,17 @@ namespace {
 constexpr uint32_t Bit(int bit) { return uint32_t{1} << bit; }
 constexpr uint32_t If(bool served, int bit) { return served ? Bit(bit) : 0; }
 
-// Facts sheet, 3.2.
+// Capability bits; facts sheet, 3.2.
 constexpr uint32_t kGpuTemperature = Bit(0);
 constexpr uint32_t kTemperatureIsS24p8 = 8 << 8;
 constexpr uint32_t kPowerTotal = Bit(16);
 
-constexpr uint32_t kIdentityItems = 0x7FFF;  // those that have a bit in dword 1
+constexpr uint32_t kIdentityItems = 0x7FFF;  // items with a bit in dword 1
 constexpr uint32_t kResetRequired = Bit(24);
 constexpr uint32_t kClocks = Bit(28);
 constexpr uint32_t kMigState = Bit(29);
 
-// Bit 0 is clear: a driver is available. Bit 12, too: pages are of 1024 bytes.
+// Dword 2: bit 0 is clear, since a driver is available, and so is bit 12, since pages have 1024 bytes.
 constexpr uint32_t kScratchPagesCode = std::countr_zero(ScratchMemory::kPages) - 1;
 constexpr uint32_t kScratchPages = kScratchPagesCode << 2;
 constexpr uint32_t kDrainAndReset = Bit(15);

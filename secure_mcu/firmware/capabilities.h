@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GET_CAP_DWORD: which of SMBPBI's commands a device serves. Clients ask before they use one.
+// GET_CAP_DWORD: the SMBPBI commands that a device serves. Clients query it before they use a command.
 //   CapabilityDword(1, {.identity_items = items.served()});
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_CAPABILITIES_H_
 #define SIDEBAND_SECURE_MCU_FIRMWARE_CAPABILITIES_H_
@@ -9,7 +9,7 @@
 
 namespace sideband::mcu {
 
-// What depends on the device; the rest is always served.
+// Capabilities that depend on the device; all others are always served.
 struct Features {
   uint32_t identity_items = 0;  // bit n: item n of GET_SYS_ID
   bool utilization = false;
@@ -19,7 +19,7 @@ struct Features {
 
 inline constexpr uint8_t kCapabilityDwords = 6;
 
-// `dword` is below kCapabilityDwords.
+// `dword` must be below kCapabilityDwords.
 uint32_t CapabilityDword(uint8_t dword, const Features& features);
 
 }  // namespace sideband::mcu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every capability bit that is set has a command that answers, and every command that answers has its bit: generated
+// Every capability bit that is set has a command that succeeds, and every command that succeeds has its bit. Generated
 // from the table below and from all arguments of all opcodes.
 #include "secure_mcu/firmware/capabilities.h"
 
@@ -24,7 +24,7 @@ using mailbox::Opcode;
 
 constexpr uint8_t kAsync = 0x10, kPoll = 0xFF;
 
-// A capability as the facts sheet, 3.2, has it, and the command that it stands for.
+// A capability of the facts sheet, 3.2, and its command.
 struct Capability {
   uint8_t dword;
   uint8_t bit;
@@ -61,7 +61,7 @@ std::vector<Capability> Capabilities() {
 
 class CapabilitiesTest : public testing::TestWithParam<bool> {
  protected:
-  // With everything, or without what a device need not have.
+  // With all features, or without the optional ones.
   CapabilitiesTest() {
     if (!GetParam()) {
       for (auto& event : gpu_.catalog().events) event.name = "x" + event.name;
@@ -85,7 +85,7 @@ class CapabilitiesTest : public testing::TestWithParam<bool> {
   std::optional<BaseCommands> commands_;
 };
 
-// Those of ordinary commands; 12 tells of the size of scratch pages, 3 and 4 of their number with 2.
+// Bits of the table stand for commands. In dword 2, bit 12 is the size of scratch pages; bits 2 to 4 are their number.
 TEST_P(CapabilitiesTest, ABitIsSetIfItsCommandAnswers) {
   std::set<std::pair<int, int>> known;
   for (const Capability& capability : Capabilities()) {
@@ -102,14 +102,14 @@ TEST_P(CapabilitiesTest, ABitIsSetIfItsCommandAnswers) {
   }
 }
 
-// Whether the table has a command, its bit being set, or it is one that every SMBPBI device has.
+// Whether the table has a capability for the command, or every SMBPBI device serves the command.
 bool IsAnnounced(uint8_t opcode, uint8_t arg1) {
   static const std::set<uint8_t>& always = *new std::set<uint8_t>{
       0x00,        // NULL
       0x01,        // the capabilities themselves
-      0x0D, 0x0E,  // the scratch memory has one capability for all its dwords,
+      0x0D, 0x0E,  // scratch memory: one capability for all dwords,
       0x0F,        //
-      0x11,        // and register access none
+      0x11,        // register access: no capability
   };
   if (always.count(opcode)) return true;
   if (opcode == kAsync && arg1 == kPoll) return true;

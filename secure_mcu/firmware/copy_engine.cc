@@ -33,21 +33,28 @@ Snapshot Part(const Snapshot& whole, const CopyEngine::Selection& selection) {
 
 }  // namespace
 
-CopyEngine::CopyEngine(Device& device) : device_(device) { EncodeCatalog(); }
+CopyEngine::CopyEngine(Device& device, mailbox::ExtensionVersion version) : device_(device), version_(version) {
+  EncodeCatalog();
+}
 
 void CopyEngine::EncodeCatalog() {
-  const Bytes payload = mailbox::EncodeCatalog(device_.catalog());
+  const Bytes payload = version_ == mailbox::ExtensionVersion::kOne ? mailbox::EncodeCatalog(device_.catalog())
+                                                                    : mailbox::EncodeCatalogSections(device_.catalog());
   catalog_version_ = device_.catalog_version();
   catalog_hash_ = mailbox::CatalogHash(payload);
   confidential_ = mailbox::ConfidentialVms(device_.catalog());
-  catalog_ =
-      mailbox::EncodeStream({.kind = mailbox::StreamKind::kCatalog, .boot_id = device_.identity().boot_id}, payload);
+  catalog_ = mailbox::EncodeStream({.kind = mailbox::StreamKind::kCatalog,
+                                    .framing = mailbox::CatalogFraming(version_),
+                                    .boot_id = device_.identity().boot_id},
+                                   payload);
 }
 
 void CopyEngine::Latch(uint32_t base_id) {
+  // First, while latched_ is still the snapshot with this id.
   if (base_id != 0 && base_id == latched_.snapshot_id) Acknowledge();
   const uint32_t id = latched_.snapshot_id + 1;
   latched_ = device_.Latch();
+  // The acknowledgement or the latch may have changed the catalogue.
   if (device_.catalog_version() != catalog_version_) EncodeCatalog();
   latched_.boot_id = device_.identity().boot_id;
   latched_.snapshot_id = id;
@@ -60,26 +67,32 @@ void CopyEngine::Latch(uint32_t base_id) {
 Bytes CopyEngine::Encode(const Selection& selection) const {
   switch (selection.selector) {
     case ReadSelector::kLatched:
-      return mailbox::EncodeSnapshotStream(latched_, is_relative_ ? &*base_ : nullptr, confidential_);
+      return Encode(latched_, is_relative_ ? &*base_ : nullptr);
     case ReadSelector::kWhole:
-      return mailbox::EncodeSnapshotStream(latched_, nullptr, confidential_);
+      return Encode(latched_, nullptr);
     case ReadSelector::kVm:
     case ReadSelector::kContext:
       break;
   }
   const Snapshot part = Part(latched_, selection);
-  return part.blocks.empty() ? Bytes() : mailbox::EncodeSnapshotStream(part, nullptr, confidential_);
+  return part.blocks.empty() ? Bytes() : Encode(part, nullptr);
+}
+
+Bytes CopyEngine::Encode(const Snapshot& snapshot, const Snapshot* base) const {
+  return mailbox::EncodeSnapshotStream(snapshot, base, confidential_, mailbox::SnapshotFraming(version_));
 }
 
 void CopyEngine::Select(const Selection& selection) {
+  // Each READ of a stream names its selection again: the stream is encoded only once.
   if (selection == selected_) return;
   selected_ = selection;
   stream_ = Encode(selection);
 }
 
 void CopyEngine::Acknowledge() {
-  if (base_ && base_->snapshot_id == latched_.snapshot_id) return;  // said again
+  if (base_ && base_->snapshot_id == latched_.snapshot_id) return;  // repeated
   base_ = mailbox::AsBase(latched_, confidential_);
+  // The previous base is gone, so latched_ can only be encoded whole from now on.
   is_relative_ = false;
   device_.Acknowledge();
 }

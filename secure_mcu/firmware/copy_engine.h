@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The copy engine: latches the memory blocks and holds them until the next latch, so that they can be read in pieces;
-// and keeps what the controller has acknowledged, so that later latches are written relative to it. (pipeline.md,
-// "Memory blocks"; patent text, paragraph 79.)
-//   CopyEngine engine(device);
+// The copy engine: latches the memory blocks and holds the snapshot until the next latch, so that it can be read in
+// pieces. It also keeps the snapshot that the controller acknowledged last, so that later latches can be encoded
+// relative to it. (pipeline.md, "Memory blocks"; patent text, paragraph 79.)
+//   CopyEngine engine(device, mailbox::ExtensionVersion::kTwo);
 //   engine.Latch(/*base_id=*/0);
 //   Send(engine.stream());
-//   engine.Acknowledge(engine.snapshot_id());
+//   engine.Acknowledge();
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_COPY_ENGINE_H_
 #define SIDEBAND_SECURE_MCU_FIRMWARE_COPY_ENGINE_H_
 
@@ -24,46 +24,50 @@ namespace sideband::mcu {
 // Not thread-safe.
 class CopyEngine {
  public:
-  // Which blocks of the latched snapshot a stream has.
+  // The blocks of the latched snapshot that a stream contains.
   struct Selection {
     mailbox::ReadSelector selector = mailbox::ReadSelector::kLatched;
-    uint16_t vm = 0;       // of kVm and kContext
-    uint16_t context = 0;  // of kContext
+    uint16_t vm = 0;       // for kVm and kContext
+    uint16_t context = 0;  // for kContext
     bool operator==(const Selection&) const = default;
   };
 
-  // `device` must outlive it.
-  explicit CopyEngine(Device& device);
+  // `device` must outlive it. `version` determines the encoding of the streams.
+  CopyEngine(Device& device, mailbox::ExtensionVersion version);
 
-  // A new snapshot, with the catalogue that fits it; those before are gone. The controller holds `base_id`: if that is
-  // the latched one it is acknowledged, and if it is the acknowledged one the new one is relative to it.
+  // Takes a new snapshot with its matching catalogue, and discards the previous one. `base_id` is the snapshot that the
+  // controller holds, 0 for none: if it is the latched snapshot, it is acknowledged; if it is the acknowledged one, the
+  // new snapshot is encoded relative to it.
   void Latch(uint32_t base_id);
   // 0 before the first latch; ids count up from 1.
   uint32_t snapshot_id() const { return latched_.snapshot_id; }
-  // Writes such blocks of the latched snapshot as the stream, unless it has them already; empty where there are none.
+  // Encodes the selected blocks of the latched snapshot as the stream, unless the stream has that selection already.
+  // The stream is empty if no block matches.
   void Select(const Selection& selection);
-  // What was latched or selected last.
+  // The stream of the last latch or selection.
   ByteSpan stream() const { return stream_; }
 
   ByteSpan catalog() const { return catalog_; }
   uint32_t catalog_hash() const { return catalog_hash_; }
 
-  // The controller holds the latched snapshot.
+  // The controller holds the latched snapshot: makes it the base and notifies the device. Repeating it has no effect.
   void Acknowledge();
 
  private:
   void EncodeCatalog();
   Bytes Encode(const Selection& selection) const;
+  Bytes Encode(const mailbox::Snapshot& snapshot, const mailbox::Snapshot* base) const;
 
   Device& device_;
+  const mailbox::ExtensionVersion version_;
   Bytes catalog_;
   uint64_t catalog_version_ = 0;
   uint32_t catalog_hash_ = 0;
-  mailbox::VmIds confidential_;  // of the catalogue
+  mailbox::VmIds confidential_;  // VMs of the catalogue
   mailbox::Snapshot latched_;
   bool is_relative_ = false;               // to base_
-  std::optional<mailbox::Snapshot> base_;  // what was acknowledged
-  Bytes stream_;                           // of latched_, as selected_ says
+  std::optional<mailbox::Snapshot> base_;  // last acknowledged snapshot
+  Bytes stream_;                           // of latched_, according to selected_
   Selection selected_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Texts and numbers as SMBPBI shows them, four bytes at a time, least significant first.
-//   DwordOf(PaddedText("1.0.0", 14), 1);     // ".0\0\0"
+// Texts and numbers in SMBPBI's representation: four bytes at a time, least significant first.
+//   DwordOf(PaddedText("1.0.0", 14), 1);     // "0\0\0\0"
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_DWORDS_H_
 #define SIDEBAND_SECURE_MCU_FIRMWARE_DWORDS_H_
 
@@ -14,14 +14,14 @@
 
 namespace sideband::mcu {
 
-// `text` cut or padded with zeros to `size` bytes.
+// `text`, truncated or zero-padded to `size` bytes.
 inline Bytes PaddedText(const std::string& text, size_t size) {
   Bytes bytes(size);
   std::copy_n(text.begin(), std::min(size, text.size()), bytes.begin());
   return bytes;
 }
 
-// The bytes from 4 · index on; zeros beyond the last.
+// The four bytes from 4 · index on; bytes beyond the last are 0.
 inline uint32_t DwordOf(ByteSpan bytes, size_t index) {
   uint32_t dword = 0;
   const size_t begin = 4 * index;

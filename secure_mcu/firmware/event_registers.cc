@@ -20,6 +20,7 @@ Reply EventRegisters::Access(uint8_t arg1, uint8_t arg2, uint32_t data) {
 Reply EventRegisters::Write(uint8_t index, uint32_t data) {
   if (index == kScratchPages) return scratch_.SelectPages(data) ? Reply{} : Fail(MailboxStatus::kErrData);
   if (index == kPending) {
+    // A controller can clear events and raise none.
     pending_ &= data;
     return {};
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A device for tests of the firmware.
+// A device for firmware tests.
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_FAKE_DEVICE_H_
 #define SIDEBAND_SECURE_MCU_FIRMWARE_FAKE_DEVICE_H_
 
@@ -13,7 +13,7 @@
 
 namespace sideband::mcu {
 
-// One event, one VM; every latch counts one more.
+// One event and one VM. Each latch increments the latched counters.
 class FakeDevice final : public Device {
  public:
   FakeDevice() {
@@ -32,7 +32,7 @@ class FakeDevice final : public Device {
     return {.trigger_id = latches,
             .counters_per_block = 1,
             .blocks = blocks,
-            .counters = std::vector<uint64_t>(blocks.size(), latches)};
+            .counters = mailbox::CounterValues(blocks.size(), latches)};
   }
   std::span<const uint64_t> DeviceCounters() override { return counters; }
   uint64_t ReferenceTimeNs() override { return time_ns; }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A device with several VMs, for tests of what the firmware computes from counters.
+// A device with several VMs, for tests of values that the firmware computes from counters.
 //   FakeGpu gpu;
-//   gpu.Count(2, 1, "sm_active_cycles", 505);     // context 1 of VM 2, thus VM 2 and the device
+//   gpu.Count(2, 1, "sm_active_cycles", 505);     // context 1 of VM 2, and so VM 2 and the device
 //   gpu.time_ns += 1'000'000;
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_FAKE_GPU_H_
 #define SIDEBAND_SECURE_MCU_FIRMWARE_FAKE_GPU_H_
@@ -21,9 +21,9 @@
 
 namespace sideband::mcu {
 
-// A reference clock of 1 GHz; two slices, each with 4 SMs and 2 channels of DRAM, the first with a unit of 8 wires
-// besides; a PCIe link. VM 1 has its contexts 0 and 1 on slice 0, VM 2 its contexts 0 and 1 on slice 1, VM 3 is on both
-// and has none.
+// Reference clock 1 GHz. Two slices, each with 4 SMs and 2 DRAM channels; slice 0 also has a tensor unit of 8 wires.
+// One PCIe link. VM 1 has contexts 0 and 1 on slice 0, VM 2 has contexts 0 and 1 on slice 1, VM 3 has turns on both
+// slices and no contexts.
 class FakeGpu final : public Device {
  public:
   using Scope = std::pair<uint16_t, uint16_t>;
@@ -49,7 +49,7 @@ class FakeGpu final : public Device {
     Add(kDevice, kEverySlice);
   }
 
-  // Adds to the block and to those that it is part of.
+  // Adds to the block of the scope and to the blocks that include it.
   void Count(uint16_t vm, uint16_t context, const std::string& event, uint64_t count) {
     const std::set<Scope> scopes = {{vm, context}, {vm, mailbox::kNoContext}, kDevice};
     for (const Scope& scope : scopes) blocks.at(scope).counters[Index(event)] += count;

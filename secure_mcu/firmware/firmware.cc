@@ -3,16 +3,18 @@
 
 #include <utility>
 
-#include "proto/mailbox/extension.h"
+#include "secure_mcu/firmware/reply.h"
 
 namespace sideband::mcu {
 
-Firmware::Firmware(Device& device, PowerModel power, Persona persona)
-    : base_(device, std::move(power), persona), snapshots_(device) {}
+Firmware::Firmware(Device& device, PowerModel power, const Options& options)
+    : base_(device, std::move(power), options.persona) {
+  if (options.extension) snapshots_.emplace(device, *options.extension);
+}
 
 CommandHandler::Reply Firmware::Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) {
-  return mailbox::IsExtension(command.opcode) ? snapshots_.Execute(command, data, extended_data)
-                                              : base_.Execute(command, data);
+  if (!mailbox::IsExtension(command.opcode)) return base_.Execute(command, data);
+  return snapshots_ ? snapshots_->Execute(command, data, extended_data) : Fail(mailbox::MailboxStatus::kErrOpcode);
 }
 
 }  // namespace sideband::mcu

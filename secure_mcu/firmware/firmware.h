@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The microcontroller's firmware: carries out mailbox commands. Which opcodes, with which arguments and statuses, is
-// said in mailbox.md and proto/mailbox/README.md.
-//   Firmware firmware(device, PowerModel(power), Persona::kSideband);
+// The microcontroller's firmware: executes mailbox commands. mailbox.md and proto/mailbox/README.md specify the
+// opcodes, arguments and statuses.
+//   Firmware firmware(device, PowerModel(power), {.extension = mailbox::ExtensionVersion::kOne});
 //   MailboxTarget target(0x4F, firmware);
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_FIRMWARE_H_
 #define SIDEBAND_SECURE_MCU_FIRMWARE_FIRMWARE_H_
 
+#include <optional>
+
 #include "proto/base/bytes.h"
+#include "proto/mailbox/extension.h"
 #include "proto/mailbox/word.h"
 #include "secure_mcu/bus/command_handler.h"
 #include "secure_mcu/firmware/base_commands.h"
@@ -18,19 +21,26 @@
 
 namespace sideband::mcu {
 
-// Not thread-safe.
+// Serves one set of registers: a device of version 2 has two objects, whose clients do not affect each other. Not
+// thread-safe.
 class Firmware final : public CommandHandler {
  public:
+  struct Options {
+    Persona persona = Persona::kSideband;
+    // The version of the snapshot extension that these registers serve; none: ERR_OPCODE for its commands.
+    std::optional<mailbox::ExtensionVersion> extension;
+  };
+
   // `device` must outlive it.
-  Firmware(Device& device, PowerModel power, Persona persona = Persona::kSideband);
+  Firmware(Device& device, PowerModel power, const Options& options);
 
   Reply Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) override;
-  ByteSpan Window(uint8_t index) const override { return snapshots_.Window(index); }
+  ByteSpan Window(uint8_t index) const override { return snapshots_ ? snapshots_->Window(index) : ByteSpan(); }
   bool EventPending() const override { return base_.EventPending(); }
 
  private:
   BaseCommands base_;
-  SnapshotCommands snapshots_;
+  std::optional<SnapshotCommands> snapshots_;
 };
 
 }  // namespace sideband::mcu

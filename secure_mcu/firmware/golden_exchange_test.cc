@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What public clients send and expect, byte by byte on the bus: the golden exchanges of the facts sheet, section 7,
-// with a device that has their values, and what goes wrong.
+// Requests and expected replies of public clients, byte by byte on the bus: the golden exchanges of the facts sheet,
+// section 7, with a device that has the sheet's values, and error cases.
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "absl/strings/escaping.h"
+#include "proto/base/hex.h"
 #include "proto/smbus/transfer.h"
 #include "secure_mcu/bus/mailbox_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
@@ -27,33 +28,32 @@ class GoldenExchangeTest : public testing::Test {
     gpu_.Count(1, 0, "sm_active_cycles", 404'000'000);  // 50.5 % of 8 SMs in 100 ms at 1 GHz
     gpu_.time_ns = 100'000'000;
   }
-  static Bytes FromHex(const std::string& hex) {
-    const std::string raw = absl::HexStringToBytes(hex);
-    return Bytes(raw.begin(), raw.end());
-  }
+  static Bytes FromHex(const std::string& hex) { return ParseHex(hex).value(); }
   void Write(const std::string& hex) {
     EXPECT_EQ(bus_.Execute({{Message::Write(kAddress, FromHex(hex))}}).outcome, smbus::Outcome::kOk) << hex;
   }
-  // Five bytes of a register.
+  // Reads five bytes of a register.
   std::string Read(uint8_t code) {
     const auto result = bus_.Execute({{Message::Write(kAddress, {code}), Message::Read(kAddress, 5)}});
     return absl::BytesToHexString(std::string(result.read.at(0).begin(), result.read.at(0).end()));
   }
-  // The status of a command.
+  // Runs a command and returns its status.
   std::string Run(const std::string& hex) {
     Write(hex);
     return Read(0x5C);
   }
 
   FakeGpu gpu_;
-  Firmware firmware_{gpu_, PowerModel({.idle_mw = 123'456, .ambient_c = 45.5, .c_per_watt = 0}), Persona::kNvidia};
+  Firmware firmware_{gpu_,
+                     PowerModel({.idle_mw = 123'456, .ambient_c = 45.5, .c_per_watt = 0}),
+                     {.persona = Persona::kNvidia, .extension = mailbox::ExtensionVersion::kOne}};
   MailboxTarget target_{kAddress, firmware_, {.vendor_id = VendorId(Persona::kNvidia)}};
   VirtualBus bus_;
 };
 
 TEST_F(GoldenExchangeTest, BootsReady) { EXPECT_EQ(Read(0x5C), "040000001e"); }
 
-// The sheet's device has more sensors; ours announces what it has.
+// The sheet's device has more sensors; this one announces its own.
 TEST_F(GoldenExchangeTest, Capabilities) {
   EXPECT_EQ(Run("5c0401000080"), "040100001f");
   EXPECT_EQ(Read(0x5D), "0401080100");
@@ -95,7 +95,7 @@ TEST_F(GoldenExchangeTest, ComputeInstance) {
   EXPECT_EQ(Read(0x5D), "0400000000");
 }
 
-// A power limit: the exchange is served, the limit is not.
+// Setting a power limit: the exchange is served, the limit itself is not supported.
 TEST_F(GoldenExchangeTest, SetLimit) {
   Write("5d0401000000");
   EXPECT_EQ(Run("5c040e000080"), "040e00001f");
@@ -127,13 +127,13 @@ TEST_F(GoldenExchangeTest, EventsAreClearedAsScriptsDo) {
 
 TEST_F(GoldenExchangeTest, EveryKindOfError) {
   for (const auto& [command, status] : {
-           std::pair("5c041f000080", "041f000002"),  // a hole among the opcodes
+           std::pair("5c041f000080", "041f000002"),  // an undefined opcode
            std::pair("5c0401060080", "0401060003"),  // no such dword
            std::pair("5c0401000180", "0401000104"),  // an argument that must be 0
            std::pair("5c0405090480", "0405090404"),  // beyond the item
            std::pair("5c0411020080", "0411020003"),  // neither read nor write
            std::pair("5c0411010380", "0411010304"),  // no such register
-           std::pair("5c0402010080", "0402010008"),  // a sensor that this board has not
+           std::pair("5c0402010080", "0402010008"),  // a sensor that this board lacks
            std::pair("5c041b000180", "041b000108"),  // the memory's clock
            std::pair("5c042802ff80", "042802ff08"),  // occupancy
            std::pair("5c04281bff80", "04281bff03"),  // no such metric

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/firmware/identity_items.h"
 
+#include <utility>
+
 #include "proto/mailbox/word.h"
 #include "secure_mcu/firmware/dwords.h"
 
@@ -15,6 +17,12 @@ constexpr char kFirmwareVersion[] = "1.0.0";
 
 Bytes Number(uint16_t value) { return {static_cast<uint8_t>(value), static_cast<uint8_t>(value >> 8)}; }
 
+Bytes Dword(uint32_t value) {
+  ByteWriter out;
+  out.U32(value);
+  return std::move(out).Take();
+}
+
 constexpr uint8_t Key(SysId item) { return static_cast<uint8_t>(item); }
 
 }  // namespace
@@ -25,7 +33,9 @@ IdentityItems::IdentityItems(const DeviceIdentity& identity, Persona persona)
              {Key(SysId::kFirmwareVersion), PaddedText(kFirmwareVersion, 14)},
              {Key(SysId::kVendorId), Number(VendorId(persona))},
              {Key(SysId::kDeviceId), Number(kDeviceId)},
-             {Key(SysId::kGuid), Bytes(identity.uuid.bytes.begin(), identity.uuid.bytes.end())}} {}
+             {Key(SysId::kGuid), Bytes(identity.uuid.bytes.begin(), identity.uuid.bytes.end())}} {
+  if (identity.memory_mib) items_[Key(SysId::kMaxDramCapacity)] = Dword(*identity.memory_mib);
+}
 
 Reply IdentityItems::Get(uint8_t item, uint8_t dword) const {
   const auto found = items_.find(item);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GET_SYS_ID: what the board is, item by item, four bytes at a time.
+// GET_SYS_ID: the identity of the board, item by item, four bytes at a time.
 //   IdentityItems items(device.identity(), Persona::kSideband);
 //   items.Get(0x02, 1);      // the second four characters of the serial number
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_IDENTITY_ITEMS_H_
@@ -21,14 +21,14 @@ class IdentityItems {
  public:
   IdentityItems(const DeviceIdentity& identity, Persona persona);
 
-  // ERR_NOT_SUPPORTED for an item that SMBPBI knows and this board has not, ERR_ARG1 for one that it does not know,
-  // ERR_ARG2 beyond the item's length. Texts are padded with zeros.
+  // ERR_NOT_SUPPORTED for an item that SMBPBI defines and this board lacks, ERR_ARG1 for an undefined item, ERR_ARG2
+  // beyond the item's length. Texts are padded with zeros.
   Reply Get(uint8_t item, uint8_t dword) const;
-  // Bit n: item n, of the first 32.
+  // Bit n is set if item n is served, for the first 32 items.
   uint32_t served() const;
 
  private:
-  std::map<uint8_t, Bytes> items_;  // each of the length that SMBPBI gives it
+  std::map<uint8_t, Bytes> items_;  // each of the length defined by SMBPBI
 };
 
 }  // namespace sideband::mcu

@@ -33,9 +33,19 @@ TEST_F(IdentityItemsTest, TheVendorIsThePersonas) {
   EXPECT_EQ(IdentityItems(device_.identity(), Persona::kNvidia).Get(0x09, 0).data, 0x10DEu);
 }
 
+TEST_F(IdentityItemsTest, TheMemoryIsServedWhereItIsKnown) {
+  DeviceIdentity identity = device_.identity();
+  identity.memory_mib = 81920;
+  const IdentityItems items(identity, Persona::kSideband);
+  EXPECT_EQ(items.Get(0x17, 0).data, 81920u);
+  EXPECT_EQ(items.Get(0x17, 1).status, MailboxStatus::kErrArg2);
+  EXPECT_EQ(items.served(), 0x00802705u);
+}
+
 TEST_F(IdentityItemsTest, WhatIsNotServed) {
   EXPECT_EQ(items_.Get(0x06, 0).status, MailboxStatus::kErrNotSupported) << "memory part number";
-  EXPECT_EQ(items_.Get(0x17, 0).status, MailboxStatus::kErrNotSupported) << "the last that SMBPBI knows";
+  EXPECT_EQ(items_.Get(0x17, 0).status, MailboxStatus::kErrNotSupported)
+      << "MAX_DRAM_CAPACITY, the last that SMBPBI knows";
   EXPECT_EQ(items_.Get(0x18, 0).status, MailboxStatus::kErrArg1);
   EXPECT_EQ(items_.served(), 0x2705u);
 }

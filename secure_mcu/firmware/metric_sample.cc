@@ -4,6 +4,7 @@
 namespace sideband::mcu {
 
 void MetricWindow::Update(const MetricSample& now, uint64_t first_ns, uint64_t next_ns) {
+  // Counts of different identities are not comparable, so windows start over.
   if (!end_ || end_->identity != now.identity) {
     begin_.reset();
     end_ = now;

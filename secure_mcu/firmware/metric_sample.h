@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all metrics of a scope had counted at one moment, and the time between two such moments.
+// The counts of all metrics of a scope at one instant, and the window between two such samples.
 //   MetricWindow window;
-//   window.Update(sample, kWindowNs, kWindowNs);      // whenever somebody asks
+//   window.Update(sample, kWindowNs, kWindowNs);      // at every read
 //   if (window.begin() != nullptr) Use(*window.begin(), *window.end());
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_METRIC_SAMPLE_H_
 #define SIDEBAND_SECURE_MCU_FIRMWARE_METRIC_SAMPLE_H_
@@ -17,8 +17,8 @@
 namespace sideband::mcu {
 
 struct MetricSample {
-  // Of what was counted: samples that differ in it have nothing to do with each other, since counting began anew or
-  // others are counted.
+  // Identifies the counted object. Samples with different identities are not comparable: counting restarted, or other
+  // blocks were counted.
   uint64_t identity = 0;
   uint64_t reference_time_ns = 0;
   SliceSet slices = 0;
@@ -28,16 +28,17 @@ struct MetricSample {
 // Not thread-safe.
 class MetricWindow {
  public:
-  // A window ends with `now` if it has been open for so long; until there was one, for `first_ns`. The next begins.
+  // Adds a sample. The open window ends with `now` if it has lasted at least `next_ns` (`first_ns` before the first
+  // window has ended), and the next window begins. A sample of another identity restarts with a first window.
   void Update(const MetricSample& now, uint64_t first_ns, uint64_t next_ns);
 
-  // The last whole window; null before there was one.
+  // The last complete window; null before the first one has ended.
   const MetricSample* begin() const { return begin_ ? &*begin_ : nullptr; }
   const MetricSample* end() const { return begin_ ? &*end_ : nullptr; }
 
  private:
   std::optional<MetricSample> begin_;
-  std::optional<MetricSample> end_;  // and the begin of the one that is open
+  std::optional<MetricSample> end_;  // also the beginning of the open window
 };
 
 }  // namespace sideband::mcu

@@ -6,12 +6,13 @@
 namespace sideband::mcu {
 namespace {
 
-// What arg2 and data-in have room for.
+// The largest numbers that arg2 and data-in can encode.
 constexpr uint16_t kPartitionMax = mailbox::kPartitionMask;
 constexpr uint16_t kComputeInstanceMax = 0xFF;
 
 constexpr uint64_t kFnvOffset = 0xcbf29ce484222325, kFnvPrime = 0x100000001b3;
 
+// FNV-1a: the identity of a sum changes with the set of summed VMs and their generations.
 uint64_t Mix(uint64_t hash, uint64_t value) { return (hash ^ value) * kFnvPrime; }
 
 }  // namespace
@@ -47,7 +48,7 @@ std::optional<MetricSample> MetricSampler::TakeBlock(const MetricScope& scope) {
   return SampleOf(*block);
 }
 
-// As old as the oldest of them.
+// The sum over the VMs that are not confidential; as old as the oldest of their blocks.
 MetricSample MetricSampler::SumOfOpenVms() {
   MetricSample sum{
       .identity = kFnvOffset, .reference_time_ns = device_.ReferenceTimeNs(), .slices = kEverySlice, .counts = {}};
@@ -97,6 +98,7 @@ std::optional<double> MetricSampler::Percent(uint8_t metric, const MetricSample&
   const double cycles = static_cast<double>(end.reference_time_ns - begin.reference_time_ns) / 1e9 *
                         static_cast<double>(device_.catalog().reference_clock_hz);
   const auto counts = static_cast<double>(end.counts[metric] - begin.counts[metric]);
+  // Commits that are late or early can push the share above 100 %.
   return std::clamp(100 * counts / (cycles * gain), 0.0, 100.0);
 }
 

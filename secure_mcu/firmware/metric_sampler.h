@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Samples of the metrics of a device, its partitions and their compute instances, and what a metric was between two of
-// them. A partition is the VM of that number, a compute instance the context of that number in it.
+// Samples of the metrics of a device, its partitions and their compute instances, and the value of a metric between two
+// samples. A partition is the VM with the same number, a compute instance the context with the same number in that VM.
 //   MetricSampler sampler(device);
 //   const auto sample = sampler.Take({.vm = 2, .context = 1});
-//   const auto percent = sampler.Percent(MetricId::kSmActivity, earlier, *sample);
+//   const auto percent = sampler.Percent(static_cast<uint8_t>(mailbox::MetricId::kSmActivity), earlier, *sample);
 //
-// Confidentiality. Anybody on the bus may ask. Nothing is sampled of a confidential VM, and while there is one the
-// whole device is the sum of the other VMs.
+// Confidentiality. Any client on the bus may read metrics. Confidential VMs are never sampled; while a confidential VM
+// exists, the value of the whole device is the sum over the other VMs.
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_METRIC_SAMPLER_H_
 #define SIDEBAND_SECURE_MCU_FIRMWARE_METRIC_SAMPLER_H_
 
@@ -24,7 +24,7 @@
 
 namespace sideband::mcu {
 
-// The whole device unless it says otherwise.
+// The whole device by default.
 struct MetricScope {
   uint16_t vm = mailbox::kHypervisorVm;
   uint16_t context = mailbox::kNoContext;
@@ -34,28 +34,28 @@ struct MetricScope {
 // Not thread-safe.
 class MetricSampler {
  public:
-  // `device` must outlive it; its events must not change.
+  // `device` must outlive the sampler; its events must not change.
   explicit MetricSampler(Device& device) : device_(device), sources_(ResolveMetrics(device.catalog())) {}
 
-  // Whether the device has what the metric is made of.
+  // Whether the device counts the events of the metric.
   bool Has(uint8_t metric) const { return !sources_[metric].events.empty(); }
   bool IsDeviceScope(uint8_t metric) const { return sources_[metric].device_scope; }
   bool HasAny() const;
 
-  // None where there is no such VM.
+  // nullptr if the VM does not exist.
   const mailbox::VmInfo* FindVm(uint16_t vm) const;
   bool HasConfidentialVm() const;
 
-  // Of the device as of now; none where there is no such scope, or a confidential one.
+  // A sample as of now; nullopt if the scope does not exist or is confidential.
   std::optional<MetricSample> Take(const MetricScope& scope);
-  // Of every scope that a command can name.
+  // Samples of every scope that a command can address.
   std::map<MetricScope, MetricSample> TakeAll();
 
-  // 0 to 100: the share of the cycles between the samples, of all wires that could have counted the metric there. None
-  // where no time passed between them or they are not of the same. Counts of a device without a wire for it are none
-  // either.
+  // 0 to 100: the counts between the samples as a share of the cycles of all wires that could have counted the metric
+  // in this scope. nullopt if no time passed between the samples, if their identities differ, or if the scope has no
+  // wire for the metric.
   std::optional<double> Percent(uint8_t metric, const MetricSample& begin, const MetricSample& end) const;
-  // The wires of a metric on these slices; see Device::GainPerCycle.
+  // The gain per cycle of a metric's events on these slices; see Device::GainPerCycle.
   double Gain(uint8_t metric, SliceSet slices) const;
 
  private:

@@ -16,7 +16,7 @@ struct MetricEvents {
   std::array<absl::string_view, 2> events;  // the second may be empty
 };
 
-// Of several rows for a metric the first counts whose events the device has.
+// If a metric has several rows, the first row whose events the device counts applies.
 constexpr MetricEvents kMetricEvents[] = {
     {MetricId::kEngineActive, {"gr_engine_active_cycles"}},
     {MetricId::kEngineActive, {"sm_active_cycles"}},  // the engine is active at least as often as its SMs on average
@@ -29,7 +29,8 @@ constexpr MetricEvents kMetricEvents[] = {
     {MetricId::kFp16Activity, {"fp16_active_cycles"}},
     {MetricId::kPcieTx, {"pcie_tx_cycles"}},
     {MetricId::kPcieRx, {"pcie_rx_cycles"}},
-    // A link's events count cycles with a transfer; what of it is overhead they do not tell.
+    // Raw link events count cycles with a transfer and do not separate overhead; data metrics use them if the device
+    // has no data event.
     {MetricId::kNvlinkRawTx, {"nvlink_tx_cycles"}},
     {MetricId::kNvlinkDataTx, {"nvlink_data_tx_cycles"}},
     {MetricId::kNvlinkDataTx, {"nvlink_tx_cycles"}},
@@ -45,14 +46,14 @@ constexpr MetricEvents kMetricEvents[] = {
     {MetricId::kImmaActivity, {"imma_active_cycles"}},
 };
 
-// None where the catalogue lacks one of them.
+// Empty if the catalogue lacks one of the events, or the device does not count it.
 MetricSource Resolve(const MetricEvents& row, const std::map<absl::string_view, uint16_t>& index,
                      const mailbox::Catalog& catalog) {
   MetricSource source;
   for (const absl::string_view name : row.events) {
     if (name.empty()) continue;
     const auto found = index.find(name);
-    if (found == index.end()) return {};
+    if (found == index.end() || catalog.events[found->second].masked) return {};
     source.events.push_back(found->second);
     source.device_scope |= catalog.events[found->second].scope == mailbox::EventScope::kDevice;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From SMBPBI's metrics to the events of a device. The table is in README.md.
+// Maps SMBPBI's metrics to the events of a device. The table is in README.md.
 //   const MetricSources sources = ResolveMetrics(device.catalog());
 //   for (const uint16_t event : sources[metric].events) sum += counters[event];
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_METRIC_SOURCES_H_
@@ -16,8 +16,8 @@
 namespace sideband::mcu {
 
 struct MetricSource {
-  std::vector<uint16_t> events;  // added up; empty where the device does not have them
-  bool device_scope = false;     // one of them is counted for the device as a whole only
+  std::vector<uint16_t> events;  // added up; empty if the device lacks one of them
+  bool device_scope = false;     // at least one is counted for the device as a whole only
 };
 using MetricSources = std::array<MetricSource, mailbox::kMetricCount>;
 

@@ -27,6 +27,13 @@ TEST(MetricSourcesTest, ASumNeedsAllOfIt) {
   EXPECT_EQ(Find(catalog, 0x04).events, (Events{0, 1}));
 }
 
+TEST(MetricSourcesTest, WhatIsMaskedIsNotThere) {
+  mailbox::Catalog catalog;
+  catalog.events = {{"dram_read_cycles"}, {"dram_write_cycles"}};
+  catalog.events[1].masked = true;
+  EXPECT_EQ(Find(catalog, 0x04).events, Events{});
+}
+
 TEST(MetricSourcesTest, TheEnginesOwnEventIsBetterThanTheSms) {
   mailbox::Catalog catalog;
   catalog.events = {{"sm_active_cycles"}};

@@ -20,6 +20,7 @@ constexpr uint8_t kUnusedBit = 0x40;  // of arg2
 }  // namespace
 
 PerformanceMonitor::PerformanceMonitor(Device& device) : device_(device), sampler_(device) {
+  // The first window begins with the device, so that values are available 100 ms later.
   for (const auto& [scope, sample] : sampler_.TakeAll()) windows_[scope].Update(sample, kWindowNs, kWindowNs);
 }
 
@@ -54,6 +55,7 @@ Reply PerformanceMonitor::Capture() {
 }
 
 Reply PerformanceMonitor::Get(MonitoringAction action, uint8_t metric, uint8_t arg2, uint32_t data) {
+  // The first wrong argument determines the status: arg1, then arg2, then data.
   if (metric >= mailbox::kMetricCount) return Fail(MailboxStatus::kErrArg1);
   if (!sampler_.Has(metric)) return Fail(MailboxStatus::kErrNotSupported);
   MetricScope scope;
@@ -66,7 +68,7 @@ Reply PerformanceMonitor::Get(MonitoringAction action, uint8_t metric, uint8_t a
   return {.data = static_cast<uint32_t>(std::lround(reading.percent * 256))};
 }
 
-// Whether a confidential VM has a compute instance of that number is not told.
+// A confidential VM is refused before its compute instance is looked up: the reply must not reveal whether it exists.
 MailboxStatus PerformanceMonitor::FindScope(uint8_t arg2, uint32_t data, MetricScope& scope) {
   if (arg2 == mailbox::kWholeDevice) return MailboxStatus::kSuccess;
   const uint8_t partition = arg2 & mailbox::kPartitionMask;
@@ -75,6 +77,7 @@ MailboxStatus PerformanceMonitor::FindScope(uint8_t arg2, uint32_t data, MetricS
   if (vm->confidential) return MailboxStatus::kErrNotAvailable;
   scope.vm = partition;
   if ((arg2 & mailbox::kComputeInstanceBit) == 0) return MailboxStatus::kSuccess;
+  // Data-in has the compute instance in its second byte (facts sheet, section 7).
   scope.context = data >> 8 & 0xFF;
   return device_.BlockCounters(scope.vm, scope.context) ? MailboxStatus::kSuccess : MailboxStatus::kErrData;
 }
@@ -82,7 +85,7 @@ MailboxStatus PerformanceMonitor::FindScope(uint8_t arg2, uint32_t data, MetricS
 MailboxStatus PerformanceMonitor::CheckMetric(uint8_t metric, const MetricScope& scope) {
   if (!sampler_.IsDeviceScope(metric)) return MailboxStatus::kSuccess;
   if (scope.vm != mailbox::kHypervisorVm) return MailboxStatus::kErrNotSupported;
-  // What the device does as a whole it does for the confidential VM, too.
+  // Device-scope counts include those of the confidential VM.
   return sampler_.HasConfidentialVm() ? MailboxStatus::kErrNotAvailable : MailboxStatus::kSuccess;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// GPU_PERFORMANCE_MONITORING (opcode 0x28): how busy the device, a VM (partition) or a context (compute instance) is,
-// as the share of the cycles in which its wires were 1. Every value comes from the pipeline's counters; which,
-// README.md says.
+// GPU_PERFORMANCE_MONITORING (opcode 0x28): the activity of the device, a VM (partition) or a context (compute
+// instance), as the share of the cycles in which its wires were 1. Every value is computed from the pipeline's
+// counters; README.md lists the events of each metric.
 //   PerformanceMonitor monitor(device);
 //   monitor.Execute(/*instantaneous SM activity*/ 0x01, /*whole device*/ 0xFF, 0).data;     // s24.8 percent
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_PERFORMANCE_MONITOR_H_
@@ -22,20 +22,20 @@ namespace sideband::mcu {
 // Not thread-safe.
 class PerformanceMonitor {
  public:
-  // `device` must outlive it. The first windows begin now.
+  // `device` must outlive the object. The first windows begin now.
   explicit PerformanceMonitor(Device& device);
 
-  // ERR_ARG1 for a metric that SMBPBI does not know, ERR_NOT_SUPPORTED for one whose events the device or the scope has
-  // not, and for everything on a device that has none of them; ERR_ARG2 for a partition that there is not or a
-  // multiplier that is none, ERR_DATA for such a compute instance; ERR_NOT_AVAILABLE before there are a window or two
-  // captures, and for what would tell of a confidential VM.
+  // ERR_ARG1: SMBPBI does not define the metric. ERR_NOT_SUPPORTED: the device or the scope lacks the metric's events,
+  // or the device counts no metric at all. ERR_ARG2: no such partition, or an invalid multiplier. ERR_DATA: no such
+  // compute instance. ERR_NOT_AVAILABLE: before the first window has ended or two captures were made, and for values
+  // that would disclose the activity of a confidential VM.
   Reply Execute(uint8_t arg1, uint8_t arg2, uint32_t data);
 
   struct Reading {
     mailbox::MailboxStatus status = mailbox::MailboxStatus::kSuccess;
     double percent = 0;
   };
-  // As Execute has it for the device.
+  // The instantaneous value of the whole device, with the statuses of Execute.
   Reading WholeDevice(mailbox::MetricId metric);
   bool Has(mailbox::MetricId metric) const { return sampler_.Has(static_cast<uint8_t>(metric)); }
   bool HasAny() const { return sampler_.HasAny(); }
@@ -52,7 +52,7 @@ class PerformanceMonitor {
 
   Device& device_;
   MetricSampler sampler_;
-  std::map<MetricScope, MetricWindow> windows_;  // no more than arg2 and data-in can name
+  std::map<MetricScope, MetricWindow> windows_;  // bounded: arg2 and data-in address few scopes
   uint64_t multiplier_ = 1;
   // The last two captures.
   std::map<MetricScope, MetricSample> previous_;

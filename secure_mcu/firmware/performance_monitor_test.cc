@@ -20,7 +20,7 @@ constexpr uint64_t kNoContext = mailbox::kNoContext;
 class PerformanceMonitorTest : public testing::Test {
  protected:
   Reply Run(uint8_t arg1, uint8_t arg2 = kAll, uint32_t data = 0) { return monitor_.Execute(arg1, arg2, data); }
-  // Of so many windows' cycles, one wire at a time.
+  // Counts `wires` wires that are 1 for a whole window.
   void Count(uint16_t vm, uint16_t context, const char* event, double wires) {
     gpu_.Count(vm, context, event, static_cast<uint64_t>(wires * kWindowCycles));
   }
@@ -71,7 +71,7 @@ TEST_F(PerformanceMonitorTest, AWindowIsATenthOfASecondOrTheTimeSinceTheLastRead
 }
 
 TEST_F(PerformanceMonitorTest, NoShareIsAboveTheWhole) {
-  Count(1, 0, "sm_active_cycles", 9);  // commits are late or early by a period
+  Count(1, 0, "sm_active_cycles", 9);  // commits may be late or early by a period
   gpu_.time_ns = kWindowNs;
   EXPECT_EQ(Run(kSm).data, 100u * 256);
 }
@@ -172,7 +172,7 @@ class ConfidentialVmTest : public PerformanceMonitorTest {
     gpu_.catalog().vms[1].confidential = true;
     Run(kCapture);
     gpu_.time_ns = kWindowNs;
-    Run(kSm);  // the windows are now of the others
+    Run(kSm);  // opens a window of the other VMs
     Count(1, 0, "sm_active_cycles", 2);
     Count(2, 0, "sm_active_cycles", 3);
     Count(2, 0, "dram_read_cycles", 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whom the emulated board says it is: ourselves, or, for tests with public clients that insist on it, NVIDIA's.
+// The vendor identity of the emulated board: our own, or NVIDIA's for tests with public clients that require it.
 //   SIDEBAND_ASSIGN_OR_RETURN(const Persona persona, ParsePersona("sideband"));
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_PERSONA_H_
 #define SIDEBAND_SECURE_MCU_FIRMWARE_PERSONA_H_
@@ -14,7 +14,7 @@ namespace sideband::mcu {
 
 enum class Persona { kSideband, kNvidia };
 
-// INVALID_ARGUMENT for any other name than "sideband" and "nvidia".
+// INVALID_ARGUMENT for any name other than "sideband" and "nvidia".
 absl::StatusOr<Persona> ParsePersona(absl::string_view name);
 
 uint16_t VendorId(Persona persona);

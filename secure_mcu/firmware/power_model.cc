@@ -21,6 +21,7 @@ double PowerModel::EnergyPj(std::span<const uint64_t> counters) const {
 }
 
 double PowerModel::EnergyMj(std::span<const uint64_t> counters, uint64_t reference_time_ns) const {
+  // Both terms are in millijoules: 1 mW for 10^9 ns, and 10^9 pJ.
   return config_.idle_mw * static_cast<double>(reference_time_ns) / 1e9 + EnergyPj(counters) / 1e9;
 }
 
@@ -31,6 +32,7 @@ void PowerModel::Update(std::span<const uint64_t> counters, uint64_t reference_t
   power_mw_ = config_.idle_mw + (energy_pj - energy_pj_) / elapsed_ns;  // 1 pJ/ns is 1 mW
   energy_pj_ = energy_pj;
   time_ns_ = reference_time_ns;
+  // The temperature approaches its steady state exponentially.
   const double settled_c = config_.ambient_c + power_mw_ / 1000 * config_.c_per_watt;
   temperature_c_ = settled_c + (temperature_c_ - settled_c) * std::exp(-elapsed_ns / 1e9 / config_.time_constant_s);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Power and temperature from what the device does: each counted event costs an energy, and heat goes through a thermal
-// resistance with a time constant. A model of a sensor for a chip that is not there; every number enters from outside.
+// Power and temperature computed from counted events: each event costs an energy, and heat flows through a thermal
+// resistance with a time constant. Models a sensor of a chip that does not exist; every parameter comes from the
+// caller.
 //   PowerModel model({.idle_mw = 60'000, .event_pj = {900}});
 //   model.Update(counters, reference_time_ns);
 //   model.power_mw();
@@ -23,18 +24,18 @@ class PowerModel {
     double ambient_c = 30;             // degrees Celsius
     double c_per_watt = 0.15;          // thermal resistance
     double time_constant_s = 5;        // of the package
-    uint64_t window_ns = 100'000'000;  // power is the mean over at least so long
+    uint64_t window_ns = 100'000'000;  // minimum time over which power is averaged
   };
 
   explicit PowerModel(Config config);
 
-  // `counters` are the device's cumulative counts at `reference_time_ns`. Calls within a window of the last change
-  // nothing.
+  // `counters` are the device's cumulative counts at `reference_time_ns`. Has no effect within window_ns of the last
+  // update.
   void Update(std::span<const uint64_t> counters, uint64_t reference_time_ns);
 
   double power_mw() const { return power_mw_; }
   double temperature_c() const { return temperature_c_; }
-  // What was used up to then, in millijoules.
+  // Energy used up to `reference_time_ns`, in millijoules.
   double EnergyMj(std::span<const uint64_t> counters, uint64_t reference_time_ns) const;
 
  private:

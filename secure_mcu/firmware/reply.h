@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every command answers, in short.
+// The reply of a command, and its short form for errors.
 //   if (arg2 != 0) return Fail(mailbox::MailboxStatus::kErrArg2);
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_REPLY_H_
 #define SIDEBAND_SECURE_MCU_FIRMWARE_REPLY_H_

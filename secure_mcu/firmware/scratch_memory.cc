@@ -20,7 +20,7 @@ Reply ScratchMemory::Copy(uint8_t dword, uint8_t count_less_one, uint32_t from) 
   const size_t count = size_t{count_less_one} + 1;
   if (dword + count > kPageDwords) return Fail(MailboxStatus::kErrArg2);
   if (from >= kPageDwords || from + count > kPageDwords) return Fail(MailboxStatus::kErrData);
-  const Page source = pages_[source_];  // it may be the destination
+  const Page source = pages_[source_];  // a copy: the page may be the destination, too
   std::copy_n(source.begin() + from, count, pages_[destination_].begin() + dword);
   return {};
 }

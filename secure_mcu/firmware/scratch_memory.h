@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory that device and controller share: four pages of 256 dwords, of which one is read from and one written to.
-// Opcodes 0x0D to 0x0F, and register 0, which selects the two pages.
+// The memory shared by device and controller: four pages of 256 dwords. One page is selected for reads (source) and one
+// for writes (destination). Opcodes 0x0D to 0x0F, and register 0, which selects the pages.
 //   ScratchMemory scratch;
 //   scratch.Write(/*dword=*/7, /*count_less_one=*/0, 0x12345678);
 //   scratch.Read(7).data;
@@ -17,26 +17,27 @@
 
 namespace sideband::mcu {
 
-// All zeros at the start; both pages are then page 0. Not thread-safe.
+// Initially all zeros, with page 0 selected for both. Not thread-safe.
 class ScratchMemory {
  public:
   static constexpr size_t kPages = 4;
   static constexpr size_t kPageDwords = 256;
 
-  // From the source page.
+  // Reads from the source page.
   Reply Read(uint8_t dword) const;
-  // To the destination page: `value` into so many dwords and one. ERR_ARG2 beyond the page.
+  // Writes `value` to count_less_one + 1 dwords of the destination page. ERR_ARG2 beyond the page.
   Reply Write(uint8_t dword, uint8_t count_less_one, uint32_t value);
-  // From the source page, beginning at the dword `from`, to the destination page; the ranges may overlap. ERR_ARG2
-  // beyond the destination's end, ERR_DATA where `from` is no dword or the source's end is passed.
+  // Copies count_less_one + 1 dwords from dword `from` of the source page to the destination page; the ranges may
+  // overlap. ERR_ARG2 beyond the destination's end; ERR_DATA if `from` is not a dword of the page or the range exceeds
+  // the source's end.
   Reply Copy(uint8_t dword, uint8_t count_less_one, uint32_t from);
 
   // Register 0: destination page 7:0, source page 15:8.
   uint32_t pages() const { return static_cast<uint32_t>(destination_ | source_ << 8); }
-  // False, and nothing changes, where one of them is no page.
+  // Returns false and changes nothing if one of the pages does not exist.
   bool SelectPages(uint32_t pages);
 
-  // The device's own writes, to the destination page; false where they do not fit.
+  // Writes results of the device to the destination page; false if they do not fit.
   bool Put(uint8_t dword, std::span<const uint32_t> values);
 
  private:

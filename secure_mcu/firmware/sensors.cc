@@ -11,8 +11,8 @@ namespace {
 
 using mailbox::MailboxStatus;
 
-// Bit n: SMBPBI knows n. GPU0, GPU1, board, memory, power supply, margin to the limit; total, SMBPBI's own, memory,
-// module; GPU, module.
+// Bit n is set if SMBPBI defines source n. Temperatures: GPU0, GPU1, board, memory, power supply, margin to the limit.
+// Powers: total, SMBPBI's own, memory, module. Energies: GPU, module.
 constexpr uint32_t kTemperatures = 0b11110011;
 constexpr uint32_t kPowers = 0b1111;
 constexpr uint32_t kEnergies = 0b1001;
@@ -24,7 +24,7 @@ MailboxStatus CheckSource(uint8_t source, uint32_t known) {
   return is_known ? MailboxStatus::kErrNotSupported : MailboxStatus::kErrArg1;
 }
 
-// A chip file may ask for more than a number holds.
+// Saturates: the parameters of a chip file can produce values beyond the range of T.
 template <typename T>
 T Rounded(double value) {
   constexpr auto kLow = static_cast<double>(std::numeric_limits<T>::min());
@@ -45,6 +45,7 @@ Reply Sensors::GetTemperature(uint8_t sensor, bool with_fraction) {
   if (status != MailboxStatus::kSuccess) return Fail(status);
   Update();
   const auto fixed = Rounded<int32_t>(power_.temperature_c() * 256);
+  // GET_TEMP has the format of GET_EXT_TEMP, s24.8, without its fraction.
   return {.data = static_cast<uint32_t>(with_fraction ? fixed : fixed & ~0xFF)};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Temperature, power and energy, computed from what the device counts.
+// Temperature, power and energy, computed from the device's counters.
 //   Sensors sensors(device, PowerModel(config));
 //   sensors.GetTemperature(0, /*with_fraction=*/true);
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_SENSORS_H_
@@ -14,18 +14,21 @@
 
 namespace sideband::mcu {
 
-// There is one sensor of each kind, the GPU's. Others that SMBPBI knows are ERR_NOT_SUPPORTED, those that it does not
-// know ERR_ARG1. Not thread-safe.
+// The GPU's sensors are the only ones. Other sensors that SMBPBI defines are ERR_NOT_SUPPORTED, undefined ones
+// ERR_ARG1. Not thread-safe.
 class Sensors {
  public:
   // `device` must outlive it.
   Sensors(Device& device, PowerModel power);
 
+  // s24.8 degrees Celsius; the fraction is 0 unless `with_fraction` is set.
   Reply GetTemperature(uint8_t sensor, bool with_fraction);
+  // Milliwatts.
   Reply GetPower(uint8_t source);
+  // Millijoules since the start: low half in data, high half in extended data.
   Reply GetEnergy(uint8_t source);
 
-  // Since the start, as of the last commit.
+  // Millijoules since the start, as of the last commit.
   uint64_t EnergyMj();
 
  private:

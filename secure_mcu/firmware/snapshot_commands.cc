@@ -13,37 +13,33 @@ using mailbox::Opcode;
 using mailbox::ReadSelector;
 using Reply = CommandHandler::Reply;
 
-constexpr Opcode kExtensionOpcodes[] = {Opcode::kDiscover, Opcode::kCatalog, Opcode::kLatch, Opcode::kRead,
-                                        Opcode::kAck};
+// Bit n for opcode 0x60 + n.
+uint32_t ServedOpcodes() {
+  uint32_t served = 0;
+  for (const mailbox::OpcodeRow& row : mailbox::kOpcodes) {
+    if (mailbox::IsExtension(row.opcode)) served |= 1u << (static_cast<uint8_t>(row.opcode) & 0x0F);
+  }
+  return served;
+}
 
 Reply Fail(MailboxStatus status) { return {.status = status}; }
 
 }  // namespace
 
 Reply SnapshotCommands::Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) {
-  switch (command.opcode) {
-    case Opcode::kDiscover:
-      return Discover(command.arg1);
-    case Opcode::kCatalog:
-    case Opcode::kLatch:
-    case Opcode::kRead:
-      return Stream(command, data, extended_data);
-    case Opcode::kAck:
-      return Acknowledge(command, data);
-    default:
-      return Fail(MailboxStatus::kErrOpcode);
-  }
+  const Opcode opcode = command.opcode;
+  if (opcode == Opcode::kDiscover) return Discover(command.arg1);
+  if (opcode == Opcode::kAck) return Acknowledge(command, data);
+  const bool opens_stream = opcode == Opcode::kCatalog || opcode == Opcode::kLatch || opcode == Opcode::kRead;
+  return opens_stream ? Stream(command, data, extended_data) : Fail(MailboxStatus::kErrOpcode);
 }
 
 Reply SnapshotCommands::Discover(uint8_t item) const {
   const uint64_t boot_id = device_.identity().boot_id;
   switch (static_cast<mailbox::DiscoverItem>(item)) {
-    case mailbox::DiscoverItem::kVersion: {
-      uint32_t served = 0;
-      for (const Opcode opcode : kExtensionOpcodes) served |= 1u << (static_cast<uint8_t>(opcode) - 0x60);
-      return {.data = mailbox::kExtensionVersion | mailbox::kWindowBytes << 8 | mailbox::kWindowCount << 16,
-              .extended_data = served};
-    }
+    case mailbox::DiscoverItem::kVersion:
+      return {.data = static_cast<uint32_t>(version_) | mailbox::kWindowBytes << 8 | mailbox::kWindowCount << 16,
+              .extended_data = ServedOpcodes()};
     case mailbox::DiscoverItem::kLimits: {
       const mailbox::Catalog& catalog = device_.catalog();
       const size_t blocks = 1 + catalog.vms.size() + catalog.contexts.size();
@@ -54,6 +50,9 @@ Reply SnapshotCommands::Discover(uint8_t item) const {
     case mailbox::DiscoverItem::kCatalog:
       return {.data = static_cast<uint32_t>(copy_engine_.catalog().size()),
               .extended_data = copy_engine_.catalog_hash()};
+    case mailbox::DiscoverItem::kFeatures:
+      if (version_ == mailbox::ExtensionVersion::kOne) break;
+      return {.data = 0, .extended_data = 0};  // no feature is served yet
   }
   return Fail(MailboxStatus::kErrArg1);
 }
@@ -62,6 +61,7 @@ Reply SnapshotCommands::Stream(const mailbox::CommandWord& command, uint32_t dat
   window_bytes_ = command.arg2 == 0 ? mailbox::kWindowBytes : command.arg2;
   if (command.opcode == Opcode::kRead) return ReadSnapshot(command.arg1, data, extended_data);
   if (command.opcode == Opcode::kLatch) {
+    // A mark that does not fit data-in (overwritten since, or of another boot) makes this a LATCH without a base.
     return Latch(command.arg1 == mailbox::LatchMark(device_.identity().boot_id, data) ? data : 0);
   }
   return command.arg1 == 0 ? ReadCatalog(data) : Fail(MailboxStatus::kErrArg1);
@@ -81,6 +81,7 @@ Reply SnapshotCommands::Latch(uint32_t base_id) {
 Reply SnapshotCommands::ReadSnapshot(uint8_t selector, uint32_t offset, uint32_t extended_data) {
   if (selector > static_cast<uint8_t>(ReadSelector::kContext)) return Fail(MailboxStatus::kErrArg1);
   if (copy_engine_.snapshot_id() == 0) return Fail(MailboxStatus::kErrNotAvailable);
+  // Reads of one scope carry the scope in place of the snapshot id.
   CopyEngine::Selection selection{.selector = static_cast<ReadSelector>(selector)};
   if (selection.selector == ReadSelector::kVm || selection.selector == ReadSelector::kContext) {
     selection.vm = static_cast<uint16_t>(extended_data);
@@ -98,6 +99,7 @@ uint16_t SnapshotCommands::MarkOf(uint32_t snapshot_id) const {
 
 Reply SnapshotCommands::Acknowledge(const mailbox::CommandWord& command, uint32_t snapshot_id) {
   if (copy_engine_.snapshot_id() == 0) return Fail(MailboxStatus::kErrNotAvailable);
+  // Without a fitting mark, data-in may be the id of a snapshot that the controller has not read.
   const bool is_meant = (command.arg1 | command.arg2 << 8) == MarkOf(snapshot_id);
   if (!is_meant || snapshot_id != copy_engine_.snapshot_id()) return Fail(MailboxStatus::kErrAgain);
   copy_engine_.Acknowledge();
@@ -105,7 +107,7 @@ Reply SnapshotCommands::Acknowledge(const mailbox::CommandWord& command, uint32_
 }
 
 Reply SnapshotCommands::OpenAt(ByteSpan stream, Open open, uint32_t offset, uint32_t extended_data) {
-  // What was selected may have replaced the stream that was open.
+  // The selection may have replaced the stream that was open.
   open_ = Open::kNothing;
   if (offset >= stream.size()) return Fail(MailboxStatus::kErrData);
   open_ = open;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The snapshot extension's commands (proto/mailbox/README.md): latch the whole device, and stream it in windows.
-//   SnapshotCommands commands(device);
-//   const CommandHandler::Reply latched = commands.Execute({.opcode = Opcode::kLatch}, 0, 0);
+// The commands of the snapshot extension (proto/mailbox/README.md): latch the whole device, and stream the snapshot in
+// windows.
+//   SnapshotCommands commands(device, mailbox::ExtensionVersion::kTwo);
+//   const CommandHandler::Reply latched = commands.Execute({.opcode = mailbox::Opcode::kLatch}, 0, 0);
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_SNAPSHOT_COMMANDS_H_
 #define SIDEBAND_SECURE_MCU_FIRMWARE_SNAPSHOT_COMMANDS_H_
 
@@ -21,15 +22,16 @@ class SnapshotCommands {
   using Reply = CommandHandler::Reply;
 
   // `device` must outlive it.
-  explicit SnapshotCommands(Device& device) : device_(device), copy_engine_(device) {}
+  SnapshotCommands(Device& device, mailbox::ExtensionVersion version)
+      : device_(device), version_(version), copy_engine_(device, version) {}
 
-  // ERR_OPCODE for what is not served.
+  // ERR_OPCODE for opcodes that are not served.
   Reply Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data);
   // As CommandHandler::Window.
   ByteSpan Window(uint8_t index) const;
 
  private:
-  // Which stream the windows show, and from where on.
+  // The stream shown by the windows, from offset_ on.
   enum class Open { kNothing, kCatalog, kSnapshot };
 
   Reply Discover(uint8_t item) const;
@@ -39,11 +41,12 @@ class SnapshotCommands {
   Reply Latch(uint32_t base_id);
   Reply ReadSnapshot(uint8_t selector, uint32_t offset, uint32_t extended_data);
   Reply Acknowledge(const mailbox::CommandWord& command, uint32_t snapshot_id);
-  // Of a snapshot of this boot.
+  // The mark of a snapshot of this boot.
   uint16_t MarkOf(uint32_t snapshot_id) const;
   Reply OpenAt(ByteSpan stream, Open open, uint32_t offset, uint32_t extended_data);
 
   Device& device_;
+  const mailbox::ExtensionVersion version_;
   CopyEngine copy_engine_;
   Open open_ = Open::kNothing;
   uint32_t offset_ = 0;

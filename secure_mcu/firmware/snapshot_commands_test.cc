@@ -36,7 +36,7 @@ class SnapshotCommandsTest : public testing::Test {
   }
 
   FakeDevice device_;
-  SnapshotCommands commands_{device_};
+  SnapshotCommands commands_{device_, mailbox::ExtensionVersion::kOne};
 };
 
 TEST_F(SnapshotCommandsTest, DiscoverTellsTheLimits) {
@@ -63,7 +63,7 @@ TEST_F(SnapshotCommandsTest, TheCatalogueIsReadThroughTheWindows) {
 TEST_F(SnapshotCommandsTest, ALatchOpensItsStream) {
   const Reply latch = Latch();
   EXPECT_EQ(mailbox::DecodeSnapshotStream(ReadWindows(latch.extended_data), nullptr)->counters,
-            (std::vector<uint64_t>{1}));
+            (mailbox::CounterValues{1}));
 }
 
 TEST_F(SnapshotCommandsTest, ALatchedSnapshotIsReadFromAnyOffset) {
@@ -93,7 +93,7 @@ TEST_F(SnapshotCommandsTest, WhatIsAcknowledgedIsLeftOut) {
   const Reply second = Latch(first.data);
   const Bytes stream = ReadWindows(second.extended_data);
   EXPECT_LT(stream.size(), first.extended_data);
-  EXPECT_EQ(mailbox::DecodeSnapshotStream(stream, &*base)->counters, (std::vector<uint64_t>{2}));
+  EXPECT_EQ(mailbox::DecodeSnapshotStream(stream, &*base)->counters, (mailbox::CounterValues{2}));
   EXPECT_FALSE(mailbox::DecodeSnapshotStream(stream, nullptr).ok()) << "it is relative";
   const Reply third = Latch(first.data);
   EXPECT_TRUE(mailbox::DecodeSnapshotStream(ReadWindows(third.extended_data), &*base).ok()) << "the second got lost";
@@ -108,14 +108,14 @@ TEST_F(SnapshotCommandsTest, ALatchAcknowledgesWhatItNames) {
   const Reply second = Latch(first.data);
   EXPECT_EQ(device_.acknowledged, 1u);
   EXPECT_EQ(mailbox::DecodeSnapshotStream(ReadWindows(second.extended_data), &*base)->counters,
-            (std::vector<uint64_t>{2}));
+            (mailbox::CounterValues{2}));
 }
 
 TEST_F(SnapshotCommandsTest, TheSameSnapshotIsReadWhole) {
   Acknowledge(Latch().data);
   const Reply latch = Latch(1);
   const Reply read = Run(Opcode::kRead, 1, 0, 0, latch.data);
-  EXPECT_EQ(mailbox::DecodeSnapshotStream(ReadWindows(read.data), nullptr)->counters, (std::vector<uint64_t>{2}));
+  EXPECT_EQ(mailbox::DecodeSnapshotStream(ReadWindows(read.data), nullptr)->counters, (mailbox::CounterValues{2}));
 }
 
 TEST_F(SnapshotCommandsTest, OneScopeIsReadByItself) {
@@ -164,7 +164,7 @@ TEST_F(SnapshotCommandsTest, OnlyTheSnapshotThatALatchMeansIsAcknowledged) {
   const uint32_t read = Latch().data;
   const uint32_t unread = Latch(read).data;
   EXPECT_EQ(device_.acknowledged, 1u);
-  // The controller was not told that its LATCH was carried out, and repeats it; the reply of the first is in 5D.
+  // The controller did not receive the result of its LATCH and repeats it; 5D holds the reply of the first.
   const Reply again = Run(Opcode::kLatch, LatchMarkOf(read), 0, unread);
   EXPECT_EQ(device_.acknowledged, 1u);
   EXPECT_TRUE(mailbox::DecodeSnapshotStream(ReadWindows(again.extended_data), nullptr).ok()) << "a whole one";
@@ -181,7 +181,7 @@ TEST_F(SnapshotCommandsTest, ASnapshotOfAnotherBootIsNotAcknowledged) {
 
 TEST_F(SnapshotCommandsTest, ALatchWithoutABaseAcknowledgesNothing) {
   for (int i = 0; i < 600; ++i) {
-    // Whatever the latch before has left in 5D.
+    // With any data that the previous latch has left in 5D.
     Run(Opcode::kLatch, 0, 0, Latch().data);
   }
   EXPECT_EQ(device_.acknowledged, 0u);

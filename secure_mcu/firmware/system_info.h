@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the device is like now, without counters: flags, clocks, and the version of its driver.
+// Properties of the device that need no counters: flags, clocks, and the version of its driver.
 //   SystemInfo info(device);
 //   info.GetClock(/*which*/ 0, /*domain*/ 0).data;      // MHz
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_SYSTEM_INFO_H_
@@ -19,10 +19,10 @@ class SystemInfo {
   // `device` must outlive it.
   explicit SystemInfo(const Device& device) : device_(device) {}
 
-  // Page 0: MIG is supported, enabled and stays so (bits 3 to 5) where the device has several slices, and its driver
-  // runs (bit 6). Page 1: no reset is needed.
+  // Page 0: on a device with several slices MIG is supported, enabled and stays enabled (bits 3 to 5); its driver runs
+  // (bit 6). Page 1: no reset is needed.
   Reply GetFlags(uint8_t page) const;
-  // The graphics clock is the reference clock, which never changes; of the memory's nothing is known.
+  // In MHz. The graphics clock is the reference clock, which never changes; the memory clock is unknown.
   Reply GetClock(uint8_t which, uint8_t domain) const;
   // Item 0: the emulator's name and version, 64 characters.
   Reply GetVersion(uint8_t item, uint8_t dword) const;

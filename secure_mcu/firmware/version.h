@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What `sideband-mcu --version` and the emulated device's driver say.
+// The version reported by `sideband-mcu --version` and by the emulated device's driver.
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_VERSION_H_
 #define SIDEBAND_SECURE_MCU_FIRMWARE_VERSION_H_
 
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/version.h"
+
 namespace sideband::mcu {
 
-inline constexpr char kProgramVersion[] = "sideband-mcu 0.1.0";
+inline std::string ProgramVersion() { return absl::StrCat("sideband-mcu ", kVersion); }
 
 }  // namespace sideband::mcu
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A device for the tests of this folder: two VMs with two and one contexts, and a confidential one; three events. Each
-// count tells whose it is, so that a test can search a file for it.
+// A device for the tests of this folder: two open VMs with two contexts and one context, a confidential VM, and three
+// events. Each count identifies its block, event and trigger, so a test can search a file for it.
 #ifndef SIDEBAND_SECURE_MCU_GUEST_VIEW_EXAMPLE_DEVICE_H_
 #define SIDEBAND_SECURE_MCU_GUEST_VIEW_EXAMPLE_DEVICE_H_
 
@@ -36,12 +36,12 @@ inline mailbox::Catalog ExampleCatalog() {
                        {3, 0, "gamma-train", 0, 1}}};
 }
 
-// Event `event` of block `block` of the snapshot at `trigger`: eight bytes that are found nowhere else.
+// The count of event `event` in block `block` of the snapshot at `trigger`: eight bytes that occur nowhere else.
 inline uint64_t ExampleCount(size_t block, size_t event, uint32_t trigger) {
   return 0xC0DE'0000'0000'0000 | uint64_t{block} << 40 | uint64_t{event} << 32 | trigger;
 }
 
-// Vm0's block first, then per VM its own and its contexts'. Every number in it follows from `trigger`.
+// The blocks of vm0, then per VM its own block and those of its contexts. All numbers are functions of `trigger`.
 inline mailbox::Snapshot ExampleSnapshot(const mailbox::Catalog& catalog, uint32_t trigger) {
   mailbox::Snapshot snapshot{.trigger_id = trigger,
                              .reference_time_ns = uint64_t{trigger} * 1000,
@@ -69,7 +69,7 @@ inline mailbox::Snapshot ExampleSnapshot(const mailbox::Catalog& catalog, uint32
   return snapshot;
 }
 
-// An empty folder of the test's own.
+// A new empty folder for a test.
 inline std::string FreshFolder(const std::string& name) {
   const auto path = std::filesystem::path(std::getenv("TEST_TMPDIR")) / name;
   std::filesystem::remove_all(path);

@@ -26,12 +26,13 @@ absl::Status GuestViews::Publish(const mailbox::Catalog& catalog, const mailbox:
   return status;
 }
 
-// After an error the next Publish tries again.
+// After an error is_following_ is false, so the next Publish retries.
 absl::Status GuestViews::Follow(const mailbox::Catalog& catalog, const mailbox::Snapshot& snapshot) {
   std::set<VmKey> shown;
   for (const mailbox::VmInfo& vm : catalog.vms) {
     if (!vm.confidential) shown.emplace(vm.name, vm.id);
   }
+  // Removes the views of VMs that are gone or confidential first, since a successor may have the same name.
   std::erase_if(views_, [&](const auto& view) { return !shown.contains(view.first); });
   absl::Status status;
   for (const mailbox::VmInfo& vm : catalog.vms) {

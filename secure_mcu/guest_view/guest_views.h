@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The guest views of all VMs of a device, in one folder. They follow the catalogue: VMs and contexts may come and go.
+// The guest views of all VMs of a device, in one folder. The views follow the catalogue: VMs and contexts may come and
+// go.
 //
 //   SIDEBAND_ASSIGN_OR_RETURN(const auto views, GuestViews::Create("/run/sideband/views", boot_id));
 //   SIDEBAND_RETURN_IF_ERROR(views->Publish(catalog, snapshot));    // after each latch
@@ -21,18 +22,18 @@
 
 namespace sideband::mcu {
 
-// Not thread-safe. Destroying it removes the files.
+// Not thread-safe. The destructor removes the files.
 class GuestViews {
  public:
-  // `dir` must exist: NOT_FOUND, or INVALID_ARGUMENT where it is no folder. No other process may write views there.
+  // `dir` must exist: NOT_FOUND, or INVALID_ARGUMENT if it is not a folder. No other process may write views in it.
   static absl::StatusOr<std::unique_ptr<GuestViews>> Create(const std::string& dir, uint64_t boot_id);
 
-  // Shows each VM that is not confidential its own blocks of the snapshot. A VM whose view cannot be written keeps no
-  // other from its own; the first error is returned.
+  // Publishes to each VM that is not confidential its own blocks of the snapshot. A view that cannot be written does
+  // not affect the other views; the first error is returned.
   absl::Status Publish(const mailbox::Catalog& catalog, const mailbox::Snapshot& snapshot);
 
  private:
-  using VmKey = std::pair<std::string, uint16_t>;  // the name, which is the file's, and the id
+  using VmKey = std::pair<std::string, uint16_t>;  // the VM's name, which names the file, and its id
 
   GuestViews(std::string dir, uint64_t boot_id) : dir_(std::move(dir)), boot_id_(boot_id) {}
 
@@ -41,7 +42,7 @@ class GuestViews {
 
   const std::string dir_;
   const uint64_t boot_id_;
-  mailbox::Catalog catalog_;  // that all views follow
+  mailbox::Catalog catalog_;  // followed by all views if is_following_
   bool is_following_ = false;
   std::map<VmKey, std::unique_ptr<GuestViewWriter>> views_;
 };

@@ -84,7 +84,7 @@ TEST(GuestViewsTest, AnotherVmOfTheSameNameIsAnother) {
 
 TEST(GuestViewsTest, OneVmThatCannotBeShownKeepsNoOtherFromIt) {
   const std::string dir = FreshFolder("one_fails");
-  std::filesystem::create_directories(dir + "/alpha-vm.sbv/full");  // a folder has its name
+  std::filesystem::create_directories(dir + "/alpha-vm.sbv/full");  // blocks the file's name with a folder
   const auto views = GuestViews::Create(dir, 42);
   EXPECT_FALSE((*views)->Publish(ExampleCatalog(), ExampleSnapshot(ExampleCatalog(), 1)).ok());
   EXPECT_TRUE((*GuestViewReader::Open(dir + "/beta-vm.sbv"))->Read().ok());

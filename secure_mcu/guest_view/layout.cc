@@ -26,13 +26,15 @@ size_t DirectorySize(size_t catalog_bytes) {
 }
 
 absl::Status CheckOneVm(const mailbox::Catalog& catalog) {
-  // That the contexts are this VM's has been checked: theirs must be in the catalogue.
-  return catalog.vms.size() == 1 ? absl::OkStatus() : Malformed("it is not of one VM");
+  // DecodeCatalog has checked that every context belongs to a VM of the catalogue.
+  return catalog.vms.size() == 1 ? absl::OkStatus() : Malformed("its catalogue has more than one VM, or none");
 }
 
 }  // namespace
 
-bool IsOfContexts(const mailbox::EventInfo& event) { return event.scope == mailbox::EventScope::kContext; }
+bool IsCountedForVms(const mailbox::EventInfo& event) {
+  return event.scope == mailbox::EventScope::kContext && !event.masked;
+}
 
 absl::StatusOr<mailbox::Catalog> CatalogOfVm(const mailbox::Catalog& catalog, uint16_t vm) {
   const auto found =
@@ -40,12 +42,12 @@ absl::StatusOr<mailbox::Catalog> CatalogOfVm(const mailbox::Catalog& catalog, ui
   if (found == catalog.vms.end()) return absl::NotFoundError(absl::StrCat("no VM ", vm, " in the catalogue"));
   mailbox::Catalog own{.device = catalog.device,
                        .reference_clock_hz = catalog.reference_clock_hz,
-                       .has_had_confidential_vm = false,  // the others are none of the guest's business
+                       .has_had_confidential_vm = false,  // a guest must not learn about other VMs
                        .events = {},
                        .slices = {},
                        .vms = {*found},
                        .contexts = {}};
-  std::copy_if(catalog.events.begin(), catalog.events.end(), std::back_inserter(own.events), &IsOfContexts);
+  std::copy_if(catalog.events.begin(), catalog.events.end(), std::back_inserter(own.events), &IsCountedForVms);
   std::copy_if(catalog.contexts.begin(), catalog.contexts.end(), std::back_inserter(own.contexts),
                [&](const mailbox::ContextInfo& context) { return context.vm == vm; });
   return own;
@@ -86,11 +88,11 @@ absl::StatusOr<size_t> GuestDirectorySize(ByteSpan prologue) {
   const uint8_t version = in.U8();
   const size_t size = in.U32();
   const size_t catalog_bytes = in.U32();
-  if (!in.ok() || !std::equal(magic.begin(), magic.end(), kMagic.begin()))
-    return Malformed("its first bytes are not those of one");
-  if (version != kVersion) return absl::UnimplementedError("guest view: of a version unknown here");
+  if (!in.ok() || !std::equal(magic.begin(), magic.end(), kMagic.begin())) return Malformed("wrong magic");
+  if (version != kVersion) return absl::UnimplementedError("guest view: unknown version");
+  // Catalogue and checksum must lie within the directory.
   if (size > kGuestDirectoryBytesMax || catalog_bytes > size || size != DirectorySize(catalog_bytes)) {
-    return Malformed("its sizes make no sense");
+    return Malformed("its sizes are inconsistent");
   }
   return size;
 }
@@ -118,7 +120,7 @@ absl::Status UnpackGuestBlock(std::span<const uint64_t> words, mailbox::BlockHea
   const uint64_t state = words[0] >> 32 & 0xFFFF;
   header.flags = static_cast<uint16_t>(words[0] >> 48);
   if (state > static_cast<uint64_t>(mailbox::BlockState::kRetired) || (header.flags & ~mailbox::kFlagsKnown) != 0) {
-    return absl::DataLossError("guest view: a block's state makes no sense");
+    return absl::DataLossError("guest view: unknown block state or flag");
   }
   header.generation = static_cast<uint32_t>(words[0]);
   header.state = static_cast<mailbox::BlockState>(state);

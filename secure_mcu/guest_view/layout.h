@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bytes of a guest view, a file that shows one VM its memory blocks; see README.md. A fixed directory, which names
-// everything, is followed by the live part, 64-bit words that the writer keeps up to date.
+// The bytes of a guest view, the file with the memory blocks of one VM; see README.md. A constant directory with all
+// names is followed by the live part, 64-bit words that the writer updates.
 //
 //   const Bytes directory = EncodeGuestDirectory({.boot_id = boot_id, .catalog = *CatalogOfVm(catalog, vm)});
 //   const GuestLiveLayout live = GuestLiveLayout::Of(of_one_vm);
-//   words[live.CounterWord(block, event)]
+//   const uint64_t count = words[live.CounterWord(block, event)];
 #ifndef SIDEBAND_SECURE_MCU_GUEST_VIEW_LAYOUT_H_
 #define SIDEBAND_SECURE_MCU_GUEST_VIEW_LAYOUT_H_
 
@@ -24,37 +24,37 @@
 
 namespace sideband::mcu {
 
-// Who reads the file, and what is counted.
+// The device, the VM, its contexts and its events.
 struct GuestDirectory {
   uint64_t boot_id = 0;
-  mailbox::Catalog catalog;  // of one VM: see CatalogOfVm
+  mailbox::Catalog catalog;  // of one VM (CatalogOfVm)
   bool operator==(const GuestDirectory&) const = default;
 };
 
-// Whether a VM has counts of the event: those of the device's scope are nobody's.
-bool IsOfContexts(const mailbox::EventInfo& event);
-// What a VM may know of a catalogue: the device, the events of contexts, the VM and its contexts. NOT_FOUND without
-// such a VM.
+// Whether VMs have counts of the event: neither events of the device's scope nor masked events.
+bool IsCountedForVms(const mailbox::EventInfo& event);
+// The part of a catalogue that a VM may read: the device, the events counted for VMs, the VM and its contexts.
+// NOT_FOUND if the catalogue has no such VM.
 absl::StatusOr<mailbox::Catalog> CatalogOfVm(const mailbox::Catalog& catalog, uint16_t vm);
 
-// The name of a VM's view within its directory. Two names never share a file: what is not a letter, a digit, '-', '_'
-// or an inner '.' becomes %XX.
+// The name of a VM's view within its directory. Different VM names have different files: all characters except letters,
+// digits, '-', '_' and inner '.' become %XX.
 std::string GuestViewFileName(absl::string_view vm_name);
 
-// How many bytes tell the directory's size.
+// The first bytes of a directory, which contain its size.
 inline constexpr size_t kGuestPrologueBytes = 24;
 inline constexpr size_t kGuestDirectoryBytesMax = 16 << 20;
 inline constexpr size_t kGuestViewBytesMax = 64 << 20;
 
 Bytes EncodeGuestDirectory(const GuestDirectory& directory);
 
-// From a file that may hold anything. The size of the whole directory, from its first kGuestPrologueBytes:
-// INVALID_ARGUMENT where this is no guest view, UNIMPLEMENTED where it is one of another version.
+// Returns the size of the whole directory from its first kGuestPrologueBytes, which are untrusted. INVALID_ARGUMENT if
+// the file is not a guest view, UNIMPLEMENTED if it has another version.
 absl::StatusOr<size_t> GuestDirectorySize(ByteSpan prologue);
-// INVALID_ARGUMENT, or DATA_LOSS where the checksum is wrong. The catalogue is of exactly one VM.
+// INVALID_ARGUMENT if malformed, DATA_LOSS if the checksum is wrong. The catalogue has exactly one VM.
 absl::StatusOr<GuestDirectory> DecodeGuestDirectory(ByteSpan directory);
 
-// Where the words of the live part are. Block 0 is the VM's own, then its contexts' in the catalogue's order.
+// The places of the words in the live part. Block 0 is the VM's own; its contexts' follow in the catalogue's order.
 struct GuestLiveLayout {
   static constexpr size_t kHeadWord = 0;
   static constexpr size_t kSupersededWord = 1;
@@ -78,12 +78,12 @@ struct GuestLiveLayout {
 
 using GuestBlockWords = std::array<uint64_t, GuestLiveLayout::kBlockHeaderWords>;
 
-// A block's header but for its ids, which follow from its place.
+// The header of a block without its ids, which follow from the block's place.
 GuestBlockWords PackGuestBlock(const mailbox::BlockHeader& header);
-// DATA_LOSS where a state or flag is unknown.
+// DATA_LOSS for an unknown state or flag.
 absl::Status UnpackGuestBlock(std::span<const uint64_t> words, mailbox::BlockHeader& header);
 
-// A word as it is in the file, or back.
+// Converts a word to or from the byte order of the file.
 inline uint64_t LittleEndianWord(uint64_t word) {
   return std::endian::native == std::endian::little ? word : __builtin_bswap64(word);
 }

@@ -24,6 +24,14 @@ TEST(LayoutTest, CatalogOfVmHoldsNothingOfOthers) {
   EXPECT_EQ(own.contexts[1].name, "alpha-infer");
 }
 
+TEST(LayoutTest, CatalogOfVmHoldsWhatIsCountedForIt) {
+  mailbox::Catalog catalog = ExampleCatalog();
+  const size_t events = CatalogOfVm(catalog, 1)->events.size();
+  catalog.events.push_back({"masked_cycles", "cycles", mailbox::EventScope::kContext, "", /*masked=*/true});
+  catalog.events.push_back({"link_cycles", "cycles", mailbox::EventScope::kDevice, ""});
+  EXPECT_EQ(CatalogOfVm(catalog, 1)->events.size(), events);
+}
+
 TEST(LayoutTest, UnknownVmIsNotFound) {
   EXPECT_EQ(CatalogOfVm(ExampleCatalog(), 9).status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(CatalogOfVm(ExampleCatalog(), mailbox::kHypervisorVm).status().code(), absl::StatusCode::kNotFound);

@@ -9,10 +9,10 @@
 namespace sideband::mcu {
 namespace {
 
-// A catalogue does not change more often while someone opens the file.
+// The catalogue changes far more slowly than the file is opened.
 constexpr int kReopensMax = 8;
 
-// Keeps the view open from one sample to the next.
+// Keeps the view open between samples.
 class FollowingReader {
  public:
   explicit FollowingReader(const std::string& path) : path_(path) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `sideband-mcu peek-shm`: what a guest sees in its view, as a table or as JSON.
+// `sideband-mcu peek-shm`: prints a guest's view as a table or as JSON.
 #ifndef SIDEBAND_SECURE_MCU_GUEST_VIEW_PEEK_H_
 #define SIDEBAND_SECURE_MCU_GUEST_VIEW_PEEK_H_
 
@@ -19,20 +19,20 @@ namespace sideband::mcu {
 struct PeekOptions {
   std::string file;
   bool json = false;
-  std::optional<absl::Duration> watch;  // again at this interval, until told to stop
-  // Waits, and returns whether to go on; needed to watch.
+  std::optional<absl::Duration> watch;  // repeats at this interval until a stop is requested
+  // Waits, and returns false to stop; required with `watch`.
   std::function<bool(absl::Duration)> wait;
   std::function<absl::Status(absl::string_view)> print;
 };
 
-// Prints the view, or each view in turn: one table, or one line of JSON. A view that is replaced is opened again;
-// errors are those of GuestViewReader and of `print`.
+// Prints the view, or one view per interval: as a table, or as one line of JSON. Reopens a view that has been replaced.
+// Errors are those of GuestViewReader and of `print`.
 absl::Status RunPeek(const PeekOptions& options);
 
 // {"device", "boot_id", "vm", "vm_uuid", "trigger_id", "reference_time_ns", "blocks": [{"vm", "context" or null,
 // "generation", "state", "trigger_id", "reference_time_ns", "flags", "counters": {event: count}}]} and a line break.
 std::string FormatPeekJson(const GuestDirectory& directory, const GuestViewSample& sample);
-// One column a block, one row an event.
+// One column per block, one row per event.
 std::string FormatPeekTable(const GuestDirectory& directory, const GuestViewSample& sample);
 
 }  // namespace sideband::mcu

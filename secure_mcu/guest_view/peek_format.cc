@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "proto/base/boot_id.h"
 #include "secure_mcu/guest_view/peek.h"
 
 namespace sideband::mcu {
@@ -40,7 +41,7 @@ Json BlockJson(const GuestDirectory& directory, const GuestViewSample& sample, s
           {"counters", std::move(counters)}};
 }
 
-// A name and, for each block, a cell.
+// A name, and one cell per block.
 using Row = std::vector<std::string>;
 
 std::vector<size_t> Widths(const std::vector<Row>& rows) {
@@ -87,7 +88,7 @@ std::string FormatPeekJson(const GuestDirectory& directory, const GuestViewSampl
   for (size_t b = 0; b < sample.blocks.size(); ++b) blocks.push_back(BlockJson(directory, sample, b));
   const mailbox::VmInfo& vm = directory.catalog.vms[0];
   return Json{{"device", directory.catalog.device.ToString()},
-              {"boot_id", directory.boot_id},
+              {"boot_id", BootIdText(directory.boot_id)},
               {"vm", vm.name},
               {"vm_uuid", vm.uuid.ToString()},
               {"trigger_id", sample.trigger_id},

@@ -21,7 +21,7 @@ class PeekTest : public testing::Test {
       return absl::OkStatus();
     };
   }
-  // Round numbers for the table.
+  // Round numbers, for readable tables.
   mailbox::Snapshot Snapshot(uint32_t trigger) const {
     mailbox::Snapshot snapshot = ExampleSnapshot(catalog_, trigger);
     for (size_t i = 0; i < snapshot.counters.size(); ++i) snapshot.counters[i] = i * 100;
@@ -58,7 +58,7 @@ TEST_F(PeekTest, PrintsOneLineOfJson) {
   const auto json = nlohmann::json::parse(printed_[0]);
   EXPECT_EQ(json["vm"], "beta-vm");
   EXPECT_EQ(json["vm_uuid"], ExampleUuid(0xB2).ToString());
-  EXPECT_EQ(json["boot_id"], 42);
+  EXPECT_EQ(json["boot_id"], "000000000000002a");
   EXPECT_EQ(json["trigger_id"], 6);
   ASSERT_EQ(json["blocks"].size(), 2);
   EXPECT_EQ(json["blocks"][0]["context"], nullptr);

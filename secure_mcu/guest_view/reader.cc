@@ -17,7 +17,8 @@
 namespace sideband::mcu {
 namespace {
 
-// The bytes of a regular file that is not too large; opening a pipe must not wait for its writer.
+// Rejects files that are not regular, and files that are too large. O_NONBLOCK in Open keeps a pipe from blocking
+// before this check.
 absl::StatusOr<uint64_t> RegularFileSize(int fd, const std::string& path) {
   struct stat status {};
   if (fstat(fd, &status) != 0) return ErrnoStatus(errno, path);
@@ -27,26 +28,24 @@ absl::StatusOr<uint64_t> RegularFileSize(int fd, const std::string& path) {
   return size;
 }
 
-// Loads before it are done before loads after it, those of the kernel for this thread too. Not an
-// std::atomic_thread_fence, which gcc refuses under its thread sanitizer.
+// Completes all earlier loads before any later load, including the kernel's loads for this thread. gcc rejects
+// std::atomic_thread_fence under its thread sanitizer.
 void LoadBarrier() { __sync_synchronize(); }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<GuestViewReader>> GuestViewReader::Open(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return ErrnoStatus(errno, path);
-  std::unique_ptr<GuestViewReader> reader(new GuestViewReader(path, fd));
-  SIDEBAND_ASSIGN_OR_RETURN(const uint64_t size, RegularFileSize(fd, path));
+  Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd.is_open()) return ErrnoStatus(errno, path);
+  SIDEBAND_ASSIGN_OR_RETURN(const uint64_t size, RegularFileSize(fd.get(), path));
+  std::unique_ptr<GuestViewReader> reader(new GuestViewReader(path, std::move(fd)));
   SIDEBAND_RETURN_IF_ERROR(reader->ReadDirectory());
   if (size != reader->live_offset_ + reader->layout_.bytes()) {
-    return reader->Error(absl::DataLossError("guest view: not as long as it should be"));
+    return reader->Error(absl::DataLossError("guest view: wrong length"));
   }
   reader->words_.resize(reader->layout_.words());
   return reader;
 }
-
-GuestViewReader::~GuestViewReader() { close(fd_); }
 
 absl::Status GuestViewReader::Error(const absl::Status& status) const { return AtLine(status, path_, 0); }
 
@@ -67,7 +66,7 @@ absl::Status GuestViewReader::ReadDirectory() {
 
 absl::Status GuestViewReader::Fetch(uint64_t offset, std::span<uint8_t> to) const {
   while (!to.empty()) {
-    const ssize_t count = pread(fd_, to.data(), to.size(), static_cast<off_t>(offset));
+    const ssize_t count = pread(fd_.get(), to.data(), to.size(), static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return ErrnoStatus(errno, path_);
     if (count == 0) return Error(absl::DataLossError("guest view: truncated"));
@@ -84,8 +83,8 @@ absl::Status GuestViewReader::FetchWords(size_t first, std::span<uint64_t> to) c
   return absl::OkStatus();
 }
 
-// Head, then all between, then tail: three calls, because one may copy in any order. Returns whether the writer was not
-// at work meanwhile.
+// Fetches the head, the words between, then the tail: in three calls, since a single call may copy in any order.
+// Returns false if the writer was active meanwhile.
 absl::StatusOr<bool> GuestViewReader::FetchWhole() {
   const std::span<uint64_t> words(words_);
   SIDEBAND_RETURN_IF_ERROR(FetchWords(0, words.first(1)));
@@ -99,14 +98,15 @@ absl::StatusOr<bool> GuestViewReader::FetchWhole() {
 absl::StatusOr<GuestViewSample> GuestViewReader::Read() {
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     SIDEBAND_ASSIGN_OR_RETURN(const bool is_whole, FetchWhole());
+    // Checked first: the writer of a superseded file has stopped, and nothing else in it is current.
     if (words_[GuestLiveLayout::kSupersededWord] != 0) {
-      return Error(absl::AbortedError("guest view: superseded, to be opened again"));
+      return Error(absl::AbortedError("guest view: superseded; open it again"));
     }
     if (is_whole && words_[GuestLiveLayout::kHeadWord] == 0) {
       return Error(absl::UnavailableError("guest view: nothing is published yet"));
     }
     if (is_whole) return Decode();
-    sched_yield();  // the writer may wait for this processor
+    sched_yield();  // the writer may be waiting for this processor
   }
   return Error(absl::UnavailableError("guest view: its writer does not finish"));
 }

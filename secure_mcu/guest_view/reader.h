@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A VM's own counters, read from the file in which they are shown to it, in microseconds.
+// Reads a VM's own counters from its view file, in microseconds.
 //
 //   SIDEBAND_ASSIGN_OR_RETURN(const auto view, GuestViewReader::Open("/run/sideband/view.sbv"));
 //   SIDEBAND_ASSIGN_OR_RETURN(const GuestViewSample sample, view->Read());
-//   sample.Counters(0)[2]    // the VM's own block, event view->directory().catalog.events[2]
+//   sample.Counters(0)[2];    // the VM's own block, event view->directory().catalog.events[2]
 //
-// The file may hold anything, and may be cut or replaced at any time: it is read with pread and never mapped, because a
-// page of a mapping that has left the file raises a signal.
+// The file is untrusted, and may be truncated or replaced at any time. It is read with pread and never mapped: an
+// access to a mapped page beyond the end of the file raises a signal.
 #ifndef SIDEBAND_SECURE_MCU_GUEST_VIEW_READER_H_
 #define SIDEBAND_SECURE_MCU_GUEST_VIEW_READER_H_
 
@@ -19,46 +19,46 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "proto/base/descriptor.h"
 #include "proto/mailbox/snapshot.h"
 #include "secure_mcu/guest_view/layout.h"
 
 namespace sideband::mcu {
 
-// All counts at one trigger.
+// The counts of one trigger.
 struct GuestViewSample {
   uint32_t trigger_id = 0;
   uint64_t reference_time_ns = 0;
-  uint64_t sequence = 0;  // even; grows with each trigger that is published
+  uint64_t sequence = 0;  // even; grows with each published trigger
   uint32_t counters_per_block = 0;
   std::vector<mailbox::BlockHeader> blocks;  // the VM's own, then its contexts' in the catalogue's order
-  std::vector<uint64_t> counters;            // block after block, in the catalogue's order of events
+  std::vector<uint64_t> counters;            // per block, in the catalogue's order of events
 
   std::span<const uint64_t> Counters(size_t block) const {
     return std::span(counters).subspan(block * counters_per_block, counters_per_block);
   }
 };
 
-// Not thread-safe; any number of readers may have the file open.
+// Not thread-safe; any number of readers may open the file.
 class GuestViewReader {
  public:
-  // How often a Read begins anew because the writer was at work.
+  // The number of attempts of a Read while the writer is active.
   static constexpr int kAttemptsMax = 1000;
 
-  // The file system's error, or what layout.h says of the directory; DATA_LOSS where the file's size is not what its
-  // directory says. Each message starts with the path.
+  // Errors: those of the file system, those of layout.h about the directory, and DATA_LOSS if the file's size does not
+  // match its directory. Each message starts with the path.
   static absl::StatusOr<std::unique_ptr<GuestViewReader>> Open(const std::string& path);
-  ~GuestViewReader();
   GuestViewReader(const GuestViewReader&) = delete;
   GuestViewReader& operator=(const GuestViewReader&) = delete;
 
   const GuestDirectory& directory() const { return directory_; }
 
-  // ABORTED: superseded; open the path again. UNAVAILABLE: nothing is published yet, or the writer was at work at each
-  // attempt. DATA_LOSS: the file was cut, or a block's state makes no sense.
+  // ABORTED: superseded; open the path again. UNAVAILABLE: nothing has been published yet, or the writer was active at
+  // each attempt. DATA_LOSS: the file was truncated, or a block has an invalid state.
   absl::StatusOr<GuestViewSample> Read();
 
  private:
-  GuestViewReader(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  GuestViewReader(std::string path, Descriptor fd) : path_(std::move(path)), fd_(std::move(fd)) {}
 
   absl::Status ReadDirectory();
   absl::Status Fetch(uint64_t offset, std::span<uint8_t> to) const;
@@ -68,11 +68,11 @@ class GuestViewReader {
   absl::Status Error(const absl::Status& status) const;
 
   const std::string path_;
-  const int fd_;
+  const Descriptor fd_;
   GuestDirectory directory_;
   uint64_t live_offset_ = 0;
   GuestLiveLayout layout_;
-  std::vector<uint64_t> words_;  // the live part as last read
+  std::vector<uint64_t> words_;  // the live part of the last read
 };
 
 }  // namespace sideband::mcu

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A view that someone damaged: an error, never a crash, whatever is in it and whenever it is cut.
+// A damaged view is an error and never a crash, with any content and with truncation at any time.
 #include "secure_mcu/guest_view/reader.h"
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@ namespace {
 
 using absl::StatusCode;
 
-// The bytes of a sound view of VM 1.
+// The bytes of a valid view of VM 1.
 std::string SoundView() {
   const auto writer = GuestViewWriter::Create(FreshFolder("sound"), ExampleCatalog(), 1, 42);
   EXPECT_TRUE((*writer)->Publish(ExampleSnapshot(ExampleCatalog(), 3)).ok());
@@ -50,7 +50,7 @@ TEST(GuestViewReaderTest, EveryTruncationAndExtraByteIsRefusedOnOpening) {
   EXPECT_EQ(OpenAndRead(sound + "x").code(), StatusCode::kDataLoss);
 }
 
-// With a mapping this would be a signal.
+// An access to a mapping would raise a signal here.
 TEST(GuestViewReaderTest, EveryTruncationOfAnOpenFileIsAnError) {
   const std::string sound = SoundView();
   const std::string path = WriteView(sound);
@@ -74,7 +74,7 @@ TEST(GuestViewReaderTest, EveryFlippedByteOfTheDirectoryIsRefused) {
   }
 }
 
-// A count that is changed cannot be told from another count, and nor can an id or a time; the rest can.
+// A changed count, id or time cannot be detected; every other change must be.
 TEST(GuestViewReaderTest, EveryFlippedByteOfTheLivePartIsAnErrorOrANumber) {
   const std::string sound = SoundView();
   for (size_t i = LiveOffset(); i < sound.size(); ++i) {

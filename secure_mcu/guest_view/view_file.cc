@@ -23,18 +23,18 @@ namespace {
 static_assert(std::atomic_ref<uint64_t>::is_always_lock_free, "shared with other processes");
 
 // What a writer that was killed left behind is in the way.
-int CreateAnew(const std::string& name) {
+Descriptor CreateAnew(const std::string& name) {
   unlink(name.c_str());
-  return open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  return Descriptor(open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
 }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ViewFile>> ViewFile::Create(const std::string& path, ByteSpan head, size_t words) {
   const std::string temporary = absl::StrCat(path, ".new");
-  const int fd = CreateAnew(temporary);
-  if (fd < 0) return ErrnoStatus(errno, temporary);
-  std::unique_ptr<ViewFile> file(new ViewFile(path, fd));
+  Descriptor fd = CreateAnew(temporary);
+  if (!fd.is_open()) return ErrnoStatus(errno, temporary);
+  std::unique_ptr<ViewFile> file(new ViewFile(path, std::move(fd)));
   file->name_now_ = temporary;
   SIDEBAND_RETURN_IF_ERROR(file->Fill(head, words));
   return file;
@@ -43,13 +43,13 @@ absl::StatusOr<std::unique_ptr<ViewFile>> ViewFile::Create(const std::string& pa
 absl::Status ViewFile::Fill(ByteSpan head, size_t words) {
   const size_t size = head.size() + words * sizeof(uint64_t);
   // Reserved, not only sized: a store into a hole of a full file system would be a signal.
-  if (const int error = posix_fallocate(fd_, 0, static_cast<off_t>(size)); error != 0) {
+  if (const int error = posix_fallocate(fd_.get(), 0, static_cast<off_t>(size)); error != 0) {
     return ErrnoStatus(error, path_);
   }
   struct stat status {};
-  if (fstat(fd_, &status) != 0) return ErrnoStatus(errno, path_);
+  if (fstat(fd_.get(), &status) != 0) return ErrnoStatus(errno, path_);
   inode_ = status.st_ino;
-  void* const start = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+  void* const start = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
   if (start == MAP_FAILED) return ErrnoStatus(errno, path_);
   mapping_ = {start, size};
   std::memcpy(start, head.data(), head.size());
@@ -58,7 +58,8 @@ absl::Status ViewFile::Fill(ByteSpan head, size_t words) {
 }
 
 absl::Status ViewFile::Show() {
-  if (fchmod(fd_, S_IRUSR | S_IRGRP | S_IROTH) != 0 || rename(name_now_.c_str(), path_.c_str()) != 0) {
+  // The mode before the name: whatever has the name is complete and read-only.
+  if (fchmod(fd_.get(), S_IRUSR | S_IRGRP | S_IROTH) != 0 || rename(name_now_.c_str(), path_.c_str()) != 0) {
     return ErrnoStatus(errno, path_);
   }
   name_now_ = path_;
@@ -71,6 +72,7 @@ void ViewFile::StoreRelease(size_t word, uint64_t value) {
 
 void ViewFile::Remove() {
   struct stat status {};
+  // A successor may have replaced the file under this name.
   const bool is_ours = stat(name_now_.c_str(), &status) == 0 && status.st_ino == inode_;
   if (is_ours) unlink(name_now_.c_str());
 }
@@ -78,7 +80,6 @@ void ViewFile::Remove() {
 ViewFile::~ViewFile() {
   Remove();
   if (mapping_.start != nullptr) munmap(mapping_.start, mapping_.size);
-  close(fd_);
 }
 
 }  // namespace sideband::mcu

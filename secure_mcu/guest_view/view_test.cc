@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writer and reader on real files: what is written is read, whole, and nothing of others is in the file.
+// Writer and reader on real files: a reader gets the whole published snapshot, and a file has no data of other VMs.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -37,7 +37,7 @@ std::unique_ptr<GuestViewReader> MakeReader(const GuestViewWriter& writer) {
 
 std::string FileOf(const GuestViewWriter& writer) { return *ReadFile(writer.path()); }
 
-// The blocks of VM 1 in a snapshot of the example: its own, alpha-train, alpha-infer.
+// The blocks of VM 1 in a snapshot of the example: its own, alpha-train and alpha-infer.
 void ExpectVm1(const GuestViewSample& sample, uint32_t trigger) {
   const mailbox::Snapshot snapshot = ExampleSnapshot(ExampleCatalog(), trigger);
   EXPECT_EQ(sample.trigger_id, trigger);
@@ -89,23 +89,23 @@ TEST(GuestViewTest, BytesAreThoseOfTheDocument) {
                              .blocks = {block},
                              .counters = {300}})
                   .ok());
-  EXPECT_EQ(FileOf(**writer), absl::HexStringToBytes(
-                                  // 000: the directory.
-                                  "5342475649455731800000004d000000"
-                                  "0700000000000000"
-                                  "0000000000000000000000000000000100ca9a3b0000000000"
-                                  "0100066379636c6573066379636c6573"
-                                  "00000000"
-                                  "01000100000000000000000000000000"
-                                  "0000000203766d310000010000000000"
-                                  "0000000000000000000000000000000000000000000000"
-                                  "b197a0b0"
-                                  // 080: the live part.
-                                  "02000000000000000000000000000000"
-                                  "05000000000000000010000000000000"
-                                  "01000000000000000500000001000000"
-                                  "00100000000000002c01000000000000"
-                                  "0200000000000000"));
+  EXPECT_EQ(absl::BytesToHexString(FileOf(**writer)),
+            // 000: the directory.
+            "5342475649455731800000004d000000"
+            "0700000000000000"
+            "0000000000000000000000000000000100ca9a3b0000000000"
+            "0100066379636c6573066379636c6573"
+            "00000000"
+            "01000100000000000000000000000000"
+            "0000000203766d310000010000000000"
+            "0000000000000000000000000000000000000000000000"
+            "b197a0b0"
+            // 080: the live part.
+            "02000000000000000000000000000000"
+            "05000000000000000010000000000000"
+            "01000000000000000500000001000000"
+            "00100000000000002c01000000000000"
+            "0200000000000000");
 }
 
 TEST(GuestViewTest, BlocksMayChangeTheirOrder) {
@@ -231,7 +231,7 @@ TEST(GuestViewTest, TheFileGoesWithItsWriter) {
   EXPECT_EQ(GuestViewReader::Open(path).status().code(), StatusCode::kNotFound);
 }
 
-// A writer publishes as fast as it can; every number of a sample must belong to its trigger.
+// The writer publishes at full speed; every number of a sample must belong to its trigger.
 TEST(GuestViewTest, NoSampleIsTorn) {
   const auto writer = MakeWriter(FreshFolder("torn"));
   ASSERT_TRUE(writer->Publish(ExampleSnapshot(ExampleCatalog(), 1)).ok());

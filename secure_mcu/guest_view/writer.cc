@@ -41,7 +41,7 @@ absl::StatusOr<std::unique_ptr<GuestViewWriter>> GuestViewWriter::Create(const s
 GuestViewWriter::GuestViewWriter(std::string path, uint16_t vm, uint64_t boot_id, View view)
     : path_(std::move(path)), vm_(vm), boot_id_(boot_id), view_(std::move(view)) {}
 
-// In this order whoever learns of it finds no file any more.
+// Removed first: a reader that finds the view superseded must not find the same file at the path again.
 GuestViewWriter::~GuestViewWriter() {
   view_.file->Remove();
   Supersede(view_);
@@ -57,12 +57,13 @@ absl::StatusOr<GuestViewWriter::View> GuestViewWriter::MakeView(const std::strin
             .blocks = {},
             .file = nullptr};
   for (size_t event = 0; event < catalog.events.size(); ++event) {
-    if (IsOfContexts(catalog.events[event])) view.events.push_back(event);
+    if (IsCountedForVms(catalog.events[event])) view.events.push_back(event);
   }
   if (view.directory.size() > kGuestDirectoryBytesMax ||
       view.directory.size() + view.layout.bytes() > kGuestViewBytesMax) {
     return absl::ResourceExhaustedError(absl::StrCat(path, ": the view would be larger than any reader accepts"));
   }
+  // The VM's own block is first; `at` is a guess that Locate corrects.
   view.blocks.push_back({mailbox::kNoContext, 0});
   for (const mailbox::ContextInfo& context : own.contexts) view.blocks.push_back({context.id, 0});
   SIDEBAND_ASSIGN_OR_RETURN(view.file, ViewFile::Create(path, view.directory, view.layout.words()));
@@ -79,7 +80,7 @@ absl::Status GuestViewWriter::Replace(const mailbox::Catalog& catalog, const mai
   SIDEBAND_ASSIGN_OR_RETURN(View next, MakeView(path_, catalog, own, boot_id_));
   SIDEBAND_RETURN_IF_ERROR(PublishIn(next, snapshot));
   SIDEBAND_RETURN_IF_ERROR(next.file->Show());
-  Supersede(view_);  // only now: whoever opens the path again finds the new one
+  Supersede(view_);  // last, so that readers find the new file at the path
   view_ = std::move(next);
   return absl::OkStatus();
 }
@@ -87,14 +88,15 @@ absl::Status GuestViewWriter::Replace(const mailbox::Catalog& catalog, const mai
 absl::Status GuestViewWriter::PublishIn(View& view, const mailbox::Snapshot& snapshot) const {
   if (snapshot.counters_per_block != view.catalog_events ||
       snapshot.counters.size() != snapshot.blocks.size() * snapshot.counters_per_block) {
-    return absl::InvalidArgumentError(absl::StrCat(path_, ": the snapshot has not the catalogue's events"));
+    return absl::InvalidArgumentError(absl::StrCat(path_, ": the snapshot does not have the catalogue's events"));
   }
   SIDEBAND_RETURN_IF_ERROR(Locate(view, snapshot));
   Store(view, snapshot);
   return absl::OkStatus();
 }
 
-// Snapshots list their blocks in the same order as long as no context comes or goes.
+// Snapshots list their blocks in the same order while no context comes or goes, so the places of the last one are
+// tried.
 absl::Status GuestViewWriter::Locate(View& view, const mailbox::Snapshot& snapshot) const {
   const auto is_there = [&](const Block& block) {
     return block.at < snapshot.blocks.size() && snapshot.blocks[block.at].vm == vm_ &&
@@ -115,9 +117,9 @@ absl::Status GuestViewWriter::Locate(View& view, const mailbox::Snapshot& snapsh
   return absl::OkStatus();
 }
 
-// A reader goes from head to tail. It has one snapshot whole if the head, which is written last, and the tail, which is
-// written first, tell the same even sequence. Each store is a release, so that no reader sees a word of a new snapshot
-// and after that the old tail.
+// A reader reads from head to tail. Its copy is one snapshot if the head, written last, and the tail, written first,
+// have the same even sequence. Every store is a release: a reader that sees a word of the new snapshot cannot see the
+// old tail afterwards.
 void GuestViewWriter::Store(View& view, const mailbox::Snapshot& snapshot) {
   ViewFile& file = *view.file;
   const GuestLiveLayout& layout = view.layout;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shows a VM its own memory blocks in a read-only shared-memory file, so that it reads them in microseconds. The bytes
-// are in README.md.
+// Publishes a VM's own memory blocks in a read-only shared-memory file, which the guest reads in microseconds. The
+// format is in README.md.
 //
 //   SIDEBAND_ASSIGN_OR_RETURN(auto view, GuestViewWriter::Create("/run/sideband/views", catalog, vm_id, boot_id));
 //   SIDEBAND_RETURN_IF_ERROR(view->Publish(snapshot));             // after each latch
@@ -25,42 +25,41 @@
 
 namespace sideband::mcu {
 
-// Not thread-safe; readers in other processes never wait for it and it never waits for them.
+// Not thread-safe. Neither the writer nor the readers in other processes ever wait for each other.
 class GuestViewWriter {
  public:
-  // The file DIR/<VM's name>.sbv, mode 0444; nothing is published in it yet. NOT_FOUND for an unknown VM,
-  // FAILED_PRECONDITION for a confidential one, whose counters are in plain text nowhere, RESOURCE_EXHAUSTED where the
-  // view would be larger than kGuestViewBytesMax, or the file system's error.
+  // Creates the file DIR/<VM's name>.sbv, mode 0444, with nothing published. NOT_FOUND: unknown VM.
+  // FAILED_PRECONDITION: confidential VM, whose counters must not exist in plain text. RESOURCE_EXHAUSTED: the view
+  // would exceed kGuestViewBytesMax. Otherwise the file system's error.
   static absl::StatusOr<std::unique_ptr<GuestViewWriter>> Create(const std::string& dir,
                                                                  const mailbox::Catalog& catalog, uint16_t vm,
                                                                  uint64_t boot_id);
-  // Removes the file; readers that have it open learn that it is superseded.
+  // Removes the file and marks it superseded for readers that have it open.
   ~GuestViewWriter();
   GuestViewWriter(const GuestViewWriter&) = delete;
   GuestViewWriter& operator=(const GuestViewWriter&) = delete;
 
-  // Copies the VM's blocks, and nothing else, from the snapshot. INVALID_ARGUMENT, and nothing is written, where it has
-  // not all of the catalogue's blocks or not its events.
+  // Copies only the VM's own blocks from the snapshot. INVALID_ARGUMENT, with nothing written, if the snapshot lacks a
+  // block of the catalogue or has other events.
   absl::Status Publish(const mailbox::Snapshot& snapshot);
-  // The same after a change of the catalogue. Where that concerns this VM a new file takes the old one's place, and
-  // readers of the old one learn that it is superseded. The VM's name must be the same. After an error the old file
-  // stays.
+  // Publishes after a change of the catalogue. If the change concerns this VM, a new file replaces the old file, which
+  // is marked superseded for its readers. The VM's name must be unchanged. After an error the old file stays.
   absl::Status Replace(const mailbox::Catalog& catalog, const mailbox::Snapshot& snapshot);
 
   const std::string& path() const { return path_; }
 
  private:
-  // A block of the view, and where the last snapshot had it.
+  // A block of the view, and its index in the last snapshot.
   struct Block {
     uint16_t context;
     size_t at;
   };
 
-  // A file and what is in it.
+  // A file and its content.
   struct View {
     Bytes directory;
     GuestLiveLayout layout;
-    std::vector<size_t> events;  // of the view, as the catalogue counts them
+    std::vector<size_t> events;  // events of the view, as indices into the catalogue
     size_t catalog_events = 0;
     std::vector<Block> blocks;
     std::unique_ptr<ViewFile> file;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reduction channel arbiter: the memory takes one commit at a time. (pipeline.md, "Channel buffer, reduction channels,
-// arbiter"; patent text, paragraph 67.)
+// Reduction channel arbiter: serialises commits, since the memory accepts one at a time. (pipeline.md, "Channel buffer,
+// reduction channels, arbiter"; patent text, paragraph 67.)
 #ifndef SIDEBAND_SECURE_MCU_PIPELINE_ARBITER_H_
 #define SIDEBAND_SECURE_MCU_PIPELINE_ARBITER_H_
 
@@ -13,10 +13,11 @@ namespace sideband::mcu {
 // Not thread-safe.
 class Arbiter {
  public:
-  // A commit keeps the memory port for `grant_cycles`.
+  // Each commit occupies the memory port for `grant_cycles`.
   explicit Arbiter(uint32_t grant_cycles) : grant_cycles_(grant_cycles) {}
 
-  // The cycle at which a commit that asks at `cycle` is in memory. Commits are granted in the order in which they ask.
+  // Requests the memory port at `cycle` and returns the cycle at which the commit is in memory. Requests are granted in
+  // call order.
   uint64_t Grant(uint64_t cycle) {
     const uint64_t start = std::max(cycle, free_at_);
     wait_cycles_ += start - cycle;
@@ -25,7 +26,7 @@ class Arbiter {
   }
 
   uint64_t grants() const { return grants_; }
-  // How long commits had to wait for others, in total.
+  // Total cycles that commits have waited for earlier commits.
   uint64_t wait_cycles() const { return wait_cycles_; }
 
  private:

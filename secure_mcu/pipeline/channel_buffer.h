@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Channel buffer: the finite queue between the collection units and the reduction channels. It never drops: a unit that
-// finds it full keeps its record and tries again. (pipeline.md, "Channel buffer"; patent text, paragraph 63.)
+// Channel buffer: the finite queue between the collection units and the reduction channels. It never drops a record: a
+// unit that finds the buffer full keeps its record and retries. (pipeline.md, "Channel buffer"; patent text, paragraph
+// 63.)
 #ifndef SIDEBAND_SECURE_MCU_PIPELINE_CHANNEL_BUFFER_H_
 #define SIDEBAND_SECURE_MCU_PIPELINE_CHANNEL_BUFFER_H_
 
@@ -16,13 +17,13 @@ namespace sideband::mcu {
 // A first-in first-out ring. Not thread-safe.
 class ChannelBuffer {
  public:
-  // `depth` records, at least 1.
+  // Holds `depth` records, at least 1.
   explicit ChannelBuffer(size_t depth) : ring_(depth) {}
 
   bool full() const { return size_ == ring_.size(); }
   bool empty() const { return size_ == 0; }
   size_t size() const { return size_; }
-  // The most records that it has held.
+  // The highest size() so far.
   size_t high_water() const { return high_water_; }
 
   // Must not be full.

@@ -10,7 +10,7 @@
 namespace sideband::mcu {
 namespace {
 
-// The counter to which most values are mapped gains most.
+// A mapped value gains at most one per cycle, so the counter with the most mapped values gains the most.
 uint32_t MostMapped(const CounterCollectionUnit::Config& config) {
   std::vector<uint32_t> mapped(config.counters);
   for (const auto& ulc : config.mapping) {
@@ -31,6 +31,7 @@ CounterCollectionUnit::CounterCollectionUnit(Config config)
 void CounterCollectionUnit::AddTo(uint16_t counter, uint64_t value) {
   Bank& bank = banks_[active_];
   const uint64_t sum = bank.counts[counter] + value;
+  // A wrapped count would look like a correct one; a saturated count has the flag.
   if (sum > kCcuCounterMax) bank.flags |= mailbox::kFlagOverflow;
   bank.counts[counter] = static_cast<uint32_t>(std::min<uint64_t>(sum, kCcuCounterMax));
 }
@@ -54,16 +55,17 @@ uint64_t CounterCollectionUnit::ThresholdHeadroom() const {
 
 void CounterCollectionUnit::Trigger(TriggerInfo trigger) {
   if (!leaving_) return Swap(trigger);
+  // A flush is meant to wait for the idle bank. Any other trigger that waits makes its counts late.
   if (!trigger.flush) {
     ++trigger_overruns_;
     banks_[active_].flags |= mailbox::kFlagTriggerOverrun;
   }
-  held_ = trigger;  // joins the one that is held already: both ask for the same swap
+  held_ = trigger;  // merges with a trigger already held: both request the same swap
 }
 
 void CounterCollectionUnit::Swap(TriggerInfo trigger) {
   active_ = 1 - active_;
-  leaving_ = config_.counters > 0;
+  leaving_ = config_.counters > 0;  // a unit without counters has no records to send
   next_counter_ = 0;
   leaving_trigger_ = trigger.id;
 }
@@ -78,6 +80,7 @@ Record CounterCollectionUnit::PopCounters() {
 }
 
 Record CounterCollectionUnit::PopRecord() {
+  // The acknowledgement follows the records of all triggers so far, those of a held trigger included.
   if (!leaving_) {
     flush_requested_ = false;
     return {.ccu = config_.id, .channel = config_.channel, .flush_ack = true, .trigger_id = leaving_trigger_};
@@ -86,6 +89,7 @@ Record CounterCollectionUnit::PopRecord() {
   if (next_counter_ == config_.counters) {
     banks_[1 - active_].flags = 0;
     leaving_ = false;
+    // Last, because the swap makes this bank active again: its counts and flags must be clear.
     if (const auto held = std::exchange(held_, std::nullopt)) Swap(*held);
   }
   return record;

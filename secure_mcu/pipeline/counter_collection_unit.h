@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Counter collection unit (CCU): adds the values of its unit-level counters to 28-bit counters, in two banks. A trigger
-// swaps the banks; the bank that was active leaves as records of eight counters while the other counts on.
+// swaps the banks: the previously active bank is sent as records of eight counters while the other bank counts.
 // (pipeline.md, "Counter collection unit"; patent text, paragraphs 59-62.)
 //
+//   constexpr uint16_t kMasked = CounterCollectionUnit::kMasked;
 //   CounterCollectionUnit ccu({.channel = 0, .counters = 3, .mapping = {{0, 1}, {1, kMasked, 2}}});
-//   ccu.Add(0, delivered);                         // of the first unit-level counter
+//   ccu.Add(0, delivered);                         // values of the first unit-level counter
 //   ccu.Trigger({.id = 7});
 //   while (ccu.HasRecord()) buffer.Push(ccu.PopRecord());
 #ifndef SIDEBAND_SECURE_MCU_PIPELINE_COUNTER_COLLECTION_UNIT_H_
@@ -23,22 +24,24 @@ namespace sideband::mcu {
 // Not thread-safe.
 class CounterCollectionUnit {
  public:
-  // In a mapping: the value is not added to anything.
+  // Mapping entry of a value that is added to no counter.
   static constexpr uint16_t kMasked = 0xFFFF;
 
   struct Config {
     uint16_t id = 0;
     uint8_t channel = 0;    // the slice, or kDeviceChannel
-    uint16_t counters = 0;  // of each bank
-    // mapping[u][i]: to which counter value i of unit-level counter u is added. Several may share one.
+    uint16_t counters = 0;  // per bank
+    // mapping[u][i] is the counter to which value i of unit-level counter u is added. Several values may share a
+    // counter.
     std::vector<std::vector<uint16_t>> mapping;
-    // A counter that reaches it asks for a trigger; 0 disables that.
+    // A counter that reaches the threshold requests a trigger; 0 disables the threshold.
     uint32_t threshold = kCcuThresholdDefault;
   };
 
   struct TriggerInfo {
     uint32_t id = 0;
-    // A flush is built to wait for a bank that is still leaving; any other trigger that must wait is an overrun.
+    // A flush is designed to wait for a bank that is still being sent. Any other trigger that has to wait is an
+    // overrun.
     bool flush = false;
   };
 
@@ -46,27 +49,28 @@ class CounterCollectionUnit {
 
   const Config& config() const { return config_; }
 
-  // Adds the values of unit-level counter `ulc`, one per value it has, and clears them. A counter that would exceed
-  // 28 bits saturates there and marks the bank with the overflow flag.
+  // Adds the values of unit-level counter `ulc`, one per mapping entry, and sets them to 0. A counter that would exceed
+  // 28 bits saturates at 2^28 - 1 and sets the overflow flag of its bank.
   void Add(size_t ulc, std::span<uint64_t> values);
   // Whether a counter of the active bank has reached the threshold.
   bool ThresholdReached() const;
-  // No counter of the active bank can reach the threshold before so many more have been added to it.
+  // The count that must be added to the highest counter of the active bank to reach the threshold. 0: threshold
+  // reached. UINT64_MAX: the threshold is disabled, or the unit has no counters.
   uint64_t ThresholdHeadroom() const;
-  // The most that one cycle can add to one counter.
+  // The largest count that one cycle can add to one counter.
   uint32_t GainPerCycleMax() const { return gain_per_cycle_max_; }
 
-  // Swaps the banks. While the idle bank is still leaving the trigger is held, one deep, and done as soon as it has
-  // left.
+  // Swaps the banks. While the idle bank is still being sent, the trigger is held, and executed as soon as that bank is
+  // empty. At most one trigger is held; later ones are merged into it.
   void Trigger(TriggerInfo trigger);
-  // After all records of the triggers so far, an empty record will acknowledge.
+  // Requests an acknowledgement: an empty record that follows all records of the triggers so far.
   void RequestFlush() { flush_requested_ = true; }
 
   bool HasRecord() const { return leaving_ || flush_requested_; }
   // HasRecord() must be true.
   Record PopRecord();
 
-  // Triggers that had to be held.
+  // Triggers other than flushes that had to be held.
   uint64_t trigger_overruns() const { return trigger_overruns_; }
 
  private:
@@ -83,8 +87,8 @@ class CounterCollectionUnit {
   uint32_t gain_per_cycle_max_ = 0;
   Bank banks_[2];
   int active_ = 0;
-  bool leaving_ = false;       // whether the idle bank has records left
-  uint16_t next_counter_ = 0;  // of the idle bank, the first of its next record
+  bool leaving_ = false;       // the idle bank has records left to send
+  uint16_t next_counter_ = 0;  // first counter of the idle bank's next record
   uint32_t leaving_trigger_ = 0;
   std::optional<TriggerInfo> held_;
   bool flush_requested_ = false;

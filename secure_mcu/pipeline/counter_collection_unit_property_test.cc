@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Drawn collection units under drawn additions, triggers, flushes and removals of records, against the two banks as the
-// specification words them: every record that is due is written out in full when its bank is swapped.
+// Random collection units under random additions, triggers, flushes and record removals, compared with a model of the
+// two banks as specified: the model writes out all records of a bank when the bank is swapped.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -21,7 +21,7 @@ struct Act {
   enum Kind : uint32_t { kAdd, kTrigger, kFlushTrigger, kRequestFlush, kPop };
   uint32_t kind = kAdd;
   uint32_t ulc = 0;
-  uint64_t value = 0;  // of the first counter; the next ones have one less each
+  uint64_t value = 0;  // of the first input; each following input has one less
 };
 
 struct DrawnUnit {
@@ -148,7 +148,7 @@ void CheckRecord(const Record& record, const NaiveRecord& expected) {
   RC_ASSERT(std::vector<uint64_t>(record.counts.begin(), record.counts.begin() + record.size) == expected.counts);
 }
 
-// The unit and its naive twin, which must agree after each act.
+// The unit and its naive model, which must agree after each action.
 class Pair {
  public:
   explicit Pair(const DrawnUnit& unit) : drawn_(unit), unit_(ConfigOf(unit)), naive_(unit) {}

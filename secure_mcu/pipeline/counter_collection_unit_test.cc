@@ -17,7 +17,7 @@ CounterCollectionUnit::Config Config(uint16_t counters, std::vector<std::vector<
 
 void Add(CounterCollectionUnit& ccu, size_t ulc, std::vector<uint64_t> values) { ccu.Add(ulc, values); }
 
-// All records that are due, as sums per counter.
+// Pops all pending records; returns the sum of each counter.
 std::map<uint16_t, uint64_t> Drain(CounterCollectionUnit& ccu) {
   std::map<uint16_t, uint64_t> sums;
   while (ccu.HasRecord()) {
@@ -69,7 +69,7 @@ TEST(CounterCollectionUnitTest, ATriggerWhileLeavingIsHeldAndCounted) {
   ccu.Trigger({.id = 1});
   Add(ccu, 0, {2});
   ccu.Trigger({.id = 2});
-  ccu.Trigger({.id = 3});  // joins the held one
+  ccu.Trigger({.id = 3});  // merged into the held trigger
   Add(ccu, 0, {4});
   EXPECT_EQ(ccu.trigger_overruns(), 2u);
   EXPECT_EQ(ccu.PopRecord().flags, 0) << "the bank that was leaving is not concerned";

@@ -7,6 +7,7 @@ namespace sideband::mcu {
 
 MemoryBlocks::MemoryBlocks(size_t events) : events_(events) {
   Create(mailbox::kHypervisorVm, mailbox::kNoContext);
+  // The hypervisor's block counts the whole device and is always active.
   SetActive(0, true);
 }
 
@@ -19,6 +20,7 @@ BlockId MemoryBlocks::Create(uint16_t vm, uint16_t context) {
 
 void MemoryBlocks::Renew(BlockId block) {
   const mailbox::BlockHeader& old = headers_[block];
+  // All other fields of the header restart, the flags among them.
   headers_[block] = {.vm = old.vm, .context = old.context, .generation = old.generation + 1};
   released_[block] = false;
   std::fill_n(counters_.begin() + static_cast<ptrdiff_t>(block * events_), events_, 0);

@@ -21,36 +21,38 @@ namespace sideband::mcu {
 
 using BlockId = uint32_t;
 
-// Block 0 is the hypervisor's. Blocks are numbered in the order of their creation and keep their numbers. The life of a
-// context's block: created idle, active while its context is resident, retired when the context has ended, and once its
-// final counts have been read either released, so that it is in no snapshot any more, or renewed for a successor.
+// Block 0 belongs to the hypervisor. Blocks are numbered in creation order and keep their numbers. Life cycle of a
+// context's block: idle when created, active while its context is resident, retired when its context has ended. After
+// its final counts have been read, a retired block is either released (omitted from snapshots) or renewed for a
+// successor.
 // Not thread-safe.
 class MemoryBlocks {
  public:
   explicit MemoryBlocks(size_t events);
 
-  // A new block of zeros for a VM (context = mailbox::kNoContext) or context; generation 1. One per scope.
+  // Creates a zeroed block, generation 1, for a VM (context = mailbox::kNoContext) or a context. One block per scope.
   BlockId Create(uint16_t vm, uint16_t context);
-  // The context of the block has ended: nothing is committed to it any more, its counts are final.
+  // Marks the counts as final: the block's context has ended, and nothing is committed to the block afterwards.
   void Retire(BlockId block) { headers_[block].state = mailbox::BlockState::kRetired; }
   bool retired(BlockId block) const { return headers_[block].state == mailbox::BlockState::kRetired; }
   // Starts the next generation of the block's scope: idle, all counters 0, no flags.
   void Renew(BlockId block);
-  // The block is gone; it can be renewed.
+  // Omits the block from snapshots, until it is renewed.
   void Release(BlockId block) { released_[block] = true; }
   bool released(BlockId block) const { return released_[block]; }
 
   size_t size() const { return headers_.size(); }
   const mailbox::BlockHeader& header(BlockId block) const { return headers_[block]; }
   std::span<const uint64_t> counters(BlockId block) const;
-  // Headers and counters of all blocks that are not released, block after block.
+  // Replaces `headers` and `counters` with those of all blocks that are not released, in block order.
   void CopyTo(std::vector<mailbox::BlockHeader>& headers, std::vector<uint64_t>& counters) const;
 
-  // Adds the sums, raises the flags and notes trigger and time. A counter saturates at 2^64 - 1, flagged.
+  // Adds the sums, raises the flags, and stores trigger id and time in the header; increments the sequence number. A
+  // counter that would wrap saturates at 2^64 - 1 and raises the overflow flag.
   void AtomicAdd(BlockId block, const Reduction& reduction, uint64_t reference_time_ns);
-  // Flags stay: a block that was inexact once is inexact for its generation.
+  // Flags are kept until the block is renewed: a block that was inexact once stays inexact for its generation.
   void RaiseFlags(BlockId block, uint16_t flags) { headers_[block].flags |= flags; }
-  // Active or idle; a retired block stays so.
+  // Sets the state to active or idle. A retired block stays retired.
   void SetActive(BlockId block, bool active);
 
  private:
@@ -60,20 +62,21 @@ class MemoryBlocks {
   std::vector<uint64_t> counters_;
 };
 
-// Where a channel's commits go: the blocks of the VM and context that are resident.
+// The destination of a channel's commits: the blocks of the resident VM and context.
 struct Binding {
   BlockId vm = 0;
-  std::optional<BlockId> context;  // none while a VM is resident without a context
+  std::optional<BlockId> context;  // absent while a VM is resident without a context
   bool operator==(const Binding&) const = default;
 };
 
-// The address space of each channel. A channel that is pointed at blocks that the MMU has not bound for it faults.
+// The address space of each channel. A commit faults if its channel is pointed at blocks other than those that the MMU
+// has bound for the channel.
 class Mmu {
  public:
   explicit Mmu(size_t channels) : bound_(channels) {}
 
   void Bind(size_t channel, std::optional<Binding> binding) { bound_[channel] = binding; }
-  // Whether `binding` may be written by `channel` now.
+  // Whether `channel` may write to the blocks of `binding` now.
   bool Translates(size_t channel, const Binding& binding) const { return bound_[channel] == binding; }
 
  private:

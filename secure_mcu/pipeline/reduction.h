@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a reduction channel commits to the memory blocks, and how 64-bit counters add.
+// The sums that a reduction channel commits to the memory blocks, and saturating addition of 64-bit counters.
 #ifndef SIDEBAND_SECURE_MCU_PIPELINE_REDUCTION_H_
 #define SIDEBAND_SECURE_MCU_PIPELINE_REDUCTION_H_
 
@@ -14,10 +14,10 @@ namespace sideband::mcu {
 struct Reduction {
   std::vector<uint64_t> counts;
   uint16_t flags = 0;       // mailbox::BlockFlag
-  uint32_t trigger_id = 0;  // the newest trigger whose counts are in
+  uint32_t trigger_id = 0;  // the newest trigger whose counts are included
 };
 
-// Adds `value` to `counter`; saturates at 2^64 - 1 and returns false where it would wrap.
+// Adds `value` to `counter`. If the sum would wrap, saturates at 2^64 - 1 and returns false.
 inline bool AddSaturating(uint64_t value, uint64_t& counter) {
   if (!__builtin_add_overflow(counter, value, &counter)) return true;
   counter = std::numeric_limits<uint64_t>::max();

@@ -23,7 +23,7 @@ void ReductionChannel::Add(const Record& record) {
     }
   }
   reduction_.flags |= record.flags;
-  // Numbers wrap; the newer is the one ahead by less than half of them.
+  // Trigger ids wrap: the newer id is ahead by less than half of their range.
   if (static_cast<int32_t>(record.trigger_id - reduction_.trigger_id) > 0) reduction_.trigger_id = record.trigger_id;
   has_data_ = true;
 }

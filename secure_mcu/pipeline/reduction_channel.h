@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reduction channel (RC): adds the records of all collection units of a slice (channel 0: of the whole device) to
-// 64-bit counters, one per event, and at a commit hands the sums on and clears itself. (pipeline.md, "Channel buffer,
-// reduction channels, arbiter"; patent text, paragraphs 64-68.)
+// 64-bit counters, one per event. A commit moves the sums to the memory blocks and clears the channel. (pipeline.md,
+// "Channel buffer, reduction channels, arbiter"; patent text, paragraphs 64-68.)
 #ifndef SIDEBAND_SECURE_MCU_PIPELINE_REDUCTION_CHANNEL_H_
 #define SIDEBAND_SECURE_MCU_PIPELINE_REDUCTION_CHANNEL_H_
 
@@ -15,7 +15,8 @@
 
 namespace sideband::mcu {
 
-// What a collection unit's counter means: `shift` is the place of the wire's bit in a number that is counted as such.
+// The event to which a collection unit's counter contributes. `shift` is the position of the wire's bit in a number of
+// several bits; each count is worth 2^shift.
 struct EventShare {
   uint16_t event = 0;
   uint8_t shift = 0;
@@ -31,10 +32,10 @@ class ReductionChannel {
   ReductionChannel(size_t events, std::shared_ptr<const EventMeanings> meanings);
 
   void Add(const Record& record);
-  // Whether anything was added since the last Clear.
+  // Whether a record was added since the last Clear.
   bool HasData() const { return has_data_; }
   const Reduction& reduction() const { return reduction_; }
-  // After a commit.
+  // Clears sums and flags after a commit; the trigger id is kept.
   void Clear();
 
  private:

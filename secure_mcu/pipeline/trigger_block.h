@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trigger block: numbers the triggers, says when the next periodic one is due, and gathers flush acknowledgements.
-// (pipeline.md, "Context switch"; patent text, paragraphs 61, 71-74.)
+// Trigger block: numbers the triggers, schedules the periodic ones, and collects flush acknowledgements. (pipeline.md,
+// "Context switch"; patent text, paragraphs 61, 71-74.)
 //
 //   TriggerBlock triggers(65'536);
 //   if (cycle >= triggers.next_periodic()) {
@@ -11,21 +11,19 @@
 #ifndef SIDEBAND_SECURE_MCU_PIPELINE_TRIGGER_BLOCK_H_
 #define SIDEBAND_SECURE_MCU_PIPELINE_TRIGGER_BLOCK_H_
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <set>
 
 namespace sideband::mcu {
 
-// What swaps the banks of collection units.
+// Causes of a bank swap.
 enum class TriggerKind : uint8_t {
   kPeriodic,
-  kRegisterWrite,  // by the firmware: a latch is one
+  kRegisterWrite,  // by the firmware, including latches
   kExternal,       // a pin
-  kThreshold,      // a counter of one unit reached its threshold: of that unit alone
+  kThreshold,      // a counter of one unit reached its threshold; swaps that unit only
 };
-inline constexpr size_t kTriggerKinds = 4;
 
 // Not thread-safe.
 class TriggerBlock {
@@ -33,28 +31,30 @@ class TriggerBlock {
   // A periodic trigger every `period` cycles, the first at cycle `period`; 0: none.
   explicit TriggerBlock(uint64_t period) : period_(period), next_periodic_(period) {}
 
-  // Counts a trigger and returns its number, from 1. A threshold's has none of its own, it bears the newest: numbers
-  // are shown to every tenant, and must not tell how fast another one counts.
+  // Counts a trigger and returns its number; numbers start at 1. A threshold trigger takes no number and carries the
+  // newest one: numbers are visible to every tenant and must not reveal the counting rate of another tenant.
   uint32_t Fire(TriggerKind kind);
   uint32_t last_id() const { return last_id_; }
-  uint64_t fired(TriggerKind kind) const { return fired_[static_cast<size_t>(kind)]; }
+  // How many triggers of that kind have fired.
+  uint64_t fired(TriggerKind kind) const;
 
-  // The cycle of the next periodic trigger; UINT64_MAX where there is none.
+  // The cycle of the next periodic trigger; UINT64_MAX if periodic triggers are disabled.
   uint64_t next_periodic() const;
-  // The periodic trigger that was due at or before `cycle` has been given; the next one is due on the same grid.
+  // Marks the periodic trigger that was due at or before `cycle` as fired; the next one is due at the following
+  // multiple of the period.
   void PassPeriodic(uint64_t cycle);
 
-  // The flush register: a request names the units that must acknowledge.
+  // The flush register: each request adds a unit that must acknowledge.
   void RequestFlush(uint16_t ccu) { awaited_.insert(ccu); }
   void Acknowledge(uint16_t ccu) { awaited_.erase(ccu); }
-  // What the firmware polls.
+  // Polled by the firmware.
   bool AllAcknowledged() const { return awaited_.empty(); }
 
  private:
   const uint64_t period_;
   uint64_t next_periodic_;
   uint32_t last_id_ = 0;
-  std::array<uint64_t, kTriggerKinds> fired_{};
+  std::map<TriggerKind, uint64_t> fired_;
   std::set<uint16_t> awaited_;
 };
 

@@ -9,7 +9,7 @@
 namespace sideband::mcu {
 namespace {
 
-constexpr uint32_t kFramingBits = 2;  // start and end
+constexpr uint32_t kFramingBits = 2;  // start and end bit
 
 absl::Status CheckRange(absl::string_view what, uint64_t value, uint64_t low, uint64_t high) {
   if (value >= low && value <= high) return absl::OkStatus();
@@ -40,6 +40,7 @@ absl::Status UnitLevelCounter::Validate(const Config& config) {
        }) {
     if (!status.ok()) return status;
   }
+  // Its upper bound depends on counter_bits, which is valid here.
   const absl::Status period = CheckRange("period", config.period, 1, (1u << config.counter_bits) - 1);
   if (!period.ok()) return period;
   if (SerialCycles(config) <= config.period) return absl::OkStatus();
@@ -69,9 +70,10 @@ void UnitLevelCounter::Enable(uint64_t cycle) {
   std::fill(accumulators_.begin(), accumulators_.end(), 0);
 }
 
-// The end of the last period whose frame is complete at the collection unit. A frame that arrives does so before the
-// next one leaves, since it takes a period at most.
+// The end of the last period whose frame has arrived completely at the collection unit. A frame takes at most a period,
+// so it arrives before the next one is sent.
 uint64_t UnitLevelCounter::Arrived() const {
+  // Not even the first frame of the current periods has arrived; the subtraction below would wrap.
   if (now_ < period_origin_ + serial_cycles_) return delivered_;
   const uint64_t periods = (now_ - serial_cycles_ - period_origin_) / config_.period;
   return std::max(delivered_, period_origin_ + periods * config_.period);
@@ -87,6 +89,7 @@ void UnitLevelCounter::AddPrescaled(sim::CycleRange range, const sim::WireSource
       delivered[i] += *count++;
       continue;
     }
+    // Dividing the sum of a range gives the same gain as subtracting 32 cycle by cycle.
     for (uint8_t digit = 0; digit < config_.digits[i]; ++digit) accumulators_[i] += *count++ << digit;
     delivered[i] += accumulators_[i] / kPrescale;
     accumulators_[i] %= kPrescale;

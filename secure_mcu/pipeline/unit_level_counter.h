@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Unit-level counter (ULC): a few narrow counters beside the wires that they count, and the serialiser that carries
-// their values away. (pipeline.md, "Unit-level counter"; US patent text, paragraphs 55-58.)
+// Unit-level counter (ULC): narrow counters next to the wires that they count, and the serialiser that carries their
+// values to the collection unit. (pipeline.md, "Unit-level counter"; US patent text, paragraphs 55-58.)
 //
-// Every `period` cycles the counters are copied to the serialiser and cleared, and counting goes on without missing a
-// cycle; the values reach the collection unit when the serialiser has sent them. Since a counter gains at most one in a
-// cycle and a period is at most 2^bits - 1 cycles, a counter cannot overflow.
+// Every `period` cycles the counters are copied to the serialiser and cleared; counting continues without missing a
+// cycle. The values reach the collection unit when the serialiser has sent them. A counter gains at most one per cycle
+// and a period is at most 2^bits - 1 cycles, so a counter cannot overflow.
 //
 //   UnitLevelCounter ulc({.wires = {0, 1, 2}, .period = 511});
 //   ulc.Enable(100);                              // the context is switched in at cycle 100
-//   ulc.AdvanceTo(5000, wires, delivered);        // delivered[i] += what has reached the collection unit by cycle 5000
-//   ulc.TakeHeld(wires, delivered);               // … and what was still on its way
+//   ulc.AdvanceTo(5000, wires, delivered);        // delivered[i] += values that have arrived by cycle 5000
+//   ulc.TakeHeld(wires, delivered);               // … and values that were still in transit
 //   ulc.Disable();
 //
-// What the counters and the serialiser hold is a function of the wires, so neither is stored: only values that have
-// arrived are counted, whole runs of periods at once. What is delivered at the end of a call depends on the cycle
-// alone, not on the steps in which it was reached.
+// The content of the counters and the serialiser is a function of the wires and is not stored: values are counted when
+// they arrive, for whole runs of periods at once (docs/decisions/0007). The values delivered up to a cycle depend on
+// that cycle only, not on the steps in which it was reached.
 //
-// A number of several bits may be counted `prescaled`: a 6-bit accumulator adds it in each cycle, and while its top bit
-// is set the counter gains one and the accumulator loses 32. Thus the counter gains floor(sum / 32) in all from Enable
-// to Disable, where the accumulator is cleared.
+// A number of several bits may be counted `prescaled`: a 6-bit accumulator adds it in each cycle; while the top bit of
+// the accumulator is set, the counter gains one and the accumulator loses 32. From Enable to Disable the counter gains
+// floor(sum / 32) in total. Enable clears the accumulator.
 #ifndef SIDEBAND_SECURE_MCU_PIPELINE_UNIT_LEVEL_COUNTER_H_
 #define SIDEBAND_SECURE_MCU_PIPELINE_UNIT_LEVEL_COUNTER_H_
 
@@ -40,8 +40,8 @@ class UnitLevelCounter {
  public:
   struct Config {
     std::vector<sim::WireId> wires;  // in the order of the counters
-    // Per counter how many wires it has: 0, the ordinary case, is one wire that is counted as it is; 1 to 5 are the
-    // digits, the least significant first, of a number that is counted prescaled. Empty: one wire for each counter.
+    // Wires per counter. 0, the ordinary case: one wire, counted as it is. 1 to 5: the digits of a number that is
+    // counted prescaled, least significant first. Empty: one wire for each counter.
     std::vector<uint8_t> digits;
     uint32_t counter_bits = kUlcCounterBitsMax;  // 1 to 9
     uint32_t period = kUlcPeriodMax;             // cycles, 1 to 2^counter_bits - 1
@@ -50,12 +50,12 @@ class UnitLevelCounter {
     size_t counters() const { return digits.empty() ? wires.size() : digits.size(); }
   };
 
-  // INVALID_ARGUMENT names the value that is out of its range, or shows the arithmetic by which the serialiser cannot
-  // finish within a period.
+  // INVALID_ARGUMENT: the message names the value that is out of range, or shows the calculation by which the
+  // serialiser cannot finish within a period.
   static absl::Status Validate(const Config& config);
-  // The bits of a frame: start, every counter, end.
+  // Bits of a frame: start bit, every counter, end bit.
   static uint32_t FrameBits(const Config& config);
-  // How long a frame (start bit, every counter, end bit) is on the lanes, in cycles.
+  // Cycles for which a frame occupies the lanes.
   static uint32_t SerialCycles(const Config& config);
 
   // `config` must be valid.
@@ -63,16 +63,16 @@ class UnitLevelCounter {
 
   bool enabled() const { return enabled_; }
 
-  // Starts counting with cleared counters: `cycle` is the first one that counts, and a period starts there.
+  // Starts counting with cleared counters. `cycle` is the first counted cycle and the start of a period.
   void Enable(uint64_t cycle);
-  // Counts the cycles up to but not including `cycle`, and adds to `delivered` (one sum per counter) what has arrived
-  // by then. `cycle` must not go back; the wires must hold sim::kHistoryCycles before the cycle of the last call, and
-  // every one since. Does nothing while disabled. Returns whether anything arrived.
+  // Counts the cycles up to but not including `cycle`, and adds the values that have arrived by then to `delivered`
+  // (one sum per counter). `cycle` must not go back. The wires must hold sim::kHistoryCycles before the cycle of the
+  // last call, and every cycle since. Has no effect while disabled. Returns whether values arrived.
   bool AdvanceTo(uint64_t cycle, const sim::WireSource& wires, std::span<uint64_t> delivered);
-  // Adds to `delivered` what the counters and the serialiser still hold, and clears both; a new period starts at the
-  // cycle reached. Used where a flush must leave nothing behind. The accumulators keep their remainders.
+  // Adds the values still held by the counters and the serialiser to `delivered`, and clears both; a new period starts
+  // at the current cycle. Used by flushes, which must leave nothing behind. The accumulators keep their remainders.
   void TakeHeld(const sim::WireSource& wires, std::span<uint64_t> delivered);
-  // Stops counting. What is still held is dropped: take it first.
+  // Stops counting and drops the values still held. Call TakeHeld first to keep them.
   void Disable() { enabled_ = false; }
 
  private:
@@ -83,9 +83,9 @@ class UnitLevelCounter {
   const Config config_;
   const uint32_t serial_cycles_;
   bool enabled_ = false;
-  uint64_t now_ = 0;                    // cycles below have passed
-  uint64_t period_origin_ = 0;          // a period started here, and every `period` cycles since
-  uint64_t delivered_ = 0;              // cycles below have arrived at the collection unit
+  uint64_t now_ = 0;                    // cycles below this have passed
+  uint64_t period_origin_ = 0;          // start of a period; a period starts every `period` cycles since
+  uint64_t delivered_ = 0;              // cycles below this have arrived at the collection unit
   std::vector<uint64_t> accumulators_;  // of prescaled counters
   std::vector<uint64_t> wire_counts_;   // scratch
 };

@@ -10,7 +10,7 @@
 namespace sideband::mcu {
 namespace {
 
-// Wires whose bits are drawn once, from a seed.
+// Wires with random bits, drawn once from a seed.
 class RandomWires final : public sim::WireSource {
  public:
   RandomWires(size_t wires, size_t cycles, uint32_t seed) : bits_(wires, std::vector<bool>(cycles)) {
@@ -30,8 +30,8 @@ class RandomWires final : public sim::WireSource {
   std::vector<std::vector<bool>> bits_;
 };
 
-// The hardware as the specification words it, one cycle at a time: counters of a fixed width, 6-bit accumulators, a
-// shift register with start and end.
+// The hardware as specified, one cycle at a time: counters of a fixed width, 6-bit accumulators, and a shift register
+// with start and end bit.
 class BitByBit {
  public:
   BitByBit(const UnitLevelCounter::Config& config)
@@ -98,7 +98,7 @@ std::vector<sim::WireId> FirstWires(size_t count) {
 
 const UnitLevelCounter::Config kConfigs[] = {
     {.wires = FirstWires(45)},                                               // the defaults, full
-    {.wires = FirstWires(1), .counter_bits = 1, .period = 1, .lanes = 512},  // the shortest period there is
+    {.wires = FirstWires(1), .counter_bits = 1, .period = 1, .lanes = 512},  // the shortest possible period
     {.wires = FirstWires(45), .period = 407},                                // the serialiser just finishes
     {.wires = FirstWires(3), .counter_bits = 4, .period = 15, .lanes = 2},   // narrow counters
     {.wires = FirstWires(7), .counter_bits = 9, .period = 33, .lanes = 2},   // serial time = period
@@ -161,7 +161,7 @@ TEST(UnitLevelCounterTest, APrescaledNumberGivesAThirtySecondOfEachResidencyRoun
     std::vector<uint64_t> delivered(1);
     ulc.Enable(residency.begin);
     ulc.AdvanceTo((residency.begin + residency.end) / 2, wires, delivered);
-    ulc.TakeHeld(wires, delivered);  // a latch in between keeps the remainder
+    ulc.TakeHeld(wires, delivered);  // a latch within a residency keeps the remainder
     ulc.AdvanceTo(residency.end, wires, delivered);
     ulc.TakeHeld(wires, delivered);
     ulc.Disable();

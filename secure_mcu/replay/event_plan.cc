@@ -11,7 +11,7 @@
 namespace sideband::mcu {
 namespace {
 
-// One counter per wire, but the lowest digits of a prescaled number share one.
+// One counter per wire; the lowest digits of a prescaled number share a counter.
 std::vector<CounterInput> Inputs(const sim::EventSpec& spec, std::span<const sim::EventWire> wires, uint16_t event) {
   if (spec.prescaled) return NumberInputs(wires[0].wire, static_cast<uint32_t>(wires.size()), event, true);
   std::vector<CounterInput> inputs;
@@ -19,7 +19,7 @@ std::vector<CounterInput> Inputs(const sim::EventSpec& spec, std::span<const sim
   return inputs;
 }
 
-// The units of one channel: named unit-level counters, and the rest packed per clock domain.
+// The units of one channel: named unit-level counters, and the other inputs packed per clock domain.
 class ChannelPacker {
  public:
   void Add(const std::string& ulc, uint32_t domain, const std::vector<CounterInput>& inputs) {
@@ -107,7 +107,7 @@ class Planner {
     return counter->second;
   }
 
-  // A unit-level counter is on one clock and of one scope.
+  // All events of a unit-level counter have the same clock and the same scope.
   absl::Status CheckUlc(const sim::EventSpec& spec, size_t domain) {
     if (spec.ulc.empty()) return absl::OkStatus();
     const auto [found, is_new] = ulcs_.try_emplace(spec.ulc, domain, spec.device_scope);
@@ -132,7 +132,7 @@ class Planner {
   const uint32_t slices_;
   EventPlan plan_;
   std::map<std::string, uint16_t> counters_;
-  std::map<std::string, std::pair<size_t, bool>> ulcs_;  // by name: domain, whether of the device's scope
+  std::map<std::string, std::pair<size_t, bool>> ulcs_;  // by name: domain, and whether the scope is the device
   std::map<uint8_t, ChannelPacker> packers_;             // by channel
 };
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the events of a signal map to the units of a pipeline: events of one name share a counter of the memory blocks,
-// and each wire of an event gets a counter of a unit-level counter, packed in order unless the map names one.
-//   SIDEBAND_ASSIGN_OR_RETURN(EventPlan plan, PlanEvents(map, trace->event_wires(), SliceCount(map, schedule)));
+// Plans the units of a pipeline from the events of a signal map. Events with the same name share a counter of the
+// memory blocks. Each wire of an event has a counter of a unit-level counter, which the map names, or which is packed
+// in order.
+//   SIDEBAND_ASSIGN_OR_RETURN(EventPlan plan, PlanEvents(map, trace->event_wires(), slices));
 #ifndef SIDEBAND_SECURE_MCU_REPLAY_EVENT_PLAN_H_
 #define SIDEBAND_SECURE_MCU_REPLAY_EVENT_PLAN_H_
 
@@ -26,15 +27,15 @@ struct PlannedEvent {
 
 struct EventPlan {
   std::vector<PlannedEvent> events;  // one per counter of a memory block, in the order of first appearance
-  // An event counts for whoever is resident: on every slice, unless it names one. Those of the device's scope count
-  // always, for the hypervisor.
+  // An event counts for the resident of every slice, or of its own slice if it names one. Events of the device's scope
+  // always count, for the hypervisor.
   std::vector<CcuSpec> ccus;
 };
 
-// `wires` as the trace gave them for `map`. INVALID_ARGUMENT with the map's line where a named unit-level counter needs
-// more than 45 counters, or has events of two clocks or of both scopes, where an event is of both scopes, counted both
-// in full and prescaled, or of a slice beyond `slices`, and where there are more events than a memory block has room
-// for.
+// `wires` are those that the trace returned for `map`. Errors are INVALID_ARGUMENT with the map's line:
+// - a named unit-level counter that needs more than 45 counters, or has events of two clocks or of both scopes;
+// - an event that is of both scopes, counted both in full and prescaled, or of a slice beyond `slices`;
+// - more events than a memory block can hold.
 absl::StatusOr<EventPlan> PlanEvents(const sim::SignalMap& map, const sim::EventWires& wires, uint32_t slices);
 
 }  // namespace sideband::mcu

@@ -13,6 +13,7 @@
 #include "secure_mcu/chip/schedule_timeline.h"
 #include "secure_mcu/replay/event_plan.h"
 #include "secure_mcu/replay/tenants.h"
+#include "secure_mcu/replay/warnings.h"
 #include "sim/waveform/schedule.h"
 #include "sim/waveform/signal_map.h"
 #include "sim/waveform/trace_reader.h"
@@ -41,11 +42,13 @@ absl::Status RunToEnd(sim::TraceReader& trace, uint32_t slices, Chip& chip, Play
     AttachAll(*chunk, slices, chip);
     has_wires = true;
     player.PlayTo(trace.cycles());
+    // Cycles of other clocks since the last reference edge must be counted before the chunk is replaced.
     chip.AdvanceWithinCycle();
     if (progress) progress(trace.cycles());
   }
-  // A trace without any cycle has nothing to count.
+  // A trace without a cycle has no wires to count.
   if (!has_wires) return absl::OkStatus();
+  // The residents leave at the end of the trace, so that all counts arrive in their blocks.
   player.Vacate();
   chip.Latch();
   return absl::OkStatus();
@@ -96,9 +99,13 @@ absl::StatusOr<ReplayResult> Replay(const ReplayInputs& inputs, const ReplayObse
   const std::vector<Tenant> tenants = CreateBlocks(ScheduledVms(schedule), chip->memory());
   if (observers.switches) chip->TraceSwitches(NamedSwitches(tenants, observers.switches));
   ScheduleTimeline timeline(schedule, tenants, /*turn_cycles=*/0);
+  // No source follows the residents: the wires of a trace do not depend on them.
   Player player(*chip, timeline, std::vector<sim::WireSource*>(slices));
   SIDEBAND_RETURN_IF_ERROR(RunToEnd(*trace, slices, *chip, player, observers.progress));
-  ReplayResult result{.cycles = trace->cycles(), .events = {}, .blocks = CollectBlocks(chip->memory(), tenants)};
+  ReplayResult result{.cycles = trace->cycles(),
+                      .events = {},
+                      .blocks = CollectBlocks(chip->memory(), tenants),
+                      .warnings = ReplayWarnings(inputs.schedule, map, schedule, *trace)};
   for (PlannedEvent& event : plan.events) result.events.push_back(std::move(event.name));
   return result;
 }

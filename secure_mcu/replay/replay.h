@@ -18,24 +18,27 @@ namespace sideband::mcu {
 
 struct ReplayInputs {
   std::string signals;   // S.json
-  std::string trace;     // T.vcd or T.vcd.gz
+  std::string trace;     // T.vcd, also as .gz or .zst, or T.fst
   std::string schedule;  // C.csv
 };
 
 struct ReplayBlock {
-  std::string vm;                  // "vm0" for the hypervisor
-  std::string context;             // empty for a VM's own block
+  std::string vm;                  // "vm0": the hypervisor
+  std::string context;             // empty: the VM's own block
   std::vector<uint64_t> counters;  // in the order of ReplayResult::events
-  std::vector<std::string> flags;  // why counters are not exact
+  std::vector<std::string> flags;  // reasons why counters are not exact
 };
 
 struct ReplayResult {
   uint64_t cycles = 0;
   std::vector<std::string> events;
   std::vector<ReplayBlock> blocks;  // the hypervisor's, then each VM's followed by its contexts'
+  // Reasons, one line each, why counts may be 0 or unexpectedly low although the files are valid.
+  std::vector<std::string> warnings;
 };
 
-// A step of a context switch, with "VM/CONTEXT" or "VM" of who leaves and who comes; empty for nobody.
+// A step of a context switch. `from` and `to` are the previous and the next resident, "VM/CONTEXT" or "VM"; empty: no
+// resident.
 struct ReplaySwitch {
   SwitchStepEvent step;
   std::string from, to;
@@ -43,18 +46,18 @@ struct ReplaySwitch {
 
 // Each may be empty.
 struct ReplayObservers {
-  std::function<void(uint64_t)> progress;             // is told the cycles so far now and then
-  std::function<void(const ReplaySwitch&)> switches;  // is told every step of every switch
+  std::function<void(uint64_t)> progress;             // called now and then with the cycles so far
+  std::function<void(const ReplaySwitch&)> switches;  // called at every step of every switch
 };
 
-// Memory does not grow with the trace. Errors are one line "FILE:LINE: what is wrong".
+// Memory use is independent of the trace's length. Errors are one line "FILE:LINE: description".
 absl::StatusOr<ReplayResult> Replay(const ReplayInputs& inputs, const ReplayObservers& observers);
 
 // One JSON object, counters as numbers, and a newline.
 std::string FormatJson(const ReplayResult& result);
-// One JSON object and a newline, of a line per step.
+// One JSON object on one line per step, with a newline.
 std::string FormatSwitch(const ReplaySwitch& event);
-// A line per event, a column per block.
+// One row per event, one column per block.
 std::string FormatTable(const ReplayResult& result);
 
 }  // namespace sideband::mcu

@@ -88,7 +88,7 @@ TEST(ReplayTest, OneCounterIsCountedInOneWay) {
 }
 
 TEST(ReplayTest, APrescaledNumberIsAThirtySecondOfEachResidency) {
-  // `lanes` is 0, 1, 3, 2: with 32 times as much the sums of the residencies are 32 and 160.
+  // `lanes` is 0, 1, 3, 2. With a factor of 32 the sums of the residencies are 32 and 160.
   std::string trace(kTrace);
   for (const auto& [from, to] :
        {std::pair("lanes [1:0]", "lanes [6:0]"), std::pair("$var wire 2", "$var wire 7"),
@@ -115,7 +115,7 @@ TEST(ReplayTest, MissingFilesAreNamed) {
   }
 }
 
-// The reference waveforms, whose counts an independent script took from the waveform alone.
+// The reference waveforms, with counts from an independent script.
 class ReferenceTest : public testing::TestWithParam<std::string> {};
 
 TEST_P(ReferenceTest, EqualsTheExpectedBlocksBitForBit) {

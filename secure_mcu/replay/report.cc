@@ -66,6 +66,7 @@ class Table {
 std::string FormatJson(const ReplayResult& result) {
   Json blocks = Json::array();
   for (const ReplayBlock& block : result.blocks) blocks.push_back(BlockJson(result, block));
+  // Event names may contain bytes that are not UTF-8.
   return Json{{"cycles", result.cycles}, {"blocks", std::move(blocks)}}.dump(-1, ' ', /*ensure_ascii=*/true,
                                                                              Json::error_handler_t::replace) +
          "\n";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The VMs and contexts of a schedule, with ids in the order of their first appearance and a memory block each.
+// The VMs and contexts of a schedule, with a memory block each and ids in the order of first appearance.
 #ifndef SIDEBAND_SECURE_MCU_REPLAY_TENANTS_H_
 #define SIDEBAND_SECURE_MCU_REPLAY_TENANTS_H_
 
@@ -12,15 +12,15 @@
 
 namespace sideband::mcu {
 
-// A VM with its contexts, in the order of their first appearance.
+// A VM with its contexts in the order of first appearance.
 struct ScheduledVm {
   std::string name;
   std::vector<std::string> contexts;
 };
 std::vector<ScheduledVm> ScheduledVms(const std::vector<sim::Residency>& schedule);
 
-// Creates the blocks (VM ids from 1, context ids from 0) and returns everyone who may be resident: for each VM itself
-// without a context, then its contexts.
+// Creates the blocks (VM ids from 1, context ids from 0). Returns all possible residents: each VM without a context,
+// followed by its contexts.
 std::vector<Tenant> CreateBlocks(const std::vector<ScheduledVm>& vms, MemoryBlocks& memory);
 
 }  // namespace sideband::mcu

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The targets of an emulated board: the mailbox, and what the board's persona has besides.
-//   Board board({.address = 0x4F, .persona = Persona::kSideband}, firmware);
+// The targets of an emulated board: the mailbox, and the additional targets of the board's persona.
+//   Board board({.address = 0x4F, .persona = Persona::kSideband}, firmware, /*own_handler=*/nullptr);
 //   board.Connect(bus);
 //   bus.Execute(transfer);
 #ifndef SIDEBAND_SECURE_MCU_SERVE_BOARD_H_
@@ -20,7 +20,7 @@ namespace sideband::mcu {
 // Not thread-safe.
 class Board {
  public:
-  // Where NVIDIA's boards have the memory that says what they are; a client that looks for one probes it.
+  // The address of the identity EEPROM of NVIDIA's boards, which their clients probe.
   static constexpr uint8_t kEepromAddress = 0x50;
 
   struct Options {
@@ -28,12 +28,13 @@ class Board {
     Persona persona = Persona::kSideband;
   };
 
-  // `handler` must outlive it.
-  Board(const Options& options, CommandHandler& handler);
-  Board(const Board&) = delete;  // a bus refers to the targets
+  // Both must outlive the board. `own_handler` executes the commands of the extension's own registers; null: the board
+  // has none (MailboxTarget).
+  Board(const Options& options, CommandHandler& handler, CommandHandler* own_handler);
+  Board(const Board&) = delete;  // the bus holds references to the targets
   Board& operator=(const Board&) = delete;
 
-  // While it is connected it must live.
+  // The board must outlive the connection.
   void Connect(VirtualBus& bus);
   void Disconnect(VirtualBus& bus);
 

@@ -31,7 +31,7 @@ class BoardTest : public testing::Test {
 };
 
 TEST_F(BoardTest, IsOursUnlessItIsToldOtherwise) {
-  Board board({}, commands_);
+  Board board({}, commands_, /*own_handler=*/nullptr);
   EXPECT_EQ(Write(board, 0x4F, {}), Outcome::kOk);
   EXPECT_EQ(Write(board, 0x50, {}), Outcome::kAddressNack);
   EXPECT_EQ(ReadByte(board, 0x4F, 0x62), 0x53);
@@ -39,7 +39,7 @@ TEST_F(BoardTest, IsOursUnlessItIsToldOtherwise) {
 }
 
 TEST_F(BoardTest, NvidiasHasAnEepromToo) {
-  Board board({.persona = Persona::kNvidia}, commands_);
+  Board board({.persona = Persona::kNvidia}, commands_, /*own_handler=*/nullptr);
   EXPECT_EQ(ReadByte(board, 0x4F, 0x62), 0xDE);
   EXPECT_EQ(ReadByte(board, 0x4F, 0x63), 0x10);
   EXPECT_EQ(Write(board, 0x50, {}), Outcome::kOk) << "a probe";
@@ -47,14 +47,14 @@ TEST_F(BoardTest, NvidiasHasAnEepromToo) {
 }
 
 TEST_F(BoardTest, TheMailboxIsWhereItWasToldToBe) {
-  Board board({.address = 0x50, .persona = Persona::kNvidia}, commands_);
+  Board board({.address = 0x50, .persona = Persona::kNvidia}, commands_, /*own_handler=*/nullptr);
   EXPECT_EQ(ReadByte(board, 0x50, 0x62), 0xDE);
   EXPECT_EQ(Write(board, 0x4F, {}), Outcome::kAddressNack);
 }
 
 TEST_F(BoardTest, IsGoneWhenItIsTakenOff) {
   VirtualBus bus;
-  Board board({.persona = Persona::kNvidia}, commands_);
+  Board board({.persona = Persona::kNvidia}, commands_, /*own_handler=*/nullptr);
   board.Connect(bus);
   board.Disconnect(bus);
   for (const uint8_t address : {0x4F, 0x50}) {

@@ -21,6 +21,7 @@ void BusMonitors::Add(int fd, Bytes before, uint64_t now_us) {
 
 void BusMonitors::Queue(Monitor& monitor, ByteSpan record) {
   QueueLoss(monitor);
+  // The order of the records is kept: nothing is queued before the pending loss record.
   if (monitor.lost != 0 || monitor.queue.size() + record.size() > kQueueBytesMax) {
     ++monitor.lost;
     return;
@@ -29,6 +30,7 @@ void BusMonitors::Queue(Monitor& monitor, ByteSpan record) {
 }
 
 void BusMonitors::QueueLoss(Monitor& monitor) {
+  // A full queue must first drain to a half, so that a slow monitor gets few long gaps instead of many short ones.
   if (monitor.lost == 0 || monitor.queue.size() > kQueueBytesMax / 2) return;
   const Bytes loss = smbus::EncodeMonitorEvent(smbus::BusLoss{std::exchange(monitor.lost, 0)});
   monitor.queue.insert(monitor.queue.end(), loss.begin(), loss.end());
@@ -67,6 +69,7 @@ void BusMonitors::AppendPolls(std::vector<pollfd>& polls) const {
 void BusMonitors::Serve(std::span<const pollfd> polls) {
   std::vector<Monitor> kept;
   for (size_t i = 0; i < monitors_.size(); ++i) {
+    // A monitor has nothing to send, so any input ends its connection.
     const bool spoke = i < polls.size() && (polls[i].revents & (POLLIN | POLLHUP | POLLERR)) != 0;
     if (!spoke && Send(monitors_[i])) {
       kept.push_back(std::move(monitors_[i]));

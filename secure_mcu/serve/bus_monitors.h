@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who watches a virtual bus (proto/smbus/monitor_frame.h): each is sent every transaction, from a queue of its own that
-// is bounded. Whatever a monitor does, the bus does not wait for it.
+// The monitors of a virtual bus (proto/smbus/monitor_frame.h). Each monitor receives every transaction, through a
+// bounded queue of its own. The bus never waits for a monitor.
 //   BusMonitors monitors;
 //   monitors.Add(fd, {}, now_us);
 //   monitors.Publish({now_us, transfer, result});
-//   monitors.AppendPolls(polls);  …poll…  monitors.Serve(polls);
+//   monitors.AppendPolls(polls);
+//   poll(polls.data(), polls.size(), /*timeout=*/10);
+//   monitors.Serve(polls);
 #ifndef SIDEBAND_SECURE_MCU_SERVE_BUS_MONITORS_H_
 #define SIDEBAND_SECURE_MCU_SERVE_BUS_MONITORS_H_
 
@@ -23,7 +25,8 @@ namespace sideband::mcu {
 // Not thread-safe.
 class BusMonitors {
  public:
-  // What waits for one monitor. Once a transaction did not fit, none is queued until half of it has been sent.
+  // The limit of a monitor's queue. After a transaction that did not fit, transactions are dropped until half of the
+  // queue has been sent.
   static constexpr size_t kQueueBytesMax = 1 << 20;
 
   BusMonitors() = default;
@@ -31,28 +34,28 @@ class BusMonitors {
   BusMonitors(const BusMonitors&) = delete;
   BusMonitors& operator=(const BusMonitors&) = delete;
 
-  // Takes a socket that does not block and closes it in the end. It is sent `before`, then the start of monitoring.
+  // Takes ownership of a non-blocking socket. Queues `before`, then the start of monitoring.
   void Add(int fd, Bytes before, uint64_t now_us);
   size_t size() const { return monitors_.size(); }
 
   void Publish(const smbus::BusRecord& record);
 
-  // What to wait for: one entry per monitor.
+  // Appends one entry per monitor.
   void AppendPolls(std::vector<pollfd>& polls) const;
-  // After the wait, with those entries (monitors added since have none): sends what is queued, and closes the
-  // connections of who has gone or says anything.
+  // `polls` are the entries of AppendPolls after the wait; monitors added since have none. Sends queued records, and
+  // closes the connections of monitors that have disconnected or sent anything.
   void Serve(std::span<const pollfd> polls);
 
  private:
   struct Monitor {
     int fd;
     Bytes queue;
-    uint64_t lost = 0;  // transactions since the last that was queued
+    uint64_t lost = 0;  // transactions dropped since the last queued one
   };
 
   static void Queue(Monitor& monitor, ByteSpan record);
   static void QueueLoss(Monitor& monitor);
-  // Returns false where the connection is of no more use.
+  // Returns false if the connection must be closed.
   static bool Send(Monitor& monitor);
 
   std::vector<Monitor> monitors_;

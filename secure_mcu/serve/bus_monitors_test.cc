@@ -13,14 +13,14 @@
 namespace sideband::mcu {
 namespace {
 
-// One transaction of a kilobyte.
+// A transaction of a kilobyte.
 smbus::BusRecord Record(uint64_t time_us) {
   return {time_us, {{smbus::Message::Read(0x4F, 1024)}}, smbus::TransferResult{.read = {Bytes(1024)}}};
 }
 
 class BusMonitorsTest : public testing::Test {
  protected:
-  // The far end of a monitor's connection.
+  // The peer of a monitor's connection.
   int Connect() {
     int ends[2];
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
@@ -38,7 +38,7 @@ class BusMonitorsTest : public testing::Test {
     poll(polls.data(), polls.size(), 0);
     monitors_.Serve(polls);
   }
-  // Everything that comes, however often the server has to be called for it: frames without their headers.
+  // Returns all frames without their headers; calls the server until none is left.
   std::deque<Bytes> Drain(int fd) {
     Bytes bytes;
     uint8_t buffer[1 << 14];
@@ -74,7 +74,7 @@ TEST_F(BusMonitorsTest, EachIsSentEverything) {
 
 TEST_F(BusMonitorsTest, WhoDoesNotReadLosesAndIsToldHowMuch) {
   const int slow = Connect(), quick = Connect();
-  constexpr uint64_t kRecords = 4096;  // four times what is queued
+  constexpr uint64_t kRecords = 4096;  // four times the capacity of the queue
   uint64_t seen_by_quick = 0;
   for (uint64_t i = 0; i < kRecords; ++i) {
     monitors_.Publish(Record(i));

@@ -34,16 +34,14 @@ absl::StatusOr<sockaddr_un> SocketAddress(const std::string& path) {
   return address;
 }
 
-int OpenSocket() { return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); }
+Descriptor OpenSocket() { return Descriptor(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
 
 const sockaddr* Generic(const sockaddr_un& address) { return reinterpret_cast<const sockaddr*>(&address); }
 
-// Whether a live server listens there. Only a refused connection proves that nobody does.
+// Whether a live server listens at `address`. Only a refused connection proves that no server listens.
 bool IsServed(const sockaddr_un& address) {
-  const int probe = OpenSocket();
-  const bool refused = connect(probe, Generic(address), sizeof(address)) != 0 && errno == ECONNREFUSED;
-  close(probe);
-  return !refused;
+  const Descriptor probe = OpenSocket();
+  return connect(probe.get(), Generic(address), sizeof(address)) == 0 || errno != ECONNREFUSED;
 }
 
 bool IsSocket(const std::string& path) {
@@ -56,6 +54,7 @@ absl::Status Bind(int listener, const std::string& path, const sockaddr_un& addr
   if (errno != EADDRINUSE) return ErrnoStatus(errno, path);
   if (!IsSocket(path)) return absl::AlreadyExistsError(absl::StrCat(path, ": exists and is not a socket"));
   if (IsServed(address)) return absl::AlreadyExistsError(absl::StrCat(path, ": another program serves this bus"));
+  // The socket of a server that has died.
   unlink(path.c_str());
   if (bind(listener, Generic(address), sizeof(address)) == 0) return absl::OkStatus();
   return ErrnoStatus(errno, path);
@@ -68,26 +67,22 @@ bool WouldBlock() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == E
 absl::StatusOr<std::unique_ptr<BusServer>> BusServer::Listen(const std::string& path, smbus::Bus& bus,
                                                              Elapsed elapsed) {
   SIDEBAND_ASSIGN_OR_RETURN(const sockaddr_un address, SocketAddress(path));
-  const int listener = OpenSocket();
-  if (listener < 0) return ErrnoStatus(errno, path);
-  if (const absl::Status bound = Bind(listener, path, address); !bound.ok()) {
-    close(listener);
-    return bound;
-  }
-  std::unique_ptr<BusServer> server(new BusServer(path, listener, bus, std::move(elapsed)));
-  if (listen(listener, kControllersMax) != 0) return ErrnoStatus(errno, path);
+  Descriptor listener = OpenSocket();
+  if (!listener.is_open()) return ErrnoStatus(errno, path);
+  SIDEBAND_RETURN_IF_ERROR(Bind(listener.get(), path, address));
+  std::unique_ptr<BusServer> server(new BusServer(path, std::move(listener), bus, std::move(elapsed)));
+  if (listen(server->listener_.get(), kControllersMax) != 0) return ErrnoStatus(errno, path);
   return server;
 }
 
 BusServer::~BusServer() {
   for (const Controller& controller : controllers_) close(controller.fd);
-  close(listener_);
   unlink(path_.c_str());
 }
 
 void BusServer::Accept() {
   while (HasRoom()) {
-    const int fd = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    const int fd = accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) return;
     controllers_.push_back({.fd = fd});
   }
@@ -123,6 +118,7 @@ bool BusServer::ServeFrames(Controller& controller) {
     if (!body_size.ok()) return false;
     if (rest.size() < smbus::kFrameHeaderBytes + *body_size) break;
     const ByteSpan body = rest.subspan(smbus::kFrameHeaderBytes, *body_size);
+    // A request to monitor must be the last frame of the connection.
     if (smbus::IsMonitorRequest(body)) {
       if (rest.size() == smbus::kFrameHeaderBytes + body.size()) MakeMonitor(controller);
       return false;
@@ -133,6 +129,7 @@ bool BusServer::ServeFrames(Controller& controller) {
     if (outcome.controller_died) return false;
     const Bytes result = smbus::EncodeResult(outcome);
     controller.output.insert(controller.output.end(), result.begin(), result.end());
+    // The controller does not read its results.
     if (controller.output.size() > smbus::kFrameBodyBytesMax) return false;
     served += smbus::kFrameHeaderBytes + *body_size;
   }
@@ -151,7 +148,7 @@ bool BusServer::Send(Controller& controller) {
 
 void BusServer::ServeFor(absl::Duration timeout) {
   // Who cannot be accepted waits in the listener's queue, and must not wake us.
-  std::vector<pollfd> ready = {{.fd = listener_, .events = static_cast<short>(HasRoom() ? POLLIN : 0)}};
+  std::vector<pollfd> ready = {{.fd = listener_.get(), .events = static_cast<short>(HasRoom() ? POLLIN : 0)}};
   for (const Controller& controller : controllers_) {
     ready.push_back(
         {.fd = controller.fd, .events = static_cast<short>(controller.output.empty() ? POLLIN : POLLIN | POLLOUT)});
@@ -173,6 +170,7 @@ void BusServer::ServeFor(absl::Duration timeout) {
   }
   controllers_ = std::move(kept);
   monitors_.Serve(std::span<const pollfd>(ready).subspan(1 + polled));
+  // Last, since `ready` does not know the connections that this adds.
   if ((ready[0].revents & POLLIN) != 0) Accept();
 }
 

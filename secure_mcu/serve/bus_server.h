@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Serves a virtual bus on a Unix socket (proto/smbus/bus_frame.h), to several controllers, one transaction at a time,
-// and shows the transactions to who only watches (monitor_frame.h).
+// Serves a virtual bus on a Unix socket (proto/smbus/bus_frame.h): to several controllers, one transaction at a time,
+// and read-only to monitors (monitor_frame.h).
 //   SIDEBAND_ASSIGN_OR_RETURN(const auto server, BusServer::Listen("/run/sideband/gpu0.sock", bus, elapsed));
 //   while (!stop) server->ServeFor(absl::Milliseconds(10));
 #ifndef SIDEBAND_SECURE_MCU_SERVE_BUS_SERVER_H_
@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "proto/base/bytes.h"
+#include "proto/base/descriptor.h"
 #include "proto/smbus/bus.h"
 #include "secure_mcu/serve/bus_monitors.h"
 
@@ -23,45 +24,45 @@ namespace sideband::mcu {
 // Not thread-safe.
 class BusServer {
  public:
-  // Monitors included.
+  // The limit of all connections, monitors included.
   static constexpr size_t kControllersMax = 64;
   // The time since the server's start.
   using Elapsed = std::function<absl::Duration()>;
 
-  // ALREADY_EXISTS where somebody answers on `path`; a socket that a dead server left behind is replaced. The socket is
-  // removed by the destructor. `bus` must outlive the server.
+  // ALREADY_EXISTS if a server answers at `path` or `path` is no socket. The socket of a dead server is replaced. The
+  // destructor removes the socket. `bus` must outlive the server.
   static absl::StatusOr<std::unique_ptr<BusServer>> Listen(const std::string& path, smbus::Bus& bus, Elapsed elapsed);
   ~BusServer();
   BusServer(const BusServer&) = delete;
   BusServer& operator=(const BusServer&) = delete;
 
-  // Waits for transactions and serves them until `timeout` has passed or a signal has come. A controller that sends
-  // anything but a frame, does not read its results, or dies on a bus that simulates it, is cut off.
+  // Waits for transactions and serves them until `timeout` has passed or a signal has arrived. Disconnects a controller
+  // that sends a malformed frame, does not read its results, or dies on a bus that simulates it.
   void ServeFor(absl::Duration timeout);
 
  private:
   struct Controller {
-    int fd;        // -1: handed on
-    Bytes input;   // of a frame that is not complete yet
-    Bytes output;  // of a result that the socket did not take yet
+    int fd;        // -1: taken over by the monitors
+    Bytes input;   // an incomplete frame
+    Bytes output;  // results that the socket has not accepted yet
   };
 
-  BusServer(std::string path, int listener, smbus::Bus& bus, Elapsed elapsed)
-      : path_(std::move(path)), listener_(listener), bus_(bus), elapsed_(std::move(elapsed)) {}
+  BusServer(std::string path, Descriptor listener, smbus::Bus& bus, Elapsed elapsed)
+      : path_(std::move(path)), listener_(std::move(listener)), bus_(bus), elapsed_(std::move(elapsed)) {}
 
   bool HasRoom() const { return controllers_.size() + monitors_.size() < kControllersMax; }
   uint64_t NowUs() const { return static_cast<uint64_t>(absl::ToInt64Microseconds(elapsed_())); }
   void Accept();
   smbus::TransferResult ExecuteAndShow(const smbus::Transfer& transfer);
-  // Its connection becomes a monitor's.
+  // Hands the controller's connection over to the monitors.
   void MakeMonitor(Controller& controller);
-  // Each returns false where the controller must be cut off.
+  // Each returns false if the controller must be disconnected.
   bool Receive(Controller& controller);
   bool ServeFrames(Controller& controller);
   bool Send(Controller& controller);
 
   const std::string path_;
-  const int listener_;
+  const Descriptor listener_;
   smbus::Bus& bus_;
   const Elapsed elapsed_;
   std::vector<Controller> controllers_;

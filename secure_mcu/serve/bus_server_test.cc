@@ -43,17 +43,17 @@ class BusServerTest : public testing::Test {
   void ServeAWhile() {
     for (int i = 0; i < 4; ++i) server_->ServeFor(absl::Milliseconds(20));
   }
-  // What the server has sent; nullopt where it has closed the connection.
+  // The bytes sent by the server; nullopt after it has closed the connection.
   static std::optional<Bytes> Received(int fd) {
     Bytes bytes(4096);
     const ssize_t size = recv(fd, bytes.data(), bytes.size(), MSG_DONTWAIT);
-    // Reset: what we had sent last was not read.
+    // A reset: the server closed the connection with unread input.
     if (size == 0 || (size < 0 && errno == ECONNRESET)) return std::nullopt;
     bytes.resize(size < 0 ? 0 : static_cast<size_t>(size));
     return bytes;
   }
 
-  // Relative, since the path of a socket must be short.
+  // Relative, because the path of a socket must be short.
   const std::string path_ = (std::filesystem::current_path(testing::TempDir()), "bus.sock");
   ConstantTarget target_;
   VirtualBus bus_;
@@ -154,7 +154,7 @@ TEST_F(BusServerTest, AControllerMayBecomeAMonitor) {
   close(fd);
 }
 
-// Simulates a controller that dies in the middle of everything it does.
+// A bus that simulates the death of the controller in every transaction.
 class DeadlyBus final : public smbus::Bus {
  public:
   smbus::TransferResult Execute(const smbus::Transfer&) override { return {.controller_died = true}; }

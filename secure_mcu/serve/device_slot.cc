@@ -7,7 +7,9 @@
 #include "absl/strings/str_format.h"
 #include "proto/base/bytes.h"
 #include "proto/base/status_macros.h"
+#include "proto/mailbox/registers.h"
 #include "proto/mailbox/word.h"
+#include "proto/smbus/pec.h"
 
 namespace sideband::mcu {
 
@@ -17,8 +19,9 @@ DeviceSlot::DeviceSlot(VirtualBus& bus, const ChipFile& file, ServedDevice::Opti
 
 absl::Status DeviceSlot::PowerOn() {
   if (device_) device_->board().Disconnect(bus_);
-  device_.reset();  // the guests' views are one device's at a time
+  device_.reset();  // the new device writes the same guests' views
   auto device =
+      // The reference clock of a restarted device begins at zero.
       ServedDevice::PowerOn(file_, options_, [elapsed = elapsed_, start = elapsed_()] { return elapsed() - start; });
   status_ = device.status();
   SIDEBAND_RETURN_IF_ERROR(status_);
@@ -33,10 +36,13 @@ void DeviceSlot::Restart() {
 }
 
 void DeviceSlot::LatchByAnother() {
+  const bool is_own = file_.extension == mailbox::ExtensionVersion::kTwo;
   ByteWriter out;
-  out.U8(mailbox::kCommandRegister);
+  out.U8(is_own ? mailbox::kOwnRegisters.command : mailbox::kSharedRegisters.command);
   out.U8(mailbox::kRegisterBytes);
   out.U32(mailbox::CommandWord{.opcode = mailbox::Opcode::kLatch, .execute = true}.Encode());
+  const uint8_t address_byte = smbus::AddressByte(address(), /*read=*/false);
+  out.U8(smbus::Pec(out.written(), smbus::Pec({&address_byte, 1})));
   bus_.Execute({{smbus::Message::Write(address(), std::move(out).Take())}});
 }
 

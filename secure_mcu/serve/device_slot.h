@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A device's place on the bus, where it can be restarted, and where another controller may interfere: what a fault plan
-// does beside the wire.
+// The place of a device on the bus. A fault plan can restart the device there, and can interfere as another controller:
+// the faults that are not faults of the wire.
 //   DeviceSlot slot(bus, file, {.boot_id = id}, elapsed);
 //   SIDEBAND_RETURN_IF_ERROR(slot.PowerOn());
 //   while (slot.status().ok()) slot.Tick();
@@ -13,8 +13,8 @@
 
 #include "absl/status/status.h"
 #include "secure_mcu/bus/virtual_bus.h"
-#include "secure_mcu/serve/chip_spec.h"
-#include "secure_mcu/serve/live_device.h"
+#include "secure_mcu/chip_file/chip_spec.h"
+#include "secure_mcu/device/live_device.h"
 #include "secure_mcu/serve/served_device.h"
 
 namespace sideband::mcu {
@@ -22,21 +22,21 @@ namespace sideband::mcu {
 // Not thread-safe.
 class DeviceSlot {
  public:
-  // `bus` and `file` must outlive it. The first start has the options' boot id, each restart the next one.
+  // `bus` and `file` must outlive the slot. The first start has the boot id of the options; each restart increments it.
   DeviceSlot(VirtualBus& bus, const ChipFile& file, ServedDevice::Options options, LiveDevice::Elapsed elapsed);
 
-  // Time and counts begin at zero. After an error nobody is at the address.
+  // Starts the device, with time and counts at zero. After an error no device is at the address.
   absl::Status PowerOn();
-  // PowerOn for who has no use for its error; says so on standard error.
+  // PowerOn for callers that ignore its error. A success is reported on standard error.
   void Restart();
-  // Of the newest start. The device is there while it is OK.
+  // The status of the newest start. The device exists while it is OK.
   const absl::Status& status() const { return status_; }
 
-  // Another controller's LATCH, with no regard to anybody else's commands.
+  // Sends the LATCH of another controller, regardless of pending commands.
   void LatchByAnother();
 
   uint8_t address() const { return options_.board.address; }
-  // Only while the device is there.
+  // Valid only while the device exists.
   const DeviceIdentity& identity() const { return device_->identity(); }
   void Tick() { device_->Tick(); }
 

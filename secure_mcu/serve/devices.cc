@@ -8,7 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "proto/base/status_macros.h"
 #include "proto/smbus/bus_name.h"
-#include "secure_mcu/serve/chip_file.h"
+#include "secure_mcu/chip_file/chip_file.h"
 
 namespace sideband::mcu {
 namespace {
@@ -22,7 +22,7 @@ absl::StatusOr<Place> LoadPlace(const std::string& chip, uint8_t address) {
   return Place{address, std::move(file)};
 }
 
-// Who reads them tells them apart by their UUIDs.
+// Controllers distinguish the devices of a bus by address and by UUID.
 absl::Status CheckApart(const Place& a, const Place& b) {
   if (a.address == b.address) {
     return absl::InvalidArgumentError(absl::StrFormat("two devices at address 0x%02x", a.address));
@@ -49,7 +49,7 @@ absl::StatusOr<std::vector<Place>> LoadPlaces(const std::vector<std::string>& ch
 Devices::Devices(VirtualBus& bus, const std::vector<Place>& places, const Options& options,
                  const LiveDevice::Elapsed& elapsed) {
   for (const Place& place : places) {
-    // Far enough apart for the restarts of a fault plan.
+    // 2^32 ids per device for the restarts of a fault plan.
     const uint64_t boot_id = options.boot_id + (uint64_t{slots_.size()} << 32);
     slots_.push_back(std::make_unique<DeviceSlot>(
         bus, place.file,
@@ -65,7 +65,7 @@ absl::Status Devices::PowerOn() {
   return absl::OkStatus();
 }
 
-void Devices::Tell(const std::string& path) const {
+void Devices::PrintAddresses(const std::string& path) const {
   for (const auto& slot : slots_) {
     absl::FPrintF(stderr, "sideband-mcu: serving %s at address 0x%02x on %s, boot id %016x\n",
                   slot->identity().uuid.ToString(), slot->address(), path, slot->identity().boot_id);

@@ -15,21 +15,21 @@
 
 #include "absl/status/statusor.h"
 #include "secure_mcu/bus/virtual_bus.h"
+#include "secure_mcu/chip_file/chip_spec.h"
+#include "secure_mcu/device/live_device.h"
 #include "secure_mcu/firmware/persona.h"
-#include "secure_mcu/serve/chip_spec.h"
 #include "secure_mcu/serve/device_slot.h"
-#include "secure_mcu/serve/live_device.h"
 
 namespace sideband::mcu {
 
-// Where a device is on the bus, and what it is.
+// A device of the bus: its address and its chip file.
 struct Place {
   uint8_t address;
   ChipFile file;
 };
 
-// Of each "FILE", at `address`, or "FILE@ADDRESS". Errors are those of the chip files; INVALID_ARGUMENT for an address
-// that is none, or for two devices of one address or one UUID.
+// One place per "FILE" (at `address`) or "FILE@ADDRESS". Errors are those of the chip files; INVALID_ARGUMENT for a
+// malformed address, and for two devices with the same address or UUID.
 absl::StatusOr<std::vector<Place>> LoadPlaces(const std::vector<std::string>& chips, uint8_t address);
 
 // Not thread-safe.
@@ -37,8 +37,8 @@ class Devices {
  public:
   struct Options {
     Persona persona = Persona::kSideband;
-    std::string guest_views;  // a folder for the guests' views; empty: none
-    uint64_t boot_id = 0;     // of the first device; the others' and restarts' follow from it
+    std::string guest_views;  // folder of the guests' views; empty: no views
+    uint64_t boot_id = 0;     // of the first device; the ids of other devices and of restarts follow from it
   };
 
   // `bus` and `places` must outlive it.
@@ -46,12 +46,12 @@ class Devices {
           const LiveDevice::Elapsed& elapsed);
 
   absl::Status PowerOn();
-  // Says on standard error who is served on the bus at `path`.
-  void Tell(const std::string& path) const;
-  // Counts up to now. An error where a device could not be restarted.
+  // Prints one line per device on standard error: its UUID, its address and boot id, and `path`, the bus.
+  void PrintAddresses(const std::string& path) const;
+  // Counts up to the present. Returns an error if a device could not be restarted.
   absl::Status Tick();
 
-  // What a fault plan does, to all of them.
+  // The effects of a fault plan, applied to all devices.
   void Restart();
   void LatchByAnother();
 

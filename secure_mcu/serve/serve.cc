@@ -20,14 +20,14 @@ namespace {
 
 using sim::FaultKind;
 
-// How far the chip may fall behind before a command makes it catch up.
+// The longest time for which the chip falls behind before a command makes it catch up.
 constexpr absl::Duration kTick = absl::Milliseconds(10);
 
 absl::StatusOr<std::optional<sim::FaultPlan>> LoadFaults(const std::string& path) {
   if (path.empty()) return std::nullopt;
   SIDEBAND_ASSIGN_OR_RETURN(sim::FaultPlan plan, sim::FaultPlan::Load(path));
   for (const sim::FaultRule& rule : plan.rules) {
-    // Who is on the device is said by the chip file.
+    // The chip file determines the catalogue of a served device.
     if (rule.kind == FaultKind::kChangeCatalog) {
       return absl::InvalidArgumentError(
           absl::StrCat(path, ": ", sim::FaultName(rule.kind), " is not possible on a served device"));
@@ -55,7 +55,8 @@ absl::Status Serve(const ServeOptions& options, const std::atomic<bool>& stop) {
   SIDEBAND_ASSIGN_OR_RETURN(const std::optional<sim::FaultPlan> plan, LoadFaults(options.faults));
   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<Place> places, LoadPlaces(options.chips, name.address));
   if (places.size() > 1 && !options.guest_views.empty()) {
-    return absl::InvalidArgumentError("guest views are of one device: serve each with a folder of its own");
+    return absl::InvalidArgumentError(
+        "--guest-views is for one device: run a server per device, each with a folder of its own");
   }
   VirtualBus targets;
   Devices devices(targets, places, {options.persona, options.guest_views, options.boot_id}, options.elapsed);
@@ -63,7 +64,7 @@ absl::Status Serve(const ServeOptions& options, const std::atomic<bool>& stop) {
   sim::FaultyBus bus(targets, plan.value_or(sim::FaultPlan()),
                      {.reset = [&] { devices.Restart(); }, .supersede = [&] { devices.LatchByAnother(); }});
   SIDEBAND_ASSIGN_OR_RETURN(const auto server, BusServer::Listen(name.path, bus, options.elapsed));
-  devices.Tell(name.path);
+  devices.PrintAddresses(name.path);
   if (plan) absl::FPrintF(stderr, "sideband-mcu: faults of %s with seed %d\n", options.faults, plan->seed);
   while (!stop) {
     server->ServeFor(kTick);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `sideband-mcu serve`: an emulated device on a virtual bus until it is told to stop.
+// `sideband-mcu serve`: emulated devices on a virtual bus until a stop is requested.
 #ifndef SIDEBAND_SECURE_MCU_SERVE_SERVE_H_
 #define SIDEBAND_SECURE_MCU_SERVE_SERVE_H_
 
@@ -10,25 +10,26 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "secure_mcu/device/live_device.h"
 #include "secure_mcu/firmware/persona.h"
-#include "secure_mcu/serve/live_device.h"
 
 namespace sideband::mcu {
 
 struct ServeOptions {
-  // One device each: FILE, or FILE@0x4e for another address than the bus says. At least one.
+  // One device each: FILE, or FILE@0x4e for an address other than that of `bus`. At least one.
   std::vector<std::string> chips;
-  std::string bus;          // unix:PATH, or unix:PATH@0x4f for another address
-  std::string guest_views;  // a folder for the guests' views; empty: none
-  std::string faults;       // a fault plan for the bus (sim/bus_faults); empty: none
+  std::string bus;          // unix:PATH, or unix:PATH@0x4f for another address than the default
+  std::string guest_views;  // folder of the guests' views; empty: no views
+  std::string faults;       // fault plan for the bus (sim/bus_faults); empty: no faults
   Persona persona = Persona::kSideband;
-  // Any number that no earlier start has used; further devices and the restarts of a fault plan count on from it.
+  // A number that no earlier start has used. The ids of further devices and of restarts count up from it.
   uint64_t boot_id = 0;
   LiveDevice::Elapsed elapsed;
 };
 
-// Prints one line on standard error when it is ready; with a fault plan, one with its seed, one at each restart, and
-// one at the end with what came about. Returns OK once `stop` is true, which a signal handler may set.
+// Prints one line per device on standard error once it is ready. With a fault plan it also prints the seed, each
+// restart and, at the end, the number of faults of each kind. Returns OK once `stop` is true; a signal handler may set
+// it.
 absl::Status Serve(const ServeOptions& options, const std::atomic<bool>& stop);
 
 }  // namespace sideband::mcu

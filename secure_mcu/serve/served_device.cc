@@ -14,15 +14,15 @@ absl::StatusOr<std::unique_ptr<ServedDevice>> ServedDevice::PowerOn(const ChipFi
   if (!options.guest_views.empty()) {
     SIDEBAND_ASSIGN_OR_RETURN(views, GuestViews::Create(options.guest_views, options.boot_id));
   }
-  return std::unique_ptr<ServedDevice>(new ServedDevice(options.board, std::move(device), std::move(views)));
+  return std::unique_ptr<ServedDevice>(new ServedDevice(file, options.board, std::move(device), std::move(views)));
 }
 
-ServedDevice::ServedDevice(const Board::Options& board, std::unique_ptr<LiveDevice> device,
+ServedDevice::ServedDevice(const ChipFile& file, const Board::Options& board, std::unique_ptr<LiveDevice> device,
                            std::unique_ptr<GuestViews> views)
     : device_(std::move(device)),
       views_(std::move(views)),
       viewed_(*device_, views_.get()),
-      firmware_(viewed_, PowerModel(device_->power()), board.persona),
-      board_(board, firmware_) {}
+      firmware_(viewed_, PowerModel(device_->power()), board.persona, file.extension),
+      board_(board, firmware_.shared(), firmware_.own()) {}
 
 }  // namespace sideband::mcu

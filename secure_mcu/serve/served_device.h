@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An emulated device with all that stands between its chip and the bus: what is switched on and off as one.
+// An emulated device with all its parts from the chip to the bus, which are switched on and off together.
 //   SIDEBAND_ASSIGN_OR_RETURN(const auto device, ServedDevice::PowerOn(file, {.boot_id = id}, elapsed));
 //   device->board().Connect(bus);
 //   while (!stop) device->Tick();
@@ -12,39 +12,40 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "secure_mcu/firmware/firmware.h"
+#include "secure_mcu/chip_file/chip_spec.h"
+#include "secure_mcu/device/live_device.h"
+#include "secure_mcu/device/viewed_device.h"
+#include "secure_mcu/firmware/firmware_pair.h"
 #include "secure_mcu/guest_view/guest_views.h"
 #include "secure_mcu/serve/board.h"
-#include "secure_mcu/serve/chip_spec.h"
-#include "secure_mcu/serve/live_device.h"
-#include "secure_mcu/serve/viewed_device.h"
 
 namespace sideband::mcu {
 
-// Not thread-safe. Two with the same guest views' folder must not be at a time.
+// Not thread-safe. Two live objects must not share a folder of guests' views.
 class ServedDevice {
  public:
   struct Options {
     Board::Options board;
     uint64_t boot_id = 0;
-    std::string guest_views;  // a folder for the guests' views; empty: none
+    std::string guest_views;  // folder of the guests' views; empty: no views
   };
-  // `elapsed` is the time since then. Errors are those of LiveDevice::Create and GuestViews::Create.
+  // `elapsed` is the time since this start. Errors are those of LiveDevice::Create and GuestViews::Create.
   static absl::StatusOr<std::unique_ptr<ServedDevice>> PowerOn(const ChipFile& file, const Options& options,
                                                                LiveDevice::Elapsed elapsed);
 
   const DeviceIdentity& identity() const { return device_->identity(); }
   Board& board() { return board_; }
-  // Counts up to now.
+  // Counts up to the present.
   void Tick() { viewed_.Tick(); }
 
  private:
-  ServedDevice(const Board::Options& board, std::unique_ptr<LiveDevice> device, std::unique_ptr<GuestViews> views);
+  ServedDevice(const ChipFile& file, const Board::Options& board, std::unique_ptr<LiveDevice> device,
+               std::unique_ptr<GuestViews> views);
 
   const std::unique_ptr<LiveDevice> device_;
-  const std::unique_ptr<GuestViews> views_;  // null: none
+  const std::unique_ptr<GuestViews> views_;  // null: no views
   ViewedDevice viewed_;
-  Firmware firmware_;
+  FirmwarePair firmware_;
   Board board_;
 };
 

@@ -13,12 +13,12 @@ using smbus::TransferResult;
 
 constexpr uint8_t kDirectionBit = 1;  // of an address byte
 
-// What the controller clocks where nobody answers: the count byte, if it asks for one, reads as 255.
+// The bytes that the controller clocks without an answer. A count byte, if it reads one, is 255 on an idle bus.
 size_t IdleBytes(const Message& message) {
   return message.block ? 1 + size_t{kIdleByte} + message.read_size : message.read_size;
 }
 
-// The message as the target sees it when its address byte changes.
+// The message as a target sees it if its address byte changes.
 Message WithAddressFlipped(const Message& message, uint8_t mask) {
   const uint8_t address = message.address ^ mask >> 1;
   Message seen = message;
@@ -29,7 +29,7 @@ Message WithAddressFlipped(const Message& message, uint8_t mask) {
   return seen;
 }
 
-// What the targets see: up to the first message that they take for something else.
+// The transaction as the targets see it, not yet cut at the first message with a misread direction.
 Transfer Seen(const Transfer& transfer, std::span<const BitFlip> flips) {
   Transfer seen = transfer;
   for (const BitFlip& flip : flips) {
@@ -45,6 +45,7 @@ void FlipRead(const Message& message, const BitFlip& flip, TransferResult& resul
   if (answer.empty()) return;
   const size_t offset = flip.place.offset % answer.size();
   answer[offset] ^= flip.mask;
+  // The controller clocks as many bytes as the changed count byte announces.
   if (!message.block || offset != 0) return;
   if (answer[0] == 0) {
     answer.resize(1);
@@ -54,10 +55,10 @@ void FlipRead(const Message& message, const BitFlip& flip, TransferResult& resul
   }
 }
 
-// What the controller makes of a message whose direction the target took for the other one.
+// The outcome of a message whose direction the target misread.
 void NoticeTurned(const Message& message, TransferResult& result) {
   if (message.read && (result.outcome == Outcome::kOk || result.outcome == Outcome::kDataNack)) {
-    result.outcome = Outcome::kOk;  // a controller that reads does not see what the target refuses
+    result.outcome = Outcome::kOk;  // a reading controller cannot see a NACK of the target
     result.read.emplace_back(IdleBytes(message), kIdleByte);
   } else if (!message.read && result.outcome == Outcome::kOk) {
     result.outcome = Outcome::kArbitrationLost;
@@ -69,8 +70,9 @@ void NoticeTurned(const Message& message, TransferResult& result) {
 
 TransferResult ExecuteFlipped(smbus::Bus& bus, const Transfer& transfer, std::span<const BitFlip> flips) {
   Transfer seen = Seen(transfer, flips);
-  size_t turned = 0;  // the first message that is taken for something else
+  size_t turned = 0;  // the first message with a misread direction
   while (turned < seen.messages.size() && seen.messages[turned].read == transfer.messages[turned].read) ++turned;
+  // The wire is out of step after this message, so the rest is not sent.
   if (turned < seen.messages.size()) seen.messages.resize(turned + 1);
 
   TransferResult result = bus.Execute(seen);

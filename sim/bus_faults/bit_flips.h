@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A transaction on a wire that changes bits of it, on their way to the target or back.
+// Executes a transaction on a wire that changes bits, on their way to the target or back.
 //   const BitFlip flip = {.place = PlaceOf(transfer, 3), .mask = 0x10};
 //   const smbus::TransferResult result = ExecuteFlipped(bus, transfer, {&flip, 1});
 #ifndef SIDEBAND_SIM_BUS_FAULTS_BIT_FLIPS_H_
@@ -15,15 +15,15 @@
 namespace sideband::sim {
 
 struct BitFlip {
-  WirePlace place;  // an offset beyond the bytes that were read wraps around: their number is known only afterwards
+  WirePlace place;  // an offset beyond the bytes read wraps around: their number is only known afterwards
   uint8_t mask = 0;
 };
 
-// In data, the far side gets other bytes; of a block read whose count changes, the controller clocks as many bytes as
-// it was told. In an address, somebody else is spoken to, or nobody (kAddressNack); and where it is the direction:
-// * a target that takes a write for a read drives the wire too: the controller sees its own bits change and gives up
+// Changed data reaches the receiver as it is. If the count of a block read changes, the controller clocks as many bytes
+// as the changed count. A changed address selects another target, or none (kAddressNack). A changed direction bit:
+// - write taken for a read: the target also drives the wire, so the controller sees its own bits change and stops
 //   (kArbitrationLost);
-// * a target that takes a read for a write lets the wire idle: the controller reads ones, which the target takes for
+// - read taken for a write: the target leaves the wire idle, so the controller reads ones, which the target takes for
 //   data.
 smbus::TransferResult ExecuteFlipped(smbus::Bus& bus, const smbus::Transfer& transfer, std::span<const BitFlip> flips);
 

@@ -13,12 +13,12 @@
 namespace sideband::sim {
 namespace {
 
-// In the order of the enumeration, with the keys that say more about the fault.
+// In the order of the enumeration, each with the keys of its details.
 struct KindInfo {
   const char* name;
   std::initializer_list<absl::string_view> details;
 };
-const KindInfo kKinds[kFaultKinds] = {
+const KindInfo kKinds[] = {
     {"address_nack", {}}, {"data_nack", {"byte"}},     {"arbitration_lost", {"byte"}},
     {"bus_busy", {}},     {"stuck_clock", {"byte"}},   {"bit_flip", {"byte", "bit", "bits"}},
     {"bad_pec", {}},      {"short_block", {"length"}}, {"long_block", {"length"}},
@@ -26,10 +26,11 @@ const KindInfo kKinds[kFaultKinds] = {
     {"reset", {}},        {"supersede", {}},           {"change_catalog", {}},
     {"delay", {"time"}},
 };
+static_assert(std::size(kKinds) == kFaultKinds);
 constexpr absl::string_view kDetails[] = {"byte", "bit", "bits", "length", "status", "time"};
 constexpr uint32_t kByteMax = 65535;
 
-// The number that `text` is the name of, among those below `size`.
+// The index below `size` whose name(index) is the node's text.
 template <typename Name>
 absl::StatusOr<uint8_t> FindName(const YamlNode& node, absl::string_view what, uint8_t size, Name name) {
   SIDEBAND_ASSIGN_OR_RETURN(const std::string text, node.String());
@@ -61,7 +62,7 @@ absl::StatusOr<FaultRule::Only> ReadOnly(const YamlNode& node) {
 absl::Status ReadPlace(const YamlMap& map, FaultRule& rule) {
   if (const auto at = map.Find("at")) {
     for (const char* other : {"from", "to", "every", "probability", "times"}) {
-      if (map.Find(other)) return at->Error(absl::StrCat("'at' goes without '", other, "'"));
+      if (map.Find(other)) return at->Error(absl::StrCat("'at' cannot be combined with '", other, "'"));
     }
     SIDEBAND_ASSIGN_OR_RETURN(rule.from, at->Uint(1, FaultRule::kNoEnd));
     rule.to = rule.from;
@@ -101,7 +102,10 @@ absl::Status ReadDetails(const YamlMap& map, FaultRule& rule) {
     SIDEBAND_ASSIGN_OR_RETURN(rule.bit, bit->Uint(0, 7));
   }
   SIDEBAND_ASSIGN_OR_RETURN(rule.bits, map.UintOr("bits", 1, 1, FaultPlan::kBitsMax));
-  if (rule.bits > 1 && (rule.byte || rule.bit)) return map.node().Error("several 'bits' go without 'byte' and 'bit'");
+  // Several flips need distinct bytes, so their places are drawn.
+  if (rule.bits > 1 && (rule.byte || rule.bit)) {
+    return map.node().Error("several 'bits' cannot be combined with 'byte' or 'bit'");
+  }
   if (const auto length = map.Find("length")) {
     SIDEBAND_ASSIGN_OR_RETURN(rule.length, length->Uint(0, 255));
   }

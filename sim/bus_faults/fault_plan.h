@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which transactions of a bus go wrong, and how: a plan, from a YAML file or made by a test. Every fault here is legal:
-// wires, controllers and devices that keep to SMBus can bring it about. Keys and an example are in README.md.
+// The transactions of a bus that fail, and how: a plan from a YAML file or from a test. Every fault is legal: wires,
+// controllers and devices that conform to SMBus can cause it. Keys and an example are in README.md.
 //   SIDEBAND_ASSIGN_OR_RETURN(const FaultPlan plan, FaultPlan::Load("faults.yaml"));
 //   const FaultPlan one = {.seed = 7, .rules = {{.kind = FaultKind::kBitFlip, .probability = 0.01}}};
 #ifndef SIDEBAND_SIM_BUS_FAULTS_FAULT_PLAN_H_
@@ -21,33 +21,34 @@
 namespace sideband::sim {
 
 enum class FaultKind : uint8_t {
-  // On the wire: one of these at most befalls a transaction.
-  kAddressNack,      // nobody answers at the address
-  kDataNack,         // a written byte is refused; the target sees the bytes before it
+  // On the wire: at most one of these affects a transaction.
+  kAddressNack,      // no target acknowledges the address
+  kDataNack,         // a written byte is not acknowledged; the target sees the bytes before it
   kArbitrationLost,  // another controller wins; the target sees a prefix, or nothing
-  kBusBusy,      // another controller has the bus before the first byte: arbitration is lost, the target sees nothing
-  kStuckClock,   // the clock is held low for longer than 35 ms; the target sees a prefix
-  kBitFlip,      // bits change, in any byte, written or read, of data or address
+  kBusBusy,      // another controller holds the bus before the first byte: arbitration is lost, the target sees nothing
+  kStuckClock,   // the clock is held low for more than 35 ms; the target sees a prefix
+  kBitFlip,      // bits change in any byte, written or read, data or address
   kBadPec,       // the last byte of the transaction changes
-  kShortBlock,   // the device counts fewer bytes than it should, with a right PEC
-  kLongBlock,    // the device counts more, with a right PEC
-  kBusyForever,  // a status read says busy, with a right PEC
-  kStatus,       // a status read says another status, with a right PEC
-  kDie,          // the controller vanishes; the target sees a prefix, nobody gets a result
-  // Beside the wire: they happen before a transaction, which then goes on.
+  kShortBlock,   // the device counts fewer bytes than it should, with a correct PEC
+  kLongBlock,    // the device counts more bytes than it should, with a correct PEC
+  kBusyForever,  // a status read returns busy, with a correct PEC
+  kStatus,       // a status read returns another status, with a correct PEC
+  kDie,          // the controller vanishes; the target sees a prefix, and there is no result
+  // Beside the wire: each happens before a transaction, which then proceeds.
   kReset,          // the device restarts
-  kSupersede,      // another controller latches
-  kChangeCatalog,  // a VM or context comes or goes
+  kSupersede,      // another controller sends a LATCH
+  kChangeCatalog,  // a VM or a context is added or removed
   kDelay,          // time passes
 };
-inline constexpr size_t kFaultKinds = 16;
+// kDelay is the last; fault_plan.cc has a name for each.
+inline constexpr size_t kFaultKinds = static_cast<size_t>(FaultKind::kDelay) + 1;
 
-// "address_nack", … as in the file.
+// The names of the file: "address_nack" and so on.
 absl::string_view FaultName(FaultKind kind);
 bool IsWireFault(FaultKind kind);
 
-// What goes wrong where. A rule fires at transactions from `from` to `to` (the first is 1) that fit `only`, `command`
-// and the kind of fault itself; of those at every `every`-th, with `probability`, `times` times at most.
+// A fault and its transactions. A rule fires at transactions from `from` to `to` (the first is 1) that match `only`,
+// `command` and the kind of fault: at every `every`-th of those, with `probability`, at most `times` times.
 struct FaultRule {
   enum class Only : uint8_t { kAll, kReads, kWrites };
   static constexpr uint64_t kNoEnd = std::numeric_limits<uint64_t>::max();
@@ -58,14 +59,14 @@ struct FaultRule {
   uint64_t every = 1;
   double probability = 1;
   uint64_t times = kNoEnd;
-  Only only = Only::kAll;          // transactions that read something, or nothing
-  std::optional<uint8_t> command;  // the first byte that is written
+  Only only = Only::kAll;          // reads: transactions with a read message; writes: all others
+  std::optional<uint8_t> command;  // the first written byte
 
-  // Where in the transaction, in bytes from its start, address bytes included: of kDataNack the byte that is refused,
-  // of kBitFlip the one that changes, of the others how many the target sees. Drawn from the seed where it is absent.
+  // The place in the transaction, in bytes from its start including address bytes: for kDataNack the refused byte, for
+  // kBitFlip the changed byte, otherwise the number of bytes that the target sees. Drawn from the seed if absent.
   std::optional<uint32_t> byte;
-  std::optional<uint8_t> bit;                                        // kBitFlip: 0 is the lowest; drawn likewise
-  uint8_t bits = 1;                                                  // kBitFlip: how many
+  std::optional<uint8_t> bit;                                        // kBitFlip: 0 is the lowest; drawn if absent
+  uint8_t bits = 1;                                                  // kBitFlip: the number of flipped bits
   std::optional<uint8_t> length;                                     // kShortBlock, kLongBlock: the count byte
   mailbox::MailboxStatus status = mailbox::MailboxStatus::kErrMisc;  // kStatus
   absl::Duration time = absl::ZeroDuration();                        // kDelay
@@ -73,13 +74,13 @@ struct FaultRule {
 
 struct FaultPlan {
   static constexpr size_t kRulesMax = 1024;
-  // A CRC-8 finds any three in a register's transaction, so that no wrong word can pass for a right one.
+  // A CRC-8 detects any three flipped bits in a register's transaction, so no corrupted word can pass for a valid one.
   static constexpr uint8_t kBitsMax = 3;
 
   uint64_t seed = 1;
-  std::vector<FaultRule> rules;  // of several that fire for the wire, the first counts
+  std::vector<FaultRule> rules;  // if several wire faults fire, the first applies
 
-  // Errors are one line "FILE:LINE: what is wrong".
+  // Errors are one line "FILE:LINE: description".
   static absl::StatusOr<FaultPlan> Load(const std::string& path);
   // `path` is for messages only.
   static absl::StatusOr<FaultPlan> Parse(const std::string& text, const std::string& path);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "proto/mailbox/word.h"
+#include "proto/mailbox/registers.h"
 
 namespace sideband::sim {
 namespace {
@@ -16,7 +16,7 @@ bool Reads(const Transfer& transfer) {
   return std::any_of(transfer.messages.begin(), transfer.messages.end(), [](const Message& m) { return m.read; });
 }
 
-// The command code of SMBus; a transaction that only reads has none.
+// The SMBus command code; absent if the transaction starts with a read.
 std::optional<uint8_t> CommandCode(const Transfer& transfer) {
   if (transfer.messages.empty() || transfer.messages[0].read || transfer.messages[0].write_bytes.empty()) return {};
   return transfer.messages[0].write_bytes[0];
@@ -29,7 +29,8 @@ bool FitsKind(FaultKind kind, const Transfer& transfer) {
       return Reads(transfer);
     case FaultKind::kBusyForever:
     case FaultKind::kStatus:
-      return Reads(transfer) && CommandCode(transfer) == mailbox::kCommandRegister;
+      return Reads(transfer) && (CommandCode(transfer) == mailbox::kSharedRegisters.command ||
+                                 CommandCode(transfer) == mailbox::kOwnRegisters.command);
     default:
       return true;
   }
@@ -49,7 +50,7 @@ bool FaultTrigger::Fires(uint64_t transaction, const Transfer& transfer) {
     return false;
   }
   if (++fitting_ % rule_.every != 0) return false;
-  // The upper 53 bits make a number from 0 up to, not including, 1.
+  // The upper 53 bits make a number in [0, 1).
   if (rule_.probability < 1 && static_cast<double>(random_() >> 11) * 0x1p-53 >= rule_.probability) return false;
   ++fired_;
   return true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When a rule of a fault plan fires: the same at every run with the same seed and the same transactions.
+// Decides when a rule of a fault plan fires: identically in every run with the same seed and the same transactions.
 //   FaultTrigger trigger(rule, plan.seed);
-//   if (trigger.Fires(transaction, transfer)) Spoil(…, trigger.Draw(8));
+//   if (trigger.Fires(transaction, transfer)) FlipBit(trigger.Draw(8));
 #ifndef SIDEBAND_SIM_BUS_FAULTS_FAULT_TRIGGER_H_
 #define SIDEBAND_SIM_BUS_FAULTS_FAULT_TRIGGER_H_
 
@@ -17,7 +17,7 @@ namespace sideband::sim {
 // Not thread-safe.
 class FaultTrigger {
  public:
-  // `seed` is its own, so that other rules do not disturb what it draws.
+  // `seed` is this rule's own, so that other rules do not affect its draws.
   FaultTrigger(const FaultRule& rule, uint64_t seed) : rule_(rule), random_(seed) {}
 
   const FaultRule& rule() const { return rule_; }

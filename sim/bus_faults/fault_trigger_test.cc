@@ -15,7 +15,7 @@ const Transfer kRead5c = {{Message::Write(0x4F, {0x5C}), Message::ReadBlock(0x4F
 const Transfer kRead5d = {{Message::Write(0x4F, {0x5D}), Message::ReadBlock(0x4F, 1)}};
 const Transfer kWrite5c = {{Message::Write(0x4F, {0x5C, 4, 2, 0, 0, 0x80})}};
 
-// At which of twenty like transactions it fires.
+// The numbers of the transactions, out of twenty equal ones, at which the rule fires.
 std::vector<int> Firings(const FaultRule& rule, const Transfer& transfer = kRead5c, uint64_t seed = 1) {
   FaultTrigger trigger(rule, seed);
   std::vector<int> firings;

@@ -2,6 +2,7 @@
 #include "sim/bus_faults/faulty_bus.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -16,10 +17,10 @@ using smbus::Outcome;
 using smbus::Transfer;
 using smbus::TransferResult;
 
-// For how long a clock must be held low to be given up (SMBus 2.0, 3.1.1).
+// The time for which a held clock must be abandoned (SMBus 2.0, 3.1.1).
 constexpr uint32_t kClockLowUs = 35'000;
 
-// Which byte of the transaction is the `index`-th written one.
+// The place of the `index`-th written byte in the transaction.
 std::optional<size_t> WrittenByte(const Transfer& transfer, uint64_t index) {
   size_t byte = 0;
   for (const smbus::Message& message : transfer.messages) {
@@ -41,7 +42,7 @@ BitFlip DrawFlip(FaultTrigger& trigger, const Transfer& transfer) {
   const size_t size = WireBytes(transfer);
   BitFlip flip = {.place = PlaceOf(transfer, rule.byte ? std::min<size_t>(*rule.byte, size - 1) : trigger.Draw(size)),
                   .mask = static_cast<uint8_t>(1 << rule.bit.value_or(trigger.Draw(8)))};
-  // Any byte of an answer, however long it will be.
+  // A random byte of the answer, whose length is not known yet.
   if (!rule.byte && flip.place.part == WirePlace::Part::kRead)
     flip.place.offset = trigger.Draw(smbus::kMessageBytesMax);
   return flip;
@@ -54,6 +55,7 @@ bool SameByte(const BitFlip& a, const BitFlip& b) {
 }  // namespace
 
 FaultyBus::FaultyBus(smbus::Bus& inner, const FaultPlan& plan, Hooks hooks) : inner_(inner), hooks_(std::move(hooks)) {
+  // One seed per rule: another rule in the plan does not change the faults of this rule.
   std::mt19937_64 seeds(plan.seed);
   for (const FaultRule& rule : plan.rules) triggers_.emplace_back(rule, seeds());
 }
@@ -61,16 +63,17 @@ FaultyBus::FaultyBus(smbus::Bus& inner, const FaultPlan& plan, Hooks hooks) : in
 TransferResult FaultyBus::Execute(const Transfer& transfer) {
   ++transactions_;
   FaultTrigger* on_wire = nullptr;
-  uint32_t delay_us = 0;
+  uint64_t delay_us = 0;
   for (FaultTrigger& trigger : triggers_) {
     const FaultRule& rule = trigger.rule();
+    // Only the first wire fault applies; the others must not count as fired.
     if (IsWireFault(rule.kind) && on_wire != nullptr) continue;
     if (!trigger.Fires(transactions_, transfer)) continue;
     if (IsWireFault(rule.kind)) {
       on_wire = &trigger;
     } else if (Happen(rule)) {
       ++counts_[static_cast<size_t>(rule.kind)];
-      delay_us += static_cast<uint32_t>(absl::ToInt64Microseconds(rule.time));
+      delay_us += static_cast<uint64_t>(absl::ToInt64Microseconds(rule.time));
     }
   }
   Spoiled spoiled;
@@ -80,7 +83,8 @@ TransferResult FaultyBus::Execute(const Transfer& transfer) {
     spoiled = Spoil(*on_wire, transfer);
     if (spoiled.came_about) ++counts_[static_cast<size_t>(on_wire->rule().kind)];
   }
-  spoiled.result.stretch_us += delay_us;
+  constexpr uint64_t kStretchMax = std::numeric_limits<decltype(spoiled.result.stretch_us)>::max();
+  spoiled.result.stretch_us = std::min(kStretchMax, spoiled.result.stretch_us + delay_us);
   return std::move(spoiled.result);
 }
 
@@ -98,9 +102,21 @@ bool FaultyBus::Happen(const FaultRule& rule) {
     case FaultKind::kDelay:
       if (hooks_.delay) hooks_.delay(rule.time);
       return true;
-    default:
-      return false;
+    case FaultKind::kAddressNack:
+    case FaultKind::kDataNack:
+    case FaultKind::kArbitrationLost:
+    case FaultKind::kBusBusy:
+    case FaultKind::kStuckClock:
+    case FaultKind::kBitFlip:
+    case FaultKind::kBadPec:
+    case FaultKind::kShortBlock:
+    case FaultKind::kLongBlock:
+    case FaultKind::kBusyForever:
+    case FaultKind::kStatus:
+    case FaultKind::kDie:
+      break;  // on the wire: Spoil
   }
+  return false;
 }
 
 FaultyBus::Spoiled FaultyBus::Spoil(FaultTrigger& trigger, const Transfer& transfer) {
@@ -127,9 +143,13 @@ FaultyBus::Spoiled FaultyBus::Spoil(FaultTrigger& trigger, const Transfer& trans
     case FaultKind::kBusyForever:
     case FaultKind::kStatus:
       return ChangeStatus(trigger.rule(), transfer);
-    default:  // beside the wire
-      return {inner_.Execute(transfer), false};
+    case FaultKind::kReset:
+    case FaultKind::kSupersede:
+    case FaultKind::kChangeCatalog:
+    case FaultKind::kDelay:
+      break;  // beside the wire: Happen
   }
+  return {inner_.Execute(transfer), false};
 }
 
 FaultyBus::Spoiled FaultyBus::Cut(FaultTrigger& trigger, const Transfer& transfer, size_t bytes_max,
@@ -138,7 +158,7 @@ FaultyBus::Spoiled FaultyBus::Cut(FaultTrigger& trigger, const Transfer& transfe
   const Transfer seen = Prefix(transfer, byte ? std::min<size_t>(*byte, bytes_max) : trigger.Draw(bytes_max + 1));
   if (seen.messages.empty()) return {std::move(result)};
   const TransferResult real = inner_.Execute(seen);
-  // What had ended before is not cut.
+  // The transaction failed before the cut.
   if (real.outcome != Outcome::kOk && !result.controller_died) return {{.outcome = real.outcome}, false};
   return {std::move(result)};
 }
@@ -155,12 +175,12 @@ FaultyBus::Spoiled FaultyBus::RefuseByte(FaultTrigger& trigger, const Transfer& 
 }
 
 FaultyBus::Spoiled FaultyBus::FlipBits(FaultTrigger& trigger, const Transfer& transfer) {
-  // As many bytes as bits must be there to choose from.
+  // Distinct bytes are drawn below, so there must be as many bytes as bits.
   const size_t bits = trigger.rule().byte ? 1 : std::min<size_t>(trigger.rule().bits, WireBytes(transfer));
   std::vector<BitFlip> flips;
   while (flips.size() < bits) {
     const BitFlip flip = DrawFlip(trigger, transfer);
-    // Two in one byte could undo each other.
+    // Two flips in one byte could cancel each other.
     if (std::none_of(flips.begin(), flips.end(), [&](const BitFlip& other) { return SameByte(flip, other); })) {
       flips.push_back(flip);
     }
@@ -189,9 +209,12 @@ FaultyBus::Spoiled FaultyBus::ChangeLength(FaultTrigger& trigger, const Transfer
   Bytes data = result.read.back();
   const size_t count = data[0];
   const bool shorter = rule.kind == FaultKind::kShortBlock;
+  // A block of the maximum length cannot become longer.
   if (!shorter && count == smbus::kBlockBytesMax) return {std::move(result), false};
   const size_t drawn = shorter ? trigger.Draw(count) : count + 1 + trigger.Draw(smbus::kBlockBytesMax - count);
   const size_t length = rule.length.value_or(drawn);
+  // A length of the plan may suit one block and not another.
+  if (shorter ? length >= count : length <= count) return {std::move(result), false};
   data.erase(data.begin());
   data.resize(std::min(length, count));
   data.resize(length, 0);
@@ -206,6 +229,7 @@ FaultyBus::Spoiled FaultyBus::ChangeStatus(const FaultRule& rule, const Transfer
   if (!is_register) return {std::move(result), false};
   mailbox::CommandWord word = mailbox::CommandWord::Decode(ByteReader(ByteSpan(result.read.back()).subspan(1)).U32());
   word.execute = rule.kind == FaultKind::kBusyForever;
+  // The status of a busy register is null.
   word.status = word.execute ? mailbox::MailboxStatus::kNull : rule.status;
   ByteWriter out;
   out.U32(word.Encode());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A bus on which things go wrong as planned: it stands between a controller and another bus.
+// A bus that fails as planned. It stands between a controller and another bus.
 //   FaultyBus bus(targets, plan, {.reset = [&] { device.Restart(); }});
 //   const smbus::TransferResult result = bus.Execute(transfer);
-//   printf("%llu NACKs of %llu transactions\n", bus.count(FaultKind::kAddressNack), bus.transactions());
+//   const uint64_t nacks = bus.count(FaultKind::kAddressNack);   // in bus.transactions()
 #ifndef SIDEBAND_SIM_BUS_FAULTS_FAULTY_BUS_H_
 #define SIDEBAND_SIM_BUS_FAULTS_FAULTY_BUS_H_
 
@@ -19,11 +19,11 @@
 
 namespace sideband::sim {
 
-// Not thread-safe. Deterministic: the same plan and the same transactions give the same faults.
+// Not thread-safe. Deterministic: the same plan and the same transactions cause the same faults.
 class FaultyBus final : public smbus::Bus {
  public:
-  // What happens beside the wire, each before a transaction; one that is not given does not happen. They may use the
-  // inner bus but not this one.
+  // The effects beside the wire, each before a transaction. A fault without its hook does not happen, except a delay.
+  // Hooks may use the inner bus, but not this bus.
   struct Hooks {
     std::function<void()> reset;
     std::function<void()> supersede;
@@ -31,15 +31,15 @@ class FaultyBus final : public smbus::Bus {
     std::function<void(absl::Duration)> delay;
   };
 
-  // `inner` must outlive it.
+  // `inner` must outlive this bus.
   FaultyBus(smbus::Bus& inner, const FaultPlan& plan, Hooks hooks);
   FaultyBus(smbus::Bus& inner, const FaultPlan& plan) : FaultyBus(inner, plan, Hooks()) {}
 
-  // A delay is added to the result's stretch_us, beside its hook.
+  // A delay is also added to the stretch_us of the result.
   smbus::TransferResult Execute(const smbus::Transfer& transfer) override;
 
   uint64_t transactions() const { return transactions_; }
-  // Faults that came about.
+  // The number of faults of this kind that took effect.
   uint64_t count(FaultKind kind) const { return counts_[static_cast<size_t>(kind)]; }
 
  private:
@@ -48,12 +48,12 @@ class FaultyBus final : public smbus::Bus {
     bool came_about = true;
   };
 
-  // Whether there is a hook for it, which has then run.
+  // Runs the rule's hook. Returns whether the fault took effect.
   bool Happen(const FaultRule& rule);
-  // Carries the transaction out, or what the fault leaves of it.
+  // Executes the transaction as the fault changes it.
   Spoiled Spoil(FaultTrigger& trigger, const smbus::Transfer& transfer);
   Spoiled RefuseByte(FaultTrigger& trigger, const smbus::Transfer& transfer);
-  // The targets see up to `bytes_max` bytes, the controller gets `result`.
+  // The targets see at most `bytes_max` bytes; the controller gets `result`.
   Spoiled Cut(FaultTrigger& trigger, const smbus::Transfer& transfer, size_t bytes_max, smbus::TransferResult result);
   Spoiled FlipBits(FaultTrigger& trigger, const smbus::Transfer& transfer);
   Spoiled ChangeLastByte(FaultTrigger& trigger, smbus::Transfer transfer);

@@ -18,9 +18,9 @@ using smbus::TransferResult;
 constexpr uint8_t kAddress = 0x4F;
 const Transfer kWrite = {{Message::Write(kAddress, {0x5C, 4, 2, 0, 0, 0x80, 0x56})}};
 const Transfer kRead = {{Message::Write(kAddress, {0x5C}), Message::ReadBlock(kAddress, 1)}};
-const Bytes kAnswer = {0x04, 0x02, 0x00, 0x00, 0x1F, 0x6F};  // with its right PEC
+const Bytes kAnswer = {0x04, 0x02, 0x00, 0x00, 0x1F, 0x6F};  // with a correct PEC
 
-// Answers every read at one address with the golden status, and notes what it has seen.
+// Answers every read at one address with the golden status, and records the transactions.
 class RecordingBus final : public smbus::Bus {
  public:
   TransferResult Execute(const Transfer& transfer) override {
@@ -49,7 +49,7 @@ class FaultyBusTest : public testing::Test {
     count_ = bus.count(rule.kind);
     return result;
   }
-  // What the target saw; empty where it saw nothing.
+  // The transaction that the target saw; empty if it saw none.
   Transfer Seen() const { return inner_.seen.empty() ? Transfer{} : inner_.seen[0]; }
 
   RecordingBus inner_;
@@ -147,7 +147,7 @@ TEST_F(FaultyBusTest, SeveralBitsAreAllDifferent) {
   FaultyBus bus(inner_, {.rules = {{.kind = FaultKind::kBitFlip, .command = 0x5C, .bits = 3}}});
   for (int i = 0; i < 200; ++i) {
     inner_.seen.clear();
-    if (bus.Execute(kWrite).outcome != Outcome::kOk || Seen().messages[0].read) continue;  // the address was hit
+    if (bus.Execute(kWrite).outcome != Outcome::kOk || Seen().messages[0].read) continue;  // the address was flipped
     int changed = 0;
     for (size_t byte = 0; byte < 7; ++byte) {
       changed += std::popcount<uint8_t>(Seen().messages[0].write_bytes[byte] ^ kWrite.messages[0].write_bytes[byte]);
@@ -175,6 +175,8 @@ TEST_F(FaultyBusTest, BlocksOfOtherLengthsHaveARightPec) {
     EXPECT_EQ(PecOverAll(kRead, result), 0);
   }
   EXPECT_EQ(Run({.kind = FaultKind::kShortBlock, .length = 0}, kRead).outcome, Outcome::kBadCount);
+  EXPECT_EQ(Run({.kind = FaultKind::kShortBlock, .length = 5}, kRead).read[0].size(), 1u + 4 + 1) << "not shorter";
+  EXPECT_EQ(Run({.kind = FaultKind::kLongBlock, .length = 4}, kRead).read[0].size(), 1u + 4 + 1) << "not longer";
   for (int i = 0; i < 50; ++i) {
     EXPECT_LT(Run({.kind = FaultKind::kShortBlock}, kRead).read[0][0], 4);
     EXPECT_GT(Run({.kind = FaultKind::kLongBlock}, kRead).read[0][0], 4);

@@ -16,6 +16,7 @@ using smbus::TransferResult;
 
 size_t DataBytes(const Message& message) {
   if (!message.read) return message.write_bytes.size();
+  // The length of a block is up to the target; that of a register is assumed.
   return message.block ? 1 + mailbox::kRegisterBytes + size_t{message.read_size} : message.read_size;
 }
 
@@ -59,6 +60,7 @@ uint8_t PecOverAll(const Transfer& transfer, const TransferResult& result) {
   for (const Message& message : transfer.messages) {
     const uint8_t address = smbus::AddressByte(message.address, message.read);
     pec = smbus::Pec({&address, 1}, pec);
+    // The transaction ended before this read.
     if (message.read && reads == result.read.size()) break;
     pec = smbus::Pec(message.read ? result.read[reads++] : message.write_bytes, pec);
   }
@@ -77,7 +79,9 @@ void AnswerBlock(ByteSpan data, const Transfer& transfer, TransferResult& result
   answer = {static_cast<uint8_t>(data.size())};
   answer.insert(answer.end(), data.begin(), data.end());
   answer.push_back(PecOverAll(transfer, result));
+  // The controller may clock fewer or more bytes than the answer has.
   answer.resize(message.block ? 1 + data.size() + message.read_size : message.read_size, kIdleByte);
+  // A block read ends at a count of 0.
   if (message.block && data.empty()) {
     answer.resize(1);
     result.outcome = smbus::Outcome::kBadCount;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A transaction as the row of bytes that passes on the wire, address bytes included, and what may be done to it there.
-//   const Transfer seen = Prefix(transfer, 4);        // what a target sees when the transaction ends after four bytes
-//   AnswerBlock({0x00, 0x00, 0x00, 0x80}, transfer, result);   // the target had answered this block, with its PEC
+// Views a transaction as the bytes on the wire, address bytes included, and edits it there.
+//   const smbus::Transfer seen = Prefix(transfer, 4);   // what a target sees if the transaction ends after four bytes
+//   AnswerBlock(block, transfer, result);               // as if the target had answered this block, with its PEC
 #ifndef SIDEBAND_SIM_BUS_FAULTS_TRANSFER_EDITS_H_
 #define SIDEBAND_SIM_BUS_FAULTS_TRANSFER_EDITS_H_
 
@@ -13,32 +13,32 @@
 
 namespace sideband::sim {
 
-// What a controller reads where nobody drives the bus.
+// The byte that a controller reads from an undriven bus.
 inline constexpr uint8_t kIdleByte = 0xFF;
 
-// Where a byte is in a transaction.
+// The place of a byte in a transaction.
 struct WirePlace {
   enum class Part : uint8_t { kAddress, kWritten, kRead };
   size_t message = 0;
   Part part = Part::kAddress;
-  size_t offset = 0;  // among the message's data
+  size_t offset = 0;  // within the data of the message
 };
 
-// How many bytes pass. A block read, whose length only the target knows, counts as one of four bytes.
+// The number of bytes on the wire. The length of a block read is up to the target; it counts as a block of four bytes.
 size_t WireBytes(const smbus::Transfer& transfer);
 // `byte` must be below WireBytes.
 WirePlace PlaceOf(const smbus::Transfer& transfer, size_t byte);
-// What is left of it when it ends, with a STOP, after `bytes` bytes; all of it where there are no more. A message of
-// which only the address byte is left has no data. Without messages for 0.
+// The transaction cut after `bytes` bytes by a STOP, or all of it if it is shorter. A message cut after its address
+// byte has no data. No messages if `bytes` is 0.
 smbus::Transfer Prefix(const smbus::Transfer& transfer, size_t bytes);
 
-// The packet error code over all that passed: 0 where the transaction carries one of its own and it is right.
+// The packet error code over all bytes: 0 if the transaction carries a valid PEC of its own.
 uint8_t PecOverAll(const smbus::Transfer& transfer, const smbus::TransferResult& result);
 
-// Whether the transaction ends with an answer that starts with the count of its data.
+// Whether the transaction ends with an answer that starts with a count of its data.
 bool EndsWithBlock(const smbus::Transfer& transfer, const smbus::TransferResult& result);
-// As though the target had answered the last message with the block `data` and its PEC, of which the controller clocks
-// as much as it asked for. EndsWithBlock must hold.
+// Replaces the last answer by the block `data` and its PEC, of which the controller clocks as many bytes as it
+// requested. EndsWithBlock must hold.
 void AnswerBlock(ByteSpan data, const smbus::Transfer& transfer, smbus::TransferResult& result);
 
 }  // namespace sideband::sim

@@ -16,7 +16,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
-#include "absl/time/clock.h"
 #include "proto/smbus/bus_socket.h"
 
 namespace sideband::i2cdev {
@@ -29,7 +28,7 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// The N of /dev/i2c-N, as the kernel writes it.
+// The N of /dev/i2c-N in the kernel's notation: decimal, without leading zeros.
 std::optional<uint32_t> BusNumber(absl::string_view path) {
   uint32_t number = 0;
   if (!absl::ConsumePrefix(&path, kDevicePrefix) || path.empty()) return std::nullopt;
@@ -40,19 +39,19 @@ std::optional<uint32_t> BusNumber(absl::string_view path) {
   return number;
 }
 
-// A bus that is not served is a device without an adapter; a path that leads nowhere, a device that is not there.
+// A bus without a server appears as a device without an adapter; a missing socket as a missing device.
 int OpenErrno(int error) {
   switch (error) {
     case ECONNREFUSED:
       return ENXIO;
-    case EAGAIN:  // the queue of those who want to be accepted is full
+    case EAGAIN:  // the server's queue of connections is full
       return EBUSY;
     default:
       return error;
   }
 }
 
-// The descriptor's own flags as the program asked for them.
+// Connections are close-on-exec and non-blocking; undoes each flag that the program did not request.
 void SetFlags(int fd, int flags) {
   if ((flags & O_CLOEXEC) == 0) fcntl(fd, F_SETFD, 0);
   if ((flags & O_NONBLOCK) == 0) fcntl(fd, F_SETFL, 0);
@@ -76,12 +75,26 @@ BusFiles::BusFiles(const std::string& buses, const std::string& functionality) {
 }
 
 BusFiles& BusFiles::OfProcess() {
-  // Never destroyed: other libraries use descriptors to the very end.
+  // Never destroyed: other libraries use descriptors until the process ends.
   static BusFiles* const files = new BusFiles(Variable(smbus::kI2cDevVariable), Variable(smbus::kI2cDevFuncsVariable));
   return *files;
 }
 
 bool BusFiles::IsI2cDev(const char* path) { return path != nullptr && BusNumber(path).has_value(); }
+
+std::optional<uint32_t> BusFiles::NumberOf(const char* path) const {
+  const auto number = path == nullptr ? std::nullopt : BusNumber(path);
+  return number && buses_.contains(*number) ? number : std::nullopt;
+}
+
+std::vector<std::string> BusFiles::Names() const {
+  std::vector<uint32_t> numbers;
+  for (const auto& [number, path] : buses_) numbers.push_back(number);
+  std::sort(numbers.begin(), numbers.end());
+  std::vector<std::string> names;
+  for (const uint32_t number : numbers) names.push_back(absl::StrCat("i2c-", number));
+  return names;
+}
 
 int BusFiles::Refuse() {
   if (!mistake_told_.exchange(true)) std::fprintf(stderr, "sideband-i2cdev: %s\n", mistake_.c_str());
@@ -104,6 +117,7 @@ std::optional<int> BusFiles::Open(const char* path, int flags) {
   }
   SetFlags(fd, flags);
   Set(fd, std::make_shared<File>(bus->second, flags, options_));
+  // Last: until then no call looks descriptors up.
   ever_opened_ = true;
   return fd;
 }
@@ -123,12 +137,13 @@ BusFiles::ConnectionPtr BusFiles::Find(int fd) const {
   ConnectionPtr connection = connections_[fd].load();
   if (connection == nullptr) return nullptr;
   struct stat status = {};
+  // The program may have closed or reused the descriptor without a call of this library.
   if (fstat(fd, &status) != 0) return nullptr;
   return status.st_dev == connection->device && status.st_ino == connection->inode ? connection : nullptr;
 }
 
 void BusFiles::Duplicated(int from, int to) {
-  // Asked of `to`, too: that it is that socket is what counts.
+  // `to` needs no check: Find compares its inode at every use.
   if (from < 0 || from >= kDescriptorsMax || to < 0 || to >= kDescriptorsMax) return;
   if (const ConnectionPtr connection = Find(from)) connections_[to].store(connection);
 }
@@ -138,7 +153,7 @@ int BusFiles::Reconnect(int fd, const Connection& connection) {
   if (fresh < 0) return -ENODEV;
   const int close_on_exec = (fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0 ? O_CLOEXEC : 0;
   SetFlags(fresh, fcntl(fd, F_GETFL));
-  // In place: the program keeps its number.
+  // dup3 replaces the connection under the same descriptor number.
   const int replaced = dup3(fresh, fd, close_on_exec);
   close(fresh);
   if (replaced < 0) return -ENODEV;
@@ -151,6 +166,7 @@ std::optional<ssize_t> BusFiles::Use(
   ConnectionPtr connection = Find(fd);
   if (connection == nullptr) return std::nullopt;
   File& file = *connection->file;
+  // `connection` may be replaced below; the file and its mutex must outlive it.
   const std::shared_ptr<File> keeps_alive = connection->file;
   absl::MutexLock lock(&file.mu);
   const auto carry = [&](const smbus::Transfer& transfer) -> absl::StatusOr<smbus::TransferResult> {
@@ -159,7 +175,7 @@ std::optional<ssize_t> BusFiles::Use(
       connection = Find(fd);
       if (connection == nullptr) return absl::UnavailableError("closed meanwhile");
     }
-    auto result = smbus::ExchangeOnBus(fd, file.path, transfer, absl::Now() + kPatience);
+    auto result = smbus::ExchangeOnBus(fd, file.path, transfer, kPatience);
     connection->broken = !result.ok();
     return result;
   };

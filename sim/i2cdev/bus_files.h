@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The file descriptors of a process that stand for /dev/i2c-N. Each is a real one, the socket that is connected to the
-// virtual bus, so that whatever a program does with descriptors (close, poll, fork, limits) keeps its meaning.
+// The file descriptors of a process that stand for /dev/i2c-N. Each is a real descriptor, the socket connected to the
+// virtual bus, so all operations of a program on descriptors (close, poll, fork, limits) keep their meaning.
 //   BusFiles& files = BusFiles::OfProcess();
 //   if (const auto fd = files.Open("/dev/i2c-3", O_RDWR)) return *fd;                     // else it is for the system
 //   if (const auto result = files.Ioctl(fd, request, argument)) return *result;           // likewise
@@ -25,34 +25,38 @@
 
 namespace sideband::i2cdev {
 
-// Thread-safe, and fit for calls before main(). Results are those of the system calls, or minus an errno; nothing where
-// the path or the descriptor is not a virtual bus's.
+// Thread-safe, and usable before main(). Results are those of the system calls, or a negative errno; nullopt if the
+// path or the descriptor is not that of a virtual bus.
 class BusFiles {
  public:
-  // Descriptors from here on cannot be a bus's.
+  // Descriptors of buses are below this limit.
   static constexpr int kDescriptorsMax = 4096;
-  // How long the program behind the socket may take for a transaction. That is not the bus's time-out, which is about
-  // the time on the wire.
+  // The time limit for the server's answer to a transaction. Distinct from the time-out of the bus, which limits the
+  // time on the wire.
   static constexpr absl::Duration kPatience = absl::Seconds(2);
 
-  // As in kI2cDevVariable and kI2cDevFuncsVariable. What is wrong with them is said, once, when a bus is opened.
+  // The values of kI2cDevVariable and kI2cDevFuncsVariable. A mistake in them is reported once, when a bus is opened.
   BusFiles(const std::string& buses, const std::string& functionality);
-  // That of the environment as it is at the first call.
+  // The instance of the process, made from the environment at the first call.
   static BusFiles& OfProcess();
-  // Whether the process has ever opened a bus: until then, no descriptor needs a look.
+  // Whether the process has ever opened a bus. Until then no descriptor needs a lookup.
   static bool EverOpened() { return ever_opened_.load(std::memory_order_relaxed); }
 
-  // Whether `path` is /dev/i2c-N, of whatever bus. It may be null.
+  // Whether `path` is /dev/i2c-N of any bus. It may be null.
   static bool IsI2cDev(const char* path);
+  // The N of the bus at `path`; nullopt for every other path and for null.
+  std::optional<uint32_t> NumberOf(const char* path) const;
+  // "i2c-N" of each bus, in the order of N.
+  std::vector<std::string> Names() const;
   std::optional<int> Open(const char* path, int flags);
   std::optional<int> Ioctl(int fd, unsigned long request, unsigned long argument);
   std::optional<ssize_t> Read(int fd, void* buffer, size_t size);
   std::optional<ssize_t> Write(int fd, const void* buffer, size_t size);
-  // `to` has become another name of `from`.
+  // Records that `to` is now a duplicate of `from`.
   void Duplicated(int from, int to);
 
  private:
-  // An open file: what a descriptor shares with its duplicates.
+  // An open file, shared by a descriptor and its duplicates.
   struct File {
     File(std::string path_, int flags_, VirtualAdapter::Options options)
         : path(std::move(path_)), flags(flags_), adapter(options) {}
@@ -61,31 +65,31 @@ class BusFiles {
     absl::Mutex mu;
     VirtualAdapter adapter ABSL_GUARDED_BY(mu);
   };
-  // A connection to a bus. A descriptor may be closed and used anew without our knowledge (close_range, a child before
-  // exec); the inode tells whether it still is that connection.
+  // A connection to a bus. A program may close and reuse the descriptor without a call of this library (close_range, a
+  // child before exec); the inode identifies the connection.
   struct Connection {
     dev_t device = 0;
     ino_t inode = 0;
     std::shared_ptr<File> file;
-    // Out of step with the bus, or without one: it is made anew at the next use, as an adapter comes back.
+    // The connection is out of step with the bus, or has failed. The next use reconnects, as if an adapter reappeared.
     mutable std::atomic<bool> broken = false;
   };
   using ConnectionPtr = std::shared_ptr<const Connection>;
 
   ConnectionPtr Find(int fd) const;
   void Set(int fd, std::shared_ptr<File> file);
-  // 0, or minus an errno.
+  // 0, or a negative errno.
   int Reconnect(int fd, const Connection& connection);
   std::optional<ssize_t> Use(
       int fd, const std::function<ssize_t(const File&, VirtualAdapter&, const VirtualAdapter::Carry&)>& act);
-  // Tells what is wrong with the environment.
+  // Reports the mistake in the environment once; returns -EINVAL.
   int Refuse();
 
   static std::atomic<bool> ever_opened_;
   std::array<std::atomic<ConnectionPtr>, kDescriptorsMax> connections_;
   smbus::I2cDevBuses buses_;
   VirtualAdapter::Options options_;
-  std::string mistake_;  // of the environment; empty where there is none
+  std::string mistake_;  // a mistake in the environment; empty: none
   std::atomic<bool> mistake_told_ = false;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Descriptors, with a far end of its own. The library in real programs: tests/e2e.
+// Descriptors against a bus of the test. The library in real programs is tested in tests/e2e.
 #include "sim/i2cdev/bus_files.h"
 
 #include <fcntl.h>
@@ -21,8 +21,8 @@
 namespace sideband::i2cdev {
 namespace {
 
-// A bus that serves one connection after another and answers each read with 0xA5; each connection for so many
-// transactions as it is told.
+// A bus that serves its connections in sequence and answers each read with 0xA5. Each connection ends after a given
+// number of transactions.
 class FarEnd {
  public:
   explicit FarEnd(std::vector<int> transactions) {
@@ -35,7 +35,7 @@ class FarEnd {
     EXPECT_EQ(listen(listener_, 4), 0);
     thread_ = std::thread([this, transactions = std::move(transactions)] {
       for (const int count : transactions) Serve(count);
-      close(listener_);  // from here on, nobody serves
+      close(listener_);  // no server from here on
     });
   }
   ~FarEnd() { Join(); }
@@ -51,7 +51,7 @@ class FarEnd {
       const Bytes answer = smbus::EncodeResult({.read = {{0xA5}}});
       EXPECT_EQ(send(fd, answer.data(), answer.size(), MSG_NOSIGNAL), ssize_t(answer.size()));
     }
-    if (count == 0) recv(fd, buffer, sizeof(buffer), 0);  // the one that gets no answer
+    if (count == 0) recv(fd, buffer, sizeof(buffer), 0);  // a transaction without an answer
     close(fd);
   }
 
@@ -62,7 +62,7 @@ class FarEnd {
 class BusFilesTest : public testing::Test {
  protected:
   BusFilesTest() { std::filesystem::current_path(testing::TempDir()); }
-  // What reading a byte gives: it, or minus an errno.
+  // The byte read, or a negative errno.
   int ReadByte(int fd) {
     uint8_t byte = 0;
     const auto result = files_.Read(fd, &byte, 1);
@@ -111,7 +111,7 @@ TEST_F(BusFilesTest, ADescriptorThatIsUsedForSomethingElseIsNotOurs) {
   FarEnd far_end({0});
   const int fd = *files_.Open("/dev/i2c-3", O_RDWR);
   const int other = open("/dev/null", O_RDWR);
-  ASSERT_EQ(dup2(other, fd), fd);  // behind our back
+  ASSERT_EQ(dup2(other, fd), fd);  // without a call of BusFiles
   EXPECT_EQ(files_.Ioctl(fd, I2C_SLAVE, 0x4F), std::nullopt);
   close(fd);
   close(other);

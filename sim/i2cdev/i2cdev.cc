@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The functions of libc that lead to /dev/i2c-N, for a process that was started with this library in LD_PRELOAD. What
-// is not a virtual bus's goes on to libc. close() need not be known: a closed descriptor is told by its inode
-// (BusFiles).
+// Replacements for the functions of libc that lead to /dev/i2c-N, for a process with this library in LD_PRELOAD. Calls
+// that do not concern a virtual bus are forwarded to libc. close() is not replaced: BusFiles recognizes a closed
+// descriptor by its inode.
 //
-// Compiled without _FORTIFY_SOURCE, whose inline functions would take the place of what is defined here.
+// Compiled without _FORTIFY_SOURCE, whose inline functions would replace these definitions.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -20,7 +20,7 @@ namespace {
 
 using sideband::i2cdev::BusFiles;
 
-// libc's function of that name, or of whoever comes after us.
+// The function of this name in the next library, usually libc.
 template <typename Function>
 Function* Next(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
@@ -35,7 +35,7 @@ Result Return(Result result) {
 
 bool TakesMode(int flags) { return (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE; }
 
-// The bus at `path`; `otherwise()` for every other path.
+// Opens the bus at `path`, or calls otherwise() for every other path.
 template <typename Otherwise>
 int OpenOr(const char* path, int flags, Otherwise otherwise) {
   if (!BusFiles::IsI2cDev(path)) return otherwise();
@@ -50,7 +50,7 @@ int NoteDuplicate(int from, int to) {
 
 }  // namespace
 
-// A function that may have a mode as its last argument.
+// Declares the mode of a function that has it as an optional last argument.
 #define SIDEBAND_READ_MODE(flags, mode) \
   mode_t mode = 0;                      \
   if (TakesMode(flags)) {               \
@@ -86,7 +86,7 @@ int openat64(int folder, const char* path, int flags, ...) {
   return OpenOr(path, flags, [&] { return next(folder, path, flags, mode); });
 }
 
-// What _FORTIFY_SOURCE makes of the above.
+// NOLINTBEGIN(bugprone-reserved-identifier): the functions that programs compiled with _FORTIFY_SOURCE call instead.
 int __open_2(const char* path, int flags) {
   static const auto next = Next<int(const char*, int)>("__open_2");
   return OpenOr(path, flags, [&] { return next(path, flags); });
@@ -107,10 +107,13 @@ int __openat64_2(int folder, const char* path, int flags) {
   return OpenOr(path, flags, [&] { return next(folder, path, flags); });
 }
 
+// NOLINTEND(bugprone-reserved-identifier)
+
 int ioctl(int fd, unsigned long request, ...) noexcept {
   static const auto next = Next<int(int, unsigned long, ...)>("ioctl");
   va_list arguments;
   va_start(arguments, request);
+  // Every argument of an ioctl fits; a request without one does not use it.
   const auto argument = va_arg(arguments, unsigned long);
   va_end(arguments);
   if (BusFiles::EverOpened()) {
@@ -127,9 +130,10 @@ ssize_t read(int fd, void* buffer, size_t size) {
   return next(fd, buffer, size);
 }
 
+// NOLINTNEXTLINE(bugprone-reserved-identifier)
 ssize_t __read_chk(int fd, void* buffer, size_t size, size_t buffer_size) {
   static const auto next = Next<ssize_t(int, void*, size_t, size_t)>("__read_chk");
-  // Too long a read is libc's to abort.
+  // libc aborts a read that overflows the buffer.
   return size <= buffer_size ? read(fd, buffer, size) : next(fd, buffer, size, buffer_size);
 }
 

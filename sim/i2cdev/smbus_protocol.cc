@@ -13,6 +13,7 @@ namespace {
 using smbus::Message;
 
 bool HasPec(const SmbusRequest& request) {
+  // As in the kernel's emulation: quick commands and I2C blocks never carry a PEC.
   return request.pec && request.size != I2C_SMBUS_QUICK && request.size != I2C_SMBUS_I2C_BLOCK_DATA;
 }
 
@@ -24,9 +25,11 @@ int CheckSize(const SmbusRequest& request, const i2c_smbus_data& data) {
     case I2C_SMBUS_WORD_DATA:
       return 0;
     case I2C_SMBUS_BLOCK_DATA:
+      // The count of a read block comes from the target.
       return !request.read && data.block[0] > I2C_SMBUS_BLOCK_MAX ? EINVAL : 0;
     case I2C_SMBUS_I2C_BLOCK_DATA:
       return data.block[0] > I2C_SMBUS_BLOCK_MAX ? EINVAL : 0;
+    // I2C_FUNCS does not offer these.
     case I2C_SMBUS_PROC_CALL:
     case I2C_SMBUS_BLOCK_PROC_CALL:
       return EOPNOTSUPP;
@@ -35,7 +38,7 @@ int CheckSize(const SmbusRequest& request, const i2c_smbus_data& data) {
   }
 }
 
-// What a write sends after its address; nothing for a quick one.
+// The bytes of a write after its address; none for a quick command.
 Bytes WrittenBytes(const SmbusRequest& request, const i2c_smbus_data& data) {
   ByteWriter out;
   if (request.size != I2C_SMBUS_QUICK) out.U8(request.command);
@@ -62,7 +65,7 @@ Message ReadMessage(const SmbusRequest& request, const i2c_smbus_data& data) {
   }
 }
 
-// The command code goes out before a read, but for those that have none.
+// A read writes the command code first, except quick and byte commands, which have none.
 bool WritesCommandFirst(const SmbusRequest& request) {
   return request.size != I2C_SMBUS_QUICK && request.size != I2C_SMBUS_BYTE;
 }
@@ -72,10 +75,10 @@ bool PecIsRight(const SmbusRequest& request, const Bytes& received) {
   const uint8_t address_byte = smbus::AddressByte(request.address, /*read=*/true);
   uint8_t pec = WritesCommandFirst(request) ? smbus::Pec(written) : 0;
   pec = smbus::Pec({&address_byte, 1}, pec);
-  return smbus::Pec(received, pec) == 0;  // over the code itself too, a right answer sums to zero
+  return smbus::Pec(received, pec) == 0;  // over the data and its PEC, the checksum of a valid answer is 0
 }
 
-// How long the answer without its PEC must be; 0 where its count byte says nonsense.
+// The length of a valid answer without its PEC.
 size_t AnswerBytes(const SmbusRequest& request, const Bytes& received, const i2c_smbus_data& data) {
   switch (request.size) {
     case I2C_SMBUS_QUICK:
@@ -139,6 +142,7 @@ int ToTransfer(const SmbusRequest& request, const i2c_smbus_data& data, smbus::T
 int FromAnswer(const SmbusRequest& request, const Bytes& received, i2c_smbus_data& data) {
   const bool is_block = request.size == I2C_SMBUS_BLOCK_DATA;
   if (is_block && received.empty()) return EIO;
+  // As in the kernel's adapters, an impossible count is an error of the protocol.
   if (is_block && (received[0] == 0 || received[0] > I2C_SMBUS_BLOCK_MAX)) return EPROTO;
   const size_t size = AnswerBytes(request, received, data);
   if (received.size() != size + (HasPec(request) ? 1 : 0)) return EIO;

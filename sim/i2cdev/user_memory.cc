@@ -12,7 +12,7 @@ namespace {
 
 using Move = ssize_t (*)(pid_t, const iovec*, unsigned long, const iovec*, unsigned long, unsigned long);
 
-// Lets the kernel copy, as it would for a driver of its own: it checks every page.
+// Lets the kernel copy, as it would for a driver: it checks every page.
 bool Copy(Move move, void* ours, void* theirs, size_t size, void* to, const void* from) {
   if (size == 0) return true;
   if (to == nullptr || from == nullptr) return false;
@@ -21,6 +21,7 @@ bool Copy(Move move, void* ours, void* theirs, size_t size, void* to, const void
   const ssize_t moved = move(getpid(), &local, 1, &remote, 1, 0);
   if (moved >= 0) return static_cast<size_t>(moved) == size;
   if (errno == EFAULT) return false;
+  // The system call is not available; copies without a check.
   std::memcpy(to, from, size);
   return true;
 }

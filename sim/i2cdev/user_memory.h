@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory that a program points at in a system call. The kernel answers a bad pointer with EFAULT, and so must whoever
-// takes its place.
+// Access to memory that a program points to in a system call. The kernel answers a bad pointer with EFAULT, and so must
+// its replacement.
 //   i2c_rdwr_ioctl_data request;
 //   if (!CopyIn(&request, argument, sizeof(request))) return -EFAULT;
 #ifndef SIDEBAND_SIM_I2CDEV_USER_MEMORY_H_
@@ -11,8 +11,8 @@
 
 namespace sideband::i2cdev {
 
-// False where `from` or `to` is not mapped so far, or not to be written; then any part may have been copied. Where the
-// system does not let a process ask (a seccomp filter), only null pointers are found.
+// Return false if `from` or `to` is not mapped in full, or `to` is read-only; any part may have been copied then. On
+// systems without process_vm_readv (a seccomp filter) only null pointers are detected.
 bool CopyIn(void* to, const void* from, size_t size);
 bool CopyOut(void* to, const void* from, size_t size);
 

@@ -13,7 +13,7 @@ constexpr size_t kPage = 4096;
 
 class UserMemoryTest : public testing::Test {
  protected:
-  // Two pages; what `protection` says is the second's.
+  // Two pages, the second with `protection`.
   char* Map(int protection) {
     char* const memory =
         static_cast<char*>(mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));

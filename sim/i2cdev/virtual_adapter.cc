@@ -24,7 +24,7 @@ constexpr unsigned long kAddressMax = 0x7F;
 constexpr unsigned long kSmbusFunctionality = I2C_FUNC_SMBUS_QUICK | I2C_FUNC_SMBUS_BYTE | I2C_FUNC_SMBUS_BYTE_DATA |
                                               I2C_FUNC_SMBUS_WORD_DATA | I2C_FUNC_SMBUS_BLOCK_DATA |
                                               I2C_FUNC_SMBUS_I2C_BLOCK | I2C_FUNC_SMBUS_PEC;
-// The kernel bounds retries by the time-out; a bus without a clock of its own bounds their number.
+// The kernel limits retries by the time-out. This bus has no clock, so their number is limited.
 constexpr unsigned long kRetriesMax = 100;
 
 int OutcomeErrno(Outcome outcome) {
@@ -50,7 +50,7 @@ int BusErrno(const absl::Status& status) {
   return absl::IsUnavailable(status) ? ENODEV : EIO;
 }
 
-// A good result brings for each read message what that message asked for.
+// A valid result has exactly the bytes that each read message requested.
 bool Fits(const Transfer& transfer, const TransferResult& result) {
   size_t next = 0;
   for (const Message& message : transfer.messages) {
@@ -64,8 +64,8 @@ bool Fits(const Transfer& transfer, const TransferResult& result) {
   return next == result.read.size();
 }
 
-// A read whose first byte tells its length. As in the kernel, buf[0] says how many bytes come besides the counted ones,
-// the count itself included, and the buffer must hold the longest block.
+// A read whose first byte is its length. As in the kernel, buf[0] is the number of bytes in addition to the counted
+// ones, including the count itself, and the buffer must hold the longest block.
 int AddCountedRead(const i2c_msg& message, Transfer& transfer) {
   uint8_t besides = 0;
   if (message.len < 1) return EINVAL;
@@ -122,13 +122,15 @@ bool VirtualAdapter::Knows(unsigned long request) {
 }
 
 int VirtualAdapter::Ioctl(unsigned long request, unsigned long argument, const Carry& carry) {
-  void* const pointer = reinterpret_cast<void*>(argument);
+  // An ioctl's argument is a number or a pointer, by its request.
+  void* const pointer = reinterpret_cast<void*>(argument);  // NOLINT(performance-no-int-to-ptr)
   const unsigned long functionality = Functionality();
   switch (request) {
     case I2C_SLAVE:
     case I2C_SLAVE_FORCE:
       return SetAddress(argument);
     case I2C_TENBIT:
+      // I2C_FUNCS does not offer addresses of ten bits.
       return argument == 0 ? 0 : -EINVAL;
     case I2C_PEC:
       pec_ = argument != 0;
@@ -157,6 +159,7 @@ unsigned long VirtualAdapter::Functionality() const {
 }
 
 int VirtualAdapter::SetAddress(unsigned long address) {
+  // No driver owns an address of a virtual bus: I2C_SLAVE never fails with EBUSY.
   if (address > kAddressMax) return -EINVAL;
   address_ = static_cast<uint8_t>(address);
   return 0;
@@ -165,6 +168,7 @@ int VirtualAdapter::SetAddress(unsigned long address) {
 int VirtualAdapter::ExecuteOnce(const Transfer& transfer, const Carry& carry, TransferResult& result) const {
   auto carried = carry(transfer);
   if (!carried.ok()) return -BusErrno(carried.status());
+  // A target that holds the clock too long causes a time-out, regardless of its answer.
   if (carried->stretch_us > timeout_10ms_ * 10'000) return -ETIMEDOUT;
   if (carried->outcome != Outcome::kOk) return -OutcomeErrno(carried->outcome);
   if (!Fits(transfer, *carried)) return -EIO;
@@ -173,6 +177,7 @@ int VirtualAdapter::ExecuteOnce(const Transfer& transfer, const Carry& carry, Tr
 }
 
 int VirtualAdapter::Execute(const Transfer& transfer, const Carry& carry, TransferResult& result) const {
+  // As in the kernel, nothing but lost arbitration is retried.
   int error = ExecuteOnce(transfer, carry, result);
   for (unsigned long retry = 0; error == -EAGAIN && retry < std::min(retries_, kRetriesMax); ++retry) {
     error = ExecuteOnce(transfer, carry, result);
@@ -190,6 +195,7 @@ int VirtualAdapter::ReadWrite(const void* argument, const Carry& carry) {
   for (const i2c_msg& message : messages) {
     if (const int error = AddMessage(message, transfer); error != 0) return -error;
   }
+  // Checked after the messages, as in the kernel.
   if (options_.smbus_only) return -EOPNOTSUPP;
   TransferResult result;
   if (const int error = Execute(transfer, carry, result); error != 0) return error;
@@ -212,7 +218,7 @@ int VirtualAdapter::Smbus(const void* argument, const Carry& carry) {
     if (!CopyIn(&data, call.data, request.DataBytes())) return -EFAULT;
   }
   if (request.size == I2C_SMBUS_I2C_BLOCK_BROKEN) {
-    // The old form, which libi2c still writes with: a read had no length then.
+    // The old form, in which libi2c still writes. A read had no length in it.
     request.size = I2C_SMBUS_I2C_BLOCK_DATA;
     if (request.read) data.block[0] = I2C_SMBUS_BLOCK_MAX;
   }
@@ -228,6 +234,7 @@ int VirtualAdapter::Smbus(const void* argument, const Carry& carry) {
 
 ssize_t VirtualAdapter::Read(void* buffer, size_t size, const Carry& carry) {
   if (options_.smbus_only) return -EOPNOTSUPP;
+  // The kernel shortens longer reads to the same length.
   size = std::min(size, smbus::kMessageBytesMax);
   TransferResult result;
   const Transfer transfer = {{Message::Read(address_, static_cast<uint16_t>(size))}};
@@ -238,6 +245,7 @@ ssize_t VirtualAdapter::Read(void* buffer, size_t size, const Carry& carry) {
 ssize_t VirtualAdapter::Write(const void* buffer, size_t size, const Carry& carry) {
   Bytes bytes(std::min(size, smbus::kMessageBytesMax));
   if (!CopyIn(bytes.data(), buffer, bytes.size())) return -EFAULT;
+  // After the copy, as in the kernel: a bad address of the caller is reported first.
   if (options_.smbus_only) return -EOPNOTSUPP;
   TransferResult result;
   const ssize_t written = static_cast<ssize_t>(bytes.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ioctls of i2c-dev, on a bus that answers as it is told to.
+// The ioctls of i2c-dev on a bus with prepared answers.
 #include "sim/i2cdev/virtual_adapter.h"
 
 #include <gtest/gtest.h>
@@ -92,7 +92,7 @@ TEST_F(VirtualAdapterTest, WriteThenRead) {
 }
 
 TEST_F(VirtualAdapterTest, ACountedRead) {
-  uint8_t code = 0x5C, answer[34] = {2};  // the count and a PEC besides the block
+  uint8_t code = 0x5C, answer[34] = {2};  // count and PEC in addition to the block
   answers_ = {TransferResult{.read = {{4, 2, 0, 0, 0x1F, 0x6F}}}};
   EXPECT_EQ(ReadWrite({{0x4F, 0, 1, &code}, {0x4F, I2C_M_RD | I2C_M_RECV_LEN, 34, answer}}), 2);
   EXPECT_EQ(carried_[0].messages[1], Message::ReadBlock(0x4F, 1));

@@ -12,8 +12,9 @@ ChunkWriter::ChunkWriter(std::vector<bool> pulses, uint64_t capacity)
 
 void ChunkWriter::Close(WireId wire, uint64_t end) {
   Run& run = runs_[wire];
-  if (run.since == end) return;  // the level never reached a cycle, and `before` holds still
+  if (run.since == end) return;  // the level never reached a cycle; `before` is unchanged
   if (run.level && !run.pulse) window_.SetRun(wire, {run.since, end});
+  // A rise counts in the first cycle of its level, unless the cycle before had the level already.
   if (run.level && run.pulse && !run.before) window_.Set(wire, run.since);
   run.before = run.level;
   run.since = end;

@@ -61,10 +61,10 @@ TEST_F(ChunkWriterTest, RiseAtTheVeryEndBelongsToTheNextWindow) {
 TEST_F(ChunkWriterTest, GlitchesBetweenCyclesAreNotSeen) {
   SetBoth(true, 1);
   SetBoth(false, 3);
-  SetBoth(true, 3);  // back before cycle 3: neither a gap nor a rise
+  SetBoth(true, 3);  // restored before cycle 3: neither a gap nor a rise
   SetBoth(false, 5);
   SetBoth(true, 6);
-  SetBoth(false, 6);  // gone before cycle 6
+  SetBoth(false, 6);  // cleared before cycle 6
   const PackedWires& window = writer_.Finish(8);
   EXPECT_EQ(Bits(window, kLevel), "01111000");
   EXPECT_EQ(Bits(window, kPulse), "01000000");

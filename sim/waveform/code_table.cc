@@ -20,6 +20,7 @@ bool CodeTable::IsCode(absl::string_view text) {
 
 uint64_t CodeTable::NumberOf(absl::string_view code) {
   uint64_t number = 0;
+  // Bijective numeration: codes of different lengths never share a number.
   for (const char c : code) number = number * kCharacters + DigitOf(c) + 1;
   return number;
 }

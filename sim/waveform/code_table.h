@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The identifier codes of a VCD file (one or more printable characters, ! to ~) and what each stands for.
+// The identifier codes of a VCD file (one or more printable characters, ! to ~) and their slots.
 //   CodeTable codes;
 //   codes.Set("I5", slot);
 //   codes.Find("I5");        // slot
@@ -17,19 +17,19 @@
 
 namespace sideband::sim {
 
-// Codes of up to three characters, of which there are 839,514, are looked up by index, longer ones by hash.
+// Codes of up to three characters, 839,514 in all, are looked up by index, longer codes by hash.
 class CodeTable {
  public:
   static constexpr uint32_t kNone = 0xffffffff;  // the code is not declared
 
   static bool IsCode(absl::string_view text);
 
-  // `code` must be one by IsCode; `slot` must not be kNone.
+  // `code` must satisfy IsCode; `slot` must not be kNone.
   void Set(absl::string_view code, uint32_t slot);
-  // kNone for whatever has not been set.
+  // kNone for a code without a slot.
   uint32_t Find(absl::string_view code) const;
-  // Finds the code that starts at `*text` and ends before the first byte that cannot be in one, of which there must be
-  // one, and moves `*text` there.
+  // Finds the code that starts at `*text`, and moves `*text` behind it. A byte that cannot be part of a code must
+  // follow.
   uint32_t Scan(const char** text) const {
     const char* const begin = *text;
     const char* end = begin;
@@ -42,14 +42,14 @@ class CodeTable {
 
  private:
   static constexpr size_t kShortSize = 3;
-  static constexpr size_t kNumberSize = 9;  // the longest codes whose number has 64 bits
+  static constexpr size_t kNumberSize = 9;  // the longest codes whose numbers fit into 64 bits
   static constexpr uint8_t kFirst = '!';
   static constexpr uint8_t kCharacters = 94;
 
-  // At least kCharacters for what is none of a code's.
+  // At least kCharacters for a character that cannot be part of a code.
   static uint8_t DigitOf(char c) { return static_cast<uint8_t>(static_cast<uint8_t>(c) - kFirst); }
-  // A number of its own for each code of up to kNumberSize characters: digits are 1 to 94, so that "!" and "!!" differ,
-  // and 0 is none's.
+  // A unique number for each code of up to kNumberSize characters. Digits are 1 to 94, so that "!" and "!!" differ; 0
+  // is no code's number.
   static uint64_t NumberOf(absl::string_view code);
   uint32_t FindLong(uint64_t number, absl::string_view code) const;
 

@@ -10,7 +10,7 @@ namespace sideband::sim {
 namespace {
 
 TEST(CodeTableTest, EveryCodeIsItsOwn) {
-  // Both ends of the alphabet, at every length up to beyond the indexed ones.
+  // Both ends of the alphabet, at every length up to beyond the indexed codes.
   std::vector<std::string> codes;
   for (size_t size = 1; size <= 12; ++size) {
     for (const char last : {'!', '"', '~'}) {

@@ -8,20 +8,33 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
+#include "sim/waveform/var_name.h"
 
 namespace sideband::sim {
 namespace {
 
-// Longer names are not compared with a whole trace's: the time for it grows with the product of lengths.
+// Longer names get no suggestion: the comparison with all names of a trace costs the product of the lengths.
 constexpr size_t kSuggestionSizeMax = 256;
 
 std::string Suggestion(const std::string& name, const VcdHeader& header) {
   return name.size() > kSuggestionSizeMax ? "" : DidYouMean(name, header.names);
 }
 
+absl::Status CheckRange(const SignalMap& map, size_t line, const std::string& name, const BitRange& range,
+                        const VcdVar& var) {
+  if (range == BitRange{var.left, var.right}) return absl::OkStatus();
+  return map.Error(line, absl::StrCat("signal '", name, "' is [", var.left, ":", var.right, "], not [", range.left, ":",
+                                      range.right, "]: to use a part, name single bits with `bit`"));
+}
+
 absl::StatusOr<const VcdVar*> FindSignal(const SignalMap& map, size_t line, const std::string& name,
                                          const VcdHeader& header) {
   const VcdVar* var = header.Find(name);
+  const VarName shown = ParseShownName(name);
+  if (var == nullptr && shown.range) {
+    var = header.Find(shown.name);
+    if (var != nullptr) SIDEBAND_RETURN_IF_ERROR(CheckRange(map, line, shown.name, *shown.range, *var));
+  }
   if (var == nullptr) {
     return map.Error(line, absl::StrCat("the trace has no signal '", name, "'", Suggestion(name, header)));
   }
@@ -31,7 +44,7 @@ absl::StatusOr<const VcdVar*> FindSignal(const SignalMap& map, size_t line, cons
   return var;
 }
 
-// The domain of this clock, which comes into being if it is new.
+// Returns the domain of this clock, and adds the domain if the clock is new.
 absl::StatusOr<size_t> BindClock(const SignalMap& map, size_t line, const std::string& name, const VcdHeader& header,
                                  EventBinding& binding) {
   SIDEBAND_ASSIGN_OR_RETURN(const VcdVar* var, FindSignal(map, line, name, header));
@@ -67,7 +80,17 @@ absl::Status CheckWidth(const SignalMap& map, const EventSpec& event, const VcdV
                                 width_max, " bits, '", event.signal, "' has ", var.width));
 }
 
-// Gives the probe its domain and wires.
+void WarnOfValue(const SignalMap& map, const EventSpec& event, const VcdVar& var, EventBinding& binding) {
+  constexpr uint64_t kWordBits = 64;
+  const uint64_t width = event.bit ? 1 : var.width;
+  if (event.op != EventOp::kEquals || width >= kWordBits || event.value >> width == 0) return;
+  const absl::Status warning = map.Error(
+      event.line, absl::StrCat("event '", event.name, "' counts 0: value ", event.value, " does not fit into ", width,
+                               width == 1 ? " bit" : " bits", " of '", event.signal, "'"));
+  binding.warnings.emplace_back(warning.message());
+}
+
+// Assigns a domain and wires to the probe.
 absl::Status BindWires(const SignalMap& map, const EventSpec& event, const VcdVar& var, size_t domain, Probe& probe,
                        EventBinding& binding) {
   SIDEBAND_RETURN_IF_ERROR(CheckWidth(map, event, var));
@@ -76,6 +99,7 @@ absl::Status BindWires(const SignalMap& map, const EventSpec& event, const VcdVa
     return map.Error(event.line,
                      absl::StrCat("with this event there are more than ", kWaveformWiresMax, " bits to count in all"));
   }
+  // The wires of a prescaled popcount carry the digits of a number.
   const bool weighted = event.op == EventOp::kValue || event.prescaled;
   probe.domain = domain;
   probe.first_wire = binding.wires.Append(domain, count, weighted);
@@ -93,6 +117,7 @@ absl::Status BindEvent(const SignalMap& map, const EventSpec& event, const VcdHe
   Probe probe{
       .slot = var->slot, .op = event.op, .prescaled = event.prescaled, .position = position, .value = event.value};
   SIDEBAND_RETURN_IF_ERROR(BindWires(map, event, *var, domain, probe, binding));
+  WarnOfValue(map, event, *var, binding);
   binding.probes.push_back(probe);
   return absl::OkStatus();
 }

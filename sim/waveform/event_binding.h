@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -19,21 +20,22 @@ namespace sideband::sim {
 
 inline constexpr uint32_t kPopcountWidthMax = 1024;
 inline constexpr uint32_t kValueWidthMax = 32;
-// Of all events together: 512 bytes each in a reader's chunk, if there are that many.
+// The limit for all events together. A reader's chunk has 512 bytes per wire at this limit.
 inline constexpr uint32_t kWaveformWiresMax = 65536;
 
-// Each has a window of the whole chunk's length.
+// Each domain has a window of the whole chunk's length.
 inline constexpr size_t kClockDomainsMax = 16;
 
 struct EventBinding {
-  std::vector<uint32_t> clocks;  // slots, one per domain; the first is the file's clock
+  std::vector<uint32_t> clocks;  // slots, one per domain; the first is that of the file's clock
   EventWires wires;
   std::vector<Probe> probes;              // one per event
   std::vector<std::vector<bool>> pulses;  // per domain and wire, for TraceWriter
+  std::vector<std::string> warnings;      // "FILE:LINE: description" of events that can only count 0, one line each
 };
 
-// Clocks of one identifier code are one. What the trace does not have or an event cannot use is an error at the event's
-// line in the signal map; an unknown signal is named with the nearest one of the trace.
+// Clocks with the same identifier code share a domain. A signal that the trace lacks or that the event cannot use is an
+// error at the event's line in the signal map; for an unknown signal the error suggests the nearest name of the trace.
 absl::StatusOr<EventBinding> BindEvents(const SignalMap& map, const VcdHeader& header);
 
 }  // namespace sideband::sim

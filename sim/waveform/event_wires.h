@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the events of a signal map are spread over wires of one bit. What event i adds in a cycle of its clock domain is
-// the sum over wires(i) of bit << shift: one wire of shift 0 for high, low, rise and equals; w wires of shift 0 for
-// popcount of a w-bit signal; wires of shifts 0 to w-1 for its value; wires of shifts 0, 1, 2 … for a popcount that is
-// prescaled.
+// The distribution of a signal map's events over wires of one bit. In a cycle of its clock domain, event i adds the sum
+// over wires(i) of bit << shift. The wires are: one of shift 0 for high, low, rise and equals; w of shift 0 for the
+// popcount of a w-bit signal; shifts 0 to w-1 for its value; shifts 0, 1, 2 … for a prescaled popcount.
 //   for (const EventWire& wire : event_wires.wires(event)) total += count_of[wire.wire] << wire.shift;
 #ifndef SIDEBAND_SIM_WAVEFORM_EVENT_WIRES_H_
 #define SIDEBAND_SIM_WAVEFORM_EVENT_WIRES_H_
@@ -24,11 +23,11 @@ struct EventWire {
   bool operator==(const EventWire&) const = default;
 };
 
-// Each wire belongs to one event; the wires of each clock domain are numbered from 0 in the order of events.
+// Each wire belongs to a single event. The wires of each clock domain are numbered from 0 in the order of the events.
 class EventWires {
  public:
   // Appends an event of `width` wires, whose shifts are 0, 1, 2 … if `weighted`, else all 0. Returns its first wire.
-  // Domains come into being as they are named.
+  // Adds missing domains up to `domain`.
   WireId Append(size_t domain, uint32_t width, bool weighted) {
     if (domain >= wire_counts_.size()) wire_counts_.resize(domain + 1);
     const WireId first = wire_counts_[domain];
@@ -45,7 +44,7 @@ class EventWires {
     return {wires_.data() + begin, events_[event].end - begin};
   }
   size_t domain(size_t event) const { return events_[event].domain; }
-  // At least 1: domain 0, the reference, is there even if no event counts in it.
+  // At least 1: domain 0, the reference, exists even if no event counts in it.
   size_t domain_count() const { return wire_counts_.size(); }
   uint32_t wire_count(size_t domain) const { return wire_counts_[domain]; }
   uint32_t total_wire_count() const { return static_cast<uint32_t>(wires_.size()); }

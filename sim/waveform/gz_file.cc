@@ -1,37 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/waveform/gz_file.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "proto/base/file.h"
 
 namespace sideband::sim {
 
-absl::StatusOr<GzFile> GzFile::Open(const std::string& path) {
-  // Not gzopen: it does not tell a missing file from want of memory.
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return ErrnoStatus(errno, path);
+absl::StatusOr<std::unique_ptr<TraceFile>> GzFile::Take(int descriptor, const std::string& path) {
   const gzFile file = gzdopen(descriptor, "rb");
   if (file == nullptr) {
     ::close(descriptor);
     return absl::ResourceExhaustedError(absl::StrCat(path, ": no memory to read it"));
   }
-  // zlib's default of 8 KiB costs a tenth of the speed; what is not gzip is read straight into buffers that are twice
-  // as large as this.
+  // zlib's default of 8 KiB costs a tenth of the speed. Plain files are read directly into buffers of at least twice
+  // this size.
   gzbuffer(file, 1 << 16);
-  return GzFile(file);
+  return std::unique_ptr<TraceFile>(new GzFile(file));
 }
 
 absl::StatusOr<size_t> GzFile::Read(std::span<char> buffer) {
   errno = 0;
   const int size = gzread(file_.get(), buffer.data(), static_cast<unsigned>(buffer.size()));
   if (size == static_cast<int>(buffer.size())) return buffer.size();
-  // At the end of its input gzread returns what there is and leaves it to the caller to ask whether that was all.
+  // gzread returns the available bytes at the end of its input; gzerror distinguishes a complete stream from a
+  // truncated stream.
   if (absl::Status status = ReadError(); !status.ok()) return status;
   return static_cast<size_t>(size);
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file read from its beginning to its end, unpacked where it is gzip and as it is where it is not.
-//   SIDEBAND_ASSIGN_OR_RETURN(GzFile file, GzFile::Open("t.vcd.gz"));
-//   SIDEBAND_ASSIGN_OR_RETURN(const size_t size, file.Read(buffer));
+// A gzip or plain file.
 #ifndef SIDEBAND_SIM_WAVEFORM_GZ_FILE_H_
 #define SIDEBAND_SIM_WAVEFORM_GZ_FILE_H_
 
@@ -12,21 +10,18 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
 
 #include "absl/status/statusor.h"
+#include "sim/waveform/trace_file.h"
 
 namespace sideband::sim {
 
-// Movable, closes the file with its life. Not thread-safe.
-class GzFile {
+class GzFile final : public TraceFile {
  public:
-  // A missing file is NOT_FOUND, one that may not be read PERMISSION_DENIED.
-  static absl::StatusOr<GzFile> Open(const std::string& path);
+  // Takes ownership of the descriptor; `path` is for messages.
+  static absl::StatusOr<std::unique_ptr<TraceFile>> Take(int descriptor, const std::string& path);
 
-  // Fills the buffer from its start; what is less than the whole buffer is the rest of the file. gzip data that is cut
-  // off or damaged is INVALID_ARGUMENT. Messages do not name the file.
-  absl::StatusOr<size_t> Read(std::span<char> buffer);
+  absl::StatusOr<size_t> Read(std::span<char> buffer) override;
 
  private:
   struct Closer {
@@ -36,7 +31,7 @@ class GzFile {
   explicit GzFile(gzFile file) : file_(file) {}
   absl::Status ReadError() const;
 
-  std::unique_ptr<gzFile_s, Closer> file_;
+  const std::unique_ptr<gzFile_s, Closer> file_;
 };
 
 }  // namespace sideband::sim

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A trace of more than 2^32 bytes and lines, nearly all of them empty, which as gzip takes a few megabytes.
+// A trace of more than 2^32 bytes and lines, nearly all of them empty; gzip compresses it to a few megabytes.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -18,7 +18,7 @@ constexpr size_t kMembers = 65;
 static_assert(kMemberBytes * kMembers > uint64_t{1} << 32);
 
 TEST(LargeFileTest, CountsBytesAndLinesBeyondThirtyTwoBits) {
-  // gzip files joined end to end are one file.
+  // Concatenated gzip files are a valid gzip file.
   std::string packed = Gzipped(
       "$var wire 1 ! clk $end $var wire 1 a a $end $enddefinitions $end\n"
       "#0 0!\n#1 1a\n#2 1!");

@@ -28,6 +28,7 @@ LoopedTrace::LoopedTrace(const EventWires& event_wires)
 absl::Status LoopedTrace::CheckMemory(const TraceReader& reader, const TraceChunk& chunk,
                                       uint64_t memory_bytes_max) const {
   const uint64_t cycles = LoopedWires::RoundUp(chunk.range().end);
+  // Domain 0 needs no before_.
   uint64_t bytes = (domains_.size() - 1) * cycles * sizeof(uint32_t);
   for (size_t i = 0; i < domains_.size(); ++i) {
     bytes += LoopedWires::Bytes(domains_[i].wire_count(), chunk.domain(i).range().end);
@@ -35,7 +36,7 @@ absl::Status LoopedTrace::CheckMemory(const TraceReader& reader, const TraceChun
   if (bytes <= memory_bytes_max) return absl::OkStatus();
   return absl::OutOfRangeError(
       absl::StrCat(reader.path(), ": too long to loop in memory: ", event_wires_.total_wire_count(), " wires x ",
-                   cycles, " cycles x 2 bits", domains_.size() > 1 ? " and where the clocks meet" : "", " are ", bytes,
+                   cycles, " cycles x 2 bits", domains_.size() > 1 ? " plus the clock positions" : "", " are ", bytes,
                    " bytes, the limit is ", memory_bytes_max));
 }
 

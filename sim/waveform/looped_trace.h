@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A whole waveform in memory, repeated for ever: cycle c of the source is cycle c mod length() of the trace. Counting a
-// wire costs the same for any range.
+// A whole waveform in memory, repeated forever: cycle c of the source is cycle c mod length() of the trace. The cost of
+// counting a wire is independent of the range.
 //   SIDEBAND_ASSIGN_OR_RETURN(const auto reader, TraceReader::Open(path, map));
 //   SIDEBAND_ASSIGN_OR_RETURN(const auto source, LoopedTrace::Load(*reader));
 //   source->AddCounts({0, 10 * source->length()}, wires, sums);
-// A turn of another clock domain is what belongs to the cycles of the reference clock: its edges after the last
-// reference edge of the trace are left out.
+// A turn of another clock domain consists of the cycles that belong to the turn's reference cycles: edges after the
+// last reference edge of the trace are dropped.
 #ifndef SIDEBAND_SIM_WAVEFORM_LOOPED_TRACE_H_
 #define SIDEBAND_SIM_WAVEFORM_LOOPED_TRACE_H_
 
@@ -25,24 +25,24 @@
 
 namespace sideband::sim {
 
-// Immutable once loaded; counting may be done from many threads.
+// Immutable once loaded; any number of threads may count.
 class LoopedTrace final : public WireSource {
  public:
   static constexpr uint64_t kMemoryBytesMax = uint64_t{512} << 20;
 
-  // Reads `reader`, from which nothing may have been read, to its end. A trace without a cycle is INVALID_ARGUMENT, one
-  // that needs more than `memory_bytes_max` (two bits per wire and cycle, four bytes per reference cycle and further
-  // domain) OUT_OF_RANGE.
+  // Reads `reader` to its end; nothing may have been read from it before. INVALID_ARGUMENT: the trace has no cycle.
+  // OUT_OF_RANGE: it needs more than `memory_bytes_max` (two bits per wire and cycle, four bytes per reference cycle
+  // and additional domain).
   static absl::StatusOr<std::unique_ptr<LoopedTrace>> Load(TraceReader& reader,
                                                            uint64_t memory_bytes_max = kMemoryBytesMax);
 
-  // As of the reader: same events, same wires.
+  // As in the reader: the same events and wires.
   std::span<const EventWire> wires(size_t event) const { return event_wires_.wires(event); }
   const EventWires& event_wires() const { return event_wires_; }
   // Reference cycles of one turn, at least 1.
   uint64_t length() const { return domains_[0].length(); }
 
-  // Any range of domain 0; its cycles may be as large as they like.
+  // Any range of domain 0, of any size and position.
   void AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const override {
     domains_[0].AddCounts(range, wires, sums);
   }
@@ -62,8 +62,8 @@ class LoopedTrace final : public WireSource {
   const EventWires event_wires_;
   std::vector<LoopedWires> domains_;
   std::vector<uint64_t> ends_;  // per domain, its cycles that belong to the reference cycles so far
-  // Per domain but the first and per cycle of a turn, how many of the domain's belong to the cycles below it. Fits: the
-  // memory of the domain's own cycles is bounded.
+  // Per domain except the first, and per cycle of a turn: the number of the domain's cycles that belong to earlier
+  // reference cycles. 32 bits suffice, since the memory for the domain's cycles is bounded.
   std::vector<std::vector<uint32_t>> before_;
 };
 

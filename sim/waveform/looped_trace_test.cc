@@ -14,7 +14,7 @@
 namespace sideband::sim {
 namespace {
 
-// A trace whose signal a is 1 in the cycles that are a multiple of 3; two wires: a and its complement.
+// A trace with two wires: the signal a, which is 1 in every third cycle from 0 on, and its complement.
 std::unique_ptr<TraceReader> Open(uint64_t cycles) {
   std::string trace = "$var wire 1 ! clk $end $var wire 1 a a $end $enddefinitions $end\n#0 0!";
   for (uint64_t i = 0; i < cycles; ++i) {
@@ -73,7 +73,7 @@ TEST(LoopedTraceTest, MemoryIsBoundedWithTheArithmetic) {
 }
 
 TEST(LoopedTraceTest, AnotherClockHasTurnsOfItsOwn) {
-  // Edges: clk at 2, 12; k at 1, 5, 11, 12 and, belonging to no cycle, 15.
+  // Edges: clk at 2, 12; k at 1, 5, 11, 12, and at 15, which belongs to no cycle.
   const std::string trace =
       "$var wire 1 ! clk $end $var wire 1 k k $end $var wire 1 a a $end $enddefinitions $end\n"
       "#0 0! 0k 1a #1 1k #2 1! 0k #5 1k #6 0k 0! #7 0a #11 1k 1a #11 0k #12 1! 1k #14 0k #15 1k";

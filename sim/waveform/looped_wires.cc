@@ -8,7 +8,7 @@ namespace sideband::sim {
 void LoopedWires::Append(const PackedWires& window) {
   const uint64_t end = length_ + window.range().size();
   while (blocks_.size() * kBlockCycles < end) blocks_.emplace_back(size_t{wire_count_} * kBlockWords);
-  // The window begins where the one before ended, maybe within a word, of which it then has the whole.
+  // The window begins at the end of the previous window, possibly within a word, and then contains the whole word.
   const uint64_t first = length_ / 64 * 64;
   for (WireId wire = 0; wire < wire_count_; ++wire) {
     for (uint64_t cycle = first; cycle < end; cycle += 64) {
@@ -39,6 +39,7 @@ uint64_t LoopedWires::Rank(WireId wire, uint64_t cycle) const {
 
 void LoopedWires::AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const {
   if (length_ == 0) return;
+  // Only the position within a turn matters; whole turns add the totals.
   const uint64_t turns = range.end / length_ - range.begin / length_;
   const uint64_t begin = range.begin % length_;
   const uint64_t end = range.end % length_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The wires of one clock domain of a trace in memory, repeated for ever: cycle c is cycle c mod length(). Counting a
-// wire costs the same for any range.
+// The wires of one clock domain of a trace in memory, repeated forever: cycle c is cycle c mod length(). The cost of
+// counting a wire is independent of the range.
 //   LoopedWires wires(2);
 //   wires.Append(window);       // as often as there are windows
 //   wires.Close(length);
@@ -19,43 +19,43 @@
 
 namespace sideband::sim {
 
-// Immutable once closed; counting may then be done from many threads.
+// Immutable once closed; then any number of threads may count.
 class LoopedWires final : public WireSource {
  public:
   explicit LoopedWires(uint32_t wire_count) : wire_count_(wire_count), totals_(wire_count) {}
 
-  // Memory for so many cycles, in whole blocks: two bits per wire and cycle.
+  // Memory for `cycles` cycles, in whole blocks: two bits per wire and cycle.
   static uint64_t Bytes(uint32_t wire_count, uint64_t cycles) {
     return RoundUp(cycles) / 64 * wire_count * sizeof(RankedWord);
   }
   static uint64_t RoundUp(uint64_t cycles) { return (cycles + kBlockCycles - 1) / kBlockCycles * kBlockCycles; }
 
-  // The whole window, of wire_count() wires, follows what has been appended before.
+  // Appends a window of wire_count() wires.
   void Append(const PackedWires& window);
-  // Only the first `length` cycles of what has been appended are repeated.
+  // Only the first `length` appended cycles are repeated.
   void Close(uint64_t length);
 
   uint32_t wire_count() const { return wire_count_; }
   uint64_t length() const { return length_; }
 
-  // Any range; its cycles may be as large as they like. With a length of 0 there is nothing to count.
+  // Any range, of any size and position. With a length of 0 all counts are 0.
   void AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const override;
 
  private:
   static constexpr uint64_t kBlockCycles = 4096;
   static constexpr size_t kBlockWords = kBlockCycles / 64;
-  // 64 cycles of a wire, and how often it was 1 before them.
+  // 64 cycles of a wire, and the number of ones before them.
   struct RankedWord {
     uint64_t bits = 0;
     uint64_t rank = 0;
   };
-  // kBlockCycles cycles of every wire, kBlockWords words a wire.
+  // kBlockCycles cycles of all wires, kBlockWords words per wire.
   using Block = std::vector<RankedWord>;
 
   RankedWord& WordAt(WireId wire, uint64_t cycle) {
     return blocks_[cycle / kBlockCycles][wire * kBlockWords + cycle % kBlockCycles / 64];
   }
-  // Ones of a wire in the first `cycle` cycles; `cycle` is below length().
+  // The ones of a wire in the first `cycle` cycles; `cycle` must be below length().
   uint64_t Rank(WireId wire, uint64_t cycle) const;
 
   const uint32_t wire_count_;

@@ -15,7 +15,7 @@ uint64_t Count(const LoopedWires& wires, WireId wire, CycleRange range) {
   return sum;
 }
 
-// Windows of these sizes, of two wires with random bits; what is behind `kept` cycles is dropped.
+// Appends windows of these sizes, of two wires with random bits, and closes after `kept` cycles.
 void Check(const std::vector<uint64_t>& sizes, uint64_t kept) {
   std::mt19937_64 random(sizes.size());
   LoopedWires looped(2);

@@ -38,6 +38,7 @@ std::vector<absl::string_view> Fields(absl::string_view line) {
 
 absl::StatusOr<uint64_t> Whole(absl::string_view text, absl::string_view column, uint64_t high) {
   uint64_t value = 0;
+  // SimpleAtoi also accepts leading white space and signs.
   const bool digits = !text.empty() && absl::ascii_isdigit(static_cast<unsigned char>(text[0]));
   if (digits && absl::SimpleAtoi(text, &value) && value <= high) return value;
   return absl::InvalidArgumentError(
@@ -56,7 +57,7 @@ absl::Status CheckName(absl::string_view name, absl::string_view column) {
 
 class ScheduleParser {
  public:
-  // Of a line that is not blank; errors have no place yet.
+  // For a line that is not blank. Errors have no position.
   absl::Status Line(absl::string_view text, size_t line);
   bool has_header() const { return !header_.empty(); }
   std::vector<Residency> Take() && { return std::move(rows_); }
@@ -157,7 +158,7 @@ absl::StatusOr<std::vector<Residency>> LoadSchedule(const std::string& path) {
 absl::StatusOr<std::vector<Residency>> ParseSchedule(const std::string& text, const std::string& path) {
   ScheduleParser parser;
   size_t line = 0;
-  // Spreadsheets put a byte order mark before the first column.
+  // Spreadsheet programs write a byte order mark before the first column.
   for (absl::string_view row : absl::StrSplit(absl::StripPrefix(text, "\xef\xbb\xbf"), '\n')) {
     ++line;
     row = absl::StripAsciiWhitespace(row);

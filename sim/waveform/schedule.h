@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The hypervisor's schedule of a replayed trace: the file C.csv of `sideband-mcu replay`.
-//   start_cycle,end_cycle,vm,context,slice
-//   4,887,vm1,ctx0,0
+// - start_cycle,end_cycle,vm,context,slice
+// - 4,887,vm1,ctx0,0
 //   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<Residency> schedule, LoadSchedule("C.csv"));
-// The first row names the columns, in any order; those not known are ignored, `slice` may be left out. Fields have no
-// quotes. Blank lines and the carriage returns of CRLF are ignored.
+// The first row names the columns, in any order. Unknown columns are ignored; `slice` is optional. Quoted fields are
+// not supported. Blank lines and the carriage returns of CRLF are ignored.
 #ifndef SIDEBAND_SIM_WAVEFORM_SCHEDULE_H_
 #define SIDEBAND_SIM_WAVEFORM_SCHEDULE_H_
 
@@ -20,11 +20,11 @@ namespace sideband::sim {
 
 inline constexpr uint32_t kScheduleSliceMax = 63;
 inline constexpr size_t kScheduleNameSizeMax = 64;
-// As many as a device has memory blocks for.
+// The limits of a device's memory blocks.
 inline constexpr size_t kScheduleVmsMax = 1024;
 inline constexpr size_t kScheduleContextsMax = 16'384;
 
-// A context is on a slice in the cycles [start_cycle, end_cycle), which are not empty.
+// A context is on a slice in the cycles [start_cycle, end_cycle), at least one cycle.
 struct Residency {
   uint64_t start_cycle = 0;
   uint64_t end_cycle = 0;
@@ -36,8 +36,8 @@ struct Residency {
   bool operator==(const Residency&) const = default;
 };
 
-// The rows in the file's order; those of one slice are sorted and do not overlap. There may be none. Every error is
-// "FILE:LINE: what is wrong".
+// The rows in the file's order, possibly none; those of a slice are sorted and do not overlap. Every error is
+// "FILE:LINE: description".
 absl::StatusOr<std::vector<Residency>> LoadSchedule(const std::string& path);
 // `path` is for messages only.
 absl::StatusOr<std::vector<Residency>> ParseSchedule(const std::string& text, const std::string& path);

@@ -41,11 +41,11 @@ TEST(ScheduleTest, BoundsHoldAtBothSides) {
     std::string row;
     std::string error;  // empty: accepted
   } kRows[] = {
-      // One cycle, and none.
+      // One cycle, no cycle, negative length.
       {"5,6,vm1,c,0", ""},
       {"5,5,vm1,c,0", "C.csv:2: start_cycle 5 is not below end_cycle 5"},
       {"6,5,vm1,c,0", "C.csv:2: start_cycle 6 is not below end_cycle 5"},
-      // The last cycle there is, and one more.
+      // The largest valid cycle, and its successor.
       {"0,18446744073709551615,vm1,c,0", ""},
       {"0,18446744073709551616,vm1,c,0",
        "C.csv:2: end_cycle: expected a whole number up to 18446744073709551615, not '18446744073709551616'"},

@@ -17,7 +17,7 @@
 namespace sideband::sim {
 namespace {
 
-// Event names go into records, metrics and tables; signals are named by their whole path.
+// Event names appear in records, metrics and tables; signal names are whole paths.
 constexpr size_t kEventNameSizeMax = 255;
 constexpr size_t kSignalNameSizeMax = size_t{1} << 16;
 
@@ -39,7 +39,7 @@ absl::StatusOr<std::string> NameOf(const YamlMap& map, const std::string& key, s
   return Name(node, size_max);
 }
 
-// Which of `words` the node is; `key` names it in the error.
+// The index in `words` of the node's text; `key` names it in the error.
 absl::StatusOr<size_t> OneOf(const YamlNode& node, absl::string_view key, std::span<const char* const> words) {
   SIDEBAND_ASSIGN_OR_RETURN(const std::string word, node.String());
   const std::vector<std::string> known(words.begin(), words.end());
@@ -64,7 +64,7 @@ absl::Status ReadValue(const YamlMap& map, EventSpec& event) {
   return absl::OkStatus();
 }
 
-// Where the event counts.
+// The unit-level counter, slice and scope of the event.
 absl::Status ReadPlace(const YamlMap& map, EventSpec& event) {
   if (const auto ulc = map.Find("ulc")) {
     SIDEBAND_ASSIGN_OR_RETURN(event.ulc, Name(*ulc, kEventNameSizeMax));
@@ -80,7 +80,7 @@ absl::Status ReadPlace(const YamlMap& map, EventSpec& event) {
   return absl::OkStatus();
 }
 
-// When and how it is counted.
+// The clock of the event, and whether it is prescaled.
 absl::Status ReadCounting(const YamlMap& map, EventSpec& event) {
   if (const auto clock = map.Find("clock")) {
     SIDEBAND_ASSIGN_OR_RETURN(event.clock, Name(*clock, kSignalNameSizeMax));

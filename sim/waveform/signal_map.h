@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which signal of a waveform feeds which event: the file S.json of `sideband-mcu replay`.
-//   {"clock": "TOP.clk",
-//    "events": [{"name": "issue_cycles", "signal": "TOP.core.issue_valid", "op": "high", "bit": 0},
-//               {"name": "stall_cycles", "signal": "TOP.core.state", "op": "equals", "value": 3, "ulc": "core"},
-//               {"name": "dram_bytes", "signal": "TOP.mc.bytes", "op": "value", "count": "prescaled",
-//                "clock": "TOP.mc.clk", "scope": "device"}]}
+// The mapping from signals of a waveform to events: the file S.json of `sideband-mcu replay`. It is
+// {"clock": "TOP.clk", "events": [EVENT, …]}, with events such as
+// - {"name": "issue_cycles", "signal": "TOP.core.issue_valid", "op": "high", "bit": 0}
+// - {"name": "stall_cycles", "signal": "TOP.core.state", "op": "equals", "value": 3, "ulc": "core"}
+// - {"name": "dram_bytes", "signal": "TOP.mc.bytes", "op": "value", "count": "prescaled", "clock": "TOP.mc.clk"}
+// - {"name": "refreshes", "signal": "TOP.mc.refresh", "op": "rise", "clock": "TOP.mc.clk", "scope": "device"}
+//
 //   SIDEBAND_ASSIGN_OR_RETURN(const SignalMap map, SignalMap::Load(path));
-//   for (const EventSpec& event : map.events()) …
-// Names of signals are checked only when a trace is opened (trace_reader.h).
+//   for (const EventSpec& event : map.events()) Use(event);
+// Signal names are only checked when a trace is opened (trace_reader.h).
 #ifndef SIDEBAND_SIM_WAVEFORM_SIGNAL_MAP_H_
 #define SIDEBAND_SIM_WAVEFORM_SIGNAL_MAP_H_
 
@@ -26,34 +27,34 @@ namespace sideband::sim {
 
 inline constexpr uint32_t kSliceMax = 63;
 
-// What an event adds in a cycle, of the signal or of the one bit that `bit` selects.
+// The addend of an event per cycle, computed from the signal or from the single bit that `bit` selects.
 enum class EventOp : uint8_t {
   kHigh,      // 1 if any bit is set
   kLow,       // 1 if no bit is set
-  kRise,      // 1 if high now and not high in the cycle before; not high before cycle 0
+  kRise,      // 1 if high now and not high in the cycle before; the level before cycle 0 is low
   kEquals,    // 1 if the vector equals EventSpec::value
   kPopcount,  // the number of set bits
   kValue,     // the vector as an unsigned number
 };
 
 struct EventSpec {
-  std::string name;  // several events may share one: they add up in one counter
+  std::string name;  // events with the same name add up in one counter
   std::string signal;
   EventOp op = EventOp::kHigh;
   std::optional<uint32_t> bit;    // an index within the signal's declared range
-  uint64_t value = 0;             // of kEquals
+  uint64_t value = 0;             // for kEquals
   std::string ulc;                // events of one name share a unit-level counter; empty: packed in order
-  std::string clock;              // in whose cycles the event counts; empty: the file's
-  std::optional<uint32_t> slice;  // the event counts on this slice only; none: on every one
-  bool device_scope = false;      // counts always and for the hypervisor only; never together with a slice
-  bool prescaled = false;         // of kPopcount and kValue without a bit: counted divided by 32
+  std::string clock;              // the clock whose cycles the event counts; empty: the file's
+  std::optional<uint32_t> slice;  // the only slice on which the event counts; absent: all slices
+  bool device_scope = false;      // counts always, for the hypervisor only; excludes `slice`
+  bool prescaled = false;         // for kPopcount and kValue without a bit: counted divided by 32
   size_t line = 0;                // in the file, for messages
 };
 
 // Immutable.
 class SignalMap {
  public:
-  // Every error is "FILE:LINE: what is wrong": unknown keys and words, empty names, a missing or needless value, keys
+  // Every error is "FILE:LINE: description": unknown keys and words, empty names, a missing or unexpected value, keys
   // that exclude each other, no event.
   static absl::StatusOr<SignalMap> Load(const std::string& path);
   // `path` is for messages only.
@@ -63,7 +64,7 @@ class SignalMap {
   const std::vector<EventSpec>& events() const { return events_; }
   size_t clock_line() const { return clock_line_; }
 
-  // INVALID_ARGUMENT "FILE:LINE: what" for a line of this file.
+  // INVALID_ARGUMENT "FILE:LINE: description" for a line of this file.
   absl::Status Error(size_t line, absl::string_view what) const;
 
  private:

@@ -86,16 +86,16 @@ TEST(SignalMapTest, EveryErrorIsOneLineWithItsPlace) {
       {R"({"clock": "", "events": []})", "S.json:1: expected a text"},
       {OneEvent(R"({"name": "", "signal": "s", "op": "high"})"), "S.json:3: expected a text"},
       {OneEvent(R"({"name": "a", "signal": "", "op": "high"})"), "S.json:3: expected a text"},
-      // An unknown key and an unknown op, with what was meant.
+      // An unknown key and an unknown op, each with a suggestion.
       {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "bitt": 1})"),
        "S.json:3: unknown key 'bitt' (did you mean 'bit'?)"},
       {OneEvent(R"({"name": "a", "signal": "s", "op": "hihg"})"), "S.json:3: unknown op 'hihg' (did you mean 'high'?)"},
-      // A value where it is missing, where it has no meaning, and where it is not a number.
+      // A missing value, an unexpected value, a value that is not a number.
       {OneEvent(R"({"name": "a", "signal": "s", "op": "equals"})"), "S.json:3: op equals needs a value"},
       {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "value": 1})"), "S.json:3: only op equals takes a value"},
       {OneEvent(R"({"name": "a", "signal": "s", "op": "equals", "value": -1})"),
        "S.json:3: expected a whole number from 0 to 18446744073709551615"},
-      // Slices, both sides; scopes and ways of counting with what was meant.
+      // The limits of slices; unknown scopes and counts, each with a suggestion.
       {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "slice": 63})"), ""},
       {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "slice": 64})"),
        "S.json:3: expected a whole number from 0 to 63"},

@@ -15,7 +15,7 @@ bool AnyBit(std::span<const uint64_t> words) {
   return std::any_of(words.begin(), words.end(), [](uint64_t word) { return word != 0; });
 }
 
-// The wire of an event that has one: `bits` is the signal, or the selected bit alone.
+// The level of an event's only wire: `bits` is the signal, or the selected bit alone.
 bool Level(const Probe& probe, std::span<const uint64_t> bits) {
   switch (probe.op) {
     case EventOp::kLow:
@@ -43,7 +43,7 @@ uint64_t SetBits(std::span<const uint64_t> words) {
   return count;
 }
 
-// Wires from `first` on follow the bits of a word that have changed.
+// Sets the wires from `first` on to the bits of `word` that differ from `before`.
 void FollowWord(uint64_t word, uint64_t before, size_t domain, WireId first, TraceWriter& writer) {
   for (uint64_t changed = word ^ before; changed != 0; changed &= changed - 1) {
     const auto position = static_cast<uint32_t>(std::countr_zero(changed));
@@ -72,6 +72,7 @@ SignalProbes::SignalProbes(const std::vector<uint32_t>& widths) {
 void SignalProbes::Start(TraceWriter& writer) const {
   for (const Signal& signal : signals_) {
     for (const Probe& probe : signal.probes) {
+      // The wires of a number start at 0, like the signals.
       if (!IsSpread(probe)) writer.Set(probe.domain, probe.first_wire, LevelOf(probe, Words(committed_, signal)));
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The signals that events watch, and the wires that follow from their values.
+// The watched signals of events, and the wires derived from their values.
 //   SignalProbes probes({8});                                        // slot 0 has 8 bits
 //   probes.Add({.slot = 0, .op = EventOp::kEquals, .value = 5, .first_wire = 0});
 //   probes.Start(writer);
@@ -26,14 +26,14 @@ namespace sideband::sim {
 struct Probe {
   uint32_t slot = 0;
   EventOp op = EventOp::kHigh;
-  bool prescaled = false;            // of kPopcount: the wires carry the binary digits of the number of set bits
-  std::optional<uint32_t> position;  // the selected bit, 0 is the least significant
-  uint64_t value = 0;                // of kEquals
-  size_t domain = 0;                 // whose wires
-  WireId first_wire = 0;             // kPopcount and kValue have several from here on, see WiresOf
+  bool prescaled = false;            // for kPopcount: the wires carry the binary digits of the number of set bits
+  std::optional<uint32_t> position;  // the selected bit; 0 is the least significant
+  uint64_t value = 0;                // for kEquals
+  size_t domain = 0;                 // the domain of the wires
+  WireId first_wire = 0;             // kPopcount and kValue have several wires from here on, see WiresOf
 };
 
-// How many wires a probe of a signal of `width` bits has.
+// The number of wires of a probe on a signal of `width` bits.
 uint32_t WiresOf(const Probe& probe, uint32_t width);
 
 // Signals are 0 until they are set. Not thread-safe.
@@ -43,11 +43,11 @@ class SignalProbes {
   explicit SignalProbes(const std::vector<uint32_t>& widths);
 
   void Add(const Probe& probe) { signals_[probe.slot].probes.push_back(probe); }
-  // Gives the writer the levels of all wires in cycle 0 before any change, once all probes have been added.
+  // Sends the writer the levels of all wires in cycle 0 before any change. Call after the last Add.
   void Start(TraceWriter& writer) const;
 
   uint32_t width(uint32_t slot) const { return signals_[slot].width; }
-  // A new value of at most width() digits, not seen by any wire until Commit.
+  // A new value of at most width() digits. Wires do not change until Commit.
   void Set(uint32_t slot, const VcdValue& value);
   // The same for a signal of at most 64 bits.
   void SetWord(uint32_t slot, uint64_t word) {
@@ -57,7 +57,7 @@ class SignalProbes {
     latest = word;
     MarkDirty(slot, signal);
   }
-  // Lets the wires follow, each from its domain's next cycle on, the values set since the last commit.
+  // Updates the wires to the values set since the last commit, each from the next cycle of its domain on.
   void Commit(TraceWriter& writer);
 
  private:

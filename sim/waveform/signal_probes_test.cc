@@ -8,7 +8,7 @@
 namespace sideband::sim {
 namespace {
 
-// The wires' bits over 4 cycles of a signal that is 0 in cycle 0 and has one of `digits` in each later one.
+// The wires' bits over 4 cycles of a signal that is 0 in cycle 0, then takes the values of `digits`.
 std::vector<std::string> Bits(uint32_t width, Probe probe, uint32_t wires, const std::vector<std::string>& digits) {
   SignalProbes probes({width});
   TraceWriter writer({std::vector<bool>(wires)}, 64);

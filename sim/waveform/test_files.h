@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Files for tests, in the directory that the test runner provides.
+// Files for tests, in the test runner's temporary directory.
 #ifndef SIDEBAND_SIM_WAVEFORM_TEST_FILES_H_
 #define SIDEBAND_SIM_WAVEFORM_TEST_FILES_H_
 
@@ -8,9 +8,9 @@
 
 namespace sideband::sim {
 
-// The path of a new file of this content; `name` ends it.
+// Writes a new file and returns its path, which ends in `name`.
 std::string WriteTestFile(const std::string& content, const std::string& name = "t.vcd");
-// `content` as gzip.
+// `content` compressed with gzip.
 std::string Gzipped(const std::string& content);
 
 }  // namespace sideband::sim

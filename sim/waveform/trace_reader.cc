@@ -7,15 +7,22 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "proto/base/status_macros.h"
+#include "sim/waveform/var_name.h"
 
 namespace sideband::sim {
 namespace {
 
 absl::flat_hash_set<std::string> WantedSignals(const SignalMap& map) {
-  absl::flat_hash_set<std::string> wanted = {map.clock()};
+  absl::flat_hash_set<std::string> wanted;
+  // The map may name a signal with its range; only the names of escaped signals end in a range.
+  const auto want = [&wanted](const std::string& name) {
+    wanted.insert(name);
+    wanted.insert(ParseShownName(name).name);
+  };
+  want(map.clock());
   for (const EventSpec& event : map.events()) {
-    wanted.insert(event.signal);
-    if (!event.clock.empty()) wanted.insert(event.clock);
+    want(event.signal);
+    if (!event.clock.empty()) want(event.clock);
   }
   return wanted;
 }
@@ -39,6 +46,7 @@ TraceReader::TraceReader(std::unique_ptr<VcdLexer> lexer, VcdHeader header, Even
     : lexer_(std::move(lexer)),
       codes_(std::move(header.codes)),
       event_wires_(std::move(binding.wires)),
+      warnings_(std::move(binding.warnings)),
       state_(header.slot_widths, binding, ChunkCycles(event_wires_.total_wire_count())),
       body_(*lexer_, codes_, state_) {}
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Random designs with random traces, against an evaluator that keeps every signal as text and looks at all of them in
-// every cycle. A failing seed is in the message.
+// Random designs with random traces, against an evaluator that keeps every signal as text and evaluates all signals in
+// every cycle. The message of a failure has its seed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,8 +31,7 @@ struct Event {
   uint64_t value = 0;
 };
 
-// The first signals are clocks, one per domain; the first of them is the reference. Texts have the most significant
-// digit first.
+// The first signals are clocks, one per domain, the reference first. Texts have the most significant digit first.
 class RandomTrace {
  public:
   explicit RandomTrace(uint64_t seed) : random_(seed), clock_count_(Below(2) == 0 ? 1 : 2 + Below(2)) {
@@ -44,12 +43,12 @@ class RandomTrace {
   std::string text() const { return header_ + body_; }
   std::string map() const { return map_; }
   size_t event_count() const { return events_.size(); }
-  // Per event, what it adds in each cycle of its domain.
+  // Per event, its addend in each cycle of its domain.
   const std::vector<std::vector<uint64_t>>& expected() const { return expected_; }
   size_t domain_of(size_t event) const { return events_[event].domain; }
-  // Those in which an event counts; their numbers here are those of the reader.
+  // The domains in which events count, numbered as in the reader.
   size_t domain_count() const { return domain_count_; }
-  // Per domain, how many of its cycles come before each reference cycle, and in all before the last one's end.
+  // Per domain, the number of its cycles before each reference cycle, and the number before the end of the last.
   const std::vector<std::vector<uint64_t>>& before() const { return before_; }
   uint64_t cycles() const { return cycles_[0]; }
 
@@ -78,7 +77,7 @@ class RandomTrace {
     map_ = "{\"clock\": \"t.s0\", \"events\": [";
     for (size_t i = 0; i < 12; ++i) {
       Event event{.signal = Below(values_.size()), .op = kOps[Below(6)], .bit = {}};
-      // Domains are numbered as they appear.
+      // Domains are numbered in the order of appearance.
       event.domain = std::min(Below(clock_count_), domain_count_);
       domain_count_ = std::max(domain_count_, event.domain + 1);
       const size_t width = values_[event.signal].size();
@@ -172,8 +171,8 @@ class RandomTrace {
   std::vector<std::string> clocks_;  // latest values, empty before the first
   std::vector<uint64_t> cycles_;     // per domain
   std::vector<std::vector<uint64_t>> before_;
-  std::vector<std::string> values_;   // as of before this time
-  std::vector<std::string> pending_;  // and after it
+  std::vector<std::string> values_;   // before the current time
+  std::vector<std::string> pending_;  // after the current time
   std::vector<Event> events_;
   std::vector<bool> was_high_;
   std::vector<std::vector<uint64_t>> expected_;

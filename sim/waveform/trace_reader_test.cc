@@ -16,7 +16,7 @@
 namespace sideband::sim {
 namespace {
 
-// A clock !, a bit a, a vector v of 8 bits with code #, one of 40 with code w, and a real r.
+// A clock !, a bit a, an 8-bit vector v with code #, a 40-bit vector with code w, and a real r.
 constexpr char kHeader[] =
     "$timescale 1ns $end\n"
     "$scope module t $end\n"
@@ -31,7 +31,7 @@ std::string MapText(const std::string& events) {
   return absl::StrCat("{\"clock\": \"t.clk\",\n\"events\": [\n", events, "]}");
 }
 
-// One event of this signal, with what else it has.
+// An event of this signal; `rest` are its other keys.
 std::string Event(const std::string& signal, const std::string& rest) {
   return absl::StrCat("{\"name\": \"e\", \"signal\": \"", signal, "\", ", rest, "}");
 }
@@ -42,7 +42,7 @@ absl::StatusOr<std::unique_ptr<TraceReader>> Open(const std::string& trace, cons
   return TraceReader::Open(WriteTestFile(trace), *map);
 }
 
-// What the first event adds in each cycle.
+// The addend of the first event in each cycle.
 absl::StatusOr<std::vector<uint64_t>> Contributions(const std::string& trace, const std::string& event) {
   auto reader = Open(trace, MapText(event));
   if (!reader.ok()) return reader.status();
@@ -69,16 +69,57 @@ std::vector<uint64_t> Body(const std::string& body, const std::string& event) {
 using Sums = std::vector<uint64_t>;
 const char kHigh[] = R"("op": "high")";
 
+TEST(TraceReaderTest, NamesMayHaveTheirRange) {
+  const std::string body = "#0 0! b11 # #5 1!";
+  EXPECT_EQ(Body(body, Event("t.v[7:0]", R"("op": "value")")), (Sums{3}));
+  EXPECT_EQ(Body(body, Event("t.wide[0:39]", R"("op": "low")")), (Sums{1}));
+  const auto part = Contributions(kHeader + body, Event("t.v[3:0]", kHigh));
+  EXPECT_EQ(part.status().message(),
+            "S.json:3: signal 't.v' is [7:0], not [3:0]: to use a part, name single bits with `bit`");
+  EXPECT_EQ(Contributions(kHeader + body, Event("t.none[3:0]", kHigh)).status().message(),
+            "S.json:3: the trace has no signal 't.none[3:0]'");
+}
+
+TEST(TraceReaderTest, AnEventThatIsAlways0IsWarnedOf) {
+  const auto warnings = [](const std::string& rest, const std::string& signal = "t.v") {
+    const auto reader = Open(kHeader, MapText(Event(signal, rest)));
+    EXPECT_TRUE(reader.ok()) << reader.status();
+    return reader.ok() ? (*reader)->warnings() : std::vector<std::string>();
+  };
+  EXPECT_EQ(warnings(R"("op": "equals", "value": 255)"), (std::vector<std::string>{}));
+  EXPECT_EQ(warnings(R"("op": "equals", "value": 256)"),
+            (std::vector<std::string>{"S.json:3: event 'e' counts 0: value 256 does not fit into 8 bits of 't.v'"}));
+  EXPECT_EQ(warnings(R"("op": "equals", "value": 1, "bit": 3)"), (std::vector<std::string>{}));
+  EXPECT_EQ(warnings(R"("op": "equals", "value": 2, "bit": 3)").size(), 1u);
+  EXPECT_EQ(warnings(R"("op": "equals", "value": 18446744073709551615)", "t.wider"), (std::vector<std::string>{}));
+}
+
+TEST(TraceReaderTest, DumpsThatAreOffAreGaps) {
+  const auto reader =
+      Open(std::string(kHeader) +
+               "#0 0! #5 1! #10 0!\n$dumpoff x! xa $end\n#15 $dumpon 0! $end #20 1! $dumpoff $end #25 0! #30 1!",
+           MapText(Event("t.a", kHigh)));
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  while (*(*reader)->Next() != nullptr) {
+  }
+  const auto& gaps = (*reader)->gaps();
+  ASSERT_EQ(gaps.size(), 2u);
+  EXPECT_EQ(gaps[0].line, 10u);
+  EXPECT_EQ(gaps[0].cycles, (CycleRange{1, 1}));
+  EXPECT_EQ(gaps[1].cycles, (CycleRange{2, UINT64_MAX}));
+  EXPECT_EQ((*reader)->cycles(0), 3u);
+}
+
 TEST(TraceReaderTest, ChangesAtTheEdgeAreSeenByTheNextCycle) {
   const std::string event = Event("t.a", kHigh);
-  // Before and after the edge within one time stamp are the same.
+  // The order of a change and an edge with the same time stamp is irrelevant.
   EXPECT_EQ(Body("#0 0! 0a #5 1! 1a #10 0! #15 1! #20 0! 0a #25 1!", event), (Sums{0, 1, 0}));
   EXPECT_EQ(Body("#0 0! 0a #5 1a 1! #10 0! #15 1! #20 0a 0! #25 1!", event), (Sums{0, 1, 0}));
-  // A change between edges, and one that is gone before the edge.
+  // A change between edges, and a change that is undone before the edge.
   EXPECT_EQ(Body("#0 0! 0a #4 1a #5 1! #6 0a #7 1a #8 0a #10 0! #15 1!", event), (Sums{1, 0}));
-  // Two values in one time stamp: the last holds.
+  // Two values with the same time stamp: the last applies.
   EXPECT_EQ(Body("#0 0! #4 1a 0a #5 1! #6 0! #7 0a 1a #8 1!", event), (Sums{0, 1}));
-  // A time stamp that is given twice is one.
+  // A repeated time stamp is the same time.
   EXPECT_EQ(Body("#0 0! #5 1a #5 1! #6 0! #8 1!", event), (Sums{0, 1}));
 }
 
@@ -93,10 +134,10 @@ TEST(TraceReaderTest, EdgesOfTheClock) {
       {"#0 z! #5 1!", 1},                           // from z
       {"#0 1! #5 0! #10 1!", 1},                    // a clock that starts at 1 has no edge there
       {"#5 1!", 0},                                 // nor later, if it has had no value before
-      {"#0 0! #5 1! #6 1! #7 1!", 1},               // told again
+      {"#0 0! #5 1! #6 1! #7 1!", 1},               // repeated values
       {"#0 0! #5 1! #6 x! #7 1!", 2},               // through x
       {"#0 $dumpvars x! $end 1! #5 0! #10 1!", 2},  // within the first time stamp
-      {"$dumpvars 0! $end #0 1!", 1},               // from a value without a time
+      {"$dumpvars 0! $end #0 1!", 1},               // from a value before the first time stamp
       {"#0 b0 ! #5 b1 ! #6 0! #7 b1 !", 2},         // written as a vector
       {"#0 0! #5 1! $dumpoff x! $end #9 $dumpon 1! $end", 2},
   };
@@ -310,7 +351,7 @@ TEST(TraceReaderTest, GzipReadsAsThePlainFile) {
 
 TEST(TraceReaderTest, MalformedBodiesAreRefusedWithTheirLine) {
   const struct {
-    std::string body;  // from line 9 on
+    std::string body;  // starts at line 9
     std::string error;
   } kRows[] = {
       // Times.
@@ -340,7 +381,7 @@ TEST(TraceReaderTest, MalformedBodiesAreRefusedWithTheirLine) {
       // Keywords.
       {"#0\n$var", ":10: unexpected '$var'"},
       {"#0\n$comment 1!", ":10: the file ends within a $comment"},
-      // A word without end.
+      // A token that is too long.
       {"#0\n" + std::string((1 << 20) + 1, '1'), ":10: a word of more than 1048576 bytes; is this a VCD file?"},
   };
   for (const auto& row : kRows) {

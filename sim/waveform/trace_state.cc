@@ -13,7 +13,7 @@ TraceState::TraceState(const std::vector<uint32_t>& widths, const EventBinding& 
 
 bool TraceState::TimeMoves(uint64_t time) {
   if (time_ && time < *time_) return false;
-  // Whatever edges the time before had have been counted: its changes are seen from the next one on.
+  // The edges of the previous time have been counted; its changes apply from the next edge on.
   probes_.Commit(writer_);
   writer_.TimePasses();
   time_ = time;
@@ -26,6 +26,7 @@ bool TraceState::Change(uint32_t slot, const VcdValue& value) {
 }
 
 bool TraceState::ClockChanges(Clock& clock, bool high) {
+  // The first value of a clock is no edge: its level before is unknown.
   const bool rises = high && clock.high == false;
   if (rises && !writer_.Tick(clock.domain)) return false;
   clock.high = high;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a trace being read has come to: the time, the levels of the clocks and the values of signals, which become
-// chunks. trace_reader.h says what time means.
-//   if (!state.Time(5)) …                 // time goes backwards
-//   if (!state.ChangeWord(slot, 1)) …     // too many edges at one time
-//   if (state.writer().full()) …
+// The state of a trace during the read: the time, the levels of the clocks and the values of signals, from which chunks
+// are made. trace_reader.h defines time.
+//   if (!state.Time(5)) return lexer.Error("time goes backwards");
+//   if (!state.ChangeWord(slot, 1)) return lexer.Error("too many edges at one time");
+//   if (state.writer().full()) return absl::OkStatus();   // the chunk is complete
 #ifndef SIDEBAND_SIM_WAVEFORM_TRACE_STATE_H_
 #define SIDEBAND_SIM_WAVEFORM_TRACE_STATE_H_
 
@@ -20,10 +20,10 @@
 
 namespace sideband::sim {
 
-// What is refused leaves the state as it was. Not thread-safe.
+// A rejected change leaves the state unchanged. Not thread-safe.
 class TraceState {
  public:
-  // `widths` per slot, as the binding's trace has them.
+  // `widths` per slot, as in the trace of the binding.
   TraceState(const std::vector<uint32_t>& widths, const EventBinding& binding, uint64_t chunk_cycles);
 
   uint32_t width(uint32_t slot) const { return probes_.width(slot); }
@@ -31,12 +31,12 @@ class TraceState {
   const TraceWriter& writer() const { return writer_; }
   TraceWriter& writer() { return writer_; }
 
-  // False if it is before the time that was.
+  // False if `time` is before the current time.
   bool Time(uint64_t time) {
     if (time_ == time) return true;
     return TimeMoves(time);
   }
-  // A signal has a new value, of at most its width; false where its clock has more edges at one time than can be
+  // Sets a new value, of at most the signal's width. False if the signal is a clock with too many edges at one time
   // (TraceWriter::Tick).
   bool Change(uint32_t slot, const VcdValue& value);
   // The same for a signal of at most 64 bits.
@@ -48,7 +48,7 @@ class TraceState {
  private:
   struct Clock {
     size_t domain;
-    std::optional<bool> high;  // nothing before the first value
+    std::optional<bool> high;  // absent before the first value
   };
 
   bool TimeMoves(uint64_t time);
@@ -57,7 +57,7 @@ class TraceState {
   SignalProbes probes_;
   TraceWriter writer_;
   std::vector<Clock> domains_;
-  std::vector<Clock*> clocks_;  // per slot, null for what is no clock
+  std::vector<Clock*> clocks_;  // per slot; null for signals that are not clocks
   std::optional<uint64_t> time_;
 };
 

@@ -10,6 +10,7 @@ TraceWriter::TraceWriter(const std::vector<std::vector<bool>>& pulses, uint64_t 
 
 std::vector<TraceWriter::Domain> TraceWriter::MakeDomains(const std::vector<std::vector<bool>>& pulses,
                                                           uint64_t chunk_cycles) {
+  // With several clocks a chunk only ends between times, so a domain may exceed its cycles by the edges of one time.
   const uint64_t slack = pulses.size() > 1 ? kEdgesPerTimeMax : 0;
   std::vector<Domain> domains;
   for (const std::vector<bool>& wires : pulses) domains.push_back({.writer = ChunkWriter(wires, chunk_cycles + slack)});
@@ -24,6 +25,7 @@ std::vector<const PackedWires*> TraceWriter::Windows(const std::vector<Domain>& 
 
 bool TraceWriter::Tick(size_t index) {
   Domain& domain = domains_[index];
+  // With one clock there is no order between clocks, so a chunk may end between edges of the same time.
   if (domains_.size() == 1) {
     ++domain.cycles;
     full_ = domain.in_chunk() == chunk_cycles_;

@@ -8,7 +8,7 @@
 namespace sideband::sim {
 namespace {
 
-// Rising edges of the two domains at one time.
+// Adds rising edges of the two domains at one time.
 void At(TraceWriter& writer, int reference, int other) {
   for (int i = 0; i < other; ++i) ASSERT_TRUE(writer.Tick(1));
   for (int i = 0; i < reference; ++i) ASSERT_TRUE(writer.Tick(0));
@@ -45,7 +45,7 @@ TEST(TraceWriterTest, AnEdgeBelongsToTheFirstReferenceEdgeAtOrAfterIt) {
   At(writer, 0, 1);
   At(writer, 1, 1);  // at the time of edge 1
   At(writer, 2, 1);  // two reference edges at one time
-  At(writer, 0, 3);  // behind the last
+  At(writer, 0, 3);  // after the last edge
   const TraceChunk& chunk = writer.Finish();
   EXPECT_EQ(chunk.range(), (CycleRange{0, 4}));
   EXPECT_EQ(Before(chunk), (Cycles{0, 2, 4, 5, 5}));
@@ -58,7 +58,7 @@ TEST(TraceWriterTest, ChunksOfSeveralClocksEndBetweenTimes) {
   At(writer, 1, 0);
   for (int i = 0; i < 63; ++i) At(writer, 0, 1);
   EXPECT_FALSE(writer.full());
-  writer.Set(1, 0, true);  // in the other's cycle 63
+  writer.Set(1, 0, true);  // in cycle 63 of the other domain
   At(writer, 1, 2);
   EXPECT_TRUE(writer.full());
   const TraceChunk& chunk = writer.Finish();

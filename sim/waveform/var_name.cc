@@ -11,14 +11,14 @@
 namespace sideband::sim {
 namespace {
 
-// Indexes beyond this are taken for part of the name; the bound keeps differences from overflowing.
+// Larger indexes are treated as part of the name; the limit keeps differences from overflowing.
 constexpr int64_t kIndexMax = int64_t{1} << 40;
 
 bool ParseIndex(absl::string_view text, int64_t* index) {
   return absl::SimpleAtoi(text, index) && *index <= kIndexMax && *index >= -kIndexMax;
 }
 
-// Takes "[l:r]" off the end of the text.
+// Removes "[l:r]" from the end of the text.
 std::optional<BitRange> ConsumeRange(absl::string_view* text) {
   absl::string_view rest = *text;
   if (!absl::ConsumeSuffix(&rest, "]")) return std::nullopt;
@@ -42,7 +42,7 @@ uint64_t BitRange::size() const { return static_cast<uint64_t>(left > right ? le
 VarName ParseVarName(std::span<const std::string> words) {
   const bool escaped = words[0].front() == '\\';
   const std::string joined = absl::StrJoin(words, "");
-  // Brackets joined to an escaped name belong to it.
+  // Brackets directly after an escaped name belong to it.
   const size_t fixed = escaped ? words[0].size() : 1;
   absl::string_view rest = absl::string_view(joined).substr(fixed);
   VarName result;
@@ -50,6 +50,12 @@ VarName ParseVarName(std::span<const std::string> words) {
   while (ConsumeRange(&rest)) result.range.reset();
   result.name = joined.substr(0, fixed + rest.size());
   return result;
+}
+
+VarName ParseShownName(const std::string& name) {
+  absl::string_view rest = name;
+  const std::optional<BitRange> range = ConsumeRange(&rest);
+  return {.name = std::string(rest), .range = range};
 }
 
 }  // namespace sideband::sim

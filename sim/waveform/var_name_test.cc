@@ -26,8 +26,8 @@ TEST(VarNameTest, TakesRangesOffNames) {
       {{"sig", "[3]"}, "sig[3]", std::nullopt},             // one bit of a vector, spread over signals
       {{"sig", "[3:0][7:0]"}, "sig", std::nullopt},         // packed array: no single index
       {{"\\sig[7:0]"}, "\\sig[7:0]", std::nullopt},         // brackets of an escaped name
-      {{"\\a+b", "[7:0]"}, "\\a+b", BitRange{7, 0}},        // and a range behind one
-      {{"\\a", "[3]", "[7:0]"}, "\\a[3]", BitRange{7, 0}},  // and an index
+      {{"\\a+b", "[7:0]"}, "\\a+b", BitRange{7, 0}},        // a range after an escaped name
+      {{"\\a", "[3]", "[7:0]"}, "\\a[3]", BitRange{7, 0}},  // an index and a range after an escaped name
       {{"sig[a:b]"}, "sig[a:b]", std::nullopt},             // no numbers
       {{"sig]"}, "sig]", std::nullopt},                     // no bracket
       {{"[7:0]"}, "[7:0]", std::nullopt},                   // a name is never empty
@@ -44,6 +44,23 @@ TEST(VarNameTest, RangesHaveASize) {
   EXPECT_EQ((BitRange{0, 0}.size()), 1u);
   EXPECT_EQ((BitRange{7, 0}.size()), 8u);
   EXPECT_EQ((BitRange{-8, -1}.size()), 8u);
+}
+
+TEST(ShownNameTest, HasARangeAtItsEndAtMost) {
+  const struct {
+    std::string shown;
+    std::string name;
+    std::optional<BitRange> range;
+  } kRows[] = {
+      {"TOP.bus[31:0]", "TOP.bus", BitRange{31, 0}},     {"TOP.bus", "TOP.bus", std::nullopt},
+      {"TOP.bus[3]", "TOP.bus[3]", std::nullopt},        {"[1:0]", "", BitRange{1, 0}},
+      {"TOP.mem[2][7:0]", "TOP.mem[2]", BitRange{7, 0}},
+  };
+  for (const auto& row : kRows) {
+    const VarName name = ParseShownName(row.shown);
+    EXPECT_EQ(name.name, row.name);
+    EXPECT_EQ(name.range, row.range) << row.shown;
+  }
 }
 
 }  // namespace

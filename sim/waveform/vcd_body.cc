@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string>
 
 #include "absl/strings/ascii.h"
@@ -17,12 +18,12 @@ namespace sideband::sim {
 namespace {
 
 constexpr size_t kWordBits = 64;
-// More digits may not fit into 64 bits.
+// More digits may exceed 64 bits.
 constexpr size_t kTimeDigitsMax = 19;
 
-// What these contain are changes like others.
+// The content of these blocks is ordinary changes.
 constexpr std::array<const char*, 5> kBlocks = {"$dumpvars", "$dumpall", "$dumpon", "$dumpoff", "$end"};
-// What these contain says nothing about signals.
+// The content of these sections does not concern signals.
 constexpr std::array<const char*, 8> kSections = {"$comment",  "$version",   "$date",    "$timescale",
                                                   "$timezero", "$attrbegin", "$attrend", "$vcdclose"};
 
@@ -38,6 +39,7 @@ absl::Status VcdBody::Read() {
     Scan();
     if (state_.writer().full()) break;
     if (!lexer_.Next()) {
+      // Closes the last time, so that its edges are part of a chunk.
       state_.writer().TimePasses();
       return lexer_.status();
     }
@@ -59,7 +61,7 @@ void VcdBody::Scan() {
 }
 
 inline const char* VcdBody::ScanItem(const char* text, const char* end) {
-  // A line end of either kind. It may be the white space behind the buffer's end, where no item starts.
+  // A line end, LF or CRLF. It may lie in the white space behind the buffer's end, where no item starts.
   for (int i = 0; i < 2 && VcdLexer::IsSpace(*text); ++i) ++text;
   switch (*text) {
     case 'b':
@@ -81,6 +83,7 @@ inline const char* VcdBody::ScanTime(const char* text, const char* end) {
     time = time * 10 + static_cast<uint64_t>(*text - '0');
   }
   const auto size = static_cast<size_t>(text - digits);
+  // A number at the end of the buffer may continue in the next part of the file.
   if (size == 0 || size > kTimeDigitsMax || !VcdLexer::IsSpace(*text) || text == end) return nullptr;
   return state_.Time(time) ? text : nullptr;
 }
@@ -96,7 +99,7 @@ inline const char* VcdBody::ScanVector(const char* text, const char* end) {
 inline const char* VcdBody::ScanChange(const char* code, const char* end, const char* digits, size_t size) {
   const char* text = code;
   const uint32_t slot = codes_.Scan(&text);
-  // A code that reaches the end of the buffer may go on behind it.
+  // A code at the end of the buffer may continue in the next part of the file.
   if (text >= end || !VcdLexer::IsSpace(*text)) return nullptr;
   if (slot == VcdHeader::kIgnored) return text;
   if (slot == CodeTable::kNone) return nullptr;
@@ -142,7 +145,7 @@ absl::Status VcdBody::Scalar(absl::string_view token) {
 }
 
 absl::Status VcdBody::Vector(absl::string_view token) {
-  // The value is kept as a number, for the token is gone when its identifier code is read.
+  // Parsed before the next token is read, which invalidates this token.
   if (!value_.Parse(token.substr(1))) return lexer_.Error(absl::StrCat("malformed vector ", Excerpt(token)));
   SIDEBAND_RETURN_IF_ERROR(NextIsCode());
   return Change(lexer_.token());
@@ -157,7 +160,22 @@ absl::Status VcdBody::RealOrString() {
   return lexer_.Error(absl::StrCat(problem, Excerpt(lexer_.token())));
 }
 
+void VcdBody::BeginGap() {
+  // Gaps only serve warnings, so gaps beyond the limit are dropped.
+  if (is_in_gap_ || gaps_.size() == kGapsMax) return;
+  is_in_gap_ = true;
+  const uint64_t cycle = state_.writer().cycles(0);
+  gaps_.push_back({.line = lexer_.line(), .cycles = {cycle, std::numeric_limits<uint64_t>::max()}});
+}
+
+void VcdBody::EndGap() {
+  if (is_in_gap_) gaps_.back().cycles.end = state_.writer().cycles(0);
+  is_in_gap_ = false;
+}
+
 absl::Status VcdBody::Keyword(absl::string_view token) {
+  if (token == "$dumpoff") BeginGap();
+  if (token == "$dumpon") EndGap();
   if (IsOneOf(kBlocks, token)) return absl::OkStatus();
   if (IsOneOf(kSections, token)) return SkipSection(std::string(token));
   if (absl::StartsWith(token, "$dumpports")) return lexer_.Error(kVcdPortsRefused);

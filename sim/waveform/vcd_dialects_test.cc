@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One small file per simulator, in the manner of its own dumps, and what each has of its own.
+// One small file per simulator, in the form of its own dumps, with the features particular to it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,9 +24,9 @@ struct Question {
   std::string op = R"("op": "value")";
 };
 
-// What the event adds in each cycle.
+// The addend of the event in each cycle.
 absl::StatusOr<Sums> Answer(const std::string& trace, const Question& question) {
-  // JSON wants each backslash twice.
+  // JSON needs each backslash doubled.
   const std::string map_text =
       absl::StrReplaceAll(absl::StrCat(R"({"clock": ")", question.clock, R"(", "events": [{"name": "e", "signal": ")",
                                        question.signal, R"(", )", question.op, "}]}"),
@@ -60,7 +60,7 @@ void Check(const std::string& trace, const std::vector<Row>& rows) {
     const auto sums = Answer(trace, row.question);
     ASSERT_TRUE(sums.ok()) << sums.status() << " " << row.question.signal;
     EXPECT_EQ(*sums, row.sums) << row.question.signal;
-    // The same with the line ends of another system, and without the last.
+    // Again with CRLF line ends, and without the last line end.
     EXPECT_EQ(Answer(absl::StrReplaceAll(trace, {{"\n", "\r\n"}}), row.question).value_or(Sums{}), row.sums);
     EXPECT_EQ(Answer(trace.substr(0, trace.size() - 1), row.question).value_or(Sums{}), row.sums);
   }
@@ -205,7 +205,7 @@ $end
          {{"tb.clk", "tb.t.late"}, {0, 3, 1, 1}}});
 }
 
-// A version that names the tool in the middle, bits of a bus declared one by one, generate blocks, 1-bit vectors.
+// A version that contains the tool's name, bits of a bus declared one by one, generate blocks, 1-bit vectors.
 TEST(VcdDialectsTest, Questa) {
   Check(R"($date
 	Tue Mar 05 10:11:12 2024
@@ -290,7 +290,7 @@ H!
         {{{"tb(rtl).clk", "tb(rtl).nib"}, {9, 6}}, {{"tb(rtl).clk", "tb(rtl).bus(3downto0)"}, {0, 10}}});
 }
 
-// Upper-case values, attributes, sections that the standard has not, codes of several letters.
+// Upper-case values, attributes, sections that are not in the standard, codes of several letters.
 TEST(VcdDialectsTest, Xcelium) {
   Check(R"($date
     Mar 5, 2024  10:11:12

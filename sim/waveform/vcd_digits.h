@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Binary digits and lines, eight bytes at a time.
+// Parses binary digits and counts lines, eight bytes at a time.
 //   const char* end = SkipBinary(text);                             // behind 0101…
 //   uint64_t value = BinaryValue(text, end - text);
 #ifndef SIDEBAND_SIM_WAVEFORM_VCD_DIGITS_H_
@@ -16,7 +16,7 @@
 
 namespace sideband::sim {
 
-// These may read as many bytes behind what they are asked for.
+// The number of bytes that these functions may read behind the text.
 inline constexpr size_t kVcdDigitsOverread = 8;
 
 namespace vcd_digits_internal {
@@ -30,13 +30,13 @@ inline uint64_t Load(const char* text) {
   return word;
 }
 
-// The lowest bits of eight bytes, the first byte's on top. Multiplying brings byte i to bit 56 + (7 - i) of the
-// product, and all other products to places of their own that carry nowhere.
+// The lowest bits of eight bytes, with the first byte's bit on top. The multiplication moves byte i to bit 56 + (7 -
+// i); all other partial products have distinct places and do not carry.
 inline uint64_t Pack(uint64_t word) { return (word & kOnes) * 0x8040201008040201 >> 56; }
 
 }  // namespace vcd_digits_internal
 
-// The first byte that is neither 0 nor 1, of which there must be one.
+// The first byte that is neither 0 nor 1; there must be such a byte.
 inline const char* SkipBinary(const char* text) {
   using namespace vcd_digits_internal;
   for (;; text += 8) {
@@ -45,7 +45,7 @@ inline const char* SkipBinary(const char* text) {
   }
 }
 
-// The number that `size` digits 0 and 1 stand for, the most significant first; at most 64.
+// The number with `size` binary digits, at most 64, the most significant first.
 inline uint64_t BinaryValue(const char* digits, size_t size) {
   using namespace vcd_digits_internal;
   uint64_t value = 0;
@@ -53,13 +53,13 @@ inline uint64_t BinaryValue(const char* digits, size_t size) {
   return value << size | Pack(Load(digits)) >> (8 - size);
 }
 
-// Line feeds in a text, of which nothing behind its end is read.
+// The number of line feeds. Reads nothing behind the end of the text.
 inline uint64_t CountLines(absl::string_view text) {
   using namespace vcd_digits_internal;
   constexpr uint64_t kLow7 = 0x7f * kOnes;
   uint64_t lines = 0;
   while (text.size() >= 8) {
-    // Counts per byte, which overflow after 255 words.
+    // Counts per byte overflow after 255 words.
     uint64_t counts = 0;
     for (size_t words = std::min<size_t>(text.size() / 8, 255); words > 0; --words, text.remove_prefix(8)) {
       const uint64_t zero_if_feed = Load(text.data()) ^ '\n' * kOnes;

@@ -30,7 +30,7 @@ TEST(VcdDigitsTest, ValuesOfEveryLength) {
         digits += random() % 2 == 0 ? '0' : '1';
         value = value * 2 + (digits.back() == '1' ? 1 : 0);
       }
-      // What follows does not matter.
+      // Bytes behind the digits are ignored.
       EXPECT_EQ(BinaryValue((digits + "11 !\n1111").data(), size), value) << digits;
       EXPECT_EQ(BinaryValue((digits + std::string(8, '\xff')).data(), size), value) << digits;
     }

@@ -13,10 +13,10 @@
 namespace sideband::sim {
 namespace {
 
-// Suggestions are compared with what was asked for letter by letter; this keeps it below a second.
+// An unknown name is compared with all of these letter by letter; the limits keep this below a second.
 constexpr size_t kSuggestionSizeMax = 256;
 constexpr size_t kSuggestionBytesMax = size_t{4} << 20;
-// Names are built in full for each signal; a design's own are some hundred characters.
+// Full names are built for each signal. Real designs have some hundred characters.
 constexpr size_t kScopeSizeMax = size_t{1} << 16;
 constexpr size_t kWordsMax = 64;
 
@@ -34,17 +34,17 @@ class HeaderReader {
   absl::Status Want(const std::string& code, VcdVar var);
   absl::StatusOr<uint32_t> SlotOf(const std::string& code, uint64_t width);
   void Suggest();
-  // The words up to $end, which end the section.
+  // The words up to $end, the end of the section.
   absl::StatusOr<std::vector<std::string>> Words();
   absl::Status SkipToEnd();
-  // Moves to the next word of a section; the end of the file is an error.
+  // Moves to the next word within a section; the end of the file is an error.
   absl::Status NextWord();
 
   VcdLexer& lexer_;
   const absl::flat_hash_set<std::string> wanted_;
   VcdHeader header_;
-  std::string name_;                 // scopes, each followed by a dot; while a signal is read, its full name
-  std::vector<size_t> scope_sizes_;  // of name_, before each open scope
+  std::string name_;                 // the scopes, each followed by a dot; while a signal is read, its full name
+  std::vector<size_t> scope_sizes_;  // the size of name_ before each open scope
   size_t suggestion_bytes_ = 0;
   uint64_t bits_ = 0;  // of all slots
 };
@@ -54,7 +54,7 @@ absl::StatusOr<VcdHeader> HeaderReader::Read() && {
     SIDEBAND_RETURN_IF_ERROR(lexer_.status());
     return lexer_.Error("not a VCD file: it is empty");
   }
-  // Some editors put a mark in front of a text in UTF-8.
+  // Some editors write a byte order mark at the start of UTF-8 text.
   std::string keyword(absl::StripPrefix(lexer_.token(), "\xef\xbb\xbf"));
   if (keyword.empty()) {
     SIDEBAND_RETURN_IF_ERROR(NextWord());
@@ -80,7 +80,7 @@ absl::Status HeaderReader::Section(const std::string& keyword) {
 absl::Status HeaderReader::Scope() {
   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<std::string> words, Words());
   if (words.empty()) return lexer_.Error("$scope needs a type and a name");
-  // An unnamed scope adds nothing to names.
+  // An unnamed scope is not part of names.
   const std::string name = absl::StrJoin(words.begin() + 1, words.end(), "");
   scope_sizes_.push_back(name_.size());
   if (!name.empty()) absl::StrAppend(&name_, name, ".");
@@ -109,7 +109,7 @@ absl::Status HeaderReader::Var() {
   }
   if (!CodeTable::IsCode(code)) return lexer_.Error(absl::StrCat(Excerpt(code), " is not an identifier code"));
   const VarName name = ParseVarName(std::span(words).subspan(3));
-  // Without a range, or with one that does not fit, bits are numbered from the right.
+  // Without a matching range, bits are numbered from the right.
   const bool fits = name.range && name.range->size() == var.width;
   var.left = fits ? name.range->left : static_cast<int64_t>(var.width) - 1;
   var.right = fits ? name.range->right : 0;
@@ -121,6 +121,7 @@ absl::Status HeaderReader::Var() {
   if (wanted_.contains(name_)) {
     status = Want(code, std::move(var));
   } else if (header_.codes.Find(code) == CodeTable::kNone) {
+    // Several signals may share a code; that of a wanted signal keeps its slot.
     header_.codes.Set(code, VcdHeader::kIgnored);
   }
   name_.resize(scope_size);
@@ -138,6 +139,7 @@ absl::Status HeaderReader::Want(const std::string& code, VcdVar var) {
   }
   SIDEBAND_ASSIGN_OR_RETURN(var.slot, SlotOf(code, var.width));
   const auto [found, added] = header_.vars.emplace(name_, var);
+  // A second declaration under the same code is the same signal.
   if (added || found->second.slot == var.slot) return absl::OkStatus();
   return lexer_.Error(absl::StrCat("signal ", Excerpt(name_), " is declared twice, under different codes"));
 }
@@ -150,6 +152,7 @@ absl::StatusOr<uint32_t> HeaderReader::SlotOf(const std::string& code, uint64_t 
                                      " was declared with ", header_.slot_widths[known]));
   }
   bits_ += width;
+  // Bounds the memory for the values of all watched signals.
   if (bits_ > kVcdBitsMax) {
     return lexer_.Error(absl::StrCat("with signal ", Excerpt(name_), " the watched signals have more than ",
                                      kVcdBitsMax, " bits together"));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The declarations of a VCD file, of which only the wanted signals are kept.
+// The declarations of the wanted signals of a VCD file.
 //   SIDEBAND_ASSIGN_OR_RETURN(const VcdHeader header, ReadVcdHeader(*lexer, {"TOP.clk", "TOP.core.state"}));
 //   const VcdVar* clock = header.Find("TOP.clk");
 //
-// A signal's full name is its scopes and its own name, joined by dots. A range at the end of the declaration, `sig
-// [7:0]` or `sig[7:0]`, is not part of the name; an index is, `mem[3] [7:0]` is mem[3] with a range. An escaped name
-// keeps its backslash and every bracket that is joined to it.
+// A signal's full name consists of its scopes and its own name, joined by dots. A range at the end of the declaration,
+// `sig [7:0]` or `sig[7:0]`, is not part of the name. An index is: `mem[3] [7:0]` is mem[3] with a range. An escaped
+// name keeps its backslash and every bracket directly attached to it.
 #ifndef SIDEBAND_SIM_WAVEFORM_VCD_HEADER_H_
 #define SIDEBAND_SIM_WAVEFORM_VCD_HEADER_H_
 
@@ -25,43 +25,43 @@
 
 namespace sideband::sim {
 
-// Of an extended VCD file, whose values are the strengths of a port's drivers.
+// For extended VCD files, whose values are the strengths of a port's drivers.
 inline constexpr char kVcdPortsRefused[] = "ports of $dumpports are not supported; dump the signals with $dumpvars";
 
-// Widest signal that may be used.
+// The width limit of a wanted signal.
 inline constexpr uint32_t kVcdWidthMax = uint32_t{1} << 20;
-// Of all wanted signals together, so that their values take at most 16 MiB.
+// The limit of all wanted signals together; their values take at most 16 MiB.
 inline constexpr uint64_t kVcdBitsMax = uint64_t{1} << 26;
 
-// A declared signal that is wanted.
+// A wanted signal of the file.
 struct VcdVar {
   std::string type;    // wire, reg, real …
-  uint32_t slot = 0;   // one per identifier code: aliases share it
+  uint32_t slot = 0;   // one per identifier code, shared by aliases
   uint64_t width = 0;  // in bits, from 1 to kVcdWidthMax
-  int64_t left = 0;    // the index of the most significant bit, and of the least
+  int64_t left = 0;    // index of the most significant bit; `right`: of the least significant
   int64_t right = 0;
 
-  // real, shortreal, realtime, string, event and the like: they hold no bits.
+  // False for real, shortreal, realtime, string, event and the like.
   bool HasBits() const;
-  // How far the bit of this index is from the least significant one; nothing where the range has no such index.
+  // The distance of the bit with this index from the least significant bit; absent if the index is out of range.
   std::optional<uint32_t> BitPosition(uint32_t index) const;
 };
 
 struct VcdHeader {
-  // Slot of the codes that are declared but not wanted.
+  // The slot of codes that are declared but not wanted.
   static constexpr uint32_t kIgnored = 0xfffffffe;
 
   absl::flat_hash_map<std::string, VcdVar> vars;  // by full name
   std::vector<uint32_t> slot_widths;              // per slot
   CodeTable codes;
-  std::vector<std::string> names;  // of all signals, for suggestions: as many as fit into a bound
+  std::vector<std::string> names;  // of all signals up to a size limit, for suggestions
 
-  // Null for a signal that is not there.
+  // Null for an unknown signal.
   const VcdVar* Find(absl::string_view name) const;
 };
 
-// Reads up to the end of $enddefinitions. Every error is "FILE:LINE: what is wrong"; a wanted name that is declared
-// twice under different codes is one, since it could be either.
+// Reads up to the end of $enddefinitions. Every error is "FILE:LINE: description". A wanted name that is declared under
+// different codes is an error, since it is ambiguous.
 absl::StatusOr<VcdHeader> ReadVcdHeader(VcdLexer& lexer, absl::flat_hash_set<std::string> wanted);
 
 }  // namespace sideband::sim

@@ -17,7 +17,7 @@ absl::StatusOr<VcdHeader> Read(const std::string& text, absl::flat_hash_set<std:
   return ReadVcdHeader(**lexer, std::move(wanted));
 }
 
-// The message behind "FILE", so from ":LINE" on.
+// The message from ":LINE" on, without the file.
 std::string ErrorOf(const std::string& text) {
   const auto header = Read(text, {"t.s", "s", "t.u"});
   if (header.ok()) return "";
@@ -33,7 +33,7 @@ TEST(VcdHeaderTest, NamesAreScopesJoinedByDots) {
       "$scope module TOP $end $var wire 1 ! clk $end\n"
       "$scope module cores[0] $end $var reg 8 \" lsu[0] [7:0] $end $upscope $end\n"
       "$upscope $end\n"
-      "$scope module TOP $end $var wire 4 # late $end $upscope $end\n"  // the scope again
+      "$scope module TOP $end $var wire 4 # late $end $upscope $end\n"  // the scope is re-opened
       "$scope begin $end $var wire 1 $ bare $end $upscope $end\n"       // a scope without a name
       "$enddefinitions $end",
       {"TOP.clk", "TOP.cores[0].lsu[0]", "TOP.late", "bare", "TOP.nothing"});
@@ -70,7 +70,7 @@ TEST(VcdHeaderTest, BitsAreIndexedByTheDeclaredRange) {
       {"8 ! s [0:7]", 0, 7},   {"8 ! s [0:7]", 7, 0},   {"8 ! s [0:7]", 8, std::nullopt},  // ascending
       {"8 ! s [15:8]", 8, 0},  {"8 ! s [15:8]", 15, 7}, {"8 ! s [15:8]", 7, std::nullopt},
       {"8 ! s [8:15]", 15, 0}, {"8 ! s [8:15]", 8, 7},  {"8 ! s [8:15]", 16, std::nullopt},
-      {"8 ! s [3:0]", 7, 7},  // a range that does not fit the width is none
+      {"8 ! s [3:0]", 7, 7},  // a range that does not fit the width is ignored
   };
   for (const auto& row : kRows) {
     const auto header = Read(absl::StrCat("$var wire ", row.declaration, " $end ", kEnd), {"s"});
@@ -82,7 +82,7 @@ TEST(VcdHeaderTest, BitsAreIndexedByTheDeclaredRange) {
 TEST(VcdHeaderTest, RealsAndStringsHaveNoBits) {
   const auto header = Read(absl::StrCat("$var real 64 ! r $end $var string 0 \" s $end $var integer 32 # i $end", kEnd),
                            {"r", "s", "i"});
-  // "$end$enddefinitions" is one word: the section does not end there.
+  // "$end$enddefinitions" is a single word, so the section does not end.
   EXPECT_FALSE(header.ok());
   const auto spaced = Read(
       absl::StrCat("$var real 64 ! r $end $var string 0 \" s $end $var integer 32 # i $end ", kEnd), {"r", "s", "i"});
@@ -97,24 +97,24 @@ TEST(VcdHeaderTest, EveryErrorHasItsLine) {
     std::string text;
     std::string error;
   } kRows[] = {
-      // Not a VCD file at all.
+      // Files in other formats.
       {"", ":1: not a VCD file: it is empty"},
       {"\nELF $end", ":2: not a VCD file: it does not start with a $keyword"},
-      // Cut off at several places.
+      // Truncated files.
       {"$date\n", ":2: the file ends before $enddefinitions $end"},
       {"$scope module t $end\n$var wire 1 !", ":2: the file ends before $enddefinitions $end"},
       {"$scope module t $end", ":1: the file ends before $enddefinitions $end"},
       {"$enddefinitions", ":1: the file ends before $enddefinitions $end"},
-      // Words where none belong, before the end of definitions.
+      // Unexpected words before the end of the definitions.
       {"$date x $end #0", ":1: expected a $keyword before $enddefinitions, not '#0'"},
       {"$end", ":1: expected a $keyword before $enddefinitions, not '$end'"},
-      // Declarations that lack something.
+      // Incomplete declarations.
       {"$scope $end", ":1: $scope needs a type and a name"},
       {"$upscope $end", ":1: $upscope without a $scope"},
       {"$var wire 1 ! $end", ":1: $var needs a type, a width, an identifier code and a name"},
       {"$var wire one ! s $end", ":1: expected a width in bits, not 'one'"},
       {"$var wire 1 \x80 s $end", ":1: '\\x80' is not an identifier code"},
-      // A wanted signal that cannot be used.
+      // Wanted signals that cannot be used.
       {"$var wire 0 ! s $end", ":1: signal 's' has 0 bits; from 1 to 1048576 can be used"},
       {"$var wire 1048577 ! s $end", ":1: signal 's' has 1048577 bits; from 1 to 1048576 can be used"},
       {"$var wire 1 ! s $end\n$var wire 1 \" s $end", ":2: signal 's' is declared twice, under different codes"},

@@ -13,7 +13,7 @@
 namespace sideband::sim {
 namespace {
 
-// Large enough for the file to be read straight into it (GzFile::Read), small enough to stay in the cache.
+// Large enough for direct reads of the file into it (TraceFile::Read), small enough for the cache.
 constexpr size_t kBufferBytes = size_t{1} << 18;
 
 }  // namespace
@@ -24,11 +24,11 @@ std::string Excerpt(absl::string_view bytes) {
 }
 
 absl::StatusOr<std::unique_ptr<VcdLexer>> VcdLexer::Open(const std::string& path) {
-  SIDEBAND_ASSIGN_OR_RETURN(GzFile file, GzFile::Open(path));
+  SIDEBAND_ASSIGN_OR_RETURN(std::unique_ptr<TraceFile> file, OpenTraceFile(path));
   return std::unique_ptr<VcdLexer>(new VcdLexer(std::move(file), path));
 }
 
-VcdLexer::VcdLexer(GzFile file, std::string path)
+VcdLexer::VcdLexer(std::unique_ptr<TraceFile> file, std::string path)
     : file_(std::move(file)), path_(std::move(path)), buffer_(kBufferBytes + kSlack, ' ') {}
 
 absl::Status VcdLexer::Error(absl::string_view what) const { return LineError(path_, line(), what); }
@@ -40,7 +40,7 @@ bool VcdLexer::Next() {
   token_begin_ = position_;
   for (;;) {
     while (!IsSpace(buffer_[position_])) ++position_;
-    // Stopped by the sentinel: the token may go on behind it, or it is the file's last.
+    // Stopped by the sentinel: the token continues behind it, or is the last of the file.
     if (position_ < end_ || !Refill(&token_begin_)) return status_.ok();
   }
 }
@@ -67,18 +67,20 @@ bool VcdLexer::Refill(size_t* keep) {
   EnsureRoom();
   if (!status_.ok()) return false;
   const std::span<char> room(buffer_.data() + end_, buffer_.size() - kSlack - end_);
-  const absl::StatusOr<size_t> size = file_.Read(room);
+  const absl::StatusOr<size_t> size = file_->Read(room);
   status_ = AtLine(size.status(), path_, line());
   if (!status_.ok()) return false;
+  // A short read is the end of the file (TraceFile::Read).
   at_end_ = *size < room.size();
   end_ += *size;
+  // White space is the sentinel at which scans stop without comparing with the end.
   std::memset(buffer_.data() + end_, ' ', kSlack);
   return *size > 0;
 }
 
 void VcdLexer::EnsureRoom() {
   if (end_ + kSlack < buffer_.size()) return;
-  // The whole buffer is one token.
+  // The buffer consists of a single token.
   if (end_ > kVcdTokenBytesMax) {
     status_ = Error(absl::StrCat("a word of more than ", kVcdTokenBytesMax, " bytes; is this a VCD file?"));
     return;

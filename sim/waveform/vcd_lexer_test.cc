@@ -36,7 +36,7 @@ TEST(VcdLexerTest, EmptyFileHasNoToken) {
 }
 
 TEST(VcdLexerTest, TokensAcrossEveryPlaceOfTheBufferAreWhole) {
-  // 256 KiB is the buffer; a token of 7 bytes starts at each place around its end.
+  // The buffer has 256 KiB; a token of 7 bytes starts at each position around its end.
   constexpr size_t kBuffer = size_t{1} << 18;
   for (size_t before = kBuffer - 10; before <= kBuffer + 2; ++before) {
     const auto tokens = Read(std::string(before - 1, 'x') + " abcdefg\nh");

@@ -20,11 +20,11 @@ TEST(VcdValueTest, ReadsDigits) {
       {"x1zX1Z", {0b010010}},                       // x and z are 0
       {"UuH1WwhLl-1", {0b00110010001}},             // VHDL's
       {std::string(64, '1'), {UINT64_MAX}},         // a whole word
-      {"1" + std::string(64, '0'), {0, 1}},         // and one more
+      {"1" + std::string(64, '0'), {0, 1}},         // a whole word and a digit
       {"10" + std::string(63, '0') + "1", {1, 2}},  // both ends
       {std::string(129, '1'), {UINT64_MAX, UINT64_MAX, 1}},
   };
-  VcdValue value;  // one for all: nothing is left of the last
+  VcdValue value;  // reused: no state of the previous value may remain
   for (const auto& row : kRows) {
     ASSERT_TRUE(value.Parse(row.digits)) << row.digits;
     EXPECT_EQ(value.digits(), row.digits.size());

@@ -9,7 +9,7 @@ constexpr size_t kLineWords = 8;
 // The bits of a word below `bit`, which is at most 63.
 uint64_t Below(uint64_t bit) { return (uint64_t{1} << bit) - 1; }
 
-// The history may begin, and the window end, anywhere in a word: one more for each.
+// The history may begin and the window may end within a word, which takes an extra word.
 size_t Stride(uint64_t capacity, uint64_t history) {
   const size_t words = capacity / 64 + (history + 63) / 64 + 1;
   return (words + kLineWords - 1) / kLineWords * kLineWords;
@@ -37,6 +37,7 @@ void PackedWires::Slide() {
   storage_begin_ = StorageBegin();
   for (WireId wire = 0; wire < wire_count_; ++wire) {
     uint64_t* const words = row(wire);
+    // The words after the old window become those of the new window, with the bits set so far; the rest starts at 0.
     std::copy(words + forgotten, words + stride_, words);
     std::fill(words + stride_ - forgotten, words + stride_, 0);
   }

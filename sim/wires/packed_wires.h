@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A window of consecutive cycles with one bit per wire per cycle, 64 cycles a word, counted by population count; and,
-// where asked for, a history of some cycles before it.
+// A window of consecutive cycles with one bit per wire and cycle, 64 cycles per word, counted by population count;
+// optionally with a history of cycles before the window.
 //   PackedWires window(wire_count, 4096, /*history=*/1024);
 //   window.Reset(8192);                  // empty: [8192, 8192)
 //   window.ExtendTo(8200);               // [8192, 8200), all bits 0
@@ -23,32 +23,31 @@
 
 namespace sideband::sim {
 
-// Memory is wires × (capacity + history + at most 640) / 8 bytes, allocated once. Not thread-safe; counting alone may
-// be done from many threads.
+// Memory is wires × (capacity + history + at most 640) / 8 bytes, allocated once. Not thread-safe, but any number of
+// threads may count at the same time.
 class PackedWires final : public WireSource {
  public:
-  // An empty window at cycle 0. `capacity` is in cycles and rounded up to a multiple of 64; `history` is how many
-  // cycles before the window stay countable. All paths count the same; `path` must be a supported one.
+  // An empty window at cycle 0. `capacity` is in cycles and rounded up to a multiple of 64; `history` is the number of
+  // cycles before the window that remain countable. All paths return the same counts; `path` must be supported.
   PackedWires(uint32_t wire_count, uint64_t capacity, uint64_t history = 0, PopcountPath path = FastestPath());
 
-  // Empties the window, which then starts at cycle `begin`, and clears every bit, the history's too.
+  // Starts an empty window at cycle `begin`, and clears all bits including the history.
   void Reset(uint64_t begin);
-  // Starts the window that follows this one, empty. The last `history` cycles go on counting; bits that were set at or
-  // after the old window's end stay set.
+  // Starts an empty window after this window. The last `history` cycles remain countable; bits set at or after the old
+  // window's end are kept.
   void Slide();
-  // Lets the window end at `end`: not before its end until now, and at most begin + capacity().
+  // Sets the window's end to `end`: at least the current end, and at most begin + capacity().
   void ExtendTo(uint64_t end) { range_.end = end; }
 
-  // Bits may be set anywhere from the window's begin to below begin + capacity(); those not below the window's end
-  // count once it extends over them.
+  // Bits may be set from the window's begin to below begin + capacity(). Bits at or after the window's end count once
+  // the window is extended over them.
   void Set(WireId wire, uint64_t cycle) { SetRun(wire, {cycle, cycle + 1}); }
   void SetRun(WireId wire, CycleRange run);
 
-  // `cycle` must be of the window or of the history.
+  // `cycle` must lie in the window or the history.
   bool Bit(WireId wire, uint64_t cycle) const;
-  // The wire's bits, the window's first cycle in bit begin % 64 of the first word: bit 0 where windows begin at
-  // multiples of 64. As many words as capacity() cycles from there on lie in; bits of the first word below the window's
-  // begin are the history's.
+  // The wire's bits. The window's first cycle is bit begin % 64 of the first word, so bit 0 if windows begin at
+  // multiples of 64; lower bits of the first word belong to the history. The number of words covers capacity() cycles.
   std::span<const uint64_t> words(WireId wire) const;
 
   const CycleRange& range() const { return range_; }
@@ -59,7 +58,7 @@ class PackedWires final : public WireSource {
   void AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const override;
 
  private:
-  // Rows start where vectors do, so that they are read without crossing cache lines.
+  // Rows are aligned to vectors, so that vectors do not cross cache lines.
   struct alignas(64) Line {
     std::array<uint64_t, 8> words{};
   };
@@ -74,7 +73,7 @@ class PackedWires final : public WireSource {
   const uint64_t capacity_;
   const uint64_t history_;
   const PopcountPath path_;
-  const size_t stride_;  // words of a row
+  const size_t stride_;  // words per row
 
   CycleRange range_{0, 0};
   uint64_t storage_begin_ = 0;  // the cycle of each row's first bit, a multiple of 64

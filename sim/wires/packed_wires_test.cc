@@ -27,9 +27,9 @@ TEST(PackedWiresTest, CountsRunsAtTheEdgesOfWords) {
       {{0, 256}, {0, 256}, 256},   // everything
       {{63, 65}, {0, 256}, 2},     // across a word's edge
       {{64, 128}, {64, 128}, 64},  // exactly a word
-      {{64, 128}, {63, 129}, 64},  // asked for one more on each side
-      {{64, 128}, {65, 127}, 62},  // and one less
-      {{0, 256}, {100, 100}, 0},   // nothing asked
+      {{64, 128}, {63, 129}, 64},  // a range with a cycle more on each side
+      {{64, 128}, {65, 127}, 62},  // a range with a cycle less on each side
+      {{0, 256}, {100, 100}, 0},   // an empty range
       {{0, 256}, {10, 20}, 10},    // within one word
       {{0, 256}, {0, 192}, 192},   // up to a word's edge
   };
@@ -137,7 +137,7 @@ TEST(PackedWiresTest, WordsStartWithTheWindow) {
   EXPECT_EQ(window.words(1)[1], 2u);
 }
 
-// Windows of random sizes over one string of random runs.
+// Windows of random sizes over the same random runs.
 TEST(PackedWiresTest, SlidingWindowsEqualOneLongWindow) {
   for (const PopcountPath path : SupportedPaths()) {
     std::mt19937_64 random(5);

@@ -9,8 +9,8 @@
 namespace sideband::sim {
 namespace {
 
-constexpr size_t kLanes = 4;         // words of a vector
-constexpr size_t kBlockVectors = 8;  // of a block of carry-save adders
+constexpr size_t kLanes = 4;         // words per vector
+constexpr size_t kBlockVectors = 8;  // per block of carry-save adders
 
 SIDEBAND_AVX2 inline uint64_t Ones(uint64_t word) { return static_cast<uint64_t>(__builtin_popcountll(word)); }
 
@@ -18,7 +18,7 @@ SIDEBAND_AVX2 inline __m256i Load(const uint64_t* words) {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(words));
 }
 
-// The ones of each of the four words, by looking up their nibbles.
+// The ones of each of the four words, from a table for nibbles.
 SIDEBAND_AVX2 inline __m256i OnesOfWords(__m256i words) {
   const __m256i ones_of_nibble =
       _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
@@ -33,7 +33,7 @@ SIDEBAND_AVX2 inline uint64_t Total(__m256i counts) {
   return static_cast<uint64_t>(_mm_cvtsi128_si64(halves)) + static_cast<uint64_t>(_mm_extract_epi64(halves, 1));
 }
 
-// 256 full adders: leaves the sum's low bits in `sum` and returns its high bits.
+// 256 full adders: stores the sum's low bits in `sum` and returns its high bits.
 SIDEBAND_AVX2 inline __m256i AddBits(__m256i& sum, __m256i a, __m256i b) {
   const __m256i half = _mm256_xor_si256(sum, a);
   const __m256i carry = _mm256_or_si256(_mm256_and_si256(sum, a), _mm256_and_si256(half, b));
@@ -41,7 +41,7 @@ SIDEBAND_AVX2 inline __m256i AddBits(__m256i& sum, __m256i a, __m256i b) {
   return carry;
 }
 
-// Harley and Seal's method: of eight vectors only one has its ones looked up, after adders have weighed them.
+// Harley and Seal's method: carry-save adders combine eight vectors, so that only one vector of eight needs the table.
 struct Adders {
   __m256i ones, twos, fours;
   __m256i eights;  // counts

@@ -11,11 +11,11 @@
 namespace sideband::sim {
 namespace {
 
-constexpr size_t kLanes = 8;  // words of a vector
-constexpr size_t kRows = 8;   // whose sums are folded together
+constexpr size_t kLanes = 8;  // words per vector
+constexpr size_t kRows = 8;   // rows whose sums are folded together
 
-// The vectors that a range of bits lies in, counted from the row's begin so that an aligned row is read aligned, and
-// the words and bits of the first and the last of them that belong to the range.
+// The vectors that contain a range of bits, numbered from the row's begin so that an aligned row is read aligned; and
+// the words and bits of the first and the last vector that belong to the range.
 struct VectorRange {
   size_t first;
   size_t last;  // inclusive
@@ -46,7 +46,7 @@ SIDEBAND_AVX512 VectorRange VectorsOf(CycleRange bits) {
   return range;
 }
 
-// Masked-out words are not read.
+// Masked-out words are not read: they may lie outside the row's memory.
 SIDEBAND_AVX512 inline __m512i MaskedOnes(const uint64_t* words, __mmask8 which, __m512i bits) {
   return _mm512_popcnt_epi64(_mm512_and_si512(_mm512_maskz_loadu_epi64(which, words), bits));
 }
@@ -55,13 +55,14 @@ SIDEBAND_AVX512 inline __m512i Ones(const uint64_t* words) { return _mm512_popcn
 
 SIDEBAND_AVX512 inline __m512i Add(__m512i a, __m512i b) { return _mm512_add_epi64(a, b); }
 
-// The ones of a row in eight parts.
+// The ones of a row, as eight partial counts.
 SIDEBAND_AVX512 inline __m512i CountRow(const uint64_t* row, const VectorRange& range) {
   __m512i a = MaskedOnes(row + range.first * kLanes, range.head_words, range.head);
   if (range.first == range.last) return a;
   __m512i b = MaskedOnes(row + range.last * kLanes, range.tail_words, range.tail);
   const uint64_t* words = row + (range.first + 1) * kLanes;
   const uint64_t* const end = row + range.last * kLanes;
+  // Two independent sums shorten the chain of dependent additions.
   for (; words + 4 * kLanes <= end; words += 4 * kLanes) {
     a = Add(a, Add(Ones(words), Ones(words + kLanes)));
     b = Add(b, Add(Ones(words + 2 * kLanes), Ones(words + 3 * kLanes)));
@@ -70,21 +71,21 @@ SIDEBAND_AVX512 inline __m512i CountRow(const uint64_t* row, const VectorRange& 
   return Add(a, b);
 }
 
-// The zeroing forms with a full mask, since g++ 12 wrongly warns of what its plain ones leave undefined.
+// The zeroing forms with a full mask: g++ 12 emits false uninitialized warnings for the plain forms.
 constexpr __mmask8 kAll = 0xff;
 
-// Of two rows' parts: those of row `a` in even lanes, those of `b` in odd ones, added up by pairs.
+// Folds two rows: even lanes are sums of pairs of `a`, odd lanes sums of pairs of `b`.
 SIDEBAND_AVX512 inline __m512i FoldLanes(__m512i a, __m512i b) {
   return Add(_mm512_maskz_unpacklo_epi64(kAll, a, b), _mm512_maskz_unpackhi_epi64(kAll, a, b));
 }
 
-// Lanes in, 128 bits at a time: of a the first and third with the second and fourth, then those of b.
+// Adds, in units of 128 bits, the first to the second and the third to the fourth of `a`, then the same of `b`.
 SIDEBAND_AVX512 inline __m512i FoldQuarters(__m512i a, __m512i b) {
   return Add(_mm512_maskz_shuffle_i64x2(kAll, a, b, 0b10'00'10'00),
              _mm512_maskz_shuffle_i64x2(kAll, a, b, 0b11'01'11'01));
 }
 
-// Lane r of the result is the sum of rows[r]'s lanes: a transposition and an addition in one.
+// Lane r of the result is the sum of the lanes of rows[r]: a transposition and an addition together.
 SIDEBAND_AVX512 inline __m512i SumOfEach(const __m512i (&rows)[kRows]) {
   const __m512i ab = FoldQuarters(FoldLanes(rows[0], rows[1]), FoldLanes(rows[2], rows[3]));
   const __m512i cd = FoldQuarters(FoldLanes(rows[4], rows[5]), FoldLanes(rows[6], rows[7]));
@@ -103,7 +104,7 @@ bool HasAvx512() { return __builtin_cpu_supports("avx512f") && __builtin_cpu_sup
 SIDEBAND_AVX512 void AddPopcountsAvx512(BitRows words, CycleRange bits, std::span<const WireId> rows,
                                         std::span<uint64_t> sums) {
   const VectorRange range = VectorsOf(bits);
-  __m512i parts[kRows] = {};  // where rows are fewer, what is left of others is not stored
+  __m512i parts[kRows] = {};  // parts of missing rows are never stored
   for (size_t i = 0; i < rows.size(); i += kRows) {
     const size_t count = std::min(kRows, rows.size() - i);
     for (size_t r = 0; r < count; ++r) parts[r] = CountRow(words.words + rows[i + r] * words.stride, range);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ways to count behind popcount.h, for popcount.cc alone: each has AddPopcounts' contract for a non-empty range.
+// The implementations behind popcount.h, for popcount.cc only. Each has AddPopcounts' contract for a non-empty range.
 //   AddPopcountsAvx2(words, bits, rows, sums);   // only where the processor has it
 #ifndef SIDEBAND_SIM_WIRES_POPCOUNT_KERNELS_H_
 #define SIDEBAND_SIM_WIRES_POPCOUNT_KERNELS_H_
@@ -12,12 +12,12 @@
 
 namespace sideband::sim {
 
-// The words that a range of bits lies in, and the bits of the first and the last of them that belong to it.
+// The words that contain a range of bits, and the bits of the first and the last word that belong to the range.
 struct WordRange {
   size_t first;
   size_t last;    // inclusive
-  uint64_t head;  // of the first word; of the only one, if it is
-  uint64_t tail;  // of the last word
+  uint64_t head;  // mask of the first word; also limited by the tail if it is the only word
+  uint64_t tail;  // mask of the last word
 };
 
 inline WordRange WordsOf(CycleRange bits) {

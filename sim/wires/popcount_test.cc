@@ -67,7 +67,7 @@ TEST_P(PopcountTest, CountsEveryBitOfFullRows) {
   ExpectEqualsBitByBit({words.data(), 0}, {1, 63'999}, {0});
 }
 
-// Unreadable pages around the words; what it must not read ends the test.
+// Unreadable pages surround the words; a read beyond them crashes the test.
 TEST_P(PopcountTest, ReadsNoOtherWord) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   void* const pages = mmap(nullptr, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -81,7 +81,7 @@ TEST_P(PopcountTest, ReadsNoOtherWord) {
   for (size_t count = 1; count <= 80; ++count) {
     ExpectEqualsBitByBit({words + size - count, 0}, {0, count * 64}, {0});
     ExpectEqualsBitByBit({words + size - count, 0}, {7, count * 64 - 5}, {0});
-    // The row starts in the page before, of which the range needs nothing.
+    // The row starts in the unreadable page, which the range does not touch.
     ExpectEqualsBitByBit({words - 3, 0}, {192, 192 + count * 64}, {0});
   }
   munmap(pages, 3 * page);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A synthetic source counted the slow way, one bit after the other by the definition, to check the closed form of whole
-// runs against.
+// Counts a synthetic source bit by bit according to its definition, as a slow reference for the closed form in whole
+// runs.
 //   SyntheticSlice slice;                       // or a SteadyWorkload
 //   BitwiseSource wires(slice);
 //   wires.SwitchIn("vm1", "ctx0", 0);           // the slice's
@@ -19,15 +19,15 @@
 
 namespace sideband::sim {
 
-// The source must outlive it. Not thread-safe.
+// The source must outlive this object. Not thread-safe.
 class BitwiseSource final : public WireSource {
  public:
   // Whether a wire is 1 in a cycle.
   using Bit = std::function<bool(WireId wire, uint64_t cycle)>;
 
-  // Switches go to `source`; counts come from `bit` alone.
+  // Forwards context switches to `source`, and counts with `bit` alone.
   BitwiseSource(WireSource& source, Bit bit) : source_(source), bit_(std::move(bit)) {}
-  // For sources that can tell single bits.
+  // For sources with a member function Bit.
   template <typename Source>
   explicit BitwiseSource(Source& source)
       : BitwiseSource(source, [&source](WireId wire, uint64_t cycle) { return source.Bit(wire, cycle); }) {}

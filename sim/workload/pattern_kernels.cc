@@ -6,7 +6,7 @@
 #include <vector>
 
 // The loops are written once, with the compiler's vectors of eight numbers, and inlined into one function per
-// instruction set, for which the compiler splits the vectors as it must.
+// instruction set; the compiler splits the vectors as required.
 #define SIDEBAND_INLINE __attribute__((always_inline)) inline
 
 namespace sideband::sim {
@@ -16,10 +16,10 @@ typedef uint64_t Vector __attribute__((vector_size(kPatternBlock * sizeof(uint64
 
 constexpr uint64_t kFraction = 0xffffffff;
 
-// By reference, since vectors wider than the instruction set's have no agreed way to be returned.
+// By reference: there is no common calling convention for vectors wider than those of the instruction set.
 SIDEBAND_INLINE void Load(const uint64_t* from, Vector& to) { std::memcpy(&to, from, sizeof(to)); }
 
-// Spelt out, since compilers make one instruction of it, but several of a conversion of a shorter vector.
+// Spelled out: compilers emit a single instruction for it, but several for the conversion of a shorter vector.
 SIDEBAND_INLINE void Load(const uint32_t* from, Vector& to) {
   to = Vector{from[0], from[1], from[2], from[3], from[4], from[5], from[6], from[7]};
 }
@@ -31,7 +31,8 @@ SIDEBAND_INLINE void AddTo(uint64_t* sums, const Vector& more) {
   std::memcpy(sums, &sum, sizeof(sum));
 }
 
-// Calls add(i, to), which adds a block's counts for the wires from i on, for all blocks; the last may be shorter.
+// Calls add(i, to) for all blocks; it adds the counts of a block of wires from i on to `to`. The last block may be
+// shorter.
 template <typename Add>
 SIDEBAND_INLINE void ForBlocks(uint64_t* sums, size_t count, const Add& add) {
   size_t i = 0;
@@ -42,7 +43,7 @@ SIDEBAND_INLINE void ForBlocks(uint64_t* sums, size_t count, const Add& add) {
   for (size_t j = 0; i + j < count; ++j) sums[i + j] += rest[j];
 }
 
-// The fraction reached at `begin` is exact although the product wraps; what is left to add to it fits 64 bits.
+// The fraction at `begin` is exact although the product wraps; the sum with the rest of the range fits 64 bits.
 template <typename Word>
 struct Within {
   PhaseColumns<Word> columns;
@@ -64,7 +65,7 @@ struct Across {
   const uint32_t* turn_counts;
   uint64_t turns;
 
-  // A cycle and a rate below 2^32: their product and an offset fit 64 bits.
+  // Cycle and rate are below 2^32, so their product and an offset fit 64 bits.
   static SIDEBAND_INLINE void CountBefore(const PhaseEdge& edge, size_t i, Vector& count) {
     Vector rate, offset;
     Load(edge.before + i, count);
@@ -99,7 +100,7 @@ SIDEBAND_INLINE bool ConsecutiveBody(std::span<const WireId> wires) {
   return any == 0;
 }
 
-// The four functions for one instruction set, in a struct named after it.
+// Defines the four functions for one instruction set, in a struct of that name.
 #define SIDEBAND_PATTERN_KERNELS(Name, attribute)                                                                   \
   struct Name {                                                                                                     \
     attribute static void Within32(PhaseColumns<uint32_t> columns, uint64_t begin, uint64_t length, uint64_t* sums, \

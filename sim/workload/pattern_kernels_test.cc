@@ -19,7 +19,7 @@ uint64_t Ones(uint64_t cycles, uint64_t rate, uint32_t offset) {
   return static_cast<uint64_t>((Wide{cycles} * rate + offset) >> 32);
 }
 
-// Random columns, with the extremes among them.
+// Random columns with extreme values among them.
 template <typename Word>
 std::vector<Word> RandomColumn(std::mt19937_64& random, uint64_t max) {
   std::vector<Word> column(kWires + kPatternBlock);

@@ -11,6 +11,7 @@ namespace sideband::sim {
 namespace {
 
 constexpr uint64_t kNarrowMax = std::numeric_limits<uint32_t>::max();
+// The limit of PatternKernels::within32 and within64.
 constexpr uint64_t kWithinMax = uint64_t{1} << 31;
 
 bool FitNarrow(std::span<const uint64_t> phase_cycles, std::span<const Pattern> patterns) {
@@ -73,7 +74,7 @@ void PatternTable::AddCounts(const TurnPosition& begin, const TurnPosition& end,
   for (size_t i = 0; i < wires.size(); ++i) sums[i] += CountBefore(wires[i], end) - CountBefore(wires[i], begin);
 }
 
-// Whether it could.
+// Returns false if no kernel applies.
 bool PatternTable::AddFast(const TurnPosition& begin, const TurnPosition& end, WireId first,
                            std::span<uint64_t> sums) const {
   if (InOnePhase(begin, end) && end.cycle - begin.cycle <= kWithinMax) {

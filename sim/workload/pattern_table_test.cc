@@ -24,7 +24,7 @@ std::vector<Pattern> RandomPatterns(std::mt19937_64& random, size_t phases, uint
   return patterns;
 }
 
-// Often the first or last cycle of a phase.
+// Often in the first or last cycle of a phase.
 TurnPosition RandomPosition(std::mt19937_64& random, const std::vector<uint64_t>& phase_cycles) {
   const size_t phase = random() % phase_cycles.size();
   const uint64_t last = phase_cycles[phase] - 1;
@@ -36,7 +36,7 @@ bool Later(const TurnPosition& a, const TurnPosition& b) {
   return std::tie(a.turns, a.phase, a.cycle) > std::tie(b.turns, b.phase, b.cycle);
 }
 
-// Every wire in one call, which is fast, against each in a general one and the definition.
+// Compares a fast call for all wires with a general call per wire and with the definition.
 void Check(const std::vector<uint64_t>& phase_cycles, uint64_t rate_max) {
   std::mt19937_64 random(phase_cycles.size() + rate_max);
   const PatternTable table(phase_cycles, RandomPatterns(random, phase_cycles.size(), rate_max));
@@ -63,8 +63,8 @@ TEST(PatternTableTest, FastAndGeneralWaysAgree) {
   Check({1}, kRateMax - 1);
   Check({200'000, 40'000, 1, 7}, kRateMax - 1);
   Check({uint64_t{1} << 31, (uint64_t{1} << 31) - 1}, kRateMax - 1);  // the longest narrow turn
-  Check({200'000, 40'000, 1, 7}, kRateMax);                           // wide for a rate
-  Check({uint64_t{1} << 31, uint64_t{1} << 31}, kRateMax - 1);        // wide for its turn
+  Check({200'000, 40'000, 1, 7}, kRateMax);                           // wide because of a rate
+  Check({uint64_t{1} << 31, uint64_t{1} << 31}, kRateMax - 1);        // wide because of the turn
   Check({uint64_t{1} << 61, 5, (uint64_t{1} << 61) - 5}, kRateMax);
 }
 

@@ -22,9 +22,8 @@ const std::array<std::string, kPhaseKinds>& PhaseNames() {
   return names;
 }
 
-// Per mille of cycles, in the order of PhaseKind without idle. Chosen for shape, not measured: a GEMM lives in the
-// tensor cores, attention waits for memory more often, a copy leaves the SMs almost alone, an all-reduce is bound to
-// the links.
+// Per mille of cycles, in the order of PhaseKind without idle. Chosen for their shape, not measured: a GEMM uses the
+// tensor cores, attention waits more for memory, a copy hardly uses the SMs, an all-reduce is limited by the links.
 struct EventRates {
   absl::string_view event;
   std::array<uint16_t, kPhaseKinds - 1> per_mille;
@@ -54,7 +53,7 @@ uint64_t Fnv1a(absl::string_view text, uint64_t hash) {
   return hash;
 }
 
-// FNV-1a's high bits change little with the last letters; the multiplication and shifts (as in SplitMix64) spread them.
+// FNV-1a's high bits depend little on the last letters; multiplications and shifts (as in SplitMix64) spread them.
 uint64_t UnknownRate(PhaseKind kind, absl::string_view event) {
   uint64_t hash = Fnv1a(event, Fnv1a(PhaseKindName(kind), 0xcbf29ce484222325) * 0x100000001b3);
   hash = (hash ^ hash >> 30) * 0xbf58476d1ce4e5b9;

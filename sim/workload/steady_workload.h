@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The wires of a unit that works whoever is resident (PCIe, NVLink, memory controller): its workload's own cycles are
-// the cycles of the clock.
+// The wires of a unit whose work is independent of the resident (PCIe, NVLink, memory controller): the cycles of its
+// workload are the cycles of the clock.
 //   const SteadyWorkload wires(std::move(workload));
 //   wires.AddCounts({0, 511}, ids, sums);
 #ifndef SIDEBAND_SIM_WORKLOAD_STEADY_WORKLOAD_H_
@@ -15,7 +15,7 @@
 
 namespace sideband::sim {
 
-// Immutable: context switches do not touch it.
+// Immutable: context switches have no effect.
 class SteadyWorkload final : public WireSource {
  public:
   explicit SteadyWorkload(Workload workload) : workload_(std::move(workload)) {}

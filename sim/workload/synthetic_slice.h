@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The wires of a slice that contexts take turns on, each with its own workload. A context's workload advances only
-// while it is resident, so what it counts does not depend on when it was scheduled.
+// The wires of a slice that contexts share by turns, each with its own workload. A workload advances only while its
+// context is resident, so its counts do not depend on the schedule.
 //   SyntheticSlice slice;
 //   SIDEBAND_RETURN_IF_ERROR(slice.Add("vm1", "ctx0", std::move(workload)));
 //   slice.SwitchIn("vm1", "ctx0", 1000);
@@ -30,21 +30,21 @@ class SyntheticSlice final : public WireSource {
   SyntheticSlice(const SyntheticSlice&) = delete;
   SyntheticSlice& operator=(const SyntheticSlice&) = delete;
 
-  // What the context (or, with an empty one, the VM without a context) does while resident. ALREADY_EXISTS if it has a
-  // workload; INVALID_ARGUMENT if the workload has not as many wires as the ones before.
+  // Sets the workload of the context (or, if `context` is empty, of the VM without a context) while resident.
+  // ALREADY_EXISTS if it has a workload; INVALID_ARGUMENT if the number of wires differs from that of earlier
+  // workloads.
   absl::Status Add(absl::string_view vm, absl::string_view context, Workload workload);
 
-  // Whoever is resident until then is switched out at `cycle`. A context that has no workload leaves the wires at 0.
+  // Switches the current resident out at `cycle`. A context without a workload leaves the wires at 0.
   void SwitchIn(absl::string_view vm, absl::string_view context, uint64_t cycle) override;
   void SwitchOut(uint64_t cycle) override;
 
-  // Cycles before the current residency count as 0, as do all with nobody resident.
+  // Cycles before the current residency count as 0, as do all cycles without a resident.
   void AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const override;
-  // Of the present residency; what came before it is 0 now.
-  // Whether the wire is 1 in a cycle of the present residency; 0 before it, as with nobody resident.
+  // Whether the wire is 1 in a cycle of the current residency; false before it, and without a resident.
   bool Bit(WireId wire, uint64_t cycle) const;
 
-  // The context's own cycles in its residencies that have ended; 0 for one without a workload.
+  // The context's own cycles in its finished residencies; 0 for a context without a workload.
   uint64_t own_cycles(absl::string_view vm, absl::string_view context) const;
 
  private:

@@ -52,7 +52,7 @@ TEST_F(SyntheticSliceTest, WorkloadAdvancesOnlyWhileResident) {
   EXPECT_EQ(slice_.own_cycles("vm1", "a"), 60u);
   slice_.SwitchIn("vm2", "b", 1070);
   EXPECT_EQ(Count(slice_, {1070, 1100}), Make(2).CumulativeCount(1, 30));
-  slice_.SwitchIn("vm1", "a", 1100);  // b is switched out with it
+  slice_.SwitchIn("vm1", "a", 1100);  // also switches b out
   EXPECT_EQ(slice_.own_cycles("vm2", "b"), 30u);
   EXPECT_EQ(Count(slice_, {1100, 1200}), a.CumulativeCount(1, 160) - a.CumulativeCount(1, 60));
 }

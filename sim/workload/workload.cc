@@ -13,7 +13,7 @@ namespace {
 constexpr uint64_t kMillion = 1'000'000;
 constexpr uint64_t kVariation = kMillion / 10;
 
-// SplitMix64's output function: independent-looking numbers from consecutive ones.
+// The output function of SplitMix64: maps consecutive numbers to numbers that look independent.
 uint64_t Mix(uint64_t value) {
   value += 0x9e3779b97f4a7c15;
   value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
@@ -21,7 +21,7 @@ uint64_t Mix(uint64_t value) {
   return value ^ value >> 31;
 }
 
-// Between 90 % and 110 % of `rate`, and at most every cycle. The product is below 2^53.
+// Between 90 % and 110 % of `rate`, at most kRateOne. The product is below 2^53.
 uint64_t Vary(uint64_t rate, uint64_t random) {
   const uint64_t factor = kMillion - kVariation + random % (2 * kVariation + 1);
   return std::min(kRateOne, rate * factor / kMillion);
@@ -45,7 +45,7 @@ absl::Status Check(const Workload::Options& options) {
   return absl::OkStatus();
 }
 
-// Of every wire in one phase, appended to `patterns`.
+// Appends the patterns of all wires in one phase to `patterns`.
 void AppendPatterns(PhaseKind kind, uint64_t phase_seed, std::span<const std::string> wire_events,
                     std::vector<Pattern>& patterns) {
   for (size_t wire = 0; wire < wire_events.size(); ++wire) {
@@ -85,8 +85,8 @@ TurnPosition Workload::Locate(uint64_t cycle) const {
 bool Workload::Bit(WireId wire, uint64_t cycle) const {
   const TurnPosition position = Locate(cycle);
   const Pattern found = table_.pattern(wire, position.phase);
-  // The fraction of n·r + o, whose products may wrap: it is their low 32 bits. One more r carries into the next whole
-  // number or does not.
+  // The fraction of n·r + o: its low 32 bits, which are exact although the product may wrap. The wire is 1 if adding r
+  // carries into the integer part.
   const uint64_t fraction = (position.cycle * found.rate + found.offset) & (kRateOne - 1);
   return fraction + found.rate >= kRateOne;
 }

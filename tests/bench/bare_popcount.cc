@@ -18,7 +18,7 @@ uint64_t CountPortable(std::span<const uint64_t> words) {
   return total;
 }
 
-// Of one long row the library's AVX2 way is the bare loop: nothing is left to take away.
+// For one long row the library's AVX2 method is the bare loop: it does no work besides counting.
 uint64_t CountOneRow(sim::PopcountPath path, std::span<const uint64_t> words) {
   const sim::WireId row = 0;
   uint64_t sum = 0;

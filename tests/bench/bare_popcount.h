@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fastest that this processor can count the ones of memory: what the counter pipeline is compared with.
+// The fastest population count of memory on this processor: the baseline for the counter pipeline.
 //   const uint64_t ones = BarePopcount(sim::FastestPath(), words);
 #ifndef SIDEBAND_TESTS_BENCH_BARE_POPCOUNT_H_
 #define SIDEBAND_TESTS_BENCH_BARE_POPCOUNT_H_
@@ -12,7 +12,7 @@
 
 namespace sideband::bench {
 
-// `path` must be a supported one.
+// The number of ones in `words`. `path` must be supported by this processor.
 uint64_t BarePopcount(sim::PopcountPath path, std::span<const uint64_t> words);
 
 }  // namespace sideband::bench

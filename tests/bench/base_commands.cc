@@ -8,9 +8,9 @@
 #include "absl/time/time.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/word.h"
+#include "secure_mcu/chip_file/chip_file.h"
+#include "secure_mcu/device/live_device.h"
 #include "secure_mcu/firmware/firmware.h"
-#include "secure_mcu/serve/chip_file.h"
-#include "secure_mcu/serve/live_device.h"
 #include "tests/bench/stopwatch.h"
 
 namespace sideband::bench {
@@ -25,7 +25,7 @@ constexpr absl::Duration kBehind = absl::Milliseconds(10);
 constexpr int kTries = 50;
 constexpr int kRepetitions = 20;
 
-// With arguments that make each do what it does.
+// Each command with arguments for which it succeeds.
 constexpr CommandWord kCommands[] = {
     {.opcode = Opcode::kNull},
     {.opcode = Opcode::kGetCapabilities, .arg1 = 4},
@@ -59,7 +59,8 @@ class Rig {
     auto rig = std::make_unique<Rig>();
     SIDEBAND_ASSIGN_OR_RETURN(
         rig->device_, mcu::LiveDevice::Create(file, /*boot_id=*/1, [rig = rig.get()] { return rig->elapsed_; }));
-    rig->firmware_ = std::make_unique<mcu::Firmware>(*rig->device_, mcu::PowerModel(rig->device_->power()));
+    rig->firmware_ = std::make_unique<mcu::Firmware>(*rig->device_, mcu::PowerModel(rig->device_->power()),
+                                                     mcu::Firmware::Options());
     return rig;
   }
 
@@ -73,7 +74,7 @@ class Rig {
   std::unique_ptr<mcu::Firmware> firmware_;
 };
 
-// So that there are windows and captures to tell of.
+// Fills the windows and captures that some commands report.
 absl::Status WarmUp(Rig& rig) {
   for (int i = 0; i < 2; ++i) {
     for (const CommandWord& command : kCommands) rig.Run(command);
@@ -105,7 +106,7 @@ double SecondsBehind(Rig& rig, const CommandWord& command) {
   for (int i = 0; i < kTries; ++i) {
     rig.Pass(kBehind);
     best.Measure([&] { rig.Run(command); });
-    rig.CatchUp();  // those that need no counts have not
+    rig.CatchUp();  // commands that need no counts have not caught up
   }
   return best.seconds();
 }

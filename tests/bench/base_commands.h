@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long the firmware takes for SMBPBI's own commands on an emulated device.
+// The time of the firmware for SMBPBI's base commands on an emulated device.
 //   SIDEBAND_ASSIGN_OR_RETURN(const Rows rows, MeasureBaseCommands("deploy/examples/chip.yaml"));
 #ifndef SIDEBAND_TESTS_BENCH_BASE_COMMANDS_H_
 #define SIDEBAND_TESTS_BENCH_BASE_COMMANDS_H_
@@ -12,8 +12,8 @@
 
 namespace sideband::bench {
 
-// The slowest of all commands, in microseconds of processor time: on a device that has counted up to now, and on one
-// that has to count the 10 ms first that `sideband-mcu serve` may be behind. INTERNAL if a command is not answered.
+// The slowest of all commands, in microseconds of processor time: on a device that is up to date, and on one that first
+// has to count 10 ms, the maximum lag of `sideband-mcu serve`. INTERNAL if a command is not answered.
 absl::StatusOr<Rows> MeasureBaseCommands(const std::string& chip_file);
 
 }  // namespace sideband::bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `./dev bench`: prints one table. What each line means is in README.md.
+// `./dev bench`: prints one table. README.md explains each line.
 //   bench [--curves FOLDER] [--scratch FOLDER] [--chip FILE]
 #include <CLI/CLI.hpp>
 #include <cerrno>
@@ -51,7 +51,8 @@ absl::Status Run(const std::string& curves, const std::string& chip, const std::
   Print(live);
   SIDEBAND_ASSIGN_OR_RETURN(const Rows commands, MeasureBaseCommands(chip));
   Print(commands);
-  SIDEBAND_ASSIGN_OR_RETURN(const MailboxBudget budget, MeasureMailboxBudget("tests/bench/mailbox_budget.yaml"));
+  SIDEBAND_ASSIGN_OR_RETURN(const MailboxBudget budget,
+                            MeasureMailboxBudget("tests/bench/mailbox_budget.yaml", mailbox::ExtensionVersion::kTwo));
   Print(RowsOf(budget));
   SIDEBAND_ASSIGN_OR_RETURN(const Rows overhead, MeasureSessionOverhead());
   Print(overhead);

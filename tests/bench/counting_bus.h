@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A bus in this process as the daemon sees it, which counts what passes.
+// A daemon transport to a bus in this process; it counts transactions and bit times.
 //   CountingBus transport(bus);
 //   RegisterPort port(transport, 0x4F, [](absl::string_view) {});
 //   …

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was measured of growing sizes: how steeply the cost grows, and the points as gnuplot reads them.
+// Measurements of growing sizes: the exponent of the cost, and the points in gnuplot's format.
 //   const Curve curve{"cycles", {{65536, 0.1}, {131072, 0.2}}};
 //   Slope(curve);            // 1: the cost is linear
 //   GnuplotData({&curve, 1});
@@ -13,7 +13,7 @@
 
 namespace sideband::bench {
 
-// Both coordinates above 0.
+// Both coordinates must be above 0.
 struct Point {
   double x;
   double y;
@@ -24,11 +24,11 @@ struct Curve {
   std::vector<Point> points;
 };
 
-// The exponent e of y = c·x^e that fits best, by least squares of the logarithms. At least two different x are needed.
+// The best-fitting exponent e of y = c·x^e, by least squares of the logarithms. Requires at least two different x.
 double Slope(const Curve& curve);
 
-// A data set for each curve, its name in quotes on the first line (`plot FILE index 0 title columnheader(1)`). Names
-// must need no escaping.
+// A data set for each curve, with its name in quotes on the first line (`plot FILE index 0 title columnheader(1)`).
+// Names must not require escaping.
 std::string GnuplotData(std::span<const Curve> curves);
 
 }  // namespace sideband::bench

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""What sidebandd costs the host that it runs on: processor time and memory, with real programs on a virtual bus.
+"""The cost of sidebandd on its host: processor time and memory, with real programs on a virtual bus.
 
     bazel build //daemon:sidebandd //secure_mcu:sideband-mcu && tests/bench/daemon_cost.py [--seconds 20]
 
-A device of 8 VMs is read once a second: at first nobody scrapes, then each VM's tenant does once a second, as OpenMetrics in
-gzip. Prints a line of the benchmarks' table for each number.
+A device of 8 VMs is read once a second, first without scrapes, then with one scrape a second by each VM's tenant, as
+OpenMetrics in gzip. Prints a line of the benchmarks' table for each number.
 """
 
 import argparse
@@ -82,7 +82,7 @@ def wait_for(condition, what):
 
 
 class Tenant:
-    """A scraper that keeps its connection."""
+    """A scraper with a persistent connection."""
 
     def __init__(self, folder, vm, port):
         context = ssl.create_default_context(cafile=folder + "/ca.pem")
@@ -111,7 +111,7 @@ def memory_mib(pid, field):
 
 
 def share_of_core(pid, seconds, work=None):
-    """Of one core, while `work` is done once a second."""
+    """The used share of one core, while `work` is called once a second."""
     start, before = time.monotonic(), processor_seconds(pid)
     while time.monotonic() < start + seconds:
         if work is not None:

@@ -52,7 +52,7 @@ struct Seconds {
   double text, open_metrics, compressing;
 };
 
-// Of a view of all series, each time of a new snapshot.
+// Rendering a view of all series, each time for a new snapshot.
 Seconds MeasureRendering(const MetricsSize& size, int rounds) {
   MetricsWorld world(size);
   const daemon::Caller caller = world.CallerOf(0);
@@ -78,7 +78,7 @@ double MeasurePrometheusCpp(const MetricsSize& size, int rounds) {
   return best.seconds();
 }
 
-// Answers of a view that is rendered already, taken and copied out as a socket would, beside the copy alone.
+// Fetching and copying answers of a rendered view, as for a socket, beside the copy alone.
 Row MeasureCached() {
   MetricsWorld world(kMany);
   world.Publish();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a scrape costs to make: beside prometheus-cpp's Collect and TextSerializer for the same series and labels, and
-// beside a copy of the same bytes.
+// The cost of rendering a scrape, beside prometheus-cpp's Collect and TextSerializer for the same series and labels,
+// and beside a copy of the same bytes.
 //   const ExpositionCost cost = MeasureExpositionCost();
 #ifndef SIDEBAND_TESTS_BENCH_EXPOSITION_COST_H_
 #define SIDEBAND_TESTS_BENCH_EXPOSITION_COST_H_
@@ -15,7 +15,7 @@ namespace sideband::bench {
 
 struct ExpositionCost {
   Rows rows;
-  std::vector<Curve> curves;  // milliseconds over series: text, OpenMetrics, compressing it, prometheus-cpp
+  std::vector<Curve> curves;  // milliseconds over series: text, OpenMetrics, its compression, prometheus-cpp
 };
 
 ExpositionCost MeasureExpositionCost();

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "daemon/history/history.h"
-#include "daemon/model/device_snapshot.h"
+#include "daemon/snapshot/device_snapshot.h"
 #include "tests/bench/stopwatch.h"
 
 namespace sideband::bench {
@@ -27,8 +27,8 @@ constexpr int kSnapshots = 60;
 constexpr size_t kPlenty = size_t{1} << 30;
 constexpr size_t kDefault = size_t{16} << 20;
 
-// VMs of eight contexts each, of which one in `one_active_in` counts (0: none): cycles of a clock of 1.4 GHz, between
-// none and all of them in a second, and rarely the same share as before.
+// VMs of eight contexts each, one in `one_active_in` of which counts (0: none). An active counter increases by 0 to all
+// cycles of a clock of 1.4 GHz per second, and rarely by the same share as before.
 Snapshots Publications(size_t rows, size_t one_active_in) {
   std::mt19937_64 random(1);
   DeviceSnapshot now;
@@ -39,7 +39,7 @@ Snapshots Publications(size_t rows, size_t one_active_in) {
   for (size_t row = 0; row < rows; ++row) {
     now.data.blocks.push_back({.vm = static_cast<uint16_t>(row / 8), .context = static_cast<uint16_t>(row % 8)});
   }
-  // As after some days of work.
+  // Counter values as after some days of work.
   for (size_t i = 0; i < rows * kEvents; ++i) now.data.counters.push_back(random() >> 14);
   now.host_time = absl::FromUnixSeconds(1'800'000'000);
   Snapshots snapshots;
@@ -68,7 +68,7 @@ void PublishAll(const Snapshots& snapshots, History& history) {
   for (const auto& snapshot : snapshots) history.OnPublish(0, snapshot);
 }
 
-// Everything that is held, by how much of the past is in it.
+// The total memory of the history, per counter and snapshot in it.
 absl::StatusOr<Row> BytesPerSample(const std::string& name, const Snapshots& snapshots) {
   History history({.max_bytes = kPlenty}, 1);
   PublishAll(snapshots, history);
@@ -93,7 +93,7 @@ double CopySeconds(const Snapshots& snapshots) {
   return best.seconds() / kSnapshots;
 }
 
-// With what it takes to keep within the default's bound.
+// Time to append a snapshot, including the eviction that keeps the history within the default bound.
 absl::StatusOr<Row> AppendTime(const std::string& name, const Snapshots& snapshots) {
   BestTime best;
   for (int round = 0; round < 5; ++round) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the daemon's history takes: bytes for each counter of each snapshot, and time beside a copy of the counters.
+// The cost of the daemon's history: bytes for each counter of each snapshot, and time beside a copy of the counters.
 //   SIDEBAND_ASSIGN_OR_RETURN(const Rows rows, MeasureHistoryCost());
 #ifndef SIDEBAND_TESTS_BENCH_HISTORY_COST_H_
 #define SIDEBAND_TESTS_BENCH_HISTORY_COST_H_
@@ -10,7 +10,7 @@
 
 namespace sideband::bench {
 
-// INTERNAL where the history does not hold what it was given.
+// INTERNAL if the history does not contain the appended snapshots.
 absl::StatusOr<Rows> MeasureHistoryCost();
 
 }  // namespace sideband::bench

@@ -25,7 +25,7 @@ struct Size {
   double words() const { return static_cast<double>(signals) * static_cast<double>(cycles) / 64; }
 };
 
-// One slice, an event for each signal.
+// One slice, with one event per signal.
 mcu::PipelineConfig Config(uint32_t signals) {
   std::vector<mcu::CounterInput> inputs(signals);
   for (uint32_t i = 0; i < signals; ++i) inputs[i] = {.wire = i, .meaning = {static_cast<uint16_t>(i), 0}};
@@ -33,11 +33,11 @@ mcu::PipelineConfig Config(uint32_t signals) {
 }
 
 struct Seconds {
-  double packing = 0;   // setting runs of bits, and sliding on
+  double packing = 0;   // setting runs of bits, and sliding the window
   double counting = 0;  // in the chip
 };
 
-// In windows as a trace reader makes them.
+// Processes windows as a trace reader makes them.
 absl::StatusOr<Seconds> Replay(const Size& size) {
   SyntheticSignals signals(size.signals, sim::TraceReader::ChunkCycles(size.signals), sim::FastestPath(),
                            kRunCyclesMax);
@@ -53,7 +53,7 @@ absl::StatusOr<Seconds> Replay(const Size& size) {
   return seconds;
 }
 
-// The cost of both, and of counting alone.
+// The cost of packing and counting, and of counting alone.
 struct Curves {
   Curve all;
   Curve counting;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a replay costs once its trace is parsed, packing the bits and counting them through the whole pipeline, for
-// growing numbers of signals and of cycles.
+// The cost of a replay after parsing: packing the bits and counting them through the whole pipeline, for growing
+// numbers of signals and of cycles.
 //   SIDEBAND_ASSIGN_OR_RETURN(const LinearCost cost, MeasureLinearCost());
 //   file << GnuplotData(cost.curves);
 #ifndef SIDEBAND_TESTS_BENCH_LINEAR_COST_H_

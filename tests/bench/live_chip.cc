@@ -25,7 +25,7 @@ constexpr int kWarmUp = 20;
 constexpr int kRounds = 10;
 constexpr uint64_t kTriggersPerRound = 50;
 
-// Every counter of a unit-level counter has its own event; the units of all collection units have the same.
+// Every counter of a unit-level counter has its own event; the units of all collection units have the same events.
 mcu::PipelineConfig Config() {
   mcu::PipelineConfig config{.slices = kSlices, .events = mcu::kUlcCountersMax, .clock_hz = kClockHz};
   config.trigger_period = config.commit_period = config.hypervisor_commit_period = kTriggerCycles;
@@ -76,7 +76,7 @@ absl::StatusOr<Live> MakeLive() {
   return live;
 }
 
-// The first slice's counts, foretold wire by wire.
+// Compares the first slice's counts with a prediction wire by wire.
 absl::Status Check(Live& live) {
   live.chip->Latch();
   std::vector<uint64_t> expected(mcu::kUlcCountersMax);

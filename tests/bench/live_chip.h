@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How fast a live chip of 138,240 counters runs, of real time, on one core.
+// The speed of a live chip of 138,240 counters, relative to real time, on one core.
 //   SIDEBAND_ASSIGN_OR_RETURN(const Rows rows, MeasureLiveChip());
 #ifndef SIDEBAND_TESTS_BENCH_LIVE_CHIP_H_
 #define SIDEBAND_TESTS_BENCH_LIVE_CHIP_H_

@@ -18,12 +18,14 @@
 #include "daemon/mailbox/snapshot_reader.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/extension.h"
+#include "proto/mailbox/snapshot_cost.h"
+#include "proto/mailbox/snapshot_stream.h"
 #include "proto/smbus/bus_name.h"
 #include "secure_mcu/bus/mailbox_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
-#include "secure_mcu/firmware/firmware.h"
-#include "secure_mcu/serve/chip_file.h"
-#include "secure_mcu/serve/live_device.h"
+#include "secure_mcu/chip_file/chip_file.h"
+#include "secure_mcu/device/live_device.h"
+#include "secure_mcu/firmware/firmware_pair.h"
 #include "tests/bench/counting_bus.h"
 
 namespace sideband::bench {
@@ -35,21 +37,25 @@ constexpr absl::Duration kBefore = absl::Milliseconds(2700);
 constexpr absl::Duration kBetween = absl::Seconds(1);
 constexpr int kZstdLevel = 19;
 
-// The emulated device behind its bus, read by the daemon's reader; time passes only when told to.
+// The emulated device behind its bus, read by the daemon's reader; time advances only by explicit calls.
 class Bench {
  public:
-  static absl::StatusOr<std::unique_ptr<Bench>> Create(const std::string& chip_file) {
-    SIDEBAND_ASSIGN_OR_RETURN(const mcu::ChipFile file, mcu::LoadChipFile(chip_file));
+  static absl::StatusOr<std::unique_ptr<Bench>> Create(const std::string& chip_file,
+                                                       mailbox::ExtensionVersion version) {
+    SIDEBAND_ASSIGN_OR_RETURN(mcu::ChipFile file, mcu::LoadChipFile(chip_file));
+    file.extension = version;
     auto bench = std::unique_ptr<Bench>(new Bench);
     SIDEBAND_ASSIGN_OR_RETURN(bench->device_,
                               mcu::LiveDevice::Create(file, /*boot_id=*/1, [b = bench.get()] { return b->elapsed_; }));
-    bench->firmware_.emplace(*bench->device_, mcu::PowerModel(bench->device_->power()));
-    bench->target_.emplace(smbus::kMailboxAddress, *bench->firmware_);
+    bench->firmware_.emplace(*bench->device_, mcu::PowerModel(bench->device_->power()), mcu::Persona::kSideband,
+                             file.extension);
+    bench->target_.emplace(smbus::kMailboxAddress, bench->firmware_->shared(),
+                           mcu::MailboxTarget::Options{.registers = {}, .own_handler = bench->firmware_->own()});
     bench->bus_.Connect(smbus::kMailboxAddress, *bench->target_);
     return bench;
   }
 
-  // A snapshot and its acknowledgement, and what they cost. The device's catalogue must have been read before.
+  // A snapshot and its acknowledgement, and their cost. The device's catalogue must have been read before.
   struct Read {
     mailbox::Snapshot snapshot;
     uint64_t bit_times;
@@ -67,7 +73,7 @@ class Bench {
 
   absl::Duration elapsed_;
   std::unique_ptr<mcu::LiveDevice> device_;
-  std::optional<mcu::Firmware> firmware_;
+  std::optional<mcu::FirmwarePair> firmware_;
   std::optional<mcu::MailboxTarget> target_;
   mcu::VirtualBus bus_;
   CountingBus transport_{bus_};
@@ -78,7 +84,7 @@ class Bench {
 };
 
 std::vector<uint64_t> Increments(const mailbox::Snapshot& before, const mailbox::Snapshot& now) {
-  std::vector<uint64_t> increments = now.counters;
+  std::vector<uint64_t> increments(now.counters.begin(), now.counters.end());
   for (size_t i = 0; i < increments.size(); ++i) increments[i] -= before.counters[i];
   return increments;
 }
@@ -91,10 +97,23 @@ absl::StatusOr<uint64_t> ZstdBytes(const std::vector<uint64_t>& increments) {
   return result;
 }
 
+// What the same snapshot and base cost in a version, on average.
+double CostOf(mailbox::Snapshot snapshot, const mailbox::Snapshot& base, mailbox::ExtensionVersion version) {
+  snapshot.statistics.emplace();
+  uint64_t bit_times = 0;
+  // One snapshot in kStatisticsInterval has the statistics.
+  for (uint32_t id = 1; id <= mailbox::kStatisticsInterval; ++id) {
+    snapshot.snapshot_id = id;
+    const Bytes stream = mailbox::EncodeSnapshotStream(snapshot, &base, {}, mailbox::SnapshotFraming(version));
+    bit_times += mailbox::CostOfSnapshot(stream.size(), mailbox::kWindowBytes).bit_times;
+  }
+  return static_cast<double>(bit_times) / mailbox::kStatisticsInterval;
+}
+
 }  // namespace
 
-absl::StatusOr<MailboxBudget> MeasureMailboxBudget(const std::string& chip_file) {
-  SIDEBAND_ASSIGN_OR_RETURN(const auto bench, Bench::Create(chip_file));
+absl::StatusOr<MailboxBudget> MeasureMailboxBudget(const std::string& chip_file, mailbox::ExtensionVersion version) {
+  SIDEBAND_ASSIGN_OR_RETURN(const auto bench, Bench::Create(chip_file, version));
   SIDEBAND_ASSIGN_OR_RETURN(const Bench::Read first, bench->ReadSnapshot(kBefore));
   SIDEBAND_ASSIGN_OR_RETURN(const Bench::Read steady, bench->ReadSnapshot(kBetween));
   const std::vector<uint64_t> increments = Increments(first.snapshot, steady.snapshot);
@@ -102,6 +121,8 @@ absl::StatusOr<MailboxBudget> MeasureMailboxBudget(const std::string& chip_file)
   budget.changed_counters = increments.size() - std::count(increments.begin(), increments.end(), 0);
   budget.plain = budget.changed_counters * kPlainBitTimes;
   SIDEBAND_ASSIGN_OR_RETURN(budget.zstd_bytes, ZstdBytes(increments));
+  budget.version_1 = CostOf(steady.snapshot, first.snapshot, mailbox::ExtensionVersion::kOne);
+  budget.version_2 = CostOf(steady.snapshot, first.snapshot, mailbox::ExtensionVersion::kTwo);
   budget.zstd = (budget.zstd_bytes + mailbox::kWindowBytes - 1) / mailbox::kWindowBytes * kWindowBitTimes;
   return budget;
 }
@@ -117,6 +138,9 @@ Rows RowsOf(const MailboxBudget& budget) {
   };
   return {row("first snapshot, 8 VMs x 8 contexts x 64 events, with the catalogue", budget.first, ""),
           row("snapshot a second later, one context in eight active", budget.steady, ""),
+          row("the same, as a stream of version 1", static_cast<uint64_t>(budget.version_1), ""),
+          row("the same, as a stream of version 2", static_cast<uint64_t>(budget.version_2),
+              absl::StrFormat(", %.4f times version 1's", budget.version_2 / budget.version_1)),
           row("each changed counter as an SMBPBI command", budget.plain,
               times(budget.plain) + absl::StrFormat(", %d counters", budget.changed_counters)),
           row("increments under zstd -19, in full windows", budget.zstd,

@@ -31,7 +31,7 @@ std::shared_ptr<const daemon::Topology> MakeTopology(const MetricsSize& size) {
   return std::make_shared<daemon::Topology>(std::move(catalog), 1);
 }
 
-// The device, then each VM with its contexts.
+// Rows: the device, then each VM with its contexts.
 mailbox::Snapshot MakeData(const MetricsSize& size) {
   mailbox::Snapshot data{.boot_id = 1, .counters_per_block = static_cast<uint32_t>(size.events)};
   data.blocks.push_back({.vm = mailbox::kHypervisorVm, .generation = 1});

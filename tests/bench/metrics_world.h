@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A host of any number of series: one device, some tenants with a VM each, contexts and events enough.
+// A host with a configurable number of series: one device, and tenants with one VM each, with contexts and events.
 //   MetricsWorld world({.tenants = 1, .contexts = 1400, .events = 64});
 //   world.Publish();
 //   world.reader.Devices(world.CallerOf(0));
@@ -12,12 +12,12 @@
 #include <memory>
 #include <string>
 
-#include "daemon/api/reader.h"
 #include "daemon/audit/audit_sink.h"
 #include "daemon/authz/policy_holder.h"
 #include "daemon/base/clock.h"
-#include "daemon/model/topology.h"
-#include "daemon/store/store.h"
+#include "daemon/snapshot/store.h"
+#include "daemon/snapshot/topology.h"
+#include "daemon/view/reader.h"
 
 namespace sideband::bench {
 
@@ -26,16 +26,16 @@ struct MetricsSize {
   size_t contexts = 1;  // of each VM, at most 16384 in all
   size_t events = 1;    // at most 4096
 
-  // What each tenant sees: its VM's row and those of its contexts.
+  // Series visible to each tenant: its VM's row and those of its contexts.
   size_t series_per_tenant() const { return (contexts + 1) * events; }
 };
 
-// Thread-safe as its parts are; Publish is for one thread.
+// As thread-safe as its parts; Publish must be called by one thread.
 class MetricsWorld {
  public:
   explicit MetricsWorld(const MetricsSize& size);
 
-  // All counts move on by some millions, each by another.
+  // Publishes a new snapshot: all counts increase by some millions, each by a different amount.
   void Publish();
   daemon::Credentials CredentialsOf(size_t tenant) const;
   daemon::Caller CallerOf(size_t tenant) const { return *reader.Identify(CredentialsOf(tenant)); }
@@ -54,7 +54,7 @@ class MetricsWorld {
   daemon::Reader reader;
 };
 
-// The policy of such a world, as text.
+// The policy of a world with so many tenants, as text.
 std::string PolicyText(size_t tenants);
 
 }  // namespace sideband::bench

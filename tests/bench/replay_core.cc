@@ -23,7 +23,7 @@ constexpr int kRounds = 40;  // per window
 constexpr int kRepetitions = 8;
 constexpr uint64_t kRunCyclesMax = 60;
 
-// Windows as a trace reader makes them, of about 512 KiB, which stay in L2.
+// Windows as a trace reader makes them, of about 512 KiB, so that they stay in L2.
 struct Shape {
   uint32_t wires;
 
@@ -32,7 +32,7 @@ struct Shape {
 };
 constexpr Shape kShapes[] = {{45}, {64}, {256}, {512}};
 
-// As many units as the wires need, each with its sums.
+// The units needed for the wires, each with its sums.
 class Units {
  public:
   explicit Units(uint32_t wires) {
@@ -54,7 +54,7 @@ class Units {
     for (size_t i = 0; i < ulcs_.size(); ++i) ulcs_[i].AdvanceTo(window.range().end, window, sums_[i]);
   }
 
-  // Everything up to now, what is held included.
+  // All counts up to the current cycle, including those still in the units.
   uint64_t Total(const sim::PackedWires& window) {
     uint64_t total = 0;
     for (size_t i = 0; i < ulcs_.size(); ++i) {
@@ -69,7 +69,7 @@ class Units {
   std::vector<std::vector<uint64_t>> sums_;
 };
 
-// The window's words in a row, aligned as well as vectors can be.
+// The window's words, contiguous and aligned for vector instructions.
 class FlatCopy {
  public:
   explicit FlatCopy(const sim::PackedWires& window) {
@@ -99,7 +99,8 @@ struct Times {
   BestTime ulcs;
 };
 
-// As in the midst of a replay: what is counted starts in the history, and what is still held at the end is not.
+// Measures as in the middle of a replay: the counted bits start in the window's history, and bits still in the units at
+// the end are not counted.
 void MeasureWindow(sim::PopcountPath path, const sim::PackedWires& window, std::span<const uint64_t> words,
                    Times& times) {
   Units units(window.wire_count());

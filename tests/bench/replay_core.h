@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How fast unit-level counters count packed bits, of what the processor can at most: the same bytes, resident in L2,
-// contiguous, in a loop that does nothing but count.
+// The speed at which unit-level counters count packed bits, relative to the processor's maximum: a loop that only
+// counts the same bytes, contiguous and resident in L2.
 //   SIDEBAND_ASSIGN_OR_RETURN(const Rows rows, MeasureReplayCore());
 #ifndef SIDEBAND_TESTS_BENCH_REPLAY_CORE_H_
 #define SIDEBAND_TESTS_BENCH_REPLAY_CORE_H_

@@ -42,7 +42,7 @@ double Quantile(std::vector<double> values, double share) {
   return values[std::min(values.size() - 1, static_cast<size_t>(share * static_cast<double>(values.size())))];
 }
 
-// A plain connection to the library's server, for one scrape.
+// A connection without TLS to the library's server, for one scrape.
 class PlainClient {
  public:
   explicit PlainClient(uint16_t port) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
@@ -52,7 +52,7 @@ class PlainClient {
   }
   ~PlainClient() { close(socket_); }
 
-  // 0 where the answer is not whole.
+  // 0 bytes if the answer is incomplete.
   Scrape Run() {
     const auto start = steady_clock::now();
     const std::string request = "GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n\r\n";
@@ -63,7 +63,7 @@ class PlainClient {
   }
 
  private:
-  // Until the length that the header tells is there.
+  // Receives until the header's content length is complete.
   std::string Receive() {
     std::string response;
     size_t wanted = std::string::npos;
@@ -103,14 +103,14 @@ std::shared_ptr<prometheus::Registry> LibraryRegistry(const MetricsSize& size) {
   return registry;
 }
 
-// The median of some scrapes, each of new counts; an error where one was not whole.
+// The median of some scrapes, each of new counts; an error if an answer is incomplete.
 absl::StatusOr<double> MedianOfLibrary() {
   prometheus::Exposer exposer("127.0.0.1:0", 1);
   const auto registry = LibraryRegistry(kTenThousand);
   exposer.RegisterCollectable(registry);
   std::vector<double> seconds;
   for (int round = 0; round < 15; ++round) {
-    // It closes its connections; to connect is not counted.
+    // The library closes its connections after each scrape; connecting is not measured.
     PlainClient client(static_cast<uint16_t>(exposer.GetListeningPorts().front()));
     const Scrape scrape = client.Run();
     if (scrape.text_bytes < 500'000) return absl::InternalError("prometheus-cpp's Exposer sent no whole answer");
@@ -144,7 +144,7 @@ struct Load {
   size_t broken = 0;
 };
 
-// A scraper's turns, at its own moments of the second.
+// The scrapes of one scraper, once a second at its own offset.
 Load RunScraper(ScrapeClient& client, steady_clock::time_point first, const char* accept, size_t text_bytes_min) {
   Load load;
   for (int turn = 0; turn < kScrapesEach; ++turn) {
@@ -156,7 +156,7 @@ Load RunScraper(ScrapeClient& client, steady_clock::time_point first, const char
   return load;
 }
 
-// All of 100,000 series, of so many tenants, scraped by 50 while a new snapshot comes every second.
+// 50 scrapers of `size` while a new snapshot is published every second.
 Row MeasureLoad(const daemon::FakeCa& ca, const MetricsSize& size, const char* accept, const std::string& name) {
   ScrapeServer server(ca, size, /*is_refreshed=*/true);
   std::vector<std::unique_ptr<ScrapeClient>> clients;

@@ -12,7 +12,7 @@
 
 namespace sideband::bench {
 
-// Makes throw-away certificates in `folder`, which must exist. Takes about half a minute.
+// Writes temporary certificates to `folder`, which must exist. Takes about half a minute.
 absl::StatusOr<Rows> MeasureScrapeLoad(const std::string& folder);
 
 }  // namespace sideband::bench

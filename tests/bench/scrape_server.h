@@ -17,15 +17,16 @@
 #include "daemon/http/http_server.h"
 #include "daemon/http/site.h"
 #include "daemon/metrics/self_metrics.h"
-#include "daemon/store/publication_thread.h"
+#include "daemon/snapshot/publication_thread.h"
 #include "tests/bench/metrics_world.h"
 
 namespace sideband::bench {
 
-// Thread-safe as the world is. Failures to start end the program.
+// As thread-safe as MetricsWorld. A failure to start ends the program.
 class ScrapeServer {
  public:
-  // `is_refreshed`: what several scrapers ask for is made after each publication, as in the daemon; else when they ask.
+  // `is_refreshed`: answers that several scrapers request are rendered after each publication, as in the daemon; else
+  // on request.
   ScrapeServer(const daemon::FakeCa& ca, const MetricsSize& size, bool is_refreshed);
 
   MetricsWorld& world() { return world_; }
@@ -41,16 +42,16 @@ class ScrapeServer {
 };
 
 struct Scrape {
-  double seconds;     // on the wall, from the request to the last byte
-  size_t text_bytes;  // before compression, as gzip's trailer has it; 0 where the answer is not whole
+  double seconds;     // elapsed time from the request to the last byte
+  size_t text_bytes;  // before compression, from gzip's trailer; 0 if the answer is incomplete
 };
 
-// A tenant's connection, which stays open. Not thread-safe.
+// A tenant's persistent connection. Not thread-safe.
 class ScrapeClient {
  public:
   ScrapeClient(const ScrapeServer& server, const daemon::FakeCa& ca, size_t tenant);
 
-  // One scrape, compressed as Prometheus asks for it, in the format that `accept` names.
+  // One scrape, compressed as for Prometheus, in the format that `accept` names.
   Scrape Run(const char* accept);
 
  private:
@@ -58,7 +59,7 @@ class ScrapeClient {
   daemon::FakeHttpClient client_;
 };
 
-// Of an HTTP answer with a gzip body: the length of the text; 0 where it is no such answer.
+// The length of the text of an HTTP answer with a gzip body; 0 for any other answer.
 size_t GzippedBytes(const std::string& response);
 
 }  // namespace sideband::bench

@@ -18,7 +18,7 @@ namespace {
 constexpr int kRounds = 9;
 constexpr int kTransactions = 20'000;
 
-// Answers every read with the block that it is given, and takes every write.
+// Answers every read with a given block, and accepts every write.
 class ReadyBus final : public daemon::Transport {
  public:
   ReadyBus(uint8_t code, uint8_t size) {

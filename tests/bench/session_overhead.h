@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a transaction costs the host beyond the wire: the daemon's session on a bus that answers at once.
+// The host's cost of a transaction beyond the wire: the daemon's session on a bus that answers at once.
 //   SIDEBAND_ASSIGN_OR_RETURN(const Rows rows, MeasureSessionOverhead());
 #ifndef SIDEBAND_TESTS_BENCH_SESSION_OVERHEAD_H_
 #define SIDEBAND_TESTS_BENCH_SESSION_OVERHEAD_H_

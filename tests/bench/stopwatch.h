@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The shortest time that one core took for some work, of several tries: what disturbs a measurement only ever adds to
-// it. Time in which the core did something else is not counted.
+// The shortest processor time of several runs of some work: disturbances only add to a measurement. Time in which the
+// core ran other threads is not counted.
 //   BestTime best;
 //   for (int round = 0; round < 9; ++round) best.Measure([&] { work(); });
 //   best.seconds();
@@ -15,14 +15,14 @@
 
 namespace sideband::bench {
 
-// Of this thread, since some moment.
+// Processor time of this thread, since an arbitrary start.
 inline double ThreadSeconds() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
-// Work of some microseconds at least: asking for the time is a system call.
+// The work must take at least some microseconds, because reading the time is a system call.
 template <typename Work>
 double SecondsOf(const Work& work) {
   const double start = ThreadSeconds();

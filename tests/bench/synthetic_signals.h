@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stream of windows of packed bits as a trace reader hands them on, filled with random runs.
+// A stream of windows of packed bits as a trace reader produces them, filled with random runs.
 //   SyntheticSignals signals(/*wires=*/64, /*window_cycles=*/65'536, sim::FastestPath(), /*run_cycles_max=*/60);
 //   signals.Next();
 //   ulc.AdvanceTo(signals.window().range().end, signals.window(), delivered);
@@ -16,7 +16,7 @@
 
 namespace sideband::bench {
 
-// Not thread-safe. Same arguments, same bits.
+// Not thread-safe. Equal arguments give equal bits.
 class SyntheticSignals {
  public:
   static constexpr uint64_t kHistoryCycles = 1024;
@@ -27,7 +27,7 @@ class SyntheticSignals {
     for (uint64_t& cycles : run_cycles_) cycles = 1 + random() % run_cycles_max;
   }
 
-  // Slides on and fills the next window.
+  // Slides to the next window and fills it.
   void Next();
   const sim::PackedWires& window() const { return window_; }
 

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""How fast `sideband-mcu replay` reads a waveform, beside gtkwave's vcd2fst on the same file.
+"""The throughput of `sideband-mcu replay` on a waveform, beside gtkwave's vcd2fst on the same file.
 
     bazel build //secure_mcu:sideband-mcu && tests/bench/vcd_throughput.py [--mcu PATH] [--megabytes 200]
 
-Repeats the body of a design of its own until the file is large enough, with the times shifted, runs each program three
-times and prints the best, a line of the benchmarks' table each. With SIDEBAND_SHARED_DATA set the waveform of a real GPU there
-is measured as well. Rates are in 10^6 bytes per second of the whole process; those of `cpu` leave out what the machine
-did meanwhile for others. Peaks are at least this program's own, some 15 MiB.
+Repeats the body of a synthetic design with shifted times until the file is large enough, runs each program three
+times, and prints the best run as a line of the benchmarks' table. If SIDEBAND_SHARED_DATA is set, the waveform of a
+real GPU in that folder is measured as well. Rates are in 10^6 bytes per second of the whole process; `cpu` rates
+exclude the time of other processes. Peaks are at least this program's own, some 15 MiB.
 """
 
 import argparse
@@ -56,14 +56,14 @@ def synthetic_design():
 
 
 def shared_design(directory):
-    """The same of the waveform of a real GPU."""
+    """Likewise for the waveform of a real GPU."""
     text = gzip.decompress((directory / "tinygpu.vcd.gz").read_bytes()).decode()
     end = text.index("$enddefinitions $end") + len("$enddefinitions $end\n")
     return text[:end], text[end:], (directory / "tinygpu.signals.json").read_text()
 
 
 def write_repeated(path, header, body, size):
-    """Repeats the body, each time later, until the file has `size` bytes."""
+    """Repeats the body with increasing times until the file has `size` bytes."""
     head, *steps = ("\n" + body.lstrip()).split("\n#")
     steps = [step.split("\n", 1) for step in steps if step]
     steps = [(int(step[0]), "\n" + step[1] + "\n" if len(step) > 1 else "\n") for step in steps]
@@ -77,7 +77,7 @@ def write_repeated(path, header, body, size):
 
 
 def write_schedule(path):
-    """Two VMs of two contexts each take turns, for longer than any trace here."""
+    """Two VMs of two contexts each alternate, for longer than any trace here."""
     rows = ["start_cycle,end_cycle,vm,context,slice"]
     for turn in range(2000):
         rows.append(f"{turn * 1000},{turn * 1000 + 900},vm{turn % 2 + 1},ctx{turn // 2 % 2},0")
@@ -85,7 +85,7 @@ def write_schedule(path):
 
 
 def run(command):
-    """Seconds by the clock and of the processor, and peak memory in MiB, of one run."""
+    """Elapsed and processor seconds, and peak memory in MiB, of one run."""
     start = time.monotonic()
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         errors = process.stderr.read()
@@ -97,12 +97,12 @@ def run(command):
 
 
 def print_row(name, value, unit, note=""):
-    """As bench.cc does."""
+    """Prints a row in the format of bench.cc."""
     print(f"{name:68s} {value:10.3f} {unit:11s} {note}".rstrip(), flush=True)
 
 
 def measure(name, command, megabytes):
-    """Prints the best of some runs; returns the best rate by the clock and by the processor."""
+    """Prints the best of some runs; returns the best rates by elapsed and by processor time."""
     runs = [run(command) for _ in range(RUNS)]
     rates = megabytes / min(r[0] for r in runs), megabytes / min(r[1] for r in runs)
     print_row(name, rates[0], "MB/s", f"{rates[1]:.0f} MB/s of the processor's time, peak {max(r[2] for r in runs):.1f} MiB")
@@ -118,7 +118,7 @@ def write_inputs(design, trace, size):
 
 def bench(name, design, arguments, directory):
     trace = directory / f"{name}.vcd"
-    # In a process of its own: the peak memory of a child counts what this one had when it forked.
+    # In a process of its own: a child's peak memory includes this process's memory at the time of the fork.
     writer = multiprocessing.Process(target=write_inputs, args=(design, trace, arguments.megabytes * 1_000_000))
     writer.start()
     writer.join()

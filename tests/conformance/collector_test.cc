@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The daemon's collector on the microcontroller's firmware and chip: what is published is what the chip counted.
+// The daemon's collector on the microcontroller's firmware and chip: published counts equal the chip's counts.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <random>
+#include <vector>
 
 #include "client/lib/opener.h"
+#include "daemon/audit/fake_audit_sink.h"
+#include "daemon/authz/policy_holder.h"
 #include "daemon/collector/device_collector.h"
+#include "daemon/metrics/self_metrics.h"
 #include "daemon/sealing/epoch_source.h"
 #include "proto/envelope/keys.h"
 #include "secure_mcu/bus/mailbox_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
-#include "secure_mcu/firmware/firmware.h"
-#include "secure_mcu/serve/live_device.h"
+#include "secure_mcu/device/live_device.h"
+#include "secure_mcu/firmware/firmware_pair.h"
 #include "sideband/v1/telemetry.pb.h"
 #include "sim/bus_faults/faulty_bus.h"
 #include "tests/conformance/in_process_bus.h"
@@ -64,7 +69,50 @@ sim::FaultPlan SpoiledWire(uint64_t seed) {
                     {.kind = FaultKind::kBitFlip, .probability = 0.04}}};
 }
 
-// The emulated device with its own time, and all that the daemon needs to read it.
+// A bus on which another controller polls the same mailbox: before one transaction in four it performs its next step,
+// even while a command of the daemon is in progress. Its answers have the vendor id in the place of DISCOVER's version.
+class SharedBus final : public smbus::Bus {
+ public:
+  SharedBus(smbus::Bus& bus, uint32_t seed) : bus_(bus), random_(seed) {}
+
+  smbus::TransferResult Execute(const smbus::Transfer& transfer) override {
+    if (random_() % 4 == 0) Step();
+    return bus_.Execute(transfer);
+  }
+
+  // The other controller's reads, and those that did not return the result of its own command.
+  uint64_t answers() const { return answers_; }
+  uint64_t wrong_answers() const { return wrong_answers_; }
+
+ private:
+  void Step() {
+    static const std::vector<smbus::Transfer> kSteps = {
+        {{smbus::Message::Write(kAddress, {0x5D, 4, 0xEF, 0xBE, 0xAD, 0xDE})}},
+        {{smbus::Message::Write(kAddress, {0x5C, 4, 0x05, 0x09, 0, 0x80})}},
+        {{smbus::Message::Write(kAddress, {0x5C}), smbus::Message::Read(kAddress, 5)}},
+        {{smbus::Message::Write(kAddress, {0x5D}), smbus::Message::Read(kAddress, 5)}},
+        {{smbus::Message::Write(kAddress, {0x5C, 4, 0x1F, 0, 0, 0x80})}},  // an opcode that no device has
+    };
+    const size_t step = next_++ % kSteps.size();
+    const smbus::TransferResult result = bus_.Execute(kSteps[step]);
+    // Status of GET_SYS_ID's vendor id, and that id.
+    if (step == 2) Check(result, {4, 0x05, 0x09, 0, 0x1F});
+    if (step == 3) Check(result, {4, 0x53, 0x42, 0, 0});
+  }
+
+  void Check(const smbus::TransferResult& result, const Bytes& expected) {
+    ++answers_;
+    if (result.read.size() != 1 || result.read[0] != expected) ++wrong_answers_;
+  }
+
+  smbus::Bus& bus_;
+  std::minstd_rand random_;
+  size_t next_ = 0;
+  uint64_t answers_ = 0;
+  uint64_t wrong_answers_ = 0;
+};
+
+// The emulated device with its own time, and the daemon's objects for reading it.
 class CollectorTest : public testing::Test {
  protected:
   CollectorTest() { PowerOn(/*boot_id=*/1); }
@@ -76,13 +124,15 @@ class CollectorTest : public testing::Test {
     return path;
   }
 
-  // A device that starts anew: time and counts begin at zero.
-  void PowerOn(uint64_t boot_id) {
+  // Restarts the device: time and counts begin at zero.
+  void PowerOn(uint64_t boot_id, mailbox::ExtensionVersion version = mailbox::ExtensionVersion::kTwo) {
     elapsed_ = absl::ZeroDuration();
     device_ =
         *mcu::LiveDevice::Create(*mcu::LoadChipFile(Write("chip.yaml", kChip)), boot_id, [this] { return elapsed_; });
-    firmware_ = std::make_unique<mcu::Firmware>(*device_, mcu::PowerModel(device_->power()));
-    target_ = std::make_unique<mcu::MailboxTarget>(kAddress, *firmware_);
+    firmware_ = std::make_unique<mcu::FirmwarePair>(*device_, mcu::PowerModel(device_->power()),
+                                                    mcu::Persona::kSideband, version);
+    target_ = std::make_unique<mcu::MailboxTarget>(
+        kAddress, firmware_->shared(), mcu::MailboxTarget::Options{.registers = {}, .own_handler = firmware_->own()});
     bus_.Connect(kAddress, *target_);
   }
 
@@ -92,7 +142,7 @@ class CollectorTest : public testing::Test {
     return collector.CollectOnce();
   }
 
-  // The published row must be the chip's block, which nothing has changed since the latch.
+  // Every published row must equal the chip's block, which has not changed since the latch.
   void ExpectRowsAreTheChips(const DeviceSnapshot& snapshot) {
     const mcu::MemoryBlocks& memory = device_->chip().memory();
     for (size_t row = 1; row < snapshot.data.blocks.size(); ++row) {
@@ -112,7 +162,7 @@ class CollectorTest : public testing::Test {
 
   absl::Duration elapsed_;
   std::unique_ptr<mcu::LiveDevice> device_;
-  std::unique_ptr<mcu::Firmware> firmware_;
+  std::unique_ptr<mcu::FirmwarePair> firmware_;
   std::unique_ptr<mcu::MailboxTarget> target_;
   mcu::VirtualBus bus_;
   const std::string key_file_ = WriteKey();
@@ -122,7 +172,17 @@ class CollectorTest : public testing::Test {
   InProcessTransport wire_{bus_};
   daemon::RegisterPort port_{wire_, kAddress, [](absl::string_view) {}};
   daemon::MailboxSession session_{port_, [](absl::Duration) {}};
-  DeviceCollector collector_{0, store_, session_, *sealers_, *metrics_, clock_};
+  daemon::PolicyHolder policy_{
+      *daemon::Policy::Parse("version: 1\n"
+                             "tenants:\n"
+                             "  - name: other\n"
+                             "    identities: ['spiffe://example.org/other']\n"
+                             "    vms: [{uuid: 33333333-0000-4000-8000-000000000003}]\n",
+                             "policy.yaml")};
+  daemon::FakeAuditSink audit_;
+  daemon::ConfidentialityBook confidential_{*sealers_, policy_};
+  const daemon::CollectorContext context_{store_, *sealers_, confidential_, policy_, audit_, *metrics_, clock_};
+  DeviceCollector collector_{0, session_, context_};
 };
 
 TEST_F(CollectorTest, PublishesWhatTheChipCounted) {
@@ -189,26 +249,27 @@ TEST_F(CollectorTest, ARestartedDeviceIsFollowed) {
 TEST_F(CollectorTest, ADeviceThatIsAwayIsAnErrorAndNothingIsPublished) {
   daemon::RegisterPort nobody(wire_, 0x10, [](absl::string_view) {});
   daemon::MailboxSession session(nobody, [](absl::Duration) {});
-  DeviceCollector collector(0, store_, session, *sealers_, *metrics_, clock_);
+  DeviceCollector collector(0, session, context_);
   EXPECT_EQ(Collect(collector).code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(store_.Newest(0), nullptr);
 }
 
-// The same device, configured twice: the second never publishes while the first does.
+// The same device, configured twice: the second collector never publishes while the first does.
 TEST_F(CollectorTest, OneUuidIsOneDevices) {
   daemon::Store store({{"gpu0", absl::Milliseconds(100)}, {"gpu1", absl::Milliseconds(100)}});
   daemon::MailboxSession other_session(port_, [](absl::Duration) {});
-  DeviceCollector first(0, store, session_, *sealers_, *metrics_, clock_);
-  DeviceCollector second(1, store, other_session, *sealers_, *metrics_, clock_);
+  const daemon::CollectorContext context{store, *sealers_, confidential_, policy_, audit_, *metrics_, clock_};
+  DeviceCollector first(0, session_, context);
+  DeviceCollector second(1, other_session, context);
   ASSERT_TRUE(Collect(second).ok());
   const absl::Status refused = Collect(first);
   EXPECT_EQ(refused.code(), absl::StatusCode::kAlreadyExists);
   EXPECT_EQ(refused.message(),
-            "says that it is 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, which device gpu1 is: one device is configured "
+            "reports the UUID 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, as device gpu1 does: one device is configured "
             "twice, or two have one UUID");
   EXPECT_TRUE(Collect(second).ok()) << "who was first goes on";
   EXPECT_EQ(store.Newest(0), nullptr);
-  // Once the other is gone, the device may be where it was moved to.
+  // Once the other device's snapshot is stale, the UUID is accepted here: the device may have been moved.
   clock_.Advance(absl::Seconds(1));
   EXPECT_TRUE(Collect(first).ok());
   EXPECT_EQ(Collect(second).code(), absl::StatusCode::kAlreadyExists);
@@ -223,7 +284,7 @@ TEST_F(CollectorTest, ASpoiledWireMayDelayButNeverFalsify) {
     InProcessTransport wire(spoiled);
     daemon::RegisterPort port(wire, kAddress, [](absl::string_view) {});
     daemon::MailboxSession session(port, [](absl::Duration) {});
-    DeviceCollector collector(0, store_, session, *sealers_, *metrics_, clock_);
+    DeviceCollector collector(0, session, context_);
     for (int i = 0; i < 25; ++i) {
       const auto before = store_.Newest(0);
       if (!Collect(collector).ok()) continue;
@@ -235,6 +296,59 @@ TEST_F(CollectorTest, ASpoiledWireMayDelayButNeverFalsify) {
   }
   EXPECT_GT(good, 400u) << "retries should carry most snapshots through";
   EXPECT_GT(faults, 500u);
+}
+
+TEST_F(CollectorTest, AnotherControllerMayDelayVersionOneButNeverFalsify) {
+  PowerOn(/*boot_id=*/1, mailbox::ExtensionVersion::kOne);
+  uint64_t interferences = 0, published = 0;
+  for (uint32_t seed = 1; seed <= 50; ++seed) {
+    SharedBus shared(bus_, seed);
+    InProcessTransport wire(shared);
+    daemon::RegisterPort port(wire, kAddress,
+                              [&](absl::string_view outcome) { interferences += outcome == "interference"; });
+    daemon::MailboxSession session(port, [](absl::Duration) {});
+    DeviceCollector collector(0, session, context_);
+    for (int i = 0; i < 20; ++i) {
+      const absl::Status status = Collect(collector);
+      // Interference must not be reported as a missing extension or as another version of it.
+      ASSERT_NE(status.code(), absl::StatusCode::kUnimplemented) << status << ", seed " << seed;
+      if (!status.ok()) continue;
+      ++published;
+      ExpectRowsAreTheChips(*store_.Newest(0));
+    }
+  }
+  EXPECT_GT(interferences, 100u);
+  EXPECT_GT(published, 500u);
+}
+
+// Each answer to the other controller, too, is that of its own command.
+TEST_F(CollectorTest, AnotherControllerAndTheDaemonDoNotMeetAtVersionTwo) {
+  uint64_t interferences = 0, answers = 0;
+  for (uint32_t seed = 1; seed <= 50; ++seed) {
+    SharedBus shared(bus_, seed);
+    InProcessTransport wire(shared);
+    daemon::RegisterPort port(wire, kAddress,
+                              [&](absl::string_view outcome) { interferences += outcome == "interference"; });
+    daemon::MailboxSession session(port, [](absl::Duration) {});
+    DeviceCollector collector(0, session, context_);
+    for (int i = 0; i < 20; ++i) {
+      ASSERT_TRUE(Collect(collector).ok()) << "seed " << seed;
+      ExpectRowsAreTheChips(*store_.Newest(0));
+    }
+    answers += shared.answers();
+    EXPECT_EQ(shared.wrong_answers(), 0u) << "seed " << seed;
+  }
+  EXPECT_GT(answers, 500u);
+  EXPECT_EQ(interferences, 0u);
+}
+
+TEST_F(CollectorTest, WithoutAnotherControllerThereIsNoInterference) {
+  std::vector<std::string> outcomes;
+  daemon::RegisterPort port(wire_, kAddress, [&](absl::string_view outcome) { outcomes.emplace_back(outcome); });
+  daemon::MailboxSession session(port, [](absl::Duration) {});
+  DeviceCollector collector(0, session, context_);
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(Collect(collector).ok());
+  EXPECT_EQ(std::count(outcomes.begin(), outcomes.end(), "ok"), static_cast<int64_t>(outcomes.size()));
 }
 
 }  // namespace

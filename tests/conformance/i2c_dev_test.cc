@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The daemon's transport for /dev/i2c-N and its registers, through the rules of i2c-dev (sim/i2cdev), against the
-// microcontroller's mailbox: with an adapter that carries messages, and with one that knows SMBus alone.
+// microcontroller's mailbox: with an adapter that supports I2C messages, and with one that supports SMBus only.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -19,7 +19,7 @@ namespace {
 constexpr uint8_t kAddress = 0x4F;
 constexpr int kFd = 5;
 
-// GET_TEMP is 45 degrees; window 0 has 32 bytes, window 1 has 255.
+// GET_TEMP returns 45 degrees; window 0 has 32 bytes, window 1 has 255.
 class FakeHandler final : public mcu::CommandHandler {
  public:
   Reply Execute(const mailbox::CommandWord& command, uint32_t, uint32_t) override {
@@ -32,7 +32,7 @@ class FakeHandler final : public mcu::CommandHandler {
   const Bytes bytes_ = Bytes(255, 0x42);
 };
 
-// i2c-dev on a virtual bus. What is read can be spoiled.
+// i2c-dev on a virtual bus. Bytes read can be corrupted.
 class VirtualI2cDev final : public daemon::I2cDev {
  public:
   VirtualI2cDev(mcu::VirtualBus& bus, bool smbus_only) : bus_(bus), adapter_({.smbus_only = smbus_only}) {}
@@ -107,7 +107,8 @@ TEST_P(I2cDevTest, ABlockOfAnotherLengthIsFound) {
 
 TEST_P(I2cDevTest, NobodyAtTheAddress) {
   daemon::RegisterPort nobody(transport_, 0x4E, [](absl::string_view) {});
-  EXPECT_EQ(nobody.Read(mailbox::kCommandRegister).status().message(), "device at 0x4e: nobody answers at the address");
+  EXPECT_EQ(nobody.Read(mailbox::kCommandRegister).status().message(),
+            "device at 0x4e: no device answers at the address");
   EXPECT_EQ(nobody.Write(mailbox::kDataRegister, 1).code(), absl::StatusCode::kUnavailable);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A transport straight into a bus of this process: the daemon's own code against the microcontroller's own code,
-// without sockets or threads.
+// A transport to a bus in this process: the daemon's own code against the microcontroller's own code, without sockets
+// or threads.
 //   sim::FaultyBus bus(targets, plan);
 //   InProcessTransport wire(bus);
 #ifndef SIDEBAND_TESTS_CONFORMANCE_IN_PROCESS_BUS_H_
@@ -16,14 +16,14 @@ namespace sideband::tests {
 
 class InProcessTransport final : public daemon::Transport {
  public:
-  // `bus` must outlive it. An adapter that only speaks SMBus 2 has blocks of 32 bytes.
+  // `bus` must outlive this object. An adapter that supports only SMBus 2 has blocks of 32 bytes.
   explicit InProcessTransport(smbus::Bus& bus, size_t block_bytes_max = smbus::kBlockBytesMax)
       : bus_(bus), block_bytes_max_(block_bytes_max) {}
 
   absl::StatusOr<smbus::TransferResult> Execute(const smbus::Transfer& transfer) override {
     ++transfers;
     smbus::TransferResult result = bus_.Execute(transfer);
-    // What a socket does when the far end closes it.
+    // Reported as a socket reports that its peer has closed it.
     if (result.controller_died) return absl::UnavailableError("the controller died");
     return result;
   }

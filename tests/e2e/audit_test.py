@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The audit log of a running daemon, and `sideband audit` on it: who asked, restarts, kills, rotations, forgeries."""
+"""The audit log of a running daemon, and `sideband audit` on it: callers, restarts, kills, rotations, forgeries."""
 
 import glob
 import json
@@ -30,7 +30,7 @@ class AuditTestCase(unittest.TestCase):
         return programs.run("sideband", "audit", *arguments, cwd=self.site.folder)
 
     def verify(self, *options):
-        """What the verifier says of a log that must be whole."""
+        """The verifier's output for a log that must be complete."""
         result = self.audit("verify", "--format", "json", *options, *self.files())
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         return json.loads(result.stdout)
@@ -40,7 +40,7 @@ class AuditTestCase(unittest.TestCase):
         return [entry for entry in sorted(found, key=lambda entry: entry["sequence"]) if kind in (None, entry["kind"])]
 
     def wait_for(self, count, kind):
-        """The writer is not waited for by requests, so tests wait for it."""
+        """Waits for the entries: requests do not wait for the log's writer."""
         programs.wait_until(lambda: len(self.entries(kind)) >= count, "%d entries of kind %s" % (count, kind))
         return self.entries(kind)
 
@@ -131,10 +131,10 @@ class ChainTest(AuditTestCase):
             self.wait_for(100 * (run + 1), "access")
             self.site.daemon.kill()
             with open(self.site.path("audit.jsonl"), "ab") as file:
-                file.write(b'{"sequence":1')  # as a kill in a write leaves it
+                file.write(b'{"sequence":1')  # the state after a kill during a write
         unfinished = self.audit("verify", *self.files())
         self.assertEqual(unfinished.returncode, 1)
-        self.assertIn("the line is not finished", unfinished.stderr)
+        self.assertIn("the line is unfinished", unfinished.stderr)
         self.site.start_daemon()
         for _ in range(20):
             self.site.get("operator", "/metrics")
@@ -142,7 +142,7 @@ class ChainTest(AuditTestCase):
 
         self.assertGreater(len(self.files()), 2)
         self.assertEqual([entry["reason"] for entry in self.entries("start")][1:],
-                         ["sidebandd 0.1.0; 13 bytes of an unfinished line at the end were cut off"] * 4)
+                         ["sidebandd 0.2.0; 13 bytes of an unfinished line at the end were cut off"] * 4)
         summary = self.verify()
         self.assertEqual((summary["first_sequence"], summary["lost"]), ("1", "0"))
         self.check_forgeries(summary["head"])

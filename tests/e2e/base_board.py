@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A board that knows the base commands of SMBPBI and nothing else, on a virtual bus (proto/smbus/README.md).
+"""A board with only the base commands of SMBPBI, on a virtual bus (proto/smbus/README.md).
 
     with base_board.BaseBoard(path) as board: ...
 """
@@ -11,7 +11,7 @@ import threading
 
 ADDRESS = 0x4F
 SUCCESS, ERR_OPCODE = 0x1F, 0x02
-# Opcode: what 5D reads as, the values of the golden exchanges.
+# {opcode: content of 5D}, the values of the golden exchanges.
 ANSWERS = {0x00: 0, 0x01: 0x00010033, 0x02: 0x2D00, 0x03: 0x2D80, 0x04: 123456}
 OK, ADDRESS_NACK = 0, 1
 
@@ -26,7 +26,7 @@ def pec(data):
 
 
 class _Registers:
-    """Writes with and without PEC; a PEC behind whatever is read."""
+    """Accepts writes with and without PEC; appends a PEC to every read."""
 
     def __init__(self):
         self._words = {0x5C: 0x1E000000, 0x5D: 0, 0x5E: 0}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`sideband-mcu serve --faults`: a daemon on a bus on which things go wrong, and plans that are refused."""
+"""`sideband-mcu serve --faults`: a daemon on a faulty bus, and plans that are rejected."""
 
 import re
 import unittest
@@ -34,7 +34,7 @@ class SiteTestCase(unittest.TestCase):
         return site
 
     def outcomes(self, site):
-        """How the bus's transactions ended, as the daemon counts them."""
+        """The outcomes of the bus's transactions, as the daemon counts them."""
         return {dict(labels)["outcome"]: count for (name, labels), count in site.metrics("operator").items()
                 if name == "sideband_bus_transfers_total"}
 

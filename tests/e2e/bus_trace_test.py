@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`sideband bus trace`: what passes the emulator's bus and what the daemon captures, live and from files."""
+"""`sideband bus trace`: the emulator's bus and the daemon's captures, live and from files."""
 
 import json
 import os
@@ -33,7 +33,7 @@ class Controller:
         return data
 
     def transfer(self, *messages):
-        """Bytes are written, a number is so many bytes to read; the outcome."""
+        """Performs the messages: bytes are written, a number is the number of bytes to read. Returns the outcome."""
         body = struct.pack("<BBH", 1, 1, len(messages))
         for message in messages:
             if isinstance(message, int):
@@ -61,7 +61,7 @@ class BusTraceTestCase(programs.ProgramTestCase):
         return controller
 
     def trace(self, *arguments):
-        """A live trace that is watching by now."""
+        """A live trace that has started to watch."""
         trace = self.start("sideband", "bus", "trace", "--bus", "unix:" + self.site.path("gpu0.sock"), *arguments)
         programs.wait_until(lambda: "TRANSACTION" in trace.log() or trace.ended(), "the trace's title")
         return trace
@@ -71,7 +71,7 @@ class BusTraceTestCase(programs.ProgramTestCase):
 
 
 def get_temp(controller):
-    """The four transactions of a temperature, with one mistake in them."""
+    """The four transactions of a temperature reading, with one mistake in them."""
     controller.transfer(bytes.fromhex("5c0402000080"))
     controller.transfer(b"\x5c", 6)
     controller.transfer(b"\x5d", 5)
@@ -128,7 +128,7 @@ class LiveTest(BusTraceTestCase):
         self.assertEqual(self.site.device.stop(), 0)
         self.assertEqual(trace.wait(), 1)
         self.assertEqual(trace.log().splitlines()[1:],
-                         ["sideband: bus %s: the server has gone" % self.site.path("gpu0.sock")])
+                         ["sideband: bus %s: the server closed the connection" % self.site.path("gpu0.sock")])
 
     def test_written_capture_is_what_was_shown(self):
         self.serve()
@@ -140,7 +140,7 @@ class LiveTest(BusTraceTestCase):
         self.assertEqual((result.returncode, result.stdout, result.stderr), (0, trace.log(), ""))
 
     def test_a_stopped_monitor_holds_up_nobody(self):
-        """What it misses it is told, and the bus goes on."""
+        """The monitor is notified of lost transactions, and the bus continues."""
         self.serve()
         controller, slow = self.controller(), self.start_monitor()
         for _ in range(400):
@@ -150,7 +150,7 @@ class LiveTest(BusTraceTestCase):
         self.assertLess(lost, 400)
 
     def start_monitor(self):
-        """A monitor that reads no more than that it is one."""
+        """A monitor that reads only the confirmation of its registration."""
         monitor = socket.socket(socket.AF_UNIX)
         self.addCleanup(monitor.close)
         monitor.settimeout(programs.PATIENCE_S)
@@ -160,7 +160,7 @@ class LiveTest(BusTraceTestCase):
         return monitor
 
     def count_lost(self, monitor):
-        """Of 400 transactions."""
+        """The number of lost transactions out of 400."""
         records, lost = 0, 0
         buffered = b""
         while records + lost < 400:
@@ -179,12 +179,12 @@ class LiveTest(BusTraceTestCase):
 
 class CaptureTest(BusTraceTestCase):
     def capture(self):
-        """What the daemon does for a few snapshots."""
+        """A capture of the daemon for a few snapshots."""
         config = self.site.read("sidebandd.yaml").decode().replace(
             "interval: 100ms", "interval: 100ms, capture: gpu0.sbt, capture_plaintext: true")
         site_layout.write(self.site.folder, "sidebandd.yaml", config)
         self.site.start()
-        self.assertIn("kept in the clear", self.site.daemon.log())
+        self.assertIn("captured in the clear", self.site.daemon.log())
         programs.wait_until(lambda: os.path.getsize(self.site.path("gpu0.sbt")) > 20000, "a few snapshots")
         self.assertEqual(self.site.daemon.stop(), 0)
         return self.site.path("gpu0.sbt")
@@ -194,7 +194,8 @@ class CaptureTest(BusTraceTestCase):
         self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
         result = self.read_trace(path)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
-        for words in ("-> command: DISCOVER version", "-> command: LATCH in full\n", "-> command: LATCH since snapshot 1, mark 0x",
+        for words in ("<- signature: extension version 2", "-> own command: DISCOVER version",
+                      "-> own command: LATCH in full\n", "-> own command: LATCH since snapshot 1, mark 0x",
                       "of snapshot 1\n", "<- snapshot 1 complete: ", "<- catalogue complete: ", "CRC ok"):
             self.assertTrue(words in result.stdout, words)  # the output is long
         for words in ("WRONG", "!!", "?"):
@@ -217,7 +218,7 @@ class CaptureTest(BusTraceTestCase):
         result = self.read_trace("cut.sbt")
         self.assertEqual(result.returncode, 1)
         self.assertRegex(result.stderr, r"\Asideband: cut.sbt: cut off after \d+ whole records\n\Z")
-        self.assertIn("-> command: LATCH", result.stdout)
+        self.assertIn("-> own command: LATCH", result.stdout)
 
     def site_capture(self):
         with open(self.capture(), "rb") as file:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A certificate authority that is made anew for a test and good for nothing else.
+"""A certificate authority for one test.
 
     authority = certificates.Authority(folder)          # ca.pem
     authority.issue("tenant-a", uri="spiffe://e2e/a")   # tenant-a.pem, tenant-a.key
@@ -30,8 +30,8 @@ class Authority:
         self._write(ca_file, certificate.public_bytes(serialization.Encoding.PEM))
 
     def issue(self, name, uri=None, valid=_VALID):
-        """NAME.pem and NAME.key: a client's certificate with that URI, or a server's for localhost. `valid` is how long,
-        since an hour ago."""
+        """Writes NAME.pem and NAME.key: a client's certificate with that URI, or a server's for localhost. `valid` is
+        the period of validity, which began an hour ago."""
         key = ec.generate_private_key(ec.SECP256R1())
         if uri is not None:
             names = [x509.UniformResourceIdentifier(uri)]
@@ -46,7 +46,7 @@ class Authority:
                                                      serialization.NoEncryption()))
 
     def _sign(self, subject, public_key, *extensions, valid=_VALID):
-        # Valid since an hour ago, whatever clocks do.
+        # Valid since an hour ago, to tolerate clock steps.
         start = datetime.datetime.utcnow() - datetime.timedelta(hours=1)
         builder = (x509.CertificateBuilder().subject_name(subject).issuer_name(self._subject).public_key(public_key)
                    .serial_number(x509.random_serial_number()).not_valid_before(start).not_valid_after(start + valid))

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What sidebandd refuses to start with: one line that says where and what, exit status 2; 1 where the host is at fault."""
+"""Inputs that sidebandd rejects at start: one line with place and error, exit status 2; 1 if the host is at fault."""
 
 import os
 import re
 import shutil
+import signal
 import socket
 
 import certificates
@@ -12,7 +13,7 @@ import site_layout
 
 
 class DaemonTestCase(programs.ProgramTestCase):
-    """In each test's folder lies a good site, which the test spoils."""
+    """Each test's folder contains a good site, in which the test makes an error."""
 
     @classmethod
     def setUpClass(cls):
@@ -24,17 +25,18 @@ class DaemonTestCase(programs.ProgramTestCase):
         shutil.copytree(self.good, self.folder, dirs_exist_ok=True)
 
     def spoil(self, name, old, new):
-        """Replaces the first `old`, or where it is a pattern, the first match."""
+        """Replaces the first `old`, or if it is a pattern, its first match."""
         with open(self.path(name), encoding="utf-8") as file:
             text = file.read()
         spoiled, count = re.subn(old, new, text, count=1)
         self.assertEqual(count, 1, "%s has no %s" % (name, old))
         site_layout.write(self.folder, name, spoiled)
 
-    def refused(self, status, start, *words, config="sidebandd.yaml"):
-        result = programs.run("sidebandd", "--config", config, cwd=self.folder)
-        self.assert_refused(result, status, "sidebandd: " + start, *words)
-        self.assertFalse(os.path.exists(self.path("ports")), "it has not listened")
+    def refused(self, status, start, *words, config="sidebandd.yaml", lines=1):
+        for options in ((), ("--check",)):
+            result = programs.run("sidebandd", "--config", config, *options, cwd=self.folder)
+            self.assert_refused(result, status, "sidebandd: " + start, *words, lines=lines)
+            self.assertFalse(os.path.exists(self.path("ports")), "it has not listened")
 
 
 class BadConfigTest(DaemonTestCase):
@@ -70,7 +72,7 @@ class BadConfigTest(DaemonTestCase):
 
     def test_unknown_key_names_the_nearest(self):
         self.spoil("sidebandd.yaml", "policy_file", "polcy_file")
-        self.refused(2, "sidebandd.yaml:", "polcy_file", "'policy_file'?")
+        self.refused(2, "sidebandd.yaml:", "polcy_file", "'policy_file'?", lines=2)
 
     def test_unknown_key_in_a_device(self):
         self.spoil("sidebandd.yaml", "interval: ", "intervall: ")
@@ -93,10 +95,100 @@ class BadConfigTest(DaemonTestCase):
         self.refused(2, "", "tcp:gpu0:80")
 
 
+class CheckTest(DaemonTestCase):
+    """--check reads the same files as a start, reports every error, and has no other effect."""
+
+    def check(self):
+        return programs.run("sidebandd", "--check", "--config", "sidebandd.yaml", cwd=self.folder)
+
+    def test_good(self):
+        before = sorted(os.listdir(self.folder))
+        result = self.check()
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(result.stdout, "sidebandd.yaml: good, with all files that it names\n")
+        self.assertEqual(sorted(os.listdir(self.folder)), before, "nothing is written")
+
+    def test_every_error_at_once(self):
+        self.spoil("sidebandd.yaml", "interval: 100ms", "interval: 1ms")
+        self.spoil("sidebandd.yaml", "ports_file: ports", "port_file: ports\nlog: {level: loud}\n"
+                   "ratios: [{name: r, numerator: [a], denominator: []}]\nquotas: {streams: 0}")
+        self.spoil("policy.yaml", "operators:", "operator:")
+        self.spoil("policy.yaml", r"\[seal\]", "[seel]")
+        self.write("server.pem", "hello\n")
+        site_layout.write(self.folder, "vm3.key", "00" * 31 + "\n")
+        result = self.check()
+        self.assertEqual((result.returncode, result.stdout), (2, ""))
+        lines = result.stderr.splitlines()
+        for expected in ("sidebandd.yaml:2: ", "unknown key 'port_file'", "'loud'", "denominator names no event",
+                         "from 1 to 65536", "policy.yaml:3: unknown key 'operator'", "policy.yaml:13: unknown right 'seel'",
+                         "server.pem: ", "vm3.key: "):
+            self.assertEqual(len([line for line in lines if expected in line]), 1, (expected, lines))
+        self.assertEqual(len(lines), 9, lines)
+        for line in lines:
+            self.assertRegex(line, r"^sidebandd: (sidebandd\.yaml:\d+|policy\.yaml:\d+|server\.pem|vm3\.key): ")
+        start = programs.run("sidebandd", "--config", "sidebandd.yaml", cwd=self.folder)
+        self.assertEqual((start.returncode, start.stderr), (2, result.stderr), "a start says the same")
+
+
+class UntrustedFileTest(DaemonTestCase):
+    """World-writable files, and paths that are not regular files, are rejected at once."""
+
+    def test_fifo(self):
+        for name in ("policy.yaml", "server.pem", "vm3.key"):
+            os.remove(self.path(name))
+            os.mkfifo(self.path(name), 0o600)
+        self.refused(2, "sidebandd.yaml:", "server.pem: is not a regular file", lines=4)
+
+    def test_fifo_as_configuration(self):
+        os.remove(self.path("sidebandd.yaml"))
+        os.mkfifo(self.path("sidebandd.yaml"))
+        self.refused(2, "sidebandd.yaml: is not a regular file")
+
+    def test_everybody_may_write_it(self):
+        for name, mode in (("policy.yaml", 0o602), ("ca.pem", 0o666), ("server.key", 0o602), ("sidebandd.yaml", 0o606)):
+            with self.subTest(name):
+                os.chmod(self.path(name), mode)
+                result = programs.run("sidebandd", "--check", "--config", "sidebandd.yaml", cwd=self.folder)
+                self.assertEqual(result.returncode, 2)
+                self.assertRegex(result.stderr, name + ": (everybody may write it|a key that everybody may access)")
+                os.chmod(self.path(name), 0o600)
+
+    def test_everybody_may_replace_it(self):
+        os.mkdir(self.path("open"))
+        shutil.move(self.path("policy.yaml"), self.path("open/policy.yaml"))
+        os.chmod(self.path("open"), 0o777)
+        self.spoil("sidebandd.yaml", "policy_file: policy.yaml", "policy_file: open/policy.yaml")
+        self.refused(2, "sidebandd.yaml:", "open/policy.yaml: everybody may replace it")
+
+    def test_link_in_place_of_the_partial_ports_file(self):
+        self.write("victim", "precious")
+        os.symlink("victim", self.path("ports.partial"))
+        daemon = self.start("sidebandd", "--config", "sidebandd.yaml")
+        programs.wait_until(lambda: os.path.exists(self.path("ports")), "the ports file")
+        self.assertEqual(daemon.stop(), 0, daemon.log())
+        with open(self.path("victim"), encoding="utf-8") as victim:
+            self.assertEqual(victim.read(), "precious")
+
+    def test_second_document(self):
+        self.spoil("policy.yaml", "version: 1", "version: 1\n---\nversion: 1")
+        self.refused(2, "policy.yaml:", "a second document: a file has one")
+
+
+class MemoryTest(DaemonTestCase):
+    def test_last_line(self):
+        """A policy of millions of values, with insufficient memory for them."""
+        with open(self.path("policy.yaml"), "a", encoding="utf-8") as policy:
+            policy.write("event_groups: {g: [%s]}\n" % ",".join(["a"] * 3_500_000))
+        result = programs.run("/usr/bin/prlimit", "--as=%d" % (512 << 20), "--core=0", "--",
+                              programs.program_path("sidebandd"), "--check", "--config", "sidebandd.yaml", cwd=self.folder)
+        self.assertEqual(result.returncode, -signal.SIGABRT)
+        self.assertEqual(result.stderr, "sidebandd: out of memory\n")
+
+
 class BadTlsTest(DaemonTestCase):
     def test_missing_certificate(self):
         os.remove(self.path("server.pem"))
-        self.refused(2, "sidebandd.yaml:5: ", "server.pem", "No such file")
+        self.refused(2, "sidebandd.yaml:5: ", "server.pem", "No such file", lines=2)
 
     def test_certificate_is_not_pem(self):
         self.write("server.pem", "hello\n")
@@ -151,7 +243,7 @@ class BadPolicyTest(DaemonTestCase):
 
     def test_unknown_version(self):
         self.spoil("policy.yaml", "version: 1", "version: 2")
-        self.refused(2, "policy.yaml:1: version 2 is not known; 1 is")
+        self.refused(2, "policy.yaml:1: unknown version 2, must be 1")
 
 
 class BadKeyTest(DaemonTestCase):
@@ -165,7 +257,7 @@ class BadKeyTest(DaemonTestCase):
 
     def test_everybody_may_read_it(self):
         os.chmod(self.path("vm3.key"), 0o644)
-        self.refused(2, "vm3.key: ", "chmod 600")
+        self.refused(2, "sidebandd.yaml:", "vm3.key: ", "chmod 600")
 
     def test_is_never_shown(self):
         site_layout.write(self.folder, "vm3.key", "c0ffee" * 10)
@@ -175,13 +267,15 @@ class BadKeyTest(DaemonTestCase):
 
 
 class BusyPortTest(DaemonTestCase):
-    """Not the configuration's mistake, so 1."""
+    """Not a mistake in the configuration, so the exit status is 1."""
 
     def check(self, section):
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", 0))
             taken.listen()
             port = taken.getsockname()[1]
+            # Without a HOME the daemon would log that it keeps no state.
+            self.spoil("sidebandd.yaml", "ports_file: ports", "ports_file: ports\nstate_dir: state")
             self.spoil("sidebandd.yaml", section + r':\n  listen: "127.0.0.1:0"',
                        '%s:\n  listen: "127.0.0.1:%d"' % (section, port))
             result = programs.run("sidebandd", "--config", "sidebandd.yaml", cwd=self.folder)

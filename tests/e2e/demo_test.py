@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`sideband demo`: it shows what it should, ends when it is told to, and leaves nothing behind."""
+"""`sideband demo`: its output, its end on a signal, and the absence of leftovers."""
 
 import glob
 import os
@@ -11,7 +11,7 @@ import programs
 
 
 class DemoTest(programs.ProgramTestCase):
-    """The demonstration's temporary folder is made in the test's, whose path marks all processes of it."""
+    """The demonstration's temporary folder is inside the test's, whose path identifies all of its processes."""
 
     def setUp(self):
         super().setUp()
@@ -24,7 +24,7 @@ class DemoTest(programs.ProgramTestCase):
         return self.start("sideband", "demo", environment=self.environment)
 
     def processes(self):
-        """The processes that have inherited the demonstration's environment and still run."""
+        """The running processes that have inherited the demonstration's environment."""
         mark = ("TMPDIR=" + self.folder + "\0").encode()
         found = []
         for path in glob.glob("/proc/[0-9]*/environ"):
@@ -33,7 +33,7 @@ class DemoTest(programs.ProgramTestCase):
                     if mark in file.read():
                         found.append(path)
             except OSError:
-                continue  # it has ended, or is not ours
+                continue  # the process has ended, or belongs to another user
         return found
 
     def assert_nothing_left(self):
@@ -47,7 +47,32 @@ class DemoTest(programs.ProgramTestCase):
                       "no such device, VM, context or event", "opens a sealed record", "finetune"):
             self.assertIn(words, result.stdout)
         self.assertTrue(result.stdout.endswith("\nAll of it was as it should be.\n"), result.stdout[-200:])
+        self.assertNotIn("cd ", result.stdout, "the folder is gone when it can be read")
+        self.assertNotIn("localhost", result.stdout, "a name that not every machine resolves")
         self.assert_nothing_left()
+
+    def test_failure_keeps_the_logs_and_nothing_else(self):
+        """A scrape fails here, because curl is replaced by another program."""
+        self.write("curl", """#!/bin/sh
+case "$*" in
+*/-/ready) exit 0 ;;
+*) echo "curl: (6) Could not resolve host" >&2; exit 6 ;;
+esac
+""")
+        os.chmod(self.path("curl"), 0o755)
+        self.environment["PATH"] = self.folder + ":/usr/bin:/bin"
+        result = self.demo("--once")
+        self.assertIn("curl: (6) Could not resolve host\n", result.stdout)
+        (folder,) = glob.glob(self.path("sideband-demo-*"))
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"\Asideband: the demonstration failed at [^\n]*\n\Z")
+        self.assertTrue(result.stderr.endswith("; the programs' logs are kept in " + folder + "\n"), result.stderr)
+        self.assertEqual(sorted(os.listdir(folder)), ["sideband-mcu.log", "sidebandd.log"])
+        self.assertEqual(self.processes(), [])
+
+    def test_a_tmpdir_that_is_not_there(self):
+        self.environment["TMPDIR"] = "/nope"
+        self.assert_refused(self.demo("--once"), 2, "sideband: TMPDIR=/nope: ")
 
     @unittest.skipUnless(os.environ.get("SIDEBAND_SHARED_DATA"), "SIDEBAND_SHARED_DATA is not set: no waveform")
     def test_once_on_a_waveform(self):
@@ -90,7 +115,7 @@ class DemoTest(programs.ProgramTestCase):
         self.check_stays_until(signal.SIGTERM)
 
     def test_killed(self):
-        """Even then nothing stays behind but files."""
+        """After SIGKILL only files remain, no processes."""
         demo = self.stay()
         programs.wait_until(lambda: "Ctrl-C ends it" in demo.log() or demo.ended(), "the demonstration stays up")
         demo.kill()

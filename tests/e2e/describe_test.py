@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`sideband-mcu describe --chip`: numbers that follow from the file, and what it and `serve` refuse in one."""
+"""`sideband-mcu describe --chip`: numbers that follow from the file, and files that it and `serve` reject."""
 
 import json
 import math
@@ -31,7 +31,7 @@ class DescribeTestCase(programs.ProgramTestCase):
 
 
 def units(slices):
-    """(group of unit-level counters, how many of it there are in all) of the whole tree."""
+    """(group of unit-level counters, total number of its instances) of the whole tree."""
     for place in slices:
         for ccu in place["ccus"]:
             for ulc in ccu["ulcs"]:
@@ -70,7 +70,7 @@ def a_second(chip, period):
 
 
 def bits_per_second(chip, switches_per_slice):
-    """`switches_per_slice` is how often contexts change on each slice in a second, where they do."""
+    """`switches_per_slice` is the number of context switches a second on each slice that has any."""
     records = [(math.ceil(ccu["counters"] / 8), number) for ccu, number in collection_units(chip["slices"])]
     on_slices = [place for place in chip["slices"] if place["first"] != "device"]
     switched = sum((math.ceil(ccu["counters"] / 8) + 1) * RECORD_BITS * number for ccu, number in
@@ -90,11 +90,12 @@ def bits_per_second(chip, switches_per_slice):
 
 
 def snapshot_read(chip):
-    """The longest: LATCH, a READ for each further 4080 bytes; a register write has 8 bytes, a read 9."""
+    """The longest read: LATCH, and a READ for each further 4080 bytes; a register write has 8 bytes, a read 9."""
     blocks, events = chip["memory"]["blocks"], chip["events"]
     header = 2 + 2 + 17 + 2 * (7 + 32) + (7 + 64) + 1 + 3
     bits = 1 + blocks * (64 + header + 7 * math.ceil(events / 16) + 64 * events)
-    size = 28 + 20 + math.ceil(bits / 8) + 4
+    sections = 2 * 8 + 48  # the headers of blocks and statistics, and the statistics
+    size = 28 + 20 + math.ceil(bits / 8) + sections + 4
     spans, reads = math.ceil(size / 4080), math.ceil(size / 255)
     writes, register_reads = 2 + 3 * (spans - 1), 3 + 2 * (spans - 1)
     bus_bytes = 8 * writes + 9 * register_reads + size + 5 * reads
@@ -132,19 +133,19 @@ class TotalsTest(DescribeTestCase):
     def test_small_example(self):
         chip = self.json(example(SMALL))
         self.check(chip, 1 / 2.02e-3)
-        # From the file: slices of 8 x 7 + 2 x 2 + 2 x 2 + 1 wires, and a device of 2 + 2.
-        self.assertEqual(chip["flat_design"]["wires"], 2 * (56 + 4 + 4 + 1) + 4)
-        self.assertEqual(chip["flip_flops"]["ulc_counters"], 9 * (2 * (56 + 4 + 1) + 4) + 8 * 2 * 4)
-        self.assertAlmostEqual(chip["flat_design"]["switches"], 2 * 64 * 130 / 2.02e-3, delta=1)
-        self.assertEqual((chip["events"], chip["vms"], chip["contexts"]), (16, 3, 5))
+        # From the file: slices of 8 x 7 + 2 x 2 + 2 x 2 + 1 wires and that of the clock, and a device of 2 + 2.
+        self.assertEqual(chip["flat_design"]["wires"], 2 * (56 + 4 + 4 + 1 + 1) + 4)
+        self.assertEqual(chip["flip_flops"]["ulc_counters"], 9 * (2 * (56 + 4 + 1 + 1) + 4) + 8 * 2 * 4)
+        self.assertAlmostEqual(chip["flat_design"]["switches"], 2 * 64 * 132 / 2.02e-3, delta=1)
+        self.assertEqual((chip["events"], chip["vms"], chip["contexts"]), (17, 3, 5))
         self.assertEqual((chip["serial"], chip["clock_hz"]), ("SB-EMU-0001", 1_400_000_000))
 
     def test_large_example(self):
         chip = self.json(example(LARGE))
         self.check(chip, 1 / 2.02e-3)
-        self.assertEqual(chip["flat_design"]["wires"], 8 * 8 * 48 * 45)
-        self.assertEqual(chip["flip_flops"]["ulc_counters"], 8 * 8 * 48 * 45 * 9)
-        self.assertEqual((chip["events"], chip["vms"], chip["contexts"]), (45, 8, 16))
+        self.assertEqual(chip["flat_design"]["wires"], 8 * (8 * 48 * 45 + 1))
+        self.assertEqual(chip["flip_flops"]["ulc_counters"], 8 * (8 * 48 * 45 + 1) * 9)
+        self.assertEqual((chip["events"], chip["vms"], chip["contexts"]), (46, 8, 16))
 
     def test_every_key(self):
         """Prescaled, masked, on one slice, in lanes, and a channel of the microcontroller's own."""
@@ -164,16 +165,16 @@ class TotalsTest(DescribeTestCase):
         first, second = chip["slices"][:2]
         self.assertEqual((first["first"], first["count"], second["first"]), ("slice0", 1, "slice1"))
         copy = second["ccus"][0]["ulcs"][1]
-        # 1, of the twelve digits 1 + 7, and the three that are masked.
+        # 1, 1 + 7 of the twelve digits, and the three masked events.
         self.assertEqual((copy["count"], copy["counters"], copy["prescaled"], copy["masked"]), (3, 12, 1, 3))
         self.assertEqual(copy["serial_cycles"], math.ceil((2 + 12 * 5) / 4))
         self.assertEqual(chip["flip_flops"]["prescalers"], 3 * 6)
-        self.assertEqual(chip["flat_design"]["wires"], 2 * 64 + 4 + 3 * (1 + 12))
-        # Two slices are unlike now, so that each is listed.
+        self.assertEqual(chip["flat_design"]["wires"], 2 * (64 + 1) + 4 + 3 * (1 + 12))
+        # The two slices differ now, so each is listed.
         self.check(chip, 1 / 2.02e-3)
 
     def test_contexts_that_stay(self):
-        """Nobody leaves a slice whose only context needs no gap."""
+        """A slice with a single context needs no gap, so there is no switch."""
         text = example(LARGE)
         text = re.sub(r"      - \{name: serve.*\n", "", text).replace("gap: 20us", "gap: 0us")
         chip = self.json(text)
@@ -192,9 +193,9 @@ class TotalsTest(DescribeTestCase):
             self.assertIn("{first}…{last} ×{count}".format(**chip["slices"][0]), tree)
 
 
-# --- What is refused ------------------------------------------------------------------------------------------------
+# --- Rejected files -------------------------------------------------------------------------------------------------
 
-# name: (text of chip.yaml, what it is replaced with, lines from there to the one that is named, message)
+# name: (text of chip.yaml, its replacement, lines from there to the line in the message, message)
 BAD = {
     "clock": ("  clock_hz: 1400000000", "  clock_hz: 999", 0,
               "clock_hz is 999, must be a whole number from 1000 to 100000000000"),
@@ -248,7 +249,7 @@ BAD = {
 
 class RefusedTest(DescribeTestCase):
     def refused(self, text, expected):
-        """By describe and by serve alike; `expected` is all that is said after "chip.yaml:"."""
+        """Both describe and serve reject the file; `expected` is the text after "chip.yaml:"."""
         self.write("chip.yaml", text)
         for command in (("describe",), ("serve", "--bus", "unix:gpu0.sock")):
             result = programs.run("sideband-mcu", *command, "--chip", "chip.yaml", cwd=self.folder)
@@ -269,7 +270,7 @@ class RefusedTest(DescribeTestCase):
         self.refused(text, "%d: unit 'copy_engine': number of counters is 46, must be from 1 to 45" % line)
 
     def test_serialiser_of_the_largest_unit(self):
-        """45 counters of 9 bits fit into 511 cycles, and not into 406."""
+        """45 counters of 9 bits fit into 511 cycles, but not into 406."""
         text = example(LARGE).replace("  period: 511", "  period: 406")
         line = text[:text.index("  - name: cluster0_sm")].count("\n") + 1
         self.refused(text, "%d: unit 'cluster0_sm': the serialiser cannot finish in a period: (2 + 45 counters x 9 bits)"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads Prometheus' text format: what a scrape holds, as {(name, labels): value}.
+"""Reads Prometheus' text format: the series of a scrape, as {(name, labels): value}.
 
     series = exposition.parse(body)
     exposition.value(series, "sideband_device_up", device="gpu0")
@@ -10,13 +10,13 @@ import re
 _SAMPLE = re.compile(r'^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$')
 _LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"')
 
-# Counters of the daemon about itself; all other sideband_*_total are events of devices.
+# The daemon's own counters; all other sideband_*_total are events of devices.
 _OWN = ("sideband_collect_", "sideband_bus_", "sideband_snapshots_", "sideband_sealed_", "sideband_http_",
-        "sideband_grpc_", "sideband_audit_", "sideband_tls_", "sideband_connections_")
+        "sideband_grpc_", "sideband_audit_", "sideband_tls_", "sideband_connections_", "sideband_pipeline_")
 
 
 def _number(text):
-    # Counts have more digits than a float keeps.
+    # Counts have more digits than a float can represent.
     return int(text) if text.isdigit() else float(text)
 
 
@@ -34,7 +34,7 @@ def parse(body):
 
 
 def value(series, name, **labels):
-    """The value of exactly that series; None where there is none."""
+    """The value of exactly that series; None if it does not exist."""
     return series.get((name, frozenset(labels.items())))
 
 

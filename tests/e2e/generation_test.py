@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contexts that end: their final counts are kept until they have been read, and no generation mixes with another."""
+"""Contexts that end: their final counts are kept until they have been read, and generations never mix."""
 
 import json
 import unittest
@@ -9,11 +9,11 @@ import programs
 import site_layout
 import tenant_client
 
-# vm1 has `train`, which starts again and again, and `eval`, which does not.
+# vm1 has `train`, which restarts repeatedly, and `eval`, which does not.
 LIFETIMES = {"train": "lifetime: 300ms", "eval": "lifetime: 900ms, restart: false"}
 RETIRED = 3
 GENERATIONS = 6
-# No wire counts more than once per cycle, and there are at most eight of an event.
+# No wire counts more than once per cycle, and an event has at most eight wires.
 RATE_MAX = 8 * 1.4
 
 
@@ -45,7 +45,7 @@ class GenerationTestCase(unittest.TestCase):
         site_layout.write(self.site.folder, "chip.yaml", with_lifetimes(self.site.read("chip.yaml").decode()))
 
     def view(self):
-        """{context or None: block} of what vm1 reads of itself; None where its view has just been replaced."""
+        """{context or None: block} of vm1's guest view; None if the view has just been replaced."""
         result = programs.run("sideband-mcu", "peek-shm", "views/vm1.sbv", "--format", "json", cwd=self.site.folder)
         if result.returncode != 0:
             return None
@@ -64,7 +64,7 @@ class GenerationTestCase(unittest.TestCase):
 
 class DaemonTest(GenerationTestCase):
     def collect(self):
-        """Snapshots of tenant A until `train` has had several generations and `eval` is gone; the device is up in all."""
+        """Tenant A's snapshots until `train` has had several generations and `eval` has ended; the device stays up."""
         self.site.start()
         snapshots = []
         with tenant_client.Client(self.site, "tenant-a") as client:
@@ -94,7 +94,7 @@ class DaemonTest(GenerationTestCase):
         self.assertEqual(self.site.device.log().count("\n"), 1, self.site.device.log())
 
     def check_within(self, snapshots):
-        """Within a generation counters never fall; once it has ended, they stand still."""
+        """Within a generation counters never decrease; after its end they are constant."""
         for context in LIFETIMES:
             seen = [rows(snapshot)[context] for snapshot, _ in snapshots if context in rows(snapshot)]
             for earlier, later in zip(seen, seen[1:]):
@@ -107,7 +107,7 @@ class DaemonTest(GenerationTestCase):
                     self.assertEqual((later.state, counts(later)), (RETIRED, counts(earlier)))
 
     def check_between(self, snapshots):
-        """A context is seen to its end, and the next generation begins at 0 and by itself: no more than its time allows."""
+        """A context is observed to its end; the next generation begins at 0 and counts no more than its time allows."""
         changes = 0
         for (before, _), (after, skipped) in zip(snapshots, snapshots[1:]):
             if "eval" in rows(before) and "eval" not in rows(after) and not skipped:
@@ -125,22 +125,22 @@ class DaemonTest(GenerationTestCase):
         self.assertGreater(changes, 0)
 
     def check_vm(self, snapshots):
-        """The VM's own counts never fall: they are the sum of all generations, also of those that are gone."""
+        """The VM's own counts never decrease: they are the sum of all generations, including ended ones."""
         known, base, before = {}, None, None
         for snapshot, skipped in snapshots:
             whole = counts(rows(snapshot)[""])
             self.assertTrue(before is None or not_below(whole, before))
             before = whole
             if skipped:
-                known, base = {}, None  # final counts may have been in what was skipped
+                known, base = {}, None  # final counts may have been in skipped snapshots
             known.update({(context, row.scope.generation): counts(row) for context, row in rows(snapshot).items()
                           if context})
             others = {event: count - sum(of[event] for of in known.values()) for event, count in whole.items()}
-            base = base or others  # of generations from before the first snapshot
+            base = base or others  # counts of generations from before the first snapshot
             self.assertEqual(others, base)
 
     def check_gone(self):
-        """Who has ended for good is nowhere any more, and the other is."""
+        """The context that has ended permanently is absent everywhere, and the other is present."""
         self.assertEqual(self.scopes().keys(), {"train"})
         self.assertGreaterEqual(self.scopes()["train"], GENERATIONS)
         contexts = {context for _, vm, context in exposition.counters(self.site.metrics("tenant-a")) if vm == "vm1"}
@@ -150,7 +150,7 @@ class DaemonTest(GenerationTestCase):
 
 class NoDaemonTest(GenerationTestCase):
     def test_waits_to_be_read(self):
-        """Where nobody reads final counts they stay, until somebody does."""
+        """Final counts are kept until they are read."""
         self.site.start_device()
 
         def are_retired():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one peer can take from the gRPC listener, while others are served as ever."""
+"""The bounds on one peer of the gRPC listener, while others are served normally."""
 
 import resource
 import unittest
@@ -39,7 +39,7 @@ class GrpcBoundsTest(unittest.TestCase):
         return exposition.value(self.site.metrics("operator"), name, **labels)
 
     def ask(self, client):
-        """(code, words) of a call."""
+        """(code, message) of a call."""
         try:
             client.telemetry.GetSnapshot(self.pb.GetSnapshotRequest(), timeout=programs.PATIENCE_S)
         except grpc.RpcError as error:
@@ -47,7 +47,7 @@ class GrpcBoundsTest(unittest.TestCase):
         return grpc.StatusCode.OK, ""
 
     def test_pings(self):
-        """Who pings without end is sent away; streams of others go on."""
+        """A peer that pings without limit is disconnected; streams of others continue."""
         stream = iter(self.client("tenant-a").stream())
         next(stream)
         peer = self.peer("tenant-b")
@@ -59,7 +59,7 @@ class GrpcBoundsTest(unittest.TestCase):
             next(stream)
 
     def test_connections_that_do_nothing(self):
-        """Of a crowd of them most are closed; streams and calls of others go on."""
+        """Most of a crowd of idle connections are closed; streams and calls of others continue."""
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         if hard < CROWD + 500:
             self.skipTest("this host allows %d files only" % hard)
@@ -72,7 +72,7 @@ class GrpcBoundsTest(unittest.TestCase):
             try:
                 crowd.append(self.peer("tenant-b"))
             except OSError:
-                pass  # it was not taken
+                pass  # the connection was not accepted
         # Without a bound they would be 100 MB.
         self.assertLess(self.own("process_resident_memory_bytes") - before, 85 << 20)
         with self.assertRaises(ConnectionError):
@@ -83,7 +83,7 @@ class GrpcBoundsTest(unittest.TestCase):
             next(stream)
 
     def test_calls_without_end(self):
-        """Beyond its quota an identity is told when to ask again; nobody else notices."""
+        """Beyond its quota an identity receives a retry time; other identities are not affected."""
         greedy, other = self.client("tenant-b"), self.client("tenant-a")
         request = self.pb.GetSnapshotRequest()
         calls = [greedy.telemetry.GetSnapshot.future(request, timeout=programs.PATIENCE_S) for _ in range(1000)]
@@ -102,7 +102,7 @@ class GrpcBoundsTest(unittest.TestCase):
         programs.wait_until(lambda: self.ask(greedy)[0] == grpc.StatusCode.OK, "it is answered again")
 
     def test_answers_that_nobody_reads(self):
-        """Who takes no answer gets no more calls, on any connection, until the others have gone."""
+        """A peer that reads no answer gets no more calls, on any connection, until the earlier ones have ended."""
         deaf = [self.peer("tenant-b", window=0) for _ in range(2)]
         own, other = self.client("tenant-b"), self.client("tenant-a")
 
@@ -118,7 +118,7 @@ class GrpcBoundsTest(unittest.TestCase):
         programs.wait_until(lambda: self.ask(own)[0] == grpc.StatusCode.OK, "it is answered again")
 
     def test_streams_that_nobody_reads(self):
-        """They cost one message each, and their reader gets the newest when it comes back."""
+        """Each stream costs one message, and a reader that resumes gets the newest."""
         deaf = self.peer("tenant-b", window=0)
         request = self.pb.SubscribeRequest(mode=self.pb.SubscribeRequest.MODE_STREAM)
         for _ in range(CALLS_AT_ONCE):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a guest reads of itself (`serve --guest-views`, `peek-shm`) beside what the daemon reads over the bus."""
+"""A guest's view of itself (`serve --guest-views`, `peek-shm`) beside the daemon's reading over the bus."""
 
 import json
 import os
@@ -17,7 +17,7 @@ STATES = {1: "active", 2: "idle", 3: "retired"}
 
 
 def samples(log):
-    """What `peek-shm --watch` has printed so far, without the line that it is at; each trigger once."""
+    """The output of `peek-shm --watch` so far, without the incomplete last line; each trigger once."""
     lines = log[:log.rfind("\n") + 1].splitlines()
     return {sample["trigger_id"]: sample for sample in map(json.loads, lines)}
 
@@ -30,7 +30,7 @@ def view_rows(sample):
 
 
 def snapshot_rows(snapshot, vm):
-    """The same of the daemon's snapshot."""
+    """Likewise for the daemon's snapshot."""
     return {row.scope.context or None: (row.scope.generation, STATES[row.state], list(row.flags),
                                         {counter.event: counter.count for counter in row.counters if counter.count})
             for row in snapshot.scopes if row.scope.vm == vm}
@@ -60,7 +60,7 @@ class ViewTestCase(unittest.TestCase):
 
 class AgreementTest(ViewTestCase):
     def collect(self, user, vm):
-        """[(sample, snapshot)] of the triggers that both the view and the user's stream have."""
+        """[(sample, snapshot)] of the triggers that are in both the view and the user's stream."""
         self.site.start()
         peek = self.watch(vm)
         with tenant_client.Client(self.site, user) as client:
@@ -76,7 +76,7 @@ class AgreementTest(ViewTestCase):
         return [(shown[trigger], seen[trigger]) for trigger in sorted(seen.keys() & shown.keys())]
 
     def check_watched(self, shown):
-        """All that was seen, not only what the daemon has seen, too."""
+        """Checks all samples, not only those at the daemon's triggers."""
         self.assertGreater(len(shown), SAME_TRIGGERS)
         for earlier, later in zip(shown, shown[1:]):
             self.assertGreater(later["trigger_id"], earlier["trigger_id"])
@@ -89,7 +89,7 @@ class AgreementTest(ViewTestCase):
 
     def check_pairs(self, pairs, vm):
         for sample, snapshot in pairs:
-            self.assertEqual(sample["boot_id"], snapshot.boot_id)
+            self.assertEqual(sample["boot_id"], "%016x" % snapshot.boot_id)
             self.assertEqual(sample["reference_time_ns"], snapshot.reference_time_ns)
             self.assertEqual((sample["vm"], sample["vm_uuid"]), (vm, site_layout.VM_UUIDS[vm]))
             self.assertEqual(view_rows(sample).keys() & snapshot_rows(snapshot, vm).keys(),
@@ -106,7 +106,7 @@ class AgreementTest(ViewTestCase):
             self.assertEqual(view_rows(sample), snapshot_rows(snapshot, "vm1"))
 
     def test_operator(self):
-        """Who sees the VM as a whole."""
+        """The operator sees the VM as a whole."""
         pairs = self.collect("operator", "vm2")
         self.check_pairs(pairs, "vm2")
         for sample, snapshot in pairs:
@@ -115,7 +115,7 @@ class AgreementTest(ViewTestCase):
 
 class FilesTest(ViewTestCase):
     def test_who_has_one(self):
-        """None for the confidential vm3; everybody may read, nobody may write."""
+        """No view of the confidential vm3; files are readable by all users, writable by none."""
         self.start_device()
         self.assertEqual(set(os.listdir(self.site.path("views"))), {"vm1.sbv", "vm2.sbv"})
         for name in ("vm1.sbv", "vm2.sbv"):
@@ -133,13 +133,13 @@ class FilesTest(ViewTestCase):
             self.assertNotIn(name, view)
 
     def test_nothing_of_the_device(self):
-        """The device's own traffic would tell of others."""
+        """The device's own traffic would reveal other VMs."""
         self.start_device()
         for name in (b"pcie", b"nvlink"):
             self.assertNotIn(name, self.site.read("views/vm1.sbv"))
 
     def test_gone_with_the_device(self):
-        """And whoever watches is told in one line."""
+        """A running --watch reports the end in one line."""
         for number in (signal.SIGTERM, signal.SIGINT):
             self.start_device()
             peek = self.watch("vm1")
@@ -153,7 +153,7 @@ class FilesTest(ViewTestCase):
             os.remove(self.site.path("peek.vm1.log"))
 
     def test_left_by_a_device_that_was_killed(self):
-        """The last counts, which do not change any more; the next start replaces them."""
+        """The last counts stay unchanged; the next start replaces them."""
         self.start_device()
         self.site.device.kill()
         first, second = (json.loads(self.peek("views/vm1.sbv", "--format", "json").stdout) for _ in range(2))
@@ -189,7 +189,7 @@ class FilesTest(ViewTestCase):
 
 
 class BadFileTest(programs.ProgramTestCase):
-    """A view's owner is not trusted: no file makes peek-shm crash, hang or say more than a line."""
+    """A view's owner is not trusted: no file makes peek-shm crash, hang or print more than a line."""
 
     @classmethod
     def setUpClass(cls):
@@ -198,7 +198,7 @@ class BadFileTest(programs.ProgramTestCase):
         cls.addClassCleanup(site.close)
         site.start_device()
         programs.wait_until(lambda: os.path.exists(site.path("views/vm1.sbv")), "the view of vm1")
-        # A copy of what is being written may be torn: until it is not.
+        # A copy made during a write may be torn: repeat until it is consistent.
         programs.wait_until(lambda: cls.copy(site), "a whole copy")
 
     @classmethod
@@ -226,7 +226,7 @@ class BadFileTest(programs.ProgramTestCase):
         self.assert_refused(self.peek("/"), 2, "sideband-mcu: /: not a regular file")
 
     def test_pipe(self):
-        """Nobody ever writes."""
+        """A pipe without a writer."""
         os.mkfifo(self.path("pipe"))
         self.assert_refused(self.peek("pipe"), 2, "sideband-mcu: pipe: not a regular file")
 
@@ -238,14 +238,14 @@ class BadFileTest(programs.ProgramTestCase):
             self.refused(1, "guest view: ", self.view[:size])
 
     def test_longer(self):
-        self.refused(1, "guest view: not as long as it should be", self.view + b"\0")
+        self.refused(1, "guest view: wrong length", self.view + b"\0")
 
     def test_garbage(self):
         for content in (os.urandom(len(self.view)), bytes(len(self.view)), b"hello, this is no view\n" * 9):
-            self.refused(2, "guest view: its first bytes are not those of one", content)
+            self.refused(2, "guest view: wrong magic", content)
 
     def test_flipped(self):
-        """Any bit of the directory: its checksum tells."""
+        """The checksum detects a flip of any bit of the directory."""
         size = int.from_bytes(self.view[8:12], "little")
         for place in [*range(0, 24), *range(24, size, 37)]:
             damaged = bytearray(self.view)
@@ -258,7 +258,7 @@ class BadFileTest(programs.ProgramTestCase):
     def test_writer_that_never_finishes(self):
         size = int.from_bytes(self.view[8:12], "little")
         damaged = bytearray(self.view)
-        damaged[size] ^= 1  # an odd head
+        damaged[size] ^= 1  # an odd head: a write in progress
         self.refused(1, "guest view: its writer does not finish", bytes(damaged))
 
     def test_superseded_for_ever(self):
@@ -268,7 +268,7 @@ class BadFileTest(programs.ProgramTestCase):
         self.refused(1, "replaced again and again", bytes(damaged))
 
     def test_huge(self):
-        """A file of holes."""
+        """A sparse file."""
         self.write("bad.sbv", self.view)
         os.truncate(self.path("bad.sbv"), 1 << 40)
         self.assert_refused(self.peek("bad.sbv"), 2, "sideband-mcu: bad.sbv: too large")

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A peer that speaks HTTP/2 by the frame (RFC 9113), for what no gRPC library would do.
+"""An HTTP/2 peer on the level of frames (RFC 9113), for behaviour that no gRPC library has.
 
-    with http2_peer.Peer(site, "tenant-b", window=0) as peer:     # takes no byte of any answer
+    with http2_peer.Peer(site, "tenant-b", window=0) as peer:     # accepts no byte of any answer
         peer.call("/sideband.v1.Telemetry/GetSnapshot")
         peer.ping()
-        peer.goodbye()      # (error code, words), when it is sent away
+        peer.send(http2_peer.frame(http2_peer.HEADERS, …))
+        peer.goodbye()      # (error code, message) of the GOAWAY
 """
 
 import socket
@@ -12,9 +13,9 @@ import struct
 
 import programs
 
-DATA, HEADERS, SETTINGS, PING, GOAWAY = 0x0, 0x1, 0x4, 0x6, 0x7
+DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = 0x0, 0x1, 0x3, 0x4, 0x6, 0x7, 0x8, 0x9
 ENHANCE_YOUR_CALM = 0xb
-_END_STREAM, _END_HEADERS = 0x1, 0x4
+END_STREAM, ACK, END_HEADERS = 0x1, 0x1, 0x4
 _INITIAL_WINDOW_SIZE = 0x4
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
@@ -24,27 +25,40 @@ def frame(kind, payload=b"", flags=0, stream=0):
 
 
 def _text(text):
-    # As it is, not compressed; shorter than 127 bytes.
+    # Uncompressed; shorter than 127 bytes.
     assert len(text) < 127
     return bytes([len(text)]) + text.encode()
 
 
+def fields_of(path, **more):
+    """The header block of a call."""
+    return _fields({":method": "POST", ":scheme": "https", ":path": path, ":authority": "localhost",
+                    "content-type": "application/grpc", "te": "trailers", **more})
+
+
 def _fields(fields):
-    # Each as a literal with a name of its own, which enters no table (RFC 7541, section 6.2.2).
+    # Each field as a literal with a new name, without indexing (RFC 7541, section 6.2.2).
     return b"".join(b"\x00" + _text(name) + _text(value) for name, value in fields.items())
 
 
 class Peer:
-    """A connection of a site's user to its gRPC listener. `window` is how much of each answer it lets come unasked."""
+    """A connection of a site's user to its gRPC listener. `window` is the initial flow-control window of each answer.
+    The peer acknowledges the server's SETTINGS at once, unless `acknowledges` is False. An operation that makes no
+    progress for `timeout_s` raises TimeoutError."""
 
-    def __init__(self, site, user, window=65535):
-        plain = socket.create_connection(("127.0.0.1", site.grpc_port), timeout=programs.PATIENCE_S)
+    def __init__(self, site, user, window=65535, acknowledges=True, timeout_s=programs.PATIENCE_S):
+        self._timeout_s = timeout_s
+        plain = socket.create_connection(("127.0.0.1", site.grpc_port), timeout=timeout_s)
         context = site.tls(user)
         context.set_alpn_protocols(["h2"])
         self._socket = context.wrap_socket(plain, server_hostname="localhost")
         self._stream = -1
         self._received = b""
-        self._socket.sendall(_PREFACE + frame(SETTINGS, struct.pack(">HI", _INITIAL_WINDOW_SIZE, window)))
+        self.send(_PREFACE + frame(SETTINGS, struct.pack(">HI", _INITIAL_WINDOW_SIZE, window)))
+        if acknowledges:
+            while self._read_frame()[0] != SETTINGS:
+                pass
+            self.send(frame(SETTINGS, flags=ACK))
 
     def __enter__(self):
         return self
@@ -55,21 +69,32 @@ class Peer:
     def close(self):
         self._socket.close()
 
+    def send(self, frames):
+        self._socket.sendall(frames)
+
+    def take(self):
+        """Reads and discards the received bytes."""
+        self._socket.settimeout(0.001)
+        try:
+            self._socket.recv(1 << 20)
+        except TimeoutError:
+            pass
+        finally:
+            self._socket.settimeout(self._timeout_s)
+
     def ping(self, count=1):
-        """At once, so that the server has read them all before it closes."""
+        """Sends all pings at once, so that the server has read them before it closes."""
         self._socket.sendall(frame(PING, bytes(8)) * count)
 
     def call(self, path, message=b"", **more):
-        """Sends a whole request, and waits for nothing."""
+        """Sends a complete request without waiting for an answer."""
         self._stream += 2
-        fields = {":method": "POST", ":scheme": "https", ":path": path, ":authority": "localhost",
-                  "content-type": "application/grpc", "te": "trailers", **more}
         body = struct.pack(">BI", 0, len(message)) + message
-        self._socket.sendall(frame(HEADERS, _fields(fields), _END_HEADERS, self._stream)
-                             + frame(DATA, body, _END_STREAM, self._stream))
+        self._socket.sendall(frame(HEADERS, fields_of(path, **more), END_HEADERS, self._stream)
+                             + frame(DATA, body, END_STREAM, self._stream))
 
     def goodbye(self):
-        """Reads until the server says why it wants no more of this peer; ConnectionError where it just goes."""
+        """Reads until the server's GOAWAY; ConnectionError if it closes the connection without one."""
         while True:
             kind, payload = self._read_frame()
             if kind == GOAWAY:

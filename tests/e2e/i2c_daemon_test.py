@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""sidebandd on Linux' i2c-dev: the transport that real boards get, on /dev/i2c-N that are virtual buses."""
+"""sidebandd on Linux' i2c-dev: the transport for real boards, on /dev/i2c-N that are virtual buses."""
 
 import shutil
 import unittest
@@ -96,7 +96,7 @@ class ScrapeTest(I2cTestCase):
 
 
 class NoDataTest(I2cTestCase):
-    """What the log says; the daemon stays."""
+    """The failure is logged, and the daemon keeps running."""
 
     def test_no_such_bus(self):
         site = self.site()
@@ -115,7 +115,7 @@ class NoDataTest(I2cTestCase):
         site.edit_config("@0x4f", "@0x4e")
         site.start_device()
         site.start_daemon()
-        self.warned(site, "device gpu0: device at 0x4e: nobody answers at the address")
+        self.warned(site, "device gpu0: device at 0x4e: no device answers at the address")
 
     def test_a_board_without_the_extension(self):
         for options in ((), ("--smbus-only",)):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Debian's i2c-tools and python3-smbus2, as they are, on the bus of an emulated device.
+"""Debian's unmodified i2c-tools and python3-smbus2 on the bus of an emulated device.
 
-The exchanges are SMBPBI's, in the shapes that public clients use: raw writes of six bytes, SMBus blocks and I2C blocks
+The exchanges are SMBPBI's, in the forms that public clients use: raw writes of six bytes, SMBus blocks and I2C blocks
 with an explicit count; a repeated START, or a STOP and a START, before a read.
 """
 
@@ -16,7 +16,7 @@ ADDRESS = "0x4f"
 
 
 class BusTestCase(unittest.TestCase):
-    """A device on /dev/i2c-3. Commands of its tests leave nothing behind that another test could see."""
+    """A device on /dev/i2c-3. Commands of a test have no effect on other tests."""
 
     serve_options = ()
 
@@ -34,7 +34,7 @@ class BusTestCase(unittest.TestCase):
                             cwd=self.folder)
 
     def tool(self, name, *arguments, options=()):
-        """What one of the i2c-tools prints; it must succeed without a word on standard error."""
+        """The output of one of the i2c-tools, which must succeed with an empty standard error."""
         result = self.run_on_bus("/usr/sbin/" + name, *arguments, options=options)
         self.assertEqual((result.returncode, result.stderr), (0, ""), result)
         return result.stdout
@@ -85,13 +85,26 @@ class TransferTest(BusTestCase):
     def test_vendor_is_our_own(self):
         self.assertEqual(self.command(0x05, 0x09), (0x1F, 0x4253))
 
+    def test_memory(self):
+        self.assertEqual(self.command(0x05, 0x17), (0x1F, 81920), "MAX_DRAM_CAPACITY of the chip file's total_mib")
+
+    def test_a_command_runs_at_the_stop(self):
+        """In one transaction the answer is that of the previous command, as docs/real-boards.md describes."""
+        self.command(0x05, 0x09)
+        both = self.bytes_of_all("w6@" + ADDRESS, "0x5c", "4", "2", "0", "0", "0x80", "w1@" + ADDRESS, "0x5d", "r5")
+        self.assertEqual(both, [4, 0x53, 0x42, 0, 0])
+        self.assertEqual(self.read(0x5C), [4, 2, 0, 0, 0x1F])
+
+    def bytes_of_all(self, *messages):
+        return self.bytes_of("i2ctransfer", "-y", "3", *messages)
+
     def test_errors_of_commands(self):
         self.assertEqual(self.command(0x1F)[0], 0x02, "no such opcode")
         self.assertEqual(self.command(0x01, 0x06)[0], 0x03, "no such capability dword")
         self.assertEqual(self.command(0x05, 0x09, 0x01)[0], 0x04, "beyond the vendor id")
 
     def test_data_in(self):
-        """A dword into the scratch memory, and back."""
+        """Writes a dword to the scratch memory and reads it back."""
         self.assertEqual(self.write(0x5D, 4, 0x30, 0x57, 0x05, 0x00), [])
         self.assertEqual(self.command(0x0E, 0x20)[0], 0x1F)
         self.assertEqual(self.command(0x0D, 0x20), (0x1F, 350_000))
@@ -138,7 +151,7 @@ class SmbusToolsTest(BusTestCase):
     """i2cdetect, i2cget and i2cset: I2C_SMBUS."""
 
     def found(self, *options):
-        """The addresses that i2cdetect shows."""
+        """The addresses that i2cdetect finds."""
         rows = self.tool("i2cdetect", "-y", *options, "3").splitlines()[1:]
         return [cell for row in rows for cell in row.split(":")[1].split() if cell != "--"]
 
@@ -181,11 +194,45 @@ class SmbusToolsTest(BusTestCase):
     def test_pec(self):
         self.tool("i2cset", "-y", "3", ADDRESS, "0x5c", "0x05", "0x09", "0x00", "0x80", "sp")
         self.assertEqual(self.bytes_of("i2cget", "-y", "3", ADDRESS, "0x5d", "sp"), [0x53, 0x42, 0, 0])
-        # Of a block's first two bytes, the second is not the code of the first.
+        self.assertEqual(self.bytes_of("i2cget", "-y", "3", ADDRESS, "0x62", "cp"), [0x53], "Send Byte, Receive Byte")
+        self.assertEqual(self.bytes_of("i2cget", "-y", "3", ADDRESS, "0x5c", "sp"), [5, 9, 0, 0x1F], "and no error of it")
+        # The second of a block's first two bytes is not the PEC of the first.
         self.tool_fails("Read failed", "i2cget", "-y", "3", ADDRESS, "0x5d", "bp")
 
     def test_nobody_at_the_address(self):
         self.tool_fails("Read failed", "i2cget", "-y", "3", "0x4e", "0x5d", "s")
+
+
+class FolderTest(BusTestCase):
+    """The bus is in listings of /dev."""
+
+    BUSES = ("--bus", "30=unix:gpu0.sock", "--bus", "4=unix:other.sock")
+
+    def run_with_buses(self, *command):
+        result = programs.run("sideband", "i2cdev", *self.BUSES, "--", *command, cwd=self.folder)
+        self.assertEqual((result.returncode, result.stderr), (0, ""), result)
+        return result.stdout
+
+    def test_ls(self):
+        before = programs.run("/usr/bin/ls", "/dev", cwd=self.folder).stdout.split()
+        names = self.run_with_buses("/usr/bin/ls", "/dev").split()
+        self.assertEqual(sorted(names), sorted(set(before) | {"i2c-30", "i2c-4"}))
+        self.assertRegex(self.run_with_buses("/usr/bin/ls", "-l", "/dev/i2c-30"), r"\Ac.* 89, +30 .* /dev/i2c-30\n\Z")
+        self.assertEqual(self.run_with_buses("/usr/bin/ls", self.folder).split(),
+                         programs.run("/usr/bin/ls", self.folder, cwd=self.folder).stdout.split())
+
+    def test_the_shell(self):
+        self.assertEqual(self.run_with_buses("/usr/bin/bash", "-c", "cd /; echo dev/i2c-*; [ -c /dev/i2c-4 ] && echo is"),
+                         "dev/i2c-30 dev/i2c-4\nis\n")
+
+    def test_python(self):
+        script = textwrap.dedent("""
+            import glob, os, stat
+            print(sorted(glob.glob("/dev/i2c-*")), [entry.name for entry in os.scandir("/dev") if "i2c-" in entry.name])
+            print(stat.S_ISCHR(os.stat("/dev/i2c-4").st_mode), os.path.exists("/dev/i2c-5"), os.access("/dev/i2c-4", os.R_OK))
+            """)
+        self.assertEqual(self.run_with_buses("/usr/bin/python3", "-c", script),
+                         "['/dev/i2c-30', '/dev/i2c-4'] ['i2c-4', 'i2c-30']\nTrue False True\n")
 
 
 class Smbus2Test(BusTestCase):
@@ -202,7 +249,7 @@ class Smbus2Test(BusTestCase):
         """)
 
     def script(self, body, options=()):
-        """What the script puts into the list `answers`."""
+        """The elements that the script appends to the list `answers`."""
         code = self.PROLOGUE + "answers = []\n" + textwrap.dedent(body) + "\nprint(json.dumps(answers))\n"
         result = self.run_on_bus("/usr/bin/python3", "-c", code, options=options)
         self.assertEqual((result.returncode, result.stderr), (0, ""), result)
@@ -260,7 +307,7 @@ class Smbus2Test(BusTestCase):
                    "EINVAL", "ENOENT", [0x53, 0x42]])
 
     def test_a_program_and_its_children(self):
-        """Descriptors that are duplicated and inherited; a child opens the bus for itself."""
+        """Duplicated and inherited descriptors; a child that opens the bus itself."""
         self.assertEqual(self.script("""
             import os, subprocess
             bus.write_block_data(0x4F, 0x5C, [5, 9, 0, 0x80])
@@ -281,7 +328,7 @@ class Smbus2Test(BusTestCase):
 
 
 class PersonaTest(BusTestCase):
-    """What a public client looks for: an EEPROM beside the mailbox, and the vendor's id."""
+    """The features that a public client expects: an EEPROM beside the mailbox, and the vendor's id."""
 
     serve_options = ("--persona", "nvidia")
 

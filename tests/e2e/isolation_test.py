@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who sees what: not a byte of one tenant's in another's answers, over HTTP or gRPC, whatever is asked."""
+"""Isolation: not a byte of one tenant's data in another's answers, over HTTP or gRPC, for any request."""
 
 import http.client
 import ssl
@@ -12,13 +12,13 @@ import site_layout
 import tenant_client
 import tenant_test
 
-# What must not appear in the answers to each user. The operator may know that VMs exist, but no contexts.
+# Texts that must not be in the answers to each user. The operator may know that VMs exist, but no contexts.
 CONTEXTS = {"vm1": ("train", "eval"), "vm2": ("serve",), "vm3": ("finetune", "embed")}
 FOREIGN_VMS = {"tenant-a": ("vm2", "vm3"), "tenant-b": ("vm1",), "nobody": ("vm1", "vm2", "vm3")}
 
 
 def traces(vm):
-    """All that could give a VM away."""
+    """All texts that would reveal a VM."""
     text = site_layout.VM_UUIDS[vm]
     words = [vm, text, text.upper(), text.replace("-", ""), *('"%s"' % context for context in CONTEXTS[vm])]
     return [word.encode() for word in words] + [uuid.UUID(text).bytes, uuid.UUID(text).bytes_le]
@@ -78,7 +78,7 @@ class AnswersTest(tenant_test.TenantTestCase):
 
 
 class DeniedIsAbsentTest(tenant_test.TenantTestCase):
-    """What is denied answers as what does not exist: the same code, the same words."""
+    """Denied resources are answered as nonexistent ones: same code, same message."""
 
     NAMES = ("vm2", "vm3", site_layout.VM_UUIDS["vm2"], site_layout.VM_UUIDS["vm3"], "vm0",  # denied
              "vm9", "5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e109")  # absent

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Devices that come, go and restart under a running daemon; policies that change; and the end of it all."""
+"""Devices that appear, disappear and restart under a running daemon; policies that change; shutdown."""
 
 import os
 import signal
@@ -14,6 +14,8 @@ import site_layout
 import tenant_client
 
 INTERVAL_S = 0.1
+HEALTH_SERVICES = ("", "sideband.v1.Telemetry", "sideband.v1.Confidential")
+SERVING, NOT_SERVING = 1, 2
 
 
 class LifecycleTestCase(unittest.TestCase):
@@ -28,8 +30,16 @@ class LifecycleTestCase(unittest.TestCase):
         self.addCleanup(client.__exit__)
         return client
 
+    def health(self, service):
+        """The status of the service in grpc.health.v1, whose small messages are encoded by hand here."""
+        check = self.client("tenant-a").channel.unary_unary("/grpc.health.v1.Health/Check")
+        name = service.encode()
+        answer = check(b"\x0a" + bytes([len(name)]) + name if name else b"", timeout=programs.PATIENCE_S)
+        self.assertEqual(answer[:1], b"\x08")
+        return answer[1]
+
     def device_is_up(self):
-        """Whether it is; in every scrape, a device that is up has young counters, and one that is not has none."""
+        """Whether the device is up. A device that is up has fresh counters in every scrape; otherwise it has none."""
         series = self.site.metrics("operator")
         up = exposition.value(series, "sideband_device_up", device="gpu0")
         age = exposition.value(series, "sideband_sample_age_seconds", device="gpu0")
@@ -48,20 +58,26 @@ class DeviceTest(LifecycleTestCase):
         self.assertEqual(self.site.get("operator", "/-/ready")[0], 503)
         self.assertEqual(self.site.get("tenant-a", "/-/ready")[0], 503)
         self.assertFalse(self.device_is_up())
-        self.assertEqual(exposition.counters(self.site.metrics("tenant-a")), {})
+        for user in ("tenant-a", "tenant-b"):
+            self.assertEqual(self.site.get(user, "/metrics")[1].splitlines()[2:], ['sideband_device_up{device="gpu0"} 0'])
+        self.assertEqual({self.health(service) for service in HEALTH_SERVICES}, {NOT_SERVING})
 
         self.site.start_device()
         self.site.wait_ready()
         programs.wait_until(self.device_is_up, "the device is up")
         programs.wait_until(lambda: exposition.counters(self.site.metrics("tenant-a")), "tenant A has counters")
+        self.assertEqual({self.health(service) for service in HEALTH_SERVICES}, {SERVING})
+        self.site.device.kill()
+        programs.wait_until(lambda: {self.health(service) for service in HEALTH_SERVICES} == {NOT_SERVING},
+                            "gRPC's health follows")
 
     def test_bus_too_slow_for_the_interval(self):
         config = self.site.read("sidebandd.yaml").decode().replace("interval: 100ms", "interval: 20ms, bus_hz: 10000")
         site_layout.write(self.site.folder, "sidebandd.yaml", config)
         self.site.start_device()
         self.site.start_daemon()
-        refusal = ("device gpu0: an interval of 20ms is below what a bus of 10000 Hz can carry of this device, even if "
-                   "nothing changes: ")
+        refusal = ("device gpu0: an interval of 20ms is too short: a snapshot of this device over a bus of 10000 Hz "
+                   "takes at least ")
         programs.wait_until(lambda: refusal in self.site.daemon.log(), "the refusal")
         self.assertFalse(self.device_is_up())
 
@@ -86,7 +102,7 @@ class DeviceTest(LifecycleTestCase):
         start = time.monotonic()
         self.site.device.kill()
         programs.wait_until(lambda: not self.device_is_up(), "the device is down")
-        # The snapshot in hand may be counted as fresh for three intervals; the rest is for a loaded machine.
+        # The last snapshot may count as fresh for three intervals; the rest is for a loaded machine.
         self.assertLess(time.monotonic() - start, 3 * INTERVAL_S + 5)
         self.assertEqual(self.site.get("operator", "/-/ready")[0], 503)
         self.assertEqual(self.site.get("operator", "/-/healthy")[0], 200)
@@ -94,7 +110,7 @@ class DeviceTest(LifecycleTestCase):
         self.assertFalse(self.site.daemon.ended())
 
     def test_hangs_and_recovers(self):
-        """A device that answers nothing is as good as gone, until it answers again; it has lost no counts."""
+        """A device that does not answer is treated as absent until it answers again; no counts are lost."""
         self.site.start()
         client = self.client("tenant-a")
         before = client.snapshot()
@@ -110,7 +126,7 @@ class DeviceTest(LifecycleTestCase):
         self.assertTrue(all(later[key] >= earlier[key] for key in earlier))
 
     def check_stale(self, snapshot):
-        """The counts are still there for who asks for them, but nothing passes for what is going on now."""
+        """The counts are still available on request, but nothing is reported as current."""
         self.assertEqual(snapshot.device_state, tenant_client.messages().Device.STATE_STALE)
         self.assertGreater(snapshot.age.seconds + snapshot.age.nanos / 1e9, 3 * INTERVAL_S)
         counters = [counter for row in snapshot.scopes for counter in row.counters]
@@ -119,7 +135,7 @@ class DeviceTest(LifecycleTestCase):
         self.assertFalse([ratio for row in snapshot.scopes for ratio in row.ratios])
 
     def test_restart(self):
-        """One stream sees the old boot, then the new one from its beginning; never a stale count or a negative rate."""
+        """One stream shows the old boot, then the new one from its start; never a stale count or a negative rate."""
         self.site.start()
         updates = (answer.update for answer in self.client("tenant-a").stream() if answer.HasField("update"))
         old = [next(updates) for _ in range(4)]
@@ -129,12 +145,12 @@ class DeviceTest(LifecycleTestCase):
         new = []
         while sum(update.boot_id != old[0].boot_id for update in new) < 4:
             new.append(next(updates))
-        while new[0].boot_id == old[0].boot_id:  # what was still under way
+        while new[0].boot_id == old[0].boot_id:  # snapshots still in transit
             old.append(new.pop(0))
         for boot in (old, new):
             self.assertEqual({update.boot_id for update in boot}, {boot[0].boot_id})
             self.check_one_boot(boot)
-        # Restarted from zero: the first count of the new boot fits to its own short time.
+        # Restarted from zero: the first count of the new boot is plausible for its own short time.
         first = new[0].scopes[0].counters[0]
         self.assertLessEqual(first.count, 8 * 1.4e9 * new[0].reference_time_ns / 1e9)
         self.assertFalse(first.HasField("rate_per_second"), "there is no rate between two boots")
@@ -146,7 +162,7 @@ class DeviceTest(LifecycleTestCase):
             self.assertTrue(all(after[key] >= before[key] for key in before))
         rates = [counter.rate_per_second for update in updates for row in update.scopes for counter in row.counters]
         self.assertGreaterEqual(min(rates), 0)
-        # No wire counts more than once per cycle, and there are at most eight of an event.
+        # No wire counts more than once per cycle, and an event has at most eight wires.
         self.assertLessEqual(max(rates), 8 * 1.4e9 * 1.01)
 
 
@@ -171,7 +187,7 @@ class ReloadTest(LifecycleTestCase):
         vm2 = "      - {uuid: %s}\n" % site_layout.VM_UUIDS["vm2"]
         without = site_layout.POLICY.replace(vm2, "")
         moved = without.replace("  - name: tenant-b", vm2 + "  - name: tenant-b")
-        # A grant that is taken away takes effect in a stream that is open.
+        # A revoked grant takes effect in an open stream.
         stream = self.client("tenant-b").subscribe(filter={"vm": "vm2"}, mode="MODE_STREAM")
         next(stream)
 
@@ -190,6 +206,19 @@ class ReloadTest(LifecycleTestCase):
         self.reload(site_layout.POLICY, successful=True)
         self.assertEqual(self.vms("tenant-a"), {"vm1"})
         self.assertEqual(self.vms("tenant-b"), {"vm2", "vm3"})
+
+
+class QuotaTest(LifecycleTestCase):
+    def test_streams_of_the_configuration(self):
+        config = self.site.read("sidebandd.yaml").decode()
+        site_layout.write(self.site.folder, "sidebandd.yaml", config + "quotas: {streams: 1}\n")
+        self.site.start()
+        client = self.client("tenant-a")
+        first = client.stream()
+        next(first)
+        self.assertEqual(tenant_client.refusal(client.stream)[0], grpc.StatusCode.RESOURCE_EXHAUSTED)
+        first.cancel()
+        next(self.client("tenant-b").stream())
 
 
 class StopTest(LifecycleTestCase):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""sidebandd's listeners: certificates that change under way, Unix sockets, and bad peers beside a good scraper."""
+"""sidebandd's listeners: certificates that change during operation, Unix sockets, and bad peers beside a scraper."""
 
 import datetime
 import http.client
@@ -26,8 +26,12 @@ import site_layout
 import tenant_client
 
 
+PACE_S = 5
+HANDSHAKES_MAX = 128
+
+
 class Scraper:
-    """Asks for /metrics again and again, each time on a new connection, until it is stopped; every answer is looked at."""
+    """Requests /metrics repeatedly, each time on a new connection, until it is stopped; every answer is checked."""
 
     def __init__(self, site, user="operator"):
         self._site, self._user = site, user
@@ -52,17 +56,21 @@ class Scraper:
                 if exposition.value(series, "sideband_device_up", device="gpu0") != 1 or not exposition.counters(series):
                     self.failures.append("the device is not up")
                 self.answers += 1
-            except Exception as error:  # whatever went wrong is what the test is about
+            except Exception as error:  # any failure is a result of the test
                 self.failures.append(repr(error))
             self.slowest_s = max(self.slowest_s, time.monotonic() - start)
 
     def wait_for(self, more):
-        """Until there have been so many more answers."""
+        """Waits for so many more answers, and for publications over a period long enough to measure their pace."""
         until = self.answers + more
-        programs.wait_until(lambda: self.answers >= until or self.failures, "%d more answers" % more)
+        programs.wait_until(lambda: self.failures or (self.answers >= until and self._seen_s() >= PACE_S),
+                            "%d more answers" % more)
+
+    def _seen_s(self):
+        return self.publications[-1][0] - self.publications[0][0] if self.publications else 0
 
     def pace(self):
-        """Publications per second over all that it has seen."""
+        """Publications per second over the whole observation; not defined for less than PACE_S."""
         (first, before), (last, after) = self.publications[0], self.publications[-1]
         return (after - before) / (last - first)
 
@@ -80,14 +88,14 @@ class ListenerTestCase(unittest.TestCase):
         site_layout.write(self.site.folder, "sidebandd.yaml", text.replace(old, new))
 
     def own(self, name, **labels):
-        """A metric of the daemon about itself."""
+        """One of the daemon's own metrics."""
         return exposition.value(self.site.metrics("operator"), name, **labels)
 
 
 class RotationTest(ListenerTestCase):
     def setUp(self):
         super().setUp()
-        # The server's certificate may then come from another authority than the clients'.
+        # The server's certificate may then be issued by a different authority than the clients'.
         shutil.copyfile(self.site.path("ca.pem"), self.site.path("clients.pem"))
         self.change_config("client_ca_file: ca.pem", "client_ca_file: clients.pem")
         self.authority = certificates.Authority(self.site.folder, "ca.pem")
@@ -110,7 +118,7 @@ class RotationTest(ListenerTestCase):
         os.replace(self.site.path(with_name), self.site.path(name))
 
     def test_under_way(self):
-        """Server certificates are renewed, half and whole, and files are lost; no scrape and no stream notices."""
+        """Certificate files are renewed, partly and completely, and lost, without an effect on scrapes and streams."""
         stream = iter(tenant_client.Client(self.site, "tenant-a").stream(timeout=300))
         old = self.serials()
         with Scraper(self.site) as scraper:
@@ -156,7 +164,7 @@ class RotationTest(ListenerTestCase):
         programs.wait_until(lambda: self.serials()[0] not in old and self.serials()[1] not in old, "new certificates")
 
     def test_client_authority(self):
-        """Who was anybody's client under the old authority is nobody's under the new one."""
+        """A client of the old authority is unauthenticated under the new one, also on open connections."""
         old_operator = self.site.tls("operator")
         tenant = tenant_client.Client(self.site, "tenant-a")
         stream = iter(tenant.stream())
@@ -173,7 +181,129 @@ class RotationTest(ListenerTestCase):
             self.addCleanup(connection.close)
             connection.request("GET", "/-/ready")
             connection.getresponse()
-        next(stream)  # what is connected stays so
+        with self.assertRaises(grpc.RpcError) as ended:
+            while True:
+                next(stream)
+        self.assertEqual((ended.exception.code(), ended.exception.details()),
+                         (grpc.StatusCode.UNAUTHENTICATED, "the client certificate's authority is no longer trusted"))
+
+
+class StandingTest(ListenerTestCase):
+    """Credentials that were valid when the connection was made, and no longer are."""
+
+    VALID_S = 12
+
+    def connect_https(self, user):
+        connection = http.client.HTTPSConnection("127.0.0.1", self.site.http_port, context=self.site.tls(user),
+                                                 timeout=programs.PATIENCE_S)
+        self.addCleanup(connection.close)
+        return connection
+
+    @staticmethod
+    def ask(connection):
+        connection.request("GET", "/metrics")
+        response = connection.getresponse()
+        response.read()
+        return response.status
+
+    def test_a_certificate_ends_under_way(self):
+        """No stream, connection or session outlives the certificate."""
+        self.site.start()
+        self.site.authority.issue("tenant-a", uri=site_layout.TRUST + "tenant-a",
+                                  valid=datetime.timedelta(hours=1, seconds=self.VALID_S))
+        stream = iter(tenant_client.Client(self.site, "tenant-a").stream(timeout=300))
+        next(stream)
+        connection = self.connect_https("tenant-a")
+        self.assertEqual(self.ask(connection), 200)
+        with self.assertRaises(grpc.RpcError) as ended:
+            while True:
+                next(stream)
+        self.assertEqual((ended.exception.code(), ended.exception.details()),
+                         (grpc.StatusCode.UNAUTHENTICATED, "the client certificate has expired"))
+        with self.assertRaises((http.client.RemoteDisconnected, ConnectionError, ssl.SSLError)):
+            while self.ask(connection) != 200:
+                pass
+            self.fail("answered after the certificate has expired")
+        with self.assertRaises(grpc.RpcError) as refused:
+            tenant_client.Client(self.site, "tenant-a").snapshot()
+        self.assertEqual(refused.exception.code(), grpc.StatusCode.UNAVAILABLE)
+
+    def test_no_session_is_resumed(self):
+        self.site.start()
+        for port in (self.site.http_port, self.site.grpc_port):
+            context = self.site.tls("operator")
+            context.set_alpn_protocols(["h2"])
+            with socket.create_connection(("127.0.0.1", port)) as plain:
+                with context.wrap_socket(plain, server_hostname="localhost") as connection:
+                    connection.settimeout(1)
+                    if port == self.site.grpc_port:
+                        connection.recv(1)  # the SETTINGS, after which a session ticket would follow
+                    self.assertFalse(connection.session is not None and connection.session.has_ticket)
+
+    def test_connections_age(self):
+        """Streams end with a message; new connections work normally."""
+        self.change_config("grpc:\n", "grpc:\n  max_connection_age: 5s\n")
+        self.change_config("http:\n", "http:\n  max_connection_age: 5s\n")
+        self.site.start()
+        client = tenant_client.Client(self.site, "tenant-a")
+        connection = self.connect_https("tenant-a")
+        stream = iter(client.stream(timeout=300))
+        with self.assertRaises(grpc.RpcError) as ended:
+            while True:
+                next(stream)
+                last = self.ask(connection)
+        self.assertEqual(last, 200)
+        self.assertEqual((ended.exception.code(), ended.exception.details()),
+                         (grpc.StatusCode.UNAVAILABLE, "the connection has reached its maximum age; connect again"))
+        self.assertTrue(client.snapshot().scopes)
+
+
+class DefaultsTest(ListenerTestCase):
+    def reflection(self):
+        """The status code of a request to gRPC's reflection."""
+        own = self.site.read("operator.key"), self.site.read("operator.pem")
+        with grpc.secure_channel("localhost:%d" % self.site.grpc_port,
+                                 grpc.ssl_channel_credentials(self.site.read("ca.pem"), *own)) as channel:
+            ask = channel.stream_stream("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo")
+            try:
+                return next(iter(ask(iter([b"\x3a\x00"]), timeout=programs.PATIENCE_S))) and grpc.StatusCode.OK
+            except grpc.RpcError as error:
+                return error.code()
+
+    def test_reflection_is_off(self):
+        self.site.start()
+        self.assertEqual(self.reflection(), grpc.StatusCode.UNIMPLEMENTED)
+
+    def test_reflection_can_be_turned_on(self):
+        self.change_config("grpc:\n", "grpc:\n  reflection: true\n")
+        self.site.start()
+        self.assertEqual(self.reflection(), grpc.StatusCode.OK)
+
+
+class DescriptorLimitTest(ListenerTestCase):
+    def test_few_files(self):
+        """An operator is served beside idle connections that would take all descriptors."""
+        self.site.daemon_command = ("/bin/sh", "-c", "ulimit -n 64; exec \"$0\" --config sidebandd.yaml",
+                                    programs.program_path("sidebandd"))
+        self.site.start()
+        peers = []
+        self.addCleanup(lambda: [peer.close() for peer in peers])
+        for port in (self.site.http_port, self.site.grpc_port):
+            for _ in range(50):
+                try:
+                    plain = socket.create_connection(("127.0.0.1", port), timeout=5)
+                    peers.append(plain)
+                    context = self.site.tls("tenant-b")
+                    context.set_alpn_protocols(["h2"] if port == self.site.grpc_port else [])
+                    peers.append(context.wrap_socket(plain, server_hostname="localhost"))
+                except OSError:
+                    pass  # the connection was not accepted, or was closed for another
+            for _ in range(5):
+                self.assertEqual(self.site.get("operator", "/metrics")[0], 200)
+        self.assertTrue(tenant_client.Client(self.site, "operator").snapshot().scopes)
+        self.assertGreater(self.own("sideband_connections_refused_total", listener="http", reason="idle"), 0)
+        files = len(os.listdir("/proc/%d/fd" % self.site.daemon.pid))
+        self.assertLess(files, 64)
 
 
 class UnixConnection(http.client.HTTPConnection):
@@ -197,7 +327,7 @@ class UnixSocketTest(ListenerTestCase):
         self.change_config("ports_file: ports\n", "ports_file: ports\naudit: {file: audit.jsonl}\n")
 
     def asked(self):
-        """(principal, endpoint) of each request that the audit log tells of."""
+        """(principal, endpoint) of each request in the audit log."""
         entries = [json.loads(line) for line in self.site.read("audit.jsonl").decode().splitlines()]
         return [(entry["principal"], entry["endpoint"]) for entry in entries if entry["kind"] == "access"]
 
@@ -258,7 +388,7 @@ class UnixSocketTest(ListenerTestCase):
             return result.stdout.strip() or result.stderr
 
         self.assertGreater(int(bytes_for(54322)), 1000)
-        # gRPC as two users at once: each call is told of whose it is. The program is where only root reaches it.
+        # gRPC as two users at once: each call is attributed to its user. The program is reachable by root only.
         client = shutil.copy(programs.program_path("sideband"), self.site.path("sideband"))
         os.chmod(client, 0o755)
         for user in (54322, 0):
@@ -295,9 +425,11 @@ class WrongPortTest(ListenerTestCase):
 
 
 class BadPeersTest(ListenerTestCase):
-    """While a scraper is answered completely and the device is read at its pace, whatever others do."""
+    """Under any behaviour of bad peers, a scraper gets complete answers and the device is read at its pace."""
 
     CROWD = 2000
+    # A snapshot is fresh up to an age of three intervals, also on a loaded machine.
+    interval = "500ms"
 
     def setUp(self):
         super().setUp()
@@ -324,11 +456,11 @@ class BadPeersTest(ListenerTestCase):
 
     def check(self, scraper):
         self.assertEqual(scraper.failures, [])
-        self.assertGreater(scraper.pace(), 5, "of ten publications a second at most half may be late on a loaded machine")
+        self.assertGreater(scraper.pace(), 0.5, "two a second, less what a loaded machine takes; none where peers stop them")
         self.assertFalse(self.site.daemon.ended())
 
     def test_a_crowd_that_says_nothing(self):
-        for port in (self.site.http_port, self.site.grpc_port):
+        for port, protocol in ((self.site.http_port, "http"), (self.site.grpc_port, "grpc")):
             with Scraper(self.site) as scraper:
                 scraper.wait_for(3)
                 before = self.memory_mb()
@@ -336,12 +468,11 @@ class BadPeersTest(ListenerTestCase):
                     self.connect(port)
                 scraper.wait_for(10)
                 self.assertLess(self.memory_mb() - before, 150)
+                self.assertLessEqual(self.own("sideband_%s_connections" % protocol), HANDSHAKES_MAX + 2)
             self.check(scraper)
             for peer in self.peers:
                 peer.close()
             self.peers.clear()
-        self.assertGreater(self.own("sideband_connections_refused_total", listener="http", reason="handshakes_max"),
-                           self.CROWD / 2)
 
     def test_a_tenant_that_hoards_connections(self):
         with Scraper(self.site) as scraper:
@@ -358,12 +489,12 @@ class BadPeersTest(ListenerTestCase):
             deaf = [self.tls_peer("tenant-b", self.site.http_port) for _ in range(5)]
             for peer in deaf:
                 peer.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 50)
-            for round_ in range(12):  # longer than a header may take
+            for round_ in range(12):  # longer than the time limit of a header
                 for peer in slow + raw:
                     try:
                         peer.sendall(b"G" if peer in slow else b"\x16")
                     except OSError:
-                        pass  # it has been cut off, as it should be
+                        pass  # disconnected, as expected
                 mad = self.connect((self.site.http_port, self.site.grpc_port)[round_ % 2])
                 mad.sendall((b"GET / HTTP/1.1\r\n\r\n", os.urandom(4096), b"\x16\x03\x01\xff\xff" + bytes(70000),
                              b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")[round_ % 4])
@@ -394,10 +525,10 @@ class BadPeersTest(ListenerTestCase):
         self.check(scraper)
 
     def test_a_name_that_would_write_the_log(self):
-        """What a peer says before it is known is nothing that the log repeats as a line of its own."""
+        """Text from an unauthenticated peer must not appear as a line of its own in the log."""
         forged = "2026-01-01T00:00:00.000 info reload: policy version 99 is in force"
         for port in (self.site.grpc_port, self.site.http_port):
-            subprocess.run(["openssl", "s_client", "-connect", "localhost:%d" % port, "-servername", "x\n" + forged],
+            subprocess.run(["openssl", "s_client", "-connect", "127.0.0.1:%d" % port, "-servername", "x\n" + forged],
                            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
         self.assertTrue(self.site.get("operator", "/-/ready")[0])
         self.assertNotIn(forged, self.site.daemon.log())

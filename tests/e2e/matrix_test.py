@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everybody asks for everything: identities × endpoints × resources, each cell against rules written here a second time.
+"""All identities × endpoints × resources, each cell against an independent second implementation of the rules.
 
-What is denied and what does not exist get the same answer, byte for byte, and no answer has a word of another tenant's.
+Denied and nonexistent resources get the same answer, byte for byte, and no answer contains another tenant's data.
 """
 
 import itertools
@@ -17,11 +17,11 @@ import tokens
 DEVICE = "gpu0"
 CONTEXT_EVENT, DEVICE_EVENT = "sm_active_cycles", "pcie_tx_cycles"
 ABSENT_UUID = "00000000-0000-4000-8000-000000000009"
-# What the example device has, of which vm3 is confidential: (VM, context).
+# The blocks of the example device, whose vm3 is confidential: (VM, context).
 DEVICE_ROW = (None, None)
 CONTEXTS = {"vm1": ("train", "eval"), "vm2": ("serve",), "vm3": ()}
 
-# Who shows what: (certificate, subject of a token or a token itself).
+# Credentials of each caller: (certificate, subject of a token or a token itself).
 IDENTITIES = {
     "operator": ("operator", None),
     "tenant-a": ("tenant-a", None),
@@ -34,11 +34,11 @@ IDENTITIES = {
     "bad token": ("tenant-a", "x.y.z"),
     "ambiguous": ("tenant-b", site_layout.TRUST + "tenant-a"),
 }
-# As whom the policy knows them.
+# The callers' roles in the policy.
 ROLES = {"operator": "operator", "operator by token": "operator", "auditor": "auditor", "tenant-a": "tenant-a",
          "tenant-a by token": "tenant-a", "tenant-b": "tenant-b"}
 OWN_VMS = {"tenant-a": ("vm1",), "tenant-b": ("vm2",)}
-# Words that must not be in any answer.
+# Texts that must not be in any answer.
 FOREIGN = {
     "operator": ("train", "eval", "serve"),
     "tenant-a": ("vm2", "vm3", "serve", site_layout.VM_UUIDS["vm2"], site_layout.VM_UUIDS["vm3"], DEVICE_EVENT),
@@ -60,7 +60,7 @@ CONFIDENTIAL = [(device, vm) for device in ("", DEVICE, "gpu9")
 
 
 def rows(role):
-    """The rows that somebody may read, as (VM, context)."""
+    """The rows that a role may read, as (VM, context)."""
     if role == "operator":
         return {DEVICE_ROW, ("vm1", None), ("vm2", None)}
     return {(vm, context) for vm in OWN_VMS.get(role, ()) for context in (None, *CONTEXTS[vm])}
@@ -71,7 +71,7 @@ def events(row):
 
 
 def expected_rows(role, asked):
-    """The rows of an answer; None where it is NOT_FOUND."""
+    """The rows of an answer; None for NOT_FOUND."""
     if asked["device"] and (asked["device"] != DEVICE or not rows(role)):
         return None
     vm = {uuid: name for name, uuid in site_layout.VM_UUIDS.items()}.get(asked["vm"], asked["vm"])
@@ -105,7 +105,7 @@ class MatrixTest(unittest.TestCase):
         for who, (certificate, _) in IDENTITIES.items():
             cls.clients[who] = tenant_client.Client(cls.site, certificate, patient=True)
             cls.addClassCleanup(cls.clients[who].__exit__)
-        # There is a past to ask for.
+        # Wait for a history.
         past = cls.pb.GetHistoryRequest()
         programs.wait_until(lambda: cls.clients["operator"].telemetry.GetHistory(past).ByteSize() > 0, "a history")
 
@@ -116,7 +116,7 @@ class MatrixTest(unittest.TestCase):
         return policy + 'auditors:\n  - {name: auditor, identities: ["%sauditor"]}\n' % site_layout.TRUST
 
     def call(self, who, service, method, request):
-        """(status code or None, details, [messages]) of a call; of a stream without end, its first message."""
+        """(status code or None, details, [messages]) of a call; for an endless stream, its first message."""
         token = self.tokens[who]
         metadata = (("authorization", "Bearer " + token),) if token else ()
         stub = getattr(getattr(self.clients[who], service), method)
@@ -137,9 +137,9 @@ class MatrixTest(unittest.TestCase):
                 self.assertNotIn(word.encode(), raw, who)
 
     def cells(self, service, method, requests):
-        """Calls them all as everybody: yields (role, request's number, code, messages), and checks what holds always."""
+        """Sends each request as each caller: yields (who, role, request number, code, messages); checks invariants."""
         not_found = set()
-        # Each in turn, so that all identities' quotas fill up at the same time.
+        # The callers take turns, so that all identities' quotas recover at the same time.
         for number, request in enumerate(requests):
             for who in IDENTITIES:
                 role = ROLES.get(who)
@@ -155,7 +155,7 @@ class MatrixTest(unittest.TestCase):
         self.assertLessEqual(len(not_found), 1, "denied and absent must be told in the same words")
 
     def nobody(self):
-        """What nobody is told, always in the same words."""
+        """The answer to unauthenticated callers, which is always the same."""
         if not hasattr(type(self), "nobody_words"):
             _, type(self).nobody_words, _ = self.call("nobody", "telemetry", "ListDevices", self.pb.ListDevicesRequest())
             self.assertTrue(self.nobody_words)
@@ -231,7 +231,7 @@ class MatrixTest(unittest.TestCase):
             return {405}
         if path == "/-/healthy":
             return {200}
-        if path == "/-/ready":  # for anybody, but not for a bad token
+        if path == "/-/ready":  # open to all callers, except with an invalid token
             return {401, 403} if role is None and self.tokens[who] else {200}
         if path == "/nothing":
             return {404}
@@ -248,13 +248,13 @@ class MatrixTest(unittest.TestCase):
         paths = ("/", "/metrics", "/metrics?event[]=" + CONTEXT_EVENT, "/metrics?event[]=" + DEVICE_EVENT,
                  "/metrics?event[]=nothing", "/metrics?x=y", "/audit", "/audit?after=1", "/-/healthy", "/-/ready",
                  "/nothing")
-        told = {}  # what nobody, and who asks for what is not there, are told
+        told = {}  # answers to unauthenticated callers and to requests for absent resources
         for who, method, path in itertools.product(IDENTITIES, ("GET", "HEAD", "POST"), paths):
             role = ROLES.get(who)
             status, _, body = self.http(who, method, path)
             self.assertIn(status, self.expected_status(who, method, path), (who, method, path, body))
             if path.startswith("/audit") and status == 200:
-                continue  # who asked for what is in it, and that is what it is for
+                continue  # the audit log contains all requests, which is its purpose
             for word in FOREIGN[role]:
                 self.assertNotRegex(body, r"\b%s\b" % word, (who, method, path))
             if status in (401, 403, 404) and method == "GET":

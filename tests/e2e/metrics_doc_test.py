@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/metrics.md says what the programs expose: names, types and labels, in both formats."""
+"""docs/metrics.md matches the exposed metrics: names, types and labels, in both formats."""
 
 import re
 import unittest
@@ -13,9 +13,10 @@ import tenant_client
 
 ROW = re.compile(r"^\| `((?:sideband|process)_[a-z_<>]+)` \| (counter|gauge|histogram) \| ([a-z_, ]*?) ?\|", re.MULTILINE)
 OPEN_METRICS = "application/openmetrics-text;version=1.0.0"
-# Of a healthy site whose listeners nobody disturbs, these have no series.
+# These have no series on a healthy site with undisturbed listeners.
 RARE = {"sideband_block_flags", "sideband_audit_entries_total", "sideband_audit_lost_total",
-        "sideband_connections_refused_total", "sideband_tls_reloads_total"}
+        "sideband_connections_refused_total", "sideband_descriptors_exhausted_total",
+        "sideband_tls_reloads_total"}
 RATIOS = """ratios:
   - {name: l2_hit, numerator: [l2_hit_cycles], denominator: [l2_hit_cycles, l2_miss_cycles]}
   - {name: backwards, numerator: [sm_active_cycles], denominator: [copy_engine_active_cycles]}
@@ -23,7 +24,7 @@ RATIOS = """ratios:
 
 
 def documented():
-    """{name: (type, labels)}, with patterns as they are written."""
+    """{name: (type, labels)}, with patterns as written in the page."""
     with open(programs.runfile("docs/metrics.md"), encoding="utf-8") as page:
         return {name: (kind, set(filter(None, labels.split(", ")))) for name, kind, labels in ROW.findall(page.read())}
 
@@ -34,7 +35,7 @@ class MetricsDocTest(unittest.TestCase):
         cls.site = site_layout.Site(interval="200ms")
         cls.addClassCleanup(cls.site.close)
         config = cls.site.read("sidebandd.yaml").decode()
-        # A second device that is away has errors to show.
+        # A second device, which is unreachable, produces errors.
         config = config.replace("devices:\n", 'devices:\n  - {name: gpu1, bus: "unix:away.sock@0x4f", interval: 200ms}\n')
         site_layout.write(cls.site.folder, "sidebandd.yaml", RATIOS + config)
         cls.site.start_device()
@@ -64,7 +65,7 @@ class MetricsDocTest(unittest.TestCase):
         seen = set()
         for user in ("operator", "tenant-a", "tenant-b"):
             for family in self.families(user):
-                # The parser takes _total off a counter's name.
+                # The parser removes _total from a counter's name.
                 name = self.document_of(family.name + ("_total" if family.type == "counter" else ""), family.type)
                 self.assertIn(name, self.documented)
                 kind, labels = self.documented[name]
@@ -97,6 +98,17 @@ class MetricsDocTest(unittest.TestCase):
             self.assertTrue(0 <= share <= 1, share)
         names = {family.name for family in self.families("operator")}
         self.assertNotIn("sideband_backwards_ratio", names)
+
+    def test_pipeline_statistics(self):
+        values = {sample.name: sample.value for family in self.families("operator") for sample in family.samples
+                  if family.name.startswith("sideband_pipeline_")}
+        self.assertEqual(len(values), 6)
+        self.assertGreater(values["sideband_pipeline_switches_total"], 0)
+        self.assertGreaterEqual(values["sideband_pipeline_switch_cycles_total"],
+                                11 * values["sideband_pipeline_switches_total"], "eleven steps each")
+        self.assertEqual(values["sideband_pipeline_mmu_faults_total"], 0)
+        tenants = [family.name for family in self.families("tenant-a") if "pipeline" in family.name]
+        self.assertEqual(tenants, [])
 
     def test_snapshots_add_up(self):
         kept = [sample for family in self.families("operator") for sample in family.samples

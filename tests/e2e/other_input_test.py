@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `sideband` and `sideband-mcu serve` refuse: one line, 2 for the user's mistake, 1 where the world is at fault."""
+"""Inputs that `sideband` and `sideband-mcu serve` reject: one line, exit status 2 for a mistake of the user, else 1."""
 
 import os
 import socket
@@ -16,7 +16,7 @@ class ClientTest(programs.ProgramTestCase):
         authority.issue("operator", uri=site_layout.TRUST + "operator")
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]  # nobody listens there any more
+            self.port = free.getsockname()[1]  # the port is closed again
         self.config("address: 127.0.0.1:%d" % self.port)
 
     def config(self, first_line, cert="operator.pem"):
@@ -81,7 +81,7 @@ class ServeTest(programs.ProgramTestCase):
         return programs.run("sideband-mcu", "serve", "--chip", "chip.yaml", "--bus", bus, *arguments, cwd=self.folder)
 
     def refused(self, *words, old=None, new=None, bus="unix:gpu0.sock"):
-        """With `old` replaced by `new` in the chip file."""
+        """`serve` rejects the chip file in which `old` is replaced by `new`."""
         if old is not None:
             self.assertIn(old, self.chip)
             self.write("chip.yaml", self.chip.replace(old, new, 1))
@@ -135,7 +135,7 @@ class ServeTest(programs.ProgramTestCase):
         self.refused("characters", bus="unix:" + "x" * 200)
 
     def test_busy_bus(self):
-        """The other server's doing, so 1; and it is left alone."""
+        """Caused by the other server, so the exit status is 1; that server is not disturbed."""
         first = self.start("sideband-mcu", "serve", "--chip", "chip.yaml", "--bus", "unix:gpu0.sock")
         programs.wait_until(lambda: "serving" in first.log(), "the first server")
         self.assert_refused(self.serve(), 1, "sideband-mcu: gpu0.sock: ", "another program serves this bus")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The project's programs: run to their end, or kept running beside a test. None outlives the test, however that ends.
+"""The project's programs: run to their end, or kept running beside a test. None outlives the test, however it ends.
 
     result = programs.run("sideband", "devices", cwd=folder)
     with programs.Program("sidebandd", "--config", "sidebandd.yaml", cwd=folder) as daemon: ...
@@ -28,7 +28,7 @@ def runfile(path):
 
 
 def temporary_folder(add_cleanup):
-    """Its path is short enough for a Unix socket's."""
+    """A temporary folder with a path short enough for Unix sockets."""
     folder = tempfile.mkdtemp(prefix="sb-")
     add_cleanup(shutil.rmtree, folder)
     return folder
@@ -40,11 +40,11 @@ def program_path(program):
 
 def _command(program, arguments):
     path = program_path(program) if program in _PLACES else program
-    # The system kills the program if the test dies without a word.
+    # The kernel kills the program if the test dies without cleanup.
     return ["/usr/bin/setpriv", "--pdeathsig", "KILL", "--", path, *arguments]
 
 
-# Nobody's own configuration, language or proxy reaches a test.
+# The user's configuration, language and proxy do not reach a test.
 _ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"}
 
 
@@ -56,7 +56,7 @@ def run(program, *arguments, cwd, environment=None):
 
 
 def wait_until(condition, what, seconds=PATIENCE_S):
-    """Polls until `condition()` is true and returns its value; AssertionError says what never happened."""
+    """Polls until `condition()` is true and returns its value; else AssertionError with `what`."""
     deadline = time.monotonic() + seconds
     while True:
         value = condition()
@@ -68,7 +68,7 @@ def wait_until(condition, what, seconds=PATIENCE_S):
 
 
 class Program:
-    """A program that runs in the background; what it prints goes to a log, of the program's name unless `log` is given."""
+    """A program that runs in the background; its output goes to a log, named after it unless `log` is given."""
 
     def __init__(self, program, *arguments, cwd, environment=None, log=None):
         self.name = os.path.basename(program)
@@ -99,23 +99,23 @@ class Program:
         self._process.send_signal(number)
 
     def wait(self, seconds=PATIENCE_S):
-        """Its exit status; negative where a signal ended it."""
+        """Waits for the exit status; negative if a signal ended the program."""
         return self._process.wait(timeout=seconds)
 
     def stop(self, seconds=PATIENCE_S):
-        """SIGTERM, and its exit status."""
+        """Sends SIGTERM; returns the exit status."""
         self._process.send_signal(signal.SIGTERM)
         return self.wait(seconds)
 
     def kill(self):
-        """SIGKILL where it still runs; a program that is stopped dies, too."""
+        """Sends SIGKILL if the program still runs; this also ends a stopped program."""
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait()
 
 
 class ProgramTestCase(unittest.TestCase):
-    """With a temporary folder, and a look at error messages."""
+    """Test cases with a temporary folder and checks of error messages."""
 
     def setUp(self):
         self.folder = temporary_folder(self.addCleanup)
@@ -133,11 +133,12 @@ class ProgramTestCase(unittest.TestCase):
         self.addCleanup(started.kill)
         return started
 
-    def assert_refused(self, result, status, start, *words):
-        """Exactly one line on standard error, which begins with `start` and has all `words`; no other output."""
+    def assert_refused(self, result, status, start, *words, lines=1):
+        """Exactly `lines` lines on standard error, the first of which begins with `start` and contains all `words`; no
+        other output."""
         self.assertEqual(result.returncode, status, result)
         self.assertEqual(result.stdout, "")
-        self.assertRegex(result.stderr, r"\A[^\n]+\n\Z")
+        self.assertRegex(result.stderr, r"\A([^\n]+\n){%d}\Z" % lines)
         self.assertTrue(result.stderr.startswith(start), result.stderr)
         for word in words:
-            self.assertIn(word, result.stderr)
+            self.assertIn(word, result.stderr.splitlines()[0])

@@ -13,13 +13,15 @@ import programs
 import site_layout
 import tokens
 
-PROMETHEUS = "/usr/bin/prometheus"
-PROMTOOL = "/usr/bin/promtool"
+# `./dev test` unpacks Prometheus if it is not installed.
+FOLDER = os.environ.get("SIDEBAND_PROMETHEUS") or "/usr/bin"
+PROMETHEUS = os.path.join(FOLDER, "prometheus")
+PROMTOOL = os.path.join(FOLDER, "promtool")
 JOBS = ("operator", "tenant-a", "tenant-b")
-# The same by a bearer token, without a certificate: (job, subject of its token).
+# Scrapes by a bearer token, without a certificate: (job, subject of its token).
 TOKEN_JOBS = {"operator-by-token": "jwt:prometheus", "tenant-b-by-token": site_layout.TRUST + "tenant-b"}
 ALL_JOBS = (*JOBS, *TOKEN_JOBS)
-# Events' counters, without those of the daemon about itself.
+# Events' counters, without the daemon's own counters.
 EVENTS = "sideband_(sm|warps|instructions|tensor|fp32|int|memory|l2|dram|copy|pcie|nvlink)_.*_total"
 
 CONFIG = """global: {scrape_interval: 1s, scrape_timeout: 1s}
@@ -27,19 +29,19 @@ scrape_configs:
 """
 JOB = """  - job_name: %(user)s
     scheme: https
-    static_configs: [{targets: ["localhost:%(port)d"]}]
+    static_configs: [{targets: ["127.0.0.1:%(port)d"]}]
     tls_config: {ca_file: ca.pem, cert_file: %(user)s.pem, key_file: %(user)s.key, min_version: TLS13}
 """
 TOKEN_JOB = """  - job_name: %(job)s
     scheme: https
-    static_configs: [{targets: ["localhost:%(port)d"]}]
+    static_configs: [{targets: ["127.0.0.1:%(port)d"]}]
     tls_config: {ca_file: ca.pem, min_version: TLS13}
     authorization: {credentials_file: %(job)s.token}
 """
 
 
 def take_tokens(site):
-    """Lets the site's daemon take tokens, with certificates or without, and writes those of TOKEN_JOBS."""
+    """Configures the site's daemon to accept tokens, with or without certificates, and writes those of TOKEN_JOBS."""
     issuer = tokens.Issuer("k1")
     site_layout.write(site.folder, "jwks.json", tokens.jwks(issuer))
     config = site.read("sidebandd.yaml").decode().replace(
@@ -87,7 +89,7 @@ class PrometheusTest(unittest.TestCase):
             text = response.read()
         finally:
             connection.close()
-        if response.status == 503:  # it listens before it is ready
+        if response.status == 503:  # Prometheus listens before it is ready
             return []
         answer = json.loads(text)
         if answer["status"] != "success":
@@ -103,7 +105,7 @@ class PrometheusTest(unittest.TestCase):
         return all(counts.get(job, 0) >= 3 for job in ALL_JOBS)
 
     def vms(self, job, more=""):
-        """The VMs, or None for the device, of the event counters that a job has seen."""
+        """The VMs, or None for the device, of the event counters that a job has scraped."""
         return {labels.get("vm") for labels, _ in
                 self.query('last_over_time({__name__=~"%s",job="%s"%s}[30s])' % (EVENTS, job, more))}
 
@@ -137,12 +139,12 @@ class PrometheusTest(unittest.TestCase):
                          {(job, "sideband_vm_info") for job in ("operator", "tenant-b", *TOKEN_JOBS)})
 
     def test_rates(self):
-        """Positive, and no more than so many wires can count."""
+        """Rates are positive, and not above the maximum of the event's wires."""
         for job, vm in (("operator", "vm1"), ("operator", "vm2"), ("tenant-a", "vm1"), ("tenant-b", "vm2")):
             rates = self.query('rate(sideband_sm_active_cycles_total{job="%s",vm="%s",context=""}[30s])' % (job, vm))
             self.assertEqual(len(rates), 1, (job, vm))
             self.assertGreater(rates[0][1], 0)
-            # Scrapes and snapshots do not keep step, so that a short rate may be off by a part of the interval.
+            # Scrapes and snapshots are not synchronised: a rate over a short range may be off by part of the interval.
             self.assertLess(rates[0][1], 2 * 8 * 1.4e9)
 
     def test_counters_never_fall(self):

@@ -4,6 +4,7 @@
 import gzip
 import json
 import os
+import shutil
 import unittest
 
 import programs
@@ -36,9 +37,14 @@ class ReplayTestCase(programs.ProgramTestCase):
         return programs.run("sideband-mcu", "replay", "--signals", signals, "--trace", trace, "--schedule", schedule,
                             *more, cwd=self.folder)
 
+    @staticmethod
+    def errors(result):
+        """The errors without warnings, which random waveforms may cause."""
+        return [line for line in result.stderr.splitlines() if not line.startswith("sideband-mcu: warning: ")]
+
     def blocks(self, result):
-        """{(vm, context): counters} of a replay that went well, and how many cycles it had."""
-        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        """({(vm, context): counters}, number of cycles) of a successful replay."""
+        self.assertEqual((result.returncode, self.errors(result)), (0, []))
         output = json.loads(result.stdout)
         found = {(block["vm"], block["context"]): {event: int(count) for event, count in block["counters"].items()}
                  for block in output["blocks"]}
@@ -55,7 +61,7 @@ class ReplayTest(ReplayTestCase):
         blocks, cycles = self.blocks(self.replay())
         self.assertEqual(cycles, 20)
         self.assertEqual(blocks, {
-            ("vm0", None): row(7, 23, 4),  # the cycles in which somebody was resident
+            ("vm0", None): row(7, 23, 4),  # the cycles in which any context was resident
             ("vm1", None): row(2, 6, 1),  # cycles 0 to 3
             ("vm1", "train"): row(2, 6, 1),
             ("vm2", None): row(5, 17, 3),  # cycles 6 to 15: 2 3 0 1 2 3 0 1 2 3
@@ -65,6 +71,21 @@ class ReplayTest(ReplayTestCase):
     def test_gzip_is_the_same(self):
         self.write("t.vcd.gz", gzip.compress(TRACE.encode()))
         self.assertEqual(self.blocks(self.replay(trace="t.vcd.gz")), self.blocks(self.replay()))
+
+    def test_warnings(self):
+        """Causes of zero counts are reported as warnings, without any other effect."""
+        self.write("c.csv", "start_cycle,end_cycle,vm,context\n20,30,vm1,train\n")
+        result = self.replay()
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(result.stderr, "sideband-mcu: warning: c.csv: every residency begins after the trace, which ends "
+                                        "with cycle 19: all VMs count 0\n")
+        self.assertEqual(json.loads(result.stdout)["blocks"][1]["counters"]["mode_sum"], 0)
+
+    def test_fst_without_its_program(self):
+        self.write("t.fst", b"\0\0\0\0\0\0\0\1\x49")
+        if shutil.which("fst2vcd", path="/usr/bin:/bin"):
+            self.skipTest("fst2vcd is installed")
+        self.assert_refused(self.replay(trace="t.fst"), 2, "sideband-mcu: t.fst: ", "fst2vcd", "gtkwave")
 
     def test_is_deterministic(self):
         first, second = self.replay(), self.replay()
@@ -107,7 +128,7 @@ class ReferenceWaveformTest(ReplayTestCase):
 
 
 class BadInputTest(ReplayTestCase):
-    """Each is refused with exit status 2 and one line that names the file, the line where there is one, and the reason."""
+    """Each input is rejected with exit status 2 and one line with the file, the line number if any, and the reason."""
 
     def refused(self, start, *words, **files):
         self.assert_refused(self.replay(**files), 2, "sideband-mcu: " + start + ": ", *words)
@@ -141,7 +162,7 @@ class BadInputTest(ReplayTestCase):
 
     def test_gzip_damaged(self):
         packed = bytearray(gzip.compress(os.urandom(4096)))
-        packed[-6] ^= 1  # in the checksum
+        packed[-6] ^= 1  # a bit of the checksum
         self.write("t.vcd.gz", bytes(packed))
         result = self.replay(trace="t.vcd.gz")
         self.assert_refused(result, 2, "sideband-mcu: t.vcd.gz")

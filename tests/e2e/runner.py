@@ -13,7 +13,7 @@ import time
 import unittest
 import xml.etree.ElementTree as ElementTree
 
-# What XML 1.0 cannot hold, not even escaped.
+# Characters that XML 1.0 cannot contain, not even escaped.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -22,7 +22,7 @@ def _visible(text):
 
 
 class CaseResult(unittest.TextTestResult):
-    """Remembers each test, how long it took, and what became of it."""
+    """Records each test, its duration, and its result."""
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
@@ -78,9 +78,9 @@ def _stop(number, _frame):
 
 
 def main(module_name):
-    # A cancelled run unwinds, so that programs are stopped and folders removed.
+    # A cancelled run unwinds the stack, so that programs are stopped and folders removed.
     signal.signal(signal.SIGTERM, _stop)
-    # Bazel links this folder to where the sources are; the tests shall see what they declared, and nothing else.
+    # Bazel links this folder to the source tree; tests must see only the files that they declare.
     sys.path[0] = os.path.dirname(os.path.abspath(__file__))
     suite = unittest.defaultTestLoader.loadTestsFromModule(importlib.import_module(module_name))
     result = unittest.TextTestRunner(verbosity=2, resultclass=CaseResult).run(suite)

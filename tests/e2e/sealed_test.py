@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sealed records: carried by a client that cannot read them, opened by `sideband unseal` with the VM's key and no other."""
+"""Sealed records: carried by a client that cannot read them, opened by `sideband unseal` with the VM's key only."""
 
 import json
 import secrets
@@ -45,7 +45,7 @@ class SealedTest(tenant_test.TenantTestCase):
         self.assertEqual(sequences, sorted(set(sequences)), "no sequence number is used twice")
 
     def check_content(self, snapshot):
-        """The VM with all its contexts, and nothing else; the law of sums holds here, too."""
+        """The record contains the VM with all its contexts, and nothing else; the contexts add up to the VM."""
         rows = {row["scope"]["context"]: {counter["event"]: int(counter["count"]) for counter in row["counters"]}
                 for row in snapshot["scopes"]}
         self.assertEqual({row["scope"]["vm"] for row in snapshot["scopes"]}, {"vm3"})
@@ -61,14 +61,24 @@ class SealedTest(tenant_test.TenantTestCase):
     def test_over_the_daemon(self):
         result = programs.run("sideband", "--address", "localhost:%d" % self.site.grpc_port, "--ca-file", "ca.pem",
                               "--cert-file", "tenant-b.pem", "--key-file", "tenant-b.key", "unseal", "--vm", "vm3",
-                              "--key-file", "vm3.key", "--count", "2", "--format", "json", cwd=self.site.folder)
+                              "--key-file", "vm3.key", "--count", "2", "--format", "json", cwd=self.site.folder,
+                              environment={"XDG_STATE_HOME": self.site.folder})
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         for line in result.stdout.splitlines():
             self.check_content(json.loads(line)["snapshot"])
         self.assertEqual(result.stdout.count("\n"), 2)
 
+    def test_a_state_that_cannot_be_kept_is_noted(self):
+        result = programs.run("sideband", "--address", "localhost:%d" % self.site.grpc_port, "--ca-file", "ca.pem",
+                              "--cert-file", "tenant-b.pem", "--key-file", "tenant-b.key", "unseal", "--vm", "vm3",
+                              "--key-file", "vm3.key", "--count", "1", cwd=self.site.folder,
+                              environment={"HOME": "/nope", "XDG_STATE_HOME": ""})
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(result.stderr, "sideband: the newest record is not kept: HOME is not a folder "
+                                        "(set XDG_STATE_HOME, or give --state FILE)\n")
+
     def test_nothing_shows(self):
-        """All records are of one size, and what is not header looks random: no two alike, no names."""
+        """All records have one size, and bytes outside the header look random: no two equal, no names."""
         self.assertEqual({len(record) for record in self.records}, {HEADER_BYTES + 4096 + 16})
         self.assertEqual(len({record[HEADER_BYTES:] for record in self.records}), len(self.records))
         for record in self.records:
@@ -80,7 +90,7 @@ class SealedTest(tenant_test.TenantTestCase):
         self.refused(self.records[0], key="wrong.key")
 
     def test_flipped_bits(self):
-        """In each field of the header, in the ciphertext and in the tag; where it is, is not told."""
+        """Bits in each field of the header, in the ciphertext and in the tag; the error does not reveal the place."""
         record = self.records[1]
         places = [8, 24, 32, 48, 56, 64, 72, HEADER_BYTES, HEADER_BYTES + 1000, len(record) - 17, len(record) - 16,
                   len(record) - 1]
@@ -92,7 +102,7 @@ class SealedTest(tenant_test.TenantTestCase):
         self.assertEqual(len(messages), 1, messages)
 
     def test_flipped_bits_in_the_form(self):
-        """Magic, version, suite, scope and length, which say what the bytes are."""
+        """Bits in magic, version, suite, scope and length, which determine the format."""
         for place in (0, 3, 4, 5, 6, 52, 54):
             flipped = bytearray(self.records[1])
             flipped[place] ^= 0x40

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where and how the events of a signal map count in `sideband-mcu replay`: slices, scopes, clocks, prescaled numbers.
+"""Counting of a signal map's events in `sideband-mcu replay`: slices, scopes, clocks, prescaled numbers.
 
-Random cases are counted again by waveform.py. SIDEBAND_E2E_SEED=N repeats a run, whose seed the log tells.
+waveform.py counts random cases independently. SIDEBAND_E2E_SEED=N repeats a run; the log contains its seed.
 """
 
 import json
@@ -27,7 +27,7 @@ class MapTestCase(replay_test.ReplayTestCase):
         self.write("c.csv", "\n".join(["start_cycle,end_cycle,vm,context,slice"] + rows) + "\n")
 
     def check(self, waves, signal_map, schedule):
-        """The replay's blocks, which are those that waveform.py counts."""
+        """The replay's blocks, after comparison with the counts of waveform.py."""
         self.lay_out(waves, signal_map, schedule)
         blocks, cycles = self.blocks(self.replay())
         self.assertEqual(cycles, len(waves.signals[signal_map["clock"]].edges()))
@@ -39,7 +39,7 @@ class MapTestCase(replay_test.ReplayTestCase):
 
 
 def random_clock(random_, end):
-    """Edges at a rate of its own, in bursts now and then; it may stop early, and pass through x."""
+    """Edges at a rate of its own, sometimes in bursts; the clock may stop early, and pass through x."""
     stop = end * random_.choice((1, 1, 1, random_.random()))
     half = random_.choice((1, 2, 5, 13, 40))
     pause = random_.choice((0, 0, 0.02))
@@ -80,7 +80,7 @@ def random_waves(random_):
 
 
 def counters_of(event, signal):
-    """How many counters of a unit-level counter the event needs."""
+    """The number of counters of a unit-level counter that the event needs."""
     if event["op"] not in ("popcount", "value") or "bit" in event:
         return 1
     if event.get("count") != "prescaled":
@@ -90,7 +90,7 @@ def counters_of(event, signal):
 
 
 def add_place(random_, event, clocks, slices):
-    """Scope, slice and clock: one of each key, or none. A name is of one scope."""
+    """Adds scope, slice and clock, each optional. Events of one name have one scope."""
     if event["name"].startswith("device"):
         event["scope"] = "device"
     elif random_.random() < 0.2:
@@ -107,12 +107,12 @@ def add_counting(random_, event, signal):
     ops = ["high", "low", "rise", "equals", "popcount"] + (["value"] * 2 if "bit" in event or signal.width <= 32 else [])
     event["op"] = random_.choice(ops)
     if event["op"] == "equals":
-        # A value that occurs.
+        # A value that occurs in the waveform.
         digits = signal.before(random_.choice(signal.changes)[0])
         event["value"] = int(digits[signal.left - event["bit"]] if "bit" in event else digits, 2)
     if event["op"] in ("popcount", "value") and "bit" not in event:
         event["count"] = random_.choice(("full", "prescaled", "prescaled"))
-    # A name counts in full or prescaled, never both.
+    # Events of one name count in full or prescaled, never both.
     event["name"] += "/" + event.get("count", "full")
 
 
@@ -126,7 +126,7 @@ def random_map(random_, waves, slices):
         add_place(random_, event, clocks, slices)
         signal = waves.signals[event["signal"]]
         add_counting(random_, event, signal)
-        # A unit-level counter is of one clock and one scope.
+        # A unit-level counter has one clock and one scope.
         ulc = "%s.%s" % (event.get("clock", CLOCK), event.get("scope") == "device")
         used[ulc] = used.get(ulc, 0) + counters_of(event, signal)
         if random_.random() < 0.4 and used[ulc] <= COUNTERS_MAX:
@@ -140,7 +140,7 @@ def random_length(random_, cycles):
 
 
 def random_schedule(random_, cycles, slices):
-    """Rows back to back and with gaps; the last may reach beyond the trace, or be there altogether."""
+    """Rows back to back and with gaps; the last may extend beyond the trace, or be entirely beyond it."""
     schedule = []
     for number in range(slices):
         start = random_.choice((0, random_.randint(0, cycles)))
@@ -181,7 +181,7 @@ def square(first, half, end):
 
 
 def small_waves():
-    """Reference edges at 5, 15 … 95 (cycles 0 to 9); `fast` at 1, 5, 9 … 117; `bus` is 40 all the time, `busy` 1."""
+    """Reference edges at 5, 15 … 95 (cycles 0 to 9); `fast` at 1, 5, 9 … 117; `bus` is always 40, `busy` always 1."""
     waves = waveform.Waveform()
     waves.add(CLOCK, square(5, 5, 100))
     waves.add("top.fast", square(1, 2, 120))
@@ -195,10 +195,10 @@ SCHEDULE = [(0, 4, "vm1", "a", 0), (2, 6, "vm2", "b", 1), (4, 12, "vm1", "b", 0)
 
 
 class HandTest(MapTestCase):
-    """Counts that a person can check, and waveform.py with them."""
+    """Counts that can be verified by hand, which also verifies waveform.py."""
 
     def counts(self, schedule=None, **event):
-        """{"VM" or "VM/CONTEXT": count} of one event that is high all the time."""
+        """{"VM" or "VM/CONTEXT": count} of one event that is always high."""
         event = {"name": "e", "signal": "top.busy", "op": "high", **event}
         blocks = self.check(small_waves(), {"clock": CLOCK, "events": [event]}, schedule or SCHEDULE)
         return {vm if context is None else vm + "/" + context: block["e"] for (vm, context), block in blocks.items()}
@@ -213,7 +213,7 @@ class HandTest(MapTestCase):
         self.assertEqual(self.counts(slice=63)["vm0"], 0)
 
     def test_device(self):
-        """All ten cycles, once; and of nobody."""
+        """All ten cycles, once, attributed to no VM."""
         self.assertEqual(self.counts(scope="device"), {"vm0": 10, "vm1": 0, "vm1/a": 0, "vm1/b": 0, "vm2": 0, "vm2/b": 0})
 
     def test_faster_clock(self):
@@ -224,7 +224,7 @@ class HandTest(MapTestCase):
         self.assertEqual(counts["vm1"], 30)
 
     def test_edges_after_the_last_cycle(self):
-        """They are in cycle 10: counted where a residency reaches beyond it, not where it ends with it."""
+        """They are in cycle 10: counted if a residency extends beyond it, not if it ends with it."""
         for end, expected in ((9, 22), (10, 24), (11, 30), (1000, 30)):
             self.assertEqual(self.counts([(0, end, "vm1", "a", 0)], clock="top.fast")["vm1/a"], expected, end)
         self.assertEqual(self.counts([(10, 11, "vm1", "a", 0)], clock="top.fast")["vm1/a"], 6)
@@ -238,7 +238,7 @@ class HandTest(MapTestCase):
         self.assertEqual(self.counts(clock="top.fast", scope="device")["vm0"], 30)
 
     def test_prescaled(self):
-        """Each residency drops its remainder: 4 x 40 is five times 32, 6 x 40 seven and a half."""
+        """Each residency drops its remainder: 4 x 40 is five times 32, 6 x 40 is seven and a half times 32."""
         counts = self.counts(signal="top.bus", op="value", count="prescaled")
         self.assertEqual(counts, {"vm0": 17, "vm1": 12, "vm1/a": 5, "vm1/b": 7, "vm2": 5, "vm2/b": 5})
 
@@ -336,9 +336,14 @@ def owner(row):
 
 
 def expected_switches(schedule, cycles):
-    """(cycle, slice, from, to) of each; a row that reaches beyond the trace ends with it."""
-    enter = [(row[0], row[4], None, owner(row)) for row in schedule if row[0] <= cycles]
-    leave = [(min(row[1], cycles), row[4], owner(row), None) for row in schedule if row[0] <= cycles]
+    """(cycle, slice, from, to) of each switch; a row that extends beyond the trace ends with it. The end of a row and
+    an immediately following row are one switch."""
+    rows = [row for row in schedule if row[0] <= cycles]
+    before = {(row[1], row[4]): owner(row) for row in rows}
+    after = {(row[0], row[4]): owner(row) for row in rows}
+    enter = [(row[0], row[4], before.get((row[0], row[4])), owner(row)) for row in rows]
+    # An immediate successor is in `enter`.
+    leave = [(min(row[1], cycles), row[4], owner(row), None) for row in rows if (row[1], row[4]) not in after]
     return sorted(enter + leave, key=str)
 
 
@@ -346,7 +351,7 @@ class SwitchTraceTest(MapTestCase):
     def switches(self):
         """The traced lines of each switch, in order."""
         result = self.replay("--switch-trace", "switches.jsonl")
-        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual((result.returncode, self.errors(result)), (0, []))
         with open(self.path("switches.jsonl"), encoding="utf-8") as file:
             lines = [json.loads(line) for line in file]
         switches = [lines[first:first + len(STEPS)] for first in range(0, len(lines), len(STEPS))]
@@ -363,7 +368,7 @@ class SwitchTraceTest(MapTestCase):
             values = [line[key] for line in steps]
             self.assertEqual(values, sorted(values), key)
         by_name = {line["name"]: line for line in steps}
-        # What the context counted has left before its blocks are let go, and no record comes after that.
+        # All counts of the context have left before its blocks are released, and no record follows the release.
         self.assertEqual(by_name["run"]["records"], by_name["emit"]["records"])
         self.assertEqual(by_name["run"]["acknowledgements"], by_name["emit"]["acknowledgements"])
 
@@ -372,7 +377,7 @@ class SwitchTraceTest(MapTestCase):
         switches = self.switches()
         for steps in switches:
             self.check_switch(steps)
-        # At the end of the trace every slice is vacated, those that nobody is on, too.
+        # At the end of the trace every slice is vacated, including idle ones.
         made = [(steps[0]["cycle"], steps[0]["slice"], steps[0]["from"], steps[0]["to"]) for steps in switches
                 if steps[0]["from"] or steps[0]["to"]]
         self.assertEqual(sorted(made, key=str), expected_switches(schedule, len(waves.signals[CLOCK].edges())))

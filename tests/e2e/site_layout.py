@@ -28,7 +28,7 @@ VM_UUIDS = {
     "vm2": "5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e102",
     "vm3": "5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e103",
 }
-# "nobody" has a certificate of the right authority, and no entry in the policy.
+# "nobody" has a certificate of the right authority, but no entry in the policy.
 USERS = ("operator", "tenant-a", "tenant-b", "nobody")
 
 POLICY = """version: 1
@@ -83,10 +83,10 @@ def write(folder, name, text):
 
 
 class Site:
-    """close() must be called, whatever happens: hand it to addCleanup at once."""
+    """close() must always be called: pass it to addCleanup immediately."""
 
     def __init__(self, interval="100ms", guest_views=False):
-        """`guest_views` shows guests their counters in the folder "views"."""
+        """`guest_views` publishes the guests' counters in the folder "views"."""
         self.guest_views = guest_views
         self.folder = tempfile.mkdtemp(prefix="sb-")
         self.device = self.daemon = None
@@ -110,7 +110,7 @@ class Site:
         return self.device
 
     def start_daemon(self):
-        """The daemon, as soon as it listens."""
+        """Starts the daemon and waits until it listens."""
         if os.path.exists(self.path("ports")):
             os.remove(self.path("ports"))
         self.daemon = programs.Program(*self.daemon_command, cwd=self.folder)
@@ -122,7 +122,7 @@ class Site:
         return self.daemon
 
     def start(self):
-        """Everything, until there is data. The device first, so that the first reading succeeds."""
+        """Starts all programs and waits for data. The device starts first, so that the first reading succeeds."""
         self.start_device()
         programs.wait_until(lambda: "serving" in self.device.log() or self.device.ended(), "the device's bus")
         self.start_daemon()
@@ -132,7 +132,7 @@ class Site:
         programs.wait_until(lambda: self.get("operator", "/-/ready")[0] == 200, "/-/ready is 200\n" + self.daemon.log())
 
     def tls(self, user):
-        """None is a client without a certificate."""
+        """The user's TLS context; `user` None is a client without a certificate."""
         context = ssl.create_default_context(cafile=self.path("ca.pem"))
         if user is not None:
             context.load_cert_chain(self.path(user + ".pem"), self.path(user + ".key"))
@@ -165,7 +165,7 @@ class Site:
         return exposition.parse(body)
 
     def close(self):
-        """Ends and removes everything. What still runs must end well."""
+        """Ends all programs and removes the folder. Programs that still run must exit successfully."""
         statuses = []
         try:
             for program in (self.daemon, self.device):

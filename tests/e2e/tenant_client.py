@@ -22,9 +22,9 @@ _CALL_S = programs.PATIENCE_S
 
 @functools.lru_cache(maxsize=None)
 def _generated():
-    """(messages, stubs): generated once; once imported, the files are not needed any more."""
+    """(messages, stubs): generated once; the files are not needed after the import."""
     with tempfile.TemporaryDirectory(prefix="sb-") as folder:
-        # Debian's compiler and plugin: python3-grpc-tools has one of its own, which is too old for the library.
+        # Debian's compiler and plugin: the compiler in python3-grpc-tools is too old for the library.
         subprocess.run(["/usr/bin/protoc", "-I" + programs.runfile("proto/api"), "--python_out=" + folder,
                         "--plugin=protoc-gen-grpc=/usr/bin/grpc_python_plugin", "--grpc_out=" + folder,
                         "sideband/v1/telemetry.proto"], check=True)
@@ -44,7 +44,7 @@ def stubs():
     return _generated()[1]
 
 
-# Who asks too often waits as long as the daemon says, and asks again.
+# A client beyond its quota waits for the daemon's retry time, and repeats the call.
 _PATIENCE = json.dumps({"methodConfig": [{
     "name": [{"service": "sideband.v1.Telemetry"}, {"service": "sideband.v1.Confidential"}],
     "retryPolicy": {"maxAttempts": 5, "initialBackoff": "1s", "maxBackoff": "1s", "backoffMultiplier": 1,
@@ -52,13 +52,13 @@ _PATIENCE = json.dumps({"methodConfig": [{
 
 
 class Client:
-    """A connection of a site's user; None has no certificate. One that is patient keeps to its quota."""
+    """A connection of a site's user; None has no certificate. A patient client obeys its quota."""
 
     def __init__(self, site, user, patient=False):
         own = (site.read(user + ".key"), site.read(user + ".pem")) if user is not None else (None, None)
         credentials = grpc.ssl_channel_credentials(site.read("ca.pem"), *own)
         options = (("grpc.service_config", _PATIENCE),) if patient else ()
-        self._channel = grpc.secure_channel("localhost:%d" % site.grpc_port, credentials, options)
+        self._channel = grpc.secure_channel("127.0.0.1:%d" % site.grpc_port, credentials, options)
         self.telemetry = stubs().TelemetryStub(self._channel)
         self.confidential = stubs().ConfidentialStub(self._channel)
 
@@ -68,8 +68,13 @@ class Client:
     def __exit__(self, *_):
         self._channel.close()
 
+    @property
+    def channel(self):
+        """The channel, for calls of other services."""
+        return self._channel
+
     def snapshot(self, **wanted):
-        """The one snapshot that GetSnapshot gives for this filter."""
+        """The single snapshot that GetSnapshot returns for this filter."""
         response = self.telemetry.GetSnapshot(messages().GetSnapshotRequest(filter=messages().Filter(**wanted)),
                                               timeout=_CALL_S)
         if len(response.snapshots) != 1:
@@ -90,7 +95,7 @@ class Client:
 
 
 def counters(snapshot):
-    """{(event, vm, context): count}, as exposition.counters() has them."""
+    """{(event, vm, context): count}, in the form of exposition.counters()."""
     found = {}
     for row in snapshot.scopes:
         for counter in row.counters:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tenant's client over gRPC: what the calls answer, and the laws that counters obey."""
+"""A tenant's client over gRPC: the answers of the calls, and the laws of the counters."""
 
 import unittest
 
@@ -14,7 +14,7 @@ SCOPE_CONTEXT, SCOPE_DEVICE = 1, 2
 class TenantTestCase(unittest.TestCase):
     """One site for all tests of a class, which do not change it.
 
-    With one snapshot an hour, everybody sees the same one, and it does not get stale on a loaded machine.
+    With one snapshot an hour, all clients see the same one, and it does not get stale on a loaded machine.
     """
 
     interval = "1h"
@@ -54,7 +54,8 @@ class CallsTest(TenantTestCase):
 
     def test_list_events(self):
         self.assertIn("tensor_active_cycles", self.events("tenant-a", SCOPE_CONTEXT))
-        self.assertEqual(len(self.events("tenant-a", SCOPE_CONTEXT)), 12)
+        self.assertEqual(len(self.events("tenant-a", SCOPE_CONTEXT)), 13)
+        self.assertIn("resident_cycles", self.events("tenant-a", SCOPE_CONTEXT))
         self.assertEqual(self.events("tenant-a", SCOPE_DEVICE), set())
 
     def test_list_scopes(self):
@@ -133,12 +134,12 @@ class SumsTest(TenantTestCase):
 
 
 class DeviceRowTest(TenantTestCase):
-    """What the operator sees of a device on which there is a confidential VM."""
+    """The operator's view of a device with a confidential VM."""
 
     interval = "100ms"
 
     def test_it_counts_what_the_shown_vms_count(self):
-        """So that a confidential VM's counts are not what is left over."""
+        """Otherwise a confidential VM's counts would be the difference."""
         updates = (answer.update for answer in self.users["operator"].stream() if answer.HasField("update"))
         first, last = next(updates), [next(updates) for _ in range(3)][-1]
         before, after = tenant_client.counters(first), tenant_client.counters(last)
@@ -157,12 +158,16 @@ class DeviceRowTest(TenantTestCase):
 
 
 class OpenDeviceTest(TenantTestCase):
-    """The same device, but nobody is confidential."""
+    """The same device, but no VM is confidential: none has a key, and `seal` is granted on none."""
 
     @classmethod
     def prepare(cls):
         chip = cls.site.read("chip.yaml").decode()
         site_layout.write(cls.site.folder, "chip.yaml", chip.replace("confidential: true", "confidential: false"))
+        policy = cls.site.read("policy.yaml").decode()
+        site_layout.write(cls.site.folder, "policy.yaml", policy.replace(", rights: [seal]", ""))
+        config = cls.site.read("sidebandd.yaml").decode()
+        site_layout.write(cls.site.folder, "sidebandd.yaml", config[:config.index("sealing:")])
 
     def test_the_device_is_the_sum_of_all(self):
         counts = tenant_client.counters(self.users["operator"].snapshot())
@@ -181,7 +186,7 @@ class OpenDeviceTest(TenantTestCase):
 
 
 class AgreementTest(TenantTestCase):
-    """Everybody is told the same about the same snapshot."""
+    """All callers get the same values for the same snapshot."""
 
     def test_http_and_grpc_say_the_same(self):
         for user in ("operator", "tenant-a", "tenant-b"):

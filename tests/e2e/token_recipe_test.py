@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands with which docs/security.md makes a key and tokens, run as they stand there."""
+"""The commands in docs/security.md that make a key and tokens, run as they stand there."""
 
 import re
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bearer tokens: whose they are, how long, and what a reload of the policy and the keys does."""
+"""Bearer tokens: their identities, their validity, and the effect of a reload of the policy and the keys."""
 
 import http.client
 import json
@@ -21,7 +21,7 @@ NOBODY = "the caller's identity is not in the policy"
 
 
 class TokenTestCase(unittest.TestCase):
-    """A site whose interval is an hour: what happens to a stream does not happen because of a snapshot."""
+    """A site with an interval of an hour, so that events in a stream are not caused by a snapshot."""
 
     def setUp(self):
         self.site = site_layout.Site("1h")
@@ -36,7 +36,7 @@ class TokenTestCase(unittest.TestCase):
         self.write("jwks.json", tokens.jwks(self.issuer))
         self.write("policy.yaml", POLICY)
         self.site.start()
-        tenant_client.messages()  # so that no token's time is spent on making them
+        tenant_client.messages()  # generated in advance, so that it takes no time of a token's validity
 
     def write(self, name, text):
         site_layout.write(self.site.folder, name, text)
@@ -68,7 +68,7 @@ class TokenTestCase(unittest.TestCase):
         return self.site.daemon.log().splitlines()[-1]
 
     def stream(self, token, **wanted):
-        """A stream that has sent everything it has."""
+        """A stream that has delivered all pending messages."""
         client = tenant_client.Client(self.site, "nobody")
         self.addCleanup(client.__exit__)
         pb = tenant_client.messages()
@@ -120,7 +120,7 @@ class WhoTest(TokenTestCase):
         self.assertNotIn("eyJ", self.site.read("audit.jsonl").decode(), "no token is in the log")
         unknown = "Bearer " + self.issuer.token("unknown")
         self.assertEqual(self.get("/metrics", unknown), (403, NOBODY + "\n", None))
-        # A certificate does not help a bad token, and two identities are nobody.
+        # An invalid token fails despite a valid certificate, and two identities are unauthenticated.
         self.assertEqual(self.get("/metrics", user="operator")[0], 200)
         self.assertEqual(self.get("/metrics", "Bearer x", user="operator")[0], 401)
         self.assertEqual(self.get("/metrics", tenant, user="operator")[0], 403)
@@ -141,7 +141,7 @@ class WhoTest(TokenTestCase):
 
 class StreamTest(TokenTestCase):
     def test_ends_when_its_token_expires(self):
-        stream = self.stream(self.issuer.token(PROMETHEUS, lifetime_s=-4))  # six of ten seconds' leeway are left
+        stream = self.stream(self.issuer.token(PROMETHEUS, lifetime_s=-4))  # six of the ten seconds of tolerance remain
         start = time.monotonic()
         self.assertEqual(self.end_of(stream), grpc.StatusCode.UNAUTHENTICATED)
         self.wait_for_audit("stream ended: UNAUTHENTICATED: token: it has expired")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An issuer of bearer tokens (JWT, ES256) that is made anew for a test and good for nothing else.
+"""An issuer of bearer tokens (JWT, ES256) for one test.
 
     issuer = tokens.Issuer("k1")
     site_layout.write(folder, "jwks.json", tokens.jwks(issuer))
@@ -36,7 +36,7 @@ class Issuer:
                 "y": _base64url(_number(public.y))}
 
     def token(self, subject, lifetime_s=300, **claims):
-        """`claims` replace or add to the usual ones."""
+        """A token; `claims` replace or extend the usual claims."""
         now = int(time.time())
         usual = {"sub": subject, "aud": AUDIENCE, "iat": now, "nbf": now, "exp": now + lifetime_s}
         return self.sign({"alg": "ES256", "kid": self._key_id, "typ": "JWT"}, {**usual, **claims})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Waveforms, and what a signal map and a schedule count in them: all by definition, cycle by cycle.
+"""Waveforms, and the counts of a signal map and a schedule in them, by definition, cycle by cycle.
 
     waves = waveform.Waveform()
     waves.add("top.clk", [(0, "0"), (5, "1"), (10, "0")])
@@ -7,7 +7,7 @@
     waves.vcd()                                                   # the file
     waveform.count(waves, signal_map, schedule)                   # {(vm, context): {event: count}}
 
-Time stamps of one clock's edges are samples of that clock; a change with the stamp of an edge is seen by the next one.
+The times of a clock's edges are its samples; a change at the time of an edge is visible at the next edge.
 """
 
 import bisect
@@ -22,13 +22,13 @@ class Signal:
         self._times = [time for time, _ in changes]
 
     def before(self, time):
-        """The digits, leftmost first, that it had before that time; x and z are 0."""
+        """The signal's digits before that time, leftmost first; x and z are 0."""
         place = bisect.bisect_left(self._times, time)
         digits = self.changes[place - 1][1] if place else "0" * self.width
         return digits.replace("x", "0").replace("z", "0")
 
     def edges(self):
-        """The times at which it came to be 1; from which value does not matter. It has none where it starts."""
+        """The times at which the signal became 1, from any value. Its initial value is not an edge."""
         return [time for (_, old), (time, new) in itertools.pairwise(self.changes) if new == "1" and old != "1"]
 
 
@@ -58,7 +58,7 @@ class Waveform:
 
 
 def _contribution(event, signal, digits, before):
-    """What the event adds where the signal is `digits` and was `before` in the cycle before."""
+    """The event's increment if the signal is `digits` and was `before` in the previous cycle."""
     if "bit" in event:
         digits, before = (value[signal.left - event["bit"]] for value in (digits, before))
     number = int(digits, 2)
@@ -97,7 +97,7 @@ class _Counts:
 
 
 def count(waves, signal_map, schedule):
-    """`schedule` is [(start, end, vm, context or None, slice)]; vm0 is in the result as in that of a replay."""
+    """`schedule` is [(start, end, vm, context or None, slice)]; the result includes vm0, as that of a replay."""
     names = {event["name"] for event in signal_map["events"]}
     owners = {("vm0", None)} | {(row[2], context) for row in schedule for context in (None, row[3])}
     blocks = {owner: dict.fromkeys(names, 0) for owner in owners}

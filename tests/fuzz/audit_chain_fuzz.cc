@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An audit log's files, in the hands of whoever wants its verifier to fail. A zero byte begins the next file. What is
-// taken for an entry is what it is written as, and the way in which the bytes come in pieces changes nothing.
+// An audit log's files, manipulated to make its verifier fail. A zero byte begins the next file. An accepted entry
+// equals its serialisation, and the result does not depend on how the bytes are split.
 #include <algorithm>
 #include <string>
 
@@ -32,7 +32,7 @@ std::string ALog(uint64_t first, size_t count) {
 
 Bytes ToBytes(const std::string& text) { return Bytes(text.begin(), text.end()); }
 
-// The chain, fed in pieces of `piece` bytes.
+// Verifies the chain, fed in pieces of `piece` bytes.
 ChainVerifier Follow(absl::string_view text, size_t piece) {
   ChainVerifier chain({.on_line = [](const AuditLine& line) {
     const auto again = DecodeAuditLine(EncodeAuditLine(line));

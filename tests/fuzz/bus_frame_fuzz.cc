@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The body of a virtual bus frame from either end. What is taken for one survives being written again.
+// The body of a virtual bus frame from either end. A decoded frame survives encoding.
 #include "proto/smbus/bus_frame.h"
 #include "tests/fuzz/fuzz_target.h"
 

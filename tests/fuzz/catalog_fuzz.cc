@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A catalogue's payload from a hostile device. What is taken for one survives being written again.
+// A catalogue's payload from a hostile device. A decoded catalogue survives encoding.
 #include "proto/mailbox/catalog.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/simulation/hostile_device.h"
@@ -8,15 +8,22 @@
 namespace sideband::fuzz {
 
 std::vector<Bytes> Seeds() {
-  return {mailbox::EncodeCatalog({}), mailbox::EncodeCatalog(tests::HostileDevice::ExampleCatalog())};
+  const mailbox::Catalog example = tests::HostileDevice::ExampleCatalog();
+  return {mailbox::EncodeCatalog({}), mailbox::EncodeCatalog(example), mailbox::EncodeCatalogSections({}),
+          mailbox::EncodeCatalogSections(example)};
 }
 
 }  // namespace sideband::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const auto catalog = sideband::mailbox::DecodeCatalog({data, size});
-  if (!catalog.ok()) return 0;
-  const auto again = sideband::mailbox::DecodeCatalog(sideband::mailbox::EncodeCatalog(*catalog));
-  FUZZ_CHECK(again.ok() && *again == *catalog);
+  using namespace sideband;  // NOLINT(google-build-using-namespace): this function must be outside of it
+  if (const auto catalog = mailbox::DecodeCatalog({data, size}); catalog.ok()) {
+    const auto again = mailbox::DecodeCatalog(mailbox::EncodeCatalog(*catalog));
+    FUZZ_CHECK(again.ok() && *again == *catalog);
+  }
+  if (const auto catalog = mailbox::DecodeCatalogSections({data, size}); catalog.ok()) {
+    const auto again = mailbox::DecodeCatalogSections(mailbox::EncodeCatalogSections(*catalog));
+    FUZZ_CHECK(again.ok() && *again == *catalog);
+  }
   return 0;
 }

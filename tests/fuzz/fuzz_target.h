@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a fuzz target is made of. Each .cc file of one defines both functions:
+// The interface of a fuzz target. Each target's .cc file defines both functions:
 //   extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 //     const auto catalog = mailbox::DecodeCatalog({data, size});
 //     if (catalog.ok()) FUZZ_CHECK(…);
@@ -18,7 +18,7 @@
 
 #include "proto/base/bytes.h"
 
-// Runs the code under test on one input; what must not be ends the program. Returns 0.
+// Runs the code under test on one input. A violated property ends the program. Returns 0.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 // A property that must hold for every input.
@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 namespace sideband::fuzz {
 
-// Inputs to begin with, made by the code that writes the format, so that they never go out of date.
+// The initial inputs, made by the code that writes the format, so that they are never out of date.
 std::vector<Bytes> Seeds();
 
 }  // namespace sideband::fuzz

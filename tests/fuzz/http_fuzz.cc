@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an HTTP client sends on a connection. Every answer is well-formed and of a status that is ours, however many
-// requests there are, and whether the bytes come at once or one by one makes no difference: the same requests are
-// understood and answered. (What is refused in the end may be so sooner or later, and as malformed or as too large.)
+// An HTTP client's bytes on a connection. Every answer is well-formed and has a status of the server, for any number of
+// requests. Bytes at once and bytes one by one yield the same requests and answers. (A final rejection may come earlier
+// or later, and as malformed or as too large.)
 #include <algorithm>
 #include <string>
 
@@ -20,7 +20,7 @@ using daemon::HttpExchange;
 using daemon::HttpRequest;
 using daemon::HttpResponse;
 
-// Nothing of the request may go into an answer's header; its body is what the handler has understood.
+// The body describes the request as parsed; no part of the request may appear in an answer's header.
 HttpResponse Describe(const HttpRequest& request) {
   FUZZ_CHECK(!request.method.empty() && !request.target.empty());
   const size_t size = request.method.size() + request.target.size() + request.accept.size();
@@ -33,7 +33,8 @@ HttpResponse Describe(const HttpRequest& request) {
 bool IsOurs(absl::string_view header) {
   if (!absl::StartsWith(header, "HTTP/1.1 ") && !absl::StartsWith(header, "HTTP/1.0 ")) return false;
   const absl::string_view status = header.substr(9, 4);
-  return status == "200 " || status == "400 " || status == "405 " || status == "413 " || status == "431 ";
+  return status == "200 " || status == "400 " || status == "405 " || status == "413 " || status == "431 " ||
+         status == "501 ";
 }
 
 void CheckAnswer(const HttpExchange::Answer& answer) {
@@ -45,10 +46,10 @@ void CheckAnswer(const HttpExchange::Answer& answer) {
 
 bool IsRefusal(const HttpExchange::Answer& answer) {
   const absl::string_view status = absl::string_view(answer.header).substr(9, 3);
-  return status == "400" || status == "431";
+  return status == "400" || status == "431" || status == "501";
 }
 
-// What is answered to `bytes` in pieces of `piece`, but for a refusal at the end.
+// The answers to `bytes` in pieces of `piece` bytes, without a rejection at the end.
 std::string Answers(absl::string_view bytes, size_t piece) {
   const daemon::HttpHandler handler = Describe;
   HttpExchange exchange({}, handler);

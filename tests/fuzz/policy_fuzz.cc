@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A policy file. What is taken for a policy gives nothing to two and decides about everything that it names.
+// A policy file. An accepted policy gives no resource to two principals and decides about every resource that it names.
 #include "daemon/authz/absent_names.h"
 #include "daemon/authz/decision.h"
 #include "daemon/authz/policy.h"

@@ -13,7 +13,7 @@
 namespace sideband::fuzz {
 
 std::vector<Bytes> Seeds() {
-  // Large bytes choose honest answers; one trap at a time among them.
+  // Large bytes select honest answers; each further seed contains one trap.
   std::vector<Bytes> seeds = {Bytes(600, 0xFF)};
   for (size_t at = 0; at < 200; at += 3) {
     seeds.emplace_back(600, 0xFF)[at] = static_cast<uint8_t>(at % 32);
@@ -26,7 +26,7 @@ std::vector<Bytes> Seeds() {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace sideband;  // NOLINT(google-build-using-namespace): this function must be outside of it
   constexpr int kCollections = 3;
-  // Beyond what any script is worth: the test of hostile devices says how it is made up.
+  // More than any script can cause; tests/simulation/hostile_test.cc derives the bound.
   constexpr uint64_t kTransfersMax = 20'000;
   tests::HostileDevice device({data, size});
   tests::InProcessTransport wire(device);

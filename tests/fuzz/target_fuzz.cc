@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any row of START, bytes and STOP, byte by byte, against the microcontroller's mailbox; afterwards a proper command
-// must be carried out as though nothing had happened.
-//   Input: 0 START to write · 1 START to read · 2 STOP · 3 and a byte, or any other byte: it is written, or one is
-//   read.
+// Any sequence of START, bytes and STOP against the microcontroller's mailbox. Afterwards a correct command must be
+// executed normally.
+//   Input: 0 START to write · 1 START to read · 2 STOP · 3 and a byte, or any other byte: the byte is written, or a
+//   byte is read.
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/word.h"
 #include "proto/smbus/pec.h"
 #include "secure_mcu/bus/mailbox_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/firmware/fake_device.h"
-#include "secure_mcu/firmware/firmware.h"
+#include "secure_mcu/firmware/firmware_pair.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace sideband::fuzz {
@@ -22,7 +22,7 @@ using mailbox::Opcode;
 constexpr uint8_t kAddress = 0x4F;
 constexpr uint8_t kStartWrite = 0, kStartRead = 1, kStop = 2, kByte = 3;
 
-// The controller's side of the wire, of which only the order of calls is kept to.
+// The controller's side of the wire. It obeys only the order of calls that the interface requires.
 class Wire {
  public:
   explicit Wire(mcu::BusTarget& target) : target_(target) {}
@@ -100,7 +100,7 @@ void AddRead(uint8_t code, size_t size, Bytes& input) {
   input.push_back(kStop);
 }
 
-// A command with its data-in, and what reads its result.
+// Appends a command with its data-in, and the reads of its result.
 void AddCommand(const CommandWord& word, uint32_t data, uint32_t extended_data, Bytes& input) {
   AddWrite(WriteOf(mailbox::kDataRegister, data), input);
   AddWrite(WriteOf(mailbox::kExtendedDataRegister, extended_data), input);
@@ -138,8 +138,9 @@ std::vector<Bytes> Seeds() {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace sideband;  // NOLINT(google-build-using-namespace): this function must be outside of it
   mcu::FakeDevice device;
-  mcu::Firmware firmware(device, mcu::PowerModel({}));
-  mcu::MailboxTarget target(fuzz::kAddress, firmware);
+  mcu::FirmwarePair firmware(device, mcu::PowerModel({}), mcu::Persona::kSideband,
+                             size % 2 == 0 ? mailbox::ExtensionVersion::kOne : mailbox::ExtensionVersion::kTwo);
+  mcu::MailboxTarget target(fuzz::kAddress, firmware.shared(), {.registers = {}, .own_handler = firmware.own()});
   {
     fuzz::Wire wire(target);
     for (ByteReader in({data, size}); in.remaining() > 0;) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bearer tokens and the file with their keys. Nothing but what the issuer has signed is anyone's.
-//   Input: a first byte, modulo 3: 0 a token, 1 the claims of one whose signature is good, 2 a JWKS file.
-#include "daemon/authz/claims.h"
-#include "daemon/authz/fake_issuer.h"
-#include "daemon/authz/identity.h"
-#include "daemon/authz/key_set.h"
-#include "daemon/authz/token_verifier.h"
+// Bearer tokens and the file with their keys. Only claims that the issuer has signed yield an identity.
+//   Input: a first byte, modulo 3: 0 a token, 1 the claims of a token with a valid signature, 2 a JWKS file.
+#include "daemon/identity/claims.h"
+#include "daemon/identity/fake_issuer.h"
+#include "daemon/identity/identity.h"
+#include "daemon/identity/key_set.h"
+#include "daemon/identity/token_verifier.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace sideband::fuzz {

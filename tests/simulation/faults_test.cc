@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Each kind of fault by itself: for ever, and once at every place of a few collections.
+// Each kind of fault alone: permanently, and once at every transaction of a few collections.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -21,7 +21,12 @@ constexpr auto kReads = FaultRule::Only::kReads;
 constexpr auto kWrites = FaultRule::Only::kWrites;
 
 SimulatedDevice::Options SmallDevice(uint64_t seed) {
-  return {.seed = seed, .vms_max = 2, .contexts_max = 4, .events_max = 4, .retires_one_in = 3};
+  return {.seed = seed,
+          .vms_max = 2,
+          .contexts_max = 4,
+          .events_max = 4,
+          .extension = seed % 2 == 0 ? mailbox::ExtensionVersion::kOne : mailbox::ExtensionVersion::kTwo,
+          .retires_one_in = 3};
 }
 
 sim::FaultPlan Once(FaultKind kind, uint64_t at, uint64_t seed) {
@@ -29,7 +34,7 @@ sim::FaultPlan Once(FaultKind kind, uint64_t at, uint64_t seed) {
   return {.seed = seed, .rules = {rule}};
 }
 
-// A fault that does not end: what the collector gets, and what the metrics are told.
+// A permanent fault: the collector's status, and the outcome that the metrics report.
 struct Forever {
   const char* name;
   FaultRule rule;
@@ -92,7 +97,7 @@ TEST(FaultStatusTest, EveryStatusHasItsCode) {
     MailboxStatus status;
     StatusCode code;
   } kRows[] = {
-      {MailboxStatus::kNull, StatusCode::kDeadlineExceeded},  // a request's: polled until it changes
+      {MailboxStatus::kNull, StatusCode::kDeadlineExceeded},  // status of a pending request: polled until it changes
       {MailboxStatus::kErrRequest, StatusCode::kInvalidArgument},
       {MailboxStatus::kErrOpcode, StatusCode::kUnimplemented},
       {MailboxStatus::kErrArg1, StatusCode::kInvalidArgument},
@@ -106,7 +111,7 @@ TEST(FaultStatusTest, EveryStatusHasItsCode) {
       {MailboxStatus::kErrAgain, StatusCode::kAborted},
       {MailboxStatus::kErrSensorData, StatusCode::kInternal},
       {MailboxStatus::kErrDisposition, StatusCode::kInternal},
-      {static_cast<MailboxStatus>(0x0E), StatusCode::kInternal},  // without a name, as those up to 0x1A
+      {static_cast<MailboxStatus>(0x0E), StatusCode::kInternal},  // 0x0E to 0x1A have no name
       {static_cast<MailboxStatus>(0x1A), StatusCode::kInternal},
       {MailboxStatus::kPartialFailure, StatusCode::kInternal},
       {MailboxStatus::kAccepted, StatusCode::kInternal},
@@ -124,7 +129,7 @@ TEST(FaultStatusTest, EveryStatusHasItsCode) {
   }
 }
 
-// How many transactions a few collections of this device take when nothing goes wrong: the places where faults may be.
+// The number of transactions of a few collections of this device without faults: the possible places of a fault.
 constexpr int kCollections = 4;
 uint64_t QuietTransactions(uint64_t seed) {
   Rig rig(SmallDevice(seed), {});
@@ -161,9 +166,9 @@ INSTANTIATE_TEST_SUITE_P(Kinds, FaultOnceTest,
                                          FaultKind::kDelay),
                          [](const auto& info) { return std::string(sim::FaultName(info.param)); });
 
-// The device takes whatever it saw for what it is, and the next session starts from there.
+// The device processes the bytes that it received before the controller died; the next session starts from that state.
 TEST(DyingControllerTest, TheNextSessionWorksWhereverItDied) {
-  constexpr uint32_t kBytes = 10;  // more than any transaction here, so that it also dies after the STOP
+  constexpr uint32_t kBytes = 10;  // more than any transaction here, so that the controller also dies after the STOP
   for (uint64_t seed = 1; seed <= 3; ++seed) {
     const uint64_t places = QuietTransactions(seed);
     for (uint64_t at = 1; at <= places; ++at) {
@@ -182,8 +187,8 @@ TEST(DyingControllerTest, TheNextSessionWorksWhereverItDied) {
   }
 }
 
-// After a restart another controller latches until its newest snapshot has the id of the one that this controller
-// holds, of the boot before: to name that must not acknowledge the other.
+// After a restart of the device another controller latches until the newest snapshot has the id of the one that this
+// controller holds from the previous boot: naming the held snapshot must not acknowledge the new one.
 TEST(RestartTest, SnapshotsOfTwoBootsAreNotTakenForEachOther) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     for (int id = 1; id <= 3; ++id) {
@@ -197,7 +202,7 @@ TEST(RestartTest, SnapshotsOfTwoBootsAreNotTakenForEachOther) {
   }
 }
 
-// The controller may also be replaced by one that knows nothing while the device goes on.
+// The controller may also be replaced by one without state while the device continues.
 TEST(DyingControllerTest, ANewControllerSeesTheSameDevice) {
   Rig rig(SmallDevice(2), {});
   for (int i = 0; i < 50; ++i) {

@@ -17,7 +17,7 @@ using mailbox::Opcode;
 using smbus::TransferResult;
 
 constexpr uint64_t kBootId = 7;
-// Bounds of the format, their neighbours, and what overflows.
+// Bounds of the format, adjacent values, and values that overflow.
 constexpr uint32_t kHurtful[] = {0,
                                  1,
                                  3,
@@ -148,7 +148,8 @@ mcu::CommandHandler::Reply HostileDevice::Execute(const mailbox::CommandWord& co
   if (OneIn(32)) return {.status = static_cast<MailboxStatus>(Next() % 32), .data = Number(0)};
   switch (command.opcode) {
     case Opcode::kDiscover:
-      return {.data = Number(mailbox::kExtensionVersion | mailbox::kWindowBytes << 8 | mailbox::kWindowCount << 16)};
+      return {.data = Number(static_cast<uint32_t>(mailbox::ExtensionVersion::kOne) | mailbox::kWindowBytes << 8 |
+                             mailbox::kWindowCount << 16)};
     case Opcode::kLatch:
       window_bytes_ = command.arg2;
       MakeSnapshot(data);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A device that means harm: it keeps to the protocol just as far as it takes to get a controller to the next trap.
-// Packet error codes and checksums are right; statuses, ids, lengths, counts and blocks are whatever its script says.
-// On the wire, too, some answers are the script's.
+// A malicious device: it obeys the protocol only as far as needed to lead a controller to the next trap. Packet error
+// codes and checksums are correct; its script determines statuses, ids, lengths, counts and blocks, and some answers on
+// the wire.
 //   HostileDevice device(script);
 //   InProcessTransport wire(device);
 #ifndef SIDEBAND_TESTS_SIMULATION_HOSTILE_DEVICE_H_
@@ -20,17 +20,17 @@
 
 namespace sideband::tests {
 
-// Not thread-safe. A function of its script alone. When that has ended it acknowledges nothing any more.
+// Not thread-safe. Its behaviour depends on the script only. After the script's end it acknowledges no transaction.
 class HostileDevice final : public smbus::Bus, private mcu::CommandHandler {
  public:
   static constexpr uint8_t kAddress = 0x4F;
 
-  // `script` must outlive it.
+  // `script` must outlive this object.
   explicit HostileDevice(ByteSpan script);
 
   smbus::TransferResult Execute(const smbus::Transfer& transfer) override;
 
-  // A snapshot and the catalogue that fits it, from which it makes its streams.
+  // A snapshot and its catalogue, from which the device makes its streams.
   static mailbox::Catalog ExampleCatalog();
   static mailbox::Snapshot ExampleSnapshot();
 
@@ -40,12 +40,12 @@ class HostileDevice final : public smbus::Bus, private mcu::CommandHandler {
 
   uint8_t Next() const { return script_.U8(); }
   bool OneIn(uint8_t cases) const { return Next() % cases == 0; }
-  // `honest`, or a number that hurts.
+  // Returns `honest`, or a malicious number, as the script determines.
   uint32_t Number(uint32_t honest);
-  // Some bytes, or numbers, of it are the script's.
+  // Returns `payload` with some bytes or numbers replaced from the script.
   Bytes Spoiled(Bytes payload);
   void MakeCatalog();
-  // Relative to the acknowledged one where that is `base_id`.
+  // Makes a snapshot, relative to the acknowledged one if its id is `base_id`.
   void MakeSnapshot(uint32_t base_id);
   Reply Stream(const mailbox::CommandWord& command, uint32_t offset);
 
@@ -54,7 +54,7 @@ class HostileDevice final : public smbus::Bus, private mcu::CommandHandler {
   mcu::VirtualBus bus_;
   uint32_t snapshot_id_ = 0;
   uint32_t acknowledged_id_ = 0;
-  Bytes stream_;  // that the windows show, from offset_ on
+  Bytes stream_;  // the stream that the windows expose, starting at offset_
   uint32_t offset_ = 0;
   uint8_t window_bytes_ = 0;
   mutable Bytes window_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Devices that mean harm: whatever they say, the controller ends soon, holds little, and does not fall.
+// Malicious devices: for any answers, the controller ends within bounded transactions and memory, and does not crash.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -20,11 +20,10 @@ namespace sideband::tests {
 namespace {
 
 constexpr size_t kMebibyte = size_t{1} << 20;
-// Beyond it, a stream of the largest counts that its length can bear would have to be real.
+// Only a real stream with the largest counts that its length permits would need more.
 constexpr size_t kMemoryMax = 128 * kMebibyte;
-// A collection has 3 latches, each, of a device whose streams are short, with a dozen commands: DISCOVER, LATCH,
-// CATALOG, and those that go on after an interruption. A command has at most 4 times 9 writes, 40 polls and 2 reads, in
-// 4 attempts each.
+// A collection has 3 latches. With short streams each latch has a dozen commands: DISCOVER, LATCH, CATALOG, and those
+// that resume after an interruption. A command has at most 4 times 9 writes, 40 polls and 2 reads, in 4 attempts each.
 constexpr uint64_t kAttempts = daemon::RegisterPort::kAttemptsMax;
 constexpr uint64_t kTransactionsMax =
     40 * (kAttempts * (2 * kAttempts + 1) + (daemon::MailboxSession::kPollsMax + 2) * kAttempts);
@@ -56,7 +55,7 @@ Bytes RandomBytes(std::mt19937_64& random, size_t size) {
 }
 
 TEST(HostileTest, AScriptThatIsHonestIsBelieved) {
-  // Large bytes choose the honest answers throughout.
+  // Large bytes select the honest answers throughout.
   const Bytes script(10'000, 0xFF);
   HostileDevice device(script);
   EXPECT_EQ(Meet(device, 3).collected, 3);
@@ -77,7 +76,7 @@ TEST(HostileTest, RandomScripts) {
   EXPECT_GT(collected, 50) << "some must get past every trap, or the later ones are not tried";
 }
 
-// Answers every transaction with random bytes of the right shape, half of them with a right PEC.
+// Answers every transaction with random bytes of the expected length, half of them with a correct PEC.
 class RandomBus final : public smbus::Bus {
  public:
   explicit RandomBus(uint64_t seed) : random_(seed) {}
@@ -113,13 +112,14 @@ TEST(HostileTest, RandomAnswers) {
   EXPECT_LE(meter.peak(), kMebibyte);
 }
 
-// Says that its snapshot is so long, and has windows for ever.
+// Reports a snapshot of the given length, and serves windows without end.
 class EndlessFirmware final : public mcu::CommandHandler {
  public:
   explicit EndlessFirmware(uint32_t size) : size_(size) {}
   Reply Execute(const mailbox::CommandWord& command, uint32_t, uint32_t) override {
     if (command.opcode == mailbox::Opcode::kDiscover) {
-      return {.data = mailbox::kExtensionVersion | mailbox::kWindowBytes << 8 | mailbox::kWindowCount << 16};
+      return {.data = static_cast<uint32_t>(mailbox::ExtensionVersion::kOne) | mailbox::kWindowBytes << 8 |
+                      mailbox::kWindowCount << 16};
     }
     return {.data = command.opcode == mailbox::Opcode::kLatch ? 1 : size_, .extended_data = size_};
   }
@@ -141,13 +141,13 @@ Met MeetEndless(uint32_t size) {
 TEST(HostileTest, AStreamIsReadNoFurtherThanItsLength) {
   constexpr uint32_t kSize = 255 * 4000;
   const MemoryMeter meter;
-  // Three latches, each with its windows and what opens them.
+  // Three latches, each with its windows and the commands that open them.
   EXPECT_LE(MeetEndless(kSize).transactions, 3u * (4000 + 250 * 6 + 6) + 6);
   EXPECT_LE(meter.peak(), 8 * kMebibyte);
 }
 
-// Counters that have not changed cost next to nothing, so a stream of some hundred kilobytes can ask for as many
-// counters as there may be in all.
+// Unchanged counters take almost no bytes, so a stream of some hundred kilobytes can declare the maximum number of
+// counters.
 TEST(HostileTest, WhatASmallStreamAsksForIsBounded) {
   mailbox::Snapshot snapshot{.boot_id = 1, .snapshot_id = 1};
   snapshot.counters_per_block = static_cast<uint32_t>(mailbox::kCountersMax / mailbox::kBlocksMax);

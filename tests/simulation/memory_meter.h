@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much memory a part of a test takes. A program that links this has its operator new replaced.
+// The memory used by a part of a test. Linking this replaces the program's operator new.
 //   const MemoryMeter meter;
 //   Decode(hostile_bytes);
 //   EXPECT_LE(meter.peak(), 1 << 20);
@@ -11,11 +11,11 @@
 
 namespace sideband::tests {
 
-// One at a time, and used by one thread.
+// At most one object at a time, used by one thread.
 class MemoryMeter {
  public:
   MemoryMeter();
-  // The most bytes that were held at once since the start, beyond those that were held then.
+  // The maximum number of bytes allocated at once since construction, beyond those allocated at construction.
   size_t peak() const;
 
  private:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the daemon does with a device, without what it does with the result: take a snapshot, hand it over, acknowledge
-// it.
+// The daemon's processing of a device without that of the result: take a snapshot, pass it on, acknowledge it.
 //   Reader reader(session, clock, [](const mailbox::Snapshot& snapshot, const daemon::Topology& topology) { … });
 //   const absl::Status status = reader.CollectOnce();
 #ifndef SIDEBAND_TESTS_SIMULATION_READER_H_
@@ -14,7 +13,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/snapshot_reader.h"
-#include "daemon/model/topology.h"
+#include "daemon/snapshot/topology.h"
 #include "proto/mailbox/snapshot.h"
 
 namespace sideband::tests {
@@ -23,17 +22,17 @@ class Reader {
  public:
   using Accept = std::function<void(const mailbox::Snapshot&, const daemon::Topology&)>;
 
-  // What it is given must outlive it.
+  // The arguments must outlive this object.
   Reader(daemon::MailboxSession& session, const daemon::Clock& clock, Accept accept)
       : reader_(session, clock), accept_(std::move(accept)) {}
 
-  // One snapshot. What is accepted stays so where only the acknowledgement failed.
+  // Collects one snapshot. A snapshot stays accepted if only its acknowledgement failed.
   absl::Status CollectOnce() {
     const absl::StatusOr<daemon::TakenSnapshot> taken = reader_.Take();
     if (!taken.ok()) return taken.status();
     accept_(taken->raw, *taken->topology);
     const absl::Status acknowledged = reader_.Acknowledge();
-    // Another controller may have latched since.
+    // ABORTED: another controller has latched since, which is not an error here.
     return absl::IsAborted(acknowledged) ? absl::OkStatus() : acknowledged;
   }
 

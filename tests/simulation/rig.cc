@@ -7,6 +7,7 @@
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/word.h"
 #include "proto/smbus/bit_times.h"
+#include "proto/smbus/pec.h"
 
 namespace sideband::tests {
 namespace {
@@ -55,8 +56,10 @@ void Rig::RestartDevice() {
   target_.reset();
   firmware_.reset();
   device_ = std::make_unique<SimulatedDevice>(options, truth_, [this, start = now_ns_] { return now_ns_ - start; });
-  firmware_ = std::make_unique<mcu::Firmware>(*device_, mcu::PowerModel({}));
-  target_ = std::make_unique<mcu::MailboxTarget>(kAddress, *firmware_);
+  firmware_ =
+      std::make_unique<mcu::FirmwarePair>(*device_, mcu::PowerModel({}), mcu::Persona::kSideband, options_.extension);
+  target_ = std::make_unique<mcu::MailboxTarget>(
+      kAddress, firmware_->shared(), mcu::MailboxTarget::Options{.registers = {}, .own_handler = firmware_->own()});
   targets_.Connect(kAddress, *target_);
 }
 
@@ -74,11 +77,14 @@ void Rig::RestartController() {
 }
 
 void Rig::LatchByAnother() {
+  const bool is_own = options_.extension == mailbox::ExtensionVersion::kTwo;
   const uint32_t word = mailbox::CommandWord{.opcode = mailbox::Opcode::kLatch, .execute = true}.Encode();
   ByteWriter out;
-  out.U8(mailbox::kCommandRegister);
+  out.U8(is_own ? mailbox::kOwnRegisters.command : mailbox::kSharedRegisters.command);
   out.U8(mailbox::kRegisterBytes);
   out.U32(word);
+  const uint8_t address_byte = smbus::AddressByte(kAddress, /*read=*/false);
+  out.U8(smbus::Pec(out.written(), smbus::Pec({&address_byte, 1})));
   targets_.Execute({{smbus::Message::Write(kAddress, std::move(out).Take())}});
 }
 
@@ -92,14 +98,16 @@ absl::Status Rig::CollectOnce() {
 
 uint64_t Rig::transactions_max() const {
   constexpr uint64_t kAttempts = daemon::RegisterPort::kAttemptsMax;
-  const uint64_t command = kAttempts * (2 * kAttempts + 1) + (daemon::MailboxSession::kPollsMax + 2) * kAttempts;
+  constexpr uint64_t kRuns = daemon::MailboxSession::kRunsMax;
+  const uint64_t command =
+      kRuns * (kAttempts * (2 * kAttempts + 1) + (daemon::MailboxSession::kPollsMax + 2) * kAttempts);
   const uint64_t blocks = 1 + options_.vms_max * (1 + uint64_t{options_.contexts_max});
-  // Generous: a header of 64 bytes and 9 bytes a counter in each block, 64 bytes for each name in the catalogue.
+  // Upper bounds: a header of 64 bytes and 9 bytes a counter in each block, 64 bytes for each name in the catalogue.
   const uint64_t snapshot = 128 + blocks * (64 + 9 * uint64_t{options_.events_max});
   const uint64_t catalog = 128 + 64 * (blocks + options_.events_max);
   const auto window_bytes = static_cast<uint32_t>(wire_.block_bytes_max());
-  const uint64_t latch = kAttempts + 2 * command + StreamTransactions(snapshot, window_bytes, command) + command +
-                         StreamTransactions(catalog, window_bytes, command);
+  const uint64_t latch = 3 * kAttempts + (kRuns + 1) * command + StreamTransactions(snapshot, window_bytes, command) +
+                         command + StreamTransactions(catalog, window_bytes, command);
   return daemon::SnapshotReader::kLatchesMax * latch + command;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The daemon's session on the microcontroller's firmware over a faulty bus, in simulated time: nothing waits, nothing
-// is random but by seed.
+// The daemon's session on the microcontroller's firmware over a faulty bus, in simulated time: no waits, and no
+// randomness other than by seed.
 //   Rig rig({.seed = 7}, plan);
 //   const absl::Status status = rig.CollectOnce();
 //   EXPECT_EQ(rig.wrong(), "");
@@ -20,7 +20,7 @@
 #include "proto/smbus/bus.h"
 #include "secure_mcu/bus/mailbox_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
-#include "secure_mcu/firmware/firmware.h"
+#include "secure_mcu/firmware/firmware_pair.h"
 #include "sim/bus_faults/faulty_bus.h"
 #include "tests/conformance/in_process_bus.h"
 #include "tests/simulation/reader.h"
@@ -32,37 +32,37 @@ namespace sideband::tests {
 // Not thread-safe.
 class Rig {
  public:
-  // Every start of the device draws its sizes anew, from `device.seed` and the number of the start.
+  // Every start of the device draws new sizes, from `device.seed` and the number of the start.
   Rig(const SimulatedDevice::Options& device, const sim::FaultPlan& plan,
       size_t block_bytes_max = smbus::kBlockBytesMax);
 
-  // Another plan, from its first transaction on.
+  // Replaces the plan; the new one begins at its first transaction.
   void SetPlan(const sim::FaultPlan& plan);
-  // The controller starts anew, and knows nothing.
+  // Restarts the controller, without state.
   void RestartController();
   void RestartDevice();
-  // With no regard to anybody else's commands.
+  // Another controller latches, even while a command of this one is in progress.
   void LatchByAnother();
 
   absl::Status CollectOnce();
 
-  // What was wrong with the first wrong snapshot that was accepted; empty: nothing yet.
+  // The error in the first wrong snapshot that was accepted; empty if there was no such snapshot.
   const std::string& wrong() const { return wrong_; }
   uint64_t accepted() const { return accepted_; }
-  // How transactions ended, as the daemon's metrics are told.
+  // The outcomes of transactions and their numbers, as reported to the daemon's metrics.
   const std::map<std::string, uint64_t>& outcomes() const { return outcomes_; }
   const sim::FaultyBus& bus() const { return *faulty_; }
   uint64_t boot_id() const { return boot_id_; }
-  // Of the newest CollectOnce.
+  // The number of transactions of the last CollectOnce.
   uint64_t transactions() const { return transactions_; }
-  // More than CollectOnce can take with this device, whatever happens: each command has two writes of data and its own,
-  // all repeated where that is refused, its polls, and two reads; a stream has its windows, the commands that open
-  // them, and those that go on where it was interrupted; each transaction has its attempts; and there are so many
-  // latches, each with its stream and a catalogue.
+  // An upper bound of the transactions of CollectOnce with this device. Each command has two writes of data and its own
+  // write, which are all repeated if the command is rejected, its polls, and two reads; it runs again if the answer
+  // belongs to another controller. A stream has its windows, the commands that open them, and those that resume it
+  // after an interruption. Each transaction has several attempts, and each latch has its stream and a catalogue.
   uint64_t transactions_max() const;
 
  private:
-  // Takes the time that its transactions need at 100 kHz.
+  // Advances the time by the duration of each transaction at 100 kHz.
   class TimedBus final : public smbus::Bus {
    public:
     explicit TimedBus(Rig& rig) : rig_(rig) {}
@@ -78,12 +78,12 @@ class Rig {
   Truth truth_;
   mcu::VirtualBus targets_;
   std::unique_ptr<SimulatedDevice> device_;
-  std::unique_ptr<mcu::Firmware> firmware_;
+  std::unique_ptr<mcu::FirmwarePair> firmware_;
   std::unique_ptr<mcu::MailboxTarget> target_;
   std::unique_ptr<sim::FaultyBus> faulty_;
   TimedBus timed_{*this};
   InProcessTransport wire_;
-  const daemon::FakeClock clock_{absl::UnixEpoch()};  // of the host, which is of no interest here
+  const daemon::FakeClock clock_{absl::UnixEpoch()};  // the host's time, which is not tested here
   std::map<std::string, uint64_t> outcomes_;
   std::unique_ptr<daemon::RegisterPort> port_;
   std::unique_ptr<daemon::MailboxSession> session_;

@@ -59,7 +59,7 @@ void SimulatedDevice::Populate(const Options& options) {
 }
 
 uint64_t SimulatedDevice::DrawCounts() {
-  // Up to 2^44 at a time: a long life stays below 2^64.
+  // Up to 2^44 at a time, so that the sum over a long life stays below 2^64.
   return OneIn(3) ? 0 : random_() >> (20 + Draw(44));
 }
 
@@ -91,7 +91,7 @@ void SimulatedDevice::Appear(Block& block) {
       .vm = block.vm};
 }
 
-// Between two latches.
+// The changes between two latches.
 void SimulatedDevice::Live() {
   bool has_changed = false;
   for (Block& block : blocks_) {
@@ -103,7 +103,7 @@ void SimulatedDevice::Live() {
     }
     const bool retires = OneIn(retires_one_in_);
     block.header.state = OneIn(3) ? BlockState::kActive : BlockState::kIdle;
-    // The last counts are those that are lost the easiest.
+    // A retiring context counts once more, because final counts are the most easily lost.
     if (retires || block.header.state == BlockState::kActive) Count(block);
     if (retires) block.header.state = BlockState::kRetired;
   }
@@ -129,6 +129,7 @@ mailbox::Snapshot SimulatedDevice::Latch() {
 void SimulatedDevice::Acknowledge() {
   bool has_changed = false;
   for (Block& block : blocks_) {
+    // Only a block that was retired in the newest latch has its final counts in the acknowledged snapshot.
     if (!std::exchange(block.was_retired, false)) continue;
     const mailbox::BlockHeader& header = block.header;
     truth_.Vanished({identity_.boot_id, header.vm, header.context, header.generation}, block.counters);
@@ -149,7 +150,7 @@ void SimulatedDevice::ChangeCatalog() {
   FollowBlocks();
 }
 
-// The catalogue names the blocks that there are, by their generations.
+// Makes the catalogue of the present blocks and their generations.
 void SimulatedDevice::FollowBlocks() {
   ++catalog_version_;
   catalog_.contexts.clear();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A device that leads an eventful life, drawn from a seed: contexts come, idle, retire and come back as new
-// generations, VMs are confidential or not, counters are small and huge, the catalogue changes. What it counted is told
-// to `truth` at every latch.
+// A device with random changes, drawn from a seed: contexts start, idle, retire and return as new generations, VMs are
+// confidential or not, counters are small and huge, the catalogue changes. It reports its counts to `truth` at every
+// latch.
 //   Truth truth;
 //   SimulatedDevice device({.boot_id = 1, .seed = 7}, truth, [&] { return now_ns; });
 //   mcu::Firmware firmware(device, …);
@@ -11,19 +11,21 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <random>
 #include <span>
 #include <vector>
 
 #include "proto/mailbox/catalog.h"
+#include "proto/mailbox/extension.h"
 #include "proto/mailbox/snapshot.h"
 #include "secure_mcu/firmware/device.h"
 #include "tests/simulation/truth.h"
 
 namespace sideband::tests {
 
-// Not thread-safe. The VM's counters are the sum of its contexts', gone ones included, and the device's that of the
-// VMs'.
+// Not thread-safe. A VM's counters are the sum of its contexts', including ended ones; the device's counters are the
+// sum of the VMs'.
 class SimulatedDevice final : public mcu::Device {
  public:
   struct Options {
@@ -32,12 +34,15 @@ class SimulatedDevice final : public mcu::Device {
     uint16_t vms_max = 4;
     uint16_t contexts_max = 8;  // of each VM
     uint16_t events_max = 64;
-    uint64_t retires_one_in = 25;  // contexts, between two latches
+    std::optional<mailbox::ExtensionVersion> extension = mailbox::ExtensionVersion::kTwo;
+    uint64_t retires_one_in = 25;  // the probability that a context retires between two latches is 1 / retires_one_in
   };
-  // Sizes are drawn up to the options'. `truth` must outlive it; `now_ns` is the time since its start.
+  // Sizes are drawn up to the options' maxima. `truth` must outlive this object; `now_ns` returns the time since the
+  // device's start.
   SimulatedDevice(const Options& options, Truth& truth, std::function<uint64_t()> now_ns);
 
-  // A context comes, where there is one that is not there, or moves to another slice. The catalogue changes at once.
+  // Half of the contexts, chosen at random, start if they are absent, and move to a random slice. The catalogue changes
+  // at once.
   void ChangeCatalog();
 
   const mcu::DeviceIdentity& identity() const override { return identity_; }
@@ -55,13 +60,13 @@ class SimulatedDevice final : public mcu::Device {
     bool is_there = true;
     bool was_retired = false;  // in the newest latch
     uint8_t slice = 0;
-    size_t vm = 0;  // of a context: where its VM's block is
+    size_t vm = 0;  // for a context: the index of its VM's block
   };
 
   uint64_t Draw(uint64_t size) { return random_() % size; }
   bool OneIn(uint64_t cases) { return Draw(cases) == 0; }
   bool IsContext(const Block& block) const { return block.header.context != mailbox::kNoContext; }
-  // A number of counts of any magnitude.
+  // A random number of counts of any magnitude.
   uint64_t DrawCounts();
   void Populate(const Options& options);
   void Live();
@@ -77,7 +82,7 @@ class SimulatedDevice final : public mcu::Device {
   std::mt19937_64 random_;
   mailbox::Catalog catalog_;
   uint64_t catalog_version_ = 0;
-  std::vector<Block> blocks_;  // the device's own first, each VM's before its contexts'
+  std::vector<Block> blocks_;  // the device's own first, each VM's before those of its contexts
   uint32_t trigger_id_ = 0;
 };
 

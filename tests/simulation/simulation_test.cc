@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Thousands of snapshots from devices that live, restart and are interfered with, over wires on which everything legal
-// goes wrong. SIDEBAND_SIMULATION_SEED (--test_env) repeats one seed.
+// Thousands of snapshots from devices that change, restart and are polled by another controller, over wires with every
+// legal fault. SIDEBAND_SIMULATION_SEED (--test_env) repeats one seed.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -19,7 +19,7 @@ using sim::FaultKind;
 
 constexpr uint64_t kAcceptedPerSeed = 2100;
 
-// The fixed ones, so that a change is judged by the same cases as the one before; and one that is always another.
+// The fixed seeds, so that consecutive changes are tested with the same cases, and one new seed each time.
 std::vector<uint64_t> Seeds() {
   if (const char* const seed = std::getenv("SIDEBAND_SIMULATION_SEED")) return {std::strtoull(seed, nullptr, 0)};
   std::random_device random;
@@ -34,10 +34,11 @@ SimulatedDevice::Options DrawDevice(uint64_t seed) {
   return {.seed = seed,
           .vms_max = kVms[random() % 3],
           .contexts_max = kContexts[random() % 3],
-          .events_max = kEvents[random() % 3]};
+          .events_max = kEvents[random() % 3],
+          .extension = seed / 2 % 2 == 0 ? mailbox::ExtensionVersion::kOne : mailbox::ExtensionVersion::kTwo};
 }
 
-// Every kind of fault, each between never and often.
+// A plan with every kind of fault, each with a rate between never and often.
 sim::FaultPlan DrawPlan(uint64_t seed) {
   std::mt19937_64 random(seed ^ 0x5EED);
   sim::FaultPlan plan{.seed = seed};
@@ -67,7 +68,7 @@ class SimulationTest : public testing::TestWithParam<uint64_t> {};
 TEST_P(SimulationTest, NeverAWrongCount) {
   const uint64_t seed = GetParam();
   SCOPED_TRACE("SIDEBAND_SIMULATION_SEED=" + std::to_string(seed));
-  // Every other one through an adapter that only speaks SMBus 2.
+  // Odd seeds use an adapter that supports only SMBus 2.
   Rig rig(DrawDevice(seed), DrawPlan(seed), seed % 2 == 0 ? smbus::kBlockBytesMax : 32);
   uint64_t attempts = 0, failed = 0, transactions_most = 0;
   while (rig.accepted() < kAcceptedPerSeed) {
@@ -83,7 +84,7 @@ TEST_P(SimulationTest, NeverAWrongCount) {
       static_cast<unsigned long long>(attempts), static_cast<unsigned long long>(failed),
       static_cast<unsigned long long>(rig.boot_id()), static_cast<unsigned long long>(transactions_most),
       FaultCounts(rig.bus()).c_str());
-  // Whatever has happened, a quiet bus makes everything good, at once.
+  // On a bus without faults the next collection succeeds, regardless of the previous faults.
   rig.SetPlan({});
   const uint64_t before = rig.accepted();
   EXPECT_TRUE(rig.CollectOnce().ok());

@@ -62,6 +62,7 @@ std::string Truth::CompareToLatch(const mailbox::Snapshot& snapshot, const daemo
   });
   if (snapshot.boot_id != boot_id_ || latch == latches_.end()) return "it was never latched";
   mailbox::Snapshot expected = latch->snapshot;
+  // The firmware assigns these; the device does not know them.
   expected.boot_id = snapshot.boot_id;
   expected.snapshot_id = snapshot.snapshot_id;
   expected.catalog_hash = snapshot.catalog_hash;

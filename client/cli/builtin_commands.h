@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Factories of this folder's subcommands; client/commands.cc lists all subcommands.
+//   commands.push_back(NewGetCommand());
+#ifndef SIDEBAND_CLIENT_CLI_BUILTIN_COMMANDS_H_
+#define SIDEBAND_CLIENT_CLI_BUILTIN_COMMANDS_H_
+
+#include <memory>
+
+#include "client/cli/command.h"
+
+namespace sideband::client {
+
+// `sideband devices`: lists the devices that the caller may see.
+std::unique_ptr<Command> NewDevicesCommand();
+// `sideband events`: lists the events that the devices count.
+std::unique_ptr<Command> NewEventsCommand();
+// `sideband scopes`: lists the VMs and contexts whose counters the caller may read.
+std::unique_ptr<Command> NewScopesCommand();
+// `sideband get`: prints the newest counters; with --since, past counters.
+std::unique_ptr<Command> NewGetCommand();
+// `sideband watch`: prints counters as the daemon reads them, until Ctrl-C.
+std::unique_ptr<Command> NewWatchCommand();
+// `sideband unseal`: opens sealed records with the VM's key.
+std::unique_ptr<Command> NewUnsealCommand();
+// `sideband audit`: verifies and prints the daemon's audit log files.
+std::unique_ptr<Command> NewAuditCommand();
+// `sideband i2cdev -- COMMAND …`: runs a program that uses /dev/i2c-N on a virtual bus.
+std::unique_ptr<Command> NewI2cDevCommand();
+
+}  // namespace sideband::client
+
+#endif  // SIDEBAND_CLIENT_CLI_BUILTIN_COMMANDS_H_

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/cli/csv_render.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/time.h"
+#include "client/cli/csv.h"
+#include "client/cli/message_text.h"
+#include "proto/base/boot_id.h"
+
+namespace sideband::client {
+namespace {
+
+std::string Seconds(const google::protobuf::Duration& duration) {
+  return CsvNumber(absl::ToDoubleSeconds(ToDuration(duration)));
+}
+
+// Clears the values that a device without a snapshot does not have.
+std::string IfKnown(const v1::Device& device, std::string text) {
+  return device.state() == v1::Device::STATE_AWAY ? "" : std::move(text);
+}
+
+const char* YesNo(bool value) { return value ? "yes" : "no"; }
+
+std::string CounterLine(const v1::Snapshot& snapshot, const v1::ScopeCounters& row, const v1::Counter& counter) {
+  const v1::Scope& scope = row.scope();
+  return CsvLine({snapshot.device(), BootIdText(snapshot.boot_id()), absl::StrCat(snapshot.snapshot_id()),
+                  absl::StrCat(snapshot.trigger_id()), absl::StrCat(snapshot.reference_time_ns()),
+                  snapshot.has_host_time() ? TimeText(ToTime(snapshot.host_time())) : "",
+                  snapshot.has_host_time_error() ? Seconds(snapshot.host_time_error()) : "",
+                  snapshot.has_device_state() ? StateText(snapshot.device_state()) : "", SliceText(scope), scope.vm(),
+                  scope.vm_uuid(), scope.context(), absl::StrCat(scope.generation()), StateText(row.state()),
+                  counter.event(), absl::StrCat(counter.count()),
+                  counter.has_rate_per_second() ? CsvNumber(counter.rate_per_second()) : "",
+                  absl::StrJoin(row.flags(), " ")});
+}
+
+}  // namespace
+
+std::string DevicesCsv(const v1::ListDevicesResponse& response) {
+  std::string text = CsvLine({"device", "state", "interval_seconds", "reference_clock_hz", "boot_id", "uuid"});
+  for (const v1::Device& device : response.devices()) {
+    text += CsvLine({device.name(), StateText(device.state()), Seconds(device.interval()),
+                     IfKnown(device, absl::StrCat(device.reference_clock_hz())),
+                     IfKnown(device, BootIdText(device.boot_id())), device.uuid()});
+  }
+  return text;
+}
+
+std::string EventsCsv(const v1::ListEventsResponse& response) {
+  std::string text = CsvLine({"device", "event", "unit", "scope", "masked", "description"});
+  for (const auto& device : response.devices()) {
+    for (const v1::Event& event : device.events()) {
+      text += CsvLine({device.device(), event.name(), event.unit(), ScopeText(event.scope()), YesNo(event.masked()),
+                       event.description()});
+    }
+  }
+  return text;
+}
+
+std::string ScopesCsv(const v1::ListScopesResponse& response) {
+  std::string text = CsvLine({"device", "slice", "vm", "vm_uuid", "context", "generation", "confidential"});
+  for (const v1::Scope& scope : response.scopes()) {
+    text += CsvLine({scope.device(), SliceText(scope), scope.vm(), scope.vm_uuid(), scope.context(),
+                     absl::StrCat(scope.generation()), YesNo(scope.confidential())});
+  }
+  return text;
+}
+
+std::string SnapshotCsvTitles() {
+  return CsvLine({"device", "boot_id", "snapshot_id", "trigger_id", "reference_time_ns", "host_time",
+                  "host_time_error_seconds", "device_state", "slice", "vm", "vm_uuid", "context", "generation", "state",
+                  "event", "count", "rate_per_second", "flags"});
+}
+
+std::string SnapshotCsv(const v1::Snapshot& snapshot) {
+  std::string text;
+  for (const v1::ScopeCounters& row : snapshot.scopes()) {
+    for (const v1::Counter& counter : row.counters()) text += CounterLine(snapshot, row, counter);
+  }
+  return text;
+}
+
+}  // namespace sideband::client

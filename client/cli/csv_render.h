@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Renders the daemon's responses as comma-separated values: a line of titles, then a line per row. Numbers are printed
+// in full, times in UTC; flags are separated by spaces; unknown values are empty.
+#ifndef SIDEBAND_CLIENT_CLI_CSV_RENDER_H_
+#define SIDEBAND_CLIENT_CLI_CSV_RENDER_H_
+
+#include <string>
+
+#include "sideband/v1/telemetry.pb.h"
+
+namespace sideband::client {
+
+std::string DevicesCsv(const v1::ListDevicesResponse& response);
+std::string EventsCsv(const v1::ListEventsResponse& response);
+std::string ScopesCsv(const v1::ListScopesResponse& response);
+
+// The output for consecutive snapshots: the titles once, then the lines of each snapshot.
+std::string SnapshotCsvTitles();
+std::string SnapshotCsv(const v1::Snapshot& snapshot);
+
+}  // namespace sideband::client
+
+#endif  // SIDEBAND_CLIENT_CLI_CSV_RENDER_H_

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/cli/message_text.h"
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+
+namespace sideband::client {
+namespace {
+
+std::string Word(absl::string_view name, absl::string_view prefix, int value) {
+  return name.empty() ? absl::StrCat(value) : absl::AsciiStrToLower(absl::StripPrefix(name, prefix));
+}
+
+}  // namespace
+
+std::string StateText(v1::Device::State state) { return Word(v1::Device::State_Name(state), "STATE_", state); }
+
+std::string StateText(v1::ScopeCounters::State state) {
+  return Word(v1::ScopeCounters::State_Name(state), "STATE_", state);
+}
+
+std::string ScopeText(v1::Event::Scope scope) { return Word(v1::Event::Scope_Name(scope), "SCOPE_", scope); }
+
+std::string SliceText(const v1::Scope& scope) { return scope.has_slice() ? absl::StrCat(scope.slice()) : ""; }
+
+absl::Duration ToDuration(const google::protobuf::Duration& duration) {
+  return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
+}
+
+absl::Time ToTime(const google::protobuf::Timestamp& time) {
+  return absl::FromUnixSeconds(time.seconds()) + absl::Nanoseconds(time.nanos());
+}
+
+std::string TimeText(absl::Time time) { return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", time, absl::UTCTimeZone()); }
+
+}  // namespace sideband::client

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Fields of the daemon's messages as text.
+#ifndef SIDEBAND_CLIENT_CLI_MESSAGE_TEXT_H_
+#define SIDEBAND_CLIENT_CLI_MESSAGE_TEXT_H_
+
+#include <string>
+
+#include "absl/time/time.h"
+#include "sideband/v1/telemetry.pb.h"
+
+namespace sideband::client {
+
+// The enumerator's name in lower case, such as "fresh"; an unknown value is shown as its number.
+std::string StateText(v1::Device::State state);
+std::string StateText(v1::ScopeCounters::State state);
+std::string ScopeText(v1::Event::Scope scope);
+
+// Empty if the scope has no slice.
+std::string SliceText(const v1::Scope& scope);
+
+absl::Duration ToDuration(const google::protobuf::Duration& duration);
+absl::Time ToTime(const google::protobuf::Timestamp& time);
+// UTC, to the millisecond: 2026-11-21T12:34:07.958Z.
+std::string TimeText(absl::Time time);
+
+}  // namespace sideband::client
+
+#endif  // SIDEBAND_CLIENT_CLI_MESSAGE_TEXT_H_

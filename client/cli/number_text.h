@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Numbers in a human-readable format.
+//   CountText(18446744073709551615u, style)   // 18,446,744,073,709,551,615
+//   ScaledText(4.6e9, "/s", style)            // 4.60 G/s
+#ifndef SIDEBAND_CLIENT_CLI_NUMBER_TEXT_H_
+#define SIDEBAND_CLIENT_CLI_NUMBER_TEXT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "client/cli/table.h"
+
+namespace sideband::client {
+
+// Digits in groups of three; without groups if the style is raw.
+std::string CountText(uint64_t count, const TableStyle& style);
+
+// Two decimals, a space, a prefix for powers of 1000 from k to E, and the unit. If the style is raw, the number with
+// one decimal and without a unit. Numbers that are not finite are formatted as by printf, with the unit.
+std::string ScaledText(double value, absl::string_view unit, const TableStyle& style);
+
+}  // namespace sideband::client
+
+#endif  // SIDEBAND_CLIENT_CLI_NUMBER_TEXT_H_

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/cli/number_text.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace sideband::client {
+namespace {
+
+TEST(CountTextTest, GroupsThreeDigits) {
+  const struct {
+    uint64_t count;
+    const char* text;
+  } kCases[] = {
+      {0, "0"},
+      {999, "999"},
+      {1000, "1,000"},
+      {999'999, "999,999"},
+      {18446744073709551615u, "18,446,744,073,709,551,615"},
+  };
+  for (const auto& test : kCases) EXPECT_EQ(CountText(test.count, {}), test.text);
+  EXPECT_EQ(CountText(18446744073709551615u, {.raw = true}), "18446744073709551615");
+}
+
+TEST(ScaledTextTest, TakesThePrefixBelow1000) {
+  const struct {
+    double value;
+    const char* text;
+  } kCases[] = {
+      {0, "0.00 /s"},        {999.994, "999.99 /s"},      {999.995, "1.00 k/s"},
+      {1234.56, "1.23 k/s"}, {4'600'000'000, "4.60 G/s"}, {999'994'999, "999.99 M/s"},
+      {1.8e19, "18.00 E/s"}, {1e24, "1000000.00 E/s"},
+  };
+  for (const auto& test : kCases) EXPECT_EQ(ScaledText(test.value, "/s", {}), test.text);
+  EXPECT_EQ(ScaledText(1234.56, "/s", {.raw = true}), "1234.6");
+  EXPECT_EQ(ScaledText(std::numeric_limits<double>::infinity(), "/s", {}), "inf /s");
+}
+
+}  // namespace
+}  // namespace sideband::client

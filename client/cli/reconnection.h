@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Decides whether and when a stream that has ended is opened again, and reports it on standard error.
+//   Reconnection reconnection(context);
+//   absl::Status status;
+//   do {
+//     status = Stream([&](const v1::Snapshot& snapshot) { reconnection.Received(snapshot); });
+//   } while (!status.ok() && reconnection.Again(status));
+#ifndef SIDEBAND_CLIENT_CLI_RECONNECTION_H_
+#define SIDEBAND_CLIENT_CLI_RECONNECTION_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "client/cli/command.h"
+#include "sideband/v1/telemetry.pb.h"
+
+namespace sideband::client {
+
+// Not thread-safe. The context must outlive the object.
+class Reconnection {
+ public:
+  explicit Reconnection(CommandContext& context) : context_(context) {}
+
+  // Waits with exponential back-off and returns true. Returns false immediately if the stream has never been open or if
+  // the error is not a lost connection, and after a cancellation. NOT_FOUND after a lost connection counts as lost for
+  // kNamesPatience: a daemon that has just started does not know its devices yet.
+  bool Again(const absl::Status& ended);
+
+  // A message was received: the stream is open.
+  void Received();
+  // A snapshot was received. Notes a device restart, and the gap in the device's updates after a lost connection.
+  // Returns false for a snapshot that has been received before.
+  bool Received(const v1::Snapshot& snapshot);
+
+  static constexpr absl::Duration kDelayMin = absl::Milliseconds(500);
+  static constexpr absl::Duration kDelayMax = absl::Seconds(10);
+  static constexpr absl::Duration kNamesPatience = absl::Seconds(30);
+
+ private:
+  struct Seen {
+    uint64_t boot_id = 0;
+    uint32_t snapshot_id = 0;
+    absl::Time host_time;
+    bool has_gap = false;  // the connection was lost after this snapshot
+  };
+
+  void NoteGap(const v1::Snapshot& snapshot, const Seen& before);
+
+  CommandContext& context_;
+  bool was_open_ = false;
+  bool is_lost_ = false;
+  absl::Duration delay_ = kDelayMin;
+  absl::Duration waited_;             // since the loss of the connection
+  std::map<std::string, Seen> seen_;  // by device
+};
+
+}  // namespace sideband::client
+
+#endif  // SIDEBAND_CLIENT_CLI_RECONNECTION_H_

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/cli/selection.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/cli/name_pattern.h"
+#include "client/lib/rpc_status.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/text.h"
+#include "proto/base/uuid.h"
+
+namespace sideband::client {
+namespace {
+
+using Names = std::vector<std::string>;
+
+template <typename Message, typename Predicate>
+void EraseIf(google::protobuf::RepeatedPtrField<Message>& messages, Predicate predicate) {
+  messages.erase(std::remove_if(messages.begin(), messages.end(), predicate), messages.end());
+}
+
+bool HasPattern(const Names& names) { return std::ranges::any_of(names, IsPattern); }
+
+// Whether a filter, which holds one name per kind, can express the names.
+bool IsOneName(const Names& names) { return names.size() == 1 && !IsPattern(names[0]); }
+
+// Converts UUIDs to the daemon's notation, since patterns are matched as text.
+Names Canonical(Names vms) {
+  for (std::string& vm : vms) {
+    if (const auto uuid = Uuid::Parse(vm); uuid.ok()) vm = uuid->ToString();
+  }
+  return vms;
+}
+
+absl::StatusOr<Names> DeviceNames(TelemetryClient& client) {
+  SIDEBAND_ASSIGN_OR_RETURN(const auto response, client.ListDevices({}));
+  Names names;
+  for (const v1::Device& device : response.devices()) names.push_back(device.name());
+  return names;
+}
+
+// Names and UUIDs of the VMs whose counters the caller may read. Counters of confidential VMs are never readable.
+absl::StatusOr<Names> VmNames(TelemetryClient& client) {
+  SIDEBAND_ASSIGN_OR_RETURN(const auto response, client.ListScopes({}));
+  Names names;
+  for (const v1::Scope& scope : response.scopes()) {
+    if (scope.vm().empty() || scope.confidential()) continue;
+    names.push_back(scope.vm());
+    names.push_back(scope.vm_uuid());
+  }
+  return names;
+}
+
+absl::StatusOr<Names> EventNames(TelemetryClient& client, const std::string& device) {
+  v1::ListEventsRequest request;
+  request.set_device(device);
+  SIDEBAND_ASSIGN_OR_RETURN(const auto response, client.ListEvents(request));
+  Names names;
+  for (const auto& events : response.devices()) {
+    for (const v1::Event& event : events.events()) names.push_back(event.name());
+  }
+  std::ranges::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+bool Has(const Names& names, const std::string& name) { return std::ranges::find(names, name) != names.end(); }
+
+// Requests a snapshot for each name that is not in `known`, and returns the daemon's error. OK if the daemon knows the
+// name.
+absl::Status CheckNamed(const Names& names, const Names& known, void (*set)(v1::Filter&, const std::string&),
+                        TelemetryClient& client) {
+  for (const std::string& name : names) {
+    if (IsPattern(name) || Has(known, name)) continue;
+    v1::GetSnapshotRequest request;
+    set(*request.mutable_filter(), name);
+    SIDEBAND_RETURN_IF_ERROR(client.GetSnapshot(request).status());
+  }
+  return absl::OkStatus();
+}
+
+void AddMissing(const char* kind, const Names& names, const absl::StatusOr<Names>& known, Names& missing) {
+  if (!known.ok()) return;
+  for (const std::string& name : names) {
+    if (!IsPattern(name) && !Has(*known, name)) {
+      missing.push_back(absl::StrCat(kind, " '", name, "'", DidYouMean(name, *known)));
+    }
+  }
+}
+
+}  // namespace
+
+Selection::Selection(const FilterOptions& options) : options_(options) {
+  filter_.set_context(options.context);
+  if (IsOneName(options.devices)) {
+    filter_.set_device(options.devices[0]);
+  } else {
+    devices_ = options.devices;
+  }
+  if (IsOneName(options.vms)) {
+    filter_.set_vm(options.vms[0]);
+  } else {
+    vms_ = Canonical(options.vms);
+  }
+}
+
+absl::StatusOr<Selection> Selection::Resolve(const FilterOptions& options, TelemetryClient& client) {
+  Selection selection(options);
+  SIDEBAND_RETURN_IF_ERROR(selection.CheckNames(client));
+  SIDEBAND_RETURN_IF_ERROR(selection.ExpandEvents(client));
+  return selection;
+}
+
+absl::Status Selection::CheckNames(TelemetryClient& client) const {
+  if (!devices_.empty()) {
+    SIDEBAND_ASSIGN_OR_RETURN(const Names known, DeviceNames(client));
+    const auto set = [](v1::Filter& filter, const std::string& name) { filter.set_device(name); };
+    SIDEBAND_RETURN_IF_ERROR(CheckNamed(devices_, known, set, client));
+  }
+  if (vms_.empty()) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(const Names known, VmNames(client));
+  const auto set = [](v1::Filter& filter, const std::string& name) { filter.set_vm(name); };
+  return CheckNamed(vms_, known, set, client);
+}
+
+// Expands event patterns into the filter's names. With a VM or context in the filter the daemon rejects events that the
+// rows do not have; then Narrow() alone selects the events.
+absl::Status Selection::ExpandEvents(TelemetryClient& client) {
+  if (!HasPattern(options_.events)) {
+    filter_.mutable_events()->Add(options_.events.begin(), options_.events.end());
+    return absl::OkStatus();
+  }
+  events_ = options_.events;
+  SIDEBAND_ASSIGN_OR_RETURN(const Names known, EventNames(client, filter_.device()));
+  const auto set = [](v1::Filter& filter, const std::string& name) { filter.add_events(name); };
+  SIDEBAND_RETURN_IF_ERROR(CheckNamed(events_, known, set, client));
+  if (!filter_.vm().empty() || !filter_.context().empty()) return absl::OkStatus();
+  for (const std::string& event : known) {
+    if (SelectsEvent(event)) filter_.add_events(event);
+  }
+  return absl::OkStatus();
+}
+
+bool Selection::SelectsDevice(const std::string& name) const { return devices_.empty() || MatchesAny(devices_, name); }
+
+bool Selection::SelectsScope(const v1::Scope& scope) const {
+  if (vms_.empty()) return true;
+  return !scope.vm().empty() && (MatchesAny(vms_, scope.vm()) || MatchesAny(vms_, scope.vm_uuid()));
+}
+
+bool Selection::SelectsEvent(const std::string& name) const { return events_.empty() || MatchesAny(events_, name); }
+
+bool Selection::Narrow(v1::Snapshot& snapshot) const {
+  // Everything is selected by the daemon's filter; empty rows are the daemon's answer.
+  if (devices_.empty() && vms_.empty() && events_.empty()) return true;
+  if (!SelectsDevice(snapshot.device())) return false;
+  EraseIf(*snapshot.mutable_scopes(), [&](const auto& row) { return !SelectsScope(row.scope()); });
+  for (v1::ScopeCounters& row : *snapshot.mutable_scopes()) {
+    if (events_.empty()) break;
+    row.clear_ratios();  // whether all events of a ratio are selected is unknown here
+    EraseIf(*row.mutable_counters(), [&](const auto& counter) { return !SelectsEvent(counter.event()); });
+  }
+  return std::ranges::any_of(snapshot.scopes(), [](const auto& row) { return row.counters_size() > 0; });
+}
+
+void Selection::Narrow(v1::GetSnapshotResponse& response) const {
+  EraseIf(*response.mutable_snapshots(), [&](v1::Snapshot& snapshot) { return !Narrow(snapshot); });
+}
+
+void Selection::Narrow(v1::DeviceHistory& history) const {
+  EraseIf(*history.mutable_series(), [&](const auto& series) { return !SelectsScope(series.scope()); });
+  if (events_.empty()) return;
+  for (v1::HistorySeries& series : *history.mutable_series()) {
+    EraseIf(*series.mutable_columns(), [&](const v1::HistoryColumn& column) {
+      const int event = static_cast<int>(column.event());
+      return event >= history.events_size() || !SelectsEvent(history.events(event));
+    });
+  }
+  EraseIf(*history.mutable_series(), [](const auto& series) { return series.columns().empty(); });
+}
+
+void Selection::Narrow(v1::GetHistoryResponse& response) const {
+  EraseIf(*response.mutable_devices(), [&](const auto& history) { return !SelectsDevice(history.device()); });
+  for (v1::DeviceHistory& history : *response.mutable_devices()) Narrow(history);
+}
+
+absl::Status ExplainNotFound(const absl::Status& status, const FilterOptions& options, TelemetryClient& client) {
+  if (!absl::IsNotFound(status) || !IsRemote(status)) return status;
+  Names missing;
+  if (!options.devices.empty()) AddMissing("device", options.devices, DeviceNames(client), missing);
+  if (!options.vms.empty()) AddMissing("VM", options.vms, VmNames(client), missing);
+  if (!options.events.empty()) AddMissing("event", options.events, EventNames(client, ""), missing);
+  if (missing.empty()) return status;
+  return MarkRemote(absl::Status(status.code(), absl::StrCat(status.message(), ": ", absl::StrJoin(missing, ", "))));
+}
+
+}  // namespace sideband::client

@@ -1,0 +1,732 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/cli/cli.h"
+
+#include <gmock/gmock.h>
+#include <grpcpp/channel.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "client/cli/output.h"
+#include "client/commands.h"
+#include "client/lib/fake_daemon.h"
+#include "client/lib/rpc_status.h"
+#include "proto/base/version.h"
+#include "proto/envelope/seal.h"
+
+namespace sideband::client {
+namespace {
+
+using nlohmann::json;
+
+constexpr char kVmUuid[] = "6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10";
+// 32 times 'N'.
+constexpr envelope::GuestNonce kNonce = [] {
+  envelope::GuestNonce nonce{};
+  nonce.fill('N');
+  return nonce;
+}();
+constexpr char kDeviceUuid[] = "11111111-2222-4333-8444-555555555555";
+
+v1::Snapshot ASnapshot() {
+  v1::Snapshot snapshot;
+  snapshot.set_device("gpu0");
+  snapshot.set_boot_id(0xb007);
+  snapshot.set_snapshot_id(17);
+  snapshot.set_trigger_id(34);
+  snapshot.set_reference_time_ns(12'000'000'345);
+  snapshot.mutable_host_time()->set_seconds(1'700'000'000);
+  snapshot.mutable_host_time_error()->set_nanos(1'500'000);
+  v1::ScopeCounters& device = *snapshot.add_scopes();
+  device.set_state(v1::ScopeCounters::STATE_ACTIVE);
+  v1::Counter& active = *device.add_counters();
+  active.set_event("sm_active");
+  active.set_count(18446744073709551615ull);
+  v1::ScopeCounters& context = *snapshot.add_scopes();
+  context.mutable_scope()->set_slice(0);
+  context.mutable_scope()->set_vm("vm0");
+  context.mutable_scope()->set_context("train");
+  context.set_state(v1::ScopeCounters::STATE_IDLE);
+  context.add_flags("overflow");
+  context.add_flags("estimated");
+  v1::Counter& read = *context.add_counters();
+  read.set_event("dram_read");
+  read.set_count(42);
+  read.set_rate_per_second(1234.56);
+  return snapshot;
+}
+
+constexpr char kSnapshotTable[] =
+    "gpu0  2023-11-14T22:13:20.000Z ±1.5ms  snapshot 17  trigger 34\n"
+    "  boot 000000000000b007  at 12.000000345 s\n"
+    "VM   CONTEXT  EVENT                           COUNT      RATE  NOTES\n"
+    "-    -        sm_active  18,446,744,073,709,551,615         -  -\n"
+    "vm0  train    dram_read                          42  1.23 k/s  idle,overflow,es…\n";
+
+class CliTest : public testing::Test {
+ protected:
+  void Serve(FakeDaemon::Script script) { daemon_ = std::make_unique<FakeDaemon>(std::move(script)); }
+
+  absl::Status Run(const std::vector<std::string>& arguments) {
+    out_ = StringOutput();
+    err_ = StringOutput();
+    Environment environment{.out = out_,
+                            .err = err_,
+                            .cancellation = cancellation_,
+                            .get_env = [this](const std::string& name) -> std::optional<std::string> {
+                              const auto found = environment_.find(name);
+                              return found == environment_.end() ? std::nullopt : std::optional(found->second);
+                            },
+                            .connect =
+                                [this](const ClientConfig& config) {
+                                  config_ = config;
+                                  return daemon_->Channel();
+                                },
+                            .now = [] { return absl::FromUnixSeconds(1'700'000'600); },
+                            .wait = wait_,
+                            .draw_nonce = [] { return kNonce; }};
+    return RunCli(arguments, AllCommands(), environment);
+  }
+
+  std::string Printed(const std::vector<std::string>& arguments) {
+    EXPECT_EQ(Run(arguments), absl::OkStatus());
+    return out_.text();
+  }
+
+  // The message of an error that ends the program with 2.
+  std::string Mistake(const std::vector<std::string>& arguments) {
+    const absl::Status status = Run(arguments);
+    EXPECT_EQ(ReportCli(status), 2);
+    return std::string(status.message());
+  }
+
+  std::map<std::string, std::string> environment_;
+  StringOutput out_;
+  StringOutput err_;
+  Cancellation cancellation_;
+  std::function<bool(absl::Duration)> wait_ = [](absl::Duration) { return true; };
+  ClientConfig config_;
+  std::unique_ptr<FakeDaemon> daemon_;
+};
+
+TEST_F(CliTest, DevicesAsTableAndJson) {
+  FakeDaemon::Script script;
+  v1::Device& device = *script.devices.add_devices();
+  device.set_name("gpu0");
+  device.set_uuid(kDeviceUuid);
+  device.set_boot_id(0xb007);
+  device.set_state(v1::Device::STATE_STALE);
+  device.mutable_interval()->set_seconds(1);
+  device.set_reference_clock_hz(1'000'000'000);
+  Serve(script);
+  EXPECT_EQ(Printed({"devices"}),
+            "DEVICE  STATE  INTERVAL     CLOCK  BOOT\n"
+            "gpu0    stale        1s  1.00 GHz  000000000000b007\n");
+  EXPECT_EQ(Printed({"devices", "--wide", "--raw"}),
+            "DEVICE  STATE  INTERVAL         CLOCK  BOOT              UUID\n"
+            "gpu0    stale        1s  1000000000.0  000000000000b007  11111111-2222-4333-8444-555555555555\n");
+  EXPECT_EQ(Printed({"devices", "--format", "csv"}),
+            "device,state,interval_seconds,reference_clock_hz,boot_id,uuid\r\n"
+            "gpu0,stale,1,1000000000,000000000000b007,11111111-2222-4333-8444-555555555555\r\n");
+  EXPECT_EQ(json::parse(Printed({"devices", "--format", "json"})),
+            json::parse(R"({"devices": [{"name": "gpu0", "uuid": "11111111-2222-4333-8444-555555555555",
+                            "boot_id": "000000000000b007", "state": "STATE_STALE", "interval": "1s",
+                            "reference_clock_hz": "1000000000"}]})"));
+}
+
+TEST_F(CliTest, EventsAsTable) {
+  FakeDaemon::Script script;
+  auto& device = *script.events.add_devices();
+  device.set_device("gpu0");
+  v1::Event& event = *device.add_events();
+  event.set_name("dram_read");
+  event.set_unit("bytes");
+  event.set_scope(v1::Event::SCOPE_CONTEXT);
+  event.set_description("Bytes read from DRAM");
+  Serve(script);
+  EXPECT_EQ(Printed({"events", "--device", "gpu0"}),
+            "DEVICE  EVENT      UNIT   SCOPE    DESCRIPTION\n"
+            "gpu0    dram_read  bytes  context  Bytes read from DRAM\n");
+  device.mutable_events(0)->set_masked(true);
+  Serve(script);
+  EXPECT_EQ(Printed({"events"}),
+            "DEVICE  EVENT      UNIT   SCOPE    NOTES   DESCRIPTION\n"
+            "gpu0    dram_read  bytes  context  masked  Bytes read from DRAM\n");
+  EXPECT_EQ(Printed({"events", "--format", "csv"}),
+            "device,event,unit,scope,masked,description\r\n"
+            "gpu0,dram_read,bytes,context,yes,Bytes read from DRAM\r\n");
+}
+
+TEST_F(CliTest, ScopesAsTable) {
+  FakeDaemon::Script script;
+  v1::Scope& scope = *script.scopes.add_scopes();
+  scope.set_device("gpu0");
+  scope.set_slice(3);
+  scope.set_vm("vm0");
+  scope.set_vm_uuid(kVmUuid);
+  scope.set_generation(2);
+  scope.set_confidential(true);
+  Serve(script);
+  EXPECT_EQ(Printed({"scopes"}),
+            "DEVICE  SLICE  VM   CONTEXT  GENERATION  CONFIDENTIAL\n"
+            "gpu0        3  vm0  -                 2  yes\n");
+  EXPECT_EQ(Printed({"scopes", "--format", "csv"}),
+            "device,slice,vm,vm_uuid,context,generation,confidential\r\n"
+            "gpu0,3,vm0,6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10,,2,yes\r\n");
+  EXPECT_EQ(Printed({"scopes", "--wide"}),
+            "DEVICE  SLICE  VM   CONTEXT  GENERATION  CONFIDENTIAL  VM UUID\n"
+            "gpu0        3  vm0  -                 2  yes           6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10\n");
+}
+
+TEST_F(CliTest, GetAsTable) {
+  FakeDaemon::Script script;
+  *script.snapshots.add_snapshots() = ASnapshot();
+  *script.snapshots.add_snapshots() = ASnapshot();
+  Serve(script);
+  EXPECT_EQ(Printed({"get"}), std::string(kSnapshotTable) + "\n" + kSnapshotTable);
+}
+
+TEST_F(CliTest, AStaleDeviceSaysSo) {
+  FakeDaemon::Script script;
+  v1::Snapshot& snapshot = *script.snapshots.add_snapshots();
+  snapshot = ASnapshot();
+  snapshot.set_device_state(v1::Device::STATE_STALE);
+  snapshot.mutable_age()->set_seconds(74);
+  snapshot.mutable_age()->set_nanos(900'000'000);
+  Serve(script);
+  EXPECT_THAT(Printed({"get"}), testing::HasSubstr("  STALE: 1m14s old, its rates now are unknown\n"));
+  EXPECT_EQ(err_.text(), "sideband: gpu0 is stale: its newest snapshot is 1m14s old; there are no rates\n");
+}
+
+TEST_F(CliTest, GetAsJson) {
+  FakeDaemon::Script script;
+  *script.snapshots.add_snapshots() = ASnapshot();
+  Serve(script);
+  const json response = json::parse(Printed({"get", "--format", "json"}));
+  const json& scopes = response["snapshots"][0]["scopes"];
+  EXPECT_EQ(scopes[0]["counters"][0], json::parse(R"({"event": "sm_active", "count": "18446744073709551615"})"))
+      << "an unknown rate is absent, not 0";
+  EXPECT_EQ(scopes[1]["counters"][0]["rate_per_second"], 1234.56);
+  EXPECT_EQ(scopes[1]["scope"]["slice"], 0);
+  EXPECT_EQ(scopes[1]["flags"], json::parse(R"(["overflow", "estimated"])"));
+}
+
+TEST_F(CliTest, GetAsksForWhatTheFilterSays) {
+  Serve({});
+  Printed({"get", "--device", "gpu0", "--vm", "vm0", "--context", "c", "--event", "a", "--event", "b"});
+  EXPECT_EQ(daemon_->requests().get_snapshot,
+            R"(filter { device: "gpu0" vm: "vm0" context: "c" events: "a" events: "b" })");
+}
+
+// Two devices; gpu0 has a readable VM and a confidential one.
+FakeDaemon::Script ASite() {
+  FakeDaemon::Script script;
+  for (const char* name : {"gpu0", "gpu1"}) {
+    v1::Device& device = *script.devices.add_devices();
+    device.set_name(name);
+    device.set_state(v1::Device::STATE_FRESH);
+    v1::Snapshot& snapshot = *script.snapshots.add_snapshots() = ASnapshot();
+    snapshot.set_device(name);
+    auto& events = *script.events.add_devices();
+    events.set_device(name);
+    for (const char* event : {"sm_active", "dram_read", "dram_write", "pcie_tx"}) events.add_events()->set_name(event);
+    events.mutable_events(2)->set_masked(true);
+    events.mutable_events(3)->set_scope(v1::Event::SCOPE_DEVICE);
+  }
+  for (const char* vm : {"vm0", "vm3"}) {
+    v1::Scope& scope = *script.scopes.add_scopes();
+    scope.set_vm(vm);
+    scope.set_confidential(std::string(vm) == "vm3");
+  }
+  return script;
+}
+
+TEST_F(CliTest, WildcardsSelectAmongWhatThereIs) {
+  Serve(ASite());
+  const auto lines = [this](const std::vector<std::string>& options) {
+    std::vector<std::string> arguments = {"get", "--format", "csv"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    std::vector<std::string> shown;
+    for (const auto& line : absl::StrSplit(Printed(arguments), "\r\n", absl::SkipEmpty())) {
+      const std::vector<std::string> fields = absl::StrSplit(line, ',');
+      if (fields[0] != "device") shown.push_back(absl::StrCat(fields[0], "/", fields[9], "/", fields[14]));
+    }
+    return shown;
+  };
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(lines({}), (Lines{"gpu0//sm_active", "gpu0/vm0/dram_read", "gpu1//sm_active", "gpu1/vm0/dram_read"}));
+  EXPECT_EQ(lines({"--device", "*1"}), (Lines{"gpu1//sm_active", "gpu1/vm0/dram_read"}));
+  EXPECT_EQ(daemon_->requests().get_snapshot, "filter { }");
+  EXPECT_EQ(lines({"--vm", "vm?"}), (Lines{"gpu0/vm0/dram_read", "gpu1/vm0/dram_read"})) << "a device is no VM";
+  EXPECT_EQ(lines({"--device", "gpu0", "--event", "*_active"}), (Lines{"gpu0//sm_active", "gpu1//sm_active"}));
+  EXPECT_EQ(daemon_->requests().get_snapshot, R"(filter { device: "gpu0" events: "sm_active" })");
+  EXPECT_EQ(lines({"--vm", "vm0", "--event", "dram_*", "--event", "sm_active"}),
+            (Lines{"gpu0//sm_active", "gpu0/vm0/dram_read", "gpu1//sm_active", "gpu1/vm0/dram_read"}));
+  EXPECT_EQ(daemon_->requests().get_snapshot, R"(filter { vm: "vm0" })") << "what matches need not be of that VM";
+  EXPECT_EQ(lines({"--device", "gpu0", "--device", "gpu1", "--vm", "none*"}), Lines{});
+  EXPECT_EQ(err_.text(), "sideband: no VM matches 'none*'\n");
+}
+
+TEST_F(CliTest, EmptyAnswersSayWhy) {
+  Serve(ASite());
+  const struct {
+    std::vector<std::string> arguments;
+    const char* notes;
+  } kCases[] = {
+      {{"get", "--device", "gpu0", "--event", "dram_write"},
+       "sideband: gpu0: event 'dram_write' is masked: the device does not count it\n"},
+      {{"get", "--event", "x*"}, "sideband: no event matches 'x*'\n"},
+      {{"get", "--device", "x*"}, "sideband: no device matches 'x*'\n"},
+      {{"get", "--vm", "vm3*"}, "sideband: VM 'vm3' is confidential: its counters are in sealed records only\n"},
+      {{"get", "--device", "gpu1", "--event", "pcie_*", "--vm", "vm?"},
+       "sideband: gpu1: event 'pcie_tx' is counted for the device as a whole, not for VMs\n"},
+      {{"events", "--device", "x*"}, "sideband: no device matches 'x*'\n"},
+      {{"scopes", "--device", "gpu?"}, "sideband: nothing that this caller may see matches\n"},
+  };
+  for (const auto& test : kCases) {
+    Printed(test.arguments);
+    EXPECT_EQ(err_.text(), test.notes) << absl::StrJoin(test.arguments, " ");
+  }
+}
+
+TEST_F(CliTest, AWithheldEventSaysSo) {
+  FakeDaemon::Script script = ASite();
+  script.snapshots.mutable_snapshots(0)->mutable_scopes(0)->add_flags("confidential_excluded");
+  Serve(script);
+  Printed({"get", "--device", "gpu0", "--event", "pcie_tx"});
+  EXPECT_EQ(err_.text(),
+            "sideband: gpu0: event 'pcie_tx' is withheld: it would reveal a confidential VM that is or was on the "
+            "device\n");
+}
+
+TEST_F(CliTest, ADeviceWithoutASnapshotSaysSo) {
+  FakeDaemon::Script script;
+  for (const char* command : {"get", "devices", "events", "scopes"}) {
+    Serve(script);
+    Printed({command});
+    EXPECT_EQ(err_.text(), "sideband: there is no device that this caller may see\n") << command;
+  }
+  v1::Device& device = *script.devices.add_devices();
+  device.set_name("gpu0");
+  device.set_state(v1::Device::STATE_AWAY);
+  script.updates.emplace_back().set_sync_response(true);
+  for (const char* command : {"get", "devices", "events", "scopes", "watch"}) {
+    Serve(script);
+    (void)Run({command});
+    EXPECT_EQ(err_.text().substr(0, 32), "sideband: gpu0: no snapshot yet\n") << command;
+  }
+  EXPECT_EQ(Printed({"devices"}),
+            "DEVICE  STATE  INTERVAL  CLOCK  BOOT\n"
+            "gpu0    away          0      -  -\n");
+}
+
+TEST_F(CliTest, ANameThatIsNotThereIsNamed) {
+  FakeDaemon::Script script = ASite();
+  script.get_snapshot_status = grpc::Status(grpc::StatusCode::NOT_FOUND, "no such thing");
+  Serve(script);
+  const auto message = [this](std::vector<std::string> options) {
+    options.insert(options.begin(), {"get", "--address", "h:1"});
+    const absl::Status status = Run(options);
+    EXPECT_EQ(ReportCli(status), 1);
+    return std::string(status.message());
+  };
+  EXPECT_EQ(message({"--event", "dram_raed", "--event", "sm_active"}),
+            "h:1: no such thing: event 'dram_raed' (did you mean 'dram_read'?)");
+  EXPECT_EQ(message({"--device", "gpu0", "--vm", "vm9", "--event", "x"}),
+            "h:1: no such thing: VM 'vm9' (did you mean 'vm0'?), event 'x'");
+  EXPECT_EQ(message({"--vm", "vm*", "--vm", "vm3"}), "h:1: no such thing: VM 'vm3' (did you mean 'vm0'?)")
+      << "the daemon's answer, as for one name; a confidential VM has no counters";
+  EXPECT_EQ(message({"--device", "gpu0"}), "h:1: no such thing");
+}
+
+TEST_F(CliTest, AnExpiredTokenIsSaidToBeOne) {
+  const std::string token = testing::TempDir() + "/expired.token";
+  std::ofstream(token) << "eyJ9." << absl::WebSafeBase64Escape(R"({"exp": 1700000599})") << ".c2ln";
+  Serve({.status = grpc::Status(grpc::StatusCode::UNAUTHENTICATED, "who are you?")});
+  EXPECT_EQ(Run({"devices", "--address", "h:1", "--token-file", token}).message(),
+            absl::StrCat("h:1: who are you? (the token in ", token, " expired at 2023-11-14T22:23:19Z)"));
+  EXPECT_EQ(Run({"devices", "--address", "h:1"}).message(), "h:1: who are you?");
+}
+
+// Three points a second apart; the context restarts before the last.
+v1::GetHistoryResponse AHistory() {
+  v1::GetHistoryResponse response;
+  response.mutable_step()->set_seconds(1);
+  v1::DeviceHistory& device = *response.add_devices();
+  device.set_device("gpu0");
+  device.mutable_oldest()->set_seconds(1'699'999'000);
+  device.add_events("dram_read");
+  for (int i = 0; i < 3; ++i) {
+    v1::HistoryPoint& point = *device.add_points();
+    point.mutable_host_time()->set_seconds(1'700'000'000 + i);
+    point.set_reference_time_ns((5 + 2 * i) * 1'000'000'000ull);
+    point.set_snapshot_id(i);
+  }
+  for (const uint32_t first : {0, 2}) {
+    v1::HistorySeries& series = *device.add_series();
+    series.mutable_scope()->set_slice(1);
+    series.mutable_scope()->set_vm("vm0");
+    series.mutable_scope()->set_context("train");
+    series.mutable_scope()->set_generation(first + 1);
+    series.set_boot_id(0xb007);
+    series.set_first_point(first);
+    series.add_columns()->add_counts(first == 0 ? 100 : 7);
+    series.add_statuses()->set_point(first);
+    series.mutable_statuses(0)->set_state(v1::ScopeCounters::STATE_ACTIVE);
+  }
+  device.mutable_series(0)->mutable_columns(0)->add_counts(103);
+  v1::HistoryStatus& retired = *device.mutable_series(0)->add_statuses();
+  retired.set_point(1);
+  retired.set_state(v1::ScopeCounters::STATE_RETIRED);
+  retired.add_flags("overflow");
+  return response;
+}
+
+TEST_F(CliTest, GetSinceAsTable) {
+  Serve({.history = AHistory()});
+  EXPECT_EQ(Printed({"get", "--since", "10m"}),
+            "gpu0  3 points  2023-11-14T22:13:20.000Z to 2023-11-14T22:13:22.000Z  step 1s\n"
+            "  history since 2023-11-14T21:56:40.000Z\n"
+            "TIME           VM   CONTEXT  EVENT      COUNT     RATE  NOTES\n"
+            "22:13:20.000Z  vm0  train    dram_read    100        -  -\n"
+            "22:13:21.000Z  vm0  train    dram_read    103  1.50 /s  retired,overflow\n"
+            "22:13:22.000Z  vm0  train    dram_read      7        -  restarted\n");
+  EXPECT_EQ(
+      Printed({"get", "--since", "10m", "--format", "csv"}),
+      "device,host_time,host_time_error_seconds,reference_time_ns,snapshot_id,boot_id,slice,vm,vm_uuid,context,"
+      "generation,state,event,count,rate_per_second,restarted,flags\r\n"
+      "gpu0,2023-11-14T22:13:20.000Z,0,5000000000,0,000000000000b007,1,vm0,,train,1,active,dram_read,100,,no,\r\n"
+      "gpu0,2023-11-14T22:13:21.000Z,0,7000000000,1,000000000000b007,1,vm0,,train,1,retired,dram_read,103,1.5,no,"
+      "overflow\r\n"
+      "gpu0,2023-11-14T22:13:22.000Z,0,9000000000,2,000000000000b007,1,vm0,,train,3,active,dram_read,7,,yes,\r\n");
+}
+
+TEST_F(CliTest, GetSinceAsJson) {
+  Serve({.history = AHistory()});
+  const json response = json::parse(Printed({"get", "--since", "10m", "--format", "json"}));
+  const json& series = response["devices"][0]["series"];
+  EXPECT_EQ(series[0]["columns"][0],
+            json::parse(R"({"event": 0, "counts": ["100", "103"], "rates_per_second": [null, 1.5]})"));
+  EXPECT_EQ(series[1]["first_point"], 2);
+  EXPECT_EQ(response["step"], "1s");
+}
+
+TEST_F(CliTest, GetSinceAsksForItsWindow) {
+  Serve({});
+  EXPECT_EQ(Printed({"get", "--vm", "v", "--since", "10m", "--until", "2023-11-14T22:20:00Z", "--step", "2500ms"}), "");
+  EXPECT_EQ(err_.text(), "sideband: no history yet\n");
+  EXPECT_EQ(daemon_->requests().get_history,
+            R"(filter { vm: "v" } since { seconds: 1700000000 } until { seconds: 1700000400 } )"
+            "step { seconds: 2 nanos: 500000000 }");
+}
+
+TEST_F(CliTest, GetSinceSaysWhatItHasNot) {
+  v1::GetHistoryResponse nothing = AHistory();
+  nothing.clear_step();
+  nothing.mutable_devices(0)->clear_points();
+  nothing.mutable_devices(0)->clear_series();
+  Serve({.history = nothing});
+  EXPECT_EQ(Printed({"get", "--since", "1m"}), "gpu0  0 points  history since 2023-11-14T21:56:40.000Z\n");
+  EXPECT_EQ(err_.text(), "sideband: the history has nothing in that time\n");
+  Serve({.status = grpc::Status(grpc::StatusCode::FAILED_PRECONDITION, "this daemon keeps no history")});
+  EXPECT_EQ(Run({"get", "--since", "1m", "--address", "h:1"}).message(), "h:1: this daemon keeps no history");
+  Serve({.status = grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "")});
+  const absl::Status old = Run({"get", "--since", "1m"});
+  EXPECT_EQ(old.message(), "the daemon has no history: it is older than this program");
+  EXPECT_EQ(ReportCli(old), 1);
+}
+
+FakeDaemon::Script Updates(int count, bool keeps_streams) {
+  FakeDaemon::Script script;
+  script.keeps_streams = keeps_streams;
+  for (int i = 0; i < count; ++i) {
+    v1::Snapshot& snapshot = *script.updates.emplace_back().mutable_update() = ASnapshot();
+    snapshot.set_snapshot_id(17 + static_cast<uint32_t>(i));
+    if (i == 0) script.updates.emplace_back().set_sync_response(true);
+  }
+  script.updates.back().set_skipped(count - 1);
+  return script;
+}
+
+TEST_F(CliTest, WatchPrintsUpdatesUpToItsCount) {
+  Serve(Updates(2, true));
+  EXPECT_EQ(Printed({"watch", "--count", "2", "--interval", "1500ms"}),
+            std::string(kSnapshotTable) + "\n1 snapshots skipped, no counts lost\n" +
+                absl::StrReplaceAll(kSnapshotTable, {{"snapshot 17", "snapshot 18"}}) + "\n");
+  EXPECT_EQ(daemon_->requests().subscribe,
+            "filter { } mode: MODE_STREAM stream_mode: STREAM_MODE_SAMPLE "
+            "sample_interval { seconds: 1 nanos: 500000000 }");
+}
+
+TEST_F(CliTest, WatchAsJsonIsALinePerUpdate) {
+  Serve(Updates(2, true));
+  std::istringstream lines(Printed({"watch", "--count", "2", "--format", "json"}));
+  std::string line;
+  for (const char* skipped : {"0", "1"}) {
+    ASSERT_TRUE(std::getline(lines, line));
+    EXPECT_EQ(json::parse(line)["skipped"], skipped);
+    EXPECT_EQ(json::parse(line)["update"]["device"], "gpu0");
+  }
+  EXPECT_FALSE(std::getline(lines, line));
+}
+
+TEST_F(CliTest, WatchEndsWellWhenInterrupted) {
+  cancellation_.Cancel();
+  Serve(Updates(1, true));
+  EXPECT_EQ(Run({"watch"}), absl::OkStatus());
+}
+
+TEST_F(CliTest, AStreamThatJustEndsIsAFailure) {
+  Serve(Updates(1, false));
+  const absl::Status status = Run({"watch", "--no-reconnect"});
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(ReportCli(status), 1);
+  Serve({.status = grpc::Status(grpc::StatusCode::UNAVAILABLE, "not yet")});
+  EXPECT_EQ(Run({"watch", "--address", "h:1"}).message(), "h:1: not yet") << "it was never there";
+}
+
+TEST_F(CliTest, WatchGoesOnAfterTheDaemonHasRestarted) {
+  Serve(Updates(1, false));
+  std::vector<absl::Duration> waits;
+  wait_ = [&](absl::Duration wait) {
+    waits.push_back(wait);
+    // First no daemon, then a daemon that does not know its devices yet, then a ready daemon.
+    Serve({.status = grpc::Status(grpc::StatusCode::UNAVAILABLE, "refused")});
+    if (waits.size() == 2) Serve({.status = grpc::Status(grpc::StatusCode::NOT_FOUND, "no such VM")});
+    if (waits.size() < 3) return false;
+    FakeDaemon::Script script = Updates(2, true);
+    script.updates.back().mutable_update()->set_snapshot_id(29);
+    script.updates.back().mutable_update()->mutable_host_time()->set_seconds(1'700'000'012);
+    Serve(script);
+    return false;
+  };
+  EXPECT_EQ(Printed({"watch", "--count", "2", "--vm", "vm0"}).substr(0, std::size(kSnapshotTable) - 1), kSnapshotTable);
+  EXPECT_THAT(out_.text(), testing::HasSubstr("snapshot 29")) << "snapshot 17 is not shown again";
+  EXPECT_EQ(err_.text(),
+            "sideband: the server ended the stream; connecting again\n"
+            "sideband: connected again\n"
+            "sideband: gpu0: no updates from 2023-11-14T22:13:20.000Z to 2023-11-14T22:13:32.000Z, snapshots 17 to 29; "
+            "no counts are lost\n");
+  EXPECT_EQ(waits, (std::vector{absl::Milliseconds(500), absl::Seconds(1), absl::Seconds(2)}));
+}
+
+TEST_F(CliTest, WatchSaysThatADeviceHasRestarted) {
+  FakeDaemon::Script script = Updates(2, true);
+  script.updates.back().mutable_update()->set_boot_id(0xb008);
+  Serve(script);
+  Printed({"watch", "--count", "2"});
+  EXPECT_EQ(err_.text(),
+            "sideband: gpu0 has restarted: boot 000000000000b008 after 000000000000b007; its counts begin anew\n");
+}
+
+TEST_F(CliTest, WatchWaitsForNamesOnlySoLong) {
+  Serve(Updates(1, false));
+  absl::Duration waited;
+  wait_ = [&](absl::Duration wait) {
+    waited += wait;
+    Serve({.status = grpc::Status(grpc::StatusCode::NOT_FOUND, "no such VM")});
+    return false;
+  };
+  EXPECT_EQ(Run({"watch", "--vm", "vm0", "--address", "h:1"}).message().substr(0, 15), "h:1: no such VM");
+  EXPECT_GE(waited, absl::Seconds(30));
+  EXPECT_LE(waited, absl::Seconds(45));
+}
+
+TEST_F(CliTest, WhatTheDaemonRefusesEndsWithOne) {
+  Serve({.status = grpc::Status(grpc::StatusCode::NOT_FOUND, "not found")});
+  for (const std::string command : {"devices", "events", "scopes", "get", "watch"}) {
+    const absl::Status status = Run({command, "--address", "h:1"});
+    EXPECT_THAT(std::string(status.message()), testing::StartsWith("h:1: not found")) << command;
+    EXPECT_EQ(ReportCli(status), 1) << command;
+  }
+}
+
+TEST_F(CliTest, UsageMistakesEndWithTwo) {
+  Serve({});
+  EXPECT_EQ(Mistake({}), "A subcommand is required (see sideband --help)");
+  EXPECT_EQ(Mistake({"wacth"}), "unknown argument 'wacth' (did you mean 'watch'?)");
+  EXPECT_EQ(Mistake({"get", "--fromat", "json"}), "unknown option '--fromat' (did you mean '--format'?)");
+  EXPECT_EQ(Mistake({"get", "--adress", "h:1"}), "unknown option '--adress' (did you mean '--address'?)");
+  EXPECT_NE(Mistake({"get", "--format", "xml"}).find("--format: xml not in {table,json,csv}"), std::string::npos);
+  EXPECT_NE(Mistake({"watch", "--interval", "5"}).find("'5' is no duration from 10ms to 24h"), std::string::npos);
+  EXPECT_NE(Mistake({"watch", "--interval", "9ms"}).find("no duration"), std::string::npos);
+  EXPECT_NE(Mistake({"watch", "--count", "0"}).find("--count"), std::string::npos);
+  EXPECT_NE(Mistake({"get", "--since", "5"}).find("'5' is neither a duration, such as 5m, nor a time"),
+            std::string::npos);
+  EXPECT_NE(Mistake({"get", "--since", "5m", "--step", "0s"}).find("no duration from 1ms"), std::string::npos);
+  EXPECT_NE(Mistake({"get", "--step", "5s"}).find("--step requires --since"), std::string::npos);
+  EXPECT_NE(Mistake({"get", "--until", "5m"}).find("--until requires --since"), std::string::npos);
+  EXPECT_EQ(Mistake({"get", "--since", "5m", "--until", "6m"}), "--until is before --since");
+  EXPECT_NE(Mistake({"unseal", "--vm", "vm0"}).find("--key-file is required"), std::string::npos);
+  EXPECT_EQ(Mistake({"bus"}), "A subcommand is required (see sideband --help)");
+  EXPECT_EQ(Mistake({"bus", "trace"}), "bus trace: either --bus or a capture FILE is needed");
+  EXPECT_EQ(Mistake({"bus", "trace", "--bus", "unix:x", "--adress", "1"}),
+            "unknown option '--adress' (did you mean '--address'?)");
+  EXPECT_EQ(Mistake({"bus", "trace", "--bus", "unix:x", "--address", "0x80"}),
+            "--address: the address must be from 0x08 to 0x77");
+  EXPECT_NE(Mistake({"get", "--config", "/nonexistent.yaml"}).find("/nonexistent.yaml"), std::string::npos);
+}
+
+TEST_F(CliTest, HelpOfEverythingHasExamples) {
+  for (const auto& command : AllCommands()) {
+    const std::string help = Printed({command->name(), "--help"});
+    EXPECT_NE(help.find("Example"), std::string::npos) << command->name();
+    EXPECT_NE(help.find("sideband " + command->name()), std::string::npos) << command->name();
+    EXPECT_NE(Printed({"--help"}).find(command->description()), std::string::npos) << command->name();
+  }
+  EXPECT_NE(Printed({"bus", "trace", "--help"}).find("sideband bus trace"), std::string::npos);
+  EXPECT_EQ(Printed({"--version"}), std::string("sideband ") + kVersion + "\n");
+}
+
+TEST_F(CliTest, HelpOfACommandHasTheGlobalOptions) {
+  for (const auto& command : AllCommands()) {
+    const std::string help = Printed({command->name(), "--help"});
+    for (const char* option : {"--address", "--ca-file", "--token-file", "--config"}) {
+      EXPECT_THAT(help, testing::HasSubstr(option)) << command->name();
+    }
+  }
+  EXPECT_EQ(Printed({"help", "get"}), Printed({"get", "--help"}));
+  EXPECT_EQ(Printed({"help", "bus", "trace"}), Printed({"bus", "trace", "--help"}));
+  EXPECT_EQ(Printed({"help"}), Printed({"--help"}));
+  EXPECT_THAT(Printed({"help", "unseal"}), testing::HasSubstr("before the subcommand only:\n  --key-file"));
+  EXPECT_EQ(Mistake({"help", "wacth"}), "help: unknown command 'wacth' (did you mean 'watch'?)");
+}
+
+TEST_F(CliTest, GlobalOptionsMayStandOnEitherSide) {
+  Serve({});
+  Printed({"--address", "h:1", "devices", "--server-name", "s"});
+  EXPECT_EQ(config_, (ClientConfig{.address = "h:1", .server_name = "s"}));
+}
+
+class UnsealTest : public CliTest {
+ protected:
+  UnsealTest() {
+    key_file_ = testing::TempDir() + "/vm.key";
+    std::ofstream(key_file_) << std::string(64, '4') << "\n";
+    ::chmod(key_file_.c_str(), 0600);
+  }
+
+  // A record with the stream's nonce; without one, as in a file.
+  static v1::SealedRecord Record(uint64_t sequence, bool with_nonce = false, uint64_t epoch = 3) {
+    envelope::RecordHeader header{.device = *Uuid::Parse(kDeviceUuid),
+                                  .boot_id = 1,
+                                  .vm = *Uuid::Parse(kVmUuid),
+                                  .generation = 2,
+                                  .epoch = epoch,
+                                  .sequence = sequence};
+    if (with_nonce) header.guest_nonce = kNonce;
+    v1::SealedContent content;
+    *content.mutable_snapshot() = ASnapshot();
+    const auto keys =
+        envelope::SessionKeys::Derive(envelope::Secret::Take(Bytes(32, 0x44)), envelope::KeyScope::Of(header));
+    const Bytes bytes = *envelope::SealRecord(*keys, header, AsBytes(content.SerializeAsString()));
+    v1::SealedRecord record;
+    record.set_record(std::string(bytes.begin(), bytes.end()));
+    return record;
+  }
+
+  static std::string FileOf(const v1::SealedRecord& record) {
+    const std::string path = testing::TempDir() + "/record.bin";
+    std::ofstream(path, std::ios::binary) << record.record();
+    return path;
+  }
+
+  std::string key_file_;
+};
+
+TEST_F(UnsealTest, OpensAStream) {
+  Serve({.records = {Record(0, true), Record(3, true)}, .keeps_streams = true});
+  const std::string heading =
+      std::string("VM ") + kVmUuid + "  generation 2\n  device " + kDeviceUuid + "  epoch 3  record ";
+  EXPECT_EQ(Printed({"unseal", "--vm", "vm0", "--device", "gpu0", "--key-file", key_file_, "--count", "2"}),
+            heading + "0\n" + kSnapshotTable + "\n2 records are missing before this one\n" + heading + "3\n" +
+                kSnapshotTable + "\n");
+  EXPECT_EQ(daemon_->requests().subscribe_sealed,
+            R"(device: "gpu0" vm: "vm0" nonce: "NNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNN")");
+  EXPECT_EQ(config_.key_file, "") << "the VM's key is not that of TLS";
+}
+
+TEST_F(UnsealTest, OpensAFileAsJson) {
+  const json line = json::parse(
+      Printed({"unseal", "--vm", kVmUuid, "--key-file", key_file_, "--record", FileOf(Record(5)), "--format", "json"}));
+  EXPECT_EQ(line["record"]["vm_uuid"], kVmUuid);
+  EXPECT_EQ(line["record"]["sequence"], "5");
+  EXPECT_EQ(line["gap"], "0");
+  EXPECT_EQ(line["snapshot"]["scopes"][1]["counters"][0]["count"], "42");
+}
+
+TEST_F(UnsealTest, RejectionIsOneLineAndEndsWithOne) {
+  v1::SealedRecord bad = Record(1);
+  bad.mutable_record()->back() ^= 1;
+  const std::string other = "00000000-0000-4000-8000-000000000000";
+  for (const absl::Status& status :
+       {Run({"unseal", "--key-file", key_file_, "--record", FileOf(bad)}),
+        Run({"unseal", "--vm", other, "--key-file", key_file_, "--record", FileOf(Record(1))}),
+        Run({"unseal", "--device-uuid", other, "--key-file", key_file_, "--record", FileOf(Record(1))})}) {
+    EXPECT_EQ(status.message(), "record rejected");
+    EXPECT_EQ(ReportCli(status), 1);
+  }
+  for (const auto& records : {std::vector{Record(1, true), Record(1, true)}, std::vector{Record(1)}}) {
+    Serve({.records = records, .keeps_streams = true});
+    EXPECT_EQ(Run({"unseal", "--vm", kVmUuid, "--key-file", key_file_}).message(), "record rejected")
+        << "a replay, or a record without the stream's nonce";
+  }
+}
+
+TEST_F(UnsealTest, StateTellsALaterRunWhatIsOld) {
+  const std::string state = testing::TempDir() + "/unseal.state";
+  ::unlink(state.c_str());
+  const auto open = [&](const v1::SealedRecord& record) {
+    return Run({"unseal", "--key-file", key_file_, "--record", FileOf(record), "--state", state});
+  };
+  EXPECT_EQ(open(Record(5)), absl::OkStatus());
+  EXPECT_EQ(open(Record(5)).message(), "record rejected") << "the same once more";
+  EXPECT_EQ(open(Record(9, false, 2)).message(), "record rejected") << "of an older run of the daemon";
+  EXPECT_EQ(open(Record(6)), absl::OkStatus());
+  Serve({.records = {Record(0, true, 8)}, .keeps_streams = true});
+  Printed({"unseal", "--vm", kVmUuid, "--key-file", key_file_, "--count", "1", "--state", state});
+  EXPECT_EQ(open(Record(7)).message(), "record rejected") << "older than what the stream has brought";
+  std::ofstream(state) << "not a state";
+  const absl::Status status = open(Record(0, false, 9));
+  EXPECT_EQ(ReportCli(status), 2) << status;
+  EXPECT_EQ(Run({"unseal", "--key-file", key_file_, "--record", FileOf(Record(5))}), absl::OkStatus())
+      << "without a state a file may be opened again";
+}
+
+TEST_F(UnsealTest, AStreamHasAStateFileOfItsOwn) {
+  environment_["XDG_STATE_HOME"] = testing::TempDir() + "/xdg";
+  Serve({.records = {Record(4, true)}, .keeps_streams = true});
+  Printed({"unseal", "--vm", "vm0", "--key-file", key_file_, "--count", "1"});
+  const std::string state = testing::TempDir() + "/xdg/sideband/unseal-" + kVmUuid + "-" + kDeviceUuid + ".json";
+  EXPECT_EQ(Run({"unseal", "--key-file", key_file_, "--record", FileOf(Record(3)), "--state", state}).message(),
+            "record rejected");
+  environment_["XDG_STATE_HOME"] = key_file_;
+  EXPECT_FALSE(Run({"unseal", "--vm", "vm0", "--key-file", key_file_, "--count", "1"}).ok())
+      << "nothing is shown that cannot be remembered";
+  EXPECT_EQ(out_.text().find("VM "), std::string::npos);
+}
+
+TEST_F(UnsealTest, MistakesAreNamed) {
+  EXPECT_EQ(Mistake({"unseal", "--key-file", key_file_}), "--vm is required");
+  EXPECT_NE(Mistake({"unseal", "--vm", "v", "--key-file", "/nonexistent.key"}).find("/nonexistent.key: "),
+            std::string::npos);
+  EXPECT_NE(Mistake({"unseal", "--key-file", key_file_, "--record", "/nonexistent.bin"}).find("/nonexistent.bin"),
+            std::string::npos);
+  EXPECT_NE(Mistake({"unseal", "--vm", "vm0", "--key-file", key_file_, "--record", "x"}).find("by UUID"),
+            std::string::npos);
+  ::chmod(key_file_.c_str(), 0644);
+  EXPECT_NE(Mistake({"unseal", "--vm", "v", "--key-file", key_file_}).find("everybody"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sideband::client

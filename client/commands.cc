@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/commands.h"
+
+#include "client/bus/bus_command.h"
+#include "client/cli/builtin_commands.h"
+#include "client/demo/demo_command.h"
+
+namespace sideband::client {
+
+std::vector<std::unique_ptr<Command>> AllCommands() {
+  constexpr std::unique_ptr<Command> (*kFactories[])() = {
+      NewDevicesCommand, NewEventsCommand, NewScopesCommand, NewGetCommand,  NewWatchCommand,
+      NewUnsealCommand,  NewAuditCommand,  NewBusCommand,    NewDemoCommand, NewI2cDevCommand,
+  };
+  std::vector<std::unique_ptr<Command>> commands;
+  for (const auto factory : kFactories) commands.push_back(factory());
+  return commands;
+}
+
+}  // namespace sideband::client

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/lib/opener_state.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <thread>
+#include <vector>
+
+namespace sideband::client {
+namespace {
+
+using envelope::RecordHeader;
+
+constexpr Uuid kVm{{2}};
+constexpr Uuid kDevice{{1}};
+
+RecordHeader Header(uint64_t epoch, uint64_t sequence) {
+  return {.device = kDevice, .boot_id = 11, .vm = kVm, .generation = 3, .epoch = epoch, .sequence = sequence};
+}
+
+class OpenerStateTest : public testing::Test {
+ protected:
+  OpenerStateTest() { std::filesystem::create_directory(folder_); }
+  ~OpenerStateTest() override { std::filesystem::remove_all(folder_); }
+
+  std::optional<RecordHeader> Newest() const { return *state_.Acquire()->Read(); }
+  absl::Status Raise(const RecordHeader& header) const { return state_.Acquire()->Raise(header); }
+  absl::Status ReadOf(const std::string& text) const {
+    std::ofstream(state_.path()) << text;
+    ::chmod(state_.path().c_str(), 0600);
+    return state_.Acquire()->Read().status();
+  }
+  std::string Text() const {
+    std::ifstream file(state_.path());
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  const std::string folder_ = testing::TempDir() + "/opener_state." + std::to_string(::getpid());
+  const OpenerState state_{folder_ + "/state.json"};
+};
+
+TEST_F(OpenerStateTest, RemembersTheNewestRecord) {
+  EXPECT_EQ(Newest(), std::nullopt);
+  ASSERT_TRUE(Raise(Header(5, 7)).ok());
+  EXPECT_EQ(Newest(), Header(5, 7));
+  RecordHeader with_nonce = Header(6, 0);
+  with_nonce.guest_nonce = envelope::GuestNonce{0xAB, 1};
+  ASSERT_TRUE(Raise(with_nonce).ok());
+  EXPECT_EQ(Newest(), with_nonce);
+}
+
+TEST_F(OpenerStateTest, IsNeverLowered) {
+  ASSERT_TRUE(Raise(Header(5, 7)).ok());
+  for (const RecordHeader& older : {Header(5, 7), Header(5, 6), Header(4, 99)}) {
+    EXPECT_TRUE(Raise(older).ok());
+    EXPECT_EQ(Newest(), Header(5, 7));
+  }
+  EXPECT_TRUE(Raise(Header(5, 8)).ok());
+  EXPECT_EQ(Newest(), Header(5, 8));
+}
+
+TEST_F(OpenerStateTest, IsOfOneVmOnOneDevice) {
+  ASSERT_TRUE(Raise(Header(5, 7)).ok());
+  RecordHeader vm = Header(6, 0), device = Header(6, 0);
+  vm.vm.bytes[3] = 9;
+  device.device.bytes[3] = 9;
+  EXPECT_EQ(Raise(vm).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Raise(device).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Newest(), Header(5, 7));
+}
+
+TEST_F(OpenerStateTest, IsItsOwnersAlone) {
+  const mode_t before = ::umask(0);
+  EXPECT_TRUE(Raise(Header(5, 7)).ok());
+  ::umask(before);
+  struct stat info;
+  for (const char* name : {"", ".lock"}) {
+    ASSERT_EQ(::stat((state_.path() + name).c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777, 0600u) << name;
+  }
+  EXPECT_FALSE(std::filesystem::exists(state_.path() + ".partial"));
+  ::chmod(state_.path().c_str(), 0620);
+  EXPECT_EQ(state_.Acquire()->Read().status().code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_FALSE(Raise(Header(6, 0)).ok()) << "nor is it replaced";
+}
+
+TEST_F(OpenerStateTest, WhatIsNoRegularFileIsRefusedAtOnce) {
+  ASSERT_EQ(::mkfifo(state_.path().c_str(), 0600), 0);
+  EXPECT_FALSE(state_.Acquire()->Read().ok());
+  std::filesystem::remove(state_.path());
+  std::ofstream(folder_ + "/elsewhere") << Text();
+  std::filesystem::create_symlink(folder_ + "/elsewhere", state_.path());
+  EXPECT_FALSE(state_.Acquire()->Read().ok()) << "a link may lead anywhere";
+  std::filesystem::create_symlink(folder_ + "/elsewhere", folder_ + "/linked.json.lock");
+  EXPECT_FALSE(OpenerState(folder_ + "/linked.json").Acquire().ok());
+}
+
+TEST_F(OpenerStateTest, WhatIsNoStateIsRefusedWithItsPath) {
+  ASSERT_TRUE(Raise(Header(5, 7)).ok());
+  const std::string good = Text();
+  ASSERT_TRUE(ReadOf(good).ok());
+  std::vector<std::string> bad = {"", "{}", "[]", "null", "5", good.substr(0, good.size() / 2), std::string(5000, ' ')};
+  for (const auto& [from, to] :
+       std::vector<std::pair<std::string, std::string>>{{"\"version\":1", "\"version\":2"},
+                                                        {"\"epoch\":\"5\"", "\"epoch\":5"},
+                                                        {"\"epoch\":\"5\"", "\"epoch\":\"-5\""},
+                                                        {"\"nonce\":\"\"", "\"nonce\":\"ab\""},
+                                                        {"\"generation\":\"3\"", "\"generation\":\"4294967296\""},
+                                                        {"\"vm\":\"0", "\"vm\":\"x"}}) {
+    std::string text = good;
+    ASSERT_NE(text.find(from), std::string::npos) << from;
+    bad.push_back(text.replace(text.find(from), from.size(), to));
+  }
+  for (const std::string& text : bad) {
+    const absl::Status status = ReadOf(text);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << text;
+    EXPECT_EQ(status.message().substr(0, state_.path().size() + 1), state_.path() + ":");
+  }
+  EXPECT_FALSE(Raise(Header(6, 0)).ok()) << "it may have been a later one";
+}
+
+TEST_F(OpenerStateTest, OneOpenerAtATime) {
+  constexpr int kThreads = 4, kRecords = 50;
+  std::atomic<int> accepted = 0;
+  std::vector<std::thread> openers;
+  for (int i = 0; i < kThreads; ++i) {
+    openers.emplace_back([&] {
+      for (uint64_t sequence = 1; sequence <= kRecords; ++sequence) {
+        const auto lock = *state_.Acquire();
+        const auto after = *lock.Read();
+        if (after.has_value() && after->sequence >= sequence) continue;
+        ++accepted;
+        EXPECT_TRUE(lock.Raise(Header(5, sequence)).ok());
+      }
+    });
+  }
+  for (std::thread& opener : openers) opener.join();
+  EXPECT_LE(accepted, kRecords) << "no record was accepted twice";
+  EXPECT_EQ(Newest(), Header(5, kRecords));
+}
+
+TEST_F(OpenerStateTest, FolderIsThatOfTheEnvironment) {
+  std::map<std::string, std::string> environment;
+  const auto folder = [&] {
+    return StateFolder([&](const std::string& name) -> std::optional<std::string> {
+      const auto found = environment.find(name);
+      return found == environment.end() ? std::nullopt : std::optional(found->second);
+    });
+  };
+  EXPECT_EQ(*folder(), std::nullopt);
+  environment["HOME"] = folder_ + "/nobody";
+  EXPECT_EQ(*folder(), std::nullopt) << "a home that is not there is not made";
+  environment["HOME"] = folder_;
+  EXPECT_EQ(*folder(), folder_ + "/.local/state/sideband");
+  EXPECT_EQ(*folder(), folder_ + "/.local/state/sideband") << "again";
+  environment["XDG_STATE_HOME"] = "relative";
+  EXPECT_EQ(*folder(), folder_ + "/.local/state/sideband");
+  environment["XDG_STATE_HOME"] = folder_ + "/xdg";
+  EXPECT_EQ(*folder(), folder_ + "/xdg/sideband");
+  struct stat info;
+  ASSERT_EQ(::stat((folder_ + "/xdg/sideband").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 077, 0u);
+  std::ofstream(folder_ + "/file") << "x";
+  environment["XDG_STATE_HOME"] = folder_ + "/file";
+  EXPECT_NE(folder().status().message().find("XDG_STATE_HOME"), std::string::npos) << "says what to set";
+  EXPECT_EQ(StateFileName(kVm, kDevice), "unseal-" + kVm.ToString() + "-" + kDevice.ToString() + ".json");
+}
+
+}  // namespace
+}  // namespace sideband::client

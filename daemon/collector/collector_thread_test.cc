@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/collector/collector_thread.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
+#include "absl/time/time.h"
+#include "daemon/base/clock.h"
+#include "daemon/collector/fake_context.h"
+#include "daemon/mailbox/fake_mailbox.h"
+#include "daemon/mailbox/register_port.h"
+#include "daemon/metrics/expect_metric.h"
+#include "daemon/snapshot/store.h"
+#include "proto/mailbox/word.h"
+
+namespace sideband::daemon {
+namespace {
+
+using mailbox::Opcode;
+using testing::ElementsAre;
+
+constexpr absl::Duration kTick = absl::Microseconds(10);
+
+// Time passes when it is read: the thread's own reads move it on, whatever the real time is.
+class TickingClock final : public Clock {
+ public:
+  explicit TickingClock(FakeClock& clock) : clock_(clock) {}
+  absl::Time Now() const override { return clock_.Now(); }
+  absl::Duration Steady() const override {
+    clock_.Advance(kTick);
+    return clock_.Steady();
+  }
+
+ private:
+  FakeClock& clock_;
+};
+
+// Keeps the published snapshots. Thread-safe.
+class Publications final : public PublicationListener {
+ public:
+  explicit Publications(Store& store) : store_(store) { store_.AddListener(*this); }
+  ~Publications() override { store_.RemoveListener(*this); }
+  void OnPublish(size_t, const std::shared_ptr<const DeviceSnapshot>& snapshot) override {
+    absl::MutexLock lock(&mu_);
+    snapshots_.push_back(snapshot);
+  }
+  // Waits for the first `count` of them.
+  std::vector<std::shared_ptr<const DeviceSnapshot>> Await(size_t count) {
+    absl::MutexLock lock(&mu_);
+    const auto are_there = [&] {
+      mu_.AssertHeld();
+      return snapshots_.size() >= count;
+    };
+    mu_.Await(absl::Condition(&are_there));
+    return {snapshots_.begin(), snapshots_.begin() + static_cast<ptrdiff_t>(count)};
+  }
+  size_t count() {
+    absl::MutexLock lock(&mu_);
+    return snapshots_.size();
+  }
+
+ private:
+  Store& store_;
+  absl::Mutex mu_;
+  std::vector<std::shared_ptr<const DeviceSnapshot>> snapshots_ ABSL_GUARDED_BY(mu_);
+};
+
+// The device is used by the collector's thread: tests set it up before Start() and look at it after Stop().
+class CollectorThreadTest : public testing::Test {
+ protected:
+  void Make(absl::Duration interval, const Clock& clock) {
+    SetInterval(interval);
+    auto device = std::make_unique<FakeMailbox>();
+    device_ = device.get();
+    thread_ = std::make_unique<CollectorThread>(0, std::move(device), FakeMailbox::kAddress, fakes_.Get(clock));
+  }
+  void SetInterval(absl::Duration interval) {
+    fakes_.store.SetDevices(
+        {{0, std::make_shared<const DeviceInfo>(DeviceInfo{.name = "gpu0", .interval = interval})}});
+  }
+  // Runs the thread until a stop is requested in the transaction with this number.
+  void RequestStopIn(size_t transaction) {
+    absl::Notification requested;
+    device_->before = [&](const smbus::Transfer&) {
+      if (device_->transfers.size() != transaction) return;
+      thread_->RequestStop();
+      requested.Notify();
+    };
+    thread_->Start();
+    requested.WaitForNotification();
+    thread_->Stop();
+  }
+  size_t Latches() const { return device_->CommandsOf(Opcode::kLatch).size(); }
+
+  FakeContext fakes_;
+  const TickingClock ticking_{fakes_.clock};
+  Publications published_{fakes_.store};
+  FakeMailbox* device_ = nullptr;  // the thread's own
+  std::unique_ptr<CollectorThread> thread_;
+};
+
+TEST_F(CollectorThreadTest, TheFirstSnapshotIsTakenAtOnce) {
+  Make(absl::Hours(1), fakes_.clock);
+  thread_->Start();
+  const auto first = published_.Await(1)[0];
+  thread_->Stop();
+  EXPECT_EQ(first->host_time, fakes_.clock.Now());
+  EXPECT_EQ(published_.count(), 1u);
+}
+
+TEST_F(CollectorThreadTest, TheThreadNeedNotBeStarted) {
+  Make(absl::Hours(1), fakes_.clock);
+  thread_->Stop();
+  EXPECT_TRUE(device_->transfers.empty());
+}
+
+TEST_F(CollectorThreadTest, StopIsForGoodAndMayBeRepeated) {
+  Make(absl::Milliseconds(1), ticking_);
+  thread_->Start();
+  published_.Await(2);
+  thread_->Stop();
+  const size_t until_then = device_->transfers.size();
+  thread_->Reconsider();
+  thread_->Stop();
+  EXPECT_EQ(device_->transfers.size(), until_then);
+}
+
+TEST_F(CollectorThreadTest, TheDestructorStopsTheThread) {
+  Make(absl::Hours(1), fakes_.clock);
+  thread_->Start();
+  published_.Await(1);
+  thread_.reset();
+  EXPECT_EQ(published_.count(), 1u);
+}
+
+TEST_F(CollectorThreadTest, AStopRequestEndsTheWaitForTheNextSnapshot) {
+  Make(absl::Hours(1), fakes_.clock);
+  thread_->Start();
+  published_.Await(1);
+  thread_->RequestStop();
+  thread_->Stop();  // would take an hour
+  EXPECT_EQ(Latches(), 1u);
+}
+
+TEST_F(CollectorThreadTest, AStopRequestBeforeTheStartIsKept) {
+  Make(absl::Hours(1), fakes_.clock);
+  thread_->RequestStop();
+  thread_->Start();
+  thread_->Stop();
+  EXPECT_TRUE(device_->transfers.empty());
+}
+
+TEST_F(CollectorThreadTest, ACollectionEndsAfterTheTransactionInWhichTheStopIsRequested) {
+  // Transactions 1 and 2 read the signature, 3 the status, then come DISCOVER, LATCH, the first window (13) and
+  // CATALOG.
+  for (const size_t last : {1, 2, 3, 4, 8, 13, 15}) {
+    Make(absl::Hours(1), fakes_.clock);
+    RequestStopIn(last);
+    EXPECT_EQ(device_->transfers.size(), last);
+  }
+  EXPECT_EQ(published_.count(), 0u);
+}
+
+TEST_F(CollectorThreadTest, AStopRequestEndsTheWaitForABusyDevice) {
+  Make(absl::Hours(1), fakes_.clock);
+  device_->busy_polls = 1'000'000;
+  RequestStopIn(7);
+  EXPECT_TRUE(IsReadOf(device_->transfers.back(), mailbox::kCommandRegister));
+  EXPECT_EQ(device_->transfers.size(), 7u) << "no other poll";
+}
+
+TEST_F(CollectorThreadTest, SnapshotsAreTakenOnTheGridOfTheInterval) {
+  const absl::Duration interval = absl::Milliseconds(1);
+  Make(interval, ticking_);
+  const absl::Duration start = fakes_.clock.Steady();
+  // The second collection takes two and a half intervals after its latch.
+  bool was_slow = false;
+  device_->before = [&](const smbus::Transfer&) {
+    if (Latches() == 2 && !std::exchange(was_slow, true)) fakes_.clock.Advance(2.5 * interval);
+  };
+  thread_->Start();
+  std::vector<int64_t> slots;
+  for (const auto& snapshot : published_.Await(4)) slots.push_back((snapshot->steady_time - start) / interval);
+  thread_->Stop();
+  EXPECT_THAT(slots, ElementsAre(0, 1, 4, 5)) << "missed intervals are not caught up";
+}
+
+TEST_F(CollectorThreadTest, AChangedIntervalTakesEffectAtOnce) {
+  Make(absl::Hours(1), fakes_.clock);
+  thread_->Start();
+  published_.Await(1);
+  for (size_t hours = 2; hours <= 3; ++hours) {
+    SetInterval(static_cast<int>(hours) * absl::Hours(1));
+    thread_->Reconsider();
+    published_.Await(hours);  // at the same time of the clock, which stands
+  }
+  thread_->Stop();
+  EXPECT_EQ(Latches(), 3u);
+}
+
+TEST_F(CollectorThreadTest, ReconsideringAnUnchangedIntervalTakesNoSnapshot) {
+  Make(absl::Hours(1), fakes_.clock);
+  thread_->Start();
+  published_.Await(1);
+  for (int i = 0; i < 100; ++i) thread_->Reconsider();
+  SetInterval(absl::Hours(2));
+  thread_->Reconsider();
+  published_.Await(2);
+  thread_->Stop();
+  EXPECT_EQ(Latches(), 2u);
+}
+
+TEST_F(CollectorThreadTest, ARemovedDeviceCanBeStopped) {
+  Make(absl::Hours(1), fakes_.clock);
+  thread_->Start();
+  published_.Await(1);
+  fakes_.store.SetDevices({});
+  thread_->Reconsider();
+  thread_->Stop();
+  EXPECT_EQ(Latches(), 1u);
+}
+
+TEST_F(CollectorThreadTest, AnUnreachableDeviceIsTriedAtEachInterval) {
+  Make(absl::Milliseconds(1), ticking_);
+  device_->is_present = false;
+  device_->before = [&](const smbus::Transfer&) {
+    device_->is_present = device_->transfers.size() > 6 * size_t{RegisterPort::kAttemptsMax};
+  };
+  thread_->Start();
+  published_.Await(1);
+  thread_->Stop();
+  EXPECT_TRUE(fakes_.HasMetric("sideband_collect_errors_total{code=\"UNAVAILABLE\",device=\"gpu0\"} 2"));
+  EXPECT_TRUE(fakes_.HasMetric("sideband_bus_transfers_total{device=\"gpu0\",outcome=\"address_nack\"} 24"));
+}
+
+TEST_F(CollectorThreadTest, ACollectionHasADeadline) {
+  const struct {
+    absl::Duration duration;  // of the first transaction
+    bool is_in_time;
+  } kRows[] = {{absl::Minutes(10), true}, {absl::Minutes(10) + absl::Nanoseconds(1), false}};
+  for (const auto& row : kRows) {
+    Make(absl::Hours(1), fakes_.clock);
+    device_->after = [&](const smbus::Transfer&, FakeMailbox::Result&) {
+      if (device_->transfers.size() == 1) fakes_.clock.Advance(row.duration);
+    };
+    thread_->Start();
+    if (row.is_in_time) {
+      published_.Await(1);
+    } else {
+      ExpectMetric(*fakes_.metrics, "sideband_collect_errors_total{code=\"CANCELLED\",device=\"gpu0\"} 1");
+    }
+    thread_->Stop();
+    EXPECT_EQ(device_->transfers.size() > 1, row.is_in_time);
+  }
+  EXPECT_EQ(published_.count(), 1u);
+}
+
+}  // namespace
+}  // namespace sideband::daemon

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Decides which VMs of a device are confidential, independently of what the device currently reports
+// (docs/decisions/0015).
+//   Confidentiality confidentiality([&](const Uuid& vm) { return sealers.HasKey(vm) ? "it has a sealing key" : ""; });
+//   const Confidentiality::Verdict verdict = confidentiality.Judge(taken.topology, taken.raw.boot_id);
+//   Publish(*verdict.topology);   // required confidentiality is set in it
+#ifndef SIDEBAND_DAEMON_COLLECTOR_CONFIDENTIALITY_H_
+#define SIDEBAND_DAEMON_COLLECTOR_CONFIDENTIALITY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "daemon/snapshot/topology.h"
+#include "proto/base/uuid.h"
+
+namespace sideband::daemon {
+
+// State for one device. Thread-safe.
+//
+// A VM is confidential if the device reports it so, if the daemon's configuration requires it (Requirement), or if it
+// was confidential earlier in this boot of the device. A VM is recognised by its UUID and by its (id, generation) pair,
+// so a device cannot clear the state by reporting another UUID. Only a new boot id clears it.
+class Confidentiality {
+ public:
+  // If one boot has this many confidential VMs, every VM of the device is treated as confidential. A device that keeps
+  // inventing confidential VMs therefore cannot displace remembered ones.
+  static constexpr size_t kRememberedMax = size_t{1} << 16;
+  // Returns the reason why a VM must be confidential, for the log, or an empty view if there is no requirement. The
+  // view must have static lifetime.
+  using Requirement = std::function<absl::string_view(const Uuid& vm)>;
+
+  explicit Confidentiality(Requirement requirement, size_t remembered_max = kRememberedMax)
+      : requirement_(std::move(requirement)), remembered_max_(remembered_max) {}
+
+  // A VM that the device reports as open and that stays confidential.
+  struct Refusal {
+    Uuid vm;
+    absl::string_view reason;
+  };
+  struct Verdict {
+    // The device's own topology if it needs no correction. Otherwise a copy with the corrected confidentiality; the
+    // same copy is returned as long as neither the topology nor the set of corrected VMs changes.
+    std::shared_ptr<const Topology> topology;
+    size_t refused = 0;              // number of VMs
+    std::vector<Refusal> to_report;  // the subset refused for the first time in this boot
+  };
+  // Corrects `said`, the topology as reported by the device. The result has has_had_confidential_vm() set if any
+  // confidential VM of this boot is remembered. Calls the requirement while the lock is held.
+  Verdict Judge(const std::shared_ptr<const Topology>& said, uint64_t boot_id) ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  using Instance = std::pair<uint16_t, uint32_t>;  // VM id, generation
+
+  void ForgetUnlessSameBoot(uint64_t boot_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Remember(const mailbox::VmInfo& vm) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Returns an empty view if a VM that the device reports as open may stay open.
+  absl::string_view WhyConfidential(const mailbox::VmInfo& vm) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Returns `said` with the VMs at these indices marked confidential and has_had_confidential_vm set.
+  std::shared_ptr<const Topology> Corrected(const std::shared_ptr<const Topology>& said, std::vector<size_t> vms)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const Requirement requirement_;
+  const size_t remembered_max_;
+  absl::Mutex mu_;
+  uint64_t boot_id_ ABSL_GUARDED_BY(mu_) = 0;
+  // Confidential VMs of the current boot, and the VMs whose refusal was already reported.
+  absl::flat_hash_set<Uuid> vms_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_set<Instance> instances_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_set<Uuid> reported_ ABSL_GUARDED_BY(mu_);
+  // Cache of Corrected(): the last input and the last result.
+  std::shared_ptr<const Topology> said_ ABSL_GUARDED_BY(mu_);       // shared with the snapshot reader
+  std::shared_ptr<const Topology> corrected_ ABSL_GUARDED_BY(mu_);  // shared with published snapshots
+  std::vector<size_t> corrected_vms_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_COLLECTOR_CONFIDENTIALITY_H_

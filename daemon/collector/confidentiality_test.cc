@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/collector/confidentiality.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "daemon/snapshot/fake_topology.h"
+
+namespace sideband::daemon {
+namespace {
+
+constexpr uint64_t kBoot = 9;
+const Uuid kOpenUuid = *Uuid::Parse("00000000-0000-0000-0000-000000000001");
+const Uuid kSecretUuid = *Uuid::Parse("00000000-0000-0000-0000-000000000002");
+
+std::shared_ptr<const Topology> Says(bool secret, uint32_t generation = 1) {
+  mailbox::Catalog catalog = SomeCatalog(secret);
+  catalog.vms[1].generation = generation;
+  return std::make_shared<const Topology>(std::move(catalog), 77);
+}
+
+bool IsConfidential(const Topology& topology, uint16_t vm) { return topology.FindVm(vm)->confidential; }
+
+class ConfidentialityTest : public testing::Test {
+ protected:
+  // Returns whether the secret VM is confidential in the verdict.
+  bool Judged(const std::shared_ptr<const Topology>& said, uint64_t boot_id = kBoot) {
+    verdict_ = confidentiality_->Judge(said, boot_id);
+    EXPECT_EQ(verdict_.topology->hash(), said->hash());
+    return IsConfidential(*verdict_.topology, kSecretVm);
+  }
+
+  Uuid required_;
+  std::unique_ptr<Confidentiality> confidentiality_ = std::make_unique<Confidentiality>(
+      [this](const Uuid& vm) { return vm == required_ ? absl::string_view("it is required") : ""; });
+  Confidentiality::Verdict verdict_;
+};
+
+TEST_F(ConfidentialityTest, BelievesADeviceThatContradictsNothing) {
+  const auto open = Says(false), secret = Says(true);
+  EXPECT_FALSE(Judged(open));
+  EXPECT_EQ(verdict_.topology, open) << "the very same";
+  EXPECT_TRUE(Judged(secret)) << "a VM may become confidential";
+  EXPECT_EQ(verdict_.topology, secret);
+  EXPECT_EQ(verdict_.refused, 0u);
+  EXPECT_TRUE(verdict_.to_report.empty());
+}
+
+TEST_F(ConfidentialityTest, WhatIsRequiredIsConfidentialFromThenOn) {
+  EXPECT_FALSE(Judged(Says(false)));
+  required_ = kSecretUuid;
+  EXPECT_TRUE(Judged(Says(false)));
+  EXPECT_EQ(verdict_.refused, 1u);
+  ASSERT_EQ(verdict_.to_report.size(), 1u);
+  EXPECT_EQ(verdict_.to_report[0].vm, kSecretUuid);
+  EXPECT_EQ(verdict_.to_report[0].reason, "it is required");
+  EXPECT_TRUE(verdict_.topology->has_had_confidential_vm()) << "the device's row must leave it out";
+  EXPECT_FALSE(IsConfidential(*verdict_.topology, kOpenVm));
+  required_ = {};
+  EXPECT_TRUE(Judged(Says(false))) << "and stays so in this boot";
+}
+
+TEST_F(ConfidentialityTest, ADeviceCannotTakeItBackInOneBoot) {
+  EXPECT_TRUE(Judged(Says(true)));
+  EXPECT_TRUE(Judged(Says(false)));
+  EXPECT_EQ(verdict_.refused, 1u);
+  EXPECT_EQ(verdict_.to_report.size(), 1u);
+  EXPECT_TRUE(Judged(Says(false, /*generation=*/2))) << "nor with a new generation";
+  EXPECT_EQ(verdict_.refused, 1u) << "each time is counted";
+  EXPECT_TRUE(verdict_.to_report.empty()) << "but reported once";
+  EXPECT_FALSE(Judged(Says(false), kBoot + 1)) << "another boot";
+  EXPECT_TRUE(Judged(Says(true), kBoot + 1));
+  EXPECT_TRUE(Judged(Says(false), kBoot + 1));
+  EXPECT_EQ(verdict_.to_report.size(), 1u) << "is reported anew";
+}
+
+TEST_F(ConfidentialityTest, AnotherUuidDoesNotMakeItAnotherVm) {
+  EXPECT_TRUE(Judged(Says(true)));
+  mailbox::Catalog catalog = Says(false)->catalog();
+  catalog.vms[1].uuid.bytes[0] = 99;
+  EXPECT_TRUE(Judged(std::make_shared<const Topology>(catalog, 78)));
+  catalog.vms[1].uuid.bytes[0] = 98;
+  catalog.vms[1].generation = 2;
+  EXPECT_FALSE(Judged(std::make_shared<const Topology>(catalog, 79))) << "an id that was given to another VM";
+}
+
+TEST_F(ConfidentialityTest, TheCorrectedTopologyStaysTheSameForAsLongAsNothingChanges) {
+  required_ = kSecretUuid;
+  const auto said = Says(false);
+  Judged(said);
+  const auto first = verdict_.topology;
+  Judged(said);
+  EXPECT_EQ(verdict_.topology, first) << "so that views of it live on";
+  Judged(Says(false));
+  EXPECT_NE(verdict_.topology, first) << "another catalogue";
+  required_ = kOpenUuid;
+  Judged(said);
+  EXPECT_TRUE(IsConfidential(*verdict_.topology, kOpenVm));
+  EXPECT_TRUE(IsConfidential(*verdict_.topology, kSecretVm));
+}
+
+TEST_F(ConfidentialityTest, ADeviceThatInventsConfidentialVmsMakesNothingForget) {
+  confidentiality_ =
+      std::make_unique<Confidentiality>([](const Uuid&) { return absl::string_view(); }, /*remembered_max=*/3);
+  EXPECT_TRUE(Judged(Says(true)));
+  for (uint8_t i = 1; i <= 5; ++i) {
+    mailbox::Catalog catalog = Says(true)->catalog();
+    catalog.vms[1].uuid.bytes[0] = i;
+    catalog.vms[1].generation = i;
+    Judged(std::make_shared<const Topology>(catalog, 77));
+  }
+  EXPECT_TRUE(Judged(Says(false)));
+  EXPECT_TRUE(IsConfidential(*verdict_.topology, kOpenVm)) << "whatever it says from now on";
+}
+
+}  // namespace
+}  // namespace sideband::daemon

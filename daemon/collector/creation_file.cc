@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/collector/creation_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <limits>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "proto/base/descriptor.h"
+#include "proto/base/file.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::daemon {
+namespace {
+
+constexpr char kTitle[] = "sideband created 1";
+
+std::string Encode(const Creations& known) {
+  std::string text = absl::StrCat(kTitle, "\nboot ", absl::Hex(known.boot_id, absl::kZeroPad16), "\nlast ",
+                                  absl::ToUnixNanos(known.last), "\n");
+  for (const auto& [id, creation] : known.blocks) {
+    absl::StrAppend(&text, "block ", id.first, " ", id.second, " ", creation.generation, " ",
+                    absl::ToUnixNanos(creation.time), "\n");
+  }
+  return text;
+}
+
+bool ParseTime(absl::string_view text, absl::Time& time) {
+  int64_t nanoseconds = 0;
+  if (!absl::SimpleAtoi(text, &nanoseconds)) return false;
+  time = absl::FromUnixNanos(nanoseconds);
+  return true;
+}
+
+template <typename Number>
+bool ParseNumber(absl::string_view text, Number& number) {
+  // SimpleAtoi has no variant for 16 bits.
+  uint64_t wide = 0;
+  if (!absl::SimpleAtoi(text, &wide) || wide > std::numeric_limits<Number>::max()) return false;
+  number = static_cast<Number>(wide);
+  return true;
+}
+
+bool ParseBlock(const std::vector<absl::string_view>& words, Creations& known) {
+  Creations::BlockId id;
+  Creations::Creation creation{};
+  return words.size() == 5 && ParseNumber(words[1], id.first) && ParseNumber(words[2], id.second) &&
+         ParseNumber(words[3], creation.generation) && ParseTime(words[4], creation.time) &&
+         known.blocks.emplace(id, creation).second;
+}
+
+bool ParseLine(size_t number, absl::string_view line, Creations& known) {
+  if (number == 1) return line == kTitle;
+  const std::vector<absl::string_view> words = absl::StrSplit(line, ' ');
+  if (number == 2) return words.size() == 2 && words[0] == "boot" && absl::SimpleHexAtoi(words[1], &known.boot_id);
+  if (number == 3) return words.size() == 2 && words[0] == "last" && ParseTime(words[1], known.last);
+  return words[0] == "block" && ParseBlock(words, known);
+}
+
+absl::Status WriteAll(int file, absl::string_view text, const std::string& path) {
+  while (!text.empty()) {
+    const ssize_t size = write(file, text.data(), text.size());
+    if (size < 0 && errno != EINTR) return ErrnoStatus(errno, path);
+    if (size > 0) text.remove_prefix(static_cast<size_t>(size));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::string CreationFile::PathOf(const Uuid& device) const {
+  return absl::StrCat(folder_, "/created-", device.ToString());
+}
+
+absl::StatusOr<Creations> CreationFile::Load(const Uuid& device) const {
+  const std::string path = PathOf(device);
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+  Creations known;
+  size_t number = 0;
+  for (const absl::string_view line : absl::StrSplit(absl::StripSuffix(text, "\n"), '\n')) {
+    if (ParseLine(++number, line, known)) continue;
+    return absl::InvalidArgumentError(absl::StrCat(path, ":", number, ": malformed line"));
+  }
+  // A header of three lines is required; block lines are optional.
+  if (number >= 3) return known;
+  return absl::InvalidArgumentError(absl::StrCat(path, ":", number, ": ends too early"));
+}
+
+absl::Status CreationFile::Save(const Uuid& device, const Creations& known) const {
+  const std::string path = PathOf(device), partial = path + ".partial";
+  // O_EXCL on a new file: a symbolic link at this path is removed, never followed.
+  unlink(partial.c_str());
+  {
+    const Descriptor file(open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!file.is_open()) return ErrnoStatus(errno, partial);
+    SIDEBAND_RETURN_IF_ERROR(WriteAll(file.get(), Encode(known), partial));
+  }
+  return std::rename(partial.c_str(), path.c_str()) == 0 ? absl::OkStatus() : ErrnoStatus(errno, path);
+}
+
+}  // namespace sideband::daemon

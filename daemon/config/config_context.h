@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// State shared by the readers of the configuration's sections. A reader continues after an error and adds it to
+// `errors`, so that all errors are reported at once. Its result is valid only if no error was added.
+//   ErrorList errors;
+//   const ConfigContext context{.path = path, .folder = folder, .errors = errors};
+//   config.audit = ReadAuditConfig(root, context);
+#ifndef SIDEBAND_DAEMON_CONFIG_CONFIG_CONTEXT_H_
+#define SIDEBAND_DAEMON_CONFIG_CONFIG_CONTEXT_H_
+
+#include <cstdint>
+#include <filesystem>
+#include <initializer_list>
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "proto/base/error_list.h"
+#include "proto/base/file.h"
+#include "proto/base/yaml.h"
+
+namespace sideband::daemon {
+
+struct ConfigContext {
+  std::string path;              // the configuration file's, for messages
+  std::filesystem::path folder;  // relative paths start here
+  ErrorList& errors;
+
+  // Resolves a path of the configuration to the path that the daemon opens.
+  std::string Resolve(const std::string& named) const { return (folder / named).string(); }
+
+  // Returns the section `key` of `root`; nullopt if it is absent or not a mapping.
+  std::optional<YamlMap> Section(const YamlMap& root, const std::string& key,
+                                 std::initializer_list<absl::string_view> keys) const;
+  // Returns the path of the readable file under the required key `key`. Opens the file to check that it satisfies
+  // `trust`, but does not read it, since it may be a key. Errors carry the line of the key.
+  std::string ReadableFile(const YamlMap& map, const std::string& key, FileTrust trust) const;
+  // Returns the number of bytes under `key` (such as 16MiB), which must be within [low, high], or `otherwise` if
+  // absent.
+  uint64_t ByteSizeOr(const YamlMap& map, const std::string& key, uint64_t otherwise, uint64_t low,
+                      uint64_t high) const;
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_CONFIG_CONFIG_CONTEXT_H_

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/config/device_config.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/config/one_of.h"
+#include "proto/base/status_macros.h"
+#include "proto/smbus/bus_name.h"
+
+namespace sideband::daemon {
+namespace {
+
+// SMBus' standard mode, its slowest clock, and I2C's fastest one.
+constexpr uint64_t kBusHzDefault = 100'000;
+constexpr uint64_t kBusHzMin = 10'000;
+constexpr uint64_t kBusHzMax = 5'000'000;
+constexpr absl::Duration kIntervalMin = absl::Milliseconds(10);
+constexpr absl::Duration kIntervalMax = absl::Hours(1);
+
+bool IsLabelSafe(absl::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+           c == '-';
+  });
+}
+
+absl::StatusOr<std::string> Name(const YamlMap& map) {
+  SIDEBAND_ASSIGN_OR_RETURN(std::string name, map.String("name"));
+  if (IsLabelSafe(name)) return name;
+  return map.Find("name")->Error(absl::StrCat("device name '", name, "' may hold letters, digits, _ . - only"));
+}
+
+// Sealing is in vain where the same counters lie in a file beside it: that must be meant.
+absl::StatusOr<std::string> CaptureFile(const YamlMap& map, const ConfigContext& context) {
+  SIDEBAND_ASSIGN_OR_RETURN(const bool plaintext_is_meant, map.BoolOr("capture_plaintext", false));
+  const auto capture = map.Find("capture");
+  if (!capture) return "";
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string path, capture->String());
+  if (!plaintext_is_meant) {
+    return capture->Error(
+        "capture writes the counters of confidential VMs in the clear; it needs capture_plaintext: true");
+  }
+  return std::filesystem::path(context.Resolve(path)).lexically_normal().string();
+}
+
+// Reads the bus name and its clock, whose default depends on the kind of bus.
+void ReadBus(const YamlMap& map, const ConfigContext& context, DeviceConfig& device) {
+  // A virtual bus has no clock of its own, and so no least interval.
+  uint64_t bus_hz_default = 0;
+  if (context.errors.Take(map.String("bus"), device.bus)) {
+    const auto bus = smbus::ParseBusName(device.bus);
+    context.errors.Add(map.Find("bus")->Locate(bus.status()));
+    if (bus.ok() && bus->kind == smbus::BusName::Kind::kI2c) bus_hz_default = kBusHzDefault;
+  }
+  context.errors.Take(map.UintOr("bus_hz", bus_hz_default, kBusHzMin, kBusHzMax), device.bus_hz);
+}
+
+DeviceConfig Device(const YamlMap& map, const ConfigContext& context) {
+  DeviceConfig device;
+  context.errors.Take(Name(map), device.name);
+  ReadBus(map, context, device);
+  context.errors.Take(map.DurationOr("interval", device.interval, kIntervalMin, kIntervalMax), device.interval);
+  context.errors.Take(CaptureFile(map, context), device.capture_file);
+  return device;
+}
+
+absl::StatusOr<std::vector<YamlNode>> DeviceNodes(const YamlMap& root) {
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlNode list, root.Get("devices"));
+  SIDEBAND_ASSIGN_OR_RETURN(std::vector<YamlNode> nodes, list.List());
+  if (nodes.empty()) return list.Error("at least one device is needed");
+  if (nodes.size() > kDevicesMax) return list.Error(absl::StrCat("more than ", kDevicesMax, " devices"));
+  return nodes;
+}
+
+}  // namespace
+
+std::vector<DeviceConfig> ReadDevices(const YamlMap& root, const ConfigContext& context) {
+  std::vector<YamlNode> nodes;
+  context.errors.Take(DeviceNodes(root), nodes);
+  std::vector<DeviceConfig> devices;
+  std::set<std::string> names, captures;
+  for (const YamlNode& node : nodes) {
+    const auto map = node.Map({"name", "bus", "bus_hz", "interval", "capture", "capture_plaintext"}, context.errors);
+    if (!map) continue;
+    DeviceConfig device = Device(*map, context);
+    if (!device.capture_file.empty() && !captures.insert(device.capture_file).second) {
+      context.errors.Add(node.Error("two devices have the same capture file"));
+    }
+    if (!device.name.empty() && !names.insert(device.name).second) {
+      context.errors.Add(node.Error(absl::StrCat("device '", device.name, "' is given twice")));
+    }
+    devices.push_back(std::move(device));
+  }
+  return devices;
+}
+
+}  // namespace sideband::daemon

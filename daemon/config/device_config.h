@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The section `devices` of the configuration.
+//   config.devices = ReadDevices(root, context);
+#ifndef SIDEBAND_DAEMON_CONFIG_DEVICE_CONFIG_H_
+#define SIDEBAND_DAEMON_CONFIG_DEVICE_CONFIG_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "daemon/config/config_context.h"
+
+namespace sideband::daemon {
+
+inline constexpr size_t kDevicesMax = 256;
+
+struct DeviceConfig {
+  std::string name;  // [A-Za-z0-9_.-]+, unique
+  std::string bus;   // parsed by the transport: "unix:PATH@0x4f", "i2c:/dev/i2c-3@0x4f"
+  absl::Duration interval = absl::Seconds(1);
+  uint32_t bus_hz = 0;       // SCL; 0 for a virtual bus that was not given a speed
+  std::string capture_file;  // where what passes the bus is kept, in the clear; empty: nowhere
+
+  bool operator==(const DeviceConfig&) const = default;
+};
+
+// `root` is the whole configuration. At least one device is required.
+std::vector<DeviceConfig> ReadDevices(const YamlMap& root, const ConfigContext& context);
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_CONFIG_DEVICE_CONFIG_H_

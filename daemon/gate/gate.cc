@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/gate/gate.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <spdlog/spdlog.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "daemon/gate/gate_connection.h"
+#include "daemon/gate/named_pair.h"
+#include "daemon/listen/connection_holder.h"
+#include "daemon/listen/connection_table.h"
+#include "daemon/listen/descriptors.h"
+#include "daemon/listen/listener_tls.h"
+#include "daemon/listen/local_listener.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/steady_time.h"
+
+namespace sideband::daemon {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+using Id = ConnectionTable::Id;
+
+constexpr char kListener[] = "grpc";
+// The delay after a failed accept. Descriptors are usually exhausted then, and a connection is being closed to free
+// one.
+constexpr std::chrono::milliseconds kAcceptRetry{20};
+// Bounds a burst of accepts, so that the thread's other work proceeds.
+constexpr int kAcceptsAtOnce = 16;
+// Breaches are logged and audited once per holder and interval: a peer that keeps reconnecting must not fill the audit
+// log.
+constexpr absl::Duration kReportInterval = absl::Seconds(10);
+constexpr size_t kReportedMax = 1024;
+
+// OpenSSL writes with write(2), which cannot suppress SIGPIPE per call.
+void BlockSigpipe() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
+ConnectionTable::Limits LimitsOf(const Gate::Options& options) {
+  return {.handshakes_max = options.handshakes_max,
+          .known_max = options.connections_max,
+          .per_identity_max = options.connections_per_identity_max};
+}
+
+std::string AddressOf(int fd) {
+  tcp::endpoint peer;
+  auto size = static_cast<socklen_t>(peer.capacity());
+  if (getpeername(fd, peer.data(), &size) != 0) return "";
+  peer.resize(size);
+  return AddressName(peer.address());
+}
+
+}  // namespace
+
+class Gate::Impl final : public GateConnectionOwner {
+ public:
+  Impl(Options options, const Clock& clock, ListenerMetrics& metrics)
+      : options_(std::move(options)),
+        clock_(clock),
+        metrics_(metrics),
+        throttle_(options_.throttle, clock),
+        table_(LimitsOf(options_)) {}
+  ~Impl() override { Stop(); }
+
+  absl::Status Listen();
+  void Start(ServeFunction serve, BreachFunction on_breach);
+  uint16_t port() const { return port_; }
+  std::optional<Credentials> CredentialsOf(absl::string_view peer) const;
+  bool CountAs(absl::string_view peer, const std::string& identity);
+  void CheckCertificates(bool reload);
+  void StopAccepting();
+  void Stop();
+
+  void OnSpeaks(Id id) override;
+  void OnHandshakeFailed(Id id) override;
+  bool MayStay(Id id, const ConnectionTable::Holder& holder) override;
+  void SetBusy(Id id, bool busy) override;
+  std::optional<int> Attach(Id id, const Credentials& credentials) override;
+  void OnBreach(Id id, const Credentials& credentials, absl::string_view reason) override;
+  void OnEnd(Id id) override;
+
+ private:
+  struct Entry {
+    // Weak: a connection lives as long as an operation of it is pending, and leaves the table when it is destroyed.
+    std::weak_ptr<GateConnection> connection;
+    std::string peer;  // gRPC's peer(); empty before Attach
+    ConnectionTable::Holder holder;
+  };
+  struct Attached {
+    Id id = 0;
+    Credentials credentials;
+  };
+
+  absl::Status ListenOnNetwork();
+  absl::Status ListenLocally();
+  void AwaitClients();
+  void AcceptClients();
+  void OnAcceptError(int error);
+  void Add(AcceptedClient client);
+  bool Apply(const ConnectionTable::Verdict& verdict, const char* refusal);
+  void Evict(std::optional<Id> id, const char* reason, bool is_busy);
+  bool IsCrowded() const;
+  void EvictLongestIdle();
+  std::shared_ptr<GateConnection> Find(Id id) const;
+  std::vector<std::shared_ptr<GateConnection>> Live() const;
+  bool IsToBeReported(Id id);
+  bool NoConnections() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return connections_.empty(); }
+
+  const Options options_;
+  const Clock& clock_;
+  ListenerMetrics& metrics_;
+  HolderThrottle throttle_;
+  PairNames names_;
+  std::unique_ptr<ListenerTls> tls_;  // nullptr without a network listener
+  uint16_t port_ = 0;
+  ServeFunction serve_;
+  BreachFunction on_breach_;
+
+  mutable absl::Mutex mu_;
+  SteadyCondVar changed_;  // connections_ changed
+  bool draining_ ABSL_GUARDED_BY(mu_) = false;
+  bool stopping_ ABSL_GUARDED_BY(mu_) = false;
+  Id next_id_ ABSL_GUARDED_BY(mu_) = 1;
+  ConnectionTable table_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<Id, Entry> connections_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<std::string, Attached> attached_ ABSL_GUARDED_BY(mu_);        // by gRPC's peer()
+  absl::flat_hash_map<std::string, absl::Duration> reported_ ABSL_GUARDED_BY(mu_);  // by holder: last reported breach
+
+  // Declared after connections_: destroying it destroys the remaining connections, whose destructors call OnEnd.
+  asio::io_context io_;
+  asio::executor_work_guard<asio::io_context::executor_type> work_ = asio::make_work_guard(io_);
+  // Used on the acceptor's own strand only.
+  tcp::acceptor acceptor_{asio::make_strand(io_)};
+  asio::steady_timer retry_{acceptor_.get_executor()};
+  DescriptorAlarm descriptors_;
+
+  std::unique_ptr<LocalListener> local_;  // nullptr without a Unix socket
+  std::vector<std::thread> threads_;      // running io_
+};
+
+absl::Status Gate::Impl::Listen() {
+  if (options_.listener.on_network) SIDEBAND_RETURN_IF_ERROR(ListenOnNetwork());
+  if (!options_.listener.unix_socket.empty()) SIDEBAND_RETURN_IF_ERROR(ListenLocally());
+  return absl::OkStatus();
+}
+
+absl::Status Gate::Impl::ListenOnNetwork() {
+  SIDEBAND_ASSIGN_OR_RETURN(
+      tls_, ListenerTls::Create(kListener, options_.listener.tls, ApplicationProtocol::kHttp2, metrics_));
+  error_code error;
+  const auto& listen = options_.listener.listen;
+  const auto fail = [&] {
+    return absl::UnavailableError(absl::StrCat("grpc: cannot listen on ", listen.ToString(), ": ", error.message()));
+  };
+  const tcp::endpoint endpoint(asio::ip::make_address(listen.host, error), listen.port);
+  if (error) return fail();
+  if (acceptor_.open(endpoint.protocol(), error); error) return fail();
+  // A restarted daemon must not wait until connections of the last run have left TIME_WAIT.
+  if (acceptor_.set_option(tcp::acceptor::reuse_address(true), error); error) return fail();
+  if (acceptor_.bind(endpoint, error); error) return fail();
+  DeferAccept(acceptor_.native_handle());
+  if (acceptor_.listen(asio::socket_base::max_listen_connections, error); error) return fail();
+  if (acceptor_.non_blocking(true, error); error) return fail();
+  port_ = acceptor_.local_endpoint(error).port();
+  return error ? fail() : absl::OkStatus();
+}
+
+absl::Status Gate::Impl::ListenLocally() {
+  SIDEBAND_ASSIGN_OR_RETURN(
+      local_, LocalListener::Listen({kListener, options_.listener.unix_socket, options_.local_operators}, metrics_));
+  return absl::OkStatus();
+}
+
+void Gate::Impl::Start(ServeFunction serve, BreachFunction on_breach) {
+  serve_ = std::move(serve);
+  on_breach_ = std::move(on_breach);
+  // The acceptor is used on its strand only, and the threads start below.
+  if (tls_ != nullptr) asio::post(acceptor_.get_executor(), [this] { AwaitClients(); });
+  if (local_ != nullptr) {
+    local_->Start([this](int fd, const SocketPeer& peer) { Add({.fd = fd, .local_operator = peer.user}); });
+  }
+  for (int i = 0; i < options_.threads; ++i) {
+    threads_.emplace_back([this] {
+      BlockSigpipe();
+      io_.run();
+    });
+  }
+}
+
+void Gate::Impl::AwaitClients() {
+  acceptor_.async_wait(tcp::acceptor::wait_read, [this](const error_code&) {
+    if (acceptor_.is_open()) AcceptClients();
+  });
+}
+
+void Gate::Impl::AcceptClients() {
+  for (int i = 0; i < kAcceptsAtOnce; ++i) {
+    const int fd = accept4(acceptor_.native_handle(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    // A client may have gone away between the readiness and the accept.
+    if (fd < 0 && (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR)) break;
+    if (fd < 0) return OnAcceptError(errno);
+    // gRPC sees a Unix socket and cannot set this itself: its small frames must not wait for acknowledgements of TCP.
+    const int on = 1;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    Add({.fd = fd, .address = AddressOf(fd)});
+  }
+  AwaitClients();
+}
+
+void Gate::Impl::OnAcceptError(int error) {
+  // Out of descriptors: frees one by eviction, and retries.
+  if (error == EMFILE || error == ENFILE) {
+    descriptors_.OnExhausted(kListener, metrics_);
+    EvictLongestIdle();
+  }
+  retry_.expires_after(kAcceptRetry);
+  retry_.async_wait([this](const error_code&) {
+    if (acceptor_.is_open()) AwaitClients();
+  });
+}
+
+void Gate::Impl::EvictLongestIdle() {
+  std::optional<Id> idle;
+  {
+    absl::MutexLock lock(&mu_);
+    idle = table_.TakeLongestIdle();
+  }
+  // Aborted, since an orderly farewell would hold the descriptors longer.
+  Evict(idle, "no_descriptors", /*is_busy=*/true);
+}
+
+void Gate::Impl::Add(AcceptedClient client) {
+  Id id = 0;
+  {
+    absl::MutexLock lock(&mu_);
+    id = next_id_++;
+  }
+  const bool has_bytes = HasUnreadBytes(client.fd);
+  const auto connection = MakeGateConnection(id, io_, std::move(client),
+                                             {.frames = options_.frames,
+                                              .timeouts = options_.timeouts,
+                                              .limits = options_.limits,
+                                              .throttle = throttle_,
+                                              .owner = *this,
+                                              .clock = clock_,
+                                              .tls = tls_.get()});
+  if (connection == nullptr) return metrics_.ConnectionRefused(kListener, "no_memory");
+  ConnectionTable::Verdict verdict;
+  {
+    absl::MutexLock lock(&mu_);
+    // The lock is released before `connection`, whose destructor takes it in OnEnd().
+    if (stopping_) return;
+    verdict = table_.Add(id);
+    // Ranks a peer that has sent its first bytes above silent ones before the next eviction.
+    if (has_bytes) table_.SetSpeaking(id);
+    connections_[id].connection = connection;
+    metrics_.GrpcConnections(connections_.size());
+  }
+  // A peer in its handshake cannot read a GOAWAY, so its connection is aborted.
+  Evict(verdict.evicted, "handshakes_max", /*is_busy=*/true);
+  connection->Run();
+}
+
+std::shared_ptr<GateConnection> Gate::Impl::Find(Id id) const {
+  absl::MutexLock lock(&mu_);
+  const auto found = connections_.find(id);
+  return found == connections_.end() ? nullptr : found->second.connection.lock();
+}
+
+bool Gate::Impl::IsCrowded() const {
+  absl::MutexLock lock(&mu_);
+  return connections_.size() > options_.connections_max + options_.handshakes_max;
+}
+
+// Retires an idle connection with a GOAWAY frame, so that a well-behaved client reconnects at once. Aborts it where too
+// many evicted connections still wait for their peers and hold descriptors.
+void Gate::Impl::Evict(std::optional<Id> id, const char* reason, bool is_busy) {
+  if (!id) return;
+  metrics_.ConnectionRefused(kListener, reason);
+  const auto connection = Find(*id);
+  if (connection == nullptr) return;
+  is_busy || IsCrowded() ? connection->Abort() : connection->Retire(reason);
+}
+
+bool Gate::Impl::Apply(const ConnectionTable::Verdict& verdict, const char* refusal) {
+  Evict(verdict.evicted, verdict.evicted_is_busy ? "no_identity" : "idle", verdict.evicted_is_busy);
+  if (!verdict.admitted) metrics_.ConnectionRefused(kListener, refusal);
+  return verdict.admitted;
+}
+
+void Gate::Impl::OnSpeaks(Id id) {
+  absl::MutexLock lock(&mu_);
+  table_.SetSpeaking(id);
+}
+
+void Gate::Impl::OnHandshakeFailed(Id) { metrics_.ConnectionRefused(kListener, "handshake"); }
+
+bool Gate::Impl::MayStay(Id id, const ConnectionTable::Holder& holder) {
+  ConnectionTable::Verdict verdict;
+  {
+    absl::MutexLock lock(&mu_);
+    verdict = table_.Admit(id, holder);
+    if (verdict.admitted) connections_[id].holder = holder;
+  }
+  return Apply(verdict, "all_busy");
+}
+
+bool Gate::Impl::CountAs(absl::string_view peer, const std::string& identity) {
+  ConnectionTable::Verdict verdict;
+  Id id = 0;
+  {
+    absl::MutexLock lock(&mu_);
+    const auto attached = attached_.find(peer);
+    // The connection has just ended, and its calls end with it.
+    if (attached == attached_.end()) return true;
+    id = attached->second.id;
+    Entry& entry = connections_[id];
+    // A connection that counts for a certificate, or for an earlier token, keeps its holder.
+    if (!entry.holder.is_address || entry.holder.name == identity) return true;
+    verdict = table_.Recount(id, {.name = identity});
+    entry.holder = {.name = identity};
+  }
+  if (Apply(verdict, "identity_busy")) return true;
+  // The table has dropped the connection already.
+  if (const auto connection = Find(id)) connection->Retire("identity_busy");
+  return false;
+}
+
+void Gate::Impl::SetBusy(Id id, bool busy) {
+  absl::MutexLock lock(&mu_);
+  table_.SetBusy(id, busy);
+}
+
+std::optional<int> Gate::Impl::Attach(Id id, const Credentials& credentials) {
+  {
+    absl::MutexLock lock(&mu_);
+    // gRPC is shutting down and would drop the connection.
+    if (draining_) return std::nullopt;
+  }
+  const std::string name = names_.Next();
+  const absl::StatusOr<NamedPair> pair = MakeNamedPair(name);
+  if (!pair.ok()) {
+    metrics_.ConnectionRefused(kListener, "no_descriptors");
+    metrics_.DescriptorsExhausted(kListener);
+    EvictLongestIdle();
+    return std::nullopt;
+  }
+  {
+    absl::MutexLock lock(&mu_);
+    connections_[id].peer = PeerOf(name);
+    // Before gRPC gets the connection, so that its first call finds the credentials.
+    attached_.emplace(PeerOf(name), Attached{id, credentials});
+  }
+  // Without the lock, which gRPC's first call takes to ask for the credentials.
+  serve_(pair->server_end);
+  return pair->gate_end;
+}
+
+std::optional<Credentials> Gate::Impl::CredentialsOf(absl::string_view peer) const {
+  absl::MutexLock lock(&mu_);
+  const auto found = attached_.find(peer);
+  if (found == attached_.end()) return std::nullopt;
+  return found->second.credentials;
+}
+
+bool Gate::Impl::IsToBeReported(Id id) {
+  absl::MutexLock lock(&mu_);
+  const absl::Duration now = clock_.Steady();
+  if (reported_.size() >= kReportedMax) {
+    absl::erase_if(reported_, [&](const auto& item) { return now - item.second >= kReportInterval; });
+  }
+  // More holders than that at one time: their breaches are only counted.
+  if (reported_.size() >= kReportedMax) return false;
+  const auto found = connections_.find(id);
+  if (found == connections_.end()) return false;
+  const auto [reported, is_new] = reported_.emplace(found->second.holder.name, now);
+  if (!is_new && now - reported->second < kReportInterval) return false;
+  reported->second = now;
+  return true;
+}
+
+void Gate::Impl::OnBreach(Id id, const Credentials& credentials, absl::string_view reason) {
+  metrics_.ConnectionRefused(kListener, reason);
+  if (!IsToBeReported(id)) return;
+  spdlog::warn("grpc: a connection was closed: {}", std::string(reason));
+  on_breach_(credentials, reason);
+}
+
+void Gate::Impl::OnEnd(Id id) {
+  absl::MutexLock lock(&mu_);
+  table_.Remove(id);
+  const auto found = connections_.find(id);
+  if (found == connections_.end()) return;
+  attached_.erase(found->second.peer);
+  connections_.erase(found);
+  metrics_.GrpcConnections(connections_.size());
+  changed_.NotifyAll();
+}
+
+std::vector<std::shared_ptr<GateConnection>> Gate::Impl::Live() const {
+  absl::MutexLock lock(&mu_);
+  std::vector<std::shared_ptr<GateConnection>> live;
+  for (const auto& [id, entry] : connections_) {
+    if (auto held = entry.connection.lock()) live.push_back(std::move(held));
+  }
+  return live;
+}
+
+void Gate::Impl::CheckCertificates(bool reload) {
+  if (tls_ != nullptr) reload ? tls_->Reload() : tls_->Check();
+  // Over a list of its own: a connection that ends meanwhile takes the lock in OnEnd().
+  for (const auto& connection : Live()) connection->CheckStanding();
+}
+
+void Gate::Impl::StopAccepting() {
+  {
+    absl::MutexLock lock(&mu_);
+    draining_ = true;
+  }
+  asio::post(acceptor_.get_executor(), [this] {
+    error_code ignored;
+    // On the acceptor's strand, where an accept may be under way.
+    acceptor_.close(ignored);
+    retry_.cancel();
+  });
+  if (local_ != nullptr) local_->Stop();
+}
+
+void Gate::Impl::Stop() {
+  {
+    absl::MutexLock lock(&mu_);
+    // Stop() and the destructor both come here.
+    if (std::exchange(stopping_, true)) return;
+  }
+  StopAccepting();
+  {
+    absl::MutexLock lock(&mu_);
+    // gRPC has closed its ends; the connections still send their last bytes.
+    changed_.AwaitFor(mu_, absl::Condition(this, &Impl::NoConnections), options_.stop_grace);
+  }
+  for (const auto& connection : Live()) connection->Abort();
+  // Lets io_.run() return once all handlers have finished.
+  work_.reset();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+absl::StatusOr<std::unique_ptr<Gate>> Gate::Listen(Options options, const Clock& clock, ListenerMetrics& metrics) {
+  auto impl = std::make_unique<Impl>(std::move(options), clock, metrics);
+  SIDEBAND_RETURN_IF_ERROR(impl->Listen());
+  return std::unique_ptr<Gate>(new Gate(std::move(impl)));
+}
+
+Gate::Gate(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Gate::~Gate() = default;
+
+void Gate::Start(ServeFunction serve, BreachFunction on_breach) {
+  impl_->Start(std::move(serve), std::move(on_breach));
+}
+uint16_t Gate::port() const { return impl_->port(); }
+std::optional<Credentials> Gate::CredentialsOf(absl::string_view peer) const { return impl_->CredentialsOf(peer); }
+bool Gate::CountAs(absl::string_view peer, const std::string& identity) { return impl_->CountAs(peer, identity); }
+void Gate::CheckCertificates() { impl_->CheckCertificates(/*reload=*/false); }
+void Gate::ReloadCertificates() { impl_->CheckCertificates(/*reload=*/true); }
+void Gate::StopAccepting() { impl_->StopAccepting(); }
+void Gate::Stop() { impl_->Stop(); }
+
+}  // namespace sideband::daemon

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Throttles the requests of one identity over all of its connections, before anything is parsed. A faster client is not
+// rejected: the gate stops reading from it for a while.
+//   const auto share = throttle.ShareOf(holder.name);
+//   const absl::Duration wait = share->Charge(guard.TakeWork());
+#ifndef SIDEBAND_DAEMON_GATE_HOLDER_THROTTLE_H_
+#define SIDEBAND_DAEMON_GATE_HOLDER_THROTTLE_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "daemon/base/clock.h"
+#include "daemon/gate/frame_guard.h"
+#include "daemon/gate/token_bucket.h"
+
+namespace sideband::daemon {
+
+// Thread-safe. `clock` must outlive it and its shares.
+class HolderThrottle {
+ public:
+  struct Limits {
+    // Far above the quota of calls (request_quota.h), so that well-behaved clients meet its rejections first.
+    TokenRate streams = {.burst = 400, .per_second = 200};
+    // A frame costs some microseconds. Large answers credit the frames that acknowledge them.
+    TokenRate frames = {.burst = 8000, .per_second = 4000};
+  };
+
+  // The share of one holder. Thread-safe.
+  class Share {
+   public:
+    // Charges the work. Returns how long to wait before reading on; zero: no wait.
+    absl::Duration Charge(const FrameGuard::Work& work);
+    // The server has sent `bytes`.
+    void CreditAnswer(size_t bytes);
+
+   private:
+    friend class HolderThrottle;
+    Share(const Limits& limits, const Clock& clock) : clock_(clock), streams_(limits.streams), frames_(limits.frames) {}
+    bool IsFull();
+
+    const Clock& clock_;
+    absl::Mutex mu_;
+    TokenBucket streams_ ABSL_GUARDED_BY(mu_);
+    TokenBucket frames_ ABSL_GUARDED_BY(mu_);
+  };
+
+  HolderThrottle(const Limits& limits, const Clock& clock) : limits_(limits), clock_(clock) {}
+
+  // The share that all connections of the holder use. It is kept after the last connection until it is full again.
+  std::shared_ptr<Share> ShareOf(const std::string& holder);
+
+  // For tests: the number of shares.
+  size_t size() const;
+
+ private:
+  void DropUnused() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const Limits limits_;
+  const Clock& clock_;
+  mutable absl::Mutex mu_;
+  absl::flat_hash_map<std::string, std::shared_ptr<Share>> shares_ ABSL_GUARDED_BY(mu_);
+  size_t sweep_at_ ABSL_GUARDED_BY(mu_) = 64;
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_GATE_HOLDER_THROTTLE_H_

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The public keys that verify bearer tokens, from a JWKS file (RFC 7517, 5). The file is read all or nothing.
+//   const std::shared_ptr<const KeySet> keys = LoadKeySet("/etc/sideband/jwks.json", errors);
+//   if (const VerificationKey* key = keys->Find(kid)) return key->Verify(token, jws);
+#ifndef SIDEBAND_DAEMON_IDENTITY_KEY_SET_H_
+#define SIDEBAND_DAEMON_IDENTITY_KEY_SET_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "daemon/identity/verification_key.h"
+#include "proto/base/error_list.h"
+
+namespace sideband::daemon {
+
+inline constexpr size_t kKeysMax = 64;
+
+// Immutable, therefore thread-safe.
+class KeySet {
+ public:
+  // INVALID_ARGUMENT "FILE:LINE: key 'kid': DESCRIPTION" for the first error. An empty set is rejected: it verifies no
+  // token, and a daemon without tokens configures no key file. `path` is for messages.
+  static absl::StatusOr<std::shared_ptr<const KeySet>> Parse(const std::string& text, const std::string& path);
+  // Likewise, but appends every error to `errors`; returns nullptr after an error.
+  static std::shared_ptr<const KeySet> Parse(const std::string& text, const std::string& path, ErrorList& errors);
+
+  size_t size() const { return keys_.size(); }
+  // Returns nullptr for an unknown `key_id`.
+  const VerificationKey* Find(absl::string_view key_id) const;
+
+ private:
+  KeySet() = default;
+
+  absl::flat_hash_map<std::string, std::unique_ptr<const VerificationKey>> keys_;  // by kid
+};
+
+// Reads the file at `path`. Returns nullptr after an error: those of KeySet::Parse, an unreadable file, or a
+// world-writable file (FileTrust::kNotWritable). Every error is appended to `errors`.
+std::shared_ptr<const KeySet> LoadKeySet(const std::string& path, ErrorList& errors);
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_IDENTITY_KEY_SET_H_

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The names in a certificate that TLS has verified.
+#ifndef SIDEBAND_DAEMON_IDENTITY_PEER_NAMES_H_
+#define SIDEBAND_DAEMON_IDENTITY_PEER_NAMES_H_
+
+#include <openssl/types.h>
+
+#include "daemon/identity/identity.h"
+
+namespace sideband::daemon {
+
+// `certificate` may be nullptr; the result is then empty. Where a URI or DNS name has a byte outside of 0x21 to 0x7E,
+// for example a zero byte, all names are discarded: other programs may read such a certificate differently.
+SubjectNames PeerNames(const X509* certificate);
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_IDENTITY_PEER_NAMES_H_

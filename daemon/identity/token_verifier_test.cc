@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/identity/token_verifier.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/identity/fake_issuer.h"
+
+namespace sideband::daemon {
+namespace {
+
+constexpr int64_t kNow = 1'800'000'000;
+
+class TokenVerifierTest : public testing::Test {
+ protected:
+  static std::shared_ptr<const KeySet> Keys(const std::vector<const FakeIssuer*>& issuers) {
+    return *KeySet::Parse(JwksOf(issuers), "jwks.json");
+  }
+  static std::string Claims(const std::string& subject, int64_t lifetime = 60) {
+    return absl::StrCat(R"({"sub":")", subject, R"(","aud":"sideband","nbf":)", kNow, R"(,"exp":)", kNow + lifetime,
+                        "}");
+  }
+  absl::StatusOr<std::string> Verify(absl::string_view token) { return verifier_.Verify(keys_, token); }
+
+  const FakeIssuer ec_ = FakeIssuer::Es256("ec");
+  const FakeIssuer rsa_ = FakeIssuer::Rs256("rsa");
+  std::shared_ptr<const KeySet> keys_ = Keys({&ec_, &rsa_});
+  FakeClock clock_{absl::FromUnixSeconds(kNow)};
+  TokenVerifier verifier_{{.audience = "sideband"}, clock_};
+};
+
+TEST_F(TokenVerifierTest, TellsWhoseItIs) {
+  EXPECT_EQ(*Verify(ec_.Token(Claims("a"))), "jwt:a");
+  EXPECT_EQ(*Verify(rsa_.Token(Claims("spiffe://example.org/a"))), "spiffe://example.org/a");
+}
+
+TEST_F(TokenVerifierTest, TheKidChoosesTheKey) {
+  const std::string claims = Claims("a");
+  EXPECT_EQ(Verify(ec_.Sign(R"({"alg":"ES256"})", claims)).status().message(), "token: header: no kid");
+  EXPECT_EQ(Verify(ec_.Sign(R"({"alg":"ES256","kid":"other"})", claims)).status().message(),
+            "token: its key is unknown");
+  EXPECT_EQ(Verify(ec_.Sign(R"({"alg":"ES256","kid":"rsa"})", claims)).status().message(),
+            "token: alg 'ES256' is not the key's, which is RS256");
+  const FakeIssuer impostor = FakeIssuer::Es256("ec");
+  EXPECT_EQ(Verify(impostor.Token(claims)).status().message(), "token: the signature is wrong");
+}
+
+TEST_F(TokenVerifierTest, EveryReasonIsUnauthenticated) {
+  for (const std::string& token : {std::string(), std::string("x"), std::string(kTokenBytesMax + 1, 'a'),
+                                   ec_.Token("{}"), ec_.Token(Claims("a", -11)), ec_.Token(Claims("a b"))}) {
+    EXPECT_EQ(Verify(token).status().code(), absl::StatusCode::kUnauthenticated);
+  }
+  EXPECT_EQ(verifier_.Verify(nullptr, ec_.Token(Claims("a"))).status().message(), "token: there are no keys");
+}
+
+TEST_F(TokenVerifierTest, AllOfItsTimeAndNoMore) {
+  const std::string token = ec_.Token(Claims("a"));
+  EXPECT_TRUE(Verify(token).ok());
+  clock_.Advance(absl::Seconds(60) + kTokenLeeway - absl::Nanoseconds(1));
+  EXPECT_TRUE(Verify(token).ok());
+  clock_.Advance(absl::Nanoseconds(1));
+  EXPECT_EQ(Verify(token).status().message(), "token: it has expired") << "though it was found good before";
+  EXPECT_EQ(verifier_.cached(), 0u);
+}
+
+TEST_F(TokenVerifierTest, NotYet) {
+  FakeClock early(absl::FromUnixSeconds(kNow) - kTokenLeeway - absl::Nanoseconds(1));
+  TokenVerifier verifier({.audience = "sideband"}, early);
+  const std::string token = ec_.Token(Claims("a"));
+  EXPECT_EQ(verifier.Verify(keys_, token).status().message(), "token: it is not valid yet");
+  early.Advance(absl::Nanoseconds(1));
+  EXPECT_TRUE(verifier.Verify(keys_, token).ok());
+}
+
+TEST_F(TokenVerifierTest, RemembersGoodTokensOnly) {
+  const std::string token = ec_.Token(Claims("a"));
+  EXPECT_EQ(*Verify(token), *Verify(token));
+  EXPECT_EQ(verifier_.cached(), 1u);
+  EXPECT_FALSE(Verify(token + "A").ok());
+  EXPECT_FALSE(Verify(ec_.Token(Claims("a", -60))).ok());
+  EXPECT_EQ(verifier_.cached(), 1u);
+}
+
+TEST_F(TokenVerifierTest, AKeyThatIsGoneTakesItsTokensAlong) {
+  const std::string by_ec = ec_.Token(Claims("a")), by_rsa = rsa_.Token(Claims("b"));
+  EXPECT_TRUE(Verify(by_ec).ok());
+  EXPECT_TRUE(Verify(by_rsa).ok());
+  keys_ = Keys({&rsa_});
+  EXPECT_EQ(Verify(by_ec).status().message(), "token: its key is unknown");
+  EXPECT_TRUE(Verify(by_rsa).ok());
+  const FakeIssuer renewed = FakeIssuer::Es256("ec");
+  keys_ = Keys({&renewed});
+  EXPECT_EQ(Verify(by_ec).status().message(), "token: the signature is wrong");
+  EXPECT_TRUE(Verify(renewed.Token(Claims("a"))).ok());
+}
+
+TEST_F(TokenVerifierTest, ThreadsMayShareIt) {
+  const std::string token = ec_.Token(Claims("a"));
+  std::vector<std::jthread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < 20; ++i) {
+        EXPECT_EQ(*Verify(token), "jwt:a");
+        EXPECT_EQ(*Verify(ec_.Token(Claims(absl::StrCat("s", thread, "-", i)))), absl::StrCat("jwt:s", thread, "-", i));
+      }
+    });
+  }
+}
+
+}  // namespace
+}  // namespace sideband::daemon

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/listen/address_group.h"
+
+#include <algorithm>
+
+namespace sideband::daemon {
+
+namespace ip = boost::asio::ip;
+
+std::string AddressGroup(const ip::address& address) {
+  if (address.is_v4()) return address.to_string();
+  const ip::address_v6 v6 = address.to_v6();
+  if (v6.is_v4_mapped()) return ip::make_address_v4(ip::v4_mapped, v6).to_string();
+  ip::address_v6::bytes_type bytes = v6.to_bytes();
+  std::fill(bytes.begin() + 8, bytes.end(), 0);
+  // The new address has no scope id: link-local peers of all interfaces share a group.
+  return ip::address_v6(bytes).to_string() + "/64";
+}
+
+}  // namespace sideband::daemon

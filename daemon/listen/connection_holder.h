@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The holder for which a connection counts. It bounds the number of connections; it does not authorize.
+//   const auto holder = HolderOf(peer.names(), AddressName(endpoint.address()));
+#ifndef SIDEBAND_DAEMON_LISTEN_CONNECTION_HOLDER_H_
+#define SIDEBAND_DAEMON_LISTEN_CONNECTION_HOLDER_H_
+
+#include <boost/asio/ip/address.hpp>
+#include <string>
+
+#include "daemon/identity/identity.h"
+#include "daemon/listen/connection_table.h"
+
+namespace sideband::daemon {
+
+// "address " and the peer's address group (address_group.h).
+std::string AddressName(const boost::asio::ip::address& address);
+
+// The names in the certificate; the address where there are none.
+ConnectionTable::Holder HolderOf(const SubjectNames& names, const std::string& address);
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_LISTEN_CONNECTION_HOLDER_H_

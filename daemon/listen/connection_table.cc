@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/listen/connection_table.h"
+
+#include <algorithm>
+
+namespace sideband::daemon {
+
+template <typename Matches>
+std::optional<ConnectionTable::Id> ConnectionTable::Oldest(Matches matches) const {
+  const Entries::value_type* oldest = nullptr;
+  for (const auto& candidate : entries_) {
+    if (!matches(candidate.second)) continue;
+    if (oldest == nullptr || candidate.second.since < oldest->second.since) oldest = &candidate;
+  }
+  if (oldest == nullptr) return std::nullopt;
+  return oldest->first;
+}
+
+size_t ConnectionTable::CountOf(const Holder& holder) const {
+  return std::count_if(entries_.begin(), entries_.end(),
+                       [&](const auto& item) { return item.second.is_known && item.second.holder == holder; });
+}
+
+ConnectionTable::Verdict ConnectionTable::Add(Id id) {
+  Verdict verdict;
+  if (handshakes() >= limits_.handshakes_max) {
+    // Silent peers first, then the oldest handshake.
+    verdict.evicted = Oldest([](const Entry& entry) { return !entry.is_known && !entry.is_speaking; });
+    if (!verdict.evicted) verdict.evicted = Oldest([](const Entry& entry) { return !entry.is_known; });
+    if (verdict.evicted) Remove(*verdict.evicted);
+  }
+  // A counter instead of a clock: only the order matters.
+  entries_[id].since = ++now_;
+  return verdict;
+}
+
+std::optional<ConnectionTable::Id> ConnectionTable::LongestIdle(const Holder& holder) const {
+  const auto id = Oldest([&](const Entry& entry) { return IsIdle(entry) && entry.holder == holder; });
+  return id ? id : Oldest([&](const Entry& entry) { return IsArriving(entry) && entry.holder == holder; });
+}
+
+std::optional<ConnectionTable::Id> ConnectionTable::MostDispensable() const {
+  const auto is_nobodys = [](const Entry& entry) { return entry.is_known && entry.holder.is_address; };
+  auto id = Oldest([&](const Entry& entry) { return is_nobodys(entry) && IsIdle(entry); });
+  // A first request takes milliseconds. The connection that has been busy for longest is not a scraper about to show
+  // its identity.
+  if (!id) id = Oldest(is_nobodys);
+  if (!id) id = Oldest(IsIdle);
+  // Never a connection of a known holder that is being answered: its caller would lose an answer.
+  return id ? id : Oldest(IsArriving);
+}
+
+ConnectionTable::Verdict ConnectionTable::Replace(Id id, std::optional<Id> evicted) {
+  if (!evicted) {
+    Remove(id);
+    return {.admitted = false};
+  }
+  const bool is_busy = entries_.at(*evicted).is_busy;
+  Remove(*evicted);
+  return {.evicted = evicted, .evicted_is_busy = is_busy};
+}
+
+ConnectionTable::Verdict ConnectionTable::Admit(Id id, const Holder& holder) {
+  const auto found = entries_.find(id);
+  // Evicted while its handshake was being completed.
+  if (found == entries_.end()) return {.admitted = false};
+  Verdict verdict;
+  // A holder at its limit evicts its own connections only.
+  const bool own_are_full = CountOf(holder) >= limits_.per_identity_max;
+  if (own_are_full || known_ >= limits_.known_max) {
+    verdict = Replace(id, own_are_full ? LongestIdle(holder) : MostDispensable());
+    if (!verdict.admitted) return verdict;
+  }
+  // A map keeps `found` valid while another entry is erased.
+  found->second = {.is_known = true, .since = ++now_, .holder = holder};
+  ++known_;
+  return verdict;
+}
+
+ConnectionTable::Verdict ConnectionTable::Recount(Id id, const Holder& holder) {
+  const auto found = entries_.find(id);
+  if (found == entries_.end()) return {.admitted = false};
+  Verdict verdict;
+  if (CountOf(holder) >= limits_.per_identity_max) {
+    verdict = Replace(id, LongestIdle(holder));
+    if (!verdict.admitted) return verdict;
+  }
+  found->second.holder = holder;
+  return verdict;
+}
+
+void ConnectionTable::SetSpeaking(Id id) {
+  const auto found = entries_.find(id);
+  if (found != entries_.end()) found->second.is_speaking = true;
+}
+
+void ConnectionTable::SetBusy(Id id, bool busy) {
+  const auto found = entries_.find(id);
+  if (found == entries_.end()) return;
+  // Restarts `since`: idle time counts from the end of the last answer.
+  found->second.is_busy = busy;
+  found->second.is_arriving = false;
+  found->second.since = ++now_;
+}
+
+void ConnectionTable::SetArriving(Id id) {
+  const auto found = entries_.find(id);
+  // Keeps `since` of the first call, so that single bytes do not postpone the eviction.
+  if (found == entries_.end() || found->second.is_arriving) return;
+  found->second.is_arriving = true;
+  found->second.since = ++now_;
+}
+
+std::optional<ConnectionTable::Id> ConnectionTable::TakeLongestIdle() {
+  // A silent peer in its handshake goes before an idle connection.
+  auto id = Oldest([](const Entry& entry) { return !entry.is_known && !entry.is_speaking; });
+  if (!id) id = Oldest(IsIdle);
+  if (id) Remove(*id);
+  return id;
+}
+
+void ConnectionTable::Remove(Id id) {
+  const auto found = entries_.find(id);
+  if (found == entries_.end()) return;
+  if (found->second.is_known) --known_;
+  entries_.erase(found);
+}
+
+}  // namespace sideband::daemon

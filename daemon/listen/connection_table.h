@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Decides which connections a server keeps at its limits: a new connection evicts the one that has been idle longest. A
+// scraper that connects once a minute is thus never locked out by idle connections.
+//   const auto verdict = table.Admit(id, {.name = "spiffe://example.org/prometheus"});
+//   if (verdict.evicted) Close(*verdict.evicted);
+//   if (!verdict.admitted) Close(id);
+//
+// Connections in their handshake are counted apart from known ones, those after it. Of the known ones, those that have
+// not shown an identity are evicted first: a peer without a certificate or token cannot cost another peer its place.
+#ifndef SIDEBAND_DAEMON_LISTEN_CONNECTION_TABLE_H_
+#define SIDEBAND_DAEMON_LISTEN_CONNECTION_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace sideband::daemon {
+
+// Not thread-safe. Evicted and rejected connections leave the table at once; the caller closes them.
+class ConnectionTable {
+ public:
+  using Id = uint64_t;
+
+  struct Limits {
+    size_t handshakes_max = 0;    // evicted at the limit: the oldest silent one, else the oldest
+    size_t known_max = 0;         // after it; evicted: without an identity, even if busy; else the longest idle
+    size_t per_identity_max = 0;  // known ones of one holder; evicted: its own longest idle
+  };
+  // The holder for which a connection counts: an identity, or the peer's address until an identity is shown.
+  struct Holder {
+    std::string name;
+    bool is_address = false;
+
+    bool operator==(const Holder&) const = default;
+  };
+  struct Verdict {
+    bool admitted = true;
+    std::optional<Id> evicted;
+    bool evicted_is_busy = false;
+  };
+
+  explicit ConnectionTable(Limits limits) : limits_(limits) {}
+
+  // Adds a connection in its handshake. Always admitted; may evict.
+  Verdict Add(Id id);
+  // The peer has sent its first bytes.
+  void SetSpeaking(Id id);
+  // The handshake is complete: the connection becomes known, and idle. Rejected where every connection that it could
+  // evict is busy, and where `id` is no longer in the table.
+  Verdict Admit(Id id, const Holder& holder);
+  // A request has shown the identity of the connection, which counted for another holder. At the new holder's limit,
+  // its longest idle connection is evicted; rejected where all of them are busy.
+  Verdict Recount(Id id, const Holder& holder);
+  // Whether a request is being answered.
+  void SetBusy(Id id, bool busy);
+  // A part of a request has arrived: evicted only where no connection is idle. Ends with SetBusy.
+  void SetArriving(Id id);
+  // Evicts the oldest silent handshake, else the longest idle connection; nullopt where there is neither. For use when
+  // descriptors are exhausted.
+  std::optional<Id> TakeLongestIdle();
+  void Remove(Id id);
+
+  size_t handshakes() const { return entries_.size() - known_; }
+  size_t known() const { return known_; }
+
+ private:
+  struct Entry {
+    bool is_speaking = false;
+    bool is_known = false;
+    bool is_busy = false;
+    bool is_arriving = false;
+    uint64_t since = 0;  // order of the last change of state: larger is later
+    Holder holder;
+  };
+  using Entries = std::map<Id, Entry>;
+
+  // The connection with the smallest `since` of those that match.
+  template <typename Matches>
+  std::optional<Id> Oldest(Matches matches) const;
+  static bool IsIdle(const Entry& entry) { return entry.is_known && !entry.is_busy && !entry.is_arriving; }
+  static bool IsArriving(const Entry& entry) { return entry.is_known && !entry.is_busy && entry.is_arriving; }
+  size_t CountOf(const Holder& holder) const;
+  // The holder's longest idle connection, else the one whose request has been arriving for longest.
+  std::optional<Id> LongestIdle(const Holder& holder) const;
+  // The connection to evict of all: the longest idle without an identity, else the longest busy without an identity,
+  // else the longest idle, else the one whose request has been arriving for longest.
+  std::optional<Id> MostDispensable() const;
+  // Replaces `evicted` by `id`; removes and rejects `id` where `evicted` is nullopt.
+  Verdict Replace(Id id, std::optional<Id> evicted);
+
+  const Limits limits_;
+  Entries entries_;
+  size_t known_ = 0;
+  uint64_t now_ = 0;
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_LISTEN_CONNECTION_TABLE_H_

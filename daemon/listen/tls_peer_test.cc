@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/listen/tls_peer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <openssl/ssl.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "absl/time/clock.h"
+#include "daemon/config/fake_certificates.h"
+#include "daemon/listen/listener_tls.h"
+#include "daemon/metrics/self_metrics.h"
+#include "proto/base/file.h"
+#include "proto/base/openssl_handle.h"
+
+namespace sideband::daemon {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+
+class TlsPeerTest : public testing::Test {
+ protected:
+  static TlsServerConfig WithClients(TlsServerConfig config, const std::string& file) {
+    config.client_ca_file = file;
+    config.client_auth = ClientAuth::kVerifyIfGiven;
+    return config;
+  }
+
+  // The peer after a handshake in memory with a client of these subject alternative names; without a client certificate
+  // where they are empty.
+  std::unique_ptr<TlsPeer> Connect(const std::string& names) {
+    const SslContextPtr context(SSL_CTX_new(TLS_client_method()));
+    if (!names.empty()) {
+      const CertificateFiles files = ca_.Issue("peer", names);
+      SSL_CTX_use_certificate_file(context.get(), files.cert_file.c_str(), SSL_FILETYPE_PEM);
+      SSL_CTX_use_PrivateKey_file(context.get(), files.key_file.c_str(), SSL_FILETYPE_PEM);
+    }
+    const SslPtr client(SSL_new(context.get()));
+    const SslPtr server(SSL_new(tls_->Current().context.get()));
+    BIO *client_end = nullptr, *server_end = nullptr;
+    BIO_new_bio_pair(&client_end, 0, &server_end, 0);
+    SSL_set_bio(client.get(), client_end, client_end);
+    SSL_set_bio(server.get(), server_end, server_end);
+    SSL_set_connect_state(client.get());
+    SSL_set_accept_state(server.get());
+    for (int i = 0; i < 10; ++i) {
+      SSL_do_handshake(client.get());
+      SSL_do_handshake(server.get());
+    }
+    EXPECT_EQ(SSL_is_init_finished(server.get()), 1);
+    return std::make_unique<TlsPeer>(server.get(), *tls_,
+                                     ConnectionLimits{.age_max = absl::Hours(1), .clock = &clock_});
+  }
+
+  void TrustAlso(const FakeCa& other, bool instead) {
+    const std::string text = instead ? "" : *ReadFile(ca_.ca_file());
+    std::ofstream(clients_) << text << *ReadFile(other.ca_file());
+    tls_->Reload();
+  }
+
+  const std::string folder_ = testing::TempDir();
+  const std::string clients_ = folder_ + "/clients.pem";
+  const FakeCa ca_{"ca", folder_};
+  const std::unique_ptr<SelfMetrics> metrics_ = *SelfMetrics::Create({.version = "1"});
+  const std::unique_ptr<ListenerTls> tls_ =
+      *ListenerTls::Create("http", WithClients(ca_.Server(), Prepared()), ApplicationProtocol::kAny, *metrics_);
+  FakeClock clock_{absl::Now()};
+
+ private:
+  const std::string& Prepared() const {
+    fs::copy_file(ca_.ca_file(), clients_, fs::copy_options::overwrite_existing);
+    return clients_;
+  }
+};
+
+TEST_F(TlsPeerTest, TellsTheNamesAndTheirEnd) {
+  const auto peer = Connect("URI:spiffe://example.org/a");
+  EXPECT_THAT(peer->names().uris, ElementsAre("spiffe://example.org/a"));
+  EXPECT_GT(peer->not_after(), clock_.Now() + absl::Hours(24 * 29));
+  EXPECT_TRUE(peer->Check().ok());
+}
+
+TEST_F(TlsPeerTest, ACertificateEndsWhileItsConnectionIsOpen) {
+  const auto peer = Connect("URI:spiffe://example.org/a");
+  clock_.Advance(peer->not_after() - clock_.Now() - absl::Seconds(1));
+  EXPECT_TRUE(peer->Check().ok());
+  clock_.Advance(absl::Seconds(1));
+  EXPECT_EQ(peer->Check(), absl::UnauthenticatedError("the client certificate has expired"));
+}
+
+TEST_F(TlsPeerTest, AnAuthorityThatIsAddedChangesNothing) {
+  const auto peer = Connect("URI:spiffe://example.org/a");
+  TrustAlso(FakeCa("more", folder_), /*instead=*/false);
+  ASSERT_EQ(tls_->version(), 2u);
+  EXPECT_TRUE(peer->Check().ok());
+}
+
+TEST_F(TlsPeerTest, AnAuthorityThatIsReplacedEndsItsConnections) {
+  const auto peer = Connect("URI:spiffe://example.org/a"), nobody = Connect("");
+  TrustAlso(FakeCa("other", folder_), /*instead=*/true);
+  EXPECT_EQ(peer->Check(), absl::UnauthenticatedError("the client certificate's authority is no longer trusted"));
+  EXPECT_EQ(peer->Check().code(), absl::StatusCode::kUnauthenticated) << "it stays so";
+  EXPECT_TRUE(nobody->Check().ok()) << "it has shown nothing that could be no longer good";
+}
+
+TEST_F(TlsPeerTest, AConnectionAges) {
+  const auto peer = Connect("URI:spiffe://example.org/a");
+  const ConnectionAge local({.age_max = absl::Hours(2), .clock = &clock_});
+  clock_.Advance(absl::Hours(1) - absl::Seconds(1));
+  EXPECT_TRUE(peer->CheckAge().ok());
+  clock_.Advance(absl::Seconds(1));
+  EXPECT_EQ(peer->CheckAge().code(), absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(local.CheckAge().ok());
+  clock_.Advance(absl::Hours(1));
+  EXPECT_EQ(local.CheckAge().code(), absl::StatusCode::kUnavailable);
+}
+
+}  // namespace
+}  // namespace sideband::daemon

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/mailbox/fake_mailbox.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "proto/mailbox/snapshot_stream.h"
+#include "proto/mailbox/stream.h"
+#include "proto/smbus/pec.h"
+
+namespace sideband::daemon {
+namespace {
+
+using mailbox::ExtensionVersion;
+using mailbox::MailboxStatus;
+using mailbox::Opcode;
+using smbus::TransferResult;
+
+uint8_t PecOfWrite(ByteSpan bytes) {
+  const uint8_t address_byte = smbus::AddressByte(FakeMailbox::kAddress, /*read=*/false);
+  return smbus::Pec(bytes, smbus::Pec({&address_byte, 1}));
+}
+
+Bytes RegisterBytes(uint32_t value) {
+  ByteWriter out;
+  out.U32(value);
+  return std::move(out).Take();
+}
+
+}  // namespace
+
+FakeMailbox::Result FakeMailbox::Execute(const smbus::Transfer& transfer) {
+  transfers.push_back(transfer);
+  before(transfer);
+  Result result = Carry(transfer);
+  after(transfer, result);
+  return result;
+}
+
+FakeMailbox::Result FakeMailbox::Carry(const smbus::Transfer& transfer) {
+  const auto is_other = [](const smbus::Message& message) { return message.address != kAddress; };
+  if (!is_present || std::ranges::any_of(transfer.messages, is_other)) {
+    return TransferResult{.outcome = smbus::Outcome::kAddressNack};
+  }
+  if (IsWrite(transfer)) return Write(transfer.messages[0].write_bytes);
+  return Read(CodeOf(transfer), transfer.messages.at(1).read_size);
+}
+
+TransferResult FakeMailbox::Write(const Bytes& bytes) {
+  // The checksum over data and PEC is 0 if correct.
+  if (bytes.size() != 7 || PecOfWrite(bytes) != 0) return {.outcome = smbus::Outcome::kDataNack};
+  const uint32_t value = ByteReader(ByteSpan(bytes).subspan(2)).U32();
+  if (bytes[0] == registers().data) data_ = value;
+  if (bytes[0] == registers().extended_data) extended_data_ = value;
+  if (bytes[0] == registers().command) {
+    commands.push_back({mailbox::CommandWord::Decode(value), data_, extended_data_});
+    Run(commands.back());
+  }
+  return {};
+}
+
+TransferResult FakeMailbox::Read(uint8_t code, size_t size) {
+  const Bytes block = BlockOf(code);
+  const uint8_t before_block[] = {smbus::AddressByte(kAddress, false), code, smbus::AddressByte(kAddress, true)};
+  ByteWriter out;
+  out.U8(static_cast<uint8_t>(block.size()));
+  out.Raw(block);
+  out.U8(smbus::Pec(out.written(), smbus::Pec(before_block)));
+  Bytes read = std::move(out).Take();
+  read.resize(size, 0xFF);
+  return {.read = {std::move(read)}};
+}
+
+Bytes FakeMailbox::BlockOf(uint8_t code) {
+  if (code == mailbox::kSignatureRegister) {
+    const auto signature = mailbox::Signature(static_cast<uint8_t>(version));
+    return version == ExtensionVersion::kOne ? Bytes() : Bytes(signature.begin(), signature.end());
+  }
+  if (code == registers().data) return RegisterBytes(data_);
+  if (code == registers().extended_data) return RegisterBytes(extended_data_);
+  if (code >= mailbox::kWindowFirst) {
+    const size_t begin = std::min(stream_.size(), (code - mailbox::kWindowFirst) * window_bytes);
+    const size_t end = std::min(stream_.size(), begin + window_bytes);
+    return Bytes(stream_.begin() + static_cast<ptrdiff_t>(begin), stream_.begin() + static_cast<ptrdiff_t>(end));
+  }
+  mailbox::CommandWord word = status_;
+  word.execute = busy_ > 0;
+  if (busy_-- > 0) word.status = MailboxStatus::kNull;
+  busy_ = std::max(busy_, 0);
+  return RegisterBytes(word.Encode());
+}
+
+void FakeMailbox::Run(const Command& command) {
+  const std::optional<Reply> scripted = answer(command);
+  const Reply reply = scripted ? *scripted : Perform(command);
+  status_ = command.word;
+  status_.execute = false;
+  status_.status = reply.status;
+  data_ = reply.data;
+  extended_data_ = reply.extended_data;
+  busy_ = busy_polls;
+}
+
+void FakeMailbox::RunElsewhere(const Command& command) {
+  Run(command);
+  busy_ = 0;
+}
+
+void FakeMailbox::Restart(uint64_t boot_id) {
+  next.boot_id = boot_id;
+  snapshot_id_ = 0;
+  latched_.reset();
+  base_.reset();
+  status_ = mailbox::CommandWord::Decode(mailbox::kBootWord);
+}
+
+std::vector<FakeMailbox::Command> FakeMailbox::CommandsOf(Opcode opcode) const {
+  std::vector<Command> found;
+  std::ranges::copy_if(commands, std::back_inserter(found),
+                       [&](const Command& command) { return command.word.opcode == opcode; });
+  return found;
+}
+
+FakeMailbox::Reply FakeMailbox::Perform(const Command& command) {
+  const mailbox::CommandWord& word = command.word;
+  const uint16_t mark = static_cast<uint16_t>(word.arg1 | word.arg2 << 8);
+  switch (word.opcode) {
+    case Opcode::kDiscover:
+      if (word.arg1 == static_cast<uint8_t>(mailbox::DiscoverItem::kFeatures)) return {};
+      return {.data = static_cast<uint32_t>(version) | mailbox::kWindowBytes << 8 | mailbox::kWindowCount << 16};
+    case Opcode::kCatalog:
+      return Open(CatalogStream(), command.data, 0);
+    case Opcode::kLatch:
+      return Latch(command);
+    case Opcode::kRead:
+      if (!latched_ || command.extended_data != snapshot_id_) return {.status = MailboxStatus::kErrAgain};
+      return Open(SnapshotStream(), command.data, snapshot_id_);
+    case Opcode::kAck:
+      if (!latched_ || command.data != snapshot_id_ || mark != mailbox::SnapshotMark(next.boot_id, snapshot_id_)) {
+        return {.status = MailboxStatus::kErrAgain};
+      }
+      base_ = mailbox::AsBase(*latched_, mailbox::ConfidentialVms(catalog));
+      return {.data = snapshot_id_};
+    default:
+      return {.status = MailboxStatus::kErrOpcode};
+  }
+}
+
+FakeMailbox::Reply FakeMailbox::Latch(const Command& command) {
+  const uint32_t held = command.word.arg1 == mailbox::LatchMark(next.boot_id, command.data) ? command.data : 0;
+  if (held != 0 && latched_ && held == snapshot_id_) {
+    base_ = mailbox::AsBase(*latched_, mailbox::ConfidentialVms(catalog));
+  }
+  latched_ = next;
+  latched_->snapshot_id = ++snapshot_id_;
+  latched_->catalog_hash = mailbox::CatalogHash(CatalogPayload());
+  is_relative_ = held != 0 && base_ && base_->snapshot_id == held;
+  const Reply opened = Open(SnapshotStream(), 0, 0);
+  return {.data = snapshot_id_, .extended_data = opened.data};
+}
+
+FakeMailbox::Reply FakeMailbox::Open(Bytes stream, uint32_t offset, uint32_t extended_data) {
+  const auto size = static_cast<uint32_t>(stream.size());
+  if (offset >= size) return {.status = MailboxStatus::kErrData};
+  spoil(stream);
+  stream_.assign(stream.begin() + std::min<ptrdiff_t>(offset, std::ssize(stream)), stream.end());
+  return {.data = size, .extended_data = extended_data};
+}
+
+Bytes FakeMailbox::CatalogPayload() const {
+  return version == ExtensionVersion::kOne ? mailbox::EncodeCatalog(catalog) : mailbox::EncodeCatalogSections(catalog);
+}
+
+Bytes FakeMailbox::CatalogStream() const {
+  return mailbox::EncodeStream(
+      {.kind = mailbox::StreamKind::kCatalog, .framing = mailbox::CatalogFraming(version), .boot_id = next.boot_id},
+      CatalogPayload());
+}
+
+Bytes FakeMailbox::SnapshotStream() const {
+  return mailbox::EncodeSnapshotStream(*latched_, is_relative_ ? &*base_ : nullptr, mailbox::ConfidentialVms(catalog),
+                                       mailbox::SnapshotFraming(version));
+}
+
+}  // namespace sideband::daemon

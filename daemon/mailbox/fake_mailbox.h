@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A device with a mailbox, and the bus in front of it, for tests of the controller's side. By default everything works;
+// the hooks disturb the bus, the device and its data.
+//   FakeMailbox device;
+//   device.answer = [](const FakeMailbox::Command&) { return FakeMailbox::Reply{mailbox::MailboxStatus::kErrBusy}; };
+//   RegisterPort port(device, FakeMailbox::kAddress, on_outcome);
+#ifndef SIDEBAND_DAEMON_MAILBOX_FAKE_MAILBOX_H_
+#define SIDEBAND_DAEMON_MAILBOX_FAKE_MAILBOX_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "daemon/snapshot/fake_topology.h"
+#include "daemon/transport/transport.h"
+#include "proto/base/bytes.h"
+#include "proto/mailbox/catalog.h"
+#include "proto/mailbox/extension.h"
+#include "proto/mailbox/registers.h"
+#include "proto/mailbox/snapshot.h"
+#include "proto/mailbox/word.h"
+#include "proto/smbus/transfer.h"
+
+namespace sideband::daemon {
+
+// A transaction writes a register, or reads one or a window.
+inline uint8_t CodeOf(const smbus::Transfer& transfer) { return transfer.messages.at(0).write_bytes.at(0); }
+inline bool IsWrite(const smbus::Transfer& transfer) { return transfer.messages.size() == 1; }
+inline bool IsWriteOf(const smbus::Transfer& transfer, uint8_t code) {
+  return IsWrite(transfer) && CodeOf(transfer) == code;
+}
+inline bool IsReadOf(const smbus::Transfer& transfer, uint8_t code) {
+  return !IsWrite(transfer) && CodeOf(transfer) == code;
+}
+inline bool IsWindow(const smbus::Transfer& transfer) { return CodeOf(transfer) >= mailbox::kWindowFirst; }
+
+// Not thread-safe.
+class FakeMailbox final : public Transport {
+ public:
+  static constexpr uint8_t kAddress = 0x4F;
+  using Result = absl::StatusOr<smbus::TransferResult>;
+  struct Command {
+    mailbox::CommandWord word;
+    uint32_t data = 0;
+    uint32_t extended_data = 0;
+  };
+  struct Reply {
+    mailbox::MailboxStatus status = mailbox::MailboxStatus::kSuccess;
+    uint32_t data = 0;
+    uint32_t extended_data = 0;
+  };
+
+  Result Execute(const smbus::Transfer& transfer) override;
+  size_t block_bytes_max() const override { return window_bytes; }
+
+  // Executes a command of another controller.
+  void RunElsewhere(const Command& command);
+  // Starts the device anew: nothing is latched or acknowledged, and the status is READY.
+  void Restart(uint64_t boot_id);
+
+  // The commands with this opcode so far, other controllers' excluded.
+  std::vector<Command> CommandsOf(mailbox::Opcode opcode) const;
+
+  // The device.
+  bool is_present = true;
+  mailbox::ExtensionVersion version = mailbox::ExtensionVersion::kOne;
+  mailbox::Catalog catalog = SomeCatalog(/*with_secret=*/false);
+  mailbox::Snapshot next = SomeSnapshot();  // the next LATCH takes this, with the ids and the hash set
+  size_t window_bytes = smbus::kBlockBytesMax;
+  int busy_polls = 0;  // number of status reads that find a command running
+
+  // Called before each transaction, and with the result of each one.
+  std::function<void(const smbus::Transfer&)> before = [](const smbus::Transfer&) {};
+  std::function<void(const smbus::Transfer&, Result&)> after = [](const smbus::Transfer&, Result&) {};
+  // A reply in place of the device's own. The command is then not executed.
+  std::function<std::optional<Reply>(const Command&)> answer = [](const Command&) { return std::nullopt; };
+  // Changes the bytes that the windows show when a command opens a stream, but not the length that the device reports.
+  std::function<void(Bytes& stream)> spoil = [](Bytes&) {};
+
+  std::vector<smbus::Transfer> transfers;  // all so far
+  std::vector<Command> commands;           // all so far, other controllers' excluded
+
+ private:
+  Result Carry(const smbus::Transfer& transfer);
+  smbus::TransferResult Write(const Bytes& bytes);
+  smbus::TransferResult Read(uint8_t code, size_t size);
+  Bytes BlockOf(uint8_t code);
+  void Run(const Command& command);
+  Reply Perform(const Command& command);
+  Reply Latch(const Command& command);
+  Reply Open(Bytes stream, uint32_t offset, uint32_t extended_data);
+  mailbox::RegisterSet registers() const {
+    return version == mailbox::ExtensionVersion::kOne ? mailbox::kSharedRegisters : mailbox::kOwnRegisters;
+  }
+  Bytes CatalogPayload() const;
+  Bytes CatalogStream() const;
+  Bytes SnapshotStream() const;
+
+  uint32_t data_ = 0;
+  uint32_t extended_data_ = 0;
+  mailbox::CommandWord status_ = mailbox::CommandWord::Decode(mailbox::kBootWord);
+  int busy_ = 0;  // polls until the result appears
+  uint32_t snapshot_id_ = 0;
+  std::optional<mailbox::Snapshot> latched_;
+  std::optional<mailbox::Snapshot> base_;  // the acknowledged snapshot
+  bool is_relative_ = false;               // the latched snapshot, to base_
+  Bytes stream_;                           // the open one, from the offset of its command
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_MAILBOX_FAKE_MAILBOX_H_

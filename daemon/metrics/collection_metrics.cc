@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/metrics/collection_metrics.h"
+
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "daemon/metrics/families.h"
+
+namespace sideband::daemon {
+namespace {
+
+// A mailbox read takes milliseconds on a fast bus and seconds on SMBus at 100 kHz.
+const prometheus::Histogram::BucketBoundaries kCollectSeconds = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
+                                                                 0.1,   0.25,   0.5,   1,    2.5,   5};
+
+std::string CodeName(absl::StatusCode code) { return absl::StatusCodeToString(code); }
+
+struct PipelineRow {
+  uint64_t PipelineActivity::*activity;
+  const char* name;
+  const char* help;
+};
+constexpr PipelineRow kPipelineRows[] = {
+    {&PipelineActivity::stall_cycles, "sideband_pipeline_stall_cycles_total",
+     "Cycles in which collection units waited for a full buffer."},
+    {&PipelineActivity::trigger_overruns, "sideband_pipeline_trigger_overruns_total",
+     "Triggers that waited until a bank was drained; no count is lost."},
+    {&PipelineActivity::commit_wait_cycles, "sideband_pipeline_commit_wait_cycles_total",
+     "Cycles in which commits waited for the memory."},
+    {&PipelineActivity::mmu_faults, "sideband_pipeline_mmu_faults_total",
+     "Commits that were dropped because their address was bound to another VM or context."},
+    {&PipelineActivity::switches, "sideband_pipeline_switches_total", "Context switches on all slices."},
+    {&PipelineActivity::switch_cycles, "sideband_pipeline_switch_cycles_total", "Cycles of all context switches."},
+};
+
+std::vector<CounterFamily*> PipelineFamilies(prometheus::Registry& registry) {
+  std::vector<CounterFamily*> families;
+  for (const PipelineRow& row : kPipelineRows) families.push_back(&Counters(registry, row.name, row.help));
+  return families;
+}
+
+}  // namespace
+
+struct CollectionMetrics::Families {
+  explicit Families(prometheus::Registry& to) : registry(to) {}
+
+  prometheus::Registry& registry;
+  HistogramFamily& collect_duration = Histograms(registry, "sideband_collect_duration_seconds",
+                                                 "How long it took to latch, read, decode and publish a snapshot.");
+  CounterFamily& collect_errors =
+      Counters(registry, "sideband_collect_errors_total", "Snapshots that could not be taken, by status code.");
+  CounterFamily& bus_transfers = Counters(registry, "sideband_bus_transfers_total", "Bus transactions by outcome.");
+  CounterFamily& snapshots = Counters(registry, "sideband_snapshots_total", "Snapshots published.");
+  CounterFamily& sealed_records = Counters(registry, "sideband_sealed_records_total", "Sealed records made.");
+  CounterFamily& confidentiality_refused =
+      Counters(registry, "sideband_collect_confidentiality_refused_total",
+               "How often a device said of a confidential VM that it is not; it stays confidential.");
+  GaugeFamily& conservation_ok =
+      Gauges(registry, "sideband_conservation_ok",
+             "Whether in the newest snapshot no VM has less than its contexts and the device no less than its VMs.");
+  const std::vector<CounterFamily*> pipeline = PipelineFamilies(registry);  // parallel to kPipelineRows
+  CounterFamily& ratios_over_one =
+      Counters(registry, "sideband_ratios_over_one_total",
+               "Ratios that were not shown because their numerator was no part of their denominator.");
+};
+
+CollectionMetrics::CollectionMetrics(prometheus::Registry& registry)
+    : families_(std::make_unique<Families>(registry)) {}
+
+CollectionMetrics::~CollectionMetrics() = default;
+
+void CollectionMetrics::CollectDuration(absl::string_view device, absl::Duration duration) {
+  families_->collect_duration.Add({{"device", std::string(device)}}, kCollectSeconds)
+      .Observe(absl::ToDoubleSeconds(duration));
+}
+
+void CollectionMetrics::CollectError(absl::string_view device, absl::StatusCode code) {
+  families_->collect_errors.Add({{"device", std::string(device)}, {"code", CodeName(code)}}).Increment();
+}
+
+void CollectionMetrics::BusTransfer(absl::string_view device, absl::string_view outcome) {
+  families_->bus_transfers.Add({{"device", std::string(device)}, {"outcome", std::string(outcome)}}).Increment();
+}
+
+void CollectionMetrics::SnapshotPublished(absl::string_view device) {
+  families_->snapshots.Add({{"device", std::string(device)}}).Increment();
+}
+
+void CollectionMetrics::SealedRecord(absl::string_view device) {
+  families_->sealed_records.Add({{"device", std::string(device)}}).Increment();
+}
+
+void CollectionMetrics::ConfidentialityRefused(absl::string_view device, size_t vms) {
+  families_->confidentiality_refused.Add({{"device", std::string(device)}}).Increment(static_cast<double>(vms));
+}
+
+void CollectionMetrics::Conservation(absl::string_view device, bool holds) {
+  families_->conservation_ok.Add({{"device", std::string(device)}}).Set(holds ? 1 : 0);
+}
+
+void CollectionMetrics::Pipeline(absl::string_view device, const PipelineActivity& activity) {
+  for (size_t i = 0; i < std::size(kPipelineRows); ++i) {
+    const uint64_t increment = activity.*kPipelineRows[i].activity;
+    families_->pipeline[i]->Add({{"device", std::string(device)}}).Increment(static_cast<double>(increment));
+  }
+}
+
+void CollectionMetrics::RatioOverOne(absl::string_view device) {
+  families_->ratios_over_one.Add({{"device", std::string(device)}}).Increment();
+}
+
+void CollectionMetrics::ForgetDevice(absl::string_view device) {
+  const std::string name(device);
+  RemoveDevice(families_->collect_duration, name, [&](const prometheus::Labels& labels) -> prometheus::Histogram& {
+    return families_->collect_duration.Add(labels, kCollectSeconds);
+  });
+  for (CounterFamily* family :
+       {&families_->collect_errors, &families_->bus_transfers, &families_->snapshots, &families_->sealed_records,
+        &families_->ratios_over_one, &families_->confidentiality_refused}) {
+    RemoveDevice(*family, name);
+  }
+  for (CounterFamily* family : families_->pipeline) RemoveDevice(*family, name);
+  RemoveDevice(families_->conservation_ok, name);
+}
+
+}  // namespace sideband::daemon

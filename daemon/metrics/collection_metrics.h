@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Metrics of reading devices, by device.
+//   metrics.CollectDuration("gpu0", took);
+#ifndef SIDEBAND_DAEMON_METRICS_COLLECTION_METRICS_H_
+#define SIDEBAND_DAEMON_METRICS_COLLECTION_METRICS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+namespace prometheus {
+class Registry;
+}
+
+namespace sideband::daemon {
+
+// What a device's counter pipeline has done since the daemon's last report, or since the device's boot.
+struct PipelineActivity {
+  uint64_t stall_cycles = 0;
+  uint64_t trigger_overruns = 0;
+  uint64_t commit_wait_cycles = 0;
+  uint64_t mmu_faults = 0;
+  uint64_t switches = 0;
+  uint64_t switch_cycles = 0;
+};
+
+// Thread-safe. Label values must come from fixed sets (devices of the configuration, status codes, known paths): each
+// new one is a series that stays.
+class CollectionMetrics {
+ public:
+  void CollectDuration(absl::string_view device, absl::Duration duration);
+  void CollectError(absl::string_view device, absl::StatusCode code);
+  // `outcome` as in proto/smbus: "ok", "address_nack", …
+  void BusTransfer(absl::string_view device, absl::string_view outcome);
+  void SnapshotPublished(absl::string_view device);
+  void SealedRecord(absl::string_view device);
+  // In a snapshot: of how many VMs the device says that they are open, and is not believed. 0 makes the series.
+  void ConfidentialityRefused(absl::string_view device, size_t vms);
+  // Whether the newest snapshot adds up.
+  void Conservation(absl::string_view device, bool holds);
+  void Pipeline(absl::string_view device, const PipelineActivity& activity);
+  // A row of which a ratio was over 1 and is therefore not shown.
+  void RatioOverOne(absl::string_view device);
+
+ protected:
+  // Registers its families; throws what prometheus-cpp does.
+  explicit CollectionMetrics(prometheus::Registry& registry);
+  ~CollectionMetrics();
+  // Removes the device's series.
+  void ForgetDevice(absl::string_view device);
+
+ private:
+  struct Families;
+  const std::unique_ptr<Families> families_;  // locks itself
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_METRICS_COLLECTION_METRICS_H_

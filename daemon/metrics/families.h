@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// prometheus-cpp's families in fewer words, for the classes of metrics in this folder.
+//   CounterFamily& snapshots = Counters(registry, "sideband_snapshots_total", "Snapshots published.");
+#ifndef SIDEBAND_DAEMON_METRICS_FAMILIES_H_
+#define SIDEBAND_DAEMON_METRICS_FAMILIES_H_
+
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+
+#include <string>
+
+namespace sideband::daemon {
+
+using CounterFamily = prometheus::Family<prometheus::Counter>;
+using GaugeFamily = prometheus::Family<prometheus::Gauge>;
+using HistogramFamily = prometheus::Family<prometheus::Histogram>;
+
+inline CounterFamily& Counters(prometheus::Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
+}
+
+inline GaugeFamily& Gauges(prometheus::Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildGauge().Name(name).Help(help).Register(registry);
+}
+
+inline HistogramFamily& Histograms(prometheus::Registry& registry, const char* name, const char* help) {
+  return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
+}
+
+// Removes all series of the family with that device; `add` returns a series by its labels.
+template <typename Metric, typename Add>
+void RemoveDevice(prometheus::Family<Metric>& family, const std::string& device, Add add) {
+  for (const prometheus::MetricFamily& collected : family.Collect()) {
+    for (const prometheus::ClientMetric& metric : collected.metric) {
+      prometheus::Labels labels;
+      for (const auto& label : metric.label) labels.emplace(label.name, label.value);
+      const auto of = labels.find("device");
+      if (of != labels.end() && of->second == device) family.Remove(&add(labels));
+    }
+  }
+}
+
+template <typename Metric>
+void RemoveDevice(prometheus::Family<Metric>& family, const std::string& device) {
+  RemoveDevice(family, device, [&](const prometheus::Labels& labels) -> Metric& { return family.Add(labels); });
+}
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_METRICS_FAMILIES_H_

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/run/device_set.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::daemon {
+namespace {
+
+std::string Described(const DeviceConfig& device) {
+  return absl::StrCat("every ", absl::FormatDuration(device.interval),
+                      device.bus_hz == 0 ? "" : absl::StrCat(" at ", device.bus_hz, " Hz"));
+}
+
+}  // namespace
+
+bool DeviceSet::GoesOn(const DeviceConfig& device, const DeviceConfig& wanted) {
+  return device.name == wanted.name && device.bus == wanted.bus && device.capture_file == wanted.capture_file;
+}
+
+const DeviceSet::Device* DeviceSet::Find(const DeviceConfig& wanted) const {
+  const auto found = devices_.find(wanted.name);
+  return found != devices_.end() && GoesOn(found->second.config, wanted) ? &found->second : nullptr;
+}
+
+absl::StatusOr<DeviceSet::Prepared> DeviceSet::Prepare(const std::vector<DeviceConfig>& devices) const {
+  Prepared prepared;
+  for (const DeviceConfig& device : devices) {
+    if (Find(device) != nullptr) continue;
+    SIDEBAND_ASSIGN_OR_RETURN(DeviceTransport transport, parts_.make_transport(device));
+    prepared.emplace(device.name, std::move(transport));
+  }
+  return prepared;
+}
+
+void DeviceSet::RemoveOthers(const std::vector<DeviceConfig>& devices, std::vector<std::string>& lines) {
+  const auto stays = [&](const Device& device) {
+    return std::ranges::any_of(devices, [&](const DeviceConfig& wanted) { return GoesOn(device.config, wanted); });
+  };
+  // All collectors are asked to stop before the first join, so that unresponsive devices time out in parallel.
+  for (const auto& [name, device] : devices_) {
+    if (!stays(device)) device.collector->RequestStop();
+  }
+  for (auto at = devices_.begin(); at != devices_.end();) {
+    if (stays(at->second)) {
+      ++at;
+      continue;
+    }
+    at->second.collector->Stop();
+    parts_.history.Remove(at->second.id);
+    // A device that is replaced under its name is reported by Apply() as begun anew.
+    const bool has_name = std::ranges::any_of(devices, [&](const auto& wanted) { return wanted.name == at->first; });
+    if (!has_name) lines.push_back(absl::StrCat("device ", at->first, ": removed"));
+    at = devices_.erase(at);
+  }
+}
+
+void DeviceSet::Update(Device& device, const DeviceConfig& wanted, std::shared_ptr<const DeviceInfo> info,
+                       std::vector<std::string>& lines) {
+  const bool is_other_pace = device.config.interval != wanted.interval || device.config.bus_hz != wanted.bus_hz;
+  if (is_other_pace) {
+    lines.push_back(
+        absl::StrCat("device ", wanted.name, ": ", Described(wanted), " instead of ", Described(device.config)));
+  }
+  device.config = wanted;
+  device.info = std::move(info);
+}
+
+std::vector<std::string> DeviceSet::Apply(const std::vector<DeviceConfig>& devices,
+                                          const std::vector<RatioSpec>& ratios, Prepared prepared) {
+  std::vector<std::string> lines, before;
+  for (const auto& [name, device] : devices_) before.push_back(name);
+  RemoveOthers(devices, lines);
+  DeviceList list;
+  for (const DeviceConfig& wanted : devices) {
+    auto info = std::make_shared<const DeviceInfo>(
+        DeviceInfo{.name = wanted.name, .interval = wanted.interval, .bus_hz = wanted.bus_hz, .ratios = ratios});
+    const auto known = devices_.find(wanted.name);
+    if (known == devices_.end()) {
+      const bool is_new = std::ranges::find(before, wanted.name) == before.end();
+      lines.push_back(absl::StrCat("device ", wanted.name, is_new ? ": added, " : ": begun anew, ", wanted.bus));
+      devices_.emplace(wanted.name, Device{.id = parts_.store.NewId(), .config = wanted, .info = std::move(info)});
+    } else if (*known->second.info != *info) {
+      Update(known->second, wanted, std::move(info), lines);
+    }
+    const Device& device = devices_.at(wanted.name);
+    list.push_back({device.id, device.info});
+  }
+  // Before the collectors are created: they read their DeviceInfo from the store.
+  parts_.store.SetDevices(std::move(list));
+  for (const std::string& name : before) {
+    // Series are keyed by name: a replaced device of the same name keeps them.
+    if (!devices_.contains(name)) parts_.metrics.ForgetDevice(name);
+  }
+  for (auto& [name, device] : devices_) {
+    if (device.collector == nullptr) {
+      device.collector = parts_.make_collector(device.id, std::move(prepared.at(name)));
+    } else {
+      device.collector->Reconsider();
+    }
+  }
+  return lines;
+}
+
+void DeviceSet::Start() {
+  for (auto& [name, device] : devices_) {
+    // Called after every reload: running collectors are skipped.
+    if (!std::exchange(device.is_started, true)) device.collector->Start();
+  }
+}
+
+void DeviceSet::RequestStop() {
+  for (const auto& [name, device] : devices_) device.collector->RequestStop();
+}
+
+void DeviceSet::Stop() {
+  // All are asked before the first join, so that unresponsive devices time out in parallel.
+  RequestStop();
+  for (const auto& [name, device] : devices_) device.collector->Stop();
+}
+
+}  // namespace sideband::daemon

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/run/reload.h"
+
+#include <malloc.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/authz/absent_names.h"
+#include "daemon/run/log.h"
+#include "daemon/run/restart_needs.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::daemon {
+namespace {
+
+std::vector<PlacedEvent> EventsOf(const RatioConfig& ratios) {
+  std::vector<PlacedEvent> events;
+  for (const RatioEvent& event : ratios.events) events.push_back({event.name, event.place});
+  return events;
+}
+
+// Returns the events that `in_force` does not name. An event that has disappeared from the devices since it was
+// accepted must not block other changes.
+std::vector<PlacedEvent> NewEvents(const RatioConfig& wanted, const RatioConfig& in_force) {
+  std::set<std::string> known;
+  for (const RatioEvent& event : in_force.events) known.insert(event.name);
+  std::vector<PlacedEvent> events = EventsOf(wanted);
+  std::erase_if(events, [&](const PlacedEvent& event) { return known.contains(event.name); });
+  return events;
+}
+
+}  // namespace
+
+AbsentNameNotice::Names NamesToLookFor(const Config& config) {
+  AbsentNameNotice::Names names{.events = EventsOf(config.ratios)};
+  for (const VmKeyConfig& key : config.vm_keys) names.vms.push_back({key.vm, key.place});
+  return names;
+}
+
+void Reloader::RecordPolicy(const absl::Status& status) const {
+  parts_.reader.audit().Record(
+      {.kind = AuditKind::kPolicy,
+       .resource = in_force_.policy_file,
+       .reason = status.ok() ? "in force" : absl::StrCat("the old one stays in force: ", status.message()),
+       .policy_version = parts_.policy.Current().version});
+}
+
+void Reloader::RecordStart() const { RecordPolicy(absl::OkStatus()); }
+
+bool Reloader::AddsDevices(const Config& wanted) const {
+  return !std::ranges::all_of(wanted.devices, [&](const DeviceConfig& device) {
+    return std::ranges::any_of(in_force_.devices, [&](const DeviceConfig& known) { return known.bus == device.bus; });
+  });
+}
+
+void Reloader::CheckNames(const StartupFiles& files, ErrorList& errors) const {
+  // The events and VMs of an unread device are unknown. The notice checks the names once all devices were read.
+  if (AddsDevices(files.config)) return;
+  const auto topologies = parts_.reader.FreshTopologies();
+  if (!topologies) return;
+  const auto in_force = parts_.policy.Current().policy;
+  for (const std::string& absent : NewAbsentNames(*files.policy, *in_force, *topologies)) {
+    errors.Add(absl::InvalidArgumentError(absent));
+  }
+  const auto new_events = NewEvents(files.config.ratios, in_force_.ratios);
+  for (const std::string& absent : AbsentEvents(new_events, *files.policy, *topologies)) {
+    errors.Add(absl::InvalidArgumentError(absent));
+  }
+  if (!errors.empty()) return;
+  for (const std::string& absent : AbsentNames(*files.policy, *topologies)) spdlog::warn("reload: {}", absent);
+}
+
+absl::Status Reloader::Take(StartupFiles files) {
+  Config& wanted = files.config;
+  const bool has_unknown_names = AddsDevices(wanted) || !parts_.reader.FreshTopologies();
+  // The last step that may fail; nothing has been changed before it.
+  SIDEBAND_ASSIGN_OR_RETURN(DeviceSet::Prepared prepared, parts_.devices.Prepare(wanted.devices));
+  // Enabling or disabling tokens changes the listeners and therefore requires a restart.
+  const bool takes_tokens = in_force_.tokens.has_value() && wanted.tokens.has_value();
+  auto keys = takes_tokens ? std::move(files.keys) : parts_.policy.Current().keys;
+  parts_.policy.Replace(std::move(files.policy), std::move(keys));
+  const auto lines = parts_.devices.Apply(wanted.devices, wanted.ratios.ratios, std::move(prepared));
+  parts_.devices.Start();
+  parts_.history.Configure(wanted.history);
+  StartLog(wanted.log_level);
+  // CheckNames() could not check the names.
+  if (has_unknown_names) parts_.notice.LookAgain(NamesToLookFor(wanted));
+  for (const std::string& line : lines) spdlog::info("reload: {}", line);
+  for (const std::string& name : RestartNeeds(in_force_, wanted)) {
+    spdlog::warn("reload: {} has changed; it takes effect only after a restart", name);
+  }
+  // Only the applied settings: the others are compared with the running values at the next reload.
+  in_force_.devices = std::move(wanted.devices);
+  in_force_.ratios = std::move(wanted.ratios);
+  in_force_.policy_file = std::move(wanted.policy_file);
+  in_force_.history = wanted.history;
+  in_force_.log_level = wanted.log_level;
+  return absl::OkStatus();
+}
+
+void Reloader::Refuse(const ErrorList& errors) const {
+  RecordPolicy(errors.First());
+  for (const absl::Status& error : errors.All()) {
+    spdlog::error("reload: {}; the old policy stays in force", std::string(error.message()));
+  }
+}
+
+void Reloader::Reload() {
+  ErrorList errors;
+  StartupFiles files = ReadStartupFiles(parts_.config_file, errors);
+  if (errors.empty()) CheckNames(files, errors);
+  if (errors.empty()) errors.Add(Take(std::move(files)));
+  // Returns the parser's memory to the system; the files may be large.
+  malloc_trim(0);
+  parts_.metrics.ConfigReloaded(errors.empty());
+  if (!errors.empty()) return Refuse(errors);
+  RecordPolicy(absl::OkStatus());
+  spdlog::info("reload: policy version {} is in force", parts_.policy.Current().version);
+}
+
+}  // namespace sideband::daemon

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/run/startup_files.h"
+
+#include "daemon/config/tls_files.h"
+#include "proto/envelope/keys.h"
+
+namespace sideband::daemon {
+namespace {
+
+// A path that could not be read is empty: its error was already reported at the configuration key.
+void CheckTls(const ListenerConfig& listener, ErrorList& errors) {
+  const TlsServerConfig& tls = listener.tls;
+  const bool has_authority = tls.client_auth == ClientAuth::kNone || !tls.client_ca_file.empty();
+  const bool is_readable = !tls.cert_file.empty() && !tls.key_file.empty() && has_authority;
+  if (listener.on_network && is_readable) CheckTlsFiles(tls, errors);
+}
+
+bool HaveSameTls(const ListenerConfig& a, const ListenerConfig& b) {
+  return a.on_network && b.on_network && a.tls == b.tls;
+}
+
+}  // namespace
+
+StartupFiles ReadStartupFiles(const std::string& config_file, ErrorList& errors) {
+  StartupFiles files{.config = LoadConfig(config_file, errors)};
+  const Config& config = files.config;
+  if (!config.policy_file.empty()) files.policy = LoadPolicy(config.policy_file, errors);
+  const bool has_keys = config.tokens && !config.tokens->jwks_file.empty();
+  if (has_keys) files.keys = LoadKeySet(config.tokens->jwks_file, errors);
+  CheckTls(config.grpc.listener, errors);
+  // Otherwise the same errors would be reported twice.
+  if (!HaveSameTls(config.grpc.listener, config.http)) CheckTls(config.http, errors);
+  for (const VmKeyConfig& key : config.vm_keys) {
+    if (!key.key_file.empty()) errors.Add(envelope::LoadStaticKey(key.key_file).status());
+  }
+  return files;
+}
+
+}  // namespace sideband::daemon

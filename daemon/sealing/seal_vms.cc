@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/sealing/seal_vms.h"
+
+#include <google/protobuf/arena.h>
+
+#include <algorithm>
+#include <limits>
+#include <new>
+#include <utility>
+
+#include "daemon/message/scope_message.h"
+#include "proto/base/secret_memory.h"
+#include "proto/base/status_macros.h"
+#include "sideband/v1/telemetry.pb.h"
+
+namespace sideband::daemon {
+namespace {
+
+// Block size of an arena whose memory is excluded from core dumps.
+constexpr size_t kArenaBlockBytes = 64 << 10;
+
+google::protobuf::ArenaOptions SecretArena() {
+  google::protobuf::ArenaOptions options;
+  options.start_block_size = kArenaBlockBytes;
+  options.max_block_size = kArenaBlockBytes;
+  options.block_alloc = [](size_t size) {
+    void* const block = AllocateSecretMemory(size);
+    // Protobuf uses the block without a test.
+    if (block == nullptr) throw std::bad_alloc();
+    return block;
+  };
+  options.block_dealloc = FreeSecretMemory;
+  return options;
+}
+
+// Returns the maximum size of a content with these scopes and events: every number at its longest encoding, every flag
+// set. Overwrites `content`.
+size_t LargestSize(sideband::v1::SealedContent& content) {
+  constexpr uint64_t kLongest = std::numeric_limits<uint64_t>::max();
+  sideband::v1::Snapshot& snapshot = *content.mutable_snapshot();
+  snapshot.set_snapshot_id(std::numeric_limits<uint32_t>::max());
+  snapshot.set_trigger_id(std::numeric_limits<uint32_t>::max());
+  snapshot.set_boot_id(kLongest);
+  snapshot.set_reference_time_ns(kLongest);
+  snapshot.mutable_host_time()->set_nanos(999'999'999);
+  for (sideband::v1::ScopeCounters& scope : *snapshot.mutable_scopes()) {
+    scope.mutable_scope()->set_generation(std::numeric_limits<uint32_t>::max());
+    scope.clear_flags();
+    for (const std::string& flag : mailbox::FlagNames(mailbox::kFlagsKnown)) scope.add_flags(flag);
+    for (sideband::v1::Counter& counter : *scope.mutable_counters()) counter.set_count(kLongest);
+  }
+  return content.ByteSizeLong();
+}
+
+struct SizedContent {
+  SecretBytes bytes;
+  size_t bytes_max;
+};
+
+SizedContent Content(const DeviceInfo& device, const Topology& topology, const mailbox::Snapshot& raw, uint16_t vm,
+                     absl::Time host_time) {
+  google::protobuf::Arena arena(SecretArena());
+  auto& content = *google::protobuf::Arena::CreateMessage<sideband::v1::SealedContent>(&arena);
+  sideband::v1::Snapshot& snapshot = *content.mutable_snapshot();
+  snapshot.set_device(device.name);
+  snapshot.set_boot_id(raw.boot_id);
+  snapshot.set_snapshot_id(raw.snapshot_id);
+  snapshot.set_trigger_id(raw.trigger_id);
+  snapshot.set_reference_time_ns(raw.reference_time_ns);
+  const int64_t host_ns = absl::ToUnixNanos(host_time);
+  snapshot.mutable_host_time()->set_seconds(host_ns / 1'000'000'000);
+  snapshot.mutable_host_time()->set_nanos(static_cast<int32_t>(host_ns % 1'000'000'000));
+  for (size_t row = 0; row < raw.blocks.size(); ++row) {
+    if (raw.blocks[row].vm == vm) FillScopeCounters(device, topology, raw, row, *snapshot.add_scopes());
+  }
+  // LargestSize() overwrites the counts, so the content is serialised first.
+  SizedContent sized{.bytes = SecretBytes(content.ByteSizeLong()), .bytes_max = 0};
+  content.SerializeToArray(sized.bytes.data(), static_cast<int>(sized.bytes.size()));
+  sized.bytes_max = LargestSize(content);
+  return sized;
+}
+
+// The VM's own block, which carries its generation; nullptr if the snapshot has none.
+const mailbox::BlockHeader* OwnBlock(const mailbox::Snapshot& raw, uint16_t vm) {
+  const auto block = std::find_if(raw.blocks.begin(), raw.blocks.end(), [&](const mailbox::BlockHeader& b) {
+    return b.vm == vm && b.context == mailbox::kNoContext;
+  });
+  return block == raw.blocks.end() ? nullptr : &*block;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<SealedVmRecord>> SealVms(const DeviceInfo& device, const Topology& topology,
+                                                    const mailbox::Snapshot& raw, absl::Time host_time,
+                                                    SealerSet& sealers) {
+  std::vector<SealedVmRecord> records;
+  for (const mailbox::VmInfo& vm : topology.catalog().vms) {
+    const mailbox::BlockHeader* const own = OwnBlock(raw, vm.id);
+    // Without a key the counts are withheld: there is no form in which they may be published.
+    if (!vm.confidential || own == nullptr || !sealers.HasKey(vm.uuid)) continue;
+    const SizedContent content = Content(device, topology, raw, vm.id, host_time);
+    auto sealed = sealers.Seal(topology.catalog().device, vm.uuid,
+                               {.boot_id = raw.boot_id,
+                                .generation = own->generation,
+                                .reference_time_ns = raw.reference_time_ns,
+                                .content = content.bytes,
+                                .content_bytes_max = content.bytes_max});
+    if (!sealed.ok()) return sealed.status();
+    for (StreamRecord& of : *sealed) {
+      records.push_back({vm.uuid, of.stream, std::make_shared<const Bytes>(std::move(of.record))});
+    }
+  }
+  return records;
+}
+
+}  // namespace sideband::daemon

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The data that the daemon publishes of a device: everything that may be shown in plaintext to a caller, and sealed
+// records for the rest. Confidential VMs have no rows here.
+#ifndef SIDEBAND_DAEMON_SNAPSHOT_DEVICE_SNAPSHOT_H_
+#define SIDEBAND_DAEMON_SNAPSHOT_DEVICE_SNAPSHOT_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "daemon/snapshot/ratio.h"
+#include "daemon/snapshot/topology.h"
+#include "proto/base/bytes.h"
+#include "proto/base/uuid.h"
+#include "proto/mailbox/snapshot.h"
+
+namespace sideband::daemon {
+
+// A device as the configuration names it.
+struct DeviceInfo {
+  std::string name;
+  absl::Duration interval;
+  uint32_t bus_hz = 0;  // SCL frequency of the device's bus; 0: no such limit
+  std::vector<RatioSpec> ratios;
+  // A snapshot is fresh for this number of intervals. After that the device is stale and its series disappear.
+  static constexpr int kFreshIntervals = 3;
+
+  bool operator==(const DeviceInfo&) const = default;
+};
+
+struct SealedVmRecord {
+  Uuid vm;
+  uint64_t stream = 0;  // 0: for all streams; else for one stream with a nonce (daemon/sealing/sealer_set.h)
+  std::shared_ptr<const Bytes> record;  // shared by every stream that carries it
+};
+
+// Immutable once published.
+struct DeviceSnapshot {
+  std::shared_ptr<const Topology> topology;  // shared by all snapshots between two catalogue changes
+  // Rows in the device's order: the device (VM 0) first, then VMs and contexts. Confidential VMs are excluded, also
+  // from the device's row, which then has kFlagConfidentialExcluded.
+  mailbox::Snapshot data;
+  // Events per second of device reference time since the previous snapshot, parallel to data.counters; NaN where
+  // unknown (first snapshot, another boot id or generation, no time in between).
+  std::vector<double> rates;
+  // The time at which each block's counters were zero, parallel to data.blocks: the last instant of the host's clock at
+  // which the block is known not to have existed. For a block older than the daemon, the device's boot.
+  std::vector<absl::Time> created;
+  // Device-scope events are withheld, since a confidential VM is on the device, or was since its boot, and the counts
+  // cannot be shown without it.
+  bool device_scope_withheld = false;
+  std::vector<SealedVmRecord> sealed;
+  // The host's clock half-way through the latch, and half of the latch's duration.
+  absl::Time host_time;
+  absl::Duration host_time_error;
+  // The steady clock at the start of the latch; ages are counted from it.
+  absl::Duration steady_time;
+  // 1, 2, 3, … for each device in this run of the daemon.
+  uint64_t publication = 0;
+
+  // The rates of a row, by event; empty where the snapshot has no rates.
+  std::span<const double> Rates(size_t row) const {
+    if (rates.empty()) return {};
+    return std::span(rates).subspan(row * data.counters_per_block, data.counters_per_block);
+  }
+  // Whether the counter may be shown at all. The policy still decides to which callers.
+  bool IsShown(size_t row, size_t event) const {
+    return topology->IsShown(data.blocks[row].vm, event, device_scope_withheld);
+  }
+  bool IsFresh(absl::Duration steady_now, const DeviceInfo& device) const {
+    return steady_now - steady_time <= DeviceInfo::kFreshIntervals * device.interval;
+  }
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_SNAPSHOT_DEVICE_SNAPSHOT_H_

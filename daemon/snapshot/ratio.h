@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shares of events among events, such as the cache accesses that hit among all. (serving.md, "Collector and store".)
+//   for (const Ratio& ratio : ResolveRatios(device.ratios, topology.catalog())) {
+//     const double hit = RatioOf(ratio, rates_of_row);   // 0 to 1, or NaN
+//   }
+#ifndef SIDEBAND_DAEMON_SNAPSHOT_RATIO_H_
+#define SIDEBAND_DAEMON_SNAPSHOT_RATIO_H_
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "proto/mailbox/catalog.h"
+
+namespace sideband::daemon {
+
+// As configured: the sum of some events over the sum of others.
+struct RatioSpec {
+  std::string name;  // [a-z_][a-z0-9_]*
+  std::vector<std::string> numerator;
+  std::vector<std::string> denominator;
+
+  // "l2_hit_cycles / (l2_hit_cycles + l2_miss_cycles)"
+  std::string Formula() const;
+  bool operator==(const RatioSpec&) const = default;
+};
+
+// The same, by the events' indices in a catalogue.
+struct Ratio {
+  const RatioSpec* spec;
+  std::vector<size_t> numerator;
+  std::vector<size_t> denominator;
+
+  // Sums of the row's rates; NaN where a rate is unknown.
+  double Numerator(std::span<const double> rates) const;
+  double Denominator(std::span<const double> rates) const;
+
+  // Whether all its events are in `events` (a set by index, such as a View's).
+  bool IsIn(const std::vector<bool>& events) const;
+};
+
+// The ratios whose events the device counts for every VM and context. They refer to `specs`.
+std::vector<Ratio> ResolveRatios(const std::vector<RatioSpec>& specs, const mailbox::Catalog& catalog);
+
+// From the rates of a row over one interval; from 0 to 1. NaN where a rate is unknown, where the denominator is zero,
+// and where the quotient is above 1, which means that the numerator is not a part of the denominator. `*is_over_one`,
+// if not nullptr, is set to whether that is the case.
+double RatioOf(const Ratio& ratio, std::span<const double> rates, bool* is_over_one = nullptr);
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_SNAPSHOT_RATIO_H_

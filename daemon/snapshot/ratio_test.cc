@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/snapshot/ratio.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace sideband::daemon {
+namespace {
+
+const std::vector<RatioSpec> kSpecs = {{"l2_hit", {"hit"}, {"hit", "miss"}},
+                                       {"two_of_three", {"hit", "miss"}, {"busy"}},
+                                       {"of_the_device", {"hit"}, {"pcie"}},
+                                       {"of_nothing_known", {"hit"}, {"other"}}};
+
+mailbox::Catalog SomeEvents() {
+  mailbox::Catalog catalog;
+  catalog.events = {{.name = "busy"}, {.name = "hit"}, {.name = "miss"}};
+  catalog.events.push_back({.name = "pcie", .scope = mailbox::EventScope::kDevice});
+  return catalog;
+}
+
+TEST(RatioTest, OnlyWhatEveryRowCountsIsResolved) {
+  const auto ratios = ResolveRatios(kSpecs, SomeEvents());
+  ASSERT_EQ(ratios.size(), 2u);
+  EXPECT_EQ(ratios[0].spec->name, "l2_hit");
+  EXPECT_EQ(ratios[0].denominator, (std::vector<size_t>{1, 2}));
+  EXPECT_TRUE(ratios[0].IsIn({false, true, true, false}));
+  EXPECT_FALSE(ratios[0].IsIn({true, true, false, true})) << "an event of the denominator is not readable";
+}
+
+TEST(RatioTest, AMaskedEventMakesNone) {
+  mailbox::Catalog catalog = SomeEvents();
+  catalog.events[2].masked = true;  // miss
+  EXPECT_TRUE(ResolveRatios(kSpecs, catalog).empty());
+}
+
+TEST(RatioTest, IsAShareOrUnknown) {
+  const auto ratios = ResolveRatios(kSpecs, SomeEvents());
+  const auto hit = [&](double hits, double misses) {
+    return RatioOf(ratios[0], std::vector<double>{0, hits, misses, 0});
+  };
+  EXPECT_EQ(hit(3, 1), 0.75);
+  EXPECT_EQ(hit(0, 5), 0);
+  EXPECT_EQ(hit(5, 0), 1);
+  EXPECT_TRUE(std::isnan(hit(0, 0))) << "no access: no share of it";
+  EXPECT_TRUE(std::isnan(hit(NAN, 1)));
+  EXPECT_TRUE(std::isnan(hit(1, NAN)));
+}
+
+TEST(RatioTest, OverOneIsNoShare) {
+  const auto ratios = ResolveRatios(kSpecs, SomeEvents());
+  bool over = false;
+  EXPECT_TRUE(std::isnan(RatioOf(ratios[1], std::vector<double>{3, 2, 2, 0}, &over)));
+  EXPECT_TRUE(over);
+  EXPECT_EQ(RatioOf(ratios[1], std::vector<double>{4, 2, 2, 0}, &over), 1);
+  EXPECT_FALSE(over);
+}
+
+TEST(RatioTest, SaysHowItIsMade) {
+  EXPECT_EQ(kSpecs[0].Formula(), "hit / (hit + miss)");
+  EXPECT_EQ(kSpecs[1].Formula(), "(hit + miss) / busy");
+}
+
+}  // namespace
+}  // namespace sideband::daemon

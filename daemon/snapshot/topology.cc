@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/snapshot/topology.h"
+
+namespace sideband::daemon {
+
+Topology::Topology(mailbox::Catalog catalog, uint32_t hash)
+    : catalog_(std::move(catalog)), hash_(hash), has_had_confidential_vm_(catalog_.has_had_confidential_vm) {
+  for (const mailbox::VmInfo& vm : catalog_.vms) {
+    vms_.emplace(vm.id, &vm);
+    // Does not rely on the field of the catalogue alone.
+    has_had_confidential_vm_ |= vm.confidential;
+  }
+  for (const mailbox::ContextInfo& context : catalog_.contexts) {
+    contexts_.emplace(std::pair(context.vm, context.id), &context);
+  }
+}
+
+const mailbox::VmInfo* Topology::FindVm(uint16_t id) const {
+  const auto found = vms_.find(id);
+  return found == vms_.end() ? nullptr : found->second;
+}
+
+const mailbox::VmInfo* Topology::FindVm(absl::string_view name_or_uuid) const {
+  for (const mailbox::VmInfo& vm : catalog_.vms) {
+    if (vm.name == name_or_uuid || vm.uuid.ToString() == name_or_uuid) return &vm;
+  }
+  return nullptr;
+}
+
+const mailbox::ContextInfo* Topology::FindContext(uint16_t vm, uint16_t id) const {
+  const auto found = contexts_.find(std::pair(vm, id));
+  return found == contexts_.end() ? nullptr : found->second;
+}
+
+}  // namespace sideband::daemon

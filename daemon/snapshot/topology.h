@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A device's catalogue, with lookups by id and name.
+#ifndef SIDEBAND_DAEMON_SNAPSHOT_TOPOLOGY_H_
+#define SIDEBAND_DAEMON_SNAPSHOT_TOPOLOGY_H_
+
+#include <cstdint>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "proto/mailbox/catalog.h"
+
+namespace sideband::daemon {
+
+// Immutable, therefore thread-safe. Returned pointers are valid as long as the topology.
+class Topology {
+ public:
+  // `hash` is the catalogue's hash from the device.
+  Topology(mailbox::Catalog catalog, uint32_t hash);
+  Topology(const Topology&) = delete;
+  Topology& operator=(const Topology&) = delete;
+
+  const mailbox::Catalog& catalog() const { return catalog_; }
+  uint32_t hash() const { return hash_; }
+  // Whether a VM is confidential, or was since the device booted. Sums over the device must then exclude it.
+  bool has_had_confidential_vm() const { return has_had_confidential_vm_; }
+
+  // Whether a counter of the event in a block of the VM may be shown at all. False for an event that the device does
+  // not count, and in the device's own block for a device-scope event while those are withheld.
+  bool IsShown(uint16_t vm, size_t event, bool device_scope_withheld) const {
+    const mailbox::EventInfo& info = catalog_.events[event];
+    const bool withheld =
+        device_scope_withheld && vm == mailbox::kHypervisorVm && info.scope == mailbox::EventScope::kDevice;
+    return !info.masked && !withheld;
+  }
+
+  // nullptr for an unknown id. The hypervisor has no entry.
+  const mailbox::VmInfo* FindVm(uint16_t id) const;
+  // By name or by canonical UUID; nullptr where unknown.
+  const mailbox::VmInfo* FindVm(absl::string_view name_or_uuid) const;
+  const mailbox::ContextInfo* FindContext(uint16_t vm, uint16_t id) const;
+
+ private:
+  const mailbox::Catalog catalog_;
+  const uint32_t hash_;
+  bool has_had_confidential_vm_;
+  absl::flat_hash_map<uint16_t, const mailbox::VmInfo*> vms_;
+  absl::flat_hash_map<std::pair<uint16_t, uint16_t>, const mailbox::ContextInfo*> contexts_;
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_SNAPSHOT_TOPOLOGY_H_

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A small host for tests of the servers: two devices, three VMs, an operator, an auditor and three tenants.
+//   gpu0: vm0 (contexts render and compute on slice 0), vm1 (context train on slice 1),
+//         secret (confidential; context inner)
+//   gpu1: away until published
+//   spiffe://example.org/ops       operator
+//   spiffe://example.org/auditor   auditor
+//   spiffe://example.org/tenant-a  vm0, everything
+//   spiffe://example.org/tenant-b  vm1, context train and event cycles only
+//   spiffe://example.org/tenant-c  secret, right `seal`
+// The ratio dram_share of gpu0 is dram_bytes / (cycles + dram_bytes). Row r of publication p has the counts 1000·p +
+// 10·r + (the event's index).
+#ifndef SIDEBAND_DAEMON_VIEW_FAKE_WORLD_H_
+#define SIDEBAND_DAEMON_VIEW_FAKE_WORLD_H_
+
+#include <memory>
+#include <string>
+
+#include "daemon/audit/fake_audit_sink.h"
+#include "daemon/view/reader.h"
+
+namespace sideband::daemon {
+
+inline constexpr char kVm0Uuid[] = "00000000-0000-0000-0000-0000000000a0";
+inline constexpr char kVm1Uuid[] = "00000000-0000-0000-0000-0000000000a1";
+inline constexpr char kSecretUuid[] = "00000000-0000-0000-0000-0000000000a2";
+
+inline Credentials CredentialsOf(const std::string& who) {
+  return {.certificate = {{"spiffe://example.org/" + who}, {}}};
+}
+
+// The policy above, with `vm0` as the UUID of tenant-a's VM.
+std::shared_ptr<const Policy> FakePolicy(const std::string& vm0 = kVm0Uuid);
+
+std::shared_ptr<const Topology> FakeTopology();
+
+// Thread-safe as its members are.
+struct FakeWorld {
+  FakeWorld();
+  // Publishes the device's data at the clock's time, with a sealed record "sealed-P" of the VM `secret`.
+  void Publish(size_t device, uint64_t publication);
+
+  FakeClock clock;
+  Store store;
+  PolicyHolder policy;
+  FakeAuditSink audit;
+  Reader reader;
+  std::shared_ptr<const Topology> topology = FakeTopology();
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_VIEW_FAKE_WORLD_H_

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/view/history_reader.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "daemon/message/time_message.h"
+#include "daemon/view/device_history.h"
+#include "daemon/view/row_filter.h"
+#include "daemon/view/topology_views.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::daemon {
+namespace {
+
+using sideband::v1::GetHistoryRequest;
+using sideband::v1::GetHistoryResponse;
+
+// Round numbers of time; from a day on, doubled.
+absl::Duration RoundStepAtLeast(absl::Duration least) {
+  for (const int milliseconds : {10, 20, 50, 100, 200, 500}) {
+    if (absl::Milliseconds(milliseconds) >= least) return absl::Milliseconds(milliseconds);
+  }
+  for (const int seconds : {1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 6 * 3600, 12 * 3600}) {
+    if (absl::Seconds(seconds) >= least) return absl::Seconds(seconds);
+  }
+  absl::Duration step = absl::Hours(24);
+  while (step < least) step *= 2;
+  return step;
+}
+
+absl::StatusOr<HistoryWindow> WindowOf(const GetHistoryRequest& request) {
+  HistoryWindow window;
+  if (request.has_since()) {
+    SIDEBAND_ASSIGN_OR_RETURN(window.since, TimeOf(request.since(), "since"));
+  }
+  if (request.has_until()) {
+    SIDEBAND_ASSIGN_OR_RETURN(window.until, TimeOf(request.until(), "until"));
+  }
+  if (window.since > window.until) return absl::InvalidArgumentError("since: is after until");
+  if (request.has_step()) {
+    SIDEBAND_ASSIGN_OR_RETURN(window.step, PositiveDurationOf(request.step(), "step"));
+  }
+  return window;
+}
+
+// A request with the history that may answer it.
+class Question {
+ public:
+  Question(Reader& reader, const Store& store, const History& history, const Caller& caller,
+           const GetHistoryRequest& request)
+      : reader_(reader), caller_(caller), filter_(request.filter()), views_(reader, caller) {
+    // Includes devices that the caller cannot see: the views of their topologies decide.
+    const auto listed = store.devices();
+    for (const auto& [id, info] : *listed) {
+      if (filter_.SelectsDevice({.index = id, .info = info})) pasts_.push_back({info, history.Chunks(id)});
+    }
+  }
+
+  absl::Status Check();
+  absl::StatusOr<GetHistoryResponse> Answer(HistoryWindow window);
+
+ private:
+  struct Past {
+    std::shared_ptr<const DeviceInfo> info;
+    std::vector<ChunkView> chunks;
+  };
+
+  std::optional<GetHistoryResponse> Build(const HistoryWindow& window);
+  // Computes the time span of the history in the window, and estimates its points and the values per point.
+  void Measure(const HistoryWindow& window);
+
+  Reader& reader_;
+  const Caller& caller_;
+  const RowFilter filter_;
+  TopologyViews views_;
+  std::vector<Past> pasts_;
+  absl::Duration span_;
+  double points_ = 0;
+  double values_per_point_ = 0;
+};
+
+// A past object may be named like a present object: its owner sees it in the past.
+absl::Status Question::Check() {
+  std::vector<VisibleDevice> devices = reader_.Devices(caller_);
+  if (filter_.Check(devices).ok()) return absl::OkStatus();
+  // Views of the past are computed only for a request that names an object which is not present.
+  const bool sees_all = caller_.May(Resource::Device(), Right::kRead);
+  for (const Past& past : pasts_) {
+    absl::flat_hash_set<const Topology*> seen;
+    for (const ChunkView& chunk : past.chunks) {
+      const auto& topology = chunk.layout().topology;
+      if (!seen.insert(topology.get()).second) continue;
+      auto view = views_.Of(*past.info, topology);
+      if (sees_all || view->sees_device()) devices.push_back({.info = past.info, .view = std::move(view)});
+    }
+  }
+  return filter_.Check(devices);
+}
+
+void Question::Measure(const HistoryWindow& window) {
+  absl::Time first = absl::InfiniteFuture();
+  absl::Time last = absl::InfinitePast();
+  for (const Past& past : pasts_) {
+    double points = 0;
+    const Layout* newest = nullptr;
+    for (const ChunkView& chunk : past.chunks) {
+      if (!window.Overlaps(chunk)) continue;
+      const absl::Time from = std::max(chunk.first, window.since);
+      const absl::Time to = std::min(chunk.last, window.until);
+      first = std::min(first, from);
+      last = std::max(last, to);
+      // Takes the frames as evenly spaced over the chunk.
+      points += 1 + chunk.frames * absl::FDivDuration(to - from, chunk.last - chunk.first + absl::Nanoseconds(1));
+      newest = &chunk.layout();
+    }
+    if (newest == nullptr) continue;
+    const auto rows = ShownRows(*past.info, *newest, *views_.Of(*past.info, newest->topology), filter_);
+    if (rows.empty()) continue;
+    points_ = std::max(points_, points);
+    values_per_point_ += static_cast<double>(ValuesPerPoint(rows));
+  }
+  span_ = std::max(last - first, absl::ZeroDuration());
+}
+
+// nullopt where the response would be too large.
+std::optional<GetHistoryResponse> Question::Build(const HistoryWindow& window) {
+  GetHistoryResponse response;
+  int64_t values_left = kHistoryValuesMax;
+  for (const Past& past : pasts_) {
+    DeviceHistoryBuilder builder(*past.info, filter_, views_, window, values_left);
+    for (size_t i = 0; i < past.chunks.size() && values_left >= 0; ++i) {
+      builder.Add(past.chunks[i], i + 1 < past.chunks.size() ? &past.chunks[i + 1] : nullptr);
+    }
+    sideband::v1::DeviceHistory device = std::move(builder).Take();
+    // A device of which the caller may see nothing is left out.
+    if (device.has_oldest()) *response.add_devices() = std::move(device);
+  }
+  if (values_left < 0 || response.ByteSizeLong() > kHistoryAnswerBytesMax) return std::nullopt;
+  if (window.step != absl::ZeroDuration()) SetDuration(window.step, *response.mutable_step());
+  return response;
+}
+
+absl::StatusOr<GetHistoryResponse> Question::Answer(HistoryWindow window) {
+  Measure(window);
+  const double points_max = static_cast<double>(kHistoryValuesMax) / std::max(values_per_point_, 1.0);
+  const absl::Duration least = span_ / std::max(points_max, 1.0);
+  // By the estimate, a shorter step exceeds the limit.
+  if (points_ > points_max && window.step < least) window.step = RoundStepAtLeast(least);
+  for (;;) {
+    if (auto response = Build(window)) return *std::move(response);
+    // A longer step would not remove further points.
+    if (window.step > span_) break;
+    window.step = RoundStepAtLeast(window.step + absl::Nanoseconds(1));
+  }
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the answer has more than ", kHistoryValuesMax,
+                   " numbers even at the longest step: name a VM, a context or events"));
+}
+
+}  // namespace
+
+absl::Status NoHistory() { return absl::FailedPreconditionError("this daemon keeps no history"); }
+
+absl::StatusOr<GetHistoryResponse> HistoryReader::Get(const Caller& caller, const GetHistoryRequest& request) const {
+  if (history_.max_bytes() == 0) return NoHistory();
+  SIDEBAND_ASSIGN_OR_RETURN(const HistoryWindow window, WindowOf(request));
+  Question question(reader_, store_, history_, caller, request);
+  SIDEBAND_RETURN_IF_ERROR(question.Check());
+  return question.Answer(window);
+}
+
+}  // namespace sideband::daemon

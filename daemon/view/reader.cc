@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/view/reader.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::daemon {
+
+absl::StatusOr<Principal> Reader::PrincipalOfToken(const VersionedPolicy& policy,
+                                                   const Credentials& credentials) const {
+  if (tokens_ == nullptr) return absl::UnauthenticatedError("token: tokens are not configured");
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string identity, tokens_->Verify(policy.keys, *credentials.bearer_token));
+  // A certificate that the policy does not list is not in conflict with the token.
+  const auto certificate = policy.policy->Identify(credentials.certificate);
+  if (certificate && certificate->identity != identity) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("ambiguous: the certificate is ", certificate->identity, ", the token ", identity));
+  }
+  auto principal = policy.policy->Find(identity);
+  if (!principal) return absl::PermissionDeniedError(absl::StrCat("token: ", identity, " is not in the policy"));
+  return *std::move(principal);
+}
+
+absl::StatusOr<Principal> Reader::PrincipalOf(const VersionedPolicy& policy, const Credentials& credentials) const {
+  // Also on a Unix socket: a proxy in front of it may pass on tokens of other callers.
+  if (credentials.bearer_token) return PrincipalOfToken(policy, credentials);
+  if (credentials.local_operator) {
+    // Not looked up: no policy can list a local operator's identity.
+    return Principal{.role = Principal::Role::kOperator, .identity = LocalIdentity(*credentials.local_operator)};
+  }
+  auto principal = policy.policy->Identify(credentials.certificate);
+  if (!principal) return absl::UnauthenticatedError("certificate: its identity is not in the policy");
+  return *std::move(principal);
+}
+
+absl::StatusOr<Caller> Reader::Authenticate(const Credentials& credentials) const {
+  // First: on a connection that may no longer be used, not even a good token counts.
+  if (credentials.connection != nullptr) SIDEBAND_RETURN_IF_ERROR(credentials.connection->Check());
+  // The caller keeps this policy: a reload does not change it during the request.
+  VersionedPolicy policy = policy_.Current();
+  SIDEBAND_ASSIGN_OR_RETURN(Principal principal, PrincipalOf(policy, credentials));
+  return Caller{std::move(policy), std::move(principal)};
+}
+
+std::optional<Caller> Reader::Identify(const Credentials& credentials) const {
+  auto caller = Authenticate(credentials);
+  if (!caller.ok()) return std::nullopt;
+  return *std::move(caller);
+}
+
+VisibleDevice Reader::Look(const StoredDevice& stored, const Caller& caller) {
+  VisibleDevice device{.index = stored.id, .info = stored.info, .snapshot = store_.Newest(stored.id)};
+  if (device.snapshot == nullptr) return device;
+  const absl::Duration now = clock_.Steady();
+  device.age = now - device.snapshot->steady_time;
+  device.state =
+      device.snapshot->IsFresh(now, *device.info) ? VisibleDevice::State::kFresh : VisibleDevice::State::kStale;
+  device.view = views_.Get(stored.id, caller.policy, caller.principal, device.snapshot->topology);
+  return device;
+}
+
+std::vector<VisibleDevice> Reader::Devices(const Caller& caller) {
+  const bool sees_all = caller.May(Resource::Device(), Right::kRead);
+  std::vector<VisibleDevice> visible;
+  const auto listed = store_.devices();
+  for (const StoredDevice& stored : *listed) {
+    VisibleDevice device = Look(stored, caller);
+    if (sees_all || (device.view != nullptr && device.view->sees_device())) visible.push_back(std::move(device));
+  }
+  return visible;
+}
+
+bool Reader::HasUnplacedVm(const Caller& caller) const {
+  // Only tenants have VMs.
+  if (caller.principal.role != Principal::Role::kTenant) return false;
+  absl::flat_hash_set<Uuid> placed;
+  const auto listed = store_.devices();
+  for (const StoredDevice& stored : *listed) {
+    const auto snapshot = store_.Newest(stored.id);
+    if (snapshot == nullptr) continue;
+    for (const mailbox::VmInfo& vm : snapshot->topology->catalog().vms) placed.insert(vm.uuid);
+  }
+  return std::ranges::any_of(caller.policy.policy->tenants()[caller.principal.tenant].vms,
+                             [&](const VmGrant& grant) { return !placed.contains(grant.vm); });
+}
+
+std::vector<VisibleDevice> Reader::DevicesToScrape(const Caller& caller) {
+  std::vector<VisibleDevice> visible = Devices(caller);
+  if (!HasUnplacedVm(caller)) return visible;
+  const auto listed = store_.devices();
+  // The caller's VM may be on a device whose topology is not known yet.
+  for (const StoredDevice& stored : *listed) {
+    if (store_.Newest(stored.id) == nullptr) visible.push_back({.index = stored.id, .info = stored.info});
+  }
+  return visible;
+}
+
+std::shared_ptr<const DeviceSnapshot> Reader::Fresh(const StoredDevice& device) const {
+  auto snapshot = store_.Newest(device.id);
+  if (snapshot == nullptr || !snapshot->IsFresh(clock_.Steady(), *device.info)) return nullptr;
+  return snapshot;
+}
+
+size_t Reader::FreshDevices() const {
+  size_t fresh = 0;
+  const auto listed = store_.devices();
+  for (const StoredDevice& device : *listed) {
+    if (Fresh(device) != nullptr) ++fresh;
+  }
+  return fresh;
+}
+
+bool Reader::AllFresh() const {
+  const auto listed = store_.devices();
+  return std::ranges::all_of(*listed, [&](const StoredDevice& device) { return Fresh(device) != nullptr; });
+}
+
+std::optional<Topologies> Reader::FreshTopologies() const {
+  Topologies topologies;
+  const auto listed = store_.devices();
+  for (const StoredDevice& device : *listed) {
+    const auto snapshot = Fresh(device);
+    if (snapshot == nullptr) return std::nullopt;
+    topologies.push_back(snapshot->topology);
+  }
+  return topologies;
+}
+
+}  // namespace sideband::daemon

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The store as one caller sees it. All servers get their data here, so that no server can bypass the policy.
+//   Reader reader(store, policy_holder, clock, audit);
+//   if (const auto caller = reader.Identify(credentials)) Show(reader.Devices(*caller));
+#ifndef SIDEBAND_DAEMON_VIEW_READER_H_
+#define SIDEBAND_DAEMON_VIEW_READER_H_
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "daemon/audit/audit_sink.h"
+#include "daemon/authz/absent_names.h"
+#include "daemon/authz/policy_holder.h"
+#include "daemon/base/clock.h"
+#include "daemon/identity/credentials.h"
+#include "daemon/identity/token_verifier.h"
+#include "daemon/snapshot/device_snapshot.h"
+#include "daemon/snapshot/store.h"
+#include "daemon/view/update_notifier.h"
+#include "daemon/view/view.h"
+#include "daemon/view/view_auditor.h"
+#include "daemon/view/view_cache.h"
+
+namespace sideband::daemon {
+
+// A principal and the policy under which it was authenticated.
+struct Caller {
+  VersionedPolicy policy;
+  Principal principal;
+
+  bool May(const Resource& resource, Right right) const {
+    return Decide(*policy.policy, principal, resource, right).allowed;
+  }
+};
+
+// A device of which a caller may see at least a part.
+struct VisibleDevice {
+  enum class State { kFresh, kStale, kAway };
+  size_t index = 0;                                // its id in the store
+  std::shared_ptr<const DeviceInfo> info;          // as in the store at the time of the call
+  State state = State::kAway;                      // at the time of the call
+  absl::Duration age;                              // of the snapshot; zero without a snapshot
+  std::shared_ptr<const DeviceSnapshot> snapshot;  // nullptr exactly where the device is away
+  std::shared_ptr<const View> view;                // of the snapshot's topology; nullptr without a snapshot
+};
+
+// Thread-safe. The constructor's arguments must outlive it, to the end of its destructor.
+class Reader {
+ public:
+  // Without `tokens` (nullptr) every bearer token is rejected.
+  Reader(Store& store, PolicyHolder& policy, const Clock& clock, AuditSink& audit, TokenVerifier* tokens = nullptr)
+      : store_(store), policy_(policy), clock_(clock), audit_(audit), tokens_(tokens), view_auditor_(store, audit) {}
+
+  VersionedPolicy CurrentPolicy() const { return policy_.Current(); }
+  const Clock& clock() const { return clock_; }
+  // For the entries of requests. The views of a group are audited by the reader itself.
+  AuditSink& audit() const { return audit_; }
+  // For views of the past.
+  ViewAuditor& view_auditor() { return view_auditor_; }
+  bool takes_tokens() const { return tokens_ != nullptr; }
+  // Called whenever the data that callers see may have changed.
+  void AddListener(UpdateListener& listener) { updates_.AddListener(listener); }
+  void RemoveListener(UpdateListener& listener) { updates_.RemoveListener(listener); }
+  // Authenticates a caller under the policy in force, by the first of these credentials that the request has:
+  // 1. A bearer token. It alone determines the principal, but a certificate with another identity that the policy lists
+  //    makes the request ambiguous.
+  // 2. The peer of a Unix socket that may operate the daemon: an operator.
+  // 3. The certificate.
+  // Errors are for the audit log, never for the caller. UNAUTHENTICATED: the connection may no longer be used, the
+  // token is invalid or tokens are not configured, or the policy does not list the certificate's identity.
+  // PERMISSION_DENIED: the token is valid, but its identity is ambiguous or not listed.
+  absl::StatusOr<Caller> Authenticate(const Credentials& credentials) const;
+  // The same without a reason; nullopt after an error.
+  std::optional<Caller> Identify(const Credentials& credentials) const;
+  // In the configuration's order. A device without a snapshot is visible to operators only, since its VMs are unknown.
+  std::vector<VisibleDevice> Devices(const Caller& caller);
+  // Devices(). A tenant with a VM in no known topology also gets the devices without a snapshot, where the VM may be.
+  // For scrapes only, which must distinguish a device that is down from a device that does not exist; they show only
+  // the name of such a device.
+  std::vector<VisibleDevice> DevicesToScrape(const Caller& caller);
+  // The number of configured devices that are fresh. Unauthenticated callers may see it.
+  size_t FreshDevices() const;
+  // Whether all configured devices are fresh.
+  bool AllFresh() const;
+  // The topologies of all devices; nullopt unless every configured device is fresh. Otherwise a VM that is in no
+  // topology could still be on a device.
+  std::optional<Topologies> FreshTopologies() const;
+
+ private:
+  absl::StatusOr<Principal> PrincipalOf(const VersionedPolicy& policy, const Credentials& credentials) const;
+  absl::StatusOr<Principal> PrincipalOfToken(const VersionedPolicy& policy, const Credentials& credentials) const;
+  std::shared_ptr<const DeviceSnapshot> Fresh(const StoredDevice& device) const;
+  VisibleDevice Look(const StoredDevice& stored, const Caller& caller);
+  // Whether a VM of the caller is in no known topology.
+  bool HasUnplacedVm(const Caller& caller) const;
+
+  Store& store_;
+  PolicyHolder& policy_;
+  const Clock& clock_;
+  AuditSink& audit_;
+  TokenVerifier* const tokens_;
+  ViewAuditor view_auditor_;
+  ViewCache views_{view_auditor_};
+  UpdateNotifier updates_{store_, policy_};
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_VIEW_READER_H_

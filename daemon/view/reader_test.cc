@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/view/reader.h"
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/identity/fake_issuer.h"
+#include "daemon/view/fake_world.h"
+
+namespace sideband::daemon {
+namespace {
+
+class ReaderTest : public testing::Test {
+ protected:
+  std::string Seen(const std::string& who) {
+    std::string text;
+    for (const VisibleDevice& device : world_.reader.Devices(*world_.reader.Identify(CredentialsOf(who)))) {
+      const char* states[] = {"fresh", "stale", "away"};
+      text += device.info->name + " " + states[static_cast<int>(device.state)] + "; ";
+    }
+    return text;
+  }
+
+  FakeWorld world_;
+};
+
+TEST_F(ReaderTest, StrangersAreNobody) {
+  EXPECT_FALSE(world_.reader.Identify(CredentialsOf("stranger")).has_value());
+  EXPECT_FALSE(world_.reader.Identify({}).has_value());
+}
+
+TEST_F(ReaderTest, OnlyOperatorsSeeADeviceThatWasNeverHeardOf) {
+  EXPECT_EQ(Seen("ops"), "gpu0 away; gpu1 away; ");
+  EXPECT_EQ(Seen("tenant-a"), "");
+}
+
+TEST_F(ReaderTest, AScrapeShowsADeviceThatAVmMayBeOn) {
+  const auto scraped = [&](const std::string& who) {
+    std::string text;
+    for (const VisibleDevice& device : world_.reader.DevicesToScrape(*world_.reader.Identify(CredentialsOf(who)))) {
+      text += device.info->name + (device.snapshot == nullptr ? " away; " : "; ");
+    }
+    return text;
+  };
+  EXPECT_EQ(scraped("tenant-a"), "gpu0 away; gpu1 away; ");
+  EXPECT_EQ(scraped("ops"), "gpu0 away; gpu1 away; ") << "each once";
+  EXPECT_EQ(scraped("auditor"), "") << "never sees anything of a device";
+  world_.Publish(0, 1);
+  EXPECT_EQ(scraped("tenant-a"), "gpu0; ") << "its VM is found";
+  EXPECT_EQ(scraped("ops"), "gpu0; gpu1 away; ");
+  world_.policy.Replace(FakePolicy("00000000-0000-0000-0000-0000000000ff"));
+  EXPECT_EQ(scraped("tenant-a"), "gpu1 away; ") << "it is not on gpu0";
+  EXPECT_EQ(Seen("tenant-a"), "") << "elsewhere it sees none";
+  world_.Publish(1, 1);
+  EXPECT_EQ(scraped("tenant-a"), "") << "it is nowhere";
+}
+
+TEST_F(ReaderTest, DevicesGoStaleAfterThreeIntervals) {
+  world_.Publish(0, 1);
+  EXPECT_EQ(Seen("tenant-a"), "gpu0 fresh; ");
+  EXPECT_EQ(world_.reader.FreshDevices(), 1u);
+  world_.clock.Advance(absl::Seconds(3));
+  EXPECT_EQ(Seen("tenant-a"), "gpu0 fresh; ");
+  world_.clock.Advance(absl::Milliseconds(1));
+  EXPECT_EQ(Seen("tenant-a"), "gpu0 stale; ");
+  EXPECT_EQ(world_.reader.FreshDevices(), 0u);
+}
+
+TEST_F(ReaderTest, ATenantWithoutAVmThereDoesNotSeeTheDevice) {
+  world_.Publish(0, 1);
+  world_.policy.Replace(FakePolicy("00000000-0000-0000-0000-0000000000ff"));
+  EXPECT_EQ(Seen("tenant-a"), "");
+  EXPECT_EQ(Seen("tenant-b"), "gpu0 fresh; ");
+}
+
+TEST_F(ReaderTest, TopologiesAreOfAllDevicesOrNone) {
+  world_.Publish(0, 1);
+  EXPECT_FALSE(world_.reader.FreshTopologies().has_value()) << "gpu1 is away";
+  world_.Publish(1, 1);
+  ASSERT_TRUE(world_.reader.FreshTopologies().has_value());
+  EXPECT_EQ(*world_.reader.FreshTopologies(), (Topologies{world_.topology, world_.topology}));
+  world_.clock.Advance(absl::Seconds(4));
+  EXPECT_FALSE(world_.reader.FreshTopologies().has_value()) << "stale";
+}
+
+class ReaderTokenTest : public testing::Test {
+ protected:
+  ReaderTokenTest() { world_.policy.Replace(FakePolicy(), keys_); }
+
+  std::string Token(const std::string& subject) const {
+    return issuer_.Token(absl::StrCat(R"({"sub":")", subject, R"(","aud":"sideband","exp":)",
+                                      absl::ToUnixSeconds(world_.clock.Now()) + 60, "}"));
+  }
+  // The identity of the caller, or the reason for a rejection.
+  std::string Who(const Credentials& credentials) const {
+    const auto caller = reader_.Authenticate(credentials);
+    EXPECT_EQ(reader_.Identify(credentials).has_value(), caller.ok());
+    return caller.ok() ? caller->principal.identity : caller.status().ToString();
+  }
+
+  const FakeIssuer issuer_ = FakeIssuer::Es256("k1");
+  const std::shared_ptr<const KeySet> keys_ = *KeySet::Parse(JwksOf({&issuer_}), "jwks.json");
+  FakeWorld world_;
+  TokenVerifier tokens_{{.audience = "sideband"}, world_.clock};
+  const Reader reader_{world_.store, world_.policy, world_.clock, world_.audit, &tokens_};
+  const std::string ops_ = "spiffe://example.org/ops";
+};
+
+TEST_F(ReaderTokenTest, ATokenIsWhoItSays) {
+  EXPECT_EQ(Who({.bearer_token = Token(ops_)}), ops_);
+  EXPECT_EQ(Who({.bearer_token = Token("ops")}), "PERMISSION_DENIED: token: jwt:ops is not in the policy");
+}
+
+TEST_F(ReaderTokenTest, ABadTokenNeverFallsBackToTheCertificate) {
+  Credentials credentials = CredentialsOf("ops");
+  EXPECT_EQ(Who(credentials), ops_);
+  credentials.bearer_token = "";
+  EXPECT_EQ(Who(credentials), "UNAUTHENTICATED: token: not of three parts");
+  credentials.bearer_token = Token(ops_) + "A";
+  EXPECT_EQ(Who(credentials).substr(0, 15), "UNAUTHENTICATED");
+  credentials.bearer_token = Token("nobody");
+  EXPECT_EQ(Who(credentials),
+            "PERMISSION_DENIED: ambiguous: the certificate is spiffe://example.org/ops, the token "
+            "jwt:nobody");
+}
+
+TEST_F(ReaderTokenTest, TwoIdentitiesAreNobody) {
+  Credentials credentials = CredentialsOf("tenant-a");
+  credentials.bearer_token = Token(ops_);
+  EXPECT_EQ(Who(credentials),
+            "PERMISSION_DENIED: ambiguous: the certificate is spiffe://example.org/tenant-a, the "
+            "token spiffe://example.org/ops");
+  credentials = CredentialsOf("ops");
+  credentials.bearer_token = Token(ops_);
+  EXPECT_EQ(Who(credentials), ops_) << "both the same";
+  credentials = CredentialsOf("stranger");
+  credentials.bearer_token = Token(ops_);
+  EXPECT_EQ(Who(credentials), ops_) << "the policy does not know the certificate";
+}
+
+TEST_F(ReaderTokenTest, TheLocalOperatorIsTheOperator) {
+  EXPECT_EQ(Who({.local_operator = 1000}), "local:uid=1000");
+  EXPECT_EQ(Who({.bearer_token = "garbage", .local_operator = 0}), Who({.bearer_token = "garbage"}))
+      << "what passes on others' tokens must not make operators of them";
+  EXPECT_EQ(Who({}), "UNAUTHENTICATED: certificate: its identity is not in the policy");
+}
+
+TEST_F(ReaderTokenTest, KeysAndPolicyAreReplacedTogether) {
+  const Credentials credentials = {.bearer_token = Token(ops_)};
+  EXPECT_EQ(Who(credentials), ops_);
+  world_.policy.Replace(*Policy::Parse("version: 1\n", "p.yaml"), keys_);
+  EXPECT_EQ(Who(credentials), "PERMISSION_DENIED: token: spiffe://example.org/ops is not in the policy");
+  const FakeIssuer another = FakeIssuer::Es256("k2");
+  world_.policy.Replace(FakePolicy(), *KeySet::Parse(JwksOf({&another}), "jwks.json"));
+  EXPECT_EQ(Who(credentials), "UNAUTHENTICATED: token: its key is unknown");
+  world_.policy.Replace(FakePolicy());
+  EXPECT_EQ(Who(credentials), "UNAUTHENTICATED: token: there are no keys");
+}
+
+TEST_F(ReaderTokenTest, WithoutAVerifierNoTokenIsAnyones) {
+  Credentials credentials = CredentialsOf("ops");
+  credentials.bearer_token = Token(ops_);
+  EXPECT_FALSE(world_.reader.takes_tokens());
+  EXPECT_EQ(world_.reader.Authenticate(credentials).status().message(), "token: tokens are not configured");
+}
+
+}  // namespace
+}  // namespace sideband::daemon

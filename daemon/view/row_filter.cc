@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/view/row_filter.h"
+
+namespace sideband::daemon {
+
+absl::Status NotFound() { return absl::NotFoundError("no such device, VM, context or event"); }
+
+RowFilter::RowFilter(const sideband::v1::Filter& filter)
+    : device_(filter.device()),
+      vm_(filter.vm()),
+      context_(filter.context()),
+      events_(filter.events().begin(), filter.events().end()) {
+  if (auto uuid = Uuid::Parse(vm_); uuid.ok()) vm_uuid_ = *uuid;
+}
+
+bool RowFilter::SelectsVm(const Topology& topology, uint16_t vm) const {
+  if (vm_.empty()) return true;
+  const mailbox::VmInfo* info = topology.FindVm(vm);
+  return info != nullptr && (info->name == vm_ || info->uuid == vm_uuid_);
+}
+
+bool RowFilter::SelectsRow(const Topology& topology, uint16_t vm, uint16_t context) const {
+  if (!SelectsVm(topology, vm)) return false;
+  if (context_.empty()) return true;
+  const mailbox::ContextInfo* info = topology.FindContext(vm, context);
+  return info != nullptr && info->name == context_;
+}
+
+EventSet RowFilter::SelectedEvents(const View& view, uint16_t vm, uint16_t context) const {
+  const auto& events = view.topology()->catalog().events;
+  const EventSet* readable = view.Events(vm, context);
+  if (readable == nullptr || !SelectsRow(*view.topology(), vm, context)) return EventSet(events.size(), false);
+  EventSet selected = *readable;
+  if (events_.empty()) return selected;
+  for (size_t i = 0; i < selected.size(); ++i) selected[i] = selected[i] && events_.contains(events[i].name);
+  return selected;
+}
+
+bool RowFilter::FindRows(const View& view, std::set<std::string>& missing) const {
+  const mailbox::Catalog& catalog = view.topology()->catalog();
+  const EventSet* last = nullptr;
+  bool found = false;
+  const auto look_at = [&](uint16_t vm, uint16_t context) {
+    const EventSet* readable = view.Events(vm, context);
+    if (readable == nullptr || !SelectsRow(*view.topology(), vm, context)) return;
+    found = true;
+    if (readable == last || missing.empty()) return;  // contexts of a VM share a set
+    last = readable;
+    for (size_t i = 0; i < readable->size(); ++i) {
+      if ((*readable)[i]) missing.erase(catalog.events[i].name);
+    }
+  };
+  look_at(mailbox::kHypervisorVm, mailbox::kNoContext);
+  for (const mailbox::VmInfo& vm : catalog.vms) look_at(vm.id, mailbox::kNoContext);
+  for (const mailbox::ContextInfo& context : catalog.contexts) look_at(context.vm, context.id);
+  return found;
+}
+
+absl::Status RowFilter::Check(const std::vector<VisibleDevice>& devices) const {
+  bool found_device = device_.empty();
+  bool found_row = false;
+  std::set<std::string> missing = events_;
+  for (const VisibleDevice& device : devices) {
+    if (!SelectsDevice(device)) continue;
+    found_device = true;
+    // A device without a snapshot has no view, and so no rows.
+    if (NamesRows() && device.view != nullptr) found_row |= FindRows(*device.view, missing);
+  }
+  const bool found = found_device && missing.empty() && (found_row || !NamesRows());
+  return found ? absl::OkStatus() : NotFound();
+}
+
+}  // namespace sideband::daemon

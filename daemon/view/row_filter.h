@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Narrows the data that a caller may see to the data that it requests. The filter evaluates visible data only, so that
+// a denied and an absent object take the same path and have the same status.
+//   const RowFilter filter(request.filter());
+//   SIDEBAND_RETURN_IF_ERROR(filter.Check(devices));
+#ifndef SIDEBAND_DAEMON_VIEW_ROW_FILTER_H_
+#define SIDEBAND_DAEMON_VIEW_ROW_FILTER_H_
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "daemon/view/reader.h"
+#include "proto/base/uuid.h"
+#include "sideband/v1/telemetry.pb.h"
+
+namespace sideband::daemon {
+
+// The status for every object that does not exist for the caller, always with the same message.
+absl::Status NotFound();
+
+// Immutable after construction.
+class RowFilter {
+ public:
+  RowFilter() = default;  // selects everything
+  explicit RowFilter(const sideband::v1::Filter& filter);
+
+  bool SelectsDevice(const VisibleDevice& device) const { return device_.empty() || device_ == device.info->name; }
+  // By the VM's name or UUID and the context's name. A row that the topology does not name is never selected by name.
+  bool SelectsRow(const Topology& topology, uint16_t vm, uint16_t context) const;
+  // The row's counters that are selected and may be read; all false where the row may not be read.
+  EventSet SelectedEvents(const View& view, uint16_t vm, uint16_t context) const;
+
+  // NotFound() where the filter names an object that is in no selected row that the caller may see.
+  absl::Status Check(const std::vector<VisibleDevice>& devices) const;
+
+ private:
+  bool NamesRows() const { return !vm_.empty() || !context_.empty() || !events_.empty(); }
+  bool SelectsVm(const Topology& topology, uint16_t vm) const;
+  // Removes the named events of the view's selected rows from `missing`. Returns whether there is a selected row.
+  bool FindRows(const View& view, std::set<std::string>& missing) const;
+
+  std::string device_;
+  std::string vm_;
+  std::optional<Uuid> vm_uuid_;  // where vm_ is a UUID
+  std::string context_;
+  std::set<std::string> events_;
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_VIEW_ROW_FILTER_H_

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/view/row_filter.h"
+
+#include <gtest/gtest.h>
+
+#include "daemon/view/fake_world.h"
+
+namespace sideband::daemon {
+namespace {
+
+class RowFilterTest : public testing::Test {
+ protected:
+  RowFilterTest() { world_.Publish(0, 1); }
+
+  absl::Status Check(const std::string& who, const std::string& device, const std::string& vm,
+                     const std::string& context, const std::vector<std::string>& events = {}) {
+    sideband::v1::Filter filter;
+    filter.set_device(device);
+    filter.set_vm(vm);
+    filter.set_context(context);
+    for (const std::string& event : events) filter.add_events(event);
+    return RowFilter(filter).Check(world_.reader.Devices(*world_.reader.Identify(CredentialsOf(who))));
+  }
+
+  FakeWorld world_;
+};
+
+TEST_F(RowFilterTest, WhatIsSeenIsFound) {
+  EXPECT_TRUE(Check("tenant-a", "", "", "").ok());
+  EXPECT_TRUE(Check("tenant-a", "gpu0", "vm0", "render", {"cycles", "dram_bytes"}).ok());
+  EXPECT_TRUE(Check("tenant-a", "", kVm0Uuid, "").ok()) << "by UUID";
+  EXPECT_TRUE(Check("tenant-b", "", "vm1", "train", {"cycles"}).ok());
+  EXPECT_TRUE(Check("tenant-c", "gpu0", "", "").ok());
+  EXPECT_TRUE(Check("ops", "gpu1", "", "").ok()) << "away, but there";
+  EXPECT_TRUE(Check("ops", "", "vm1", "", {"cycles"}).ok());
+}
+
+TEST_F(RowFilterTest, DeniedAnswersAsAbsent) {
+  const absl::Status absent = Check("tenant-a", "gpu9", "", "");
+  EXPECT_EQ(absent.code(), absl::StatusCode::kNotFound);
+  for (const absl::Status& status : {
+           Check("tenant-a", "gpu1", "", ""),                  // exists, not the tenant's
+           Check("tenant-a", "", "vm1", ""),                   // another tenant's
+           Check("tenant-a", "", kVm1Uuid, ""),                //
+           Check("tenant-a", "", "nothing", ""),               // absent
+           Check("tenant-a", "", "", "train"),                 // another tenant's context
+           Check("tenant-a", "", "vm0", "train"),              // of another VM
+           Check("tenant-a", "", "", "", {"pcie_bytes"}),      // the device's event
+           Check("tenant-b", "", "", "", {"dram_bytes"}),      // not granted
+           Check("tenant-b", "", "", "", {"cycles", "nope"}),  // one of two
+           Check("tenant-c", "", "secret", ""),                // no plaintext row
+           Check("ops", "", "secret", ""),                     // nor for the operator
+           Check("ops", "", "vm0", "render"),                  // contexts are the tenant's
+           Check("ops", "gpu1", "vm0", ""),                    // away
+       }) {
+    EXPECT_EQ(status, absent);
+  }
+}
+
+TEST_F(RowFilterTest, TheNilUuidSelectsNothing) {
+  EXPECT_FALSE(Check("ops", "", "00000000-0000-0000-0000-000000000000", "").ok());
+}
+
+}  // namespace
+}  // namespace sideband::daemon

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/view/snapshot_message.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "daemon/message/scope_message.h"
+#include "daemon/message/time_message.h"
+
+namespace sideband::daemon {
+namespace {
+
+using mailbox::kHypervisorVm;
+using mailbox::kNoContext;
+
+sideband::v1::Device::State StateOf(VisibleDevice::State state) {
+  switch (state) {
+    case VisibleDevice::State::kFresh:
+      return sideband::v1::Device::STATE_FRESH;
+    case VisibleDevice::State::kStale:
+      return sideband::v1::Device::STATE_STALE;
+    case VisibleDevice::State::kAway:
+      return sideband::v1::Device::STATE_AWAY;
+  }
+  return sideband::v1::Device::STATE_UNSPECIFIED;
+}
+
+void FillCounters(const DeviceSnapshot& snapshot, size_t row, const EventSet& events, std::span<const double> rates,
+                  sideband::v1::ScopeCounters& out) {
+  const auto counters = snapshot.data.Counters(row);
+  for (size_t i = 0; i < counters.size() && i < events.size(); ++i) {
+    if (!events[i] || !snapshot.IsShown(row, i)) continue;
+    sideband::v1::Counter& counter = *out.add_counters();
+    counter.set_event(snapshot.topology->catalog().events[i].name);
+    counter.set_count(counters[i]);
+    // An unknown rate is absent.
+    if (i < rates.size() && !std::isnan(rates[i])) counter.set_rate_per_second(rates[i]);
+  }
+}
+
+void FillRatios(const std::vector<Ratio>& ratios, std::span<const double> rates, const EventSet& events,
+                sideband::v1::ScopeCounters& out) {
+  for (const Ratio& ratio : ratios) {
+    // A ratio would reveal a rate that is not in `events`.
+    if (rates.empty() || !ratio.IsIn(events)) continue;
+    const double value = RatioOf(ratio, rates);
+    if (std::isnan(value)) continue;
+    sideband::v1::Ratio& message = *out.add_ratios();
+    message.set_name(ratio.spec->name);
+    message.set_formula(ratio.spec->Formula());
+    message.set_numerator_per_second(ratio.Numerator(rates));
+    message.set_denominator_per_second(ratio.Denominator(rates));
+    message.set_value(value);
+  }
+}
+
+}  // namespace
+
+sideband::v1::Device DeviceMessage(const VisibleDevice& device) {
+  sideband::v1::Device out;
+  out.set_name(device.info->name);
+  out.set_state(StateOf(device.state));
+  SetDuration(device.info->interval, *out.mutable_interval());
+  if (device.snapshot == nullptr) return out;
+  const mailbox::Catalog& catalog = device.snapshot->topology->catalog();
+  out.set_uuid(catalog.device.ToString());
+  out.set_boot_id(device.snapshot->data.boot_id);
+  out.set_reference_clock_hz(catalog.reference_clock_hz);
+  return out;
+}
+
+std::vector<sideband::v1::Scope> ScopeMessages(const DeviceInfo& device, const View& view) {
+  const Topology& topology = *view.topology();
+  std::vector<sideband::v1::Scope> out;
+  const auto add = [&](uint16_t vm, uint16_t context) { out.push_back(ScopeMessage(device, topology, vm, context)); };
+  if (view.sees_device_row()) add(kHypervisorVm, kNoContext);
+  for (const mailbox::VmInfo& vm : topology.catalog().vms) {
+    // A confidential VM has no readable row, but sealed records.
+    const bool sealed = vm.confidential && view.SeesVm(vm.id);
+    if (sealed || view.Events(vm.id, kNoContext) != nullptr) add(vm.id, kNoContext);
+  }
+  for (const mailbox::ContextInfo& context : topology.catalog().contexts) {
+    if (view.Events(context.vm, context.id) != nullptr) add(context.vm, context.id);
+  }
+  return out;
+}
+
+sideband::v1::Snapshot SnapshotMessage(const VisibleDevice& device, const RowFilter& filter) {
+  const DeviceSnapshot& snapshot = *device.snapshot;
+  sideband::v1::Snapshot out;
+  out.set_device(device.info->name);
+  out.set_boot_id(snapshot.data.boot_id);
+  out.set_snapshot_id(snapshot.data.snapshot_id);
+  out.set_trigger_id(snapshot.data.trigger_id);
+  out.set_reference_time_ns(snapshot.data.reference_time_ns);
+  SetTime(snapshot.host_time, *out.mutable_host_time());
+  SetDuration(snapshot.host_time_error, *out.mutable_host_time_error());
+  out.set_device_state(StateOf(device.state));
+  SetDuration(device.age, *out.mutable_age());
+  const bool is_fresh = device.state == VisibleDevice::State::kFresh;
+  const std::vector<Ratio> ratios = ResolveRatios(device.info->ratios, snapshot.topology->catalog());
+  for (size_t row = 0; row < snapshot.data.blocks.size(); ++row) {
+    const mailbox::BlockHeader& block = snapshot.data.blocks[row];
+    const EventSet events = filter.SelectedEvents(*device.view, block.vm, block.context);
+    if (std::find(events.begin(), events.end(), true) == events.end()) continue;
+    sideband::v1::ScopeCounters& scope = *out.add_scopes();
+    FillScopeHeader(*device.info, *snapshot.topology, block, scope);
+    // The rates of a stale snapshot are no longer current.
+    const auto rates = is_fresh ? snapshot.Rates(row) : std::span<const double>();
+    FillCounters(snapshot, row, events, rates, scope);
+    FillRatios(ratios, rates, events, scope);
+  }
+  return out;
+}
+
+}  // namespace sideband::daemon

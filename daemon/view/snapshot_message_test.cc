@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/view/snapshot_message.h"
+
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "daemon/message/scope_message.h"
+#include "daemon/view/fake_world.h"
+
+namespace sideband::daemon {
+namespace {
+
+class SnapshotMessageTest : public testing::Test {
+ protected:
+  SnapshotMessageTest() { world_.Publish(0, 1); }
+
+  VisibleDevice See(const std::string& who) {
+    return world_.reader.Devices(*world_.reader.Identify(CredentialsOf(who))).front();
+  }
+
+  // "vm/context: event=count …" per row.
+  static std::string Rows(const sideband::v1::Snapshot& snapshot) {
+    std::string text;
+    for (const auto& scope : snapshot.scopes()) {
+      absl::StrAppend(&text, scope.scope().vm(), "/", scope.scope().context(), ":");
+      for (const auto& counter : scope.counters()) absl::StrAppend(&text, " ", counter.event(), "=", counter.count());
+      absl::StrAppend(&text, "; ");
+    }
+    return text;
+  }
+
+  std::string Rows(const std::string& who, const sideband::v1::Filter& filter = {}) {
+    return Rows(SnapshotMessage(See(who), RowFilter(filter)));
+  }
+
+  FakeWorld world_;
+};
+
+TEST_F(SnapshotMessageTest, EachSeesItsRows) {
+  EXPECT_EQ(Rows("ops"),
+            "/: cycles=1000 dram_bytes=1001; vm0/: cycles=1010 dram_bytes=1011; "
+            "vm1/: cycles=1040 dram_bytes=1041; ")
+      << "pcie_bytes is withheld: a confidential VM is on the device";
+  EXPECT_EQ(Rows("tenant-a"),
+            "vm0/: cycles=1010 dram_bytes=1011; vm0/render: cycles=1020 dram_bytes=1021; "
+            "vm0/compute: cycles=1030 dram_bytes=1031; ");
+  EXPECT_EQ(Rows("tenant-b"), "vm1/train: cycles=1050; ");
+  EXPECT_EQ(Rows("tenant-c"), "");
+}
+
+TEST_F(SnapshotMessageTest, AMaskedEventHasNoCounter) {
+  mailbox::Catalog catalog = world_.topology->catalog();
+  catalog.events[0].masked = true;  // cycles
+  world_.topology = std::make_shared<Topology>(catalog, 6);
+  world_.Publish(0, 2);
+  EXPECT_EQ(Rows("tenant-a"), "vm0/: dram_bytes=2011; vm0/render: dram_bytes=2021; vm0/compute: dram_bytes=2031; ");
+  EXPECT_EQ(SnapshotMessage(See("tenant-a"), RowFilter()).scopes(0).ratios_size(), 0);
+  EXPECT_TRUE(EventMessage(catalog.events[0]).masked());
+  EXPECT_FALSE(EventMessage(catalog.events[1]).masked());
+}
+
+TEST_F(SnapshotMessageTest, FiltersNarrow) {
+  sideband::v1::Filter filter;
+  filter.set_context("render");
+  filter.add_events("cycles");
+  EXPECT_EQ(Rows("tenant-a", filter), "vm0/render: cycles=1020; ");
+  filter.set_vm("vm1");
+  EXPECT_EQ(Rows("tenant-a", filter), "");
+}
+
+TEST_F(SnapshotMessageTest, CarriesTimesFlagsAndRates) {
+  world_.Publish(0, 2);
+  const auto message = SnapshotMessage(See("tenant-a"), RowFilter());
+  EXPECT_EQ(message.device(), "gpu0");
+  EXPECT_EQ(message.boot_id(), 77u);
+  EXPECT_EQ(message.snapshot_id(), 2u);
+  EXPECT_EQ(message.reference_time_ns(), 2'000'000'000u);
+  EXPECT_EQ(message.host_time().seconds(), 1'800'000'000);
+  EXPECT_EQ(message.host_time_error().nanos(), 2'000'000);
+  const auto& compute = message.scopes(2);
+  EXPECT_EQ(absl::StrJoin(compute.flags(), ","), "overflow,estimated");
+  EXPECT_EQ(compute.state(), sideband::v1::ScopeCounters::STATE_ACTIVE);
+  EXPECT_EQ(compute.scope().slice(), 0u);
+  EXPECT_TRUE(compute.scope().has_slice());
+  EXPECT_EQ(compute.scope().vm_uuid(), kVm0Uuid);
+  EXPECT_DOUBLE_EQ(compute.counters(0).rate_per_second(), 2.5);
+}
+
+TEST_F(SnapshotMessageTest, AStaleDeviceHasNoRatesAndSaysSo) {
+  world_.Publish(0, 2);
+  VisibleDevice device = See("tenant-a");
+  EXPECT_EQ(SnapshotMessage(device, RowFilter()).device_state(), sideband::v1::Device::STATE_FRESH);
+  device.state = VisibleDevice::State::kStale;
+  device.age = absl::Seconds(14);
+  const auto message = SnapshotMessage(device, RowFilter());
+  EXPECT_EQ(message.device_state(), sideband::v1::Device::STATE_STALE);
+  EXPECT_EQ(message.age().seconds(), 14);
+  EXPECT_EQ(Rows(message), Rows("tenant-a")) << "the counts are what they were";
+  for (const auto& scope : message.scopes()) {
+    EXPECT_EQ(scope.ratios_size(), 0);
+    for (const auto& counter : scope.counters()) EXPECT_FALSE(counter.has_rate_per_second());
+  }
+}
+
+TEST_F(SnapshotMessageTest, AnUnknownRateIsAbsent) {
+  EXPECT_FALSE(SnapshotMessage(See("ops"), RowFilter()).scopes(0).counters(0).has_rate_per_second());
+}
+
+TEST_F(SnapshotMessageTest, ScopesAreWhatMayBeReadAndConfidentialVms) {
+  const auto names = [&](const std::string& who) {
+    std::string text;
+    for (const auto& scope : ScopeMessages(*See(who).info, *See(who).view)) {
+      absl::StrAppend(&text, scope.vm(), "/", scope.context(), scope.confidential() ? " (sealed)" : "", "; ");
+    }
+    return text;
+  };
+  EXPECT_EQ(names("ops"), "/; vm0/; vm1/; secret/ (sealed); ");
+  EXPECT_EQ(names("tenant-a"), "vm0/; vm0/render; vm0/compute; ");
+  EXPECT_EQ(names("tenant-b"), "vm1/train; ");
+  EXPECT_EQ(names("tenant-c"), "secret/ (sealed); ");
+}
+
+TEST_F(SnapshotMessageTest, SealedRowsHoldEverythingOfTheVm) {
+  sideband::v1::ScopeCounters out;
+  const auto snapshot = world_.store.Newest(0);
+  FillScopeCounters(*world_.store.Info(0), *snapshot->topology, snapshot->data, 3, out);
+  EXPECT_EQ(out.scope().context(), "compute");
+  ASSERT_EQ(out.counters_size(), 2) << "device-scope events are the device's";
+  EXPECT_EQ(out.counters(1).count(), 1031u);
+}
+
+TEST_F(SnapshotMessageTest, ADeviceThatIsAwayHasANameOnly) {
+  const VisibleDevice away{.index = 1, .info = world_.store.Info(1)};
+  const auto message = DeviceMessage(away);
+  EXPECT_EQ(message.name(), "gpu1");
+  EXPECT_EQ(message.state(), sideband::v1::Device::STATE_AWAY);
+  EXPECT_EQ(message.interval().seconds(), 1);
+  EXPECT_EQ(message.uuid(), "");
+  EXPECT_EQ(DeviceMessage(See("ops")).uuid(), "00000000-0000-0000-0000-0000000000d0");
+}
+
+}  // namespace
+}  // namespace sideband::daemon

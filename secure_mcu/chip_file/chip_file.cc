@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/chip_file/chip_file.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/text.h"
+#include "proto/base/yaml.h"
+#include "secure_mcu/chip_file/chip_file_fields.h"
+#include "secure_mcu/chip_file/chip_file_memory.h"
+#include "secure_mcu/chip_file/chip_file_pipeline.h"
+#include "secure_mcu/chip_file/chip_file_tenants.h"
+#include "secure_mcu/chip_file/chip_file_units.h"
+#include "secure_mcu/chip_file/unit_plan.h"
+
+namespace sideband::mcu {
+namespace {
+
+// The sizes of the SMBPBI identity fields.
+constexpr size_t kSerialMax = 16;
+constexpr size_t kPartNumberMax = 24;
+constexpr absl::Duration kTimeMax = absl::Hours(24);
+constexpr absl::Duration kQuantumMin = absl::Microseconds(100);
+
+// Reads `pipeline` too: the limits on its rates depend on `device.clock_hz`.
+absl::Status ReadDevice(const YamlMap& root, ChipFile& file) {
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlNode node, root.Get("device"));
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"uuid", "serial", "part_number", "clock_hz"}));
+  SIDEBAND_ASSIGN_OR_RETURN(file.uuid, ReadUuid(map));
+  SIDEBAND_ASSIGN_OR_RETURN(file.serial, PrintableField(map, "serial", "SB-EMULATED", kSerialMax));
+  SIDEBAND_ASSIGN_OR_RETURN(file.part_number, PrintableField(map, "part_number", "SIDEBAND-EMULATOR", kPartNumberMax));
+  return ReadPipeline(root, map, file);
+}
+
+absl::Status ReadExtension(const YamlMap& root, ChipFile& file) {
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string text, root.StringOr("extension", "2"));
+  if (text == "off") return absl::OkStatus();
+  if (text != "1" && text != "2") return root.Find("extension")->Error("key 'extension' must be off, 1 or 2");
+  file.extension = text == "1" ? mailbox::ExtensionVersion::kOne : mailbox::ExtensionVersion::kTwo;
+  return absl::OkStatus();
+}
+
+absl::Status ReadWaveform(const YamlMap& root, ChipFile& file) {
+  const auto node = root.Find("waveform");
+  if (!node) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node->Map({"trace", "signals", "schedule"}));
+  const std::filesystem::path folder = std::filesystem::path(file.path).parent_path();
+  WaveformFileSpec waveform;
+  for (const auto& [key, value] : {std::pair("trace", &waveform.trace), std::pair("signals", &waveform.signals),
+                                   std::pair("schedule", &waveform.schedule)}) {
+    SIDEBAND_ASSIGN_OR_RETURN(const std::string path, map.String(key));
+    *value = (folder / path).string();
+  }
+  file.waveform = std::move(waveform);
+  return absl::OkStatus();
+}
+
+absl::Status ReadHypervisor(const YamlMap& root, ChipFile& file) {
+  SIDEBAND_ASSIGN_OR_RETURN(file.quantum,
+                            DurationField(root, "quantum", absl::Milliseconds(2), {kQuantumMin, kTimeMax}));
+  SIDEBAND_ASSIGN_OR_RETURN(file.gap,
+                            DurationField(root, "gap", absl::Microseconds(20), {absl::ZeroDuration(), kTimeMax}));
+  if (const auto node = root.Find("device_workload")) {
+    SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node->Map({"seed", "phases"}));
+    SIDEBAND_ASSIGN_OR_RETURN(file.device_workload, ReadWorkload(map));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadEnergies(const YamlMap& power, ChipFile& file) {
+  const auto node = power.Find("event_pj");
+  if (!node) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(const auto entries, node->Entries());
+  for (const auto& [event, value] : entries) {
+    const auto pj = value.Number(0, 1e12);
+    if (!pj.ok()) return value.Error(absl::StrCat("energy of '", event, "' must be a number from 0 to 1e+12"));
+    file.event_pj.push_back({event, *pj, value.line()});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadPower(const YamlMap& root, ChipFile& file) {
+  const auto node = root.Find("power");
+  if (!node) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node->Map({"idle_w", "ambient_c", "c_per_watt", "event_pj"}));
+  PowerModel::Config& power = file.power;
+  SIDEBAND_ASSIGN_OR_RETURN(const double idle_w, NumberField(map, "idle_w", power.idle_mw / 1000, {0, 10'000}));
+  power.idle_mw = idle_w * 1000;
+  SIDEBAND_ASSIGN_OR_RETURN(power.ambient_c, NumberField(map, "ambient_c", power.ambient_c, {-50, 100}));
+  SIDEBAND_ASSIGN_OR_RETURN(power.c_per_watt, NumberField(map, "c_per_watt", power.c_per_watt, {0, 10}));
+  return ReadEnergies(map, file);
+}
+
+// The wires come either from units with workloads or from a waveform, never from both.
+absl::Status CheckWires(const YamlMap& root, const ChipFile& file) {
+  for (const char* key : {"units", "device_units", "device_workload"}) {
+    const auto node = root.Find(key);
+    if (file.waveform && node) return node->Error("a chip has either units and workloads or a waveform");
+  }
+  if (!file.waveform && file.units.empty()) return root.node().Error("key 'units' or 'waveform' is missing");
+  if (file.device_units.empty() != file.device_workload.has_value()) return absl::OkStatus();
+  const YamlNode there = root.Find(file.device_workload ? "device_workload" : "device_units").value_or(root.node());
+  return there.Error("keys 'device_units' and 'device_workload' go together");
+}
+
+// The events of a waveform are unknown until its signal map is loaded; LiveDevice::Create checks their energies.
+absl::Status CheckEnergies(const ChipFile& file, const EventTable& events) {
+  if (file.waveform) return absl::OkStatus();
+  for (const EventEnergy& energy : file.event_pj) {
+    if (events.Find(energy.event)) continue;
+    return LineError(
+        file.path, energy.line,
+        absl::StrCat("power: unknown event '", energy.event, "'", DidYouMean(energy.event, events.names())));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<ChipFile> LoadChipFile(const std::string& path) {
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlNode node, YamlNode::Load(path));
+  SIDEBAND_ASSIGN_OR_RETURN(
+      const YamlMap root, node.Map({"device", "slices", "pipeline", "units", "device_units", "ccus", "device_workload",
+                                    "waveform", "vms", "memory", "quantum", "gap", "power", "extension"}));
+  ChipFile file{.path = path};
+  SIDEBAND_RETURN_IF_ERROR(ReadDevice(root, file));
+  SIDEBAND_RETURN_IF_ERROR(ReadExtension(root, file));
+  SIDEBAND_RETURN_IF_ERROR(ReadAllUnits(root, file));
+  SIDEBAND_RETURN_IF_ERROR(ReadWaveform(root, file));
+  SIDEBAND_RETURN_IF_ERROR(ReadVms(root, file));
+  SIDEBAND_RETURN_IF_ERROR(ReadMemory(root, file));
+  SIDEBAND_RETURN_IF_ERROR(ReadHypervisor(root, file));
+  SIDEBAND_RETURN_IF_ERROR(ReadPower(root, file));
+  SIDEBAND_RETURN_IF_ERROR(CheckWires(root, file));
+  // Invalid units are rejected here, when the file is loaded; the device plans its units again.
+  SIDEBAND_ASSIGN_OR_RETURN(const UnitPlan plan, PlanUnits(file));
+  SIDEBAND_RETURN_IF_ERROR(CheckEnergies(file, plan.events));
+  return file;
+}
+
+}  // namespace sideband::mcu

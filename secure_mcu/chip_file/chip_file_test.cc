@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/chip_file/chip_file.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <optional>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+
+namespace sideband::mcu {
+namespace {
+
+constexpr char kChip[] = R"(device:
+  uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10
+  clock_hz: 1000000
+slices: 2
+pipeline:
+  period: 100
+  counter_bits: 7
+  threshold: 100000
+  trigger_period: 5000
+  commit_period: 20000
+units:
+  - name: sm
+    count: 2
+    events: [sm_active_cycles, tensor_active_cycles]
+  - name: fpu
+    count: 3
+    lanes: 4
+    counter_bits: 6
+    ccu: math
+    slices: [1]
+    events: [flops, {name: flop_bytes, bits: 8, count: prescaled}, {name: flop_sum, bits: 3}]
+    masked: [flops]
+device_units:
+  - name: pcie
+    events: [pcie_tx_cycles]
+device_workload:
+  seed: 9
+  phases: [{kind: copy, time: 1ms}]
+ccus:
+  - name: math
+    threshold: 77000
+vms:
+  - name: vm1
+    uuid: 11111111-0000-4000-8000-000000000001
+    contexts:
+      - {name: train, slice: 0, seed: 1, phases: [{kind: gemm, time: 2ms}, {kind: idle, time: 1ms}], lifetime: 3s}
+      - {name: serve, slice: 1, phases: [{kind: attention, time: 1ms}], lifetime: 1h, restart: false}
+  - name: vm2
+    uuid: 22222222-0000-4000-8000-000000000002
+    confidential: true
+    contexts: []
+quantum: 500us
+gap: 0s
+power:
+  idle_w: 12.5
+  event_pj: {tensor_active_cycles: 40}
+)";
+
+constexpr char kWaveformChip[] = R"(device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}
+waveform: {trace: t, signals: s, schedule: c}
+vms:
+  - name: vm1
+    uuid: 11111111-0000-4000-8000-000000000001
+    contexts:
+      - name: train
+        slice: 0
+power: {event_pj: {not_known_yet: 1}}
+)";
+
+std::string Path() { return testing::TempDir() + "chip.yaml"; }
+
+absl::StatusOr<ChipFile> Load(const std::string& text) {
+  std::ofstream(Path()) << text;
+  return LoadChipFile(Path());
+}
+
+TEST(ChipFileTest, ReadsTheDeviceAndItsPipeline) {
+  const auto file = Load(kChip);
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->pipeline.slices, 2u);
+  EXPECT_EQ(file->pipeline.clock_hz, 1'000'000u);
+  EXPECT_EQ(file->pipeline.trigger_period, 5000u);
+  EXPECT_EQ(file->pipeline.commit_period, 20'000u);
+  EXPECT_EQ(file->pipeline.hypervisor_commit_period, 20'000u) << "the slices' unless it is given";
+  EXPECT_EQ(file->pipeline.out_of_band_commit_period, 0u);
+  EXPECT_EQ(file->threshold, 100000u);
+  EXPECT_EQ(file->power.idle_mw, 12'500);
+  ASSERT_EQ(file->event_pj.size(), 1u);
+  EXPECT_EQ(file->event_pj[0].line, 46u);
+}
+
+TEST(ChipFileTest, ReadsUnits) {
+  const auto file = Load(kChip);
+  ASSERT_TRUE(file.ok()) << file.status();
+  const UnitFileSpec& sm = file->units[0];
+  EXPECT_EQ(sm.count, 2u);
+  EXPECT_EQ(sm.ulc.period, 100u);
+  EXPECT_EQ(sm.line, 12u);
+  EXPECT_TRUE(sm.slices.empty());
+  const UnitFileSpec& fpu = file->units[1];
+  EXPECT_EQ(fpu.ulc.counter_bits, 6u);
+  EXPECT_EQ(fpu.ulc.period, 63u) << "as long as six bits allow";
+  EXPECT_EQ(fpu.ulc.lanes, 4u);
+  EXPECT_EQ(fpu.ccu, "math");
+  EXPECT_EQ(fpu.slices, (std::vector<uint8_t>{1}));
+  ASSERT_EQ(fpu.events.size(), 3u);
+  EXPECT_TRUE(fpu.events[0].masked);
+  EXPECT_EQ(fpu.events[1].bits, 8u);
+  EXPECT_TRUE(fpu.events[1].prescaled);
+  EXPECT_FALSE(fpu.events[2].prescaled);
+  EXPECT_FALSE(fpu.events[2].masked);
+  EXPECT_EQ(file->ccus[0].threshold, 77000u);
+}
+
+TEST(ChipFileTest, TheExtensionIsOfVersionTwoUnlessTheFileSaysOtherwise) {
+  EXPECT_EQ(Load(kChip)->extension, mailbox::ExtensionVersion::kTwo);
+  EXPECT_EQ(Load(absl::StrCat(kChip, "extension: 2\n"))->extension, mailbox::ExtensionVersion::kTwo);
+  EXPECT_EQ(Load(absl::StrCat(kChip, "extension: 1\n"))->extension, mailbox::ExtensionVersion::kOne);
+  EXPECT_EQ(Load(absl::StrCat(kChip, "extension: off\n"))->extension, std::nullopt);
+  for (const char* wrong : {"0", "3", "on", "two"}) {
+    const absl::Status status = Load(absl::StrCat(kChip, "extension: ", wrong, "\n")).status();
+    EXPECT_TRUE(absl::StrContains(status.message(), "key 'extension' must be off, 1 or 2")) << status;
+  }
+}
+
+TEST(ChipFileTest, ReadsTenants) {
+  const auto file = Load(kChip);
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->device_workload->phases[0].kind, sim::PhaseKind::kCopy);
+  ASSERT_EQ(file->vms.size(), 2u);
+  const auto& contexts = file->vms[0].contexts;
+  EXPECT_EQ(contexts[0].workload->phases[1].time, absl::Milliseconds(1));
+  EXPECT_EQ(contexts[0].lifetime, absl::Seconds(3));
+  EXPECT_TRUE(contexts[0].restart);
+  EXPECT_EQ(contexts[1].slice, 1);
+  EXPECT_EQ(contexts[1].lifetime, absl::Hours(1));
+  EXPECT_FALSE(contexts[1].restart);
+  EXPECT_TRUE(file->vms[1].confidential);
+  EXPECT_EQ(file->quantum, absl::Microseconds(500));
+  EXPECT_EQ(file->gap, absl::ZeroDuration());
+}
+
+TEST(ChipFileTest, ReadsMemory) {
+  EXPECT_FALSE(Load(kChip)->memory.has_value());
+  const auto file =
+      Load(absl::StrReplaceAll(kChip, {{"gap: 0s", "memory: {total_mib: 16777216, reserved_mib: 16777116}"},
+                                       {"slice: 1,", "slice: 1, memory_mib: 100,"}}));
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->memory->reserved_mib, 16777116u);
+  EXPECT_EQ(file->vms[0].contexts[0].memory_mib, 0u);
+  EXPECT_EQ(file->vms[0].contexts[1].memory_mib, 100u);
+  EXPECT_EQ(Load(absl::StrReplaceAll(kWaveformChip,
+                                     {{"vms:", "memory: {total_mib: 5}\nvms:"}, {"slice: 0", "memory_mib: 5"}}))
+                ->vms[0]
+                .contexts[0]
+                .memory_mib,
+            5u);
+}
+
+TEST(ChipFileTest, AWaveformsEventsAreNotKnownYet) {
+  const auto file = Load(kWaveformChip);
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->waveform->trace, testing::TempDir() + "t");
+  EXPECT_FALSE(file->vms[0].contexts[0].lifetime.has_value());
+}
+
+struct Mistake {
+  std::string from;
+  std::string to;
+  std::string message;  // starts at the colon before the line number
+};
+
+void ExpectMistakes(const char* chip, const std::vector<Mistake>& mistakes) {
+  for (const Mistake& mistake : mistakes) {
+    ASSERT_NE(std::string(chip).find(mistake.from), std::string::npos) << mistake.from;
+    const auto file = Load(absl::StrReplaceAll(chip, {{mistake.from, mistake.to}}));
+    ASSERT_FALSE(file.ok()) << mistake.message;
+    EXPECT_EQ(std::string(file.status().message()), Path() + mistake.message);
+  }
+}
+
+TEST(ChipFileTest, AMistakeInTheDeviceHasItsLine) {
+  ExpectMistakes(
+      kChip,
+      {
+          {"device:", "devices:", ":2: unknown key 'devices' (did you mean 'device'?)"},
+          {"uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10", "serial: A", ":2: key 'uuid' is missing"},
+          {"6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10", "2", ":2: '2' is not a UUID"},
+          {"clock_hz: 1000000", "serial: ABCDEFGHIJKLMNOPQ",
+           ":3: serial must be from 1 to 16 printable ASCII characters"},
+          {"clock_hz: 1000000", "part_number: ABCDEFGHIJKLMNOPQRSTUVWXY",
+           ":3: part_number must be from 1 to 24 printable ASCII characters"},
+          {"clock_hz: 1000000", "clock_hz: 999",
+           ":3: clock_hz is 999, must be a whole number from 1000 to 100000000000"},
+          {"clock_hz: 1000000", "clock_hz: [1]", ":3: clock_hz must be a whole number from 1000 to 100000000000"},
+          {"slices: 2", "slices: 65", ":4: slices is 65, must be a whole number from 1 to 64"},
+          {"slices: 2", "slices: two", ":4: slices is two, must be a whole number from 1 to 64"},
+          {"slices: 2", "slice: 2", ":4: unknown key 'slice' (did you mean 'slices'?)"},
+          {"quantum: 500us", "quantum: 500",
+           ":42: quantum is 500, must be a duration from 100us to 24h, such as 250ms or 1s"},
+          {"gap: 0s", "gap: 25h", ":43: gap is 25h, must be a duration from 0 to 24h, such as 250ms or 1s"},
+          {"idle_w: 12.5", "idle_w: -1", ":45: idle_w is -1, must be a number from 0 to 10000"},
+          {"idle_w: 12.5", "ambient_c: 101", ":45: ambient_c is 101, must be a number from -50 to 100"},
+          {"idle_w: 12.5", "c_per_watt: 11", ":45: c_per_watt is 11, must be a number from 0 to 10"},
+          {"tensor_active_cycles: 40", "tensor_active_cycles: x",
+           ":46: energy of 'tensor_active_cycles' must be a number from 0 to 1e+12"},
+          {"tensor_active_cycles: 40", "tensor_activ_cycles: 40",
+           ":46: power: unknown event 'tensor_activ_cycles' (did you mean 'tensor_active_cycles'?)"},
+          {"tensor_active_cycles: 40", "flops: 1, flops: 2", ":46: key 'flops' is given twice"},
+      });
+}
+
+TEST(ChipFileTest, AMistakeInThePipelineHasItsLine) {
+  const std::string pace = ", must be 0 or from 10 to 1000000000000 cycles (100000 a second at 1000000 Hz)";
+  ExpectMistakes(
+      kChip,
+      {
+          {"period: 100\n", "period: 128\n", ":6: period is 128, must be a whole number from 1 to 127"},
+          {"period: 100\n", "period: 0\n", ":6: period is 0, must be a whole number from 1 to 127"},
+          {"counter_bits: 7", "counter_bits: 10", ":7: counter_bits is 10, must be a whole number from 1 to 9"},
+          {"threshold: 100000", "threshold: 268435456",
+           ":8: threshold is 268435456, must be a whole number from 0 to 268435455"},
+          {"threshold: 100000", "lanes: 513", ":8: lanes is 513, must be a whole number from 1 to 512"},
+          {"threshold: 100000", "buffer_depth: 0", ":8: buffer_depth is 0, must be a whole number from 1 to 65536"},
+          {"threshold: 100000", "record_cycles: 65537",
+           ":8: record_cycles is 65537, must be a whole number from 1 to 65536"},
+          {"threshold: 100000", "route_cycles: 0", ":8: route_cycles is 0, must be a whole number from 1 to 65536"},
+          {"threshold: 100000", "grant_cycles: 0", ":8: grant_cycles is 0, must be a whole number from 1 to 65536"},
+          {"threshold: 100000", "switch_step_cycles: 65537",
+           ":8: switch_step_cycles is 65537, must be a whole number from 0 to 65536"},
+          {"trigger_period: 5000", "trigger_period: 1000000000001",
+           ":9: trigger_period is 1000000000001, must be a whole number from 0 to 1000000000000"},
+          {"trigger_period: 5000", "trigger_period: 9", ":9: trigger_period is 9" + pace},
+          {"commit_period: 20000", "commit_period: 1", ":10: commit_period is 1" + pace},
+          {"threshold: 100000", "hypervisor_commit_period: 5", ":8: hypervisor_commit_period is 5" + pace},
+          {"threshold: 100000", "out_of_band_commit_period: 5", ":8: out_of_band_commit_period is 5" + pace},
+          {"threshold: 100000", "treshold: 100000", ":8: unknown key 'treshold' (did you mean 'threshold'?)"},
+          // A default period has no line; the error is at the clock, which makes it too short.
+          {"1000000\nslices: 2\npipeline:\n  period: 100\n  counter_bits: 7\n  threshold: 100000\n  trigger_period: "
+           "5000",
+           "50000000000\npipeline:",
+           ":3: trigger_period is 65536, must be 0 or from 500000 to 1000000000000 cycles (100000 a second at "
+           "50000000000 Hz)"},
+      });
+}
+
+TEST(ChipFileTest, AMistakeInAUnitHasItsLine) {
+  ExpectMistakes(
+      kChip,
+      {
+          {"name: sm", "name: s/m", ":12: name 's/m' has characters other than letters, digits, '_', '-' and '.'"},
+          {"name: sm", "count: 1", ":13: key 'count' is given twice"},
+          {"name: fpu", "name: sm", ":15: unit 'sm' is listed twice"},
+          {"count: 2", "count: 4097", ":13: count is 4097, must be a whole number from 1 to 4096"},
+          {"count: 2", "cuont: 2", ":13: unknown key 'cuont' (did you mean 'count'?)"},
+          {"sm_active_cycles,", "SM_active,", ":14: event 'SM_active' has characters other than a-z, 0-9 and '_'"},
+          {"sm_active_cycles,", "1st,", ":14: event '1st' starts with a digit"},
+          {"sm_active_cycles,", "tensor_active_cycles,",
+           ":14: event 'tensor_active_cycles' is listed twice in unit 'sm'"},
+          {"[sm_active_cycles, tensor_active_cycles]", "[]", ":14: unit 'sm' has no event"},
+          {"[sm_active_cycles, tensor_active_cycles]", "sm_active_cycles", ":14: expected a list"},
+          {"lanes: 4", "lanes: 0", ":17: lanes is 0, must be a whole number from 1 to 512"},
+          {"lanes: 4", "period: 64", ":17: period is 64, must be a whole number from 1 to 63"},
+          {"counter_bits: 6", "counter_bits: 0", ":18: counter_bits is 0, must be a whole number from 1 to 9"},
+          {"counter_bits: 6", "period: 9",
+           ":15: unit 'fpu': the serialiser cannot finish in a period: (2 + 8 counters x 7 bits) / 4 lanes = 15 "
+           "cycles > period 9"},
+          {"ccu: math", "ccu: ma th", ":19: ccu 'ma th' has characters other than letters, digits, '_', '-' and '.'"},
+          {"ccu: math", "ccu: ccu0", ":19: 'ccu0' is reserved for units that name no collection unit"},
+          {"slices: [1]", "slices: [0, 2]", ":20: slice is 2, must be a whole number from 0 to 1"},
+          {"slices: [1]", "slices: [0, 0]", ":20: slice 0 is listed twice"},
+          {"slices: [1]", "slices: []", ":20: unit 'fpu' is on no slice"},
+          {"count: 2", "slices: [1]", ":12: no unit is on slice 0"},
+          {"bits: 8", "bits: 33", ":21: bits is 33, must be a whole number from 1 to 32"},
+          {"count: prescaled", "count: half", ":21: count is half, must be full or prescaled"},
+          {"masked: [flops]", "masked: [flop]", ":22: unit 'fpu' has no event 'flop' to mask (did you mean 'flops'?)"},
+          {"masked: [flops]", "masked: [flops, flops]", ":22: event 'flops' is masked twice"},
+          {"name: pcie", "name: pcie\n    slices: [0]", ":25: unknown key 'slices' (did you mean 'lanes'?)"},
+          {"pcie_tx_cycles", "flops", ":25: event 'flops' is both of slices and of the whole device"},
+          {"device_workload:\n  seed: 9\n  phases: [{kind: copy, time: 1ms}]\n", "",
+           ":24: keys 'device_units' and 'device_workload' go together"},
+          {"device_units:\n  - name: pcie\n    events: [pcie_tx_cycles]\n", "",
+           ":24: keys 'device_units' and 'device_workload' go together"},
+      });
+}
+
+TEST(ChipFileTest, AMistakeInACollectionUnitHasItsLine) {
+  ExpectMistakes(
+      kChip,
+      {
+          {"  - name: math", "  - name: mats", ":30: no unit is on collection unit 'mats' (did you mean 'math'?)"},
+          {"  - name: math", "  - {name: math, threshold: 1}\n  - name: math",
+           ":31: collection unit 'math' is listed twice"},
+          {"    threshold: 77000\n", "", ":30: key 'threshold' is missing"},
+          {"threshold: 77000", "threshold: 268435456",
+           ":31: threshold is 268435456, must be a whole number from 0 to 268435455"},
+          {"count: 3", "count: 49",
+           ":15: collection unit 'math' has more than 48 unit-level counters with those of unit 'fpu'"},
+          {"count: 2", "count: 46\n    ccu: math",
+           ":16: collection unit 'math' has more than 48 unit-level counters with those of unit 'fpu'"},
+      });
+}
+
+TEST(ChipFileTest, AMistakeInAVmHasItsLine) {
+  ExpectMistakes(
+      kChip,
+      {
+          {"slices: 2", "slices: 1", ":20: slice is 1, must be a whole number from 0 to 0"},
+          {"slice: 1,", "slice: 2,", ":37: context 'serve' is on slice 2, but there are 2 (from 0)"},
+          {"slice: 1,", "slice: 64,", ":37: slice is 64, must be a whole number from 0 to 63"},
+          {"name: vm1", "name: vm0", ":33: VM 'vm0' is the hypervisor: the name is reserved"},
+          {"name: vm2", "name: vm1", ":38: VM 'vm1' is listed twice"},
+          {"name: serve", "name: train", ":37: context 'train' is listed twice"},
+          {"22222222-0000-4000-8000-000000000002", "11111111-0000-4000-8000-000000000001",
+           ":38: UUID 11111111-0000-4000-8000-000000000001 is used twice"},
+          {"22222222-0000-4000-8000-000000000002", "00000000-0000-0000-0000-000000000000",
+           ":39: the UUID of a VM must not be all zeros"},
+          {"confidential: true", "confidential: 1", ":40: confidential is 1, must be true or false"},
+          {"kind: gemm", "kind: gem", ":36: unknown phase 'gem' (did you mean 'gemm'?)"},
+          {"time: 2ms", "time: 2", ":36: time is 2, must be a duration from 1us to 24h, such as 250ms or 1s"},
+          {"seed: 1,", "seed: -1,", ":36: seed is -1, must be a whole number from 0 to 18446744073709551615"},
+          {"phases: [{kind: attention, time: 1ms}], ", "", ":37: key 'phases' is missing"},
+          {"[{kind: attention, time: 1ms}]", "[]", ":37: a workload has one phase at least"},
+          {"lifetime: 3s", "lifetime: 999us",
+           ":36: lifetime is 999us, must be a duration from 1ms to 24h, such as 250ms or 1s"},
+          {"lifetime: 1h, restart: false", "lifetime: 25h",
+           ":37: lifetime is 25h, must be a duration from 1ms to 24h, such as 250ms or 1s"},
+          {"lifetime: 1h, restart: false", "lifetime: 1h, restart: no", ":37: restart is no, must be true or false"},
+          {"lifetime: 1h, ", "", ":37: 'restart' needs a 'lifetime': a context without one never ends"},
+          {"gap: 0s", "waveform: {trace: t, signals: s, schedule: c}", ":36: a context of a waveform has no 'phases'"},
+      });
+}
+
+TEST(ChipFileTest, AMistakeInMemoryHasItsLine) {
+  ExpectMistakes(kChip, {
+                            {"gap: 0s", "memory: {}", ":43: key 'total_mib' is missing"},
+                            {"gap: 0s", "memory: {total_mib: 16777217}",
+                             ":43: total_mib is 16777217, must be a whole number from 1 to 16777216"},
+                            {"gap: 0s", "memory: {total_mib: 5, reserved_mib: 6}",
+                             ":43: reserved_mib is 6, must be a whole number from 0 to 5"},
+                            {"slice: 1,", "slice: 1, memory_mib: 16777217,",
+                             ":37: memory_mib is 16777217, must be a whole number from 0 to 16777216"},
+                            {"slice: 1,", "slice: 1, memory_mib: 1,",
+                             ":37: context 'serve' has 'memory_mib', but key 'memory' is missing"},
+                            {"gap: 0s\npower:", "memory: {total_mib: 9}\nmemory:", ":44: key 'memory' is given twice"},
+                        });
+  const std::string chip = absl::StrReplaceAll(kChip, {{"gap: 0s", "memory: {total_mib: 9, reserved_mib: 5}"}});
+  ExpectMistakes(chip.c_str(), {{"slice: 1,", "slice: 1, memory_mib: 5,",
+                                 ":43: total_mib is 9, but the reserve and the contexts need 10"}});
+}
+
+TEST(ChipFileTest, AMistakeBesideAWaveformHasItsLine) {
+  const std::string either = "a chip has either units and workloads or a waveform";
+  ExpectMistakes(kWaveformChip,
+                 {
+                     {"slice: 0", "slice: 1", ":7: context 'train' is on slice 1, but there are 1 (from 0)"},
+                     {"slice: 0", "seed: 0", ":8: a context of a waveform has no 'seed'"},
+                     {"slice: 0", "lifetime: 1s", ":8: a context of a waveform has no 'lifetime'"},
+                     {"slice: 0", "restart: true", ":8: a context of a waveform has no 'restart'"},
+                     {"trace: t, ", "", ":2: key 'trace' is missing"},
+                     {"vms:", "units: [{name: sm, events: [a]}]\nvms:", ":3: " + either},
+                     {"vms:", "device_units: [{name: p, events: [a]}]\nvms:", ":3: " + either},
+                     {"vms:", "device_workload: {phases: [{kind: copy, time: 1s}]}\nvms:", ":3: " + either},
+                     {"vms:", "ccus: [{name: a, threshold: 1}]\nvms:", ":3: no unit is on collection unit 'a'"},
+                 });
+}
+
+TEST(ChipFileTest, AChipCountsSomething) {
+  EXPECT_EQ(Load("device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}\n").status().message(),
+            Path() + ":1: key 'units' or 'waveform' is missing");
+}
+
+// A chip with these units.
+std::string ChipOf(const std::string& units, int slices = 1) {
+  return absl::StrCat("device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}\nslices: ", slices, "\nunits:\n", units);
+}
+
+std::string Events(int from, int count) {
+  std::string events;
+  for (int i = 0; i < count; ++i) absl::StrAppend(&events, i == 0 ? "" : ", ", "e", from + i);
+  return events;
+}
+
+TEST(ChipFileTest, MoreThan45CountersAreRefusedWithTheirUnit) {
+  EXPECT_TRUE(Load(ChipOf("  - {name: a, events: [" + Events(0, 45) + "]}\n")).ok());
+  const std::string message = ":4: unit 'a': number of counters is 46, must be from 1 to 45";
+  EXPECT_EQ(Load(ChipOf("  - {name: a, events: [" + Events(0, 46) + "]}\n")).status().message(), Path() + message);
+  // 44 events of one wire, and a number of six digits, five of which share a counter.
+  EXPECT_EQ(Load(ChipOf("  - {name: a, events: [" + Events(0, 44) + ", {name: n, bits: 6, count: prescaled}]}\n"))
+                .status()
+                .message(),
+            Path() + message);
+  EXPECT_TRUE(
+      Load(ChipOf("  - {name: a, events: [" + Events(0, 44) + ", {name: n, bits: 5, count: prescaled}]}\n")).ok());
+}
+
+TEST(ChipFileTest, TheSerialiserMustFinishWithinAPeriod) {
+  const std::string events = Events(0, 45);
+  EXPECT_TRUE(Load(ChipOf("  - {name: a, period: 407, events: [" + events + "]}\n")).ok());
+  EXPECT_EQ(Load(ChipOf("  - {name: b, events: [x]}\n  - {name: sm, period: 100, events: [" + events + "]}\n"))
+                .status()
+                .message(),
+            Path() +
+                ":5: unit 'sm': the serialiser cannot finish in a period: (2 + 45 counters x 9 bits) / 1 lanes = "
+                "407 cycles > period 100");
+}
+
+TEST(ChipFileTest, MoreThan4096EventsAreRefusedAtTheFirstTooMany) {
+  std::string units;
+  for (int unit = 0; unit < 4100 / 41; ++unit) {
+    absl::StrAppend(&units, "  - {name: u", unit, ", events: [", Events(unit * 41, 41), "]}\n");
+  }
+  // 99 units of 41 events are 4059 events, so the 38th event of the hundredth unit exceeds the limit.
+  EXPECT_EQ(Load(ChipOf(units)).status().message(), Path() + ":103: more than 4096 events");
+}
+
+TEST(ChipFileTest, MoreThan65535CollectionUnitsAreRefused) {
+  std::string units;
+  for (int unit = 0; unit < 13; ++unit) absl::StrAppend(&units, "  - {name: u", unit, ", count: 4096, events: [e]}\n");
+  const auto file = Load(ChipOf(units, 64));
+  // 59 slices of 1110 packed collection units are 65490; the remaining 45 are too few for the 86 of the next unit.
+  EXPECT_EQ(file.status().message(), Path() + ":4: more than 65535 collection units");
+}
+
+}  // namespace
+}  // namespace sideband::mcu

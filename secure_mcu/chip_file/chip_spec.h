@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The content of a chip file, value by value, as chip_file.h reads it. Each `line` is a line of the file, for errors
+// that are only detected when the parts are combined.
+#ifndef SIDEBAND_SECURE_MCU_CHIP_FILE_CHIP_SPEC_H_
+#define SIDEBAND_SECURE_MCU_CHIP_FILE_CHIP_SPEC_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "proto/base/uuid.h"
+#include "proto/mailbox/extension.h"
+#include "secure_mcu/chip/pipeline_config.h"
+#include "secure_mcu/firmware/power_model.h"
+#include "sim/workload/phase.h"
+
+namespace sideband::mcu {
+
+struct PhaseFileSpec {
+  sim::PhaseKind kind;
+  absl::Duration time;
+};
+
+struct WorkloadFileSpec {
+  uint64_t seed = 0;
+  std::vector<PhaseFileSpec> phases;  // at least one; repeated forever
+  size_t line = 0;
+};
+
+struct ContextFileSpec {
+  std::string name;
+  uint8_t slice = 0;
+  std::optional<WorkloadFileSpec> workload;  // absent if a waveform drives the wires
+  // Time until the context ends; absent: it never ends. With `restart`, a new generation starts once the daemon has
+  // acknowledged the final counts.
+  std::optional<absl::Duration> lifetime;
+  bool restart = true;
+  uint32_t memory_mib = 0;  // held while the context is alive
+  size_t line = 0;
+};
+
+struct VmFileSpec {
+  std::string name;
+  Uuid uuid;
+  bool confidential = false;
+  std::vector<ContextFileSpec> contexts;
+};
+
+// An event of a unit: one wire, or a number that the unit drives on several wires, least significant digit first.
+struct UnitEventSpec {
+  std::string name;
+  uint32_t bits = 1;       // 1 to 32
+  bool prescaled = false;  // a 32nd of the sum is counted instead of the number
+  bool masked = false;     // counted by the unit, but not added by its collection unit
+  size_t line = 0;
+};
+
+// `count` instances of a unit, each with a unit-level counter.
+struct UnitFileSpec {
+  std::string name;
+  uint32_t count = 1;
+  std::vector<UnitEventSpec> events;
+  UlcSpec ulc;                  // the shape of its unit-level counters, without inputs
+  std::string ccu;              // the named collection unit that it shares; empty: packed
+  std::vector<uint8_t> slices;  // the slices that have it; empty: all
+  size_t line = 0;
+};
+
+// Settings of the collection units of one name, on every slice and of the device.
+struct CcuFileSpec {
+  std::string name;
+  uint32_t threshold = kCcuThresholdDefault;
+  size_t line = 0;
+};
+
+// A recorded accelerator instead of units and workloads, repeated forever.
+struct WaveformFileSpec {
+  std::string trace;
+  std::string signals;
+  std::string schedule;
+};
+
+struct MemoryFileSpec {
+  uint32_t total_mib = 0;
+  uint32_t reserved_mib = 0;  // unavailable to contexts
+};
+
+struct EventEnergy {
+  std::string event;
+  double pj = 0;  // picojoules per count
+  size_t line = 0;
+};
+
+struct ChipFile {
+  std::string path;
+  std::string serial;
+  std::string part_number;
+  Uuid uuid;
+
+  // The version of the snapshot extension that the device serves; none: base commands only.
+  std::optional<mailbox::ExtensionVersion> extension;
+
+  // Without units and events, which come from unit_plan.h or from the signal map of a waveform.
+  PipelineConfig pipeline;
+  size_t pipeline_line = 0;
+  UlcSpec ulc;                                // default shape of a unit-level counter
+  uint32_t threshold = kCcuThresholdDefault;  // default threshold of a collection unit
+
+  std::vector<UnitFileSpec> units;         // of each slice
+  std::vector<UnitFileSpec> device_units;  // of the device as a whole
+  std::vector<CcuFileSpec> ccus;
+  std::optional<WorkloadFileSpec> device_workload;
+  std::optional<WaveformFileSpec> waveform;
+
+  std::vector<VmFileSpec> vms;
+  absl::Duration quantum;  // duration of a residency
+  absl::Duration gap;      // time without a resident between residencies
+  std::optional<MemoryFileSpec> memory;
+
+  PowerModel::Config power;           // without energies per event
+  std::vector<EventEnergy> event_pj;  // by the event's name
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_CHIP_FILE_CHIP_SPEC_H_

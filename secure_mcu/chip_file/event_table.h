@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The events of an emulated device, each with one counter in every memory block.
+#ifndef SIDEBAND_SECURE_MCU_CHIP_FILE_EVENT_TABLE_H_
+#define SIDEBAND_SECURE_MCU_CHIP_FILE_EVENT_TABLE_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "proto/mailbox/catalog.h"
+
+namespace sideband::mcu {
+
+// Not thread-safe.
+class EventTable {
+ public:
+  // Returns the counter of an event, after adding it if it is new. INVALID_ARGUMENT: the table is full, `name` is not a
+  // valid metric name, or the event is already counted in the other scope or the other mode (full or prescaled). An
+  // event is masked only if every unit that has it masks it.
+  absl::StatusOr<uint16_t> Add(const std::string& name, mailbox::EventScope scope, bool prescaled, bool masked);
+  std::optional<uint16_t> Find(const std::string& name) const;
+
+  const std::vector<mailbox::EventInfo>& events() const { return events_; }
+  std::vector<std::string> names() const;
+
+ private:
+  absl::StatusOr<uint16_t> Same(uint16_t counter, const mailbox::EventInfo& event);
+
+  std::vector<mailbox::EventInfo> events_;
+  std::map<std::string, uint16_t> index_;
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_CHIP_FILE_EVENT_TABLE_H_

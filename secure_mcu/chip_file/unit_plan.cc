@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/chip_file/unit_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/text.h"
+#include "secure_mcu/chip_file/pace.h"
+#include "secure_mcu/chip_file/resident_cycles.h"
+
+namespace sideband::mcu {
+namespace {
+
+// Records carry the number of the collection unit in 16 bits.
+constexpr size_t kCcusMax = 65'535;
+
+std::vector<CounterInput> Inputs(const UnitEventSpec& event, uint16_t counter, sim::WireId wire) {
+  std::vector<CounterInput> inputs = NumberInputs(wire, event.bits, counter, event.prescaled);
+  for (CounterInput& input : inputs) input.masked = event.masked;
+  return inputs;
+}
+
+// The collection units of one channel, in the order of their first use.
+class ChannelPlanner {
+ public:
+  ChannelPlanner(const ChipFile& file, const std::string& name, uint8_t channel)
+      : file_(file), prefix_(name + "."), channel_(channel) {}
+
+  absl::Status Add(const UnitFileSpec& unit, EventTable& events) {
+    SIDEBAND_ASSIGN_OR_RETURN(const std::vector<uint16_t> counters, Counters(unit, events));
+    for (uint32_t instance = 0; instance < unit.count; ++instance) {
+      UlcSpec ulc = unit.ulc;
+      ulc.name = absl::StrCat(unit.name, ".", instance);  // the dot separates "l2.0" from a unit "l20"
+      AddInputs(unit, counters, ulc);
+      // The instances of a unit are equal: one check, and one error at most.
+      if (instance == 0) SIDEBAND_RETURN_IF_ERROR(CheckUlc(unit, ulc));
+      SIDEBAND_ASSIGN_OR_RETURN(CcuSpec * ccu, CcuFor(unit));
+      ccu->ulcs.push_back(std::move(ulc));
+    }
+    return absl::OkStatus();
+  }
+
+  // Called after the last Add.
+  void MoveTo(UnitPlan& plan) {
+    for (CcuSpec& ccu : ccus_) plan.ccus.push_back(std::move(ccu));
+    plan.wires.push_back(std::move(wires_));
+  }
+  size_t size() const { return ccus_.size(); }
+
+ private:
+  absl::Status Error(size_t line, const std::string& what) const { return LineError(file_.path, line, what); }
+
+  absl::StatusOr<std::vector<uint16_t>> Counters(const UnitFileSpec& unit, EventTable& events) const {
+    const auto scope = channel_ == kDeviceChannel ? mailbox::EventScope::kDevice : mailbox::EventScope::kContext;
+    std::vector<uint16_t> counters;
+    for (const UnitEventSpec& event : unit.events) {
+      const auto counter = events.Add(event.name, scope, event.prescaled, event.masked);
+      if (!counter.ok()) return AtLine(counter.status(), file_.path, event.line);
+      counters.push_back(*counter);
+    }
+    return counters;
+  }
+
+  void AddInputs(const UnitFileSpec& unit, const std::vector<uint16_t>& counters, UlcSpec& ulc) {
+    for (size_t i = 0; i < counters.size(); ++i) {
+      const auto inputs = Inputs(unit.events[i], counters[i], static_cast<sim::WireId>(wires_.size()));
+      ulc.inputs.insert(ulc.inputs.end(), inputs.begin(), inputs.end());
+      wires_.insert(wires_.end(), unit.events[i].bits, counters[i]);
+    }
+  }
+
+  absl::Status CheckUlc(const UnitFileSpec& unit, const UlcSpec& ulc) const {
+    const absl::Status status = UnitLevelCounter::Validate(CounterConfig(ulc));
+    return status.ok() ? status : Error(unit.line, absl::StrCat("unit '", unit.name, "': ", status.message()));
+  }
+
+  // The result is valid until the next call.
+  absl::StatusOr<CcuSpec*> CcuFor(const UnitFileSpec& unit) {
+    const auto found = index_.find(unit.ccu);
+    if (found == index_.end()) return Append(unit.ccu);
+    CcuSpec& ccu = ccus_[found->second];
+    if (ccu.ulcs.size() < kCcuUlcsMax) return &ccu;
+    // Only unnamed collection units may be split.
+    if (unit.ccu.empty()) return Append("");
+    return Error(unit.line, absl::StrCat("collection unit '", unit.ccu, "' has more than ", kCcuUlcsMax,
+                                         " unit-level counters with those of unit '", unit.name, "'"));
+  }
+
+  CcuSpec* Append(const std::string& name) {
+    index_[name] = ccus_.size();
+    CcuSpec ccu{.channel = channel_, .threshold = file_.threshold};
+    ccu.name = prefix_ + (name.empty() ? absl::StrCat("ccu", packed_++) : name);
+    for (const CcuFileSpec& own : file_.ccus) {
+      if (own.name == name) ccu.threshold = own.threshold;
+    }
+    ccus_.push_back(std::move(ccu));
+    return &ccus_.back();
+  }
+
+  const ChipFile& file_;
+  const std::string prefix_;
+  const uint8_t channel_;
+  std::vector<CcuSpec> ccus_;
+  std::map<std::string, size_t> index_;  // per name, the newest entry of ccus_
+  size_t packed_ = 0;
+  std::vector<uint16_t> wires_;
+};
+
+bool IsOn(const UnitFileSpec& unit, uint8_t slice) {
+  return unit.slices.empty() || std::find(unit.slices.begin(), unit.slices.end(), slice) != unit.slices.end();
+}
+
+// A slice without units is rejected: it would have nothing to emulate.
+absl::Status PlanSlice(const ChipFile& file, uint8_t slice, UnitPlan& plan) {
+  ChannelPlanner planner(file, absl::StrCat("slice", int{slice}), slice);
+  for (const UnitFileSpec& unit : file.units) {
+    if (!IsOn(unit, slice)) continue;
+    SIDEBAND_RETURN_IF_ERROR(planner.Add(unit, plan.events));
+    if (plan.ccus.size() + planner.size() > kCcusMax) {
+      return LineError(file.path, unit.line, absl::StrCat("more than ", kCcusMax, " collection units"));
+    }
+  }
+  if (planner.size() == 0) {
+    return LineError(file.path, file.units[0].line, absl::StrCat("no unit is on slice ", int{slice}));
+  }
+  planner.MoveTo(plan);
+  return absl::OkStatus();
+}
+
+absl::Status PlanDevice(const ChipFile& file, UnitPlan& plan) {
+  ChannelPlanner planner(file, "device", kDeviceChannel);
+  for (const UnitFileSpec& unit : file.device_units) {
+    SIDEBAND_RETURN_IF_ERROR(planner.Add(unit, plan.events));
+    if (plan.ccus.size() + planner.size() > kCcusMax) {
+      return LineError(file.path, unit.line, absl::StrCat("more than ", kCcusMax, " collection units"));
+    }
+  }
+  planner.MoveTo(plan);
+  return absl::OkStatus();
+}
+
+absl::Status CheckCcuNames(const ChipFile& file) {
+  std::vector<std::string> names;
+  for (const auto* units : {&file.units, &file.device_units}) {
+    for (const UnitFileSpec& unit : *units) names.push_back(unit.ccu);
+  }
+  names.erase(std::remove(names.begin(), names.end(), ""), names.end());
+  for (const CcuFileSpec& ccu : file.ccus) {
+    if (std::find(names.begin(), names.end(), ccu.name) != names.end()) continue;
+    return LineError(file.path, ccu.line,
+                     absl::StrCat("no unit is on collection unit '", ccu.name, "'", DidYouMean(ccu.name, names)));
+  }
+  return absl::OkStatus();
+}
+
+// The line with the threshold of the collection unit, whose name is CHANNEL.NAME. A channel's name has no dot.
+size_t ThresholdLine(const ChipFile& file, const std::string& ccu_name) {
+  const std::string name = ccu_name.substr(ccu_name.find('.') + 1);
+  for (const CcuFileSpec& ccu : file.ccus) {
+    if (ccu.name == name) return ccu.line;
+  }
+  return file.pipeline_line > 0 ? file.pipeline_line : file.units[0].line;
+}
+
+absl::Status CheckThresholds(const ChipFile& file, const UnitPlan& plan) {
+  for (const CcuSpec& ccu : plan.ccus) {
+    const absl::Status status = CheckThresholdPace(ccu, file.pipeline.clock_hz);
+    if (!status.ok()) return AtLine(status, file.path, ThresholdLine(file, ccu.name));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::vector<std::string> UnitPlan::WireEvents(size_t channel) const {
+  std::vector<std::string> names;
+  for (const uint16_t event : wires[channel]) names.push_back(events.events()[event].name);
+  return names;
+}
+
+absl::StatusOr<UnitPlan> PlanUnits(const ChipFile& file) {
+  UnitPlan plan;
+  SIDEBAND_RETURN_IF_ERROR(CheckCcuNames(file));
+  if (file.units.empty()) return plan;
+  for (uint32_t slice = 0; slice < file.pipeline.slices; ++slice) {
+    SIDEBAND_RETURN_IF_ERROR(PlanSlice(file, static_cast<uint8_t>(slice), plan));
+  }
+  SIDEBAND_RETURN_IF_ERROR(PlanDevice(file, plan));
+  if (HasResidentCycles(file)) {
+    // Last, so that the chip file's events keep their places.
+    const absl::Status added = AddResidentCycles(file.pipeline.slices, plan.events, plan.ccus);
+    SIDEBAND_RETURN_IF_ERROR(AtLine(added, file.path, file.units[0].line));
+  }
+  SIDEBAND_RETURN_IF_ERROR(CheckThresholds(file, plan));
+  return plan;
+}
+
+}  // namespace sideband::mcu

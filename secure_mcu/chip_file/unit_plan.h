@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Plans the collection units of a pipeline from the units of a chip file: each instance of a unit has a unit-level
+// counter, and a wire for each digit of its events.
+//   SIDEBAND_ASSIGN_OR_RETURN(const UnitPlan plan, PlanUnits(file));
+//   config.ccus = plan.ccus;
+#ifndef SIDEBAND_SECURE_MCU_CHIP_FILE_UNIT_PLAN_H_
+#define SIDEBAND_SECURE_MCU_CHIP_FILE_UNIT_PLAN_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "secure_mcu/chip/pipeline_config.h"
+#include "secure_mcu/chip_file/chip_spec.h"
+#include "secure_mcu/chip_file/event_table.h"
+
+namespace sideband::mcu {
+
+struct UnitPlan {
+  EventTable events;
+  // Those of each slice, then those of the device. Units that name a collection unit share it within their slice; the
+  // others are packed in the file's order, 48 unit-level counters each.
+  std::vector<CcuSpec> ccus;
+  // Per channel (the slices, then the device) and wire, the event that the wire carries.
+  std::vector<std::vector<uint16_t>> wires;
+
+  // The events of a channel's wires by name.
+  std::vector<std::string> WireEvents(size_t channel) const;
+};
+
+// INVALID_ARGUMENT "FILE:LINE: description" if the units do not fit together, or not into a pipeline. A pipeline built
+// from the result is valid (Validate, pipeline_config.h). A chip with a waveform has no units and an empty plan.
+absl::StatusOr<UnitPlan> PlanUnits(const ChipFile& file);
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_CHIP_FILE_UNIT_PLAN_H_

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/device/live_device.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/text.h"
+#include "secure_mcu/device/cycles.h"
+
+namespace sideband::mcu {
+namespace {
+
+absl::StatusOr<std::vector<double>> EnergiesInOrder(const ChipFile& file, const EventTable& events) {
+  std::vector<double> energies(events.events().size());
+  for (const auto& [name, pj, line] : file.event_pj) {
+    const auto event = events.Find(name);
+    if (!event) {
+      return LineError(file.path, line,
+                       absl::StrCat("power: unknown event '", name, "'", DidYouMean(name, events.names())));
+    }
+    energies[*event] = pj;
+  }
+  return energies;
+}
+
+// The slice of a VM whose contexts share a slice; kAnySlice for every other VM.
+uint8_t HomeSlice(const VmFileSpec& vm) {
+  if (vm.contexts.empty()) return mailbox::kAnySlice;
+  const uint8_t slice = vm.contexts[0].slice;
+  const bool all_there = std::all_of(vm.contexts.begin(), vm.contexts.end(),
+                                     [&](const ContextFileSpec& context) { return context.slice == slice; });
+  return all_there ? slice : mailbox::kAnySlice;
+}
+
+std::vector<uint32_t> ShownMib(const ChipFile& file) {
+  std::vector<uint32_t> shown;
+  for (const VmFileSpec& vm : file.vms) {
+    shown.push_back(0);
+    // The memory of confidential VMs is not reported.
+    for (const ContextFileSpec& context : vm.contexts) shown.push_back(vm.confidential ? 0 : context.memory_mib);
+  }
+  return shown;
+}
+
+std::vector<size_t> VmTenants(const ChipFile& file) {
+  std::vector<size_t> tenants;
+  size_t next = 0;
+  for (const VmFileSpec& vm : file.vms) {
+    tenants.push_back(next);
+    next += 1 + vm.contexts.size();
+  }
+  return tenants;
+}
+
+mailbox::PipelineStatistics Statistics(const ChipStats& stats) {
+  return {.stall_cycles = stats.stall_cycles,
+          .trigger_overruns = stats.trigger_overruns,
+          .commit_wait_cycles = stats.commit_wait_cycles,
+          .mmu_faults = stats.mmu_faults,
+          .switches = stats.switches,
+          .switch_cycles = stats.switch_cycles};
+}
+
+std::vector<sim::WireSource*> Raw(const std::vector<std::shared_ptr<sim::WireSource>>& sources) {
+  std::vector<sim::WireSource*> raw;
+  for (const auto& source : sources) raw.push_back(source.get());
+  return raw;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<LiveDevice>> LiveDevice::Create(const ChipFile& file, uint64_t boot_id,
+                                                               Elapsed elapsed) {
+  auto wiring = file.waveform ? MakeWaveformWiring(file) : MakeSyntheticWiring(file);
+  if (!wiring.ok()) return wiring.status();
+  PipelineConfig config = file.pipeline;
+  config.events = static_cast<uint32_t>(wiring->events.events().size());
+  config.ccus = wiring->ccus;
+  auto chip = Chip::Create(config);
+  if (!chip.ok()) return AtLine(chip.status(), file.path, 0);
+  SIDEBAND_ASSIGN_OR_RETURN(auto energies, EnergiesInOrder(file, wiring->events));
+  std::unique_ptr<LiveDevice> device(
+      new LiveDevice(file, boot_id, std::move(elapsed), *std::move(wiring), config, *std::move(chip)));
+  device->power_.event_pj = std::move(energies);
+  return device;
+}
+
+LiveDevice::LiveDevice(const ChipFile& file, uint64_t boot_id, Elapsed elapsed, Wiring wiring,
+                       const PipelineConfig& config, std::unique_ptr<Chip> chip)
+    : identity_{.uuid = file.uuid,
+                .serial = file.serial,
+                .part_number = file.part_number,
+                .boot_id = boot_id,
+                .memory_mib = file.memory ? std::optional(file.memory->total_mib) : std::nullopt},
+      elapsed_(std::move(elapsed)),
+      clock_hz_(file.pipeline.clock_hz),
+      has_out_of_band_(file.pipeline.out_of_band_commit_period > 0),
+      wiring_(std::move(wiring)),
+      gains_(config),
+      memory_(file.memory),
+      shown_mib_(ShownMib(file)),
+      vm_tenants_(VmTenants(file)),
+      chip_(std::move(chip)),
+      whole_catalog_(MakeCatalog(file)),
+      catalog_(whole_catalog_),
+      lives_(file),
+      timeline_(wiring_.make_timeline(CreateBlocks(file))),
+      power_(file.power),
+      player_(std::make_unique<Player>(*chip_, *timeline_, Raw(wiring_.slices))) {
+  for (uint8_t slice = 0; slice < wiring_.slices.size(); ++slice) chip_->Attach(slice, *wiring_.slices[slice]);
+  chip_->Attach(kDeviceChannel, *wiring_.device);
+}
+
+mailbox::Catalog LiveDevice::MakeCatalog(const ChipFile& file) const {
+  mailbox::Catalog catalog{.device = file.uuid, .reference_clock_hz = clock_hz_, .events = wiring_.events.events()};
+  for (uint32_t slice = 0; slice < file.pipeline.slices; ++slice) {
+    catalog.slices.push_back({static_cast<uint8_t>(slice), absl::StrCat("slice", slice)});
+  }
+  for (size_t event = 0; event < catalog.events.size(); ++event) {
+    mailbox::EventInfo& info = catalog.events[event];
+    info.details = gains_.DetailsOf(static_cast<uint16_t>(event), info.scope);
+  }
+  uint16_t vm_id = 0;
+  for (const VmFileSpec& vm : file.vms) {
+    // Id 0 is the hypervisor's.
+    ++vm_id;
+    catalog.vms.push_back({vm_id, vm.uuid, vm.name, vm.confidential, HomeSlice(vm), /*generation=*/1});
+    catalog.has_had_confidential_vm |= vm.confidential;
+    uint16_t context_id = 0;
+    for (const ContextFileSpec& context : vm.contexts) {
+      catalog.contexts.push_back({vm_id, context_id++, context.name, context.slice, /*generation=*/1});
+    }
+  }
+  return catalog;
+}
+
+std::vector<Tenant> LiveDevice::CreateBlocks(const ChipFile& file) {
+  std::vector<Tenant> tenants;
+  uint16_t vm_id = 0;
+  for (const VmFileSpec& vm : file.vms) {
+    const BlockId block = chip_->memory().Create(++vm_id, mailbox::kNoContext);
+    tenants.push_back({.vm = vm.name, .binding = {.vm = block}});
+    uint16_t context_id = 0;
+    for (const ContextFileSpec& context : vm.contexts) {
+      tenants.push_back({vm.name, context.name, {.vm = block, .context = chip_->memory().Create(vm_id, context_id++)}});
+    }
+  }
+  return tenants;
+}
+
+void LiveDevice::CatchUp() {
+  const uint64_t now = CyclesOf(elapsed_(), clock_hz_);
+  // Each context ends at its own cycle, so the chip is advanced to the ends in order.
+  for (auto end = lives_.NextEnd(); end && end->cycle <= now; end = lives_.NextEnd()) {
+    EndContext(end->tenant, end->cycle);
+  }
+  player_->PlayTo(now);
+}
+
+void LiveDevice::EndContext(size_t tenant, uint64_t cycle) {
+  player_->PlayTo(cycle);
+  timeline_->Remove(tenant, cycle);
+  player_->PlayTo(cycle);  // the switch at `cycle`: the context leaves its slice
+  chip_->memory().Retire(*timeline_->tenants()[tenant].binding.context);
+  lives_.End(tenant);
+}
+
+mailbox::Snapshot LiveDevice::Observe() {
+  CatchUp();
+  mailbox::Snapshot snapshot{.trigger_id = chip_->Latch(),
+                             .reference_time_ns = chip_->ReferenceTimeNs(),
+                             .counters_per_block = static_cast<uint32_t>(catalog_.events.size()),
+                             .statistics = Statistics(chip_->stats()),
+                             .blocks = {},
+                             .counters = {}};
+  std::vector<uint64_t> counters;
+  chip_->memory().CopyTo(snapshot.blocks, counters);
+  snapshot.counters.assign(counters.begin(), counters.end());
+  return snapshot;
+}
+
+mailbox::Snapshot LiveDevice::Latch() {
+  mailbox::Snapshot snapshot = Observe();
+  // Only contexts that were retired in this snapshot may be succeeded by its acknowledgement.
+  retired_.clear();
+  for (size_t tenant = 0; tenant < timeline_->tenants().size(); ++tenant) {
+    const auto& context = timeline_->tenants()[tenant].binding.context;
+    if (context && chip_->memory().retired(*context) && !chip_->memory().released(*context)) retired_.push_back(tenant);
+  }
+  return snapshot;
+}
+
+void LiveDevice::Acknowledge() {
+  if (retired_.empty()) return;
+  for (const size_t tenant : retired_) Succeed(tenant);
+  retired_.clear();
+  FollowBlocks();
+}
+
+void LiveDevice::Succeed(size_t tenant) {
+  MemoryBlocks& memory = chip_->memory();
+  const BlockId block = *timeline_->tenants()[tenant].binding.context;
+  if (!lives_.restarts(tenant)) return memory.Release(block);
+  memory.Renew(block);
+  lives_.Begin(tenant, chip_->now());
+  timeline_->Add(tenant, chip_->now());
+}
+
+// The catalogue names the existing blocks with their generations.
+void LiveDevice::FollowBlocks() {
+  ++catalog_version_;
+  catalog_.contexts.clear();
+  size_t next = 0;
+  for (const Tenant& tenant : timeline_->tenants()) {
+    if (!tenant.binding.context) continue;
+    mailbox::ContextInfo context = whole_catalog_.contexts[next++];
+    if (chip_->memory().released(*tenant.binding.context)) continue;
+    context.generation = chip_->memory().header(*tenant.binding.context).generation;
+    catalog_.contexts.push_back(std::move(context));
+  }
+}
+
+std::span<const uint64_t> LiveDevice::DeviceCounters() {
+  CatchUp();
+  // Without an out-of-band channel the hypervisor's block has the counters of the device.
+  return has_out_of_band_ ? chip_->out_of_band() : chip_->memory().counters(0);
+}
+
+uint64_t LiveDevice::ReferenceTimeNs() { return chip_->ReferenceTimeNs(); }
+
+std::optional<size_t> LiveDevice::FindTenant(uint16_t vm, uint16_t context) const {
+  if (vm == mailbox::kHypervisorVm || vm > vm_tenants_.size()) return std::nullopt;
+  const size_t own = vm_tenants_[vm - 1];
+  if (context == mailbox::kNoContext) return own;
+  const size_t tenant = own + 1 + context;
+  const size_t end = vm < vm_tenants_.size() ? vm_tenants_[vm] : timeline_->tenants().size();
+  return tenant < end ? std::optional(tenant) : std::nullopt;
+}
+
+// A commit of a slice's channel brings all counts of the slice into the blocks.
+uint64_t LiveDevice::CommittedNs(SliceSet slices) const {
+  uint64_t committed_ns = chip_->ReferenceTimeNs();
+  for (uint8_t slice = 0; slice < wiring_.slices.size(); ++slice) {
+    if ((slices >> slice & 1) != 0) committed_ns = std::min(committed_ns, chip_->CommittedNs(slice));
+  }
+  return committed_ns;
+}
+
+std::optional<BlockView> LiveDevice::BlockCounters(uint16_t vm, uint16_t context) {
+  const MemoryBlocks& memory = chip_->memory();
+  if (vm == mailbox::kHypervisorVm && context == mailbox::kNoContext) {
+    return BlockView{memory.counters(0), memory.header(0).generation, chip_->CommittedNs(kDeviceChannel), kEverySlice};
+  }
+  const auto tenant = FindTenant(vm, context);
+  if (!tenant) return std::nullopt;
+  const Binding& binding = timeline_->tenants()[*tenant].binding;
+  const BlockId block = binding.context.value_or(binding.vm);
+  if (memory.released(block)) return std::nullopt;
+  const SliceSet slices = wiring_.tenant_slices[*tenant];
+  return BlockView{memory.counters(block), memory.header(block).generation, CommittedNs(slices), slices};
+}
+
+std::optional<MemoryUse> LiveDevice::GetMemoryUse() {
+  if (!memory_) return std::nullopt;
+  CatchUp();
+  MemoryUse use{.reserved_mib = memory_->reserved_mib};
+  for (size_t tenant = 0; tenant < shown_mib_.size(); ++tenant) {
+    const auto& context = timeline_->tenants()[tenant].binding.context;
+    if (context && !chip_->memory().retired(*context)) use.used_mib += shown_mib_[tenant];
+  }
+  return use;
+}
+
+}  // namespace sideband::mcu

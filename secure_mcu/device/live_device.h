@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An emulated device in real time: at each call its chip has counted the cycles that its clock has made since the
+// start.
+//   SIDEBAND_ASSIGN_OR_RETURN(const auto device, LiveDevice::Create(file, boot_id, elapsed));
+//   device->CatchUp();
+// Contexts end with their lifetime. Their successors start after the acknowledgement of a latch with their final
+// counts.
+#ifndef SIDEBAND_SECURE_MCU_DEVICE_LIVE_DEVICE_H_
+#define SIDEBAND_SECURE_MCU_DEVICE_LIVE_DEVICE_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "secure_mcu/chip/chip.h"
+#include "secure_mcu/chip/player.h"
+#include "secure_mcu/chip_file/chip_spec.h"
+#include "secure_mcu/device/context_lives.h"
+#include "secure_mcu/device/event_gains.h"
+#include "secure_mcu/device/wiring.h"
+#include "secure_mcu/firmware/device.h"
+#include "secure_mcu/firmware/power_model.h"
+
+namespace sideband::mcu {
+
+// Not thread-safe.
+class LiveDevice final : public Device {
+ public:
+  // The time since the start; it must not decrease.
+  using Elapsed = std::function<absl::Duration()>;
+
+  // Errors are those of the chip file and of the waveform's files, or name a unit that cannot be built.
+  static absl::StatusOr<std::unique_ptr<LiveDevice>> Create(const ChipFile& file, uint64_t boot_id, Elapsed elapsed);
+
+  // Counts up to the present. Frequent calls keep each call short.
+  void CatchUp();
+  // Triggers and flushes all units now, without a latch for the controller: for the guests' views.
+  mailbox::Snapshot Observe();
+
+  const DeviceIdentity& identity() const override { return identity_; }
+  const mailbox::Catalog& catalog() const override { return catalog_; }
+  uint64_t catalog_version() const override { return catalog_version_; }
+  mailbox::Snapshot Latch() override;
+  void Acknowledge() override;
+  std::span<const uint64_t> DeviceCounters() override;
+  uint64_t ReferenceTimeNs() override;
+  std::optional<BlockView> BlockCounters(uint16_t vm, uint16_t context) override;
+  double GainPerCycle(uint16_t event, SliceSet slices) const override { return gains_.PerCycle(event, slices); }
+  std::optional<MemoryUse> GetMemoryUse() override;
+
+  // The power model of the chip file, with its energies in the order of the events.
+  const PowerModel::Config& power() const { return power_; }
+  const Chip& chip() const { return *chip_; }
+
+ private:
+  LiveDevice(const ChipFile& file, uint64_t boot_id, Elapsed elapsed, Wiring wiring, const PipelineConfig& config,
+             std::unique_ptr<Chip> chip);
+
+  mailbox::Catalog MakeCatalog(const ChipFile& file) const;
+  std::vector<Tenant> CreateBlocks(const ChipFile& file);
+  void EndContext(size_t tenant, uint64_t cycle);
+  void Succeed(size_t tenant);
+  void FollowBlocks();
+  std::optional<size_t> FindTenant(uint16_t vm, uint16_t context) const;
+  uint64_t CommittedNs(SliceSet slices) const;
+
+  const DeviceIdentity identity_;
+  const Elapsed elapsed_;
+  const uint64_t clock_hz_;
+  const bool has_out_of_band_;
+  const Wiring wiring_;
+  const EventGains gains_;
+  const std::optional<MemoryFileSpec> memory_;
+  const std::vector<uint32_t> shown_mib_;  // per tenant; 0 for contexts of confidential VMs
+  const std::vector<size_t> vm_tenants_;   // per VM, the tenant without a context
+  const std::unique_ptr<Chip> chip_;
+  const mailbox::Catalog whole_catalog_;  // with all contexts of the chip file
+  mailbox::Catalog catalog_;              // without contexts whose blocks are released
+  uint64_t catalog_version_ = 0;
+  ContextLives lives_;
+  const std::unique_ptr<Timeline> timeline_;
+  PowerModel::Config power_;
+  std::unique_ptr<Player> player_;
+  std::vector<size_t> retired_;  // the tenants that were retired in the newest latch
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_DEVICE_LIVE_DEVICE_H_

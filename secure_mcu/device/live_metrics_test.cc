@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The activity that the firmware reports for a live device matches the counts of the device's pipeline.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "secure_mcu/chip_file/chip_file.h"
+#include "secure_mcu/device/live_device.h"
+#include "secure_mcu/firmware/performance_monitor.h"
+
+namespace sideband::mcu {
+namespace {
+
+using mailbox::MailboxStatus;
+
+constexpr char kChip[] = R"(
+device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 1000000}
+slices: 2
+pipeline: {trigger_period: 1000, commit_period: 4000, hypervisor_commit_period: 2000}
+units:
+  - {name: sm, count: 3, events: [sm_active_cycles]}
+  - {name: dram, count: 2, slices: [0], events: [dram_read_cycles, dram_write_cycles]}
+device_units: [{name: pcie, events: [pcie_tx_cycles]}]
+device_workload: {phases: [{kind: copy, time: 1ms}]}
+vms:
+  - name: vm1
+    uuid: 11111111-0000-4000-8000-000000000001
+    contexts:
+      - {name: a, slice: 0, seed: 1, phases: [{kind: gemm, time: 2ms}]}
+      - {name: b, slice: 0, seed: 2, phases: [{kind: attention, time: 1ms}]}
+  - name: vm2
+    uuid: 22222222-0000-4000-8000-000000000002
+    contexts: [{name: a, slice: 1, seed: 3, phases: [{kind: gemm, time: 1ms}]}]
+quantum: 1ms
+gap: 100us
+)";
+
+constexpr double kCyclesPerMs = 1000;
+constexpr uint8_t kSm = 0x01, kDram = 0x04, kPcieTx = 0x08, kSnapshot = 0x40, kCapture = 0x80, kAll = 0xFF;
+
+class LiveMetricsTest : public testing::Test {
+ protected:
+  static std::string Write(const std::string& name, const std::string& text) {
+    const std::string path = testing::TempDir() + name;
+    std::ofstream(path) << text;
+    return path;
+  }
+  void PowerOn(const std::string& chip) {
+    device_ = *LiveDevice::Create(*LoadChipFile(Write("chip.yaml", chip)), 42, [this] { return elapsed_; });
+    monitor_.emplace(*device_);
+  }
+  // In percent.
+  double Run(uint8_t arg1, uint8_t arg2 = kAll, uint32_t data = 0) {
+    const Reply reply = monitor_->Execute(arg1, arg2, data);
+    EXPECT_EQ(reply.status, MailboxStatus::kSuccess) << int{arg1} << " " << int{arg2};
+    return reply.data / 256.0;
+  }
+  MailboxStatus Status(uint8_t arg1, uint8_t arg2 = kAll) { return monitor_->Execute(arg1, arg2, 0).status; }
+
+  absl::Duration elapsed_;
+  std::unique_ptr<LiveDevice> device_;
+  std::optional<PerformanceMonitor> monitor_;
+};
+
+// Right after a latch the blocks are current, so both sides have the same counts.
+TEST_F(LiveMetricsTest, BetweenTwoCapturesIsWhatTwoLatchesSay) {
+  PowerOn(kChip);
+  elapsed_ = absl::Milliseconds(500);
+  const mailbox::Snapshot begin = device_->Latch();
+  Run(kCapture);
+  elapsed_ = absl::Milliseconds(777);
+  const mailbox::Snapshot end = device_->Latch();
+  Run(kCapture);
+  const auto share = [&](size_t block, size_t event, double wires) {
+    const auto counts = static_cast<double>(end.Counters(block)[event] - begin.Counters(block)[event]);
+    return 100 * counts / (277 * kCyclesPerMs * wires);
+  };
+  constexpr double kStep = 1.0 / 256;
+  // The blocks: the device, VM 1, its two contexts, VM 2, its context.
+  EXPECT_NEAR(Run(kSnapshot | kSm), share(0, 0, 6), kStep);
+  EXPECT_NEAR(Run(kSnapshot | kSm, 1), share(1, 0, 3), kStep);
+  EXPECT_NEAR(Run(kSnapshot | kSm, 0x81, 0x0100), share(3, 0, 3), kStep);
+  EXPECT_NEAR(Run(kSnapshot | kSm, 2), share(4, 0, 3), kStep);
+  EXPECT_NEAR(Run(kSnapshot | kDram), share(0, 1, 4) + share(0, 2, 4), kStep);
+  EXPECT_NEAR(Run(kSnapshot | kPcieTx), share(0, 3, 1), kStep);
+  EXPECT_GT(Run(kSnapshot | kSm, 1), 50);
+  EXPECT_EQ(Status(kSnapshot | kDram, 2), MailboxStatus::kErrNotSupported) << "there is none on its slice";
+}
+
+// Committed counts are up to a period old; over the time between two commits no count is lost.
+TEST_F(LiveMetricsTest, WithoutALatchTheCommitsAreEnough) {
+  PowerOn(kChip);
+  for (const int ms : {1003, 1107, 2001}) {
+    elapsed_ = absl::Milliseconds(ms);
+    const double device = Run(kSm), partition = Run(kSm, 1), instance = Run(kSm, 0x81, 0x0000);
+    EXPECT_NEAR(device, 79, 3) << ms << ": GEMM and attention, a tenth of the time nobody";
+    EXPECT_NEAR(partition, 77, 3) << ms;
+    EXPECT_NEAR(instance, 40, 3) << ms << ": GEMM, half of the time";
+  }
+}
+
+TEST_F(LiveMetricsTest, AConfidentialVmIsNotInTheDevicesValue) {
+  std::string chip = kChip;
+  chip.replace(chip.find("    contexts: [{name: a, slice: 1"), 0, "    confidential: true\n");
+  PowerOn(chip);
+  device_->Latch();
+  elapsed_ = absl::Milliseconds(500);
+  const mailbox::Snapshot end = device_->Latch();
+  EXPECT_NEAR(Run(kSm), 100 * static_cast<double>(end.Counters(1)[0]) / (500 * kCyclesPerMs * 6), 1.0 / 256)
+      << "the other VM's counts, of all wires";
+  EXPECT_EQ(Status(kSm, 2), MailboxStatus::kErrNotAvailable);
+  EXPECT_EQ(Status(kPcieTx), MailboxStatus::kErrNotAvailable);
+}
+
+// A signal that is high in three of four cycles, on the slice of the schedule, which differs from that of the chip
+// file.
+TEST_F(LiveMetricsTest, AWaveformsWiresAreThoseOfItsSignals) {
+  Write("t.vcd",
+        "$scope module T $end\n$var wire 1 ! clk $end\n$var wire 1 \" busy $end\n$upscope $end\n$enddefinitions $end\n"
+        "#0\n0!\n1\"\n#1\n1!\n#2\n0!\n#3\n1!\n#4\n0!\n#5\n1!\n#6\n0!\n0\"\n#7\n1!\n");
+  Write("s.json",
+        "{\"clock\": \"T.clk\", \"events\": [{\"name\": \"sm_active_cycles\", \"signal\": \"T.busy\", \"op\": "
+        "\"high\"}]}");
+  Write("c.csv", "start_cycle,end_cycle,vm,context,slice\n0,4,vm1,a,1\n");
+  PowerOn(R"(
+device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 1000000}
+slices: 2
+waveform: {trace: t.vcd, signals: s.json, schedule: c.csv}
+vms: [{name: vm1, uuid: 11111111-0000-4000-8000-000000000001, contexts: [{name: a}]}]
+)");
+  Run(kCapture);
+  elapsed_ = absl::Milliseconds(40);
+  device_->Latch();
+  Run(kCapture);
+  EXPECT_EQ(Run(kSnapshot | kSm, 1), 75);
+  EXPECT_EQ(Run(kSnapshot | kSm, 0x81), 75);
+  EXPECT_EQ(Run(kSnapshot | kSm), 37.5) << "the same signal is counted on both slices, and nobody is on the first";
+}
+
+}  // namespace
+}  // namespace sideband::mcu

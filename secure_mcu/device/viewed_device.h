@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A live device whose guests see the controller's snapshots: every latch is published in the guests' views, so a view
+// and a snapshot with the same trigger id agree. A view is refreshed when it is 10 ms old.
+//   ViewedDevice viewed(device, views.get());
+//   Firmware firmware(viewed, power, {.extension = mailbox::ExtensionVersion::kOne});
+//   while (!stop) viewed.Tick();
+#ifndef SIDEBAND_SECURE_MCU_DEVICE_VIEWED_DEVICE_H_
+#define SIDEBAND_SECURE_MCU_DEVICE_VIEWED_DEVICE_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "secure_mcu/device/live_device.h"
+#include "secure_mcu/firmware/device.h"
+#include "secure_mcu/guest_view/guest_views.h"
+
+namespace sideband::mcu {
+
+// Not thread-safe. A failure to write a view is reported on standard error, once until the next success; it never
+// affects the controller.
+class ViewedDevice final : public Device {
+ public:
+  // Both must outlive it; `views` is null if the guests have no views.
+  ViewedDevice(LiveDevice& device, GuestViews* views) : device_(device), views_(views) {}
+
+  const DeviceIdentity& identity() const override { return device_.identity(); }
+  const mailbox::Catalog& catalog() const override { return device_.catalog(); }
+  uint64_t catalog_version() const override { return device_.catalog_version(); }
+  mailbox::Snapshot Latch() override;
+  void Acknowledge() override { device_.Acknowledge(); }
+  std::span<const uint64_t> DeviceCounters() override { return device_.DeviceCounters(); }
+  uint64_t ReferenceTimeNs() override { return device_.ReferenceTimeNs(); }
+  std::optional<BlockView> BlockCounters(uint16_t vm, uint16_t context) override {
+    return device_.BlockCounters(vm, context);
+  }
+  double GainPerCycle(uint16_t event, SliceSet slices) const override { return device_.GainPerCycle(event, slices); }
+  std::optional<MemoryUse> GetMemoryUse() override { return device_.GetMemoryUse(); }
+
+  // Counts up to the present, and publishes the counts to the guests if their view is 10 ms old.
+  void Tick();
+
+ private:
+  void Show(const mailbox::Snapshot& snapshot);
+
+  LiveDevice& device_;
+  GuestViews* const views_;
+  std::optional<uint64_t> shown_ns_;  // reference time of the published view
+  bool failed_ = false;
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_DEVICE_VIEWED_DEVICE_H_

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/laws/laws_case.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace sideband::mcu {
+namespace {
+
+constexpr uint32_t kFramingBits = 2;
+constexpr uint32_t kInputsMax = 45;
+
+// A hash of the numbers, with the finaliser of SplitMix64.
+uint64_t Mixed(std::initializer_list<uint64_t> numbers) {
+  uint64_t state = 0x9E3779B97F4A7C15;
+  for (const uint64_t number : numbers) {
+    state = (state ^ number) + 0x9E3779B97F4A7C15;
+    state = (state ^ state >> 30) * 0xBF58476D1CE4E5B9;
+    state = (state ^ state >> 27) * 0x94D049BB133111EB;
+    state ^= state >> 31;
+  }
+  return state;
+}
+
+void Normalise(CaseUnit& unit, uint32_t events) {
+  unit.domain %= kDomains;
+  unit.counter_bits = std::clamp(unit.counter_bits, 1u, 9u);
+  unit.period = std::clamp(unit.period, 1u, (1u << unit.counter_bits) - 1);
+  if (unit.inputs.empty()) unit.inputs.emplace_back();
+  unit.inputs.resize(std::min<size_t>(unit.inputs.size(), kInputsMax));
+  for (CaseInput& input : unit.inputs) {
+    input.wire %= kWires;
+    input.event %= events;
+    input.shift %= 32;
+    input.digits %= 6;
+  }
+  const uint32_t bits = kFramingBits + static_cast<uint32_t>(unit.inputs.size()) * unit.counter_bits;
+  // Enough lanes for a frame to be sent within a period.
+  unit.lanes = std::clamp(unit.lanes, (bits + unit.period - 1) / unit.period, 512u);
+}
+
+void Normalise(CaseCollector& collector, const LawsCase& test) {
+  collector.channel %= test.slices + 1;
+  if (collector.units.empty()) collector.units.emplace_back();
+  for (CaseUnit& unit : collector.units) Normalise(unit, test.events);
+}
+
+void Shorten(LawsCase& test) {
+  // All acts and the rest together take at most kCaseCyclesMax cycles.
+  uint64_t left = kCaseCyclesMax;
+  for (CaseAct& act : test.acts) {
+    act.gap = static_cast<uint32_t>(std::min<uint64_t>(act.gap, left));
+    left -= act.gap;
+    act.slice %= test.slices;
+  }
+  test.rest = static_cast<uint32_t>(std::min<uint64_t>(test.rest, left));
+}
+
+std::ostream& operator<<(std::ostream& out, const CaseUnit& unit) {
+  out << "    unit: domain " << unit.domain << ", " << unit.counter_bits << " bits, period " << unit.period << ", "
+      << unit.lanes << " lanes\n";
+  for (const CaseInput& input : unit.inputs) {
+    out << "      wire " << input.wire << " to event " << input.event << " << " << input.shift;
+    if (input.digits > 0) out << ", number of " << input.digits << " digits";
+    out << (input.masked ? ", masked\n" : "\n");
+  }
+  return out;
+}
+
+std::ostream& operator<<(std::ostream& out, const CaseAct& act) {
+  static constexpr const char* kNames[] = {"switch",           "latch",        "written trigger",
+                                           "external trigger", "within cycle", "end"};
+  out << "  +" << act.gap << " (steps of " << act.stride << ") " << kNames[act.kind];
+  if (act.kind == CaseAct::kSwitch) out << " slice " << act.slice << " to";
+  if (act.kind != CaseAct::kSwitch && act.kind != CaseAct::kEnd) return out << "\n";
+  return act.tenant < kTenants ? out << " tenant " << act.tenant << "\n" : out << " nobody\n";
+}
+
+}  // namespace
+
+uint64_t LawsCase::cycles() const {
+  uint64_t sum = rest;
+  for (const CaseAct& act : acts) sum += act.gap;
+  return sum;
+}
+
+LawsCase Normalised(LawsCase test) {
+  test.slices = std::clamp(test.slices, 1u, 4u);
+  test.events = std::clamp(test.events, 1u, 8u);
+  if (test.collectors.empty()) test.collectors.emplace_back();
+  for (CaseCollector& collector : test.collectors) Normalise(collector, test);
+  test.clocks.resize(kDomains - 1);
+  for (CaseClock& clock : test.clocks) clock.cycles = std::max(1u, clock.cycles);
+  for (uint32_t* latency : {&test.buffer_depth, &test.record_cycles, &test.route_cycles, &test.grant_cycles}) {
+    *latency = std::max(1u, *latency);
+  }
+  Shorten(test);
+  return test;
+}
+
+// Wires differ in activity: always 1, seldom (or never), 1 in 8, 7 in 8, 1 in 2, in runs.
+bool WireBit(const LawsCase& test, uint32_t channel, uint32_t domain, uint32_t wire, uint64_t cycle) {
+  const uint64_t character = Mixed({test.seed, channel, domain, wire});
+  const uint64_t drawn = Mixed({character, cycle});
+  switch (character % 6) {
+    case 0:
+      return true;
+    case 1:
+      return character / 6 % 4 != 0 && drawn % 97 == 0;
+    case 2:
+      return drawn % 8 == 0;
+    case 3:
+      return drawn % 8 != 0;
+    case 4:
+      return drawn % 2 == 0;
+    default:
+      return (cycle + character % 101) / (1 + character / 101 % 40) % 2 == 0;
+  }
+}
+
+uint32_t EdgesIn(const LawsCase& test, uint32_t domain, uint64_t cycle) {
+  if (domain == 0) return 1;
+  const CaseClock& clock = test.clocks[domain - 1];
+  if (cycle >= clock.stop && cycle - clock.stop < clock.stopped) return 0;
+  const uint64_t drawn = Mixed({test.seed, domain, cycle});
+  switch (clock.kind) {
+    case CaseClock::kRandom:
+      return static_cast<uint32_t>(drawn % (clock.edges + 1));
+    case CaseClock::kBursts:
+      return drawn % 16 == 0 ? static_cast<uint32_t>(drawn / 16 % (8 * clock.edges + 1)) : 0;
+    default:
+      return static_cast<uint32_t>((cycle + 1) * clock.edges / clock.cycles - cycle * clock.edges / clock.cycles);
+  }
+}
+
+uint32_t EdgesHeldIn(const LawsCase& test, uint32_t domain, uint64_t cycle) {
+  if (domain == 0) return 0;  // its only edge ends the cycle
+  return static_cast<uint32_t>(Mixed({test.seed, domain, cycle, 1}) % (EdgesIn(test, domain, cycle) + 1));
+}
+
+std::ostream& operator<<(std::ostream& out, const LawsCase& test) {
+  out << "seed " << test.seed << ", " << test.slices << " slices, " << test.events << " events, " << test.cycles()
+      << " cycles\n  periods: trigger " << test.trigger_period << ", commit " << test.commit_period << ", hypervisor "
+      << test.hypervisor_commit_period << ", out of band " << test.out_of_band_commit_period << "\n  buffer "
+      << test.buffer_depth << ", record " << test.record_cycles << ", route " << test.route_cycles << ", grant "
+      << test.grant_cycles << ", step " << test.switch_step_cycles << ", window " << test.window << "\n";
+  for (const CaseClock& clock : test.clocks) {
+    out << "  clock kind " << clock.kind << ": " << clock.edges << " edges in " << clock.cycles << ", none in ["
+        << clock.stop << ", +" << clock.stopped << ")\n";
+  }
+  for (const CaseCollector& collector : test.collectors) {
+    out << "  collector of channel " << collector.channel << ", threshold " << collector.threshold << "\n";
+    for (const CaseUnit& unit : collector.units) out << unit;
+  }
+  for (const CaseAct& act : test.acts) out << act;
+  return out << "  +" << test.rest << " the end\n";
+}
+
+}  // namespace sideband::mcu

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A drawn case for the tests of the laws, as plain numbers: the chip's configuration, the values of its wires, and the
+// actions on it. The expected counts (laws_truth.h) and the chip (laws_chip.h) both derive from a case and share
+// nothing else.
+//   const LawsCase test = Normalised(drawn);
+//   WireBit(test, test.device(), /*domain=*/0, /*wire=*/3, /*cycle=*/17);
+#ifndef SIDEBAND_SECURE_MCU_LAWS_LAWS_CASE_H_
+#define SIDEBAND_SECURE_MCU_LAWS_LAWS_CASE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <vector>
+
+namespace sideband::mcu {
+
+// One counter of a unit. It counts `wire`, or with `digits` above 0 a prescaled number on `digits` wires from `wire`
+// on.
+struct CaseInput {
+  uint32_t wire = 0;
+  uint32_t event = 0;
+  uint32_t shift = 0;
+  uint32_t digits = 0;
+  bool masked = false;
+};
+
+struct CaseUnit {
+  uint32_t domain = 0;
+  uint32_t counter_bits = 9;
+  uint32_t period = 511;
+  uint32_t lanes = 1;
+  std::vector<CaseInput> inputs;
+};
+
+// A collection unit of a slice, or of the device if `channel` is the number of slices.
+struct CaseCollector {
+  uint32_t channel = 0;
+  uint32_t threshold = 0;
+  std::vector<CaseUnit> units;
+};
+
+// The edges of a clock domain other than the reference's: `edges` in `cycles` reference cycles, evenly or drawn from
+// the seed, and none for `stopped` cycles from `stop` on.
+struct CaseClock {
+  enum Kind : uint32_t { kEven, kRandom, kBursts };
+  uint32_t kind = kEven;
+  uint32_t edges = 1;
+  uint32_t cycles = 1;
+  uint32_t stop = 0;
+  uint32_t stopped = 0;
+};
+
+// An action, `gap` cycles after the previous one. The chip is advanced there in steps of `stride` cycles (0: in one).
+struct CaseAct {
+  enum Kind : uint32_t { kSwitch, kLatch, kWrittenTrigger, kExternalTrigger, kWithinCycle, kEnd };
+  uint32_t gap = 0;
+  uint32_t stride = 0;
+  uint32_t kind = kSwitch;
+  uint32_t slice = 0;
+  uint32_t tenant = 0;  // kTenants or more: none
+};
+
+// Tenants are VM 1, its contexts 0 and 1, VM 2, and so on. Memory block 0 is the hypervisor's; block 1 + t is the block
+// of tenant t.
+inline constexpr uint32_t kVms = 3;
+inline constexpr uint32_t kPlacesOfVm = 3;  // without a context, and two contexts
+inline constexpr uint32_t kTenants = kVms * kPlacesOfVm;
+inline constexpr uint32_t kDomains = 3;
+inline constexpr uint32_t kWires = 64;
+inline constexpr uint64_t kCaseCyclesMax = 1500;
+
+constexpr uint32_t VmOf(uint32_t tenant) { return tenant / kPlacesOfVm; }
+constexpr bool IsVm(uint32_t tenant) { return tenant % kPlacesOfVm == 0; }
+constexpr size_t BlockOf(uint32_t tenant) { return 1 + tenant; }
+
+struct LawsCase {
+  uint32_t seed = 0;
+  uint32_t slices = 1;
+  uint32_t events = 1;
+  std::vector<CaseCollector> collectors;
+  std::vector<CaseClock> clocks;  // of domains 1 and up
+  uint32_t trigger_period = 0;
+  uint32_t commit_period = 0;
+  uint32_t hypervisor_commit_period = 0;
+  uint32_t out_of_band_commit_period = 0;
+  uint32_t buffer_depth = 1;
+  uint32_t record_cycles = 1;
+  uint32_t route_cycles = 1;
+  uint32_t grant_cycles = 1;
+  uint32_t switch_step_cycles = 0;
+  uint32_t window = 0;  // cycles that the wires hold besides the history that a chip may read; 0: all
+  std::vector<CaseAct> acts;
+  uint32_t rest = 0;  // cycles after the last act
+
+  uint32_t device() const { return slices; }
+  uint64_t cycles() const;
+};
+
+// The case with every number within its range, and with enough lanes for every unit to finish its frame in a period.
+LawsCase Normalised(LawsCase test);
+
+bool WireBit(const LawsCase& test, uint32_t channel, uint32_t domain, uint32_t wire, uint64_t cycle);
+// Number of cycles of a domain that belong to reference cycle `cycle`, and number of them that the wires hold before
+// the edge of that cycle.
+uint32_t EdgesIn(const LawsCase& test, uint32_t domain, uint64_t cycle);
+uint32_t EdgesHeldIn(const LawsCase& test, uint32_t domain, uint64_t cycle);
+
+std::ostream& operator<<(std::ostream& out, const LawsCase& test);
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_LAWS_LAWS_CASE_H_

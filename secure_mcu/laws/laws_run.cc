@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/laws/laws_run.h"
+
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace sideband::mcu {
+namespace {
+
+void AddTo(EventCounts& sums, const EventCounts& more) {
+  for (size_t i = 0; i < sums.size(); ++i) sums[i] += more[i];
+}
+
+bool HasCounters(const CaseCollector& collector) {
+  return std::any_of(collector.units.begin(), collector.units.end(), [](const CaseUnit& unit) {
+    return std::any_of(unit.inputs.begin(), unit.inputs.end(), [](const CaseInput& input) { return !input.masked; });
+  });
+}
+
+uint32_t FirstOf(uint32_t vm) { return vm * kPlacesOfVm; }
+
+}  // namespace
+
+LawsRun::LawsRun(const LawsCase& test)
+    : test_(test),
+      has_collectors_(test.slices + 1),
+      chip_(*Chip::Create(ConfigOf(test))),
+      truth_(test),
+      lives_(BlockOf(kTenants), Life{.past = EventCounts(test.events)}) {
+  for (const CaseCollector& collector : test.collectors) has_collectors_[collector.channel] = true;
+  one_channel_ = std::count(has_collectors_.begin(), has_collectors_.end(), true) == 1;
+  for (uint32_t channel = 0; channel <= test.slices; ++channel) wires_.emplace_back(test, channel);
+  for (uint32_t tenant = 0; tenant < kTenants; ++tenant) {
+    const auto context = static_cast<uint16_t>(tenant % kPlacesOfVm - 1);
+    const BlockId block =
+        chip_->memory().Create(static_cast<uint16_t>(1 + VmOf(tenant)), IsVm(tenant) ? mailbox::kNoContext : context);
+    RC_ASSERT(block == BlockOf(tenant));
+  }
+  Attach();
+}
+
+// The old windows live until the chip is attached to the new ones.
+void LawsRun::Attach() {
+  const uint64_t now = chip_->now();
+  window_end_ = test_.window == 0 ? test_.cycles() : std::min(test_.cycles(), now + test_.window);
+  std::vector<std::unique_ptr<WireWindow>> windows;
+  for (uint32_t channel = 0; channel <= test_.slices; ++channel) {
+    windows.push_back(wires_[channel].Window({now, window_end_}));
+    chip_->Attach(channel == test_.device() ? kDeviceChannel : static_cast<uint8_t>(channel), *windows.back());
+  }
+  windows_ = std::move(windows);
+}
+
+void LawsRun::Play() {
+  for (const CaseAct& act : test_.acts) {
+    Advance(chip_->now() + act.gap, act.stride);
+    Do(act);
+  }
+  Advance(chip_->now() + test_.rest, 0);
+  Latch();
+  CheckTriggers();
+}
+
+void LawsRun::Advance(uint64_t cycle, uint32_t stride) {
+  while (chip_->now() < cycle) {
+    if (chip_->now() == window_end_) Attach();
+    const uint64_t step = stride == 0 ? cycle : chip_->now() + stride;
+    chip_->AdvanceTo(std::min({cycle, step, window_end_}));
+    truth_.CountTo(chip_->now());
+    NoteOverruns();
+  }
+}
+
+void LawsRun::Do(const CaseAct& act) {
+  const bool somebody = act.tenant < kTenants;
+  switch (act.kind) {
+    case CaseAct::kSwitch:
+      return Switch(act.slice, somebody ? std::optional(act.tenant) : std::nullopt);
+    case CaseAct::kLatch:
+      return Latch();
+    case CaseAct::kWrittenTrigger:
+      ++written_;
+      return Trigger(TriggerKind::kRegisterWrite);
+    case CaseAct::kExternalTrigger:
+      ++external_;
+      return Trigger(TriggerKind::kExternal);
+    case CaseAct::kWithinCycle:
+      chip_->AdvanceWithinCycle();
+      truth_.CountWithinCycle();
+      return NoteOverruns();
+    case CaseAct::kEnd:
+      if (somebody) End(act.tenant);
+  }
+}
+
+void LawsRun::Trigger(TriggerKind kind) {
+  const uint32_t id = chip_->Trigger(kind);
+  RC_ASSERT(id > last_trigger_);
+  last_trigger_ = id;
+  NoteOverruns();
+}
+
+// --- Life cycle of blocks -------------------------------------------------------------------------------------------
+
+// Ending a VM ends its contexts. The counts of an ended block are final without a latch.
+void LawsRun::End(uint32_t tenant) {
+  Life& life = lives_[BlockOf(tenant)];
+  if (life.ended || truth_.IsResident(tenant)) return;
+  for (uint32_t place = 1; IsVm(tenant) && place < kPlacesOfVm; ++place) End(tenant + place);
+  const auto block = static_cast<BlockId>(BlockOf(tenant));
+  chip_->memory().Retire(block);
+  life.ended = true;
+  life.final_sequence = chip_->memory().header(block).sequence;
+  RC_ASSERT(Counters(block) == truth_.Block(block));
+}
+
+void LawsRun::RenewIfEnded(uint32_t tenant) {
+  Life& life = lives_[BlockOf(tenant)];
+  if (!life.ended) return;
+  const auto block = static_cast<BlockId>(BlockOf(tenant));
+  RC_ASSERT(chip_->memory().header(block).sequence == life.final_sequence);
+  AddTo(life.past, Counters(block));
+  chip_->memory().Renew(block);
+  truth_.Renew(tenant);
+  life.ended = life.may_overrun = false;
+  ++life.generation;
+}
+
+// --- Switches -------------------------------------------------------------------------------------------------------
+
+std::optional<Binding> LawsRun::BindingOf(std::optional<uint32_t> tenant) const {
+  if (!tenant) return std::nullopt;
+  Binding binding{.vm = static_cast<BlockId>(BlockOf(FirstOf(VmOf(*tenant)))), .context = {}};
+  if (!IsVm(*tenant)) binding.context = static_cast<BlockId>(BlockOf(*tenant));
+  return binding;
+}
+
+void LawsRun::Switch(uint32_t slice, std::optional<uint32_t> tenant) {
+  if (tenant) {
+    RenewIfEnded(FirstOf(VmOf(*tenant)));
+    RenewIfEnded(*tenant);
+  }
+  const std::optional<uint32_t> from = truth_.resident(slice);
+  std::vector<SwitchStepEvent> steps;
+  chip_->TraceSwitches([&](const SwitchStepEvent& event) {
+    steps.push_back(event);
+    RC_ASSERT(event.to == BindingOf(tenant));
+    CheckStep(event, from);
+  });
+  const uint64_t cost = chip_->SwitchTo(static_cast<uint8_t>(slice), BindingOf(tenant));
+  RC_ASSERT(cost >= uint64_t{kSwitchSteps} * test_.switch_step_cycles);
+  CheckSwitch(steps, slice, from);
+  truth_.Switch(slice, tenant);
+  NoteOverruns();
+}
+
+// From the commit on, the block of a context that is resident nowhere else is complete and does not change.
+void LawsRun::CheckStep(const SwitchStepEvent& event, std::optional<uint32_t> from) {
+  RC_ASSERT(event.cycle == chip_->now());
+  RC_ASSERT(event.switch_number == switches_ + 1);
+  RC_ASSERT(event.from == BindingOf(from));
+  RC_ASSERT(event.pipeline_cycle >= last_pipeline_cycle_);
+  last_pipeline_cycle_ = event.pipeline_cycle;
+  if (event.step < SwitchStep::kCommit || !from || IsVm(*from)) return;
+  uint32_t places = 0;
+  for (uint32_t slice = 0; slice < test_.slices; ++slice) places += truth_.resident(slice) == from ? 1 : 0;
+  if (places == 1) RC_ASSERT(Counters(BlockOf(*from)) == truth_.Block(BlockOf(*from)));
+}
+
+void LawsRun::CheckSwitch(const std::vector<SwitchStepEvent>& steps, uint32_t slice, std::optional<uint32_t> from) {
+  ++switches_;
+  RC_ASSERT(steps.size() == kSwitchSteps);
+  for (size_t i = 0; i < steps.size(); ++i) {
+    RC_ASSERT(static_cast<size_t>(steps[i].step) == i + 1);
+    RC_ASSERT(steps[i].slice == slice);
+  }
+  const auto at = [&](SwitchStep step) { return steps[static_cast<size_t>(step) - 1]; };
+  const auto units = std::count_if(test_.collectors.begin(), test_.collectors.end(),
+                                   [&](const CaseCollector& collector) { return collector.channel == slice; });
+  const auto expected = static_cast<uint32_t>(from ? units : 0);
+  RC_ASSERT(at(SwitchStep::kTrigger).acknowledgements == 0u);
+  RC_ASSERT(at(SwitchStep::kFlushRequest).acknowledgements == 0u);
+  RC_ASSERT(at(SwitchStep::kEmit).acknowledgements == expected);
+  RC_ASSERT(at(SwitchStep::kRun).acknowledgements == expected);
+  // With several channels, units of other channels keep sending records.
+  if (one_channel_ && units > 0) RC_ASSERT(at(SwitchStep::kRun).records == at(SwitchStep::kEmit).records);
+}
+
+// --- The laws -------------------------------------------------------------------------------------------------------
+
+void LawsRun::Latch() {
+  const uint32_t id = chip_->Latch();
+  RC_ASSERT(id > last_trigger_);
+  last_trigger_ = id;
+  ++written_;
+  NoteOverruns();
+  CheckAdditivity();
+  CheckConservation();
+  CheckHonesty();
+  CheckHeaders(id);
+}
+
+EventCounts LawsRun::Counters(size_t block) const {
+  const auto counters = chip_->memory().counters(static_cast<BlockId>(block));
+  return {counters.begin(), counters.end()};
+}
+
+EventCounts LawsRun::AllGenerations(size_t block) const {
+  EventCounts counts = lives_[block].past;
+  AddTo(counts, Counters(block));
+  return counts;
+}
+
+// Covers isolation as well: a count in the wrong block makes that block differ.
+void LawsRun::CheckConservation() const {
+  for (size_t block = 0; block < lives_.size(); ++block) {
+    RC_LOG() << "block " << block << " at cycle " << chip_->now() << "\n";
+    RC_ASSERT(Counters(block) == truth_.Block(block));
+  }
+  const auto out_of_band = chip_->out_of_band();
+  const EventCounts all = test_.out_of_band_commit_period == 0 ? EventCounts(test_.events) : truth_.Block(0);
+  RC_ASSERT(EventCounts(out_of_band.begin(), out_of_band.end()) == all);
+}
+
+void LawsRun::CheckAdditivity() const {
+  EventCounts device = truth_.Device();
+  for (uint32_t vm = 0; vm < kVms; ++vm) {
+    EventCounts contexts = truth_.WithoutContext(vm);
+    for (uint32_t place = 1; place < kPlacesOfVm; ++place) {
+      AddTo(contexts, AllGenerations(BlockOf(FirstOf(vm) + place)));
+    }
+    const EventCounts all = AllGenerations(BlockOf(FirstOf(vm)));
+    RC_ASSERT(all == contexts);
+    AddTo(device, all);
+  }
+  RC_ASSERT(Counters(0) == device);
+}
+
+// The statistics do not identify the unit of an overrun. With a single channel it belongs to the resident of that
+// channel.
+void LawsRun::NoteOverruns() {
+  if (chip_->stats().trigger_overruns == overruns_) return;
+  overruns_ = chip_->stats().trigger_overruns;
+  lives_[0].may_overrun = true;
+  for (uint32_t slice = 0; slice < test_.slices; ++slice) {
+    const auto tenant = truth_.resident(slice);
+    if (!tenant || !has_collectors_[slice]) continue;
+    lives_[BlockOf(*tenant)].may_overrun = lives_[BlockOf(FirstOf(VmOf(*tenant)))].may_overrun = true;
+  }
+}
+
+void LawsRun::CheckHonesty() const {
+  for (size_t block = 0; block < lives_.size(); ++block) {
+    const uint16_t flags = chip_->memory().header(static_cast<BlockId>(block)).flags;
+    const uint16_t allowed = lives_[block].may_overrun ? mailbox::kFlagTriggerOverrun : 0;
+    RC_ASSERT((flags & ~allowed) == 0);
+    // With several channels the overrun may belong to another resident, whose block is flagged instead.
+    if (one_channel_ || block == 0) RC_ASSERT(flags == allowed);
+  }
+  RC_ASSERT(chip_->stats().mmu_faults == 0u);
+}
+
+void LawsRun::CheckHeaders(uint32_t latch_id) const {
+  RC_ASSERT(chip_->memory().header(0).state == mailbox::BlockState::kActive);
+  for (uint32_t tenant = 0; tenant < kTenants; ++tenant) {
+    const Life& life = lives_[BlockOf(tenant)];
+    const mailbox::BlockHeader& header = chip_->memory().header(static_cast<BlockId>(BlockOf(tenant)));
+    RC_ASSERT(header.generation == life.generation);
+    RC_ASSERT(header.trigger_id <= latch_id);
+    RC_ASSERT(header.state == (life.ended                  ? mailbox::BlockState::kRetired
+                               : truth_.IsResident(tenant) ? mailbox::BlockState::kActive
+                                                           : mailbox::BlockState::kIdle));
+    if (life.ended) RC_ASSERT(header.sequence == life.final_sequence);
+  }
+  // A latch reaches the blocks of all residents whose collectors have counters.
+  for (const CaseCollector& collector : test_.collectors) {
+    if (!HasCounters(collector)) continue;
+    RC_ASSERT(collector.channel != test_.device() || chip_->memory().header(0).trigger_id == latch_id);
+    const auto tenant = collector.channel == test_.device() ? std::nullopt : truth_.resident(collector.channel);
+    if (tenant) RC_ASSERT(chip_->memory().header(static_cast<BlockId>(BlockOf(*tenant))).trigger_id == latch_id);
+  }
+}
+
+void LawsRun::CheckTriggers() const {
+  const ChipStats stats = chip_->stats();
+  RC_ASSERT(stats.written_triggers == written_);
+  RC_ASSERT(stats.external_triggers == external_);
+  RC_ASSERT(stats.periodic_triggers == (test_.trigger_period == 0 ? 0 : chip_->now() / test_.trigger_period));
+  RC_ASSERT(stats.switches == switches_);
+}
+
+}  // namespace sideband::mcu

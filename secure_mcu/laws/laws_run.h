@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Plays a drawn case on a chip and checks the laws of pipeline.md: at every latch, at every step of every switch, and
+// at the end. A violation fails the property (rapidcheck), which then shrinks the case.
+//   LawsRun run(test);
+//   run.Play();
+//   RC_CLASSIFY(run.stats().trigger_overruns > 0);
+#ifndef SIDEBAND_SECURE_MCU_LAWS_LAWS_RUN_H_
+#define SIDEBAND_SECURE_MCU_LAWS_LAWS_RUN_H_
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "secure_mcu/chip/chip.h"
+#include "secure_mcu/laws/laws_case.h"
+#include "secure_mcu/laws/laws_chip.h"
+#include "secure_mcu/laws/laws_truth.h"
+
+namespace sideband::mcu {
+
+class LawsRun {
+ public:
+  // `test` must outlive the object.
+  explicit LawsRun(const LawsCase& test);
+
+  void Play();
+  ChipStats stats() const { return chip_->stats(); }
+
+ private:
+  // State of a memory block besides its counts.
+  struct Life {
+    uint32_t generation = 1;
+    bool ended = false;
+    uint32_t final_sequence = 0;  // at its end
+    bool may_overrun = false;     // a trigger overrun occurred while it was resident
+    EventCounts past;             // of earlier generations
+  };
+
+  void Attach();
+  void Advance(uint64_t cycle, uint32_t stride);
+  void Do(const CaseAct& act);
+  void Trigger(TriggerKind kind);
+  void End(uint32_t tenant);
+  void RenewIfEnded(uint32_t tenant);
+  void Latch();
+
+  void Switch(uint32_t slice, std::optional<uint32_t> tenant);
+  std::optional<Binding> BindingOf(std::optional<uint32_t> tenant) const;
+  void CheckStep(const SwitchStepEvent& event, std::optional<uint32_t> from);
+  void CheckSwitch(const std::vector<SwitchStepEvent>& steps, uint32_t slice, std::optional<uint32_t> from);
+
+  void NoteOverruns();
+  EventCounts Counters(size_t block) const;
+  EventCounts AllGenerations(size_t block) const;
+  void CheckConservation() const;
+  void CheckAdditivity() const;
+  void CheckHonesty() const;
+  void CheckHeaders(uint32_t latch_id) const;
+  void CheckTriggers() const;
+
+  const LawsCase& test_;
+  std::vector<bool> has_collectors_;  // per channel
+  bool one_channel_;                  // a single channel has all collectors
+  std::vector<CaseWires> wires_;      // per channel
+  std::vector<std::unique_ptr<WireWindow>> windows_;
+  uint64_t window_end_ = 0;
+  std::unique_ptr<Chip> chip_;
+  LawsTruth truth_;
+  std::vector<Life> lives_;  // per block
+  uint64_t overruns_ = 0;
+  uint32_t last_trigger_ = 0;
+  uint64_t last_pipeline_cycle_ = 0;
+  uint64_t switches_ = 0;
+  uint64_t written_ = 0, external_ = 0;
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_LAWS_LAWS_RUN_H_

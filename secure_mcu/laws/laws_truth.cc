@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/laws/laws_truth.h"
+
+#include <algorithm>
+
+namespace sideband::mcu {
+namespace {
+
+constexpr uint64_t kPrescaledBy = 32;
+
+void AddTo(EventCounts& sums, const EventCounts& more) {
+  for (size_t i = 0; i < sums.size(); ++i) sums[i] += more[i];
+}
+
+}  // namespace
+
+LawsTruth::LawsTruth(const LawsCase& test)
+    : test_(test),
+      before_(kDomains, {0}),
+      inputs_(test.slices + 1),
+      domains_(test.slices + 1),
+      settled_(BlockOf(kTenants), EventCounts(test.events)),
+      without_context_(kVms, EventCounts(test.events)) {
+  for (uint32_t domain = 0; domain < kDomains; ++domain) {
+    for (uint64_t cycle = 0; cycle < test.cycles(); ++cycle) {
+      before_[domain].push_back(before_[domain].back() + EdgesIn(test, domain, cycle));
+    }
+  }
+  for (const CaseCollector& collector : test.collectors) {
+    for (const CaseUnit& unit : collector.units) {
+      inputs_[collector.channel].insert(inputs_[collector.channel].end(), unit.inputs.begin(), unit.inputs.end());
+      domains_[collector.channel].resize(inputs_[collector.channel].size(), unit.domain);
+    }
+  }
+  for (uint32_t channel = 0; channel <= test.slices; ++channel) {
+    stays_.push_back(
+        {channel, std::nullopt, std::vector<uint64_t>(inputs_[channel].size()), std::vector<uint64_t>(kDomains)});
+  }
+}
+
+void LawsTruth::AddCycle(Stay& stay, uint32_t domain, uint64_t cycle) {
+  for (size_t i = 0; i < stay.sums.size(); ++i) {
+    if (domains_[stay.channel][i] != domain) continue;
+    const CaseInput& input = inputs_[stay.channel][i];
+    for (uint32_t digit = 0; digit < std::max(1u, input.digits); ++digit) {
+      if (WireBit(test_, stay.channel, domain, input.wire + digit, cycle)) stay.sums[i] += uint64_t{1} << digit;
+    }
+  }
+}
+
+void LawsTruth::CountDomain(Stay& stay, uint32_t domain, uint64_t end) {
+  for (uint64_t& cycle = stay.passed[domain]; cycle < end; ++cycle) {
+    if (Counts(stay)) AddCycle(stay, domain, cycle);
+  }
+}
+
+void LawsTruth::CountTo(uint64_t cycle) {
+  for (; now_ < cycle; ++now_) {
+    for (Stay& stay : stays_) {
+      for (uint32_t domain = 0; domain < kDomains; ++domain) CountDomain(stay, domain, Before(domain, now_ + 1));
+    }
+  }
+}
+
+// On an idle slice nothing is counted: a held cycle belongs to a resident that arrives before the reference cycle ends.
+void LawsTruth::CountWithinCycle() {
+  for (Stay& stay : stays_) {
+    if (!Counts(stay)) continue;
+    for (uint32_t domain = 1; domain < kDomains; ++domain) {
+      CountDomain(stay, domain, Before(domain, now_) + EdgesHeldIn(test_, domain, now_));
+    }
+  }
+}
+
+EventCounts LawsTruth::Of(const Stay& stay) const {
+  EventCounts counts(test_.events);
+  for (size_t i = 0; i < stay.sums.size(); ++i) {
+    const CaseInput& input = inputs_[stay.channel][i];
+    if (input.masked) continue;
+    const uint64_t sum = input.digits == 0 ? stay.sums[i] : stay.sums[i] / kPrescaledBy;
+    counts[input.event] += sum << input.shift;
+  }
+  return counts;
+}
+
+bool LawsTruth::Touches(const Stay& stay, size_t block) const {
+  if (block == 0) return Counts(stay);
+  if (!stay.tenant) return false;
+  const auto tenant = static_cast<uint32_t>(block - 1);
+  // A VM's block includes its contexts.
+  return stay.tenant == tenant || (IsVm(tenant) && VmOf(*stay.tenant) == VmOf(tenant));
+}
+
+void LawsTruth::Switch(uint32_t slice, std::optional<uint32_t> tenant) {
+  Stay& stay = stays_[slice];
+  for (size_t block = 0; block < settled_.size(); ++block) {
+    if (Touches(stay, block)) AddTo(settled_[block], Of(stay));
+  }
+  if (stay.tenant && IsVm(*stay.tenant)) AddTo(without_context_[VmOf(*stay.tenant)], Of(stay));
+  std::fill(stay.sums.begin(), stay.sums.end(), 0);
+  stay.tenant = tenant;
+}
+
+bool LawsTruth::IsResident(uint32_t tenant) const {
+  return std::any_of(stays_.begin(), stays_.end(),
+                     [&](const Stay& stay) { return stay.tenant && Touches(stay, BlockOf(tenant)); });
+}
+
+EventCounts LawsTruth::Block(size_t block) const {
+  EventCounts counts = settled_[block];
+  for (const Stay& stay : stays_) {
+    if (Touches(stay, block)) AddTo(counts, Of(stay));
+  }
+  return counts;
+}
+
+EventCounts LawsTruth::WithoutContext(uint32_t vm) const {
+  EventCounts counts = without_context_[vm];
+  for (const Stay& stay : stays_) {
+    if (stay.tenant == vm * kPlacesOfVm) AddTo(counts, Of(stay));
+  }
+  return counts;
+}
+
+}  // namespace sideband::mcu

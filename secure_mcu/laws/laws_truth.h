@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The expected content of a case's memory blocks, counted cycle by cycle from the wires and the residencies,
+// independently of the pipeline.
+//   LawsTruth truth(test);
+//   truth.Switch(/*slice=*/0, /*tenant=*/1);
+//   truth.CountTo(100);
+//   truth.Block(BlockOf(1));
+#ifndef SIDEBAND_SECURE_MCU_LAWS_LAWS_TRUTH_H_
+#define SIDEBAND_SECURE_MCU_LAWS_LAWS_TRUTH_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "secure_mcu/laws/laws_case.h"
+
+namespace sideband::mcu {
+
+using EventCounts = std::vector<uint64_t>;
+
+class LawsTruth {
+ public:
+  explicit LawsTruth(const LawsCase& test);
+
+  // Counts the cycles of every clock up to the reference cycle.
+  void CountTo(uint64_t cycle);
+  // Counts also the cycles of other clocks that the wires already hold of the next reference cycle.
+  void CountWithinCycle();
+  void Switch(uint32_t slice, std::optional<uint32_t> tenant);
+  // Restarts the counts of a tenant, which must not be resident, at 0.
+  void Renew(uint32_t tenant) { settled_[BlockOf(tenant)].assign(test_.events, 0); }
+
+  std::optional<uint32_t> resident(uint32_t slice) const { return stays_[slice].tenant; }
+  bool IsResident(uint32_t tenant) const;  // a VM is resident with any of its contexts
+
+  // Counts since the block's last renewal.
+  EventCounts Block(size_t block) const;
+  // Counts of a VM without a context, and of the device-scope units, over all generations.
+  EventCounts WithoutContext(uint32_t vm) const;
+  EventCounts Device() const { return Of(stays_[test_.device()]); }
+
+ private:
+  // The resident of a channel, and the sums of the channel's inputs since the residency began.
+  struct Stay {
+    uint32_t channel;
+    std::optional<uint32_t> tenant;
+    std::vector<uint64_t> sums;
+    std::vector<uint64_t> passed;  // per domain, the next cycle to count
+  };
+
+  void CountDomain(Stay& stay, uint32_t domain, uint64_t end);
+  void AddCycle(Stay& stay, uint32_t domain, uint64_t cycle);
+  bool Counts(const Stay& stay) const { return stay.channel == test_.device() || stay.tenant.has_value(); }
+  EventCounts Of(const Stay& stay) const;
+  bool Touches(const Stay& stay, size_t block) const;
+  uint64_t Before(uint32_t domain, uint64_t cycle) const { return before_[domain][cycle]; }
+
+  const LawsCase& test_;
+  std::vector<std::vector<uint64_t>> before_;   // per domain and reference cycle
+  std::vector<std::vector<CaseInput>> inputs_;  // per channel
+  std::vector<std::vector<uint32_t>> domains_;  // of the inputs
+  uint64_t now_ = 0;
+  std::vector<Stay> stays_;                   // per channel
+  std::vector<EventCounts> settled_;          // per block, of completed stays
+  std::vector<EventCounts> without_context_;  // per VM, of completed stays
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_LAWS_LAWS_TRUTH_H_

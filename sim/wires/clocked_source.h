@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A source with one more wire, which is 1 in every cycle of the reference clock: what it counts is time.
+//   const ClockedSource wires(slice);
+//   wires.AddCounts({1000, 1511}, {{ClockedSource::kClockWire}}, sums);   // sums[0] += 511
+#ifndef SIDEBAND_SIM_WIRES_CLOCKED_SOURCE_H_
+#define SIDEBAND_SIM_WIRES_CLOCKED_SOURCE_H_
+
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "absl/strings/string_view.h"
+#include "sim/wires/wire_source.h"
+
+namespace sideband::sim {
+
+// As thread-safe as the source.
+class ClockedSource final : public WireSource {
+ public:
+  // Not a wire of any other source. Counted alone, never together with other wires.
+  static constexpr WireId kClockWire = ~WireId{0};
+
+  explicit ClockedSource(std::shared_ptr<WireSource> source) : source_(std::move(source)) {}
+
+  void AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const override {
+    if (wires.size() == 1 && wires[0] == kClockWire) {
+      sums[0] += range.size();
+    } else {
+      source_->domain(0).AddCounts(range, wires, sums);
+    }
+  }
+  const WireSource& domain(size_t index) const override { return index == 0 ? *this : source_->domain(index); }
+  uint64_t CyclesBefore(size_t domain, uint64_t cycle) const override { return source_->CyclesBefore(domain, cycle); }
+  uint64_t CyclesHeld(size_t domain, uint64_t end) const override { return source_->CyclesHeld(domain, end); }
+  void SwitchIn(absl::string_view vm, absl::string_view context, uint64_t cycle) override {
+    source_->SwitchIn(vm, context, cycle);
+  }
+  void SwitchOut(uint64_t cycle) override { source_->SwitchOut(cycle); }
+
+ private:
+  const std::shared_ptr<WireSource> source_;
+};
+
+}  // namespace sideband::sim
+
+#endif  // SIDEBAND_SIM_WIRES_CLOCKED_SOURCE_H_

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`./dev` on a machine that is not set up, with fakes of apt-get, sudo and Bazel that only record their arguments."""
+
+import os
+import re
+import shutil
+import stat
+import unittest
+
+import programs
+
+# The commands available to `./dev` and its children, besides those that a test adds.
+TOOLS = ("awk", "bash", "cat", "cut", "dirname", "env", "grep", "id", "kill", "mkdir", "mktemp", "readlink", "rm", "rmdir",
+         "sed", "sort", "tail", "true")
+RECORD = """#!/usr/bin/bash
+echo "${0##*/} $*" >>"$RECORD"
+"""
+NOTHING_INSTALLED = "#!/usr/bin/bash\nexit 1\n"
+EVERYTHING_INSTALLED = "#!/usr/bin/bash\necho installed\n"
+USER = "#!/usr/bin/bash\necho 1000\n"
+ROOT = "#!/usr/bin/bash\necho 0\n"
+
+
+class DevTest(programs.ProgramTestCase):
+    def setUp(self):
+        super().setUp()
+        for folder in ("bin", "tmp", "home"):
+            os.mkdir(self.path(folder))
+        for tool in TOOLS:
+            os.symlink(shutil.which(tool, path="/usr/bin:/bin"), self.path("bin/" + tool))
+        shutil.copy(programs.runfile("dev"), self.path("dev"))
+        self.environment = {"PATH": self.path("bin"), "TMPDIR": self.path("tmp"), "HOME": self.path("home"),
+                            "RECORD": self.path("record")}
+        self.provide("apt-get", RECORD)
+        self.provide("bazel", RECORD)
+
+    def provide(self, name, text):
+        path = self.path("bin/" + name)
+        if os.path.islink(path):
+            os.remove(path)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(path, stat.S_IRWXU)
+
+    def dev(self, *arguments):
+        result = programs.run("/usr/bin/bash", self.path("dev"), *arguments, cwd=self.folder,
+                              environment=self.environment)
+        self.assertEqual(os.listdir(self.path("tmp")), self.kept, "nothing is left in TMPDIR")
+        return result
+
+    kept = []
+
+    def asked(self):
+        with open(self.path("record"), encoding="utf-8") as record:
+            return record.read().splitlines()
+
+    def installed(self, verb):
+        """The packages that `./dev setup VERB` has apt-get install."""
+        self.provide("id", ROOT)
+        self.provide("dpkg-query", NOTHING_INSTALLED)
+        result = self.dev("setup", verb)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        update, install = self.asked()
+        os.remove(self.path("record"))
+        self.assertEqual(update, "apt-get update")
+        prefix = "apt-get install --yes --no-install-recommends "
+        self.assertTrue(install.startswith(prefix), install)
+        return set(install[len(prefix):].split())
+
+    def test_each_verb_installs_what_it_needs(self):
+        build, test, bench = self.installed("build"), self.installed("test"), self.installed("bench")
+        self.assertLess(build, test)
+        self.assertLess(build, bench)
+        self.assertLessEqual({"bazel-bootstrap", "g++", "libgrpc++-dev", "curl"}, build)
+        self.assertLessEqual({"spin", "clang", "libgtest-dev", "python3-grpcio"}, test - build)
+        self.assertLessEqual({"gtkwave", "gnuplot-nox"}, bench - test)
+        self.assertNotIn("prometheus", build | test | bench, "the package would run as a service")
+
+    def test_nothing_is_asked_where_nothing_is_missing(self):
+        self.provide("id", USER)
+        self.provide("dpkg-query", EVERYTHING_INSTALLED)
+        for verb in ("build", "test", "bench", "fmt"):
+            result = self.dev("setup", verb)
+            self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
+        self.assertFalse(os.path.exists(self.path("record")))
+
+    def refused(self):
+        self.provide("id", USER)
+        self.provide("dpkg-query", NOTHING_INSTALLED)
+        for arguments in (("setup",), ("build",), ("demo", "--once"), ("test", "//proto/...")):
+            result = self.dev(*arguments)
+            self.assert_refused(result, 1, "dev: packages are missing",
+                                "an administrator can: apt-get install --no-install-recommends ", " g++ ")
+        self.assertFalse(os.path.exists(self.path("record")), "neither apt-get nor Bazel ran")
+
+    def test_without_root_and_sudo_an_administrator_gets_a_command(self):
+        self.refused()
+
+    def test_a_sudo_that_would_ask_for_a_password(self):
+        self.provide("sudo", "#!/usr/bin/bash\nexit 1\n")
+        self.refused()
+
+    def test_sudo_installs(self):
+        self.provide("id", USER)
+        self.provide("dpkg-query", NOTHING_INSTALLED)
+        self.provide("sudo", '#!/usr/bin/bash\n[ "$1" != -n ] || shift\nexec "$@"\n')
+        result = self.dev("setup")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("apt-get update", self.asked())
+
+    def test_a_failed_installation_shows_why(self):
+        self.provide("id", ROOT)
+        self.provide("dpkg-query", NOTHING_INSTALLED)
+        self.provide("apt-get", "#!/usr/bin/bash\necho 'E: no space left' >&2\nexit 100\n")
+        result = self.dev("build")
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"\AE: no space left\ndev: the packages could not be installed; by hand: apt-get [^\n]+\n\Z")
+
+    def built(self):
+        self.provide("dpkg-query", EVERYTHING_INSTALLED)
+        result = self.dev("build", "--jobs=1")
+        self.assertEqual(result.returncode, 0, result)
+        (asked,) = self.asked()
+        return asked, result.stderr
+
+    def test_build_keeps_its_files_below_home(self):
+        asked, notice = self.built()
+        self.assertRegex(asked, r"\Abazel build //daemon:sidebandd .*--jobs=1\Z")
+        self.assertEqual(notice, "")
+
+    def test_a_home_that_cannot_be_written(self):
+        self.kept = ["sideband-bazel-%d" % os.getuid()]
+        for home in ("/proc/nobody", ""):
+            self.environment["HOME"] = home
+            asked, notice = self.built()
+            os.remove(self.path("record"))
+            folder = self.path("tmp/" + self.kept[0])
+            self.assertTrue(asked.startswith("bazel --output_user_root=%s build " % folder), asked)
+            self.assertRegex(notice, r"\AHOME \([^\n]*\) cannot be written: Bazel keeps its files in %s; TMPDIR [^\n]*\n\Z" %
+                             re.escape(folder))
+
+    def test_a_failed_build_shows_why_and_nothing_else(self):
+        self.provide("bazel", "#!/usr/bin/bash\necho '[1 / 2] Compiling' >&2\necho 'ERROR: it is wrong' >&2\nexit 1\n")
+        self.provide("dpkg-query", EVERYTHING_INSTALLED)
+        result = self.dev("build")
+        self.assertEqual((result.returncode, result.stderr), (1, "ERROR: it is wrong\n"))
+
+    def test_mistakes(self):
+        for arguments in (("nonsense",), ("setup", "everything"), ("setup", "test", "bench"), ("fuzz", "0")):
+            result = self.dev(*arguments)
+            self.assertEqual(result.returncode, 2, arguments)
+            self.assertRegex(result.stderr, r"\Adev: [^\n]+\nusage: \./dev VERB")

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <google/protobuf/timestamp.pb.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "client/cli/audit_text.h"
+#include "client/cli/builtin_commands.h"
+#include "client/cli/command.h"
+#include "client/cli/device_choice.h"
+#include "client/cli/empty_notes.h"
+#include "client/cli/exit_code.h"
+#include "client/cli/interrupt.h"
+#include "client/cli/name_pattern.h"
+#include "client/cli/options.h"
+#include "client/cli/output.h"
+#include "client/cli/reconnection.h"
+#include "client/cli/selection.h"
+#include "client/cli/stream.h"
+#include "client/cli/table.h"
+#include "client/cli/when_option.h"
+#include "client/lib/cancellation.h"
+#include "client/lib/telemetry_client.h"
+#include "proto/audit/chain.h"
+#include "proto/audit/entry.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/text.h"
+#include "sideband/v1/telemetry.pb.h"
+
+namespace sideband::client {
+namespace {
+
+void UseAuditText(Output& out, const ChainVerifier& chain, const AuditLine& line, const TableStyle& style) {
+  //@ client/cli/audit_text.h
+}
+
+void UseBuiltinCommands(std::vector<std::unique_ptr<Command>>& commands) {
+  //@ client/cli/builtin_commands.h
+}
+
+namespace command {
+//@ client/cli/command.h
+}  // namespace command
+
+v1::ListScopesRequest RequestFor(const std::string& device);
+void Print(const v1::Scope& scope);
+
+absl::Status UseDeviceChoice(const std::vector<std::string>& devices, TelemetryClient& client) {
+  //@ client/cli/device_choice.h
+  return absl::OkStatus();
+}
+
+void UseEmptyNotes(const Selection& selection, const v1::GetSnapshotResponse& narrowed,
+                   const std::unique_ptr<TelemetryClient>& client, CommandContext& context) {
+  //@ client/cli/empty_notes.h
+}
+
+int UseExitCode() {
+  //@ client/cli/exit_code.h
+}
+
+void UseInterruptWatcher(Cancellation& cancellation) {
+  //@ client/cli/interrupt.h
+}
+
+void UseNamePattern() {
+  //@ client/cli/name_pattern.h
+}
+
+absl::Status Stream(const std::function<void(const v1::Snapshot&)>& on_snapshot);
+
+void UseReconnection(CommandContext& context) {
+  //@ client/cli/reconnection.h
+}
+
+void Print(const v1::Snapshot& snapshot);
+
+absl::Status UseSelection(const FilterOptions& options, TelemetryClient& client, v1::GetSnapshotRequest& request,
+                          v1::Snapshot& snapshot) {
+  //@ client/cli/selection.h
+  return absl::OkStatus();
+}
+
+std::string Render(const v1::SubscribeResponse& response);
+
+absl::Status UseStreamPrinter(CommandContext& context, uint64_t count_max,
+                              const std::unique_ptr<TelemetryClient>& client, const v1::SubscribeRequest& request) {
+  //@ client/cli/stream.h
+}
+
+void UseTable(Output& out, const TableStyle& style) {
+  //@ client/cli/table.h
+}
+
+void SetTime(absl::Time from, google::protobuf::Timestamp& to);
+
+class WhenCommand {
+  void UseWhenOption(CLI::App& app, absl::Time now, v1::GetHistoryRequest& request) {
+    //@ client/cli/when_option.h
+  }
+
+  WhenOption since_;
+};
+
+}  // namespace
+}  // namespace sideband::client

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "client/demo/child_process.h"
+#include "client/demo/demo_folder.h"
+#include "client/demo/readiness.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::client {
+namespace {
+
+absl::Status UseChildProcess(const std::string& path, const std::string& log_path) {
+  //@ client/demo/child_process.h
+  return absl::OkStatus();
+}
+
+absl::Status Show(const std::string& folder);
+
+absl::Status UseDemoFolder() {
+  //@ client/demo/demo_folder.h
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> Probe();
+
+absl::Status UseReadiness(const std::function<void(const std::string& line)>& report) {
+  //@ client/demo/readiness.h
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace sideband::client

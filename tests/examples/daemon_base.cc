@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <spdlog/spdlog.h>
+
+#include <memory>
+#include <string>
+
+#include "absl/time/time.h"
+#include "daemon/base/body.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/clock_watch.h"
+#include "daemon/base/periodic_thread.h"
+#include "daemon/base/socket_folder.h"
+#include "daemon/config/listener_config.h"
+#include "daemon/exposition/text_buffer.h"
+#include "daemon/http/http_server.h"
+
+namespace sideband::daemon {
+namespace {
+
+void UseBody(const std::string& ages, const std::shared_ptr<const TextBuffer>& text) {
+  //@ daemon/base/body.h
+}
+
+void UseClockWatch(const Clock& clock) {
+  //@ daemon/base/clock_watch.h
+}
+
+void UsePeriodicThread(const std::unique_ptr<HttpServer>& http) {
+  //@ daemon/base/periodic_thread.h
+}
+
+void UseSocketFolder(ListenerConfig& options) {
+  //@ daemon/base/socket_folder.h
+}
+
+}  // namespace
+}  // namespace sideband::daemon

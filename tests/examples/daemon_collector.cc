@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "daemon/audit/audit_sink.h"
+#include "daemon/authz/policy_holder.h"
+#include "daemon/base/clock.h"
+#include "daemon/collector/collector_thread.h"
+#include "daemon/collector/confidentiality.h"
+#include "daemon/collector/confidentiality_book.h"
+#include "daemon/collector/conservation.h"
+#include "daemon/collector/creation_file.h"
+#include "daemon/collector/creation_times.h"
+#include "daemon/collector/device_collector.h"
+#include "daemon/collector/fake_context.h"
+#include "daemon/collector/pipeline_increments.h"
+#include "daemon/collector/redact.h"
+#include "daemon/mailbox/mailbox_session.h"
+#include "daemon/mailbox/snapshot_reader.h"
+#include "daemon/metrics/collection_metrics.h"
+#include "daemon/sealing/sealer_set.h"
+#include "daemon/snapshot/device_snapshot.h"
+#include "daemon/snapshot/store.h"
+#include "daemon/snapshot/topology.h"
+#include "daemon/transport/transport.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/uuid.h"
+#include "proto/mailbox/snapshot.h"
+
+namespace sideband::daemon {
+namespace {
+
+void Publish(const Topology& topology);
+
+void UseCollectorThread(size_t device, std::unique_ptr<Transport> transport, Store& store, SealerSet& sealers,
+                        ConfidentialityBook& book, const PolicyHolder& policy, AuditSink& audit,
+                        CollectionMetrics& metrics, const Clock& clock) {
+  //@ daemon/collector/collector_thread.h
+}
+
+void UseConfidentiality(const SealerSet& sealers, const TakenSnapshot& taken) {
+  //@ daemon/collector/confidentiality.h
+}
+
+void UseConfidentialityBook(const std::unique_ptr<SealerSet>& sealers, const PolicyHolder& policy,
+                            const std::shared_ptr<const Topology>& topology, uint64_t boot_id) {
+  //@ daemon/collector/confidentiality_book.h
+}
+
+void CheckSnapshot(CollectionMetrics& metrics, const std::string& device, const Topology& topology,
+                   const TakenSnapshot& taken) {
+  //@ daemon/collector/conservation.h
+}
+
+void UsePipelineIncrements(const mailbox::Snapshot& snapshot) {
+  const auto Publish = [](const mailbox::PipelineStatistics&) {};
+  //@ daemon/collector/pipeline_increments.h
+}
+
+absl::Status UseCreationFile(const Uuid& uuid, const CreationTimes& times) {
+  //@ daemon/collector/creation_file.h
+  return absl::OkStatus();
+}
+
+absl::Status UseCreationTimes(const CreationFile& file, const Uuid& uuid,
+                              const std::shared_ptr<DeviceSnapshot>& snapshot, absl::Time host_time,
+                              absl::Duration host_time_error, absl::Duration steady_time, bool device_row_is_new) {
+  //@ daemon/collector/creation_times.h
+  return absl::OkStatus();
+}
+
+void UseDeviceCollector(MailboxSession& session, Store& store, SealerSet& sealers, ConfidentialityBook& book,
+                        const PolicyHolder& policy, AuditSink& audit, CollectionMetrics& metrics, const Clock& clock) {
+  //@ daemon/collector/device_collector.h
+}
+
+void UseFakeContext(const Uuid& vm, MailboxSession& session) {
+  //@ daemon/collector/fake_context.h
+}
+
+void UseRedact(const Topology& topology, mailbox::Snapshot raw, const std::shared_ptr<const DeviceSnapshot>& before,
+               uint32_t seconds) {
+  //@ daemon/collector/redact.h
+}
+
+}  // namespace
+}  // namespace sideband::daemon

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daemon/base/body.h"
+#include "daemon/exposition/device_labels.h"
+#include "daemon/exposition/exposition.h"
+#include "daemon/exposition/exposition_cache.h"
+#include "daemon/exposition/gzip.h"
+#include "daemon/exposition/shared_rendering.h"
+#include "daemon/exposition/spare_buffer.h"
+#include "daemon/exposition/text_buffer.h"
+#include "daemon/http/http_message.h"
+#include "daemon/metrics/text.h"
+#include "daemon/snapshot/device_snapshot.h"
+#include "daemon/view/reader.h"
+#include "daemon/view/view.h"
+#include "proto/mailbox/snapshot.h"
+
+namespace sideband::daemon {
+namespace {
+
+void UseDeviceLabels(const DeviceInfo& info, const View* view, const mailbox::BlockHeader& block, std::string& out) {
+  //@ daemon/exposition/device_labels.h
+}
+
+void UseExposition(Reader& reader, const Caller& caller, const std::vector<VisibleDevice>& devices, TextBuffer& body) {
+  //@ daemon/exposition/exposition.h
+}
+
+void UseExpositionCache(ExpositionCache& cache, const Caller& caller, const std::vector<VisibleDevice>& devices,
+                        const std::string& own_metrics, HttpResponse& response) {
+  //@ daemon/exposition/exposition_cache.h
+}
+
+void UseGzip(const std::string& text, const std::string& ages) {
+  //@ daemon/exposition/gzip.h
+}
+
+void UseSharedRendering(const std::vector<VisibleDevice>& devices,
+                        const std::vector<VisibleDevice>& devices_after_a_publication) {
+  //@ daemon/exposition/shared_rendering.h
+}
+
+void UseSpareBuffer() {
+  //@ daemon/exposition/spare_buffer.h
+}
+
+void UseTextBuffer(size_t family_bytes_max) {
+  //@ daemon/exposition/text_buffer.h
+}
+
+}  // namespace
+}  // namespace sideband::daemon

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <grpc/support/time.h>
+#include <grpcpp/channel.h>
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+#include <grpcpp/server_context.h>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/server_callback.h>
+#include <grpcpp/support/status.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "daemon/base/clock.h"
+#include "daemon/config/config.h"
+#include "daemon/grpc/admission.h"
+#include "daemon/grpc/answer_reactor.h"
+#include "daemon/grpc/calls_under_way.h"
+#include "daemon/grpc/grpc_server.h"
+#include "daemon/grpc/grpc_server_fixture.h"
+#include "daemon/grpc/grpc_status.h"
+#include "daemon/grpc/health_reporter.h"
+#include "daemon/grpc/message_bytes.h"
+#include "daemon/grpc/queries.h"
+#include "daemon/grpc/raw_client.h"
+#include "daemon/grpc/raw_service.h"
+#include "daemon/grpc/request_quota.h"
+#include "daemon/grpc/sample_pacer.h"
+#include "daemon/grpc/sealed_subscription.h"
+#include "daemon/grpc/service_context.h"
+#include "daemon/grpc/service_host.h"
+#include "daemon/grpc/services.h"
+#include "daemon/grpc/stream_reactor.h"
+#include "daemon/grpc/stream_registry.h"
+#include "daemon/grpc/stream_step.h"
+#include "daemon/grpc/subscription.h"
+#include "daemon/identity/connection_standing.h"
+#include "daemon/identity/credentials.h"
+#include "daemon/metrics/self_metrics.h"
+#include "daemon/sealing/sealer_set.h"
+#include "daemon/snapshot/device_snapshot.h"
+#include "daemon/view/reader.h"
+#include "proto/base/status_macros.h"
+#include "sideband/v1/telemetry.pb.h"
+
+namespace sideband::daemon {
+namespace {
+
+absl::Status Answer(const Caller& caller);
+void Finish(const grpc::Status& status);
+void Reject(absl::Duration retry_after);
+void Send(const sideband::v1::SubscribeResponse& message);
+
+void UseAdmission(const ServiceContext& context, grpc::CallbackServerContext& call,
+                  const sideband::v1::GetSnapshotRequest& request) {
+  //@ daemon/grpc/admission.h
+}
+
+grpc::ServerUnaryReactor* UseAnswerReactor(const absl::Status& status, Admission admission) {
+  //@ daemon/grpc/answer_reactor.h
+}
+
+absl::Status UseCallsUnderWay(CallsUnderWay& under_way, const sideband::v1::GetSnapshotResponse& answer) {
+  //@ daemon/grpc/calls_under_way.h
+  return absl::OkStatus();
+}
+
+absl::Status UseGrpcServer(const Config& config, Reader& reader, const std::unique_ptr<SelfMetrics>& metrics) {
+  //@ daemon/grpc/grpc_server.h
+  return absl::OkStatus();
+}
+
+//@ daemon/grpc/grpc_server_fixture.h
+
+void UseGrpcStatus() {
+  //@ daemon/grpc/grpc_status.h
+}
+
+void UseHealthReporter(Reader& reader, const std::unique_ptr<grpc::Server>& server) {
+  //@ daemon/grpc/health_reporter.h
+}
+
+absl::Status UseMessageBytes(const sideband::v1::GetSnapshotResponse& response,
+                             sideband::v1::GetSnapshotRequest& request) {
+  //@ daemon/grpc/message_bytes.h
+  return absl::OkStatus();
+}
+
+absl::Status UseQueries(Reader& reader, const Caller& caller, const sideband::v1::GetSnapshotRequest& request) {
+  //@ daemon/grpc/queries.h
+  return absl::OkStatus();
+}
+
+void UseRawClient(const std::shared_ptr<grpc::Channel>& channel) {
+  //@ daemon/grpc/raw_client.h
+}
+
+void UseRawService(const RawService::UnaryHandler& get_snapshot, const RawService::StreamHandler& subscribe,
+                   grpc::ServerBuilder& builder) {
+  //@ daemon/grpc/raw_service.h
+}
+
+void UseRequestQuota(const Clock& clock) {
+  //@ daemon/grpc/request_quota.h
+}
+
+void UseSamplePacer(SamplePacer& pacer, const DeviceSnapshot& snapshot, absl::Duration interval,
+                    sideband::v1::SubscribeResponse& response) {
+  //@ daemon/grpc/sample_pacer.h
+}
+
+void UseSealedSubscription(Reader& reader, SealerSet& sealers, const Credentials& credentials,
+                           const sideband::v1::SubscribeSealedRequest& request) {
+  //@ daemon/grpc/sealed_subscription.h
+}
+
+void UseServiceHost(const ServiceContext& context, int fd, gpr_timespec deadline) {
+  //@ daemon/grpc/service_host.h
+}
+
+void UseServices(const ServiceContext& context, grpc::ServerBuilder& builder) {
+  //@ daemon/grpc/services.h
+}
+
+absl::Status UseStreamReactor(Subscription source, StreamRegistry& registry, const std::string& identity,
+                              std::unique_ptr<CallsUnderWay::Share> share,
+                              const std::shared_ptr<const ConnectionStanding>& connection,
+                              const StreamReactor<Subscription>::DoneFunction& on_done) {
+  //@ daemon/grpc/stream_reactor.h
+  return absl::OkStatus();
+}
+
+absl::Status UseStreamRegistry(Reader& reader, const std::string& identity, const std::shared_ptr<Stream>& stream) {
+  //@ daemon/grpc/stream_registry.h
+  return absl::OkStatus();
+}
+
+void UseStreamStep(Subscription& source) {
+  using Message = Subscription::Message;
+  //@ daemon/grpc/stream_step.h
+}
+
+absl::Status UseSubscription(Reader& reader, const Credentials& credentials,
+                             const sideband::v1::SubscribeRequest& request) {
+  //@ daemon/grpc/subscription.h
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace sideband::daemon

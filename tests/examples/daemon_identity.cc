@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "daemon/authz/policy.h"
+#include "daemon/base/clock.h"
+#include "daemon/identity/base64url.h"
+#include "daemon/identity/bearer.h"
+#include "daemon/identity/claims.h"
+#include "daemon/identity/compact_jws.h"
+#include "daemon/identity/connection_standing.h"
+#include "daemon/identity/credentials.h"
+#include "daemon/identity/fake_issuer.h"
+#include "daemon/identity/identity.h"
+#include "daemon/identity/key_set.h"
+#include "daemon/identity/strict_json.h"
+#include "daemon/identity/token_cache.h"
+#include "daemon/identity/token_verifier.h"
+#include "daemon/identity/verification_key.h"
+#include "proto/base/error_list.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/yaml.h"
+
+namespace sideband::daemon {
+namespace {
+
+void UseBase64Url() {
+  //@ daemon/identity/base64url.h
+}
+
+void UseBearer(Credentials& credentials) {
+  //@ daemon/identity/bearer.h
+}
+
+absl::Status UseClaims(const CompactJws& jws, const Clock& clock) {
+  //@ daemon/identity/claims.h
+  return absl::OkStatus();
+}
+
+absl::Status UseCompactJws(absl::string_view token) {
+  //@ daemon/identity/compact_jws.h
+  return absl::OkStatus();
+}
+
+absl::Status UseConnectionStanding(const Credentials& credentials) {
+  //@ daemon/identity/connection_standing.h
+  return absl::OkStatus();
+}
+
+void UseFakeIssuer() {
+  //@ daemon/identity/fake_issuer.h
+}
+
+void UseIdentity(const SubjectNames& names, const Policy& policy) {
+  //@ daemon/identity/identity.h
+}
+
+absl::Status UseKeySet(absl::string_view kid, absl::string_view token, const CompactJws& jws, ErrorList& errors) {
+  //@ daemon/identity/key_set.h
+  return absl::OkStatus();
+}
+
+absl::Status UseStrictJson(absl::string_view payload) {
+  //@ daemon/identity/strict_json.h
+  return absl::OkStatus();
+}
+
+std::optional<std::string> UseTokenCache(TokenCache& cache, const std::shared_ptr<const KeySet>& keys,
+                                         const TokenDigest& digest, absl::Time now, const TokenClaims& claims) {
+  //@ daemon/identity/token_cache.h
+  return claims.identity;
+}
+
+absl::Status UseTokenVerifier(const Clock& clock, const std::shared_ptr<const KeySet>& keys, absl::string_view token) {
+  //@ daemon/identity/token_verifier.h
+  return absl::OkStatus();
+}
+
+absl::Status UseVerificationKey(const YamlNode& node, absl::string_view token, const CompactJws& jws) {
+  //@ daemon/identity/verification_key.h
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace sideband::daemon

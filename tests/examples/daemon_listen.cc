@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <cerrno>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "daemon/config/config.h"
+#include "daemon/config/tls_files.h"
+#include "daemon/http/http_server.h"
+#include "daemon/listen/address_group.h"
+#include "daemon/listen/connection_holder.h"
+#include "daemon/listen/connection_table.h"
+#include "daemon/listen/descriptor_reserve.h"
+#include "daemon/listen/descriptors.h"
+#include "daemon/listen/listener_tls.h"
+#include "daemon/listen/local_listener.h"
+#include "daemon/listen/socket_peer.h"
+#include "daemon/listen/tls_context.h"
+#include "daemon/listen/tls_peer.h"
+#include "daemon/listen/unix_socket_file.h"
+#include "daemon/metrics/listener_metrics.h"
+#include "proto/base/descriptor.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::daemon {
+namespace {
+
+void Close(ConnectionTable::Id id);
+void Serve(int fd);
+void Serve(int fd, uint32_t user);
+
+void UseAddressGroup() {
+  //@ daemon/listen/address_group.h
+}
+
+void UseConnectionHolder(const TlsPeer& peer, const boost::asio::ip::tcp::endpoint& endpoint) {
+  //@ daemon/listen/connection_holder.h
+}
+
+void UseConnectionTable(ConnectionTable& table, ConnectionTable::Id id) {
+  //@ daemon/listen/connection_table.h
+}
+
+void UseDescriptorReserve(int listener) {
+  //@ daemon/listen/descriptor_reserve.h
+}
+
+void UseDescriptors(const Config& config, HttpServer::Options& http) {
+  //@ daemon/listen/descriptors.h
+}
+
+absl::Status UseListenerTls(const Config& config, ListenerMetrics& metrics) {
+  //@ daemon/listen/listener_tls.h
+  return absl::OkStatus();
+}
+
+absl::Status UseLocalListener(const std::string& path, ListenerMetrics& metrics) {
+  //@ daemon/listen/local_listener.h
+  return absl::OkStatus();
+}
+
+void UseSocketPeer(int fd, const Config& config) {
+  //@ daemon/listen/socket_peer.h
+}
+
+absl::Status UseTlsContext(const TlsFiles& files, const TlsServerConfig& config) {
+  //@ daemon/listen/tls_context.h
+  return absl::OkStatus();
+}
+
+void UseTlsPeer(const SSL* ssl, const ListenerTls& listener_tls, ConnectionLimits limits) {
+  //@ daemon/listen/tls_peer.h
+}
+
+absl::Status UseUnixSocketFile() {
+  //@ daemon/listen/unix_socket_file.h
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace sideband::daemon

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "daemon/base/clock.h"
+#include "daemon/mailbox/bus_budget.h"
+#include "daemon/mailbox/fake_mailbox.h"
+#include "daemon/mailbox/mailbox_session.h"
+#include "daemon/mailbox/register_port.h"
+#include "daemon/mailbox/snapshot_reader.h"
+#include "daemon/snapshot/topology.h"
+#include "daemon/transport/transport.h"
+#include "proto/base/status_macros.h"
+#include "proto/mailbox/snapshot.h"
+#include "proto/mailbox/word.h"
+
+namespace sideband::daemon {
+namespace {
+
+void Keep(TakenSnapshot taken);
+absl::Status Refuse(absl::Duration interval, absl::Duration least);
+
+absl::Status UseBusBudget(const std::shared_ptr<const Topology>& topology, absl::Duration interval) {
+  //@ daemon/mailbox/bus_budget.h
+  return absl::OkStatus();
+}
+
+void UseFakeMailbox(const RegisterPort::OnOutcome& on_outcome) {
+  //@ daemon/mailbox/fake_mailbox.h
+}
+
+absl::Status UseMailboxSession(RegisterPort& port, const MailboxSession::Wait& wait) {
+  //@ daemon/mailbox/mailbox_session.h
+  return absl::OkStatus();
+}
+
+absl::Status UseRegisterPort(Transport& transport, const RegisterPort::OnOutcome& on_outcome, uint32_t offset) {
+  //@ daemon/mailbox/register_port.h
+  return absl::OkStatus();
+}
+
+absl::Status UseSnapshotReader(MailboxSession& session, const Clock& clock) {
+  //@ daemon/mailbox/snapshot_reader.h
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace sideband::daemon

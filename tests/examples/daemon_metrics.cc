@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <prometheus/registry.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "daemon/metrics/audit_metrics.h"
+#include "daemon/metrics/collection_metrics.h"
+#include "daemon/metrics/expect_metric.h"
+#include "daemon/metrics/families.h"
+#include "daemon/metrics/history_metrics.h"
+#include "daemon/metrics/listener_metrics.h"
+#include "daemon/metrics/open_metrics.h"
+#include "daemon/metrics/request_metrics.h"
+#include "daemon/metrics/self_metrics.h"
+#include "daemon/metrics/text.h"
+#include "proto/audit/entry.h"
+#include "proto/base/status_macros.h"
+#include "proto/mailbox/catalog.h"
+
+namespace sideband::daemon {
+namespace {
+
+void UseAuditMetrics(AuditMetrics& metrics, const std::vector<AuditEntry>& entries) {
+  //@ daemon/metrics/audit_metrics.h
+}
+
+void UseCollectionMetrics(CollectionMetrics& metrics, absl::Duration took) {
+  //@ daemon/metrics/collection_metrics.h
+}
+
+void UseExpectMetric(const std::unique_ptr<SelfMetrics>& metrics) {
+  //@ daemon/metrics/expect_metric.h
+}
+
+void UseFamilies(prometheus::Registry& registry) {
+  //@ daemon/metrics/families.h
+}
+
+void UseHistoryMetrics(HistoryMetrics& metrics) {
+  //@ daemon/metrics/history_metrics.h
+}
+
+void UseListenerMetrics(ListenerMetrics& metrics) {
+  //@ daemon/metrics/listener_metrics.h
+}
+
+void UseOpenMetrics(const prometheus::Registry& registry, std::string& out) {
+  //@ daemon/metrics/open_metrics.h
+}
+
+void UseRequestMetrics(RequestMetrics& metrics, const absl::Status& status) {
+  //@ daemon/metrics/request_metrics.h
+}
+
+absl::Status UseSelfMetrics(absl::Duration took, std::string& body) {
+  //@ daemon/metrics/self_metrics.h
+  return absl::OkStatus();
+}
+
+void UseText(std::string& labels, const mailbox::VmInfo& vm) {
+  //@ daemon/metrics/text.h
+}
+
+}  // namespace
+}  // namespace sideband::daemon

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "daemon/authz/policy_holder.h"
+#include "daemon/base/clock.h"
+#include "daemon/config/config.h"
+#include "daemon/grpc/grpc_server.h"
+#include "daemon/http/http_server.h"
+#include "daemon/metrics/self_metrics.h"
+#include "daemon/run/audit.h"
+#include "daemon/run/device_set.h"
+#include "daemon/run/device_transport.h"
+#include "daemon/run/kept_history.h"
+#include "daemon/run/log.h"
+#include "daemon/run/ports_file.h"
+#include "daemon/run/process.h"
+#include "daemon/run/reload.h"
+#include "daemon/run/restart_needs.h"
+#include "daemon/run/signals.h"
+#include "daemon/run/startup_files.h"
+#include "daemon/run/state_folder.h"
+#include "daemon/snapshot/store.h"
+#include "daemon/transport/i2c_dev.h"
+#include "daemon/view/absent_name_notice.h"
+#include "daemon/view/reader.h"
+#include "proto/base/error_list.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/text.h"
+
+namespace sideband::daemon {
+namespace {
+
+void Log(absl::string_view line);
+
+absl::Status UseAudit(const Config& config, const Clock& clock, const std::unique_ptr<SelfMetrics>& metrics) {
+  //@ daemon/run/audit.h
+  return absl::OkStatus();
+}
+
+absl::Status UseDeviceSet(Store& store, KeptHistory& history, const std::unique_ptr<SelfMetrics>& metrics,
+                          decltype(DeviceSet::Parts::make_transport) make_transport,
+                          decltype(DeviceSet::Parts::make_collector) make_collector, const Config& config) {
+  //@ daemon/run/device_set.h
+  return absl::OkStatus();
+}
+
+absl::Status UseDeviceTransport(const Config& config, I2cDev& i2c_dev, const Clock& clock) {
+  //@ daemon/run/device_transport.h
+  return absl::OkStatus();
+}
+
+void UseKeptHistory(const Config& config, Store& store, const std::unique_ptr<SelfMetrics>& metrics) {
+  //@ daemon/run/kept_history.h
+}
+
+void UseLog(const Config& config) {
+  //@ daemon/run/log.h
+}
+
+absl::Status UsePortsFile(const std::unique_ptr<GrpcServer>& grpc, const std::unique_ptr<HttpServer>& http) {
+  //@ daemon/run/ports_file.h
+  return absl::OkStatus();
+}
+
+void UseProcess() {
+  //@ daemon/run/process.h
+}
+
+void UseReload(const std::string& config_file, Reader& reader, PolicyHolder& policy, DeviceSet& devices,
+               KeptHistory& history, AbsentNameNotice& notice, const std::unique_ptr<SelfMetrics>& metrics,
+               const Config& config, Signals& signals) {
+  //@ daemon/run/reload.h
+}
+
+void UseRestartNeeds(const Config& in_force, const Config& wanted) {
+  //@ daemon/run/restart_needs.h
+}
+
+void UseSignals(Reloader& reloader) {
+  //@ daemon/run/signals.h
+}
+
+int UseStartupFiles() {
+  //@ daemon/run/startup_files.h
+  return 0;
+}
+
+absl::Status UseStateFolder(const Config& config) {
+  //@ daemon/run/state_folder.h
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace sideband::daemon

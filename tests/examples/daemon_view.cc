@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "daemon/audit/audit_sink.h"
+#include "daemon/authz/absent_names.h"
+#include "daemon/authz/decision.h"
+#include "daemon/authz/policy.h"
+#include "daemon/authz/policy_holder.h"
+#include "daemon/base/clock.h"
+#include "daemon/history/chunk.h"
+#include "daemon/history/history.h"
+#include "daemon/history/layout.h"
+#include "daemon/identity/credentials.h"
+#include "daemon/snapshot/device_snapshot.h"
+#include "daemon/snapshot/store.h"
+#include "daemon/view/absent_name_notice.h"
+#include "daemon/view/access_entry.h"
+#include "daemon/view/decision_log.h"
+#include "daemon/view/device_history.h"
+#include "daemon/view/history_reader.h"
+#include "daemon/view/reader.h"
+#include "daemon/view/reference_policy.h"
+#include "daemon/view/row_filter.h"
+#include "daemon/view/snapshot_message.h"
+#include "daemon/view/topology_views.h"
+#include "daemon/view/update_notifier.h"
+#include "daemon/view/view.h"
+#include "daemon/view/view_auditor.h"
+#include "daemon/view/view_cache.h"
+#include "proto/audit/entry.h"
+#include "proto/base/status_macros.h"
+#include "proto/mailbox/snapshot.h"
+#include "sideband/v1/telemetry.pb.h"
+
+namespace sideband::daemon {
+namespace {
+
+void Show(const EventSet& events);
+void Show(const std::vector<VisibleDevice>& devices);
+
+void UseAbsentNameNotice(Reader& reader, const std::vector<NamedVm>& vms_with_keys,
+                         const std::vector<PlacedEvent>& events_of_ratios, const AbsentNameNotice::Report& warn,
+                         const AbsentNameNotice::Report& fail) {
+  //@ daemon/view/absent_name_notice.h
+}
+
+void UseAccessEntry(Reader& reader, const Credentials& credentials, const std::string& target) {
+  //@ daemon/view/access_entry.h
+}
+
+void UseDecisionLog(const Policy& policy, const Principal& principal, const Resource& resource, AuditEntry& entry) {
+  //@ daemon/view/decision_log.h
+}
+
+void UseDeviceHistory(const DeviceInfo& info, const RowFilter& filter, TopologyViews& views, absl::Time since,
+                      absl::Time until, absl::Duration step, int64_t& values_left, const std::vector<ChunkView>& chunks,
+                      sideband::v1::GetHistoryResponse& response) {
+  //@ daemon/view/device_history.h
+}
+
+absl::Status UseHistoryReader(Reader& reader, const Store& store, const History& history, const Caller& caller,
+                              const sideband::v1::GetHistoryRequest& request) {
+  //@ daemon/view/history_reader.h
+  return absl::OkStatus();
+}
+
+void UseReader(Store& store, PolicyHolder& policy_holder, const Clock& clock, AuditSink& audit,
+               const Credentials& credentials) {
+  //@ daemon/view/reader.h
+}
+
+void UseReferencePolicy(const Universe& universe) {
+  //@ daemon/view/reference_policy.h
+}
+
+absl::Status UseRowFilter(const sideband::v1::GetSnapshotRequest& request, const std::vector<VisibleDevice>& devices) {
+  //@ daemon/view/row_filter.h
+  return absl::OkStatus();
+}
+
+void UseSnapshotMessage(sideband::v1::GetSnapshotResponse& response, const VisibleDevice& device,
+                        const RowFilter& filter) {
+  //@ daemon/view/snapshot_message.h
+}
+
+void UseTopologyViews(Reader& reader, const Caller& caller, const DeviceInfo& device, const Layout& layout) {
+  //@ daemon/view/topology_views.h
+}
+
+void UseUpdateNotifier(Store& store, PolicyHolder& policy, UpdateListener& streams) {
+  //@ daemon/view/update_notifier.h
+}
+
+void UseView(const View& view, const mailbox::BlockHeader& block) {
+  //@ daemon/view/view.h
+}
+
+void UseViewAuditor(const Store& store, AuditSink& audit) {
+  //@ daemon/view/view_auditor.h
+}
+
+void UseViewCache(ViewListener& listener, size_t device, const VersionedPolicy& policy, const Principal& principal,
+                  const std::shared_ptr<const DeviceSnapshot>& snapshot) {
+  //@ daemon/view/view_cache.h
+}
+
+}  // namespace
+}  // namespace sideband::daemon

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <openssl/x509.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdint>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "proto/base/byte_size.h"
+#include "proto/base/bytes.h"
+#include "proto/base/command_line.h"
+#include "proto/base/descriptor.h"
+#include "proto/base/error_list.h"
+#include "proto/base/file.h"
+#include "proto/base/hex.h"
+#include "proto/base/openssl_handle.h"
+#include "proto/base/program.h"
+#include "proto/base/secret_memory.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/steady_time.h"
+#include "proto/base/throwaway_ca.h"
+#include "proto/base/uuid.h"
+#include "proto/base/version.h"
+#include "proto/base/yaml.h"
+#include "proto/base/yaml_bounds.h"
+
+namespace sideband {
+namespace {
+
+absl::Status UseByteSize() {
+  //@ proto/base/byte_size.h
+  return absl::OkStatus();
+}
+
+absl::Status UseBytes() {
+  //@ proto/base/bytes.h
+  return absl::OkStatus();
+}
+
+absl::Status UseCommandLine(CLI::App& app, int argc, char** argv) {
+  //@ proto/base/command_line.h
+  return absl::OkStatus();
+}
+
+absl::Status UseDescriptor(const char* path) {
+  //@ proto/base/descriptor.h
+  return absl::OkStatus();
+}
+
+struct Device {
+  std::string name;
+  absl::Duration interval;
+};
+constexpr absl::Duration kMin = absl::Milliseconds(100);
+constexpr absl::Duration kMax = absl::Hours(1);
+
+absl::Status UseErrorList(const YamlMap& map, Device& device) {
+  //@ proto/base/error_list.h
+}
+
+absl::Status UseFile(const std::string& path) {
+  //@ proto/base/file.h
+  return absl::OkStatus();
+}
+
+void UseHex() {
+  //@ proto/base/hex.h
+}
+
+void Use(const X509& certificate);
+
+void UseOpensslHandles(absl::string_view pem) {
+  //@ proto/base/openssl_handle.h
+}
+
+int Main(int argc, char** argv);
+
+//@ proto/base/program.h
+
+void UseSecretMemory() {
+  //@ proto/base/secret_memory.h
+}
+
+struct Log {
+  absl::Status Append(const Bytes& bytes);
+};
+struct Config {};
+absl::StatusOr<Config> LoadConfig(const std::string& path);
+
+absl::Status UseStatusMacros(Log& file, const Bytes& bytes, const std::string& path) {
+  //@ proto/base/status_macros.h
+  return absl::OkStatus();
+}
+
+class SteadyWaiter {
+  void UseSteadyTime() {
+    //@ proto/base/steady_time.h
+  }
+
+  absl::Mutex mu_;
+  SteadyCondVar changed_;
+  bool stopping_ = false;
+};
+
+absl::Status UseThrowawayCa(const std::string& folder) {
+  //@ proto/base/throwaway_ca.h
+  return absl::OkStatus();
+}
+
+absl::Status UseUuid() {
+  //@ proto/base/uuid.h
+  return absl::OkStatus();
+}
+
+void UseVersion() {
+  //@ proto/base/version.h
+}
+
+absl::Status UseYaml() {
+  //@ proto/base/yaml.h
+  return absl::OkStatus();
+}
+
+absl::Status UseYamlBounds(const std::string& text) {
+  //@ proto/base/yaml_bounds.h
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace sideband

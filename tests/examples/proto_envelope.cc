@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "absl/status/status.h"
+#include "proto/base/bytes.h"
+#include "proto/base/secret_memory.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/uuid.h"
+#include "proto/envelope/keys.h"
+#include "proto/envelope/record.h"
+#include "proto/envelope/seal.h"
+#include "proto/envelope/secret.h"
+#include "proto/envelope/secret_access.h"
+
+namespace sideband::envelope {
+namespace {
+
+absl::Status UseKeys(const RecordHeader& header) {
+  //@ proto/envelope/keys.h
+  return absl::OkStatus();
+}
+
+absl::Status UseRecord(const Bytes& bytes, const Uuid& vm) {
+  //@ proto/envelope/record.h
+  return absl::OkStatus();
+}
+
+absl::Status UseSeal(const SessionKeys& keys, const RecordHeader& header, const Bytes& content) {
+  //@ proto/envelope/seal.h
+  return absl::OkStatus();
+}
+
+bool UseSecret(Bytes bytes, const Secret& expected) {
+  //@ proto/envelope/secret.h
+  return false;
+}
+
+}  // namespace
+}  // namespace sideband::envelope

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/base/bytes.h"
+#include "proto/base/status_macros.h"
+#include "proto/mailbox/bit_stream.h"
+#include "proto/mailbox/block_bases.h"
+#include "proto/mailbox/block_decoder.h"
+#include "proto/mailbox/block_encoder.h"
+#include "proto/mailbox/block_family.h"
+#include "proto/mailbox/catalog.h"
+#include "proto/mailbox/catalog_items.h"
+#include "proto/mailbox/counter_groups.h"
+#include "proto/mailbox/extension.h"
+#include "proto/mailbox/features.h"
+#include "proto/mailbox/random_snapshots.h"
+#include "proto/mailbox/registers.h"
+#include "proto/mailbox/sections.h"
+#include "proto/mailbox/snapshot.h"
+#include "proto/mailbox/snapshot_cost.h"
+#include "proto/mailbox/snapshot_stream.h"
+#include "proto/mailbox/stream.h"
+#include "proto/mailbox/word.h"
+
+namespace sideband::mailbox {
+namespace {
+
+absl::Status UseBitStream() {
+  //@ proto/mailbox/bit_stream.h
+  return absl::OkStatus();
+}
+
+void UseBlockBases(const Snapshot& snapshot, const Snapshot* base, size_t block, size_t i) {
+  //@ proto/mailbox/block_bases.h
+}
+
+absl::StatusOr<Snapshot> UseBlockDecoder(ByteSpan payload, size_t blocks, const Snapshot* base, Snapshot head) {
+  //@ proto/mailbox/block_decoder.h
+}
+
+void UseBlockEncoder(const Snapshot& snapshot, const Snapshot* base, const std::set<uint16_t>& confidential,
+                     ByteWriter& out) {
+  //@ proto/mailbox/block_encoder.h
+}
+
+void Add(size_t block, size_t to);
+
+void UseBlockFamily(const Snapshot& snapshot) {
+  //@ proto/mailbox/block_family.h
+}
+
+absl::Status UseCatalogItems(Catalog& catalog, ByteWriter& out, ByteReader& in) {
+  //@ proto/mailbox/catalog_items.h
+  return absl::OkStatus();
+}
+
+void UseCounterGroups(std::span<uint64_t> increments, std::span<const uint64_t> before, BitWriter& out, BitReader& in) {
+  //@ proto/mailbox/counter_groups.h
+}
+
+void Reject(const char* feature);
+
+void UseFeatures(uint32_t data, uint32_t extended_data, uint32_t opcodes) {
+  //@ proto/mailbox/features.h
+}
+
+void UseRandomSnapshots(uint64_t seed) {
+  //@ proto/mailbox/random_snapshots.h
+}
+
+void Write(uint8_t command_code, uint32_t word);
+
+void UseRegisters(ByteSpan block, uint32_t word) {
+  //@ proto/mailbox/registers.h
+}
+
+absl::Status UseSections(ByteSpan events, ByteWriter& out, ByteSpan bytes) {
+  //@ proto/mailbox/sections.h
+  return absl::OkStatus();
+}
+
+void Use(const BlockHeader& block, std::span<const uint64_t> counters);
+
+void UseSnapshot(const Snapshot& snapshot) {
+  //@ proto/mailbox/snapshot.h
+}
+
+void UseSnapshotCost(size_t blocks, size_t counters) {
+  //@ proto/mailbox/snapshot_cost.h
+}
+
+absl::Status UseSnapshotStream(const Snapshot& snapshot, const Catalog& catalog, std::unique_ptr<Snapshot>& base) {
+  //@ proto/mailbox/snapshot_stream.h
+  return absl::OkStatus();
+}
+
+absl::Status UseStream(uint64_t boot, ByteSpan payload) {
+  //@ proto/mailbox/stream.h
+  return absl::OkStatus();
+}
+
+void UseWord(uint32_t status_register) {
+  //@ proto/mailbox/word.h
+}
+
+}  // namespace
+}  // namespace sideband::mailbox

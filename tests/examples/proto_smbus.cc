@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "proto/base/bytes.h"
+#include "proto/base/status_macros.h"
+#include "proto/smbus/bit_times.h"
+#include "proto/smbus/bus_frame.h"
+#include "proto/smbus/bus_socket.h"
+#include "proto/smbus/capture_file.h"
+#include "proto/smbus/frame_body.h"
+#include "proto/smbus/i2cdev_buses.h"
+#include "proto/smbus/monitor_frame.h"
+#include "proto/smbus/transfer.h"
+
+namespace sideband::smbus {
+namespace {
+
+absl::Status Send(int fd, ByteSpan frame);
+absl::StatusOr<Bytes> Receive(int fd, size_t size);
+
+void UseBitTimes(const Transfer& transfer, const TransferResult& result) {
+  //@ proto/smbus/bit_times.h
+}
+
+absl::Status UseBusFrame(int fd, const Transfer& transfer) {
+  //@ proto/smbus/bus_frame.h
+  return absl::OkStatus();
+}
+
+void UseBusSocket(const Transfer& transfer) {
+  //@ proto/smbus/bus_socket.h
+}
+
+absl::Status UseCaptureFile(uint64_t now, const BusRecord& record) {
+  //@ proto/smbus/capture_file.h
+  return absl::OkStatus();
+}
+
+absl::Status UseFrameBody(uint64_t transactions, ByteSpan body) {
+  //@ proto/smbus/frame_body.h
+}
+
+absl::Status UseI2cDevBuses(const std::string& text) {
+  //@ proto/smbus/i2cdev_buses.h
+  return absl::OkStatus();
+}
+
+absl::Status UseMonitorFrame(int fd, ByteSpan first_body, ByteSpan next_body) {
+  //@ proto/smbus/monitor_frame.h
+  return absl::OkStatus();
+}
+
+void UseTransfer() {
+  //@ proto/smbus/transfer.h
+}
+
+}  // namespace
+}  // namespace sideband::smbus

@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <poll.h>
+#include <rapidcheck.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "proto/base/bytes.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/text.h"
+#include "proto/base/yaml.h"
+#include "proto/mailbox/catalog.h"
+#include "proto/mailbox/performance_metric.h"
+#include "proto/mailbox/snapshot.h"
+#include "proto/mailbox/word.h"
+#include "proto/smbus/monitor_frame.h"
+#include "proto/smbus/transfer.h"
+#include "secure_mcu/bus/bus_target.h"
+#include "secure_mcu/bus/command_handler.h"
+#include "secure_mcu/bus/mailbox_registers.h"
+#include "secure_mcu/bus/mailbox_target.h"
+#include "secure_mcu/bus/presence_target.h"
+#include "secure_mcu/bus/virtual_bus.h"
+#include "secure_mcu/chip/chip.h"
+#include "secure_mcu/chip/pipeline_config.h"
+#include "secure_mcu/chip/player.h"
+#include "secure_mcu/chip/schedule_timeline.h"
+#include "secure_mcu/chip/switch_step.h"
+#include "secure_mcu/chip_file/chip_file.h"
+#include "secure_mcu/chip_file/chip_file_fields.h"
+#include "secure_mcu/chip_file/chip_file_memory.h"
+#include "secure_mcu/chip_file/chip_file_pipeline.h"
+#include "secure_mcu/chip_file/chip_file_tenants.h"
+#include "secure_mcu/chip_file/chip_file_units.h"
+#include "secure_mcu/chip_file/chip_spec.h"
+#include "secure_mcu/chip_file/resident_cycles.h"
+#include "secure_mcu/chip_file/unit_plan.h"
+#include "secure_mcu/cli/commands.h"
+#include "secure_mcu/describe/describe.h"
+#include "secure_mcu/describe/description.h"
+#include "secure_mcu/describe/format.h"
+#include "secure_mcu/describe/totals.h"
+#include "secure_mcu/device/context_lives.h"
+#include "secure_mcu/device/event_gains.h"
+#include "secure_mcu/device/live_device.h"
+#include "secure_mcu/device/round_robin_timeline.h"
+#include "secure_mcu/device/tenant_slices.h"
+#include "secure_mcu/device/viewed_device.h"
+#include "secure_mcu/device/wiring.h"
+#include "secure_mcu/firmware/async_requests.h"
+#include "secure_mcu/firmware/base_commands.h"
+#include "secure_mcu/firmware/capabilities.h"
+#include "secure_mcu/firmware/copy_engine.h"
+#include "secure_mcu/firmware/device.h"
+#include "secure_mcu/firmware/dwords.h"
+#include "secure_mcu/firmware/event_registers.h"
+#include "secure_mcu/firmware/fake_gpu.h"
+#include "secure_mcu/firmware/firmware.h"
+#include "secure_mcu/firmware/firmware_pair.h"
+#include "secure_mcu/firmware/identity_items.h"
+#include "secure_mcu/firmware/metric_sample.h"
+#include "secure_mcu/firmware/metric_sampler.h"
+#include "secure_mcu/firmware/metric_sources.h"
+#include "secure_mcu/firmware/performance_monitor.h"
+#include "secure_mcu/firmware/persona.h"
+#include "secure_mcu/firmware/power_model.h"
+#include "secure_mcu/firmware/reply.h"
+#include "secure_mcu/firmware/scratch_memory.h"
+#include "secure_mcu/firmware/sensors.h"
+#include "secure_mcu/firmware/snapshot_commands.h"
+#include "secure_mcu/firmware/system_info.h"
+#include "secure_mcu/guest_view/guest_views.h"
+#include "secure_mcu/guest_view/layout.h"
+#include "secure_mcu/guest_view/reader.h"
+#include "secure_mcu/guest_view/view_file.h"
+#include "secure_mcu/guest_view/writer.h"
+#include "secure_mcu/laws/laws_case.h"
+#include "secure_mcu/laws/laws_chip.h"
+#include "secure_mcu/laws/laws_gen.h"
+#include "secure_mcu/laws/laws_run.h"
+#include "secure_mcu/laws/laws_truth.h"
+#include "secure_mcu/pipeline/channel_buffer.h"
+#include "secure_mcu/pipeline/counter_collection_unit.h"
+#include "secure_mcu/pipeline/memory_blocks.h"
+#include "secure_mcu/pipeline/reduction_channel.h"
+#include "secure_mcu/pipeline/trigger_block.h"
+#include "secure_mcu/pipeline/unit_level_counter.h"
+#include "secure_mcu/replay/event_plan.h"
+#include "secure_mcu/replay/replay.h"
+#include "secure_mcu/replay/warnings.h"
+#include "secure_mcu/serve/board.h"
+#include "secure_mcu/serve/bus_monitors.h"
+#include "secure_mcu/serve/bus_server.h"
+#include "secure_mcu/serve/device_slot.h"
+#include "secure_mcu/serve/devices.h"
+#include "secure_mcu/serve/served_device.h"
+#include "sim/waveform/schedule.h"
+#include "sim/waveform/signal_map.h"
+#include "sim/waveform/trace_reader.h"
+#include "sim/wires/wire_source.h"
+
+namespace sideband::mcu {
+namespace {
+
+constexpr uint64_t kWindowNs = 100'000'000;
+
+void Print(const SwitchStepEvent& event);
+void Print(const std::string& warning);
+void Retire(size_t tenant);
+void Send(ByteSpan stream);
+void Use(const MetricSample& begin, const MetricSample& end);
+void Play(const LawsCase& test);
+
+// bus
+
+void UseMailboxRegisters(CommandHandler& handler, const std::function<uint64_t()>& now_us) {
+  //@ secure_mcu/bus/mailbox_registers.h
+}
+
+void UseMailboxTarget(CommandHandler& firmware, VirtualBus& bus) {
+  //@ secure_mcu/bus/mailbox_target.h
+}
+
+void UsePresenceTarget(VirtualBus& bus) {
+  //@ secure_mcu/bus/presence_target.h
+}
+
+void UseVirtualBus(BusTarget& mailbox, const smbus::Transfer& transfer) {
+  //@ secure_mcu/bus/virtual_bus.h
+}
+
+// chip
+
+absl::Status UseChip(const PipelineConfig& config, const sim::WireSource& wires) {
+  //@ secure_mcu/chip/chip.h
+  return absl::OkStatus();
+}
+
+void UsePlayer(const std::unique_ptr<Chip>& chip, Timeline& timeline, const std::vector<sim::WireSource*>& sources) {
+  //@ secure_mcu/chip/player.h
+}
+
+void UseScheduleTimeline(const std::vector<sim::Residency>& residencies, const std::vector<Tenant>& tenants) {
+  //@ secure_mcu/chip/schedule_timeline.h
+}
+
+void UseSwitchStep(const std::unique_ptr<Chip>& chip) {
+  //@ secure_mcu/chip/switch_step.h
+}
+
+// chip_file
+
+absl::Status UseChipFile() {
+  //@ secure_mcu/chip_file/chip_file.h
+  return absl::OkStatus();
+}
+
+absl::Status UseChipFileFields(const YamlMap& root) {
+  //@ secure_mcu/chip_file/chip_file_fields.h
+  return absl::OkStatus();
+}
+
+absl::Status UseChipFileMemory(const YamlMap& root, ChipFile& file) {
+  //@ secure_mcu/chip_file/chip_file_memory.h
+  return absl::OkStatus();
+}
+
+absl::Status UseChipFilePipeline(const YamlMap& root, const YamlMap& device, ChipFile& file) {
+  //@ secure_mcu/chip_file/chip_file_pipeline.h
+  return absl::OkStatus();
+}
+
+absl::Status UseChipFileTenants(const YamlMap& root, ChipFile& file) {
+  //@ secure_mcu/chip_file/chip_file_tenants.h
+  return absl::OkStatus();
+}
+
+absl::Status UseChipFileUnits(const YamlMap& root, ChipFile& file) {
+  //@ secure_mcu/chip_file/chip_file_units.h
+  return absl::OkStatus();
+}
+
+absl::Status UseUnitPlan(const ChipFile& file, PipelineConfig& config) {
+  //@ secure_mcu/chip_file/unit_plan.h
+  return absl::OkStatus();
+}
+
+// cli
+
+int UseCommands(int argc, char** argv) {
+  //@ secure_mcu/cli/commands.h
+  return 0;
+}
+
+// describe
+
+absl::Status UseDescribe() {
+  //@ secure_mcu/describe/describe.h
+  return absl::OkStatus();
+}
+
+void UseFormat(const Description& description) {
+  //@ secure_mcu/describe/format.h
+}
+
+void UseTotals(const PipelineConfig& config, std::span<const double> switches_per_second) {
+  //@ secure_mcu/describe/totals.h
+}
+
+// device
+
+void UseContextLives(const ChipFile& file, uint64_t now, size_t tenant) {
+  //@ secure_mcu/device/context_lives.h
+}
+
+void UseEventGains(const PipelineConfig& config, uint16_t event) {
+  //@ secure_mcu/device/event_gains.h
+}
+
+absl::Status UseLiveDevice(const ChipFile& file, uint64_t boot_id, const LiveDevice::Elapsed& elapsed) {
+  //@ secure_mcu/device/live_device.h
+  return absl::OkStatus();
+}
+
+void UseRoundRobinTimeline(const std::vector<Tenant>& tenants) {
+  //@ secure_mcu/device/round_robin_timeline.h
+}
+
+void UseTenantSlices(const ChipFile& file, Wiring& wiring) {
+  //@ secure_mcu/device/tenant_slices.h
+}
+
+void UseViewedDevice(LiveDevice& device, const std::unique_ptr<GuestViews>& views, const PowerModel& power,
+                     const std::atomic<bool>& stop) {
+  //@ secure_mcu/device/viewed_device.h
+}
+
+// firmware
+
+void UseAsyncRequests(Device& device, Sensors& sensors, PerformanceMonitor& monitor, ScratchMemory& scratch) {
+  //@ secure_mcu/firmware/async_requests.h
+}
+
+void UseBaseCommands(Device& device, const PowerModel& power) {
+  //@ secure_mcu/firmware/base_commands.h
+}
+
+void UseCapabilities(const IdentityItems& items) {
+  //@ secure_mcu/firmware/capabilities.h
+}
+
+void UseCopyEngine(Device& device) {
+  //@ secure_mcu/firmware/copy_engine.h
+}
+
+void UseDwords() {
+  //@ secure_mcu/firmware/dwords.h
+}
+
+void UseEventRegisters(ScratchMemory& scratch) {
+  //@ secure_mcu/firmware/event_registers.h
+}
+
+void UseFakeGpu() {
+  //@ secure_mcu/firmware/fake_gpu.h
+}
+
+void UseFirmwarePair(Device& device, const PowerModel& power) {
+  //@ secure_mcu/firmware/firmware_pair.h
+}
+
+absl::Status UseResidentCycles(const ChipFile& file, uint32_t slices, UnitPlan& plan) {
+  //@ secure_mcu/chip_file/resident_cycles.h
+  return absl::OkStatus();
+}
+
+void UseFirmware(Device& device, const PowerModel::Config& power) {
+  //@ secure_mcu/firmware/firmware.h
+}
+
+void UseIdentityItems(const Device& device) {
+  //@ secure_mcu/firmware/identity_items.h
+}
+
+void UseMetricSample(const MetricSample& sample) {
+  //@ secure_mcu/firmware/metric_sample.h
+}
+
+void UseMetricSampler(Device& device, const MetricSample& earlier) {
+  //@ secure_mcu/firmware/metric_sampler.h
+}
+
+void UseMetricSources(const Device& device, uint8_t metric, std::span<const uint64_t> counters, uint64_t& sum) {
+  //@ secure_mcu/firmware/metric_sources.h
+}
+
+void UsePerformanceMonitor(Device& device) {
+  //@ secure_mcu/firmware/performance_monitor.h
+}
+
+absl::Status UsePersona() {
+  //@ secure_mcu/firmware/persona.h
+  return absl::OkStatus();
+}
+
+void UsePowerModel(std::span<const uint64_t> counters, uint64_t reference_time_ns) {
+  //@ secure_mcu/firmware/power_model.h
+}
+
+Reply UseReply(uint8_t arg2) {
+  //@ secure_mcu/firmware/reply.h
+  return {};
+}
+
+void UseScratchMemory() {
+  //@ secure_mcu/firmware/scratch_memory.h
+}
+
+void UseSensors(Device& device, const PowerModel::Config& config) {
+  //@ secure_mcu/firmware/sensors.h
+}
+
+void UseSnapshotCommands(Device& device) {
+  //@ secure_mcu/firmware/snapshot_commands.h
+}
+
+void UseSystemInfo(const Device& device) {
+  //@ secure_mcu/firmware/system_info.h
+}
+
+// guest_view
+
+absl::Status UseGuestViews(uint64_t boot_id, const mailbox::Catalog& catalog, const mailbox::Snapshot& snapshot) {
+  //@ secure_mcu/guest_view/guest_views.h
+  return absl::OkStatus();
+}
+
+void UseLayout(uint64_t boot_id, const mailbox::Catalog& catalog, uint16_t vm, const mailbox::Catalog& of_one_vm,
+               std::span<const uint64_t> words, size_t block, size_t event) {
+  //@ secure_mcu/guest_view/layout.h
+}
+
+absl::Status UseReader() {
+  //@ secure_mcu/guest_view/reader.h
+  return absl::OkStatus();
+}
+
+absl::Status UseViewFile(const std::string& path, ByteSpan directory, size_t live_words, uint64_t value) {
+  //@ secure_mcu/guest_view/view_file.h
+  return absl::OkStatus();
+}
+
+absl::Status UseWriter(const mailbox::Catalog& catalog, uint16_t vm_id, uint64_t boot_id,
+                       const mailbox::Snapshot& snapshot) {
+  //@ secure_mcu/guest_view/writer.h
+  return absl::OkStatus();
+}
+
+// laws
+
+void UseLawsCase(const LawsCase& drawn) {
+  //@ secure_mcu/laws/laws_case.h
+}
+
+void UseLawsChip(const LawsCase& test, uint32_t channel) {
+  //@ secure_mcu/laws/laws_chip.h
+}
+
+void UseLawsGen() {
+  //@ secure_mcu/laws/laws_gen.h
+}
+
+void UseLawsRun(const LawsCase& test) {
+  //@ secure_mcu/laws/laws_run.h
+}
+
+void UseLawsTruth(const LawsCase& test) {
+  //@ secure_mcu/laws/laws_truth.h
+}
+
+// pipeline
+
+void UseCounterCollectionUnit(std::span<uint64_t> delivered, ChannelBuffer& buffer) {
+  //@ secure_mcu/pipeline/counter_collection_unit.h
+}
+
+void UseMemoryBlocks(size_t events, const ReductionChannel& channel, uint64_t reference_time_ns) {
+  //@ secure_mcu/pipeline/memory_blocks.h
+}
+
+void UseTriggerBlock(uint64_t cycle) {
+  //@ secure_mcu/pipeline/trigger_block.h
+}
+
+void UseUnitLevelCounter(const sim::WireSource& wires, std::span<uint64_t> delivered) {
+  //@ secure_mcu/pipeline/unit_level_counter.h
+}
+
+// replay
+
+absl::Status UseEventPlan(const sim::SignalMap& map, const std::unique_ptr<sim::TraceReader>& trace, uint32_t slices) {
+  //@ secure_mcu/replay/event_plan.h
+  return absl::OkStatus();
+}
+
+absl::Status UseReplay() {
+  //@ secure_mcu/replay/replay.h
+  return absl::OkStatus();
+}
+
+void UseWarnings(const sim::SignalMap& map, const std::vector<sim::Residency>& schedule,
+                 const std::unique_ptr<sim::TraceReader>& trace) {
+  //@ secure_mcu/replay/warnings.h
+}
+
+// serve
+
+void UseBoard(CommandHandler& firmware, VirtualBus& bus, const smbus::Transfer& transfer) {
+  //@ secure_mcu/serve/board.h
+}
+
+void UseBusMonitors(int fd, uint64_t now_us, const smbus::Transfer& transfer, const smbus::TransferResult& result,
+                    std::vector<pollfd>& polls) {
+  //@ secure_mcu/serve/bus_monitors.h
+}
+
+absl::Status UseBusServer(VirtualBus& bus, const BusServer::Elapsed& elapsed, const std::atomic<bool>& stop) {
+  //@ secure_mcu/serve/bus_server.h
+  return absl::OkStatus();
+}
+
+absl::Status UseDeviceSlot(VirtualBus& bus, const ChipFile& file, uint64_t id, const LiveDevice::Elapsed& elapsed) {
+  //@ secure_mcu/serve/device_slot.h
+  return absl::OkStatus();
+}
+
+absl::Status UseDevices(VirtualBus& bus, uint64_t id, const LiveDevice::Elapsed& elapsed,
+                        const std::atomic<bool>& stop) {
+  //@ secure_mcu/serve/devices.h
+  return absl::OkStatus();
+}
+
+absl::Status UseServedDevice(const ChipFile& file, uint64_t id, const LiveDevice::Elapsed& elapsed, VirtualBus& bus,
+                             const std::atomic<bool>& stop) {
+  //@ secure_mcu/serve/served_device.h
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace sideband::mcu

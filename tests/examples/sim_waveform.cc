@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "proto/base/status_macros.h"
+#include "sim/waveform/chunk_writer.h"
+#include "sim/waveform/code_table.h"
+#include "sim/waveform/event_binding.h"
+#include "sim/waveform/event_wires.h"
+#include "sim/waveform/looped_trace.h"
+#include "sim/waveform/looped_wires.h"
+#include "sim/waveform/schedule.h"
+#include "sim/waveform/signal_map.h"
+#include "sim/waveform/signal_probes.h"
+#include "sim/waveform/trace_chunk.h"
+#include "sim/waveform/trace_file.h"
+#include "sim/waveform/trace_reader.h"
+#include "sim/waveform/trace_state.h"
+#include "sim/waveform/trace_writer.h"
+#include "sim/waveform/vcd_body.h"
+#include "sim/waveform/vcd_digits.h"
+#include "sim/waveform/vcd_header.h"
+#include "sim/waveform/vcd_lexer.h"
+#include "sim/waveform/vcd_value.h"
+#include "sim/wires/packed_wires.h"
+#include "sim/wires/wire_source.h"
+
+namespace sideband::sim {
+namespace {
+
+void UseChunkWriter() {
+  //@ sim/waveform/chunk_writer.h
+}
+
+void UseCodeTable(uint32_t slot) {
+  //@ sim/waveform/code_table.h
+}
+
+absl::Status UseEventBinding(const SignalMap& map, const VcdHeader& header) {
+  //@ sim/waveform/event_binding.h
+  return absl::OkStatus();
+}
+
+void UseEventWires(const EventWires& event_wires, size_t event, std::span<const uint64_t> count_of, uint64_t total) {
+  //@ sim/waveform/event_wires.h
+}
+
+absl::Status UseLoopedTrace(const std::string& path, const SignalMap& map, std::span<const WireId> wires,
+                            std::span<uint64_t> sums) {
+  //@ sim/waveform/looped_trace.h
+  return absl::OkStatus();
+}
+
+void UseLoopedWires(const PackedWires& window, uint64_t length, std::span<const WireId> ids, std::span<uint64_t> sums) {
+  //@ sim/waveform/looped_wires.h
+}
+
+absl::Status UseSchedule() {
+  //@ sim/waveform/schedule.h
+  return absl::OkStatus();
+}
+
+void Use(const EventSpec& event);
+
+absl::Status UseSignalMap(const std::string& path) {
+  //@ sim/waveform/signal_map.h
+  return absl::OkStatus();
+}
+
+void UseSignalProbes(TraceWriter& writer) {
+  //@ sim/waveform/signal_probes.h
+}
+
+void UseTraceChunk(const TraceChunk& chunk, std::span<const WireId> wires, std::span<uint64_t> sums) {
+  //@ sim/waveform/trace_chunk.h
+}
+
+absl::Status UseTraceFile(std::span<char> buffer) {
+  //@ sim/waveform/trace_file.h
+  return absl::OkStatus();
+}
+
+absl::Status UseTraceReader(const SignalMap& map, std::span<const WireId> wires, std::span<uint64_t> sums) {
+  //@ sim/waveform/trace_reader.h
+  return absl::OkStatus();
+}
+
+absl::Status UseTraceState(TraceState& state, const VcdLexer& lexer, uint32_t slot) {
+  //@ sim/waveform/trace_state.h
+  return absl::OkStatus();
+}
+
+void Use(const TraceChunk& chunk);
+
+void UseTraceWriter() {
+  //@ sim/waveform/trace_writer.h
+}
+
+absl::Status UseVcdBody(const std::unique_ptr<VcdLexer>& lexer, const CodeTable& codes, TraceState& state) {
+  //@ sim/waveform/vcd_body.h
+  return absl::OkStatus();
+}
+
+void UseVcdDigits(const char* text) {
+  //@ sim/waveform/vcd_digits.h
+}
+
+absl::Status UseVcdHeader(const std::unique_ptr<VcdLexer>& lexer) {
+  //@ sim/waveform/vcd_header.h
+  return absl::OkStatus();
+}
+
+void Use(absl::string_view token);
+
+absl::Status UseVcdLexer() {
+  //@ sim/waveform/vcd_lexer.h
+  return absl::OkStatus();
+}
+
+absl::Status UseVcdValue(const VcdLexer& lexer) {
+  //@ sim/waveform/vcd_value.h
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace sideband::sim

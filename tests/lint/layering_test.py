@@ -1,0 +1,222 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: Apache-2.0
+"""Permitted dependencies between folders, no cycle among them, and every include is a dependency of its target.
+
+The BUILD files and the sources are read as text. Tests may depend on more folders than the tested code, but must not
+close a cycle.
+"""
+
+import collections
+import os
+import re
+import sys
+import unittest
+
+_RUNFILES = os.path.join(os.environ.get("TEST_SRCDIR", ""), os.environ.get("TEST_WORKSPACE", ""))
+_PROGRAMS = ("client", "daemon", "proto", "secure_mcu", "sim")
+
+# {folder: the folders that its libraries and programs may depend on}
+ALLOWED = {
+    "client": ("client/bus", "client/cli", "client/demo", "client/lib", "proto/base"),
+    "client/bus": ("client/cli", "client/lib", "proto/base", "proto/mailbox", "proto/smbus"),
+    "client/cli": ("client/lib", "proto/api", "proto/audit", "proto/base", "proto/envelope", "proto/smbus"),
+    "client/demo": ("client/cli", "proto/base"),
+    "client/lib": ("proto/api", "proto/base", "proto/envelope"),
+    "daemon": ("daemon/authz", "daemon/base", "daemon/collector", "daemon/config", "daemon/grpc", "daemon/http",
+               "daemon/identity", "daemon/listen", "daemon/metrics", "daemon/run", "daemon/sealing",
+               "daemon/snapshot", "daemon/transport", "daemon/view", "proto/base"),
+    "daemon/audit": ("daemon/base", "daemon/metrics", "proto/audit", "proto/base"),
+    "daemon/authz": ("daemon/identity", "daemon/snapshot", "proto/base"),
+    "daemon/base": ("proto/base",),
+    "daemon/collector": ("daemon/audit", "daemon/authz", "daemon/base", "daemon/mailbox", "daemon/metrics",
+                         "daemon/sealing", "daemon/snapshot", "daemon/transport", "proto/base", "proto/mailbox"),
+    "daemon/config": ("daemon/snapshot", "proto/base", "proto/smbus"),
+    "daemon/exposition": ("daemon/base", "daemon/metrics", "daemon/snapshot", "daemon/view", "proto/mailbox"),
+    "daemon/gate": ("daemon/base", "daemon/config", "daemon/identity", "daemon/listen", "daemon/metrics", "proto/base"),
+    "daemon/grpc": ("daemon/base", "daemon/config", "daemon/gate", "daemon/identity", "daemon/message",
+                    "daemon/metrics", "daemon/sealing", "daemon/snapshot", "daemon/view", "proto/api", "proto/base",
+                    "proto/envelope"),
+    "daemon/history": ("daemon/snapshot", "proto/base"),
+    "daemon/http": ("daemon/base", "daemon/config", "daemon/exposition", "daemon/identity", "daemon/listen",
+                    "daemon/metrics", "daemon/view", "proto/base"),
+    "daemon/identity": ("daemon/base", "proto/base"),
+    "daemon/listen": ("daemon/base", "daemon/config", "daemon/identity", "daemon/metrics", "proto/base"),
+    "daemon/mailbox": ("daemon/base", "daemon/snapshot", "daemon/transport", "proto/base", "proto/mailbox",
+                       "proto/smbus"),
+    "daemon/message": ("daemon/snapshot", "proto/api", "proto/mailbox"),
+    "daemon/run": ("daemon/audit", "daemon/authz", "daemon/base", "daemon/collector", "daemon/config",
+                   "daemon/history", "daemon/http", "daemon/identity", "daemon/metrics", "daemon/snapshot",
+                   "daemon/transport", "daemon/view", "proto/base", "proto/envelope", "proto/smbus"),
+    "daemon/sealing": ("daemon/base", "daemon/message", "daemon/snapshot", "proto/api", "proto/base",
+                       "proto/envelope", "proto/mailbox"),
+    "daemon/snapshot": ("proto/base", "proto/mailbox"),
+    "daemon/transport": ("daemon/base", "proto/base", "proto/smbus"),
+    "daemon/view": ("daemon/audit", "daemon/authz", "daemon/base", "daemon/history", "daemon/identity",
+                    "daemon/message", "daemon/snapshot", "proto/api", "proto/audit", "proto/base"),
+    "proto/audit": ("proto/base",),
+    "proto/envelope": ("proto/base",),
+    "proto/mailbox": ("proto/base",),
+    "proto/smbus": ("proto/base",),
+    "secure_mcu": ("proto/base", "secure_mcu/cli", "secure_mcu/firmware"),
+    "secure_mcu/bus": ("proto/base", "proto/mailbox", "proto/smbus"),
+    "secure_mcu/chip": ("proto/base", "proto/mailbox", "secure_mcu/pipeline", "sim/waveform", "sim/wires"),
+    "secure_mcu/chip_file": ("proto/base", "proto/mailbox", "secure_mcu/chip", "secure_mcu/firmware", "sim/wires",
+                             "sim/workload"),
+    "secure_mcu/cli": ("proto/base", "secure_mcu/chip_file", "secure_mcu/describe", "secure_mcu/firmware",
+                       "secure_mcu/guest_view", "secure_mcu/replay", "secure_mcu/serve"),
+    "secure_mcu/describe": ("proto/base", "proto/mailbox", "secure_mcu/chip", "secure_mcu/chip_file",
+                            "secure_mcu/device", "secure_mcu/pipeline"),
+    "secure_mcu/device": ("proto/base", "secure_mcu/chip", "secure_mcu/chip_file", "secure_mcu/firmware",
+                          "secure_mcu/guest_view", "secure_mcu/replay", "sim/waveform", "sim/wires", "sim/workload"),
+    "secure_mcu/firmware": ("proto/base", "proto/mailbox", "secure_mcu/bus"),
+    "secure_mcu/guest_view": ("proto/base", "proto/mailbox"),
+    "secure_mcu/pipeline": ("proto/mailbox", "sim/wires"),
+    "secure_mcu/replay": ("proto/base", "proto/mailbox", "secure_mcu/chip", "sim/waveform"),
+    "secure_mcu/serve": ("proto/base", "proto/mailbox", "proto/smbus", "secure_mcu/bus", "secure_mcu/chip_file",
+                         "secure_mcu/device", "secure_mcu/firmware", "secure_mcu/guest_view", "sim/bus_faults"),
+    "sim/bus_faults": ("proto/base", "proto/mailbox", "proto/smbus"),
+    "sim/i2cdev": ("proto/base", "proto/smbus"),
+    "sim/waveform": ("proto/base", "sim/wires"),
+    "sim/workload": ("proto/base", "sim/wires"),
+}
+
+_RULE = re.compile(r"^(sideband_\w+|cc_\w+)\(\n(.*?)^\)", re.DOTALL | re.MULTILINE)
+_INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
+
+
+class Target:
+    def __init__(self, package, kind, body):
+        self.package = package
+        self.name = re.search(r'name = "([^"]+)"', body).group(1)
+        self.sources, self.headers = (self._list(body, key) for key in ("srcs", "hdrs"))
+        self.dependencies = {self._label(label) for label in self._list(body, "deps")}
+        self.is_test = kind.endswith("_test") or "testonly = True" in body
+
+    @property
+    def label(self):
+        return "//%s:%s" % (self.package, self.name)
+
+    def paths(self, names):
+        return [os.path.join(self.package, name) for name in names if ":" not in name]
+
+    @staticmethod
+    def _list(body, key):
+        found = re.search(r"\b%s = \[(.*?)\]" % key, body, re.DOTALL)
+        return re.findall(r'"([^"]+)"', found.group(1)) if found else []
+
+    def _label(self, label):
+        if label.startswith(":"):
+            return "//%s%s" % (self.package, label)
+        if label.startswith("//") and ":" not in label:
+            return "%s:%s" % (label, label.rsplit("/", 1)[1])
+        return label
+
+
+def targets_of(build_file, package):
+    """The C++ targets of a BUILD file's text."""
+    return [Target(package, kind, body) for kind, body in _RULE.findall(build_file) if 'name = "' in body]
+
+
+def read_targets(root):
+    """All C++ targets of the repository by their labels."""
+    targets = {}
+    for folder in _PROGRAMS + ("tests",):
+        for parent, _, names in os.walk(os.path.join(root, folder)):
+            if "BUILD" in names:
+                package = os.path.relpath(parent, root)
+                with open(os.path.join(parent, "BUILD"), encoding="utf-8") as file:
+                    for target in targets_of(file.read(), package):
+                        targets[target.label] = target
+    return targets
+
+
+def folder_edges(targets, with_tests):
+    """{folder: {folder that it depends on: an example}}"""
+    edges = collections.defaultdict(dict)
+    for target in targets.values():
+        if target.is_test and not with_tests:
+            continue
+        for label in target.dependencies:
+            other = targets.get(label)
+            if other and other.package != target.package:
+                edges[target.package].setdefault(other.package, "%s -> %s" % (target.label, label))
+    return edges
+
+
+def find_cycle(edges):
+    """The folders of one cycle; [] if there is no cycle."""
+    done, path = set(), []
+
+    def visit(folder):
+        if folder in path:
+            return path[path.index(folder):] + [folder]
+        if folder in done:
+            return []
+        path.append(folder)
+        for other in edges.get(folder, ()):
+            cycle = visit(other)
+            if cycle:
+                return cycle
+        done.add(path.pop())
+        return []
+
+    for folder in list(edges):
+        cycle = visit(folder)
+        if cycle:
+            return cycle
+    return []
+
+
+class LayeringTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        # The link points to the tree that is being built.
+        cls.root = os.path.dirname(os.path.realpath(os.path.join(_RUNFILES, "WORKSPACE")))
+        cls.targets = read_targets(cls.root)
+
+    def test_the_tree_was_found(self):
+        self.assertIn("//daemon:sidebandd", self.targets)
+        self.assertGreater(len(self.targets), 500)
+
+    def test_folders_use_only_what_they_may(self):
+        edges = folder_edges(self.targets, with_tests=False)
+        found = ["%s uses %s: %s" % (folder, other, example)
+                 for folder, others in sorted(edges.items()) if folder.split("/")[0] in _PROGRAMS
+                 for other, example in sorted(others.items()) if other not in ALLOWED.get(folder, ())]
+        self.assertEqual(found, [], "\n" + "\n".join(found))
+
+    def test_every_allowance_is_used(self):
+        edges = folder_edges(self.targets, with_tests=False)
+        unused = ["%s: %s" % (folder, other) for folder, others in sorted(ALLOWED.items())
+                  for other in others if other not in edges.get(folder, ())]
+        self.assertEqual(unused, [])
+
+    def test_no_cycle(self):
+        self.assertEqual(find_cycle(folder_edges(self.targets, with_tests=True)), [])
+
+    def test_every_include_is_a_dependency(self):
+        owner = {path: target.label for target in self.targets.values() for path in target.paths(target.headers)}
+        found = []
+        for target in self.targets.values():
+            for path in target.paths(target.sources + target.headers):
+                with open(os.path.join(self.root, path), encoding="utf-8") as file:
+                    included = {owner.get(name, target.label) for name in _INCLUDE.findall(file.read())}
+                found += ["%s includes from %s, which is none of its deps" % (path, label)
+                          for label in sorted(included - target.dependencies - {target.label})]
+        self.assertEqual(found, [], "\n" + "\n".join(found))
+
+    def test_what_is_found(self):
+        targets = {target.label: target for target in targets_of(
+            'sideband_cc_library(\n    name = "a",\n    deps = [\n        ":b",\n        "//y:c",\n    ],\n)\n'
+            'sideband_cc_test(\n    name = "b",\n    deps = ["//y"],\n)\n', "x")
+            + targets_of('sideband_cc_library(\n    name = "c",\n    deps = ["//x:a"],\n)\n'
+                         'sideband_cc_library(\n    name = "y",\n)\n', "y")}
+        self.assertEqual(targets["//x:a"].dependencies, {"//x:b", "//y:c"})
+        self.assertEqual(folder_edges(targets, with_tests=False),
+                         {"x": {"y": "//x:a -> //y:c"}, "y": {"x": "//y:c -> //x:a"}})
+        self.assertEqual(find_cycle(folder_edges(targets, with_tests=True)), ["x", "y", "x"])
+        self.assertEqual(find_cycle({"x": {"y": ""}, "z": {"y": "", "x": ""}}), [])
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main(verbosity=2))

@@ -1,0 +1,67 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: Apache-2.0
+"""Every page's links lead somewhere, and every path that a page or a comment names exists."""
+
+import os
+import re
+import sys
+import unittest
+
+_RUNFILES = os.path.join(os.environ.get("TEST_SRCDIR", ""), os.environ.get("TEST_WORKSPACE", ""))
+_FOLDERS = ("client", "daemon", "deploy", "docs", "proto", "secure_mcu", "sim", "tests", "third_party")
+_LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+_PATH = re.compile(r"`((?:%s)/[\w./-]+)`" % "|".join(_FOLDERS))
+_COMMENT = re.compile(r"(?://|#) .*")
+_PATH_IN_COMMENT = re.compile(r"(?<![\w/:.])((?:%s)/[\w/-]+\.(?:h|cc|md|py|proto|yaml))\b" % "|".join(_FOLDERS))
+_SUFFIXES = ("", ".cc", ".h", "_test.cc", ".py", "_test.py")
+
+
+def files(root):
+    """(path below root, text) of the pages and sources."""
+    names = [name for name in os.listdir(root) if name.endswith(".md")]
+    for folder in _FOLDERS:
+        for parent, _, found in os.walk(os.path.join(root, folder)):
+            names += [os.path.relpath(os.path.join(parent, name), root) for name in found]
+    for name in names:
+        if name.endswith((".md", ".h", ".cc", ".py", "BUILD")):
+            with open(os.path.join(root, name), encoding="utf-8") as file:
+                yield name, file.read()
+
+
+def named_paths(name, text):
+    """The paths below the root that a file names."""
+    if not name.endswith(".md"):
+        return [path for comment in _COMMENT.findall(text) for path in _PATH_IN_COMMENT.findall(comment)]
+    links = [link for link in _LINK.findall(text) if "://" not in link]
+    # NAME stands for any.
+    paths = [path for path in _PATH.findall(text) if "NAME" not in path]
+    return [os.path.normpath(os.path.join(os.path.dirname(name), link)) for link in links] + paths
+
+
+class LinksTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.root = os.path.dirname(os.path.realpath(os.path.join(_RUNFILES, "WORKSPACE")))
+        cls.files = dict(files(cls.root))
+
+    def exists(self, path):
+        return any(os.path.exists(os.path.join(self.root, path.rstrip("/") + suffix)) for suffix in _SUFFIXES)
+
+    def test_what_is_named_exists(self):
+        found = ["%s names %s" % (name, path) for name, text in sorted(self.files.items())
+                 for path in named_paths(name, text) if not self.exists(path)]
+        self.assertEqual(found, [], "\n" + "\n".join(found))
+
+    def test_the_files_were_found(self):
+        for name in ("README.md", "daemon/README.md", "daemon/main.cc"):
+            self.assertIn(name, self.files)
+
+    def test_what_is_found(self):
+        self.assertEqual(named_paths("docs/a.md", "[x](b.md#c) [y](../daemon/) [z](https://x.y) `sim/wires`"),
+                         ["docs/b.md", "daemon", "sim/wires"])
+        source = "// As %s has it.\nint x;  // %s" % ("sim" "/b.h", "proto" "/c.h")
+        self.assertEqual(named_paths("sim/a.h", source), ["sim" "/b.h", "proto" "/c.h"])
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main(verbosity=2))
