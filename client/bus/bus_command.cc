@@ -64,7 +64,7 @@ class BusCommand final : public Command {
         ->capture_default_str();
     app.add_flag("--json", options_.json, "One JSON object per line");
     app.footer(
-        "Lines begin with -> (the controller says), <- (the device says), !! (something is wrong).\n"
+        "Lines begin with -> (sent by the controller), <- (sent by the device) or !! (an error).\n"
         "Examples:\n"
         "  sideband bus trace --bus unix:gpu0.sock --count 10\n"
         "  sideband bus trace --bus unix:gpu0.sock@0x4f --write gpu0.sbt --json\n"

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/bus/smbpbi_names.h"
 
-#include <array>
 #include <span>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "proto/mailbox/capability.h"
+#include "proto/mailbox/performance_metric.h"
 #include "proto/mailbox/word.h"
 
 namespace sideband::client {
@@ -84,36 +85,6 @@ constexpr const char* kThermParams[] = {
     "target T.Limit", "HW slowdown T.Limit", "shutdown T.Limit", "HBM slowdown T.Limit", "SW slowdown T.Limit",
 };
 
-constexpr const char* kGpmMetrics[] = {
-    "engine active",
-    "SM activity",
-    "SM occupancy",
-    "tensor activity",
-    "DRAM usage",
-    "FP64 activity",
-    "FP32 activity",
-    "FP16 activity",
-    "PCIe TX",
-    "PCIe RX",
-    "NVLink raw TX",
-    "NVLink data TX",
-    "NVLink raw RX",
-    "NVLink data RX",
-    "NVDEC utilisation",
-    "NVJPG utilisation",
-    "NVOFA utilisation",
-    "NVLink raw TX/link",
-    "NVLink data TX/link",
-    "NVLink raw RX/link",
-    "NVLink data RX/link",
-    "NVDEC/instance",
-    "NVJPG/instance",
-    "integer utilisation",
-    "FP64 tensor utilisation",
-    "FP16 tensor utilisation",
-    "INT tensor utilisation",
-};
-
 constexpr const char* kClockItems[] = {"current",         "minimum", "maximum", "p-state", "throttle reasons supported",
                                        "throttle reasons"};
 
@@ -149,118 +120,6 @@ constexpr SysIdRow kSysIdItems[] = {
     {"DRAM capacity", kNumber},
 };
 
-constexpr std::array<const char*, 32> kCapabilities0 = {
-    "temp GPU0", "temp GPU1", nullptr, nullptr, "temp board", "temp memory", "temp power supply", "T.Limit",
-    // Bits 11:8 are a numeric field.
-    nullptr, nullptr, nullptr, nullptr, "energy module", "get module limit", "set module limit", "module limit info",
-    "power total", "GPU_PCONTROL", "GPU_SYSCONTROL", "target T.Limit", "slowdown T.Limit", "shutdown T.Limit",
-    "memory T.Limit", "SW slowdown T.Limit", "therm target", "therm slowdown", "therm shutdown", "therm memory",
-    "therm SW slowdown", "fabric flags", "power memory", "power module"};
-
-constexpr std::array<const char*, 32> kCapabilities1 = {"board part number",
-                                                        "OEM info",
-                                                        "serial number",
-                                                        "marketing name",
-                                                        "GPU part number",
-                                                        "memory vendor",
-                                                        "memory part number",
-                                                        "build date",
-                                                        "firmware version",
-                                                        "vendor id",
-                                                        "device id",
-                                                        "subsystem vendor id",
-                                                        "subsystem id",
-                                                        "GPU GUID",
-                                                        "InfoROM version",
-                                                        "module power limit",
-                                                        "ECC V1",
-                                                        "ECC V2",
-                                                        "ECC V3",
-                                                        "retired pages",
-                                                        "ECC V4",
-                                                        "ECC V5",
-                                                        "ACCESS_WP_MODE",
-                                                        "ECC state",
-                                                        "reset required",
-                                                        "GPU_UTIL_COUNTERS",
-                                                        "NVLink state V1",
-                                                        "NVLink errors",
-                                                        "clocks",
-                                                        "MIG state",
-                                                        "ECC V6",
-                                                        "throttle reason"};
-
-constexpr std::array<const char*, 32> kCapabilities2 = {
-    // Bits 4:2 are a numeric field.
-    "NO driver",
-    "GPU_REQUEST",
-    nullptr,
-    nullptr,
-    nullptr,
-    "fan V1",
-    "length",
-    "width",
-    "height",
-    "PCIe speed",
-    "PCIe width",
-    "power limit",
-    "scratch pages of 256",
-    "row remap",
-    "PCIe link",
-    "drain and reset",
-    "NVLink throughput",
-    "NVLink state V2",
-    "NVLink sub-link width",
-    "energy",
-    "remap pending",
-    "remap histogram",
-    "NVLink training error",
-    "NVLink runtime error",
-    nullptr,
-    "PCIe target speed",
-    "p-state",
-    "NVLink availability",
-    nullptr,
-    nullptr,
-    nullptr,
-    "FRU part number"};
-
-constexpr std::array<const char*, 32> kCapabilities4 = {"HW violation",
-                                                        "SW violation",
-                                                        "SW power violation",
-                                                        "SW thermal violation",
-                                                        "utilisation",
-                                                        "driver events",
-                                                        "bundling",
-                                                        "set device disable",
-                                                        "set ECC mode",
-                                                        nullptr,
-                                                        "set MIG mode",
-                                                        "fan curve",
-                                                        nullptr,
-                                                        nullptr,
-                                                        nullptr,
-                                                        nullptr,
-                                                        nullptr,
-                                                        nullptr,
-                                                        nullptr,
-                                                        nullptr,
-                                                        nullptr,
-                                                        nullptr,
-                                                        "power hint",
-                                                        "driver version",
-                                                        "performance monitoring",
-                                                        nullptr,
-                                                        "driver events by number",
-                                                        nullptr,
-                                                        nullptr,
-                                                        nullptr,
-                                                        "programmable EDPp",
-                                                        "DRAM capacity"};
-
-constexpr std::array<const char*, 32> kCapabilities5 = {nullptr, nullptr,           nullptr, nullptr, nullptr,
-                                                        nullptr, "memory capacity", nullptr, nullptr, "SRAM threshold"};
-
 constexpr const char* kEvents[] = {
     "server restart cold", "reset required", "driver event oldest", "power limit set",  "clock limit set",
     "ECC toggled",         "MIG toggled",    "server restart warm", "driver event new", "module limit set"};
@@ -271,11 +130,18 @@ constexpr const char* kFlags1[] = {"reset required", "drain and reset recommende
 
 void Append(std::string& text, absl::string_view name) { absl::StrAppend(&text, text.empty() ? "" : ", ", name); }
 
-void AppendBits(std::string& text, Names names, uint32_t bits) {
-  for (size_t bit = 0; bit < 32; ++bit) {
+// Appends the names of the set bits. `name_of` returns nullptr for a bit without a name.
+template <typename NameOf>
+void AppendBitsNamedBy(std::string& text, uint32_t bits, NameOf name_of) {
+  for (uint8_t bit = 0; bit < 32; ++bit) {
     if ((bits >> bit & 1) == 0) continue;
-    Append(text, bit < names.size() && names[bit] != nullptr ? names[bit] : absl::StrCat("bit ", bit));
+    const char* const name = name_of(bit);
+    Append(text, name != nullptr ? name : absl::StrCat("bit ", bit));
   }
+}
+
+void AppendBits(std::string& text, uint32_t bits, Names names) {
+  AppendBitsNamedBy(text, bits, [names](uint8_t bit) { return bit < names.size() ? names[bit] : nullptr; });
 }
 
 std::string OrNone(std::string text) { return text.empty() ? "none" : text; }
@@ -285,23 +151,6 @@ uint32_t TakeField(uint32_t& bits, int low, uint32_t mask) {
   const uint32_t value = bits >> low & mask;
   bits &= ~(mask << low);
   return value;
-}
-
-Names CapabilityNames(uint8_t dword) {
-  switch (dword) {
-    case 0:
-      return kCapabilities0;
-    case 1:
-      return kCapabilities1;
-    case 2:
-      return kCapabilities2;
-    case 4:
-      return kCapabilities4;
-    case 5:
-      return kCapabilities5;
-    default:
-      return {};
-  }
 }
 
 }  // namespace
@@ -321,7 +170,12 @@ std::string RegisterName(uint8_t index) { return NameIn(kRegisters, index, "regi
 
 std::string ThermParamName(uint8_t param) { return NameIn(kThermParams, param, "parameter"); }
 
-std::string GpmMetricName(uint8_t metric) { return NameIn(kGpmMetrics, metric, "metric"); }
+std::string GpmMetricName(uint8_t metric) {
+  for (const mailbox::MetricRow& row : mailbox::kMetrics) {
+    if (row.metric == static_cast<mailbox::MetricId>(metric)) return row.name;
+  }
+  return absl::StrFormat("metric 0x%02X", metric);
+}
 
 std::string ClockItemName(uint8_t item) { return NameIn(kClockItems, item, "item"); }
 
@@ -341,19 +195,19 @@ std::string CapabilityText(uint8_t dword, uint32_t bits) {
     // The field encodes the number of pages as a power of two: 1 is 4 pages.
     if (code != 0) Append(text, absl::StrCat(1u << (code + 1), " scratch pages"));
   }
-  AppendBits(text, CapabilityNames(dword), bits);
+  AppendBitsNamedBy(text, bits, [dword](uint8_t bit) { return mailbox::CapabilityName(dword, bit); });
   return OrNone(std::move(text));
 }
 
 std::string EventBitsText(uint32_t bits) {
   std::string text;
-  AppendBits(text, kEvents, bits);
+  AppendBits(text, bits, kEvents);
   return OrNone(std::move(text));
 }
 
 std::string FlagBitsText(uint8_t page, uint32_t bits) {
   std::string text;
-  AppendBits(text, page == 0 ? Names(kFlags0) : page == 1 ? Names(kFlags1) : Names(), bits);
+  AppendBits(text, bits, page == 0 ? Names(kFlags0) : page == 1 ? Names(kFlags1) : Names());
   return OrNone(std::move(text));
 }
 

@@ -31,11 +31,13 @@ void DefineGlobal(CLI::App& app, GlobalOptions& options) {
       ->type_name("FILE");
   app.add_option("--address", options.flags.address, absl::StrCat("The daemon's address; default: ", kDefaultAddress))
       ->type_name("HOST:PORT");
-  app.add_option("--ca-file", options.flags.ca_file, "Certificates of who may have issued the daemon's")
+  app.add_option("--ca-file", options.flags.ca_file,
+                 "Certificate authorities that the daemon's certificate is verified against")
       ->type_name("FILE");
-  app.add_option("--cert-file", options.flags.cert_file, "Our certificate")->type_name("FILE");
-  app.add_option("--key-file", options.flags.key_file, "Our certificate's private key")->type_name("FILE");
-  app.add_option("--token-file", options.flags.token_file, "A bearer token, with our certificate or without")
+  app.add_option("--cert-file", options.flags.cert_file, "The client's certificate")->type_name("FILE");
+  app.add_option("--key-file", options.flags.key_file, "The private key of the client's certificate")
+      ->type_name("FILE");
+  app.add_option("--token-file", options.flags.token_file, "A bearer token, in addition to a certificate or alone")
       ->type_name("FILE");
   app.add_option("--server-name", options.flags.server_name, "The name in the daemon's certificate")->type_name("NAME");
   app.footer(

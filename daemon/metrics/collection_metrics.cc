@@ -55,7 +55,7 @@ struct CollectionMetrics::Families {
   CounterFamily& sealed_records = Counters(registry, "sideband_sealed_records_total", "Sealed records made.");
   CounterFamily& confidentiality_refused =
       Counters(registry, "sideband_collect_confidentiality_refused_total",
-               "How often a device said of a confidential VM that it is not; it stays confidential.");
+               "How often a device reported a confidential VM as not confidential; it stays confidential.");
   GaugeFamily& conservation_ok =
       Gauges(registry, "sideband_conservation_ok",
              "Whether in the newest snapshot no VM has less than its contexts and the device no less than its VMs.");

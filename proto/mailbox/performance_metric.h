@@ -8,6 +8,7 @@
 #define SIDEBAND_PROTO_MAILBOX_PERFORMANCE_METRIC_H_
 
 #include <cstdint>
+#include <iterator>
 
 namespace sideband::mailbox {
 
@@ -36,14 +37,54 @@ enum class MetricId : uint8_t {
   kNvdec = 0x0E,
   kNvjpg = 0x0F,
   kNvofa = 0x10,
-  // 11 to 16: per link and per engine instance.
+  kNvlinkRawTxPerLink = 0x11,
+  kNvlinkDataTxPerLink = 0x12,
+  kNvlinkRawRxPerLink = 0x13,
+  kNvlinkDataRxPerLink = 0x14,
+  kNvdecPerInstance = 0x15,
+  kNvjpgPerInstance = 0x16,
   kIntegerActivity = 0x17,
   kDmmaActivity = 0x18,
   kHmmaActivity = 0x19,
   kImmaActivity = 0x1A,
 };
-// Metrics are numbered from 0 to one less.
-inline constexpr uint8_t kMetricCount = static_cast<uint8_t>(MetricId::kImmaActivity) + 1;
+
+struct MetricRow {
+  MetricId metric;
+  const char* name;  // our own wording
+};
+
+// In the order of their numbers, which have no gap.
+inline constexpr MetricRow kMetrics[] = {
+    {MetricId::kEngineActive, "engine active"},
+    {MetricId::kSmActivity, "SM activity"},
+    {MetricId::kSmOccupancy, "SM occupancy"},
+    {MetricId::kTensorActivity, "tensor activity"},
+    {MetricId::kDramUsage, "DRAM usage"},
+    {MetricId::kFp64Activity, "FP64 activity"},
+    {MetricId::kFp32Activity, "FP32 activity"},
+    {MetricId::kFp16Activity, "FP16 activity"},
+    {MetricId::kPcieTx, "PCIe TX"},
+    {MetricId::kPcieRx, "PCIe RX"},
+    {MetricId::kNvlinkRawTx, "NVLink raw TX"},
+    {MetricId::kNvlinkDataTx, "NVLink data TX"},
+    {MetricId::kNvlinkRawRx, "NVLink raw RX"},
+    {MetricId::kNvlinkDataRx, "NVLink data RX"},
+    {MetricId::kNvdec, "NVDEC utilisation"},
+    {MetricId::kNvjpg, "NVJPG utilisation"},
+    {MetricId::kNvofa, "NVOFA utilisation"},
+    {MetricId::kNvlinkRawTxPerLink, "NVLink raw TX/link"},
+    {MetricId::kNvlinkDataTxPerLink, "NVLink data TX/link"},
+    {MetricId::kNvlinkRawRxPerLink, "NVLink raw RX/link"},
+    {MetricId::kNvlinkDataRxPerLink, "NVLink data RX/link"},
+    {MetricId::kNvdecPerInstance, "NVDEC/instance"},
+    {MetricId::kNvjpgPerInstance, "NVJPG/instance"},
+    {MetricId::kIntegerActivity, "integer utilisation"},
+    {MetricId::kDmmaActivity, "FP64 tensor utilisation"},
+    {MetricId::kHmmaActivity, "FP16 tensor utilisation"},
+    {MetricId::kImmaActivity, "INT tensor utilisation"},
+};
+inline constexpr uint8_t kMetricCount = std::size(kMetrics);
 
 inline constexpr uint8_t kWholeDevice = 0xFF;
 inline constexpr uint8_t kPartitionMask = 0x3F;

@@ -65,12 +65,13 @@ Command AddReplayCommand(CLI::App& app) {
   command->add_option("--signals", flags->inputs.signals, "which signal feeds which event (JSON)")->required();
   command->add_option("--trace", flags->inputs.trace, "waveform (VCD, plain, gzip or zstd; or FST, through fst2vcd)")
       ->required();
-  command->add_option("--schedule", flags->inputs.schedule, "who is on the slice when (CSV)")->required();
+  command->add_option("--schedule", flags->inputs.schedule, "which context runs on which slice from which cycle (CSV)")
+      ->required();
   command->add_option("--format", flags->format, "json or table")
       ->check(CLI::IsMember({"json", "table"}))
       ->capture_default_str();
   command->add_option("--switch-trace", flags->switch_trace,
-                      "write every step of every context switch to this file, a line of JSON each");
+                      "write each step of each context switch to this file as a line of JSON");
   return {command, [flags] { return Run(*flags); }};
 }
 

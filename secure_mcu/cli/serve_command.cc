@@ -44,18 +44,17 @@ Command AddServeCommand(CLI::App& app) {
       ->required()
       ->take_all();
   command->add_option("--bus", flags->options.bus, "where: unix:PATH or unix:PATH@0xADDRESS")->required();
-  command->add_option(
-      "--guest-views", flags->options.guest_views,
-      "folder in which each VM that is not confidential finds its own counters as a shared-memory file");
+  command->add_option("--guest-views", flags->options.guest_views,
+                      "folder for a shared-memory file of each VM's own counters; confidential VMs have none");
   command
       ->add_option(
           "--persona", flags->persona,
-          "whom the board says it is: sideband, or nvidia, which is for tests with public clients that look for "
+          "the vendor that the board identifies as: sideband, or nvidia for tests with public clients that look for "
           "NVIDIA's vendor id")
       ->capture_default_str();
   command->add_option("--faults", flags->options.faults,
-                      "fault plan for the bus (YAML, see sim/bus_faults/README.md); change_catalog is not possible, "
-                      "and a delay is only told to the controller, as held clock");
+                      "fault plan for the bus (YAML, see sim/bus_faults/README.md); change_catalog is rejected, and "
+                      "a delay is reported to the controller as a stretched clock");
   return {command, [flags] { return Run(*flags); }};
 }
 

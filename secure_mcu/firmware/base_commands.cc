@@ -79,7 +79,7 @@ Reply BaseCommands::Route(const mailbox::CommandWord& command, uint32_t data) {
 }
 
 Reply BaseCommands::GetCapabilities(uint8_t dword) const {
-  if (dword >= kCapabilityDwords) return Fail(MailboxStatus::kErrArg1);
+  if (dword >= mailbox::kCapabilityDwords) return Fail(MailboxStatus::kErrArg1);
   return {.data = CapabilityDword(dword, {.identity_items = identity_.served(),
                                           .utilization = requests_.HasUtilization(),
                                           .memory_capacity = requests_.HasMemoryCapacity(),

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "proto/mailbox/capability.h"
+
 namespace sideband::mcu {
 
 // Capabilities that depend on the device; all others are always served.
@@ -17,9 +19,7 @@ struct Features {
   bool performance_monitoring = false;
 };
 
-inline constexpr uint8_t kCapabilityDwords = 6;
-
-// `dword` must be below kCapabilityDwords.
+// `dword` must be below mailbox::kCapabilityDwords.
 uint32_t CapabilityDword(uint8_t dword, const Features& features);
 
 }  // namespace sideband::mcu

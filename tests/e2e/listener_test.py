@@ -235,7 +235,7 @@ class StandingTest(ListenerTestCase):
             context.set_alpn_protocols(["h2"])
             with socket.create_connection(("127.0.0.1", port)) as plain:
                 with context.wrap_socket(plain, server_hostname="localhost") as connection:
-                    connection.settimeout(1)
+                    connection.settimeout(programs.PATIENCE_S)
                     if port == self.site.grpc_port:
                         connection.recv(1)  # the SETTINGS, after which a session ticket would follow
                     self.assertFalse(connection.session is not None and connection.session.has_ticket)

@@ -15,6 +15,7 @@
 #include "proto/mailbox/block_decoder.h"
 #include "proto/mailbox/block_encoder.h"
 #include "proto/mailbox/block_family.h"
+#include "proto/mailbox/capability.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/catalog_items.h"
 #include "proto/mailbox/counter_groups.h"
@@ -54,6 +55,10 @@ void Add(size_t block, size_t to);
 
 void UseBlockFamily(const Snapshot& snapshot) {
   //@ proto/mailbox/block_family.h
+}
+
+void UseCapability(uint32_t dword) {
+  //@ proto/mailbox/capability.h
 }
 
 absl::Status UseCatalogItems(Catalog& catalog, ByteWriter& out, ByteReader& in) {
