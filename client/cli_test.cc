@@ -69,9 +69,9 @@ v1::Snapshot ASnapshot() {
 constexpr char kSnapshotTable[] =
     "gpu0  2023-11-14T22:13:20.000Z ±1.5ms  snapshot 17  trigger 34\n"
     "  boot 000000000000b007  at 12.000000345 s\n"
-    "VM   CONTEXT  EVENT                           COUNT      RATE  NOTES\n"
-    "-    -        sm_active  18,446,744,073,709,551,615         -  -\n"
-    "vm0  train    dram_read                          42  1.23 k/s  idle,overflow,es…\n";
+    "VM   CONTEXT  EVENT                           COUNT       RATE  NOTES\n"
+    "-    -        sm_active  18,446,744,073,709,551,615          -  -\n"
+    "vm0  train    dram_read                         ~42  ~1.23 k/s  idle,overflow,e…\n";
 
 class CliTest : public testing::Test {
  protected:
@@ -206,6 +206,36 @@ TEST_F(CliTest, AStaleDeviceSaysSo) {
   Serve(script);
   EXPECT_THAT(Printed({"get"}), testing::HasSubstr("  STALE: 1m14s old, its rates now are unknown\n"));
   EXPECT_EQ(err_.text(), "sideband: gpu0 is stale: its newest snapshot is 1m14s old; there are no rates\n");
+}
+
+TEST_F(CliTest, GetShowsUtilisations) {
+  FakeDaemon::Script script;
+  v1::Snapshot& snapshot = *script.snapshots.add_snapshots();
+  snapshot.mutable_elapsed()->set_seconds(1);
+  v1::ScopeCounters& row = *snapshot.add_scopes();
+  row.set_state(v1::ScopeCounters::STATE_ACTIVE);
+  for (const char* event : {"a_cycles", "b_cycles"}) {
+    v1::Counter& counter = *row.add_counters();
+    counter.set_event(event);
+    counter.set_count(3);
+    counter.set_rate_per_second(3);
+  }
+  v1::Ratio& configured = *row.add_ratios();
+  configured.set_name("b");
+  configured.set_value(0.5);
+  v1::Ratio& utilisation = *row.add_ratios();
+  utilisation.set_name("a");
+  utilisation.set_event("a_cycles");
+  utilisation.set_value(0.3725);
+  Serve(script);
+  const std::string table = Printed({"get"});
+  EXPECT_THAT(table, testing::HasSubstr("rates over 1.000 s"));
+  EXPECT_THAT(table, testing::HasSubstr("VM  CONTEXT  EVENT     COUNT     RATE    UTIL\n"
+                                        "-   -        a_cycles      3  3.00 /s  37.2 %\n"
+                                        "-   -        b_cycles      3  3.00 /s       -\n"));
+  EXPECT_THAT(Printed({"get", "--raw"}), testing::HasSubstr("  3.0  0.372500"));
+  EXPECT_THAT(Printed({"get", "--format", "csv"}), testing::HasSubstr(",a_cycles,3,3,1,0.3725,\r\n"));
+  EXPECT_EQ(json::parse(Printed({"get", "--format", "json"}))["snapshots"][0]["elapsed"], "1s");
 }
 
 TEST_F(CliTest, GetAsJson) {
@@ -388,7 +418,7 @@ v1::GetHistoryResponse AHistory() {
   v1::HistoryStatus& retired = *device.mutable_series(0)->add_statuses();
   retired.set_point(1);
   retired.set_state(v1::ScopeCounters::STATE_RETIRED);
-  retired.add_flags("overflow");
+  retired.add_flags("estimated");
   return response;
 }
 
@@ -397,17 +427,17 @@ TEST_F(CliTest, GetSinceAsTable) {
   EXPECT_EQ(Printed({"get", "--since", "10m"}),
             "gpu0  3 points  2023-11-14T22:13:20.000Z to 2023-11-14T22:13:22.000Z  step 1s\n"
             "  history since 2023-11-14T21:56:40.000Z\n"
-            "TIME           VM   CONTEXT  EVENT      COUNT     RATE  NOTES\n"
-            "22:13:20.000Z  vm0  train    dram_read    100        -  -\n"
-            "22:13:21.000Z  vm0  train    dram_read    103  1.50 /s  retired,overflow\n"
-            "22:13:22.000Z  vm0  train    dram_read      7        -  restarted\n");
+            "TIME           VM   CONTEXT  EVENT      COUNT      RATE  NOTES\n"
+            "22:13:20.000Z  vm0  train    dram_read    100         -  -\n"
+            "22:13:21.000Z  vm0  train    dram_read   ~103  ~1.50 /s  retired,estimated\n"
+            "22:13:22.000Z  vm0  train    dram_read      7         -  restarted\n");
   EXPECT_EQ(
       Printed({"get", "--since", "10m", "--format", "csv"}),
       "device,host_time,host_time_error_seconds,reference_time_ns,snapshot_id,boot_id,slice,vm,vm_uuid,context,"
       "generation,state,event,count,rate_per_second,restarted,flags\r\n"
       "gpu0,2023-11-14T22:13:20.000Z,0,5000000000,0,000000000000b007,1,vm0,,train,1,active,dram_read,100,,no,\r\n"
       "gpu0,2023-11-14T22:13:21.000Z,0,7000000000,1,000000000000b007,1,vm0,,train,1,retired,dram_read,103,1.5,no,"
-      "overflow\r\n"
+      "estimated\r\n"
       "gpu0,2023-11-14T22:13:22.000Z,0,9000000000,2,000000000000b007,1,vm0,,train,3,active,dram_read,7,,yes,\r\n");
 }
 

@@ -24,16 +24,32 @@ std::string IfKnown(const v1::Device& device, std::string text) {
 
 const char* YesNo(bool value) { return value ? "yes" : "no"; }
 
+std::string Utilisation(const v1::ScopeCounters& row, const std::string& event) {
+  const v1::Ratio* const utilisation = FindUtilisation(row, event);
+  return utilisation == nullptr ? "" : CsvNumber(utilisation->value());
+}
+
 std::string CounterLine(const v1::Snapshot& snapshot, const v1::ScopeCounters& row, const v1::Counter& counter) {
   const v1::Scope& scope = row.scope();
-  return CsvLine({snapshot.device(), BootIdText(snapshot.boot_id()), absl::StrCat(snapshot.snapshot_id()),
-                  absl::StrCat(snapshot.trigger_id()), absl::StrCat(snapshot.reference_time_ns()),
+  return CsvLine({snapshot.device(),
+                  BootIdText(snapshot.boot_id()),
+                  absl::StrCat(snapshot.snapshot_id()),
+                  absl::StrCat(snapshot.trigger_id()),
+                  absl::StrCat(snapshot.reference_time_ns()),
                   snapshot.has_host_time() ? TimeText(ToTime(snapshot.host_time())) : "",
                   snapshot.has_host_time_error() ? Seconds(snapshot.host_time_error()) : "",
-                  snapshot.has_device_state() ? StateText(snapshot.device_state()) : "", SliceText(scope), scope.vm(),
-                  scope.vm_uuid(), scope.context(), absl::StrCat(scope.generation()), StateText(row.state()),
-                  counter.event(), absl::StrCat(counter.count()),
+                  snapshot.has_device_state() ? StateText(snapshot.device_state()) : "",
+                  SliceText(scope),
+                  scope.vm(),
+                  scope.vm_uuid(),
+                  scope.context(),
+                  absl::StrCat(scope.generation()),
+                  StateText(row.state()),
+                  counter.event(),
+                  absl::StrCat(counter.count()),
                   counter.has_rate_per_second() ? CsvNumber(counter.rate_per_second()) : "",
+                  snapshot.has_elapsed() ? Seconds(snapshot.elapsed()) : "",
+                  Utilisation(row, counter.event()),
                   absl::StrJoin(row.flags(), " ")});
 }
 
@@ -70,9 +86,26 @@ std::string ScopesCsv(const v1::ListScopesResponse& response) {
 }
 
 std::string SnapshotCsvTitles() {
-  return CsvLine({"device", "boot_id", "snapshot_id", "trigger_id", "reference_time_ns", "host_time",
-                  "host_time_error_seconds", "device_state", "slice", "vm", "vm_uuid", "context", "generation", "state",
-                  "event", "count", "rate_per_second", "flags"});
+  return CsvLine({"device",
+                  "boot_id",
+                  "snapshot_id",
+                  "trigger_id",
+                  "reference_time_ns",
+                  "host_time",
+                  "host_time_error_seconds",
+                  "device_state",
+                  "slice",
+                  "vm",
+                  "vm_uuid",
+                  "context",
+                  "generation",
+                  "state",
+                  "event",
+                  "count",
+                  "rate_per_second",
+                  "elapsed_seconds",
+                  "utilisation",
+                  "flags"});
 }
 
 std::string SnapshotCsv(const v1::Snapshot& snapshot) {

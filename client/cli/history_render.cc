@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -141,9 +142,12 @@ std::string DeviceTable(const v1::DeviceHistory& device, const std::string& step
   const std::string format = TimeFormat(device, style);
   ForEach(device, [&](const Entry& entry) {
     const v1::Scope& scope = entry.series.scope();
+    const auto marked = [&](std::string text) {
+      return IsEstimated(entry.status.flags()) ? EstimateText(std::move(text), style) : std::move(text);
+    };
     table.Add({absl::FormatTime(format, ToTime(entry.point.host_time()), absl::UTCTimeZone()), SliceText(scope),
-               scope.vm(), scope.context(), entry.event, CountText(entry.count, style),
-               entry.rate ? ScaledText(*entry.rate, "/s", style) : "", Notes(entry)});
+               scope.vm(), scope.context(), entry.event, marked(CountText(entry.count, style)),
+               marked(entry.rate ? ScaledText(*entry.rate, "/s", style) : ""), Notes(entry)});
   });
   return Heading(device, step, style) + table.Render(style);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/cli/message_text.h"
 
+#include <algorithm>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -24,6 +26,16 @@ std::string StateText(v1::ScopeCounters::State state) {
 std::string ScopeText(v1::Event::Scope scope) { return Word(v1::Event::Scope_Name(scope), "SCOPE_", scope); }
 
 std::string SliceText(const v1::Scope& scope) { return scope.has_slice() ? absl::StrCat(scope.slice()) : ""; }
+
+bool IsEstimated(const google::protobuf::RepeatedPtrField<std::string>& flags) {
+  return std::find(flags.begin(), flags.end(), "estimated") != flags.end();
+}
+
+const v1::Ratio* FindUtilisation(const v1::ScopeCounters& row, const std::string& event) {
+  const auto found = std::find_if(row.ratios().begin(), row.ratios().end(),
+                                  [&](const v1::Ratio& ratio) { return ratio.event() == event; });
+  return found == row.ratios().end() ? nullptr : &*found;
+}
 
 absl::Duration ToDuration(const google::protobuf::Duration& duration) {
   return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());

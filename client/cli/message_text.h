@@ -19,6 +19,11 @@ std::string ScopeText(v1::Event::Scope scope);
 // Empty if the scope has no slice.
 std::string SliceText(const v1::Scope& scope);
 
+// Whether flags of a row tell that its counts are estimates.
+bool IsEstimated(const google::protobuf::RepeatedPtrField<std::string>& flags);
+// nullptr if the row has no utilisation of the event.
+const v1::Ratio* FindUtilisation(const v1::ScopeCounters& row, const std::string& event);
+
 absl::Duration ToDuration(const google::protobuf::Duration& duration);
 absl::Time ToTime(const google::protobuf::Timestamp& time);
 // UTC, to the millisecond: 2026-11-21T12:34:07.958Z.

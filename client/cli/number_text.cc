@@ -27,4 +27,12 @@ std::string ScaledText(double value, absl::string_view unit, const TableStyle& s
   return absl::StrFormat("%.2f %s%s", value, *prefix, unit);
 }
 
+std::string ShareText(double share, const TableStyle& style) {
+  return style.raw ? absl::StrFormat("%.6f", share) : absl::StrFormat("%.1f %%", share * 100);
+}
+
+std::string EstimateText(std::string text, const TableStyle& style) {
+  return text.empty() || style.raw ? text : absl::StrCat("~", text);
+}
+
 }  // namespace sideband::client

@@ -21,6 +21,12 @@ std::string CountText(uint64_t count, const TableStyle& style);
 // one decimal and without a unit. Numbers that are not finite are formatted as by printf, with the unit.
 std::string ScaledText(double value, absl::string_view unit, const TableStyle& style);
 
+// A share from 0 to 1 in percent with one decimal: "37.2 %". If the style is raw, the share itself with six decimals.
+std::string ShareText(double share, const TableStyle& style);
+
+// The text of a number that is an estimate: "~42". Unchanged if it is empty or if the style is raw.
+std::string EstimateText(std::string text, const TableStyle& style);
+
 }  // namespace sideband::client
 
 #endif  // SIDEBAND_CLIENT_CLI_NUMBER_TEXT_H_

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/cli/render.h"
 
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -26,12 +27,22 @@ std::string Notes(const v1::ScopeCounters& row) {
   return absl::StrJoin(notes, ",");
 }
 
+std::string UtilisationText(const v1::ScopeCounters& row, const std::string& event, const TableStyle& style) {
+  const v1::Ratio* const utilisation = FindUtilisation(row, event);
+  return utilisation == nullptr ? "" : ShareText(utilisation->value(), style);
+}
+
 void AddCounters(const v1::ScopeCounters& row, const TableStyle& style, Table& table) {
   const v1::Scope& scope = row.scope();
+  const bool is_estimated = IsEstimated(row.flags());
+  const auto marked = [&](std::string text) {
+    return is_estimated ? EstimateText(std::move(text), style) : std::move(text);
+  };
   for (const v1::Counter& counter : row.counters()) {
     const std::string rate = counter.has_rate_per_second() ? ScaledText(counter.rate_per_second(), "/s", style) : "";
-    table.Add({SliceText(scope), scope.vm(), scope.context(), counter.event(), CountText(counter.count(), style), rate,
-               Notes(row)});
+    table.Add({SliceText(scope), scope.vm(), scope.context(), counter.event(),
+               marked(CountText(counter.count(), style)), marked(rate),
+               marked(UtilisationText(row, counter.event(), style)), Notes(row)});
   }
 }
 
@@ -40,6 +51,12 @@ std::string Staleness(const v1::Snapshot& snapshot) {
   if (!snapshot.has_device_state() || snapshot.device_state() == v1::Device::STATE_FRESH) return "";
   const absl::Duration age = absl::Trunc(ToDuration(snapshot.age()), absl::Seconds(1));
   return absl::StrCat("STALE: ", absl::FormatDuration(age), " old, its rates now are unknown");
+}
+
+// Of the rates and utilisations.
+std::string Interval(const v1::Snapshot& snapshot) {
+  if (!snapshot.has_elapsed()) return "";
+  return absl::StrFormat("rates over %.3f s", absl::ToDoubleSeconds(ToDuration(snapshot.elapsed())));
 }
 
 std::string HostTime(const v1::Snapshot& snapshot) {
@@ -54,7 +71,8 @@ std::string Heading(const v1::Snapshot& snapshot, const TableStyle& style) {
   return WrappedFields(
       {Visible(snapshot.device()), HostTime(snapshot), absl::StrCat("snapshot ", snapshot.snapshot_id()),
        absl::StrCat("trigger ", snapshot.trigger_id()), absl::StrCat("boot ", BootIdText(snapshot.boot_id())),
-       absl::StrFormat("at %d.%09d s", time_ns / 1'000'000'000, time_ns % 1'000'000'000), Staleness(snapshot)},
+       absl::StrFormat("at %d.%09d s", time_ns / 1'000'000'000, time_ns % 1'000'000'000), Interval(snapshot),
+       Staleness(snapshot)},
       style);
 }
 
@@ -114,6 +132,7 @@ std::string SnapshotTable(const v1::Snapshot& snapshot, const TableStyle& style)
                {"EVENT", kLeft, Fit::kMiddle},
                {"COUNT", kRight},
                {"RATE", kRight},
+               {"UTIL", kRight, Fit::kIfAny},
                {"NOTES", kLeft, Fit::kIfAny}});
   for (const v1::ScopeCounters& row : snapshot.scopes()) AddCounters(row, style, table);
   return Heading(snapshot, style) + table.Render(style);

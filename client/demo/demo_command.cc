@@ -21,6 +21,7 @@
 #include "client/demo/demo_site.h"
 #include "client/demo/demo_steps.h"
 #include "client/demo/readiness.h"
+#include "client/demo/sums.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady_time.h"
@@ -65,6 +66,7 @@ struct Scenario {
   std::vector<DemoVm> vms;
   std::string chip_file;
   std::vector<std::string> events;  // some events with counts above 0
+  Sums sums = Sums::kEqual;
 };
 
 // Names become label values, file names and words of shell commands.
@@ -107,7 +109,8 @@ absl::StatusOr<Scenario> WaveformScenario(const DemoWaveform& waveform, const st
     if (!block["context"].is_null()) vms.back().second.push_back(block["context"]);
   }
   if (vms.empty()) return absl::InvalidArgumentError(absl::StrCat(waveform.schedule, ": no VM is ever resident"));
-  Scenario scenario{.vms = WaveformVms(vms)};
+  // A device's and a VM's counts include those of contexts that have ended.
+  Scenario scenario{.vms = WaveformVms(vms), .sums = Sums::kAtMost};
   scenario.chip_file = WaveformChipFile(waveform, scenario.vms);
   for (const auto& [event, count] : result["blocks"][0]["counters"].items()) {
     if (event.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos ||
@@ -180,7 +183,7 @@ class DemoCommand final : public Command {
     SIDEBAND_RETURN_IF_ERROR(context.out().Write(absl::StrCat(
         "An emulated device is on the virtual bus ", folder, "/gpu0.sock,\nsidebandd serves gRPC on 127.0.0.1:",
         ports.grpc, " and HTTPS on 127.0.0.1:", ports.http, ".\n", HowToRepeat(folder))));
-    for (const DemoStep& step : MakeDemoSteps(scenario.vms, ports, scenario.events)) {
+    for (const DemoStep& step : MakeDemoSteps(scenario.vms, ports, scenario.events, scenario.sums)) {
       if (context.cancellation().cancelled()) return absl::OkStatus();
       SIDEBAND_RETURN_IF_ERROR(Take(context, step, folder));
     }

@@ -27,20 +27,24 @@ const DemoVm* FindVm(const std::vector<DemoVm>& vms, const std::string& tenant, 
   return found == vms.end() ? nullptr : &*found;
 }
 
-std::vector<DemoStep> OperatorSteps(const std::vector<DemoVm>& vms, const DemoPorts& ports, const std::string& event) {
+std::vector<DemoStep> OperatorSteps(const std::vector<DemoVm>& vms, const DemoPorts& ports, const std::string& event,
+                                    Sums sums) {
   DemoStep scrape{.title = "The operator's scrape: the device and each open VM, no tenant's contexts",
-                  .command = absl::StrCat(Scrape("operator", ports), " | grep -E '^sideband_(device_up|vm_info|", event,
-                                          "_total)'"),
-                  .absent = {"context="}};
+                  .command = absl::StrCat(Scrape("operator", ports),
+                                          " | grep -E '^sideband_(device_up|vm_info|(device|vm)_", event, "_total)'"),
+                  .absent = {"context="},
+                  .scrape_sums = sums,
+                  .event = event};
   for (const DemoVm& vm : vms) scrape.present.push_back(Label(vm));
   return {std::move(scrape), {.title = "… and the scopes that there are", .command = Sideband("operator", "scopes")}};
 }
 
 std::vector<DemoStep> TenantSteps(const DemoVm& own, const std::vector<DemoVm>& vms, const DemoPorts& ports,
-                                  const std::vector<std::string>& events) {
+                                  const std::vector<std::string>& events, Sums sums) {
   DemoStep get{.title = absl::StrCat("What ", own.tenant, " sees over gRPC: its VM and the VM's contexts"),
                .command = Sideband(own.tenant, absl::StrCat("get --event ", absl::StrJoin(events, " --event "))),
-               .present = {own.name}};
+               .present = {own.name},
+               .table_sums = sums};
   for (const std::string& context : own.contexts) get.present.push_back(context);
   std::vector<DemoStep> steps = {std::move(get)};
   for (const DemoVm& other : vms) {
@@ -73,11 +77,11 @@ std::vector<DemoStep> ConfidentialSteps(const DemoVm& vm, const DemoPorts& ports
 }  // namespace
 
 std::vector<DemoStep> MakeDemoSteps(const std::vector<DemoVm>& vms, const DemoPorts& ports,
-                                    const std::vector<std::string>& events) {
-  std::vector<DemoStep> steps = OperatorSteps(vms, ports, events[0]);
+                                    const std::vector<std::string>& events, Sums sums) {
+  std::vector<DemoStep> steps = OperatorSteps(vms, ports, events[0], sums);
   const auto append = [&steps](std::vector<DemoStep> more) { steps.insert(steps.end(), more.begin(), more.end()); };
   for (const char* tenant : {"tenant-a", "tenant-b"}) {
-    if (const DemoVm* own = FindVm(vms, tenant, false)) append(TenantSteps(*own, vms, ports, events));
+    if (const DemoVm* own = FindVm(vms, tenant, false)) append(TenantSteps(*own, vms, ports, events, sums));
   }
   for (const DemoVm& vm : vms) {
     if (vm.confidential) append(ConfidentialSteps(vm, ports, events[0]));
@@ -93,7 +97,8 @@ std::string CheckStep(const DemoStep& step, int exit_status, const std::string& 
   for (const std::string& text : step.absent) {
     if (absl::StrContains(output, text)) return absl::StrCat("'", text, "' should not be there");
   }
-  return "";
+  std::string wrong = CheckScrapeSums(output, step.event, step.scrape_sums);
+  return wrong.empty() ? CheckTableSums(output, step.table_sums) : wrong;
 }
 
 }  // namespace sideband::client

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "client/demo/demo_site.h"
+#include "client/demo/sums.h"
 
 namespace sideband::client {
 
@@ -17,11 +18,14 @@ struct DemoStep {
   int exit_status = 0;
   std::vector<std::string> present;  // texts that the output must contain
   std::vector<std::string> absent;   // texts that the output must not contain
+  Sums scrape_sums = Sums::kNone;    // of the event below, in a scrape
+  std::string event;
+  Sums table_sums = Sums::kNone;  // of each event, in a table
 };
 
-// `events` must contain at least one event.
+// `events` must contain at least one event. `sums` is how the counts of VMs and contexts relate to the wholes'.
 std::vector<DemoStep> MakeDemoSteps(const std::vector<DemoVm>& vms, const DemoPorts& ports,
-                                    const std::vector<std::string>& events);
+                                    const std::vector<std::string>& events, Sums sums);
 
 // Describes the mismatch between `step` and its result; empty if they match.
 std::string CheckStep(const DemoStep& step, int exit_status, const std::string& output);

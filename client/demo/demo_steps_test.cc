@@ -6,12 +6,13 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
+#include "client/demo/sums.h"
 
 namespace sideband::client {
 namespace {
 
 TEST(DemoStepsTest, EveryTenantIsDeniedEveryOtherTenantsVms) {
-  const auto steps = MakeDemoSteps(BuiltInVms(), {"1", "2"}, {"busy_cycles"});
+  const auto steps = MakeDemoSteps(BuiltInVms(), {"1", "2"}, {"busy_cycles"}, Sums::kEqual);
   const auto has = [&](const std::string& command) {
     return std::any_of(steps.begin(), steps.end(), [&](const DemoStep& step) { return step.command == command; });
   };
@@ -28,6 +29,9 @@ TEST(DemoStepsTest, CheckStepSaysWhatIsWrong) {
   EXPECT_EQ(CheckStep(step, 1, "mine only"), "exit status 1, not 0");
   EXPECT_EQ(CheckStep(step, 0, "nothing"), "'mine' is missing");
   EXPECT_EQ(CheckStep(step, 0, "mine and theirs"), "'theirs' should not be there");
+  EXPECT_EQ(CheckStep({.scrape_sums = Sums::kEqual, .event = "x"}, 0, "sideband_vm_x_total{} 3"),
+            "the device's x is 0, its parts add up to 3");
+  EXPECT_EQ(CheckStep({.table_sums = Sums::kEqual}, 0, "vm1 - x 3\nvm1 a x 2"), "x of vm1 is 3, its parts add up to 2");
 }
 
 TEST(DemoSiteTest, OnlyTheLastOfSeveralWaveformVmsIsConfidential) {

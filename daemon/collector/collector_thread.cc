@@ -79,12 +79,24 @@ void CollectorThread::ReportRestart() {
                before);
 }
 
+void CollectorThread::ReportVersion() {
+  const auto version = static_cast<uint8_t>(session_.version());
+  const uint8_t before = std::exchange(version_, version);
+  // 0: this is the first snapshot of this run.
+  if (before == 0) {
+    spdlog::info("device {}: version {} of the snapshot extension", info_->name, version);
+  } else if (before != version) {
+    spdlog::warn("device {}: version {} of the snapshot extension after version {}", info_->name, version, before);
+  }
+}
+
 void CollectorThread::Collect() {
   bus_.StartCollection();
   const absl::Status status = collector_.CollectOnce();
   // The error is then a consequence of the stop request.
   if (IsStopping()) return;
   Report(status);
+  if (status.ok()) ReportVersion();
   ReportRestart();
 }
 

@@ -67,6 +67,7 @@ class CollectorThread {
   void Run();
   bool IsStopping() const ABSL_LOCKS_EXCLUDED(mu_);
   void Report(const absl::Status& status);
+  void ReportVersion();
   void ReportRestart();
   void Collect();
   // Reads the DeviceInfo from the store. Returns true if the interval has changed.
@@ -89,6 +90,7 @@ class CollectorThread {
   std::string last_error_;  // empty after a successful snapshot; used by the collector's thread only
   bool reported_ = false;   // Report() was called at least once; likewise
   uint64_t boot_id_ = 0;    // of the newest snapshot; likewise
+  uint8_t version_ = 0;     // of the snapshot extension, as logged; likewise
 
   mutable absl::Mutex mu_;
   SteadyCondVar changed_;

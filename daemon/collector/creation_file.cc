@@ -25,6 +25,7 @@ constexpr char kTitle[] = "sideband created 1";
 std::string Encode(const Creations& known) {
   std::string text = absl::StrCat(kTitle, "\nboot ", absl::Hex(known.boot_id, absl::kZeroPad16), "\nlast ",
                                   absl::ToUnixNanos(known.last), "\n");
+  if (known.booted != absl::InfinitePast()) absl::StrAppend(&text, "booted ", absl::ToUnixNanos(known.booted), "\n");
   for (const auto& [id, creation] : known.blocks) {
     absl::StrAppend(&text, "block ", id.first, " ", id.second, " ", creation.generation, " ",
                     absl::ToUnixNanos(creation.time), "\n");
@@ -61,6 +62,7 @@ bool ParseLine(size_t number, absl::string_view line, Creations& known) {
   const std::vector<absl::string_view> words = absl::StrSplit(line, ' ');
   if (number == 2) return words.size() == 2 && words[0] == "boot" && absl::SimpleHexAtoi(words[1], &known.boot_id);
   if (number == 3) return words.size() == 2 && words[0] == "last" && ParseTime(words[1], known.last);
+  if (number == 4 && words[0] == "booted") return words.size() == 2 && ParseTime(words[1], known.booted);
   return words[0] == "block" && ParseBlock(words, known);
 }
 

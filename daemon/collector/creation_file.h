@@ -9,6 +9,7 @@
 // - "sideband created 1"
 // - "boot 1f00a2b3c4d5e6f7"
 // - "last 1700000000123456789"
+// - "booted 1690000000000000000"; absent in files of version 0.2.0 and earlier
 // - "block 1 65535 3 1700000000000000000": VM, context, generation, created; one line for each block
 #ifndef SIDEBAND_DAEMON_COLLECTOR_CREATION_FILE_H_
 #define SIDEBAND_DAEMON_COLLECTOR_CREATION_FILE_H_

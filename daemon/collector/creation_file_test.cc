@@ -28,6 +28,7 @@ class CreationFileTest : public testing::Test {
   const std::string path_ = folder_ + "/created-6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10";
   const CreationFile file_{folder_};
   const Creations known_ = {.boot_id = 0xF123456789ABCDEF,
+                            .booted = absl::FromUnixNanos(1'690'000'000'000'000'001),
                             .last = absl::FromUnixNanos(1'700'000'000'123'456'789),
                             .blocks = {{{0xFFFF, 0xFFFF}, {1, absl::FromUnixSeconds(1'700'000'000)}},
                                        {{1, 2}, {0xFFFFFFFF, absl::FromUnixNanos(-5)}}}};
@@ -40,6 +41,15 @@ TEST_F(CreationFileTest, WhatIsSavedIsLoaded) {
   ASSERT_TRUE(file_.Save(device_, {.boot_id = 2, .last = absl::UnixEpoch()}).ok());
   EXPECT_EQ(file_.Load(device_)->boot_id, 2u);
   EXPECT_TRUE(file_.Load(device_)->blocks.empty());
+  EXPECT_EQ(file_.Load(device_)->booted, absl::InfinitePast());
+}
+
+TEST_F(CreationFileTest, AFileOfAnEarlierVersionHasNoBoot) {
+  Write("sideband created 1\nboot 1\nlast 5\nblock 1 2 3 4\n");
+  const auto known = file_.Load(device_);
+  ASSERT_TRUE(known.ok()) << known.status();
+  EXPECT_EQ(known->booted, absl::InfinitePast());
+  EXPECT_EQ(known->blocks.size(), 1u);
 }
 
 TEST_F(CreationFileTest, IsItsOwnersAndFollowsNoLink) {

@@ -10,20 +10,26 @@ absl::Time WholeSecond(absl::Time time) { return absl::FromUnixSeconds(absl::ToU
 
 }  // namespace
 
-absl::Time CreationTimes::Last(const mailbox::Snapshot& snapshot, const Instant& at) const {
+absl::Time CreationTimes::Previous(const Instant& at) const {
   // A time saved by an earlier run may lie in the future if the wall clock was set back since.
-  const absl::Time before = last_steady_ ? at.host - (at.steady - *last_steady_) : std::min(known_.last, at.host);
-  if (snapshot.boot_id == known_.boot_id) return before;
-  // The device has restarted since the previous snapshot, so its blocks cannot be older than that snapshot.
-  return std::max(before, WholeSecond(at.host - at.error - absl::Nanoseconds(snapshot.reference_time_ns)));
+  return last_steady_ ? at.host - (at.steady - *last_steady_) : std::min(known_.last, at.host);
+}
+
+absl::Time CreationTimes::Boot(const mailbox::Snapshot& snapshot, const Instant& at) const {
+  const absl::Time estimate = WholeSecond(at.host - at.error - absl::Nanoseconds(snapshot.reference_time_ns));
+  // If the device has restarted since the previous snapshot, its blocks cannot be older than that snapshot.
+  return snapshot.boot_id == known_.boot_id ? estimate : std::max(Previous(at), estimate);
 }
 
 std::vector<absl::Time> CreationTimes::Of(const mailbox::Snapshot& snapshot, const Instant& at,
                                           bool device_row_is_new) {
-  const absl::Time last = Last(snapshot, at);
-  if (snapshot.boot_id != known_.boot_id) known_.blocks.clear();
+  const bool is_same_boot = snapshot.boot_id == known_.boot_id;
+  const absl::Time boot = Boot(snapshot, at), last = is_same_boot ? Previous(at) : boot;
+  if (!is_same_boot) known_.blocks.clear();
+  // A file of an earlier version lacks the time of the boot.
+  const bool is_boot_known = is_same_boot && known_.booted != absl::InfinitePast();
   // Blocks that are absent from this snapshot are forgotten: an id that returns later is a new block.
-  Creations now = {.boot_id = snapshot.boot_id, .last = at.host};
+  Creations now = {.boot_id = snapshot.boot_id, .booted = is_boot_known ? known_.booted : boot, .last = at.host};
   std::vector<absl::Time> times;
   for (const mailbox::BlockHeader& block : snapshot.blocks) {
     const Creations::BlockId id(block.vm, block.context);
@@ -34,7 +40,7 @@ std::vector<absl::Time> CreationTimes::Of(const mailbox::Snapshot& snapshot, con
     now.blocks.insert_or_assign(id, Creations::Creation{block.generation, times.back()});
   }
   // `last` does not count: otherwise the file would be written at every snapshot.
-  has_changed_ = now.boot_id != known_.boot_id || now.blocks != known_.blocks;
+  has_changed_ = !is_same_boot || !is_boot_known || now.blocks != known_.blocks;
   known_ = std::move(now);
   last_steady_ = at.steady;
   return times;

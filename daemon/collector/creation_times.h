@@ -33,6 +33,7 @@ struct Creations {
   bool operator==(const Creations&) const = default;
 
   uint64_t boot_id = 0;
+  absl::Time booted = absl::InfinitePast();
   absl::Time last = absl::InfinitePast();  // of a snapshot with exactly these blocks
   absl::flat_hash_map<BlockId, Creation> blocks;
 };
@@ -59,13 +60,18 @@ class CreationTimes {
   //  * The device's row gets the time of this snapshot if `device_row_is_new`.
   std::vector<absl::Time> Of(const mailbox::Snapshot& snapshot, const Instant& at, bool device_row_is_new = false);
 
-  // Whether the last call of Of() changed the boot id or the set of blocks, so that known() must be saved.
+  // The time of the boot of the last snapshot: what the first snapshot of that boot gave for a block.
+  absl::Time booted() const { return known_.booted; }
+
+  // Whether the last call of Of() changed the boot or the set of blocks, so that known() must be saved.
   bool has_changed() const { return has_changed_; }
   const Creations& known() const { return known_; }
 
  private:
-  // The created time of new blocks: the previous snapshot by the current wall clock, or the estimated boot.
-  absl::Time Last(const mailbox::Snapshot& snapshot, const Instant& at) const;
+  // The previous snapshot by the current wall clock.
+  absl::Time Previous(const Instant& at) const;
+  // The estimated boot, not before the previous snapshot of another boot.
+  absl::Time Boot(const mailbox::Snapshot& snapshot, const Instant& at) const;
 
   Creations known_;
   std::optional<absl::Duration> last_steady_;  // of the previous snapshot; nullopt before the first of this run

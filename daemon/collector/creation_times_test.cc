@@ -52,6 +52,25 @@ TEST(CreationTimesTest, ADevicesRowThatIsNewStartsNow) {
   EXPECT_THAT(times.Of(SnapshotOf(1, 41, blocks), On(101)), ElementsAre(At(100), At(59)));
 }
 
+TEST(CreationTimesTest, TheBootKeepsItsTime) {
+  CreationTimes times;
+  times.Of(SnapshotOf(1, 40, {Block(0, 1)}), On(100));
+  EXPECT_EQ(times.booted(), At(59));
+  times.Of(SnapshotOf(1, 45, {Block(0, 1)}), On(101));
+  EXPECT_EQ(times.booted(), At(59)) << "whatever the clocks do";
+  EXPECT_FALSE(times.has_changed());
+  times.Of(SnapshotOf(2, 3, {Block(0, 1)}), On(110));
+  EXPECT_EQ(times.booted(), At(106));
+}
+
+TEST(CreationTimesTest, ABootOfAnEarlierVersionsFileIsEstimated) {
+  CreationTimes times;
+  times.Restore({.boot_id = 1, .last = At(90)});
+  times.Of(SnapshotOf(1, 40, {Block(0, 1)}), On(100));
+  EXPECT_EQ(times.booted(), At(59));
+  EXPECT_TRUE(times.has_changed()) << "it must be saved";
+}
+
 TEST(CreationTimesTest, ABootStartsOver) {
   CreationTimes times;
   times.Of(SnapshotOf(1, 40, {Block(1, 7)}), On(100));

@@ -3,16 +3,17 @@
 
 #include <spdlog/spdlog.h>
 
+#include <cmath>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "daemon/collector/conservation.h"
 #include "daemon/collector/rates.h"
-#include "daemon/collector/redact.h"
 #include "daemon/mailbox/bus_budget.h"
 #include "daemon/sealing/seal_vms.h"
 #include "daemon/snapshot/ratio.h"
+#include "daemon/snapshot/utilisation.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
@@ -88,14 +89,15 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   ReportPipeline(taken.raw);
   const auto before = context_.store.Newest(device_);
   snapshot->topology = taken.topology;
-  // The generation of a device row that starts now, different from that of an earlier run of the daemon.
-  const auto seconds = static_cast<uint32_t>(absl::ToUnixSeconds(taken.host_time));
-  Redacted redacted = Redact(topology, std::move(taken.raw), before.get(), seconds);
+  Redacted redacted = Redact(topology, std::move(taken.raw), before.get(), StartOfRow(taken));
   snapshot->device_scope_withheld = redacted.device_scope_withheld;
   snapshot->data = std::move(redacted.shown);
   // Rates and created times are computed from redacted data only.
-  snapshot->rates = Rates(before == nullptr ? nullptr : &before->data, snapshot->data);
+  const mailbox::Snapshot* const earlier = before == nullptr ? nullptr : &before->data;
+  snapshot->rates = Rates(earlier, snapshot->data);
+  snapshot->elapsed = Elapsed(earlier, snapshot->data);
   snapshot->created = Created(snapshot->data, taken, redacted.device_row_is_new);
+  snapshot->booted = creation_times_.booted();
   snapshot->host_time = taken.host_time;
   snapshot->host_time_error = taken.host_time_error;
   snapshot->steady_time = taken.steady_time;
@@ -105,11 +107,19 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   return absl::OkStatus();
 }
 
+RowStart DeviceCollector::StartOfRow(const TakenSnapshot& taken) {
+  RestoreCreationTimes(taken.topology->catalog().device);
+  const bool is_first_of_boot = knows_earlier_runs_ && creation_times_.known().boot_id != taken.raw.boot_id;
+  return {.generation = static_cast<uint32_t>(absl::ToUnixSeconds(taken.host_time)),
+          .is_first_of_boot = is_first_of_boot};
+}
+
 void DeviceCollector::RestoreCreationTimes(const Uuid& uuid) {
   // A failed Load() is not repeated: a damaged file is replaced by the next Save().
   if (context_.creation_file == nullptr || restored_ == uuid) return;
   restored_ = uuid;
   auto known = context_.creation_file->Load(uuid);
+  knows_earlier_runs_ = known.ok() || absl::IsNotFound(known.status());
   if (known.ok()) {
     creation_times_.Restore(*std::move(known));
   } else if (!absl::IsNotFound(known.status())) {
@@ -120,7 +130,6 @@ void DeviceCollector::RestoreCreationTimes(const Uuid& uuid) {
 std::vector<absl::Time> DeviceCollector::Created(const mailbox::Snapshot& shown, const TakenSnapshot& taken,
                                                  bool device_row_is_new) {
   const Uuid& uuid = taken.topology->catalog().device;
-  RestoreCreationTimes(uuid);
   std::vector<absl::Time> times =
       creation_times_.Of(shown, {taken.host_time, taken.host_time_error, taken.steady_time}, device_row_is_new);
   if (context_.creation_file == nullptr || !creation_times_.has_changed()) return times;
@@ -142,12 +151,17 @@ void DeviceCollector::ReportPipeline(const mailbox::Snapshot& raw) {
 }
 
 void DeviceCollector::ReportQuality(const DeviceSnapshot& snapshot) {
-  const DeviceInfo& info = *info_;
-  for (const Ratio& ratio : ResolveRatios(info.ratios, snapshot.topology->catalog())) {
-    for (size_t row = 0; row < snapshot.data.blocks.size(); ++row) {
+  const std::vector<Ratio> ratios = ResolveRatios(info_->ratios, snapshot.topology->catalog());
+  for (size_t row = 0; row < snapshot.data.blocks.size(); ++row) {
+    for (const Ratio& ratio : ratios) {
       bool is_over_one = false;
       RatioOf(ratio, snapshot.Rates(row), &is_over_one);
-      if (is_over_one) context_.metrics.RatioOverOne(info.name);
+      if (is_over_one) context_.metrics.RatioOverOne(info_->name);
+    }
+    const RowUtilisation utilisation(snapshot, row);
+    for (size_t event = 0; event < snapshot.data.counters_per_block; ++event) {
+      const auto share = utilisation.Of(event);
+      if (share && std::isnan(share->value)) context_.metrics.RatioOverOne(info_->name);
     }
   }
 }

@@ -20,6 +20,7 @@
 #include "daemon/collector/creation_file.h"
 #include "daemon/collector/creation_times.h"
 #include "daemon/collector/pipeline_increments.h"
+#include "daemon/collector/redact.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/snapshot_reader.h"
 #include "daemon/metrics/collection_metrics.h"
@@ -61,6 +62,8 @@ class DeviceCollector {
   absl::Status Publish(TakenSnapshot taken);
   // Returns the created times of the shown rows. Changed times are saved before they are published.
   std::vector<absl::Time> Created(const mailbox::Snapshot& shown, const TakenSnapshot& taken, bool device_row_is_new);
+  // How the device's row starts if it cannot continue.
+  RowStart StartOfRow(const TakenSnapshot& taken);
   void RestoreCreationTimes(const Uuid& uuid);
   // Adds what the pipeline has done, if the snapshot reports it, to the daemon's metrics.
   void ReportPipeline(const mailbox::Snapshot& raw);
@@ -75,6 +78,8 @@ class DeviceCollector {
   PipelineIncrements pipeline_;
   CreationTimes creation_times_;
   std::optional<Uuid> restored_;  // the UUID for which Load() was attempted
+  // Whether restored_ has the last run that published a snapshot; without it, any run may have published a device row.
+  bool knows_earlier_runs_ = false;
   uint64_t publication_ = 0;
 };
 

@@ -152,6 +152,32 @@ TEST_F(DeviceCollectorTest, NothingOfAConfidentialVmIsPublished) {
   }
 }
 
+TEST_F(DeviceCollectorTest, TheFirstDeviceRowOfABootIsTheSumOfTheShownVms) {
+  creation_file_ = &saved_;
+  StartWithSecretVm();
+  device_.next.reference_time_ns = 10'000'000'000;
+  const auto first = Collect();
+  EXPECT_EQ(first->data.Counters(0)[0], 11u);
+  EXPECT_EQ(first->created[0], first->booted);
+  EXPECT_EQ(first->booted, fakes_.clock.Now() - absl::Seconds(10));
+  CountOn();
+  // A daemon that has published nothing yet.
+  FakeContext later;
+  later.clock.Advance(absl::Seconds(1));
+  ASSERT_TRUE(DeviceCollector(0, line_.session, later.Get(later.clock, &saved_)).CollectOnce().ok());
+  const auto restarted = later.store.Newest(0);
+  EXPECT_EQ(restarted->data.Counters(0)[0], 0u) << "an earlier run may have published more";
+  EXPECT_EQ(restarted->created[0], later.clock.Now());
+  EXPECT_EQ(restarted->booted, first->booted);
+}
+
+TEST_F(DeviceCollectorTest, ARowBesideADamagedFileStartsAtZero) {
+  creation_file_ = &saved_;
+  std::ofstream(CreatedPath()) << "damaged\n";
+  StartWithSecretVm();
+  EXPECT_EQ(Collect()->data.Counters(0)[0], 0u);
+}
+
 TEST_F(DeviceCollectorTest, ConfidentialityStaysUntilTheDeviceRestarts) {
   StartWithSecretVm();
   Collect();

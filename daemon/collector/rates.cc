@@ -16,13 +16,18 @@ double Rate(uint64_t before, uint64_t now, double seconds) {
 
 }  // namespace
 
-std::vector<double> Rates(const mailbox::Snapshot* before, const mailbox::Snapshot& now) {
-  std::vector<double> rates(now.counters.size(), kUnknown);
+absl::Duration Elapsed(const mailbox::Snapshot* before, const mailbox::Snapshot& now) {
   // Reference times of two boots are not comparable (docs/design/clocks.md).
   const bool comparable = before != nullptr && before->boot_id == now.boot_id &&
                           before->catalog_hash == now.catalog_hash && before->reference_time_ns < now.reference_time_ns;
-  if (!comparable) return rates;
-  const double seconds = static_cast<double>(now.reference_time_ns - before->reference_time_ns) / 1e9;
+  return comparable ? absl::Nanoseconds(now.reference_time_ns - before->reference_time_ns) : absl::ZeroDuration();
+}
+
+std::vector<double> Rates(const mailbox::Snapshot* before, const mailbox::Snapshot& now) {
+  std::vector<double> rates(now.counters.size(), kUnknown);
+  const absl::Duration elapsed = Elapsed(before, now);
+  if (elapsed == absl::ZeroDuration()) return rates;
+  const double seconds = absl::ToDoubleSeconds(elapsed);
   const mailbox::BlockBases bases(now.blocks, before);
   for (size_t block = 0; block < now.blocks.size(); ++block) {
     const mailbox::BaseBlock same = bases.Of(block);

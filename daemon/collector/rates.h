@@ -6,13 +6,17 @@
 
 #include <vector>
 
+#include "absl/time/time.h"
 #include "proto/mailbox/snapshot.h"
 
 namespace sideband::daemon {
 
-// Returns events per second of reference time, parallel to now.counters. A rate is NaN if `before` is nullptr or of
-// another boot or catalogue, if it has no block of the same scope and generation, if no reference time has passed, or
-// if the counter has decreased.
+// The reference time between two snapshots; zero if `before` is nullptr or of another boot or catalogue, and if no
+// reference time has passed.
+absl::Duration Elapsed(const mailbox::Snapshot* before, const mailbox::Snapshot& now);
+
+// Returns events per second of reference time, parallel to now.counters. A rate is NaN if Elapsed() is zero, if
+// `before` has no block of the same scope and generation, or if the counter has decreased.
 std::vector<double> Rates(const mailbox::Snapshot* before, const mailbox::Snapshot& now);
 
 }  // namespace sideband::daemon

@@ -21,6 +21,14 @@ TEST(RatesTest, AreDifferencesOverReferenceTime) {
   EXPECT_EQ(Rates(&before, At(3'000'000'000, {30, 100})), (std::vector<double>{10, 0}));
 }
 
+TEST(RatesTest, ElapsedIsReferenceTimeOfOneBoot) {
+  auto before = At(1'000'000'000, {10, 100});
+  EXPECT_EQ(Elapsed(&before, At(3'000'000'001, {30, 100})), absl::Seconds(2) + absl::Nanoseconds(1));
+  EXPECT_EQ(Elapsed(nullptr, before), absl::ZeroDuration());
+  before.boot_id = 2;
+  EXPECT_EQ(Elapsed(&before, At(3'000'000'000, {30, 100})), absl::ZeroDuration());
+}
+
 TEST(RatesTest, AreUnknownWithoutAComparableSnapshot) {
   const auto now = At(2'000'000'000, {30, 200});
   const auto all_unknown = [&](const mailbox::Snapshot* before) {

@@ -96,20 +96,21 @@ void ClearDeviceRow(mailbox::Snapshot& shown) {
 }  // namespace
 
 Redacted Redact(const Topology& topology, mailbox::Snapshot&& raw, const DeviceSnapshot* before,
-                uint32_t new_generation) {
+                const RowStart& start) {
   // The state is sticky within a boot: the counts of confidential VMs remain in the device's own block even if the
   // device no longer reports that there were any.
   const bool was_withheld = IsSameBoot(before, raw) && before->device_scope_withheld;
   if (!topology.has_had_confidential_vm() && !was_withheld) return {.shown = std::move(raw)};
   Redacted redacted{.shown = WithoutConfidential(topology, std::move(raw)), .device_scope_withheld = true};
-  // Counters of other events have no last value to continue from.
-  redacted.device_row_is_new = before == nullptr || !CountsTheSame(*before, topology);
   ClearDeviceRow(redacted.shown);
-  if (redacted.device_row_is_new) {
-    redacted.shown.blocks[0].generation = new_generation;
-  } else {
+  if (before != nullptr && CountsTheSame(*before, topology)) {
     CountOn(*before, redacted.shown);
+    return redacted;
   }
+  redacted.shown.blocks[0].generation = start.generation;
+  // Counters of other events have no last value to continue from, but were published before.
+  redacted.device_row_is_new = before != nullptr || !start.is_first_of_boot;
+  if (!redacted.device_row_is_new) AddIncrements(nullptr, redacted.shown);
   return redacted;
 }
 

@@ -2,7 +2,7 @@
 //
 // Removes from a device's snapshot everything that must not be published in plaintext. (security.md, "Sealed records"
 // and "Arithmetic on what is public"; docs/decisions/0003.)
-//   Redacted redacted = Redact(topology, std::move(raw), before.get(), seconds);
+//   Redacted redacted = Redact(topology, std::move(raw), before.get(), {seconds, is_first_of_boot});
 #ifndef SIDEBAND_DAEMON_COLLECTOR_REDACT_H_
 #define SIDEBAND_DAEMON_COLLECTOR_REDACT_H_
 
@@ -23,6 +23,14 @@ struct Redacted {
   bool device_row_is_new = false;
 };
 
+// How a device's row starts that has no published value to continue from.
+struct RowStart {
+  // Must differ from the generation that an earlier run of the daemon used.
+  uint32_t generation;
+  // Whether no earlier run of the daemon can have published a row of this boot.
+  bool is_first_of_boot;
+};
+
 // Returns the publishable part of `raw`, which must have passed CheckAgainst (daemon/mailbox).
 //
 // Without a confidential VM since the device's boot, `raw` is returned unchanged. Otherwise the blocks of confidential
@@ -31,10 +39,10 @@ struct Redacted {
 // decreases, and no difference of two published rows is a confidential count. All other fields of its header are
 // derived from the shown blocks, too.
 //
-// A device row that counts from zero gets the generation `new_generation`, which must differ from the generation that
-// an earlier run of the daemon used.
-Redacted Redact(const Topology& topology, mailbox::Snapshot&& raw, const DeviceSnapshot* before,
-                uint32_t new_generation);
+// Without a value in `before`, the row starts with the sum of the shown VMs if it is the first of the boot. Otherwise
+// it starts with zero: an earlier run may have published more than that sum, since VMs may have ended, and a scraper
+// would take the lower value for a restart and count everything twice.
+Redacted Redact(const Topology& topology, mailbox::Snapshot&& raw, const DeviceSnapshot* before, const RowStart& start);
 
 }  // namespace sideband::daemon
 

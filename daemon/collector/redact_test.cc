@@ -14,7 +14,8 @@ namespace {
 using mailbox::kFlagConfidentialExcluded;
 using Counts = mailbox::CounterValues;
 
-constexpr uint32_t kNew = 1234;  // generation of a device row that starts at zero
+constexpr uint32_t kNewGeneration = 1234;
+constexpr RowStart kNew = {.generation = kNewGeneration, .is_first_of_boot = false};  // starts at zero
 
 std::shared_ptr<const Topology> SomeTopology(bool with_secret) {
   return std::make_shared<Topology>(SomeCatalog(with_secret), 77);
@@ -67,11 +68,20 @@ TEST(RedactTest, ConfidentialBlocksAndWhatRevealsThemAreGone) {
   ASSERT_EQ(shown.blocks.size(), 3u);
   EXPECT_EQ(shown.counters, (Counts{0, 0, 11, 0, 10, 0})) << "the device's row starts here";
   EXPECT_TRUE(redacted.device_row_is_new);
-  EXPECT_EQ(shown.blocks[0].generation, kNew);
+  EXPECT_EQ(shown.blocks[0].generation, kNewGeneration);
   EXPECT_TRUE(redacted.device_scope_withheld);
   EXPECT_EQ(shown.blocks[0].flags, kFlagConfidentialExcluded) << "nor does a flag tell of the other";
   EXPECT_EQ(shown.trigger_id, 5u);
   EXPECT_EQ(shown.boot_id, 9u);
+}
+
+TEST(RedactTest, TheFirstRowOfABootIsTheSumOfTheShownVms) {
+  const RowStart first = {.generation = kNewGeneration, .is_first_of_boot = true};
+  const Redacted redacted = Redact(*SomeTopology(true), SomeSnapshot(), nullptr, first);
+  EXPECT_EQ(redacted.shown.counters, (Counts{11, 0, 11, 0, 10, 0}));
+  EXPECT_FALSE(redacted.device_row_is_new) << "it was zero when the device booted";
+  EXPECT_EQ(redacted.shown.blocks[0].generation, kNewGeneration);
+  EXPECT_EQ(redacted.shown.blocks[0].flags, kFlagConfidentialExcluded);
 }
 
 TEST(RedactTest, TheDevicesRowCountsWhatTheShownVmsCount) {
@@ -81,7 +91,7 @@ TEST(RedactTest, TheDevicesRowCountsWhatTheShownVmsCount) {
   EXPECT_EQ(second.data.counters, (Counts{4, 0, 15, 0, 12, 0}));
   const Redacted third = Redact(*topology, Later(SomeSnapshot(), 99999, 16, 13), &second, kNew);
   EXPECT_EQ(third.shown.Counters(0)[0], 5u);
-  EXPECT_EQ(third.shown.blocks[0].generation, kNew);
+  EXPECT_EQ(third.shown.blocks[0].generation, kNewGeneration);
   EXPECT_FALSE(third.device_row_is_new);
 }
 
@@ -127,7 +137,8 @@ TEST(RedactTest, OtherEventsStartTheRowAnew) {
   const DeviceSnapshot before = Published(SomeTopology(true), SomeSnapshot());
   mailbox::Catalog catalog = SomeCatalog(true);
   catalog.events[0].name = "idle_cycles";
-  const Redacted other = Redact(Topology(catalog, 78), SomeSnapshot(), &before, kNew);
+  const RowStart first = {.generation = kNewGeneration, .is_first_of_boot = true};
+  const Redacted other = Redact(Topology(catalog, 78), SomeSnapshot(), &before, first);
   EXPECT_TRUE(other.device_row_is_new);
   EXPECT_EQ(other.shown.Counters(0)[0], 0u);
 }

@@ -9,15 +9,21 @@
 #define SIDEBAND_DAEMON_EXPOSITION_EXPOSITION_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "daemon/exposition/device_families.h"
 #include "daemon/exposition/device_labels.h"
+#include "daemon/exposition/family_names.h"
+#include "daemon/exposition/frame.h"
 #include "daemon/exposition/scrape_filter.h"
 #include "daemon/exposition/text_buffer.h"
 #include "daemon/metrics/text.h"
+#include "daemon/snapshot/level.h"
 #include "daemon/snapshot/ratio.h"
 #include "daemon/view/reader.h"
 
@@ -38,53 +44,31 @@ class Exposition {
   void Render(const std::vector<VisibleDevice>& devices, TextBuffer& out);
 
  private:
-  // One counter or ratio of one device, by its index in `devices` and in the catalogue's events or in ratios_.
+  // One counter, utilisation or ratio of one device.
   struct Source {
+    enum class Kind : uint8_t { kCounter, kUtilisation, kRatio };
+    Kind kind;
     size_t device;
-    size_t index;
-  };
-  // A row of a snapshot that the view shows.
-  struct Row {
-    size_t index;
-    const std::string* labels;
-    const EventSet* events;
-    std::string created;  // OpenMetrics only
-  };
-  struct Rows {
-    std::vector<Row> rows;
-    size_t label_bytes = 0;  // sum over all rows
-  };
-  // What one call renders.
-  struct Frame {
-    const std::vector<VisibleDevice>& devices;
-    std::vector<Rows> rows;  // by device; none where it is not fresh
+    size_t index;  // in the catalogue's events or in ratios_
   };
   struct Family {
-    using Writer = void (Exposition::*)(const Frame& frame, const Family& family, size_t device, TextBuffer& out) const;
-
     std::string name;
     std::string header;
-    Writer write = nullptr;               // what a family that has one entry per device writes for it
-    std::vector<Source> counter_sources;  // of a family of events
-    std::vector<Source> ratio_sources;    // of a family of ratios
+    const DeviceFamily* fixed = nullptr;  // of a family without sources
+    Level level = Level::kDevice;
+    std::vector<Source> sources;
   };
+  using Families = std::map<std::string, Family>;
 
   bool IsPlannedFor(const std::vector<VisibleDevice>& devices) const;
   void Plan(const std::vector<VisibleDevice>& devices);
-  void PlanEvents(const std::vector<VisibleDevice>& devices, std::vector<Family>& families) const;
-  void PlanRatios(const std::vector<VisibleDevice>& devices, std::vector<Family>& families) const;
-  Rows FindRows(const VisibleDevice& device, const DeviceLabels& labels) const;
-  bool Selects(const mailbox::BlockHeader& block) const;
-  void WriteFamily(const Frame& frame, const Family& family, TextBuffer& out) const;
-  void WriteCounters(const Frame& frame, const Family& family, const Source& source, TextBuffer& out) const;
-  void WriteRatios(const Frame& frame, const Family& family, const Source& source, TextBuffer& out) const;
-  void WriteBlockFlags(const Frame& frame, const Family& family, size_t device, TextBuffer& out) const;
-  void WriteClock(const Frame& frame, const Family& family, size_t device, TextBuffer& out) const;
-  void WriteComplete(const Frame& frame, const Family& family, size_t device, TextBuffer& out) const;
-  void WriteEventInfo(const Frame& frame, const Family& family, size_t device, TextBuffer& out) const;
-  void WriteDeviceInfo(const Frame& frame, const Family& family, size_t device, TextBuffer& out) const;
-  void WriteDeviceUp(const Frame& frame, const Family& family, size_t device, TextBuffer& out) const;
-  void WriteVmInfo(const Frame& frame, const Family& family, size_t device, TextBuffer& out) const;
+  void PlanFixed();
+  void PlanEvents(size_t device, Level level, const EventFamilyNames& names);
+  void PlanRatios(size_t device, Level level);
+  Family& FamilyOf(Level level, const std::string& name);
+  void WriteFamily(const std::vector<DeviceFrame>& frames, const Family& family, TextBuffer& out) const;
+  void WriteSource(const std::vector<DeviceFrame>& frames, const Family& family, const Source& source,
+                   TextBuffer& out) const;
 
   const MetricsFormat format_;
   const ScrapeFilter filter_;
@@ -93,7 +77,7 @@ class Exposition {
   std::vector<std::shared_ptr<const View>> views_;        // held for the same reason
   std::vector<DeviceLabels> labels_;
   std::vector<std::vector<Ratio>> ratios_;  // by device
-  std::vector<Family> families_;
+  Families families_;
 };
 
 }  // namespace sideband::daemon

@@ -53,8 +53,8 @@ TEST_F(ExpositionTest, AMaskedEventHasNoFamily) {
   world_.topology = std::make_shared<Topology>(catalog, 6);
   world_.Publish(0, 1);
   const std::string out = Render("ops");
-  EXPECT_FALSE(absl::StrContains(out, "sideband_cycles"));
-  EXPECT_TRUE(absl::StrContains(out, "sideband_dram_bytes_total{"));
+  EXPECT_FALSE(absl::StrContains(out, "_cycles"));
+  EXPECT_TRUE(absl::StrContains(out, "sideband_vm_dram_bytes_total{"));
 }
 
 TEST_F(ExpositionTest, ARatioNeedsAllItsEvents) {
@@ -62,10 +62,41 @@ TEST_F(ExpositionTest, ARatioNeedsAllItsEvents) {
   EXPECT_FALSE(absl::StrContains(Render("ops"), "_ratio")) << "no interval yet";
   world_.Publish(0, 2);
   const std::string out = Render("tenant-a");
-  EXPECT_TRUE(absl::StrContains(out, "# TYPE sideband_dram_share_ratio gauge\n"));
+  EXPECT_TRUE(absl::StrContains(out, "# TYPE sideband_context_dram_share_ratio gauge\n"));
   EXPECT_TRUE(absl::StrContains(
-      out, "\nsideband_dram_share_ratio{device=\"gpu0\",slice=\"0\",vm=\"vm0\",context=\"render\"} 0.5\n"));
+      out, "\nsideband_context_dram_share_ratio{device=\"gpu0\",slice=\"0\",vm=\"vm0\",context=\"render\"} 0.5\n"));
   EXPECT_FALSE(absl::StrContains(Render("tenant-b"), "_ratio")) << "dram_bytes is not granted";
+}
+
+// cycles of four units in each slice; dram_bytes becomes resident_cycles.
+TEST_F(ExpositionTest, UtilisationsNeedNoConfiguration) {
+  mailbox::Catalog catalog = world_.topology->catalog();
+  catalog.events[0] = {.name = "busy_cycles", .details = {.slices = {{.capacity_q32 = uint64_t{4} << 32}}}};
+  catalog.events[1].name = "resident_cycles";
+  catalog.reference_clock_hz = 5;
+  world_.topology = std::make_shared<Topology>(catalog, 6);
+  world_.Publish(0, 2);
+  const std::string a = Render("tenant-a");
+  EXPECT_TRUE(absl::StrContains(a, "sideband_vm_busy_ratio{device=\"gpu0\",slice=\"0\",vm=\"vm0\"} 0.125\n"));
+  EXPECT_TRUE(absl::StrContains(a,
+                                "sideband_context_busy_ratio{device=\"gpu0\",slice=\"0\",vm=\"vm0\","
+                                "context=\"render\"} 0.25\n"));
+  EXPECT_FALSE(absl::StrContains(a, "sideband_device_busy_ratio")) << "a tenant has no such row";
+  EXPECT_TRUE(absl::StrContains(Render("ops"), "sideband_device_busy_ratio{device=\"gpu0\"} 0.0625\n"));
+  EXPECT_FALSE(absl::StrContains(Render("tenant-b"), "_ratio")) << "resident_cycles are not granted";
+  Exposition only(MetricsFormat::kText, {.events = {"busy_cycles"}});
+  EXPECT_TRUE(absl::StrContains(Render("tenant-a", only), "sideband_vm_busy_ratio{"));
+  Exposition other(MetricsFormat::kText, {.events = {"resident_cycles"}});
+  EXPECT_FALSE(absl::StrContains(Render("tenant-a", other), "busy"));
+}
+
+TEST_F(ExpositionTest, FlagsAreOfALevel) {
+  world_.Publish(0, 1);
+  const std::string a = Render("tenant-a");
+  EXPECT_TRUE(absl::StrContains(a,
+                                "sideband_context_flags{device=\"gpu0\",slice=\"0\",vm=\"vm0\","
+                                "context=\"compute\",flag=\"estimated\"} 1\n"));
+  EXPECT_FALSE(absl::StrContains(a, "sideband_vm_flags"));
 }
 
 TEST_F(ExpositionTest, ADeviceIsIncompleteBesideAConfidentialVm) {
@@ -81,8 +112,8 @@ TEST_F(ExpositionTest, ADeviceIsIncompleteBesideAConfidentialVm) {
 TEST_F(ExpositionTest, NothingOfAnotherTenant) {
   world_.Publish(0, 1);
   const std::string b = Render("tenant-b");
-  EXPECT_TRUE(
-      absl::StrContains(b, "sideband_cycles_total{device=\"gpu0\",slice=\"1\",vm=\"vm1\",context=\"train\"} 1050\n"));
+  EXPECT_TRUE(absl::StrContains(
+      b, "sideband_context_cycles_total{device=\"gpu0\",slice=\"1\",vm=\"vm1\",context=\"train\"} 1050\n"));
   for (const char* foreign : {"vm0", "render", "secret", "inner", "dram_bytes", "pcie", "gpu1"}) {
     EXPECT_FALSE(absl::StrContains(b, foreign)) << foreign;
   }
@@ -90,20 +121,25 @@ TEST_F(ExpositionTest, NothingOfAnotherTenant) {
 
 TEST_F(ExpositionTest, AConfidentialVmHasItsNameOnly) {
   world_.Publish(0, 1);
-  EXPECT_EQ(Render("tenant-c"),
-            "# HELP sideband_device_clock_hertz Frequency of the device's reference clock.\n"
-            "# TYPE sideband_device_clock_hertz gauge\n"
-            "sideband_device_clock_hertz{device=\"gpu0\"} 1000000000\n"
-            "# HELP sideband_device_info 1, with the identity of the device.\n"
-            "# TYPE sideband_device_info gauge\n"
-            "sideband_device_info{device=\"gpu0\",uuid=\"00000000-0000-0000-0000-0000000000d0\"} 1\n"
-            "# HELP sideband_device_up Whether the newest snapshot of the device is younger than three intervals.\n"
-            "# TYPE sideband_device_up gauge\n"
-            "sideband_device_up{device=\"gpu0\"} 1\n"
-            "# HELP sideband_vm_info 1, with the identity of the VM. A confidential VM has no other series here.\n"
-            "# TYPE sideband_vm_info gauge\n"
-            "sideband_vm_info{device=\"gpu0\",vm=\"secret\",uuid=\"00000000-0000-0000-0000-0000000000a2\","
-            "confidential=\"true\"} 1\n");
+  EXPECT_EQ(
+      Render("tenant-c"),
+      "# HELP sideband_device_clock_hertz Frequency of the device's reference clock.\n"
+      "# TYPE sideband_device_clock_hertz gauge\n"
+      "sideband_device_clock_hertz{device=\"gpu0\"} 1000000000\n"
+      "# HELP sideband_device_info 1, with the identity of the device.\n"
+      "# TYPE sideband_device_info gauge\n"
+      "sideband_device_info{device=\"gpu0\",uuid=\"00000000-0000-0000-0000-0000000000d0\"} 1\n"
+      "# HELP sideband_device_reference_seconds_total Time of the device's reference clock since its boot, at the "
+      "newest snapshot.\n"
+      "# TYPE sideband_device_reference_seconds_total counter\n"
+      "sideband_device_reference_seconds_total{device=\"gpu0\"} 1.000000000\n"
+      "# HELP sideband_device_up Whether the newest snapshot of the device is younger than three intervals.\n"
+      "# TYPE sideband_device_up gauge\n"
+      "sideband_device_up{device=\"gpu0\"} 1\n"
+      "# HELP sideband_vm_info 1, with the identity of the VM. A confidential VM has no other series here.\n"
+      "# TYPE sideband_vm_info gauge\n"
+      "sideband_vm_info{device=\"gpu0\",vm=\"secret\",uuid=\"00000000-0000-0000-0000-0000000000a2\","
+      "confidential=\"true\"} 1\n");
 }
 
 TEST_F(ExpositionTest, AStaleDeviceIsDownWithoutSeries) {

@@ -2,90 +2,59 @@
 #include "daemon/exposition/family_names.h"
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "daemon/snapshot/utilisation.h"
 
 namespace sideband::daemon {
 namespace {
 
-// Those of exposition.cc and daemon/metrics/; //tests/lint:metrics_test compares.
+// The daemon's own families that begin with a level; //tests/lint:metrics_test compares.
 constexpr absl::string_view kOwnStems[] = {
-    "audit_entries",
-    "audit_lost",
-    "block_flags",
-    "build_info",
-    "bus_transfers",
-    "collect_confidentiality_refused",
-    "collect_duration_seconds",
-    "collect_errors",
-    "config_last_reload_successful",
-    "connections_refused",
-    "conservation_ok",
-    "descriptors_exhausted",
-    "device_clock_hertz",
-    "device_complete",
-    "device_info",
-    "device_up",
-    "event_info",
-    "grpc_connections",
-    "grpc_requests",
-    "grpc_streams",
-    "history_bytes",
-    "history_max_bytes",
-    "history_span_seconds",
-    "http_connections",
-    "http_request_duration_seconds",
-    "http_requests",
-    "pipeline_commit_wait_cycles",
-    "pipeline_mmu_faults",
-    "pipeline_stall_cycles",
-    "pipeline_switch_cycles",
-    "pipeline_switches",
-    "pipeline_trigger_overruns",
-    "ratios_over_one",
-    "render_duration_seconds",
-    "sample_age_seconds",
-    "sealed_records",
-    "snapshots",
-    "tls_certificate_not_after_seconds",
-    "tls_last_reload_successful",
-    "tls_reloads",
-    "vm_info",
+    "context_flags", "device_clock_hertz", "device_complete", "device_flags", "device_info", "device_reference_seconds",
+    "device_up",     "vm_flags",           "vm_info",
 };
 
-// Reserves the stem and the name that OpenMetrics derives from it. Returns false if either is in use.
-bool Take(absl::flat_hash_set<std::string>& taken, const std::string& stem) {
-  const std::string created = absl::StrCat(stem, "_created");
-  if (taken.contains(stem) || taken.contains(created)) return false;
-  taken.insert({stem, created});
-  return true;
+using Names = absl::flat_hash_set<std::string>;
+
+// The own names without their level: an event has the same name at all levels.
+Names OwnNames() {
+  Names names;
+  for (const absl::string_view stem : kOwnStems) names.emplace(stem.substr(stem.find('_') + 1));
+  return names;
 }
 
-// The daemon's own names, including the sample names of histograms.
-absl::flat_hash_set<std::string> OwnNames() {
-  absl::flat_hash_set<std::string> names;
-  for (const absl::string_view stem : kOwnStems) {
-    for (const absl::string_view suffix : {"", "_bucket", "_count", "_created", "_sum"}) {
-      names.insert(absl::StrCat(stem, suffix));
-    }
-  }
-  return names;
+std::string RatioName(absl::string_view stem) { return absl::StrCat(stem, "_ratio"); }
+
+// A counter's name without _total. OpenMetrics names the family like that, and derives _created from it: a stem with
+// one of these suffixes could be another family, also one of another device.
+std::string CounterStem(const std::string& event) {
+  const absl::string_view stem = absl::StripSuffix(event, "_total");
+  const bool is_ambiguous = absl::EndsWith(stem, "_ratio") || absl::EndsWith(stem, "_created");
+  return absl::StrCat(stem, is_ambiguous ? "_count" : "");
 }
 
 }  // namespace
 
-std::vector<std::string> FamilyNames(const std::vector<mailbox::EventInfo>& events,
-                                     const std::vector<RatioSpec>& ratios) {
-  absl::flat_hash_set<std::string> taken = OwnNames();
-  for (const RatioSpec& ratio : ratios) taken.insert(absl::StrCat(ratio.name, "_ratio"));
-  std::vector<std::string> names;
+EventFamilyNames NameFamilies(const std::vector<mailbox::EventInfo>& events, const std::vector<RatioSpec>& ratios) {
+  Names taken = OwnNames();
+  for (const RatioSpec& ratio : ratios) taken.insert(RatioName(ratio.name));
+  EventFamilyNames names;
   for (const mailbox::EventInfo& event : events) {
-    std::string stem(absl::StripSuffix(event.name, "_total"));
-    while (!Take(taken, stem)) stem = absl::StrCat("event_", stem);
-    names.push_back(absl::StrCat("sideband_", stem, "_total"));
+    const std::string name = RatioName(UtilisationName(event.name));
+    names.utilisations.push_back(taken.insert(name).second ? name : "");
+  }
+  for (const mailbox::EventInfo& event : events) {
+    std::string stem = CounterStem(event.name);
+    while (!taken.insert(stem).second) stem = absl::StrCat("event_", stem);
+    names.counters.push_back(absl::StrCat(stem, "_total"));
   }
   return names;
+}
+
+std::string FamilyName(Level level, absl::string_view name) {
+  return absl::StrCat("sideband_", NameOf(level), "_", name);
 }
 
 }  // namespace sideband::daemon

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -14,38 +15,57 @@ namespace {
 
 using testing::ElementsAre;
 
-std::vector<std::string> Names(const std::vector<std::string>& events, const std::vector<RatioSpec>& ratios = {}) {
+EventFamilyNames Names(const std::vector<std::string>& events, const std::vector<RatioSpec>& ratios = {}) {
   std::vector<mailbox::EventInfo> infos;
   for (const std::string& event : events) infos.push_back({event});
-  return FamilyNames(infos, ratios);
+  return NameFamilies(infos, ratios);
+}
+
+std::vector<std::string> Counters(const std::vector<std::string>& events) { return Names(events).counters; }
+
+TEST(FamilyNamesTest, ALevelIsPartOfTheName) {
+  EXPECT_EQ(FamilyName(Level::kDevice, "x_total"), "sideband_device_x_total");
+  EXPECT_EQ(FamilyName(Level::kVm, "x_total"), "sideband_vm_x_total");
+  EXPECT_EQ(FamilyName(Level::kContext, "x_ratio"), "sideband_context_x_ratio");
 }
 
 TEST(FamilyNamesTest, TotalIsNotDoubled) {
-  EXPECT_THAT(Names({"cycles", "stalls_total"}), ElementsAre("sideband_cycles_total", "sideband_stalls_total"));
+  EXPECT_THAT(Counters({"cycles", "stalls_total"}), ElementsAre("cycles_total", "stalls_total"));
 }
 
 TEST(FamilyNamesTest, ClashesAreSetApart) {
-  EXPECT_THAT(Names({"x_total", "x", "event_x"}),
-              ElementsAre("sideband_x_total", "sideband_event_x_total", "sideband_event_event_x_total"));
-  EXPECT_THAT(Names({"snapshots"}), ElementsAre("sideband_event_snapshots_total")) << "the daemon's own metric";
+  EXPECT_THAT(Counters({"x_total", "x", "event_x"}), ElementsAre("x_total", "event_x_total", "event_event_x_total"));
 }
 
-TEST(FamilyNamesTest, WhatOpenMetricsWouldConfuseIsSetApart) {
-  EXPECT_THAT(Names({"x", "x_created"}), ElementsAre("sideband_x_total", "sideband_event_x_created_total"));
-  EXPECT_THAT(Names({"x_created", "x"}), ElementsAre("sideband_x_created_total", "sideband_event_x_total"));
-  EXPECT_THAT(Names({"http_request_duration_seconds_count"}),
-              ElementsAre("sideband_event_http_request_duration_seconds_count_total"));
-  EXPECT_THAT(Names({"device_up"}), ElementsAre("sideband_event_device_up_total"));
-  EXPECT_THAT(Names({"hit_ratio"}, {{.name = "hit"}}), ElementsAre("sideband_event_hit_ratio_total"));
+TEST(FamilyNamesTest, TheDaemonsOwnNamesAreKeptAtAllLevels) {
+  EXPECT_THAT(Counters({"info", "up", "flags", "reference_seconds"}),
+              ElementsAre("event_info_total", "event_up_total", "event_flags_total", "event_reference_seconds_total"));
 }
 
-TEST(FamilyNamesTest, EveryFamilyOfTheDaemonItselfIsReserved) {
+TEST(FamilyNamesTest, WhatOpenMetricsCouldTakeForAnotherFamilyIsExtended) {
+  EXPECT_THAT(Counters({"x", "x_created"}), ElementsAre("x_total", "x_created_count_total"));
+  EXPECT_THAT(Counters({"hit_ratio", "hit_ratio_total"}),
+              ElementsAre("hit_ratio_count_total", "event_hit_ratio_count_total"));
+}
+
+TEST(FamilyNamesTest, AUtilisationYields) {
+  const EventFamilyNames names = Names({"sm_active_cycles", "hit_cycles", "hit"}, {{.name = "hit"}});
+  EXPECT_THAT(names.utilisations, ElementsAre("sm_active_ratio", "", "")) << "to a configured ratio";
+  EXPECT_THAT(Names({"a_cycles", "a"}).utilisations, ElementsAre("a_ratio", "")) << "to an earlier event's";
+}
+
+// Other families of the daemon cannot be taken for an event's.
+TEST(FamilyNamesTest, TheDaemonsOtherFamiliesHaveNoLevel) {
   const std::string own = (*SelfMetrics::Create({.version = "1"}))->Serialize(MetricsFormat::kOpenMetrics);
+  size_t families = 0;
   for (absl::string_view line : absl::StrSplit(own, '\n')) {
-    if (!absl::ConsumePrefix(&line, "# TYPE sideband_")) continue;
-    const std::string stem(line.substr(0, line.find(' ')));
-    EXPECT_THAT(Names({stem}), ElementsAre(absl::StrCat("sideband_event_", stem, "_total")));
+    if (!absl::ConsumePrefix(&line, "# TYPE ")) continue;
+    ++families;
+    for (const LevelRow& row : kLevels) {
+      EXPECT_FALSE(absl::StartsWith(line, absl::StrCat("sideband_", row.name, "_"))) << line;
+    }
   }
+  EXPECT_GE(families, 10u);
 }
 
 }  // namespace

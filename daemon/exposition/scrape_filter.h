@@ -7,6 +7,8 @@
 #include <set>
 #include <string>
 
+#include "daemon/snapshot/level.h"
+
 namespace sideband::daemon {
 
 struct ScrapeFilter {
@@ -16,6 +18,7 @@ struct ScrapeFilter {
   bool vms = true;
   bool contexts = true;
 
+  bool Selects(Level level) const { return level == Level::kDevice ? devices : level == Level::kVm ? vms : contexts; }
   bool SelectsEvent(const std::string& name) const { return events.empty() || events.contains(name); }
   bool SelectsEverything() const { return events.empty() && devices && vms && contexts; }
 };

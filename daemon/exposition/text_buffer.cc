@@ -27,4 +27,16 @@ char* Put(char* at, absl::string_view text) {
 
 char* Put(char* at, uint64_t value) { return std::to_chars(at, at + kNumberCharactersMax, value).ptr; }
 
+char* PutShare(char* at, double value) {
+  constexpr uint64_t kOne = 1'000'000'000;
+  const auto billionths = static_cast<uint64_t>(value * kOne + 0.5);
+  *at++ = billionths >= kOne ? '1' : '0';
+  uint64_t rest = billionths % kOne;
+  if (rest != 0) *at++ = '.';
+  for (uint64_t place = kOne / 10; rest != 0; rest %= place, place /= 10) {
+    *at++ = static_cast<char>('0' + rest / place);
+  }
+  return at;
+}
+
 }  // namespace sideband::daemon

@@ -45,6 +45,8 @@ char* Put(char* at, absl::string_view text);
 // Writes the number in decimal, at most kNumberCharactersMax characters.
 char* Put(char* at, uint64_t value);
 inline constexpr size_t kNumberCharactersMax = 20;
+// Writes a number from 0 to 1, rounded to nine decimals, without trailing zeros: at most 11 characters.
+char* PutShare(char* at, double value);
 
 }  // namespace sideband::daemon
 

@@ -34,5 +34,20 @@ TEST(TextBufferTest, ReservedRoomIsTextOnceCommitted) {
   EXPECT_EQ(out.text(), "ab");
 }
 
+TEST(TextBufferTest, AShareHasNineDecimalsAtMost) {
+  const auto text = [](double value) {
+    char room[16];
+    return std::string(room, PutShare(room, value));
+  };
+  EXPECT_EQ(text(0), "0");
+  EXPECT_EQ(text(1), "1");
+  EXPECT_EQ(text(0.5), "0.5");
+  EXPECT_EQ(text(0.25 + 1e-9), "0.250000001");
+  EXPECT_EQ(text(2.0 / 3), "0.666666667");
+  EXPECT_EQ(text(0.0304), "0.0304");
+  EXPECT_EQ(text(4e-10), "0");
+  EXPECT_EQ(text(1 - 4e-10), "1");
+}
+
 }  // namespace
 }  // namespace sideband::daemon

@@ -122,7 +122,7 @@ TEST(HistoryTest, NothingOfAConfidentialVmIsThere) {
   raw.counters[0] += kSecret;
   auto snapshot = std::make_shared<DeviceSnapshot>();
   snapshot->topology = topology;
-  Redacted redacted = Redact(*topology, std::move(raw), nullptr, 1);
+  Redacted redacted = Redact(*topology, std::move(raw), nullptr, {.generation = 1, .is_first_of_boot = false});
   snapshot->data = std::move(redacted.shown);
   snapshot->device_scope_withheld = redacted.device_scope_withheld;
   snapshot->publication = 1;

@@ -45,7 +45,7 @@ class ReloadTest : public testing::Test {
       const std::string response = client.ReceiveResponse();
       EXPECT_THAT(response, StartsWith("HTTP/1.1 200 OK\r\n"));
       EXPECT_THAT(response, EndsWith("\n# EOF\n"));
-      EXPECT_THAT(response, HasSubstr(absl::StrCat("sideband_cycles_total{device=\"gpu0\",slice=", own)));
+      EXPECT_THAT(response, HasSubstr(absl::StrCat("sideband_context_cycles_total{device=\"gpu0\",slice=", own)));
       EXPECT_THAT(response, Not(HasSubstr(foreign)));
     }
   }

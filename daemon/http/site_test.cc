@@ -95,8 +95,8 @@ TEST_F(SiteTest, OpenMetricsAndGzipWhereTheyAreAccepted) {
 TEST_F(SiteTest, AQueryNarrows) {
   world_.Publish(0, 1);
   const std::string vms = Get("ops", "/metrics?event[]=cycles&scope=vm").body.ToString();
-  EXPECT_THAT(vms, HasSubstr("sideband_cycles_total{device=\"gpu0\",slice=\"0\",vm=\"vm0\"} 1010\n"));
-  EXPECT_THAT(vms, Not(HasSubstr("sideband_cycles_total{device=\"gpu0\"} ")));
+  EXPECT_THAT(vms, HasSubstr("sideband_vm_cycles_total{device=\"gpu0\",slice=\"0\",vm=\"vm0\"} 1010\n"));
+  EXPECT_THAT(vms, Not(HasSubstr("sideband_device_cycles_total{device=\"gpu0\"} ")));
   EXPECT_THAT(vms, Not(HasSubstr("dram_bytes")));
   EXPECT_THAT(vms, Not(HasSubstr("sideband_build_info"))) << "who asks for events gets events";
 }

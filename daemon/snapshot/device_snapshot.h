@@ -47,9 +47,13 @@ struct DeviceSnapshot {
   // Events per second of device reference time since the previous snapshot, parallel to data.counters; NaN where
   // unknown (first snapshot, another boot id or generation, no time in between).
   std::vector<double> rates;
+  // The reference time of the rates' interval; zero where there are none.
+  absl::Duration elapsed;
   // The time at which each block's counters were zero, parallel to data.blocks: the last instant of the host's clock at
   // which the block is known not to have existed. For a block older than the daemon, the device's boot.
   std::vector<absl::Time> created;
+  // The same of the device itself: the time at which its reference clock was zero.
+  absl::Time booted = absl::InfinitePast();
   // Device-scope events are withheld, since a confidential VM is on the device, or was since its boot, and the counts
   // cannot be shown without it.
   bool device_scope_withheld = false;

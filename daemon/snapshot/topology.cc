@@ -4,7 +4,10 @@
 namespace sideband::daemon {
 
 Topology::Topology(mailbox::Catalog catalog, uint32_t hash)
-    : catalog_(std::move(catalog)), hash_(hash), has_had_confidential_vm_(catalog_.has_had_confidential_vm) {
+    : catalog_(std::move(catalog)),
+      hash_(hash),
+      capacities_(catalog_),
+      has_had_confidential_vm_(catalog_.has_had_confidential_vm) {
   for (const mailbox::VmInfo& vm : catalog_.vms) {
     vms_.emplace(vm.id, &vm);
     // Does not rely on the field of the catalogue alone.

@@ -77,6 +77,8 @@ void FakeWorld::Publish(size_t device, uint64_t publication) {
   snapshot->topology = topology;
   snapshot->data = FakeData(publication);
   snapshot->rates.assign(snapshot->data.counters.size(), publication == 1 ? std::nan("") : 2.5);
+  snapshot->elapsed = publication == 1 ? absl::ZeroDuration() : absl::Seconds(1);
+  snapshot->booted = absl::FromUnixSeconds(1'790'000'000);
   snapshot->created.assign(snapshot->data.blocks.size(), absl::FromUnixSeconds(1'790'000'000));
   snapshot->device_scope_withheld = true;
   const std::string record = absl::StrCat("sealed-", publication);

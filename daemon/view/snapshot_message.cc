@@ -9,6 +9,7 @@
 
 #include "daemon/message/scope_message.h"
 #include "daemon/message/time_message.h"
+#include "daemon/snapshot/utilisation.h"
 
 namespace sideband::daemon {
 namespace {
@@ -57,6 +58,24 @@ void FillRatios(const std::vector<Ratio>& ratios, std::span<const double> rates,
   }
 }
 
+// `events` are those that the caller asked for, `readable` those that it may read.
+void FillUtilisations(const DeviceSnapshot& snapshot, size_t row, const EventSet& events, const EventSet& readable,
+                      sideband::v1::ScopeCounters& out) {
+  const RowUtilisation utilisation(snapshot, row);
+  for (size_t event = 0; event < events.size(); ++event) {
+    if (!events[event] || !utilisation.IsIn(event, readable) || !snapshot.IsShown(row, event)) continue;
+    const auto share = utilisation.Of(event);
+    if (!share || std::isnan(share->value)) continue;
+    const std::string& name = snapshot.topology->catalog().events[event].name;
+    sideband::v1::Ratio& message = *out.add_ratios();
+    message.set_name(UtilisationName(name));
+    message.set_event(name);
+    message.set_numerator_per_second(share->counted_per_second);
+    message.set_denominator_per_second(share->capacity_per_second);
+    message.set_value(share->value);
+  }
+}
+
 }  // namespace
 
 sideband::v1::Device DeviceMessage(const VisibleDevice& device) {
@@ -101,6 +120,7 @@ sideband::v1::Snapshot SnapshotMessage(const VisibleDevice& device, const RowFil
   out.set_device_state(StateOf(device.state));
   SetDuration(device.age, *out.mutable_age());
   const bool is_fresh = device.state == VisibleDevice::State::kFresh;
+  if (is_fresh && snapshot.elapsed > absl::ZeroDuration()) SetDuration(snapshot.elapsed, *out.mutable_elapsed());
   const std::vector<Ratio> ratios = ResolveRatios(device.info->ratios, snapshot.topology->catalog());
   for (size_t row = 0; row < snapshot.data.blocks.size(); ++row) {
     const mailbox::BlockHeader& block = snapshot.data.blocks[row];
@@ -112,6 +132,9 @@ sideband::v1::Snapshot SnapshotMessage(const VisibleDevice& device, const RowFil
     const auto rates = is_fresh ? snapshot.Rates(row) : std::span<const double>();
     FillCounters(snapshot, row, events, rates, scope);
     FillRatios(ratios, rates, events, scope);
+    if (is_fresh) {
+      FillUtilisations(snapshot, row, events, *device.view->Events(block.vm, block.context), scope);
+    }
   }
   return out;
 }

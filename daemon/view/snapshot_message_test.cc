@@ -87,6 +87,31 @@ TEST_F(SnapshotMessageTest, CarriesTimesFlagsAndRates) {
   EXPECT_DOUBLE_EQ(compute.counters(0).rate_per_second(), 2.5);
 }
 
+// cycles of four units in each slice; dram_bytes becomes resident_cycles.
+TEST_F(SnapshotMessageTest, CarriesUtilisations) {
+  mailbox::Catalog catalog = world_.topology->catalog();
+  catalog.events[0].details.slices = {{.capacity_q32 = uint64_t{4} << 32}};
+  catalog.events[1].name = "resident_cycles";
+  world_.topology = std::make_shared<Topology>(catalog, 6);
+  world_.Publish(0, 2);
+  const auto message = SnapshotMessage(See("tenant-a"), RowFilter());
+  EXPECT_EQ(message.elapsed().seconds(), 1);
+  ASSERT_EQ(message.scopes(0).ratios_size(), 1);
+  const auto& of_vm = message.scopes(0).ratios(0);
+  EXPECT_EQ(of_vm.name(), "cycles");
+  EXPECT_EQ(of_vm.event(), "cycles");
+  EXPECT_EQ(of_vm.formula(), "");
+  EXPECT_DOUBLE_EQ(of_vm.numerator_per_second(), 2.5);
+  EXPECT_DOUBLE_EQ(of_vm.denominator_per_second(), 4e9);
+  EXPECT_DOUBLE_EQ(of_vm.value(), 2.5 / 4e9);
+  EXPECT_DOUBLE_EQ(message.scopes(1).ratios(0).value(), 0.25) << "of a context: in its resident cycles";
+  const auto b = SnapshotMessage(See("tenant-b"), RowFilter());
+  ASSERT_EQ(b.scopes_size(), 1);
+  EXPECT_EQ(b.scopes(0).ratios_size(), 0) << "resident_cycles are not granted";
+  world_.Publish(0, 1);
+  EXPECT_FALSE(SnapshotMessage(See("tenant-a"), RowFilter()).has_elapsed());
+}
+
 TEST_F(SnapshotMessageTest, AStaleDeviceHasNoRatesAndSaysSo) {
   world_.Publish(0, 2);
   VisibleDevice device = See("tenant-a");

@@ -22,6 +22,9 @@ inline constexpr uint16_t kNoContext = 0xFFFF;
 // The slice of a VM or context that is not bound to a slice.
 inline constexpr uint8_t kAnySlice = 0xFF;
 
+// The event that counts the cycles of the reference clock in which a context is resident on a slice.
+inline constexpr char kResidentCyclesEvent[] = "resident_cycles";
+
 inline constexpr size_t kEventsMax = 4096;
 inline constexpr size_t kSlicesMax = 64;
 inline constexpr size_t kVmsMax = 1024;

@@ -16,8 +16,6 @@
 
 namespace sideband::mcu {
 
-inline constexpr char kResidentCycles[] = "resident_cycles";
-
 bool HasResidentCycles(const ChipFile& file);
 
 // Appends the event, and for each slice a collection unit that counts sim::ClockedSource::kClockWire. INVALID_ARGUMENT

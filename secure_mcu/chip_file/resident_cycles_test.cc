@@ -18,7 +18,7 @@ TEST(ResidentCyclesTest, EachSliceHasAUnitThatCountsItsClock) {
   ASSERT_TRUE(AddResidentCycles(2, events, ccus).ok());
   ASSERT_EQ(events.events().size(), 2u);
   const mailbox::EventInfo& event = events.events()[1];
-  EXPECT_EQ(event.name, kResidentCycles);
+  EXPECT_EQ(event.name, mailbox::kResidentCyclesEvent);
   EXPECT_EQ(event.unit, "cycles") << "neither prescaled";
   EXPECT_FALSE(event.masked) << "nor masked like the chip's own";
   ASSERT_EQ(ccus.size(), 3u);
@@ -35,7 +35,8 @@ TEST(ResidentCyclesTest, EachSliceHasAUnitThatCountsItsClock) {
 
 TEST(ResidentCyclesTest, AnEventOfThisNameIsRefused) {
   EventTable events;
-  ASSERT_TRUE(events.Add(kResidentCycles, EventScope::kContext, /*prescaled=*/false, /*masked=*/false).ok());
+  ASSERT_TRUE(
+      events.Add(mailbox::kResidentCyclesEvent, EventScope::kContext, /*prescaled=*/false, /*masked=*/false).ok());
   std::vector<CcuSpec> ccus;
   EXPECT_EQ(AddResidentCycles(1, events, ccus).message(),
             "event 'resident_cycles' is counted on every device with extension 2, and cannot be added");

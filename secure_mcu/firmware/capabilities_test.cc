@@ -94,7 +94,7 @@ TEST_P(CapabilitiesTest, ABitIsSetIfItsCommandAnswers) {
     EXPECT_EQ(Answers(capability.opcode, capability.arg1, capability.arg2), is_set) << absl::StrFormat(
         "capability %d bit %d, opcode %02x %02x", capability.dword, capability.bit, capability.opcode, capability.arg1);
   }
-  for (uint8_t dword = 0; dword < kCapabilityDwords; ++dword) {
+  for (uint8_t dword = 0; dword < mailbox::kCapabilityDwords; ++dword) {
     for (int bit = 0; bit < 32; ++bit) {
       if ((Dword(dword) >> bit & 1) == 0) continue;
       EXPECT_TRUE(known.count({dword, bit})) << "capability " << int{dword} << " bit " << bit << " stands for nothing";

@@ -10,9 +10,8 @@ import re
 _SAMPLE = re.compile(r'^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$')
 _LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"')
 
-# The daemon's own counters; all other sideband_*_total are events of devices.
-_OWN = ("sideband_collect_", "sideband_bus_", "sideband_snapshots_", "sideband_sealed_", "sideband_http_",
-        "sideband_grpc_", "sideband_audit_", "sideband_tls_", "sideband_connections_", "sideband_pipeline_")
+# Counters of events at one level.
+_EVENT = re.compile(r"^sideband_(?:device|vm|context)_(?!reference_seconds_total)(\w+)_total$")
 
 
 def _number(text):
@@ -42,9 +41,10 @@ def counters(series):
     """The events' counters: {(event, vm, context): count}; the device's own row has no VM."""
     found = {}
     for (name, labels), count in series.items():
-        if name.startswith("sideband_") and name.endswith("_total") and not name.startswith(_OWN):
+        event = _EVENT.match(name)
+        if event:
             of = dict(labels)
-            found[name[len("sideband_"):-len("_total")], of.get("vm"), of.get("context")] = count
+            found[event[1], of.get("vm"), of.get("context")] = count
     return found
 
 

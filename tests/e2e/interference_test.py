@@ -60,6 +60,7 @@ class InterferenceTest(unittest.TestCase):
         self.start(extension=2)
         self.site.start_daemon()
         programs.wait_until(lambda: self.value("sideband_snapshots_total") >= 10, "snapshots\n" + self.site.daemon.log())
+        self.assertEqual(self.site.daemon.log().count("device gpu0: version 2 of the snapshot extension"), 1)
         self.assertEqual(self.value("sideband_bus_transfers_total", outcome="interference"), 0)
         errors = [labels for name, labels in self.site.metrics("operator") if name == "sideband_collect_errors_total"]
         self.assertEqual(errors, [], self.site.daemon.log())

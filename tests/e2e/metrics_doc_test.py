@@ -14,7 +14,7 @@ import tenant_client
 ROW = re.compile(r"^\| `((?:sideband|process)_[a-z_<>]+)` \| (counter|gauge|histogram) \| ([a-z_, ]*?) ?\|", re.MULTILINE)
 OPEN_METRICS = "application/openmetrics-text;version=1.0.0"
 # These have no series on a healthy site with undisturbed listeners.
-RARE = {"sideband_block_flags", "sideband_audit_entries_total", "sideband_audit_lost_total",
+RARE = {"sideband_<level>_flags", "sideband_audit_entries_total", "sideband_audit_lost_total",
         "sideband_connections_refused_total", "sideband_descriptors_exhausted_total",
         "sideband_tls_reloads_total"}
 RATIOS = """ratios:
@@ -42,7 +42,7 @@ class MetricsDocTest(unittest.TestCase):
         cls.site.start_daemon()
         with tenant_client.Client(cls.site, "tenant-a") as client:
             client.telemetry.ListDevices(tenant_client.messages().ListDevicesRequest())
-        programs.wait_until(lambda: "sideband_l2_hit_ratio" in cls.site.get("tenant-a", "/metrics")[1], "a ratio")
+        programs.wait_until(lambda: "sideband_vm_l2_hit_ratio" in cls.site.get("tenant-a", "/metrics")[1], "a ratio")
         programs.wait_until(lambda: "sideband_ratios_over_one_total" in cls.site.get("operator", "/metrics")[1],
                             "a ratio over one")
         cls.documented = documented()
@@ -57,9 +57,12 @@ class MetricsDocTest(unittest.TestCase):
         """The page's name for a sample of the text format."""
         if sample in self.documented:
             return sample
-        if kind == "counter":
-            return "sideband_<event>_total"
-        return "sideband_<ratio>_ratio" if sample.endswith("_ratio") else sample
+        level = re.match("sideband_(device|vm|context)_", sample)
+        if level and kind == "counter":
+            return "sideband_<level>_<event>_total"
+        if level and sample.endswith("_flags"):
+            return "sideband_<level>_flags"
+        return "sideband_<level>_<ratio>_ratio" if level and sample.endswith("_ratio") else sample
 
     def test_everything_exposed_is_on_the_page(self):
         seen = set()
@@ -92,12 +95,12 @@ class MetricsDocTest(unittest.TestCase):
 
     def test_ratios_are_shares(self):
         shares = [sample.value for family in self.families("tenant-a") for sample in family.samples
-                  if family.name == "sideband_l2_hit_ratio"]
+                  if family.name in ("sideband_vm_l2_hit_ratio", "sideband_context_l2_hit_ratio")]
         self.assertEqual(len(shares), 3, "the VM and its two contexts")
         for share in shares:
             self.assertTrue(0 <= share <= 1, share)
         names = {family.name for family in self.families("operator")}
-        self.assertNotIn("sideband_backwards_ratio", names)
+        self.assertNotIn("sideband_vm_backwards_ratio", names)
 
     def test_pipeline_statistics(self):
         values = {sample.name: sample.value for family in self.families("operator") for sample in family.samples

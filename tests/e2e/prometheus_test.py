@@ -22,7 +22,27 @@ JOBS = ("operator", "tenant-a", "tenant-b")
 TOKEN_JOBS = {"operator-by-token": "jwt:prometheus", "tenant-b-by-token": site_layout.TRUST + "tenant-b"}
 ALL_JOBS = (*JOBS, *TOKEN_JOBS)
 # Events' counters, without the daemon's own counters.
-EVENTS = "sideband_(sm|warps|instructions|tensor|fp32|int|memory|l2|dram|copy|pcie|nvlink)_.*_total"
+EVENTS = "sideband_(device|vm|context)_(sm|warps|instructions|tensor|fp32|int|memory|l2|dram|copy|pcie|nvlink)_.*_total"
+
+QUERY = re.compile(r"^```promql\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
+PAGES = ("docs/metrics.md", "docs/utilisation.md")
+
+
+def documented_queries():
+    """The expressions on the pages; each line that is not indented begins one."""
+    found = []
+    for page in PAGES:
+        with open(programs.runfile(page), encoding="utf-8") as file:
+            for block in QUERY.findall(file.read()):
+                found += re.split(r"\n(?=\S)", block)
+    return found
+
+
+def of_job(expression, job):
+    """The expression for one job's series, as if Prometheus had scraped with that job's identity only."""
+    labelled = re.sub(r"\b(sideband_\w+)\{", r'\1{job="%s",' % job, expression)
+    return re.sub(r"\b(sideband_\w+)(?![\w{])", r'\1{job="%s"}' % job, labelled)
+
 
 CONFIG = """global: {scrape_interval: 1s, scrape_timeout: 1s}
 scrape_configs:
@@ -141,11 +161,65 @@ class PrometheusTest(unittest.TestCase):
     def test_rates(self):
         """Rates are positive, and not above the maximum of the event's wires."""
         for job, vm in (("operator", "vm1"), ("operator", "vm2"), ("tenant-a", "vm1"), ("tenant-b", "vm2")):
-            rates = self.query('rate(sideband_sm_active_cycles_total{job="%s",vm="%s",context=""}[30s])' % (job, vm))
+            rates = self.query('rate(sideband_vm_sm_active_cycles_total{job="%s",vm="%s"}[30s])' % (job, vm))
             self.assertEqual(len(rates), 1, (job, vm))
             self.assertGreater(rates[0][1], 0)
             # Scrapes and snapshots are not synchronised: a rate over a short range may be off by part of the interval.
             self.assertLess(rates[0][1], 2 * 8 * 1.4e9)
+
+    def run_query(self, start, job):
+        """The result of the documented expression that begins like this."""
+        found = [expression for expression in documented_queries() if expression.startswith(start)]
+        self.assertEqual(len(found), 1, start)
+        self.queried.add(found[0])
+        return self.query(of_job(found[0], job))
+
+    def test_documented_queries(self):
+        """Each expression of the pages, as the operator and as a tenant, gives what the page says."""
+        self.queried = set()
+        programs.wait_until(lambda: self.query('count_over_time(sideband_vm_tensor_active_ratio[30s]) > 1'), "ratios")
+
+        def vms(result):
+            return sorted(labels["vm"] for labels, _ in result)
+
+        mean = "avg_over_time(sideband_vm_tensor_active_ratio["
+        self.assertEqual(vms(self.run_query(mean, "operator")), ["vm1", "vm2"])
+        self.assertEqual(vms(self.run_query(mean, "tenant-a")), ["vm1"])
+        for job in JOBS:
+            for _, value in self.run_query(mean, job):
+                self.assertTrue(0 < value < 1, value)
+
+        resident = "rate(sideband_context_resident_cycles_total["
+        self.assertEqual(self.run_query(resident, "operator"), [])
+        shares = {labels["context"]: value for labels, value in self.run_query(resident, "tenant-a")}
+        self.assertEqual(set(shares), {"train", "eval"})
+        # Scrapes and snapshots are not synchronised, so a rate over few scrapes is inexact.
+        self.assertTrue(0.3 < sum(shares.values()) < 1.5, shares)
+
+        slices = {labels["slice"]: value
+                  for labels, value in self.run_query("sum by (device, slice) (rate(sideband_vm_resident", "operator")}
+        self.assertEqual(set(slices), {"0", "1"})
+        self.assertTrue(all(0 < share < 1.5 for share in slices.values()), slices)
+
+        of_device = "rate(sideband_vm_tensor_active_cycles_total"
+        self.assertEqual(self.run_query(of_device, "tenant-a"), [], "a tenant has no device")
+        parts = self.run_query(of_device, "operator")
+        self.assertEqual(vms(parts), ["vm1", "vm2"])
+        # Prometheus extrapolates each rate by itself.
+        self.assertTrue(0.8 < sum(value for _, value in parts) < 1.2, parts)
+
+        issued = self.run_query("rate(sideband_vm_instructions_issued", "tenant-a")
+        self.assertEqual(vms(issued), ["vm1"])
+        self.assertGreater(issued[0][1], 0)
+
+        self.assertEqual([labels["device"] for labels, _ in self.run_query("sideband_device_complete == 0", "operator")],
+                         ["gpu0"], "vm3 is confidential")
+        for job in JOBS:
+            self.assertEqual(self.run_query("sideband_device_up == 0", job), [], "the device answers")
+        self.assertEqual(self.queried, set(documented_queries()))
+
+    def test_a_device_beside_a_confidential_vm_has_no_utilisation(self):
+        self.assertEqual(self.query('{__name__=~"sideband_device_.*_ratio"}'), [])
 
     def test_counters_never_fall(self):
         histories = self.query('{__name__=~"%s"}[30s]' % EVENTS)

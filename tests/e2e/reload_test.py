@@ -105,9 +105,9 @@ class TakenTest(ReloadTestCase):
     def test_ratios(self):
         ratio = "ratios: [{name: hit, numerator: [l2_hit_cycles], denominator: [l2_hit_cycles, l2_miss_cycles]}]\n"
         self.reload(ratio + self.config)
-        programs.wait_until(lambda: any(name == "sideband_hit_ratio" for name, _ in self.series()), "the ratio")
+        programs.wait_until(lambda: any(name == "sideband_vm_hit_ratio" for name, _ in self.series()), "the ratio")
         self.reload(self.config)
-        programs.wait_until(lambda: not any(name == "sideband_hit_ratio" for name, _ in self.series()), "no ratio")
+        programs.wait_until(lambda: not any(name == "sideband_vm_hit_ratio" for name, _ in self.series()), "no ratio")
         lines = self.reload(ratio.replace("l2_miss_cycles", "l2_mis_cycles") + self.config, successful=False)
         self.assertEqual(len(lines), 1, lines)
         self.assertIn("sidebandd.yaml:1: event 'l2_mis_cycles' is counted by no device (did you mean 'l2_miss_cycles'?)",

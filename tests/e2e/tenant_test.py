@@ -153,7 +153,7 @@ class DeviceRowTest(TenantTestCase):
     def test_it_says_so(self):
         flags = {row.scope.vm: list(row.flags) for row in self.users["operator"].snapshot().scopes}
         self.assertEqual(flags, {"": ["confidential_excluded"], "vm1": [], "vm2": []})
-        self.assertEqual(exposition.value(self.site.metrics("operator"), "sideband_block_flags", device="gpu0",
+        self.assertEqual(exposition.value(self.site.metrics("operator"), "sideband_device_flags", device="gpu0",
                                           flag="confidential_excluded"), 1)
 
 

@@ -84,7 +84,7 @@ void UseFakeContext(const Uuid& vm, MailboxSession& session) {
 }
 
 void UseRedact(const Topology& topology, mailbox::Snapshot raw, const std::shared_ptr<const DeviceSnapshot>& before,
-               uint32_t seconds) {
+               uint32_t seconds, bool is_first_of_boot) {
   //@ daemon/collector/redact.h
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The daemon's session with a hostile device: the input is its script.
+// The daemon's session with a hostile device: the input is the extension's version (an even or an odd byte) and its
+// script.
 #include "daemon/base/clock.h"
 #include "daemon/mailbox/check_against.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/register_port.h"
+#include "proto/mailbox/extension.h"
 #include "tests/conformance/in_process_bus.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/simulation/hostile_device.h"
@@ -14,9 +16,14 @@ namespace sideband::fuzz {
 
 std::vector<Bytes> Seeds() {
   // Large bytes select honest answers; each further seed contains one trap.
-  std::vector<Bytes> seeds = {Bytes(600, 0xFF)};
-  for (size_t at = 0; at < 200; at += 3) {
-    seeds.emplace_back(600, 0xFF)[at] = static_cast<uint8_t>(at % 32);
+  std::vector<Bytes> seeds;
+  for (const uint8_t version : {0, 1}) {
+    seeds.emplace_back(600, 0xFF)[0] = version;
+    for (size_t at = 1; at < 200; at += 3) {
+      Bytes& seed = seeds.emplace_back(600, 0xFF);
+      seed[0] = version;
+      seed[at] = static_cast<uint8_t>(at % 32);
+    }
   }
   return seeds;
 }
@@ -28,7 +35,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   constexpr int kCollections = 3;
   // More than any script can cause; tests/simulation/hostile_test.cc derives the bound.
   constexpr uint64_t kTransfersMax = 20'000;
-  tests::HostileDevice device({data, size});
+  if (size == 0) return 0;
+  const auto version = data[0] % 2 == 0 ? mailbox::ExtensionVersion::kOne : mailbox::ExtensionVersion::kTwo;
+  tests::HostileDevice device({data + 1, size - 1}, version);
   tests::InProcessTransport wire(device);
   daemon::RegisterPort port(wire, tests::HostileDevice::kAddress, [](absl::string_view) {});
   daemon::MailboxSession session(port, [](absl::Duration) {});

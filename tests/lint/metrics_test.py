@@ -3,7 +3,7 @@
 """Every metric of the daemon is documented, and its name is kept from the events of devices.
 
 A device chooses the names of its events: one that makes a family of the daemon's own name would make the operator's
-scrape invalid. daemon/exposition/family_names.cc lists the names that are taken.
+scrape invalid. Families of events begin with a level; daemon/exposition/family_names.cc lists the others that do.
 """
 
 import os
@@ -18,7 +18,8 @@ _NAME = re.compile(r'"((?:sideband|process)_[a-z0-9_]+)"')
 
 def stem(name):
     """What family_names.cc has of it; None for one that no event can have."""
-    return re.sub(r"_total$", "", name[len("sideband_"):]) if name.startswith("sideband_") else None
+    found = re.fullmatch(r"sideband_((?:device|vm|context)_\w+?)(?:_total)?", name)
+    return found.group(1) if found else None
 
 
 class MetricsTest(unittest.TestCase):
@@ -32,7 +33,7 @@ class MetricsTest(unittest.TestCase):
 
         sources = ["daemon/metrics/" + name for name in os.listdir(os.path.join(root, "daemon/metrics"))
                    if name.endswith(".cc") and not name.endswith("_test.cc")]
-        cls.names = {name for path in sources + ["daemon/exposition/exposition.cc"] for name in _NAME.findall(read(path))}
+        cls.names = {name for path in sources + ["daemon/exposition/exposition.cc", "daemon/exposition/device_families.cc"] for name in _NAME.findall(read(path))}
         table = re.search(r"kOwnStems\[\] = \{(.*?)\};", read("daemon/exposition/family_names.cc"), re.DOTALL)
         cls.stems = re.findall(r'"([^"]+)"', table.group(1))
         cls.page = read("docs/metrics.md")

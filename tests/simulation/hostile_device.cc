@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "proto/mailbox/extension.h"
 #include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"
 #include "proto/mailbox/word.h"
@@ -12,6 +11,7 @@
 namespace sideband::tests {
 namespace {
 
+using mailbox::ExtensionVersion;
 using mailbox::MailboxStatus;
 using mailbox::Opcode;
 using smbus::TransferResult;
@@ -43,13 +43,23 @@ constexpr uint32_t kHurtful[] = {0,
                                  0x80000000,
                                  0xFFFFFFFF};
 
+Bytes EncodedCatalog(ExtensionVersion version) {
+  const mailbox::Catalog catalog = HostileDevice::ExampleCatalog();
+  return version == ExtensionVersion::kOne ? mailbox::EncodeCatalog(catalog) : mailbox::EncodeCatalogSections(catalog);
+}
+
 Bytes PayloadOf(const Bytes& stream) {
   return Bytes(stream.begin() + mailbox::kStreamHeaderBytes, stream.end() - mailbox::kStreamCrcBytes);
 }
 
 }  // namespace
 
-HostileDevice::HostileDevice(ByteSpan script) : script_(script) { bus_.Connect(kAddress, target_); }
+HostileDevice::HostileDevice(ByteSpan script, ExtensionVersion version)
+    : script_(script),
+      version_(version),
+      target_(kAddress, *this, {.registers = {}, .own_handler = version == ExtensionVersion::kTwo ? this : nullptr}) {
+  bus_.Connect(kAddress, target_);
+}
 
 mailbox::Catalog HostileDevice::ExampleCatalog() {
   mailbox::Catalog catalog;
@@ -57,6 +67,7 @@ mailbox::Catalog HostileDevice::ExampleCatalog() {
   catalog.reference_clock_hz = 1'000'000'000;
   catalog.has_had_confidential_vm = true;
   catalog.events = {{"busy_cycles", "cycles"}, {"stall_cycles", "cycles"}};
+  catalog.events[0].details.slices = {{.capacity_q32 = uint64_t{8} << 32, .gain_q32 = uint64_t{8} << 32}};
   catalog.slices = {{0, "slice0"}};
   for (uint16_t vm = 1; vm <= 2; ++vm) {
     catalog.vms.push_back({.id = vm, .name = vm == 1 ? "open" : "secret", .confidential = vm == 2, .generation = 1});
@@ -66,10 +77,10 @@ mailbox::Catalog HostileDevice::ExampleCatalog() {
   return catalog;
 }
 
-mailbox::Snapshot HostileDevice::ExampleSnapshot() {
+mailbox::Snapshot HostileDevice::ExampleSnapshot(ExtensionVersion version) {
   mailbox::Snapshot snapshot{.boot_id = kBootId,
                              .snapshot_id = 1,
-                             .catalog_hash = mailbox::CatalogHash(mailbox::EncodeCatalog(ExampleCatalog())),
+                             .catalog_hash = mailbox::CatalogHash(EncodedCatalog(version)),
                              .trigger_id = 3,
                              .reference_time_ns = 1'000'000,
                              .counters_per_block = 2};
@@ -116,23 +127,26 @@ Bytes HostileDevice::Spoiled(Bytes payload) {
 }
 
 void HostileDevice::MakeCatalog() {
-  stream_ = mailbox::EncodeStream({.kind = mailbox::StreamKind::kCatalog, .boot_id = Number(kBootId)},
-                                  Spoiled(mailbox::EncodeCatalog(ExampleCatalog())));
+  const mailbox::StreamHeader header{
+      .kind = mailbox::StreamKind::kCatalog, .framing = mailbox::CatalogFraming(version_), .boot_id = Number(kBootId)};
+  stream_ = mailbox::EncodeStream(header, Spoiled(EncodedCatalog(version_)));
 }
 
 void HostileDevice::MakeSnapshot(uint32_t base_id) {
   const mailbox::VmIds confidential = mailbox::ConfidentialVms(ExampleCatalog());
-  mailbox::Snapshot snapshot = ExampleSnapshot();
+  mailbox::Snapshot snapshot = ExampleSnapshot(version_);
   const mailbox::Snapshot base = mailbox::AsBase(snapshot, confidential);
+  if (version_ == ExtensionVersion::kTwo) snapshot.statistics = {.switches = snapshot_id_, .switch_cycles = 11};
+  const mailbox::Framing framing = mailbox::SnapshotFraming(version_);
   snapshot.snapshot_id = ++snapshot_id_;
   for (uint64_t& counter : snapshot.counters) counter += snapshot_id_;
   const bool is_relative = base_id != 0 && base_id == acknowledged_id_;
   const mailbox::StreamHeader header{.kind = mailbox::StreamKind::kSnapshot,
-                                     .framing = mailbox::Framing::kDelta,
+                                     .framing = framing,
                                      .boot_id = Number(kBootId),
                                      .snapshot_id = Number(snapshot_id_),
                                      .base_id = Number(is_relative ? base_id : 0)};
-  const Bytes stream = mailbox::EncodeSnapshotStream(snapshot, is_relative ? &base : nullptr, confidential);
+  const Bytes stream = mailbox::EncodeSnapshotStream(snapshot, is_relative ? &base : nullptr, confidential, framing);
   stream_ = mailbox::EncodeStream(header, Spoiled(PayloadOf(stream)));
 }
 
@@ -144,12 +158,18 @@ mcu::CommandHandler::Reply HostileDevice::Stream(const mailbox::CommandWord& com
   return {.data = Number(size), .extended_data = Number(size)};
 }
 
+mcu::CommandHandler::Reply HostileDevice::Discover(mailbox::DiscoverItem item) {
+  constexpr uint32_t kServed = 0x1F;  // DISCOVER to ACK
+  if (item == mailbox::DiscoverItem::kFeatures) return {.data = Number(0), .extended_data = Number(0)};
+  return {.data = Number(static_cast<uint32_t>(version_) | mailbox::kWindowBytes << 8 | mailbox::kWindowCount << 16),
+          .extended_data = Number(kServed)};
+}
+
 mcu::CommandHandler::Reply HostileDevice::Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t) {
   if (OneIn(32)) return {.status = static_cast<MailboxStatus>(Next() % 32), .data = Number(0)};
   switch (command.opcode) {
     case Opcode::kDiscover:
-      return {.data = Number(static_cast<uint32_t>(mailbox::ExtensionVersion::kOne) | mailbox::kWindowBytes << 8 |
-                             mailbox::kWindowCount << 16)};
+      return Discover(static_cast<mailbox::DiscoverItem>(command.arg1));
     case Opcode::kLatch:
       window_bytes_ = command.arg2;
       MakeSnapshot(data);

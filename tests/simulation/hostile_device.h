@@ -3,7 +3,7 @@
 // A malicious device: it obeys the protocol only as far as needed to lead a controller to the next trap. Packet error
 // codes and checksums are correct; its script determines statuses, ids, lengths, counts and blocks, and some answers on
 // the wire.
-//   HostileDevice device(script);
+//   HostileDevice device(script, mailbox::ExtensionVersion::kTwo);
 //   InProcessTransport wire(device);
 #ifndef SIDEBAND_TESTS_SIMULATION_HOSTILE_DEVICE_H_
 #define SIDEBAND_TESTS_SIMULATION_HOSTILE_DEVICE_H_
@@ -12,6 +12,7 @@
 
 #include "proto/base/bytes.h"
 #include "proto/mailbox/catalog.h"
+#include "proto/mailbox/extension.h"
 #include "proto/mailbox/snapshot.h"
 #include "proto/smbus/bus.h"
 #include "secure_mcu/bus/command_handler.h"
@@ -25,14 +26,14 @@ class HostileDevice final : public smbus::Bus, private mcu::CommandHandler {
  public:
   static constexpr uint8_t kAddress = 0x4F;
 
-  // `script` must outlive this object.
-  explicit HostileDevice(ByteSpan script);
+  // `script` must outlive this object. A device of version 2 has its own registers and their signature.
+  HostileDevice(ByteSpan script, mailbox::ExtensionVersion version);
 
   smbus::TransferResult Execute(const smbus::Transfer& transfer) override;
 
   // A snapshot and its catalogue, from which the device makes its streams.
   static mailbox::Catalog ExampleCatalog();
-  static mailbox::Snapshot ExampleSnapshot();
+  static mailbox::Snapshot ExampleSnapshot(mailbox::ExtensionVersion version = mailbox::ExtensionVersion::kOne);
 
  private:
   Reply Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) override;
@@ -44,13 +45,15 @@ class HostileDevice final : public smbus::Bus, private mcu::CommandHandler {
   uint32_t Number(uint32_t honest);
   // Returns `payload` with some bytes or numbers replaced from the script.
   Bytes Spoiled(Bytes payload);
+  Reply Discover(mailbox::DiscoverItem item);
   void MakeCatalog();
   // Makes a snapshot, relative to the acknowledged one if its id is `base_id`.
   void MakeSnapshot(uint32_t base_id);
   Reply Stream(const mailbox::CommandWord& command, uint32_t offset);
 
   mutable ByteReader script_;
-  mcu::MailboxTarget target_{kAddress, *this};
+  const mailbox::ExtensionVersion version_;
+  mcu::MailboxTarget target_;
   mcu::VirtualBus bus_;
   uint32_t snapshot_id_ = 0;
   uint32_t acknowledged_id_ = 0;

@@ -54,20 +54,26 @@ Bytes RandomBytes(std::mt19937_64& random, size_t size) {
   return bytes;
 }
 
-TEST(HostileTest, AScriptThatIsHonestIsBelieved) {
+class HostileDeviceTest : public testing::TestWithParam<mailbox::ExtensionVersion> {};
+
+INSTANTIATE_TEST_SUITE_P(Versions, HostileDeviceTest,
+                         testing::Values(mailbox::ExtensionVersion::kOne, mailbox::ExtensionVersion::kTwo),
+                         [](const auto& info) { return info.index == 0 ? "One" : "Two"; });
+
+TEST_P(HostileDeviceTest, AScriptThatIsHonestIsBelieved) {
   // Large bytes select the honest answers throughout.
   const Bytes script(10'000, 0xFF);
-  HostileDevice device(script);
+  HostileDevice device(script, GetParam());
   EXPECT_EQ(Meet(device, 3).collected, 3);
 }
 
-TEST(HostileTest, RandomScripts) {
+TEST_P(HostileDeviceTest, RandomScripts) {
   std::mt19937_64 random(1);
   int collected = 0;
   const MemoryMeter meter;
   for (int i = 0; i < 3000; ++i) {
     const Bytes script = RandomBytes(random, 200 + random() % 4000);
-    HostileDevice device(script);
+    HostileDevice device(script, GetParam());
     const Met met = Meet(device, 3);
     collected += met.collected;
     ASSERT_LE(met.transactions, kTransactionsMax) << i;

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether the numbers that a demonstration shows add up.
+//   CheckScrapeSums(output, "busy_cycles", Sums::kEqual)   // "" or what does not add up
+#ifndef SIDEBAND_CLIENT_DEMO_SUMS_H_
+#define SIDEBAND_CLIENT_DEMO_SUMS_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace sideband::client {
+
+enum class Sums {
+  kNone,    // not checked
+  kAtMost,  // the parts count at most what the whole counts, which includes what has ended
+  kEqual,
+};
+
+// In Prometheus' text format: the VMs' counters of the event against the device's. A text without them does not add up.
+std::string CheckScrapeSums(absl::string_view output, absl::string_view event, Sums sums);
+
+// In a table of `sideband get`: the contexts' counts of each event against their VM's. A table without rows of contexts
+// does not add up.
+std::string CheckTableSums(absl::string_view output, Sums sums);
+
+}  // namespace sideband::client
+
+#endif  // SIDEBAND_CLIENT_DEMO_SUMS_H_

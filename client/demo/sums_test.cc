@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/demo/sums.h"
+
+#include <gtest/gtest.h>
+
+namespace sideband::client {
+namespace {
+
+constexpr char kScrape[] =
+    "sideband_device_up{device=\"gpu0\"} 1\n"
+    "sideband_device_x_total{device=\"gpu0\"} 30\n"
+    "sideband_vm_x_total{device=\"gpu0\",vm=\"a\"} 10\n"
+    "sideband_vm_x_total{device=\"gpu0\",vm=\"b\"} 20\n"
+    "sideband_vm_y_total{device=\"gpu0\",vm=\"b\"} 7\n";
+
+TEST(SumsTest, VmsAddUpToTheDevice) {
+  EXPECT_EQ(CheckScrapeSums(kScrape, "x", Sums::kEqual), "");
+  const std::string more = std::string(kScrape) + "sideband_vm_x_total{device=\"gpu0\",vm=\"c\"} 1\n";
+  EXPECT_EQ(CheckScrapeSums(more, "x", Sums::kEqual), "the device's x is 30, its parts add up to 31");
+  EXPECT_EQ(CheckScrapeSums(more, "x", Sums::kAtMost), "the device's x is 30, its parts add up to 31");
+  EXPECT_EQ(CheckScrapeSums(more, "x", Sums::kNone), "");
+  EXPECT_EQ(CheckScrapeSums(kScrape, "z", Sums::kEqual), "the device's z has no parts");
+}
+
+TEST(SumsTest, AWholeMayCountWhatHasEnded) {
+  const std::string ended = "sideband_device_x_total{} 5\nsideband_vm_x_total{} 4\n";
+  EXPECT_EQ(CheckScrapeSums(ended, "x", Sums::kAtMost), "");
+  EXPECT_NE(CheckScrapeSums(ended, "x", Sums::kEqual), "");
+}
+
+TEST(SumsTest, ContextsAddUpToTheirVm) {
+  const std::string table =
+      "gpu0  2026-11-22T14:23:10.743Z ±186.112us  snapshot 2  trigger 275\n"
+      "VM   CONTEXT  EVENT          COUNT        RATE  NOTES\n"
+      "vm1  -        cycles  1,000,000,001    4.62 G/s  -\n"
+      "vm1  train    cycles  1,000,000,000    4.62 G/s  idle\n"
+      "vm1  eval     cycles              1    4.62 G/s  -\n";
+  EXPECT_EQ(CheckTableSums(table, Sums::kEqual), "");
+  EXPECT_EQ(CheckTableSums(table + "vm1  more     cycles  1  -  -\n", Sums::kEqual),
+            "cycles of vm1 is 1000000001, its parts add up to 1000000002");
+  EXPECT_EQ(CheckTableSums("VM   CONTEXT\n", Sums::kEqual), "there are no counts");
+}
+
+}  // namespace
+}  // namespace sideband::client

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/exposition/device_families.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
+#include "proto/mailbox/snapshot.h"
+
+namespace sideband::daemon {
+namespace {
+
+void WriteClock(absl::string_view name, const DeviceFrame& frame, TextBuffer& out) {
+  if (!frame.is_fresh()) return;
+  const uint64_t hertz = frame.device().view->topology()->catalog().reference_clock_hz;
+  // A device may not know its clock.
+  if (hertz != 0) AppendSample(out, name, frame.labels().device(), absl::StrCat(hertz));
+}
+
+void WriteComplete(absl::string_view name, const DeviceFrame& frame, TextBuffer& out) {
+  // Only callers with the device's row can compare it with the VMs'.
+  for (const Row& row : frame.rows(Level::kDevice).rows) {
+    const uint16_t flags = frame.device().snapshot->data.blocks[row.index].flags;
+    AppendSample(out, name, *row.labels, (flags & mailbox::kFlagConfidentialExcluded) == 0 ? "1" : "0");
+  }
+}
+
+void WriteDeviceInfo(absl::string_view name, const DeviceFrame& frame, TextBuffer& out) {
+  if (frame.is_fresh()) AppendSample(out, name, frame.labels().device_info(), "1");
+}
+
+void WriteDeviceUp(absl::string_view name, const DeviceFrame& frame, TextBuffer& out) {
+  AppendSample(out, name, frame.labels().device(), frame.is_fresh() ? "1" : "0");
+}
+
+void WriteEventInfo(absl::string_view name, const DeviceFrame& frame, TextBuffer& out) {
+  if (!frame.is_fresh()) return;
+  const View& view = *frame.device().view;
+  const auto& events = view.topology()->catalog().events;
+  for (size_t e = 0; e < events.size(); ++e) {
+    // A masked event has no counter.
+    if (!view.AllEvents()[e] || events[e].masked || !frame.filter().SelectsEvent(events[e].name)) continue;
+    std::string labels = frame.labels().device();
+    AppendLabel(labels, "event", events[e].name);
+    AppendLabel(labels, "unit", events[e].unit);
+    AppendLabel(labels, "scope", events[e].scope == mailbox::EventScope::kDevice ? "device" : "context");
+    AppendSample(out, name, labels, "1");
+  }
+}
+
+template <Level kLevel>
+void WriteFlags(absl::string_view name, const DeviceFrame& frame, TextBuffer& out) {
+  for (const Row& row : frame.rows(kLevel).rows) {
+    const uint16_t flags = frame.device().snapshot->data.blocks[row.index].flags;
+    for (const std::string& flag : mailbox::FlagNames(flags)) {
+      std::string labels = *row.labels;
+      AppendLabel(labels, "flag", flag);
+      AppendSample(out, name, labels, "1");
+    }
+  }
+}
+
+void WriteReferenceSeconds(absl::string_view name, const DeviceFrame& frame, TextBuffer& out) {
+  if (!frame.is_fresh()) return;
+  const DeviceSnapshot& snapshot = *frame.device().snapshot;
+  const uint64_t time_ns = snapshot.data.reference_time_ns;
+  AppendSample(out, name, frame.labels().device(),
+               absl::StrFormat("%d.%09d", time_ns / 1'000'000'000, time_ns % 1'000'000'000));
+  if (frame.format() != MetricsFormat::kOpenMetrics || snapshot.booted == absl::InfinitePast()) return;
+  AppendSample(out, absl::StrCat(absl::StripSuffix(name, "_total"), "_created"), frame.labels().device(),
+               TimeText(snapshot.booted));
+}
+
+void WriteVmInfo(absl::string_view name, const DeviceFrame& frame, TextBuffer& out) {
+  if (!frame.is_fresh()) return;
+  for (const std::string& labels : frame.labels().vm_infos()) AppendSample(out, name, labels, "1");
+}
+
+constexpr DeviceFamily kFamilies[] = {
+    {"sideband_context_flags", MetricType::kGauge, "1 for each reason why counts of a context may be inexact.",
+     WriteFlags<Level::kContext>},
+    {"sideband_device_clock_hertz", MetricType::kGauge, "Frequency of the device's reference clock.", WriteClock},
+    {"sideband_device_complete", MetricType::kGauge,
+     "1 if the device's totals are those of the whole device, 0 if they leave out confidential VMs.", WriteComplete},
+    {"sideband_device_flags", MetricType::kGauge, "1 for each reason why counts of a device may be inexact.",
+     WriteFlags<Level::kDevice>},
+    {"sideband_device_info", MetricType::kGauge, "1, with the identity of the device.", WriteDeviceInfo},
+    {"sideband_device_reference_seconds_total", MetricType::kCounter,
+     "Time of the device's reference clock since its boot, at the newest snapshot.", WriteReferenceSeconds},
+    {"sideband_device_up", MetricType::kGauge,
+     "Whether the newest snapshot of the device is younger than three intervals.", WriteDeviceUp},
+    {"sideband_event_info", MetricType::kGauge, "1, with the unit and the scope of an event that the device counts.",
+     WriteEventInfo},
+    {"sideband_vm_flags", MetricType::kGauge, "1 for each reason why counts of a VM may be inexact.",
+     WriteFlags<Level::kVm>},
+    {"sideband_vm_info", MetricType::kGauge,
+     "1, with the identity of the VM. A confidential VM has no other series here.", WriteVmInfo},
+};
+
+}  // namespace
+
+std::span<const DeviceFamily> DeviceFamilies() { return kFamilies; }
+
+}  // namespace sideband::daemon

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/snapshot/utilisation.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace sideband::daemon {
+namespace {
+
+constexpr uint64_t kOne = uint64_t{1} << 32;
+constexpr size_t kTensor = 0, kResident = 1, kPcie = 2;
+constexpr size_t kDevice = 0, kVm = 1, kContext = 2;
+
+// A device of two slices at 1000 Hz: four tensor cores on slice 0, two on slice 1. The VM and its context are on
+// slice 0.
+class UtilisationTest : public testing::Test {
+ protected:
+  UtilisationTest() {
+    catalog_.reference_clock_hz = 1000;
+    catalog_.events = {
+        {.name = "tensor_active_cycles",
+         .details = {.slices = {{.capacity_q32 = 4 * kOne}, {.capacity_q32 = 2 * kOne}}}},
+        {.name = "resident_cycles", .details = {.slices = {{.capacity_q32 = kOne}}}},
+        {.name = "pcie_tx", .scope = mailbox::EventScope::kDevice, .details = {.slices = {{.capacity_q32 = kOne}}}}};
+    catalog_.slices = {{0, "slice0"}, {1, "slice1"}};
+    catalog_.vms = {{.id = 1, .name = "vm1", .slice = 0}};
+    catalog_.contexts = {{.vm = 1, .id = 5, .name = "train", .slice = 0}};
+    snapshot_.data.counters_per_block = 3;
+    snapshot_.data.blocks = {{.vm = 0}, {.vm = 1}, {.vm = 1, .context = 5}};
+    snapshot_.rates = {1500, 600, 250, 1000, 500, 0, 1000, 500, 0};
+    snapshot_.elapsed = absl::Seconds(1);
+  }
+
+  std::optional<Utilisation> Of(size_t row, size_t event) {
+    snapshot_.topology = std::make_shared<Topology>(catalog_, 1);
+    return RowUtilisation(snapshot_, row).Of(event);
+  }
+  void SetRate(size_t row, size_t event, double rate) { snapshot_.rates[row * 3 + event] = rate; }
+
+  mailbox::Catalog catalog_;
+  DeviceSnapshot snapshot_;
+};
+
+TEST_F(UtilisationTest, OfTheDeviceIsOfAllSlices) {
+  EXPECT_DOUBLE_EQ(Of(kDevice, kTensor)->value, 1500.0 / (6 * 1000));
+  EXPECT_DOUBLE_EQ(Of(kDevice, kResident)->value, 600.0 / (2 * 1000));
+  EXPECT_DOUBLE_EQ(Of(kDevice, kPcie)->value, 0.25);
+}
+
+TEST_F(UtilisationTest, OfAVmIsOfItsSlice) {
+  const auto tensor = Of(kVm, kTensor);
+  EXPECT_DOUBLE_EQ(tensor->value, 0.25);
+  EXPECT_DOUBLE_EQ(tensor->counted_per_second, 1000);
+  EXPECT_DOUBLE_EQ(tensor->capacity_per_second, 4000);
+  EXPECT_EQ(Of(kVm, kPcie), std::nullopt) << "an event of the device";
+}
+
+TEST_F(UtilisationTest, OfAVmWithoutSliceIsOfTheDevice) {
+  catalog_.vms[0].slice = mailbox::kAnySlice;
+  EXPECT_DOUBLE_EQ(Of(kVm, kTensor)->value, 1000.0 / 6000);
+}
+
+TEST_F(UtilisationTest, OfAContextIsOfItsResidentCycles) {
+  EXPECT_DOUBLE_EQ(Of(kContext, kTensor)->value, 0.5);
+  EXPECT_DOUBLE_EQ(Of(kContext, kResident)->value, 1);
+  catalog_.contexts[0].slice = mailbox::kAnySlice;
+  EXPECT_EQ(Of(kContext, kTensor), std::nullopt) << "the slices differ";
+  EXPECT_DOUBLE_EQ(Of(kContext, kResident)->value, 1);
+}
+
+TEST_F(UtilisationTest, IsAbsentWhereSomethingIsUnknown) {
+  SetRate(kVm, kTensor, std::nan(""));
+  EXPECT_EQ(Of(kVm, kTensor), std::nullopt) << "no rate";
+  SetRate(kContext, kResident, 0);
+  EXPECT_EQ(Of(kContext, kTensor), std::nullopt) << "not resident";
+  EXPECT_NE(Of(kDevice, kTensor), std::nullopt);
+  snapshot_.data.blocks[kDevice].flags = mailbox::kFlagConfidentialExcluded;
+  EXPECT_EQ(Of(kDevice, kTensor), std::nullopt) << "not the whole device";
+  catalog_.reference_clock_hz = 0;
+  EXPECT_EQ(Of(kVm, kResident), std::nullopt) << "no clock";
+  catalog_.reference_clock_hz = 1000;
+  snapshot_.elapsed = absl::ZeroDuration();
+  EXPECT_EQ(Of(kVm, kResident), std::nullopt) << "no interval";
+}
+
+TEST_F(UtilisationTest, IsAtMostOne) {
+  snapshot_.elapsed = absl::Microseconds(1);
+  SetRate(kVm, kTensor, 4000 * 1.0019);
+  EXPECT_EQ(Of(kVm, kTensor)->value, 1) << "two nanoseconds more of a microsecond";
+  SetRate(kVm, kTensor, 4000 * 1.0021);
+  EXPECT_TRUE(std::isnan(Of(kVm, kTensor)->value)) << "the device contradicts its capacity";
+}
+
+TEST_F(UtilisationTest, NeedsTheEventsBehindIt) {
+  snapshot_.topology = std::make_shared<Topology>(catalog_, 1);
+  const RowUtilisation vm(snapshot_, kVm), context(snapshot_, kContext);
+  EXPECT_TRUE(vm.IsIn(kTensor, {true, false, false}));
+  EXPECT_FALSE(vm.IsIn(kTensor, {false, true, true}));
+  EXPECT_FALSE(context.IsIn(kTensor, {true, false, false})) << "it would reveal resident_cycles";
+  EXPECT_TRUE(context.IsIn(kTensor, {true, true, false}));
+}
+
+TEST_F(UtilisationTest, IsNamedWithoutCycles) {
+  EXPECT_EQ(UtilisationName("tensor_active_cycles"), "tensor_active");
+  EXPECT_EQ(UtilisationName("dram_bytes"), "dram_bytes");
+}
+
+}  // namespace
+}  // namespace sideband::daemon
