@@ -48,7 +48,10 @@ class MetricsTest(unittest.TestCase):
         self.assertEqual({stem(name) for name in self.names} - {None}, set(self.stems))
 
     def test_names_are_documented(self):
-        self.assertEqual([name for name in sorted(self.names) if name not in self.page], [])
+        def is_documented(name):
+            return name in self.page or re.sub("_(device|vm|context)_", "_<level>_", name) in self.page
+
+        self.assertEqual([name for name in sorted(self.names) if not is_documented(name)], [])
 
 
 if __name__ == "__main__":
