@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The context switch of one slice, with the flush of the counter pipeline: what README.md says, for Spin.
+// The context switch of one slice, with the flush of the counter pipeline: README.md's description as a model for Spin.
 //
 //   spin -a -DEVENTS=1 -DTHRESHOLD=1 switch_flush.pml && gcc -O2 -DSAFETY -o pan pan.c && ./pan -m1000000
 //
-// The eleven steps are numbered in Firmware and Channel as in the list of the README. Every process may be arbitrarily
-// slow: each line of a process is one step, and whatever else can happen may happen before it.
+// The eleven steps are numbered in Firmware and Channel as in the README's list. Each line of a process is one step, and
+// any step of any other process may precede it.
 //
 // Configuration (-D): UNITS, DEPTH of the channel buffer, RECORDS of a bank, EVENTS of each counter in a residency,
 // THRESHOLD; POLL_FIRST for the order in which chip.cc works, else hardware does steps 6 and 7; LIVENESS for the claim.
