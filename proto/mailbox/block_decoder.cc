@@ -13,7 +13,6 @@
 #include "proto/mailbox/bit_stream.h"
 #include "proto/mailbox/block_bases.h"
 #include "proto/mailbox/block_family.h"
-#include "proto/mailbox/counter_groups.h"
 
 namespace sideband::mailbox {
 namespace {
@@ -23,8 +22,8 @@ absl::Status Malformed(absl::string_view what) { return absl::InvalidArgumentErr
 class Decoder {
  public:
   // `snapshot` contains everything except its blocks and counters.
-  Decoder(ByteSpan bits, const Snapshot* base, Snapshot snapshot)
-      : in_(bits), base_(base), snapshot_(std::move(snapshot)) {}
+  Decoder(ByteSpan bits, const Snapshot* base, Snapshot snapshot, Forms forms)
+      : in_(bits), base_(base), increment_forms_(forms), snapshot_(std::move(snapshot)) {}
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
 
@@ -123,7 +122,8 @@ class Decoder {
 
   absl::Status ReadDeltas(size_t i, const BaseBlock& base) {
     if (in_.Bit()) forms_[i] = Form::kDerived;
-    return DecodeCounters(in_, base.counters, Row(i)) ? absl::OkStatus() : Malformed("an impossible form of counters");
+    return DecodeCounters(in_, base.counters, increment_forms_, Row(i)) ? absl::OkStatus()
+                                                                        : Malformed("an impossible form of counters");
   }
 
   // Converts the rows to counters. Children come first: a derived row needs the increments of its children.
@@ -147,14 +147,15 @@ class Decoder {
 
   BitReader in_;
   const Snapshot* const base_;
+  const Forms increment_forms_;
   Snapshot snapshot_;
   std::vector<Form> forms_;
 };
 
 }  // namespace
 
-absl::StatusOr<Snapshot> DecodeBlocks(ByteSpan bits, size_t blocks, const Snapshot* base, Snapshot head) {
-  return Decoder(bits, base, std::move(head)).Decode(blocks);
+absl::StatusOr<Snapshot> DecodeBlocks(ByteSpan bits, size_t blocks, const Snapshot* base, Snapshot head, Forms forms) {
+  return Decoder(bits, base, std::move(head), forms).Decode(blocks);
 }
 
 }  // namespace sideband::mailbox

@@ -9,7 +9,6 @@
 #include "proto/mailbox/bit_stream.h"
 #include "proto/mailbox/block_bases.h"
 #include "proto/mailbox/block_family.h"
-#include "proto/mailbox/counter_groups.h"
 
 namespace sideband::mailbox {
 namespace {
@@ -20,8 +19,8 @@ bool SameScope(const BlockHeader& a, const BlockHeader& b) {
 
 class Encoder {
  public:
-  Encoder(const Snapshot& snapshot, const Snapshot* base, const std::set<uint16_t>& confidential)
-      : snapshot_(snapshot), base_(base), confidential_(confidential), bases_(snapshot.blocks, base) {
+  Encoder(const Snapshot& snapshot, const Snapshot* base, const std::set<uint16_t>& confidential, Forms forms)
+      : snapshot_(snapshot), base_(base), confidential_(confidential), forms_(forms), bases_(snapshot.blocks, base) {
     TakeDeltas();
     AddUpDeltas();
   }
@@ -112,14 +111,15 @@ class Encoder {
   void WriteDeltas(std::span<const uint64_t> deltas, std::span<const uint64_t> sums, std::span<const uint64_t> before) {
     Counters beyond(deltas.begin(), deltas.end());
     for (size_t c = 0; c < deltas.size(); ++c) beyond[c] -= sums[c];
-    const bool derived = CountersBits(beyond, before) < CountersBits(deltas, before);
+    const bool derived = CountersBits(beyond, before, forms_) < CountersBits(deltas, before, forms_);
     out_.Bit(derived);
-    EncodeCounters(derived ? std::span<const uint64_t>(beyond) : deltas, before, out_);
+    EncodeCounters(derived ? std::span<const uint64_t>(beyond) : deltas, before, forms_, out_);
   }
 
   const Snapshot& snapshot_;
   const Snapshot* const base_;
   const std::set<uint16_t>& confidential_;
+  const Forms forms_;
   const BlockBases bases_;
   Counters deltas_;  // increments to the base, modulo 2^64
   Counters sums_;    // sums of the children's increments
@@ -133,8 +133,9 @@ bool IsWrittenWhole(const BlockHeader& block, const std::set<uint16_t>& confiden
   return block.vm == kHypervisorVm ? !confidential.empty() : confidential.contains(block.vm);
 }
 
-Bytes EncodeBlocks(const Snapshot& snapshot, const Snapshot* base, const std::set<uint16_t>& confidential) {
-  return Encoder(snapshot, base, confidential).Encode();
+Bytes EncodeBlocks(const Snapshot& snapshot, const Snapshot* base, const std::set<uint16_t>& confidential,
+                   Forms forms) {
+  return Encoder(snapshot, base, confidential, forms).Encode();
 }
 
 }  // namespace sideband::mailbox

@@ -3,17 +3,23 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
+#include <vector>
+
+#include "absl/numeric/int128.h"
+#include "proto/base/bytes.h"
 
 namespace sideband::mailbox {
 namespace {
 
 using Counters = std::span<const uint64_t>;
 
-// The forms of increments (README.md, "Snapshot"): 0 to 4 are groups of 2^form; form 5 takes the widths from the base's
-// counters.
+// The forms of increments (README.md, "Snapshot"): 0 to 4 are groups of 2^form.
 constexpr uint32_t kFormBits = 3;
+constexpr uint32_t kLogBits = 3;
 constexpr uint32_t kLogMax = 4;
-constexpr uint32_t kAsBefore = kLogMax + 1;
+constexpr auto kAsBefore = static_cast<uint32_t>(Forms::kAsBefore);
+constexpr auto kProportional = static_cast<uint32_t>(Forms::kProportional);
 constexpr uint32_t kNarrowerBits = 8;
 constexpr int kNarrowerMax = 64;
 
@@ -65,19 +71,73 @@ size_t AsBeforeBits(Counters increments, Counters before) {
   return bits;
 }
 
+// The increments that would be expected of counters that grow in proportion to their values.
+class Proportion {
+ public:
+  // `total` is the sum of all increments. The values must not all be 0.
+  Proportion(Counters before, uint64_t total)
+      : total_(total), values_(std::accumulate(before.begin(), before.end(), absl::uint128())) {}
+
+  // Not above the total, since no value is above the sum of the values.
+  uint64_t Of(uint64_t value) const { return absl::Uint128Low64(absl::uint128(value) * total_ / values_); }
+
+ private:
+  const uint64_t total_;
+  const absl::uint128 values_;
+};
+
+bool HasProportion(Counters before) {
+  return std::any_of(before.begin(), before.end(), [](uint64_t value) { return value != 0; });
+}
+
+// A difference modulo 2^64 with its sign in the lowest bit, so that small ones of either sign have few bits.
+uint64_t WithSign(uint64_t difference) { return difference << 1 ^ (0 - (difference >> 63)); }
+uint64_t WithoutSign(uint64_t code) { return code >> 1 ^ (0 - (code & 1)); }
+
+// The sum of the increments, and each one's difference from its share.
+struct Shares {
+  Shares(Counters increments, Counters before)
+      : total(std::accumulate(increments.begin(), increments.end(), uint64_t{0})) {
+    const Proportion expected(before, total);
+    for (size_t i = 0; i < increments.size(); ++i)
+      differences.push_back(WithSign(increments[i] - expected.Of(before[i])));
+  }
+
+  uint64_t total;
+  std::vector<uint64_t, WipingAllocator<uint64_t>> differences;
+};
+
 struct Choice {
   uint32_t form;
   size_t bits;
 };
 
-Choice Cheapest(Counters increments, Counters before) {
-  // The largest groups first: they win where another form is no shorter, which SnapshotStreamBytesMax() relies on.
+// Of groups; the largest ones first: they win where another size is no shorter, which SnapshotStreamBytesMax() relies
+// on.
+Choice CheapestGroups(Counters increments) {
   Choice best{kLogMax, GroupsBits(increments, kLogMax)};
+  for (uint32_t log = 0; log < kLogMax; ++log) {
+    const size_t bits = GroupsBits(increments, log);
+    if (bits < best.bits) best = {log, bits};
+  }
+  return best;
+}
+
+size_t NumberBits(uint64_t number) { return WidthBits(std::bit_width(number)) + std::bit_width(number); }
+
+size_t SharesBits(const Shares& shares) {
+  return kLogBits + NumberBits(shares.total) + CheapestGroups(shares.differences).bits;
+}
+
+Choice Cheapest(Counters increments, Counters before, Forms forms) {
+  Choice best = CheapestGroups(increments);
   const auto consider = [&](uint32_t form, size_t bits) {
     if (bits < best.bits) best = {form, bits};
   };
-  for (uint32_t log = 0; log < kLogMax; ++log) consider(log, GroupsBits(increments, log));
   if (!before.empty()) consider(kAsBefore, AsBeforeBits(increments, before));
+  if (forms >= Forms::kProportional && HasProportion(before)) {
+    consider(kProportional, SharesBits(Shares(increments, before)));
+  }
   return best;
 }
 
@@ -104,29 +164,59 @@ void DecodeAsBefore(BitReader& in, Counters before, std::span<uint64_t> group) {
   for (size_t i = 0; i < group.size(); ++i) group[i] = in.Bits(WidthAsBefore(before[i], narrower));
 }
 
+void EncodeGroups(Counters increments, uint32_t log, BitWriter& out) {
+  ForEachGroup(increments.size(), log, [&](size_t at, size_t size) { EncodeGroup(increments.subspan(at, size), out); });
+}
+
+void EncodeShares(const Shares& shares, BitWriter& out) {
+  const uint32_t log = CheapestGroups(shares.differences).form;
+  out.Bits(log, kLogBits);
+  out.Number(shares.total);
+  EncodeGroups(shares.differences, log, out);
+}
+
+void DecodeGroups(BitReader& in, uint32_t log, std::span<uint64_t> increments) {
+  ForEachGroup(increments.size(), log, [&](size_t at, size_t size) { DecodeGroup(in, increments.subspan(at, size)); });
+}
+
+bool DecodeShares(BitReader& in, Counters before, std::span<uint64_t> increments) {
+  const auto log = static_cast<uint32_t>(in.Bits(kLogBits));
+  if (log > kLogMax || before.size() != increments.size() || !HasProportion(before)) return false;
+  const Proportion expected(before, in.Number());
+  DecodeGroups(in, log, increments);
+  for (size_t i = 0; i < increments.size(); ++i) increments[i] = expected.Of(before[i]) + WithoutSign(increments[i]);
+  return true;
+}
+
 }  // namespace
 
-void EncodeCounters(Counters increments, Counters before, BitWriter& out) {
-  const uint32_t form = Cheapest(increments, before).form;
+void EncodeCounters(Counters increments, Counters before, Forms forms, BitWriter& out) {
+  const uint32_t form = Cheapest(increments, before, forms).form;
   out.Bits(form, kFormBits);
-  ForEachGroup(increments.size(), std::min(form, kLogMax), [&](size_t at, size_t size) {
-    const Counters group = increments.subspan(at, size);
-    if (form == kAsBefore) return EncodeAsBefore(group, before.subspan(at, size), out);
-    EncodeGroup(group, out);
+  if (form == kProportional) return EncodeShares(Shares(increments, before), out);
+  if (form != kAsBefore) return EncodeGroups(increments, form, out);
+  ForEachGroup(increments.size(), kLogMax, [&](size_t at, size_t size) {
+    EncodeAsBefore(increments.subspan(at, size), before.subspan(at, size), out);
   });
 }
 
-bool DecodeCounters(BitReader& in, Counters before, std::span<uint64_t> increments) {
+bool DecodeCounters(BitReader& in, Counters before, Forms forms, std::span<uint64_t> increments) {
   const auto form = static_cast<uint32_t>(in.Bits(kFormBits));
-  if (form > kAsBefore || (form == kAsBefore && before.size() != increments.size())) return false;
-  ForEachGroup(increments.size(), std::min(form, kLogMax), [&](size_t at, size_t size) {
-    const auto group = increments.subspan(at, size);
-    if (form == kAsBefore) return DecodeAsBefore(in, before.subspan(at, size), group);
-    DecodeGroup(in, group);
+  if (form > static_cast<uint32_t>(forms)) return false;
+  if (form == kProportional) return DecodeShares(in, before, increments);
+  if (form != kAsBefore) {
+    DecodeGroups(in, form, increments);
+    return true;
+  }
+  if (before.size() != increments.size()) return false;
+  ForEachGroup(increments.size(), kLogMax, [&](size_t at, size_t size) {
+    DecodeAsBefore(in, before.subspan(at, size), increments.subspan(at, size));
   });
   return true;
 }
 
-size_t CountersBits(Counters increments, Counters before) { return kFormBits + Cheapest(increments, before).bits; }
+size_t CountersBits(Counters increments, Counters before, Forms forms) {
+  return kFormBits + Cheapest(increments, before, forms).bits;
+}
 
 }  // namespace sideband::mailbox

@@ -11,15 +11,15 @@ namespace {
 
 using Counters = std::vector<uint64_t>;
 
-size_t RoundTrip(const Counters& counters, const Counters& before = {}) {
+size_t RoundTrip(const Counters& counters, const Counters& before = {}, Forms forms = Forms::kAsBefore) {
   BitWriter out;
-  EncodeCounters(counters, before, out);
+  EncodeCounters(counters, before, forms, out);
   const size_t bits = out.size();
-  EXPECT_EQ(bits, CountersBits(counters, before));
+  EXPECT_EQ(bits, CountersBits(counters, before, forms));
   const Bytes bytes = std::move(out).Take();
   BitReader in(bytes);
   Counters read(counters.size(), 99);
-  EXPECT_TRUE(DecodeCounters(in, before, read));
+  EXPECT_TRUE(DecodeCounters(in, before, forms, read));
   EXPECT_EQ(read, counters);
   EXPECT_TRUE(in.AtEnd());
   return bits;
@@ -60,22 +60,47 @@ TEST(CounterGroupsTest, AnyIncrementsAfterAnything) {
   const uint64_t kValues[] = {0, 1, 2, 0xFF, uint64_t{1} << 40, ~uint64_t{0}};
   for (const uint64_t was : kValues) {
     for (const uint64_t more : kValues) {
-      RoundTrip(Counters(20, more), Counters(20, was));
-      RoundTrip({more, 0, 0, 5}, {was, 0, 7, was});
+      for (const Forms forms : {Forms::kAsBefore, Forms::kProportional}) {
+        RoundTrip(Counters(20, more), Counters(20, was), forms);
+        RoundTrip({more, 0, 0, 5}, {was, 0, 7, was}, forms);
+      }
     }
   }
 }
 
-TEST(CounterGroupsTest, ImpossibleFormsAreRefused) {
-  Counters counters(4), before(4);
-  for (const uint8_t form : {6, 7}) {
-    const Bytes bytes = {form, 0, 0};
-    BitReader in(bytes);
-    EXPECT_FALSE(DecodeCounters(in, before, counters)) << int{form};
+// A third more of each counter, with small differences.
+TEST(CounterGroupsTest, WhatGrowsInProportionCostsItsDifferences) {
+  Counters before, increments;
+  for (uint64_t i = 0; i < 64; ++i) {
+    before.push_back(3 * ((i + 1) << 24));
+    increments.push_back(before.back() / 3 + (i % 2 == 0 ? 1 : ~uint64_t{0}));
   }
-  const Bytes as_before = {5, 0, 0};
-  BitReader in(as_before);
-  EXPECT_FALSE(DecodeCounters(in, {}, counters)) << "there was nothing before";
+  const size_t sum = 7 + 36;  // 64 * 65 / 2 << 24 has 36 bits
+  EXPECT_EQ(RoundTrip(increments, before, Forms::kProportional), 3u + 3 + sum + 4 * 7 + 64 * 2);
+  EXPECT_GT(RoundTrip(increments, before), 64u * 24);
+}
+
+TEST(CounterGroupsTest, ProportionsMayBeAsLargeAsCounters) {
+  constexpr uint64_t kMost = ~uint64_t{0};
+  RoundTrip(Counters(70, kMost), Counters(70, kMost), Forms::kProportional);
+  RoundTrip({kMost, 0, 1, kMost - 1}, {kMost, kMost, 1, kMost}, Forms::kProportional);
+}
+
+bool Decodes(const Bytes& bytes, const Counters& before, Forms forms) {
+  BitReader in(bytes);
+  Counters counters(4);
+  return DecodeCounters(in, before, forms, counters);
+}
+
+TEST(CounterGroupsTest, ImpossibleFormsAreRefused) {
+  const Counters before(4, 1);
+  EXPECT_FALSE(Decodes({6, 0, 0}, before, Forms::kAsBefore));
+  EXPECT_TRUE(Decodes({6, 0, 0}, before, Forms::kProportional));
+  EXPECT_FALSE(Decodes({7, 0, 0}, before, Forms::kProportional));
+  EXPECT_FALSE(Decodes({5, 0, 0}, {}, Forms::kProportional)) << "there was nothing before";
+  EXPECT_FALSE(Decodes({6, 0, 0}, {}, Forms::kProportional)) << "there was nothing before";
+  EXPECT_FALSE(Decodes({6, 0, 0}, Counters(4), Forms::kProportional)) << "nothing to be in proportion to";
+  EXPECT_FALSE(Decodes({6 | 5 << 3, 0, 0}, before, Forms::kProportional)) << "groups of 32";
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ bool HasStatistics(const Snapshot& snapshot, const Snapshot* base) {
 }
 
 void AppendSections(const Snapshot& snapshot, const Snapshot* base, const VmIds& confidential, ByteWriter& out) {
-  AppendSection(SnapshotSection::kBlocks, EncodeBlocks(snapshot, base, confidential), out);
+  AppendSection(SnapshotSection::kBlocks, EncodeBlocks(snapshot, base, confidential, Forms::kProportional), out);
   if (!HasStatistics(snapshot, base)) return;
   AppendSection(SnapshotSection::kPipelineStatistics, EncodeStatistics(*snapshot.statistics), out);
 }
@@ -91,7 +91,7 @@ Bytes EncodeSnapshotStream(const Snapshot& snapshot, const Snapshot* base, const
   if (framing == Framing::kSections) {
     AppendSections(snapshot, base, confidential, out);
   } else {
-    out.Raw(EncodeBlocks(snapshot, base, confidential));
+    out.Raw(EncodeBlocks(snapshot, base, confidential, Forms::kAsBefore));
   }
   return EncodeStream({.kind = StreamKind::kSnapshot,
                        .framing = framing,
@@ -125,7 +125,8 @@ absl::StatusOr<Snapshot> DecodeSnapshotStream(ByteSpan bytes, const Snapshot* ba
     return Malformed("has other counters than the snapshot it is relative to");
   }
   SIDEBAND_ASSIGN_OR_RETURN(const ByteSpan bits, BitsOf(stream, snapshot));
-  return DecodeBlocks(bits, blocks, base, std::move(snapshot));
+  const Forms forms = stream.header.framing == Framing::kDelta ? Forms::kAsBefore : Forms::kProportional;
+  return DecodeBlocks(bits, blocks, base, std::move(snapshot), forms);
 }
 
 Snapshot AsBase(Snapshot snapshot, const VmIds& confidential) {

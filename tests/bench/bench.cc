@@ -51,9 +51,12 @@ absl::Status Run(const std::string& curves, const std::string& chip, const std::
   Print(live);
   SIDEBAND_ASSIGN_OR_RETURN(const Rows commands, MeasureBaseCommands(chip));
   Print(commands);
-  SIDEBAND_ASSIGN_OR_RETURN(const MailboxBudget budget,
-                            MeasureMailboxBudget("tests/bench/mailbox_budget.yaml", mailbox::ExtensionVersion::kTwo));
-  Print(RowsOf(budget));
+  for (const Scenario scenario : {Scenario::kOneInEight, Scenario::kSteady}) {
+    SIDEBAND_ASSIGN_OR_RETURN(
+        const MailboxBudget budget,
+        MeasureMailboxBudget("tests/bench/mailbox_budget.yaml", mailbox::ExtensionVersion::kTwo, scenario));
+    Print(RowsOf(budget));
+  }
   SIDEBAND_ASSIGN_OR_RETURN(const Rows overhead, MeasureSessionOverhead());
   Print(overhead);
   SIDEBAND_ASSIGN_OR_RETURN(const Rows history, MeasureHistoryCost());

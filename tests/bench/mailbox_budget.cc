@@ -27,6 +27,7 @@
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/firmware/firmware_pair.h"
 #include "tests/bench/counting_bus.h"
+#include "tests/bench/increment_bound.h"
 
 namespace sideband::bench {
 namespace {
@@ -36,14 +37,17 @@ constexpr uint64_t kWindowBitTimes = 2343;
 constexpr absl::Duration kBefore = absl::Milliseconds(2700);
 constexpr absl::Duration kBetween = absl::Seconds(1);
 constexpr int kZstdLevel = 19;
+// Each context of a slice runs many times a second.
+constexpr absl::Duration kShortQuantum = absl::Milliseconds(4);
 
 // The emulated device behind its bus, read by the daemon's reader; time advances only by explicit calls.
 class Bench {
  public:
-  static absl::StatusOr<std::unique_ptr<Bench>> Create(const std::string& chip_file,
-                                                       mailbox::ExtensionVersion version) {
+  static absl::StatusOr<std::unique_ptr<Bench>> Create(const std::string& chip_file, mailbox::ExtensionVersion version,
+                                                       Scenario scenario) {
     SIDEBAND_ASSIGN_OR_RETURN(mcu::ChipFile file, mcu::LoadChipFile(chip_file));
     file.extension = version;
+    if (scenario == Scenario::kSteady) file.quantum = kShortQuantum;
     auto bench = std::unique_ptr<Bench>(new Bench);
     SIDEBAND_ASSIGN_OR_RETURN(bench->device_,
                               mcu::LiveDevice::Create(file, /*boot_id=*/1, [b = bench.get()] { return b->elapsed_; }));
@@ -97,6 +101,10 @@ absl::StatusOr<uint64_t> ZstdBytes(const std::vector<uint64_t>& increments) {
   return result;
 }
 
+uint64_t FullWindows(uint64_t bytes) {
+  return (bytes + mailbox::kWindowBytes - 1) / mailbox::kWindowBytes * kWindowBitTimes;
+}
+
 // What the same snapshot and base cost in a version, on average.
 double CostOf(mailbox::Snapshot snapshot, const mailbox::Snapshot& base, mailbox::ExtensionVersion version) {
   snapshot.statistics.emplace();
@@ -112,18 +120,21 @@ double CostOf(mailbox::Snapshot snapshot, const mailbox::Snapshot& base, mailbox
 
 }  // namespace
 
-absl::StatusOr<MailboxBudget> MeasureMailboxBudget(const std::string& chip_file, mailbox::ExtensionVersion version) {
-  SIDEBAND_ASSIGN_OR_RETURN(const auto bench, Bench::Create(chip_file, version));
+absl::StatusOr<MailboxBudget> MeasureMailboxBudget(const std::string& chip_file, mailbox::ExtensionVersion version,
+                                                   Scenario scenario) {
+  SIDEBAND_ASSIGN_OR_RETURN(const auto bench, Bench::Create(chip_file, version, scenario));
   SIDEBAND_ASSIGN_OR_RETURN(const Bench::Read first, bench->ReadSnapshot(kBefore));
   SIDEBAND_ASSIGN_OR_RETURN(const Bench::Read steady, bench->ReadSnapshot(kBetween));
   const std::vector<uint64_t> increments = Increments(first.snapshot, steady.snapshot);
-  MailboxBudget budget{.first = first.bit_times, .steady = steady.bit_times};
+  MailboxBudget budget{.scenario = scenario, .first = first.bit_times, .steady = steady.bit_times};
   budget.changed_counters = increments.size() - std::count(increments.begin(), increments.end(), 0);
   budget.plain = budget.changed_counters * kPlainBitTimes;
   SIDEBAND_ASSIGN_OR_RETURN(budget.zstd_bytes, ZstdBytes(increments));
   budget.version_1 = CostOf(steady.snapshot, first.snapshot, mailbox::ExtensionVersion::kOne);
   budget.version_2 = CostOf(steady.snapshot, first.snapshot, mailbox::ExtensionVersion::kTwo);
-  budget.zstd = (budget.zstd_bytes + mailbox::kWindowBytes - 1) / mailbox::kWindowBytes * kWindowBitTimes;
+  budget.zstd = FullWindows(budget.zstd_bytes);
+  budget.bound_bytes = IncrementBoundBytes(first.snapshot, steady.snapshot);
+  budget.bound = FullWindows(budget.bound_bytes);
   return budget;
 }
 
@@ -137,14 +148,18 @@ Rows RowsOf(const MailboxBudget& budget) {
     return absl::StrFormat(", %.2f times the snapshot", static_cast<double>(bit_times) / steady);
   };
   return {row("first snapshot, 8 VMs x 8 contexts x 64 events, with the catalogue", budget.first, ""),
-          row("snapshot a second later, one context in eight active", budget.steady, ""),
+          row(budget.scenario == Scenario::kSteady ? "snapshot a second later, all contexts active as before"
+                                                   : "snapshot a second later, one context in eight active",
+              budget.steady, ""),
           row("the same, as a stream of version 1", static_cast<uint64_t>(budget.version_1), ""),
           row("the same, as a stream of version 2", static_cast<uint64_t>(budget.version_2),
               absl::StrFormat(", %.4f times version 1's", budget.version_2 / budget.version_1)),
           row("each changed counter as an SMBPBI command", budget.plain,
               times(budget.plain) + absl::StrFormat(", %d counters", budget.changed_counters)),
           row("increments under zstd -19, in full windows", budget.zstd,
-              times(budget.zstd) + absl::StrFormat(", %d bytes", budget.zstd_bytes))};
+              times(budget.zstd) + absl::StrFormat(", %d bytes", budget.zstd_bytes)),
+          row("increments' information, in full windows", budget.bound,
+              times(budget.bound) + absl::StrFormat(", %d bytes", budget.bound_bytes))};
 }
 
 }  // namespace sideband::bench

@@ -3,7 +3,7 @@
 // The bus cost of snapshots of a device with 8 VMs of 8 contexts and 64 events, in bit times, while the daemon's own
 // reader reads the emulated device. The results do not depend on the machine.
 //   SIDEBAND_ASSIGN_OR_RETURN(const MailboxBudget budget,
-//                             MeasureMailboxBudget("tests/bench/mailbox_budget.yaml", version));
+//                             MeasureMailboxBudget("tests/bench/mailbox_budget.yaml", version, Scenario::kSteady));
 //   Print(RowsOf(budget));
 #ifndef SIDEBAND_TESTS_BENCH_MAILBOX_BUDGET_H_
 #define SIDEBAND_TESTS_BENCH_MAILBOX_BUDGET_H_
@@ -17,21 +17,30 @@
 
 namespace sideband::bench {
 
-// One context in eight was active between the last two snapshots, which are a second apart.
+// What happens between the last two snapshots, which are a second apart.
+enum class Scenario {
+  kOneInEight,  // one context in eight is active all the time
+  kSteady,      // all contexts are active in turn, and do what they did before
+};
+
 struct MailboxBudget {
+  Scenario scenario = Scenario::kOneInEight;
   uint64_t first = 0;             // bit times of the first snapshot, which is complete
   uint64_t steady = 0;            // bit times of a later snapshot
   uint64_t changed_counters = 0;  // number of counters that changed in the later snapshot
   uint64_t plain = 0;             // bit times to read each of these as an SMBPBI command with 5D and 5E
   double version_1 = 0;           // mean bit times of such a snapshot as a stream of version 1, and of version 2
   double version_2 = 0;
-  uint64_t zstd_bytes = 0;  // size of the raw increments under zstd -19
-  uint64_t zstd = 0;        // bit times of zstd_bytes in full windows
+  uint64_t zstd_bytes = 0;   // size of the raw increments under zstd -19
+  uint64_t zstd = 0;         // bit times of zstd_bytes in full windows
+  uint64_t bound_bytes = 0;  // IncrementBoundBytes() of the later snapshot
+  uint64_t bound = 0;        // bit times of bound_bytes in full windows
 };
 
 // The chip serves `version` of the extension, whatever its file says. Errors are those of the chip file and of the
 // session.
-absl::StatusOr<MailboxBudget> MeasureMailboxBudget(const std::string& chip_file, mailbox::ExtensionVersion version);
+absl::StatusOr<MailboxBudget> MeasureMailboxBudget(const std::string& chip_file, mailbox::ExtensionVersion version,
+                                                   Scenario scenario);
 
 Rows RowsOf(const MailboxBudget& budget);
 
