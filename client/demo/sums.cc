@@ -16,12 +16,14 @@ namespace sideband::client {
 namespace {
 
 struct Comparison {
+  bool has_whole = false;
   uint64_t whole = 0;
   uint64_t parts = 0;
   int count = 0;  // of the parts
 };
 
 std::string Check(const std::string& what, const Comparison& sum, Sums sums) {
+  if (!sum.has_whole) return absl::StrCat(what, " is missing");
   if (sum.count == 0 && sums == Sums::kEqual) return absl::StrCat(what, " has no parts");
   const bool adds_up = sums == Sums::kEqual ? sum.parts == sum.whole : sum.parts <= sum.whole;
   return adds_up ? "" : absl::StrCat(what, " is ", sum.whole, ", its parts add up to ", sum.parts);
@@ -35,7 +37,10 @@ std::string CheckScrapeSums(absl::string_view output, absl::string_view event, S
   for (const absl::string_view line : absl::StrSplit(output, '\n')) {
     uint64_t count = 0;
     if (!absl::SimpleAtoi(line.substr(line.rfind(' ') + 1), &count)) continue;
-    if (absl::StartsWith(line, absl::StrCat("sideband_device_", event, "_total{"))) sum.whole = count;
+    if (absl::StartsWith(line, absl::StrCat("sideband_device_", event, "_total{"))) {
+      sum.whole = count;
+      sum.has_whole = true;
+    }
     if (!absl::StartsWith(line, absl::StrCat("sideband_vm_", event, "_total{"))) continue;
     sum.parts += count;
     ++sum.count;
@@ -44,15 +49,17 @@ std::string CheckScrapeSums(absl::string_view output, absl::string_view event, S
 }
 
 std::string CheckTableSums(absl::string_view output, Sums sums) {
-  if (sums == Sums::kNone) return "";
+  constexpr absl::string_view kCut = "…";
+  if (sums == Sums::kNone || absl::StrContains(output, kCut)) return "";
   std::map<std::pair<std::string, std::string>, Comparison> found;  // by VM and event
   for (const absl::string_view line : absl::StrSplit(output, '\n')) {
     const std::vector<std::string> cells = absl::StrSplit(line, ' ', absl::SkipEmpty());  // VM, CONTEXT, EVENT, COUNT
     uint64_t count = 0;
-    if (cells.size() < 4 || !absl::SimpleAtoi(absl::StrReplaceAll(cells[3], {{",", ""}}), &count)) continue;
+    if (cells.size() < 4 || !absl::SimpleAtoi(absl::StrReplaceAll(cells[3], {{",", ""}, {"~", ""}}), &count)) continue;
     Comparison& sum = found[{cells[0], cells[2]}];
     if (cells[1] == "-") {
       sum.whole = count;
+      sum.has_whole = true;
     } else {
       sum.parts += count;
       ++sum.count;

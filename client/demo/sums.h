@@ -13,15 +13,15 @@ namespace sideband::client {
 
 enum class Sums {
   kNone,    // not checked
-  kAtMost,  // the parts count at most what the whole counts, which includes what has ended
+  kAtMost,  // the parts count at most what the whole counts, which includes what has ended; there may be none
   kEqual,
 };
 
 // In Prometheus' text format: the VMs' counters of the event against the device's. A text without them does not add up.
 std::string CheckScrapeSums(absl::string_view output, absl::string_view event, Sums sums);
 
-// In a table of `sideband get`: the contexts' counts of each event against their VM's. A table without rows of contexts
-// does not add up.
+// In a table of `sideband get`: the contexts' counts of each event against their VM's. A table without counts does not
+// add up; one with shortened names is not checked.
 std::string CheckTableSums(absl::string_view output, Sums sums);
 
 }  // namespace sideband::client

@@ -19,7 +19,9 @@ TEST(SumsTest, VmsAddUpToTheDevice) {
   EXPECT_EQ(CheckScrapeSums(more, "x", Sums::kEqual), "the device's x is 30, its parts add up to 31");
   EXPECT_EQ(CheckScrapeSums(more, "x", Sums::kAtMost), "the device's x is 30, its parts add up to 31");
   EXPECT_EQ(CheckScrapeSums(more, "x", Sums::kNone), "");
-  EXPECT_EQ(CheckScrapeSums(kScrape, "z", Sums::kEqual), "the device's z has no parts");
+  EXPECT_EQ(CheckScrapeSums(kScrape, "z", Sums::kEqual), "the device's z is missing");
+  EXPECT_EQ(CheckScrapeSums("", "z", Sums::kAtMost), "the device's z is missing");
+  EXPECT_EQ(CheckScrapeSums("sideband_device_z_total{} 5\n", "z", Sums::kEqual), "the device's z has no parts");
 }
 
 TEST(SumsTest, AWholeMayCountWhatHasEnded) {
@@ -39,6 +41,8 @@ TEST(SumsTest, ContextsAddUpToTheirVm) {
   EXPECT_EQ(CheckTableSums(table + "vm1  more     cycles  1  -  -\n", Sums::kEqual),
             "cycles of vm1 is 1000000001, its parts add up to 1000000002");
   EXPECT_EQ(CheckTableSums("VM   CONTEXT\n", Sums::kEqual), "there are no counts");
+  EXPECT_EQ(CheckTableSums("vm1 - x ~3\nvm1 a x ~2\n", Sums::kEqual), "x of vm1 is 3, its parts add up to 2");
+  EXPECT_EQ(CheckTableSums("vm1 - lo…g 3\nvm1 a lo…g 9\n", Sums::kEqual), "") << "names that cannot be told apart";
 }
 
 }  // namespace

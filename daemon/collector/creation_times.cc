@@ -2,6 +2,7 @@
 #include "daemon/collector/creation_times.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace sideband::daemon {
 namespace {
@@ -10,20 +11,27 @@ absl::Time WholeSecond(absl::Time time) { return absl::FromUnixSeconds(absl::ToU
 
 }  // namespace
 
+bool CreationTimes::IsKnown(uint64_t boot_id) const {
+  // Any boot id may be a real one.
+  return known_.last != absl::InfinitePast() && known_.boot_id == boot_id;
+}
+
 absl::Time CreationTimes::Previous(const Instant& at) const {
   // A time saved by an earlier run may lie in the future if the wall clock was set back since.
   return last_steady_ ? at.host - (at.steady - *last_steady_) : std::min(known_.last, at.host);
 }
 
 absl::Time CreationTimes::Boot(const mailbox::Snapshot& snapshot, const Instant& at) const {
-  const absl::Time estimate = WholeSecond(at.host - at.error - absl::Nanoseconds(snapshot.reference_time_ns));
+  constexpr uint64_t kMostNs = std::numeric_limits<int64_t>::max();
+  const absl::Duration since = absl::Nanoseconds(std::min(snapshot.reference_time_ns, kMostNs));
+  const absl::Time estimate = WholeSecond(at.host - at.error - since);
   // If the device has restarted since the previous snapshot, its blocks cannot be older than that snapshot.
-  return snapshot.boot_id == known_.boot_id ? estimate : std::max(Previous(at), estimate);
+  return IsKnown(snapshot.boot_id) ? estimate : std::max(Previous(at), estimate);
 }
 
 std::vector<absl::Time> CreationTimes::Of(const mailbox::Snapshot& snapshot, const Instant& at,
                                           bool device_row_is_new) {
-  const bool is_same_boot = snapshot.boot_id == known_.boot_id;
+  const bool is_same_boot = IsKnown(snapshot.boot_id);
   const absl::Time boot = Boot(snapshot, at), last = is_same_boot ? Previous(at) : boot;
   if (!is_same_boot) known_.blocks.clear();
   // A file of an earlier version lacks the time of the boot.

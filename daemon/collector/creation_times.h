@@ -60,6 +60,8 @@ class CreationTimes {
   //  * The device's row gets the time of this snapshot if `device_row_is_new`.
   std::vector<absl::Time> Of(const mailbox::Snapshot& snapshot, const Instant& at, bool device_row_is_new = false);
 
+  // Whether the last snapshot, or the restored state, is of this boot.
+  bool IsKnown(uint64_t boot_id) const;
   // The time of the boot of the last snapshot: what the first snapshot of that boot gave for a block.
   absl::Time booted() const { return known_.booted; }
 

@@ -71,6 +71,12 @@ TEST(CreationTimesTest, ABootOfAnEarlierVersionsFileIsEstimated) {
   EXPECT_TRUE(times.has_changed()) << "it must be saved";
 }
 
+TEST(CreationTimesTest, ABootIdOfZeroIsABootId) {
+  CreationTimes times;
+  EXPECT_THAT(times.Of(SnapshotOf(0, 40, {Block(0, 1)}), On(100)), ElementsAre(At(59)));
+  EXPECT_TRUE(times.has_changed());
+}
+
 TEST(CreationTimesTest, ABootStartsOver) {
   CreationTimes times;
   times.Of(SnapshotOf(1, 40, {Block(1, 7)}), On(100));

@@ -3,7 +3,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include <cmath>
 #include <string>
 #include <utility>
 
@@ -109,7 +108,7 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
 
 RowStart DeviceCollector::StartOfRow(const TakenSnapshot& taken) {
   RestoreCreationTimes(taken.topology->catalog().device);
-  const bool is_first_of_boot = knows_earlier_runs_ && creation_times_.known().boot_id != taken.raw.boot_id;
+  const bool is_first_of_boot = knows_earlier_runs_ && !creation_times_.IsKnown(taken.raw.boot_id);
   return {.generation = static_cast<uint32_t>(absl::ToUnixSeconds(taken.host_time)),
           .is_first_of_boot = is_first_of_boot};
 }
@@ -160,8 +159,7 @@ void DeviceCollector::ReportQuality(const DeviceSnapshot& snapshot) {
     }
     const RowUtilisation utilisation(snapshot, row);
     for (size_t event = 0; event < snapshot.data.counters_per_block; ++event) {
-      const auto share = utilisation.Of(event);
-      if (share && std::isnan(share->value)) context_.metrics.RatioOverOne(info_->name);
+      if (utilisation.IsContradiction(event)) context_.metrics.RatioOverOne(info_->name);
     }
   }
 }

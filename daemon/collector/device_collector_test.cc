@@ -519,6 +519,21 @@ TEST_F(DeviceCollectorTest, ARatioOverOneIsCountedForEachOfItsRows) {
   EXPECT_TRUE(fakes_.HasMetric("sideband_ratios_over_one_total{device=\"gpu0\"} 2"));
 }
 
+// One busy cycle in each of the second's 100, on the only slice.
+TEST_F(DeviceCollectorTest, ACountAboveItsCapacityIsCountedForEachRow) {
+  device_.catalog.reference_clock_hz = 100;
+  device_.catalog.events[0].details.slices = {{.capacity_q32 = uint64_t{1} << 32, .gain_q32 = uint64_t{1} << 32}};
+  device_.version = mailbox::ExtensionVersion::kTwo;
+  device_.next.counters.assign(10, 0);
+  Start();
+  Collect();
+  device_.next.reference_time_ns += 1'000'000'000;
+  // The device 300, the VMs 100 and 200.
+  device_.next.counters = {300, 0, 100, 0, 100, 0, 200, 0, 200, 0};
+  Collect();
+  EXPECT_TRUE(fakes_.HasMetric("sideband_ratios_over_one_total{device=\"gpu0\"} 2"));
+}
+
 TEST_F(DeviceCollectorTest, AReloadedDeviceInfoIsUsedFromTheNextCollectionOn) {
   Start();
   Collect();

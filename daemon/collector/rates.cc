@@ -8,6 +8,7 @@
 namespace sideband::daemon {
 namespace {
 
+constexpr uint64_t kElapsedMaxNs = std::numeric_limits<int64_t>::max();
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 double Rate(uint64_t before, uint64_t now, double seconds) {
@@ -20,7 +21,10 @@ absl::Duration Elapsed(const mailbox::Snapshot* before, const mailbox::Snapshot&
   // Reference times of two boots are not comparable (docs/design/clocks.md).
   const bool comparable = before != nullptr && before->boot_id == now.boot_id &&
                           before->catalog_hash == now.catalog_hash && before->reference_time_ns < now.reference_time_ns;
-  return comparable ? absl::Nanoseconds(now.reference_time_ns - before->reference_time_ns) : absl::ZeroDuration();
+  if (!comparable) return absl::ZeroDuration();
+  const uint64_t elapsed_ns = now.reference_time_ns - before->reference_time_ns;
+  // A jump by centuries is a fault.
+  return elapsed_ns > kElapsedMaxNs ? absl::ZeroDuration() : absl::Nanoseconds(elapsed_ns);
 }
 
 std::vector<double> Rates(const mailbox::Snapshot* before, const mailbox::Snapshot& now) {

@@ -12,7 +12,7 @@
 namespace sideband::daemon {
 
 // The reference time between two snapshots; zero if `before` is nullptr or of another boot or catalogue, and if no
-// reference time has passed.
+// reference time has passed, or more than 2^63 ns.
 absl::Duration Elapsed(const mailbox::Snapshot* before, const mailbox::Snapshot& now);
 
 // Returns events per second of reference time, parallel to now.counters. A rate is NaN if Elapsed() is zero, if

@@ -25,6 +25,7 @@ TEST(RatesTest, ElapsedIsReferenceTimeOfOneBoot) {
   auto before = At(1'000'000'000, {10, 100});
   EXPECT_EQ(Elapsed(&before, At(3'000'000'001, {30, 100})), absl::Seconds(2) + absl::Nanoseconds(1));
   EXPECT_EQ(Elapsed(nullptr, before), absl::ZeroDuration());
+  EXPECT_EQ(Elapsed(&before, At(~uint64_t{0}, {30, 100})), absl::ZeroDuration()) << "a jump";
   before.boot_id = 2;
   EXPECT_EQ(Elapsed(&before, At(3'000'000'000, {30, 100})), absl::ZeroDuration());
 }

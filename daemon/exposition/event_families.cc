@@ -17,8 +17,7 @@ absl::string_view Description(const mailbox::EventInfo& event) {
   return absl::StripSuffix(description, ".");
 }
 
-// What the series of a level are.
-absl::string_view Scope(Level level) {
+absl::string_view LevelHelp(Level level) {
   switch (level) {
     case Level::kDevice:
       return "Of the device; beside confidential VMs, of its other VMs (sideband_device_complete 0).";
@@ -35,7 +34,7 @@ absl::string_view CapacityText(Level level) {
     case Level::kDevice:
       return "of the device's capacity";
     case Level::kVm:
-      return "of the capacity of the VM's slice";
+      return "of the capacity of the VM's slice, or of the device's if it has none";
     case Level::kContext:
       return "of the slice's capacity while the context was resident";
   }
@@ -45,15 +44,18 @@ absl::string_view CapacityText(Level level) {
 }  // namespace
 
 std::string CounterHelp(const mailbox::EventInfo& event, Level level) {
-  return absl::StrCat(Description(event), " (unit: ", event.unit, "). ", Scope(level));
+  return absl::StrCat(Description(event), " (unit: ", event.unit, "). ", LevelHelp(level));
 }
 
 std::string UtilisationHelp(const mailbox::EventInfo& event, Level level) {
+  if (level == Level::kContext && event.name == mailbox::kResidentCyclesEvent) {
+    return absl::StrCat(Description(event), ": share of the slice's time over the last interval, from 0 to 1.");
+  }
   return absl::StrCat(Description(event), ": share ", CapacityText(level), " over the last interval, from 0 to 1.");
 }
 
 std::string RatioHelp(const RatioSpec& ratio, Level level) {
-  return absl::StrCat(ratio.Formula(), " over the last interval, from 0 to 1. ", Scope(level));
+  return absl::StrCat(ratio.Formula(), " over the last interval, from 0 to 1. ", LevelHelp(level));
 }
 
 // Nearly all of a scrape is written here, so room is made once and the pieces are copied without further checks.
@@ -85,7 +87,7 @@ void WriteUtilisations(absl::string_view name, const DeviceFrame& frame, Level l
   for (const Row& row : rows) {
     if (!row.utilisation.IsIn(event, *row.events) || !snapshot.IsShown(row.index, event)) continue;
     const auto utilisation = row.utilisation.Of(event);
-    if (!utilisation || std::isnan(utilisation->value)) continue;
+    if (!utilisation) continue;
     at = Put(Put(Put(at, name), *row.labels), "} ");
     at = Put(PutShare(at, utilisation->value), "\n");
   }

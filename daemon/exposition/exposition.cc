@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/exposition/exposition.h"
 
-#include "absl/strings/str_cat.h"
 #include "daemon/exposition/event_families.h"
+#include "daemon/exposition/family_names.h"
+#include "daemon/snapshot/utilisation.h"
 
 namespace sideband::daemon {
 
@@ -44,11 +45,10 @@ void Exposition::Plan(const std::vector<VisibleDevice>& devices) {
     labels_.emplace_back(*device.info, device.view.get());
     ratios_.emplace_back();
     if (device.view == nullptr) continue;
-    const mailbox::Catalog& catalog = device.view->topology()->catalog();
-    ratios_.back() = ResolveRatios(device.info->ratios, catalog);
-    const EventFamilyNames names = NameFamilies(catalog.events, device.info->ratios);
+    ratios_.back() = ResolveRatios(device.info->ratios, device.view->topology()->catalog());
     for (const LevelRow& row : kLevels) {
-      PlanEvents(d, row.level, names);
+      PlanCounters(d, row.level);
+      PlanUtilisations(d, row.level);
       PlanRatios(d, row.level);
     }
   }
@@ -68,34 +68,46 @@ Exposition::Family& Exposition::FamilyOf(Level level, const std::string& name) {
   return family;
 }
 
-void Exposition::PlanEvents(size_t device, Level level, const EventFamilyNames& names) {
+bool Exposition::ShowsEvent(size_t device, size_t event) const {
   const View& view = *views_[device];
-  const auto& events = view.topology()->catalog().events;
+  return view.AllEvents()[event] && filter_.SelectsEvent(view.topology()->catalog().events[event].name);
+}
+
+// If devices describe an event or a ratio differently, the description of the first device is used.
+void Exposition::PlanCounters(size_t device, Level level) {
+  const auto& events = views_[device]->topology()->catalog().events;
+  const std::vector<std::string> names = CounterNames(events);
   for (size_t e = 0; e < events.size(); ++e) {
-    // An event that the view shows on no row must not appear, not even as a header.
-    if (!view.AllEvents()[e] || !filter_.SelectsEvent(events[e].name)) continue;
-    Family& counter = FamilyOf(level, names.counters[e]);
-    // If devices describe an event differently, the description of the first device is used.
-    if (counter.header.empty()) {
-      counter.header = FamilyHeader(format_, counter.name, MetricType::kCounter, CounterHelp(events[e], level));
+    if (!ShowsEvent(device, e)) continue;
+    Family& family = FamilyOf(level, names[e]);
+    if (family.header.empty()) {
+      family.header = FamilyHeader(format_, family.name, MetricType::kCounter, CounterHelp(events[e], level));
     }
-    counter.sources.push_back({Source::Kind::kCounter, device, e});
-    if (names.utilisations[e].empty() || !view.topology()->capacities().IsKnown(e)) continue;
-    Family& utilisation = FamilyOf(level, names.utilisations[e]);
-    if (utilisation.header.empty()) {
-      utilisation.header =
-          FamilyHeader(format_, utilisation.name, MetricType::kGauge, UtilisationHelp(events[e], level));
+    family.sources.push_back({Source::Kind::kCounter, device, e});
+  }
+}
+
+// A utilisation belongs to its event, although a context's is derived from its resident cycles, too.
+void Exposition::PlanUtilisations(size_t device, Level level) {
+  const Topology& topology = *views_[device]->topology();
+  const std::vector<std::string> names = UtilisationNames(topology, ratios_[device]);
+  for (size_t e = 0; e < names.size(); ++e) {
+    if (names[e].empty() || !ShowsEvent(device, e)) continue;
+    Family& family = FamilyOf(level, RatioName(names[e]));
+    if (family.header.empty()) {
+      const std::string help = UtilisationHelp(topology.catalog().events[e], level);
+      family.header = FamilyHeader(format_, family.name, MetricType::kGauge, help);
     }
-    utilisation.sources.push_back({Source::Kind::kUtilisation, device, e});
+    family.sources.push_back({Source::Kind::kUtilisation, device, e});
   }
 }
 
 void Exposition::PlanRatios(size_t device, Level level) {
-  // A scrape limited to some events must not get others, nor values derived from them.
+  // A configured ratio belongs to no event.
   if (!filter_.events.empty()) return;
   for (size_t r = 0; r < ratios_[device].size(); ++r) {
     const RatioSpec& spec = *ratios_[device][r].spec;
-    Family& family = FamilyOf(level, absl::StrCat(spec.name, "_ratio"));
+    Family& family = FamilyOf(level, RatioName(spec.name));
     if (family.header.empty()) {
       family.header = FamilyHeader(format_, family.name, MetricType::kGauge, RatioHelp(spec, level));
     }

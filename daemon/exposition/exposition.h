@@ -18,7 +18,6 @@
 
 #include "daemon/exposition/device_families.h"
 #include "daemon/exposition/device_labels.h"
-#include "daemon/exposition/family_names.h"
 #include "daemon/exposition/frame.h"
 #include "daemon/exposition/scrape_filter.h"
 #include "daemon/exposition/text_buffer.h"
@@ -63,8 +62,11 @@ class Exposition {
   bool IsPlannedFor(const std::vector<VisibleDevice>& devices) const;
   void Plan(const std::vector<VisibleDevice>& devices);
   void PlanFixed();
-  void PlanEvents(size_t device, Level level, const EventFamilyNames& names);
+  void PlanCounters(size_t device, Level level);
+  void PlanUtilisations(size_t device, Level level);
   void PlanRatios(size_t device, Level level);
+  // Whether an event is shown on any row: otherwise it must not appear, not even as a header.
+  bool ShowsEvent(size_t device, size_t event) const;
   Family& FamilyOf(Level level, const std::string& name);
   void WriteFamily(const std::vector<DeviceFrame>& frames, const Family& family, TextBuffer& out) const;
   void WriteSource(const std::vector<DeviceFrame>& frames, const Family& family, const Source& source,

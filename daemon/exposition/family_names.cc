@@ -5,7 +5,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "daemon/snapshot/utilisation.h"
 
 namespace sideband::daemon {
 namespace {
@@ -25,33 +24,29 @@ Names OwnNames() {
   return names;
 }
 
-std::string RatioName(absl::string_view stem) { return absl::StrCat(stem, "_ratio"); }
-
 // A counter's name without _total. OpenMetrics names the family like that, and derives _created from it: a stem with
 // one of these suffixes could be another family, also one of another device.
 std::string CounterStem(const std::string& event) {
   const absl::string_view stem = absl::StripSuffix(event, "_total");
-  const bool is_ambiguous = absl::EndsWith(stem, "_ratio") || absl::EndsWith(stem, "_created");
+  const bool is_ambiguous =
+      absl::EndsWith(stem, "_ratio") || absl::EndsWith(stem, "_created") || absl::EndsWith(stem, "_total");
   return absl::StrCat(stem, is_ambiguous ? "_count" : "");
 }
 
 }  // namespace
 
-EventFamilyNames NameFamilies(const std::vector<mailbox::EventInfo>& events, const std::vector<RatioSpec>& ratios) {
+std::vector<std::string> CounterNames(const std::vector<mailbox::EventInfo>& events) {
   Names taken = OwnNames();
-  for (const RatioSpec& ratio : ratios) taken.insert(RatioName(ratio.name));
-  EventFamilyNames names;
-  for (const mailbox::EventInfo& event : events) {
-    const std::string name = RatioName(UtilisationName(event.name));
-    names.utilisations.push_back(taken.insert(name).second ? name : "");
-  }
+  std::vector<std::string> names;
   for (const mailbox::EventInfo& event : events) {
     std::string stem = CounterStem(event.name);
     while (!taken.insert(stem).second) stem = absl::StrCat("event_", stem);
-    names.counters.push_back(absl::StrCat(stem, "_total"));
+    names.push_back(absl::StrCat(stem, "_total"));
   }
   return names;
 }
+
+std::string RatioName(absl::string_view name) { return absl::StrCat(name, "_ratio"); }
 
 std::string FamilyName(Level level, absl::string_view name) {
   return absl::StrCat("sideband_", NameOf(level), "_", name);

@@ -15,13 +15,11 @@ namespace {
 
 using testing::ElementsAre;
 
-EventFamilyNames Names(const std::vector<std::string>& events, const std::vector<RatioSpec>& ratios = {}) {
+std::vector<std::string> Counters(const std::vector<std::string>& events) {
   std::vector<mailbox::EventInfo> infos;
   for (const std::string& event : events) infos.push_back({event});
-  return NameFamilies(infos, ratios);
+  return CounterNames(infos);
 }
-
-std::vector<std::string> Counters(const std::vector<std::string>& events) { return Names(events).counters; }
 
 TEST(FamilyNamesTest, ALevelIsPartOfTheName) {
   EXPECT_EQ(FamilyName(Level::kDevice, "x_total"), "sideband_device_x_total");
@@ -46,12 +44,7 @@ TEST(FamilyNamesTest, WhatOpenMetricsCouldTakeForAnotherFamilyIsExtended) {
   EXPECT_THAT(Counters({"x", "x_created"}), ElementsAre("x_total", "x_created_count_total"));
   EXPECT_THAT(Counters({"hit_ratio", "hit_ratio_total"}),
               ElementsAre("hit_ratio_count_total", "event_hit_ratio_count_total"));
-}
-
-TEST(FamilyNamesTest, AUtilisationYields) {
-  const EventFamilyNames names = Names({"sm_active_cycles", "hit_cycles", "hit"}, {{.name = "hit"}});
-  EXPECT_THAT(names.utilisations, ElementsAre("sm_active_ratio", "", "")) << "to a configured ratio";
-  EXPECT_THAT(Names({"a_cycles", "a"}).utilisations, ElementsAre("a_ratio", "")) << "to an earlier event's";
+  EXPECT_THAT(Counters({"x", "x_total_total"}), ElementsAre("x_total", "x_total_count_total"));
 }
 
 // Other families of the daemon cannot be taken for an event's.

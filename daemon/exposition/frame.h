@@ -2,8 +2,7 @@
 //
 // What one rendering shows of one device.
 //   const DeviceFrame frame(device, labels, filter, MetricsFormat::kText);
-//   for (const Row& row : frame.rows(Level::kVm).rows) Write(*row.labels,
-//   frame.device().snapshot->data.blocks[row.index]);
+//   for (const Row& row : frame.rows(Level::kVm).rows) Write(*row.labels);
 #ifndef SIDEBAND_DAEMON_EXPOSITION_FRAME_H_
 #define SIDEBAND_DAEMON_EXPOSITION_FRAME_H_
 

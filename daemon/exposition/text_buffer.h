@@ -4,7 +4,7 @@
 // a check per piece, and no byte is initialised before it is written.
 //   TextBuffer out;
 //   char* at = out.Reserve(family_bytes_max);
-//   at = Put(at, "sideband_cycles_total");
+//   at = Put(at, "sideband_vm_cycles_total");
 //   out.Commit(at);
 #ifndef SIDEBAND_DAEMON_EXPOSITION_TEXT_BUFFER_H_
 #define SIDEBAND_DAEMON_EXPOSITION_TEXT_BUFFER_H_

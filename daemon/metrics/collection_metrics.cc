@@ -62,7 +62,7 @@ struct CollectionMetrics::Families {
   const std::vector<CounterFamily*> pipeline = PipelineFamilies(registry);  // parallel to kPipelineRows
   CounterFamily& ratios_over_one =
       Counters(registry, "sideband_ratios_over_one_total",
-               "Ratios that were not shown because their numerator was no part of their denominator.");
+               "Ratios that were not shown because they exceeded 1: misconfigured, or above the capacity.");
 };
 
 CollectionMetrics::CollectionMetrics(prometheus::Registry& registry)

@@ -11,6 +11,9 @@ namespace {
 
 double FromQ32(uint64_t value) { return std::ldexp(static_cast<double>(value), -32); }
 
+// An event with neither is not counted on the slice.
+bool IsUnknown(const mailbox::SliceRate& rate) { return rate.capacity_q32 == 0 && rate.gain_q32 != 0; }
+
 bool IsResidentCycles(const mailbox::EventInfo& event) {
   return event.name == mailbox::kResidentCyclesEvent && event.scope == mailbox::EventScope::kContext && !event.masked;
 }
@@ -26,12 +29,13 @@ Capacities::Event Capacities::Read(const mailbox::EventInfo& info, size_t slices
     return event;
   }
   for (const mailbox::SliceRate& rate : info.details.slices) event.slices.push_back(FromQ32(rate.capacity_q32));
+  const bool is_unknown = std::ranges::any_of(info.details.slices, IsUnknown);
   const bool is_one_for_all = event.slices.size() == 1;
   if (is_one_for_all) event.slices.resize(std::max<size_t>(slices, 1), event.slices[0]);
   const auto [least, most] = std::ranges::minmax(event.slices);
   event.is_known = most > 0;
   // A sum that lacks a slice would make the device look busier than it is.
-  if (least > 0) event.device = std::accumulate(event.slices.begin(), event.slices.end(), 0.0);
+  if (!is_unknown) event.device = std::accumulate(event.slices.begin(), event.slices.end(), 0.0);
   if (least == most) event.each_slice = least;
   return event;
 }

@@ -12,6 +12,7 @@ using mailbox::SliceRate;
 constexpr uint64_t kOne = uint64_t{1} << 32;
 
 SliceRate Rate(double capacity) { return {.capacity_q32 = static_cast<uint64_t>(capacity * kOne)}; }
+constexpr SliceRate kUnknown = {.capacity_q32 = 0, .gain_q32 = kOne};
 
 mailbox::EventInfo Event(std::vector<SliceRate> slices, EventScope scope = EventScope::kContext) {
   return {.name = "e", .scope = scope, .details = {.slices = std::move(slices)}};
@@ -38,10 +39,16 @@ TEST(CapacitiesTest, SlicesMayDiffer) {
 }
 
 TEST(CapacitiesTest, ADeviceWithAnUnknownSliceHasNone) {
-  const Capacities capacities(CatalogOf(Event({Rate(4), Rate(0)})));
+  const Capacities capacities(CatalogOf(Event({Rate(4), kUnknown})));
   EXPECT_TRUE(capacities.IsKnown(0));
   EXPECT_EQ(capacities.OfSlice(0, capacities.PlaceOf(3)), 4);
   EXPECT_EQ(capacities.OfDevice(0), 0);
+}
+
+TEST(CapacitiesTest, ASliceThatDoesNotCountTheEventAddsNothing) {
+  const Capacities capacities(CatalogOf(Event({Rate(4), Rate(0)})));
+  EXPECT_EQ(capacities.OfDevice(0), 4);
+  EXPECT_EQ(capacities.OfSlice(0, capacities.PlaceOf(7)), 0);
 }
 
 TEST(CapacitiesTest, AnEventOfTheDeviceHasItsOwn) {

@@ -2,12 +2,19 @@
 #include "daemon/snapshot/utilisation.h"
 
 #include <algorithm>
-#include <limits>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/strip.h"
 
 namespace sideband::daemon {
 namespace {
+
+// A saturated event may count a little more than its capacity. Reference times are whole nanoseconds, at both ends of
+// the interval. A prescaled wire keeps up to 31 of 32 cycles for the next interval, or for the next context on its
+// slice: hence also a share.
+constexpr double kSlackNanoseconds = 2;
+constexpr double kSlackCycles = 32;
+constexpr double kSlackShare = 1e-3;
 
 uint8_t SliceOf(const Topology& topology, const mailbox::BlockHeader& block) {
   if (LevelOf(block) == Level::kContext) {
@@ -18,51 +25,70 @@ uint8_t SliceOf(const Topology& topology, const mailbox::BlockHeader& block) {
   return vm == nullptr ? mailbox::kAnySlice : vm->slice;
 }
 
-double CyclesPerSecond(const Topology& topology, Level level, std::span<const double> rates) {
-  if (level != Level::kContext) return static_cast<double>(topology.catalog().reference_clock_hz);
-  const auto resident = topology.capacities().resident_cycles();
-  return resident ? rates[*resident] : 0;
-}
-
 }  // namespace
 
-std::string UtilisationName(const std::string& event) { return std::string(absl::StripSuffix(event, "_cycles")); }
+std::vector<std::string> UtilisationNames(const Topology& topology, const std::vector<Ratio>& ratios) {
+  absl::flat_hash_set<std::string> taken;
+  for (const Ratio& ratio : ratios) taken.insert(ratio.spec->name);
+  std::vector<std::string> names;
+  const auto& events = topology.catalog().events;
+  for (size_t event = 0; event < events.size(); ++event) {
+    std::string name(absl::StripSuffix(events[event].name, "_cycles"));
+    const bool is_free = topology.capacities().IsKnown(event) && taken.insert(name).second;
+    names.push_back(is_free ? std::move(name) : "");
+  }
+  return names;
+}
 
 RowUtilisation::RowUtilisation(const DeviceSnapshot& snapshot, size_t row)
-    : capacities_(snapshot.topology->capacities()), level_(LevelOf(snapshot.data.blocks[row])) {
+    : capacities_(snapshot.topology->capacities()),
+      level_(LevelOf(snapshot.data.blocks[row])),
+      hertz_(static_cast<double>(snapshot.topology->catalog().reference_clock_hz)) {
   const mailbox::BlockHeader& block = snapshot.data.blocks[row];
   // A row without confidential VMs is not comparable with the whole device's capacity.
   const bool is_complete = (block.flags & mailbox::kFlagConfidentialExcluded) == 0;
   if (!is_complete || snapshot.elapsed <= absl::ZeroDuration()) return;
   rates_ = snapshot.Rates(row);
-  if (rates_.empty()) return;
   const uint8_t slice = SliceOf(*snapshot.topology, block);
   is_bound_ = slice != mailbox::kAnySlice;
   place_ = capacities_.PlaceOf(slice);
-  cycles_per_second_ = CyclesPerSecond(*snapshot.topology, level_, rates_);
-  // Reference times are whole nanoseconds, so a saturated event may count up to two nanoseconds' worth more.
-  slack_ = 1 + 2 / absl::ToDoubleNanoseconds(snapshot.elapsed);
+  const double seconds = absl::ToDoubleSeconds(snapshot.elapsed);
+  slack_ = 1 + kSlackShare + (kSlackNanoseconds / 1e9 + (hertz_ > 0 ? kSlackCycles / hertz_ : 0)) / seconds;
 }
 
-double RowUtilisation::Capacity(size_t event) const {
-  if (is_bound_) return capacities_.OfSlice(event, place_);
-  return level_ == Level::kContext ? capacities_.OfEachSlice(event) : capacities_.OfDevice(event);
+bool RowUtilisation::IsOverResidentCycles(size_t event) const {
+  return level_ == Level::kContext && capacities_.resident_cycles() != event;
+}
+
+double RowUtilisation::CyclesPerSecond(size_t event) const {
+  if (!IsOverResidentCycles(event)) return hertz_;
+  const auto resident = capacities_.resident_cycles();
+  return resident && *resident < rates_.size() ? rates_[*resident] : 0;
+}
+
+double RowUtilisation::CapacityPerSecond(size_t event) const {
+  const double unbound = level_ == Level::kContext ? capacities_.OfEachSlice(event) : capacities_.OfDevice(event);
+  return (is_bound_ ? capacities_.OfSlice(event, place_) : unbound) * CyclesPerSecond(event);
 }
 
 std::optional<Utilisation> RowUtilisation::Of(size_t event) const {
   if (event >= rates_.size()) return std::nullopt;
-  const double counted = rates_[event], capacity = Capacity(event) * cycles_per_second_;
+  const double counted = rates_[event], capacity = CapacityPerSecond(event);
   // With an unknown rate (NaN) the comparisons are false.
-  if (!(capacity > 0 && counted >= 0)) return std::nullopt;
-  const bool is_possible = counted <= capacity * slack_;
-  const double value = is_possible ? std::min(counted / capacity, 1.0) : std::numeric_limits<double>::quiet_NaN();
-  return Utilisation{counted, capacity, value};
+  if (!(capacity > 0 && counted >= 0 && counted <= capacity * slack_)) return std::nullopt;
+  return Utilisation{counted, capacity, std::min(counted / capacity, 1.0)};
+}
+
+bool RowUtilisation::IsContradiction(size_t event) const {
+  if (event >= rates_.size()) return false;
+  const double capacity = CapacityPerSecond(event);
+  return capacity > 0 && rates_[event] > capacity * slack_;
 }
 
 bool RowUtilisation::IsIn(size_t event, const std::vector<bool>& events) const {
   if (!events[event]) return false;
   const auto resident = capacities_.resident_cycles();
-  return level_ != Level::kContext || (resident && events[*resident]);
+  return !IsOverResidentCycles(event) || (resident && events[*resident]);
 }
 
 }  // namespace sideband::daemon

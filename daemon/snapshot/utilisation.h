@@ -14,40 +14,48 @@
 
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/level.h"
+#include "daemon/snapshot/ratio.h"
 
 namespace sideband::daemon {
 
 struct Utilisation {
   double counted_per_second = 0;
   double capacity_per_second = 0;  // what would have been counted at most; above 0
-  double value = 0;                // the quotient, from 0 to 1; NaN where the device contradicts its own capacity
+  double value = 0;                // the quotient, from 0 to 1
 };
 
-// The name of the event's utilisation: the event's without "_cycles".
-std::string UtilisationName(const std::string& event);
+// The names of the utilisations, by event: the event's without "_cycles". Empty for an event without capacity, and
+// where one of `ratios` or an earlier event's utilisation has the name.
+std::vector<std::string> UtilisationNames(const Topology& topology, const std::vector<Ratio>& ratios);
 
 // The utilisations of one row of a snapshot, which must outlive it.
 //  * Of the device and of a VM: of the capacity of the device or of the VM's slice, in all cycles of the interval.
-//  * Of a context: of its slice's capacity, in the cycles in which the context was resident.
+//  * Of a context: of its slice's capacity, in the cycles in which the context was resident; of those cycles
+//  themselves:
+//    in all cycles of the interval.
 class RowUtilisation {
  public:
   RowUtilisation(const DeviceSnapshot& snapshot, size_t row);
 
-  // nullopt where the capacity, a rate or the clock is unknown, for a context that was not resident, and for a device's
-  // row that leaves out confidential VMs. `event` is an index of the catalogue.
+  // nullopt where the capacity, a rate or the clock is unknown, for a context that was not resident, for a device's row
+  // that leaves out confidential VMs, and where IsContradiction(). `event` is an index of the catalogue.
   std::optional<Utilisation> Of(size_t event) const;
+  // Whether the device has counted more than it can.
+  bool IsContradiction(size_t event) const;
   // Whether all events behind Of() are in `events` (a set by index, such as a View's).
   bool IsIn(size_t event, const std::vector<bool>& events) const;
 
  private:
-  double Capacity(size_t event) const;
+  bool IsOverResidentCycles(size_t event) const;
+  double CyclesPerSecond(size_t event) const;
+  double CapacityPerSecond(size_t event) const;
 
   const Capacities& capacities_;
   const Level level_;
+  const double hertz_;
   size_t place_ = Capacities::kNowhere;
   bool is_bound_ = false;  // to one slice
   std::span<const double> rates_;
-  double cycles_per_second_ = 0;
   double slack_ = 1;
 };
 

@@ -37,6 +37,7 @@ class UtilisationTest : public testing::Test {
     snapshot_.topology = std::make_shared<Topology>(catalog_, 1);
     return RowUtilisation(snapshot_, row).Of(event);
   }
+  bool IsContradiction(size_t row, size_t event) const { return RowUtilisation(snapshot_, row).IsContradiction(event); }
   void SetRate(size_t row, size_t event, double rate) { snapshot_.rates[row * 3 + event] = rate; }
 
   mailbox::Catalog catalog_;
@@ -64,10 +65,10 @@ TEST_F(UtilisationTest, OfAVmWithoutSliceIsOfTheDevice) {
 
 TEST_F(UtilisationTest, OfAContextIsOfItsResidentCycles) {
   EXPECT_DOUBLE_EQ(Of(kContext, kTensor)->value, 0.5);
-  EXPECT_DOUBLE_EQ(Of(kContext, kResident)->value, 1);
+  EXPECT_DOUBLE_EQ(Of(kContext, kResident)->value, 0.5) << "of the slice's time";
   catalog_.contexts[0].slice = mailbox::kAnySlice;
   EXPECT_EQ(Of(kContext, kTensor), std::nullopt) << "the slices differ";
-  EXPECT_DOUBLE_EQ(Of(kContext, kResident)->value, 1);
+  EXPECT_DOUBLE_EQ(Of(kContext, kResident)->value, 0.5);
 }
 
 TEST_F(UtilisationTest, IsAbsentWhereSomethingIsUnknown) {
@@ -86,11 +87,17 @@ TEST_F(UtilisationTest, IsAbsentWhereSomethingIsUnknown) {
 }
 
 TEST_F(UtilisationTest, IsAtMostOne) {
+  catalog_.reference_clock_hz = 1'000'000'000;
   snapshot_.elapsed = absl::Microseconds(1);
-  SetRate(kVm, kTensor, 4000 * 1.0019);
-  EXPECT_EQ(Of(kVm, kTensor)->value, 1) << "two nanoseconds more of a microsecond";
-  SetRate(kVm, kTensor, 4000 * 1.0021);
-  EXPECT_TRUE(std::isnan(Of(kVm, kTensor)->value)) << "the device contradicts its capacity";
+  SetRate(kVm, kTensor, 4e9 * 1.034);
+  EXPECT_EQ(Of(kVm, kTensor)->value, 1) << "32 cycles and two nanoseconds more of a microsecond";
+  EXPECT_FALSE(IsContradiction(kVm, kTensor));
+  SetRate(kVm, kTensor, 4e9 * 1.036);
+  EXPECT_EQ(Of(kVm, kTensor), std::nullopt);
+  EXPECT_TRUE(IsContradiction(kVm, kTensor));
+  snapshot_.elapsed = absl::Seconds(1);
+  SetRate(kVm, kTensor, 4e9 * 1.0009);
+  EXPECT_EQ(Of(kVm, kTensor)->value, 1) << "remainders of prescaled wires";
 }
 
 TEST_F(UtilisationTest, NeedsTheEventsBehindIt) {
@@ -100,11 +107,17 @@ TEST_F(UtilisationTest, NeedsTheEventsBehindIt) {
   EXPECT_FALSE(vm.IsIn(kTensor, {false, true, true}));
   EXPECT_FALSE(context.IsIn(kTensor, {true, false, false})) << "it would reveal resident_cycles";
   EXPECT_TRUE(context.IsIn(kTensor, {true, true, false}));
+  EXPECT_TRUE(context.IsIn(kResident, {false, true, false}));
 }
 
 TEST_F(UtilisationTest, IsNamedWithoutCycles) {
-  EXPECT_EQ(UtilisationName("tensor_active_cycles"), "tensor_active");
-  EXPECT_EQ(UtilisationName("dram_bytes"), "dram_bytes");
+  catalog_.events.push_back({.name = "resident", .details = catalog_.events[kTensor].details});
+  catalog_.events.push_back({.name = "undescribed_cycles"});
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(UtilisationNames(Topology(catalog_, 1), {}), (Names{"tensor_active", "resident", "pcie_tx", "", ""}));
+  const RatioSpec configured{.name = "tensor_active"};
+  EXPECT_EQ(UtilisationNames(Topology(catalog_, 1), {{.spec = &configured}}),
+            (Names{"", "resident", "pcie_tx", "", ""}));
 }
 
 }  // namespace

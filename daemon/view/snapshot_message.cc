@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -58,18 +59,17 @@ void FillRatios(const std::vector<Ratio>& ratios, std::span<const double> rates,
   }
 }
 
-// `events` are those that the caller asked for, `readable` those that it may read.
-void FillUtilisations(const DeviceSnapshot& snapshot, size_t row, const EventSet& events, const EventSet& readable,
-                      sideband::v1::ScopeCounters& out) {
+// `names` are UtilisationNames(); `events` those that the caller asked for, `readable` those that it may read.
+void FillUtilisations(const std::vector<std::string>& names, const DeviceSnapshot& snapshot, size_t row,
+                      const EventSet& events, const EventSet& readable, sideband::v1::ScopeCounters& out) {
   const RowUtilisation utilisation(snapshot, row);
   for (size_t event = 0; event < events.size(); ++event) {
-    if (!events[event] || !utilisation.IsIn(event, readable) || !snapshot.IsShown(row, event)) continue;
+    if (!events[event] || names[event].empty() || !snapshot.IsShown(row, event)) continue;
     const auto share = utilisation.Of(event);
-    if (!share || std::isnan(share->value)) continue;
-    const std::string& name = snapshot.topology->catalog().events[event].name;
+    if (!share || !utilisation.IsIn(event, readable)) continue;
     sideband::v1::Ratio& message = *out.add_ratios();
-    message.set_name(UtilisationName(name));
-    message.set_event(name);
+    message.set_name(names[event]);
+    message.set_event(snapshot.topology->catalog().events[event].name);
     message.set_numerator_per_second(share->counted_per_second);
     message.set_denominator_per_second(share->capacity_per_second);
     message.set_value(share->value);
@@ -122,6 +122,7 @@ sideband::v1::Snapshot SnapshotMessage(const VisibleDevice& device, const RowFil
   const bool is_fresh = device.state == VisibleDevice::State::kFresh;
   if (is_fresh && snapshot.elapsed > absl::ZeroDuration()) SetDuration(snapshot.elapsed, *out.mutable_elapsed());
   const std::vector<Ratio> ratios = ResolveRatios(device.info->ratios, snapshot.topology->catalog());
+  const std::vector<std::string> utilisations = UtilisationNames(*snapshot.topology, ratios);
   for (size_t row = 0; row < snapshot.data.blocks.size(); ++row) {
     const mailbox::BlockHeader& block = snapshot.data.blocks[row];
     const EventSet events = filter.SelectedEvents(*device.view, block.vm, block.context);
@@ -133,7 +134,7 @@ sideband::v1::Snapshot SnapshotMessage(const VisibleDevice& device, const RowFil
     FillCounters(snapshot, row, events, rates, scope);
     FillRatios(ratios, rates, events, scope);
     if (is_fresh) {
-      FillUtilisations(snapshot, row, events, *device.view->Events(block.vm, block.context), scope);
+      FillUtilisations(utilisations, snapshot, row, events, *device.view->Events(block.vm, block.context), scope);
     }
   }
   return out;

@@ -105,6 +105,7 @@ TEST_F(SnapshotMessageTest, CarriesUtilisations) {
   EXPECT_DOUBLE_EQ(of_vm.denominator_per_second(), 4e9);
   EXPECT_DOUBLE_EQ(of_vm.value(), 2.5 / 4e9);
   EXPECT_DOUBLE_EQ(message.scopes(1).ratios(0).value(), 0.25) << "of a context: in its resident cycles";
+  EXPECT_DOUBLE_EQ(message.scopes(1).ratios(0).denominator_per_second(), 4 * 2.5);
   const auto b = SnapshotMessage(See("tenant-b"), RowFilter());
   ASSERT_EQ(b.scopes_size(), 1);
   EXPECT_EQ(b.scopes(0).ratios_size(), 0) << "resident_cycles are not granted";

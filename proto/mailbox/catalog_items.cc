@@ -59,8 +59,10 @@ absl::Status CheckScopes(const Catalog& catalog) {
       return MalformedCatalog("a context is listed twice");
     }
   }
+  std::set<uint8_t> slices;
   for (const SliceInfo& slice : catalog.slices) {
-    if (!IsName(slice.name)) return MalformedCatalog("a slice has no name");
+    if (slice.id == kAnySlice || !IsName(slice.name)) return MalformedCatalog("a slice has no identity");
+    if (!slices.insert(slice.id).second) return MalformedCatalog("a slice is listed twice");
   }
   return absl::OkStatus();
 }

@@ -101,6 +101,8 @@ TEST(CatalogTest, RefusesWhatMakesNoSense) {
       {"context name twice in a VM", [](Catalog& c) { c.contexts[1] = c.contexts[0], c.contexts[1].id = 5; }},
       {"reserved context id", [](Catalog& c) { c.contexts[0].id = kNoContext; }},
       {"slice without name", [](Catalog& c) { c.slices[0].name = ""; }},
+      {"slice listed twice", [](Catalog& c) { c.slices.push_back(c.slices[0]); }},
+      {"slice that stands for any", [](Catalog& c) { c.slices[0].id = kAnySlice; }},
   };
   for (const auto& test : kCases) {
     Catalog catalog = Example();

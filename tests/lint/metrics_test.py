@@ -33,7 +33,8 @@ class MetricsTest(unittest.TestCase):
 
         sources = ["daemon/metrics/" + name for name in os.listdir(os.path.join(root, "daemon/metrics"))
                    if name.endswith(".cc") and not name.endswith("_test.cc")]
-        cls.names = {name for path in sources + ["daemon/exposition/exposition.cc", "daemon/exposition/device_families.cc"] for name in _NAME.findall(read(path))}
+        sources += ["daemon/exposition/exposition.cc", "daemon/exposition/device_families.cc"]
+        cls.names = {name for path in sources for name in _NAME.findall(read(path))}
         table = re.search(r"kOwnStems\[\] = \{(.*?)\};", read("daemon/exposition/family_names.cc"), re.DOTALL)
         cls.stems = re.findall(r'"([^"]+)"', table.group(1))
         cls.page = read("docs/metrics.md")
