@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -29,7 +30,7 @@ char* Put(char* at, uint64_t value) { return std::to_chars(at, at + kNumberChara
 
 char* PutShare(char* at, double value) {
   constexpr uint64_t kOne = 1'000'000'000;
-  const auto billionths = static_cast<uint64_t>(value * kOne + 0.5);
+  const auto billionths = static_cast<uint64_t>(std::llround(value * kOne));
   *at++ = billionths >= kOne ? '1' : '0';
   uint64_t rest = billionths % kOne;
   if (rest != 0) *at++ = '.';
