@@ -234,6 +234,8 @@ TEST_F(CliTest, GetShowsUtilisations) {
                                         "-   -        a_cycles      3  3.00 /s  37.2 %\n"
                                         "-   -        b_cycles      3  3.00 /s       -\n"));
   EXPECT_THAT(Printed({"get", "--raw"}), testing::HasSubstr("  3.0  0.372500"));
+  EXPECT_THAT(Printed({"get", "--event", "a*"}), testing::HasSubstr("a_cycles      3  3.00 /s  37.2 %\n"));
+  EXPECT_THAT(Printed({"get", "--event", "b*"}), testing::Not(testing::HasSubstr("UTIL")));
   EXPECT_THAT(Printed({"get", "--format", "csv"}), testing::HasSubstr(",a_cycles,3,3,1,0.3725,\r\n"));
   EXPECT_EQ(json::parse(Printed({"get", "--format", "json"}))["snapshots"][0]["elapsed"], "1s");
 }

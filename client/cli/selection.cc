@@ -160,7 +160,9 @@ bool Selection::Narrow(v1::Snapshot& snapshot) const {
   EraseIf(*snapshot.mutable_scopes(), [&](const auto& row) { return !SelectsScope(row.scope()); });
   for (v1::ScopeCounters& row : *snapshot.mutable_scopes()) {
     if (events_.empty()) break;
-    row.clear_ratios();  // whether all events of a ratio are selected is unknown here
+    // Of a configured ratio, whether all its events are selected is unknown here; a utilisation is of one event.
+    EraseIf(*row.mutable_ratios(),
+            [&](const auto& ratio) { return ratio.event().empty() || !SelectsEvent(ratio.event()); });
     EraseIf(*row.mutable_counters(), [&](const auto& counter) { return !SelectsEvent(counter.event()); });
   }
   return std::ranges::any_of(snapshot.scopes(), [](const auto& row) { return row.counters_size() > 0; });

@@ -34,7 +34,7 @@ absl::string_view CapacityText(Level level) {
     case Level::kDevice:
       return "of the device's capacity";
     case Level::kVm:
-      return "of the capacity of the VM's slice, or of the device's if it has none";
+      return "of the capacity of the VM's slice (of the device, without a slice)";
     case Level::kContext:
       return "of the slice's capacity while the context was resident";
   }

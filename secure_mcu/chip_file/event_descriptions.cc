@@ -38,7 +38,7 @@ constexpr DescriptionRow kDescriptions[] = {
     {"nvofa_active_cycles", "Cycles in which an optical flow accelerator was active."},
     {"pcie_rx_cycles", "Cycles in which the PCIe interface received data."},
     {"pcie_tx_cycles", "Cycles in which the PCIe interface sent data."},
-    {"resident_cycles", "Cycles of the reference clock, one for each slice in each cycle that was counted."},
+    {"resident_cycles", "Cycles of the reference clock in which a context was resident on a slice."},
     {"sm_active_cycles", "Cycles in which a multiprocessor had at least one resident warp."},
     {"sm_occupancy_cycles", "Resident warps of a multiprocessor, added up over the cycles."},
     {"tensor_active_cycles", "Cycles in which a tensor core was active."},
