@@ -5,25 +5,42 @@
 #include <vector>
 
 #include "daemon/base/body.h"
+#include "daemon/exposition/device_families.h"
 #include "daemon/exposition/device_labels.h"
+#include "daemon/exposition/event_families.h"
 #include "daemon/exposition/exposition.h"
 #include "daemon/exposition/exposition_cache.h"
+#include "daemon/exposition/family_names.h"
+#include "daemon/exposition/frame.h"
 #include "daemon/exposition/gzip.h"
+#include "daemon/exposition/scrape_filter.h"
 #include "daemon/exposition/shared_rendering.h"
 #include "daemon/exposition/spare_buffer.h"
 #include "daemon/exposition/text_buffer.h"
 #include "daemon/http/http_message.h"
 #include "daemon/metrics/text.h"
 #include "daemon/snapshot/device_snapshot.h"
+#include "daemon/snapshot/level.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/view.h"
+#include "proto/mailbox/catalog.h"
 #include "proto/mailbox/snapshot.h"
 
 namespace sideband::daemon {
 namespace {
 
+void Write(const std::string& labels);
+
+void UseDeviceFamilies(const DeviceFrame& frame, TextBuffer& out) {
+  //@ daemon/exposition/device_families.h
+}
+
 void UseDeviceLabels(const DeviceInfo& info, const View* view, const mailbox::BlockHeader& block, std::string& out) {
   //@ daemon/exposition/device_labels.h
+}
+
+void UseEventFamilies(const DeviceFrame& frame, size_t event, TextBuffer& out) {
+  //@ daemon/exposition/event_families.h
 }
 
 void UseExposition(Reader& reader, const Caller& caller, const std::vector<VisibleDevice>& devices, TextBuffer& body) {
@@ -33,6 +50,14 @@ void UseExposition(Reader& reader, const Caller& caller, const std::vector<Visib
 void UseExpositionCache(ExpositionCache& cache, const Caller& caller, const std::vector<VisibleDevice>& devices,
                         const std::string& own_metrics, HttpResponse& response) {
   //@ daemon/exposition/exposition_cache.h
+}
+
+void UseFamilyNames(const mailbox::Catalog& catalog, size_t event) {
+  //@ daemon/exposition/family_names.h
+}
+
+void UseFrame(const VisibleDevice& device, const DeviceLabels& labels, const ScrapeFilter& filter) {
+  //@ daemon/exposition/frame.h
 }
 
 void UseGzip(const std::string& text, const std::string& ages) {

@@ -1,20 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 
 #include "daemon/http/site.h"
 #include "daemon/mailbox/check_against.h"
+#include "daemon/snapshot/capacities.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/fake_topology.h"
+#include "daemon/snapshot/level.h"
 #include "daemon/snapshot/publication_thread.h"
 #include "daemon/snapshot/ratio.h"
 #include "daemon/snapshot/store.h"
 #include "daemon/snapshot/topology.h"
+#include "daemon/snapshot/utilisation.h"
+#include "proto/mailbox/catalog.h"
+#include "proto/mailbox/snapshot.h"
 
 namespace sideband::daemon {
 namespace {
 
 void Render(const DeviceSnapshot& snapshot);
+
+void Use(uint16_t vm);
+void Show(double share);
+
+void UseCapacities(const mailbox::Catalog& catalog, const mailbox::VmInfo& vm, double count, size_t event,
+                   double reference_cycles) {
+  //@ daemon/snapshot/capacities.h
+}
+
+void UseLevel(const mailbox::BlockHeader& block) {
+  //@ daemon/snapshot/level.h
+}
+
+void UseUtilisation(const DeviceSnapshot& snapshot, size_t index, size_t event) {
+  //@ daemon/snapshot/utilisation.h
+}
 
 void UseFakeTopology() {
   //@ daemon/snapshot/fake_topology.h
