@@ -150,7 +150,7 @@ RecordHeader WithNonce(RecordHeader header, uint8_t fill = 9) {
 
 TEST_F(OpenerTest, WithANonceOnlyItsRecordsAreAccepted) {
   opener_ = Opener(Key(), {.vm = kVm, .nonce = Nonce(9)});
-  ExpectRejected(Sealed(Header(0)), "version 1, as an old daemon seals, or whoever plays one back");
+  ExpectRejected(Sealed(Header(0)), "version 1, from an old daemon or a replay");
   ExpectRejected(Sealed(WithNonce(Header(0), 0)), "version 2 without a nonce");
   ExpectRejected(Sealed(WithNonce(Header(0), 8)), "of another opener, or of this one's last run");
   EXPECT_EQ(*Gap(Sealed(WithNonce(Header(0)))), 0u);
@@ -172,7 +172,7 @@ TEST_F(OpenerTest, WhatAnEarlierOpenerHasSeenIsOld) {
   for (const RecordHeader& old : {Header(5), Header(4), Header(99, kEpoch - 1)}) {
     opener_ = Opener(Key(), {.vm = kVm, .after = Header(5)});
     ExpectRejected(Sealed(old), "not later");
-    ExpectRejected(Sealed(WithNonce(old)), "nor with a nonce that nobody has asked for");
+    ExpectRejected(Sealed(WithNonce(old)), "with a nonce that was not requested");
   }
   opener_ = Opener(Key(), {.vm = kVm, .after = Header(5)});
   EXPECT_TRUE(Gap(Sealed(Header(6))).ok()) << "the next one";

@@ -55,7 +55,7 @@ class FakeOwner final : public HttpSessionOwner {
   void SetArriving(Id id) override { Note(id, "arriving"); }
   void OnEnd(Id id) override { Note(id, "end"); }
 
-  // What was told since the last call.
+  // What was reported since the last call.
   Texts Take() { return std::exchange(told_, {}); }
 
   bool may_stay = true;
