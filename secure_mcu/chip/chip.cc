@@ -40,8 +40,7 @@ absl::StatusOr<std::unique_ptr<Chip>> Chip::Create(const PipelineConfig& config)
                        .index = u,
                        .channel = spec.channel,
                        .wiring = spec.channel == kDeviceChannel ? config.slices : spec.channel,
-                       .domain = spec.ulcs[u].domain,
-                       .values = std::vector<uint64_t>(spec.ulcs[u].inputs.size())});
+                       .domain = spec.ulcs[u].domain});
     }
   }
   return std::unique_ptr<Chip>(new Chip(config, std::move(ccus), std::move(units), std::move(meanings)));
@@ -58,6 +57,7 @@ Chip::Chip(const PipelineConfig& config, std::vector<CounterCollectionUnit> ccus
       hypervisor_(config.slices),
       ccus_(std::move(ccus)),
       units_(std::move(units)),
+      clocks_(ClocksOf(units_, ccus_.size())),
       channels_(config.slices, MakeChannel(config, meanings, config.commit_period)),
       mover_({config.buffer_depth, config.record_cycles, config.route_cycles}, ccus_,
              [this](const Record& record) { RouteRecord(record); }),
@@ -95,17 +95,27 @@ uint64_t Chip::CommittedNs(uint8_t channel) const {
 
 // --- Counting -------------------------------------------------------------------------------------------------------
 
-// The last reference cycle in (now_, end] up to which the unit's clock has at most `edges` more edges; now_ + 1 if even
-// that cycle has more.
-uint64_t Chip::LastWithin(const Unit& unit, uint64_t edges, uint64_t end) const {
-  if (unit.domain == 0) return std::min(end, now_ + edges);
-  const sim::WireSource& wires = *wires_[unit.wiring];
-  const uint64_t limit = wires.CyclesBefore(unit.domain, now_) + edges;
-  if (wires.CyclesBefore(unit.domain, end) <= limit) return end;
+std::vector<std::vector<Chip::Clock>> Chip::ClocksOf(const std::vector<Unit>& units, size_t ccus) {
+  std::vector<std::vector<Clock>> clocks(ccus);
+  for (const Unit& unit : units) {
+    std::vector<Clock>& of_ccu = clocks[unit.ccu];
+    const Clock clock{unit.wiring, unit.domain};
+    if (std::find(of_ccu.begin(), of_ccu.end(), clock) == of_ccu.end()) of_ccu.push_back(clock);
+  }
+  return clocks;
+}
+
+// The last reference cycle in (now_, end] up to which the clock has at most `edges` more edges; now_ + 1 if even that
+// cycle has more.
+uint64_t Chip::LastWithin(const Clock& clock, uint64_t edges, uint64_t end) const {
+  if (clock.domain == 0) return std::min(end, now_ + edges);
+  const sim::WireSource& wires = *wires_[clock.wiring];
+  const uint64_t limit = wires.CyclesBefore(clock.domain, now_) + edges;
+  if (wires.CyclesBefore(clock.domain, end) <= limit) return end;
   uint64_t low = now_ + 1, high = end;
   while (low < high) {
     const uint64_t middle = high - (high - low) / 2;
-    if (wires.CyclesBefore(unit.domain, middle) <= limit) {
+    if (wires.CyclesBefore(clock.domain, middle) <= limit) {
       low = middle;
     } else {
       high = middle - 1;
@@ -115,17 +125,14 @@ uint64_t Chip::LastWithin(const Unit& unit, uint64_t edges, uint64_t end) const 
 }
 
 uint64_t Chip::ThresholdStop(uint64_t end) const {
-  auto unit = units_.begin();  // units of a collection unit are contiguous
   for (size_t c = 0; c < ccus_.size(); ++c) {
-    const auto first = unit;
-    unit = std::find_if(first, units_.end(), [c](const Unit& other) { return other.ccu != c; });
     if (!IsCounting(ccus_[c].config().channel)) continue;
     const uint64_t headroom = ccus_[c].ThresholdHeadroom();
     if (headroom == kNever) continue;
     // The counts of up to kUlcHistoryCycles earlier cycles may be in transit and arrive at once.
     const uint64_t cycles = headroom / std::max(1u, ccus_[c].GainPerCycleMax());
     const uint64_t edges = cycles > kUlcHistoryCycles ? cycles - kUlcHistoryCycles : 1;
-    for (auto own = first; own != unit; ++own) end = LastWithin(*own, edges, end);
+    for (const Clock& clock : clocks_[c]) end = LastWithin(clock, edges, end);
   }
   return end;
 }
@@ -138,13 +145,18 @@ uint64_t Chip::NextStop(uint64_t cycle) const {
 
 void Chip::CountUnit(Unit& unit, uint64_t until) {
   unit.counted = std::max(unit.counted, until);
-  if (!unit.ulc.AdvanceTo(until, wires_[unit.wiring]->domain(unit.domain), unit.values)) return;
-  ccus_[unit.ccu].Add(unit.index, unit.values);
+  if (!unit.ulc.AdvanceTo(until, wires_[unit.wiring]->domain(unit.domain), values_)) return;
+  ccus_[unit.ccu].Add(unit.index, values_);
+}
+
+// Domain 0 is the reference clock itself.
+uint64_t Chip::CyclesBefore(const Unit& unit, uint64_t cycle) const {
+  return unit.domain == 0 ? cycle : wires_[unit.wiring]->CyclesBefore(unit.domain, cycle);
 }
 
 void Chip::CountTo(uint64_t cycle) {
   for (Unit& unit : units_) {
-    if (unit.ulc.enabled()) CountUnit(unit, wires_[unit.wiring]->CyclesBefore(unit.domain, cycle));
+    if (unit.ulc.enabled()) CountUnit(unit, CyclesBefore(unit, cycle));
   }
   mover_.RunFor(cycle - now_);
   now_ = cycle;
@@ -247,8 +259,8 @@ void Chip::CommitAll() {
 void Chip::TakeHeld(std::optional<uint8_t> channel) {
   for (Unit& unit : units_) {
     if (!unit.ulc.enabled() || (channel && unit.channel != *channel)) continue;
-    unit.ulc.TakeHeld(wires_[unit.wiring]->domain(unit.domain), unit.values);
-    ccus_[unit.ccu].Add(unit.index, unit.values);
+    unit.ulc.TakeHeld(wires_[unit.wiring]->domain(unit.domain), values_);
+    ccus_[unit.ccu].Add(unit.index, values_);
   }
 }
 
@@ -288,7 +300,7 @@ void Chip::Enable(uint8_t channel) {
   for (Unit& unit : units_) {
     if (unit.channel != channel) continue;
     // Cycles that AdvanceWithinCycle credited to the previous resident are not counted again.
-    unit.ulc.Enable(std::max(unit.counted, wires_[unit.wiring]->CyclesBefore(unit.domain, now_)));
+    unit.ulc.Enable(std::max(unit.counted, CyclesBefore(unit, now_)));
   }
 }
 

@@ -17,6 +17,7 @@
 #ifndef SIDEBAND_SECURE_MCU_CHIP_CHIP_H_
 #define SIDEBAND_SECURE_MCU_CHIP_CHIP_H_
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -107,7 +108,7 @@ class Chip {
   ChipStats stats() const;
 
  private:
-  // A unit-level counter, its place in the pipeline, and a buffer for its values in transit.
+  // A unit-level counter and its place in the pipeline.
   struct Unit {
     UnitLevelCounter ulc;
     size_t ccu;
@@ -115,8 +116,14 @@ class Chip {
     uint8_t channel;
     size_t wiring;  // into wires_
     uint32_t domain;
-    std::vector<uint64_t> values;
     uint64_t counted = 0;  // cycles of its domain below this are counted, also those within reference cycle now()
+  };
+
+  // A clock by which units of a collection unit count.
+  struct Clock {
+    size_t wiring;
+    uint32_t domain;
+    bool operator==(const Clock&) const = default;
   };
 
   // A reduction channel and its periodic commits.
@@ -133,10 +140,13 @@ class Chip {
   static Channel MakeChannel(const PipelineConfig& config, const std::shared_ptr<const EventMeanings>& meanings,
                              uint64_t commit_period);
 
+  static std::vector<std::vector<Clock>> ClocksOf(const std::vector<Unit>& units, size_t ccus);
+
   uint64_t NanosecondsAt(uint64_t cycle) const;
   uint64_t NextStop(uint64_t cycle) const;
-  uint64_t LastWithin(const Unit& unit, uint64_t edges, uint64_t end) const;
+  uint64_t LastWithin(const Clock& clock, uint64_t edges, uint64_t end) const;
   uint64_t ThresholdStop(uint64_t end) const;
+  uint64_t CyclesBefore(const Unit& unit, uint64_t cycle) const;
   void CountTo(uint64_t cycle);
   void CountUnit(Unit& unit, uint64_t until);
   void FireDue();
@@ -166,6 +176,7 @@ class Chip {
 
   std::vector<CounterCollectionUnit> ccus_;
   std::vector<Unit> units_;
+  const std::vector<std::vector<Clock>> clocks_;  // of each collection unit
   std::vector<Channel> channels_;  // per slice, then the hypervisor's, then the out-of-band one if configured
   RecordMover mover_;
   TriggerBlock triggers_;
@@ -176,6 +187,7 @@ class Chip {
   std::vector<std::optional<Binding>> bound_;  // destination of each slice's channel; nullopt: idle
   std::vector<const sim::WireSource*> wires_;  // per slice, then the device-scope units'
   uint64_t now_ = 0;
+  std::array<uint64_t, kUlcCountersMax> values_{};  // of a unit-level counter on the way to its collection unit, else 0
   // Records and acknowledgements that have left the channel buffer since the last switch began.
   uint64_t records_ = 0;
   uint32_t acknowledgements_ = 0;

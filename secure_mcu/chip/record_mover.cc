@@ -13,19 +13,33 @@ RecordMover::RecordMover(Latencies latencies, std::vector<CounterCollectionUnit>
       buffer_(latencies.buffer_depth),
       unit_ready_(ccus.size()) {}
 
-bool RecordMover::Idle() const {
-  return buffer_.empty() && std::none_of(ccus_.begin(), ccus_.end(), [](const auto& ccu) { return ccu.HasRecord(); });
+void RecordMover::FindSenders() {
+  ready_.clear();
+  resting_.clear();
+  for (size_t unit = 0; unit < ccus_.size(); ++unit) {
+    if (!ccus_[unit].HasRecord()) continue;
+    if (unit_ready_[unit] > now_) {
+      resting_.push_back(unit);
+    } else {
+      ready_.push_back(unit);
+    }
+  }
+  std::sort(resting_.begin(), resting_.end(), [this](size_t a, size_t b) { return unit_ready_[a] < unit_ready_[b]; });
+}
+
+void RecordMover::Wake() {
+  while (!resting_.empty() && unit_ready_[resting_.front()] <= now_) {
+    const size_t unit = resting_.front();
+    resting_.pop_front();
+    ready_.insert(std::lower_bound(ready_.begin(), ready_.end(), unit), unit);
+  }
 }
 
 void RecordMover::Send(size_t unit) {
-  if (!ccus_[unit].HasRecord() || unit_ready_[unit] > now_) return;
-  if (buffer_.full()) {
-    // A full buffer drops nothing: the unit keeps its record.
-    ++stall_cycles_;
-    return;
-  }
   buffer_.Push(ccus_[unit].PopRecord());
   unit_ready_[unit] = now_ + latencies_.record_cycles;
+  // All rest for the same time, so the first to rest is the first to be ready.
+  if (ccus_[unit].HasRecord()) resting_.push_back(unit);
 }
 
 void RecordMover::Step() {
@@ -34,19 +48,30 @@ void RecordMover::Step() {
     route_(buffer_.Pop());
     route_ready_ = now_ + latencies_.route_cycles;
   }
+  Wake();
+  while (!ready_.empty() && !buffer_.full()) {
+    auto next = std::lower_bound(ready_.begin(), ready_.end(), first_unit_);
+    if (next == ready_.end()) next = ready_.begin();
+    const size_t unit = *next;
+    ready_.erase(next);
+    Send(unit);
+  }
+  // A full buffer drops nothing: the units keep their records.
+  stall_cycles_ += ready_.size();
   // The first unit rotates, so that a full buffer does not always stall the same units.
-  for (size_t i = 0; i < ccus_.size(); ++i) Send((first_unit_ + i) % ccus_.size());
-  first_unit_ = (first_unit_ + 1) % ccus_.size();
+  if (++first_unit_ == ccus_.size()) first_unit_ = 0;
 }
 
 void RecordMover::RunFor(uint64_t cycles) {
   const uint64_t end = now_ + cycles;
+  FindSenders();
   // An idle pipeline skips to the end.
   while (now_ < end && !Idle()) Step();
   now_ = end;
 }
 
 void RecordMover::RunUntil(const std::function<bool()>& done) {
+  FindSenders();
   while (!done() && !Idle()) Step();
 }
 

@@ -7,6 +7,7 @@
 #define SIDEBAND_SECURE_MCU_CHIP_RECORD_MOVER_H_
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <vector>
 
@@ -41,8 +42,11 @@ class RecordMover {
   size_t buffer_high_water() const { return buffer_.high_water(); }
 
  private:
-  bool Idle() const;
+  // Collects the units that have records: only what happens between runs gives a unit its first record.
+  void FindSenders();
+  bool Idle() const { return buffer_.empty() && ready_.empty() && resting_.empty(); }
   void Step();
+  void Wake();
   void Send(size_t unit);
 
   const Latencies latencies_;
@@ -52,7 +56,10 @@ class RecordMover {
   uint64_t now_ = 0;
   uint64_t route_ready_ = 0;          // when the buffer may route its next record
   std::vector<uint64_t> unit_ready_;  // when each unit may send its next record
-  size_t first_unit_ = 0;             // the unit served first; rotates
+  // The units that have records, while records are moved.
+  std::vector<size_t> ready_;   // to send in this cycle, ascending
+  std::deque<size_t> resting_;  // after a record, in the order in which they will be ready
+  size_t first_unit_ = 0;       // the unit served first; rotates
   uint64_t stall_cycles_ = 0;
 };
 

@@ -21,10 +21,23 @@ uint32_t MostMapped(const CounterCollectionUnit::Config& config) {
   return mapped.empty() ? 0 : *std::max_element(mapped.begin(), mapped.end());
 }
 
+// The counter of the first value if the others follow in order, as with most units; else kMasked.
+uint16_t FirstOfConsecutive(const std::vector<uint16_t>& mapping) {
+  const auto gap =
+      std::adjacent_find(mapping.begin(), mapping.end(), [](uint16_t a, uint16_t b) { return b != a + 1; });
+  return mapping.empty() || gap != mapping.end() ? CounterCollectionUnit::kMasked : mapping.front();
+}
+
+std::vector<uint16_t> FirstsOfConsecutive(const CounterCollectionUnit::Config& config) {
+  std::vector<uint16_t> firsts;
+  for (const auto& mapping : config.mapping) firsts.push_back(FirstOfConsecutive(mapping));
+  return firsts;
+}
+
 }  // namespace
 
 CounterCollectionUnit::CounterCollectionUnit(Config config)
-    : config_(std::move(config)), gain_per_cycle_max_(MostMapped(config_)) {
+    : config_(std::move(config)), in_order_(FirstsOfConsecutive(config_)), gain_per_cycle_max_(MostMapped(config_)) {
   for (Bank& bank : banks_) bank.counts.resize(config_.counters);
 }
 
@@ -33,11 +46,26 @@ void CounterCollectionUnit::AddTo(uint16_t counter, uint64_t value) {
   const uint64_t sum = bank.counts[counter] + value;
   // A wrapped count would look like a correct one; a saturated count has the flag.
   if (sum > kCcuCounterMax) bank.flags |= mailbox::kFlagOverflow;
-  bank.counts[counter] = static_cast<uint32_t>(std::min<uint64_t>(sum, kCcuCounterMax));
+  bank.counts[counter] = std::min<uint64_t>(sum, kCcuCounterMax);
+}
+
+// Without a branch per value, so that the compiler adds several at once.
+void CounterCollectionUnit::AddInOrder(uint16_t first, std::span<uint64_t> values) {
+  uint64_t* const __restrict counts = banks_[active_].counts.data() + first;
+  uint64_t* const __restrict added = values.data();
+  uint64_t all_bits = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    counts[i] += added[i];
+    all_bits |= counts[i];
+    added[i] = 0;
+  }
+  if (all_bits <= kCcuCounterMax) return;
+  for (size_t i = 0; i < values.size(); ++i) AddTo(static_cast<uint16_t>(first + i), 0);  // saturates
 }
 
 void CounterCollectionUnit::Add(size_t ulc, std::span<uint64_t> values) {
   const std::vector<uint16_t>& mapping = config_.mapping[ulc];
+  if (in_order_[ulc] != kMasked) return AddInOrder(in_order_[ulc], values.first(mapping.size()));
   for (size_t i = 0; i < mapping.size(); ++i) {
     const uint64_t value = std::exchange(values[i], 0);
     if (mapping[i] != kMasked) AddTo(mapping[i], value);
@@ -48,8 +76,8 @@ bool CounterCollectionUnit::ThresholdReached() const { return ThresholdHeadroom(
 
 uint64_t CounterCollectionUnit::ThresholdHeadroom() const {
   if (config_.threshold == 0 || config_.counters == 0) return std::numeric_limits<uint64_t>::max();
-  const std::vector<uint32_t>& counts = banks_[active_].counts;
-  const uint32_t highest = *std::max_element(counts.begin(), counts.end());
+  const std::vector<uint64_t>& counts = banks_[active_].counts;
+  const uint64_t highest = *std::max_element(counts.begin(), counts.end());
   return highest >= config_.threshold ? 0 : config_.threshold - highest;
 }
 
@@ -75,7 +103,9 @@ Record CounterCollectionUnit::PopCounters() {
   Record record{.ccu = config_.id, .channel = config_.channel, .trigger_id = leaving_trigger_, .flags = idle.flags};
   record.first = next_counter_;
   record.size = static_cast<uint16_t>(std::min<uint32_t>(kRecordCounters, config_.counters - next_counter_));
-  for (uint16_t i = 0; i < record.size; ++i) record.counts[i] = std::exchange(idle.counts[next_counter_++], 0);
+  for (uint16_t i = 0; i < record.size; ++i) {
+    record.counts[i] = static_cast<uint32_t>(std::exchange(idle.counts[next_counter_++], 0));
+  }
   return record;
 }
 

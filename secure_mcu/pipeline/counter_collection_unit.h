@@ -75,15 +75,18 @@ class CounterCollectionUnit {
 
  private:
   struct Bank {
-    std::vector<uint32_t> counts;
+    std::vector<uint64_t> counts;  // at most 28 bits each, but in words as wide as the values that are added
     uint16_t flags = 0;
   };
 
   void AddTo(uint16_t counter, uint64_t value);
+  void AddInOrder(uint16_t first, std::span<uint64_t> values);
   void Swap(TriggerInfo trigger);
   Record PopCounters();
 
   const Config config_;
+  // Per unit-level counter whose values belong to consecutive counters, the first of these; else kMasked.
+  const std::vector<uint16_t> in_order_;
   uint32_t gain_per_cycle_max_ = 0;
   Bank banks_[2];
   int active_ = 0;

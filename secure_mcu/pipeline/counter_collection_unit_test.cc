@@ -5,6 +5,8 @@
 
 #include <limits>
 #include <map>
+#include <numeric>
+#include <vector>
 
 #include "proto/mailbox/snapshot.h"
 
@@ -110,6 +112,27 @@ TEST(CounterCollectionUnitTest, SaturatesAt28BitsAndSaysSo) {
   ccu.PopRecord();
   ccu.Trigger({.id = 4});
   EXPECT_EQ(ccu.PopRecord().flags, 0) << "the flag leaves with its bank";
+}
+
+TEST(CounterCollectionUnitTest, ManyValuesInOrderAreTakenAndSaturateOneByOne) {
+  constexpr uint16_t kValues = 45, kFirst = 2, kFull = 17;
+  std::vector<uint16_t> in_order(kValues);
+  std::iota(in_order.begin(), in_order.end(), kFirst);
+  CounterCollectionUnit ccu(Config(kFirst + kValues, {in_order}));
+  std::vector<uint64_t> values(kValues);
+  std::iota(values.begin(), values.end(), 100);
+  values[kFull] = kCcuCounterMax;
+  std::map<uint16_t, uint64_t> expected = {{0, 0}, {1, 0}};
+  for (uint16_t i = 0; i < kValues; ++i) expected[kFirst + i] = i == kFull ? kCcuCounterMax : 2 * (100 + i);
+  Add(ccu, 0, values);
+  ccu.Add(0, values);
+  EXPECT_EQ(values, std::vector<uint64_t>(kValues)) << "what was taken is not there any more";
+  ccu.Trigger({.id = 1});
+  EXPECT_EQ(Drain(ccu), expected);
+  Add(ccu, 0, std::vector<uint64_t>(kValues, kCcuCounterMax));
+  Add(ccu, 0, std::vector<uint64_t>(kValues, 1));
+  ccu.Trigger({.id = 2});
+  EXPECT_EQ(ccu.PopRecord().flags, mailbox::kFlagOverflow);
 }
 
 TEST(CounterCollectionUnitTest, ThresholdIsReachedExactlyThere) {

@@ -29,6 +29,11 @@ absl::Status CheckDigits(const UnitLevelCounter::Config& config) {
       absl::StrCat("the counters have ", wires, " wires, ", config.wires.size(), " are given"));
 }
 
+bool AreConsecutive(const std::vector<sim::WireId>& wires) {
+  const auto gap = std::adjacent_find(wires.begin(), wires.end(), [](auto a, auto b) { return b != a + 1; });
+  return !wires.empty() && gap == wires.end();
+}
+
 }  // namespace
 
 absl::Status UnitLevelCounter::Validate(const Config& config) {
@@ -61,6 +66,7 @@ uint32_t UnitLevelCounter::SerialCycles(const Config& config) {
 UnitLevelCounter::UnitLevelCounter(Config config)
     : config_(std::move(config)),
       serial_cycles_(SerialCycles(config_)),
+      consecutive_(AreConsecutive(config_.wires)),
       accumulators_(config_.digits.size()),
       wire_counts_(config_.digits.empty() ? 0 : config_.wires.size()) {}
 
@@ -79,10 +85,18 @@ uint64_t UnitLevelCounter::Arrived() const {
   return std::max(delivered_, period_origin_ + periods * config_.period);
 }
 
+void UnitLevelCounter::AddCounts(sim::CycleRange range, const sim::WireSource& wires, std::span<uint64_t> sums) const {
+  if (consecutive_) {
+    wires.AddConsecutiveCounts(range, config_.wires.front(), sums.first(config_.wires.size()));
+  } else {
+    wires.AddCounts(range, config_.wires, sums.first(config_.wires.size()));
+  }
+}
+
 void UnitLevelCounter::AddPrescaled(sim::CycleRange range, const sim::WireSource& wires,
                                     std::span<uint64_t> delivered) {
   std::fill(wire_counts_.begin(), wire_counts_.end(), 0);
-  wires.AddCounts(range, config_.wires, wire_counts_);
+  AddCounts(range, wires, wire_counts_);
   const uint64_t* count = wire_counts_.data();
   for (size_t i = 0; i < config_.digits.size(); ++i) {
     if (config_.digits[i] == 0) {
@@ -101,7 +115,7 @@ bool UnitLevelCounter::DeliverUntil(uint64_t cycle, const sim::WireSource& wires
   const sim::CycleRange range{delivered_, cycle};
   delivered_ = cycle;
   if (config_.digits.empty()) {
-    wires.AddCounts(range, config_.wires, delivered);
+    AddCounts(range, wires, delivered);
   } else {
     AddPrescaled(range, wires, delivered);
   }

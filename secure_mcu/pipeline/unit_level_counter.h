@@ -78,10 +78,12 @@ class UnitLevelCounter {
  private:
   uint64_t Arrived() const;
   bool DeliverUntil(uint64_t cycle, const sim::WireSource& wires, std::span<uint64_t> delivered);
+  void AddCounts(sim::CycleRange range, const sim::WireSource& wires, std::span<uint64_t> sums) const;
   void AddPrescaled(sim::CycleRange range, const sim::WireSource& wires, std::span<uint64_t> delivered);
 
   const Config config_;
   const uint32_t serial_cycles_;
+  const bool consecutive_;  // whether the wires are
   bool enabled_ = false;
   uint64_t now_ = 0;                    // cycles below this have passed
   uint64_t period_origin_ = 0;          // start of a period; a period starts every `period` cycles since

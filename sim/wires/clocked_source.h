@@ -30,6 +30,13 @@ class ClockedSource final : public WireSource {
       source_->domain(0).AddCounts(range, wires, sums);
     }
   }
+  void AddConsecutiveCounts(CycleRange range, WireId first, std::span<uint64_t> sums) const override {
+    if (first == kClockWire) {
+      AddCounts(range, {&first, 1}, sums);
+    } else {
+      source_->domain(0).AddConsecutiveCounts(range, first, sums);
+    }
+  }
   const WireSource& domain(size_t index) const override { return index == 0 ? *this : source_->domain(index); }
   uint64_t CyclesBefore(size_t domain, uint64_t cycle) const override { return source_->CyclesBefore(domain, cycle); }
   uint64_t CyclesHeld(size_t domain, uint64_t end) const override { return source_->CyclesHeld(domain, end); }

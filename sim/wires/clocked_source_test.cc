@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
 #include <vector>
 
 #include "sim/wires/packed_wires.h"
@@ -22,6 +23,10 @@ TEST(ClockedSourceTest, TheClockCountsEveryCycleAndTheOtherWiresAsBefore) {
   sums = {0, 0};
   clocked.domain(0).AddCounts({0, 15}, std::vector<WireId>{0, 1}, sums);
   EXPECT_EQ(sums, (std::vector<uint64_t>{0, 5}));
+  clocked.AddConsecutiveCounts({3, 131}, ClockedSource::kClockWire, std::span(sums).first(1));
+  EXPECT_EQ(sums, (std::vector<uint64_t>{128, 5}));
+  clocked.AddConsecutiveCounts({0, 15}, 0, sums);
+  EXPECT_EQ(sums, (std::vector<uint64_t>{128, 10}));
 }
 
 TEST(ClockedSourceTest, DomainsAndSwitchesAreThoseOfTheSource) {

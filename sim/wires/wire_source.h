@@ -8,8 +8,11 @@
 #ifndef SIDEBAND_SIM_WIRES_WIRE_SOURCE_H_
 #define SIDEBAND_SIM_WIRES_WIRE_SOURCE_H_
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 
 #include "absl/strings/string_view.h"
@@ -40,6 +43,17 @@ class WireSource {
   // waveform chunk: its own cycles and the kHistoryCycles before them; a workload: all since its context was switched
   // in).
   virtual void AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const = 0;
+  // The same for the wires first, first + 1, …: one per sum. A source for which that is less work overrides it.
+  virtual void AddConsecutiveCounts(CycleRange range, WireId first, std::span<uint64_t> sums) const {
+    std::array<WireId, 64> wires;
+    while (!sums.empty()) {
+      const size_t count = std::min(sums.size(), wires.size());
+      std::iota(wires.begin(), wires.end(), first);
+      AddCounts(range, {wires.data(), count}, sums.first(count));
+      first += static_cast<WireId>(count);
+      sums = sums.subspan(count);
+    }
+  }
 
   // The source of a clock domain. Residencies are in cycles of the reference clock, domain 0, which by default is the
   // source itself. A cycle of another domain belongs to the first reference cycle whose edge is at or after its own

@@ -59,9 +59,10 @@ struct Within {
   }
 };
 
+// Edges are copied: sums may alias what a reference refers to, which would be read again for each block.
 struct Across {
-  const PhaseEdge& begin;
-  const PhaseEdge& end;
+  PhaseEdge begin;
+  PhaseEdge end;
   const uint32_t* turn_counts;
   uint64_t turns;
 
@@ -83,24 +84,7 @@ struct Across {
   }
 };
 
-SIDEBAND_INLINE bool ConsecutiveBody(std::span<const WireId> wires) {
-  Vector expected = {0, 1, 2, 3, 4, 5, 6, 7};
-  Vector wrong = {};
-  size_t i = 0;
-  if (!wires.empty()) expected += wires[0];
-  for (; i + kPatternBlock <= wires.size(); i += kPatternBlock) {
-    Vector ids;
-    Load(wires.data() + i, ids);
-    wrong |= ids ^ expected;
-    expected += kPatternBlock;
-  }
-  uint64_t any = 0;
-  for (; i < wires.size(); ++i) any |= wires[i] ^ (wires[0] + i);
-  for (size_t lane = 0; lane < kPatternBlock; ++lane) any |= wrong[lane];
-  return any == 0;
-}
-
-// Defines the four functions for one instruction set, in a struct of that name.
+// Defines the three functions for one instruction set, in a struct of that name.
 #define SIDEBAND_PATTERN_KERNELS(Name, attribute)                                                                   \
   struct Name {                                                                                                     \
     attribute static void Within32(PhaseColumns<uint32_t> columns, uint64_t begin, uint64_t length, uint64_t* sums, \
@@ -115,8 +99,7 @@ SIDEBAND_INLINE bool ConsecutiveBody(std::span<const WireId> wires) {
                                    uint64_t turns, uint64_t* sums, size_t count) {                                  \
       ForBlocks(sums, count, Across{begin, end, turn_counts, turns});                                               \
     }                                                                                                               \
-    attribute static bool Consecutive(std::span<const WireId> wires) { return ConsecutiveBody(wires); }             \
-    static PatternKernels All() { return {Within32, Within64, Across32, Consecutive}; }                             \
+    static PatternKernels All() { return {Within32, Within64, Across32}; }                                          \
   }
 
 SIDEBAND_PATTERN_KERNELS(Baseline, );

@@ -40,8 +40,6 @@ struct PatternKernels {
   // earlier place within its turn.
   void (*across32)(const PhaseEdge& begin, const PhaseEdge& end, const uint32_t* turn_counts, uint64_t turns,
                    uint64_t* sums, size_t count);
-  // Whether the wires are consecutive and ascending.
-  bool (*consecutive)(std::span<const WireId> wires);
 };
 
 // One per instruction set of this processor, slowest first; never empty. All compute the same results.

@@ -77,22 +77,5 @@ TEST(PatternKernelsTest, AcrossAddsTheTurnsBetween) {
   }
 }
 
-TEST(PatternKernelsTest, ConsecutiveFindsEveryGap) {
-  for (const PatternKernels& kernels : SupportedPatternKernels()) {
-    for (const WireId first : {0u, 7u, UINT32_MAX - 60}) {
-      for (size_t size = 0; size <= kWires; ++size) {
-        std::vector<WireId> wires(size);
-        std::iota(wires.begin(), wires.end(), first);
-        EXPECT_TRUE(kernels.consecutive(wires)) << size;
-        for (size_t i = 0; i < size && size > 1; ++i) {
-          std::vector<WireId> other = wires;
-          other[i] += 1;
-          EXPECT_FALSE(kernels.consecutive(other)) << size << " " << i;
-        }
-      }
-    }
-  }
-}
-
 }  // namespace
 }  // namespace sideband::sim

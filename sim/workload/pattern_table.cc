@@ -69,9 +69,16 @@ uint64_t PatternTable::CountBefore(WireId wire, const TurnPosition& position) co
 
 void PatternTable::AddCounts(const TurnPosition& begin, const TurnPosition& end, std::span<const WireId> wires,
                              std::span<uint64_t> sums) const {
-  if (wires.empty()) return;
-  if (FastestPatternKernels().consecutive(wires) && AddFast(begin, end, wires.front(), sums)) return;
   for (size_t i = 0; i < wires.size(); ++i) sums[i] += CountBefore(wires[i], end) - CountBefore(wires[i], begin);
+}
+
+void PatternTable::AddConsecutiveCounts(const TurnPosition& begin, const TurnPosition& end, WireId first,
+                                        std::span<uint64_t> sums) const {
+  if (AddFast(begin, end, first, sums)) return;
+  for (uint64_t& sum : sums) {
+    sum += CountBefore(first, end) - CountBefore(first, begin);
+    ++first;
+  }
 }
 
 // Returns false if no kernel applies.

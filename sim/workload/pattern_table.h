@@ -3,7 +3,7 @@
 // Counts how often many wires are 1 between two positions of a workload with endlessly repeated turns of phases: the
 // arithmetic of workload.h, in columns so that many wires are counted at once.
 //   const PatternTable table({{200'000, 40'000}}, patterns);        // one pattern per phase and wire, phase by phase
-//   table.AddCounts({.turns = 0, .phase = 0, .cycle = 17}, {.turns = 3, .phase = 1, .cycle = 0}, wires, sums);
+//   table.AddConsecutiveCounts({.turns = 0, .phase = 0, .cycle = 17}, {.turns = 3, .phase = 1, .cycle = 0}, 0, sums);
 #ifndef SIDEBAND_SIM_WORKLOAD_PATTERN_TABLE_H_
 #define SIDEBAND_SIM_WORKLOAD_PATTERN_TABLE_H_
 
@@ -46,9 +46,12 @@ class PatternTable {
   Pattern pattern(WireId wire, size_t phase) const;
   uint64_t CountBefore(WireId wire, const TurnPosition& position) const;
   // Adds to sums[i] the difference of CountBefore(wires[i], …) at the two positions; `end` must not be before `begin`.
-  // Fast for consecutive wires, if the memory is 12 bytes or both positions are in the same phase of the same turn.
   void AddCounts(const TurnPosition& begin, const TurnPosition& end, std::span<const WireId> wires,
                  std::span<uint64_t> sums) const;
+  // The same for the wires first, first + 1, …: fast if the memory is 12 bytes or both positions are in the same phase
+  // of the same turn.
+  void AddConsecutiveCounts(const TurnPosition& begin, const TurnPosition& end, WireId first,
+                            std::span<uint64_t> sums) const;
 
  private:
   template <typename Word>

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <numeric>
 #include <random>
 #include <tuple>
@@ -36,7 +35,7 @@ bool Later(const TurnPosition& a, const TurnPosition& b) {
   return std::tie(a.turns, a.phase, a.cycle) > std::tie(b.turns, b.phase, b.cycle);
 }
 
-// Compares a fast call for all wires with a general call per wire and with the definition.
+// Compares the fast way for consecutive wires with the general way and with the definition.
 void Check(const std::vector<uint64_t>& phase_cycles, uint64_t rate_max) {
   std::mt19937_64 random(phase_cycles.size() + rate_max);
   const PatternTable table(phase_cycles, RandomPatterns(random, phase_cycles.size(), rate_max));
@@ -47,11 +46,9 @@ void Check(const std::vector<uint64_t>& phase_cycles, uint64_t rate_max) {
     std::vector<WireId> wires(1 + random() % kWires);
     std::iota(wires.begin(), wires.end(), static_cast<WireId>(random() % (kWires + 1 - wires.size())));
     std::vector<uint64_t> fast(wires.size(), i);
-    table.AddCounts(begin, end, wires, fast);
-    const std::vector<WireId> reversed(wires.rbegin(), wires.rend());
+    table.AddConsecutiveCounts(begin, end, wires.front(), fast);
     std::vector<uint64_t> general(wires.size(), i);
-    table.AddCounts(begin, end, reversed, general);
-    std::reverse(general.begin(), general.end());
+    table.AddCounts(begin, end, wires, general);
     ASSERT_EQ(fast, general);
     for (size_t w = 0; w < wires.size(); ++w) {
       ASSERT_EQ(fast[w], i + table.CountBefore(wires[w], end) - table.CountBefore(wires[w], begin));
@@ -83,8 +80,10 @@ TEST(PatternTableTest, KeepsItsPatterns) {
 
 TEST(PatternTableTest, NoWiresCountNothing) {
   const PatternTable table(std::vector<uint64_t>{5}, {});
-  table.AddCounts({0, 0, 0}, {3, 0, 2}, {}, {});
-  PatternTable().AddCounts({0, 0, 0}, {3, 0, 2}, {}, {});
+  for (const PatternTable& empty : {table, PatternTable()}) {
+    empty.AddCounts({0, 0, 0}, {3, 0, 2}, {}, {});
+    empty.AddConsecutiveCounts({0, 0, 0}, {3, 0, 2}, 0, {});
+  }
 }
 
 }  // namespace

@@ -23,6 +23,9 @@ class SteadyWorkload final : public WireSource {
   void AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const override {
     workload_.AddCounts(range, wires, sums);
   }
+  void AddConsecutiveCounts(CycleRange range, WireId first, std::span<uint64_t> sums) const override {
+    workload_.AddConsecutiveCounts(workload_.Locate(range), first, sums);
+  }
 
   // Whether the wire is 1 in a cycle.
   bool Bit(WireId wire, uint64_t cycle) const { return workload_.Bit(wire, cycle); }

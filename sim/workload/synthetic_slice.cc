@@ -26,6 +26,8 @@ void SyntheticSlice::SwitchIn(absl::string_view vm, absl::string_view context, u
   if (found == contexts_.end()) return;
   resident_ = &found->second;
   resident_since_ = cycle;
+  counted_ = {0, 0};
+  located_ = resident_->workload.Locate(counted_);
 }
 
 void SyntheticSlice::SwitchOut(uint64_t cycle) {
@@ -35,10 +37,25 @@ void SyntheticSlice::SwitchOut(uint64_t cycle) {
 }
 
 void SyntheticSlice::AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const {
-  if (resident_ == nullptr || range.end <= resident_since_) return;
+  const CycleRange own = OwnCycles(range);
+  if (own.size() > 0) resident_->workload.AddCounts(own, wires, sums);
+}
+
+void SyntheticSlice::AddConsecutiveCounts(CycleRange range, WireId first, std::span<uint64_t> sums) const {
+  const CycleRange own = OwnCycles(range);
+  if (own.size() == 0) return;
+  if (own != counted_) {
+    counted_ = own;
+    located_ = resident_->workload.Locate(own);
+  }
+  resident_->workload.AddConsecutiveCounts(located_, first, sums);
+}
+
+CycleRange SyntheticSlice::OwnCycles(CycleRange range) const {
+  if (resident_ == nullptr || range.end <= resident_since_) return {0, 0};
   const uint64_t begin = std::max(range.begin, resident_since_) - resident_since_;
   const uint64_t end = range.end - resident_since_;
-  resident_->workload.AddCounts({resident_->own_cycles + begin, resident_->own_cycles + end}, wires, sums);
+  return {resident_->own_cycles + begin, resident_->own_cycles + end};
 }
 
 bool SyntheticSlice::Bit(WireId wire, uint64_t cycle) const {

@@ -41,6 +41,7 @@ class SyntheticSlice final : public WireSource {
 
   // Cycles before the current residency count as 0, as do all cycles without a resident.
   void AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const override;
+  void AddConsecutiveCounts(CycleRange range, WireId first, std::span<uint64_t> sums) const override;
   // Whether the wire is 1 in a cycle of the current residency; false before it, and without a resident.
   bool Bit(WireId wire, uint64_t cycle) const;
 
@@ -54,9 +55,15 @@ class SyntheticSlice final : public WireSource {
     uint64_t own_cycles = 0;
   };
 
+  // The part of `range` in the current residency, in the resident's own cycles; empty without a resident.
+  CycleRange OwnCycles(CycleRange range) const;
+
   std::map<Key, Context> contexts_;
   Context* resident_ = nullptr;  // into contexts_
   uint64_t resident_since_ = 0;
+  // The range counted last: the units of a slice count the same range one after the other.
+  mutable CycleRange counted_{0, 0};
+  mutable Workload::Located located_{};
 };
 
 }  // namespace sideband::sim

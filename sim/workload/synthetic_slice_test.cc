@@ -23,6 +23,9 @@ uint64_t Count(const WireSource& source, CycleRange range) {
   const WireId wire = 1;
   uint64_t sum = 0;
   source.AddCounts(range, std::span(&wire, 1), std::span(&sum, 1));
+  uint64_t consecutive = 0;
+  source.AddConsecutiveCounts(range, wire, std::span(&consecutive, 1));
+  EXPECT_EQ(consecutive, sum);
   return sum;
 }
 

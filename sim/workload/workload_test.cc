@@ -71,14 +71,12 @@ TEST(WorkloadTest, ConsecutiveWiresCountTheSameAsOneByOne) {
     std::vector<uint64_t> edges = {0, 1, turn, 5 * turn, UINT64_MAX};
     for (const PhaseSpec& phase : phases) edges.push_back(edges.back() / 2 + phase.cycles);
     for (size_t i = 0, size = edges.size(); i < size; ++i) edges.insert(edges.end(), {edges[i] - 1, edges[i] + 1});
-    std::vector<WireId> wires(45);
-    std::iota(wires.begin(), wires.end(), 0);
     for (const uint64_t begin : edges) {
       for (const uint64_t end : edges) {
         if (end < begin) continue;
         std::vector<uint64_t> sums(45);
-        workload.AddCounts({begin, end}, wires, sums);
-        for (const WireId wire : wires) {
+        workload.AddConsecutiveCounts(workload.Locate(CycleRange{begin, end}), 0, sums);
+        for (WireId wire = 0; wire < sums.size(); ++wire) {
           ASSERT_EQ(sums[wire], workload.CumulativeCount(wire, end) - workload.CumulativeCount(wire, begin))
               << begin << " to " << end;
         }

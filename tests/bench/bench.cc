@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `./dev bench`: prints one table. README.md explains each line.
-//   bench [--curves FOLDER] [--scratch FOLDER] [--chip FILE]
+//   bench [--curves FOLDER] [--scratch FOLDER] [--chip FILE] [--only NAME]
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
@@ -43,33 +47,73 @@ absl::Status Write(const std::string& path, const std::string& text) {
   return file ? absl::OkStatus() : ErrnoStatus(errno, path);
 }
 
-absl::Status Run(const std::string& curves, const std::string& chip, const std::string& scratch) {
-  std::printf("%-68s %10s\n", "benchmark", "value");
-  SIDEBAND_ASSIGN_OR_RETURN(const Rows core, MeasureReplayCore());
-  Print(core);
-  SIDEBAND_ASSIGN_OR_RETURN(const Rows live, MeasureLiveChip());
-  Print(live);
-  SIDEBAND_ASSIGN_OR_RETURN(const Rows commands, MeasureBaseCommands(chip));
-  Print(commands);
+struct Options {
+  std::string curves;
+  std::string chip = "deploy/examples/chip.yaml";
+  std::string scratch = ".";
+  std::string only;
+};
+
+absl::Status WriteCurves(const Options& options, const std::string& name, std::span<const Curve> curves) {
+  if (options.curves.empty()) return absl::OkStatus();
+  return Write(absl::StrCat(options.curves, "/", name, ".data"), GnuplotData(curves));
+}
+
+absl::StatusOr<Rows> MailboxBudgets() {
+  Rows rows;
   for (const Scenario scenario : {Scenario::kOneInEight, Scenario::kSteady}) {
     SIDEBAND_ASSIGN_OR_RETURN(
         const MailboxBudget budget,
         MeasureMailboxBudget("tests/bench/mailbox_budget.yaml", mailbox::ExtensionVersion::kTwo, scenario));
-    Print(RowsOf(budget));
+    const Rows more = RowsOf(budget);
+    rows.insert(rows.end(), more.begin(), more.end());
   }
-  SIDEBAND_ASSIGN_OR_RETURN(const Rows overhead, MeasureSessionOverhead());
-  Print(overhead);
-  SIDEBAND_ASSIGN_OR_RETURN(const Rows history, MeasureHistoryCost());
-  Print(history);
+  return rows;
+}
+
+absl::StatusOr<Rows> LinearCosts(const Options& options) {
   SIDEBAND_ASSIGN_OR_RETURN(const LinearCost cost, MeasureLinearCost());
-  Print(cost.rows);
-  const ExpositionCost exposition = MeasureExpositionCost();
-  Print(exposition.rows);
-  SIDEBAND_ASSIGN_OR_RETURN(const Rows load, MeasureScrapeLoad(scratch));
-  Print(load);
-  if (curves.empty()) return absl::OkStatus();
-  SIDEBAND_RETURN_IF_ERROR(Write(curves + "/replay_cost.data", GnuplotData(cost.curves)));
-  return Write(curves + "/exposition_cost.data", GnuplotData(exposition.curves));
+  SIDEBAND_RETURN_IF_ERROR(WriteCurves(options, "replay_cost", cost.curves));
+  return cost.rows;
+}
+
+absl::StatusOr<Rows> ExpositionCosts(const Options& options) {
+  const ExpositionCost cost = MeasureExpositionCost();
+  SIDEBAND_RETURN_IF_ERROR(WriteCurves(options, "exposition_cost", cost.curves));
+  return cost.rows;
+}
+
+struct Benchmark {
+  const char* name;
+  absl::StatusOr<Rows> (*measure)(const Options&);
+};
+
+constexpr Benchmark kBenchmarks[] = {
+    {"replay-core", [](const Options&) { return MeasureReplayCore(); }},
+    {"live-chip", [](const Options&) { return MeasureLiveChip(); }},
+    {"base-commands", [](const Options& options) { return MeasureBaseCommands(options.chip); }},
+    {"mailbox-budget", [](const Options&) { return MailboxBudgets(); }},
+    {"session-overhead", [](const Options&) { return MeasureSessionOverhead(); }},
+    {"history-cost", [](const Options&) { return MeasureHistoryCost(); }},
+    {"linear-cost", LinearCosts},
+    {"exposition-cost", ExpositionCosts},
+    {"scrape-load", [](const Options& options) { return MeasureScrapeLoad(options.scratch); }},
+};
+
+std::vector<std::string> Names() {
+  std::vector<std::string> names;
+  for (const Benchmark& benchmark : kBenchmarks) names.emplace_back(benchmark.name);
+  return names;
+}
+
+absl::Status Run(const Options& options) {
+  std::printf("%-68s %10s\n", "benchmark", "value");
+  for (const Benchmark& benchmark : kBenchmarks) {
+    if (!options.only.empty() && options.only != benchmark.name) continue;
+    SIDEBAND_ASSIGN_OR_RETURN(const Rows rows, benchmark.measure(options));
+    Print(rows);
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -77,12 +121,11 @@ absl::Status Run(const std::string& curves, const std::string& chip, const std::
 
 int main(int argc, char** argv) {
   CLI::App app("Benchmarks: ratios and speeds of this machine.");
-  std::string curves;
-  app.add_option("--curves", curves, "write curves to this folder, as data for gnuplot");
-  std::string chip = "deploy/examples/chip.yaml";
-  app.add_option("--chip", chip, "the device whose firmware is measured")->capture_default_str();
-  std::string scratch = ".";
-  app.add_option("--scratch", scratch, "where throw-away certificates may lie")->capture_default_str();
+  sideband::bench::Options options;
+  app.add_option("--curves", options.curves, "write curves to this folder, as data for gnuplot");
+  app.add_option("--chip", options.chip, "the device whose firmware is measured")->capture_default_str();
+  app.add_option("--scratch", options.scratch, "where throw-away certificates may lie")->capture_default_str();
+  app.add_option("--only", options.only, "measure this only")->check(CLI::IsMember(sideband::bench::Names()));
   CLI11_PARSE(app, argc, argv);
-  return sideband::ReportAndExitCode("bench", sideband::bench::Run(curves, chip, scratch));
+  return sideband::ReportAndExitCode("bench", sideband::bench::Run(options));
 }
