@@ -145,8 +145,9 @@ uint64_t Chip::NextStop(uint64_t cycle) const {
 
 void Chip::CountUnit(Unit& unit, uint64_t until) {
   unit.counted = std::max(unit.counted, until);
-  if (!unit.ulc.AdvanceTo(until, wires_[unit.wiring]->domain(unit.domain), values_)) return;
-  ccus_[unit.ccu].Add(unit.index, values_);
+  CounterCollectionUnit& ccu = ccus_[unit.ccu];
+  const sim::WireSource& wires = wires_[unit.wiring]->domain(unit.domain);
+  if (unit.ulc.AdvanceTo(until, wires, ccu.Input(unit.index))) ccu.Accept(unit.index);
 }
 
 // Domain 0 is the reference clock itself.
@@ -259,8 +260,9 @@ void Chip::CommitAll() {
 void Chip::TakeHeld(std::optional<uint8_t> channel) {
   for (Unit& unit : units_) {
     if (!unit.ulc.enabled() || (channel && unit.channel != *channel)) continue;
-    unit.ulc.TakeHeld(wires_[unit.wiring]->domain(unit.domain), values_);
-    ccus_[unit.ccu].Add(unit.index, values_);
+    CounterCollectionUnit& ccu = ccus_[unit.ccu];
+    unit.ulc.TakeHeld(wires_[unit.wiring]->domain(unit.domain), ccu.Input(unit.index));
+    ccu.Accept(unit.index);
   }
 }
 

@@ -17,7 +17,6 @@
 #ifndef SIDEBAND_SECURE_MCU_CHIP_CHIP_H_
 #define SIDEBAND_SECURE_MCU_CHIP_CHIP_H_
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -187,7 +186,6 @@ class Chip {
   std::vector<std::optional<Binding>> bound_;  // destination of each slice's channel; nullopt: idle
   std::vector<const sim::WireSource*> wires_;  // per slice, then the device-scope units'
   uint64_t now_ = 0;
-  std::array<uint64_t, kUlcCountersMax> values_{};  // of a unit-level counter on the way to its collection unit, else 0
   // Records and acknowledgements that have left the channel buffer since the last switch began.
   uint64_t records_ = 0;
   uint32_t acknowledgements_ = 0;

@@ -39,6 +39,7 @@ std::vector<uint16_t> FirstsOfConsecutive(const CounterCollectionUnit::Config& c
 CounterCollectionUnit::CounterCollectionUnit(Config config)
     : config_(std::move(config)), in_order_(FirstsOfConsecutive(config_)), gain_per_cycle_max_(MostMapped(config_)) {
   for (Bank& bank : banks_) bank.counts.resize(config_.counters);
+  for (const auto& mapping : config_.mapping) values_.resize(std::max(values_.size(), mapping.size()));
 }
 
 void CounterCollectionUnit::AddTo(uint16_t counter, uint64_t value) {
@@ -49,27 +50,27 @@ void CounterCollectionUnit::AddTo(uint16_t counter, uint64_t value) {
   bank.counts[counter] = std::min<uint64_t>(sum, kCcuCounterMax);
 }
 
-// Without a branch per value, so that the compiler adds several at once.
-void CounterCollectionUnit::AddInOrder(uint16_t first, std::span<uint64_t> values) {
-  uint64_t* const __restrict counts = banks_[active_].counts.data() + first;
-  uint64_t* const __restrict added = values.data();
-  uint64_t all_bits = 0;
-  for (size_t i = 0; i < values.size(); ++i) {
-    counts[i] += added[i];
-    all_bits |= counts[i];
-    added[i] = 0;
-  }
-  if (all_bits <= kCcuCounterMax) return;
-  for (size_t i = 0; i < values.size(); ++i) AddTo(static_cast<uint16_t>(first + i), 0);  // saturates
+std::span<uint64_t> CounterCollectionUnit::Input(size_t ulc) {
+  const size_t size = config_.mapping[ulc].size();
+  if (!IsInOrder(ulc)) return std::span(values_).first(size);
+  return std::span(banks_[active_].counts).subspan(in_order_[ulc], size);
 }
 
-void CounterCollectionUnit::Add(size_t ulc, std::span<uint64_t> values) {
+void CounterCollectionUnit::Accept(size_t ulc) {
+  if (IsInOrder(ulc)) return Saturate(ulc);
   const std::vector<uint16_t>& mapping = config_.mapping[ulc];
-  if (in_order_[ulc] != kMasked) return AddInOrder(in_order_[ulc], values.first(mapping.size()));
   for (size_t i = 0; i < mapping.size(); ++i) {
-    const uint64_t value = std::exchange(values[i], 0);
+    const uint64_t value = std::exchange(values_[i], 0);
     if (mapping[i] != kMasked) AddTo(mapping[i], value);
   }
+}
+
+void CounterCollectionUnit::Saturate(size_t ulc) {
+  // Without a branch per counter, so that the compiler looks at several at once.
+  uint64_t all_bits = 0;
+  for (const uint64_t count : Input(ulc)) all_bits |= count;
+  if (all_bits <= kCcuCounterMax) return;
+  for (const uint16_t counter : config_.mapping[ulc]) AddTo(counter, 0);
 }
 
 bool CounterCollectionUnit::ThresholdReached() const { return ThresholdHeadroom() == 0; }

@@ -6,7 +6,8 @@
 //
 //   constexpr uint16_t kMasked = CounterCollectionUnit::kMasked;
 //   CounterCollectionUnit ccu({.channel = 0, .counters = 3, .mapping = {{0, 1}, {1, kMasked, 2}}});
-//   ccu.Add(0, delivered);                         // values of the first unit-level counter
+//   ulc.AdvanceTo(cycle, wires, ccu.Input(0));     // values of the first unit-level counter
+//   ccu.Accept(0);
 //   ccu.Trigger({.id = 7});
 //   while (ccu.HasRecord()) buffer.Push(ccu.PopRecord());
 #ifndef SIDEBAND_SECURE_MCU_PIPELINE_COUNTER_COLLECTION_UNIT_H_
@@ -49,9 +50,12 @@ class CounterCollectionUnit {
 
   const Config& config() const { return config_; }
 
-  // Adds the values of unit-level counter `ulc`, one per mapping entry, and sets them to 0. A counter that would exceed
-  // 28 bits saturates at 2^28 - 1 and sets the overflow flag of its bank.
-  void Add(size_t ulc, std::span<uint64_t> values);
+  // Where unit-level counter `ulc` adds its values, one per mapping entry; Accept(ulc) must follow before anything
+  // else.
+  std::span<uint64_t> Input(size_t ulc);
+  // Takes the values that were added to Input(ulc), together less than 2^63. A counter that would exceed 28 bits
+  // saturates at 2^28 - 1 and sets the overflow flag of its bank.
+  void Accept(size_t ulc);
   // Whether a counter of the active bank has reached the threshold.
   bool ThresholdReached() const;
   // The count that must be added to the highest counter of the active bank to reach the threshold. 0: threshold
@@ -80,13 +84,16 @@ class CounterCollectionUnit {
   };
 
   void AddTo(uint16_t counter, uint64_t value);
-  void AddInOrder(uint16_t first, std::span<uint64_t> values);
+  bool IsInOrder(size_t ulc) const { return in_order_[ulc] != kMasked; }
+  void Saturate(size_t ulc);
   void Swap(TriggerInfo trigger);
   Record PopCounters();
 
   const Config config_;
-  // Per unit-level counter whose values belong to consecutive counters, the first of these; else kMasked.
+  // Per unit-level counter whose values belong to consecutive counters, the first of these; else kMasked. Such values
+  // are added to the counters directly.
   const std::vector<uint16_t> in_order_;
+  std::vector<uint64_t> values_;  // those of another unit-level counter on their way; else 0
   uint32_t gain_per_cycle_max_ = 0;
   Bank banks_[2];
   int active_ = 0;

@@ -179,10 +179,10 @@ class Pair {
 
  private:
   void Add(size_t ulc, uint64_t value) {
-    std::vector<uint64_t> values;
-    for (size_t i = 0; i < drawn_.mapping[ulc].size(); ++i) values.push_back(value - std::min<uint64_t>(value, i));
-    unit_.Add(ulc, values);
-    RC_ASSERT(values == std::vector<uint64_t>(values.size()));
+    const std::span<uint64_t> input = unit_.Input(ulc);
+    RC_ASSERT(input.size() == drawn_.mapping[ulc].size());
+    for (size_t i = 0; i < input.size(); ++i) input[i] += value - std::min<uint64_t>(value, i);
+    unit_.Accept(ulc);
     naive_.Add(ulc, value);
   }
   void Agree() const {

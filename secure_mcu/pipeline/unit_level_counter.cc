@@ -29,9 +29,11 @@ absl::Status CheckDigits(const UnitLevelCounter::Config& config) {
       absl::StrCat("the counters have ", wires, " wires, ", config.wires.size(), " are given"));
 }
 
-bool AreConsecutive(const std::vector<sim::WireId>& wires) {
+// nullopt if the wires are not consecutive.
+std::optional<sim::WireId> FirstOfConsecutive(const std::vector<sim::WireId>& wires) {
   const auto gap = std::adjacent_find(wires.begin(), wires.end(), [](auto a, auto b) { return b != a + 1; });
-  return !wires.empty() && gap == wires.end();
+  if (wires.empty() || gap != wires.end()) return std::nullopt;
+  return wires.front();
 }
 
 }  // namespace
@@ -66,7 +68,7 @@ uint32_t UnitLevelCounter::SerialCycles(const Config& config) {
 UnitLevelCounter::UnitLevelCounter(Config config)
     : config_(std::move(config)),
       serial_cycles_(SerialCycles(config_)),
-      consecutive_(AreConsecutive(config_.wires)),
+      first_wire_(FirstOfConsecutive(config_.wires)),
       accumulators_(config_.digits.size()),
       wire_counts_(config_.digits.empty() ? 0 : config_.wires.size()) {}
 
@@ -86,8 +88,8 @@ uint64_t UnitLevelCounter::Arrived() const {
 }
 
 void UnitLevelCounter::AddCounts(sim::CycleRange range, const sim::WireSource& wires, std::span<uint64_t> sums) const {
-  if (consecutive_) {
-    wires.AddConsecutiveCounts(range, config_.wires.front(), sums.first(config_.wires.size()));
+  if (first_wire_) {
+    wires.AddConsecutiveCounts(range, *first_wire_, sums.first(config_.wires.size()));
   } else {
     wires.AddCounts(range, config_.wires, sums.first(config_.wires.size()));
   }

@@ -24,6 +24,7 @@
 #define SIDEBAND_SECURE_MCU_PIPELINE_UNIT_LEVEL_COUNTER_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -83,7 +84,7 @@ class UnitLevelCounter {
 
   const Config config_;
   const uint32_t serial_cycles_;
-  const bool consecutive_;  // whether the wires are
+  const std::optional<sim::WireId> first_wire_;  // if the wires are consecutive
   bool enabled_ = false;
   uint64_t now_ = 0;                    // cycles below this have passed
   uint64_t period_origin_ = 0;          // start of a period; a period starts every `period` cycles since

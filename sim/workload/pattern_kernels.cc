@@ -31,16 +31,27 @@ SIDEBAND_INLINE void AddTo(uint64_t* sums, const Vector& more) {
   std::memcpy(sums, &sum, sizeof(sum));
 }
 
-// Calls add(i, to) for all blocks; it adds the counts of a block of wires from i on to `to`. The last block may be
-// shorter.
-template <typename Add>
-SIDEBAND_INLINE void ForBlocks(uint64_t* sums, size_t count, const Add& add) {
+// Adds to sums[0, count) what count_block(i, counts) sets: the counts of a block of wires from i on. Of what remains
+// behind whole blocks, the block that ends with the last wire is counted, without the wires of the one before it.
+template <typename CountBlock>
+SIDEBAND_INLINE void ForBlocks(uint64_t* sums, size_t count, const CountBlock& count_block) {
+  Vector counts;
   size_t i = 0;
-  for (; i + kPatternBlock <= count; i += kPatternBlock) add(i, sums + i);
+  for (; i + kPatternBlock <= count; i += kPatternBlock) {
+    count_block(i, counts);
+    AddTo(sums + i, counts);
+  }
   if (i == count) return;
-  uint64_t rest[kPatternBlock] = {};
-  add(i, rest);
-  for (size_t j = 0; i + j < count; ++j) sums[i + j] += rest[j];
+  if (i == 0) {
+    count_block(0, counts);
+    for (size_t lane = 0; lane < count; ++lane) sums[lane] += counts[lane];
+    return;
+  }
+  const size_t last = count - kPatternBlock;
+  count_block(last, counts);
+  const Vector lanes = {0, 1, 2, 3, 4, 5, 6, 7};
+  counts &= lanes + last >= i;
+  AddTo(sums + last, counts);
 }
 
 // The fraction at `begin` is exact although the product wraps; the sum with the rest of the range fits 64 bits.
@@ -50,12 +61,12 @@ struct Within {
   uint64_t begin;
   uint64_t length;
 
-  SIDEBAND_INLINE void operator()(size_t i, uint64_t* sums) const {
+  SIDEBAND_INLINE void operator()(size_t i, Vector& counts) const {
     Vector rate, offset;
     Load(columns.rates + i, rate);
     Load(columns.offsets + i, offset);
     const Vector fraction = (rate * begin + offset) & kFraction;
-    AddTo(sums, (rate * length + fraction) >> 32);
+    counts = (rate * length + fraction) >> 32;
   }
 };
 
@@ -75,12 +86,12 @@ struct Across {
     count += (rate * edge.cycle + offset) >> 32;
   }
 
-  SIDEBAND_INLINE void operator()(size_t i, uint64_t* sums) const {
+  SIDEBAND_INLINE void operator()(size_t i, Vector& counts) const {
     Vector turn, before_begin, before_end;
     Load(turn_counts + i, turn);
     CountBefore(begin, i, before_begin);
     CountBefore(end, i, before_end);
-    AddTo(sums, turn * turns + before_end - before_begin);
+    counts = turn * turns + before_end - before_begin;
   }
 };
 
