@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
+#include "daemon/exposition/capacity_family.h"
 #include "proto/mailbox/snapshot.h"
 
 namespace sideband::daemon {
@@ -36,11 +37,9 @@ void WriteDeviceUp(absl::string_view name, const DeviceFrame& frame, TextBuffer&
 
 void WriteEventInfo(absl::string_view name, const DeviceFrame& frame, TextBuffer& out) {
   if (!frame.is_fresh()) return;
-  const View& view = *frame.device().view;
-  const auto& events = view.topology()->catalog().events;
+  const auto& events = frame.device().view->topology()->catalog().events;
   for (size_t e = 0; e < events.size(); ++e) {
-    // A masked event has no counter.
-    if (!view.AllEvents()[e] || events[e].masked || !frame.filter().SelectsEvent(events[e].name)) continue;
+    if (!frame.ShowsEvent(e)) continue;
     std::string labels = frame.labels().device();
     AppendLabel(labels, "event", events[e].name);
     AppendLabel(labels, "unit", events[e].unit);
@@ -90,6 +89,8 @@ constexpr DeviceFamily kFamilies[] = {
      "Time of the device's reference clock since its boot, at the newest snapshot.", WriteReferenceSeconds},
     {"sideband_device_up", MetricType::kGauge,
      "Whether the newest snapshot of the device is younger than three intervals.", WriteDeviceUp},
+    {"sideband_event_capacity", MetricType::kGauge,
+     "What the event counts at most in a cycle of the reference clock, on a slice.", WriteEventCapacity},
     {"sideband_event_info", MetricType::kGauge, "1, with the unit and the scope of an event that the device counts.",
      WriteEventInfo},
     {"sideband_vm_flags", MetricType::kGauge, "1 for each reason why counts of a VM may be inexact.",

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_format.h"
 #include "daemon/view/fake_world.h"
 #include "proto/base/file.h"
 
@@ -84,6 +85,12 @@ TEST_F(ExpositionTest, UtilisationsNeedNoConfiguration) {
   EXPECT_FALSE(absl::StrContains(a, "sideband_device_busy_ratio")) << "a tenant has no such row";
   EXPECT_TRUE(absl::StrContains(Render("ops"), "sideband_device_busy_ratio{device=\"gpu0\"} 0.0625\n"));
   EXPECT_FALSE(absl::StrContains(Render("tenant-b"), "_ratio")) << "resident_cycles are not granted";
+  constexpr char kOnSlice[] = "\nsideband_event_capacity{device=\"gpu0\",slice=\"%d\",event=\"busy_cycles\"} 4\n";
+  for (int slice = 0; slice < 2; ++slice) {
+    const std::string line = absl::StrFormat(kOnSlice, slice);
+    EXPECT_TRUE(absl::StrContains(Render("ops"), line));
+    EXPECT_EQ(absl::StrContains(a, line), slice == 0) << "tenant a has a VM on slice 0";
+  }
   Exposition only(MetricsFormat::kText, {.events = {"busy_cycles"}});
   EXPECT_TRUE(absl::StrContains(Render("tenant-a", only), "sideband_vm_busy_ratio{"));
   Exposition other(MetricsFormat::kText, {.events = {"resident_cycles"}});

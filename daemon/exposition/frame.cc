@@ -9,6 +9,11 @@ DeviceFrame::DeviceFrame(const VisibleDevice& device, const DeviceLabels& labels
   if (is_fresh()) AddRows();
 }
 
+bool DeviceFrame::ShowsEvent(size_t event) const {
+  const mailbox::EventInfo& info = device_.view->topology()->catalog().events[event];
+  return device_.view->AllEvents()[event] && !info.masked && filter_.SelectsEvent(info.name);
+}
+
 void DeviceFrame::AddRows() {
   const DeviceSnapshot& snapshot = *device_.snapshot;
   for (size_t i = 0; i < snapshot.data.blocks.size(); ++i) {

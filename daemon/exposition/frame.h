@@ -49,6 +49,8 @@ class DeviceFrame {
   MetricsFormat format() const { return format_; }
   // Only a fresh device has series beside sideband_device_up, so that old counts are not taken for new ones.
   bool is_fresh() const { return device_.state == VisibleDevice::State::kFresh; }
+  // Whether the caller may read the event, the filter selects it, and it is counted.
+  bool ShowsEvent(size_t event) const;
   // Those that the filter selects; empty for a device that is not fresh.
   const Rows& rows(Level level) const { return rows_[IndexOf(level)]; }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -14,9 +15,18 @@ using mailbox::kNoContext;
 
 std::string UuidOf(size_t tenant) { return absl::StrFormat("00000000-0000-0000-0000-%012x", tenant + 1); }
 
+constexpr uint64_t kClockHz = 1'000'000'000;
+constexpr uint64_t kCapacity = 4;
+
+void AddCapacities(mailbox::Catalog& catalog) {
+  for (mailbox::EventInfo& event : catalog.events) event.details.slices = {{.capacity_q32 = kCapacity << 32}};
+  catalog.events.back() = {.name = "resident_cycles", .unit = "cycles"};
+}
+
 std::shared_ptr<const daemon::Topology> MakeTopology(const MetricsSize& size) {
   mailbox::Catalog catalog;
-  catalog.reference_clock_hz = 1'000'000'000;
+  catalog.reference_clock_hz = kClockHz;
+  catalog.slices = {{0, "slice0"}};
   for (size_t e = 0; e < size.events; ++e) {
     catalog.events.push_back({absl::StrCat("unit", e / 8, "_event", e, "_cycles"), "cycles",
                               mailbox::EventScope::kContext, absl::StrCat("Cycles of event ", e)});
@@ -28,6 +38,7 @@ std::shared_ptr<const daemon::Topology> MakeTopology(const MetricsSize& size) {
       catalog.contexts.push_back({vm, static_cast<uint16_t>(c), absl::StrCat("context", c), 0, 1});
     }
   }
+  if (size.utilisations) AddCapacities(catalog);
   return std::make_shared<daemon::Topology>(std::move(catalog), 1);
 }
 
@@ -46,6 +57,16 @@ mailbox::Snapshot MakeData(const MetricsSize& size) {
   return data;
 }
 
+// As if each counter had counted a share of its own, between a tenth and nine tenths, of the capacity.
+std::vector<double> MakeRates(const MetricsSize& size, size_t counters) {
+  std::vector<double> rates(counters);
+  for (size_t i = 0; i < counters; ++i) {
+    const double share = 0.1 + 0.8 * static_cast<double>(i % 7919) / 7919;
+    rates[i] = kClockHz * (i % size.events == size.events - 1 ? 1 : share * kCapacity);
+  }
+  return rates;
+}
+
 }  // namespace
 
 std::string PolicyText(size_t tenants) {
@@ -58,7 +79,8 @@ std::string PolicyText(size_t tenants) {
 }
 
 MetricsWorld::MetricsWorld(const MetricsSize& size)
-    : topology_(MakeTopology(size)),
+    : size_(size),
+      topology_(MakeTopology(size)),
       data_(MakeData(size)),
       store({{"gpu0", absl::Seconds(1)}}),
       policy(*daemon::Policy::Parse(PolicyText(size.tenants), "policy.yaml")),
@@ -67,10 +89,14 @@ MetricsWorld::MetricsWorld(const MetricsSize& size)
 void MetricsWorld::Publish() {
   uint64_t step = 1'234'567;
   for (uint64_t& counter : data_.counters) counter += step += 977;
-  data_.reference_time_ns += 1'000'000'000;
+  data_.reference_time_ns += kClockHz;
   auto snapshot = std::make_shared<daemon::DeviceSnapshot>();
   snapshot->topology = topology_;
   snapshot->data = data_;
+  if (size_.utilisations) {
+    snapshot->rates = MakeRates(size_, data_.counters.size());
+    snapshot->elapsed = absl::Seconds(1);
+  }
   snapshot->created.assign(data_.blocks.size(), absl::FromUnixSeconds(1'790'000'000));
   snapshot->host_time = clock_.Now();
   snapshot->steady_time = clock_.Steady();

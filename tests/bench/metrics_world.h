@@ -25,9 +25,11 @@ struct MetricsSize {
   size_t tenants = 1;   // each with one VM
   size_t contexts = 1;  // of each VM, at most 16384 in all
   size_t events = 1;    // at most 4096
+  // Whether the events have capacities and rates. The last event, resident_cycles, has none.
+  bool utilisations = false;
 
   // Series visible to each tenant: its VM's row and those of its contexts.
-  size_t series_per_tenant() const { return (contexts + 1) * events; }
+  size_t series_per_tenant() const { return (contexts + 1) * (utilisations ? 2 * events - 1 : events); }
 };
 
 // As thread-safe as its parts; Publish must be called by one thread.
@@ -43,6 +45,7 @@ class MetricsWorld {
 
  private:
   const daemon::SystemClock clock_;
+  const MetricsSize size_;
   const std::shared_ptr<const daemon::Topology> topology_;
   mailbox::Snapshot data_;
   daemon::NullAuditSink audit_;

@@ -190,6 +190,14 @@ class PrometheusTest(unittest.TestCase):
             for _, value in self.run_query(mean, job):
                 self.assertTrue(0 < value < 1, value)
 
+        exact = {labels["vm"]: value for labels, value in self.run_query("rate(sideband_vm_fp32_active", "operator")}
+        self.assertEqual(set(exact), {"vm1", "vm2"})
+        self.assertTrue(all(0 < share < 1.5 for share in exact.values()), exact)
+        self.assertEqual(vms(self.run_query("rate(sideband_vm_fp32_active", "tenant-a")), ["vm1"])
+        slices = self.query('count by (job) (sideband_event_capacity{event="fp32_active_cycles"})')
+        self.assertEqual({labels["job"]: count for labels, count in slices if labels["job"] in JOBS},
+                         {"operator": 2, "tenant-a": 1, "tenant-b": 1}, "tenants see their VMs' slices only")
+
         resident = "rate(sideband_context_resident_cycles_total["
         self.assertEqual(self.run_query(resident, "operator"), [])
         shares = {labels["context"]: value for labels, value in self.run_query(resident, "tenant-a")}

@@ -43,8 +43,7 @@ constexpr uint32_t kHurtful[] = {0,
                                  0x80000000,
                                  0xFFFFFFFF};
 
-Bytes EncodedCatalog(ExtensionVersion version) {
-  const mailbox::Catalog catalog = HostileDevice::ExampleCatalog();
+Bytes Encode(const mailbox::Catalog& catalog, ExtensionVersion version) {
   return version == ExtensionVersion::kOne ? mailbox::EncodeCatalog(catalog) : mailbox::EncodeCatalogSections(catalog);
 }
 
@@ -57,7 +56,10 @@ Bytes PayloadOf(const Bytes& stream) {
 HostileDevice::HostileDevice(ByteSpan script, ExtensionVersion version)
     : script_(script),
       version_(version),
-      target_(kAddress, *this, {.registers = {}, .own_handler = version == ExtensionVersion::kTwo ? this : nullptr}) {
+      target_(kAddress, *this, {.registers = {}, .own_handler = version == ExtensionVersion::kTwo ? this : nullptr}),
+      catalog_(ExampleCatalog()),
+      latched_(ExampleSnapshot(version)),
+      acknowledged_(latched_) {
   bus_.Connect(kAddress, target_);
 }
 
@@ -66,12 +68,13 @@ mailbox::Catalog HostileDevice::ExampleCatalog() {
   catalog.device.bytes[0] = 1;
   catalog.reference_clock_hz = 1'000'000'000;
   catalog.has_had_confidential_vm = true;
-  catalog.events = {{"busy_cycles", "cycles"}, {"stall_cycles", "cycles"}};
+  catalog.events = {{"busy_cycles", "cycles"}, {"resident_cycles", "cycles"}, {"stall_cycles", "cycles"}};
   catalog.events[0].details.slices = {{.capacity_q32 = uint64_t{8} << 32, .gain_q32 = uint64_t{8} << 32}};
-  catalog.slices = {{0, "slice0"}};
+  catalog.slices = {{0, "slice0"}, {1, "slice1"}};
   for (uint16_t vm = 1; vm <= 2; ++vm) {
     catalog.vms.push_back({.id = vm, .name = vm == 1 ? "open" : "secret", .confidential = vm == 2, .generation = 1});
     catalog.vms.back().uuid.bytes[0] = static_cast<uint8_t>(vm);
+    catalog.vms.back().slice = static_cast<uint8_t>(vm - 1);
     catalog.contexts.push_back({.vm = vm, .id = 0, .name = "train", .generation = 1});
   }
   return catalog;
@@ -80,15 +83,15 @@ mailbox::Catalog HostileDevice::ExampleCatalog() {
 mailbox::Snapshot HostileDevice::ExampleSnapshot(ExtensionVersion version) {
   mailbox::Snapshot snapshot{.boot_id = kBootId,
                              .snapshot_id = 1,
-                             .catalog_hash = mailbox::CatalogHash(EncodedCatalog(version)),
+                             .catalog_hash = mailbox::CatalogHash(Encode(ExampleCatalog(), version)),
                              .trigger_id = 3,
                              .reference_time_ns = 1'000'000,
-                             .counters_per_block = 2};
+                             .counters_per_block = 3};
   for (uint16_t vm = 0; vm <= 2; ++vm) {
     snapshot.blocks.push_back({.vm = vm, .generation = 1, .trigger_id = 3, .reference_time_ns = 1'000'000});
     if (vm > 0) snapshot.blocks.push_back({.vm = vm, .context = 0, .generation = 1, .trigger_id = 3});
   }
-  for (uint64_t i = 0; i < 2 * snapshot.blocks.size(); ++i) snapshot.counters.push_back(uint64_t{1} << 5 * i);
+  for (uint64_t i = 0; i < 3 * snapshot.blocks.size(); ++i) snapshot.counters.push_back(uint64_t{1} << 3 * i);
   return snapshot;
 }
 
@@ -126,20 +129,57 @@ Bytes HostileDevice::Spoiled(Bytes payload) {
   return payload;
 }
 
+void HostileDevice::LieInTheCatalog() {
+  constexpr const char* kNames[] = {"", "secret", "resident_cycles", "a\"}\n# EOF\n", "\\", "\xC3\xA9", "cycles_total"};
+  catalog_ = ExampleCatalog();
+  for (mailbox::EventInfo& event : catalog_.events) {
+    if (OneIn(4)) event.name = kNames[Next() % std::size(kNames)];
+    if (OneIn(4)) event.masked = true;
+    if (OneIn(4)) event.scope = mailbox::EventScope::kDevice;
+    if (OneIn(2)) event.details.slices = {{.capacity_q32 = uint64_t{Number(0)} << 20 | Next()}};
+  }
+  for (mailbox::VmInfo& vm : catalog_.vms) {
+    if (OneIn(4)) vm.name = kNames[Next() % std::size(kNames)];
+    if (OneIn(4)) vm.slice = Next() % 3;
+    if (OneIn(4)) vm.confidential = !vm.confidential;
+    if (OneIn(4)) vm.generation = Number(1);
+  }
+  if (OneIn(4)) std::swap(catalog_.vms[0].uuid, catalog_.vms[1].uuid);
+  if (OneIn(4)) catalog_.reference_clock_hz = Number(1);
+}
+
+void HostileDevice::LieInTheSnapshot() {
+  for (uint64_t& counter : latched_.counters) {
+    if (OneIn(4)) counter = uint64_t{Number(0)} << Next() % 64;
+  }
+  for (mailbox::BlockHeader& block : latched_.blocks) {
+    if (OneIn(4)) block.flags = Next();
+    if (OneIn(4)) block.generation = Number(1);
+    if (OneIn(4)) block.reference_time_ns = Number(0);
+  }
+  if (OneIn(4)) latched_.reference_time_ns = Number(0);
+}
+
 void HostileDevice::MakeCatalog() {
   const mailbox::StreamHeader header{
       .kind = mailbox::StreamKind::kCatalog, .framing = mailbox::CatalogFraming(version_), .boot_id = Number(kBootId)};
-  stream_ = mailbox::EncodeStream(header, Spoiled(EncodedCatalog(version_)));
+  stream_ = mailbox::EncodeStream(header, Spoiled(Encode(catalog_, version_)));
 }
 
 void HostileDevice::MakeSnapshot(uint32_t base_id) {
+  constexpr uint64_t kSecond = 1'000'000'000;
   const mailbox::VmIds confidential = mailbox::ConfidentialVms(ExampleCatalog());
-  mailbox::Snapshot snapshot = ExampleSnapshot(version_);
-  const mailbox::Snapshot base = mailbox::AsBase(snapshot, confidential);
-  if (version_ == ExtensionVersion::kTwo) snapshot.statistics = {.switches = snapshot_id_, .switch_cycles = 11};
+  const mailbox::Snapshot base = mailbox::AsBase(acknowledged_, confidential);
   const mailbox::Framing framing = mailbox::SnapshotFraming(version_);
+  mailbox::Snapshot& snapshot = latched_;
   snapshot.snapshot_id = ++snapshot_id_;
-  for (uint64_t& counter : snapshot.counters) counter += snapshot_id_;
+  snapshot.reference_time_ns += kSecond;
+  for (mailbox::BlockHeader& block : snapshot.blocks) block.reference_time_ns = snapshot.reference_time_ns;
+  for (size_t i = 0; i < snapshot.counters.size(); ++i) snapshot.counters[i] += kSecond / (i + 1);
+  if (version_ == ExtensionVersion::kTwo) snapshot.statistics = {.switches = snapshot_id_, .switch_cycles = 11};
+  if (OneIn(8)) LieInTheCatalog();
+  if (OneIn(8)) LieInTheSnapshot();
+  snapshot.catalog_hash = mailbox::CatalogHash(Encode(catalog_, version_));
   const bool is_relative = base_id != 0 && base_id == acknowledged_id_;
   const mailbox::StreamHeader header{.kind = mailbox::StreamKind::kSnapshot,
                                      .framing = framing,
@@ -177,6 +217,7 @@ mcu::CommandHandler::Reply HostileDevice::Execute(const mailbox::CommandWord& co
       return {.data = Number(snapshot_id_), .extended_data = Number(static_cast<uint32_t>(stream_.size()))};
     case Opcode::kAck:
       acknowledged_id_ = data;
+      acknowledged_ = latched_;
       return {.data = Number(data)};
     default:
       return Stream(command, data);

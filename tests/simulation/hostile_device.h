@@ -31,7 +31,8 @@ class HostileDevice final : public smbus::Bus, private mcu::CommandHandler {
 
   smbus::TransferResult Execute(const smbus::Transfer& transfer) override;
 
-  // A snapshot and its catalogue, from which the device makes its streams.
+  // The first snapshot and its catalogue, from which the device makes its streams: two slices, on each a VM with one
+  // context, the second confidential; an event with a capacity, and resident_cycles. A second passes between latches.
   static mailbox::Catalog ExampleCatalog();
   static mailbox::Snapshot ExampleSnapshot(mailbox::ExtensionVersion version = mailbox::ExtensionVersion::kOne);
 
@@ -46,6 +47,9 @@ class HostileDevice final : public smbus::Bus, private mcu::CommandHandler {
   // Returns `payload` with some bytes or numbers replaced from the script.
   Bytes Spoiled(Bytes payload);
   Reply Discover(mailbox::DiscoverItem item);
+  // Lies that keep to the format.
+  void LieInTheCatalog();
+  void LieInTheSnapshot();
   void MakeCatalog();
   // Makes a snapshot, relative to the acknowledged one if its id is `base_id`.
   void MakeSnapshot(uint32_t base_id);
@@ -57,6 +61,9 @@ class HostileDevice final : public smbus::Bus, private mcu::CommandHandler {
   mcu::VirtualBus bus_;
   uint32_t snapshot_id_ = 0;
   uint32_t acknowledged_id_ = 0;
+  mailbox::Catalog catalog_;
+  mailbox::Snapshot latched_;
+  mailbox::Snapshot acknowledged_;
   Bytes stream_;  // the stream that the windows expose, starting at offset_
   uint32_t offset_ = 0;
   uint8_t window_bytes_ = 0;
