@@ -21,7 +21,7 @@
 #include "client/commands.h"
 #include "client/lib/fake_daemon.h"
 #include "client/lib/rpc_status.h"
-#include "proto/base/version.h"
+#include "proto/base/build_version.h"
 #include "proto/envelope/seal.h"
 
 namespace sideband::client {
@@ -617,7 +617,7 @@ TEST_F(CliTest, HelpOfEverythingHasExamples) {
     EXPECT_NE(Printed({"--help"}).find(command->description()), std::string::npos) << command->name();
   }
   EXPECT_NE(Printed({"bus", "trace", "--help"}).find("sideband bus trace"), std::string::npos);
-  EXPECT_EQ(Printed({"--version"}), std::string("sideband ") + kVersion + "\n");
+  EXPECT_EQ(Printed({"--version"}), "sideband " + BuildVersion() + "\n");
 }
 
 TEST_F(CliTest, HelpOfACommandHasTheGlobalOptions) {

@@ -4,7 +4,6 @@
 // reverse order.
 #include <spdlog/spdlog.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -29,6 +28,7 @@
 #include "daemon/run/audit.h"
 #include "daemon/run/device_set.h"
 #include "daemon/run/device_transport.h"
+#include "daemon/run/flags.h"
 #include "daemon/run/kept_history.h"
 #include "daemon/run/log.h"
 #include "daemon/run/ports_file.h"
@@ -55,7 +55,6 @@
 namespace sideband::daemon {
 namespace {
 
-constexpr char kProgram[] = "sidebandd";
 // Time for open gRPC streams to end at shutdown.
 constexpr absl::Duration kDrain = absl::Seconds(3);
 // Interval of the checks for changed certificate files and of the updates of gRPC's health, which reports stale
@@ -237,27 +236,19 @@ int ReportGood(const std::string& config_file) {
 }
 
 int Main(int argc, char** argv) {
-  CLI::App app(
-      "Out-of-band performance telemetry for shared accelerators: reads devices over their management bus and "
-      "serves operators and tenants over gRPC and HTTPS, each exactly what is theirs.",
-      kProgram);
-  std::string config_file;
-  app.add_option("--config", config_file, "configuration (YAML)")->required();
-  bool check = false;
-  app.add_flag("--check", check, "read the configuration and all files that it names, report every error, and end");
-  app.set_version_flag("--version", absl::StrCat(kProgram, " ", kVersion));
-  app.footer("SIGHUP reads all files anew; SIGTERM drains and stops.");
-  const auto is_answered = ParseCommandLine(app, {argv + 1, argv + argc}, PrintText);
+  Flags flags;
+  const std::unique_ptr<CLI::App> app = MakeCommandLine(flags);
+  const auto is_answered = ParseCommandLine(*app, {argv + 1, argv + argc}, PrintText);
   if (!is_answered.ok() || *is_answered) return ReportAndExitCode(kProgram, is_answered.status());
   // Before the first key is read, which must be neither swapped nor in a core dump.
   PrepareProcess();
   AbortWhenOutOfMemory(kProgram);
   ErrorList errors;
-  StartupFiles files = ReadStartupFiles(config_file, errors);
+  StartupFiles files = ReadStartupFiles(flags.config_file, errors);
   if (!errors.empty()) return ReportAndExitCode(kProgram, errors);
-  if (check) return ReportGood(config_file);
+  if (flags.check) return ReportGood(flags.config_file);
   Signals signals;
-  return ReportAndExitCode(kProgram, Run(config_file, std::move(files), signals));
+  return ReportAndExitCode(kProgram, Run(flags.config_file, std::move(files), signals));
 }
 
 }  // namespace

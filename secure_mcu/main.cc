@@ -1,29 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // sideband-mcu: the emulated secure microcontroller.
-#include <CLI/CLI.hpp>
-
 #include "absl/status/status.h"
 #include "proto/base/command_line.h"
 #include "proto/base/program.h"
 #include "proto/base/text.h"
-#include "secure_mcu/cli/commands.h"
-#include "secure_mcu/firmware/version.h"
+#include "secure_mcu/cli/command_line.h"
 
 namespace sideband::mcu {
 namespace {
 
-constexpr char kProgram[] = "sideband-mcu";
-
 int Main(int argc, char** argv) {
-  CLI::App app("The emulated secure microcontroller of a shared accelerator.", kProgram);
-  app.require_subcommand(1);
-  app.set_version_flag("--version", ProgramVersion());
-  const Command commands[] = {AddReplayCommand(app), AddServeCommand(app), AddDescribeCommand(app),
-                              AddPeekCommand(app)};
-  const auto is_answered = ParseCommandLine(app, {argv + 1, argv + argc}, PrintText);
+  const CommandLine line = MakeCommandLine();
+  const auto is_answered = ParseCommandLine(*line.app, {argv + 1, argv + argc}, PrintText);
   if (!is_answered.ok() || *is_answered) return ReportAndExitCode(kProgram, is_answered.status());
-  for (const Command& command : commands) {
+  for (const Command& command : line.commands) {
     if (command.app->parsed()) return ReportAndExitCode(kProgram, command.run());
   }
   return 2;  // unreachable: require_subcommand(1) rejects a command line without a subcommand

@@ -6,46 +6,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "client/cli/command_line.h"
 #include "client/cli/exit_code.h"
 #include "client/lib/rpc_status.h"
 #include "client/lib/token.h"
 #include "proto/base/command_line.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
-#include "proto/base/version.h"
 
 namespace sideband::client {
 namespace {
-
-constexpr char kHelp[] = "help";
-
-struct GlobalOptions {
-  std::string config_file;
-  ClientConfig flags;
-};
-
-void DefineGlobal(CLI::App& app, GlobalOptions& options) {
-  app.set_version_flag("--version", absl::StrCat("sideband ", kVersion));
-  app.add_option("--config", options.config_file,
-                 "Configuration; default: $SIDEBAND_CONFIG, or ~/.config/sideband/client.yaml if there is one")
-      ->type_name("FILE");
-  app.add_option("--address", options.flags.address, absl::StrCat("The daemon's address; default: ", kDefaultAddress))
-      ->type_name("HOST:PORT");
-  app.add_option("--ca-file", options.flags.ca_file,
-                 "Certificate authorities that the daemon's certificate is verified against")
-      ->type_name("FILE");
-  app.add_option("--cert-file", options.flags.cert_file, "The client's certificate")->type_name("FILE");
-  app.add_option("--key-file", options.flags.key_file, "The private key of the client's certificate")
-      ->type_name("FILE");
-  app.add_option("--token-file", options.flags.token_file, "A bearer token, in addition to a certificate or alone")
-      ->type_name("FILE");
-  app.add_option("--server-name", options.flags.server_name, "The name in the daemon's certificate")->type_name("NAME");
-  app.footer(
-      "Examples:\n"
-      "  sideband devices\n"
-      "  sideband get --vm vm1 --format json\n"
-      "  sideband watch --interval 500ms");
-}
 
 // The program's options, for the help of a subcommand. An option whose name the subcommand also defines is accepted
 // before the subcommand only, since the subcommand's own option hides it after.
@@ -75,7 +45,7 @@ std::string Help(const CLI::App& app) {
 
 // Rewrites `help COMMAND…` to `COMMAND… --help`.
 absl::StatusOr<std::vector<std::string>> WithoutHelpWord(const CLI::App& app, std::vector<std::string> arguments) {
-  if (arguments.empty() || arguments[0] != kHelp) return arguments;
+  if (arguments.empty() || arguments[0] != kHelpCommand) return arguments;
   arguments.erase(arguments.begin());
   const CLI::App* at = &app;
   for (const std::string& word : arguments) {
@@ -93,12 +63,6 @@ absl::StatusOr<std::vector<std::string>> WithoutHelpWord(const CLI::App& app, st
   }
   arguments.push_back("--help");
   return arguments;
-}
-
-void DefineCommand(CLI::App& app, Command& command) {
-  CLI::App* const subcommand = app.add_subcommand(command.name(), command.description());
-  subcommand->fallthrough();  // accepts global options after the subcommand, too
-  command.Define(*subcommand);
 }
 
 // Appends the token's expiry to a rejection by the daemon if the token has expired. Other errors are returned
@@ -120,12 +84,9 @@ absl::Status WithTokenExpiry(const absl::Status& status, const CommandContext& c
 
 absl::Status RunCli(const std::vector<std::string>& arguments, std::vector<std::unique_ptr<Command>> commands,
                     Environment& environment) {
-  CLI::App app("Out-of-band performance telemetry of shared accelerators", "sideband");
   GlobalOptions options;
-  DefineGlobal(app, options);
-  for (const auto& command : commands) DefineCommand(app, *command);
-  app.add_subcommand(kHelp, "Print the help of a command: help [COMMAND]");
-  app.require_subcommand(1);
+  const std::unique_ptr<CLI::App> line = MakeCommandLine(options, commands);
+  CLI::App& app = *line;
   SIDEBAND_ASSIGN_OR_RETURN(std::vector<std::string> words, WithoutHelpWord(app, arguments));
   const auto print = [&](absl::string_view text) { return environment.out.Write(text); };
   SIDEBAND_ASSIGN_OR_RETURN(const bool is_answered, ParseCommandLine(app, std::move(words), print, Help));

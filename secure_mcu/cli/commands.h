@@ -30,8 +30,6 @@ Command AddServeCommand(CLI::App& app);
 Command AddDescribeCommand(CLI::App& app);
 Command AddPeekCommand(CLI::App& app);
 
-// Writes `text` to standard output in full; UNAVAILABLE on failure.
-
 }  // namespace sideband::mcu
 
 #endif  // SIDEBAND_SECURE_MCU_CLI_COMMANDS_H_

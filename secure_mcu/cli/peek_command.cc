@@ -58,8 +58,10 @@ Command AddPeekCommand(CLI::App& app) {
       ->required();
   command->add_option("--format", flags->format, "table or json")
       ->check(CLI::IsMember({"table", "json"}))
+      ->type_name("FORMAT")
       ->capture_default_str();
-  command->add_option("--watch", flags->watch, "again at this interval, for example 500ms, until interrupted");
+  command->add_option("--watch", flags->watch, "again at this interval, for example 500ms, until interrupted")
+      ->type_name("DURATION");
   return {command, [flags] { return Run(*flags); }};
 }
 

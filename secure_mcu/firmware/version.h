@@ -7,11 +7,11 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "proto/base/version.h"
+#include "proto/base/build_version.h"
 
 namespace sideband::mcu {
 
-inline std::string ProgramVersion() { return absl::StrCat("sideband-mcu ", kVersion); }
+inline std::string ProgramVersion() { return absl::StrCat("sideband-mcu ", BuildVersion()); }
 
 }  // namespace sideband::mcu
 

@@ -13,6 +13,7 @@
 #include "client/cli/audit_text.h"
 #include "client/cli/builtin_commands.h"
 #include "client/cli/command.h"
+#include "client/cli/command_line.h"
 #include "client/cli/device_choice.h"
 #include "client/cli/empty_notes.h"
 #include "client/cli/exit_code.h"
@@ -47,6 +48,12 @@ void UseBuiltinCommands(std::vector<std::unique_ptr<Command>>& commands) {
 namespace command {
 //@ client/cli/command.h
 }  // namespace command
+
+std::vector<std::unique_ptr<Command>> AllCommands();
+
+void UseCommandLine() {
+  //@ client/cli/command_line.h
+}
 
 v1::ListScopesRequest RequestFor(const std::string& device);
 void Print(const v1::Scope& scope);

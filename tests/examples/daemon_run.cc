@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdlib>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "daemon/run/audit.h"
 #include "daemon/run/device_set.h"
 #include "daemon/run/device_transport.h"
+#include "daemon/run/flags.h"
 #include "daemon/run/kept_history.h"
 #include "daemon/run/log.h"
 #include "daemon/run/ports_file.h"
@@ -29,6 +31,7 @@
 #include "daemon/transport/i2c_dev.h"
 #include "daemon/view/absent_name_notice.h"
 #include "daemon/view/reader.h"
+#include "proto/base/command_line.h"
 #include "proto/base/error_list.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
@@ -52,6 +55,11 @@ absl::Status UseDeviceSet(Store& store, KeptHistory& history, const std::unique_
 
 absl::Status UseDeviceTransport(const Config& config, I2cDev& i2c_dev, const Clock& clock) {
   //@ daemon/run/device_transport.h
+  return absl::OkStatus();
+}
+
+absl::Status UseFlags(int argc, char** argv) {
+  //@ daemon/run/flags.h
   return absl::OkStatus();
 }
 

@@ -16,6 +16,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "proto/base/build_version.h"
 #include "proto/base/byte_size.h"
 #include "proto/base/bytes.h"
 #include "proto/base/command_line.h"
@@ -36,6 +37,10 @@
 
 namespace sideband {
 namespace {
+
+void UseBuildVersion() {
+  //@ proto/base/build_version.h
+}
 
 absl::Status UseByteSize() {
   //@ proto/base/byte_size.h

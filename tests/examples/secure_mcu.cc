@@ -46,6 +46,7 @@
 #include "secure_mcu/chip_file/chip_spec.h"
 #include "secure_mcu/chip_file/resident_cycles.h"
 #include "secure_mcu/chip_file/unit_plan.h"
+#include "secure_mcu/cli/command_line.h"
 #include "secure_mcu/cli/commands.h"
 #include "secure_mcu/describe/describe.h"
 #include "secure_mcu/describe/description.h"
@@ -197,6 +198,11 @@ absl::Status UseUnitPlan(const ChipFile& file, PipelineConfig& config) {
 }
 
 // cli
+
+int UseCommandLine(int argc, char** argv) {
+  //@ secure_mcu/cli/command_line.h
+  return 0;
+}
 
 int UseCommands(int argc, char** argv) {
   //@ secure_mcu/cli/commands.h

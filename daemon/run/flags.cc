@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/run/flags.h"
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/build_version.h"
+
+namespace sideband::daemon {
+
+std::unique_ptr<CLI::App> MakeCommandLine(Flags& flags) {
+  auto app = std::make_unique<CLI::App>(
+      "Out-of-band performance telemetry for shared accelerators: reads devices over their management bus and "
+      "serves operators and tenants over gRPC and HTTPS, each exactly what is theirs.",
+      kProgram);
+  app->add_option("--config", flags.config_file, "configuration (YAML)")->type_name("FILE")->required();
+  app->add_flag("--check", flags.check,
+                "read the configuration and all files that it names, report every error, and end");
+  app->set_version_flag("--version", absl::StrCat(kProgram, " ", BuildVersion()));
+  app->footer("SIGHUP reads all files anew; SIGTERM drains and stops.");
+  return app;
+}
+
+}  // namespace sideband::daemon

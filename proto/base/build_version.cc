@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/base/build_version.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "proto/base/version.h"
+
+namespace sideband {
+namespace {
+
+constexpr absl::string_view kRevision =
+#include "proto/base/revision.inc"
+    ;
+
+}  // namespace
+
+std::string BuildVersion() {
+  if (kRevision.empty()) return kVersion;
+  return absl::StrCat(kVersion, " (", kRevision, ")");
+}
+
+}  // namespace sideband

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command line of `sideband-mcu`: its commands with their options.
+//   const CommandLine line = MakeCommandLine();
+//   line.app->parse(argc, argv);
+//   for (const Command& command : line.commands) {
+//     if (command.app->parsed()) return ReportAndExitCode(kProgram, command.run());
+//   }
+#ifndef SIDEBAND_SECURE_MCU_CLI_COMMAND_LINE_H_
+#define SIDEBAND_SECURE_MCU_CLI_COMMAND_LINE_H_
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <vector>
+
+#include "secure_mcu/cli/commands.h"
+
+namespace sideband::mcu {
+
+inline constexpr char kProgram[] = "sideband-mcu";
+
+// `commands` refers to `app`.
+struct CommandLine {
+  std::unique_ptr<CLI::App> app;
+  std::vector<Command> commands;
+};
+
+// The manual page is generated from it, too.
+CommandLine MakeCommandLine();
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_CLI_COMMAND_LINE_H_
