@@ -8,7 +8,10 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -39,6 +42,10 @@
 #include "daemon/run/state_folder.h"
 #include "daemon/sealing/epoch_source.h"
 #include "daemon/sealing/sealer_set.h"
+#include "daemon/service/inherited_sockets.h"
+#include "daemon/service/keeper.h"
+#include "daemon/service/pulse.h"
+#include "daemon/service/service_manager.h"
 #include "daemon/snapshot/publication_thread.h"
 #include "daemon/snapshot/store.h"
 #include "daemon/transport/i2c_dev.h"
@@ -108,9 +115,11 @@ Gate::Options GateOptions(const Config& config, const ConnectionBudget& budget) 
           .limits = {.age_max = config.grpc.listener.max_connection_age}};
 }
 
-GrpcServer::Options GrpcOptions(const Config& config, const ConnectionBudget& budget, const HistoryReader& history,
-                                SealerSet& sealers) {
+GrpcServer::Options GrpcOptions(const Config& config, const ConnectionBudget& budget, int inherited_socket,
+                                const HistoryReader& history, SealerSet& sealers) {
   const QuotaConfig& quotas = config.quotas;
+  Gate::Options gate = GateOptions(config, budget);
+  gate.inherited_socket = inherited_socket;
   return {.config = config.grpc,
           .local_operators = config.local_operators,
           .streams_per_identity_max = quotas.streams,
@@ -118,12 +127,13 @@ GrpcServer::Options GrpcOptions(const Config& config, const ConnectionBudget& bu
           .under_way = {.calls_max = quotas.calls_under_way, .bytes_max = quotas.bytes_under_way},
           .history = &history,
           .sealers = &sealers,
-          .gate = GateOptions(config, budget)};
+          .gate = std::move(gate)};
 }
 
-HttpServer::Options HttpOptions(const Config& config, const ConnectionBudget& budget) {
+HttpServer::Options HttpOptions(const Config& config, const ConnectionBudget& budget, int inherited_socket) {
   return {.listener = config.http,
           .local_operators = config.local_operators,
+          .inherited_socket = inherited_socket,
           .connections_max = budget.http,
           .handshakes_max = budget.http_handshakes,
           .connections_per_identity_max = budget.per_identity,
@@ -139,9 +149,41 @@ absl::StatusOr<std::optional<CreationFile>> OpenCreationFile(const Config& confi
   return std::nullopt;
 }
 
+// The service manager's sockets, each for a listener that the configuration has on the network.
+absl::StatusOr<InheritedSockets> TakeSockets(const Config& config) {
+  SIDEBAND_ASSIGN_OR_RETURN(const InheritedSockets sockets, TakeInheritedSockets());
+  const bool is_unexpected =
+      (sockets.http >= 0 && !config.http.on_network) || (sockets.grpc >= 0 && !config.grpc.listener.on_network);
+  if (!is_unexpected) return sockets;
+  return absl::InvalidArgumentError(
+      "the service manager passes a socket for a listener that has no tls_server_config in the configuration");
+}
+
+std::string DescribeDevices(const Store& store, const Reader& reader) {
+  return absl::StrCat(reader.FreshDevices(), " of ", store.devices()->size(), " devices fresh");
+}
+
+// Until SIGTERM or SIGINT: reloads, and tells the service manager how the service is.
+void Serve(Signals& signals, ServiceManager& manager, Keeper& keeper, const std::function<void()>& reload,
+           const std::function<std::string()>& status) {
+  manager.Ready(status());
+  while (true) {
+    const int signal = signals.WaitFor(keeper.interval());
+    if (signal == SIGTERM || signal == SIGINT) return manager.Stopping();
+    keeper.Check();
+    manager.SetStatus(status());
+    if (signal != SIGHUP) continue;
+    manager.Reloading();
+    reload();
+    manager.Ready(status());
+  }
+}
+
 absl::Status Run(const std::string& config_file, StartupFiles files, Signals& signals) {
   const Config& config = files.config;
-  StartLog(config.log_level);
+  StartLog(config.log, kProgram);
+  ServiceManager manager;
+  SIDEBAND_ASSIGN_OR_RETURN(const InheritedSockets sockets, TakeSockets(config));
   const SystemClock clock;
   EpochSource epochs(clock, SystemRandom16);
   SIDEBAND_ASSIGN_OR_RETURN(const auto sealers, SealerSet::Load(KeyFiles(config), epochs));
@@ -186,14 +228,15 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
                      .metrics = *metrics},
                     config);
   reloader.RecordStart();
+  Pulse http_pulse(clock), grpc_pulse(clock);
   Site site(reader, *metrics, clock, LogReader(audit));
   const ConnectionBudget budget = BudgetConnections(FileLimit(), config.devices.size());
+  SIDEBAND_ASSIGN_OR_RETURN(const auto http,
+                            HttpServer::Start(
+                                HttpOptions(config, budget, sockets.http),
+                                [&site](const HttpRequest& request) { return site.Handle(request); }, *metrics));
   SIDEBAND_ASSIGN_OR_RETURN(
-      const auto http,
-      HttpServer::Start(
-          HttpOptions(config, budget), [&site](const HttpRequest& request) { return site.Handle(request); }, *metrics));
-  SIDEBAND_ASSIGN_OR_RETURN(const auto grpc,
-                            GrpcServer::Start(GrpcOptions(config, budget, past, *sealers), reader, *metrics));
+      const auto grpc, GrpcServer::Start(GrpcOptions(config, budget, sockets.grpc, past, *sealers), reader, *metrics));
   SIDEBAND_RETURN_IF_ERROR(WritePortsFile(config.ports_file, grpc->port(), http->port()));
   spdlog::info("sidebandd {}: {}, {}, {} devices", kVersion, Places(config.grpc.listener, grpc->port(), "gRPC", "gRPC"),
                Places(config.http, http->port(), "HTTPS", "HTTP"), config.devices.size());
@@ -212,11 +255,15 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
   // Last: whatever listens to publications is in place.
   devices.Start();
 
-  while (signals.Wait() == SIGHUP) {
+  Keeper keeper(manager, {{"collector", [&] { return devices.Silence(); }},
+                          {"http", [&] { return http_pulse.Feel([&](auto task) { http->Post(std::move(task)); }); }},
+                          {"grpc", [&] { return grpc_pulse.Feel([&](auto task) { grpc->Post(std::move(task)); }); }}});
+  const auto reload = [&] {
     reloader.Reload();
     http->ReloadCertificates();
     grpc->ReloadCertificates();
-  }
+  };
+  Serve(signals, manager, keeper, reload, [&] { return DescribeDevices(store, reader); });
 
   spdlog::info("stopping");
   checks.Stop();

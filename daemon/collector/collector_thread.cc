@@ -50,7 +50,14 @@ absl::StatusOr<smbus::TransferResult> CollectorThread::Bus::Execute(const smbus:
   // The check is between two transactions, so that none is cut short on the bus.
   if (owner_.IsStopping()) return absl::CancelledError("stopping");
   if (owner_.clock_.Steady() > deadline_) return absl::CancelledError("a snapshot takes longer than ten minutes");
+  owner_.ShowProgress();
   return transport_.Execute(transfer);
+}
+
+absl::Duration CollectorThread::Silence() const {
+  const int64_t progress_ns = progress_ns_;
+  if (progress_ns == kResting) return absl::ZeroDuration();
+  return clock_.Steady() - absl::Nanoseconds(progress_ns);
 }
 
 bool CollectorThread::WaitFor(absl::Duration duration) {
@@ -131,7 +138,9 @@ void CollectorThread::Run() {
   do {
     if (UpdateInfo()) next = clock_.Steady();
     if (clock_.Steady() < next) continue;  // woken by Reconsider(), interval unchanged
+    ShowProgress();
     Collect();
+    progress_ns_ = kResting;
     // Keeps the time grid: intervals that elapsed during a slow collection are skipped, not caught up.
     while (next <= clock_.Steady()) next += info_->interval;
   } while (WaitUntil(next));

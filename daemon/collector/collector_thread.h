@@ -9,6 +9,9 @@
 #ifndef SIDEBAND_DAEMON_COLLECTOR_COLLECTOR_THREAD_H_
 #define SIDEBAND_DAEMON_COLLECTOR_COLLECTOR_THREAD_H_
 
+#include <atomic>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <thread>
@@ -41,13 +44,16 @@ class CollectorThread {
   void Reconsider() ABSL_LOCKS_EXCLUDED(mu_);
   // Calls RequestStop() and joins the thread.
   void Stop();
+  // How long a collection has made no progress; zero between collections. A bus transaction is progress, also one that
+  // fails. Thread-safe.
+  absl::Duration Silence() const;
 
  private:
   // Cancels transactions after a stop request or at the collection deadline, so that the retries of an unresponsive
   // device do not delay the shutdown.
   class Bus final : public Transport {
    public:
-    Bus(Transport& transport, const CollectorThread& owner) : transport_(transport), owner_(owner) {}
+    Bus(Transport& transport, CollectorThread& owner) : transport_(transport), owner_(owner) {}
     absl::StatusOr<smbus::TransferResult> Execute(const smbus::Transfer& transfer) override;
     size_t block_bytes_max() const override { return transport_.block_bytes_max(); }
 
@@ -56,7 +62,7 @@ class CollectorThread {
 
    private:
     Transport& transport_;
-    const CollectorThread& owner_;
+    CollectorThread& owner_;
     absl::Duration deadline_ = absl::InfiniteDuration();
   };
 
@@ -65,6 +71,7 @@ class CollectorThread {
   static constexpr absl::Duration kCollectionMax = absl::Minutes(10);
 
   void Run();
+  void ShowProgress() { progress_ns_ = absl::ToInt64Nanoseconds(clock_.Steady()); }
   bool IsStopping() const ABSL_LOCKS_EXCLUDED(mu_);
   void Report(const absl::Status& status);
   void ReportVersion();
@@ -96,6 +103,9 @@ class CollectorThread {
   SteadyCondVar changed_;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   bool is_to_reconsider_ ABSL_GUARDED_BY(mu_) = false;
+  // The steady time of the last progress, in nanoseconds; kResting between collections.
+  static constexpr int64_t kResting = std::numeric_limits<int64_t>::max();
+  std::atomic<int64_t> progress_ns_ = kResting;
   std::thread thread_;
 };
 

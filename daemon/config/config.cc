@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/config/one_of.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/yaml.h"
@@ -66,19 +65,6 @@ std::vector<VmKeyConfig> ReadVmKeys(const YamlMap& root, const ConfigContext& co
   return keys;
 }
 
-LogLevel ReadLogLevel(const YamlMap& root, const ConfigContext& context) {
-  LogLevel level = LogLevel::kInfo;
-  const auto map = context.Section(root, "log", {"level"});
-  if (!map) return level;
-  context.errors.Take(OneOfOr(*map, "level", level,
-                              {{"debug", LogLevel::kDebug},
-                               {"info", LogLevel::kInfo},
-                               {"warn", LogLevel::kWarn},
-                               {"error", LogLevel::kError}}),
-                      level);
-  return level;
-}
-
 void ReadListeners(const YamlMap& root, const ConfigContext& context, Config& config) {
   const bool has_tokens = config.tokens.has_value();
   config.grpc = ReadGrpc(root, has_tokens, context);
@@ -111,7 +97,7 @@ Config Read(const YamlNode& document, const ConfigContext& context) {
   config.vm_keys = ReadVmKeys(*root, context);
   config.audit = ReadAuditConfig(*root, context);
   config.history = ReadHistoryConfig(*root, context);
-  config.log_level = ReadLogLevel(*root, context);
+  config.log = ReadLogConfig(*root, context);
   config.state_dir = ReadPath(*root, "state_dir", context);
   config.ports_file = ReadPath(*root, "ports_file", context);
   return config;

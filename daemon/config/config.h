@@ -16,6 +16,7 @@
 #include "daemon/config/history_config.h"
 #include "daemon/config/listener_config.h"
 #include "daemon/config/local_operators.h"
+#include "daemon/config/log_config.h"
 #include "daemon/config/quota_config.h"
 #include "daemon/config/ratio_config.h"
 #include "daemon/config/token_config.h"
@@ -23,8 +24,6 @@
 #include "proto/base/uuid.h"
 
 namespace sideband::daemon {
-
-enum class LogLevel { kDebug, kInfo, kWarn, kError };
 
 struct VmKeyConfig {
   Uuid vm;
@@ -44,7 +43,7 @@ struct Config {
   std::vector<VmKeyConfig> vm_keys;
   AuditConfig audit;
   HistoryConfig history;
-  LogLevel log_level = LogLevel::kInfo;
+  LogConfig log;
   std::string state_dir;   // persistent state; empty: the default location (README.md)
   std::string ports_file;  // receives the bound ports; empty: not written
 };

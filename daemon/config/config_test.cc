@@ -82,7 +82,7 @@ TEST_F(ConfigTest, ReadsEverything) {
   ASSERT_EQ(config->vm_keys.size(), 1u);
   EXPECT_EQ(config->vm_keys[0].key_file, folder_ + "vm.key");
   EXPECT_EQ(config->vm_keys[0].place, folder_ + "c.yaml:17");
-  EXPECT_EQ(config->log_level, LogLevel::kWarn);
+  EXPECT_EQ(config->log.level, LogLevel::kWarn);
   EXPECT_EQ(config->ports_file, folder_ + "ports.json");
   EXPECT_EQ(config->state_dir, folder_ + "state");
 }

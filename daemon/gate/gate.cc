@@ -10,7 +10,6 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -24,7 +23,6 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "daemon/gate/gate_connection.h"
 #include "daemon/gate/named_pair.h"
@@ -33,6 +31,7 @@
 #include "daemon/listen/descriptors.h"
 #include "daemon/listen/listener_tls.h"
 #include "daemon/listen/local_listener.h"
+#include "daemon/listen/network_listener.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady_time.h"
 
@@ -95,6 +94,7 @@ class Gate::Impl final : public GateConnectionOwner {
   std::optional<Credentials> CredentialsOf(absl::string_view peer) const;
   bool CountAs(absl::string_view peer, const std::string& identity);
   void CheckCertificates(bool reload);
+  void Post(std::function<void()> task) { asio::post(io_, std::move(task)); }
   void StopAccepting();
   void Stop();
 
@@ -174,22 +174,13 @@ absl::Status Gate::Impl::Listen() {
 absl::Status Gate::Impl::ListenOnNetwork() {
   SIDEBAND_ASSIGN_OR_RETURN(
       tls_, ListenerTls::Create(kListener, options_.listener.tls, ApplicationProtocol::kHttp2, metrics_));
+  SIDEBAND_ASSIGN_OR_RETURN(NetworkListener network,
+                            NetworkListener::Open(kListener, options_.listener.listen, options_.inherited_socket));
+  port_ = network.port;
   error_code error;
-  const auto& listen = options_.listener.listen;
-  const auto fail = [&] {
-    return absl::UnavailableError(absl::StrCat("grpc: cannot listen on ", listen.ToString(), ": ", error.message()));
-  };
-  const tcp::endpoint endpoint(asio::ip::make_address(listen.host, error), listen.port);
-  if (error) return fail();
-  if (acceptor_.open(endpoint.protocol(), error); error) return fail();
-  // A restarted daemon must not wait until connections of the last run have left TIME_WAIT.
-  if (acceptor_.set_option(tcp::acceptor::reuse_address(true), error); error) return fail();
-  if (acceptor_.bind(endpoint, error); error) return fail();
-  DeferAccept(acceptor_.native_handle());
-  if (acceptor_.listen(asio::socket_base::max_listen_connections, error); error) return fail();
-  if (acceptor_.non_blocking(true, error); error) return fail();
-  port_ = acceptor_.local_endpoint(error).port();
-  return error ? fail() : absl::OkStatus();
+  acceptor_.assign(network.is_v6 ? tcp::v6() : tcp::v4(), network.socket.Release(), error);
+  if (!error) acceptor_.non_blocking(true, error);
+  return error ? absl::InternalError(error.message()) : absl::OkStatus();
 }
 
 absl::Status Gate::Impl::ListenLocally() {
@@ -488,6 +479,8 @@ std::optional<Credentials> Gate::CredentialsOf(absl::string_view peer) const { r
 bool Gate::CountAs(absl::string_view peer, const std::string& identity) { return impl_->CountAs(peer, identity); }
 void Gate::CheckCertificates() { impl_->CheckCertificates(/*reload=*/false); }
 void Gate::ReloadCertificates() { impl_->CheckCertificates(/*reload=*/true); }
+void Gate::Post(std::function<void()> task) { impl_->Post(std::move(task)); }
+
 void Gate::StopAccepting() { impl_->StopAccepting(); }
 void Gate::Stop() { impl_->Stop(); }
 

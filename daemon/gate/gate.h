@@ -36,7 +36,8 @@ class Gate {
   struct Options {
     ListenerConfig listener;
     LocalOperators local_operators;
-    int threads = 2;  // a handshake occupies one thread, not all
+    int inherited_socket = -1;  // listening TCP socket, owned by the gate from then on; -1: opens `listener.listen`
+    int threads = 2;            // a handshake occupies one thread, not all
     // Beyond these limits connections are evicted: daemon/listen/connection_table.h.
     size_t connections_max = 512;
     size_t handshakes_max = 128;
@@ -73,6 +74,8 @@ class Gate {
   void CheckCertificates();
   void ReloadCertificates();
 
+  // Runs `task` on a thread of the gate, if one is free before Stop() returns.
+  void Post(std::function<void()> task);
   // Accepts no more, and attaches no more connections to gRPC. Open connections continue.
   void StopAccepting();
   // Waits up to stop_grace for connections that gRPC has closed to send their last bytes, aborts the rest, and joins

@@ -101,6 +101,7 @@ GrpcServer::~GrpcServer() = default;
 uint16_t GrpcServer::port() const { return impl_->gate().port(); }
 void GrpcServer::CheckCertificates() { impl_->gate().CheckCertificates(); }
 void GrpcServer::ReloadCertificates() { impl_->gate().ReloadCertificates(); }
+void GrpcServer::Post(std::function<void()> task) { impl_->gate().Post(std::move(task)); }
 void GrpcServer::UpdateHealth() { impl_->health().Update(); }
 void GrpcServer::Stop(absl::Duration grace) { impl_->Stop(grace); }
 

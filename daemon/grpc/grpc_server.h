@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "absl/status/statusor.h"
@@ -56,6 +57,8 @@ class GrpcServer {
   // files even where they look unchanged.
   void CheckCertificates();
   void ReloadCertificates();
+  // Runs `task` on a thread of the gate before gRPC, if one is free before Stop() returns.
+  void Post(std::function<void()> task);
   // Reports NOT_SERVING once no device is fresh (health_reporter.h). To be called every second.
   void UpdateHealth();
   // Rejects new calls, ends streams with UNAVAILABLE "shutting down", lets unary calls finish within `grace`, and

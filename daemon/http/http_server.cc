@@ -5,7 +5,6 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -19,13 +18,13 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "daemon/http/http_session.h"
 #include "daemon/listen/connection_table.h"
 #include "daemon/listen/descriptors.h"
 #include "daemon/listen/listener_tls.h"
 #include "daemon/listen/local_listener.h"
+#include "daemon/listen/network_listener.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady_time.h"
 
@@ -63,6 +62,7 @@ class HttpServer::Impl final : public HttpSessionOwner {
   uint16_t port() const { return port_; }
   void CheckCertificates();
   void ReloadCertificates();
+  void Post(std::function<void()> task) { asio::post(io_, std::move(task)); }
 
   void OnSpeaks(Id id) override;
   void OnHandshakeFailed(Id id) override;
@@ -138,21 +138,12 @@ absl::Status HttpServer::Impl::ListenOnNetwork() {
   SIDEBAND_ASSIGN_OR_RETURN(tls_,
                             ListenerTls::Create(kListener, options_.listener.tls, ApplicationProtocol::kAny, metrics_));
   UseTls(tls_->Current());
+  SIDEBAND_ASSIGN_OR_RETURN(NetworkListener network,
+                            NetworkListener::Open(kListener, options_.listener.listen, options_.inherited_socket));
+  port_ = network.port;
   error_code error;
-  const auto& listen = options_.listener.listen;
-  const auto fail = [&] {
-    return absl::UnavailableError(absl::StrCat("http: cannot listen on ", listen.ToString(), ": ", error.message()));
-  };
-  const tcp::endpoint endpoint(asio::ip::make_address(listen.host, error), listen.port);
-  if (error) return fail();
-  if (acceptor_.open(endpoint.protocol(), error); error) return fail();
-  // A restarted daemon must not wait for the old connections in TIME_WAIT.
-  if (acceptor_.set_option(tcp::acceptor::reuse_address(true), error); error) return fail();
-  if (acceptor_.bind(endpoint, error); error) return fail();
-  DeferAccept(acceptor_.native_handle());
-  if (acceptor_.listen(asio::socket_base::max_listen_connections, error); error) return fail();
-  port_ = acceptor_.local_endpoint(error).port();
-  return error ? fail() : absl::OkStatus();
+  acceptor_.assign(network.is_v6 ? tcp::v6() : tcp::v4(), network.socket.Release(), error);
+  return error ? absl::InternalError(error.message()) : absl::OkStatus();
 }
 
 absl::Status HttpServer::Impl::ListenLocally() {
@@ -360,6 +351,8 @@ uint16_t HttpServer::port() const { return impl_->port(); }
 void HttpServer::CheckCertificates() { impl_->CheckCertificates(); }
 
 void HttpServer::ReloadCertificates() { impl_->ReloadCertificates(); }
+
+void HttpServer::Post(std::function<void()> task) { impl_->Post(std::move(task)); }
 
 void HttpServer::Stop() { impl_->Stop(); }
 

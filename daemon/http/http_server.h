@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "absl/status/statusor.h"
@@ -33,7 +34,8 @@ class HttpServer {
   struct Options {
     ListenerConfig listener;
     LocalOperators local_operators;
-    int threads = 2;  // a large body or a handshake occupies one thread, not all
+    int inherited_socket = -1;  // listening TCP socket, owned by the server from then on; -1: opens `listener.listen`
+    int threads = 2;            // a large body or a handshake occupies one thread, not all
     // Beyond these limits connections are evicted: connection_table.h.
     size_t connections_max = kHttpConnectionsMax;
     size_t handshakes_max = kHttpHandshakesMax;
@@ -60,6 +62,8 @@ class HttpServer {
   // files even where they look unchanged.
   void CheckCertificates();
   void ReloadCertificates();
+  // Runs `task` on a thread of the server, if one is free before Stop() returns.
+  void Post(std::function<void()> task);
   // Stops accepting, closes idle connections, lets answers under way finish within stop_grace, aborts the rest, and
   // blocks until all have ended. Idempotent.
   void Stop();

@@ -113,6 +113,12 @@ void DeviceSet::Start() {
   }
 }
 
+absl::Duration DeviceSet::Silence() const {
+  absl::Duration longest;
+  for (const auto& [name, device] : devices_) longest = std::max(longest, device.collector->Silence());
+  return longest;
+}
+
 void DeviceSet::RequestStop() {
   for (const auto& [name, device] : devices_) device.collector->RequestStop();
 }

@@ -52,6 +52,8 @@ class DeviceSet {
                                  Prepared prepared);
   // Starts the collectors that are not running yet.
   void Start();
+  // The longest time for which a collection has made no progress (CollectorThread::Silence).
+  absl::Duration Silence() const;
   // Does not block.
   void RequestStop();
   void Stop();

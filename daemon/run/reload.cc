@@ -87,7 +87,7 @@ absl::Status Reloader::Take(StartupFiles files) {
   const auto lines = parts_.devices.Apply(wanted.devices, wanted.ratios.ratios, std::move(prepared));
   parts_.devices.Start();
   parts_.history.Configure(wanted.history);
-  StartLog(wanted.log_level);
+  SetLogLevel(wanted.log.level);
   // CheckNames() could not check the names.
   if (has_unknown_names) parts_.notice.LookAgain(NamesToLookFor(wanted));
   for (const std::string& line : lines) spdlog::info("reload: {}", line);
@@ -99,7 +99,7 @@ absl::Status Reloader::Take(StartupFiles files) {
   in_force_.ratios = std::move(wanted.ratios);
   in_force_.policy_file = std::move(wanted.policy_file);
   in_force_.history = wanted.history;
-  in_force_.log_level = wanted.log_level;
+  in_force_.log.level = wanted.log.level;
   return absl::OkStatus();
 }
 

@@ -27,6 +27,7 @@ TEST(RestartNeedsTest, NamesEachSettingThatIsNotTaken) {
       {"http.unix_socket", [](Config& c) { c.http.unix_socket = "x"; }},
       {"http.max_connection_age", [](Config& c) { c.http.max_connection_age = absl::Hours(1); }},
       {"local_operators", [](Config& c) { c.local_operators.users = {1}; }},
+      {"log.format", [](Config& c) { c.log.format = LogFormat::kJson; }},
       {"local_operators", [](Config& c) { c.local_operators.groups = {1}; }},
       {"quotas", [](Config& c) { c.quotas.streams = 1; }},
       {"tokens", [](Config& c) { c.tokens.reset(); }},
@@ -52,7 +53,7 @@ TEST(RestartNeedsTest, TheRestIsTaken) {
   wanted.devices = {{.name = "gpu0"}};
   wanted.ratios.ratios = {{.name = "r"}};
   wanted.history.max_bytes = 0;
-  wanted.log_level = LogLevel::kDebug;
+  wanted.log.level = LogLevel::kDebug;
   wanted.policy_file = "x";
   wanted.tokens->jwks_file = "x";
   wanted.vm_keys[0].place = "c.yaml:9";

@@ -2,16 +2,19 @@
 //
 // The signals handled by the daemon.
 //   Signals signals;   // before any other thread
-//   while (signals.Wait() == SIGHUP) reloader.Reload();
+//   const int signal = signals.WaitFor(absl::Seconds(1));   // 0: none
 #ifndef SIDEBAND_DAEMON_RUN_SIGNALS_H_
 #define SIDEBAND_DAEMON_RUN_SIGNALS_H_
 
+#include <algorithm>
 #include <csignal>
+
+#include "absl/time/time.h"
 
 namespace sideband::daemon {
 
 // Blocks SIGINT, SIGTERM and SIGHUP in this thread and all threads created later; the main thread receives them one by
-// one by Wait(). SIGPIPE is ignored.
+// one by WaitFor(). SIGPIPE is ignored.
 class Signals {
  public:
   Signals() {
@@ -20,11 +23,10 @@ class Signals {
     pthread_sigmask(SIG_BLOCK, &set_, nullptr);
     std::signal(SIGPIPE, SIG_IGN);
   }
-  int Wait() {
-    int signal = 0;
-    while (sigwait(&set_, &signal) != 0) {
-    }
-    return signal;
+  // Returns 0 if none has come within `timeout`.
+  int WaitFor(absl::Duration timeout) {
+    const timespec time = absl::ToTimespec(timeout);
+    return std::max(0, sigtimedwait(&set_, nullptr, &time));
   }
 
  private:

@@ -67,16 +67,29 @@ def wait_until(condition, what, seconds=PATIENCE_S):
         time.sleep(0.02)
 
 
-class Program:
-    """A program that runs in the background; its output goes to a log, named after it unless `log` is given."""
+def _with_sockets(command, sockets):
+    """The command, as a service manager passes sockets: as descriptors from 3 on, and LISTEN_PID is its process."""
+    moves = " ".join("%d<&%d" % (3 + i, one.fileno()) for i, one in enumerate(sockets))
+    return ["/bin/sh", "-c", 'exec %s; export LISTEN_PID=$$; exec "$@"' % moves, "sh", *command]
 
-    def __init__(self, program, *arguments, cwd, environment=None, log=None):
+
+class Program:
+    """A program that runs in the background; its output goes to a log, named after it unless `log` is given. `sockets`
+    are passed to it by name, as a service manager does."""
+
+    def __init__(self, program, *arguments, cwd, environment=None, log=None, sockets=None):
         self.name = os.path.basename(program)
         self._log = os.path.join(cwd, log or self.name + ".log")
+        command = _command(program, arguments)
+        environment = {**_ENVIRONMENT, **(environment or {})}
+        passed = []
+        if sockets:
+            passed = list(sockets.values())
+            command = _with_sockets(command, passed)
+            environment.update(LISTEN_FDS=str(len(passed)), LISTEN_FDNAMES=":".join(sockets))
         with open(self._log, "ab") as log:
-            self._process = subprocess.Popen(_command(program, arguments), cwd=cwd,
-                                             env={**_ENVIRONMENT, **(environment or {})}, stdin=subprocess.DEVNULL,
-                                             stdout=log, stderr=log)
+            self._process = subprocess.Popen(command, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=log,
+                                             stderr=log, pass_fds=[one.fileno() for one in passed])
 
     def __enter__(self):
         return self

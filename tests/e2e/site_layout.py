@@ -109,11 +109,11 @@ class Site:
                                        *options, cwd=self.folder)
         return self.device
 
-    def start_daemon(self):
-        """Starts the daemon and waits until it listens."""
+    def start_daemon(self, **options):
+        """Starts the daemon and waits until it listens; the options are those of programs.Program."""
         if os.path.exists(self.path("ports")):
             os.remove(self.path("ports"))
-        self.daemon = programs.Program(*self.daemon_command, cwd=self.folder)
+        self.daemon = programs.Program(*self.daemon_command, cwd=self.folder, **options)
         programs.wait_until(lambda: os.path.exists(self.path("ports")) or self.daemon.ended(), "the ports file")
         if self.daemon.ended():
             raise AssertionError("sidebandd ended: " + self.daemon.log())
