@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A machine for one test: this system's files under an overlay, with a systemd of its own as process 1, in namespaces
+that end with it. Nothing outside is changed. Root only.
+
+    machine = machine.Machine(folder, {"/etc/sideband/sidebandd.yaml": text})
+    machine.run("systemctl", "start", "sidebandd")      # subprocess.CompletedProcess, text
+    machine.close()
+"""
+
+import os
+import shutil
+import subprocess
+import tempfile
+
+import programs
+
+_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+TARGET = "sideband-test.target"
+# Little enough to boot in a second or two, and independent of what this system starts.
+_TARGET = """[Unit]
+Requires=systemd-journald.service
+After=systemd-journald.service
+AllowIsolate=yes
+"""
+# $1: a folder, on which a tmpfs is mounted; $2: the files to lay over this system's.
+_BOOT = """set -e
+mount --make-rprivate /
+mount -t tmpfs tmpfs "$1"
+cd "$1"
+mkdir upper work root
+cp -r "$2/." upper
+mount -t overlay overlay -o lowerdir=/,upperdir=upper,workdir=work root
+cd root
+mkdir -p proc sys run tmp dev
+mount -t proc proc proc
+mount -t sysfs sysfs sys
+mount -t tmpfs -o mode=755 tmpfs run
+mount -t tmpfs -o mode=1777 tmpfs tmp
+mount -t tmpfs -o mode=755 tmpfs dev
+for device in null zero full random urandom tty; do
+  touch dev/$device
+  mount --bind /dev/$device dev/$device
+done
+mkdir dev/shm dev/pts
+mount -t devpts -o newinstance,ptmxmode=0666 devpts dev/pts
+ln -s pts/ptmx dev/ptmx
+ln -s /proc/self/fd dev/fd
+mkdir -p sys/fs/cgroup
+mount -t tmpfs tmpfs sys/fs/cgroup
+mount -t cgroup2 cgroup2 sys/fs/cgroup
+mkdir outside
+pivot_root . outside
+umount -l outside
+exec env -i container=sideband PATH=%s /usr/lib/systemd/systemd --system --unit=%s --show-status=no
+""" % (_PATH, TARGET)
+_NAMESPACES = ("--pid", "--mount", "--uts", "--ipc", "--net", "--cgroup")
+
+
+def why_not():
+    """Why there can be no machine here; None if there can."""
+    if os.getuid() != 0:
+        return "only root can boot a machine"
+    if not os.path.exists("/usr/lib/systemd/systemd"):
+        return "systemd is not installed"
+    tried = subprocess.run(["unshare", *_NAMESPACES, "--fork", "/bin/sh", "-c",
+                            "mount --make-rprivate / && mount -t tmpfs x /mnt && mount -t cgroup2 x /mnt"],
+                           capture_output=True, text=True, check=False)
+    return None if tried.returncode == 0 else "this system allows no machine: " + tried.stderr.strip()
+
+
+class Machine:
+    def __init__(self, folder, files):
+        """`files`: {path: text, or the path of a file to copy, as bytes}."""
+        self._folder = folder
+        base = tempfile.mkdtemp(prefix="root-", dir=folder)
+        over = tempfile.mkdtemp(prefix="files-", dir=folder)
+        for path, content in {**files, "/etc/systemd/system/" + TARGET: _TARGET}.items():
+            self._lay(over, path, content)
+        os.chmod(over, 0o755)
+        with open(os.path.join(folder, "machine.log"), "wb") as log:
+            self._process = subprocess.Popen(
+                ["setpriv", "--pdeathsig", "KILL", "--", "unshare", *_NAMESPACES, "--fork", "--kill-child",
+                 "/bin/sh", "-c", _BOOT, "sh", base, over],
+                env={"PATH": _PATH}, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        self._init = None
+        programs.wait_until(self._has_booted, "the machine has booted")
+
+    @staticmethod
+    def _lay(over, path, content):
+        place = over + path
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        if isinstance(content, bytes):
+            shutil.copyfile(content.decode(), place)
+            os.chmod(place, 0o755)
+        else:
+            with open(place, "w", encoding="utf-8") as file:
+                file.write(content)
+
+    def log(self):
+        with open(os.path.join(self._folder, "machine.log"), encoding="utf-8", errors="replace") as log:
+            return log.read()
+
+    def _has_booted(self):
+        if self._process.poll() is not None:
+            raise AssertionError("the machine ended: " + self.log())
+        with open("/proc/%d/task/%d/children" % (self._process.pid, self._process.pid), encoding="ascii") as children:
+            found = children.read().split()
+        if not found:
+            return False
+        self._init = found[0]
+        return self.run("systemctl", "is-active", TARGET).stdout == "active\n"
+
+    def run(self, *command, text=None):
+        return subprocess.run(["nsenter", "--all", "--target", self._init, "--", *command], input=text,
+                              stdin=None if text is not None else subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=programs.PATIENCE_S, check=False)
+
+    def checked(self, *command, text=None):
+        """The standard output of a command that must succeed."""
+        result = self.run(*command, text=text)
+        if result.returncode != 0:
+            raise AssertionError("%s: %s%s" % (" ".join(command), result.stdout, result.stderr))
+        return result.stdout
+
+    def property(self, unit, name):
+        return self.checked("systemctl", "show", "--value", "--property", name, unit).strip()
+
+    def close(self):
+        self._process.kill()
+        self._process.wait()
