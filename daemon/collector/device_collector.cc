@@ -75,6 +75,13 @@ void DeviceCollector::ReportRefusal(const Confidentiality::Refusal& refusal) {
                          .policy_version = context_.policy.Current().version});
 }
 
+void DeviceCollector::ReportSealed(const std::vector<SealedVmRecord>& sealed) {
+  for (size_t i = 0; i < sealed.size(); ++i) context_.metrics.SealedRecord(info_->name);
+  for (const auto& [vm, share] : BudgetsUsed(sealed)) {
+    context_.metrics.SealingBudgetUsed(info_->name, vm.ToString(), share);
+  }
+}
+
 absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   const DeviceInfo& info = *info_;
   // First: what is sealed and what is redacted follows from the corrected topology, not from the device's report.
@@ -83,7 +90,7 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   auto snapshot = std::make_shared<DeviceSnapshot>();
   // Sealing and the conservation check need the raw counters, which Redact() wipes.
   SIDEBAND_ASSIGN_OR_RETURN(snapshot->sealed, SealVms(info, topology, taken.raw, taken.host_time, context_.sealers));
-  for (size_t i = 0; i < snapshot->sealed.size(); ++i) context_.metrics.SealedRecord(info.name);
+  ReportSealed(snapshot->sealed);
   context_.metrics.Conservation(info.name, CheckConservation(topology, taken.raw));
   ReportPipeline(taken.raw);
   const auto before = context_.store.Newest(device_);

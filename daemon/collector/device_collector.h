@@ -59,6 +59,7 @@ class DeviceCollector {
   // Returns the reported topology with the required confidentiality set, and reports refusals.
   std::shared_ptr<const Topology> Judge(const TakenSnapshot& taken);
   void ReportRefusal(const Confidentiality::Refusal& refusal);
+  void ReportSealed(const std::vector<SealedVmRecord>& sealed);
   absl::Status Publish(TakenSnapshot taken);
   // Returns the created times of the shown rows. Changed times are saved before they are published.
   std::vector<absl::Time> Created(const mailbox::Snapshot& shown, const TakenSnapshot& taken, bool device_row_is_new);

@@ -53,6 +53,9 @@ struct CollectionMetrics::Families {
   CounterFamily& bus_transfers = Counters(registry, "sideband_bus_transfers_total", "Bus transactions by outcome.");
   CounterFamily& snapshots = Counters(registry, "sideband_snapshots_total", "Snapshots published.");
   CounterFamily& sealed_records = Counters(registry, "sideband_sealed_records_total", "Sealed records made.");
+  GaugeFamily& sealing_budget_used =
+      Gauges(registry, "sideband_sealing_budget_used_ratio",
+             "Share of the records that the VM's newest session key may seal, from 0 to 1; then nothing is sealed.");
   CounterFamily& confidentiality_refused =
       Counters(registry, "sideband_collect_confidentiality_refused_total",
                "How often a device reported a confidential VM as not confidential; it stays confidential.");
@@ -91,6 +94,10 @@ void CollectionMetrics::SealedRecord(absl::string_view device) {
   families_->sealed_records.Add({{"device", std::string(device)}}).Increment();
 }
 
+void CollectionMetrics::SealingBudgetUsed(absl::string_view device, absl::string_view vm, double share) {
+  families_->sealing_budget_used.Add({{"device", std::string(device)}, {"vm", std::string(vm)}}).Set(share);
+}
+
 void CollectionMetrics::ConfidentialityRefused(absl::string_view device, size_t vms) {
   families_->confidentiality_refused.Add({{"device", std::string(device)}}).Increment(static_cast<double>(vms));
 }
@@ -122,6 +129,7 @@ void CollectionMetrics::ForgetDevice(absl::string_view device) {
   }
   for (CounterFamily* family : families_->pipeline) RemoveDevice(*family, name);
   RemoveDevice(families_->conservation_ok, name);
+  RemoveDevice(families_->sealing_budget_used, name);
 }
 
 }  // namespace sideband::daemon

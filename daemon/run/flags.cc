@@ -11,9 +11,9 @@ std::unique_ptr<CLI::App> MakeCommandLine(Flags& flags) {
       "Out-of-band performance telemetry for shared accelerators: reads devices over their management bus and "
       "serves operators and tenants over gRPC and HTTPS, each exactly what is theirs.",
       kProgram);
-  app->add_option("--config", flags.config_file, "configuration (YAML)")->type_name("FILE")->required();
+  app->add_option("--config", flags.config_file, "The configuration (YAML)")->type_name("FILE")->required();
   app->add_flag("--check", flags.check,
-                "read the configuration and all files that it names, report every error, and end");
+                "Read the configuration and all files that it names, report every error, and end");
   app->set_version_flag("--version", absl::StrCat(kProgram, " ", BuildVersion()));
   app->footer("SIGHUP reads all files anew; SIGTERM drains and stops.");
   return app;

@@ -11,6 +11,7 @@
 #include "daemon/message/scope_message.h"
 #include "proto/base/secret_memory.h"
 #include "proto/base/status_macros.h"
+#include "proto/envelope/record.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
@@ -111,6 +112,17 @@ absl::StatusOr<std::vector<SealedVmRecord>> SealVms(const DeviceInfo& device, co
     }
   }
   return records;
+}
+
+std::map<Uuid, double> BudgetsUsed(const std::vector<SealedVmRecord>& sealed) {
+  std::map<Uuid, double> used;
+  for (const SealedVmRecord& one : sealed) {
+    const auto record = envelope::ParseRecord(*one.record);
+    if (!record.ok()) continue;
+    double& share = used[one.vm];
+    share = std::max(share, static_cast<double>(record->header.sequence + 1) / kRecordsPerEpochMax);
+  }
+  return used;
 }
 
 }  // namespace sideband::daemon

@@ -4,11 +4,13 @@
 #ifndef SIDEBAND_DAEMON_SEALING_SEAL_VMS_H_
 #define SIDEBAND_DAEMON_SEALING_SEAL_VMS_H_
 
+#include <map>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "daemon/sealing/sealer_set.h"
 #include "daemon/snapshot/device_snapshot.h"
+#include "proto/base/uuid.h"
 #include "proto/mailbox/snapshot.h"
 
 namespace sideband::daemon {
@@ -19,6 +21,9 @@ namespace sideband::daemon {
 absl::StatusOr<std::vector<SealedVmRecord>> SealVms(const DeviceInfo& device, const Topology& topology,
                                                     const mailbox::Snapshot& raw, absl::Time host_time,
                                                     SealerSet& sealers);
+
+// Of each VM, the share of the records that its most used session key may seal, from 0 to 1.
+std::map<Uuid, double> BudgetsUsed(const std::vector<SealedVmRecord>& sealed);
 
 }  // namespace sideband::daemon
 

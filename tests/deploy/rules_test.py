@@ -27,7 +27,6 @@ _SEVERITIES = {"critical", "warning"}
 _OTHER_METRICS = {
     "up": set(),  # Prometheus' own, of each target
     "sideband_vm_owner": {"uuid", "instance_name", "project", "namespace", "pod"},  # the site's: "Owners" on the page
-    "sideband_sealing_budget_used_ratio": {"device", "vm"},  # not published yet
 }
 # Labels that Prometheus adds to each series.
 _TARGET_LABELS = {"job", "instance"}
