@@ -139,12 +139,12 @@ class DemoCommand final : public Command {
   }
 
   void Define(CLI::App& app) override {
-    app.add_flag("--once", once_, "show it and end, instead of staying up until Ctrl-C");
+    app.add_flag("--once", once_, "Show it and end, instead of staying up until Ctrl-C");
     auto* const trace =
-        app.add_option("--trace", waveform_.trace, "a waveform (VCD, plain, gzip or zstd; FST) to run on, repeated")
+        app.add_option("--trace", waveform_.trace, "A waveform (VCD, plain, gzip or zstd; FST) to run on, repeated")
             ->type_name("FILE");
-    auto* const signals = app.add_option("--signals", waveform_.signals, "its signal map (JSON)")->type_name("FILE");
-    auto* const schedule = app.add_option("--schedule", waveform_.schedule, "its schedule (CSV)")->type_name("FILE");
+    auto* const signals = app.add_option("--signals", waveform_.signals, "Its signal map (JSON)")->type_name("FILE");
+    auto* const schedule = app.add_option("--schedule", waveform_.schedule, "Its schedule (CSV)")->type_name("FILE");
     trace->needs(signals)->needs(schedule);
     signals->needs(trace);
     schedule->needs(trace);

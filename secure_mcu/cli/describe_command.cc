@@ -30,8 +30,8 @@ Command AddDescribeCommand(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
   CLI::App* const command =
       app.add_subcommand("describe", "Show what a chip file's device is made of, and what it moves and stores");
-  command->add_option("--chip", flags->chip_file, "what the device is and does (YAML)")->type_name("FILE")->required();
-  command->add_option("--format", flags->format, "tree or json")
+  command->add_option("--chip", flags->chip_file, "What the device is and does (YAML)")->type_name("FILE")->required();
+  command->add_option("--format", flags->format, "How to print: tree or json")
       ->check(CLI::IsMember({"tree", "json"}))
       ->type_name("FORMAT")
       ->capture_default_str();

@@ -54,13 +54,13 @@ absl::Status Run(const Flags& flags) {
 Command AddPeekCommand(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
   CLI::App* const command = app.add_subcommand("peek-shm", "Read a VM's own counters as a guest does");
-  command->add_option("file", flags->options.file, "the view: FOLDER/VM.sbv of `serve --guest-views FOLDER`")
+  command->add_option("file", flags->options.file, "The view: FOLDER/VM.sbv of `serve --guest-views FOLDER`")
       ->required();
-  command->add_option("--format", flags->format, "table or json")
+  command->add_option("--format", flags->format, "How to print: table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->type_name("FORMAT")
       ->capture_default_str();
-  command->add_option("--watch", flags->watch, "again at this interval, for example 500ms, until interrupted")
+  command->add_option("--watch", flags->watch, "Again at this interval, for example 500ms, until interrupted")
       ->type_name("DURATION");
   return {command, [flags] { return Run(*flags); }};
 }

@@ -62,22 +62,22 @@ absl::Status Run(const Flags& flags) {
 Command AddReplayCommand(CLI::App& app) {
   const auto flags = std::make_shared<Flags>();
   CLI::App* const command = app.add_subcommand("replay", "Run a waveform through the counter pipeline to its end");
-  command->add_option("--signals", flags->inputs.signals, "which signal feeds which event (JSON)")
+  command->add_option("--signals", flags->inputs.signals, "Which signal feeds which event (JSON)")
       ->type_name("FILE")
       ->required();
-  command->add_option("--trace", flags->inputs.trace, "waveform (VCD, plain, gzip or zstd; or FST, through fst2vcd)")
+  command->add_option("--trace", flags->inputs.trace, "The waveform (VCD, plain, gzip or zstd; or FST, through fst2vcd)")
       ->type_name("FILE")
       ->required();
-  command->add_option("--schedule", flags->inputs.schedule, "which context runs on which slice from which cycle (CSV)")
+  command->add_option("--schedule", flags->inputs.schedule, "Which context runs on which slice from which cycle (CSV)")
       ->type_name("FILE")
       ->required();
-  command->add_option("--format", flags->format, "json or table")
+  command->add_option("--format", flags->format, "How to print: json or table")
       ->check(CLI::IsMember({"json", "table"}))
       ->type_name("FORMAT")
       ->capture_default_str();
   command
       ->add_option("--switch-trace", flags->switch_trace,
-                   "write each step of each context switch to this file as a line of JSON")
+                   "Write each step of each context switch to this file as a line of JSON")
       ->type_name("FILE");
   return {command, [flags] { return Run(*flags); }};
 }

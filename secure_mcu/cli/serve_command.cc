@@ -39,28 +39,28 @@ Command AddServeCommand(CLI::App& app) {
   CLI::App* const command = app.add_subcommand("serve", "Serve an emulated device on a virtual bus");
   command
       ->add_option("--chip", flags->options.chips,
-                   "what the device is and does (YAML), and FILE@0x4e its address; may be repeated for several devices "
+                   "What the device is and does (YAML), and FILE@0x4e its address; may be repeated for several devices "
                    "on one bus")
       ->type_name("FILE")
       ->required()
       ->take_all();
-  command->add_option("--bus", flags->options.bus, "where: unix:PATH or unix:PATH@0xADDRESS")
+  command->add_option("--bus", flags->options.bus, "Where: unix:PATH or unix:PATH@0xADDRESS")
       ->type_name("BUS")
       ->required();
   command
       ->add_option("--guest-views", flags->options.guest_views,
-                   "folder for a shared-memory file of each VM's own counters; confidential VMs have none")
+                   "Folder for a shared-memory file of each VM's own counters; confidential VMs have none")
       ->type_name("FOLDER");
   command
       ->add_option(
           "--persona", flags->persona,
-          "the vendor that the board identifies as: sideband, or nvidia for tests with public clients that look for "
+          "The vendor that the board identifies as: sideband, or nvidia for tests with public clients that look for "
           "NVIDIA's vendor id")
       ->type_name("NAME")
       ->capture_default_str();
   command
       ->add_option("--faults", flags->options.faults,
-                   "fault plan for the bus (YAML, see sim/bus_faults/README.md); change_catalog is rejected, and a "
+                   "Fault plan for the bus (YAML, see sim/bus_faults/README.md); change_catalog is rejected, and a "
                    "delay is reported to the controller as a stretched clock")
       ->type_name("FILE");
   return {command, [flags] { return Run(*flags); }};

@@ -24,7 +24,7 @@ ALLOWED = {
     "client/lib": ("proto/api", "proto/base", "proto/envelope"),
     "daemon": ("daemon/authz", "daemon/base", "daemon/collector", "daemon/config", "daemon/grpc", "daemon/http",
                "daemon/identity", "daemon/listen", "daemon/metrics", "daemon/run", "daemon/sealing", "daemon/service",
-               "daemon/snapshot", "daemon/transport", "daemon/view", "proto/base"),
+               "daemon/snapshot", "daemon/transport", "daemon/view", "proto/base", "proto/manual"),
     "daemon/audit": ("daemon/base", "daemon/metrics", "proto/audit", "proto/base"),
     "daemon/authz": ("daemon/identity", "daemon/snapshot", "proto/base"),
     "daemon/base": ("proto/base",),

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/manual/command_entry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sideband::manual {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// A program `tool` with global options and `bus trace`, whose --file hides the program's.
+class CommandEntryTest : public testing::Test {
+ protected:
+  CommandEntryTest() {
+    app_.add_option("--file", text_, "Which file")->type_name("HOST:FILE");
+    app_.add_flag("-v,--verbose", flag_, "More");
+    app_.footer("Example:\n  tool bus");
+    CLI::App* const bus = app_.add_subcommand("bus", "The bus");
+    bus->fallthrough();
+    CLI::App* const trace = bus->add_subcommand("trace", "What passes");
+    auto* const file = trace->add_option("--file", text_, "Another file")->type_name("FILE")->required();
+    trace->add_option("--format", format_, "How")
+        ->check(CLI::IsMember({"table", "json"}))
+        ->type_name("FORMAT")
+        ->capture_default_str()
+        ->needs(file);
+    trace->add_option("--count", count_, "How many")->check(CLI::Range(1, 9))->type_name("N");
+    trace->add_option("--vm", names_, "Which")->take_all()->expected(1)->allow_extra_args(false);
+    trace->add_option("--secret", text_, "Hidden")->group("");
+    trace->add_option("words", names_, "Words");
+    trace->footer("Own");
+  }
+
+  const CommandEntry& Trace() const { return described_.commands.at(0).commands.at(0); }
+  void SetUp() override { described_ = DescribeCommand(app_); }
+
+  CLI::App app_{"A tool", "tool"};
+  std::string text_, format_ = "table";
+  std::vector<std::string> names_;
+  int count_ = 0;
+  bool flag_ = false;
+  CommandEntry described_;
+};
+
+TEST_F(CommandEntryTest, NamesTellWhereACommandIs) {
+  std::vector<std::string> names;
+  for (const CommandEntry* command : AllCommandsOf(described_)) names.push_back(command->name);
+  EXPECT_THAT(names, ElementsAre("tool", "tool bus", "tool bus trace"));
+  EXPECT_EQ(ShortName(Trace()), "trace");
+  EXPECT_EQ(ShortName(described_), "tool");
+}
+
+TEST_F(CommandEntryTest, OptionsHaveNamesAndValues) {
+  ASSERT_EQ(described_.options.size(), 3u);
+  EXPECT_THAT(described_.options[0].names, ElementsAre("-h", "--help"));
+  EXPECT_EQ(described_.options[0].value, "");
+  EXPECT_EQ(described_.options[1].value, "HOST:FILE") << "a colon of its own";
+  EXPECT_THAT(described_.options[2].names, ElementsAre("-v", "--verbose"));
+  EXPECT_EQ(described_.options[2].value, "") << "a flag";
+}
+
+TEST_F(CommandEntryTest, ValidatorsBecomeChoicesAndBounds) {
+  const auto& options = Trace().options;
+  ASSERT_EQ(options.size(), 5u) << "--secret is hidden";
+  EXPECT_TRUE(options[1].is_required);
+  EXPECT_EQ(options[2].value, "FORMAT");
+  EXPECT_THAT(options[2].choices, ElementsAre("table", "json"));
+  EXPECT_EQ(options[2].default_value, "table");
+  EXPECT_THAT(options[2].needs, ElementsAre("--file"));
+  EXPECT_EQ(options[3].bounds, "1 - 9");
+  EXPECT_FALSE(options[3].is_repeatable);
+  EXPECT_TRUE(options[4].is_repeatable);
+}
+
+TEST_F(CommandEntryTest, ArgumentsHaveNoNames) {
+  ASSERT_EQ(Trace().arguments.size(), 1u);
+  EXPECT_THAT(Trace().arguments[0].names, IsEmpty());
+  EXPECT_EQ(Trace().arguments[0].value, "WORDS");
+  EXPECT_TRUE(Trace().arguments[0].is_repeatable);
+}
+
+TEST_F(CommandEntryTest, OptionsOfEnclosingCommandsAreInheritedUnlessHidden) {
+  ASSERT_EQ(Trace().inherited.size(), 1u);
+  EXPECT_THAT(Trace().inherited[0].names, ElementsAre("-v", "--verbose"));
+}
+
+TEST_F(CommandEntryTest, AFooterIsTheCommandsOwn) {
+  EXPECT_EQ(described_.footer, "Example:\n  tool bus");
+  EXPECT_EQ(described_.commands[0].footer, "") << "CLI11's is that of the program";
+  EXPECT_EQ(Trace().footer, "Own");
+}
+
+}  // namespace
+}  // namespace sideband::manual

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/manual/man_page.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "proto/manual/roff.h"
+
+namespace sideband::manual {
+namespace {
+
+std::string Purpose(const CommandEntry& program) {
+  return program.description.substr(0, program.description.find_first_of(":."));
+}
+
+void AppendBold(std::string* to, const std::string& word) { absl::StrAppend(to, RoffBold(word)); }
+
+// FILE, or the choices.
+std::string Value(const OptionEntry& option) {
+  if (option.choices.empty()) return RoffItalic(option.value);
+  return absl::StrJoin(option.choices, "|", AppendBold);
+}
+
+std::string Term(const OptionEntry& option) {
+  const std::string names = absl::StrJoin(option.names, ", ", AppendBold);
+  if (option.value.empty()) return names;
+  return absl::StrCat(names, names.empty() ? "" : " ", Value(option));
+}
+
+void AddSentence(std::string& text, absl::string_view sentence) {
+  if (!text.empty() && !absl::EndsWith(text, ".")) text += ".";
+  if (!sentence.empty()) absl::StrAppend(&text, text.empty() ? "" : " ", sentence);
+}
+
+// The description, followed by what the table knows besides.
+std::string Explanation(const OptionEntry& option) {
+  std::string text = option.description;
+  AddSentence(text, "");
+  if (option.is_required) AddSentence(text, "Required.");
+  // The synopsis shows it of an argument.
+  if (option.is_repeatable && !option.names.empty() && !absl::StrContains(text, "epeat"))
+    AddSentence(text, "May be repeated.");
+  if (!option.bounds.empty()) AddSentence(text, absl::StrCat("Range: ", option.bounds, "."));
+  if (!option.default_value.empty()) AddSentence(text, absl::StrCat("Default: ", option.default_value, "."));
+  if (!option.needs.empty()) AddSentence(text, absl::StrCat("Only with ", absl::StrJoin(option.needs, " and "), "."));
+  return RoffText(text);
+}
+
+std::string Options(const std::vector<OptionEntry>& options) {
+  std::string roff;
+  for (const OptionEntry& option : options) {
+    absl::StrAppend(&roff, ".TP\n", Term(option), "\n", Explanation(option), "\n");
+  }
+  return roff;
+}
+
+std::string Paragraph(absl::string_view text) { return absl::StrCat(".PP\n", RoffText(text), "\n"); }
+
+// Joins the lines of each paragraph and of each example.
+std::string Footer(absl::string_view footer) {
+  std::string roff;
+  std::vector<std::string> lines;
+  bool is_example = false;
+  const auto flush = [&] {
+    if (lines.empty()) return;
+    const std::string text = absl::StrJoin(lines, "\n");
+    absl::StrAppend(&roff, is_example ? absl::StrCat(".PP\n.RS 4\n", RoffExample(text), ".RE\n") : Paragraph(text));
+    lines.clear();
+  };
+  for (absl::string_view line : absl::StrSplit(footer, '\n', absl::SkipEmpty())) {
+    const bool is_indented = absl::StartsWith(line, " "), is_title = absl::EndsWith(line, ":");
+    if (is_indented != is_example || is_title) flush();
+    is_example = is_indented;
+    lines.emplace_back(absl::StripAsciiWhitespace(line));
+  }
+  flush();
+  return roff;
+}
+
+std::string Synopsis(const CommandEntry& command) {
+  std::string roff = RoffBold(command.name);
+  if (!command.options.empty()) absl::StrAppend(&roff, " [", RoffItalic("OPTION"), "]...");
+  for (const OptionEntry& argument : command.arguments) {
+    const std::string name = absl::StrCat(RoffItalic(argument.value), argument.is_repeatable ? "..." : "");
+    absl::StrAppend(&roff, " ", argument.is_required ? name : absl::StrCat("[", name, "]"));
+  }
+  if (!command.commands.empty()) absl::StrAppend(&roff, " ", RoffItalic("COMMAND"), " ...");
+  return roff + "\n";
+}
+
+std::string Section(absl::string_view title, absl::string_view content) {
+  // A section begins with a paragraph anyway.
+  return content.empty() ? "" : absl::StrCat(".SH ", RoffArgument(title), "\n", absl::StripPrefix(content, ".PP\n"));
+}
+
+// All but --help, which all commands have.
+std::vector<OptionEntry> OwnOptions(const CommandEntry& command) {
+  std::vector<OptionEntry> own = command.options;
+  std::erase_if(own, [](const OptionEntry& option) { return option.names.back() == "--help"; });
+  return own;
+}
+
+// A command that consists of others has nothing but its description: they have sections of their own.
+std::string CommandSection(const CommandEntry& command) {
+  std::string roff = absl::StrCat(".SS ", RoffArgument(command.name), "\n", RoffText(command.description), ".\n");
+  if (!command.commands.empty()) return roff;
+  absl::StrAppend(&roff, ".PP\n", Synopsis(command), Options(command.arguments), Options(OwnOptions(command)));
+  return roff + Footer(command.footer);
+}
+
+std::string Commands(const CommandEntry& program) {
+  if (program.commands.empty()) return "";
+  const bool is_inherited =
+      std::ranges::any_of(program.commands, [](const auto& one) { return !one.inherited.empty(); });
+  std::string roff = Paragraph(absl::StrCat("Each command has --help, too.",
+                                            is_inherited ? " The options above may also follow the command." : ""));
+  for (const CommandEntry* command : AllCommandsOf(program)) {
+    if (command != &program) roff += CommandSection(*command);
+  }
+  return roff;
+}
+
+std::string Items(const std::vector<ManItem>& items) {
+  std::string roff;
+  for (const ManItem& item : items) {
+    const bool is_term = !item.term.empty();
+    roff +=
+        is_term ? absl::StrCat(".TP\n", RoffBold(item.term), "\n", RoffText(item.text), "\n") : Paragraph(item.text);
+  }
+  return roff;
+}
+
+// "\fBsideband\fR(1)".
+std::string Reference(absl::string_view name) {
+  const std::pair<std::string, std::string> parts = absl::StrSplit(name, absl::MaxSplits('(', 1));
+  return absl::StrCat(RoffBold(parts.first), "(", parts.second);
+}
+
+std::string SeeAlso(const std::vector<std::string>& names) {
+  if (names.empty()) return "";
+  return absl::StrJoin(names, ",\n", [](std::string* to, const std::string& name) { *to += Reference(name); }) + "\n";
+}
+
+}  // namespace
+
+std::string FormatManPage(const CommandEntry& program, const ManPage& page) {
+  // No date: the release says as much, and a build is the same on every day.
+  std::string roff = absl::StrCat(".\\\" Generated from the program's table of options.\n.TH ",
+                                  RoffArgument(absl::AsciiStrToUpper(program.name)), " ", page.section, " \"\" ",
+                                  RoffArgument(page.release), " \"Sideband\"\n.nh\n.ad l\n");
+  roff += Section("NAME", absl::StrCat(RoffText(program.name), " \\- ", RoffText(Purpose(program)), "\n"));
+  roff += Section("SYNOPSIS", Synopsis(program));
+  roff += Section("DESCRIPTION", Paragraph(absl::StrCat(absl::StripSuffix(program.description, "."), ".")));
+  roff += Section("OPTIONS", Options(program.options));
+  roff += Section("COMMANDS", Commands(program));
+  for (const ManSection& section : page.sections) roff += Section(section.title, Items(section.items));
+  absl::string_view footer = program.footer;
+  const bool is_examples = absl::ConsumePrefix(&footer, "Examples:\n");
+  roff += Section(is_examples ? "EXAMPLES" : "NOTES", Footer(footer));
+  return roff + Section("SEE ALSO", SeeAlso(page.see_also));
+}
+
+}  // namespace sideband::manual

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The manual page of a program, from its table of commands and what the table does not say.
+//   const ManPage page = {.section = 8,
+//                         .release = "sideband 0.2.0",
+//                         .sections = {{"FILES", {{"/etc/sideband/sidebandd.yaml", "The configuration."}}}},
+//                         .see_also = {"sideband(1)"}};
+//   std::cout << FormatManPage(DescribeCommand(app), page);
+#ifndef SIDEBAND_PROTO_MANUAL_MAN_PAGE_H_
+#define SIDEBAND_PROTO_MANUAL_MAN_PAGE_H_
+
+#include <string>
+#include <vector>
+
+#include "proto/manual/command_entry.h"
+
+namespace sideband::manual {
+
+// A term with its explanation; without a term, a paragraph.
+struct ManItem {
+  std::string term;
+  std::string text;
+};
+
+struct ManSection {
+  std::string title;  // in capitals: FILES
+  std::vector<ManItem> items;
+};
+
+struct ManPage {
+  int section = 1;
+  std::string release;                // at the foot of the page
+  std::vector<ManSection> sections;   // after the options and commands
+  std::vector<std::string> see_also;  // "sideband(1)"
+};
+
+// In roff with the macros of man(7), ASCII. A description has the program's purpose in short before its first colon or
+// full stop. In a footer, lines that begin with a blank are an example.
+std::string FormatManPage(const CommandEntry& program, const ManPage& page);
+
+}  // namespace sideband::manual
+
+#endif  // SIDEBAND_PROTO_MANUAL_MAN_PAGE_H_
