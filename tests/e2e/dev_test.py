@@ -11,7 +11,7 @@ import programs
 
 # The commands available to `./dev` and its children, besides those that a test adds.
 TOOLS = ("awk", "bash", "cat", "cut", "dirname", "env", "grep", "id", "kill", "mkdir", "mktemp", "readlink", "rm", "rmdir",
-         "sed", "sort", "tail", "true")
+         "sed", "sort", "tail", "true", "sha256sum", "find")
 RECORD = """#!/usr/bin/bash
 echo "${0##*/} $*" >>"$RECORD"
 """
@@ -45,7 +45,7 @@ class DevTest(programs.ProgramTestCase):
     def dev(self, *arguments):
         result = programs.run("/usr/bin/bash", self.path("dev"), *arguments, cwd=self.folder,
                               environment=self.environment)
-        self.assertEqual(os.listdir(self.path("tmp")), self.kept, "nothing is left in TMPDIR")
+        self.assertEqual(sorted(os.listdir(self.path("tmp"))), self.kept, "nothing is left in TMPDIR")
         return result
 
     kept = []
@@ -125,11 +125,13 @@ class DevTest(programs.ProgramTestCase):
 
     def test_build_keeps_its_files_below_home(self):
         asked, notice = self.built()
-        self.assertRegex(asked, r"\Abazel build //daemon:sidebandd .*--jobs=1\Z")
+        objects = re.escape(self.path("home/.cache/sideband/objects/")) + "[0-9a-f]{16}"
+        self.assertRegex(asked, r"\Abazel build --disk_cache=%s --modify_execution_info=TestRunner=\+no-cache "
+                                r"//daemon:sidebandd .*--jobs=1\Z" % objects)
         self.assertEqual(notice, "")
 
     def test_a_home_that_cannot_be_written(self):
-        self.kept = ["sideband-bazel-%d" % os.getuid()]
+        self.kept = ["sideband-%s-%d" % (kind, os.getuid()) for kind in ("bazel", "cache")]
         for home in ("/proc/nobody", ""):
             self.environment["HOME"] = home
             asked, notice = self.built()
