@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Configures the daemon's log, including gRPC's messages.
-//   StartLog(config.log);
+//   StartLog(config.log, "sidebandd");
 //   SetLogLevel(LogLevel::kDebug);   // after a reload
 #ifndef SIDEBAND_DAEMON_RUN_LOG_H_
 #define SIDEBAND_DAEMON_RUN_LOG_H_

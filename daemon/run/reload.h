@@ -3,7 +3,7 @@
 // Reloads all files on SIGHUP and applies the settings that a running daemon can change, all or nothing.
 //   Reloader reloader({config_file, reader, policy, devices, history, notice, *metrics}, config);
 //   reloader.RecordStart();
-//   while (signals.Wait() == SIGHUP) reloader.Reload();
+//   if (signals.WaitFor(absl::Seconds(1)) == SIGHUP) reloader.Reload();
 #ifndef SIDEBAND_DAEMON_RUN_RELOAD_H_
 #define SIDEBAND_DAEMON_RUN_RELOAD_H_
 

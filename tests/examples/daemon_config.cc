@@ -17,6 +17,7 @@
 #include "daemon/config/listen_address.h"
 #include "daemon/config/listener_config.h"
 #include "daemon/config/local_operators.h"
+#include "daemon/config/log_config.h"
 #include "daemon/config/one_of.h"
 #include "daemon/config/private_key.h"
 #include "daemon/config/quota_config.h"
@@ -54,6 +55,10 @@ void UseFakeCertificates() {
 
 void UseHistoryConfig(const YamlMap& root, const ConfigContext& context, Config& config) {
   //@ daemon/config/history_config.h
+}
+
+void UseLogConfig(const YamlMap& root, const ConfigContext& context, Config& config) {
+  //@ daemon/config/log_config.h
 }
 
 absl::Status UseListenAddress() {

@@ -21,6 +21,7 @@
 #include "daemon/listen/descriptors.h"
 #include "daemon/listen/listener_tls.h"
 #include "daemon/listen/local_listener.h"
+#include "daemon/listen/network_listener.h"
 #include "daemon/listen/socket_peer.h"
 #include "daemon/listen/tls_context.h"
 #include "daemon/listen/tls_peer.h"
@@ -68,6 +69,12 @@ absl::Status UseLocalListener(const std::string& path, ListenerMetrics& metrics)
 
 void UseSocketPeer(int fd, const Config& config) {
   //@ daemon/listen/socket_peer.h
+}
+
+absl::Status UseNetworkListener(boost::asio::ip::tcp::acceptor& acceptor, boost::system::error_code& error) {
+  using boost::asio::ip::tcp;
+  //@ daemon/listen/network_listener.h
+  return absl::OkStatus();
 }
 
 absl::Status UseTlsContext(const TlsFiles& files, const TlsServerConfig& config) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <spdlog/sinks/sink.h>
+
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdlib>
@@ -20,6 +22,7 @@
 #include "daemon/run/flags.h"
 #include "daemon/run/kept_history.h"
 #include "daemon/run/log.h"
+#include "daemon/run/log_formatter.h"
 #include "daemon/run/ports_file.h"
 #include "daemon/run/process.h"
 #include "daemon/run/reload.h"
@@ -71,6 +74,10 @@ void UseLog(const Config& config) {
   //@ daemon/run/log.h
 }
 
+void UseLogFormatter(const spdlog::sink_ptr& sink) {
+  //@ daemon/run/log_formatter.h
+}
+
 absl::Status UsePortsFile(const std::unique_ptr<GrpcServer>& grpc, const std::unique_ptr<HttpServer>& http) {
   //@ daemon/run/ports_file.h
   return absl::OkStatus();
@@ -90,7 +97,7 @@ void UseRestartNeeds(const Config& in_force, const Config& wanted) {
   //@ daemon/run/restart_needs.h
 }
 
-void UseSignals(Reloader& reloader) {
+void UseSignals() {
   //@ daemon/run/signals.h
 }
 

@@ -397,7 +397,8 @@ void UseLawsTruth(const LawsCase& test) {
 
 // pipeline
 
-void UseCounterCollectionUnit(std::span<uint64_t> delivered, ChannelBuffer& buffer) {
+void UseCounterCollectionUnit(UnitLevelCounter& ulc, uint64_t cycle, const sim::WireSource& wires,
+                              ChannelBuffer& buffer) {
   //@ secure_mcu/pipeline/counter_collection_unit.h
 }
 
