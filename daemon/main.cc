@@ -154,9 +154,13 @@ absl::StatusOr<InheritedSockets> TakeSockets(const Config& config) {
   SIDEBAND_ASSIGN_OR_RETURN(const InheritedSockets sockets, TakeInheritedSockets());
   const bool is_unexpected =
       (sockets.http >= 0 && !config.http.on_network) || (sockets.grpc >= 0 && !config.grpc.listener.on_network);
-  if (!is_unexpected) return sockets;
-  return absl::InvalidArgumentError(
-      "the service manager passes a socket for a listener that has no tls_server_config in the configuration");
+  if (is_unexpected) {
+    return absl::InvalidArgumentError(
+        "the service manager passes a socket for a listener that has no tls_server_config in the configuration");
+  }
+  if (sockets.http >= 0) spdlog::info("http: listens on the service manager's socket, not on `listen`");
+  if (sockets.grpc >= 0) spdlog::info("grpc: listens on the service manager's socket, not on `listen`");
+  return sockets;
 }
 
 std::string DescribeDevices(const Store& store, const Reader& reader) {

@@ -96,6 +96,7 @@ class ServiceTest(unittest.TestCase):
         self.assertEqual((self.site.http_port, self.site.grpc_port),
                          tuple(one.getsockname()[1] for one in sockets.values()))
         self.site.wait_ready()
+        self.assertIn("http: listens on the service manager's socket, not on `listen`", self.site.daemon.log())
         with self.site.tls("operator").wrap_socket(early, server_hostname="127.0.0.1") as client:
             client.sendall(b"GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n")
             self.assertIn(b"200 OK", client.recv(4096))
