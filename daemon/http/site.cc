@@ -44,11 +44,13 @@ absl::Status OutcomeOf(const HttpResponse& response) {
   return absl::OkStatus();
 }
 
-// Whether the caller may read each event in some row.
-bool SeesEvents(const std::vector<VisibleDevice>& devices, std::set<std::string> events) {
+// Whether the caller may read each event in some row, or may be able to: until a device has answered, all that a scrape
+// can say is that the devices are down.
+bool MaySeeEvents(const std::vector<VisibleDevice>& devices, std::set<std::string> events) {
+  const auto is_unknown = [](const VisibleDevice& device) { return device.view == nullptr; };
+  if (!devices.empty() && std::ranges::all_of(devices, is_unknown)) return true;
   for (const VisibleDevice& device : devices) {
-    // A device without an answer yet has no catalogue.
-    if (device.view == nullptr) continue;
+    if (is_unknown(device)) continue;
     const auto& known = device.view->topology()->catalog().events;
     for (size_t i = 0; i < known.size() && !events.empty(); ++i) {
       if (device.view->AllEvents()[i]) events.erase(known[i].name);
@@ -133,7 +135,7 @@ HttpResponse Site::Metrics(const HttpRequest& request, const Caller& caller) {
   if (!filter.ok()) return Plain(400, absl::StrCat(filter.status().message(), "\n"));
   const std::vector<VisibleDevice> devices = reader_.DevicesToScrape(caller);
   // Denied and unknown events are indistinguishable.
-  if (!SeesEvents(devices, filter->events)) return Plain(404, "no such event\n");
+  if (!MaySeeEvents(devices, filter->events)) return Plain(404, "no such event\n");
   const ScrapeRequest scrape{FormatFor(request.accept), AcceptsGzip(request.accept_encoding), *filter};
   // The daemon's own metrics are not events: a query that selects events or scopes excludes them.
   const bool with_own = filter->SelectsEverything() && caller.May(Resource::SelfMetrics(), Right::kRead);

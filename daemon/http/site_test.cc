@@ -101,6 +101,14 @@ TEST_F(SiteTest, AQueryNarrows) {
   EXPECT_THAT(vms, Not(HasSubstr("sideband_build_info"))) << "who asks for events gets events";
 }
 
+TEST_F(SiteTest, BeforeTheFirstSnapshotAQueryHearsThatTheDevicesAreDown) {
+  for (const char* who : {"ops", "tenant-b"}) {
+    const HttpResponse answer = Get(who, "/metrics?event[]=cycles");
+    EXPECT_EQ(answer.status, 200) << who;
+    EXPECT_THAT(answer.body.ToString(), HasSubstr("sideband_device_up{device=\"gpu0\"} 0\n")) << who;
+  }
+}
+
 TEST_F(SiteTest, ADeniedEventIsAnAbsentOne) {
   world_.Publish(0, 1);
   const HttpResponse denied = Get("tenant-b", "/metrics?event[]=dram_bytes");
