@@ -1,0 +1,65 @@
+"""Debian packages."""
+
+_RELEASE = {
+    "--version-header": "//proto/base:version.h",
+    "--changelog": "//:CHANGELOG.md",
+}
+_STATUS = "--status bazel-out/stable-status.txt"
+
+def _release_arguments():
+    return " ".join(["%s $(location %s)" % item for item in _RELEASE.items()] + [_STATUS])
+
+def debian_package(name, control, scripts, files):
+    """NAME.deb.
+
+    Args:
+      name: of the package.
+      control: its control file, with ${} for what make_deb.py computes.
+      scripts: maintainer scripts, NAME.postinst and so on.
+      files: {label: path}; a path that ends in / keeps the names of the label's files.
+    """
+    arguments = ["--control $(location %s)" % control]
+    arguments += ["--script $(location %s)" % script for script in scripts]
+    files = dict(files, **{name + ".lintian-overrides": "/usr/share/lintian/overrides/" + name})
+    arguments += ["--file %s $(locations %s)" % (path, label) for label, path in files.items()]
+    native.genrule(
+        name = name + "_deb",
+        srcs = [control] + scripts + files.keys() + _RELEASE.values(),
+        outs = [name + ".deb"],
+        cmd = "$(location make_deb.py) --output $@ %s %s" % (_release_arguments(), " ".join(arguments)),
+        message = "Packaging " + name,
+        stamp = True,
+        # The versions of the libraries' packages are no inputs of Bazel's.
+        tags = ["no-cache"],
+        tools = [
+            "make_deb.py",
+            "release.py",
+            "tree.py",
+        ],
+    )
+
+def bill_of_materials(name, programs):
+    """NAME.spdx.json and NAME.licences: what the programs link."""
+    native.genrule(
+        name = name + "_sbom",
+        srcs = programs + _RELEASE.values(),
+        outs = [
+            name + ".spdx.json",
+            name + ".licences",
+        ],
+        cmd = "$(location make_sbom.py) --name %s %s --spdx $(location %s.spdx.json) --licences $(location %s.licences) %s" % (
+            name,
+            _release_arguments(),
+            name,
+            name,
+            " ".join(["$(location %s)" % program for program in programs]),
+        ),
+        message = "Listing what is linked into " + name,
+        stamp = True,
+        tags = ["no-cache"],
+        tools = [
+            "linked.py",
+            "make_sbom.py",
+            "release.py",
+        ],
+    )
