@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/metrics/open_metrics.h"
 
+#include <charconv>
+#include <cmath>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -22,6 +24,14 @@ std::optional<MetricType> TypeOf(const prometheus::MetricFamily& family) {
   }
 }
 
+// As in Prometheus' own format and in the specification ("Canonical Numbers"): 0.0001, not 1e-04. A label that differed
+// between the formats would make two series of one.
+std::string BoundText(double bound) {
+  if (std::isinf(bound)) return NumberText(bound);
+  char digits[32];
+  return std::string(digits, std::to_chars(digits, digits + sizeof(digits), bound, std::chars_format::general).ptr);
+}
+
 void AppendSample(std::string& out, const std::string& name, const prometheus::ClientMetric& metric, double value,
                   const std::string& bucket = "") {
   std::string labels;
@@ -34,7 +44,7 @@ void AppendSample(std::string& out, const std::string& name, const prometheus::C
 void AppendHistogram(std::string& out, const std::string& name, const prometheus::ClientMetric& metric) {
   for (const auto& bucket : metric.histogram.bucket) {
     AppendSample(out, name + "_bucket", metric, static_cast<double>(bucket.cumulative_count),
-                 NumberText(bucket.upper_bound));
+                 BoundText(bucket.upper_bound));
   }
   AppendSample(out, name + "_count", metric, static_cast<double>(metric.histogram.sample_count));
   AppendSample(out, name + "_sum", metric, metric.histogram.sample_sum);

@@ -10,7 +10,7 @@
 namespace sideband::daemon {
 namespace {
 
-using testing::HasSubstr;
+using HasSubstr;
 
 std::unique_ptr<SelfMetrics> Metrics() {
   return *SelfMetrics::Create({.version = "1.2.3", .resident_memory_bytes = [] { return uint64_t{4096}; }});
@@ -131,6 +131,15 @@ TEST(SelfMetricsTest, AForgottenDeviceHasNoSeries) {
       << text;
   metrics->SnapshotPublished("gpu0");
   EXPECT_NE(metrics->Serialize().find("sideband_snapshots_total{device=\"gpu0\"} 1"), std::string::npos) << "anew";
+}
+
+TEST(SelfMetricsTest, BoundsOfHistogramsAreTheSameInBothFormats) {
+  const auto metrics = Metrics();
+  metrics->RenderDuration(absl::Microseconds(200));
+  for (const MetricsFormat format : kMetricsFormats) {
+    EXPECT_THAT(metrics->Serialize(format),
+                testing::HasSubstr("sideband_render_duration_seconds_bucket{le=\"0.0005\"} 1\n"));
+  }
 }
 
 }  // namespace

@@ -1,22 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real Prometheus scrapes the daemon as the operator and as each tenant, over mutual TLS and by tokens."""
 
-import http.client
-import json
 import os
 import re
 import subprocess
 import unittest
-import urllib.parse
 
 import programs
+import prometheus
 import site_layout
 import tokens
 
-# `./dev test` unpacks Prometheus if it is not installed.
-FOLDER = os.environ.get("SIDEBAND_PROMETHEUS") or "/usr/bin"
-PROMETHEUS = os.path.join(FOLDER, "prometheus")
-PROMTOOL = os.path.join(FOLDER, "promtool")
 JOBS = ("operator", "tenant-a", "tenant-b")
 # Scrapes by a bearer token, without a certificate: (job, subject of its token).
 TOKEN_JOBS = {"operator-by-token": "jwt:prometheus", "tenant-b-by-token": site_layout.TRUST + "tenant-b"}
@@ -75,7 +69,7 @@ def take_tokens(site):
         site_layout.write(site.folder, job + ".token", issuer.token(identity.replace("jwt:", "")))
 
 
-@unittest.skipUnless(os.path.exists(PROMETHEUS), PROMETHEUS + " is not installed")
+@unittest.skipUnless(os.path.exists(prometheus.PROMETHEUS), prometheus.PROMETHEUS + " is not installed")
 class PrometheusTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -86,38 +80,13 @@ class PrometheusTest(unittest.TestCase):
         config = CONFIG + "".join(JOB % {"user": user, "port": cls.site.http_port} for user in JOBS)
         config += "".join(TOKEN_JOB % {"job": job, "port": cls.site.http_port} for job in TOKEN_JOBS)
         site_layout.write(cls.site.folder, "prometheus.yml", config)
-        cls.prometheus = programs.Program(PROMETHEUS, "--config.file=prometheus.yml", "--storage.tsdb.path=tsdb",
-                                          "--web.listen-address=127.0.0.1:0", cwd=cls.site.folder)
+        cls.prometheus = prometheus.Prometheus(cls.site.folder, "prometheus.yml")
         cls.addClassCleanup(cls.prometheus.kill)
-        cls.port = int(programs.wait_until(cls.listening, "Prometheus listens"))
         programs.wait_until(cls.all_have_rates, "three scrapes of each job")
 
     @classmethod
-    def listening(cls):
-        if cls.prometheus.ended():
-            raise AssertionError("Prometheus ended: " + cls.prometheus.log())
-        found = re.search(r'msg="Listening on" address=127\.0\.0\.1:(\d+)', cls.prometheus.log())
-        return found and found[1]
-
-    @classmethod
     def query(cls, expression):
-        """[(labels, value)] of a vector; of a range of time, [(labels, [values])]."""
-        connection = http.client.HTTPConnection("127.0.0.1", cls.port, timeout=programs.PATIENCE_S)
-        try:
-            connection.request("GET", "/api/v1/query?" + urllib.parse.urlencode({"query": expression}))
-            response = connection.getresponse()
-            text = response.read()
-        finally:
-            connection.close()
-        if response.status == 503:  # Prometheus listens before it is ready
-            return []
-        answer = json.loads(text)
-        if answer["status"] != "success":
-            raise AssertionError("%s: %s" % (expression, answer))
-        series = answer["data"]["result"]
-        if answer["data"]["resultType"] == "matrix":
-            return [(one["metric"], [float(value) for _, value in one["values"]]) for one in series]
-        return [(one["metric"], float(one["value"][1])) for one in series]
+        return cls.prometheus.query(expression)
 
     @classmethod
     def all_have_rates(cls):
@@ -236,7 +205,7 @@ class PrometheusTest(unittest.TestCase):
             self.assertEqual(values, sorted(values), labels)
 
 
-@unittest.skipUnless(os.path.exists(PROMTOOL), PROMTOOL + " is not installed")
+@unittest.skipUnless(os.path.exists(prometheus.PROMTOOL), prometheus.PROMTOOL + " is not installed")
 class PromtoolTest(unittest.TestCase):
     def test_scrapes_are_clean(self):
         site = site_layout.Site(interval="1h")
@@ -245,6 +214,6 @@ class PromtoolTest(unittest.TestCase):
         for user in JOBS:
             status, body = site.get(user, "/metrics")
             self.assertEqual(status, 200)
-            checked = subprocess.run([PROMTOOL, "check", "metrics"], input=body, capture_output=True, text=True,
+            checked = subprocess.run([prometheus.PROMTOOL, "check", "metrics"], input=body, capture_output=True, text=True,
                                      timeout=programs.PATIENCE_S, check=False)
             self.assertEqual((checked.returncode, checked.stdout, checked.stderr), (0, "", ""), user)
