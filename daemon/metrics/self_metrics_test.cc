@@ -10,7 +10,7 @@
 namespace sideband::daemon {
 namespace {
 
-using HasSubstr;
+using testing::HasSubstr;
 
 std::unique_ptr<SelfMetrics> Metrics() {
   return *SelfMetrics::Create({.version = "1.2.3", .resident_memory_bytes = [] { return uint64_t{4096}; }});
