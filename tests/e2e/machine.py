@@ -51,6 +51,7 @@ mount -t cgroup2 cgroup2 sys/fs/cgroup
 mkdir outside
 pivot_root . outside
 umount -l outside
+mount --make-rshared /  # as systemd has it: mounts of its own reach the services' namespaces
 exec env -i container=sideband PATH=%s /usr/lib/systemd/systemd --system --unit=%s --show-status=no
 """ % (_PATH, TARGET)
 _NAMESPACES = ("--pid", "--mount", "--uts", "--ipc", "--net", "--cgroup")

@@ -19,15 +19,23 @@ EXPOSURE_MAX = 2.0
 CONFIG = """devices:
   - {name: gpu0, bus: "unix:/run/sideband-mcu/gpu0.sock@0x4f", interval: 200ms}
 grpc:
+  unix_socket: /run/sideband/grpc.sock
   tls_server_config: {cert_file: server.pem, key_file: server.key, client_ca_file: ca.pem}
 http:
+  unix_socket: /run/sideband/http.sock
   tls_server_config: {cert_file: server.pem, key_file: server.key, client_ca_file: ca.pem}
+local_operators: {groups: [sideband]}
 policy_file: policy.yaml
+sealing: {vm_keys: [{vm: %s, key_file: /run/credentials/sidebandd.service/vm3.key}]}
 state_dir: /var/lib/sideband
 audit: {file: /var/log/sideband/audit.jsonl}
-"""
+""" % site_layout.VM_UUIDS["vm3"]
 # A hung process is to be found within the test's patience.
-DROP_IN = "[Service]\nWatchdogSec=3s\nRestartSec=500ms\n"
+DROP_IN = """[Service]
+WatchdogSec=3s
+RestartSec=500ms
+LoadCredential=vm3.key:/etc/sideband/keys/vm3.key
+"""
 
 
 def unit(name):
@@ -66,6 +74,8 @@ def files_of(folder):
     for name in ("ca.pem", "server.pem", "server.key", "operator.pem", "operator.key", "policy.yaml"):
         with open(os.path.join(site, name), encoding="utf-8") as file:
             files["/etc/sideband/" + name] = file.read()
+    with open(os.path.join(site, "vm3.key"), encoding="utf-8") as file:
+        files["/etc/sideband/keys/vm3.key"] = file.read()
     with open(os.path.join(site, "chip.yaml"), encoding="utf-8") as file:
         files["/etc/sideband/chips/gpu0.yaml"] = file.read()
     files["/etc/sideband/sidebandd.yaml"] = CONFIG
@@ -86,6 +96,7 @@ class SystemdTest(programs.ProgramTestCase):
         self.machine.checked("systemd-tmpfiles", "--create", "/usr/lib/tmpfiles.d/sideband.conf")
         self.machine.checked("chown", "-R", "root:sideband", "/etc/sideband")
         self.machine.checked("chmod", "-R", "u=rwX,g=rX,o=", "/etc/sideband")
+        self.machine.checked("chmod", "-R", "u=rwX,go=", "/etc/sideband/keys")  # root's: systemd passes it on
 
     def start(self, *units):
         result = self.machine.run("systemctl", "start", *units)
@@ -124,6 +135,13 @@ class SystemdTest(programs.ProgramTestCase):
         self.assertEqual(self.status(), "0 of 1 devices fresh")
         self.start("sideband-mcu@gpu0")
         self.wait_for_status("1 of 1 devices fresh")
+
+        # The local sockets belong to the operators' group, and the confidential VM's key came from root.
+        local = self.machine.checked("curl", "--silent", "--fail", "--unix-socket", "/run/sideband/http.sock",
+                                     "http://localhost/metrics")
+        self.assertIn("\nsideband_sealed_records_total{", local)
+        owner = self.machine.checked("stat", "--format", "%U:%G %a", "/run/sideband/http.sock")
+        self.assertEqual(owner, "sideband:sideband 660\n")
 
         # The journal has priorities, and no second time in its lines.
         lines = {line["MESSAGE"]: line for line in self.journal() if line.get("_COMM") == "sidebandd"}
