@@ -196,7 +196,7 @@ TEST_F(DeviceCollectorTest, AConfidentialVmWithAKeyIsSealed) {
     const auto snapshot = Collect();
     ASSERT_EQ(snapshot->sealed.size(), with_key ? 1u : 0u);
     EXPECT_EQ(fakes_.HasMetric("sideband_sealed_records_total{device=\"gpu0\"} 1"), with_key);
-    EXPECT_EQ(fakes_.HasMetric(absl::StrCat("sideband_sealing_budget_used_ratio{device=\"gpu0\",vm=\"",
+    EXPECT_EQ(fakes_.HasMetric(absl::StrCat("sideband_sealing_budget_used_ratio{device=\"gpu0\",uuid=\"",
                                             kSecretUuid.ToString(), "\"} 2.328306436538696e-10")),
               with_key)
         << "1 of 2^32";

@@ -95,7 +95,7 @@ void CollectionMetrics::SealedRecord(absl::string_view device) {
 }
 
 void CollectionMetrics::SealingBudgetUsed(absl::string_view device, absl::string_view vm, double share) {
-  families_->sealing_budget_used.Add({{"device", std::string(device)}, {"vm", std::string(vm)}}).Set(share);
+  families_->sealing_budget_used.Add({{"device", std::string(device)}, {"uuid", std::string(vm)}}).Set(share);
 }
 
 void CollectionMetrics::ConfidentialityRefused(absl::string_view device, size_t vms) {
