@@ -95,7 +95,7 @@ class PackageTest(programs.ProgramTestCase):
             "curl", "--silent", "--fail", "--unix-socket", "/run/sideband/http.sock", "http://localhost/metrics"))
 
         # An upgrade keeps what the administrator changed and enabled, and restarts what runs.
-        self.machine.checked("systemctl", "enable", "sidebandd.service", "sideband-mcu@gpu0.service")
+        self.machine.checked("systemctl", "enable", "sidebandd.service", UNITS[1], "sideband-mcu@gpu0.service")
         self.machine.checked("sh", "-c", "printf \"%s\" >> %s" % (OURS, CONFIG))
         daemon = self.machine.property("sidebandd.service", "MainPID")
         self.dpkg("--force-confdef", "--force-confold", "--install", *("/root/newer-%s.deb" % name for name in PACKAGES))
@@ -103,7 +103,7 @@ class PackageTest(programs.ProgramTestCase):
         self.assertIn(OURS, config)
         self.assertNotIn(THEIRS, config)
         self.assertIn(THEIRS, self.machine.checked("cat", CONFIG + ".dpkg-dist"))
-        self.assertEqual(self.states("is-enabled"), ["enabled"] * 3)
+        self.assertEqual(self.states("is-enabled"), ["enabled", "enabled", "disabled"])
         self.wait_for_device()
         self.assertNotIn(self.machine.property("sidebandd.service", "MainPID"), ("0", daemon))
 
@@ -112,7 +112,7 @@ class PackageTest(programs.ProgramTestCase):
         self.assertEqual(self.machine.run("pgrep", "-c", "-f", "^/usr/bin/sideband").stdout, "0\n")
         self.assertIn(OURS, self.machine.checked("cat", CONFIG))
         self.dpkg("--install", *("/root/newer-%s.deb" % name for name in PACKAGES))
-        self.assertEqual(self.states("is-enabled"), ["enabled"] * 3)
+        self.assertEqual(self.states("is-enabled"), ["enabled", "enabled", "disabled"])
         self.start("sidebandd")
 
         # Purged: as if it had never been there, but for the user.
