@@ -10,7 +10,7 @@ def _release_arguments():
     return " ".join(["%s $(location %s)" % item for item in _RELEASE.items()] + [_STATUS])
 
 def debian_package(name, control, scripts, files):
-    """NAME.deb.
+    """NAME.deb, and NAME.again.deb for a test, which compares them.
 
     Args:
       name: of the package.
@@ -22,21 +22,23 @@ def debian_package(name, control, scripts, files):
     arguments += ["--script $(location %s)" % script for script in scripts]
     files = dict(files, **{name + ".lintian-overrides": "/usr/share/lintian/overrides/" + name})
     arguments += ["--file %s $(locations %s)" % (path, label) for label, path in files.items()]
-    native.genrule(
-        name = name + "_deb",
-        srcs = [control] + scripts + files.keys() + _RELEASE.values(),
-        outs = [name + ".deb"],
-        cmd = "$(location make_deb.py) --output $@ %s %s" % (_release_arguments(), " ".join(arguments)),
-        message = "Packaging " + name,
-        stamp = True,
-        # The versions of the libraries' packages are no inputs of Bazel's.
-        tags = ["no-cache"],
-        tools = [
-            "make_deb.py",
-            "release.py",
-            "tree.py",
-        ],
-    )
+    for output in [name, name + ".again"]:
+        native.genrule(
+            name = output + "_deb",
+            srcs = [control] + scripts + files.keys() + _RELEASE.values(),
+            outs = [output + ".deb"],
+            cmd = "$(location make_deb.py) --output $@ %s %s" % (_release_arguments(), " ".join(arguments)),
+            message = "Packaging " + name,
+            stamp = True,
+            # The versions of the libraries' packages are no inputs of Bazel's.
+            tags = ["no-cache"],
+            testonly = output != name,
+            tools = [
+                "make_deb.py",
+                "release.py",
+                "tree.py",
+            ],
+        )
 
 def bill_of_materials(name, programs):
     """NAME.spdx.json and NAME.licences: what the programs link."""

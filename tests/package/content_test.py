@@ -1,0 +1,132 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: Apache-2.0
+"""What is in the packages: files and their modes, programs without traces of the build, a complete bill of materials;
+lintian is content; and the same again has the same bytes."""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+FOLDER = os.path.join(os.environ["TEST_SRCDIR"], os.environ["TEST_WORKSPACE"], "deploy/debian")
+PACKAGES = ("sideband", "sideband-emulator")
+PROGRAMS = {"sideband": ("usr/bin/sideband", "usr/bin/sidebandd"),
+            "sideband-emulator": ("usr/bin/sideband-mcu", "usr/lib/sideband/libsideband_i2cdev.so")}
+# A path of the folder in which Bazel builds, or of its user's.
+TRACES = re.compile(rb"(/root/|/home/|/tmp/|/execroot|/_bazel|bazel-out/)[ -~]*")
+
+
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def deb(name):
+    return os.path.join(FOLDER, name + ".deb")
+
+
+class ContentTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.trees = {name: os.path.join(folder.name, name) for name in PACKAGES}
+        for name, tree in cls.trees.items():
+            subprocess.run(["dpkg-deb", "--extract", deb(name), tree], check=True)
+
+    def read(self, name, path):
+        with open(os.path.join(self.trees[name], path), "rb") as file:
+            return file.read()
+
+    def test_owners_and_modes(self):
+        for name in PACKAGES:
+            for line in output("dpkg-deb", "--contents", deb(name)).splitlines():
+                mode, owner, *_, path = line.split()
+                is_program = path[2:] in PROGRAMS[name] and not path.endswith(".so")
+                wanted = "drwxr-xr-x" if path.endswith("/") else "-rwxr-xr-x" if is_program else "-rw-r--r--"
+                self.assertEqual((mode, owner), (wanted, "root/root"), line)
+
+    def test_everything_has_one_date(self):
+        for name in PACKAGES:
+            lines = output("dpkg-deb", "--contents", deb(name)).splitlines()
+            self.assertEqual(len({tuple(line.split()[3:5]) for line in lines}), 1, lines)
+
+    def test_programs_are_stripped_and_have_no_trace_of_the_build(self):
+        for name in PACKAGES:
+            for program in PROGRAMS[name]:
+                content = self.read(name, program)
+                found = {match[0] for match in TRACES.finditer(content)}
+                self.assertEqual(found, set(), program)
+                self.assertNotIn(".debug_info", output("readelf", "-SW", os.path.join(self.trees[name], program)))
+
+    def test_programs_are_hardened(self):
+        for name in PACKAGES:
+            for program in PROGRAMS[name]:
+                dynamic = output("readelf", "-dlW", os.path.join(self.trees[name], program))
+                self.assertIn("BIND_NOW", dynamic, program)
+                self.assertIn("GNU_RELRO", dynamic, program)
+
+    def test_conffiles_are_all_of_etc(self):
+        for name in PACKAGES:
+            etc = output("find", os.path.join(self.trees[name], "etc"), "-type", "f").split()
+            listed = output("dpkg-deb", "--info", deb(name), "conffiles").split()
+            self.assertEqual(sorted(listed), sorted(path[len(self.trees[name]):] for path in etc))
+
+    def test_what_the_units_run_is_installed(self):
+        unit_of = {"sideband": "sidebandd.service", "sideband-emulator": "sideband-mcu@.service"}
+        for name, unit in unit_of.items():
+            text = self.read(name, "usr/lib/systemd/system/" + unit).decode()
+            started = re.search(r"^ExecStart=/(\S+)", text, re.MULTILINE)[1]
+            self.assertIn(started, PROGRAMS[name])
+
+    def test_what_pages_and_comments_name_is_installed(self):
+        for path in ("etc/sideband/sidebandd.yaml", "etc/sideband/policy.yaml"):
+            for named in re.findall(r"/(usr/share/[\w./-]+\w)", self.read("sideband", path).decode()):
+                self.assertTrue(os.path.exists(os.path.join(self.trees["sideband"], named)), named)
+        for named in re.findall(r"\((docs/[\w-]+\.md|examples/[\w.]+)", self.read(
+                "sideband", "usr/share/doc/sideband/README.Debian").decode()):
+            self.assertTrue(os.path.exists(os.path.join(self.trees["sideband"], "usr/share/doc/sideband", named)), named)
+
+    def test_the_bill_of_materials_has_what_is_linked(self):
+        for name in PACKAGES:
+            bill = json.loads(self.read(name, "usr/share/doc/%s/%s.spdx.json" % (name, name)))
+            ids = [package["SPDXID"] for package in bill["packages"]]
+            self.assertEqual(len(ids), len(set(ids)))
+            for relationship in bill["relationships"]:
+                self.assertIn(relationship["relatedSpdxElement"], ids)
+            direct = {relationship["relatedSpdxElement"] for relationship in bill["relationships"]
+                      if relationship["relationshipType"] == "DYNAMIC_LINK"}
+            named = {package["name"] for package in bill["packages"] if package["SPDXID"] in direct}
+            # dpkg-shlibdeps knows the same libraries by its own ways; Depends may name a virtual package.
+            depends = set(re.findall(r"\blib[^ ,(|]+", output("dpkg-deb", "--field", deb(name), "Depends")))
+            self.assertLessEqual(depends - named, {"libspdlog1.10-fmt9", "libspdlog1.15-fmt10"})
+            self.assertEqual(bill["spdxVersion"], "SPDX-2.3")
+            self.assertRegex(bill["documentNamespace"], "^urn:uuid:")
+
+    def test_licences_of_what_is_compiled_in_are_quoted(self):
+        for name in PACKAGES:
+            text = self.read(name, "usr/share/doc/%s/third-party-licences.txt" % name).decode()
+            self.assertIn("developed by Henry Schreiner", text, "CLI11")
+            self.assertIn("Niels Lohmann", text)
+
+    @unittest.skipUnless(shutil.which("lintian"), "lintian is not installed")
+    def test_lintian_is_content(self):
+        done = subprocess.run(["lintian", "--allow-root", "--fail-on", "error,warning", *map(deb, PACKAGES)],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_packaged_again_it_is_the_same(self):
+        for name in PACKAGES:
+            hashes = set()
+            for path in (deb(name), os.path.join(FOLDER, name + ".again.deb")):
+                with open(path, "rb") as file:
+                    hashes.add(hashlib.sha256(file.read()).hexdigest())
+            self.assertEqual(len(hashes), 1, name)
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main(verbosity=2))
