@@ -161,7 +161,9 @@ class FilesTest(ViewTestCase):
         self.site.start_device()
 
         def is_new():
-            return json.loads(self.peek("views/vm1.sbv", "--format", "json").stdout)["boot_id"] != first["boot_id"]
+            # The old file is removed before the new one is there.
+            peek = self.peek("views/vm1.sbv", "--format", "json")
+            return peek.returncode == 0 and json.loads(peek.stdout)["boot_id"] != first["boot_id"]
 
         programs.wait_until(is_new, "a view of the new boot")
 
