@@ -39,7 +39,8 @@ class CollectionMetrics {
   void BusTransfer(absl::string_view device, absl::string_view outcome);
   void SnapshotPublished(absl::string_view device);
   void SealedRecord(absl::string_view device);
-  // The share of the records that the VM's newest session key may seal, from 0 to 1. `vm` is a UUID of the configuration.
+  // The share of the records that the VM's newest session key may seal, from 0 to 1. `vm` is a UUID of the
+  // configuration.
   void SealingBudgetUsed(absl::string_view device, absl::string_view vm, double share);
   // In a snapshot: of how many VMs the device says that they are open, and is not believed. 0 makes the series.
   void ConfidentialityRefused(absl::string_view device, size_t vms);

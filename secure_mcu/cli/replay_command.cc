@@ -65,7 +65,8 @@ Command AddReplayCommand(CLI::App& app) {
   command->add_option("--signals", flags->inputs.signals, "Which signal feeds which event (JSON)")
       ->type_name("FILE")
       ->required();
-  command->add_option("--trace", flags->inputs.trace, "The waveform (VCD, plain, gzip or zstd; or FST, through fst2vcd)")
+  command
+      ->add_option("--trace", flags->inputs.trace, "The waveform (VCD, plain, gzip or zstd; or FST, through fst2vcd)")
       ->type_name("FILE")
       ->required();
   command->add_option("--schedule", flags->inputs.schedule, "Which context runs on which slice from which cycle (CSV)")
