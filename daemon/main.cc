@@ -25,9 +25,11 @@
 #include "daemon/grpc/grpc_server.h"
 #include "daemon/http/http_server.h"
 #include "daemon/http/site.h"
+#include "daemon/http/target_list.h"
 #include "daemon/identity/token_verifier.h"
 #include "daemon/listen/descriptors.h"
 #include "daemon/metrics/self_metrics.h"
+#include "daemon/page/page_data.h"
 #include "daemon/run/audit.h"
 #include "daemon/run/device_set.h"
 #include "daemon/run/device_transport.h"
@@ -52,6 +54,7 @@
 #include "daemon/view/absent_name_notice.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/reader.h"
+#include "proto/base/build_version.h"
 #include "proto/base/command_line.h"
 #include "proto/base/error_list.h"
 #include "proto/base/program.h"
@@ -191,7 +194,8 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
   const SystemClock clock;
   EpochSource epochs(clock, SystemRandom16);
   SIDEBAND_ASSIGN_OR_RETURN(const auto sealers, SealerSet::Load(KeyFiles(config), epochs));
-  SIDEBAND_ASSIGN_OR_RETURN(const auto metrics, SelfMetrics::Create({.version = kVersion}));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto metrics,
+                            SelfMetrics::Create({.version = kVersion, .revision = BuildRevision()}));
   metrics->ConfigReloaded(true);
 
   SIDEBAND_ASSIGN_OR_RETURN(const Audit audit,
@@ -223,17 +227,20 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
            }});
   SIDEBAND_ASSIGN_OR_RETURN(DeviceSet::Prepared prepared, devices.Prepare(config.devices));
   devices.Apply(config.devices, config.ratios.ratios, std::move(prepared));
+  TargetList targets(config.targets);
   Reloader reloader({.config_file = config_file,
                      .reader = reader,
                      .policy = policy,
                      .devices = devices,
                      .history = history,
+                     .targets = targets,
                      .notice = notice,
                      .metrics = *metrics},
                     config);
   reloader.RecordStart();
   Pulse http_pulse(clock), grpc_pulse(clock);
-  Site site(reader, *metrics, clock, LogReader(audit));
+  const PageData page_data({.reader = reader, .history = past, .metrics = *metrics, .version = BuildVersion()});
+  Site site(reader, *metrics, clock, {.audit_log = LogReader(audit), .page = &page_data, .targets = &targets});
   const ConnectionBudget budget = BudgetConnections(FileLimit(), config.devices.size());
   SIDEBAND_ASSIGN_OR_RETURN(const auto http,
                             HttpServer::Start(

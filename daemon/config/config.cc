@@ -83,7 +83,8 @@ std::string ReadPath(const YamlMap& root, const std::string& key, const ConfigCo
 Config Read(const YamlNode& document, const ConfigContext& context) {
   Config config;
   const auto root = document.Map({"devices", "ratios", "grpc", "http", "local_operators", "quotas", "policy_file",
-                                  "tokens", "sealing", "audit", "history", "log", "state_dir", "ports_file"},
+                                  "targets_file", "tokens", "sealing", "audit", "history", "log", "state_dir",
+                                  "ports_file"},
                                  context.errors);
   if (!root) return config;
   config.devices = ReadDevices(*root, context);
@@ -94,6 +95,7 @@ Config Read(const YamlNode& document, const ConfigContext& context) {
   config.local_operators = ReadLocalOperators(*root, context);
   config.quotas = ReadQuotaConfig(*root, context);
   config.policy_file = context.ReadableFile(*root, "policy_file", FileTrust::kNotWritable);
+  config.targets = ReadTargets(*root, context);
   config.vm_keys = ReadVmKeys(*root, context);
   config.audit = ReadAuditConfig(*root, context);
   config.history = ReadHistoryConfig(*root, context);

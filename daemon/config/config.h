@@ -19,6 +19,7 @@
 #include "daemon/config/log_config.h"
 #include "daemon/config/quota_config.h"
 #include "daemon/config/ratio_config.h"
+#include "daemon/config/target_config.h"
 #include "daemon/config/token_config.h"
 #include "proto/base/error_list.h"
 #include "proto/base/uuid.h"
@@ -39,6 +40,7 @@ struct Config {
   LocalOperators local_operators;
   QuotaConfig quotas;
   std::string policy_file;
+  std::optional<std::vector<TargetGroup>> targets;  // nullopt: no file is configured
   std::optional<TokenConfig> tokens;
   std::vector<VmKeyConfig> vm_keys;
   AuditConfig audit;

@@ -71,6 +71,12 @@ void WriteReferenceSeconds(absl::string_view name, const DeviceFrame& frame, Tex
                TimeText(snapshot.booted));
 }
 
+// Also of a stale device: its age is what an alert asks for.
+void WriteSampleTimestamp(absl::string_view name, const DeviceFrame& frame, TextBuffer& out) {
+  const auto& snapshot = frame.device().snapshot;
+  if (snapshot != nullptr) AppendSample(out, name, frame.labels().device(), TimeText(snapshot->host_time));
+}
+
 void WriteVmInfo(absl::string_view name, const DeviceFrame& frame, TextBuffer& out) {
   if (!frame.is_fresh()) return;
   for (const std::string& labels : frame.labels().vm_infos()) AppendSample(out, name, labels, "1");
@@ -93,6 +99,8 @@ constexpr DeviceFamily kFamilies[] = {
      "What the event counts at most in a cycle of the reference clock, on a slice.", WriteEventCapacity},
     {"sideband_event_info", MetricType::kGauge, "1, with the unit and the scope of an event that the device counts.",
      WriteEventInfo},
+    {"sideband_sample_timestamp_seconds", MetricType::kGauge,
+     "When the newest snapshot of the device was latched, by the host's clock, since 1970.", WriteSampleTimestamp},
     {"sideband_vm_flags", MetricType::kGauge, "1 for each reason why counts of a VM may be inexact.",
      WriteFlags<Level::kVm>},
     {"sideband_vm_info", MetricType::kGauge,

@@ -11,12 +11,12 @@
 #include "daemon/grpc/answer_reactor.h"
 #include "daemon/grpc/grpc_status.h"
 #include "daemon/grpc/message_bytes.h"
-#include "daemon/grpc/queries.h"
 #include "daemon/grpc/raw_service.h"
 #include "daemon/grpc/sealed_subscription.h"
 #include "daemon/grpc/stream_reactor.h"
 #include "daemon/grpc/subscription.h"
 #include "daemon/view/history_reader.h"
+#include "daemon/view/queries.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {

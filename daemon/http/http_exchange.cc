@@ -58,9 +58,10 @@ void AddFields(std::string& header, const HttpResponse& response) {
   if (!response.content_encoding.empty()) AddField(header, "Content-Encoding", response.content_encoding);
   // Answers differ by caller; a shared cache must not store them.
   AddField(header, "Cache-Control", "no-store");
-  // Text that a device has chosen must not be taken for HTML, and the status page has a style but no script.
+  // Text that a device has chosen must not be taken for HTML.
   AddField(header, "X-Content-Type-Options", "nosniff");
-  AddField(header, "Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'");
+  AddField(header, "Content-Security-Policy", response.content_security_policy);
+  AddField(header, "Referrer-Policy", "no-referrer");
   // RFC 9110 demands these fields with these statuses (sections 15.5.6 and 15.5.2).
   if (response.status == 405) AddField(header, "Allow", "GET, HEAD");
   if (response.status == 401) AddField(header, "WWW-Authenticate", "Bearer");
@@ -141,6 +142,7 @@ HttpExchange::Answer HttpExchange::Handle() {
   const bool is_young = credentials_.connection == nullptr || credentials_.connection->CheckAge().ok();
   HttpResponse response = handler_({.method = TextOf(request.method_string()),
                                     .target = TextOf(request.target()),
+                                    .host = TextOf(request[http::field::host]),
                                     .accept = TextOf(request[http::field::accept]),
                                     .accept_encoding = TextOf(request[http::field::accept_encoding]),
                                     .credentials = std::move(credentials)});

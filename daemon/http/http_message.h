@@ -16,6 +16,7 @@ namespace sideband::daemon {
 struct HttpRequest {
   std::string method;
   std::string target;  // path and query, as sent, not decoded
+  std::string host;    // the field Host; empty without one
   std::string accept;
   std::string accept_encoding;
   Credentials credentials;
@@ -25,7 +26,9 @@ struct HttpResponse {
   int status = 200;
   std::string content_type = "text/plain; charset=utf-8";
   std::string content_encoding;  // empty: none
-  std::string identity;          // of the authenticated caller; empty where none was required; not sent
+  // What a browser may load and run with the answer; by default nothing.
+  std::string content_security_policy = "default-src 'none'";
+  std::string identity;  // of the authenticated caller; empty where none was required; not sent
   Body body;
 };
 

@@ -53,7 +53,7 @@ class ReloadTest : public testing::Test {
   const FakeCa ca_{"ca", testing::TempDir()};
   FakeWorld world_;
   std::unique_ptr<SelfMetrics> metrics_ = *SelfMetrics::Create({.version = "1"});
-  Site site_{world_.reader, *metrics_, world_.clock};
+  Site site_{world_.reader, *metrics_, world_.clock, {}};
   std::unique_ptr<HttpServer> server_;
   std::atomic<bool> is_over_ = false;
   std::atomic<uint64_t> scrapes_ = 0;

@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "daemon/http/audit_query.h"
+#include "daemon/http/history_query.h"
 #include "daemon/http/negotiation.h"
 #include "daemon/http/scrape_query.h"
-#include "daemon/http/status_page.h"
 #include "daemon/metrics/self_metrics.h"
+#include "daemon/page/status_page.h"
 #include "daemon/view/access_entry.h"
 #include "daemon/view/row_filter.h"
 
@@ -18,21 +20,39 @@ namespace sideband::daemon {
 namespace {
 
 constexpr char kHtmlType[] = "text/html; charset=utf-8";
+constexpr char kJsonType[] = "application/json";
 constexpr char kJsonLinesType[] = "application/x-ndjson";
 // Bounds what one answer holds; a client asks for more after the last line that it got.
 constexpr size_t kAuditAnswerBytesMax = 1 << 20;
 
 HttpResponse Plain(int status, std::string text) { return {.status = status, .body = Body::Of(std::move(text))}; }
 
-absl::string_view PathOf(absl::string_view target) { return target.substr(0, target.find('?')); }
+HttpResponse Absent() { return Plain(404, "not found\n"); }
 
-// The path as a metric label. Other paths share one label, since clients could otherwise create any number of series.
-absl::string_view KnownPath(absl::string_view path) {
-  for (const absl::string_view known : {"/metrics", "/-/healthy", "/-/ready", "/audit", "/"}) {
-    if (path == known) return known;
-  }
-  return "other";
+HttpResponse Typed(const char* type, std::string content) {
+  HttpResponse response = Plain(200, std::move(content));
+  response.content_type = type;
+  return response;
 }
+
+int HttpStatusOf(const absl::Status& error) {
+  switch (error.code()) {
+    case absl::StatusCode::kInvalidArgument:
+      return 400;
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kFailedPrecondition:
+      return 404;
+    default:
+      return 503;
+  }
+}
+
+HttpResponse JsonOrError(absl::StatusOr<std::string> json) {
+  if (json.ok()) return Typed(kJsonType, *std::move(json));
+  return Plain(HttpStatusOf(json.status()), absl::StrCat(json.status().message(), "\n"));
+}
+
+absl::string_view PathOf(absl::string_view target) { return target.substr(0, target.find('?')); }
 
 bool IsFresh(const VisibleDevice& device) { return device.state == VisibleDevice::State::kFresh; }
 
@@ -40,7 +60,7 @@ bool IsFresh(const VisibleDevice& device) { return device.state == VisibleDevice
 absl::Status OutcomeOf(const HttpResponse& response) {
   if (response.status == 404) return NotFound();
   if (response.status == 400) return absl::InvalidArgumentError("query");
-  if (response.status == 503) return absl::UnavailableError("audit log");
+  if (response.status == 503) return absl::UnavailableError("data");
   return absl::OkStatus();
 }
 
@@ -59,6 +79,20 @@ bool MaySeeEvents(const std::vector<VisibleDevice>& devices, std::set<std::strin
   return events.empty();
 }
 
+// "fresh, 0.4s old"
+std::string DescribeState(const VisibleDevice& device) {
+  const double age = absl::ToDoubleSeconds(device.age);
+  switch (device.state) {
+    case VisibleDevice::State::kFresh:
+      return absl::StrFormat("fresh, %.1fs old", age);
+    case VisibleDevice::State::kStale:
+      return absl::StrFormat("stale, %.1fs old", age);
+    case VisibleDevice::State::kAway:
+      return "away, no snapshot yet";
+  }
+  return "unknown";
+}
+
 HttpResponse ReadinessOf(const std::vector<VisibleDevice>& devices) {
   std::string lines;
   for (const VisibleDevice& device : devices) {
@@ -68,6 +102,29 @@ HttpResponse ReadinessOf(const std::vector<VisibleDevice>& devices) {
 }
 
 }  // namespace
+
+const Site::Data Site::kData[] = {
+    {"/", &Site::Page},
+    {"/audit", &Site::AuditLog},
+    {"/metrics", &Site::Metrics},
+    {"/page/history", &Site::PageHistory},
+    {"/page/status", &Site::PageStatus},
+    {"/sd", &Site::Targets},
+};
+
+const Site::Data* Site::FindData(absl::string_view path) {
+  const auto found = std::ranges::find(kData, path, &Data::path);
+  return found == std::end(kData) ? nullptr : &*found;
+}
+
+// The path as a metric label. Unknown paths share one label, since clients could otherwise create any number of series.
+absl::string_view Site::KnownPath(absl::string_view path) {
+  if (const Data* data = FindData(path)) return data->path;
+  for (const absl::string_view probe : {"/-/healthy", "/-/ready"}) {
+    if (path == probe) return probe;
+  }
+  return "other";
+}
 
 HttpResponse Site::Handle(const HttpRequest& request) {
   const absl::Duration start = clock_.Steady();
@@ -88,9 +145,10 @@ HttpResponse Site::Answer(const HttpRequest& request, absl::string_view path) {
   // Probes may come without an identity, and this answer tells nothing about a device.
   if (path == "/-/healthy") return Plain(200, "healthy\n");
   if (path == "/-/ready") return Ready(request, path);
-  if (path != "/metrics" && path != "/" && path != "/audit") return Plain(404, "not found\n");
+  const Data* data = FindData(path);
+  if (data == nullptr) return Absent();
   const auto caller = reader_.Authenticate(request.credentials);
-  HttpResponse response = caller.ok() ? Data(request, path, *caller) : Unauthenticated(caller.status());
+  HttpResponse response = caller.ok() ? (this->*data->answer)(request, *caller) : Unauthenticated(caller.status());
   // Lets the server count the connection for the identity.
   if (caller.ok()) response.identity = caller->principal.identity;
   Audit(request, path, caller, OutcomeOf(response));
@@ -109,24 +167,37 @@ HttpResponse Site::Unauthenticated(const absl::Status& why) const {
   return Plain(may_show_a_token ? 401 : 403, "the caller's identity is not in the policy\n");
 }
 
-HttpResponse Site::Data(const HttpRequest& request, absl::string_view path, const Caller& caller) {
-  if (path == "/metrics") return Metrics(request, caller);
-  if (path == "/audit") return AuditLog(request, caller);
-  HttpResponse page = Plain(200, StatusPage(reader_.Devices(caller)));
-  page.content_type = kHtmlType;
+// The same for every caller: what it shows is in /page/status.
+HttpResponse Site::Page(const HttpRequest&, const Caller&) {
+  HttpResponse page = Typed(kHtmlType, std::string(StatusPage()));
+  page.content_security_policy = std::string(StatusPagePolicy());
   return page;
+}
+
+HttpResponse Site::PageStatus(const HttpRequest&, const Caller& caller) {
+  return sources_.page == nullptr ? Absent() : JsonOrError(sources_.page->Status(caller));
+}
+
+HttpResponse Site::PageHistory(const HttpRequest& request, const Caller& caller) {
+  if (sources_.page == nullptr) return Absent();
+  const auto query = ParseHistoryQuery(request.target, clock_.Now());
+  return JsonOrError(query.ok() ? sources_.page->History(caller, *query) : query.status());
+}
+
+// The hosts of a fleet are the operators' knowledge.
+HttpResponse Site::Targets(const HttpRequest& request, const Caller& caller) {
+  if (sources_.targets == nullptr || !caller.May(Resource::SelfMetrics(), Right::kRead)) return Absent();
+  return Typed(kJsonType, sources_.targets->Json(request.host));
 }
 
 // Callers without the right receive the answer of an absent path.
 HttpResponse Site::AuditLog(const HttpRequest& request, const Caller& caller) {
-  if (!audit_log_ || !caller.May(Resource::AuditLog(), Right::kRead)) return Plain(404, "not found\n");
+  if (!sources_.audit_log || !caller.May(Resource::AuditLog(), Right::kRead)) return Absent();
   const auto after = ParseAuditQuery(request.target);
   if (!after.ok()) return Plain(400, absl::StrCat(after.status().message(), "\n"));
-  auto lines = audit_log_(*after, kAuditAnswerBytesMax);
+  auto lines = sources_.audit_log(*after, kAuditAnswerBytesMax);
   if (!lines.ok()) return Plain(503, "the audit log cannot be read now\n");
-  HttpResponse response = Plain(200, *std::move(lines));
-  response.content_type = kJsonLinesType;
-  return response;
+  return Typed(kJsonLinesType, *std::move(lines));
 }
 
 HttpResponse Site::Metrics(const HttpRequest& request, const Caller& caller) {

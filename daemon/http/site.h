@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The HTTP resources of sidebandd: /metrics, /audit, /-/healthy, /-/ready and the status page at /. See README.md.
-//   Site site(reader, *metrics, clock);
+// The HTTP resources of sidebandd: /metrics, /audit, /sd, /-/healthy, /-/ready, and the status page at / with its data
+// below /page. See README.md.
+//   Site site(reader, *metrics, clock, {.page = &page_data, .targets = &targets});
 //   const HttpHandler handler = [&site](const HttpRequest& request) { return site.Handle(request); };
 //   SIDEBAND_ASSIGN_OR_RETURN(auto server, HttpServer::Start(options, handler, *metrics));
 #ifndef SIDEBAND_DAEMON_HTTP_SITE_H_
@@ -19,7 +20,9 @@
 #include "daemon/base/clock.h"
 #include "daemon/exposition/exposition_cache.h"
 #include "daemon/http/http_message.h"
+#include "daemon/http/target_list.h"
 #include "daemon/metrics/self_metrics.h"
+#include "daemon/page/page_data.h"
 #include "daemon/view/reader.h"
 
 namespace sideband::daemon {
@@ -30,9 +33,15 @@ class Site {
   // Returns the lines of the audit log after the sequence `after`, at most `bytes_max` bytes. Must be thread-safe.
   using AuditLogReader = std::function<absl::StatusOr<std::string>(uint64_t after, size_t bytes_max)>;
 
-  // Without `audit_log`, /audit is 404.
-  Site(Reader& reader, SelfMetrics& metrics, const Clock& clock, AuditLogReader audit_log = nullptr)
-      : reader_(reader), metrics_(metrics), clock_(clock), audit_log_(std::move(audit_log)) {}
+  // What a path is about; without it, the path is 404.
+  struct Sources {
+    AuditLogReader audit_log = nullptr;   // /audit
+    const PageData* page = nullptr;       // /page/status and /page/history
+    const TargetList* targets = nullptr;  // /sd
+  };
+
+  Site(Reader& reader, SelfMetrics& metrics, const Clock& clock, Sources sources)
+      : reader_(reader), metrics_(metrics), clock_(clock), sources_(std::move(sources)) {}
 
   // 405 for methods other than GET and HEAD. The answer to HEAD has its body; the server omits it.
   HttpResponse Handle(const HttpRequest& request);
@@ -41,12 +50,23 @@ class Site {
   void RefreshExpositions();
 
  private:
+  // A path that requires an authenticated caller, and is audited.
+  struct Data {
+    absl::string_view path;
+    HttpResponse (Site::*answer)(const HttpRequest& request, const Caller& caller);
+  };
+  static const Data kData[];
+  static const Data* FindData(absl::string_view path);
+
+  static absl::string_view KnownPath(absl::string_view path);
   HttpResponse Answer(const HttpRequest& request, absl::string_view path);
   HttpResponse Unauthenticated(const absl::Status& why) const;
-  // The paths that require an authenticated caller, and are audited.
-  HttpResponse Data(const HttpRequest& request, absl::string_view path, const Caller& caller);
   HttpResponse AuditLog(const HttpRequest& request, const Caller& caller);
   HttpResponse Metrics(const HttpRequest& request, const Caller& caller);
+  HttpResponse Page(const HttpRequest& request, const Caller& caller);
+  HttpResponse PageHistory(const HttpRequest& request, const Caller& caller);
+  HttpResponse PageStatus(const HttpRequest& request, const Caller& caller);
+  HttpResponse Targets(const HttpRequest& request, const Caller& caller);
   HttpResponse Ready(const HttpRequest& request, absl::string_view path);
   HttpResponse ReadyFor(const Caller& caller);
   // For callers that see no device.
@@ -58,7 +78,7 @@ class Site {
   Reader& reader_;
   SelfMetrics& metrics_;
   const Clock& clock_;
-  const AuditLogReader audit_log_;
+  const Sources sources_;
   ExpositionCache expositions_;
 };
 

@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/http/status_page.h"
+#include "daemon/http/target_list.h"
 #include "daemon/identity/fake_issuer.h"
 #include "daemon/metrics/self_metrics.h"
+#include "daemon/page/page_data.h"
+#include "daemon/view/fake_past.h"
 #include "daemon/view/fake_world.h"
 
 namespace sideband::daemon {
@@ -26,7 +28,10 @@ class SiteTest : public testing::Test {
 
   FakeWorld world_;
   std::unique_ptr<SelfMetrics> metrics_ = *SelfMetrics::Create({.version = "1"});
-  Site site_{world_.reader, *metrics_, world_.clock};
+  const FakePast past_{world_};
+  const PageData page_{{.reader = world_.reader, .history = past_.reader, .metrics = *metrics_, .version = "1"}};
+  const TargetList targets_{{{{.targets = {"host-1:9877"}}}}};
+  Site site_{world_.reader, *metrics_, world_.clock, {.page = &page_, .targets = &targets_}};
 };
 
 TEST_F(SiteTest, MatrixOfStatuses) {
@@ -36,9 +41,12 @@ TEST_F(SiteTest, MatrixOfStatuses) {
     const char* target;
     int ops, tenant, stranger;
   };
-  for (const Row& row : {Row{"/metrics", 200, 200, 403}, Row{"/", 200, 200, 403}, Row{"/-/healthy", 200, 200, 200},
-                         Row{"/-/ready", 200, 200, 200}, Row{"/metrics/", 404, 404, 404},
-                         Row{"/metrics?x=1", 400, 400, 403}, Row{"/nothing", 404, 404, 404}, Row{"", 404, 404, 404}}) {
+  for (const Row& row :
+       {Row{"/metrics", 200, 200, 403}, Row{"/", 200, 200, 403}, Row{"/-/healthy", 200, 200, 200},
+        Row{"/-/ready", 200, 200, 200}, Row{"/metrics/", 404, 404, 404}, Row{"/metrics?x=1", 400, 400, 403},
+        Row{"/page/status", 200, 200, 403}, Row{"/page/history?event=cycles&seconds=9", 200, 200, 403},
+        Row{"/page/history", 400, 400, 403}, Row{"/page", 404, 404, 404}, Row{"/sd", 200, 404, 403},
+        Row{"/nothing", 404, 404, 404}, Row{"", 404, 404, 404}}) {
     EXPECT_EQ(Get("ops", row.target).status, row.ops) << row.target;
     EXPECT_EQ(Get("tenant-a", row.target).status, row.tenant) << row.target;
     EXPECT_EQ(Get("stranger", row.target).status, row.stranger) << row.target;
@@ -68,7 +76,8 @@ TEST_F(SiteTest, MetricsAreTheCallersOwn) {
   EXPECT_THAT(tenant.body.ToString(), HasSubstr("vm=\"vm0\",context=\"render\"} 1020\n"));
   EXPECT_THAT(tenant.body.ToString(), Not(HasSubstr("vm1")));
   EXPECT_THAT(tenant.body.ToString(), Not(HasSubstr("sideband_build_info"))) << "the daemon's own are the operator's";
-  EXPECT_THAT(Get("ops", "/metrics").body.ToString(), HasSubstr("sideband_build_info{version=\"1\"} 1\n"));
+  EXPECT_THAT(Get("ops", "/metrics").body.ToString(),
+              HasSubstr("sideband_build_info{revision=\"\",version=\"1\"} 1\n"));
 }
 
 TEST_F(SiteTest, OpenMetricsAndGzipWhereTheyAreAccepted) {
@@ -120,9 +129,9 @@ TEST_F(SiteTest, ADeniedEventIsAnAbsentOne) {
 }
 
 TEST_F(SiteTest, TheAuditLogIsTheAuditorsAlone) {
-  Site site(world_.reader, *metrics_, world_.clock, [](uint64_t after, size_t) {
-    return absl::StatusOr<std::string>(absl::StrCat("{\"after\":", after, "}\n"));
-  });
+  Site site(world_.reader, *metrics_, world_.clock, {.audit_log = [](uint64_t after, size_t) {
+              return absl::StatusOr<std::string>(absl::StrCat("{\"after\":", after, "}\n"));
+            }});
   const auto get = [&](const std::string& who, const std::string& target) {
     return site.Handle({.method = "GET", .target = target, .credentials = CredentialsOf(who)});
   };
@@ -144,7 +153,8 @@ TEST_F(SiteTest, EveryTenantHasNoByteOfAnother) {
       {"tenant-b", {"vm1", "train", kVm1Uuid}},
       {"tenant-c", {"secret", kSecretUuid}}};
   for (const auto& [who, own] : names) {
-    for (const char* target : {"/metrics", "/", "/-/ready", "/-/healthy", "/nothing"}) {
+    for (const char* target : {"/metrics", "/page/status", "/page/history?event=cycles&seconds=60", "/sd", "/-/ready",
+                               "/-/healthy", "/nothing"}) {
       for (const auto& [other, foreign] : names) {
         for (const std::string& word : foreign) {
           if (other == who) continue;
@@ -168,20 +178,49 @@ TEST_F(SiteTest, ReadySaysWhyToThoseWhoSeeTheDevice) {
   EXPECT_EQ(Get("tenant-a", "/-/ready").body.ToString(), "gpu0: stale, 4.0s old\n");
 }
 
-TEST_F(SiteTest, StatusPageShowsWhatTheCallerSees) {
-  world_.Publish(0, 9);
+TEST_F(SiteTest, ThePageMayRunItsOwnScriptOnly) {
   const HttpResponse page = Get("tenant-a", "/");
   EXPECT_EQ(page.content_type, "text/html; charset=utf-8");
-  EXPECT_THAT(page.body.ToString(), HasSubstr("<td>gpu0</td><td>fresh, 0.0s old</td>"));
-  EXPECT_THAT(page.body.ToString(), HasSubstr("<td>9</td><td>6</td>")) << "snapshot 9, three rows of two events";
-  EXPECT_THAT(page.body.ToString(), Not(HasSubstr("gpu1")));
-  EXPECT_THAT(Get("ops", "/").body.ToString(), HasSubstr("<td>gpu1</td><td>away, no snapshot yet</td>"));
+  EXPECT_THAT(page.content_security_policy, StartsWith("default-src 'none'; script-src 'sha256-"));
+  EXPECT_EQ(page.body.ToString(), Get("ops", "/").body.ToString()) << "the data is requested separately";
+  EXPECT_EQ(Get("ops", "/metrics").content_security_policy, "default-src 'none'");
+}
+
+TEST_F(SiteTest, ThePagesDataIsTheCallersOwn) {
+  world_.Publish(0, 9);
+  const HttpResponse tenant = Get("tenant-a", "/page/status");
+  EXPECT_EQ(tenant.content_type, "application/json");
+  EXPECT_THAT(tenant.body.ToString(), HasSubstr("\"context\":\"render\""));
+  EXPECT_THAT(tenant.body.ToString(), HasSubstr("\"own_metrics\":[]"));
+  EXPECT_THAT(Get("ops", "/page/status").body.ToString(), HasSubstr("sideband_config_last_reload_successful"));
+}
+
+TEST_F(SiteTest, AnEventThatTheCallerMayNotReadHasNoHistory) {
+  world_.Publish(0, 1);
+  const HttpResponse denied = Get("tenant-b", "/page/history?event=dram_bytes&seconds=60");
+  const HttpResponse absent = Get("tenant-b", "/page/history?event=no_such_thing&seconds=60");
+  EXPECT_EQ(denied.status, 404);
+  EXPECT_EQ(denied.body.ToString(), absent.body.ToString());
+}
+
+TEST_F(SiteTest, OperatorsGetTheTargetsOfTheFleet) {
+  const HttpResponse targets = Get("ops", "/sd");
+  EXPECT_EQ(targets.content_type, "application/json");
+  EXPECT_EQ(targets.body.ToString(), R"([{"labels":{},"targets":["host-1:9877"]}])");
+  EXPECT_EQ(Get("tenant-a", "/sd").body.ToString(), Get("tenant-a", "/nothing").body.ToString());
+}
+
+TEST_F(SiteTest, WithoutSourcesThereIsNothing) {
+  Site site(world_.reader, *metrics_, world_.clock, {});
+  for (const char* target : {"/audit", "/sd", "/page/status", "/page/history?event=cycles&seconds=60"}) {
+    EXPECT_EQ(site.Handle({.method = "GET", .target = target, .credentials = CredentialsOf("ops")}).status, 404);
+  }
 }
 
 TEST_F(SiteTest, TellsTheAuditLogOfEveryRequestForData) {
   world_.Publish(0, 1);
   Get("ops", "/metrics?event[]=cycles");
-  Get("tenant-a", "/");
+  Get("tenant-a", "/page/status");
   Get("stranger", "/metrics");
   for (const char* target : {"/-/healthy", "/-/ready", "/nothing"}) Get("ops", target);
   const std::vector<AuditEntry> told = world_.audit.Entries(AuditKind::kAccess);
@@ -190,7 +229,7 @@ TEST_F(SiteTest, TellsTheAuditLogOfEveryRequestForData) {
   EXPECT_EQ(told[0].endpoint, "GET /metrics");
   EXPECT_EQ(told[0].resource, "/metrics?event[]=cycles");
   EXPECT_EQ(told[0].decision, AuditDecision::kAllow);
-  EXPECT_EQ(told[1].endpoint, "GET /");
+  EXPECT_EQ(told[1].endpoint, "GET /page/status");
   EXPECT_EQ(told[1].role, "tenant:a");
   EXPECT_EQ(told[2].principal, "");
   EXPECT_EQ(told[2].decision, AuditDecision::kDeny);
@@ -224,7 +263,7 @@ class SiteTokenTest : public SiteTest {
   const FakeIssuer issuer_ = FakeIssuer::Es256("k1");
   TokenVerifier tokens_{{.audience = "sideband"}, world_.clock};
   Reader token_reader_{world_.store, world_.policy, world_.clock, world_.audit, &tokens_};
-  Site token_site_{token_reader_, *metrics_, world_.clock};
+  Site token_site_{token_reader_, *metrics_, world_.clock, {}};
 };
 
 TEST_F(SiteTokenTest, ATokenHasItsOwnersMetrics) {
@@ -295,14 +334,12 @@ TEST_F(SiteTest, AuditorsGetNoCounters) {
       *Policy::Parse("version: 1\nauditors: [{name: x, identities: ['spiffe://example.org/audit']}]\n", "p.yaml"));
   world_.Publish(0, 1);
   EXPECT_EQ(Get("audit", "/metrics").status, 200);
-  for (const char* target : {"/metrics", "/", "/-/ready"}) {
+  for (const char* target : {"/metrics", "/", "/page/status", "/-/ready"}) {
     for (const char* word : {"gpu0", "vm0", "sideband_device_", "sideband_build_info"}) {
       EXPECT_THAT(Get("audit", target).body.ToString(), Not(HasSubstr(word))) << target;
     }
   }
 }
-
-TEST(StatusPageTest, EscapesText) { EXPECT_EQ(EscapeHtml("<a b=\"c\">&'"), "&lt;a b=&quot;c&quot;&gt;&amp;&#39;"); }
 
 }  // namespace
 }  // namespace sideband::daemon

@@ -10,7 +10,7 @@ struct ListenerMetrics::Families {
   explicit Families(prometheus::Registry& to) : registry(to) {}
 
   prometheus::Registry& registry;
-  GaugeFamily& tls_not_after = Gauges(registry, "sideband_tls_certificate_not_after_seconds",
+  GaugeFamily& tls_not_after = Gauges(registry, "sideband_tls_certificate_not_after_timestamp_seconds",
                                       "When the server certificate in force ends, in seconds since 1970.");
   CounterFamily& tls_reloads = Counters(registry, "sideband_tls_reloads_total",
                                         "Readings of changed certificate files, by whether they are in force.");

@@ -2,25 +2,18 @@
 #include "daemon/metrics/self_metrics.h"
 
 #include <prometheus/text_serializer.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <exception>
-#include <fstream>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "daemon/metrics/families.h"
 #include "daemon/metrics/open_metrics.h"
+#include "daemon/metrics/process_metrics.h"
 
 namespace sideband::daemon {
-
-uint64_t ResidentMemoryBytes() {
-  uint64_t total_pages = 0;
-  uint64_t resident_pages = 0;
-  std::ifstream("/proc/self/statm") >> total_pages >> resident_pages;
-  return resident_pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-}
 
 MetricsRegistry::MetricsRegistry() : registry_(std::make_unique<prometheus::Registry>()) {}
 
@@ -33,9 +26,9 @@ struct SelfMetrics::Families {
   prometheus::Gauge& reload_successful = Gauges(registry, "sideband_config_last_reload_successful",
                                                 "Whether the last reload of the configuration and the policy was good.")
                                              .Add({});
-  GaugeFamily& build_info = Gauges(registry, "sideband_build_info", "1, with the version of the daemon.");
-  prometheus::Gauge& resident_memory =
-      Gauges(registry, "process_resident_memory_bytes", "Resident memory of the daemon.").Add({});
+  GaugeFamily& build_info =
+      Gauges(registry, "sideband_build_info", "1, with the version of the daemon and the revision of its sources.");
+  ProcessMetrics process{registry};
 };
 
 SelfMetrics::SelfMetrics(Options options)
@@ -44,9 +37,8 @@ SelfMetrics::SelfMetrics(Options options)
       ListenerMetrics(registry()),
       AuditMetrics(registry()),
       HistoryMetrics(registry()),
-      resident_memory_bytes_(std::move(options.resident_memory_bytes)),
       families_(std::make_unique<Families>(registry())) {
-  families_->build_info.Add({{"version", options.version}}).Set(1);
+  families_->build_info.Add({{"version", options.version}, {"revision", options.revision}}).Set(1);
   families_->reload_successful.Set(1);  // the daemon has started with a valid configuration
 }
 
@@ -68,14 +60,32 @@ void SelfMetrics::ForgetDevice(absl::string_view device) {
   HistoryMetrics::ForgetDevice(device);
 }
 
-std::string SelfMetrics::Serialize(MetricsFormat format) {
+std::vector<prometheus::MetricFamily> SelfMetrics::Collect() {
   {
     absl::MutexLock lock(&devices_mu_);
     // Under the lock, so that no series of a device is removed while it is updated.
     update_(*this);
   }
-  families_->resident_memory.Set(static_cast<double>(resident_memory_bytes_()));
-  const std::vector<prometheus::MetricFamily> collected = registry().Collect();
+  families_->process.Update();
+  return registry().Collect();
+}
+
+std::vector<MetricSample> SelfMetrics::Samples(std::span<const absl::string_view> names) {
+  std::vector<MetricSample> samples;
+  for (const prometheus::MetricFamily& family : Collect()) {
+    if (std::ranges::find(names, family.name) == names.end()) continue;
+    for (const prometheus::ClientMetric& metric : family.metric) {
+      MetricSample& sample = samples.emplace_back();
+      sample.name = family.name;
+      for (const auto& label : metric.label) sample.labels.emplace(label.name, label.value);
+      sample.value = family.type == prometheus::MetricType::Counter ? metric.counter.value : metric.gauge.value;
+    }
+  }
+  return samples;
+}
+
+std::string SelfMetrics::Serialize(MetricsFormat format) {
+  const std::vector<prometheus::MetricFamily> collected = Collect();
   return format == MetricsFormat::kText ? prometheus::TextSerializer().Serialize(collected)
                                         : SerializeOpenMetrics(collected);
 }

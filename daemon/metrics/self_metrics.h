@@ -7,11 +7,13 @@
 #ifndef SIDEBAND_DAEMON_METRICS_SELF_METRICS_H_
 #define SIDEBAND_DAEMON_METRICS_SELF_METRICS_H_
 
-#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -25,12 +27,17 @@
 
 namespace prometheus {
 class Registry;
-}
+struct MetricFamily;
+}  // namespace prometheus
 
 namespace sideband::daemon {
 
-// Resident memory of the process, from /proc/self/statm; 0 if it cannot be read.
-uint64_t ResidentMemoryBytes();
+// The current value of one series.
+struct MetricSample {
+  std::string name;
+  std::map<std::string, std::string> labels;
+  double value = 0;
+};
 
 // Where the areas register; a base so that it is there before them.
 class MetricsRegistry {
@@ -53,7 +60,7 @@ class SelfMetrics final : private MetricsRegistry,
  public:
   struct Options {
     std::string version;
-    std::function<uint64_t()> resident_memory_bytes = ResidentMemoryBytes;
+    std::string revision;  // of the sources; empty where the build was not given one
   };
   // INTERNAL if a metric cannot be registered.
   static absl::StatusOr<std::unique_ptr<SelfMetrics>> Create(Options options);
@@ -66,14 +73,16 @@ class SelfMetrics final : private MetricsRegistry,
   // `update` is called at the beginning of each Serialize(), by its thread, to tell what is not worth telling all the
   // time. Once, before the first.
   void SetUpdate(std::function<void(SelfMetrics&)> update) { update_ = std::move(update); }
+  // The series of the counters and gauges with these names; an unknown name has none.
+  std::vector<MetricSample> Samples(std::span<const absl::string_view> names);
   // In OpenMetrics without the final # EOF, since more families may follow.
   std::string Serialize(MetricsFormat format = MetricsFormat::kText);
 
  private:
   struct Families;  // of the process
   explicit SelfMetrics(Options options);
+  std::vector<prometheus::MetricFamily> Collect();
 
-  const std::function<uint64_t()> resident_memory_bytes_;
   std::function<void(SelfMetrics&)> update_ = [](SelfMetrics&) {};
   std::unique_ptr<Families> families_;  // synchronises itself
   // Held by ForgetDevice() and during `update_`: a series must not be removed while it is updated.

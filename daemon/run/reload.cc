@@ -87,6 +87,7 @@ absl::Status Reloader::Take(StartupFiles files) {
   const auto lines = parts_.devices.Apply(wanted.devices, wanted.ratios.ratios, std::move(prepared));
   parts_.devices.Start();
   parts_.history.Configure(wanted.history);
+  parts_.targets.Replace(wanted.targets);
   SetLogLevel(wanted.log.level);
   // CheckNames() could not check the names.
   if (has_unknown_names) parts_.notice.LookAgain(NamesToLookFor(wanted));

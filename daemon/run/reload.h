@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reloads all files on SIGHUP and applies the settings that a running daemon can change, all or nothing.
-//   Reloader reloader({config_file, reader, policy, devices, history, notice, *metrics}, config);
+//   Reloader reloader({config_file, reader, policy, devices, history, targets, notice, *metrics}, config);
 //   reloader.RecordStart();
 //   if (signals.WaitFor(absl::Seconds(1)) == SIGHUP) reloader.Reload();
 #ifndef SIDEBAND_DAEMON_RUN_RELOAD_H_
@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "daemon/authz/policy_holder.h"
 #include "daemon/config/config.h"
+#include "daemon/http/target_list.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/run/device_set.h"
 #include "daemon/run/kept_history.h"
@@ -35,6 +36,7 @@ class Reloader {
     PolicyHolder& policy;
     DeviceSet& devices;
     KeptHistory& history;
+    TargetList& targets;
     AbsentNameNotice& notice;
     SelfMetrics& metrics;
   };
@@ -44,7 +46,7 @@ class Reloader {
 
   // Audits the policy that is in force at start.
   void RecordStart() const;
-  // Applies the policy, token keys, devices, intervals, ratios, history and log level of the current files. Nothing is
+  // Applies the policy, token keys, devices, intervals, ratios, history, targets and log level of the current files. Nothing is
   // applied if a file has an error, or if it names a VM or event that no device has and that was not named before. Each
   // error is logged, and so is each changed setting that requires a restart. The outcome is audited and exported as a
   // metric.

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Debian packages whose code the programs use: shared libraries, and headers that are compiled in."""
+"""The packages whose code the programs use: Debian's shared libraries, its headers that are compiled in, and npm's
+packages that are part of the status page."""
 
 import dataclasses
+import json
 import os
 import re
 import subprocess
@@ -33,11 +35,52 @@ class Library:
     use: str
     licence: str  # of most of it, as Debian's copyright file names it; empty if that is not machine-readable
 
+    supplier = "Organization: Debian"
+
     def copyright_file(self):
         return "/usr/share/doc/%s/copyright" % self.package
 
+    def origin(self):
+        return self.copyright_file()
+
     def spdx_licence(self):
         return _SPDX.get(self.licence, "NOASSERTION")
+
+    def locator(self):
+        version = self.version.replace("+", "%2B").replace(":", "%3A")
+        return "pkg:deb/debian/%s@%s?arch=%s" % (self.package.replace("+", "%2B"), version, self.architecture)
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class NpmPackage:
+    """A package of the npm registry, all of which has one licence, named as SPDX does."""
+
+    package: str
+    version: str
+    licence: str
+    licence_file: str
+    use = "headers"
+    supplier = "NOASSERTION"
+
+    def copyright_file(self):
+        return self.licence_file
+
+    def origin(self):
+        return "npm"
+
+    def spdx_licence(self):
+        return self.licence
+
+    def locator(self):
+        return "pkg:npm/%s@%s" % (self.package, self.version)
+
+
+def npm_package(package_json):
+    """The installed package with that package.json."""
+    with open(package_json, encoding="utf-8") as file:
+        described = json.load(file)
+    licence_file = os.path.join(os.path.dirname(package_json), "LICENSE")
+    return NpmPackage(described["name"], described["version"], described["license"], licence_file)
 
 
 def _output(*command):
@@ -87,6 +130,7 @@ def libraries_of(programs):
     return [_library(package, use) for package, use in sorted(uses.items())]
 
 
-def packages_with_notices():
-    """The header-only libraries whose notices must come with programs."""
-    return sorted(_owner(header) for header, wants_notice in HEADER_ONLY.items() if wants_notice)
+def with_notices(libraries):
+    """The libraries that are compiled in and whose notices must come with programs."""
+    headers = {_owner(header) for header, wants_notice in HEADER_ONLY.items() if wants_notice}
+    return [library for library in libraries if library.package in headers or isinstance(library, NpmPackage)]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes the bill of materials of the programs (SPDX 2.3, JSON) and the list of third-party licences.
 
-    make_sbom.py --spdx FILE --licences FILE --name PACKAGE … PROGRAM…
+    make_sbom.py --spdx FILE --licences FILE --name PACKAGE … [--npm package.json]… PROGRAM…
 """
 
 import argparse
@@ -12,7 +12,7 @@ import sys
 import uuid
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from linked import libraries_of, packages_with_notices  # noqa: E402
+from linked import libraries_of, npm_package, with_notices  # noqa: E402
 from release import Release  # noqa: E402
 
 _USES = {"direct": "shared library", "indirect": "shared library of a library", "headers": "compiled in"}
@@ -23,6 +23,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("--spdx", "--licences", "--name", "--version-header", "--changelog", "--status"):
         parser.add_argument(name, required=True)
+    parser.add_argument("--npm", action="append", default=[], help="the package.json of a package that is compiled in")
     parser.add_argument("programs", nargs="+")
     return parser.parse_args()
 
@@ -44,16 +45,13 @@ def own_package(name, release):
 
 
 def library_package(library):
-    locator = "pkg:deb/debian/%s@%s?arch=%s" % (library.package.replace("+", "%2B"),
-                                                 library.version.replace("+", "%2B").replace(":", "%3A"),
-                                                 library.architecture)
     return {"SPDXID": spdx_id(library.package), "name": library.package, "versionInfo": library.version,
-            "supplier": "Organization: Debian", "downloadLocation": "NOASSERTION", "filesAnalyzed": False,
+            "supplier": library.supplier, "downloadLocation": "NOASSERTION", "filesAnalyzed": False,
             "licenseConcluded": "NOASSERTION", "licenseDeclared": library.spdx_licence(),
-            "licenseComments": "In Debian's copyright file, of most files: %s." % (library.licence or "not named"),
+            "licenseComments": "Of most files, as its origin names it: %s." % (library.licence or "not named"),
             "copyrightText": "NOASSERTION", "primaryPackagePurpose": "LIBRARY",
             "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
-                              "referenceLocator": locator}]}
+                              "referenceLocator": library.locator()}]}
 
 
 def bill_of_materials(name, release, libraries):
@@ -74,20 +72,20 @@ def bill_of_materials(name, release, libraries):
 
 
 def licence_list(name, libraries):
-    lines = ["Third-party code of the package %s, by Debian package, with the licence of most of its files;" % name,
+    lines = ["Third-party code of the package %s, by Debian or npm package, with the licence of most of its files;" % name,
              "the file named after it has all. Texts that must accompany code that is compiled in are at the end.", ""]
     for library in libraries:
         lines += ["%s %s (%s)" % (library.package, library.version, _USES[library.use]),
-                  "    %s (%s)" % (library.licence or "Several", library.copyright_file())]
-    for package in packages_with_notices():
-        lines += ["", "=" * 100, package, "=" * 100, read("/usr/share/doc/%s/copyright" % package).rstrip()]
+                  "    %s (%s)" % (library.licence or "Several", library.origin())]
+    for library in with_notices(libraries):
+        lines += ["", "=" * 100, library.package, "=" * 100, read(library.copyright_file()).rstrip()]
     return "\n".join(lines) + "\n"
 
 
 def main():
     arguments = parse_arguments()
     release = Release(read(arguments.version_header), read(arguments.changelog), read(arguments.status))
-    libraries = libraries_of(arguments.programs)
+    libraries = libraries_of(arguments.programs) + [npm_package(path) for path in sorted(arguments.npm)]
     with open(arguments.spdx, "w", encoding="utf-8") as file:
         json.dump(bill_of_materials(arguments.name, release, libraries), file, indent=1, sort_keys=True)
         file.write("\n")

@@ -40,11 +40,12 @@ def debian_package(name, control, scripts, files):
             ],
         )
 
-def bill_of_materials(name, programs):
-    """NAME.spdx.json and NAME.licences: what the programs link."""
+def bill_of_materials(name, programs, npm = []):
+    """NAME.spdx.json and NAME.licences: what the programs link, and the packages in `npm` that are compiled in."""
+    npm_files = [file % package for package in npm for file in ["%s/package.json", "%s/LICENSE"]]
     native.genrule(
         name = name + "_sbom",
-        srcs = programs + _RELEASE.values(),
+        srcs = programs + npm_files + _RELEASE.values(),
         outs = [
             name + ".spdx.json",
             name + ".licences",
@@ -54,7 +55,8 @@ def bill_of_materials(name, programs):
             _release_arguments(),
             name,
             name,
-            " ".join(["$(location %s)" % program for program in programs]),
+            " ".join(["--npm $(location %s/package.json)" % package for package in npm] +
+                     ["$(location %s)" % program for program in programs]),
         ),
         message = "Listing what is linked into " + name,
         stamp = True,

@@ -14,6 +14,8 @@ constexpr absl::string_view kRevision =
 
 }  // namespace
 
+std::string BuildRevision() { return std::string(kRevision); }
+
 std::string BuildVersion() {
   if (kRevision.empty()) return kVersion;
   return absl::StrCat(kVersion, " (", kRevision, ")");

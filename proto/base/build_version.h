@@ -9,6 +9,9 @@
 
 namespace sideband {
 
+// "7034ce0"; empty in a build without a revision.
+std::string BuildRevision();
+
 // A build has a revision if Bazel's workspace status has STABLE_REVISION, as in `./dev package`.
 std::string BuildVersion();
 

@@ -141,7 +141,7 @@ class RotationTest(ListenerTestCase):
                 next(stream)
             scraper.wait_for(5)
         self.assertEqual(scraper.failures, [])
-        not_after = self.own("sideband_tls_certificate_not_after_seconds", listener="grpc")
+        not_after = self.own("sideband_tls_certificate_not_after_timestamp_seconds", listener="grpc")
         self.assertAlmostEqual(not_after, time.time() + 23 * 3600, delta=600)
 
     def test_an_expired_certificate_replaces_none_that_is_good(self):

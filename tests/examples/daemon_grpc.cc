@@ -25,7 +25,6 @@
 #include "daemon/grpc/grpc_status.h"
 #include "daemon/grpc/health_reporter.h"
 #include "daemon/grpc/message_bytes.h"
-#include "daemon/grpc/queries.h"
 #include "daemon/grpc/raw_client.h"
 #include "daemon/grpc/raw_service.h"
 #include "daemon/grpc/request_quota.h"
@@ -87,11 +86,6 @@ void UseHealthReporter(Reader& reader, const std::unique_ptr<grpc::Server>& serv
 absl::Status UseMessageBytes(const sideband::v1::GetSnapshotResponse& response,
                              sideband::v1::GetSnapshotRequest& request) {
   //@ daemon/grpc/message_bytes.h
-  return absl::OkStatus();
-}
-
-absl::Status UseQueries(Reader& reader, const Caller& caller, const sideband::v1::GetSnapshotRequest& request) {
-  //@ daemon/grpc/queries.h
   return absl::OkStatus();
 }
 

@@ -25,6 +25,7 @@
 #include "daemon/view/decision_log.h"
 #include "daemon/view/device_history.h"
 #include "daemon/view/history_reader.h"
+#include "daemon/view/queries.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/reference_policy.h"
 #include "daemon/view/row_filter.h"
@@ -68,6 +69,11 @@ void UseDeviceHistory(const DeviceInfo& info, const RowFilter& filter, TopologyV
 absl::Status UseHistoryReader(Reader& reader, const Store& store, const History& history, const Caller& caller,
                               const sideband::v1::GetHistoryRequest& request) {
   //@ daemon/view/history_reader.h
+  return absl::OkStatus();
+}
+
+absl::Status UseQueries(Reader& reader, const Caller& caller, const sideband::v1::GetSnapshotRequest& request) {
+  //@ daemon/view/queries.h
   return absl::OkStatus();
 }
 

@@ -112,6 +112,16 @@ class ContentTest(unittest.TestCase):
             text = self.read(name, "usr/share/doc/%s/third-party-licences.txt" % name).decode()
             self.assertIn("developed by Henry Schreiner", text, "CLI11")
             self.assertIn("Niels Lohmann", text)
+        text = self.read("sideband", "usr/share/doc/sideband/third-party-licences.txt").decode()
+        self.assertIn("Leon Sorokin", text, "uPlot")
+
+    def test_the_bill_of_materials_has_what_the_status_page_is_made_of(self):
+        bill = json.loads(self.read("sideband", "usr/share/doc/sideband/sideband.spdx.json"))
+        listed = {reference["referenceLocator"] for package in bill["packages"]
+                  for reference in package.get("externalRefs", []) if "pkg:npm/" in reference["referenceLocator"]}
+        with open(os.path.join(FOLDER, "../../third_party/npm/page/package.json"), encoding="utf-8") as file:
+            wanted = {"pkg:npm/%s@%s" % item for item in json.load(file)["dependencies"].items()}
+        self.assertEqual(listed, wanted)
 
     @unittest.skipUnless(shutil.which("lintian"), "lintian is not installed")
     def test_lintian_is_content(self):

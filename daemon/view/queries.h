@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The unary calls of sideband.v1.Telemetry except GetHistory, independent of gRPC.
+// The unary calls of sideband.v1.Telemetry except GetHistory, for every front end.
 //   SIDEBAND_ASSIGN_OR_RETURN(auto response, GetSnapshot(reader, caller, request));
-#ifndef SIDEBAND_DAEMON_GRPC_QUERIES_H_
-#define SIDEBAND_DAEMON_GRPC_QUERIES_H_
+#ifndef SIDEBAND_DAEMON_VIEW_QUERIES_H_
+#define SIDEBAND_DAEMON_VIEW_QUERIES_H_
 
 #include "absl/status/statusor.h"
 #include "daemon/view/reader.h"
@@ -24,4 +24,4 @@ absl::StatusOr<sideband::v1::GetSnapshotResponse> GetSnapshot(Reader& reader, co
 
 }  // namespace sideband::daemon
 
-#endif  // SIDEBAND_DAEMON_GRPC_QUERIES_H_
+#endif  // SIDEBAND_DAEMON_VIEW_QUERIES_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/grpc/queries.h"
+#include "daemon/view/queries.h"
 
 #include <string>
 #include <utility>

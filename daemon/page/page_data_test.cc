@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/page/page_data.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "daemon/view/fake_past.h"
+#include "daemon/view/fake_world.h"
+
+namespace sideband::daemon {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+class PageDataTest : public testing::Test {
+ protected:
+  Caller As(const std::string& who) { return *world_.reader.Identify(CredentialsOf(who)); }
+  json Status(const std::string& who) { return json::parse(*data_.Status(As(who))); }
+
+  FakeWorld world_;
+  const FakePast past_{world_};
+  const std::unique_ptr<SelfMetrics> metrics_ = *SelfMetrics::Create({.version = "1"});
+  const PageData data_{{.reader = world_.reader, .history = past_.reader, .metrics = *metrics_, .version = "1.2"}};
+};
+
+TEST_F(PageDataTest, StatusSaysWhoTheCallerIs) {
+  const json status = Status("tenant-a");
+  EXPECT_EQ(status["identity"], "spiffe://example.org/tenant-a");
+  EXPECT_EQ(status["role"], "tenant:a");
+  EXPECT_EQ(status["version"], "1.2");
+}
+
+TEST_F(PageDataTest, BeforeTheFirstSnapshotOperatorsSeeTheDevices) {
+  const json status = Status("ops");
+  EXPECT_EQ(status["devices"].size(), 2u);
+  EXPECT_EQ(status["devices"][0]["state"], "STATE_AWAY");
+  EXPECT_TRUE(status["snapshots"].empty());
+  EXPECT_TRUE(Status("tenant-a")["devices"].empty());
+}
+
+TEST_F(PageDataTest, StatusHasTheCallersRows) {
+  world_.Publish(0, 1);
+  const json snapshot = Status("tenant-a")["snapshots"].at(0);
+  EXPECT_EQ(snapshot["device"], "gpu0");
+  EXPECT_EQ(snapshot["device_state"], "STATE_FRESH");
+  ASSERT_EQ(snapshot["scopes"].size(), 3u) << "vm0 and its contexts render and compute";
+  EXPECT_EQ(snapshot["scopes"][1]["scope"]["context"], "render");
+  EXPECT_EQ(snapshot["scopes"][1]["counters"][0]["count"], "1020") << "64-bit integers are text in JSON";
+}
+
+TEST_F(PageDataTest, AConfidentialVmIsAScopeWithoutCounters) {
+  world_.Publish(0, 1);
+  const json status = Status("tenant-c");
+  ASSERT_EQ(status["scopes"].size(), 1u);
+  EXPECT_EQ(status["scopes"][0]["confidential"], true);
+  EXPECT_TRUE(status["snapshots"].empty());
+}
+
+TEST_F(PageDataTest, TheDaemonsOwnMetricsAreTheOperators) {
+  world_.Publish(0, 1);
+  metrics_->BusTransfer("gpu0", "ok");
+  const json own = Status("ops")["own_metrics"];
+  const json transfers = {
+      {"name", "sideband_bus_transfers_total"}, {"labels", {{"device", "gpu0"}, {"outcome", "ok"}}}, {"value", 1.0}};
+  EXPECT_THAT(own, testing::Contains(transfers));
+  EXPECT_TRUE(Status("tenant-a")["own_metrics"].empty());
+  EXPECT_TRUE(Status("auditor")["own_metrics"].empty());
+}
+
+TEST_F(PageDataTest, HistoryIsTheCallersOwn) {
+  world_.Publish(0, 1);
+  world_.clock.Advance(absl::Seconds(1));
+  world_.Publish(0, 2);
+  sideband::v1::GetHistoryRequest request;
+  request.mutable_filter()->add_events("cycles");
+  const auto text = data_.History(As("tenant-b"), request);
+  ASSERT_TRUE(text.ok()) << text.status();
+  const json device = json::parse(*text)["devices"].at(0);
+  EXPECT_EQ(device["events"], json({"cycles"}));
+  EXPECT_EQ(device["points"].size(), 2u);
+  EXPECT_THAT(*text, Not(HasSubstr("vm0")));
+}
+
+TEST_F(PageDataTest, AnAbsentEventIsNotFound) {
+  world_.Publish(0, 1);
+  sideband::v1::GetHistoryRequest request;
+  request.mutable_filter()->add_events("dram_bytes");
+  EXPECT_TRUE(absl::IsNotFound(data_.History(As("tenant-b"), request).status()));
+}
+
+}  // namespace
+}  // namespace sideband::daemon

@@ -1,0 +1,3 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+exec node --test daemon/page/web/page.test.js

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device: its state, its bus, its VMs.
+
+import { Chart } from './chart.jsx';
+import { bootText, durationText, percent, siNumber } from './format.js';
+import { Bars, Counters, Flags } from './rows.jsx';
+import { Vm } from './vm.jsx';
+
+function Fact({ name, bad, children }) {
+  return (
+    <div class={bad ? 'fact bad' : 'fact'}>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function BusFacts({ health }) {
+  const share = health.transfers > 0 ? health.failed / health.transfers : 0;
+  return (
+    <>
+      <Fact name="bus" bad={share > 0.01}>
+        {siNumber(health.transfers)} transactions, {siNumber(health.failed)} failed
+        {health.failed > 0 && ` (${percent(share)}: ${health.outcomes.join(', ')})`}
+      </Fact>
+      <Fact name="snapshots" bad={health.errors > 0.05 * health.snapshots}>
+        {siNumber(health.snapshots)} taken, {siNumber(health.errors)} failed
+      </Fact>
+    </>
+  );
+}
+
+function PipelineFacts({ health }) {
+  return (
+    <>
+      <Fact name="conservation" bad={!health.conservation}>
+        {health.conservation ? 'counts add up' : 'COUNTS DO NOT ADD UP'}
+      </Fact>
+      <Fact name="pipeline" bad={health.faults > 0}>
+        {siNumber(health.overruns)} overruns, {siNumber(health.faults)} memory faults
+      </Fact>
+    </>
+  );
+}
+
+function Facts({ device }) {
+  const { health } = device;
+  return (
+    <dl class="facts">
+      <Fact name="interval">{durationText(device.interval)}</Fact>
+      {device.clockHertz > 0 && <Fact name="clock">{siNumber(device.clockHertz)}Hz</Fact>}
+      {device.snapshotId !== undefined && <Fact name="snapshot">{device.snapshotId}</Fact>}
+      {device.snapshotId !== undefined && <Fact name="boot">{bootText(device.bootId)}</Fact>}
+      {health && <BusFacts health={health} />}
+      {/* What the daemon found in the last snapshot says nothing about a device that does not answer. */}
+      {health && device.state === 'fresh' && <PipelineFacts health={health} />}
+    </dl>
+  );
+}
+
+function stateText(device) {
+  return device.age === undefined ? `${device.state}: no snapshot yet` : `${device.state}, ${durationText(device.age)} old`;
+}
+
+function VmsChart({ device, vms, view }) {
+  const lines = vms
+    .map((vm, line) => ({ label: vm.name, line, ...view.series.get(vm.key, view.share) }))
+    .filter((line) => line.times.length > 0);
+  if (lines.length === 0) return null;
+  return (
+    <figure>
+      <figcaption>{view.share} of the VMs, shares of their slices</figcaption>
+      <Chart lines={lines} from={view.from} to={view.to} large label={`${view.share} of the VMs of ${device.name}`} />
+    </figure>
+  );
+}
+
+function DeviceRow({ row, view }) {
+  if (!row) return null;
+  return (
+    <details class="total">
+      <summary>
+        whole device <Flags flags={row.flags} />
+      </summary>
+      <Bars shares={row.shares} chosen={view.share} />
+      <Counters counters={row.counters} />
+    </details>
+  );
+}
+
+// `answers`: whether the daemon does; else the device's state is unknown.
+function Badge({ device, answers }) {
+  if (!answers) return <span class="badge unknown">state unknown</span>;
+  return <span class={`badge ${device.state}`}>{stateText(device)}</span>;
+}
+
+export function Device({ device, view, matches, answers }) {
+  const to = (device.time ?? 0) + (device.age ?? 0);
+  const here = { ...view, from: to - view.window, to };
+  return (
+    <section class={`device ${device.state}`}>
+      <h2>
+        {device.name} <Badge device={device} answers={answers} />
+      </h2>
+      <p class="dim">{device.uuid}</p>
+      <Facts device={device} />
+      <VmsChart device={device} vms={device.vms} view={here} />
+      <DeviceRow row={device.row} view={view} />
+      <div class="vms">
+        {device.vms.map((vm, line) => matches(vm) && <Vm key={vm.key} vm={vm} line={line} view={here} />)}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers as text.
+
+const kPrefixes = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
+
+// 0.4137 -> "41.4 %"
+export function percent(share) {
+  return `${(100 * share).toFixed(1)} %`;
+}
+
+// 1234567 -> "1.23 M"
+export function siNumber(value) {
+  let scaled = value;
+  let prefix = 0;
+  while (Math.abs(scaled) >= 999.5 && prefix < kPrefixes.length - 1) {
+    scaled /= 1000;
+    prefix += 1;
+  }
+  const text = prefix === 0 && Number.isInteger(scaled) ? String(scaled) : Number(scaled).toPrecision(3);
+  return kPrefixes[prefix] === '' ? text : `${text} ${kPrefixes[prefix]}`;
+}
+
+// A count as the API has it, a decimal string of up to 20 digits: "1234567" -> "1,234,567", exactly.
+export function exactCount(digits) {
+  return digits.replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+// A duration of the API: "0.500s" -> 0.5
+export function secondsOf(duration) {
+  return duration === undefined ? undefined : Number.parseFloat(duration);
+}
+
+// 0.25 -> "250 ms", 90 -> "1 min 30 s"
+export function durationText(seconds) {
+  if (seconds < 1) return `${Math.round(1000 * seconds)} ms`;
+  if (seconds < 60) return `${Number(seconds.toFixed(1))} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`;
+}
+
+// "13195503816155627317" -> "b71f4cdd9b3a1f35", as the command line prints boot ids
+export function bootText(decimal) {
+  return BigInt(decimal).toString(16).padStart(16, '0');
+}

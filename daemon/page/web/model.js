@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the daemon's answer to what the page shows.
+//   const model = buildModel(await response.json());
+//   for (const device of model.devices) for (const vm of device.vms) show(vm.name, vm.shares, vm.contexts);
+
+import { secondsOf } from './format.js';
+
+const kStates = { STATE_FRESH: 'fresh', STATE_STALE: 'stale', STATE_AWAY: 'away' };
+const kRowStates = { STATE_ACTIVE: '', STATE_IDLE: 'idle', STATE_RETIRED: 'ended' };
+
+// Equal for two rows exactly where the counters of one continue in the other.
+function keyOf(scope, bootId) {
+  return [scope.device, bootId, scope.vm_uuid, scope.context, scope.generation].join('|');
+}
+
+function rowOf(scopeCounters, bootId) {
+  const { scope } = scopeCounters;
+  const shares = scopeCounters.ratios.map((ratio) => ({
+    name: ratio.name,
+    event: ratio.event,
+    value: ratio.value,
+    capacity: ratio.denominator_per_second,
+  }));
+  return {
+    key: keyOf(scope, bootId),
+    name: scope.context || scope.vm || scope.device,
+    uuid: scope.vm_uuid,
+    slice: scope.slice,
+    state: kRowStates[scopeCounters.state] ?? '',
+    flags: scopeCounters.flags,
+    shares,
+    counters: scopeCounters.counters.map((counter) => ({
+      event: counter.event,
+      count: counter.count,
+      rate: counter.rate_per_second,
+      share: shares.find((share) => share.event === counter.event)?.value,
+    })),
+    contexts: [],
+  };
+}
+
+// A VM of which only contexts, or only sealed records, are visible.
+function emptyVm(scope, bootId) {
+  return {
+    key: keyOf({ ...scope, context: '' }, bootId),
+    name: scope.vm,
+    uuid: scope.vm_uuid,
+    slice: scope.slice,
+    state: '',
+    flags: [],
+    confidential: scope.confidential,
+    shares: [],
+    counters: [],
+    contexts: [],
+  };
+}
+
+class Vms {
+  constructor(bootId) {
+    this.bootId = bootId;
+    this.list = [];
+  }
+
+  add(row) {
+    this.list.push(row);
+  }
+
+  of(scope) {
+    const found = this.list.find((vm) => vm.uuid === scope.vm_uuid);
+    if (found) return found;
+    const vm = emptyVm(scope, this.bootId);
+    this.add(vm);
+    return vm;
+  }
+}
+
+function addRows(device, snapshot, vms) {
+  for (const scopeCounters of snapshot.scopes) {
+    const { scope } = scopeCounters;
+    const row = rowOf(scopeCounters, snapshot.boot_id);
+    if (scope.vm === '') device.row = row;
+    else if (scope.context === '') vms.add(row);
+    else vms.of(scope).contexts.push(row);
+  }
+}
+
+function buildDevice(message, snapshot, scopes) {
+  const device = {
+    name: message.name,
+    uuid: message.uuid,
+    state: kStates[message.state] ?? 'unknown',
+    interval: secondsOf(message.interval),
+    clockHertz: Number(message.reference_clock_hz),
+    bootId: message.boot_id,
+    age: secondsOf(snapshot?.age),
+    time: snapshot && Date.parse(snapshot.host_time) / 1000,
+    snapshotId: snapshot?.snapshot_id,
+    row: undefined,
+  };
+  const vms = new Vms(snapshot?.boot_id);
+  if (snapshot) addRows(device, snapshot, vms);
+  for (const scope of scopes) {
+    if (scope.device === device.name && scope.confidential) vms.of(scope);
+  }
+  device.vms = vms.list;
+  return device;
+}
+
+function sumOf(samples) {
+  return samples.reduce((sum, sample) => sum + sample.value, 0);
+}
+
+// What the daemon reports of reading a device; undefined for callers that may not read it.
+function healthOf(device, own) {
+  const all = (name) => own.filter((sample) => sample.name === name && sample.labels.device === device);
+  const transfers = all('sideband_bus_transfers_total');
+  if (transfers.length === 0) return undefined;
+  const failed = transfers.filter((sample) => sample.labels.outcome !== 'ok' && sample.value > 0);
+  return {
+    transfers: sumOf(transfers),
+    failed: sumOf(failed),
+    outcomes: failed.map((sample) => sample.labels.outcome),
+    snapshots: sumOf(all('sideband_snapshots_total')),
+    errors: sumOf(all('sideband_collect_errors_total')),
+    conservation: all('sideband_conservation_ok')[0]?.value === 1,
+    overruns: sumOf(all('sideband_pipeline_trigger_overruns_total')),
+    faults: sumOf(all('sideband_pipeline_mmu_faults_total')),
+  };
+}
+
+// What an operator must know of the daemon itself; empty where all is well.
+export function daemonProblems(own, nowSeconds) {
+  const problems = [];
+  const values = (name) => own.filter((sample) => sample.name === name).map((sample) => sample.value);
+  const lost = values('sideband_audit_lost_total')[0] ?? 0;
+  if (lost > 0) problems.push(`${lost} audit entries were lost`);
+  if (values('sideband_config_last_reload_successful')[0] === 0) problems.push('the last reload was rejected');
+  const notAfter = Math.min(...values('sideband_tls_certificate_not_after_timestamp_seconds'));
+  const days = Math.floor((notAfter - nowSeconds) / 86400);
+  if (days < 0) problems.push('a certificate of the daemon has expired');
+  else if (days < 7) problems.push(`a certificate of the daemon expires within ${days === 0 ? 'a day' : `${days + 1} days`}`);
+  return problems;
+}
+
+export function buildModel(status) {
+  const devices = status.devices.map((message) => {
+    const snapshot = status.snapshots.find((candidate) => candidate.device === message.name);
+    return { ...buildDevice(message, snapshot, status.scopes), health: healthOf(message.name, status.own_metrics) };
+  });
+  return {
+    version: status.version,
+    identity: status.identity,
+    role: status.role,
+    ownMetrics: status.own_metrics,
+    devices,
+  };
+}
+
+// All rows of a device, the device's own first.
+export function rowsOf(device) {
+  const rows = device.row ? [device.row] : [];
+  for (const vm of device.vms) rows.push(vm, ...vm.contexts);
+  return rows;
+}
+
+// The names of all shares on the page, in the devices' order.
+export function shareNames(model) {
+  const names = new Set();
+  for (const device of model.devices) {
+    for (const row of rowsOf(device)) for (const share of row.shares) names.add(share.name);
+  }
+  return [...names];
+}

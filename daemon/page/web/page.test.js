@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// What does not need a browser: `node --test`. tests/e2e/page_test.py runs the page in one.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bootText, durationText, exactCount, percent, secondsOf, siNumber } from './format.js';
+import { buildModel, daemonProblems, shareNames } from './model.js';
+import { SeriesStore, sharesOfHistory } from './series.js';
+
+test('numbers have three digits and a prefix', () => {
+  assert.equal(siNumber(0), '0');
+  assert.equal(siNumber(999), '999');
+  assert.equal(siNumber(999.6), '1.00 k');
+  assert.equal(siNumber(1234567), '1.23 M');
+  assert.equal(siNumber(0.5), '0.500');
+  assert.equal(siNumber(1.4e9), '1.40 G');
+});
+
+test('counts are exact beyond 2^53', () => {
+  assert.equal(exactCount('18446744073709551615'), '18,446,744,073,709,551,615');
+  assert.equal(exactCount('999'), '999');
+  assert.equal(exactCount('1000'), '1,000');
+});
+
+test('shares, durations and boot ids', () => {
+  assert.equal(percent(0.4137), '41.4 %');
+  assert.equal(secondsOf('0.250s'), 0.25);
+  assert.equal(secondsOf(undefined), undefined);
+  assert.equal(durationText(0.25), '250 ms');
+  assert.equal(durationText(1), '1 s');
+  assert.equal(durationText(90), '1 min 30 s');
+  assert.equal(durationText(7260), '2 h 1 min');
+  assert.equal(durationText(200000), '2 days');
+  assert.equal(bootText('255'), '00000000000000ff');
+});
+
+const kVm1 = { device: 'gpu0', slice: 0, vm: 'vm1', vm_uuid: 'u1', context: '', generation: 1 };
+const kSecret = { device: 'gpu0', vm: 'vm3', vm_uuid: 'u3', context: '', generation: 1, confidential: true };
+
+function scopeOf(scope, value, rest = {}) {
+  const ratio = { name: 'sm_active', event: 'sm_active_cycles', value, denominator_per_second: 100 };
+  return {
+    scope,
+    state: 'STATE_ACTIVE',
+    flags: [],
+    counters: [{ event: 'sm_active_cycles', count: '7', rate_per_second: 100 * value }],
+    ratios: value === undefined ? [] : [ratio],
+    ...rest,
+  };
+}
+
+function statusOf(seconds, value, rest = {}) {
+  return {
+    version: '1',
+    role: 'operator',
+    identity: 'ops',
+    own_metrics: [],
+    devices: [{ name: 'gpu0', uuid: 'd', boot_id: '5', state: 'STATE_FRESH', interval: '1s', reference_clock_hz: '100' }],
+    scopes: [kVm1, kSecret],
+    snapshots: [
+      {
+        device: 'gpu0',
+        boot_id: '5',
+        snapshot_id: 3,
+        host_time: new Date(1000 * seconds).toISOString(),
+        age: '0.5s',
+        scopes: [
+          scopeOf({ device: 'gpu0', vm: '', vm_uuid: '', context: '', generation: 0 }, undefined),
+          scopeOf(kVm1, value),
+          scopeOf({ ...kVm1, context: 'train' }, value),
+        ],
+      },
+    ],
+    ...rest,
+  };
+}
+
+test('rows are grouped by device, VM and context', () => {
+  const [device] = buildModel(statusOf(1000, 0.5)).devices;
+  assert.equal(device.row.name, 'gpu0');
+  assert.deepEqual(device.vms.map((vm) => vm.name), ['vm1', 'vm3']);
+  assert.deepEqual(device.vms[0].contexts.map((context) => context.name), ['train']);
+  assert.equal(device.vms[0].counters[0].share, 0.5);
+  assert.equal(device.row.counters[0].share, undefined);
+});
+
+test('a confidential VM has no counters', () => {
+  const secret = buildModel(statusOf(1000, 0.5)).devices[0].vms[1];
+  assert.equal(secret.confidential, true);
+  assert.deepEqual(secret.counters, []);
+});
+
+test('contexts are shown where the VM itself is not visible', () => {
+  const status = statusOf(1000, 0.5);
+  status.snapshots[0].scopes = [scopeOf({ ...kVm1, context: 'train' }, 0.5)];
+  const [vm] = buildModel(status).devices[0].vms;
+  assert.equal(vm.name, 'vm1');
+  assert.equal(vm.contexts[0].name, 'train');
+});
+
+test('a device without a snapshot has no rows', () => {
+  const [device] = buildModel(statusOf(1000, 0.5, { snapshots: [], scopes: [] })).devices;
+  assert.deepEqual([device.row, device.vms, device.age], [undefined, [], undefined]);
+});
+
+test('shares are listed once', () => {
+  assert.deepEqual(shareNames(buildModel(statusOf(1000, 0.5))), ['sm_active']);
+});
+
+test('health is summed by device', () => {
+  const sample = (name, labels, value) => ({ name, labels, value });
+  const own = [
+    sample('sideband_bus_transfers_total', { device: 'gpu0', outcome: 'ok' }, 98),
+    sample('sideband_bus_transfers_total', { device: 'gpu0', outcome: 'timeout' }, 2),
+    sample('sideband_bus_transfers_total', { device: 'gpu1', outcome: 'ok' }, 5),
+    sample('sideband_conservation_ok', { device: 'gpu0' }, 1),
+  ];
+  const { health } = buildModel(statusOf(1000, 0.5, { own_metrics: own })).devices[0];
+  assert.deepEqual([health.transfers, health.failed, health.outcomes], [100, 2, ['timeout']]);
+  assert.equal(health.conservation, true);
+  assert.equal(buildModel(statusOf(1000, 0.5)).devices[0].health, undefined);
+});
+
+test('problems of the daemon are named', () => {
+  const notAfter = (value) => [
+    { name: 'sideband_tls_certificate_not_after_timestamp_seconds', labels: { listener: 'http' }, value },
+  ];
+  assert.deepEqual(daemonProblems(notAfter(1000 + 86400 * 30), 1000), []);
+  assert.deepEqual(daemonProblems(notAfter(1000 + 3600), 1000), ['a certificate of the daemon expires within a day']);
+  assert.deepEqual(daemonProblems(notAfter(900), 1000), ['a certificate of the daemon has expired']);
+  assert.deepEqual(daemonProblems([{ name: 'sideband_audit_lost_total', labels: {}, value: 3 }], 0), [
+    '3 audit entries were lost',
+  ]);
+  assert.deepEqual(daemonProblems([{ name: 'sideband_config_last_reload_successful', labels: {}, value: 0 }], 0), [
+    'the last reload was rejected',
+  ]);
+});
+
+test('series keep the window', () => {
+  const store = new SeriesStore(10);
+  let model;
+  for (let second = 1000; second < 1020; second += 1) {
+    model = buildModel(statusOf(second, 0.5));
+    store.addModel(model);
+  }
+  const { times } = store.get(model.devices[0].vms[0].key, 'sm_active');
+  assert.deepEqual([times[0], times.at(-1)], [1010, 1019]);
+});
+
+test('the same snapshot is added once', () => {
+  const store = new SeriesStore(10);
+  const model = buildModel(statusOf(1000, 0.5));
+  store.addModel(model);
+  store.addModel(model);
+  assert.equal(store.get(model.devices[0].vms[0].key, 'sm_active').times.length, 1);
+});
+
+test('a device that does not answer has a gap', () => {
+  const store = new SeriesStore(60);
+  const model = buildModel(statusOf(1000, 0.5));
+  store.addModel(model);
+  const stale = buildModel(statusOf(1000, undefined));
+  Object.assign(stale.devices[0], { state: 'stale', age: 7 });
+  store.addModel(stale);
+  store.addModel(stale);
+  assert.deepEqual(store.get(model.devices[0].vms[0].key, 'sm_active').values, [0.5, null]);
+});
+
+const kHistory = {
+  devices: [
+    {
+      device: 'gpu0',
+      events: ['sm_active_cycles'],
+      points: [
+        { host_time: '1970-01-01T00:16:30Z', reference_time_ns: '1000000000' },
+        { host_time: '1970-01-01T00:16:32Z', reference_time_ns: '3000000000' },
+      ],
+      series: [
+        { scope: kVm1, boot_id: '5', first_point: 0, columns: [{ event: 0, counts: ['100', '150'] }] },
+        { scope: { ...kVm1, context: 'train' }, boot_id: '5', first_point: 0, columns: [] },
+        { scope: kVm1, boot_id: '4', first_point: 0, columns: [{ event: 0, counts: ['1', '2'] }] },
+      ],
+    },
+  ],
+};
+
+test('shares of the past come before those of the present', () => {
+  const model = buildModel(statusOf(1000, 0.5));
+  const past = [...sharesOfHistory(kHistory, model, 'sm_active')];
+  assert.deepEqual(past, [{ key: model.devices[0].vms[0].key, times: [992], values: [0.25] }]);
+  const store = new SeriesStore(60);
+  store.addModel(model);
+  store.prepend(past[0].key, 'sm_active', past[0].times, past[0].values);
+  store.prepend(past[0].key, 'sm_active', past[0].times, past[0].values);
+  assert.deepEqual(store.get(past[0].key, 'sm_active'), { times: [992, 1000], values: [0.25, 0.5] });
+});

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// What VMs and contexts have in common: shares as bars, flags, counters.
+
+import { useState } from 'preact/hooks';
+import { exactCount, percent, siNumber } from './format.js';
+
+const kFlagTexts = {
+  overflow: 'a counter has saturated',
+  trigger_overrun: 'counts are late',
+  mmu_fault: 'counts were dropped',
+  estimated: 'some counts are estimated',
+  confidential_excluded: 'without confidential VMs',
+};
+
+export function Flags({ flags }) {
+  return flags.map((flag) => (
+    <span class="flag" key={flag}>
+      {kFlagTexts[flag] ?? flag}
+    </span>
+  ));
+}
+
+function Bar({ name, value, chosen }) {
+  return (
+    <div class={chosen ? 'bar chosen' : 'bar'}>
+      <span class="name">{name}</span>
+      <span
+        class="track"
+        role="meter"
+        aria-label={name}
+        aria-valuemin="0"
+        aria-valuemax="100"
+        aria-valuenow={Math.round(100 * value)}
+      >
+        <span class="fill" style={{ width: `${100 * value}%` }} />
+      </span>
+      <span class="value">{percent(value)}</span>
+    </div>
+  );
+}
+
+// `chosen` is the name of the share that the charts show.
+export function Bars({ shares, chosen }) {
+  return shares.map((share) => (
+    <Bar key={share.name} name={share.name} value={share.value} chosen={share.name === chosen} />
+  ));
+}
+
+function CounterTable({ counters }) {
+  return (
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th>event</th>
+            <th class="number">count</th>
+            <th class="number">per second</th>
+            <th class="number">share</th>
+          </tr>
+        </thead>
+        <tbody>
+          {counters.map((counter) => (
+            <tr key={counter.event}>
+              <td>{counter.event}</td>
+              <td class="number">{exactCount(counter.count)}</td>
+              <td class="number">{counter.rate === undefined ? '–' : siNumber(counter.rate)}</td>
+              <td class="number">{counter.share === undefined ? '–' : percent(counter.share)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+// The table is built only while it is open.
+export function Counters({ counters }) {
+  const [open, setOpen] = useState(false);
+  if (counters.length === 0) return null;
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{counters.length} counters</summary>
+      {open && <CounterTable counters={counters} />}
+    </details>
+  );
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shares of the past minutes, by row and name.
+//   const series = new SeriesStore(300);
+//   series.addModel(model);
+//   const { times, values } = series.get(row.key, 'sm_active');
+
+import { rowsOf } from './model.js';
+
+export class SeriesStore {
+  // Values older than `windowSeconds` are dropped.
+  constructor(windowSeconds) {
+    this.window = windowSeconds;
+    this.series = new Map();
+  }
+
+  get(key, name) {
+    return this.series.get(`${key}|${name}`) ?? { times: [], values: [] };
+  }
+
+  // The values of one answer. A row without a value has a gap there: a chart must not connect what it does not know.
+  addModel(model) {
+    for (const device of model.devices) {
+      if (device.time === undefined) continue;
+      const time = device.time;
+      for (const row of rowsOf(device)) for (const share of row.shares) this.add(row.key, share.name, time, share.value);
+      if (device.state !== 'fresh') this.addGaps(device.name, time + device.age);
+      this.prune(device.name, time + device.age);
+    }
+  }
+
+  // Values before all others of the series. Both lists are in order.
+  prepend(key, name, times, values) {
+    const series = this.obtain(`${key}|${name}`);
+    const first = series.times[0] ?? Number.POSITIVE_INFINITY;
+    const count = times.filter((time) => time < first).length;
+    series.times.unshift(...times.slice(0, count));
+    series.values.unshift(...values.slice(0, count));
+  }
+
+  add(key, name, time, value) {
+    const series = this.obtain(`${key}|${name}`);
+    if (time <= (series.times.at(-1) ?? 0)) return;
+    series.times.push(time);
+    series.values.push(value);
+  }
+
+  addGaps(device, time) {
+    for (const [id, series] of this.series) {
+      if (!id.startsWith(`${device}|`) || series.values.at(-1) === null) continue;
+      series.times.push(time);
+      series.values.push(null);
+    }
+  }
+
+  prune(device, now) {
+    for (const [id, series] of this.series) {
+      if (!id.startsWith(`${device}|`)) continue;
+      const old = series.times.findIndex((time) => time >= now - this.window);
+      if (old === -1) this.series.delete(id);
+      else if (old > 0) {
+        series.times.splice(0, old);
+        series.values.splice(0, old);
+      }
+    }
+  }
+
+  obtain(id) {
+    let series = this.series.get(id);
+    if (!series) this.series.set(id, (series = { times: [], values: [] }));
+    return series;
+  }
+}
+
+// Shares from the counts of a history (GetHistoryResponse), of devices and VMs: their capacity is that of all cycles,
+// and thus the same as now. What a context could have counted depends on when it was resident.
+//   for (const { key, times, values } of sharesOfHistory(history, model, 'sm_active')) …
+export function* sharesOfHistory(history, model, name) {
+  for (const past of history.devices) {
+    const device = model.devices.find((candidate) => candidate.name === past.device);
+    for (const series of past.series) {
+      const row = device && findRow(device, series);
+      const share = row?.shares.find((candidate) => candidate.name === name);
+      if (share?.event) yield { key: row.key, ...sharesOf(past, series, share) };
+    }
+  }
+}
+
+function findRow(device, series) {
+  const { scope } = series;
+  if (scope.context !== '' || series.boot_id !== device.bootId) return undefined;
+  const row = scope.vm === '' ? device.row : device.vms.find((vm) => vm.uuid === scope.vm_uuid);
+  return row?.key.endsWith(`|${scope.generation}`) ? row : undefined;
+}
+
+function sharesOf(past, series, share) {
+  const column = series.columns.find((candidate) => past.events[candidate.event] === share.event);
+  const times = [];
+  const values = [];
+  for (let i = 1; column && i < column.counts.length; i += 1) {
+    const [before, after] = [past.points[series.first_point + i - 1], past.points[series.first_point + i]];
+    const seconds = Number(BigInt(after.reference_time_ns) - BigInt(before.reference_time_ns)) / 1e9;
+    const counted = Number(BigInt(column.counts[i]) - BigInt(column.counts[i - 1]));
+    times.push(Date.parse(after.host_time) / 1000);
+    values.push(Math.min(1, counted / seconds / share.capacity));
+  }
+  return { times, values };
+}

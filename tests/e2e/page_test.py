@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The status page in a real browser, as the operator and as each tenant. Screenshots are among the test's outputs."""
+
+import datetime
+import re
+import unittest
+
+import browser
+import exposition
+import programs
+import site_layout
+
+# Names that a user must not find on the page.
+FOREIGN = {"tenant-a": ("vm2", "vm3", "infer"), "tenant-b": ("vm1", "train")}
+
+
+# How much of the large chart's width the first line covers.
+DRAWN_SHARE = """(() => {
+  const canvas = document.querySelector('.chart.large canvas');
+  const { data, width, height } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  const columns = [];
+  for (let x = 0; x < width; x += 1) {
+    for (let y = 0; y < height; y += 1) {
+      const [r, g, b, a] = data.slice(4 * (y * width + x), 4 * (y * width + x) + 4);
+      if (a > 200 && r < 90 && b > 130 && b - r > 70) { columns.push(x); break; }
+    }
+  }
+  return columns.length === 0 ? 0 : (columns.at(-1) - columns[0]) / width;
+})()"""
+
+
+def count_of(text):
+    return int(text.replace(",", ""))
+
+
+@unittest.skipIf(browser.why_absent(), browser.why_absent())
+class PageTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.site = site_layout.Site(interval="250ms")
+        cls.addClassCleanup(cls.site.close)
+        # The page warns of certificates that expire within a week.
+        cls.site.authority.issue("server", valid=datetime.timedelta(days=30))
+        # As a service has it: the totals of the device then add up from the start (docs/metrics.md).
+        site_layout.write(cls.site.folder, "sidebandd.yaml",
+                          cls.site.read("sidebandd.yaml").decode() + "state_dir: state\n")
+        cls.site.start()
+        cls.page = browser.Browser()
+        cls.addClassCleanup(cls.page.close)
+
+    def open(self, user, **options):
+        """Opens the page and waits for its data; the page must not complain until the test has ended."""
+        status = self.page.open("https://127.0.0.1:%d" % self.site.http_port, self.site.path(user), **options)
+        self.assertEqual(status, 200)
+        self.page.wait(".badge.fresh")
+        self.page.wait(".bar")
+        self.addCleanup(lambda: self.assertEqual(self.complaints(), []))
+
+    def complaints(self):
+        """Without what the browser says while a test has it offline."""
+        return [line for line in self.page.complaints() if "ERR_INTERNET_DISCONNECTED" not in line]
+
+    def body(self):
+        return self.page.text("body")[0]
+
+    def snapshots(self):
+        return exposition.value(self.site.metrics("operator"), "sideband_snapshots_total", device="gpu0")
+
+    def counters(self, row):
+        """{event: count} in the table of a row, which is opened."""
+        self.page.click(row + " > details:not(.contexts) > summary >> nth=-1")
+        self.page.wait(row + " > details:not(.contexts) table")
+        events = self.page.text(row + " > details:not(.contexts) td:nth-child(1)")
+        counts = self.page.text(row + " > details:not(.contexts) td:nth-child(2)")
+        return dict(zip(events, map(count_of, counts)))
+
+    def test_the_operator_sees_devices_with_their_bus(self):
+        self.open("operator")
+        self.page.screenshot("operator")
+        body = self.body()
+        self.assertIn("operator · spiffe://e2e.sideband/operator", body)
+        self.assertRegex(body, r"bus\s+[\d.]+( k)? transactions, 0 failed")
+        self.assertRegex(body, r"conservation\s+counts add up")
+        self.assertEqual([re.match(r"\S+", name.strip()).group() for name in self.page.text("article h3")],
+                         ["vm1", "vm2", "vm3"])
+        self.assertIn("Confidential: its counters exist in sealed records only.", body)
+        self.assertNotIn("context", body.lower(), "contexts are the tenants' own")
+
+    def test_counts_of_the_vms_add_up_to_the_device(self):
+        self.open("operator")
+        self.page.click("button")
+        self.page.wait("button[aria-pressed=true]")
+        self.page.click(".total > summary")
+        device = self.counters(".total")
+        vms = [self.counters("article:has(h3:text('%s'))" % vm) for vm in ("vm1", "vm2")]
+        self.assertGreater(device["sm_active_cycles"], 0)
+        for event, count in device.items():
+            if all(event in vm for vm in vms):
+                self.assertEqual(sum(vm[event] for vm in vms), count, event)
+
+    def test_a_tenant_sees_its_own_and_nothing_of_others(self):
+        for user, foreign in FOREIGN.items():
+            with self.subTest(user):
+                self.open(user)
+                self.page.screenshot(user)
+                for text in (self.body(), self.site.get(user, "/page/status")[1]):
+                    for name in foreign:
+                        self.assertNotRegex(text, r"\b%s\b" % name)
+                    self.assertNotIn("transactions", text)
+        self.open("tenant-a")
+        self.assertEqual([name.split()[0] for name in self.page.text("h4")], ["train", "eval"])
+
+    def test_an_identity_outside_the_policy_sees_no_page(self):
+        self.assertEqual(self.page.open("https://127.0.0.1:%d" % self.site.http_port, self.site.path("nobody")), 403)
+        self.assertEqual(self.body().strip(), "the caller's identity is not in the policy")
+
+    def test_values_are_those_of_the_exposition(self):
+        self.open("tenant-a")
+        shown = dict(zip(self.page.text("article > .bar .name"), self.page.text("article > .bar .value")))
+        scrape = self.site.metrics("tenant-a")
+        for name in ("sm_active", "tensor_active", "resident"):
+            share = exposition.value(scrape, "sideband_vm_%s_ratio" % name, device="gpu0", slice="0", vm="vm1")
+            # Of another interval: the workload is steady over the whole of its phases only.
+            self.assertAlmostEqual(float(shown[name].split()[0]), 100 * share, delta=25, msg=name)
+
+    def test_charts_draw_the_chosen_share(self):
+        self.open("tenant-a")
+        self.page.select("select", "tensor_active")
+        self.page.wait(".bar.chosen .name:text('tensor_active')")
+        self.assertIn("tensor_active of the VMs", self.body())
+        drawn = ("[...document.querySelectorAll('canvas')].map(c => c.getContext('2d')"
+                 ".getImageData(0, 0, c.width, c.height).data.some(v => v > 0))")
+        programs.wait_until(lambda: all(self.page.evaluate(drawn)), "a line in every chart")
+        self.assertEqual(len(self.page.evaluate(drawn)), 4, "all VMs, vm1, and its two contexts")
+
+    def test_charts_begin_before_the_page_was_opened(self):
+        def span_s():
+            return exposition.value(self.site.metrics("operator"), "sideband_history_span_seconds", device="gpu0") or 0
+        programs.wait_until(lambda: span_s() > 10, "some history")
+        self.open("operator")
+        programs.wait_until(lambda: (self.page.evaluate(DRAWN_SHARE) or 0) > 10 / 300, "a line of ten seconds", 5)
+
+    def test_pause_freezes_the_page(self):
+        self.open("operator")
+        self.page.click("button")
+        self.page.wait("button[aria-pressed=true]")
+        before = self.body()
+        snapshots = self.snapshots()
+        # The page would have requested the data twice meanwhile.
+        programs.wait_until(lambda: self.snapshots() > snapshots + 20, "five seconds of snapshots")
+        self.assertEqual(self.body(), before)
+        self.page.click("button")
+        programs.wait_until(lambda: self.body() != before, "new values")
+
+    def test_a_filter_hides_other_vms(self):
+        self.open("operator")
+        self.page.fill("input", "vm2")
+        programs.wait_until(lambda: len(self.page.text("article")) == 1, "one VM")
+        self.assertIn("vm2", self.page.text("article h3")[0])
+
+    def test_everything_is_reached_by_keyboard(self):
+        self.open("tenant-a")
+        reached = []
+        for _ in range(12):
+            self.page.press("Tab")
+            reached.append(self.page.evaluate("document.activeElement.tagName"))
+        for element in ("SELECT", "INPUT", "BUTTON", "SUMMARY"):
+            self.assertIn(element, reached)
+        self.page.evaluate("document.querySelector('article > details > summary').focus()")
+        self.page.press("Enter")
+        self.page.wait("article > details[open] table")
+
+    def test_focus_survives_new_values(self):
+        self.open("tenant-a")
+        self.page.evaluate("document.querySelector('article > details > summary').focus()")
+        before = self.body()
+        programs.wait_until(lambda: self.body() != before, "new values")
+        self.assertEqual(self.page.evaluate("document.activeElement.tagName"), "SUMMARY")
+
+    def test_a_phone_needs_no_scrolling_to_the_side(self):
+        self.open("tenant-a", width=360, height=740)
+        self.page.screenshot("phone")
+        self.assertLessEqual(self.page.evaluate("document.documentElement.scrollWidth"), 360)
+
+    def test_dark_where_the_viewer_prefers_it(self):
+        backgrounds = []
+        for scheme in ("light", "dark"):
+            self.open("operator", scheme=scheme)
+            backgrounds.append(self.page.evaluate("getComputedStyle(document.body).backgroundColor"))
+        self.page.screenshot("dark")
+        self.assertEqual(backgrounds, ["rgb(255, 255, 255)", "rgb(20, 23, 27)"])
+
+    def test_a_daemon_that_does_not_answer_is_reported(self):
+        self.open("operator")
+        self.page.set_offline(True)
+        self.page.wait(".problem")
+        self.assertRegex(self.page.text(".problem")[0], r"the daemon does not answer; the data below is .* old")
+        self.page.wait("main.stale")
+        self.assertEqual(self.page.text(".badge"), ["state unknown"])
+        self.page.screenshot("no-answer")
+        self.page.set_offline(False)
+        self.page.wait("main:not(.stale)")
+        self.assertEqual(self.page.text(".problem"), [])
+
+
+@unittest.skipIf(browser.why_absent(), browser.why_absent())
+class DevicePageTest(unittest.TestCase):
+    def test_a_device_that_is_away_has_no_values(self):
+        site = site_layout.Site(interval="250ms")
+        self.addCleanup(site.close)
+        site.start()
+        with browser.Browser() as page:
+            page.open("https://127.0.0.1:%d" % site.http_port, site.path("operator"))
+            page.wait(".badge.fresh")
+            page.wait(".bar")
+            site.device.stop()
+            page.wait(".badge.stale")
+            programs.wait_until(lambda: page.text(".bar") == [], "no shares")
+            page.screenshot("stale")
+            self.assertRegex(page.text(".badge")[0], r"stale, .* old")
+            self.assertEqual(len(page.text("select")), 1, "the charts remain, with a gap")
+            self.assertNotIn("counts add up", page.text("body")[0])
+            site.start_device()
+            page.wait(".badge.fresh")
+            page.wait(".bar")
+            self.assertEqual(page.complaints(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
