@@ -69,7 +69,8 @@ def query_variable(variable, query):
     every = {"allValue": variable["all"]} if "all" in variable else {}
     return {"name": variable["name"], "label": variable["label"], "type": "query", "datasource": DATASOURCE,
             "definition": query, "query": {"query": query, "refId": "StandardVariableQuery"},
-            "current": {"selected": True, **current}, "hide": 0, **every, "includeAll": several, "multi": several, "options": [], "refresh": 2, "regex": "", "sort": 1}
+            "current": {"selected": True, **current}, **every, "includeAll": several, "multi": several, "hide": 0,
+            "options": [], "refresh": 2, "regex": "", "sort": 1}
 
 
 def target(number, query, kind, selectors):

@@ -129,7 +129,8 @@ class Site:
             authority.issue(user, uri=TRUST + user)
         tenants = "".join('  - {name: %s, identities: ["%s%s"], vms: [{uuid: %s}]}\n' % (user, TRUST, user, vm["uuid"])
                           for user, vm in zip(self.users[1:], self.chip["vms"]))
-        policy = 'version: 1\noperators: [{name: operator, identities: ["%soperator"]}]\ntenants:\n%s' % (TRUST, tenants)
+        operators = 'operators: [{name: operator, identities: ["%soperator"]}]\n' % TRUST
+        policy = "version: 1\n" + operators + "tenants:\n" + tenants
         for name, text in (("chip.yaml", chip), ("policy.yaml", policy), ("sidebandd.yaml", DAEMON % interval)):
             pathlib.Path(self.folder, name).write_text(text, encoding="utf-8")
 
@@ -137,7 +138,8 @@ class Site:
         """(the text, its bytes in gzip)"""
         context = ssl.create_default_context(cafile=self.folder + "/ca.pem")
         context.load_cert_chain(self.folder + "/%s.pem" % user, self.folder + "/%s.key" % user)
-        connection = http.client.HTTPSConnection("127.0.0.1", self.port, context=context, timeout=daemon_cost.PATIENCE_S)
+        connection = http.client.HTTPSConnection("127.0.0.1", self.port, context=context,
+                                                 timeout=daemon_cost.PATIENCE_S)
         try:
             connection.request("GET", "/metrics", headers={"Accept": accept, "Accept-Encoding": "gzip"})
             zipped = connection.getresponse().read()
@@ -226,7 +228,8 @@ class Forwarding:
         before, start = self.used(), time.monotonic()
         time.sleep(seconds)
         elapsed = time.monotonic() - start
-        daemon_s, agent_s, receiver_s, samples, sent = ((now - then) / elapsed for now, then in zip(self.used(), before))
+        daemon_s, agent_s, receiver_s, samples, sent = (
+            (now - then) / elapsed for now, then in zip(self.used(), before))
         if self.agent.own("prometheus_remote_storage_samples_failed_total"):
             raise SystemExit("fleet_cost: the receiver rejected samples")
         return Cost(self.agent.own("prometheus_agent_active_series"), samples, daemon_s - self._idle, agent_s,

@@ -47,7 +47,8 @@ class BoardOfSite:
     def options(self, variable, values):
         """The values that Grafana offers for a variable."""
         selector, label = boards.label_values(variable)
-        return self.prometheus.get("/api/v1/label/%s/values" % label, **{"match[]": boards.interpolate(selector, values)})
+        match = {"match[]": boards.interpolate(selector, values)}
+        return self.prometheus.get("/api/v1/label/%s/values" % label, **match)
 
     def selections(self):
         """Values of all variables: those with which the board opens, and with the first option of each chosen. None
@@ -103,7 +104,8 @@ def start(add_cleanup):
     """(a site, {name: its board})"""
     site = site_layout.Site(interval="500ms")
     add_cleanup(site.close)
-    site_layout.write(site.folder, "sidebandd.yaml", site.read("sidebandd.yaml").decode() + "audit: {file: audit.jsonl}\n")
+    config = site.read("sidebandd.yaml").decode() + "audit: {file: audit.jsonl}\n"
+    site_layout.write(site.folder, "sidebandd.yaml", config)
     for name in RULES:
         shutil.copyfile(programs.runfile("deploy/prometheus/" + name), site.path(name))
     site.start()
@@ -167,7 +169,8 @@ class AwayTest(unittest.TestCase):
     def test_a_device_that_is_away_is_seen(self):
         site, found = start(self.addCleanup)
         for board in found.values():
-            programs.wait_until(lambda one=board: one.selections() and one.values("Devices away") == [({}, 0)], "a device")
+            programs.wait_until(lambda one=board: one.selections() and one.values("Devices away") == [({}, 0)],
+                                "the device answers")
         site.device.kill()
         for board in found.values():
             programs.wait_until(lambda one=board: one.values("Devices away") == [({}, 1)], "the device is away")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fleets: two daemons, two Prometheus agents that share them by deploy/prometheus/agent-shard.yml, and one Prometheus
-that receives what both forward; an agent that forwards two streams by agent-streams.yml; and what docs/fleet.md says."""
+that receives what both forward; an agent that forwards two streams by agent-streams.yml; and the configurations and
+queries of docs/fleet.md."""
 
 import http.client
 import http.server
@@ -61,8 +62,8 @@ def blocks(language):
 
 
 class Store(http.server.ThreadingHTTPServer):
-    """A store of several tenant ids behind a gateway, which knows the tenant id of each certificate: a write goes to the
-    Prometheus of its tenant id. `receivers` are {identity: (tenant id, port)}."""
+    """A store of several tenant ids behind a gateway, which knows the tenant id of each certificate: a write goes to
+    the Prometheus of its tenant id. `receivers` are {identity: (tenant id, port)}."""
 
     daemon_threads = True
 
@@ -187,9 +188,8 @@ class FleetTest(FleetTestCase):
         """Long before the five minutes for which Prometheus shows the last value of a series."""
         kept, ended = self.instances()
         self.assertEqual(self.sites[1].daemon.stop(), 0)
-        alone = {kept}
-        programs.wait_until(lambda: {labels["instance"] for labels, _ in self.receiver.query("sideband_device_up")} == alone,
-                            "the series of the daemon that stopped end")
+        programs.wait_until(lambda: [labels["instance"] for labels, _ in self.receiver.query("sideband_device_up")] ==
+                            [kept], "the series of the daemon that stopped end")
         self.assertEqual(self.receiver.query('up{instance="%s"}' % ended)[0][1], 0)
 
 
