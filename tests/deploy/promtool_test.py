@@ -18,6 +18,7 @@ _PROMTOOL = os.path.join(os.environ.get("SIDEBAND_PROMETHEUS") or "/usr/bin", "p
 _PATIENCE_S = 60
 _SCRAPES = ("scrape-mtls.yml", "scrape-token.yml", "scrape-file-sd.yml", "scrape-http-sd.yml")
 _AGENT = "agent-shard.yml"
+_STREAMS = "agent-streams.yml"
 # The credentials that the examples name, in their folder.
 _CREDENTIAL = re.compile(r"\b(?:ca_file|cert_file|key_file|credentials_file): ([^\s,}]+)")
 
@@ -74,10 +75,11 @@ class PromtoolTest(unittest.TestCase):
         for name in _SCRAPES:
             result = self.check("check", "config", "--lint=all", "--lint-fatal", name)
             self.assertIn("2 rule files found", result.stdout, name)
-        self.check("check", "config", "--agent", _AGENT)
+        for name in (_AGENT, _STREAMS):
+            self.check("check", "config", "--agent", name)
 
     def test_no_configuration_is_left_out(self):
-        known = {*_SCRAPES, _AGENT, "recording.rules.yml", "alerts.rules.yml", "targets.yml"}
+        known = {*_SCRAPES, _AGENT, _STREAMS, "recording.rules.yml", "alerts.rules.yml", "targets.yml"}
         self.assertEqual({name for name in os.listdir(_DEPLOY) if name.endswith(".yml")}, known)
 
     def test_a_bad_configuration_is_noticed(self):

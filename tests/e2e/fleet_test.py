@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fleet: two daemons, two Prometheus agents that share them by deploy/prometheus/agent-shard.yml, and one Prometheus
-that receives what both forward."""
+"""Fleets: two daemons, two Prometheus agents that share them by deploy/prometheus/agent-shard.yml, and one Prometheus
+that receives what both forward; an agent that forwards two streams by agent-streams.yml; and the configurations and
+queries of docs/fleet.md."""
 
+import http.client
+import http.server
 import os
+import re
 import shutil
+import ssl
+import threading
 import unittest
 
 import programs
@@ -17,37 +23,91 @@ OF_TARGETS = ("up", "scrape_")
 CREDENTIALS = ("ca.pem", "server.pem", "server.key", "operator.pem", "operator.key")
 
 
+PAGE = "docs/fleet.md"
+# What a remote write must have beside its body.
+FORWARDED_FIELDS = ("Content-Encoding", "Content-Type", "X-Prometheus-Remote-Write-Version")
+
+
+def replaced(text, *replacements):
+    """The text of an example, with each (part, its replacement)."""
+    for part, own in replacements:
+        if part not in text:
+            raise AssertionError("the example has no more " + part)
+        text = text.replace(part, own)
+    return text
+
+
+def example(name):
+    with open(programs.runfile("deploy/prometheus/" + name), encoding="utf-8") as file:
+        return replaced(file.read(), ("scrape_interval: 15s", "scrape_interval: 1s"))
+
+
 def agent_config(number, receiver_port):
     """The example, for this fleet."""
-    with open(programs.runfile("deploy/prometheus/agent-shard.yml"), encoding="utf-8") as file:
-        text = file.read()
-    for example, own in (("scrape_interval: 15s", "scrape_interval: 1s"),
-                         ('regex: "0"', 'regex: "%d"' % number),
-                         ("https://metrics.example.org/", "http://127.0.0.1:%d/" % receiver_port)):
-        if example not in text:
-            raise AssertionError("agent-shard.yml has no more " + example)
-        text = text.replace(example, own)
+    text = replaced(example("agent-shard.yml"), ('regex: "0"', 'regex: "%d"' % number),
+                    ("https://metrics.example.org/", "http://127.0.0.1:%d/" % receiver_port))
     scrape, write = text.split("remote_write:")
     return scrape + "remote_write:" + write.split("    tls_config:")[0]
 
 
-@unittest.skipUnless(os.path.exists(prometheus.PROMETHEUS), prometheus.PROMETHEUS + " is not installed")
-class FleetTest(unittest.TestCase):
-    def setUp(self):
-        self.sites = [self.add_site(), self.add_site()]
-        for name in CREDENTIALS:  # one authority for the fleet
-            shutil.copyfile(self.sites[0].path(name), self.sites[1].path(name))
-        for site in self.sites:
-            site.start()
-        self.folder = self.sites[0].folder
-        self.write("targets.yml", '- targets: ["%s"]\n  labels: {rack: r1}\n' % '", "'.join(self.instances()))
-        self.write("receiver.yml", "global: {scrape_interval: 1s}\n")
-        self.receiver = self.run_prometheus("receiver.yml", "--web.enable-remote-write-receiver", name="receiver")
-        self.agents = []
-        for number in range(AGENTS):
-            self.write("agent-%d.yml" % number, agent_config(number, self.receiver.port))
-            self.agents.append(self.run_prometheus("agent-%d.yml" % number, "--enable-feature=agent",
-                                                   name="agent-%d" % number))
+def streams_config(gateway_port):
+    """The example, with a store on this machine."""
+    return replaced(example("agent-streams.yml"), ("//metrics.example.org/", "//127.0.0.1:%d/" % gateway_port))
+
+
+def blocks(language):
+    """The code blocks of the page in a language."""
+    with open(programs.runfile(PAGE), encoding="utf-8") as file:
+        return re.findall(r"^```%s\n(.*?)^```$" % language, file.read(), re.MULTILINE | re.DOTALL)
+
+
+class Store(http.server.ThreadingHTTPServer):
+    """A store of several tenant ids behind a gateway, which knows the tenant id of each certificate: a write goes to
+    the Prometheus of its tenant id. `receivers` are {identity: (tenant id, port)}."""
+
+    daemon_threads = True
+
+    def __init__(self, site, receivers):
+        super().__init__(("127.0.0.1", 0), Write)
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=site.path("ca.pem"))
+        context.load_cert_chain(site.path("server.pem"), site.path("server.key"))
+        context.verify_mode = ssl.CERT_REQUIRED
+        self.socket = context.wrap_socket(self.socket, server_side=True)
+        self.receivers = receivers
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.shutdown()
+        self.server_close()
+
+
+class Write(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        identity = dict(self.connection.getpeercert()["subjectAltName"])["URI"]
+        tenant_id, port = self.server.receivers[identity]
+        # Debian 12's Prometheus does not send the header.
+        allowed = self.headers.get("X-Scope-OrgID", tenant_id) == tenant_id
+        self.send_response(self._pass(port, body) if allowed else http.HTTPStatus.FORBIDDEN)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def _pass(self, port, body):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=programs.PATIENCE_S)
+        try:
+            connection.request("POST", "/api/v1/write", body, {name: self.headers[name] for name in FORWARDED_FIELDS})
+            return connection.getresponse().status
+        finally:
+            connection.close()
+
+    def log_message(self, *_):
+        pass
+
+
+class FleetTestCase(unittest.TestCase):
+    """Sites, and Prometheus servers in the folder of the first."""
 
     def add_site(self):
         site = site_layout.Site(interval="500ms")
@@ -60,10 +120,36 @@ class FleetTest(unittest.TestCase):
     def write(self, name, text):
         site_layout.write(self.folder, name, text)
 
+    def write_targets(self):
+        self.write("targets.yml", '- targets: ["%s"]\n  labels: {rack: r1}\n' % '", "'.join(self.instances()))
+
     def run_prometheus(self, config, *options, name):
         started = prometheus.Prometheus(self.folder, config, *options, name=name)
         self.addCleanup(started.kill)
         return started
+
+    def run_receiver(self, name):
+        self.write(name + ".yml", "global: {scrape_interval: 1s}\n")
+        return self.run_prometheus(name + ".yml", "--web.enable-remote-write-receiver", name=name)
+
+    def run_agent(self, name, config):
+        self.write(name + ".yml", config)
+        return self.run_prometheus(name + ".yml", "--enable-feature=agent", name=name)
+
+
+@unittest.skipUnless(os.path.exists(prometheus.PROMETHEUS), prometheus.PROMETHEUS + " is not installed")
+class FleetTest(FleetTestCase):
+    def setUp(self):
+        self.sites = [self.add_site(), self.add_site()]
+        for name in CREDENTIALS:  # one authority for the fleet
+            shutil.copyfile(self.sites[0].path(name), self.sites[1].path(name))
+        for site in self.sites:
+            site.start()
+        self.folder = self.sites[0].folder
+        self.write_targets()
+        self.receiver = self.run_receiver("receiver")
+        self.agents = [self.run_agent("agent-%d" % number, agent_config(number, self.receiver.port))
+                       for number in range(AGENTS)]
 
     def scraped_by(self, agent):
         data = agent.get("/api/v1/targets", state="active")
@@ -89,6 +175,70 @@ class FleetTest(unittest.TestCase):
         self.assertEqual(sorted(sum(scraped, [])), sorted(self.instances()), "each target has one agent")
         up = self.receiver.query("sum by (instance) (sideband_device_up)")
         self.assertEqual({labels["instance"]: value for labels, value in up}, {one: 1 for one in self.instances()})
+        self.queries_of_the_page_have_results()
+        self.series_of_a_daemon_end_with_it()
+
+    def queries_of_the_page_have_results(self):
+        queries = blocks("promql")
+        self.assertGreater(len(queries), 1)
+        for query in queries:
+            programs.wait_until(lambda one=query: self.receiver.query(one), "a result of " + query)
+
+    def series_of_a_daemon_end_with_it(self):
+        """Long before the five minutes for which Prometheus shows the last value of a series."""
+        kept, ended = self.instances()
+        self.assertEqual(self.sites[1].daemon.stop(), 0)
+        programs.wait_until(lambda: [labels["instance"] for labels, _ in self.receiver.query("sideband_device_up")] ==
+                            [kept], "the series of the daemon that stopped end")
+        self.assertEqual(self.receiver.query('up{instance="%s"}' % ended)[0][1], 0)
+
+
+@unittest.skipUnless(os.path.exists(prometheus.PROMETHEUS), prometheus.PROMETHEUS + " is not installed")
+class StreamsTest(FleetTestCase):
+    """One site, scraped as the operator and as tenant A, who is acme in the example."""
+
+    def setUp(self):
+        self.sites = [self.add_site()]
+        self.folder = self.sites[0].folder
+        for suffix in (".pem", ".key"):
+            shutil.copyfile(self.sites[0].path("tenant-a" + suffix), self.sites[0].path("acme" + suffix))
+        self.sites[0].start()
+        self.write_targets()
+
+    def test_each_stream_has_its_tenant_id(self):
+        receivers = {name: self.run_receiver(name) for name in ("operator", "acme")}
+        identities = {"operator": "operator", "acme": "tenant-a"}
+        store = Store(self.sites[0], {site_layout.TRUST + identities[name]: (name, receiver.port)
+                                      for name, receiver in receivers.items()})
+        self.addCleanup(store.close)
+        self.run_agent("agent", streams_config(store.server_port))
+        for name, receiver in receivers.items():
+            programs.wait_until(lambda one=receiver: one.query("sideband_vm_info"), "the stream of " + name)
+            found = receiver.query('{__name__!=""}')
+            self.assertEqual({labels["job"] for labels, _ in found}, {"sideband-" + name})
+            self.assertEqual({labels["cluster"] for labels, _ in found}, {"fleet-1"})
+            self.assertEqual({labels["__replica__"] for labels, _ in found}, {"agent-0"})
+        self.assertEqual(receivers["operator"].query("sideband_context_resident_cycles_total"), [])
+        self.assertEqual(receivers["acme"].query("process_resident_memory_bytes"), [])
+        self.assertEqual({labels["vm"] for labels, _ in receivers["acme"].query('{vm!=""}')}, {"vm1"})
+
+    def names(self, name, scrape_configs):
+        """The names that a configuration of the page stores, of Sideband."""
+        self.write(name + ".yml", "global: {scrape_interval: 1s}\n" + scrape_configs)
+        server = self.run_prometheus(name + ".yml", name=name)
+        programs.wait_until(lambda: server.query("up == 1"), "a scrape")
+        return {labels["__name__"] for labels, _ in server.query('{__name__=~"sideband_.*"}')}
+
+    def test_configurations_of_the_page(self):
+        reduced, narrowed = (self.names("page-%d" % number, block) for number, block in enumerate(blocks("yaml")))
+        levels = {re.match(r"sideband_(?:vm|device|context|event|sample)", name)[0] for name in narrowed}
+        self.assertLessEqual(levels, {"sideband_vm", "sideband_device", "sideband_event", "sideband_sample"})
+        self.assertIn("sideband_vm_tensor_active_cycles_total", narrowed)
+        self.assertNotIn("sideband_vm_sm_active_cycles_total", narrowed)
+        self.assertNotIn("sideband_snapshots_total", narrowed)
+        self.assertIn("sideband_vm_sm_active_cycles_total", reduced)
+        self.assertEqual([name for name in reduced if re.search("_(vm|device|context)_.*_(created|ratio)$", name)], [])
+
 
 
 if __name__ == "__main__":
