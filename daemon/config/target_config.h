@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The daemons of a fleet, which Prometheus requests at /sd. The file has the format of Prometheus' file_sd, YAML or
-// JSON: a list of groups.
-//   - targets: ["gpu-host-1.example.org:9877", "gpu-host-2.example.org:9877"]
-//     labels: {rack: r1}
-// Example:
+// JSON: a list of groups, such as {targets: ["gpu-host-1.example.org:9877"], labels: {rack: r1}}.
 //   config.targets = ReadTargets(root, context);
 #ifndef SIDEBAND_DAEMON_CONFIG_TARGET_CONFIG_H_
 #define SIDEBAND_DAEMON_CONFIG_TARGET_CONFIG_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Parses the query of /page/history: ?event=NAME&seconds=N, both required.
-//   SIDEBAND_ASSIGN_OR_RETURN(const auto request, ParseHistoryQuery(request.target, clock.Now()));
+//   SIDEBAND_ASSIGN_OR_RETURN(const auto wanted, ParseHistoryQuery(request.target, clock.Now()));
 #ifndef SIDEBAND_DAEMON_HTTP_HISTORY_QUERY_H_
 #define SIDEBAND_DAEMON_HTTP_HISTORY_QUERY_H_
 

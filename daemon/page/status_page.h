@@ -2,7 +2,8 @@
 //
 // The status page: one HTML file with its script and style, the same for every caller. What it shows it requests from
 // the daemon (page_data.h). The files in web/ are its source.
-//   HttpResponse response{.body = Body::Of(StatusPage()), .content_security_policy = StatusPagePolicy()};
+//   HttpResponse response{.content_security_policy = std::string(StatusPagePolicy()),
+//                         .body = Body::Of(std::string(StatusPage()))};
 #ifndef SIDEBAND_DAEMON_PAGE_STATUS_PAGE_H_
 #define SIDEBAND_DAEMON_PAGE_STATUS_PAGE_H_
 

@@ -23,6 +23,7 @@
 #include "daemon/config/quota_config.h"
 #include "daemon/config/ratio_config.h"
 #include "daemon/config/read_section.h"
+#include "daemon/config/target_config.h"
 #include "daemon/config/tls_files.h"
 #include "daemon/config/token_config.h"
 #include "proto/base/error_list.h"
@@ -99,6 +100,10 @@ void UseReadSection() {
 absl::Status UseTlsFiles(const ListenerConfig& config) {
   //@ daemon/config/tls_files.h
   return absl::OkStatus();
+}
+
+void UseTargetConfig(const YamlMap& root, const ConfigContext& context, Config& config) {
+  //@ daemon/config/target_config.h
 }
 
 void UseTokenConfig(const YamlMap& root, const ConfigContext& context, Config& config) {

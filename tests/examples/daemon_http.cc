@@ -16,6 +16,7 @@
 #include "daemon/exposition/scrape_filter.h"
 #include "daemon/http/audit_query.h"
 #include "daemon/http/fake_http_client.h"
+#include "daemon/http/history_query.h"
 #include "daemon/http/http_exchange.h"
 #include "daemon/http/http_message.h"
 #include "daemon/http/http_server.h"
@@ -24,11 +25,12 @@
 #include "daemon/http/query_parameters.h"
 #include "daemon/http/scrape_query.h"
 #include "daemon/http/site.h"
-#include "daemon/http/status_page.h"
+#include "daemon/http/target_list.h"
 #include "daemon/identity/credentials.h"
 #include "daemon/listen/connection_table.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/metrics/text.h"
+#include "daemon/page/page_data.h"
 #include "daemon/view/reader.h"
 #include "proto/base/status_macros.h"
 
@@ -46,6 +48,11 @@ absl::Status UseAuditQuery(const HttpRequest& request) {
 void UseFakeHttpClient(const std::unique_ptr<HttpServer>& server, const FakeCa& ca,
                        const CertificateFiles& certificate) {
   //@ daemon/http/fake_http_client.h
+}
+
+absl::Status UseHistoryQuery(const HttpRequest& request, const Clock& clock) {
+  //@ daemon/http/history_query.h
+  return absl::OkStatus();
 }
 
 void UseHttpExchange(const Credentials& credentials, const HttpHandler& handler, absl::string_view bytes) {
@@ -84,13 +91,13 @@ absl::Status UseScrapeQuery(const HttpRequest& request) {
 }
 
 absl::Status UseSite(Reader& reader, const std::unique_ptr<SelfMetrics>& metrics, const Clock& clock,
-                     const HttpServer::Options& options) {
+                     const PageData& page_data, const TargetList& targets, const HttpServer::Options& options) {
   //@ daemon/http/site.h
   return absl::OkStatus();
 }
 
-void UseStatusPage(Reader& reader, const Caller& caller) {
-  //@ daemon/http/status_page.h
+void UseTargetList(const Config& config, const HttpRequest& request, HttpResponse& response) {
+  //@ daemon/http/target_list.h
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "daemon/metrics/history_metrics.h"
 #include "daemon/metrics/listener_metrics.h"
 #include "daemon/metrics/open_metrics.h"
+#include "daemon/metrics/process_metrics.h"
 #include "daemon/metrics/request_metrics.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/metrics/text.h"
@@ -50,6 +51,10 @@ void UseListenerMetrics(ListenerMetrics& metrics) {
 
 void UseOpenMetrics(const prometheus::Registry& registry, std::string& out) {
   //@ daemon/metrics/open_metrics.h
+}
+
+void UseProcessMetrics(prometheus::Registry& registry) {
+  //@ daemon/metrics/process_metrics.h
 }
 
 void UseRequestMetrics(RequestMetrics& metrics, const absl::Status& status) {

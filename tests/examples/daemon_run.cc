@@ -88,8 +88,8 @@ void UseProcess() {
 }
 
 void UseReload(const std::string& config_file, Reader& reader, PolicyHolder& policy, DeviceSet& devices,
-               KeptHistory& history, AbsentNameNotice& notice, const std::unique_ptr<SelfMetrics>& metrics,
-               const Config& config, Signals& signals) {
+               KeptHistory& history, TargetList& targets, AbsentNameNotice& notice,
+               const std::unique_ptr<SelfMetrics>& metrics, const Config& config, Signals& signals) {
   //@ daemon/run/reload.h
 }
 

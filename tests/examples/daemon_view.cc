@@ -24,6 +24,7 @@
 #include "daemon/view/access_entry.h"
 #include "daemon/view/decision_log.h"
 #include "daemon/view/device_history.h"
+#include "daemon/view/fake_past.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/queries.h"
 #include "daemon/view/reader.h"
@@ -64,6 +65,10 @@ void UseDeviceHistory(const DeviceInfo& info, const RowFilter& filter, TopologyV
                       absl::Time until, absl::Duration step, int64_t& values_left, const std::vector<ChunkView>& chunks,
                       sideband::v1::GetHistoryResponse& response) {
   //@ daemon/view/device_history.h
+}
+
+void UseFakePast(const Caller& caller, const sideband::v1::GetHistoryRequest& request) {
+  //@ daemon/view/fake_past.h
 }
 
 absl::Status UseHistoryReader(Reader& reader, const Store& store, const History& history, const Caller& caller,
