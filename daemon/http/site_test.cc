@@ -77,7 +77,7 @@ TEST_F(SiteTest, MetricsAreTheCallersOwn) {
   EXPECT_THAT(tenant.body.ToString(), Not(HasSubstr("vm1")));
   EXPECT_THAT(tenant.body.ToString(), Not(HasSubstr("sideband_build_info"))) << "the daemon's own are the operator's";
   EXPECT_THAT(Get("ops", "/metrics").body.ToString(),
-              HasSubstr("sideband_build_info{revision=\"\",version=\"1\"} 1\n"));
+              HasSubstr("sideband_build_info{version=\"1\"} 1\n"));
 }
 
 TEST_F(SiteTest, OpenMetricsAndGzipWhereTheyAreAccepted) {

@@ -38,7 +38,10 @@ SelfMetrics::SelfMetrics(Options options)
       AuditMetrics(registry()),
       HistoryMetrics(registry()),
       families_(std::make_unique<Families>(registry())) {
-  families_->build_info.Add({{"version", options.version}, {"revision", options.revision}}).Set(1);
+  prometheus::Labels build = {{"version", options.version}};
+  // To Prometheus an empty label is an absent one.
+  if (!options.revision.empty()) build.emplace("revision", options.revision);
+  families_->build_info.Add(build).Set(1);
   families_->reload_successful.Set(1);  // the daemon has started with a valid configuration
 }
 

@@ -8,6 +8,7 @@ import http.server
 import os
 import re
 import shutil
+import signal
 import ssl
 import threading
 import unittest
@@ -114,6 +115,11 @@ class FleetTestCase(unittest.TestCase):
         self.addCleanup(site.close)
         return site
 
+    def share_credentials(self):
+        """One authority for the fleet."""
+        for name in CREDENTIALS:
+            shutil.copyfile(self.sites[0].path(name), self.sites[1].path(name))
+
     def instances(self):
         return ["127.0.0.1:%d" % site.http_port for site in self.sites]
 
@@ -141,8 +147,7 @@ class FleetTestCase(unittest.TestCase):
 class FleetTest(FleetTestCase):
     def setUp(self):
         self.sites = [self.add_site(), self.add_site()]
-        for name in CREDENTIALS:  # one authority for the fleet
-            shutil.copyfile(self.sites[0].path(name), self.sites[1].path(name))
+        self.share_credentials()
         for site in self.sites:
             site.start()
         self.folder = self.sites[0].folder
@@ -239,6 +244,47 @@ class StreamsTest(FleetTestCase):
         self.assertIn("sideband_vm_sm_active_cycles_total", reduced)
         self.assertEqual([name for name in reduced if re.search("_(vm|device|context)_.*_(created|ratio)$", name)], [])
 
+
+
+@unittest.skipUnless(os.path.exists(prometheus.PROMETHEUS), prometheus.PROMETHEUS + " is not installed")
+class DiscoveryTest(FleetTestCase):
+    """Prometheus requests the targets from a daemon, by scrape-http-sd.yml."""
+
+    def setUp(self):
+        self.sites = [self.add_site(), self.add_site()]
+        self.folder = self.sites[0].folder
+        self.share_credentials()
+        config = self.sites[0].read("sidebandd.yaml").decode()
+        self.write("targets.yml", "[]\n")
+        self.write("sidebandd.yaml", config + "targets_file: targets.yml\n")
+        for site in self.sites:
+            site.start()
+
+    def run_discovery(self, site):
+        for rules in ("recording.rules.yml", "alerts.rules.yml"):
+            shutil.copyfile(programs.runfile("deploy/prometheus/" + rules), os.path.join(self.folder, rules))
+        self.write("discovery.yml", replaced(example("scrape-http-sd.yml"), ("refresh_interval: 1m", "refresh_interval: 1s"),
+                                             ("127.0.0.1:9877", "127.0.0.1:%d" % site.http_port)))
+        return self.run_prometheus("discovery.yml", name="discovery")
+
+    def wait_for_targets(self, server, instances):
+        programs.wait_until(lambda: {one[0]["instance"] for one in server.query("up == 1")} == set(instances),
+                            "targets %s" % instances)
+
+    def test_the_configured_targets_are_scraped_and_follow_a_reload(self):
+        self.write_targets()
+        self.sites[0].daemon.signal(signal.SIGHUP)
+        server = self.run_discovery(self.sites[0])
+        self.wait_for_targets(server, self.instances())
+        labels, _ = server.query("up")[0]
+        self.assertEqual(labels["rack"], "r1")
+        self.write("targets.yml", '- targets: ["%s"]\n' % self.instances()[1])
+        self.sites[0].daemon.signal(signal.SIGHUP)
+        self.wait_for_targets(server, self.instances()[1:])
+
+    def test_without_a_file_the_daemon_lists_itself(self):
+        server = self.run_discovery(self.sites[1])
+        self.wait_for_targets(server, self.instances()[1:])
 
 
 if __name__ == "__main__":

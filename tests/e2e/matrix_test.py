@@ -239,14 +239,18 @@ class MatrixTest(unittest.TestCase):
             return {401, 403}
         if path.startswith("/audit"):
             return {200} if role == "auditor" else {404}
-        if path.startswith("/metrics?event[]="):
-            event = path.partition("=")[2]
+        if path == "/sd":
+            return {200} if role == "operator" else {404}
+        if path.startswith(("/metrics?event[]=", "/page/history?")):
+            event = path.partition("=")[2].partition("&")[0]
             return {200} if any(event in events(row) for row in rows(role)) else {404}
         return {400} if path == "/metrics?x=y" else {200}
 
     def test_http(self):
         paths = ("/", "/metrics", "/metrics?event[]=" + CONTEXT_EVENT, "/metrics?event[]=" + DEVICE_EVENT,
-                 "/metrics?event[]=nothing", "/metrics?x=y", "/audit", "/audit?after=1", "/-/healthy", "/-/ready",
+                 "/metrics?event[]=nothing", "/metrics?x=y", "/page/status",
+                 "/page/history?event=%s&seconds=60" % CONTEXT_EVENT, "/page/history?event=%s&seconds=60" % DEVICE_EVENT,
+                 "/page/history?event=nothing&seconds=60", "/sd", "/audit", "/audit?after=1", "/-/healthy", "/-/ready",
                  "/nothing")
         told = {}  # answers to unauthenticated callers and to requests for absent resources
         for who, method, path in itertools.product(IDENTITIES, ("GET", "HEAD", "POST"), paths):
