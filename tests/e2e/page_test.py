@@ -138,7 +138,7 @@ class PageTest(unittest.TestCase):
             return exposition.value(self.site.metrics("operator"), "sideband_history_span_seconds", device="gpu0") or 0
         programs.wait_until(lambda: span_s() > 10, "some history")
         self.open("operator")
-        programs.wait_until(lambda: (self.page.evaluate(DRAWN_SHARE) or 0) > 10 / 300, "a line of ten seconds", 5)
+        programs.wait_until(lambda: (self.page.evaluate(DRAWN_SHARE) or 0) > 0.3, "a line of ten seconds", 5)
 
     def test_pause_freezes_the_page(self):
         self.open("operator")

@@ -94,9 +94,17 @@ function Badge({ device, answers }) {
   return <span class={`badge ${device.state}`}>{stateText(device)}</span>;
 }
 
-export function Device({ device, view, matches, answers }) {
+// The charts grow to their window, so that a daemon that has just started does not show empty ones.
+const kNarrowestSeconds = 30;
+
+function shownTime(device, view) {
   const to = (device.time ?? 0) + (device.age ?? 0);
-  const here = { ...view, from: to - view.window, to };
+  const oldest = view.series.oldest(device.name) ?? to;
+  return { from: Math.max(to - view.window, Math.min(oldest, to - kNarrowestSeconds)), to };
+}
+
+export function Device({ device, view, matches, answers }) {
+  const here = { ...view, ...shownTime(device, view) };
   return (
     <section class={`device ${device.state}`}>
       <h2>

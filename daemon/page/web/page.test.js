@@ -153,6 +153,8 @@ test('the same snapshot is added once', () => {
   store.addModel(model);
   store.addModel(model);
   assert.equal(store.get(model.devices[0].vms[0].key, 'sm_active').times.length, 1);
+  assert.equal(store.oldest('gpu0'), 1000);
+  assert.equal(store.oldest('gpu1'), undefined);
 });
 
 test('a device that does not answer has a gap', () => {

@@ -17,6 +17,15 @@ export class SeriesStore {
     return this.series.get(`${key}|${name}`) ?? { times: [], values: [] };
   }
 
+  // The oldest time of any series of the device; undefined without any.
+  oldest(device) {
+    let oldest;
+    for (const [id, { times }] of this.series) {
+      if (id.startsWith(`${device}|`) && !(times[0] >= oldest)) oldest = times[0];
+    }
+    return oldest;
+  }
+
   // The values of one answer. A row without a value has a gap there: a chart must not connect what it does not know.
   addModel(model) {
     for (const device of model.devices) {
