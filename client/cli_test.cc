@@ -71,7 +71,24 @@ constexpr char kSnapshotTable[] =
     "  boot 000000000000b007  at 12.000000345 s\n"
     "VM   CONTEXT  EVENT                           COUNT       RATE  NOTES\n"
     "-    -        sm_active  18,446,744,073,709,551,615          -  -\n"
-    "vm0  train    dram_read                         ~42  ~1.23 k/s  idle,overflow,e…\n";
+    "vm0  train    dram_read                         ~42  ~1.23 k/s  idle,overflow,estimated\n";
+
+// Standard error.
+class Notes final : public Output {
+ public:
+  absl::Status Write(absl::string_view text) override {
+    absl::StrAppend(&text_, text);
+    if (on_write) on_write();
+    return absl::OkStatus();
+  }
+  void Clear() { text_.clear(); }
+  const std::string& text() const { return text_; }
+
+  std::function<void()> on_write;
+
+ private:
+  std::string text_;
+};
 
 class CliTest : public testing::Test {
  protected:
@@ -79,7 +96,7 @@ class CliTest : public testing::Test {
 
   absl::Status Run(const std::vector<std::string>& arguments) {
     out_ = StringOutput();
-    err_ = StringOutput();
+    err_.Clear();
     Environment environment{.out = out_,
                             .err = err_,
                             .cancellation = cancellation_,
@@ -94,6 +111,7 @@ class CliTest : public testing::Test {
                                 },
                             .now = [] { return absl::FromUnixSeconds(1'700'000'600); },
                             .wait = wait_,
+                            .terminal = [this] { return terminal_; },
                             .draw_nonce = [] { return kNonce; }};
     return RunCli(arguments, AllCommands(), environment);
   }
@@ -112,9 +130,10 @@ class CliTest : public testing::Test {
 
   std::map<std::string, std::string> environment_;
   StringOutput out_;
-  StringOutput err_;
+  Notes err_;
   Cancellation cancellation_;
   std::function<bool(absl::Duration)> wait_ = [](absl::Duration) { return true; };
+  std::optional<TerminalSize> terminal_;
   ClientConfig config_;
   std::unique_ptr<FakeDaemon> daemon_;
 };
@@ -196,6 +215,21 @@ TEST_F(CliTest, GetAsTable) {
   EXPECT_EQ(Printed({"get"}), std::string(kSnapshotTable) + "\n" + kSnapshotTable);
 }
 
+TEST_F(CliTest, TablesAreCutForATerminalOnly) {
+  FakeDaemon::Script script;
+  v1::Snapshot& snapshot = *script.snapshots.add_snapshots() = ASnapshot();
+  const std::string name = std::string(60, 'x') + "_cycles";
+  snapshot.mutable_scopes(1)->mutable_counters(0)->set_event(name);
+  Serve(script);
+  EXPECT_THAT(Printed({"get"}), testing::HasSubstr(name));
+  terminal_ = TerminalSize{.rows = 24, .columns = 80};
+  EXPECT_THAT(Printed({"get"}), testing::HasSubstr("xxxxxx…cycles  "));
+  EXPECT_THAT(out_.text(), testing::HasSubstr("idle,overfl…\n"));
+  EXPECT_THAT(Printed({"get", "--wide"}), testing::HasSubstr(name));
+  terminal_->columns = 200;
+  EXPECT_THAT(Printed({"get"}), testing::HasSubstr(name));
+}
+
 TEST_F(CliTest, AStaleDeviceSaysSo) {
   FakeDaemon::Script script;
   v1::Snapshot& snapshot = *script.snapshots.add_snapshots();
@@ -254,7 +288,9 @@ TEST_F(CliTest, GetAsJson) {
 }
 
 TEST_F(CliTest, GetAsksForWhatTheFilterSays) {
-  Serve({});
+  FakeDaemon::Script script;
+  script.snapshots.add_snapshots();
+  Serve(script);
   Printed({"get", "--device", "gpu0", "--vm", "vm0", "--context", "c", "--event", "a", "--event", "b"});
   EXPECT_EQ(daemon_->requests().get_snapshot,
             R"(filter { device: "gpu0" vm: "vm0" context: "c" events: "a" events: "b" })");
@@ -343,20 +379,29 @@ TEST_F(CliTest, AWithheldEventSaysSo) {
 
 TEST_F(CliTest, ADeviceWithoutASnapshotSaysSo) {
   FakeDaemon::Script script;
-  for (const char* command : {"get", "devices", "events", "scopes"}) {
+  const std::string none = "there is no device that this caller may see, or it has not answered yet";
+  for (const char* command : {"devices", "events", "scopes"}) {
     Serve(script);
     Printed({command});
-    EXPECT_EQ(err_.text(), "sideband: there is no device that this caller may see\n") << command;
+    EXPECT_EQ(err_.text(), absl::StrCat("sideband: ", none, "\n")) << command;
   }
+  const absl::Status nothing = Run({"get"});
+  EXPECT_EQ(nothing.message(), none);
+  EXPECT_EQ(ReportCli(nothing), 1);
   v1::Device& device = *script.devices.add_devices();
   device.set_name("gpu0");
   device.set_state(v1::Device::STATE_AWAY);
   script.updates.emplace_back().set_sync_response(true);
-  for (const char* command : {"get", "devices", "events", "scopes", "watch"}) {
+  const std::string away = "gpu0 has not answered yet: there is no snapshot";
+  for (const char* command : {"devices", "events", "scopes", "watch"}) {
     Serve(script);
     (void)Run({command});
-    EXPECT_EQ(err_.text().substr(0, 32), "sideband: gpu0: no snapshot yet\n") << command;
+    EXPECT_THAT(err_.text(), testing::StartsWith(absl::StrCat("sideband: ", away, "\n"))) << command;
   }
+  const absl::Status silent = Run({"get", "--format", "json"});
+  EXPECT_EQ(silent.message(), away);
+  EXPECT_EQ(ReportCli(silent), 1);
+  EXPECT_EQ(out_.text(), "");
   EXPECT_EQ(Printed({"devices"}),
             "DEVICE  STATE  INTERVAL  CLOCK  BOOT\n"
             "gpu0    away          0      -  -\n");
@@ -492,12 +537,57 @@ FakeDaemon::Script Updates(int count, bool keeps_streams) {
 
 TEST_F(CliTest, WatchPrintsUpdatesUpToItsCount) {
   Serve(Updates(2, true));
-  EXPECT_EQ(Printed({"watch", "--count", "2", "--interval", "1500ms"}),
+  EXPECT_EQ(Printed({"watch", "--count", "2", "--interval", "1500ms", "--format", "table"}),
             std::string(kSnapshotTable) + "\n1 snapshots skipped, no counts lost\n" +
                 absl::StrReplaceAll(kSnapshotTable, {{"snapshot 17", "snapshot 18"}}) + "\n");
   EXPECT_EQ(daemon_->requests().subscribe,
             "filter { } mode: MODE_STREAM stream_mode: STREAM_MODE_SAMPLE "
             "sample_interval { seconds: 1 nanos: 500000000 }");
+}
+
+TEST_F(CliTest, WatchPrintsALinePerUpdate) {
+  Serve(Updates(2, true));
+  EXPECT_EQ(Printed({"watch", "--count", "2", "--contexts"}),
+            "                                    sm    dram\n"
+            "TIME (UTC) DEVICE VM   CONTEXT  active    read\n"
+            "22:13:20.0 gpu0   -    -             -       -\n"
+            "22:13:20.0 gpu0   vm0  train         - 1.23k/s *\n"
+            "22:13:20.0 gpu0   -    -             -       -\n"
+            "22:13:20.0 gpu0   vm0  train         - 1.23k/s *\n");
+  EXPECT_THAT(Printed({"watch", "--count", "1", "--contexts", "--event", "dram*", "--value", "count"}),
+              testing::HasSubstr("vm0  train        42 *"));
+  EXPECT_NE(Mistake({"watch", "--value", "much"}).find("--value"), std::string::npos);
+}
+
+TEST_F(CliTest, WatchSaysWhatDoesNotFit) {
+  FakeDaemon::Script script = Updates(1, true);
+  for (int i = 0; i < 9; ++i) {
+    script.updates[0].mutable_update()->mutable_scopes(0)->add_counters()->set_event(absl::StrCat("event_", i));
+  }
+  Serve(script);
+  Printed({"watch", "--count", "1"});
+  EXPECT_EQ(err_.text(), "sideband: 7 of 10 events fit the line: --event chooses, --wide shows all\n");
+  terminal_ = TerminalSize{.rows = 24, .columns = 200};
+  Printed({"watch", "--count", "1"});
+  EXPECT_EQ(err_.text(), "");
+}
+
+TEST_F(CliTest, WatchSaysThatADeviceIsSilent) {
+  FakeDaemon::Script script = Updates(1, true);
+  for (const auto& [name, state] : {std::pair("gpu0", v1::Device::STATE_STALE), {"gpu1", v1::Device::STATE_AWAY}}) {
+    v1::Device& device = *script.devices.add_devices();
+    device.set_name(name);
+    device.set_state(state);
+    device.mutable_interval()->set_seconds(1);
+  }
+  script.updates[0].mutable_update()->mutable_age()->set_seconds(74);
+  script.updates.push_back(script.updates[0]);
+  script.updates.back().mutable_update()->set_snapshot_id(99);
+  Serve(script);
+  Printed({"watch", "--count", "2"});
+  EXPECT_EQ(err_.text(),
+            "sideband: gpu0 is stale: its newest snapshot is 1m14s old\n"
+            "sideband: gpu1 has not answered yet: there is no snapshot\n");
 }
 
 TEST_F(CliTest, WatchAsJsonIsALinePerUpdate) {
@@ -542,7 +632,9 @@ TEST_F(CliTest, WatchGoesOnAfterTheDaemonHasRestarted) {
     Serve(script);
     return false;
   };
-  EXPECT_EQ(Printed({"watch", "--count", "2", "--vm", "vm0"}).substr(0, std::size(kSnapshotTable) - 1), kSnapshotTable);
+  EXPECT_EQ(
+      Printed({"watch", "--count", "2", "--vm", "vm0", "--format", "table"}).substr(0, std::size(kSnapshotTable) - 1),
+      kSnapshotTable);
   EXPECT_THAT(out_.text(), testing::HasSubstr("snapshot 29")) << "snapshot 17 is not shown again";
   EXPECT_EQ(err_.text(),
             "sideband: the server ended the stream; connecting again\n"
@@ -686,6 +778,26 @@ TEST_F(UnsealTest, OpensAStream) {
   EXPECT_EQ(daemon_->requests().subscribe_sealed,
             R"(device: "gpu0" vm: "vm0" nonce: "NNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNN")");
   EXPECT_EQ(config_.key_file, "") << "the VM's key is not that of TLS";
+}
+
+TEST_F(UnsealTest, SaysWhyThereIsNoRecord) {
+  FakeDaemon::Script script{.status = grpc::Status(grpc::StatusCode::FAILED_PRECONDITION, "no key")};
+  Serve(script);
+  EXPECT_EQ(Run({"unseal", "--address", "h:1", "--vm", "vm0", "--key-file", key_file_}).message(), "h:1: no key");
+  EXPECT_EQ(ReportCli(Run({"unseal", "--vm", "vm0", "--key-file", key_file_})), 1);
+  script = {.keeps_streams = true};
+  v1::Device& device = *script.devices.add_devices();
+  device.set_name("gpu0");
+  device.set_state(v1::Device::STATE_STALE);
+  v1::Scope& scope = *script.scopes.add_scopes();
+  scope.set_device("gpu0");
+  scope.set_vm("vm0");
+  scope.set_confidential(true);
+  Serve(script);
+  err_.on_write = [this] { cancellation_.Cancel(); };
+  const std::string state = testing::TempDir() + "/silent.state";
+  EXPECT_EQ(Run({"unseal", "--vm", "vm0", "--key-file", key_file_, "--state", state}), absl::OkStatus());
+  EXPECT_EQ(err_.text(), "sideband: gpu0 is stale: it is silent\n");
 }
 
 TEST_F(UnsealTest, OpensAFileAsJson) {

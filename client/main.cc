@@ -9,6 +9,7 @@
 #include "client/cli/cli.h"
 #include "client/cli/interrupt.h"
 #include "client/cli/output.h"
+#include "client/cli/terminal.h"
 #include "client/commands.h"
 #include "client/lib/channel.h"
 #include "proto/base/program.h"
@@ -37,12 +38,14 @@ int Main(int argc, char** argv) {
                           .err = err,
                           .cancellation = cancellation,
                           .get_env = GetVariable,
-                          .connect = [&](const ClientConfig& config) {
-                            // Earlier there is no call to cancel. Later is too late: gRPC's threads must inherit the
-                            // blocked signals.
-                            if (!watcher.has_value()) watcher.emplace(cancellation);
-                            return Connect(config);
-                          }};
+                          .connect =
+                              [&](const ClientConfig& config) {
+                                // Earlier there is no call to cancel. Later is too late: gRPC's threads must inherit
+                                // the blocked signals.
+                                if (!watcher.has_value()) watcher.emplace(cancellation);
+                                return Connect(config);
+                              },
+                          .terminal = [] { return SizeOfTerminal(STDOUT_FILENO); }};
   const absl::Status status = RunCli({argv + 1, argv + argc}, AllCommands(), environment);
   // A reader that closes the pipe, such as head(1), is not an error.
   return out.closed() ? 0 : ReportCli(status);

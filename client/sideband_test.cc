@@ -83,6 +83,7 @@ class SidebandTest : public testing::Test {
       v1::Snapshot& snapshot = *script.updates.emplace_back().mutable_update();
       snapshot.set_device("gpu0");
       snapshot.set_snapshot_id(i + 1);
+      snapshot.add_scopes()->add_counters()->set_event("sm_active_cycles");
     }
     return script;
   }

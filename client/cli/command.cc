@@ -12,6 +12,13 @@ void CommandContext::Note(const std::string& note) {
   (void)environment_.err.Write(absl::StrCat("sideband: ", Visible(note), "\n"));
 }
 
+TableStyle CommandContext::StyleOf(TableStyle style) const {
+  const std::optional<TerminalSize> terminal = Terminal();
+  style.cut = terminal.has_value();
+  if (terminal) style.columns = terminal->columns;
+  return style;
+}
+
 absl::StatusOr<ClientConfig> CommandContext::Config() const {
   ClientConfig config;
   if (const auto file = FindClientConfig(config_file_, environment_.get_env); file.has_value()) {

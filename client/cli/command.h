@@ -15,6 +15,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -22,6 +23,8 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "client/cli/output.h"
+#include "client/cli/table.h"
+#include "client/cli/terminal.h"
 #include "client/lib/cancellation.h"
 #include "client/lib/config.h"
 #include "client/lib/opener.h"
@@ -49,6 +52,8 @@ struct Environment {
   std::function<bool(absl::Duration)> wait = [&cancelled = cancellation](absl::Duration duration) {
     return cancelled.WaitFor(duration);
   };
+  // The size of the terminal that `out` is; nullopt if it is none.
+  std::function<std::optional<TerminalSize>()> terminal = [] { return std::optional<TerminalSize>(); };
   // Draws the nonce for a stream of sealed records.
   std::function<absl::StatusOr<envelope::GuestNonce>()> draw_nonce = DrawGuestNonce;
 };
@@ -66,6 +71,9 @@ class CommandContext {
   bool Wait(absl::Duration duration) { return environment_.wait(duration); }
   // Prints a line to standard error, "sideband: note", with control characters made visible.
   void Note(const std::string& note);
+  std::optional<TerminalSize> Terminal() const { return environment_.terminal(); }
+  // `style` for the output: lines fit a terminal; elsewhere nothing is cut.
+  TableStyle StyleOf(TableStyle style) const;
   const GetEnv& get_env() const { return environment_.get_env; }
   absl::StatusOr<envelope::GuestNonce> DrawNonce() const { return environment_.draw_nonce(); }
   // The effective configuration: the file's values, overridden by the flags.

@@ -27,7 +27,8 @@ class DevicesCommand final : public Command {
     SIDEBAND_ASSIGN_OR_RETURN(const auto response, client->ListDevices({}));
     for (const std::string& note : AwayNotes(response)) context.Note(note);
     if (format_.json()) return context.out().Write(ToJson(response));
-    return context.out().Write(format_.csv() ? DevicesCsv(response) : DevicesTable(response, format_.style));
+    return context.out().Write(format_.csv() ? DevicesCsv(response)
+                                             : DevicesTable(response, context.StyleOf(format_.style)));
   }
 
  private:

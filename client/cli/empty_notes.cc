@@ -4,15 +4,19 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/time.h"
+#include "client/cli/device_choice.h"
 #include "client/cli/message_text.h"
 #include "client/cli/name_pattern.h"
+#include "client/lib/rpc_status.h"
 
 namespace sideband::client {
 namespace {
 
 using Names = std::vector<std::string>;
 
+constexpr char kNoDevice[] = "there is no device that this caller may see, or it has not answered yet";
 constexpr char kConfidentialExcluded[] = "confidential_excluded";
 
 // The names and patterns of `wanted` that match nothing in `shown`.
@@ -47,9 +51,7 @@ class Explanation {
  private:
   void Note(std::string note) { notes_.push_back(std::move(note)); }
 
-  bool Selects(const std::string& device) const {
-    return options_.devices.empty() || MatchesAny(options_.devices, device);
-  }
+  bool Selects(const std::string& device) const { return IsChosen(options_.devices, device); }
 
   void ExplainDevices(const Names& missing) {
     // Notes are optional: a failed request leaves them out.
@@ -179,12 +181,25 @@ std::vector<std::string> StaleNotes(const v1::GetSnapshotResponse& shown) {
 }
 
 std::vector<std::string> AwayNotes(const v1::ListDevicesResponse& devices) {
-  if (devices.devices().empty()) return {"there is no device that this caller may see"};
+  if (devices.devices().empty()) return {kNoDevice};
   std::vector<std::string> notes;
   for (const v1::Device& device : devices.devices()) {
-    if (device.state() == v1::Device::STATE_AWAY) notes.push_back(absl::StrCat(device.name(), ": no snapshot yet"));
+    if (device.state() == v1::Device::STATE_AWAY) notes.push_back(NotAnsweredText(device.name()));
   }
   return notes;
+}
+
+absl::Status CheckAnswered(const std::vector<std::string>& chosen, TelemetryClient& client) {
+  const auto listed = client.ListDevices({});
+  if (!listed.ok()) return listed.status();
+  v1::ListDevicesResponse selected;
+  for (const v1::Device& device : listed->devices()) {
+    if (IsChosen(chosen, device.name())) *selected.add_devices() = device;
+  }
+  if (selected.devices().empty() && !listed->devices().empty()) return absl::OkStatus();
+  const std::vector<std::string> away = AwayNotes(selected);
+  const bool has_answered = static_cast<int>(away.size()) < selected.devices_size();
+  return has_answered ? absl::OkStatus() : MarkRemote(absl::UnavailableError(absl::StrJoin(away, "; ")));
 }
 
 void NoteEmptyListing(const std::vector<std::string>& chosen, TelemetryClient& client, CommandContext& context) {

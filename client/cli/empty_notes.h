@@ -35,6 +35,9 @@ std::vector<std::string> EmptyNotes(const Selection& selection, const ShownNames
 // One line for each snapshot of a stale device.
 std::vector<std::string> StaleNotes(const v1::GetSnapshotResponse& shown);
 
+// UNAVAILABLE, marked as remote, if no chosen device has answered yet; OK if one has, or if none is chosen.
+absl::Status CheckAnswered(const std::vector<std::string>& chosen, TelemetryClient& client);
+
 // For listings: notes that there is no device, or which devices have no snapshot yet. Empty if all devices have a
 // snapshot.
 std::vector<std::string> AwayNotes(const v1::ListDevicesResponse& devices);

@@ -42,7 +42,8 @@ class EventsCommand final : public Command {
                  listed.end());
     if (listed.empty()) NoteEmptyListing(devices_, *client, context);
     if (format_.json()) return context.out().Write(ToJson(*response));
-    return context.out().Write(format_.csv() ? EventsCsv(*response) : EventsTable(*response, format_.style));
+    return context.out().Write(format_.csv() ? EventsCsv(*response)
+                                             : EventsTable(*response, context.StyleOf(format_.style)));
   }
 
  private:

@@ -78,11 +78,12 @@ class GetCommand final : public Command {
     v1::GetSnapshotRequest request;
     *request.mutable_filter() = selection.filter();
     SIDEBAND_ASSIGN_OR_RETURN(auto response, client.GetSnapshot(request));
+    if (response.snapshots().empty()) SIDEBAND_RETURN_IF_ERROR(CheckAnswered(filter_.devices, client));
     selection.Narrow(response);
     NoteEmptySnapshot(selection, response, client, context);
     for (const std::string& note : StaleNotes(response)) context.Note(note);
     if (format_.json()) return context.out().Write(ToJson(response));
-    if (!format_.csv()) return context.out().Write(SnapshotTables(response, format_.style));
+    if (!format_.csv()) return context.out().Write(SnapshotTables(response, context.StyleOf(format_.style)));
     std::string text = SnapshotCsvTitles();
     for (const v1::Snapshot& snapshot : response.snapshots()) text += SnapshotCsv(snapshot);
     return context.out().Write(text);
@@ -118,7 +119,8 @@ class GetCommand final : public Command {
     selection.Narrow(*response);
     NoteEmptyHistory(selection, *response, client, context);
     if (format_.json()) return context.out().Write(HistoryJson(*response));
-    return context.out().Write(format_.csv() ? HistoryCsv(*response) : HistoryTables(*response, format_.style));
+    return context.out().Write(format_.csv() ? HistoryCsv(*response)
+                                             : HistoryTables(*response, context.StyleOf(format_.style)));
   }
 
   static void NoteEmptyHistory(const Selection& selection, const v1::GetHistoryResponse& response,

@@ -25,6 +25,10 @@ std::string StateText(v1::ScopeCounters::State state) {
 
 std::string ScopeText(v1::Event::Scope scope) { return Word(v1::Event::Scope_Name(scope), "SCOPE_", scope); }
 
+std::string NotAnsweredText(const std::string& device) {
+  return absl::StrCat(device, " has not answered yet: there is no snapshot");
+}
+
 std::string SliceText(const v1::Scope& scope) { return scope.has_slice() ? absl::StrCat(scope.slice()) : ""; }
 
 bool IsEstimated(const google::protobuf::RepeatedPtrField<std::string>& flags) {

@@ -16,6 +16,9 @@ std::string StateText(v1::Device::State state);
 std::string StateText(v1::ScopeCounters::State state);
 std::string ScopeText(v1::Event::Scope scope);
 
+// One line about a device without a snapshot.
+std::string NotAnsweredText(const std::string& device);
+
 // Empty if the scope has no slice.
 std::string SliceText(const v1::Scope& scope);
 

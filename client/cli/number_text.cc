@@ -7,6 +7,25 @@
 #include "absl/strings/str_format.h"
 
 namespace sideband::client {
+namespace {
+
+struct Scaled {
+  double value;
+  absl::string_view prefix;
+};
+
+// Divides by powers of 1000 until the value is below `rounds_up`, which its format would round to 1000.
+Scaled Scale(double value, double rounds_up) {
+  constexpr absl::string_view kPrefixes[] = {"", "k", "M", "G", "T", "P", "E"};
+  const absl::string_view* prefix = kPrefixes;
+  while (std::abs(value) >= rounds_up && std::isfinite(value) && prefix + 1 != std::end(kPrefixes)) {
+    value /= 1000;
+    ++prefix;
+  }
+  return {value, *prefix};
+}
+
+}  // namespace
 
 std::string CountText(uint64_t count, const TableStyle& style) {
   std::string text = absl::StrCat(count);
@@ -17,15 +36,19 @@ std::string CountText(uint64_t count, const TableStyle& style) {
 
 std::string ScaledText(double value, absl::string_view unit, const TableStyle& style) {
   if (style.raw) return absl::StrFormat("%.1f", value);
-  constexpr absl::string_view kPrefixes[] = {"", "k", "M", "G", "T", "P", "E"};
-  constexpr double kRoundsUp = 999.995;  // rounds to 1000.00 with two decimals
-  const absl::string_view* prefix = kPrefixes;
-  while (std::abs(value) >= kRoundsUp && std::isfinite(value) && prefix + 1 != std::end(kPrefixes)) {
-    value /= 1000;
-    ++prefix;
-  }
-  return absl::StrFormat("%.2f %s%s", value, *prefix, unit);
+  const Scaled scaled = Scale(value, 999.995);  // rounds to 1000.00 with two decimals
+  return absl::StrFormat("%.2f %s%s", scaled.value, scaled.prefix, unit);
 }
+
+std::string CompactText(double value, absl::string_view unit) {
+  const Scaled scaled = Scale(value, 999.5);
+  const double size = std::abs(scaled.value);
+  const bool is_whole = size >= 99.95 || (scaled.prefix.empty() && size == std::trunc(size));
+  const int decimals = is_whole ? 0 : size >= 9.995 ? 1 : 2;
+  return absl::StrFormat("%.*f%s%s", decimals, scaled.value, scaled.prefix, unit);
+}
+
+std::string CompactShareText(double share) { return absl::StrFormat("%.1f%%", share * 100); }
 
 std::string ShareText(double share, const TableStyle& style) {
   return style.raw ? absl::StrFormat("%.6f", share) : absl::StrFormat("%.1f %%", share * 100);

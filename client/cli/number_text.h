@@ -21,6 +21,11 @@ std::string CountText(uint64_t count, const TableStyle& style);
 // one decimal and without a unit. Numbers that are not finite are formatted as by printf, with the unit.
 std::string ScaledText(double value, absl::string_view unit, const TableStyle& style);
 
+// At most three digits and a prefix, for narrow columns: "4.64G/s", "0/s".
+std::string CompactText(double value, absl::string_view unit);
+// "37.2%".
+std::string CompactShareText(double share);
+
 // A share from 0 to 1 in percent with one decimal: "37.2 %". If the style is raw, the share itself with six decimals.
 std::string ShareText(double share, const TableStyle& style);
 

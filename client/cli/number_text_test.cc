@@ -37,5 +37,19 @@ TEST(ScaledTextTest, TakesThePrefixBelow1000) {
   EXPECT_EQ(ScaledText(std::numeric_limits<double>::infinity(), "/s", {}), "inf /s");
 }
 
+TEST(NumberTextTest, CompactNumbers) {
+  EXPECT_EQ(CompactText(0, "/s"), "0/s");
+  EXPECT_EQ(CompactText(42, ""), "42");
+  EXPECT_EQ(CompactText(0.5, "/s"), "0.50/s");
+  EXPECT_EQ(CompactText(9.996, ""), "10.0");
+  EXPECT_EQ(CompactText(999.4, ""), "999");
+  EXPECT_EQ(CompactText(999.6, ""), "1.00k");
+  EXPECT_EQ(CompactText(4.64e9, "/s"), "4.64G/s");
+  EXPECT_EQ(CompactText(71.728e6, ""), "71.7M");
+  EXPECT_EQ(CompactText(1e24, ""), "1000000E");
+  EXPECT_EQ(CompactShareText(0.3725), "37.2%");
+  EXPECT_EQ(CompactShareText(1), "100.0%");
+}
+
 }  // namespace
 }  // namespace sideband::client

@@ -16,22 +16,30 @@ void AddNames(CLI::App& app, const std::string& flag, const std::string& what, s
       ->allow_extra_args(false);
 }
 
+void AddFormat(CLI::App& app, const char* help, const std::vector<std::string>& names, std::string& name) {
+  app.add_option("--format", name, help)->check(CLI::IsMember(names))->type_name("FORMAT")->capture_default_str();
+}
+
+void AddStyle(CLI::App& app, TableStyle& style) {
+  app.add_flag("--wide", style.wide, "All columns, in full");
+  app.add_flag("--raw", style.raw, "Numbers in full, without groups and units");
+}
+
 }  // namespace
 
 void FormatOption::AddTo(CLI::App& app) {
-  app.add_option("--format", name, "How to print: table, json or csv (RFC 4180)")
-      ->check(CLI::IsMember({"table", "json", "csv"}))
-      ->type_name("FORMAT")
-      ->capture_default_str();
-  app.add_flag("--wide", style.wide, absl::StrCat("All columns of a table, beyond ", kTableColumns, " characters"));
-  app.add_flag("--raw", style.raw, "Numbers of a table in full, without groups and units");
+  AddFormat(app, "How to print: table, json or csv (RFC 4180)", {"table", "json", "csv"}, name);
+  AddStyle(app, style);
+}
+
+void FormatOption::AddWithLinesTo(CLI::App& app) {
+  name = kLines;
+  AddFormat(app, "How to print: lines, table, json or csv (RFC 4180)", {kLines, "table", "json", "csv"}, name);
+  AddStyle(app, style);
 }
 
 void FormatOption::AddWithoutCsvTo(CLI::App& app) {
-  app.add_option("--format", name, "How to print: table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->type_name("FORMAT")
-      ->capture_default_str();
+  AddFormat(app, "How to print: table or json", {"table", "json"}, name);
 }
 
 void AddDeviceOption(CLI::App& app, std::vector<std::string>& devices) { AddNames(app, "--device", "device", devices); }

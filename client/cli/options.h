@@ -15,15 +15,19 @@ class App;
 
 namespace sideband::client {
 
-// --format table|json|csv, --wide and --raw; other formats are rejected.
+// --format table|json|csv (or lines), --wide and --raw; other formats are rejected.
 struct FormatOption {
+  static constexpr char kLines[] = "lines";
   std::string name = "table";
   TableStyle style;
 
   // For listings.
   void AddTo(CLI::App& app);
+  // For streams: lines, too, which is the default.
+  void AddWithLinesTo(CLI::App& app);
   // For single objects: table or json, without --wide and --raw.
   void AddWithoutCsvTo(CLI::App& app);
+  bool lines() const { return name == kLines; }
   bool json() const { return name == "json"; }
   bool csv() const { return name == "csv"; }
 };

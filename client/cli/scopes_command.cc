@@ -42,7 +42,8 @@ class ScopesCommand final : public Command {
                  listed.end());
     if (listed.empty()) NoteEmptyListing(devices_, *client, context);
     if (format_.json()) return context.out().Write(ToJson(*response));
-    return context.out().Write(format_.csv() ? ScopesCsv(*response) : ScopesTable(*response, format_.style));
+    return context.out().Write(format_.csv() ? ScopesCsv(*response)
+                                             : ScopesTable(*response, context.StyleOf(format_.style)));
   }
 
  private:

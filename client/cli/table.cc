@@ -6,7 +6,6 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
 #include "proto/base/visible.h"
 
 namespace sideband::client {
@@ -20,10 +19,6 @@ constexpr char kCut[] = "…";
 
 bool IsContinuation(char byte) { return (byte & 0xC0) == 0x80; }
 
-size_t Width(absl::string_view text) {
-  return text.size() - static_cast<size_t>(std::ranges::count_if(text, IsContinuation));
-}
-
 // The byte offset of code point number `point`; the text's size if the text is shorter.
 size_t PlaceOf(absl::string_view text, size_t point) {
   size_t at = 0;
@@ -36,16 +31,16 @@ size_t PlaceOf(absl::string_view text, size_t point) {
 // Shortens `text` to `width` code points, `tail` of them from its end, with "…" at the cut.
 std::string Cut(absl::string_view text, size_t width, size_t tail) {
   const absl::string_view head = text.substr(0, PlaceOf(text, width - 1 - tail));
-  return absl::StrCat(head, kCut, text.substr(PlaceOf(text, Width(text) - tail)));
+  return absl::StrCat(head, kCut, text.substr(PlaceOf(text, DisplayWidth(text) - tail)));
 }
 
 std::string Fitted(const std::string& text, size_t width, Table::Fit fit) {
-  if (Width(text) <= width) return text;
+  if (DisplayWidth(text) <= width) return text;
   return Cut(text, width, fit == Table::Fit::kMiddle ? (width - 1) / 2 : 0);
 }
 
 std::string Padded(const std::string& text, size_t width, Table::Align align) {
-  const std::string spaces(width - Width(text), ' ');
+  const std::string spaces(width - DisplayWidth(text), ' ');
   return align == Table::Align::kLeft ? text + spaces : spaces + text;
 }
 
@@ -60,6 +55,14 @@ size_t LineWidth(const std::vector<size_t>& widths) {
 }
 
 }  // namespace
+
+size_t DisplayWidth(absl::string_view text) {
+  return text.size() - static_cast<size_t>(std::ranges::count_if(text, IsContinuation));
+}
+
+std::string ShortenedAtEnd(absl::string_view text, size_t width) {
+  return DisplayWidth(text) <= width ? std::string(text) : Cut(text, width, 0);
+}
 
 void Table::Add(std::vector<std::string> row) {
   row.resize(columns_.size());
@@ -77,24 +80,24 @@ Table::Widths Table::WidthsOf(const TableStyle& style) const {
   Widths widths(columns_.size(), 0);
   for (size_t i = 0; i < widths.size(); ++i) {
     if (!IsShown(i, style)) continue;
-    widths[i] = Width(columns_[i].title);
-    for (const auto& row : rows_) widths[i] = std::max(widths[i], Width(row[i]));
+    widths[i] = DisplayWidth(columns_[i].title);
+    for (const auto& row : rows_) widths[i] = std::max(widths[i], DisplayWidth(row[i]));
   }
-  if (!style.wide) Shrink(widths);
+  if (style.cut && !style.wide) Shrink(widths, style.columns);
   return widths;
 }
 
 // Notes first: a name that is cut may be taken for another.
-void Table::Shrink(Widths& widths) const {
+void Table::Shrink(Widths& widths, size_t columns) const {
   size_t line = LineWidth(widths);
   for (size_t i = 0; i < widths.size(); ++i) {
     if (columns_[i].fit != Fit::kIfAny) continue;
-    for (; line > kTableColumns && widths[i] > kNotesWidthMin; --line) --widths[i];
+    for (; line > columns && widths[i] > kNotesWidthMin; --line) --widths[i];
   }
-  for (; line > kTableColumns; --line) {
+  for (; line > columns; --line) {
     size_t widest = widths.size();
     for (size_t i = 0; i < widths.size(); ++i) {
-      const size_t least = std::max(kCutWidthMin, Width(columns_[i].title));
+      const size_t least = std::max(kCutWidthMin, DisplayWidth(columns_[i].title));
       const bool may_shrink = IsCuttable(columns_[i].fit) && widths[i] > least;
       if (may_shrink && (widest == widths.size() || widths[i] > widths[widest])) widest = i;
     }
@@ -128,7 +131,7 @@ std::string WrappedFields(const std::vector<std::string>& fields, const TableSty
   std::string text, line;
   for (const std::string& field : fields) {
     if (field.empty()) continue;
-    if (!line.empty() && !style.wide && Width(line) + kGap + Width(field) > kTableColumns) {
+    if (!line.empty() && !style.wide && DisplayWidth(line) + kGap + DisplayWidth(field) > style.columns) {
       absl::StrAppend(&text, line, "\n");
       line = std::string(kGap, ' ') + field;
     } else {

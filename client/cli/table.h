@@ -11,14 +11,18 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
+
 namespace sideband::client {
 
-// The line length of tables, unless --wide.
+// The line length of tables where there is no terminal.
 inline constexpr size_t kTableColumns = 80;
 
 struct TableStyle {
   bool wide = false;  // all columns, in full
   bool raw = false;   // numbers in full, without groups and units
+  bool cut = true;    // shortens names and notes until a line fits
+  size_t columns = kTableColumns;
 };
 
 class Table {
@@ -44,8 +48,8 @@ class Table {
   // empty cell is shown as "-".
   void Add(std::vector<std::string> row);
   // A line of titles and a line per row. Columns are two spaces apart; lines have no trailing spaces. Widths are
-  // counted in code points. Unless the style is wide, cuttable columns are shortened, the widest first and down to 8
-  // (or the title's width), until a line has at most kTableColumns. "…" marks a cut.
+  // counted in code points. If the style cuts and is not wide, cuttable columns are shortened, the widest first and
+  // down to 8 (or the title's width), until a line fits the style. "…" marks a cut.
   std::string Render(const TableStyle& style) const;
 
  private:
@@ -53,14 +57,19 @@ class Table {
 
   bool IsShown(size_t column, const TableStyle& style) const;
   Widths WidthsOf(const TableStyle& style) const;
-  void Shrink(Widths& widths) const;
+  void Shrink(Widths& widths, size_t columns) const;
   std::string Line(const std::vector<std::string>& cells, const Widths& widths) const;
 
   const std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
 
-// Fields two spaces apart, in lines of at most kTableColumns unless the style is wide or a single field is longer.
+// Width in code points.
+size_t DisplayWidth(absl::string_view text);
+// The text, or its beginning and "…" if it is wider than `width`, which is at least 1.
+std::string ShortenedAtEnd(absl::string_view text, size_t width);
+
+// Fields two spaces apart, in lines that fit the style unless it is wide or a single field is longer.
 // Lines after the first are indented by two. Ends with a line break.
 std::string WrappedFields(const std::vector<std::string>& fields, const TableStyle& style);
 

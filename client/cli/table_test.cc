@@ -41,6 +41,15 @@ TEST(TableTest, FitsATerminalUnlessWide) {
   EXPECT_NE(wide.find(std::string(60, 'x') + "\n"), std::string::npos) << wide;
 }
 
+TEST(TableTest, CutsToTheStylesColumnsOnly) {
+  Table table({{"A", {}, Fit::kMiddle}, {"NOTES", {}, Fit::kIfAny}});
+  table.Add({std::string(60, 'a'), std::string(60, 'n')});
+  EXPECT_NE(table.Render({.cut = false}).find(std::string(60, 'a') + "  " + std::string(60, 'n')), std::string::npos);
+  EXPECT_NE(table.Render({.columns = 130}).find(std::string(60, 'n')), std::string::npos);
+  EXPECT_EQ(ShortenedAtEnd("größer", 4), "grö…");
+  EXPECT_EQ(ShortenedAtEnd("größer", 6), "größer");
+}
+
 TEST(TableTest, NamesAreCutInTheirMiddle) {
   Table table({{"A", {}, Fit::kMiddle}, {"B", {}, Fit::kMiddle}, {"C"}});
   table.Add({std::string(40, 'a') + "1", std::string(40, 'b') + "2", std::string(70, 'c')});

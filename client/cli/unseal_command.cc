@@ -2,12 +2,17 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "client/cli/builtin_commands.h"
 #include "client/cli/csv_render.h"
+#include "client/cli/device_states.h"
+#include "client/cli/empty_notes.h"
 #include "client/cli/json.h"
 #include "client/cli/options.h"
 #include "client/cli/render.h"
@@ -15,6 +20,7 @@
 #include "client/cli/table.h"
 #include "client/lib/opener.h"
 #include "client/lib/opener_state.h"
+#include "client/lib/rpc_status.h"
 #include "proto/base/boot_id.h"
 #include "proto/base/bytes.h"
 #include "proto/base/file.h"
@@ -108,13 +114,13 @@ class UnsealCommand final : public Command {
     return expected;
   }
 
-  absl::StatusOr<std::string> Render(const OpenResult& opened) const {
+  absl::StatusOr<std::string> Render(const OpenResult& opened, const CommandContext& context) const {
     v1::SealedContent content;
     if (!content.ParseFromArray(opened.content.data(), static_cast<int>(opened.content.size()))) {
       return absl::DataLossError("the record's content is not telemetry that this program knows");
     }
     if (format_.csv()) return SnapshotCsv(content.snapshot());
-    return format_.json() ? JsonLine(opened, content) : TextOf(opened, content, format_.style);
+    return format_.json() ? JsonLine(opened, content) : TextOf(opened, content, context.StyleOf(format_.style));
   }
 
   // The record must be later than the newest record in the state file. The lock is held until the state is updated, so
@@ -133,7 +139,7 @@ class UnsealCommand final : public Command {
                               record_ == "-" ? ReadDescriptor(STDIN_FILENO, "standard input", envelope::kRecordBytesMax)
                                              : ReadFile(record_, envelope::kRecordBytesMax));
     SIDEBAND_ASSIGN_OR_RETURN(const OpenResult opened, OpenAfterState(std::move(key), expected, AsBytes(record)));
-    SIDEBAND_ASSIGN_OR_RETURN(const std::string text, Render(opened));
+    SIDEBAND_ASSIGN_OR_RETURN(const std::string text, Render(opened, context));
     return context.out().Write((format_.csv() ? SnapshotCsvTitles() : "") + text);
   }
 
@@ -161,7 +167,7 @@ class UnsealCommand final : public Command {
       SIDEBAND_ASSIGN_OR_RETURN(const OpenerState::Lock lock, OpenerState(state).Acquire());
       SIDEBAND_RETURN_IF_ERROR(lock.Raise(opened.header));
     }
-    return Render(opened);
+    return Render(opened, context);
   }
 
   absl::Status OpenStream(envelope::Secret key, Opener::Expected expected, CommandContext& context) const {
@@ -176,10 +182,37 @@ class UnsealCommand final : public Command {
     request.set_nonce(nonce.data(), nonce.size());
     if (format_.csv()) SIDEBAND_RETURN_IF_ERROR(context.out().Write(SnapshotCsvTitles()));
     StreamPrinter printer(context, count_);
-    return printer.End(client->SubscribeSealed(request, [&](ByteSpan record) {
+    const std::string device = DeviceOfVm(*client);
+    DeviceStates states({device}, context);
+    // The daemon sends nothing while the device is silent.
+    const StreamTick tick{.period = DeviceStates::kPeriod, .action = [&] { return states.Check(*client), true; }};
+    const auto print = [&](ByteSpan record) {
+      states.Received(device);
       const absl::StatusOr<std::string> text = OpenNext(opener, record, context);
       return text.ok() ? printer.Print(*text) : printer.Fail(text.status());
-    }));
+    };
+    return ExplainSealedNotFound(printer.End(client->SubscribeSealed(request, print, tick)), *client);
+  }
+
+  // The device that the daemon chooses; empty if there is none, which ends the stream.
+  std::string DeviceOfVm(TelemetryClient& client) const {
+    if (!device_.empty()) return device_;
+    const auto scopes = client.ListScopes({});
+    if (!scopes.ok()) return "";
+    const auto is_vm = [this](const v1::Scope& scope) {
+      return scope.confidential() && (scope.vm() == vm_ || scope.vm_uuid() == absl::AsciiStrToLower(vm_));
+    };
+    const auto found = std::ranges::find_if(scopes->scopes(), is_vm);
+    return found == scopes->scopes().end() ? "" : found->device();
+  }
+
+  // A VM on a device that has not answered yet is unknown to the daemon.
+  static absl::Status ExplainSealedNotFound(const absl::Status& status, TelemetryClient& client) {
+    if (!absl::IsNotFound(status) || !IsRemote(status)) return status;
+    const auto devices = client.ListDevices({});
+    const std::vector<std::string> notes = devices.ok() ? AwayNotes(*devices) : std::vector<std::string>();
+    if (notes.empty()) return status;
+    return MarkRemote(absl::NotFoundError(absl::StrCat(status.message(), " (", absl::StrJoin(notes, "; "), ")")));
   }
 
   std::string vm_;

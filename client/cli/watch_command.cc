@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <map>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "client/cli/builtin_commands.h"
 #include "client/cli/csv_render.h"
+#include "client/cli/device_states.h"
 #include "client/cli/empty_notes.h"
 #include "client/cli/json.h"
+#include "client/cli/message_text.h"
 #include "client/cli/options.h"
 #include "client/cli/reconnection.h"
 #include "client/cli/render.h"
 #include "client/cli/selection.h"
 #include "client/cli/stream.h"
+#include "client/cli/watch_lines.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::client {
@@ -27,6 +32,99 @@ std::string CheckInterval(const std::string& text) {
   return good ? "" : absl::StrCat("'", text, "' is no duration from 10ms to 24h");
 }
 
+absl::Duration IntervalOf(const std::string& text) {
+  absl::Duration interval;
+  return absl::ParseDuration(text, &interval) ? interval : absl::ZeroDuration();
+}
+
+const std::map<std::string, LineValue> kValues = {{"auto", LineValue::kAuto},
+                                                  {"util", LineValue::kUtilisation},
+                                                  {"rate", LineValue::kRate},
+                                                  {"count", LineValue::kCount}};
+
+// Prints the updates of the streams of one run.
+class Watch {
+ public:
+  Watch(const Selection& selection, const FormatOption& format, LineOptions lines, uint64_t count,
+        absl::Duration interval, CommandContext& context)
+      : selection_(selection),
+        format_(format),
+        context_(context),
+        style_(context.StyleOf(format.style)),
+        lines_(lines, style_),
+        printer_(context, count),
+        reconnection_(context),
+        states_(selection.options().devices, context, interval) {}
+
+  // One stream, to its end.
+  absl::Status Stream(TelemetryClient& client, const v1::SubscribeRequest& request) {
+    const StreamTick tick{.period = DeviceStates::kPeriod, .action = [&] {
+                            if (is_synced_) states_.Check(client);
+                            return true;
+                          }};
+    is_synced_ = false;
+    return printer_.End(client.Subscribe(
+        request, [&](v1::SubscribeResponse response) { return OnResponse(response, client); }, tick));
+  }
+  bool Again(const absl::Status& ended) { return reconnection_.Again(ended); }
+
+ private:
+  bool OnResponse(v1::SubscribeResponse& response, TelemetryClient& client) {
+    if (!response.has_update()) {
+      reconnection_.Received();
+      if (response.sync_response()) Sync(client);
+      return true;
+    }
+    const v1::Snapshot& update = response.update();
+    states_.Received(update.device(), ToDuration(update.age()));
+    if (!reconnection_.Received(update) || !selection_.Narrow(*response.mutable_update())) return true;
+    is_empty_ = false;
+    return printer_.Print(Render(response));
+  }
+
+  // The initial snapshots have been received. If none was printed, the selection is empty so far: explains that, once.
+  void Sync(TelemetryClient& client) {
+    is_synced_ = true;
+    if (!is_empty_) return states_.Check(client);
+    is_empty_ = false;
+    for (const std::string& note : EmptyNotes(selection_, ShownNames(), client)) context_.Note(note);
+    states_.Learn(client);
+  }
+
+  std::string Render(const v1::SubscribeResponse& response) {
+    if (format_.json()) return ToJsonLine(response) + "\n";
+    if (format_.csv()) return SnapshotCsv(response.update());
+    if (format_.lines()) return Lines(response.update());
+    const std::string skipped =
+        response.skipped() == 0 ? "" : absl::StrCat(response.skipped(), " snapshots skipped, no counts lost\n");
+    return skipped + SnapshotTable(response.update(), style_) + "\n";
+  }
+
+  std::string Lines(const v1::Snapshot& snapshot) {
+    const std::optional<TerminalSize> terminal = context_.Terminal();
+    std::string text = lines_.Render(snapshot, terminal ? terminal->rows : 0);
+    for (const std::string& note : lines_.TakeNotes()) context_.Note(note);
+    const size_t shown = lines_.shown_events(), all = lines_.events();
+    if (!is_cut_noted_ && shown < all) {
+      is_cut_noted_ = true;
+      context_.Note(absl::StrCat(shown, " of ", all, " events fit the line: --event chooses, --wide shows all"));
+    }
+    return text;
+  }
+
+  const Selection& selection_;
+  const FormatOption& format_;
+  CommandContext& context_;
+  const TableStyle style_;
+  WatchLines lines_;
+  StreamPrinter printer_;
+  Reconnection reconnection_;
+  DeviceStates states_;
+  bool is_empty_ = true;       // nothing has been printed or noted so far
+  bool is_synced_ = false;     // the stream's initial snapshots have been received
+  bool is_cut_noted_ = false;  // that events have no column
+};
+
 class WatchCommand final : public Command {
  public:
   std::string name() const override { return "watch"; }
@@ -40,12 +138,19 @@ class WatchCommand final : public Command {
     app.add_option("--count", count_, "End after so many updates; default: none")
         ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}))
         ->type_name("N");
+    app.add_option("--value", value_, "Columns of lines: util, rate, count or auto (util where there is one, or rate)")
+        ->check(CLI::IsMember(kValues))
+        ->type_name("VALUE")
+        ->capture_default_str();
+    app.add_flag("--contexts", lines_.contexts, "Lines of contexts, too");
     app.add_flag("--no-reconnect", ends_with_connection_, "End when the connection is lost, with 1");
-    format_.AddTo(app);
+    format_.AddWithLinesTo(app);
     app.footer(
-        "With --format json, each update is one line. A connection that is lost is made again.\n"
+        "A line per device and VM; --event chooses the columns. With --format json, each update is one line; with\n"
+        "--format table, a table. A connection that is lost is made again.\n"
         "Examples:\n"
         "  sideband watch --vm vm0 --interval 500ms\n"
+        "  sideband watch --event 'dram_*' --event sm_active_cycles --value rate\n"
         "  sideband watch --count 10 --format json");
   }
 
@@ -54,15 +159,13 @@ class WatchCommand final : public Command {
     const auto selection = Selection::Resolve(filter_, *client);
     if (!selection.ok()) return ExplainNotFound(selection.status(), filter_, *client);
     if (format_.csv()) SIDEBAND_RETURN_IF_ERROR(context.out().Write(SnapshotCsvTitles()));
-    StreamPrinter printer(context, count_);
-    Reconnection reconnection(context);
+    lines_.value = kValues.at(value_);
+    lines_.all_events = !filter_.events.empty();
+    Watch watch(*selection, format_, lines_, count_, IntervalOf(interval_), context);
     for (;;) {
-      const absl::Status ended =
-          printer.End(client->Subscribe(Request(*selection), [&](v1::SubscribeResponse response) {
-            return OnResponse(*selection, *client, reconnection, response, printer, context);
-          }));
+      const absl::Status ended = watch.Stream(*client, Request(*selection));
       if (ended.ok()) return ended;
-      if (ends_with_connection_ || !reconnection.Again(ended)) {
+      if (ends_with_connection_ || !watch.Again(ended)) {
         return context.cancellation().cancelled() ? absl::OkStatus() : ExplainNotFound(ended, filter_, *client);
       }
       // A new client rereads certificates and token. The old client is destroyed first, which ends its pending calls.
@@ -77,48 +180,20 @@ class WatchCommand final : public Command {
     *request.mutable_filter() = selection.filter();
     request.set_mode(v1::SubscribeRequest::MODE_STREAM);
     request.set_stream_mode(v1::SubscribeRequest::STREAM_MODE_SAMPLE);
-    absl::Duration interval;
-    if (absl::ParseDuration(interval_, &interval)) {
+    if (absl::Duration interval = IntervalOf(interval_); interval > absl::ZeroDuration()) {
       request.mutable_sample_interval()->set_seconds(absl::IDivDuration(interval, absl::Seconds(1), &interval));
       request.mutable_sample_interval()->set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(interval)));
     }
     return request;
   }
 
-  bool OnResponse(const Selection& selection, TelemetryClient& client, Reconnection& reconnection,
-                  v1::SubscribeResponse& response, StreamPrinter& printer, CommandContext& context) {
-    if (!response.has_update()) {
-      reconnection.Received();
-      // sync_response follows the initial snapshots. If none was printed, the selection is empty so far.
-      if (response.sync_response()) NoteEmpty(selection, client, context);
-      return true;
-    }
-    if (!reconnection.Received(response.update()) || !selection.Narrow(*response.mutable_update())) return true;
-    is_empty_ = false;
-    return printer.Print(Render(response));
-  }
-
-  // Explains an empty selection, once.
-  void NoteEmpty(const Selection& selection, TelemetryClient& client, CommandContext& context) {
-    if (!is_empty_) return;
-    is_empty_ = false;
-    for (const std::string& note : EmptyNotes(selection, ShownNames(), client)) context.Note(note);
-  }
-
-  std::string Render(const v1::SubscribeResponse& response) const {
-    if (format_.json()) return ToJsonLine(response) + "\n";
-    if (format_.csv()) return SnapshotCsv(response.update());
-    const std::string skipped =
-        response.skipped() == 0 ? "" : absl::StrCat(response.skipped(), " snapshots skipped, no counts lost\n");
-    return skipped + SnapshotTable(response.update(), format_.style) + "\n";
-  }
-
   FilterOptions filter_;
   std::string interval_;
+  std::string value_ = "auto";
   uint64_t count_ = 0;
   bool ends_with_connection_ = false;
+  LineOptions lines_;
   FormatOption format_;
-  bool is_empty_ = true;  // nothing has been printed or noted so far
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
+#include <grpcpp/completion_queue.h>
 
 #include <utility>
 
@@ -25,18 +26,74 @@ absl::StatusOr<Response> Call(Method method, const Request& request, const Telem
   return response;
 }
 
-// Reads until the stream ends or `on_message` returns false. `open` starts the call on the context.
-template <typename Message, typename Open, typename OnMessage>
-absl::Status ReadStream(Open open, OnMessage on_message, const TelemetryClient::Options& options,
-                        Cancellation& cancellation) {
+gpr_timespec After(absl::Duration duration) {
+  if (duration == absl::InfiniteDuration()) return gpr_inf_future(GPR_CLOCK_MONOTONIC);
+  return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
+                      gpr_time_from_millis(absl::ToInt64Milliseconds(duration), GPR_TIMESPAN));
+}
+
+// Waits for one operation at a time and runs the ticks that are due meanwhile.
+class TickingQueue {
+ public:
+  TickingQueue(grpc::ClientContext& context, const StreamTick& tick)
+      : context_(context), tick_(tick), due_(After(tick.period)) {}
+  ~TickingQueue() { queue_.Shutdown(); }
+
+  grpc::CompletionQueue& queue() { return queue_; }
+  bool interested() const { return interested_; }
+
+  // Cancels the call: Finish() would otherwise wait for the server to end the stream.
+  void LoseInterest() {
+    interested_ = false;
+    context_.TryCancel();
+  }
+
+  // Waits for the pending operation and returns whether it succeeded.
+  bool Wait() {
+    void* tag = nullptr;
+    bool ok = false;
+    while (queue_.AsyncNext(&tag, &ok, interested_ ? due_ : After(absl::InfiniteDuration())) ==
+           grpc::CompletionQueue::TIMEOUT) {
+      RunTick();
+    }
+    // A busy stream never lets the wait time out.
+    if (interested_ && gpr_time_cmp(due_, gpr_now(GPR_CLOCK_MONOTONIC)) <= 0) RunTick();
+    return ok;
+  }
+
+ private:
+  void RunTick() {
+    if (!tick_.action()) LoseInterest();
+    due_ = After(tick_.period);
+  }
+
+  grpc::ClientContext& context_;
+  const StreamTick& tick_;
+  gpr_timespec due_;
+  bool interested_ = true;
+  grpc::CompletionQueue queue_;
+};
+
+// Reads until the stream ends or a callback returns false. `prepare` creates the call on context and queue.
+template <typename Message, typename Prepare, typename OnMessage>
+absl::Status ReadStream(Prepare prepare, OnMessage on_message, const StreamTick& tick,
+                        const TelemetryClient::Options& options, Cancellation& cancellation) {
   grpc::ClientContext context;
   const Cancellation::Hook hook(cancellation, [&context] { context.TryCancel(); });
-  const auto reader = open(context);
-  bool interested = true;
-  for (Message message; interested && reader->Read(&message);) interested = on_message(message);
-  // Finish() would otherwise wait for the server to end the stream.
-  if (!interested) context.TryCancel();
-  const grpc::Status status = reader->Finish();
+  TickingQueue waiting(context, tick);
+  const auto reader = prepare(context, waiting.queue());
+  reader->StartCall(nullptr);
+  waiting.Wait();
+  Message message;
+  while (waiting.interested()) {
+    reader->Read(&message, nullptr);
+    if (!waiting.Wait()) break;
+    if (waiting.interested() && !on_message(message)) waiting.LoseInterest();
+  }
+  const bool interested = waiting.interested();
+  grpc::Status status;
+  reader->Finish(&status, nullptr);
+  waiting.Wait();
   // The status is then CANCELLED, which this side has caused.
   if (!interested || cancellation.cancelled()) return absl::OkStatus();
   return FromRpc(status, options.peer);
@@ -89,17 +146,22 @@ absl::StatusOr<v1::GetHistoryResponse> TelemetryClient::GetHistory(const v1::Get
 }
 
 absl::Status TelemetryClient::Subscribe(const v1::SubscribeRequest& request,
-                                        const std::function<bool(const v1::SubscribeResponse&)>& on_response) {
+                                        const std::function<bool(const v1::SubscribeResponse&)>& on_response,
+                                        const StreamTick& tick) {
   return ReadStream<v1::SubscribeResponse>(
-      [&](auto& context) { return stubs_->telemetry->Subscribe(&context, request); }, on_response, options_,
-      cancellation_);
+      [&](auto& context, auto& queue) { return stubs_->telemetry->PrepareAsyncSubscribe(&context, request, &queue); },
+      on_response, tick, options_, cancellation_);
 }
 
 absl::Status TelemetryClient::SubscribeSealed(const v1::SubscribeSealedRequest& request,
-                                              const std::function<bool(ByteSpan record)>& on_record) {
+                                              const std::function<bool(ByteSpan record)>& on_record,
+                                              const StreamTick& tick) {
   return ReadStream<v1::SealedRecord>(
-      [&](auto& context) { return stubs_->confidential->SubscribeSealed(&context, request); },
-      [&](const v1::SealedRecord& message) { return on_record(AsBytes(message.record())); }, options_, cancellation_);
+      [&](auto& context, auto& queue) {
+        return stubs_->confidential->PrepareAsyncSubscribeSealed(&context, request, &queue);
+      },
+      [&](const v1::SealedRecord& message) { return on_record(AsBytes(message.record())); }, tick, options_,
+      cancellation_);
 }
 
 }  // namespace sideband::client

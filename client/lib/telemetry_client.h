@@ -24,6 +24,12 @@ class Channel;
 
 namespace sideband::client {
 
+// Something to do regularly while a stream is open, whether or not messages arrive.
+struct StreamTick {
+  absl::Duration period = absl::InfiniteDuration();
+  std::function<bool()> action;  // returns whether the stream continues
+};
+
 // Thread-safe. Errors of calls are marked as remote (rpc_status.h) and have one-line messages. The cancellation must
 // outlive the client: once cancelled, single calls end with CANCELLED and streams with OK.
 class TelemetryClient {
@@ -44,12 +50,13 @@ class TelemetryClient {
   absl::StatusOr<v1::GetSnapshotResponse> GetSnapshot(const v1::GetSnapshotRequest& request);
   absl::StatusOr<v1::GetHistoryResponse> GetHistory(const v1::GetHistoryRequest& request);
 
-  // Returns OK when the server ends the stream with OK, when the callback returns false, or at the cancellation; else
-  // the call's error. The callback runs on the calling thread; no messages are read meanwhile.
+  // Returns OK when the server ends the stream with OK, when a callback returns false, or at the cancellation; else the
+  // call's error. The callbacks run on the calling thread; no messages are read meanwhile.
   absl::Status Subscribe(const v1::SubscribeRequest& request,
-                         const std::function<bool(const v1::SubscribeResponse&)>& on_response);
+                         const std::function<bool(const v1::SubscribeResponse&)>& on_response,
+                         const StreamTick& tick = {});
   absl::Status SubscribeSealed(const v1::SubscribeSealedRequest& request,
-                               const std::function<bool(ByteSpan record)>& on_record);
+                               const std::function<bool(ByteSpan record)>& on_record, const StreamTick& tick = {});
 
  private:
   struct Stubs;

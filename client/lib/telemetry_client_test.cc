@@ -93,6 +93,23 @@ TEST(TelemetryClientTest, CancellationEndsAWaitingStream) {
   EXPECT_EQ(client.ListDevices({}).status().code(), absl::StatusCode::kCancelled);
 }
 
+TEST(TelemetryClientTest, TicksComeWhetherOrNotMessagesDo) {
+  const FakeDaemon daemon(Streams(true));
+  Cancellation cancellation;
+  TelemetryClient client(daemon.Channel(), {}, cancellation);
+  int messages = 0, ticks = 0;
+  const StreamTick tick{.period = absl::Milliseconds(1), .action = [&] { return ++ticks < 3 || messages < 3; }};
+  const auto count = [&](const auto&) { return ++messages > 0; };
+  EXPECT_EQ(client.Subscribe({}, count, tick), absl::OkStatus()) << "the tick has ended it; the server would not";
+  EXPECT_EQ(messages, 3);
+  EXPECT_GE(ticks, 3);
+  ticks = messages = 0;
+  EXPECT_EQ(client.SubscribeSealed({}, [](ByteSpan) { return true; },
+                                   {.period = absl::ZeroDuration(), .action = [&] { return ++ticks < 2; }}),
+            absl::OkStatus());
+  EXPECT_EQ(ticks, 2);
+}
+
 TEST(TelemetryClientTest, DeadlineIsKept) {
   const FakeDaemon daemon({});
   Cancellation cancellation;

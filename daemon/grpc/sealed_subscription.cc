@@ -30,6 +30,11 @@ const Bytes* FindRecord(const DeviceSnapshot& snapshot, const Uuid& vm, uint64_t
   return nullptr;
 }
 
+// Keys are loaded at the start only, so that waiting would not help.
+absl::Status NoKeyError() {
+  return absl::FailedPreconditionError("the daemon has no key of this VM (sealing.vm_keys of its configuration)");
+}
+
 }  // namespace
 
 SealedSubscription::SealedSubscription(Reader& reader, SealerSet* sealers, Credentials credentials,
@@ -77,8 +82,8 @@ StreamStep<SealedSubscription::Message> SealedSubscription::Next() {
     device_ = device.info->name;  // a request without a device binds to the first match
     // A reload may have restarted the device, whose publications then count from 1 again.
     if (std::exchange(index_, device.index) != device.index) sent_ = 0;
+    if (sealers_ != nullptr && !sealers_->HasKey(vm->uuid)) return StreamEnd{NoKeyError()};
     const absl::Status opened = OpenOwnStream(device.snapshot->topology->catalog().device, vm->uuid);
-    if (absl::IsNotFound(opened)) return StreamWait{};  // no key yet: wait, as a stream without a nonce does
     if (!opened.ok()) return StreamEnd{opened};
     const uint64_t stream = stream_ == nullptr ? kSharedStream : stream_->id();
     const Bytes* record = FindRecord(*device.snapshot, vm->uuid, stream);

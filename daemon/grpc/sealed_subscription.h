@@ -30,8 +30,8 @@ class SealedSubscription {
                      const sideband::v1::SubscribeSealedRequest& request);
 
   // Evaluates the policy at each call. Ends with UNAUTHENTICATED for an unknown caller, NotFound() where the caller may
-  // not read sealed records of such a VM, INVALID_ARGUMENT for a malformed nonce, and RESOURCE_EXHAUSTED beyond
-  // kNonceStreamsPerVmMax. Waits while the VM has no record yet, or no key.
+  // not read sealed records of such a VM, INVALID_ARGUMENT for a malformed nonce, FAILED_PRECONDITION for a VM
+  // without a key, and RESOURCE_EXHAUSTED beyond kNonceStreamsPerVmMax. Waits while the VM has no new record.
   StreamStep<Message> Next();
   // Replaces Next() while the identity is at its limit of unread bytes: waits, or ends with UNAUTHENTICATED where the
   // policy no longer lists the caller.

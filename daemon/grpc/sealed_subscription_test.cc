@@ -97,6 +97,20 @@ TEST_F(SealedSubscriptionTest, ARecordThatIsNotMadeYetIsWaitedFor) {
   EXPECT_EQ(Describe(subscription.Next()), "sealed-2");
 }
 
+TEST_F(SealedSubscriptionTest, AVmWithoutAKeyEndsTheStream) {
+  const auto keyless = *SealerSet::Load({}, epochs_);
+  for (const std::string& nonce : {std::string(), std::string(envelope::kGuestNonceBytes, 'n')}) {
+    sideband::v1::SubscribeSealedRequest request;
+    request.set_vm("secret");
+    request.set_nonce(nonce);
+    const auto describe = [&](const char* who) {
+      return Describe(SealedSubscription(world_.reader, keyless.get(), CredentialsOf(who), request).Next());
+    };
+    EXPECT_EQ(describe("tenant-c"), "FAILED_PRECONDITION");
+    EXPECT_EQ(describe("tenant-a"), "NOT_FOUND") << "another tenant learns nothing about the key";
+  }
+}
+
 TEST_F(SealedSubscriptionTest, WithANonceTheRecordsAreTheStreamsOwn) {
   const std::string nonce(envelope::kGuestNonceBytes, 'n');
   SealedSubscription own = Open("tenant-c", "gpu0", "secret", nonce), shared = Open("tenant-c", "gpu0", "secret");

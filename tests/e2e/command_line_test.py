@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Output of `sideband`: reasons of empty answers, wildcards, tables that fit, a watch that reconnects."""
+"""Output of `sideband`: reasons of empty answers, wildcards, tables that fit, a watch that reports losses."""
 
 import csv
+import fcntl
 import io
 import json
+import os
+import pty
 import re
+import struct
+import subprocess
+import termios
 import unittest
 
 import exposition
@@ -13,6 +19,26 @@ import site_layout
 
 MASKED = "l2_miss_cycles"
 COLUMNS = 80
+
+
+def print_to_terminal(*command, cwd):
+    """The output of a program whose standard output is a terminal of 80 columns."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
+    environment = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"}
+    with subprocess.Popen([programs.program_path(command[0]), *command[1:]], cwd=cwd, env=environment, stdout=theirs,
+                          stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as program:
+        os.close(theirs)
+        output = b""
+        try:
+            while chunk := os.read(ours, 65536):
+                output += chunk
+        except OSError:  # EIO: the program has closed the terminal
+            pass
+        os.close(ours)
+        if program.wait(programs.PATIENCE_S) != 0:
+            raise AssertionError("%s: %s" % (command, output))
+    return output.decode().replace("\r\n", "\n")
 
 
 class CommandLineTestCase(unittest.TestCase):
@@ -95,10 +121,15 @@ class SelectionTest(CommandLineTestCase):
 
     def test_tables_fit_a_terminal(self):
         for arguments in (("devices",), ("events",), ("scopes",), ("get",), ("get", "--since", "1h", "--vm", "vm1"),
-                          ("watch", "--count", "1")):
-            output, _ = self.sideband(*arguments)
+                          ("watch", "--count", "1"), ("watch", "--count", "1", "--contexts")):
+            output = print_to_terminal(*self.arguments(*arguments), cwd=self.site.folder)
             self.assertLessEqual(max(map(len, output.splitlines())), COLUMNS, output)
         self.assertRegex(self.sideband("get", "--vm", "vm1")[0], r" \d{1,3}(,\d{3})+ +\d+\.\d\d [kMG]?/s")
+
+    def test_elsewhere_nothing_is_cut(self):
+        for arguments in (("events",), ("get",)):
+            self.assertNotIn("…", self.sideband(*arguments)[0])
+        self.assertIn("instructions_issued_cycles", self.sideband("get", "--device", "gpu0")[0])
 
     def test_the_boot_id_has_one_form(self):
         boot_id = re.search(r"boot id ([0-9a-f]{16})\n", self.site.device.log()).group(1)
@@ -111,8 +142,11 @@ class SelectionTest(CommandLineTestCase):
 class NoDeviceTest(CommandLineTestCase):
     def test_no_snapshot_yet(self):
         self.site.start_daemon()
-        for command in ("devices", "events", "scopes", "get"):
-            self.assertEqual(self.sideband(command)[1], "sideband: gpu0: no snapshot yet\n", command)
+        silent = "sideband: gpu0 has not answered yet: there is no snapshot\n"
+        for command in ("devices", "events", "scopes"):
+            self.assertEqual(self.sideband(command)[1], silent, command)
+        result = programs.run(*self.arguments("get"), cwd=self.site.folder)
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (1, "", silent))
 
 
 class WatchTest(CommandLineTestCase):
@@ -135,3 +169,49 @@ class WatchTest(CommandLineTestCase):
         self.assertEqual(notes[1], "sideband: connected again")
         self.assertRegex(notes[2], r"\Asideband: gpu0: no updates from \S+Z to \S+Z, snapshots \d+ to \d+; no counts are lost\Z")
         self.assertEqual(watch.stop(), 0)
+
+    def test_lines_and_a_device_that_goes_away(self):
+        self.site.start()
+        watch = programs.Program(*self.arguments("watch"), cwd=self.site.folder)
+        self.addCleanup(watch.kill)
+        line = r"(?m)^\d\d:\d\d:\d\d\.\d gpu0   vm1 +\d+\.\d% "
+        programs.wait_until(lambda: re.search(line, watch.log()), "a line of vm1 with utilisations\n" + watch.log())
+        self.assertEqual(self.site.device.stop(), 0)
+        programs.wait_until(lambda: "sideband: gpu0 is stale: its newest snapshot is " in watch.log(), "the loss is noted")
+        self.site.start_device()
+        programs.wait_until(lambda: "sideband: gpu0 answers again\n" in watch.log(), "the return is noted")
+        self.assertRegex(watch.log(), "(?m)^sideband: gpu0 has restarted: ")
+        self.assertEqual(watch.log().count("TIME (UTC) DEVICE"), 1)
+        self.assertEqual(watch.stop(), 0)
+
+
+class UnsealTest(CommandLineTestCase):
+    def unseal(self, *arguments):
+        return programs.run("sideband", "--address", "localhost:%d" % self.site.grpc_port, "--ca-file", "ca.pem",
+                            "--cert-file", "tenant-b.pem", "--key-file", "tenant-b.key", "unseal", "--vm", "vm3",
+                            "--key-file", "vm3.key", "--state", "vm3.state", *arguments, cwd=self.site.folder)
+
+    def test_a_daemon_without_the_key_says_so(self):
+        text = self.site.read("sidebandd.yaml").decode()
+        site_layout.write(self.site.folder, "sidebandd.yaml", text[:text.index("sealing:")])
+        self.site.start()
+        result = self.unseal()
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertRegex(result.stderr, r"\Asideband: \S+: the daemon has no key of this VM \(sealing.vm_keys [^\n]+\n\Z")
+
+    def test_a_device_that_has_not_answered_is_a_reason(self):
+        self.site.start_daemon()
+        result = self.unseal()
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertRegex(result.stderr, r"\Asideband: [^\n]+no such device, VM, [^\n]+or it has not answered yet\)\n\Z")
+
+    def test_a_device_that_is_silent_is_noted(self):
+        self.site.start()
+        unseal = programs.Program("sideband", "--address", "localhost:%d" % self.site.grpc_port, "--ca-file", "ca.pem",
+                                  "--cert-file", "tenant-b.pem", "--key-file", "tenant-b.key", "unseal", "--vm", "vm3",
+                                  "--key-file", "vm3.key", "--state", "vm3.state", cwd=self.site.folder)
+        self.addCleanup(unseal.kill)
+        programs.wait_until(lambda: "  record " in unseal.log(), "a record")
+        self.assertEqual(self.site.device.stop(), 0)
+        programs.wait_until(lambda: "sideband: gpu0 is stale: its newest snapshot is " in unseal.log(), "it says so")
+        self.assertEqual(unseal.stop(), 0)

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/cli/device_states.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/device_choice.h"
+#include "client/cli/message_text.h"
+
+namespace sideband::client {
+namespace {
+
+constexpr int kIntervalsUntilStale = 3;  // as in the daemon
+
+}  // namespace
+
+bool DeviceStates::IsQuiet(const Known& device) const {
+  return device.state != v1::Device::STATE_FRESH || context_.Now() - device.heard > device.patience;
+}
+
+bool DeviceStates::List(TelemetryClient& client, std::map<std::string, v1::Device>& listed) const {
+  const auto response = client.ListDevices({});
+  if (!response.ok()) return false;
+  for (const v1::Device& device : response->devices()) {
+    if (IsChosen(devices_, device.name())) listed.emplace(device.name(), device);
+  }
+  return true;
+}
+
+DeviceStates::Known& DeviceStates::Adopt(const v1::Device& device) {
+  Known& known = known_[device.name()];
+  known.state = device.state();
+  known.patience = std::max(kIntervalsUntilStale * ToDuration(device.interval()), interval_ + kPeriod);
+  return known;
+}
+
+void DeviceStates::Learn(TelemetryClient& client) {
+  std::map<std::string, v1::Device> listed;
+  is_begun_ = List(client, listed);
+  for (const auto& [name, device] : listed) Adopt(device);
+}
+
+void DeviceStates::Received(const std::string& device, absl::Duration age) {
+  known_[device].heard = context_.Now() - age;
+}
+
+void DeviceStates::Check(TelemetryClient& client) {
+  const auto is_quiet = [this](const auto& entry) { return IsQuiet(entry.second); };
+  if (is_begun_ && std::ranges::none_of(known_, is_quiet)) return;
+  std::map<std::string, v1::Device> listed;
+  if (!List(client, listed)) return;
+  is_begun_ = true;
+  for (const auto& [name, device] : listed) {
+    const Known before = known_[name];
+    NoteChange(name, before, Adopt(device));
+  }
+  std::erase_if(known_, [&](const auto& entry) {
+    const bool is_gone = !listed.contains(entry.first);
+    if (is_gone && entry.second.state != v1::Device::STATE_UNSPECIFIED)
+      context_.Note(absl::StrCat(entry.first, " is no longer listed"));
+    return is_gone;
+  });
+}
+
+void DeviceStates::NoteChange(const std::string& name, const Known& before, const Known& now) {
+  if (now.state == before.state) return;
+  if (now.state == v1::Device::STATE_STALE) {
+    const std::string age = absl::FormatDuration(absl::Trunc(context_.Now() - now.heard, absl::Seconds(1)));
+    const bool is_heard = now.heard != absl::InfinitePast();
+    context_.Note(
+        absl::StrCat(name, " is stale: ", is_heard ? "its newest snapshot is " + age + " old" : "it is silent"));
+  } else if (now.state == v1::Device::STATE_AWAY) {
+    context_.Note(NotAnsweredText(name));
+  } else if (now.state == v1::Device::STATE_FRESH && before.state != v1::Device::STATE_UNSPECIFIED) {
+    context_.Note(absl::StrCat(name, " answers again"));
+  }
+}
+
+}  // namespace sideband::client

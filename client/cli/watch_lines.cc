@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/cli/watch_lines.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "absl/time/time.h"
+#include "client/cli/message_text.h"
+#include "client/cli/number_text.h"
+#include "proto/base/visible.h"
+
+namespace sideband::client {
+namespace {
+
+constexpr size_t kTitleWidthMax = 8;
+constexpr size_t kTitleLines = 2;
+constexpr char kFlagged[] = "*";
+
+std::string TimeOf(const v1::Snapshot& snapshot, bool wide) {
+  if (!snapshot.has_host_time()) return "-";
+  const absl::Time time = ToTime(snapshot.host_time());
+  return wide ? TimeText(time) : absl::FormatTime("%H:%M:%E1S", time, absl::UTCTimeZone());
+}
+
+const v1::Counter* FindCounter(const v1::ScopeCounters& row, const std::string& event) {
+  const auto found = std::ranges::find(row.counters(), event, &v1::Counter::event);
+  return found == row.counters().end() ? nullptr : &*found;
+}
+
+std::string NameText(const std::string& name) { return name.empty() ? "-" : Visible(name); }
+
+// The flags, and that the row has ended. Idle rows are ordinary: contexts take turns.
+std::string Flags(const v1::ScopeCounters& row) {
+  std::vector<std::string> flags(row.flags().begin(), row.flags().end());
+  if (row.state() == v1::ScopeCounters::STATE_RETIRED) flags.insert(flags.begin(), StateText(row.state()));
+  return absl::StrJoin(flags, ", ");
+}
+
+std::string Padded(const std::string& text, size_t width, bool is_left) {
+  const std::string spaces(width - std::min(width, DisplayWidth(text)), ' ');
+  return is_left ? text + spaces : spaces + text;
+}
+
+}  // namespace
+
+bool WatchLines::IsShown(const v1::ScopeCounters& row, const v1::Snapshot& snapshot) const {
+  if (options_.contexts || row.scope().context().empty()) return true;
+  return std::ranges::all_of(snapshot.scopes(), [](const auto& other) { return !other.scope().context().empty(); });
+}
+
+bool WatchLines::Adapt(const v1::Snapshot& snapshot) {
+  const auto before = std::tuple(events_.size(), device_width_, vm_width_, context_width_);
+  device_width_ = std::max(device_width_, DisplayWidth(NameText(snapshot.device())));
+  for (const v1::ScopeCounters& row : snapshot.scopes()) {
+    if (!IsShown(row, snapshot)) continue;
+    const v1::Scope& scope = row.scope();
+    vm_width_ = std::max(vm_width_, DisplayWidth(NameText(scope.vm())));
+    if (!scope.context().empty()) {
+      context_width_ =
+          std::max({context_width_, DisplayWidth(NameText(scope.context())), std::string("CONTEXT").size()});
+    }
+    for (const v1::Counter& counter : row.counters()) {
+      if (std::ranges::find(events_, counter.event()) == events_.end()) events_.push_back(counter.event());
+    }
+  }
+  return before != std::tuple(events_.size(), device_width_, vm_width_, context_width_);
+}
+
+size_t WatchLines::ValueWidth() const {
+  if (style_.raw) return options_.value == LineValue::kUtilisation ? 8 : 20;
+  return options_.value == LineValue::kUtilisation ? 6 : 7;
+}
+
+std::vector<WatchLines::Column> WatchLines::NameColumns() const {
+  std::vector<Column> columns = {{"", "TIME (UTC)", size_t{style_.wide ? 24u : 10u}, true},
+                                 {"", "DEVICE", device_width_, true},
+                                 {"", "VM", vm_width_, true}};
+  if (context_width_ > 0) columns.push_back({"", "CONTEXT", context_width_, true});
+  return columns;
+}
+
+// dram_read_cycles has the titles "dram" and "read", one above the other.
+WatchLines::Column WatchLines::EventColumn(const std::string& event) const {
+  const std::string name(absl::StripSuffix(Visible(event), "_cycles"));
+  const size_t last = name.find_last_of('_');
+  Column column{.top = last == std::string::npos ? "" : name.substr(0, last),
+                .bottom = last == std::string::npos ? name : name.substr(last + 1)};
+  for (std::string* title : {&column.top, &column.bottom}) {
+    if (!style_.wide) *title = ShortenedAtEnd(*title, kTitleWidthMax);
+    column.width = std::max({column.width, DisplayWidth(*title), ValueWidth()});
+  }
+  return column;
+}
+
+std::vector<WatchLines::Column> WatchLines::Columns() const {
+  std::vector<Column> columns = NameColumns();
+  size_t width = 0;
+  for (const Column& column : columns) width += column.width + 1;
+  for (const std::string& event : events_) {
+    Column column = EventColumn(event);
+    width += column.width + 1;
+    if (!options_.all_events && !style_.wide && width + 1 > style_.columns) break;
+    columns.push_back(std::move(column));
+  }
+  return columns;
+}
+
+size_t WatchLines::shown_events() const { return Columns().size() - NameColumns().size(); }
+
+std::string WatchLines::Titles() const {
+  std::string top, bottom;
+  for (const Column& column : Columns()) {
+    absl::StrAppend(&top, Padded(column.top, column.width, column.is_left), " ");
+    absl::StrAppend(&bottom, Padded(column.bottom, column.width, column.is_left), " ");
+  }
+  for (std::string* line : {&top, &bottom}) absl::StripTrailingAsciiWhitespace(line);
+  return absl::StrCat(top, "\n", bottom, "\n");
+}
+
+std::string WatchLines::ValueText(const v1::ScopeCounters& row, const v1::Counter* counter) const {
+  if (counter == nullptr) return "-";
+  const v1::Ratio* const utilisation = FindUtilisation(row, counter->event());
+  const bool has_share = options_.value == LineValue::kAuto || options_.value == LineValue::kUtilisation;
+  const bool has_rate = options_.value == LineValue::kAuto || options_.value == LineValue::kRate;
+  if (options_.value == LineValue::kCount) {
+    return style_.raw ? absl::StrCat(counter->count()) : CompactText(static_cast<double>(counter->count()), "");
+  }
+  if (has_share && utilisation != nullptr) {
+    return style_.raw ? ShareText(utilisation->value(), style_) : CompactShareText(utilisation->value());
+  }
+  if (!has_rate || !counter->has_rate_per_second()) return "-";
+  const double rate = counter->rate_per_second();
+  return style_.raw ? ScaledText(rate, "/s", style_) : CompactText(rate, "/s");
+}
+
+std::string WatchLines::Line(const v1::Snapshot& snapshot, const v1::ScopeCounters& row) const {
+  const std::vector<Column> columns = Columns();
+  std::vector<std::string> cells = {TimeOf(snapshot, style_.wide), NameText(snapshot.device()),
+                                    NameText(row.scope().vm())};
+  if (context_width_ > 0) cells.push_back(NameText(row.scope().context()));
+  for (size_t i = 0; cells.size() < columns.size(); ++i) {
+    cells.push_back(ValueText(row, FindCounter(row, events_[i])));
+  }
+  std::string line;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    absl::StrAppend(&line, Padded(cells[i], columns[i].width, columns[i].is_left), " ");
+  }
+  if (!Flags(row).empty()) line += kFlagged;
+  absl::StripTrailingAsciiWhitespace(&line);
+  return line + "\n";
+}
+
+void WatchLines::NoteFlags(const std::string& device, const v1::ScopeCounters& row) {
+  const v1::Scope& scope = row.scope();
+  const std::string flags = Flags(row);
+  std::string name = device;
+  for (const std::string& part : {scope.vm(), scope.context()}) absl::StrAppend(&name, part.empty() ? "" : " ", part);
+  std::string& noted = flags_[name];
+  if (flags != noted && !flags.empty()) notes_.push_back(absl::StrCat(name, ": ", flags, " (", kFlagged, ")"));
+  noted = flags;
+}
+
+std::vector<std::string> WatchLines::TakeNotes() { return std::exchange(notes_, {}); }
+
+std::string WatchLines::Render(const v1::Snapshot& snapshot, size_t rows) {
+  const bool has_changed = Adapt(snapshot);
+  std::string text;
+  for (const v1::ScopeCounters& row : snapshot.scopes()) {
+    if (!IsShown(row, snapshot)) continue;
+    const bool is_full = rows > kTitleLines + 1 && lines_ + 1 >= rows;  // the last row is the cursor's
+    if (lines_ == 0 || is_full || (has_changed && text.empty())) {
+      text += Titles();
+      lines_ = kTitleLines;
+    }
+    text += Line(snapshot, row);
+    NoteFlags(snapshot.device(), row);
+    ++lines_;
+  }
+  return text;
+}
+
+}  // namespace sideband::client
