@@ -4,12 +4,13 @@
 #include "client/bus/bus_command.h"
 #include "client/cli/builtin_commands.h"
 #include "client/demo/demo_command.h"
+#include "client/top/top_command.h"
 
 namespace sideband::client {
 
 std::vector<std::unique_ptr<Command>> AllCommands() {
   constexpr std::unique_ptr<Command> (*kFactories[])() = {
-      NewDevicesCommand, NewEventsCommand, NewScopesCommand, NewGetCommand,  NewWatchCommand,
+      NewDevicesCommand, NewEventsCommand, NewScopesCommand, NewGetCommand,  NewWatchCommand,  NewTopCommand,
       NewUnsealCommand,  NewAuditCommand,  NewBusCommand,    NewDemoCommand, NewI2cDevCommand,
   };
   std::vector<std::unique_ptr<Command>> commands;

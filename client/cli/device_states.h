@@ -2,8 +2,11 @@
 //
 // Reports the devices of a stream that stop answering, and those that answer again: the stream itself is silent then.
 //   DeviceStates states({}, context);
-//   client.Subscribe(request, [&](const auto& r) { return states.Received(r.update()), Print(r); },
-//                    {.period = DeviceStates::kPeriod, .action = [&] { return states.Check(client), true; }});
+//   const StreamTick tick{.period = DeviceStates::kPeriod, .action = [&] { return states.Check(client), true; }};
+//   client.Subscribe(request, [&](const auto& response) {
+//     states.Received(response.update().device());
+//     return Print(response);
+//   }, tick);
 #ifndef SIDEBAND_CLIENT_CLI_DEVICE_STATES_H_
 #define SIDEBAND_CLIENT_CLI_DEVICE_STATES_H_
 

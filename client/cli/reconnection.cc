@@ -26,19 +26,19 @@ bool Reconnection::Again(const absl::Status& ended) {
     waited_ = absl::ZeroDuration();
     delay_ = kDelayMin;
     for (auto& [device, seen] : seen_) seen.has_gap = true;
-    context_.Note(absl::StrCat(ended.message(), "; connecting again"));
+    note_(absl::StrCat(ended.message(), "; connecting again"));
   }
   const absl::Duration delay = delay_;
   waited_ += delay;
   delay_ = std::min(2 * delay_, kDelayMax);
-  return !context_.Wait(delay);
+  return !wait_(delay);
 }
 
 void Reconnection::Received() {
   was_open_ = true;
   if (!is_lost_) return;
   is_lost_ = false;
-  context_.Note("connected again");
+  note_("connected again");
 }
 
 bool Reconnection::Received(const v1::Snapshot& snapshot) {
@@ -55,12 +55,12 @@ bool Reconnection::Received(const v1::Snapshot& snapshot) {
 
 void Reconnection::NoteGap(const v1::Snapshot& snapshot, const Seen& before) {
   if (snapshot.boot_id() != before.boot_id) {
-    context_.Note(absl::StrCat(snapshot.device(), " has restarted: boot ", BootIdText(snapshot.boot_id()), " after ",
-                               BootIdText(before.boot_id), "; its counts begin anew"));
+    note_(absl::StrCat(snapshot.device(), " has restarted: boot ", BootIdText(snapshot.boot_id()), " after ",
+                       BootIdText(before.boot_id), "; its counts begin anew"));
   } else if (before.has_gap) {
-    context_.Note(absl::StrCat(snapshot.device(), ": no updates from ", TimeText(before.host_time), " to ",
-                               TimeText(ToTime(snapshot.host_time())), ", snapshots ", before.snapshot_id, " to ",
-                               snapshot.snapshot_id(), "; no counts are lost"));
+    note_(absl::StrCat(snapshot.device(), ": no updates from ", TimeText(before.host_time), " to ",
+                       TimeText(ToTime(snapshot.host_time())), ", snapshots ", before.snapshot_id, " to ",
+                       snapshot.snapshot_id(), "; no counts are lost"));
   }
 }
 

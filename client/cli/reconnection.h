@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decides whether and when a stream that has ended is opened again, and reports it on standard error.
+// Decides whether and when a stream that has ended is opened again, and reports it: on standard error, or by `note`.
 //   Reconnection reconnection(context);
 //   absl::Status status;
 //   do {
@@ -10,8 +10,10 @@
 #define SIDEBAND_CLIENT_CLI_RECONNECTION_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -20,10 +22,17 @@
 
 namespace sideband::client {
 
-// Not thread-safe. The context must outlive the object.
+// Not thread-safe. The context, or what the functions use, must outlive the object.
 class Reconnection {
  public:
-  explicit Reconnection(CommandContext& context) : context_(context) {}
+  using Note = std::function<void(const std::string& line)>;
+  // Waits; returns whether the command is cancelled.
+  using Wait = std::function<bool(absl::Duration)>;
+
+  explicit Reconnection(CommandContext& context)
+      : Reconnection([&context](const std::string& line) { context.Note(line); },
+                     [&context](absl::Duration delay) { return context.Wait(delay); }) {}
+  Reconnection(Note note, Wait wait) : note_(std::move(note)), wait_(std::move(wait)) {}
 
   // Waits with exponential back-off and returns true. Returns false immediately if the stream has never been open or if
   // the error is not a lost connection, and after a cancellation. NOT_FOUND after a lost connection counts as lost for
@@ -50,7 +59,8 @@ class Reconnection {
 
   void NoteGap(const v1::Snapshot& snapshot, const Seen& before);
 
-  CommandContext& context_;
+  const Note note_;
+  const Wait wait_;
   bool was_open_ = false;
   bool is_lost_ = false;
   absl::Duration delay_ = kDelayMin;

@@ -35,8 +35,7 @@ std::string Cut(absl::string_view text, size_t width, size_t tail) {
 }
 
 std::string Fitted(const std::string& text, size_t width, Table::Fit fit) {
-  if (DisplayWidth(text) <= width) return text;
-  return Cut(text, width, fit == Table::Fit::kMiddle ? (width - 1) / 2 : 0);
+  return fit == Table::Fit::kMiddle ? ShortenedInMiddle(text, width) : ShortenedAtEnd(text, width);
 }
 
 std::string Padded(const std::string& text, size_t width, Table::Align align) {
@@ -62,6 +61,10 @@ size_t DisplayWidth(absl::string_view text) {
 
 std::string ShortenedAtEnd(absl::string_view text, size_t width) {
   return DisplayWidth(text) <= width ? std::string(text) : Cut(text, width, 0);
+}
+
+std::string ShortenedInMiddle(absl::string_view text, size_t width) {
+  return DisplayWidth(text) <= width ? std::string(text) : Cut(text, width, (width - 1) / 2);
 }
 
 void Table::Add(std::vector<std::string> row) {

@@ -68,6 +68,8 @@ class Table {
 size_t DisplayWidth(absl::string_view text);
 // The text, or its beginning and "…" if it is wider than `width`, which is at least 1.
 std::string ShortenedAtEnd(absl::string_view text, size_t width);
+// The same, cut in the middle, for names.
+std::string ShortenedInMiddle(absl::string_view text, size_t width);
 
 // Fields two spaces apart, in lines that fit the style unless it is wide or a single field is longer.
 // Lines after the first are indented by two. Ends with a line break.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <google/protobuf/timestamp.pb.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include "client/cli/command.h"
 #include "client/cli/command_line.h"
 #include "client/cli/device_choice.h"
+#include "client/cli/device_states.h"
 #include "client/cli/empty_notes.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/interrupt.h"
@@ -25,6 +27,8 @@
 #include "client/cli/selection.h"
 #include "client/cli/stream.h"
 #include "client/cli/table.h"
+#include "client/cli/terminal.h"
+#include "client/cli/watch_lines.h"
 #include "client/cli/when_option.h"
 #include "client/lib/cancellation.h"
 #include "client/lib/telemetry_client.h"
@@ -114,6 +118,23 @@ class WhenCommand {
 
   WhenOption since_;
 };
+
+bool Print(const v1::SubscribeResponse& response);
+
+void UseDeviceStates(CommandContext& context, TelemetryClient& client, const v1::SubscribeRequest& request) {
+  //@ client/cli/device_states.h
+}
+
+void Fit(size_t columns);
+
+void UseTerminal() {
+  //@ client/cli/terminal.h
+}
+
+void UseWatchLines(CommandContext& context, Output& out, const TableStyle& style, const v1::Snapshot& snapshot,
+                   size_t terminal_rows) {
+  //@ client/cli/watch_lines.h
+}
 
 }  // namespace
 }  // namespace sideband::client

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keeps a model up to date from the daemon, on a thread of its own.
+//   SIDEBAND_ASSIGN_OR_RETURN(const auto feed, Feed::Start(context, [&] { wake.Set(); }));
+//   feed->Read([&](const Model& model) { rows = BuildRows(model, options, now); });
+#ifndef SIDEBAND_CLIENT_TOP_FEED_H_
+#define SIDEBAND_CLIENT_TOP_FEED_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "client/cli/command.h"
+#include "client/cli/reconnection.h"
+#include "client/lib/telemetry_client.h"
+#include "client/top/model.h"
+
+namespace sideband::client::top {
+
+// Thread-safe. The context must outlive it.
+class Feed {
+ public:
+  // Lists the devices first: an error of the connection or of the caller's rights is returned. `on_change` is called on
+  // the feed's thread after each change of the model, and when the feed has ended.
+  static absl::StatusOr<std::unique_ptr<Feed>> Start(CommandContext& context, std::function<void()> on_change);
+  // Cancels the context's cancellation, so that the thread ends.
+  ~Feed();
+
+  void Read(const std::function<void(const Model&)>& reader) const ABSL_LOCKS_EXCLUDED(mu_);
+  // Why the feed has ended: an error that reconnecting does not mend. OK while it runs, and after the cancellation.
+  absl::Status ended() const ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  Feed(CommandContext& context, std::unique_ptr<TelemetryClient> client, std::function<void()> on_change);
+
+  absl::Status List() ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status Stream();
+  absl::Status Run();
+  void OnResponse(const v1::SubscribeResponse& response);
+  void Change(const std::function<void(Model&)>& change) ABSL_LOCKS_EXCLUDED(mu_);
+
+  CommandContext& context_;
+  const std::function<void()> on_change_;
+  std::unique_ptr<TelemetryClient> client_;  // of the feed's thread, once it runs
+  Reconnection reconnection_;                // of the feed's thread
+
+  mutable absl::Mutex mu_;
+  Model model_ ABSL_GUARDED_BY(mu_);
+  absl::Status ended_ ABSL_GUARDED_BY(mu_);
+  std::thread thread_;  // the last member: it uses the others
+};
+
+}  // namespace sideband::client::top
+
+#endif  // SIDEBAND_CLIENT_TOP_FEED_H_

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/top/feed.h"
+
+#include <grpcpp/channel.h>
+#include <gtest/gtest.h>
+
+#include "absl/synchronization/notification.h"
+#include "client/cli/output.h"
+#include "client/lib/fake_daemon.h"
+#include "client/top/a_site.h"
+
+namespace sideband::client::top {
+namespace {
+
+class FeedTest : public testing::Test {
+ protected:
+  FeedTest() {
+    script_.devices = TwoDevices();
+    script_.scopes = ConfidentialVm();
+    *script_.updates.emplace_back().mutable_update() = SnapshotOf(0.5);
+    script_.keeps_streams = true;
+  }
+
+  absl::StatusOr<std::unique_ptr<Feed>> Start() {
+    daemon_ = std::make_unique<FakeDaemon>(script_);
+    return Feed::Start(context_, [this] {
+      absl::MutexLock lock(&mu_);
+      ++changes_;
+    });
+  }
+
+  // Waits until `is_so` holds after some change.
+  void Await(const std::function<bool()>& is_so) {
+    for (int seen = 0; !is_so();) {
+      absl::MutexLock lock(&mu_);
+      const auto has_changed = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return changes_ != seen; };
+      ASSERT_TRUE(mu_.AwaitWithTimeout(absl::Condition(&has_changed), absl::Seconds(30)));
+      seen = changes_;
+    }
+  }
+
+  std::string Connection(const Feed& feed) {
+    std::string text;
+    feed.Read([&](const Model& model) { text = model.connection; });
+    return text;
+  }
+  size_t ScopesOf(const Feed& feed, const std::string& device) {
+    size_t scopes = 0;
+    feed.Read([&](const Model& model) { scopes = model.devices().at(device).scopes.size(); });
+    return scopes;
+  }
+
+  FakeDaemon::Script script_;
+  std::unique_ptr<FakeDaemon> daemon_;
+  absl::Mutex mu_;
+  int changes_ ABSL_GUARDED_BY(mu_) = 0;
+  StringOutput out_, err_;
+  Cancellation cancellation_;
+  std::function<bool(absl::Duration)> wait_ = [](absl::Duration) { return true; };
+  Environment environment_{.out = out_,
+                           .err = err_,
+                           .cancellation = cancellation_,
+                           .get_env = [](const std::string&) { return std::nullopt; },
+                           .connect = [this](const ClientConfig&) { return daemon_->Channel(); },
+                           .wait = [this](absl::Duration delay) { return wait_(delay); }};
+  CommandContext context_{environment_, "", {}};
+};
+
+TEST_F(FeedTest, FollowsTheStream) {
+  const auto feed = Start();
+  ASSERT_TRUE(feed.ok()) << feed.status();
+  Await([&] { return ScopesOf(**feed, "gpu0") == 6; });
+  EXPECT_EQ(ScopesOf(**feed, "gpu1"), 0u);
+  EXPECT_EQ((*feed)->ended(), absl::OkStatus());
+  EXPECT_EQ(err_.text(), "");
+}
+
+TEST_F(FeedTest, AnErrorAtTheBeginningIsReturned) {
+  script_.status = grpc::Status(grpc::StatusCode::UNAUTHENTICATED, "who are you?");
+  EXPECT_EQ(Start().status().code(), absl::StatusCode::kUnauthenticated);
+}
+
+TEST_F(FeedTest, ALostConnectionIsShownAndMadeAgain) {
+  script_.keeps_streams = false;
+  absl::Notification is_lost, may_go_on;
+  wait_ = [&](absl::Duration) {
+    is_lost.Notify();
+    may_go_on.WaitForNotification();
+    return false;
+  };
+  const auto feed = Start();
+  ASSERT_TRUE(feed.ok());
+  ASSERT_TRUE(is_lost.WaitForNotificationWithTimeout(absl::Seconds(30)));
+  EXPECT_EQ(Connection(**feed), "the server ended the stream; connecting again");
+  script_.keeps_streams = true;
+  daemon_ = std::make_unique<FakeDaemon>(script_);
+  may_go_on.Notify();
+  Await([&] { return Connection(**feed).empty(); });
+  EXPECT_EQ((*feed)->ended(), absl::OkStatus());
+}
+
+TEST_F(FeedTest, AnErrorThatStaysEndsIt) {
+  script_.keeps_streams = false;
+  wait_ = [this](absl::Duration) {
+    script_.status = grpc::Status(grpc::StatusCode::PERMISSION_DENIED, "no longer");
+    daemon_ = std::make_unique<FakeDaemon>(script_);
+    return false;
+  };
+  const auto feed = Start();
+  ASSERT_TRUE(feed.ok());
+  Await([&] { return !(*feed)->ended().ok(); });
+  EXPECT_EQ((*feed)->ended().code(), absl::StatusCode::kPermissionDenied);
+}
+
+}  // namespace
+}  // namespace sideband::client::top

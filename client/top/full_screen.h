@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The loop of `sideband top`: waits for data, keys and signals, and draws.
+//   return FullScreen(context, address, signals, wake, *feed, *terminal).Run();
+#ifndef SIDEBAND_CLIENT_TOP_FULL_SCREEN_H_
+#define SIDEBAND_CLIENT_TOP_FULL_SCREEN_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "client/cli/command.h"
+#include "client/top/feed.h"
+#include "client/top/rows.h"
+#include "client/top/signals.h"
+#include "client/top/terminal_screen.h"
+#include "client/top/view.h"
+#include "proto/base/descriptor.h"
+
+namespace sideband::client::top {
+
+// Wakes the loop from another thread. Thread-safe.
+class Wake {
+ public:
+  Wake();
+  int fd() const { return descriptor_.get(); }
+  void Set();
+  void Clear();
+
+ private:
+  const Descriptor descriptor_;
+};
+
+// All arguments must outlive it.
+class FullScreen {
+ public:
+  FullScreen(CommandContext& context, std::string peer, Signals& signals, Wake& wake, Feed& feed,
+             TerminalScreen& terminal)
+      : context_(context), peer_(std::move(peer)), signals_(signals), wake_(wake), feed_(feed), terminal_(terminal) {}
+
+  // OK if the user quits or the context is cancelled; the feed's error; CANCELLED with the exit status of a shell for a
+  // signal that ends it.
+  absl::Status Run();
+
+ private:
+  void Wait();
+  // nullopt while the loop goes on.
+  std::optional<absl::Status> Handle();
+  std::optional<absl::Status> HandleSignals();
+  std::optional<absl::Status> HandleKeys();
+  void Suspend();
+  void Build();
+  void Draw();
+
+  CommandContext& context_;
+  const std::string peer_;
+  Signals& signals_;
+  Wake& wake_;
+  Feed& feed_;
+  TerminalScreen& terminal_;
+
+  View view_;
+  std::optional<Model> frozen_;  // while the view is paused
+  absl::Time time_;              // of the rows
+  std::vector<Row> rows_;
+  std::vector<std::string> events_;
+  std::string event_, connection_;
+  absl::Time drawn_ = absl::InfinitePast();
+  bool is_hung_up_ = false;
+};
+
+}  // namespace sideband::client::top
+
+#endif  // SIDEBAND_CLIENT_TOP_FULL_SCREEN_H_

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/top/model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "client/cli/message_text.h"
+
+namespace sideband::client::top {
+namespace {
+
+constexpr absl::Duration kWindow = absl::Minutes(1);
+constexpr int kIntervalsUntilStale = 3;  // as in the daemon
+
+ScopeName NameOf(const v1::Scope& scope) { return {scope.vm(), scope.context()}; }
+
+Minute MinuteOf(const ScopeEntry* before, const std::string& event) {
+  const EventEntry* const entry = before == nullptr ? nullptr : before->Find(event);
+  return entry == nullptr ? Minute() : entry->minute;
+}
+
+EventEntry MakeEvent(const v1::ScopeCounters& row, const v1::Counter& counter, const ScopeEntry* before,
+                     absl::Time time) {
+  EventEntry entry{.name = counter.event(), .count = counter.count(), .minute = MinuteOf(before, counter.event())};
+  if (counter.has_rate_per_second()) entry.rate = counter.rate_per_second();
+  if (const v1::Ratio* const share = FindUtilisation(row, counter.event())) entry.share = share->value();
+  if (const auto value = entry.share ? entry.share : entry.rate) entry.minute.Add(time, *value);
+  return entry;
+}
+
+ScopeEntry MakeScope(const v1::ScopeCounters& row, const ScopeEntry* before, absl::Time time) {
+  ScopeEntry entry{.scope = row.scope(), .state = StateText(row.state())};
+  entry.flags.assign(row.flags().begin(), row.flags().end());
+  for (const v1::Counter& counter : row.counters()) entry.events.push_back(MakeEvent(row, counter, before, time));
+  return entry;
+}
+
+}  // namespace
+
+const EventEntry* ScopeEntry::Find(const std::string& event) const {
+  const auto found = std::ranges::find(events, event, &EventEntry::name);
+  return found == events.end() ? nullptr : &*found;
+}
+
+v1::Device::State DeviceEntry::StateAt(absl::Time now) const {
+  if (heard == absl::InfinitePast() || listed == v1::Device::STATE_AWAY) return v1::Device::STATE_AWAY;
+  // The daemon decides with the same bound; while it is silent, this clock does.
+  const bool is_old = interval > absl::ZeroDuration() && now - heard > kIntervalsUntilStale * interval;
+  return is_old ? v1::Device::STATE_STALE : v1::Device::STATE_FRESH;
+}
+
+std::optional<double> DeviceEntry::ReadsAt(absl::Time now) const {
+  const absl::Duration seen = std::min(now - since, kWindow);
+  if (interval <= absl::ZeroDuration() || seen < kIntervalsUntilStale * interval) return std::nullopt;
+  const auto read = std::ranges::count_if(arrivals, [&](absl::Time arrival) { return arrival > now - seen; });
+  const double due = std::floor(absl::FDivDuration(seen, interval));
+  return std::min(1.0, static_cast<double>(read) / due);
+}
+
+void Model::Apply(const v1::ListDevicesResponse& response, absl::Time now) {
+  std::map<std::string, DeviceEntry> listed;
+  for (const v1::Device& device : response.devices()) {
+    DeviceEntry& entry = listed[device.name()];
+    if (const auto known = devices_.find(device.name()); known != devices_.end()) entry = std::move(known->second);
+    entry.listed = device.state();
+    entry.interval = ToDuration(device.interval());
+    entry.boot_id = device.boot_id();
+    entry.clock_hz = device.reference_clock_hz();
+    entry.since = std::min(entry.since, now);
+  }
+  devices_ = std::move(listed);
+}
+
+void Model::Apply(const v1::ListScopesResponse& response) {
+  for (const v1::Scope& scope : response.scopes()) {
+    const auto device = devices_.find(scope.device());
+    if (!scope.confidential() || device == devices_.end()) continue;
+    device->second.scopes.try_emplace(NameOf(scope), ScopeEntry{.scope = scope, .state = "sealed"});
+  }
+}
+
+void Model::Apply(const v1::Snapshot& snapshot, absl::Time now) {
+  DeviceEntry& device = devices_[snapshot.device()];
+  device.heard = now - ToDuration(snapshot.age());
+  device.listed = snapshot.device_state();
+  device.boot_id = snapshot.boot_id();
+  device.since = std::min(device.since, now);
+  device.arrivals.push_back(now);
+  while (device.arrivals.front() < now - kWindow) device.arrivals.pop_front();
+  std::map<ScopeName, ScopeEntry> scopes;
+  for (const v1::ScopeCounters& row : snapshot.scopes()) {
+    const auto before = device.scopes.find(NameOf(row.scope()));
+    const ScopeEntry* const known = before == device.scopes.end() ? nullptr : &before->second;
+    const ScopeEntry& added = scopes[NameOf(row.scope())] = MakeScope(row, known, now);
+    for (const EventEntry& event : added.events) {
+      if (std::ranges::find(events_, event.name) == events_.end()) events_.push_back(event.name);
+    }
+  }
+  for (auto& [name, scope] : device.scopes) {
+    if (scope.scope.confidential()) scopes.try_emplace(name, std::move(scope));
+  }
+  device.scopes = std::move(scopes);
+}
+
+}  // namespace sideband::client::top

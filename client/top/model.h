@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `sideband top` knows: the newest state of all devices, VMs, contexts and events, and their last minute.
+//   Model model;
+//   model.Apply(snapshot, absl::Now());
+//   for (const auto& [name, device] : model.devices()) Show(name, device.StateAt(now));
+#ifndef SIDEBAND_CLIENT_TOP_MODEL_H_
+#define SIDEBAND_CLIENT_TOP_MODEL_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "client/top/minute.h"
+#include "sideband/v1/telemetry.pb.h"
+
+namespace sideband::client::top {
+
+// One event of a scope.
+struct EventEntry {
+  std::string name;
+  uint64_t count = 0;
+  std::optional<double> rate;   // per second
+  std::optional<double> share;  // utilisation, from 0 to 1
+  Minute minute;                // of the utilisation if there is one, otherwise of the rate
+};
+
+// The device as a whole, a VM, or a context.
+struct ScopeEntry {
+  v1::Scope scope;
+  std::string state;  // "active", "idle", "retired"; "sealed" for a confidential VM, which has no events
+  std::vector<std::string> flags;
+  std::vector<EventEntry> events;  // as in the device's catalogue
+
+  const EventEntry* Find(const std::string& event) const;
+};
+
+// VM and context; empty as in v1::Scope.
+using ScopeName = std::pair<std::string, std::string>;
+
+struct DeviceEntry {
+  v1::Device::State listed = v1::Device::STATE_UNSPECIFIED;
+  absl::Duration interval;
+  uint64_t boot_id = 0;
+  uint64_t clock_hz = 0;
+  absl::Time since = absl::InfiniteFuture();  // from then on snapshots are counted
+  absl::Time heard = absl::InfinitePast();    // the newest snapshot was latched
+  std::deque<absl::Time> arrivals;            // of the snapshots of the last minute
+  std::map<ScopeName, ScopeEntry> scopes;
+
+  v1::Device::State StateAt(absl::Time now) const;
+  // The share of the intervals of the last minute in which the bus brought a snapshot; nullopt within the first ones.
+  std::optional<double> ReadsAt(absl::Time now) const;
+};
+
+// Copyable; not thread-safe. `now` is the caller's clock: it never has to agree with the daemon's.
+class Model {
+ public:
+  // Removes devices that are not listed.
+  void Apply(const v1::ListDevicesResponse& response, absl::Time now);
+  // Adds the confidential VMs, of which there are no counters.
+  void Apply(const v1::ListScopesResponse& response);
+  // Replaces the scopes of a device.
+  void Apply(const v1::Snapshot& snapshot, absl::Time now);
+
+  const std::map<std::string, DeviceEntry>& devices() const { return devices_; }
+  // All events that have occurred in a snapshot, in the order of their first.
+  const std::vector<std::string>& events() const { return events_; }
+
+  // One line about the connection; empty while it is open.
+  std::string connection;
+
+ private:
+  std::map<std::string, DeviceEntry> devices_;
+  std::vector<std::string> events_;
+};
+
+}  // namespace sideband::client::top
+
+#endif  // SIDEBAND_CLIENT_TOP_MODEL_H_

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/top/rows.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "client/top/a_site.h"
+
+namespace sideband::client::top {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+// "-" before an open row, "+" before a closed one.
+Lines Names(const std::vector<Row>& rows) {
+  Lines names;
+  for (const Row& row : rows) {
+    const char* const marker = !row.has_children ? "" : row.is_open ? "-" : "+";
+    names.push_back(absl::StrCat(std::string(static_cast<size_t>(row.depth), ' '), marker, row.name));
+  }
+  return names;
+}
+
+Lines Shown(const RowOptions& options) { return Names(BuildRows(ASite(), options, kNow)); }
+
+const Row& Find(const std::vector<Row>& rows, const std::string& name) {
+  for (const Row& row : rows) {
+    if (row.name == name) return row;
+  }
+  ADD_FAILURE() << "no row " << name;
+  return rows.front();
+}
+
+TEST(RowsTest, DevicesVmsAndContextsAreOpen) {
+  EXPECT_EQ(Shown({}), (Lines{"-gpu0", " +events (2)", " -vm1", "  +events (2)", "  +eval", "  +train", " -vm2",
+                              "  +events (2)", " vm3", "gpu1"}));
+}
+
+TEST(RowsTest, RowsAreOpenedAndClosed) {
+  RowOptions options;
+  options.toggled.insert({.device = "gpu0", .vm = "vm1", .kind = RowKind::kVm});
+  options.toggled.insert({.device = "gpu0", .kind = RowKind::kEvents});
+  EXPECT_EQ(Shown(options), (Lines{"-gpu0", " -events (2)", "  sm_active_cycles", "  dram_read_cycles", " +vm1",
+                                   " -vm2", "  +events (2)", " vm3", "gpu1"}));
+  options.toggled = {{.device = "gpu0", .kind = RowKind::kDevice}};
+  EXPECT_EQ(Shown(options), (Lines{"+gpu0", "gpu1"}));
+  options.toggled = {{.device = "gpu0", .vm = "vm1", .context = "eval", .kind = RowKind::kContext}};
+  EXPECT_THAT(Shown(options), testing::IsSupersetOf({"  -eval", "   sm_active_cycles"}));
+}
+
+TEST(RowsTest, ValuesAreOfTheChosenEvent) {
+  std::vector<Row> rows = BuildRows(ASite(), {}, kNow);
+  EXPECT_EQ(ChosenEvent(ASite(), {}), "sm_active_cycles");
+  EXPECT_EQ(Find(rows, "vm1").share, 0.5);
+  EXPECT_EQ(Find(rows, "gpu0").share, 0.25);
+  EXPECT_EQ(Find(rows, "vm1").rate, 2e9);
+  EXPECT_TRUE(Find(rows, "vm1").is_share_minute);
+  EXPECT_EQ(Find(rows, "vm3").share, std::nullopt);
+  EXPECT_EQ(Find(rows, "vm3").state, "sealed");
+  EXPECT_THAT(Find(rows, "vm3").detail, testing::HasSubstr("sealed records only"));
+  rows = BuildRows(ASite(), {.event = "dram_read_cycles"}, kNow);
+  EXPECT_EQ(Find(rows, "vm1").share, std::nullopt);
+  EXPECT_EQ(Find(rows, "vm1").rate, 2e9);
+  EXPECT_FALSE(Find(rows, "vm1").is_share_minute);
+}
+
+TEST(RowsTest, ASilentDeviceHasNoCurrentValues) {
+  const std::vector<Row> rows = BuildRows(ASite(), {}, kNow + absl::Seconds(74));
+  EXPECT_EQ(Find(rows, "gpu0").state, "stale 1m14s");
+  EXPECT_EQ(Find(rows, "gpu0").tone, Tone::kWarning);
+  EXPECT_EQ(Find(rows, "vm1").share, std::nullopt);
+  EXPECT_EQ(Find(rows, "vm1").rate, std::nullopt);
+  EXPECT_TRUE(std::isnan(Find(rows, "vm1").minute.back()));
+  EXPECT_EQ(Find(rows, "gpu1").state, "away");
+  EXPECT_EQ(Find(rows, "gpu1").tone, Tone::kBad);
+  EXPECT_EQ(Find(rows, "gpu1").detail, "gpu1: away, it has not answered yet, every 1s, bus reads 0.0%");
+  EXPECT_EQ(Find(BuildRows(ASite(), {}, kNow + absl::Milliseconds(250)), "gpu0").detail,
+            "gpu0: fresh, 0.2s old, every 1s, boot 000000000000b007");
+}
+
+TEST(RowsTest, SiblingsAreSorted) {
+  EXPECT_EQ(Shown({.sort = Sort::kUtilisation}), (Lines{"-gpu0", " +events (2)", " -vm1", "  +events (2)", "  +train",
+                                                        "  +eval", " -vm2", "  +events (2)", " vm3", "gpu1"}));
+  EXPECT_EQ(Shown({.sort = Sort::kRate}), (Lines{"-gpu0", " +events (2)", " -vm2", "  +events (2)", " -vm1",
+                                                 "  +events (2)", "  +train", "  +eval", " vm3", "gpu1"}));
+  EXPECT_EQ(Shown({.sort = Sort::kRate, .is_reversed = true}),
+            (Lines{"-gpu0", " +events (2)", " -vm1", "  +events (2)", "  +eval", "  +train", " -vm2", "  +events (2)",
+                   " vm3", "gpu1"}))
+      << "what is unknown stays last";
+  EXPECT_EQ(Shown({.is_reversed = true}).front(), "gpu1");
+}
+
+TEST(RowsTest, AFilterShowsThePathToWhatMatches) {
+  EXPECT_EQ(Shown({.filter = "TRAIN"}), (Lines{"-gpu0", " -vm1", "  +train"}));
+  EXPECT_EQ(Shown({.filter = "vm?"}),
+            (Lines{"-gpu0", " -vm1", "  +events (2)", "  +eval", "  +train", " -vm2", "  +events (2)", " vm3"}));
+  EXPECT_EQ(Shown({.filter = "v?"}), Lines()) << "a pattern is of the whole name";
+  EXPECT_THAT(Shown({.filter = "dram"}),
+              testing::ElementsAre("-gpu0", " -events (2)", "  dram_read_cycles", " -vm1", "  -events (2)",
+                                   "   dram_read_cycles", "  -eval", "   dram_read_cycles", "  -train",
+                                   "   dram_read_cycles", " -vm2", "  -events (2)", "   dram_read_cycles"));
+  EXPECT_EQ(Shown({.filter = "gpu1"}), Lines{"gpu1"});
+}
+
+TEST(RowsTest, AContextWithoutItsVm) {
+  Model model;
+  v1::Snapshot snapshot = SnapshotOf(0.5);
+  snapshot.mutable_scopes()->DeleteSubrange(0, 2);  // the device's and vm1's own
+  model.Apply(snapshot, kNow);
+  EXPECT_EQ(Names(BuildRows(model, {}, kNow)),
+            (Lines{"-gpu0", " -vm1", "  +eval", "  +train", " -vm2", "  +events (2)"}));
+}
+
+TEST(RowsTest, NothingYet) {
+  EXPECT_EQ(BuildRows(Model(), {}, kNow).size(), 0u);
+  EXPECT_EQ(ChosenEvent(Model(), {}), "");
+}
+
+}  // namespace
+}  // namespace sideband::client::top
