@@ -22,6 +22,7 @@ _SPDX = {
     "BSD-3-Clause": "BSD-3-Clause", "BSL-1.0": "BSL-1.0", "Expat": "MIT", "MIT": "MIT", "LGPL-2.1+": "LGPL-2.1-or-later",
     "BSD-3-Clause~Google": "BSD-3-Clause", "BSD-3-google": "BSD-3-Clause",
     "BSD-3-clause or GPL-2": "BSD-3-Clause OR GPL-2.0-only", "Zlib": "Zlib", "zlib": "Zlib",
+    "MIT/X11": "X11-distribute-modifications-variant",  # ncurses' name for its licence
 }
 
 
