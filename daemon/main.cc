@@ -239,7 +239,7 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
                     config);
   reloader.RecordStart();
   Pulse http_pulse(clock), grpc_pulse(clock);
-  const PageData page_data({.reader = reader, .history = past, .metrics = *metrics, .version = BuildVersion()});
+  PageData page_data({.reader = reader, .history = past, .metrics = *metrics, .version = BuildVersion()});
   Site site(reader, *metrics, clock, {.audit_log = LogReader(audit), .page = &page_data, .targets = &targets});
   const ConnectionBudget budget = BudgetConnections(FileLimit(), config.devices.size());
   SIDEBAND_ASSIGN_OR_RETURN(const auto http,

@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/config/target_config.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "proto/base/status_macros.h"
+#include "proto/base/file.h"
+#include "proto/base/visible.h"
 
 namespace sideband::daemon {
 namespace {
+
+// Enough for ten thousand daemons.
+constexpr size_t kTargetsBytesMax = 1 << 20;
+constexpr YamlBounds kTargetsBounds = {.depth_max = 8, .nodes_max = 1 << 16};
 
 // Prometheus' data model: [a-zA-Z_][a-zA-Z0-9_]*
 bool IsLabelName(absl::string_view name) {
@@ -19,9 +27,18 @@ bool IsLabelName(absl::string_view name) {
   return true;
 }
 
+bool IsPort(absl::string_view text) {
+  uint32_t port = 0;
+  return absl::SimpleAtoi(text, &port) && port >= 1 && port <= 65535 &&
+         absl::ascii_isdigit(static_cast<uint8_t>(text[0]));
+}
+
 absl::Status CheckTarget(const YamlNode& node, const std::string& target) {
-  const bool is_address = target.find_first_of("/ \t") == std::string::npos;
-  return is_address ? absl::OkStatus() : node.Error(absl::StrCat("'", target, "' is not HOST:PORT"));
+  const size_t colon = target.rfind(':');
+  const bool is_printable = std::ranges::all_of(target, [](unsigned char c) { return absl::ascii_isgraph(c); });
+  const bool is_address = is_printable && colon != std::string::npos && colon > 0 &&
+                          target.find('/') == std::string::npos && IsPort(absl::string_view(target).substr(colon + 1));
+  return is_address ? absl::OkStatus() : node.Error(absl::StrCat("'", Visible(target), "' is not HOST:PORT"));
 }
 
 void ReadAddresses(const YamlMap& map, ErrorList& errors, TargetGroup& group) {
@@ -65,11 +82,11 @@ std::optional<std::vector<TargetGroup>> ReadTargets(const YamlMap& root, const C
   if (!key) return std::nullopt;
   std::string named;
   if (!context.errors.Take(key->String(), named)) return std::nullopt;
-  const auto document = YamlNode::Load(context.Resolve(named));
-  if (!document.ok()) {
-    context.errors.Add(key->Locate(document.status()));
-    return std::nullopt;
-  }
+  const std::string path = context.Resolve(named);
+  std::string text;
+  if (!context.errors.Take(ReadFile(path, kTargetsBytesMax, FileTrust::kNotWritable), text)) return std::nullopt;
+  const auto document = YamlNode::Parse(text, path, kTargetsBounds);
+  if (!context.errors.Add(document.status())) return std::nullopt;
   return ReadGroups(*document, context.errors);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/config/target_config.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -49,16 +50,22 @@ TEST_F(TargetConfigTest, AbsentMeansNone) {
 TEST_F(TargetConfigTest, EveryMistakeHasItsLine) {
   EXPECT_EQ(Error("targets: []\n"), "targets.yml:1: expected a list");
   EXPECT_EQ(Error("- labels: {}\n"), "targets.yml:1: key 'targets' is missing");
-  EXPECT_EQ(Error("- targets: ['https://a:1']\n"), "targets.yml:1: 'https://a:1' is not HOST:PORT");
+  for (const std::string target : {"https://a:1", "b", "c:99999", "host:", ":9", "h:0", "h:+1", "a b:1"}) {
+    EXPECT_EQ(Error("- targets: ['" + target + "']\n"), "targets.yml:1: '" + target + "' is not HOST:PORT");
+  }
   EXPECT_EQ(Error("- targets: ['a:1']\n  labels: {a-b: x}\n"), "targets.yml:2: 'a-b' is not a name of a label");
   EXPECT_EQ(Error("- targets: ['a:1']\n  labels: {a: []}\n"), "targets.yml:2: expected a text");
   EXPECT_EQ(Error("- target: ['a:1']\n"), "targets.yml:1: unknown key 'target' (did you mean 'targets'?)");
 }
 
-TEST_F(TargetConfigTest, AnAbsentFileIsReportedAtItsKey) {
+TEST_F(TargetConfigTest, AFileHasABound) {
+  EXPECT_THAT(Error(std::string((1 << 20) + 1, '#')), testing::HasSubstr("1048576"));
+}
+
+TEST_F(TargetConfigTest, AnAbsentFileIsReported) {
   const auto read = ReadSection("targets_file: none.yml\n", "targets_file", ReadTargets, folder_);
   EXPECT_EQ(absl::StrReplaceAll(std::string(read.status().message()), {{folder_, ""}}),
-            "c.yaml:1: none.yml: No such file or directory");
+            "none.yml: No such file or directory");
 }
 
 }  // namespace

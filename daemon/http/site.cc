@@ -21,6 +21,8 @@ namespace {
 
 constexpr char kHtmlType[] = "text/html; charset=utf-8";
 constexpr char kJsonType[] = "application/json";
+// An open page requests it every few seconds.
+constexpr char kPollPath[] = "/page/status";
 constexpr char kJsonLinesType[] = "application/x-ndjson";
 // Bounds what one answer holds; a client asks for more after the last line that it got.
 constexpr size_t kAuditAnswerBytesMax = 1 << 20;
@@ -108,7 +110,7 @@ const Site::Data Site::kData[] = {
     {"/audit", &Site::AuditLog},
     {"/metrics", &Site::Metrics},
     {"/page/history", &Site::PageHistory},
-    {"/page/status", &Site::PageStatus},
+    {kPollPath, &Site::PageStatus},
     {"/sd", &Site::Targets},
 };
 
@@ -151,7 +153,9 @@ HttpResponse Site::Answer(const HttpRequest& request, absl::string_view path) {
   HttpResponse response = caller.ok() ? (this->*data->answer)(request, *caller) : Unauthenticated(caller.status());
   // Lets the server count the connection for the identity.
   if (caller.ok()) response.identity = caller->principal.identity;
-  Audit(request, path, caller, OutcomeOf(response));
+  const bool is_poll = path == kPollPath && caller.ok();
+  if (!is_poll || poll_audit_.IsDue(response.identity, clock_.Steady()))
+    Audit(request, path, caller, OutcomeOf(response));
   return response;
 }
 
@@ -175,7 +179,10 @@ HttpResponse Site::Page(const HttpRequest&, const Caller&) {
 }
 
 HttpResponse Site::PageStatus(const HttpRequest&, const Caller& caller) {
-  return sources_.page == nullptr ? Absent() : JsonOrError(sources_.page->Status(caller));
+  if (sources_.page == nullptr) return Absent();
+  HttpResponse response{.content_type = kJsonType};
+  response.body = sources_.page->Status(caller);
+  return response;
 }
 
 HttpResponse Site::PageHistory(const HttpRequest& request, const Caller& caller) {

@@ -20,6 +20,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/exposition/exposition_cache.h"
 #include "daemon/http/http_message.h"
+#include "daemon/http/poll_audit.h"
 #include "daemon/http/target_list.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/page/page_data.h"
@@ -36,7 +37,7 @@ class Site {
   // What a path is about; without it, the path is 404.
   struct Sources {
     AuditLogReader audit_log = nullptr;   // /audit
-    const PageData* page = nullptr;       // /page/status and /page/history
+    PageData* page = nullptr;             // /page/status and /page/history
     const TargetList* targets = nullptr;  // /sd
   };
 
@@ -79,6 +80,7 @@ class Site {
   SelfMetrics& metrics_;
   const Clock& clock_;
   const Sources sources_;
+  PollAudit poll_audit_;
   ExpositionCache expositions_;
 };
 

@@ -29,7 +29,7 @@ class SiteTest : public testing::Test {
   FakeWorld world_;
   std::unique_ptr<SelfMetrics> metrics_ = *SelfMetrics::Create({.version = "1"});
   const FakePast past_{world_};
-  const PageData page_{{.reader = world_.reader, .history = past_.reader, .metrics = *metrics_, .version = "1"}};
+  PageData page_{{.reader = world_.reader, .history = past_.reader, .metrics = *metrics_, .version = "1"}};
   const TargetList targets_{{{{.targets = {"host-1:9877"}}}}};
   Site site_{world_.reader, *metrics_, world_.clock, {.page = &page_, .targets = &targets_}};
 };
@@ -76,8 +76,7 @@ TEST_F(SiteTest, MetricsAreTheCallersOwn) {
   EXPECT_THAT(tenant.body.ToString(), HasSubstr("vm=\"vm0\",context=\"render\"} 1020\n"));
   EXPECT_THAT(tenant.body.ToString(), Not(HasSubstr("vm1")));
   EXPECT_THAT(tenant.body.ToString(), Not(HasSubstr("sideband_build_info"))) << "the daemon's own are the operator's";
-  EXPECT_THAT(Get("ops", "/metrics").body.ToString(),
-              HasSubstr("sideband_build_info{version=\"1\"} 1\n"));
+  EXPECT_THAT(Get("ops", "/metrics").body.ToString(), HasSubstr("sideband_build_info{version=\"1\"} 1\n"));
 }
 
 TEST_F(SiteTest, OpenMetricsAndGzipWhereTheyAreAccepted) {
@@ -220,7 +219,7 @@ TEST_F(SiteTest, WithoutSourcesThereIsNothing) {
 TEST_F(SiteTest, TellsTheAuditLogOfEveryRequestForData) {
   world_.Publish(0, 1);
   Get("ops", "/metrics?event[]=cycles");
-  Get("tenant-a", "/page/status");
+  for (int polls = 0; polls < 3; ++polls) Get("tenant-a", "/page/status");
   Get("stranger", "/metrics");
   for (const char* target : {"/-/healthy", "/-/ready", "/nothing"}) Get("ops", target);
   const std::vector<AuditEntry> told = world_.audit.Entries(AuditKind::kAccess);

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <fstream>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -37,23 +36,14 @@ std::optional<ProcStat> ReadStat() {
   return stat;
 }
 
-// The host's boot, since 1970.
-std::optional<double> ReadBootSeconds() {
-  std::ifstream file("/proc/stat");
-  std::string key;
-  double seconds = 0;
-  while (file >> key) {
-    if (key == "btime") return file >> seconds ? std::optional(seconds) : std::nullopt;
-    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
-  }
-  return std::nullopt;
-}
-
-double ProcessorSeconds() {
+double SecondsOf(clockid_t clock) {
   timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  clock_gettime(clock, &time);
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
+
+// The host's boot, since 1970. The btime of /proc/stat is not there for a service with ProcSubset=pid.
+double BootSeconds() { return SecondsOf(CLOCK_REALTIME) - SecondsOf(CLOCK_BOOTTIME); }
 
 std::optional<int> CountOpenFiles() {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc/self/fd"), closedir);
@@ -74,10 +64,8 @@ ProcessMetrics::ProcessMetrics(prometheus::Registry& registry)
       start_time_(Gauges(registry, "process_start_time_seconds", "Start of the daemon, since 1970.").Add({})),
       virtual_memory_(Gauges(registry, "process_virtual_memory_bytes", "Virtual memory of the daemon.").Add({})) {
   // Once: a step of the host's clock must not move it.
-  const auto stat = ReadStat();
-  const auto booted = ReadBootSeconds();
-  if (stat && booted) {
-    start_time_.Set(*booted + static_cast<double>(stat->start_ticks) / static_cast<double>(sysconf(_SC_CLK_TCK)));
+  if (const auto stat = ReadStat()) {
+    start_time_.Set(BootSeconds() + static_cast<double>(stat->start_ticks) / static_cast<double>(sysconf(_SC_CLK_TCK)));
   }
 }
 
@@ -90,7 +78,7 @@ void ProcessMetrics::Update() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0) max_fds_.Set(static_cast<double>(limit.rlim_cur));
   absl::MutexLock lock(&mu_);
-  cpu_seconds_.Increment(ProcessorSeconds() - cpu_seconds_.Value());
+  cpu_seconds_.Increment(SecondsOf(CLOCK_PROCESS_CPUTIME_ID) - cpu_seconds_.Value());
 }
 
 }  // namespace sideband::daemon

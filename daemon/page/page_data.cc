@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/page/page_data.h"
 
-#include <google/protobuf/util/json_util.h>
-
-#include <initializer_list>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "daemon/authz/role_name.h"
-#include "daemon/view/queries.h"
+#include "daemon/page/message_json.h"
+#include "daemon/view/snapshot_message.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
@@ -30,23 +30,6 @@ constexpr absl::string_view kOwnMetrics[] = {
     "sideband_tls_certificate_not_after_timestamp_seconds",
 };
 
-// With all fields, also where they have their defaults, so that the page finds what it reads.
-absl::StatusOr<std::string> Json(const google::protobuf::Message& message) {
-  google::protobuf::util::JsonPrintOptions options;
-  options.preserve_proto_field_names = true;
-  options.always_print_primitive_fields = true;
-  std::string json;
-  const auto status = google::protobuf::util::MessageToJsonString(message, &json, options);
-  if (!status.ok()) return absl::InternalError(absl::StrCat("JSON: ", std::string(status.message())));
-  return json;
-}
-
-// The members of the message's object, without its braces.
-absl::StatusOr<std::string> Members(const google::protobuf::Message& message) {
-  SIDEBAND_ASSIGN_OR_RETURN(const std::string object, Json(message));
-  return object.substr(1, object.size() - 2);
-}
-
 nlohmann::json OwnMetrics(SelfMetrics& metrics) {
   nlohmann::json list = nlohmann::json::array();
   for (const MetricSample& sample : metrics.Samples(kOwnMetrics)) {
@@ -55,36 +38,45 @@ nlohmann::json OwnMetrics(SelfMetrics& metrics) {
   return list;
 }
 
-std::string Dump(const nlohmann::json& json) {
-  // Identities and labels may be any bytes.
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+nlohmann::json AgesOf(const std::vector<VisibleDevice>& devices) {
+  nlohmann::json ages = nlohmann::json::object();
+  for (const VisibleDevice& device : devices) {
+    if (device.snapshot != nullptr) ages[device.info->name] = absl::ToDoubleSeconds(device.age);
+  }
+  return ages;
 }
 
 }  // namespace
 
-absl::StatusOr<std::string> PageData::Status(const Caller& caller) const {
-  Reader& reader = sources_.reader;
-  SIDEBAND_ASSIGN_OR_RETURN(const auto devices, ListDevices(reader, caller, {}));
-  SIDEBAND_ASSIGN_OR_RETURN(const auto scopes, ListScopes(reader, caller, {}));
-  SIDEBAND_ASSIGN_OR_RETURN(const auto snapshots, GetSnapshot(reader, caller, {}));
-  std::vector<std::string> members;
-  for (const google::protobuf::Message* message :
-       std::initializer_list<const google::protobuf::Message*>{&devices, &scopes, &snapshots}) {
-    SIDEBAND_ASSIGN_OR_RETURN(members.emplace_back(), Members(*message));
+// Everything that differs between two answers from one snapshot. Ends after a member and its comma.
+std::string PageData::Head(const Caller& caller, const std::vector<VisibleDevice>& devices) const {
+  nlohmann::json head = {{"identity", caller.principal.identity},
+                         {"role", RoleName(*caller.policy.policy, caller.principal)},
+                         {"time", absl::ToDoubleSeconds(sources_.reader.clock().Now() - absl::UnixEpoch())},
+                         {"ages", AgesOf(devices)},
+                         {"own_metrics", nlohmann::json::array()}};
+  if (caller.May(Resource::SelfMetrics(), Right::kRead)) {
+    head["version"] = sources_.version;
+    head["own_metrics"] = OwnMetrics(sources_.metrics);
   }
-  const bool sees_own = caller.May(Resource::SelfMetrics(), Right::kRead);
-  nlohmann::json about = {{"version", sources_.version},
-                          {"identity", caller.principal.identity},
-                          {"role", RoleName(*caller.policy.policy, caller.principal)},
-                          {"own_metrics", sees_own ? OwnMetrics(sources_.metrics) : nlohmann::json::array()}};
-  const std::string rest = Dump(about);
-  return absl::StrCat("{", absl::StrJoin(members, ","), ",", absl::string_view(rest).substr(1));
+  std::vector<std::string> messages;
+  for (const VisibleDevice& device : devices) messages.push_back(MessageJson(DeviceMessage(device)));
+  // Identities and labels may be any bytes.
+  std::string object = head.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  object.pop_back();
+  return absl::StrCat(object, ",\"devices\":[", absl::StrJoin(messages, ","), "],");
+}
+
+Body PageData::Status(const Caller& caller) {
+  const std::vector<VisibleDevice> devices = sources_.reader.Devices(caller);
+  const std::shared_ptr<const std::string> rows = rows_.JsonOf(caller, devices);
+  return {.head = Head(caller, devices), .shared = *rows, .owner = rows, .tail = "}"};
 }
 
 absl::StatusOr<std::string> PageData::History(const Caller& caller,
                                               const sideband::v1::GetHistoryRequest& request) const {
-  SIDEBAND_ASSIGN_OR_RETURN(const auto response, sources_.history.Get(caller, request));
-  return Json(response);
+  SIDEBAND_ASSIGN_OR_RETURN(const auto response, sources_.history.Get(caller, request, HistoryRows::kWithoutContexts));
+  return MessageJson(response);
 }
 
 }  // namespace sideband::daemon

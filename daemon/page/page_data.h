@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The data of the status page, as JSON: the API's own messages in the JSON form of Protocol Buffers, with the names of
-// the .proto file, and metrics of the daemon itself.
-//   const PageData data({.reader = reader, .history = history, .metrics = metrics, .version = "0.2.0"});
-//   SIDEBAND_ASSIGN_OR_RETURN(const std::string json, data.Status(caller));
+// The data of the status page, as JSON: the API's own messages (message_json.h), and metrics of the daemon itself.
+//   PageData data({.reader = reader, .history = history, .metrics = metrics, .version = "0.2.0"});
+//   response.body = data.Status(caller);
 #ifndef SIDEBAND_DAEMON_PAGE_PAGE_DATA_H_
 #define SIDEBAND_DAEMON_PAGE_PAGE_DATA_H_
 
@@ -11,7 +10,9 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "daemon/base/body.h"
 #include "daemon/metrics/self_metrics.h"
+#include "daemon/page/shared_rows.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/reader.h"
 #include "sideband/v1/telemetry.pb.h"
@@ -30,15 +31,19 @@ class PageData {
   };
   explicit PageData(Sources sources) : sources_(std::move(sources)) {}
 
-  // {"version", "identity", "role", "devices", "scopes", "snapshots", "own_metrics"}: who the caller is, and what it
-  // sees now: ListDevices, ListScopes and GetSnapshot. "own_metrics" is empty for callers that may not read the
-  // daemon's metrics; else a list of {"name", "labels", "value"}.
-  absl::StatusOr<std::string> Status(const Caller& caller) const;
-  // GetHistory's response. Errors are its own.
+  // An object: who the caller is ("identity", "role"), the host's time in seconds since 1970 ("time"), "devices", the
+  // "ages" of their snapshots in seconds by name, the confidential VMs among the "scopes", and the "snapshots". For
+  // callers that may read the daemon's metrics also its "version", and "own_metrics", a list of {"name", "labels",
+  // "value"}, which is empty for others. The rows are shared by all answers from one snapshot.
+  Body Status(const Caller& caller);
+  // GetHistory's response, without contexts. Errors are its own.
   absl::StatusOr<std::string> History(const Caller& caller, const sideband::v1::GetHistoryRequest& request) const;
 
  private:
+  std::string Head(const Caller& caller, const std::vector<VisibleDevice>& devices) const;
+
   const Sources sources_;
+  SharedRows rows_;
 };
 
 }  // namespace sideband::daemon

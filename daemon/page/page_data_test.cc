@@ -20,19 +20,21 @@ using testing::Not;
 class PageDataTest : public testing::Test {
  protected:
   Caller As(const std::string& who) { return *world_.reader.Identify(CredentialsOf(who)); }
-  json Status(const std::string& who) { return json::parse(*data_.Status(As(who))); }
+  json Status(const std::string& who) { return json::parse(data_.Status(As(who)).ToString()); }
 
   FakeWorld world_;
   const FakePast past_{world_};
   const std::unique_ptr<SelfMetrics> metrics_ = *SelfMetrics::Create({.version = "1"});
-  const PageData data_{{.reader = world_.reader, .history = past_.reader, .metrics = *metrics_, .version = "1.2"}};
+  PageData data_{{.reader = world_.reader, .history = past_.reader, .metrics = *metrics_, .version = "1.2"}};
 };
 
 TEST_F(PageDataTest, StatusSaysWhoTheCallerIs) {
   const json status = Status("tenant-a");
   EXPECT_EQ(status["identity"], "spiffe://example.org/tenant-a");
   EXPECT_EQ(status["role"], "tenant:a");
-  EXPECT_EQ(status["version"], "1.2");
+  EXPECT_FALSE(status.contains("version")) << "the operator's, as sideband_build_info is";
+  EXPECT_EQ(Status("ops")["version"], "1.2");
+  EXPECT_EQ(status["time"], absl::ToDoubleSeconds(world_.clock.Now() - absl::UnixEpoch()));
 }
 
 TEST_F(PageDataTest, BeforeTheFirstSnapshotOperatorsSeeTheDevices) {
@@ -51,6 +53,14 @@ TEST_F(PageDataTest, StatusHasTheCallersRows) {
   ASSERT_EQ(snapshot["scopes"].size(), 3u) << "vm0 and its contexts render and compute";
   EXPECT_EQ(snapshot["scopes"][1]["scope"]["context"], "render");
   EXPECT_EQ(snapshot["scopes"][1]["counters"][0]["count"], "1020") << "64-bit integers are text in JSON";
+}
+
+TEST_F(PageDataTest, AgesGrowBetweenSnapshots) {
+  world_.Publish(0, 1);
+  EXPECT_EQ(Status("ops")["ages"], json({{"gpu0", 0.0}}));
+  world_.clock.Advance(absl::Seconds(2));
+  EXPECT_EQ(Status("ops")["ages"], json({{"gpu0", 2.0}}));
+  EXPECT_FALSE(Status("ops")["snapshots"][0].contains("age"));
 }
 
 TEST_F(PageDataTest, AConfidentialVmIsAScopeWithoutCounters) {
@@ -78,12 +88,14 @@ TEST_F(PageDataTest, HistoryIsTheCallersOwn) {
   world_.Publish(0, 2);
   sideband::v1::GetHistoryRequest request;
   request.mutable_filter()->add_events("cycles");
-  const auto text = data_.History(As("tenant-b"), request);
+  const auto text = data_.History(As("tenant-a"), request);
   ASSERT_TRUE(text.ok()) << text.status();
   const json device = json::parse(*text)["devices"].at(0);
   EXPECT_EQ(device["events"], json({"cycles"}));
   EXPECT_EQ(device["points"].size(), 2u);
-  EXPECT_THAT(*text, Not(HasSubstr("vm0")));
+  EXPECT_THAT(*text, HasSubstr("vm0"));
+  EXPECT_THAT(*text, Not(HasSubstr("vm1")));
+  EXPECT_THAT(*text, Not(HasSubstr("render"))) << "the charts of contexts have no history";
 }
 
 TEST_F(PageDataTest, AnAbsentEventIsNotFound) {

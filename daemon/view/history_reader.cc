@@ -52,8 +52,8 @@ absl::StatusOr<HistoryWindow> WindowOf(const GetHistoryRequest& request) {
 class Question {
  public:
   Question(Reader& reader, const Store& store, const History& history, const Caller& caller,
-           const GetHistoryRequest& request)
-      : reader_(reader), caller_(caller), filter_(request.filter()), views_(reader, caller) {
+           const GetHistoryRequest& request, HistoryRows rows)
+      : reader_(reader), caller_(caller), filter_(request.filter(), rows == HistoryRows::kAll), views_(reader, caller) {
     // Includes devices that the caller cannot see: the views of their topologies decide.
     const auto listed = store.devices();
     for (const auto& [id, info] : *listed) {
@@ -166,10 +166,11 @@ absl::StatusOr<GetHistoryResponse> Question::Answer(HistoryWindow window) {
 
 absl::Status NoHistory() { return absl::FailedPreconditionError("this daemon keeps no history"); }
 
-absl::StatusOr<GetHistoryResponse> HistoryReader::Get(const Caller& caller, const GetHistoryRequest& request) const {
+absl::StatusOr<GetHistoryResponse> HistoryReader::Get(const Caller& caller, const GetHistoryRequest& request,
+                                                      HistoryRows rows) const {
   if (history_.max_bytes() == 0) return NoHistory();
   SIDEBAND_ASSIGN_OR_RETURN(const HistoryWindow window, WindowOf(request));
-  Question question(reader_, store_, history_, caller, request);
+  Question question(reader_, store_, history_, caller, request, rows);
   SIDEBAND_RETURN_IF_ERROR(question.Check());
   return question.Answer(window);
 }

@@ -23,6 +23,8 @@ inline constexpr size_t kHistoryAnswerBytesMax = 4 << 20;
 // The maximum number of integers in a response; each takes at most ten bytes.
 inline constexpr int64_t kHistoryValuesMax = 400'000;
 
+enum class HistoryRows { kAll, kWithoutContexts };
+
 // Thread-safe; the constructor's arguments must outlive it.
 class HistoryReader {
  public:
@@ -35,7 +37,8 @@ class HistoryReader {
   // nor in the past, or that the caller may not see. RESOURCE_EXHAUSTED where no step makes the response small enough.
   // FAILED_PRECONDITION where the history may use no memory.
   absl::StatusOr<sideband::v1::GetHistoryResponse> Get(const Caller& caller,
-                                                       const sideband::v1::GetHistoryRequest& request) const;
+                                                       const sideband::v1::GetHistoryRequest& request,
+                                                       HistoryRows rows = HistoryRows::kAll) const;
 
  private:
   Reader& reader_;

@@ -5,11 +5,12 @@ namespace sideband::daemon {
 
 absl::Status NotFound() { return absl::NotFoundError("no such device, VM, context or event"); }
 
-RowFilter::RowFilter(const sideband::v1::Filter& filter)
+RowFilter::RowFilter(const sideband::v1::Filter& filter, bool with_contexts)
     : device_(filter.device()),
       vm_(filter.vm()),
       context_(filter.context()),
-      events_(filter.events().begin(), filter.events().end()) {
+      events_(filter.events().begin(), filter.events().end()),
+      with_contexts_(with_contexts) {
   if (auto uuid = Uuid::Parse(vm_); uuid.ok()) vm_uuid_ = *uuid;
 }
 
@@ -20,7 +21,7 @@ bool RowFilter::SelectsVm(const Topology& topology, uint16_t vm) const {
 }
 
 bool RowFilter::SelectsRow(const Topology& topology, uint16_t vm, uint16_t context) const {
-  if (!SelectsVm(topology, vm)) return false;
+  if (!SelectsVm(topology, vm) || (!with_contexts_ && context != mailbox::kNoContext)) return false;
   if (context_.empty()) return true;
   const mailbox::ContextInfo* info = topology.FindContext(vm, context);
   return info != nullptr && info->name == context_;

@@ -27,7 +27,7 @@ absl::Status NotFound();
 class RowFilter {
  public:
   RowFilter() = default;  // selects everything
-  explicit RowFilter(const sideband::v1::Filter& filter);
+  explicit RowFilter(const sideband::v1::Filter& filter, bool with_contexts = true);
 
   bool SelectsDevice(const VisibleDevice& device) const { return device_.empty() || device_ == device.info->name; }
   // By the VM's name or UUID and the context's name. A row that the topology does not name is never selected by name.
@@ -49,6 +49,7 @@ class RowFilter {
   std::optional<Uuid> vm_uuid_;  // where vm_ is a UUID
   std::string context_;
   std::set<std::string> events_;
+  bool with_contexts_ = true;
 };
 
 }  // namespace sideband::daemon

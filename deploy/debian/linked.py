@@ -60,7 +60,7 @@ class NpmPackage:
     version: str
     licence: str
     licence_file: str
-    use = "headers"
+    use = "embedded"
     supplier = "NOASSERTION"
 
     def copyright_file(self):

@@ -15,8 +15,10 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from linked import libraries_of, npm_package, with_notices  # noqa: E402
 from release import Release  # noqa: E402
 
-_USES = {"direct": "shared library", "indirect": "shared library of a library", "headers": "compiled in"}
-_RELATIONSHIPS = {"direct": "DYNAMIC_LINK", "indirect": "DEPENDS_ON", "headers": "STATIC_LINK"}
+_USES = {"direct": "shared library", "indirect": "shared library of a library", "headers": "compiled in",
+         "embedded": "part of the status page"}
+_RELATIONSHIPS = {"direct": "DYNAMIC_LINK", "indirect": "DEPENDS_ON", "headers": "STATIC_LINK",
+                  "embedded": "CONTAINS"}
 
 
 def parse_arguments():

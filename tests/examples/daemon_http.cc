@@ -22,6 +22,7 @@
 #include "daemon/http/http_server.h"
 #include "daemon/http/http_session.h"
 #include "daemon/http/negotiation.h"
+#include "daemon/http/poll_audit.h"
 #include "daemon/http/query_parameters.h"
 #include "daemon/http/scrape_query.h"
 #include "daemon/http/site.h"
@@ -85,13 +86,19 @@ absl::Status UseQueryParameters() {
   return absl::OkStatus();
 }
 
+void Audit(const HttpRequest& request);
+
+void UsePollAudit(PollAudit& poll_audit, const std::string& identity, const Clock& clock, const HttpRequest& request) {
+  //@ daemon/http/poll_audit.h
+}
+
 absl::Status UseScrapeQuery(const HttpRequest& request) {
   //@ daemon/http/scrape_query.h
   return absl::OkStatus();
 }
 
 absl::Status UseSite(Reader& reader, const std::unique_ptr<SelfMetrics>& metrics, const Clock& clock,
-                     const PageData& page_data, const TargetList& targets, const HttpServer::Options& options) {
+                     PageData& page_data, const TargetList& targets, const HttpServer::Options& options) {
   //@ daemon/http/site.h
   return absl::OkStatus();
 }

@@ -2,18 +2,26 @@
 #include <memory>
 #include <string>
 
-#include "absl/status/status.h"
 #include "daemon/http/http_message.h"
+#include "daemon/page/message_json.h"
 #include "daemon/page/page_data.h"
+#include "daemon/page/shared_rows.h"
 #include "daemon/page/status_page.h"
-#include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
 namespace {
 
-absl::Status UsePageData(Reader& reader, const HistoryReader& history, SelfMetrics& metrics, const Caller& caller) {
+void UseMessageJson(const sideband::v1::GetSnapshotResponse& response) {
+  //@ daemon/page/message_json.h
+}
+
+void UsePageData(Reader& reader, const HistoryReader& history, SelfMetrics& metrics, const Caller& caller,
+                 HttpResponse& response) {
   //@ daemon/page/page_data.h
-  return absl::OkStatus();
+}
+
+void UseSharedRows(Reader& reader, const Caller& caller) {
+  //@ daemon/page/shared_rows.h
 }
 
 void UseStatusPage() {

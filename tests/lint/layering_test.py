@@ -44,7 +44,7 @@ ALLOWED = {
     "daemon/mailbox": ("daemon/base", "daemon/snapshot", "daemon/transport", "proto/base", "proto/mailbox",
                        "proto/smbus"),
     "daemon/message": ("daemon/snapshot", "proto/api", "proto/mailbox"),
-    "daemon/page": ("daemon/authz", "daemon/metrics", "daemon/view", "proto/api", "proto/base"),
+    "daemon/page": ("daemon/authz", "daemon/base", "daemon/metrics", "daemon/view", "proto/api", "proto/base"),
     "daemon/run": ("daemon/audit", "daemon/authz", "daemon/base", "daemon/collector", "daemon/config",
                    "daemon/history", "daemon/http", "daemon/identity", "daemon/metrics", "daemon/snapshot",
                    "daemon/transport", "daemon/view", "proto/base", "proto/envelope", "proto/smbus"),

@@ -4,37 +4,53 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Device } from './device.jsx';
 import { durationText } from './format.js';
-import { buildModel, daemonProblems, shareNames } from './model.js';
-import { fetchHistory, useStatus } from './poll.js';
+import { buildModel, daemonProblems, shareNames, takeMeans } from './model.js';
+import { fetchHistory, useSecondsSince, useStatus } from './poll.js';
 import { SeriesStore, sharesOfHistory } from './series.js';
 
 const kWindowSeconds = 300;
 const kFirstShare = 'sm_active';
 
 const series = new SeriesStore(kWindowSeconds);
+const lines = new Map(); // the colour of each VM, which it keeps while others come and go
 
+function lineOf(vm) {
+  if (!lines.has(vm.uuid)) lines.set(vm.uuid, lines.size);
+  return lines.get(vm.uuid);
+}
+
+// Returns whether the daemon has answered.
 async function addHistory(model, share) {
   const rows = model.devices.flatMap((device) => [device.row, ...device.vms]).filter(Boolean);
   const event = rows.flatMap((row) => row.shares).find((candidate) => candidate.name === share)?.event;
-  if (!event) return;
+  if (!event) return true;
   const history = await fetchHistory(event, kWindowSeconds);
+  if (!history) return false;
   for (const past of sharesOfHistory(history, model, share)) series.prepend(past.key, share, past.times, past.values);
+  return true;
+}
+
+// The age is beside the alert, which is announced once.
+function NoAnswer({ error, answeredMs }) {
+  const seconds = useSecondsSince(answeredMs);
+  return (
+    <p class="problem">
+      <span role="alert">{error}</span>
+      {answeredMs !== undefined && <span>; the data below is {durationText(seconds)} old</span>}
+    </p>
+  );
 }
 
 function Problems({ model, error, answeredMs }) {
-  const problems = daemonProblems(model?.ownMetrics ?? [], (answeredMs ?? 0) / 1000);
-  if (error) {
-    const since = answeredMs ? `; the data below is ${durationText((Date.now() - answeredMs) / 1000)} old` : '';
-    problems.unshift(`${error}${since}`);
-  }
   return (
-    <div role="alert">
-      {problems.map((problem) => (
-        <p class="problem" key={problem}>
+    <>
+      {error && <NoAnswer error={error} answeredMs={answeredMs} />}
+      {daemonProblems(model?.ownMetrics ?? [], model?.time).map((problem) => (
+        <p class="problem" role="alert" key={problem}>
           {problem}
         </p>
       ))}
-    </div>
+    </>
   );
 }
 
@@ -62,7 +78,7 @@ function Controls({ names, share, onShare, filter, onFilter, paused, onPause }) 
         <input type="search" size="10" value={filter} onInput={(event) => onFilter(event.currentTarget.value)} />
       </label>
       <button type="button" aria-pressed={paused} onClick={onPause}>
-        {paused ? 'paused – continue' : 'pause'}
+        pause
       </button>
     </div>
   );
@@ -79,35 +95,57 @@ function useShare(model) {
   return { names, share: names.includes(wanted) ? wanted : names[0], setShare: setChosen };
 }
 
-function Devices({ model, view, filter, answers }) {
+// Asks for the history of the chosen share until the daemon has answered.
+function useHistory(model, share) {
+  const answered = useRef(undefined);
+  const [, setAdded] = useState(undefined);
+  useEffect(() => {
+    if (!model || !share || answered.current === share) return;
+    answered.current = share;
+    addHistory(model, share).then((done) => {
+      if (done) setAdded(share);
+      else answered.current = undefined;
+    });
+  }, [model, share]);
+}
+
+function Devices({ model, view, filter, answers, answeredMs }) {
   if (model.devices.length === 0) return <p>No device is visible to this identity now.</p>;
   const matches = (vm) => filter === '' || [vm, ...vm.contexts].some((row) => row.name.includes(filter));
   return (
     <main class={answers ? '' : 'stale'}>
       {model.devices.map((device) => (
-        <Device key={device.name} device={device} view={view} matches={matches} answers={answers} />
+        <Device key={device.name} {...{ device, view, matches, answers, answeredMs }} />
       ))}
     </main>
   );
 }
 
+function Who({ model }) {
+  const parts = [model.role, model.identity, model.version && `sidebandd ${model.version}`];
+  return <span class="dim">{parts.filter(Boolean).join(' · ')}</span>;
+}
+
 export function App() {
   const [paused, setPaused] = useState(false);
   const [filter, setFilter] = useState('');
-  const { status, error, answeredMs } = useStatus(paused, (answer) => series.addModel(buildModel(answer)));
-  const model = status && buildModel(status);
+  const before = useRef(undefined);
+  const { value: model, error, answeredMs } = useStatus(paused, (status, distance) => {
+    const built = buildModel(status);
+    // The counts of the answer before are those of this one, whatever is made of its rates.
+    const means = takeMeans(before.current, built);
+    before.current = built;
+    series.addModel(means, distance);
+    return means;
+  });
   const { names, share, setShare } = useShare(model);
-  const [, setSeeded] = useState(undefined);
-  useEffect(() => {
-    if (model && share) addHistory(model, share).then(() => setSeeded(share));
-  }, [share]);
+  useHistory(model, share);
+  const view = { series, share, window: kWindowSeconds, lineOf };
   return (
     <>
       <header>
         <h1>Sideband</h1>
-        <span class="dim">
-          {model && `${model.role} · ${model.identity} · sidebandd ${model.version}`}
-        </span>
+        {model && <Who model={model} />}
         <Controls
           {...{ names, share, filter, paused }}
           onShare={setShare}
@@ -115,10 +153,12 @@ export function App() {
           onPause={() => setPaused(!paused)}
         />
       </header>
-      <Problems model={model} error={error} answeredMs={answeredMs} />
-      {model && <Devices model={model} view={{ series, share, window: kWindowSeconds }} filter={filter} answers={!error} />}
+      <Problems {...{ model, error, answeredMs }} />
+      {paused && <p class="problem">paused: nothing is requested</p>}
+      {model && <Devices {...{ model, view, filter, answeredMs }} answers={!error} />}
       <footer class="dim">
-        <a href="/metrics">/metrics</a> · <a href="/-/ready">/-/ready</a>
+        Shares and rates are means since the answer before. · <a href="/metrics">/metrics</a> ·{' '}
+        <a href="/-/ready">/-/ready</a>
       </footer>
     </>
   );

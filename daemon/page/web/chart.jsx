@@ -62,6 +62,11 @@ function aligned(lines) {
   );
 }
 
+// Differs once a line has got a point, at its end or from the history at its beginning.
+function pointsOf(lines) {
+  return lines.map(({ times }) => `${times.length}|${times[0]}|${times.at(-1)}`).join();
+}
+
 function shapeOf(lines) {
   return lines.map((line) => `${line.label}|${line.line}`).join('\n');
 }
@@ -92,7 +97,7 @@ export function Chart({ lines, from, to, large, label }) {
   useEffect(() => {
     plot.current.setData(aligned(lines), false);
     plot.current.setScale('x', { min: from, max: to });
-  });
+  }, [shape, large, from, to, pointsOf(lines)]);
 
   return <div class={large ? 'chart large' : 'chart'} ref={box} role="img" aria-label={label} />;
 }

@@ -3,6 +3,7 @@
 
 import { Chart } from './chart.jsx';
 import { bootText, durationText, percent, siNumber } from './format.js';
+import { useSecondsSince } from './poll.js';
 import { Bars, Counters, Flags } from './rows.jsx';
 import { Vm } from './vm.jsx';
 
@@ -58,13 +59,14 @@ function Facts({ device }) {
   );
 }
 
-function stateText(device) {
-  return device.age === undefined ? `${device.state}: no snapshot yet` : `${device.state}, ${durationText(device.age)} old`;
+function stateText(device, secondsSinceAnswer) {
+  if (device.age === undefined) return `${device.state}: no snapshot yet`;
+  return `${device.state}, ${durationText(device.age + secondsSinceAnswer)} old`;
 }
 
-function VmsChart({ device, vms, view }) {
-  const lines = vms
-    .map((vm, line) => ({ label: vm.name, line, ...view.series.get(vm.key, view.share) }))
+function VmsChart({ device, view }) {
+  const lines = device.vms
+    .map((vm) => ({ label: vm.name, line: view.lineOf(vm), ...view.series.get(vm.key, view.share) }))
     .filter((line) => line.times.length > 0);
   if (lines.length === 0) return null;
   return (
@@ -88,10 +90,11 @@ function DeviceRow({ row, view }) {
   );
 }
 
-// `answers`: whether the daemon does; else the device's state is unknown.
-function Badge({ device, answers }) {
+// `answers`: whether the daemon does; else the device's state is unknown. The age grows until the next answer.
+function Badge({ device, answers, answeredMs }) {
+  const seconds = useSecondsSince(answeredMs);
   if (!answers) return <span class="badge unknown">state unknown</span>;
-  return <span class={`badge ${device.state}`}>{stateText(device)}</span>;
+  return <span class={`badge ${device.state}`}>{stateText(device, seconds)}</span>;
 }
 
 // The charts grow to their window, so that a daemon that has just started does not show empty ones.
@@ -103,19 +106,19 @@ function shownTime(device, view) {
   return { from: Math.max(to - view.window, Math.min(oldest, to - kNarrowestSeconds)), to };
 }
 
-export function Device({ device, view, matches, answers }) {
+export function Device({ device, view, matches, answers, answeredMs }) {
   const here = { ...view, ...shownTime(device, view) };
   return (
     <section class={`device ${device.state}`}>
       <h2>
-        {device.name} <Badge device={device} answers={answers} />
+        {device.name} <Badge device={device} answers={answers} answeredMs={answeredMs} />
       </h2>
       <p class="dim">{device.uuid}</p>
       <Facts device={device} />
-      <VmsChart device={device} vms={device.vms} view={here} />
+      <VmsChart device={device} view={here} />
       <DeviceRow row={device.row} view={view} />
       <div class="vms">
-        {device.vms.map((vm, line) => matches(vm) && <Vm key={vm.key} vm={vm} line={line} view={here} />)}
+        {device.vms.map((vm) => matches(vm) && <Vm key={vm.key} vm={vm} line={view.lineOf(vm)} view={here} />)}
       </div>
     </section>
   );

@@ -5,6 +5,7 @@
 
 import { secondsOf } from './format.js';
 
+const kResidentEvent = 'resident_cycles';
 const kStates = { STATE_FRESH: 'fresh', STATE_STALE: 'stale', STATE_AWAY: 'away' };
 const kRowStates = { STATE_ACTIVE: '', STATE_IDLE: 'idle', STATE_RETIRED: 'ended' };
 
@@ -84,7 +85,7 @@ function addRows(device, snapshot, vms) {
   }
 }
 
-function buildDevice(message, snapshot, scopes) {
+function buildDevice(message, snapshot, scopes, age) {
   const device = {
     name: message.name,
     uuid: message.uuid,
@@ -92,7 +93,8 @@ function buildDevice(message, snapshot, scopes) {
     interval: secondsOf(message.interval),
     clockHertz: Number(message.reference_clock_hz),
     bootId: message.boot_id,
-    age: secondsOf(snapshot?.age),
+    age,
+    referenceNs: snapshot?.reference_time_ns,
     time: snapshot && Date.parse(snapshot.host_time) / 1000,
     snapshotId: snapshot?.snapshot_id,
     row: undefined,
@@ -145,10 +147,12 @@ export function daemonProblems(own, nowSeconds) {
 export function buildModel(status) {
   const devices = status.devices.map((message) => {
     const snapshot = status.snapshots.find((candidate) => candidate.device === message.name);
-    return { ...buildDevice(message, snapshot, status.scopes), health: healthOf(message.name, status.own_metrics) };
+    const device = buildDevice(message, snapshot, status.scopes, status.ages[message.name]);
+    return { ...device, health: healthOf(message.name, status.own_metrics) };
   });
   return {
     version: status.version,
+    time: status.time,
     identity: status.identity,
     role: status.role,
     ownMetrics: status.own_metrics,
@@ -161,6 +165,61 @@ export function rowsOf(device) {
   const rows = device.row ? [device.row] : [];
   for (const vm of device.vms) rows.push(vm, ...vm.contexts);
   return rows;
+}
+
+// Seconds between two snapshots of a device by its own clock; 0 where they are not comparable.
+function secondsBetween(before, after) {
+  if (!before || before.bootId !== after.bootId || !before.referenceNs || !after.referenceNs) return 0;
+  return Number(BigInt(after.referenceNs) - BigInt(before.referenceNs)) / 1e9;
+}
+
+// What a share's event could count at most per second, or, of a context, in a cycle in which it was resident. The
+// answer has it for its own interval only.
+function capacityOf(share, isContext, row) {
+  if (!isContext) return { perSecond: share.capacity };
+  const resident = row.counters.find((counter) => counter.event === kResidentEvent);
+  if (!resident?.rate || share.event === kResidentEvent) return { perSecond: share.capacity };
+  return { perResidentCycle: share.capacity / resident.rate };
+}
+
+function increment(before, after, event) {
+  const [from, to] = [before, after].map((row) => row.counters.find((counter) => counter.event === event)?.count);
+  return from === undefined || to === undefined ? undefined : Number(BigInt(to) - BigInt(from));
+}
+
+function meanShare(before, after, share, isContext, seconds) {
+  const counted = increment(before, after, share.event);
+  if (counted === undefined) return share.value;
+  const { perSecond, perResidentCycle } = capacityOf(share, isContext, after);
+  const capacity = perSecond ? perSecond * seconds : perResidentCycle * (increment(before, after, kResidentEvent) ?? 0);
+  return capacity > 0 ? Math.min(1, counted / capacity) : share.value;
+}
+
+function takeMeansOfRow(before, after, isContext, seconds) {
+  for (const share of after.shares) {
+    if (share.event) share.value = meanShare(before, after, share, isContext, seconds);
+  }
+  for (const counter of after.counters) {
+    const counted = increment(before, after, counter.event);
+    if (counter.rate !== undefined && counted !== undefined) counter.rate = counted / seconds;
+    counter.share = after.shares.find((share) => share.event === counter.event)?.value;
+  }
+}
+
+// Replaces shares and rates, which the daemon has of the device's last interval, by their means since `before`, the
+// model of an earlier answer: a page that asks seldom shows what happened meanwhile, too.
+export function takeMeans(before, model) {
+  for (const device of model.devices) {
+    const earlier = before?.devices.find((candidate) => candidate.name === device.name);
+    const seconds = secondsBetween(earlier, device);
+    if (seconds <= 0) continue;
+    const known = new Map(rowsOf(earlier).map((row) => [row.key, row]));
+    const contexts = new Set(device.vms.flatMap((vm) => vm.contexts));
+    for (const row of rowsOf(device)) {
+      if (known.has(row.key)) takeMeansOfRow(known.get(row.key), row, contexts.has(row), seconds);
+    }
+  }
+  return model;
 }
 
 // The names of all shares on the page, in the devices' order.

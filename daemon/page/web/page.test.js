@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bootText, durationText, exactCount, percent, secondsOf, siNumber } from './format.js';
-import { buildModel, daemonProblems, shareNames } from './model.js';
+import { buildModel, daemonProblems, shareNames, takeMeans } from './model.js';
 import { SeriesStore, sharesOfHistory } from './series.js';
 
 test('numbers have three digits and a prefix', () => {
@@ -43,7 +43,10 @@ function scopeOf(scope, value, rest = {}) {
     scope,
     state: 'STATE_ACTIVE',
     flags: [],
-    counters: [{ event: 'sm_active_cycles', count: '7', rate_per_second: 100 * value }],
+    counters: [
+      { event: 'sm_active_cycles', count: '7', rate_per_second: 100 * value },
+      { event: 'resident_cycles', count: '9', rate_per_second: 50 },
+    ],
     ratios: value === undefined ? [] : [ratio],
     ...rest,
   };
@@ -54,6 +57,8 @@ function statusOf(seconds, value, rest = {}) {
     version: '1',
     role: 'operator',
     identity: 'ops',
+    time: seconds + 0.5,
+    ages: { gpu0: 0.5 },
     own_metrics: [],
     devices: [{ name: 'gpu0', uuid: 'd', boot_id: '5', state: 'STATE_FRESH', interval: '1s', reference_clock_hz: '100' }],
     scopes: [kVm1, kSecret],
@@ -63,7 +68,7 @@ function statusOf(seconds, value, rest = {}) {
         boot_id: '5',
         snapshot_id: 3,
         host_time: new Date(1000 * seconds).toISOString(),
-        age: '0.5s',
+        reference_time_ns: String(1e9 * seconds),
         scopes: [
           scopeOf({ device: 'gpu0', vm: '', vm_uuid: '', context: '', generation: 0 }, undefined),
           scopeOf(kVm1, value),
@@ -99,7 +104,7 @@ test('contexts are shown where the VM itself is not visible', () => {
 });
 
 test('a device without a snapshot has no rows', () => {
-  const [device] = buildModel(statusOf(1000, 0.5, { snapshots: [], scopes: [] })).devices;
+  const [device] = buildModel(statusOf(1000, 0.5, { snapshots: [], scopes: [], ages: {} })).devices;
   assert.deepEqual([device.row, device.vms, device.age], [undefined, [], undefined]);
 });
 
@@ -166,6 +171,57 @@ test('a device that does not answer has a gap', () => {
   store.addModel(stale);
   store.addModel(stale);
   assert.deepEqual(store.get(model.devices[0].vms[0].key, 'sm_active').values, [0.5, null]);
+});
+
+test('a line has a gap where the page did not ask', () => {
+  const store = new SeriesStore(600);
+  const add = (second) => store.addModel(buildModel(statusOf(second, 0.5)), 2);
+  add(1000);
+  add(1004);
+  const model = buildModel(statusOf(1200, 0.5));
+  store.addModel(model, 2);
+  const { times, values } = store.get(model.devices[0].vms[0].key, 'sm_active');
+  assert.deepEqual(values, [0.5, 0.5, null, 0.5]);
+  assert.deepEqual(times, [1000, 1004, 1102, 1200]);
+});
+
+test('a clock that is set back leaves nothing ahead', () => {
+  const store = new SeriesStore(600);
+  store.addModel(buildModel(statusOf(5000, 0.5)));
+  const model = buildModel(statusOf(1000, 0.5));
+  store.addModel(model);
+  assert.deepEqual(store.get(model.devices[0].vms[0].key, 'sm_active').times, [1000]);
+});
+
+function countOf(model, row, event, count) {
+  row(model.devices[0]).counters.find((counter) => counter.event === event).count = count;
+}
+
+test('shares and rates are means since the answer before', () => {
+  const [before, after] = [buildModel(statusOf(1000, 0.5)), buildModel(statusOf(1010, 0.5))];
+  countOf(after, (device) => device.vms[0], 'sm_active_cycles', '107');
+  const [vm] = takeMeans(before, after).devices[0].vms;
+  assert.equal(vm.shares[0].value, 0.1); // 100 counted in 10 s, of 100 a second
+  assert.equal(vm.counters[0].rate, 10);
+  assert.equal(vm.counters[0].share, 0.1);
+});
+
+test('the share of a context is of the time in which it was resident', () => {
+  const [before, after] = [buildModel(statusOf(1000, 0.5)), buildModel(statusOf(1010, 0.5))];
+  const train = (device) => device.vms[0].contexts[0];
+  countOf(after, train, 'sm_active_cycles', '107');
+  countOf(after, train, 'resident_cycles', '209');
+  // In a resident cycle 100 / 50 could be counted; 200 of them have passed.
+  assert.equal(train(takeMeans(before, after).devices[0]).shares[0].value, 0.25);
+});
+
+test('without comparable counts the last interval stands', () => {
+  const after = buildModel(statusOf(1010, 0.5));
+  assert.equal(takeMeans(undefined, after).devices[0].vms[0].shares[0].value, 0.5);
+  const reset = buildModel(statusOf(1000, 0.5));
+  reset.devices[0].bootId = '6';
+  assert.equal(takeMeans(reset, after).devices[0].vms[0].shares[0].value, 0.5);
+  assert.equal(takeMeans(after, after).devices[0].vms[0].shares[0].value, 0.5, 'the same snapshot again');
 });
 
 const kHistory = {

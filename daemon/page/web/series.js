@@ -6,6 +6,17 @@
 
 import { rowsOf } from './model.js';
 
+// An answer may be late, and a device's snapshot old, before the line has a gap.
+const kGapFactor = 3;
+
+// After a step back of the host's clock, what was drawn ahead is out of place.
+function dropAfter(series, time) {
+  while (series.times.at(-1) > time) {
+    series.times.pop();
+    series.values.pop();
+  }
+}
+
 export class SeriesStore {
   // Values older than `windowSeconds` are dropped.
   constructor(windowSeconds) {
@@ -26,12 +37,16 @@ export class SeriesStore {
     return oldest;
   }
 
-  // The values of one answer. A row without a value has a gap there: a chart must not connect what it does not know.
-  addModel(model) {
+  // The values of one answer, of which `distance` seconds were to pass since the one before. A row without a value has
+  // a gap there, and so has one after a longer time: a chart must not connect what it does not know.
+  addModel(model, distance = 0) {
     for (const device of model.devices) {
       if (device.time === undefined) continue;
       const time = device.time;
-      for (const row of rowsOf(device)) for (const share of row.shares) this.add(row.key, share.name, time, share.value);
+      const longest = kGapFactor * Math.max(distance, device.interval);
+      for (const row of rowsOf(device)) {
+        for (const share of row.shares) this.add(row.key, share.name, time, share.value, longest);
+      }
       if (device.state !== 'fresh') this.addGaps(device.name, time + device.age);
       this.prune(device.name, time + device.age);
     }
@@ -46,16 +61,22 @@ export class SeriesStore {
     series.values.unshift(...values.slice(0, count));
   }
 
-  add(key, name, time, value) {
+  add(key, name, time, value, longest = Number.POSITIVE_INFINITY) {
     const series = this.obtain(`${key}|${name}`);
-    if (time <= (series.times.at(-1) ?? 0)) return;
+    dropAfter(series, time);
+    const last = series.times.at(-1);
+    if (last === time) return;
+    if (time - last > longest && series.values.at(-1) !== null) {
+      series.times.push((last + time) / 2);
+      series.values.push(null);
+    }
     series.times.push(time);
     series.values.push(value);
   }
 
   addGaps(device, time) {
     for (const [id, series] of this.series) {
-      if (!id.startsWith(`${device}|`) || series.values.at(-1) === null) continue;
+      if (!id.startsWith(`${device}|`) || series.values.at(-1) === null || series.times.at(-1) >= time) continue;
       series.times.push(time);
       series.values.push(null);
     }
@@ -101,6 +122,7 @@ function findRow(device, series) {
   return row?.key.endsWith(`|${scope.generation}`) ? row : undefined;
 }
 
+// Each is the mean since the point before, as takeMeans() has it.
 function sharesOf(past, series, share) {
   const column = series.columns.find((candidate) => past.events[candidate.event] === share.event);
   const times = [];
@@ -109,6 +131,7 @@ function sharesOf(past, series, share) {
     const [before, after] = [past.points[series.first_point + i - 1], past.points[series.first_point + i]];
     const seconds = Number(BigInt(after.reference_time_ns) - BigInt(before.reference_time_ns)) / 1e9;
     const counted = Number(BigInt(column.counts[i]) - BigInt(column.counts[i - 1]));
+    if (seconds <= 0) continue;
     times.push(Date.parse(after.host_time) / 1000);
     values.push(Math.min(1, counted / seconds / share.capacity));
   }

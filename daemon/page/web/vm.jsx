@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A VM with its contexts.
 
-import { Chart } from './chart.jsx';
+import { useState } from 'preact/hooks';
+import { Chart, kLineColours } from './chart.jsx';
 import { percent } from './format.js';
 import { Bars, Counters, Flags } from './rows.jsx';
 
@@ -41,18 +42,24 @@ function placeOf(vm) {
   return vm.slice === undefined ? '' : `slice ${vm.slice}`;
 }
 
+const kOpenAtFirst = 4;
+
+// Many charts that nobody sees would slow the page down: a closed list has none.
 function Contexts({ contexts, line, view }) {
+  const [open, setOpen] = useState(contexts.length <= kOpenAtFirst);
   if (contexts.length === 0) return null;
   return (
-    <details class="contexts" open={contexts.length <= 4}>
+    <details class="contexts" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         {contexts.length} {contexts.length === 1 ? 'context' : 'contexts'}
       </summary>
-      <ul>
-        {contexts.map((context) => (
-          <Context key={context.key} context={context} line={line} view={view} />
-        ))}
-      </ul>
+      {open && (
+        <ul>
+          {contexts.map((context) => (
+            <Context key={context.key} context={context} line={line} view={view} />
+          ))}
+        </ul>
+      )}
     </details>
   );
 }
@@ -61,7 +68,7 @@ export function Vm({ vm, line, view }) {
   return (
     <article class="vm">
       <h3>
-        <span class={`chip line-${line % 8}`} aria-hidden="true" /> {vm.name}{' '}
+        <span class={`chip line-${line % kLineColours}`} aria-hidden="true" /> {vm.name}{' '}
         <small title={vm.uuid}>
           {placeOf(vm)} {vm.state}
         </small>{' '}
