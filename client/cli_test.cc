@@ -407,6 +407,17 @@ TEST_F(CliTest, ADeviceWithoutASnapshotSaysSo) {
             "gpu0    away          0      -  -\n");
 }
 
+TEST_F(CliTest, HealthIsAnExitStatus) {
+  Serve({});
+  EXPECT_EQ(Printed({"health"}), "serving\n");
+  EXPECT_EQ(Printed({"health", "--alive"}), "serving\n");
+  Serve({.serving = false});
+  const absl::Status status = Run({"health"});
+  EXPECT_EQ(status.message(), "no device is fresh");
+  EXPECT_EQ(ReportCli(status), 1);
+  EXPECT_EQ(Printed({"health", "--alive"}), "alive, no device is fresh\n");
+}
+
 TEST_F(CliTest, ANameThatIsNotThereIsNamed) {
   FakeDaemon::Script script = ASite();
   script.get_snapshot_status = grpc::Status(grpc::StatusCode::NOT_FOUND, "no such thing");

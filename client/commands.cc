@@ -10,8 +10,8 @@ namespace sideband::client {
 
 std::vector<std::unique_ptr<Command>> AllCommands() {
   constexpr std::unique_ptr<Command> (*kFactories[])() = {
-      NewDevicesCommand, NewEventsCommand, NewScopesCommand, NewGetCommand,  NewWatchCommand,  NewTopCommand,
-      NewUnsealCommand,  NewAuditCommand,  NewBusCommand,    NewDemoCommand, NewI2cDevCommand,
+      NewDevicesCommand, NewEventsCommand, NewScopesCommand, NewGetCommand, NewWatchCommand, NewTopCommand,
+      NewHealthCommand,  NewUnsealCommand, NewAuditCommand,  NewBusCommand, NewDemoCommand,  NewI2cDevCommand,
   };
   std::vector<std::unique_ptr<Command>> commands;
   for (const auto factory : kFactories) commands.push_back(factory());

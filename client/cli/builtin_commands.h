@@ -21,6 +21,8 @@ std::unique_ptr<Command> NewScopesCommand();
 std::unique_ptr<Command> NewGetCommand();
 // `sideband watch`: prints counters as the daemon reads them, until Ctrl-C.
 std::unique_ptr<Command> NewWatchCommand();
+// `sideband health`: reports whether the daemon serves, for probes.
+std::unique_ptr<Command> NewHealthCommand();
 // `sideband unseal`: opens sealed records with the VM's key.
 std::unique_ptr<Command> NewUnsealCommand();
 // `sideband audit`: verifies and prints the daemon's audit log files.

@@ -2,6 +2,7 @@
 #include "client/lib/fake_daemon.h"
 
 #include <grpcpp/create_channel.h>
+#include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/server.h>
 #include <grpcpp/server_builder.h>
@@ -154,11 +155,13 @@ struct FakeDaemon::Impl {
 
 FakeDaemon::FakeDaemon(Script script, std::shared_ptr<grpc::ServerCredentials> credentials)
     : impl_(std::make_unique<Impl>(std::move(script))) {
+  grpc::EnableDefaultHealthCheckService(true);
   grpc::ServerBuilder builder;
   builder.AddListeningPort("127.0.0.1:0", std::move(credentials), &impl_->port);
   builder.RegisterService(&impl_->telemetry);
   builder.RegisterService(&impl_->confidential);
   impl_->server = builder.BuildAndStart();
+  impl_->server->GetHealthCheckService()->SetServingStatus("", impl_->script.serving);
 }
 
 FakeDaemon::~FakeDaemon() { impl_->server->Shutdown(std::chrono::system_clock::now()); }

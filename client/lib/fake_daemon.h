@@ -31,6 +31,8 @@ class FakeDaemon {
     std::vector<v1::SealedRecord> records;
     // Whether streams stay open after their last message, until the client cancels.
     bool keeps_streams = false;
+    // The answer of the health service.
+    bool serving = true;
     // The status of all calls.
     grpc::Status status;
     // The status of GetSnapshot if `status` is OK.

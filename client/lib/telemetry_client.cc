@@ -8,10 +8,16 @@
 #include <utility>
 
 #include "client/lib/rpc_status.h"
+#include "grpc/health/v1/health.grpc.pb.h"
+#include "proto/base/status_macros.h"
 #include "sideband/v1/telemetry.grpc.pb.h"
 
 namespace sideband::client {
 namespace {
+
+using HealthService = grpc::health::v1::Health;
+using grpc::health::v1::HealthCheckRequest;
+using grpc::health::v1::HealthCheckResponse;
 
 template <typename Response, typename Method, typename Request>
 absl::StatusOr<Response> Call(Method method, const Request& request, const TelemetryClient::Options& options,
@@ -104,14 +110,16 @@ absl::Status ReadStream(Prepare prepare, OnMessage on_message, const StreamTick&
 struct TelemetryClient::Stubs {
   std::unique_ptr<v1::Telemetry::Stub> telemetry;
   std::unique_ptr<v1::Confidential::Stub> confidential;
+  std::unique_ptr<HealthService::Stub> health;
 };
 
 TelemetryClient::TelemetryClient(const std::shared_ptr<grpc::Channel>& channel, Options options,
                                  Cancellation& cancellation)
     : options_(std::move(options)),
       cancellation_(cancellation),
-      stubs_(std::make_unique<Stubs>(
-          Stubs{.telemetry = v1::Telemetry::NewStub(channel), .confidential = v1::Confidential::NewStub(channel)})) {}
+      stubs_(std::make_unique<Stubs>(Stubs{.telemetry = v1::Telemetry::NewStub(channel),
+                                           .confidential = v1::Confidential::NewStub(channel),
+                                           .health = HealthService::NewStub(channel)})) {}
 
 TelemetryClient::~TelemetryClient() = default;
 
@@ -143,6 +151,15 @@ absl::StatusOr<v1::GetHistoryResponse> TelemetryClient::GetHistory(const v1::Get
   return Call<v1::GetHistoryResponse>(
       [this](auto& context, auto& in, auto& out) { return stubs_->telemetry->GetHistory(&context, in, &out); }, request,
       options_, cancellation_);
+}
+
+absl::StatusOr<bool> TelemetryClient::IsServing() {
+  SIDEBAND_ASSIGN_OR_RETURN(const auto response, Call<HealthCheckResponse>(
+                                                     [this](auto& context, auto& in, auto& out) {
+                                                       return stubs_->health->Check(&context, in, &out);
+                                                     },
+                                                     HealthCheckRequest(), options_, cancellation_));
+  return response.status() == HealthCheckResponse::SERVING;
 }
 
 absl::Status TelemetryClient::Subscribe(const v1::SubscribeRequest& request,

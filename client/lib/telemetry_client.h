@@ -50,6 +50,10 @@ class TelemetryClient {
   absl::StatusOr<v1::GetSnapshotResponse> GetSnapshot(const v1::GetSnapshotRequest& request);
   absl::StatusOr<v1::GetHistoryResponse> GetHistory(const v1::GetHistoryRequest& request);
 
+  // Whether the daemon has a fresh device (gRPC's health service). The daemon neither audits the call nor counts it
+  // against a quota.
+  absl::StatusOr<bool> IsServing();
+
   // Returns OK when the server ends the stream with OK, when a callback returns false, or at the cancellation; else the
   // call's error. The callbacks run on the calling thread; no messages are read meanwhile.
   absl::Status Subscribe(const v1::SubscribeRequest& request,

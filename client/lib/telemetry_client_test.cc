@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/lib/telemetry_client.h"
 
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
 #include <gtest/gtest.h>
 
 #include "client/lib/fake_daemon.h"
@@ -34,6 +36,16 @@ TEST(TelemetryClientTest, CallsReachTheDaemon) {
   request.mutable_filter()->set_vm("a");
   EXPECT_EQ(client.GetSnapshot(request)->snapshots(0).snapshot_id(), 3u);
   EXPECT_EQ(daemon.requests().get_snapshot, "filter { vm: \"a\" }");
+}
+
+TEST(TelemetryClientTest, HealthIsThatOfTheDaemon) {
+  Cancellation cancellation;
+  for (const bool serving : {true, false}) {
+    const FakeDaemon daemon({.serving = serving});
+    EXPECT_EQ(*TelemetryClient(daemon.Channel(), {}, cancellation).IsServing(), serving);
+  }
+  const auto unreachable = grpc::CreateChannel("127.0.0.1:1", grpc::InsecureChannelCredentials());
+  EXPECT_EQ(TelemetryClient(unreachable, {}, cancellation).IsServing().status().code(), absl::StatusCode::kUnavailable);
 }
 
 TEST(TelemetryClientTest, ErrorsKeepCodeAndMessage) {

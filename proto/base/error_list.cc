@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/base/error_list.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 
 namespace sideband {
 
 bool ErrorList::Add(absl::Status status) {
   if (status.ok()) return true;
+  // A YAML alias has the errors of its anchor.
+  if (std::find(errors_.begin(), errors_.end(), status) != errors_.end()) return false;
   ++count_;
   // A file of many megabytes may have an error in each line; beyond the limit they are only counted.
   if (errors_.size() < kErrorsMax) errors_.push_back(std::move(status));

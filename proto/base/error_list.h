@@ -22,7 +22,7 @@ class ErrorList {
  public:
   static constexpr size_t kErrorsMax = 100;
 
-  // Returns whether `status` is OK; an error is added to the list.
+  // Returns whether `status` is OK; an error is added to the list unless it is there already.
   bool Add(absl::Status status);
   // Moves the value to `into`, or adds the error and leaves `into` unchanged. Returns whether there was a value.
   template <typename T, typename U>

@@ -32,6 +32,14 @@ TEST(ErrorListTest, TakesAValueOrKeepsTheDefault) {
   EXPECT_EQ(errors.count(), 1u);
 }
 
+TEST(ErrorListTest, KeepsARepeatedErrorOnce) {
+  ErrorList errors;
+  EXPECT_FALSE(errors.Add(absl::NotFoundError("f:5: one")));
+  EXPECT_FALSE(errors.Add(absl::NotFoundError("f:6: one")));
+  EXPECT_FALSE(errors.Add(absl::NotFoundError("f:5: one")));
+  EXPECT_EQ(errors.count(), 2u);
+}
+
 TEST(ErrorListTest, IsBounded) {
   ErrorList errors;
   for (size_t i = 0; i < ErrorList::kErrorsMax; ++i) errors.Add(absl::InvalidArgumentError(absl::StrCat(i)));

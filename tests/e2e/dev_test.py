@@ -68,18 +68,19 @@ class DevTest(programs.ProgramTestCase):
         return set(install[len(prefix):].split())
 
     def test_each_verb_installs_what_it_needs(self):
-        build, test, bench = self.installed("build"), self.installed("test"), self.installed("bench")
+        build, test, bench, image = (self.installed(verb) for verb in ("build", "test", "bench", "image"))
         self.assertLess(build, test)
         self.assertLess(build, bench)
         self.assertLessEqual({"bazel-bootstrap", "g++", "libgrpc++-dev", "curl"}, build)
         self.assertLessEqual({"spin", "clang", "libgtest-dev", "python3-grpcio"}, test - build)
         self.assertLessEqual({"gtkwave", "gnuplot-nox"}, bench - test)
+        self.assertLessEqual(build | {"mmdebstrap", "umoci"}, image)
         self.assertNotIn("prometheus", build | test | bench, "the package would run as a service")
 
     def test_nothing_is_asked_where_nothing_is_missing(self):
         self.provide("id", USER)
         self.provide("dpkg-query", EVERYTHING_INSTALLED)
-        for verb in ("build", "test", "bench", "fmt"):
+        for verb in ("build", "test", "bench", "image", "fmt"):
             result = self.dev("setup", verb)
             self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
         self.assertFalse(os.path.exists(self.path("record")))

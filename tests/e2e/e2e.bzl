@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A file of unittest cases that runs the programs."""
 
-def program_test(name, imports = []):
+def program_test(name, imports = [], tags = []):
     """The test of NAME.py, with the programs and what all tests share; `imports` are its other Python files."""
     native.sh_test(
         name = name,
@@ -9,4 +9,5 @@ def program_test(name, imports = []):
         srcs = ["run_python.sh"],
         args = [name],
         data = [":shared", name + ".py"] + imports,
+        tags = tags,
     )
