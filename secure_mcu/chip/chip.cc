@@ -55,10 +55,11 @@ Chip::Chip(const PipelineConfig& config, std::vector<CounterCollectionUnit> ccus
            std::shared_ptr<const EventMeanings> meanings)
     : config_(config),
       hypervisor_(config.slices),
+      meanings_(std::move(meanings)),
       ccus_(std::move(ccus)),
       units_(std::move(units)),
       clocks_(ClocksOf(units_, ccus_.size())),
-      channels_(config.slices, MakeChannel(config, meanings, config.commit_period)),
+      channels_(config.slices, MakeChannel(config, meanings_, config.commit_period)),
       mover_({config.buffer_depth, config.record_cycles, config.route_cycles}, ccus_,
              [this](const Record& record) { RouteRecord(record); }),
       triggers_(config.trigger_period),
@@ -68,9 +69,9 @@ Chip::Chip(const PipelineConfig& config, std::vector<CounterCollectionUnit> ccus
       out_of_band_(config.events),
       bound_(config.slices),
       wires_(config.slices + 1) {
-  channels_.push_back(MakeChannel(config, meanings, config.hypervisor_commit_period));
+  channels_.push_back(MakeChannel(config, meanings_, config.hypervisor_commit_period));
   if (config.out_of_band_commit_period > 0) {
-    channels_.push_back(MakeChannel(config, meanings, config.out_of_band_commit_period));
+    channels_.push_back(MakeChannel(config, meanings_, config.out_of_band_commit_period));
   }
   // Device-scope units count from the start and are never paused.
   for (Unit& unit : units_) {

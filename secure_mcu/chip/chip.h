@@ -104,6 +104,11 @@ class Chip {
   // now(). Returns the trigger's id.
   uint32_t Latch();
 
+  // Adds to sums[i] what the block's counter of events[i] would be after a latch at now(): what is committed, and what
+  // is on its way in the pipeline of every slice that is bound to the block. Nothing is moved, and nothing that follows
+  // depends on the call. (docs/design/registers.md, "Parts"; not flagged if a counter on the way has saturated.)
+  void AddLiveCounts(BlockId block, std::span<const uint16_t> events, std::span<uint64_t> sums) const;
+
   ChipStats stats() const;
 
  private:
@@ -159,6 +164,12 @@ class Chip {
   void Enable(uint8_t channel);
   void Disable(uint8_t channel);
 
+  bool IsBoundTo(uint8_t slice, BlockId block) const;
+  void AddUncommitted(size_t channel, std::span<uint64_t> sums) const;
+  void AddCollected(const CounterCollectionUnit& ccu, std::span<uint64_t> sums) const;
+  void AddHeld(const Unit& unit, std::span<uint64_t> sums) const;
+  void AddShare(size_t ccu, size_t counter, uint64_t count, std::span<uint64_t> sums) const;
+
   void Commit(size_t channel);
   void CommitToSlice(uint8_t slice);
   void CommitAll();
@@ -172,6 +183,8 @@ class Chip {
   // Constant after construction.
   const PipelineConfig config_;
   const size_t hypervisor_;  // index of its channel and of the device-scope units' wires
+
+  const std::shared_ptr<const EventMeanings> meanings_;  // shared with the channels
 
   std::vector<CounterCollectionUnit> ccus_;
   std::vector<Unit> units_;

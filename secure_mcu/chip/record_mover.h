@@ -39,6 +39,7 @@ class RecordMover {
   uint64_t now() const { return now_; }
   // Cycles in which a unit had a record to send and the buffer was full, summed over units.
   uint64_t stall_cycles() const { return stall_cycles_; }
+  const ChannelBuffer& buffer() const { return buffer_; }
   size_t buffer_high_water() const { return buffer_.high_water(); }
 
  private:

@@ -4,6 +4,7 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace sideband::mcu {
@@ -70,6 +71,7 @@ void LawsRun::Advance(uint64_t cycle, uint32_t stride) {
     chip_->AdvanceTo(std::min({cycle, step, window_end_}));
     truth_.CountTo(chip_->now());
     NoteOverruns();
+    CheckLiveCounts();
   }
 }
 
@@ -89,6 +91,7 @@ void LawsRun::Do(const CaseAct& act) {
     case CaseAct::kWithinCycle:
       chip_->AdvanceWithinCycle();
       truth_.CountWithinCycle();
+      CheckLiveCounts();
       return NoteOverruns();
     case CaseAct::kEnd:
       if (somebody) End(act.tenant);
@@ -154,6 +157,7 @@ void LawsRun::Switch(uint32_t slice, std::optional<uint32_t> tenant) {
   CheckSwitch(steps, slice, from);
   truth_.Switch(slice, tenant);
   NoteOverruns();
+  CheckLiveCounts();
 }
 
 // From the commit on, the block of a context that is resident nowhere else is complete and does not change.
@@ -198,6 +202,7 @@ void LawsRun::Latch() {
   NoteOverruns();
   CheckAdditivity();
   CheckConservation();
+  CheckLiveCounts();
   CheckHonesty();
   CheckHeaders(id);
 }
@@ -205,6 +210,14 @@ void LawsRun::Latch() {
 EventCounts LawsRun::Counters(size_t block) const {
   const auto counters = chip_->memory().counters(static_cast<BlockId>(block));
   return {counters.begin(), counters.end()};
+}
+
+EventCounts LawsRun::LiveCounts(size_t block) const {
+  std::vector<uint16_t> events(test_.events);
+  std::iota(events.begin(), events.end(), uint16_t{0});
+  EventCounts counts(test_.events);
+  chip_->AddLiveCounts(static_cast<BlockId>(block), events, counts);
+  return counts;
 }
 
 EventCounts LawsRun::AllGenerations(size_t block) const {
@@ -222,6 +235,14 @@ void LawsRun::CheckConservation() const {
   const auto out_of_band = chip_->out_of_band();
   const EventCounts all = test_.out_of_band_commit_period == 0 ? EventCounts(test_.events) : truth_.Block(0);
   RC_ASSERT(EventCounts(out_of_band.begin(), out_of_band.end()) == all);
+}
+
+// Wherever a count is on its way, a live count has it: registers.md, R1. After a latch nothing is on its way (R10).
+void LawsRun::CheckLiveCounts() const {
+  for (size_t block = 0; block < lives_.size(); ++block) {
+    RC_LOG() << "live counts of block " << block << " at cycle " << chip_->now() << "\n";
+    RC_ASSERT(LiveCounts(block) == truth_.Block(block));
+  }
 }
 
 void LawsRun::CheckAdditivity() const {

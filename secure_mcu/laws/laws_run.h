@@ -52,8 +52,10 @@ class LawsRun {
 
   void NoteOverruns();
   EventCounts Counters(size_t block) const;
+  EventCounts LiveCounts(size_t block) const;
   EventCounts AllGenerations(size_t block) const;
   void CheckConservation() const;
+  void CheckLiveCounts() const;
   void CheckAdditivity() const;
   void CheckHonesty() const;
   void CheckHeaders(uint32_t latch_id) const;

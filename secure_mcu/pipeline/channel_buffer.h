@@ -26,6 +26,9 @@ class ChannelBuffer {
   // The highest size() so far.
   size_t high_water() const { return high_water_; }
 
+  // The record that Pop would return after `index` others; `index` must be below size().
+  const Record& at(size_t index) const { return ring_[(head_ + index) % ring_.size()]; }
+
   // Must not be full.
   void Push(const Record& record);
   // Must not be empty.

@@ -73,6 +73,12 @@ void CounterCollectionUnit::Saturate(size_t ulc) {
   for (const uint16_t counter : config_.mapping[ulc]) AddTo(counter, 0);
 }
 
+void CounterCollectionUnit::AddCounts(std::span<uint64_t> sums) const {
+  for (const Bank& bank : banks_) {
+    for (size_t i = 0; i < bank.counts.size(); ++i) sums[i] += bank.counts[i];
+  }
+}
+
 bool CounterCollectionUnit::ThresholdReached() const { return ThresholdHeadroom() == 0; }
 
 uint64_t CounterCollectionUnit::ThresholdHeadroom() const {

@@ -64,6 +64,9 @@ class CounterCollectionUnit {
   // The largest count that one cycle can add to one counter.
   uint32_t GainPerCycleMax() const { return gain_per_cycle_max_; }
 
+  // Adds the counts of both banks to `sums`, one per counter.
+  void AddCounts(std::span<uint64_t> sums) const;
+
   // Swaps the banks. While the idle bank is still being sent, the trigger is held, and executed as soon as that bank is
   // empty. At most one trigger is held; later ones are merged into it.
   void Trigger(TriggerInfo trigger);

@@ -96,19 +96,20 @@ void UnitLevelCounter::AddCounts(sim::CycleRange range, const sim::WireSource& w
 }
 
 void UnitLevelCounter::AddPrescaled(sim::CycleRange range, const sim::WireSource& wires,
-                                    std::span<uint64_t> delivered) {
-  std::fill(wire_counts_.begin(), wire_counts_.end(), 0);
-  AddCounts(range, wires, wire_counts_);
-  const uint64_t* count = wire_counts_.data();
+                                    std::span<uint64_t> accumulators, std::span<uint64_t> wire_counts,
+                                    std::span<uint64_t> delivered) const {
+  std::fill(wire_counts.begin(), wire_counts.end(), 0);
+  AddCounts(range, wires, wire_counts);
+  const uint64_t* count = wire_counts.data();
   for (size_t i = 0; i < config_.digits.size(); ++i) {
     if (config_.digits[i] == 0) {
       delivered[i] += *count++;
       continue;
     }
     // Dividing the sum of a range gives the same gain as subtracting 32 cycle by cycle.
-    for (uint8_t digit = 0; digit < config_.digits[i]; ++digit) accumulators_[i] += *count++ << digit;
-    delivered[i] += accumulators_[i] / kPrescale;
-    accumulators_[i] %= kPrescale;
+    for (uint8_t digit = 0; digit < config_.digits[i]; ++digit) accumulators[i] += *count++ << digit;
+    delivered[i] += accumulators[i] / kPrescale;
+    accumulators[i] %= kPrescale;
   }
 }
 
@@ -119,7 +120,7 @@ bool UnitLevelCounter::DeliverUntil(uint64_t cycle, const sim::WireSource& wires
   if (config_.digits.empty()) {
     AddCounts(range, wires, delivered);
   } else {
-    AddPrescaled(range, wires, delivered);
+    AddPrescaled(range, wires, accumulators_, wire_counts_, delivered);
   }
   return true;
 }
@@ -134,6 +135,14 @@ void UnitLevelCounter::TakeHeld(const sim::WireSource& wires, std::span<uint64_t
   if (!enabled_) return;
   DeliverUntil(now_, wires, delivered);
   period_origin_ = now_;
+}
+
+void UnitLevelCounter::AddHeld(const sim::WireSource& wires, std::span<uint64_t> sums) const {
+  if (!enabled_ || delivered_ == now_) return;
+  const sim::CycleRange range{delivered_, now_};
+  if (config_.digits.empty()) return AddCounts(range, wires, sums);
+  std::vector<uint64_t> accumulators = accumulators_, wire_counts(wire_counts_.size());
+  AddPrescaled(range, wires, accumulators, wire_counts, sums);
 }
 
 }  // namespace sideband::mcu

@@ -73,6 +73,8 @@ class UnitLevelCounter {
   // Adds the values still held by the counters and the serialiser to `delivered`, and clears both; a new period starts
   // at the current cycle. Used by flushes, which must leave nothing behind. The accumulators keep their remainders.
   void TakeHeld(const sim::WireSource& wires, std::span<uint64_t> delivered);
+  // Adds what TakeHeld would, and changes nothing.
+  void AddHeld(const sim::WireSource& wires, std::span<uint64_t> sums) const;
   // Stops counting and drops the values still held. Call TakeHeld first to keep them.
   void Disable() { enabled_ = false; }
 
@@ -80,7 +82,8 @@ class UnitLevelCounter {
   uint64_t Arrived() const;
   bool DeliverUntil(uint64_t cycle, const sim::WireSource& wires, std::span<uint64_t> delivered);
   void AddCounts(sim::CycleRange range, const sim::WireSource& wires, std::span<uint64_t> sums) const;
-  void AddPrescaled(sim::CycleRange range, const sim::WireSource& wires, std::span<uint64_t> delivered);
+  void AddPrescaled(sim::CycleRange range, const sim::WireSource& wires, std::span<uint64_t> accumulators,
+                    std::span<uint64_t> wire_counts, std::span<uint64_t> delivered) const;
 
   const Config config_;
   const uint32_t serial_cycles_;

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Chip::AddLiveCounts: a count on its way is in exactly one place, so a live count is the sum over all places.
+#include <algorithm>
+
+#include "secure_mcu/chip/chip.h"
+
+namespace sideband::mcu {
+
+bool Chip::IsBoundTo(uint8_t slice, BlockId block) const {
+  const std::optional<Binding>& to = bound_[slice];
+  // What the MMU would not let through is never committed.
+  return to && (to->vm == block || to->context == block) && mmu_.Translates(slice, *to);
+}
+
+void Chip::AddShare(size_t ccu, size_t counter, uint64_t count, std::span<uint64_t> sums) const {
+  const EventShare& share = (*meanings_)[ccu][counter];
+  AddSaturating(count << share.shift, sums[share.event]);
+}
+
+void Chip::AddCollected(const CounterCollectionUnit& ccu, std::span<uint64_t> sums) const {
+  std::vector<uint64_t> counts(ccu.config().counters);
+  ccu.AddCounts(counts);
+  for (size_t i = 0; i < counts.size(); ++i) AddShare(ccu.config().id, i, counts[i], sums);
+}
+
+void Chip::AddHeld(const Unit& unit, std::span<uint64_t> sums) const {
+  const std::vector<uint16_t>& mapping = ccus_[unit.ccu].config().mapping[unit.index];
+  std::vector<uint64_t> counts(mapping.size());
+  unit.ulc.AddHeld(wires_[unit.wiring]->domain(unit.domain), counts);
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (mapping[i] != CounterCollectionUnit::kMasked) AddShare(unit.ccu, mapping[i], counts[i], sums);
+  }
+}
+
+// All that the next commits of the channel will add: of one slice, or for the hypervisor's channel of the whole device.
+void Chip::AddUncommitted(size_t channel, std::span<uint64_t> sums) const {
+  const auto feeds = [&](uint8_t source) { return channel == hypervisor_ || source == channel; };
+  const std::vector<uint64_t>& reduced = channels_[channel].reduction.reduction().counts;
+  for (size_t event = 0; event < reduced.size(); ++event) AddSaturating(reduced[event], sums[event]);
+  const ChannelBuffer& buffer = mover_.buffer();
+  for (size_t i = 0; i < buffer.size(); ++i) {
+    const Record& record = buffer.at(i);
+    for (uint16_t k = 0; feeds(record.channel) && k < record.size; ++k) {
+      AddShare(record.ccu, record.first + k, record.counts[k], sums);
+    }
+  }
+  for (const CounterCollectionUnit& ccu : ccus_) {
+    if (feeds(ccu.config().channel)) AddCollected(ccu, sums);
+  }
+  for (const Unit& unit : units_) {
+    if (feeds(unit.channel)) AddHeld(unit, sums);
+  }
+}
+
+void Chip::AddLiveCounts(BlockId block, std::span<const uint16_t> events, std::span<uint64_t> sums) const {
+  const auto committed = memory_.counters(block);
+  std::vector<uint64_t> live(committed.begin(), committed.end());
+  if (block == 0) AddUncommitted(hypervisor_, live);
+  for (uint8_t slice = 0; slice < config_.slices; ++slice) {
+    if (IsBoundTo(slice, block)) AddUncommitted(slice, live);
+  }
+  for (size_t i = 0; i < events.size(); ++i) sums[i] += live[events[i]];
+}
+
+}  // namespace sideband::mcu
