@@ -72,6 +72,10 @@ Command AddReplayCommand(CLI::App& app) {
   command->add_option("--schedule", flags->inputs.schedule, "Which context runs on which slice from which cycle (CSV)")
       ->type_name("FILE")
       ->required();
+  command
+      ->add_option("--peek", flags->inputs.peeks,
+                   "Print these counts as they are at these cycles, beside the blocks (CSV: cycle,vm,context,event)")
+      ->type_name("FILE");
   command->add_option("--format", flags->format, "How to print: json or table")
       ->check(CLI::IsMember({"json", "table"}))
       ->type_name("FORMAT")

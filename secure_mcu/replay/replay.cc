@@ -12,6 +12,7 @@
 #include "secure_mcu/chip/player.h"
 #include "secure_mcu/chip/schedule_timeline.h"
 #include "secure_mcu/replay/event_plan.h"
+#include "secure_mcu/replay/peeker.h"
 #include "secure_mcu/replay/tenants.h"
 #include "secure_mcu/replay/warnings.h"
 #include "sim/waveform/schedule.h"
@@ -33,7 +34,7 @@ void AttachAll(const sim::TraceChunk& chunk, uint32_t slices, Chip& chip) {
   chip.Attach(kDeviceChannel, chunk);
 }
 
-absl::Status RunToEnd(sim::TraceReader& trace, uint32_t slices, Chip& chip, Player& player,
+absl::Status RunToEnd(sim::TraceReader& trace, uint32_t slices, Chip& chip, Player& player, Peeker& peeker,
                       const std::function<void(uint64_t)>& progress) {
   bool has_wires = false;
   while (true) {
@@ -41,7 +42,7 @@ absl::Status RunToEnd(sim::TraceReader& trace, uint32_t slices, Chip& chip, Play
     if (chunk == nullptr) break;
     AttachAll(*chunk, slices, chip);
     has_wires = true;
-    player.PlayTo(trace.cycles());
+    peeker.PlayTo(trace.cycles(), chip, player);
     // Cycles of other clocks since the last reference edge must be counted before the chunk is replaced.
     chip.AdvanceWithinCycle();
     if (progress) progress(trace.cycles());
@@ -89,6 +90,10 @@ SwitchTracer NamedSwitches(const std::vector<Tenant>& tenants, const std::functi
 absl::StatusOr<ReplayResult> Replay(const ReplayInputs& inputs, const ReplayObservers& observers) {
   SIDEBAND_ASSIGN_OR_RETURN(const sim::SignalMap map, sim::SignalMap::Load(inputs.signals));
   SIDEBAND_ASSIGN_OR_RETURN(const auto schedule, sim::LoadSchedule(inputs.schedule));
+  std::vector<Peek> peeks;
+  if (!inputs.peeks.empty()) {
+    SIDEBAND_ASSIGN_OR_RETURN(peeks, LoadPeeks(inputs.peeks));
+  }
   const uint32_t slices = SliceCount(map, schedule);
   SIDEBAND_ASSIGN_OR_RETURN(const auto trace, sim::TraceReader::Open(inputs.trace, map));
   SIDEBAND_ASSIGN_OR_RETURN(EventPlan plan, PlanEvents(map, trace->event_wires(), slices));
@@ -101,12 +106,15 @@ absl::StatusOr<ReplayResult> Replay(const ReplayInputs& inputs, const ReplayObse
   ScheduleTimeline timeline(schedule, tenants, /*turn_cycles=*/0);
   // No source follows the residents: the wires of a trace do not depend on them.
   Player player(*chip, timeline, std::vector<sim::WireSource*>(slices));
-  SIDEBAND_RETURN_IF_ERROR(RunToEnd(*trace, slices, *chip, player, observers.progress));
+  std::vector<std::string> names;
+  for (PlannedEvent& event : plan.events) names.push_back(std::move(event.name));
+  SIDEBAND_ASSIGN_OR_RETURN(Peeker peeker, Peeker::Create(peeks, inputs.peeks, names, tenants));
+  SIDEBAND_RETURN_IF_ERROR(RunToEnd(*trace, slices, *chip, player, peeker, observers.progress));
   ReplayResult result{.cycles = trace->cycles(),
-                      .events = {},
+                      .events = std::move(names),
                       .blocks = CollectBlocks(chip->memory(), tenants),
                       .warnings = ReplayWarnings(inputs.schedule, map, schedule, *trace)};
-  for (PlannedEvent& event : plan.events) result.events.push_back(std::move(event.name));
+  for (size_t i = 0; i < peeker.counts().size(); ++i) result.peeks.push_back({peeks[i], peeker.counts()[i]});
   return result;
 }
 

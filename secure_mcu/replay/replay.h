@@ -13,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "secure_mcu/chip/switch_step.h"
+#include "secure_mcu/replay/peek_list.h"
 
 namespace sideband::mcu {
 
@@ -20,6 +21,7 @@ struct ReplayInputs {
   std::string signals;   // S.json
   std::string trace;     // T.vcd, also as .gz or .zst, or T.fst
   std::string schedule;  // C.csv
+  std::string peeks;     // P.csv; empty: no live counts are read
 };
 
 struct ReplayBlock {
@@ -29,10 +31,17 @@ struct ReplayBlock {
   std::vector<std::string> flags;  // reasons why counters are not exact
 };
 
+struct ReplayPeek {
+  Peek peek;
+  uint64_t count = 0;
+};
+
 struct ReplayResult {
   uint64_t cycles = 0;
   std::vector<std::string> events;
   std::vector<ReplayBlock> blocks;  // the hypervisor's, then each VM's followed by its contexts'
+  // The live counts that were asked for, without those of cycles beyond the trace's end.
+  std::vector<ReplayPeek> peeks;
   // Reasons, one line each, why counts may be 0 or unexpectedly low although the files are valid.
   std::vector<std::string> warnings;
 };

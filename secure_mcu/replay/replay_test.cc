@@ -51,6 +51,36 @@ TEST(ReplayTest, CountsForWhoIsResident) {
   }
 }
 
+// busy is 0, 1, 1, 0; vm1 is resident in cycles 0 to 2, first in context a, then b. Nothing has been latched yet.
+TEST(ReplayTest, ReadsLiveCountsWithoutATrace) {
+  ReplayInputs inputs = Inputs("0,2,vm1,a\n2,3,vm1,b\n3,100,vm2,a\n");
+  const auto without = Replay(inputs, {});
+  inputs.peeks = Write("P.csv",
+                       "cycle,vm,context,event\n0,vm1,a,busy\n1,vm1,a,busy\n2,vm1,a,busy\n2,vm1,,busy\n"
+                       "3,vm1,b,busy\n3,vm1,,sum\n4,vm0,,busy\n4,vm2,a,lanes\n900,vm1,a,busy\n");
+  const auto result = Replay(inputs, {});
+  ASSERT_TRUE(result.ok()) << result.status();
+  std::vector<uint64_t> counts;
+  for (const ReplayPeek& peek : result->peeks) counts.push_back(peek.count);
+  EXPECT_EQ(counts, (std::vector<uint64_t>{0, 0, 2, 2, 2, 4, 4, 1})) << "nothing is read beyond the end";
+  EXPECT_EQ(FormatTable(*without), FormatTable({result->cycles, result->events, result->blocks, {}, {}}));
+  EXPECT_NE(FormatJson(*result).find("{\"cycle\":2,\"vm\":\"vm1\",\"context\":null,\"event\":\"busy\",\"count\":2}"),
+            std::string::npos);
+  EXPECT_NE(FormatTable(*result).find("at cycle 3: vm1/b busy 2\n"), std::string::npos);
+}
+
+TEST(ReplayTest, ALiveCountOfNothingIsRefused) {
+  ReplayInputs inputs = Inputs("0,2,vm1,a\n");
+  const auto error_of = [&](const std::string& row) {
+    inputs.peeks = Write("P.csv", "cycle,vm,context,event\n" + row + "\n");
+    const std::string message(Replay(inputs, {}).status().message());
+    return message.substr(message.find("P.csv"));
+  };
+  EXPECT_EQ(error_of("1,vm9,,busy"), "P.csv:2: the schedule has no 'vm9'");
+  EXPECT_EQ(error_of("1,vm1,z,busy"), "P.csv:2: the schedule has no 'vm1/z'");
+  EXPECT_EQ(error_of("1,vm1,a,nothing"), "P.csv:2: the signal map has no event 'nothing'");
+}
+
 TEST(ReplayTest, ResidencyBeyondTheTraceHasABlockOfZeros) {
   const auto result = Replay(Inputs("0,1,vm1,a\n50,60,vm2,b\n"), {});
   ASSERT_TRUE(result.ok()) << result.status();

@@ -21,8 +21,18 @@ Json BlockJson(const ReplayResult& result, const ReplayBlock& block) {
           {"flags", block.flags}};
 }
 
-std::string Title(const ReplayBlock& block) {
-  return block.context.empty() ? block.vm : absl::StrCat(block.vm, "/", block.context);
+Json PeekJson(const ReplayPeek& peek) {
+  return {{"cycle", peek.peek.cycle},
+          {"vm", peek.peek.vm},
+          {"context", peek.peek.context.empty() ? Json(nullptr) : Json(peek.peek.context)},
+          {"event", peek.peek.event},
+          {"count", peek.count}};
+}
+
+// "vm1", "vm1/ctx0": of a block or of a reading.
+template <typename Named>
+std::string Title(const Named& named) {
+  return named.context.empty() ? named.vm : absl::StrCat(named.vm, "/", named.context);
 }
 
 // Counts right-aligned under the titles, names left-aligned.
@@ -66,10 +76,10 @@ class Table {
 std::string FormatJson(const ReplayResult& result) {
   Json blocks = Json::array();
   for (const ReplayBlock& block : result.blocks) blocks.push_back(BlockJson(result, block));
+  Json json = {{"cycles", result.cycles}, {"blocks", std::move(blocks)}};
+  for (const ReplayPeek& peek : result.peeks) json["peeks"].push_back(PeekJson(peek));
   // Event names may contain bytes that are not UTF-8.
-  return Json{{"cycles", result.cycles}, {"blocks", std::move(blocks)}}.dump(-1, ' ', /*ensure_ascii=*/true,
-                                                                             Json::error_handler_t::replace) +
-         "\n";
+  return json.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace) + "\n";
 }
 
 std::string FormatSwitch(const ReplaySwitch& event) {
@@ -91,6 +101,10 @@ std::string FormatSwitch(const ReplaySwitch& event) {
 
 std::string FormatTable(const ReplayResult& result) {
   std::string text = absl::StrCat(result.cycles, " cycles\n\n", Table(result).Format());
+  for (const ReplayPeek& peek : result.peeks) {
+    absl::StrAppend(&text, "at cycle ", peek.peek.cycle, ": ", Title(peek.peek), " ", peek.peek.event, " ", peek.count,
+                    "\n");
+  }
   for (const ReplayBlock& block : result.blocks) {
     if (!block.flags.empty())
       absl::StrAppend(&text, Title(block), " is flagged: ", absl::StrJoin(block.flags, ", "), "\n");

@@ -35,6 +35,21 @@ class MapTestCase(replay_test.ReplayTestCase):
         return blocks
 
 
+    def check_live_counts(self, waves, signal_map, schedule, peek_cycles):
+        """Live counts at some cycles are the counts of a schedule that ends there, and the blocks stay the same."""
+        events = sorted({event["name"] for event in signal_map["events"] if event.get("scope") != "device"})
+        expected = []
+        for cycle in sorted(peek_cycles):
+            so_far = [(start, min(end, cycle), *rest) for start, end, *rest in schedule if start < cycle]
+            for (vm, context), counts in waveform.count(waves, signal_map, so_far).items():
+                expected += [(cycle, vm, context, event, counts[event]) for event in events]
+        self.write("p.csv", "cycle,vm,context,event\n" + "".join(
+            "%d,%s,%s,%s\n" % (cycle, vm, context or "", event) for cycle, vm, context, event, _ in expected))
+        peeked = self.replay("--peek", "p.csv")
+        self.assertEqual(self.blocks(peeked), self.blocks(self.replay()))
+        self.assertEqual([tuple(row.values()) for row in json.loads(peeked.stdout).get("peeks", [])], expected)
+
+
 # --- Random cases ---------------------------------------------------------------------------------------------------
 
 
@@ -157,7 +172,9 @@ class RandomTest(MapTestCase):
         random_ = random.Random("%d/%d" % (SEED, number))
         waves, slices = random_waves(random_), random_.randint(1, 3)
         cycles = len(waves.signals[CLOCK].edges())
-        self.check(waves, random_map(random_, waves, slices), random_schedule(random_, cycles, slices))
+        signal_map, schedule = random_map(random_, waves, slices), random_schedule(random_, cycles, slices)
+        self.check(waves, signal_map, schedule)
+        self.check_live_counts(waves, signal_map, schedule, [random_.randint(0, cycles) for _ in range(3)])
 
     @classmethod
     def setUpClass(cls):

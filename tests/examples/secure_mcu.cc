@@ -98,6 +98,8 @@
 #include "secure_mcu/pipeline/trigger_block.h"
 #include "secure_mcu/pipeline/unit_level_counter.h"
 #include "secure_mcu/replay/event_plan.h"
+#include "secure_mcu/replay/peek_list.h"
+#include "secure_mcu/replay/peeker.h"
 #include "secure_mcu/replay/replay.h"
 #include "secure_mcu/replay/warnings.h"
 #include "secure_mcu/serve/board.h"
@@ -418,6 +420,20 @@ void UseUnitLevelCounter(const sim::WireSource& wires, std::span<uint64_t> deliv
 
 absl::Status UseEventPlan(const sim::SignalMap& map, const std::unique_ptr<sim::TraceReader>& trace, uint32_t slices) {
   //@ secure_mcu/replay/event_plan.h
+  return absl::OkStatus();
+}
+
+absl::Status UsePeekList() {
+  //@ secure_mcu/replay/peek_list.h
+  return absl::OkStatus();
+}
+
+bool NextChunk();
+
+absl::Status UsePeeker(const std::vector<Peek>& peeks, const std::vector<std::string>& events,
+                       const std::vector<Tenant>& tenants, uint64_t end_of_chunk, const std::unique_ptr<Chip>& chip,
+                       Player& player) {
+  //@ secure_mcu/replay/peeker.h
   return absl::OkStatus();
 }
 

@@ -11,6 +11,7 @@
 #include "proto/base/status_macros.h"
 #include "sim/waveform/chunk_writer.h"
 #include "sim/waveform/code_table.h"
+#include "sim/waveform/csv_rows.h"
 #include "sim/waveform/event_binding.h"
 #include "sim/waveform/event_wires.h"
 #include "sim/waveform/looped_trace.h"
@@ -40,6 +41,13 @@ void UseChunkWriter() {
 
 void UseCodeTable(uint32_t slot) {
   //@ sim/waveform/code_table.h
+}
+
+absl::Status Use(uint64_t cycle, absl::string_view slice);
+
+absl::Status UseCsvRows(absl::string_view text, const std::string& path) {
+  //@ sim/waveform/csv_rows.h
+  return absl::OkStatus();
 }
 
 absl::Status UseEventBinding(const SignalMap& map, const VcdHeader& header) {

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/waveform/csv_rows.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/text.h"
+
+namespace sideband::sim {
+namespace {
+
+std::string Shown(absl::string_view field) { return absl::StrCat("'", absl::CHexEscape(field.substr(0, 80)), "'"); }
+
+absl::StatusOr<std::vector<absl::string_view>> Split(absl::string_view line) {
+  if (absl::StrContains(line, '"')) return absl::InvalidArgumentError("fields with quotes are not supported");
+  std::vector<absl::string_view> fields = absl::StrSplit(line, ',');
+  for (absl::string_view& field : fields) field = absl::StripAsciiWhitespace(field);
+  return fields;
+}
+
+// The places of the wanted columns in a file's rows.
+class Header {
+ public:
+  static absl::StatusOr<Header> Parse(const std::vector<absl::string_view>& names, std::span<const CsvColumn> columns) {
+    Header header(names.size(), columns);
+    for (const CsvColumn& column : columns) {
+      SIDEBAND_ASSIGN_OR_RETURN(header.places_.emplace_back(), Find(names, column));
+    }
+    return header;
+  }
+
+  absl::StatusOr<CsvRow> Row(const std::vector<absl::string_view>& fields, size_t line) const {
+    if (fields.size() != size_) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("expected ", size_, " fields as in the header row, not ", fields.size()));
+    }
+    std::vector<absl::string_view> wanted;
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      wanted.push_back(places_[i] ? fields[*places_[i]] : *columns_[i].otherwise);
+    }
+    return CsvRow(columns_, std::move(wanted), line);
+  }
+
+ private:
+  Header(size_t size, std::span<const CsvColumn> columns) : size_(size), columns_(columns) {}
+
+  static absl::StatusOr<std::optional<size_t>> Find(const std::vector<absl::string_view>& names,
+                                                    const CsvColumn& column) {
+    const auto found = std::find(names.begin(), names.end(), column.name);
+    if (found == names.end()) {
+      if (column.otherwise) return std::nullopt;
+      return Missing(names, column.name);
+    }
+    if (std::count(names.begin(), names.end(), column.name) > 1) {
+      return absl::InvalidArgumentError(absl::StrCat("column '", column.name, "' is there twice"));
+    }
+    return static_cast<size_t>(found - names.begin());
+  }
+
+  static absl::Status Missing(const std::vector<absl::string_view>& names, absl::string_view column) {
+    const std::string nearest = NearestMatch(column, std::vector<std::string>(names.begin(), names.end()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the header row has no column '", column, "'",
+                     nearest.empty() ? "" : absl::StrCat(" (is it ", Shown(nearest), "?)")));
+  }
+
+  size_t size_;
+  std::span<const CsvColumn> columns_;
+  std::vector<std::optional<size_t>> places_;
+};
+
+}  // namespace
+
+absl::StatusOr<uint64_t> CsvRow::Whole(size_t column, uint64_t high) const {
+  const absl::string_view text = field(column);
+  uint64_t value = 0;
+  // SimpleAtoi also accepts leading white space and signs.
+  const bool digits = !text.empty() && absl::ascii_isdigit(static_cast<unsigned char>(text[0]));
+  if (digits && absl::SimpleAtoi(text, &value) && value <= high) return value;
+  return absl::InvalidArgumentError(
+      absl::StrCat(columns_[column].name, ": expected a whole number up to ", high, ", not ", Shown(text)));
+}
+
+absl::Status CsvRow::CheckName(size_t column, size_t size_max) const {
+  const absl::string_view name = field(column);
+  const absl::string_view what = columns_[column].name;
+  if (name.size() > size_max) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(what, " ", Shown(name), " is longer than ", size_max, " characters"));
+  }
+  const auto is_graph = [](unsigned char c) { return absl::ascii_isgraph(c); };
+  if (std::all_of(name.begin(), name.end(), is_graph)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(what, " ", Shown(name), " must be printable ASCII without spaces"));
+}
+
+absl::Status ForEachCsvRow(absl::string_view text, const std::string& path, std::span<const CsvColumn> columns,
+                           const std::function<absl::Status(const CsvRow&)>& use) {
+  std::optional<Header> header;
+  const auto take = [&](absl::string_view row, size_t line) -> absl::Status {
+    SIDEBAND_ASSIGN_OR_RETURN(const std::vector<absl::string_view> fields, Split(row));
+    if (header) {
+      SIDEBAND_ASSIGN_OR_RETURN(const CsvRow parsed, header->Row(fields, line));
+      return use(parsed);
+    }
+    SIDEBAND_ASSIGN_OR_RETURN(header, Header::Parse(fields, columns));
+    return absl::OkStatus();
+  };
+  size_t line = 0;
+  // Spreadsheet programs write a byte order mark before the first column.
+  for (absl::string_view row : absl::StrSplit(absl::StripPrefix(text, "\xef\xbb\xbf"), '\n')) {
+    ++line;
+    row = absl::StripAsciiWhitespace(row);
+    if (!row.empty()) SIDEBAND_RETURN_IF_ERROR(AtLine(take(row, line), path, line));
+  }
+  return header ? absl::OkStatus() : LineError(path, 1, "the header row is missing");
+}
+
+}  // namespace sideband::sim
