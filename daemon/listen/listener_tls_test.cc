@@ -47,7 +47,8 @@ TEST_F(ListenerTlsTest, NothingIsReadWhileNothingChanges) {
   tls_->Check();
   EXPECT_EQ(tls_->Current().version, 1u);
   EXPECT_EQ(Reloads("ok"), 0u);
-  EXPECT_THAT(metrics_->Serialize(), HasSubstr("sideband_tls_certificate_not_after_timestamp_seconds{listener=\"http\"} 1"));
+  EXPECT_THAT(metrics_->Serialize(),
+              HasSubstr("sideband_tls_certificate_not_after_timestamp_seconds{listener=\"http\"} 1"));
 }
 
 TEST_F(ListenerTlsTest, ARenewedPairIsTakenOnceItIsWhole) {

@@ -46,10 +46,10 @@ class Reloader {
 
   // Audits the policy that is in force at start.
   void RecordStart() const;
-  // Applies the policy, token keys, devices, intervals, ratios, history, targets and log level of the current files. Nothing is
-  // applied if a file has an error, or if it names a VM or event that no device has and that was not named before. Each
-  // error is logged, and so is each changed setting that requires a restart. The outcome is audited and exported as a
-  // metric.
+  // Applies the policy, token keys, devices, intervals, ratios, history, targets and log level of the current files.
+  // Nothing is applied if a file has an error, or if it names a VM or event that no device has and that was not named
+  // before. Each error is logged, and so is each changed setting that requires a restart. The outcome is audited and
+  // exported as a metric.
   void Reload();
 
  private:

@@ -106,7 +106,7 @@ class Chip {
 
   // Adds to sums[i] what the block's counter of events[i] would be after a latch at now(): what is committed, and what
   // is on its way in the pipeline of every slice that is bound to the block. Nothing is moved, and nothing that follows
-  // depends on the call. (docs/design/registers.md, "Parts"; not flagged if a counter on the way has saturated.)
+  // depends on the call. A counter on the way that has saturated is too low, as it will be once it is committed.
   void AddLiveCounts(BlockId block, std::span<const uint16_t> events, std::span<uint64_t> sums) const;
 
   ChipStats stats() const;

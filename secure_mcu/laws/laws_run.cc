@@ -237,7 +237,7 @@ void LawsRun::CheckConservation() const {
   RC_ASSERT(EventCounts(out_of_band.begin(), out_of_band.end()) == all);
 }
 
-// Wherever a count is on its way, a live count has it: registers.md, R1. After a latch nothing is on its way (R10).
+// Wherever a count is on its way, a live count has it. After a latch nothing is on its way.
 void LawsRun::CheckLiveCounts() const {
   for (size_t block = 0; block < lives_.size(); ++block) {
     RC_LOG() << "live counts of block " << block << " at cycle " << chip_->now() << "\n";
