@@ -107,7 +107,7 @@ absl::Status Reloader::Take(StartupFiles files) {
 void Reloader::Refuse(const ErrorList& errors) const {
   RecordPolicy(errors.First());
   for (const absl::Status& error : errors.All()) {
-    spdlog::error("reload: {}; the old policy stays in force", std::string(error.message()));
+    spdlog::error("reload: {}; nothing is changed", std::string(error.message()));
   }
 }
 

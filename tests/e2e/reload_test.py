@@ -34,7 +34,7 @@ class ReloadTestCase(unittest.TestCase):
         site_layout.write(self.site.folder, "sidebandd.yaml", config)
         before = len(self.site.daemon.log())
         self.site.daemon.signal(signal.SIGHUP)
-        last = "is in force" if successful else "the old policy stays in force"
+        last = "is in force" if successful else "nothing is changed"
         programs.wait_until(lambda: last in self.site.daemon.log()[before:], "the reload has ended\n" + self.site.daemon.log())
         self.assertEqual(self.value("sideband_config_last_reload_successful"), int(successful))
         return [line.split(" reload: ")[1] for line in self.site.daemon.log()[before:].splitlines() if " reload: " in line]
