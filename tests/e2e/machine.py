@@ -22,14 +22,14 @@ Requires=systemd-journald.service
 After=systemd-journald.service
 AllowIsolate=yes
 """
-# $1: a folder, on which a tmpfs is mounted; $2: the files to lay over this system's.
+# $1: a folder, on which a tmpfs is mounted; $2: the files to lay over those of the tree $3.
 _BOOT = """set -e
 mount --make-rprivate /
 mount -t tmpfs tmpfs "$1"
 cd "$1"
 mkdir upper work root
 cp -r "$2/." upper
-mount -t overlay overlay -o lowerdir=/,upperdir=upper,workdir=work root
+mount -t overlay overlay -o "lowerdir=$3,upperdir=upper,workdir=work" root
 cd root
 mkdir -p proc sys run tmp dev
 mount -t proc proc proc
@@ -54,7 +54,7 @@ umount -l outside
 mount --make-rshared /  # as systemd has it: mounts of its own reach the services' namespaces
 exec env -i container=sideband PATH=%s /usr/lib/systemd/systemd --system --unit=%s --show-status=no
 """ % (_PATH, TARGET)
-_NAMESPACES = ("--pid", "--mount", "--uts", "--ipc", "--net", "--cgroup")
+_NAMESPACES = ("--pid", "--mount", "--uts", "--ipc", "--cgroup")
 
 
 def why_not():
@@ -63,15 +63,16 @@ def why_not():
         return "only root can boot a machine"
     if not os.path.exists("/usr/lib/systemd/systemd"):
         return "systemd is not installed"
-    tried = subprocess.run(["unshare", *_NAMESPACES, "--fork", "/bin/sh", "-c",
+    tried = subprocess.run(["unshare", *_NAMESPACES, "--net", "--fork", "/bin/sh", "-c",
                             "mount --make-rprivate / && mount -t tmpfs x /mnt && mount -t cgroup2 x /mnt"],
                            capture_output=True, text=True, check=False)
     return None if tried.returncode == 0 else "this system allows no machine: " + tried.stderr.strip()
 
 
 class Machine:
-    def __init__(self, folder, files):
-        """`files`: {path: text, or the path of a file to copy, as bytes}."""
+    def __init__(self, folder, files, tree="/", network=False):
+        """`files`: {path: text, or the path of a file to copy, as bytes}; `tree`: the files of another system to take in
+        place of this one's; `network`: this system's network, in place of a loopback of its own."""
         self._folder = folder
         base = tempfile.mkdtemp(prefix="root-", dir=folder)
         over = tempfile.mkdtemp(prefix="files-", dir=folder)
@@ -80,8 +81,8 @@ class Machine:
         os.chmod(over, 0o755)
         with open(os.path.join(folder, "machine.log"), "wb") as log:
             self._process = subprocess.Popen(
-                ["setpriv", "--pdeathsig", "KILL", "--", "unshare", *_NAMESPACES, "--fork", "--kill-child",
-                 "/bin/sh", "-c", _BOOT, "sh", base, over],
+                ["setpriv", "--pdeathsig", "KILL", "--", "unshare", *_NAMESPACES, *([] if network else ["--net"]), "--fork",
+                 "--kill-child", "/bin/sh", "-c", _BOOT, "sh", base, over, tree],
                 env={"PATH": _PATH}, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self._init = None
         programs.wait_until(self._has_booted, "the machine has booted")
@@ -111,8 +112,15 @@ class Machine:
         self._init = found[0]
         return self.run("systemctl", "is-active", TARGET).stdout == "active\n"
 
+    def _inside(self, command):
+        return ["nsenter", "--all", "--target", self._init, "--", *command]
+
+    def open(self, *command, **options):
+        """A program that runs beside the test, as subprocess.Popen; it does not outlive the machine."""
+        return subprocess.Popen(self._inside(command), **options)
+
     def run(self, *command, text=None):
-        return subprocess.run(["nsenter", "--all", "--target", self._init, "--", *command], input=text,
+        return subprocess.run(self._inside(command), input=text,
                               stdin=None if text is not None else subprocess.DEVNULL, capture_output=True, text=True,
                               timeout=programs.PATIENCE_S, check=False)
 

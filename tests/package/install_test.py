@@ -15,8 +15,11 @@ import unittest
 
 # Bazel's PATH for tests has no programs of administrators.
 os.environ["PATH"] += ":/usr/sbin:/sbin"
-FOLDER = os.path.join(os.environ["TEST_SRCDIR"], os.environ["TEST_WORKSPACE"], "deploy/debian")
-CODENAMES = {"12": "bookworm", "13": "trixie"}
+RUNFILES = os.path.join(os.environ["TEST_SRCDIR"], os.environ["TEST_WORKSPACE"])
+FOLDER = os.path.join(RUNFILES, "deploy/debian")
+sys.path.append(os.path.join(RUNFILES, "tests/debian"))
+import fresh_tree  # noqa: E402
+
 CONFIG = "/etc/sideband/sidebandd.yaml"
 # Mounts and processes of its own, which end with the command.
 IN_TREE = """tree=$1
@@ -39,47 +42,17 @@ exit 1
 """
 
 
-def codename():
-    with open("/etc/os-release", encoding="utf-8") as file:
-        values = dict(line.rstrip("\n").split("=", 1) for line in file if "=" in line)
-    return CODENAMES.get(values.get("VERSION_ID", "").strip('"'))
-
-
-def mirror():
-    """The address of Debian's main archive in this machine's apt; None without one."""
-    listed = subprocess.run(["apt-get", "indextargets", "--format", "$(ORIGIN) $(REPO_URI) $(CODENAME)",
-                             "Identifier: Packages"], capture_output=True, text=True, check=False).stdout
-    uris = [line.split()[1] for line in listed.splitlines() if line.startswith("Debian ") and "-" not in line.split()[2]]
-    return uris[0] if uris else None
-
-
-def why_not():
-    if os.getuid() != 0:
-        return "it needs root"
-    if not shutil.which("debootstrap"):
-        return "debootstrap is not installed"
-    if not codename() or not mirror():
-        return "this is no Debian 12 or 13 with a mirror"
-    tried = subprocess.run(["unshare", "--mount", "--pid", "--fork", "true"], capture_output=True, check=False)
-    return None if tried.returncode == 0 else "this machine gives out no namespaces"
-
-
 class InstallTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        reason = why_not()
+        reason = fresh_tree.why_not()
         if reason:
             raise unittest.SkipTest(reason)
         cls.root = tempfile.mkdtemp(prefix="sideband-tree-", dir=os.environ.get("TMPDIR", "/var/tmp"))
         cls.addClassCleanup(subprocess.run, ["rm", "-rf", "--one-file-system", cls.root], check=True)
-        os.chmod(cls.root, 0o755)  # it is the tree's "/", which every user must read
-        made = subprocess.run(["debootstrap", "--variant=minbase", codename(), cls.root, mirror()], check=False,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        if made.returncode != 0:
-            raise unittest.SkipTest("debootstrap failed:\n" + "\n".join(made.stdout.splitlines()[-5:]))
-        # The tree is temporary and need not survive a crash.
-        with open(cls.root + "/etc/dpkg/dpkg.cfg.d/unsafe-io", "w", encoding="ascii") as file:
-            file.write("force-unsafe-io\n")
+        failure = fresh_tree.make(cls.root, "--variant=minbase")
+        if failure:
+            raise unittest.SkipTest(failure)
         for name in ("sideband", "sideband-emulator"):
             shutil.copy(os.path.join(FOLDER, name + ".deb"), cls.root + "/root/")
 
