@@ -40,8 +40,9 @@ def why_not():
 def make(folder, *options):
     """Returns what debootstrap printed last if it failed, else None."""
     os.chmod(folder, 0o755)  # it is the tree's "/", which every user must read
-    made = subprocess.run(["debootstrap", *options, _codename(), folder, _mirror()], check=False, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True)
+    # Processes and mounts of its own, which end with it.
+    made = subprocess.run(["unshare", "--mount", "--pid", "--fork", "--kill-child", "debootstrap", *options, _codename(),
+                           folder, _mirror()], check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if made.returncode != 0:
         return "debootstrap failed:\n" + "\n".join(made.stdout.splitlines()[-5:])
     # The tree is temporary and need not survive a crash.

@@ -50,6 +50,7 @@ _AFTER = {
 # because the page shows how they fail.
 _STATUS = {
     "systemctl reload sidebandd": 1,
+    "sideband --config bolt.yaml get": 1,
     "metrics 'outcome=\"interference\"'": 1,
     "metrics 'flag=\"overflow\"'": 1,
     "metrics 'sideband_sealing_budget_used_ratio|sideband_sealed_records_total'": 1,
