@@ -83,6 +83,7 @@ _VARIABLE = (
     (r"\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun) TIME", "TIME"),
     (r"\b[0-9a-f]{16,}\b", "HEX"),
     (r"TIME \S+ (\S+)\[\d+\]", r"TIME HOST \1[PID]"),
+    (r"/usr/lib/systemd/", "/lib/systemd/"),  # Debian 13's and 12's
     (r"\bsnapshot \d+", "snapshot NUMBER"),
     (r"\b\d+(\.\d+)? ?(us|ms|s|min|h)\b( \d+(\.\d+)?(us|ms|s|min)\b)*", "DURATION"),
     (r"(?<!\w)[+-]?(\d[\d,]*\.\d+|\d[\d,]+)(e[+-]?\d+)?", "NUMBER"),

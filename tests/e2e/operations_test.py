@@ -20,14 +20,16 @@ _PROMETHEUS_FOLDERS = "d /var/lib/prometheus 0755 prometheus prometheus\nd /etc/
 
 
 def prometheus_files():
-    """The package's, with paths of the machine."""
+    """The package's, as files of the machine."""
     root = os.path.dirname(os.path.dirname(prometheus.FOLDER))
-    files = {"/usr" + path: os.path.join(root, path[1:] if path.startswith("/lib") else "usr" + path).encode()
-             for path in ("/bin/prometheus", "/bin/promtool", "/lib/systemd/system/prometheus.service")}
-    files["/etc/default/prometheus"] = os.path.join(root, "etc/default/prometheus").encode()
-    files["/usr/lib/sysusers.d/prometheus.conf"] = _PROMETHEUS_USER
-    files["/usr/lib/tmpfiles.d/prometheus.conf"] = _PROMETHEUS_FOLDERS
-    return files
+    places = {"/usr/bin/prometheus": "usr/bin/prometheus", "/usr/bin/promtool": "usr/bin/promtool",
+              "/etc/default/prometheus": "etc/default/prometheus"}
+    # Debian 13 has the unit below /usr.
+    usr = "usr/" if os.path.exists(os.path.join(root, "usr/lib/systemd/system/prometheus.service")) else ""
+    places["/usr/lib/systemd/system/prometheus.service"] = usr + "lib/systemd/system/prometheus.service"
+    return {"/usr/lib/sysusers.d/prometheus.conf": _PROMETHEUS_USER,
+            "/usr/lib/tmpfiles.d/prometheus.conf": _PROMETHEUS_FOLDERS,
+            **{path: os.path.join(root, place).encode() for path, place in places.items()}}
 
 
 class PageTest(unittest.TestCase):
@@ -37,7 +39,7 @@ class PageTest(unittest.TestCase):
 
     def test_commands_that_are_not_run(self):
         marked = [step.text for step in operations_page.steps(operations_site.read_page()) if step.needs]
-        self.assertEqual(marked, ["apt-get update", "apt-get install --yes curl openssl prometheus"])
+        self.assertEqual(marked, ["apt-get update", "apt-get install --yes --no-install-recommends curl openssl prometheus"])
 
 
 class OperationsTest(operations_site.PageTestCase):
