@@ -66,6 +66,13 @@ def read_page():
         return file.read()
 
 
+def without_command():
+    """What is arranged for a command, or said of it, that the page no longer has."""
+    texts = [step.text for step in operations_page.steps(read_page())]
+    return ([beginning for beginning in (*_BEFORE, *_AFTER) if not any(text.startswith(beginning) for text in texts)] +
+            [command for command in _STATUS if command not in texts])
+
+
 def packages():
     """The machine's files with the packages where the page wants them."""
     return {"/root/site/%s_0_amd64.deb" % name: programs.runfile("deploy/debian/%s.deb" % name).encode()
@@ -74,8 +81,8 @@ def packages():
 
 class PageTestCase(programs.ProgramTestCase):
     def follow(self, shell, has=(), after=None, patience_s=programs.PATIENCE_S):
-        """`has`: what marked commands need and is there; `after`: more scripts, as in _AFTER. Returns the duration of each
-        command."""
+        """`has`: what marked commands need and is there; `after`: more scripts, as in _AFTER. Returns the duration of
+        each command."""
         self.times = {}
         for step in operations_page.steps(read_page()):
             if step.needs is None or step.needs in has:
@@ -93,11 +100,12 @@ class PageTestCase(programs.ProgramTestCase):
     def _take(self, shell, step, patience_s):
         start = time.monotonic()
         status, lines = shell.run(step.text, _COMMAND_S)
-        while not self._is_shown(step, lines) and step.text.startswith(_QUERIES) and time.monotonic() < start + patience_s:
+        end = start + (patience_s if step.text.startswith(_QUERIES) else 0)
+        while not self._is_shown(step, lines) and time.monotonic() < end:
             time.sleep(0.2)
             status, lines = shell.run(step.text, _COMMAND_S)
         self.times[step.text] = time.monotonic() - start
-        print("%6.1f s, status %d: %s\n  %s" % (self.times[step.text], status, step.text, "\n  ".join(lines)), flush=True)
+        print("%6.1f s, status %d: %s" % (self.times[step.text], status, "\n  ".join([step.text, *lines])), flush=True)
         self.assertEqual(status, _STATUS.get(step.text, 0), "%s: %s: %s" % (step.section, step.text, lines))
         self.assertTrue(self._is_shown(step, lines), "\n".join(
             ["%s: the page shows:" % step.section, *(step.output or []), "printed is:", *lines]))

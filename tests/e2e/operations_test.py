@@ -12,8 +12,9 @@ import programs
 import prometheus
 
 # The alert waits for seconds instead of minutes, and Prometheus looks each second.
-_QUICK = {"cp scrape-mtls.yml": "sed -i '/SidebandDeviceAway/,/for:/s/for: 2m/for: 3s/' /etc/prometheus/alerts.rules.yml; "
-                                "sed -i 's/15s/1s/' /etc/prometheus/prometheus.yml"}
+_QUICK = {"cp scrape-mtls.yml":
+          "sed -i '/SidebandDeviceAway/,/for:/s/for: 2m/for: 3s/' /etc/prometheus/alerts.rules.yml; "
+          "sed -i 's/15s/1s/' /etc/prometheus/prometheus.yml"}
 # What the package's maintainer scripts would do.
 _PROMETHEUS_USER = 'u prometheus - "" /var/lib/prometheus\n'
 _PROMETHEUS_FOLDERS = "d /var/lib/prometheus 0755 prometheus prometheus\nd /etc/prometheus\n"
@@ -39,7 +40,11 @@ class PageTest(unittest.TestCase):
 
     def test_commands_that_are_not_run(self):
         marked = [step.text for step in operations_page.steps(operations_site.read_page()) if step.needs]
-        self.assertEqual(marked, ["apt-get update", "apt-get install --yes --no-install-recommends curl openssl prometheus"])
+        self.assertEqual(marked, ["apt-get update",
+                                  "apt-get install --yes --no-install-recommends curl openssl prometheus"])
+
+    def test_no_arrangement_without_its_command(self):
+        self.assertEqual(operations_site.without_command(), [])
 
 
 class OperationsTest(operations_site.PageTestCase):
