@@ -22,12 +22,17 @@ Requires=systemd-journald.service
 After=systemd-journald.service
 AllowIsolate=yes
 """
-# $1: a folder, on which a tmpfs is mounted; $2: the files to lay over those of the tree $3.
+# $1: a folder, on which a tmpfs is mounted; $2: the files to lay over those of the tree $3; $4: the name of a control
+# group of its own: machines that share one disturb each other's services.
 _BOOT = """set -e
 mount --make-rprivate /
 mount -t tmpfs tmpfs "$1"
 cd "$1"
-mkdir upper work root
+mkdir upper work root groups
+mount -t cgroup2 cgroup2 groups
+mkdir "groups/$4"
+echo $$ > "groups/$4/cgroup.procs"
+umount groups
 cp -r "$2/." upper
 mount -t overlay overlay -o "lowerdir=$3,upperdir=upper,workdir=work" root
 cd root
@@ -47,14 +52,19 @@ ln -s pts/ptmx dev/ptmx
 ln -s /proc/self/fd dev/fd
 mkdir -p sys/fs/cgroup
 mount -t tmpfs tmpfs sys/fs/cgroup
-mount -t cgroup2 cgroup2 sys/fs/cgroup
 mkdir outside
 pivot_root . outside
 umount -l outside
 mount --make-rshared /  # as systemd has it: mounts of its own reach the services' namespaces
-exec env -i container=sideband PATH=%s /usr/lib/systemd/systemd --system --unit=%s --show-status=no
+exec unshare --cgroup /bin/sh -ec "mount -t cgroup2 cgroup2 /sys/fs/cgroup
+  exec env -i container=sideband PATH=%s /usr/lib/systemd/systemd --system --unit=%s --show-status=no"
 """ % (_PATH, TARGET)
-_NAMESPACES = ("--pid", "--mount", "--uts", "--ipc", "--cgroup")
+# $1: the name of a control group, which is removed with those in it.
+_REMOVE_GROUP = """mount --make-rprivate /
+mount -t cgroup2 cgroup2 /mnt
+[ ! -d "/mnt/$1" ] || find "/mnt/$1" -depth -type d -exec rmdir {} +
+"""
+_NAMESPACES = ("--pid", "--mount", "--uts", "--ipc")
 
 
 def why_not():
@@ -63,7 +73,7 @@ def why_not():
         return "only root can boot a machine"
     if not os.path.exists("/usr/lib/systemd/systemd"):
         return "systemd is not installed"
-    tried = subprocess.run(["unshare", *_NAMESPACES, "--net", "--fork", "/bin/sh", "-c",
+    tried = subprocess.run(["unshare", *_NAMESPACES, "--net", "--cgroup", "--fork", "/bin/sh", "-c",
                             "mount --make-rprivate / && mount -t tmpfs x /mnt && mount -t cgroup2 x /mnt"],
                            capture_output=True, text=True, check=False)
     return None if tried.returncode == 0 else "this system allows no machine: " + tried.stderr.strip()
@@ -74,6 +84,7 @@ class Machine:
         """`files`: {path: text, or the path of a file to copy, as bytes}; `tree`: the files of another system to take in
         place of this one's; `network`: this system's network, in place of a loopback of its own."""
         self._folder = folder
+        self._group = "sideband-%s" % os.path.basename(folder)
         base = tempfile.mkdtemp(prefix="root-", dir=folder)
         over = tempfile.mkdtemp(prefix="files-", dir=folder)
         for path, content in {**files, "/etc/systemd/system/" + TARGET: _TARGET}.items():
@@ -82,7 +93,7 @@ class Machine:
         with open(os.path.join(folder, "machine.log"), "wb") as log:
             self._process = subprocess.Popen(
                 ["setpriv", "--pdeathsig", "KILL", "--", "unshare", *_NAMESPACES, *([] if network else ["--net"]), "--fork",
-                 "--kill-child", "/bin/sh", "-c", _BOOT, "sh", base, over, tree],
+                 "--kill-child", "/bin/sh", "-c", _BOOT, "sh", base, over, tree, self._group],
                 env={"PATH": _PATH}, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self._init = None
         programs.wait_until(self._has_booted, "the machine has booted")
@@ -134,6 +145,12 @@ class Machine:
     def property(self, unit, name):
         return self.checked("systemctl", "show", "--value", "--property", name, unit).strip()
 
+    def _remove_group(self):
+        """Whether no process of the machine is left."""
+        return subprocess.run(["unshare", "--mount", "/bin/sh", "-c", _REMOVE_GROUP, "sh", self._group], check=False,
+                              stdin=subprocess.DEVNULL, capture_output=True).returncode == 0
+
     def close(self):
         self._process.kill()
         self._process.wait()
+        programs.wait_until(self._remove_group, "the machine's processes have ended")
