@@ -24,7 +24,7 @@ daemon::HttpServer::Options OptionsFor(const daemon::FakeCa& ca) {
 ScrapeServer::ScrapeServer(const daemon::FakeCa& ca, const MetricsSize& size, bool is_refreshed)
     : world_(size),
       metrics_(*daemon::SelfMetrics::Create({.version = "bench"})),
-      site_(world_.reader, *metrics_, clock_),
+      site_(world_.reader, *metrics_, clock_, {}),
       expositions_(world_.store, [this] { site_.RefreshExpositions(); }),
       server_(*daemon::HttpServer::Start(
           OptionsFor(ca), [this](const daemon::HttpRequest& request) { return site_.Handle(request); }, *metrics_)) {
