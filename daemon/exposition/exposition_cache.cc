@@ -22,34 +22,18 @@ Body RenderAlone(const std::vector<VisibleDevice>& devices, const ScrapeRequest&
 
 }  // namespace
 
-// A caller that was authenticated under an older policy gets a temporary group.
-std::shared_ptr<ExpositionCache::Group> ExpositionCache::FindGroup(const Caller& caller) {
-  absl::MutexLock lock(&mu_);
-  if (caller.policy.version < policy_version_) return std::make_shared<Group>();
-  // Group numbers are valid under one policy only.
-  if (caller.policy.version > policy_version_) groups_.clear();
-  policy_version_ = caller.policy.version;
-  auto& group = groups_[caller.principal.group()];
-  if (group == nullptr) group = std::make_shared<Group>();
-  group->caller = caller;
-  return group;
-}
-
 std::vector<ExpositionCache::Refreshment> ExpositionCache::WorthRefreshing(uint64_t policy_version) {
   std::vector<Refreshment> worth_it;
-  absl::MutexLock lock(&mu_);
-  // The groups belong to another policy than the one in force.
-  if (policy_version_ != policy_version) return worth_it;
-  for (const auto& [number, group] : groups_) {
+  for (const std::shared_ptr<Group>& group : groups_.All(policy_version)) {
     for (SharedRendering* rendering : {&group->text, &group->open_metrics}) {
-      if (rendering->BeginRefresh()) worth_it.push_back({*group->caller, group, rendering});
+      if (rendering->BeginRefresh()) worth_it.push_back({group, rendering});
     }
   }
   return worth_it;
 }
 
 void ExpositionCache::Refresh(uint64_t policy_version, const Look& look) {
-  for (const Refreshment& of : WorthRefreshing(policy_version)) of.rendering->Refresh(look(of.caller));
+  for (const Refreshment& of : WorthRefreshing(policy_version)) of.rendering->Refresh(look(of.group->caller));
 }
 
 Body ExpositionCache::Scrape(const Caller& caller, const std::vector<VisibleDevice>& devices,
@@ -58,7 +42,7 @@ Body ExpositionCache::Scrape(const Caller& caller, const std::vector<VisibleDevi
     return absl::StrCat(SampleAges(request.format, aged), own);
   };
   if (!request.filter.SelectsEverything()) return RenderAlone(devices, request, head(devices));
-  const std::shared_ptr<Group> group = FindGroup(caller);
+  const std::shared_ptr<Group> group = groups_.Find(caller);
   SharedRendering& rendering = request.format == MetricsFormat::kText ? group->text : group->open_metrics;
   if (!request.gzip) {
     SharedRendering::Text text = rendering.TextOf(devices);

@@ -9,17 +9,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
-#include "absl/synchronization/mutex.h"
 #include "daemon/base/body.h"
 #include "daemon/exposition/exposition.h"
 #include "daemon/exposition/shared_rendering.h"
 #include "daemon/view/reader.h"
+#include "daemon/view/view_groups.h"
 
 namespace sideband::daemon {
 
@@ -41,28 +38,26 @@ class ExpositionCache {
 
   // Call after a publication, on a dedicated thread. Renders again what several clients have requested of the previous
   // publication, so that they do not wait; only for callers of the policy `policy_version`, and only if it is in force.
-  // `look` returns a caller's current devices; it is called with the latest caller of each such group.
+  // `look` returns a caller's current devices; it is called with a caller of each such group.
   using Look = std::function<std::vector<VisibleDevice>(const Caller& caller)>;
   void Refresh(uint64_t policy_version, const Look& look);
 
  private:
   struct Group {
-    std::optional<Caller> caller;  // the latest one, guarded by mu_; all see the same
+    explicit Group(const Caller& first) : caller(first) {}
+
+    const Caller caller;  // the first one; all see the same
     SharedRendering text{MetricsFormat::kText};
     SharedRendering open_metrics{MetricsFormat::kOpenMetrics};
   };
   struct Refreshment {
-    Caller caller;
     std::shared_ptr<Group> group;  // keeps `rendering` alive
     SharedRendering* rendering;
   };
 
-  std::shared_ptr<Group> FindGroup(const Caller& caller) ABSL_LOCKS_EXCLUDED(mu_);
-  std::vector<Refreshment> WorthRefreshing(uint64_t policy_version) ABSL_LOCKS_EXCLUDED(mu_);
+  std::vector<Refreshment> WorthRefreshing(uint64_t policy_version);
 
-  absl::Mutex mu_;
-  uint64_t policy_version_ ABSL_GUARDED_BY(mu_) = 0;  // of groups_; group numbers change with the policy
-  absl::flat_hash_map<size_t, std::shared_ptr<Group>> groups_ ABSL_GUARDED_BY(mu_);  // shared with running renderings
+  ViewGroups<Group> groups_;
 };
 
 }  // namespace sideband::daemon

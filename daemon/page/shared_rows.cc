@@ -34,24 +34,12 @@ std::string RowsJson(const std::vector<VisibleDevice>& devices) {
 
 }  // namespace
 
-// A caller that was authenticated under an older policy gets a group of its own.
-std::shared_ptr<SharedRows::Group> SharedRows::FindGroup(const Caller& caller) {
-  absl::MutexLock lock(&mu_);
-  if (caller.policy.version < policy_version_) return std::make_shared<Group>();
-  // Group numbers are valid under one policy only.
-  if (caller.policy.version > policy_version_) groups_.clear();
-  policy_version_ = caller.policy.version;
-  auto& group = groups_[caller.principal.group()];
-  if (group == nullptr) group = std::make_shared<Group>();
-  return group;
-}
-
 std::shared_ptr<const std::string> SharedRows::JsonOf(const Caller& caller, const std::vector<VisibleDevice>& devices) {
   std::vector<Shown> shown;
   for (const VisibleDevice& device : devices) {
     shown.push_back({device.info, device.snapshot, device.view, device.state});
   }
-  const std::shared_ptr<Group> group = FindGroup(caller);
+  const std::shared_ptr<Group> group = groups_.Find(caller);
   absl::MutexLock lock(&group->mu);
   if (group->json != nullptr && group->shown == shown) return group->json;
   group->json = std::make_shared<const std::string>(RowsJson(devices));

@@ -6,16 +6,14 @@
 #ifndef SIDEBAND_DAEMON_PAGE_SHARED_ROWS_H_
 #define SIDEBAND_DAEMON_PAGE_SHARED_ROWS_H_
 
-#include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
 #include "daemon/view/reader.h"
+#include "daemon/view/view_groups.h"
 
 namespace sideband::daemon {
 
@@ -24,8 +22,7 @@ class SharedRows {
  public:
   // The members "scopes", the confidential VMs, and "snapshots", without ages, of an object: messages of the API.
   // `devices` are the caller's.
-  std::shared_ptr<const std::string> JsonOf(const Caller& caller, const std::vector<VisibleDevice>& devices)
-      ABSL_LOCKS_EXCLUDED(mu_);
+  std::shared_ptr<const std::string> JsonOf(const Caller& caller, const std::vector<VisibleDevice>& devices);
 
  private:
   // What the rows of a device follow from. Held, so that an equal address means equal content.
@@ -37,16 +34,14 @@ class SharedRows {
     bool operator==(const Shown&) const = default;
   };
   struct Group {
+    explicit Group(const Caller&) {}
+
     absl::Mutex mu;  // held while the rows are made, so that they are made once
     std::vector<Shown> shown ABSL_GUARDED_BY(mu);
     std::shared_ptr<const std::string> json ABSL_GUARDED_BY(mu);
   };
 
-  std::shared_ptr<Group> FindGroup(const Caller& caller) ABSL_LOCKS_EXCLUDED(mu_);
-
-  absl::Mutex mu_;
-  uint64_t policy_version_ ABSL_GUARDED_BY(mu_) = 0;
-  absl::flat_hash_map<size_t, std::shared_ptr<Group>> groups_ ABSL_GUARDED_BY(mu_);
+  ViewGroups<Group> groups_;
 };
 
 }  // namespace sideband::daemon

@@ -36,6 +36,7 @@
 #include "daemon/view/view.h"
 #include "daemon/view/view_auditor.h"
 #include "daemon/view/view_cache.h"
+#include "daemon/view/view_groups.h"
 #include "proto/audit/entry.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/snapshot.h"
@@ -80,6 +81,14 @@ absl::Status UseHistoryReader(Reader& reader, const Store& store, const History&
 absl::Status UseQueries(Reader& reader, const Caller& caller, const sideband::v1::GetSnapshotRequest& request) {
   //@ daemon/view/queries.h
   return absl::OkStatus();
+}
+
+struct Kept {
+  explicit Kept(const Caller&) {}
+};
+
+void UseViewGroups(const Caller& caller) {
+  //@ daemon/view/view_groups.h
 }
 
 void UseReader(Store& store, PolicyHolder& policy_holder, const Clock& clock, AuditSink& audit,
