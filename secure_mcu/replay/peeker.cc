@@ -55,4 +55,8 @@ void Peeker::PlayTo(uint64_t cycle, const Chip& chip, Player& player) {
   player.PlayTo(cycle);
 }
 
+void Peeker::ReadNothing() {
+  while (counts_.size() < readings_.size() && readings_[counts_.size()].cycle == 0) counts_.push_back(0);
+}
+
 }  // namespace sideband::mcu

@@ -29,6 +29,8 @@ class Peeker {
   // Plays to `cycle`, and reads the rows up to and including it on the way. At the cycle of a switch the switch is
   // first.
   void PlayTo(uint64_t cycle, const Chip& chip, Player& player);
+  // Reads the rows of cycle 0 of a trace without a cycle, which has no wires: they are 0.
+  void ReadNothing();
   const std::vector<uint64_t>& counts() const { return counts_; }
 
  private:
