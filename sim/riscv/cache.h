@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tags of a set-associative cache: write-back, write-allocate, least recently used first out. It has no data, which
+// are in the cores' memories.
+//   Cache cache({.bytes = 16 << 10, .ways = 4}, /*line_bytes=*/64);
+//   CacheCounts counts;
+//   const Cache::Outcome outcome = cache.Access(address / 64, /*write=*/true);
+//   counts.Add(/*write=*/true, outcome);
+#ifndef SIDEBAND_SIM_RISCV_CACHE_H_
+#define SIDEBAND_SIM_RISCV_CACHE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sim/riscv/shape.h"
+
+namespace sideband::riscv {
+
+// Not thread-safe.
+class Cache {
+ public:
+  struct Outcome {
+    bool hit = false;
+    std::optional<uint64_t> written_back;  // the modified line that had to leave for this one
+  };
+
+  // As Validate (shape.h) accepts it.
+  Cache(const CacheShape& shape, uint32_t line_bytes);
+
+  // Reads or writes a line, given by its number, below 2^61. A line that was absent is present afterwards.
+  Outcome Access(uint64_t line, bool write) {
+    uint64_t* const set = ways_.data() + (line & set_mask_) * way_count_;
+    // The newest line of its set is first, and stays there.
+    if ((set[0] & ~kModified) == (line << kLineShift | kPresent)) {
+      set[0] |= write ? kModified : 0;
+      return {.hit = true};
+    }
+    return AccessOther(set, line, write);
+  }
+
+  bool Contains(uint64_t line) const;
+
+ private:
+  static constexpr uint64_t kPresent = 1;
+  static constexpr uint64_t kModified = 2;
+  static constexpr int kLineShift = 2;
+
+  Outcome AccessOther(uint64_t* set, uint64_t line, bool write);
+
+  const size_t way_count_;
+  const uint64_t set_mask_;
+  std::vector<uint64_t> ways_;  // set by set, in each the newest first: line << kLineShift, and the two bits
+};
+
+// Events of a cache, in the reference's terms.
+struct CacheCounts {
+  uint64_t reads = 0;  // with the misses
+  uint64_t read_misses = 0;
+  uint64_t writes = 0;  // with the misses
+  uint64_t write_misses = 0;
+  uint64_t writebacks = 0;  // modified lines that left the cache
+
+  void Add(bool write, const Cache::Outcome& outcome) {
+    (write ? writes : reads) += 1;
+    (write ? write_misses : read_misses) += outcome.hit ? 0 : 1;
+    writebacks += outcome.written_back ? 1 : 0;
+  }
+  bool operator==(const CacheCounts&) const = default;
+};
+
+}  // namespace sideband::riscv
+
+#endif  // SIDEBAND_SIM_RISCV_CACHE_H_

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/riscv/machine.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
+#include "sim/riscv/program.h"
+
+namespace sideband::riscv {
+namespace {
+
+constexpr size_t kStackPointer = 2;
+constexpr size_t kArgument = 10;
+// What Linux puts above the stack of a program without arguments: argc, and the ends of two lists.
+constexpr uint64_t kStackTop = 32;
+
+Core::Options OptionsOf(uint32_t index, const CoreProgram& program, LinuxCalls& calls) {
+  return {.hart = index,
+          .port = program.port,
+          .environment = program.is_user ? &calls : nullptr,
+          .instructions_max = program.instructions_max};
+}
+
+uint64_t TallyOf(const CacheCounts& counts, SliceEvent event) {
+  switch (event) {
+    case SliceEvent::kRead:
+      return counts.reads;
+    case SliceEvent::kReadMiss:
+      return counts.read_misses;
+    case SliceEvent::kWrite:
+      return counts.writes;
+    case SliceEvent::kWriteMiss:
+      return counts.write_misses;
+    case SliceEvent::kWriteback:
+      return counts.writebacks;
+  }
+  return 0;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Machine>> Machine::Create(const MachineShape& shape,
+                                                         const std::vector<CoreProgram>& programs) {
+  SIDEBAND_RETURN_IF_ERROR(Validate(shape));
+  if (programs.size() != shape.cores) {
+    return absl::InvalidArgumentError(absl::StrCat(programs.size(), " programs for ", shape.cores, " cores"));
+  }
+  for (const CoreProgram& program : programs) {
+    if (4 * program.words.size() + kStackTop <= shape.memory_bytes) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("a program of ", program.words.size(), " words does not fit memory_bytes"));
+  }
+  return std::unique_ptr<Machine>(new Machine(shape, programs));
+}
+
+Machine::Slot::Slot(const MachineShape& shape, uint32_t index, const CoreProgram& program)
+    : memory(kProgramBase, shape.memory_bytes), core(memory, OptionsOf(index, program, calls)), caches(shape, index) {
+  memory.Write(kProgramBase, program.words);
+  core.set_x(kStackPointer, memory.end() - kStackTop);
+  core.set_x(kArgument, program.argument);
+}
+
+Machine::Machine(const MachineShape& shape, const std::vector<CoreProgram>& programs)
+    : shape_(shape), wires_(shape), l2_(shape) {
+  for (uint32_t i = 0; i < shape.cores; ++i) slots_.push_back(std::make_unique<Slot>(shape, i, programs[i]));
+}
+
+void Machine::Record(sim::PackedWires* wires) {
+  recorded_ = wires;
+  l2_.Record(wires, wires_.slice(0));
+  for (uint32_t i = 0; i < slots_.size(); ++i) {
+    slots_[i]->caches.Record(wires, wires_.core(i));
+    slots_[i]->recorded_cycles = cycle_;
+  }
+}
+
+// A core waits for the L2 or for its port; all others are at the end or have halted.
+std::optional<Machine::Turn> Machine::TurnOf(Slot& slot) const {
+  if (slot.pause == Pause::kPort) return Turn{slot.core.cycle(), slot.core.cycle(), &slot};
+  if (slot.pause != Pause::kMiss) return std::nullopt;
+  const LineRequest& request = *slot.caches.request();
+  return Turn{l2_.ServiceCycle(request), request.cycle, &slot};
+}
+
+std::optional<Machine::Turn> Machine::NextTurn(uint64_t end) const {
+  std::optional<Turn> next;
+  for (const auto& slot : slots_) {
+    const std::optional<Turn> turn = TurnOf(*slot);
+    if (!turn || turn->cycle >= end) continue;
+    if (!next || std::tie(turn->cycle, turn->arrival) < std::tie(next->cycle, next->arrival)) next = turn;
+  }
+  return next;
+}
+
+void Machine::Serve(const Turn& turn, uint64_t end) {
+  Slot& slot = *turn.slot;
+  if (slot.pause == Pause::kPort) {
+    ExtendWires(turn.cycle);
+    slot.caches.GrantPort();
+  } else {
+    const std::optional<uint64_t> ready = slot.caches.Served(l2_.Serve(*slot.caches.request()));
+    if (!ready) return;
+    slot.core.StallUntil(*ready);
+  }
+  slot.pause = slot.core.Advance(slot.caches, end);
+}
+
+// Cores run ahead of each other only up to their next request, and requests are served in the order of their cycles:
+// all that a core can do to another happens in that order.
+void Machine::RunTo(uint64_t cycle) {
+  for (const auto& slot : slots_) {
+    if (slot->pause == Pause::kEnd) slot->pause = slot->core.Advance(slot->caches, cycle);
+  }
+  for (auto turn = NextTurn(cycle); turn; turn = NextTurn(cycle)) Serve(*turn, cycle);
+  cycle_ = std::max(cycle_, cycle);
+  ExtendWires(cycle_);
+}
+
+uint64_t Machine::CyclesOf(const Slot& slot, uint64_t end) const {
+  return slot.core.halt() ? std::min(end, slot.core.cycle()) : end;
+}
+
+void Machine::ExtendWires(uint64_t cycle) {
+  if (recorded_ == nullptr) return;
+  for (uint32_t i = 0; i < slots_.size(); ++i) {
+    Slot& slot = *slots_[i];
+    const uint64_t cycles = CyclesOf(slot, cycle);
+    recorded_->SetRun(wires_.core(i) + Index(CoreEvent::kCycles), {slot.recorded_cycles, cycles});
+    slot.recorded_cycles = std::max(slot.recorded_cycles, cycles);
+  }
+  recorded_->ExtendTo(cycle);
+}
+
+bool Machine::halted() const {
+  return std::all_of(slots_.begin(), slots_.end(), [](const auto& slot) { return slot->core.halt().has_value(); });
+}
+
+uint64_t Machine::tally(sim::WireId wire) const {
+  if (wire >= wires_.slice(0)) {
+    const sim::WireId own = wire - wires_.slice(0);
+    return TallyOf(l2_.counts(own / kSliceEvents), static_cast<SliceEvent>(own % kSliceEvents));
+  }
+  const Slot& slot = *slots_[wire / kCoreEvents];
+  switch (static_cast<CoreEvent>(wire % kCoreEvents)) {
+    case CoreEvent::kCycles:
+      return CyclesOf(slot, cycle_);
+    case CoreEvent::kInstructions:
+      return slot.core.instructions();
+    case CoreEvent::kL1iRead:
+      return slot.caches.l1i().reads;
+    case CoreEvent::kL1iReadMiss:
+      return slot.caches.l1i().read_misses;
+    case CoreEvent::kL1dRead:
+      return slot.caches.l1d().reads;
+    case CoreEvent::kL1dReadMiss:
+      return slot.caches.l1d().read_misses;
+    case CoreEvent::kL1dWrite:
+      return slot.caches.l1d().writes;
+    case CoreEvent::kL1dWriteMiss:
+      return slot.caches.l1d().write_misses;
+    case CoreEvent::kL1dWriteback:
+      return slot.caches.l1d().writebacks;
+  }
+  return 0;
+}
+
+uint64_t Machine::Sum(CoreEvent event) const {
+  uint64_t sum = 0;
+  for (uint32_t core = 0; core < shape_.cores; ++core) sum += tally(wires_.core(core) + Index(event));
+  return sum;
+}
+
+uint64_t Machine::Sum(SliceEvent event) const {
+  uint64_t sum = 0;
+  for (uint32_t slice = 0; slice < shape_.l2_slices; ++slice) sum += tally(wires_.slice(slice) + Index(event));
+  return sum;
+}
+
+}  // namespace sideband::riscv

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cores with caches of their own, which share an L2 in slices.
+//   SIDEBAND_ASSIGN_OR_RETURN(const auto machine, Machine::Create({.cores = 2}, {{.words = words}, {.words = words}}));
+//   machine->RunTo(1'000'000);
+//   const uint64_t misses = machine->tally(machine->wires().core(0) + Index(CoreEvent::kL1dReadMiss));
+//
+// Cores share nothing but the L2: each has a memory of its own, [kProgramBase, kProgramBase + memory_bytes), which is
+// the physical memory from core × memory_bytes on. There is nothing to be kept coherent. The result depends on nothing
+// but the arguments; RunTo(a) and RunTo(b) have the same effect as RunTo(b).
+//
+// Cycles. A core in order executes an instruction a cycle, and waits for each miss (core_caches.h). A slice serves a
+// request a cycle, in the order of arrival; requests of one cycle in the order of the cores. A line that is read is
+// with the core l2_cycles after its service, or l2_cycles + memory_cycles if the slice had it not. A write-back takes
+// its slice's cycle, and no more. A wire has at most one event in a cycle, therefore.
+//
+// In every cycle the misses of the L1s and the reads of the L2 differ by what is on its way: at most one line for each
+// core, and as many write-backs. Once all cores have halted they are equal: the reads of all slices are the read misses
+// of all L1s and the write misses of all L1Ds; their writes are the write-backs of all L1Ds.
+#ifndef SIDEBAND_SIM_RISCV_MACHINE_H_
+#define SIDEBAND_SIM_RISCV_MACHINE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "sim/riscv/core.h"
+#include "sim/riscv/core_caches.h"
+#include "sim/riscv/csr_port.h"
+#include "sim/riscv/event.h"
+#include "sim/riscv/linux_calls.h"
+#include "sim/riscv/memory.h"
+#include "sim/riscv/shape.h"
+#include "sim/riscv/shared_cache.h"
+#include "sim/wires/packed_wires.h"
+
+namespace sideband::riscv {
+
+// What a core runs.
+struct CoreProgram {
+  std::vector<uint32_t> words;  // at kProgramBase, where the core starts
+  uint64_t argument = 0;        // register a0; of a kernel the iterations
+  // A user program, with the system calls of LinuxCalls; else a program at machine level with traps of its own.
+  bool is_user = true;
+  CsrPort* port = nullptr;  // must outlive the machine
+  uint64_t instructions_max = ~uint64_t{0};
+};
+
+// Not thread-safe.
+class Machine {
+ public:
+  // INVALID_ARGUMENT if the shape is not valid, if there is not one program per core, or if one does not fit its core's
+  // memory. The stack pointer of each core is at the end of its memory.
+  static absl::StatusOr<std::unique_ptr<Machine>> Create(const MachineShape& shape,
+                                                         const std::vector<CoreProgram>& programs);
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  // Sets each event in `wires` from now on; nullptr: in none, which is faster. They must have wires().count() wires,
+  // contain cycle(), where their window ends, and live until the next Record. RunTo extends the window, whose capacity
+  // the caller heeds.
+  void Record(sim::PackedWires* wires);
+
+  // Runs all cores until cycle() is `cycle`: every event below it has happened, and none from it on. Before an access
+  // to a core's port the window of the recorded wires is extended to the cycle of that access.
+  void RunTo(uint64_t cycle);
+  uint64_t cycle() const { return cycle_; }
+  // Whether all cores have halted.
+  bool halted() const;
+
+  const MachineShape& shape() const { return shape_; }
+  const EventWires& wires() const { return wires_; }
+  const Core& core(uint32_t core) const { return slots_[core]->core; }
+  // What a user program has written.
+  const std::string& output(uint32_t core) const { return slots_[core]->calls.output(); }
+
+  // How often the event of the wire has happened, below cycle(). The machine's own count, independent of any wires.
+  uint64_t tally(sim::WireId wire) const;
+  // The sum of an event over the cores, or over the slices.
+  uint64_t Sum(CoreEvent event) const;
+  uint64_t Sum(SliceEvent event) const;
+
+ private:
+  struct Slot {
+    Slot(const MachineShape& shape, uint32_t index, const CoreProgram& program);
+
+    Memory memory;
+    LinuxCalls calls;
+    Core core;
+    CoreCaches caches;
+    Pause pause = Pause::kEnd;
+    uint64_t recorded_cycles = 0;  // of the wire kCycles
+  };
+  // The place of a core that waits for the L2 or for its port in the order of service.
+  struct Turn {
+    uint64_t cycle;
+    uint64_t arrival;
+    Slot* slot;
+  };
+
+  Machine(const MachineShape& shape, const std::vector<CoreProgram>& programs);
+
+  std::optional<Turn> TurnOf(Slot& slot) const;
+  std::optional<Turn> NextTurn(uint64_t end) const;
+  void Serve(const Turn& turn, uint64_t end);
+  void ExtendWires(uint64_t cycle);
+  uint64_t CyclesOf(const Slot& slot, uint64_t end) const;
+
+  const MachineShape shape_;
+  const EventWires wires_;
+  SharedCache l2_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  sim::PackedWires* recorded_ = nullptr;
+  uint64_t cycle_ = 0;
+};
+
+}  // namespace sideband::riscv
+
+#endif  // SIDEBAND_SIM_RISCV_MACHINE_H_
