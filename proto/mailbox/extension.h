@@ -3,9 +3,9 @@
 // The commands of the snapshot extension: their inputs in data-in (5D) and extended data-in (5E), and their outputs.
 // The extension is our own definition (README.md has the table and worked examples).
 //
-// A stream (the catalogue or a latched snapshot) is read through sixteen block windows of w bytes; arg2 of the command
-// that opens the stream sets w (0: 255). After CATALOG or READ with byte offset b, or LATCH with b = 0, command code
-// 0xD0 + i is an SMBus block read of bytes [b + i·w, b + (i+1)·w) of that stream, with PEC. Windows have no side
+// A stream (the catalogue, a latched snapshot or a peek) is read through sixteen block windows of w bytes; arg2 of the
+// command that opens the stream sets w (0: 255). After CATALOG or READ with byte offset b, or LATCH with b = 0, command
+// code 0xD0 + i is an SMBus block read of bytes [b + i·w, b + (i+1)·w) of that stream, with PEC. Windows have no side
 // effects: a damaged window is read again, and an interrupted controller continues by READ from its last byte.
 #ifndef SIDEBAND_PROTO_MAILBOX_EXTENSION_H_
 #define SIDEBAND_PROTO_MAILBOX_EXTENSION_H_
@@ -23,6 +23,11 @@ enum class ExtensionVersion : uint8_t { kOne = 1, kTwo = 2 };
 
 // Opcodes 0x60 to 0x6F.
 constexpr bool IsExtension(Opcode opcode) { return static_cast<uint8_t>(opcode) >> 4 == 6; }
+
+// Whether a version has the opcode: those above ACK exist in version 2 alone.
+constexpr bool IsOpcodeOf(ExtensionVersion version, Opcode opcode) {
+  return IsExtension(opcode) && (opcode <= Opcode::kAck || version == ExtensionVersion::kTwo);
+}
 
 inline constexpr uint8_t kWindowFirst = 0xD0;
 inline constexpr uint8_t kWindowCount = 16;
@@ -62,6 +67,15 @@ constexpr Framing SnapshotFraming(ExtensionVersion version) {
 //   ID is in 5E 15:0. kContext: the block of one context, with the VM's ID in 5E 15:0 and the context's in 31:16. The
 //   latter two do not name a snapshot; the stream's header does.
 enum class ReadSelector : uint8_t { kLatched = 0, kWhole = 1, kVm = 2, kContext = 3 };
+
+// PEEK, arg1 = step; only version 2, and only with its feature (features.h). Questions and answers are in peek.h.
+//   kScope: C9 in = manager word; CA in = the VM's ID 15:0 and the context's 31:16.
+//   kGo:    C9, CA in = bitmap; C9 out = stream length, CA out = the answer's tag. Latches the block's live counters
+//   and
+//           opens the stream, at offset 0. A scope holds for any number of GOs.
+// ERR_NOT_AVAILABLE: GO without a scope. ERR_DATA: no such block, or the block does not have the events. ERR_AGAIN: the
+// latch of the last GO is no longer there.
+enum class PeekStep : uint8_t { kScope = 0, kGo = 1 };
 
 // The mark identifies a snapshot in the command word of LATCH and ACK, besides the ID in 5D, so that no other snapshot
 // is acknowledged. When the command is executed, 5D may have been overwritten by another controller's LATCH, or by this

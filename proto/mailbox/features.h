@@ -10,6 +10,9 @@
 
 namespace sideband::mailbox {
 
+// PEEK: live counters of one block, without a latch (peek.h).
+inline constexpr uint64_t kPeekFeature = uint64_t{1} << 0;
+
 struct FeatureRow {
   uint8_t bit;
   const char* name;

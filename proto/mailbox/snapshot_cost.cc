@@ -3,6 +3,7 @@
 
 #include "proto/mailbox/bit_stream.h"
 #include "proto/mailbox/extension.h"
+#include "proto/mailbox/peek.h"
 #include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"
 #include "proto/mailbox/word.h"
@@ -33,16 +34,29 @@ size_t StreamBytes(size_t bits) {
   return kStreamHeaderBytes + kSnapshotFixedBytes + Quotient(bits, 8) + kStreamCrcBytes;
 }
 
-}  // namespace
-
-SnapshotCost CostOfSnapshot(size_t stream_bytes, uint32_t window_bytes) {
+// The cost of the windows alone.
+SnapshotCost CostOfWindows(size_t stream_bytes, uint32_t window_bytes) {
   SnapshotCost cost{.stream_bytes = stream_bytes, .readable = stream_bytes <= kStreamBytesMax};
   cost.windows = Quotient(stream_bytes, window_bytes);
   cost.bus_bytes = stream_bytes + cost.windows * kReadBytesBeside;
   cost.bit_times = kBitTimesPerByte * cost.bus_bytes + cost.windows * kReadEdges;
+  return cost;
+}
+
+}  // namespace
+
+SnapshotCost CostOfSnapshot(size_t stream_bytes, uint32_t window_bytes) {
+  SnapshotCost cost = CostOfWindows(stream_bytes, window_bytes);
   Add(1, 2, 3, cost);                                                          // LATCH: base; snapshot, length
   Add(Quotient(stream_bytes, WindowSpanBytes(window_bytes)) - 1, 3, 2, cost);  // READ: offset, snapshot; length
   return cost;
+}
+
+uint64_t PeekBitTimes(size_t counters, uint32_t window_bytes) {
+  SnapshotCost cost = CostOfWindows(PeekStreamBytes(counters), window_bytes);
+  Add(1, 3, 1, cost);  // SCOPE: manager, block
+  Add(1, 3, 2, cost);  // GO: bitmap; tag
+  return cost.bit_times;
 }
 
 size_t SnapshotStreamBytesMin(size_t blocks, size_t whole_blocks, size_t counters_per_block) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The bus cost of reading a snapshot without errors: LATCH, which acknowledges the previous snapshot, and the stream's
-// windows, with a READ for each span of sixteen windows except the first. Assumes that each command is complete when
-// its status is first read, and that the clock is not stretched.
+// The bus cost of reading without errors. Of a snapshot: LATCH, which acknowledges the previous snapshot, and the
+// stream's windows, with a READ for each span of sixteen windows except the first. Assumes that each command is
+// complete when its status is first read, and that the clock is not stretched.
 //   const SnapshotCost cost = CostOfSnapshot(SnapshotStreamBytesMax(blocks, counters), kWindowBytes);
 //   cost.bit_times / 100'000.0;    // seconds at 100 kHz
+//   PeekBitTimes(1, kWindowBytes);
 #ifndef SIDEBAND_PROTO_MAILBOX_SNAPSHOT_COST_H_
 #define SIDEBAND_PROTO_MAILBOX_SNAPSHOT_COST_H_
 
@@ -31,6 +32,10 @@ size_t SnapshotStreamBytesMin(size_t blocks, size_t whole_blocks, size_t counter
 
 // The longest stream of a snapshot: no snapshot was acknowledged, and all counters differ.
 size_t SnapshotStreamBytesMax(size_t blocks, size_t counters_per_block);
+
+// The bit times of a peek of `counters` counters of one extend: SCOPE, GO and the stream's windows. The controller
+// reads GO's tag, but not the length of the stream, which follows from the question.
+uint64_t PeekBitTimes(size_t counters, uint32_t window_bytes);
 
 }  // namespace sideband::mailbox
 

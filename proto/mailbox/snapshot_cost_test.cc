@@ -52,6 +52,13 @@ TEST(SnapshotCostTest, NoStreamIsShorterThanTheShortest) {
       << "and the device's";
 }
 
+TEST(SnapshotCostTest, PeeksByHand) {
+  constexpr uint64_t kWrite = 9 * 8 + 2, kRead = 9 * 9 + 3;
+  EXPECT_EQ(PeekBitTimes(1, 255), 6 * kWrite + 3 * kRead + (9 * (78 + 5) + 3));
+  EXPECT_EQ(PeekBitTimes(64, 255), 6 * kWrite + 3 * kRead + (9 * (582 + 3 * 5) + 3 * 3));
+  EXPECT_EQ(PeekBitTimes(1, 32), 6 * kWrite + 3 * kRead + (9 * (78 + 3 * 5) + 3 * 3));
+}
+
 TEST(SnapshotCostTest, AStreamBeyondTheControllersLimitIsMarked) {
   EXPECT_FALSE(CostOfSnapshot(SnapshotStreamBytesMax(17'000, 4096), 255).readable);
 }

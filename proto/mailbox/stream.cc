@@ -29,7 +29,7 @@ absl::StatusOr<Stream> DecodeStream(ByteSpan bytes) {
   if (in.U32() != kStreamMagic) return absl::DataLossError("stream: wrong magic");
   const uint8_t kind = in.U8();
   const uint8_t framing = in.U8();
-  if (kind != static_cast<uint8_t>(StreamKind::kCatalog) && kind != static_cast<uint8_t>(StreamKind::kSnapshot)) {
+  if (kind < static_cast<uint8_t>(StreamKind::kCatalog) || kind > static_cast<uint8_t>(StreamKind::kPeek)) {
     return absl::UnimplementedError("stream: unknown kind");
   }
   if (framing < static_cast<uint8_t>(Framing::kPlain) || framing > static_cast<uint8_t>(Framing::kSections)) {

@@ -51,6 +51,7 @@ enum class Opcode : uint8_t {
   kLatch = 0x62,
   kRead = 0x63,
   kAck = 0x64,
+  kPeek = 0x67,
 };
 
 struct OpcodeRow {
@@ -81,6 +82,7 @@ inline constexpr OpcodeRow kOpcodes[] = {
     {Opcode::kLatch, "LATCH", true, true},
     {Opcode::kRead, "READ", true, true},
     {Opcode::kAck, "ACK", true, true},
+    {Opcode::kPeek, "PEEK", true, true},
 };
 
 // Bits 28:24 of the word. The numbers are on the wire. kStatuses has a row for each.

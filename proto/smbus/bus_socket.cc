@@ -1,104 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/smbus/bus_socket.h"
 
-#include <poll.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-
-#include "absl/strings/str_cat.h"
-#include "proto/base/descriptor.h"
+#include "absl/strings/string_view.h"
 #include "proto/base/status_macros.h"
-#include "proto/base/steady_time.h"
+#include "proto/base/unix_socket.h"
 #include "proto/smbus/bus_frame.h"
 
 namespace sideband::smbus {
 namespace {
 
-// One exchange on a socket, with a deadline for all of its steps.
-class Exchange {
- public:
-  Exchange(int socket, const std::string& path, absl::Duration timeout)
-      : socket_(socket), path_(path), deadline_(SteadyNow() + timeout) {}
-
-  absl::Status Send(ByteSpan bytes);
-  absl::StatusOr<Bytes> Receive(size_t size);
-
- private:
-  absl::Status Await(short events);
-
-  const int socket_;
-  const std::string& path_;
-  const absl::Duration deadline_;
-};
-
-bool IsTransient(int error) { return error == EINTR || error == EAGAIN || error == EWOULDBLOCK; }
-
-absl::Status Exchange::Await(short events) {
-  pollfd ready = {.fd = socket_, .events = events, .revents = 0};
-  while (true) {
-    const int64_t left_ms = absl::ToInt64Milliseconds(deadline_ - SteadyNow());
-    if (left_ms <= 0) return absl::DeadlineExceededError(absl::StrCat("bus ", path_, ": no answer"));
-    const int count = poll(&ready, 1, static_cast<int>(left_ms));
-    if (count > 0) return absl::OkStatus();
-    if (count < 0 && errno != EINTR) return BusError(path_, errno);
-  }
-}
-
-absl::Status Exchange::Send(ByteSpan bytes) {
-  while (!bytes.empty()) {
-    SIDEBAND_RETURN_IF_ERROR(Await(POLLOUT));
-    // Without SIGPIPE: in sim/i2cdev the process is a foreign program, which does not expect the signal.
-    const ssize_t size = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (size < 0 && IsTransient(errno)) continue;
-    if (size < 0) return BusError(path_, errno);
-    bytes = bytes.subspan(static_cast<size_t>(size));
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<Bytes> Exchange::Receive(size_t size) {
-  Bytes bytes(size);
-  for (size_t received = 0; received < size;) {
-    SIDEBAND_RETURN_IF_ERROR(Await(POLLIN));
-    // Does not block even if poll() reported readiness wrongly: the deadline would be missed.
-    const ssize_t step = recv(socket_, bytes.data() + received, size - received, MSG_DONTWAIT);
-    if (step < 0 && IsTransient(errno)) continue;
-    if (step < 0) return BusError(path_, errno);
-    if (step == 0) return absl::UnavailableError(absl::StrCat("bus ", path_, ": the far end closed the connection"));
-    received += static_cast<size_t>(step);
-  }
-  return bytes;
-}
+constexpr absl::string_view kKind = "bus";
 
 }  // namespace
 
-absl::Status BusError(const std::string& path, int error) {
-  if (error == ENAMETOOLONG) {
-    return absl::InvalidArgumentError(absl::StrCat("bus ", path, ": the path is too long for a socket"));
-  }
-  // connect() fails with EAGAIN if the listener's backlog is full.
-  if (error == EAGAIN) return absl::DeadlineExceededError(absl::StrCat("bus ", path, ": no answer"));
-  return absl::UnavailableError(absl::StrCat("bus ", path, ": ", std::strerror(error)));
-}
+absl::Status BusError(const std::string& path, int error) { return UnixSocketError(kKind, path, error); }
 
-int ConnectToBus(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof(address.sun_path)) return -ENAMETOOLONG;
-  std::memcpy(address.sun_path, path.data(), path.size());
-  Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd.is_open()) return -errno;
-  if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) return fd.Release();
-  return -errno;
-}
+int ConnectToBus(const std::string& path) { return ConnectToUnixSocket(path); }
 
 absl::StatusOr<TransferResult> ExchangeOnBus(int socket, const std::string& path, const Transfer& transfer,
                                              absl::Duration timeout) {
-  Exchange exchange(socket, path, timeout);
+  UnixExchange exchange(socket, kKind, path, timeout);
   SIDEBAND_RETURN_IF_ERROR(exchange.Send(EncodeTransfer(transfer)));
   SIDEBAND_ASSIGN_OR_RETURN(const Bytes header, exchange.Receive(kFrameHeaderBytes));
   SIDEBAND_ASSIGN_OR_RETURN(const size_t body_size, FrameBodySize(header));

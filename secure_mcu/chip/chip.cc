@@ -68,7 +68,11 @@ Chip::Chip(const PipelineConfig& config, std::vector<CounterCollectionUnit> ccus
       memory_(config.events),
       out_of_band_(config.events),
       bound_(config.slices),
-      wires_(config.slices + 1) {
+      wires_(config.slices + 1),
+      hpc_({.slices = config.slices, .events = config.events, .timing = config.hpc},
+           [this](size_t client, HpcManagerId manager, std::span<const uint16_t> events, std::span<uint64_t> counts) {
+             LatchLiveCounts(client, manager, events, counts);
+           }) {
   channels_.push_back(MakeChannel(config, meanings_, config.hypervisor_commit_period));
   if (config.out_of_band_commit_period > 0) {
     channels_.push_back(MakeChannel(config, meanings_, config.out_of_band_commit_period));
@@ -106,20 +110,19 @@ std::vector<std::vector<Chip::Clock>> Chip::ClocksOf(const std::vector<Unit>& un
   return clocks;
 }
 
-// The last reference cycle in (now_, end] up to which the clock has at most `edges` more edges; now_ + 1 if even that
-// cycle has more.
-uint64_t Chip::LastWithin(const Clock& clock, uint64_t edges, uint64_t end) const {
+// The first reference cycle in (now_, end] before which the clock has `edges` more edges; end if there is none. Not a
+// later one: when a threshold triggers must not depend on who else stops the chip.
+uint64_t Chip::FirstAfter(const Clock& clock, uint64_t edges, uint64_t end) const {
   if (clock.domain == 0) return std::min(end, now_ + edges);
   const sim::WireSource& wires = *wires_[clock.wiring];
-  const uint64_t limit = wires.CyclesBefore(clock.domain, now_) + edges;
-  if (wires.CyclesBefore(clock.domain, end) <= limit) return end;
+  const uint64_t target = wires.CyclesBefore(clock.domain, now_) + edges;
   uint64_t low = now_ + 1, high = end;
   while (low < high) {
-    const uint64_t middle = high - (high - low) / 2;
-    if (wires.CyclesBefore(clock.domain, middle) <= limit) {
-      low = middle;
+    const uint64_t middle = low + (high - low) / 2;
+    if (wires.CyclesBefore(clock.domain, middle) >= target) {
+      high = middle;
     } else {
-      high = middle - 1;
+      low = middle + 1;
     }
   }
   return low;
@@ -133,15 +136,24 @@ uint64_t Chip::ThresholdStop(uint64_t end) const {
     // The counts of up to kUlcHistoryCycles earlier cycles may be in transit and arrive at once.
     const uint64_t cycles = headroom / std::max(1u, ccus_[c].GainPerCycleMax());
     const uint64_t edges = cycles > kUlcHistoryCycles ? cycles - kUlcHistoryCycles : 1;
-    for (const Clock& clock : clocks_[c]) end = LastWithin(clock, edges, end);
+    for (const Clock& clock : clocks_[c]) end = FirstAfter(clock, edges, end);
+  }
+  return end;
+}
+
+// A held trigger takes what was counted before its cycle, wherever else the chip stops.
+uint64_t Chip::HeldTriggerStop(uint64_t end) const {
+  for (const CounterCollectionUnit& ccu : ccus_) {
+    const uint64_t records = ccu.RecordsUntilHeldTrigger();
+    if (records > 0) end = std::min(end, now_ + std::max<uint64_t>(1, (records - 1) * config_.record_cycles));
   }
   return end;
 }
 
 uint64_t Chip::NextStop(uint64_t cycle) const {
-  uint64_t stop = std::min(cycle, triggers_.next_periodic());
+  uint64_t stop = std::min({cycle, triggers_.next_periodic(), hpc_.NextStop()});
   for (const Channel& channel : channels_) stop = std::min(stop, channel.next_commit);
-  return ThresholdStop(stop);
+  return ThresholdStop(HeldTriggerStop(stop));
 }
 
 void Chip::CountUnit(Unit& unit, uint64_t until) {
@@ -165,6 +177,7 @@ void Chip::CountTo(uint64_t cycle) {
 }
 
 void Chip::FireDue() {
+  if (hpc_.NextStop() <= now_) hpc_.RunTo(now_);
   for (CounterCollectionUnit& ccu : ccus_) {
     // A threshold trigger swaps the banks of its own unit only.
     if (ccu.ThresholdReached()) ccu.Trigger({.id = triggers_.Fire(TriggerKind::kThreshold)});
@@ -326,14 +339,15 @@ void Chip::Step(SwitchStep step, SwitchStepEvent& event, const std::function<voi
 }
 
 // The eleven steps of pipeline.md, "Context switch". The slice is halted: no countable cycle passes, and no periodic
-// trigger or transfer occurs during the switch. Halting and pausing (steps 1 and 2) therefore need no action.
+// trigger or transfer occurs during the switch. Halting (step 1) therefore needs no action, and pausing (step 2) only
+// withdraws what the resident asked for.
 uint64_t Chip::SwitchTo(uint8_t slice, std::optional<Binding> to) {
   const uint64_t start = mover_.now();
   records_ = acknowledgements_ = 0;
   SwitchStepEvent event{
       .switch_number = ++stats_.switches, .slice = slice, .cycle = now_, .from = bound_[slice], .to = to};
   Step(SwitchStep::kHalt, event, nullptr);
-  Step(SwitchStep::kPause, event, nullptr);
+  Step(SwitchStep::kPause, event, [this, slice] { hpc_.Switch(slice, {}, now_); });
   FlushOut(event);
   MoveIn(event);
   const uint64_t cost = mover_.now() - start;
@@ -367,7 +381,8 @@ void Chip::MoveIn(SwitchStepEvent& event) {
     mmu_.Bind(slice, event.to);
   });
   Step(SwitchStep::kPoll, event, [this] { AwaitAcknowledgements(); });
-  Step(SwitchStep::kRestore, event, [this, &event] {
+  Step(SwitchStep::kRestore, event, [this, slice, &event] {
+    hpc_.Switch(slice, HpcResidentOf(event.to), now_);
     ShowState(event.from);
     ShowState(event.to);
   });

@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -26,6 +27,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "secure_mcu/chip/hpc_read_path.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/record_mover.h"
 #include "secure_mcu/chip/switch_step.h"
@@ -40,6 +42,8 @@
 namespace sideband::mcu {
 
 struct ChipStats {
+  bool operator==(const ChipStats&) const = default;
+
   uint64_t periodic_triggers = 0;
   uint64_t written_triggers = 0;  // including latches
   uint64_t external_triggers = 0;
@@ -109,6 +113,23 @@ class Chip {
   // depends on the call. A counter on the way that has saturated is too low, as it will be once it is committed.
   void AddLiveCounts(BlockId block, std::span<const uint16_t> events, std::span<uint64_t> sums) const;
 
+  // The registers by which residents, and the firmware, read live counts. Accesses are at cycle now().
+  HpcReadPath& hpc() { return hpc_; }
+  // Whether programs of users may read by registers while the VM is resident: `useren` of its control block. Takes
+  // effect at the next switch; initially false.
+  void SetUseren(BlockId vm, bool useren) { useren_[vm] = useren; }
+
+  // All counters of a block at one cycle, as a latch at that cycle would leave them.
+  struct LiveBlock {
+    uint64_t cycle = 0;
+    std::vector<uint64_t> counters;
+  };
+  // The firmware's client asks for the block, at the manager of a slice where it is resident, else at the device's. The
+  // answer is there once the manager has granted it, after HpcReadPath::NextStop at the latest. A new request replaces
+  // one that is not answered.
+  void RequestLiveBlock(BlockId block);
+  std::optional<LiveBlock> TakeLiveBlock() { return std::exchange(live_block_, std::nullopt); }
+
   ChipStats stats() const;
 
  private:
@@ -148,8 +169,9 @@ class Chip {
 
   uint64_t NanosecondsAt(uint64_t cycle) const;
   uint64_t NextStop(uint64_t cycle) const;
-  uint64_t LastWithin(const Clock& clock, uint64_t edges, uint64_t end) const;
+  uint64_t FirstAfter(const Clock& clock, uint64_t edges, uint64_t end) const;
   uint64_t ThresholdStop(uint64_t end) const;
+  uint64_t HeldTriggerStop(uint64_t end) const;
   uint64_t CyclesBefore(const Unit& unit, uint64_t cycle) const;
   void CountTo(uint64_t cycle);
   void CountUnit(Unit& unit, uint64_t until);
@@ -169,6 +191,11 @@ class Chip {
   void AddCollected(const CounterCollectionUnit& ccu, std::span<uint64_t> sums) const;
   void AddHeld(const Unit& unit, std::span<uint64_t> sums) const;
   void AddShare(size_t ccu, size_t counter, uint64_t count, std::span<uint64_t> sums) const;
+  void LatchLiveCounts(size_t client, HpcManagerId manager, std::span<const uint16_t> events,
+                       std::span<uint64_t> counts);
+  BlockId BlockOf(HpcManagerId manager) const;
+  HpcManagerId ManagerOf(BlockId block) const;
+  HpcResident HpcResidentOf(const std::optional<Binding>& binding) const;
 
   void Commit(size_t channel);
   void CommitToSlice(uint8_t slice);
@@ -202,6 +229,10 @@ class Chip {
   // Records and acknowledgements that have left the channel buffer since the last switch began.
   uint64_t records_ = 0;
   uint32_t acknowledgements_ = 0;
+  HpcReadPath hpc_;
+  std::map<BlockId, bool> useren_;  // of the VMs' control blocks
+  BlockId requested_block_ = 0;     // by the firmware
+  std::optional<LiveBlock> live_block_;
   SwitchTracer tracer_;
   ChipStats stats_;  // values that no block counts itself
 };

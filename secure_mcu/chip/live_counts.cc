@@ -2,6 +2,7 @@
 //
 // Chip::AddLiveCounts: a count on its way is in exactly one place, so a live count is the sum over all places.
 #include <algorithm>
+#include <numeric>
 
 #include "secure_mcu/chip/chip.h"
 
@@ -61,6 +62,51 @@ void Chip::AddLiveCounts(BlockId block, std::span<const uint16_t> events, std::s
     if (IsBoundTo(slice, block)) AddUncommitted(slice, live);
   }
   for (size_t i = 0; i < events.size(); ++i) sums[i] += live[events[i]];
+}
+
+// --- The register read path -----------------------------------------------------------------------------------------
+
+// The firmware takes the whole block at once, so that counters of several managers are of one cycle.
+void Chip::LatchLiveCounts(size_t client, HpcManagerId manager, std::span<const uint16_t> events,
+                           std::span<uint64_t> counts) {
+  if (client != hpc_.firmware()) return AddLiveCounts(BlockOf(manager), events, counts);
+  std::vector<uint16_t> all(config_.events);
+  std::iota(all.begin(), all.end(), uint16_t{0});
+  live_block_ = {.cycle = now_, .counters = std::vector<uint64_t>(config_.events)};
+  AddLiveCounts(requested_block_, all, live_block_->counters);
+}
+
+// A slice's client reaches residents only.
+BlockId Chip::BlockOf(HpcManagerId manager) const {
+  const bool vm = manager.module >= hpc::kModuleVm;
+  const Binding& resident = *bound_[manager.module - (vm ? hpc::kModuleVm : hpc::kModuleContext)];
+  return vm ? resident.vm : *resident.context;
+}
+
+HpcManagerId Chip::ManagerOf(BlockId block) const {
+  for (uint16_t slice = 0; slice < config_.slices; ++slice) {
+    const std::optional<Binding>& resident = bound_[slice];
+    if (resident && resident->vm == block) return {.module = static_cast<uint16_t>(hpc::kModuleVm + slice)};
+    if (resident && resident->context == block) return {.module = static_cast<uint16_t>(hpc::kModuleContext + slice)};
+  }
+  return {.module = hpc::kModuleDevice};
+}
+
+void Chip::RequestLiveBlock(BlockId block) {
+  const auto write = [this](HpcRegister which, uint64_t value) {
+    hpc_.Write(hpc_.firmware(), which, value, HpcPrivilege::kFirmware, now_);
+  };
+  live_block_.reset();
+  requested_block_ = block;
+  write(HpcRegister::kHpcc, 0);
+  write(HpcRegister::kHpcm, 1);
+  write(HpcRegister::kHpcc, uint64_t{ManagerOf(block).module} << hpc::kHpccModuleLsb | hpc::kHpccTrigger);
+}
+
+HpcResident Chip::HpcResidentOf(const std::optional<Binding>& binding) const {
+  if (!binding) return {};
+  const auto useren = useren_.find(binding->vm);
+  return {.vm = true, .context = binding->context.has_value(), .useren = useren != useren_.end() && useren->second};
 }
 
 }  // namespace sideband::mcu

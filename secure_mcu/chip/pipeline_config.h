@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "secure_mcu/pipeline/counter_collection_unit.h"
+#include "secure_mcu/pipeline/hpc.h"
 #include "secure_mcu/pipeline/record.h"
 #include "secure_mcu/pipeline/reduction_channel.h"
 #include "secure_mcu/pipeline/unit_level_counter.h"
@@ -66,6 +67,7 @@ struct PipelineConfig {
   uint32_t route_cycles = 1;
   uint32_t grant_cycles = 4;
   uint32_t switch_step_cycles = 16;
+  HpcTiming hpc;  // of the register read path
 };
 
 // INVALID_ARGUMENT: the message names the unit, the field and its range.

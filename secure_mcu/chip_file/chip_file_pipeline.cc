@@ -21,6 +21,8 @@ absl::Status ReadLatencies(const YamlMap& map, PipelineConfig& pipeline) {
   SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "record_cycles", {1, kLatencyMax}, pipeline.record_cycles));
   SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "route_cycles", {1, kLatencyMax}, pipeline.route_cycles));
   SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "grant_cycles", {1, kLatencyMax}, pipeline.grant_cycles));
+  SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "hop_cycles", {1, kLatencyMax}, pipeline.hpc.hop_cycles));
+  SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "lookup_cycles", {1, kLatencyMax}, pipeline.hpc.lookup_cycles));
   return Uint32Field(map, "switch_step_cycles", {0, kLatencyMax}, pipeline.switch_step_cycles);
 }
 
@@ -63,7 +65,8 @@ absl::StatusOr<YamlMap> PipelineMap(const YamlMap& root, ChipFile& file) {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode empty, YamlNode::Parse("{}", file.path));
   return node.value_or(empty).Map({"counter_bits", "period", "lanes", "threshold", "trigger_period", "commit_period",
                                    "hypervisor_commit_period", "out_of_band_commit_period", "buffer_depth",
-                                   "record_cycles", "route_cycles", "grant_cycles", "switch_step_cycles"});
+                                   "record_cycles", "route_cycles", "grant_cycles", "hop_cycles", "lookup_cycles",
+                                   "switch_step_cycles"});
 }
 
 }  // namespace

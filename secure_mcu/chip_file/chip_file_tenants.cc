@@ -83,8 +83,16 @@ absl::Status ReadContexts(const YamlMap& map, const ChipFile& file, VmFileSpec& 
   return absl::OkStatus();
 }
 
+absl::Status ReadCounting(const YamlMap& map, VmFileSpec& vm) {
+  const auto node = map.Find("counting");
+  if (!node) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap counting, node->Map({"useren"}));
+  SIDEBAND_ASSIGN_OR_RETURN(vm.useren, BoolField(counting, "useren", false));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<VmFileSpec> ReadVm(const YamlNode& node, const ChipFile& file) {
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"name", "uuid", "confidential", "contexts"}));
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"name", "uuid", "confidential", "counting", "contexts"}));
   VmFileSpec vm;
   SIDEBAND_ASSIGN_OR_RETURN(vm.name, ReadName(map));
   if (vm.name == "vm0") return node.Error("VM 'vm0' is the hypervisor: the name is reserved");
@@ -92,6 +100,7 @@ absl::StatusOr<VmFileSpec> ReadVm(const YamlNode& node, const ChipFile& file) {
   // Decoders of the catalogue reject such a VM.
   if (vm.uuid.is_nil()) return map.Get("uuid")->Error("the UUID of a VM must not be all zeros");
   SIDEBAND_ASSIGN_OR_RETURN(vm.confidential, BoolField(map, "confidential", false));
+  SIDEBAND_RETURN_IF_ERROR(ReadCounting(map, vm));
   SIDEBAND_RETURN_IF_ERROR(ReadContexts(map, file, vm));
   return vm;
 }

@@ -145,6 +145,17 @@ TEST(ChipFileTest, ReadsTenants) {
   EXPECT_EQ(file->gap, absl::ZeroDuration());
 }
 
+TEST(ChipFileTest, ReadsCounting) {
+  EXPECT_FALSE(Load(kChip)->vms[1].useren);
+  const auto with = [](const std::string& counting) {
+    return Load(absl::StrReplaceAll(kChip, {{"confidential: true", "counting: " + counting}}));
+  };
+  EXPECT_TRUE(with("{useren: true}")->vms[1].useren);
+  EXPECT_FALSE(with("{}")->vms[1].useren);
+  EXPECT_TRUE(absl::EndsWith(with("{useren: 1}").status().message(), ":40: useren is 1, must be true or false"));
+  EXPECT_FALSE(with("{users: true}").ok());
+}
+
 TEST(ChipFileTest, ReadsMemory) {
   EXPECT_FALSE(Load(kChip)->memory.has_value());
   const auto file =

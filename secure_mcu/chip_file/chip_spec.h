@@ -47,6 +47,7 @@ struct VmFileSpec {
   std::string name;
   Uuid uuid;
   bool confidential = false;
+  bool useren = false;  // initially, programs of its users may read counters by registers
   std::vector<ContextFileSpec> contexts;
 };
 

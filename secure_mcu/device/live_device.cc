@@ -142,6 +142,7 @@ std::vector<Tenant> LiveDevice::CreateBlocks(const ChipFile& file) {
   uint16_t vm_id = 0;
   for (const VmFileSpec& vm : file.vms) {
     const BlockId block = chip_->memory().Create(++vm_id, mailbox::kNoContext);
+    chip_->SetUseren(block, vm.useren);
     tenants.push_back({.vm = vm.name, .binding = {.vm = block}});
     uint16_t context_id = 0;
     for (const ContextFileSpec& context : vm.contexts) {
@@ -151,13 +152,14 @@ std::vector<Tenant> LiveDevice::CreateBlocks(const ChipFile& file) {
   return tenants;
 }
 
-void LiveDevice::CatchUp() {
-  const uint64_t now = CyclesOf(elapsed_(), clock_hz_);
-  // Each context ends at its own cycle, so the chip is advanced to the ends in order.
-  for (auto end = lives_.NextEnd(); end && end->cycle <= now; end = lives_.NextEnd()) {
+void LiveDevice::CatchUp() { AdvanceTo(CyclesOf(elapsed_(), clock_hz_)); }
+
+// Each context ends at its own cycle, so the chip is advanced to the ends in order.
+void LiveDevice::AdvanceTo(uint64_t cycle) {
+  for (auto end = lives_.NextEnd(); end && end->cycle <= cycle; end = lives_.NextEnd()) {
     EndContext(end->tenant, end->cycle);
   }
-  player_->PlayTo(now);
+  player_->PlayTo(cycle);
 }
 
 void LiveDevice::EndContext(size_t tenant, uint64_t cycle) {
@@ -249,18 +251,47 @@ uint64_t LiveDevice::CommittedNs(SliceSet slices) const {
   return committed_ns;
 }
 
-std::optional<BlockView> LiveDevice::BlockCounters(uint16_t vm, uint16_t context) {
-  const MemoryBlocks& memory = chip_->memory();
-  if (vm == mailbox::kHypervisorVm && context == mailbox::kNoContext) {
-    return BlockView{memory.counters(0), memory.header(0).generation, chip_->CommittedNs(kDeviceChannel), kEverySlice};
-  }
+std::optional<BlockId> LiveDevice::FindBlock(uint16_t vm, uint16_t context) const {
+  if (vm == mailbox::kHypervisorVm && context == mailbox::kNoContext) return BlockId{0};
   const auto tenant = FindTenant(vm, context);
   if (!tenant) return std::nullopt;
   const Binding& binding = timeline_->tenants()[*tenant].binding;
   const BlockId block = binding.context.value_or(binding.vm);
-  if (memory.released(block)) return std::nullopt;
-  const SliceSet slices = wiring_.tenant_slices[*tenant];
-  return BlockView{memory.counters(block), memory.header(block).generation, CommittedNs(slices), slices};
+  return chip_->memory().released(block) ? std::nullopt : std::optional(block);
+}
+
+std::optional<BlockView> LiveDevice::BlockCounters(uint16_t vm, uint16_t context) {
+  const MemoryBlocks& memory = chip_->memory();
+  const auto block = FindBlock(vm, context);
+  if (!block) return std::nullopt;
+  const uint32_t generation = memory.header(*block).generation;
+  if (*block == 0) return BlockView{memory.counters(0), generation, chip_->CommittedNs(kDeviceChannel), kEverySlice};
+  const SliceSet slices = wiring_.tenant_slices[*FindTenant(vm, context)];
+  return BlockView{memory.counters(*block), generation, CommittedNs(slices), slices};
+}
+
+std::optional<LiveBlock> LiveDevice::PeekBlock(uint16_t vm, uint16_t context) {
+  CatchUp();
+  const auto block = FindBlock(vm, context);
+  if (!block) return std::nullopt;
+  chip_->RequestLiveBlock(*block);
+  auto live = AwaitLiveBlock();
+  if (!live) return std::nullopt;
+  const mailbox::BlockHeader& header = chip_->memory().header(*block);
+  return LiveBlock{.counters = std::move(live->counters),
+                   .generation = header.generation,
+                   .reference_cycle = live->cycle,
+                   .reference_time_ns = chip_->ReferenceTimeNs(),
+                   .flags = header.flags};
+}
+
+// A few cycles: guests ask for nothing more meanwhile.
+std::optional<Chip::LiveBlock> LiveDevice::AwaitLiveBlock() {
+  while (chip_->hpc().NextStop() != kNoCycle) {
+    AdvanceTo(chip_->hpc().NextStop());
+    if (auto live = chip_->TakeLiveBlock()) return live;
+  }
+  return std::nullopt;
 }
 
 std::optional<MemoryUse> LiveDevice::GetMemoryUse() {

@@ -49,12 +49,18 @@ class LiveDevice final : public Device {
   std::span<const uint64_t> DeviceCounters() override;
   uint64_t ReferenceTimeNs() override;
   std::optional<BlockView> BlockCounters(uint16_t vm, uint16_t context) override;
+  std::optional<LiveBlock> PeekBlock(uint16_t vm, uint16_t context) override;
   double GainPerCycle(uint16_t event, SliceSet slices) const override { return gains_.PerCycle(event, slices); }
   std::optional<MemoryUse> GetMemoryUse() override;
 
   // The power model of the chip file, with its energies in the order of the events.
   const PowerModel::Config& power() const { return power_; }
   const Chip& chip() const { return *chip_; }
+  // Its registers may be accessed after CatchUp.
+  Chip& chip() { return *chip_; }
+  // VMs and contexts as numbered in wiring.h, and the slices of their turns.
+  const std::vector<Tenant>& tenants() const { return timeline_->tenants(); }
+  SliceSet slices_of(size_t tenant) const { return wiring_.tenant_slices[tenant]; }
 
  private:
   LiveDevice(const ChipFile& file, uint64_t boot_id, Elapsed elapsed, Wiring wiring, const PipelineConfig& config,
@@ -62,10 +68,14 @@ class LiveDevice final : public Device {
 
   mailbox::Catalog MakeCatalog(const ChipFile& file) const;
   std::vector<Tenant> CreateBlocks(const ChipFile& file);
+  void AdvanceTo(uint64_t cycle);
+  std::optional<Chip::LiveBlock> AwaitLiveBlock();
   void EndContext(size_t tenant, uint64_t cycle);
   void Succeed(size_t tenant);
   void FollowBlocks();
   std::optional<size_t> FindTenant(uint16_t vm, uint16_t context) const;
+  // The block of the device, a VM or a context, unless it is released.
+  std::optional<BlockId> FindBlock(uint16_t vm, uint16_t context) const;
   uint64_t CommittedNs(SliceSet slices) const;
 
   const DeviceIdentity identity_;

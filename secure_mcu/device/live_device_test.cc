@@ -5,6 +5,8 @@
 
 #include <fstream>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "secure_mcu/chip_file/chip_file.h"
 
@@ -197,6 +199,53 @@ TEST_F(LiveDeviceTest, ABlockIsSeenUntilItIsReleased) {
   device->Acknowledge();
   EXPECT_FALSE(device->BlockCounters(1, 1).has_value());
   EXPECT_EQ(device->BlockCounters(1, 0)->generation, 2u);
+}
+
+TEST_F(LiveDeviceTest, APeekIsWhatALatchAtTheSameCycleHas) {
+  const auto device = Create(kSynthetic);
+  elapsed_ = absl::Microseconds(50'370);  // within a residency
+  const size_t scopes = device->Latch().blocks.size();
+  ASSERT_EQ(scopes, 6u);
+  for (size_t i = 0; i < scopes; ++i) {
+    // The latch is at the cycle of the peek: the clock stands still.
+    const mailbox::BlockHeader scope = device->Latch().blocks[i];
+    const auto live = device->PeekBlock(scope.vm, scope.context);
+    const mailbox::Snapshot snapshot = device->Latch();
+    ASSERT_TRUE(live.has_value()) << i;
+    const auto latched = snapshot.Counters(i);
+    EXPECT_EQ(live->counters, std::vector<uint64_t>(latched.begin(), latched.end())) << i;
+    EXPECT_EQ(live->generation, snapshot.blocks[i].generation);
+    EXPECT_EQ(live->flags, snapshot.blocks[i].flags);
+    EXPECT_EQ(live->reference_time_ns, snapshot.reference_time_ns);
+  }
+  for (const auto& [vm, context] : {std::pair(0, 0), std::pair(0, 1), std::pair(1, 2), std::pair(3, 0xFFFF)}) {
+    EXPECT_FALSE(device->PeekBlock(static_cast<uint16_t>(vm), static_cast<uint16_t>(context))) << vm << context;
+  }
+}
+
+TEST_F(LiveDeviceTest, PeeksLeaveNoTrace) {
+  const auto peeked = Create(kSynthetic), other = Create(kSynthetic);
+  for (int us = 0; us < 20'000; us += 613) {
+    elapsed_ = absl::Microseconds(us);
+    peeked->PeekBlock(1, us % 2 == 0 ? 0 : mailbox::kNoContext);
+    other->CatchUp();
+  }
+  elapsed_ = absl::Microseconds(20'000);
+  EXPECT_EQ(peeked->Latch(), other->Latch());
+}
+
+TEST_F(LiveDeviceTest, APeekIsUpToDateAndEndsWithItsBlock) {
+  const auto device = Create(kMortal);
+  elapsed_ = absl::Milliseconds(30);
+  device->Latch();
+  elapsed_ = absl::Milliseconds(31);
+  const uint64_t peeked_ns = device->PeekBlock(1, 0)->reference_time_ns;
+  EXPECT_GT(peeked_ns, 31'000'000u);
+  EXPECT_LT(peeked_ns, 31'010'000u) << "a few cycles after the question";
+  EXPECT_TRUE(device->PeekBlock(1, 1).has_value());
+  device->Acknowledge();
+  EXPECT_FALSE(device->PeekBlock(1, 1).has_value());
+  EXPECT_EQ(device->PeekBlock(1, 0)->generation, 2u);
 }
 
 TEST_F(LiveDeviceTest, MemoryIsUsedByWhoLives) {

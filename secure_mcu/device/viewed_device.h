@@ -35,6 +35,7 @@ class ViewedDevice final : public Device {
   std::optional<BlockView> BlockCounters(uint16_t vm, uint16_t context) override {
     return device_.BlockCounters(vm, context);
   }
+  std::optional<LiveBlock> PeekBlock(uint16_t vm, uint16_t context) override { return device_.PeekBlock(vm, context); }
   double GainPerCycle(uint16_t event, SliceSet slices) const override { return device_.GainPerCycle(event, slices); }
   std::optional<MemoryUse> GetMemoryUse() override { return device_.GetMemoryUse(); }
 

@@ -95,6 +95,15 @@ TEST_F(ViewedDeviceTest, WhatWasLatchedStandsForAWhile) {
   EXPECT_EQ(View().trigger_id, latched + 1);
 }
 
+TEST_F(ViewedDeviceTest, APeekLeavesTheView) {
+  elapsed_ = absl::Milliseconds(1);
+  viewed_->Tick();
+  const GuestViewSample before = View();
+  elapsed_ = absl::Milliseconds(2);
+  EXPECT_GE(viewed_->PeekBlock(1, 0)->reference_time_ns, 2'000'000u);
+  EXPECT_EQ(View().trigger_id, before.trigger_id);
+}
+
 TEST_F(ViewedDeviceTest, WithoutViewsItOnlyCounts) {
   ViewedDevice plain(*device_, nullptr);
   elapsed_ = absl::Milliseconds(5);

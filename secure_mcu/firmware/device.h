@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "proto/base/uuid.h"
 #include "proto/mailbox/catalog.h"
@@ -35,6 +36,15 @@ struct BlockView {
   SliceSet slices = 0;             // on which its VM or context has turns
 };
 
+// One memory block as it would be after a latch at this cycle.
+struct LiveBlock {
+  std::vector<uint64_t> counters;  // in the catalogue's order of events
+  uint32_t generation = 0;
+  uint64_t reference_cycle = 0;
+  uint64_t reference_time_ns = 0;
+  uint16_t flags = 0;  // mailbox::BlockFlag, of the commits
+};
+
 struct MemoryUse {
   uint32_t reserved_mib = 0;
   uint32_t used_mib = 0;  // by existing contexts, except those of confidential VMs
@@ -60,6 +70,9 @@ class Device {
   // The block of the hypervisor, a VM (mailbox::kNoContext) or a context, without a trigger: as of the last call of
   // Latch or DeviceCounters, so that several blocks refer to one instant. nullopt if the block does not exist.
   virtual std::optional<BlockView> BlockCounters(uint16_t /*vm*/, uint16_t /*context*/) { return std::nullopt; }
+  // The live counters of a block, as for BlockCounters: all of one cycle, without a trigger, which nothing that follows
+  // can tell. nullopt if the block does not exist. (registers.md, "Out of band: opcode 67 PEEK")
+  virtual std::optional<LiveBlock> PeekBlock(uint16_t /*vm*/, uint16_t /*context*/) { return std::nullopt; }
   // The largest count that an event gains in a cycle of the reference clock on these slices: the number of one-bit
   // wires that it adds up, each multiplied by its weight. Device-scope units belong to kEverySlice. 0 if the event has
   // no wires.

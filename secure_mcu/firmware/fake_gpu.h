@@ -66,6 +66,15 @@ class FakeGpu final : public Device {
     if (found == blocks.end()) return std::nullopt;
     return BlockView{found->second.counters, found->second.generation, time_ns, found->second.slices};
   }
+  std::optional<LiveBlock> PeekBlock(uint16_t vm, uint16_t context) override {
+    ++peeks;
+    const auto found = blocks.find({vm, context});
+    if (found == blocks.end()) return std::nullopt;
+    return LiveBlock{.counters = found->second.counters,
+                     .generation = found->second.generation,
+                     .reference_cycle = time_ns,
+                     .reference_time_ns = time_ns};
+  }
   double GainPerCycle(uint16_t event, SliceSet slices) const override {
     const double on_slices = (slices & 1 ? 1 : 0) + (slices & 2 ? 1 : 0);
     switch (event) {
@@ -88,6 +97,7 @@ class FakeGpu final : public Device {
     uint32_t generation = 1;
   };
   std::map<Scope, Block> blocks;
+  int peeks = 0;  // calls of PeekBlock
   uint64_t time_ns = 0;
   std::optional<MemoryUse> memory = MemoryUse{.reserved_mib = 512, .used_mib = 2048};
 

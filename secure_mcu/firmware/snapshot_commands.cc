@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "proto/mailbox/extension.h"
+#include "proto/mailbox/features.h"
+#include "secure_mcu/firmware/reply.h"
 
 namespace sideband::mcu {
 namespace {
@@ -11,24 +13,28 @@ namespace {
 using mailbox::MailboxStatus;
 using mailbox::Opcode;
 using mailbox::ReadSelector;
-using Reply = CommandHandler::Reply;
 
 // Bit n for opcode 0x60 + n.
-uint32_t ServedOpcodes() {
+uint32_t ServedOpcodes(mailbox::ExtensionVersion version) {
   uint32_t served = 0;
   for (const mailbox::OpcodeRow& row : mailbox::kOpcodes) {
-    if (mailbox::IsExtension(row.opcode)) served |= 1u << (static_cast<uint8_t>(row.opcode) & 0x0F);
+    if (mailbox::IsOpcodeOf(version, row.opcode)) served |= 1u << (static_cast<uint8_t>(row.opcode) & 0x0F);
   }
   return served;
 }
 
-Reply Fail(MailboxStatus status) { return {.status = status}; }
+uint32_t WindowBytes(const mailbox::CommandWord& command) {
+  return command.arg2 == 0 ? mailbox::kWindowBytes : command.arg2;
+}
 
 }  // namespace
 
 Reply SnapshotCommands::Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) {
   const Opcode opcode = command.opcode;
+  if (!mailbox::IsOpcodeOf(version_, opcode)) return Fail(MailboxStatus::kErrOpcode);
   if (opcode == Opcode::kDiscover) return Discover(command.arg1);
+  if (opcode == Opcode::kPeek) return Peek(command, data, extended_data);
+  peeks_.EndLatch();
   if (opcode == Opcode::kAck) return Acknowledge(command, data);
   const bool opens_stream = opcode == Opcode::kCatalog || opcode == Opcode::kLatch || opcode == Opcode::kRead;
   return opens_stream ? Stream(command, data, extended_data) : Fail(MailboxStatus::kErrOpcode);
@@ -39,7 +45,7 @@ Reply SnapshotCommands::Discover(uint8_t item) const {
   switch (static_cast<mailbox::DiscoverItem>(item)) {
     case mailbox::DiscoverItem::kVersion:
       return {.data = static_cast<uint32_t>(version_) | mailbox::kWindowBytes << 8 | mailbox::kWindowCount << 16,
-              .extended_data = ServedOpcodes()};
+              .extended_data = ServedOpcodes(version_)};
     case mailbox::DiscoverItem::kLimits: {
       const mailbox::Catalog& catalog = device_.catalog();
       const size_t blocks = 1 + catalog.vms.size() + catalog.contexts.size();
@@ -52,13 +58,13 @@ Reply SnapshotCommands::Discover(uint8_t item) const {
               .extended_data = copy_engine_.catalog_hash()};
     case mailbox::DiscoverItem::kFeatures:
       if (version_ == mailbox::ExtensionVersion::kOne) break;
-      return {.data = 0, .extended_data = 0};  // no feature is served yet
+      return {.data = static_cast<uint32_t>(mailbox::kPeekFeature)};
   }
   return Fail(MailboxStatus::kErrArg1);
 }
 
 Reply SnapshotCommands::Stream(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) {
-  window_bytes_ = command.arg2 == 0 ? mailbox::kWindowBytes : command.arg2;
+  window_bytes_ = WindowBytes(command);
   if (command.opcode == Opcode::kRead) return ReadSnapshot(command.arg1, data, extended_data);
   if (command.opcode == Opcode::kLatch) {
     // A mark that does not fit data-in (overwritten since, or of another boot) makes this a LATCH without a base.
@@ -106,6 +112,16 @@ Reply SnapshotCommands::Acknowledge(const mailbox::CommandWord& command, uint32_
   return {.data = snapshot_id};
 }
 
+Reply SnapshotCommands::Peek(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) {
+  const Reply reply = peeks_.Execute(command, data, extended_data);
+  const bool is_go = command.arg1 == static_cast<uint8_t>(mailbox::PeekStep::kGo);
+  if (!is_go || reply.status != MailboxStatus::kSuccess) return reply;
+  window_bytes_ = WindowBytes(command);
+  open_ = Open::kPeek;
+  offset_ = 0;
+  return reply;
+}
+
 Reply SnapshotCommands::OpenAt(ByteSpan stream, Open open, uint32_t offset, uint32_t extended_data) {
   // The selection may have replaced the stream that was open.
   open_ = Open::kNothing;
@@ -119,6 +135,7 @@ ByteSpan SnapshotCommands::Window(uint8_t index) const {
   ByteSpan stream;
   if (open_ == Open::kCatalog) stream = copy_engine_.catalog();
   if (open_ == Open::kSnapshot) stream = copy_engine_.stream();
+  if (open_ == Open::kPeek) stream = peeks_.stream();
   const size_t begin = offset_ + size_t{index} * window_bytes_;
   if (begin >= stream.size()) return {};
   return stream.subspan(begin, std::min<size_t>(window_bytes_, stream.size() - begin));

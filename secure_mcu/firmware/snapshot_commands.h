@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The commands of the snapshot extension (proto/mailbox/README.md): latch the whole device, and stream the snapshot in
-// windows.
+// windows. Passes PEEK on to peek_commands.h.
 //   SnapshotCommands commands(device, mailbox::ExtensionVersion::kTwo);
 //   const CommandHandler::Reply latched = commands.Execute({.opcode = mailbox::Opcode::kLatch}, 0, 0);
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_SNAPSHOT_COMMANDS_H_
@@ -10,20 +10,19 @@
 #include "proto/base/bytes.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/word.h"
-#include "secure_mcu/bus/command_handler.h"
 #include "secure_mcu/firmware/copy_engine.h"
 #include "secure_mcu/firmware/device.h"
+#include "secure_mcu/firmware/peek_commands.h"
+#include "secure_mcu/firmware/reply.h"
 
 namespace sideband::mcu {
 
 // Not thread-safe.
 class SnapshotCommands {
  public:
-  using Reply = CommandHandler::Reply;
-
   // `device` must outlive it.
   SnapshotCommands(Device& device, mailbox::ExtensionVersion version)
-      : device_(device), version_(version), copy_engine_(device, version) {}
+      : device_(device), version_(version), copy_engine_(device, version), peeks_(device) {}
 
   // ERR_OPCODE for opcodes that are not served.
   Reply Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data);
@@ -32,7 +31,7 @@ class SnapshotCommands {
 
  private:
   // The stream shown by the windows, from offset_ on.
-  enum class Open { kNothing, kCatalog, kSnapshot };
+  enum class Open { kNothing, kCatalog, kSnapshot, kPeek };
 
   Reply Discover(uint8_t item) const;
   // CATALOG, LATCH and READ.
@@ -41,6 +40,7 @@ class SnapshotCommands {
   Reply Latch(uint32_t base_id);
   Reply ReadSnapshot(uint8_t selector, uint32_t offset, uint32_t extended_data);
   Reply Acknowledge(const mailbox::CommandWord& command, uint32_t snapshot_id);
+  Reply Peek(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data);
   // The mark of a snapshot of this boot.
   uint16_t MarkOf(uint32_t snapshot_id) const;
   Reply OpenAt(ByteSpan stream, Open open, uint32_t offset, uint32_t extended_data);
@@ -48,6 +48,7 @@ class SnapshotCommands {
   Device& device_;
   const mailbox::ExtensionVersion version_;
   CopyEngine copy_engine_;
+  PeekCommands peeks_;
   Open open_ = Open::kNothing;
   uint32_t offset_ = 0;
   uint32_t window_bytes_ = mailbox::kWindowBytes;

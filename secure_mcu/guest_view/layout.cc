@@ -53,19 +53,21 @@ absl::StatusOr<mailbox::Catalog> CatalogOfVm(const mailbox::Catalog& catalog, ui
   return own;
 }
 
-std::string GuestViewFileName(absl::string_view vm_name) {
-  std::string name;
-  for (const char c : vm_name) {
+std::string FileNameOf(absl::string_view name) {
+  std::string escaped;
+  for (const char c : name) {
     const bool is_plain =
-        absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || (c == '.' && !name.empty());
+        absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || (c == '.' && !escaped.empty());
     if (is_plain) {
-      name += c;
+      escaped += c;
     } else {
-      absl::StrAppendFormat(&name, "%%%02X", static_cast<unsigned char>(c));
+      absl::StrAppendFormat(&escaped, "%%%02X", static_cast<unsigned char>(c));
     }
   }
-  return name + ".sbv";
+  return escaped;
 }
+
+std::string GuestViewFileName(absl::string_view vm_name) { return FileNameOf(vm_name) + ".sbv"; }
 
 Bytes EncodeGuestDirectory(const GuestDirectory& directory) {
   const Bytes catalog = EncodeCatalog(directory.catalog);

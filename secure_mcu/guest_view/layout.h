@@ -37,8 +37,10 @@ bool IsCountedForVms(const mailbox::EventInfo& event);
 // NOT_FOUND if the catalogue has no such VM.
 absl::StatusOr<mailbox::Catalog> CatalogOfVm(const mailbox::Catalog& catalog, uint16_t vm);
 
-// The name of a VM's view within its directory. Different VM names have different files: all characters except letters,
-// digits, '-', '_' and inner '.' become %XX.
+// A name as part of a file's name; different names stay different: all characters except letters, digits, '-', '_' and
+// inner '.' become %XX.
+std::string FileNameOf(absl::string_view name);
+// The name of a VM's view within its directory.
 std::string GuestViewFileName(absl::string_view vm_name);
 
 // The first bytes of a directory, which contain its size.

@@ -91,7 +91,8 @@ LawsCase Normalised(LawsCase test) {
   for (CaseCollector& collector : test.collectors) Normalise(collector, test);
   test.clocks.resize(kDomains - 1);
   for (CaseClock& clock : test.clocks) clock.cycles = std::max(1u, clock.cycles);
-  for (uint32_t* latency : {&test.buffer_depth, &test.record_cycles, &test.route_cycles, &test.grant_cycles}) {
+  for (uint32_t* latency : {&test.buffer_depth, &test.record_cycles, &test.route_cycles, &test.grant_cycles,
+                            &test.hop_cycles, &test.lookup_cycles}) {
     *latency = std::max(1u, *latency);
   }
   Shorten(test);
@@ -143,7 +144,8 @@ std::ostream& operator<<(std::ostream& out, const LawsCase& test) {
       << " cycles\n  periods: trigger " << test.trigger_period << ", commit " << test.commit_period << ", hypervisor "
       << test.hypervisor_commit_period << ", out of band " << test.out_of_band_commit_period << "\n  buffer "
       << test.buffer_depth << ", record " << test.record_cycles << ", route " << test.route_cycles << ", grant "
-      << test.grant_cycles << ", step " << test.switch_step_cycles << ", window " << test.window << "\n";
+      << test.grant_cycles << ", step " << test.switch_step_cycles << ", hop " << test.hop_cycles << ", lookup "
+      << test.lookup_cycles << ", window " << test.window << "\n";
   for (const CaseClock& clock : test.clocks) {
     out << "  clock kind " << clock.kind << ": " << clock.edges << " edges in " << clock.cycles << ", none in ["
         << clock.stop << ", +" << clock.stopped << ")\n";

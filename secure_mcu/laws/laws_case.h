@@ -90,6 +90,8 @@ struct LawsCase {
   uint32_t route_cycles = 1;
   uint32_t grant_cycles = 1;
   uint32_t switch_step_cycles = 0;
+  uint32_t hop_cycles = 1;
+  uint32_t lookup_cycles = 1;
   uint32_t window = 0;  // cycles that the wires hold besides the history that a chip may read; 0: all
   std::vector<CaseAct> acts;
   uint32_t rest = 0;  // cycles after the last act

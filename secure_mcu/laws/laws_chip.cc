@@ -53,6 +53,7 @@ PipelineConfig ConfigOf(const LawsCase& test) {
   config.route_cycles = test.route_cycles;
   config.grant_cycles = test.grant_cycles;
   config.switch_step_cycles = test.switch_step_cycles;
+  config.hpc = {.hop_cycles = test.hop_cycles, .lookup_cycles = test.lookup_cycles};
   return config;
 }
 

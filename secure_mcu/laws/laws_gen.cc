@@ -88,6 +88,7 @@ rc::Gen<LawsCase> AnyCase() {
           gen::set(&LawsCase::out_of_band_commit_period, Period()), gen::set(&LawsCase::buffer_depth, From(1, 4)),
           gen::set(&LawsCase::record_cycles, latency), gen::set(&LawsCase::route_cycles, latency),
           gen::set(&LawsCase::grant_cycles, latency), gen::set(&LawsCase::switch_step_cycles, From(0, 20)),
+          gen::set(&LawsCase::hop_cycles, From(1, 4)), gen::set(&LawsCase::lookup_cycles, From(1, 16)),
           gen::set(&LawsCase::window, gen::weightedOneOf<uint32_t>({{2, gen::just(0u)}, {1, From(1, 400)}})),
           gen::set(&LawsCase::acts, Some(0.5, 1.0, Act())), gen::set(&LawsCase::rest, From(0, 300))),
       Normalised);

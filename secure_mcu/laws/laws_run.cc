@@ -24,11 +24,12 @@ uint32_t FirstOf(uint32_t vm) { return vm * kPlacesOfVm; }
 
 }  // namespace
 
-LawsRun::LawsRun(const LawsCase& test)
+LawsRun::LawsRun(const LawsCase& test, LawsReaders readers)
     : test_(test),
       has_collectors_(test.slices + 1),
       chip_(*Chip::Create(ConfigOf(test))),
       truth_(test),
+      random_(test.seed),
       lives_(BlockOf(kTenants), Life{.past = EventCounts(test.events)}) {
   for (const CaseCollector& collector : test.collectors) has_collectors_[collector.channel] = true;
   one_channel_ = std::count(has_collectors_.begin(), has_collectors_.end(), true) == 1;
@@ -38,6 +39,10 @@ LawsRun::LawsRun(const LawsCase& test)
     const BlockId block =
         chip_->memory().Create(static_cast<uint16_t>(1 + VmOf(tenant)), IsVm(tenant) ? mailbox::kNoContext : context);
     RC_ASSERT(block == BlockOf(tenant));
+    if (IsVm(tenant)) chip_->SetUseren(block, true);
+  }
+  for (uint32_t slice = 0; readers == LawsReaders::kOnEverySlice && slice < test.slices; ++slice) {
+    readers_.emplace_back(test, slice, *chip_);
   }
   Attach();
 }
@@ -68,11 +73,46 @@ void LawsRun::Advance(uint64_t cycle, uint32_t stride) {
   while (chip_->now() < cycle) {
     if (chip_->now() == window_end_) Attach();
     const uint64_t step = stride == 0 ? cycle : chip_->now() + stride;
-    chip_->AdvanceTo(std::min({cycle, step, window_end_}));
+    chip_->AdvanceTo(std::min({cycle, step, window_end_, chip_->hpc().NextStop()}));
     truth_.CountTo(chip_->now());
+    Read();
     NoteOverruns();
     CheckLiveCounts();
   }
+}
+
+// The path may have taken values at the present cycle.
+void LawsRun::Read() {
+  for (uint32_t slice = 0; slice < readers_.size(); ++slice) {
+    readers_[slice].Note(truth_);
+    readers_[slice].Act(truth_.resident(slice));
+  }
+  if (!readers_.empty()) CheckFirmware();
+}
+
+void LawsRun::CheckFirmware() {
+  if (const auto live = chip_->TakeLiveBlock()) {
+    RC_ASSERT(live->cycle == chip_->now());
+    RC_ASSERT(live->counters == truth_.Block(firmware_block_));
+    ++firmware_readings_;
+  }
+  if (random_() % 4 != 0) return;
+  firmware_block_ = random_() % lives_.size();
+  chip_->RequestLiveBlock(static_cast<BlockId>(firmware_block_));
+}
+
+uint64_t LawsRun::readings() const {
+  return std::accumulate(readers_.begin(), readers_.end(), firmware_readings_,
+                         [](uint64_t sum, const LawsReader& reader) { return sum + reader.readings(); });
+}
+
+LawsRun::Outcome LawsRun::outcome() const {
+  Outcome outcome{.stats = chip_->stats(), .headers = {}, .blocks = {}, .switch_costs = switch_costs_};
+  for (size_t block = 0; block < lives_.size(); ++block) {
+    outcome.headers.push_back(chip_->memory().header(static_cast<BlockId>(block)));
+    outcome.blocks.push_back(Counters(block));
+  }
+  return outcome;
 }
 
 void LawsRun::Do(const CaseAct& act) {
@@ -154,8 +194,10 @@ void LawsRun::Switch(uint32_t slice, std::optional<uint32_t> tenant) {
   });
   const uint64_t cost = chip_->SwitchTo(static_cast<uint8_t>(slice), BindingOf(tenant));
   RC_ASSERT(cost >= uint64_t{kSwitchSteps} * test_.switch_step_cycles);
+  switch_costs_.push_back(cost);
   CheckSwitch(steps, slice, from);
   truth_.Switch(slice, tenant);
+  if (slice < readers_.size()) readers_[slice].CheckSwitch();
   NoteOverruns();
   CheckLiveCounts();
 }
@@ -163,7 +205,7 @@ void LawsRun::Switch(uint32_t slice, std::optional<uint32_t> tenant) {
 // From the commit on, the block of a context that is resident nowhere else is complete and does not change.
 void LawsRun::CheckStep(const SwitchStepEvent& event, std::optional<uint32_t> from) {
   RC_ASSERT(event.cycle == chip_->now());
-  RC_ASSERT(event.switch_number == switches_ + 1);
+  RC_ASSERT(event.switch_number == switch_costs_.size() + 1);
   RC_ASSERT(event.from == BindingOf(from));
   RC_ASSERT(event.pipeline_cycle >= last_pipeline_cycle_);
   last_pipeline_cycle_ = event.pipeline_cycle;
@@ -174,7 +216,6 @@ void LawsRun::CheckStep(const SwitchStepEvent& event, std::optional<uint32_t> fr
 }
 
 void LawsRun::CheckSwitch(const std::vector<SwitchStepEvent>& steps, uint32_t slice, std::optional<uint32_t> from) {
-  ++switches_;
   RC_ASSERT(steps.size() == kSwitchSteps);
   for (size_t i = 0; i < steps.size(); ++i) {
     RC_ASSERT(static_cast<size_t>(steps[i].step) == i + 1);
@@ -309,7 +350,7 @@ void LawsRun::CheckTriggers() const {
   RC_ASSERT(stats.written_triggers == written_);
   RC_ASSERT(stats.external_triggers == external_);
   RC_ASSERT(stats.periodic_triggers == (test_.trigger_period == 0 ? 0 : chip_->now() / test_.trigger_period));
-  RC_ASSERT(stats.switches == switches_);
+  RC_ASSERT(stats.switches == switch_costs_.size());
 }
 
 }  // namespace sideband::mcu

@@ -2,7 +2,7 @@
 //
 // Plays a drawn case on a chip and checks the laws of pipeline.md: at every latch, at every step of every switch, and
 // at the end. A violation fails the property (rapidcheck), which then shrinks the case.
-//   LawsRun run(test);
+//   LawsRun run(test, LawsReaders::kOnEverySlice);
 //   run.Play();
 //   RC_CLASSIFY(run.stats().trigger_overruns > 0);
 #ifndef SIDEBAND_SECURE_MCU_LAWS_LAWS_RUN_H_
@@ -10,22 +10,37 @@
 
 #include <memory>
 #include <optional>
+#include <random>
 #include <vector>
 
 #include "secure_mcu/chip/chip.h"
 #include "secure_mcu/laws/laws_case.h"
 #include "secure_mcu/laws/laws_chip.h"
+#include "secure_mcu/laws/laws_reader.h"
 #include "secure_mcu/laws/laws_truth.h"
 
 namespace sideband::mcu {
 
+// Whether programs on the slices, and the firmware, read live counts by registers while the case is played.
+enum class LawsReaders { kNone, kOnEverySlice };
+
 class LawsRun {
  public:
   // `test` must outlive the object.
-  explicit LawsRun(const LawsCase& test);
+  LawsRun(const LawsCase& test, LawsReaders readers);
 
   void Play();
   ChipStats stats() const { return chip_->stats(); }
+  uint64_t readings() const;
+  // Everything that the chip has counted and stated: equal whether or not somebody reads by registers.
+  struct Outcome {
+    ChipStats stats;
+    std::vector<mailbox::BlockHeader> headers;
+    std::vector<EventCounts> blocks;
+    std::vector<uint64_t> switch_costs;
+    bool operator==(const Outcome&) const = default;
+  };
+  Outcome outcome() const;
 
  private:
   // State of a memory block besides its counts.
@@ -38,6 +53,8 @@ class LawsRun {
   };
 
   void Attach();
+  void Read();
+  void CheckFirmware();
   void Advance(uint64_t cycle, uint32_t stride);
   void Do(const CaseAct& act);
   void Trigger(TriggerKind kind);
@@ -69,11 +86,15 @@ class LawsRun {
   uint64_t window_end_ = 0;
   std::unique_ptr<Chip> chip_;
   LawsTruth truth_;
+  std::vector<LawsReader> readers_;  // per slice, or none
+  std::mt19937 random_;              // the firmware's
+  size_t firmware_block_ = 0;        // which it asked for last
+  uint64_t firmware_readings_ = 0;
   std::vector<Life> lives_;  // per block
   uint64_t overruns_ = 0;
   uint32_t last_trigger_ = 0;
   uint64_t last_pipeline_cycle_ = 0;
-  uint64_t switches_ = 0;
+  std::vector<uint64_t> switch_costs_;
   uint64_t written_ = 0, external_ = 0;
 };
 

@@ -12,16 +12,29 @@ namespace sideband::mcu {
 namespace {
 
 void Holds(const LawsCase& test) {
-  LawsRun run(test);
+  LawsRun run(test, LawsReaders::kOnEverySlice);
   run.Play();
   const ChipStats stats = run.stats();
   RC_CLASSIFY(stats.trigger_overruns > 0, "trigger overruns");
   RC_CLASSIFY(stats.threshold_triggers > 0, "threshold triggers");
   RC_CLASSIFY(stats.stall_cycles > 0, "stalls");
+  RC_CLASSIFY(run.readings() > 0, "readings by registers");
 }
 
 TEST(LawsTest, HoldOnAnyChipAndSchedule) {
   EXPECT_TRUE(rc::check("the laws hold", [] { Holds(*AnyCase()); }));
+}
+
+// Whoever reads live counts, at whatever cycle, changes nothing that is counted, stated or delayed.
+TEST(LawsTest, ReadersLeaveNoTrace) {
+  EXPECT_TRUE(rc::check("equal outcomes", [] {
+    const LawsCase test = *AnyCase();
+    LawsRun read(test, LawsReaders::kOnEverySlice), alone(test, LawsReaders::kNone);
+    read.Play();
+    alone.Play();
+    RC_CLASSIFY(read.readings() > 0, "readings by registers");
+    RC_ASSERT(read.outcome() == alone.outcome());
+  }));
 }
 
 // Every duration at its minimum, a combination that few drawn cases have.

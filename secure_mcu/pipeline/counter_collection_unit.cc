@@ -79,7 +79,7 @@ void CounterCollectionUnit::AddCounts(std::span<uint64_t> sums) const {
   }
 }
 
-bool CounterCollectionUnit::ThresholdReached() const { return ThresholdHeadroom() == 0; }
+bool CounterCollectionUnit::ThresholdReached() const { return !held_ && ThresholdHeadroom() == 0; }
 
 uint64_t CounterCollectionUnit::ThresholdHeadroom() const {
   if (config_.threshold == 0 || config_.counters == 0) return std::numeric_limits<uint64_t>::max();
@@ -96,6 +96,10 @@ void CounterCollectionUnit::Trigger(TriggerInfo trigger) {
     banks_[active_].flags |= mailbox::kFlagTriggerOverrun;
   }
   held_ = trigger;  // merges with a trigger already held: both request the same swap
+}
+
+size_t CounterCollectionUnit::RecordsUntilHeldTrigger() const {
+  return held_ ? (config_.counters - next_counter_ + kRecordCounters - 1) / kRecordCounters : 0;
 }
 
 void CounterCollectionUnit::Swap(TriggerInfo trigger) {

@@ -56,7 +56,7 @@ class CounterCollectionUnit {
   // Takes the values that were added to Input(ulc), together less than 2^63. A counter that would exceed 28 bits
   // saturates at 2^28 - 1 and sets the overflow flag of its bank.
   void Accept(size_t ulc);
-  // Whether a counter of the active bank has reached the threshold.
+  // Whether a counter of the active bank has reached the threshold, and no trigger is held that will read it out.
   bool ThresholdReached() const;
   // The count that must be added to the highest counter of the active bank to reach the threshold. 0: threshold
   // reached. UINT64_MAX: the threshold is disabled, or the unit has no counters.
@@ -73,6 +73,8 @@ class CounterCollectionUnit {
   // Requests an acknowledgement: an empty record that follows all records of the triggers so far.
   void RequestFlush() { flush_requested_ = true; }
 
+  // Records that must be sent before a held trigger is executed; 0 if none is held.
+  size_t RecordsUntilHeldTrigger() const;
   bool HasRecord() const { return leaving_ || flush_requested_; }
   // HasRecord() must be true.
   Record PopRecord();

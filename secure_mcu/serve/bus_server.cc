@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/serve/bus_server.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <optional>
 #include <span>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/smbus/bus_frame.h"
 #include "proto/smbus/monitor_frame.h"
@@ -23,68 +17,25 @@
 namespace sideband::mcu {
 namespace {
 
-absl::StatusOr<sockaddr_un> SocketAddress(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.empty() || path.size() >= sizeof(address.sun_path)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("bus path '", path, "' must have from 1 to ", sizeof(address.sun_path) - 1, " characters"));
-  }
-  std::memcpy(address.sun_path, path.data(), path.size());
-  return address;
-}
-
-Descriptor OpenSocket() { return Descriptor(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
-
-const sockaddr* Generic(const sockaddr_un& address) { return reinterpret_cast<const sockaddr*>(&address); }
-
-// Whether a live server listens at `address`. Only a refused connection proves that no server listens.
-bool IsServed(const sockaddr_un& address) {
-  const Descriptor probe = OpenSocket();
-  return connect(probe.get(), Generic(address), sizeof(address)) == 0 || errno != ECONNREFUSED;
-}
-
-bool IsSocket(const std::string& path) {
-  struct stat file;
-  return lstat(path.c_str(), &file) == 0 && S_ISSOCK(file.st_mode);
-}
-
-absl::Status Bind(int listener, const std::string& path, const sockaddr_un& address) {
-  if (bind(listener, Generic(address), sizeof(address)) == 0) return absl::OkStatus();
-  if (errno != EADDRINUSE) return ErrnoStatus(errno, path);
-  if (!IsSocket(path)) return absl::AlreadyExistsError(absl::StrCat(path, ": exists and is not a socket"));
-  if (IsServed(address)) return absl::AlreadyExistsError(absl::StrCat(path, ": another program serves this bus"));
-  // The socket of a server that has died.
-  unlink(path.c_str());
-  if (bind(listener, Generic(address), sizeof(address)) == 0) return absl::OkStatus();
-  return ErrnoStatus(errno, path);
-}
-
 bool WouldBlock() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<BusServer>> BusServer::Listen(const std::string& path, smbus::Bus& bus,
                                                              Elapsed elapsed) {
-  SIDEBAND_ASSIGN_OR_RETURN(const sockaddr_un address, SocketAddress(path));
-  Descriptor listener = OpenSocket();
-  if (!listener.is_open()) return ErrnoStatus(errno, path);
-  SIDEBAND_RETURN_IF_ERROR(Bind(listener.get(), path, address));
-  std::unique_ptr<BusServer> server(new BusServer(path, std::move(listener), bus, std::move(elapsed)));
-  if (listen(server->listener_.get(), kControllersMax) != 0) return ErrnoStatus(errno, path);
-  return server;
+  SIDEBAND_ASSIGN_OR_RETURN(auto listener, UnixListener::Listen(path, "bus"));
+  return std::unique_ptr<BusServer>(new BusServer(std::move(listener), bus, std::move(elapsed)));
 }
 
 BusServer::~BusServer() {
   for (const Controller& controller : controllers_) close(controller.fd);
-  unlink(path_.c_str());
 }
 
 void BusServer::Accept() {
   while (HasRoom()) {
-    const int fd = accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0) return;
-    controllers_.push_back({.fd = fd});
+    Descriptor connection = listener_->Accept();
+    if (!connection.is_open()) return;
+    controllers_.push_back({.fd = connection.Release()});
   }
 }
 
@@ -146,14 +97,15 @@ bool BusServer::Send(Controller& controller) {
   return true;
 }
 
-void BusServer::ServeFor(absl::Duration timeout) {
+void BusServer::ServeFor(absl::Duration timeout, int wake) {
   // Who cannot be accepted waits in the listener's queue, and must not wake us.
-  std::vector<pollfd> ready = {{.fd = listener_.get(), .events = static_cast<short>(HasRoom() ? POLLIN : 0)}};
+  std::vector<pollfd> ready = {{.fd = listener_->fd(), .events = static_cast<short>(HasRoom() ? POLLIN : 0)}};
   for (const Controller& controller : controllers_) {
     ready.push_back(
         {.fd = controller.fd, .events = static_cast<short>(controller.output.empty() ? POLLIN : POLLIN | POLLOUT)});
   }
   monitors_.AppendPolls(ready);
+  ready.push_back({.fd = wake, .events = POLLIN});  // poll() ignores an entry of -1
   if (poll(ready.data(), ready.size(), static_cast<int>(absl::ToInt64Milliseconds(timeout))) <= 0) return;
   const size_t polled = controllers_.size();
   std::vector<Controller> kept;
@@ -169,6 +121,7 @@ void BusServer::ServeFor(absl::Duration timeout) {
     }
   }
   controllers_ = std::move(kept);
+  ready.pop_back();
   monitors_.Serve(std::span<const pollfd>(ready).subspan(1 + polled));
   // Last, since `ready` does not know the connections that this adds.
   if ((ready[0].revents & POLLIN) != 0) Accept();

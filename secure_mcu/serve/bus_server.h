@@ -15,9 +15,9 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "proto/base/bytes.h"
-#include "proto/base/descriptor.h"
 #include "proto/smbus/bus.h"
 #include "secure_mcu/serve/bus_monitors.h"
+#include "secure_mcu/serve/unix_listener.h"
 
 namespace sideband::mcu {
 
@@ -37,8 +37,9 @@ class BusServer {
   BusServer& operator=(const BusServer&) = delete;
 
   // Waits for transactions and serves them until `timeout` has passed or a signal has arrived. Disconnects a controller
-  // that sends a malformed frame, does not read its results, or dies on a bus that simulates it.
-  void ServeFor(absl::Duration timeout);
+  // that sends a malformed frame, does not read its results, or dies on a bus that simulates it. Also returns once
+  // `wake`, a descriptor that others serve, is readable; -1: there is none.
+  void ServeFor(absl::Duration timeout, int wake = -1);
 
  private:
   struct Controller {
@@ -47,8 +48,8 @@ class BusServer {
     Bytes output;  // results that the socket has not accepted yet
   };
 
-  BusServer(std::string path, Descriptor listener, smbus::Bus& bus, Elapsed elapsed)
-      : path_(std::move(path)), listener_(std::move(listener)), bus_(bus), elapsed_(std::move(elapsed)) {}
+  BusServer(std::unique_ptr<UnixListener> listener, smbus::Bus& bus, Elapsed elapsed)
+      : listener_(std::move(listener)), bus_(bus), elapsed_(std::move(elapsed)) {}
 
   bool HasRoom() const { return controllers_.size() + monitors_.size() < kControllersMax; }
   uint64_t NowUs() const { return static_cast<uint64_t>(absl::ToInt64Microseconds(elapsed_())); }
@@ -61,8 +62,7 @@ class BusServer {
   bool ServeFrames(Controller& controller);
   bool Send(Controller& controller);
 
-  const std::string path_;
-  const Descriptor listener_;
+  const std::unique_ptr<UnixListener> listener_;
   smbus::Bus& bus_;
   const Elapsed elapsed_;
   std::vector<Controller> controllers_;

@@ -38,6 +38,7 @@ class DeviceSlot {
   uint8_t address() const { return options_.board.address; }
   // Valid only while the device exists.
   const DeviceIdentity& identity() const { return device_->identity(); }
+  int guests_fd() const { return device_->guests_fd(); }
   void Tick() { device_->Tick(); }
 
  private:

@@ -55,7 +55,8 @@ Devices::Devices(VirtualBus& bus, const std::vector<Place>& places, const Option
         bus, place.file,
         ServedDevice::Options{.board = {.address = place.address, .persona = options.persona},
                               .boot_id = boot_id,
-                              .guest_views = options.guest_views},
+                              .guest_views = options.guest_views,
+                              .guest_ports = options.guest_ports},
         elapsed));
   }
 }

@@ -38,6 +38,7 @@ class Devices {
   struct Options {
     Persona persona = Persona::kSideband;
     std::string guest_views;  // folder of the guests' views; empty: no views
+    std::string guest_ports;  // folder of the guests' ports; empty: no ports
     uint64_t boot_id = 0;     // of the first device; the ids of other devices and of restarts follow from it
   };
 
@@ -48,7 +49,9 @@ class Devices {
   absl::Status PowerOn();
   // Prints one line per device on standard error: its UUID, its address and boot id, and `path`, the bus.
   void PrintAddresses(const std::string& path) const;
-  // Counts up to the present. Returns an error if a device could not be restarted.
+  // Readable when a guest waits for the next Tick; -1 if none can. Only one device can have ports.
+  int guests_fd() const { return slots_[0]->guests_fd(); }
+  // Counts up to the present, and serves guests. Returns an error if a device could not be restarted.
   absl::Status Tick();
 
   // The effects of a fault plan, applied to all devices.

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -36,6 +37,18 @@ absl::StatusOr<std::optional<sim::FaultPlan>> LoadFaults(const std::string& path
   return plan;
 }
 
+// The guests of two devices may have the same names.
+absl::Status CheckFolders(const ServeOptions& options, size_t devices) {
+  if (devices == 1) return absl::OkStatus();
+  for (const auto& [flag, folder] :
+       {std::pair("--guest-views", options.guest_views), std::pair("--guest-ports", options.guest_ports)}) {
+    if (folder.empty()) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(flag, " is for one device: run a server per device, each with a folder of its own"));
+  }
+  return absl::OkStatus();
+}
+
 void ReportFaults(const sim::FaultyBus& bus) {
   std::string counts;
   for (size_t i = 0; i < sim::kFaultKinds; ++i) {
@@ -54,12 +67,10 @@ absl::Status Serve(const ServeOptions& options, const std::atomic<bool>& stop) {
   }
   SIDEBAND_ASSIGN_OR_RETURN(const std::optional<sim::FaultPlan> plan, LoadFaults(options.faults));
   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<Place> places, LoadPlaces(options.chips, name.address));
-  if (places.size() > 1 && !options.guest_views.empty()) {
-    return absl::InvalidArgumentError(
-        "--guest-views is for one device: run a server per device, each with a folder of its own");
-  }
+  SIDEBAND_RETURN_IF_ERROR(CheckFolders(options, places.size()));
   VirtualBus targets;
-  Devices devices(targets, places, {options.persona, options.guest_views, options.boot_id}, options.elapsed);
+  Devices devices(targets, places, {options.persona, options.guest_views, options.guest_ports, options.boot_id},
+                  options.elapsed);
   SIDEBAND_RETURN_IF_ERROR(devices.PowerOn());
   sim::FaultyBus bus(targets, plan.value_or(sim::FaultPlan()),
                      {.reset = [&] { devices.Restart(); }, .supersede = [&] { devices.LatchByAnother(); }});
@@ -67,7 +78,7 @@ absl::Status Serve(const ServeOptions& options, const std::atomic<bool>& stop) {
   devices.PrintAddresses(name.path);
   if (plan) absl::FPrintF(stderr, "sideband-mcu: faults of %s with seed %d\n", options.faults, plan->seed);
   while (!stop) {
-    server->ServeFor(kTick);
+    server->ServeFor(kTick, devices.guests_fd());
     SIDEBAND_RETURN_IF_ERROR(devices.Tick());
   }
   if (plan) ReportFaults(bus);

@@ -9,12 +9,26 @@ namespace sideband::mcu {
 
 absl::StatusOr<std::unique_ptr<ServedDevice>> ServedDevice::PowerOn(const ChipFile& file, const Options& options,
                                                                     LiveDevice::Elapsed elapsed) {
-  SIDEBAND_ASSIGN_OR_RETURN(auto device, LiveDevice::Create(file, options.boot_id, std::move(elapsed)));
+  SIDEBAND_ASSIGN_OR_RETURN(auto device, LiveDevice::Create(file, options.boot_id, elapsed));
   std::unique_ptr<GuestViews> views;
   if (!options.guest_views.empty()) {
     SIDEBAND_ASSIGN_OR_RETURN(views, GuestViews::Create(options.guest_views, options.boot_id));
   }
-  return std::unique_ptr<ServedDevice>(new ServedDevice(file, options.board, std::move(device), std::move(views)));
+  std::unique_ptr<ServedDevice> served(new ServedDevice(file, options.board, std::move(device), std::move(views)));
+  if (!options.guest_ports.empty()) {
+    SIDEBAND_RETURN_IF_ERROR(served->OpenPorts(options.guest_ports, std::move(elapsed)));
+  }
+  return served;
+}
+
+absl::Status ServedDevice::OpenPorts(const std::string& folder, LiveDevice::Elapsed elapsed) {
+  SIDEBAND_ASSIGN_OR_RETURN(ports_, GuestPorts::Listen(folder, device_->catalog(), registers_, std::move(elapsed)));
+  return absl::OkStatus();
+}
+
+void ServedDevice::Tick() {
+  viewed_.Tick();
+  if (ports_) ports_->Serve();
 }
 
 ServedDevice::ServedDevice(const ChipFile& file, const Board::Options& board, std::unique_ptr<LiveDevice> device,
@@ -22,6 +36,7 @@ ServedDevice::ServedDevice(const ChipFile& file, const Board::Options& board, st
     : device_(std::move(device)),
       views_(std::move(views)),
       viewed_(*device_, views_.get()),
+      registers_(*device_),
       firmware_(viewed_, PowerModel(device_->power()), board.persona, file.extension),
       board_(board, firmware_.shared(), firmware_.own()) {}
 

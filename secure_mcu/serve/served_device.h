@@ -13,38 +13,48 @@
 
 #include "absl/status/statusor.h"
 #include "secure_mcu/chip_file/chip_spec.h"
+#include "secure_mcu/device/guest_registers.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/device/viewed_device.h"
 #include "secure_mcu/firmware/firmware_pair.h"
 #include "secure_mcu/guest_view/guest_views.h"
 #include "secure_mcu/serve/board.h"
+#include "secure_mcu/serve/guest_ports.h"
 
 namespace sideband::mcu {
 
-// Not thread-safe. Two live objects must not share a folder of guests' views.
+// Not thread-safe. Two live objects must not share a folder of guests' views or ports.
 class ServedDevice {
  public:
   struct Options {
     Board::Options board;
     uint64_t boot_id = 0;
     std::string guest_views;  // folder of the guests' views; empty: no views
+    std::string guest_ports;  // folder of the guests' ports; empty: no ports
   };
-  // `elapsed` is the time since this start. Errors are those of LiveDevice::Create and GuestViews::Create.
+  // `elapsed` is the time since this start. Errors are those of LiveDevice::Create, GuestViews::Create and
+  // GuestPorts::Listen.
   static absl::StatusOr<std::unique_ptr<ServedDevice>> PowerOn(const ChipFile& file, const Options& options,
                                                                LiveDevice::Elapsed elapsed);
 
   const DeviceIdentity& identity() const { return device_->identity(); }
   Board& board() { return board_; }
-  // Counts up to the present.
-  void Tick() { viewed_.Tick(); }
+  // Readable when a guest waits for the next Tick; -1 without ports.
+  int guests_fd() const { return ports_ ? ports_->fd() : -1; }
+  // Counts up to the present, and serves the guests' ports.
+  void Tick();
 
  private:
   ServedDevice(const ChipFile& file, const Board::Options& board, std::unique_ptr<LiveDevice> device,
                std::unique_ptr<GuestViews> views);
 
+  absl::Status OpenPorts(const std::string& folder, LiveDevice::Elapsed elapsed);
+
   const std::unique_ptr<LiveDevice> device_;
   const std::unique_ptr<GuestViews> views_;  // null: no views
   ViewedDevice viewed_;
+  GuestRegisters registers_;
+  std::unique_ptr<GuestPorts> ports_;  // null: no ports
   FirmwarePair firmware_;
   Board board_;
 };

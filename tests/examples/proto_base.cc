@@ -30,6 +30,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/base/steady_time.h"
 #include "proto/base/throwaway_ca.h"
+#include "proto/base/unix_socket.h"
 #include "proto/base/uuid.h"
 #include "proto/base/version.h"
 #include "proto/base/yaml.h"
@@ -119,6 +120,11 @@ class SteadyWaiter {
 
 absl::Status UseThrowawayCa(const std::string& folder) {
   //@ proto/base/throwaway_ca.h
+  return absl::OkStatus();
+}
+
+absl::Status UseUnixSocket(ByteSpan request) {
+  //@ proto/base/unix_socket.h
   return absl::OkStatus();
 }
 

@@ -21,6 +21,7 @@
 #include "proto/mailbox/counter_groups.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/features.h"
+#include "proto/mailbox/peek.h"
 #include "proto/mailbox/random_snapshots.h"
 #include "proto/mailbox/registers.h"
 #include "proto/mailbox/sections.h"
@@ -74,6 +75,13 @@ void Reject(const char* feature);
 
 void UseFeatures(uint32_t data, uint32_t extended_data, uint32_t opcodes) {
   //@ proto/mailbox/features.h
+}
+
+void Use(uint64_t counter);
+
+absl::Status UsePeek(size_t event, uint64_t boot, uint64_t count) {
+  //@ proto/mailbox/peek.h
+  return absl::OkStatus();
 }
 
 void UseRandomSnapshots(uint64_t seed) {

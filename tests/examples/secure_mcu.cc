@@ -33,6 +33,7 @@
 #include "secure_mcu/bus/presence_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/chip/chip.h"
+#include "secure_mcu/chip/hpc_read_path.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/player.h"
 #include "secure_mcu/chip/schedule_timeline.h"
@@ -54,9 +55,11 @@
 #include "secure_mcu/describe/totals.h"
 #include "secure_mcu/device/context_lives.h"
 #include "secure_mcu/device/event_gains.h"
+#include "secure_mcu/device/guest_registers.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/device/round_robin_timeline.h"
 #include "secure_mcu/device/tenant_slices.h"
+#include "secure_mcu/device/thread_turn.h"
 #include "secure_mcu/device/viewed_device.h"
 #include "secure_mcu/device/wiring.h"
 #include "secure_mcu/firmware/async_requests.h"
@@ -73,6 +76,7 @@
 #include "secure_mcu/firmware/metric_sample.h"
 #include "secure_mcu/firmware/metric_sampler.h"
 #include "secure_mcu/firmware/metric_sources.h"
+#include "secure_mcu/firmware/peek_commands.h"
 #include "secure_mcu/firmware/performance_monitor.h"
 #include "secure_mcu/firmware/persona.h"
 #include "secure_mcu/firmware/power_model.h"
@@ -89,10 +93,15 @@
 #include "secure_mcu/laws/laws_case.h"
 #include "secure_mcu/laws/laws_chip.h"
 #include "secure_mcu/laws/laws_gen.h"
+#include "secure_mcu/laws/laws_reader.h"
 #include "secure_mcu/laws/laws_run.h"
 #include "secure_mcu/laws/laws_truth.h"
 #include "secure_mcu/pipeline/channel_buffer.h"
 #include "secure_mcu/pipeline/counter_collection_unit.h"
+#include "secure_mcu/pipeline/hpc_client.h"
+#include "secure_mcu/pipeline/hpc_interconnect.h"
+#include "secure_mcu/pipeline/hpc_manager.h"
+#include "secure_mcu/pipeline/hpc_page.h"
 #include "secure_mcu/pipeline/memory_blocks.h"
 #include "secure_mcu/pipeline/reduction_channel.h"
 #include "secure_mcu/pipeline/trigger_block.h"
@@ -107,7 +116,9 @@
 #include "secure_mcu/serve/bus_server.h"
 #include "secure_mcu/serve/device_slot.h"
 #include "secure_mcu/serve/devices.h"
+#include "secure_mcu/serve/guest_ports.h"
 #include "secure_mcu/serve/served_device.h"
+#include "secure_mcu/serve/unix_listener.h"
 #include "sim/waveform/schedule.h"
 #include "sim/waveform/signal_map.h"
 #include "sim/waveform/trace_reader.h"
@@ -148,6 +159,10 @@ void UseVirtualBus(BusTarget& mailbox, const smbus::Transfer& transfer) {
 absl::Status UseChip(const PipelineConfig& config, const sim::WireSource& wires) {
   //@ secure_mcu/chip/chip.h
   return absl::OkStatus();
+}
+
+void UseHpcReadPath(const HpcReadPath::Latch& latch, uint64_t cycle) {
+  //@ secure_mcu/chip/hpc_read_path.h
 }
 
 void UsePlayer(const std::unique_ptr<Chip>& chip, Timeline& timeline, const std::vector<sim::WireSource*>& sources) {
@@ -249,6 +264,18 @@ void UseTenantSlices(const ChipFile& file, Wiring& wiring) {
   //@ secure_mcu/device/tenant_slices.h
 }
 
+void Open(const Tenant& tenant);
+void Answer(uint64_t value);
+void SwitchThread();
+
+void UseGuestRegisters(LiveDevice& device, uint64_t thread) {
+  //@ secure_mcu/device/guest_registers.h
+}
+
+void UseThreadTurn(uint64_t thread, uint64_t now_ns) {
+  //@ secure_mcu/device/thread_turn.h
+}
+
 void UseViewedDevice(LiveDevice& device, const std::unique_ptr<GuestViews>& views, const PowerModel& power,
                      const std::atomic<bool>& stop) {
   //@ secure_mcu/device/viewed_device.h
@@ -311,6 +338,10 @@ void UseMetricSampler(Device& device, const MetricSample& earlier) {
 
 void UseMetricSources(const Device& device, uint8_t metric, std::span<const uint64_t> counters, uint64_t& sum) {
   //@ secure_mcu/firmware/metric_sources.h
+}
+
+void UsePeekCommands(Device& device, const mailbox::CommandWord& scope, const mailbox::CommandWord& go) {
+  //@ secure_mcu/firmware/peek_commands.h
 }
 
 void UsePerformanceMonitor(Device& device) {
@@ -389,6 +420,10 @@ void UseLawsGen() {
   //@ secure_mcu/laws/laws_gen.h
 }
 
+void UseLawsReader(const LawsCase& test, const LawsTruth& truth, const std::unique_ptr<Chip>& chip) {
+  //@ secure_mcu/laws/laws_reader.h
+}
+
 void UseLawsRun(const LawsCase& test) {
   //@ secure_mcu/laws/laws_run.h
 }
@@ -414,6 +449,22 @@ void UseTriggerBlock(uint64_t cycle) {
 
 void UseUnitLevelCounter(const sim::WireSource& wires, std::span<uint64_t> delivered) {
   //@ secure_mcu/pipeline/unit_level_counter.h
+}
+
+void UseHpcClient(const HpcAnswer& answer, const std::function<void(const HpcRequest&)>& send) {
+  //@ secure_mcu/pipeline/hpc_client.h
+}
+
+void UseHpcInterconnect(const HpcRequest& request, uint64_t now) {
+  //@ secure_mcu/pipeline/hpc_interconnect.h
+}
+
+void UseHpcManager(HpcClient& client, const HpcGrant& grant, const HpcTiming& timing, const HpcLatch& latch) {
+  //@ secure_mcu/pipeline/hpc_manager.h
+}
+
+void UseHpcPage(HpcClient& client, const hpc::PageAccess& access, uint64_t cycle, uint64_t& value) {
+  //@ secure_mcu/pipeline/hpc_page.h
 }
 
 // replay
@@ -471,6 +522,17 @@ absl::Status UseDeviceSlot(VirtualBus& bus, const ChipFile& file, uint64_t id, c
 absl::Status UseDevices(VirtualBus& bus, uint64_t id, const LiveDevice::Elapsed& elapsed,
                         const std::atomic<bool>& stop) {
   //@ secure_mcu/serve/devices.h
+  return absl::OkStatus();
+}
+
+absl::Status UseGuestPorts(const LiveDevice& device, GuestRegisters& registers, const GuestPorts::Elapsed& elapsed,
+                           const std::unique_ptr<BusServer>& server) {
+  //@ secure_mcu/serve/guest_ports.h
+  return absl::OkStatus();
+}
+
+absl::Status UseUnixListener() {
+  //@ secure_mcu/serve/unix_listener.h
   return absl::OkStatus();
 }
 

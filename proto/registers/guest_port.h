@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A guest port: a register page on a Unix stream socket, in place of a page of memory (registers.md, "Guest ports").
+// The guest sends frames, and receives an answer for each, in order; it may send several at once.
+//
+//  frame   u8 op (1 read, 2 write) · u8 size (4, 8) · u16 offset · u64 value        12 bytes, little-endian
+//  answer  u8 status (0 done, 1 not running) · u64 value                             9 bytes
+//
+// "Not running" stands for the time in which a guest cannot execute an access at all: its VM or context is not resident
+// on the page's slice, or another connection to the same client has its turn. Nothing was done; the guest repeats the
+// frame. A frame that is no access to the page ends the connection. The value of a read, and the high half of a write
+// of 4 bytes, are ignored; the value that answers a write is 0.
+//
+// Example: a write of 5 to hpcm, 8 bytes:
+//  02 08 08 00 05 00 00 00 00 00 00 00 → 00 00 00 00 00 00 00 00 00
+//
+//   ByteWriter out;
+//   hpc::AppendFrame(hpc::WriteOf(hpc::kHpcmOffset, 8, 0b101), out);
+//   SIDEBAND_ASSIGN_OR_RETURN(const hpc::PageAccess access, hpc::DecodeFrame(out.written()));
+#ifndef SIDEBAND_PROTO_REGISTERS_GUEST_PORT_H_
+#define SIDEBAND_PROTO_REGISTERS_GUEST_PORT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "proto/base/bytes.h"
+#include "proto/registers/page_access.h"
+
+namespace sideband::hpc {
+
+inline constexpr size_t kFrameBytes = 12;
+inline constexpr size_t kAnswerBytes = 9;
+
+void AppendFrame(const PageAccess& access, ByteWriter& out);
+// `frame` has kFrameBytes. INVALID_ARGUMENT if it is no access to a page.
+absl::StatusOr<PageAccess> DecodeFrame(ByteSpan frame);
+
+// nullopt: not running.
+void AppendAnswer(std::optional<uint64_t> value, ByteWriter& out);
+// `answer` has kAnswerBytes. INVALID_ARGUMENT for an unknown status.
+absl::StatusOr<std::optional<uint64_t>> DecodeAnswer(ByteSpan answer);
+
+}  // namespace sideband::hpc
+
+#endif  // SIDEBAND_PROTO_REGISTERS_GUEST_PORT_H_

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/device/guest_registers.h"
+
+#include <bit>
+
+#include "secure_mcu/pipeline/hpc_page.h"
+
+namespace sideband::mcu {
+
+GuestRegisters::GuestRegisters(LiveDevice& device) : device_(device), turns_(device.chip().hpc().firmware()) {}
+
+bool GuestRegisters::IsResident(size_t page, size_t slice) const {
+  const auto& resident = device_.chip().resident(static_cast<uint8_t>(slice));
+  const Binding& own = tenant(page).binding;
+  return resident && resident->vm == own.vm && (!own.context || resident->context == own.context);
+}
+
+std::optional<uint64_t> GuestRegisters::Access(size_t page, uint64_t thread, const hpc::PageAccess& access) {
+  const SliceSet slices = device_.slices_of(page);
+  if (slices == 0) return std::nullopt;
+  const auto slice = static_cast<size_t>(std::countr_zero(slices));
+  device_.CatchUp();
+  if (!IsResident(page, slice)) return std::nullopt;
+  switch (turns_[slice].Ask(thread, device_.ReferenceTimeNs())) {
+    case ThreadTurn::Verdict::kWaits:
+      return std::nullopt;
+    case ThreadTurn::Verdict::kBegins:
+      SwitchThread(slice);
+      break;
+    case ThreadTurn::Verdict::kGoesOn:
+      break;
+  }
+  return Perform(page, slice, access);
+}
+
+uint64_t GuestRegisters::Perform(size_t page, size_t slice, const hpc::PageAccess& access) {
+  const auto place = HpcPlaceOf(access);
+  if (!place) return 0;
+  Chip& chip = device_.chip();
+  if (access.kind == hpc::AccessKind::kRead) return chip.hpc().Read(slice, place->which, chip.now(), place->half);
+  const Tenant& writer = tenant(page);
+  const auto privilege = writer.binding.context ? HpcPrivilege::kUser : HpcPrivilege::kSupervisor;
+  // A page raises no access fault: a user's trigger without useren sets `refused`.
+  chip.hpc().Write(slice, place->which, access.value, privilege, chip.now(), place->half);
+  if (privilege == HpcPrivilege::kSupervisor && place->which == HpcRegister::kHpcc) {
+    chip.SetUseren(writer.binding.vm, chip.hpc().useren(slice));
+  }
+  return 0;
+}
+
+void GuestRegisters::SwitchThread(size_t slice) {
+  Chip& chip = device_.chip();
+  const uint64_t useren = chip.hpc().useren(slice) ? hpc::kHpccUseren : 0;
+  chip.hpc().Write(slice, HpcRegister::kHpcc, useren | hpc::kHpccInterrupted, HpcPrivilege::kSupervisor, chip.now());
+}
+
+void GuestRegisters::EndThread(uint64_t thread) {
+  for (ThreadTurn& turn : turns_) turn.End(thread);
+}
+
+}  // namespace sideband::mcu
