@@ -437,6 +437,94 @@ TEST_F(CliTest, ANameThatIsNotThereIsNamed) {
   EXPECT_EQ(message({"--device", "gpu0"}), "h:1: no such thing");
 }
 
+// Live counters of context train of vm0 on gpu0.
+FakeDaemon::Script APeek() {
+  FakeDaemon::Script script = ASite();
+  script.devices.mutable_devices()->RemoveLast();
+  v1::PeekResponse& peek = script.peek;
+  v1::Scope& scope = *peek.mutable_counters()->mutable_scope();
+  scope.set_device("gpu0");
+  scope.set_slice(1);
+  scope.set_vm("vm0");
+  scope.set_vm_uuid(kVmUuid);
+  scope.set_context("train");
+  scope.set_generation(2);
+  for (const auto& [event, count] : {std::pair("sm_active", 1'234'567), std::pair("dram_read", 42)}) {
+    v1::Counter& counter = *peek.mutable_counters()->add_counters();
+    counter.set_event(event);
+    counter.set_count(count);
+  }
+  peek.set_boot_id(0xb007);
+  peek.set_reference_time_ns(12'000'000'345);
+  peek.mutable_host_time()->set_seconds(1'700'000'000);
+  peek.mutable_host_time_error()->set_nanos(2'000'000);
+  return script;
+}
+
+const std::vector<std::string> kPeek = {"peek", "--vm", "vm0", "--context", "train", "--event", "sm_active"};
+
+TEST_F(CliTest, PeekPrintsWhatIsNow) {
+  FakeDaemon::Script script = APeek();
+  script.peek.mutable_counters()->add_flags("overflow");
+  Serve(script);
+  EXPECT_EQ(Printed({"peek", "--vm", "vm0", "--context", "train", "--event", "sm_active", "--event", "dram_read"}),
+            "gpu0  2023-11-14T22:13:20.000Z ±2ms  boot 000000000000b007  at 12.000000345 s\n"
+            "VM   CONTEXT  EVENT          COUNT  NOTES\n"
+            "vm0  train    sm_active  1,234,567  overflow\n"
+            "vm0  train    dram_read         42  overflow\n");
+  EXPECT_EQ(daemon_->requests().peek,
+            R"(device: "gpu0" vm: "vm0" context: "train" events: "sm_active" events: "dram_read")");
+  EXPECT_EQ(
+      Printed({"peek", "--event", "sm_active", "--format", "csv"}),
+      "device,boot_id,reference_time_ns,host_time,host_time_error_seconds,slice,vm,vm_uuid,context,generation,event,"
+      "count,flags\r\n"
+      "gpu0,000000000000b007,12000000345,2023-11-14T22:13:20.000Z,0.002,1,vm0,6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10,"
+      "train,2,sm_active,1234567,overflow\r\n"
+      "gpu0,000000000000b007,12000000345,2023-11-14T22:13:20.000Z,0.002,1,vm0,6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10,"
+      "train,2,dram_read,42,overflow\r\n");
+  const json peek = json::parse(Printed({"peek", "--event", "sm_active", "--format", "json"}));
+  EXPECT_EQ(peek["counters"]["counters"][0]["count"], "1234567");
+  EXPECT_EQ(peek["counters"]["scope"]["generation"], 2);
+  EXPECT_EQ(peek["boot_id"], "000000000000b007");
+}
+
+TEST_F(CliTest, PeekNeedsToBeToldTheDeviceAmongSeveral) {
+  FakeDaemon::Script script = APeek();
+  script.devices.add_devices()->set_name("gpu1");
+  Serve(script);
+  EXPECT_EQ(Mistake(kPeek), "--device: there are several: gpu0, gpu1");
+  std::vector<std::string> named = kPeek;
+  named.insert(named.end(), {"--device", "gpu1"});
+  Printed(named);
+  EXPECT_EQ(daemon_->requests().peek, R"(device: "gpu1" vm: "vm0" context: "train" events: "sm_active")");
+  Serve({});
+  EXPECT_EQ(ReportCli(Run(kPeek)), 1);
+}
+
+TEST_F(CliTest, PeekExplainsRefusals) {
+  const auto message = [this](const grpc::Status& status, std::vector<std::string> arguments) {
+    FakeDaemon::Script script = APeek();
+    script.peek_status = status;
+    Serve(script);
+    arguments.insert(arguments.end(), {"--address", "h:1"});
+    const absl::Status refused = Run(arguments);
+    EXPECT_EQ(ReportCli(refused), 1);
+    return std::string(refused.message());
+  };
+  const grpc::Status absent(grpc::StatusCode::NOT_FOUND, "no such device, VM, context or event");
+  EXPECT_EQ(message(absent, {"peek", "--vm", "vm9", "--event", "sm_activ"}),
+            "h:1: no such device, VM, context or event: VM 'vm9' (did you mean 'vm0'?), event 'sm_activ' (did you mean "
+            "'sm_active'?)");
+  EXPECT_EQ(message(absent, kPeek),
+            "h:1: no such device, VM, context or event to peek at; a peek needs the right `peek` beside `read`");
+  EXPECT_EQ(message(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "used up; retry in 70ms"), kPeek),
+            "h:1: used up; retry in 70ms");
+  EXPECT_EQ(message(grpc::Status(grpc::StatusCode::UNIMPLEMENTED, ""), kPeek),
+            "the daemon has no peeks: it is older than this program");
+  EXPECT_EQ(message(grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "the device does not answer peeks"), kPeek),
+            "h:1: the device does not answer peeks");
+}
+
 TEST_F(CliTest, AnExpiredTokenIsSaidToBeOne) {
   const std::string token = testing::TempDir() + "/expired.token";
   std::ofstream(token) << "eyJ9." << absl::WebSafeBase64Escape(R"({"exp": 1700000599})") << ".c2ln";
@@ -703,6 +791,8 @@ TEST_F(CliTest, UsageMistakesEndWithTwo) {
   EXPECT_NE(Mistake({"get", "--until", "5m"}).find("--until requires --since"), std::string::npos);
   EXPECT_EQ(Mistake({"get", "--since", "5m", "--until", "6m"}), "--until is before --since");
   EXPECT_NE(Mistake({"unseal", "--vm", "vm0"}).find("--key-file is required"), std::string::npos);
+  EXPECT_NE(Mistake({"peek", "--vm", "vm0"}).find("--event is required"), std::string::npos);
+  EXPECT_NE(Mistake({"peek", "--context", "c", "--event", "e"}).find("--context requires --vm"), std::string::npos);
   EXPECT_EQ(Mistake({"bus"}), "A subcommand is required (see sideband --help)");
   EXPECT_EQ(Mistake({"bus", "trace"}), "bus trace: either --bus or a capture FILE is needed");
   EXPECT_EQ(Mistake({"bus", "trace", "--bus", "unix:x", "--adress", "1"}),

@@ -4,14 +4,16 @@
 #include "client/bus/bus_command.h"
 #include "client/cli/builtin_commands.h"
 #include "client/demo/demo_command.h"
+#include "client/hpc/hpc_command.h"
 #include "client/top/top_command.h"
 
 namespace sideband::client {
 
 std::vector<std::unique_ptr<Command>> AllCommands() {
   constexpr std::unique_ptr<Command> (*kFactories[])() = {
-      NewDevicesCommand, NewEventsCommand, NewScopesCommand, NewGetCommand, NewWatchCommand, NewTopCommand,
-      NewHealthCommand,  NewUnsealCommand, NewAuditCommand,  NewBusCommand, NewDemoCommand,  NewI2cDevCommand,
+      NewDevicesCommand, NewEventsCommand, NewScopesCommand, NewGetCommand,    NewPeekCommand,
+      NewWatchCommand,   NewTopCommand,    NewHealthCommand, NewUnsealCommand, NewAuditCommand,
+      NewBusCommand,     NewHpcCommand,    NewDemoCommand,   NewI2cDevCommand,
   };
   std::vector<std::unique_ptr<Command>> commands;
   for (const auto factory : kFactories) commands.push_back(factory());

@@ -21,6 +21,7 @@
 #include "daemon/base/periodic_thread.h"
 #include "daemon/collector/collector_thread.h"
 #include "daemon/collector/creation_file.h"
+#include "daemon/collector/peek_router.h"
 #include "daemon/config/config.h"
 #include "daemon/grpc/grpc_server.h"
 #include "daemon/http/http_server.h"
@@ -53,6 +54,7 @@
 #include "daemon/transport/i2c_dev.h"
 #include "daemon/view/absent_name_notice.h"
 #include "daemon/view/history_reader.h"
+#include "daemon/view/peek_reader.h"
 #include "daemon/view/reader.h"
 #include "proto/base/build_version.h"
 #include "proto/base/command_line.h"
@@ -119,7 +121,7 @@ Gate::Options GateOptions(const Config& config, const ConnectionBudget& budget) 
 }
 
 GrpcServer::Options GrpcOptions(const Config& config, const ConnectionBudget& budget, int inherited_socket,
-                                const HistoryReader& history, SealerSet& sealers) {
+                                const HistoryReader& history, SealerSet& sealers, const PeekReader& peeks) {
   const QuotaConfig& quotas = config.quotas;
   Gate::Options gate = GateOptions(config, budget);
   gate.inherited_socket = inherited_socket;
@@ -130,6 +132,7 @@ GrpcServer::Options GrpcOptions(const Config& config, const ConnectionBudget& bu
           .under_way = {.calls_max = quotas.calls_under_way, .bytes_max = quotas.bytes_under_way},
           .history = &history,
           .sealers = &sealers,
+          .peeks = &peeks,
           .gate = std::move(gate)};
 }
 
@@ -213,6 +216,8 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
       [](const std::string& line) { spdlog::error("{}", line); });
   SIDEBAND_ASSIGN_OR_RETURN(const std::optional<CreationFile> creations, OpenCreationFile(config));
   ConfidentialityBook confidential(*sealers, policy);
+  PeekRouter peeks;
+  const PeekReader live(reader, peeks);
   DeviceSet devices(
       {.store = store,
        .history = history,
@@ -223,10 +228,10 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
              return std::make_unique<CollectorThread>(
                  id, std::move(to.transport), to.address,
                  CollectorContext{store, *sealers, confidential, policy, *audit.sink, *metrics, clock,
-                                  creations ? &*creations : nullptr});
+                                  creations ? &*creations : nullptr, &peeks});
            }});
   SIDEBAND_ASSIGN_OR_RETURN(DeviceSet::Prepared prepared, devices.Prepare(config.devices));
-  devices.Apply(config.devices, config.ratios.ratios, std::move(prepared));
+  devices.Apply(config.devices, {config.ratios.ratios, config.peek.bus_share}, std::move(prepared));
   TargetList targets(config.targets);
   Reloader reloader({.config_file = config_file,
                      .reader = reader,
@@ -247,7 +252,8 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
                                 HttpOptions(config, budget, sockets.http),
                                 [&site](const HttpRequest& request) { return site.Handle(request); }, *metrics));
   SIDEBAND_ASSIGN_OR_RETURN(
-      const auto grpc, GrpcServer::Start(GrpcOptions(config, budget, sockets.grpc, past, *sealers), reader, *metrics));
+      const auto grpc,
+      GrpcServer::Start(GrpcOptions(config, budget, sockets.grpc, past, *sealers, live), reader, *metrics));
   SIDEBAND_RETURN_IF_ERROR(WritePortsFile(config.ports_file, grpc->port(), http->port()));
   spdlog::info("sidebandd {}: {}, {}, {} devices", kVersion, Places(config.grpc.listener, grpc->port(), "gRPC", "gRPC"),
                Places(config.http, http->port(), "HTTPS", "HTTP"), config.devices.size());

@@ -6,6 +6,7 @@
 #include "client/bus/smbpbi_names.h"
 #include "proto/mailbox/async_request.h"
 #include "proto/mailbox/extension.h"
+#include "proto/mailbox/peek.h"
 #include "proto/mailbox/performance_metric.h"
 
 namespace sideband::client {
@@ -15,6 +16,7 @@ using mailbox::CommandWord;
 using mailbox::DiscoverItem;
 using mailbox::MonitoringAction;
 using mailbox::Opcode;
+using mailbox::PeekStep;
 
 constexpr auto kAsyncPoll = static_cast<uint8_t>(mailbox::AsyncType::kPoll);
 
@@ -128,6 +130,28 @@ std::string LatchArguments(const CommandWord& command, const DataRegisters& in) 
   return absl::StrCat(base, WindowsText(command));
 }
 
+bool IsPeekStep(const CommandWord& command, PeekStep step) {
+  return command.opcode == Opcode::kPeek && command.arg1 == static_cast<uint8_t>(step);
+}
+
+// A context FFFF stands for the VM's own block.
+std::string ScopeText(std::optional<uint32_t> scope) {
+  if (!scope.has_value()) return "VM ?";
+  const std::string vm = absl::StrCat("VM ", *scope & 0xFFFF);
+  return *scope >> 16 == mailbox::kNoContext ? vm : absl::StrCat(vm, ", context ", *scope >> 16);
+}
+
+std::string PeekArguments(const CommandWord& command, const DataRegisters& in) {
+  if (IsPeekStep(command, PeekStep::kGo)) {
+    return absl::StrCat("go: bitmap ", HexOr(in.extended_data), " ", HexOr(in.data), WindowsText(command));
+  }
+  if (!IsPeekStep(command, PeekStep::kScope)) return absl::StrFormat("step 0x%02X", command.arg1);
+  const std::string extend = in.data.has_value() ? absl::StrCat(*in.data & mailbox::kPeekExtendMask) : "?";
+  const bool is_of_same_latch = (in.data.value_or(0) & mailbox::kPeekSameLatch) != 0;
+  return absl::StrCat("scope: extend ", extend, " of ", ScopeText(in.extended_data),
+                      is_of_same_latch ? ", same latch" : "");
+}
+
 std::string AckArguments(const CommandWord& command, const DataRegisters& in) {
   const uint32_t mark = uint32_t{command.arg2} << 8 | command.arg1;
   return absl::StrFormat("snapshot %s, mark 0x%04X", NumberOr(in.data), mark);
@@ -178,6 +202,8 @@ std::string ArgumentsText(const CommandWord& command, const DataRegisters& in) {
       return absl::StrCat(StreamSubject(command, in), " from byte ", NumberOr(in.data), WindowsText(command));
     case Opcode::kAck:
       return AckArguments(command, in);
+    case Opcode::kPeek:
+      return PeekArguments(command, in);
     case Opcode::kNull:
       return "";
   }
@@ -306,7 +332,13 @@ std::string DiscoverExtendedText(uint8_t item, uint32_t value) {
 
 }  // namespace
 
+bool OpensStream(const CommandWord& command) {
+  return command.opcode == Opcode::kCatalog || command.opcode == Opcode::kLatch || command.opcode == Opcode::kRead ||
+         IsPeekStep(command, PeekStep::kGo);
+}
+
 std::string StreamSubject(const CommandWord& command, const DataRegisters& in) {
+  if (command.opcode == Opcode::kPeek) return "live counters";
   if (command.opcode == mailbox::Opcode::kCatalog) return "the catalogue";
   return command.opcode == mailbox::Opcode::kRead ? ReadSubject(command, in) : "a snapshot";
 }
@@ -359,6 +391,8 @@ std::string DataText(const CommandWord& command, uint32_t value) {
     case Opcode::kLatch:
     case Opcode::kAck:
       return absl::StrCat("snapshot ", value);
+    case Opcode::kPeek:
+      return IsPeekStep(command, PeekStep::kGo) ? absl::StrCat("stream of ", value, " bytes") : Hex(value);
     case Opcode::kNull:
     case Opcode::kScratchRead:
     case Opcode::kScratchWrite:
@@ -397,6 +431,9 @@ std::string ExtendedDataText(const CommandWord& command, uint32_t value) {
     case Opcode::kPerformanceMonitoring:
     case Opcode::kAck:
       break;  // no extended data
+    case Opcode::kPeek:
+      if (IsPeekStep(command, PeekStep::kGo)) return absl::StrCat("tag ", value);
+      break;
   }
   return Hex(value);
 }

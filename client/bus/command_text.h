@@ -23,7 +23,10 @@ struct DataRegisters {
 // A request as text: "GET_TEMP GPU0". Arguments without a known meaning are shown as numbers unless they are 0.
 std::string CommandText(const mailbox::CommandWord& command, const DataRegisters& in);
 
-// The content of the stream that a CATALOG, LATCH or READ command opens: "snapshot 7".
+// Whether the command opens a stream: CATALOG, LATCH, READ and PEEK's GO.
+bool OpensStream(const mailbox::CommandWord& command);
+
+// The content of the stream that the command opens: "snapshot 7".
 std::string StreamSubject(const mailbox::CommandWord& command, const DataRegisters& in);
 
 // The values of registers 5D and 5E after `command` has succeeded; hexadecimal if the meaning is unknown.

@@ -55,6 +55,11 @@ TEST(CommandTextTest, SaysWhatIsAskedFor) {
       {0x80A1B264, {.data = 7}, "ACK snapshot 7, mark 0xA1B2"},
       {0x80000115, {}, "GET_THERM_PARAM HW slowdown"},
       {0x80A1B264, {}, "ACK snapshot ?, mark 0xA1B2"},
+      {0x80000067, {.data = 0x1FFC1, .extended_data = 0x00020003}, "PEEK scope: extend 1 of VM 3, context 2"},
+      {0x80000067, {.data = 0x80000000, .extended_data = 0xFFFF0003}, "PEEK scope: extend 0 of VM 3, same latch"},
+      {0x80000067, {}, "PEEK scope: extend ? of VM ?"},
+      {0x80200167, {.data = 6, .extended_data = 1}, "PEEK go: bitmap 0x00000001 0x00000006, windows of 32 bytes"},
+      {0x80000267, {}, "PEEK step 0x02"},
       {0x8002017F, {}, "opcode 0x7F, arg1 0x01, arg2 0x02"},
       {0xC0000002, {}, "GET_TEMP GPU0, with the data in the status word"},
       {0xA0000002, {}, "GET_TEMP GPU0, reserved bit 29 set"},
@@ -100,6 +105,7 @@ TEST(CommandTextTest, SaysWhatTheDataMeans) {
       {0x00000260, 0x55667788, "boot id ........55667788"},
       {0x00000062, 7, "snapshot 7"},
       {0x00000063, 5170, "stream of 5170 bytes"},
+      {0x00000167, 78, "stream of 78 bytes"},
       {0x0000007F, 0xABCD, "0x0000ABCD"},
   };
   for (const auto& row : kRows) EXPECT_EQ(DataText(Word(row.word), row.value), row.text);

@@ -184,18 +184,17 @@ void MailboxFollower::ReadRegister(uint8_t code, uint32_t value, Notes& notes) {
   // A register that was written after the command reads back as that input, not as the command's output.
   const bool is_input = is_data ? mailbox.data_is_input : mailbox.extended_data_is_input;
   const bool is_output = mailbox.command.has_value() && !mailbox.has_failed && !is_input;
-  if (is_output && OpensStreams(mailbox)) FeedStream(mailbox.command->opcode, is_data, value);
+  if (is_output && OpensStreams(mailbox)) FeedStream(*mailbox.command, is_data, value);
   notes.push_back(Answered(code, !is_output ? absl::StrFormat("0x%08X", value)
                                  : is_data  ? DataText(*mailbox.command, value)
                                             : ExtendedDataText(*mailbox.command, value)));
 }
 
-void MailboxFollower::FeedStream(mailbox::Opcode opcode, bool is_data, uint32_t value) {
-  const bool is_latch = opcode == mailbox::Opcode::kLatch;
+void MailboxFollower::FeedStream(const CommandWord& command, bool is_data, uint32_t value) {
+  const bool is_latch = command.opcode == mailbox::Opcode::kLatch;
   if (is_latch && is_data) stream_.Latched(value);
-  // LATCH returns the stream's length in extended data; CATALOG and READ return it in data.
-  const bool opens = is_latch || opcode == mailbox::Opcode::kCatalog || opcode == mailbox::Opcode::kRead;
-  if (opens && is_latch != is_data) stream_.Length(value);
+  // LATCH returns the stream's length in extended data; the others return it in data.
+  if (OpensStream(command) && is_latch != is_data) stream_.Length(value);
 }
 
 void MailboxFollower::ReadStatus(Mailbox& mailbox, uint32_t word, Notes& notes) {
@@ -219,10 +218,7 @@ void MailboxFollower::ReadStatus(Mailbox& mailbox, uint32_t word, Notes& notes) 
   const bool is_good = status.status == MailboxStatus::kSuccess || status.status == MailboxStatus::kAccepted;
   mailbox.has_failed = !is_good;
   // Other commands leave the open stream as it was.
-  const bool is_of_stream =
-      command && (command->opcode == mailbox::Opcode::kCatalog || command->opcode == mailbox::Opcode::kLatch ||
-                  command->opcode == mailbox::Opcode::kRead);
-  if (mailbox.has_failed && is_of_stream && OpensStreams(mailbox)) stream_.Failed();
+  if (mailbox.has_failed && command && OpensStream(*command) && OpensStreams(mailbox)) stream_.Failed();
 }
 
 }  // namespace sideband::client

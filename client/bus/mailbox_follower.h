@@ -57,7 +57,7 @@ class MailboxFollower {
   void ReadBlock(ByteSpan block, Notes& notes);
   void ReadRegister(uint8_t code, uint32_t value, Notes& notes);
   // Passes the parts of the command's output that concern a stream to `stream_`.
-  void FeedStream(mailbox::Opcode opcode, bool is_data, uint32_t value);
+  void FeedStream(const mailbox::CommandWord& command, bool is_data, uint32_t value);
   void ReadStatus(Mailbox& mailbox, uint32_t word, Notes& notes);
 
   std::optional<uint8_t> code_;  // the code that reads refer to; it outlives the STOP

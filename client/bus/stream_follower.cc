@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/bus/stream_follower.h"
 
+#include <bit>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "proto/mailbox/peek.h"
 #include "proto/mailbox/stream.h"
 
 namespace sideband::client {
@@ -12,14 +14,18 @@ namespace sideband::client {
 using mailbox::Opcode;
 
 void StreamFollower::Command(const mailbox::CommandWord& command, const DataRegisters& in) {
-  const bool is_latch = command.opcode == Opcode::kLatch;
-  if (!is_latch && command.opcode != Opcode::kCatalog && command.opcode != Opcode::kRead) return;
-  const std::optional<uint32_t> offset = is_latch ? 0 : in.data;
+  if (!OpensStream(command)) return;
+  const bool is_at_start = command.opcode == Opcode::kLatch || command.opcode == Opcode::kPeek;
+  const std::optional<uint32_t> offset = is_at_start ? 0 : in.data;
   const std::string name = StreamSubject(command, in);
   // A READ from a later byte of the same stream continues it; any other command starts anew.
   if (!open_.has_value() || open_->name != name || offset.value_or(0) == 0) Forget();
   open_ = Open{.name = name, .offset = offset};
   if (command.arg2 != 0) open_->window_bytes = command.arg2;
+  // Controllers do not have to read a peek's length, which follows from its bitmap.
+  if (command.opcode == Opcode::kPeek && in.data && in.extended_data) {
+    length_ = mailbox::PeekStreamBytes(static_cast<size_t>(std::popcount(*in.data)) + std::popcount(*in.extended_data));
+  }
 }
 
 void StreamFollower::Latched(uint32_t snapshot_id) {
@@ -50,6 +56,10 @@ std::string StreamFollower::Completed() {
   const mailbox::StreamHeader& header = stream->header;
   if (header.kind == mailbox::StreamKind::kCatalog) {
     return absl::StrFormat("catalogue complete: %d bytes, CRC ok, boot %016x", *length_, header.boot_id);
+  }
+  if (header.kind == mailbox::StreamKind::kPeek) {
+    return absl::StrFormat("live counters complete: %d bytes, CRC ok, tag %d, boot %016x", *length_, header.snapshot_id,
+                           header.boot_id);
   }
   const std::string base = header.base_id == 0 ? "" : absl::StrCat(" since snapshot ", header.base_id);
   return absl::StrFormat("snapshot %d complete: %d bytes%s, CRC ok, boot %016x", header.snapshot_id, *length_, base,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "proto/mailbox/peek.h"
 #include "proto/mailbox/stream.h"
 
 namespace sideband::client {
@@ -63,6 +64,16 @@ TEST_F(StreamFollowerTest, ASnapshotMayBeRelative) {
   follower_.Length(32);
   EXPECT_EQ(follower_.Window(0, stream).completed,
             "snapshot 7 complete: 32 bytes since snapshot 6, CRC ok, boot 0000000000000001");
+}
+
+TEST_F(StreamFollowerTest, LiveCountersHaveTheLengthOfTheirBitmap) {
+  const Bytes peek = mailbox::EncodePeekStream(
+      {.boot_id = 1, .tag = 9, .question = {.bitmap = uint64_t{1} << 32 | 1}, .counters = {5, 6}});
+  follower_.Command({.opcode = Opcode::kPeek, .arg1 = 0}, {.data = 0, .extended_data = 1});
+  follower_.Command({.opcode = Opcode::kPeek, .arg1 = 1}, {.data = 1, .extended_data = 1});
+  const auto only = follower_.Window(0, peek);
+  EXPECT_EQ(only.text, "bytes 0 to 85 of 86 of live counters");
+  EXPECT_EQ(only.completed, "live counters complete: 86 bytes, CRC ok, tag 9, boot 0000000000000001");
 }
 
 TEST_F(StreamFollowerTest, ASecondSpanGoesOn) {

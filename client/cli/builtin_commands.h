@@ -19,6 +19,8 @@ std::unique_ptr<Command> NewEventsCommand();
 std::unique_ptr<Command> NewScopesCommand();
 // `sideband get`: prints the newest counters; with --since, past counters.
 std::unique_ptr<Command> NewGetCommand();
+// `sideband peek`: prints a few counters as they are now.
+std::unique_ptr<Command> NewPeekCommand();
 // `sideband watch`: prints counters as the daemon reads them, until Ctrl-C.
 std::unique_ptr<Command> NewWatchCommand();
 // `sideband health`: reports whether the daemon serves, for probes.

@@ -85,6 +85,19 @@ std::string ScopesCsv(const v1::ListScopesResponse& response) {
   return text;
 }
 
+std::string PeekCsv(const v1::PeekResponse& response) {
+  std::string text = CsvLine({"device", "boot_id", "reference_time_ns", "host_time", "host_time_error_seconds", "slice",
+                              "vm", "vm_uuid", "context", "generation", "event", "count", "flags"});
+  const v1::Scope& scope = response.counters().scope();
+  for (const v1::Counter& counter : response.counters().counters()) {
+    text += CsvLine({scope.device(), BootIdText(response.boot_id()), absl::StrCat(response.reference_time_ns()),
+                     TimeText(ToTime(response.host_time())), Seconds(response.host_time_error()), SliceText(scope),
+                     scope.vm(), scope.vm_uuid(), scope.context(), absl::StrCat(scope.generation()), counter.event(),
+                     absl::StrCat(counter.count()), absl::StrJoin(response.counters().flags(), " ")});
+  }
+  return text;
+}
+
 std::string SnapshotCsvTitles() {
   return CsvLine({"device",
                   "boot_id",

@@ -15,6 +15,9 @@ std::string DevicesCsv(const v1::ListDevicesResponse& response);
 std::string EventsCsv(const v1::ListEventsResponse& response);
 std::string ScopesCsv(const v1::ListScopesResponse& response);
 
+// With its titles.
+std::string PeekCsv(const v1::PeekResponse& response);
+
 // The output for consecutive snapshots: the titles once, then the lines of each snapshot.
 std::string SnapshotCsvTitles();
 std::string SnapshotCsv(const v1::Snapshot& snapshot);

@@ -59,20 +59,26 @@ std::string Interval(const v1::Snapshot& snapshot) {
   return absl::StrFormat("rates over %.3f s", absl::ToDoubleSeconds(ToDuration(snapshot.elapsed())));
 }
 
-std::string HostTime(const v1::Snapshot& snapshot) {
-  if (!snapshot.has_host_time()) return "";
-  const std::string time = TimeText(ToTime(snapshot.host_time()));
-  if (!snapshot.has_host_time_error()) return time;
-  return absl::StrCat(time, " ±", absl::FormatDuration(ToDuration(snapshot.host_time_error())));
+// Of a v1::Snapshot or a v1::PeekResponse.
+template <typename Message>
+std::string HostTime(const Message& message) {
+  if (!message.has_host_time()) return "";
+  const std::string time = TimeText(ToTime(message.host_time()));
+  if (!message.has_host_time_error()) return time;
+  return absl::StrCat(time, " ±", absl::FormatDuration(ToDuration(message.host_time_error())));
+}
+
+template <typename Message>
+std::string ReferenceTime(const Message& message) {
+  const uint64_t time_ns = message.reference_time_ns();
+  return absl::StrFormat("at %d.%09d s", time_ns / 1'000'000'000, time_ns % 1'000'000'000);
 }
 
 std::string Heading(const v1::Snapshot& snapshot, const TableStyle& style) {
-  const uint64_t time_ns = snapshot.reference_time_ns();
   return WrappedFields(
       {Visible(snapshot.device()), HostTime(snapshot), absl::StrCat("snapshot ", snapshot.snapshot_id()),
        absl::StrCat("trigger ", snapshot.trigger_id()), absl::StrCat("boot ", BootIdText(snapshot.boot_id())),
-       absl::StrFormat("at %d.%09d s", time_ns / 1'000'000'000, time_ns % 1'000'000'000), Interval(snapshot),
-       Staleness(snapshot)},
+       ReferenceTime(snapshot), Interval(snapshot), Staleness(snapshot)},
       style);
 }
 
@@ -136,6 +142,26 @@ std::string SnapshotTable(const v1::Snapshot& snapshot, const TableStyle& style)
                {"NOTES", kLeft, Fit::kIfAny}});
   for (const v1::ScopeCounters& row : snapshot.scopes()) AddCounters(row, style, table);
   return Heading(snapshot, style) + table.Render(style);
+}
+
+std::string PeekTable(const v1::PeekResponse& response, const TableStyle& style) {
+  Table table({{"SLICE", kRight, Fit::kWideOnly},
+               {"VM", kLeft, Fit::kMiddle},
+               {"CONTEXT", kLeft, Fit::kMiddle},
+               {"EVENT", kLeft, Fit::kMiddle},
+               {"COUNT", kRight},
+               {"NOTES", kLeft, Fit::kIfAny}});
+  const v1::ScopeCounters& row = response.counters();
+  const v1::Scope& scope = row.scope();
+  for (const v1::Counter& counter : row.counters()) {
+    const std::string count = CountText(counter.count(), style);
+    table.Add({SliceText(scope), scope.vm(), scope.context(), counter.event(),
+               IsEstimated(row.flags()) ? EstimateText(count, style) : count, absl::StrJoin(row.flags(), ",")});
+  }
+  return WrappedFields({Visible(scope.device()), HostTime(response),
+                        absl::StrCat("boot ", BootIdText(response.boot_id())), ReferenceTime(response)},
+                       style) +
+         table.Render(style);
 }
 
 std::string SnapshotTables(const v1::GetSnapshotResponse& response, const TableStyle& style) {

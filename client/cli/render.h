@@ -17,6 +17,8 @@ std::string ScopesTable(const v1::ListScopesResponse& response, const TableStyle
 // One or two lines about the snapshot, then a row per counter. NOTES contains the row's state, if it is not active, and
 // its flags.
 std::string SnapshotTable(const v1::Snapshot& snapshot, const TableStyle& style);
+// One line about the instant, then a row per counter. NOTES contains the flags of the row.
+std::string PeekTable(const v1::PeekResponse& response, const TableStyle& style);
 // Tables of several snapshots, separated by an empty line.
 std::string SnapshotTables(const v1::GetSnapshotResponse& response, const TableStyle& style);
 

@@ -175,9 +175,10 @@ class DemoCommand final : public Command {
   absl::Status Show(CommandContext& context, const Scenario& scenario, const std::string& mcu,
                     const std::string& folder) {
     SIDEBAND_RETURN_IF_ERROR(WriteDemoSite(folder, scenario.vms, scenario.chip_file));
-    SIDEBAND_ASSIGN_OR_RETURN(const auto device, ChildProcess::Start({"env", "-C", folder, mcu, "serve", "--chip",
-                                                                      "chip.yaml", "--bus", "unix:gpu0.sock"},
-                                                                     folder + "/sideband-mcu.log"));
+    SIDEBAND_ASSIGN_OR_RETURN(const auto device,
+                              ChildProcess::Start({"env", "-C", folder, mcu, "serve", "--chip", "chip.yaml", "--bus",
+                                                   "unix:gpu0.sock", "--guest-ports", "guests"},
+                                                  folder + "/sideband-mcu.log"));
     SIDEBAND_ASSIGN_OR_RETURN(
         const auto daemon,
         ChildProcess::Start({"env", "-C", folder, FindProgram("sidebandd", "daemon"), "--config", "sidebandd.yaml"},

@@ -84,7 +84,7 @@ std::string DaemonConfig(const std::vector<DemoVm>& vms) {
 std::vector<DemoVm> BuiltInVms() {
   // The same VMs as in deploy/examples/chip.yaml.
   constexpr char kUuid[] = "5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e10";
-  return {{"vm1", absl::StrCat(kUuid, 1), "tenant-a", false, {"train", "eval"}},
+  return {{"vm1", absl::StrCat(kUuid, 1), "tenant-a", false, {"train", "eval"}, /*has_users=*/true},
           {"vm2", absl::StrCat(kUuid, 2), "tenant-b", false, {"serve"}},
           {"vm3", absl::StrCat(kUuid, 3), "tenant-b", true, {"finetune", "embed"}}};
 }
@@ -123,6 +123,8 @@ absl::Status WriteDemoSite(const std::string& folder, const std::vector<DemoVm>&
   for (const DemoVm& vm : vms) {
     if (vm.confidential) SIDEBAND_RETURN_IF_ERROR(WriteVmKey(absl::StrCat(folder, "/", vm.name, ".key")));
   }
+  const std::string guests = folder + "/guests";
+  if (mkdir(guests.c_str(), 0700) != 0) return ErrnoStatus(errno, guests);
   SIDEBAND_RETURN_IF_ERROR(WriteText(folder + "/chip.yaml", chip_file));
   SIDEBAND_RETURN_IF_ERROR(WriteText(folder + "/policy.yaml", PolicyFile(vms)));
   return WriteText(folder + "/sidebandd.yaml", DaemonConfig(vms));

@@ -19,6 +19,7 @@ struct DemoVm {
   std::string tenant;  // "tenant-a" or "tenant-b"
   bool confidential = false;
   std::vector<std::string> contexts;
+  bool has_users = false;  // programs in its contexts may read by registers
 };
 
 // A waveform that replaces the built-in workloads.
@@ -41,7 +42,7 @@ std::string WaveformChipFile(const DemoWaveform& waveform, const std::vector<Dem
 
 // Writes into `folder`, which must exist:
 //   ca.pem server.pem .key operator.pem .key tenant-a.pem .key tenant-b.pem .key
-//   VM.key for each confidential VM · chip.yaml · policy.yaml · sidebandd.yaml
+//   VM.key for each confidential VM · chip.yaml · policy.yaml · sidebandd.yaml · the folder guests
 // The daemon listens on ports that the system chooses and writes them to `ports`.
 absl::Status WriteDemoSite(const std::string& folder, const std::vector<DemoVm>& vms, const std::string& chip_file);
 

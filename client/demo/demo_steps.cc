@@ -62,6 +62,22 @@ std::vector<DemoStep> TenantSteps(const DemoVm& own, const std::vector<DemoVm>& 
   return steps;
 }
 
+// A guest reads its counters by registers; the daemon latches a snapshot; the guest reads again.
+DemoStep BracketStep(const DemoVm& vm, const std::vector<std::string>& events) {
+  const std::string& context = vm.contexts[0];
+  const std::string options = absl::StrCat(" --event ", absl::StrJoin(events, " --event "));
+  const std::string read =
+      absl::StrCat("sideband hpc read --port guests/", vm.name, ".", context, ".sock --shared", options);
+  // The third update was latched after the first was shown. Of its table: the titles, a line per event, an empty line.
+  const std::string watch = Sideband(
+      vm.tenant,
+      absl::StrCat("watch --context ", context, options, " --format table --count 3 | tail -n ", events.size() + 2));
+  return {.title = absl::StrCat("Inside ", context, " of ", vm.name,
+                                ": its own counters by registers, before and after a snapshot of the daemon"),
+          .command = absl::StrCat(read, "; ", watch, "; ", read),
+          .growing = events};
+}
+
 std::vector<DemoStep> ConfidentialSteps(const DemoVm& vm, const DemoPorts& ports, const std::string& event) {
   return {
       {.title = absl::StrCat(vm.name, " is confidential: not even the operator has its counters"),
@@ -84,6 +100,7 @@ std::vector<DemoStep> MakeDemoSteps(const std::vector<DemoVm>& vms, const DemoPo
     if (const DemoVm* own = FindVm(vms, tenant, false)) append(TenantSteps(*own, vms, ports, events, sums));
   }
   for (const DemoVm& vm : vms) {
+    if (vm.has_users) append({BracketStep(vm, events)});
     if (vm.confidential) append(ConfidentialSteps(vm, ports, events[0]));
   }
   return steps;
@@ -96,6 +113,9 @@ std::string CheckStep(const DemoStep& step, int exit_status, const std::string& 
   }
   for (const std::string& text : step.absent) {
     if (absl::StrContains(output, text)) return absl::StrCat("'", text, "' should not be there");
+  }
+  for (const std::string& event : step.growing) {
+    if (std::string wrong = CheckGrowth(output, event); !wrong.empty()) return wrong;
   }
   std::string wrong = CheckScrapeSums(output, step.event, step.scrape_sums);
   return wrong.empty() ? CheckTableSums(output, step.table_sums) : wrong;

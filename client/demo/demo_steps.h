@@ -20,7 +20,8 @@ struct DemoStep {
   std::vector<std::string> absent;   // texts that the output must not contain
   Sums scrape_sums = Sums::kNone;    // of the event below, in a scrape
   std::string event;
-  Sums table_sums = Sums::kNone;  // of each event, in a table
+  Sums table_sums = Sums::kNone;     // of each event, in a table
+  std::vector<std::string> growing;  // events whose counts never decrease from one table to the next
 };
 
 // `events` must contain at least one event. `sums` is how the counts of VMs and contexts relate to the wholes'.

@@ -23,6 +23,15 @@ TEST(DemoStepsTest, EveryTenantIsDeniedEveryOtherTenantsVms) {
                           [](const DemoStep& step) { return absl::StrContains(step.command, "unseal --vm vm3"); }));
 }
 
+TEST(DemoStepsTest, AGuestReadsItself) {
+  const auto steps = MakeDemoSteps(BuiltInVms(), {"1", "2"}, {"busy_cycles"}, Sums::kEqual);
+  EXPECT_EQ(std::count_if(steps.begin(), steps.end(),
+                          [](const DemoStep& step) {
+                            return absl::StrContains(step.command, "hpc read --port guests/vm1.train.sock");
+                          }),
+            1);
+}
+
 TEST(DemoStepsTest, CheckStepSaysWhatIsWrong) {
   const DemoStep step{.exit_status = 0, .present = {"mine"}, .absent = {"theirs"}};
   EXPECT_EQ(CheckStep(step, 0, "mine only"), "");
@@ -31,6 +40,7 @@ TEST(DemoStepsTest, CheckStepSaysWhatIsWrong) {
   EXPECT_EQ(CheckStep(step, 0, "mine and theirs"), "'theirs' should not be there");
   EXPECT_EQ(CheckStep({.scrape_sums = Sums::kEqual, .event = "x"}, 0, "sideband_vm_x_total{} 3"),
             "the device's x is missing");
+  EXPECT_EQ(CheckStep({.growing = {"x"}}, 0, "x 3\nvm1 a x 2"), "x is 2 after 3");
   EXPECT_EQ(CheckStep({.table_sums = Sums::kEqual}, 0, "vm1 - x 3\nvm1 a x 2"), "x of vm1 is 3, its parts add up to 2");
 }
 

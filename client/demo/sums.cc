@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/demo/sums.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -21,6 +22,11 @@ struct Comparison {
   uint64_t parts = 0;
   int count = 0;  // of the parts
 };
+
+// A count of a table.
+bool ParseCount(absl::string_view cell, uint64_t& count) {
+  return absl::SimpleAtoi(absl::StrReplaceAll(cell, {{",", ""}, {"~", ""}}), &count);
+}
 
 std::string Check(const std::string& what, const Comparison& sum, Sums sums) {
   if (!sum.has_whole) return absl::StrCat(what, " is missing");
@@ -55,7 +61,7 @@ std::string CheckTableSums(absl::string_view output, Sums sums) {
   for (const absl::string_view line : absl::StrSplit(output, '\n')) {
     const std::vector<std::string> cells = absl::StrSplit(line, ' ', absl::SkipEmpty());  // VM, CONTEXT, EVENT, COUNT
     uint64_t count = 0;
-    if (cells.size() < 4 || !absl::SimpleAtoi(absl::StrReplaceAll(cells[3], {{",", ""}, {"~", ""}}), &count)) continue;
+    if (cells.size() < 4 || !ParseCount(cells[3], count)) continue;
     Comparison& sum = found[{cells[0], cells[2]}];
     if (cells[1] == "-") {
       sum.whole = count;
@@ -71,6 +77,22 @@ std::string CheckTableSums(absl::string_view output, Sums sums) {
     if (!wrong.empty()) return wrong;
   }
   return "";
+}
+
+std::string CheckGrowth(absl::string_view output, absl::string_view event) {
+  constexpr int kTables = 3;
+  int tables = 0;
+  uint64_t before = 0;
+  for (const absl::string_view line : absl::StrSplit(output, '\n')) {
+    const std::vector<absl::string_view> cells = absl::StrSplit(line, ' ', absl::SkipEmpty());
+    const auto name = std::find(cells.begin(), cells.end(), event);
+    uint64_t count = 0;
+    if (cells.end() - name < 2 || !ParseCount(*(name + 1), count)) continue;
+    if (count < before) return absl::StrCat(event, " is ", count, " after ", before);
+    before = count;
+    ++tables;
+  }
+  return tables >= kTables ? "" : absl::StrCat(event, " is there ", tables, " times, not ", kTables);
 }
 
 }  // namespace sideband::client

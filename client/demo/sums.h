@@ -2,6 +2,7 @@
 //
 // Whether the numbers that a demonstration shows add up.
 //   CheckScrapeSums(output, "busy_cycles", Sums::kEqual)   // "" or what does not add up
+//   CheckGrowth(output, "busy_cycles")                     // "" or what decreases
 #ifndef SIDEBAND_CLIENT_DEMO_SUMS_H_
 #define SIDEBAND_CLIENT_DEMO_SUMS_H_
 
@@ -23,6 +24,10 @@ std::string CheckScrapeSums(absl::string_view output, absl::string_view event, S
 // In a table of `sideband get`: the contexts' counts of each event against their VM's. A table without counts does not
 // add up; one with shortened names is not checked.
 std::string CheckTableSums(absl::string_view output, Sums sums);
+
+// In tables of `sideband hpc read` and of `sideband watch`: the event's count does not decrease from one to the next.
+// At least three must be there: a snapshot between two readings.
+std::string CheckGrowth(absl::string_view output, absl::string_view event);
 
 }  // namespace sideband::client
 

@@ -45,5 +45,14 @@ TEST(SumsTest, ContextsAddUpToTheirVm) {
   EXPECT_EQ(CheckTableSums("vm1 - lo…g 3\nvm1 a lo…g 9\n", Sums::kEqual), "") << "names that cannot be told apart";
 }
 
+TEST(GrowthTest, FromOneTableToTheNext) {
+  const std::string before = "EVENT  COUNT\nx  1,000\ny  7\n";
+  const std::string between = "VM  CONTEXT  EVENT  COUNT\nvm1  a  x  1,000  3 k/s\n";
+  EXPECT_EQ(CheckGrowth(before + between + "x 1,001\n", "x"), "");
+  EXPECT_EQ(CheckGrowth(before + between + "x 999\n", "x"), "x is 999 after 1000");
+  EXPECT_EQ(CheckGrowth(before + between, "x"), "x is there 2 times, not 3");
+  EXPECT_EQ(CheckGrowth("", "x"), "x is there 0 times, not 3");
+}
+
 }  // namespace
 }  // namespace sideband::client

@@ -97,16 +97,19 @@ class FakeTelemetry final : public v1::Telemetry::CallbackService {
                                         v1::GetSnapshotResponse* response) override {
     log_.Note(&Requests::get_snapshot, *request);
     *response = script_.snapshots;
-    if (!script_.status.ok()) return End(context);
-    grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-    reactor->Finish(script_.get_snapshot_status);
-    return reactor;
+    return End(context, script_.get_snapshot_status);
   }
   grpc::ServerUnaryReactor* GetHistory(grpc::CallbackServerContext* context, const v1::GetHistoryRequest* request,
                                        v1::GetHistoryResponse* response) override {
     log_.Note(&Requests::get_history, *request);
     *response = script_.history;
     return End(context);
+  }
+  grpc::ServerUnaryReactor* Peek(grpc::CallbackServerContext* context, const v1::PeekRequest* request,
+                                 v1::PeekResponse* response) override {
+    log_.Note(&Requests::peek, *request);
+    *response = script_.peek;
+    return End(context, script_.peek_status);
   }
   grpc::ServerWriteReactor<v1::SubscribeResponse>* Subscribe(grpc::CallbackServerContext*,
                                                              const v1::SubscribeRequest* request) override {
@@ -115,9 +118,10 @@ class FakeTelemetry final : public v1::Telemetry::CallbackService {
   }
 
  private:
-  grpc::ServerUnaryReactor* End(grpc::CallbackServerContext* context) {
+  // `of_call` is the call's own status if that of all calls is OK.
+  grpc::ServerUnaryReactor* End(grpc::CallbackServerContext* context, const grpc::Status& of_call = {}) {
     grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-    reactor->Finish(script_.status);
+    reactor->Finish(script_.status.ok() ? of_call : script_.status);
     return reactor;
   }
 

@@ -27,6 +27,7 @@ class FakeDaemon {
     v1::ListScopesResponse scopes;
     v1::GetSnapshotResponse snapshots;
     v1::GetHistoryResponse history;
+    v1::PeekResponse peek;
     std::vector<v1::SubscribeResponse> updates;
     std::vector<v1::SealedRecord> records;
     // Whether streams stay open after their last message, until the client cancels.
@@ -35,13 +36,15 @@ class FakeDaemon {
     bool serving = true;
     // The status of all calls.
     grpc::Status status;
-    // The status of GetSnapshot if `status` is OK.
+    // The status of GetSnapshot and of Peek if `status` is OK.
     grpc::Status get_snapshot_status;
+    grpc::Status peek_status;
   };
   // The newest request of each kind, in text format.
   struct Requests {
     std::string get_snapshot;
     std::string get_history;
+    std::string peek;
     std::string subscribe;
     std::string subscribe_sealed;
     std::string authorization;  // the field of the newest ListDevices

@@ -153,6 +153,12 @@ absl::StatusOr<v1::GetHistoryResponse> TelemetryClient::GetHistory(const v1::Get
       options_, cancellation_);
 }
 
+absl::StatusOr<v1::PeekResponse> TelemetryClient::Peek(const v1::PeekRequest& request) {
+  return Call<v1::PeekResponse>(
+      [this](auto& context, auto& in, auto& out) { return stubs_->telemetry->Peek(&context, in, &out); }, request,
+      options_, cancellation_);
+}
+
 absl::StatusOr<bool> TelemetryClient::IsServing() {
   SIDEBAND_ASSIGN_OR_RETURN(const auto response, Call<HealthCheckResponse>(
                                                      [this](auto& context, auto& in, auto& out) {

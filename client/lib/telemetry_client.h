@@ -49,6 +49,7 @@ class TelemetryClient {
   absl::StatusOr<v1::ListScopesResponse> ListScopes(const v1::ListScopesRequest& request);
   absl::StatusOr<v1::GetSnapshotResponse> GetSnapshot(const v1::GetSnapshotRequest& request);
   absl::StatusOr<v1::GetHistoryResponse> GetHistory(const v1::GetHistoryRequest& request);
+  absl::StatusOr<v1::PeekResponse> Peek(const v1::PeekRequest& request);
 
   // Whether the daemon has a fresh device (gRPC's health service). The daemon neither audits the call nor counts it
   // against a quota.

@@ -26,6 +26,7 @@ TEST(TelemetryClientTest, CallsReachTheDaemon) {
   script.events.add_devices()->set_device("gpu1");
   script.scopes.add_scopes()->set_vm("vm2");
   script.snapshots.add_snapshots()->set_snapshot_id(3);
+  script.peek.set_reference_time_ns(7);
   const FakeDaemon daemon(script);
   Cancellation cancellation;
   TelemetryClient client(daemon.Channel(), {}, cancellation);
@@ -36,6 +37,10 @@ TEST(TelemetryClientTest, CallsReachTheDaemon) {
   request.mutable_filter()->set_vm("a");
   EXPECT_EQ(client.GetSnapshot(request)->snapshots(0).snapshot_id(), 3u);
   EXPECT_EQ(daemon.requests().get_snapshot, "filter { vm: \"a\" }");
+  v1::PeekRequest peek;
+  peek.set_vm("a");
+  EXPECT_EQ(client.Peek(peek)->reference_time_ns(), 7u);
+  EXPECT_EQ(daemon.requests().peek, "vm: \"a\"");
 }
 
 TEST(TelemetryClientTest, HealthIsThatOfTheDaemon) {

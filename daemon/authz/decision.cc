@@ -9,13 +9,14 @@ Decision Deny(absl::string_view reason) { return {false, reason}; }
 
 bool IsContextLevel(const Resource& resource) { return !resource.context.empty(); }
 
-// Operators read the device and whole VMs, but no confidential VM.
+// Operators read and peek at the device and whole VMs, but at no confidential VM.
 Decision DecideForOperator(const Resource& resource, Right right) {
   // Also that of a confidential VM: only its counts are secret.
   if (resource.kind == Resource::Kind::kVmIdentity) return Allow("operator");
-  if (right != Right::kRead) return Deny("operators read, nothing else");
+  if (right != Right::kRead && right != Right::kPeek) return Deny("operators read and peek, nothing else");
   // The audit log records operators, too, so they must not read it.
   if (resource.kind == Resource::Kind::kAuditLog) return Deny("auditors only");
+  if (right == Right::kPeek && resource.kind == Resource::Kind::kSelfMetrics) return Deny("no counters of a device");
   if (resource.confidential) return Deny("confidential VM");
   if (IsContextLevel(resource) || resource.kind == Resource::Kind::kContext) return Deny("context of a tenant");
   return Allow("operator");

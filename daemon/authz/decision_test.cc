@@ -61,8 +61,8 @@ TEST_F(DecisionTest, Matrix) {
   const auto identity = [](int n) { return Resource::VmIdentity(Vm(n), IsConfidential(n)); };
   const auto context = [](int n, const char* name) { return Resource::Context(Vm(n), IsConfidential(n), name); };
   const std::vector<Row> rows = {
-      {Resource::Device(), "r---", "----", "----"},
-      {Resource::Device().Event("e1"), "r---", "----", "----"},
+      {Resource::Device(), "r-p-", "----", "----"},
+      {Resource::Device().Event("e1"), "r-p-", "----", "----"},
       {Resource::SelfMetrics(), "r---", "----", "----"},
       // A tenant knows its own VMs, the operator all VMs.
       {identity(1), "rmps", "rmps", "----"},
@@ -71,13 +71,13 @@ TEST_F(DecisionTest, Matrix) {
       {identity(5), "rmps", "----", "rmps"},
       {identity(9), "rmps", "----", "----"},
       // VM 1: all rights; `seal` has no effect on a VM that is not confidential.
-      {vm(1), "r---", "rmp-", "----"},
-      {vm(1).Event("e2"), "r---", "rmp-", "----"},
+      {vm(1), "r-p-", "rmp-", "----"},
+      {vm(1).Event("e2"), "r-p-", "rmp-", "----"},
       {context(1, "c2"), "----", "rmp-", "----"},
       {context(1, "c2").Event("e2"), "----", "rmp-", "----"},
       // VM 2: one context and one event; the totals would reveal the other contexts.
-      {vm(2), "r---", "----", "----"},
-      {vm(2).Event("e1"), "r---", "----", "----"},
+      {vm(2), "r-p-", "----", "----"},
+      {vm(2).Event("e1"), "r-p-", "----", "----"},
       {context(2, "c1"), "----", "r---", "----"},
       {context(2, "c2"), "----", "----", "----"},
       {context(2, "c1").Event("e1"), "----", "r---", "----"},
@@ -89,13 +89,13 @@ TEST_F(DecisionTest, Matrix) {
       {context(3, "c1"), "----", "----", "----"},
       {context(3, "c1").Event("e1"), "----", "----", "----"},
       // VM 4: of the other tenant.
-      {vm(4), "r---", "----", "r---"},
+      {vm(4), "r-p-", "----", "r---"},
       {context(4, "c1").Event("e1"), "----", "----", "r---"},
       // VM 5: confidential; `read` has no effect.
       {vm(5), "----", "----", "----"},
       {context(5, "c1").Event("e1"), "----", "----", "----"},
       // VM 9: of no tenant; the operator sees its totals.
-      {vm(9), "r---", "----", "----"},
+      {vm(9), "r-p-", "----", "----"},
       {context(9, "c1"), "----", "----", "----"},
   };
   for (size_t i = 0; i < rows.size(); ++i) {

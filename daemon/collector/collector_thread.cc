@@ -22,18 +22,28 @@ CollectorThread::CollectorThread(size_t device, std::unique_ptr<Transport> trans
           [this, &metrics = context.metrics](absl::string_view outcome) { metrics.BusTransfer(info_->name, outcome); }),
       session_(port_, [this](absl::Duration pause) { WaitFor(pause); }),
       collector_(device, session_, context),
-      clock_(context.clock) {}
+      peeks_(device, session_, {context.store, context.metrics, context.clock, [this] { Wake(); }}),
+      router_(context.peeks),
+      clock_(context.clock) {
+  if (router_ != nullptr) router_->Add(device_, peeks_);
+}
 
-CollectorThread::~CollectorThread() { Stop(); }
+CollectorThread::~CollectorThread() {
+  Stop();
+  if (router_ != nullptr) router_->Remove(device_);
+}
 
 void CollectorThread::Start() {
   thread_ = std::thread([this] { Run(); });
 }
 
 void CollectorThread::RequestStop() {
-  absl::MutexLock lock(&mu_);
-  stopping_ = true;
-  changed_.NotifyAll();
+  {
+    absl::MutexLock lock(&mu_);
+    stopping_ = true;
+    changed_.NotifyAll();
+  }
+  peeks_.Close();
 }
 
 void CollectorThread::Stop() {
@@ -49,7 +59,7 @@ bool CollectorThread::IsStopping() const {
 absl::StatusOr<smbus::TransferResult> CollectorThread::Bus::Execute(const smbus::Transfer& transfer) {
   // The check is between two transactions, so that none is cut short on the bus.
   if (owner_.IsStopping()) return absl::CancelledError("stopping");
-  if (owner_.clock_.Steady() > deadline_) return absl::CancelledError("a snapshot takes longer than ten minutes");
+  if (owner_.clock_.Steady() > deadline_) return absl::CancelledError(error_);
   owner_.ShowProgress();
   return transport_.Execute(transfer);
 }
@@ -98,8 +108,9 @@ void CollectorThread::ReportVersion() {
 }
 
 void CollectorThread::Collect() {
-  bus_.StartCollection();
+  bus_.StartWithin(kCollectionMax, "a snapshot takes longer than ten minutes");
   const absl::Status status = collector_.CollectOnce();
+  is_readable_ = status.ok();
   // The error is then a consequence of the stop request.
   if (IsStopping()) return;
   Report(status);
@@ -111,6 +122,26 @@ void CollectorThread::Reconsider() {
   absl::MutexLock lock(&mu_);
   is_to_reconsider_ = true;
   changed_.NotifyAll();
+}
+
+void CollectorThread::Wake() {
+  absl::MutexLock lock(&mu_);
+  is_asked_ = true;
+  changed_.NotifyAll();
+}
+
+void CollectorThread::AnswerPeeks(absl::Duration next) {
+  {
+    // Before the queue is looked at: a peek that comes later wakes the thread again.
+    absl::MutexLock lock(&mu_);
+    is_asked_ = false;
+  }
+  do {
+    ShowProgress();
+    bus_.StartWithin(kPeekMax, "a peek takes longer than ten seconds");
+    if (!peeks_.AnswerNext(is_readable_)) break;
+  } while (clock_.Steady() < next);
+  progress_ns_ = kResting;
 }
 
 bool CollectorThread::UpdateInfo() {
@@ -137,12 +168,13 @@ void CollectorThread::Run() {
   absl::Duration next = clock_.Steady();
   do {
     if (UpdateInfo()) next = clock_.Steady();
-    if (clock_.Steady() < next) continue;  // woken by Reconsider(), interval unchanged
-    ShowProgress();
-    Collect();
-    progress_ns_ = kResting;
-    // Keeps the time grid: intervals that elapsed during a slow collection are skipped, not caught up.
-    while (next <= clock_.Steady()) next += info_->interval;
+    if (clock_.Steady() >= next) {
+      ShowProgress();
+      Collect();
+      // Keeps the time grid: intervals that elapsed during a slow collection are skipped, not caught up.
+      while (next <= clock_.Steady()) next += info_->interval;
+    }
+    AnswerPeeks(next);
   } while (WaitUntil(next));
 }
 

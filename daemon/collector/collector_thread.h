@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The thread that reads one device at its configured interval. An unreachable device is retried at every interval. A
-// transition between success and failure, or a changed error, is logged once.
+// The thread that reads one device at its configured interval, and answers peeks in between. An unreachable device is
+// retried at every interval. A transition between success and failure, or a changed error, is logged once.
 //   CollectorThread thread(device, std::move(transport), 0x4F, {store, sealers, book, policy, audit, metrics, clock});
 //   thread.Start();
 //   thread.RequestStop();
@@ -17,9 +17,12 @@
 #include <thread>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "daemon/base/clock.h"
 #include "daemon/collector/device_collector.h"
+#include "daemon/collector/device_peeks.h"
+#include "daemon/collector/peek_router.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/register_port.h"
 #include "daemon/transport/transport.h"
@@ -36,20 +39,20 @@ class CollectorThread {
   ~CollectorThread();
 
   void Start();
-  // Does not block. A running collection ends after its current bus transaction, and no new one starts. On shutdown
-  // this is called for all devices before Stop() is called for the first, so that unresponsive devices time out in
-  // parallel.
+  // Does not block. A running collection ends after its current bus transaction, and no new one starts; peeks that wait
+  // are answered with UNAVAILABLE. On shutdown this is called for all devices before Stop() is called for the first, so
+  // that unresponsive devices time out in parallel.
   void RequestStop() ABSL_LOCKS_EXCLUDED(mu_);
   // Makes the thread read the device's DeviceInfo from the store again. A changed interval takes effect immediately.
   void Reconsider() ABSL_LOCKS_EXCLUDED(mu_);
   // Calls RequestStop() and joins the thread.
   void Stop();
-  // How long a collection has made no progress; zero between collections. A bus transaction is progress, also one that
+  // How long a collection or a peek has made no progress; zero in between. A bus transaction is progress, also one that
   // fails. Thread-safe.
   absl::Duration Silence() const;
 
  private:
-  // Cancels transactions after a stop request or at the collection deadline, so that the retries of an unresponsive
+  // Cancels transactions after a stop request or at the deadline, so that the retries of an unresponsive
   // device do not delay the shutdown.
   class Bus final : public Transport {
    public:
@@ -57,18 +60,24 @@ class CollectorThread {
     absl::StatusOr<smbus::TransferResult> Execute(const smbus::Transfer& transfer) override;
     size_t block_bytes_max() const override { return transport_.block_bytes_max(); }
 
-    // Sets the deadline of the collection that starts now to kCollectionMax from now.
-    void StartCollection() { deadline_ = owner_.clock_.Steady() + kCollectionMax; }
+    // Sets the deadline of what starts now, and the message of the error beyond it.
+    void StartWithin(absl::Duration most, absl::string_view error) {
+      deadline_ = owner_.clock_.Steady() + most;
+      error_ = error;
+    }
 
    private:
     Transport& transport_;
     CollectorThread& owner_;
     absl::Duration deadline_ = absl::InfiniteDuration();
+    absl::string_view error_;
   };
 
   // Bounds a collection independently of the stream length that the device reports. A bus at 100 kHz carries 6 MB in
   // this time.
   static constexpr absl::Duration kCollectionMax = absl::Minutes(10);
+  // Likewise a peek. One of 64 events of as many extends takes as long on the slowest bus.
+  static constexpr absl::Duration kPeekMax = absl::Seconds(10);
 
   void Run();
   void ShowProgress() { progress_ns_ = absl::ToInt64Nanoseconds(clock_.Steady()); }
@@ -77,13 +86,17 @@ class CollectorThread {
   void ReportVersion();
   void ReportRestart();
   void Collect();
+  // Answers the peeks that wait: one, and more while no snapshot is due at `next`. A due snapshot therefore waits for
+  // one peek at most, and peeks are answered also if collections take the whole interval.
+  void AnswerPeeks(absl::Duration next) ABSL_LOCKS_EXCLUDED(mu_);
+  void Wake() ABSL_LOCKS_EXCLUDED(mu_);
   // Reads the DeviceInfo from the store. Returns true if the interval has changed.
   bool UpdateInfo() ABSL_LOCKS_EXCLUDED(mu_);
   // Waits for `duration` or a stop request. Returns false after a stop request.
   bool WaitFor(absl::Duration duration) ABSL_LOCKS_EXCLUDED(mu_);
-  // Waits until the steady time `next`, a stop request or Reconsider(). Returns false after a stop request.
+  // Waits until the steady time `next`, a stop request, Reconsider() or a peek. Returns false after a stop request.
   bool WaitUntil(absl::Duration next) ABSL_LOCKS_EXCLUDED(mu_);
-  bool IsWoken() const ABSL_SHARED_LOCKS_REQUIRED(mu_) { return stopping_ || is_to_reconsider_; }
+  bool IsWoken() const ABSL_SHARED_LOCKS_REQUIRED(mu_) { return stopping_ || is_to_reconsider_ || is_asked_; }
 
   const size_t device_;
   const Store& store_;
@@ -93,17 +106,21 @@ class CollectorThread {
   RegisterPort port_;
   MailboxSession session_;
   DeviceCollector collector_;
+  DevicePeeks peeks_;
+  PeekRouter* const router_;  // nullptr: no peeks
   const Clock& clock_;
-  std::string last_error_;  // empty after a successful snapshot; used by the collector's thread only
-  bool reported_ = false;   // Report() was called at least once; likewise
-  uint64_t boot_id_ = 0;    // of the newest snapshot; likewise
-  uint8_t version_ = 0;     // of the snapshot extension, as logged; likewise
+  std::string last_error_;    // empty after a successful snapshot; used by the collector's thread only
+  bool reported_ = false;     // Report() was called at least once; likewise
+  bool is_readable_ = false;  // the last collection has succeeded; likewise
+  uint64_t boot_id_ = 0;      // of the newest snapshot; likewise
+  uint8_t version_ = 0;       // of the snapshot extension, as logged; likewise
 
   mutable absl::Mutex mu_;
   SteadyCondVar changed_;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   bool is_to_reconsider_ ABSL_GUARDED_BY(mu_) = false;
-  // The steady time of the last progress, in nanoseconds; kResting between collections.
+  bool is_asked_ ABSL_GUARDED_BY(mu_) = false;  // a peek waits
+  // The steady time of the last progress, in nanoseconds; kResting between collections and peeks.
   static constexpr int64_t kResting = std::numeric_limits<int64_t>::max();
   std::atomic<int64_t> progress_ns_ = kResting;
   std::thread thread_;

@@ -14,10 +14,14 @@
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
 #include "daemon/collector/fake_context.h"
+#include "daemon/collector/peek_router.h"
 #include "daemon/mailbox/fake_mailbox.h"
 #include "daemon/mailbox/register_port.h"
 #include "daemon/metrics/expect_metric.h"
+#include "daemon/snapshot/live_block.h"
+#include "daemon/snapshot/live_reader.h"
 #include "daemon/snapshot/store.h"
+#include "proto/mailbox/features.h"
 #include "proto/mailbox/word.h"
 
 namespace sideband::daemon {
@@ -102,6 +106,7 @@ class CollectorThreadTest : public testing::Test {
   FakeContext fakes_;
   const TickingClock ticking_{fakes_.clock};
   Publications published_{fakes_.store};
+  PeekRouter router_;
   FakeMailbox* device_ = nullptr;  // the thread's own
   std::unique_ptr<CollectorThread> thread_;
 };
@@ -260,6 +265,134 @@ TEST_F(CollectorThreadTest, ACollectionHasADeadline) {
     EXPECT_EQ(device_->transfers.size() > 1, row.is_in_time);
   }
   EXPECT_EQ(published_.count(), 1u);
+}
+
+// A peek as a server asks for it.
+class Asking {
+ public:
+  Asking(PeekRouter& router, PeekQuery query) {
+    ticket_ = router.Peek(0, std::move(query), [this](const absl::StatusOr<PeekedBlock>& peeked) {
+      peeked_ = peeked;
+      done_.Notify();
+    });
+  }
+  const absl::StatusOr<LiveReader::Ticket>& ticket() const { return ticket_; }
+  const absl::StatusOr<PeekedBlock>& Await() {
+    done_.WaitForNotification();
+    return peeked_;
+  }
+
+ private:
+  absl::StatusOr<LiveReader::Ticket> ticket_;
+  absl::StatusOr<PeekedBlock> peeked_;
+  absl::Notification done_;
+};
+
+class PeekingThreadTest : public CollectorThreadTest {
+ protected:
+  void MakePeeking(absl::Duration interval, const Clock& clock, double share = 1) {
+    fakes_.store.SetDevices({{0, std::make_shared<const DeviceInfo>(
+                                     DeviceInfo{.name = "gpu0", .interval = interval, .peek_bus_share = share})}});
+    auto device = std::make_unique<FakeMailbox>();
+    device_ = device.get();
+    device_->version = mailbox::ExtensionVersion::kTwo;
+    device_->features = mailbox::kPeekFeature;
+    CollectorContext context = fakes_.Get(clock);
+    context.peeks = &router_;
+    thread_ = std::make_unique<CollectorThread>(0, std::move(device), FakeMailbox::kAddress, context);
+  }
+  static PeekQuery Query() { return {.vm = kOpenVm, .boot_id = 9, .events = {0}}; }
+};
+
+TEST_F(PeekingThreadTest, APeekIsAnsweredBetweenTwoSnapshots) {
+  MakePeeking(absl::Hours(1), fakes_.clock);
+  thread_->Start();
+  published_.Await(1);
+  for (int i = 0; i < 3; ++i) {
+    Asking asking(router_, Query());
+    const auto& peeked = asking.Await();
+    ASSERT_TRUE(peeked.ok()) << peeked.status();
+    EXPECT_EQ(peeked->counters, (std::vector<uint64_t>{11}));
+  }
+  thread_->Stop();
+  EXPECT_EQ(Latches(), 1u);
+  ExpectMetric(*fakes_.metrics, "sideband_peeks_total{code=\"OK\",device=\"gpu0\"} 3");
+  ExpectMetric(*fakes_.metrics, "sideband_peek_duration_seconds_count{device=\"gpu0\"} 3");
+}
+
+TEST_F(PeekingThreadTest, ADueSnapshotWaitsForOnePeekAtMost) {
+  MakePeeking(absl::Milliseconds(1), ticking_);
+  // Each peek takes longer than the interval, and there are always more.
+  device_->before = [&](const smbus::Transfer& transfer) {
+    const auto& commands = device_->commands;
+    if (IsWindow(transfer) && commands.back().word.opcode == Opcode::kPeek) fakes_.clock.Advance(absl::Milliseconds(2));
+  };
+  thread_->Start();
+  published_.Await(1);
+  std::vector<std::unique_ptr<Asking>> peeks;
+  for (int i = 0; i < 8; ++i) peeks.push_back(std::make_unique<Asking>(router_, Query()));
+  for (const auto& peek : peeks) EXPECT_TRUE(peek->Await().ok());
+  thread_->Stop();
+  bool was_peek = false;
+  for (const FakeMailbox::Command& command : device_->commands) {
+    const bool is_go = command.word.opcode == Opcode::kPeek && command.word.arg1 == 1;
+    EXPECT_FALSE(is_go && was_peek) << "two peeks without a snapshot in between";
+    if (is_go || command.word.opcode == Opcode::kLatch) was_peek = is_go;
+  }
+}
+
+TEST_F(PeekingThreadTest, ADeviceThatIsNotReadAnswersNoPeek) {
+  MakePeeking(absl::Hours(1), fakes_.clock);
+  device_->is_present = false;
+  thread_->Start();
+  ExpectMetric(*fakes_.metrics, "sideband_collect_errors_total{code=\"UNAVAILABLE\",device=\"gpu0\"} 1");
+  EXPECT_EQ(Asking(router_, Query()).Await().status().code(), absl::StatusCode::kUnavailable);
+  thread_->Stop();
+  EXPECT_TRUE(device_->CommandsOf(Opcode::kPeek).empty());
+}
+
+TEST_F(PeekingThreadTest, AStopAnswersWhatWaits) {
+  MakePeeking(absl::Hours(1), fakes_.clock);
+  Asking asking(router_, Query());  // the thread is not started
+  ASSERT_TRUE(asking.ticket().ok());
+  thread_->Stop();
+  EXPECT_EQ(asking.Await().status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(Asking(router_, Query()).ticket().status().code(), absl::StatusCode::kUnavailable);
+  thread_.reset();
+  EXPECT_EQ(Asking(router_, Query()).ticket().status().code(), absl::StatusCode::kUnavailable) << "removed";
+}
+
+TEST_F(PeekingThreadTest, APeekThatWaitsCanBeCancelled) {
+  MakePeeking(absl::Hours(1), fakes_.clock);
+  Asking cancelled(router_, Query()), other(router_, Query());
+  EXPECT_TRUE(router_.Cancel(*cancelled.ticket()));
+  EXPECT_FALSE(router_.Cancel(*cancelled.ticket()));
+  thread_->Start();
+  EXPECT_TRUE(other.Await().ok());
+  EXPECT_FALSE(router_.Cancel(*other.ticket()));
+  EXPECT_FALSE(router_.Cancel({.device = 7, .number = 1}));
+  thread_->Stop();
+  ExpectMetric(*fakes_.metrics, "sideband_peeks_total{code=\"CANCELLED\",device=\"gpu0\"} 1");
+}
+
+TEST_F(PeekingThreadTest, PeeksKeepToTheirShareOfTheBus) {
+  MakePeeking(absl::Hours(1), fakes_.clock, /*share=*/0.5);
+  device_->before = [&](const smbus::Transfer& transfer) {
+    const auto& commands = device_->commands;
+    const bool is_peek = !commands.empty() && commands.back().word.opcode == Opcode::kPeek;
+    if (is_peek && IsWindow(transfer)) fakes_.clock.Advance(absl::Seconds(1));
+  };
+  thread_->Start();
+  published_.Await(1);
+  EXPECT_TRUE(Asking(router_, Query()).Await().ok());
+  // The thread settles the time before it answers. Of the two seconds that the share needs for it, one has passed.
+  EXPECT_TRUE(Asking(router_, Query()).Await().ok());
+  EXPECT_EQ(Asking(router_, Query()).ticket().status().code(), absl::StatusCode::kResourceExhausted);
+  fakes_.clock.Advance(absl::Seconds(1));
+  EXPECT_TRUE(Asking(router_, Query()).Await().ok());
+  thread_.reset();
+  MakePeeking(absl::Hours(1), fakes_.clock, /*share=*/0);
+  EXPECT_EQ(Asking(router_, Query()).ticket().status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
 }  // namespace

@@ -29,6 +29,8 @@
 
 namespace sideband::daemon {
 
+class PeekRouter;
+
 // Dependencies shared by the collectors of all devices. All of them must outlive the collectors.
 struct CollectorContext {
   Store& store;
@@ -39,6 +41,7 @@ struct CollectorContext {
   CollectionMetrics& metrics;
   const Clock& clock;
   const CreationFile* creation_file = nullptr;  // stores created times across restarts; nullptr: not stored
+  PeekRouter* peeks = nullptr;                  // leads peeks to the collectors; nullptr: there are none
 };
 
 // Used by one thread at a time. `session` and the members of `context` must outlive this object.

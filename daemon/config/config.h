@@ -17,6 +17,7 @@
 #include "daemon/config/listener_config.h"
 #include "daemon/config/local_operators.h"
 #include "daemon/config/log_config.h"
+#include "daemon/config/peek_config.h"
 #include "daemon/config/quota_config.h"
 #include "daemon/config/ratio_config.h"
 #include "daemon/config/target_config.h"
@@ -45,6 +46,7 @@ struct Config {
   std::vector<VmKeyConfig> vm_keys;
   AuditConfig audit;
   HistoryConfig history;
+  PeekConfig peek;
   LogConfig log;
   std::string state_dir;   // persistent state; empty: the default location (README.md)
   std::string ports_file;  // receives the bound ports; empty: not written

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/base/retry_after.h"
 #include "daemon/grpc/stream_step.h"
 #include "daemon/identity/bearer.h"
 
@@ -51,9 +52,13 @@ std::string Milliseconds(absl::Duration duration) {
   return absl::StrCat(absl::ToInt64Milliseconds(absl::Ceil(duration, absl::Milliseconds(1))));
 }
 
+void AddPushback(absl::Duration retry_after, grpc::CallbackServerContext& call) {
+  call.AddTrailingMetadata(kRetryPushback, Milliseconds(retry_after));
+}
+
 void RefuseByQuota(const ServiceContext& context, const RequestQuota::Verdict& verdict,
                    grpc::CallbackServerContext& call, Admission& admission) {
-  call.AddTrailingMetadata(kRetryPushback, Milliseconds(verdict.retry_after));
+  AddPushback(verdict.retry_after, call);
   admission.status =
       absl::ResourceExhaustedError(absl::StrCat("at most ", context.quota.limits().per_second, " calls a second"));
   // Audits only the first of a series of rejections, so that a flood does not push older entries out of the log.
@@ -78,6 +83,10 @@ void Limit(const ServiceContext& context, grpc::CallbackServerContext& call, Adm
 }
 
 }  // namespace
+
+void AddPushback(const absl::Status& status, grpc::CallbackServerContext& call) {
+  if (const auto after = RetryAfter(status)) AddPushback(*after, call);
+}
 
 Admission Admit(const ServiceContext& context, grpc::CallbackServerContext& call, const char* endpoint,
                 const google::protobuf::Message& request) {

@@ -38,6 +38,9 @@ struct Admission {
   bool is_audited = true;  // audited; false for an identity's quota rejections in a row, after the first
 };
 
+// Tells the client when to retry, if the status has a time (daemon/base/retry_after.h). Before the call is finished.
+void AddPushback(const absl::Status& status, grpc::CallbackServerContext& call);
+
 // Authenticates the caller and applies its limits. `status` of the result is UNAUTHENTICATED where the credentials are
 // not in the policy, and RESOURCE_EXHAUSTED where the identity is beyond its calls per second, calls under way, unread
 // answer bytes or connections. `endpoint` is SERVICE/METHOD.

@@ -23,6 +23,7 @@
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/sealing/sealer_set.h"
 #include "daemon/view/history_reader.h"
+#include "daemon/view/peek_reader.h"
 #include "daemon/view/reader.h"
 
 namespace sideband::daemon {
@@ -41,6 +42,7 @@ class GrpcServer {
     CallsUnderWay::Limits under_way;         // including streams
     const HistoryReader* history = nullptr;  // nullptr: GetHistory is FAILED_PRECONDITION; must outlive the server
     SealerSet* sealers = nullptr;            // nullptr: nonces are rejected; must outlive the server
+    const PeekReader* peeks = nullptr;       // nullptr: Peek is FAILED_PRECONDITION; must outlive the server
     Gate::Options gate;                      // `listener` and `local_operators` are overwritten with those above
   };
 

@@ -11,6 +11,7 @@
 #include "daemon/metrics/request_metrics.h"
 #include "daemon/sealing/sealer_set.h"
 #include "daemon/view/history_reader.h"
+#include "daemon/view/peek_reader.h"
 #include "daemon/view/reader.h"
 
 namespace sideband::daemon {
@@ -25,6 +26,7 @@ struct ServiceContext {
   const HistoryReader* history;  // nullptr: no history is kept
   Gate& gate;                    // resolves a call's connection to its credentials
   SealerSet* sealers;            // nullptr: nonces are rejected
+  const PeekReader* peeks;       // nullptr: no device is peeked at
 };
 
 }  // namespace sideband::daemon

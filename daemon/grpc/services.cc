@@ -11,11 +11,13 @@
 #include "daemon/grpc/answer_reactor.h"
 #include "daemon/grpc/grpc_status.h"
 #include "daemon/grpc/message_bytes.h"
+#include "daemon/grpc/pending_answer.h"
 #include "daemon/grpc/raw_service.h"
 #include "daemon/grpc/sealed_subscription.h"
 #include "daemon/grpc/stream_reactor.h"
 #include "daemon/grpc/subscription.h"
 #include "daemon/view/history_reader.h"
+#include "daemon/view/peek_reader.h"
 #include "daemon/view/queries.h"
 #include "proto/base/status_macros.h"
 
@@ -75,6 +77,45 @@ UnaryReactor* Answer(const ServiceContext& context, grpc::CallbackServerContext&
   return new AnswerReactor(status, std::move(incoming.admission.share));
 }
 
+// Asks for the answer to a call, which is given later: like PeekReader::Ask.
+template <typename Request, typename Response>
+using LateQuery = std::function<absl::StatusOr<PendingAnswer::Cancel>(
+    const Caller& caller, const Request& request, std::function<void(const absl::StatusOr<Response>& answer)> done)>;
+
+template <typename Response>
+absl::StatusOr<grpc::ByteBuffer> BytesOf(const absl::StatusOr<Response>& answer) {
+  if (!answer.ok()) return answer.status();
+  return Serialized(*answer);
+}
+
+template <typename Request, typename Response>
+UnaryReactor* AnswerLater(const ServiceContext& context, grpc::CallbackServerContext& call, Method method,
+                          const LateQuery<Request, Response>& query, const grpc::ByteBuffer& request_bytes,
+                          grpc::ByteBuffer& response) {
+  auto incoming = std::make_shared<Incoming<Request>>(Receive<Request>(context, call, method, request_bytes));
+  const Admission& admission = incoming->admission;
+  // `incoming` holds the call's share until gRPC has finished the call.
+  const auto pending =
+      PendingAnswer::Make(response, [context, &call, method, incoming](const absl::StatusOr<grpc::ByteBuffer>& answer) {
+        AddPushback(answer.status(), call);
+        if (answer.ok()) incoming->admission.share->Hold(answer->Length());
+        context.metrics.GrpcRequest(method.name(), answer.status().code());
+        AuditAdmission(context.reader, incoming->admission, answer.status());
+      });
+  if (!admission.status.ok()) {
+    pending->Answer(admission.status);
+    return pending->reactor();
+  }
+  auto cancel = query(*admission.asked.caller, incoming->request,
+                      [pending](const absl::StatusOr<Response>& answer) { pending->Answer(BytesOf(answer)); });
+  if (cancel.ok()) {
+    pending->SetCancel(*std::move(cancel));
+  } else {
+    pending->Answer(cancel.status());
+  }
+  return pending->reactor();
+}
+
 // A stream that is rejected. Deletes itself when gRPC has finished the call.
 class RefusedStream final : public WriteReactor {
  public:
@@ -126,6 +167,16 @@ RawService::Method Unary(const ServiceContext& context, Method method, Query<Req
   return Unary<Request, Response>(context, method, std::function<Query<Request, Response>>(query));
 }
 
+// A row for a method whose answer takes time.
+template <typename Request, typename Response>
+RawService::Method LateUnary(const ServiceContext& context, Method method, LateQuery<Request, Response> query) {
+  return {method.name(),
+          [context, method, query = std::move(query)](grpc::CallbackServerContext* call,
+                                                      const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
+            return AnswerLater<Request, Response>(context, *call, method, query, *request, *response);
+          }};
+}
+
 // A row for a stream. `make` returns its source, or why there is none.
 template <typename Request, typename Make>
 RawService::Method ServerStream(const ServiceContext& context, Method method, Make make) {
@@ -156,10 +207,20 @@ auto HistoryQuery(const ServiceContext& context) {
   };
 }
 
+auto LatePeek(const ServiceContext& context) {
+  return [peeks = context.peeks](const Caller& caller, const sideband::v1::PeekRequest& request,
+                                 PeekReader::Done done) -> absl::StatusOr<PendingAnswer::Cancel> {
+    if (peeks == nullptr) return absl::FailedPreconditionError("peeks are switched off");
+    SIDEBAND_ASSIGN_OR_RETURN(const LiveReader::Ticket ticket, peeks->Ask(caller, request, std::move(done)));
+    return [peeks, ticket] { return peeks->Cancel(ticket); };
+  };
+}
+
 }  // namespace
 
 std::unique_ptr<grpc::Service> NewTelemetryService(const ServiceContext& context) {
   using sideband::v1::GetHistoryRequest, sideband::v1::GetHistoryResponse, sideband::v1::SubscribeRequest;
+  using sideband::v1::PeekRequest, sideband::v1::PeekResponse;
   return std::make_unique<RawService>(
       "sideband.v1.Telemetry",
       std::vector<RawService::Method>{
@@ -168,6 +229,7 @@ std::unique_ptr<grpc::Service> NewTelemetryService(const ServiceContext& context
           Unary(context, {"Telemetry/ListScopes"}, &ListScopes),
           Unary(context, {"Telemetry/GetSnapshot"}, &GetSnapshot),
           Unary<GetHistoryRequest, GetHistoryResponse>(context, {"Telemetry/GetHistory"}, HistoryQuery(context)),
+          LateUnary<PeekRequest, PeekResponse>(context, {"Telemetry/Peek"}, LatePeek(context)),
           ServerStream<SubscribeRequest>(context, {"Telemetry/Subscribe"}, &MakeSubscription),
       });
 }

@@ -69,6 +69,9 @@ TEST_F(ServicesTest, EachRowAnswersUnderItsName) {
   once.set_mode(v1::SubscribeRequest::MODE_ONCE);
   v1::SubscribeSealedRequest sealed;
   sealed.set_vm("vm0");  // not confidential
+  v1::PeekRequest peek;
+  peek.set_device("gpu0");
+  peek.add_events("cycles");  // of the device, which has a confidential VM
   struct Row {
     const char* method;
     std::string request;
@@ -85,6 +88,8 @@ TEST_F(ServicesTest, EachRowAnswersUnderItsName) {
            {"Telemetry/GetSnapshot", "", TextOf<v1::GetSnapshotResponse>, "counters", grpc::OK, "OK"},
            {"Telemetry/GetHistory", "", TextOf<v1::GetHistoryResponse>, "no such answer", grpc::FAILED_PRECONDITION,
             "FAILED_PRECONDITION"},
+           {"Telemetry/Peek", peek.SerializeAsString(), TextOf<v1::PeekResponse>, "no such answer",
+            grpc::FAILED_PRECONDITION, "FAILED_PRECONDITION"},
            {"Telemetry/Subscribe", once.SerializeAsString(), TextOf<v1::SubscribeResponse>, "update", grpc::OK, "OK"},
            {"Confidential/SubscribeSealed", sealed.SerializeAsString(), TextOf<v1::SealedRecord>, "no such answer",
             grpc::NOT_FOUND, "NOT_FOUND"},
@@ -100,7 +105,7 @@ TEST_F(ServicesTest, EachRowAnswersUnderItsName) {
 }
 
 TEST_F(ServicesTest, EachMethodOfTheApiHasARow) {
-  ASSERT_EQ(AllMethods().size(), 7u) << "a new method: add it to EachRowAnswersUnderItsName";
+  ASSERT_EQ(AllMethods().size(), 8u) << "a new method: add it to EachRowAnswersUnderItsName";
   const auto channel = ChannelOf("stranger");
   for (const auto* method : AllMethods()) {
     const RawAnswer answer = RawCall(channel, PathOf(*method), BytesOf(""));

@@ -2,6 +2,7 @@
 #include "daemon/mailbox/fake_mailbox.h"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <utility>
 
@@ -127,8 +128,11 @@ FakeMailbox::Reply FakeMailbox::Perform(const Command& command) {
   const uint16_t mark = static_cast<uint16_t>(word.arg1 | word.arg2 << 8);
   switch (word.opcode) {
     case Opcode::kDiscover:
-      if (word.arg1 == static_cast<uint8_t>(mailbox::DiscoverItem::kFeatures)) return {};
-      return {.data = static_cast<uint32_t>(version) | mailbox::kWindowBytes << 8 | mailbox::kWindowCount << 16};
+      if (word.arg1 == static_cast<uint8_t>(mailbox::DiscoverItem::kFeatures)) {
+        return {.data = static_cast<uint32_t>(features), .extended_data = static_cast<uint32_t>(features >> 32)};
+      }
+      return {.data = static_cast<uint32_t>(version) | mailbox::kWindowBytes << 8 | mailbox::kWindowCount << 16,
+              .extended_data = version == ExtensionVersion::kOne ? 0x1Fu : 0x9Fu};
     case Opcode::kCatalog:
       return Open(CatalogStream(), command.data, 0);
     case Opcode::kLatch:
@@ -142,6 +146,8 @@ FakeMailbox::Reply FakeMailbox::Perform(const Command& command) {
       }
       base_ = mailbox::AsBase(*latched_, mailbox::ConfidentialVms(catalog));
       return {.data = snapshot_id_};
+    case Opcode::kPeek:
+      return word.arg1 == static_cast<uint8_t>(mailbox::PeekStep::kScope) ? SetPeekScope(command) : Peek(command);
     default:
       return {.status = MailboxStatus::kErrOpcode};
   }
@@ -158,6 +164,41 @@ FakeMailbox::Reply FakeMailbox::Latch(const Command& command) {
   is_relative_ = held != 0 && base_ && base_->snapshot_id == held;
   const Reply opened = Open(SnapshotStream(), 0, 0);
   return {.data = snapshot_id_, .extended_data = opened.data};
+}
+
+FakeMailbox::Reply FakeMailbox::SetPeekScope(const Command& command) {
+  const mailbox::PeekQuestion scope = {.manager = command.data,
+                                       .vm = static_cast<uint16_t>(command.extended_data),
+                                       .context = static_cast<uint16_t>(command.extended_data >> 16)};
+  const auto block = std::ranges::find_if(next.blocks, [&](const mailbox::BlockHeader& header) {
+    return header.vm == scope.vm && header.context == scope.context;
+  });
+  if (block == next.blocks.end()) return {.status = MailboxStatus::kErrData};
+  scope_ = scope;
+  block_ = static_cast<size_t>(block - next.blocks.begin());
+  return {};
+}
+
+FakeMailbox::Reply FakeMailbox::Peek(const Command& command) {
+  if ((scope_.manager & mailbox::kPeekSameLatch) == 0) peeked_ = next;
+  const mailbox::BlockHeader& header = peeked_.blocks.at(block_);
+  mailbox::PeekAnswer answer{.boot_id = peeked_.boot_id,
+                             .tag = ++tag_,
+                             .question = scope_,
+                             .generation = header.generation,
+                             .reference_cycle = peeked_.reference_time_ns,
+                             .reference_time_ns = peeked_.reference_time_ns,
+                             .flags = header.flags};
+  answer.question.bitmap = uint64_t{command.extended_data} << 32 | command.data;
+  for (size_t event = 0; event < peeked_.counters_per_block; ++event) {
+    const bool is_asked = mailbox::ExtendOf(event) == (scope_.manager & mailbox::kPeekExtendMask) &&
+                          (answer.question.bitmap & mailbox::BitOf(event)) != 0;
+    if (is_asked) answer.counters.push_back(peeked_.Counters(block_)[event]);
+  }
+  if (answer.counters.size() != static_cast<size_t>(std::popcount(answer.question.bitmap))) {
+    return {.status = MailboxStatus::kErrData};
+  }
+  return Open(mailbox::EncodePeekStream(answer), 0, tag_);
 }
 
 FakeMailbox::Reply FakeMailbox::Open(Bytes stream, uint32_t offset, uint32_t extended_data) {

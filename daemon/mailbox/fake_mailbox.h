@@ -20,6 +20,7 @@
 #include "proto/base/bytes.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/extension.h"
+#include "proto/mailbox/peek.h"
 #include "proto/mailbox/registers.h"
 #include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/word.h"
@@ -69,7 +70,8 @@ class FakeMailbox final : public Transport {
   bool is_present = true;
   mailbox::ExtensionVersion version = mailbox::ExtensionVersion::kOne;
   mailbox::Catalog catalog = SomeCatalog(/*with_secret=*/false);
-  mailbox::Snapshot next = SomeSnapshot();  // the next LATCH takes this, with the ids and the hash set
+  mailbox::Snapshot next = SomeSnapshot();  // the next LATCH takes this, with the ids and the hash set; so does PEEK
+  uint64_t features = 0;                    // of version 2
   size_t window_bytes = smbus::kBlockBytesMax;
   int busy_polls = 0;  // number of status reads that find a command running
 
@@ -92,6 +94,8 @@ class FakeMailbox final : public Transport {
   void Run(const Command& command);
   Reply Perform(const Command& command);
   Reply Latch(const Command& command);
+  Reply Peek(const Command& command);
+  Reply SetPeekScope(const Command& command);
   Reply Open(Bytes stream, uint32_t offset, uint32_t extended_data);
   mailbox::RegisterSet registers() const {
     return version == mailbox::ExtensionVersion::kOne ? mailbox::kSharedRegisters : mailbox::kOwnRegisters;
@@ -109,6 +113,10 @@ class FakeMailbox final : public Transport {
   std::optional<mailbox::Snapshot> base_;  // the acknowledged snapshot
   bool is_relative_ = false;               // the latched snapshot, to base_
   Bytes stream_;                           // the open one, from the offset of its command
+  mailbox::PeekQuestion scope_;            // of PEEK; its bitmap is not used
+  mailbox::Snapshot peeked_;               // the state of the last GO
+  size_t block_ = 0;                       // of the scope, in `peeked_`
+  uint32_t tag_ = 0;
 };
 
 }  // namespace sideband::daemon

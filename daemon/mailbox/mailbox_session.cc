@@ -2,12 +2,11 @@
 #include "daemon/mailbox/mailbox_session.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
-#include "proto/mailbox/extension.h"
-#include "proto/mailbox/features.h"
 #include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"
 
@@ -145,8 +144,7 @@ absl::Status MailboxSession::Explain(const absl::Status& failure) {
 absl::StatusOr<MailboxSession::Reply> MailboxSession::Run(const Request& request) {
   absl::StatusOr<Reply> reply = RunOnce(request);
   for (int run = 1; run < kRunsMax && IsInterference(reply.status()); ++run) {
-    // Gives the other controller time to finish.
-    wait_(kPauseMax);
+    GiveWay();
     reply = RunOnce(request);
   }
   return reply;
@@ -157,10 +155,12 @@ absl::StatusOr<MailboxSession::Reply> MailboxSession::RunOnce(const Request& req
   SIDEBAND_RETURN_IF_ERROR(Submit(request));
   SIDEBAND_RETURN_IF_ERROR(AwaitDone(request.command));
   Reply reply;
-  if (request.output == Output::kNothing) return reply;
-  SIDEBAND_ASSIGN_OR_RETURN(reply.data, port_.Read(registers_.data));
-  if (request.output == Output::kData) return reply;
-  SIDEBAND_ASSIGN_OR_RETURN(reply.extended_data, port_.Read(registers_.extended_data));
+  if (request.output == Output::kData || request.output == Output::kBoth) {
+    SIDEBAND_ASSIGN_OR_RETURN(reply.data, port_.Read(registers_.data));
+  }
+  if (request.output == Output::kExtendedData || request.output == Output::kBoth) {
+    SIDEBAND_ASSIGN_OR_RETURN(reply.extended_data, port_.Read(registers_.extended_data));
+  }
   return reply;
 }
 
@@ -208,6 +208,7 @@ absl::Status MailboxSession::CheckExtension() {
   // A chip without a mailbox must fail here, before the first write.
   SIDEBAND_RETURN_IF_ERROR(port_.Read(registers_.command).status());
   SIDEBAND_RETURN_IF_ERROR(CheckVersion());
+  features_ = 0;
   return version_ == mailbox::ExtensionVersion::kTwo ? CheckFeatures() : absl::OkStatus();
 }
 
@@ -237,9 +238,12 @@ absl::Status MailboxSession::CheckFeatures() {
       const Reply reply, Run({.command = Command(Opcode::kDiscover, static_cast<uint8_t>(DiscoverItem::kFeatures))}));
   const uint64_t features = uint64_t{reply.extended_data} << 32 | reply.data;
   const mailbox::FeatureRow* const lacking = mailbox::FeatureWithoutOpcode(features, opcodes_);
-  if (lacking == nullptr) return absl::OkStatus();
-  return absl::UnimplementedError(
-      absl::StrCat("DISCOVER: feature '", lacking->name, "' is announced without its opcode"));
+  if (lacking != nullptr) {
+    return absl::UnimplementedError(
+        absl::StrCat("DISCOVER: feature '", lacking->name, "' is announced without its opcode"));
+  }
+  features_ = features;
+  return absl::OkStatus();
 }
 
 CommandWord MailboxSession::StreamCommand(Opcode opcode) const {
@@ -338,6 +342,42 @@ absl::Status MailboxSession::Acknowledge(const HeldSnapshot& snapshot) {
       Run({.command = command, .data = snapshot.snapshot_id, .extended_data = {}, .output = Output::kData}));
   if (reply.data != snapshot.snapshot_id) return absl::AbortedError("ACK: the reply is for another snapshot");
   return absl::OkStatus();
+}
+
+absl::StatusOr<MailboxSession::Reply> MailboxSession::RunPeek(const Request& request) {
+  auto reply = RunOnce(request);
+  if (!absl::IsInvalidArgument(reply.status())) return reply;
+  return absl::NotFoundError("PEEK: the device does not have the block, or not with these events");
+}
+
+absl::Status MailboxSession::SetPeekScope(const mailbox::PeekQuestion& question) {
+  return RunPeek({.command = Command(Opcode::kPeek, static_cast<uint8_t>(mailbox::PeekStep::kScope)),
+                  .data = question.manager,
+                  .extended_data = uint32_t{question.context} << 16 | question.vm,
+                  .output = Output::kNothing})
+      .status();
+}
+
+absl::StatusOr<uint32_t> MailboxSession::LatchPeek(uint64_t bitmap) {
+  CommandWord command = StreamCommand(Opcode::kPeek);
+  command.arg1 = static_cast<uint8_t>(mailbox::PeekStep::kGo);
+  // The length of the stream is not read, since it follows from the bitmap.
+  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, RunPeek({.command = command,
+                                                        .data = static_cast<uint32_t>(bitmap),
+                                                        .extended_data = static_cast<uint32_t>(bitmap >> 32),
+                                                        .output = Output::kExtendedData}));
+  return reply.extended_data;
+}
+
+absl::StatusOr<mailbox::PeekAnswer> MailboxSession::ReadPeek(const mailbox::PeekQuestion& question, uint32_t tag) {
+  const size_t counters = static_cast<size_t>(std::popcount(question.bitmap));
+  SecretBytes bytes;
+  SIDEBAND_RETURN_IF_ERROR(ReadSpan(static_cast<uint32_t>(mailbox::PeekStreamBytes(counters)), bytes));
+  auto answer = mailbox::DecodePeekStream(bytes);
+  if (!answer.ok()) return absl::DataLossError(answer.status().message());
+  // Another controller's scope, bitmap or GO has come in between.
+  if (answer->question != question || answer->tag != tag) return Interference(last_);
+  return answer;
 }
 
 }  // namespace sideband::daemon

@@ -20,6 +20,8 @@
 #include "daemon/snapshot/topology.h"
 #include "proto/base/secret_memory.h"
 #include "proto/mailbox/extension.h"
+#include "proto/mailbox/features.h"
+#include "proto/mailbox/peek.h"
 #include "proto/mailbox/registers.h"
 #include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/word.h"
@@ -86,6 +88,18 @@ class MailboxSession {
   absl::StatusOr<mailbox::Snapshot> ReadSnapshot(const Latched& latched, const mailbox::Snapshot* base);
   absl::Status Acknowledge(const HeldSnapshot& snapshot);
 
+  // Whether the device answers peeks, as found by the last successful CheckExtension.
+  bool has_peek() const { return (features_ & mailbox::kPeekFeature) != 0; }
+  // The three steps of a peek (block_peeker.h), each of which runs once: after interference, ABORTED, all of them have
+  // to be repeated. NOT_FOUND if the device does not have the block or an event, as far as this step names it.
+  absl::Status SetPeekScope(const mailbox::PeekQuestion& question);
+  // Returns the tag of the answer.
+  absl::StatusOr<uint32_t> LatchPeek(uint64_t bitmap);
+  // The answer must fit into the windows. ABORTED if it is another answer, DATA_LOSS if it is damaged.
+  absl::StatusOr<mailbox::PeekAnswer> ReadPeek(const mailbox::PeekQuestion& question, uint32_t tag);
+  // Gives another controller time to finish.
+  void GiveWay() const { wait_(kPauseMax); }
+
   // Returns ABORTED, and reports the outcome "interference", if another controller has run a command since this
   // session's last one, so that its reply may have been read in place of the expected one. Otherwise returns `failure`.
   absl::Status Explain(const absl::Status& failure);
@@ -96,7 +110,7 @@ class MailboxSession {
     uint32_t extended_data = 0;
   };
   // The part of the reply that the command has.
-  enum class Output { kNothing, kData, kBoth };
+  enum class Output { kNothing, kData, kExtendedData, kBoth };
   struct Request {
     mailbox::CommandWord command;
     std::optional<uint32_t> data;
@@ -123,12 +137,14 @@ class MailboxSession {
   absl::StatusOr<SecretBytes> ReadStream(uint32_t size, const Reopen& reopen);
   absl::Status ReadSpan(uint32_t size, SecretBytes& bytes);
   mailbox::CommandWord StreamCommand(mailbox::Opcode opcode) const;
+  absl::StatusOr<Reply> RunPeek(const Request& request);
 
   RegisterPort& port_;
   const Wait wait_;
   mailbox::ExtensionVersion version_ = mailbox::ExtensionVersion::kOne;
   mailbox::RegisterSet registers_ = mailbox::kSharedRegisters;
   uint32_t opcodes_ = 0;       // served by the device, bit n for 0x60 + n
+  uint64_t features_ = 0;      // of the device
   int signature_misses_ = 0;   // calls of CheckExtension since the signature was there
   mailbox::CommandWord last_;  // the most recent command
 };

@@ -327,11 +327,11 @@ TEST_F(MailboxSessionTest, AFeatureWithoutItsOpcodeIsRefused) {
   device_.version = ExtensionVersion::kTwo;
   device_.answer = [](const FakeMailbox::Command& command) -> std::optional<FakeMailbox::Reply> {
     if (command.word.arg1 != static_cast<uint8_t>(mailbox::DiscoverItem::kFeatures)) return std::nullopt;
-    return FakeMailbox::Reply{.data = 1};
+    return FakeMailbox::Reply{.data = 1 << 1};
   };
   const absl::Status status = session_.CheckExtension();
   EXPECT_EQ(status.code(), StatusCode::kUnimplemented);
-  EXPECT_EQ(status.message(), "DISCOVER: feature 'PEEK' is announced without its opcode");
+  EXPECT_EQ(status.message(), "DISCOVER: feature 'gate groups' is announced without its opcode");
 }
 
 TEST_F(MailboxSessionTest, ADeviceWithoutTheExtensionIsUnimplemented) {

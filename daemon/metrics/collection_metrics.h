@@ -47,6 +47,10 @@ class CollectionMetrics {
   // Whether the newest snapshot adds up.
   void Conservation(absl::string_view device, bool holds);
   void Pipeline(absl::string_view device, const PipelineActivity& activity);
+  // A peek, when it was answered or rejected; PeekDuration: how long it used the bus; PeekRetry: it was asked again.
+  void Peek(absl::string_view device, absl::StatusCode code);
+  void PeekDuration(absl::string_view device, absl::Duration duration);
+  void PeekRetry(absl::string_view device);
   // A row of which a ratio was over 1 and is therefore not shown.
   void RatioOverOne(absl::string_view device);
 

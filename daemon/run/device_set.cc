@@ -70,15 +70,18 @@ void DeviceSet::Update(Device& device, const DeviceConfig& wanted, std::shared_p
   device.info = std::move(info);
 }
 
-std::vector<std::string> DeviceSet::Apply(const std::vector<DeviceConfig>& devices,
-                                          const std::vector<RatioSpec>& ratios, Prepared prepared) {
+std::vector<std::string> DeviceSet::Apply(const std::vector<DeviceConfig>& devices, const Common& common,
+                                          Prepared prepared) {
   std::vector<std::string> lines, before;
   for (const auto& [name, device] : devices_) before.push_back(name);
   RemoveOthers(devices, lines);
   DeviceList list;
   for (const DeviceConfig& wanted : devices) {
-    auto info = std::make_shared<const DeviceInfo>(
-        DeviceInfo{.name = wanted.name, .interval = wanted.interval, .bus_hz = wanted.bus_hz, .ratios = ratios});
+    auto info = std::make_shared<const DeviceInfo>(DeviceInfo{.name = wanted.name,
+                                                              .interval = wanted.interval,
+                                                              .bus_hz = wanted.bus_hz,
+                                                              .peek_bus_share = common.peek_bus_share,
+                                                              .ratios = common.ratios});
     const auto known = devices_.find(wanted.name);
     if (known == devices_.end()) {
       const bool is_new = std::ranges::find(before, wanted.name) == before.end();

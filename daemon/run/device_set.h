@@ -3,7 +3,8 @@
 // The configured devices and their collectors. A reload may change them.
 //   DeviceSet devices({store, history, *metrics, make_transport, make_collector});
 //   SIDEBAND_ASSIGN_OR_RETURN(DeviceSet::Prepared prepared, devices.Prepare(config.devices));
-//   for (const std::string& line : devices.Apply(config.devices, config.ratios.ratios, std::move(prepared))) Log(line);
+//   const DeviceSet::Common common{config.ratios.ratios, config.peek.bus_share};
+//   for (const std::string& line : devices.Apply(config.devices, common, std::move(prepared))) Log(line);
 //   devices.Start();
 //   devices.Stop();
 #ifndef SIDEBAND_DAEMON_RUN_DEVICE_SET_H_
@@ -37,6 +38,11 @@ class DeviceSet {
     std::function<absl::StatusOr<DeviceTransport>(const DeviceConfig& device)> make_transport;
     std::function<std::unique_ptr<CollectorThread>(size_t id, DeviceTransport to)> make_collector;
   };
+  // Settings of all devices.
+  struct Common {
+    std::vector<RatioSpec> ratios;
+    double peek_bus_share = 0;
+  };
   // The transports of new devices, by device name.
   using Prepared = std::map<std::string, DeviceTransport>;
 
@@ -48,8 +54,7 @@ class DeviceSet {
   // Applies the change; `prepared` must be the result of Prepare() for the same devices. A device that continues,
   // possibly with another interval, keeps its collector, counters and created times. All data of a removed device is
   // dropped. Returns one line per change.
-  std::vector<std::string> Apply(const std::vector<DeviceConfig>& devices, const std::vector<RatioSpec>& ratios,
-                                 Prepared prepared);
+  std::vector<std::string> Apply(const std::vector<DeviceConfig>& devices, const Common& common, Prepared prepared);
   // Starts the collectors that are not running yet.
   void Start();
   // The longest time for which a collection has made no progress (CollectorThread::Silence).

@@ -24,7 +24,8 @@ namespace sideband::daemon {
 struct DeviceInfo {
   std::string name;
   absl::Duration interval;
-  uint32_t bus_hz = 0;  // SCL frequency of the device's bus; 0: no such limit
+  uint32_t bus_hz = 0;        // SCL frequency of the device's bus; 0: no such limit
+  double peek_bus_share = 0;  // of the bus's time that peeks may use, at most 1; 0: peeks are switched off
   std::vector<RatioSpec> ratios;
   // A snapshot is fresh for this number of intervals. After that the device is stale and its series disappear.
   static constexpr int kFreshIntervals = 3;

@@ -68,12 +68,14 @@ class Ledger {
   }
 
   void Operator(const std::string& who) {
-    Row(who, Kind::kDevice, 0, "", universe_.all_events(), Right::kRead);
-    cells_.emplace(who, Kind::kSelfMetrics, 0, "", "", Right::kRead);
-    for (uint8_t vm = 1; vm <= universe_.confidential.size(); ++vm) {
-      KnowsVm(who, vm);
-      if (!universe_.confidential[vm - 1]) Row(who, Kind::kVm, vm, "", universe_.all_events(), Right::kRead);
+    for (const Right right : {Right::kRead, Right::kPeek}) {
+      Row(who, Kind::kDevice, 0, "", universe_.all_events(), right);
+      for (uint8_t vm = 1; vm <= universe_.confidential.size(); ++vm) {
+        if (!universe_.confidential[vm - 1]) Row(who, Kind::kVm, vm, "", universe_.all_events(), right);
+      }
     }
+    cells_.emplace(who, Kind::kSelfMetrics, 0, "", "", Right::kRead);
+    for (uint8_t vm = 1; vm <= universe_.confidential.size(); ++vm) KnowsVm(who, vm);
   }
 
   Names EventsOf(const GrantSpec& grant) const {

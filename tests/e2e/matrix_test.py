@@ -55,6 +55,15 @@ RESOURCES = [
         ("", "train", "serve", "nothing"),
         ((), (CONTEXT_EVENT,), (DEVICE_EVENT,), ("nothing",), (CONTEXT_EVENT, "nothing")))
 ]
+# Peeks name one row. Tenant A may peek at its VM, tenant B may only read its own.
+PEEKS = [
+    {"device": device, "vm": vm, "context": context, "events": events}
+    for device, vm, context, events in itertools.product(
+        (DEVICE, "gpu9"),
+        ("vm1", "vm2", "vm3", site_layout.VM_UUIDS["vm1"], site_layout.VM_UUIDS["vm3"], "vm9", ABSENT_UUID),
+        ("", "train", "serve", "nothing"),
+        ((CONTEXT_EVENT,), (DEVICE_EVENT,), (CONTEXT_EVENT, "nothing")))
+]
 CONFIDENTIAL = [(device, vm) for device in ("", DEVICE, "gpu9")
                 for vm in ("vm1", "vm2", "vm3", site_layout.VM_UUIDS["vm3"], "vm9", ABSENT_UUID, "")]
 
@@ -85,6 +94,13 @@ def expected_rows(role, asked):
     return {row for row in found if not asked["events"] or events(row) & set(asked["events"])}
 
 
+def may_peek(role, asked):
+    vm = {uuid: name for name, uuid in site_layout.VM_UUIDS.items()}.get(asked["vm"], asked["vm"])
+    row = (vm, asked["context"] or None)
+    return (asked["device"] == DEVICE and role in ("operator", "tenant-a") and row in rows(role) and
+            set(asked["events"]) <= events(row))
+
+
 class MatrixTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -96,7 +112,7 @@ class MatrixTest(unittest.TestCase):
         site_layout.write(cls.site.folder, "policy.yaml", cls.policy())
         config = cls.site.read("sidebandd.yaml").decode()
         site_layout.write(cls.site.folder, "sidebandd.yaml", config + 'tokens: {jwks_file: jwks.json, audience: "%s"}\n' %
-                          tokens.AUDIENCE + "audit: {file: audit.jsonl}\n")
+                          tokens.AUDIENCE + "audit: {file: audit.jsonl}\npeek: {bus_share: 1}\n")
         cls.tokens = {who: token and (token if token.count(".") == 2 and "/" not in token else issuer.token(token))
                       for who, (_, token) in IDENTITIES.items()}
         cls.site.start()
@@ -113,6 +129,8 @@ class MatrixTest(unittest.TestCase):
     def policy():
         operator = '"%soperator"' % site_layout.TRUST
         policy = site_layout.POLICY.replace(operator, operator + ', "jwt:prometheus"')
+        own = "{uuid: %s" % site_layout.VM_UUIDS["vm1"]
+        policy = policy.replace(own, own + ", rights: [read, peek]")
         return policy + 'auditors:\n  - {name: auditor, identities: ["%sauditor"]}\n' % site_layout.TRUST
 
     def call(self, who, service, method, request):
@@ -177,7 +195,8 @@ class MatrixTest(unittest.TestCase):
         return set(found)
 
     def test_every_method_is_in_this_matrix(self):
-        known = {"Telemetry": {"ListDevices", "ListEvents", "ListScopes", "GetSnapshot", "GetHistory", "Subscribe"},
+        known = {"Telemetry": {"ListDevices", "ListEvents", "ListScopes", "GetSnapshot", "GetHistory", "Peek",
+                               "Subscribe"},
                  "Confidential": {"SubscribeSealed"}}
         services = {name: set(service.methods_by_name)
                     for name, service in self.pb.DESCRIPTOR.services_by_name.items()}
@@ -194,6 +213,16 @@ class MatrixTest(unittest.TestCase):
         once = {"mode": self.pb.SubscribeRequest.MODE_ONCE}
         self.check_filtered("Subscribe", self.filtered(self.pb.SubscribeRequest, **once),
                             lambda messages: self.scopes([m.update for m in messages if m.HasField("update")]))
+
+    def test_peeks(self):
+        requests = [self.pb.PeekRequest(**asked) for asked in PEEKS]
+        for who, role, number, code, messages in self.cells("telemetry", "Peek", requests):
+            asked = PEEKS[number]
+            self.assertEqual(code is None, may_peek(role, asked), (who, asked, code))
+            if code is None:
+                found = messages[0].counters
+                self.assertEqual([one.event for one in found.counters], list(asked["events"]))
+                self.assertEqual(found.scope.context, asked["context"])
 
     def test_devices(self):
         for who, role, _, code, messages in self.cells("telemetry", "ListDevices", [self.pb.ListDevicesRequest()]):

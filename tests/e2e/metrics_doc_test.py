@@ -16,7 +16,7 @@ OPEN_METRICS = "application/openmetrics-text;version=1.0.0"
 # These have no series on a healthy site with undisturbed listeners.
 RARE = {"sideband_<level>_flags", "sideband_audit_entries_total", "sideband_audit_lost_total",
         "sideband_connections_refused_total", "sideband_descriptors_exhausted_total",
-        "sideband_tls_reloads_total"}
+        "sideband_peek_retries_total", "sideband_tls_reloads_total"}
 RATIOS = """ratios:
   - {name: l2_hit, numerator: [l2_hit_cycles], denominator: [l2_hit_cycles, l2_miss_cycles]}
   - {name: backwards, numerator: [sm_active_cycles], denominator: [copy_engine_active_cycles]}
@@ -27,6 +27,14 @@ def documented():
     """{name: (type, labels)}, with patterns as written in the page."""
     with open(programs.runfile("docs/metrics.md"), encoding="utf-8") as page:
         return {name: (kind, set(filter(None, labels.split(", ")))) for name, kind, labels in ROW.findall(page.read())}
+
+
+def peeked(client, request):
+    """Whether the device has answered; not before its first snapshot."""
+    try:
+        return client.telemetry.Peek(request, timeout=programs.PATIENCE_S)
+    except tenant_client.grpc.RpcError:
+        return None
 
 
 class MetricsDocTest(unittest.TestCase):
@@ -42,6 +50,9 @@ class MetricsDocTest(unittest.TestCase):
         cls.site.start_daemon()
         with tenant_client.Client(cls.site, "tenant-a") as client:
             client.telemetry.ListDevices(tenant_client.messages().ListDevicesRequest())
+        peek = tenant_client.messages().PeekRequest(device="gpu0", vm="vm1", events=["sm_active_cycles"])
+        with tenant_client.Client(cls.site, "operator") as client:
+            programs.wait_until(lambda: peeked(client, peek), "an answer to a peek")
         programs.wait_until(lambda: "sideband_vm_l2_hit_ratio" in cls.site.get("tenant-a", "/metrics")[1], "a ratio")
         programs.wait_until(lambda: "sideband_ratios_over_one_total" in cls.site.get("operator", "/metrics")[1],
                             "a ratio over one")

@@ -9,6 +9,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/clock_watch.h"
 #include "daemon/base/periodic_thread.h"
+#include "daemon/base/retry_after.h"
 #include "daemon/base/socket_folder.h"
 #include "daemon/config/listener_config.h"
 #include "daemon/exposition/text_buffer.h"
@@ -27,6 +28,12 @@ void UseClockWatch(const Clock& clock) {
 
 void UsePeriodicThread(const std::unique_ptr<HttpServer>& http) {
   //@ daemon/base/periodic_thread.h
+}
+
+void TellTheClient(absl::Duration after);
+
+absl::Status UseRetryAfter(const absl::Status& status) {
+  //@ daemon/base/retry_after.h
 }
 
 void UseSocketFolder(ListenerConfig& options) {

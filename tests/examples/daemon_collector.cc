@@ -10,6 +10,8 @@
 #include "daemon/audit/audit_sink.h"
 #include "daemon/authz/policy_holder.h"
 #include "daemon/base/clock.h"
+#include "daemon/base/retry_after.h"
+#include "daemon/collector/bus_share.h"
 #include "daemon/collector/collector_thread.h"
 #include "daemon/collector/confidentiality.h"
 #include "daemon/collector/confidentiality_book.h"
@@ -17,7 +19,10 @@
 #include "daemon/collector/creation_file.h"
 #include "daemon/collector/creation_times.h"
 #include "daemon/collector/device_collector.h"
+#include "daemon/collector/device_peeks.h"
 #include "daemon/collector/fake_context.h"
+#include "daemon/collector/peek_queue.h"
+#include "daemon/collector/peek_router.h"
 #include "daemon/collector/pipeline_increments.h"
 #include "daemon/collector/redact.h"
 #include "daemon/mailbox/mailbox_session.h"
@@ -36,6 +41,27 @@ namespace sideband::daemon {
 namespace {
 
 void Publish(const Topology& topology);
+
+void Answer(const PeekQueue::Peek& peek);
+
+absl::Status UseBusShare(const Clock& clock, absl::Duration cost, absl::Duration actual, const absl::Status& used_up) {
+  //@ daemon/collector/bus_share.h
+  return absl::OkStatus();
+}
+
+void UsePeekQueue(const Clock& clock, const PeekQuery& query, absl::Duration time, const LiveReader::Done& done) {
+  //@ daemon/collector/peek_queue.h
+}
+
+void UseDevicePeeks(size_t device, MailboxSession& session, const Store& store, CollectionMetrics& metrics,
+                    const Clock& clock, const std::function<void()>& wake, const PeekQuery& query,
+                    const LiveReader::Done& done, bool is_readable) {
+  //@ daemon/collector/device_peeks.h
+}
+
+void UsePeekRouter(size_t device, DevicePeeks& peeks, const PeekQuery& query, const LiveReader::Done& done) {
+  //@ daemon/collector/peek_router.h
+}
 
 void UseCollectorThread(size_t device, std::unique_ptr<Transport> transport, Store& store, SealerSet& sealers,
                         ConfidentialityBook& book, const PolicyHolder& policy, AuditSink& audit,

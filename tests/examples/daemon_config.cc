@@ -19,6 +19,7 @@
 #include "daemon/config/local_operators.h"
 #include "daemon/config/log_config.h"
 #include "daemon/config/one_of.h"
+#include "daemon/config/peek_config.h"
 #include "daemon/config/private_key.h"
 #include "daemon/config/quota_config.h"
 #include "daemon/config/ratio_config.h"
@@ -83,6 +84,10 @@ void UseOneOf(const YamlMap& map, ErrorList& errors, TlsServerConfig& tls) {
 absl::Status UsePrivateKey(SSL_CTX* context) {
   //@ daemon/config/private_key.h
   return absl::OkStatus();
+}
+
+void UsePeekConfig(const YamlMap& root, const ConfigContext& context, Config& config) {
+  //@ daemon/config/peek_config.h
 }
 
 void UseQuotaConfig(const YamlMap& root, const ConfigContext& context, Config& config) {

@@ -25,6 +25,7 @@
 #include "daemon/grpc/grpc_status.h"
 #include "daemon/grpc/health_reporter.h"
 #include "daemon/grpc/message_bytes.h"
+#include "daemon/grpc/pending_answer.h"
 #include "daemon/grpc/raw_client.h"
 #include "daemon/grpc/raw_service.h"
 #include "daemon/grpc/request_quota.h"
@@ -61,6 +62,13 @@ void UseAdmission(const ServiceContext& context, grpc::CallbackServerContext& ca
 
 grpc::ServerUnaryReactor* UseAnswerReactor(const absl::Status& status, Admission admission) {
   //@ daemon/grpc/answer_reactor.h
+}
+
+void Ask(const std::function<void(const absl::StatusOr<grpc::ByteBuffer>& answer)>& done);
+
+grpc::ServerUnaryReactor* UsePendingAnswer(grpc::ByteBuffer& response, const PendingAnswer::OnAnswer& on_answer,
+                                           const PendingAnswer::Cancel& withdraw) {
+  //@ daemon/grpc/pending_answer.h
 }
 
 absl::Status UseCallsUnderWay(CallsUnderWay& under_way, const sideband::v1::GetSnapshotResponse& answer) {

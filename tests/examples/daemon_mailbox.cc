@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
+#include "daemon/mailbox/block_peeker.h"
 #include "daemon/mailbox/bus_budget.h"
 #include "daemon/mailbox/fake_mailbox.h"
 #include "daemon/mailbox/mailbox_session.h"
@@ -22,6 +23,10 @@ namespace {
 
 void Keep(TakenSnapshot taken);
 absl::Status Refuse(absl::Duration interval, absl::Duration least);
+
+void UseBlockPeeker(MailboxSession& session, const Clock& clock, uint64_t boot, int& retries) {
+  //@ daemon/mailbox/block_peeker.h
+}
 
 absl::Status UseBusBudget(const std::shared_ptr<const Topology>& topology, absl::Duration interval) {
   //@ daemon/mailbox/bus_budget.h

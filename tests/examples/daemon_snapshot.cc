@@ -5,11 +5,14 @@
 #include <span>
 
 #include "daemon/http/site.h"
+#include "daemon/mailbox/block_peeker.h"
 #include "daemon/mailbox/check_against.h"
 #include "daemon/snapshot/capacities.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/fake_topology.h"
 #include "daemon/snapshot/level.h"
+#include "daemon/snapshot/live_block.h"
+#include "daemon/snapshot/live_reader.h"
 #include "daemon/snapshot/publication_thread.h"
 #include "daemon/snapshot/ratio.h"
 #include "daemon/snapshot/store.h"
@@ -33,6 +36,16 @@ void UseCapacities(const mailbox::Catalog& catalog, const mailbox::VmInfo& vm, d
 
 void UseLevel(const mailbox::BlockHeader& block) {
   //@ daemon/snapshot/level.h
+}
+
+void Use(uint16_t event, uint64_t count);
+
+void UseLiveBlock(BlockPeeker& peeker, const mailbox::BlockHeader& block, uint64_t boot) {
+  //@ daemon/snapshot/live_block.h
+}
+
+void UseLiveReader(LiveReader& live, size_t device, const PeekQuery& query, const LiveReader::Done& done) {
+  //@ daemon/snapshot/live_reader.h
 }
 
 void UseUtilisation(const DeviceSnapshot& snapshot, size_t index, size_t event) {

@@ -24,8 +24,10 @@
 #include "daemon/view/access_entry.h"
 #include "daemon/view/decision_log.h"
 #include "daemon/view/device_history.h"
+#include "daemon/view/fake_live_reader.h"
 #include "daemon/view/fake_past.h"
 #include "daemon/view/history_reader.h"
+#include "daemon/view/peek_reader.h"
 #include "daemon/view/queries.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/reference_policy.h"
@@ -66,6 +68,15 @@ void UseDeviceHistory(const DeviceInfo& info, const RowFilter& filter, TopologyV
                       absl::Time until, absl::Duration step, int64_t& values_left, const std::vector<ChunkView>& chunks,
                       sideband::v1::GetHistoryResponse& response) {
   //@ daemon/view/device_history.h
+}
+
+void UseFakeLiveReader(const PeekQuery& query, const LiveReader::Done& done, const PeekedBlock& block) {
+  //@ daemon/view/fake_live_reader.h
+}
+
+void UsePeekReader(Reader& reader, LiveReader& live, const Caller& caller, const sideband::v1::PeekRequest& request,
+                   const PeekReader::Done& finish) {
+  //@ daemon/view/peek_reader.h
 }
 
 void UseFakePast(const Caller& caller, const sideband::v1::GetHistoryRequest& request) {

@@ -91,6 +91,9 @@ class ContentTest(unittest.TestCase):
                 "sideband", "usr/share/doc/sideband/README.Debian").decode()):
             self.assertTrue(os.path.exists(os.path.join(self.trees["sideband"], "usr/share/doc/sideband", named)), named)
 
+    def test_programs_of_guests_have_their_header(self):
+        self.assertIn(b"#define SIDEBAND_HPC_HPCC_TRIGGER ", self.read("sideband", "usr/include/sideband_hpc.h"))
+
     def test_the_bill_of_materials_has_what_is_linked(self):
         for name in PACKAGES:
             bill = json.loads(self.read(name, "usr/share/doc/%s/%s.spdx.json" % (name, name)))

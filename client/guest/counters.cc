@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/guest/counters.h"
+
+#include <bit>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "client/guest/register_batch.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/steady_time.h"
+
+namespace sideband::client {
+namespace {
+
+constexpr uint64_t kHpccFields = hpc::kHpccTrigger | hpc::kHpccInterrupted | hpc::kHpccEmpty | hpc::kHpccReaderror |
+                                 hpc::kHpccExtend | hpc::kHpccModule | hpc::kHpccUseren | hpc::kHpccRefused |
+                                 hpc::kHpccStamp;
+
+absl::Status Refused() {
+  return absl::PermissionDeniedError("refused: no such counter, or no right to read it by registers");
+}
+
+// A device that is gone reads as ones.
+absl::Status CheckPresent(uint64_t hpcc) {
+  if ((hpcc & ~kHpccFields) == 0) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrFormat("no such registers: hpcc reads %016x", hpcc));
+}
+
+// What happened to a request.
+absl::Status CheckHpcc(uint64_t hpcc) {
+  SIDEBAND_RETURN_IF_ERROR(CheckPresent(hpcc));
+  if ((hpcc & hpc::kHpccInterrupted) != 0) return absl::AbortedError("interrupted by a switch");
+  return (hpcc & hpc::kHpccRefused) != 0 ? Refused() : absl::OkStatus();
+}
+
+// One request for counters of a manager, and its attempts.
+class Request {
+ public:
+  Request(RegisterPage& page, HpcManager manager, uint64_t bitmap, const ReadOptions& options)
+      : batch_(page, options.access_bytes),
+        options_(options),
+        deadline_(SteadyNow() + options.patience),
+        id_(uint64_t{manager.module} << hpc::kHpccModuleLsb | uint64_t{manager.extend} << hpc::kHpccExtendLsb),
+        bitmap_(bitmap),
+        words_(static_cast<size_t>(std::popcount(bitmap)) + (options.stamp ? 1 : 0)) {}
+
+  // A supervisor's write of hpcc also writes useren. Nothing is written to a page without these registers.
+  absl::Status KeepUseren() {
+    SIDEBAND_ASSIGN_OR_RETURN(const uint64_t hpcc, ReadHpcc());
+    SIDEBAND_RETURN_IF_ERROR(CheckPresent(hpcc));
+    useren_ = hpcc & hpc::kHpccUseren;
+    return absl::OkStatus();
+  }
+
+  // One attempt; ABORTED if it was interrupted, OUT_OF_RANGE if values were taken that were not there.
+  absl::StatusOr<Reading> Try(Reader reader, bool cancel_first) {
+    if (cancel_first) batch_.Write(hpc::kHpccOffset, useren_);
+    batch_.Write(hpc::kHpcmOffset, bitmap_);
+    batch_.Write(hpc::kHpccOffset, id_ | useren_ | hpc::kHpccTrigger | (options_.stamp ? hpc::kHpccStamp : 0));
+    SIDEBAND_ASSIGN_OR_RETURN(std::vector<uint64_t> words, Take(reader));
+    Reading reading;
+    if (options_.stamp) {
+      reading.stamp = words.front();
+      words.erase(words.begin());
+    }
+    reading.values = std::move(words);
+    return reading;
+  }
+
+  // For a caller that gives up, so that the next one finds no request under way.
+  void Cancel() {
+    batch_.Write(hpc::kHpccOffset, useren_);
+    batch_.Perform().IgnoreError();
+  }
+
+ private:
+  absl::StatusOr<uint64_t> ReadHpcc() {
+    batch_.Read(hpc::kHpccOffset);
+    SIDEBAND_ASSIGN_OR_RETURN(const std::vector<uint64_t> read, batch_.Perform());
+    return read.front();
+  }
+
+  // Until `field` of hpcc is 0.
+  absl::Status Await(uint64_t field) {
+    while (true) {
+      SIDEBAND_ASSIGN_OR_RETURN(const uint64_t hpcc, ReadHpcc());
+      SIDEBAND_RETURN_IF_ERROR(CheckHpcc(hpcc));
+      if ((hpcc & field) == 0) return absl::OkStatus();
+      if (SteadyNow() >= deadline_) {
+        return absl::DeadlineExceededError(absl::StrCat("no values within ", absl::FormatDuration(options_.patience)));
+      }
+    }
+  }
+
+  absl::StatusOr<std::vector<uint64_t>> Take(Reader reader) {
+    // Whether a request for nothing is refused shows in hpcc alone.
+    if (reader == Reader::kEager && words_ > 0) return TakeEagerly();
+    if (reader != Reader::kOptimistic) SIDEBAND_RETURN_IF_ERROR(Await(hpc::kHpccTrigger));
+    return TakeTogether();
+  }
+
+  absl::StatusOr<std::vector<uint64_t>> TakeEagerly() {
+    std::vector<uint64_t> words;
+    while (words.size() < words_) {
+      SIDEBAND_RETURN_IF_ERROR(Await(hpc::kHpccEmpty));
+      batch_.Read(hpc::kHpcrOffset);
+      SIDEBAND_ASSIGN_OR_RETURN(const std::vector<uint64_t> read, batch_.Perform());
+      words.push_back(read.front());
+    }
+    SIDEBAND_ASSIGN_OR_RETURN(const uint64_t hpcc, ReadHpcc());
+    SIDEBAND_RETURN_IF_ERROR(CheckEnd(hpcc));
+    return words;
+  }
+
+  absl::StatusOr<std::vector<uint64_t>> TakeTogether() {
+    for (size_t i = 0; i < words_; ++i) batch_.Read(hpc::kHpcrOffset);
+    batch_.Read(hpc::kHpccOffset);
+    SIDEBAND_ASSIGN_OR_RETURN(std::vector<uint64_t> words, batch_.Perform());
+    const uint64_t hpcc = words.back();
+    words.pop_back();
+    SIDEBAND_RETURN_IF_ERROR(CheckEnd(hpcc));
+    return words;
+  }
+
+  // Whether what was read is the answer to this request.
+  static absl::Status CheckEnd(uint64_t hpcc) {
+    SIDEBAND_RETURN_IF_ERROR(CheckHpcc(hpcc));
+    const bool is_complete = (hpcc & hpc::kHpccReaderror) == 0;
+    return is_complete ? absl::OkStatus() : absl::OutOfRangeError("values are missing");
+  }
+
+  RegisterBatch batch_;
+  const ReadOptions& options_;
+  const absl::Duration deadline_;
+  const uint64_t id_;
+  const uint64_t bitmap_;
+  const size_t words_;
+  uint64_t useren_ = 0;
+};
+
+// What the next attempt may do better.
+bool IsTransient(const absl::Status& status) { return absl::IsAborted(status) || absl::IsOutOfRange(status); }
+
+// The first attempt by the reader asked for. Where that one was too optimistic, the next must be patient.
+absl::StatusOr<Reading> TryOnce(Request& request, const ReadOptions& options, bool cancel_first) {
+  absl::StatusOr<Reading> reading = request.Try(options.reader, cancel_first);
+  if (options.reader != Reader::kOptimistic || !absl::IsOutOfRange(reading.status())) return reading;
+  return request.Try(Reader::kPatient, /*cancel_first=*/true);
+}
+
+}  // namespace
+
+absl::StatusOr<Reading> GetCounters(RegisterPage& page, HpcManager manager, uint64_t bitmap,
+                                    const ReadOptions& options) {
+  Request request(page, manager, bitmap, options);
+  if (!options.is_user) SIDEBAND_RETURN_IF_ERROR(request.KeepUseren());
+  const absl::StatusOr<Reading> reading = TryOnce(request, options, /*cancel_first=*/false);
+  const absl::Status& status = reading.status();
+  if (IsTransient(status) || absl::IsDeadlineExceeded(status)) request.Cancel();
+  return IsTransient(status) ? absl::AbortedError(status.message()) : reading;
+}
+
+absl::StatusOr<Reading> GetCountersShared(RegisterPage& page, HpcManager manager, uint64_t bitmap,
+                                          const ReadOptions& options) {
+  Request request(page, manager, bitmap, options);
+  if (!options.is_user) SIDEBAND_RETURN_IF_ERROR(request.KeepUseren());
+  absl::StatusOr<Reading> reading;
+  for (uint32_t attempt = 0; attempt < hpc::kAttemptsMax; ++attempt) {
+    reading = TryOnce(request, options, /*cancel_first=*/true);
+    if (!IsTransient(reading.status())) break;
+  }
+  const absl::Status& status = reading.status();
+  if (IsTransient(status) || absl::IsDeadlineExceeded(status)) request.Cancel();
+  if (!IsTransient(status)) return reading;
+  return absl::UnavailableError(absl::StrCat("interrupted in each of ", hpc::kAttemptsMax, " attempts"));
+}
+
+absl::StatusOr<EventReading> ReadEvents(RegisterPage& page, uint16_t module, const std::vector<uint16_t>& events,
+                                        const ReadOptions& options) {
+  std::map<uint8_t, uint64_t> bitmaps;  // per extend
+  for (const uint16_t event : events) {
+    bitmaps[static_cast<uint8_t>(event / hpc::kCountersPerManager)] |= uint64_t{1} << event % hpc::kCountersPerManager;
+  }
+  EventReading reading{.counts = std::vector<uint64_t>(events.size()),
+                       .stamps = std::vector<uint64_t>(options.stamp ? events.size() : 0)};
+  for (const auto& [extend, bitmap] : bitmaps) {
+    const auto get = options.is_shared ? GetCountersShared : GetCounters;
+    SIDEBAND_ASSIGN_OR_RETURN(const Reading part, get(page, {module, extend}, bitmap, options));
+    for (size_t i = 0; i < events.size(); ++i) {
+      if (events[i] / hpc::kCountersPerManager != extend) continue;
+      const uint64_t below = (uint64_t{1} << events[i] % hpc::kCountersPerManager) - 1;
+      reading.counts[i] = part.values[static_cast<size_t>(std::popcount(bitmap & below))];
+      if (part.stamp) reading.stamps[i] = *part.stamp;
+    }
+  }
+  return reading;
+}
+
+absl::StatusOr<uint16_t> FindModule(RegisterPage& page, uint16_t first, uint16_t count, const ReadOptions& options) {
+  ReadOptions nothing = options;
+  nothing.stamp = false;
+  for (uint16_t module = first; module < first + count; ++module) {
+    const auto reading = GetCountersShared(page, {module, /*extend=*/0}, /*bitmap=*/0, nothing);
+    if (reading.ok()) return module;
+    if (!absl::IsPermissionDenied(reading.status())) return reading.status();
+  }
+  return Refused();
+}
+
+}  // namespace sideband::client

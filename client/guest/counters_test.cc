@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/guest/counters.h"
+
+#include <gtest/gtest.h>
+
+#include "client/guest/fake_page.h"
+
+namespace sideband::client {
+namespace {
+
+using absl::StatusCode;
+
+constexpr HpcManager kManager = {.module = 0, .extend = 1};
+constexpr uint64_t kBitmap = 0b1'0101;
+const std::vector<uint64_t> kValues = {640, 0x7'0000'0007, 680};
+
+// Both algorithms, all readers, both widths.
+class CountersTest : public testing::TestWithParam<std::tuple<bool, Reader, uint8_t>> {
+ protected:
+  void SetUp() override { page_.counts = {{64, kValues[0]}, {66, kValues[1]}, {68, kValues[2]}}; }
+
+  static bool is_shared() { return std::get<0>(GetParam()); }
+  absl::StatusOr<Reading> Get(HpcManager manager, uint64_t bitmap) {
+    options_.reader = std::get<1>(GetParam());
+    options_.access_bytes = std::get<2>(GetParam());
+    return is_shared() ? GetCountersShared(page_, manager, bitmap, options_)
+                       : GetCounters(page_, manager, bitmap, options_);
+  }
+  StatusCode Code(HpcManager manager = kManager) { return Get(manager, kBitmap).status().code(); }
+  // Counts the accesses of an undisturbed reading.
+  size_t AccessesOfOne() {
+    EXPECT_EQ(Code(), StatusCode::kOk);
+    return std::exchange(page_.accesses, 0);
+  }
+
+  FakePage page_;
+  ReadOptions options_;
+};
+
+INSTANTIATE_TEST_SUITE_P(All, CountersTest,
+                         testing::Combine(testing::Bool(),
+                                          testing::Values(Reader::kPatient, Reader::kEager, Reader::kOptimistic),
+                                          testing::Values(uint8_t{8}, uint8_t{4})));
+
+TEST_P(CountersTest, TakesWhatItAskedFor) {
+  const auto reading = Get(kManager, kBitmap);
+  ASSERT_TRUE(reading.ok()) << reading.status();
+  EXPECT_EQ(reading->values, kValues);
+  EXPECT_FALSE(reading->stamp);
+  EXPECT_EQ(Get(kManager, uint64_t{1} << 63)->values, std::vector<uint64_t>{0});
+  EXPECT_TRUE(Get(kManager, 0)->values.empty());
+}
+
+TEST_P(CountersTest, TheStampComesFirst) {
+  options_.stamp = true;
+  const auto reading = Get(kManager, kBitmap);
+  ASSERT_TRUE(reading.ok()) << reading.status();
+  EXPECT_EQ(reading->stamp, page_.stamp);
+  EXPECT_EQ(reading->values, kValues);
+  EXPECT_EQ(Get(kManager, 0)->stamp, page_.stamp);
+}
+
+TEST_P(CountersTest, WaitsForTheValues) {
+  page_.polls = 5;
+  EXPECT_EQ(Get(kManager, kBitmap)->values, kValues);
+}
+
+TEST_P(CountersTest, AWaitEnds) {
+  page_.polls = -1;
+  options_.patience = absl::Milliseconds(5);
+  EXPECT_EQ(Get(kManager, kBitmap).status(), absl::DeadlineExceededError("no values within 5ms"));
+  EXPECT_FALSE(page_.has_request()) << "cancelled";
+}
+
+TEST_P(CountersTest, AllRefusalsAreAlike) {
+  const absl::Status other = Get({.module = 1}, kBitmap).status();
+  EXPECT_EQ(other.code(), StatusCode::kPermissionDenied);
+  page_.is_user = true;
+  EXPECT_EQ(Get(kManager, kBitmap).status(), other);
+  page_.useren = hpc::kHpccUseren;
+  EXPECT_EQ(Code(), StatusCode::kOk);
+}
+
+TEST_P(CountersTest, UserenKeepsItsValue) {
+  for (const uint64_t useren : {uint64_t{0}, hpc::kHpccUseren}) {
+    page_.useren = useren;
+    EXPECT_EQ(Code(), StatusCode::kOk);
+    EXPECT_EQ(page_.useren, useren);
+  }
+}
+
+// Before each access of a reading in turn.
+TEST_P(CountersTest, ASwitchIsSeen) {
+  const size_t accesses = AccessesOfOne();
+  for (size_t at = 0; at < accesses; ++at) {
+    page_.accesses = 0;
+    page_.before_access = [&](size_t access) {
+      if (access == at) page_.Switch();
+    };
+    const auto reading = Get(kManager, kBitmap);
+    if (is_shared() || reading.ok()) {
+      ASSERT_TRUE(reading.ok()) << at << " " << reading.status();
+      EXPECT_EQ(reading->values, kValues) << at;
+    } else {
+      EXPECT_EQ(reading.status().code(), StatusCode::kAborted) << at;
+    }
+  }
+}
+
+TEST_P(CountersTest, EveryReaderEnds) {
+  size_t in_attempt = 0;
+  page_.before_access = [&](size_t) {
+    if (++in_attempt % 3 == 0) page_.Switch();
+  };
+  EXPECT_EQ(Code(), is_shared() ? StatusCode::kUnavailable : StatusCode::kAborted);
+  const size_t accesses = std::exchange(page_.accesses, 0);
+  page_.before_access = [](size_t) {};
+  EXPECT_LE(accesses, hpc::kAttemptsMax * AccessesOfOne());
+}
+
+TEST_P(CountersTest, NothingIsWrittenToOtherPages) {
+  class Ones final : public RegisterPage {
+   public:
+    absl::Status Perform(std::span<hpc::PageAccess> accesses) override {
+      for (hpc::PageAccess& access : accesses) {
+        EXPECT_EQ(access.kind, hpc::AccessKind::kRead);
+        access.value = ~uint64_t{0} >> (64 - 8 * access.size);
+      }
+      return absl::OkStatus();
+    }
+  } ones;
+  options_.access_bytes = std::get<2>(GetParam());
+  EXPECT_EQ(GetCounters(ones, kManager, 1, options_).status(),
+            absl::UnavailableError("no such registers: hpcc reads ffffffffffffffff"));
+}
+
+TEST(ReaderTest, ExchangesWithThePage) {
+  const auto exchanges = [](const ReadOptions& options) {
+    FakePage page;
+    EXPECT_TRUE(GetCountersShared(page, kManager, 0b11111, options).ok());
+    return page.performs;
+  };
+  EXPECT_EQ(exchanges({.reader = Reader::kPatient}), 3u);
+  EXPECT_EQ(exchanges({.reader = Reader::kPatient, .is_user = true}), 2u);
+  EXPECT_EQ(exchanges({.reader = Reader::kEager, .is_user = true}), 11u);
+}
+
+// The fake completes a request at a read of hpcc, so that an optimistic reader finds nothing at first.
+TEST(ReaderTest, AnOptimistThatIsWrongIsPatient) {
+  FakePage page;
+  page.counts = {{64, 5}};
+  const auto reading = GetCounters(page, kManager, 1, {.is_user = true});
+  ASSERT_TRUE(reading.ok()) << reading.status();
+  EXPECT_EQ(reading->values, std::vector<uint64_t>{5});
+  EXPECT_EQ(page.performs, 3u);
+}
+
+TEST(ReadEventsTest, GroupsByManager) {
+  FakePage page;
+  for (uint16_t event = 0; event < 200; ++event) page.counts[event] = 1000u + event;
+  const auto reading = ReadEvents(page, 0, {130, 3, 70, 3, 64}, {.stamp = true});
+  ASSERT_TRUE(reading.ok()) << reading.status();
+  EXPECT_EQ(reading->counts, (std::vector<uint64_t>{1130, 1003, 1070, 1003, 1064}));
+  EXPECT_EQ(reading->stamps, std::vector<uint64_t>(5, page.stamp));
+  EXPECT_TRUE(ReadEvents(page, 0, {1}, {})->stamps.empty());
+  EXPECT_EQ(ReadEvents(page, 1, {1}, {}).status().code(), StatusCode::kPermissionDenied);
+}
+
+TEST(FindModuleTest, IsTheFirstThatIsNotRefused) {
+  FakePage page;
+  EXPECT_EQ(*FindModule(page, 0, 4, {}), 0);
+  EXPECT_EQ(FindModule(page, 64, 64, {.stamp = true}).status().code(), StatusCode::kPermissionDenied);
+}
+
+}  // namespace
+}  // namespace sideband::client

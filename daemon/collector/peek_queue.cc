@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/collector/peek_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "daemon/base/retry_after.h"
+
+namespace sideband::daemon {
+
+absl::StatusOr<uint64_t> PeekQueue::Add(PeekQuery query, const Price& price, LiveReader::Done done) {
+  if (price.share <= 0) return absl::FailedPreconditionError("peeks are switched off");
+  const absl::Duration now = clock_.Steady();
+  absl::MutexLock lock(&mu_);
+  if (is_closed_) return absl::UnavailableError("the device is no longer read");
+  if (waiting_.size() >= kWaitingMax) {
+    return WithRetryAfter(absl::ResourceExhaustedError("too many peeks wait for the device's bus"), BusShare::kBurst);
+  }
+  const absl::Duration wait = share_.Take(price.share, price.time, now);
+  if (wait > absl::ZeroDuration()) {
+    return WithRetryAfter(absl::ResourceExhaustedError("the bus time for peeks of the device is used up"), wait);
+  }
+  waiting_.push_back({++last_number_, std::move(query), price, std::move(done), now + kWaitMax});
+  return last_number_;
+}
+
+bool PeekQueue::Remove(uint64_t number) {
+  Peek removed;  // destroyed without the lock: its `done` may own a call
+  absl::MutexLock lock(&mu_);
+  const auto found = std::ranges::find(waiting_, number, &Peek::number);
+  if (found == waiting_.end()) return false;
+  removed = std::move(*found);
+  waiting_.erase(found);
+  share_.Settle(removed.price.share, removed.price.time, absl::ZeroDuration());
+  return true;
+}
+
+std::optional<PeekQueue::Peek> PeekQueue::Pop() {
+  absl::MutexLock lock(&mu_);
+  if (waiting_.empty()) return std::nullopt;
+  std::optional<Peek> peek = std::move(waiting_.front());
+  waiting_.pop_front();
+  return peek;
+}
+
+std::optional<PeekQueue::Peek> PeekQueue::Take() {
+  while (auto peek = Pop()) {
+    if (clock_.Steady() <= peek->give_up_at) return peek;
+    Settle(peek->price, absl::ZeroDuration());
+    peek->done(absl::DeadlineExceededError("the device's bus was busy for too long"));
+  }
+  return std::nullopt;
+}
+
+void PeekQueue::Settle(const Price& price, absl::Duration actual) {
+  absl::MutexLock lock(&mu_);
+  share_.Settle(price.share, price.time, actual);
+}
+
+void PeekQueue::Close() {
+  {
+    absl::MutexLock lock(&mu_);
+    is_closed_ = true;
+  }
+  while (const auto peek = Pop()) peek->done(absl::UnavailableError("the device is no longer read"));
+}
+
+}  // namespace sideband::daemon

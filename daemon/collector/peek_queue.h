@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The peeks that wait for the bus of one device, within their share of its time.
+//   PeekQueue queue(clock);
+//   const absl::StatusOr<uint64_t> number = queue.Add(query, {.share = 0.1, .time = time}, done);
+//   if (const auto peek = queue.Take()) Answer(*peek);   // on another thread
+#ifndef SIDEBAND_DAEMON_COLLECTOR_PEEK_QUEUE_H_
+#define SIDEBAND_DAEMON_COLLECTOR_PEEK_QUEUE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "daemon/base/clock.h"
+#include "daemon/collector/bus_share.h"
+#include "daemon/snapshot/live_block.h"
+#include "daemon/snapshot/live_reader.h"
+
+namespace sideband::daemon {
+
+// Thread-safe. `clock` must outlive it. No lock is held while a `done` runs.
+class PeekQueue {
+ public:
+  static constexpr size_t kWaitingMax = 16;
+  // A peek that has waited longer is answered with DEADLINE_EXCEEDED.
+  static constexpr absl::Duration kWaitMax = absl::Seconds(10);
+
+  // What a peek may take of the bus, and is expected to.
+  struct Price {
+    double share = 0;     // of the bus's time for all peeks; 0: peeks are switched off
+    absl::Duration time;  // zero if unknown
+  };
+  struct Peek {
+    uint64_t number = 0;
+    PeekQuery query;
+    Price price;
+    LiveReader::Done done;
+    absl::Duration give_up_at;  // steady time
+  };
+
+  explicit PeekQueue(const Clock& clock) : clock_(clock) {}
+
+  // Returns the number of the peek. Errors as of LiveReader::Peek; after Close(), UNAVAILABLE.
+  absl::StatusOr<uint64_t> Add(PeekQuery query, const Price& price, LiveReader::Done done) ABSL_LOCKS_EXCLUDED(mu_);
+  // Whether the peek still waited. Its `done` is then not called, and its price is returned.
+  bool Remove(uint64_t number) ABSL_LOCKS_EXCLUDED(mu_);
+  // The peek that has waited longest; nullopt if none waits. The caller calls its `done`.
+  std::optional<Peek> Take() ABSL_LOCKS_EXCLUDED(mu_);
+  // A peek that was taken has used the bus for `actual`.
+  void Settle(const Price& price, absl::Duration actual) ABSL_LOCKS_EXCLUDED(mu_);
+  // Answers all waiting peeks with UNAVAILABLE, for good.
+  void Close() ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  std::optional<Peek> Pop() ABSL_LOCKS_EXCLUDED(mu_);
+
+  const Clock& clock_;
+  absl::Mutex mu_;
+  bool is_closed_ ABSL_GUARDED_BY(mu_) = false;
+  uint64_t last_number_ ABSL_GUARDED_BY(mu_) = 0;
+  std::deque<Peek> waiting_ ABSL_GUARDED_BY(mu_);
+  BusShare share_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_COLLECTOR_PEEK_QUEUE_H_

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/mailbox/block_peeker.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "proto/base/status_macros.h"
+#include "proto/mailbox/extension.h"
+#include "proto/mailbox/snapshot_cost.h"
+
+namespace sideband::daemon {
+namespace {
+
+using mailbox::PeekAnswer;
+using mailbox::PeekQuestion;
+
+// The number of counters whose stream fits into the windows that one command opens.
+int CountersMax(uint32_t window_bytes) {
+  const size_t span = mailbox::WindowSpanBytes(window_bytes), fixed = mailbox::PeekStreamBytes(0);
+  return span < fixed ? 0 : static_cast<int>(std::min((span - fixed) / 8, mailbox::kPeekCountersMax));
+}
+
+// Another controller's command, or a damaged byte, may be the cause: also of a refusal, since SCOPE may have been its.
+bool IsWorthAnotherAttempt(const absl::Status& status) {
+  return absl::IsAborted(status) || absl::IsDataLoss(status) || absl::IsNotFound(status) || absl::IsUnavailable(status);
+}
+
+bool IsOfSameLatch(const PeekAnswer& a, const PeekAnswer& b) {
+  return a.boot_id == b.boot_id && a.generation == b.generation && a.reference_cycle == b.reference_cycle;
+}
+
+absl::Status CheckIdentity(const PeekAnswer& answer, const PeekQuery& query) {
+  if (answer.boot_id != query.boot_id) return absl::AbortedError("PEEK: the device has restarted");
+  if (answer.generation != query.generation) return absl::AbortedError("PEEK: the counters have begun anew");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::vector<PeekQuestion> QuestionsOf(const PeekQuery& query, uint32_t window_bytes) {
+  const int counters_max = CountersMax(window_bytes);
+  std::vector<PeekQuestion> questions;
+  if (counters_max == 0) return questions;
+  for (const uint16_t event : query.events) {
+    const uint32_t extend = mailbox::ExtendOf(event);
+    const bool fits = !questions.empty() && (questions.back().manager & mailbox::kPeekExtendMask) == extend &&
+                      std::popcount(questions.back().bitmap) < counters_max;
+    if (!fits) {
+      const uint32_t same_latch = questions.empty() ? 0 : mailbox::kPeekSameLatch;
+      questions.push_back({.manager = same_latch | extend, .vm = query.vm, .context = query.context});
+    }
+    questions.back().bitmap |= mailbox::BitOf(event);
+  }
+  return questions;
+}
+
+absl::Duration PeekTime(const PeekQuery& query, uint32_t bus_hz, uint32_t window_bytes) {
+  uint64_t bit_times = 0;
+  for (const PeekQuestion& question : QuestionsOf(query, window_bytes)) {
+    bit_times += mailbox::PeekBitTimes(std::popcount(question.bitmap), window_bytes);
+  }
+  return absl::Seconds(1) * static_cast<int64_t>(bit_times) / static_cast<int64_t>(bus_hz);
+}
+
+absl::StatusOr<uint32_t> BlockPeeker::Latch(uint64_t bitmap, Reading& reading) {
+  const absl::Duration start = clock_.Steady();
+  // An answer with the tag was latched before the tag was read, whoever asked.
+  SIDEBAND_ASSIGN_OR_RETURN(const uint32_t tag, session_.LatchPeek(bitmap));
+  reading.host_time_error = (clock_.Steady() - start) / 2;
+  // Read after the latch: if the wall clock is set meanwhile, the new time is used.
+  reading.host_time = clock_.Now() - reading.host_time_error;
+  return tag;
+}
+
+absl::StatusOr<BlockPeeker::Reading> BlockPeeker::ReadOnce(const std::vector<PeekQuestion>& questions) {
+  Reading reading;
+  for (const PeekQuestion& question : questions) {
+    SIDEBAND_RETURN_IF_ERROR(session_.SetPeekScope(question));
+    const bool is_first = reading.answers.empty();
+    SIDEBAND_ASSIGN_OR_RETURN(const uint32_t tag,
+                              is_first ? Latch(question.bitmap, reading) : session_.LatchPeek(question.bitmap));
+    SIDEBAND_ASSIGN_OR_RETURN(PeekAnswer answer, session_.ReadPeek(question, tag));
+    if (!is_first && !IsOfSameLatch(reading.answers.front(), answer)) {
+      return absl::AbortedError("PEEK: the answers are of several instants");
+    }
+    reading.answers.push_back(std::move(answer));
+  }
+  return reading;
+}
+
+absl::StatusOr<BlockPeeker::Reading> BlockPeeker::Read(const std::vector<PeekQuestion>& questions) {
+  auto reading = ReadOnce(questions);
+  for (int attempt = 1; attempt < kAttemptsMax && IsWorthAnotherAttempt(reading.status()); ++attempt) {
+    on_retry_();
+    session_.GiveWay();
+    reading = ReadOnce(questions);
+  }
+  return reading;
+}
+
+absl::StatusOr<PeekedBlock> BlockPeeker::Peek(const PeekQuery& query) {
+  if (!session_.has_peek()) return absl::UnimplementedError("the device does not answer peeks");
+  const std::vector<PeekQuestion> questions = QuestionsOf(query, session_.window_bytes());
+  if (questions.empty()) return absl::UnimplementedError("the blocks of the bus adapter are too short for a peek");
+  SIDEBAND_ASSIGN_OR_RETURN(const Reading reading, Read(questions));
+  const PeekAnswer& first = reading.answers.front();
+  SIDEBAND_RETURN_IF_ERROR(CheckIdentity(first, query));
+  PeekedBlock block{.reference_time_ns = first.reference_time_ns,
+                    .flags = first.flags,
+                    .host_time = reading.host_time,
+                    .host_time_error = reading.host_time_error};
+  // Questions and bits ascend as the query's events do.
+  for (const PeekAnswer& answer : reading.answers) {
+    block.counters.insert(block.counters.end(), answer.counters.begin(), answer.counters.end());
+  }
+  return block;
+}
+
+}  // namespace sideband::daemon

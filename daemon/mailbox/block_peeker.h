@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads a few live counters of one block, without a latch of the device. Events of several extends are read one extend
+// after another, but are of one instant.
+//   BlockPeeker peeker(session, clock, [&] { ++retries; });
+//   const absl::StatusOr<PeekedBlock> peeked = peeker.Peek({.vm = 1, .boot_id = boot, .events = {0}});
+#ifndef SIDEBAND_DAEMON_MAILBOX_BLOCK_PEEKER_H_
+#define SIDEBAND_DAEMON_MAILBOX_BLOCK_PEEKER_H_
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "daemon/base/clock.h"
+#include "daemon/mailbox/mailbox_session.h"
+#include "daemon/snapshot/live_block.h"
+#include "proto/mailbox/peek.h"
+
+namespace sideband::daemon {
+
+// The questions that read these events, in order: one for each extend, or more if its counters do not fit into the
+// windows; all but the first are of the same latch. None if not even one counter fits.
+std::vector<mailbox::PeekQuestion> QuestionsOf(const PeekQuery& query, uint32_t window_bytes);
+
+// The time for which the query occupies a bus of `bus_hz`, which must be above 0, without retries and clock stretching.
+absl::Duration PeekTime(const PeekQuery& query, uint32_t bus_hz, uint32_t window_bytes);
+
+// Used by one thread at a time. The constructor's arguments must outlive it.
+class BlockPeeker {
+ public:
+  // Total number of times that a query is asked. It is asked again where another controller's command, or a bit error,
+  // came in between.
+  static constexpr int kAttemptsMax = 3;
+
+  BlockPeeker(MailboxSession& session, const Clock& clock, std::function<void()> on_retry)
+      : session_(session), clock_(clock), on_retry_(std::move(on_retry)) {}
+
+  // After a successful MailboxSession::CheckExtension. UNIMPLEMENTED if the device or the adapter cannot do it;
+  // NOT_FOUND if the device does not have the block (any more) or an event of it; ABORTED if the device or the block
+  // has restarted since the query's topology, or if other controllers came in between each time; else the session's
+  // errors.
+  absl::StatusOr<PeekedBlock> Peek(const PeekQuery& query);
+
+ private:
+  struct Reading {
+    std::vector<mailbox::PeekAnswer> answers;  // to the questions, of one latch
+    absl::Time host_time;
+    absl::Duration host_time_error;
+  };
+  absl::StatusOr<Reading> Read(const std::vector<mailbox::PeekQuestion>& questions);
+  absl::StatusOr<Reading> ReadOnce(const std::vector<mailbox::PeekQuestion>& questions);
+  // Returns the tag of the answer.
+  absl::StatusOr<uint32_t> Latch(uint64_t bitmap, Reading& reading);
+
+  MailboxSession& session_;
+  const Clock& clock_;
+  const std::function<void()> on_retry_;
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_MAILBOX_BLOCK_PEEKER_H_

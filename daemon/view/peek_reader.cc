@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/view/peek_reader.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/message/scope_message.h"
+#include "daemon/message/time_message.h"
+#include "daemon/view/row_filter.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::daemon {
+namespace {
+
+using mailbox::kHypervisorVm;
+using mailbox::kNoContext;
+using sideband::v1::PeekRequest;
+using sideband::v1::PeekResponse;
+
+// Of a request, as of a question to the device.
+constexpr int kEventsMax = 64;
+
+absl::Status CheckForm(const PeekRequest& request) {
+  if (request.device().empty()) return absl::InvalidArgumentError("device: must be given");
+  if (request.vm().empty() && !request.context().empty()) return absl::InvalidArgumentError("context: needs a VM");
+  if (request.events_size() < 1 || request.events_size() > kEventsMax) {
+    return absl::InvalidArgumentError(absl::StrCat("events: must be 1 to ", kEventsMax));
+  }
+  return absl::OkStatus();
+}
+
+bool IsNamed(const PeekRequest& request, const Topology& topology, const mailbox::BlockHeader& block) {
+  if (request.vm().empty()) return block.vm == kHypervisorVm;
+  const mailbox::VmInfo* const vm = topology.FindVm(request.vm());
+  if (vm == nullptr || vm->id != block.vm) return false;
+  if (request.context().empty()) return block.context == kNoContext;
+  const mailbox::ContextInfo* const context = topology.FindContext(block.vm, block.context);
+  return context != nullptr && context->name == request.context();
+}
+
+// The blocks that the request names: at most one, unless contexts have the same name. Confidential VMs have none.
+std::vector<mailbox::BlockHeader> NamedBlocks(const PeekRequest& request, const DeviceSnapshot& snapshot) {
+  std::vector<mailbox::BlockHeader> blocks;
+  std::ranges::copy_if(snapshot.data.blocks, std::back_inserter(blocks),
+                       [&](const mailbox::BlockHeader& block) { return IsNamed(request, *snapshot.topology, block); });
+  return blocks;
+}
+
+// Also as of the policy in force, which may be newer than the snapshot: what the device counts now must not be shown.
+bool IsConfidential(const Caller& caller, const mailbox::VmInfo& vm) {
+  return vm.confidential || caller.policy.policy->GrantsSeal(vm.uuid);
+}
+
+Resource ResourceOf(const Caller& caller, const Topology& topology, const mailbox::BlockHeader& block) {
+  const mailbox::VmInfo* const vm = topology.FindVm(block.vm);
+  if (vm == nullptr) return Resource::Device();
+  const bool confidential = IsConfidential(caller, *vm);
+  const mailbox::ContextInfo* const context = topology.FindContext(block.vm, block.context);
+  return context == nullptr ? Resource::Vm(vm->uuid, confidential)
+                            : Resource::Context(vm->uuid, confidential, context->name);
+}
+
+// Whether the device's own block contains counts that its published row leaves out.
+bool HidesCounts(const Caller& caller, const DeviceSnapshot& snapshot) {
+  return snapshot.device_scope_withheld || snapshot.topology->has_had_confidential_vm() ||
+         std::ranges::any_of(snapshot.topology->catalog().vms,
+                             [&](const mailbox::VmInfo& vm) { return IsConfidential(caller, vm); });
+}
+
+// The events of the request by their numbers, ascending; nullopt unless the caller may read and peek at each of them.
+std::optional<std::vector<uint16_t>> EventsOf(const PeekRequest& request, const Caller& caller, const View& view,
+                                              const mailbox::BlockHeader& block) {
+  const EventSet* const readable = view.Events(block.vm, block.context);
+  const Resource row = ResourceOf(caller, *view.topology(), block);
+  if (readable == nullptr || !caller.May(row, Right::kPeek)) return std::nullopt;
+  const auto& catalog = view.topology()->catalog().events;
+  std::vector<uint16_t> events;
+  for (const std::string& name : request.events()) {
+    const size_t event =
+        static_cast<size_t>(std::ranges::find(catalog, name, &mailbox::EventInfo::name) - catalog.begin());
+    if (event == catalog.size() || !(*readable)[event] || !caller.May(row.Event(name), Right::kPeek)) {
+      return std::nullopt;
+    }
+    events.push_back(static_cast<uint16_t>(event));
+  }
+  std::ranges::sort(events);
+  events.erase(std::unique(events.begin(), events.end()), events.end());
+  return events;
+}
+
+// Whether the device can answer, now that the caller may ask.
+absl::Status CheckReadable(const Caller& caller, const VisibleDevice& device, const mailbox::BlockHeader& block,
+                           const std::vector<uint16_t>& events) {
+  if (block.vm == kHypervisorVm && HidesCounts(caller, *device.snapshot)) {
+    return absl::FailedPreconditionError("the device's own counters are withheld beside a confidential VM");
+  }
+  for (const uint16_t event : events) {
+    const mailbox::EventInfo& info = device.snapshot->topology->catalog().events[event];
+    if (info.masked) return absl::FailedPreconditionError(absl::StrCat("the device does not count ", info.name));
+  }
+  if (device.state != VisibleDevice::State::kFresh) return absl::UnavailableError("the device does not answer");
+  return absl::OkStatus();
+}
+
+// The error as callers see it: without what it says about the bus.
+absl::Status ForCaller(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kNotFound:
+      return NotFound();
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kResourceExhausted:
+      return status;
+    case absl::StatusCode::kDeadlineExceeded:
+      return absl::DeadlineExceededError("the device's bus was busy for too long");
+    case absl::StatusCode::kAborted:
+      return absl::AbortedError(
+          "the counters have begun anew, or other controllers have come in between each time; ask again");
+    case absl::StatusCode::kUnimplemented:
+      return absl::UnimplementedError("the device does not answer peeks");
+    default:
+      return absl::UnavailableError("the device cannot be read now");
+  }
+}
+
+}  // namespace
+
+PeekResponse PeekReader::ResponseOf(const Subject& subject, const PeekedBlock& peeked) {
+  const DeviceSnapshot& snapshot = *subject.device.snapshot;
+  const Topology& topology = *snapshot.topology;
+  PeekResponse response;
+  mailbox::BlockHeader block = subject.block;
+  block.flags = peeked.flags;
+  FillScopeHeader(*subject.device.info, topology, block, *response.mutable_counters());
+  response.mutable_counters()->clear_state();  // that of the last snapshot
+  for (size_t i = 0; i < subject.events.size(); ++i) {
+    sideband::v1::Counter& counter = *response.mutable_counters()->add_counters();
+    counter.set_event(topology.catalog().events[subject.events[i]].name);
+    counter.set_count(peeked.counters[i]);
+  }
+  response.set_boot_id(snapshot.data.boot_id);
+  response.set_reference_time_ns(peeked.reference_time_ns);
+  SetTime(peeked.host_time, *response.mutable_host_time());
+  SetDuration(peeked.host_time_error, *response.mutable_host_time_error());
+  return response;
+}
+
+absl::StatusOr<PeekReader::Subject> PeekReader::Resolve(const Caller& caller, const PeekRequest& request) const {
+  for (VisibleDevice& device : reader_.Devices(caller)) {
+    // A device without a snapshot has no rows.
+    if (device.info->name != request.device() || device.snapshot == nullptr) continue;
+    const auto blocks = NamedBlocks(request, *device.snapshot);
+    if (blocks.empty()) return NotFound();
+    auto events = EventsOf(request, caller, *device.view, blocks[0]);
+    if (!events) return NotFound();
+    // A grant covers all contexts of a name.
+    if (blocks.size() > 1) return absl::FailedPreconditionError("context: several contexts have this name");
+    SIDEBAND_RETURN_IF_ERROR(CheckReadable(caller, device, blocks[0], *events));
+    return Subject{std::move(device), blocks[0], *std::move(events)};
+  }
+  return NotFound();
+}
+
+absl::StatusOr<LiveReader::Ticket> PeekReader::Ask(const Caller& caller, const PeekRequest& request, Done done) const {
+  SIDEBAND_RETURN_IF_ERROR(CheckForm(request));
+  SIDEBAND_ASSIGN_OR_RETURN(Subject subject, Resolve(caller, request));
+  const PeekQuery query{.vm = subject.block.vm,
+                        .context = subject.block.context,
+                        .boot_id = subject.device.snapshot->data.boot_id,
+                        .generation = subject.block.generation,
+                        .events = subject.events};
+  const size_t device = subject.device.index;
+  auto ticket = live_.Peek(device, query,
+                           [&reader = reader_, version = caller.policy.version, subject = std::move(subject),
+                            done = std::move(done)](const absl::StatusOr<PeekedBlock>& peeked) {
+                             // The rights were those of the request's policy; the peek may have waited for seconds.
+                             if (reader.CurrentPolicy().version != version) {
+                               return done(absl::AbortedError("the policy has changed meanwhile; ask again"));
+                             }
+                             if (!peeked.ok()) return done(ForCaller(peeked.status()));
+                             done(ResponseOf(subject, *peeked));
+                           });
+  if (!ticket.ok()) return ForCaller(ticket.status());
+  return ticket;
+}
+
+}  // namespace sideband::daemon
