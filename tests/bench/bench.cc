@@ -22,9 +22,11 @@
 #include "tests/bench/curve.h"
 #include "tests/bench/exposition_cost.h"
 #include "tests/bench/history_cost.h"
+#include "tests/bench/hpc_access.h"
 #include "tests/bench/linear_cost.h"
 #include "tests/bench/live_chip.h"
 #include "tests/bench/mailbox_budget.h"
+#include "tests/bench/program_speed.h"
 #include "tests/bench/replay_core.h"
 #include "tests/bench/scrape_load.h"
 #include "tests/bench/session_overhead.h"
@@ -68,6 +70,9 @@ absl::StatusOr<Rows> MailboxBudgets() {
     const Rows more = RowsOf(budget);
     rows.insert(rows.end(), more.begin(), more.end());
   }
+  SIDEBAND_ASSIGN_OR_RETURN(const PeekBudget peeks, MeasurePeekBudget("tests/bench/mailbox_budget.yaml"));
+  const Rows more = RowsOf(peeks);
+  rows.insert(rows.end(), more.begin(), more.end());
   return rows;
 }
 
@@ -91,9 +96,11 @@ struct Benchmark {
 constexpr Benchmark kBenchmarks[] = {
     {"replay-core", [](const Options&) { return MeasureReplayCore(); }},
     {"live-chip", [](const Options&) { return MeasureLiveChip(); }},
+    {"program-speed", [](const Options& options) { return MeasureProgramSpeed(options.scratch); }},
     {"base-commands", [](const Options& options) { return MeasureBaseCommands(options.chip); }},
     {"mailbox-budget", [](const Options&) { return MailboxBudgets(); }},
     {"session-overhead", [](const Options&) { return MeasureSessionOverhead(); }},
+    {"hpc-access", [](const Options& options) { return MeasureHpcAccess(options.chip, options.scratch); }},
     {"history-cost", [](const Options&) { return MeasureHistoryCost(); }},
     {"linear-cost", LinearCosts},
     {"exposition-cost", ExpositionCosts},

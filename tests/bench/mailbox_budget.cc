@@ -13,11 +13,13 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
+#include "daemon/mailbox/block_peeker.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/register_port.h"
 #include "daemon/mailbox/snapshot_reader.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/extension.h"
+#include "proto/mailbox/peek.h"
 #include "proto/mailbox/snapshot_cost.h"
 #include "proto/mailbox/snapshot_stream.h"
 #include "proto/smbus/bus_name.h"
@@ -72,6 +74,15 @@ class Bench {
     return Read{std::move(taken.raw), transport_.bit_times() - before};
   }
 
+  // A peek of the first `counters` events of context 0 of VM 1, and its cost. A snapshot must have been read before.
+  absl::StatusOr<uint64_t> Peek(size_t counters) {
+    daemon::PeekQuery query{.vm = 1, .context = 0, .boot_id = 1, .generation = 1};
+    for (size_t event = 0; event < counters; ++event) query.events.push_back(static_cast<uint16_t>(event));
+    const uint64_t before = transport_.bit_times();
+    SIDEBAND_RETURN_IF_ERROR(peeker_.Peek(query).status());
+    return transport_.bit_times() - before;
+  }
+
  private:
   Bench() = default;
 
@@ -85,6 +96,7 @@ class Bench {
   daemon::MailboxSession session_{port_, [](absl::Duration) {}};
   daemon::FakeClock clock_{absl::UnixEpoch()};
   daemon::SnapshotReader reader_{session_, clock_};
+  daemon::BlockPeeker peeker_{session_, clock_, [] {}};
 };
 
 std::vector<uint64_t> Increments(const mailbox::Snapshot& before, const mailbox::Snapshot& now) {
@@ -160,6 +172,32 @@ Rows RowsOf(const MailboxBudget& budget) {
               times(budget.zstd) + absl::StrFormat(", %d bytes", budget.zstd_bytes)),
           row("increments' information, in full windows", budget.bound,
               times(budget.bound) + absl::StrFormat(", %d bytes", budget.bound_bytes))};
+}
+
+absl::StatusOr<PeekBudget> MeasurePeekBudget(const std::string& chip_file) {
+  SIDEBAND_ASSIGN_OR_RETURN(const auto bench,
+                            Bench::Create(chip_file, mailbox::ExtensionVersion::kTwo, Scenario::kOneInEight));
+  SIDEBAND_ASSIGN_OR_RETURN(const Bench::Read first, bench->ReadSnapshot(kBefore));
+  PeekBudget budget{.plain = mailbox::kPeekCountersMax * kPlainBitTimes};
+  SIDEBAND_ASSIGN_OR_RETURN(budget.one, bench->Peek(1));
+  SIDEBAND_ASSIGN_OR_RETURN(budget.all, bench->Peek(mailbox::kPeekCountersMax));
+  SIDEBAND_ASSIGN_OR_RETURN(const Bench::Read steady, bench->ReadSnapshot(kBetween));
+  budget.predicted = steady.bit_times;
+  budget.snapshot = static_cast<uint64_t>(CostOf(steady.snapshot, first.snapshot, mailbox::ExtensionVersion::kOne));
+  budget.is_as_computed = budget.one == mailbox::PeekBitTimes(1, mailbox::kWindowBytes) &&
+                          budget.all == mailbox::PeekBitTimes(mailbox::kPeekCountersMax, mailbox::kWindowBytes);
+  return budget;
+}
+
+Rows RowsOf(const PeekBudget& budget) {
+  const auto row = [&](const char* name, uint64_t bit_times, const char* of, uint64_t other) {
+    return Row{absl::StrCat("mailbox: ", name), static_cast<double>(bit_times) / 1e5, "s, 100 kHz",
+               absl::StrFormat("%d bit times, 1/%.1f of %s (%d)", bit_times,
+                               static_cast<double>(other) / static_cast<double>(bit_times), of, other)};
+  };
+  return {row("peek of 1 counter", budget.one, "a snapshot as a stream of version 1", budget.snapshot),
+          row("the same", budget.one, "a snapshot that version 2 predicts", budget.predicted),
+          row("peek of 64 counters", budget.all, "64 SMBPBI commands", budget.plain)};
 }
 
 }  // namespace sideband::bench

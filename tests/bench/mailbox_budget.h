@@ -5,6 +5,7 @@
 //   SIDEBAND_ASSIGN_OR_RETURN(const MailboxBudget budget,
 //                             MeasureMailboxBudget("tests/bench/mailbox_budget.yaml", version, Scenario::kSteady));
 //   Print(RowsOf(budget));
+//   SIDEBAND_ASSIGN_OR_RETURN(const PeekBudget peeks, MeasurePeekBudget("tests/bench/mailbox_budget.yaml"));
 #ifndef SIDEBAND_TESTS_BENCH_MAILBOX_BUDGET_H_
 #define SIDEBAND_TESTS_BENCH_MAILBOX_BUDGET_H_
 
@@ -43,6 +44,20 @@ absl::StatusOr<MailboxBudget> MeasureMailboxBudget(const std::string& chip_file,
                                                    Scenario scenario);
 
 Rows RowsOf(const MailboxBudget& budget);
+
+// Bit times of reading counters of one context, on the same device.
+struct PeekBudget {
+  uint64_t one = 0;            // a peek of one counter
+  uint64_t all = 0;            // a peek of 64 counters
+  uint64_t snapshot = 0;       // a later snapshot of the device, one context in eight active, as a stream of version 1
+  uint64_t predicted = 0;      // the same of version 2, which predicts these closed-form workloads exactly
+  uint64_t plain = 0;          // 64 SMBPBI commands
+  bool is_as_computed = true;  // the daemon's own estimate is exact (proto/mailbox/snapshot_cost.h)
+};
+
+absl::StatusOr<PeekBudget> MeasurePeekBudget(const std::string& chip_file);
+
+Rows RowsOf(const PeekBudget& budget);
 
 }  // namespace sideband::bench
 

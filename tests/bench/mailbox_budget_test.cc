@@ -42,5 +42,15 @@ TEST_F(MailboxBudgetTest, CountersThatGoOnAsBeforeCostLittle) {
   EXPECT_GT(budget.changed_counters, 64u * 65) << "all contexts have counted";
 }
 
+TEST(PeekBudgetTest, IsKept) {
+  const auto budget = MeasurePeekBudget("tests/bench/mailbox_budget.yaml");
+  ASSERT_TRUE(budget.ok()) << budget.status();
+  EXPECT_LE(budget->one, 1'500u);
+  EXPECT_LE(budget->all, 6'100u);
+  EXPECT_GE(budget->snapshot, 14 * budget->one);
+  EXPECT_GE(budget->plain, 3 * budget->all);
+  EXPECT_TRUE(budget->is_as_computed);
+}
+
 }  // namespace
 }  // namespace sideband::bench
