@@ -22,11 +22,14 @@
 #include "tests/bench/curve.h"
 #include "tests/bench/exposition_cost.h"
 #include "tests/bench/history_cost.h"
+#include "tests/bench/host_counters.h"
 #include "tests/bench/hpc_access.h"
 #include "tests/bench/linear_cost.h"
 #include "tests/bench/live_chip.h"
 #include "tests/bench/mailbox_budget.h"
+#include "tests/bench/multiplexed_counters.h"
 #include "tests/bench/program_speed.h"
+#include "tests/bench/register_readers.h"
 #include "tests/bench/replay_core.h"
 #include "tests/bench/scrape_load.h"
 #include "tests/bench/session_overhead.h"
@@ -88,6 +91,12 @@ absl::StatusOr<Rows> ExpositionCosts(const Options& options) {
   return cost.rows;
 }
 
+absl::StatusOr<Rows> RegisterReaderCycles(const Options& options) {
+  const RegisterReaders readers = MeasureRegisterReaders();
+  SIDEBAND_RETURN_IF_ERROR(WriteCurves(options, "register_readers", readers.curves));
+  return readers.rows;
+}
+
 struct Benchmark {
   const char* name;
   absl::StatusOr<Rows> (*measure)(const Options&);
@@ -101,6 +110,9 @@ constexpr Benchmark kBenchmarks[] = {
     {"mailbox-budget", [](const Options&) { return MailboxBudgets(); }},
     {"session-overhead", [](const Options&) { return MeasureSessionOverhead(); }},
     {"hpc-access", [](const Options& options) { return MeasureHpcAccess(options.chip, options.scratch); }},
+    {"host-counters", [](const Options&) { return MeasureHostCounters(); }},
+    {"register-readers", RegisterReaderCycles},
+    {"multiplexed-counters", [](const Options&) { return MeasureMultiplexedCounters(); }},
     {"history-cost", [](const Options&) { return MeasureHistoryCost(); }},
     {"linear-cost", LinearCosts},
     {"exposition-cost", ExpositionCosts},

@@ -23,6 +23,7 @@
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/serve/serve.h"
+#include "tests/bench/elapsed.h"
 #include "tests/bench/stopwatch.h"
 
 namespace sideband::bench {
@@ -58,18 +59,6 @@ absl::StatusOr<Row> MeasureAccess(const mcu::ChipFile& file) {
 }
 
 // --- Through a port -------------------------------------------------------------------------------------------------
-
-double Median(std::vector<double> values) {
-  std::ranges::nth_element(values, values.begin() + static_cast<ptrdiff_t>(values.size() / 2));
-  return values[values.size() / 2];
-}
-
-template <typename Work>
-double ElapsedUs(const Work& work) {
-  const absl::Duration start = SteadyNow();
-  work();
-  return absl::ToDoubleMicroseconds(SteadyNow() - start);
-}
 
 // A frame to another thread and its answer: what a socket costs by itself.
 absl::StatusOr<double> MedianEchoUs() {

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "proto/mailbox/catalog.h"
+#include "secure_mcu/chip/chip.h"
+#include "sim/workload/synthetic_slice.h"
+
+namespace sideband::mcu {
+namespace {
+
+constexpr uint32_t kEvents = mailbox::kEventsMax;
+constexpr uint64_t kBegin = 1000;
+constexpr uint64_t kStart = 123'457;
+
+sim::Workload MakeWorkload() {
+  std::vector<std::string> names;
+  for (uint32_t event = 0; event < kEvents; ++event) names.push_back(absl::StrCat("event_", event));
+  return sim::Workload::Create({.phases = {{sim::PhaseKind::kGemm, 20'000}, {sim::PhaseKind::kAttention, 9'000}},
+                                .seed = 7,
+                                .wire_events = std::move(names)})
+      .value();
+}
+
+// Wire n is event n.
+PipelineConfig Config() {
+  PipelineConfig config{.slices = 1, .events = kEvents, .clock_hz = 1'000'000'000};
+  config.trigger_period = config.commit_period = config.hypervisor_commit_period = 10'000;
+  std::vector<CounterInput> inputs(kEvents);
+  for (uint32_t wire = 0; wire < kEvents; ++wire) {
+    inputs[wire] = {.wire = wire, .meaning = {static_cast<uint16_t>(wire), 0}};
+  }
+  config.ccus = Pack("slice0", 0, inputs, {});
+  return config;
+}
+
+// The counters of a manager, with the cycle at which they were taken before them.
+std::vector<uint64_t> ReadManager(Chip& chip, uint8_t extend) {
+  const auto write = [&](HpcRegister which, uint64_t value) {
+    chip.hpc().Write(0, which, value, HpcPrivilege::kUser, chip.now());
+  };
+  write(HpcRegister::kHpcm, ~uint64_t{0});
+  write(HpcRegister::kHpcc, uint64_t{extend} << hpc::kHpccExtendLsb | hpc::kHpccStamp | hpc::kHpccTrigger);
+  chip.AdvanceTo(chip.now() + 2 * hpc::kHopCycles + hpc::kCountersPerManager * hpc::kLookupCycles + 2);
+  std::vector<uint64_t> words(1 + hpc::kCountersPerManager);
+  for (uint64_t& word : words) word = chip.hpc().Read(0, HpcRegister::kHpcr, chip.now());
+  return words;
+}
+
+TEST(LiveCountsTest, EveryEventOfTheLargestCatalogueIsExactInOnePassOfItsManagers) {
+  const auto chip = Chip::Create(Config()).value();
+  sim::SyntheticSlice wires;
+  ASSERT_TRUE(wires.Add("vm", "context", MakeWorkload()).ok());
+  chip->Attach(0, wires);
+  chip->Attach(kDeviceChannel, wires);
+  const BlockId vm = chip->memory().Create(1, mailbox::kNoContext), context = chip->memory().Create(1, 0);
+  chip->SetUseren(vm, true);
+  chip->AdvanceTo(kBegin);
+  wires.SwitchIn("vm", "context", kBegin);
+  chip->SwitchTo(0, Binding{vm, context});
+  chip->AdvanceTo(kStart);
+
+  const sim::Workload truth = MakeWorkload();
+  for (uint8_t extend = 0; extend < kEvents / hpc::kCountersPerManager; ++extend) {
+    const std::vector<uint64_t> words = ReadManager(*chip, extend);
+    for (uint32_t counter = 0; counter < hpc::kCountersPerManager; ++counter) {
+      const sim::WireId wire = hpc::kCountersPerManager * extend + counter;
+      ASSERT_EQ(words[1 + counter], truth.CumulativeCount(wire, words[0] - kBegin)) << "event " << wire;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sideband::mcu
