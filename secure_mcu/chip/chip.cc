@@ -24,6 +24,14 @@ CounterCollectionUnit MakeCcu(const CcuSpec& spec, size_t id, EventMeanings& mea
                                 .threshold = spec.threshold});
 }
 
+uint32_t DomainsOf(const PipelineConfig& config) {
+  uint32_t domains = 1;
+  for (const CcuSpec& ccu : config.ccus) {
+    for (const UlcSpec& ulc : ccu.ulcs) domains = std::max(domains, ulc.domain + 1);
+  }
+  return domains;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Chip>> Chip::Create(const PipelineConfig& config) {
@@ -69,6 +77,7 @@ Chip::Chip(const PipelineConfig& config, std::vector<CounterCollectionUnit> ccus
       out_of_band_(config.events),
       bound_(config.slices),
       wires_(config.slices + 1),
+      gates_(config.slices, config.gate_groups, DomainsOf(config)),
       hpc_({.slices = config.slices, .events = config.events, .timing = config.hpc},
            [this](size_t client, HpcManagerId manager, std::span<const uint16_t> events, std::span<uint64_t> counts) {
              LatchLiveCounts(client, manager, events, counts);
@@ -84,7 +93,11 @@ Chip::Chip(const PipelineConfig& config, std::vector<CounterCollectionUnit> ccus
 }
 
 void Chip::Attach(uint8_t channel, const sim::WireSource& wires) {
-  wires_[channel == kDeviceChannel ? hypervisor_ : channel] = &wires;
+  if (channel == kDeviceChannel) {
+    wires_[hypervisor_] = &wires;
+  } else {
+    wires_[channel] = &gates_.Attach(channel, wires, now_);
+  }
 }
 
 uint64_t Chip::NanosecondsAt(uint64_t cycle) const {
@@ -207,6 +220,7 @@ void Chip::AdvanceWithinCycle() {
   for (Unit& unit : units_) {
     if (unit.domain != 0 && unit.ulc.enabled()) CountUnit(unit, wires_[unit.wiring]->CyclesHeld(unit.domain, now_));
   }
+  gates_.PassWithinCycle(now_);
   // The reference clock may be stopped for long. Records are moved to the end first, so that a trigger that fires now
   // finds the idle bank sent.
   mover_.RunUntil([] { return false; });
@@ -310,6 +324,29 @@ uint32_t Chip::Latch() {
   return id;
 }
 
+// --- Exits and entries -----------------------------------------------------------------------------------------------
+
+// Nothing is flushed: what units hold is counted for the cycles in which it occurred.
+void Chip::Exit(uint8_t slice) {
+  if (gates_.empty() || !gates_.gate(slice).in_guest()) return;
+  gates_.Exit(slice, now_);
+  mover_.RunFor(config_.gate_cycles);
+  ++stats_.exits;
+}
+
+void Chip::Enter(uint8_t slice) {
+  if (gates_.empty() || gates_.gate(slice).in_guest() || !bound_[slice]) return;
+  gates_.Enter(slice, now_);
+  mover_.RunFor(config_.gate_cycles);
+  ++stats_.entries;
+}
+
+GateBinding Chip::GateBindingOf(const std::optional<Binding>& binding) {
+  if (!binding) return {};
+  return {.vm = &vm_controls_[binding->vm],
+          .context = binding->context ? &context_controls_[*binding->context] : nullptr};
+}
+
 // --- Context switch -------------------------------------------------------------------------------------------------
 
 void Chip::Enable(uint8_t channel) {
@@ -343,6 +380,7 @@ void Chip::Step(SwitchStep step, SwitchStepEvent& event, const std::function<voi
 // withdraws what the resident asked for.
 uint64_t Chip::SwitchTo(uint8_t slice, std::optional<Binding> to) {
   const uint64_t start = mover_.now();
+  Exit(slice);
   records_ = acknowledgements_ = 0;
   SwitchStepEvent event{
       .switch_number = ++stats_.switches, .slice = slice, .cycle = now_, .from = bound_[slice], .to = to};
@@ -350,6 +388,7 @@ uint64_t Chip::SwitchTo(uint8_t slice, std::optional<Binding> to) {
   Step(SwitchStep::kPause, event, [this, slice] { hpc_.Switch(slice, {}, now_); });
   FlushOut(event);
   MoveIn(event);
+  Enter(slice);
   const uint64_t cost = mover_.now() - start;
   stats_.switch_cycles += cost;
   stats_.switch_cycles_max = std::max(stats_.switch_cycles_max, cost);
@@ -383,6 +422,7 @@ void Chip::MoveIn(SwitchStepEvent& event) {
   Step(SwitchStep::kPoll, event, [this] { AwaitAcknowledgements(); });
   Step(SwitchStep::kRestore, event, [this, slice, &event] {
     hpc_.Switch(slice, HpcResidentOf(event.to), now_);
+    gates_.Bind(slice, GateBindingOf(event.to), now_);
     ShowState(event.from);
     ShowState(event.to);
   });

@@ -30,9 +30,11 @@
 #include "secure_mcu/chip/hpc_read_path.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/record_mover.h"
+#include "secure_mcu/chip/slice_gates.h"
 #include "secure_mcu/chip/switch_step.h"
 #include "secure_mcu/pipeline/arbiter.h"
 #include "secure_mcu/pipeline/counter_collection_unit.h"
+#include "secure_mcu/pipeline/counter_gate.h"
 #include "secure_mcu/pipeline/memory_blocks.h"
 #include "secure_mcu/pipeline/reduction_channel.h"
 #include "secure_mcu/pipeline/trigger_block.h"
@@ -55,8 +57,9 @@ struct ChipStats {
   uint64_t commit_wait_cycles = 0;
   uint64_t mmu_faults = 0;
   uint64_t switches = 0;
-  uint64_t switch_cycles = 0;      // of all switches
-  uint64_t switch_cycles_max = 0;  // of the most expensive switch
+  uint64_t exits = 0, entries = 0;  // of VMs, those of switches included; 0 without gate groups
+  uint64_t switch_cycles = 0;       // of all switches
+  uint64_t switch_cycles_max = 0;   // of the most expensive switch
 };
 
 // Not thread-safe.
@@ -102,6 +105,20 @@ class Chip {
   // Calls `tracer` after every step of every switch from now on.
   void TraceSwitches(SwitchTracer tracer) { tracer_ = std::move(tracer); }
 
+  // A VM exit: the hypervisor runs on the slice, whose resident stays bound; and the entry with which the resident
+  // runs again. From now() on other groups of counters are open (counter_gate.h); nothing is flushed, and no counter
+  // moves. Without effect on an idle slice, in the mode already, and on a chip without groups. A context switch makes
+  // an exit first and an entry last.
+  void Exit(uint8_t slice);
+  void Enter(uint8_t slice);
+  // Control blocks, of whose values gates take note at exits, entries and switches, and in ShowGates.
+  VmControl& vm_control(BlockId vm) { return vm_controls_[vm]; }
+  ContextControl& context_control(BlockId context) { return context_controls_[context]; }
+  // The gate of a slice; the chip must have groups.
+  CounterGate& gate(uint8_t slice) { return gates_.gate(slice); }
+  // Lets what was written to the slice's gate, or to control blocks, take effect from now() on.
+  void ShowGate(uint8_t slice) { gates_.Show(slice, now_); }
+
   // Swaps the banks of every unit that counts, for a register write or an external trigger. Returns the trigger's id.
   uint32_t Trigger(TriggerKind kind);
   // Triggers, as a register write does, and flushes every unit: the memory blocks then hold exactly the cycles below
@@ -117,7 +134,7 @@ class Chip {
   HpcReadPath& hpc() { return hpc_; }
   // Whether programs of users may read by registers while the VM is resident: `useren` of its control block. Takes
   // effect at the next switch; initially false.
-  void SetUseren(BlockId vm, bool useren) { useren_[vm] = useren; }
+  void SetUseren(BlockId vm, bool useren) { vm_controls_[vm].useren = useren; }
 
   // All counters of a block at one cycle, as a latch at that cycle would leave them.
   struct LiveBlock {
@@ -195,6 +212,7 @@ class Chip {
                        std::span<uint64_t> counts);
   BlockId BlockOf(HpcManagerId manager) const;
   HpcManagerId ManagerOf(BlockId block) const;
+  GateBinding GateBindingOf(const std::optional<Binding>& binding);
   HpcResident HpcResidentOf(const std::optional<Binding>& binding) const;
 
   void Commit(size_t channel);
@@ -225,13 +243,16 @@ class Chip {
   MemoryBlocks out_of_band_;                   // the microcontroller's own: one block
   std::vector<std::optional<Binding>> bound_;  // destination of each slice's channel; nullopt: idle
   std::vector<const sim::WireSource*> wires_;  // per slice, then the device-scope units'
+  // Control blocks, at the addresses that gates are bound to.
+  std::map<BlockId, VmControl> vm_controls_;
+  std::map<BlockId, ContextControl> context_controls_;
+  SliceGates gates_;
   uint64_t now_ = 0;
   // Records and acknowledgements that have left the channel buffer since the last switch began.
   uint64_t records_ = 0;
   uint32_t acknowledgements_ = 0;
   HpcReadPath hpc_;
-  std::map<BlockId, bool> useren_;  // of the VMs' control blocks
-  BlockId requested_block_ = 0;     // by the firmware
+  BlockId requested_block_ = 0;  // by the firmware
   std::optional<LiveBlock> live_block_;
   SwitchTracer tracer_;
   ChipStats stats_;  // values that no block counts itself

@@ -105,8 +105,10 @@ void Chip::RequestLiveBlock(BlockId block) {
 
 HpcResident Chip::HpcResidentOf(const std::optional<Binding>& binding) const {
   if (!binding) return {};
-  const auto useren = useren_.find(binding->vm);
-  return {.vm = true, .context = binding->context.has_value(), .useren = useren != useren_.end() && useren->second};
+  const auto control = vm_controls_.find(binding->vm);
+  return {.vm = true,
+          .context = binding->context.has_value(),
+          .useren = control != vm_controls_.end() && control->second.useren};
 }
 
 }  // namespace sideband::mcu

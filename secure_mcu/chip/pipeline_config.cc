@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/catalog.h"
+#include "secure_mcu/pipeline/gated_wires.h"
 
 namespace sideband::mcu {
 namespace {
@@ -35,13 +36,29 @@ absl::Status ValidateUlc(const UlcSpec& ulc, uint32_t events) {
   return absl::OkStatus();
 }
 
+// Of the counters that have a group; a number's wires are all behind its gate.
+absl::Status ValidateGroups(const UlcSpec& ulc, uint8_t channel, size_t groups) {
+  for (const CounterInput& input : ulc.inputs) {
+    if (!input.group) continue;
+    if (channel == kDeviceChannel) return absl::InvalidArgumentError("device-scope counters have no gate");
+    if (*input.group >= groups) {
+      return absl::InvalidArgumentError(absl::StrCat("group is ", *input.group, ", of ", groups, " gate groups"));
+    }
+    SIDEBAND_RETURN_IF_ERROR(CheckRange("wire", input.wire, 0, kGatedWiresMax - kPrescaledDigitsMax));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ValidateCcu(const CcuSpec& ccu, const PipelineConfig& config) {
   if (ccu.channel != kDeviceChannel) {
     SIDEBAND_RETURN_IF_ERROR(CheckRange("slice", ccu.channel, 0, config.slices - 1));
   }
   SIDEBAND_RETURN_IF_ERROR(CheckRange("number of unit-level counters", ccu.ulcs.size(), 1, kCcuUlcsMax));
   SIDEBAND_RETURN_IF_ERROR(CheckRange("threshold", ccu.threshold, 0, kCcuCounterMax));
-  for (const UlcSpec& ulc : ccu.ulcs) SIDEBAND_RETURN_IF_ERROR(Named(ulc.name, ValidateUlc(ulc, config.events)));
+  for (const UlcSpec& ulc : ccu.ulcs) {
+    SIDEBAND_RETURN_IF_ERROR(Named(ulc.name, ValidateUlc(ulc, config.events)));
+    SIDEBAND_RETURN_IF_ERROR(Named(ulc.name, ValidateGroups(ulc, ccu.channel, config.gate_groups.size())));
+  }
   return absl::OkStatus();
 }
 
@@ -58,6 +75,8 @@ absl::Status Validate(const PipelineConfig& config) {
   SIDEBAND_RETURN_IF_ERROR(CheckRange("grant_cycles", config.grant_cycles, 1, kLatencyMax));
   SIDEBAND_RETURN_IF_ERROR(CheckRange("hop_cycles", config.hpc.hop_cycles, 1, kLatencyMax));
   SIDEBAND_RETURN_IF_ERROR(CheckRange("lookup_cycles", config.hpc.lookup_cycles, 1, kLatencyMax));
+  SIDEBAND_RETURN_IF_ERROR(CheckRange("number of gate groups", config.gate_groups.size(), 0, kGateGroupsMax));
+  SIDEBAND_RETURN_IF_ERROR(CheckRange("gate_cycles", config.gate_cycles, 1, kLatencyMax));
   SIDEBAND_RETURN_IF_ERROR(CheckRange("switch_step_cycles", config.switch_step_cycles, 0, kLatencyMax));
   for (const CcuSpec& ccu : config.ccus) SIDEBAND_RETURN_IF_ERROR(Named(ccu.name, ValidateCcu(ccu, config)));
   return absl::OkStatus();
@@ -98,7 +117,8 @@ UnitLevelCounter::Config CounterConfig(const UlcSpec& ulc) {
   const bool has_numbers =
       std::any_of(ulc.inputs.begin(), ulc.inputs.end(), [](const CounterInput& input) { return input.digits > 0; });
   for (const CounterInput& input : ulc.inputs) {
-    for (uint32_t digit = 0; digit < input.wires(); ++digit) config.wires.push_back(input.wire + digit);
+    const sim::WireId first = input.group ? InGroup(input.wire, *input.group) : input.wire;
+    for (uint32_t digit = 0; digit < input.wires(); ++digit) config.wires.push_back(first + digit);
     if (has_numbers) config.digits.push_back(input.digits);
   }
   return config;

@@ -6,11 +6,13 @@
 #define SIDEBAND_SECURE_MCU_CHIP_PIPELINE_CONFIG_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "secure_mcu/pipeline/counter_collection_unit.h"
+#include "secure_mcu/pipeline/counter_gate.h"
 #include "secure_mcu/pipeline/hpc.h"
 #include "secure_mcu/pipeline/record.h"
 #include "secure_mcu/pipeline/reduction_channel.h"
@@ -27,6 +29,7 @@ struct CounterInput {
   // 0: the one wire, counted as it is. 1 to 5: a number of that many digits on consecutive wires, `wire` the least
   // significant, counted prescaled.
   uint8_t digits = 0;
+  std::optional<uint8_t> group;  // the gate group; none: not gated
 
   uint32_t wires() const { return digits == 0 ? 1 : digits; }
 };
@@ -68,6 +71,9 @@ struct PipelineConfig {
   uint32_t grant_cycles = 4;
   uint32_t switch_step_cycles = 16;
   HpcTiming hpc;  // of the register read path
+  // Counters of slices with enable bits (counter_gate.h). Without groups a slice has no gate, and no host mode.
+  std::vector<GateGroup> gate_groups;
+  uint32_t gate_cycles = 2;  // of an exit, and of an entry, 1 to 65536
 };
 
 // INVALID_ARGUMENT: the message names the unit, the field and its range.

@@ -60,6 +60,7 @@ struct VmControl {
   GateMatch match;
   uint64_t allowed = ~uint64_t{0};  // what the guest may open
   uint64_t pinned = 0;              // what it cannot close
+  bool useren = false;              // whether programs of users may read by registers (registers.md)
 };
 
 // CCB: layer 2, of which the VM is the host.

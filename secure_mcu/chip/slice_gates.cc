@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/chip/slice_gates.h"
+
+#include <algorithm>
+
+namespace sideband::mcu {
+
+void GatedSlice::Attach(const sim::WireSource& source) {
+  source_ = &source;
+  for (size_t domain = 0; domain < gated_.size(); ++domain) gated_[domain].Attach(source, domain);
+}
+
+void GatedSlice::Set(uint64_t now, uint64_t open) {
+  if (source_ == nullptr) return;
+  for (size_t domain = 0; domain < gated_.size(); ++domain) {
+    const uint64_t cycle = domain == 0 ? now : std::max(passed_[domain], source_->CyclesBefore(domain, now));
+    gated_[domain].Set(cycle, open, cycle);
+  }
+}
+
+void GatedSlice::PassWithinCycle(uint64_t now) {
+  for (size_t domain = 1; source_ != nullptr && domain < passed_.size(); ++domain) {
+    passed_[domain] = std::max(passed_[domain], source_->CyclesHeld(domain, now));
+  }
+}
+
+SliceGates::SliceGates(uint32_t slices, const std::vector<GateGroup>& groups, uint32_t domains) {
+  if (groups.empty()) return;
+  gates_.assign(slices, CounterGate(groups));
+  wires_.assign(slices, GatedSlice(domains));
+}
+
+const sim::WireSource& SliceGates::Attach(uint8_t slice, const sim::WireSource& wires, uint64_t now) {
+  if (empty()) return wires;
+  wires_[slice].Attach(wires);
+  Show(slice, now);
+  return wires_[slice];
+}
+
+void SliceGates::Enter(uint8_t slice, uint64_t now) {
+  if (empty()) return;
+  gates_[slice].Enter();
+  Show(slice, now);
+}
+
+void SliceGates::Exit(uint8_t slice, uint64_t now) {
+  if (empty()) return;
+  gates_[slice].Exit();
+  Show(slice, now);
+}
+
+void SliceGates::Bind(uint8_t slice, const GateBinding& to, uint64_t now) {
+  if (empty()) return;
+  gates_[slice].Bind(to);
+  Show(slice, now);
+}
+
+void SliceGates::Show(uint8_t slice, uint64_t now) { wires_[slice].Set(now, gates_[slice].Open()); }
+
+void SliceGates::PassWithinCycle(uint64_t now) {
+  for (GatedSlice& wires : wires_) wires.PassWithinCycle(now);
+}
+
+}  // namespace sideband::mcu

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Wires behind a gate: what counters of a group count of a source (virtual-counters.md, "Mechanism", 1). A counter is
+// told of its group by its wire's number.
+//
+//   GatedWires gated;
+//   gated.Attach(slice);
+//   gated.Set(1000, 0b01, 1000);         // from cycle 1000 on group 0 is open
+//   gated.Set(1500, 0b00, 1000);         // … until cycle 1500; may be told ahead
+//   gated.AddCounts({1000, 2000}, {{InGroup(3, 0)}}, sums);   // wire 3 in cycles 1000 to 1499
+//
+// Counts are functions of wires and gate in each cycle, so that a count which is taken late is that of its cycles.
+#ifndef SIDEBAND_SECURE_MCU_PIPELINE_GATED_WIRES_H_
+#define SIDEBAND_SECURE_MCU_PIPELINE_GATED_WIRES_H_
+
+#include <cstdint>
+#include <deque>
+#include <span>
+
+#include "sim/wires/wire_source.h"
+
+namespace sideband::mcu {
+
+// Wires of a source that may be gated: numbers below this one.
+inline constexpr sim::WireId kGatedWiresMax = sim::WireId{1} << 25;
+
+// The wire, behind the gate of a group. Consecutive wires of one group have consecutive numbers.
+constexpr sim::WireId InGroup(sim::WireId wire, uint8_t group) { return (group + 1u) * kGatedWiresMax + wire; }
+
+// Not thread-safe.
+class GatedWires final : public sim::WireSource {
+ public:
+  // The source, of which a clock domain is gated, must live until the next Attach.
+  void Attach(const sim::WireSource& source, size_t domain = 0) {
+    source_ = &source;
+    domain_ = domain;
+  }
+
+  // The groups of the bitmap are open from `cycle` on. Cycles ascend from one call to the next. Cycles that lie more
+  // than sim::kHistoryCycles before `now` will not be counted any more. Before the first call every group is closed.
+  void Set(uint64_t cycle, uint64_t open, uint64_t now);
+
+  // Wires without a group are counted as they are.
+  void AddCounts(sim::CycleRange range, std::span<const sim::WireId> wires, std::span<uint64_t> sums) const override;
+  void AddConsecutiveCounts(sim::CycleRange range, sim::WireId first, std::span<uint64_t> sums) const override;
+
+ private:
+  struct Change {
+    uint64_t cycle;
+    uint64_t open;
+  };
+
+  template <typename Visitor>
+  void ForEachPiece(sim::CycleRange range, const Visitor& visit) const;
+  template <typename Visitor>
+  void ForEachOpenPiece(sim::CycleRange range, uint8_t group, const Visitor& visit) const;
+
+  const sim::WireSource& source() const { return source_->domain(domain_); }
+
+  const sim::WireSource* source_ = nullptr;
+  size_t domain_ = 0;
+  std::deque<Change> changes_;  // ascending; each lasts until the next
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_PIPELINE_GATED_WIRES_H_
