@@ -24,6 +24,18 @@ CounterCollectionUnit MakeCcu(const CcuSpec& spec, size_t id, EventMeanings& mea
                                 .threshold = spec.threshold});
 }
 
+// By manager: the events of which a slice's units have a counter.
+std::vector<uint64_t> SliceEvents(const PipelineConfig& config) {
+  std::vector<uint64_t> events(mailbox::kEventsMax / hpc::kCountersPerManager);
+  for (const CcuSpec& ccu : config.ccus) {
+    if (ccu.channel == kDeviceChannel) continue;
+    for (const EventShare& share : AllocateCounters(ccu).meanings) {
+      events[share.event / hpc::kCountersPerManager] |= uint64_t{1} << share.event % hpc::kCountersPerManager;
+    }
+  }
+  return events;
+}
+
 uint32_t DomainsOf(const PipelineConfig& config) {
   uint32_t domains = 1;
   for (const CcuSpec& ccu : config.ccus) {
@@ -78,10 +90,11 @@ Chip::Chip(const PipelineConfig& config, std::vector<CounterCollectionUnit> ccus
       bound_(config.slices),
       wires_(config.slices + 1),
       gates_(config.slices, config.gate_groups, DomainsOf(config)),
-      hpc_({.slices = config.slices, .events = config.events, .timing = config.hpc},
-           [this](size_t client, HpcManagerId manager, std::span<const uint16_t> events, std::span<uint64_t> counts) {
-             LatchLiveCounts(client, manager, events, counts);
-           }) {
+      hpc_(
+          {.slices = config.slices, .events = config.events, .timing = config.hpc, .of_residents = SliceEvents(config)},
+          [this](size_t client, HpcManagerId manager, std::span<const uint16_t> events, std::span<uint64_t> counts) {
+            LatchLiveCounts(client, manager, events, counts);
+          }) {
   channels_.push_back(MakeChannel(config, meanings_, config.hypervisor_commit_period));
   if (config.out_of_band_commit_period > 0) {
     channels_.push_back(MakeChannel(config, meanings_, config.out_of_band_commit_period));

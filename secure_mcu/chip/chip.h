@@ -140,6 +140,7 @@ class Chip {
   struct LiveBlock {
     uint64_t cycle = 0;
     std::vector<uint64_t> counters;
+    uint16_t flags = 0;  // mailbox::BlockFlag: of the block, and of what is on its way to it
   };
   // The firmware's client asks for the block, at the manager of a slice where it is resident, else at the device's. The
   // answer is there once the manager has granted it, after HpcReadPath::NextStop at the latest. A new request replaces
@@ -204,6 +205,9 @@ class Chip {
   void Disable(uint8_t channel);
 
   bool IsBoundTo(uint8_t slice, BlockId block) const;
+  bool Feeds(size_t channel, uint8_t source) const { return channel == hypervisor_ || source == channel; }
+  uint16_t UncommittedFlags(size_t channel) const;
+  uint16_t LiveFlags(BlockId block) const;
   void AddUncommitted(size_t channel, std::span<uint64_t> sums) const;
   void AddCollected(const CounterCollectionUnit& ccu, std::span<uint64_t> sums) const;
   void AddHeld(const Unit& unit, std::span<uint64_t> sums) const;

@@ -29,12 +29,16 @@ uint64_t HpcReadPath::EventsOf(HpcManagerId manager) const {
   return count >= hpc::kCountersPerManager ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
 }
 
+uint64_t HpcReadPath::OfResidents(HpcManagerId manager) const {
+  return config_.of_residents.empty() ? ~uint64_t{0} : config_.of_residents[manager.extend];
+}
+
 uint64_t HpcReadPath::Readable(size_t client, HpcManagerId manager, HpcPrivilege privilege) const {
   if (client == firmware()) return EventsOf(manager);
   const HpcResident& resident = residents_[client];
   const bool own = resident.context && manager.module == hpc::kModuleContext + client;
   const bool vm = resident.vm && privilege != HpcPrivilege::kUser && manager.module == hpc::kModuleVm + client;
-  return own || vm ? EventsOf(manager) : 0;
+  return own || vm ? EventsOf(manager) & OfResidents(manager) : 0;
 }
 
 // --- Accesses -------------------------------------------------------------------------------------------------------

@@ -39,6 +39,9 @@ class HpcReadPath {
     uint32_t slices = 1;
     uint32_t events = 0;
     HpcTiming timing;
+    // Bit b of element x: residents may read event 64 * x + b, since units of slices count it; the counter of any other
+    // event is 0 in their blocks, which is no count. Empty: all events.
+    std::vector<uint64_t> of_residents = {};
   };
   // Writes the live counts of a manager's events, for a client, as of the chip's current cycle.
   using Latch = std::function<void(size_t client, HpcManagerId manager, std::span<const uint16_t> events,
@@ -65,6 +68,7 @@ class HpcReadPath {
 
  private:
   uint64_t EventsOf(HpcManagerId manager) const;
+  uint64_t OfResidents(HpcManagerId manager) const;
   uint64_t Readable(size_t client, HpcManagerId manager, HpcPrivilege privilege) const;
   void Settle(size_t client);
   void MakeGrant();

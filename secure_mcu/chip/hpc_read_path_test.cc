@@ -111,6 +111,20 @@ TEST(HpcReadPathTest, TheVmIsForSupervisors) {
   EXPECT_EQ(path.Read(0, HpcRegister::kHpcr) >> 32, hpc::kModuleVm);
 }
 
+TEST(HpcReadPathTest, WhatNoSliceCountsIsRefusedAsWhatDoesNotExist) {
+  const auto refused = [](uint64_t bitmap) {
+    HpcReadPath path({.slices = 1, .events = 4, .of_residents = {0b0101}},
+                     [](size_t, HpcManagerId, std::span<const uint16_t>, std::span<uint64_t>) {});
+    path.Switch(0, kWithContext, 0);
+    path.Write(0, HpcRegister::kHpcm, bitmap, HpcPrivilege::kUser, 1);
+    path.Write(0, HpcRegister::kHpcc, hpc::kHpccTrigger, HpcPrivilege::kUser, 2);
+    return path.Read(0, HpcRegister::kHpcc, 3);
+  };
+  EXPECT_EQ(refused(0b0101) & hpc::kHpccRefused, 0u);
+  EXPECT_NE(refused(0b0010) & hpc::kHpccRefused, 0u);
+  EXPECT_EQ(refused(0b0111), refused(0b1'0101)) << "an event that does not exist";
+}
+
 TEST(HpcReadPathTest, DeniedAndAbsentLookTheSame) {
   const auto transcript = [](HpcManagerId manager, uint64_t bitmap) {
     Path path;

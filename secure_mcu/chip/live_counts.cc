@@ -36,22 +36,43 @@ void Chip::AddHeld(const Unit& unit, std::span<uint64_t> sums) const {
 
 // All that the next commits of the channel will add: of one slice, or for the hypervisor's channel of the whole device.
 void Chip::AddUncommitted(size_t channel, std::span<uint64_t> sums) const {
-  const auto feeds = [&](uint8_t source) { return channel == hypervisor_ || source == channel; };
   const std::vector<uint64_t>& reduced = channels_[channel].reduction.reduction().counts;
   for (size_t event = 0; event < reduced.size(); ++event) AddSaturating(reduced[event], sums[event]);
   const ChannelBuffer& buffer = mover_.buffer();
   for (size_t i = 0; i < buffer.size(); ++i) {
     const Record& record = buffer.at(i);
-    for (uint16_t k = 0; feeds(record.channel) && k < record.size; ++k) {
+    for (uint16_t k = 0; Feeds(channel, record.channel) && k < record.size; ++k) {
       AddShare(record.ccu, record.first + k, record.counts[k], sums);
     }
   }
   for (const CounterCollectionUnit& ccu : ccus_) {
-    if (feeds(ccu.config().channel)) AddCollected(ccu, sums);
+    if (Feeds(channel, ccu.config().channel)) AddCollected(ccu, sums);
   }
   for (const Unit& unit : units_) {
-    if (feeds(unit.channel)) AddHeld(unit, sums);
+    if (Feeds(channel, unit.channel)) AddHeld(unit, sums);
   }
+}
+
+// What the next commits of the channel will raise.
+uint16_t Chip::UncommittedFlags(size_t channel) const {
+  uint16_t flags = channels_[channel].reduction.reduction().flags;
+  const ChannelBuffer& buffer = mover_.buffer();
+  for (size_t i = 0; i < buffer.size(); ++i) {
+    if (Feeds(channel, buffer.at(i).channel)) flags |= buffer.at(i).flags;
+  }
+  for (const CounterCollectionUnit& ccu : ccus_) {
+    if (Feeds(channel, ccu.config().channel)) flags |= ccu.flags();
+  }
+  return flags;
+}
+
+uint16_t Chip::LiveFlags(BlockId block) const {
+  uint16_t flags = memory_.header(block).flags;
+  if (block == 0) flags |= UncommittedFlags(hypervisor_);
+  for (uint8_t slice = 0; slice < config_.slices; ++slice) {
+    if (IsBoundTo(slice, block)) flags |= UncommittedFlags(slice);
+  }
+  return flags;
 }
 
 void Chip::AddLiveCounts(BlockId block, std::span<const uint16_t> events, std::span<uint64_t> sums) const {
@@ -72,7 +93,8 @@ void Chip::LatchLiveCounts(size_t client, HpcManagerId manager, std::span<const 
   if (client != hpc_.firmware()) return AddLiveCounts(BlockOf(manager), events, counts);
   std::vector<uint16_t> all(config_.events);
   std::iota(all.begin(), all.end(), uint16_t{0});
-  live_block_ = {.cycle = now_, .counters = std::vector<uint64_t>(config_.events)};
+  live_block_ = {
+      .cycle = now_, .counters = std::vector<uint64_t>(config_.events), .flags = LiveFlags(requested_block_)};
   AddLiveCounts(requested_block_, all, live_block_->counters);
 }
 

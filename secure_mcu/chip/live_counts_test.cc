@@ -74,5 +74,44 @@ TEST(LiveCountsTest, EveryEventOfTheLargestCatalogueIsExactInOnePassOfItsManager
   }
 }
 
+// Every wire is 1 in every cycle.
+class OnesSource final : public sim::WireSource {
+ public:
+  void AddCounts(sim::CycleRange range, std::span<const sim::WireId>, std::span<uint64_t> sums) const override {
+    for (uint64_t& sum : sums) sum += range.size();
+  }
+};
+
+// All wires of one collection unit are one event, so that its counter saturates soon: no trigger empties it.
+PipelineConfig SaturatingConfig() {
+  PipelineConfig config{.slices = 1, .events = 1};
+  config.trigger_period = config.commit_period = config.hypervisor_commit_period = 0;
+  config.ccus = Pack("slice0", 0, std::vector<CounterInput>(kCcuUlcsMax * kUlcCountersMax), {});
+  config.ccus[0].threshold = 0;
+  return config;
+}
+
+uint16_t FlagsOfLiveBlock(Chip& chip, BlockId block) {
+  chip.RequestLiveBlock(block);
+  while (chip.hpc().NextStop() != kNoCycle) chip.AdvanceTo(chip.hpc().NextStop());
+  return chip.TakeLiveBlock().value().flags;
+}
+
+TEST(LiveCountsTest, ALiveBlockIsFlaggedAsSoonAsACountOnItsWayIsLost) {
+  const auto chip = Chip::Create(SaturatingConfig()).value();
+  const OnesSource wires;
+  chip->Attach(0, wires);
+  const BlockId vm = chip->memory().Create(1, mailbox::kNoContext),
+                other = chip->memory().Create(2, mailbox::kNoContext);
+  chip->SwitchTo(0, Binding{vm, std::nullopt});
+  constexpr uint64_t kGain = kCcuUlcsMax * kUlcCountersMax;
+  chip->AdvanceTo(kCcuCounterMax / kGain);
+  EXPECT_EQ(FlagsOfLiveBlock(*chip, vm), 0);
+  chip->AdvanceTo(kCcuCounterMax / kGain + 2 * kUlcHistoryCycles);
+  EXPECT_EQ(chip->memory().header(vm).flags, 0) << "nothing is committed yet";
+  for (const BlockId block : {vm, BlockId{0}}) EXPECT_EQ(FlagsOfLiveBlock(*chip, block), mailbox::kFlagOverflow);
+  EXPECT_EQ(FlagsOfLiveBlock(*chip, other), 0);
+}
+
 }  // namespace
 }  // namespace sideband::mcu

@@ -73,8 +73,8 @@ absl::Status Validate(const PipelineConfig& config) {
   SIDEBAND_RETURN_IF_ERROR(CheckRange("record_cycles", config.record_cycles, 1, kLatencyMax));
   SIDEBAND_RETURN_IF_ERROR(CheckRange("route_cycles", config.route_cycles, 1, kLatencyMax));
   SIDEBAND_RETURN_IF_ERROR(CheckRange("grant_cycles", config.grant_cycles, 1, kLatencyMax));
-  SIDEBAND_RETURN_IF_ERROR(CheckRange("hop_cycles", config.hpc.hop_cycles, 1, kLatencyMax));
-  SIDEBAND_RETURN_IF_ERROR(CheckRange("lookup_cycles", config.hpc.lookup_cycles, 1, kLatencyMax));
+  SIDEBAND_RETURN_IF_ERROR(CheckRange("hop_cycles", config.hpc.hop_cycles, 1, kHpcLatencyMax));
+  SIDEBAND_RETURN_IF_ERROR(CheckRange("lookup_cycles", config.hpc.lookup_cycles, 1, kHpcLatencyMax));
   SIDEBAND_RETURN_IF_ERROR(CheckRange("number of gate groups", config.gate_groups.size(), 0, kGateGroupsMax));
   SIDEBAND_RETURN_IF_ERROR(CheckRange("gate_cycles", config.gate_cycles, 1, kLatencyMax));
   SIDEBAND_RETURN_IF_ERROR(CheckRange("switch_step_cycles", config.switch_step_cycles, 0, kLatencyMax));

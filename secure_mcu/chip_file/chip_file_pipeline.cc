@@ -21,8 +21,8 @@ absl::Status ReadLatencies(const YamlMap& map, PipelineConfig& pipeline) {
   SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "record_cycles", {1, kLatencyMax}, pipeline.record_cycles));
   SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "route_cycles", {1, kLatencyMax}, pipeline.route_cycles));
   SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "grant_cycles", {1, kLatencyMax}, pipeline.grant_cycles));
-  SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "hop_cycles", {1, kLatencyMax}, pipeline.hpc.hop_cycles));
-  SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "lookup_cycles", {1, kLatencyMax}, pipeline.hpc.lookup_cycles));
+  SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "hop_cycles", {1, kHpcLatencyMax}, pipeline.hpc.hop_cycles));
+  SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "lookup_cycles", {1, kHpcLatencyMax}, pipeline.hpc.lookup_cycles));
   return Uint32Field(map, "switch_step_cycles", {0, kLatencyMax}, pipeline.switch_step_cycles);
 }
 

@@ -7,7 +7,7 @@
 
 namespace sideband::mcu {
 
-GuestRegisters::GuestRegisters(LiveDevice& device) : device_(device), turns_(device.chip().hpc().firmware()) {}
+GuestRegisters::GuestRegisters(LiveDevice& device) : device_(device) {}
 
 bool GuestRegisters::IsResident(size_t page, size_t slice) const {
   const auto& resident = device_.chip().resident(static_cast<uint8_t>(slice));
@@ -21,7 +21,7 @@ std::optional<uint64_t> GuestRegisters::Access(size_t page, uint64_t thread, con
   const auto slice = static_cast<size_t>(std::countr_zero(slices));
   device_.CatchUp();
   if (!IsResident(page, slice)) return std::nullopt;
-  switch (turns_[slice].Ask(thread, device_.ReferenceTimeNs())) {
+  switch (TurnAt(slice).Ask(thread, device_.ReferenceTimeNs())) {
     case ThreadTurn::Verdict::kWaits:
       return std::nullopt;
     case ThreadTurn::Verdict::kBegins:
@@ -31,6 +31,12 @@ std::optional<uint64_t> GuestRegisters::Access(size_t page, uint64_t thread, con
       break;
   }
   return Perform(page, slice, access);
+}
+
+// A context switch clears the client, so that turns before it mean nothing to the next resident.
+ThreadTurn& GuestRegisters::TurnAt(size_t slice) {
+  const Binding& resident = *device_.chip().resident(static_cast<uint8_t>(slice));
+  return turns_[{slice, resident.vm, resident.context}];
 }
 
 uint64_t GuestRegisters::Perform(size_t page, size_t slice, const hpc::PageAccess& access) {
@@ -55,7 +61,7 @@ void GuestRegisters::SwitchThread(size_t slice) {
 }
 
 void GuestRegisters::EndThread(uint64_t thread) {
-  for (ThreadTurn& turn : turns_) turn.End(thread);
+  for (auto& [place, turn] : turns_) turn.End(thread);
 }
 
 }  // namespace sideband::mcu

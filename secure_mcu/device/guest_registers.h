@@ -16,8 +16,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <vector>
+#include <tuple>
 
 #include "proto/registers/page_access.h"
 #include "secure_mcu/device/live_device.h"
@@ -48,8 +49,12 @@ class GuestRegisters {
   uint64_t Perform(size_t page, size_t slice, const hpc::PageAccess& access);
   void SwitchThread(size_t slice);
 
+  // Of a resident on a slice: what others do there in between, does not concern its threads.
+  using Place = std::tuple<size_t, BlockId, std::optional<BlockId>>;
+  ThreadTurn& TurnAt(size_t slice);
+
   LiveDevice& device_;
-  std::vector<ThreadTurn> turns_;  // per slice
+  std::map<Place, ThreadTurn> turns_;
 };
 
 }  // namespace sideband::mcu

@@ -134,6 +134,19 @@ TEST_F(GuestRegistersTest, UserenStaysOverSwitches) {
   EXPECT_FALSE(Has(kVm2Job, hpc::kHpccUseren));
 }
 
+// R7: what vm1's threads do shortly before a switch is nothing to vm2's, nor the reverse.
+TEST_F(GuestRegistersTest, TurnsAreOfOneResident) {
+  elapsed_ = absl::Microseconds(9990);
+  EXPECT_TRUE(Read(kVm1Job, hpc::kHpccOffset, kThread));
+  EXPECT_FALSE(Read(kVm1Job, hpc::kHpccOffset, kOther));
+  elapsed_ = absl::Microseconds(10010);
+  for (uint64_t thread = 10; thread < 13; ++thread) {
+    EXPECT_EQ(Read(kVm2Job, hpc::kHpccOffset, thread).has_value(), thread == 10) << "the first who asks";
+  }
+  elapsed_ = absl::Microseconds(20010);
+  EXPECT_TRUE(Read(kVm1Job, hpc::kHpccOffset, kOther)) << "it was the next";
+}
+
 TEST_F(GuestRegistersTest, AThreadGetsNothingOfTheOneBefore) {
   ASSERT_TRUE(Trigger(kVm1Job, hpc::kModuleContext));
   EXPECT_FALSE(Read(kVm1Job, hpc::kHpccOffset, kOther)) << "the first has its turn";

@@ -282,7 +282,7 @@ std::optional<LiveBlock> LiveDevice::PeekBlock(uint16_t vm, uint16_t context) {
                    .generation = header.generation,
                    .reference_cycle = live->cycle,
                    .reference_time_ns = chip_->ReferenceTimeNs(),
-                   .flags = header.flags};
+                   .flags = live->flags};
 }
 
 // A few cycles: guests ask for nothing more meanwhile.

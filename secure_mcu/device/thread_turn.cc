@@ -1,31 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/device/thread_turn.h"
 
+#include <algorithm>
+
 namespace sideband::mcu {
 
 ThreadTurn::Verdict ThreadTurn::Ask(uint64_t thread, uint64_t now_ns) {
-  if (thread == holder_) return AskAgain(now_ns);
-  if (holder_ != 0 && now_ns < until_ns_) {
-    is_contested_ = true;
-    return Verdict::kWaits;
-  }
+  if (thread != holder_) Queue(thread);
+  EndTurn(now_ns);
+  if (thread == holder_) return Verdict::kGoesOn;
+  Queue(thread);
+  if (holder_ != 0) return Verdict::kWaits;
+  SkipAbsent(thread, now_ns);
+  if (waiting_.front() != thread) return Verdict::kWaits;
+  waiting_.pop_front();
   holder_ = thread;
   until_ns_ = now_ns + kTurnNs;
-  is_contested_ = false;
   return Verdict::kBegins;
 }
 
-ThreadTurn::Verdict ThreadTurn::AskAgain(uint64_t now_ns) {
-  if (now_ns < until_ns_) return Verdict::kGoesOn;
-  // A thread that never pauses would otherwise keep the turn: the others ask from time to time only.
-  if (is_contested_ && now_ns < until_ns_ + kTurnNs) return Verdict::kWaits;
-  until_ns_ = now_ns + kTurnNs;
-  is_contested_ = false;
-  return Verdict::kGoesOn;
+// A turn for which nobody waits goes on.
+void ThreadTurn::EndTurn(uint64_t now_ns) {
+  if (holder_ == 0 || now_ns < until_ns_ || waiting_.empty()) return;
+  holder_ = 0;
+  free_since_ns_.reset();
+}
+
+// Who does not ask in time loses its place to the next.
+void ThreadTurn::SkipAbsent(uint64_t asking, uint64_t now_ns) {
+  if (!free_since_ns_) free_since_ns_ = now_ns;
+  while (waiting_.front() != asking && now_ns >= *free_since_ns_ + kGraceNs) {
+    waiting_.pop_front();
+    *free_since_ns_ += kGraceNs;
+  }
+}
+
+void ThreadTurn::Queue(uint64_t thread) {
+  if (std::ranges::find(waiting_, thread) == waiting_.end()) waiting_.push_back(thread);
 }
 
 void ThreadTurn::End(uint64_t thread) {
-  if (thread == holder_) holder_ = 0;
+  std::erase(waiting_, thread);
+  if (thread != holder_) return;
+  holder_ = 0;
+  free_since_ns_.reset();
 }
 
 }  // namespace sideband::mcu

@@ -28,13 +28,31 @@ TEST(ThreadTurnTest, AnotherWaitsForTheEndOfTheTurn) {
   EXPECT_EQ(turn.Ask(1, kTurn + 1), Verdict::kWaits);
 }
 
-TEST(ThreadTurnTest, WhoHadAContestedTurnLeavesTimeForOthers) {
+TEST(ThreadTurnTest, ATurnThatIsOverGoesToTheFirstWhoAsks) {
+  ThreadTurn turn;
+  turn.Ask(1, 0);
+  EXPECT_EQ(turn.Ask(2, 5 * kTurn), Verdict::kBegins);
+}
+
+TEST(ThreadTurnTest, WhoAskedFirstIsNextAlsoIfOthersAskSooner) {
+  ThreadTurn turn;
+  turn.Ask(1, 0);
+  turn.Ask(2, 5);
+  turn.Ask(3, 6);
+  EXPECT_EQ(turn.Ask(1, kTurn), Verdict::kWaits);
+  EXPECT_EQ(turn.Ask(3, kTurn + 1), Verdict::kWaits);
+  EXPECT_EQ(turn.Ask(2, kTurn + 2), Verdict::kBegins);
+  EXPECT_EQ(turn.Ask(1, 2 * kTurn + 3), Verdict::kWaits);
+  EXPECT_EQ(turn.Ask(3, 2 * kTurn + 4), Verdict::kBegins);
+}
+
+TEST(ThreadTurnTest, WhoDoesNotAskInTimeIsPassedOver) {
   ThreadTurn turn;
   turn.Ask(1, 0);
   turn.Ask(2, 5);
   EXPECT_EQ(turn.Ask(1, kTurn), Verdict::kWaits);
-  EXPECT_EQ(turn.Ask(1, 2 * kTurn - 1), Verdict::kWaits);
-  EXPECT_EQ(turn.Ask(1, 2 * kTurn), Verdict::kGoesOn) << "the other has gone away";
+  EXPECT_EQ(turn.Ask(1, kTurn + ThreadTurn::kGraceNs - 1), Verdict::kWaits);
+  EXPECT_EQ(turn.Ask(1, kTurn + ThreadTurn::kGraceNs), Verdict::kBegins) << "the other has gone away";
 }
 
 TEST(ThreadTurnTest, AThreadThatEndsLeavesAtOnce) {
@@ -43,19 +61,26 @@ TEST(ThreadTurnTest, AThreadThatEndsLeavesAtOnce) {
   turn.End(2);
   EXPECT_EQ(turn.Ask(2, 1), Verdict::kWaits);
   turn.End(1);
-  EXPECT_EQ(turn.Ask(2, 2), Verdict::kBegins);
+  EXPECT_EQ(turn.Ask(2, 10 * kTurn), Verdict::kBegins);
+  turn.Ask(3, 10 * kTurn + 1);
+  turn.End(3);
+  EXPECT_EQ(turn.Ask(2, 20 * kTurn), Verdict::kGoesOn) << "nobody waits any more";
 }
 
-// A thread that floods and one that asks each half millisecond have the registers about as long.
-TEST(ThreadTurnTest, AFloodStarvesNobody) {
-  ThreadTurn turn;
-  std::map<uint64_t, int> served;
-  for (uint64_t now = 0; now < 100 * kTurn; now += kTurn / 100) {
-    if (turn.Ask(1, now) != Verdict::kWaits) ++served[1];
-    if (now % (kTurn / 2) == 0 && turn.Ask(2, now) != Verdict::kWaits) ++served[2];
+// Beside threads that never pause, one that asks each millisecond begins as many turns as they.
+TEST(ThreadTurnTest, FloodsStarveNobody) {
+  for (const uint64_t floods : {1, 2, 3, 7}) {
+    ThreadTurn turn;
+    std::map<uint64_t, int> begun;
+    for (uint64_t now = 0; now < 1000 * kTurn; now += kTurn / 100) {
+      for (uint64_t thread = 1; thread <= floods; ++thread) {
+        if (turn.Ask(thread, now) == Verdict::kBegins) ++begun[thread];
+      }
+      if (now % kTurn == 0 && turn.Ask(100, now) == Verdict::kBegins) ++begun[100];
+    }
+    EXPECT_GE(begun[100] + 1, begun[1]) << floods << " floods";
+    EXPECT_GT(begun[100], 100) << floods << " floods";
   }
-  EXPECT_GT(served[1], 3000);
-  EXPECT_GT(served[2], 60);
 }
 
 }  // namespace

@@ -67,6 +67,9 @@ class CounterCollectionUnit {
   // Adds the counts of both banks to `sums`, one per counter.
   void AddCounts(std::span<uint64_t> sums) const;
 
+  // mailbox::BlockFlag of these counts.
+  uint16_t flags() const { return banks_[0].flags | banks_[1].flags; }
+
   // Swaps the banks. While the idle bank is still being sent, the trigger is held, and executed as soon as that bank is
   // empty. At most one trigger is held; later ones are merged into it.
   void Trigger(TriggerInfo trigger);

@@ -13,10 +13,12 @@
 
 namespace sideband::mcu {
 
-// Latencies of the path, in cycles of the reference clock.
+// Latencies of the path, in cycles of the reference clock, 1 to kHpcLatencyMax: a peek advances an emulated device's
+// clock by them, so that they must be short beside the time of a transaction.
+inline constexpr uint32_t kHpcLatencyMax = 64;
 struct HpcTiming {
   uint32_t hop_cycles = hpc::kHopCycles;        // client to manager, and back
-  uint32_t lookup_cycles = hpc::kLookupCycles;  // per value at the manager; at least 1
+  uint32_t lookup_cycles = hpc::kLookupCycles;  // per value at the manager
 };
 
 inline constexpr uint64_t kNoCycle = std::numeric_limits<uint64_t>::max();

@@ -153,10 +153,15 @@ bool GuestPorts::ServeConnection(uint64_t id, Connection& connection) {
 bool GuestPorts::AnswerFrames(uint64_t id, Connection& connection, Bytes input) {
   ByteSpan rest = input;
   ByteWriter answers;
+  // Of frames that were sent together, none is done after one that was not: a trigger without its bitmap would start
+  // another request.
+  bool is_done = true;
   for (; rest.size() >= hpc::kFrameBytes; rest = rest.subspan(hpc::kFrameBytes)) {
     const auto access = hpc::DecodeFrame(rest.first(hpc::kFrameBytes));
     if (!access.ok()) return false;
-    hpc::AppendAnswer(registers_.Access(ports_[connection.port].page, id, *access), answers);
+    const auto value = is_done ? registers_.Access(ports_[connection.port].page, id, *access) : std::nullopt;
+    is_done = value.has_value();
+    hpc::AppendAnswer(value, answers);
   }
   connection.input.assign(rest.begin(), rest.end());
   halves_.erase(id);
