@@ -233,7 +233,9 @@ void Chip::AdvanceWithinCycle() {
   for (Unit& unit : units_) {
     if (unit.domain != 0 && unit.ulc.enabled()) CountUnit(unit, wires_[unit.wiring]->CyclesHeld(unit.domain, now_));
   }
-  gates_.PassWithinCycle(now_);
+  for (uint8_t slice = 0; slice < config_.slices; ++slice) {
+    if (IsCounting(slice)) gates_.PassWithinCycle(slice, now_);
+  }
   // The reference clock may be stopped for long. Records are moved to the end first, so that a trigger that fires now
   // finds the idle bank sent.
   mover_.RunUntil([] { return false; });

@@ -57,8 +57,8 @@ void SliceGates::Bind(uint8_t slice, const GateBinding& to, uint64_t now) {
 
 void SliceGates::Show(uint8_t slice, uint64_t now) { wires_[slice].Set(now, gates_[slice].Open()); }
 
-void SliceGates::PassWithinCycle(uint64_t now) {
-  for (GatedSlice& wires : wires_) wires.PassWithinCycle(now);
+void SliceGates::PassWithinCycle(uint8_t slice, uint64_t now) {
+  if (!empty()) wires_[slice].PassWithinCycle(now);
 }
 
 }  // namespace sideband::mcu

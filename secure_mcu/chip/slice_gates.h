@@ -2,7 +2,7 @@
 //
 // The gates of a chip's slices, and the wires behind them (virtual-counters.md, "Mechanism").
 //   SliceGates gates(/*slices=*/2, groups, /*domains=*/1);
-//   const sim::WireSource& counted = gates.Attach(0, wires);    // what the slice's units count from now on
+//   const sim::WireSource& counted = gates.Attach(0, wires, now);    // what the slice's units count from now on
 //   gates.Bind(0, {.vm = &control}, now);
 //   gates.Enter(0, now);
 //
@@ -64,7 +64,7 @@ class SliceGates {
   void Bind(uint8_t slice, const GateBinding& to, uint64_t now);
   // After a change of a gate's groups, controls or values.
   void Show(uint8_t slice, uint64_t now);
-  void PassWithinCycle(uint64_t now);
+  void PassWithinCycle(uint8_t slice, uint64_t now);
 
  private:
   // Per slice; none without groups.

@@ -22,7 +22,7 @@ uint64_t Mixed(std::initializer_list<uint64_t> numbers) {
   return state;
 }
 
-void Normalise(CaseUnit& unit, uint32_t events) {
+void Normalise(CaseUnit& unit, uint32_t events, size_t groups) {
   unit.domain %= kDomains;
   unit.counter_bits = std::clamp(unit.counter_bits, 1u, 9u);
   unit.period = std::clamp(unit.period, 1u, (1u << unit.counter_bits) - 1);
@@ -33,6 +33,7 @@ void Normalise(CaseUnit& unit, uint32_t events) {
     input.event %= events;
     input.shift %= 32;
     input.digits %= 6;
+    input.group %= groups + 1;
   }
   const uint32_t bits = kFramingBits + static_cast<uint32_t>(unit.inputs.size()) * unit.counter_bits;
   // Enough lanes for a frame to be sent within a period.
@@ -42,7 +43,7 @@ void Normalise(CaseUnit& unit, uint32_t events) {
 void Normalise(CaseCollector& collector, const LawsCase& test) {
   collector.channel %= test.slices + 1;
   if (collector.units.empty()) collector.units.emplace_back();
-  for (CaseUnit& unit : collector.units) Normalise(unit, test.events);
+  for (CaseUnit& unit : collector.units) Normalise(unit, test.events, test.groups.size());
 }
 
 void Shorten(LawsCase& test) {
@@ -56,21 +57,49 @@ void Shorten(LawsCase& test) {
   test.rest = static_cast<uint32_t>(std::min<uint64_t>(test.rest, left));
 }
 
+std::ostream& operator<<(std::ostream& out, const CaseValue& value) {
+  return out << "{master " << value.master << ", vector " << value.vector_enable << " " << value.vector << "}";
+}
+
+std::ostream& operator<<(std::ostream& out, const CaseMatch& match) {
+  return match.enable ? out << "only " << match.id : out << "any";
+}
+
+void PrintGates(std::ostream& out, const LawsCase& test) {
+  for (const CaseGroup& group : test.groups) {
+    out << "  group of " << group.identifier << ": valid " << group.valid << ", guest " << group.in_guest << ", host "
+        << group.in_host << "\n";
+  }
+  for (const CaseVm& vm : test.vms) {
+    out << "  VM: guest " << vm.guest << ", host " << vm.host << ", loads " << vm.guest_load << vm.host_load
+        << ", stores " << vm.guest_store << vm.host_store << ", ids " << vm.match << ", allowed " << vm.allowed
+        << ", pinned " << vm.pinned << "\n";
+  }
+  for (const CaseContext& context : test.contexts) {
+    out << "  context: " << context.value << ", load " << context.load << ", store " << context.store << "\n";
+  }
+  for (const CaseHost& host : test.hosts) out << "  host: " << host.value << ", ids " << host.match << "\n";
+}
+
 std::ostream& operator<<(std::ostream& out, const CaseUnit& unit) {
   out << "    unit: domain " << unit.domain << ", " << unit.counter_bits << " bits, period " << unit.period << ", "
       << unit.lanes << " lanes\n";
   for (const CaseInput& input : unit.inputs) {
     out << "      wire " << input.wire << " to event " << input.event << " << " << input.shift;
     if (input.digits > 0) out << ", number of " << input.digits << " digits";
+    if (input.group > 0) out << ", group " << input.group - 1;
     out << (input.masked ? ", masked\n" : "\n");
   }
   return out;
 }
 
 std::ostream& operator<<(std::ostream& out, const CaseAct& act) {
-  static constexpr const char* kNames[] = {"switch",           "latch",        "written trigger",
-                                           "external trigger", "within cycle", "end"};
+  static constexpr const char* kNames[] = {
+      "switch", "latch", "written trigger", "external trigger", "within cycle", "end",
+      "exit",   "entry", "write",           "write context"};
   out << "  +" << act.gap << " (steps of " << act.stride << ") " << kNames[act.kind];
+  if (act.kind >= CaseAct::kExit) out << " slice " << act.slice;
+  if (act.kind >= CaseAct::kWrite) out << " " << act.value;
   if (act.kind == CaseAct::kSwitch) out << " slice " << act.slice << " to";
   if (act.kind != CaseAct::kSwitch && act.kind != CaseAct::kEnd) return out << "\n";
   return act.tenant < kTenants ? out << " tenant " << act.tenant << "\n" : out << " nobody\n";
@@ -87,6 +116,11 @@ uint64_t LawsCase::cycles() const {
 LawsCase Normalised(LawsCase test) {
   test.slices = std::clamp(test.slices, 1u, 4u);
   test.events = std::clamp(test.events, 1u, 8u);
+  test.groups.resize(std::min<size_t>(test.groups.size(), kGroups));
+  test.gate_cycles = std::max(1u, test.gate_cycles);
+  test.vms.resize(kVms);
+  test.contexts.resize(kTenants);
+  test.hosts.resize(test.slices);
   if (test.collectors.empty()) test.collectors.emplace_back();
   for (CaseCollector& collector : test.collectors) Normalise(collector, test);
   test.clocks.resize(kDomains - 1);
@@ -97,6 +131,17 @@ LawsCase Normalised(LawsCase test) {
   }
   Shorten(test);
   return test;
+}
+
+uint64_t SliceEvents(const LawsCase& test) {
+  uint64_t events = 0;
+  for (const CaseCollector& collector : test.collectors) {
+    if (collector.channel == test.device()) continue;
+    for (const CaseUnit& unit : collector.units) {
+      for (const CaseInput& input : unit.inputs) events |= input.masked ? 0 : uint64_t{1} << input.event;
+    }
+  }
+  return events;
 }
 
 // Wires differ in activity: always 1, seldom (or never), 1 in 8, 7 in 8, 1 in 2, in runs.
@@ -154,6 +199,7 @@ std::ostream& operator<<(std::ostream& out, const LawsCase& test) {
     out << "  collector of channel " << collector.channel << ", threshold " << collector.threshold << "\n";
     for (const CaseUnit& unit : collector.units) out << unit;
   }
+  if (!test.groups.empty()) PrintGates(out, test);
   for (const CaseAct& act : test.acts) out << act;
   return out << "  +" << test.rest << " the end\n";
 }

@@ -24,6 +24,7 @@ struct CaseInput {
   uint32_t shift = 0;
   uint32_t digits = 0;
   bool masked = false;
+  uint32_t group = 0;  // 0: not gated; else gate group `group` - 1
 };
 
 struct CaseUnit {
@@ -52,14 +53,59 @@ struct CaseClock {
   uint32_t stopped = 0;
 };
 
+// Gate groups, control blocks and values (virtual-counters.md, "State"), of drawn numbers.
+struct CaseGroup {
+  uint32_t identifier = 0;
+  bool valid = true, in_guest = true, in_host = false;
+};
+
+struct CaseValue {
+  bool master = true, vector_enable = false;
+  uint32_t vector = 0;
+};
+
+struct CaseMatch {
+  bool enable = false;
+  uint32_t id = 0;  // the only one
+};
+
+struct CaseVm {
+  CaseValue guest, host;
+  bool guest_load = false, host_load = false, guest_store = false, host_store = false;
+  CaseMatch match;
+  uint32_t allowed = ~0u, pinned = 0;
+};
+
+struct CaseContext {
+  CaseValue value;
+  bool load = false, store = false;
+};
+
+struct CaseHost {
+  CaseValue value;
+  CaseMatch match;
+};
+
 // An action, `gap` cycles after the previous one. The chip is advanced there in steps of `stride` cycles (0: in one).
 struct CaseAct {
-  enum Kind : uint32_t { kSwitch, kLatch, kWrittenTrigger, kExternalTrigger, kWithinCycle, kEnd };
+  enum Kind : uint32_t {
+    kSwitch,
+    kLatch,
+    kWrittenTrigger,
+    kExternalTrigger,
+    kWithinCycle,
+    kEnd,
+    kExit,
+    kEntry,
+    kWrite,  // the slice's global value
+    kWriteContext,
+  };
   uint32_t gap = 0;
   uint32_t stride = 0;
   uint32_t kind = kSwitch;
   uint32_t slice = 0;
   uint32_t tenant = 0;  // kTenants or more: none
+  CaseValue value;      // to be written
 };
 
 // Tenants are VM 1, its contexts 0 and 1, VM 2, and so on. Memory block 0 is the hypervisor's; block 1 + t is the block
@@ -69,6 +115,7 @@ inline constexpr uint32_t kPlacesOfVm = 3;  // without a context, and two contex
 inline constexpr uint32_t kTenants = kVms * kPlacesOfVm;
 inline constexpr uint32_t kDomains = 3;
 inline constexpr uint32_t kWires = 64;
+inline constexpr uint32_t kGroups = 4;  // at most
 inline constexpr uint64_t kCaseCyclesMax = 1500;
 
 constexpr uint32_t VmOf(uint32_t tenant) { return tenant / kPlacesOfVm; }
@@ -92,7 +139,12 @@ struct LawsCase {
   uint32_t switch_step_cycles = 0;
   uint32_t hop_cycles = 1;
   uint32_t lookup_cycles = 1;
-  uint32_t window = 0;  // cycles that the wires hold besides the history that a chip may read; 0: all
+  std::vector<CaseGroup> groups;
+  uint32_t gate_cycles = 1;
+  std::vector<CaseVm> vms;
+  std::vector<CaseContext> contexts;  // per tenant
+  std::vector<CaseHost> hosts;        // per slice
+  uint32_t window = 0;                // cycles that the wires hold besides the history that a chip may read; 0: all
   std::vector<CaseAct> acts;
   uint32_t rest = 0;  // cycles after the last act
 
@@ -102,6 +154,9 @@ struct LawsCase {
 
 // The case with every number within its range, and with enough lanes for every unit to finish its frame in a period.
 LawsCase Normalised(LawsCase test);
+
+// The events that slices count: bit e is event e. A block of a VM or of a context has no count of any other.
+uint64_t SliceEvents(const LawsCase& test);
 
 bool WireBit(const LawsCase& test, uint32_t channel, uint32_t domain, uint32_t wire, uint64_t cycle);
 // Number of cycles of a domain that belong to reference cycle `cycle`, and number of them that the wires hold before

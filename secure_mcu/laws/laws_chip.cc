@@ -9,16 +9,18 @@
 namespace sideband::mcu {
 namespace {
 
-UlcSpec UnitOf(const CaseUnit& unit) {
+UlcSpec UnitOf(const CaseUnit& unit, bool is_gated) {
   UlcSpec spec{.name = "unit", .domain = unit.domain};
   spec.counter_bits = unit.counter_bits;
   spec.period = unit.period;
   spec.lanes = unit.lanes;
   for (const CaseInput& input : unit.inputs) {
-    spec.inputs.push_back({.wire = input.wire,
-                           .meaning = {static_cast<uint16_t>(input.event), static_cast<uint8_t>(input.shift)},
-                           .masked = input.masked,
-                           .digits = static_cast<uint8_t>(input.digits)});
+    CounterInput& counter = spec.inputs.emplace_back();
+    counter = {.wire = input.wire,
+               .meaning = {static_cast<uint16_t>(input.event), static_cast<uint8_t>(input.shift)},
+               .masked = input.masked,
+               .digits = static_cast<uint8_t>(input.digits)};
+    if (is_gated && input.group > 0) counter.group = static_cast<uint8_t>(input.group - 1);
   }
   return spec;
 }
@@ -42,7 +44,7 @@ PipelineConfig ConfigOf(const LawsCase& test) {
     ccu.name = "collector";
     ccu.channel = collector.channel == test.device() ? kDeviceChannel : static_cast<uint8_t>(collector.channel);
     ccu.threshold = collector.threshold;
-    for (const CaseUnit& unit : collector.units) ccu.ulcs.push_back(UnitOf(unit));
+    for (const CaseUnit& unit : collector.units) ccu.ulcs.push_back(UnitOf(unit, collector.channel != test.device()));
   }
   config.trigger_period = test.trigger_period;
   config.commit_period = test.commit_period;
@@ -53,6 +55,13 @@ PipelineConfig ConfigOf(const LawsCase& test) {
   config.route_cycles = test.route_cycles;
   config.grant_cycles = test.grant_cycles;
   config.switch_step_cycles = test.switch_step_cycles;
+  for (const CaseGroup& group : test.groups) {
+    config.gate_groups.push_back({.identifier = static_cast<uint16_t>(group.identifier),
+                                  .valid = group.valid,
+                                  .in_guest = group.in_guest,
+                                  .in_host = group.in_host});
+  }
+  config.gate_cycles = test.gate_cycles;
   config.hpc = {.hop_cycles = test.hop_cycles, .lookup_cycles = test.lookup_cycles};
   return config;
 }

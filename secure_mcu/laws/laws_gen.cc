@@ -30,7 +30,50 @@ rc::Gen<CaseInput> Input() {
       gen::set(&CaseInput::wire, From(0, kWires - 1)), gen::set(&CaseInput::event, From(0, 7)),
       gen::set(&CaseInput::shift, gen::weightedOneOf<uint32_t>({{3, gen::just(0u)}, {1, From(0, 31)}})),
       gen::set(&CaseInput::digits, gen::weightedOneOf<uint32_t>({{5, gen::just(0u)}, {1, From(0, 5)}})),
-      gen::set(&CaseInput::masked, gen::map(From(0, 7), [](uint32_t n) { return n == 7; })));
+      gen::set(&CaseInput::masked, gen::map(From(0, 7), [](uint32_t n) { return n == 7; })),
+      gen::set(&CaseInput::group, From(0, kGroups)));
+}
+
+rc::Gen<bool> Often() {
+  return gen::map(From(0, 3), [](uint32_t n) { return n > 0; });
+}
+
+rc::Gen<uint32_t> Vector() { return From(0, (1u << kGroups) - 1); }
+
+rc::Gen<CaseGroup> Group() {
+  return gen::build<CaseGroup>(gen::set(&CaseGroup::identifier, From(0, 2)), gen::set(&CaseGroup::valid, Often()),
+                               gen::set(&CaseGroup::in_guest, Often()), gen::set(&CaseGroup::in_host));
+}
+
+rc::Gen<std::vector<CaseGroup>> Groups() {
+  return gen::weightedOneOf<std::vector<CaseGroup>>(
+      {{1, gen::just(std::vector<CaseGroup>())}, {2, gen::container<std::vector<CaseGroup>>(kGroups, Group())}});
+}
+
+rc::Gen<CaseValue> Value() {
+  return gen::build<CaseValue>(gen::set(&CaseValue::master, Often()), gen::set(&CaseValue::vector_enable),
+                               gen::set(&CaseValue::vector, Vector()));
+}
+
+rc::Gen<CaseMatch> Match() {
+  return gen::build<CaseMatch>(gen::set(&CaseMatch::enable), gen::set(&CaseMatch::id, From(0, 2)));
+}
+
+rc::Gen<CaseVm> Vm() {
+  return gen::build<CaseVm>(gen::set(&CaseVm::guest, Value()), gen::set(&CaseVm::host, Value()),
+                            gen::set(&CaseVm::guest_load), gen::set(&CaseVm::host_load), gen::set(&CaseVm::guest_store),
+                            gen::set(&CaseVm::host_store), gen::set(&CaseVm::match, Match()),
+                            gen::set(&CaseVm::allowed, Vector()),
+                            gen::set(&CaseVm::pinned, gen::map(Vector(), [](uint32_t n) { return n & n >> 1; })));
+}
+
+rc::Gen<CaseContext> Context() {
+  return gen::build<CaseContext>(gen::set(&CaseContext::value, Value()), gen::set(&CaseContext::load),
+                                 gen::set(&CaseContext::store));
+}
+
+rc::Gen<CaseHost> Host() {
+  return gen::build<CaseHost>(gen::set(&CaseHost::value, Value()), gen::set(&CaseHost::match, Match()));
 }
 
 rc::Gen<CaseUnit> Unit() {
@@ -70,8 +113,13 @@ rc::Gen<CaseAct> Act() {
                                                                {2, CaseAct::kWrittenTrigger},
                                                                {2, CaseAct::kExternalTrigger},
                                                                {2, CaseAct::kWithinCycle},
-                                                               {2, CaseAct::kEnd}})),
-      gen::set(&CaseAct::slice, From(0, 3)), gen::set(&CaseAct::tenant, From(0, kTenants + 1)));
+                                                               {2, CaseAct::kEnd},
+                                                               {4, CaseAct::kExit},
+                                                               {4, CaseAct::kEntry},
+                                                               {2, CaseAct::kWrite},
+                                                               {1, CaseAct::kWriteContext}})),
+      gen::set(&CaseAct::slice, From(0, 3)), gen::set(&CaseAct::tenant, From(0, kTenants + 1)),
+      gen::set(&CaseAct::value, Value()));
 }
 
 }  // namespace
@@ -89,6 +137,10 @@ rc::Gen<LawsCase> AnyCase() {
           gen::set(&LawsCase::record_cycles, latency), gen::set(&LawsCase::route_cycles, latency),
           gen::set(&LawsCase::grant_cycles, latency), gen::set(&LawsCase::switch_step_cycles, From(0, 20)),
           gen::set(&LawsCase::hop_cycles, From(1, 4)), gen::set(&LawsCase::lookup_cycles, From(1, 16)),
+          gen::set(&LawsCase::groups, Groups()), gen::set(&LawsCase::gate_cycles, From(1, 4)),
+          gen::set(&LawsCase::vms, gen::container<std::vector<CaseVm>>(kVms, Vm())),
+          gen::set(&LawsCase::contexts, gen::container<std::vector<CaseContext>>(kTenants, Context())),
+          gen::set(&LawsCase::hosts, gen::container<std::vector<CaseHost>>(4, Host())),
           gen::set(&LawsCase::window, gen::weightedOneOf<uint32_t>({{2, gen::just(0u)}, {1, From(1, 400)}})),
           gen::set(&LawsCase::acts, Some(0.5, 1.0, Act())), gen::set(&LawsCase::rest, From(0, 300))),
       Normalised);

@@ -15,7 +15,7 @@ uint64_t Configuration(uint32_t module, uint64_t bits) {
 }  // namespace
 
 LawsReader::LawsReader(const LawsCase& test, uint32_t slice, Chip& chip)
-    : test_(test), slice_(slice), chip_(chip), random_(test.seed + slice) {}
+    : test_(test), slice_(slice), counted_(SliceEvents(test)), chip_(chip), random_(test.seed + slice) {}
 
 uint64_t LawsReader::Read(HpcRegister which, HpcHalf half) {
   return chip_.hpc().Read(slice_, which, chip_.now(), half);
@@ -37,14 +37,15 @@ void LawsReader::Act(std::optional<uint32_t> resident) {
     chip_.hpc().Write(slice_, HpcRegister::kHpcc, 0, HpcPrivilege::kUser, chip_.now());
     reading_.reset();
   }
-  return Chance(8) ? StartRefused(*resident) : Start(*resident);
+  return counted_ == 0 || Chance(8) ? StartRefused(*resident) : Start(*resident);
 }
 
 void LawsReader::Start(uint32_t tenant) {
   const bool vm = IsVm(tenant) || Chance(2);
+  const uint64_t drawn = random_() & counted_;
   const uint32_t module = (vm ? hpc::kModuleVm : hpc::kModuleContext) + slice_;
   reading_ = {.block = BlockOf(vm ? tenant - tenant % kPlacesOfVm : tenant),
-              .bitmap = random_() % ((uint64_t{1} << test_.events) - 1) + 1,
+              .bitmap = drawn == 0 ? counted_ : drawn,
               .started = chip_.now(),
               .eager = Chance(2)};
   WriteHpcm(reading_->bitmap);
@@ -54,11 +55,12 @@ void LawsReader::Start(uint32_t tenant) {
             hpc::kHpccTrigger);
 }
 
-// Another slice, the VM as a user, the device, an event that does not exist: all alike.
+// Another slice, the VM as a user, the device, an event that does not exist or that no slice counts: all alike.
 void LawsReader::StartRefused(uint32_t tenant) {
   const uint32_t kind = IsVm(tenant) ? 3 : random_() % 4;
   const uint32_t modules[] = {slice_ + 1, hpc::kModuleVm + slice_, hpc::kModuleDevice, hpc::kModuleContext + slice_};
-  WriteHpcm(kind == 3 ? uint64_t{1} << test_.events : 1);
+  const uint64_t absent = uint64_t{1} << test_.events, uncounted = (absent - 1) & ~counted_;
+  WriteHpcm(kind < 3 ? 1 : uncounted != 0 && Chance(2) ? uncounted : absent);
   chip_.hpc().Write(slice_, HpcRegister::kHpcc, Configuration(modules[kind], hpc::kHpccTrigger), HpcPrivilege::kUser,
                     chip_.now());
   RC_ASSERT((Read(HpcRegister::kHpcc) & (hpc::kHpccTrigger | hpc::kHpccRefused | hpc::kHpccEmpty)) ==

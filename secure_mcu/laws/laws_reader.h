@@ -52,6 +52,7 @@ class LawsReader {
 
   const LawsCase& test_;
   const uint32_t slice_;
+  const uint64_t counted_;  // events
   Chip& chip_;
   std::mt19937 random_;
   std::optional<Reading> reading_;

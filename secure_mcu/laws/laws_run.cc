@@ -20,6 +20,24 @@ bool HasCounters(const CaseCollector& collector) {
   });
 }
 
+GateValue ValueOf(const CaseValue& value) { return {value.master, value.vector_enable, value.vector}; }
+
+GateMatch MatchOf(const CaseMatch& match) { return {match.enable, {static_cast<uint16_t>(match.id)}}; }
+
+void SetControl(const CaseVm& vm, VmControl& control) {
+  control.guest_value = ValueOf(vm.guest);
+  control.host_value = ValueOf(vm.host);
+  control.guest_load = vm.guest_load;
+  control.host_load = vm.host_load;
+  control.guest_store = vm.guest_store;
+  control.host_store = vm.host_store;
+  control.match = MatchOf(vm.match);
+  control.allowed = vm.allowed;
+  control.pinned = vm.pinned;
+}
+
+ContextControl ControlOf(const CaseContext& context) { return {ValueOf(context.value), context.load, context.store}; }
+
 uint32_t FirstOf(uint32_t vm) { return vm * kPlacesOfVm; }
 
 }  // namespace
@@ -41,6 +59,7 @@ LawsRun::LawsRun(const LawsCase& test, LawsReaders readers)
     RC_ASSERT(block == BlockOf(tenant));
     if (IsVm(tenant)) chip_->SetUseren(block, true);
   }
+  if (!test.groups.empty()) SetUpGates();
   for (uint32_t slice = 0; readers == LawsReaders::kOnEverySlice && slice < test.slices; ++slice) {
     readers_.emplace_back(test, slice, *chip_);
   }
@@ -107,7 +126,8 @@ uint64_t LawsRun::readings() const {
 }
 
 LawsRun::Outcome LawsRun::outcome() const {
-  Outcome outcome{.stats = chip_->stats(), .headers = {}, .blocks = {}, .switch_costs = switch_costs_};
+  Outcome outcome{
+      .stats = chip_->stats(), .headers = {}, .blocks = {}, .switch_costs = switch_costs_, .trigger_ids = trigger_ids_};
   for (size_t block = 0; block < lives_.size(); ++block) {
     outcome.headers.push_back(chip_->memory().header(static_cast<BlockId>(block)));
     outcome.blocks.push_back(Counters(block));
@@ -133,16 +153,80 @@ void LawsRun::Do(const CaseAct& act) {
       truth_.CountWithinCycle();
       CheckLiveCounts();
       return NoteOverruns();
+    case CaseAct::kExit:
+      return Exit(act.slice);
+    case CaseAct::kEntry:
+      return Enter(act.slice);
+    case CaseAct::kWrite:
+    case CaseAct::kWriteContext:
+      return Write(act);
     case CaseAct::kEnd:
       if (somebody) End(act.tenant);
   }
 }
 
+void LawsRun::NoteTrigger(uint32_t id) {
+  if (!trigger_ids_.empty()) RC_ASSERT(id > trigger_ids_.back());
+  trigger_ids_.push_back(id);
+}
+
 void LawsRun::Trigger(TriggerKind kind) {
-  const uint32_t id = chip_->Trigger(kind);
-  RC_ASSERT(id > last_trigger_);
-  last_trigger_ = id;
+  NoteTrigger(chip_->Trigger(kind));
   NoteOverruns();
+}
+
+// --- Gates -----------------------------------------------------------------------------------------------------------
+
+void LawsRun::SetUpGates() {
+  for (uint32_t tenant = 0; tenant < kTenants; ++tenant) {
+    const auto block = static_cast<BlockId>(BlockOf(tenant));
+    if (IsVm(tenant)) {
+      SetControl(test_.vms[VmOf(tenant)], chip_->vm_control(block));
+    } else {
+      chip_->context_control(block) = ControlOf(test_.contexts[tenant]);
+    }
+  }
+  for (uint32_t slice = 0; slice < test_.slices; ++slice) {
+    const CaseHost& host = test_.hosts[slice];
+    chip_->gate(static_cast<uint8_t>(slice)).host() = {ValueOf(host.value), MatchOf(host.match)};
+    chip_->gate(static_cast<uint8_t>(slice)).WriteValue(ValueOf(host.value));
+  }
+}
+
+// V6: nothing is saved or moved, whatever the number of counters.
+template <typename Change>
+void LawsRun::ChangeMode(const Change& change) {
+  std::vector<EventCounts> before;
+  for (size_t block = 0; block < lives_.size(); ++block) before.push_back(Counters(block));
+  const ChipStats stats = chip_->stats();
+  change();
+  for (size_t block = 0; block < lives_.size(); ++block) RC_ASSERT(Counters(block) == before[block]);
+  RC_ASSERT(chip_->stats().commits == stats.commits);
+  RC_ASSERT(chip_->stats().written_triggers == stats.written_triggers);
+  CheckLiveCounts();
+}
+
+void LawsRun::Exit(uint32_t slice) {
+  ChangeMode([&] { chip_->Exit(static_cast<uint8_t>(slice)); });
+  truth_.gates().Exit(slice);
+}
+
+void LawsRun::Enter(uint32_t slice) {
+  ChangeMode([&] { chip_->Enter(static_cast<uint8_t>(slice)); });
+  truth_.gates().Enter(slice);
+}
+
+void LawsRun::Write(const CaseAct& act) {
+  if (test_.groups.empty()) return;
+  const auto slice = static_cast<uint8_t>(act.slice);
+  if (act.kind == CaseAct::kWrite) {
+    chip_->gate(slice).WriteValue(ValueOf(act.value));
+    truth_.gates().Write(act.slice, act.value);
+  } else {
+    chip_->gate(slice).WriteContextValue(ValueOf(act.value));
+    truth_.gates().WriteContext(act.slice, act.value);
+  }
+  chip_->ShowGate(slice);
 }
 
 // --- Life cycle of blocks -------------------------------------------------------------------------------------------
@@ -237,8 +321,7 @@ void LawsRun::CheckSwitch(const std::vector<SwitchStepEvent>& steps, uint32_t sl
 
 void LawsRun::Latch() {
   const uint32_t id = chip_->Latch();
-  RC_ASSERT(id > last_trigger_);
-  last_trigger_ = id;
+  NoteTrigger(id);
   ++written_;
   NoteOverruns();
   CheckAdditivity();

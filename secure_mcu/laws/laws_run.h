@@ -38,6 +38,7 @@ class LawsRun {
     std::vector<mailbox::BlockHeader> headers;
     std::vector<EventCounts> blocks;
     std::vector<uint64_t> switch_costs;
+    std::vector<uint32_t> trigger_ids;  // of latches and of written and external triggers
     bool operator==(const Outcome&) const = default;
   };
   Outcome outcome() const;
@@ -57,6 +58,13 @@ class LawsRun {
   void CheckFirmware();
   void Advance(uint64_t cycle, uint32_t stride);
   void Do(const CaseAct& act);
+  void SetUpGates();
+  template <typename Change>
+  void ChangeMode(const Change& change);
+  void Exit(uint32_t slice);
+  void Enter(uint32_t slice);
+  void Write(const CaseAct& act);
+  void NoteTrigger(uint32_t id);
   void Trigger(TriggerKind kind);
   void End(uint32_t tenant);
   void RenewIfEnded(uint32_t tenant);
@@ -92,7 +100,7 @@ class LawsRun {
   uint64_t firmware_readings_ = 0;
   std::vector<Life> lives_;  // per block
   uint64_t overruns_ = 0;
-  uint32_t last_trigger_ = 0;
+  std::vector<uint32_t> trigger_ids_;
   uint64_t last_pipeline_cycle_ = 0;
   std::vector<uint64_t> switch_costs_;
   uint64_t written_ = 0, external_ = 0;

@@ -19,6 +19,7 @@ LawsTruth::LawsTruth(const LawsCase& test)
       before_(kDomains, {0}),
       inputs_(test.slices + 1),
       domains_(test.slices + 1),
+      gates_(test),
       settled_(BlockOf(kTenants), EventCounts(test.events)),
       without_context_(kVms, EventCounts(test.events)) {
   for (uint32_t domain = 0; domain < kDomains; ++domain) {
@@ -38,10 +39,16 @@ LawsTruth::LawsTruth(const LawsCase& test)
   }
 }
 
+// Device-scope units have no gate.
+bool LawsTruth::IsOpen(const Stay& stay, const CaseInput& input) const {
+  return stay.channel == test_.device() || input.group == 0 || gates_.IsOpen(stay.channel, input.group - 1);
+}
+
 void LawsTruth::AddCycle(Stay& stay, uint32_t domain, uint64_t cycle) {
   for (size_t i = 0; i < stay.sums.size(); ++i) {
     if (domains_[stay.channel][i] != domain) continue;
     const CaseInput& input = inputs_[stay.channel][i];
+    if (!IsOpen(stay, input)) continue;
     for (uint32_t digit = 0; digit < std::max(1u, input.digits); ++digit) {
       if (WireBit(test_, stay.channel, domain, input.wire + digit, cycle)) stay.sums[i] += uint64_t{1} << digit;
     }
@@ -99,6 +106,7 @@ void LawsTruth::Switch(uint32_t slice, std::optional<uint32_t> tenant) {
   if (stay.tenant && IsVm(*stay.tenant)) AddTo(without_context_[VmOf(*stay.tenant)], Of(stay));
   std::fill(stay.sums.begin(), stay.sums.end(), 0);
   stay.tenant = tenant;
+  gates_.Switch(slice, tenant);
 }
 
 bool LawsTruth::IsResident(uint32_t tenant) const {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "secure_mcu/laws/laws_case.h"
+#include "secure_mcu/laws/laws_gates.h"
 
 namespace sideband::mcu {
 
@@ -29,6 +30,8 @@ class LawsTruth {
   // Counts also the cycles of other clocks that the wires already hold of the next reference cycle.
   void CountWithinCycle();
   void Switch(uint32_t slice, std::optional<uint32_t> tenant);
+  // To be told of exits, entries and values; switches are told by Switch.
+  LawsGates& gates() { return gates_; }
   // Restarts the counts of a tenant, which must not be resident, at 0.
   void Renew(uint32_t tenant) { settled_[BlockOf(tenant)].assign(test_.events, 0); }
 
@@ -50,6 +53,7 @@ class LawsTruth {
     std::vector<uint64_t> passed;  // per domain, the next cycle to count
   };
 
+  bool IsOpen(const Stay& stay, const CaseInput& input) const;
   void CountDomain(Stay& stay, uint32_t domain, uint64_t end);
   void AddCycle(Stay& stay, uint32_t domain, uint64_t cycle);
   bool Counts(const Stay& stay) const { return stay.channel == test_.device() || stay.tenant.has_value(); }
@@ -61,6 +65,7 @@ class LawsTruth {
   std::vector<std::vector<uint64_t>> before_;   // per domain and reference cycle
   std::vector<std::vector<CaseInput>> inputs_;  // per channel
   std::vector<std::vector<uint32_t>> domains_;  // of the inputs
+  LawsGates gates_;
   uint64_t now_ = 0;
   std::vector<Stay> stays_;                   // per channel
   std::vector<EventCounts> settled_;          // per block, of completed stays

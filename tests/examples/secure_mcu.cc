@@ -37,6 +37,7 @@
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/player.h"
 #include "secure_mcu/chip/schedule_timeline.h"
+#include "secure_mcu/chip/slice_gates.h"
 #include "secure_mcu/chip/switch_step.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/chip_file/chip_file_fields.h"
@@ -92,12 +93,15 @@
 #include "secure_mcu/guest_view/writer.h"
 #include "secure_mcu/laws/laws_case.h"
 #include "secure_mcu/laws/laws_chip.h"
+#include "secure_mcu/laws/laws_gates.h"
 #include "secure_mcu/laws/laws_gen.h"
 #include "secure_mcu/laws/laws_reader.h"
 #include "secure_mcu/laws/laws_run.h"
 #include "secure_mcu/laws/laws_truth.h"
 #include "secure_mcu/pipeline/channel_buffer.h"
 #include "secure_mcu/pipeline/counter_collection_unit.h"
+#include "secure_mcu/pipeline/counter_gate.h"
+#include "secure_mcu/pipeline/gated_wires.h"
 #include "secure_mcu/pipeline/hpc_client.h"
 #include "secure_mcu/pipeline/hpc_interconnect.h"
 #include "secure_mcu/pipeline/hpc_manager.h"
@@ -406,6 +410,11 @@ absl::Status UseWriter(const mailbox::Catalog& catalog, uint16_t vm_id, uint64_t
   return absl::OkStatus();
 }
 
+void UseSliceGates(const std::vector<GateGroup>& groups, const sim::WireSource& wires, VmControl& control,
+                   uint64_t now) {
+  //@ secure_mcu/chip/slice_gates.h
+}
+
 // laws
 
 void UseLawsCase(const LawsCase& drawn) {
@@ -414,6 +423,10 @@ void UseLawsCase(const LawsCase& drawn) {
 
 void UseLawsChip(const LawsCase& test, uint32_t channel) {
   //@ secure_mcu/laws/laws_chip.h
+}
+
+void UseLawsGates(const LawsCase& test) {
+  //@ secure_mcu/laws/laws_gates.h
 }
 
 void UseLawsGen() {
@@ -449,6 +462,14 @@ void UseTriggerBlock(uint64_t cycle) {
 
 void UseUnitLevelCounter(const sim::WireSource& wires, std::span<uint64_t> delivered) {
   //@ secure_mcu/pipeline/unit_level_counter.h
+}
+
+void UseCounterGate() {
+  //@ secure_mcu/pipeline/counter_gate.h
+}
+
+void UseGatedWires(const sim::WireSource& slice, std::span<uint64_t> sums) {
+  //@ secure_mcu/pipeline/gated_wires.h
 }
 
 void UseHpcClient(const HpcAnswer& answer, const std::function<void(const HpcRequest&)>& send) {

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which gate groups of a case's slices are open, cycle by cycle: the rules of virtual-counters.md, "Mechanism", written
+// a second time, independently of the pipeline.
+//   LawsGates gates(test);
+//   gates.Switch(/*slice=*/0, /*tenant=*/4);    // whose VM then runs
+//   gates.Exit(0);
+//   gates.IsOpen(0, /*group=*/1);
+#ifndef SIDEBAND_SECURE_MCU_LAWS_LAWS_GATES_H_
+#define SIDEBAND_SECURE_MCU_LAWS_LAWS_GATES_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "secure_mcu/laws/laws_case.h"
+
+namespace sideband::mcu {
+
+class LawsGates {
+ public:
+  explicit LawsGates(const LawsCase& test);
+
+  void Exit(uint32_t slice);
+  void Enter(uint32_t slice);
+  void Switch(uint32_t slice, std::optional<uint32_t> tenant);
+  void Write(uint32_t slice, const CaseValue& value) { slices_[slice].global = value; }
+  void WriteContext(uint32_t slice, const CaseValue& value) { slices_[slice].of_context = value; }
+
+  bool is_guest(uint32_t slice) const { return slices_[slice].is_guest; }
+  bool IsOpen(uint32_t slice, uint32_t group) const;
+
+ private:
+  struct Slice {
+    std::optional<uint32_t> tenant;
+    bool is_guest = false;
+    CaseValue global, of_context;
+  };
+
+  const LawsCase& test_;
+  std::vector<CaseVm> vms_;
+  std::vector<CaseContext> contexts_;  // per tenant
+  std::vector<Slice> slices_;
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_LAWS_LAWS_GATES_H_
