@@ -135,6 +135,10 @@ class Chip {
   // Whether programs of users may read by registers while the VM is resident: `useren` of its control block. Takes
   // effect at the next switch; initially false.
   void SetUseren(BlockId vm, bool useren) { vm_controls_[vm].useren = useren; }
+  // A write of the slice's resident, at now(), as HpcClient::Write. What a supervisor writes to useren goes to its VM's
+  // control block, too, and so holds after later switches of every slice.
+  bool WriteHpc(uint8_t slice, HpcRegister which, uint64_t value, HpcPrivilege privilege,
+                HpcHalf half = HpcHalf::kWhole);
 
   // All counters of a block at one cycle, as a latch at that cycle would leave them.
   struct LiveBlock {

@@ -125,6 +125,14 @@ void Chip::RequestLiveBlock(BlockId block) {
   write(HpcRegister::kHpcc, uint64_t{ManagerOf(block).module} << hpc::kHpccModuleLsb | hpc::kHpccTrigger);
 }
 
+bool Chip::WriteHpc(uint8_t slice, HpcRegister which, uint64_t value, HpcPrivilege privilege, HpcHalf half) {
+  const bool allowed = hpc_.Write(slice, which, value, privilege, now_, half);
+  if (privilege == HpcPrivilege::kSupervisor && which == HpcRegister::kHpcc && bound_[slice]) {
+    SetUseren(bound_[slice]->vm, hpc_.useren(slice));
+  }
+  return allowed;
+}
+
 HpcResident Chip::HpcResidentOf(const std::optional<Binding>& binding) const {
   if (!binding) return {};
   const auto control = vm_controls_.find(binding->vm);

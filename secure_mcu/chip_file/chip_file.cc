@@ -11,6 +11,7 @@
 #include "secure_mcu/chip_file/chip_file_fields.h"
 #include "secure_mcu/chip_file/chip_file_memory.h"
 #include "secure_mcu/chip_file/chip_file_pipeline.h"
+#include "secure_mcu/chip_file/chip_file_program.h"
 #include "secure_mcu/chip_file/chip_file_tenants.h"
 #include "secure_mcu/chip_file/chip_file_units.h"
 #include "secure_mcu/chip_file/unit_plan.h"
@@ -93,13 +94,17 @@ absl::Status ReadPower(const YamlMap& root, ChipFile& file) {
   return ReadEnergies(map, file);
 }
 
-// The wires come either from units with workloads or from a waveform, never from both.
+// The wires come from one source only: units with workloads, a waveform or programs.
 absl::Status CheckWires(const YamlMap& root, const ChipFile& file) {
   for (const char* key : {"units", "device_units", "device_workload"}) {
     const auto node = root.Find(key);
     if (file.waveform && node) return node->Error("a chip has either units and workloads or a waveform");
+    if (!file.programs.empty() && node) return node->Error("a chip has either units and workloads or a program");
   }
-  if (!file.waveform && file.units.empty()) return root.node().Error("key 'units' or 'waveform' is missing");
+  if (file.waveform && !file.programs.empty()) {
+    return root.Find("program")->Error("a chip has either a waveform or a program");
+  }
+  if (!file.waveform && file.units.empty()) return root.node().Error("key 'units', 'waveform' or 'program' is missing");
   if (file.device_units.empty() != file.device_workload.has_value()) return absl::OkStatus();
   const YamlNode there = root.Find(file.device_workload ? "device_workload" : "device_units").value_or(root.node());
   return there.Error("keys 'device_units' and 'device_workload' go together");
@@ -122,13 +127,15 @@ absl::Status CheckEnergies(const ChipFile& file, const EventTable& events) {
 absl::StatusOr<ChipFile> LoadChipFile(const std::string& path) {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode node, YamlNode::Load(path));
   SIDEBAND_ASSIGN_OR_RETURN(
-      const YamlMap root, node.Map({"device", "slices", "pipeline", "units", "device_units", "ccus", "device_workload",
-                                    "waveform", "vms", "memory", "quantum", "gap", "power", "extension"}));
+      const YamlMap root,
+      node.Map({"device", "slices", "pipeline", "units", "device_units", "ccus", "device_workload", "waveform",
+                "program", "vms", "memory", "quantum", "gap", "power", "extension"}));
   ChipFile file{.path = path};
   SIDEBAND_RETURN_IF_ERROR(ReadDevice(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadExtension(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadAllUnits(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadWaveform(root, file));
+  SIDEBAND_RETURN_IF_ERROR(ReadPrograms(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadVms(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadMemory(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadHypervisor(root, file));

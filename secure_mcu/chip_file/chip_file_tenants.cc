@@ -39,11 +39,11 @@ absl::Status ReadLifetime(const YamlMap& map, ContextFileSpec& context) {
   return absl::OkStatus();
 }
 
-// The schedule of the waveform determines these properties; its contexts must not set them.
-absl::Status CheckWaveformContext(const YamlMap& map) {
-  for (const char* key : {"phases", "seed", "lifetime", "restart"}) {
+// What drives the wires, `source`, determines these properties; its contexts must not set them.
+absl::Status CheckKeysAbsent(const YamlMap& map, absl::string_view source, std::initializer_list<const char*> keys) {
+  for (const char* key : keys) {
     if (const auto node = map.Find(key)) {
-      return node->Error(absl::StrCat("a context of a waveform has no '", key, "'"));
+      return node->Error(absl::StrCat("a context of a ", source, " has no '", key, "'"));
     }
   }
   return absl::OkStatus();
@@ -62,10 +62,14 @@ absl::StatusOr<ContextFileSpec> ReadContext(const YamlNode& node, const ChipFile
   context.slice = static_cast<uint8_t>(slice);
   SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "memory_mib", {0, kMemoryMibMax}, context.memory_mib));
   if (file.waveform) {
-    SIDEBAND_RETURN_IF_ERROR(CheckWaveformContext(map));
+    SIDEBAND_RETURN_IF_ERROR(CheckKeysAbsent(map, "waveform", {"phases", "seed", "lifetime", "restart"}));
     return context;
   }
   SIDEBAND_RETURN_IF_ERROR(ReadLifetime(map, context));
+  if (!file.programs.empty()) {
+    SIDEBAND_RETURN_IF_ERROR(CheckKeysAbsent(map, "program", {"phases", "seed"}));
+    return context;
+  }
   SIDEBAND_ASSIGN_OR_RETURN(context.workload, ReadWorkload(map));
   return context;
 }

@@ -16,6 +16,7 @@
 #include "proto/mailbox/extension.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/firmware/power_model.h"
+#include "sim/riscv/shape.h"
 #include "sim/workload/phase.h"
 
 namespace sideband::mcu {
@@ -34,7 +35,7 @@ struct WorkloadFileSpec {
 struct ContextFileSpec {
   std::string name;
   uint8_t slice = 0;
-  std::optional<WorkloadFileSpec> workload;  // absent if a waveform drives the wires
+  std::optional<WorkloadFileSpec> workload;  // absent if a waveform or a program drives the wires
   // Time until the context ends; absent: it never ends. With `restart`, a new generation starts once the daemon has
   // acknowledged the final counts.
   std::optional<absl::Duration> lifetime;
@@ -85,6 +86,15 @@ struct WaveformFileSpec {
   std::string schedule;
 };
 
+// A program on a slice's RISC-V machine instead of units and workloads. The machine's parts are the slice's units.
+struct ProgramFileSpec {
+  std::string hex;            // the path of its words (sim/riscv/program.h)
+  bool is_user = true;        // of every core; else a program at machine level
+  uint64_t argument = 0;      // register a0 at the start
+  riscv::MachineShape shape;  // valid
+  size_t line = 0;
+};
+
 struct MemoryFileSpec {
   uint32_t total_mib = 0;
   uint32_t reserved_mib = 0;  // unavailable to contexts
@@ -116,6 +126,7 @@ struct ChipFile {
   std::vector<CcuFileSpec> ccus;
   std::optional<WorkloadFileSpec> device_workload;
   std::optional<WaveformFileSpec> waveform;
+  std::vector<ProgramFileSpec> programs;  // one per slice, or none
 
   std::vector<VmFileSpec> vms;
   absl::Duration quantum;  // duration of a residency

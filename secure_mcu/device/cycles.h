@@ -18,6 +18,11 @@ inline uint64_t CyclesOf(absl::Duration duration, uint64_t clock_hz) {
   return absl::Uint128Low64(absl::uint128(ns) * clock_hz / 1'000'000'000);
 }
 
+// The same, but at least 1.
+inline uint64_t CyclesAtLeastOne(absl::Duration duration, uint64_t clock_hz) {
+  return std::max<uint64_t>(1, CyclesOf(duration, clock_hz));
+}
+
 }  // namespace sideband::mcu
 
 #endif  // SIDEBAND_SECURE_MCU_DEVICE_CYCLES_H_

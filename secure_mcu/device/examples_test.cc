@@ -29,7 +29,7 @@ TEST(ExamplesTest, EachLoadsAndCanBeWired) {
   for (const std::string& path : examples) {
     const auto file = LoadChipFile(path);
     ASSERT_TRUE(file.ok()) << file.status();
-    const auto wiring = MakeSyntheticWiring(*file);
+    const auto wiring = MakeWiring(*file);
     ASSERT_TRUE(wiring.ok()) << wiring.status();
     PipelineConfig config = file->pipeline;
     config.events = static_cast<uint32_t>(wiring->events.events().size());

@@ -44,13 +44,9 @@ uint64_t GuestRegisters::Perform(size_t page, size_t slice, const hpc::PageAcces
   if (!place) return 0;
   Chip& chip = device_.chip();
   if (access.kind == hpc::AccessKind::kRead) return chip.hpc().Read(slice, place->which, chip.now(), place->half);
-  const Tenant& writer = tenant(page);
-  const auto privilege = writer.binding.context ? HpcPrivilege::kUser : HpcPrivilege::kSupervisor;
+  const auto privilege = tenant(page).binding.context ? HpcPrivilege::kUser : HpcPrivilege::kSupervisor;
   // A page raises no access fault: a user's trigger without useren sets `refused`.
-  chip.hpc().Write(slice, place->which, access.value, privilege, chip.now(), place->half);
-  if (privilege == HpcPrivilege::kSupervisor && place->which == HpcRegister::kHpcc) {
-    chip.SetUseren(writer.binding.vm, chip.hpc().useren(slice));
-  }
+  chip.WriteHpc(static_cast<uint8_t>(slice), place->which, access.value, privilege, place->half);
   return 0;
 }
 

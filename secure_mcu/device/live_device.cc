@@ -74,7 +74,7 @@ std::vector<sim::WireSource*> Raw(const std::vector<std::shared_ptr<sim::WireSou
 
 absl::StatusOr<std::unique_ptr<LiveDevice>> LiveDevice::Create(const ChipFile& file, uint64_t boot_id,
                                                                Elapsed elapsed) {
-  auto wiring = file.waveform ? MakeWaveformWiring(file) : MakeSyntheticWiring(file);
+  auto wiring = MakeWiring(file);
   if (!wiring.ok()) return wiring.status();
   PipelineConfig config = file.pipeline;
   config.events = static_cast<uint32_t>(wiring->events.events().size());
@@ -104,6 +104,7 @@ LiveDevice::LiveDevice(const ChipFile& file, uint64_t boot_id, Elapsed elapsed, 
       shown_mib_(ShownMib(file)),
       vm_tenants_(VmTenants(file)),
       chip_(std::move(chip)),
+      programs_(wiring_.programs, *chip_),
       whole_catalog_(MakeCatalog(file)),
       catalog_(whole_catalog_),
       lives_(file),
@@ -154,8 +155,12 @@ std::vector<Tenant> LiveDevice::CreateBlocks(const ChipFile& file) {
 
 void LiveDevice::CatchUp() { AdvanceTo(CyclesOf(elapsed_(), clock_hz_)); }
 
-// Each context ends at its own cycle, so the chip is advanced to the ends in order.
 void LiveDevice::AdvanceTo(uint64_t cycle) {
+  programs_.AdvanceTo(cycle, [this](uint64_t until) { PlayTo(until); });
+}
+
+// Each context ends at its own cycle, so the chip is advanced to the ends in order.
+void LiveDevice::PlayTo(uint64_t cycle) {
   for (auto end = lives_.NextEnd(); end && end->cycle <= cycle; end = lives_.NextEnd()) {
     EndContext(end->tenant, end->cycle);
   }

@@ -21,6 +21,7 @@
 #include "secure_mcu/chip_file/chip_spec.h"
 #include "secure_mcu/device/context_lives.h"
 #include "secure_mcu/device/event_gains.h"
+#include "secure_mcu/device/slice_program.h"
 #include "secure_mcu/device/wiring.h"
 #include "secure_mcu/firmware/device.h"
 #include "secure_mcu/firmware/power_model.h"
@@ -61,6 +62,8 @@ class LiveDevice final : public Device {
   // VMs and contexts as numbered in wiring.h, and the slices of their turns.
   const std::vector<Tenant>& tenants() const { return timeline_->tenants(); }
   SliceSet slices_of(size_t tenant) const { return wiring_.tenant_slices[tenant]; }
+  // One per slice; empty if other sources drive the wires.
+  const std::vector<std::shared_ptr<SliceProgram>>& programs() const { return wiring_.programs; }
 
  private:
   LiveDevice(const ChipFile& file, uint64_t boot_id, Elapsed elapsed, Wiring wiring, const PipelineConfig& config,
@@ -69,6 +72,7 @@ class LiveDevice final : public Device {
   mailbox::Catalog MakeCatalog(const ChipFile& file) const;
   std::vector<Tenant> CreateBlocks(const ChipFile& file);
   void AdvanceTo(uint64_t cycle);
+  void PlayTo(uint64_t cycle);
   std::optional<Chip::LiveBlock> AwaitLiveBlock();
   void EndContext(size_t tenant, uint64_t cycle);
   void Succeed(size_t tenant);
@@ -88,6 +92,7 @@ class LiveDevice final : public Device {
   const std::vector<uint32_t> shown_mib_;  // per tenant; 0 for contexts of confidential VMs
   const std::vector<size_t> vm_tenants_;   // per VM, the tenant without a context
   const std::unique_ptr<Chip> chip_;
+  const SlicePrograms programs_;
   const mailbox::Catalog whole_catalog_;  // with all contexts of the chip file
   mailbox::Catalog catalog_;              // without contexts whose blocks are released
   uint64_t catalog_version_ = 0;

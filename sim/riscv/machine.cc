@@ -107,14 +107,29 @@ void Machine::Serve(const Turn& turn, uint64_t end) {
   slot.pause = slot.core.Advance(slot.caches, end);
 }
 
+// Once before each access: the run that follows performs it.
+bool Machine::StopsBefore(const Turn& turn) {
+  if (turn.slot->pause != Pause::kPort) return false;
+  is_access_due_ = !is_access_due_;
+  return is_access_due_;
+}
+
 // Cores run ahead of each other only up to their next request, and requests are served in the order of their cycles:
 // all that a core can do to another happens in that order.
-void Machine::RunTo(uint64_t cycle) {
+void Machine::Run(uint64_t cycle, bool stops_at_access) {
   for (const auto& slot : slots_) {
     if (slot->pause == Pause::kEnd) slot->pause = slot->core.Advance(slot->caches, cycle);
   }
-  for (auto turn = NextTurn(cycle); turn; turn = NextTurn(cycle)) Serve(*turn, cycle);
-  cycle_ = std::max(cycle_, cycle);
+  is_access_due_ = is_access_due_ && stops_at_access;
+  uint64_t reached = cycle;
+  for (auto turn = NextTurn(cycle); turn; turn = NextTurn(cycle)) {
+    if (stops_at_access && StopsBefore(*turn)) {
+      reached = turn->cycle;
+      break;
+    }
+    Serve(*turn, cycle);
+  }
+  cycle_ = std::max(cycle_, reached);
   ExtendWires(cycle_);
 }
 

@@ -66,7 +66,10 @@ class Machine {
 
   // Runs all cores until cycle() is `cycle`: every event below it has happened, and none from it on. Before an access
   // to a core's port the window of the recorded wires is extended to the cycle of that access.
-  void RunTo(uint64_t cycle);
+  void RunTo(uint64_t cycle) { Run(cycle, /*stops_at_access=*/false); }
+  // As RunTo, but stops before each access to a port: cycle() is then the cycle of that access, and the next call that
+  // goes beyond it performs it. Cores that do not wait may be ahead of cycle() then, and their tallies with them.
+  void RunToAccess(uint64_t cycle) { Run(cycle, /*stops_at_access=*/true); }
   uint64_t cycle() const { return cycle_; }
   // Whether all cores have halted.
   bool halted() const;
@@ -74,6 +77,7 @@ class Machine {
   const MachineShape& shape() const { return shape_; }
   const EventWires& wires() const { return wires_; }
   const Core& core(uint32_t core) const { return slots_[core]->core; }
+  const Memory& memory(uint32_t core) const { return slots_[core]->memory; }
   // What a user program has written.
   const std::string& output(uint32_t core) const { return slots_[core]->calls.output(); }
 
@@ -106,6 +110,8 @@ class Machine {
   std::optional<Turn> TurnOf(Slot& slot) const;
   std::optional<Turn> NextTurn(uint64_t end) const;
   void Serve(const Turn& turn, uint64_t end);
+  bool StopsBefore(const Turn& turn);
+  void Run(uint64_t cycle, bool stops_at_access);
   void ExtendWires(uint64_t cycle);
   uint64_t CyclesOf(const Slot& slot, uint64_t end) const;
 
@@ -115,6 +121,7 @@ class Machine {
   std::vector<std::unique_ptr<Slot>> slots_;
   sim::PackedWires* recorded_ = nullptr;
   uint64_t cycle_ = 0;
+  bool is_access_due_ = false;  // the last run has stopped before an access
 };
 
 }  // namespace sideband::riscv

@@ -11,9 +11,14 @@ ProgramSource::ProgramSource(std::unique_ptr<Machine> machine, uint64_t window_c
   machine_->Record(&window_);
 }
 
-void ProgramSource::AdvanceTo(uint64_t cycle) {
+// A full window slides first.
+uint64_t ProgramSource::WindowEnd() {
   if (window_.range().size() == window_.capacity()) window_.Slide();
-  machine_->RunTo(std::min(cycle, window_.range().begin + window_.capacity()));
+  return window_.range().begin + window_.capacity();
 }
+
+void ProgramSource::AdvanceTo(uint64_t cycle) { machine_->RunTo(std::min(cycle, WindowEnd())); }
+
+void ProgramSource::AdvanceToAccess(uint64_t cycle) { machine_->RunToAccess(std::min(cycle, WindowEnd())); }
 
 }  // namespace sideband::riscv

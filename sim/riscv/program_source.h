@@ -32,6 +32,8 @@ class ProgramSource final : public sim::WireSource {
   // Runs the machine to `cycle`, or as far as the window reaches, at least for a cycle. The caller has counted the
   // cycles below now(); up to sim::kHistoryCycles before it remain countable.
   void AdvanceTo(uint64_t cycle);
+  // The same, but at most to the next access of a core to its port: the next call performs it (machine.h).
+  void AdvanceToAccess(uint64_t cycle);
   // As far as the window reaches.
   void Advance() { AdvanceTo(~uint64_t{0}); }
   // The cycles below are countable. While a core accesses its port, the cycles below that access are, too.
@@ -46,6 +48,8 @@ class ProgramSource final : public sim::WireSource {
   const sim::PackedWires& window() const { return window_; }
 
  private:
+  uint64_t WindowEnd();
+
   const std::unique_ptr<Machine> machine_;
   sim::PackedWires window_;
 };
