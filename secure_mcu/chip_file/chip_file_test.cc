@@ -72,6 +72,26 @@ vms:
 power: {event_pj: {not_known_yet: 1}}
 )";
 
+constexpr char kProgramChip[] = R"(device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}
+slices: 2
+pipeline: {period: 100}
+program:
+  - hex: reader.hex
+    level: machine
+    argument: 7
+    cores: 2
+    l1i: {bytes: 4096, ways: 2}
+    l1d: {ways: 8}
+    l2: {bytes: 65536}
+    l2_slices: 4
+  - {hex: other.hex}
+vms:
+  - name: vm1
+    uuid: 11111111-0000-4000-8000-000000000001
+    contexts: [{name: a, slice: 0, lifetime: 1s}, {name: b, slice: 1}]
+power: {event_pj: {slice3_l2_read: 2}}
+)";
+
 std::string Path() { return testing::TempDir() + "chip.yaml"; }
 
 absl::StatusOr<ChipFile> Load(const std::string& text) {
@@ -376,14 +396,76 @@ TEST(ChipFileTest, AMistakeBesideAWaveformHasItsLine) {
                      {"trace: t, ", "", ":2: key 'trace' is missing"},
                      {"vms:", "units: [{name: sm, events: [a]}]\nvms:", ":3: " + either},
                      {"vms:", "device_units: [{name: p, events: [a]}]\nvms:", ":3: " + either},
+                     {"vms:", "program: {hex: a}\nvms:", ":3: a chip has either a waveform or a program"},
                      {"vms:", "device_workload: {phases: [{kind: copy, time: 1s}]}\nvms:", ":3: " + either},
                      {"vms:", "ccus: [{name: a, threshold: 1}]\nvms:", ":3: no unit is on collection unit 'a'"},
                  });
 }
 
+TEST(ChipFileTest, ReadsProgramsAndMakesUnitsOfTheirMachines) {
+  const auto file = Load(kProgramChip);
+  ASSERT_TRUE(file.ok()) << file.status();
+  ASSERT_EQ(file->programs.size(), 2u);
+  const ProgramFileSpec& reader = file->programs[0];
+  EXPECT_EQ(reader.hex, testing::TempDir() + "reader.hex");
+  EXPECT_FALSE(reader.is_user);
+  EXPECT_EQ(reader.argument, 7u);
+  const riscv::MachineShape shape{.cores = 2,
+                                  .l1i = {.bytes = 4096, .ways = 2},
+                                  .l1d = {.bytes = 16384, .ways = 8},
+                                  .l2 = {.bytes = 65536, .ways = 8},
+                                  .l2_slices = 4};
+  EXPECT_EQ(reader.shape, shape);
+  EXPECT_TRUE(file->programs[1].is_user);
+  EXPECT_EQ(file->programs[1].shape, riscv::MachineShape{});
+  ASSERT_EQ(file->units.size(), 2u + 4 + 1 + 2) << "cores and slices of the L2, of both machines";
+  EXPECT_EQ(file->units[1].name, "core1");
+  EXPECT_EQ(file->units[1].events[5].name, "core1_l1d_readmiss");
+  EXPECT_EQ(file->units[1].ulc.period, 100u);
+  EXPECT_EQ(file->units[1].slices, (std::vector<uint8_t>{0}));
+  EXPECT_EQ(file->units[5].name, "l2slice3");
+  EXPECT_EQ(file->units[6].slices, (std::vector<uint8_t>{1}));
+  EXPECT_EQ(file->vms[0].contexts[0].lifetime, absl::Seconds(1));
+}
+
+TEST(ChipFileTest, OneProgramIsThatOfEverySlice) {
+  const auto file = Load(
+      "device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}\nslices: 3\nprogram: {hex: /a/b.hex, cores: 8}\n");
+  ASSERT_TRUE(file.ok()) << file.status();
+  ASSERT_EQ(file->programs.size(), 3u);
+  EXPECT_EQ(file->programs[2].hex, "/a/b.hex");
+  EXPECT_EQ(file->programs[2].shape.cores, 8u);
+}
+
+TEST(ChipFileTest, AMistakeInAProgramHasItsLine) {
+  ExpectMistakes(
+      kProgramChip,
+      {
+          {"hex: reader.hex", "words: 1", ":5: unknown key 'words' (did you mean 'cores'?)"},
+          {"{hex: other.hex}", "{cores: 1}", ":13: key 'hex' is missing"},
+          {"level: machine", "level: supervisor", ":6: level is supervisor, must be user or machine"},
+          {"argument: 7", "argument: -7", ":7: argument is -7, must be a whole number from 0 to 18446744073709551615"},
+          {"cores: 2", "cores: 9", ":8: cores is 9, must be a whole number from 1 to 8"},
+          {"cores: 2", "cores: 0", ":8: cores is 0, must be a whole number from 1 to 8"},
+          {"bytes: 4096", "bytes: 4095", ":9: l1i.bytes must be 128 times a power of two, at most 67108864"},
+          {"bytes: 4096", "kib: 4", ":9: unknown key 'kib'"},
+          {"l1d: {ways: 8}", "l1d: {ways: 33}", ":10: l1d.ways must be 1 to 32"},
+          {"bytes: 65536", "bytes: 134217728", ":11: l2.bytes must be 2048 times a power of two, at most 67108864"},
+          {"l2_slices: 4", "l2_slices: 3", ":12: l2_slices must be a power of two, 1 to 16"},
+          {"l2_slices: 4", "l2_slices: 17", ":12: l2_slices is 17, must be a whole number from 1 to 16"},
+          {"  - {hex: other.hex}\n", "",
+           ":5: program lists 1 programs, must be one, or one for each of 2 slices"},
+          {"slice: 1", "slice: 1, seed: 1", ":17: a context of a program has no 'seed'"},
+          {"slice: 1", "slice: 1, phases: [{kind: gemm, time: 1ms}]", ":17: a context of a program has no 'phases'"},
+          {"vms:", "units: [{name: sm, events: [a]}]\nvms:", ":14: a chip has either units and workloads or a program"},
+          {"slice3_l2_read", "slice4_l2_read",
+           ":18: power: unknown event 'slice4_l2_read' (did you mean 'slice0_l2_read'?)"},
+      });
+}
+
 TEST(ChipFileTest, AChipCountsSomething) {
   EXPECT_EQ(Load("device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}\n").status().message(),
-            Path() + ":1: key 'units' or 'waveform' is missing");
+            Path() + ":1: key 'units', 'waveform' or 'program' is missing");
 }
 
 // A chip with these units.

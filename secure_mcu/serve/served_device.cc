@@ -4,11 +4,16 @@
 #include <utility>
 
 #include "proto/base/status_macros.h"
+#include "proto/base/text.h"
 
 namespace sideband::mcu {
 
 absl::StatusOr<std::unique_ptr<ServedDevice>> ServedDevice::PowerOn(const ChipFile& file, const Options& options,
                                                                     LiveDevice::Elapsed elapsed) {
+  // A port beside a program would take its values: they would be two threads of one client that nothing switches.
+  if (!options.guest_ports.empty() && !file.programs.empty()) {
+    return LineError(file.path, file.programs[0].line, "the cores of a program have the registers: no guest ports");
+  }
   SIDEBAND_ASSIGN_OR_RETURN(auto device, LiveDevice::Create(file, options.boot_id, elapsed));
   std::unique_ptr<GuestViews> views;
   if (!options.guest_views.empty()) {

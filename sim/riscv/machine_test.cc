@@ -242,22 +242,27 @@ class WatchingPort final : public CsrPort {
   const sim::PackedWires* window_ = nullptr;
 };
 
-TEST(MachineTest, PortsAreAccessedInTheOrderOfCyclesAndSeeAllThatWasBefore) {
-  MachineShape shape = kTiny;
-  shape.cores = 3;
-  std::vector<WatchingPort::Access> log;
-  std::vector<std::unique_ptr<WatchingPort>> ports;
+// Programs that read their ports every few instructions, and miss as often.
+std::vector<CoreProgram> ReadersOf(uint32_t cores, std::vector<WatchingPort::Access>& log,
+                                   std::vector<std::unique_ptr<WatchingPort>>& ports) {
   std::vector<CoreProgram> programs;
-  for (uint32_t core = 0; core < shape.cores; ++core) {
+  for (uint32_t core = 0; core < cores; ++core) {
     ports.push_back(std::make_unique<WatchingPort>(core, log));
-    // Each core reads its port every few instructions, and misses as often.
     std::vector<uint32_t> words = {as::Addi(3, 0, 12), as::Addi(kSp, kSp, -64), as::Sd(3, kSp, 0)};
     for (uint32_t i = 0; i < core; ++i) words.push_back(as::kNop);
     words.insert(words.end(), {as::Csrrs(6, kHpcr, 0), as::Csrrwi(0, kHpcc, 1), as::Addi(3, 3, -1)});
     words.push_back(as::Bne(3, 0, 4 - 4 * static_cast<int32_t>(words.size())));
     programs.push_back(AtMachineLevel(words, ports.back().get()));
   }
-  RecordedMachine recorded(shape, programs);
+  return programs;
+}
+
+TEST(MachineTest, PortsAreAccessedInTheOrderOfCyclesAndSeeAllThatWasBefore) {
+  MachineShape shape = kTiny;
+  shape.cores = 3;
+  std::vector<WatchingPort::Access> log;
+  std::vector<std::unique_ptr<WatchingPort>> ports;
+  RecordedMachine recorded(shape, ReadersOf(shape.cores, log, ports));
   for (const auto& port : ports) port->Watch(recorded.window());
   recorded.machine().RunTo(kWindow);
   ASSERT_TRUE(recorded.machine().halted());
@@ -271,6 +276,29 @@ TEST(MachineTest, PortsAreAccessedInTheOrderOfCyclesAndSeeAllThatWasBefore) {
     EXPECT_EQ(log[i].counts, WatchingPort::Counts(recorded.window(), log[i].cycle)) << i;
   }
   recorded.ExpectTallies();
+}
+
+TEST(MachineTest, StopsBeforeEachAccessAndPerformsItNext) {
+  MachineShape shape = kTiny;
+  shape.cores = 4;
+  for (const uint64_t step : {uint64_t{7}, uint64_t{500}, kWindow}) {
+    std::vector<WatchingPort::Access> log;
+    std::vector<std::unique_ptr<WatchingPort>> ports;
+    RecordedMachine recorded(shape, ReadersOf(shape.cores, log, ports));
+    for (const auto& port : ports) port->Watch(recorded.window());
+    Machine& machine = recorded.machine();
+    while (machine.cycle() < kWindow) {
+      const uint64_t before = machine.cycle();
+      const size_t accesses = log.size();
+      machine.RunToAccess(std::min(kWindow, before + step));
+      EXPECT_EQ(recorded.window().range().end, machine.cycle());
+      ASSERT_LE(log.size(), accesses + 1) << "the port is written in the cycle after";
+      EXPECT_TRUE(log.size() == accesses || log.back().cycle == before) << "where the last call stopped";
+    }
+    EXPECT_TRUE(machine.halted());
+    EXPECT_EQ(log.size(), shape.cores * 12u);
+    recorded.ExpectTallies();
+  }
 }
 
 TEST(MachineTest, EachCoreHasItsNumberArgumentAndStack) {
