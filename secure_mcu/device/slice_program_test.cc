@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "secure_mcu/device/program_device.h"
 
 namespace sideband::mcu {
@@ -15,6 +17,7 @@ namespace {
 using riscv::CoreEvent;
 using riscv::SliceEvent;
 
+constexpr char kExample[] = "sim/riscv/readers/chip.yaml";
 constexpr uint64_t kCyclesMax = 2'000'000;
 
 // Of threads.S.
@@ -75,6 +78,31 @@ TEST(SliceProgramTest, TheEventsOfTheMachineAreThoseOfTheChip) {
     }
   }
   EXPECT_GT(machine.Sum(SliceEvent::kRead), 0u);
+}
+
+// What each VM has counted is the tally of the machine on its slice.
+TEST(SliceProgramTest, TheExampleRuns) {
+  const auto file = LoadChipFile(kExample);
+  ASSERT_TRUE(file.ok()) << file.status();
+  const auto device = LiveDevice::Create(*file, /*boot_id=*/42, [] { return absl::Milliseconds(50); });
+  ASSERT_TRUE(device.ok()) << device.status();
+  (*device)->CatchUp();
+  for (uint16_t vm : {1, 2}) {
+    const riscv::Machine& machine = (*device)->programs()[vm - 1u]->machine();
+    EXPECT_FALSE(machine.halted());
+    const auto block = (*device)->PeekBlock(vm, /*context=*/0);
+    ASSERT_TRUE(block.has_value());
+    const auto& events = (*device)->catalog().events;
+    for (const SliceEvent event : {SliceEvent::kRead, SliceEvent::kWrite}) {
+      uint64_t sum = 0;
+      for (size_t i = 0; i < events.size(); ++i) {
+        if (absl::EndsWith(events[i].name, NameOf(event))) sum += block->counters[i];
+      }
+      EXPECT_GT(sum, 100u);
+      // A peek is of a cycle before the present one.
+      EXPECT_LE(machine.Sum(event) - sum, 4u);
+    }
+  }
 }
 
 // Two slices whose programs read all the time, contexts of two VMs by turns, and a context that ends.

@@ -3,13 +3,13 @@
 # Two threads at user level that read counters through one client by get_shared (docs/design/registers.md), and a timer
 # at machine level that switches them. Core 0 only.
 #
-# a0: bits 31:0 the time slice in cycles, 47:32 the readings of each thread, 55:48 the slice of the chip, 56 whether a
-# reader waits for the last value before it takes the first. Ends with 0 after all readings; with its cause after a trap
-# that it does not expect; with LEAK if a register has a value of one thread when the other is about to run.
+# a0: bits 31:0 the time slice in cycles, 47:32 the readings of each thread (0: no end), 55:48 the slice of the chip, 56
+# whether a reader waits for the last value before it takes the first. Ends with 0 after all readings; with its cause
+# after a trap that it does not expect; with LEAK if a register has a value of one thread when the other is about to run.
 #
 # Results, all double words: at FAULTS how often a trigger has raised an exception, since useren was 0. Thread k has at
-# READINGS + 65536 k a record of RECORD bytes for each reading: outcome, attempts, cycle of the latch, and the counters
-# of its bitmap. Outcomes: 1 values, 2 interrupted in each attempt, 3 refused.
+# READINGS + RECORDS k a record of RECORD bytes for each reading: outcome, attempts, cycle of the latch, and the counters
+# of its bitmap; after 1024 readings it begins again. Outcomes: 1 values, 2 interrupted in each attempt, 3 refused.
 #
 # A switch: the timer's handler saves the thread, sets `interrupted`, which clears what the thread has asked for, and
 # returns to the other one.
@@ -23,6 +23,7 @@
         .equ    FAULTS, 0x7fff8
         .equ    READINGS, 0x80000
         .equ    RECORD, 64
+        .equ    RECORDS, 65536
         .equ    WORDS, 4                # of a reading: the stamp and three counters
 
         .equ    HAVE_VALUES, 1
@@ -62,7 +63,7 @@ _start:
         li      t1, 1 << 0 | 1 << 1 | 1 << 4
         li      t2, READINGS
         li      t3, 1 << 2 | 1 << 6 | 1 << 9
-        li      t4, READINGS + 65536
+        li      t4, READINGS + RECORDS
         .irp    offset, 0, SAVED_BYTES
         sd      t0, 0+\offset(s0)
         sd      s1, 8*9+\offset(s0)
@@ -157,15 +158,18 @@ resume:
 # s1: readings left; s2: the manager's id in its place in hpcc; s3: bitmap; s4: the next record; s5: the field of hpcc
 # that is 0 when a value may be taken. The instructions between two readings are not always as many.
 thread:
-        beqz    s1, 2f
         andi    t0, s1, 31
 1:      addi    t0, t0, -1
         bgez    t0, 1b
         call    get_shared
         addi    s4, s4, RECORD
-        addi    s1, s1, -1
-        j       thread
-2:      ecall
+        slli    t0, s4, 48
+        bnez    t0, 2f
+        li      t0, RECORDS
+        sub     s4, s4, t0
+2:      addi    s1, s1, -1
+        bnez    s1, thread
+        ecall
 3:      j       3b
 
 get_shared:
