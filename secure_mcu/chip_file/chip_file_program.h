@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The `program` key of a chip file: what the RISC-V machines of the slices run. Their parts become the chip's units, and
-// their events its events: wire "core0.l1d_readmiss" (sim/riscv/event.h) is event core0_l1d_readmiss.
+// The `program` key of a chip file: what the RISC-V machines of the slices run. Their parts become the chip's units,
+// and their events its events: wire "core0.l1d_readmiss" (sim/riscv/event.h) is event core0_l1d_readmiss.
 //   SIDEBAND_RETURN_IF_ERROR(ReadPrograms(root, file));   // needs file.pipeline and file.ulc
 #ifndef SIDEBAND_SECURE_MCU_CHIP_FILE_CHIP_FILE_PROGRAM_H_
 #define SIDEBAND_SECURE_MCU_CHIP_FILE_CHIP_FILE_PROGRAM_H_

@@ -429,8 +429,8 @@ TEST(ChipFileTest, ReadsProgramsAndMakesUnitsOfTheirMachines) {
 }
 
 TEST(ChipFileTest, OneProgramIsThatOfEverySlice) {
-  const auto file = Load(
-      "device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}\nslices: 3\nprogram: {hex: /a/b.hex, cores: 8}\n");
+  const auto file =
+      Load("device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}\nslices: 3\nprogram: {hex: /a/b.hex, cores: 8}\n");
   ASSERT_TRUE(file.ok()) << file.status();
   ASSERT_EQ(file->programs.size(), 3u);
   EXPECT_EQ(file->programs[2].hex, "/a/b.hex");
@@ -453,8 +453,7 @@ TEST(ChipFileTest, AMistakeInAProgramHasItsLine) {
           {"bytes: 65536", "bytes: 134217728", ":11: l2.bytes must be 2048 times a power of two, at most 67108864"},
           {"l2_slices: 4", "l2_slices: 3", ":12: l2_slices must be a power of two, 1 to 16"},
           {"l2_slices: 4", "l2_slices: 17", ":12: l2_slices is 17, must be a whole number from 1 to 16"},
-          {"  - {hex: other.hex}\n", "",
-           ":5: program lists 1 programs, must be one, or one for each of 2 slices"},
+          {"  - {hex: other.hex}\n", "", ":5: program lists 1 programs, must be one, or one for each of 2 slices"},
           {"slice: 1", "slice: 1, seed: 1", ":17: a context of a program has no 'seed'"},
           {"slice: 1", "slice: 1, phases: [{kind: gemm, time: 1ms}]", ":17: a context of a program has no 'phases'"},
           {"vms:", "units: [{name: sm, events: [a]}]\nvms:", ":14: a chip has either units and workloads or a program"},

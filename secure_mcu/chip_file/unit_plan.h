@@ -31,8 +31,8 @@ struct UnitPlan {
 };
 
 // INVALID_ARGUMENT "FILE:LINE: description" if the units do not fit together, or not into a pipeline. A pipeline built
-// from the result is valid (Validate, pipeline_config.h). A chip with a waveform has no units and an empty plan; those of
-// a program are in file.units.
+// from the result is valid (Validate, pipeline_config.h). A chip with a waveform has no units and an empty plan; those
+// of a program are in file.units.
 absl::StatusOr<UnitPlan> PlanUnits(const ChipFile& file);
 
 }  // namespace sideband::mcu

@@ -168,8 +168,7 @@ TEST(ReaderLawsTest, ContextSwitchesBetweenAccessesLeaveNoForeignValue) {
 }
 
 TEST(ReaderLawsTest, APatientReaderHasTheTallyAtItsStampToo) {
-  ProgramDevice device(
-      absl::StrCat("program: ", Threads({.time_slice = 300, .is_patient = true}), "\n", kOneContext));
+  ProgramDevice device(absl::StrCat("program: ", Threads({.time_slice = 300, .is_patient = true}), "\n", kOneContext));
   Ledger ledger(device);
   ledger.RunToEnd();
   Tally tally;

@@ -109,7 +109,8 @@ TEST(SliceProgramTest, TheExampleRuns) {
 std::string Busy() {
   const std::string hex = ReaderHex("threads");
   return absl::StrCat("slices: 2\nprogram:\n  - {hex: ", hex, ", level: machine, argument: ", ThreadsArgument(90, 60),
-                      "}\n  - {hex: ", hex, ", level: machine, cores: 2, argument: ", ThreadsArgument(300, 60, 1), "}\n",
+                      "}\n  - {hex: ", hex, ", level: machine, cores: 2, argument: ", ThreadsArgument(300, 60, 1),
+                      "}\n",
                       R"(pipeline: {trigger_period: 3000, commit_period: 10000}
 vms:
   - name: vm1

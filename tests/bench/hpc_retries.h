@@ -26,8 +26,8 @@ struct HpcRetryOptions {
 struct HpcRetries {
   uint64_t attempts = 0;
   uint64_t interrupted = 0;  // attempts that have seen a switch
-  // From the accepted write of hpcm to the last read of hpcc, of an attempt without a switch: the time in which a switch
-  // is noticed.
+  // From the accepted write of hpcm to the last read of hpcc, of an attempt without a switch: the time in which a
+  // switch is noticed.
   uint64_t read_cycles = 0;
   double expected = 0;  // fraction of attempts
   double sigma = 0;     // standard deviation of the measured fraction

@@ -43,6 +43,7 @@
 #include "secure_mcu/chip_file/chip_file_fields.h"
 #include "secure_mcu/chip_file/chip_file_memory.h"
 #include "secure_mcu/chip_file/chip_file_pipeline.h"
+#include "secure_mcu/chip_file/chip_file_program.h"
 #include "secure_mcu/chip_file/chip_file_tenants.h"
 #include "secure_mcu/chip_file/chip_file_units.h"
 #include "secure_mcu/chip_file/chip_spec.h"
@@ -58,9 +59,12 @@
 #include "secure_mcu/device/event_gains.h"
 #include "secure_mcu/device/guest_registers.h"
 #include "secure_mcu/device/live_device.h"
+#include "secure_mcu/device/program_device.h"
 #include "secure_mcu/device/round_robin_timeline.h"
+#include "secure_mcu/device/slice_program.h"
 #include "secure_mcu/device/tenant_slices.h"
 #include "secure_mcu/device/thread_turn.h"
+#include "secure_mcu/device/unit_wiring.h"
 #include "secure_mcu/device/viewed_device.h"
 #include "secure_mcu/device/wiring.h"
 #include "secure_mcu/firmware/async_requests.h"
@@ -203,6 +207,11 @@ absl::Status UseChipFilePipeline(const YamlMap& root, const YamlMap& device, Chi
   return absl::OkStatus();
 }
 
+absl::Status UseChipFileProgram(const YamlMap& root, ChipFile& file) {
+  //@ secure_mcu/chip_file/chip_file_program.h
+  return absl::OkStatus();
+}
+
 absl::Status UseChipFileTenants(const YamlMap& root, ChipFile& file) {
   //@ secure_mcu/chip_file/chip_file_tenants.h
   return absl::OkStatus();
@@ -262,6 +271,26 @@ absl::Status UseLiveDevice(const ChipFile& file, uint64_t boot_id, const LiveDev
 
 void UseRoundRobinTimeline(const std::vector<Tenant>& tenants) {
   //@ secure_mcu/device/round_robin_timeline.h
+}
+
+void UseProgramDevice() {
+  //@ secure_mcu/device/program_device.h
+}
+
+absl::Status UseSliceProgram(const ProgramFileSpec& spec, const riscv::Program& words, Player& player,
+                             const std::unique_ptr<Chip>& chip) {
+  //@ secure_mcu/device/slice_program.h
+  return absl::OkStatus();
+}
+
+Wiring UseUnitWiring(const ChipFile& file, UnitPlan plan, std::vector<std::shared_ptr<sim::WireSource>> slices,
+                     std::shared_ptr<sim::WireSource> device) {
+  //@ secure_mcu/device/unit_wiring.h
+}
+
+absl::Status UseWiring(const ChipFile& file) {
+  //@ secure_mcu/device/wiring.h
+  return absl::OkStatus();
 }
 
 void UseTenantSlices(const ChipFile& file, Wiring& wiring) {
