@@ -33,7 +33,7 @@ class ServedDevice {
     std::string guest_ports;  // folder of the guests' ports; empty: no ports
   };
   // `elapsed` is the time since this start. Errors are those of LiveDevice::Create, GuestViews::Create and
-  // GuestPorts::Listen.
+  // GuestPorts::Listen; INVALID_ARGUMENT for guest ports of a chip with a program.
   static absl::StatusOr<std::unique_ptr<ServedDevice>> PowerOn(const ChipFile& file, const Options& options,
                                                                LiveDevice::Elapsed elapsed);
 
