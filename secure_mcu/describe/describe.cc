@@ -12,6 +12,7 @@
 #include "proto/mailbox/snapshot_cost.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip_file/unit_plan.h"
+#include "secure_mcu/describe/read_path.h"
 #include "secure_mcu/describe/totals.h"
 #include "secure_mcu/device/wiring.h"
 
@@ -153,6 +154,7 @@ absl::StatusOr<Description> Describe(const ChipFile& file) {
                      .slices = DescribeSlices(config),
                      .reduction_channels = DescribeReduction(config),
                      .registers = CountRegisters(config),
+                     .read_path = CountReadPath(config.slices, config.events),
                      .traffic = CountTraffic(config, switches),
                      .flat = CountFlat(config, switches),
                      .snapshot = mailbox::CostOfSnapshot(mailbox::SnapshotStreamBytesMax(blocks, config.events),

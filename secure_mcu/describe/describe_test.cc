@@ -61,6 +61,7 @@ TEST(DescribeTest, TotalsByHand) {
   EXPECT_EQ(description->registers.ulc_counters, 9u * 4);
   EXPECT_EQ(description->registers.serialisers, 9u * 6);
   EXPECT_EQ(description->registers.ccu_banks, 2u * 28 * (2 + 2 + 1));
+  EXPECT_EQ(description->read_path.managers, 5u * (2 * 65 + 5 + 3 * 2)) << "two slices and the device, two events";
   EXPECT_EQ(description->traffic.ulc_to_ccu, 9u * 6 * 100);
   EXPECT_EQ(description->traffic.ccu_to_buffer, 3u * 317 * 10);
   // Slice 0 is switched ten times a second; slice 1 has no contexts.

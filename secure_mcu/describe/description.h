@@ -74,6 +74,15 @@ struct Registers {
   uint64_t total() const { return ulc_counters + prescalers + serialisers + ccu_banks + buffer + reduction_channels; }
 };
 
+// Flip-flops of the register read path, beside those of the pipeline.
+struct ReadPathRegisters {
+  uint64_t clients = 0;       // registers and FIFOs
+  uint64_t interconnect = 0;  // pipeline stages and arbiters
+  uint64_t managers = 0;      // latches of the values that are asked for
+
+  uint64_t total() const { return clients + interconnect + managers; }
+};
+
 // Bits per second with all slices counting all the time, rounded.
 struct Traffic {
   uint64_t ulc_to_ccu = 0;     // frames on short wires
@@ -110,6 +119,7 @@ struct Description {
   std::vector<SliceGroup> slices;
   std::vector<ReductionGroup> reduction_channels;
   Registers registers;
+  ReadPathRegisters read_path;
   Traffic traffic;
   FlatDesign flat;
   mailbox::SnapshotCost snapshot;  // of the longest snapshot

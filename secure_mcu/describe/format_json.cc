@@ -52,6 +52,12 @@ Json TreeJson(const Description& description) {
           {"memory", {{"blocks", description.blocks}, {"block_bytes", description.block_bytes}}}};
 }
 
+// null if a term is 0.
+Json Ratio(uint64_t dividend, uint64_t divisor) {
+  if (divisor == 0 || dividend == 0) return nullptr;
+  return static_cast<double>(dividend) / static_cast<double>(divisor);
+}
+
 Json RegistersJson(const Registers& registers) {
   return {{"ulc_counters", registers.ulc_counters},
           {"prescalers", registers.prescalers},
@@ -62,18 +68,21 @@ Json RegistersJson(const Registers& registers) {
           {"total", registers.total()}};
 }
 
+Json ReadPathJson(const Description& description) {
+  const ReadPathRegisters& read_path = description.read_path;
+  return {{"clients", read_path.clients},
+          {"interconnect", read_path.interconnect},
+          {"managers", read_path.managers},
+          {"total", read_path.total()},
+          {"flip_flops_ratio", Ratio(read_path.total(), description.registers.total())}};
+}
+
 Json TrafficJson(const Traffic& traffic) {
   return {{"ulc_to_ccu", traffic.ulc_to_ccu},
           {"ccu_to_buffer", traffic.ccu_to_buffer},
           {"switches", traffic.switches},
           {"rc_to_memory", traffic.rc_to_memory},
           {"beyond_ccu", traffic.beyond_ccu()}};
-}
-
-// null if a term is 0.
-Json Ratio(uint64_t dividend, uint64_t divisor) {
-  if (divisor == 0 || dividend == 0) return nullptr;
-  return static_cast<double>(dividend) / static_cast<double>(divisor);
 }
 
 Json FlatJson(const Description& description) {
@@ -109,6 +118,7 @@ std::string FormatJson(const Description& description) {
                {"events", description.events}, {"vms", description.vms},       {"contexts", description.contexts}};
   json.update(TreeJson(description));
   json["flip_flops"] = RegistersJson(description.registers);
+  json["read_path"] = ReadPathJson(description);
   json["bits_per_second"] = TrafficJson(description.traffic);
   json["flat_design"] = FlatJson(description);
   json["snapshot_read"] = SnapshotJson(description.snapshot);

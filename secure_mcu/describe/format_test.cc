@@ -39,6 +39,7 @@ TEST(FormatTest, JsonHasTheSameNumbers) {
     const auto json = nlohmann::json::parse(FormatJson(description));
     EXPECT_EQ(json["chip"], path);
     EXPECT_EQ(json["flip_flops"]["total"], description.registers.total());
+    EXPECT_EQ(json["read_path"]["total"], description.read_path.total());
     EXPECT_EQ(json["bits_per_second"]["ulc_to_ccu"], description.traffic.ulc_to_ccu);
     EXPECT_EQ(json["flat_design"]["flip_flops"], description.flat.registers);
     EXPECT_EQ(json["snapshot_read"]["stream_bytes"], description.snapshot.stream_bytes);

@@ -119,6 +119,18 @@ void AppendTable(absl::string_view title, std::span<const Row> rows, std::string
   for (const Row& row : rows) absl::StrAppendFormat(&text, "  %-46s %22s\n", row.label, Grouped(row.value));
 }
 
+void AppendReadPath(const Description& description, std::string& text) {
+  const ReadPathRegisters& read_path = description.read_path;
+  AppendTable("flip-flops of the register read path",
+              std::vector<Row>{{"clients", read_path.clients},
+                               {"interconnect", read_path.interconnect},
+                               {"managers", read_path.managers},
+                               {"total", read_path.total()}},
+              text);
+  absl::StrAppendFormat(&text, "  %-46s %22s\n", "times the pipeline's",
+                        Ratio(read_path.total(), description.registers.total()));
+}
+
 void AppendTotals(const Description& description, std::string& text) {
   const Registers& registers = description.registers;
   AppendTable("flip-flops",
@@ -130,6 +142,7 @@ void AppendTotals(const Description& description, std::string& text) {
                                {"reduction channels", registers.reduction_channels},
                                {"total", registers.total()}},
               text);
+  AppendReadPath(description, text);
   const Traffic& traffic = description.traffic;
   AppendTable("bits a second",
               std::vector<Row>{{"unit-level counters to collection units", traffic.ulc_to_ccu},

@@ -65,6 +65,21 @@ def flip_flops(chip):
     return {**parts, "total": sum(parts.values())}
 
 
+def read_path(chip):
+    """Of a client per slice and the firmware's, and managers of each slice's context and VM and of the device."""
+    slices = sum(place["count"] for place in chip["slices"] if place["first"] != "device")
+    clients, modules, events = slices + 1, 2 * slices + 1, chip["events"]
+    managers = modules * math.ceil(events / 64)
+    slot = 17 + min(64, events) + 2
+    parts = {
+        "clients": clients * (65 * 64 + 2 * 7 + 64 + 17 + 32 + 7 + 2 * 2),
+        "interconnect": clients * (slot + 2 + 2 * slot + 2 + 2 * 2 * (64 + 6 + 3)) + managers * clients,
+        "managers": modules * events * (64 + 1) + managers * (5 + 2 * clients),
+    }
+    total = sum(parts.values())
+    return {**parts, "total": total, "flip_flops_ratio": total / chip["flip_flops"]["total"]}
+
+
 def a_second(chip, period):
     return chip["clock_hz"] / period if period else 0
 
@@ -107,6 +122,7 @@ def snapshot_read(chip):
 class TotalsTest(DescribeTestCase):
     def check(self, chip, switches_per_slice):
         self.assertEqual(chip["flip_flops"], flip_flops(chip))
+        self.assertEqual(chip["read_path"], read_path(chip))
         for key, bits in bits_per_second(chip, switches_per_slice).items():
             self.assertAlmostEqual(chip["bits_per_second"][key], bits, delta=3, msg=key)
         self.assertEqual(chip["channel_buffer"]["record_bits"], RECORD_BITS)
@@ -146,6 +162,7 @@ class TotalsTest(DescribeTestCase):
         self.assertEqual(chip["flat_design"]["wires"], 8 * (8 * 48 * 45 + 1))
         self.assertEqual(chip["flip_flops"]["ulc_counters"], 8 * (8 * 48 * 45 + 1) * 9)
         self.assertEqual((chip["events"], chip["vms"], chip["contexts"]), (46, 8, 16))
+        self.assertLess(chip["read_path"]["flip_flops_ratio"], 0.0629, "what the published design adds to its core")
 
     def test_every_key(self):
         """Prescaled, masked, on one slice, in lanes, and a channel of the microcontroller's own."""
@@ -188,6 +205,7 @@ class TotalsTest(DescribeTestCase):
             for part in ("flip_flops", "bits_per_second"):
                 for value in chip[part].values():
                     self.assertIn("{:,}".format(value), numbers)
+            self.assertIn("{:,}".format(chip["read_path"]["total"]), numbers)
             for key in ("stream_bytes", "commands", "block_reads", "bus_bytes", "bit_times"):
                 self.assertIn("{:,}".format(chip["snapshot_read"][key]), numbers)
             self.assertIn("{first}…{last} ×{count}".format(**chip["slices"][0]), tree)

@@ -54,6 +54,7 @@
 #include "secure_mcu/describe/describe.h"
 #include "secure_mcu/describe/description.h"
 #include "secure_mcu/describe/format.h"
+#include "secure_mcu/describe/read_path.h"
 #include "secure_mcu/describe/totals.h"
 #include "secure_mcu/device/context_lives.h"
 #include "secure_mcu/device/event_gains.h"
@@ -248,6 +249,10 @@ absl::Status UseDescribe() {
 
 void UseFormat(const Description& description) {
   //@ secure_mcu/describe/format.h
+}
+
+void UseReadPath() {
+  //@ secure_mcu/describe/read_path.h
 }
 
 void UseTotals(const PipelineConfig& config, std::span<const double> switches_per_second) {

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-_TOOL = "/usr/bin/riscv64-linux-gnu-"
+_TOOLS = "/usr/bin/riscv64-linux-gnu-"
 
 
 def symbols(table, rtl):
@@ -34,15 +34,21 @@ def symbols(table, rtl):
         yield "hpc_" + constant["name"], constant["value"]
 
 
+def run(tool, *arguments, **options):
+    try:
+        subprocess.run([_TOOLS + tool, *arguments], check=True, **options)
+    except FileNotFoundError:
+        raise SystemExit("FAILED: %s%s is not installed (./dev setup test)" % (_TOOLS, tool)) from None
+
+
 def assemble(table, rtl, source):
     """The words of a program."""
     header = "".join(".equ %s, %d\n" % pair for pair in symbols(table, rtl))
     with tempfile.TemporaryDirectory() as folder:
         objects, linked, words = (os.path.join(folder, name) for name in ("o", "elf", "bin"))
-        subprocess.run([_TOOL + "as", "-march=rv32i_zicsr", "-mabi=ilp32", "-mno-relax", "-o", objects, "-"],
-                       input=header + source, text=True, check=True)
-        subprocess.run([_TOOL + "ld", "-m", "elf32lriscv", "-Ttext=0", "-e", "0", "-o", linked, objects], check=True)
-        subprocess.run([_TOOL + "objcopy", "-O", "binary", "-j", ".text", linked, words], check=True)
+        run("as", "-march=rv32i_zicsr", "-mabi=ilp32", "-mno-relax", "-o", objects, "-", input=header + source, text=True)
+        run("ld", "-m", "elf32lriscv", "-Ttext=0", "-e", "0", "-o", linked, objects)
+        run("objcopy", "-O", "binary", "-j", ".text", linked, words)
         with open(words, "rb") as file:
             return ["%08x" % word for word, in struct.iter_unpack("<I", file.read())]
 
