@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/rtl/program_file.h"
 
+#include <cstdlib>
 #include <fstream>
 
 namespace sideband::rtl {
 
-std::vector<uint32_t> ReadProgram(const std::string& path) {
-  std::ifstream file(path);
+std::vector<uint32_t> ReadProgram(const std::string& name) {
+  std::ifstream file(std::string(std::getenv("TEST_SRCDIR")) + "/sideband/tests/rtl/programs/" + name + ".hex");
   std::vector<uint32_t> words;
   for (uint32_t word; file >> std::hex >> word;) words.push_back(word);
   return words;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words of a program (programs/NAME.hex, made by programs/assemble.py).
-//   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<uint32_t> words, ReadProgram(path));
+// The words of the programs in programs/, made by programs/assemble.py.
+//   const std::vector<uint32_t> words = ReadProgram("sieve");
 #ifndef SIDEBAND_TESTS_RTL_PROGRAM_FILE_H_
 #define SIDEBAND_TESTS_RTL_PROGRAM_FILE_H_
 
@@ -11,8 +11,8 @@
 
 namespace sideband::rtl {
 
-// A word in hexadecimal digits on each line. Empty if the file cannot be read.
-std::vector<uint32_t> ReadProgram(const std::string& path);
+// Of the program `name`, which is among the data of the test; empty if it is not.
+std::vector<uint32_t> ReadProgram(const std::string& name);
 
 }  // namespace sideband::rtl
 

@@ -47,6 +47,11 @@ void SocBench::Trace(const std::string& path) {
   trace_->open(path.c_str());
 }
 
+void SocBench::EndTrace() {
+  trace_->close();
+  trace_.reset();
+}
+
 void SocBench::Start() {
   Clock();
   top_->reset = 0;

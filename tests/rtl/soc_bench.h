@@ -45,6 +45,8 @@ class SocBench {
   // Before Start: writes a waveform of the wires of soc_top, whose first rising edge of clk is cycle 0.
   void Trace(const std::string& path);
   void Start();
+  // After the last cycle of interest: the waveform is complete.
+  void EndTrace();
 
   // In the next cycles the core's program has this privilege.
   void SetPrivilege(size_t core, mcu::HpcPrivilege privilege);

@@ -4,7 +4,6 @@
 // RTL itself. The truth is the testbench's tallies of the event wires.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <random>
 #include <string>
 #include <vector>
@@ -18,10 +17,6 @@ namespace {
 using mcu::HpcPrivilege;
 
 constexpr uint64_t kCyclesMax = 400000;
-
-std::vector<uint32_t> Program(const std::string& name) {
-  return ReadProgram(std::string(std::getenv("TEST_SRCDIR")) + "/sideband/tests/rtl/programs/" + name + ".hex");
-}
 
 uint64_t Misses(const CoreCounts& counts) {
   return counts[kL1iReadMiss] + counts[kL1dReadMiss] + counts[kL1dWriteMiss];
@@ -42,7 +37,7 @@ void CheckLaws(const CoreCounts& counts, uint64_t outstanding_max) {
 }
 
 void StartProgram(SocBench& bench, const std::string& name) {
-  const auto words = Program(name);
+  const auto words = ReadProgram(name);
   ASSERT_FALSE(words.empty()) << name;
   bench.Load(0, words);
   bench.Start();
@@ -102,7 +97,7 @@ TEST(SocTest, EventsOfASum) {
 TEST(SocTest, CoresCountTheirOwnRequests) {
   SocBench alone, both;
   RunProgram(alone, "sum");
-  both.Load(1, Program("sort"));
+  both.Load(1, ReadProgram("sort"));
   RunProgram(both, "sum");
   while (!both.halted(1)) both.Step();
   const CoreCounts &before = alone.tallies().cores[0], &beside = both.tallies().cores[0];
@@ -116,7 +111,7 @@ TEST(SocTest, CoresCountTheirOwnRequests) {
 // R1 and R2: whatever the cores do, the values are the truth of one cycle.
 TEST(SocTest, TheFirmwareReadsTheTruth) {
   SocBench bench;
-  bench.Load(1, Program("matrix"));
+  bench.Load(1, ReadProgram("matrix"));
   StartProgram(bench, "sieve");
   uint64_t readings = 0;
   while (!bench.halted(0) || !bench.halted(1)) {
@@ -163,7 +158,7 @@ TEST(SocTest, AProgramReadsItsOwnCounters) {
 TEST(SocTest, TwoProgramsReadTheirOwnCounters) {
   SocBench bench;
   for (size_t core = 0; core < kCores; ++core) bench.Switch(core, /*useren=*/true);
-  bench.Load(1, Program("get"));
+  bench.Load(1, ReadProgram("get"));
   RunProgram(bench, "get");
   while (!bench.halted(1) && bench.cycle() < kCyclesMax) bench.Step();
   EXPECT_FALSE(bench.trapped(1));

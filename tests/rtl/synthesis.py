@@ -11,6 +11,7 @@ the longest combinational path.
 
 import collections
 import glob
+import json
 import os
 import re
 import subprocess
@@ -54,9 +55,10 @@ def run(top, parameters, *commands):
     return result.stdout.split("\n---\n")[-1]
 
 
-def cells(statistics):
-    """The number of cells of each type."""
-    return {kind: int(count) for kind, count in re.findall(r"^ +([$\w]+) +(\d+)$", statistics, re.MULTILINE)}
+def cells(output):
+    """The number of cells of each type, from the output of `stat -json`."""
+    statistics, _ = json.JSONDecoder().raw_decode(output[output.index("{"):])
+    return statistics["design"]["num_cells_by_type"]
 
 
 def count(kinds, pattern):
@@ -69,7 +71,7 @@ def flip_flops(kinds):
 
 def synthesize(top, parameters, flow=GENERIC):
     """Figures of a design."""
-    output = run(top, parameters, flow, "stat; ltp -noff")
+    output = run(top, parameters, flow, "stat -json; ltp -noff")
     kinds = cells(output)
     levels = re.search(r"Longest topological path in \S+ \(length=(\d+)\)", output).group(1)
     # A RAM cell of xc7 is four lookup tables.

@@ -77,7 +77,8 @@ class FlipFlopsTest(unittest.TestCase):
         chip = describe("deploy/examples/chip.yaml")
         slices = sum(place["count"] for place in chip["slices"] if place["first"] != "device")
         output = synthesis.run("hpc_read_path", device_parameters(slices, chip["events"]), "prep -flatten -nordff",
-                               "memory_map", "simplemap t:$dff t:$dffe t:$sdff t:$sdffe t:$sdffce", "opt -fast", "stat")
+                               "memory_map", "simplemap t:$dff t:$dffe t:$sdff t:$sdffe t:$sdffce", "opt -fast",
+                               "stat -json")
         self.assertEqual(synthesis.flip_flops(synthesis.cells(output)), chip["read_path"]["total"])
 
 
