@@ -183,7 +183,7 @@ module core #(
       EXECUTE:
       if (illegal | halt) next_state = HALTED;
       else if (load | store) next_state = MEMORY;
-      else if (csr) next_state = CSR_READ;
+      else if (csr & csr_legal) next_state = CSR_READ;
       else next_state = FETCH;
       CSR_READ: next_state = CSR_WRITE;
       CSR_WRITE: next_state = access_fault ? HALTED : FETCH;
