@@ -36,8 +36,14 @@ def device_parameters(slices, events):
             "MANAGER_COUNTERS": vector([events] * len(modules), 7)}
 
 
+def select(top, parameters, selection):
+    """The wires of a module that yosys selects; %cie and %coe are what combinational paths come from and reach."""
+    listed = synthesis.run(top, parameters, "prep -flatten", "select -list " + selection)
+    return {line.split("/")[1] for line in listed.splitlines() if line.startswith(top + "/")}
+
+
 class PathsTest(unittest.TestCase):
-    """The longest combinational path."""
+    """The longest combinational path, after a mapping that shortens paths where it can."""
 
     def check(self, top, parameters):
         without, with_it = synthesis.without_and_with(top, parameters)
@@ -53,13 +59,29 @@ class PathsTest(unittest.TestCase):
         self.check("soc", {"CORES": 1, **synthesis.SMALL_CACHES})
 
 
+class CoreTest(unittest.TestCase):
+    """What the core asks of its client is in registers, and so is the result."""
+
+    def select(self, selection):
+        return select("core", {}, selection)
+
+    def test_no_path_from_execution_to_accesses(self):
+        wires = "w:rs1_value w:rs2_value w:alu_result w:sum"
+        self.assertEqual(self.select("o:access_* %%cie* %s %%u %%u %%u %%i" % wires), set())
+
+    def test_no_path_from_results_to_execution(self):
+        self.assertEqual(self.select("i:access_result %coe* w:rd_value w:next_state o:* %u %u %i"), set())
+
+    def test_faults_end_the_program(self):
+        """A path that is there."""
+        self.assertEqual(self.select("i:access_fault %coe* w:next_state %i"), {"next_state"})
+
+
 class InterconnectTest(unittest.TestCase):
     def select(self, selection):
-        """The ports of an interconnect that yosys selects."""
         parameters = device_parameters(slices=2, events=17)
         parameters = {name: parameters[name] for name in ("CLIENTS", "MANAGERS", "MANAGER_IDS")}
-        listed = synthesis.run("hpc_interconnect", parameters, "prep -flatten", "select -list " + selection)
-        return {line.split("/")[1] for line in listed.splitlines() if line.startswith("hpc_interconnect/")}
+        return select("hpc_interconnect", parameters, selection)
 
     def test_no_path_from_clients_to_managers(self):
         self.assertEqual(self.select("i:request_* %coe* o:* %i"), set())

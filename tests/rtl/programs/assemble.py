@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Assembles programs for the core, with the numbers of the register table.
 
-  assemble.py TABLE.json ../hpc.sv PROGRAM.S PROGRAM.hex
+  assemble.py TABLE.json HPC.sv PROGRAM.S PROGRAM.hex
 
 A program may name CSRs (`hpcc`; `hpcch` for its high half), fields (`hpcc_trigger`), their lowest bits
 (`hpcc_module_lsb`) and the table's constants (`hpc_attempts_max`). The output has a word in each line.
