@@ -24,6 +24,7 @@
 #include "tests/bench/history_cost.h"
 #include "tests/bench/host_counters.h"
 #include "tests/bench/hpc_access.h"
+#include "tests/bench/hpc_retries.h"
 #include "tests/bench/linear_cost.h"
 #include "tests/bench/live_chip.h"
 #include "tests/bench/mailbox_budget.h"
@@ -111,6 +112,7 @@ constexpr Benchmark kBenchmarks[] = {
     {"session-overhead", [](const Options&) { return MeasureSessionOverhead(); }},
     {"hpc-access", [](const Options& options) { return MeasureHpcAccess(options.chip, options.scratch); }},
     {"host-counters", [](const Options&) { return MeasureHostCounters(); }},
+    {"hpc-retries", [](const Options&) -> absl::StatusOr<Rows> { return MeasureHpcRetryRates(); }},
     {"register-readers", RegisterReaderCycles},
     {"multiplexed-counters", [](const Options&) { return MeasureMultiplexedCounters(); }},
     {"history-cost", [](const Options&) { return MeasureHistoryCost(); }},

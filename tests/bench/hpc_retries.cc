@@ -5,6 +5,7 @@
 #include <optional>
 #include <random>
 
+#include "absl/strings/str_format.h"
 #include "secure_mcu/chip/hpc_read_path.h"
 
 namespace sideband::bench {
@@ -88,6 +89,19 @@ HpcRetries MeasureHpcRetries(const HpcRetryOptions& options) {
   retries.expected = -std::expm1(-static_cast<double>(retries.read_cycles) * options.switches_per_cycle);
   retries.sigma = std::sqrt(retries.expected * (1 - retries.expected) / static_cast<double>(options.attempts));
   return retries;
+}
+
+Rows MeasureHpcRetryRates() {
+  Rows rows;
+  for (const double rate : {1e-5, 1e-4, 1e-3, 1e-2, 1e-1}) {
+    const HpcRetries retries = MeasureHpcRetries({.switches_per_cycle = rate, .attempts = 200'000});
+    const double fraction = static_cast<double>(retries.interrupted) / static_cast<double>(retries.attempts);
+    rows.push_back({absl::StrFormat("hpc: attempts interrupted, 8 counters, %g switches a cycle", rate), 100 * fraction,
+                    "%",
+                    absl::StrFormat("%.3f expected, %+.1f sigma", 100 * retries.expected,
+                                    (fraction - retries.expected) / retries.sigma)});
+  }
+  return rows;
 }
 
 }  // namespace sideband::bench

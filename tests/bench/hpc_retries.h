@@ -11,6 +11,8 @@
 
 #include <cstdint>
 
+#include "tests/bench/row.h"
+
 namespace sideband::bench {
 
 struct HpcRetryOptions {
@@ -35,6 +37,9 @@ struct HpcRetries {
 
 // A reader that takes each value once it is there, with an access a cycle. The same options have the same result.
 HpcRetries MeasureHpcRetries(const HpcRetryOptions& options);
+
+// Of readers of 8 counters, over four decades of the rate.
+Rows MeasureHpcRetryRates();
 
 }  // namespace sideband::bench
 
