@@ -128,7 +128,9 @@ absl::StatusOr<Scenario> WaveformScenario(const DemoWaveform& waveform, const st
 }
 
 Scenario BuiltInScenario() {
-  return {.vms = BuiltInVms(), .chip_file = kChipFile, .events = {"tensor_active_cycles", "dram_read_cycles"}};
+  return {.vms = BuiltInVms(),
+          .chip_file = BuiltInChipFile(kChipFile),
+          .events = {"tensor_active_cycles", "dram_read_cycles"}};
 }
 
 class DemoCommand final : public Command {

@@ -82,11 +82,21 @@ std::string DaemonConfig(const std::vector<DemoVm>& vms) {
 }  // namespace
 
 std::vector<DemoVm> BuiltInVms() {
-  // The same VMs as in deploy/examples/chip.yaml.
+  // The VMs of deploy/examples/chip.yaml.
   constexpr char kUuid[] = "5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e10";
-  return {{"vm1", absl::StrCat(kUuid, 1), "tenant-a", false, {"train", "eval"}, /*has_users=*/true},
+  return {{"vm1", absl::StrCat(kUuid, 1), "tenant-a", false, {"train", "eval", "kernel"}, /*has_users=*/true, "kernel"},
           {"vm2", absl::StrCat(kUuid, 2), "tenant-b", false, {"serve"}},
           {"vm3", absl::StrCat(kUuid, 3), "tenant-b", true, {"finetune", "embed"}}};
+}
+
+std::string BuiltInChipFile(const std::string& example) {
+  constexpr char kAfter[] = "      - name: eval\n";
+  return absl::StrReplaceAll(example, {{kAfter, absl::StrCat("      - name: kernel\n"
+                                                             "        slice: 0\n"
+                                                             "        seed: 6\n"
+                                                             "        phases: [{kind: gemm, time: 20ms}, "
+                                                             "{kind: idle, time: 24h}]\n",
+                                                             kAfter)}});
 }
 
 std::vector<DemoVm> WaveformVms(

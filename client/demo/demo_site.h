@@ -19,7 +19,8 @@ struct DemoVm {
   std::string tenant;  // "tenant-a" or "tenant-b"
   bool confidential = false;
   std::vector<std::string> contexts;
-  bool has_users = false;  // programs in its contexts may read by registers
+  bool has_users = false;        // programs in its contexts may read by registers
+  std::string finished_context;  // the one whose kernel is soon over; empty: none
 };
 
 // A waveform that replaces the built-in workloads.
@@ -31,6 +32,10 @@ struct DemoWaveform {
 
 // The VMs of the built-in chip file: vm1 belongs to tenant A; vm2 and the confidential vm3 belong to tenant B.
 std::vector<DemoVm> BuiltInVms();
+
+// The built-in chip file from the text of deploy/examples/chip.yaml: vm1 has one context more, whose kernel is over
+// after 20 ms of its own time.
+std::string BuiltInChipFile(const std::string& example);
 
 // The VMs of a waveform's schedule, by name. The first half belongs to tenant A, the rest to tenant B. The last VM is
 // confidential if there is more than one.

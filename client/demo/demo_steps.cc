@@ -78,6 +78,18 @@ DemoStep BracketStep(const DemoVm& vm, const std::vector<std::string>& events) {
           .growing = events};
 }
 
+// The kernel is over: nothing counts between the guest's reading and the snapshot.
+DemoStep KernelStep(const DemoVm& vm, const std::vector<std::string>& events) {
+  const std::string options = absl::StrCat(" --event ", absl::StrJoin(events, " --event "));
+  return {.title = absl::StrCat("A kernel of ", vm.name,
+                                ", from its beginning to its end: by registers inside, and the "
+                                "daemon's snapshot"),
+          .command = absl::StrCat(
+              "sideband hpc read --port guests/", vm.name, ".", vm.finished_context, ".sock --shared", options, "; ",
+              Sideband(vm.tenant, absl::StrCat("get --vm ", vm.name, " --context ", vm.finished_context, options))),
+          .equal = events};
+}
+
 std::vector<DemoStep> ConfidentialSteps(const DemoVm& vm, const DemoPorts& ports, const std::string& event) {
   return {
       {.title = absl::StrCat(vm.name, " is confidential: not even the operator has its counters"),
@@ -101,6 +113,7 @@ std::vector<DemoStep> MakeDemoSteps(const std::vector<DemoVm>& vms, const DemoPo
   }
   for (const DemoVm& vm : vms) {
     if (vm.has_users) append({BracketStep(vm, events)});
+    if (!vm.finished_context.empty()) append({KernelStep(vm, events)});
     if (vm.confidential) append(ConfidentialSteps(vm, ports, events[0]));
   }
   return steps;
@@ -116,6 +129,9 @@ std::string CheckStep(const DemoStep& step, int exit_status, const std::string& 
   }
   for (const std::string& event : step.growing) {
     if (std::string wrong = CheckGrowth(output, event); !wrong.empty()) return wrong;
+  }
+  for (const std::string& event : step.equal) {
+    if (std::string wrong = CheckEquality(output, event); !wrong.empty()) return wrong;
   }
   std::string wrong = CheckScrapeSums(output, step.event, step.scrape_sums);
   return wrong.empty() ? CheckTableSums(output, step.table_sums) : wrong;

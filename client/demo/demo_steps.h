@@ -22,6 +22,7 @@ struct DemoStep {
   std::string event;
   Sums table_sums = Sums::kNone;     // of each event, in a table
   std::vector<std::string> growing;  // events whose counts never decrease from one table to the next
+  std::vector<std::string> equal;    // events whose counts are the same in all tables
 };
 
 // `events` must contain at least one event. `sums` is how the counts of VMs and contexts relate to the wholes'.

@@ -35,6 +35,23 @@ std::string Check(const std::string& what, const Comparison& sum, Sums sums) {
   return adds_up ? "" : absl::StrCat(what, " is ", sum.whole, ", its parts add up to ", sum.parts);
 }
 
+// An event's counts in tables, one after the other: the cell after its name.
+std::vector<uint64_t> CountsOf(absl::string_view output, absl::string_view event) {
+  std::vector<uint64_t> counts;
+  for (const absl::string_view line : absl::StrSplit(output, '\n')) {
+    const std::vector<absl::string_view> cells = absl::StrSplit(line, ' ', absl::SkipEmpty());
+    const auto name = std::find(cells.begin(), cells.end(), event);
+    uint64_t count = 0;
+    if (cells.end() - name >= 2 && ParseCount(*(name + 1), count)) counts.push_back(count);
+  }
+  return counts;
+}
+
+std::string CheckTables(const std::vector<uint64_t>& counts, absl::string_view event, size_t tables) {
+  if (counts.size() >= tables) return "";
+  return absl::StrCat(event, " is there ", counts.size(), " times, not ", tables);
+}
+
 }  // namespace
 
 std::string CheckScrapeSums(absl::string_view output, absl::string_view event, Sums sums) {
@@ -80,19 +97,20 @@ std::string CheckTableSums(absl::string_view output, Sums sums) {
 }
 
 std::string CheckGrowth(absl::string_view output, absl::string_view event) {
-  constexpr int kTables = 3;
-  int tables = 0;
-  uint64_t before = 0;
-  for (const absl::string_view line : absl::StrSplit(output, '\n')) {
-    const std::vector<absl::string_view> cells = absl::StrSplit(line, ' ', absl::SkipEmpty());
-    const auto name = std::find(cells.begin(), cells.end(), event);
-    uint64_t count = 0;
-    if (cells.end() - name < 2 || !ParseCount(*(name + 1), count)) continue;
-    if (count < before) return absl::StrCat(event, " is ", count, " after ", before);
-    before = count;
-    ++tables;
+  const std::vector<uint64_t> counts = CountsOf(output, event);
+  for (size_t i = 1; i < counts.size(); ++i) {
+    if (counts[i] < counts[i - 1]) return absl::StrCat(event, " is ", counts[i], " after ", counts[i - 1]);
   }
-  return tables >= kTables ? "" : absl::StrCat(event, " is there ", tables, " times, not ", kTables);
+  return CheckTables(counts, event, 3);
+}
+
+std::string CheckEquality(absl::string_view output, absl::string_view event) {
+  const std::vector<uint64_t> counts = CountsOf(output, event);
+  for (size_t i = 1; i < counts.size(); ++i) {
+    if (counts[i] != counts[0]) return absl::StrCat(event, " is ", counts[i], " and ", counts[0]);
+  }
+  if (!counts.empty() && counts[0] == 0) return absl::StrCat(event, " is 0");
+  return CheckTables(counts, event, 2);
 }
 
 }  // namespace sideband::client

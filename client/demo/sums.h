@@ -3,6 +3,7 @@
 // Whether the numbers that a demonstration shows add up.
 //   CheckScrapeSums(output, "busy_cycles", Sums::kEqual)   // "" or what does not add up
 //   CheckGrowth(output, "busy_cycles")                     // "" or what decreases
+//   CheckEquality(output, "busy_cycles")                   // "" or what differs
 #ifndef SIDEBAND_CLIENT_DEMO_SUMS_H_
 #define SIDEBAND_CLIENT_DEMO_SUMS_H_
 
@@ -28,6 +29,9 @@ std::string CheckTableSums(absl::string_view output, Sums sums);
 // In tables of `sideband hpc read` and of `sideband watch`: the event's count does not decrease from one to the next.
 // At least three must be there: a snapshot between two readings.
 std::string CheckGrowth(absl::string_view output, absl::string_view event);
+
+// In such tables: the event's count is above 0 and the same in all. At least two must be there.
+std::string CheckEquality(absl::string_view output, absl::string_view event);
 
 }  // namespace sideband::client
 

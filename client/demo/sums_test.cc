@@ -54,5 +54,13 @@ TEST(GrowthTest, FromOneTableToTheNext) {
   EXPECT_EQ(CheckGrowth("", "x"), "x is there 0 times, not 3");
 }
 
+TEST(SumsTest, EqualCountsInTables) {
+  const std::string reading = "EVENT  COUNT\nx  1,000\n", row = "vm1  job  x  1,000  0.00 /s\n";
+  EXPECT_EQ(CheckEquality(reading + row, "x"), "");
+  EXPECT_EQ(CheckEquality(reading + "vm1  job  x  1,001  -\n", "x"), "x is 1001 and 1000");
+  EXPECT_EQ(CheckEquality(reading, "x"), "x is there 1 times, not 2");
+  EXPECT_EQ(CheckEquality("x  0\nvm1  job  x  0  -\n", "x"), "x is 0");
+}
+
 }  // namespace
 }  // namespace sideband::client
