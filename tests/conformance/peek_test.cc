@@ -22,6 +22,8 @@
 #include "daemon/mailbox/register_port.h"
 #include "daemon/mailbox/snapshot_reader.h"
 #include "proto/mailbox/extension.h"
+#include "proto/smbus/bit_times.h"
+#include "proto/smbus/transfer.h"
 #include "secure_mcu/bus/mailbox_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/chip_file/chip_file.h"
@@ -79,10 +81,16 @@ class BusyBus final : public smbus::Bus {
   smbus::TransferResult Execute(const smbus::Transfer& transfer) override {
     elapsed_ += kPerTransaction;
     if (meanwhile) meanwhile();
-    return bus_.Execute(transfer);
+    smbus::TransferResult result = bus_.Execute(transfer);
+    results.push_back(result);
+    bit_times.push_back(smbus::BitTimes(transfer, result));
+    return result;
   }
 
   std::function<void()> meanwhile;
+  // Of each transaction so far.
+  std::vector<smbus::TransferResult> results;
+  std::vector<uint64_t> bit_times;
 
  private:
   smbus::Bus& bus_;
@@ -252,6 +260,27 @@ TEST_F(PeekTest, AConfidentialVmIsNotThere) {
                           .events = {0}};
     EXPECT_EQ(controller.peeker.Peek(query).status().code(), absl::StatusCode::kNotFound) << vm << " " << context;
   }
+}
+
+// What the controller's question is answered with: outcomes, bytes, how long the clock is held, and bit times.
+TEST_F(PeekTest, OnTheWireDeniedIsAbsent) {
+  PowerOn(/*with_secret=*/true);
+  Controller controller(busy_, clock_);
+  ASSERT_TRUE(controller.session.CheckExtension().ok());
+  const auto answered = [&](uint16_t vm, uint16_t context) {
+    busy_.results.clear();
+    busy_.bit_times.clear();
+    const PeekQuery query{.vm = vm, .context = context, .boot_id = 1, .generation = 1, .events = {0}};
+    EXPECT_EQ(controller.peeker.Peek(query).status().code(), absl::StatusCode::kNotFound) << vm << " " << context;
+    return std::pair(busy_.results, busy_.bit_times);
+  };
+  for (const uint16_t context : {uint16_t{0}, mailbox::kNoContext}) {
+    const auto denied = answered(2, context), absent = answered(9, context);
+    EXPECT_FALSE(denied.first.empty());
+    EXPECT_TRUE(denied.first == absent.first) << context;
+    EXPECT_EQ(denied.second, absent.second) << context;
+  }
+  EXPECT_TRUE(answered(0, mailbox::kNoContext) == answered(9, mailbox::kNoContext)) << "the device's own block";
 }
 
 }  // namespace
