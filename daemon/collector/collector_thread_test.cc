@@ -290,9 +290,10 @@ class Asking {
 
 class PeekingThreadTest : public CollectorThreadTest {
  protected:
-  void MakePeeking(absl::Duration interval, const Clock& clock, double share = 1) {
-    fakes_.store.SetDevices({{0, std::make_shared<const DeviceInfo>(
-                                     DeviceInfo{.name = "gpu0", .interval = interval, .peek_bus_share = share})}});
+  void MakePeeking(absl::Duration interval, const Clock& clock, double share = 1, uint32_t bus_hz = 0) {
+    fakes_.store.SetDevices(
+        {{0, std::make_shared<const DeviceInfo>(
+                 DeviceInfo{.name = "gpu0", .interval = interval, .bus_hz = bus_hz, .peek_bus_share = share})}});
     auto device = std::make_unique<FakeMailbox>();
     device_ = device.get();
     device_->version = mailbox::ExtensionVersion::kTwo;
@@ -339,6 +340,21 @@ TEST_F(PeekingThreadTest, ADueSnapshotWaitsForOnePeekAtMost) {
     EXPECT_FALSE(is_go && was_peek) << "two peeks without a snapshot in between";
     if (is_go || command.word.opcode == Opcode::kLatch) was_peek = is_go;
   }
+}
+
+TEST_F(PeekingThreadTest, ADeviceWithoutTheFeatureCostsNoBusTime) {
+  MakePeeking(absl::Hours(1), fakes_.clock, /*share=*/0.001, /*bus_hz=*/100'000);
+  device_->features = 0;
+  thread_->Start();
+  published_.Await(1);
+  for (int i = 0; i < 3; ++i) {
+    Asking asking(router_, Query());
+    ASSERT_TRUE(asking.ticket().ok()) << asking.ticket().status();
+    EXPECT_EQ(asking.Await().status().code(), absl::StatusCode::kUnimplemented);
+  }
+  thread_->Stop();
+  ExpectMetric(*fakes_.metrics, "sideband_peeks_total{code=\"UNIMPLEMENTED\",device=\"gpu0\"} 3");
+  EXPECT_FALSE(fakes_.HasMetric("sideband_peek_duration_seconds_count{device=\"gpu0\"} 3"));
 }
 
 TEST_F(PeekingThreadTest, ADeviceThatIsNotReadAnswersNoPeek) {

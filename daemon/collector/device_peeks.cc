@@ -59,14 +59,19 @@ absl::StatusOr<PeekedBlock> DevicePeeks::Read(const PeekQueue::Peek& peek) {
   return peeked;
 }
 
+absl::Status DevicePeeks::CheckReadable(bool is_readable) const {
+  return is_readable ? peeker_.CheckSupport() : absl::UnavailableError("the device cannot be read now");
+}
+
 bool DevicePeeks::AnswerNext(bool is_readable) {
   const auto peek = queue_.Take();
   if (!peek) return false;
-  if (is_readable) {
+  const absl::Status readable = CheckReadable(is_readable);
+  if (readable.ok()) {
     peek->done(Read(*peek));
   } else {
     queue_.Settle(peek->price, absl::ZeroDuration());
-    peek->done(absl::UnavailableError("the device cannot be read now"));
+    peek->done(readable);
   }
   return true;
 }

@@ -12,6 +12,7 @@
 #include <functional>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
@@ -46,10 +47,12 @@ class DevicePeeks {
   void Close() { queue_.Close(); }
 
   // Answers the peek that has waited longest; returns false if none waits. `is_readable`: the last collection has
-  // succeeded, so that the session knows the device; otherwise the answer is UNAVAILABLE, without the bus.
+  // succeeded, so that the session knows the device; otherwise the answer is UNAVAILABLE. That, and UNIMPLEMENTED, use
+  // no bus time, and are charged none.
   bool AnswerNext(bool is_readable);
 
  private:
+  absl::Status CheckReadable(bool is_readable) const;
   // Reads the block and reports how long that took.
   absl::StatusOr<PeekedBlock> Read(const PeekQueue::Peek& peek);
 

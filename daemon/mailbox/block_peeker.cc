@@ -99,10 +99,15 @@ absl::StatusOr<BlockPeeker::Reading> BlockPeeker::Read(const std::vector<PeekQue
   return reading;
 }
 
-absl::StatusOr<PeekedBlock> BlockPeeker::Peek(const PeekQuery& query) {
+absl::Status BlockPeeker::CheckSupport() const {
   if (!session_.has_peek()) return absl::UnimplementedError("the device does not answer peeks");
+  if (CountersMax(session_.window_bytes()) > 0) return absl::OkStatus();
+  return absl::UnimplementedError("the blocks of the bus adapter are too short for a peek");
+}
+
+absl::StatusOr<PeekedBlock> BlockPeeker::Peek(const PeekQuery& query) {
+  SIDEBAND_RETURN_IF_ERROR(CheckSupport());
   const std::vector<PeekQuestion> questions = QuestionsOf(query, session_.window_bytes());
-  if (questions.empty()) return absl::UnimplementedError("the blocks of the bus adapter are too short for a peek");
   SIDEBAND_ASSIGN_OR_RETURN(const Reading reading, Read(questions));
   const PeekAnswer& first = reading.answers.front();
   SIDEBAND_RETURN_IF_ERROR(CheckIdentity(first, query));

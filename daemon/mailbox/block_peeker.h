@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "daemon/base/clock.h"
 #include "daemon/mailbox/mailbox_session.h"
@@ -37,10 +38,12 @@ class BlockPeeker {
   BlockPeeker(MailboxSession& session, const Clock& clock, std::function<void()> on_retry)
       : session_(session), clock_(clock), on_retry_(std::move(on_retry)) {}
 
-  // After a successful MailboxSession::CheckExtension. UNIMPLEMENTED if the device or the adapter cannot do it;
-  // NOT_FOUND if the device does not have the block (any more) or an event of it; ABORTED if the device or the block
-  // has restarted since the query's topology, or if other controllers came in between each time; else the session's
-  // errors.
+  // UNIMPLEMENTED if the device or the adapter cannot do it; does not use the bus. Like Peek, after a successful
+  // MailboxSession::CheckExtension.
+  absl::Status CheckSupport() const;
+  // Errors are those of CheckSupport; NOT_FOUND if the device does not have the block (any more) or an event of it;
+  // ABORTED if the device or the block has restarted since the query's topology, or if other controllers came in
+  // between each time; else the session's errors.
   absl::StatusOr<PeekedBlock> Peek(const PeekQuery& query);
 
  private:
