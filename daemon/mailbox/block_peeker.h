@@ -32,7 +32,7 @@ absl::Duration PeekTime(const PeekQuery& query, uint32_t bus_hz, uint32_t window
 class BlockPeeker {
  public:
   // Total number of times that a query is asked. It is asked again where another controller's command, or a bit error,
-  // came in between.
+  // came in between, or may have: a refusal, NOT_FOUND, may be that of another controller's scope.
   static constexpr int kAttemptsMax = 3;
 
   BlockPeeker(MailboxSession& session, const Clock& clock, std::function<void()> on_retry)

@@ -70,9 +70,10 @@ struct CollectionMetrics::Families {
   CounterFamily& peeks = Counters(registry, "sideband_peeks_total", "Peeks by status code.");
   HistogramFamily& peek_duration =
       Histograms(registry, "sideband_peek_duration_seconds", "How long peeks have used the device's bus.");
-  CounterFamily& peek_retries =
-      Counters(registry, "sideband_peek_retries_total",
-               "How often a peek was asked again, since another controller or a bus error came in between.");
+  CounterFamily& peek_retries = Counters(
+      registry, "sideband_peek_retries_total",
+      "How often a peek was asked again, since another controller or a bus error came in between, or may have: a "
+      "refused peek is asked again, too.");
   CounterFamily& ratios_over_one =
       Counters(registry, "sideband_ratios_over_one_total",
                "Ratios that were not shown because they exceeded 1: misconfigured, or above the capacity.");
