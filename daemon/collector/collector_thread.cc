@@ -61,6 +61,7 @@ absl::StatusOr<smbus::TransferResult> CollectorThread::Bus::Execute(const smbus:
   if (owner_.IsStopping()) return absl::CancelledError("stopping");
   if (owner_.clock_.Steady() > deadline_) return absl::CancelledError(error_);
   owner_.ShowProgress();
+  owner_.peeks_.GiveUpOverdue();
   return transport_.Execute(transfer);
 }
 

@@ -53,7 +53,7 @@ class CollectorThread {
 
  private:
   // Cancels transactions after a stop request or at the deadline, so that the retries of an unresponsive
-  // device do not delay the shutdown.
+  // device do not delay the shutdown. Before each of them, answers the peeks that have waited too long.
   class Bus final : public Transport {
    public:
     Bus(Transport& transport, CollectorThread& owner) : transport_(transport), owner_(owner) {}

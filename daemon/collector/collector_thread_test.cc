@@ -277,6 +277,7 @@ class Asking {
     });
   }
   const absl::StatusOr<LiveReader::Ticket>& ticket() const { return ticket_; }
+  bool is_answered() const { return done_.HasBeenNotified(); }
   const absl::StatusOr<PeekedBlock>& Await() {
     done_.WaitForNotification();
     return peeked_;
@@ -340,6 +341,24 @@ TEST_F(PeekingThreadTest, ADueSnapshotWaitsForOnePeekAtMost) {
     EXPECT_FALSE(is_go && was_peek) << "two peeks without a snapshot in between";
     if (is_go || command.word.opcode == Opcode::kLatch) was_peek = is_go;
   }
+}
+
+TEST_F(PeekingThreadTest, ALongCollectionKeepsNoPeekWaiting) {
+  MakePeeking(absl::Hours(1), fakes_.clock);
+  std::unique_ptr<Asking> asking;
+  bool was_answered = false;
+  device_->before = [&](const smbus::Transfer&) {
+    if (device_->transfers.size() == 5) {
+      asking = std::make_unique<Asking>(router_, Query());
+      fakes_.clock.Advance(absl::Seconds(10) + absl::Nanoseconds(1));
+    }
+    if (device_->transfers.size() == 6) was_answered = asking->is_answered();
+  };
+  thread_->Start();
+  published_.Await(1);
+  thread_->Stop();
+  EXPECT_TRUE(was_answered) << "before the next transaction";
+  EXPECT_EQ(asking->Await().status().code(), absl::StatusCode::kDeadlineExceeded);
 }
 
 TEST_F(PeekingThreadTest, ADeviceWithoutTheFeatureCostsNoBusTime) {

@@ -46,6 +46,8 @@ class DevicePeeks {
   // Answers all that wait with UNAVAILABLE, and all that ask from now on.
   void Close() { queue_.Close(); }
 
+  // Answers the peeks that have waited too long: to be called while the bus is used for something else.
+  void GiveUpOverdue() { queue_.GiveUpOverdue(); }
   // Answers the peek that has waited longest; returns false if none waits. `is_readable`: the last collection has
   // succeeded, so that the session knows the device; otherwise the answer is UNAVAILABLE. That, and UNIMPLEMENTED, use
   // no bus time, and are charged none.

@@ -43,13 +43,33 @@ std::optional<PeekQueue::Peek> PeekQueue::Pop() {
   return peek;
 }
 
-std::optional<PeekQueue::Peek> PeekQueue::Take() {
-  while (auto peek = Pop()) {
-    if (clock_.Steady() <= peek->give_up_at) return peek;
-    Settle(peek->price, absl::ZeroDuration());
-    peek->done(absl::DeadlineExceededError("the device's bus was busy for too long"));
+std::vector<PeekQueue::Peek> PeekQueue::PopOverdue() {
+  std::vector<Peek> overdue;
+  absl::MutexLock lock(&mu_);
+  // The usual case, at each transaction of the bus.
+  if (waiting_.empty()) return overdue;
+  const absl::Duration now = clock_.Steady();
+  for (auto peek = waiting_.begin(); peek != waiting_.end();) {
+    if (now <= peek->give_up_at) {
+      ++peek;
+      continue;
+    }
+    share_.Settle(peek->price.share, peek->price.time, absl::ZeroDuration());
+    overdue.push_back(std::move(*peek));
+    peek = waiting_.erase(peek);
   }
-  return std::nullopt;
+  return overdue;
+}
+
+void PeekQueue::GiveUpOverdue() {
+  for (const Peek& peek : PopOverdue()) {
+    peek.done(absl::DeadlineExceededError("the device's bus was busy for too long"));
+  }
+}
+
+std::optional<PeekQueue::Peek> PeekQueue::Take() {
+  GiveUpOverdue();
+  return Pop();
 }
 
 void PeekQueue::Settle(const Price& price, absl::Duration actual) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
@@ -51,6 +52,8 @@ class PeekQueue {
   bool Remove(uint64_t number) ABSL_LOCKS_EXCLUDED(mu_);
   // The peek that has waited longest; nullopt if none waits. The caller calls its `done`.
   std::optional<Peek> Take() ABSL_LOCKS_EXCLUDED(mu_);
+  // Answers the peeks that have waited too long. Their prices are returned.
+  void GiveUpOverdue() ABSL_LOCKS_EXCLUDED(mu_);
   // A peek that was taken has used the bus for `actual`.
   void Settle(const Price& price, absl::Duration actual) ABSL_LOCKS_EXCLUDED(mu_);
   // Answers all waiting peeks with UNAVAILABLE, for good.
@@ -58,6 +61,7 @@ class PeekQueue {
 
  private:
   std::optional<Peek> Pop() ABSL_LOCKS_EXCLUDED(mu_);
+  std::vector<Peek> PopOverdue() ABSL_LOCKS_EXCLUDED(mu_);
 
   const Clock& clock_;
   absl::Mutex mu_;

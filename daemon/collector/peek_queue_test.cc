@@ -91,6 +91,18 @@ TEST_F(PeekQueueTest, WhoHasWaitedTooLongIsAnsweredSo) {
   EXPECT_TRUE(queue_.Take());
 }
 
+TEST_F(PeekQueueTest, WhoHasWaitedTooLongIsAnsweredWhileTheBusIsBusy) {
+  for (size_t i = 0; i < PeekQueue::kWaitingMax; ++i) {
+    ASSERT_TRUE(Add().ok());
+    clock_.Advance(Milliseconds(1));
+  }
+  clock_.Advance(PeekQueue::kWaitMax - Milliseconds(14));
+  queue_.GiveUpOverdue();
+  EXPECT_EQ(codes_, (std::vector<StatusCode>(2, StatusCode::kDeadlineExceeded)));
+  EXPECT_TRUE(Add().ok()) << "there is room again";
+  EXPECT_EQ(queue_.Take()->number, 3u);
+}
+
 TEST_F(PeekQueueTest, ClosedItAnswersAllAndTakesNone) {
   ASSERT_TRUE(Add().ok());
   ASSERT_TRUE(Add().ok());
