@@ -303,7 +303,7 @@ class PeekingThreadTest : public CollectorThreadTest {
     context.peeks = &router_;
     thread_ = std::make_unique<CollectorThread>(0, std::move(device), FakeMailbox::kAddress, context);
   }
-  static PeekQuery Query() { return {.vm = kOpenVm, .boot_id = 9, .events = {0}}; }
+  static PeekQuery Query(size_t asker = 0) { return {.vm = kOpenVm, .boot_id = 9, .events = {0}, .asker = asker}; }
 };
 
 TEST_F(PeekingThreadTest, APeekIsAnsweredBetweenTwoSnapshots) {
@@ -332,7 +332,7 @@ TEST_F(PeekingThreadTest, ADueSnapshotWaitsForOnePeekAtMost) {
   thread_->Start();
   published_.Await(1);
   std::vector<std::unique_ptr<Asking>> peeks;
-  for (int i = 0; i < 8; ++i) peeks.push_back(std::make_unique<Asking>(router_, Query()));
+  for (size_t asker = 0; asker < 8; ++asker) peeks.push_back(std::make_unique<Asking>(router_, Query(asker)));
   for (const auto& peek : peeks) EXPECT_TRUE(peek->Await().ok());
   thread_->Stop();
   bool was_peek = false;

@@ -54,7 +54,7 @@ absl::StatusOr<PeekedBlock> DevicePeeks::Read(const PeekQueue::Peek& peek) {
   auto peeked = peeker_.Peek(peek.query);
   const absl::Duration took = parts_.clock.Steady() - start;
   // A virtual bus is faster than the clock that it is configured to have.
-  queue_.Settle(peek.price, std::max(took, peek.price.time));
+  queue_.Settle(peek, std::max(took, peek.charge.cost));
   parts_.metrics.PeekDuration(name_, took);
   return peeked;
 }
@@ -70,7 +70,7 @@ bool DevicePeeks::AnswerNext(bool is_readable) {
   if (readable.ok()) {
     peek->done(Read(*peek));
   } else {
-    queue_.Settle(peek->price, absl::ZeroDuration());
+    queue_.Settle(*peek, absl::ZeroDuration());
     peek->done(readable);
   }
   return true;

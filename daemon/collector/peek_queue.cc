@@ -4,23 +4,37 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/string_view.h"
 #include "daemon/base/retry_after.h"
+#include "daemon/collector/bus_share.h"
+#include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
+
+namespace {
+
+absl::Status Exhausted(absl::string_view what, absl::Duration wait) {
+  return WithRetryAfter(absl::ResourceExhaustedError(what), absl::Ceil(wait, absl::Seconds(1)));
+}
+
+}  // namespace
+
+absl::Status PeekQueue::CheckRoom(size_t asker) const {
+  const auto of_asker = std::ranges::count(waiting_, asker, [](const Peek& peek) { return peek.query.asker; });
+  if (waiting_.size() < kWaitingMax && static_cast<size_t>(of_asker) < kWaitingOfAskerMax) return absl::OkStatus();
+  return Exhausted("too many peeks wait for the device's bus", BusShare::kBurst);
+}
 
 absl::StatusOr<uint64_t> PeekQueue::Add(PeekQuery query, const Price& price, LiveReader::Done done) {
   if (price.share <= 0) return absl::FailedPreconditionError("peeks are switched off");
   const absl::Duration now = clock_.Steady();
   absl::MutexLock lock(&mu_);
   if (is_closed_) return absl::UnavailableError("the device is no longer read");
-  if (waiting_.size() >= kWaitingMax) {
-    return WithRetryAfter(absl::ResourceExhaustedError("too many peeks wait for the device's bus"), BusShare::kBurst);
-  }
-  const absl::Duration wait = share_.Take(price.share, price.time, now);
-  if (wait > absl::ZeroDuration()) {
-    return WithRetryAfter(absl::ResourceExhaustedError("the bus time for peeks of the device is used up"), wait);
-  }
-  waiting_.push_back({++last_number_, std::move(query), price, std::move(done), now + kWaitMax});
+  SIDEBAND_RETURN_IF_ERROR(CheckRoom(query.asker));
+  FairShare::Charge charge{.asker = query.asker, .of = price.share, .cost = price.time};
+  const absl::Duration wait = share_.Take(charge, now);
+  if (wait > absl::ZeroDuration()) return Exhausted("the bus time for peeks of the device is used up", wait);
+  waiting_.push_back({++last_number_, std::move(query), charge, std::move(done), now + kWaitMax});
   return last_number_;
 }
 
@@ -31,7 +45,7 @@ bool PeekQueue::Remove(uint64_t number) {
   if (found == waiting_.end()) return false;
   removed = std::move(*found);
   waiting_.erase(found);
-  share_.Settle(removed.price.share, removed.price.time, absl::ZeroDuration());
+  share_.Settle(removed.charge, absl::ZeroDuration());
   return true;
 }
 
@@ -54,7 +68,7 @@ std::vector<PeekQueue::Peek> PeekQueue::PopOverdue() {
       ++peek;
       continue;
     }
-    share_.Settle(peek->price.share, peek->price.time, absl::ZeroDuration());
+    share_.Settle(peek->charge, absl::ZeroDuration());
     overdue.push_back(std::move(*peek));
     peek = waiting_.erase(peek);
   }
@@ -72,9 +86,9 @@ std::optional<PeekQueue::Peek> PeekQueue::Take() {
   return Pop();
 }
 
-void PeekQueue::Settle(const Price& price, absl::Duration actual) {
+void PeekQueue::Settle(const Peek& peek, absl::Duration actual) {
   absl::MutexLock lock(&mu_);
-  share_.Settle(price.share, price.time, actual);
+  share_.Settle(peek.charge, actual);
 }
 
 void PeekQueue::Close() {

@@ -17,8 +17,8 @@ using absl::StatusCode;
 
 class PeekQueueTest : public testing::Test {
  protected:
-  absl::StatusOr<uint64_t> Add(const PeekQueue::Price& price = {.share = 1}) {
-    return queue_.Add({.events = {1}}, price,
+  absl::StatusOr<uint64_t> Add(const PeekQueue::Price& price = {.share = 1}, size_t asker = 0) {
+    return queue_.Add({.events = {1}, .asker = asker}, price,
                       [this](const absl::StatusOr<PeekedBlock>& peeked) { codes_.push_back(peeked.status().code()); });
   }
 
@@ -37,12 +37,34 @@ TEST_F(PeekQueueTest, TheOldestIsTaken) {
 }
 
 TEST_F(PeekQueueTest, ItIsBounded) {
-  for (size_t i = 0; i < PeekQueue::kWaitingMax; ++i) ASSERT_TRUE(Add().ok());
+  for (size_t i = 0; i < PeekQueue::kWaitingMax; ++i) ASSERT_TRUE(Add({.share = 1}, i).ok());
   const absl::Status full = Add().status();
   EXPECT_EQ(full.code(), StatusCode::kResourceExhausted);
   EXPECT_EQ(full.message(), "too many peeks wait for the device's bus; retry in 1s");
   queue_.Take();
   EXPECT_TRUE(Add().ok());
+}
+
+TEST_F(PeekQueueTest, NoAskerTakesAllPlaces) {
+  for (size_t i = 0; i < PeekQueue::kWaitingOfAskerMax; ++i) ASSERT_TRUE(Add().ok());
+  EXPECT_EQ(Add().status().message(), "too many peeks wait for the device's bus; retry in 1s");
+  EXPECT_TRUE(Add({.share = 1}, /*asker=*/1).ok());
+  queue_.Take();
+  EXPECT_TRUE(Add().ok());
+}
+
+TEST_F(PeekQueueTest, NoAskerTakesTheWholeShare) {
+  const PeekQueue::Price price = {.share = 0.1, .time = Milliseconds(10)};
+  // Both ask as often as they can, one of them always first.
+  int answered[2] = {};
+  for (int i = 0; i < 60'000; ++i) {
+    for (const size_t asker : {0, 1}) answered[asker] += Add(price, asker).ok();
+    while (queue_.Take()) continue;
+    clock_.Advance(Milliseconds(1));
+  }
+  EXPECT_GE(answered[0], 290);
+  EXPECT_GE(answered[1], 290) << "half of 60 s' tenth, less what the other had at first";
+  EXPECT_LE(answered[0] + answered[1], 610);
 }
 
 TEST_F(PeekQueueTest, TheShareIsKept) {
@@ -51,8 +73,8 @@ TEST_F(PeekQueueTest, TheShareIsKept) {
   EXPECT_TRUE(Add(price).ok());
   const absl::Status used_up = Add(price).status();
   EXPECT_EQ(used_up.code(), StatusCode::kResourceExhausted);
-  EXPECT_EQ(used_up.message(), "the bus time for peeks of the device is used up; retry in 500ms");
-  EXPECT_EQ(RetryAfter(used_up), Milliseconds(500));
+  EXPECT_EQ(used_up.message(), "the bus time for peeks of the device is used up; retry in 1s");
+  EXPECT_EQ(RetryAfter(used_up), absl::Seconds(1)) << "of half a second";
   clock_.Advance(Milliseconds(500));
   EXPECT_TRUE(Add(price).ok());
 }
@@ -60,7 +82,7 @@ TEST_F(PeekQueueTest, TheShareIsKept) {
 TEST_F(PeekQueueTest, TheTimeThatItTookIsWhatCounts) {
   const PeekQueue::Price price = {.share = 0.1};
   ASSERT_TRUE(Add(price).ok());
-  queue_.Settle(queue_.Take()->price, Milliseconds(300));
+  queue_.Settle(*queue_.Take(), Milliseconds(300));
   EXPECT_EQ(RetryAfter(Add(price).status()), absl::Seconds(2));
 }
 
@@ -93,7 +115,7 @@ TEST_F(PeekQueueTest, WhoHasWaitedTooLongIsAnsweredSo) {
 
 TEST_F(PeekQueueTest, WhoHasWaitedTooLongIsAnsweredWhileTheBusIsBusy) {
   for (size_t i = 0; i < PeekQueue::kWaitingMax; ++i) {
-    ASSERT_TRUE(Add().ok());
+    ASSERT_TRUE(Add({.share = 1}, i).ok());
     clock_.Advance(Milliseconds(1));
   }
   clock_.Advance(PeekQueue::kWaitMax - Milliseconds(14));
@@ -123,10 +145,11 @@ TEST_F(PeekQueueTest, ServersAndTheCollectorMeet) {
     }
   });
   std::vector<std::thread> servers;
-  for (int server = 0; server < kServers; ++server) {
-    servers.emplace_back([&] {
+  for (size_t server = 0; server < kServers; ++server) {
+    servers.emplace_back([&, server] {
       for (int i = 0; i < kPeeks; ++i) {
-        const auto number = queue_.Add({}, {.share = 1}, [&](const absl::StatusOr<PeekedBlock>&) { ++answered; });
+        const auto number =
+            queue_.Add({.asker = server}, {.share = 1}, [&](const absl::StatusOr<PeekedBlock>&) { ++answered; });
         if (!number.ok()) {
           ++rejected;
         } else if (i % 2 == 0 && queue_.Remove(*number)) {

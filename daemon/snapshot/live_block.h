@@ -8,6 +8,7 @@
 #ifndef SIDEBAND_DAEMON_SNAPSHOT_LIVE_BLOCK_H_
 #define SIDEBAND_DAEMON_SNAPSHOT_LIVE_BLOCK_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct PeekQuery {
   uint32_t generation = 0;
   // Of the catalogue; at least one and at most mailbox::kPeekCountersMax, ascending, each once.
   std::vector<uint16_t> events;
+  // Who asks. The bus time for peeks is divided among the askers of a device.
+  size_t asker = 0;
 };
 
 struct PeekedBlock {

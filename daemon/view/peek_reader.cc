@@ -171,7 +171,8 @@ absl::StatusOr<LiveReader::Ticket> PeekReader::Ask(const Caller& caller, const P
                         .context = subject.block.context,
                         .boot_id = subject.device.snapshot->data.boot_id,
                         .generation = subject.block.generation,
-                        .events = subject.events};
+                        .events = subject.events,
+                        .asker = caller.principal.group()};
   const size_t device = subject.device.index;
   auto ticket = live_.Peek(device, query,
                            [&reader = reader_, version = caller.policy.version, subject = std::move(subject),

@@ -100,6 +100,7 @@ TEST_F(PeekReaderTest, AnAnswerHasTheScopeItsCountsAndItsTimes) {
   EXPECT_EQ(query.boot_id, 77u);
   EXPECT_EQ(query.generation, 1u);
   EXPECT_EQ(query.events, (std::vector<uint16_t>{0, 1})) << "in the catalogue's order, each once";
+  EXPECT_EQ(query.asker, world_.reader.Identify(CredentialsOf("tenant-a"))->principal.group());
   EXPECT_FALSE(response_) << "not before the device has answered";
   live_.Answer(0, PeekedBlock{.counters = {5, 6},
                               .reference_time_ns = 7,

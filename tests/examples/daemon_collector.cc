@@ -21,6 +21,7 @@
 #include "daemon/collector/device_collector.h"
 #include "daemon/collector/device_peeks.h"
 #include "daemon/collector/fake_context.h"
+#include "daemon/collector/fair_share.h"
 #include "daemon/collector/peek_queue.h"
 #include "daemon/collector/peek_router.h"
 #include "daemon/collector/pipeline_increments.h"
@@ -46,6 +47,12 @@ void Answer(const PeekQueue::Peek& peek);
 
 absl::Status UseBusShare(const Clock& clock, absl::Duration cost, absl::Duration actual, const absl::Status& used_up) {
   //@ daemon/collector/bus_share.h
+  return absl::OkStatus();
+}
+
+absl::Status UseFairShare(size_t asker, const Clock& clock, absl::Duration cost, absl::Duration actual,
+                          const absl::Status& used_up) {
+  //@ daemon/collector/fair_share.h
   return absl::OkStatus();
 }
 
