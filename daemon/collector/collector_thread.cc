@@ -140,7 +140,7 @@ void CollectorThread::AnswerPeeks(absl::Duration next) {
   do {
     ShowProgress();
     bus_.StartWithin(kPeekMax, "a peek takes longer than ten seconds");
-    if (!peeks_.AnswerNext(is_readable_)) break;
+    if (!peeks_.AnswerNext(is_readable_, next)) break;
   } while (clock_.Steady() < next);
   progress_ns_ = kResting;
 }

@@ -87,7 +87,7 @@ class CollectorThread {
   void ReportRestart();
   void Collect();
   // Answers the peeks that wait: one, and more while no snapshot is due at `next`. A due snapshot therefore waits for
-  // one peek at most, and peeks are answered also if collections take the whole interval.
+  // one question of a peek at most, and peeks are answered also if collections take the whole interval.
   void AnswerPeeks(absl::Duration next) ABSL_LOCKS_EXCLUDED(mu_);
   void Wake() ABSL_LOCKS_EXCLUDED(mu_);
   // Reads the DeviceInfo from the store. Returns true if the interval has changed.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -303,6 +304,21 @@ class PeekingThreadTest : public CollectorThreadTest {
     context.peeks = &router_;
     thread_ = std::make_unique<CollectorThread>(0, std::move(device), FakeMailbox::kAddress, context);
   }
+  // Gives the device this many events. Beyond those that it has, counter i of a block is i.
+  void CountEvents(size_t events) {
+    mailbox::Snapshot& next = device_->next;
+    mailbox::CounterValues counters;
+    for (size_t block = 0; block < next.blocks.size(); ++block) {
+      const auto known = next.Counters(block);
+      counters.insert(counters.end(), known.begin(), known.end());
+      for (size_t event = known.size(); event < events; ++event) counters.push_back(event);
+    }
+    for (size_t event = next.counters_per_block; event < events; ++event) {
+      device_->catalog.events.push_back({.name = "event" + std::to_string(event)});
+    }
+    next.counters_per_block = static_cast<decltype(next.counters_per_block)>(events);
+    next.counters = std::move(counters);
+  }
   static PeekQuery Query(size_t asker = 0) { return {.vm = kOpenVm, .boot_id = 9, .events = {0}, .asker = asker}; }
 };
 
@@ -341,6 +357,65 @@ TEST_F(PeekingThreadTest, ADueSnapshotWaitsForOnePeekAtMost) {
     EXPECT_FALSE(is_go && was_peek) << "two peeks without a snapshot in between";
     if (is_go || command.word.opcode == Opcode::kLatch) was_peek = is_go;
   }
+}
+
+// The answer to an extend is followed by the latch that is due then. Once there is time for all extends between two
+// latches, they are asked for anew.
+TEST_F(PeekingThreadTest, ADueSnapshotWaitsForOneExtendAtMost) {
+  MakePeeking(absl::Milliseconds(10), ticking_);
+  CountEvents(130);
+  int slow_answers = 2;
+  device_->before = [&](const smbus::Transfer& transfer) {
+    if (!IsWindow(transfer) || device_->commands.back().word.opcode != Opcode::kPeek || slow_answers == 0) return;
+    --slow_answers;
+    fakes_.clock.Advance(absl::Milliseconds(20));
+  };
+  thread_->Start();
+  published_.Await(1);
+  Asking asking(router_, {.vm = kOpenVm, .boot_id = 9, .events = {0, 64, 128}});
+  const auto& peeked = asking.Await();
+  thread_->Stop();
+  ASSERT_TRUE(peeked.ok()) << peeked.status();
+  EXPECT_EQ(peeked->counters, (std::vector<uint64_t>{11, 64, 128}));
+  std::vector<size_t> asked = {0};  // extends between two latches
+  for (const FakeMailbox::Command& command : device_->commands) {
+    if (command.word.opcode == Opcode::kLatch && asked.back() != 0) asked.push_back(0);
+    if (command.word.opcode == Opcode::kPeek && command.word.arg1 == 1) ++asked.back();
+  }
+  if (asked.back() == 0) asked.pop_back();
+  EXPECT_THAT(asked, ElementsAre(1, 1, 3));
+  ExpectMetric(*fakes_.metrics, "sideband_peeks_total{code=\"OK\",device=\"gpu0\"} 1");
+}
+
+TEST_F(PeekingThreadTest, APeekThatAlwaysGivesWayEnds) {
+  MakePeeking(absl::Milliseconds(10), ticking_);
+  CountEvents(130);
+  device_->before = [&](const smbus::Transfer& transfer) {
+    const bool is_peek = !device_->commands.empty() && device_->commands.back().word.opcode == Opcode::kPeek;
+    if (is_peek && IsWindow(transfer)) fakes_.clock.Advance(absl::Milliseconds(20));
+  };
+  thread_->Start();
+  published_.Await(1);
+  Asking asking(router_, {.vm = kOpenVm, .boot_id = 9, .events = {0, 64}});
+  EXPECT_EQ(asking.Await().status().code(), absl::StatusCode::kDeadlineExceeded);
+  thread_->Stop();
+  EXPECT_EQ(device_->CommandsOf(Opcode::kPeek).size(), 3u * 2) << "SCOPE and GO of the first extend";
+}
+
+// The first two of three extends take 29 ms at 100 kHz.
+TEST_F(PeekingThreadTest, APeekForWhichThereIsNeverTimeIsRefused) {
+  MakePeeking(absl::Milliseconds(30), fakes_.clock, /*share=*/1, /*bus_hz=*/100'000);
+  CountEvents(130);
+  const PeekQuery three{.vm = kOpenVm, .boot_id = 9, .events = {0, 64, 128}};
+  Asking early(router_, three);
+  EXPECT_TRUE(early.ticket().ok()) << early.ticket().status();
+  thread_->Start();
+  EXPECT_TRUE(early.Await().ok()) << "what a snapshot takes is not known yet, and the clock stands";
+  EXPECT_EQ(Asking(router_, three).ticket().status(),
+            absl::InvalidArgumentError("events: of more extends than can be read between two snapshots"));
+  EXPECT_TRUE(Asking(router_, Query()).Await().ok());
+  thread_->Stop();
+  ExpectMetric(*fakes_.metrics, "sideband_peeks_total{code=\"INVALID_ARGUMENT\",device=\"gpu0\"} 1");
 }
 
 TEST_F(PeekingThreadTest, ALongCollectionKeepsNoPeekWaiting) {

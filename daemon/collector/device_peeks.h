@@ -3,7 +3,7 @@
 // The peeks of one device: servers ask, the device's collector answers between two collections.
 //   DevicePeeks peeks(device, session, {store, metrics, clock, wake});
 //   const absl::StatusOr<uint64_t> number = peeks.Ask(query, done);
-//   peeks.AnswerNext(is_readable);   // on the collector's thread
+//   peeks.AnswerNext(is_readable, due);   // on the collector's thread
 #ifndef SIDEBAND_DAEMON_COLLECTOR_DEVICE_PEEKS_H_
 #define SIDEBAND_DAEMON_COLLECTOR_DEVICE_PEEKS_H_
 
@@ -50,13 +50,15 @@ class DevicePeeks {
   void GiveUpOverdue() { queue_.GiveUpOverdue(); }
   // Answers the peek that has waited longest; returns false if none waits. `is_readable`: the last collection has
   // succeeded, so that the session knows the device; otherwise the answer is UNAVAILABLE. That, and UNIMPLEMENTED, use
-  // no bus time, and are charged none.
-  bool AnswerNext(bool is_readable);
+  // no bus time, and are charged none. From the steady time `due` on a snapshot is due: a peek that is not read by then
+  // waits again, after the question that is under way.
+  bool AnswerNext(bool is_readable, absl::Duration due);
 
  private:
   absl::Status CheckReadable(bool is_readable) const;
+  absl::StatusOr<uint64_t> Enqueue(PeekQuery query, LiveReader::Done done);
   // Reads the block and reports how long that took.
-  absl::StatusOr<PeekedBlock> Read(const PeekQueue::Peek& peek);
+  void Answer(PeekQueue::Peek peek, absl::Duration due);
 
   const size_t device_;
   const Parts parts_;

@@ -17,6 +17,9 @@ absl::Status Exhausted(absl::string_view what, absl::Duration wait) {
   return WithRetryAfter(absl::ResourceExhaustedError(what), absl::Ceil(wait, absl::Seconds(1)));
 }
 
+absl::Status Overdue() { return absl::DeadlineExceededError("the device's bus was busy for too long"); }
+absl::Status NotRead() { return absl::UnavailableError("the device is no longer read"); }
+
 }  // namespace
 
 absl::Status PeekQueue::CheckRoom(size_t asker) const {
@@ -29,7 +32,7 @@ absl::StatusOr<uint64_t> PeekQueue::Add(PeekQuery query, const Price& price, Liv
   if (price.share <= 0) return absl::FailedPreconditionError("peeks are switched off");
   const absl::Duration now = clock_.Steady();
   absl::MutexLock lock(&mu_);
-  if (is_closed_) return absl::UnavailableError("the device is no longer read");
+  if (is_closed_) return NotRead();
   SIDEBAND_RETURN_IF_ERROR(CheckRoom(query.asker));
   FairShare::Charge charge{.asker = query.asker, .of = price.share, .cost = price.time};
   const absl::Duration wait = share_.Take(charge, now);
@@ -77,7 +80,7 @@ std::vector<PeekQueue::Peek> PeekQueue::PopOverdue() {
 
 void PeekQueue::GiveUpOverdue() {
   for (const Peek& peek : PopOverdue()) {
-    peek.done(absl::DeadlineExceededError("the device's bus was busy for too long"));
+    peek.done(Overdue());
   }
 }
 
@@ -91,12 +94,27 @@ void PeekQueue::Settle(const Peek& peek, absl::Duration actual) {
   share_.Settle(peek.charge, actual);
 }
 
+absl::Status PeekQueue::WaitAgain(Peek& peek, absl::Duration used) {
+  absl::MutexLock lock(&mu_);
+  const bool is_last = ++peek.begins == kBeginsMax;
+  share_.Settle(peek.charge, used + (is_last ? absl::ZeroDuration() : peek.charge.cost));
+  if (is_closed_) return NotRead();
+  if (is_last) return Overdue();
+  waiting_.push_back(std::move(peek));
+  return absl::OkStatus();
+}
+
+void PeekQueue::PutBack(Peek peek, absl::Duration used) {
+  const absl::Status status = WaitAgain(peek, used);
+  if (!status.ok()) peek.done(status);
+}
+
 void PeekQueue::Close() {
   {
     absl::MutexLock lock(&mu_);
     is_closed_ = true;
   }
-  while (const auto peek = Pop()) peek->done(absl::UnavailableError("the device is no longer read"));
+  while (const auto peek = Pop()) peek->done(NotRead());
 }
 
 }  // namespace sideband::daemon

@@ -34,6 +34,9 @@ class PeekQueue {
   // A peek that has waited longer is answered with DEADLINE_EXCEEDED.
   static constexpr absl::Duration kWaitMax = absl::Seconds(10);
 
+  // Total number of times that a peek is begun: one that always has to give way must not keep the bus busy.
+  static constexpr int kBeginsMax = 3;
+
   // What a peek may take of the bus, and is expected to.
   struct Price {
     double share = 0;     // of the bus's time for all peeks; 0: peeks are switched off
@@ -45,6 +48,7 @@ class PeekQueue {
     FairShare::Charge charge;
     LiveReader::Done done;
     absl::Duration give_up_at;  // steady time
+    int begins = 0;             // in vain
   };
 
   explicit PeekQueue(const Clock& clock) : clock_(clock) {}
@@ -60,12 +64,17 @@ class PeekQueue {
   void GiveUpOverdue() ABSL_LOCKS_EXCLUDED(mu_);
   // A peek that was taken has used the bus for `actual`.
   void Settle(const Peek& peek, absl::Duration actual) ABSL_LOCKS_EXCLUDED(mu_);
+  // A peek that was taken has used the bus for `used`, in vain: it waits again, behind the others and for no longer
+  // than before. After kBeginsMax times it is answered with DEADLINE_EXCEEDED instead.
+  void PutBack(Peek peek, absl::Duration used) ABSL_LOCKS_EXCLUDED(mu_);
   // Answers all waiting peeks with UNAVAILABLE, for good.
   void Close() ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   absl::Status CheckRoom(size_t asker) const ABSL_SHARED_LOCKS_REQUIRED(mu_);
   std::optional<Peek> Pop() ABSL_LOCKS_EXCLUDED(mu_);
+  // Moves from the peek if it waits again.
+  absl::Status WaitAgain(Peek& peek, absl::Duration used) ABSL_LOCKS_EXCLUDED(mu_);
   std::vector<Peek> PopOverdue() ABSL_LOCKS_EXCLUDED(mu_);
 
   const Clock& clock_;

@@ -125,6 +125,46 @@ TEST_F(PeekQueueTest, WhoHasWaitedTooLongIsAnsweredWhileTheBusIsBusy) {
   EXPECT_EQ(queue_.Take()->number, 3u);
 }
 
+TEST_F(PeekQueueTest, WhatIsPutBackWaitsBehindTheOthers) {
+  const uint64_t first = *Add(), second = *Add();
+  queue_.PutBack(*queue_.Take(), absl::ZeroDuration());
+  EXPECT_EQ(queue_.Take()->number, second);
+  clock_.Advance(PeekQueue::kWaitMax);
+  auto again = queue_.Take();
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->number, first);
+  queue_.PutBack(*std::move(again), absl::ZeroDuration());
+  clock_.Advance(Milliseconds(1));
+  EXPECT_FALSE(queue_.Take());
+  EXPECT_EQ(codes_, (std::vector<StatusCode>{StatusCode::kDeadlineExceeded})) << "since it was asked";
+}
+
+TEST_F(PeekQueueTest, WhatIsPutBackIsBegunThreeTimesAndChargedForAll) {
+  const PeekQueue::Price price = {.share = 0.1, .time = Milliseconds(100)};
+  ASSERT_TRUE(Add(price).ok());
+  for (int begin = 0; begin < PeekQueue::kBeginsMax; ++begin) {
+    EXPECT_TRUE(codes_.empty());
+    queue_.PutBack(*queue_.Take(), Milliseconds(50));
+  }
+  EXPECT_EQ(codes_, (std::vector<StatusCode>{StatusCode::kDeadlineExceeded}));
+  EXPECT_FALSE(queue_.Take());
+  clock_.Advance(Milliseconds(1499));
+  EXPECT_FALSE(Add(price).ok()) << "thrice 50 ms, of a tenth";
+  clock_.Advance(Milliseconds(1));
+  EXPECT_TRUE(Add(price).ok());
+}
+
+TEST_F(PeekQueueTest, WhatIsPutBackCanBeRemovedAndClosed) {
+  const uint64_t number = *Add();
+  queue_.PutBack(*queue_.Take(), absl::ZeroDuration());
+  EXPECT_TRUE(queue_.Remove(number));
+  ASSERT_TRUE(Add().ok());
+  auto taken = queue_.Take();
+  queue_.Close();
+  queue_.PutBack(*std::move(taken), absl::ZeroDuration());
+  EXPECT_EQ(codes_, (std::vector<StatusCode>{StatusCode::kUnavailable}));
+}
+
 TEST_F(PeekQueueTest, ClosedItAnswersAllAndTakesNone) {
   ASSERT_TRUE(Add().ok());
   ASSERT_TRUE(Add().ok());

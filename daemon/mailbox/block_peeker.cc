@@ -30,6 +30,14 @@ bool IsOfSameLatch(const PeekAnswer& a, const PeekAnswer& b) {
   return a.boot_id == b.boot_id && a.generation == b.generation && a.reference_cycle == b.reference_cycle;
 }
 
+absl::Duration TimeOf(const std::vector<PeekQuestion>& questions, uint32_t bus_hz, uint32_t window_bytes) {
+  uint64_t bit_times = 0;
+  for (const PeekQuestion& question : questions) {
+    bit_times += mailbox::PeekBitTimes(std::popcount(question.bitmap), window_bytes);
+  }
+  return absl::Seconds(1) * static_cast<int64_t>(bit_times) / static_cast<int64_t>(bus_hz);
+}
+
 absl::Status CheckIdentity(const PeekAnswer& answer, const PeekQuery& query) {
   if (answer.boot_id != query.boot_id) return absl::AbortedError("PEEK: the device has restarted");
   if (answer.generation != query.generation) return absl::AbortedError("PEEK: the counters have begun anew");
@@ -56,12 +64,16 @@ std::vector<PeekQuestion> QuestionsOf(const PeekQuery& query, uint32_t window_by
 }
 
 absl::Duration PeekTime(const PeekQuery& query, uint32_t bus_hz, uint32_t window_bytes) {
-  uint64_t bit_times = 0;
-  for (const PeekQuestion& question : QuestionsOf(query, window_bytes)) {
-    bit_times += mailbox::PeekBitTimes(std::popcount(question.bitmap), window_bytes);
-  }
-  return absl::Seconds(1) * static_cast<int64_t>(bit_times) / static_cast<int64_t>(bus_hz);
+  return TimeOf(QuestionsOf(query, window_bytes), bus_hz, window_bytes);
 }
+
+absl::Duration PeekLeadTime(const PeekQuery& query, uint32_t bus_hz, uint32_t window_bytes) {
+  auto questions = QuestionsOf(query, window_bytes);
+  if (!questions.empty()) questions.pop_back();
+  return TimeOf(questions, bus_hz, window_bytes);
+}
+
+absl::Status GaveWay() { return absl::CancelledError("PEEK: a snapshot is due"); }
 
 absl::StatusOr<uint32_t> BlockPeeker::Latch(uint64_t bitmap, Reading& reading) {
   const absl::Duration start = clock_.Steady();
@@ -73,11 +85,13 @@ absl::StatusOr<uint32_t> BlockPeeker::Latch(uint64_t bitmap, Reading& reading) {
   return tag;
 }
 
-absl::StatusOr<BlockPeeker::Reading> BlockPeeker::ReadOnce(const std::vector<PeekQuestion>& questions) {
+absl::StatusOr<BlockPeeker::Reading> BlockPeeker::ReadOnce(const std::vector<PeekQuestion>& questions,
+                                                           absl::Duration due) {
   Reading reading;
   for (const PeekQuestion& question : questions) {
-    SIDEBAND_RETURN_IF_ERROR(session_.SetPeekScope(question));
     const bool is_first = reading.answers.empty();
+    if (!is_first && IsDue(due)) return GaveWay();
+    SIDEBAND_RETURN_IF_ERROR(session_.SetPeekScope(question));
     SIDEBAND_ASSIGN_OR_RETURN(const uint32_t tag,
                               is_first ? Latch(question.bitmap, reading) : session_.LatchPeek(question.bitmap));
     SIDEBAND_ASSIGN_OR_RETURN(PeekAnswer answer, session_.ReadPeek(question, tag));
@@ -89,12 +103,13 @@ absl::StatusOr<BlockPeeker::Reading> BlockPeeker::ReadOnce(const std::vector<Pee
   return reading;
 }
 
-absl::StatusOr<BlockPeeker::Reading> BlockPeeker::Read(const std::vector<PeekQuestion>& questions) {
-  auto reading = ReadOnce(questions);
+absl::StatusOr<BlockPeeker::Reading> BlockPeeker::Read(const std::vector<PeekQuestion>& questions, absl::Duration due) {
+  auto reading = ReadOnce(questions, due);
   for (int attempt = 1; attempt < kAttemptsMax && IsWorthAnotherAttempt(reading.status()); ++attempt) {
+    if (IsDue(due)) return GaveWay();
     on_retry_();
     session_.GiveWay();
-    reading = ReadOnce(questions);
+    reading = ReadOnce(questions, due);
   }
   return reading;
 }
@@ -105,10 +120,10 @@ absl::Status BlockPeeker::CheckSupport() const {
   return absl::UnimplementedError("the blocks of the bus adapter are too short for a peek");
 }
 
-absl::StatusOr<PeekedBlock> BlockPeeker::Peek(const PeekQuery& query) {
+absl::StatusOr<PeekedBlock> BlockPeeker::Peek(const PeekQuery& query, absl::Duration due) {
   SIDEBAND_RETURN_IF_ERROR(CheckSupport());
   const std::vector<PeekQuestion> questions = QuestionsOf(query, session_.window_bytes());
-  SIDEBAND_ASSIGN_OR_RETURN(const Reading reading, Read(questions));
+  SIDEBAND_ASSIGN_OR_RETURN(const Reading reading, Read(questions, due));
   const PeekAnswer& first = reading.answers.front();
   SIDEBAND_RETURN_IF_ERROR(CheckIdentity(first, query));
   PeekedBlock block{.reference_time_ns = first.reference_time_ns,

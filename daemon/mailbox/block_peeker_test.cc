@@ -143,6 +143,8 @@ TEST_F(BlockPeekerTest, NarrowWindowsNeedMoreQuestions) {
 TEST_F(BlockPeekerTest, ItsTimeOnTheBusIsKnown) {
   EXPECT_EQ(PeekTime(Query(), 100'000, 255), absl::Microseconds(14'460));
   EXPECT_EQ(PeekTime(Query({0, 64}), 100'000, 255), absl::Microseconds(2 * 14'460));
+  EXPECT_EQ(PeekLeadTime(Query(), 100'000, 255), absl::ZeroDuration());
+  EXPECT_EQ(PeekLeadTime(Query({0, 64, 128}), 100'000, 255), absl::Microseconds(2 * 14'460));
 }
 
 // Wherever another controller's peek comes in, its answer is not taken for ours.
@@ -184,6 +186,24 @@ TEST_F(BlockPeekerTest, AnotherLatchBetweenExtendsIsRecognised) {
   };
   EXPECT_EQ(CountersOf(peeker_.Peek(Query({0, 64}))), (std::vector<uint64_t>{1000, 1064}));
   EXPECT_EQ(retries_, 1);
+}
+
+TEST_F(BlockPeekerTest, ALatchThatIsDueWaitsForOneQuestion) {
+  const absl::Duration due = clock_.Steady() + absl::Seconds(1);
+  device_.before = [&](const smbus::Transfer& transfer) {
+    if (IsWindow(transfer)) clock_.Advance(absl::Milliseconds(600));
+  };
+  EXPECT_EQ(peeker_.Peek(Query({0, 64, 128}), due).status(), GaveWay());
+  EXPECT_EQ(device_.commands.size(), 4u) << "the second extend's answer is read to its end";
+  EXPECT_EQ(CountersOf(peeker_.Peek(Query(), due)), (std::vector<uint64_t>{1001})) << "the first is always asked";
+  EXPECT_EQ(CountersOf(peeker_.Peek(Query({0, 64}))), (std::vector<uint64_t>{1000, 1064}));
+}
+
+TEST_F(BlockPeekerTest, ALatchThatIsDueWaitsForOneAttempt) {
+  device_.spoil = [](Bytes& stream) { stream.back() ^= 1; };
+  EXPECT_EQ(peeker_.Peek(Query(), clock_.Steady()).status(), GaveWay());
+  EXPECT_EQ(device_.commands.size(), 2u);
+  EXPECT_EQ(retries_, 0);
 }
 
 TEST_F(BlockPeekerTest, ADamagedAnswerIsAskedForAgain) {

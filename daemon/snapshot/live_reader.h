@@ -29,9 +29,10 @@ class LiveReader {
   virtual ~LiveReader() = default;
   // Does not block. After an error `done` is not called. Otherwise it is called once, possibly before this function
   // returns, on another thread; not if Cancel returns true.
-  //   FAILED_PRECONDITION: peeks are switched off · RESOURCE_EXHAUSTED: too many peeks wait, or their share of the
-  //   device's bus time is used up, with the time of a retry (retry_after.h) · UNAVAILABLE: the device is not read (any
-  //   more), or cannot be read now · DEADLINE_EXCEEDED: the bus was busy for too long · else those of BlockPeeker::Peek
+  //   INVALID_ARGUMENT: events of more extends than can be read between two snapshots · FAILED_PRECONDITION: peeks are
+  //   switched off · RESOURCE_EXHAUSTED: too many peeks wait, or their share of the device's bus time is used up, with
+  //   the time of a retry (retry_after.h) · UNAVAILABLE: the device is not read (any more), or cannot be read now ·
+  //   DEADLINE_EXCEEDED: the bus was busy for too long · else those of BlockPeeker::Peek
   virtual absl::StatusOr<Ticket> Peek(size_t device, PeekQuery query, Done done) = 0;
   // Whether the request was withdrawn; otherwise it is being answered, or was.
   virtual bool Cancel(const Ticket& ticket) = 0;

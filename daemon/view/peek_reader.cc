@@ -111,6 +111,7 @@ absl::Status ForCaller(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kNotFound:
       return NotFound();
+    case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kFailedPrecondition:
     case absl::StatusCode::kResourceExhausted:
       return status;

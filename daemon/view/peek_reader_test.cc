@@ -239,6 +239,8 @@ TEST_F(PeekReaderTest, ARefusalKeepsItsRetryTime) {
   const absl::Status refused = Ask("tenant-a", Request("vm0", "", {"cycles"}));
   EXPECT_EQ(refused.message(), "used up; retry in 70ms");
   EXPECT_EQ(RetryAfter(refused), absl::Milliseconds(70));
+  live_.Refuse(absl::InvalidArgumentError("events: of too many extends"));
+  EXPECT_EQ(Ask("tenant-a", Request("vm0", "", {"cycles"})), absl::InvalidArgumentError("events: of too many extends"));
   live_.Refuse(absl::FailedPreconditionError("peeks are switched off"));
   EXPECT_EQ(Ask("tenant-a", Request("vm0", "", {"cycles"})), absl::FailedPreconditionError("peeks are switched off"));
 }

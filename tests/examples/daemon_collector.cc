@@ -62,7 +62,7 @@ void UsePeekQueue(const Clock& clock, const PeekQuery& query, absl::Duration tim
 
 void UseDevicePeeks(size_t device, MailboxSession& session, const Store& store, CollectionMetrics& metrics,
                     const Clock& clock, const std::function<void()>& wake, const PeekQuery& query,
-                    const LiveReader::Done& done, bool is_readable) {
+                    const LiveReader::Done& done, bool is_readable, absl::Duration due) {
   //@ daemon/collector/device_peeks.h
 }
 

@@ -24,7 +24,9 @@ namespace {
 void Keep(TakenSnapshot taken);
 absl::Status Refuse(absl::Duration interval, absl::Duration least);
 
-void UseBlockPeeker(MailboxSession& session, const Clock& clock, uint64_t boot, int& retries) {
+void TakeASnapshot();
+
+void UseBlockPeeker(MailboxSession& session, const Clock& clock, uint64_t boot, int& retries, absl::Duration next) {
   //@ daemon/mailbox/block_peeker.h
 }
 
