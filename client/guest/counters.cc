@@ -22,10 +22,17 @@ absl::Status Refused() {
   return absl::PermissionDeniedError("refused: no such counter, or no right to read it by registers");
 }
 
-// A device that is gone reads as ones.
-absl::Status CheckPresent(uint64_t hpcc) {
-  if ((hpcc & ~kHpccFields) == 0) return absl::OkStatus();
+absl::Status Absent(uint64_t hpcc) {
   return absl::UnavailableError(absl::StrFormat("no such registers: hpcc reads %016x", hpcc));
+}
+
+// A device that is gone reads as ones.
+absl::Status CheckPresent(uint64_t hpcc) { return (hpcc & ~kHpccFields) == 0 ? absl::OkStatus() : Absent(hpcc); }
+
+// Where nothing is in the FIFO. Memory that is no register reads as zeros, or as what was written into it.
+absl::Status CheckEmpty(uint64_t hpcc) {
+  SIDEBAND_RETURN_IF_ERROR(CheckPresent(hpcc));
+  return (hpcc & hpc::kHpccEmpty) != 0 ? absl::OkStatus() : Absent(hpcc);
 }
 
 // What happened to a request.
@@ -51,13 +58,15 @@ class Request {
     SIDEBAND_ASSIGN_OR_RETURN(const uint64_t hpcc, ReadHpcc());
     SIDEBAND_RETURN_IF_ERROR(CheckPresent(hpcc));
     useren_ = hpcc & hpc::kHpccUseren;
-    return absl::OkStatus();
+    return (hpcc & (hpc::kHpccTrigger | hpc::kHpccEmpty)) == 0 ? TakeLeftovers() : absl::OkStatus();
   }
 
   // One attempt; ABORTED if it was interrupted, OUT_OF_RANGE if values were taken that were not there.
   absl::StatusOr<Reading> Try(Reader reader, bool cancel_first) {
     if (cancel_first) batch_.Write(hpc::kHpccOffset, useren_);
     batch_.Write(hpc::kHpcmOffset, bitmap_);
+    batch_.Read(hpc::kHpccOffset);
+    is_start_unchecked_ = true;
     batch_.Write(hpc::kHpccOffset, id_ | useren_ | hpc::kHpccTrigger | (options_.stamp ? hpc::kHpccStamp : 0));
     SIDEBAND_ASSIGN_OR_RETURN(std::vector<uint64_t> words, Take(reader));
     Reading reading;
@@ -76,10 +85,27 @@ class Request {
   }
 
  private:
+  // What the batch has read. The batch of a request begins with hpcc after the write of hpcm.
+  absl::StatusOr<std::vector<uint64_t>> Perform() {
+    SIDEBAND_ASSIGN_OR_RETURN(std::vector<uint64_t> read, batch_.Perform());
+    if (!std::exchange(is_start_unchecked_, false)) return read;
+    SIDEBAND_RETURN_IF_ERROR(CheckEmpty(read.front()));
+    read.erase(read.begin());
+    return read;
+  }
+
   absl::StatusOr<uint64_t> ReadHpcc() {
     batch_.Read(hpc::kHpccOffset);
-    SIDEBAND_ASSIGN_OR_RETURN(const std::vector<uint64_t> read, batch_.Perform());
+    SIDEBAND_ASSIGN_OR_RETURN(const std::vector<uint64_t> read, Perform());
     return read.front();
+  }
+
+  // Values of an earlier request that nobody took.
+  absl::Status TakeLeftovers() {
+    for (uint32_t i = 0; i < hpc::kFifoWords; ++i) batch_.Read(hpc::kHpcrOffset);
+    batch_.Read(hpc::kHpccOffset);
+    SIDEBAND_ASSIGN_OR_RETURN(const std::vector<uint64_t> read, Perform());
+    return CheckEmpty(read.back());
   }
 
   // Until `field` of hpcc is 0.
@@ -106,7 +132,7 @@ class Request {
     while (words.size() < words_) {
       SIDEBAND_RETURN_IF_ERROR(Await(hpc::kHpccEmpty));
       batch_.Read(hpc::kHpcrOffset);
-      SIDEBAND_ASSIGN_OR_RETURN(const std::vector<uint64_t> read, batch_.Perform());
+      SIDEBAND_ASSIGN_OR_RETURN(const std::vector<uint64_t> read, Perform());
       words.push_back(read.front());
     }
     SIDEBAND_ASSIGN_OR_RETURN(const uint64_t hpcc, ReadHpcc());
@@ -117,7 +143,7 @@ class Request {
   absl::StatusOr<std::vector<uint64_t>> TakeTogether() {
     for (size_t i = 0; i < words_; ++i) batch_.Read(hpc::kHpcrOffset);
     batch_.Read(hpc::kHpccOffset);
-    SIDEBAND_ASSIGN_OR_RETURN(std::vector<uint64_t> words, batch_.Perform());
+    SIDEBAND_ASSIGN_OR_RETURN(std::vector<uint64_t> words, Perform());
     const uint64_t hpcc = words.back();
     words.pop_back();
     SIDEBAND_RETURN_IF_ERROR(CheckEnd(hpcc));
@@ -127,7 +153,7 @@ class Request {
   // Whether what was read is the answer to this request.
   static absl::Status CheckEnd(uint64_t hpcc) {
     SIDEBAND_RETURN_IF_ERROR(CheckHpcc(hpcc));
-    const bool is_complete = (hpcc & hpc::kHpccReaderror) == 0;
+    const bool is_complete = (hpcc & (hpc::kHpccTrigger | hpc::kHpccReaderror)) == 0;
     return is_complete ? absl::OkStatus() : absl::OutOfRangeError("values are missing");
   }
 
@@ -138,6 +164,7 @@ class Request {
   const uint64_t bitmap_;
   const size_t words_;
   uint64_t useren_ = 0;
+  bool is_start_unchecked_ = false;
 };
 
 // What the next attempt may do better.

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "client/guest/fake_page.h"
 
 namespace sideband::client {
@@ -132,6 +134,43 @@ TEST_P(CountersTest, NothingIsWrittenToOtherPages) {
   options_.access_bytes = std::get<2>(GetParam());
   EXPECT_EQ(GetCounters(ones, kManager, 1, options_).status(),
             absl::UnavailableError("no such registers: hpcc reads ffffffffffffffff"));
+}
+
+// Memory that stores what is written to it, from zeros on or from what looks like an idle page.
+TEST_P(CountersTest, MemoryHasNoCounts) {
+  class Memory final : public RegisterPage {
+   public:
+    absl::Status Perform(std::span<hpc::PageAccess> accesses) override {
+      for (hpc::PageAccess& access : accesses) {
+        uint64_t& word = words[access.offset];
+        if (access.kind == hpc::AccessKind::kRead) access.value = word;
+        if (access.kind == hpc::AccessKind::kWrite) word = access.value, ++writes;
+      }
+      return absl::OkStatus();
+    }
+    std::map<uint16_t, uint64_t> words;
+    size_t writes = 0;
+  };
+  options_.reader = std::get<1>(GetParam());
+  options_.access_bytes = std::get<2>(GetParam());
+  const auto get = is_shared() ? GetCountersShared : GetCounters;
+  Memory zeros;
+  EXPECT_EQ(get(zeros, kManager, kBitmap, options_).status(),
+            absl::UnavailableError("no such registers: hpcc reads 0000000000000000"));
+  EXPECT_EQ(zeros.writes, 0u);
+  Memory idle;
+  idle.words[hpc::kHpccOffset] = hpc::kHpccEmpty;
+  options_.patience = absl::Milliseconds(5);
+  EXPECT_FALSE(get(idle, kManager, kBitmap, options_).ok());
+}
+
+// hpcc is 0 then, as that of no page.
+TEST_P(CountersTest, ValuesThatNobodyTookAreLeftBehind) {
+  EXPECT_TRUE(page_.Write64(hpc::kHpcmOffset, 0b11).ok());
+  EXPECT_TRUE(page_.Write64(hpc::kHpccOffset, hpc::kHpccTrigger).ok());
+  EXPECT_TRUE(page_.Read64(hpc::kHpccOffset).ok());
+  EXPECT_EQ(*page_.Read64(hpc::kHpccOffset), 0u);
+  EXPECT_EQ(Get(kManager, kBitmap)->values, kValues);
 }
 
 TEST(ReaderTest, ExchangesWithThePage) {

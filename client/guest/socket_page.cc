@@ -59,14 +59,21 @@ absl::Status SocketPage::PerformSome(std::span<hpc::PageAccess> accesses, absl::
   }
 }
 
+absl::StatusOr<Bytes> SocketPage::Answers(ByteSpan frames, size_t size) const {
+  UnixExchange exchange(socket_.get(), kKind, path_, kAnswerTimeout);
+  const absl::Status sent = exchange.Send(frames);
+  absl::StatusOr<Bytes> answers = sent.ok() ? exchange.Receive(size) : sent;
+  // Which error a closed connection has depends on what was under way.
+  if (!absl::IsUnavailable(answers.status())) return answers;
+  return absl::UnavailableError(absl::StrCat(kKind, " ", path_, ": the device has closed the port"));
+}
+
 // Returns how many were performed before the first that was not.
 absl::StatusOr<size_t> SocketPage::Exchange(std::span<hpc::PageAccess> accesses) {
   if (!socket_.is_open()) return UnixSocketError(kKind, path_, ENOTCONN);
   ByteWriter frames;
   for (const hpc::PageAccess& access : accesses) hpc::AppendFrame(access, frames);
-  UnixExchange exchange(socket_.get(), kKind, path_, kAnswerTimeout);
-  SIDEBAND_RETURN_IF_ERROR(exchange.Send(frames.written()));
-  SIDEBAND_ASSIGN_OR_RETURN(const Bytes answers, exchange.Receive(accesses.size() * hpc::kAnswerBytes));
+  SIDEBAND_ASSIGN_OR_RETURN(const Bytes answers, Answers(frames.written(), accesses.size() * hpc::kAnswerBytes));
   for (size_t i = 0; i < accesses.size(); ++i) {
     const auto value = hpc::DecodeAnswer(ByteSpan(answers).subspan(i * hpc::kAnswerBytes, hpc::kAnswerBytes));
     if (!value.ok()) return absl::UnavailableError(absl::StrCat(kKind, " ", path_, ": ", value.status().message()));

@@ -21,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "client/guest/register_page.h"
+#include "proto/base/bytes.h"
 #include "proto/base/descriptor.h"
 #include "proto/base/steady_time.h"
 
@@ -47,8 +48,9 @@ class SocketPage final : public RegisterPage {
   static absl::StatusOr<std::unique_ptr<SocketPage>> Connect(const std::string& path, Options options);
   static absl::StatusOr<std::unique_ptr<SocketPage>> Connect(const std::string& path) { return Connect(path, {}); }
 
-  // DEADLINE_EXCEEDED if the caller did not run for `patience`, or the port did not answer; UNAVAILABLE if the port
-  // closed the connection; CANCELLED if a wait gave up. After an error no further access succeeds.
+  // DEADLINE_EXCEEDED if the caller did not run for `patience`, or the port did not answer; UNAVAILABLE if the device
+  // closed the port: it has ended or restarted, or the port has too many connections; CANCELLED if a wait gave up.
+  // After an error no further access succeeds.
   absl::Status Perform(std::span<hpc::PageAccess> accesses) override;
 
  private:
@@ -57,6 +59,8 @@ class SocketPage final : public RegisterPage {
 
   absl::Status PerformSome(std::span<hpc::PageAccess> accesses, absl::Duration deadline);
   absl::StatusOr<size_t> Exchange(std::span<hpc::PageAccess> accesses);
+  // Sends the frames and receives `size` bytes.
+  absl::StatusOr<Bytes> Answers(ByteSpan frames, size_t size) const;
 
   const std::string path_;
   Descriptor socket_;

@@ -22,7 +22,9 @@ class Port {
  public:
   using Script = std::function<std::optional<uint64_t>(const hpc::PageAccess&)>;
 
-  explicit Port(Script script) {
+  explicit Port(Script script) : Port([script = std::move(script)](int fd) { Serve(fd, script); }) {}
+  // Calls `serve` with the connection, then closes it.
+  explicit Port(std::function<void(int fd)> serve) {
     std::filesystem::current_path(testing::TempDir());  // sun_path holds only short paths
     unlink(path.c_str());
     sockaddr_un address{};
@@ -31,7 +33,11 @@ class Port {
     listener_ = socket(AF_UNIX, SOCK_STREAM, 0);
     EXPECT_EQ(bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
     EXPECT_EQ(listen(listener_, 4), 0);
-    thread_ = std::thread([this, script = std::move(script)] { Serve(script); });
+    thread_ = std::thread([this, serve = std::move(serve)] {
+      const int fd = accept(listener_, nullptr, nullptr);
+      serve(fd);
+      close(fd);
+    });
   }
   ~Port() {
     thread_.join();
@@ -41,15 +47,13 @@ class Port {
   const std::string path = "guest.sock";
 
  private:
-  void Serve(const Script& script) const {
-    const int fd = accept(listener_, nullptr, nullptr);
+  static void Serve(int fd, const Script& script) {
     Bytes frame(hpc::kFrameBytes);
     while (recv(fd, frame.data(), frame.size(), MSG_WAITALL) == ssize_t{hpc::kFrameBytes}) {
       ByteWriter answer;
       hpc::AppendAnswer(script(*hpc::DecodeFrame(frame)), answer);
       if (send(fd, answer.written().data(), answer.size(), MSG_NOSIGNAL) < 0) break;
     }
-    close(fd);
   }
 
   int listener_;
@@ -107,6 +111,19 @@ TEST(SocketPageTest, AWaitMayBeCancelled) {
   Port port([](const hpc::PageAccess&) { return std::nullopt; });
   const auto page = *SocketPage::Connect(port.path, {.wait = [](absl::Duration) { return true; }});
   EXPECT_EQ(page->Read64(0).status().code(), absl::StatusCode::kCancelled);
+}
+
+// As for one connection too many, and after a frame: with and without a frame that was not read.
+TEST(SocketPageTest, ThePortMayBeClosed) {
+  for (const ssize_t read : {0, 1, 2}) {
+    Port port([read](int fd) {
+      Bytes frames(static_cast<size_t>(read) * hpc::kFrameBytes);
+      EXPECT_EQ(recv(fd, frames.data(), frames.size(), MSG_WAITALL), static_cast<ssize_t>(frames.size()));
+    });
+    const auto page = *SocketPage::Connect(port.path);
+    std::vector<hpc::PageAccess> batch(2, hpc::ReadOf(hpc::kHpccOffset, 8));
+    EXPECT_EQ(page->Perform(batch), absl::UnavailableError("guest port guest.sock: the device has closed the port"));
+  }
 }
 
 TEST(SocketPageTest, ADeviceMayBeGone) {
