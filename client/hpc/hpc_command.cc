@@ -29,6 +29,9 @@ namespace {
 constexpr char kEventsFile[] = "events.csv";
 constexpr size_t kEventsFileBytesMax = 1 << 20;
 constexpr char kVm[] = "vm";
+// As words: for a number, CLI11 gives no reason where it is none.
+constexpr char kHalves[] = "4";
+constexpr char kWords[] = "8";
 const std::map<std::string, Reader> kReaders = {
     {"optimistic", Reader::kOptimistic}, {"patient", Reader::kPatient}, {"eager", Reader::kEager}};
 
@@ -119,7 +122,7 @@ class HpcCommand final : public Command {
         ->capture_default_str();
     app.add_flag("--stamp", options_.stamp, "The reference cycle of the counts, too");
     app.add_option("--access-bytes", access_bytes_, "Size of the accesses to the registers: 4 or 8")
-        ->check(CLI::IsMember({4, 8}))
+        ->check(CLI::IsMember({kHalves, kWords}))
         ->type_name("N")
         ->capture_default_str();
     app.add_option("--timeout", timeout_, "The longest wait for a turn on the slice, and for values")
@@ -141,9 +144,15 @@ class HpcCommand final : public Command {
   // The path of the list; empty if there is none.
   std::string EventsFile() const {
     if (!events_file_.empty() || port_.empty()) return events_file_;
-    const auto beside = std::filesystem::path(port_).parent_path() / kEventsFile;
     std::error_code error;
-    return std::filesystem::exists(beside, error) ? beside.string() : "";
+    return std::filesystem::exists(BesidePort(), error) ? BesidePort() : "";
+  }
+
+  std::string BesidePort() const { return std::filesystem::path(port_).parent_path() / kEventsFile; }
+
+  absl::Status NoList() const {
+    constexpr char kNeeded[] = "--event: a name needs a list of events, --events FILE";
+    return absl::InvalidArgumentError(port_.empty() ? kNeeded : absl::StrCat(kNeeded, "; there is no ", BesidePort()));
   }
 
   absl::StatusOr<std::vector<hpc::ListedEvent>> Events() const {
@@ -151,7 +160,7 @@ class HpcCommand final : public Command {
       return absl::InvalidArgumentError("hpc read: either --port or --page is needed");
     const std::string file = EventsFile();
     if (file.empty()) {
-      if (HasName(words_)) return absl::InvalidArgumentError("--event: a name needs a list of events, --events FILE");
+      if (HasName(words_)) return NoList();
       return ChooseEvents(words_, {});
     }
     SIDEBAND_ASSIGN_OR_RETURN(const std::string text, ReadFile(file, kEventsFileBytesMax));
@@ -174,7 +183,7 @@ class HpcCommand final : public Command {
   absl::Status ReadOften(RegisterPage& page, std::vector<hpc::ListedEvent> events, CommandContext& context) const {
     ReadOptions options = options_;
     options.reader = kReaders.at(reader_);
-    options.access_bytes = static_cast<uint8_t>(access_bytes_);
+    options.access_bytes = access_bytes_ == kHalves ? 4 : 8;
     options.patience = DurationOf(timeout_);
     const std::vector<uint16_t> ids = IdsOf(events);
     ReadingText text(std::move(events));
@@ -202,7 +211,7 @@ class HpcCommand final : public Command {
   std::optional<uint32_t> slice_;
   ReadOptions options_;
   std::string reader_ = "optimistic";
-  uint32_t access_bytes_ = 8;
+  std::string access_bytes_ = kWords;
   std::string timeout_ = "10s";
   uint64_t count_ = 1;
   std::string interval_ = "1s";

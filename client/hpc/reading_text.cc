@@ -17,6 +17,8 @@ std::string ChangeText(uint64_t before, uint64_t now, const TableStyle& style) {
   return now >= before ? CountText(now - before, style) : absl::StrCat("-", CountText(before - now, style));
 }
 
+constexpr TableStyle kPlain = {.raw = true};
+
 }  // namespace
 
 std::string ReadingText::Table(const EventReading& reading, const TableStyle& style) {
@@ -34,14 +36,16 @@ std::string ReadingText::Table(const EventReading& reading, const TableStyle& st
   return space + table.Render(style);
 }
 
-std::string ReadingText::JsonLine(const EventReading& reading) const {
+std::string ReadingText::JsonLine(const EventReading& reading) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (size_t i = 0; i < events_.size(); ++i) {
     nlohmann::ordered_json row = {
         {"event", events_[i].name}, {"id", events_[i].id}, {"count", absl::StrCat(reading.counts[i])}};
+    if (!before_.empty()) row["change"] = ChangeText(before_[i], reading.counts[i], kPlain);
     if (!reading.stamps.empty()) row["cycle"] = absl::StrCat(reading.stamps[i]);
     rows.push_back(std::move(row));
   }
+  before_ = reading.counts;
   const nlohmann::ordered_json line = {{"events", std::move(rows)}};
   return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

@@ -26,12 +26,13 @@ class ReadingText {
   // A row per event: its count; from the second table on, what has been added since the one before; the reference cycle
   // if the reading is stamped. Tables after the first begin with an empty line.
   std::string Table(const EventReading& reading, const TableStyle& style);
-  // {"events": [{"event", "id", "count", "cycle" if stamped}]} and a line break; 64-bit numbers are decimal strings.
-  std::string JsonLine(const EventReading& reading) const;
+  // {"events": [{"event", "id", "count", "change" from the second on, "cycle" if stamped}]} and a line break; 64-bit
+  // numbers are decimal strings.
+  std::string JsonLine(const EventReading& reading);
 
  private:
   const std::vector<hpc::ListedEvent> events_;
-  std::vector<uint64_t> before_;  // counts of the table before; none before the first
+  std::vector<uint64_t> before_;  // counts of the reading before; none before the first
 };
 
 }  // namespace sideband::client

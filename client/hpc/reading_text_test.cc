@@ -22,10 +22,14 @@ TEST(ReadingTextTest, ATableAndWhatHasBeenAddedSince) {
 }
 
 TEST(ReadingTextTest, Json) {
-  const ReadingText text(kEvents);
+  ReadingText text(kEvents);
   EXPECT_EQ(text.JsonLine({.counts = {~uint64_t{0}, 7}, .stamps = {5, 5}}),
             R"({"events":[{"event":"busy_cycles","id":0,"count":"18446744073709551615","cycle":"5"},)"
             R"({"event":"l2_miss","id":70,"count":"7","cycle":"5"}]})"
+            "\n");
+  EXPECT_EQ(text.JsonLine({.counts = {0, 10}, .stamps = {}}),
+            R"({"events":[{"event":"busy_cycles","id":0,"count":"0","change":"-18446744073709551615"},)"
+            R"({"event":"l2_miss","id":70,"count":"10","change":"3"}]})"
             "\n");
   EXPECT_EQ(ReadingText({{3, "a"}}).JsonLine({.counts = {1}, .stamps = {}}),
             R"({"events":[{"event":"a","id":3,"count":"1"}]})"

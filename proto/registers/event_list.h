@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The numbers of events for programs of guests: a text file of lines `id,event`, after a line with these two words.
-// Counter b of extend x of a manager is event 64 * x + b (registers.md, "Registers"). Further columns are ignored.
+// Counter b of extend x of a manager is event 64 * x + b (registers.md, "Registers"). Further columns are ignored, as
+// are blanks around a field and a byte order mark.
 //
 //  id,event
 //  0,sm_active_cycles

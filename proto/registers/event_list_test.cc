@@ -18,6 +18,13 @@ TEST(EventListTest, TakesFurtherColumnsBlankLinesAndCarriageReturns) {
   EXPECT_EQ(*ParseEventList("id,event,unit\r\n3,a,cycles\r\n\r\n", "e"), expected);
 }
 
+TEST(EventListTest, TakesBlanksAndAByteOrderMark) {
+  const std::vector<ListedEvent> expected = {{3, "a"}, {4, "b"}};
+  EXPECT_EQ(*ParseEventList("\xEF\xBB\xBFid, event\n3, a\n 4\t,b \r\n  \n", "e"), expected);
+  EXPECT_FALSE(ParseEventList("\xEF\xBBid,event\n", "e").ok());
+  EXPECT_FALSE(ParseEventList("id,event\n1, \n", "e").ok());
+}
+
 TEST(EventListTest, EveryMistakeHasItsLine) {
   const auto error = [](const char* text) { return std::string(ParseEventList(text, "e.csv").status().message()); };
   EXPECT_EQ(error(""), "e.csv:1: must begin with 'id,event'");

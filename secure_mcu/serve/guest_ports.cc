@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -41,6 +42,10 @@ absl::Status RaiseFileLimit(const std::string& folder, size_t pages) {
   return setrlimit(RLIMIT_NOFILE, &limit) == 0 ? absl::OkStatus() : ErrnoStatus(errno, folder);
 }
 
+absl::Status MakeFolder(const std::string& folder) {
+  return mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST ? absl::OkStatus() : ErrnoStatus(errno, folder);
+}
+
 std::string EscapedName(absl::string_view name) { return absl::StrReplaceAll(FileNameOf(name), {{".", "%2E"}}); }
 
 }  // namespace
@@ -65,6 +70,7 @@ absl::StatusOr<std::unique_ptr<GuestPorts>> GuestPorts::Listen(const std::string
 
 absl::Status GuestPorts::Open(const mailbox::Catalog& catalog) {
   if (!poll_.is_open()) return ErrnoStatus(errno, folder_);
+  SIDEBAND_RETURN_IF_ERROR(MakeFolder(folder_));
   SIDEBAND_RETURN_IF_ERROR(RaiseFileLimit(folder_, registers_.pages()));
   for (size_t page = 0; page < registers_.pages(); ++page) {
     const Tenant& tenant = registers_.tenant(page);

@@ -49,11 +49,11 @@ class GuestPorts {
   // The time since the server's start.
   using Elapsed = std::function<absl::Duration()>;
 
-  // `folder` must exist; sockets get mode 0600. Errors are those of UnixListener and of the file system. `registers`
-  // must outlive it.
+  // Makes `folder`, of mode 0700, unless it exists; sockets get mode 0600. Errors are those of UnixListener and of the
+  // file system. `registers` must outlive it.
   static absl::StatusOr<std::unique_ptr<GuestPorts>> Listen(const std::string& folder, const mailbox::Catalog& catalog,
                                                             GuestRegisters& registers, Elapsed elapsed);
-  // Removes the files.
+  // Removes the files, not the folder.
   ~GuestPorts();
   GuestPorts(const GuestPorts&) = delete;
   GuestPorts& operator=(const GuestPorts&) = delete;

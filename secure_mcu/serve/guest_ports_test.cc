@@ -45,7 +45,6 @@ class GuestPortsTest : public testing::Test {
   void SetUp() override {
     std::filesystem::current_path(testing::TempDir());  // the path of a socket must be short
     std::filesystem::remove_all("ports");
-    std::filesystem::create_directory("ports");
     std::ofstream("ports.yaml") << kChip;
     device_ = *LiveDevice::Create(*LoadChipFile("ports.yaml"), 42, [this] { return elapsed_; });
     registers_ = std::make_unique<GuestRegisters>(*device_);
@@ -56,8 +55,8 @@ class GuestPortsTest : public testing::Test {
     for (const int fd : sockets_) close(fd);
   }
 
-  absl::StatusOr<std::unique_ptr<GuestPorts>> Listen() {
-    return GuestPorts::Listen("ports", device_->catalog(), *registers_, [this] { return elapsed_; });
+  absl::StatusOr<std::unique_ptr<GuestPorts>> Listen(const std::string& folder = "ports") {
+    return GuestPorts::Listen(folder, device_->catalog(), *registers_, [this] { return elapsed_; });
   }
   int Connect(const std::string& name = kJob) {
     sockaddr_un address{};
@@ -115,6 +114,8 @@ TEST_F(GuestPortsTest, FilesOfDifferentPagesDiffer) {
   struct stat file;
   ASSERT_EQ(stat("ports/vm1.sock", &file), 0);
   EXPECT_EQ(file.st_mode & 0777, 0600u);
+  ASSERT_EQ(stat("ports", &file), 0);
+  EXPECT_EQ(file.st_mode & 0777, 0700u);
   EXPECT_EQ(GuestPortFileName("a/b", "c d"), "a%2Fb.c%20d.sock");
   ports_.reset();
   EXPECT_TRUE(std::filesystem::is_empty("ports"));
@@ -129,6 +130,11 @@ TEST_F(GuestPortsTest, TheListHasTheNumbersOfTheEventsThatVmsCount) {
 TEST_F(GuestPortsTest, AFolderIsOfOneDevice) {
   EXPECT_EQ(Listen().status(), absl::AlreadyExistsError("ports/vm1.sock: another program serves this guest port"));
   EXPECT_TRUE(std::filesystem::exists("ports/events.csv"));
+}
+
+TEST_F(GuestPortsTest, OnlyTheLastFolderIsMade) {
+  EXPECT_EQ(Listen("absent/ports").status(), absl::NotFoundError("absent/ports: No such file or directory"));
+  EXPECT_EQ(Listen("ports.yaml").status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
 TEST_F(GuestPortsTest, AnswersInOrder) {

@@ -198,11 +198,14 @@ class CountsTest(PortTestCase):
         for port in ("vm1.eval.sock", "vm1.train.sock"):
             result = self.run_read(port, "--shared", "--format", "json", "--count", "5", "--interval", "30ms")
             self.assertEqual((result.returncode, result.stderr), (0, ""))
-            rows = [{row["event"]: int(row["count"]) for row in json.loads(line)["events"]}
-                    for line in result.stdout.splitlines()]
+            readings = [json.loads(line)["events"] for line in result.stdout.splitlines()]
+            rows = [{row["event"]: int(row["count"]) for row in reading} for reading in readings]
             self.assertEqual(len(rows), 5)
-            for earlier, later in zip(rows, rows[1:]):
+            self.assertFalse(any("change" in row for row in readings[0]))
+            for earlier, later, reading in zip(rows, rows[1:], readings[1:]):
                 self.assertTrue(all(earlier[event] <= later[event] for event in EVENTS))
+                self.assertEqual({row["event"]: int(row["change"]) for row in reading},
+                                 {event: later[event] - earlier[event] for event in EVENTS})
             shown[port] = rows[-1]["resident_cycles"]
         self.assertLess(shown["vm1.eval.sock"], shown["vm1.train.sock"], "it has half of a slice")
 
@@ -330,7 +333,8 @@ class CommandTest(programs.ProgramTestCase):
         self.refused(2, "--event", arguments=self.read("--port", "p.sock"))
 
     def test_a_name_without_a_list(self):
-        self.refused(2, "--event", "--events FILE", arguments=self.read("--port", "p.sock", "--event", "cycles"))
+        self.refused(2, "--event", "--events FILE", "there is no nodir/events.csv",
+                     arguments=self.read("--port", "nodir/p.sock", "--event", "cycles"))
 
     def test_bad_lists(self):
         self.refused(2, "absent.csv: No such file",
@@ -342,6 +346,8 @@ class CommandTest(programs.ProgramTestCase):
 
     def test_numbers(self):
         self.refused(2, "'4096'", arguments=self.read("--port", "p", "--event", "4096"))
+        self.refused(2, "--access-bytes", "x", "4", "8",
+                     arguments=self.read("--port", "p", "--event", "1", "--access-bytes", "x"))
         self.refused(2, "--slice", arguments=self.read("--port", "p", "--event", "1", "--slice", "64"))
         self.refused(2, "--interval", arguments=self.read("--port", "p", "--event", "1", "--interval", "0"))
 
@@ -354,17 +360,23 @@ class CommandTest(programs.ProgramTestCase):
         self.refused(1, "no such registers", arguments=self.read("--page", "resource@0x1000", "--event", "1"))
         with open(self.path("resource"), "rb") as file:
             self.assertEqual(file.read(), b"\xff" * 8192, "nothing was written")
+        for page in ("zeros", "/dev/zero"):
+            self.write("zeros", b"\0" * 4096)
+            for options in ((), ("--shared",), ("--slice", "0"), ("--access-bytes", "4")):
+                self.refused(1, "no such registers",
+                             arguments=self.read("--page", self.path(page), "--event", "1", *options))
+        with open(self.path("zeros"), "rb") as file:
+            self.assertEqual(file.read(), b"\0" * 4096, "nothing was written")
         self.refused(2, "resource: ", arguments=self.read("--page", "resource@8192", "--event", "1"))
         self.refused(2, "--page", "offset", arguments=self.read("--page", "resource@x", "--event", "1"))
 
-    def serve(self, *arguments):
+    def serve(self, *arguments, folder="guests"):
         self.write("chip.yaml", CHIP.format(**site_layout.VM_UUIDS))
         return self.start("sideband-mcu", "serve", "--chip", "chip.yaml", "--bus", "unix:b.sock", "--guest-ports",
-                          "guests", *arguments)
+                          folder, *arguments)
 
     def test_ends(self):
         """Ctrl-C ends a reader with 0; the device's end is an error for a reader, and removes its files."""
-        os.mkdir(self.path("guests"))
         device = self.serve()
         programs.wait_until(lambda: "serving" in device.log() or device.ended(), "the device")
         forever = ("hpc", "read", "--port", "guests/vm1.train.sock", "--event", "0", "--count", "1000000", "--interval",
@@ -376,6 +388,7 @@ class CommandTest(programs.ProgramTestCase):
             programs.wait_until(lambda: reader.log().count("EVENT") > 2, "readings")
             end(reader)
             self.assertEqual(reader.wait(), status, reader.log())
+        self.assertIn("sideband: guest port guests/vm1.train.sock: the device has closed the port", reader.log())
         self.assertEqual(os.listdir(self.path("guests")), [])
 
     def test_a_device_that_restarts(self):
@@ -398,9 +411,9 @@ class CommandTest(programs.ProgramTestCase):
         self.assertEqual(device.stop(), 0)
 
     def test_folders(self):
-        device = self.serve()
+        device = self.serve(folder="absent/guests")
         self.assertEqual(device.wait(), 2)
-        self.assertEqual(device.log(), "sideband-mcu: guests/vm1.sock: No such file or directory\n")
+        self.assertEqual(device.log(), "sideband-mcu: absent/guests: No such file or directory\n")
         self.write("other.yaml", CHIP.format(**site_layout.VM_UUIDS).replace("c3e001", "c3e002"))
         self.assertEqual(self.serve("--chip", "other.yaml@0x4e").wait(), 2)
 
