@@ -99,6 +99,7 @@ void CollectionMetrics::BusTransfer(absl::string_view device, absl::string_view 
 
 void CollectionMetrics::SnapshotPublished(absl::string_view device) {
   families_->snapshots.Add({{"device", std::string(device)}}).Increment();
+  families_->peek_retries.Add({{"device", std::string(device)}});
 }
 
 void CollectionMetrics::SealedRecord(absl::string_view device) {

@@ -37,6 +37,7 @@ class CollectionMetrics {
   void CollectError(absl::string_view device, absl::StatusCode code);
   // `outcome` as in proto/smbus: "ok", "address_nack", …
   void BusTransfer(absl::string_view device, absl::string_view outcome);
+  // Also makes the series of the peeks that are asked again: a device that has snapshots can be peeked at.
   void SnapshotPublished(absl::string_view device);
   void SealedRecord(absl::string_view device);
   // The share of the records that the VM's newest session key may seal, from 0 to 1. `vm` is a UUID of the

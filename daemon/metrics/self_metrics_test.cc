@@ -55,6 +55,7 @@ TEST(SelfMetricsTest, CountsWhatHappens) {
            "sideband_collect_errors_total{code=\"UNAVAILABLE\",device=\"gpu0\"} 1\n",
            "sideband_bus_transfers_total{device=\"gpu0\",outcome=\"ok\"} 2\n",
            "sideband_snapshots_total{device=\"gpu0\"} 1\n",
+           "sideband_peek_retries_total{device=\"gpu0\"} 0\n",
            "sideband_sealed_records_total{device=\"gpu0\"} 1\n",
            "sideband_collect_confidentiality_refused_total{device=\"gpu0\"} 2\n",
            "sideband_pipeline_stall_cycles_total{device=\"gpu0\"} 1\n",
