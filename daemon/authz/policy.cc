@@ -46,6 +46,9 @@ RightSet ReadRights(const YamlMap& map, ErrorList& errors) {
       errors.Add(word.Error(absl::StrCat("unknown right '", text, "'", MustBeOneOf(RightNames()))));
     }
   }
+  if (rights.Contains(Right::kPeek) && !rights.Contains(Right::kRead)) {
+    errors.Add(node->Error("the right 'peek' needs 'read' beside it"));
+  }
   return rights;
 }
 

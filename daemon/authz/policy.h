@@ -94,8 +94,8 @@ struct Principal {
 // Immutable, therefore thread-safe.
 class Policy {
  public:
-  // INVALID_ARGUMENT with FILE:LINE for an unknown or repeated name, and for an identity or VM that is listed twice: an
-  // identity has one role, a VM one tenant. `path` is for messages.
+  // INVALID_ARGUMENT with FILE:LINE for an unknown or repeated name, for an identity or VM that is listed twice: an
+  // identity has one role, a VM one tenant; and for the right `peek` without `read`. `path` is for messages.
   static absl::StatusOr<std::shared_ptr<const Policy>> Parse(const std::string& text, const std::string& path);
   // Likewise, but appends every error to `errors`; returns nullptr after an error.
   static std::shared_ptr<const Policy> Parse(const std::string& text, const std::string& path, ErrorList& errors);

@@ -139,6 +139,7 @@ TEST(PolicyTest, EveryMistakeHasItsLine) {
            Case{"version: 1\n", "version: 1\nallow_absent_vms: yes\n", "p.yaml:2: expected true or false"},
            Case{"7f1c", "6f1c", "p.yaml:14: VM 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10 is given twice"},
            Case{"[read, seal]", "[read, saal]", "p.yaml:11: unknown right 'saal', must be read, mark, peek or seal"},
+           Case{"[read, seal]", "[seal, peek]", "p.yaml:11: the right 'peek' needs 'read' beside it"},
            Case{"contexts: [render]", "contexts: render", "p.yaml:9: expected a list"},
            Case{"    identities: [\"spiffe://example.org/b\"]\n", "", "p.yaml:12: key 'identities' is missing"},
            Case{"[\"spiffe://example.org/b\"]", "[]",

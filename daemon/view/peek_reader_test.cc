@@ -168,10 +168,10 @@ TEST_F(PeekReaderTest, EachRoleHasItsScopes) {
   EXPECT_TRUE(Ask("ops", Request("", "", {"cycles", "pcie_bytes"})).ok());
 }
 
-TEST_F(PeekReaderTest, BothRightsAreNeeded) {
+TEST_F(PeekReaderTest, TheRightIsNeeded) {
   for (const auto& [right, code] :
-       {std::pair("read", StatusCode::kNotFound), std::pair("peek", StatusCode::kNotFound),
-        std::pair("mark", StatusCode::kNotFound), std::pair("read, peek", StatusCode::kOk)}) {
+       {std::pair("read", StatusCode::kNotFound), std::pair("mark", StatusCode::kNotFound),
+        std::pair("read, mark, seal", StatusCode::kNotFound), std::pair("read, peek", StatusCode::kOk)}) {
     world_.policy.Replace(OneRightPolicy(right));
     EXPECT_EQ(Ask("tenant-a", Request("vm0", "", {"cycles"})).code(), code) << right;
   }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
@@ -37,13 +38,17 @@ Universe RandomUniverse() {
           .device_events = {"d0"}};
 }
 
+// A policy must not grant `peek` without `read`.
+std::optional<Names> RandomRights() {
+  std::optional<Names> rights = MaybeSome({"read", "mark", "peek", "seal"});
+  if (rights && std::ranges::find(*rights, "peek") != rights->end()) rights->push_back("read");
+  return rights;
+}
+
 GrantSpec RandomGrant(uint8_t vm, const Universe& universe) {
   Names events = universe.all_events();
   for (const char* group : {"@g0", "@g1"}) events.emplace_back(group);
-  return {.vm = vm,
-          .contexts = MaybeSome(universe.contexts),
-          .events = MaybeSome(events),
-          .rights = MaybeSome({"read", "mark", "peek", "seal"})};
+  return {.vm = vm, .contexts = MaybeSome(universe.contexts), .events = MaybeSome(events), .rights = RandomRights()};
 }
 
 // A policy must not have an empty list of identities, so an unused identity is added.
