@@ -432,15 +432,20 @@ TEST_F(CliTest, ANameThatIsNotThereIsNamed) {
             "h:1: no such thing: event 'dram_raed' (did you mean 'dram_read'?)");
   EXPECT_EQ(message({"--device", "gpu0", "--vm", "vm9", "--event", "x"}),
             "h:1: no such thing: VM 'vm9' (did you mean 'vm0'?), event 'x'");
-  EXPECT_EQ(message({"--vm", "vm*", "--vm", "vm3"}), "h:1: no such thing: VM 'vm3' (did you mean 'vm0'?)")
-      << "the daemon's answer, as for one name; a confidential VM has no counters";
+  EXPECT_EQ(message({"--vm", "vm*", "--vm", "vm3"}),
+            "h:1: no such thing: VM 'vm3' (confidential: its counters are in sealed records only)")
+      << "the daemon's answer, as for one name; the caller sees the VM";
   EXPECT_EQ(message({"--device", "gpu0"}), "h:1: no such thing");
+  EXPECT_EQ(message({"--context", "train"}), "h:1: no such thing: context 'train'");
 }
 
 // Live counters of context train of vm0 on gpu0.
 FakeDaemon::Script APeek() {
   FakeDaemon::Script script = ASite();
   script.devices.mutable_devices()->RemoveLast();
+  v1::Scope& visible = *script.scopes.add_scopes();
+  visible.set_vm("vm0");
+  visible.set_context("train");
   v1::PeekResponse& peek = script.peek;
   v1::Scope& scope = *peek.mutable_counters()->mutable_scope();
   scope.set_device("gpu0");
@@ -485,6 +490,9 @@ TEST_F(CliTest, PeekPrintsWhatIsNow) {
   const json peek = json::parse(Printed({"peek", "--event", "sm_active", "--format", "json"}));
   EXPECT_EQ(peek["counters"]["counters"][0]["count"], "1234567");
   EXPECT_EQ(peek["counters"]["scope"]["generation"], 2);
+  EXPECT_EQ(peek["counters"]["flags"], json::array({"overflow"}));
+  EXPECT_FALSE(peek["counters"].contains("state"));
+  EXPECT_FALSE(peek["counters"].contains("ratios"));
   EXPECT_EQ(peek["boot_id"], "000000000000b007");
 }
 
@@ -501,10 +509,28 @@ TEST_F(CliTest, PeekNeedsToBeToldTheDeviceAmongSeveral) {
   EXPECT_EQ(ReportCli(Run(kPeek)), 1);
 }
 
+TEST_F(CliTest, PeekTakesUpToSixtyFourNames) {
+  Serve(APeek());
+  std::vector<std::string> many = kPeek;
+  for (int i = 1; i < 64; ++i) many.insert(many.end(), {"--event", absl::StrCat("e", i)});
+  many.insert(many.end(), {"--event", "sm_active"});
+  Printed(many);
+  EXPECT_THAT(daemon_->requests().peek, testing::EndsWith(R"(events: "e62" events: "e63")"));
+  many.insert(many.end(), {"--event", "e64"});
+  EXPECT_EQ(Mistake(many), "--event: at most 64 at once, 65 are given");
+  EXPECT_EQ(Mistake({"peek", "--event", "dram_*"}),
+            "--event: 'dram_*' is a pattern; a peek takes names (see sideband --help)");
+  EXPECT_EQ(Mistake({"peek", "--vm", "", "--event", "e"}), "--vm: must not be empty (see sideband --help)");
+  EXPECT_EQ(Mistake({"peek", "--vm", "vm0", "--context", "", "--event", "e"}),
+            "--context: must not be empty (see sideband --help)");
+}
+
 TEST_F(CliTest, PeekExplainsRefusals) {
-  const auto message = [this](const grpc::Status& status, std::vector<std::string> arguments) {
+  grpc::Status read;
+  const auto message = [&](const grpc::Status& status, std::vector<std::string> arguments) {
     FakeDaemon::Script script = APeek();
     script.peek_status = status;
+    script.get_snapshot_status = read;
     Serve(script);
     arguments.insert(arguments.end(), {"--address", "h:1"});
     const absl::Status refused = Run(arguments);
@@ -517,6 +543,19 @@ TEST_F(CliTest, PeekExplainsRefusals) {
             "'sm_active'?)");
   EXPECT_EQ(message(absent, kPeek),
             "h:1: no such device, VM, context or event to peek at; a peek needs the right `peek` beside `read`");
+  EXPECT_EQ(daemon_->requests().get_snapshot,
+            R"(filter { device: "gpu0" vm: "vm0" context: "train" events: "sm_active" })");
+  EXPECT_EQ(message(absent, {"peek", "--vm", "vm0", "--context", "trian", "--event", "sm_active"}),
+            "h:1: no such device, VM, context or event: context 'trian' (did you mean 'train'?)");
+  EXPECT_EQ(message(absent, {"peek", "--vm", "vm3", "--event", "sm_active"}),
+            "h:1: no such device, VM, context or event: VM 'vm3' (confidential: its counters are in sealed records "
+            "only)");
+  EXPECT_EQ(message(absent, {"peek", "--event", "sm_active"}),
+            "h:1: no such device, VM, context or event: the device's own counters, which operators peek at; --vm names "
+            "a VM");
+  read = absent;
+  EXPECT_EQ(message(absent, kPeek),
+            "h:1: no such device, VM, context or event: sm_active of VM 'vm0', context 'train' on gpu0");
   EXPECT_EQ(message(grpc::Status(grpc::StatusCode::RESOURCE_EXHAUSTED, "used up; retry in 70ms"), kPeek),
             "h:1: used up; retry in 70ms");
   EXPECT_EQ(message(grpc::Status(grpc::StatusCode::UNIMPLEMENTED, ""), kPeek),

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,7 @@
 #include "client/cli/builtin_commands.h"
 #include "client/cli/csv_render.h"
 #include "client/cli/json.h"
+#include "client/cli/name_pattern.h"
 #include "client/cli/options.h"
 #include "client/cli/render.h"
 #include "client/cli/selection.h"
@@ -17,6 +20,24 @@
 
 namespace sideband::client {
 namespace {
+
+// Of a request (telemetry.proto).
+constexpr size_t kEventsMax = 64;
+
+// CLI11 validators: return the error message, or an empty text.
+std::string CheckNotEmpty(const std::string& text) { return text.empty() ? "must not be empty" : ""; }
+
+std::string CheckName(const std::string& text) {
+  return IsPattern(text) ? absl::StrCat("'", text, "' is a pattern; a peek takes names") : CheckNotEmpty(text);
+}
+
+// Without what the daemon does not fill.
+std::string PeekJson(const v1::PeekResponse& response) {
+  auto json = nlohmann::ordered_json::parse(ToJson(response), nullptr, /*allow_exceptions=*/false);
+  if (!json.contains("counters")) return ToJson(response);
+  for (const char* member : {"state", "ratios"}) json["counters"].erase(member);
+  return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
 
 // The caller's only device.
 absl::StatusOr<std::string> OnlyDevice(TelemetryClient& client) {
@@ -34,11 +55,16 @@ class PeekCommand final : public Command {
   std::string description() const override { return "Print a few counters as they are now, without a snapshot"; }
 
   void Define(CLI::App& app) override {
-    app.add_option("--device", device_, "Of this device; default: the only one")->type_name("NAME");
-    CLI::Option* const vm =
-        app.add_option("--vm", vm_, "Of this VM, by name or UUID; default: the device itself")->type_name("NAME");
-    app.add_option("--context", context_, "Of this context; default: the VM itself")->type_name("NAME")->needs(vm);
-    app.add_option("--event", events_, "This event; repeatable, at most 64")
+    app.add_option("--device", device_, "Of this device; default: the only one")->check(CheckName)->type_name("NAME");
+    CLI::Option* const vm = app.add_option("--vm", vm_, "Of this VM, by name or UUID; default: the device itself")
+                                ->check(CheckName)
+                                ->type_name("NAME");
+    app.add_option("--context", context_, "Of this context; default: the VM itself")
+        ->check(CheckNotEmpty)
+        ->type_name("NAME")
+        ->needs(vm);
+    app.add_option("--event", words_, "This event; repeatable, at most 64")
+        ->check(CheckName)
         ->type_name("NAME")
         ->take_all()
         ->expected(1)
@@ -47,24 +73,36 @@ class PeekCommand final : public Command {
     format_.AddTo(app);
     app.footer(
         "All counters are of one instant. The device is read for this command alone, which needs the\n"
-        "right `peek` beside `read`.\n"
+        "right `peek` beside `read`. Names are taken as they are, without * and ?.\n"
         "Examples:\n"
         "  sideband peek --vm vm1 --context train --event l2_miss_cycles\n"
         "  sideband peek --device gpu0 --vm vm1 --event l2_hit_cycles --event l2_miss_cycles --format json");
   }
 
   absl::Status Run(CommandContext& context) override {
+    SIDEBAND_ASSIGN_OR_RETURN(const std::vector<std::string> events, Events());
     SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
-    SIDEBAND_ASSIGN_OR_RETURN(const v1::PeekRequest request, Request(*client));
+    SIDEBAND_ASSIGN_OR_RETURN(const v1::PeekRequest request, Request(events, *client));
     const auto response = client->Peek(request);
-    if (!response.ok()) return Explained(response.status(), *client);
-    if (format_.json()) return context.out().Write(ToJson(*response));
+    if (!response.ok()) return Explained(response.status(), request, *client);
+    if (format_.json()) return context.out().Write(PeekJson(*response));
     return context.out().Write(format_.csv() ? PeekCsv(*response)
                                              : PeekTable(*response, context.StyleOf(format_.style)));
   }
 
  private:
-  absl::StatusOr<v1::PeekRequest> Request(TelemetryClient& client) const {
+  // Each once, in their order.
+  absl::StatusOr<std::vector<std::string>> Events() const {
+    std::vector<std::string> events;
+    for (const std::string& word : words_) {
+      if (std::ranges::find(events, word) == events.end()) events.push_back(word);
+    }
+    if (events.size() <= kEventsMax) return events;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--event: at most ", kEventsMax, " at once, ", events.size(), " are given"));
+  }
+
+  absl::StatusOr<v1::PeekRequest> Request(const std::vector<std::string>& events, TelemetryClient& client) const {
     v1::PeekRequest request;
     request.set_device(device_);
     if (device_.empty()) {
@@ -72,29 +110,43 @@ class PeekCommand final : public Command {
     }
     request.set_vm(vm_);
     request.set_context(context_);
-    for (const std::string& event : events_) request.add_events(event);
+    for (const std::string& event : events) request.add_events(event);
     return request;
   }
 
-  absl::Status Explained(const absl::Status& status, TelemetryClient& client) const {
+  absl::Status Explained(const absl::Status& status, const v1::PeekRequest& request, TelemetryClient& client) const {
     // gRPC's own status for a method that the server does not have is without a text.
     if (absl::IsUnimplemented(status) && absl::EndsWith(status.message(), "UNIMPLEMENTED")) {
       return MarkRemote(absl::UnimplementedError("the daemon has no peeks: it is older than this program"));
     }
-    FilterOptions names{.events = events_};
+    FilterOptions names{.context = context_, .events = words_};
     if (!device_.empty()) names.devices = {device_};
     if (!vm_.empty()) names.vms = {vm_};
     const absl::Status explained = ExplainNotFound(status, names, client);
     if (!absl::IsNotFound(explained) || explained.message() != status.message()) return explained;
-    // Each name exists for the caller.
-    return MarkRemote(absl::NotFoundError(
-        absl::StrCat(status.message(), " to peek at; a peek needs the right `peek` beside `read`")));
+    return MarkRemote(absl::NotFoundError(absl::StrCat(status.message(), WhyNot(request, client))));
+  }
+
+  // Each name exists for the caller, but perhaps not together.
+  static std::string WhyNot(const v1::PeekRequest& request, TelemetryClient& client) {
+    if (request.vm().empty()) return ": the device's own counters, which operators peek at; --vm names a VM";
+    v1::GetSnapshotRequest read;
+    read.mutable_filter()->set_device(request.device());
+    read.mutable_filter()->set_vm(request.vm());
+    read.mutable_filter()->set_context(request.context());
+    *read.mutable_filter()->mutable_events() = request.events();
+    if (!absl::IsNotFound(client.GetSnapshot(read).status())) {
+      return " to peek at; a peek needs the right `peek` beside `read`";
+    }
+    return absl::StrCat(": ", absl::StrJoin(request.events(), ", "), " of VM '", request.vm(), "'",
+                        request.context().empty() ? "" : absl::StrCat(", context '", request.context(), "'"), " on ",
+                        request.device());
   }
 
   std::string device_;
   std::string vm_;
   std::string context_;
-  std::vector<std::string> events_;
+  std::vector<std::string> words_;
   FormatOption format_;
 };
 

@@ -42,12 +42,11 @@ absl::StatusOr<Names> DeviceNames(TelemetryClient& client) {
   return names;
 }
 
-// Names and UUIDs of the VMs whose counters the caller may read. Counters of confidential VMs are never readable.
-absl::StatusOr<Names> VmNames(TelemetryClient& client) {
-  SIDEBAND_ASSIGN_OR_RETURN(const auto response, client.ListScopes({}));
+// Names and UUIDs of the VMs that are confidential, or of the others. Counters of confidential VMs are never readable.
+Names VmNames(const v1::ListScopesResponse& response, bool confidential) {
   Names names;
   for (const v1::Scope& scope : response.scopes()) {
-    if (scope.vm().empty() || scope.confidential()) continue;
+    if (scope.vm().empty() || scope.confidential() != confidential) continue;
     names.push_back(scope.vm());
     names.push_back(scope.vm_uuid());
   }
@@ -82,13 +81,47 @@ absl::Status CheckNamed(const Names& names, const Names& known, void (*set)(v1::
   return absl::OkStatus();
 }
 
+std::string Missing(const char* kind, const std::string& name, const Names& known) {
+  return absl::StrCat(kind, " '", name, "'", DidYouMean(name, known));
+}
+
 void AddMissing(const char* kind, const Names& names, const absl::StatusOr<Names>& known, Names& missing) {
   if (!known.ok()) return;
   for (const std::string& name : names) {
-    if (!IsPattern(name) && !Has(*known, name)) {
-      missing.push_back(absl::StrCat(kind, " '", name, "'", DidYouMean(name, *known)));
+    if (!IsPattern(name) && !Has(*known, name)) missing.push_back(Missing(kind, name, *known));
+  }
+}
+
+void AddMissingVms(const Names& vms, const v1::ListScopesResponse& visible, Names& missing) {
+  const Names confidential = VmNames(visible, true);
+  Names others;
+  for (const std::string& vm : Canonical(vms)) {
+    if (Has(confidential, vm)) {
+      missing.push_back(absl::StrCat("VM '", vm, "' (confidential: its counters are in sealed records only)"));
+    } else {
+      others.push_back(vm);
     }
   }
+  AddMissing("VM", others, VmNames(visible, false), missing);
+}
+
+// A context's name is no pattern.
+void AddMissingContext(const FilterOptions& options, const v1::ListScopesResponse& visible, Names& missing) {
+  const Names vms = Canonical(options.vms);
+  Names known;
+  for (const v1::Scope& scope : visible.scopes()) {
+    if (vms.empty() || MatchesAny(vms, scope.vm()) || MatchesAny(vms, scope.vm_uuid()))
+      known.push_back(scope.context());
+  }
+  if (!Has(known, options.context)) missing.push_back(Missing("context", options.context, known));
+}
+
+void AddMissingScopes(const FilterOptions& options, TelemetryClient& client, Names& missing) {
+  const auto visible = client.ListScopes({});
+  if (!visible.ok()) return;
+  AddMissingVms(options.vms, *visible, missing);
+  // Of a VM that is not there, no context is.
+  if (!options.context.empty() && missing.empty()) AddMissingContext(options, *visible, missing);
 }
 
 }  // namespace
@@ -121,7 +154,8 @@ absl::Status Selection::CheckNames(TelemetryClient& client) const {
     SIDEBAND_RETURN_IF_ERROR(CheckNamed(devices_, known, set, client));
   }
   if (vms_.empty()) return absl::OkStatus();
-  SIDEBAND_ASSIGN_OR_RETURN(const Names known, VmNames(client));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto visible, client.ListScopes({}));
+  const Names known = VmNames(visible, false);
   const auto set = [](v1::Filter& filter, const std::string& name) { filter.set_vm(name); };
   return CheckNamed(vms_, known, set, client);
 }
@@ -193,7 +227,7 @@ absl::Status ExplainNotFound(const absl::Status& status, const FilterOptions& op
   if (!absl::IsNotFound(status) || !IsRemote(status)) return status;
   Names missing;
   if (!options.devices.empty()) AddMissing("device", options.devices, DeviceNames(client), missing);
-  if (!options.vms.empty()) AddMissing("VM", options.vms, VmNames(client), missing);
+  if (!options.vms.empty() || !options.context.empty()) AddMissingScopes(options, client, missing);
   if (!options.events.empty()) AddMissing("event", options.events, EventNames(client, ""), missing);
   if (missing.empty()) return status;
   return MarkRemote(absl::Status(status.code(), absl::StrCat(status.message(), ": ", absl::StrJoin(missing, ", "))));
