@@ -52,8 +52,10 @@ Command AddServeCommand(CLI::App& app) {
                    "Folder for a shared-memory file of each VM's own counters; confidential VMs have none")
       ->type_name("FOLDER");
   command
-      ->add_option("--guest-ports", flags->options.guest_ports,
-                   "Folder for a socket of each VM and each context, by which it reads counters by registers")
+      ->add_option(
+          "--guest-ports", flags->options.guest_ports,
+          "Folder for a socket of each VM and each context, by which it reads counters by registers; made unless it "
+          "exists")
       ->type_name("FOLDER");
   command
       ->add_option(
