@@ -48,7 +48,7 @@ class DevicePeeks {
 
   // Answers the peeks that have waited too long: to be called while the bus is used for something else.
   void GiveUpOverdue() { queue_.GiveUpOverdue(); }
-  // Answers the peek that has waited longest; returns false if none waits. `is_readable`: the last collection has
+  // Answers the first peek in the queue; returns false if none waits. `is_readable`: the last collection has
   // succeeded, so that the session knows the device; otherwise the answer is UNAVAILABLE. That, and UNIMPLEMENTED, use
   // no bus time, and are charged none. From the steady time `due` on a snapshot is due: a peek that is not read by then
   // waits again, after the question that is under way.

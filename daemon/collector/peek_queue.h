@@ -58,7 +58,7 @@ class PeekQueue {
   absl::StatusOr<uint64_t> Add(PeekQuery query, const Price& price, LiveReader::Done done) ABSL_LOCKS_EXCLUDED(mu_);
   // Whether the peek still waited. Its `done` is then not called, and its charge is returned.
   bool Remove(uint64_t number) ABSL_LOCKS_EXCLUDED(mu_);
-  // The peek that has waited longest; nullopt if none waits. The caller calls its `done`.
+  // The first peek in the queue; nullopt if none waits. The caller calls its `done`.
   std::optional<Peek> Take() ABSL_LOCKS_EXCLUDED(mu_);
   // Answers the peeks that have waited too long. Their charges are returned.
   void GiveUpOverdue() ABSL_LOCKS_EXCLUDED(mu_);
