@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/catalog.h"
-#include "secure_mcu/pipeline/gated_wires.h"
 
 namespace sideband::mcu {
 namespace {
@@ -44,7 +43,7 @@ absl::Status ValidateGroups(const UlcSpec& ulc, uint8_t channel, size_t groups) 
     if (*input.group >= groups) {
       return absl::InvalidArgumentError(absl::StrCat("group is ", *input.group, ", of ", groups, " gate groups"));
     }
-    SIDEBAND_RETURN_IF_ERROR(CheckRange("wire", input.wire, 0, kGatedWiresMax - kPrescaledDigitsMax));
+    SIDEBAND_RETURN_IF_ERROR(CheckRange("wire", input.wire, 0, kGatedClockWire));
   }
   return absl::OkStatus();
 }

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "secure_mcu/pipeline/counter_collection_unit.h"
 #include "secure_mcu/pipeline/counter_gate.h"
+#include "secure_mcu/pipeline/gated_wires.h"
 #include "secure_mcu/pipeline/hpc.h"
 #include "secure_mcu/pipeline/record.h"
 #include "secure_mcu/pipeline/reduction_channel.h"

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "secure_mcu/chip/chip.h"
+#include "secure_mcu/chip/host_plan.h"
 
 namespace sideband::mcu {
 
@@ -49,20 +50,23 @@ class Player {
  public:
   // `sources` holds the wires of each slice, which are notified of switches; nullptr: no notification. All arguments
   // must outlive the player.
-  Player(Chip& chip, Timeline& timeline, std::vector<sim::WireSource*> sources)
-      : chip_(chip), timeline_(timeline), sources_(std::move(sources)) {}
+  Player(Chip& chip, Timeline& timeline, std::vector<sim::WireSource*> sources, HostPlan host = {})
+      : chip_(chip), timeline_(timeline), sources_(std::move(sources)), host_(host) {}
 
-  // Performs every switch up to and including `cycle`, and counts the cycles below it.
+  // Performs every switch, exit and entry up to and including `cycle`, and counts the cycles below it.
   void PlayTo(uint64_t cycle);
   // Makes every slice idle at the chip's current cycle.
   void Vacate();
 
  private:
   void Make(const SwitchEvent& event);
+  void ChangeMode(uint64_t cycle);
 
   Chip& chip_;
   Timeline& timeline_;
   const std::vector<sim::WireSource*> sources_;
+  const HostPlan host_;
+  uint64_t next_mode_ = host_.NextChange(0);
 };
 
 }  // namespace sideband::mcu

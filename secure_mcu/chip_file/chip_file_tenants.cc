@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/catalog.h"
+#include "secure_mcu/chip_file/chip_file_counting.h"
 #include "secure_mcu/chip_file/chip_file_fields.h"
 #include "secure_mcu/chip_file/chip_file_memory.h"
 
@@ -87,14 +88,6 @@ absl::Status ReadContexts(const YamlMap& map, const ChipFile& file, VmFileSpec& 
   return absl::OkStatus();
 }
 
-absl::Status ReadCounting(const YamlMap& map, VmFileSpec& vm) {
-  const auto node = map.Find("counting");
-  if (!node) return absl::OkStatus();
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap counting, node->Map({"useren"}));
-  SIDEBAND_ASSIGN_OR_RETURN(vm.useren, BoolField(counting, "useren", false));
-  return absl::OkStatus();
-}
-
 absl::StatusOr<VmFileSpec> ReadVm(const YamlNode& node, const ChipFile& file) {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"name", "uuid", "confidential", "counting", "contexts"}));
   VmFileSpec vm;
@@ -104,7 +97,7 @@ absl::StatusOr<VmFileSpec> ReadVm(const YamlNode& node, const ChipFile& file) {
   // Decoders of the catalogue reject such a VM.
   if (vm.uuid.is_nil()) return map.Get("uuid")->Error("the UUID of a VM must not be all zeros");
   SIDEBAND_ASSIGN_OR_RETURN(vm.confidential, BoolField(map, "confidential", false));
-  SIDEBAND_RETURN_IF_ERROR(ReadCounting(map, vm));
+  SIDEBAND_ASSIGN_OR_RETURN(vm.counting, ReadCounting(map, file));
   SIDEBAND_RETURN_IF_ERROR(ReadContexts(map, file, vm));
   return vm;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/chip_file/chip_file.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -166,14 +167,65 @@ TEST(ChipFileTest, ReadsTenants) {
 }
 
 TEST(ChipFileTest, ReadsCounting) {
-  EXPECT_FALSE(Load(kChip)->vms[1].useren);
+  EXPECT_FALSE(Load(kChip)->vms[1].counting.useren);
   const auto with = [](const std::string& counting) {
     return Load(absl::StrReplaceAll(kChip, {{"confidential: true", "counting: " + counting}}));
   };
-  EXPECT_TRUE(with("{useren: true}")->vms[1].useren);
-  EXPECT_FALSE(with("{}")->vms[1].useren);
+  EXPECT_TRUE(with("{useren: true}")->vms[1].counting.useren);
+  EXPECT_FALSE(with("{}")->vms[1].counting.useren);
   EXPECT_TRUE(absl::EndsWith(with("{useren: 1}").status().message(), ":40: useren is 1, must be true or false"));
   EXPECT_FALSE(with("{users: true}").ok());
+}
+
+std::string WithGates(const std::string& gates, const std::string& counting = "{}") {
+  return absl::StrCat(absl::StrReplaceAll(kChip, {{"confidential: true", "counting: " + counting}}), gates, "\n");
+}
+
+TEST(ChipFileTest, ReadsGateGroupsAndTheHost) {
+  const auto file =
+      Load(WithGates("gate_groups:\n"
+                     "  - {name: sm, events: [sm_active_cycles], identifier: 7}\n"
+                     "  - {name: memory, events: [tensor_active_cycles], guest: false, host: true}\n"
+                     "host: {exit_every: 1ms, exit_time: 50us, phases: [{kind: copy, time: 1ms}]}",
+                     "{ids: [7, 9], allowed: [memory], pinned: [sm]}"));
+  ASSERT_TRUE(file.ok()) << file.status();
+  ASSERT_EQ(file->gate_groups.size(), 2u);
+  EXPECT_EQ(file->gate_groups[0].gate.identifier, 7);
+  EXPECT_TRUE(file->gate_groups[0].gate.in_guest);
+  EXPECT_FALSE(file->gate_groups[1].gate.in_guest);
+  EXPECT_TRUE(file->gate_groups[1].gate.in_host);
+  EXPECT_EQ(file->host->exit_time, absl::Microseconds(50));
+  const VmControl& counting = file->vms[1].counting;
+  EXPECT_TRUE(counting.match.Includes(9));
+  EXPECT_FALSE(counting.match.Includes(8));
+  EXPECT_EQ(counting.allowed, 0b10u);
+  EXPECT_EQ(counting.pinned, 0b01u);
+  EXPECT_FALSE(file->vms[0].counting.match.enable);
+}
+
+TEST(ChipFileTest, AMistakeInGatesIsNamed) {
+  const auto message = [](const std::string& gates, const std::string& counting = "{}") {
+    return std::string(Load(WithGates(gates, counting)).status().message());
+  };
+  const auto group = [&](const std::string& fields) { return message("gate_groups: [{" + fields + "}]"); };
+  EXPECT_THAT(group("name: SM, events: [sm_active_cycles]"), testing::HasSubstr("characters other than a-z"));
+  EXPECT_THAT(group("name: a, events: []"), testing::HasSubstr("group 'a' has no event"));
+  EXPECT_THAT(group("name: a, events: [sm_activ_cycles]"), testing::HasSubstr("(did you mean 'sm_active_cycles'?)"));
+  EXPECT_THAT(group("name: a, events: [sm_active_cycles, sm_active_cycles]"),
+              testing::HasSubstr("a gate group already"));
+  EXPECT_THAT(group("name: a, events: [sm_active_cycles], identifier: 65536"), testing::HasSubstr("from 0 to 65535"));
+  EXPECT_THAT(
+      message("gate_groups: [{name: a, events: [sm_active_cycles]}, {name: a, events: [tensor_active_cycles]}]"),
+      testing::HasSubstr("listed twice"));
+  const auto host = [&](const std::string& fields) {
+    return message("host: {" + fields + ", phases: [{kind: copy, time: 1ms}]}");
+  };
+  EXPECT_THAT(host("exit_every: 1ms, exit_time: 1ms"), testing::HasSubstr("exit_time must be shorter than exit_every"));
+  EXPECT_THAT(host("exit_every: 9us, exit_time: 1us"), testing::HasSubstr("exit_every is 9us, must be a duration from 10us"));
+  EXPECT_THAT(host("exit_time: 1us"), testing::HasSubstr("exit_every"));
+  EXPECT_THAT(message("", "{allowed: [a]}"), testing::HasSubstr("no gate group 'a'"));
+  EXPECT_THAT(message("", "{ids: [1, 2, 3, 4, 5]}"), testing::HasSubstr("more than 4 ids"));
+  EXPECT_THAT(message("", "{ids: [0]}"), testing::HasSubstr("from 1 to 65535"));
 }
 
 TEST(ChipFileTest, ReadsMemory) {

@@ -39,19 +39,36 @@ absl::StatusOr<bool> ReadPrescaled(const YamlMap& map) {
   return node->Error(absl::StrCat("count is ", way, ", must be full or prescaled"));
 }
 
-// A name, or {name, bits, count}.
+// A name, or {name, bits, count}, or {name, of}.
 absl::StatusOr<UnitEventSpec> ReadEvent(const YamlNode& node) {
   UnitEventSpec event{.line = node.line()};
   if (node.is_map()) {
-    SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"name", "bits", "count"}));
+    SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"name", "bits", "count", "of"}));
     SIDEBAND_ASSIGN_OR_RETURN(event.name, map.String("name"));
     SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "bits", {1, kEventBitsMax}, event.bits));
     SIDEBAND_ASSIGN_OR_RETURN(event.prescaled, ReadPrescaled(map));
+    SIDEBAND_ASSIGN_OR_RETURN(event.of, map.StringOr("of", ""));
+    if (!event.of.empty() && (map.Find("bits") || map.Find("count"))) {
+      return node.Error(absl::StrCat("event '", event.name, "' is counted as '", event.of, "' is: no bits, no count"));
+    }
   } else {
     SIDEBAND_ASSIGN_OR_RETURN(event.name, node.String());
   }
   SIDEBAND_RETURN_IF_ERROR(CheckEventName(node, event.name));
   return event;
+}
+
+// The event before it whose wires it has gives it its width and way of counting.
+absl::Status CopySource(const YamlNode& node, const UnitFileSpec& unit, UnitEventSpec& event) {
+  if (event.of.empty()) return absl::OkStatus();
+  const auto source = std::ranges::find(unit.events, event.of, &UnitEventSpec::name);
+  if (source == unit.events.end() || !source->of.empty()) {
+    return node.Error(
+        absl::StrCat("event '", event.name, "': no event '", event.of, "' with wires of its own before it"));
+  }
+  event.bits = source->bits;
+  event.prescaled = source->prescaled;
+  return absl::OkStatus();
 }
 
 absl::Status ReadEvents(const YamlMap& map, UnitFileSpec& unit) {
@@ -61,6 +78,7 @@ absl::Status ReadEvents(const YamlMap& map, UnitFileSpec& unit) {
   std::set<std::string> names;
   for (const YamlNode& node : nodes) {
     SIDEBAND_ASSIGN_OR_RETURN(UnitEventSpec event, ReadEvent(node));
+    SIDEBAND_RETURN_IF_ERROR(CopySource(node, unit, event));
     if (!names.insert(event.name).second) {
       return node.Error(absl::StrCat("event '", event.name, "' is listed twice in unit '", unit.name, "'"));
     }

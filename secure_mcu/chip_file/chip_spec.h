@@ -48,13 +48,15 @@ struct VmFileSpec {
   std::string name;
   Uuid uuid;
   bool confidential = false;
-  bool useren = false;  // initially, programs of its users may read counters by registers
+  VmControl counting;  // initially: its control block
   std::vector<ContextFileSpec> contexts;
 };
 
 // An event of a unit: one wire, or a number that the unit drives on several wires, least significant digit first.
 struct UnitEventSpec {
   std::string name;
+  // Another event of the unit before this one, whose wires are counted once more; empty: it has wires of its own.
+  std::string of;
   uint32_t bits = 1;       // 1 to 32
   bool prescaled = false;  // a 32nd of the sum is counted instead of the number
   bool masked = false;     // counted by the unit, but not added by its collection unit
@@ -95,6 +97,20 @@ struct ProgramFileSpec {
   size_t line = 0;
 };
 
+// Events of slices with one enable bit.
+struct GateGroupFileSpec {
+  std::string name;
+  GateGroup gate;
+  std::vector<std::string> events;  // at least one
+};
+
+// The hypervisor's work on the slices: from each multiple of `exit_every` on, for `exit_time`.
+struct HostFileSpec {
+  absl::Duration exit_every;
+  absl::Duration exit_time;  // shorter
+  WorkloadFileSpec workload;
+};
+
 struct MemoryFileSpec {
   uint32_t total_mib = 0;
   uint32_t reserved_mib = 0;  // unavailable to contexts
@@ -127,6 +143,9 @@ struct ChipFile {
   std::optional<WorkloadFileSpec> device_workload;
   std::optional<WaveformFileSpec> waveform;
   std::vector<ProgramFileSpec> programs;  // one per slice, or none
+
+  std::vector<GateGroupFileSpec> gate_groups;  // in the order of their numbers
+  std::optional<HostFileSpec> host;
 
   std::vector<VmFileSpec> vms;
   absl::Duration quantum;  // duration of a residency

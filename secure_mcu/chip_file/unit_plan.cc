@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -65,11 +66,28 @@ class ChannelPlanner {
   }
 
   void AddInputs(const UnitFileSpec& unit, const std::vector<uint16_t>& counters, UlcSpec& ulc) {
+    std::map<std::string, sim::WireId> first_wires;
     for (size_t i = 0; i < counters.size(); ++i) {
-      const auto inputs = Inputs(unit.events[i], counters[i], static_cast<sim::WireId>(wires_.size()));
-      ulc.inputs.insert(ulc.inputs.end(), inputs.begin(), inputs.end());
-      wires_.insert(wires_.end(), unit.events[i].bits, counters[i]);
+      const UnitEventSpec& event = unit.events[i];
+      if (event.of.empty()) {
+        first_wires[event.name] = static_cast<sim::WireId>(wires_.size());
+        wires_.insert(wires_.end(), event.bits, counters[i]);
+      }
+      const sim::WireId first = first_wires.at(event.of.empty() ? event.name : event.of);
+      for (CounterInput input : Inputs(event, counters[i], first)) {
+        input.group = GroupOf(event.name);
+        ulc.inputs.push_back(input);
+      }
     }
+  }
+
+  std::optional<uint8_t> GroupOf(const std::string& event) const {
+    if (channel_ == kDeviceChannel) return std::nullopt;
+    for (size_t group = 0; group < file_.gate_groups.size(); ++group) {
+      const std::vector<std::string>& events = file_.gate_groups[group].events;
+      if (std::ranges::find(events, event) != events.end()) return static_cast<uint8_t>(group);
+    }
+    return std::nullopt;
   }
 
   absl::Status CheckUlc(const UnitFileSpec& unit, const UlcSpec& ulc) const {
@@ -193,6 +211,8 @@ absl::StatusOr<UnitPlan> PlanUnits(const ChipFile& file) {
     // Last, so that the chip file's events keep their places.
     const absl::Status added = AddResidentCycles(file.pipeline.slices, plan.events, plan.ccus);
     SIDEBAND_RETURN_IF_ERROR(AtLine(added, file.path, file.units[0].line));
+    const absl::Status running = AddRunningCycles(file.gate_groups, file.pipeline.slices, plan.events, plan.ccus);
+    SIDEBAND_RETURN_IF_ERROR(AtLine(running, file.path, file.units[0].line));
   }
   SIDEBAND_RETURN_IF_ERROR(CheckThresholds(file, plan));
   return plan;

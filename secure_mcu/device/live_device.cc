@@ -79,6 +79,7 @@ absl::StatusOr<std::unique_ptr<LiveDevice>> LiveDevice::Create(const ChipFile& f
   PipelineConfig config = file.pipeline;
   config.events = static_cast<uint32_t>(wiring->events.events().size());
   config.ccus = wiring->ccus;
+  for (const GateGroupFileSpec& group : file.gate_groups) config.gate_groups.push_back(group.gate);
   auto chip = Chip::Create(config);
   if (!chip.ok()) return AtLine(chip.status(), file.path, 0);
   SIDEBAND_ASSIGN_OR_RETURN(auto energies, EnergiesInOrder(file, wiring->events));
@@ -110,7 +111,7 @@ LiveDevice::LiveDevice(const ChipFile& file, uint64_t boot_id, Elapsed elapsed, 
       lives_(file),
       timeline_(wiring_.make_timeline(CreateBlocks(file))),
       power_(file.power),
-      player_(std::make_unique<Player>(*chip_, *timeline_, Raw(wiring_.slices))) {
+      player_(std::make_unique<Player>(*chip_, *timeline_, Raw(wiring_.slices), wiring_.host)) {
   for (uint8_t slice = 0; slice < wiring_.slices.size(); ++slice) chip_->Attach(slice, *wiring_.slices[slice]);
   chip_->Attach(kDeviceChannel, *wiring_.device);
 }
@@ -143,7 +144,7 @@ std::vector<Tenant> LiveDevice::CreateBlocks(const ChipFile& file) {
   uint16_t vm_id = 0;
   for (const VmFileSpec& vm : file.vms) {
     const BlockId block = chip_->memory().Create(++vm_id, mailbox::kNoContext);
-    chip_->SetUseren(block, vm.useren);
+    chip_->vm_control(block) = vm.counting;
     tenants.push_back({.vm = vm.name, .binding = {.vm = block}});
     uint16_t context_id = 0;
     for (const ContextFileSpec& context : vm.contexts) {

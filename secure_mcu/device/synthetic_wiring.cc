@@ -36,6 +36,10 @@ absl::StatusOr<std::shared_ptr<sim::WireSource>> MakeSlice(const ChipFile& file,
           AtLine(source->Add(vm.name, context.name, std::move(workload)), file.path, context.line));
     }
   }
+  if (file.host) {
+    SIDEBAND_ASSIGN_OR_RETURN(sim::Workload workload, MakeWorkload(file, file.host->workload, wire_events));
+    SIDEBAND_RETURN_IF_ERROR(source->SetHost(std::move(workload)));
+  }
   return source;
 }
 

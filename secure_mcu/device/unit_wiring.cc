@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/device/unit_wiring.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "secure_mcu/device/cycles.h"
@@ -28,6 +29,13 @@ RoundRobinTimeline::Turn TurnOf(const ChipFile& file) {
           .gap = file.gap == absl::ZeroDuration() ? 0 : CyclesAtLeastOne(file.gap, clock_hz)};
 }
 
+HostPlan HostPlanOf(const ChipFile& file) {
+  if (!file.host) return {};
+  const uint64_t clock_hz = file.pipeline.clock_hz;
+  const uint64_t every = std::max<uint64_t>(2, CyclesAtLeastOne(file.host->exit_every, clock_hz));
+  return {.every = every, .time = std::min(every - 1, CyclesAtLeastOne(file.host->exit_time, clock_hz))};
+}
+
 }  // namespace
 
 Wiring WireUnits(const ChipFile& file, UnitPlan plan, std::vector<std::shared_ptr<sim::WireSource>> slices,
@@ -37,6 +45,7 @@ Wiring WireUnits(const ChipFile& file, UnitPlan plan, std::vector<std::shared_pt
   wiring.device = std::move(device);
   wiring.events = std::move(plan.events);
   wiring.ccus = std::move(plan.ccus);
+  wiring.host = HostPlanOf(file);
   wiring.tenant_slices = SlicesOfContexts(file);
   wiring.make_timeline = [turns = Turns(file), turn = TurnOf(file)](std::vector<Tenant> tenants) {
     return std::make_unique<RoundRobinTimeline>(std::move(tenants), turns, turn);

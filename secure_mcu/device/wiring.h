@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "secure_mcu/chip/host_plan.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/player.h"
 #include "secure_mcu/chip_file/chip_file.h"
@@ -30,6 +31,7 @@ struct Wiring {
   // Makes the timeline of residencies once the tenants have their memory blocks. Tenants are a VM without a context,
   // then its contexts, VM by VM in the chip file's order.
   std::function<std::unique_ptr<Timeline>(std::vector<Tenant>)> make_timeline;
+  HostPlan host;                        // when the hypervisor runs
   std::vector<SliceSet> tenant_slices;  // per tenant, the slices of its turns
 };
 

@@ -22,9 +22,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "secure_mcu/pipeline/record.h"
+
 namespace sideband::mcu {
 
-inline constexpr uint32_t kGateGroupsMax = 64;
 inline constexpr uint32_t kGateIdsMax = 4;
 inline constexpr uint32_t kGateValueBits = 66;
 

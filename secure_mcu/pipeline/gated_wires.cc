@@ -5,12 +5,20 @@
 #include <array>
 #include <optional>
 
+#include "sim/wires/clocked_source.h"
+
 namespace sideband::mcu {
 namespace {
 
-constexpr sim::WireId WireOf(sim::WireId number) { return number % kGatedWiresMax; }
+// Above all groups are wires that are no numbers, such as the clock of a sim::ClockedSource.
+constexpr bool IsGated(sim::WireId number) { return number >= InGroup(0, 0) && number < InGroup(0, kGateGroupsMax); }
+constexpr sim::WireId WireOf(sim::WireId number) {
+  if (!IsGated(number)) return number;
+  const sim::WireId wire = number % kGatedWiresMax;
+  return wire == kGatedClockWire ? sim::ClockedSource::kClockWire : wire;
+}
 constexpr std::optional<uint8_t> GroupOf(sim::WireId number) {
-  if (number < kGatedWiresMax) return std::nullopt;
+  if (!IsGated(number)) return std::nullopt;
   return static_cast<uint8_t>(number / kGatedWiresMax - 1);
 }
 

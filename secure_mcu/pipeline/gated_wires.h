@@ -17,12 +17,16 @@
 #include <deque>
 #include <span>
 
+#include "secure_mcu/pipeline/record.h"
 #include "sim/wires/wire_source.h"
 
 namespace sideband::mcu {
 
 // Wires of a source that may be gated: numbers below this one.
 inline constexpr sim::WireId kGatedWiresMax = sim::WireId{1} << 25;
+
+// Of a sim::ClockedSource: its clock, where a wire below kGatedWiresMax is asked for. As that, it is counted alone.
+inline constexpr sim::WireId kGatedClockWire = kGatedWiresMax - 1;
 
 // The wire, behind the gate of a group. Consecutive wires of one group have consecutive numbers.
 constexpr sim::WireId InGroup(sim::WireId wire, uint8_t group) { return (group + 1u) * kGatedWiresMax + wire; }

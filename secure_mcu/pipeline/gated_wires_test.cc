@@ -5,8 +5,11 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <random>
 #include <vector>
+
+#include "sim/wires/clocked_source.h"
 
 namespace sideband::mcu {
 namespace {
@@ -82,11 +85,25 @@ TEST(GatedWiresTest, TheLast64thGroupIsOneOfThem) {
   GatedWires gated;
   gated.Attach(source);
   gated.Set(0, uint64_t{1} << 63, 0);
-  const std::vector<WireId> wires = {InGroup(kGatedWiresMax - 1, 63), InGroup(5, 62)};
+  const std::vector<WireId> wires = {InGroup(kGatedClockWire - 1, 63), InGroup(5, 62)};
   std::vector<uint64_t> sums(2);
   gated.AddCounts({0, 1000}, wires, sums);
-  EXPECT_EQ(sums[0], Truth({0, 1000}, kGatedWiresMax - 1, -1, {}));
+  EXPECT_EQ(sums[0], Truth({0, 1000}, kGatedClockWire - 1, -1, {}));
   EXPECT_EQ(sums[1], 0u);
+}
+
+TEST(GatedWiresTest, TheClockBehindAGateIsTheTimeInWhichItIsOpen) {
+  const sim::ClockedSource source(std::make_shared<HashWires>());
+  GatedWires gated;
+  gated.Attach(source);
+  gated.Set(100, 0b1, 100);
+  gated.Set(350, 0b0, 350);
+  std::vector<uint64_t> sums(1);
+  gated.AddConsecutiveCounts({0, 1000}, InGroup(kGatedClockWire, 0), sums);
+  gated.AddCounts({200, 400}, {{InGroup(kGatedClockWire, 0)}}, sums);
+  EXPECT_EQ(sums[0], 250u + 150u);
+  gated.AddConsecutiveCounts({0, 1000}, sim::ClockedSource::kClockWire, sums);
+  EXPECT_EQ(sums[0], 1400u) << "the clock itself has no gate";
 }
 
 TEST(GatedWiresTest, KeepsTheHistoryThatDelayedCountsNeed) {

@@ -43,6 +43,7 @@ class ClockedSource final : public WireSource {
   void SwitchIn(absl::string_view vm, absl::string_view context, uint64_t cycle) override {
     source_->SwitchIn(vm, context, cycle);
   }
+  void SwitchMode(bool is_host, uint64_t cycle) override { source_->SwitchMode(is_host, cycle); }
   void SwitchOut(uint64_t cycle) override { source_->SwitchOut(cycle); }
 
  private:

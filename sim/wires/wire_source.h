@@ -71,6 +71,9 @@ class WireSource {
   // context. Cycles are ascending, and all counts of cycles below `cycle` have been taken before the call. A waveform
   // ignores it, since its wires do not depend on the resident.
   virtual void SwitchIn(absl::string_view /*vm*/, absl::string_view /*context*/, uint64_t /*cycle*/) {}
+  // The hypervisor drives the wires from `cycle` on, while the resident's work stands still; or the resident does again.
+  // Cycles as in SwitchIn, which begins with the resident's work.
+  virtual void SwitchMode(bool /*is_host*/, uint64_t /*cycle*/) {}
   // No context drives the wires from `cycle` on, until the next SwitchIn.
   virtual void SwitchOut(uint64_t /*cycle*/) {}
 };

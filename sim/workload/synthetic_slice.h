@@ -6,12 +6,15 @@
 //   SIDEBAND_RETURN_IF_ERROR(slice.Add("vm1", "ctx0", std::move(workload)));
 //   slice.SwitchIn("vm1", "ctx0", 1000);
 //   slice.AddCounts({1000, 1511}, wires, sums);   // the context's own cycles 0 to 510
-//   slice.SwitchOut(1511);
+//   slice.SwitchMode(/*is_host=*/true, 1511);     // the hypervisor runs; the context's own cycle 511 is still to come
+//   slice.SwitchOut(1600);
 #ifndef SIDEBAND_SIM_WORKLOAD_SYNTHETIC_SLICE_H_
 #define SIDEBAND_SIM_WORKLOAD_SYNTHETIC_SLICE_H_
 
 #include <cstdint>
+#include <deque>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -35,8 +38,14 @@ class SyntheticSlice final : public WireSource {
   // workloads.
   absl::Status Add(absl::string_view vm, absl::string_view context, Workload workload);
 
+  // Sets the workload of the hypervisor, which advances while it runs, whoever is resident. Without one it leaves the
+  // wires at 0. INVALID_ARGUMENT as above.
+  absl::Status SetHost(Workload workload);
+
   // Switches the current resident out at `cycle`. A context without a workload leaves the wires at 0.
   void SwitchIn(absl::string_view vm, absl::string_view context, uint64_t cycle) override;
+  // Has no effect without a resident.
+  void SwitchMode(bool is_host, uint64_t cycle) override;
   void SwitchOut(uint64_t cycle) override;
 
   // Cycles before the current residency count as 0, as do all cycles without a resident.
@@ -55,13 +64,27 @@ class SyntheticSlice final : public WireSource {
     uint64_t own_cycles = 0;
   };
 
-  // The part of `range` in the current residency, in the resident's own cycles; empty without a resident.
-  CycleRange OwnCycles(CycleRange range) const;
+  // A part of the current residency in one mode.
+  struct Stretch {
+    Context* who;        // nullptr: nobody has a workload
+    uint64_t begin;      // the first cycle
+    uint64_t own_begin;  // of it in who's own cycles
+  };
+
+  void Begin(Context* who, uint64_t cycle);
+  void End(uint64_t cycle);
+  absl::Status CheckWires(const std::string& whose, const Workload& workload) const;
+  // Calls visit(workload, own) for the parts of the range within the current residency, in own cycles.
+  template <typename Visitor>
+  void ForEachOwnRange(CycleRange range, const Visitor& visit) const;
 
   std::map<Key, Context> contexts_;
+  std::optional<Context> host_;
   Context* resident_ = nullptr;  // into contexts_
-  uint64_t resident_since_ = 0;
+  bool is_host_ = false;
+  std::deque<Stretch> stretches_;  // ascending; those that may still be counted
   // The range counted last: the units of a slice count the same range one after the other.
+  mutable const Workload* counted_by_ = nullptr;
   mutable CycleRange counted_{0, 0};
   mutable Workload::Located located_{};
 };

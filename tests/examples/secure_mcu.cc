@@ -33,6 +33,7 @@
 #include "secure_mcu/bus/presence_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/chip/chip.h"
+#include "secure_mcu/chip/host_plan.h"
 #include "secure_mcu/chip/hpc_read_path.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/player.h"
@@ -40,7 +41,9 @@
 #include "secure_mcu/chip/slice_gates.h"
 #include "secure_mcu/chip/switch_step.h"
 #include "secure_mcu/chip_file/chip_file.h"
+#include "secure_mcu/chip_file/chip_file_counting.h"
 #include "secure_mcu/chip_file/chip_file_fields.h"
+#include "secure_mcu/chip_file/chip_file_gates.h"
 #include "secure_mcu/chip_file/chip_file_memory.h"
 #include "secure_mcu/chip_file/chip_file_pipeline.h"
 #include "secure_mcu/chip_file/chip_file_program.h"
@@ -170,6 +173,10 @@ absl::Status UseChip(const PipelineConfig& config, const sim::WireSource& wires)
   return absl::OkStatus();
 }
 
+void UseHostPlan() {
+  //@ secure_mcu/chip/host_plan.h
+}
+
 void UseHpcReadPath(const HpcReadPath::Latch& latch, uint64_t cycle) {
   //@ secure_mcu/chip/hpc_read_path.h
 }
@@ -195,6 +202,16 @@ absl::Status UseChipFile() {
 
 absl::Status UseChipFileFields(const YamlMap& root) {
   //@ secure_mcu/chip_file/chip_file_fields.h
+  return absl::OkStatus();
+}
+
+absl::Status UseChipFileCounting(const YamlMap& map, const ChipFile& file, VmFileSpec& vm) {
+  //@ secure_mcu/chip_file/chip_file_counting.h
+  return absl::OkStatus();
+}
+
+absl::Status UseChipFileGates(const YamlMap& root, ChipFile& file) {
+  //@ secure_mcu/chip_file/chip_file_gates.h
   return absl::OkStatus();
 }
 

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/chip_file/chip_file_counting.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/text.h"
+#include "secure_mcu/chip_file/chip_file_fields.h"
+
+namespace sideband::mcu {
+namespace {
+
+constexpr uint64_t kIdentifierMax = 65'535;
+
+absl::StatusOr<uint64_t> ReadVector(const YamlMap& map, const std::string& key, uint64_t otherwise,
+                                    const ChipFile& file) {
+  if (!map.Find(key)) return otherwise;
+  std::vector<std::string> names;
+  for (const GateGroupFileSpec& group : file.gate_groups) names.push_back(group.name);
+  uint64_t vector = 0;
+  SIDEBAND_ASSIGN_OR_RETURN(const auto nodes, map.ListOrEmpty(key));
+  for (const YamlNode& node : nodes) {
+    SIDEBAND_ASSIGN_OR_RETURN(const std::string name, node.String());
+    const auto found = std::ranges::find(names, name);
+    if (found == names.end()) return node.Error(absl::StrCat("no gate group '", name, "'", DidYouMean(name, names)));
+    vector |= uint64_t{1} << (found - names.begin());
+  }
+  return vector;
+}
+
+// Matching is on iff the VM lists identifiers.
+absl::StatusOr<GateMatch> ReadMatch(const YamlMap& map) {
+  const auto list = map.Find("ids");
+  if (!list) return GateMatch();
+  GateMatch match{.enable = true};
+  SIDEBAND_ASSIGN_OR_RETURN(const auto nodes, list->List());
+  if (nodes.size() > kGateIdsMax) return list->Error(absl::StrCat("more than ", kGateIdsMax, " ids"));
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    SIDEBAND_ASSIGN_OR_RETURN(const uint64_t id, UintValue(nodes[i], "id", {1, kIdentifierMax}));
+    match.ids[i] = static_cast<uint16_t>(id);
+  }
+  return match;
+}
+
+}  // namespace
+
+absl::StatusOr<VmControl> ReadCounting(const YamlMap& vm, const ChipFile& file) {
+  VmControl control;
+  const auto node = vm.Find("counting");
+  if (!node) return control;
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node->Map({"useren", "ids", "allowed", "pinned"}));
+  SIDEBAND_ASSIGN_OR_RETURN(control.useren, BoolField(map, "useren", false));
+  SIDEBAND_ASSIGN_OR_RETURN(control.match, ReadMatch(map));
+  SIDEBAND_ASSIGN_OR_RETURN(control.allowed, ReadVector(map, "allowed", control.allowed, file));
+  SIDEBAND_ASSIGN_OR_RETURN(control.pinned, ReadVector(map, "pinned", control.pinned, file));
+  return control;
+}
+
+}  // namespace sideband::mcu

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who is counted on an emulated device: gate groups, exits and entries (virtual-counters.md, laws V3, V4, V5, V12). The
+// truth is the plan of exits, and devices without any.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "secure_mcu/chip_file/chip_file.h"
+#include "secure_mcu/device/live_device.h"
+
+namespace sideband::mcu {
+namespace {
+
+// A cycle a microsecond. vm1 has slice 0 for itself, vm2 slice 1.
+constexpr char kChip[] = R"(
+device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 1000000}
+slices: 2
+units:
+  - name: sm
+    count: 3
+    events: [sm_active_cycles, {name: host_sm_active_cycles, of: sm_active_cycles}, {name: any_sm_active_cycles, of: sm_active_cycles}]
+GATES
+vms:
+  - name: vm1
+    uuid: 11111111-0000-4000-8000-000000000001
+    counting: {VM1}
+    contexts: [{name: a, slice: 0, seed: 1, phases: [{kind: gemm, time: 2ms}, {kind: copy, time: 700us}]}]
+  - name: vm2
+    uuid: 22222222-0000-4000-8000-000000000002
+    counting: {VM2}
+    contexts: [{name: a, slice: 1, seed: 3, phases: [{kind: gemm, time: 1ms}]}]
+quantum: 3ms
+gap: 0s
+)";
+
+constexpr char kGates[] = R"(
+gate_groups:
+  - {name: guest, events: [sm_active_cycles]}
+  - {name: host, events: [host_sm_active_cycles], guest: false, host: true}
+)";
+constexpr char kHost[] = R"(
+host: {exit_every: 1ms, exit_time: 100us, seed: 9, phases: [{kind: attention, time: 333us}]}
+)";
+
+using Pair = std::pair<uint64_t, uint64_t>;
+// The counts of a VM by event.
+using Counts = std::map<std::string, uint64_t>;
+
+class CountingTest : public testing::Test {
+ protected:
+  void Start(const std::string& gates, const std::string& vm1 = "", const std::string& vm2 = "") {
+    const std::string path = testing::TempDir() + "counting.yaml";
+    std::ofstream(path) << absl::StrReplaceAll(kChip, {{"GATES", gates}, {"VM1", vm1}, {"VM2", vm2}});
+    device_ = *LiveDevice::Create(*LoadChipFile(path), 42, [this] { return elapsed_; });
+  }
+  Counts CountsAt(uint64_t cycle, uint16_t vm = 1) {
+    elapsed_ = absl::Microseconds(static_cast<int64_t>(cycle));
+    const mailbox::Snapshot snapshot = device_->Latch();
+    Counts counts;
+    for (size_t block = 0; block < snapshot.blocks.size(); ++block) {
+      if (snapshot.blocks[block].vm != vm || snapshot.blocks[block].context != mailbox::kNoContext) continue;
+      const auto counters = snapshot.Counters(block);
+      for (size_t i = 0; i < counters.size(); ++i) counts[device_->catalog().events[i].name] = counters[i];
+    }
+    return counts;
+  }
+
+  absl::Duration elapsed_;
+  std::unique_ptr<LiveDevice> device_;
+};
+
+// The hypervisor runs in the first 100 cycles of each 1000, from 1000 on.
+uint64_t HostCycles(uint64_t cycle) {
+  return cycle < 1000 ? 0 : (cycle / 1000 - 1) * 100 + std::min<uint64_t>(100, cycle % 1000);
+}
+
+TEST_F(CountingTest, CoverageIsTheTimeThatThePlanGave) {
+  Start(absl::StrCat(kGates, kHost));
+  for (const uint64_t cycle : {500, 1000, 1037, 1100, 10'050, 54'321}) {
+    Counts counts = CountsAt(cycle);
+    EXPECT_EQ(counts["resident_cycles"], cycle);
+    EXPECT_EQ(counts["group_host_running_cycles"], HostCycles(cycle)) << cycle;
+    EXPECT_EQ(counts["group_guest_running_cycles"], cycle - HostCycles(cycle)) << cycle;
+  }
+}
+
+// V4
+TEST_F(CountingTest, GuestAndHostAddUpToBoth) {
+  Start(absl::StrCat(kGates, kHost));
+  for (const uint64_t cycle : {999, 1050, 7777, 100'000}) {
+    Counts counts = CountsAt(cycle);
+    EXPECT_EQ(counts["sm_active_cycles"] + counts["host_sm_active_cycles"], counts["any_sm_active_cycles"]) << cycle;
+    EXPECT_EQ(counts["host_sm_active_cycles"] > 0, cycle > 1000) << cycle;
+  }
+}
+
+// V3
+TEST_F(CountingTest, TheHostsWorkIsHiddenFromTheGuest) {
+  Start(absl::StrCat(kGates, kHost));
+  Counts disturbed;
+  for (const uint64_t cycle : {1'234, 40'099, 123'456}) {
+    Start(absl::StrCat(kGates, kHost));
+    disturbed = CountsAt(cycle);
+    Start(kGates);
+    Counts alone = CountsAt(cycle - HostCycles(cycle));
+    EXPECT_EQ(disturbed["sm_active_cycles"], alone["sm_active_cycles"]) << cycle;
+    EXPECT_EQ(alone["host_sm_active_cycles"], 0u);
+  }
+}
+
+TEST_F(CountingTest, WithoutGroupsTheHostsWorkIsItsResidents) {
+  Start(kHost);
+  Counts counts = CountsAt(50'000);
+  EXPECT_EQ(counts["sm_active_cycles"], counts["any_sm_active_cycles"]);
+  Start(absl::StrCat(kGates, kHost));
+  EXPECT_EQ(CountsAt(50'000)["any_sm_active_cycles"], counts["any_sm_active_cycles"]);
+}
+
+// V5
+TEST_F(CountingTest, AnIdentifierCountsInTheVmsThatNameIt) {
+  constexpr char kIdentified[] = R"(
+gate_groups:
+  - {name: seven, events: [sm_active_cycles], identifier: 7}
+  - {name: all, events: [host_sm_active_cycles]}
+)";
+  const auto running = [&](const std::string& vm1, const std::string& vm2) {
+    Start(kIdentified, vm1, vm2);
+    Counts of_vm1 = CountsAt(5000, 1), of_vm2 = CountsAt(5000, 2);
+    EXPECT_EQ(of_vm1["group_all_running_cycles"], 5000u);
+    EXPECT_EQ(of_vm2["group_all_running_cycles"], 5000u);
+    return Pair(of_vm1["group_seven_running_cycles"], of_vm2["group_seven_running_cycles"]);
+  };
+  EXPECT_EQ(running("ids: [7]", "ids: [8, 9]"), Pair(5000, 0));
+  EXPECT_EQ(running("ids: [7]", "ids: [8, 7]"), Pair(5000, 5000));
+  EXPECT_EQ(running("ids: []", ""), Pair(0, 5000)) << "matching is off where no ids are listed";
+}
+
+TEST_F(CountingTest, WhatTheOperatorDoesNotAllowIsClosed) {
+  Start(kGates, "allowed: [host]", "allowed: [], pinned: [guest]");
+  EXPECT_EQ(CountsAt(5000, 1)["sm_active_cycles"], 0u);
+  EXPECT_GT(CountsAt(5000, 2)["sm_active_cycles"], 0u);
+}
+
+}  // namespace
+}  // namespace sideband::mcu
