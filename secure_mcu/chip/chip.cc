@@ -342,18 +342,18 @@ uint32_t Chip::Latch() {
 // --- Exits and entries -----------------------------------------------------------------------------------------------
 
 // Nothing is flushed: what units hold is counted for the cycles in which it occurred.
-void Chip::Exit(uint8_t slice) {
+void Chip::Exit(uint8_t slice, uint64_t cycle) {
   if (gates_.empty() || !gates_.gate(slice).in_guest()) return;
-  gates_.Exit(slice, now_);
-  mover_.RunFor(config_.gate_cycles);
+  gates_.Exit(slice, cycle, now_);
   ++stats_.exits;
+  stats_.gate_cycles += config_.gate_cycles;
 }
 
-void Chip::Enter(uint8_t slice) {
+void Chip::Enter(uint8_t slice, uint64_t cycle) {
   if (gates_.empty() || gates_.gate(slice).in_guest() || !bound_[slice]) return;
-  gates_.Enter(slice, now_);
-  mover_.RunFor(config_.gate_cycles);
+  gates_.Enter(slice, cycle, now_);
   ++stats_.entries;
+  stats_.gate_cycles += config_.gate_cycles;
 }
 
 GateBinding Chip::GateBindingOf(const std::optional<Binding>& binding) {
@@ -394,8 +394,8 @@ void Chip::Step(SwitchStep step, SwitchStepEvent& event, const std::function<voi
 // trigger or transfer occurs during the switch. Halting (step 1) therefore needs no action, and pausing (step 2) only
 // withdraws what the resident asked for.
 uint64_t Chip::SwitchTo(uint8_t slice, std::optional<Binding> to) {
-  const uint64_t start = mover_.now();
-  Exit(slice);
+  const uint64_t start = mover_.now(), start_of_gates = stats_.gate_cycles;
+  Exit(slice, now_);
   records_ = acknowledgements_ = 0;
   SwitchStepEvent event{
       .switch_number = ++stats_.switches, .slice = slice, .cycle = now_, .from = bound_[slice], .to = to};
@@ -403,8 +403,8 @@ uint64_t Chip::SwitchTo(uint8_t slice, std::optional<Binding> to) {
   Step(SwitchStep::kPause, event, [this, slice] { hpc_.Switch(slice, {}, now_); });
   FlushOut(event);
   MoveIn(event);
-  Enter(slice);
-  const uint64_t cost = mover_.now() - start;
+  Enter(slice, now_);
+  const uint64_t cost = mover_.now() - start + stats_.gate_cycles - start_of_gates;
   stats_.switch_cycles += cost;
   stats_.switch_cycles_max = std::max(stats_.switch_cycles_max, cost);
   return cost;

@@ -58,6 +58,7 @@ struct ChipStats {
   uint64_t mmu_faults = 0;
   uint64_t switches = 0;
   uint64_t exits = 0, entries = 0;  // of VMs, those of switches included; 0 without gate groups
+  uint64_t gate_cycles = 0;         // of all exits and entries
   uint64_t switch_cycles = 0;       // of all switches
   uint64_t switch_cycles_max = 0;   // of the most expensive switch
 };
@@ -106,11 +107,12 @@ class Chip {
   void TraceSwitches(SwitchTracer tracer) { tracer_ = std::move(tracer); }
 
   // A VM exit: the hypervisor runs on the slice, whose resident stays bound; and the entry with which the resident
-  // runs again. From now() on other groups of counters are open (counter_gate.h); nothing is flushed, and no counter
-  // moves. Without effect on an idle slice, in the mode already, and on a chip without groups. A context switch makes
-  // an exit first and an entry last.
-  void Exit(uint8_t slice);
-  void Enter(uint8_t slice);
+  // runs again. From `cycle` on, which is at least now() and may be told ahead of the next switch, other groups of
+  // counters are open (counter_gate.h); nothing is flushed, and no counter moves. Without effect on an idle slice, in
+  // the mode already, and on a chip without groups. A context switch makes an exit first and an entry last. Each halts
+  // its slice for gate_cycles (PipelineConfig), which take no cycle of the watched units.
+  void Exit(uint8_t slice, uint64_t cycle);
+  void Enter(uint8_t slice, uint64_t cycle);
   // Control blocks, of whose values gates take note at exits, entries and switches, and in ShowGates.
   VmControl& vm_control(BlockId vm) { return vm_controls_[vm]; }
   ContextControl& context_control(BlockId context) { return context_controls_[context]; }

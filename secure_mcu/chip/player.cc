@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/chip/player.h"
 
-#include <algorithm>
-#include <limits>
-
 namespace sideband::mcu {
 
 void Player::Make(const SwitchEvent& event) {
@@ -19,34 +16,31 @@ void Player::Make(const SwitchEvent& event) {
   if (source != nullptr) source->SwitchIn(tenant.vm, tenant.context, event.cycle);
 }
 
-void Player::ChangeMode(uint64_t cycle) {
-  const bool is_host = host_.IsHost(cycle);
-  for (uint8_t slice = 0; slice < sources_.size(); ++slice) {
-    if (is_host) {
-      chip_.Exit(slice);
-    } else {
-      chip_.Enter(slice);
-    }
-    if (sources_[slice] != nullptr) sources_[slice]->SwitchMode(is_host, cycle);
+// Exits and entries stop no counting, so that they are told ahead, up to the next switch.
+void Player::ChangeModesUpTo(uint64_t cycle) {
+  for (; next_mode_ < cycle; next_mode_ = host_.NextChange(next_mode_)) {
+    for (uint8_t slice = 0; slice < sources_.size(); ++slice) ChangeMode(slice, host_.IsHost(next_mode_));
   }
-  next_mode_ = host_.NextChange(cycle);
+}
+
+void Player::ChangeMode(uint8_t slice, bool is_host) {
+  if (is_host) {
+    chip_.Exit(slice, next_mode_);
+  } else {
+    chip_.Enter(slice, next_mode_);
+  }
+  if (sources_[slice] != nullptr) sources_[slice]->SwitchMode(is_host, next_mode_, chip_.now());
 }
 
 // At one cycle the switch comes first, so that the next resident makes the exit.
 void Player::PlayTo(uint64_t cycle) {
-  while (true) {
-    const auto event = timeline_.Peek();
-    const uint64_t next_switch = event ? event->cycle : std::numeric_limits<uint64_t>::max();
-    const uint64_t next = std::min(next_switch, next_mode_);
-    if (next > cycle) break;
-    chip_.AdvanceTo(next);
-    if (next_switch == next) {
-      Make(*event);
-      timeline_.Pop();
-    } else {
-      ChangeMode(next);
-    }
+  for (auto next = timeline_.Peek(); next && next->cycle <= cycle; next = timeline_.Peek()) {
+    ChangeModesUpTo(next->cycle);
+    chip_.AdvanceTo(next->cycle);
+    Make(*next);
+    timeline_.Pop();
   }
+  ChangeModesUpTo(cycle + 1);
   chip_.AdvanceTo(cycle);
 }
 

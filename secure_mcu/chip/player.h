@@ -60,7 +60,8 @@ class Player {
 
  private:
   void Make(const SwitchEvent& event);
-  void ChangeMode(uint64_t cycle);
+  void ChangeModesUpTo(uint64_t cycle);
+  void ChangeMode(uint8_t slice, bool is_host);
 
   Chip& chip_;
   Timeline& timeline_;

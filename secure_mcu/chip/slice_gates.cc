@@ -10,11 +10,12 @@ void GatedSlice::Attach(const sim::WireSource& source) {
   for (size_t domain = 0; domain < gated_.size(); ++domain) gated_[domain].Attach(source, domain);
 }
 
-void GatedSlice::Set(uint64_t now, uint64_t open) {
+void GatedSlice::Set(uint64_t cycle, GatedWires::State state, uint64_t now) {
   if (source_ == nullptr) return;
-  for (size_t domain = 0; domain < gated_.size(); ++domain) {
-    const uint64_t cycle = domain == 0 ? now : std::max(passed_[domain], source_->CyclesBefore(domain, now));
-    gated_[domain].Set(cycle, open, cycle);
+  gated_[0].Set(cycle, state, now);
+  for (size_t domain = 1; domain < gated_.size(); ++domain) {
+    const auto own = [&](uint64_t of) { return std::max(passed_[domain], source_->CyclesBefore(domain, of)); };
+    gated_[domain].Set(own(cycle), state, own(now));
   }
 }
 
@@ -37,16 +38,16 @@ const sim::WireSource& SliceGates::Attach(uint8_t slice, const sim::WireSource& 
   return wires_[slice];
 }
 
-void SliceGates::Enter(uint8_t slice, uint64_t now) {
+void SliceGates::Enter(uint8_t slice, uint64_t cycle, uint64_t now) {
   if (empty()) return;
   gates_[slice].Enter();
-  Show(slice, now);
+  ShowFrom(slice, cycle, now);
 }
 
-void SliceGates::Exit(uint8_t slice, uint64_t now) {
+void SliceGates::Exit(uint8_t slice, uint64_t cycle, uint64_t now) {
   if (empty()) return;
   gates_[slice].Exit();
-  Show(slice, now);
+  ShowFrom(slice, cycle, now);
 }
 
 void SliceGates::Bind(uint8_t slice, const GateBinding& to, uint64_t now) {
@@ -55,7 +56,9 @@ void SliceGates::Bind(uint8_t slice, const GateBinding& to, uint64_t now) {
   Show(slice, now);
 }
 
-void SliceGates::Show(uint8_t slice, uint64_t now) { wires_[slice].Set(now, gates_[slice].Open()); }
+void SliceGates::ShowFrom(uint8_t slice, uint64_t cycle, uint64_t now) {
+  wires_[slice].Set(cycle, {.open = gates_[slice].Open(), .is_host = !gates_[slice].in_guest()}, now);
+}
 
 void SliceGates::PassWithinCycle(uint8_t slice, uint64_t now) {
   if (!empty()) wires_[slice].PassWithinCycle(now);

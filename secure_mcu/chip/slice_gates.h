@@ -4,10 +4,11 @@
 //   SliceGates gates(/*slices=*/2, groups, /*domains=*/1);
 //   const sim::WireSource& counted = gates.Attach(0, wires, now);    // what the slice's units count from now on
 //   gates.Bind(0, {.vm = &control}, now);
-//   gates.Enter(0, now);
+//   gates.Enter(0, /*cycle=*/now + 100, now);
 //
-// A change at `now` holds for the cycles of the reference clock from `now` on, and for those of the other clocks that
-// belong to them; every unit sees it in the same cycle of its clock.
+// A change at a cycle of the reference clock holds for the cycles from that one on, and for those of the other clocks
+// that belong to them; every unit sees it in the same cycle of its clock. Exits and entries may be told ahead, in
+// ascending order, as far as the wires reach.
 #ifndef SIDEBAND_SECURE_MCU_CHIP_SLICE_GATES_H_
 #define SIDEBAND_SECURE_MCU_CHIP_SLICE_GATES_H_
 
@@ -25,8 +26,8 @@ class GatedSlice final : public sim::WireSource {
   explicit GatedSlice(uint32_t domains) : gated_(domains), passed_(domains) {}
 
   void Attach(const sim::WireSource& source);
-  // The groups of the bitmap are open from reference cycle `now` on.
-  void Set(uint64_t now, uint64_t open);
+  // The state of the gate from reference cycle `cycle` on, which may be told ahead; the cycles below `now` are counted.
+  void Set(uint64_t cycle, GatedWires::State state, uint64_t now);
   // The cycles of other clocks that the source holds beyond those of reference cycle `now` are counted: a change at
   // `now` does not concern them any more.
   void PassWithinCycle(uint64_t now);
@@ -59,14 +60,16 @@ class SliceGates {
   // The wires must live until the next call for the slice, and so must the result's owner.
   const sim::WireSource& Attach(uint8_t slice, const sim::WireSource& wires, uint64_t now);
   // As those of CounterGate.
-  void Enter(uint8_t slice, uint64_t now);
-  void Exit(uint8_t slice, uint64_t now);
+  void Enter(uint8_t slice, uint64_t cycle, uint64_t now);
+  void Exit(uint8_t slice, uint64_t cycle, uint64_t now);
   void Bind(uint8_t slice, const GateBinding& to, uint64_t now);
   // After a change of a gate's groups, controls or values.
-  void Show(uint8_t slice, uint64_t now);
+  void Show(uint8_t slice, uint64_t now) { ShowFrom(slice, now, now); }
   void PassWithinCycle(uint8_t slice, uint64_t now);
 
  private:
+  void ShowFrom(uint8_t slice, uint64_t cycle, uint64_t now);
+
   // Per slice; none without groups.
   std::vector<CounterGate> gates_;
   std::vector<GatedSlice> wires_;

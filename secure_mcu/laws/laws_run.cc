@@ -207,12 +207,12 @@ void LawsRun::ChangeMode(const Change& change) {
 }
 
 void LawsRun::Exit(uint32_t slice) {
-  ChangeMode([&] { chip_->Exit(static_cast<uint8_t>(slice)); });
+  ChangeMode([&] { chip_->Exit(static_cast<uint8_t>(slice), chip_->now()); });
   truth_.gates().Exit(slice);
 }
 
 void LawsRun::Enter(uint32_t slice) {
-  ChangeMode([&] { chip_->Enter(static_cast<uint8_t>(slice)); });
+  ChangeMode([&] { chip_->Enter(static_cast<uint8_t>(slice), chip_->now()); });
   truth_.gates().Enter(slice);
 }
 

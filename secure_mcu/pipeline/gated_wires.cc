@@ -2,9 +2,9 @@
 #include "secure_mcu/pipeline/gated_wires.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
+#include "absl/container/inlined_vector.h"
 #include "sim/wires/clocked_source.h"
 
 namespace sideband::mcu {
@@ -26,64 +26,105 @@ bool IsOpen(uint64_t open, std::optional<uint8_t> group) { return !group || (ope
 
 }  // namespace
 
-void GatedWires::Set(uint64_t cycle, uint64_t open, uint64_t now) {
+void GatedWires::Set(uint64_t cycle, State state, uint64_t now) {
   const auto is_past = [&](const Change& next) { return next.cycle + sim::kHistoryCycles <= now; };
   while (changes_.size() > 1 && is_past(changes_[1])) changes_.pop_front();
-  if (changes_.empty() || changes_.back().open != open) changes_.push_back({cycle, open});
+  if (!changes_.empty() && changes_.back().state == state) return;
+  changes_.push_back({cycle, state});
+  ++version_;
 }
 
-// Calls visit(piece, open) for the parts of the range with one bitmap each.
+// Calls visit(piece, state) for the parts of the range with one state each.
 template <typename Visitor>
 void GatedWires::ForEachPiece(sim::CycleRange range, const Visitor& visit) const {
   auto next = std::ranges::upper_bound(changes_, range.begin, {}, &Change::cycle);
   while (range.begin < range.end) {
-    const uint64_t open = next == changes_.begin() ? 0 : std::prev(next)->open;
+    const State state = next == changes_.begin() ? State() : std::prev(next)->state;
     const uint64_t end = next == changes_.end() ? range.end : std::min(range.end, next->cycle);
-    if (end > range.begin) visit(sim::CycleRange{range.begin, end}, open);
+    if (end > range.begin) visit(sim::CycleRange{range.begin, end}, state);
     range.begin = end;
     if (next != changes_.end()) ++next;
   }
 }
 
-// Calls visit(piece) for the longest parts of the range in which the group is open.
-template <typename Visitor>
-void GatedWires::ForEachOpenPiece(sim::CycleRange range, uint8_t group, const Visitor& visit) const {
-  sim::CycleRange piece{range.begin, range.begin};
-  ForEachPiece(range, [&](sim::CycleRange part, uint64_t open) {
-    if (!IsOpen(open, group)) return;
-    if (piece.end != part.begin) {
-      if (piece.size() > 0) visit(piece);
-      piece.begin = part.begin;
-    }
-    piece.end = part.end;
+const GatedWires::Modes& GatedWires::ModesOf(sim::CycleRange range) const {
+  if (modes_.range == range && modes_.version == version_) return modes_;
+  modes_ = {.range = range, .version = version_};
+  ForEachPiece(range, [&](sim::CycleRange, const State& state) {
+    const size_t mode = state.is_host ? 1 : 0;
+    if (modes_.occurs[mode] && modes_.open[mode] != state.open) modes_.is_even = false;
+    modes_.occurs[mode] = true;
+    modes_.open[mode] = state.open;
   });
-  if (piece.size() > 0) visit(piece);
+  return modes_;
+}
+
+// The wires whose groups are open, and the places of their sums.
+class GatedWires::Batch {
+ public:
+  Batch(uint64_t open, std::span<const sim::WireId> wires) {
+    for (size_t i = 0; i < wires.size(); ++i) {
+      if (!IsOpen(open, GroupOf(wires[i]))) continue;
+      wires_.push_back(WireOf(wires[i]));
+      places_.push_back(i);
+    }
+    counts_.resize(wires_.size());
+  }
+
+  std::span<const sim::WireId> wires() const { return {wires_.data(), wires_.size()}; }
+  std::span<uint64_t> counts() { return {counts_.data(), counts_.size()}; }
+  void AddTo(std::span<uint64_t> sums) const {
+    for (size_t i = 0; i < places_.size(); ++i) sums[places_[i]] += counts_[i];
+  }
+
+ private:
+  absl::InlinedVector<sim::WireId, kUlcCountersMax> wires_;
+  absl::InlinedVector<size_t, kUlcCountersMax> places_;
+  absl::InlinedVector<uint64_t, kUlcCountersMax> counts_;
+};
+
+// In one go for each mode, where the source can; false if nothing was added.
+bool GatedWires::AddByMode(sim::CycleRange range, std::span<const sim::WireId> wires, std::span<uint64_t> sums) const {
+  const Modes& modes = ModesOf(range);
+  if (!modes.is_even) return false;
+  for (const bool is_host : {false, true}) {
+    if (!modes.occurs[is_host ? 1 : 0]) continue;
+    Batch batch(modes.open[is_host ? 1 : 0], wires);
+    // A source can for both modes or for none.
+    if (!source().AddModeCounts(range, is_host, batch.wires(), batch.counts())) return false;
+    batch.AddTo(sums);
+  }
+  return true;
 }
 
 void GatedWires::AddCounts(sim::CycleRange range, std::span<const sim::WireId> wires, std::span<uint64_t> sums) const {
-  std::array<sim::WireId, 64> open_wires;
-  std::array<uint64_t, 64> counts;
-  std::array<size_t, 64> places;
-  ForEachPiece(range, [&](sim::CycleRange piece, uint64_t open) {
-    for (size_t i = 0; i < wires.size();) {
-      size_t count = 0;
-      for (; i < wires.size() && count < open_wires.size(); ++i) {
-        if (!IsOpen(open, GroupOf(wires[i]))) continue;
-        open_wires[count] = WireOf(wires[i]);
-        places[count++] = i;
-      }
-      std::fill_n(counts.begin(), count, 0);
-      source().AddCounts(piece, {open_wires.data(), count}, {counts.data(), count});
-      for (size_t k = 0; k < count; ++k) sums[places[k]] += counts[k];
-    }
+  if (AddByMode(range, wires, sums)) return;
+  ForEachPiece(range, [&](sim::CycleRange piece, const State& state) {
+    Batch batch(state.open, wires);
+    if (batch.wires().empty()) return;
+    source().AddCounts(piece, batch.wires(), batch.counts());
+    batch.AddTo(sums);
   });
+}
+
+bool GatedWires::AddConsecutiveByMode(sim::CycleRange range, sim::WireId first, std::span<uint64_t> sums) const {
+  const Modes& modes = ModesOf(range);
+  if (!modes.is_even) return false;
+  for (const bool is_host : {false, true}) {
+    const size_t mode = is_host ? 1 : 0;
+    if (!modes.occurs[mode] || !IsOpen(modes.open[mode], GroupOf(first))) continue;
+    if (!source().AddConsecutiveModeCounts(range, is_host, WireOf(first), sums)) return false;
+  }
+  return true;
 }
 
 void GatedWires::AddConsecutiveCounts(sim::CycleRange range, sim::WireId first, std::span<uint64_t> sums) const {
   const std::optional<uint8_t> group = GroupOf(first);
   if (!group) return source().AddConsecutiveCounts(range, first, sums);
-  ForEachOpenPiece(range, *group,
-                   [&](sim::CycleRange piece) { source().AddConsecutiveCounts(piece, WireOf(first), sums); });
+  if (AddConsecutiveByMode(range, first, sums)) return;
+  ForEachPiece(range, [&](sim::CycleRange piece, const State& state) {
+    if (IsOpen(state.open, group)) source().AddConsecutiveCounts(piece, WireOf(first), sums);
+  });
 }
 
 }  // namespace sideband::mcu

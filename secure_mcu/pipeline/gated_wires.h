@@ -5,14 +5,15 @@
 //
 //   GatedWires gated;
 //   gated.Attach(slice);
-//   gated.Set(1000, 0b01, 1000);         // from cycle 1000 on group 0 is open
-//   gated.Set(1500, 0b00, 1000);         // … until cycle 1500; may be told ahead
-//   gated.AddCounts({1000, 2000}, {{InGroup(3, 0)}}, sums);   // wire 3 in cycles 1000 to 1499
+//   gated.Set(1000, {.open = 0b01}, 1000);                     // from cycle 1000 on group 0 is open
+//   gated.Set(1500, {.open = 0b10, .is_host = true}, 1000);    // … until cycle 1500; may be told ahead
+//   gated.AddCounts({1000, 2000}, {{InGroup(3, 0)}}, sums);    // wire 3 in cycles 1000 to 1499
 //
 // Counts are functions of wires and gate in each cycle, so that a count which is taken late is that of its cycles.
 #ifndef SIDEBAND_SECURE_MCU_PIPELINE_GATED_WIRES_H_
 #define SIDEBAND_SECURE_MCU_PIPELINE_GATED_WIRES_H_
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <span>
@@ -40,9 +41,14 @@ class GatedWires final : public sim::WireSource {
     domain_ = domain;
   }
 
-  // The groups of the bitmap are open from `cycle` on. Cycles ascend from one call to the next. Cycles that lie more
-  // than sim::kHistoryCycles before `now` will not be counted any more. Before the first call every group is closed.
-  void Set(uint64_t cycle, uint64_t open, uint64_t now);
+  struct State {
+    uint64_t open = 0;     // bit g: group g
+    bool is_host = false;  // the hypervisor drives the wires
+    bool operator==(const State&) const = default;
+  };
+  // The state from `cycle` on. Cycles ascend from one call to the next. Cycles that lie more than sim::kHistoryCycles
+  // before `now` will not be counted any more. Before the first call every group is closed.
+  void Set(uint64_t cycle, State state, uint64_t now);
 
   // Wires without a group are counted as they are.
   void AddCounts(sim::CycleRange range, std::span<const sim::WireId> wires, std::span<uint64_t> sums) const override;
@@ -51,19 +57,30 @@ class GatedWires final : public sim::WireSource {
  private:
   struct Change {
     uint64_t cycle;
-    uint64_t open;
+    State state;
   };
-
-  template <typename Visitor>
-  void ForEachPiece(sim::CycleRange range, const Visitor& visit) const;
-  template <typename Visitor>
-  void ForEachOpenPiece(sim::CycleRange range, uint8_t group, const Visitor& visit) const;
+  // What is open in all of a range's cycles of a mode, if that is always the same: then the range is counted at once.
+  struct Modes {
+    sim::CycleRange range{0, 0};
+    uint64_t version = 0;  // of the changes
+    bool is_even = true;
+    std::array<bool, 2> occurs{};  // guest mode, host mode
+    std::array<uint64_t, 2> open{};
+  };
+  class Batch;
 
   const sim::WireSource& source() const { return source_->domain(domain_); }
+  const Modes& ModesOf(sim::CycleRange range) const;
+  bool AddByMode(sim::CycleRange range, std::span<const sim::WireId> wires, std::span<uint64_t> sums) const;
+  bool AddConsecutiveByMode(sim::CycleRange range, sim::WireId first, std::span<uint64_t> sums) const;
+  template <typename Visitor>
+  void ForEachPiece(sim::CycleRange range, const Visitor& visit) const;
 
   const sim::WireSource* source_ = nullptr;
   size_t domain_ = 0;
   std::deque<Change> changes_;  // ascending; each lasts until the next
+  uint64_t version_ = 1;        // of the changes
+  mutable Modes modes_;         // of the range that was counted last: the next unit of the slice counts the same
 };
 
 }  // namespace sideband::mcu

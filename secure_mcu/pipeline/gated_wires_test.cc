@@ -48,7 +48,7 @@ TEST(GatedWiresTest, CountsWhileTheGroupIsOpen) {
   std::mt19937 random(5);
   for (uint64_t cycle = 0; cycle < 3000; cycle += 1 + random() % 90) {
     changes[cycle] = random() % 8;
-    gated.Set(cycle, changes[cycle], 0);
+    gated.Set(cycle, {.open = changes[cycle], .is_host = random() % 2 == 0}, 0);
   }
   for (int i = 0; i < 300; ++i) {
     const uint64_t begin = random() % 3000, end = begin + random() % 500;
@@ -66,9 +66,9 @@ TEST(GatedWiresTest, ConsecutiveWiresOfOneGroup) {
   const HashWires source;
   GatedWires gated;
   gated.Attach(source);
-  gated.Set(100, 0b10, 100);
-  gated.Set(250, 0b01, 250);
-  gated.Set(300, 0b11, 300);
+  gated.Set(100, {.open = 0b10}, 100);
+  gated.Set(250, {.open = 0b01}, 250);
+  gated.Set(300, {.open = 0b11}, 300);
   for (const int group : {-1, 0, 1}) {
     std::vector<uint64_t> sums(70), expected;
     const WireId first = group < 0 ? 11 : InGroup(11, static_cast<uint8_t>(group));
@@ -84,7 +84,7 @@ TEST(GatedWiresTest, TheLast64thGroupIsOneOfThem) {
   const HashWires source;
   GatedWires gated;
   gated.Attach(source);
-  gated.Set(0, uint64_t{1} << 63, 0);
+  gated.Set(0, {.open = uint64_t{1} << 63}, 0);
   const std::vector<WireId> wires = {InGroup(kGatedClockWire - 1, 63), InGroup(5, 62)};
   std::vector<uint64_t> sums(2);
   gated.AddCounts({0, 1000}, wires, sums);
@@ -96,8 +96,8 @@ TEST(GatedWiresTest, TheClockBehindAGateIsTheTimeInWhichItIsOpen) {
   const sim::ClockedSource source(std::make_shared<HashWires>());
   GatedWires gated;
   gated.Attach(source);
-  gated.Set(100, 0b1, 100);
-  gated.Set(350, 0b0, 350);
+  gated.Set(100, {.open = 0b1}, 100);
+  gated.Set(350, {.open = 0b0}, 350);
   std::vector<uint64_t> sums(1);
   gated.AddConsecutiveCounts({0, 1000}, InGroup(kGatedClockWire, 0), sums);
   gated.AddCounts({200, 400}, {{InGroup(kGatedClockWire, 0)}}, sums);
@@ -113,7 +113,7 @@ TEST(GatedWiresTest, KeepsTheHistoryThatDelayedCountsNeed) {
   std::map<uint64_t, uint64_t> changes;
   for (uint64_t cycle = 0; cycle < 100'000; cycle += 10) {
     changes[cycle] = cycle / 10 % 2;
-    gated.Set(cycle, changes[cycle], cycle);
+    gated.Set(cycle, {.open = changes[cycle]}, cycle);
     if (cycle < sim::kHistoryCycles || cycle % 1000 != 0) continue;
     const CycleRange range{cycle - sim::kHistoryCycles, cycle};
     std::vector<uint64_t> sums(1);

@@ -43,7 +43,15 @@ class ClockedSource final : public WireSource {
   void SwitchIn(absl::string_view vm, absl::string_view context, uint64_t cycle) override {
     source_->SwitchIn(vm, context, cycle);
   }
-  void SwitchMode(bool is_host, uint64_t cycle) override { source_->SwitchMode(is_host, cycle); }
+  bool AddModeCounts(CycleRange range, bool is_host, std::span<const WireId> wires,
+                     std::span<uint64_t> sums) const override {
+    const bool is_clock = wires.size() == 1 && wires[0] == kClockWire;
+    return !is_clock && source_->domain(0).AddModeCounts(range, is_host, wires, sums);
+  }
+  bool AddConsecutiveModeCounts(CycleRange range, bool is_host, WireId first, std::span<uint64_t> sums) const override {
+    return first != kClockWire && source_->domain(0).AddConsecutiveModeCounts(range, is_host, first, sums);
+  }
+  void SwitchMode(bool is_host, uint64_t cycle, uint64_t now) override { source_->SwitchMode(is_host, cycle, now); }
   void SwitchOut(uint64_t cycle) override { source_->SwitchOut(cycle); }
 
  private:

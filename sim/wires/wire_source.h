@@ -55,6 +55,18 @@ class WireSource {
     }
   }
 
+  // As above, of those cycles of the range in which the hypervisor drives the wires (`is_host`), or in which it does
+  // not. Returns false, and adds nothing, if the source does not tell them apart, or not in less work than range by
+  // range.
+  virtual bool AddModeCounts(CycleRange /*range*/, bool /*is_host*/, std::span<const WireId> /*wires*/,
+                             std::span<uint64_t> /*sums*/) const {
+    return false;
+  }
+  virtual bool AddConsecutiveModeCounts(CycleRange /*range*/, bool /*is_host*/, WireId /*first*/,
+                                        std::span<uint64_t> /*sums*/) const {
+    return false;
+  }
+
   // The source of a clock domain. Residencies are in cycles of the reference clock, domain 0, which by default is the
   // source itself. A cycle of another domain belongs to the first reference cycle whose edge is at or after its own
   // edge: both sample the values driven up to then.
@@ -71,9 +83,10 @@ class WireSource {
   // context. Cycles are ascending, and all counts of cycles below `cycle` have been taken before the call. A waveform
   // ignores it, since its wires do not depend on the resident.
   virtual void SwitchIn(absl::string_view /*vm*/, absl::string_view /*context*/, uint64_t /*cycle*/) {}
-  // The hypervisor drives the wires from `cycle` on, while the resident's work stands still; or the resident does again.
-  // Cycles as in SwitchIn, which begins with the resident's work.
-  virtual void SwitchMode(bool /*is_host*/, uint64_t /*cycle*/) {}
+  // The hypervisor drives the wires from `cycle` on, while the resident's work stands still; or the resident does
+  // again. May be told ahead, in ascending order: the cycles below `now` have been counted, but for the newest
+  // kHistoryCycles. SwitchIn begins with the resident's work.
+  virtual void SwitchMode(bool /*is_host*/, uint64_t /*cycle*/, uint64_t /*now*/) {}
   // No context drives the wires from `cycle` on, until the next SwitchIn.
   virtual void SwitchOut(uint64_t /*cycle*/) {}
 };

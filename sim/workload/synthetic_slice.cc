@@ -31,16 +31,17 @@ absl::Status SyntheticSlice::SetHost(Workload workload) {
   return absl::OkStatus();
 }
 
-void SyntheticSlice::Begin(Context* who, uint64_t cycle) {
-  // What ended so long ago is counted.
-  while (stretches_.size() > 1 && stretches_[1].begin + kHistoryCycles <= cycle) stretches_.pop_front();
-  stretches_.push_back({who, cycle, who == nullptr ? 0 : who->own_cycles});
+void SyntheticSlice::Begin(bool is_host, uint64_t cycle) {
+  const Context* worker = Worker(is_host);
+  stretches_.push_back({is_host, cycle, worker == nullptr ? 0 : worker->own_cycles});
+  ++version_;
 }
 
 void SyntheticSlice::End(uint64_t cycle) {
   if (stretches_.empty()) return;
   const Stretch& last = stretches_.back();
-  if (last.who != nullptr) last.who->own_cycles += std::max(cycle, last.begin) - last.begin;
+  Context* worker = last.is_host ? (host_ ? &*host_ : nullptr) : resident_;
+  if (worker != nullptr) worker->own_cycles += std::max(cycle, last.begin) - last.begin;
 }
 
 void SyntheticSlice::SwitchIn(absl::string_view vm, absl::string_view context, uint64_t cycle) {
@@ -48,56 +49,79 @@ void SyntheticSlice::SwitchIn(absl::string_view vm, absl::string_view context, u
   const auto found = contexts_.find({std::string(vm), std::string(context)});
   if (found == contexts_.end()) return;
   resident_ = &found->second;
-  Begin(resident_, cycle);
+  Begin(false, cycle);
 }
 
-void SyntheticSlice::SwitchMode(bool is_host, uint64_t cycle) {
-  if (resident_ == nullptr || is_host == is_host_) return;
+void SyntheticSlice::SwitchMode(bool is_host, uint64_t cycle, uint64_t now) {
+  if (resident_ == nullptr || is_host == stretches_.back().is_host) return;
+  while (stretches_.size() > 1 && stretches_[1].begin + kHistoryCycles <= now) stretches_.pop_front();
   End(cycle);
-  is_host_ = is_host;
-  Begin(!is_host ? resident_ : host_ ? &*host_ : nullptr, cycle);
+  Begin(is_host, cycle);
 }
 
 void SyntheticSlice::SwitchOut(uint64_t cycle) {
   End(cycle);
   stretches_.clear();
+  ++version_;
   resident_ = nullptr;
-  is_host_ = false;
 }
 
-template <typename Visitor>
-void SyntheticSlice::ForEachOwnRange(CycleRange range, const Visitor& visit) const {
+const SyntheticSlice::OwnRanges& SyntheticSlice::OwnRangesOf(CycleRange range) const {
+  if (own_.range != range || own_.version != version_) FindOwnRanges(range);
+  return own_;
+}
+
+void SyntheticSlice::FindOwnRanges(CycleRange range) const {
+  own_ = {.range = range, .version = version_};
   uint64_t end = range.end;
+  // Backwards: the last part of each is met first.
   for (auto stretch = stretches_.rbegin(); stretch != stretches_.rend() && end > range.begin; ++stretch) {
     const uint64_t begin = std::max(range.begin, stretch->begin);
-    if (begin < end && stretch->who != nullptr) {
-      const uint64_t own = stretch->own_begin + begin - stretch->begin;
-      visit(stretch->who->workload, CycleRange{own, own + end - begin});
-    }
-    end = std::min(end, begin);
+    if (begin >= end) continue;
+    CycleRange& own = stretch->is_host ? own_.host : own_.guest;
+    const uint64_t own_begin = stretch->own_begin + begin - stretch->begin;
+    own = {own_begin, own.size() == 0 ? own_begin + end - begin : own.end};
+    end = begin;
   }
+  if (resident_ != nullptr) located_[0] = resident_->workload.Locate(own_.guest);
+  if (host_) located_[1] = host_->workload.Locate(own_.host);
 }
 
 void SyntheticSlice::AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const {
-  ForEachOwnRange(range, [&](const Workload& workload, CycleRange own) { workload.AddCounts(own, wires, sums); });
+  AddModeCounts(range, false, wires, sums);
+  AddModeCounts(range, true, wires, sums);
 }
 
 void SyntheticSlice::AddConsecutiveCounts(CycleRange range, WireId first, std::span<uint64_t> sums) const {
-  ForEachOwnRange(range, [&](const Workload& workload, CycleRange own) {
-    if (counted_by_ != &workload || own != counted_) {
-      counted_by_ = &workload;
-      counted_ = own;
-      located_ = workload.Locate(own);
-    }
-    workload.AddConsecutiveCounts(located_, first, sums);
-  });
+  const OwnRanges& own = OwnRangesOf(range);
+  if (own.guest.size() > 0) resident_->workload.AddConsecutiveCounts(located_[0], first, sums);
+  if (own.host.size() > 0 && host_) host_->workload.AddConsecutiveCounts(located_[1], first, sums);
+}
+
+bool SyntheticSlice::AddModeCounts(CycleRange range, bool is_host, std::span<const WireId> wires,
+                                   std::span<uint64_t> sums) const {
+  const OwnRanges& own = OwnRangesOf(range);
+  const Context* worker = Worker(is_host);
+  const CycleRange& part = is_host ? own.host : own.guest;
+  if (worker != nullptr && part.size() > 0) worker->workload.AddCounts(part, wires, sums);
+  return true;
+}
+
+bool SyntheticSlice::AddConsecutiveModeCounts(CycleRange range, bool is_host, WireId first,
+                                              std::span<uint64_t> sums) const {
+  const OwnRanges& own = OwnRangesOf(range);
+  const Context* worker = Worker(is_host);
+  if (worker == nullptr || (is_host ? own.host : own.guest).size() == 0) return true;
+  worker->workload.AddConsecutiveCounts(located_[is_host ? 1 : 0], first, sums);
+  return true;
 }
 
 bool SyntheticSlice::Bit(WireId wire, uint64_t cycle) const {
-  bool bit = false;
-  ForEachOwnRange({cycle, cycle + 1},
-                  [&](const Workload& workload, CycleRange own) { bit = workload.Bit(wire, own.begin); });
-  return bit;
+  const OwnRanges& own = OwnRangesOf({cycle, cycle + 1});
+  const bool is_host = own.host.size() > 0;
+  const Context* worker = Worker(is_host);
+  const CycleRange& part = is_host ? own.host : own.guest;
+  return worker != nullptr && part.size() > 0 && worker->workload.Bit(wire, part.begin);
 }
 
 uint64_t SyntheticSlice::own_cycles(absl::string_view vm, absl::string_view context) const {

@@ -6,11 +6,12 @@
 //   SIDEBAND_RETURN_IF_ERROR(slice.Add("vm1", "ctx0", std::move(workload)));
 //   slice.SwitchIn("vm1", "ctx0", 1000);
 //   slice.AddCounts({1000, 1511}, wires, sums);   // the context's own cycles 0 to 510
-//   slice.SwitchMode(/*is_host=*/true, 1511);     // the hypervisor runs; the context's own cycle 511 is still to come
-//   slice.SwitchOut(1600);
+//   slice.SwitchMode(/*is_host=*/true, 1511, 1511);     // the hypervisor runs; the context's own cycle 511 is still to
+//   come slice.SwitchOut(1600);
 #ifndef SIDEBAND_SIM_WORKLOAD_SYNTHETIC_SLICE_H_
 #define SIDEBAND_SIM_WORKLOAD_SYNTHETIC_SLICE_H_
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -45,12 +46,15 @@ class SyntheticSlice final : public WireSource {
   // Switches the current resident out at `cycle`. A context without a workload leaves the wires at 0.
   void SwitchIn(absl::string_view vm, absl::string_view context, uint64_t cycle) override;
   // Has no effect without a resident.
-  void SwitchMode(bool is_host, uint64_t cycle) override;
+  void SwitchMode(bool is_host, uint64_t cycle, uint64_t now) override;
   void SwitchOut(uint64_t cycle) override;
 
   // Cycles before the current residency count as 0, as do all cycles without a resident.
   void AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const override;
   void AddConsecutiveCounts(CycleRange range, WireId first, std::span<uint64_t> sums) const override;
+  bool AddModeCounts(CycleRange range, bool is_host, std::span<const WireId> wires,
+                     std::span<uint64_t> sums) const override;
+  bool AddConsecutiveModeCounts(CycleRange range, bool is_host, WireId first, std::span<uint64_t> sums) const override;
   // Whether the wire is 1 in a cycle of the current residency; false before it, and without a resident.
   bool Bit(WireId wire, uint64_t cycle) const;
 
@@ -66,27 +70,33 @@ class SyntheticSlice final : public WireSource {
 
   // A part of the current residency in one mode.
   struct Stretch {
-    Context* who;        // nullptr: nobody has a workload
+    bool is_host;
     uint64_t begin;      // the first cycle
-    uint64_t own_begin;  // of it in who's own cycles
+    uint64_t own_begin;  // in the own cycles of who works
+  };
+  // Of a range of a slice's cycles, in own cycles: since each of the two stands still while the other works, what they
+  // do in a range is a range, too.
+  struct OwnRanges {
+    CycleRange range{0, 0};
+    uint64_t version = 0;  // of the stretches
+    CycleRange guest{0, 0}, host{0, 0};
   };
 
-  void Begin(Context* who, uint64_t cycle);
+  void Begin(bool is_host, uint64_t cycle);
   void End(uint64_t cycle);
   absl::Status CheckWires(const std::string& whose, const Workload& workload) const;
-  // Calls visit(workload, own) for the parts of the range within the current residency, in own cycles.
-  template <typename Visitor>
-  void ForEachOwnRange(CycleRange range, const Visitor& visit) const;
+  const OwnRanges& OwnRangesOf(CycleRange range) const;
+  void FindOwnRanges(CycleRange range) const;
+  const Context* Worker(bool is_host) const { return is_host ? (host_ ? &*host_ : nullptr) : resident_; }
 
   std::map<Key, Context> contexts_;
   std::optional<Context> host_;
-  Context* resident_ = nullptr;  // into contexts_
-  bool is_host_ = false;
+  Context* resident_ = nullptr;    // into contexts_
   std::deque<Stretch> stretches_;  // ascending; those that may still be counted
+  uint64_t version_ = 1;           // of the stretches
   // The range counted last: the units of a slice count the same range one after the other.
-  mutable const Workload* counted_by_ = nullptr;
-  mutable CycleRange counted_{0, 0};
-  mutable Workload::Located located_{};
+  mutable OwnRanges own_;
+  mutable std::array<Workload::Located, 2> located_{};  // of the resident's part, and of the host's
 };
 
 }  // namespace sideband::sim

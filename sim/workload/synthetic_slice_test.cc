@@ -64,10 +64,10 @@ TEST_F(SyntheticSliceTest, TheResidentsWorkStandsStillWhileTheHypervisorRuns) {
   ASSERT_TRUE(slice_.SetHost(Make(9)).ok());
   const Workload a = Make(1), host = Make(9);
   slice_.SwitchIn("vm1", "a", 1000);
-  slice_.SwitchMode(true, 1100);
-  slice_.SwitchMode(false, 1130);
-  slice_.SwitchMode(false, 1150);  // nothing new
-  slice_.SwitchMode(true, 1200);
+  slice_.SwitchMode(true, 1100, 1100);
+  slice_.SwitchMode(false, 1130, 1130);
+  slice_.SwitchMode(false, 1150, 1150);  // nothing new
+  slice_.SwitchMode(true, 1200, 1200);
   EXPECT_EQ(Count(slice_, {1000, 1100}), a.CumulativeCount(1, 100));
   EXPECT_EQ(Count(slice_, {1100, 1130}), host.CumulativeCount(1, 30));
   EXPECT_EQ(Count(slice_, {1130, 1200}), a.CumulativeCount(1, 170) - a.CumulativeCount(1, 100));
@@ -77,13 +77,13 @@ TEST_F(SyntheticSliceTest, TheResidentsWorkStandsStillWhileTheHypervisorRuns) {
   }
   slice_.SwitchIn("vm2", "b", 1250);
   EXPECT_EQ(slice_.own_cycles("vm1", "a"), 170u);
-  slice_.SwitchMode(true, 1300);
+  slice_.SwitchMode(true, 1300, 1300);
   EXPECT_EQ(Count(slice_, {1300, 1360}), host.CumulativeCount(1, 140) - host.CumulativeCount(1, 80)) << "it goes on";
 }
 
 TEST_F(SyntheticSliceTest, AHypervisorWithoutAWorkloadDrivesNothing) {
   slice_.SwitchIn("vm1", "a", 0);
-  slice_.SwitchMode(true, 100);
+  slice_.SwitchMode(true, 100, 100);
   EXPECT_EQ(Count(slice_, {100, 200}), 0u);
   EXPECT_EQ(slice_.SetHost(Make(9, 3)).code(), absl::StatusCode::kInvalidArgument);
 }
@@ -93,7 +93,7 @@ TEST_F(SyntheticSliceTest, ManyModesAreHistory) {
   ASSERT_TRUE(slice_.SetHost(Make(9)).ok());
   slice_.SwitchIn("vm1", "a", 0);
   for (uint64_t cycle = 10; cycle < 20'000; cycle += 10) {
-    slice_.SwitchMode(cycle / 10 % 2 == 1, cycle);
+    slice_.SwitchMode(cycle / 10 % 2 == 1, cycle, cycle);
     if (cycle < kHistoryCycles || cycle % 1000 != 0) continue;
     uint64_t bits = 0;
     for (uint64_t past = cycle - kHistoryCycles; past < cycle; ++past) bits += slice_.Bit(1, past) ? 1 : 0;
