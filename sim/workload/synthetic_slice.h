@@ -5,9 +5,10 @@
 //   SyntheticSlice slice;
 //   SIDEBAND_RETURN_IF_ERROR(slice.Add("vm1", "ctx0", std::move(workload)));
 //   slice.SwitchIn("vm1", "ctx0", 1000);
-//   slice.AddCounts({1000, 1511}, wires, sums);   // the context's own cycles 0 to 510
-//   slice.SwitchMode(/*is_host=*/true, 1511, 1511);     // the hypervisor runs; the context's own cycle 511 is still to
-//   come slice.SwitchOut(1600);
+//   slice.AddCounts({1000, 1511}, wires, sums);            // the context's own cycles 0 to 510
+//   slice.SwitchMode(/*is_host=*/true, 1511, 1511);        // the hypervisor runs
+//   slice.SwitchMode(/*is_host=*/false, 1550, 1511);       // the context's own cycle 511
+//   slice.SwitchOut(1600);
 #ifndef SIDEBAND_SIM_WORKLOAD_SYNTHETIC_SLICE_H_
 #define SIDEBAND_SIM_WORKLOAD_SYNTHETIC_SLICE_H_
 
