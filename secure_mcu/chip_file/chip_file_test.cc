@@ -221,7 +221,8 @@ TEST(ChipFileTest, AMistakeInGatesIsNamed) {
     return message("host: {" + fields + ", phases: [{kind: copy, time: 1ms}]}");
   };
   EXPECT_THAT(host("exit_every: 1ms, exit_time: 1ms"), testing::HasSubstr("exit_time must be shorter than exit_every"));
-  EXPECT_THAT(host("exit_every: 9us, exit_time: 1us"), testing::HasSubstr("exit_every is 9us, must be a duration from 10us"));
+  EXPECT_THAT(host("exit_every: 9us, exit_time: 1us"),
+              testing::HasSubstr("exit_every is 9us, must be a duration from 10us"));
   EXPECT_THAT(host("exit_time: 1us"), testing::HasSubstr("exit_every"));
   EXPECT_THAT(message("", "{allowed: [a]}"), testing::HasSubstr("no gate group 'a'"));
   EXPECT_THAT(message("", "{ids: [1, 2, 3, 4, 5]}"), testing::HasSubstr("more than 4 ids"));
