@@ -70,6 +70,36 @@ TEST_F(ViewedDeviceTest, AViewAndASnapshotOfOneTriggerAgree) {
   }
 }
 
+// R10 of registers.md
+TEST_F(ViewedDeviceTest, RegistersAndAViewOfOneCycleAgree) {
+  constexpr uint64_t kStart = 10'500;  // a cycle is a microsecond
+  Chip& chip = device_->chip();
+  const auto advance_to = [&](uint64_t cycle) {
+    elapsed_ = absl::Microseconds(static_cast<int64_t>(cycle));
+    device_->CatchUp();
+  };
+  const auto write = [&](HpcRegister which, uint64_t value) {
+    chip.hpc().Write(0, which, value, HpcPrivilege::kSupervisor, chip.now());
+  };
+  const auto read = [&] { return chip.hpc().Read(0, HpcRegister::kHpcr, chip.now()); };
+
+  advance_to(kStart);
+  write(HpcRegister::kHpcm, 0b11);
+  write(HpcRegister::kHpcc,
+        uint64_t{hpc::kModuleVm} << hpc::kHpccModuleLsb | hpc::kHpccUseren | hpc::kHpccStamp | hpc::kHpccTrigger);
+  advance_to(kStart + hpc::kHopCycles);  // the cycle of the grant
+  const mailbox::Snapshot snapshot = viewed_->Latch();
+  const GuestViewSample view = View();
+  advance_to(kStart + 20);
+  EXPECT_EQ(read() * 1000, snapshot.reference_time_ns);
+  for (size_t event = 0; event < 2; ++event) {
+    const uint64_t count = read();
+    EXPECT_EQ(count, view.Counters(0)[event]);
+    EXPECT_EQ(count, snapshot.Counters(1)[event]);
+  }
+  EXPECT_EQ(view.reference_time_ns, snapshot.reference_time_ns);
+}
+
 TEST_F(ViewedDeviceTest, TheViewFollowsGenerations) {
   elapsed_ = absl::Milliseconds(120);
   viewed_->Latch();
