@@ -37,14 +37,13 @@ std::vector<std::string> EventsOfSlices(const ChipFile& file) {
   return events;
 }
 
-absl::StatusOr<GateGroupFileSpec> ReadGroup(const YamlMap& map) {
-  GateGroupFileSpec group;
-  SIDEBAND_ASSIGN_OR_RETURN(group.name, ReadGroupName(map));
+absl::StatusOr<GateGroup> ReadGate(const YamlMap& map) {
+  GateGroup gate;
   SIDEBAND_ASSIGN_OR_RETURN(const uint64_t identifier, UintField(map, "identifier", 0, {0, kIdentifierMax}));
-  group.gate.identifier = static_cast<uint16_t>(identifier);
-  SIDEBAND_ASSIGN_OR_RETURN(group.gate.in_guest, BoolField(map, "guest", true));
-  SIDEBAND_ASSIGN_OR_RETURN(group.gate.in_host, BoolField(map, "host", false));
-  return group;
+  gate.identifier = static_cast<uint16_t>(identifier);
+  SIDEBAND_ASSIGN_OR_RETURN(gate.in_guest, BoolField(map, "guest", true));
+  SIDEBAND_ASSIGN_OR_RETURN(gate.in_host, BoolField(map, "host", false));
+  return gate;
 }
 
 // An event has one group at most.
@@ -54,7 +53,9 @@ class GroupReader {
 
   absl::Status Add(const YamlNode& node) {
     SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"name", "events", "identifier", "guest", "host"}));
-    SIDEBAND_ASSIGN_OR_RETURN(GateGroupFileSpec group, ReadGroup(map));
+    GateGroupFileSpec group;
+    SIDEBAND_ASSIGN_OR_RETURN(group.name, ReadGroupName(map));
+    SIDEBAND_ASSIGN_OR_RETURN(const GateGroup gate, ReadGate(map));
     if (!names_.insert(group.name).second) return node.Error(absl::StrCat("group '", group.name, "' is listed twice"));
     if (names_.size() > kGateGroupsMax) return node.Error(absl::StrCat("more than ", kGateGroupsMax, " gate groups"));
     SIDEBAND_ASSIGN_OR_RETURN(const YamlNode list, map.Get("events"));
@@ -62,6 +63,7 @@ class GroupReader {
     if (events.empty()) return list.Error(absl::StrCat("group '", group.name, "' has no event"));
     for (const YamlNode& event : events) SIDEBAND_RETURN_IF_ERROR(AddEvent(event, group));
     file_.gate_groups.push_back(std::move(group));
+    file_.pipeline.gate_groups.push_back(gate);
     return absl::OkStatus();
   }
 

@@ -190,10 +190,10 @@ TEST(ChipFileTest, ReadsGateGroupsAndTheHost) {
                      "{ids: [7, 9], allowed: [memory], pinned: [sm]}"));
   ASSERT_TRUE(file.ok()) << file.status();
   ASSERT_EQ(file->gate_groups.size(), 2u);
-  EXPECT_EQ(file->gate_groups[0].gate.identifier, 7);
-  EXPECT_TRUE(file->gate_groups[0].gate.in_guest);
-  EXPECT_FALSE(file->gate_groups[1].gate.in_guest);
-  EXPECT_TRUE(file->gate_groups[1].gate.in_host);
+  EXPECT_EQ(file->pipeline.gate_groups[0].identifier, 7);
+  EXPECT_TRUE(file->pipeline.gate_groups[0].in_guest);
+  EXPECT_FALSE(file->pipeline.gate_groups[1].in_guest);
+  EXPECT_TRUE(file->pipeline.gate_groups[1].in_host);
   EXPECT_EQ(file->host->exit_time, absl::Microseconds(50));
   const VmControl& counting = file->vms[1].counting;
   EXPECT_TRUE(counting.match.Includes(9));

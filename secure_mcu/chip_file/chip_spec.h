@@ -97,10 +97,9 @@ struct ProgramFileSpec {
   size_t line = 0;
 };
 
-// Events of slices with one enable bit.
+// Events of slices with one enable bit. The state of the group is in the pipeline's configuration.
 struct GateGroupFileSpec {
   std::string name;
-  GateGroup gate;
   std::vector<std::string> events;  // at least one
 };
 

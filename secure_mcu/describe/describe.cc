@@ -155,6 +155,7 @@ absl::StatusOr<Description> Describe(const ChipFile& file) {
                      .reduction_channels = DescribeReduction(config),
                      .registers = CountRegisters(config),
                      .read_path = CountReadPath(config.slices, config.events),
+                     .gates = CountGates(config),
                      .traffic = CountTraffic(config, switches),
                      .flat = CountFlat(config, switches),
                      .snapshot = mailbox::CostOfSnapshot(mailbox::SnapshotStreamBytesMax(blocks, config.events),

@@ -83,6 +83,15 @@ struct ReadPathRegisters {
   uint64_t total() const { return clients + interconnect + managers; }
 };
 
+// Flip-flops of the gates before the counters, beside those of the pipeline; none without gate groups.
+struct GateRegisters {
+  uint64_t values = 0;  // GCE and CCE of each slice
+  uint64_t groups = 0;  // identifier, valid, in_guest and in_host of each
+  uint64_t hosts = 0;   // HCB of each slice
+
+  uint64_t total() const { return values + groups + hosts; }
+};
+
 // Bits per second with all slices counting all the time, rounded.
 struct Traffic {
   uint64_t ulc_to_ccu = 0;     // frames on short wires
@@ -120,6 +129,7 @@ struct Description {
   std::vector<ReductionGroup> reduction_channels;
   Registers registers;
   ReadPathRegisters read_path;
+  GateRegisters gates;
   Traffic traffic;
   FlatDesign flat;
   mailbox::SnapshotCost snapshot;  // of the longest snapshot

@@ -77,6 +77,15 @@ Json ReadPathJson(const Description& description) {
           {"flip_flops_ratio", Ratio(read_path.total(), description.registers.total())}};
 }
 
+Json GatesJson(const Description& description) {
+  const GateRegisters& gates = description.gates;
+  return {{"values", gates.values},
+          {"groups", gates.groups},
+          {"hosts", gates.hosts},
+          {"total", gates.total()},
+          {"flip_flops_ratio", Ratio(gates.total(), description.registers.total())}};
+}
+
 Json TrafficJson(const Traffic& traffic) {
   return {{"ulc_to_ccu", traffic.ulc_to_ccu},
           {"ccu_to_buffer", traffic.ccu_to_buffer},
@@ -119,6 +128,7 @@ std::string FormatJson(const Description& description) {
   json.update(TreeJson(description));
   json["flip_flops"] = RegistersJson(description.registers);
   json["read_path"] = ReadPathJson(description);
+  if (description.gates.total() > 0) json["gates"] = GatesJson(description);
   json["bits_per_second"] = TrafficJson(description.traffic);
   json["flat_design"] = FlatJson(description);
   json["snapshot_read"] = SnapshotJson(description.snapshot);

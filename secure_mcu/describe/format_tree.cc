@@ -131,6 +131,19 @@ void AppendReadPath(const Description& description, std::string& text) {
                         Ratio(read_path.total(), description.registers.total()));
 }
 
+void AppendGates(const Description& description, std::string& text) {
+  const GateRegisters& gates = description.gates;
+  if (gates.total() == 0) return;
+  AppendTable("flip-flops of the gates",
+              std::vector<Row>{{"enable values", gates.values},
+                               {"groups", gates.groups},
+                               {"control blocks of the host", gates.hosts},
+                               {"total", gates.total()}},
+              text);
+  absl::StrAppendFormat(&text, "  %-46s %22s\n", "times the pipeline's",
+                        Ratio(gates.total(), description.registers.total()));
+}
+
 void AppendTotals(const Description& description, std::string& text) {
   const Registers& registers = description.registers;
   AppendTable("flip-flops",
@@ -143,6 +156,7 @@ void AppendTotals(const Description& description, std::string& text) {
                                {"total", registers.total()}},
               text);
   AppendReadPath(description, text);
+  AppendGates(description, text);
   const Traffic& traffic = description.traffic;
   AppendTable("bits a second",
               std::vector<Row>{{"unit-level counters to collection units", traffic.ulc_to_ccu},

@@ -96,6 +96,15 @@ Registers CountRegisters(const PipelineConfig& config) {
   return registers;
 }
 
+GateRegisters CountGates(const PipelineConfig& config) {
+  constexpr uint64_t kIdentifierBits = 16, kGroupBits = kIdentifierBits + 3;
+  constexpr uint64_t kHostBits = kGateValueBits + 1 + kGateIdsMax * kIdentifierBits;
+  if (config.gate_groups.empty()) return {};
+  return {.values = config.slices * 2 * kGateValueBits,
+          .groups = config.slices * config.gate_groups.size() * kGroupBits,
+          .hosts = config.slices * kHostBits};
+}
+
 Traffic CountTraffic(const PipelineConfig& config, std::span<const double> switches) {
   return {.ulc_to_ccu = Rounded(FrameTraffic(config)),
           .ccu_to_buffer = Rounded(TriggerTraffic(config)),

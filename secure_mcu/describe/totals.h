@@ -21,6 +21,7 @@ size_t CcuCounters(const CcuSpec& ccu);
 size_t ReductionChannels(const PipelineConfig& config);
 
 Registers CountRegisters(const PipelineConfig& config);
+GateRegisters CountGates(const PipelineConfig& config);
 // `switches` has the context switches per second of each slice.
 Traffic CountTraffic(const PipelineConfig& config, std::span<const double> switches);
 FlatDesign CountFlat(const PipelineConfig& config, std::span<const double> switches);

@@ -77,5 +77,14 @@ TEST(TotalsTest, APeriodOfNoneMovesNothing) {
   EXPECT_EQ(CountFlat(config, std::vector<double>{0, 0}).moved(), 0u);
 }
 
+// virtual-counters.md's own figure, of the large chip with as many groups as there can be.
+TEST(TotalsTest, GatesByHand) {
+  PipelineConfig config = Tiny();
+  EXPECT_EQ(CountGates(config).total(), 0u) << "no groups, no gates";
+  config.slices = 8;
+  config.gate_groups.resize(64);
+  EXPECT_EQ(CountGates(config).total(), 8u * (2 * 66 + 64 * 19 + 131));
+}
+
 }  // namespace
 }  // namespace sideband::mcu

@@ -79,7 +79,6 @@ absl::StatusOr<std::unique_ptr<LiveDevice>> LiveDevice::Create(const ChipFile& f
   PipelineConfig config = file.pipeline;
   config.events = static_cast<uint32_t>(wiring->events.events().size());
   config.ccus = wiring->ccus;
-  for (const GateGroupFileSpec& group : file.gate_groups) config.gate_groups.push_back(group.gate);
   auto chip = Chip::Create(config);
   if (!chip.ok()) return AtLine(chip.status(), file.path, 0);
   SIDEBAND_ASSIGN_OR_RETURN(auto energies, EnergiesInOrder(file, wiring->events));
