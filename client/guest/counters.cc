@@ -100,7 +100,7 @@ class Request {
     return read.front();
   }
 
-  // Values of an earlier request that nobody took.
+  // An earlier request may have left values.
   absl::Status TakeLeftovers() {
     for (uint32_t i = 0; i < hpc::kFifoWords; ++i) batch_.Read(hpc::kHpcrOffset);
     batch_.Read(hpc::kHpccOffset);

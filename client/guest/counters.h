@@ -58,7 +58,7 @@ struct Reading {
 };
 
 // Takes the counters that `bitmap` selects. Errors besides those of the page:
-//   PERMISSION_DENIED  the registers refuse: no such counter, another's, or no right; which of these is not told
+//   PERMISSION_DENIED  the registers refuse: no such counter, another's, or no right; they do not say which
 //   ABORTED            a switch interrupted the reading
 //   DEADLINE_EXCEEDED  the values did not arrive
 //   UNAVAILABLE        the page does not hold these registers

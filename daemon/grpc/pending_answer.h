@@ -23,7 +23,7 @@
 
 namespace sideband::daemon {
 
-// Thread-safe. gRPC uses it until OnDone, whoever else holds it.
+// Thread-safe. gRPC uses it until OnDone.
 class PendingAnswer final : public grpc::ServerUnaryReactor {
  public:
   // Called once, with the answer, before gRPC gets it.

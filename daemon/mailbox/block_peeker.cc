@@ -77,7 +77,7 @@ absl::Status GaveWay() { return absl::CancelledError("PEEK: a snapshot is due");
 
 absl::StatusOr<uint32_t> BlockPeeker::Latch(uint64_t bitmap, Reading& reading) {
   const absl::Duration start = clock_.Steady();
-  // An answer with the tag was latched before the tag was read, whoever asked.
+  // An answer with the tag was latched before the tag was read, also if another controller asked for it.
   SIDEBAND_ASSIGN_OR_RETURN(const uint32_t tag, session_.LatchPeek(bitmap));
   reading.host_time_error = (clock_.Steady() - start) / 2;
   // Read after the latch: if the wall clock is set meanwhile, the new time is used.

@@ -113,7 +113,8 @@ class Chip {
   // its slice for gate_cycles (PipelineConfig), which take no cycle of the watched units.
   void Exit(uint8_t slice, uint64_t cycle);
   void Enter(uint8_t slice, uint64_t cycle);
-  // Control blocks, of whose values gates take note at exits, entries and switches, and in ShowGates.
+  // Control blocks. Gates take note of them at exits, entries and switches, and in ShowGate; useren, whether programs
+  // of users may read by registers while the VM is resident, takes effect at the next switch.
   VmControl& vm_control(BlockId vm) { return vm_controls_[vm]; }
   ContextControl& context_control(BlockId context) { return context_controls_[context]; }
   // The gate of a slice; the chip must have groups.
@@ -134,9 +135,6 @@ class Chip {
 
   // The registers by which residents, and the firmware, read live counts. Accesses are at cycle now().
   HpcReadPath& hpc() { return hpc_; }
-  // Whether programs of users may read by registers while the VM is resident: `useren` of its control block. Takes
-  // effect at the next switch; initially false.
-  void SetUseren(BlockId vm, bool useren) { vm_controls_[vm].useren = useren; }
   // A write of the slice's resident, at now(), as HpcClient::Write. What a supervisor writes to useren goes to its VM's
   // control block, too, and so holds after later switches of every slice.
   bool WriteHpc(uint8_t slice, HpcRegister which, uint64_t value, HpcPrivilege privilege,

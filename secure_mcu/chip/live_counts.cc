@@ -128,7 +128,7 @@ void Chip::RequestLiveBlock(BlockId block) {
 bool Chip::WriteHpc(uint8_t slice, HpcRegister which, uint64_t value, HpcPrivilege privilege, HpcHalf half) {
   const bool allowed = hpc_.Write(slice, which, value, privilege, now_, half);
   if (privilege == HpcPrivilege::kSupervisor && which == HpcRegister::kHpcc && bound_[slice]) {
-    SetUseren(bound_[slice]->vm, hpc_.useren(slice));
+    vm_controls_[bound_[slice]->vm].useren = hpc_.useren(slice);
   }
   return allowed;
 }

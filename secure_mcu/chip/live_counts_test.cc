@@ -58,7 +58,7 @@ TEST(LiveCountsTest, EveryEventOfTheLargestCatalogueIsExactInOnePassOfItsManager
   chip->Attach(0, wires);
   chip->Attach(kDeviceChannel, wires);
   const BlockId vm = chip->memory().Create(1, mailbox::kNoContext), context = chip->memory().Create(1, 0);
-  chip->SetUseren(vm, true);
+  chip->vm_control(vm).useren = true;
   chip->AdvanceTo(kBegin);
   wires.SwitchIn("vm", "context", kBegin);
   chip->SwitchTo(0, Binding{vm, context});

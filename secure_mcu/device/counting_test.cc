@@ -102,11 +102,9 @@ TEST_F(CountingTest, GuestAndHostAddUpToBoth) {
 
 // V3
 TEST_F(CountingTest, TheHostsWorkIsHiddenFromTheGuest) {
-  Start(absl::StrCat(kGates, kHost));
-  Counts disturbed;
   for (const uint64_t cycle : {1'234, 40'099, 123'456}) {
     Start(absl::StrCat(kGates, kHost));
-    disturbed = CountsAt(cycle);
+    Counts disturbed = CountsAt(cycle);
     Start(kGates);
     Counts alone = CountsAt(cycle - HostCycles(cycle));
     EXPECT_EQ(disturbed["sm_active_cycles"], alone["sm_active_cycles"]) << cycle;

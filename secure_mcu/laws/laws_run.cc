@@ -57,7 +57,7 @@ LawsRun::LawsRun(const LawsCase& test, LawsReaders readers)
     const BlockId block =
         chip_->memory().Create(static_cast<uint16_t>(1 + VmOf(tenant)), IsVm(tenant) ? mailbox::kNoContext : context);
     RC_ASSERT(block == BlockOf(tenant));
-    if (IsVm(tenant)) chip_->SetUseren(block, true);
+    if (IsVm(tenant)) chip_->vm_control(block).useren = true;
   }
   if (!test.groups.empty()) SetUpGates();
   for (uint32_t slice = 0; readers == LawsReaders::kOnEverySlice && slice < test.slices; ++slice) {

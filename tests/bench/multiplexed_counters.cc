@@ -80,7 +80,7 @@ class CountedMachine {
       : source_(std::move(machine)), chip_(std::move(chip)) {
     const mcu::BlockId vm = chip_->memory().Create(1, mailbox::kNoContext);
     const mcu::BlockId context = chip_->memory().Create(1, 0);
-    chip_->SetUseren(vm, true);
+    chip_->vm_control(vm).useren = true;
     chip_->Attach(0, source_);
     chip_->Attach(mcu::kDeviceChannel, source_);
     chip_->SwitchTo(0, mcu::Binding{vm, context});
