@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `./dev bench`: prints one table. README.md explains each line.
-//   bench [--curves FOLDER] [--scratch FOLDER] [--chip FILE] [--only NAME]
+//   bench [--curves FOLDER] [--scratch FOLDER] [--chip FILE] [--only NAME] [--instructions N]
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <fstream>
 #include <span>
@@ -25,6 +26,7 @@
 #include "tests/bench/host_counters.h"
 #include "tests/bench/hpc_access.h"
 #include "tests/bench/hpc_retries.h"
+#include "tests/bench/kernel_misses.h"
 #include "tests/bench/linear_cost.h"
 #include "tests/bench/live_chip.h"
 #include "tests/bench/mailbox_budget.h"
@@ -58,6 +60,7 @@ struct Options {
   std::string chip = "deploy/examples/chip.yaml";
   std::string scratch = ".";
   std::string only;
+  uint64_t instructions = 10'000'000;
 };
 
 absl::Status WriteCurves(const Options& options, const std::string& name, std::span<const Curve> curves) {
@@ -107,6 +110,7 @@ constexpr Benchmark kBenchmarks[] = {
     {"replay-core", [](const Options&) { return MeasureReplayCore(); }},
     {"live-chip", [](const Options&) { return MeasureLiveChip(); }},
     {"program-speed", [](const Options& options) { return MeasureProgramSpeed(options.scratch); }},
+    {"kernel-misses", [](const Options& options) { return MeasureKernelMisses(options.instructions); }},
     {"base-commands", [](const Options& options) { return MeasureBaseCommands(options.chip); }},
     {"mailbox-budget", [](const Options&) { return MailboxBudgets(); }},
     {"session-overhead", [](const Options&) { return MeasureSessionOverhead(); }},
@@ -147,6 +151,8 @@ int main(int argc, char** argv) {
   app.add_option("--chip", options.chip, "the device whose firmware is measured")->capture_default_str();
   app.add_option("--scratch", options.scratch, "where throw-away certificates may lie")->capture_default_str();
   app.add_option("--only", options.only, "measure this only")->check(CLI::IsMember(sideband::bench::Names()));
+  app.add_option("--instructions", options.instructions, "of each kernel whose misses are counted")
+      ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   return sideband::ReportAndExitCode("bench", sideband::bench::Run(options));
 }

@@ -91,15 +91,26 @@ HpcRetries MeasureHpcRetries(const HpcRetryOptions& options) {
   return retries;
 }
 
+namespace {
+
+Row RetryRow(uint32_t counters, double rate) {
+  HpcRetryOptions options{.switches_per_cycle = rate, .counters = counters, .attempts = 1'000'000};
+  const HpcRetries retries = MeasureHpcRetries(options);
+  options.at_once = true;
+  const double at_once = static_cast<double>(MeasureHpcRetries(options).interrupted);
+  const auto interrupted = static_cast<double>(retries.interrupted), attempts = static_cast<double>(retries.attempts);
+  return {absl::StrFormat("hpc: attempts interrupted, %u counters, %g switches a cycle", counters, rate), interrupted,
+          "of 10^6",
+          absl::StrFormat("%.0f expected, %+.2f sigma; at once %.0f", retries.expected * attempts,
+                          (interrupted / attempts - retries.expected) / retries.sigma, at_once)};
+}
+
+}  // namespace
+
 Rows MeasureHpcRetryRates() {
   Rows rows;
-  for (const double rate : {1e-5, 1e-4, 1e-3, 1e-2, 1e-1}) {
-    const HpcRetries retries = MeasureHpcRetries({.switches_per_cycle = rate, .attempts = 200'000});
-    const double fraction = static_cast<double>(retries.interrupted) / static_cast<double>(retries.attempts);
-    rows.push_back({absl::StrFormat("hpc: attempts interrupted, 8 counters, %g switches a cycle", rate), 100 * fraction,
-                    "%",
-                    absl::StrFormat("%.3f expected, %+.1f sigma", 100 * retries.expected,
-                                    (fraction - retries.expected) / retries.sigma)});
+  for (const uint32_t counters : {1, 8, 64}) {
+    for (const double rate : {1e-5, 1e-4, 1e-3, 1e-2, 1e-1}) rows.push_back(RetryRow(counters, rate));
   }
   return rows;
 }
