@@ -5,6 +5,7 @@
 
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/catalog_items.h"
+#include "proto/mailbox/gate_controls.h"
 #include "proto/mailbox/sections.h"
 
 namespace sideband::mailbox {
@@ -90,6 +91,31 @@ absl::Status DecodeScopes(ByteSpan payload, Catalog& catalog) {
   return in.remaining() == 0 ? absl::OkStatus() : MalformedCatalog("bytes after the scopes");
 }
 
+void EncodeGateGroups(const Catalog& catalog, ByteWriter& out) {
+  ByteWriter groups;
+  groups.U8(static_cast<uint8_t>(catalog.gate_groups.size()));
+  for (const GateGroupInfo& group : catalog.gate_groups) {
+    groups.String(group.name);
+    groups.U16(group.running_event);
+  }
+  groups.U8(0);  // selections
+  AppendSection(CatalogSection::kGateGroups, groups.written(), out);
+}
+
+absl::Status DecodeGateGroups(ByteSpan payload, Catalog& catalog) {
+  ByteReader in(payload);
+  const size_t groups = in.U8();
+  if (groups > kGateGroupsMax) return MalformedCatalog("too many gate groups");
+  for (size_t g = 0; g < groups; ++g) {
+    std::string name = in.String();
+    catalog.gate_groups.push_back({std::move(name), in.U16()});
+  }
+  const size_t selections = in.U8();
+  if (!in.ok()) return MalformedCatalog("truncated");
+  if (selections != 0) return MalformedCatalog("selections are not supported");
+  return in.remaining() == 0 ? absl::OkStatus() : MalformedCatalog("bytes after the gate groups");
+}
+
 }  // namespace
 
 Bytes EncodeCatalog(const Catalog& catalog) {
@@ -127,6 +153,7 @@ Bytes EncodeCatalogSections(const Catalog& catalog) {
   AppendSection(CatalogSection::kEvents, events.written(), out);
   AppendSection(CatalogSection::kEventDetails, details.written(), out);
   AppendSection(CatalogSection::kScopes, scopes.written(), out);
+  if (!catalog.gate_groups.empty()) EncodeGateGroups(catalog, out);
   return std::move(out).Take();
 }
 
@@ -142,7 +169,11 @@ absl::StatusOr<Catalog> DecodeCatalogSections(ByteSpan payload) {
   if (const ByteSpan* const details = FindSection(sections, CatalogSection::kEventDetails)) {
     SIDEBAND_RETURN_IF_ERROR(DecodeAllDetails(*details, catalog));
   }
+  if (const ByteSpan* const groups = FindSection(sections, CatalogSection::kGateGroups)) {
+    SIDEBAND_RETURN_IF_ERROR(DecodeGateGroups(*groups, catalog));
+  }
   SIDEBAND_RETURN_IF_ERROR(CheckCatalog(catalog));
+  SIDEBAND_RETURN_IF_ERROR(CheckGateGroups(catalog));
   return catalog;
 }
 

@@ -91,6 +91,13 @@ struct ContextInfo {
   bool operator==(const ContextInfo&) const = default;
 };
 
+// Counters with one enable bit (gate_controls.h). Its number is EventDetails::gate_group.
+struct GateGroupInfo {
+  std::string name;
+  uint16_t running_event = 0;  // counts the cycles in which the group's gate was open
+  bool operator==(const GateGroupInfo&) const = default;
+};
+
 struct Catalog {
   Uuid device;
   uint64_t reference_clock_hz = 0;
@@ -100,11 +107,12 @@ struct Catalog {
   std::vector<SliceInfo> slices;
   std::vector<VmInfo> vms;
   std::vector<ContextInfo> contexts;
+  std::vector<GateGroupInfo> gate_groups;  // only of version 2
   bool operator==(const Catalog&) const = default;
 };
 
-// The payload of a catalogue stream of version 1, which has no event details. Names longer than 255 bytes are
-// truncated.
+// The payload of a catalogue stream of version 1, which has no event details and no gate groups. Names longer than 255
+// bytes are truncated.
 Bytes EncodeCatalog(const Catalog& catalog);
 // The same for version 2. An event's rates must be none (written as 0), one, or one for each slice.
 Bytes EncodeCatalogSections(const Catalog& catalog);
@@ -114,7 +122,8 @@ Bytes EncodeCatalogSections(const Catalog& catalog);
 // VM or context, a VM 0, a context of an unknown VM, and an unknown property.
 absl::StatusOr<Catalog> DecodeCatalog(ByteSpan payload);
 // The same for version 2. INVALID_ARGUMENT also for malformed sections (sections.h), details of more or fewer events,
-// rates above kRateQ32Max, and host blocks.
+// rates above kRateQ32Max, host blocks, more than kGateGroupsMax gate groups, a group without a name or with that of
+// another, a running event that does not exist, and an event of a group that does not exist.
 absl::StatusOr<Catalog> DecodeCatalogSections(ByteSpan payload);
 
 // The CRC-32C of the payload; it changes with the catalogue.

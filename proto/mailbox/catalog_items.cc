@@ -151,4 +151,21 @@ absl::Status CheckCatalog(const Catalog& catalog) {
   return CheckScopes(catalog);
 }
 
+absl::Status CheckGateGroups(const Catalog& catalog) {
+  std::set<std::string> names;
+  for (const GateGroupInfo& group : catalog.gate_groups) {
+    if (!IsName(group.name) || !names.insert(group.name).second) {
+      return MalformedCatalog("a gate group has no identity");
+    }
+    if (group.running_event >= catalog.events.size()) return MalformedCatalog("a gate group has no running cycles");
+  }
+  for (const EventInfo& event : catalog.events) {
+    const uint8_t group = event.details.gate_group;
+    if (group != kNoGateGroup && group >= catalog.gate_groups.size()) {
+      return MalformedCatalog("an event is of a gate group that does not exist");
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace sideband::mailbox

@@ -53,6 +53,8 @@ absl::Status DecodeList(ByteReader& in, size_t size_max, std::vector<T>& items) 
 
 // Whether names are valid, and identities unique and complete.
 absl::Status CheckCatalog(const Catalog& catalog);
+// Whether gate groups have names of their own, and refer to events as these refer to them.
+absl::Status CheckGateGroups(const Catalog& catalog);
 
 }  // namespace sideband::mailbox
 

@@ -120,12 +120,24 @@ Catalog DetailedExample() {
   catalog.slices.push_back({1, "slice1"});
   for (EventInfo& event : catalog.events) event.details = SomeDetails(5);
   catalog.events[2].details.slices.push_back({0, kRateQ32Max});
+  for (uint16_t group = 0; group < 8; ++group) catalog.gate_groups.push_back({std::string(1, 'a' + group), 1});
   return catalog;
 }
 
 TEST(CatalogSectionsTest, RoundTrips) {
   EXPECT_EQ(*DecodeCatalogSections(EncodeCatalogSections(DetailedExample())), DetailedExample());
   EXPECT_EQ(*DecodeCatalogSections(EncodeCatalogSections(Catalog{})), Catalog{});
+}
+
+// README.md, "Sections".
+TEST(CatalogSectionsTest, GateGroupsAreThoseOfTheDocument) {
+  Catalog catalog;
+  catalog.events = {{.name = "a"}};
+  const size_t before = EncodeCatalogSections(catalog).size();
+  catalog.gate_groups = {{"g", 0}};
+  const Bytes payload = EncodeCatalogSections(catalog);
+  EXPECT_EQ(Bytes(payload.begin() + static_cast<ptrdiff_t>(before), payload.end()),
+            (Bytes{6, 0, 1, 0, 6, 0, 0, 0, 1, 1, 'g', 0, 0, 0}));
 }
 
 // README.md, "Sections".
@@ -187,6 +199,14 @@ TEST(CatalogSectionsTest, RefusesDetailsThatMakeNoSense) {
       {"a gain beyond reason", [](Catalog& c) { c.events[0].details.slices[0].gain_q32 = ~uint64_t{0}; }},
       {"an unknown way of counting", [](Catalog& c) { c.events[0].details.counting = Counting{3}; }},
       {"the checks of version 1", [](Catalog& c) { c.contexts[0].vm = 9; }},
+      {"an event of a group that is not there", [](Catalog& c) { c.gate_groups.pop_back(); }},
+      {"a group without a name", [](Catalog& c) { c.gate_groups[0].name = ""; }},
+      {"two groups of one name", [](Catalog& c) { c.gate_groups[0].name = c.gate_groups[1].name; }},
+      {"running cycles that are not there", [](Catalog& c) { c.gate_groups[0].running_event = 4; }},
+      {"more groups than there may be",
+       [](Catalog& c) {
+         for (int i = 0; i < 57; ++i) c.gate_groups.push_back({"group" + std::to_string(i), 0});
+       }},
   };
   for (const auto& test : kCases) {
     Catalog catalog = DetailedExample();
@@ -206,7 +226,7 @@ TEST(CatalogSectionsTest, AVmOfAnUnknownKindIsRefused) {
 }
 
 TEST(CatalogSectionsTest, HostBlocksAreRefused) {
-  Bytes payload = EncodeCatalogSections(DetailedExample());
+  Bytes payload = EncodeCatalogSections(Example());
   payload[payload.size() - 2] = 1;
   EXPECT_EQ(DecodeCatalogSections(payload).status().message(), "catalogue: host blocks are not supported");
 }

@@ -68,6 +68,8 @@ struct Snapshot {
   uint32_t trigger_id = 0;
   uint64_t reference_time_ns = 0;  // time of the latch since boot
   uint32_t counters_per_block = 0;
+  // Of the configuration that was in force; only of a device with gate groups (counting.h).
+  std::optional<uint32_t> config_revision;
   std::optional<PipelineStatistics> statistics;  // only in some snapshots of version 2
   std::vector<BlockHeader> blocks;
   CounterValues counters;  // block after block, counters_per_block each, in the catalogue's order of events

@@ -56,6 +56,11 @@ bool HasStatistics(const Snapshot& snapshot, const Snapshot* base) {
 
 void AppendSections(const Snapshot& snapshot, const Snapshot* base, const VmIds& confidential, ByteWriter& out) {
   AppendSection(SnapshotSection::kBlocks, EncodeBlocks(snapshot, base, confidential, Forms::kProportional), out);
+  if (snapshot.config_revision) {
+    ByteWriter revision;
+    revision.U32(*snapshot.config_revision);
+    AppendSection(SnapshotSection::kConfigRevision, revision.written(), out);
+  }
   if (!HasStatistics(snapshot, base)) return;
   AppendSection(SnapshotSection::kPipelineStatistics, EncodeStatistics(*snapshot.statistics), out);
 }
@@ -65,6 +70,10 @@ absl::StatusOr<ByteSpan> BitsOf(const Stream& stream, Snapshot& snapshot) {
   const ByteSpan rest = stream.payload.subspan(kSnapshotFixedBytes);
   if (stream.header.framing == Framing::kDelta) return rest;
   SIDEBAND_ASSIGN_OR_RETURN(const auto sections, SplitSections(rest, kSnapshotSections));
+  if (const ByteSpan* const payload = FindSection(sections, SnapshotSection::kConfigRevision)) {
+    if (payload->size() != sizeof(uint32_t)) return Malformed("a revision of a wrong length");
+    snapshot.config_revision = ByteReader(*payload).U32();
+  }
   if (const ByteSpan* const payload = FindSection(sections, SnapshotSection::kPipelineStatistics)) {
     SIDEBAND_ASSIGN_OR_RETURN(snapshot.statistics, DecodeStatistics(*payload));
   }

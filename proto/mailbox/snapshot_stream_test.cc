@@ -104,6 +104,23 @@ TEST(SnapshotStreamTest, StatisticsAreInEverySixteenthSnapshotAndInWholeOnes) {
   }
 }
 
+TEST(SnapshotStreamTest, TheRevisionIsInEverySnapshotOfVersionTwo) {
+  Snapshot base = Quiet();
+  base.config_revision = 1;
+  Snapshot next = Busy(base, 1);
+  next.config_revision = 0x01020304;
+  const Bytes stream = EncodeSnapshotStream(next, &base, {}, Framing::kSections);
+  EXPECT_EQ(*DecodeSnapshotStream(stream, &base), next);
+  EXPECT_EQ(DecodeSnapshotStream(EncodeSnapshotStream(next, &base, {}), &base)->config_revision, std::nullopt);
+  Bytes payload = Payload(stream);
+  EXPECT_EQ(Bytes(payload.end() - 12, payload.end()), (Bytes{4, 0, 1, 0, 4, 0, 0, 0, 4, 3, 2, 1}));
+  payload.push_back(0);
+  payload[payload.size() - 9] = 5;
+  const Bytes spoiled =
+      EncodeStream({.kind = StreamKind::kSnapshot, .framing = Framing::kSections, .boot_id = 42}, payload);
+  EXPECT_EQ(DecodeSnapshotStream(spoiled, nullptr).status().message(), "snapshot: a revision of a wrong length");
+}
+
 TEST(SnapshotStreamTest, StatisticsOfAWrongLengthAreRefused) {
   Snapshot next = Quiet();
   next.statistics = kStatistics;

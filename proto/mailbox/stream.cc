@@ -4,6 +4,20 @@
 #include <utility>
 
 namespace sideband::mailbox {
+namespace {
+
+bool IsKind(uint8_t kind) {
+  switch (static_cast<StreamKind>(kind)) {
+    case StreamKind::kCatalog:
+    case StreamKind::kSnapshot:
+    case StreamKind::kPeek:
+    case StreamKind::kConfig:
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 Bytes EncodeStream(const StreamHeader& header, ByteSpan payload) {
   ByteWriter out;
@@ -29,9 +43,7 @@ absl::StatusOr<Stream> DecodeStream(ByteSpan bytes) {
   if (in.U32() != kStreamMagic) return absl::DataLossError("stream: wrong magic");
   const uint8_t kind = in.U8();
   const uint8_t framing = in.U8();
-  if (kind < static_cast<uint8_t>(StreamKind::kCatalog) || kind > static_cast<uint8_t>(StreamKind::kPeek)) {
-    return absl::UnimplementedError("stream: unknown kind");
-  }
+  if (!IsKind(kind)) return absl::UnimplementedError("stream: unknown kind");
   if (framing < static_cast<uint8_t>(Framing::kPlain) || framing > static_cast<uint8_t>(Framing::kSections)) {
     return absl::UnimplementedError("stream: unknown framing");
   }

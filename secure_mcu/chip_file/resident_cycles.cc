@@ -9,7 +9,6 @@
 #include "sim/wires/clocked_source.h"
 
 namespace sideband::mcu {
-
 namespace {
 
 // The default threshold, not the chip file's: a low one would be reached all the time by a clock alone.
@@ -41,12 +40,13 @@ absl::Status AddResidentCycles(uint32_t slices, EventTable& events, std::vector<
   return absl::OkStatus();
 }
 
+std::string RunningCyclesEvent(const std::string& group) { return absl::StrCat("group_", group, "_running_cycles"); }
+
 absl::Status AddRunningCycles(const std::vector<GateGroupFileSpec>& groups, uint32_t slices, EventTable& events,
                               std::vector<CcuSpec>& ccus) {
   std::vector<CounterInput> inputs;
   for (size_t group = 0; group < groups.size(); ++group) {
-    SIDEBAND_ASSIGN_OR_RETURN(const uint16_t event,
-                              AddEvent(absl::StrCat("group_", groups[group].name, "_running_cycles"), events));
+    SIDEBAND_ASSIGN_OR_RETURN(const uint16_t event, AddEvent(RunningCyclesEvent(groups[group].name), events));
     inputs.push_back({.wire = kGatedClockWire, .meaning = {event, 0}, .group = static_cast<uint8_t>(group)});
   }
   for (uint32_t slice = 0; slice < slices; ++slice) {

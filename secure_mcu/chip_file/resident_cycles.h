@@ -8,6 +8,7 @@
 #define SIDEBAND_SECURE_MCU_CHIP_FILE_RESIDENT_CYCLES_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -22,6 +23,9 @@ bool HasResidentCycles(const ChipFile& file);
 // Appends the event, and for each slice a collection unit that counts sim::ClockedSource::kClockWire. INVALID_ARGUMENT
 // if the chip has an event of this name, or too many events.
 absl::Status AddResidentCycles(uint32_t slices, EventTable& events, std::vector<CcuSpec>& ccus);
+
+// "group_NAME_running_cycles".
+std::string RunningCyclesEvent(const std::string& group);
 
 // Appends an event for each group, and for each slice collection units that count the clock behind the groups' gates.
 // Errors as above.

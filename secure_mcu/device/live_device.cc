@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
+#include "secure_mcu/chip_file/resident_cycles.h"
 #include "secure_mcu/device/cycles.h"
 
 namespace sideband::mcu {
@@ -123,6 +124,11 @@ mailbox::Catalog LiveDevice::MakeCatalog(const ChipFile& file) const {
   for (size_t event = 0; event < catalog.events.size(); ++event) {
     mailbox::EventInfo& info = catalog.events[event];
     info.details = gains_.DetailsOf(static_cast<uint16_t>(event), info.scope);
+  }
+  for (const GateGroupFileSpec& group : file.gate_groups) {
+    // Version 1 has no running cycles, and does not report groups.
+    const auto running = wiring_.events.Find(RunningCyclesEvent(group.name));
+    if (running) catalog.gate_groups.push_back({group.name, *running});
   }
   uint16_t vm_id = 0;
   for (const VmFileSpec& vm : file.vms) {

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/pipeline/counter_gate.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace sideband::mcu {
-
-bool GateMatch::Includes(uint16_t identifier) const {
-  return !enable || identifier == 0 || std::ranges::find(ids, identifier) != ids.end();
-}
 
 CounterGate::CounterGate(std::vector<GateGroup> groups, HostControl host)
     : groups_(std::move(groups)), host_(host), gce_(host_.value) {}

@@ -18,63 +18,22 @@
 #ifndef SIDEBAND_SECURE_MCU_PIPELINE_COUNTER_GATE_H_
 #define SIDEBAND_SECURE_MCU_PIPELINE_COUNTER_GATE_H_
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
-#include "secure_mcu/pipeline/record.h"
+#include "proto/mailbox/gate_controls.h"
 
 namespace sideband::mcu {
 
-inline constexpr uint32_t kGateIdsMax = 4;
-inline constexpr uint32_t kGateValueBits = 66;
-
-// An enable bit for each group, and two for all: the registers GCE and CCE, and their images in control blocks. Its
-// initial value enables everything.
-struct GateValue {
-  bool master = true;
-  bool vector_enable = false;
-  uint64_t vector = 0;  // bit g: group g
-
-  uint64_t Enabled() const { return !master ? 0 : vector_enable ? vector : ~uint64_t{0}; }
-  bool operator==(const GateValue&) const = default;
-};
-
-// Counters with one enable bit.
-struct GateGroup {
-  uint16_t identifier = 0;  // 0: of every VM and of the host
-  bool valid = true;
-  bool in_guest = true;
-  bool in_host = false;
-};
-
-struct GateMatch {
-  bool enable = false;                      // off: every identifier matches
-  std::array<uint16_t, kGateIdsMax> ids{};  // 0: none
-  bool Includes(uint16_t identifier) const;
-};
-
-// VCB. `guest_value` and `host_value` are written by exits and entries with the store indicators.
-struct VmControl {
-  GateValue guest_value, host_value;
-  bool guest_load = false, host_load = false, guest_store = false, host_store = false;
-  GateMatch match;
-  uint64_t allowed = ~uint64_t{0};  // what the guest may open
-  uint64_t pinned = 0;              // what it cannot close
-  bool useren = false;              // whether programs of users may read by registers (registers.md)
-};
-
-// CCB: layer 2, of which the VM is the host.
-struct ContextControl {
-  GateValue value;
-  bool load = false, store = false;
-};
-
-// HCB of a slice.
-struct HostControl {
-  GateValue value;
-  GateMatch match;
-};
+using mailbox::ContextControl;
+using mailbox::GateGroup;
+using mailbox::GateMatch;
+using mailbox::GateValue;
+using mailbox::HostControl;
+using mailbox::kGateGroupsMax;
+using mailbox::kGateIdsMax;
+using mailbox::kGateValueBits;
+using mailbox::VmControl;
 
 // Who has the slice. nullptr: nobody, or a VM without a context. Both must outlive the binding.
 struct GateBinding {

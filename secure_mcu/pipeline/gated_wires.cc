@@ -5,13 +5,16 @@
 #include <optional>
 
 #include "absl/container/inlined_vector.h"
+#include "proto/mailbox/gate_controls.h"
 #include "sim/wires/clocked_source.h"
 
 namespace sideband::mcu {
 namespace {
 
 // Above all groups are wires that are no numbers, such as the clock of a sim::ClockedSource.
-constexpr bool IsGated(sim::WireId number) { return number >= InGroup(0, 0) && number < InGroup(0, kGateGroupsMax); }
+constexpr bool IsGated(sim::WireId number) {
+  return number >= InGroup(0, 0) && number < InGroup(0, mailbox::kGateGroupsMax);
+}
 constexpr sim::WireId WireOf(sim::WireId number) {
   if (!IsGated(number)) return number;
   const sim::WireId wire = number % kGatedWiresMax;

@@ -24,7 +24,6 @@ inline constexpr uint32_t kCcuUlcsMax = 48;
 inline constexpr uint32_t kCcuCounterMax = (1u << 28) - 1;
 inline constexpr uint32_t kCcuThresholdDefault = 1u << 27;
 inline constexpr uint32_t kRecordCounters = 8;
-inline constexpr uint32_t kGateGroupsMax = 64;
 
 // Channel of the device-scope units, which feed the device-wide channels (hypervisor, out-of-band) only. The channel of
 // a slice has the slice's number.
