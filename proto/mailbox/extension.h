@@ -3,10 +3,11 @@
 // The commands of the snapshot extension: their inputs in data-in (5D) and extended data-in (5E), and their outputs.
 // The extension is our own definition (README.md has the table and worked examples).
 //
-// A stream (the catalogue, a latched snapshot or a peek) is read through sixteen block windows of w bytes; arg2 of the
-// command that opens the stream sets w (0: 255). After CATALOG or READ with byte offset b, or LATCH with b = 0, command
-// code 0xD0 + i is an SMBus block read of bytes [b + i·w, b + (i+1)·w) of that stream, with PEC. Windows have no side
-// effects: a damaged window is read again, and an interrupted controller continues by READ from its last byte.
+// A stream (the catalogue, a latched snapshot, a peek or a configuration) is read through sixteen block windows of w
+// bytes; arg2 of the command that opens the stream sets w (0: 255). After CATALOG or READ with byte offset b, or LATCH
+// with b = 0, command code 0xD0 + i is an SMBus block read of bytes [b + i·w, b + (i+1)·w) of that stream, with PEC.
+// Windows have no side effects: a damaged window is read again, and an interrupted controller continues by READ from
+// its last byte.
 #ifndef SIDEBAND_PROTO_MAILBOX_EXTENSION_H_
 #define SIDEBAND_PROTO_MAILBOX_EXTENSION_H_
 
@@ -76,6 +77,21 @@ enum class ReadSelector : uint8_t { kLatched = 0, kWhole = 1, kVm = 2, kContext 
 // ERR_NOT_AVAILABLE: GO without a scope. ERR_DATA: no such block, or the block does not have the events. ERR_AGAIN: the
 // latch of the last GO is no longer there.
 enum class PeekStep : uint8_t { kScope = 0, kGo = 1 };
+
+// CONFIG, arg1 = step; only version 2, and only with its feature. arg2 is the transaction's tag, which its controller
+// draws from 1 to 255; 0 without a transaction (of DUMP: the window bytes). Words and addresses are in counting.h.
+//   kBegin:   C9 in = the revision that the transaction builds on. Replaces the controller's own transaction.
+//   kAddress: C9, CA in = PackAddress and PackScope of the first word.
+//   kWrite:   C9, CA in = the word 31:0 and 63:32, for the address, then the next index is addressed.
+//   kRead:    C9, CA out = the word, then the next index is addressed. Needs no transaction.
+//   kCommit:  C9 in = ConfigCrc of the writes, CA in = BEGIN's revision; C9 out = the revision in force, CA out = the
+//   ID
+//             of the closing snapshot. All writes, in ascending order of their addresses, or none.
+//   kAbort:   ends the transaction, if there is one.
+//   kDump:    C9 out = stream length, CA out = the revision; opens the stream at offset 0.
+// ERR_AGAIN: another revision, another controller's transaction, none (any more), or the last closing snapshot is not
+// acknowledged. ERR_DATA: no such word, or a value that it cannot have.
+enum class ConfigStep : uint8_t { kBegin = 0, kAddress = 1, kWrite = 2, kRead = 3, kCommit = 4, kAbort = 5, kDump = 6 };
 
 // The mark identifies a snapshot in the command word of LATCH and ACK, besides the ID in 5D, so that no other snapshot
 // is acknowledged. When the command is executed, 5D may have been overwritten by another controller's LATCH, or by this

@@ -13,6 +13,9 @@ namespace sideband::mailbox {
 // PEEK: live counters of one block, without a latch (peek.h).
 inline constexpr uint64_t kPeekFeature = uint64_t{1} << 0;
 
+// CONFIG: who is counted may be read and changed (counting.h).
+inline constexpr uint64_t kGateGroupsFeature = uint64_t{1} << 1;
+
 struct FeatureRow {
   uint8_t bit;
   const char* name;

@@ -52,6 +52,7 @@ enum class Opcode : uint8_t {
   kRead = 0x63,
   kAck = 0x64,
   kPeek = 0x67,
+  kConfig = 0x68,
 };
 
 struct OpcodeRow {
@@ -83,6 +84,7 @@ inline constexpr OpcodeRow kOpcodes[] = {
     {Opcode::kRead, "READ", true, true},
     {Opcode::kAck, "ACK", true, true},
     {Opcode::kPeek, "PEEK", true, true},
+    {Opcode::kConfig, "CONFIG", true, true},
 };
 
 // Bits 28:24 of the word. The numbers are on the wire. kStatuses has a row for each.

@@ -356,6 +356,14 @@ void Chip::Enter(uint8_t slice, uint64_t cycle) {
   stats_.gate_cycles += config_.gate_cycles;
 }
 
+void Chip::ShowGate(uint8_t slice) {
+  if (bound_[slice]) {
+    gates_.Show(slice, now_);
+  } else {
+    gates_.Bind(slice, {}, now_);
+  }
+}
+
 GateBinding Chip::GateBindingOf(const std::optional<Binding>& binding) {
   if (!binding) return {};
   return {.vm = &vm_controls_[binding->vm],

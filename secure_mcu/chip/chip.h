@@ -117,10 +117,13 @@ class Chip {
   // of users may read by registers while the VM is resident, takes effect at the next switch.
   VmControl& vm_control(BlockId vm) { return vm_controls_[vm]; }
   ContextControl& context_control(BlockId context) { return context_controls_[context]; }
+  bool has_gates() const { return !gates_.empty(); }
+  uint32_t slices() const { return config_.slices; }
   // The gate of a slice; the chip must have groups.
   CounterGate& gate(uint8_t slice) { return gates_.gate(slice); }
-  // Lets what was written to the slice's gate, or to control blocks, take effect from now() on.
-  void ShowGate(uint8_t slice) { gates_.Show(slice, now_); }
+  // Lets what was written to the slice's gate, or to control blocks, take effect from now() on. An idle slice takes its
+  // host's value.
+  void ShowGate(uint8_t slice);
 
   // Swaps the banks of every unit that counts, for a register write or an external trigger. Returns the trigger's id.
   uint32_t Trigger(TriggerKind kind);

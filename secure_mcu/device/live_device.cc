@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
+#include "proto/mailbox/snapshot_stream.h"
 #include "secure_mcu/chip_file/resident_cycles.h"
 #include "secure_mcu/device/cycles.h"
 
@@ -110,6 +111,7 @@ LiveDevice::LiveDevice(const ChipFile& file, uint64_t boot_id, Elapsed elapsed, 
       catalog_(whole_catalog_),
       lives_(file),
       timeline_(wiring_.make_timeline(CreateBlocks(file))),
+      controls_(*chip_, timeline_->tenants(), mailbox::ConfidentialVms(whole_catalog_)),
       power_(file.power),
       player_(std::make_unique<Player>(*chip_, *timeline_, Raw(wiring_.slices), wiring_.host)) {
   for (uint8_t slice = 0; slice < wiring_.slices.size(); ++slice) chip_->Attach(slice, *wiring_.slices[slice]);
@@ -186,6 +188,7 @@ mailbox::Snapshot LiveDevice::Observe() {
   mailbox::Snapshot snapshot{.trigger_id = chip_->Latch(),
                              .reference_time_ns = chip_->ReferenceTimeNs(),
                              .counters_per_block = static_cast<uint32_t>(catalog_.events.size()),
+                             .config_revision = controls_.revision(),
                              .statistics = Statistics(chip_->stats()),
                              .blocks = {},
                              .counters = {}};
@@ -218,6 +221,7 @@ void LiveDevice::Succeed(size_t tenant) {
   const BlockId block = *timeline_->tenants()[tenant].binding.context;
   if (!lives_.restarts(tenant)) return memory.Release(block);
   memory.Renew(block);
+  chip_->context_control(block) = {};
   lives_.Begin(tenant, chip_->now());
   timeline_->Add(tenant, chip_->now());
 }

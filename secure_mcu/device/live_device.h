@@ -20,6 +20,7 @@
 #include "secure_mcu/chip/player.h"
 #include "secure_mcu/chip_file/chip_spec.h"
 #include "secure_mcu/device/context_lives.h"
+#include "secure_mcu/device/counting_controls.h"
 #include "secure_mcu/device/event_gains.h"
 #include "secure_mcu/device/slice_program.h"
 #include "secure_mcu/device/wiring.h"
@@ -53,6 +54,9 @@ class LiveDevice final : public Device {
   std::optional<LiveBlock> PeekBlock(uint16_t vm, uint16_t context) override;
   double GainPerCycle(uint16_t event, SliceSet slices) const override { return gains_.PerCycle(event, slices); }
   std::optional<MemoryUse> GetMemoryUse() override;
+  std::optional<mailbox::CountingConfig> GetConfig() override { return controls_.Get(); }
+  absl::Status CheckConfig(const mailbox::CountingConfig& config) override { return controls_.Check(config); }
+  void ApplyConfig(const mailbox::CountingConfig& config) override { controls_.Apply(config); }
 
   // The power model of the chip file, with its energies in the order of the events.
   const PowerModel::Config& power() const { return power_; }
@@ -98,6 +102,7 @@ class LiveDevice final : public Device {
   uint64_t catalog_version_ = 0;
   ContextLives lives_;
   const std::unique_ptr<Timeline> timeline_;
+  CountingControls controls_;
   PowerModel::Config power_;
   std::unique_ptr<Player> player_;
   std::vector<size_t> retired_;  // the tenants that were retired in the newest latch

@@ -74,6 +74,7 @@ Reply BaseCommands::Route(const mailbox::CommandWord& command, uint32_t data) {
     case Opcode::kRead:
     case Opcode::kAck:
     case Opcode::kPeek:
+    case Opcode::kConfig:
       break;  // snapshot_commands.h
   }
   return Fail(MailboxStatus::kErrOpcode);

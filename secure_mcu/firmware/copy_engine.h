@@ -41,6 +41,8 @@ class CopyEngine {
   void Latch(uint32_t base_id);
   // 0 before the first latch; ids count up from 1.
   uint32_t snapshot_id() const { return latched_.snapshot_id; }
+  // The snapshot that the controller acknowledged last; 0: none.
+  uint32_t acknowledged_id() const { return base_ ? base_->snapshot_id : 0; }
   // Encodes the selected blocks of the latched snapshot as the stream, unless the stream has that selection already.
   // The stream is empty if no block matches.
   void Select(const Selection& selection);

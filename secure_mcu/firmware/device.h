@@ -10,8 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "proto/base/uuid.h"
 #include "proto/mailbox/catalog.h"
+#include "proto/mailbox/counting.h"
 #include "proto/mailbox/snapshot.h"
 
 namespace sideband::mcu {
@@ -77,6 +79,13 @@ class Device {
   // wires that it adds up, each multiplied by its weight. Device-scope units belong to kEverySlice. 0 if the event has
   // no wires.
   virtual double GainPerCycle(uint16_t /*event*/, SliceSet /*slices*/) const { return 0; }
+  // The configuration of counting in force; nullopt if the device has no gate groups. (virtual-counters.md)
+  virtual std::optional<mailbox::CountingConfig> GetConfig() { return std::nullopt; }
+  // Whether the device can take a change of the configuration. INVALID_ARGUMENT names what it cannot.
+  virtual absl::Status CheckConfig(const mailbox::CountingConfig& /*config*/) { return absl::OkStatus(); }
+  // Makes the configuration that CheckConfig accepted hold from the instant of the last Latch on, under the next
+  // revision. Device time has not passed since.
+  virtual void ApplyConfig(const mailbox::CountingConfig& /*config*/) {}
   // nullopt if the memory use is unknown.
   virtual std::optional<MemoryUse> GetMemoryUse() { return std::nullopt; }
 };

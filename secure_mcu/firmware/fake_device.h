@@ -5,6 +5,8 @@
 #define SIDEBAND_SECURE_MCU_FIRMWARE_FAKE_DEVICE_H_
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -36,12 +38,23 @@ class FakeDevice final : public Device {
   }
   std::span<const uint64_t> DeviceCounters() override { return counters; }
   uint64_t ReferenceTimeNs() override { return time_ns; }
+  std::optional<mailbox::CountingConfig> GetConfig() override { return config; }
+  absl::Status CheckConfig(const mailbox::CountingConfig& changed) override {
+    return check ? check(changed) : absl::OkStatus();
+  }
+  void ApplyConfig(const mailbox::CountingConfig& changed) override {
+    const uint32_t revision = config->revision + 1;
+    config = changed;
+    config->revision = revision;
+  }
 
   uint32_t latches = 0;
   uint32_t acknowledged = 0;
   std::vector<mailbox::BlockHeader> blocks = {{}};
   std::vector<uint64_t> counters = {0};
   uint64_t time_ns = 0;
+  std::optional<mailbox::CountingConfig> config;
+  std::function<absl::Status(const mailbox::CountingConfig&)> check;
 
  private:
   const DeviceIdentity identity_ = {.uuid = *Uuid::Parse("6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10"),

@@ -14,38 +14,47 @@ using mailbox::MailboxStatus;
 using mailbox::Opcode;
 using mailbox::ReadSelector;
 
-// Bit n for opcode 0x60 + n.
-uint32_t ServedOpcodes(mailbox::ExtensionVersion version) {
-  uint32_t served = 0;
-  for (const mailbox::OpcodeRow& row : mailbox::kOpcodes) {
-    if (mailbox::IsOpcodeOf(version, row.opcode)) served |= 1u << (static_cast<uint8_t>(row.opcode) & 0x0F);
-  }
-  return served;
-}
-
 uint32_t WindowBytes(const mailbox::CommandWord& command) {
   return command.arg2 == 0 ? mailbox::kWindowBytes : command.arg2;
 }
 
 }  // namespace
 
+bool SnapshotCommands::IsServed(Opcode opcode) {
+  return mailbox::IsOpcodeOf(version_, opcode) && (opcode != Opcode::kConfig || configs_.IsServed());
+}
+
+// Bit n for opcode 0x60 + n.
+uint32_t SnapshotCommands::ServedOpcodes() {
+  uint32_t served = 0;
+  for (const mailbox::OpcodeRow& row : mailbox::kOpcodes) {
+    if (IsServed(row.opcode)) served |= 1u << (static_cast<uint8_t>(row.opcode) & 0x0F);
+  }
+  return served;
+}
+
+uint64_t SnapshotCommands::Features() {
+  return mailbox::kPeekFeature | (configs_.IsServed() ? mailbox::kGateGroupsFeature : 0);
+}
+
 Reply SnapshotCommands::Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) {
   const Opcode opcode = command.opcode;
-  if (!mailbox::IsOpcodeOf(version_, opcode)) return Fail(MailboxStatus::kErrOpcode);
+  if (!IsServed(opcode)) return Fail(MailboxStatus::kErrOpcode);
   if (opcode == Opcode::kDiscover) return Discover(command.arg1);
   if (opcode == Opcode::kPeek) return Peek(command, data, extended_data);
   peeks_.EndLatch();
+  if (opcode == Opcode::kConfig) return Config(command, data, extended_data);
   if (opcode == Opcode::kAck) return Acknowledge(command, data);
   const bool opens_stream = opcode == Opcode::kCatalog || opcode == Opcode::kLatch || opcode == Opcode::kRead;
   return opens_stream ? Stream(command, data, extended_data) : Fail(MailboxStatus::kErrOpcode);
 }
 
-Reply SnapshotCommands::Discover(uint8_t item) const {
+Reply SnapshotCommands::Discover(uint8_t item) {
   const uint64_t boot_id = device_.identity().boot_id;
   switch (static_cast<mailbox::DiscoverItem>(item)) {
     case mailbox::DiscoverItem::kVersion:
       return {.data = static_cast<uint32_t>(version_) | mailbox::kWindowBytes << 8 | mailbox::kWindowCount << 16,
-              .extended_data = ServedOpcodes(version_)};
+              .extended_data = ServedOpcodes()};
     case mailbox::DiscoverItem::kLimits: {
       const mailbox::Catalog& catalog = device_.catalog();
       const size_t blocks = 1 + catalog.vms.size() + catalog.contexts.size();
@@ -58,7 +67,7 @@ Reply SnapshotCommands::Discover(uint8_t item) const {
               .extended_data = copy_engine_.catalog_hash()};
     case mailbox::DiscoverItem::kFeatures:
       if (version_ == mailbox::ExtensionVersion::kOne) break;
-      return {.data = static_cast<uint32_t>(mailbox::kPeekFeature)};
+      return {.data = static_cast<uint32_t>(Features()), .extended_data = static_cast<uint32_t>(Features() >> 32)};
   }
   return Fail(MailboxStatus::kErrArg1);
 }
@@ -122,6 +131,21 @@ Reply SnapshotCommands::Peek(const mailbox::CommandWord& command, uint32_t data,
   return reply;
 }
 
+Reply SnapshotCommands::Config(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) {
+  const Reply reply = configs_.Execute(command, data, extended_data);
+  const auto step = static_cast<mailbox::ConfigStep>(command.arg1);
+  if (reply.status != MailboxStatus::kSuccess) return reply;
+  if (step == mailbox::ConfigStep::kDump) {
+    window_bytes_ = WindowBytes(command);
+    open_ = Open::kConfig;
+    offset_ = 0;
+  } else if (step == mailbox::ConfigStep::kCommit) {
+    // Its snapshot has taken the place of the one that was open.
+    open_ = Open::kNothing;
+  }
+  return reply;
+}
+
 Reply SnapshotCommands::OpenAt(ByteSpan stream, Open open, uint32_t offset, uint32_t extended_data) {
   // The selection may have replaced the stream that was open.
   open_ = Open::kNothing;
@@ -136,6 +160,7 @@ ByteSpan SnapshotCommands::Window(uint8_t index) const {
   if (open_ == Open::kCatalog) stream = copy_engine_.catalog();
   if (open_ == Open::kSnapshot) stream = copy_engine_.stream();
   if (open_ == Open::kPeek) stream = peeks_.stream();
+  if (open_ == Open::kConfig) stream = configs_.stream();
   const size_t begin = offset_ + size_t{index} * window_bytes_;
   if (begin >= stream.size()) return {};
   return stream.subspan(begin, std::min<size_t>(window_bytes_, stream.size() - begin));

@@ -10,6 +10,7 @@
 #include "proto/base/bytes.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/word.h"
+#include "secure_mcu/firmware/config_commands.h"
 #include "secure_mcu/firmware/copy_engine.h"
 #include "secure_mcu/firmware/device.h"
 #include "secure_mcu/firmware/peek_commands.h"
@@ -22,7 +23,11 @@ class SnapshotCommands {
  public:
   // `device` must outlive it.
   SnapshotCommands(Device& device, mailbox::ExtensionVersion version)
-      : device_(device), version_(version), copy_engine_(device, version), peeks_(device) {}
+      : device_(device),
+        version_(version),
+        copy_engine_(device, version),
+        peeks_(device),
+        configs_(device, copy_engine_) {}
 
   // ERR_OPCODE for opcodes that are not served.
   Reply Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data);
@@ -31,9 +36,12 @@ class SnapshotCommands {
 
  private:
   // The stream shown by the windows, from offset_ on.
-  enum class Open { kNothing, kCatalog, kSnapshot, kPeek };
+  enum class Open { kNothing, kCatalog, kSnapshot, kPeek, kConfig };
 
-  Reply Discover(uint8_t item) const;
+  bool IsServed(mailbox::Opcode opcode);
+  uint32_t ServedOpcodes();
+  uint64_t Features();
+  Reply Discover(uint8_t item);
   // CATALOG, LATCH and READ.
   Reply Stream(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data);
   Reply ReadCatalog(uint32_t offset);
@@ -41,6 +49,7 @@ class SnapshotCommands {
   Reply ReadSnapshot(uint8_t selector, uint32_t offset, uint32_t extended_data);
   Reply Acknowledge(const mailbox::CommandWord& command, uint32_t snapshot_id);
   Reply Peek(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data);
+  Reply Config(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data);
   // The mark of a snapshot of this boot.
   uint16_t MarkOf(uint32_t snapshot_id) const;
   Reply OpenAt(ByteSpan stream, Open open, uint32_t offset, uint32_t extended_data);
@@ -49,6 +58,7 @@ class SnapshotCommands {
   const mailbox::ExtensionVersion version_;
   CopyEngine copy_engine_;
   PeekCommands peeks_;
+  ConfigCommands configs_;
   Open open_ = Open::kNothing;
   uint32_t offset_ = 0;
   uint32_t window_bytes_ = mailbox::kWindowBytes;

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/device/counting_controls.h"
+
+#include "proto/mailbox/config_rules.h"
+
+namespace sideband::mcu {
+
+using mailbox::CountingConfig;
+
+std::optional<uint32_t> CountingControls::revision() const {
+  return chip_.has_gates() ? std::optional(revision_) : std::nullopt;
+}
+
+std::optional<CountingConfig> CountingControls::Get() const {
+  if (!chip_.has_gates()) return std::nullopt;
+  CountingConfig config{.revision = revision_};
+  for (uint32_t slice = 0; slice < chip_.slices(); ++slice) {
+    CounterGate& gate = chip_.gate(static_cast<uint8_t>(slice));
+    config.groups.push_back(gate.groups());
+    config.hosts.push_back(gate.host());
+  }
+  for (const Tenant& tenant : tenants_) GetTenant(tenant, config);
+  return config;
+}
+
+void CountingControls::GetTenant(const Tenant& tenant, CountingConfig& config) const {
+  const uint16_t vm = chip_.memory().header(tenant.binding.vm).vm;
+  const bool is_confidential = confidential_.contains(vm);
+  if (!tenant.binding.context) {
+    const VmControl& control = chip_.vm_control(tenant.binding.vm);
+    config.vms[vm] = is_confidential ? mailbox::Shown(control) : control;
+    return;
+  }
+  const BlockId context = *tenant.binding.context;
+  if (is_confidential || chip_.memory().released(context)) return;
+  config.contexts[{vm, chip_.memory().header(context).context}] = chip_.context_control(context);
+}
+
+absl::Status CountingControls::Check(const CountingConfig& config) const {
+  return mailbox::CheckChange(*Get(), config, confidential_);
+}
+
+void CountingControls::Apply(const CountingConfig& config) {
+  for (uint8_t slice = 0; slice < config.groups.size(); ++slice) {
+    chip_.gate(slice).groups() = config.groups[slice];
+    chip_.gate(slice).host() = config.hosts[slice];
+  }
+  for (const Tenant& tenant : tenants_) ApplyTenant(tenant, config);
+  for (uint8_t slice = 0; slice < config.groups.size(); ++slice) chip_.ShowGate(slice);
+  ++revision_;
+}
+
+void CountingControls::ApplyTenant(const Tenant& tenant, const CountingConfig& config) {
+  const uint16_t vm = chip_.memory().header(tenant.binding.vm).vm;
+  if (!tenant.binding.context) {
+    VmControl& control = chip_.vm_control(tenant.binding.vm);
+    const VmControl& changed = config.vms.at(vm);
+    if (confidential_.contains(vm)) {
+      control.allowed = changed.allowed;
+    } else {
+      control = changed;
+    }
+    return;
+  }
+  const BlockId block = *tenant.binding.context;
+  const auto context = config.contexts.find({vm, chip_.memory().header(block).context});
+  if (context != config.contexts.end()) chip_.context_control(block) = context->second;
+}
+
+}  // namespace sideband::mcu
