@@ -288,8 +288,10 @@ absl::StatusOr<uint32_t> MailboxSession::OpenCatalog(uint32_t offset) {
   return reply.data;
 }
 
-absl::StatusOr<uint32_t> MailboxSession::OpenSnapshot(uint32_t snapshot_id, uint32_t offset) {
-  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run({.command = StreamCommand(Opcode::kRead),
+absl::StatusOr<uint32_t> MailboxSession::OpenSnapshot(uint32_t snapshot_id, bool is_whole, uint32_t offset) {
+  CommandWord command = StreamCommand(Opcode::kRead);
+  if (is_whole) command.arg1 = static_cast<uint8_t>(mailbox::ReadSelector::kWhole);
+  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run({.command = command,
                                                     .data = offset,
                                                     .extended_data = snapshot_id,
                                                     .output = Output::kData}));
@@ -323,7 +325,7 @@ absl::StatusOr<Latched> MailboxSession::Latch(const HeldSnapshot& base) {
 absl::StatusOr<mailbox::Snapshot> MailboxSession::ReadSnapshot(const Latched& latched, const mailbox::Snapshot* base) {
   const uint32_t id = latched.snapshot_id;
   SIDEBAND_ASSIGN_OR_RETURN(const SecretBytes bytes, ReadStream(latched.stream_bytes, [&](uint32_t offset) {
-                              return OpenSnapshot(id, offset);
+                              return OpenSnapshot(id, latched.is_whole, offset);
                             }));
   SIDEBAND_ASSIGN_OR_RETURN(mailbox::Snapshot snapshot,
                             mailbox::DecodeSnapshotStream(bytes, base, mailbox::SnapshotFraming(version_)));
@@ -342,6 +344,34 @@ absl::Status MailboxSession::Acknowledge(const HeldSnapshot& snapshot) {
       Run({.command = command, .data = snapshot.snapshot_id, .extended_data = {}, .output = Output::kData}));
   if (reply.data != snapshot.snapshot_id) return absl::AbortedError("ACK: the reply is for another snapshot");
   return absl::OkStatus();
+}
+
+absl::StatusOr<uint32_t> MailboxSession::OpenConfig(uint32_t offset) {
+  CommandWord command = StreamCommand(Opcode::kConfig);
+  command.arg1 = static_cast<uint8_t>(mailbox::ConfigStep::kDump);
+  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply,
+                            Run({.command = command, .data = offset, .extended_data = {}, .output = Output::kData}));
+  return reply.data;
+}
+
+absl::StatusOr<mailbox::CountingConfig> MailboxSession::ReadConfig() {
+  SIDEBAND_ASSIGN_OR_RETURN(const uint32_t size, OpenConfig(0));
+  SIDEBAND_ASSIGN_OR_RETURN(const SecretBytes bytes,
+                            ReadStream(size, [this](uint32_t offset) { return OpenConfig(offset); }));
+  return mailbox::DecodeConfigStream(bytes);
+}
+
+absl::StatusOr<MailboxSession::ConfigReply> MailboxSession::RunConfig(mailbox::ConfigStep step, uint8_t tag,
+                                                                      uint32_t data, uint32_t extended_data) {
+  CommandWord command = Command(Opcode::kConfig, static_cast<uint8_t>(step));
+  command.arg2 = tag;
+  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run({.command = command, .data = data, .extended_data = extended_data}));
+  return ConfigReply{reply.data, reply.extended_data};
+}
+
+absl::StatusOr<Latched> MailboxSession::OpenClosing(uint32_t snapshot_id, bool is_whole) {
+  SIDEBAND_ASSIGN_OR_RETURN(const uint32_t bytes, OpenSnapshot(snapshot_id, is_whole, 0));
+  return Latched{snapshot_id, bytes, is_whole};
 }
 
 absl::StatusOr<MailboxSession::Reply> MailboxSession::RunPeek(const Request& request) {

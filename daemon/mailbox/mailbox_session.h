@@ -19,6 +19,7 @@
 #include "daemon/mailbox/register_port.h"
 #include "daemon/snapshot/topology.h"
 #include "proto/base/secret_memory.h"
+#include "proto/mailbox/counting.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/features.h"
 #include "proto/mailbox/peek.h"
@@ -42,6 +43,7 @@ struct HeldSnapshot {
 struct Latched {
   uint32_t snapshot_id = 0;
   uint32_t stream_bytes = 0;
+  bool is_whole = false;  // its stream is not relative to a base, even if the device has one
 };
 
 struct CatalogOfBoot {
@@ -97,6 +99,18 @@ class MailboxSession {
   absl::StatusOr<uint32_t> LatchPeek(uint64_t bitmap);
   // The answer must fit into the windows. ABORTED if it is another answer, DATA_LOSS if it is damaged.
   absl::StatusOr<mailbox::PeekAnswer> ReadPeek(const mailbox::PeekQuestion& question, uint32_t tag);
+  // Whether the device's configuration of counting can be read and changed, likewise.
+  bool has_config() const { return (features_ & mailbox::kGateGroupsFeature) != 0; }
+  absl::StatusOr<mailbox::CountingConfig> ReadConfig();
+  // A step of a transaction (config_writer.h) with its inputs; returns data and extended data. ABORTED if another
+  // controller's transaction, or another revision, is in the way.
+  struct ConfigReply {
+    uint32_t data = 0;
+    uint32_t extended_data = 0;
+  };
+  absl::StatusOr<ConfigReply> RunConfig(mailbox::ConfigStep step, uint8_t tag, uint32_t data, uint32_t extended_data);
+  // The snapshot that a COMMIT has latched, as ReadSnapshot takes it. Not whole, it is relative to the acknowledged one.
+  absl::StatusOr<Latched> OpenClosing(uint32_t snapshot_id, bool is_whole);
   // Gives another controller time to finish.
   void GiveWay() const { wait_(kPauseMax); }
 
@@ -132,7 +146,8 @@ class MailboxSession {
   // Positions the stream's windows at an offset and returns the length of the stream.
   using Reopen = std::function<absl::StatusOr<uint32_t>(uint32_t offset)>;
   absl::StatusOr<uint32_t> OpenCatalog(uint32_t offset);
-  absl::StatusOr<uint32_t> OpenSnapshot(uint32_t snapshot_id, uint32_t offset);
+  absl::StatusOr<uint32_t> OpenConfig(uint32_t offset);
+  absl::StatusOr<uint32_t> OpenSnapshot(uint32_t snapshot_id, bool is_whole, uint32_t offset);
   // Reads a stream of `size` bytes, whose windows start at offset 0.
   absl::StatusOr<SecretBytes> ReadStream(uint32_t size, const Reopen& reopen);
   absl::Status ReadSpan(uint32_t size, SecretBytes& bytes);

@@ -52,11 +52,11 @@ absl::Status SnapshotReader::FollowCatalog(const mailbox::Snapshot& raw) {
   return CheckAgainst(*topology_, raw);
 }
 
-absl::StatusOr<TakenSnapshot> SnapshotReader::LatchAndRead() {
+absl::StatusOr<TakenSnapshot> SnapshotReader::LatchAndRead(const LatchStep& latch) {
   TakenSnapshot taken;
   // Before the exchange, so that the age of the snapshot is never understated.
   taken.steady_time = clock_.Steady();
-  SIDEBAND_ASSIGN_OR_RETURN(const Latched latched, session_.Latch(Held(base_)));
+  SIDEBAND_ASSIGN_OR_RETURN(const Latched latched, latch());
   taken.host_time_error = (clock_.Steady() - taken.steady_time) / 2;
   // Read after the latch: if the wall clock is set during the latch, the new time is used.
   taken.host_time = clock_.Now() - taken.host_time_error;
@@ -70,18 +70,44 @@ absl::StatusOr<TakenSnapshot> SnapshotReader::Take() {
   SIDEBAND_RETURN_IF_ERROR(CheckExtension());
   absl::StatusOr<TakenSnapshot> taken;
   for (int latch = 0; latch < kLatchesMax; ++latch) {
-    taken = LatchAndRead();
+    taken = LatchAndRead([this] { return session_.Latch(Held(base_)); });
     if (taken.ok()) {
-      // Neither end needs the counters of confidential VMs in a base, since they are always sent whole.
-      taken_ = mailbox::AsBase(taken->raw, mailbox::ConfidentialVms(topology_->catalog()));
+      Keep(taken->raw);
       break;
     }
     if (IsContradiction(taken.status())) taken = session_.Explain(taken.status());
-    // The device may have restarted or have lost the base, so the next latch is complete.
-    base_.reset();
-    taken_.reset();
-    extension_checked_ = false;  // the address may be another device's from now on
+    StartAnew();
     if (!IsWorthAnotherLatch(taken.status())) break;
+  }
+  return taken;
+}
+
+// Neither end needs the counters of confidential VMs in a base, since they are always sent whole.
+void SnapshotReader::Keep(const mailbox::Snapshot& raw) {
+  taken_ = mailbox::AsBase(raw, mailbox::ConfidentialVms(topology_->catalog()));
+}
+
+// The device may have restarted or have lost the base, so the next latch is complete.
+void SnapshotReader::StartAnew() {
+  base_.reset();
+  taken_.reset();
+  extension_checked_ = false;  // the address may be another device's from now on
+}
+
+absl::StatusOr<TakenSnapshot> SnapshotReader::TakeClosing(ConfigWriter& writer, const ConfigChange& change,
+                                                          std::optional<CommittedConfig>& committed) {
+  SIDEBAND_RETURN_IF_ERROR(CheckExtension());
+  // A COMMIT names no base: its snapshot is relative to the acknowledged one, which may be another controller's.
+  const absl::Status is_base = base_ ? session_.Acknowledge(Held(base_)) : absl::AbortedError("no base");
+  if (!is_base.ok() && !absl::IsAborted(is_base)) return is_base;
+  auto taken = LatchAndRead([&]() -> absl::StatusOr<Latched> {
+    SIDEBAND_ASSIGN_OR_RETURN(committed, writer.Commit(change.revision, change.writes));
+    return session_.OpenClosing(committed->closing_id, /*is_whole=*/!is_base.ok());
+  });
+  if (taken.ok()) {
+    Keep(taken->raw);
+  } else if (committed) {
+    StartAnew();
   }
   return taken;
 }

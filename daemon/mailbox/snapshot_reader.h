@@ -9,12 +9,15 @@
 #ifndef SIDEBAND_DAEMON_MAILBOX_SNAPSHOT_READER_H_
 #define SIDEBAND_DAEMON_MAILBOX_SNAPSHOT_READER_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
+#include "daemon/mailbox/config_writer.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/snapshot/topology.h"
 #include "proto/mailbox/snapshot.h"
@@ -34,6 +37,12 @@ struct TakenSnapshot {
   absl::Duration steady_time;
 };
 
+// Words of a device's configuration to be changed.
+struct ConfigChange {
+  uint32_t revision = 0;  // that they build on
+  std::vector<mailbox::ConfigWrite> writes;
+};
+
 // Used by one thread at a time. The constructor's arguments must outlive this object.
 class SnapshotReader {
  public:
@@ -45,6 +54,11 @@ class SnapshotReader {
 
   // After an error the next call starts from the beginning: it checks the extension and requests a complete snapshot.
   absl::StatusOr<TakenSnapshot> Take();
+  // As Take, but the latch is that of a change of the configuration: the result is the last snapshot of the old
+  // revision. `committed` is set if the change is in force, even if the snapshot could not be read; its counts are then
+  // in the next one. An error of the change leaves everything as it is.
+  absl::StatusOr<TakenSnapshot> TakeClosing(ConfigWriter& writer, const ConfigChange& change,
+                                            std::optional<CommittedConfig>& committed);
   // Makes the last taken snapshot the base of the next one. The next latch names it, which acknowledges it to the
   // device. A separate command is sent only if a block was retired, so that the device may free the block now. ABORTED
   // if another controller has latched since, which is harmless.
@@ -52,7 +66,10 @@ class SnapshotReader {
 
  private:
   absl::Status CheckExtension();
-  absl::StatusOr<TakenSnapshot> LatchAndRead();
+  using LatchStep = std::function<absl::StatusOr<Latched>()>;
+  absl::StatusOr<TakenSnapshot> LatchAndRead(const LatchStep& latch);
+  void Keep(const mailbox::Snapshot& raw);
+  void StartAnew();
   absl::Status FollowCatalog(const mailbox::Snapshot& raw);
 
   MailboxSession& session_;

@@ -88,7 +88,7 @@ enum class PeekStep : uint8_t { kScope = 0, kGo = 1 };
 //   ID
 //             of the closing snapshot. All writes, in ascending order of their addresses, or none.
 //   kAbort:   ends the transaction, if there is one.
-//   kDump:    C9 out = stream length, CA out = the revision; opens the stream at offset 0.
+//   kDump:    C9 in = byte offset; C9 out = stream length, CA out = the revision. Offset 0 makes a new stream.
 // ERR_AGAIN: another revision, another controller's transaction, none (any more), or the last closing snapshot is not
 // acknowledged. ERR_DATA: no such word, or a value that it cannot have.
 enum class ConfigStep : uint8_t { kBegin = 0, kAddress = 1, kWrite = 2, kRead = 3, kCommit = 4, kAbort = 5, kDump = 6 };

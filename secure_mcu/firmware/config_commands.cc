@@ -13,7 +13,7 @@ using mailbox::MailboxStatus;
 
 Reply ConfigCommands::Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) {
   const auto step = static_cast<ConfigStep>(command.arg1);
-  if (step == ConfigStep::kDump) return Dump();
+  if (step == ConfigStep::kDump) return Dump(data);
   if (step == ConfigStep::kBegin) return Begin(command.arg2, data);
   if (step == ConfigStep::kCommit) return Commit(command.arg2, data, extended_data);
   if (step > ConfigStep::kDump) return Fail(MailboxStatus::kErrArg1);
@@ -100,9 +100,11 @@ Reply ConfigCommands::Abort() {
   return {};
 }
 
-Reply ConfigCommands::Dump() {
+Reply ConfigCommands::Dump(uint32_t offset) {
   const CountingConfig config = *device_.GetConfig();
-  stream_ = mailbox::EncodeConfigStream(device_.identity().boot_id, config);
+  // A reader goes on in what it has begun to read, even if a guest's own value is stored meanwhile.
+  if (offset == 0) stream_ = mailbox::EncodeConfigStream(device_.identity().boot_id, config);
+  if (offset > 0 && offset >= stream_.size()) return Fail(MailboxStatus::kErrData);
   return {.data = static_cast<uint32_t>(stream_.size()), .extended_data = config.revision};
 }
 

@@ -64,7 +64,7 @@ class ConfigCommands {
   Reply Commit(uint8_t tag, uint32_t crc, uint32_t revision);
   Reply ApplyWrites();
   Reply Abort();
-  Reply Dump();
+  Reply Dump(uint32_t offset);
 
   bool IsOpen() const;
   bool IsOfAnother(uint8_t tag) const { return IsOpen() && open_->tag != tag; }

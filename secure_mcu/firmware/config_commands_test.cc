@@ -211,6 +211,11 @@ TEST_F(ConfigCommandsTest, ADumpIsTheWholeConfiguration) {
   EXPECT_EQ(Shown().size(), reply.data);
   EXPECT_EQ(*mailbox::DecodeConfigStream(Shown()), *gpu_.config);
   EXPECT_EQ(commands_.Window(0).size(), 64u) << "arg2 is the windows' size";
+  const Bytes whole = Shown();
+  gpu_.config->vms[1].allowed = 0;
+  ASSERT_EQ(Step(ConfigStep::kDump, 10, 0, 64).status, MailboxStatus::kSuccess);
+  EXPECT_EQ(Shown(), Bytes(whole.begin() + 10, whole.end())) << "the stream that was begun";
+  EXPECT_EQ(Step(ConfigStep::kDump, reply.data, 0, 64).status, MailboxStatus::kErrData);
 }
 
 TEST_F(ConfigCommandsTest, WithoutGroupsTheOpcodeIsNotServed) {

@@ -138,7 +138,7 @@ Reply SnapshotCommands::Config(const mailbox::CommandWord& command, uint32_t dat
   if (step == mailbox::ConfigStep::kDump) {
     window_bytes_ = WindowBytes(command);
     open_ = Open::kConfig;
-    offset_ = 0;
+    offset_ = data;
   } else if (step == mailbox::ConfigStep::kCommit) {
     // Its snapshot has taken the place of the one that was open.
     open_ = Open::kNothing;

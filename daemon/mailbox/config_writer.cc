@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/mailbox/config_writer.h"
+
+#include <map>
+
+#include "proto/base/status_macros.h"
+
+namespace sideband::daemon {
+namespace {
+
+using mailbox::ConfigStep;
+using mailbox::ConfigWrite;
+
+uint32_t Low(uint64_t word) { return static_cast<uint32_t>(word); }
+uint32_t High(uint64_t word) { return static_cast<uint32_t>(word >> 32); }
+
+// As the device has them at COMMIT: ascending, and each word once.
+std::vector<ConfigWrite> InOrder(const std::vector<ConfigWrite>& writes) {
+  std::map<mailbox::ConfigAddress, uint64_t> words;
+  for (const ConfigWrite& write : writes) words[write.address] = write.word;
+  std::vector<ConfigWrite> ordered;
+  for (const auto& [address, word] : words) ordered.push_back({address, word});
+  return ordered;
+}
+
+}  // namespace
+
+// Each word has its address, so that a repeated command cannot move the others.
+absl::Status ConfigWriter::Write(const std::vector<ConfigWrite>& writes) {
+  for (const auto& [address, word] : writes) {
+    SIDEBAND_RETURN_IF_ERROR(
+        session_.RunConfig(ConfigStep::kAddress, tag_, PackAddress(address), PackScope(address)).status());
+    SIDEBAND_RETURN_IF_ERROR(session_.RunConfig(ConfigStep::kWrite, tag_, Low(word), High(word)).status());
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<CommittedConfig> ConfigWriter::Run(uint32_t revision, const std::vector<ConfigWrite>& writes) {
+  SIDEBAND_RETURN_IF_ERROR(session_.RunConfig(ConfigStep::kBegin, tag_, revision, 0).status());
+  SIDEBAND_RETURN_IF_ERROR(Write(writes));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto reply,
+                            session_.RunConfig(ConfigStep::kCommit, tag_, mailbox::ConfigCrc(writes), revision));
+  return CommittedConfig{reply.data, reply.extended_data};
+}
+
+absl::StatusOr<CommittedConfig> ConfigWriter::Commit(uint32_t revision, const std::vector<ConfigWrite>& writes) {
+  const auto committed = Run(revision, InOrder(writes));
+  // So that other controllers need not wait for its end. If the bus fails here, too, it ends by itself.
+  if (!committed.ok() && !absl::IsCancelled(committed.status())) {
+    session_.RunConfig(ConfigStep::kAbort, tag_, 0, 0).IgnoreError();
+  }
+  return committed;
+}
+
+}  // namespace sideband::daemon

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Changes a device's configuration of counting in one transaction. (proto/mailbox/README.md, "CONFIG".)
+//   ConfigWriter writer(session, /*tag=*/17);
+//   SIDEBAND_ASSIGN_OR_RETURN(const CommittedConfig committed, writer.Commit(/*revision=*/3, writes));
+//   Read(committed.closing_id);      // the last snapshot of revision 3
+#ifndef SIDEBAND_DAEMON_MAILBOX_CONFIG_WRITER_H_
+#define SIDEBAND_DAEMON_MAILBOX_CONFIG_WRITER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "daemon/mailbox/mailbox_session.h"
+#include "proto/mailbox/counting.h"
+
+namespace sideband::daemon {
+
+struct CommittedConfig {
+  uint32_t revision = 0;    // in force
+  uint32_t closing_id = 0;  // of the closing snapshot
+};
+
+// Used by one thread at a time. `session` must outlive it.
+class ConfigWriter {
+ public:
+  // `tag`, 1 to 255, tells this controller's transactions from others'.
+  ConfigWriter(MailboxSession& session, uint8_t tag) : session_(session), tag_(tag) {}
+
+  // Commits the writes, at least one, to the configuration with this revision. After an error the device has the old
+  // configuration, or, if the bus failed in COMMIT, the old or the new one, which its revision tells. ABORTED: another
+  // controller is in the way, the revision is another one, or the last closing snapshot is not acknowledged.
+  // INVALID_ARGUMENT: the device refuses a value.
+  absl::StatusOr<CommittedConfig> Commit(uint32_t revision, const std::vector<mailbox::ConfigWrite>& writes);
+
+ private:
+  absl::Status Write(const std::vector<mailbox::ConfigWrite>& writes);
+  absl::StatusOr<CommittedConfig> Run(uint32_t revision, const std::vector<mailbox::ConfigWrite>& writes);
+
+  MailboxSession& session_;
+  const uint8_t tag_;
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_MAILBOX_CONFIG_WRITER_H_
