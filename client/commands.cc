@@ -3,6 +3,7 @@
 
 #include "client/bus/bus_command.h"
 #include "client/cli/builtin_commands.h"
+#include "client/counting/counting_command.h"
 #include "client/demo/demo_command.h"
 #include "client/hpc/hpc_command.h"
 #include "client/top/top_command.h"
@@ -11,9 +12,9 @@ namespace sideband::client {
 
 std::vector<std::unique_ptr<Command>> AllCommands() {
   constexpr std::unique_ptr<Command> (*kFactories[])() = {
-      NewDevicesCommand, NewEventsCommand, NewScopesCommand, NewGetCommand,    NewPeekCommand,
-      NewWatchCommand,   NewTopCommand,    NewHealthCommand, NewUnsealCommand, NewAuditCommand,
-      NewBusCommand,     NewHpcCommand,    NewDemoCommand,   NewI2cDevCommand,
+      NewDevicesCommand,  NewEventsCommand, NewScopesCommand, NewGetCommand,    NewPeekCommand,
+      NewWatchCommand,    NewTopCommand,    NewHealthCommand, NewUnsealCommand, NewAuditCommand,
+      NewCountingCommand, NewBusCommand,    NewHpcCommand,    NewDemoCommand,   NewI2cDevCommand,
   };
   std::vector<std::unique_ptr<Command>> commands;
   for (const auto factory : kFactories) commands.push_back(factory());

@@ -23,6 +23,7 @@
 #include "daemon/collector/creation_file.h"
 #include "daemon/collector/peek_router.h"
 #include "daemon/config/config.h"
+#include "daemon/counting/counting_book.h"
 #include "daemon/grpc/grpc_server.h"
 #include "daemon/http/http_server.h"
 #include "daemon/http/site.h"
@@ -53,6 +54,7 @@
 #include "daemon/snapshot/store.h"
 #include "daemon/transport/i2c_dev.h"
 #include "daemon/view/absent_name_notice.h"
+#include "daemon/view/counting_queries.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/peek_reader.h"
 #include "daemon/view/reader.h"
@@ -121,7 +123,8 @@ Gate::Options GateOptions(const Config& config, const ConnectionBudget& budget) 
 }
 
 GrpcServer::Options GrpcOptions(const Config& config, const ConnectionBudget& budget, int inherited_socket,
-                                const HistoryReader& history, SealerSet& sealers, const PeekReader& peeks) {
+                                const HistoryReader& history, SealerSet& sealers, const PeekReader& peeks,
+                                const CountingQueries& counting) {
   const QuotaConfig& quotas = config.quotas;
   Gate::Options gate = GateOptions(config, budget);
   gate.inherited_socket = inherited_socket;
@@ -133,6 +136,7 @@ GrpcServer::Options GrpcOptions(const Config& config, const ConnectionBudget& bu
           .history = &history,
           .sealers = &sealers,
           .peeks = &peeks,
+          .counting = &counting,
           .gate = std::move(gate)};
 }
 
@@ -216,6 +220,9 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
       [](const std::string& line) { spdlog::error("{}", line); });
   SIDEBAND_ASSIGN_OR_RETURN(const std::optional<CreationFile> creations, OpenCreationFile(config));
   ConfidentialityBook confidential(*sealers, policy);
+  CountingBook counting;
+  counting.Replace(config.counting);
+  const CountingQueries counting_queries(reader, counting);
   PeekRouter peeks;
   const PeekReader live(reader, peeks);
   DeviceSet devices(
@@ -228,7 +235,7 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
              return std::make_unique<CollectorThread>(
                  id, std::move(to.transport), to.address,
                  CollectorContext{store, *sealers, confidential, policy, *audit.sink, *metrics, clock,
-                                  creations ? &*creations : nullptr, &peeks});
+                                  creations ? &*creations : nullptr, &counting, &peeks});
            }});
   SIDEBAND_ASSIGN_OR_RETURN(DeviceSet::Prepared prepared, devices.Prepare(config.devices));
   devices.Apply(config.devices, {config.ratios.ratios, config.peek.bus_share}, std::move(prepared));
@@ -237,6 +244,7 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
                      .reader = reader,
                      .policy = policy,
                      .devices = devices,
+                     .counting = counting,
                      .history = history,
                      .targets = targets,
                      .notice = notice,
@@ -251,9 +259,9 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
                             HttpServer::Start(
                                 HttpOptions(config, budget, sockets.http),
                                 [&site](const HttpRequest& request) { return site.Handle(request); }, *metrics));
-  SIDEBAND_ASSIGN_OR_RETURN(
-      const auto grpc,
-      GrpcServer::Start(GrpcOptions(config, budget, sockets.grpc, past, *sealers, live), reader, *metrics));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto grpc, GrpcServer::Start(GrpcOptions(config, budget, sockets.grpc, past, *sealers,
+                                                                           live, counting_queries),
+                                                               reader, *metrics));
   SIDEBAND_RETURN_IF_ERROR(WritePortsFile(config.ports_file, grpc->port(), http->port()));
   spdlog::info("sidebandd {}: {}, {}, {} devices", kVersion, Places(config.grpc.listener, grpc->port(), "gRPC", "gRPC"),
                Places(config.http, http->port(), "HTTPS", "HTTP"), config.devices.size());

@@ -12,6 +12,7 @@
 #include "client/cli/csv_render.h"
 #include "client/cli/json.h"
 #include "client/cli/name_pattern.h"
+#include "client/cli/only_device.h"
 #include "client/cli/options.h"
 #include "client/cli/render.h"
 #include "client/cli/selection.h"
@@ -37,16 +38,6 @@ std::string PeekJson(const v1::PeekResponse& response) {
   if (!json.contains("counters")) return ToJson(response);
   for (const char* member : {"state", "ratios"}) json["counters"].erase(member);
   return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-}
-
-// The caller's only device.
-absl::StatusOr<std::string> OnlyDevice(TelemetryClient& client) {
-  SIDEBAND_ASSIGN_OR_RETURN(const v1::ListDevicesResponse response, client.ListDevices({}));
-  if (response.devices_size() == 1) return response.devices(0).name();
-  if (response.devices().empty()) return MarkRemote(absl::NotFoundError("there is no device that this caller may see"));
-  const auto name = [](std::string* out, const v1::Device& device) { absl::StrAppend(out, device.name()); };
-  return absl::InvalidArgumentError(
-      absl::StrCat("--device: there are several: ", absl::StrJoin(response.devices(), ", ", name)));
 }
 
 class PeekCommand final : public Command {
@@ -104,10 +95,7 @@ class PeekCommand final : public Command {
 
   absl::StatusOr<v1::PeekRequest> Request(const std::vector<std::string>& events, TelemetryClient& client) const {
     v1::PeekRequest request;
-    request.set_device(device_);
-    if (device_.empty()) {
-      SIDEBAND_ASSIGN_OR_RETURN(*request.mutable_device(), OnlyDevice(client));
-    }
+    SIDEBAND_ASSIGN_OR_RETURN(*request.mutable_device(), DeviceOr(device_, client));
     request.set_vm(vm_);
     request.set_context(context_);
     for (const std::string& event : events) request.add_events(event);

@@ -10,6 +10,7 @@
 #include "client/lib/rpc_status.h"
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "proto/base/status_macros.h"
+#include "sideband/v1/counting.grpc.pb.h"
 #include "sideband/v1/telemetry.grpc.pb.h"
 
 namespace sideband::client {
@@ -110,6 +111,7 @@ absl::Status ReadStream(Prepare prepare, OnMessage on_message, const StreamTick&
 struct TelemetryClient::Stubs {
   std::unique_ptr<v1::Telemetry::Stub> telemetry;
   std::unique_ptr<v1::Confidential::Stub> confidential;
+  std::unique_ptr<v1::Counting::Stub> counting;
   std::unique_ptr<HealthService::Stub> health;
 };
 
@@ -119,6 +121,7 @@ TelemetryClient::TelemetryClient(const std::shared_ptr<grpc::Channel>& channel, 
       cancellation_(cancellation),
       stubs_(std::make_unique<Stubs>(Stubs{.telemetry = v1::Telemetry::NewStub(channel),
                                            .confidential = v1::Confidential::NewStub(channel),
+                                           .counting = v1::Counting::NewStub(channel),
                                            .health = HealthService::NewStub(channel)})) {}
 
 TelemetryClient::~TelemetryClient() = default;
@@ -127,6 +130,18 @@ absl::StatusOr<v1::ListDevicesResponse> TelemetryClient::ListDevices(const v1::L
   return Call<v1::ListDevicesResponse>(
       [this](auto& context, auto& in, auto& out) { return stubs_->telemetry->ListDevices(&context, in, &out); },
       request, options_, cancellation_);
+}
+
+absl::StatusOr<v1::GetCountingResponse> TelemetryClient::GetCounting(const v1::GetCountingRequest& request) {
+  return Call<v1::GetCountingResponse>(
+      [this](auto& context, auto& in, auto& out) { return stubs_->counting->GetCounting(&context, in, &out); }, request,
+      options_, cancellation_);
+}
+
+absl::StatusOr<v1::SetCountingResponse> TelemetryClient::SetCounting(const v1::SetCountingRequest& request) {
+  return Call<v1::SetCountingResponse>(
+      [this](auto& context, auto& in, auto& out) { return stubs_->counting->SetCounting(&context, in, &out); }, request,
+      options_, cancellation_);
 }
 
 absl::StatusOr<v1::ListEventsResponse> TelemetryClient::ListEvents(const v1::ListEventsRequest& request) {

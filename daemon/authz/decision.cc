@@ -9,11 +9,17 @@ Decision Deny(absl::string_view reason) { return {false, reason}; }
 
 bool IsContextLevel(const Resource& resource) { return !resource.context.empty(); }
 
+Decision OnlyConfigured(Right right) {
+  return right == Right::kConfigure ? Allow("granted") : Deny("a gate group is configured, nothing else");
+}
+
 // Operators read and peek at the device and whole VMs, but at no confidential VM.
 Decision DecideForOperator(const Resource& resource, Right right) {
   // Also that of a confidential VM: only its counts are secret.
   if (resource.kind == Resource::Kind::kVmIdentity) return Allow("operator");
-  if (right != Right::kRead && right != Right::kPeek) return Deny("operators read and peek, nothing else");
+  // Of a confidential VM, too: what it may open shows nothing of it, and other fields are refused for all callers.
+  if (resource.kind == Resource::Kind::kGateGroup) return OnlyConfigured(right);
+  if (right != Right::kRead && right != Right::kPeek) return Deny("operators read, peek and configure gate groups");
   // The audit log records operators, too, so they must not read it.
   if (resource.kind == Resource::Kind::kAuditLog) return Deny("auditors only");
   if (right == Right::kPeek && resource.kind == Resource::Kind::kSelfMetrics) return Deny("no counters of a device");
@@ -46,6 +52,11 @@ Decision DecideSeal(const Resource& resource) {
   return resource.kind == Resource::Kind::kVm ? Allow("granted") : Deny("only VMs are sealed");
 }
 
+Decision DecideGateGroup(const VmGrant& grant, const Resource& resource, Right right) {
+  if (resource.confidential) return Deny("confidential VM");
+  return grant.gate_groups.contains(resource.event) ? OnlyConfigured(right) : Deny("gate group not granted");
+}
+
 Decision DecideForTenant(const Tenant& tenant, const Resource& resource, Right right) {
   using Kind = Resource::Kind;
   if (resource.kind == Kind::kAuditLog) return Deny("auditors only");
@@ -58,6 +69,8 @@ Decision DecideForTenant(const Tenant& tenant, const Resource& resource, Right r
   // The existence of the tenant's own VM needs no right.
   if (resource.kind == Kind::kVmIdentity) return Allow("the tenant's VM");
   if (!grant->rights.Contains(right)) return Deny("right not granted");
+  if (resource.kind == Kind::kGateGroup) return DecideGateGroup(*grant, resource, right);
+  if (right == Right::kConfigure) return Deny("only gate groups are configured");
   if (right == Right::kSeal) return DecideSeal(resource);
   if (resource.confidential) return Deny("confidential VM");
   return Covers(*grant, resource);

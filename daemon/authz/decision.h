@@ -23,6 +23,7 @@ struct Resource {
     kEvent,        // one counter of the device (no VM), of a VM (no context) or of a context
     kSelfMetrics,  // the daemon's own metrics
     kAuditLog,     // the audit log: callers and their requests
+    kGateGroup,    // a gate group of a device (no VM) or as it counts for a VM; its name is in `event`
   };
   Kind kind = Kind::kDevice;
   Uuid vm;                    // nil: the device
@@ -37,6 +38,10 @@ struct Resource {
   static Resource Vm(const Uuid& vm, bool confidential) { return {Kind::kVm, vm, confidential}; }
   static Resource Context(const Uuid& vm, bool confidential, std::string context) {
     return {Kind::kContext, vm, confidential, std::move(context)};
+  }
+  // Of a VM; nil: of everybody.
+  static Resource GateGroup(const Uuid& vm, bool confidential, std::string group) {
+    return {Kind::kGateGroup, vm, confidential, {}, std::move(group)};
   }
   // This resource's counter of `event`.
   Resource Event(std::string event_name) const { return {Kind::kEvent, vm, confidential, context, event_name}; }

@@ -66,6 +66,12 @@ NameSet ReadEvents(const YamlMap& map, EventGroups& groups, ErrorList& errors) {
   return node ? NameSet(groups.Expand(*node, errors)) : NameSet();
 }
 
+std::set<std::string> ReadNames(const YamlMap& map, const std::string& key, ErrorList& errors) {
+  std::vector<std::string> names;
+  errors.Take(map.StringListOrEmpty(key), names);
+  return {names.begin(), names.end()};
+}
+
 }  // namespace
 
 // Fills a policy and checks that each name, identity and VM is listed only once. Continues after an error.
@@ -83,6 +89,7 @@ class PolicyReader {
   absl::Status Identity(const YamlNode& node, Principal principal);
   absl::StatusOr<Uuid> NewVm(const YamlMap& map);
   void Grant(const YamlNode& node, Tenant& tenant);
+  void Configure(const YamlMap& map, VmGrant& grant);
 
   ErrorList& errors_;
   std::shared_ptr<Policy> policy_{new Policy};
@@ -172,16 +179,27 @@ absl::StatusOr<Uuid> PolicyReader::NewVm(const YamlMap& map) {
 }
 
 void PolicyReader::Grant(const YamlNode& node, Tenant& tenant) {
-  const auto map = node.Map({"uuid", "contexts", "events", "rights"}, errors_);
+  const auto map = node.Map({"uuid", "contexts", "events", "rights", "configure"}, errors_);
   if (!map) return;
   VmGrant grant;
   if (errors_.Take(NewVm(*map), grant.vm)) grant.line = map->Find("uuid")->line();
   grant.contexts = ReadContexts(*map, errors_);
   grant.events = ReadEvents(*map, groups_, errors_);
   grant.rights = ReadRights(*map, errors_);
+  Configure(*map, grant);
   // A VM with this right is confidential, whatever its device reports (docs/decisions/0015).
   if (grant.rights.Contains(Right::kSeal)) policy_->sealed_vms_.insert(grant.vm);
   tenant.vms.push_back(std::move(grant));
+}
+
+void PolicyReader::Configure(const YamlMap& map, VmGrant& grant) {
+  const auto node = map.Find("configure");
+  if (!node) return;
+  if (!grant.rights.Contains(Right::kConfigure)) errors_.Add(node->Error("'configure' needs the right 'configure'"));
+  const auto named = node->Map({"gate_groups", "events"}, errors_);
+  if (!named) return;
+  grant.gate_groups = ReadNames(*named, "gate_groups", errors_);
+  if (const auto events = named->Find("events")) grant.selectable_events = groups_.Expand(*events, errors_);
 }
 
 const VmGrant* Tenant::FindVm(const Uuid& uuid) const {

@@ -26,15 +26,18 @@
 
 namespace sideband::daemon {
 
-enum class Right : uint8_t { kRead, kMark, kPeek, kSeal };
+enum class Right : uint8_t { kRead, kMark, kPeek, kSeal, kConfigure };
 
 // Every right with its name in the policy file.
 struct NamedRight {
   Right right;
   const char* name;
 };
-inline constexpr NamedRight kRights[] = {
-    {Right::kRead, "read"}, {Right::kMark, "mark"}, {Right::kPeek, "peek"}, {Right::kSeal, "seal"}};
+inline constexpr NamedRight kRights[] = {{Right::kRead, "read"},
+                                         {Right::kMark, "mark"},
+                                         {Right::kPeek, "peek"},
+                                         {Right::kSeal, "seal"},
+                                         {Right::kConfigure, "configure"}};
 
 class RightSet {
  public:
@@ -71,6 +74,10 @@ struct VmGrant {
   NameSet contexts;
   NameSet events;
   RightSet rights;
+  // With the right `configure`: the gate groups whose gates the tenant may open and close for this VM, and the events
+  // that it may select.
+  std::set<std::string> gate_groups;
+  std::set<std::string> selectable_events;
 };
 
 struct Tenant {

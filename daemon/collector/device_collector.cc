@@ -22,7 +22,8 @@ DeviceCollector::DeviceCollector(size_t device, MailboxSession& session, const C
       info_(context.store.Info(device)),
       context_(context),
       session_(session),
-      reader_(session, context.clock) {}
+      reader_(session, context.clock),
+      counting_(session, reader_, {context.counting, context.audit, context.metrics}) {}
 
 absl::Status DeviceCollector::CheckInterval(const Topology& topology) const {
   const DeviceInfo& info = *info_;
@@ -171,18 +172,26 @@ void DeviceCollector::ReportQuality(const DeviceSnapshot& snapshot) {
   }
 }
 
+// As the published topology has it: which VMs are confidential is not for the device alone to say.
+void DeviceCollector::FollowCounting(std::optional<uint32_t> revision) {
+  const auto newest = context_.store.Newest(device_);
+  if (newest != nullptr) counting_.Follow(info_->name, newest->topology, newest->data.boot_id, revision);
+}
+
 absl::Status DeviceCollector::CollectOnce() {
   // A reload may have changed the DeviceInfo. nullptr: the device was removed, and its collector is about to stop.
   if (auto now = context_.store.Info(device_)) info_ = std::move(now);
   const std::string& name = info_->name;
   const absl::Duration start = context_.clock.Steady();
   const absl::Status status = [&]() -> absl::Status {
-    SIDEBAND_ASSIGN_OR_RETURN(TakenSnapshot taken, reader_.Take());
+    SIDEBAND_ASSIGN_OR_RETURN(TakenSnapshot taken, counting_.Take(name));
+    const std::optional<uint32_t> revision = taken.raw.config_revision;
     SIDEBAND_RETURN_IF_ERROR(CheckInterval(*taken.topology));
     SIDEBAND_RETURN_IF_ERROR(CheckUuid(*taken.topology));
     // Published before it is acknowledged: the acknowledgement lets the device free the final counts of retired blocks.
     SIDEBAND_RETURN_IF_ERROR(Publish(std::move(taken)));
     context_.metrics.SnapshotPublished(name);
+    FollowCounting(revision);
     // Another controller may have latched since; the published snapshot is valid nevertheless.
     const absl::Status acknowledged = reader_.Acknowledge();
     return absl::IsAborted(acknowledged) ? absl::OkStatus() : acknowledged;

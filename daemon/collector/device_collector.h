@@ -21,6 +21,7 @@
 #include "daemon/collector/creation_times.h"
 #include "daemon/collector/pipeline_increments.h"
 #include "daemon/collector/redact.h"
+#include "daemon/counting/counting_follower.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/snapshot_reader.h"
 #include "daemon/metrics/collection_metrics.h"
@@ -41,6 +42,7 @@ struct CollectorContext {
   CollectionMetrics& metrics;
   const Clock& clock;
   const CreationFile* creation_file = nullptr;  // stores created times across restarts; nullptr: not stored
+  CountingBook* counting = nullptr;             // what devices are to count; nullptr: as they do
   PeekRouter* peeks = nullptr;                  // leads peeks to the collectors; nullptr: there are none
 };
 
@@ -69,6 +71,7 @@ class DeviceCollector {
   // How the device's row starts if it cannot continue.
   RowStart StartOfRow(const TakenSnapshot& taken);
   void RestoreCreationTimes(const Uuid& uuid);
+  void FollowCounting(std::optional<uint32_t> revision);
   // Adds what the pipeline has done, if the snapshot reports it, to the daemon's metrics.
   void ReportPipeline(const mailbox::Snapshot& raw);
   // Counts ratios above 1, which are not visible in the published numbers.
@@ -77,8 +80,9 @@ class DeviceCollector {
   const size_t device_;
   std::shared_ptr<const DeviceInfo> info_;  // shared with the store; read at the start of each collection
   const CollectorContext context_;
-  const MailboxSession& session_;
+  MailboxSession& session_;
   SnapshotReader reader_;
+  CountingFollower counting_;
   PipelineIncrements pipeline_;
   CreationTimes creation_times_;
   std::optional<Uuid> restored_;  // the UUID for which Load() was attempted

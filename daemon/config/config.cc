@@ -84,7 +84,7 @@ Config Read(const YamlNode& document, const ConfigContext& context) {
   Config config;
   const auto root =
       document.Map({"devices", "ratios", "grpc", "http", "local_operators", "quotas", "policy_file", "targets_file",
-                    "tokens", "sealing", "audit", "history", "peek", "log", "state_dir", "ports_file"},
+                    "counting_file", "tokens", "sealing", "audit", "history", "peek", "log", "state_dir", "ports_file"},
                    context.errors);
   if (!root) return config;
   config.devices = ReadDevices(*root, context);
@@ -96,6 +96,7 @@ Config Read(const YamlNode& document, const ConfigContext& context) {
   config.quotas = ReadQuotaConfig(*root, context);
   config.policy_file = context.ReadableFile(*root, "policy_file", FileTrust::kNotWritable);
   config.targets = ReadTargets(*root, context);
+  config.counting = ReadCountingConfig(*root, config.devices, context);
   config.vm_keys = ReadVmKeys(*root, context);
   config.audit = ReadAuditConfig(*root, context);
   config.history = ReadHistoryConfig(*root, context);

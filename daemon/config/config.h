@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "daemon/config/audit_config.h"
+#include "daemon/config/counting_config.h"
 #include "daemon/config/device_config.h"
 #include "daemon/config/history_config.h"
 #include "daemon/config/listener_config.h"
@@ -41,6 +42,7 @@ struct Config {
   LocalOperators local_operators;
   QuotaConfig quotas;
   std::string policy_file;
+  DeviceSettings counting;                          // what devices are to count
   std::optional<std::vector<TargetGroup>> targets;  // nullopt: no file is configured
   std::optional<TokenConfig> tokens;
   std::vector<VmKeyConfig> vm_keys;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The gRPC server: sideband.v1.Telemetry and sideband.v1.Confidential over mutual TLS, and over a Unix socket for local
+// The gRPC server: sideband.v1.Telemetry, Confidential and Counting over mutual TLS, and over a Unix socket for local
 // operators, with the standard health service and, where configured, reflection.
 //   SIDEBAND_ASSIGN_OR_RETURN(auto server, GrpcServer::Start({.config = config.grpc}, reader, *metrics));
 //   server->port();   // the actual port where the configuration has 0
@@ -43,7 +43,9 @@ class GrpcServer {
     const HistoryReader* history = nullptr;  // nullptr: GetHistory is FAILED_PRECONDITION; must outlive the server
     SealerSet* sealers = nullptr;            // nullptr: nonces are rejected; must outlive the server
     const PeekReader* peeks = nullptr;       // nullptr: Peek is FAILED_PRECONDITION; must outlive the server
-    Gate::Options gate;                      // `listener` and `local_operators` are overwritten with those above
+    // nullptr: calls of Counting are FAILED_PRECONDITION; must outlive the server
+    const CountingQueries* counting = nullptr;
+    Gate::Options gate;  // `listener` and `local_operators` are overwritten with those above
   };
 
   // INVALID_ARGUMENT where a TLS file is unreadable or invalid; UNAVAILABLE "grpc: cannot listen on ADDRESS: why", or

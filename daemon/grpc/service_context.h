@@ -10,6 +10,7 @@
 #include "daemon/grpc/stream_registry.h"
 #include "daemon/metrics/request_metrics.h"
 #include "daemon/sealing/sealer_set.h"
+#include "daemon/view/counting_queries.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/peek_reader.h"
 #include "daemon/view/reader.h"
@@ -23,10 +24,11 @@ struct ServiceContext {
   StreamRegistry& streams;
   RequestQuota& quota;
   CallsUnderWay& under_way;
-  const HistoryReader* history;  // nullptr: no history is kept
-  Gate& gate;                    // resolves a call's connection to its credentials
-  SealerSet* sealers;            // nullptr: nonces are rejected
-  const PeekReader* peeks;       // nullptr: no device is peeked at
+  const HistoryReader* history;     // nullptr: no history is kept
+  Gate& gate;                       // resolves a call's connection to its credentials
+  SealerSet* sealers;               // nullptr: nonces are rejected
+  const PeekReader* peeks;          // nullptr: no device is peeked at
+  const CountingQueries* counting;  // nullptr: what is counted cannot be changed
 };
 
 }  // namespace sideband::daemon

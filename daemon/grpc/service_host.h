@@ -40,11 +40,14 @@ class ServiceHost {
   using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
 
   explicit ServiceHost(const ServiceContext& context)
-      : telemetry_(NewTelemetryService(context)), confidential_(NewConfidentialService(context)) {}
+      : telemetry_(NewTelemetryService(context)),
+        confidential_(NewConfidentialService(context)),
+        counting_(NewCountingService(context)) {}
 
   // The server refers to the services, the acceptor to the server.
   const std::unique_ptr<grpc::Service> telemetry_;
   const std::unique_ptr<grpc::Service> confidential_;
+  const std::unique_ptr<grpc::Service> counting_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<Acceptor> acceptor_;
 };

@@ -207,6 +207,24 @@ auto HistoryQuery(const ServiceContext& context) {
   };
 }
 
+absl::Status NoCounting() { return absl::FailedPreconditionError("what is counted cannot be changed"); }
+
+auto GetCountingQuery(const ServiceContext& context) {
+  return [counting = context.counting](
+             Reader&, const Caller& caller,
+             const sideband::v1::GetCountingRequest& request) -> absl::StatusOr<sideband::v1::GetCountingResponse> {
+    return counting == nullptr ? NoCounting() : counting->Get(caller, request);
+  };
+}
+
+auto SetCountingQuery(const ServiceContext& context) {
+  return [counting = context.counting](
+             Reader&, const Caller& caller,
+             const sideband::v1::SetCountingRequest& request) -> absl::StatusOr<sideband::v1::SetCountingResponse> {
+    return counting == nullptr ? NoCounting() : counting->Set(caller, request);
+  };
+}
+
 auto LatePeek(const ServiceContext& context) {
   return [peeks = context.peeks](const Caller& caller, const sideband::v1::PeekRequest& request,
                                  PeekReader::Done done) -> absl::StatusOr<PendingAnswer::Cancel> {
@@ -240,6 +258,17 @@ std::unique_ptr<grpc::Service> NewConfidentialService(const ServiceContext& cont
                                           ServerStream<sideband::v1::SubscribeSealedRequest>(
                                               context, {"Confidential/SubscribeSealed"}, &MakeSealedSubscription),
                                       });
+}
+
+std::unique_ptr<grpc::Service> NewCountingService(const ServiceContext& context) {
+  using sideband::v1::GetCountingRequest, sideband::v1::GetCountingResponse;
+  using sideband::v1::SetCountingRequest, sideband::v1::SetCountingResponse;
+  return std::make_unique<RawService>(
+      "sideband.v1.Counting",
+      std::vector<RawService::Method>{
+          Unary<GetCountingRequest, GetCountingResponse>(context, {"Counting/GetCounting"}, GetCountingQuery(context)),
+          Unary<SetCountingRequest, SetCountingResponse>(context, {"Counting/SetCounting"}, SetCountingQuery(context)),
+      });
 }
 
 }  // namespace sideband::daemon

@@ -66,6 +66,12 @@ struct CollectionMetrics::Families {
   GaugeFamily& conservation_ok =
       Gauges(registry, "sideband_conservation_ok",
              "Whether in the newest snapshot no VM has less than its contexts and the device no less than its VMs.");
+  GaugeFamily& counting_revision =
+      Gauges(registry, "sideband_counting_revision", "Number of the configuration of what the device counts.");
+  GaugeFamily& counting_in_sync =
+      Gauges(registry, "sideband_counting_in_sync", "Whether the device counts what it is told to count.");
+  CounterFamily& counting_changes =
+      Counters(registry, "sideband_counting_changes_total", "Changes of what the device counts, by status code.");
   const std::vector<CounterFamily*> pipeline = PipelineFamilies(registry);  // parallel to kPipelineRows
   CounterFamily& peeks = Counters(registry, "sideband_peeks_total", "Peeks by status code.");
   HistogramFamily& peek_duration =
@@ -116,6 +122,15 @@ void CollectionMetrics::ConfidentialityRefused(absl::string_view device, size_t 
 
 void CollectionMetrics::Conservation(absl::string_view device, bool holds) {
   families_->conservation_ok.Add({{"device", std::string(device)}}).Set(holds ? 1 : 0);
+}
+
+void CollectionMetrics::Counting(absl::string_view device, uint32_t revision, bool is_in_sync) {
+  families_->counting_revision.Add({{"device", std::string(device)}}).Set(revision);
+  families_->counting_in_sync.Add({{"device", std::string(device)}}).Set(is_in_sync ? 1 : 0);
+}
+
+void CollectionMetrics::CountingChange(absl::string_view device, absl::StatusCode code) {
+  families_->counting_changes.Add({{"device", std::string(device)}, {"outcome", CodeName(code)}}).Increment();
 }
 
 void CollectionMetrics::Pipeline(absl::string_view device, const PipelineActivity& activity) {

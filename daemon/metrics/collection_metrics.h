@@ -47,6 +47,10 @@ class CollectionMetrics {
   void ConfidentialityRefused(absl::string_view device, size_t vms);
   // Whether the newest snapshot adds up.
   void Conservation(absl::string_view device, bool holds);
+  // The revision of what the device counts, and whether that is what it is to count.
+  void Counting(absl::string_view device, uint32_t revision, bool is_in_sync);
+  // A change of it.
+  void CountingChange(absl::string_view device, absl::StatusCode code);
   void Pipeline(absl::string_view device, const PipelineActivity& activity);
   // A peek, when it was answered or rejected; PeekDuration: how long it used the bus; PeekRetry: it was asked again.
   void Peek(absl::string_view device, absl::StatusCode code);

@@ -87,6 +87,7 @@ absl::Status Reloader::Take(StartupFiles files) {
   const auto lines =
       parts_.devices.Apply(wanted.devices, {wanted.ratios.ratios, wanted.peek.bus_share}, std::move(prepared));
   parts_.devices.Start();
+  parts_.counting.Replace(std::move(wanted.counting));
   parts_.history.Configure(wanted.history);
   parts_.targets.Replace(wanted.targets);
   SetLogLevel(wanted.log.level);

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "daemon/authz/policy_holder.h"
 #include "daemon/config/config.h"
+#include "daemon/counting/counting_book.h"
 #include "daemon/http/target_list.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/run/device_set.h"
@@ -35,6 +36,7 @@ class Reloader {
     Reader& reader;
     PolicyHolder& policy;
     DeviceSet& devices;
+    CountingBook& counting;
     KeptHistory& history;
     TargetList& targets;
     AbsentNameNotice& notice;
@@ -46,10 +48,10 @@ class Reloader {
 
   // Audits the policy that is in force at start.
   void RecordStart() const;
-  // Applies the policy, token keys, devices, intervals, ratios, history, targets and log level of the current files.
-  // Nothing is applied if a file has an error, or if it names a VM or event that no device has and that was not named
-  // before. Each error is logged, and so is each changed setting that requires a restart. The outcome is audited and
-  // exported as a metric.
+  // Applies the policy, token keys, devices, what they count, intervals, ratios, history, targets and log level of the
+  // current files. Nothing is applied if a file has an error, or if it names a VM or event that no device has and that
+  // was not named before. Each error is logged, and so is each changed setting that requires a restart. The outcome is
+  // audited and exported as a metric.
   void Reload();
 
  private:

@@ -20,6 +20,7 @@ std::string NameOf(const Resource& resource) {
     case Kind::kContext:
       return resource.context;
     case Kind::kEvent:
+    case Kind::kGateGroup:
       return resource.event;
     case Kind::kDevice:
     case Kind::kVm:
@@ -79,6 +80,8 @@ std::string DecisionLog::Title(const Subject& subject) {
       return whose + " contexts";
     case Kind::kEvent:
       return whose + (subject.is_context_level ? " context events" : " events");
+    case Kind::kGateGroup:
+      return whose + " gate groups";
     case Kind::kDevice:
     case Kind::kVm:
     case Kind::kSelfMetrics:

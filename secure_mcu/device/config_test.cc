@@ -187,6 +187,29 @@ TEST(ConfigTest, ACommitHoldsFromTheInstantOfItsClosingSnapshot) {
   EXPECT_EQ(device.config().revision, 2u);
 }
 
+// vm1 has the slice for its first 3000 cycles.
+TEST(ConfigTest, AResidentsValueIsLoadedAtOnce) {
+  ConfiguredDevice device;
+  device.RunTo(1'000);
+  CountingConfig desired = device.config();
+  desired.vms[1].guest_value = {.vector_enable = true, .vector = 0};
+  desired.vms[1].guest_load = true;
+  EXPECT_EQ(device.Commit(desired).at("1group_sm_running_cycles"), 1'000u);
+  device.RunTo(1'500);
+  EXPECT_EQ(device.Latch().at("1group_sm_running_cycles"), 1'000u);
+  desired = device.config();
+  desired.vms[1].guest_value.vector = 1;
+  desired.contexts[{1, 0}] = {.value = {.master = false}, .load = true};
+  device.Commit(desired);
+  device.RunTo(1'700);
+  EXPECT_EQ(device.Latch().at("1group_sm_running_cycles"), 1'000u) << "its context's value is closed";
+  desired = device.config();
+  desired.contexts[{1, 0}].value.master = true;
+  device.Commit(desired);
+  device.RunTo(2'000);
+  EXPECT_EQ(device.Latch().at("1group_sm_running_cycles"), 1'300u);
+}
+
 TEST(ConfigTest, OfAConfidentialVmOnlyWhatItMayOpenIsThereAndIsChanged) {
   ConfiguredDevice device;
   CountingConfig desired = device.config();

@@ -53,18 +53,45 @@ void CountingControls::Apply(const CountingConfig& config) {
 void CountingControls::ApplyTenant(const Tenant& tenant, const CountingConfig& config) {
   const uint16_t vm = chip_.memory().header(tenant.binding.vm).vm;
   if (!tenant.binding.context) {
-    VmControl& control = chip_.vm_control(tenant.binding.vm);
     const VmControl& changed = config.vms.at(vm);
     if (confidential_.contains(vm)) {
-      control.allowed = changed.allowed;
+      chip_.vm_control(tenant.binding.vm).allowed = changed.allowed;
     } else {
-      control = changed;
+      ApplyVm(tenant.binding.vm, changed);
     }
     return;
   }
   const BlockId block = *tenant.binding.context;
   const auto context = config.contexts.find({vm, chip_.memory().header(block).context});
-  if (context != config.contexts.end()) chip_.context_control(block) = context->second;
+  if (context != config.contexts.end()) ApplyContext(block, context->second);
+}
+
+std::vector<uint8_t> CountingControls::RunningSlices(const VmControl& changed, BlockId vm) const {
+  std::vector<uint8_t> slices;
+  const VmControl& now = chip_.vm_control(vm);
+  if (!changed.guest_load || (now.guest_load && now.guest_value == changed.guest_value)) return slices;
+  for (uint8_t slice = 0; slice < chip_.slices(); ++slice) {
+    const auto& resident = chip_.resident(slice);
+    if (resident && resident->vm == vm && chip_.gate(slice).in_guest()) slices.push_back(slice);
+  }
+  return slices;
+}
+
+void CountingControls::ApplyVm(BlockId vm, const VmControl& changed) {
+  const std::vector<uint8_t> running = RunningSlices(changed, vm);
+  for (const uint8_t slice : running) chip_.Exit(slice, chip_.now());
+  chip_.vm_control(vm) = changed;
+  for (const uint8_t slice : running) chip_.Enter(slice, chip_.now());
+}
+
+void CountingControls::ApplyContext(BlockId context, const ContextControl& changed) {
+  ContextControl& control = chip_.context_control(context);
+  const bool is_new = changed.load && control != changed;
+  control = changed;
+  for (uint8_t slice = 0; is_new && slice < chip_.slices(); ++slice) {
+    const auto& resident = chip_.resident(slice);
+    if (resident && resident->context == context) chip_.gate(slice).WriteContextValue(changed.value);
+  }
 }
 
 }  // namespace sideband::mcu

@@ -35,11 +35,17 @@ class CountingControls {
   std::optional<uint32_t> revision() const;
   // INVALID_ARGUMENT names what the chip cannot do.
   absl::Status Check(const mailbox::CountingConfig& config) const;
-  // `config` must have passed Check. It holds from the chip's present cycle on, as the next revision.
+  // `config` must have passed Check. It holds from the chip's present cycle on, as the next revision: a resident VM
+  // whose value is changed makes an exit and an entry there, so that the value is loaded, and a resident context's is
+  // loaded.
   void Apply(const mailbox::CountingConfig& config);
 
  private:
   void GetTenant(const Tenant& tenant, mailbox::CountingConfig& config) const;
+  // The slices on which the VM runs, not the hypervisor.
+  std::vector<uint8_t> RunningSlices(const VmControl& changed, BlockId vm) const;
+  void ApplyVm(BlockId vm, const VmControl& changed);
+  void ApplyContext(BlockId context, const ContextControl& changed);
   void ApplyTenant(const Tenant& tenant, const mailbox::CountingConfig& config);
 
   Chip& chip_;

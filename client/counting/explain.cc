@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/counting/explain.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace sideband::client {
+namespace {
+
+const v1::GateGroup* GroupOf(const v1::GetCountingResponse& counting, const std::string& event) {
+  for (const v1::GateGroup& group : counting.groups()) {
+    if (std::ranges::find(group.events(), event) != group.events().end()) return &group;
+  }
+  return nullptr;
+}
+
+const v1::VmCounting* FindVm(const v1::GetCountingResponse& counting, const std::string& name) {
+  const auto vm = std::ranges::find(counting.vms(), name, [](const v1::VmCounting& row) { return row.vm(); });
+  return vm == counting.vms().end() ? nullptr : &*vm;
+}
+
+bool Has(const v1::GateValue& value, const std::string& group) {
+  return std::ranges::find(value.groups(), group) != value.groups().end();
+}
+
+ExplainedTerm Match(const v1::GateGroup& group, const v1::VmCounting& vm) {
+  if (group.identifier() == 0) return {"match", true, "the group has no identifier"};
+  if (!vm.has_ids()) return {"match", true, absl::StrCat("VM '", vm.vm(), "' names no identifiers")};
+  const bool holds = std::ranges::find(vm.ids().ids(), group.identifier()) != vm.ids().ids().end();
+  return {"match", holds,
+          absl::StrCat("identifier ", group.identifier(), holds ? " is" : " is not",
+                       " among the VM's: ", absl::StrJoin(vm.ids().ids(), ", "))};
+}
+
+ExplainedTerm Value(const v1::GateGroup& group, const v1::VmCounting& vm) {
+  if (!vm.has_value()) return {"value", true, "the VM has no value of its own"};
+  const bool holds = Has(vm.value(), group.name());
+  return {"value", holds, absl::StrCat("the VM's own value ", holds ? "enables" : "does not enable", " the group")};
+}
+
+ExplainedTerm ContextValue(const v1::GateGroup& group, const v1::VmCounting& vm, const std::string& name) {
+  for (const v1::ContextCounting& context : vm.contexts()) {
+    if (context.context() != name || !context.has_value()) continue;
+    const bool holds = Has(context.value(), group.name());
+    return {"context value", holds,
+            absl::StrCat("context '", name, "' ", holds ? "enables" : "does not enable", " the group")};
+  }
+  return {"context value", true, name.empty() ? "no context is named" : "the context has no value of its own"};
+}
+
+}  // namespace
+
+absl::StatusOr<Explanation> Explain(const v1::GetCountingResponse& counting, const ExplainQuestion& question) {
+  const v1::VmCounting* const vm = FindVm(counting, question.vm);
+  if (vm == nullptr) return absl::NotFoundError(absl::StrCat("no VM '", question.vm, "' whose gates you may see"));
+  const v1::GateGroup* const group = GroupOf(counting, question.event);
+  if (group == nullptr) {
+    return absl::NotFoundError(absl::StrCat("event '", question.event,
+                                            "' is in no gate group that you may see: an event without one is counted "
+                                            "whenever the VM has a slice"));
+  }
+  const bool is_pinned = Has(vm->pinned(), group->name()), is_allowed = Has(vm->allowed(), group->name());
+  Explanation explanation{
+      .group = group->name(),
+      .terms = {
+          {"valid", group->valid(), group->valid() ? "the group is on" : "the operator has stopped the group"},
+          {"guest", group->guest(),
+           group->guest() ? "the group counts while VMs run" : "the group does not count while VMs run"},
+          Match(*group, *vm),
+          {"pinned", is_pinned, is_pinned ? "the VM cannot close it" : "the VM may close it"},
+          Value(*group, *vm),
+          ContextValue(*group, *vm, question.context),
+          {"allowed", is_allowed, is_allowed ? "the VM may open it" : "the operator does not allow it to the VM"}}};
+  const auto& terms = explanation.terms;
+  const bool is_enabled = terms[3].holds || (terms[4].holds && terms[5].holds && terms[6].holds);
+  explanation.is_counted = terms[0].holds && terms[1].holds && terms[2].holds && is_enabled;
+  return explanation;
+}
+
+}  // namespace sideband::client

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Why an event is counted for a VM, or is not: the terms of the gate's rule (docs/design/virtual-counters.md).
+//   const auto explanation = Explain(response, {.vm = "vm1", .event = "tlb_misses"});
+//   if (explanation.ok() && !explanation->is_counted) Print(explanation->terms);
+#ifndef SIDEBAND_CLIENT_COUNTING_EXPLAIN_H_
+#define SIDEBAND_CLIENT_COUNTING_EXPLAIN_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "sideband/v1/counting.pb.h"
+
+namespace sideband::client {
+
+struct ExplainQuestion {
+  std::string vm;
+  std::string context;  // empty: a context without a value of its own
+  std::string event;
+};
+
+// A factor of the rule.
+struct ExplainedTerm {
+  std::string name;    // as in the rule
+  bool holds = false;  // its value
+  std::string reason;  // why
+};
+
+struct Explanation {
+  std::string group;                 // of the event
+  std::vector<ExplainedTerm> terms;  // of the rule for the time in which the VM runs, in its order
+  bool is_counted = false;
+};
+
+// NOT_FOUND names the VM or the event: an event without a gate group is counted whenever the VM has a slice.
+absl::StatusOr<Explanation> Explain(const v1::GetCountingResponse& counting, const ExplainQuestion& question);
+
+}  // namespace sideband::client
+
+#endif  // SIDEBAND_CLIENT_COUNTING_EXPLAIN_H_

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The operator's file of who is counted, `counting_file` of the configuration; README.md has the format.
+//   const DeviceSettings settings = ParseCountingFile(text, "counting.yaml", errors);
+//   book.Replace(settings);
+#ifndef SIDEBAND_DAEMON_COUNTING_COUNTING_FILE_H_
+#define SIDEBAND_DAEMON_COUNTING_COUNTING_FILE_H_
+
+#include <map>
+#include <string>
+
+#include "daemon/counting/settings.h"
+#include "proto/base/error_list.h"
+
+namespace sideband::daemon {
+
+// By the device's name in the configuration.
+using DeviceSettings = std::map<std::string, CountingSettings>;
+
+// Each error is one line with FILE:LINE and is added to `errors`; the result is then not to be used. Names of devices,
+// groups, VMs and contexts are not checked.
+DeviceSettings ParseCountingFile(const std::string& text, const std::string& path, ErrorList& errors);
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_COUNTING_COUNTING_FILE_H_

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/counting/counting_follower.h"
+
+#include <spdlog/spdlog.h>
+
+#include <map>
+#include <random>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace sideband::daemon {
+namespace {
+
+using mailbox::ConfigAddress;
+using mailbox::ConfigKind;
+
+// Two daemons on one bus have the same tag once in 255 times; the checksum of a transaction then tells them apart.
+uint8_t DrawTag() {
+  std::random_device random;
+  return static_cast<uint8_t>(1 + random() % 255);
+}
+
+std::string PlaceOf(const ConfigAddress& address) {
+  switch (address.kind) {
+    case ConfigKind::kGroup:
+      return absl::StrCat("slice ", int{address.slice}, ", gate group ", address.index);
+    case ConfigKind::kVm:
+      return absl::StrCat("VM ", address.vm, ", word ", address.index);
+    case ConfigKind::kContext:
+      return absl::StrCat("VM ", address.vm, ", context ", address.context, ", word ", address.index);
+    case ConfigKind::kHost:
+      return absl::StrCat("slice ", int{address.slice}, ", host, word ", address.index);
+    case ConfigKind::kSelection:
+      return absl::StrCat("selection word ", address.index);
+  }
+  return "";
+}
+
+// Each word as it was and as it is.
+std::string Describe(const ConfigChange& change, const std::optional<CountingState>& before) {
+  std::map<ConfigAddress, uint64_t> old;
+  if (before) old = mailbox::WordsOf(before->actual.config);
+  std::string text;
+  for (const auto& [address, word] : change.writes) {
+    absl::StrAppend(&text, text.empty() ? "" : "; ", PlaceOf(address), ": 0x", absl::Hex(old[address]), " to 0x",
+                    absl::Hex(word));
+  }
+  return text;
+}
+
+}  // namespace
+
+CountingFollower::CountingFollower(MailboxSession& session, SnapshotReader& reader, const Context& context)
+    : session_(session), reader_(reader), context_(context), writer_(session, DrawTag()) {}
+
+absl::StatusOr<TakenSnapshot> CountingFollower::Take(const std::string& device) {
+  const auto change = context_.book == nullptr ? std::nullopt : context_.book->Pending(device);
+  if (!change) return reader_.Take();
+  auto taken = TakeClosing(device, *change);
+  return taken.ok() || absl::IsCancelled(taken.status()) ? std::move(taken) : reader_.Take();
+}
+
+absl::StatusOr<TakenSnapshot> CountingFollower::TakeClosing(const std::string& device, const ConfigChange& change) {
+  std::optional<CommittedConfig> committed;
+  auto taken = reader_.TakeClosing(writer_, change, committed);
+  const auto revision = committed ? absl::StatusOr<uint32_t>(committed->revision) : taken.status();
+  Report(device, change, revision);
+  context_.book->Committed(device, change, revision);
+  ReportState(device);
+  return taken;
+}
+
+void CountingFollower::Report(const std::string& device, const ConfigChange& change,
+                              const absl::StatusOr<uint32_t>& revision) const {
+  context_.metrics.CountingChange(device, revision.status().code());
+  if (!revision.ok()) {
+    spdlog::warn("device {}: a change of what is counted is not in force: {}", device,
+                 std::string(revision.status().message()));
+    return;
+  }
+  spdlog::info("device {}: revision {} of what is counted is in force", device, *revision);
+  context_.audit.Record(
+      {.kind = AuditKind::kDevice,
+       .resource = absl::StrCat("device ", device, ", counting"),
+       .decision = AuditDecision::kAllow,
+       .reason = absl::StrCat("revision ", *revision, ": ", Describe(change, context_.book->State(device)))});
+}
+
+void CountingFollower::Follow(const std::string& device, std::shared_ptr<const Topology> topology, uint64_t boot_id,
+                              std::optional<uint32_t> revision) {
+  if (context_.book == nullptr) return;
+  if (!revision || !session_.has_config()) return context_.book->Forget(device);
+  if (context_.book->IsNew(device, *topology, boot_id, *revision)) {
+    auto config = session_.ReadConfig();
+    if (!config.ok()) {
+      spdlog::warn("device {}: what is counted cannot be read: {}", device, std::string(config.status().message()));
+      return;
+    }
+    context_.book->Observe(device, {std::move(topology), boot_id, *std::move(config)});
+  }
+  ReportState(device);
+}
+
+void CountingFollower::ReportState(const std::string& device) const {
+  const auto state = context_.book->State(device);
+  if (state) context_.metrics.Counting(device, state->actual.config.revision, state->is_in_sync);
+}
+
+}  // namespace sideband::daemon

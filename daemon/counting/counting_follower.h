@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Makes a device count what the book says, on the thread of its collector. A change takes the place of an interval's
+// latch, so that there is one an interval at most.
+//   CountingFollower follower(session, reader, {book, audit, metrics});
+//   SIDEBAND_ASSIGN_OR_RETURN(TakenSnapshot taken, follower.Take("gpu0"));
+//   follower.Follow("gpu0", topology, boot_id, revision);      // once it is published
+#ifndef SIDEBAND_DAEMON_COUNTING_COUNTING_FOLLOWER_H_
+#define SIDEBAND_DAEMON_COUNTING_COUNTING_FOLLOWER_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "daemon/audit/audit_sink.h"
+#include "daemon/counting/counting_book.h"
+#include "daemon/mailbox/config_writer.h"
+#include "daemon/mailbox/mailbox_session.h"
+#include "daemon/mailbox/snapshot_reader.h"
+#include "daemon/metrics/collection_metrics.h"
+#include "daemon/snapshot/topology.h"
+
+namespace sideband::daemon {
+
+// Used by one thread at a time. The constructor's arguments must outlive it.
+class CountingFollower {
+ public:
+  struct Context {
+    CountingBook* book;  // nullptr: nothing is changed, and no configuration is read
+    AuditSink& audit;
+    CollectionMetrics& metrics;
+  };
+
+  CountingFollower(MailboxSession& session, SnapshotReader& reader, const Context& context);
+
+  // As SnapshotReader::Take, with the change that is pending for the device. A change that fails costs no snapshot.
+  absl::StatusOr<TakenSnapshot> Take(const std::string& device);
+  // Reads the configuration where another one is in force than the book knows; `revision` is that of the snapshot,
+  // nullopt of a device without gate groups. Logs an error, and tries again at the next call.
+  void Follow(const std::string& device, std::shared_ptr<const Topology> topology, uint64_t boot_id,
+              std::optional<uint32_t> revision);
+
+ private:
+  absl::StatusOr<TakenSnapshot> TakeClosing(const std::string& device, const ConfigChange& change);
+  void Report(const std::string& device, const ConfigChange& change, const absl::StatusOr<uint32_t>& revision) const;
+  void ReportState(const std::string& device) const;
+
+  MailboxSession& session_;
+  SnapshotReader& reader_;
+  const Context context_;
+  ConfigWriter writer_;
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_COUNTING_COUNTING_FOLLOWER_H_

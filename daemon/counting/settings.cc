@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/counting/settings.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "proto/base/text.h"
+
+namespace sideband::daemon {
+namespace {
+
+using mailbox::CountingConfig;
+using mailbox::GateValue;
+using mailbox::VmControl;
+
+class Layer {
+ public:
+  Layer(const mailbox::Catalog& catalog, CountingConfig& config) : catalog_(catalog), config_(config) {
+    for (const mailbox::GateGroupInfo& group : catalog.gate_groups) group_names_.push_back(group.name);
+  }
+
+  void Add(const CountingSettings& settings) {
+    for (const auto& [name, group] : settings.groups) AddGroup(name, group);
+    for (const auto& [name, vm] : settings.vms) AddVm(name, vm);
+  }
+  std::vector<Refusal> TakeRefusals() { return std::move(refusals_); }
+
+ private:
+  void Refuse(const std::string& field, const std::string& reason) { refusals_.push_back({field, reason}); }
+
+  std::optional<size_t> FindGroup(const std::string& field, const std::string& name) {
+    const auto found = std::ranges::find(group_names_, name);
+    if (found != group_names_.end()) return found - group_names_.begin();
+    Refuse(field, absl::StrCat("no gate group '", name, "'", DidYouMean(name, group_names_)));
+    return std::nullopt;
+  }
+
+  std::optional<uint64_t> VectorOf(const std::string& field, const GroupNames& names) {
+    uint64_t vector = 0;
+    const size_t before = refusals_.size();
+    for (const std::string& name : names) {
+      if (const auto group = FindGroup(field, name)) vector |= uint64_t{1} << *group;
+    }
+    return refusals_.size() == before ? std::optional(vector) : std::nullopt;
+  }
+
+  std::optional<GateValue> ValueOf(const std::string& field, const GateSetting& setting) {
+    GateValue value{.master = setting.master, .vector_enable = setting.groups.has_value()};
+    if (!setting.groups) return value;
+    const auto vector = VectorOf(field, *setting.groups);
+    if (!vector) return std::nullopt;
+    value.vector = *vector;
+    return value;
+  }
+
+  void AddGroup(const std::string& name, const GroupSetting& setting) {
+    const auto group = FindGroup(absl::StrCat("groups.", name), name);
+    if (!group) return;
+    for (auto& groups : config_.groups) {
+      if (*group >= groups.size()) return Refuse(absl::StrCat("groups.", name), "the device does not have it");
+      mailbox::GateGroup& gate = groups[*group];
+      gate.valid = setting.valid.value_or(gate.valid);
+      gate.in_guest = setting.guest.value_or(gate.in_guest);
+      gate.in_host = setting.host.value_or(gate.in_host);
+      gate.identifier = setting.identifier.value_or(gate.identifier);
+    }
+  }
+
+  const mailbox::VmInfo* FindVm(const std::string& name) const {
+    const auto vm = std::ranges::find_if(
+        catalog_.vms, [&](const mailbox::VmInfo& info) { return info.name == name || info.uuid.ToString() == name; });
+    return vm == catalog_.vms.end() ? nullptr : &*vm;
+  }
+
+  void AddVm(const std::string& name, const VmSetting& setting) {
+    const std::string path = absl::StrCat("vms.", name);
+    const mailbox::VmInfo* const vm = FindVm(name);
+    const auto control = vm == nullptr ? config_.vms.end() : config_.vms.find(vm->id);
+    if (control == config_.vms.end()) return Refuse(path, "no such VM");
+    if (setting.allowed) AddVector(path + ".allowed", *setting.allowed, control->second.allowed);
+    if (vm->confidential) return RefuseOthers(path, setting);
+    AddValues(path, setting, control->second);
+    AddFlags(path, setting, control->second);
+    for (const auto& [context, value] : setting.contexts) AddContext(path, *vm, context, value);
+  }
+
+  void RefuseOthers(const std::string& path, VmSetting setting) {
+    setting.allowed.reset();
+    if (setting != VmSetting()) Refuse(path, "it is confidential: only what it may open can be set");
+  }
+
+  void AddVector(const std::string& field, const GroupNames& names, uint64_t& vector) {
+    if (const auto named = VectorOf(field, names)) vector = *named;
+  }
+
+  void AddValues(const std::string& path, const VmSetting& setting, VmControl& control) {
+    if (setting.pinned) AddVector(path + ".pinned", *setting.pinned, control.pinned);
+    if (setting.value) {
+      if (const auto value = ValueOf(path + ".value", *setting.value)) {
+        control.guest_value = *value;
+        control.guest_load = true;
+      }
+    }
+    if (setting.host_value) {
+      if (const auto value = ValueOf(path + ".host_value", *setting.host_value)) {
+        control.host_value = *value;
+        control.host_load = true;
+      }
+    }
+  }
+
+  void AddFlags(const std::string& path, const VmSetting& setting, VmControl& control) {
+    control.guest_access = setting.guest_access.value_or(control.guest_access);
+    control.useren = setting.useren.value_or(control.useren);
+    control.guest_store = setting.store.value_or(control.guest_store);
+    if (setting.ids) AddIds(path + ".ids", *setting.ids, control.match);
+    if (!setting.selection) return;
+    if (*setting.selection != 0 && *setting.selection >= config_.selections.size()) {
+      return Refuse(path + ".selection", absl::StrCat("the device has no selection ", *setting.selection));
+    }
+    control.selection = static_cast<uint8_t>(*setting.selection);
+  }
+
+  void AddIds(const std::string& field, const std::vector<uint16_t>& ids, mailbox::GateMatch& match) {
+    if (ids.size() > mailbox::kGateIdsMax) return Refuse(field, absl::StrCat("more than ", mailbox::kGateIdsMax));
+    if (std::ranges::find(ids, 0) != ids.end()) return Refuse(field, "0 is no identifier");
+    match = {.enable = !ids.empty()};
+    std::ranges::copy(ids, match.ids.begin());
+  }
+
+  void AddContext(const std::string& path, const mailbox::VmInfo& vm, const std::string& name,
+                  const GateSetting& setting) {
+    const std::string field = absl::StrCat(path, ".contexts.", name);
+    const auto context = std::ranges::find_if(
+        catalog_.contexts, [&](const mailbox::ContextInfo& info) { return info.vm == vm.id && info.name == name; });
+    const auto control =
+        context == catalog_.contexts.end() ? config_.contexts.end() : config_.contexts.find({vm.id, context->id});
+    if (control == config_.contexts.end()) return Refuse(field, "no such context");
+    const auto value = ValueOf(field, setting);
+    if (!value) return;
+    control->second.value = *value;
+    control->second.load = true;
+  }
+
+  const mailbox::Catalog& catalog_;
+  CountingConfig& config_;
+  std::vector<std::string> group_names_;
+  std::vector<Refusal> refusals_;
+};
+
+template <typename T>
+void Take(const std::optional<T>& over, std::optional<T>& under) {
+  if (over) under = over;
+}
+
+void MergeVm(const VmSetting& over, VmSetting& vm) {
+  Take(over.value, vm.value);
+  Take(over.host_value, vm.host_value);
+  Take(over.allowed, vm.allowed);
+  Take(over.pinned, vm.pinned);
+  Take(over.ids, vm.ids);
+  Take(over.guest_access, vm.guest_access);
+  Take(over.useren, vm.useren);
+  Take(over.store, vm.store);
+  Take(over.selection, vm.selection);
+  for (const auto& [name, value] : over.contexts) vm.contexts[name] = value;
+}
+
+}  // namespace
+
+std::vector<Refusal> Apply(const CountingSettings& settings, const mailbox::Catalog& catalog, CountingConfig& config) {
+  Layer layer(catalog, config);
+  layer.Add(settings);
+  return layer.TakeRefusals();
+}
+
+void Merge(const CountingSettings& over, CountingSettings& settings) {
+  for (const auto& [name, group] : over.groups) {
+    GroupSetting& under = settings.groups[name];
+    Take(group.valid, under.valid);
+    Take(group.guest, under.guest);
+    Take(group.host, under.host);
+    Take(group.identifier, under.identifier);
+  }
+  for (const auto& [name, vm] : over.vms) MergeVm(vm, settings.vms[name]);
+}
+
+}  // namespace sideband::daemon

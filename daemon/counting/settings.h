@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who is to be counted on a device, by names: what the operator's file and the callers ask for, before it is laid over
+// the device's configuration (virtual-counters.md, "State").
+//   CountingSettings settings;
+//   settings.vms["vm1"].allowed = {{"tlb"}};
+//   const std::vector<Refusal> refusals = Apply(settings, catalog, config);    // {"vms.vm1.allowed", "no gate group
+//   'tlb'"}
+#ifndef SIDEBAND_DAEMON_COUNTING_SETTINGS_H_
+#define SIDEBAND_DAEMON_COUNTING_SETTINGS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proto/mailbox/catalog.h"
+#include "proto/mailbox/counting.h"
+
+namespace sideband::daemon {
+
+using GroupNames = std::vector<std::string>;
+
+// An enable bit for each gate group, and one for all.
+struct GateSetting {
+  bool master = true;
+  std::optional<GroupNames> groups;  // the enabled ones; nullopt: all
+  bool operator==(const GateSetting&) const = default;
+};
+
+struct GroupSetting {
+  std::optional<bool> valid, guest, host;
+  std::optional<uint16_t> identifier;
+  bool operator==(const GroupSetting&) const = default;
+};
+
+// What is absent stays as it is.
+struct VmSetting {
+  std::optional<GateSetting> value;           // the VM's own, loaded at its entries
+  std::optional<GateSetting> host_value;      // loaded at its exits
+  std::optional<GroupNames> allowed, pinned;  // what it may open, and what it cannot close
+  std::optional<std::vector<uint16_t>> ids;   // matching is on; empty: off
+  std::optional<bool> guest_access, useren, store;
+  std::optional<uint32_t> selection;
+  std::map<std::string, GateSetting> contexts;  // each context's own, loaded when it gets a slice
+  bool operator==(const VmSetting&) const = default;
+};
+
+struct CountingSettings {
+  std::map<std::string, GroupSetting> groups;
+  std::map<std::string, VmSetting> vms;  // by name or UUID
+  bool empty() const { return groups.empty() && vms.empty(); }
+  bool operator==(const CountingSettings&) const = default;
+};
+
+// A field that cannot be set, as a path: "vms.vm1.allowed".
+struct Refusal {
+  std::string field;
+  std::string reason;
+  bool operator==(const Refusal&) const = default;
+};
+
+// Lays the settings over the configuration of a device with this catalogue. What is refused is left as it was: an
+// unknown name, more than four ids, an id of 0, a selection that the device does not have, anything of a confidential
+// VM but `allowed`.
+std::vector<Refusal> Apply(const CountingSettings& settings, const mailbox::Catalog& catalog,
+                           mailbox::CountingConfig& config);
+
+// Lays `over` over `settings`.
+void Merge(const CountingSettings& over, CountingSettings& settings);
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_COUNTING_SETTINGS_H_

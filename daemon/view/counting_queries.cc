@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/view/counting_queries.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "daemon/view/counting_request.h"
+#include "daemon/view/row_filter.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::daemon {
+namespace {
+
+using mailbox::CountingConfig;
+using mailbox::VmInfo;
+using sideband::v1::GetCountingRequest;
+using sideband::v1::GetCountingResponse;
+using sideband::v1::SetCountingRequest;
+using sideband::v1::SetCountingResponse;
+
+bool IsOperator(const Caller& caller) { return caller.principal.role == Principal::Role::kOperator; }
+
+// Whether the caller may learn that the device has gate groups.
+bool Sees(const Caller& caller, const mailbox::Catalog& catalog) {
+  return IsOperator(caller) ||
+         std::ranges::any_of(catalog.vms, [&](const VmInfo& vm) { return GroupsOf(caller, catalog, vm) != 0; });
+}
+
+// The part of a device's configuration that a caller may see.
+class ResponseWriter {
+ public:
+  ResponseWriter(const Caller& caller, const VisibleDevice& device, const CountingState& state)
+      : caller_(caller), device_(device), state_(state), catalog_(state.actual.topology->catalog()) {}
+
+  GetCountingResponse Write() {
+    GetCountingResponse response;
+    response.set_device(device_.info->name);
+    response.set_revision(state_.actual.config.revision);
+    response.set_in_sync(state_.is_in_sync);
+    uint64_t seen = 0;
+    for (const VmInfo& vm : catalog_.vms) {
+      const uint64_t groups = GroupsOf(caller_, catalog_, vm);
+      const auto control = state_.actual.config.vms.find(vm.id);
+      if (groups == 0 || control == state_.actual.config.vms.end()) continue;
+      seen |= groups;
+      WriteVm(vm, control->second, groups, *response.add_vms());
+    }
+    for (size_t g = 0; g < catalog_.gate_groups.size(); ++g) {
+      if (is_operator() || (seen >> g & 1) != 0) WriteGroup(g, *response.add_groups());
+    }
+    if (!is_operator()) return response;
+    for (const Refusal& refusal : state_.refusals) Write(refusal, *response.add_refused());
+    return response;
+  }
+
+  static void Write(const Refusal& refusal, sideband::v1::RefusedField& out) {
+    out.set_field(refusal.field);
+    out.set_reason(refusal.reason);
+  }
+
+ private:
+  bool is_operator() const { return IsOperator(caller_); }
+
+  void WriteValue(uint64_t vector, uint64_t groups, sideband::v1::GateValue& out) const {
+    for (size_t g = 0; g < catalog_.gate_groups.size(); ++g) {
+      if ((vector & groups) >> g & 1) out.add_groups(catalog_.gate_groups[g].name);
+    }
+  }
+
+  // Slices are configured alike; the first one stands for all.
+  void WriteGroup(size_t g, sideband::v1::GateGroup& out) const {
+    out.set_name(catalog_.gate_groups[g].name);
+    for (size_t event = 0; event < catalog_.events.size(); ++event) {
+      const bool is_of_group = catalog_.events[event].details.gate_group == g;
+      if (is_of_group && event != catalog_.gate_groups[g].running_event && device_.view->AllEvents()[event]) {
+        out.add_events(catalog_.events[event].name);
+      }
+    }
+    const auto& slices = state_.actual.config.groups;
+    if (slices.empty() || g >= slices[0].size()) return;
+    out.set_valid(slices[0][g].valid);
+    out.set_guest(slices[0][g].in_guest);
+    out.set_host(slices[0][g].in_host);
+    out.set_identifier(slices[0][g].identifier);
+  }
+
+  void WriteVm(const VmInfo& vm, const mailbox::VmControl& control, uint64_t groups, sideband::v1::VmCounting& out) {
+    out.set_vm(vm.name);
+    out.set_confidential(IsConfidential(caller_, vm));
+    WriteValue(control.allowed, groups, *out.mutable_allowed());
+    if (out.confidential()) return;
+    WriteValue(control.pinned, groups, *out.mutable_pinned());
+    if (control.guest_load) WriteValue(control.guest_value.Enabled(), groups, *out.mutable_value());
+    if (control.host_load) WriteValue(control.host_value.Enabled(), groups, *out.mutable_host_value());
+    if (control.match.enable) {
+      for (const uint16_t id : control.match.ids) {
+        if (id != 0) out.mutable_ids()->add_ids(id);
+      }
+      out.mutable_ids();
+    }
+    out.set_guest_access(control.guest_access);
+    out.set_useren(control.useren);
+    out.set_store(control.guest_store);
+    if (!state_.actual.config.selections.empty()) out.set_selection(control.selection);
+    WriteContexts(vm, groups, out);
+  }
+
+  void WriteContexts(const VmInfo& vm, uint64_t groups, sideband::v1::VmCounting& out) const {
+    for (const mailbox::ContextInfo& context : catalog_.contexts) {
+      const auto control = state_.actual.config.contexts.find({context.vm, context.id});
+      if (context.vm != vm.id || control == state_.actual.config.contexts.end() || !MaySee(vm, context.name)) continue;
+      if (!control->second.load) continue;
+      auto& row = *out.add_contexts();
+      row.set_context(context.name);
+      WriteValue(control->second.value.Enabled(), groups, *row.mutable_value());
+    }
+  }
+
+  bool MaySee(const VmInfo& vm, const std::string& context) const {
+    return caller_.May(Resource::Context(vm.uuid, IsConfidential(caller_, vm), context), Right::kRead);
+  }
+
+  const Caller& caller_;
+  const VisibleDevice& device_;
+  const CountingState& state_;
+  const mailbox::Catalog& catalog_;
+};
+
+}  // namespace
+
+absl::StatusOr<CountingQueries::Subject> CountingQueries::Find(const Caller& caller, const std::string& name) const {
+  if (name.empty()) return absl::InvalidArgumentError("device: must be given");
+  for (VisibleDevice& device : reader_.Devices(caller)) {
+    if (device.info->name != name || device.view == nullptr) continue;
+    auto state = book_.State(name);
+    if (!state || !Sees(caller, state->actual.topology->catalog())) break;
+    return Subject{std::move(device), *std::move(state)};
+  }
+  return NotFound();
+}
+
+absl::StatusOr<GetCountingResponse> CountingQueries::Get(const Caller& caller,
+                                                         const GetCountingRequest& request) const {
+  SIDEBAND_ASSIGN_OR_RETURN(const Subject subject, Find(caller, request.device()));
+  return ResponseWriter(caller, subject.device, subject.state).Write();
+}
+
+absl::StatusOr<SetCountingResponse> CountingQueries::Set(const Caller& caller,
+                                                         const SetCountingRequest& request) const {
+  SIDEBAND_ASSIGN_OR_RETURN(const Subject subject, Find(caller, request.device()));
+  std::vector<Refusal> refusals;
+  const CountingSettings settings = SettingsOf(request, caller, subject.state, refusals);
+  if (refusals.empty()) {
+    SIDEBAND_ASSIGN_OR_RETURN(
+        refusals, book_.Set(request.device(), settings, request.expected_revision(), request.validate_only()));
+  }
+  SetCountingResponse response;
+  response.set_revision(subject.state.actual.config.revision);
+  for (const Refusal& refusal : refusals) ResponseWriter::Write(refusal, *response.add_refused());
+  return response;
+}
+
+}  // namespace sideband::daemon

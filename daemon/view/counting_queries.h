@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// sideband.v1.Counting, without gRPC: who is counted, within the caller's rights.
+//   CountingQueries queries(reader, book);
+//   SIDEBAND_ASSIGN_OR_RETURN(auto response, queries.Get(caller, request));
+#ifndef SIDEBAND_DAEMON_VIEW_COUNTING_QUERIES_H_
+#define SIDEBAND_DAEMON_VIEW_COUNTING_QUERIES_H_
+
+#include "absl/status/statusor.h"
+#include "daemon/counting/counting_book.h"
+#include "daemon/view/reader.h"
+#include "sideband/v1/counting.pb.h"
+
+namespace sideband::daemon {
+
+// Thread-safe; the constructor's arguments must outlive it.
+class CountingQueries {
+ public:
+  CountingQueries(Reader& reader, CountingBook& book) : reader_(reader), book_(book) {}
+
+  // NotFound(): a device that is absent, denied, or without gate groups. An operator gets everything; of a confidential
+  // VM that is what it may open. A tenant gets its VMs on which it has the right `configure`, and the groups of its
+  // grants.
+  absl::StatusOr<sideband::v1::GetCountingResponse> Get(const Caller& caller,
+                                                        const sideband::v1::GetCountingRequest& request) const;
+  // Errors as above, and ABORTED as of CountingBook::Set. What is not the caller's to set is refused as what does not
+  // exist. A tenant's value leaves the groups that are not granted as they are.
+  absl::StatusOr<sideband::v1::SetCountingResponse> Set(const Caller& caller,
+                                                        const sideband::v1::SetCountingRequest& request) const;
+
+ private:
+  struct Subject {
+    VisibleDevice device;
+    CountingState state;
+  };
+  absl::StatusOr<Subject> Find(const Caller& caller, const std::string& device) const;
+
+  Reader& reader_;
+  CountingBook& book_;
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_VIEW_COUNTING_QUERIES_H_
