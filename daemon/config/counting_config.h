@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `counting_file` of the configuration: what devices are to count (daemon/counting/README.md).
-//   config.counting = ReadCountingConfig(root, context);
+//   config.counting = ReadCountingConfig(root, config.devices, context);
 #ifndef SIDEBAND_DAEMON_CONFIG_COUNTING_CONFIG_H_
 #define SIDEBAND_DAEMON_CONFIG_COUNTING_CONFIG_H_
 

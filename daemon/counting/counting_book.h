@@ -6,7 +6,7 @@
 //   book.Replace(file);                                             // start and reload
 //   book.Observe("gpu0", {topology, boot_id, *session.ReadConfig()});  // the collector
 //   if (const auto change = book.Pending("gpu0")) book.Committed("gpu0", *change, Commit(*change));
-//   const std::vector<Refusal> refusals = book.Set("gpu0", settings, /*expected_revision=*/0, /*validate_only=*/false);
+//   const auto refusals = book.Set("gpu0", settings, /*expected_revision=*/0, /*validate_only=*/false);
 #ifndef SIDEBAND_DAEMON_COUNTING_COUNTING_BOOK_H_
 #define SIDEBAND_DAEMON_COUNTING_COUNTING_BOOK_H_
 

@@ -21,6 +21,7 @@
 #include "client/cli/exit_code.h"
 #include "client/cli/interrupt.h"
 #include "client/cli/name_pattern.h"
+#include "client/cli/only_device.h"
 #include "client/cli/options.h"
 #include "client/cli/output.h"
 #include "client/cli/reconnection.h"
@@ -64,6 +65,11 @@ void Print(const v1::Scope& scope);
 
 absl::Status UseDeviceChoice(const std::vector<std::string>& devices, TelemetryClient& client) {
   //@ client/cli/device_choice.h
+  return absl::OkStatus();
+}
+
+absl::Status UseOnlyDevice(const std::string& device_, const std::unique_ptr<TelemetryClient>& client) {
+  //@ client/cli/only_device.h
   return absl::OkStatus();
 }
 

@@ -11,6 +11,7 @@
 #include "daemon/config/audit_config.h"
 #include "daemon/config/config.h"
 #include "daemon/config/config_context.h"
+#include "daemon/config/counting_config.h"
 #include "daemon/config/device_config.h"
 #include "daemon/config/fake_certificates.h"
 #include "daemon/config/history_config.h"
@@ -84,6 +85,10 @@ void UseOneOf(const YamlMap& map, ErrorList& errors, TlsServerConfig& tls) {
 absl::Status UsePrivateKey(SSL_CTX* context) {
   //@ daemon/config/private_key.h
   return absl::OkStatus();
+}
+
+void UseCountingConfig(const YamlMap& root, const ConfigContext& context, Config& config) {
+  //@ daemon/config/counting_config.h
 }
 
 void UsePeekConfig(const YamlMap& root, const ConfigContext& context, Config& config) {

@@ -8,6 +8,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/mailbox/block_peeker.h"
 #include "daemon/mailbox/bus_budget.h"
+#include "daemon/mailbox/config_writer.h"
 #include "daemon/mailbox/fake_mailbox.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/register_port.h"
@@ -51,6 +52,13 @@ absl::Status UseRegisterPort(Transport& transport, const RegisterPort::OnOutcome
 
 absl::Status UseSnapshotReader(MailboxSession& session, const Clock& clock) {
   //@ daemon/mailbox/snapshot_reader.h
+  return absl::OkStatus();
+}
+
+void Read(uint32_t closing_id);
+
+absl::Status UseConfigWriter(MailboxSession& session, const std::vector<mailbox::ConfigWrite>& writes) {
+  //@ daemon/mailbox/config_writer.h
   return absl::OkStatus();
 }
 

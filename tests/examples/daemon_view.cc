@@ -22,6 +22,8 @@
 #include "daemon/snapshot/store.h"
 #include "daemon/view/absent_name_notice.h"
 #include "daemon/view/access_entry.h"
+#include "daemon/view/counting_queries.h"
+#include "daemon/view/counting_request.h"
 #include "daemon/view/decision_log.h"
 #include "daemon/view/device_history.h"
 #include "daemon/view/fake_live_reader.h"
@@ -42,6 +44,7 @@
 #include "proto/audit/entry.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/snapshot.h"
+#include "sideband/v1/counting.pb.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::daemon {
@@ -140,6 +143,17 @@ void UseViewAuditor(const Store& store, AuditSink& audit) {
 void UseViewCache(ViewListener& listener, size_t device, const VersionedPolicy& policy, const Principal& principal,
                   const std::shared_ptr<const DeviceSnapshot>& snapshot) {
   //@ daemon/view/view_cache.h
+}
+
+absl::Status UseCountingQueries(Reader& reader, CountingBook& book, const Caller& caller,
+                                const sideband::v1::GetCountingRequest& request) {
+  //@ daemon/view/counting_queries.h
+  return absl::OkStatus();
+}
+
+void UseCountingRequest(const sideband::v1::SetCountingRequest& request, const Caller& caller,
+                        const CountingState& state) {
+  //@ daemon/view/counting_request.h
 }
 
 }  // namespace

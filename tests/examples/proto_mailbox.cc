@@ -18,9 +18,13 @@
 #include "proto/mailbox/capability.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/catalog_items.h"
+#include "proto/mailbox/config_rules.h"
+#include "proto/mailbox/config_words.h"
 #include "proto/mailbox/counter_groups.h"
+#include "proto/mailbox/counting.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/features.h"
+#include "proto/mailbox/gate_controls.h"
 #include "proto/mailbox/peek.h"
 #include "proto/mailbox/random_snapshots.h"
 #include "proto/mailbox/registers.h"
@@ -121,6 +125,29 @@ absl::Status UseStream(uint64_t boot, ByteSpan payload) {
 
 void UseWord(uint32_t status_register) {
   //@ proto/mailbox/word.h
+}
+
+void UseGateControls() {
+  //@ proto/mailbox/gate_controls.h
+}
+
+void Send(const ConfigWrite& write);
+
+absl::Status UseCounting(const CountingConfig& actual, CountingConfig& config, const ConfigWrite& write,
+                         uint64_t boot_id) {
+  //@ proto/mailbox/counting.h
+  return absl::OkStatus();
+}
+
+void Use(const VmControl& vm);
+
+void UseConfigWords() {
+  //@ proto/mailbox/config_words.h
+}
+
+absl::Status UseConfigRules(const CountingConfig& actual, const CountingConfig& desired) {
+  //@ proto/mailbox/config_rules.h
+  return absl::OkStatus();
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include "proto/base/text.h"
 #include "proto/base/yaml.h"
 #include "proto/mailbox/catalog.h"
+#include "proto/mailbox/counting.h"
 #include "proto/mailbox/performance_metric.h"
 #include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/word.h"
@@ -60,6 +61,7 @@
 #include "secure_mcu/describe/read_path.h"
 #include "secure_mcu/describe/totals.h"
 #include "secure_mcu/device/context_lives.h"
+#include "secure_mcu/device/counting_controls.h"
 #include "secure_mcu/device/event_gains.h"
 #include "secure_mcu/device/guest_registers.h"
 #include "secure_mcu/device/live_device.h"
@@ -74,6 +76,7 @@
 #include "secure_mcu/firmware/async_requests.h"
 #include "secure_mcu/firmware/base_commands.h"
 #include "secure_mcu/firmware/capabilities.h"
+#include "secure_mcu/firmware/config_commands.h"
 #include "secure_mcu/firmware/copy_engine.h"
 #include "secure_mcu/firmware/device.h"
 #include "secure_mcu/firmware/dwords.h"
@@ -612,6 +615,16 @@ absl::Status UseServedDevice(const ChipFile& file, uint64_t id, const LiveDevice
                              const std::atomic<bool>& stop) {
   //@ secure_mcu/serve/served_device.h
   return absl::OkStatus();
+}
+
+void UseConfigCommands(Device& device, CopyEngine& copy_engine, const mailbox::CommandWord& begin,
+                       const mailbox::CommandWord& address, const mailbox::CommandWord& write,
+                       const mailbox::CommandWord& commit, const mailbox::ConfigAddress& vm) {
+  //@ secure_mcu/firmware/config_commands.h
+}
+
+void UseCountingControls(Chip* chip, const std::vector<Tenant>& tenants, const std::set<uint16_t>& confidential) {
+  //@ secure_mcu/device/counting_controls.h
 }
 
 }  // namespace

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "daemon/counting/counting_book.h"
+#include "daemon/counting/counting_file.h"
+#include "daemon/counting/counting_follower.h"
+#include "daemon/counting/settings.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::daemon {
+namespace {
+
+void UseSettings(const mailbox::Catalog& catalog, mailbox::CountingConfig& config) {
+  //@ daemon/counting/settings.h
+}
+
+void UseCountingFile(const std::string& text, ErrorList& errors, CountingBook& book) {
+  //@ daemon/counting/counting_file.h
+}
+
+absl::StatusOr<uint32_t> Commit(const ConfigChange& change);
+
+absl::Status UseCountingBook(CountingBook& book, const DeviceSettings& file, MailboxSession& session,
+                             const std::shared_ptr<const Topology>& topology, uint64_t boot_id,
+                             const CountingSettings& settings) {
+  //@ daemon/counting/counting_book.h
+  return absl::OkStatus();
+}
+
+absl::Status UseCountingFollower(MailboxSession& session, SnapshotReader& reader, CountingBook* book, AuditSink& audit,
+                                 CollectionMetrics& metrics, const std::shared_ptr<const Topology>& topology,
+                                 uint64_t boot_id, uint32_t revision) {
+  //@ daemon/counting/counting_follower.h
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace sideband::daemon
