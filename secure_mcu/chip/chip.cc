@@ -282,16 +282,23 @@ void Chip::Commit(size_t channel) {
 
 void Chip::CommitToSlice(uint8_t slice) {
   const Reduction& reduction = channels_[slice].reduction.reduction();
-  const std::optional<Binding>& to = bound_[slice];
-  if (to && mmu_.Translates(slice, *to)) {
+  if (const auto to = CommitsTo(slice)) {
     memory_.AtomicAdd(to->vm, reduction, ReferenceTimeNs());
     if (to->context) memory_.AtomicAdd(*to->context, reduction, ReferenceTimeNs());
     return;
   }
   ++stats_.mmu_faults;
+  const std::optional<Binding>& meant = bound_[slice];
   memory_.RaiseFlags(0, mailbox::kFlagMmuFault);  // the device's counts are no longer the sum of its VMs'
-  if (to) memory_.RaiseFlags(to->vm, mailbox::kFlagMmuFault);
-  if (to && to->context) memory_.RaiseFlags(*to->context, mailbox::kFlagMmuFault);
+  if (meant) memory_.RaiseFlags(meant->vm, mailbox::kFlagMmuFault);
+  if (meant && meant->context) memory_.RaiseFlags(*meant->context, mailbox::kFlagMmuFault);
+}
+
+// Channel and MMU together: between the two, a commit would fault.
+void Chip::Rebind(uint8_t slice, const std::optional<Binding>& to) {
+  const auto target = to ? std::optional(memory_.TargetOf(*to)) : std::nullopt;
+  channels_[slice].reduction.PointTo(target);
+  mmu_.SetRoot(slice, target ? memory_.page_tables().RootOf(target->space) : std::nullopt);
 }
 
 void Chip::CommitAll() {
@@ -440,7 +447,7 @@ void Chip::MoveIn(SwitchStepEvent& event) {
   const uint8_t slice = event.slice;
   Step(SwitchStep::kRebind, event, [this, slice, &event] {
     bound_[slice] = event.to;
-    mmu_.Bind(slice, event.to);
+    Rebind(slice, event.to);
   });
   Step(SwitchStep::kPoll, event, [this] { AwaitAcknowledgements(); });
   Step(SwitchStep::kRestore, event, [this, slice, &event] {

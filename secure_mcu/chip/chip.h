@@ -36,6 +36,7 @@
 #include "secure_mcu/pipeline/counter_collection_unit.h"
 #include "secure_mcu/pipeline/counter_gate.h"
 #include "secure_mcu/pipeline/memory_blocks.h"
+#include "secure_mcu/pipeline/mmu.h"
 #include "secure_mcu/pipeline/reduction_channel.h"
 #include "secure_mcu/pipeline/trigger_block.h"
 #include "secure_mcu/pipeline/unit_level_counter.h"
@@ -73,8 +74,9 @@ class Chip {
 
   MemoryBlocks& memory() { return memory_; }
   const MemoryBlocks& memory() const { return memory_; }
-  // The address spaces of the slices' channels. A context switch binds both channel and MMU. If the MMU alone is bound
-  // here, the channel's commits fault until the next switch.
+  // The roots of the slices' channels. A context switch points the channel to the resident's pages and binds the table
+  // of its VM. With another root here, or other entries in memory().page_tables(), commits fault: the root until the
+  // next switch, an entry until it is mapped again.
   Mmu& mmu() { return mmu_; }
 
   // The counts committed by the out-of-band channel so far; zeros if the chip has no such channel.
@@ -211,6 +213,9 @@ class Chip {
   void Enable(uint8_t channel);
   void Disable(uint8_t channel);
 
+  std::optional<Binding> CommitsTo(uint8_t slice) const {
+    return mmu_.Translate(slice, channels_[slice].reduction.target(), memory_);
+  }
   bool IsBoundTo(uint8_t slice, BlockId block) const;
   bool Feeds(size_t channel, uint8_t source) const { return channel == hypervisor_ || source == channel; }
   uint16_t UncommittedFlags(size_t channel) const;
@@ -229,6 +234,7 @@ class Chip {
   void Commit(size_t channel);
   void CommitToSlice(uint8_t slice);
   void CommitAll();
+  void Rebind(uint8_t slice, const std::optional<Binding>& to);
   void ShowState(const std::optional<Binding>& binding);
   bool IsResident(BlockId block) const;
 
@@ -252,7 +258,7 @@ class Chip {
   Mmu mmu_;
   MemoryBlocks memory_;
   MemoryBlocks out_of_band_;                   // the microcontroller's own: one block
-  std::vector<std::optional<Binding>> bound_;  // destination of each slice's channel; nullopt: idle
+  std::vector<std::optional<Binding>> bound_;  // resident of each slice; nullopt: idle
   std::vector<const sim::WireSource*> wires_;  // per slice, then the device-scope units'
   // Control blocks, at the addresses that gates are bound to.
   std::map<BlockId, VmControl> vm_controls_;

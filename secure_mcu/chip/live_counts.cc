@@ -9,9 +9,9 @@
 namespace sideband::mcu {
 
 bool Chip::IsBoundTo(uint8_t slice, BlockId block) const {
-  const std::optional<Binding>& to = bound_[slice];
   // What the MMU would not let through is never committed.
-  return to && (to->vm == block || to->context == block) && mmu_.Translates(slice, *to);
+  const std::optional<Binding> to = CommitsTo(slice);
+  return to && (to->vm == block || to->context == block);
 }
 
 void Chip::AddShare(size_t ccu, size_t counter, uint64_t count, std::span<uint64_t> sums) const {

@@ -15,6 +15,7 @@
 #include "secure_mcu/describe/read_path.h"
 #include "secure_mcu/describe/totals.h"
 #include "secure_mcu/device/wiring.h"
+#include "secure_mcu/pipeline/page_tables.h"
 
 namespace sideband::mcu {
 namespace {
@@ -151,6 +152,7 @@ absl::StatusOr<Description> Describe(const ChipFile& file) {
                      .buffer_depth = config.buffer_depth,
                      .blocks = blocks,
                      .block_bytes = mailbox::kBlockHeaderBytes + sizeof(uint64_t) * config.events,
+                     .page_table_bytes = kPageEntryBytes * blocks,
                      .slices = DescribeSlices(config),
                      .reduction_channels = DescribeReduction(config),
                      .registers = CountRegisters(config),

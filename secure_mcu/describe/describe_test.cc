@@ -58,6 +58,7 @@ TEST(DescribeTest, TotalsByHand) {
   EXPECT_EQ(description->events, 2u);
   EXPECT_EQ(description->blocks, 4u) << "the hypervisor's, one VM's and two contexts'";
   EXPECT_EQ(description->block_bytes, 28u + 2 * 8);
+  EXPECT_EQ(description->page_table_bytes, 4u * 8);
   EXPECT_EQ(description->registers.ulc_counters, 9u * 4);
   EXPECT_EQ(description->registers.serialisers, 9u * 6);
   EXPECT_EQ(description->registers.ccu_banks, 2u * 28 * (2 + 2 + 1));

@@ -124,6 +124,7 @@ struct Description {
   uint32_t buffer_depth = 0;
   size_t blocks = 0;         // memory blocks
   uint64_t block_bytes = 0;  // of each block
+  uint64_t page_table_bytes = 0;
 
   std::vector<SliceGroup> slices;
   std::vector<ReductionGroup> reduction_channels;

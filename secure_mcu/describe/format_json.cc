@@ -49,7 +49,10 @@ Json TreeJson(const Description& description) {
             {"record_bits", kRecordBits},
             {"trigger_period", description.trigger_period}}},
           {"reduction_channels", std::move(channels)},
-          {"memory", {{"blocks", description.blocks}, {"block_bytes", description.block_bytes}}}};
+          {"memory",
+           {{"blocks", description.blocks},
+            {"block_bytes", description.block_bytes},
+            {"page_table_bytes", description.page_table_bytes}}}};
 }
 
 // null if a term is 0.

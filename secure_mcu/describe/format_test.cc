@@ -45,6 +45,7 @@ TEST(FormatTest, JsonHasTheSameNumbers) {
     EXPECT_EQ(json["snapshot_read"]["stream_bytes"], description.snapshot.stream_bytes);
     EXPECT_EQ(json["slices"].size(), description.slices.size());
     EXPECT_EQ(json["memory"]["blocks"], description.blocks);
+    EXPECT_EQ(json["memory"]["page_table_bytes"], description.page_table_bytes);
   }
 }
 

@@ -102,7 +102,8 @@ std::vector<Node> Nodes(const Description& description) {
                    {}});
   nodes.push_back(ReductionNode(description));
   nodes.push_back({absl::StrCat("memory: ", Plural(description.blocks, "block"), " × ", description.block_bytes,
-                                " bytes = ", Grouped(description.blocks * description.block_bytes), " bytes"),
+                                " bytes = ", Grouped(description.blocks * description.block_bytes),
+                                " bytes, page tables ", Grouped(description.page_table_bytes), " bytes"),
                    {}});
   return nodes;
 }

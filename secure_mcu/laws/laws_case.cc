@@ -53,6 +53,7 @@ void Shorten(LawsCase& test) {
     act.gap = static_cast<uint32_t>(std::min<uint64_t>(act.gap, left));
     left -= act.gap;
     act.slice %= test.slices;
+    if (!test.faults && act.kind >= CaseAct::kBindVm) act.kind = CaseAct::kLatch;
   }
   test.rest = static_cast<uint32_t>(std::min<uint64_t>(test.rest, left));
 }
@@ -96,12 +97,14 @@ std::ostream& operator<<(std::ostream& out, const CaseUnit& unit) {
 std::ostream& operator<<(std::ostream& out, const CaseAct& act) {
   static constexpr const char* kNames[] = {
       "switch", "latch", "written trigger", "external trigger", "within cycle", "end",
-      "exit",   "entry", "write",           "write context"};
+      "exit",   "entry", "write",           "write context",    "bind VM",      "spoil entry"};
   out << "  +" << act.gap << " (steps of " << act.stride << ") " << kNames[act.kind];
   if (act.kind >= CaseAct::kExit) out << " slice " << act.slice;
-  if (act.kind >= CaseAct::kWrite) out << " " << act.value;
+  const bool has_value = act.kind >= CaseAct::kWrite && act.kind != CaseAct::kBindVm;
+  if (has_value) out << " " << act.value;
   if (act.kind == CaseAct::kSwitch) out << " slice " << act.slice << " to";
-  if (act.kind != CaseAct::kSwitch && act.kind != CaseAct::kEnd) return out << "\n";
+  const bool has_tenant = act.kind == CaseAct::kSwitch || act.kind == CaseAct::kEnd || act.kind >= CaseAct::kBindVm;
+  if (!has_tenant) return out << "\n";
   return act.tenant < kTenants ? out << " tenant " << act.tenant << "\n" : out << " nobody\n";
 }
 

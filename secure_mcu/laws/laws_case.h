@@ -99,6 +99,8 @@ struct CaseAct {
     kEntry,
     kWrite,  // the slice's global value
     kWriteContext,
+    kBindVm,      // the slice's MMU, to the tenant's VM
+    kSpoilEntry,  // of the tenant's page: invalid, or naming block `value.vector`; a spoilt one is mended
   };
   uint32_t gap = 0;
   uint32_t stride = 0;
@@ -145,6 +147,7 @@ struct LawsCase {
   std::vector<CaseContext> contexts;  // per tenant
   std::vector<CaseHost> hosts;        // per slice
   uint32_t window = 0;                // cycles that the wires hold besides the history that a chip may read; 0: all
+  bool faults = false;                // else acts that spoil bindings are latches
   std::vector<CaseAct> acts;
   uint32_t rest = 0;  // cycles after the last act
 

@@ -117,7 +117,9 @@ rc::Gen<CaseAct> Act() {
                                                                {4, CaseAct::kExit},
                                                                {4, CaseAct::kEntry},
                                                                {2, CaseAct::kWrite},
-                                                               {1, CaseAct::kWriteContext}})),
+                                                               {1, CaseAct::kWriteContext},
+                                                               {2, CaseAct::kBindVm},
+                                                               {2, CaseAct::kSpoilEntry}})),
       gen::set(&CaseAct::slice, From(0, 3)), gen::set(&CaseAct::tenant, From(0, kTenants + 1)),
       gen::set(&CaseAct::value, Value()));
 }
@@ -142,6 +144,7 @@ rc::Gen<LawsCase> AnyCase() {
           gen::set(&LawsCase::contexts, gen::container<std::vector<CaseContext>>(kTenants, Context())),
           gen::set(&LawsCase::hosts, gen::container<std::vector<CaseHost>>(4, Host())),
           gen::set(&LawsCase::window, gen::weightedOneOf<uint32_t>({{2, gen::just(0u)}, {1, From(1, 400)}})),
+          gen::set(&LawsCase::faults, gen::map(From(0, 3), [](uint32_t n) { return n == 3; })),
           gen::set(&LawsCase::acts, Some(0.5, 1.0, Act())), gen::set(&LawsCase::rest, From(0, 300))),
       Normalised);
 }

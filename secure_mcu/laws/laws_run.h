@@ -50,6 +50,7 @@ class LawsRun {
     bool ended = false;
     uint32_t final_sequence = 0;  // at its end
     bool may_overrun = false;     // a trigger overrun occurred while it was resident
+    bool has_lost = false;        // a commit to it went nowhere
     EventCounts past;             // of earlier generations
   };
 
@@ -64,6 +65,11 @@ class LawsRun {
   void Exit(uint32_t slice);
   void Enter(uint32_t slice);
   void Write(const CaseAct& act);
+  void BindVm(uint32_t slice, std::optional<uint32_t> tenant);
+  void SpoilEntry(const CaseAct& act);
+  bool LosesData(uint32_t slice) const;
+  template <typename Commits>
+  void CountFaults(const std::vector<uint32_t>& slices, const Commits& commits);
   void NoteTrigger(uint32_t id);
   void Trigger(TriggerKind kind);
   void End(uint32_t tenant);
@@ -100,6 +106,7 @@ class LawsRun {
   uint64_t firmware_readings_ = 0;
   std::vector<Life> lives_;  // per block
   uint64_t overruns_ = 0;
+  bool may_lose_flags_ = false;  // a slice's commits went nowhere, and its flags with them
   std::vector<uint32_t> trigger_ids_;
   uint64_t last_pipeline_cycle_ = 0;
   std::vector<uint64_t> switch_costs_;

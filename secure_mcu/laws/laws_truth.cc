@@ -12,6 +12,10 @@ void AddTo(EventCounts& sums, const EventCounts& more) {
   for (size_t i = 0; i < sums.size(); ++i) sums[i] += more[i];
 }
 
+void TakeFrom(EventCounts& sums, const EventCounts& less) {
+  for (size_t i = 0; i < sums.size(); ++i) sums[i] -= less[i];
+}
+
 }  // namespace
 
 LawsTruth::LawsTruth(const LawsCase& test)
@@ -20,8 +24,10 @@ LawsTruth::LawsTruth(const LawsCase& test)
       inputs_(test.slices + 1),
       domains_(test.slices + 1),
       gates_(test),
+      mmu_(test),
       settled_(BlockOf(kTenants), EventCounts(test.events)),
-      without_context_(kVms, EventCounts(test.events)) {
+      without_context_(kVms, EventCounts(test.events)),
+      lost_(test.events) {
   for (uint32_t domain = 0; domain < kDomains; ++domain) {
     for (uint64_t cycle = 0; cycle < test.cycles(); ++cycle) {
       before_[domain].push_back(before_[domain].back() + EdgesIn(test, domain, cycle));
@@ -34,8 +40,12 @@ LawsTruth::LawsTruth(const LawsCase& test)
     }
   }
   for (uint32_t channel = 0; channel <= test.slices; ++channel) {
-    stays_.push_back(
-        {channel, std::nullopt, std::vector<uint64_t>(inputs_[channel].size()), std::vector<uint64_t>(kDomains)});
+    stays_.push_back({.channel = channel,
+                      .tenant = {},
+                      .sums = std::vector<uint64_t>(inputs_[channel].size()),
+                      .passed = std::vector<uint64_t>(kDomains),
+                      .lost = EventCounts(test.events),
+                      .lost_since = {}});
   }
 }
 
@@ -90,6 +100,27 @@ EventCounts LawsTruth::Of(const Stay& stay) const {
   return counts;
 }
 
+EventCounts LawsTruth::LostOf(const Stay& stay) const {
+  EventCounts lost = stay.lost;
+  if (!stay.lost_since) return lost;
+  AddTo(lost, Of(stay));
+  TakeFrom(lost, *stay.lost_since);
+  return lost;
+}
+
+EventCounts LawsTruth::ArrivedOf(const Stay& stay) const {
+  EventCounts arrived = Of(stay);
+  TakeFrom(arrived, LostOf(stay));
+  return arrived;
+}
+
+void LawsTruth::FollowMmu(Stay& stay) const {
+  const bool is_lost = stay.tenant && mmu_.Loses(stay.channel, *stay.tenant);
+  if (is_lost == stay.lost_since.has_value()) return;
+  stay.lost = LostOf(stay);
+  stay.lost_since = is_lost ? std::optional(Of(stay)) : std::nullopt;
+}
+
 bool LawsTruth::Touches(const Stay& stay, size_t block) const {
   if (block == 0) return Counts(stay);
   if (!stay.tenant) return false;
@@ -101,12 +132,17 @@ bool LawsTruth::Touches(const Stay& stay, size_t block) const {
 void LawsTruth::Switch(uint32_t slice, std::optional<uint32_t> tenant) {
   Stay& stay = stays_[slice];
   for (size_t block = 0; block < settled_.size(); ++block) {
-    if (Touches(stay, block)) AddTo(settled_[block], Of(stay));
+    if (Touches(stay, block)) AddTo(settled_[block], block == 0 ? Of(stay) : ArrivedOf(stay));
   }
-  if (stay.tenant && IsVm(*stay.tenant)) AddTo(without_context_[VmOf(*stay.tenant)], Of(stay));
+  if (stay.tenant && IsVm(*stay.tenant)) AddTo(without_context_[VmOf(*stay.tenant)], ArrivedOf(stay));
+  AddTo(lost_, LostOf(stay));
   std::fill(stay.sums.begin(), stay.sums.end(), 0);
+  std::fill(stay.lost.begin(), stay.lost.end(), 0);
+  stay.lost_since.reset();
   stay.tenant = tenant;
   gates_.Switch(slice, tenant);
+  mmu_.Switch(slice, tenant);
+  FollowMmu(stay);
 }
 
 bool LawsTruth::IsResident(uint32_t tenant) const {
@@ -117,15 +153,21 @@ bool LawsTruth::IsResident(uint32_t tenant) const {
 EventCounts LawsTruth::Block(size_t block) const {
   EventCounts counts = settled_[block];
   for (const Stay& stay : stays_) {
-    if (Touches(stay, block)) AddTo(counts, Of(stay));
+    if (Touches(stay, block)) AddTo(counts, block == 0 ? Of(stay) : ArrivedOf(stay));
   }
   return counts;
+}
+
+EventCounts LawsTruth::Lost() const {
+  EventCounts lost = lost_;
+  for (const Stay& stay : stays_) AddTo(lost, LostOf(stay));
+  return lost;
 }
 
 EventCounts LawsTruth::WithoutContext(uint32_t vm) const {
   EventCounts counts = without_context_[vm];
   for (const Stay& stay : stays_) {
-    if (stay.tenant == vm * kPlacesOfVm) AddTo(counts, Of(stay));
+    if (stay.tenant == vm * kPlacesOfVm) AddTo(counts, ArrivedOf(stay));
   }
   return counts;
 }

@@ -16,6 +16,7 @@
 
 #include "secure_mcu/laws/laws_case.h"
 #include "secure_mcu/laws/laws_gates.h"
+#include "secure_mcu/laws/laws_mmu.h"
 
 namespace sideband::mcu {
 
@@ -32,17 +33,29 @@ class LawsTruth {
   void Switch(uint32_t slice, std::optional<uint32_t> tenant);
   // To be told of exits, entries and values; switches are told by Switch.
   LawsGates& gates() { return gates_; }
+  // To be told of roots and entries; switches are told by Switch. A change concerns what is counted from now on: it
+  // must come right after a latch.
+  template <typename Change>
+  void ChangeMmu(const Change& change) {
+    change(mmu_);
+    for (Stay& stay : stays_) FollowMmu(stay);
+  }
+  const LawsMmu& mmu() const { return mmu_; }
   // Restarts the counts of a tenant, which must not be resident, at 0.
   void Renew(uint32_t tenant) { settled_[BlockOf(tenant)].assign(test_.events, 0); }
 
   std::optional<uint32_t> resident(uint32_t slice) const { return stays_[slice].tenant; }
   bool IsResident(uint32_t tenant) const;  // a VM is resident with any of its contexts
+  // The slice's commits go nowhere now.
+  bool IsLost(uint32_t slice) const { return stays_[slice].lost_since.has_value(); }
 
   // Counts since the block's last renewal.
   EventCounts Block(size_t block) const;
   // Counts of a VM without a context, and of the device-scope units, over all generations.
   EventCounts WithoutContext(uint32_t vm) const;
   EventCounts Device() const { return Of(stays_[test_.device()]); }
+  // What has gone nowhere: the hypervisor's block alone has it.
+  EventCounts Lost() const;
 
  private:
   // The resident of a channel, and the sums of the channel's inputs since the residency began.
@@ -50,7 +63,9 @@ class LawsTruth {
     uint32_t channel;
     std::optional<uint32_t> tenant;
     std::vector<uint64_t> sums;
-    std::vector<uint64_t> passed;  // per domain, the next cycle to count
+    std::vector<uint64_t> passed;           // per domain, the next cycle to count
+    EventCounts lost;                       // went nowhere, up to `lost_since`
+    std::optional<EventCounts> lost_since;  // while commits go nowhere: what was counted before
   };
 
   bool IsOpen(const Stay& stay, const CaseInput& input) const;
@@ -58,6 +73,9 @@ class LawsTruth {
   void AddCycle(Stay& stay, uint32_t domain, uint64_t cycle);
   bool Counts(const Stay& stay) const { return stay.channel == test_.device() || stay.tenant.has_value(); }
   EventCounts Of(const Stay& stay) const;
+  EventCounts LostOf(const Stay& stay) const;
+  EventCounts ArrivedOf(const Stay& stay) const;
+  void FollowMmu(Stay& stay) const;
   bool Touches(const Stay& stay, size_t block) const;
   uint64_t Before(uint32_t domain, uint64_t cycle) const { return before_[domain][cycle]; }
 
@@ -66,10 +84,12 @@ class LawsTruth {
   std::vector<std::vector<CaseInput>> inputs_;  // per channel
   std::vector<std::vector<uint32_t>> domains_;  // of the inputs
   LawsGates gates_;
+  LawsMmu mmu_;
   uint64_t now_ = 0;
   std::vector<Stay> stays_;                   // per channel
   std::vector<EventCounts> settled_;          // per block, of completed stays
   std::vector<EventCounts> without_context_;  // per VM, of completed stays
+  EventCounts lost_;                          // of completed stays
 };
 
 }  // namespace sideband::mcu

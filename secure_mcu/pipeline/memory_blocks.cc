@@ -15,7 +15,18 @@ BlockId MemoryBlocks::Create(uint16_t vm, uint16_t context) {
   headers_.push_back({.vm = vm, .context = context, .generation = 1});
   released_.push_back(false);
   counters_.resize(counters_.size() + events_);
-  return static_cast<BlockId>(headers_.size() - 1);
+  const auto block = static_cast<BlockId>(headers_.size() - 1);
+  MapPage(block);
+  return block;
+}
+
+void MemoryBlocks::MapPage(BlockId block) {
+  page_tables_.Map(headers_[block].vm, PageOf(headers_[block].context), block);
+}
+
+void MemoryBlocks::Retire(BlockId block) {
+  headers_[block].state = mailbox::BlockState::kRetired;
+  page_tables_.Invalidate(headers_[block].vm, PageOf(headers_[block].context));
 }
 
 void MemoryBlocks::Renew(BlockId block) {
@@ -24,6 +35,13 @@ void MemoryBlocks::Renew(BlockId block) {
   headers_[block] = {.vm = old.vm, .context = old.context, .generation = old.generation + 1};
   released_[block] = false;
   std::fill_n(counters_.begin() + static_cast<ptrdiff_t>(block * events_), events_, 0);
+  MapPage(block);
+}
+
+CommitTarget MemoryBlocks::TargetOf(const Binding& binding) const {
+  CommitTarget target{.space = headers_[binding.vm].vm, .vm = PageOf(headers_[binding.vm].context), .context = {}};
+  if (binding.context) target.context = PageOf(headers_[*binding.context].context);
+  return target;
 }
 
 void MemoryBlocks::SetActive(BlockId block, bool active) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory blocks: the cumulative counters of the hypervisor (the whole device), of each VM and of each context, and the
-// MMU through which commits reach them. (pipeline.md, "Memory blocks"; patent text, paragraphs 67-78.)
+// page tables by which commits find them. (pipeline.md, "Memory blocks"; patent text, paragraphs 67-78.)
 //
 //   MemoryBlocks memory(events);
 //   const BlockId context = memory.Create(1, 0);
@@ -15,11 +15,17 @@
 #include <vector>
 
 #include "proto/mailbox/snapshot.h"
+#include "secure_mcu/pipeline/page_tables.h"
 #include "secure_mcu/pipeline/reduction.h"
 
 namespace sideband::mcu {
 
-using BlockId = uint32_t;
+// The blocks of a resident: its VM's, and its context's.
+struct Binding {
+  BlockId vm = 0;
+  std::optional<BlockId> context;  // absent while a VM is resident without a context
+  bool operator==(const Binding&) const = default;
+};
 
 // Block 0 belongs to the hypervisor. Blocks are numbered in creation order and keep their numbers. Life cycle of a
 // context's block: idle when created, active while its context is resident, retired when its context has ended. After
@@ -32,14 +38,22 @@ class MemoryBlocks {
 
   // Creates a zeroed block, generation 1, for a VM (context = mailbox::kNoContext) or a context. One block per scope.
   BlockId Create(uint16_t vm, uint16_t context);
-  // Marks the counts as final: the block's context has ended, and nothing is committed to the block afterwards.
-  void Retire(BlockId block) { headers_[block].state = mailbox::BlockState::kRetired; }
+  // Marks the counts as final: the block's context has ended. Its page has no valid entry from now on, so that nothing
+  // is committed to the block afterwards.
+  void Retire(BlockId block);
   bool retired(BlockId block) const { return headers_[block].state == mailbox::BlockState::kRetired; }
-  // Starts the next generation of the block's scope: idle, all counters 0, no flags.
+  // Starts the next generation of the block's scope: idle, all counters 0, no flags, and its page valid again.
   void Renew(BlockId block);
   // Omits the block from snapshots, until it is renewed.
   void Release(BlockId block) { released_[block] = true; }
   bool released(BlockId block) const { return released_[block]; }
+
+  // A valid entry for each block that is not retired; the hypervisor's is in the space of VM 0.
+  const PageTables& page_tables() const { return page_tables_; }
+  // To be written where a test wants wrong ones.
+  PageTables& page_tables() { return page_tables_; }
+  // The pages of the blocks in their VM's space.
+  CommitTarget TargetOf(const Binding& binding) const;
 
   size_t size() const { return headers_.size(); }
   const mailbox::BlockHeader& header(BlockId block) const { return headers_[block]; }
@@ -56,31 +70,13 @@ class MemoryBlocks {
   void SetActive(BlockId block, bool active);
 
  private:
+  void MapPage(BlockId block);
+
   const size_t events_;
+  PageTables page_tables_;
   std::vector<mailbox::BlockHeader> headers_;
   std::vector<bool> released_;
   std::vector<uint64_t> counters_;
-};
-
-// The destination of a channel's commits: the blocks of the resident VM and context.
-struct Binding {
-  BlockId vm = 0;
-  std::optional<BlockId> context;  // absent while a VM is resident without a context
-  bool operator==(const Binding&) const = default;
-};
-
-// The address space of each channel. A commit faults if its channel is pointed at blocks other than those that the MMU
-// has bound for the channel.
-class Mmu {
- public:
-  explicit Mmu(size_t channels) : bound_(channels) {}
-
-  void Bind(size_t channel, std::optional<Binding> binding) { bound_[channel] = binding; }
-  // Whether `channel` may write to the blocks of `binding` now.
-  bool Translates(size_t channel, const Binding& binding) const { return bound_[channel] == binding; }
-
- private:
-  std::vector<std::optional<Binding>> bound_;
 };
 
 }  // namespace sideband::mcu

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <optional>
 
 namespace sideband::mcu {
 namespace {
@@ -71,16 +72,36 @@ TEST(MemoryBlocksTest, AReleasedBlockIsInNoSnapshot) {
   EXPECT_EQ(headers[1].generation, 2u);
 }
 
-TEST(MmuTest, TranslatesOnlyWhatIsBound) {
-  Mmu mmu(2);
-  const Binding train{.vm = 1, .context = 2}, infer{.vm = 1, .context = 3};
-  EXPECT_FALSE(mmu.Translates(0, train)) << "nothing is bound at first";
-  mmu.Bind(0, train);
-  EXPECT_TRUE(mmu.Translates(0, train));
-  EXPECT_FALSE(mmu.Translates(0, infer)) << "another context of the same VM";
-  EXPECT_FALSE(mmu.Translates(1, train)) << "another channel";
-  mmu.Bind(0, std::nullopt);
-  EXPECT_FALSE(mmu.Translates(0, train));
+// What a walk from the root of a VM's own table finds.
+std::optional<BlockId> Found(const MemoryBlocks& memory, uint16_t vm, uint16_t context) {
+  const auto root = memory.page_tables().RootOf(vm);
+  return root ? memory.page_tables().Walk(*root, PageOf(context)) : std::nullopt;
+}
+
+TEST(MemoryBlocksTest, TheTablesFollowTheLivesOfBlocks) {
+  MemoryBlocks memory(1);
+  EXPECT_EQ(Found(memory, mailbox::kHypervisorVm, mailbox::kNoContext), BlockId{0});
+  EXPECT_EQ(Found(memory, 1, mailbox::kNoContext), std::nullopt);
+  const BlockId vm = memory.Create(1, mailbox::kNoContext), context = memory.Create(1, 0);
+  const BlockId other = memory.Create(2, 0);
+  EXPECT_EQ(Found(memory, 1, mailbox::kNoContext), vm);
+  EXPECT_EQ(Found(memory, 1, 0), context);
+  EXPECT_EQ(Found(memory, 1, 1), std::nullopt);
+  memory.Retire(context);
+  EXPECT_EQ(Found(memory, 1, 0), std::nullopt) << "nothing is added to final counts";
+  EXPECT_EQ(Found(memory, 1, mailbox::kNoContext), vm);
+  EXPECT_EQ(Found(memory, 2, 0), other) << "the same page of another space";
+  memory.Release(context);
+  EXPECT_EQ(Found(memory, 1, 0), std::nullopt);
+  memory.Renew(context);
+  EXPECT_EQ(Found(memory, 1, 0), context);
+}
+
+TEST(MemoryBlocksTest, ATargetHasThePagesOfTheBlocks) {
+  MemoryBlocks memory(1);
+  const BlockId context = memory.Create(7, 3), vm = memory.Create(7, mailbox::kNoContext);
+  EXPECT_EQ(memory.TargetOf({.vm = vm, .context = context}), (CommitTarget{.space = 7, .vm = 0, .context = 4}));
+  EXPECT_EQ(memory.TargetOf({.vm = vm, .context = {}}), (CommitTarget{.space = 7, .vm = 0, .context = {}}));
 }
 
 }  // namespace

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reduction channel (RC): adds the records of all collection units of a slice (channel 0: of the whole device) to
-// 64-bit counters, one per event. A commit moves the sums to the memory blocks and clears the channel. (pipeline.md,
+// 64-bit counters, one per event. A commit moves the sums to the memory blocks that the channel points to, and clears
+// it. (pipeline.md,
 // "Channel buffer, reduction channels, arbiter"; patent text, paragraphs 64-68.)
 #ifndef SIDEBAND_SECURE_MCU_PIPELINE_REDUCTION_CHANNEL_H_
 #define SIDEBAND_SECURE_MCU_PIPELINE_REDUCTION_CHANNEL_H_
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "secure_mcu/pipeline/block_address.h"
 #include "secure_mcu/pipeline/record.h"
 #include "secure_mcu/pipeline/reduction.h"
 
@@ -38,10 +41,15 @@ class ReductionChannel {
   // Clears sums and flags after a commit; the trigger id is kept.
   void Clear();
 
+  // Where a slice's commits go, as virtual pages; initially nowhere.
+  void PointTo(const std::optional<CommitTarget>& target) { target_ = target; }
+  const std::optional<CommitTarget>& target() const { return target_; }
+
  private:
   const std::shared_ptr<const EventMeanings> meanings_;  // shared by all channels of a chip
   Reduction reduction_;
   bool has_data_ = false;
+  std::optional<CommitTarget> target_;
 };
 
 }  // namespace sideband::mcu

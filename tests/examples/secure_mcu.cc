@@ -106,9 +106,11 @@
 #include "secure_mcu/laws/laws_chip.h"
 #include "secure_mcu/laws/laws_gates.h"
 #include "secure_mcu/laws/laws_gen.h"
+#include "secure_mcu/laws/laws_mmu.h"
 #include "secure_mcu/laws/laws_reader.h"
 #include "secure_mcu/laws/laws_run.h"
 #include "secure_mcu/laws/laws_truth.h"
+#include "secure_mcu/pipeline/block_address.h"
 #include "secure_mcu/pipeline/channel_buffer.h"
 #include "secure_mcu/pipeline/counter_collection_unit.h"
 #include "secure_mcu/pipeline/counter_gate.h"
@@ -118,6 +120,8 @@
 #include "secure_mcu/pipeline/hpc_manager.h"
 #include "secure_mcu/pipeline/hpc_page.h"
 #include "secure_mcu/pipeline/memory_blocks.h"
+#include "secure_mcu/pipeline/mmu.h"
+#include "secure_mcu/pipeline/page_tables.h"
 #include "secure_mcu/pipeline/reduction_channel.h"
 #include "secure_mcu/pipeline/trigger_block.h"
 #include "secure_mcu/pipeline/unit_level_counter.h"
@@ -495,6 +499,10 @@ void UseLawsRun(const LawsCase& test) {
   //@ secure_mcu/laws/laws_run.h
 }
 
+void UseLawsMmu(const LawsCase& test) {
+  //@ secure_mcu/laws/laws_mmu.h
+}
+
 void UseLawsTruth(const LawsCase& test) {
   //@ secure_mcu/laws/laws_truth.h
 }
@@ -508,6 +516,18 @@ void UseCounterCollectionUnit(UnitLevelCounter& ulc, uint64_t cycle, const sim::
 
 void UseMemoryBlocks(size_t events, const ReductionChannel& channel, uint64_t reference_time_ns) {
   //@ secure_mcu/pipeline/memory_blocks.h
+}
+
+void UseBlockAddress() {
+  //@ secure_mcu/pipeline/block_address.h
+}
+
+void UsePageTables() {
+  //@ secure_mcu/pipeline/page_tables.h
+}
+
+void UseMmu(MemoryBlocks& memory, BlockId vm, BlockId context, const Reduction& reduction, uint64_t time_ns) {
+  //@ secure_mcu/pipeline/mmu.h
 }
 
 void UseTriggerBlock(uint64_t cycle) {

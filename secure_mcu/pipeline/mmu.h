@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The MMU through which the commits of slices reach memory blocks: a root register for each channel, and the check that
+// what is found there is what was meant (pipeline.md, "Address spaces"; patent text, paragraph 73).
+//
+//   Mmu mmu(/*channels=*/2);
+//   const CommitTarget target = memory.TargetOf({.vm = vm, .context = context});
+//   mmu.SetRoot(0, memory.page_tables().RootOf(target.space));     // step 7 of a context switch
+//   if (const auto blocks = mmu.Translate(0, target, memory)) memory.AtomicAdd(blocks->vm, reduction, time_ns);
+#ifndef SIDEBAND_SECURE_MCU_PIPELINE_MMU_H_
+#define SIDEBAND_SECURE_MCU_PIPELINE_MMU_H_
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "secure_mcu/pipeline/memory_blocks.h"
+
+namespace sideband::mcu {
+
+// Not thread-safe.
+class Mmu {
+ public:
+  // No channel has a table at first.
+  explicit Mmu(size_t channels) : roots_(channels) {}
+
+  void SetRoot(size_t channel, std::optional<TableId> root) { roots_[channel] = root; }
+
+  // The blocks to which a commit of the channel goes; nullopt if it faults and goes nowhere, since for any of its pages
+  //   * the bound table has no valid entry, or no table is bound;
+  //   * the block found is not of that page in the target's space. Layouts are alike in all spaces: with another VM's
+  //     table the same page is that VM's block (docs/decisions/0025).
+  std::optional<Binding> Translate(size_t channel, const std::optional<CommitTarget>& target,
+                                   const MemoryBlocks& memory) const;
+
+ private:
+  std::vector<std::optional<TableId>> roots_;
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_PIPELINE_MMU_H_
