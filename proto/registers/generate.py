@@ -37,7 +37,8 @@ def numbers(table):
     """(words of the name, value, meaning) of every number that has one."""
     yield ("page", "bytes"), table["page_bytes"], "size of a register page"
     for register in table["registers"]:
-        yield (register["name"], "csr"), register["csr"], "CSR of " + register["name"]
+        if "csr" in register:
+            yield (register["name"], "csr"), register["csr"], "CSR of " + register["name"]
         yield (register["name"], "offset"), register["offset"], "offset of %s in a page" % register["name"]
     for module in table["modules"]:
         yield ("module", module["name"]), module["first"], module["meaning"]
@@ -100,8 +101,8 @@ def sentence(text):
 def page(table, origin):
     lines = ["<!-- %s -->" % origin, "| register | CSR | offset | access | |", "|---|---|---|---|---|"]
     for register in table["registers"]:
-        lines.append("| `{name}` | {csr} | {offset} | {access} | {0} |".format(
-            register.get("meaning", sentence(register["title"]) + "; see below."), **register))
+        lines.append("| `{name}` | {1} | {offset} | {access} | {0} |".format(
+            register.get("meaning", sentence(register["title"]) + "; see below."), register.get("csr", "–"), **register))
     for register in table["registers"]:
         if "fields" not in register:
             continue

@@ -35,6 +35,7 @@
 #include "secure_mcu/pipeline/arbiter.h"
 #include "secure_mcu/pipeline/counter_collection_unit.h"
 #include "secure_mcu/pipeline/counter_gate.h"
+#include "secure_mcu/pipeline/guest_gate.h"
 #include "secure_mcu/pipeline/memory_blocks.h"
 #include "secure_mcu/pipeline/mmu.h"
 #include "secure_mcu/pipeline/reduction_channel.h"
@@ -127,6 +128,15 @@ class Chip {
   // host's value.
   void ShowGate(uint8_t slice);
 
+  // What the supervisor of the slice's resident VM reads and writes at now() to choose what is counted of its VM
+  // (registers.md, "What is counted"); the whole register. To be called while the VM runs in guest mode. A write acts
+  // from the next cycle on: at once if the VM's control block has guest_access, else by an exit and an entry, between
+  // which the firmware does it. Without groups the registers are absent.
+  uint64_t ReadGuestGate(uint8_t slice, GateRegister which);
+  void WriteGuestGate(uint8_t slice, GateRegister which, uint64_t word);
+  // The slice has a resident, and is not in host mode.
+  bool RunsGuest(uint8_t slice) const;
+
   // Swaps the banks of every unit that counts, for a register write or an external trigger. Returns the trigger's id.
   uint32_t Trigger(TriggerKind kind);
   // Triggers, as a register write does, and flushes every unit: the memory blocks then hold exactly the cycles below
@@ -144,6 +154,10 @@ class Chip {
   // control block, too, and so holds after later switches of every slice.
   bool WriteHpc(uint8_t slice, HpcRegister which, uint64_t value, HpcPrivilege privilege,
                 HpcHalf half = HpcHalf::kWhole);
+
+  // Another thread of the slice's resident begins: as a supervisor's write of `interrupted` that leaves useren, and the
+  // supervisor's choice of a context is forgotten. To be called at now(), while there is a resident.
+  void SwitchGuestThread(uint8_t slice);
 
   // All counters of a block at one cycle, as a latch at that cycle would leave them.
   struct LiveBlock {
@@ -229,6 +243,8 @@ class Chip {
   BlockId BlockOf(HpcManagerId manager) const;
   HpcManagerId ManagerOf(BlockId block) const;
   GateBinding GateBindingOf(const std::optional<Binding>& binding);
+  GuestControls GuestControlsOf(uint8_t slice, GateValue& value);
+  ContextControl* ContextControlOf(uint16_t vm, uint16_t context);
   HpcResident HpcResidentOf(const std::optional<Binding>& binding) const;
 
   void Commit(size_t channel);
@@ -264,6 +280,7 @@ class Chip {
   std::map<BlockId, VmControl> vm_controls_;
   std::map<BlockId, ContextControl> context_controls_;
   SliceGates gates_;
+  std::map<BlockId, GuestGate> guest_gates_;  // by VM
   uint64_t now_ = 0;
   // Records and acknowledgements that have left the channel buffer since the last switch began.
   uint64_t records_ = 0;

@@ -129,6 +129,7 @@ bool Chip::WriteHpc(uint8_t slice, HpcRegister which, uint64_t value, HpcPrivile
   const bool allowed = hpc_.Write(slice, which, value, privilege, now_, half);
   if (privilege == HpcPrivilege::kSupervisor && which == HpcRegister::kHpcc && bound_[slice]) {
     vm_controls_[bound_[slice]->vm].useren = hpc_.useren(slice);
+    if ((value & hpc::kHpccInterrupted) != 0 && half != HpcHalf::kHigh) guest_gates_[bound_[slice]->vm].ForgetContext();
   }
   return allowed;
 }

@@ -56,6 +56,7 @@ class SliceGates {
 
   bool empty() const { return gates_.empty(); }
   CounterGate& gate(uint8_t slice) { return gates_[slice]; }
+  const std::vector<CounterGate>& gates() const { return gates_; }
 
   // The wires must live until the next call for the slice, and so must the result's owner.
   const sim::WireSource& Attach(uint8_t slice, const sim::WireSource& wires, uint64_t now);

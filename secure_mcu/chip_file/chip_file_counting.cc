@@ -31,6 +31,34 @@ absl::StatusOr<uint64_t> ReadVector(const YamlMap& map, const std::string& key, 
   return vector;
 }
 
+// The groups that the value enables; every group if the key is absent.
+absl::StatusOr<GateValue> ReadValue(const YamlMap& map, const std::string& key, const ChipFile& file) {
+  if (!map.Find(key)) return GateValue();
+  GateValue value{.vector_enable = true};
+  SIDEBAND_ASSIGN_OR_RETURN(value.vector, ReadVector(map, key, 0, file));
+  return value;
+}
+
+absl::Status ReadImages(const YamlMap& map, const ChipFile& file, VmControl& control) {
+  SIDEBAND_ASSIGN_OR_RETURN(control.guest_value, ReadValue(map, "guest_value", file));
+  SIDEBAND_ASSIGN_OR_RETURN(control.host_value, ReadValue(map, "host_value", file));
+  SIDEBAND_ASSIGN_OR_RETURN(control.guest_load, BoolField(map, "guest_load", false));
+  SIDEBAND_ASSIGN_OR_RETURN(control.host_load, BoolField(map, "host_load", false));
+  SIDEBAND_ASSIGN_OR_RETURN(control.guest_store, BoolField(map, "guest_store", false));
+  SIDEBAND_ASSIGN_OR_RETURN(control.host_store, BoolField(map, "host_store", false));
+  return absl::OkStatus();
+}
+
+// Whether the guest writes what is counted itself.
+absl::StatusOr<bool> ReadGuestAccess(const YamlMap& map) {
+  const auto node = map.Find("guest_access");
+  if (!node) return false;
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string word, node->String());
+  if (word == "allow") return true;
+  if (word == "trap") return false;
+  return node->Error(absl::StrCat("guest_access is '", word, "', must be trap or allow"));
+}
+
 // Matching is on iff the VM lists identifiers.
 absl::StatusOr<GateMatch> ReadMatch(const YamlMap& map) {
   const auto list = map.Find("ids");
@@ -51,11 +79,15 @@ absl::StatusOr<VmControl> ReadCounting(const YamlMap& vm, const ChipFile& file) 
   VmControl control;
   const auto node = vm.Find("counting");
   if (!node) return control;
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node->Map({"useren", "ids", "allowed", "pinned"}));
+  SIDEBAND_ASSIGN_OR_RETURN(
+      const YamlMap map, node->Map({"useren", "ids", "allowed", "pinned", "guest_access", "guest_value", "host_value",
+                                    "guest_load", "host_load", "guest_store", "host_store"}));
   SIDEBAND_ASSIGN_OR_RETURN(control.useren, BoolField(map, "useren", false));
   SIDEBAND_ASSIGN_OR_RETURN(control.match, ReadMatch(map));
   SIDEBAND_ASSIGN_OR_RETURN(control.allowed, ReadVector(map, "allowed", control.allowed, file));
   SIDEBAND_ASSIGN_OR_RETURN(control.pinned, ReadVector(map, "pinned", control.pinned, file));
+  SIDEBAND_ASSIGN_OR_RETURN(control.guest_access, ReadGuestAccess(map));
+  SIDEBAND_RETURN_IF_ERROR(ReadImages(map, file, control));
   return control;
 }
 

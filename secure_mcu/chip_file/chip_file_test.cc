@@ -203,6 +203,33 @@ TEST(ChipFileTest, ReadsGateGroupsAndTheHost) {
   EXPECT_FALSE(file->vms[0].counting.match.enable);
 }
 
+TEST(ChipFileTest, ReadsWhatAGuestMayChangeAndWhatEntriesLoad) {
+  const auto counting = [](const std::string& fields) {
+    return Load(
+        WithGates("gate_groups:\n"
+                  "  - {name: sm, events: [sm_active_cycles]}\n"
+                  "  - {name: memory, events: [tensor_active_cycles]}",
+                  fields));
+  };
+  const auto all = counting(
+      "{guest_access: allow, guest_value: [memory], host_value: [], guest_load: true, host_load: true, "
+      "guest_store: true, host_store: true}");
+  ASSERT_TRUE(all.ok()) << all.status();
+  EXPECT_EQ(all->vms[1].counting, (VmControl{.guest_value = {.vector_enable = true, .vector = 0b10},
+                                             .host_value = {.vector_enable = true, .vector = 0},
+                                             .guest_load = true,
+                                             .host_load = true,
+                                             .guest_store = true,
+                                             .host_store = true,
+                                             .guest_access = true}));
+  EXPECT_EQ(all->vms[0].counting, VmControl());
+  EXPECT_EQ(counting("{guest_access: trap, host_store: true}")->vms[1].counting, (VmControl{.host_store = true}));
+  const auto message = [&](const std::string& fields) { return std::string(counting(fields).status().message()); };
+  EXPECT_THAT(message("{guest_access: deny}"), testing::EndsWith(": guest_access is 'deny', must be trap or allow"));
+  EXPECT_THAT(message("{guest_value: [smm]}"), testing::HasSubstr("no gate group 'smm'"));
+  EXPECT_THAT(message("{host_load: 2}"), testing::HasSubstr("host_load is 2, must be true or false"));
+}
+
 TEST(ChipFileTest, AMistakeInGatesIsNamed) {
   const auto message = [](const std::string& gates, const std::string& counting = "{}") {
     return std::string(Load(WithGates(gates, counting)).status().message());

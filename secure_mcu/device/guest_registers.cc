@@ -3,16 +3,16 @@
 
 #include <bit>
 
-#include "secure_mcu/pipeline/hpc_page.h"
-
 namespace sideband::mcu {
 
 GuestRegisters::GuestRegisters(LiveDevice& device) : device_(device) {}
 
-bool GuestRegisters::IsResident(size_t page, size_t slice) const {
+bool GuestRegisters::Runs(size_t page, size_t slice) const {
   const auto& resident = device_.chip().resident(static_cast<uint8_t>(slice));
   const Binding& own = tenant(page).binding;
-  return resident && resident->vm == own.vm && (!own.context || resident->context == own.context);
+  // What runs in an exit is the hypervisor: a guest executes nothing then.
+  return resident && resident->vm == own.vm && (!own.context || resident->context == own.context) &&
+         device_.chip().RunsGuest(static_cast<uint8_t>(slice));
 }
 
 std::optional<uint64_t> GuestRegisters::Access(size_t page, uint64_t thread, const hpc::PageAccess& access) {
@@ -20,12 +20,12 @@ std::optional<uint64_t> GuestRegisters::Access(size_t page, uint64_t thread, con
   if (slices == 0) return std::nullopt;
   const auto slice = static_cast<size_t>(std::countr_zero(slices));
   device_.CatchUp();
-  if (!IsResident(page, slice)) return std::nullopt;
+  if (!Runs(page, slice)) return std::nullopt;
   switch (TurnAt(slice).Ask(thread, device_.ReferenceTimeNs())) {
     case ThreadTurn::Verdict::kWaits:
       return std::nullopt;
     case ThreadTurn::Verdict::kBegins:
-      SwitchThread(slice);
+      device_.chip().SwitchGuestThread(static_cast<uint8_t>(slice));
       break;
     case ThreadTurn::Verdict::kGoesOn:
       break;
@@ -40,6 +40,7 @@ ThreadTurn& GuestRegisters::TurnAt(size_t slice) {
 }
 
 uint64_t GuestRegisters::Perform(size_t page, size_t slice, const hpc::PageAccess& access) {
+  if (const auto gate = GatePlaceOf(access)) return PerformGate(page, slice, *gate, access);
   const auto place = HpcPlaceOf(access);
   if (!place) return 0;
   Chip& chip = device_.chip();
@@ -50,10 +51,15 @@ uint64_t GuestRegisters::Perform(size_t page, size_t slice, const hpc::PageAcces
   return 0;
 }
 
-void GuestRegisters::SwitchThread(size_t slice) {
+// For supervisors; to a user the page reads as where there is no register.
+uint64_t GuestRegisters::PerformGate(size_t page, size_t slice, const GatePlace& place, const hpc::PageAccess& access) {
+  if (tenant(page).binding.context) return 0;
   Chip& chip = device_.chip();
-  const uint64_t useren = chip.hpc().useren(slice) ? hpc::kHpccUseren : 0;
-  chip.hpc().Write(slice, HpcRegister::kHpcc, useren | hpc::kHpccInterrupted, HpcPrivilege::kSupervisor, chip.now());
+  const auto on = static_cast<uint8_t>(slice);
+  const uint64_t word = chip.ReadGuestGate(on, place.which);
+  if (access.kind == hpc::AccessKind::kRead) return HalfOf(word, place.half);
+  chip.WriteGuestGate(on, place.which, WithHalf(word, access.value, place.half));
+  return 0;
 }
 
 void GuestRegisters::EndThread(uint64_t thread) {

@@ -23,6 +23,7 @@
 #include "proto/registers/page_access.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/device/thread_turn.h"
+#include "secure_mcu/pipeline/hpc_page.h"
 
 namespace sideband::mcu {
 
@@ -39,15 +40,15 @@ class GuestRegisters {
 
   // Performs the access, which must be in the page, at the cycle of the device's clock; returns what was read, or 0.
   // nullopt if nothing was done: the tenant does not run on its slice at this cycle, or another thread has its turn.
-  // What a supervisor writes to useren also holds after later switches.
+  // What a supervisor writes to useren, and of what is counted, also holds after later switches.
   std::optional<uint64_t> Access(size_t page, uint64_t thread, const hpc::PageAccess& access);
   // The thread makes no further access.
   void EndThread(uint64_t thread);
 
  private:
-  bool IsResident(size_t page, size_t slice) const;
+  bool Runs(size_t page, size_t slice) const;
   uint64_t Perform(size_t page, size_t slice, const hpc::PageAccess& access);
-  void SwitchThread(size_t slice);
+  uint64_t PerformGate(size_t page, size_t slice, const GatePlace& place, const hpc::PageAccess& access);
 
   // Of a resident on a slice: what others do there in between, does not concern its threads.
   using Place = std::tuple<size_t, BlockId, std::optional<BlockId>>;

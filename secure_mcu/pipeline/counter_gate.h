@@ -66,6 +66,7 @@ class CounterGate {
   const GateValue& context_value() const { return cce_; }
   HostControl& host() { return host_; }
   std::vector<GateGroup>& groups() { return groups_; }
+  const std::vector<GateGroup>& groups() const { return groups_; }
 
  private:
   const GateMatch& Match() const;

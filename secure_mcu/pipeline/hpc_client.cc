@@ -11,12 +11,17 @@ constexpr uint64_t kLowHalf = 0xFFFFFFFF;
 
 constexpr uint64_t If(bool set, uint64_t field) { return set ? field : 0; }
 
+}  // namespace
+
 uint64_t HalfOf(uint64_t value, HpcHalf half) {
   if (half == HpcHalf::kWhole) return value;
   return half == HpcHalf::kLow ? value & kLowHalf : value >> 32;
 }
 
-}  // namespace
+uint64_t WithHalf(uint64_t value, uint64_t written, HpcHalf half) {
+  if (half == HpcHalf::kWhole) return written;
+  return half == HpcHalf::kLow ? (value & ~kLowHalf) | (written & kLowHalf) : (value & kLowHalf) | written << 32;
+}
 
 // --- Register accesses ----------------------------------------------------------------------------------------------
 

@@ -31,6 +31,10 @@ enum class HpcRegister { kHpcc, kHpcm, kHpcr };
 enum class HpcHalf { kWhole, kLow, kHigh };
 enum class HpcPrivilege { kUser, kSupervisor, kFirmware };
 
+// The half of a register's value, in the low 32 bits; and the value with that half replaced.
+uint64_t HalfOf(uint64_t value, HpcHalf half);
+uint64_t WithHalf(uint64_t value, uint64_t written, HpcHalf half);
+
 // Not thread-safe.
 class HpcClient {
  public:

@@ -18,6 +18,10 @@
 
 namespace sideband::mcu {
 
+// The block of a page in the space of a VM, by the table `root`; nullopt without a valid entry, and if what the entry
+// names is not of that page and space.
+std::optional<BlockId> FindBlock(TableId root, uint16_t space, VirtualPage page, const MemoryBlocks& memory);
+
 // Not thread-safe.
 class Mmu {
  public:

@@ -115,6 +115,7 @@
 #include "secure_mcu/pipeline/counter_collection_unit.h"
 #include "secure_mcu/pipeline/counter_gate.h"
 #include "secure_mcu/pipeline/gated_wires.h"
+#include "secure_mcu/pipeline/guest_gate.h"
 #include "secure_mcu/pipeline/hpc_client.h"
 #include "secure_mcu/pipeline/hpc_interconnect.h"
 #include "secure_mcu/pipeline/hpc_manager.h"
@@ -516,6 +517,10 @@ void UseCounterCollectionUnit(UnitLevelCounter& ulc, uint64_t cycle, const sim::
 
 void UseMemoryBlocks(size_t events, const ReductionChannel& channel, uint64_t reference_time_ns) {
   //@ secure_mcu/pipeline/memory_blocks.h
+}
+
+void UseGuestGate(const GuestControls& controls) {
+  //@ secure_mcu/pipeline/guest_gate.h
 }
 
 void UseBlockAddress() {

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The registers by which a VM's supervisor chooses what is counted of its VM, as words: the slice's value, the VM's
+// selection and identifiers, and the control blocks of its contexts (registers.md, "What is counted").
+//
+//   GuestGate registers;
+//   registers.Write(GateRegister::kVector, 0b01, controls);
+//   registers.Write(GateRegister::kControl, hpc::kGateControlMaster | hpc::kGateControlVectorEnable, controls);
+//   registers.Read(GateRegister::kVector, controls);      // 0b01
+#ifndef SIDEBAND_SECURE_MCU_PIPELINE_GUEST_GATE_H_
+#define SIDEBAND_SECURE_MCU_PIPELINE_GUEST_GATE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "proto/mailbox/catalog.h"
+#include "proto/registers/hpc_registers.h"
+#include "secure_mcu/pipeline/counter_gate.h"
+
+namespace sideband::mcu {
+
+enum class GateRegister { kVector, kControl, kSelection, kIds, kContext, kContextVector, kContextControl };
+
+// What the registers show and change.
+struct GuestControls {
+  GateValue& value;                       // of the slice; a change is to be applied by the caller
+  VmControl& vm;                          // of the VM
+  ContextControl* context;                // of the context that GuestGate::context() names; nullptr: there is none
+  const std::vector<CounterGate>& gates;  // of all slices
+  uint32_t selections = 0;                // that the device has; 0: the VM's selection is absent
+};
+
+// The registers of one VM. Not thread-safe.
+class GuestGate {
+ public:
+  uint64_t Read(GateRegister which, const GuestControls& controls) const;
+  // Without effect where a guest may not write the value: it can neither open what `allowed` closes nor close what
+  // `pinned` opens (V11).
+  void Write(GateRegister which, uint64_t word, const GuestControls& controls);
+
+  // The number in kContext.
+  uint16_t context() const { return context_; }
+  // Another thread of the guest begins: what it writes must not reach the context that the one before had named.
+  void ForgetContext() { context_ = mailbox::kNoContext; }
+
+ private:
+  uint16_t context_ = mailbox::kNoContext;
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_PIPELINE_GUEST_GATE_H_
