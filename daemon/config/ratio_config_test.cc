@@ -42,6 +42,8 @@ TEST(RatioConfigTest, NamesWhatIsWrongAndWhere) {
   for (const Row& row :
        {Row{"{name: L2, numerator: [a], denominator: [b]}", "ratio name 'L2' may hold a-z, 0-9 and _ only"},
         Row{"{name: 2l, numerator: [a], denominator: [b]}", "ratio name '2l' may hold a-z, 0-9 and _ only"},
+        Row{"{name: gate_coverage, numerator: [a], denominator: [b]}",
+            "ratio name 'gate_coverage' is that of the daemon's own metric"},
         Row{"{name: x, numerator: [], denominator: [b]}", "numerator names no event"},
         Row{"{name: x, numerator: [a], denominator: [b, b]}", "denominator names an event twice"}}) {
     const auto read = Read(absl::StrCat("ratios:\n  - ", row.entry, "\n"));

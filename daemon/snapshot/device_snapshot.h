@@ -43,10 +43,12 @@ struct SealedVmRecord {
 struct DeviceSnapshot {
   std::shared_ptr<const Topology> topology;  // shared by all snapshots between two catalogue changes
   // Rows in the device's order: the device (VM 0) first, then VMs and contexts. Confidential VMs are excluded, also
-  // from the device's row, which then has kFlagConfidentialExcluded.
+  // from the device's row, which then has kFlagConfidentialExcluded. A row with an event that was not counted in every
+  // resident cycle has kFlagPartial.
   mailbox::Snapshot data;
   // Events per second of device reference time since the previous snapshot, parallel to data.counters; NaN where
-  // unknown (first snapshot, another boot id or generation, no time in between).
+  // unknown (first snapshot, another boot id or generation, no time in between), and for an event whose gate was closed
+  // in all resident cycles meanwhile.
   std::vector<double> rates;
   // The reference time of the rates' interval; zero where there are none.
   absl::Duration elapsed;
@@ -72,9 +74,11 @@ struct DeviceSnapshot {
     if (rates.empty()) return {};
     return std::span(rates).subspan(row * data.counters_per_block, data.counters_per_block);
   }
-  // Whether the counter may be shown at all. The policy still decides to which callers.
+  // Whether the counter may be shown at all: an event that was counted in no cycle has none. The policy still decides
+  // to which callers.
   bool IsShown(size_t row, size_t event) const {
-    return topology->IsShown(data.blocks[row].vm, event, device_scope_withheld);
+    return topology->IsShown(data.blocks[row].vm, event, device_scope_withheld) &&
+           topology->coverage().OfCount(event, data.Counters(row)) != 0;
   }
   bool IsFresh(absl::Duration steady_now, const DeviceInfo& device) const {
     return steady_now - steady_time <= DeviceInfo::kFreshIntervals * device.interval;

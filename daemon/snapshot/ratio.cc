@@ -28,6 +28,23 @@ std::optional<std::vector<size_t>> Places(const std::vector<std::string>& names,
   return places;
 }
 
+// The gates that must have been open throughout, so that the events were counted in the same cycles; nullopt where the
+// device does not tell whether they were. Running cycles fit the events of their group.
+std::optional<std::vector<GateCycles>> Gates(const std::vector<size_t>& events, const mailbox::Catalog& catalog) {
+  const auto group = [&](size_t event) { return catalog.events[event].details.gate_group; };
+  const bool is_one = std::ranges::all_of(events, [&](size_t event) { return group(event) == group(events[0]); });
+  std::vector<GateCycles> gates;
+  if (is_one) return gates;
+  const Coverage coverage(catalog);
+  for (const size_t event : events) {
+    if (!coverage.IsGated(event)) continue;
+    const auto cycles = coverage.CyclesOf(event);
+    if (!cycles) return std::nullopt;
+    gates.push_back(*cycles);
+  }
+  return gates;
+}
+
 // Unknown rates are NaN, and so is their sum.
 double Total(const std::vector<size_t>& places, std::span<const double> rates) {
   double total = 0;
@@ -52,13 +69,21 @@ std::vector<Ratio> ResolveRatios(const std::vector<RatioSpec>& specs, const mail
   std::vector<Ratio> ratios;
   for (const RatioSpec& spec : specs) {
     auto numerator = Places(spec.numerator, catalog), denominator = Places(spec.denominator, catalog);
-    if (numerator && denominator) ratios.push_back({&spec, *std::move(numerator), *std::move(denominator)});
+    if (!numerator || !denominator) continue;
+    std::vector<size_t> events = *numerator;
+    events.insert(events.end(), denominator->begin(), denominator->end());
+    auto gates = Gates(events, catalog);
+    if (gates) ratios.push_back({&spec, *std::move(numerator), *std::move(denominator), *std::move(gates)});
   }
   return ratios;
 }
 
 double RatioOf(const Ratio& ratio, std::span<const double> rates, bool* is_over_one) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  if (is_over_one != nullptr) *is_over_one = false;
+  const bool is_of_one_time = std::ranges::all_of(
+      ratio.gates, [&](const GateCycles& gate) { return rates[gate.running] == rates[gate.resident]; });
+  if (!is_of_one_time) return kUnknown;
   const double part = ratio.Numerator(rates), whole = ratio.Denominator(rates);
   if (is_over_one != nullptr) *is_over_one = part > whole;
   // With an unknown rate (NaN) the comparisons are false.

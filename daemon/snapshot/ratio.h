@@ -12,9 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "daemon/snapshot/coverage.h"
 #include "proto/mailbox/catalog.h"
 
 namespace sideband::daemon {
+
+// The daemon's own metrics have this name, sideband_<level>_gate_coverage_ratio: no other ratio may.
+inline constexpr char kCoverageRatio[] = "gate_coverage";
 
 // As configured: the sum of some events over the sum of others.
 struct RatioSpec {
@@ -32,6 +36,9 @@ struct Ratio {
   const RatioSpec* spec;
   std::vector<size_t> numerator;
   std::vector<size_t> denominator;
+  // Of gates that must have been open in every resident cycle: without them the events were counted in other cycles
+  // than each other. Empty where all events are of one gate group, or of none.
+  std::vector<GateCycles> gates;
 
   // Sums of the row's rates; NaN where a rate is unknown.
   double Numerator(std::span<const double> rates) const;
@@ -41,12 +48,13 @@ struct Ratio {
   bool IsIn(const std::vector<bool>& events) const;
 };
 
-// The ratios whose events the device counts for every VM and context. They refer to `specs`.
+// The ratios whose events the device counts for every VM and context, in the same cycles as far as it tells. They refer
+// to `specs`.
 std::vector<Ratio> ResolveRatios(const std::vector<RatioSpec>& specs, const mailbox::Catalog& catalog);
 
 // From the rates of a row over one interval; from 0 to 1. NaN where a rate is unknown, where the denominator is zero,
-// and where the quotient is above 1, which means that the numerator is not a part of the denominator. `*is_over_one`,
-// if not nullptr, is set to whether that is the case.
+// where events were counted in different cycles, and where the quotient is above 1, which means that the numerator is
+// not a part of the denominator. `*is_over_one`, if not nullptr, is set to whether that is the case.
 double RatioOf(const Ratio& ratio, std::span<const double> rates, bool* is_over_one = nullptr);
 
 }  // namespace sideband::daemon

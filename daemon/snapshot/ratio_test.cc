@@ -57,6 +57,44 @@ TEST(RatioTest, OverOneIsNoShare) {
   EXPECT_FALSE(over);
 }
 
+// hit and miss are in groups, whose running cycles are events 4 and 5; event 6 is the time of both.
+mailbox::Catalog GatedEvents(uint8_t hit, uint8_t miss) {
+  mailbox::Catalog catalog = SomeEvents();
+  catalog.events[1].details.gate_group = hit;
+  catalog.events[2].details.gate_group = miss;
+  catalog.events.push_back({.name = "group_a_running_cycles", .details = {.gate_group = 0}});
+  catalog.events.push_back({.name = "group_b_running_cycles", .details = {.gate_group = 1}});
+  catalog.events.push_back({.name = "resident_cycles"});
+  catalog.gate_groups = {{"a", 4}, {"b", 5}};
+  return catalog;
+}
+
+TEST(RatioTest, EventsOfOneGroupAreOfTheSameCycles) {
+  const std::vector<RatioSpec> specs = {kSpecs[0], {"per_running_cycle", {"hit"}, {"group_a_running_cycles"}}};
+  const auto ratios = ResolveRatios(specs, GatedEvents(0, 0));
+  const std::vector<double> rates = {0, 3, 1, 0, 10, 90, 100};
+  EXPECT_EQ(RatioOf(ratios[0], rates), 0.75);
+  EXPECT_EQ(RatioOf(ratios[1], rates), 0.3);
+}
+
+TEST(RatioTest, EventsOfDifferentCyclesMakeNone) {
+  for (const uint8_t miss : {uint8_t{1}, mailbox::kNoGateGroup}) {
+    const auto ratios = ResolveRatios(kSpecs, GatedEvents(0, miss));
+    const auto hit = [&](double running_a, double running_b) {
+      bool is_over_one = true;
+      const double value = RatioOf(ratios[0], std::vector<double>{0, 3, 1, 0, running_a, running_b, 100}, &is_over_one);
+      EXPECT_FALSE(is_over_one);
+      return value;
+    };
+    EXPECT_EQ(hit(100, 100), 0.75) << "both gates were open all the time";
+    EXPECT_TRUE(std::isnan(hit(99, 100)));
+    EXPECT_EQ(std::isnan(hit(100, 99)), miss == 1) << "the gate of an event of the ratio";
+  }
+  mailbox::Catalog unknown = GatedEvents(0, 1);
+  unknown.events[6].masked = true;
+  EXPECT_TRUE(ResolveRatios({kSpecs[0]}, unknown).empty()) << "nobody knows how long a gate could have been open";
+}
+
 TEST(RatioTest, SaysHowItIsMade) {
   EXPECT_EQ(kSpecs[0].Formula(), "hit / (hit + miss)");
   EXPECT_EQ(kSpecs[1].Formula(), "(hit + miss) / busy");

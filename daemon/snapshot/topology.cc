@@ -7,6 +7,7 @@ Topology::Topology(mailbox::Catalog catalog, uint32_t hash)
     : catalog_(std::move(catalog)),
       hash_(hash),
       capacities_(catalog_),
+      coverage_(catalog_),
       has_had_confidential_vm_(catalog_.has_had_confidential_vm) {
   for (const mailbox::VmInfo& vm : catalog_.vms) {
     vms_.emplace(vm.id, &vm);

@@ -10,6 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "daemon/snapshot/capacities.h"
+#include "daemon/snapshot/coverage.h"
 #include "proto/mailbox/catalog.h"
 
 namespace sideband::daemon {
@@ -25,6 +26,7 @@ class Topology {
   const mailbox::Catalog& catalog() const { return catalog_; }
   uint32_t hash() const { return hash_; }
   const Capacities& capacities() const { return capacities_; }
+  const Coverage& coverage() const { return coverage_; }
   // Whether a VM is confidential, or was since the device booted. Sums over the device must then exclude it.
   bool has_had_confidential_vm() const { return has_had_confidential_vm_; }
 
@@ -47,6 +49,7 @@ class Topology {
   const mailbox::Catalog catalog_;
   const uint32_t hash_;
   const Capacities capacities_;
+  const Coverage coverage_;
   bool has_had_confidential_vm_;
   absl::flat_hash_map<uint16_t, const mailbox::VmInfo*> vms_;
   absl::flat_hash_map<std::pair<uint16_t, uint16_t>, const mailbox::ContextInfo*> contexts_;

@@ -28,7 +28,7 @@ uint8_t SliceOf(const Topology& topology, const mailbox::BlockHeader& block) {
 }  // namespace
 
 std::vector<std::string> UtilisationNames(const Topology& topology, const std::vector<Ratio>& ratios) {
-  absl::flat_hash_set<std::string> taken;
+  absl::flat_hash_set<std::string> taken = {kCoverageRatio};
   for (const Ratio& ratio : ratios) taken.insert(ratio.spec->name);
   std::vector<std::string> names;
   const auto& events = topology.catalog().events;
@@ -42,6 +42,7 @@ std::vector<std::string> UtilisationNames(const Topology& topology, const std::v
 
 RowUtilisation::RowUtilisation(const DeviceSnapshot& snapshot, size_t row)
     : capacities_(snapshot.topology->capacities()),
+      coverage_(snapshot.topology->coverage()),
       level_(LevelOf(snapshot.data.blocks[row])),
       hertz_(static_cast<double>(snapshot.topology->catalog().reference_clock_hz)) {
   const mailbox::BlockHeader& block = snapshot.data.blocks[row];
@@ -56,18 +57,26 @@ RowUtilisation::RowUtilisation(const DeviceSnapshot& snapshot, size_t row)
   slack_ = 1 + kSlackShare + (kSlackNanoseconds / 1e9 + (hertz_ > 0 ? kSlackCycles / hertz_ : 0)) / seconds;
 }
 
-bool RowUtilisation::IsOverResidentCycles(size_t event) const {
-  return level_ == Level::kContext && capacities_.resident_cycles() != event;
+bool RowUtilisation::IsOverSomeCycles(size_t event) const {
+  return coverage_.IsGated(event) || (level_ == Level::kContext && capacities_.resident_cycles() != event);
+}
+
+std::optional<size_t> RowUtilisation::CyclesOf(size_t event) const {
+  if (!coverage_.IsGated(event)) return capacities_.resident_cycles();
+  const auto gate = coverage_.CyclesOf(event);
+  return gate ? std::optional(gate->running) : std::nullopt;
 }
 
 double RowUtilisation::CyclesPerSecond(size_t event) const {
-  if (!IsOverResidentCycles(event)) return hertz_;
-  const auto resident = capacities_.resident_cycles();
-  return resident && *resident < rates_.size() ? rates_[*resident] : 0;
+  if (!IsOverSomeCycles(event)) return hertz_;
+  const auto cycles = CyclesOf(event);
+  return cycles && *cycles < rates_.size() ? rates_[*cycles] : 0;
 }
 
 double RowUtilisation::CapacityPerSecond(size_t event) const {
-  const double unbound = level_ == Level::kContext ? capacities_.OfEachSlice(event) : capacities_.OfDevice(event);
+  // Cycles of some slices fit one capacity only if it is that of each.
+  const bool is_of_each = level_ == Level::kContext || coverage_.IsGated(event);
+  const double unbound = is_of_each ? capacities_.OfEachSlice(event) : capacities_.OfDevice(event);
   return (is_bound_ ? capacities_.OfSlice(event, place_) : unbound) * CyclesPerSecond(event);
 }
 
@@ -87,8 +96,8 @@ bool RowUtilisation::IsContradiction(size_t event) const {
 
 bool RowUtilisation::IsIn(size_t event, const std::vector<bool>& events) const {
   if (!events[event]) return false;
-  const auto resident = capacities_.resident_cycles();
-  return !IsOverResidentCycles(event) || (resident && events[*resident]);
+  const auto cycles = CyclesOf(event);
+  return !IsOverSomeCycles(event) || (cycles && events[*cycles]);
 }
 
 }  // namespace sideband::daemon

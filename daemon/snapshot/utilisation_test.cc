@@ -110,6 +110,49 @@ TEST_F(UtilisationTest, NeedsTheEventsBehindIt) {
   EXPECT_TRUE(context.IsIn(kResident, {false, true, false}));
 }
 
+class GatedUtilisationTest : public UtilisationTest {
+ protected:
+  static constexpr size_t kRunning = 2;
+
+  GatedUtilisationTest() {
+    catalog_.events[kRunning] = {.name = "group_guest_running_cycles",
+                                 .details = {.slices = {{.capacity_q32 = kOne}}, .gate_group = 0}};
+    catalog_.events[kTensor].details.gate_group = 0;
+    catalog_.gate_groups = {{.name = "guest", .running_event = kRunning}};
+    snapshot_.rates = {1500, 600, 500, 1000, 500, 400, 1000, 500, 400};
+  }
+};
+
+TEST_F(GatedUtilisationTest, IsOfRunningCyclesAtEachLevel) {
+  EXPECT_DOUBLE_EQ(Of(kVm, kTensor)->value, 1000.0 / (4 * 400));
+  EXPECT_DOUBLE_EQ(Of(kVm, kTensor)->capacity_per_second, 4 * 400);
+  EXPECT_DOUBLE_EQ(Of(kContext, kTensor)->value, 1000.0 / (4 * 400));
+  EXPECT_EQ(Of(kDevice, kTensor), std::nullopt) << "the slices differ: whose cycles ran is unknown";
+  catalog_.events[kTensor].details.slices[1].capacity_q32 = 4 * kOne;
+  EXPECT_DOUBLE_EQ(Of(kDevice, kTensor)->value, 1500.0 / (4 * 500));
+  EXPECT_DOUBLE_EQ(Of(kVm, kRunning)->value, 0.4) << "of the slice's time";
+  EXPECT_DOUBLE_EQ(Of(kContext, kRunning)->value, 0.8) << "of its time on the slice";
+}
+
+TEST_F(GatedUtilisationTest, IsAbsentWithoutCoverage) {
+  SetRate(kVm, kRunning, 0);
+  EXPECT_EQ(Of(kVm, kTensor), std::nullopt) << "no cycle";
+  catalog_.events[kRunning].masked = true;
+  EXPECT_EQ(Of(kContext, kTensor), std::nullopt) << "cycles that are not counted";
+}
+
+TEST_F(GatedUtilisationTest, NeedsTheRightToReadTheRunningCycles) {
+  snapshot_.topology = std::make_shared<Topology>(catalog_, 1);
+  const RowUtilisation vm(snapshot_, kVm);
+  EXPECT_FALSE(vm.IsIn(kTensor, {true, true, false}));
+  EXPECT_TRUE(vm.IsIn(kTensor, {true, false, true}));
+}
+
+TEST_F(UtilisationTest, TheNameOfTheCoveragesIsNotAnEvents) {
+  catalog_.events[kTensor].name = "gate_coverage_cycles";
+  EXPECT_EQ(UtilisationNames(Topology(catalog_, 1), {})[kTensor], "");
+}
+
 TEST_F(UtilisationTest, IsNamedWithoutCycles) {
   catalog_.events.push_back({.name = "resident", .details = catalog_.events[kTensor].details});
   catalog_.events.push_back({.name = "undescribed_cycles"});

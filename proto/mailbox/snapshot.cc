@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/mailbox/snapshot.h"
 
-#include <iterator>
+#include <utility>
 
 namespace sideband::mailbox {
 
 std::vector<std::string> FlagNames(uint16_t flags) {
-  constexpr const char* kNames[] = {"overflow", "trigger_overrun", "mmu_fault", "estimated", "confidential_excluded"};
+  constexpr std::pair<uint16_t, const char*> kNames[] = {{kFlagOverflow, "overflow"},
+                                                         {kFlagTriggerOverrun, "trigger_overrun"},
+                                                         {kFlagMmuFault, "mmu_fault"},
+                                                         {kFlagEstimated, "estimated"},
+                                                         {kFlagConfidentialExcluded, "confidential_excluded"},
+                                                         {kFlagPartial, "partial"}};
   std::vector<std::string> names;
-  for (size_t bit = 0; bit < std::size(kNames); ++bit) {
-    if ((flags >> bit & 1) != 0) names.push_back(kNames[bit]);
+  for (const auto& [flag, name] : kNames) {
+    if ((flags & flag) != 0) names.push_back(name);
   }
   return names;
 }

@@ -28,8 +28,12 @@ enum BlockFlag : uint16_t {
 inline constexpr uint16_t kFlagsKnown = 0x000F;
 // Not in the stream: set by a host on the device's row if the row excludes the counts of confidential VMs.
 inline constexpr uint16_t kFlagConfidentialExcluded = 1 << 4;
+// Not in the stream either: set by a host on a row with an event that was not counted in every resident cycle
+// (virtual-counters.md, "Coverage").
+inline constexpr uint16_t kFlagPartial = 1 << 6;
 
-// "overflow", "trigger_overrun", "mmu_fault", "estimated", "confidential_excluded", in the order of the bits.
+// "overflow", "trigger_overrun", "mmu_fault", "estimated", "confidential_excluded", "partial", in the order of the
+// bits.
 std::vector<std::string> FlagNames(uint16_t flags);
 
 // Size of a block's header in the device's memory; the counters follow, 8 bytes each.

@@ -8,6 +8,7 @@
 #include "daemon/mailbox/block_peeker.h"
 #include "daemon/mailbox/check_against.h"
 #include "daemon/snapshot/capacities.h"
+#include "daemon/snapshot/coverage.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/fake_topology.h"
 #include "daemon/snapshot/level.h"
@@ -32,6 +33,10 @@ void Show(double share);
 void UseCapacities(const mailbox::Catalog& catalog, const mailbox::VmInfo& vm, double count, size_t event,
                    double reference_cycles) {
   //@ daemon/snapshot/capacities.h
+}
+
+void UseCoverage(const mailbox::Catalog& catalog, const mailbox::Snapshot& snapshot, size_t row, size_t event) {
+  //@ daemon/snapshot/coverage.h
 }
 
 void UseLevel(const mailbox::BlockHeader& block) {
