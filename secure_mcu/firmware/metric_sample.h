@@ -13,6 +13,7 @@
 
 #include "proto/mailbox/performance_metric.h"
 #include "secure_mcu/firmware/device.h"
+#include "secure_mcu/firmware/metric_sources.h"
 
 namespace sideband::mcu {
 
@@ -23,6 +24,8 @@ struct MetricSample {
   uint64_t reference_time_ns = 0;
   SliceSet slices = 0;
   std::array<uint64_t, mailbox::kMetricCount> counts = {};
+  // The cycles in which each event of a metric was counted, if it is in a gate group.
+  std::array<std::array<uint64_t, kMetricEventsMax>, mailbox::kMetricCount> running = {};
 };
 
 // Not thread-safe.

@@ -37,7 +37,11 @@ MetricSample MetricSampler::SampleOf(const BlockView& block) const {
   MetricSample sample{
       .identity = block.generation, .reference_time_ns = block.reference_time_ns, .slices = block.slices};
   for (size_t metric = 0; metric < sources_.size(); ++metric) {
-    for (const uint16_t event : sources_[metric].events) sample.counts[metric] += block.counters[event];
+    const MetricSource& source = sources_[metric];
+    for (size_t i = 0; i < source.events.size(); ++i) {
+      sample.counts[metric] += block.counters[source.events[i]];
+      if (source.gates[i].running) sample.running[metric][i] = block.counters[*source.gates[i].running];
+    }
   }
   return sample;
 }
@@ -57,7 +61,10 @@ MetricSample MetricSampler::SumOfOpenVms() {
     if (!sample) continue;
     sum.identity = Mix(Mix(sum.identity, vm.id), sample->identity);
     sum.reference_time_ns = std::min(sum.reference_time_ns, sample->reference_time_ns);
-    for (size_t metric = 0; metric < sum.counts.size(); ++metric) sum.counts[metric] += sample->counts[metric];
+    for (size_t metric = 0; metric < sum.counts.size(); ++metric) {
+      sum.counts[metric] += sample->counts[metric];
+      for (size_t i = 0; i < kMetricEventsMax; ++i) sum.running[metric][i] += sample->running[metric][i];
+    }
   }
   return sum;
 }
@@ -90,6 +97,42 @@ double MetricSampler::Gain(uint8_t metric, SliceSet slices) const {
   return gain;
 }
 
+double MetricSampler::UngatedGain(uint8_t metric, SliceSet slices) const {
+  const MetricSource& source = sources_[metric];
+  double gain = 0;
+  for (size_t i = 0; i < source.events.size(); ++i) {
+    if (!source.gates[i].is_gated) gain += device_.GainPerCycle(source.events[i], slices);
+  }
+  return gain;
+}
+
+std::optional<double> MetricSampler::GainOfEach(uint16_t event, SliceSet slices) const {
+  std::optional<double> each;
+  for (size_t slice = 0; slice < device_.catalog().slices.size(); ++slice) {
+    const SliceSet one = SliceSet{1} << slice;
+    if ((slices & one) == 0) continue;
+    const double gain = device_.GainPerCycle(event, one);
+    if (each && *each != gain) return std::nullopt;
+    each = gain;
+  }
+  return each;
+}
+
+std::optional<double> MetricSampler::GatedCapacity(uint8_t metric, const MetricSample& begin,
+                                                   const MetricSample& end) const {
+  const MetricSource& source = sources_[metric];
+  double capacity = 0;
+  for (size_t i = 0; i < source.events.size(); ++i) {
+    if (!source.gates[i].is_gated) continue;
+    // A block's running cycles are those of its slices together.
+    const auto gain = GainOfEach(source.events[i], end.slices);
+    const uint64_t cycles = end.running[metric][i] - begin.running[metric][i];
+    if (!gain || !source.gates[i].running || cycles == 0) return std::nullopt;
+    capacity += *gain * static_cast<double>(cycles);
+  }
+  return capacity;
+}
+
 std::optional<double> MetricSampler::Percent(uint8_t metric, const MetricSample& begin, const MetricSample& end) const {
   const double gain = Gain(metric, end.slices);
   if (begin.identity != end.identity || end.reference_time_ns <= begin.reference_time_ns || gain == 0) {
@@ -97,9 +140,11 @@ std::optional<double> MetricSampler::Percent(uint8_t metric, const MetricSample&
   }
   const double cycles = static_cast<double>(end.reference_time_ns - begin.reference_time_ns) / 1e9 *
                         static_cast<double>(device_.catalog().reference_clock_hz);
+  const auto gated = GatedCapacity(metric, begin, end);
+  if (!gated) return std::nullopt;
   const auto counts = static_cast<double>(end.counts[metric] - begin.counts[metric]);
   // Commits that are late or early can push the share above 100 %.
-  return std::clamp(100 * counts / (cycles * gain), 0.0, 100.0);
+  return std::clamp(100 * counts / (cycles * UngatedGain(metric, end.slices) + *gated), 0.0, 100.0);
 }
 
 }  // namespace sideband::mcu

@@ -52,8 +52,9 @@ class MetricSampler {
   std::map<MetricScope, MetricSample> TakeAll();
 
   // 0 to 100: the counts between the samples as a share of the cycles of all wires that could have counted the metric
-  // in this scope. nullopt if no time passed between the samples, if their identities differ, or if the scope has no
-  // wire for the metric.
+  // in this scope; of an event in a gate group, of the cycles in which the group was counted. nullopt if no time passed
+  // between the samples, if their identities differ, if the scope has no wire for the metric, and if a group was not
+  // counted, or on slices whose wires differ.
   std::optional<double> Percent(uint8_t metric, const MetricSample& begin, const MetricSample& end) const;
   // The gain per cycle of a metric's events on these slices; see Device::GainPerCycle.
   double Gain(uint8_t metric, SliceSet slices) const;
@@ -62,6 +63,12 @@ class MetricSampler {
   MetricSample SampleOf(const BlockView& block) const;
   std::optional<MetricSample> TakeBlock(const MetricScope& scope);
   MetricSample SumOfOpenVms();
+  // What the metric's events could have gained: of those in every cycle, per cycle; of those behind gates, altogether,
+  // nullopt if that is unknown.
+  double UngatedGain(uint8_t metric, SliceSet slices) const;
+  std::optional<double> GatedCapacity(uint8_t metric, const MetricSample& begin, const MetricSample& end) const;
+  // Of each of these slices; nullopt where they differ.
+  std::optional<double> GainOfEach(uint16_t event, SliceSet slices) const;
 
   Device& device_;
   const MetricSources sources_;

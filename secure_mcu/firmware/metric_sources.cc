@@ -13,7 +13,7 @@ using mailbox::MetricId;
 
 struct MetricEvents {
   MetricId metric;
-  std::array<absl::string_view, 2> events;  // the second may be empty
+  std::array<absl::string_view, kMetricEventsMax> events;  // the second may be empty
 };
 
 // If a metric has several rows, the first row whose events the device counts applies.
@@ -46,6 +46,14 @@ constexpr MetricEvents kMetricEvents[] = {
     {MetricId::kImmaActivity, {"imma_active_cycles"}},
 };
 
+MetricGate GateOf(const mailbox::Catalog& catalog, const mailbox::EventInfo& event) {
+  const uint8_t group = event.details.gate_group;
+  if (group == mailbox::kNoGateGroup) return {};
+  // Version 1 of the extension has groups without running cycles.
+  if (group >= catalog.gate_groups.size()) return {.is_gated = true};
+  return {.is_gated = true, .running = catalog.gate_groups[group].running_event};
+}
+
 // Empty if the catalogue lacks one of the events, or the device does not count it.
 MetricSource Resolve(const MetricEvents& row, const std::map<absl::string_view, uint16_t>& index,
                      const mailbox::Catalog& catalog) {
@@ -55,6 +63,7 @@ MetricSource Resolve(const MetricEvents& row, const std::map<absl::string_view, 
     const auto found = index.find(name);
     if (found == index.end() || catalog.events[found->second].masked) return {};
     source.events.push_back(found->second);
+    source.gates.push_back(GateOf(catalog, catalog.events[found->second]));
     source.device_scope |= catalog.events[found->second].scope == mailbox::EventScope::kDevice;
   }
   return source;

@@ -7,7 +7,9 @@
 #define SIDEBAND_SECURE_MCU_FIRMWARE_METRIC_SOURCES_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "proto/mailbox/catalog.h"
@@ -15,9 +17,19 @@
 
 namespace sideband::mcu {
 
+inline constexpr size_t kMetricEventsMax = 2;
+
+// When an event is counted: in every cycle, or in those that a gate group's running event counts.
+struct MetricGate {
+  bool is_gated = false;
+  std::optional<uint16_t> running;  // nullopt: the device does not count them
+  bool operator==(const MetricGate&) const = default;
+};
+
 struct MetricSource {
-  std::vector<uint16_t> events;  // added up; empty if the device lacks one of them
-  bool device_scope = false;     // at least one is counted for the device as a whole only
+  std::vector<uint16_t> events;   // added up; at most kMetricEventsMax; empty if the device lacks one of them
+  std::vector<MetricGate> gates;  // parallel to events
+  bool device_scope = false;      // at least one is counted for the device as a whole only
 };
 using MetricSources = std::array<MetricSource, mailbox::kMetricCount>;
 

@@ -34,6 +34,17 @@ TEST(MetricSourcesTest, WhatIsMaskedIsNotThere) {
   EXPECT_EQ(Find(catalog, 0x04).events, Events{});
 }
 
+TEST(MetricSourcesTest, AnEventOfAGroupHasItsRunningCycles) {
+  mailbox::Catalog catalog;
+  catalog.events = {{"dram_read_cycles"}, {"dram_write_cycles"}, {"group_g_running_cycles"}};
+  catalog.events[1].details.gate_group = 0;
+  catalog.gate_groups = {{"g", 2}};
+  using Gates = std::vector<MetricGate>;
+  EXPECT_EQ(Find(catalog, 0x04).gates, (Gates{{}, {.is_gated = true, .running = 2}}));
+  catalog.gate_groups.clear();
+  EXPECT_EQ(Find(catalog, 0x04).gates, (Gates{{}, {.is_gated = true}}));
+}
+
 TEST(MetricSourcesTest, TheEnginesOwnEventIsBetterThanTheSms) {
   mailbox::Catalog catalog;
   catalog.events = {{"sm_active_cycles"}};

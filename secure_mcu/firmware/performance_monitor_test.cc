@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "secure_mcu/firmware/fake_gpu.h"
 
 namespace sideband::mcu {
@@ -164,6 +166,61 @@ TEST_F(PerformanceMonitorTest, ANewGenerationHasItsOwnWindows) {
   Count(1, 0, "sm_active_cycles", 1);
   gpu_.time_ns += kWindowNs;
   EXPECT_EQ(Run(kSm, kInstance | 1).data, 25u * 256);
+}
+
+// sm_active_cycles are in a group; FakeGpu's tensor_active_cycles are its running cycles.
+class GatedMonitorTest : public testing::Test {
+ protected:
+  GatedMonitorTest() {
+    gpu_.catalog().events[0].details.gate_group = 0;
+    gpu_.catalog().events[3].name = "group_g_running_cycles";
+    gpu_.catalog().gate_groups = {{"g", 3}};
+    monitor_.emplace(gpu_);
+  }
+  Reply Run(uint8_t arg1, uint8_t arg2 = kAll, uint32_t data = 0) { return monitor_->Execute(arg1, arg2, data); }
+  void Count(uint16_t vm, uint16_t context, double wires, double running) {
+    gpu_.Count(vm, context, "sm_active_cycles", static_cast<uint64_t>(wires * kWindowCycles));
+    gpu_.Count(vm, context, "group_g_running_cycles", static_cast<uint64_t>(running * kWindowCycles));
+  }
+
+  FakeGpu gpu_;
+  std::optional<PerformanceMonitor> monitor_;
+};
+
+TEST_F(GatedMonitorTest, AValueIsOfTheCyclesInWhichTheGroupWasCounted) {
+  Count(1, 0, /*wires=*/1, /*running=*/0.5);
+  Count(1, 1, 0.5, 0.25);
+  Count(2, 0, 0.75, 0.75);
+  gpu_.time_ns = kWindowNs;
+  EXPECT_EQ(Run(kSm, kInstance | 1, 0x0000).data, 50u * 256) << "one of four SMs in half of the time";
+  EXPECT_EQ(Run(kSm, 1).data, 50u * 256) << "1.5 of four in three quarters";
+  EXPECT_EQ(Run(kSm).data, 375u * 256 / 10) << "2.25 of four SMs, in 1.5 windows of two slices";
+  EXPECT_EQ(Run(kDram).data, 0u) << "in every cycle";
+}
+
+TEST_F(GatedMonitorTest, WhatWasNotCountedHasNoValue) {
+  Count(1, 0, 1, 0.5);
+  gpu_.time_ns = kWindowNs;
+  EXPECT_EQ(Run(kSm, 2).status, MailboxStatus::kErrNotAvailable);
+  EXPECT_EQ(Run(kDram, 2).status, MailboxStatus::kSuccess);
+  EXPECT_EQ(Run(kSm, 1).status, MailboxStatus::kSuccess);
+}
+
+TEST_F(GatedMonitorTest, BesideAConfidentialVmTheDeviceIsTheOthers) {
+  gpu_.catalog().vms[1].confidential = true;
+  Run(kSm);
+  Count(1, 0, 1, 0.5);
+  Count(2, 0, 4, 1);
+  gpu_.time_ns = kWindowNs;
+  EXPECT_EQ(Run(kSm).data, 50u * 256);
+}
+
+TEST_F(GatedMonitorTest, WithoutRunningCyclesThereIsNoValue) {
+  gpu_.catalog().gate_groups.clear();  // as with version 1 of the extension
+  monitor_.emplace(gpu_);
+  Count(1, 0, 1, 0.5);
+  gpu_.time_ns = kWindowNs;
+  EXPECT_EQ(Run(kSm, 1).status, MailboxStatus::kErrNotAvailable);
 }
 
 class ConfidentialVmTest : public PerformanceMonitorTest {
