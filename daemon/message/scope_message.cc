@@ -22,7 +22,9 @@ sideband::v1::ScopeCounters::State StateMessage(mailbox::BlockState state) {
   return sideband::v1::ScopeCounters::STATE_UNSPECIFIED;
 }
 
-sideband::v1::Event EventMessage(const mailbox::EventInfo& event) {
+sideband::v1::Event EventMessage(const Topology& topology, size_t index) {
+  const mailbox::Catalog& catalog = topology.catalog();
+  const mailbox::EventInfo& event = catalog.events[index];
   sideband::v1::Event out;
   out.set_name(event.name);
   out.set_unit(event.unit);
@@ -30,6 +32,7 @@ sideband::v1::Event EventMessage(const mailbox::EventInfo& event) {
                                                             : sideband::v1::Event::SCOPE_CONTEXT);
   out.set_description(event.description);
   out.set_masked(event.masked);
+  if (topology.coverage().IsGated(index)) out.set_gate_group(catalog.gate_groups[event.details.gate_group].name);
   return out;
 }
 
@@ -61,19 +64,27 @@ void FillScopeHeader(const DeviceInfo& device, const Topology& topology, const m
   for (std::string& flag : mailbox::FlagNames(block.flags)) out.add_flags(std::move(flag));
 }
 
+void FillCounter(const Topology& topology, size_t event, uint64_t count, double coverage, sideband::v1::Counter& out) {
+  out.set_event(topology.catalog().events[event].name);
+  out.set_count(count);
+  if (topology.coverage().IsGated(event)) out.set_coverage(coverage);
+}
+
 void FillScopeCounters(const DeviceInfo& device, const Topology& topology, const mailbox::Snapshot& data, size_t row,
-                       sideband::v1::ScopeCounters& out) {
-  const mailbox::BlockHeader& block = data.blocks.at(row);
+                       Uncounted uncounted, sideband::v1::ScopeCounters& out) {
+  const Coverage& coverage = topology.coverage();
+  const auto counters = data.Counters(row);
+  mailbox::BlockHeader block = data.blocks.at(row);
+  if (!coverage.IsWhole(counters)) block.flags |= mailbox::kFlagPartial;
   FillScopeHeader(device, topology, block, out);
   const auto& events = topology.catalog().events;
-  const auto counters = data.Counters(row);
   for (size_t i = 0; i < std::min(counters.size(), events.size()); ++i) {
     // The count of a device-scope event is unknown for a VM.
     const bool is_foreign = block.vm != kHypervisorVm && events[i].scope == mailbox::EventScope::kDevice;
     if (is_foreign || events[i].masked) continue;
-    sideband::v1::Counter& counter = *out.add_counters();
-    counter.set_event(events[i].name);
-    counter.set_count(counters[i]);
+    const double covered = coverage.OfCount(i, counters);
+    if (covered == 0 && uncounted == Uncounted::kDropped) continue;
+    FillCounter(topology, i, counters[i], covered, *out.add_counters());
   }
 }
 

@@ -17,7 +17,8 @@ namespace sideband::daemon {
 
 sideband::v1::ScopeCounters::State StateMessage(mailbox::BlockState state);
 
-sideband::v1::Event EventMessage(const mailbox::EventInfo& event);
+// `event` is a position in the catalogue's list.
+sideband::v1::Event EventMessage(const Topology& topology, size_t event);
 
 // The scope of a row: the device (kHypervisorVm), a VM (kNoContext) or a context. An object that the topology does not
 // have stays without a name.
@@ -27,10 +28,17 @@ sideband::v1::Scope ScopeMessage(const DeviceInfo& device, const Topology& topol
 void FillScopeHeader(const DeviceInfo& device, const Topology& topology, const mailbox::BlockHeader& block,
                      sideband::v1::ScopeCounters& out);
 
+// The event's count, with its coverage (Coverage::OfCount) if the event has a gate. In place: the count may be secret.
+void FillCounter(const Topology& topology, size_t event, uint64_t count, double coverage, sideband::v1::Counter& out);
+
+// What becomes of events that were counted in no cycle. Their counts are no numbers; a message that has them all the
+// same has the size that it would have if they were counted.
+enum class Uncounted { kDropped, kKept };
+
 // The row with all its counters, for sealing: everything that the VM's owner may see. Masked events are left out, and
-// so are device-scope events of rows other than the device's.
+// so are device-scope events of rows other than the device's. The row has the flag `partial` where it applies.
 void FillScopeCounters(const DeviceInfo& device, const Topology& topology, const mailbox::Snapshot& data, size_t row,
-                       sideband::v1::ScopeCounters& out);
+                       Uncounted uncounted, sideband::v1::ScopeCounters& out);
 
 }  // namespace sideband::daemon
 

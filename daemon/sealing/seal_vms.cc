@@ -35,8 +35,8 @@ google::protobuf::ArenaOptions SecretArena() {
 }
 
 // Returns the maximum size of a content with these scopes and events: every number at its longest encoding, every flag
-// set. Overwrites `content`.
-size_t LargestSize(sideband::v1::SealedContent& content) {
+// of `flags` set. Overwrites `content`, which must have every counter.
+size_t LargestSize(uint16_t flags, sideband::v1::SealedContent& content) {
   constexpr uint64_t kLongest = std::numeric_limits<uint64_t>::max();
   sideband::v1::Snapshot& snapshot = *content.mutable_snapshot();
   snapshot.set_snapshot_id(std::numeric_limits<uint32_t>::max());
@@ -47,7 +47,7 @@ size_t LargestSize(sideband::v1::SealedContent& content) {
   for (sideband::v1::ScopeCounters& scope : *snapshot.mutable_scopes()) {
     scope.mutable_scope()->set_generation(std::numeric_limits<uint32_t>::max());
     scope.clear_flags();
-    for (const std::string& flag : mailbox::FlagNames(mailbox::kFlagsKnown)) scope.add_flags(flag);
+    for (const std::string& flag : mailbox::FlagNames(flags)) scope.add_flags(flag);
     for (sideband::v1::Counter& counter : *scope.mutable_counters()) counter.set_count(kLongest);
   }
   return content.ByteSizeLong();
@@ -71,13 +71,20 @@ SizedContent Content(const DeviceInfo& device, const Topology& topology, const m
   const int64_t host_ns = absl::ToUnixNanos(host_time);
   snapshot.mutable_host_time()->set_seconds(host_ns / 1'000'000'000);
   snapshot.mutable_host_time()->set_nanos(static_cast<int32_t>(host_ns % 1'000'000'000));
-  for (size_t row = 0; row < raw.blocks.size(); ++row) {
-    if (raw.blocks[row].vm == vm) FillScopeCounters(device, topology, raw, row, *snapshot.add_scopes());
-  }
+  const auto fill = [&](Uncounted uncounted) {
+    snapshot.clear_scopes();
+    for (size_t row = 0; row < raw.blocks.size(); ++row) {
+      if (raw.blocks[row].vm == vm) FillScopeCounters(device, topology, raw, row, uncounted, *snapshot.add_scopes());
+    }
+  };
+  fill(Uncounted::kDropped);
   // LargestSize() overwrites the counts, so the content is serialised first.
   SizedContent sized{.bytes = SecretBytes(content.ByteSizeLong()), .bytes_max = 0};
   content.SerializeToArray(sized.bytes.data(), static_cast<int>(sized.bytes.size()));
-  sized.bytes_max = LargestSize(content);
+  const bool has_gates = topology.coverage().has_gates();
+  // A record's length must not tell whether a gate was open.
+  if (has_gates) fill(Uncounted::kKept);
+  sized.bytes_max = LargestSize(mailbox::kFlagsKnown | (has_gates ? mailbox::kFlagPartial : 0), content);
   return sized;
 }
 

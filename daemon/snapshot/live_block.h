@@ -23,7 +23,7 @@ struct PeekQuery {
   // Of the topology by which the caller's rights were decided: an answer of another boot or generation is no answer.
   uint64_t boot_id = 0;
   uint32_t generation = 0;
-  // Of the catalogue; at least one and at most mailbox::kPeekCountersMax, ascending, each once.
+  // Of the catalogue; at least one, ascending, each once.
   std::vector<uint16_t> events;
   // Who asks. The bus time for peeks is divided among the askers of a device.
   size_t asker = 0;

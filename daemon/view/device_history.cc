@@ -2,6 +2,7 @@
 #include "daemon/view/device_history.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -17,8 +18,10 @@ namespace {
 std::string IdentityOf(const Layout& layout, const ShownRow& shown) {
   const Layout::Row& row = layout.rows[shown.row];
   std::string identity = absl::StrCat(layout.boot_id, " ", row.vm, " ", row.context, " ");
-  for (const size_t event : shown.events)
-    absl::StrAppend(&identity, layout.topology->catalog().events[event].name, " ");
+  for (const size_t event : shown.events) {
+    const char* const end = layout.topology->coverage().IsGated(event) ? "| " : " ";
+    absl::StrAppend(&identity, layout.topology->catalog().events[event].name, end);
+  }
   return identity + shown.scope.SerializeAsString();
 }
 
@@ -32,7 +35,9 @@ std::vector<ShownRow> ShownRows(const DeviceInfo& device, const Layout& layout, 
     const EventSet selected = filter.SelectedEvents(view, vm, context);
     ShownRow shown{.row = row};
     for (size_t event = 0; event < selected.size() && event < layout.events; ++event) {
-      if (selected[event] && layout.IsShown(row, event)) shown.events.push_back(event);
+      if (!selected[event] || !layout.IsShown(row, event)) continue;
+      shown.events.push_back(event);
+      if (layout.topology->coverage().IsGated(event)) ++shown.gated;
     }
     if (shown.events.empty()) continue;
     shown.scope = ScopeMessage(device, *layout.topology, vm, context);
@@ -46,7 +51,7 @@ std::vector<ShownRow> ShownRows(const DeviceInfo& device, const Layout& layout, 
 int64_t ValuesPerPoint(const std::vector<ShownRow>& rows) {
   constexpr int64_t kPoint = 4;  // the times and ids of a point
   int64_t values = kPoint;
-  for (const ShownRow& row : rows) values += static_cast<int64_t>(row.events.size());
+  for (const ShownRow& row : rows) values += static_cast<int64_t>(row.events.size() + 2 * row.gated);
   return values;
 }
 
@@ -121,9 +126,11 @@ void DeviceHistoryBuilder::AddToSeries(const ChunkReader& frame, Row& row) {
       is_first ? StartSeries(frame.view().layout(), row) : *message_.mutable_series(*row.series);
   for (size_t i = 0; i < row.shown.events.size(); ++i) {
     // Rows of one identity have the same events in the same order: the columns of the series.
-    series.mutable_columns(static_cast<int>(i))->add_counts(frame.Count(row.shown.row, row.shown.events[i]));
+    sideband::v1::HistoryColumn& column = *series.mutable_columns(static_cast<int>(i));
+    column.add_counts(frame.Count(row.shown.row, row.shown.events[i]));
+    AddCoverage(frame, row, i, column);
   }
-  values_left_ -= static_cast<int64_t>(row.shown.events.size());
+  values_left_ -= static_cast<int64_t>(row.shown.events.size() + 2 * row.shown.gated);
   // A status is recorded only where it changes.
   if (!is_first && status == row.status) return;
   row.status = status;
@@ -132,6 +139,28 @@ void DeviceHistoryBuilder::AddToSeries(const ChunkReader& frame, Row& row) {
   change.set_state(StateMessage(StateOfStatus(status)));
   for (std::string& flag : mailbox::FlagNames(FlagsOfStatus(status))) change.add_flags(std::move(flag));
   values_left_ -= 1 + 2 * change.flags_size();
+}
+
+void DeviceHistoryBuilder::AddCoverage(const ChunkReader& frame, Row& row, size_t i,
+                                       sideband::v1::HistoryColumn& column) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  const Coverage& coverage = frame.view().layout().topology->coverage();
+  if (!coverage.IsGated(row.shown.events[i])) return;
+  row.cycles.resize(row.shown.events.size());
+  double of_count = kUnknown, of_interval = kUnknown;
+  if (const auto events = coverage.CyclesOf(row.shown.events[i])) {
+    const auto count = [&](size_t event) { return frame.Count(row.shown.row, event); };
+    const Row::Cycles now = {.running = count(events->running), .resident = count(events->resident)};
+    const auto before = std::exchange(row.cycles[i], now);
+    of_count = Coverage::OfCycles(now.running, now.resident);
+    if (before && now.resident > before->resident && now.running >= before->running) {
+      of_interval = Coverage::OfCycles(now.running - before->running, now.resident - before->resident);
+    }
+  } else {
+    row.cycles[i].reset();
+  }
+  column.mutable_coverage()->add_of_counts(of_count);
+  column.mutable_coverage()->add_of_intervals(of_interval);
 }
 
 sideband::v1::HistorySeries& DeviceHistoryBuilder::StartSeries(const Layout& layout, Row& row) {

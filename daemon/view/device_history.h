@@ -40,6 +40,7 @@ struct HistoryWindow {
 struct ShownRow {
   size_t row = 0;
   std::vector<size_t> events;  // by index in the catalogue
+  size_t gated = 0;            // how many of them have a coverage
   sideband::v1::Scope scope;
   // Equal for rows of two layouts if and only if the counters of one row continue in the other.
   std::string identity;
@@ -73,6 +74,11 @@ class DeviceHistoryBuilder {
     ShownRow shown;
     std::optional<int> series;  // index in the message; nullopt before the first point
     uint64_t status = 0;
+    // At the last point, by shown event.
+    struct Cycles {
+      uint64_t running = 0, resident = 0;
+    };
+    std::vector<std::optional<Cycles>> cycles;
   };
 
   void Enter(const ChunkView& chunk);
@@ -80,6 +86,8 @@ class DeviceHistoryBuilder {
   bool EndsARow(const Layout& next) const;
   void AddPoint(const ChunkReader& frame);
   void AddToSeries(const ChunkReader& frame, Row& row);
+  // `i` is an index of the row's shown events.
+  static void AddCoverage(const ChunkReader& frame, Row& row, size_t i, sideband::v1::HistoryColumn& column);
   sideband::v1::HistorySeries& StartSeries(const Layout& layout, Row& row);
   uint32_t EventIndex(const std::string& name);
   int64_t StepOf(absl::Time time) const { return absl::ToUnixNanos(time) / absl::ToInt64Nanoseconds(window_.step); }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -461,6 +462,34 @@ TEST_F(ShownRowsTest, AFilterLeavesNoRowWithoutEvents) {
   request.add_events("pcie_bytes");
   EXPECT_TRUE(RowsOf("tenant-a", request).empty());
   EXPECT_TRUE(RowsOf("ops", request).empty()) << "withheld";
+}
+
+TEST_F(DeviceHistoryTest, AGatedEventHasACoveragePerPoint) {
+  world_.topology = GatedTopology();
+  uint64_t publication = 0;
+  Publish(1, 3, [&](DeviceSnapshot& snapshot) {
+    constexpr uint64_t kResident[] = {3, 8, 10}, kRunning[] = {0, 4, 4};
+    const size_t row = kVm0 * snapshot.data.counters_per_block;
+    snapshot.data.counters[row + 1] = kResident[publication];
+    snapshot.data.counters[row + 2] = kRunning[publication++];
+  });
+  const DeviceHistory history = Build("tenant-a");
+  ASSERT_EQ(history.series(0).columns_size(), 3);
+  const auto& coverage = history.series(0).columns(0).coverage();
+  const std::vector<double> of_counts(coverage.of_counts().begin(), coverage.of_counts().end());
+  EXPECT_EQ(of_counts, (std::vector<double>{0, 0.5, 0.4}));
+  ASSERT_EQ(coverage.of_intervals_size(), 3);
+  EXPECT_TRUE(std::isnan(coverage.of_intervals(0))) << "the first point";
+  EXPECT_EQ(coverage.of_intervals(1), 0.8) << "4 of 5";
+  EXPECT_EQ(coverage.of_intervals(2), 0) << "closed since";
+  EXPECT_FALSE(history.series(0).columns(1).has_coverage());
+  EXPECT_FALSE(history.series(0).columns(2).has_coverage());
+}
+
+TEST_F(DeviceHistoryTest, WithoutGatesThereIsNoCoverage) {
+  Publish(1, 2);
+  const DeviceHistory history = Build("tenant-a");
+  for (const auto& column : history.series(0).columns()) EXPECT_FALSE(column.has_coverage());
 }
 
 }  // namespace

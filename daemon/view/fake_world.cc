@@ -63,6 +63,15 @@ std::shared_ptr<const Topology> FakeTopology() {
   return std::make_shared<Topology>(catalog, 5);
 }
 
+std::shared_ptr<const Topology> GatedTopology() {
+  mailbox::Catalog catalog = FakeTopology()->catalog();
+  catalog.events[0].details.gate_group = 0;
+  catalog.events[1].name = mailbox::kResidentCyclesEvent;
+  catalog.events[2] = {.name = "group_g_running_cycles", .details = {.gate_group = 0}};
+  catalog.gate_groups = {{"g", 2}};
+  return std::make_shared<Topology>(catalog, 7);
+}
+
 FakeWorld::FakeWorld()
     : clock(absl::FromUnixSeconds(1'800'000'000)),
       store({{.name = "gpu0",
@@ -88,6 +97,15 @@ void FakeWorld::Publish(size_t device, uint64_t publication) {
   snapshot->host_time_error = absl::Milliseconds(2);
   snapshot->steady_time = clock.Steady();
   snapshot->publication = publication;
+  store.Publish(device, std::move(snapshot));
+}
+
+void FakeWorld::PublishRows(size_t device, const std::vector<uint64_t>& counts, const std::vector<double>& rates) {
+  auto snapshot = std::make_shared<DeviceSnapshot>(*store.Newest(device));
+  for (size_t i = 0; i < snapshot->data.counters.size(); ++i) {
+    snapshot->data.counters[i] = counts[i % counts.size()];
+    snapshot->rates[i] = rates[i % rates.size()];
+  }
   store.Publish(device, std::move(snapshot));
 }
 

@@ -16,6 +16,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "daemon/audit/fake_audit_sink.h"
 #include "daemon/view/reader.h"
@@ -34,12 +35,17 @@ inline Credentials CredentialsOf(const std::string& who) {
 std::shared_ptr<const Policy> FakePolicy(const std::string& vm0 = kVm0Uuid);
 
 std::shared_ptr<const Topology> FakeTopology();
+// The same with a gate group, g: its events are cycles, behind the gate, and the running cycles (number 2, in place of
+// pcie_bytes). resident_cycles are number 1, in place of dram_bytes.
+std::shared_ptr<const Topology> GatedTopology();
 
 // Thread-safe as its members are.
 struct FakeWorld {
   FakeWorld();
   // Publishes the device's data at the clock's time, with a sealed record "sealed-P" of the VM `secret`.
   void Publish(size_t device, uint64_t publication);
+  // The newest snapshot of the device again, with these counts and rates in each row.
+  void PublishRows(size_t device, const std::vector<uint64_t>& counts, const std::vector<double>& rates);
 
   FakeClock clock;
   Store store;

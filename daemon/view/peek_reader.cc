@@ -92,6 +92,20 @@ std::optional<std::vector<uint16_t>> EventsOf(const PeekRequest& request, const 
   return events;
 }
 
+// The events with those that count the cycles of their gates, ascending. A coverage may be read by whoever may read the
+// count.
+std::vector<uint16_t> WithCycles(const std::vector<uint16_t>& events, const Coverage& coverage) {
+  std::vector<uint16_t> all = events;
+  for (const uint16_t event : events) {
+    const auto cycles = coverage.CyclesOf(event);
+    if (!cycles) continue;
+    for (const size_t of : {cycles->running, cycles->resident}) all.push_back(static_cast<uint16_t>(of));
+  }
+  std::ranges::sort(all);
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
 // Whether the device can answer, now that the caller may ask.
 absl::Status CheckReadable(const Caller& caller, const VisibleDevice& device, const mailbox::BlockHeader& block,
                            const std::vector<uint16_t>& events) {
@@ -135,13 +149,16 @@ PeekResponse PeekReader::ResponseOf(const Subject& subject, const PeekedBlock& p
   PeekResponse response;
   mailbox::BlockHeader block = subject.block;
   block.flags = peeked.flags;
+  std::vector<uint64_t> counters(topology.catalog().events.size());
+  for (size_t i = 0; i < subject.asked.size(); ++i) counters[subject.asked[i]] = peeked.counters[i];
+  for (const uint16_t event : subject.events) {
+    const double coverage = topology.coverage().OfCount(event, counters);
+    if (coverage != 1) block.flags |= mailbox::kFlagPartial;
+    if (coverage == 0) continue;
+    FillCounter(topology, event, counters[event], coverage, *response.mutable_counters()->add_counters());
+  }
   FillScopeHeader(*subject.device.info, topology, block, *response.mutable_counters());
   response.mutable_counters()->clear_state();  // that of the last snapshot
-  for (size_t i = 0; i < subject.events.size(); ++i) {
-    sideband::v1::Counter& counter = *response.mutable_counters()->add_counters();
-    counter.set_event(topology.catalog().events[subject.events[i]].name);
-    counter.set_count(peeked.counters[i]);
-  }
   response.set_boot_id(snapshot.data.boot_id);
   response.set_reference_time_ns(peeked.reference_time_ns);
   SetTime(peeked.host_time, *response.mutable_host_time());
@@ -160,7 +177,8 @@ absl::StatusOr<PeekReader::Subject> PeekReader::Resolve(const Caller& caller, co
     // A grant covers all contexts of a name.
     if (blocks.size() > 1) return absl::FailedPreconditionError("context: several contexts have this name");
     SIDEBAND_RETURN_IF_ERROR(CheckReadable(caller, device, blocks[0], *events));
-    return Subject{std::move(device), blocks[0], *std::move(events)};
+    std::vector<uint16_t> asked = WithCycles(*events, device.view->topology()->coverage());
+    return Subject{std::move(device), blocks[0], *std::move(events), std::move(asked)};
   }
   return NotFound();
 }
@@ -172,7 +190,7 @@ absl::StatusOr<LiveReader::Ticket> PeekReader::Ask(const Caller& caller, const P
                         .context = subject.block.context,
                         .boot_id = subject.device.snapshot->data.boot_id,
                         .generation = subject.block.generation,
-                        .events = subject.events,
+                        .events = subject.asked,
                         .asker = caller.principal.group()};
   const size_t device = subject.device.index;
   auto ticket = live_.Peek(device, query,

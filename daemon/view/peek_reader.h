@@ -43,6 +43,7 @@ class PeekReader {
     VisibleDevice device;
     mailbox::BlockHeader block;  // as of the device's snapshot
     std::vector<uint16_t> events;
+    std::vector<uint16_t> asked;  // of the device: the events, and the cycles by which their coverage is known
   };
   absl::StatusOr<Subject> Resolve(const Caller& caller, const sideband::v1::PeekRequest& request) const;
   static sideband::v1::PeekResponse ResponseOf(const Subject& subject, const PeekedBlock& peeked);

@@ -275,5 +275,37 @@ TEST_F(PeekReaderTest, ARequestCanBeCancelled) {
   EXPECT_FALSE(live_.IsPending(0));
 }
 
+class GatedPeekReaderTest : public PeekReaderTest {
+ protected:
+  GatedPeekReaderTest() {
+    world_.topology = GatedTopology();
+    world_.Publish(0, 2);
+  }
+  PeekResponse Answer(const std::vector<uint64_t>& counters) {
+    EXPECT_TRUE(Ask("tenant-b", Request("vm1", "train", {"cycles"})).ok());
+    EXPECT_EQ(live_.Await(asked_).query.events, (std::vector<uint16_t>{0, 1, 2})) << "with the cycles of its gate";
+    live_.Answer(asked_++, PeekedBlock{.counters = counters, .host_time = absl::FromUnixSeconds(1'800'000'001)});
+    return **response_;
+  }
+
+  size_t asked_ = 0;
+};
+
+TEST_F(GatedPeekReaderTest, ACountHasItsCoverage) {
+  const PeekResponse partial = Answer({70, 1000, 900});
+  ASSERT_EQ(partial.counters().counters_size(), 1);
+  EXPECT_DOUBLE_EQ(partial.counters().counters(0).coverage(), 0.9);
+  EXPECT_EQ(partial.counters().flags(0), "partial");
+  const PeekResponse whole = Answer({70, 1000, 1000});
+  EXPECT_EQ(whole.counters().counters(0).coverage(), 1);
+  EXPECT_EQ(whole.counters().flags_size(), 0);
+}
+
+TEST_F(GatedPeekReaderTest, AnEventThatWasNeverCountedHasNoCount) {
+  const PeekResponse never = Answer({0, 1000, 0});
+  EXPECT_EQ(never.counters().counters_size(), 0);
+  EXPECT_EQ(never.counters().flags(0), "partial");
+}
+
 }  // namespace
 }  // namespace sideband::daemon

@@ -31,9 +31,9 @@ absl::StatusOr<std::vector<VisibleDevice>> Select(Reader& reader, const Caller& 
 void AddEvents(const VisibleDevice& device, sideband::v1::ListEventsResponse& response) {
   auto& out = *response.add_devices();
   out.set_device(device.info->name);
-  const auto& events = device.view->topology()->catalog().events;
-  for (size_t i = 0; i < events.size(); ++i) {
-    if (device.view->AllEvents()[i]) *out.add_events() = EventMessage(events[i]);
+  const Topology& topology = *device.view->topology();
+  for (size_t i = 0; i < topology.catalog().events.size(); ++i) {
+    if (device.view->AllEvents()[i]) *out.add_events() = EventMessage(topology, i);
   }
 }
 

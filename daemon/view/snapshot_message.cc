@@ -32,14 +32,17 @@ sideband::v1::Device::State StateOf(VisibleDevice::State state) {
 
 void FillCounters(const DeviceSnapshot& snapshot, size_t row, const EventSet& events, std::span<const double> rates,
                   sideband::v1::ScopeCounters& out) {
+  const Coverage& coverage = snapshot.topology->coverage();
   const auto counters = snapshot.data.Counters(row);
   for (size_t i = 0; i < counters.size() && i < events.size(); ++i) {
     if (!events[i] || !snapshot.IsShown(row, i)) continue;
     sideband::v1::Counter& counter = *out.add_counters();
-    counter.set_event(snapshot.topology->catalog().events[i].name);
-    counter.set_count(counters[i]);
+    FillCounter(*snapshot.topology, i, counters[i], coverage.OfCount(i, counters), counter);
     // An unknown rate is absent.
-    if (i < rates.size() && !std::isnan(rates[i])) counter.set_rate_per_second(rates[i]);
+    if (i >= rates.size() || std::isnan(rates[i])) continue;
+    counter.set_rate_per_second(rates[i]);
+    const double covered = coverage.OfRate(i, rates);
+    if (coverage.IsGated(i) && !std::isnan(covered)) counter.set_rate_coverage(covered);
   }
 }
 

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "daemon/message/scope_message.h"
@@ -56,8 +59,8 @@ TEST_F(SnapshotMessageTest, AMaskedEventHasNoCounter) {
   world_.Publish(0, 2);
   EXPECT_EQ(Rows("tenant-a"), "vm0/: dram_bytes=2011; vm0/render: dram_bytes=2021; vm0/compute: dram_bytes=2031; ");
   EXPECT_EQ(SnapshotMessage(See("tenant-a"), RowFilter()).scopes(0).ratios_size(), 0);
-  EXPECT_TRUE(EventMessage(catalog.events[0]).masked());
-  EXPECT_FALSE(EventMessage(catalog.events[1]).masked());
+  EXPECT_TRUE(EventMessage(*world_.topology, 0).masked());
+  EXPECT_FALSE(EventMessage(*world_.topology, 1).masked());
 }
 
 TEST_F(SnapshotMessageTest, FiltersNarrow) {
@@ -113,6 +116,77 @@ TEST_F(SnapshotMessageTest, CarriesUtilisations) {
   EXPECT_FALSE(SnapshotMessage(See("tenant-a"), RowFilter()).has_elapsed());
 }
 
+class GatedSnapshotMessageTest : public SnapshotMessageTest {
+ protected:
+  GatedSnapshotMessageTest() {
+    world_.topology = GatedTopology();
+    world_.Publish(0, 2);
+  }
+  // Of cycles, resident_cycles and the running cycles: each row's.
+  sideband::v1::ScopeCounters RowOf(const std::vector<uint64_t>& counts, const std::vector<double>& rates) {
+    world_.PublishRows(0, counts, rates);
+    return SnapshotMessage(See("tenant-a"), RowFilter()).scopes(0);
+  }
+};
+
+TEST_F(GatedSnapshotMessageTest, ACounterHasTheCoverageOfItsCountAndOfItsRate) {
+  const auto row = RowOf({70, 1000, 900}, {7, 100, 25});
+  ASSERT_EQ(row.counters_size(), 3);
+  EXPECT_DOUBLE_EQ(row.counters(0).coverage(), 0.9);
+  EXPECT_DOUBLE_EQ(row.counters(0).rate_coverage(), 0.25);
+  for (const int ungated : {1, 2}) {
+    EXPECT_FALSE(row.counters(ungated).has_coverage());
+    EXPECT_FALSE(row.counters(ungated).has_rate_coverage());
+  }
+  EXPECT_EQ(RowOf({70, 1000, 1000}, {7, 100, 100}).counters(0).coverage(), 1);
+}
+
+TEST_F(GatedSnapshotMessageTest, AnEventThatWasNeverCountedIsAbsent) {
+  const auto row = RowOf({0, 1000, 0}, {0, 100, 0});
+  ASSERT_EQ(row.counters_size(), 2);
+  EXPECT_EQ(row.counters(0).event(), "resident_cycles");
+  EXPECT_EQ(row.counters(1).count(), 0u) << "that it never ran is a number";
+}
+
+TEST_F(GatedSnapshotMessageTest, WithoutAnIntervalTheCountAloneHasACoverage) {
+  const auto row = RowOf({70, 1000, 900}, {NAN, NAN, NAN});
+  EXPECT_DOUBLE_EQ(row.counters(0).coverage(), 0.9);
+  EXPECT_FALSE(row.counters(0).has_rate_per_second());
+  EXPECT_FALSE(row.counters(0).has_rate_coverage());
+  EXPECT_FALSE(RowOf({70, 1000, 900}, {0, 0, 0}).counters(0).has_rate_coverage()) << "resident in no cycle";
+}
+
+TEST_F(GatedSnapshotMessageTest, WhoMayReadACountMayReadItsCoverage) {
+  world_.PublishRows(0, {70, 1000, 900}, {7, 100, 25});
+  const auto row = SnapshotMessage(See("tenant-b"), RowFilter()).scopes(0);
+  ASSERT_EQ(row.counters_size(), 1) << "cycles alone are granted";
+  EXPECT_DOUBLE_EQ(row.counters(0).coverage(), 0.9);
+}
+
+TEST_F(GatedSnapshotMessageTest, AnEventTellsItsGroup) {
+  EXPECT_EQ(EventMessage(*world_.topology, 0).gate_group(), "g");
+  EXPECT_FALSE(EventMessage(*world_.topology, 1).has_gate_group());
+  EXPECT_FALSE(EventMessage(*world_.topology, 2).has_gate_group()) << "running cycles are complete";
+}
+
+TEST_F(GatedSnapshotMessageTest, SealedRowsSayWhatWasNotCounted) {
+  const auto sealed = [&](const std::vector<uint64_t>& counts, Uncounted uncounted) {
+    world_.PublishRows(0, counts, {NAN});
+    const auto snapshot = world_.store.Newest(0);
+    sideband::v1::ScopeCounters out;
+    FillScopeCounters(*world_.store.Info(0), *snapshot->topology, snapshot->data, 1, uncounted, out);
+    return out;
+  };
+  const auto partial = sealed({70, 1000, 900}, Uncounted::kDropped);
+  EXPECT_EQ(absl::StrJoin(partial.flags(), ","), "partial");
+  EXPECT_DOUBLE_EQ(partial.counters(0).coverage(), 0.9);
+  EXPECT_EQ(sealed({70, 1000, 1000}, Uncounted::kDropped).flags_size(), 0);
+  const auto never = sealed({0, 1000, 0}, Uncounted::kDropped);
+  EXPECT_EQ(never.counters_size(), 2);
+  EXPECT_EQ(absl::StrJoin(never.flags(), ","), "partial");
+  EXPECT_EQ(sealed({0, 1000, 0}, Uncounted::kKept).counters_size(), 3);
+}
+
 TEST_F(SnapshotMessageTest, AStaleDeviceHasNoRatesAndSaysSo) {
   world_.Publish(0, 2);
   VisibleDevice device = See("tenant-a");
@@ -150,7 +224,7 @@ TEST_F(SnapshotMessageTest, ScopesAreWhatMayBeReadAndConfidentialVms) {
 TEST_F(SnapshotMessageTest, SealedRowsHoldEverythingOfTheVm) {
   sideband::v1::ScopeCounters out;
   const auto snapshot = world_.store.Newest(0);
-  FillScopeCounters(*world_.store.Info(0), *snapshot->topology, snapshot->data, 3, out);
+  FillScopeCounters(*world_.store.Info(0), *snapshot->topology, snapshot->data, 3, Uncounted::kDropped, out);
   EXPECT_EQ(out.scope().context(), "compute");
   ASSERT_EQ(out.counters_size(), 2) << "device-scope events are the device's";
   EXPECT_EQ(out.counters(1).count(), 1031u);

@@ -22,6 +22,7 @@
 #include "daemon/collector/device_peeks.h"
 #include "daemon/collector/fair_share.h"
 #include "daemon/collector/fake_context.h"
+#include "daemon/collector/gated_rows.h"
 #include "daemon/collector/peek_queue.h"
 #include "daemon/collector/peek_router.h"
 #include "daemon/collector/pipeline_increments.h"
@@ -114,6 +115,10 @@ void UseDeviceCollector(MailboxSession& session, Store& store, SealerSet& sealer
 
 void UseFakeContext(const Uuid& vm, MailboxSession& session) {
   //@ daemon/collector/fake_context.h
+}
+
+void UseGatedRows(const Topology& topology, const std::shared_ptr<DeviceSnapshot>& snapshot) {
+  //@ daemon/collector/gated_rows.h
 }
 
 void UseRedact(const Topology& topology, mailbox::Snapshot raw, const std::shared_ptr<const DeviceSnapshot>& before,
