@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
 #include "daemon/exposition/capacity_family.h"
+#include "daemon/exposition/coverage_family.h"
 #include "proto/mailbox/snapshot.h"
 
 namespace sideband::daemon {
@@ -60,6 +61,11 @@ void WriteFlags(absl::string_view name, const DeviceFrame& frame, TextBuffer& ou
   }
 }
 
+template <Level kLevel>
+void WriteCoverage(absl::string_view name, const DeviceFrame& frame, TextBuffer& out) {
+  WriteGateCoverage(name, frame, kLevel, out);
+}
+
 void WriteReferenceSeconds(absl::string_view name, const DeviceFrame& frame, TextBuffer& out) {
   if (!frame.is_fresh()) return;
   const DeviceSnapshot& snapshot = *frame.device().snapshot;
@@ -85,11 +91,17 @@ void WriteVmInfo(absl::string_view name, const DeviceFrame& frame, TextBuffer& o
 constexpr DeviceFamily kFamilies[] = {
     {"sideband_context_flags", MetricType::kGauge, "1 for each reason why counts of a context may be inexact.",
      WriteFlags<Level::kContext>},
+    {"sideband_context_gate_coverage_ratio", MetricType::kGauge,
+     "Share of the context's resident cycles in which a gate group was counted, over the last interval.",
+     WriteCoverage<Level::kContext>},
     {"sideband_device_clock_hertz", MetricType::kGauge, "Frequency of the device's reference clock.", WriteClock},
     {"sideband_device_complete", MetricType::kGauge,
      "1 if the device's totals are those of the whole device, 0 if they leave out confidential VMs.", WriteComplete},
     {"sideband_device_flags", MetricType::kGauge, "1 for each reason why counts of a device may be inexact.",
      WriteFlags<Level::kDevice>},
+    {"sideband_device_gate_coverage_ratio", MetricType::kGauge,
+     "Share of the resident cycles of all VMs in which a gate group was counted, over the last interval.",
+     WriteCoverage<Level::kDevice>},
     {"sideband_device_info", MetricType::kGauge, "1, with the identity of the device.", WriteDeviceInfo},
     {"sideband_device_reference_seconds_total", MetricType::kCounter,
      "Time of the device's reference clock since its boot, at the newest snapshot.", WriteReferenceSeconds},
@@ -103,6 +115,9 @@ constexpr DeviceFamily kFamilies[] = {
      "When the newest snapshot of the device was latched, by the host's clock, since 1970.", WriteSampleTimestamp},
     {"sideband_vm_flags", MetricType::kGauge, "1 for each reason why counts of a VM may be inexact.",
      WriteFlags<Level::kVm>},
+    {"sideband_vm_gate_coverage_ratio", MetricType::kGauge,
+     "Share of the VM's resident cycles in which a gate group was counted, over the last interval.",
+     WriteCoverage<Level::kVm>},
     {"sideband_vm_info", MetricType::kGauge,
      "1, with the identity of the VM. A confidential VM has no other series here.", WriteVmInfo},
 };

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
 #include "daemon/view/fake_world.h"
@@ -95,6 +97,54 @@ TEST_F(ExpositionTest, UtilisationsNeedNoConfiguration) {
   EXPECT_TRUE(absl::StrContains(Render("tenant-a", only), "sideband_vm_busy_ratio{"));
   Exposition other(MetricsFormat::kText, {.events = {"resident_cycles"}});
   EXPECT_FALSE(absl::StrContains(Render("tenant-a", other), "busy"));
+}
+
+class GatedExpositionTest : public ExpositionTest {
+ protected:
+  GatedExpositionTest() {
+    world_.topology = GatedTopology();
+    world_.Publish(0, 2);
+  }
+};
+
+TEST_F(GatedExpositionTest, AGroupHasACoverageInEachRow) {
+  world_.PublishRows(0, {70, 1000, 900}, {7, 100, 25});
+  const std::string a = Render("tenant-a");
+  EXPECT_TRUE(absl::StrContains(
+      a, "sideband_vm_gate_coverage_ratio{device=\"gpu0\",slice=\"0\",vm=\"vm0\",gate_group=\"g\"} 0.25\n"));
+  EXPECT_TRUE(absl::StrContains(a,
+                                "sideband_context_gate_coverage_ratio{device=\"gpu0\",slice=\"0\",vm=\"vm0\","
+                                "context=\"render\",gate_group=\"g\"} 0.25\n"));
+  EXPECT_FALSE(absl::StrContains(a, "sideband_device_gate_coverage_ratio")) << "a tenant has no such row";
+  EXPECT_TRUE(
+      absl::StrContains(Render("ops"), "sideband_device_gate_coverage_ratio{device=\"gpu0\",gate_group=\"g\"} 0.25\n"));
+  Exposition only(MetricsFormat::kText, {.events = {"cycles"}});
+  EXPECT_TRUE(absl::StrContains(Render("tenant-a", only), "gate_coverage_ratio{"));
+  Exposition other(MetricsFormat::kText, {.events = {"resident_cycles"}});
+  EXPECT_FALSE(absl::StrContains(Render("tenant-a", other), "gate_coverage"));
+}
+
+TEST_F(GatedExpositionTest, ACoverageThatIsUnknownIsAbsent) {
+  for (const std::vector<double>& rates : std::vector<std::vector<double>>{{NAN, NAN, NAN}, {0, 0, 0}}) {
+    world_.PublishRows(0, {70, 1000, 900}, rates);
+    EXPECT_FALSE(absl::StrContains(Render("ops"), "gate_coverage")) << "no interval, or nobody was resident";
+  }
+  world_.PublishRows(0, {0, 1000, 0}, {0, 100, 0});
+  EXPECT_TRUE(absl::StrContains(Render("ops"), "vm=\"vm0\",gate_group=\"g\"} 0\n")) << "the gate was closed";
+}
+
+TEST_F(GatedExpositionTest, AnEventThatWasNeverCountedHasNoSample) {
+  world_.PublishRows(0, {0, 1000, 0}, {0, 100, 0});
+  Exposition open_metrics(MetricsFormat::kOpenMetrics);
+  const std::string never = Render("tenant-a", open_metrics);
+  EXPECT_FALSE(absl::StrContains(never, "sideband_vm_cycles"));
+  EXPECT_TRUE(absl::StrContains(never, "sideband_vm_resident_cycles_total{"));
+  world_.PublishRows(0, {70, 2000, 900}, {7, 100, 90});
+  const std::string later = Render("tenant-a", open_metrics);
+  const std::string labels = "{device=\"gpu0\",slice=\"0\",vm=\"vm0\"} ";
+  EXPECT_TRUE(absl::StrContains(later, "sideband_vm_cycles_total" + labels + "70\n"));
+  EXPECT_TRUE(absl::StrContains(later, "sideband_vm_cycles_created" + labels + "1790000000.000\n"))
+      << "the count was zero when the block began, whenever the gate opened";
 }
 
 TEST_F(ExpositionTest, FlagsAreOfALevel) {

@@ -11,8 +11,18 @@ namespace {
 
 // The daemon's own families that begin with a level; //tests/lint:metrics_test compares.
 constexpr absl::string_view kOwnStems[] = {
-    "context_flags", "device_clock_hertz", "device_complete", "device_flags", "device_info", "device_reference_seconds",
-    "device_up",     "vm_flags",           "vm_info",
+    "context_flags",
+    "context_gate_coverage_ratio",
+    "device_clock_hertz",
+    "device_complete",
+    "device_flags",
+    "device_gate_coverage_ratio",
+    "device_info",
+    "device_reference_seconds",
+    "device_up",
+    "vm_flags",
+    "vm_gate_coverage_ratio",
+    "vm_info",
 };
 
 using Names = absl::flat_hash_set<std::string>;

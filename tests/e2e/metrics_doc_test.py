@@ -21,6 +21,8 @@ RATIOS = """ratios:
   - {name: l2_hit, numerator: [l2_hit_cycles], denominator: [l2_hit_cycles, l2_miss_cycles]}
   - {name: backwards, numerator: [sm_active_cycles], denominator: [copy_engine_active_cycles]}
 """
+# Counted in every cycle.
+GATES = "gate_groups: [{name: all, events: [warps_eligible_cycles], host: true}]\n"
 
 
 def documented():
@@ -46,6 +48,7 @@ class MetricsDocTest(unittest.TestCase):
         # A second device, which is unreachable, produces errors.
         config = config.replace("devices:\n", 'devices:\n  - {name: gpu1, bus: "unix:away.sock@0x4f", interval: 200ms}\n')
         site_layout.write(cls.site.folder, "sidebandd.yaml", RATIOS + config)
+        site_layout.write(cls.site.folder, "chip.yaml", cls.site.read("chip.yaml").decode() + GATES)
         cls.site.start_device()
         cls.site.start_daemon()
         with tenant_client.Client(cls.site, "tenant-a") as client:
@@ -71,8 +74,9 @@ class MetricsDocTest(unittest.TestCase):
         level = re.match("sideband_(device|vm|context)_", sample)
         if level and kind == "counter":
             return "sideband_<level>_<event>_total"
-        if level and sample.endswith("_flags"):
-            return "sideband_<level>_flags"
+        at_a_level = sample.replace(level[1], "<level>", 1) if level else sample
+        if at_a_level in self.documented:
+            return at_a_level
         return "sideband_<level>_<ratio>_ratio" if level and sample.endswith("_ratio") else sample
 
     def test_everything_exposed_is_on_the_page(self):
