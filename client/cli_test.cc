@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -377,6 +378,56 @@ TEST_F(CliTest, AWithheldEventSaysSo) {
             "device\n");
 }
 
+// vm1: sm_active in a gate group, pcie_tx beside it.
+v1::Snapshot AGatedSnapshot(double coverage) {
+  v1::Snapshot snapshot = ASnapshot();
+  v1::ScopeCounters& row = *snapshot.mutable_scopes(1);
+  row.set_state(v1::ScopeCounters::STATE_ACTIVE);
+  row.clear_flags();
+  row.add_flags("partial");
+  v1::Counter& gated = *row.add_counters();
+  gated.set_event("sm_active");
+  gated.set_count(7);
+  gated.set_coverage(coverage);
+  gated.set_rate_coverage(0.25);
+  snapshot.mutable_scopes()->DeleteSubrange(0, 1);
+  return snapshot;
+}
+
+TEST_F(CliTest, CoverageIsBesideWhatHasAGate) {
+  FakeDaemon::Script script;
+  *script.snapshots.add_snapshots() = AGatedSnapshot(0.902);
+  Serve(script);
+  const std::string heading = std::string(kSnapshotTable).substr(0, std::string(kSnapshotTable).find("VM "));
+  EXPECT_EQ(Printed({"get"}), heading +
+                                  "VM   CONTEXT  EVENT      COUNT      RATE   COVER  NOTES\n"
+                                  "vm0  train    dram_read     42  1.23 k/s       -  -\n"
+                                  "vm0  train    sm_active      7         -  90.2 %  partial\n");
+  const json counters = json::parse(Printed({"get", "--format", "json"}))["snapshots"][0]["scopes"][0]["counters"];
+  EXPECT_EQ(counters[1]["coverage"], 0.902);
+  EXPECT_EQ(counters[1]["rate_coverage"], 0.25);
+  EXPECT_FALSE(counters[0].contains("coverage"));
+  script.snapshots.Clear();
+  *script.snapshots.add_snapshots() = AGatedSnapshot(1);
+  Serve(script);
+  EXPECT_NE(Printed({"get"}).find(" 100 %\n"), std::string::npos) << "the row is partial, this counter is not";
+}
+
+TEST_F(CliTest, AnEventOfAGroupSaysSo) {
+  FakeDaemon::Script script = ASite();
+  for (auto& device : *script.events.mutable_devices()) {
+    for (v1::Event& event : *device.mutable_events()) {
+      if (event.name() == "pcie_tx") event.set_gate_group("host");
+    }
+  }
+  Serve(script);
+  EXPECT_NE(Printed({"events"}).find("GROUP"), std::string::npos);
+  Printed({"get", "--device", "gpu0", "--event", "pcie_tx"});
+  EXPECT_EQ(err_.text(),
+            "sideband: gpu0: event 'pcie_tx' has not been counted yet: its gate group 'host' was closed all the "
+            "time\n");
+}
+
 TEST_F(CliTest, ADeviceWithoutASnapshotSaysSo) {
   FakeDaemon::Script script;
   const std::string none = "there is no device that this caller may see, or it has not answered yet";
@@ -624,6 +675,20 @@ TEST_F(CliTest, GetSinceAsTable) {
       "gpu0,2023-11-14T22:13:21.000Z,0,7000000000,1,000000000000b007,1,vm0,,train,1,retired,dram_read,103,1.5,no,"
       "estimated\r\n"
       "gpu0,2023-11-14T22:13:22.000Z,0,9000000000,2,000000000000b007,1,vm0,,train,3,active,dram_read,7,,yes,\r\n");
+}
+
+TEST_F(CliTest, GetSinceHasNoNumberOfWhatWasNotCounted) {
+  v1::GetHistoryResponse response = AHistory();
+  auto& columns = *response.mutable_devices(0)->mutable_series(0)->mutable_columns();
+  for (const double of_count : {0.5, 0.25}) columns[0].mutable_coverage()->add_of_counts(of_count);
+  for (const double of_interval : {std::nan(""), 0.0}) columns[0].mutable_coverage()->add_of_intervals(of_interval);
+  response.mutable_devices(0)->mutable_series(1)->mutable_columns(0)->mutable_coverage()->add_of_counts(0);
+  Serve({.history = response});
+  const std::string table = Printed({"get", "--since", "10m"});
+  EXPECT_EQ(table.substr(table.find("TIME")),
+            "TIME           VM   CONTEXT  EVENT      COUNT  RATE   COVER  NOTES\n"
+            "22:13:20.000Z  vm0  train    dram_read    100     -  50.0 %  -\n"
+            "22:13:21.000Z  vm0  train    dram_read   ~103     -  25.0 %  retired,estimated\n");
 }
 
 TEST_F(CliTest, GetSinceAsJson) {

@@ -29,6 +29,12 @@ Names Missing(const Names& wanted, const std::set<std::string>& shown) {
   return missing;
 }
 
+// Whether the event was counted at any point.
+bool HasNumbers(const v1::HistoryColumn& column) {
+  const auto& coverage = column.coverage().of_counts();
+  return !column.has_coverage() || std::ranges::any_of(coverage, [](double of_count) { return of_count != 0; });
+}
+
 class Explanation {
  public:
   Explanation(const Selection& selection, const ShownNames& shown, TelemetryClient& client)
@@ -106,6 +112,10 @@ class Explanation {
   void ExplainEvent(const std::string& device, const v1::Event& event) {
     const std::string start = absl::StrCat(device, ": event '", event.name(), "' ");
     if (event.masked()) return Note(absl::StrCat(start, "is masked: the device does not count it"));
+    if (event.has_gate_group()) {
+      return Note(absl::StrCat(start, "has not been counted yet: its gate group '", event.gate_group(),
+                               "' was closed all the time"));
+    }
     if (event.scope() != v1::Event::SCOPE_DEVICE) return;
     if (IsWithheld(device)) {
       return Note(absl::StrCat(start, "is withheld: it would reveal a confidential VM that is or was on the device"));
@@ -157,6 +167,7 @@ ShownNames ShownNames::Of(const v1::GetHistoryResponse& response) {
       shown.devices.insert(device.device());
       shown.vms.insert({series.scope().vm(), series.scope().vm_uuid()});
       for (const v1::HistoryColumn& column : series.columns()) {
+        if (!HasNumbers(column)) continue;
         const int event = static_cast<int>(column.event());
         if (event < device.events_size()) shown.events.insert(device.events(event));
       }

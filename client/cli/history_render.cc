@@ -28,11 +28,23 @@ const v1::HistoryPoint* PointAt(const v1::DeviceHistory& device, const v1::Histo
   return point < static_cast<uint64_t>(device.points_size()) ? &device.points(static_cast<int>(point)) : nullptr;
 }
 
+// Of the time of a count; nullopt of an event that is in no gate group.
+std::optional<double> CoverageAt(const v1::HistoryColumn& column, int i) {
+  const auto& coverage = column.coverage().of_counts();
+  return i < coverage.size() ? std::optional(coverage[i]) : std::nullopt;
+}
+
+// Whether the event was counted between the previous point and this one.
+bool IsCountedAt(const v1::HistoryColumn& column, int i) {
+  const auto& coverage = column.coverage().of_intervals();
+  return i >= coverage.size() || coverage[i] != 0;
+}
+
 // The rate per second of the device's reference clock since the previous point. nullopt for the first point, and if the
-// count or the clock decreased.
+// event was not counted, or the count or the clock decreased.
 std::optional<double> RateAt(const v1::DeviceHistory& device, const v1::HistorySeries& series,
                              const v1::HistoryColumn& column, int i) {
-  if (i == 0 || column.counts(i) < column.counts(i - 1)) return std::nullopt;
+  if (i == 0 || column.counts(i) < column.counts(i - 1) || !IsCountedAt(column, i)) return std::nullopt;
   const v1::HistoryPoint* const before = PointAt(device, series, i - 1);
   const v1::HistoryPoint* const now = PointAt(device, series, i);
   if (before == nullptr || now == nullptr || now->reference_time_ns() <= before->reference_time_ns()) {
@@ -75,6 +87,7 @@ struct Entry {
   std::string event;
   uint64_t count;
   std::optional<double> rate;
+  std::optional<double> coverage;
   bool is_restart;  // the first entry of a series that succeeds another of the same scope
 };
 
@@ -82,11 +95,14 @@ template <typename OnEntry>
 void ForEachOf(const v1::DeviceHistory& device, const v1::HistorySeries& series, const v1::HistoryColumn& column,
                bool is_restart, OnEntry on_entry) {
   StatusWalk statuses(series);
+  bool is_first = is_restart;
   for (int i = 0; i < column.counts_size(); ++i) {
     const v1::HistoryPoint* const point = PointAt(device, series, i);
     if (point == nullptr) return;
+    const auto coverage = CoverageAt(column, i);
+    if (coverage == 0) continue;  // the count is no number
     on_entry(Entry{series, *point, statuses.At(i), EventName(device, column.event()), column.counts(i),
-                   RateAt(device, series, column, i), is_restart && i == 0});
+                   RateAt(device, series, column, i), coverage, std::exchange(is_first, false)});
   }
 }
 
@@ -102,6 +118,7 @@ void ForEach(const v1::DeviceHistory& device, OnEntry on_entry) {
 
 std::string Notes(const Entry& entry) {
   std::vector<std::string> notes(entry.status.flags().begin(), entry.status.flags().end());
+  if (!entry.coverage || *entry.coverage >= 1) std::erase(notes, "partial");
   if (entry.status.state() != v1::ScopeCounters::STATE_ACTIVE) {
     notes.insert(notes.begin(), StateText(entry.status.state()));
   }
@@ -138,6 +155,7 @@ std::string DeviceTable(const v1::DeviceHistory& device, const std::string& step
                {"EVENT", kLeft, Fit::kMiddle},
                {"COUNT", kRight},
                {"RATE", kRight},
+               {"COVER", kRight, Fit::kRare},
                {"NOTES", kLeft, Fit::kIfAny}});
   const std::string format = TimeFormat(device, style);
   ForEach(device, [&](const Entry& entry) {
@@ -147,7 +165,8 @@ std::string DeviceTable(const v1::DeviceHistory& device, const std::string& step
     };
     table.Add({absl::FormatTime(format, ToTime(entry.point.host_time()), absl::UTCTimeZone()), SliceText(scope),
                scope.vm(), scope.context(), entry.event, marked(CountText(entry.count, style)),
-               marked(entry.rate ? ScaledText(*entry.rate, "/s", style) : ""), Notes(entry)});
+               marked(entry.rate ? ScaledText(*entry.rate, "/s", style) : ""),
+               entry.coverage ? CoverageText(*entry.coverage, style) : "", Notes(entry)});
   });
   return Heading(device, step, style) + table.Render(style);
 }

@@ -11,6 +11,8 @@
 namespace sideband::client {
 namespace {
 
+constexpr char kPartial[] = "partial";
+
 std::string Word(absl::string_view name, absl::string_view prefix, int value) {
   return name.empty() ? absl::StrCat(value) : absl::AsciiStrToLower(absl::StripPrefix(name, prefix));
 }
@@ -33,6 +35,17 @@ std::string SliceText(const v1::Scope& scope) { return scope.has_slice() ? absl:
 
 bool IsEstimated(const google::protobuf::RepeatedPtrField<std::string>& flags) {
   return std::find(flags.begin(), flags.end(), "estimated") != flags.end();
+}
+
+bool IsPartial(const v1::Counter& counter) {
+  // Of an unknown coverage (NaN) the comparison is false.
+  return counter.has_coverage() && !(counter.coverage() >= 1);
+}
+
+std::vector<std::string> FlagsOf(const v1::ScopeCounters& row, const v1::Counter& counter) {
+  std::vector<std::string> flags(row.flags().begin(), row.flags().end());
+  if (!IsPartial(counter)) std::erase(flags, kPartial);
+  return flags;
 }
 
 const v1::Ratio* FindUtilisation(const v1::ScopeCounters& row, const std::string& event) {

@@ -5,6 +5,7 @@
 #define SIDEBAND_CLIENT_CLI_MESSAGE_TEXT_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "sideband/v1/telemetry.pb.h"
@@ -24,6 +25,10 @@ std::string SliceText(const v1::Scope& scope);
 
 // Whether flags of a row tell that its counts are estimates.
 bool IsEstimated(const google::protobuf::RepeatedPtrField<std::string>& flags);
+// Whether the event was not counted in every cycle of its scope's time, as far as the daemon knows.
+bool IsPartial(const v1::Counter& counter);
+// The row's flags as they concern one counter: "partial" only if it is.
+std::vector<std::string> FlagsOf(const v1::ScopeCounters& row, const v1::Counter& counter);
 // nullptr if the row has no utilisation of the event.
 const v1::Ratio* FindUtilisation(const v1::ScopeCounters& row, const std::string& event);
 

@@ -54,6 +54,12 @@ std::string ShareText(double share, const TableStyle& style) {
   return style.raw ? absl::StrFormat("%.6f", share) : absl::StrFormat("%.1f %%", share * 100);
 }
 
+std::string CoverageText(double coverage, const TableStyle& style) {
+  if (std::isnan(coverage)) return "?";
+  if (style.raw) return absl::StrFormat("%.6f", std::floor(coverage * 1e6) / 1e6);
+  return coverage == 1 ? "100 %" : absl::StrFormat("%.1f %%", std::floor(coverage * 1000) / 10);
+}
+
 std::string EstimateText(std::string text, const TableStyle& style) {
   return text.empty() || style.raw ? text : absl::StrCat("~", text);
 }

@@ -29,6 +29,10 @@ std::string CompactShareText(double share);
 // A share from 0 to 1 in percent with one decimal: "37.2 %". If the style is raw, the share itself with six decimals.
 std::string ShareText(double share, const TableStyle& style);
 
+// The same of the share of the time for which a number stands, rounded down so that only the whole is "100 %". "?" if
+// it is unknown (NaN).
+std::string CoverageText(double coverage, const TableStyle& style);
+
 // The text of a number that is an estimate: "~42". Unchanged if it is empty or if the style is raw.
 std::string EstimateText(std::string text, const TableStyle& style);
 

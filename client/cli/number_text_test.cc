@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 namespace sideband::client {
@@ -35,6 +36,14 @@ TEST(ScaledTextTest, TakesThePrefixBelow1000) {
   for (const auto& test : kCases) EXPECT_EQ(ScaledText(test.value, "/s", {}), test.text);
   EXPECT_EQ(ScaledText(1234.56, "/s", {.raw = true}), "1234.6");
   EXPECT_EQ(ScaledText(std::numeric_limits<double>::infinity(), "/s", {}), "inf /s");
+}
+
+TEST(NumberTextTest, OnlyAWholeCoverageIsAll) {
+  EXPECT_EQ(CoverageText(1, {}), "100 %");
+  EXPECT_EQ(CoverageText(0.99999, {}), "99.9 %");
+  EXPECT_EQ(CoverageText(0.5, {}), "50.0 %");
+  EXPECT_EQ(CoverageText(std::nan(""), {}), "?");
+  EXPECT_EQ(CoverageText(0.9999999, {.raw = true}), "0.999999");
 }
 
 TEST(NumberTextTest, CompactNumbers) {

@@ -21,8 +21,8 @@ using Fit = Table::Fit;
 constexpr auto kLeft = Table::Align::kLeft;
 constexpr auto kRight = Table::Align::kRight;
 
-std::string Notes(const v1::ScopeCounters& row) {
-  std::vector<std::string> notes(row.flags().begin(), row.flags().end());
+std::string Notes(const v1::ScopeCounters& row, const v1::Counter& counter) {
+  std::vector<std::string> notes = FlagsOf(row, counter);
   if (row.state() != v1::ScopeCounters::STATE_ACTIVE) notes.insert(notes.begin(), StateText(row.state()));
   return absl::StrJoin(notes, ",");
 }
@@ -30,6 +30,10 @@ std::string Notes(const v1::ScopeCounters& row) {
 std::string UtilisationText(const v1::ScopeCounters& row, const std::string& event, const TableStyle& style) {
   const v1::Ratio* const utilisation = FindUtilisation(row, event);
   return utilisation == nullptr ? "" : ShareText(utilisation->value(), style);
+}
+
+std::string CoverText(const v1::Counter& counter, const TableStyle& style) {
+  return counter.has_coverage() ? CoverageText(counter.coverage(), style) : "";
 }
 
 void AddCounters(const v1::ScopeCounters& row, const TableStyle& style, Table& table) {
@@ -42,7 +46,7 @@ void AddCounters(const v1::ScopeCounters& row, const TableStyle& style, Table& t
     const std::string rate = counter.has_rate_per_second() ? ScaledText(counter.rate_per_second(), "/s", style) : "";
     table.Add({SliceText(scope), scope.vm(), scope.context(), counter.event(),
                marked(CountText(counter.count(), style)), marked(rate),
-               marked(UtilisationText(row, counter.event(), style)), Notes(row)});
+               marked(UtilisationText(row, counter.event(), style)), CoverText(counter, style), Notes(row, counter)});
   }
 }
 
@@ -105,12 +109,13 @@ std::string EventsTable(const v1::ListEventsResponse& response, const TableStyle
                {"EVENT", kLeft, Fit::kMiddle},
                {"UNIT", kLeft, Fit::kEnd},
                {"SCOPE"},
+               {"GROUP", kLeft, Fit::kRare},
                {"NOTES", kLeft, Fit::kIfAny},
                {"DESCRIPTION", kLeft, Fit::kEnd}});
   for (const auto& device : response.devices()) {
     for (const v1::Event& event : device.events()) {
-      table.Add({device.device(), event.name(), event.unit(), ScopeText(event.scope()), event.masked() ? "masked" : "",
-                 event.description()});
+      table.Add({device.device(), event.name(), event.unit(), ScopeText(event.scope()), event.gate_group(),
+                 event.masked() ? "masked" : "", event.description()});
     }
   }
   return table.Render(style);
@@ -139,6 +144,7 @@ std::string SnapshotTable(const v1::Snapshot& snapshot, const TableStyle& style)
                {"COUNT", kRight},
                {"RATE", kRight},
                {"UTIL", kRight, Fit::kIfAny},
+               {"COVER", kRight, Fit::kRare},
                {"NOTES", kLeft, Fit::kIfAny}});
   for (const v1::ScopeCounters& row : snapshot.scopes()) AddCounters(row, style, table);
   return Heading(snapshot, style) + table.Render(style);
@@ -150,13 +156,15 @@ std::string PeekTable(const v1::PeekResponse& response, const TableStyle& style)
                {"CONTEXT", kLeft, Fit::kMiddle},
                {"EVENT", kLeft, Fit::kMiddle},
                {"COUNT", kRight},
+               {"COVER", kRight, Fit::kRare},
                {"NOTES", kLeft, Fit::kIfAny}});
   const v1::ScopeCounters& row = response.counters();
   const v1::Scope& scope = row.scope();
   for (const v1::Counter& counter : row.counters()) {
     const std::string count = CountText(counter.count(), style);
     table.Add({SliceText(scope), scope.vm(), scope.context(), counter.event(),
-               IsEstimated(row.flags()) ? EstimateText(count, style) : count, absl::StrJoin(row.flags(), ",")});
+               IsEstimated(row.flags()) ? EstimateText(count, style) : count, CoverText(counter, style),
+               absl::StrJoin(FlagsOf(row, counter), ",")});
   }
   return WrappedFields({Visible(scope.device()), HostTime(response),
                         absl::StrCat("boot ", BootIdText(response.boot_id())), ReferenceTime(response)},

@@ -15,7 +15,8 @@ std::string DevicesTable(const v1::ListDevicesResponse& response, const TableSty
 std::string EventsTable(const v1::ListEventsResponse& response, const TableStyle& style);
 std::string ScopesTable(const v1::ListScopesResponse& response, const TableStyle& style);
 // One or two lines about the snapshot, then a row per counter. NOTES contains the row's state, if it is not active, and
-// its flags.
+// its flags; "partial" only of counters that were not counted all the time. COVER is there if the event of any is in a
+// gate group.
 std::string SnapshotTable(const v1::Snapshot& snapshot, const TableStyle& style);
 // One line about the instant, then a row per counter. NOTES contains the flags of the row.
 std::string PeekTable(const v1::PeekResponse& response, const TableStyle& style);

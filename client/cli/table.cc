@@ -75,8 +75,9 @@ void Table::Add(std::vector<std::string> row) {
 
 bool Table::IsShown(size_t column, const TableStyle& style) const {
   const Fit fit = columns_[column].fit;
-  if (style.wide || (fit != Fit::kWideOnly && fit != Fit::kIfAny)) return true;
-  return fit == Fit::kIfAny && std::ranges::any_of(rows_, [&](const auto& row) { return row[column] != kNothing; });
+  if (fit == Fit::kWideOnly) return style.wide;
+  if ((fit != Fit::kIfAny || style.wide) && fit != Fit::kRare) return true;
+  return std::ranges::any_of(rows_, [&](const auto& row) { return row[column] != kNothing; });
 }
 
 Table::Widths Table::WidthsOf(const TableStyle& style) const {

@@ -35,6 +35,7 @@ class Table {
     kEnd,       // is cut at its end
     kWideOnly,  // is shown in a wide table only
     kIfAny,     // is shown in a wide table, or if any cell is not empty; is cut at its end
+    kRare,      // is shown if any cell is not empty; is never cut
   };
   struct Column {
     std::string title;

@@ -41,6 +41,14 @@ TEST(TableTest, FitsATerminalUnlessWide) {
   EXPECT_NE(wide.find(std::string(60, 'x') + "\n"), std::string::npos) << wide;
 }
 
+TEST(TableTest, ARareColumnIsThereOnlyForWhatItHas) {
+  Table table({{"A"}, {"RARE", {}, Fit::kRare}});
+  table.Add({"1", ""});
+  EXPECT_EQ(table.Render({.wide = true}), "A\n1\n");
+  table.Add({"2", "x"});
+  EXPECT_EQ(table.Render({}), "A  RARE\n1  -\n2  x\n");
+}
+
 TEST(TableTest, CutsToTheStylesColumnsOnly) {
   Table table({{"A", {}, Fit::kMiddle}, {"NOTES", {}, Fit::kIfAny}});
   table.Add({std::string(60, 'a'), std::string(60, 'n')});

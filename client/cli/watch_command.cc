@@ -40,7 +40,8 @@ absl::Duration IntervalOf(const std::string& text) {
 const std::map<std::string, LineValue> kValues = {{"auto", LineValue::kAuto},
                                                   {"util", LineValue::kUtilisation},
                                                   {"rate", LineValue::kRate},
-                                                  {"count", LineValue::kCount}};
+                                                  {"count", LineValue::kCount},
+                                                  {"cover", LineValue::kCoverage}};
 
 // Prints the updates of the streams of one run.
 class Watch {
@@ -138,7 +139,9 @@ class WatchCommand final : public Command {
     app.add_option("--count", count_, "End after so many updates; default: none")
         ->check(CLI::Range(uint64_t{1}, uint64_t{1'000'000'000}))
         ->type_name("N");
-    app.add_option("--value", value_, "Columns of lines: util, rate, count or auto (util where there is one, or rate)")
+    app.add_option("--value", value_,
+                   "Columns of lines: util, rate, count, cover (the share of the time in which it was "
+                   "counted) or auto (util where there is one, or rate)")
         ->check(CLI::IsMember(kValues))
         ->type_name("VALUE")
         ->capture_default_str();

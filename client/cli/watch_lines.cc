@@ -72,7 +72,8 @@ bool WatchLines::Adapt(const v1::Snapshot& snapshot) {
 }
 
 size_t WatchLines::ValueWidth() const {
-  if (style_.raw) return options_.value == LineValue::kUtilisation ? 8 : 20;
+  const bool is_share = options_.value == LineValue::kUtilisation || options_.value == LineValue::kCoverage;
+  if (style_.raw) return is_share ? 8 : 20;
   return options_.value == LineValue::kUtilisation ? 6 : 7;
 }
 
@@ -129,6 +130,10 @@ std::string WatchLines::ValueText(const v1::ScopeCounters& row, const v1::Counte
   const bool has_rate = options_.value == LineValue::kAuto || options_.value == LineValue::kRate;
   if (options_.value == LineValue::kCount) {
     return style_.raw ? absl::StrCat(counter->count()) : CompactText(static_cast<double>(counter->count()), "");
+  }
+  if (options_.value == LineValue::kCoverage) {
+    if (!counter->has_coverage()) return CoverageText(1, style_);
+    return counter->has_rate_coverage() ? CoverageText(counter->rate_coverage(), style_) : "-";
   }
   if (has_share && utilisation != nullptr) {
     return style_.raw ? ShareText(utilisation->value(), style_) : CompactShareText(utilisation->value());

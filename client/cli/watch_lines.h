@@ -17,7 +17,8 @@
 namespace sideband::client {
 
 // What a column shows of its event. kAuto: the utilisation where there is one, otherwise the rate.
-enum class LineValue { kAuto, kUtilisation, kRate, kCount };
+// kCoverage: the share of the interval's resident cycles in which it was counted.
+enum class LineValue { kAuto, kUtilisation, kRate, kCount, kCoverage };
 
 struct LineOptions {
   LineValue value = LineValue::kAuto;

@@ -69,6 +69,15 @@ TEST(WatchLinesTest, ValuesAsChosen) {
   EXPECT_EQ(last_line(LineValue::kUtilisation, {.raw = true}), " 0.414000\n");
 }
 
+TEST(WatchLinesTest, CoverageIsOfTheInterval) {
+  v1::Snapshot snapshot = ASnapshot(3);
+  v1::ScopeCounters& row = *snapshot.mutable_scopes(1);
+  for (const int gated : {0, 1}) row.mutable_counters(gated)->set_coverage(0.5);
+  row.mutable_counters(0)->set_rate_coverage(0.902);
+  const std::string text = WatchLines({.value = LineValue::kCoverage}, {}).Render(snapshot, 0);
+  EXPECT_EQ(text.substr(text.find("vm1 ") + 4), "  90.2 %        -    100 %\n");
+}
+
 TEST(WatchLinesTest, UnknownValuesAndFlags) {
   v1::Snapshot snapshot = ASnapshot(1);
   v1::ScopeCounters& row = *snapshot.mutable_scopes(1);

@@ -24,9 +24,10 @@ namespace sideband::client::top {
 struct EventEntry {
   std::string name;
   uint64_t count = 0;
-  std::optional<double> rate;   // per second
-  std::optional<double> share;  // utilisation, from 0 to 1
-  Minute minute;                // of the utilisation if there is one, otherwise of the rate
+  std::optional<double> rate;      // per second
+  std::optional<double> share;     // utilisation, from 0 to 1
+  std::optional<double> coverage;  // of the count, if the event is in a gate group; NaN: unknown
+  Minute minute;                   // of the utilisation if there is one, otherwise of the rate
 };
 
 // The device as a whole, a VM, or a context.

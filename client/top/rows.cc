@@ -69,6 +69,9 @@ class Tree {
       node.row.key.kind = RowKind::kEvent;
       node.row.key.event = node.row.name = event.name;
       node.row.detail = absl::StrCat(event.name, ": count ", CountText(event.count, {}));
+      if (event.coverage) {
+        absl::StrAppend(&node.row.detail, ", counted in ", CoverageText(*event.coverage, {}), " of its time");
+      }
       Show(&event, is_fresh, node.row);
       nodes.push_back(std::move(node));
     }

@@ -67,6 +67,23 @@ TEST(RowsTest, ValuesAreOfTheChosenEvent) {
   EXPECT_FALSE(Find(rows, "vm1").is_share_minute);
 }
 
+TEST(RowsTest, AnEventSaysForWhatTimeItWasCounted) {
+  v1::Snapshot snapshot;
+  snapshot.set_device("gpu0");
+  snapshot.set_device_state(v1::Device::STATE_FRESH);
+  v1::ScopeCounters& row = *snapshot.add_scopes();
+  row.mutable_scope()->set_device("gpu0");
+  for (const char* name : {"gated", "free"}) row.add_counters()->set_event(name);
+  row.mutable_counters(0)->set_coverage(0.902);
+  Model model;
+  model.Apply(snapshot, kNow);
+  RowOptions options;
+  options.toggled.insert({.device = "gpu0", .kind = RowKind::kEvents});
+  const std::vector<Row> rows = BuildRows(model, options, kNow);
+  EXPECT_EQ(Find(rows, "gated").detail, "gated: count 0, counted in 90.2 % of its time");
+  EXPECT_EQ(Find(rows, "free").detail, "free: count 0");
+}
+
 TEST(RowsTest, ASilentDeviceHasNoCurrentValues) {
   const std::vector<Row> rows = BuildRows(ASite(), {}, kNow + absl::Seconds(74));
   EXPECT_EQ(Find(rows, "gpu0").state, "stale 1m14s");

@@ -8,6 +8,12 @@ export function percent(share) {
   return `${(100 * share).toFixed(1)} %`;
 }
 
+// The share of its time for which a number stands, rounded down: 0.9999 -> "99.9 %". "?" where it is unknown.
+export function coverageText(coverage) {
+  if (Number.isNaN(coverage)) return '?';
+  return coverage === 1 ? '100 %' : percent(Math.floor(1000 * coverage) / 1000);
+}
+
 // 1234567 -> "1.23 M"
 export function siNumber(value) {
   let scaled = value;

@@ -14,6 +14,13 @@ function keyOf(scope, bootId) {
   return [scope.device, bootId, scope.vm_uuid, scope.context, scope.generation].join('|');
 }
 
+// Of an event in a gate group: the share of its scope's resident cycles in which it was counted, of the count and of the
+// rate. NaN, which is a text in the answer, is unknown.
+function coverageOf(counter) {
+  if (counter.coverage === undefined) return {};
+  return { coverage: Number(counter.coverage), rateCoverage: counter.rate_coverage };
+}
+
 function rowOf(scopeCounters, bootId) {
   const { scope } = scopeCounters;
   const shares = scopeCounters.ratios.map((ratio) => ({
@@ -35,6 +42,7 @@ function rowOf(scopeCounters, bootId) {
       count: counter.count,
       rate: counter.rate_per_second,
       share: shares.find((share) => share.event === counter.event)?.value,
+      ...coverageOf(counter),
     })),
     contexts: [],
   };
@@ -187,9 +195,28 @@ function increment(before, after, event) {
   return from === undefined || to === undefined ? undefined : Number(BigInt(to) - BigInt(from));
 }
 
+// The cycles in which a gated event was counted.
+function runningCycles(row, event) {
+  const counter = row.counters.find((candidate) => candidate.event === event);
+  const resident = row.counters.find((candidate) => candidate.event === kResidentEvent);
+  return counter && resident ? counter.coverage * Number(resident.count) : Number.NaN;
+}
+
+// What a gated event could count in the cycles in which it was counted.
+function gatedCapacity(before, after, share, rateCoverage) {
+  const resident = after.counters.find((counter) => counter.event === kResidentEvent);
+  const perCycle = share.capacity / (rateCoverage * resident?.rate);
+  return perCycle * (runningCycles(after, share.event) - runningCycles(before, share.event));
+}
+
 function meanShare(before, after, share, isContext, seconds) {
   const counted = increment(before, after, share.event);
   if (counted === undefined) return share.value;
+  const { coverage, rateCoverage } = after.counters.find((counter) => counter.event === share.event);
+  if (coverage !== undefined) {
+    const ofGate = gatedCapacity(before, after, share, rateCoverage);
+    return ofGate > 0 ? Math.min(1, counted / ofGate) : share.value;
+  }
   const { perSecond, perResidentCycle } = capacityOf(share, isContext, after);
   const capacity = perSecond ? perSecond * seconds : perResidentCycle * (increment(before, after, kResidentEvent) ?? 0);
   return capacity > 0 ? Math.min(1, counted / capacity) : share.value;

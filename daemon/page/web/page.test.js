@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bootText, durationText, exactCount, percent, secondsOf, siNumber } from './format.js';
+import { bootText, coverageText, durationText, exactCount, percent, secondsOf, siNumber } from './format.js';
 import { buildModel, daemonProblems, shareNames, takeMeans } from './model.js';
 import { SeriesStore, sharesOfHistory } from './series.js';
 
@@ -215,6 +215,29 @@ test('the share of a context is of the time in which it was resident', () => {
   assert.equal(train(takeMeans(before, after).devices[0]).shares[0].value, 0.25);
 });
 
+test('the share of an event in a gate group is of the time in which it was counted', () => {
+  const [before, after] = [buildModel(statusOf(1000, 0.5)), buildModel(statusOf(1010, 0.5))];
+  const vm1 = (device) => device.vms[0];
+  Object.assign(vm1(before.devices[0]).counters[0], { coverage: 1, rateCoverage: 1 });
+  Object.assign(vm1(after.devices[0]).counters[0], { coverage: 109 / 209, rateCoverage: 0.5 });
+  countOf(after, vm1, 'sm_active_cycles', '107');
+  countOf(after, vm1, 'resident_cycles', '209');
+  // In a counted cycle 100 / (0.5 · 50) could be counted; 109 - 9 of them have passed.
+  const { value } = vm1(takeMeans(before, after).devices[0]).shares[0];
+  assert.ok(Math.abs(value - 0.25) < 1e-12);
+});
+
+test('a coverage is 100 % only if it is whole', () => {
+  assert.equal(coverageText(1), '100 %');
+  assert.equal(coverageText(0.99999), '99.9 %');
+  assert.equal(coverageText(Number.NaN), '?');
+  const status = statusOf(1000, 0.5);
+  Object.assign(status.snapshots[0].scopes[1].counters[0], { coverage: 'NaN' });
+  const [counter, resident] = buildModel(status).devices[0].vms[0].counters;
+  assert.ok(Number.isNaN(counter.coverage));
+  assert.ok(!('coverage' in resident));
+});
+
 test('without comparable counts the last interval stands', () => {
   const after = buildModel(statusOf(1010, 0.5));
   assert.equal(takeMeans(undefined, after).devices[0].vms[0].shares[0].value, 0.5);
@@ -241,6 +264,13 @@ const kHistory = {
     },
   ],
 };
+
+test('shares of the past need a count of all cycles', () => {
+  const model = buildModel(statusOf(1000, 0.5));
+  const history = structuredClone(kHistory);
+  history.devices[0].series[0].columns[0].coverage = { of_counts: [1, 1], of_intervals: ['NaN', 1] };
+  assert.deepEqual([...sharesOfHistory(history, model, 'sm_active')][0].values, []);
+});
 
 test('shares of the past come before those of the present', () => {
   const model = buildModel(statusOf(1000, 0.5));

@@ -2,7 +2,7 @@
 // What VMs and contexts have in common: shares as bars, flags, counters.
 
 import { useState } from 'preact/hooks';
-import { exactCount, percent, siNumber } from './format.js';
+import { coverageText, exactCount, percent, siNumber } from './format.js';
 
 const kFlagTexts = {
   overflow: 'a counter has saturated',
@@ -10,6 +10,7 @@ const kFlagTexts = {
   mmu_fault: 'counts were dropped',
   estimated: 'some counts are estimated',
   confidential_excluded: 'without confidential VMs',
+  partial: 'some events were not counted all the time',
 };
 
 export function Flags({ flags }) {
@@ -47,6 +48,7 @@ export function Bars({ shares, chosen }) {
 }
 
 function CounterTable({ counters }) {
+  const hasGates = counters.some((counter) => counter.coverage !== undefined);
   return (
     <div class="scroll">
       <table>
@@ -56,6 +58,7 @@ function CounterTable({ counters }) {
             <th class="number">count</th>
             <th class="number">per second</th>
             <th class="number">share</th>
+            {hasGates && <th class="number">counted</th>}
           </tr>
         </thead>
         <tbody>
@@ -65,6 +68,9 @@ function CounterTable({ counters }) {
               <td class="number">{exactCount(counter.count)}</td>
               <td class="number">{counter.rate === undefined ? '–' : siNumber(counter.rate)}</td>
               <td class="number">{counter.share === undefined ? '–' : percent(counter.share)}</td>
+              {hasGates && (
+                <td class="number">{counter.coverage === undefined ? '–' : coverageText(counter.coverage)}</td>
+              )}
             </tr>
           ))}
         </tbody>

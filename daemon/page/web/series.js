@@ -102,7 +102,8 @@ export class SeriesStore {
 }
 
 // Shares from the counts of a history (GetHistoryResponse), of devices and VMs: their capacity is that of all cycles,
-// and thus the same as now. What a context could have counted depends on when it was resident.
+// and thus the same as now. What a context could have counted depends on when it was resident, and what an event in a
+// gate group could, on when its gate was open.
 //   for (const { key, times, values } of sharesOfHistory(history, model, 'sm_active')) …
 export function* sharesOfHistory(history, model, name) {
   for (const past of history.devices) {
@@ -127,6 +128,7 @@ function sharesOf(past, series, share) {
   const column = series.columns.find((candidate) => past.events[candidate.event] === share.event);
   const times = [];
   const values = [];
+  if (column?.coverage) return { times, values };
   for (let i = 1; column && i < column.counts.length; i += 1) {
     const [before, after] = [past.points[series.first_point + i - 1], past.points[series.first_point + i]];
     const seconds = Number(BigInt(after.reference_time_ns) - BigInt(before.reference_time_ns)) / 1e9;
