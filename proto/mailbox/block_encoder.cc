@@ -129,6 +129,8 @@ class Encoder {
 }  // namespace
 
 bool IsWrittenWhole(const BlockHeader& block, const std::set<uint16_t>& confidential) {
+  // The hypervisor's own work is no tenant's secret, whoever else is on the device.
+  if (IsHostBlock(block)) return false;
   // The device's counts are the sum of all VMs' and would reveal the confidential VM's.
   return block.vm == kHypervisorVm ? !confidential.empty() : confidential.contains(block.vm);
 }

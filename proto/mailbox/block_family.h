@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The hierarchy of a snapshot's blocks: a VM's counts include its contexts', the device's include its VMs'.
+// The hierarchy of a snapshot's blocks: a VM's counts include its contexts', the device's include its VMs' and those of
+// the slices' host blocks.
 //   const BlockFamily family(snapshot.blocks);
 //   for (const size_t block : family.children_first()) Add(block, family.parent(block));
 #ifndef SIDEBAND_PROTO_MAILBOX_BLOCK_FAMILY_H_

@@ -84,10 +84,7 @@ absl::Status DecodeScopes(ByteSpan payload, Catalog& catalog) {
   SIDEBAND_RETURN_IF_ERROR(DecodeList(in, kSlicesMax, catalog.slices));
   SIDEBAND_RETURN_IF_ERROR(DecodeList(in, kVmsMax, catalog.vms));
   SIDEBAND_RETURN_IF_ERROR(DecodeList(in, kContextsMax, catalog.contexts));
-  // This version has no host blocks; a device that has them cannot be read without knowing their blocks.
-  const size_t host_blocks = in.U16();
-  if (!in.ok()) return MalformedCatalog("truncated");
-  if (host_blocks != 0) return MalformedCatalog("host blocks are not supported");
+  SIDEBAND_RETURN_IF_ERROR(DecodeList(in, kSlicesMax, catalog.host_blocks));
   return in.remaining() == 0 ? absl::OkStatus() : MalformedCatalog("bytes after the scopes");
 }
 
@@ -149,7 +146,7 @@ Bytes EncodeCatalogSections(const Catalog& catalog) {
   EncodeList(catalog.slices, scopes);
   EncodeList(catalog.vms, scopes);
   EncodeList(catalog.contexts, scopes);
-  scopes.U16(0);  // host blocks
+  EncodeList(catalog.host_blocks, scopes);
   AppendSection(CatalogSection::kEvents, events.written(), out);
   AppendSection(CatalogSection::kEventDetails, details.written(), out);
   AppendSection(CatalogSection::kScopes, scopes.written(), out);

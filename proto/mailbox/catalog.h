@@ -91,6 +91,14 @@ struct ContextInfo {
   bool operator==(const ContextInfo&) const = default;
 };
 
+// The block of the hypervisor's work on a slice while nobody is resident there. In snapshots it is a context of
+// kHypervisorVm, whose ID is that of the slice.
+struct HostBlockInfo {
+  uint8_t slice = 0;
+  uint32_t generation = 0;
+  bool operator==(const HostBlockInfo&) const = default;
+};
+
 // Counters with one enable bit (gate_controls.h). Its number is EventDetails::gate_group.
 struct GateGroupInfo {
   std::string name;
@@ -107,12 +115,13 @@ struct Catalog {
   std::vector<SliceInfo> slices;
   std::vector<VmInfo> vms;
   std::vector<ContextInfo> contexts;
+  std::vector<HostBlockInfo> host_blocks;  // only of version 2
   std::vector<GateGroupInfo> gate_groups;  // only of version 2
   bool operator==(const Catalog&) const = default;
 };
 
-// The payload of a catalogue stream of version 1, which has no event details and no gate groups. Names longer than 255
-// bytes are truncated.
+// The payload of a catalogue stream of version 1, which has no event details, host blocks and gate groups. Names longer
+// than 255 bytes are truncated.
 Bytes EncodeCatalog(const Catalog& catalog);
 // The same for version 2. An event's rates must be none (written as 0), one, or one for each slice.
 Bytes EncodeCatalogSections(const Catalog& catalog);
@@ -122,8 +131,9 @@ Bytes EncodeCatalogSections(const Catalog& catalog);
 // VM or context, a VM 0, a context of an unknown VM, and an unknown property.
 absl::StatusOr<Catalog> DecodeCatalog(ByteSpan payload);
 // The same for version 2. INVALID_ARGUMENT also for malformed sections (sections.h), details of more or fewer events,
-// rates above kRateQ32Max, host blocks, more than kGateGroupsMax gate groups, a group without a name or with that of
-// another, a running event that does not exist, and an event of a group that does not exist.
+// rates above kRateQ32Max, a host block of an unknown slice or a second one of a slice, more than kGateGroupsMax gate
+// groups, a group without a name or with that of another, a running event that does not exist, and an event of a group
+// that does not exist.
 absl::StatusOr<Catalog> DecodeCatalogSections(ByteSpan payload);
 
 // The CRC-32C of the payload; it changes with the catalogue.

@@ -40,6 +40,16 @@ absl::Status CheckEvents(const Catalog& catalog) {
 
 bool IsName(const std::string& name) { return !name.empty() && IsPrintable(name); }
 
+// `slices` are those of the catalogue.
+absl::Status CheckHostBlocks(const Catalog& catalog, const std::set<uint8_t>& slices) {
+  std::set<uint8_t> without = slices;
+  for (const HostBlockInfo& block : catalog.host_blocks) {
+    if (!slices.contains(block.slice)) return MalformedCatalog("a host block belongs to an unknown slice");
+    if (without.erase(block.slice) == 0) return MalformedCatalog("a host block is listed twice");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckScopes(const Catalog& catalog) {
   std::set<uint16_t> vms;
   std::set<Uuid> uuids;
@@ -64,7 +74,7 @@ absl::Status CheckScopes(const Catalog& catalog) {
     if (slice.id == kAnySlice || !IsName(slice.name)) return MalformedCatalog("a slice has no identity");
     if (!slices.insert(slice.id).second) return MalformedCatalog("a slice is listed twice");
   }
-  return absl::OkStatus();
+  return CheckHostBlocks(catalog, slices);
 }
 
 }  // namespace
@@ -100,6 +110,11 @@ void Encode(const ContextInfo& context, ByteWriter& out) {
   out.String(context.name);
   out.U8(context.slice);
   out.U32(context.generation);
+}
+
+void Encode(const HostBlockInfo& block, ByteWriter& out) {
+  out.U8(block.slice);
+  out.U32(block.generation);
 }
 
 Uuid DecodeUuid(ByteReader& in) {
@@ -143,6 +158,12 @@ bool Decode(ByteReader& in, ContextInfo& context) {
   context.name = in.String();
   context.slice = in.U8();
   context.generation = in.U32();
+  return true;
+}
+
+bool Decode(ByteReader& in, HostBlockInfo& block) {
+  block.slice = in.U8();
+  block.generation = in.U32();
   return true;
 }
 

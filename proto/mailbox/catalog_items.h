@@ -28,11 +28,13 @@ void Encode(const EventInfo& event, ByteWriter& out);
 void Encode(const SliceInfo& slice, ByteWriter& out);
 void Encode(const VmInfo& vm, ByteWriter& out);
 void Encode(const ContextInfo& context, ByteWriter& out);
+void Encode(const HostBlockInfo& block, ByteWriter& out);
 // A read past the end of `in` leaves it not ok. Returns false for a value that this version does not know.
 bool Decode(ByteReader& in, EventInfo& event);
 bool Decode(ByteReader& in, SliceInfo& slice);
 bool Decode(ByteReader& in, VmInfo& vm);
 bool Decode(ByteReader& in, ContextInfo& context);
+bool Decode(ByteReader& in, HostBlockInfo& block);
 
 template <typename T>
 void EncodeList(const std::vector<T>& items, ByteWriter& out) {

@@ -199,6 +199,11 @@ TEST(CatalogSectionsTest, RefusesDetailsThatMakeNoSense) {
       {"a gain beyond reason", [](Catalog& c) { c.events[0].details.slices[0].gain_q32 = ~uint64_t{0}; }},
       {"an unknown way of counting", [](Catalog& c) { c.events[0].details.counting = Counting{3}; }},
       {"the checks of version 1", [](Catalog& c) { c.contexts[0].vm = 9; }},
+      {"a host block of no slice", [](Catalog& c) { c.host_blocks = {{.slice = 63, .generation = 1}}; }},
+      {"two host blocks of a slice",
+       [](Catalog& c) {
+         c.host_blocks.assign(2, {c.slices[0].id, 1});
+       }},
       {"an event of a group that is not there", [](Catalog& c) { c.gate_groups.pop_back(); }},
       {"a group without a name", [](Catalog& c) { c.gate_groups[0].name = ""; }},
       {"two groups of one name", [](Catalog& c) { c.gate_groups[0].name = c.gate_groups[1].name; }},
@@ -225,10 +230,16 @@ TEST(CatalogSectionsTest, AVmOfAnUnknownKindIsRefused) {
   EXPECT_EQ(DecodeCatalogSections(payload).status().message(), "catalogue: an entry has an unknown property");
 }
 
-TEST(CatalogSectionsTest, HostBlocksAreRefused) {
-  Bytes payload = EncodeCatalogSections(Example());
-  payload[payload.size() - 2] = 1;
-  EXPECT_EQ(DecodeCatalogSections(payload).status().message(), "catalogue: host blocks are not supported");
+TEST(CatalogSectionsTest, HostBlocksFollowTheContexts) {
+  Catalog catalog = Example();
+  const size_t before = EncodeCatalogSections(catalog).size();
+  catalog.host_blocks = {{.slice = catalog.slices[0].id, .generation = 7}};
+  const Bytes payload = EncodeCatalogSections(catalog);
+  EXPECT_EQ(payload.size(), before + 5);
+  EXPECT_EQ(Bytes(payload.end() - 7, payload.end()), (Bytes{1, 0, catalog.slices[0].id, 7, 0, 0, 0}));
+  const auto read = DecodeCatalogSections(payload);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(*read, catalog);
 }
 
 TEST(CatalogTest, HashChangesWithTheContent) {

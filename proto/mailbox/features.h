@@ -16,6 +16,9 @@ inline constexpr uint64_t kPeekFeature = uint64_t{1} << 0;
 // CONFIG: who is counted may be read and changed (counting.h).
 inline constexpr uint64_t kGateGroupsFeature = uint64_t{1} << 1;
 
+// Blocks of the hypervisor's work on slices without a resident (catalog.h, HostBlockInfo).
+inline constexpr uint64_t kHostBlocksFeature = uint64_t{1} << 3;
+
 struct FeatureRow {
   uint8_t bit;
   const char* name;

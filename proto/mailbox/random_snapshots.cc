@@ -19,8 +19,10 @@ RandomSnapshots::RandomSnapshots(uint64_t seed) : random_(seed), counters_(Below
 }
 
 void RandomSnapshots::ChangeTopology() {
-  const auto vm = static_cast<uint16_t>(1 + Below(kVms));
-  const uint16_t context = OneIn(3) ? kNoContext : static_cast<uint16_t>(Below(kContexts));
+  const auto vm = static_cast<uint16_t>(Below(1 + kVms));
+  // The device's own block stays; the contexts of VM 0 are host blocks.
+  const bool is_of_vm = vm != kHypervisorVm && OneIn(3);
+  const uint16_t context = is_of_vm ? kNoContext : static_cast<uint16_t>(Below(kContexts));
   if (OneIn(3)) {
     blocks_.erase({vm, context});
     return;
@@ -56,8 +58,7 @@ Snapshot RandomSnapshots::Next() {
     Count(block, more);
     const auto vm = blocks_.find({scope.first, kNoContext});
     if (scope.second != kNoContext && vm != blocks_.end()) Count(vm->second, more);
-    // The device's block has the smallest key.
-    if (scope.first != kHypervisorVm) Count(blocks_.begin()->second, more);
+    if (scope.first != kHypervisorVm) Count(blocks_.at({kHypervisorVm, kNoContext}), more);
   }
   now_.blocks.clear();
   now_.counters.clear();

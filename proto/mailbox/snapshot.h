@@ -84,7 +84,13 @@ struct Snapshot {
   bool operator==(const Snapshot&) const = default;
 };
 
-inline constexpr size_t kBlocksMax = 1 + kVmsMax + kContextsMax;
+inline constexpr size_t kBlocksMax = 1 + kVmsMax + kContextsMax + kSlicesMax;
+
+// The block of the hypervisor's work on the slice that its context names (HostBlockInfo): a part of the device's block,
+// as VMs' blocks are.
+constexpr bool IsHostBlock(const BlockHeader& block) {
+  return block.vm == kHypervisorVm && block.context != kNoContext;
+}
 
 }  // namespace sideband::mailbox
 
