@@ -251,7 +251,9 @@ uint32_t Chip::Trigger(TriggerKind kind) {
 }
 
 // Triggers of an idle slice are paused.
-bool Chip::IsCounting(uint8_t channel) const { return channel == kDeviceChannel || bound_[channel].has_value(); }
+bool Chip::IsCounting(uint8_t channel) const {
+  return channel == kDeviceChannel || bound_[channel].has_value() || !hosts_.empty();
+}
 
 void Chip::RouteRecord(const Record& record) {
   if (record.flush_ack) {
@@ -288,7 +290,7 @@ void Chip::CommitToSlice(uint8_t slice) {
     return;
   }
   ++stats_.mmu_faults;
-  const std::optional<Binding>& meant = bound_[slice];
+  const std::optional<Binding> meant = DestinationOf(slice);
   memory_.RaiseFlags(0, mailbox::kFlagMmuFault);  // the device's counts are no longer the sum of its VMs'
   if (meant) memory_.RaiseFlags(meant->vm, mailbox::kFlagMmuFault);
   if (meant && meant->context) memory_.RaiseFlags(*meant->context, mailbox::kFlagMmuFault);
@@ -387,6 +389,14 @@ void Chip::Enable(uint8_t channel) {
   }
 }
 
+void Chip::CreateHostBlocks() {
+  hosts_.Create(memory_, config_.slices);
+  for (uint8_t slice = 0; slice < config_.slices; ++slice) {
+    Rebind(slice, DestinationOf(slice));
+    Enable(slice);
+  }
+}
+
 void Chip::Disable(uint8_t channel) {
   for (Unit& unit : units_) {
     if (unit.channel == channel) unit.ulc.Disable();
@@ -447,7 +457,7 @@ void Chip::MoveIn(SwitchStepEvent& event) {
   const uint8_t slice = event.slice;
   Step(SwitchStep::kRebind, event, [this, slice, &event] {
     bound_[slice] = event.to;
-    Rebind(slice, event.to);
+    Rebind(slice, DestinationOf(slice));
   });
   Step(SwitchStep::kPoll, event, [this] { AwaitAcknowledgements(); });
   Step(SwitchStep::kRestore, event, [this, slice, &event] {
@@ -455,9 +465,10 @@ void Chip::MoveIn(SwitchStepEvent& event) {
     gates_.Bind(slice, GateBindingOf(event.to), now_);
     ShowState(event.from);
     ShowState(event.to);
+    hosts_.ShowState(slice, event.to, memory_);
   });
   Step(SwitchStep::kUnpause, event, [this, slice, &event] {
-    if (event.to) Enable(slice);
+    if (IsCounting(slice)) Enable(slice);
   });
   Step(SwitchStep::kRun, event, nullptr);
 }

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "secure_mcu/chip/host_blocks.h"
 #include "secure_mcu/chip/hpc_read_path.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/record_mover.h"
@@ -80,6 +81,13 @@ class Chip {
   // next switch, an entry until it is mapped again.
   Mmu& mmu() { return mmu_; }
 
+  // Gives each slice a host block. From now on a slice without a resident is in host mode instead of paused: its units
+  // count, and its counts are committed to its host block. To be called once, after every slice got its wires, while no
+  // slice has a resident.
+  void CreateHostBlocks();
+  // The slice's host block; CreateHostBlocks was called.
+  BlockId host_block(uint8_t slice) const { return hosts_.of(slice); }
+
   // The counts committed by the out-of-band channel so far; zeros if the chip has no such channel.
   std::span<const uint64_t> out_of_band() const { return out_of_band_.counters(0); }
 
@@ -103,7 +111,7 @@ class Chip {
   void AdvanceWithinCycle();
 
   // Replaces the resident of the slice by `to` at now(), in the eleven steps of a context switch; nullopt leaves the
-  // slice idle. Returns the cost of the steps in cycles.
+  // slice idle, or to its host block. Returns the cost of the steps in cycles.
   uint64_t SwitchTo(uint8_t slice, std::optional<Binding> to);
   const std::optional<Binding>& resident(uint8_t slice) const { return bound_[slice]; }
   // Calls `tracer` after every step of every switch from now on.
@@ -219,6 +227,7 @@ class Chip {
   void FireDue();
   void RouteRecord(const Record& record);
 
+  std::optional<Binding> DestinationOf(uint8_t slice) const { return hosts_.DestinationOf(slice, bound_[slice]); }
   bool IsCounting(uint8_t channel) const;
   void TakeHeld(std::optional<uint8_t> channel);
   void SwapBanks(std::optional<uint8_t> channel, uint32_t trigger_id);
@@ -273,8 +282,9 @@ class Chip {
   Arbiter arbiter_;
   Mmu mmu_;
   MemoryBlocks memory_;
-  MemoryBlocks out_of_band_;                   // the microcontroller's own: one block
-  std::vector<std::optional<Binding>> bound_;  // resident of each slice; nullopt: idle
+  MemoryBlocks out_of_band_;  // the microcontroller's own: one block
+  HostBlocks hosts_;
+  std::vector<std::optional<Binding>> bound_;  // resident of each slice; nullopt: nobody
   std::vector<const sim::WireSource*> wires_;  // per slice, then the device-scope units'
   // Control blocks, at the addresses that gates are bound to.
   std::map<BlockId, VmControl> vm_controls_;

@@ -193,7 +193,7 @@ std::ostream& operator<<(std::ostream& out, const LawsCase& test) {
       << test.hypervisor_commit_period << ", out of band " << test.out_of_band_commit_period << "\n  buffer "
       << test.buffer_depth << ", record " << test.record_cycles << ", route " << test.route_cycles << ", grant "
       << test.grant_cycles << ", step " << test.switch_step_cycles << ", hop " << test.hop_cycles << ", lookup "
-      << test.lookup_cycles << ", window " << test.window << "\n";
+      << test.lookup_cycles << ", window " << test.window << (test.host_blocks ? ", host blocks\n" : "\n");
   for (const CaseClock& clock : test.clocks) {
     out << "  clock kind " << clock.kind << ": " << clock.edges << " edges in " << clock.cycles << ", none in ["
         << clock.stop << ", +" << clock.stopped << ")\n";

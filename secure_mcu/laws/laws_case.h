@@ -111,7 +111,7 @@ struct CaseAct {
 };
 
 // Tenants are VM 1, its contexts 0 and 1, VM 2, and so on. Memory block 0 is the hypervisor's; block 1 + t is the block
-// of tenant t.
+// of tenant t; the host blocks of slices, if there are any, follow.
 inline constexpr uint32_t kVms = 3;
 inline constexpr uint32_t kPlacesOfVm = 3;  // without a context, and two contexts
 inline constexpr uint32_t kTenants = kVms * kPlacesOfVm;
@@ -123,6 +123,7 @@ inline constexpr uint64_t kCaseCyclesMax = 1500;
 constexpr uint32_t VmOf(uint32_t tenant) { return tenant / kPlacesOfVm; }
 constexpr bool IsVm(uint32_t tenant) { return tenant % kPlacesOfVm == 0; }
 constexpr size_t BlockOf(uint32_t tenant) { return 1 + tenant; }
+constexpr size_t HostBlockOf(uint32_t slice) { return BlockOf(kTenants) + slice; }
 
 struct LawsCase {
   uint32_t seed = 0;
@@ -146,12 +147,14 @@ struct LawsCase {
   std::vector<CaseVm> vms;
   std::vector<CaseContext> contexts;  // per tenant
   std::vector<CaseHost> hosts;        // per slice
+  bool host_blocks = false;           // what slices count without a resident is kept
   uint32_t window = 0;                // cycles that the wires hold besides the history that a chip may read; 0: all
   bool faults = false;                // else acts that spoil bindings are latches
   std::vector<CaseAct> acts;
   uint32_t rest = 0;  // cycles after the last act
 
   uint32_t device() const { return slices; }
+  size_t blocks() const { return HostBlockOf(host_blocks ? slices : 0); }
   uint64_t cycles() const;
 };
 

@@ -24,7 +24,10 @@ class LawsGates {
   void Exit(uint32_t slice);
   void Enter(uint32_t slice);
   void Switch(uint32_t slice, std::optional<uint32_t> tenant);
-  void Write(uint32_t slice, const CaseValue& value) { slices_[slice].global = value; }
+  // An idle slice keeps its host's value.
+  void Write(uint32_t slice, const CaseValue& value) {
+    if (slices_[slice].tenant) slices_[slice].global = value;
+  }
   void WriteContext(uint32_t slice, const CaseValue& value) { slices_[slice].of_context = value; }
 
   bool is_guest(uint32_t slice) const { return slices_[slice].is_guest; }

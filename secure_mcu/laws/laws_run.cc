@@ -48,7 +48,7 @@ LawsRun::LawsRun(const LawsCase& test, LawsReaders readers)
       chip_(*Chip::Create(ConfigOf(test))),
       truth_(test),
       random_(test.seed),
-      lives_(BlockOf(kTenants), Life{.past = EventCounts(test.events)}) {
+      lives_(test.blocks(), Life{.past = EventCounts(test.events)}) {
   for (const CaseCollector& collector : test.collectors) has_collectors_[collector.channel] = true;
   one_channel_ = std::count(has_collectors_.begin(), has_collectors_.end(), true) == 1;
   for (uint32_t channel = 0; channel <= test.slices; ++channel) wires_.emplace_back(test, channel);
@@ -64,6 +64,7 @@ LawsRun::LawsRun(const LawsCase& test, LawsReaders readers)
     readers_.emplace_back(test, slice, *chip_);
   }
   Attach();
+  if (test.host_blocks) chip_->CreateHostBlocks();
 }
 
 // The old windows live until the chip is attached to the new ones.
@@ -238,6 +239,8 @@ void LawsRun::Write(const CaseAct& act) {
 
 // What was counted before is in the blocks, by a latch: the truth knows of cycles, not of commits.
 void LawsRun::BindVm(uint32_t slice, std::optional<uint32_t> tenant) {
+  // The truth has residents' commits alone.
+  if (test_.host_blocks && !truth_.resident(slice)) return;
   Latch();
   const auto vm = tenant ? std::optional(VmOf(*tenant)) : std::nullopt;
   const PageTables& tables = chip_->memory().page_tables();
@@ -358,7 +361,10 @@ void LawsRun::CheckStep(const SwitchStepEvent& event, std::optional<uint32_t> fr
   RC_ASSERT(event.from == BindingOf(from));
   RC_ASSERT(event.pipeline_cycle >= last_pipeline_cycle_);
   last_pipeline_cycle_ = event.pipeline_cycle;
-  if (event.step < SwitchStep::kCommit || !from || IsVm(*from)) return;
+  if (event.step < SwitchStep::kCommit) return;
+  if (!from && test_.host_blocks)
+    RC_ASSERT(Counters(HostBlockOf(event.slice)) == truth_.Block(HostBlockOf(event.slice)));
+  if (!from || IsVm(*from)) return;
   uint32_t places = 0;
   for (uint32_t slice = 0; slice < test_.slices; ++slice) places += truth_.resident(slice) == from ? 1 : 0;
   if (places == 1) RC_ASSERT(Counters(BlockOf(*from)) == truth_.Block(BlockOf(*from)));
@@ -373,7 +379,7 @@ void LawsRun::CheckSwitch(const std::vector<SwitchStepEvent>& steps, uint32_t sl
   const auto at = [&](SwitchStep step) { return steps[static_cast<size_t>(step) - 1]; };
   const auto units = std::count_if(test_.collectors.begin(), test_.collectors.end(),
                                    [&](const CaseCollector& collector) { return collector.channel == slice; });
-  const auto expected = static_cast<uint32_t>(from ? units : 0);
+  const auto expected = static_cast<uint32_t>(from || test_.host_blocks ? units : 0);
   RC_ASSERT(at(SwitchStep::kTrigger).acknowledgements == 0u);
   RC_ASSERT(at(SwitchStep::kFlushRequest).acknowledgements == 0u);
   RC_ASSERT(at(SwitchStep::kEmit).acknowledgements == expected);
@@ -449,6 +455,7 @@ void LawsRun::CheckAdditivity() const {
     RC_ASSERT(all == contexts);
     AddTo(device, all);
   }
+  for (size_t block = HostBlockOf(0); block < test_.blocks(); ++block) AddTo(device, Counters(block));
   RC_ASSERT(Counters(0) == device);
 }
 
@@ -459,10 +466,17 @@ void LawsRun::NoteOverruns() {
   overruns_ = chip_->stats().trigger_overruns;
   lives_[0].may_overrun = true;
   for (uint32_t slice = 0; slice < test_.slices; ++slice) {
-    const auto tenant = truth_.resident(slice);
-    if (!tenant || !has_collectors_[slice]) continue;
-    lives_[BlockOf(*tenant)].may_overrun = lives_[BlockOf(FirstOf(VmOf(*tenant)))].may_overrun = true;
+    const auto block = BlockOfTime(slice);
+    if (!block || !has_collectors_[slice]) continue;
+    lives_[*block].may_overrun = true;
+    if (const auto tenant = truth_.resident(slice)) lives_[BlockOf(FirstOf(VmOf(*tenant)))].may_overrun = true;
   }
+}
+
+// The smallest block to which the slice's counts go now; nullopt: it does not count.
+std::optional<size_t> LawsRun::BlockOfTime(uint32_t slice) const {
+  if (const auto tenant = truth_.resident(slice)) return BlockOf(*tenant);
+  return test_.host_blocks ? std::optional(HostBlockOf(slice)) : std::nullopt;
 }
 
 void LawsRun::CheckHonesty() const {
@@ -490,13 +504,24 @@ void LawsRun::CheckHeaders(uint32_t latch_id) const {
                                                            : mailbox::BlockState::kIdle));
     if (life.ended) RC_ASSERT(header.sequence == life.final_sequence);
   }
+  CheckHostHeaders();
   // A latch reaches the blocks of all residents whose collectors have counters.
   for (const CaseCollector& collector : test_.collectors) {
     if (!HasCounters(collector)) continue;
     RC_ASSERT(collector.channel != test_.device() || chip_->memory().header(0).trigger_id == latch_id);
     if (collector.channel == test_.device() || truth_.IsLost(collector.channel)) continue;
-    const auto tenant = truth_.resident(collector.channel);
-    if (tenant) RC_ASSERT(chip_->memory().header(static_cast<BlockId>(BlockOf(*tenant))).trigger_id == latch_id);
+    const auto block = BlockOfTime(collector.channel);
+    if (block) RC_ASSERT(chip_->memory().header(static_cast<BlockId>(*block)).trigger_id == latch_id);
+  }
+}
+
+void LawsRun::CheckHostHeaders() const {
+  for (uint32_t slice = 0; test_.host_blocks && slice < test_.slices; ++slice) {
+    const mailbox::BlockHeader& header = chip_->memory().header(static_cast<BlockId>(HostBlockOf(slice)));
+    RC_ASSERT(header.vm == mailbox::kHypervisorVm);
+    RC_ASSERT(header.context == slice);
+    RC_ASSERT(header.generation == 1u);
+    RC_ASSERT(header.state == (truth_.resident(slice) ? mailbox::BlockState::kIdle : mailbox::BlockState::kActive));
   }
 }
 

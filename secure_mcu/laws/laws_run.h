@@ -90,6 +90,8 @@ class LawsRun {
   void CheckAdditivity() const;
   void CheckHonesty() const;
   void CheckHeaders(uint32_t latch_id) const;
+  void CheckHostHeaders() const;
+  std::optional<size_t> BlockOfTime(uint32_t slice) const;
   void CheckTriggers() const;
 
   const LawsCase& test_;

@@ -21,6 +21,7 @@ void Holds(const LawsCase& test) {
   RC_CLASSIFY(run.readings() > 0, "readings by registers");
   RC_CLASSIFY(stats.exits > 0, "exits");
   RC_CLASSIFY(stats.mmu_faults > 0, "MMU faults");
+  RC_CLASSIFY(test.host_blocks, "host blocks");
 }
 
 TEST(LawsTest, HoldOnAnyChipAndSchedule) {

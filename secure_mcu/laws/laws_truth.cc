@@ -25,7 +25,7 @@ LawsTruth::LawsTruth(const LawsCase& test)
       domains_(test.slices + 1),
       gates_(test),
       mmu_(test),
-      settled_(BlockOf(kTenants), EventCounts(test.events)),
+      settled_(test.blocks(), EventCounts(test.events)),
       without_context_(kVms, EventCounts(test.events)),
       lost_(test.events) {
   for (uint32_t domain = 0; domain < kDomains; ++domain) {
@@ -79,7 +79,8 @@ void LawsTruth::CountTo(uint64_t cycle) {
   }
 }
 
-// On an idle slice nothing is counted: a held cycle belongs to a resident that arrives before the reference cycle ends.
+// On an idle slice nothing is counted, unless for the host: a held cycle belongs to a resident that arrives before the
+// reference cycle ends.
 void LawsTruth::CountWithinCycle() {
   for (Stay& stay : stays_) {
     if (!Counts(stay)) continue;
@@ -123,7 +124,8 @@ void LawsTruth::FollowMmu(Stay& stay) const {
 
 bool LawsTruth::Touches(const Stay& stay, size_t block) const {
   if (block == 0) return Counts(stay);
-  if (!stay.tenant) return false;
+  if (!stay.tenant) return block == HostBlockOf(stay.channel) && stay.channel != test_.device();
+  if (block >= HostBlockOf(0)) return false;
   const auto tenant = static_cast<uint32_t>(block - 1);
   // A VM's block includes its contexts.
   return stay.tenant == tenant || (IsVm(tenant) && VmOf(*stay.tenant) == VmOf(tenant));

@@ -71,7 +71,9 @@ class LawsTruth {
   bool IsOpen(const Stay& stay, const CaseInput& input) const;
   void CountDomain(Stay& stay, uint32_t domain, uint64_t end);
   void AddCycle(Stay& stay, uint32_t domain, uint64_t cycle);
-  bool Counts(const Stay& stay) const { return stay.channel == test_.device() || stay.tenant.has_value(); }
+  bool Counts(const Stay& stay) const {
+    return stay.channel == test_.device() || stay.tenant.has_value() || test_.host_blocks;
+  }
   EventCounts Of(const Stay& stay) const;
   EventCounts LostOf(const Stay& stay) const;
   EventCounts ArrivedOf(const Stay& stay) const;

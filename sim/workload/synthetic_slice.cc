@@ -44,8 +44,13 @@ void SyntheticSlice::End(uint64_t cycle) {
   if (worker != nullptr) worker->own_cycles += std::max(cycle, last.begin) - last.begin;
 }
 
+void SyntheticSlice::LetHostRunAlone() {
+  host_runs_alone_ = true;
+  Begin(true, 0);
+}
+
 void SyntheticSlice::SwitchIn(absl::string_view vm, absl::string_view context, uint64_t cycle) {
-  SwitchOut(cycle);
+  Leave(cycle);
   const auto found = contexts_.find({std::string(vm), std::string(context)});
   if (found == contexts_.end()) return;
   resident_ = &found->second;
@@ -60,6 +65,12 @@ void SyntheticSlice::SwitchMode(bool is_host, uint64_t cycle, uint64_t now) {
 }
 
 void SyntheticSlice::SwitchOut(uint64_t cycle) {
+  Leave(cycle);
+  if (host_runs_alone_) Begin(true, cycle);
+}
+
+// What is left is asked for no more.
+void SyntheticSlice::Leave(uint64_t cycle) {
   End(cycle);
   stretches_.clear();
   ++version_;

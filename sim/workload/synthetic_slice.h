@@ -44,13 +44,17 @@ class SyntheticSlice final : public WireSource {
   // wires at 0. INVALID_ARGUMENT as above.
   absl::Status SetHost(Workload workload);
 
+  // Lets the hypervisor run also while nobody is resident, as from cycle 0 on. To be called once, before any switch.
+  void LetHostRunAlone();
+
   // Switches the current resident out at `cycle`. A context without a workload leaves the wires at 0.
   void SwitchIn(absl::string_view vm, absl::string_view context, uint64_t cycle) override;
   // Has no effect without a resident.
   void SwitchMode(bool is_host, uint64_t cycle, uint64_t now) override;
   void SwitchOut(uint64_t cycle) override;
 
-  // Cycles before the current residency count as 0, as do all cycles without a resident.
+  // Cycles before the current residency count as 0, as do all cycles without a resident. Where the hypervisor runs
+  // alone, the time without a resident is a residency, too.
   void AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const override;
   void AddConsecutiveCounts(CycleRange range, WireId first, std::span<uint64_t> sums) const override;
   bool AddModeCounts(CycleRange range, bool is_host, std::span<const WireId> wires,
@@ -85,6 +89,7 @@ class SyntheticSlice final : public WireSource {
 
   void Begin(bool is_host, uint64_t cycle);
   void End(uint64_t cycle);
+  void Leave(uint64_t cycle);
   absl::Status CheckWires(const std::string& whose, const Workload& workload) const;
   const OwnRanges& OwnRangesOf(CycleRange range) const;
   void FindOwnRanges(CycleRange range) const;
@@ -92,6 +97,7 @@ class SyntheticSlice final : public WireSource {
 
   std::map<Key, Context> contexts_;
   std::optional<Context> host_;
+  bool host_runs_alone_ = false;
   Context* resident_ = nullptr;    // into contexts_
   std::deque<Stretch> stretches_;  // ascending; those that may still be counted
   uint64_t version_ = 1;           // of the stretches

@@ -81,6 +81,28 @@ TEST_F(SyntheticSliceTest, TheResidentsWorkStandsStillWhileTheHypervisorRuns) {
   EXPECT_EQ(Count(slice_, {1300, 1360}), host.CumulativeCount(1, 140) - host.CumulativeCount(1, 80)) << "it goes on";
 }
 
+TEST_F(SyntheticSliceTest, TheHypervisorWorksAloneWhileNobodyIsResident) {
+  ASSERT_TRUE(slice_.SetHost(Make(9)).ok());
+  slice_.LetHostRunAlone();
+  const Workload a = Make(1), host = Make(9);
+  EXPECT_EQ(Count(slice_, {0, 1000}), host.CumulativeCount(1, 1000));
+  slice_.SwitchIn("vm1", "a", 1000);
+  EXPECT_EQ(Count(slice_, {1000, 1100}), a.CumulativeCount(1, 100));
+  slice_.SwitchMode(true, 1100, 1100);
+  EXPECT_EQ(Count(slice_, {1100, 1130}), host.CumulativeCount(1, 1030) - host.CumulativeCount(1, 1000));
+  slice_.SwitchOut(1130);
+  slice_.SwitchMode(false, 1150, 1150);  // nobody to enter
+  EXPECT_EQ(Count(slice_, {1130, 1200}), host.CumulativeCount(1, 1100) - host.CumulativeCount(1, 1030)) << "it goes on";
+  for (const uint64_t cycle : {1130, 1150, 1199}) {
+    EXPECT_EQ(slice_.Bit(1, cycle), Count(slice_, {cycle, cycle + 1}) == 1) << cycle;
+  }
+  slice_.SwitchIn("vm9", "unknown", 1200);
+  EXPECT_EQ(Count(slice_, {1200, 1300}), 0u) << "somebody without a workload has the slice";
+  slice_.SwitchOut(1300);
+  EXPECT_EQ(Count(slice_, {1300, 1310}), host.CumulativeCount(1, 1110) - host.CumulativeCount(1, 1100));
+  EXPECT_EQ(slice_.own_cycles("vm1", "a"), 100u);
+}
+
 TEST_F(SyntheticSliceTest, AHypervisorWithoutAWorkloadDrivesNothing) {
   slice_.SwitchIn("vm1", "a", 0);
   slice_.SwitchMode(true, 100, 100);

@@ -34,6 +34,7 @@
 #include "secure_mcu/bus/presence_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/chip/chip.h"
+#include "secure_mcu/chip/host_blocks.h"
 #include "secure_mcu/chip/host_plan.h"
 #include "secure_mcu/chip/hpc_read_path.h"
 #include "secure_mcu/chip/pipeline_config.h"
@@ -472,6 +473,10 @@ absl::Status UseWriter(const mailbox::Catalog& catalog, uint16_t vm_id, uint64_t
 void UseSliceGates(const std::vector<GateGroup>& groups, const sim::WireSource& wires, VmControl& control,
                    uint64_t now) {
   //@ secure_mcu/chip/slice_gates.h
+}
+
+void UseHostBlocks(MemoryBlocks& memory, const Binding& binding) {
+  //@ secure_mcu/chip/host_blocks.h
 }
 
 // laws
