@@ -103,7 +103,8 @@ struct GateGroupFileSpec {
   std::vector<std::string> events;  // at least one
 };
 
-// The hypervisor's work on the slices: from each multiple of `exit_every` on, for `exit_time`.
+// The hypervisor's work on the slices: from each multiple of `exit_every` on, for `exit_time`; and where slices have
+// host blocks, in all time without a resident.
 struct HostFileSpec {
   absl::Duration exit_every;
   absl::Duration exit_time;  // shorter
@@ -145,6 +146,8 @@ struct ChipFile {
 
   std::vector<GateGroupFileSpec> gate_groups;  // in the order of their numbers
   std::optional<HostFileSpec> host;
+  // Whether the slices have host blocks, which version 1 cannot report (virtual-counters.md, "Mechanism", 5).
+  bool has_host_blocks() const { return host && extension == mailbox::ExtensionVersion::kTwo; }
 
   std::vector<VmFileSpec> vms;
   absl::Duration quantum;  // duration of a residency

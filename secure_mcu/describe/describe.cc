@@ -141,7 +141,8 @@ absl::StatusOr<Description> Describe(const ChipFile& file) {
   SIDEBAND_ASSIGN_OR_RETURN(const PipelineConfig config, CompleteConfig(file));
   const std::vector<double> switches = SwitchesPerSecond(file);
   const size_t contexts = Contexts(file);
-  const size_t blocks = 1 + file.vms.size() + contexts;
+  const size_t hosts = file.has_host_blocks() ? file.pipeline.slices : 0;
+  const size_t blocks = 1 + file.vms.size() + contexts + hosts;
   return Description{.path = file.path,
                      .serial = file.serial,
                      .clock_hz = config.clock_hz,

@@ -116,12 +116,14 @@ LiveDevice::LiveDevice(const ChipFile& file, uint64_t boot_id, Elapsed elapsed, 
       player_(std::make_unique<Player>(*chip_, *timeline_, Raw(wiring_.slices), wiring_.host)) {
   for (uint8_t slice = 0; slice < wiring_.slices.size(); ++slice) chip_->Attach(slice, *wiring_.slices[slice]);
   chip_->Attach(kDeviceChannel, *wiring_.device);
+  if (file.has_host_blocks()) chip_->CreateHostBlocks();
 }
 
 mailbox::Catalog LiveDevice::MakeCatalog(const ChipFile& file) const {
   mailbox::Catalog catalog{.device = file.uuid, .reference_clock_hz = clock_hz_, .events = wiring_.events.events()};
   for (uint32_t slice = 0; slice < file.pipeline.slices; ++slice) {
     catalog.slices.push_back({static_cast<uint8_t>(slice), absl::StrCat("slice", slice)});
+    if (file.has_host_blocks()) catalog.host_blocks.push_back({static_cast<uint8_t>(slice), /*generation=*/1});
   }
   for (size_t event = 0; event < catalog.events.size(); ++event) {
     mailbox::EventInfo& info = catalog.events[event];
@@ -266,8 +268,14 @@ uint64_t LiveDevice::CommittedNs(SliceSet slices) const {
   return committed_ns;
 }
 
+std::optional<BlockId> LiveDevice::FindHostBlock(uint16_t slice) const {
+  if (slice >= catalog_.host_blocks.size()) return std::nullopt;
+  return chip_->host_block(static_cast<uint8_t>(slice));
+}
+
 std::optional<BlockId> LiveDevice::FindBlock(uint16_t vm, uint16_t context) const {
-  if (vm == mailbox::kHypervisorVm && context == mailbox::kNoContext) return BlockId{0};
+  if (vm == mailbox::kHypervisorVm)
+    return context == mailbox::kNoContext ? std::optional(BlockId{0}) : FindHostBlock(context);
   const auto tenant = FindTenant(vm, context);
   if (!tenant) return std::nullopt;
   const Binding& binding = timeline_->tenants()[*tenant].binding;
@@ -281,7 +289,8 @@ std::optional<BlockView> LiveDevice::BlockCounters(uint16_t vm, uint16_t context
   if (!block) return std::nullopt;
   const uint32_t generation = memory.header(*block).generation;
   if (*block == 0) return BlockView{memory.counters(0), generation, chip_->CommittedNs(kDeviceChannel), kEverySlice};
-  const SliceSet slices = wiring_.tenant_slices[*FindTenant(vm, context)];
+  const bool is_host = vm == mailbox::kHypervisorVm;
+  const SliceSet slices = is_host ? SliceSet{1} << context : wiring_.tenant_slices[*FindTenant(vm, context)];
   return BlockView{memory.counters(*block), generation, CommittedNs(slices), slices};
 }
 

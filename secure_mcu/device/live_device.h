@@ -82,7 +82,8 @@ class LiveDevice final : public Device {
   void Succeed(size_t tenant);
   void FollowBlocks();
   std::optional<size_t> FindTenant(uint16_t vm, uint16_t context) const;
-  // The block of the device, a VM or a context, unless it is released.
+  std::optional<BlockId> FindHostBlock(uint16_t slice) const;
+  // The block of the device, a slice's host, a VM or a context, unless it is released.
   std::optional<BlockId> FindBlock(uint16_t vm, uint16_t context) const;
   uint64_t CommittedNs(SliceSet slices) const;
 

@@ -39,6 +39,7 @@ absl::StatusOr<std::shared_ptr<sim::WireSource>> MakeSlice(const ChipFile& file,
   if (file.host) {
     SIDEBAND_ASSIGN_OR_RETURN(sim::Workload workload, MakeWorkload(file, file.host->workload, wire_events));
     SIDEBAND_RETURN_IF_ERROR(source->SetHost(std::move(workload)));
+    if (file.has_host_blocks()) source->LetHostRunAlone();
   }
   return source;
 }

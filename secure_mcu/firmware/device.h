@@ -69,8 +69,9 @@ class Device {
   // as the last commit.
   virtual std::span<const uint64_t> DeviceCounters() = 0;
   virtual uint64_t ReferenceTimeNs() = 0;
-  // The block of the hypervisor, a VM (mailbox::kNoContext) or a context, without a trigger: as of the last call of
-  // Latch or DeviceCounters, so that several blocks refer to one instant. nullopt if the block does not exist.
+  // The block of the device (VM 0), of a slice's host (VM 0, context = slice), a VM (mailbox::kNoContext) or a context,
+  // without a trigger: as of the last call of Latch or DeviceCounters, so that several blocks refer to one instant.
+  // nullopt if the block does not exist.
   virtual std::optional<BlockView> BlockCounters(uint16_t /*vm*/, uint16_t /*context*/) { return std::nullopt; }
   // The live counters of a block, as for BlockCounters: all of one cycle, without a trigger, which nothing that follows
   // can tell. nullopt if the block does not exist. (registers.md, "Out of band: opcode 67 PEEK")

@@ -49,6 +49,11 @@ class FakeGpu final : public Device {
     Add(kDevice, kEverySlice);
   }
 
+  // Gives a slice a host block, which Count addresses as context `slice` of VM 0.
+  void AddHostBlock(uint8_t slice) {
+    catalog_.host_blocks.push_back({.slice = slice, .generation = 1});
+    Add({mailbox::kHypervisorVm, slice}, SliceSet{1} << slice);
+  }
   // Adds to the block of the scope and to the blocks that include it.
   void Count(uint16_t vm, uint16_t context, const std::string& event, uint64_t count) {
     const std::set<Scope> scopes = {{vm, context}, {vm, mailbox::kNoContext}, kDevice};

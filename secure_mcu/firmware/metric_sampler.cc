@@ -52,25 +52,30 @@ std::optional<MetricSample> MetricSampler::TakeBlock(const MetricScope& scope) {
   return SampleOf(*block);
 }
 
-// The sum over the VMs that are not confidential; as old as the oldest of their blocks.
-MetricSample MetricSampler::SumOfOpenVms() {
+// The sum over the VMs that are not confidential and the slices' hosts; as old as the oldest of their blocks.
+MetricSample MetricSampler::SumOfOpenBlocks() {
   MetricSample sum{
       .identity = kFnvOffset, .reference_time_ns = device_.ReferenceTimeNs(), .slices = kEverySlice, .counts = {}};
-  for (const mailbox::VmInfo& vm : device_.catalog().vms) {
-    const auto sample = vm.confidential ? std::nullopt : TakeBlock({.vm = vm.id});
-    if (!sample) continue;
-    sum.identity = Mix(Mix(sum.identity, vm.id), sample->identity);
+  const auto add = [&](uint64_t id, const std::optional<MetricSample>& sample) {
+    if (!sample) return;
+    sum.identity = Mix(Mix(sum.identity, id), sample->identity);
     sum.reference_time_ns = std::min(sum.reference_time_ns, sample->reference_time_ns);
     for (size_t metric = 0; metric < sum.counts.size(); ++metric) {
       sum.counts[metric] += sample->counts[metric];
       for (size_t i = 0; i < kMetricEventsMax; ++i) sum.running[metric][i] += sample->running[metric][i];
     }
+  };
+  for (const mailbox::VmInfo& vm : device_.catalog().vms) {
+    if (!vm.confidential) add(vm.id, TakeBlock({.vm = vm.id}));
+  }
+  for (const mailbox::HostBlockInfo& host : device_.catalog().host_blocks) {
+    add(mailbox::kHypervisorVm, TakeBlock({mailbox::kHypervisorVm, host.slice}));
   }
   return sum;
 }
 
 std::optional<MetricSample> MetricSampler::Take(const MetricScope& scope) {
-  if (scope.vm == mailbox::kHypervisorVm) return HasConfidentialVm() ? SumOfOpenVms() : TakeBlock(scope);
+  if (scope.vm == mailbox::kHypervisorVm) return HasConfidentialVm() ? SumOfOpenBlocks() : TakeBlock(scope);
   const mailbox::VmInfo* const vm = FindVm(scope.vm);
   if (vm == nullptr || vm->confidential) return std::nullopt;
   return TakeBlock(scope);

@@ -62,7 +62,7 @@ class MetricSampler {
  private:
   MetricSample SampleOf(const BlockView& block) const;
   std::optional<MetricSample> TakeBlock(const MetricScope& scope);
-  MetricSample SumOfOpenVms();
+  MetricSample SumOfOpenBlocks();
   // What the metric's events could have gained: of those in every cycle, per cycle; of those behind gates, altogether,
   // nullopt if that is unknown.
   double UngatedGain(uint8_t metric, SliceSet slices) const;

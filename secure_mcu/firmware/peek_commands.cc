@@ -29,9 +29,11 @@ Reply PeekCommands::Execute(const mailbox::CommandWord& command, uint32_t data, 
 
 bool PeekCommands::HasBlock(const Scope& scope) const {
   const mailbox::Catalog& catalog = device_.catalog();
-  // The device's block contains the counts of every VM that ever was.
+  // The device's block contains the counts of every VM that ever was; a host block those of none.
+  if (scope.IsDevice()) return !catalog.has_had_confidential_vm;
   if (scope.vm == kHypervisorVm) {
-    return scope.context == mailbox::kNoContext && !catalog.has_had_confidential_vm;
+    return std::ranges::any_of(catalog.host_blocks,
+                               [&](const mailbox::HostBlockInfo& block) { return block.slice == scope.context; });
   }
   const auto vm = std::ranges::find(catalog.vms, scope.vm, &mailbox::VmInfo::id);
   if (vm == catalog.vms.end() || vm->confidential) return false;
@@ -46,7 +48,7 @@ uint64_t PeekCommands::EventsOf(const Scope& scope) const {
   uint64_t bitmap = 0;
   for (size_t i = scope.FirstEvent(); i < std::min(events.size(), scope.FirstEvent() + kPeekCountersMax); ++i) {
     // The counter of any other event is 0 there, which is no count.
-    const bool is_of_block = scope.vm == kHypervisorVm || events[i].scope == mailbox::EventScope::kContext;
+    const bool is_of_block = scope.IsDevice() || events[i].scope == mailbox::EventScope::kContext;
     if (is_of_block && !events[i].masked) bitmap |= mailbox::BitOf(i);
   }
   return bitmap;

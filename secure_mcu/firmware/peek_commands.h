@@ -41,6 +41,7 @@ class PeekCommands {
     uint16_t vm = 0;
     uint16_t context = 0;
     bool IsOfSameBlock(const Scope& other) const { return vm == other.vm && context == other.context; }
+    bool IsDevice() const { return vm == mailbox::kHypervisorVm && context == mailbox::kNoContext; }
     bool IsOfSameLatch() const { return (manager & mailbox::kPeekSameLatch) != 0; }
     // The number of the extend's first event.
     size_t FirstEvent() const { return mailbox::kPeekCountersMax * (manager & mailbox::kPeekExtendMask); }

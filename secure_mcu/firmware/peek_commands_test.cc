@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "proto/mailbox/extension.h"
+#include "proto/mailbox/features.h"
 #include "proto/mailbox/peek.h"
 #include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"
@@ -133,6 +134,27 @@ TEST_F(PeekCommandsTest, DeniedIsAbsent) {
   ASSERT_EQ(SetScope(0, kTrain), MailboxStatus::kSuccess);
   EXPECT_EQ(Go(kTensor).status, MailboxStatus::kErrData) << "masked";
   EXPECT_EQ(gpu_.peeks, 0) << "nothing was counted for it";
+}
+
+// The hypervisor's own work is nobody's secret, whoever else is on the device.
+TEST_F(PeekCommandsTest, AHostBlockIsAContextOfVmZero) {
+  gpu_.AddHostBlock(1);
+  gpu_.catalog().vms[1].confidential = gpu_.catalog().has_had_confidential_vm = true;
+  gpu_.Count(0, 1, "sm_active_cycles", 6);
+  gpu_.Count(2, 0, "sm_active_cycles", 4);
+  EXPECT_EQ(Peek(0, Scope(0, 1), kSm | kTensor), (std::vector<uint64_t>{6, 0}));
+  EXPECT_EQ(Go(kPcie).status, MailboxStatus::kErrData) << "an event of the device";
+  EXPECT_EQ(SetScope(0, Scope(0, 0)), MailboxStatus::kErrData) << "slice 0 has none";
+  EXPECT_EQ(SetScope(0, kDevice), MailboxStatus::kErrData) << "the device's block includes the confidential VM";
+}
+
+TEST_F(PeekCommandsTest, HostBlocksAreAFeature) {
+  EXPECT_EQ(Run(Opcode::kDiscover, 4, 0, 0).data, mailbox::kPeekFeature);
+  const uint32_t blocks = Run(Opcode::kDiscover, 1, 0, 0).data;
+  gpu_.AddHostBlock(0);
+  gpu_.AddHostBlock(1);
+  EXPECT_EQ(Run(Opcode::kDiscover, 4, 0, 0).data, mailbox::kPeekFeature | mailbox::kHostBlocksFeature);
+  EXPECT_EQ(Run(Opcode::kDiscover, 1, 0, 0).data, blocks + 2);
 }
 
 TEST_F(PeekCommandsTest, ABlockMayGoAfterScope) {

@@ -257,6 +257,16 @@ TEST_F(ConfidentialVmTest, TheDeviceIsTheOthers) {
   EXPECT_EQ(Run(kSnapshot | kPcieTx).status, MailboxStatus::kErrNotAvailable);
 }
 
+TEST_F(ConfidentialVmTest, TheHypervisorIsOneOfTheOthers) {
+  gpu_.AddHostBlock(0);
+  gpu_.AddHostBlock(1);
+  Run(kSm);  // a window of VMs and hosts
+  Count(0, 1, "sm_active_cycles", 4);
+  Count(2, 0, "sm_active_cycles", 3);
+  gpu_.time_ns += kWindowNs;
+  EXPECT_EQ(Run(kSm).data, 50u * 256) << "four of eight, not seven";
+}
+
 TEST_F(ConfidentialVmTest, ItsComingAndGoingTellNothingEither) {
   EXPECT_EQ(Run(kSm).status, MailboxStatus::kSuccess);
   gpu_.catalog().vms[1].confidential = false;

@@ -34,7 +34,8 @@ uint32_t SnapshotCommands::ServedOpcodes() {
 }
 
 uint64_t SnapshotCommands::Features() {
-  return mailbox::kPeekFeature | (configs_.IsServed() ? mailbox::kGateGroupsFeature : 0);
+  const uint64_t host_blocks = device_.catalog().host_blocks.empty() ? 0 : mailbox::kHostBlocksFeature;
+  return mailbox::kPeekFeature | host_blocks | (configs_.IsServed() ? mailbox::kGateGroupsFeature : 0);
 }
 
 Reply SnapshotCommands::Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) {
@@ -57,7 +58,7 @@ Reply SnapshotCommands::Discover(uint8_t item) {
               .extended_data = ServedOpcodes()};
     case mailbox::DiscoverItem::kLimits: {
       const mailbox::Catalog& catalog = device_.catalog();
-      const size_t blocks = 1 + catalog.vms.size() + catalog.contexts.size();
+      const size_t blocks = 1 + catalog.vms.size() + catalog.contexts.size() + catalog.host_blocks.size();
       return {.data = static_cast<uint32_t>(blocks), .extended_data = static_cast<uint32_t>(catalog.events.size())};
     }
     case mailbox::DiscoverItem::kBootId:
