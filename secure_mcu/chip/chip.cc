@@ -252,7 +252,7 @@ uint32_t Chip::Trigger(TriggerKind kind) {
 
 // Triggers of an idle slice are paused.
 bool Chip::IsCounting(uint8_t channel) const {
-  return channel == kDeviceChannel || bound_[channel].has_value() || !hosts_.empty();
+  return channel == kDeviceChannel || bound_[channel].has_value() || hosts_.counts_idle();
 }
 
 void Chip::RouteRecord(const Record& record) {
@@ -359,14 +359,14 @@ void Chip::Exit(uint8_t slice, uint64_t cycle) {
 }
 
 void Chip::Enter(uint8_t slice, uint64_t cycle) {
-  if (gates_.empty() || gates_.gate(slice).in_guest() || !bound_[slice]) return;
+  if (gates_.empty() || gates_.gate(slice).in_guest() || !hosts_.HasResident(bound_[slice])) return;
   gates_.Enter(slice, cycle, now_);
   ++stats_.entries;
   stats_.gate_cycles += config_.gate_cycles;
 }
 
 void Chip::ShowGate(uint8_t slice) {
-  if (bound_[slice]) {
+  if (hosts_.HasResident(bound_[slice])) {
     gates_.Show(slice, now_);
   } else {
     gates_.Bind(slice, {}, now_);
@@ -374,7 +374,7 @@ void Chip::ShowGate(uint8_t slice) {
 }
 
 GateBinding Chip::GateBindingOf(const std::optional<Binding>& binding) {
-  if (!binding) return {};
+  if (!hosts_.HasResident(binding)) return {};
   return {.vm = &vm_controls_[binding->vm],
           .context = binding->context ? &context_controls_[*binding->context] : nullptr};
 }
@@ -389,8 +389,9 @@ void Chip::Enable(uint8_t channel) {
   }
 }
 
-void Chip::CreateHostBlocks() {
-  hosts_.Create(memory_, config_.slices);
+void Chip::CreateHostBlocks(HostTime time) {
+  hosts_.Create(memory_, config_.slices, time);
+  if (!hosts_.counts_idle()) return;
   for (uint8_t slice = 0; slice < config_.slices; ++slice) {
     Rebind(slice, DestinationOf(slice));
     Enable(slice);

@@ -82,9 +82,10 @@ class Chip {
   Mmu& mmu() { return mmu_; }
 
   // Gives each slice a host block. From now on a slice without a resident is in host mode instead of paused: its units
-  // count, and its counts are committed to its host block. To be called once, after every slice got its wires, while no
-  // slice has a resident.
-  void CreateHostBlocks();
+  // count, and its counts are committed to its host block. With kWhileBound it does while SwitchTo has bound it to that
+  // block, Binding{.vm = host_block(slice)}. To be called once, while no slice has a resident, and for the default
+  // after every slice got its wires.
+  void CreateHostBlocks(HostTime time = HostTime::kWithoutResident);
   // The slice's host block; CreateHostBlocks was called.
   BlockId host_block(uint8_t slice) const { return hosts_.of(slice); }
 
@@ -284,7 +285,7 @@ class Chip {
   MemoryBlocks memory_;
   MemoryBlocks out_of_band_;  // the microcontroller's own: one block
   HostBlocks hosts_;
-  std::vector<std::optional<Binding>> bound_;  // resident of each slice; nullopt: nobody
+  std::vector<std::optional<Binding>> bound_;  // resident of each slice, or HostTime::kWhileBound; nullopt: nobody
   std::vector<const sim::WireSource*> wires_;  // per slice, then the device-scope units'
   // Control blocks, at the addresses that gates are bound to.
   std::map<BlockId, VmControl> vm_controls_;

@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/chip/host_blocks.h"
 
+#include <algorithm>
+
 namespace sideband::mcu {
 
-void HostBlocks::Create(MemoryBlocks& memory, uint32_t slices) {
+void HostBlocks::Create(MemoryBlocks& memory, uint32_t slices, HostTime time) {
+  time_ = time;
   for (uint32_t slice = 0; slice < slices; ++slice) {
     blocks_.push_back(memory.Create(mailbox::kHypervisorVm, static_cast<uint16_t>(slice)));
-    memory.SetActive(blocks_.back(), true);
+    memory.SetActive(blocks_.back(), counts_idle());
   }
 }
 
-std::optional<Binding> HostBlocks::DestinationOf(uint8_t slice, const std::optional<Binding>& resident) const {
-  if (resident || empty()) return resident;
+std::optional<Binding> HostBlocks::DestinationOf(uint8_t slice, const std::optional<Binding>& bound) const {
+  if (bound || !counts_idle()) return bound;
   return Binding{.vm = of(slice), .context = {}};
 }
 
-void HostBlocks::ShowState(uint8_t slice, const std::optional<Binding>& resident, MemoryBlocks& memory) const {
-  if (!empty()) memory.SetActive(of(slice), !resident);
+bool HostBlocks::HasResident(const std::optional<Binding>& bound) const {
+  return bound && std::ranges::find(blocks_, bound->vm) == blocks_.end();
+}
+
+void HostBlocks::ShowState(uint8_t slice, const std::optional<Binding>& bound, MemoryBlocks& memory) const {
+  if (counts_idle()) memory.SetActive(of(slice), !bound);
 }
 
 }  // namespace sideband::mcu

@@ -135,7 +135,7 @@ bool Chip::WriteHpc(uint8_t slice, HpcRegister which, uint64_t value, HpcPrivile
 }
 
 HpcResident Chip::HpcResidentOf(const std::optional<Binding>& binding) const {
-  if (!binding) return {};
+  if (!hosts_.HasResident(binding)) return {};
   const auto control = vm_controls_.find(binding->vm);
   return {.vm = true,
           .context = binding->context.has_value(),

@@ -18,18 +18,21 @@ void Player::Make(const SwitchEvent& event) {
 
 // Exits and entries stop no counting, so that they are told ahead, up to the next switch.
 void Player::ChangeModesUpTo(uint64_t cycle) {
-  for (; next_mode_ < cycle; next_mode_ = host_.NextChange(next_mode_)) {
-    for (uint8_t slice = 0; slice < sources_.size(); ++slice) ChangeMode(slice, host_.IsHost(next_mode_));
+  for (; next_of_host_ < cycle; next_of_host_ = host_.NextChange(next_of_host_)) {
+    const bool is_host = host_.IsHost(next_of_host_);
+    for (uint8_t slice = 0; slice < sources_.size(); ++slice) ChangeMode({next_of_host_, slice, is_host});
   }
+  for (; next_mode_ < modes_.size() && modes_[next_mode_].cycle < cycle; ++next_mode_) ChangeMode(modes_[next_mode_]);
 }
 
-void Player::ChangeMode(uint8_t slice, bool is_host) {
-  if (is_host) {
-    chip_.Exit(slice, next_mode_);
+void Player::ChangeMode(const ModeEvent& event) {
+  if (event.is_host) {
+    chip_.Exit(event.slice, event.cycle);
   } else {
-    chip_.Enter(slice, next_mode_);
+    chip_.Enter(event.slice, event.cycle);
   }
-  if (sources_[slice] != nullptr) sources_[slice]->SwitchMode(is_host, next_mode_, chip_.now());
+  sim::WireSource* const source = sources_[event.slice];
+  if (source != nullptr) source->SwitchMode(event.is_host, event.cycle, chip_.now());
 }
 
 // At one cycle the switch comes first, so that the next resident makes the exit.

@@ -30,6 +30,13 @@ struct SwitchEvent {
   std::optional<size_t> tenant;  // an index into the timeline's tenants; nullopt: the slice becomes idle
 };
 
+// From `cycle` on the hypervisor runs on the slice, or its resident again.
+struct ModeEvent {
+  uint64_t cycle = 0;
+  uint8_t slice = 0;
+  bool is_host = false;
+};
+
 // Switches in ascending order of cycle; possibly endless.
 class Timeline {
  public:
@@ -48,10 +55,12 @@ class Timeline {
 // Not thread-safe.
 class Player {
  public:
-  // `sources` holds the wires of each slice, which are notified of switches; nullptr: no notification. All arguments
+  // `sources` holds the wires of each slice, which are notified of switches; nullptr: no notification. Exits and
+  // entries are those of `host` on every slice and of `modes`, which ascend in their cycles. Chip, timeline and sources
   // must outlive the player.
-  Player(Chip& chip, Timeline& timeline, std::vector<sim::WireSource*> sources, HostPlan host = {})
-      : chip_(chip), timeline_(timeline), sources_(std::move(sources)), host_(host) {}
+  Player(Chip& chip, Timeline& timeline, std::vector<sim::WireSource*> sources, HostPlan host = {},
+         std::vector<ModeEvent> modes = {})
+      : chip_(chip), timeline_(timeline), sources_(std::move(sources)), host_(host), modes_(std::move(modes)) {}
 
   // Performs every switch, exit and entry up to and including `cycle`, and counts the cycles below it.
   void PlayTo(uint64_t cycle);
@@ -61,13 +70,15 @@ class Player {
  private:
   void Make(const SwitchEvent& event);
   void ChangeModesUpTo(uint64_t cycle);
-  void ChangeMode(uint8_t slice, bool is_host);
+  void ChangeMode(const ModeEvent& event);
 
   Chip& chip_;
   Timeline& timeline_;
   const std::vector<sim::WireSource*> sources_;
   const HostPlan host_;
-  uint64_t next_mode_ = host_.NextChange(0);
+  const std::vector<ModeEvent> modes_;
+  uint64_t next_of_host_ = host_.NextChange(0);
+  size_t next_mode_ = 0;  // into modes_
 };
 
 }  // namespace sideband::mcu

@@ -73,6 +73,10 @@ Command AddReplayCommand(CLI::App& app) {
       ->type_name("FILE")
       ->required();
   command
+      ->add_option("--exits", flags->inputs.exits,
+                   "When the hypervisor runs while somebody is resident (CSV: slice,start_cycle,end_cycle)")
+      ->type_name("FILE");
+  command
       ->add_option("--peek", flags->inputs.peeks,
                    "Print these counts as they are at these cycles, beside the blocks (CSV: cycle,vm,context,event)")
       ->type_name("FILE");

@@ -58,6 +58,9 @@ absl::StatusOr<Wiring> MakeWaveformWiring(const ChipFile& file) {
   SIDEBAND_ASSIGN_OR_RETURN(const sim::SignalMap map, sim::SignalMap::Load(file.waveform->signals));
   SIDEBAND_ASSIGN_OR_RETURN(auto schedule, sim::LoadSchedule(file.waveform->schedule));
   for (const sim::Residency& residency : schedule) SIDEBAND_RETURN_IF_ERROR(CheckResidency(file, residency));
+  for (const sim::EventSpec& event : map.events()) {
+    if (event.in_host) return map.Error(event.line, "a device has no exits of a waveform: remove `mode`");
+  }
   SIDEBAND_ASSIGN_OR_RETURN(const auto reader, sim::TraceReader::Open(file.waveform->trace, map));
   SIDEBAND_ASSIGN_OR_RETURN(std::shared_ptr<sim::LoopedTrace> trace, sim::LoopedTrace::Load(*reader));
   SIDEBAND_ASSIGN_OR_RETURN(EventPlan plan, PlanEvents(map, trace->event_wires(), file.pipeline.slices));

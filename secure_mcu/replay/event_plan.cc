@@ -11,11 +11,21 @@
 namespace sideband::mcu {
 namespace {
 
+constexpr uint8_t kGuestGroup = 0, kHostGroup = 1;
+
 // One counter per wire; the lowest digits of a prescaled number share a counter.
-std::vector<CounterInput> Inputs(const sim::EventSpec& spec, std::span<const sim::EventWire> wires, uint16_t event) {
+std::vector<CounterInput> Ungated(const sim::EventSpec& spec, std::span<const sim::EventWire> wires, uint16_t event) {
   if (spec.prescaled) return NumberInputs(wires[0].wire, static_cast<uint32_t>(wires.size()), event, true);
   std::vector<CounterInput> inputs;
   for (const sim::EventWire& wire : wires) inputs.push_back({.wire = wire.wire, .meaning = {event, wire.shift}});
+  return inputs;
+}
+
+std::vector<CounterInput> Inputs(const sim::EventSpec& spec, std::span<const sim::EventWire> wires, uint16_t event) {
+  std::vector<CounterInput> inputs = Ungated(spec, wires, event);
+  for (CounterInput& input : inputs) {
+    if (spec.in_host) input.group = *spec.in_host ? kHostGroup : kGuestGroup;
+  }
   return inputs;
 }
 
@@ -81,6 +91,7 @@ class Planner {
     SIDEBAND_RETURN_IF_ERROR(CheckUlc(spec, wires_.domain(index)));
     SIDEBAND_ASSIGN_OR_RETURN(const std::vector<uint8_t> channels, Channels(spec));
     const std::vector<CounterInput> inputs = Inputs(spec, wires_.wires(index), event);
+    if (spec.in_host) plan_.gate_groups = {{}, {.in_guest = false, .in_host = true}};
     for (const uint8_t channel : channels) {
       packers_[channel].Add(spec.ulc, static_cast<uint32_t>(wires_.domain(index)), inputs);
       if (packers_[channel].SizeOf(spec.ulc) > kUlcCountersMax) {

@@ -30,6 +30,8 @@ struct EventPlan {
   // An event counts for the resident of every slice, or of its own slice if it names one. Events of the device's scope
   // always count, for the hypervisor.
   std::vector<CcuSpec> ccus;
+  // Of the events that have a mode: those of the guest, those of the host; none if no event has one.
+  std::vector<GateGroup> gate_groups;
 };
 
 // `wires` are those that the trace returned for `map`. Errors are INVALID_ARGUMENT with the map's line:

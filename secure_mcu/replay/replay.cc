@@ -15,6 +15,7 @@
 #include "secure_mcu/replay/peeker.h"
 #include "secure_mcu/replay/tenants.h"
 #include "secure_mcu/replay/warnings.h"
+#include "sim/waveform/exits.h"
 #include "sim/waveform/schedule.h"
 #include "sim/waveform/signal_map.h"
 #include "sim/waveform/trace_reader.h"
@@ -27,6 +28,17 @@ uint32_t SliceCount(const sim::SignalMap& map, const std::vector<sim::Residency>
   for (const sim::Residency& residency : schedule) slices = std::max(slices, residency.slice + 1);
   for (const sim::EventSpec& event : map.events()) slices = std::max(slices, event.slice.value_or(0) + 1);
   return slices;
+}
+
+// In the order of their cycles; at one cycle a slice's entry is before its next exit.
+std::vector<ModeEvent> ModesOf(const std::vector<sim::VmExit>& exits) {
+  std::vector<ModeEvent> modes;
+  for (const sim::VmExit& exit : exits) {
+    modes.push_back({exit.start_cycle, static_cast<uint8_t>(exit.slice), true});
+    modes.push_back({exit.end_cycle, static_cast<uint8_t>(exit.slice), false});
+  }
+  std::ranges::stable_sort(modes, {}, [](const ModeEvent& mode) { return std::pair(mode.cycle, mode.is_host); });
+  return modes;
 }
 
 void AttachAll(const sim::TraceChunk& chunk, uint32_t slices, Chip& chip) {
@@ -92,7 +104,12 @@ SwitchTracer NamedSwitches(const std::vector<Tenant>& tenants, const std::functi
 
 absl::StatusOr<ReplayResult> Replay(const ReplayInputs& inputs, const ReplayObservers& observers) {
   SIDEBAND_ASSIGN_OR_RETURN(const sim::SignalMap map, sim::SignalMap::Load(inputs.signals));
-  SIDEBAND_ASSIGN_OR_RETURN(const auto schedule, sim::LoadSchedule(inputs.schedule));
+  SIDEBAND_ASSIGN_OR_RETURN(auto schedule, sim::LoadSchedule(inputs.schedule));
+  std::vector<sim::VmExit> exits;
+  if (!inputs.exits.empty()) {
+    SIDEBAND_ASSIGN_OR_RETURN(exits, sim::LoadExits(inputs.exits, schedule));
+  }
+  NameHosts(schedule);
   std::vector<Peek> peeks;
   if (!inputs.peeks.empty()) {
     SIDEBAND_ASSIGN_OR_RETURN(peeks, LoadPeeks(inputs.peeks));
@@ -102,13 +119,17 @@ absl::StatusOr<ReplayResult> Replay(const ReplayInputs& inputs, const ReplayObse
   SIDEBAND_ASSIGN_OR_RETURN(EventPlan plan, PlanEvents(map, trace->event_wires(), slices));
 
   const auto events = static_cast<uint32_t>(plan.events.size());
-  SIDEBAND_ASSIGN_OR_RETURN(const auto chip,
-                            Chip::Create({.slices = slices, .events = events, .ccus = std::move(plan.ccus)}));
-  const std::vector<Tenant> tenants = CreateBlocks(ScheduledVms(schedule), chip->memory());
+  const bool has_modes = !plan.gate_groups.empty();
+  SIDEBAND_ASSIGN_OR_RETURN(const auto chip, Chip::Create({.slices = slices,
+                                                           .events = events,
+                                                           .ccus = std::move(plan.ccus),
+                                                           .gate_groups = std::move(plan.gate_groups)}));
+  std::vector<Tenant> tenants = CreateHosts(schedule, *chip);
+  for (Tenant& tenant : CreateBlocks(ScheduledVms(schedule), chip->memory())) tenants.push_back(std::move(tenant));
   if (observers.switches) chip->TraceSwitches(NamedSwitches(tenants, observers.switches));
   ScheduleTimeline timeline(schedule, tenants, /*turn_cycles=*/0);
   // No source follows the residents: the wires of a trace do not depend on them.
-  Player player(*chip, timeline, std::vector<sim::WireSource*>(slices));
+  Player player(*chip, timeline, std::vector<sim::WireSource*>(slices), {}, ModesOf(exits));
   std::vector<std::string> names;
   for (PlannedEvent& event : plan.events) names.push_back(std::move(event.name));
   SIDEBAND_ASSIGN_OR_RETURN(Peeker peeker, Peeker::Create(peeks, inputs.peeks, names, tenants));
@@ -117,6 +138,9 @@ absl::StatusOr<ReplayResult> Replay(const ReplayInputs& inputs, const ReplayObse
                       .events = std::move(names),
                       .blocks = CollectBlocks(chip->memory(), tenants),
                       .warnings = ReplayWarnings(inputs.schedule, map, schedule, *trace)};
+  if (!exits.empty() && !has_modes) {
+    result.warnings.push_back(absl::StrCat(inputs.exits, ": no event has a mode: exits change no count"));
+  }
   for (size_t i = 0; i < peeker.counts().size(); ++i) result.peeks.push_back({peeks[i], peeker.counts()[i]});
   return result;
 }

@@ -22,11 +22,12 @@ struct ReplayInputs {
   std::string trace;     // T.vcd, also as .gz or .zst, or T.fst
   std::string schedule;  // C.csv
   std::string peeks;     // P.csv; empty: no live counts are read
+  std::string exits;     // E.csv; empty: the hypervisor does not run while somebody is resident
 };
 
 struct ReplayBlock {
   std::string vm;                  // "vm0": the hypervisor
-  std::string context;             // empty: the VM's own block
+  std::string context;             // empty: the VM's own block; of "vm0" the slice of a host block, "slice3"
   std::vector<uint64_t> counters;  // in the order of ReplayResult::events
   std::vector<std::string> flags;  // reasons why counters are not exact
 };
@@ -39,7 +40,7 @@ struct ReplayPeek {
 struct ReplayResult {
   uint64_t cycles = 0;
   std::vector<std::string> events;
-  std::vector<ReplayBlock> blocks;  // the hypervisor's, then each VM's followed by its contexts'
+  std::vector<ReplayBlock> blocks;  // the hypervisor's, its host blocks, then each VM's followed by its contexts'
   // The live counts that were asked for, without those of cycles beyond the trace's end.
   std::vector<ReplayPeek> peeks;
   // Reasons, one line each, why counts may be 0 or unexpectedly low although the files are valid.

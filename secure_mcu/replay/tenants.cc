@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "proto/mailbox/catalog.h"
 
 namespace sideband::mcu {
@@ -14,12 +15,32 @@ std::vector<ScheduledVm> ScheduledVms(const std::vector<sim::Residency>& schedul
   std::map<std::string, size_t> index;  // into vms
   std::set<std::pair<std::string, std::string>> contexts;
   for (const sim::Residency& residency : schedule) {
+    if (residency.is_host()) continue;
     const auto [vm, is_new] = index.try_emplace(residency.vm, vms.size());
     if (is_new) vms.push_back({.name = residency.vm, .contexts = {}});
     if (residency.context.empty() || !contexts.emplace(residency.vm, residency.context).second) continue;
     vms[vm->second].contexts.push_back(residency.context);
   }
   return vms;
+}
+
+void NameHosts(std::vector<sim::Residency>& schedule) {
+  for (sim::Residency& residency : schedule) {
+    if (residency.is_host()) residency.context = absl::StrCat("slice", residency.slice);
+  }
+}
+
+std::vector<Tenant> CreateHosts(const std::vector<sim::Residency>& schedule, Chip& chip) {
+  std::map<uint32_t, std::string> names;  // by slice
+  for (const sim::Residency& residency : schedule) {
+    if (residency.is_host()) names.emplace(residency.slice, residency.context);
+  }
+  std::vector<Tenant> hosts;
+  if (!names.empty()) chip.CreateHostBlocks(HostTime::kWhileBound);
+  for (const auto& [slice, name] : names) {
+    hosts.push_back({sim::kHostVm, name, {.vm = chip.host_block(static_cast<uint8_t>(slice)), .context = {}}});
+  }
+  return hosts;
 }
 
 std::vector<Tenant> CreateBlocks(const std::vector<ScheduledVm>& vms, MemoryBlocks& memory) {

@@ -16,8 +16,6 @@
 namespace sideband::sim {
 namespace {
 
-constexpr absl::string_view kReservedVm = "vm0";
-
 enum Column { kStart, kEnd, kVm, kContext, kSlice };
 constexpr CsvColumn kColumns[] = {{.name = "start_cycle"},
                                   {.name = "end_cycle"},
@@ -49,7 +47,9 @@ absl::Status ScheduleParser::Row(const CsvRow& fields) {
   SIDEBAND_ASSIGN_OR_RETURN(const uint64_t slice, fields.Whole(kSlice, kScheduleSliceMax));
   row.slice = static_cast<uint32_t>(slice);
   if (row.vm.empty()) return absl::InvalidArgumentError("vm is empty");
-  if (row.vm == kReservedVm) return absl::InvalidArgumentError("vm0 is reserved for the hypervisor's totals");
+  if (row.is_host() && !row.context.empty()) {
+    return absl::InvalidArgumentError("vm0 is the hypervisor, which has no contexts");
+  }
   SIDEBAND_RETURN_IF_ERROR(fields.CheckName(kVm, kScheduleNameSizeMax));
   SIDEBAND_RETURN_IF_ERROR(fields.CheckName(kContext, kScheduleNameSizeMax));
   SIDEBAND_RETURN_IF_ERROR(CheckCycles(row));
@@ -74,6 +74,7 @@ absl::Status ScheduleParser::CheckCycles(const Residency& row) {
 }
 
 absl::Status ScheduleParser::CheckTenants(const Residency& row) {
+  if (row.is_host()) return absl::OkStatus();
   vms_.insert(row.vm);
   if (!row.context.empty()) contexts_.emplace(row.vm, row.context);
   if (vms_.size() > kScheduleVmsMax)

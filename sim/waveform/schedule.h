@@ -24,15 +24,20 @@ inline constexpr size_t kScheduleNameSizeMax = 64;
 inline constexpr size_t kScheduleVmsMax = 1024;
 inline constexpr size_t kScheduleContextsMax = 16'384;
 
+// The name under which the hypervisor has a slice for itself.
+inline constexpr char kHostVm[] = "vm0";
+
 // A context is on a slice in the cycles [start_cycle, end_cycle), at least one cycle.
 struct Residency {
   uint64_t start_cycle = 0;
   uint64_t end_cycle = 0;
-  std::string vm;       // never empty, never the reserved vm0
-  std::string context;  // empty: the VM is resident without a context
+  std::string vm;       // never empty
+  std::string context;  // empty: the VM is resident without a context; always for kHostVm
   uint32_t slice = 0;   // at most kScheduleSliceMax
   size_t line = 0;      // in the file, for messages
 
+  // Nobody is resident: the hypervisor works alone.
+  bool is_host() const { return vm == kHostVm; }
   bool operator==(const Residency&) const = default;
 };
 

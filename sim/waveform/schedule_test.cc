@@ -60,7 +60,8 @@ TEST(ScheduleTest, BoundsHoldAtBothSides) {
       {"0,5," + longest + "n,c,0", "C.csv:2: vm '" + longest + "n' is longer than 64 characters"},
       {"0,5,vm1," + longest + "n,0", "C.csv:2: context '" + longest + "n' is longer than 64 characters"},
       {"0,5,,c,0", "C.csv:2: vm is empty"},
-      {"0,5,vm0,c,0", "C.csv:2: vm0 is reserved for the hypervisor's totals"},
+      {"0,5,vm0,c,0", "C.csv:2: vm0 is the hypervisor, which has no contexts"},
+      {"0,5,vm0,,0", ""},
       {"0,5,vm 1,c,0", "C.csv:2: vm 'vm 1' must be printable ASCII without spaces"},
       {"0,5,vm1,\x80,0", "C.csv:2: context '\\x80' must be printable ASCII without spaces"},
       // Fields.

@@ -25,6 +25,7 @@ constexpr size_t kSignalNameSizeMax = size_t{1} << 16;
 constexpr std::array<const char*, 6> kOps = {"high", "low", "rise", "equals", "popcount", "value"};
 constexpr std::array<const char*, 2> kScopes = {"context", "device"};
 constexpr std::array<const char*, 2> kCounts = {"full", "prescaled"};
+constexpr std::array<const char*, 2> kModes = {"guest", "host"};
 
 absl::StatusOr<std::string> Name(const YamlNode& node, size_t size_max) {
   SIDEBAND_ASSIGN_OR_RETURN(std::string name, node.String());
@@ -80,6 +81,14 @@ absl::Status ReadPlace(const YamlMap& map, EventSpec& event) {
   return absl::OkStatus();
 }
 
+absl::Status ReadMode(const YamlMap& map, EventSpec& event) {
+  const auto mode = map.Find("mode");
+  if (!mode) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(const size_t word, OneOf(*mode, "mode", kModes));
+  event.in_host = word == 1;
+  return event.device_scope ? mode->Error("an event of the whole device has no mode") : absl::OkStatus();
+}
+
 // The clock of the event, and whether it is prescaled.
 absl::Status ReadCounting(const YamlMap& map, EventSpec& event) {
   if (const auto clock = map.Find("clock")) {
@@ -97,8 +106,8 @@ absl::Status ReadCounting(const YamlMap& map, EventSpec& event) {
 }
 
 absl::StatusOr<EventSpec> ReadEvent(const YamlNode& node) {
-  SIDEBAND_ASSIGN_OR_RETURN(
-      const YamlMap map, node.Map({"name", "signal", "op", "bit", "value", "ulc", "clock", "slice", "scope", "count"}));
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"name", "signal", "op", "bit", "value", "ulc", "clock",
+                                                         "slice", "scope", "count", "mode"}));
   EventSpec event;
   event.line = node.line();
   SIDEBAND_ASSIGN_OR_RETURN(event.name, NameOf(map, "name", kEventNameSizeMax));
@@ -109,6 +118,7 @@ absl::StatusOr<EventSpec> ReadEvent(const YamlNode& node) {
   }
   SIDEBAND_RETURN_IF_ERROR(ReadValue(map, event));
   SIDEBAND_RETURN_IF_ERROR(ReadPlace(map, event));
+  SIDEBAND_RETURN_IF_ERROR(ReadMode(map, event));
   SIDEBAND_RETURN_IF_ERROR(ReadCounting(map, event));
   return event;
 }

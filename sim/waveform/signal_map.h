@@ -47,8 +47,10 @@ struct EventSpec {
   std::string clock;              // the clock whose cycles the event counts; empty: the file's
   std::optional<uint32_t> slice;  // the only slice on which the event counts; absent: all slices
   bool device_scope = false;      // counts always, for the hypervisor only; excludes `slice`
-  bool prescaled = false;         // for kPopcount and kValue without a bit: counted divided by 32
-  size_t line = 0;                // in the file, for messages
+  // Counts only while the resident runs, or only while the hypervisor does; absent: always. Excludes device_scope.
+  std::optional<bool> in_host;
+  bool prescaled = false;  // for kPopcount and kValue without a bit: counted divided by 32
+  size_t line = 0;         // in the file, for messages
 };
 
 // Immutable.

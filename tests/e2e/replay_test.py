@@ -220,7 +220,7 @@ class BadInputTest(ReplayTestCase):
 
     def test_hypervisor_in_the_schedule(self):
         self.write("c.csv", SCHEDULE.replace("vm2", "vm0"))
-        self.refused("c.csv:3", "vm0 is reserved")
+        self.refused("c.csv:3", "vm0 is the hypervisor, which has no contexts")
 
     def test_backwards_residency(self):
         self.write("c.csv", SCHEDULE.replace("6,16", "16,6"))

@@ -14,6 +14,7 @@
 #include "sim/waveform/csv_rows.h"
 #include "sim/waveform/event_binding.h"
 #include "sim/waveform/event_wires.h"
+#include "sim/waveform/exits.h"
 #include "sim/waveform/looped_trace.h"
 #include "sim/waveform/looped_wires.h"
 #include "sim/waveform/schedule.h"
@@ -52,6 +53,11 @@ absl::Status UseCsvRows(absl::string_view text, const std::string& path) {
 
 absl::Status UseEventBinding(const SignalMap& map, const VcdHeader& header) {
   //@ sim/waveform/event_binding.h
+  return absl::OkStatus();
+}
+
+absl::Status UseExits(const std::vector<Residency>& schedule) {
+  //@ sim/waveform/exits.h
   return absl::OkStatus();
 }
 
