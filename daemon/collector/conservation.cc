@@ -2,6 +2,7 @@
 #include "daemon/collector/conservation.h"
 
 #include "absl/container/flat_hash_map.h"
+#include "daemon/snapshot/level.h"
 
 namespace sideband::daemon {
 namespace {
@@ -37,22 +38,21 @@ class Sum {
 
 bool CheckConservation(const Topology& topology, const mailbox::Snapshot& raw) {
   absl::flat_hash_map<uint16_t, Sum> contexts_of;  // keyed by VM
-  Sum vms(raw.counters_per_block);
+  Sum parts(raw.counters_per_block);               // of the device: VMs and hosts
   for (size_t block = 0; block < raw.blocks.size(); ++block) {
     const mailbox::BlockHeader& header = raw.blocks[block];
-    // The hypervisor's block is the device's own row: a total, not a part.
-    if (header.vm == mailbox::kHypervisorVm) continue;
-    if (header.context == mailbox::kNoContext) {
-      vms.Add(raw, block);
-    } else {
+    const Level level = LevelOf(header);
+    if (level == Level::kVm || level == Level::kHost) parts.Add(raw, block);
+    if (level == Level::kContext) {
       contexts_of.try_emplace(header.vm, raw.counters_per_block).first->second.Add(raw, block);
     }
   }
   for (size_t block = 0; block < raw.blocks.size(); ++block) {
     const mailbox::BlockHeader& header = raw.blocks[block];
-    if (header.context != mailbox::kNoContext) continue;
+    const Level level = LevelOf(header);
+    if (level == Level::kDevice && !parts.IsWithin(topology.catalog(), raw, block)) return false;
+    if (level != Level::kVm) continue;
     const auto contexts = contexts_of.find(header.vm);
-    if (header.vm == mailbox::kHypervisorVm && !vms.IsWithin(topology.catalog(), raw, block)) return false;
     if (contexts != contexts_of.end() && !contexts->second.IsWithin(topology.catalog(), raw, block)) return false;
   }
   return true;

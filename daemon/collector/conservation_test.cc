@@ -42,6 +42,18 @@ TEST_F(ConservationTest, TheDeviceHasNoLessThanItsVms) {
   EXPECT_FALSE(Check());
 }
 
+TEST_F(ConservationTest, HostsArePartsOfTheDevice) {
+  ClearFlags();
+  raw_.blocks.push_back({.vm = 0, .context = 3});
+  raw_.counters.insert(raw_.counters.end(), {9, 0});
+  Counter(0, 0) = 1120;
+  EXPECT_TRUE(Check());
+  Counter(5, 0) = 10;
+  EXPECT_FALSE(Check());
+  raw_.blocks[5].flags = mailbox::kFlagOverflow;
+  EXPECT_TRUE(Check());
+}
+
 TEST_F(ConservationTest, DeviceEventsAreNobodysPart) {
   ClearFlags();
   Counter(0, 1) = 0;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "daemon/snapshot/level.h"
+
 namespace sideband::daemon {
 namespace {
 
@@ -43,7 +45,7 @@ std::vector<absl::Time> CreationTimes::Of(const mailbox::Snapshot& snapshot, con
     const Creations::BlockId id(block.vm, block.context);
     const auto known = known_.blocks.find(id);
     const bool is_same = known != known_.blocks.end() && known->second.generation == block.generation;
-    const bool starts_now = device_row_is_new && block.vm == mailbox::kHypervisorVm;
+    const bool starts_now = device_row_is_new && LevelOf(block) == Level::kDevice;
     times.push_back(starts_now ? at.host : is_same ? known->second.time : last);
     now.blocks.insert_or_assign(id, Creations::Creation{block.generation, times.back()});
   }

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "daemon/snapshot/level.h"
 #include "proto/mailbox/block_bases.h"
 
 namespace sideband::daemon {
@@ -53,7 +54,7 @@ bool CountsTheSame(const DeviceSnapshot& before, const Topology& topology) {
   return before.topology.get() == &topology || before.topology->catalog().events == topology.catalog().events;
 }
 
-// Adds to the device's row what the VMs' own blocks have counted since `before`. A block that `before` lacks
+// Adds to the device's row what the blocks of VMs and hosts have counted since `before`. A block that `before` lacks
 // contributes its whole count.
 void AddIncrements(const mailbox::Snapshot* before, mailbox::Snapshot& shown) {
   // Block 0 is the device's own: CheckAgainst() has made sure of that.
@@ -61,7 +62,7 @@ void AddIncrements(const mailbox::Snapshot* before, mailbox::Snapshot& shown) {
   const std::span<uint64_t> row = DeviceRow(shown);
   for (size_t block = 1; block < shown.blocks.size(); ++block) {
     // Contexts are included in their VM's block.
-    if (shown.blocks[block].context != mailbox::kNoContext) continue;
+    if (LevelOf(shown.blocks[block]) == Level::kContext) continue;
     const mailbox::BaseBlock base = bases.Of(block);
     // A counter that a faulty device lets fall adds nothing: the device's row must never decrease.
     const auto counters = shown.Counters(block);

@@ -35,11 +35,11 @@ struct RowStart {
 //
 // Without a confidential VM since the device's boot, `raw` is returned unchanged. Otherwise the blocks of confidential
 // VMs are removed and the raw counters wiped. The device's row then continues from its value in `before`, the last
-// published snapshot (nullptr: none since the daemon's start), plus the increments of the shown VMs. It therefore never
-// decreases, and no difference of two published rows is a confidential count. All other fields of its header are
-// derived from the shown blocks, too.
+// published snapshot (nullptr: none since the daemon's start), plus the increments of the shown VMs and of the slices'
+// hosts. It therefore never decreases, and no difference of two published rows is a confidential count, but for the
+// time of residence (docs/security.md). All other fields of its header are derived from the shown blocks, too.
 //
-// Without a value in `before`, the row starts with the sum of the shown VMs if it is the first of the boot. Otherwise
+// Without a value in `before`, the row starts with the sum of the shown parts if it is the first of the boot. Otherwise
 // it starts with zero: an earlier run may have published more than that sum, since VMs may have ended, and a scraper
 // would take the lower value for a restart and count everything twice.
 Redacted Redact(const Topology& topology, mailbox::Snapshot&& raw, const DeviceSnapshot* before, const RowStart& start);

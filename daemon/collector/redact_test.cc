@@ -84,6 +84,27 @@ TEST(RedactTest, TheFirstRowOfABootIsTheSumOfTheShownVms) {
   EXPECT_EQ(redacted.shown.blocks[0].flags, kFlagConfidentialExcluded);
 }
 
+// The hypervisor's own work is no tenant's secret: it stays a row, and a part of the device's.
+TEST(RedactTest, HostsArePartsOfTheDevicesRow) {
+  mailbox::Catalog catalog = SomeCatalog(/*with_secret=*/true);
+  catalog.slices = {{3, "slice3"}};
+  catalog.host_blocks = {{.slice = 3, .generation = 1}};
+  const auto topology = std::make_shared<Topology>(catalog, 77);
+  const auto with_host = [](uint64_t open, uint64_t host) {
+    mailbox::Snapshot raw = Later(SomeSnapshot(), 9999, open, 10);
+    raw.blocks.push_back({.vm = 0, .context = 3});
+    raw.counters.insert(raw.counters.end(), {host, 0});
+    return raw;
+  };
+  const RowStart first = {.generation = kNewGeneration, .is_first_of_boot = true};
+  EXPECT_EQ(Redact(*topology, with_host(11, 20), nullptr, first).shown.counters, (Counts{31, 0, 11, 0, 10, 0, 20, 0}));
+  const DeviceSnapshot before = Published(topology, with_host(11, 20));
+  const Redacted next = Redact(*topology, with_host(13, 25), &before, kNew);
+  EXPECT_EQ(next.shown.counters, (Counts{7, 0, 13, 0, 10, 0, 25, 0}));
+  ASSERT_EQ(next.shown.blocks.size(), 4u);
+  EXPECT_EQ(next.shown.blocks[3].context, 3);
+}
+
 TEST(RedactTest, TheDevicesRowCountsWhatTheShownVmsCount) {
   const auto topology = SomeTopology(true);
   const DeviceSnapshot first = Published(topology, SomeSnapshot());

@@ -111,6 +111,8 @@ constexpr DeviceFamily kFamilies[] = {
      "What the event counts at most in a cycle of the reference clock, on a slice.", WriteEventCapacity},
     {"sideband_event_info", MetricType::kGauge, "1, with the unit and the scope of an event that the device counts.",
      WriteEventInfo},
+    {"sideband_host_flags", MetricType::kGauge,
+     "1 for each reason why counts of the hypervisor on a slice may be inexact.", WriteFlags<Level::kHost>},
     {"sideband_sample_timestamp_seconds", MetricType::kGauge,
      "When the newest snapshot of the device was latched, by the host's clock, since 1970.", WriteSampleTimestamp},
     {"sideband_vm_flags", MetricType::kGauge, "1 for each reason why counts of a VM may be inexact.",

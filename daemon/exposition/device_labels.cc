@@ -23,8 +23,16 @@ DeviceLabels::DeviceLabels(const DeviceInfo& device, const View* view) : device_
   device_info_ = device_;
   AppendLabel(device_info_, "uuid", catalog.device.ToString());
   if (view->sees_device_row()) rows_.emplace(std::pair(kHypervisorVm, kNoContext), device_);
+  for (const mailbox::HostBlockInfo& host : catalog.host_blocks) AddHost(host.slice, *view);
   for (const mailbox::VmInfo& vm : catalog.vms) AddVm(vm, *view);
   for (const mailbox::ContextInfo& context : catalog.contexts) AddContext(context, *view);
+}
+
+void DeviceLabels::AddHost(uint8_t slice, const View& view) {
+  if (view.Events(kHypervisorVm, slice) == nullptr) return;
+  std::string labels = device_;
+  AppendSlice(labels, slice);
+  rows_.emplace(std::pair(kHypervisorVm, slice), std::move(labels));
 }
 
 void DeviceLabels::AddVm(const mailbox::VmInfo& vm, const View& view) {

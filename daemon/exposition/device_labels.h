@@ -35,6 +35,7 @@ class DeviceLabels {
   const std::string* Row(uint16_t vm, uint16_t context) const;
 
  private:
+  void AddHost(uint8_t slice, const View& view);
   void AddVm(const mailbox::VmInfo& vm, const View& view);
   void AddContext(const mailbox::ContextInfo& context, const View& view);
 

@@ -25,6 +25,8 @@ absl::string_view LevelHelp(Level level) {
       return "Of each VM.";
     case Level::kContext:
       return "Of each context.";
+    case Level::kHost:
+      return "Of the hypervisor on each slice, while nobody is resident.";
   }
   return "";
 }
@@ -37,6 +39,8 @@ absl::string_view CapacityText(Level level) {
       return "of the capacity of the VM's slice (of the device, without a slice)";
     case Level::kContext:
       return "of the slice's capacity while the context was resident";
+    case Level::kHost:
+      return "of the slice's capacity while nobody was resident";
   }
   return "";
 }
@@ -48,7 +52,8 @@ std::string CounterHelp(const mailbox::EventInfo& event, Level level) {
 }
 
 std::string UtilisationHelp(const mailbox::EventInfo& event, Level level) {
-  if (level == Level::kContext && event.name == mailbox::kResidentCyclesEvent) {
+  const bool has_turns = level == Level::kContext || level == Level::kHost;
+  if (has_turns && event.name == mailbox::kResidentCyclesEvent) {
     return absl::StrCat(Description(event), ": share of the slice's time over the last interval, from 0 to 1.");
   }
   return absl::StrCat(Description(event), ": share ", CapacityText(level), " over the last interval, from 0 to 1.");

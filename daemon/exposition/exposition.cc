@@ -47,6 +47,8 @@ void Exposition::Plan(const std::vector<VisibleDevice>& devices) {
     if (device.view == nullptr) continue;
     ratios_.back() = ResolveRatios(device.info->ratios, device.view->topology()->catalog());
     for (const LevelRow& row : kLevels) {
+      // Most devices have no hosts: nothing is planned for them.
+      if (row.level == Level::kHost && device.view->topology()->catalog().host_blocks.empty()) continue;
       PlanCounters(d, row.level);
       PlanUtilisations(d, row.level);
       PlanRatios(d, row.level);

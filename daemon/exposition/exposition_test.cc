@@ -50,6 +50,28 @@ TEST_F(ExpositionTest, TenantIsAsTheGoldenFile) {
   EXPECT_EQ(Render("tenant-a"), Golden("tenant_a.prom"));
 }
 
+TEST_F(ExpositionTest, TheHypervisorIsALevel) {
+  world_.Publish(0, 1);
+  const std::string without = Render("ops"), of_a = Render("tenant-a");
+  EXPECT_FALSE(absl::StrContains(without, "sideband_host"));
+  world_.AddHostBlocks();
+  world_.Publish(0, 1);
+  const std::string out = Render("ops");
+  EXPECT_TRUE(absl::StrContains(out,
+                                "# HELP sideband_host_cycles_total Cycles of the shader clock (unit: cycles). Of the "
+                                "hypervisor on each slice, while nobody is resident.\n"
+                                "# TYPE sideband_host_cycles_total counter\n"
+                                "sideband_host_cycles_total{device=\"gpu0\",slice=\"0\"} 1060\n"
+                                "sideband_host_cycles_total{device=\"gpu0\",slice=\"1\"} 1070\n"));
+  EXPECT_FALSE(absl::StrContains(out, "sideband_host_pcie")) << "device scope is the device's";
+  EXPECT_EQ(Render("tenant-a"), of_a);
+  Exposition hosts(MetricsFormat::kText, {.events = {"cycles"}, .devices = false, .vms = false, .contexts = false});
+  EXPECT_TRUE(absl::StrContains(Render("ops", hosts), "slice=\"1\"} 1070\n"));
+  EXPECT_FALSE(absl::StrContains(Render("ops", hosts), "sideband_vm_cycles"));
+  Exposition others(MetricsFormat::kText, {.hosts = false});
+  EXPECT_EQ(Render("ops", others), without);
+}
+
 TEST_F(ExpositionTest, AMaskedEventHasNoFamily) {
   mailbox::Catalog catalog = world_.topology->catalog();
   catalog.events[0].masked = true;  // the event "cycles"

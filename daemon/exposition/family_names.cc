@@ -20,6 +20,8 @@ constexpr absl::string_view kOwnStems[] = {
     "device_info",
     "device_reference_seconds",
     "device_up",
+    "host_flags",
+    "host_gate_coverage_ratio",
     "vm_flags",
     "vm_gate_coverage_ratio",
     "vm_info",

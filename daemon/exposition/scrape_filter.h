@@ -13,14 +13,18 @@ namespace sideband::daemon {
 
 struct ScrapeFilter {
   std::set<std::string> events;  // only these; empty: all
-  // Whether to include rows of devices, of VMs as wholes, and of contexts.
+  // Whether to include rows of devices, of VMs as wholes, of contexts, and of slices' hosts.
   bool devices = true;
   bool vms = true;
   bool contexts = true;
+  bool hosts = true;
 
-  bool Selects(Level level) const { return level == Level::kDevice ? devices : level == Level::kVm ? vms : contexts; }
+  bool Selects(Level level) const {
+    const bool selected[] = {devices, vms, contexts, hosts};
+    return selected[IndexOf(level)];
+  }
   bool SelectsEvent(const std::string& name) const { return events.empty() || events.contains(name); }
-  bool SelectsEverything() const { return events.empty() && devices && vms && contexts; }
+  bool SelectsEverything() const { return events.empty() && devices && vms && contexts && hosts; }
 };
 
 }  // namespace sideband::daemon

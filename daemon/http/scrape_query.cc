@@ -12,7 +12,7 @@ namespace {
 
 absl::Status Malformed(absl::string_view what) {
   return absl::InvalidArgumentError(
-      absl::StrCat(what, "; the query of /metrics takes event[]=NAME and scope=device, vm or context"));
+      absl::StrCat(what, "; the query of /metrics takes event[]=NAME and scope=device, vm, context or host"));
 }
 
 absl::Status SelectScope(const std::string& word, ScrapeFilter& filter) {
@@ -22,6 +22,8 @@ absl::Status SelectScope(const std::string& word, ScrapeFilter& filter) {
     filter.vms = true;
   } else if (word == "context") {
     filter.contexts = true;
+  } else if (word == "host") {
+    filter.hosts = true;
   } else {
     return Malformed("unknown scope");
   }
@@ -46,7 +48,7 @@ absl::StatusOr<ScrapeFilter> ParseScrapeQuery(absl::string_view target) {
     if (key == "event[]" || key == "event") taken = SelectEvent(value, filter);
     if (key == "scope[]" || key == "scope") {
       // The first scope replaces the default, which is all of them.
-      if (!names_scopes) filter.devices = filter.vms = filter.contexts = false;
+      if (!names_scopes) filter.devices = filter.vms = filter.contexts = filter.hosts = false;
       names_scopes = true;
       taken = SelectScope(value, filter);
     }

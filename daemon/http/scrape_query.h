@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parses the query of /metrics: ?event[]=NAME and ?scope=device|vm|context, each any number of times.
+// Parses the query of /metrics: ?event[]=NAME and ?scope=device|vm|context|host, each any number of times.
 //   SIDEBAND_ASSIGN_OR_RETURN(const ScrapeFilter filter, ParseScrapeQuery(request.target));
 #ifndef SIDEBAND_DAEMON_HTTP_SCRAPE_QUERY_H_
 #define SIDEBAND_DAEMON_HTTP_SCRAPE_QUERY_H_

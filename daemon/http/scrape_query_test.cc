@@ -23,6 +23,8 @@ TEST(ScrapeQueryTest, EventsAndScopesAdd) {
   EXPECT_TRUE(filter.devices);
   EXPECT_TRUE(filter.vms);
   EXPECT_FALSE(filter.contexts);
+  EXPECT_FALSE(filter.hosts);
+  EXPECT_TRUE(ParseScrapeQuery("/metrics?scope=host")->Selects(Level::kHost));
   EXPECT_THAT(ParseScrapeQuery("/metrics?event[]=a%20b%22")->events, ElementsAre("a b\""));
 }
 

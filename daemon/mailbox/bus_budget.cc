@@ -30,7 +30,7 @@ absl::Duration TimeOf(size_t stream_bytes, uint32_t bus_hz, uint32_t window_byte
 
 BusBudget BudgetOf(const Topology& topology, uint32_t bus_hz, uint32_t window_bytes) {
   const mailbox::Catalog& catalog = topology.catalog();
-  const size_t blocks = 1 + catalog.vms.size() + catalog.contexts.size();
+  const size_t blocks = 1 + catalog.vms.size() + catalog.contexts.size() + catalog.host_blocks.size();
   const size_t counters = catalog.events.size();
   const size_t least = mailbox::SnapshotStreamBytesMin(blocks, WholeBlocks(topology), counters);
   const size_t most = mailbox::SnapshotStreamBytesMax(blocks, counters);

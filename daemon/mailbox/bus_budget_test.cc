@@ -29,6 +29,16 @@ TEST(BusBudgetTest, ConfidentialBlocksAlwaysTravel) {
   EXPECT_EQ(confidential.most, open.most);
 }
 
+TEST(BusBudgetTest, HostBlocksAreBlocksLikeOthers) {
+  mailbox::Catalog catalog = SomeCatalog(true);
+  const BusBudget before = BudgetOf(Topology(catalog, 1), 100'000, 255);
+  catalog.slices = {{0, "slice0"}};
+  catalog.host_blocks = {{.slice = 0, .generation = 1}};
+  const BusBudget budget = BudgetOf(Topology(catalog, 1), 100'000, 255);
+  EXPECT_GT(budget.most, before.most);
+  EXPECT_LT(budget.least, before.least + absl::Milliseconds(1)) << "it is not always written whole";
+}
+
 TEST(BusBudgetTest, AFasterBusTakesLessAndNarrowWindowsTakeMore) {
   const Topology topology(SomeCatalog(false), 1);
   EXPECT_EQ(BudgetOf(topology, 400'000, 255).most, BudgetOf(topology, 100'000, 255).most / 4);

@@ -5,7 +5,8 @@ namespace sideband::daemon {
 namespace {
 
 bool IsKnown(const Topology& topology, const mailbox::BlockHeader& block) {
-  if (block.vm == mailbox::kHypervisorVm) return block.context == mailbox::kNoContext;
+  if (mailbox::IsHostBlock(block)) return topology.HasHostBlock(block.context);
+  if (block.vm == mailbox::kHypervisorVm) return true;
   if (block.context == mailbox::kNoContext) return topology.FindVm(block.vm) != nullptr;
   return topology.FindContext(block.vm, block.context) != nullptr;
 }
@@ -16,11 +17,13 @@ absl::Status CheckAgainst(const Topology& topology, const mailbox::Snapshot& sna
   if (snapshot.catalog_hash != topology.hash() || snapshot.counters_per_block != topology.catalog().events.size()) {
     return absl::InvalidArgumentError("the snapshot is not one of this catalogue");
   }
-  if (snapshot.blocks.empty() || snapshot.blocks[0].vm != mailbox::kHypervisorVm) {
+  const bool has_device = !snapshot.blocks.empty() && snapshot.blocks[0].vm == mailbox::kHypervisorVm;
+  if (!has_device || mailbox::IsHostBlock(snapshot.blocks[0])) {
     return absl::InvalidArgumentError("the snapshot does not start with the device's own block");
   }
   // No scope occurs twice in a decoded snapshot, so equal numbers and known scopes mean that every scope is present.
-  if (snapshot.blocks.size() != 1 + topology.catalog().vms.size() + topology.catalog().contexts.size()) {
+  const mailbox::Catalog& catalog = topology.catalog();
+  if (snapshot.blocks.size() != 1 + catalog.vms.size() + catalog.contexts.size() + catalog.host_blocks.size()) {
     return absl::InvalidArgumentError("the snapshot does not have the catalogue's blocks");
   }
   for (const mailbox::BlockHeader& block : snapshot.blocks) {

@@ -35,5 +35,22 @@ TEST(CheckAgainstTest, AcceptsItsOwnTopologyOnly) {
   }
 }
 
+TEST(CheckAgainstTest, HostBlocksAreThoseOfTheCatalogue) {
+  mailbox::Catalog catalog = SomeCatalog(true);
+  catalog.slices = {{3, "slice3"}};
+  catalog.host_blocks = {{.slice = 3, .generation = 1}};
+  const Topology topology(catalog, 77);
+  EXPECT_FALSE(CheckAgainst(topology, SomeSnapshot()).ok()) << "it lacks one";
+  mailbox::Snapshot snapshot = SomeSnapshot();
+  snapshot.blocks.push_back({.vm = 0, .context = 3});
+  snapshot.counters.resize(snapshot.blocks.size() * snapshot.counters_per_block);
+  EXPECT_TRUE(CheckAgainst(topology, snapshot).ok());
+  std::swap(snapshot.blocks[0], snapshot.blocks[5]);
+  EXPECT_FALSE(CheckAgainst(topology, snapshot).ok()) << "the device is not first";
+  std::swap(snapshot.blocks[0], snapshot.blocks[5]);
+  snapshot.blocks[5].context = 4;
+  EXPECT_FALSE(CheckAgainst(topology, snapshot).ok()) << "of another slice";
+}
+
 }  // namespace
 }  // namespace sideband::daemon

@@ -5,10 +5,11 @@
 #include <string>
 #include <utility>
 
+#include "daemon/snapshot/level.h"
+
 namespace sideband::daemon {
 
 using mailbox::kAnySlice;
-using mailbox::kHypervisorVm;
 
 sideband::v1::ScopeCounters::State StateMessage(mailbox::BlockState state) {
   switch (state) {
@@ -39,6 +40,11 @@ sideband::v1::Event EventMessage(const Topology& topology, size_t index) {
 sideband::v1::Scope ScopeMessage(const DeviceInfo& device, const Topology& topology, uint16_t vm, uint16_t context) {
   sideband::v1::Scope out;
   out.set_device(device.name);
+  if (mailbox::IsHostBlock({.vm = vm, .context = context})) {
+    out.set_host(true);
+    out.set_slice(context);
+    return out;
+  }
   const mailbox::VmInfo* vm_info = topology.FindVm(vm);
   if (vm_info == nullptr) return out;
   out.set_vm(vm_info->name);
@@ -80,7 +86,7 @@ void FillScopeCounters(const DeviceInfo& device, const Topology& topology, const
   const auto& events = topology.catalog().events;
   for (size_t i = 0; i < std::min(counters.size(), events.size()); ++i) {
     // The count of a device-scope event is unknown for a VM.
-    const bool is_foreign = block.vm != kHypervisorVm && events[i].scope == mailbox::EventScope::kDevice;
+    const bool is_foreign = LevelOf(block) != Level::kDevice && events[i].scope == mailbox::EventScope::kDevice;
     if (is_foreign || events[i].masked) continue;
     const double covered = coverage.OfCount(i, counters);
     if (covered == 0 && uncounted == Uncounted::kDropped) continue;

@@ -20,8 +20,8 @@ sideband::v1::ScopeCounters::State StateMessage(mailbox::BlockState state);
 // `event` is a position in the catalogue's list.
 sideband::v1::Event EventMessage(const Topology& topology, size_t event);
 
-// The scope of a row: the device (kHypervisorVm), a VM (kNoContext) or a context. An object that the topology does not
-// have stays without a name.
+// The scope of a row: the device (kHypervisorVm), a slice's host (the same with the slice as its context), a VM
+// (kNoContext) or a context. An object that the topology does not have stays without a name.
 sideband::v1::Scope ScopeMessage(const DeviceInfo& device, const Topology& topology, uint16_t vm, uint16_t context);
 
 // The row's scope, state and flags, without its counters.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/snapshot/topology.h"
 
+#include <algorithm>
+
 namespace sideband::daemon {
 
 Topology::Topology(mailbox::Catalog catalog, uint32_t hash)
@@ -29,6 +31,11 @@ const mailbox::VmInfo* Topology::FindVm(absl::string_view name_or_uuid) const {
     if (vm.name == name_or_uuid || vm.uuid.ToString() == name_or_uuid) return &vm;
   }
   return nullptr;
+}
+
+bool Topology::HasHostBlock(uint16_t slice) const {
+  return std::ranges::any_of(catalog_.host_blocks,
+                             [&](const mailbox::HostBlockInfo& block) { return block.slice == slice; });
 }
 
 const mailbox::ContextInfo* Topology::FindContext(uint16_t vm, uint16_t id) const {

@@ -44,6 +44,8 @@ class Topology {
   // By name or by canonical UUID; nullptr where unknown.
   const mailbox::VmInfo* FindVm(absl::string_view name_or_uuid) const;
   const mailbox::ContextInfo* FindContext(uint16_t vm, uint16_t id) const;
+  // Whether the hypervisor has a block on the slice (mailbox::IsHostBlock).
+  bool HasHostBlock(uint16_t slice) const;
 
  private:
   const mailbox::Catalog catalog_;

@@ -17,6 +17,7 @@ constexpr double kSlackCycles = 32;
 constexpr double kSlackShare = 1e-3;
 
 uint8_t SliceOf(const Topology& topology, const mailbox::BlockHeader& block) {
+  if (IsHostBlock(block)) return static_cast<uint8_t>(block.context);
   if (LevelOf(block) == Level::kContext) {
     const mailbox::ContextInfo* const context = topology.FindContext(block.vm, block.context);
     return context == nullptr ? mailbox::kAnySlice : context->slice;
@@ -58,7 +59,8 @@ RowUtilisation::RowUtilisation(const DeviceSnapshot& snapshot, size_t row)
 }
 
 bool RowUtilisation::IsOverSomeCycles(size_t event) const {
-  return coverage_.IsGated(event) || (level_ == Level::kContext && capacities_.resident_cycles() != event);
+  const bool has_turns = level_ == Level::kContext || level_ == Level::kHost;
+  return coverage_.IsGated(event) || (has_turns && capacities_.resident_cycles() != event);
 }
 
 std::optional<size_t> RowUtilisation::CyclesOf(size_t event) const {

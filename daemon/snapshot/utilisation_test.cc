@@ -71,6 +71,15 @@ TEST_F(UtilisationTest, OfAContextIsOfItsResidentCycles) {
   EXPECT_DOUBLE_EQ(Of(kContext, kResident)->value, 0.5);
 }
 
+TEST_F(UtilisationTest, OfAHostIsOfTheTimeWithoutAResident) {
+  catalog_.host_blocks = {{.slice = 1, .generation = 1}};
+  snapshot_.data.blocks.push_back({.vm = 0, .context = 1});
+  snapshot_.rates.insert(snapshot_.rates.end(), {300, 250, 0});
+  EXPECT_DOUBLE_EQ(Of(3, kTensor)->value, 300.0 / (2 * 250));
+  EXPECT_DOUBLE_EQ(Of(3, kResident)->value, 0.25) << "of the slice's time";
+  EXPECT_FALSE(RowUtilisation(snapshot_, 3).IsIn(kTensor, {true, false, false})) << "it would reveal resident_cycles";
+}
+
 TEST_F(UtilisationTest, IsAbsentWhereSomethingIsUnknown) {
   SetRate(kVm, kTensor, std::nan(""));
   EXPECT_EQ(Of(kVm, kTensor), std::nullopt) << "no rate";

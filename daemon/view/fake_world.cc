@@ -10,7 +10,7 @@ namespace {
 
 using mailbox::kNoContext;
 
-mailbox::Snapshot FakeData(uint64_t publication) {
+mailbox::Snapshot FakeData(uint64_t publication, const mailbox::Catalog& catalog) {
   mailbox::Snapshot data{.boot_id = 77, .snapshot_id = static_cast<uint32_t>(publication), .counters_per_block = 3};
   data.trigger_id = data.snapshot_id;
   data.reference_time_ns = publication * 1'000'000'000;
@@ -20,6 +20,8 @@ mailbox::Snapshot FakeData(uint64_t publication) {
                  {.vm = 1, .context = 11, .flags = mailbox::kFlagOverflow | mailbox::kFlagEstimated},
                  {.vm = 2},
                  {.vm = 2, .context = 10}};
+  for (const mailbox::HostBlockInfo& host : catalog.host_blocks)
+    data.blocks.push_back({.vm = 0, .context = host.slice});
   for (size_t row = 0; row < data.blocks.size(); ++row) {
     data.blocks[row].generation = 1;
     data.blocks[row].state = mailbox::BlockState::kActive;
@@ -81,10 +83,16 @@ FakeWorld::FakeWorld()
       policy(FakePolicy()),
       reader(store, policy, clock, audit) {}
 
+void FakeWorld::AddHostBlocks() {
+  mailbox::Catalog catalog = topology->catalog();
+  catalog.host_blocks = {{.slice = 0, .generation = 1}, {.slice = 1, .generation = 1}};
+  topology = std::make_shared<Topology>(catalog, topology->hash() + 1);
+}
+
 void FakeWorld::Publish(size_t device, uint64_t publication) {
   auto snapshot = std::make_shared<DeviceSnapshot>();
   snapshot->topology = topology;
-  snapshot->data = FakeData(publication);
+  snapshot->data = FakeData(publication, topology->catalog());
   snapshot->rates.assign(snapshot->data.counters.size(), publication == 1 ? std::nan("") : 2.5);
   snapshot->elapsed = publication == 1 ? absl::ZeroDuration() : absl::Seconds(1);
   snapshot->booted = absl::FromUnixSeconds(1'790'000'000);

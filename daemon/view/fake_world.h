@@ -42,6 +42,8 @@ std::shared_ptr<const Topology> GatedTopology();
 // Thread-safe as its members are.
 struct FakeWorld {
   FakeWorld();
+  // Gives both slices host blocks from the next publication on: rows 6 and 7.
+  void AddHostBlocks();
   // Publishes the device's data at the clock's time, with a sealed record "sealed-P" of the VM `secret`.
   void Publish(size_t device, uint64_t publication);
   // The newest snapshot of the device again, with these counts and rates in each row.

@@ -10,13 +10,13 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/message/scope_message.h"
 #include "daemon/message/time_message.h"
+#include "daemon/snapshot/level.h"
 #include "daemon/view/row_filter.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
 namespace {
 
-using mailbox::kHypervisorVm;
 using mailbox::kNoContext;
 using sideband::v1::PeekRequest;
 using sideband::v1::PeekResponse;
@@ -27,6 +27,9 @@ constexpr int kEventsMax = 64;
 absl::Status CheckForm(const PeekRequest& request) {
   if (request.device().empty()) return absl::InvalidArgumentError("device: must be given");
   if (request.vm().empty() && !request.context().empty()) return absl::InvalidArgumentError("context: needs a VM");
+  if (!request.vm().empty() && request.has_host_slice()) {
+    return absl::InvalidArgumentError("host_slice: is in place of a VM");
+  }
   if (request.events_size() < 1 || request.events_size() > kEventsMax) {
     return absl::InvalidArgumentError(absl::StrCat("events: must be 1 to ", kEventsMax));
   }
@@ -34,7 +37,8 @@ absl::Status CheckForm(const PeekRequest& request) {
 }
 
 bool IsNamed(const PeekRequest& request, const Topology& topology, const mailbox::BlockHeader& block) {
-  if (request.vm().empty()) return block.vm == kHypervisorVm;
+  if (request.has_host_slice()) return LevelOf(block) == Level::kHost && block.context == request.host_slice();
+  if (request.vm().empty()) return LevelOf(block) == Level::kDevice;
   const mailbox::VmInfo* const vm = topology.FindVm(request.vm());
   if (vm == nullptr || vm->id != block.vm) return false;
   if (request.context().empty()) return block.context == kNoContext;
@@ -109,7 +113,7 @@ std::vector<uint16_t> WithCycles(const std::vector<uint16_t>& events, const Cove
 // Whether the device can answer, now that the caller may ask.
 absl::Status CheckReadable(const Caller& caller, const VisibleDevice& device, const mailbox::BlockHeader& block,
                            const std::vector<uint16_t>& events) {
-  if (block.vm == kHypervisorVm && HidesCounts(caller, *device.snapshot)) {
+  if (LevelOf(block) == Level::kDevice && HidesCounts(caller, *device.snapshot)) {
     return absl::FailedPreconditionError("the device's own counters are withheld beside a confidential VM");
   }
   for (const uint16_t event : events) {

@@ -174,7 +174,8 @@ class Trial {
     if (events == nullptr) return;
     const auto& catalog = device_->catalog();
     for (size_t i = 0; i < catalog.events.size(); ++i) {
-      const bool belongs = vm == 0 || catalog.events[i].scope == mailbox::EventScope::kContext;
+      const bool is_device = vm == 0 && row.second == mailbox::kNoContext;
+      const bool belongs = is_device || catalog.events[i].scope == mailbox::EventScope::kContext;
       Expect((*events)[i] == (belongs && MayRead(who, Kind::kEvent, vm, context, catalog.events[i].name)), who,
              ": event ", catalog.events[i].name, " of VM ", vm, ", context '", context, "'");
     }
@@ -182,6 +183,7 @@ class Trial {
 
   void CompareView(const std::string& who, const View& view) {
     CompareRow(who, view, {mailbox::kHypervisorVm, mailbox::kNoContext}, Kind::kDevice, "");
+    for (const uint16_t slice : {0, 3}) CompareRow(who, view, {mailbox::kHypervisorVm, slice}, Kind::kDevice, "");
     bool sees_any = MayRead(who, Kind::kDevice, 0, "", "");
     for (const mailbox::VmInfo& vm : device_->catalog().vms) {
       const auto number = static_cast<uint8_t>(vm.id);

@@ -149,6 +149,10 @@ std::shared_ptr<const Topology> DeviceOf(const Universe& universe) {
   for (const std::string& event : universe.device_events) {
     catalog.events.push_back({.name = event, .scope = mailbox::EventScope::kDevice});
   }
+  for (const uint8_t slice : {0, 3}) {
+    catalog.slices.push_back({slice, absl::StrCat("slice", slice)});
+    catalog.host_blocks.push_back({slice, /*generation=*/1});
+  }
   for (uint16_t vm = 1; vm <= universe.confidential.size(); ++vm) {
     catalog.vms.push_back({.id = vm,
                            .uuid = VmUuid(static_cast<uint8_t>(vm)),

@@ -21,7 +21,8 @@ bool RowFilter::SelectsVm(const Topology& topology, uint16_t vm) const {
 }
 
 bool RowFilter::SelectsRow(const Topology& topology, uint16_t vm, uint16_t context) const {
-  if (!SelectsVm(topology, vm) || (!with_contexts_ && context != mailbox::kNoContext)) return false;
+  const bool is_of_vm = vm != mailbox::kHypervisorVm;
+  if (!SelectsVm(topology, vm) || (!with_contexts_ && is_of_vm && context != mailbox::kNoContext)) return false;
   if (context_.empty()) return true;
   const mailbox::ContextInfo* info = topology.FindContext(vm, context);
   return info != nullptr && info->name == context_;
@@ -52,6 +53,7 @@ bool RowFilter::FindRows(const View& view, std::set<std::string>& missing) const
     }
   };
   look_at(mailbox::kHypervisorVm, mailbox::kNoContext);
+  for (const mailbox::HostBlockInfo& host : catalog.host_blocks) look_at(mailbox::kHypervisorVm, host.slice);
   for (const mailbox::VmInfo& vm : catalog.vms) look_at(vm.id, mailbox::kNoContext);
   for (const mailbox::ContextInfo& context : catalog.contexts) look_at(context.vm, context.id);
   return found;

@@ -30,7 +30,8 @@ class RowFilter {
   explicit RowFilter(const sideband::v1::Filter& filter, bool with_contexts = true);
 
   bool SelectsDevice(const VisibleDevice& device) const { return device_.empty() || device_ == device.info->name; }
-  // By the VM's name or UUID and the context's name. A row that the topology does not name is never selected by name.
+  // By the VM's name or UUID and the context's name. A row that the topology does not name, such as that of a slice's
+  // host, is never selected by name.
   bool SelectsRow(const Topology& topology, uint16_t vm, uint16_t context) const;
   // The row's counters that are selected and may be read; all false where the row may not be read.
   EventSet SelectedEvents(const View& view, uint16_t vm, uint16_t context) const;

@@ -99,6 +99,9 @@ std::vector<sideband::v1::Scope> ScopeMessages(const DeviceInfo& device, const V
   std::vector<sideband::v1::Scope> out;
   const auto add = [&](uint16_t vm, uint16_t context) { out.push_back(ScopeMessage(device, topology, vm, context)); };
   if (view.sees_device_row()) add(kHypervisorVm, kNoContext);
+  for (const mailbox::HostBlockInfo& host : topology.catalog().host_blocks) {
+    if (view.Events(kHypervisorVm, host.slice) != nullptr) add(kHypervisorVm, host.slice);
+  }
   for (const mailbox::VmInfo& vm : topology.catalog().vms) {
     // A confidential VM has no readable row, but sealed records.
     const bool sealed = vm.confidential && view.SeesVm(vm.id);

@@ -52,6 +52,38 @@ TEST_F(SnapshotMessageTest, EachSeesItsRows) {
   EXPECT_EQ(Rows("tenant-c"), "");
 }
 
+TEST_F(SnapshotMessageTest, WhoSeesTheDeviceSeesTheHypervisorOnItsSlices) {
+  const std::string of_a = Rows("tenant-a"), of_b = Rows("tenant-b");
+  world_.AddHostBlocks();
+  world_.Publish(0, 1);
+  const auto message = SnapshotMessage(See("ops"), RowFilter());
+  EXPECT_EQ(Rows(message),
+            "/: cycles=1000 dram_bytes=1001; vm0/: cycles=1010 dram_bytes=1011; "
+            "vm1/: cycles=1040 dram_bytes=1041; /: cycles=1060 dram_bytes=1061; /: cycles=1070 dram_bytes=1071; ");
+  EXPECT_FALSE(message.scopes(0).scope().host());
+  EXPECT_FALSE(message.scopes(0).scope().has_slice());
+  for (const int slice : {0, 1}) {
+    const sideband::v1::Scope& scope = message.scopes(3 + slice).scope();
+    EXPECT_TRUE(scope.host());
+    EXPECT_EQ(scope.slice(), static_cast<uint32_t>(slice));
+    EXPECT_EQ(scope.generation(), 1u);
+  }
+  EXPECT_EQ(Rows("tenant-a"), of_a);
+  EXPECT_EQ(Rows("tenant-b"), of_b);
+  EXPECT_EQ(Rows("tenant-c"), "");
+  sideband::v1::Filter filter;
+  filter.set_vm("vm0");
+  EXPECT_EQ(Rows("ops", filter), "vm0/: cycles=1010 dram_bytes=1011; ") << "a host is no VM";
+  const auto scopes = [&](const std::string& who) {
+    size_t hosts = 0;
+    for (const sideband::v1::Scope& scope : ScopeMessages(*See(who).info, *See(who).view))
+      hosts += scope.host() ? 1 : 0;
+    return hosts;
+  };
+  EXPECT_EQ(scopes("ops"), 2u);
+  EXPECT_EQ(scopes("tenant-a"), 0u);
+}
+
 TEST_F(SnapshotMessageTest, AMaskedEventHasNoCounter) {
   mailbox::Catalog catalog = world_.topology->catalog();
   catalog.events[0].masked = true;  // cycles

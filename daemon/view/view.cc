@@ -2,6 +2,7 @@
 #include "daemon/view/view.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace sideband::daemon {
 
@@ -13,7 +14,7 @@ class View::Builder {
 
   void Build() {
     view_.all_events_.assign(catalog_.events.size(), false);
-    if (May(Resource::Device())) AddRow(mailbox::kHypervisorVm, mailbox::kNoContext, AddEvents(Resource::Device()));
+    if (May(Resource::Device())) AddDevice();
     for (const mailbox::VmInfo& vm : catalog_.vms) AddVm(vm);
     for (const mailbox::ContextInfo& context : catalog_.contexts) AddContext(context);
     // An operator sees a device without VMs, too.
@@ -38,6 +39,21 @@ class View::Builder {
     }
     view_.event_sets_.push_back(std::move(set));
     return view_.event_sets_.size() - 1;
+  }
+
+  void AddDevice() {
+    const size_t events = AddEvents(Resource::Device());
+    AddRow(mailbox::kHypervisorVm, mailbox::kNoContext, events);
+    if (catalog_.host_blocks.empty()) return;
+    // What the hypervisor does is a part of what the device does, of which only the device's units know the rest.
+    EventSet of_hosts = view_.event_sets_[events];
+    for (size_t i = 0; i < of_hosts.size(); ++i) {
+      of_hosts[i] = of_hosts[i] && catalog_.events[i].scope == mailbox::EventScope::kContext;
+    }
+    view_.event_sets_.push_back(std::move(of_hosts));
+    for (const mailbox::HostBlockInfo& host : catalog_.host_blocks) {
+      AddRow(mailbox::kHypervisorVm, host.slice, view_.event_sets_.size() - 1);
+    }
   }
 
   void AddRow(uint16_t vm, uint16_t context, size_t events) { view_.rows_.emplace(ScopeId(vm, context), events); }

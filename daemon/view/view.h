@@ -36,7 +36,7 @@ class View {
   const std::shared_ptr<const Topology>& topology() const { return topology_; }
   // Whether the device is visible at all; to a tenant only if one of its VMs is on the device.
   bool sees_device() const { return sees_device_; }
-  // The device's own row: VM kHypervisorVm, context kNoContext.
+  // The device's own row: VM kHypervisorVm, context kNoContext. Whoever sees it sees those of the slices' hosts, too.
   bool sees_device_row() const { return Events(mailbox::kHypervisorVm, mailbox::kNoContext) != nullptr; }
   // Whether the VM's existence is visible, whether or not its counters may be read.
   bool SeesVm(uint16_t vm) const { return vms_.contains(vm); }
@@ -57,7 +57,7 @@ class View {
   absl::flat_hash_set<uint16_t> vms_;
   absl::flat_hash_set<uint16_t> sealed_;
   absl::flat_hash_map<ScopeId, size_t> rows_;  // the row's index in event_sets_
-  std::vector<EventSet> event_sets_;           // of the device, of each VM, and of each VM's contexts together
+  std::vector<EventSet> event_sets_;  // of the device, its hosts together, each VM, and each VM's contexts together
   EventSet all_events_;
 };
 

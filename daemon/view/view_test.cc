@@ -55,6 +55,22 @@ TEST_F(ViewTest, OperatorSeesWholes) {
   EXPECT_FALSE(view.SeesSealed(3));
 }
 
+TEST_F(ViewTest, TheHypervisorsRowsAreForWhoSeesTheDevices) {
+  mailbox::Catalog catalog = topology_->catalog();
+  catalog.slices = {{0, "slice0"}, {4, "slice4"}};
+  catalog.host_blocks = {{.slice = 4, .generation = 1}};
+  const auto topology = std::make_shared<Topology>(catalog, 2);
+  for (const char* who : {"ops", "a", "b", "audit"}) {
+    const View view(*policy_, *policy_->Identify({{std::string("spiffe://example.org/") + who}, {}}), topology);
+    const EventSet* const events = view.Events(mailbox::kHypervisorVm, 4);
+    ASSERT_EQ(events != nullptr, view.sees_device_row()) << who;
+    if (events != nullptr) {
+      EXPECT_EQ(*events, (EventSet{true, true, false})) << "device events are the device's";
+    }
+    EXPECT_EQ(view.Events(mailbox::kHypervisorVm, 0), nullptr) << "slice 0 has no host block";
+  }
+}
+
 TEST_F(ViewTest, TenantSeesItsOwn) {
   const View view = Of("a");
   EXPECT_TRUE(view.sees_device());

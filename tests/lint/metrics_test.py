@@ -18,7 +18,7 @@ _NAME = re.compile(r'"((?:sideband|process)_[a-z0-9_]+)"')
 
 def stem(name):
     """What family_names.cc has of it; None for one that no event can have."""
-    found = re.fullmatch(r"sideband_((?:device|vm|context)_\w+?)(?:_total)?", name)
+    found = re.fullmatch(r"sideband_((?:device|vm|context|host)_\w+?)(?:_total)?", name)
     return found.group(1) if found else None
 
 
@@ -50,7 +50,7 @@ class MetricsTest(unittest.TestCase):
 
     def test_names_are_documented(self):
         def is_documented(name):
-            return name in self.page or re.sub("_(device|vm|context)_", "_<level>_", name) in self.page
+            return name in self.page or re.sub("_(device|vm|context|host)_", "_<level>_", name) in self.page
 
         self.assertEqual([name for name in sorted(self.names) if not is_documented(name)], [])
 

@@ -77,12 +77,11 @@ function VmsChart({ device, view }) {
   );
 }
 
-function DeviceRow({ row, view }) {
-  if (!row) return null;
+function Total({ name, row, view }) {
   return (
     <details class="total">
       <summary>
-        whole device <Flags flags={row.flags} />
+        {name} <Flags flags={row.flags} />
       </summary>
       <Bars shares={row.shares} chosen={view.share} />
       <Counters counters={row.counters} />
@@ -116,7 +115,10 @@ export function Device({ device, view, matches, answers, answeredMs }) {
       <p class="dim">{device.uuid}</p>
       <Facts device={device} />
       <VmsChart device={device} view={here} />
-      <DeviceRow row={device.row} view={view} />
+      {device.row && <Total name="whole device" row={device.row} view={view} />}
+      {device.hosts.map((row) => (
+        <Total key={row.key} name={row.name} row={row} view={view} />
+      ))}
       <div class="vms">
         {device.vms.map((vm) => matches(vm) && <Vm key={vm.key} vm={vm} line={view.lineOf(vm)} view={here} />)}
       </div>

@@ -11,7 +11,8 @@ const kRowStates = { STATE_ACTIVE: '', STATE_IDLE: 'idle', STATE_RETIRED: 'ended
 
 // Equal for two rows exactly where the counters of one continue in the other.
 function keyOf(scope, bootId) {
-  return [scope.device, bootId, scope.vm_uuid, scope.context, scope.generation].join('|');
+  const owner = scope.host ? `host ${scope.slice}` : scope.vm_uuid;
+  return [scope.device, bootId, owner, scope.context, scope.generation].join('|');
 }
 
 // Of an event in a gate group: the share of its scope's resident cycles in which it was counted, of the count and of the
@@ -31,7 +32,7 @@ function rowOf(scopeCounters, bootId) {
   }));
   return {
     key: keyOf(scope, bootId),
-    name: scope.context || scope.vm || scope.device,
+    name: scope.host ? `hypervisor on slice ${scope.slice}` : scope.context || scope.vm || scope.device,
     uuid: scope.vm_uuid,
     slice: scope.slice,
     state: kRowStates[scopeCounters.state] ?? '',
@@ -87,7 +88,8 @@ function addRows(device, snapshot, vms) {
   for (const scopeCounters of snapshot.scopes) {
     const { scope } = scopeCounters;
     const row = rowOf(scopeCounters, snapshot.boot_id);
-    if (scope.vm === '') device.row = row;
+    if (scope.host) device.hosts.push(row);
+    else if (scope.vm === '') device.row = row;
     else if (scope.context === '') vms.add(row);
     else vms.of(scope).contexts.push(row);
   }
@@ -106,6 +108,7 @@ function buildDevice(message, snapshot, scopes, age) {
     time: snapshot && Date.parse(snapshot.host_time) / 1000,
     snapshotId: snapshot?.snapshot_id,
     row: undefined,
+    hosts: [],
   };
   const vms = new Vms(snapshot?.boot_id);
   if (snapshot) addRows(device, snapshot, vms);
@@ -170,7 +173,7 @@ export function buildModel(status) {
 
 // All rows of a device, the device's own first.
 export function rowsOf(device) {
-  const rows = device.row ? [device.row] : [];
+  const rows = device.row ? [device.row, ...device.hosts] : [...device.hosts];
   for (const vm of device.vms) rows.push(vm, ...vm.contexts);
   return rows;
 }
@@ -181,10 +184,10 @@ function secondsBetween(before, after) {
   return Number(BigInt(after.referenceNs) - BigInt(before.referenceNs)) / 1e9;
 }
 
-// What a share's event could count at most per second, or, of a context, in a cycle in which it was resident. The
-// answer has it for its own interval only.
-function capacityOf(share, isContext, row) {
-  if (!isContext) return { perSecond: share.capacity };
+// What a share's event could count at most per second, or, of who takes turns (a context, a slice's hypervisor), in a
+// cycle of its turns. The answer has it for its own interval only.
+function capacityOf(share, takesTurns, row) {
+  if (!takesTurns) return { perSecond: share.capacity };
   const resident = row.counters.find((counter) => counter.event === kResidentEvent);
   if (!resident?.rate || share.event === kResidentEvent) return { perSecond: share.capacity };
   return { perResidentCycle: share.capacity / resident.rate };
@@ -209,7 +212,7 @@ function gatedCapacity(before, after, share, rateCoverage) {
   return perCycle * (runningCycles(after, share.event) - runningCycles(before, share.event));
 }
 
-function meanShare(before, after, share, isContext, seconds) {
+function meanShare(before, after, share, takesTurns, seconds) {
   const counted = increment(before, after, share.event);
   if (counted === undefined) return share.value;
   const { coverage, rateCoverage } = after.counters.find((counter) => counter.event === share.event);
@@ -217,14 +220,14 @@ function meanShare(before, after, share, isContext, seconds) {
     const ofGate = gatedCapacity(before, after, share, rateCoverage);
     return ofGate > 0 ? Math.min(1, counted / ofGate) : share.value;
   }
-  const { perSecond, perResidentCycle } = capacityOf(share, isContext, after);
+  const { perSecond, perResidentCycle } = capacityOf(share, takesTurns, after);
   const capacity = perSecond ? perSecond * seconds : perResidentCycle * (increment(before, after, kResidentEvent) ?? 0);
   return capacity > 0 ? Math.min(1, counted / capacity) : share.value;
 }
 
-function takeMeansOfRow(before, after, isContext, seconds) {
+function takeMeansOfRow(before, after, takesTurns, seconds) {
   for (const share of after.shares) {
-    if (share.event) share.value = meanShare(before, after, share, isContext, seconds);
+    if (share.event) share.value = meanShare(before, after, share, takesTurns, seconds);
   }
   for (const counter of after.counters) {
     const counted = increment(before, after, counter.event);
@@ -241,9 +244,9 @@ export function takeMeans(before, model) {
     const seconds = secondsBetween(earlier, device);
     if (seconds <= 0) continue;
     const known = new Map(rowsOf(earlier).map((row) => [row.key, row]));
-    const contexts = new Set(device.vms.flatMap((vm) => vm.contexts));
+    const inTurns = new Set([...device.hosts, ...device.vms.flatMap((vm) => vm.contexts)]);
     for (const row of rowsOf(device)) {
-      if (known.has(row.key)) takeMeansOfRow(known.get(row.key), row, contexts.has(row), seconds);
+      if (known.has(row.key)) takeMeansOfRow(known.get(row.key), row, inTurns.has(row), seconds);
     }
   }
   return model;

@@ -89,6 +89,22 @@ test('rows are grouped by device, VM and context', () => {
   assert.equal(device.row.counters[0].share, undefined);
 });
 
+test('the hypervisor has a row for each slice, apart from the device and its VMs', () => {
+  const hostOf = (slice) => ({ device: 'gpu0', slice, vm: '', vm_uuid: '', context: '', generation: 1, host: true });
+  const status = (seconds, count) => {
+    const all = statusOf(seconds, 0.5);
+    all.snapshots[0].scopes.push(scopeOf(hostOf(0), 0.5), scopeOf(hostOf(1), 0.25));
+    all.snapshots[0].scopes.at(-1).counters[0].count = count;
+    return all;
+  };
+  const before = buildModel(status(1000, '7'));
+  const [device] = takeMeans(before, buildModel(status(1002, '11'))).devices;
+  assert.equal(device.row.name, 'gpu0');
+  assert.deepEqual(device.hosts.map((row) => row.name), ['hypervisor on slice 0', 'hypervisor on slice 1']);
+  assert.deepEqual(device.vms.map((vm) => vm.name), ['vm1', 'vm3']);
+  assert.deepEqual(device.hosts.map((row) => row.counters[0].rate), [0, 2]);
+});
+
 test('a confidential VM has no counters', () => {
   const secret = buildModel(statusOf(1000, 0.5)).devices[0].vms[1];
   assert.equal(secret.confidential, true);

@@ -118,7 +118,7 @@ export function* sharesOfHistory(history, model, name) {
 
 function findRow(device, series) {
   const { scope } = series;
-  if (scope.context !== '' || series.boot_id !== device.bootId) return undefined;
+  if (scope.context !== '' || scope.host || series.boot_id !== device.bootId) return undefined;
   const row = scope.vm === '' ? device.row : device.vms.find((vm) => vm.uuid === scope.vm_uuid);
   return row?.key.endsWith(`|${scope.generation}`) ? row : undefined;
 }
