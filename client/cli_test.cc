@@ -275,6 +275,29 @@ TEST_F(CliTest, GetShowsUtilisations) {
   EXPECT_EQ(json::parse(Printed({"get", "--format", "json"}))["snapshots"][0]["elapsed"], "1s");
 }
 
+// In place of a VM's name: the device's own row has none.
+TEST_F(CliTest, TheHypervisorIsNamedByItsSlice) {
+  FakeDaemon::Script script;
+  v1::Snapshot& snapshot = *script.snapshots.add_snapshots();
+  for (const int slice : {-1, 0, 12}) {
+    v1::ScopeCounters& row = *snapshot.add_scopes();
+    row.set_state(v1::ScopeCounters::STATE_ACTIVE);
+    row.mutable_scope()->set_host(slice >= 0);
+    if (slice >= 0) row.mutable_scope()->set_slice(static_cast<uint32_t>(slice));
+    v1::Counter& counter = *row.add_counters();
+    counter.set_event("a_cycles");
+    counter.set_count(7);
+    *script.scopes.add_scopes() = row.scope();
+  }
+  Serve(script);
+  EXPECT_THAT(Printed({"get"}), testing::HasSubstr("-          -        a_cycles      7     -\n"
+                                                   "(host:0)   -        a_cycles      7     -\n"
+                                                   "(host:12)  -        a_cycles      7     -\n"));
+  EXPECT_THAT(Printed({"get", "--format", "csv"}), testing::HasSubstr(",12,(host:12),,,0,active,a_cycles,7,"));
+  EXPECT_EQ(json::parse(Printed({"get", "--format", "json"}))["snapshots"][0]["scopes"][2]["scope"]["host"], true);
+  EXPECT_THAT(Printed({"scopes"}), testing::HasSubstr("(host:12)"));
+}
+
 TEST_F(CliTest, GetAsJson) {
   FakeDaemon::Script script;
   *script.snapshots.add_snapshots() = ASnapshot();
@@ -545,6 +568,16 @@ TEST_F(CliTest, PeekPrintsWhatIsNow) {
   EXPECT_FALSE(peek["counters"].contains("state"));
   EXPECT_FALSE(peek["counters"].contains("ratios"));
   EXPECT_EQ(peek["boot_id"], "000000000000b007");
+}
+
+TEST_F(CliTest, PeekAsksForTheHypervisorOnASlice) {
+  Serve(APeek());
+  Printed({"peek", "--host", "3", "--event", "sm_active"});
+  EXPECT_EQ(daemon_->requests().peek, R"(device: "gpu0" events: "sm_active" host_slice: 3)");
+  Printed({"peek", "--host", "0", "--event", "sm_active"});
+  EXPECT_EQ(daemon_->requests().peek, R"(device: "gpu0" events: "sm_active" host_slice: 0)");
+  EXPECT_THAT(Mistake({"peek", "--host", "64", "--event", "sm_active"}), testing::HasSubstr("--host"));
+  EXPECT_THAT(Mistake({"peek", "--host", "0", "--vm", "vm0", "--event", "a"}), testing::HasSubstr("excludes"));
 }
 
 TEST_F(CliTest, PeekNeedsToBeToldTheDeviceAmongSeveral) {

@@ -40,7 +40,7 @@ std::string CounterLine(const v1::Snapshot& snapshot, const v1::ScopeCounters& r
                   snapshot.has_host_time_error() ? Seconds(snapshot.host_time_error()) : "",
                   snapshot.has_device_state() ? StateText(snapshot.device_state()) : "",
                   SliceText(scope),
-                  scope.vm(),
+                  VmText(scope),
                   scope.vm_uuid(),
                   scope.context(),
                   absl::StrCat(scope.generation()),
@@ -79,7 +79,7 @@ std::string EventsCsv(const v1::ListEventsResponse& response) {
 std::string ScopesCsv(const v1::ListScopesResponse& response) {
   std::string text = CsvLine({"device", "slice", "vm", "vm_uuid", "context", "generation", "confidential"});
   for (const v1::Scope& scope : response.scopes()) {
-    text += CsvLine({scope.device(), SliceText(scope), scope.vm(), scope.vm_uuid(), scope.context(),
+    text += CsvLine({scope.device(), SliceText(scope), VmText(scope), scope.vm_uuid(), scope.context(),
                      absl::StrCat(scope.generation()), YesNo(scope.confidential())});
   }
   return text;
@@ -92,7 +92,7 @@ std::string PeekCsv(const v1::PeekResponse& response) {
   for (const v1::Counter& counter : response.counters().counters()) {
     text += CsvLine({scope.device(), BootIdText(response.boot_id()), absl::StrCat(response.reference_time_ns()),
                      TimeText(ToTime(response.host_time())), Seconds(response.host_time_error()), SliceText(scope),
-                     scope.vm(), scope.vm_uuid(), scope.context(), absl::StrCat(scope.generation()), counter.event(),
+                     VmText(scope), scope.vm_uuid(), scope.context(), absl::StrCat(scope.generation()), counter.event(),
                      absl::StrCat(counter.count()), absl::StrJoin(response.counters().flags(), " ")});
   }
   return text;

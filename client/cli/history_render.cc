@@ -60,7 +60,7 @@ std::string EventName(const v1::DeviceHistory& device, uint32_t event) {
 }
 
 std::string ScopeName(const v1::Scope& scope) {
-  return absl::StrCat(scope.vm_uuid(), "/", scope.vm(), "/", scope.context());
+  return absl::StrCat(scope.vm_uuid(), "/", VmText(scope), "/", scope.context());
 }
 
 // The status at each point of a series. Points must be requested in ascending order.
@@ -164,7 +164,7 @@ std::string DeviceTable(const v1::DeviceHistory& device, const std::string& step
       return IsEstimated(entry.status.flags()) ? EstimateText(std::move(text), style) : std::move(text);
     };
     table.Add({absl::FormatTime(format, ToTime(entry.point.host_time()), absl::UTCTimeZone()), SliceText(scope),
-               scope.vm(), scope.context(), entry.event, marked(CountText(entry.count, style)),
+               VmText(scope), scope.context(), entry.event, marked(CountText(entry.count, style)),
                marked(entry.rate ? ScaledText(*entry.rate, "/s", style) : ""),
                entry.coverage ? CoverageText(*entry.coverage, style) : "", Notes(entry)});
   });
@@ -176,7 +176,7 @@ std::string EntryLine(const v1::DeviceHistory& device, const Entry& entry) {
   return CsvLine({device.device(), TimeText(ToTime(entry.point.host_time())),
                   CsvNumber(absl::ToDoubleSeconds(ToDuration(entry.point.host_time_error()))),
                   absl::StrCat(entry.point.reference_time_ns()), absl::StrCat(entry.point.snapshot_id()),
-                  BootIdText(entry.series.boot_id()), SliceText(scope), scope.vm(), scope.vm_uuid(), scope.context(),
+                  BootIdText(entry.series.boot_id()), SliceText(scope), VmText(scope), scope.vm_uuid(), scope.context(),
                   absl::StrCat(scope.generation()), StateText(entry.status.state()), entry.event,
                   absl::StrCat(entry.count), entry.rate ? CsvNumber(*entry.rate) : "", entry.is_restart ? "yes" : "no",
                   absl::StrJoin(entry.status.flags(), " ")});

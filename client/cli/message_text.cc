@@ -33,6 +33,10 @@ std::string NotAnsweredText(const std::string& device) {
 
 std::string SliceText(const v1::Scope& scope) { return scope.has_slice() ? absl::StrCat(scope.slice()) : ""; }
 
+std::string VmText(const v1::Scope& scope) {
+  return scope.host() ? absl::StrCat("(host:", SliceText(scope), ")") : scope.vm();
+}
+
 bool IsEstimated(const google::protobuf::RepeatedPtrField<std::string>& flags) {
   return std::find(flags.begin(), flags.end(), "estimated") != flags.end();
 }

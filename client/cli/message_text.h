@@ -22,6 +22,8 @@ std::string NotAnsweredText(const std::string& device);
 
 // Empty if the scope has no slice.
 std::string SliceText(const v1::Scope& scope);
+// The VM's name; "(host:3)" for the hypervisor on slice 3; empty for the device.
+std::string VmText(const v1::Scope& scope);
 
 // Whether flags of a row tell that its counts are estimates.
 bool IsEstimated(const google::protobuf::RepeatedPtrField<std::string>& flags);

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ namespace {
 
 // Of a request (telemetry.proto).
 constexpr size_t kEventsMax = 64;
+constexpr int kSliceMax = 63;
 
 // CLI11 validators: return the error message, or an empty text.
 std::string CheckNotEmpty(const std::string& text) { return text.empty() ? "must not be empty" : ""; }
@@ -54,6 +56,10 @@ class PeekCommand final : public Command {
         ->check(CheckNotEmpty)
         ->type_name("NAME")
         ->needs(vm);
+    app.add_option("--host", host_slice_, "Of the hypervisor on this slice, in place of a VM")
+        ->check(CLI::Range(0, kSliceMax))
+        ->type_name("SLICE")
+        ->excludes(vm);
     app.add_option("--event", words_, "This event; repeatable, at most 64")
         ->check(CheckName)
         ->type_name("NAME")
@@ -98,6 +104,7 @@ class PeekCommand final : public Command {
     SIDEBAND_ASSIGN_OR_RETURN(*request.mutable_device(), DeviceOr(device_, client));
     request.set_vm(vm_);
     request.set_context(context_);
+    if (host_slice_) request.set_host_slice(*host_slice_);
     for (const std::string& event : events) request.add_events(event);
     return request;
   }
@@ -117,6 +124,10 @@ class PeekCommand final : public Command {
 
   // Each name exists for the caller, but perhaps not together.
   static std::string WhyNot(const v1::PeekRequest& request, TelemetryClient& client) {
+    if (request.has_host_slice()) {
+      return absl::StrCat(": the hypervisor on slice ", request.host_slice(),
+                          ", which operators peek at on devices with host blocks");
+    }
     if (request.vm().empty()) return ": the device's own counters, which operators peek at; --vm names a VM";
     v1::GetSnapshotRequest read;
     read.mutable_filter()->set_device(request.device());
@@ -134,6 +145,7 @@ class PeekCommand final : public Command {
   std::string device_;
   std::string vm_;
   std::string context_;
+  std::optional<uint32_t> host_slice_;
   std::vector<std::string> words_;
   FormatOption format_;
 };

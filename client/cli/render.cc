@@ -44,7 +44,7 @@ void AddCounters(const v1::ScopeCounters& row, const TableStyle& style, Table& t
   };
   for (const v1::Counter& counter : row.counters()) {
     const std::string rate = counter.has_rate_per_second() ? ScaledText(counter.rate_per_second(), "/s", style) : "";
-    table.Add({SliceText(scope), scope.vm(), scope.context(), counter.event(),
+    table.Add({SliceText(scope), VmText(scope), scope.context(), counter.event(),
                marked(CountText(counter.count(), style)), marked(rate),
                marked(UtilisationText(row, counter.event(), style)), CoverText(counter, style), Notes(row, counter)});
   }
@@ -130,7 +130,7 @@ std::string ScopesTable(const v1::ListScopesResponse& response, const TableStyle
                {"CONFIDENTIAL"},
                {"VM UUID", kLeft, Fit::kWideOnly}});
   for (const v1::Scope& scope : response.scopes()) {
-    table.Add({scope.device(), SliceText(scope), scope.vm(), scope.context(), absl::StrCat(scope.generation()),
+    table.Add({scope.device(), SliceText(scope), VmText(scope), scope.context(), absl::StrCat(scope.generation()),
                scope.confidential() ? "yes" : "no", scope.vm_uuid()});
   }
   return table.Render(style);
@@ -162,7 +162,7 @@ std::string PeekTable(const v1::PeekResponse& response, const TableStyle& style)
   const v1::Scope& scope = row.scope();
   for (const v1::Counter& counter : row.counters()) {
     const std::string count = CountText(counter.count(), style);
-    table.Add({SliceText(scope), scope.vm(), scope.context(), counter.event(),
+    table.Add({SliceText(scope), VmText(scope), scope.context(), counter.event(),
                IsEstimated(row.flags()) ? EstimateText(count, style) : count, CoverText(counter, style),
                absl::StrJoin(FlagsOf(row, counter), ",")});
   }

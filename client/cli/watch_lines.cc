@@ -59,7 +59,7 @@ bool WatchLines::Adapt(const v1::Snapshot& snapshot) {
   for (const v1::ScopeCounters& row : snapshot.scopes()) {
     if (!IsShown(row, snapshot)) continue;
     const v1::Scope& scope = row.scope();
-    vm_width_ = std::max(vm_width_, DisplayWidth(NameText(scope.vm())));
+    vm_width_ = std::max(vm_width_, DisplayWidth(NameText(VmText(scope))));
     if (!scope.context().empty()) {
       context_width_ =
           std::max({context_width_, DisplayWidth(NameText(scope.context())), std::string("CONTEXT").size()});
@@ -146,7 +146,7 @@ std::string WatchLines::ValueText(const v1::ScopeCounters& row, const v1::Counte
 std::string WatchLines::Line(const v1::Snapshot& snapshot, const v1::ScopeCounters& row) const {
   const std::vector<Column> columns = Columns();
   std::vector<std::string> cells = {TimeOf(snapshot, style_.wide), NameText(snapshot.device()),
-                                    NameText(row.scope().vm())};
+                                    NameText(VmText(row.scope()))};
   if (context_width_ > 0) cells.push_back(NameText(row.scope().context()));
   for (size_t i = 0; cells.size() < columns.size(); ++i) {
     cells.push_back(ValueText(row, FindCounter(row, events_[i])));
@@ -164,7 +164,8 @@ void WatchLines::NoteFlags(const std::string& device, const v1::ScopeCounters& r
   const v1::Scope& scope = row.scope();
   const std::string flags = Flags(row);
   std::string name = device;
-  for (const std::string& part : {scope.vm(), scope.context()}) absl::StrAppend(&name, part.empty() ? "" : " ", part);
+  for (const std::string& part : {VmText(scope), scope.context()})
+    absl::StrAppend(&name, part.empty() ? "" : " ", part);
   std::string& noted = flags_[name];
   if (flags != noted && !flags.empty()) notes_.push_back(absl::StrCat(name, ": ", flags, " (", kFlagged, ")"));
   noted = flags;

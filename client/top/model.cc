@@ -13,7 +13,7 @@ namespace {
 constexpr absl::Duration kWindow = absl::Minutes(1);
 constexpr int kIntervalsUntilStale = 3;  // as in the daemon
 
-ScopeName NameOf(const v1::Scope& scope) { return {scope.vm(), scope.context()}; }
+ScopeName NameOf(const v1::Scope& scope) { return {VmText(scope), scope.context()}; }
 
 Minute MinuteOf(const ScopeEntry* before, const std::string& event) {
   const EventEntry* const entry = before == nullptr ? nullptr : before->Find(event);

@@ -30,7 +30,7 @@ struct EventEntry {
   Minute minute;                   // of the utilisation if there is one, otherwise of the rate
 };
 
-// The device as a whole, a VM, or a context.
+// The device as a whole, the hypervisor on a slice, a VM, or a context.
 struct ScopeEntry {
   v1::Scope scope;
   std::string state;  // "active", "idle", "retired"; "sealed" for a confidential VM, which has no events
@@ -40,7 +40,7 @@ struct ScopeEntry {
   const EventEntry* Find(const std::string& event) const;
 };
 
-// VM and context; empty as in v1::Scope.
+// VM (VmText of message_text.h) and context; empty as in v1::Scope.
 using ScopeName = std::pair<std::string, std::string>;
 
 struct DeviceEntry {

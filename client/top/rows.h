@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The model as the lines of a tree: devices, their VMs, the VMs' contexts, and the events of each.
+// The model as the lines of a tree: devices, their hosts and VMs, the VMs' contexts, and the events of each.
 //   const std::vector<Row> rows = BuildRows(model, {.sort = Sort::kUtilisation}, now);
 #ifndef SIDEBAND_CLIENT_TOP_ROWS_H_
 #define SIDEBAND_CLIENT_TOP_ROWS_H_

@@ -39,6 +39,25 @@ TEST(RowsTest, DevicesVmsAndContextsAreOpen) {
                               "  +events (2)", " vm3", "gpu1"}));
 }
 
+TEST(RowsTest, TheHypervisorHasARowOfEachSlice) {
+  Model model = ASite();
+  v1::Snapshot snapshot = SnapshotOf(0.5);
+  for (const uint32_t slice : {0u, 1u}) {
+    v1::ScopeCounters& row = *snapshot.add_scopes() = snapshot.scopes(0);
+    row.mutable_scope()->set_host(true);
+    row.mutable_scope()->set_slice(slice);
+  }
+  snapshot.mutable_scopes(5)->mutable_ratios(0)->set_value(0.125);
+  model.Apply(snapshot, kNow);
+  const std::vector<Row> rows = BuildRows(model, {}, kNow);
+  EXPECT_EQ(Names(rows),
+            (Lines{"-gpu0", " +events (2)", " -(host:0)", "  +events (2)", " -(host:1)", "  +events (2)", " -vm1",
+                   "  +events (2)", "  +eval", "  +train", " -vm2", "  +events (2)", " vm3", "gpu1"}));
+  EXPECT_EQ(Find(rows, "(host:0)").share, 0.125);
+  EXPECT_EQ(Find(rows, "(host:1)").share, 0.25);
+  EXPECT_EQ(Find(rows, "gpu0").share, 0.25) << "the device's own row is another";
+}
+
 TEST(RowsTest, RowsAreOpenedAndClosed) {
   RowOptions options;
   options.toggled.insert({.device = "gpu0", .vm = "vm1", .kind = RowKind::kVm});

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -32,13 +33,14 @@ class PeekTest : public GrpcServerFixture {
 
   // A call on a thread of its own.
   void Call(const std::string& vm = "vm0") {
-    caller_ = std::thread([this, vm] {
-      v1::PeekRequest request;
-      request.set_device("gpu0");
-      request.set_vm(vm);
-      request.add_events("cycles");
-      status_ = stub_->Peek(&context_, request, &response_);
-    });
+    v1::PeekRequest request;
+    request.set_vm(vm);
+    Call(std::move(request));
+  }
+  void Call(v1::PeekRequest request) {
+    request.set_device("gpu0");
+    request.add_events("cycles");
+    caller_ = std::thread([this, request] { status_ = stub_->Peek(&context_, request, &response_); });
   }
   const grpc::Status& Await() {
     caller_.join();
@@ -73,6 +75,33 @@ TEST_F(PeekTest, TheAnswerComesWhenTheDeviceHasAnswered) {
   EXPECT_EQ(entry.decision, AuditDecision::kAllow);
   EXPECT_EQ(entry.resource, "device: \"gpu0\" vm: \"vm0\" events: \"cycles\"");
   ExpectMetric(*metrics_, "sideband_grpc_requests_total{code=\"OK\",method=\"Peek\"} 1");
+}
+
+// Of a host block beside a confidential VM, which withholds the device's own.
+TEST_F(PeekTest, TheHypervisorOnASliceIsPeekedAt) {
+  world_.AddHostBlocks();
+  world_.Publish(0, 3);
+  v1::PeekRequest request;
+  request.set_host_slice(1);
+  Call(request);
+  const FakeLiveReader::Request asked = live_.Await(0);
+  EXPECT_EQ(asked.query.vm, mailbox::kHypervisorVm);
+  EXPECT_EQ(asked.query.context, 1);
+  live_.Answer(0, PeekedBlock{.counters = {42}});
+  ASSERT_TRUE(Await().ok()) << status_.error_message();
+  EXPECT_TRUE(response_.counters().scope().host());
+  EXPECT_EQ(response_.counters().scope().slice(), 1u);
+}
+
+TEST_F(PeekTest, TheHypervisorIsPeekedAtByWhoSeesIt) {
+  world_.AddHostBlocks();
+  world_.Publish(0, 3);
+  stub_ = As("tenant-a");
+  v1::PeekRequest request;
+  request.set_host_slice(1);
+  Call(request);
+  EXPECT_EQ(Await().error_code(), grpc::NOT_FOUND);
+  EXPECT_EQ(live_.count(), 0u);
 }
 
 TEST_F(PeekTest, ARejectionHasTheTimeOfARetry) {
