@@ -144,7 +144,7 @@ FakeMailbox::Reply FakeMailbox::Perform(const Command& command) {
       if (!latched_ || command.data != snapshot_id_ || mark != mailbox::SnapshotMark(next.boot_id, snapshot_id_)) {
         return {.status = MailboxStatus::kErrAgain};
       }
-      base_ = mailbox::AsBase(*latched_, mailbox::ConfidentialVms(catalog));
+      base_ = mailbox::AsBase(*latched_, mailbox::VmsWrittenWhole(catalog));
       return {.data = snapshot_id_};
     case Opcode::kPeek:
       return word.arg1 == static_cast<uint8_t>(mailbox::PeekStep::kScope) ? SetPeekScope(command) : Peek(command);
@@ -156,7 +156,7 @@ FakeMailbox::Reply FakeMailbox::Perform(const Command& command) {
 FakeMailbox::Reply FakeMailbox::Latch(const Command& command) {
   const uint32_t held = command.word.arg1 == mailbox::LatchMark(next.boot_id, command.data) ? command.data : 0;
   if (held != 0 && latched_ && held == snapshot_id_) {
-    base_ = mailbox::AsBase(*latched_, mailbox::ConfidentialVms(catalog));
+    base_ = mailbox::AsBase(*latched_, mailbox::VmsWrittenWhole(catalog));
   }
   latched_ = next;
   latched_->snapshot_id = ++snapshot_id_;
@@ -220,7 +220,7 @@ Bytes FakeMailbox::CatalogStream() const {
 }
 
 Bytes FakeMailbox::SnapshotStream() const {
-  return mailbox::EncodeSnapshotStream(*latched_, is_relative_ ? &*base_ : nullptr, mailbox::ConfidentialVms(catalog),
+  return mailbox::EncodeSnapshotStream(*latched_, is_relative_ ? &*base_ : nullptr, mailbox::VmsWrittenWhole(catalog),
                                        mailbox::SnapshotFraming(version));
 }
 

@@ -82,9 +82,9 @@ absl::StatusOr<TakenSnapshot> SnapshotReader::Take() {
   return taken;
 }
 
-// Neither end needs the counters of confidential VMs in a base, since they are always sent whole.
+// Neither end needs the counters of blocks in a base that are always sent whole.
 void SnapshotReader::Keep(const mailbox::Snapshot& raw) {
-  taken_ = mailbox::AsBase(raw, mailbox::ConfidentialVms(topology_->catalog()));
+  taken_ = mailbox::AsBase(raw, mailbox::VmsWrittenWhole(topology_->catalog()));
 }
 
 // The device may have restarted or have lost the base, so the next latch is complete.

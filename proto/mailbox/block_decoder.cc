@@ -138,7 +138,7 @@ class Decoder {
         uint64_t& counter = snapshot_.counters[first + c];
         if (forms_[i] == Form::kDerived) counter += sums[first + c];
         if (forms_[i] != Form::kWhole) counter += base.counter(c);
-        if (parent != BlockFamily::kNone) {
+        if (parent != BlockFamily::kNone && forms_[i] != Form::kWhole) {
           sums[parent * snapshot_.counters_per_block + c] += counter - base.counter(c);
         }
       }

@@ -19,8 +19,8 @@ bool SameScope(const BlockHeader& a, const BlockHeader& b) {
 
 class Encoder {
  public:
-  Encoder(const Snapshot& snapshot, const Snapshot* base, const std::set<uint16_t>& confidential, Forms forms)
-      : snapshot_(snapshot), base_(base), confidential_(confidential), forms_(forms), bases_(snapshot.blocks, base) {
+  Encoder(const Snapshot& snapshot, const Snapshot* base, const std::set<uint16_t>& whole, Forms forms)
+      : snapshot_(snapshot), base_(base), whole_(whole), forms_(forms), bases_(snapshot.blocks, base) {
     TakeDeltas();
     AddUpDeltas();
   }
@@ -53,7 +53,9 @@ class Encoder {
     sums_.resize(deltas_.size());
     const BlockFamily family(snapshot_.blocks);
     for (size_t i = 0; i < snapshot_.blocks.size(); ++i) {
-      if (family.parent(i) == BlockFamily::kNone) continue;
+      // The device's block has none of a private VM's counts, and is itself written whole beside other confidential
+      // VMs.
+      if (family.parent(i) == BlockFamily::kNone || IsWrittenWhole(snapshot_.blocks[i], whole_)) continue;
       const auto deltas = RowOf(deltas_, i);
       const auto sums = RowOf(sums_, family.parent(i));
       for (size_t c = 0; c < deltas.size(); ++c) sums[c] += deltas[c];
@@ -74,7 +76,7 @@ class Encoder {
 
   void WriteBlock(size_t i) {
     const BlockHeader& block = snapshot_.blocks[i];
-    if (IsWrittenWhole(block, confidential_)) return WriteWhole(block, snapshot_.Counters(i));
+    if (IsWrittenWhole(block, whole_)) return WriteWhole(block, snapshot_.Counters(i));
     const BaseBlock base = bases_.Of(i);
     const auto deltas = RowOf(deltas_, i);
     const bool changed = base.header == nullptr || *base.header != block ||
@@ -118,7 +120,7 @@ class Encoder {
 
   const Snapshot& snapshot_;
   const Snapshot* const base_;
-  const std::set<uint16_t>& confidential_;
+  const std::set<uint16_t>& whole_;  // VMs
   const Forms forms_;
   const BlockBases bases_;
   Counters deltas_;  // increments to the base, modulo 2^64
@@ -128,16 +130,13 @@ class Encoder {
 
 }  // namespace
 
-bool IsWrittenWhole(const BlockHeader& block, const std::set<uint16_t>& confidential) {
+bool IsWrittenWhole(const BlockHeader& block, const std::set<uint16_t>& whole) {
   // The hypervisor's own work is no tenant's secret, whoever else is on the device.
-  if (IsHostBlock(block)) return false;
-  // The device's counts are the sum of all VMs' and would reveal the confidential VM's.
-  return block.vm == kHypervisorVm ? !confidential.empty() : confidential.contains(block.vm);
+  return !IsHostBlock(block) && whole.contains(block.vm);
 }
 
-Bytes EncodeBlocks(const Snapshot& snapshot, const Snapshot* base, const std::set<uint16_t>& confidential,
-                   Forms forms) {
-  return Encoder(snapshot, base, confidential, forms).Encode();
+Bytes EncodeBlocks(const Snapshot& snapshot, const Snapshot* base, const std::set<uint16_t>& whole, Forms forms) {
+  return Encoder(snapshot, base, whole, forms).Encode();
 }
 
 }  // namespace sideband::mailbox

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Encodes the bits of a snapshot's blocks (README.md, "Snapshot").
-//   out.Raw(EncodeBlocks(snapshot, base, confidential, Forms::kProportional));
+//   out.Raw(EncodeBlocks(snapshot, base, whole, Forms::kProportional));
 #ifndef SIDEBAND_PROTO_MAILBOX_BLOCK_ENCODER_H_
 #define SIDEBAND_PROTO_MAILBOX_BLOCK_ENCODER_H_
 
@@ -14,12 +14,12 @@
 
 namespace sideband::mailbox {
 
-// Encodes relative to `base`, unless it is null. Blocks of VMs in `confidential` are written whole, and so is the
-// device's block if the set is not empty. Increments have one of `forms`.
-Bytes EncodeBlocks(const Snapshot& snapshot, const Snapshot* base, const std::set<uint16_t>& confidential, Forms forms);
+// Encodes relative to `base`, unless it is null. Blocks of the VMs in `whole` are written whole, and are no children of
+// another block. Increments have one of `forms`.
+Bytes EncodeBlocks(const Snapshot& snapshot, const Snapshot* base, const std::set<uint16_t>& whole, Forms forms);
 
-// Whether a block is always written whole.
-bool IsWrittenWhole(const BlockHeader& block, const std::set<uint16_t>& confidential);
+// Whether a block is always written whole: one of a VM in `whole`, but for host blocks.
+bool IsWrittenWhole(const BlockHeader& block, const std::set<uint16_t>& whole);
 
 }  // namespace sideband::mailbox
 

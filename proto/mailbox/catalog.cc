@@ -12,20 +12,35 @@ namespace sideband::mailbox {
 namespace {
 
 constexpr uint8_t kHasHadConfidentialVm = 1 << 0;
+constexpr uint8_t kTheyWerePrivate = 1 << 1;
+
+// The bits of properties and VMs that each version has.
+struct KnownBits {
+  uint8_t properties;
+  uint8_t vm;
+};
+constexpr KnownBits kVersion1 = {kHasHadConfidentialVm, kConfidentialVm};
+constexpr KnownBits kVersion2 = {kHasHadConfidentialVm | kTheyWerePrivate, kConfidentialVm | kPrivateVm};
 
 // What precedes the lists of version 1 and the sections of version 2.
-void EncodeHead(const Catalog& catalog, ByteWriter& out) {
+void EncodeHead(const Catalog& catalog, const KnownBits& known, ByteWriter& out) {
   out.Raw(catalog.device.bytes);
   out.U64(catalog.reference_clock_hz);
-  out.U8(catalog.has_had_confidential_vm ? kHasHadConfidentialVm : 0);
+  out.U8(((catalog.has_had_confidential_vm ? kHasHadConfidentialVm : 0) |
+          (catalog.confidential_vms_were_private ? kTheyWerePrivate : 0)) &
+         known.properties);
 }
 
-absl::Status DecodeHead(ByteReader& in, Catalog& catalog) {
+absl::Status DecodeHead(ByteReader& in, const KnownBits& known, Catalog& catalog) {
   catalog.device = DecodeUuid(in);
   catalog.reference_clock_hz = in.U64();
   const uint8_t properties = in.U8();
-  if ((properties & ~kHasHadConfidentialVm) != 0) return MalformedCatalog("unknown property");
-  catalog.has_had_confidential_vm = properties != 0;
+  // The second bit is about the VMs of the first.
+  if ((properties & ~known.properties) != 0 || properties == kTheyWerePrivate) {
+    return MalformedCatalog("unknown property");
+  }
+  catalog.has_had_confidential_vm = (properties & kHasHadConfidentialVm) != 0;
+  catalog.confidential_vms_were_private = (properties & kTheyWerePrivate) != 0;
   return absl::OkStatus();
 }
 
@@ -82,7 +97,7 @@ absl::Status DecodeEvents(ByteSpan payload, Catalog& catalog) {
 absl::Status DecodeScopes(ByteSpan payload, Catalog& catalog) {
   ByteReader in(payload);
   SIDEBAND_RETURN_IF_ERROR(DecodeList(in, kSlicesMax, catalog.slices));
-  SIDEBAND_RETURN_IF_ERROR(DecodeList(in, kVmsMax, catalog.vms));
+  SIDEBAND_RETURN_IF_ERROR(DecodeVms(in, kVersion2.vm, catalog.vms));
   SIDEBAND_RETURN_IF_ERROR(DecodeList(in, kContextsMax, catalog.contexts));
   SIDEBAND_RETURN_IF_ERROR(DecodeList(in, kSlicesMax, catalog.host_blocks));
   return in.remaining() == 0 ? absl::OkStatus() : MalformedCatalog("bytes after the scopes");
@@ -117,10 +132,10 @@ absl::Status DecodeGateGroups(ByteSpan payload, Catalog& catalog) {
 
 Bytes EncodeCatalog(const Catalog& catalog) {
   ByteWriter out;
-  EncodeHead(catalog, out);
+  EncodeHead(catalog, kVersion1, out);
   EncodeList(catalog.events, out);
   EncodeList(catalog.slices, out);
-  EncodeList(catalog.vms, out);
+  EncodeVms(catalog.vms, kVersion1.vm, out);
   EncodeList(catalog.contexts, out);
   return std::move(out).Take();
 }
@@ -128,10 +143,10 @@ Bytes EncodeCatalog(const Catalog& catalog) {
 absl::StatusOr<Catalog> DecodeCatalog(ByteSpan payload) {
   ByteReader in(payload);
   Catalog catalog;
-  SIDEBAND_RETURN_IF_ERROR(DecodeHead(in, catalog));
+  SIDEBAND_RETURN_IF_ERROR(DecodeHead(in, kVersion1, catalog));
   SIDEBAND_RETURN_IF_ERROR(DecodeList(in, kEventsMax, catalog.events));
   SIDEBAND_RETURN_IF_ERROR(DecodeList(in, kSlicesMax, catalog.slices));
-  SIDEBAND_RETURN_IF_ERROR(DecodeList(in, kVmsMax, catalog.vms));
+  SIDEBAND_RETURN_IF_ERROR(DecodeVms(in, kVersion1.vm, catalog.vms));
   SIDEBAND_RETURN_IF_ERROR(DecodeList(in, kContextsMax, catalog.contexts));
   if (in.remaining() != 0) return MalformedCatalog("bytes after the end");
   SIDEBAND_RETURN_IF_ERROR(CheckCatalog(catalog));
@@ -140,11 +155,11 @@ absl::StatusOr<Catalog> DecodeCatalog(ByteSpan payload) {
 
 Bytes EncodeCatalogSections(const Catalog& catalog) {
   ByteWriter out, events, details, scopes;
-  EncodeHead(catalog, out);
+  EncodeHead(catalog, kVersion2, out);
   EncodeList(catalog.events, events);
   for (const EventInfo& event : catalog.events) EncodeDetails(event.details, details);
   EncodeList(catalog.slices, scopes);
-  EncodeList(catalog.vms, scopes);
+  EncodeVms(catalog.vms, kVersion2.vm, scopes);
   EncodeList(catalog.contexts, scopes);
   EncodeList(catalog.host_blocks, scopes);
   AppendSection(CatalogSection::kEvents, events.written(), out);
@@ -157,7 +172,7 @@ Bytes EncodeCatalogSections(const Catalog& catalog) {
 absl::StatusOr<Catalog> DecodeCatalogSections(ByteSpan payload) {
   ByteReader in(payload);
   Catalog catalog;
-  SIDEBAND_RETURN_IF_ERROR(DecodeHead(in, catalog));
+  SIDEBAND_RETURN_IF_ERROR(DecodeHead(in, kVersion2, catalog));
   if (!in.ok()) return MalformedCatalog("truncated");
   SIDEBAND_ASSIGN_OR_RETURN(const auto sections, SplitSections(in.Raw(in.remaining()), kCatalogSections));
   SIDEBAND_RETURN_IF_ERROR(DecodeEvents(*FindSection(sections, CatalogSection::kEvents), catalog));

@@ -79,6 +79,8 @@ struct VmInfo {
   bool confidential = false;
   uint8_t slice = kAnySlice;
   uint32_t generation = 0;
+  // The device's block has none of the VM's counts; the same for a whole generation. Only of version 2.
+  bool is_private = false;
   bool operator==(const VmInfo&) const = default;
 };
 
@@ -109,8 +111,12 @@ struct GateGroupInfo {
 struct Catalog {
   Uuid device;
   uint64_t reference_clock_hz = 0;
-  // Whether there has been a confidential VM since the device booted. Its counts remain in the device's block.
+  // Whether there has been a confidential VM since the device booted: its traffic remains in the counts of device-scope
+  // events, and its other counts in the device's block, unless it was private.
   bool has_had_confidential_vm = false;
+  // Whether each of them was private: the device's block has no count of theirs but in device-scope events. Only of
+  // version 2, and only with the former.
+  bool confidential_vms_were_private = false;
   std::vector<EventInfo> events;
   std::vector<SliceInfo> slices;
   std::vector<VmInfo> vms;
@@ -120,8 +126,8 @@ struct Catalog {
   bool operator==(const Catalog&) const = default;
 };
 
-// The payload of a catalogue stream of version 1, which has no event details, host blocks and gate groups. Names longer
-// than 255 bytes are truncated.
+// The payload of a catalogue stream of version 1, which has no event details, host blocks and gate groups, and nothing
+// on private VMs. Names longer than 255 bytes are truncated.
 Bytes EncodeCatalog(const Catalog& catalog);
 // The same for version 2. An event's rates must be none (written as 0), one, or one for each slice.
 Bytes EncodeCatalogSections(const Catalog& catalog);

@@ -95,13 +95,16 @@ void Encode(const SliceInfo& slice, ByteWriter& out) {
   out.String(slice.name);
 }
 
-void Encode(const VmInfo& vm, ByteWriter& out) {
-  out.U16(vm.id);
-  out.Raw(vm.uuid.bytes);
-  out.String(vm.name);
-  out.U8(vm.confidential ? 1 : 0);
-  out.U8(vm.slice);
-  out.U32(vm.generation);
+void EncodeVms(const std::vector<VmInfo>& vms, uint8_t known, ByteWriter& out) {
+  out.U16(static_cast<uint16_t>(vms.size()));
+  for (const VmInfo& vm : vms) {
+    out.U16(vm.id);
+    out.Raw(vm.uuid.bytes);
+    out.String(vm.name);
+    out.U8(((vm.confidential ? kConfidentialVm : 0) | (vm.is_private ? kPrivateVm : 0)) & known);
+    out.U8(vm.slice);
+    out.U32(vm.generation);
+  }
 }
 
 void Encode(const ContextInfo& context, ByteWriter& out) {
@@ -140,16 +143,20 @@ bool Decode(ByteReader& in, SliceInfo& slice) {
   return true;
 }
 
-bool Decode(ByteReader& in, VmInfo& vm) {
-  vm.id = in.U16();
-  vm.uuid = DecodeUuid(in);
-  vm.name = in.String();
-  const uint8_t confidential = in.U8();
-  vm.confidential = confidential != 0;
-  vm.slice = in.U8();
-  vm.generation = in.U32();
-  // Other bits, such as that of a private VM, change what may be shown.
-  return confidential <= 1;
+absl::Status DecodeVms(ByteReader& in, uint8_t known, std::vector<VmInfo>& vms) {
+  const auto decode = [known](ByteReader& from, VmInfo& vm) {
+    vm.id = from.U16();
+    vm.uuid = DecodeUuid(from);
+    vm.name = from.String();
+    const uint8_t bits = from.U8();
+    vm.confidential = (bits & kConfidentialVm) != 0;
+    vm.is_private = (bits & kPrivateVm) != 0;
+    vm.slice = from.U8();
+    vm.generation = from.U32();
+    // Other bits may change what may be shown.
+    return (bits & ~known) == 0;
+  };
+  return DecodeListWith(in, kVmsMax, decode, vms);
 }
 
 bool Decode(ByteReader& in, ContextInfo& context) {

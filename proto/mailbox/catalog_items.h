@@ -26,13 +26,11 @@ Uuid DecodeUuid(ByteReader& in);
 
 void Encode(const EventInfo& event, ByteWriter& out);
 void Encode(const SliceInfo& slice, ByteWriter& out);
-void Encode(const VmInfo& vm, ByteWriter& out);
 void Encode(const ContextInfo& context, ByteWriter& out);
 void Encode(const HostBlockInfo& block, ByteWriter& out);
 // A read past the end of `in` leaves it not ok. Returns false for a value that this version does not know.
 bool Decode(ByteReader& in, EventInfo& event);
 bool Decode(ByteReader& in, SliceInfo& slice);
-bool Decode(ByteReader& in, VmInfo& vm);
 bool Decode(ByteReader& in, ContextInfo& context);
 bool Decode(ByteReader& in, HostBlockInfo& block);
 
@@ -42,16 +40,28 @@ void EncodeList(const std::vector<T>& items, ByteWriter& out) {
   for (const T& item : items) Encode(item, out);
 }
 
-template <typename T>
-absl::Status DecodeList(ByteReader& in, size_t size_max, std::vector<T>& items) {
+template <typename T, typename DecodeItem>
+absl::Status DecodeListWith(ByteReader& in, size_t size_max, const DecodeItem& decode, std::vector<T>& items) {
   const size_t size = in.U16();
   if (size > size_max) return MalformedCatalog("a list is too long");
   // The size is untrusted: the loop also ends with the input.
   for (size_t i = 0; i < size && in.ok(); ++i) {
-    if (!Decode(in, items.emplace_back())) return MalformedCatalog("an entry has an unknown property");
+    if (!decode(in, items.emplace_back())) return MalformedCatalog("an entry has an unknown property");
   }
   return in.ok() ? absl::OkStatus() : MalformedCatalog("truncated");
 }
+
+template <typename T>
+absl::Status DecodeList(ByteReader& in, size_t size_max, std::vector<T>& items) {
+  return DecodeListWith(
+      in, size_max, [](ByteReader& from, T& item) { return Decode(from, item); }, items);
+}
+
+// The list of VMs, whose bits differ by the version: those of `known` are written, and others refused.
+inline constexpr uint8_t kConfidentialVm = 1 << 0;
+inline constexpr uint8_t kPrivateVm = 1 << 1;
+void EncodeVms(const std::vector<VmInfo>& vms, uint8_t known, ByteWriter& out);
+absl::Status DecodeVms(ByteReader& in, uint8_t known, std::vector<VmInfo>& vms);
 
 // Whether names are valid, and identities unique and complete.
 absl::Status CheckCatalog(const Catalog& catalog);

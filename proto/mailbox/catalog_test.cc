@@ -226,7 +226,7 @@ TEST(CatalogSectionsTest, AVmOfAnUnknownKindIsRefused) {
   const std::string name = "vm1";
   const auto at = std::search(payload.begin(), payload.end(), name.begin(), name.end()) + 3;
   ASSERT_EQ(*at, 0) << "not confidential";
-  *at = 2;
+  *at = 4;
   EXPECT_EQ(DecodeCatalogSections(payload).status().message(), "catalogue: an entry has an unknown property");
 }
 
@@ -240,6 +240,36 @@ TEST(CatalogSectionsTest, HostBlocksFollowTheContexts) {
   const auto read = DecodeCatalogSections(payload);
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(*read, catalog);
+}
+
+TEST(CatalogSectionsTest, PrivateVmsAreOfVersionTwo) {
+  Catalog catalog = Example();
+  catalog.confidential_vms_were_private = true;
+  for (VmInfo& vm : catalog.vms) vm.is_private = true;
+  EXPECT_EQ(*DecodeCatalogSections(EncodeCatalogSections(catalog)), catalog);
+  EXPECT_EQ(EncodeCatalog(catalog), EncodeCatalog(Example()));
+  const Bytes with = EncodeCatalogSections(catalog), without = EncodeCatalogSections(Example());
+  std::vector<int> differences;
+  for (size_t i = 0; i < with.size(); ++i) {
+    if (with[i] != without[i]) differences.push_back(with[i] - without[i]);
+  }
+  EXPECT_EQ(differences, std::vector<int>(3, 2)) << "bit 1 of the properties and of each VM";
+}
+
+TEST(CatalogSectionsTest, WhatWasPrivateWasConfidential) {
+  Bytes payload = EncodeCatalogSections(Example());
+  payload[24] = 2;
+  EXPECT_EQ(DecodeCatalogSections(payload).status().message(), "catalogue: unknown property");
+  payload[24] = 4;
+  EXPECT_FALSE(DecodeCatalogSections(payload).ok());
+}
+
+// README.md, "Catalogue".
+TEST(CatalogTest, AVmOfAnUnknownKindIsRefused) {
+  Bytes payload = EncodeCatalog(Example());
+  const std::string name = "vm1";
+  *(std::search(payload.begin(), payload.end(), name.begin(), name.end()) + 3) = 2;
+  EXPECT_EQ(DecodeCatalog(payload).status().message(), "catalogue: an entry has an unknown property");
 }
 
 TEST(CatalogTest, HashChangesWithTheContent) {

@@ -19,6 +19,9 @@ inline constexpr uint64_t kGateGroupsFeature = uint64_t{1} << 1;
 // Blocks of the hypervisor's work on slices without a resident (catalog.h, HostBlockInfo).
 inline constexpr uint64_t kHostBlocksFeature = uint64_t{1} << 3;
 
+// VMs may be private: the device's block has none of their counts (catalog.h).
+inline constexpr uint64_t kPrivateVmsFeature = uint64_t{1} << 4;
+
 struct FeatureRow {
   uint8_t bit;
   const char* name;

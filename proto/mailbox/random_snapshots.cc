@@ -12,7 +12,11 @@ constexpr uint16_t kContexts = 3;
 }  // namespace
 
 RandomSnapshots::RandomSnapshots(uint64_t seed) : random_(seed), counters_(Below(40)) {
-  if (OneIn(3)) confidential_.insert(static_cast<uint16_t>(1 + Below(kVms)));
+  if (OneIn(3)) {
+    const auto confidential = static_cast<uint16_t>(1 + Below(kVms));
+    whole_.insert(confidential);
+    if (confidential % 2 == 0) whole_.insert(kHypervisorVm);  // it is not private
+  }
   now_.boot_id = random_();
   now_.counters_per_block = counters_;
   blocks_[{kHypervisorVm, kNoContext}].counters.resize(counters_);
@@ -58,7 +62,7 @@ Snapshot RandomSnapshots::Next() {
     Count(block, more);
     const auto vm = blocks_.find({scope.first, kNoContext});
     if (scope.second != kNoContext && vm != blocks_.end()) Count(vm->second, more);
-    if (scope.first != kHypervisorVm) Count(blocks_.at({kHypervisorVm, kNoContext}), more);
+    if (scope.first != kHypervisorVm && !IsPrivate(scope.first)) Count(blocks_.at({kHypervisorVm, kNoContext}), more);
   }
   now_.blocks.clear();
   now_.counters.clear();

@@ -24,9 +24,10 @@ class RandomSnapshots {
   explicit RandomSnapshots(uint64_t seed);
 
   // IDs and times ascend. Blocks occasionally appear, disappear and change their generation. Counts add up from
-  // contexts to the device, except for some counts that only a VM or the device has.
+  // contexts to the device, except for some counts that only a VM or the device has, and for those of a private VM.
   Snapshot Next();
-  const VmIds& confidential() const { return confidential_; }
+  // As VmsWrittenWhole: there may be a confidential VM, private or not.
+  const VmIds& whole() const { return whole_; }
 
  private:
   struct Block {
@@ -37,13 +38,14 @@ class RandomSnapshots {
   uint32_t Below(uint32_t limit) { return std::uniform_int_distribution<uint32_t>(0, limit - 1)(random_); }
   bool OneIn(uint32_t n) { return Below(n) == 0; }
   void ChangeTopology();
+  bool IsPrivate(uint16_t vm) const { return whole_.contains(vm) && !whole_.contains(kHypervisorVm); }
   void Count(Block& block, const std::vector<uint64_t>& more);
   std::vector<uint64_t> SomeCounts();
 
   std::mt19937_64 random_;
   uint32_t counters_;
   std::map<std::pair<uint16_t, uint16_t>, Block> blocks_;
-  VmIds confidential_;
+  VmIds whole_;
   Snapshot now_;
 };
 

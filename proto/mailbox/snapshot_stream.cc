@@ -54,8 +54,8 @@ bool HasStatistics(const Snapshot& snapshot, const Snapshot* base) {
   return snapshot.statistics && (base == nullptr || snapshot.snapshot_id % kStatisticsInterval == 0);
 }
 
-void AppendSections(const Snapshot& snapshot, const Snapshot* base, const VmIds& confidential, ByteWriter& out) {
-  AppendSection(SnapshotSection::kBlocks, EncodeBlocks(snapshot, base, confidential, Forms::kProportional), out);
+void AppendSections(const Snapshot& snapshot, const Snapshot* base, const VmIds& whole, ByteWriter& out) {
+  AppendSection(SnapshotSection::kBlocks, EncodeBlocks(snapshot, base, whole, Forms::kProportional), out);
   if (snapshot.config_revision) {
     ByteWriter revision;
     revision.U32(*snapshot.config_revision);
@@ -82,15 +82,18 @@ absl::StatusOr<ByteSpan> BitsOf(const Stream& stream, Snapshot& snapshot) {
 
 }  // namespace
 
-VmIds ConfidentialVms(const Catalog& catalog) {
+VmIds VmsWrittenWhole(const Catalog& catalog) {
   VmIds ids;
   for (const VmInfo& vm : catalog.vms) {
-    if (vm.confidential) ids.insert(vm.id);
+    if (!vm.confidential) continue;
+    ids.insert(vm.id);
+    // The device's counts include those of the VM and would reveal them.
+    if (!vm.is_private) ids.insert(kHypervisorVm);
   }
   return ids;
 }
 
-Bytes EncodeSnapshotStream(const Snapshot& snapshot, const Snapshot* base, const VmIds& confidential, Framing framing) {
+Bytes EncodeSnapshotStream(const Snapshot& snapshot, const Snapshot* base, const VmIds& whole, Framing framing) {
   ByteWriter out;
   out.U32(snapshot.catalog_hash);
   out.U32(snapshot.trigger_id);
@@ -98,9 +101,9 @@ Bytes EncodeSnapshotStream(const Snapshot& snapshot, const Snapshot* base, const
   out.U16(static_cast<uint16_t>(snapshot.blocks.size()));
   out.U16(static_cast<uint16_t>(snapshot.counters_per_block));
   if (framing == Framing::kSections) {
-    AppendSections(snapshot, base, confidential, out);
+    AppendSections(snapshot, base, whole, out);
   } else {
-    out.Raw(EncodeBlocks(snapshot, base, confidential, Forms::kAsBefore));
+    out.Raw(EncodeBlocks(snapshot, base, whole, Forms::kAsBefore));
   }
   return EncodeStream({.kind = StreamKind::kSnapshot,
                        .framing = framing,
@@ -138,9 +141,9 @@ absl::StatusOr<Snapshot> DecodeSnapshotStream(ByteSpan bytes, const Snapshot* ba
   return DecodeBlocks(bits, blocks, base, std::move(snapshot), forms);
 }
 
-Snapshot AsBase(Snapshot snapshot, const VmIds& confidential) {
+Snapshot AsBase(Snapshot snapshot, const VmIds& whole) {
   for (size_t i = 0; i < snapshot.blocks.size(); ++i) {
-    if (!IsWrittenWhole(snapshot.blocks[i], confidential)) continue;
+    if (!IsWrittenWhole(snapshot.blocks[i], whole)) continue;
     // Whole blocks do not refer to their base's counters, so confidential counts need not be kept.
     const auto row = snapshot.counters.begin() + static_cast<ptrdiff_t>(i * snapshot.counters_per_block);
     std::fill_n(row, snapshot.counters_per_block, 0);

@@ -2,10 +2,10 @@
 //
 // A snapshot as a stream: only the changes since a snapshot that the controller has acknowledged, in variable-width
 // fields. README.md has the format and an example.
-//   const VmIds confidential = ConfidentialVms(catalog);
-//   const Bytes stream = EncodeSnapshotStream(snapshot, base.get(), confidential);
+//   const VmIds whole = VmsWrittenWhole(catalog);
+//   const Bytes stream = EncodeSnapshotStream(snapshot, base.get(), whole);
 //   SIDEBAND_ASSIGN_OR_RETURN(const Snapshot decoded, DecodeSnapshotStream(stream, base.get()));
-//   base = std::make_unique<Snapshot>(AsBase(decoded, confidential));   // both ends, once it is acknowledged
+//   base = std::make_unique<Snapshot>(AsBase(decoded, whole));   // both ends, once it is acknowledged
 #ifndef SIDEBAND_PROTO_MAILBOX_SNAPSHOT_STREAM_H_
 #define SIDEBAND_PROTO_MAILBOX_SNAPSHOT_STREAM_H_
 
@@ -21,10 +21,10 @@
 
 namespace sideband::mailbox {
 
-// IDs of the confidential VMs. The size of their blocks in a stream must not depend on their counts. If the set is not
-// empty, this applies to the device's block, too.
+// IDs of the VMs whose blocks are always written whole, since their size in a stream must not depend on their counts:
+// those of confidential VMs, and the hypervisor's, thus the device's block, beside one that is not private.
 using VmIds = std::set<uint16_t>;
-VmIds ConfidentialVms(const Catalog& catalog);
+VmIds VmsWrittenWhole(const Catalog& catalog);
 
 // The maximum number of counters in a snapshot. Streams with more are rejected: a small stream could otherwise claim
 // much memory.
@@ -34,10 +34,10 @@ inline constexpr size_t kCountersMax = size_t{1} << 23;
 inline constexpr size_t kSnapshotFixedBytes = 4 + 4 + 8 + 2 + 2;
 
 // Returns a whole stream, frame included. With a base, which must be of the same boot, an unchanged block costs one
-// bit; without a base, everything is written. Blocks of `confidential` VMs are always written whole, in a fixed width.
+// bit; without a base, everything is written. Blocks of the VMs in `whole` are always written whole, in a fixed width.
 // `framing` is kDelta for version 1, kSections for version 2. The latter has the statistics, if there are any, in
 // snapshots without a base and in those whose ID is a multiple of kStatisticsInterval.
-Bytes EncodeSnapshotStream(const Snapshot& snapshot, const Snapshot* base, const VmIds& confidential,
+Bytes EncodeSnapshotStream(const Snapshot& snapshot, const Snapshot* base, const VmIds& whole,
                            Framing framing = Framing::kDelta);
 inline constexpr uint32_t kStatisticsInterval = 16;
 
@@ -52,7 +52,7 @@ absl::StatusOr<Snapshot> DecodeSnapshotStream(ByteSpan stream, const Snapshot* b
 
 // The part of a snapshot that both ends keep as the base of the next: everything except the counters of blocks that are
 // always written whole, which are not needed.
-Snapshot AsBase(Snapshot snapshot, const VmIds& confidential);
+Snapshot AsBase(Snapshot snapshot, const VmIds& whole);
 
 }  // namespace sideband::mailbox
 

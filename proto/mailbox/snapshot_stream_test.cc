@@ -142,19 +142,53 @@ TEST(SnapshotStreamTest, StatisticsOfAWrongLengthAreRefused) {
 
 TEST(SnapshotStreamTest, TheLengthOfAConfidentialVmSaysNothing) {
   Snapshot base = Quiet();
-  const VmIds confidential = {1};
-  base = AsBase(base, confidential);
-  const size_t quiet = EncodeSnapshotStream(Busy(base, 0), &base, confidential).size();
-  const Bytes busy = EncodeSnapshotStream(Busy(base, ~uint64_t{0} / 3), &base, confidential);
+  const VmIds whole = {kHypervisorVm, 1};
+  base = AsBase(base, whole);
+  const size_t quiet = EncodeSnapshotStream(Busy(base, 0), &base, whole).size();
+  const Bytes busy = EncodeSnapshotStream(Busy(base, ~uint64_t{0} / 3), &base, whole);
   EXPECT_EQ(busy.size(), quiet);
   EXPECT_EQ(*DecodeSnapshotStream(busy, &base), Busy(base, ~uint64_t{0} / 3));
 }
 
+TEST(SnapshotStreamTest, WrittenWholeAreConfidentialVmsAndTheDeviceUnlessTheyArePrivate) {
+  Catalog catalog;
+  catalog.vms = {{.id = 1}, {.id = 2, .is_private = true}};
+  EXPECT_EQ(VmsWrittenWhole(catalog), VmIds{});
+  catalog.vms.push_back({.id = 3, .confidential = true, .is_private = true});
+  EXPECT_EQ(VmsWrittenWhole(catalog), VmIds{3});
+  catalog.vms.push_back({.id = 4, .confidential = true});
+  EXPECT_EQ(VmsWrittenWhole(catalog), (VmIds{kHypervisorVm, 3, 4}));
+}
+
+// Adds VM 2, whose counts neither the device's block nor another one includes.
+Snapshot WithPrivateVm(Snapshot snapshot, uint64_t count) {
+  snapshot.blocks.push_back(Block(2, kNoContext));
+  snapshot.blocks.back().trigger_id = 99, snapshot.blocks.back().reference_time_ns = 1000;
+  snapshot.counters.insert(snapshot.counters.end(), 16, count);
+  return snapshot;
+}
+
+TEST(SnapshotStreamTest, TheDevicesIncrementsAreThoseOfItsOtherVms) {
+  const VmIds whole = {2};
+  for (const Framing framing : {Framing::kDelta, Framing::kSections}) {
+    const Snapshot base = AsBase(WithPrivateVm(Quiet(), 12345), whole);
+    const Snapshot quiet = WithPrivateVm(Busy(Quiet(), 0xFFFF), 0);
+    const Snapshot busy = WithPrivateVm(Busy(Quiet(), 0xFFFF), ~uint64_t{0} / 3);
+    const size_t private_block = EncodeSnapshotStream(quiet, &base, whole, framing).size() -
+                                 EncodeSnapshotStream(Busy(Quiet(), 0xFFFF), &base, whole, framing).size();
+    EXPECT_LE(private_block, (2 + 2 + 16 + 32 + 64 + 32 + 16 * 64) / 8 + 1u + 5 * 8u) << "a whole block, and the list";
+    const Bytes stream = EncodeSnapshotStream(busy, &base, whole, framing);
+    EXPECT_EQ(stream.size(), EncodeSnapshotStream(quiet, &base, whole, framing).size());
+    EXPECT_EQ(*DecodeSnapshotStream(stream, &base), busy);
+  }
+}
+
 TEST(SnapshotStreamTest, ABaseForgetsConfidentialCounts) {
   const Snapshot busy = Busy(Quiet(), 5);
-  const Snapshot base = AsBase(busy, {1});
+  const Snapshot base = AsBase(busy, {kHypervisorVm, 1});
   EXPECT_EQ(base.counters, CounterValues(64)) << "and the device's, which include them";
   EXPECT_EQ(base.blocks, busy.blocks);
+  EXPECT_EQ(AsBase(busy, {1}).Counters(0)[0], 5u) << "unless it is private";
   EXPECT_EQ(AsBase(busy, {}), busy);
 }
 
@@ -192,13 +226,14 @@ TEST(SnapshotStreamTest, AHostBlockIsNoSecretBesideAConfidentialVm) {
 TEST(SnapshotStreamTest, AnySequenceComesBack) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     RandomSnapshots device(seed);
-    Snapshot base = AsBase(device.Next(), device.confidential());
+    const Framing framing = seed % 2 == 0 ? Framing::kDelta : Framing::kSections;
+    Snapshot base = AsBase(device.Next(), device.whole());
     for (int i = 0; i < 12; ++i) {
       const Snapshot next = device.Next();
-      const auto read = DecodeSnapshotStream(EncodeSnapshotStream(next, &base, device.confidential()), &base);
+      const auto read = DecodeSnapshotStream(EncodeSnapshotStream(next, &base, device.whole(), framing), &base);
       ASSERT_TRUE(read.ok()) << "seed " << seed << ": " << read.status();
       ASSERT_EQ(*read, next) << "seed " << seed;
-      if (i % 3 == 0) base = AsBase(next, device.confidential());
+      if (i % 3 == 0) base = AsBase(next, device.whole());
     }
   }
 }

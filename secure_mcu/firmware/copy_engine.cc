@@ -42,7 +42,7 @@ void CopyEngine::EncodeCatalog() {
                                                                     : mailbox::EncodeCatalogSections(device_.catalog());
   catalog_version_ = device_.catalog_version();
   catalog_hash_ = mailbox::CatalogHash(payload);
-  confidential_ = mailbox::ConfidentialVms(device_.catalog());
+  whole_ = mailbox::VmsWrittenWhole(device_.catalog());
   catalog_ = mailbox::EncodeStream({.kind = mailbox::StreamKind::kCatalog,
                                     .framing = mailbox::CatalogFraming(version_),
                                     .boot_id = device_.identity().boot_id},
@@ -79,7 +79,7 @@ Bytes CopyEngine::Encode(const Selection& selection) const {
 }
 
 Bytes CopyEngine::Encode(const Snapshot& snapshot, const Snapshot* base) const {
-  return mailbox::EncodeSnapshotStream(snapshot, base, confidential_, mailbox::SnapshotFraming(version_));
+  return mailbox::EncodeSnapshotStream(snapshot, base, whole_, mailbox::SnapshotFraming(version_));
 }
 
 void CopyEngine::Select(const Selection& selection) {
@@ -91,7 +91,7 @@ void CopyEngine::Select(const Selection& selection) {
 
 void CopyEngine::Acknowledge() {
   if (base_ && base_->snapshot_id == latched_.snapshot_id) return;  // repeated
-  base_ = mailbox::AsBase(latched_, confidential_);
+  base_ = mailbox::AsBase(latched_, whole_);
   // The previous base is gone, so latched_ can only be encoded whole from now on.
   is_relative_ = false;
   device_.Acknowledge();

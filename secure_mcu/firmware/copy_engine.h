@@ -65,7 +65,7 @@ class CopyEngine {
   Bytes catalog_;
   uint64_t catalog_version_ = 0;
   uint32_t catalog_hash_ = 0;
-  mailbox::VmIds confidential_;  // VMs of the catalogue
+  mailbox::VmIds whole_;  // VMs of the catalogue whose blocks are written whole
   mailbox::Snapshot latched_;
   bool is_relative_ = false;               // to base_
   std::optional<mailbox::Snapshot> base_;  // last acknowledged snapshot

@@ -51,8 +51,7 @@ absl::StatusOr<Snapshot> UseBlockDecoder(ByteSpan payload, size_t blocks, const 
   //@ proto/mailbox/block_decoder.h
 }
 
-void UseBlockEncoder(const Snapshot& snapshot, const Snapshot* base, const std::set<uint16_t>& confidential,
-                     ByteWriter& out) {
+void UseBlockEncoder(const Snapshot& snapshot, const Snapshot* base, const std::set<uint16_t>& whole, ByteWriter& out) {
   //@ proto/mailbox/block_encoder.h
 }
 

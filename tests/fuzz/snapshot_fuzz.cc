@@ -19,7 +19,7 @@ constexpr uint8_t kRelative = 1 << 1;
 // The snapshot that the controller holds.
 const Snapshot& Base() {
   static const auto* const base = new Snapshot(mailbox::AsBase(
-      tests::HostileDevice::ExampleSnapshot(), mailbox::ConfidentialVms(tests::HostileDevice::ExampleCatalog())));
+      tests::HostileDevice::ExampleSnapshot(), mailbox::VmsWrittenWhole(tests::HostileDevice::ExampleCatalog())));
   return *base;
 }
 

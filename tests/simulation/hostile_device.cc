@@ -168,8 +168,8 @@ void HostileDevice::MakeCatalog() {
 
 void HostileDevice::MakeSnapshot(uint32_t base_id) {
   constexpr uint64_t kSecond = 1'000'000'000;
-  const mailbox::VmIds confidential = mailbox::ConfidentialVms(ExampleCatalog());
-  const mailbox::Snapshot base = mailbox::AsBase(acknowledged_, confidential);
+  const mailbox::VmIds whole = mailbox::VmsWrittenWhole(ExampleCatalog());
+  const mailbox::Snapshot base = mailbox::AsBase(acknowledged_, whole);
   const mailbox::Framing framing = mailbox::SnapshotFraming(version_);
   mailbox::Snapshot& snapshot = latched_;
   snapshot.snapshot_id = ++snapshot_id_;
@@ -186,7 +186,7 @@ void HostileDevice::MakeSnapshot(uint32_t base_id) {
                                      .boot_id = Number(kBootId),
                                      .snapshot_id = Number(snapshot_id_),
                                      .base_id = Number(is_relative ? base_id : 0)};
-  const Bytes stream = mailbox::EncodeSnapshotStream(snapshot, is_relative ? &base : nullptr, confidential, framing);
+  const Bytes stream = mailbox::EncodeSnapshotStream(snapshot, is_relative ? &base : nullptr, whole, framing);
   stream_ = mailbox::EncodeStream(header, Spoiled(PayloadOf(stream)));
 }
 
