@@ -262,7 +262,8 @@ void Chip::RouteRecord(const Record& record) {
   }
   ++records_;
   if (record.channel != kDeviceChannel) channels_[record.channel].reduction.Add(record);
-  // The device-wide channels add the records of every slice.
+  // The device-wide channels add the records of every slice whose resident is not private.
+  if (private_slices_.Contains(record.channel)) return;
   for (size_t i = hypervisor_; i < channels_.size(); ++i) channels_[i].reduction.Add(record);
 }
 
@@ -291,7 +292,8 @@ void Chip::CommitToSlice(uint8_t slice) {
   }
   ++stats_.mmu_faults;
   const std::optional<Binding> meant = DestinationOf(slice);
-  memory_.RaiseFlags(0, mailbox::kFlagMmuFault);  // the device's counts are no longer the sum of its VMs'
+  // The device's counts are no longer the sum of its VMs', unless they never had these.
+  if (!private_slices_.Contains(slice)) memory_.RaiseFlags(0, mailbox::kFlagMmuFault);
   if (meant) memory_.RaiseFlags(meant->vm, mailbox::kFlagMmuFault);
   if (meant && meant->context) memory_.RaiseFlags(*meant->context, mailbox::kFlagMmuFault);
 }
@@ -458,6 +460,7 @@ void Chip::MoveIn(SwitchStepEvent& event) {
   const uint8_t slice = event.slice;
   Step(SwitchStep::kRebind, event, [this, slice, &event] {
     bound_[slice] = event.to;
+    private_slices_.Bind(slice, IsPrivate(event.to));
     Rebind(slice, DestinationOf(slice));
   });
   Step(SwitchStep::kPoll, event, [this] { AwaitAcknowledgements(); });
@@ -472,6 +475,12 @@ void Chip::MoveIn(SwitchStepEvent& event) {
     if (IsCounting(slice)) Enable(slice);
   });
   Step(SwitchStep::kRun, event, nullptr);
+}
+
+bool Chip::IsPrivate(const std::optional<Binding>& binding) const {
+  if (!binding) return false;
+  const auto control = vm_controls_.find(binding->vm);
+  return control != vm_controls_.end() && control->second.is_private;
 }
 
 bool Chip::IsResident(BlockId block) const {

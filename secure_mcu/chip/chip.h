@@ -30,6 +30,7 @@
 #include "secure_mcu/chip/host_blocks.h"
 #include "secure_mcu/chip/hpc_read_path.h"
 #include "secure_mcu/chip/pipeline_config.h"
+#include "secure_mcu/chip/private_slices.h"
 #include "secure_mcu/chip/record_mover.h"
 #include "secure_mcu/chip/slice_gates.h"
 #include "secure_mcu/chip/switch_step.h"
@@ -89,7 +90,8 @@ class Chip {
   // The slice's host block; CreateHostBlocks was called.
   BlockId host_block(uint8_t slice) const { return hosts_.of(slice); }
 
-  // The counts committed by the out-of-band channel so far; zeros if the chip has no such channel.
+  // The counts committed by the out-of-band channel so far, without those of private VMs; zeros if the chip has no such
+  // channel.
   std::span<const uint64_t> out_of_band() const { return out_of_band_.counters(0); }
 
   // Sets the wires of a slice, or of the device-scope units (kDeviceChannel), from now on. The wires must have the
@@ -126,7 +128,7 @@ class Chip {
   void Exit(uint8_t slice, uint64_t cycle);
   void Enter(uint8_t slice, uint64_t cycle);
   // Control blocks. Gates take note of them at exits, entries and switches, and in ShowGate; useren, whether programs
-  // of users may read by registers while the VM is resident, takes effect at the next switch.
+  // of users may read by registers while the VM is resident, and is_private take effect at the next switch.
   VmControl& vm_control(BlockId vm) { return vm_controls_[vm]; }
   ContextControl& context_control(BlockId context) { return context_controls_[context]; }
   bool has_gates() const { return !gates_.empty(); }
@@ -241,7 +243,9 @@ class Chip {
     return mmu_.Translate(slice, channels_[slice].reduction.target(), memory_);
   }
   bool IsBoundTo(uint8_t slice, BlockId block) const;
-  bool Feeds(size_t channel, uint8_t source) const { return channel == hypervisor_ || source == channel; }
+  bool Feeds(size_t channel, uint8_t source) const {
+    return channel == hypervisor_ ? !private_slices_.Contains(source) : source == channel;
+  }
   uint16_t UncommittedFlags(size_t channel) const;
   uint16_t LiveFlags(BlockId block) const;
   void AddUncommitted(size_t channel, std::span<uint64_t> sums) const;
@@ -263,6 +267,7 @@ class Chip {
   void Rebind(uint8_t slice, const std::optional<Binding>& to);
   void ShowState(const std::optional<Binding>& binding);
   bool IsResident(BlockId block) const;
+  bool IsPrivate(const std::optional<Binding>& binding) const;
 
   void FlushOut(SwitchStepEvent& event);
   void MoveIn(SwitchStepEvent& event);
@@ -292,6 +297,7 @@ class Chip {
   std::map<BlockId, ContextControl> context_controls_;
   SliceGates gates_;
   std::map<BlockId, GuestGate> guest_gates_;  // by VM
+  PrivateSlices private_slices_;  // as bound_
   uint64_t now_ = 0;
   // Records and acknowledgements that have left the channel buffer since the last switch began.
   uint64_t records_ = 0;

@@ -203,6 +203,9 @@ std::ostream& operator<<(std::ostream& out, const LawsCase& test) {
     for (const CaseUnit& unit : collector.units) out << unit;
   }
   if (!test.groups.empty()) PrintGates(out, test);
+  for (uint32_t vm = 0; vm < test.vms.size(); ++vm) {
+    if (test.vms[vm].is_private) out << "  VM " << 1 + vm << " is private\n";
+  }
   for (const CaseAct& act : test.acts) out << act;
   return out << "  +" << test.rest << " the end\n";
 }

@@ -74,6 +74,7 @@ struct CaseVm {
   bool guest_load = false, host_load = false, guest_store = false, host_store = false;
   CaseMatch match;
   uint32_t allowed = ~0u, pinned = 0;
+  bool is_private = false;  // also without groups
 };
 
 struct CaseContext {

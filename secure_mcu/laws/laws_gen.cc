@@ -64,6 +64,7 @@ rc::Gen<CaseVm> Vm() {
                             gen::set(&CaseVm::guest_load), gen::set(&CaseVm::host_load), gen::set(&CaseVm::guest_store),
                             gen::set(&CaseVm::host_store), gen::set(&CaseVm::match, Match()),
                             gen::set(&CaseVm::allowed, Vector()),
+                            gen::set(&CaseVm::is_private, gen::map(Often(), [](bool often) { return !often; })),
                             gen::set(&CaseVm::pinned, gen::map(Vector(), [](uint32_t n) { return n & n >> 1; })));
 }
 

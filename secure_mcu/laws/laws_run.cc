@@ -51,13 +51,16 @@ LawsRun::LawsRun(const LawsCase& test, LawsReaders readers)
       lives_(test.blocks(), Life{.past = EventCounts(test.events)}) {
   for (const CaseCollector& collector : test.collectors) has_collectors_[collector.channel] = true;
   one_channel_ = std::count(has_collectors_.begin(), has_collectors_.end(), true) == 1;
+  has_private_ = std::any_of(test.vms.begin(), test.vms.end(), [](const CaseVm& vm) { return vm.is_private; });
   for (uint32_t channel = 0; channel <= test.slices; ++channel) wires_.emplace_back(test, channel);
   for (uint32_t tenant = 0; tenant < kTenants; ++tenant) {
     const auto context = static_cast<uint16_t>(tenant % kPlacesOfVm - 1);
     const BlockId block =
         chip_->memory().Create(static_cast<uint16_t>(1 + VmOf(tenant)), IsVm(tenant) ? mailbox::kNoContext : context);
     RC_ASSERT(block == BlockOf(tenant));
-    if (IsVm(tenant)) chip_->vm_control(block).useren = true;
+    if (!IsVm(tenant)) continue;
+    chip_->vm_control(block).useren = true;
+    chip_->vm_control(block).is_private = IsPrivate(tenant);
   }
   if (!test.groups.empty()) SetUpGates();
   for (uint32_t slice = 0; readers == LawsReaders::kOnEverySlice && slice < test.slices; ++slice) {
@@ -127,8 +130,13 @@ uint64_t LawsRun::readings() const {
 }
 
 LawsRun::Outcome LawsRun::outcome() const {
-  Outcome outcome{
-      .stats = chip_->stats(), .headers = {}, .blocks = {}, .switch_costs = switch_costs_, .trigger_ids = trigger_ids_};
+  Outcome outcome{.stats = chip_->stats(),
+                  .headers = {},
+                  .blocks = {},
+                  .out_of_band = {},
+                  .switch_costs = switch_costs_,
+                  .trigger_ids = trigger_ids_};
+  outcome.out_of_band.assign(chip_->out_of_band().begin(), chip_->out_of_band().end());
   for (size_t block = 0; block < lives_.size(); ++block) {
     outcome.headers.push_back(chip_->memory().header(static_cast<BlockId>(block)));
     outcome.blocks.push_back(Counters(block));
@@ -286,9 +294,10 @@ void LawsRun::CountFaults(const std::vector<uint32_t>& slices, const Commits& co
     if (!LosesData(slice)) continue;
     ++faults;
     const uint32_t tenant = *truth_.resident(slice);
-    for (const size_t block : {size_t{0}, BlockOf(tenant), BlockOf(FirstOf(VmOf(tenant)))}) {
-      lives_[block].has_lost = true;
-    }
+    has_faulted_ = true;
+    // The device's block never had a private VM's counts.
+    if (!IsPrivate(tenant)) lives_[0].has_lost = true;
+    for (const size_t block : {BlockOf(tenant), BlockOf(FirstOf(VmOf(tenant)))}) lives_[block].has_lost = true;
   }
   commits();
   RC_ASSERT(chip_->stats().mmu_faults == faults);
@@ -453,7 +462,7 @@ void LawsRun::CheckAdditivity() const {
     }
     const EventCounts all = AllGenerations(BlockOf(FirstOf(vm)));
     RC_ASSERT(all == contexts);
-    AddTo(device, all);
+    if (!IsPrivate(FirstOf(vm))) AddTo(device, all);
   }
   for (size_t block = HostBlockOf(0); block < test_.blocks(); ++block) AddTo(device, Counters(block));
   RC_ASSERT(Counters(0) == device);
@@ -464,13 +473,16 @@ void LawsRun::CheckAdditivity() const {
 void LawsRun::NoteOverruns() {
   if (chip_->stats().trigger_overruns == overruns_) return;
   overruns_ = chip_->stats().trigger_overruns;
-  lives_[0].may_overrun = true;
+  bool may_be_the_devices = has_collectors_[test_.device()] || !has_private_;
   for (uint32_t slice = 0; slice < test_.slices; ++slice) {
     const auto block = BlockOfTime(slice);
     if (!block || !has_collectors_[slice]) continue;
     lives_[*block].may_overrun = true;
-    if (const auto tenant = truth_.resident(slice)) lives_[BlockOf(FirstOf(VmOf(*tenant)))].may_overrun = true;
+    const auto tenant = truth_.resident(slice);
+    if (tenant) lives_[BlockOf(FirstOf(VmOf(*tenant)))].may_overrun = true;
+    may_be_the_devices |= !tenant || !IsPrivate(*tenant);
   }
+  lives_[0].may_overrun |= may_be_the_devices;
 }
 
 // The smallest block to which the slice's counts go now; nullopt: it does not count.
@@ -487,9 +499,9 @@ void LawsRun::CheckHonesty() const {
     RC_ASSERT((flags & ~allowed) == 0);
     RC_ASSERT((flags & mailbox::kFlagMmuFault) == faulted);
     // With several channels the overrun may belong to another resident, whose block is flagged instead.
-    if ((one_channel_ && !may_lose_flags_) || block == 0) RC_ASSERT(flags == allowed);
+    if ((one_channel_ && !may_lose_flags_) || (block == 0 && !has_private_)) RC_ASSERT(flags == allowed);
   }
-  RC_ASSERT((chip_->stats().mmu_faults > 0) == lives_[0].has_lost);
+  RC_ASSERT((chip_->stats().mmu_faults > 0) == has_faulted_);
 }
 
 void LawsRun::CheckHeaders(uint32_t latch_id) const {

@@ -37,6 +37,7 @@ class LawsRun {
     ChipStats stats;
     std::vector<mailbox::BlockHeader> headers;
     std::vector<EventCounts> blocks;
+    EventCounts out_of_band;
     std::vector<uint64_t> switch_costs;
     std::vector<uint32_t> trigger_ids;  // of latches and of written and external triggers
     bool operator==(const Outcome&) const = default;
@@ -77,6 +78,7 @@ class LawsRun {
   void Latch();
 
   void Switch(uint32_t slice, std::optional<uint32_t> tenant);
+  bool IsPrivate(uint32_t tenant) const { return test_.vms[VmOf(tenant)].is_private; }
   std::optional<Binding> BindingOf(std::optional<uint32_t> tenant) const;
   void CheckStep(const SwitchStepEvent& event, std::optional<uint32_t> from);
   void CheckSwitch(const std::vector<SwitchStepEvent>& steps, uint32_t slice, std::optional<uint32_t> from);
@@ -97,6 +99,7 @@ class LawsRun {
   const LawsCase& test_;
   std::vector<bool> has_collectors_;  // per channel
   bool one_channel_;                  // a single channel has all collectors
+  bool has_private_;                  // a VM is private
   std::vector<CaseWires> wires_;      // per channel
   std::vector<std::unique_ptr<WireWindow>> windows_;
   uint64_t window_end_ = 0;
@@ -108,6 +111,7 @@ class LawsRun {
   uint64_t firmware_readings_ = 0;
   std::vector<Life> lives_;  // per block
   uint64_t overruns_ = 0;
+  bool has_faulted_ = false;     // a commit went nowhere
   bool may_lose_flags_ = false;  // a slice's commits went nowhere, and its flags with them
   std::vector<uint32_t> trigger_ids_;
   uint64_t last_pipeline_cycle_ = 0;

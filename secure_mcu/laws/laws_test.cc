@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
+
 #include "secure_mcu/laws/laws_gen.h"
 #include "secure_mcu/laws/laws_run.h"
 
@@ -22,6 +24,7 @@ void Holds(const LawsCase& test) {
   RC_CLASSIFY(stats.exits > 0, "exits");
   RC_CLASSIFY(stats.mmu_faults > 0, "MMU faults");
   RC_CLASSIFY(test.host_blocks, "host blocks");
+  RC_CLASSIFY(std::ranges::any_of(test.vms, &CaseVm::is_private), "private VMs");
 }
 
 TEST(LawsTest, HoldOnAnyChipAndSchedule) {

@@ -123,7 +123,7 @@ void LawsTruth::FollowMmu(Stay& stay) const {
 }
 
 bool LawsTruth::Touches(const Stay& stay, size_t block) const {
-  if (block == 0) return Counts(stay);
+  if (block == 0) return Counts(stay) && !IsPrivate(stay);
   if (!stay.tenant) return block == HostBlockOf(stay.channel) && stay.channel != test_.device();
   if (block >= HostBlockOf(0)) return false;
   const auto tenant = static_cast<uint32_t>(block - 1);
@@ -137,7 +137,7 @@ void LawsTruth::Switch(uint32_t slice, std::optional<uint32_t> tenant) {
     if (Touches(stay, block)) AddTo(settled_[block], block == 0 ? Of(stay) : ArrivedOf(stay));
   }
   if (stay.tenant && IsVm(*stay.tenant)) AddTo(without_context_[VmOf(*stay.tenant)], ArrivedOf(stay));
-  AddTo(lost_, LostOf(stay));
+  if (!IsPrivate(stay)) AddTo(lost_, LostOf(stay));
   std::fill(stay.sums.begin(), stay.sums.end(), 0);
   std::fill(stay.lost.begin(), stay.lost.end(), 0);
   stay.lost_since.reset();
@@ -162,7 +162,9 @@ EventCounts LawsTruth::Block(size_t block) const {
 
 EventCounts LawsTruth::Lost() const {
   EventCounts lost = lost_;
-  for (const Stay& stay : stays_) AddTo(lost, LostOf(stay));
+  for (const Stay& stay : stays_) {
+    if (!IsPrivate(stay)) AddTo(lost, LostOf(stay));
+  }
   return lost;
 }
 

@@ -79,6 +79,7 @@ class LawsTruth {
   EventCounts ArrivedOf(const Stay& stay) const;
   void FollowMmu(Stay& stay) const;
   bool Touches(const Stay& stay, size_t block) const;
+  bool IsPrivate(const Stay& stay) const { return stay.tenant && test_.vms[VmOf(*stay.tenant)].is_private; }
   uint64_t Before(uint32_t domain, uint64_t cycle) const { return before_[domain][cycle]; }
 
   const LawsCase& test_;

@@ -39,6 +39,7 @@
 #include "secure_mcu/chip/hpc_read_path.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/player.h"
+#include "secure_mcu/chip/private_slices.h"
 #include "secure_mcu/chip/schedule_timeline.h"
 #include "secure_mcu/chip/slice_gates.h"
 #include "secure_mcu/chip/switch_step.h"
@@ -214,7 +215,7 @@ absl::Status UseChipFileFields(const YamlMap& root) {
   return absl::OkStatus();
 }
 
-absl::Status UseChipFileCounting(const YamlMap& map, const ChipFile& file, VmFileSpec& vm) {
+absl::Status UseChipFileCounting(const YamlMap& root, const YamlMap& map, ChipFile& file, VmFileSpec& vm) {
   //@ secure_mcu/chip_file/chip_file_counting.h
   return absl::OkStatus();
 }
@@ -477,6 +478,12 @@ void UseSliceGates(const std::vector<GateGroup>& groups, const sim::WireSource& 
 
 void UseHostBlocks(MemoryBlocks& memory, const Binding& binding) {
   //@ secure_mcu/chip/host_blocks.h
+}
+
+void AddToDevice(const Record& record);
+
+void UsePrivateSlices(const VmControl& control, const Record& record) {
+  //@ secure_mcu/chip/private_slices.h
 }
 
 // laws
