@@ -8,6 +8,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "proto/base/yaml.h"
+#include "secure_mcu/chip_file/chip_file_counting.h"
 #include "secure_mcu/chip_file/chip_file_fields.h"
 #include "secure_mcu/chip_file/chip_file_gates.h"
 #include "secure_mcu/chip_file/chip_file_memory.h"
@@ -128,12 +129,13 @@ absl::Status CheckEnergies(const ChipFile& file, const EventTable& events) {
 absl::StatusOr<ChipFile> LoadChipFile(const std::string& path) {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode node, YamlNode::Load(path));
   SIDEBAND_ASSIGN_OR_RETURN(
-      const YamlMap root,
-      node.Map({"device", "slices", "pipeline", "units", "device_units", "ccus", "device_workload", "waveform",
-                "program", "gate_groups", "host", "vms", "memory", "quantum", "gap", "power", "extension"}));
+      const YamlMap root, node.Map({"device", "slices", "pipeline", "units", "device_units", "ccus", "device_workload",
+                                    "waveform", "program", "gate_groups", "host", "vms", "private_vms", "memory",
+                                    "quantum", "gap", "power", "extension"}));
   ChipFile file{.path = path};
   SIDEBAND_RETURN_IF_ERROR(ReadDevice(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadExtension(root, file));
+  SIDEBAND_RETURN_IF_ERROR(ReadPrivateVms(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadAllUnits(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadWaveform(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadPrograms(root, file));

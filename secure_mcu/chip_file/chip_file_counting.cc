@@ -73,15 +73,29 @@ absl::StatusOr<GateMatch> ReadMatch(const YamlMap& map) {
   return match;
 }
 
+absl::StatusOr<bool> ReadPrivate(const YamlMap& map, bool otherwise, const ChipFile& file) {
+  SIDEBAND_ASSIGN_OR_RETURN(const bool is_private, BoolField(map, "private", otherwise));
+  if (is_private && !file.private_vms) return map.Find("private")->Error("the device has no private VMs");
+  return is_private;
+}
+
 }  // namespace
 
-absl::StatusOr<VmControl> ReadCounting(const YamlMap& vm, const ChipFile& file) {
-  VmControl control;
+absl::Status ReadPrivateVms(const YamlMap& root, ChipFile& file) {
+  const bool is_possible = file.extension == mailbox::ExtensionVersion::kTwo;
+  SIDEBAND_ASSIGN_OR_RETURN(file.private_vms, BoolField(root, "private_vms", is_possible));
+  if (file.private_vms && !is_possible) return root.Find("private_vms")->Error("'private_vms' needs extension 2");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<VmControl> ReadCounting(const YamlMap& vm, bool confidential, const ChipFile& file) {
+  VmControl control{.is_private = confidential && file.private_vms};
   const auto node = vm.Find("counting");
   if (!node) return control;
   SIDEBAND_ASSIGN_OR_RETURN(
-      const YamlMap map, node->Map({"useren", "ids", "allowed", "pinned", "guest_access", "guest_value", "host_value",
-                                    "guest_load", "host_load", "guest_store", "host_store"}));
+      const YamlMap map, node->Map({"useren", "ids", "allowed", "pinned", "private", "guest_access", "guest_value",
+                                    "host_value", "guest_load", "host_load", "guest_store", "host_store"}));
+  SIDEBAND_ASSIGN_OR_RETURN(control.is_private, ReadPrivate(map, control.is_private, file));
   SIDEBAND_ASSIGN_OR_RETURN(control.useren, BoolField(map, "useren", false));
   SIDEBAND_ASSIGN_OR_RETURN(control.match, ReadMatch(map));
   SIDEBAND_ASSIGN_OR_RETURN(control.allowed, ReadVector(map, "allowed", control.allowed, file));

@@ -97,7 +97,7 @@ absl::StatusOr<VmFileSpec> ReadVm(const YamlNode& node, const ChipFile& file) {
   // Decoders of the catalogue reject such a VM.
   if (vm.uuid.is_nil()) return map.Get("uuid")->Error("the UUID of a VM must not be all zeros");
   SIDEBAND_ASSIGN_OR_RETURN(vm.confidential, BoolField(map, "confidential", false));
-  SIDEBAND_ASSIGN_OR_RETURN(vm.counting, ReadCounting(map, file));
+  SIDEBAND_ASSIGN_OR_RETURN(vm.counting, ReadCounting(map, vm.confidential, file));
   SIDEBAND_RETURN_IF_ERROR(ReadContexts(map, file, vm));
   return vm;
 }

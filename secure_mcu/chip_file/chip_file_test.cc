@@ -177,6 +177,42 @@ TEST(ChipFileTest, ReadsCounting) {
   EXPECT_FALSE(with("{users: true}").ok());
 }
 
+TEST(ChipFileTest, ConfidentialVmsArePrivateUnlessTheFileSaysOtherwise) {
+  const auto with = [](const std::string& counting, const std::string& keys) {
+    return Load(absl::StrCat(
+        absl::StrReplaceAll(kChip, {{"confidential: true", "confidential: true\n    counting: " + counting}}), keys));
+  };
+  const struct {
+    std::string counting, keys;
+    bool expected;
+  } kCases[] = {
+      {"{}", "", true},
+      {"{private: false}", "", false},
+      {"{private: true}", "private_vms: true\n", true},
+      {"{}", "private_vms: false\n", false},
+      {"{private: false}", "private_vms: false\n", false},
+      {"{}", "extension: 1\n", false},
+      {"{}", "extension: off\nprivate_vms: false\n", false},
+  };
+  for (const auto& test : kCases) {
+    const auto file = with(test.counting, test.keys);
+    ASSERT_TRUE(file.ok()) << file.status();
+    EXPECT_EQ(file->vms[1].counting.is_private, test.expected) << test.counting << " " << test.keys;
+    EXPECT_FALSE(file->vms[0].counting.is_private) << "it is not confidential";
+  }
+  const auto error = [&](const std::string& keys) { return with("{private: true}", keys).status().message(); };
+  EXPECT_TRUE(absl::EndsWith(error("private_vms: false\n"), ":41: the device has no private VMs"));
+  EXPECT_TRUE(absl::EndsWith(error("extension: 1\n"), ":41: the device has no private VMs"));
+  EXPECT_TRUE(absl::EndsWith(error("extension: 1\nprivate_vms: true\n"), ": 'private_vms' needs extension 2"));
+}
+
+TEST(ChipFileTest, AnOpenVmMayBePrivateToo) {
+  const auto file = Load(absl::StrReplaceAll(kChip, {{"confidential: true", "counting: {private: true}"}}));
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_TRUE(file->vms[1].counting.is_private);
+  EXPECT_FALSE(file->vms[1].confidential);
+}
+
 std::string WithGates(const std::string& gates, const std::string& counting = "{}") {
   return absl::StrCat(absl::StrReplaceAll(kChip, {{"confidential: true", "counting: " + counting}}), gates, "\n");
 }

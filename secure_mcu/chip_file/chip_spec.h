@@ -48,7 +48,7 @@ struct VmFileSpec {
   std::string name;
   Uuid uuid;
   bool confidential = false;
-  VmControl counting;  // initially: its control block
+  VmControl counting;  // initially: its control block; private only if ChipFile::private_vms
   std::vector<ContextFileSpec> contexts;
 };
 
@@ -130,6 +130,8 @@ struct ChipFile {
 
   // The version of the snapshot extension that the device serves; none: base commands only.
   std::optional<mailbox::ExtensionVersion> extension;
+  // Whether VMs can be private, and confidential ones are unless they say otherwise; only with version 2.
+  bool private_vms = false;
 
   // Without units and events, which come from unit_plan.h or from the signal map of a waveform.
   PipelineConfig pipeline;

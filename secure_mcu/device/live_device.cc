@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
-#include "proto/mailbox/snapshot_stream.h"
 #include "secure_mcu/chip_file/resident_cycles.h"
 #include "secure_mcu/device/cycles.h"
 
@@ -41,10 +41,19 @@ std::vector<uint32_t> ShownMib(const ChipFile& file) {
   std::vector<uint32_t> shown;
   for (const VmFileSpec& vm : file.vms) {
     shown.push_back(0);
-    // The memory of confidential VMs is not reported.
-    for (const ContextFileSpec& context : vm.contexts) shown.push_back(vm.confidential ? 0 : context.memory_mib);
+    // The memory of confidential and private VMs is not reported.
+    const bool is_shown = !vm.confidential && !vm.counting.is_private;
+    for (const ContextFileSpec& context : vm.contexts) shown.push_back(is_shown ? context.memory_mib : 0);
   }
   return shown;
+}
+
+std::set<uint16_t> ConfidentialVms(const mailbox::Catalog& catalog) {
+  std::set<uint16_t> ids;
+  for (const mailbox::VmInfo& vm : catalog.vms) {
+    if (vm.confidential) ids.insert(vm.id);
+  }
+  return ids;
 }
 
 std::vector<size_t> VmTenants(const ChipFile& file) {
@@ -55,6 +64,11 @@ std::vector<size_t> VmTenants(const ChipFile& file) {
     next += 1 + vm.contexts.size();
   }
   return tenants;
+}
+
+bool HasPrivateVmsOf(const ChipFile& file) {
+  return file.private_vms &&
+         std::ranges::any_of(file.vms, [](const VmFileSpec& vm) { return vm.confidential || vm.counting.is_private; });
 }
 
 mailbox::PipelineStatistics Statistics(const ChipStats& stats) {
@@ -100,6 +114,7 @@ LiveDevice::LiveDevice(const ChipFile& file, uint64_t boot_id, Elapsed elapsed, 
       elapsed_(std::move(elapsed)),
       clock_hz_(file.pipeline.clock_hz),
       has_out_of_band_(file.pipeline.out_of_band_commit_period > 0),
+      has_private_vms_(HasPrivateVmsOf(file)),
       wiring_(std::move(wiring)),
       gains_(config),
       memory_(file.memory),
@@ -111,7 +126,7 @@ LiveDevice::LiveDevice(const ChipFile& file, uint64_t boot_id, Elapsed elapsed, 
       catalog_(whole_catalog_),
       lives_(file),
       timeline_(wiring_.make_timeline(CreateBlocks(file))),
-      controls_(*chip_, timeline_->tenants(), mailbox::ConfidentialVms(whole_catalog_)),
+      controls_(*chip_, timeline_->tenants(), ConfidentialVms(whole_catalog_)),
       power_(file.power),
       player_(std::make_unique<Player>(*chip_, *timeline_, Raw(wiring_.slices), wiring_.host)) {
   for (uint8_t slice = 0; slice < wiring_.slices.size(); ++slice) chip_->Attach(slice, *wiring_.slices[slice]);
@@ -138,13 +153,18 @@ mailbox::Catalog LiveDevice::MakeCatalog(const ChipFile& file) const {
   for (const VmFileSpec& vm : file.vms) {
     // Id 0 is the hypervisor's.
     ++vm_id;
-    catalog.vms.push_back({vm_id, vm.uuid, vm.name, vm.confidential, HomeSlice(vm), /*generation=*/1});
+    catalog.vms.push_back(
+        {vm_id, vm.uuid, vm.name, vm.confidential, HomeSlice(vm), /*generation=*/1, vm.counting.is_private});
     catalog.has_had_confidential_vm |= vm.confidential;
     uint16_t context_id = 0;
     for (const ContextFileSpec& context : vm.contexts) {
       catalog.contexts.push_back({vm_id, context_id++, context.name, context.slice, /*generation=*/1});
     }
   }
+  // None comes or goes, so that those of the catalogue are all that there have been.
+  catalog.confidential_vms_were_private =
+      catalog.has_had_confidential_vm &&
+      std::ranges::all_of(catalog.vms, [](const mailbox::VmInfo& vm) { return !vm.confidential || vm.is_private; });
   return catalog;
 }
 

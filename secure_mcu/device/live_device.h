@@ -46,6 +46,7 @@ class LiveDevice final : public Device {
   const DeviceIdentity& identity() const override { return identity_; }
   const mailbox::Catalog& catalog() const override { return catalog_; }
   uint64_t catalog_version() const override { return catalog_version_; }
+  bool HasPrivateVms() const override { return has_private_vms_; }
   mailbox::Snapshot Latch() override;
   void Acknowledge() override;
   std::span<const uint64_t> DeviceCounters() override;
@@ -91,10 +92,11 @@ class LiveDevice final : public Device {
   const Elapsed elapsed_;
   const uint64_t clock_hz_;
   const bool has_out_of_band_;
+  const bool has_private_vms_;
   const Wiring wiring_;
   const EventGains gains_;
   const std::optional<MemoryFileSpec> memory_;
-  const std::vector<uint32_t> shown_mib_;  // per tenant; 0 for contexts of confidential VMs
+  const std::vector<uint32_t> shown_mib_;  // per tenant; 0 for contexts of confidential and private VMs
   const std::vector<size_t> vm_tenants_;   // per VM, the tenant without a context
   const std::unique_ptr<Chip> chip_;
   const SlicePrograms programs_;

@@ -101,16 +101,20 @@ TEST_F(LiveMetricsTest, WithoutALatchTheCommitsAreEnough) {
 }
 
 TEST_F(LiveMetricsTest, AConfidentialVmIsNotInTheDevicesValue) {
-  std::string chip = kChip;
-  chip.replace(chip.find("    contexts: [{name: a, slice: 1"), 0, "    confidential: true\n");
-  PowerOn(chip);
-  device_->Latch();
-  elapsed_ = absl::Milliseconds(500);
-  const mailbox::Snapshot end = device_->Latch();
-  EXPECT_NEAR(Run(kSm), 100 * static_cast<double>(end.Counters(1)[0]) / (500 * kCyclesPerMs * 6), 1.0 / 256)
-      << "the other VM's counts, of all wires";
-  EXPECT_EQ(Status(kSm, 2), MailboxStatus::kErrNotAvailable);
-  EXPECT_EQ(Status(kPcieTx), MailboxStatus::kErrNotAvailable);
+  for (const char* const is_private : {"true", "false"}) {
+    std::string chip = kChip;
+    chip.replace(chip.find("    contexts: [{name: a, slice: 1"), 0,
+                 std::string("    confidential: true\n    counting: {private: ") + is_private + "}\n");
+    elapsed_ = absl::ZeroDuration();
+    PowerOn(chip);
+    device_->Latch();
+    elapsed_ = absl::Milliseconds(500);
+    const mailbox::Snapshot end = device_->Latch();
+    EXPECT_NEAR(Run(kSm), 100 * static_cast<double>(end.Counters(1)[0]) / (500 * kCyclesPerMs * 6), 1.0 / 256)
+        << "the other VM's counts, of all wires";
+    EXPECT_EQ(Status(kSm, 2), MailboxStatus::kErrNotAvailable);
+    EXPECT_EQ(Status(kPcieTx), MailboxStatus::kErrNotAvailable);
+  }
 }
 
 // A signal that is high in three of four cycles, on the slice of the schedule, which differs from that of the chip

@@ -43,6 +43,8 @@ void CopyEngine::EncodeCatalog() {
   catalog_version_ = device_.catalog_version();
   catalog_hash_ = mailbox::CatalogHash(payload);
   whole_ = mailbox::VmsWrittenWhole(device_.catalog());
+  // Its catalogue does not tell who is private, so that the other end takes nobody for private.
+  if (version_ == mailbox::ExtensionVersion::kOne && !whole_.empty()) whole_.insert(mailbox::kHypervisorVm);
   catalog_ = mailbox::EncodeStream({.kind = mailbox::StreamKind::kCatalog,
                                     .framing = mailbox::CatalogFraming(version_),
                                     .boot_id = device_.identity().boot_id},

@@ -49,7 +49,7 @@ struct LiveBlock {
 
 struct MemoryUse {
   uint32_t reserved_mib = 0;
-  uint32_t used_mib = 0;  // by existing contexts, except those of confidential VMs
+  uint32_t used_mib = 0;  // by existing contexts, except those of confidential and private VMs
 };
 
 // Not thread-safe.
@@ -60,13 +60,15 @@ class Device {
   virtual const mailbox::Catalog& catalog() const = 0;
   // Differs whenever the catalogue has changed. Between latches only Acknowledge changes the catalogue.
   virtual uint64_t catalog_version() const { return 0; }
+  // Whether VMs can be private (catalog.h). A device without confidential VMs need not tell.
+  virtual bool HasPrivateVms() const { return false; }
   // Triggers and flushes all units, and copies every memory block at that instant. Fills all fields except the ids and
   // the catalogue hash, which the firmware sets.
   virtual mailbox::Snapshot Latch() = 0;
   // The controller holds the newest latched snapshot: blocks that were retired in it are no longer needed.
   virtual void Acknowledge() {}
-  // The counters of the whole device and the current reference time. No trigger is caused, so the counters are as old
-  // as the last commit.
+  // The counters of the whole device, without private VMs, and the current reference time. No trigger is caused, so the
+  // counters are as old as the last commit.
   virtual std::span<const uint64_t> DeviceCounters() = 0;
   virtual uint64_t ReferenceTimeNs() = 0;
   // The block of the device (VM 0), of a slice's host (VM 0, context = slice), a VM (mailbox::kNoContext) or a context,

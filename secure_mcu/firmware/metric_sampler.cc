@@ -33,6 +33,12 @@ bool MetricSampler::HasConfidentialVm() const {
   return std::any_of(vms.begin(), vms.end(), [](const mailbox::VmInfo& vm) { return vm.confidential; });
 }
 
+// The device's block has counts that must not be shown.
+bool MetricSampler::HidesDeviceBlock() const {
+  return std::ranges::any_of(device_.catalog().vms,
+                             [](const mailbox::VmInfo& vm) { return vm.confidential && !vm.is_private; });
+}
+
 MetricSample MetricSampler::SampleOf(const BlockView& block) const {
   MetricSample sample{
       .identity = block.generation, .reference_time_ns = block.reference_time_ns, .slices = block.slices};
@@ -52,7 +58,8 @@ std::optional<MetricSample> MetricSampler::TakeBlock(const MetricScope& scope) {
   return SampleOf(*block);
 }
 
-// The sum over the VMs that are not confidential and the slices' hosts; as old as the oldest of their blocks.
+// The sum over the VMs that are neither confidential nor private, and the slices' hosts; as old as the oldest of their
+// blocks.
 MetricSample MetricSampler::SumOfOpenBlocks() {
   MetricSample sum{
       .identity = kFnvOffset, .reference_time_ns = device_.ReferenceTimeNs(), .slices = kEverySlice, .counts = {}};
@@ -66,7 +73,7 @@ MetricSample MetricSampler::SumOfOpenBlocks() {
     }
   };
   for (const mailbox::VmInfo& vm : device_.catalog().vms) {
-    if (!vm.confidential) add(vm.id, TakeBlock({.vm = vm.id}));
+    if (!vm.confidential && !vm.is_private) add(vm.id, TakeBlock({.vm = vm.id}));
   }
   for (const mailbox::HostBlockInfo& host : device_.catalog().host_blocks) {
     add(mailbox::kHypervisorVm, TakeBlock({mailbox::kHypervisorVm, host.slice}));
@@ -75,7 +82,7 @@ MetricSample MetricSampler::SumOfOpenBlocks() {
 }
 
 std::optional<MetricSample> MetricSampler::Take(const MetricScope& scope) {
-  if (scope.vm == mailbox::kHypervisorVm) return HasConfidentialVm() ? SumOfOpenBlocks() : TakeBlock(scope);
+  if (scope.vm == mailbox::kHypervisorVm) return HidesDeviceBlock() ? SumOfOpenBlocks() : TakeBlock(scope);
   const mailbox::VmInfo* const vm = FindVm(scope.vm);
   if (vm == nullptr || vm->confidential) return std::nullopt;
   return TakeBlock(scope);

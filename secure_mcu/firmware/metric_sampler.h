@@ -6,8 +6,9 @@
 //   const auto sample = sampler.Take({.vm = 2, .context = 1});
 //   const auto percent = sampler.Percent(static_cast<uint8_t>(mailbox::MetricId::kSmActivity), earlier, *sample);
 //
-// Confidentiality. Any client on the bus may read metrics. Confidential VMs are never sampled; while a confidential VM
-// exists, the value of the whole device is the sum over the other VMs.
+// Confidentiality. Any client on the bus may read metrics. Confidential VMs are never sampled, and the value of the
+// whole device has neither these nor private VMs: while a confidential VM exists that is not private, it is the sum
+// over the other VMs.
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_METRIC_SAMPLER_H_
 #define SIDEBAND_SECURE_MCU_FIRMWARE_METRIC_SAMPLER_H_
 
@@ -62,6 +63,7 @@ class MetricSampler {
  private:
   MetricSample SampleOf(const BlockView& block) const;
   std::optional<MetricSample> TakeBlock(const MetricScope& scope);
+  bool HidesDeviceBlock() const;
   MetricSample SumOfOpenBlocks();
   // What the metric's events could have gained: of those in every cycle, per cycle; of those behind gates, altogether,
   // nullopt if that is unknown.

@@ -29,8 +29,8 @@ Reply PeekCommands::Execute(const mailbox::CommandWord& command, uint32_t data, 
 
 bool PeekCommands::HasBlock(const Scope& scope) const {
   const mailbox::Catalog& catalog = device_.catalog();
-  // The device's block contains the counts of every VM that ever was; a host block those of none.
-  if (scope.IsDevice()) return !catalog.has_had_confidential_vm;
+  // The device's block contains the counts of every VM that ever was and was not private; a host block those of none.
+  if (scope.IsDevice()) return !catalog.has_had_confidential_vm || catalog.confidential_vms_were_private;
   if (scope.vm == kHypervisorVm) {
     return std::ranges::any_of(catalog.host_blocks,
                                [&](const mailbox::HostBlockInfo& block) { return block.slice == scope.context; });
@@ -45,10 +45,12 @@ bool PeekCommands::HasBlock(const Scope& scope) const {
 
 uint64_t PeekCommands::EventsOf(const Scope& scope) const {
   const auto& events = device_.catalog().events;
+  // Of a confidential VM's traffic, events of the device's scope have a part.
+  const bool has_device_scope = scope.IsDevice() && !device_.catalog().has_had_confidential_vm;
   uint64_t bitmap = 0;
   for (size_t i = scope.FirstEvent(); i < std::min(events.size(), scope.FirstEvent() + kPeekCountersMax); ++i) {
     // The counter of any other event is 0 there, which is no count.
-    const bool is_of_block = scope.IsDevice() || events[i].scope == mailbox::EventScope::kContext;
+    const bool is_of_block = has_device_scope || events[i].scope == mailbox::EventScope::kContext;
     if (is_of_block && !events[i].masked) bitmap |= mailbox::BitOf(i);
   }
   return bitmap;

@@ -157,6 +157,18 @@ TEST_F(PeekCommandsTest, HostBlocksAreAFeature) {
   EXPECT_EQ(Run(Opcode::kDiscover, 1, 0, 0).data, blocks + 2);
 }
 
+// Its counts are in no block of the device, but its traffic is in events of the device's scope.
+TEST_F(PeekCommandsTest, BesidePrivateVmsTheDevicesBlockIsThereWithoutEventsOfTheDevice) {
+  gpu_.catalog().vms[1].confidential = gpu_.catalog().vms[1].is_private = true;
+  gpu_.catalog().has_had_confidential_vm = true;
+  EXPECT_EQ(SetScope(0, kDevice), MailboxStatus::kErrData) << "another one may have been there that was not private";
+  gpu_.catalog().confidential_vms_were_private = true;
+  gpu_.Count(1, 0, "sm_active_cycles", 5);
+  EXPECT_EQ(Peek(0, kDevice, kSm), (std::vector<uint64_t>{5}));
+  EXPECT_EQ(Go(kPcie).status, MailboxStatus::kErrData);
+  EXPECT_EQ(SetScope(0, Scope(2, kNoContext)), MailboxStatus::kErrData);
+}
+
 TEST_F(PeekCommandsTest, ABlockMayGoAfterScope) {
   ASSERT_EQ(SetScope(0, kTrain), MailboxStatus::kSuccess);
   gpu_.blocks.erase({1, 0});

@@ -85,7 +85,7 @@ MailboxStatus PerformanceMonitor::FindScope(uint8_t arg2, uint32_t data, MetricS
 MailboxStatus PerformanceMonitor::CheckMetric(uint8_t metric, const MetricScope& scope) {
   if (!sampler_.IsDeviceScope(metric)) return MailboxStatus::kSuccess;
   if (scope.vm != mailbox::kHypervisorVm) return MailboxStatus::kErrNotSupported;
-  // Device-scope counts include those of the confidential VM.
+  // Device-scope counts include those of the confidential VM, whether or not it is private.
   return sampler_.HasConfidentialVm() ? MailboxStatus::kErrNotAvailable : MailboxStatus::kSuccess;
 }
 

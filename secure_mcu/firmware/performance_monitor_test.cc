@@ -267,6 +267,32 @@ TEST_F(ConfidentialVmTest, TheHypervisorIsOneOfTheOthers) {
   EXPECT_EQ(Run(kSm).data, 50u * 256) << "four of eight, not seven";
 }
 
+// The fake's device block has the counts of all VMs, and so tells which block was taken.
+TEST_F(ConfidentialVmTest, BesidePrivateOnesTheDeviceIsItsOwnBlock) {
+  gpu_.catalog().vms[1].is_private = true;
+  Run(kSm);
+  gpu_.time_ns += kWindowNs;
+  Run(kSm);
+  Count(1, 0, "sm_active_cycles", 2);
+  Count(2, 0, "sm_active_cycles", 3);
+  gpu_.time_ns += kWindowNs;
+  EXPECT_EQ(Run(kSm).data, 500u * 256 / 8);
+  EXPECT_EQ(Run(kSm, 2).status, MailboxStatus::kErrNotAvailable);
+  EXPECT_EQ(Run(kPcieTx).status, MailboxStatus::kErrNotAvailable) << "events of the device are nobody's";
+}
+
+TEST_F(ConfidentialVmTest, ThatSumHasNoPrivateVmEither) {
+  gpu_.catalog().vms[0].is_private = true;
+  Run(kSm);
+  gpu_.time_ns += kWindowNs;
+  Run(kSm);
+  Count(1, 0, "sm_active_cycles", 2);
+  Count(3, mailbox::kNoContext, "sm_active_cycles", 1);
+  gpu_.time_ns += kWindowNs;
+  EXPECT_EQ(Run(kSm).data, 100u * 256 / 8) << "VM 3's alone";
+  EXPECT_EQ(Run(kSm, 1).status, MailboxStatus::kSuccess) << "VM 1's own value is not the device's";
+}
+
 TEST_F(ConfidentialVmTest, ItsComingAndGoingTellNothingEither) {
   EXPECT_EQ(Run(kSm).status, MailboxStatus::kSuccess);
   gpu_.catalog().vms[1].confidential = false;
