@@ -9,6 +9,8 @@ void Confidentiality::ForgetUnlessSameBoot(uint64_t boot_id) {
   vms_.clear();
   instances_.clear();
   reported_.clear();
+  is_device_block_mixed_ = false;
+  before_ = nullptr;
 }
 
 void Confidentiality::Remember(const mailbox::VmInfo& vm) {
@@ -29,13 +31,24 @@ absl::string_view Confidentiality::WhyConfidential(const mailbox::VmInfo& vm) co
   return "";
 }
 
+bool Confidentiality::WasCountedForDevice(const mailbox::VmInfo& vm) const {
+  if (!vm.is_private) return true;
+  const mailbox::VmInfo* const earlier = before_ == nullptr ? nullptr : before_->FindVm(vm.id);
+  // A VM is private for a whole generation, so one of these reports is wrong.
+  return earlier != nullptr && earlier->generation == vm.generation && !earlier->is_private;
+}
+
 std::shared_ptr<const Topology> Confidentiality::Corrected(const std::shared_ptr<const Topology>& said,
                                                            std::vector<size_t> vms) {
   // Pointer equality is kept, since views and history layouts are keyed by the topology's address.
-  if (said == said_ && vms == corrected_vms_) return corrected_;
+  const bool were_private = !is_device_block_mixed_;
+  if (said == said_ && vms == corrected_vms_ && corrected_->catalog().confidential_vms_were_private == were_private) {
+    return corrected_;
+  }
   mailbox::Catalog catalog = said->catalog();
   for (const size_t vm : vms) catalog.vms[vm].confidential = true;
   catalog.has_had_confidential_vm = true;
+  catalog.confidential_vms_were_private = were_private;
   said_ = said;
   corrected_vms_ = std::move(vms);
   corrected_ = std::make_shared<const Topology>(std::move(catalog), said->hash());
@@ -45,6 +58,7 @@ std::shared_ptr<const Topology> Confidentiality::Corrected(const std::shared_ptr
 Confidentiality::Verdict Confidentiality::Judge(const std::shared_ptr<const Topology>& said, uint64_t boot_id) {
   absl::MutexLock lock(&mu_);
   ForgetUnlessSameBoot(boot_id);
+  is_device_block_mixed_ |= said->device_block_has_confidential_counts();
   Verdict verdict;
   std::vector<size_t> refused;
   const std::vector<mailbox::VmInfo>& vms = said->catalog().vms;
@@ -60,10 +74,13 @@ Confidentiality::Verdict Confidentiality::Judge(const std::shared_ptr<const Topo
     }
     // Refused VMs, too: a device cannot change first the UUID and then the id of a VM to be believed.
     Remember(vms[i]);
+    is_device_block_mixed_ |= WasCountedForDevice(vms[i]);
   }
+  before_ = said;
   verdict.refused = refused.size();
   // A confidential VM that has left the catalogue still affects the device's row (docs/decisions/0003).
-  const bool is_past_right = said->has_had_confidential_vm() || vms_.empty();
+  const bool is_past_right = (said->has_had_confidential_vm() || (vms_.empty() && !is_device_block_mixed_)) &&
+                             said->device_block_has_confidential_counts() == is_device_block_mixed_;
   verdict.topology = refused.empty() && is_past_right ? said : Corrected(said, std::move(refused));
   return verdict;
 }

@@ -29,6 +29,9 @@ namespace sideband::daemon {
 // A VM is confidential if the device reports it so, if the daemon's configuration requires it (Requirement), or if it
 // was confidential earlier in this boot of the device. A VM is recognised by its UUID and by its (id, generation) pair,
 // so a device cannot clear the state by reporting another UUID. Only a new boot id clears it.
+//
+// So does only a new boot id clear the state that the device's own block has counts of a confidential VM: that one was
+// not private, as the device reports it, or as it reported the same generation of it in the topology before.
 class Confidentiality {
  public:
   // If one boot has this many confidential VMs, every VM of the device is treated as confidential. A device that keeps
@@ -53,8 +56,9 @@ class Confidentiality {
     size_t refused = 0;              // number of VMs
     std::vector<Refusal> to_report;  // the subset refused for the first time in this boot
   };
-  // Corrects `said`, the topology as reported by the device. The result has has_had_confidential_vm() set if any
-  // confidential VM of this boot is remembered. Calls the requirement while the lock is held.
+  // Corrects `said`, the topology as reported by the device. The result has has_had_confidential_vm() and
+  // device_block_has_confidential_counts() set if they are to be as of this boot. Calls the requirement while the lock
+  // is held.
   Verdict Judge(const std::shared_ptr<const Topology>& said, uint64_t boot_id) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
@@ -64,7 +68,9 @@ class Confidentiality {
   void Remember(const mailbox::VmInfo& vm) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Returns an empty view if a VM that the device reports as open may stay open.
   absl::string_view WhyConfidential(const mailbox::VmInfo& vm) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Returns `said` with the VMs at these indices marked confidential and has_had_confidential_vm set.
+  // Whether the device may have counted the VM in its own block while it was of this generation.
+  bool WasCountedForDevice(const mailbox::VmInfo& vm) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Returns `said` with the VMs at these indices marked confidential, and with what is known of the past.
   std::shared_ptr<const Topology> Corrected(const std::shared_ptr<const Topology>& said, std::vector<size_t> vms)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
@@ -76,6 +82,9 @@ class Confidentiality {
   absl::flat_hash_set<Uuid> vms_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_set<Instance> instances_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_set<Uuid> reported_ ABSL_GUARDED_BY(mu_);
+  // Whether counts of a confidential VM are in the device's own block.
+  bool is_device_block_mixed_ ABSL_GUARDED_BY(mu_) = false;
+  std::shared_ptr<const Topology> before_ ABSL_GUARDED_BY(mu_);  // the last input of this boot; shared likewise
   // Cache of Corrected(): the last input and the last result.
   std::shared_ptr<const Topology> said_ ABSL_GUARDED_BY(mu_);       // shared with the snapshot reader
   std::shared_ptr<const Topology> corrected_ ABSL_GUARDED_BY(mu_);  // shared with published snapshots

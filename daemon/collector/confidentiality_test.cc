@@ -100,6 +100,76 @@ TEST_F(ConfidentialityTest, TheCorrectedTopologyStaysTheSameForAsLongAsNothingCh
   EXPECT_TRUE(IsConfidential(*verdict_.topology, kSecretVm));
 }
 
+std::shared_ptr<const Topology> SaysPrivate(bool is_private, uint32_t generation = 1, bool confidential = true) {
+  mailbox::Catalog catalog = CatalogWithPrivateVm();
+  catalog.vms[1].is_private = is_private;
+  catalog.vms[1].confidential = confidential;
+  catalog.vms[1].generation = generation;
+  catalog.has_had_confidential_vm = catalog.confidential_vms_were_private = confidential;
+  return std::make_shared<const Topology>(std::move(catalog), 77);
+}
+
+class PrivateTest : public ConfidentialityTest {
+ protected:
+  // Returns whether the device's own block may have counts of a confidential VM.
+  bool IsMixed(const std::shared_ptr<const Topology>& said, uint64_t boot_id = kBoot) {
+    verdict_ = confidentiality_->Judge(said, boot_id);
+    EXPECT_TRUE(verdict_.topology->has_had_confidential_vm());
+    return verdict_.topology->device_block_has_confidential_counts();
+  }
+};
+
+TEST_F(PrivateTest, OfAPrivateVmTheDevicesBlockHasNothing) {
+  const auto said = SaysPrivate(true);
+  EXPECT_FALSE(IsMixed(said));
+  EXPECT_EQ(verdict_.topology, said) << "the very same";
+  EXPECT_FALSE(IsMixed(SaysPrivate(true, 2))) << "nor of its successor";
+  EXPECT_EQ(verdict_.refused, 0u);
+}
+
+TEST_F(PrivateTest, OneThatIsNotPrivateMixesTheBlockUntilARestart) {
+  EXPECT_FALSE(IsMixed(SaysPrivate(true)));
+  EXPECT_TRUE(IsMixed(SaysPrivate(false, 2)));
+  const auto said = SaysPrivate(true, 3);
+  EXPECT_TRUE(IsMixed(said)) << "its counts remain";
+  EXPECT_EQ(IsMixed(said), true);
+  const auto corrected = verdict_.topology;
+  IsMixed(said);
+  EXPECT_EQ(verdict_.topology, corrected) << "so that views of it live on";
+  EXPECT_FALSE(IsMixed(said, kBoot + 1)) << "another boot";
+  EXPECT_EQ(verdict_.topology, said);
+}
+
+TEST_F(PrivateTest, ADeviceCannotChangeItsWordWithinAGeneration) {
+  Judged(SaysPrivate(false, 1, /*confidential=*/false));
+  EXPECT_TRUE(IsMixed(SaysPrivate(true, 1))) << "it was counted for the device in this generation";
+  EXPECT_FALSE(IsMixed(SaysPrivate(true, 1), kBoot + 1));
+  Judged(SaysPrivate(false, 1, /*confidential=*/false), kBoot + 2);
+  EXPECT_FALSE(IsMixed(SaysPrivate(true, 2), kBoot + 2)) << "what came before was open";
+}
+
+TEST_F(PrivateTest, ThePastThatTheDeviceReportsCountsToo) {
+  mailbox::Catalog catalog = CatalogWithPrivateVm();
+  catalog.confidential_vms_were_private = false;
+  EXPECT_TRUE(IsMixed(std::make_shared<const Topology>(catalog, 77)));
+  EXPECT_TRUE(IsMixed(SaysPrivate(true))) << "and cannot be taken back";
+  catalog.has_had_confidential_vm = false;
+  catalog.vms.pop_back();
+  catalog.contexts.pop_back();
+  EXPECT_TRUE(IsMixed(std::make_shared<const Topology>(catalog, 78)));
+}
+
+TEST_F(PrivateTest, AVmThatTheDaemonHoldsForConfidentialMustBePrivateAsWell) {
+  required_ = kOpenUuid;
+  EXPECT_TRUE(IsMixed(SaysPrivate(true))) << "the open VM is in the device's block";
+  EXPECT_TRUE(IsConfidential(*verdict_.topology, kOpenVm));
+  mailbox::Catalog catalog = SomeCatalog(false);
+  for (mailbox::VmInfo& vm : catalog.vms) vm.is_private = true;
+  EXPECT_FALSE(IsMixed(std::make_shared<const Topology>(catalog, 78), kBoot + 1)) << "open, but private";
+  EXPECT_TRUE(IsConfidential(*verdict_.topology, kOpenVm));
+  EXPECT_EQ(verdict_.refused, 1u);
+}
+
 TEST_F(ConfidentialityTest, ADeviceThatInventsConfidentialVmsMakesNothingForget) {
   confidentiality_ =
       std::make_unique<Confidentiality>([](const Uuid&) { return absl::string_view(); }, /*remembered_max=*/3);

@@ -7,6 +7,12 @@
 namespace sideband::daemon {
 namespace {
 
+// Whether the device's block has none of the VM's counts.
+bool IsPrivate(const Topology& topology, uint16_t id) {
+  const mailbox::VmInfo* const vm = topology.FindVm(id);
+  return vm != nullptr && vm->is_private;
+}
+
 // The sum of the rows that make up one larger row.
 class Sum {
  public:
@@ -42,7 +48,8 @@ bool CheckConservation(const Topology& topology, const mailbox::Snapshot& raw) {
   for (size_t block = 0; block < raw.blocks.size(); ++block) {
     const mailbox::BlockHeader& header = raw.blocks[block];
     const Level level = LevelOf(header);
-    if (level == Level::kVm || level == Level::kHost) parts.Add(raw, block);
+    const bool is_part = level == Level::kHost || (level == Level::kVm && !IsPrivate(topology, header.vm));
+    if (is_part) parts.Add(raw, block);
     if (level == Level::kContext) {
       contexts_of.try_emplace(header.vm, raw.counters_per_block).first->second.Add(raw, block);
     }

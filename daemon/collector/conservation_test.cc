@@ -54,6 +54,19 @@ TEST_F(ConservationTest, HostsArePartsOfTheDevice) {
   EXPECT_TRUE(Check());
 }
 
+TEST_F(ConservationTest, APrivateVmIsNoPartOfTheDevice) {
+  ClearFlags();
+  Counter(0, 0) = 11;
+  EXPECT_FALSE(Check());
+  const Topology with_private(CatalogWithPrivateVm(), 77);
+  EXPECT_TRUE(CheckConservation(with_private, raw_));
+  Counter(0, 0) = 10;
+  EXPECT_FALSE(CheckConservation(with_private, raw_)) << "less than the open VM";
+  Counter(0, 0) = 11;
+  Counter(4, 0) = 1101;
+  EXPECT_FALSE(CheckConservation(with_private, raw_)) << "it has no less than its contexts";
+}
+
 TEST_F(ConservationTest, DeviceEventsAreNobodysPart) {
   ClearFlags();
   Counter(0, 1) = 0;

@@ -99,6 +99,7 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   snapshot->topology = taken.topology;
   Redacted redacted = Redact(topology, std::move(taken.raw), before.get(), StartOfRow(taken));
   snapshot->device_scope_withheld = redacted.device_scope_withheld;
+  snapshot->device_row_is_sum = redacted.device_row_is_sum;
   snapshot->data = std::move(redacted.shown);
   FlagPartialRows(topology.coverage(), snapshot->data);
   // Rates and created times are computed from redacted data only.

@@ -152,6 +152,48 @@ TEST_F(DeviceCollectorTest, NothingOfAConfidentialVmIsPublished) {
   }
 }
 
+// The device's block counts the open VM and more, as with time without a context; nothing of the secret VM.
+TEST_F(DeviceCollectorTest, BesideAPrivateVmTheDevicesRowIsItsOwnBlock) {
+  device_.version = mailbox::ExtensionVersion::kTwo;
+  Start();
+  EXPECT_EQ(Collect()->data.Counters(0)[0], 1111u);
+  device_.catalog = CatalogWithPrivateVm();
+  ++device_.catalog.vms[1].generation;
+  device_.next.blocks[3].generation = 1;
+  for (uint64_t gained = 1; gained < 4; ++gained) {
+    const auto snapshot = CountOnAndCollect();
+    EXPECT_THAT(snapshot->data.counters, ElementsAre(1111 + 111 * gained, 999, 11 + gained, 0, 10 + gained, 0));
+    EXPECT_EQ(snapshot->data.blocks[0].flags, mailbox::kFlagOverflow | mailbox::kFlagConfidentialExcluded);
+    EXPECT_EQ(snapshot->data.blocks[0].generation, device_.next.blocks[0].generation);
+    EXPECT_FALSE(snapshot->IsShown(0, 1)) << "an event of the whole device";
+    EXPECT_FALSE(snapshot->device_row_is_sum);
+  }
+  Start();  // the daemon again
+  EXPECT_EQ(CountOnAndCollect()->data.Counters(0)[0], 1111u + 4 * 111) << "goes on, too";
+}
+
+TEST_F(DeviceCollectorTest, BesideOneThatIsNotPrivateTheDevicesRowIsASumUntilARestart) {
+  device_.version = mailbox::ExtensionVersion::kTwo;
+  device_.catalog = CatalogWithPrivateVm();
+  Start();
+  EXPECT_EQ(Collect()->data.Counters(0)[0], 1111u);
+  device_.catalog.vms[1].is_private = false;
+  EXPECT_EQ(CountOnAndCollect()->data.Counters(0)[0], 1112u);
+  device_.catalog = CatalogWithPrivateVm();
+  EXPECT_EQ(CountOnAndCollect()->data.Counters(0)[0], 1113u) << "the device changes its word again";
+  device_.Restart(10);
+  EXPECT_EQ(CountOnAndCollect()->data.Counters(0)[0], 1111u + 3 * 111);
+}
+
+TEST_F(DeviceCollectorTest, SoItIsBesideAnOpenVmOnWhichSealIsGranted) {
+  device_.version = mailbox::ExtensionVersion::kTwo;
+  Start();
+  EXPECT_EQ(Collect()->data.Counters(0)[0], 1111u);
+  GrantSeal();
+  EXPECT_EQ(CountOnAndCollect()->data.Counters(0)[0], 1112u) << "the device counts it in its block";
+  EXPECT_TRUE(fakes_.store.Newest(0)->device_row_is_sum);
+}
+
 TEST_F(DeviceCollectorTest, TheFirstDeviceRowOfABootIsTheSumOfTheShownVms) {
   creation_file_ = &saved_;
   StartWithSecretVm();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "daemon/snapshot/level.h"
 #include "proto/mailbox/block_bases.h"
@@ -79,6 +80,17 @@ void CountOn(const DeviceSnapshot& before, mailbox::Snapshot& shown) {
   AddIncrements(&before.data, shown);
 }
 
+// The counts of device-scope events are not shown. They stay at their last value, or at zero, so that a snapshot does
+// not even contain them.
+void WithholdDeviceScope(const Topology& topology, const DeviceSnapshot* before, mailbox::Snapshot& shown) {
+  const bool goes_on = IsSameBoot(before, shown) && CountsTheSame(*before, topology);
+  const std::span<uint64_t> row = DeviceRow(shown);
+  const std::vector<mailbox::EventInfo>& events = topology.catalog().events;
+  for (size_t i = 0; i < row.size(); ++i) {
+    if (events[i].scope == mailbox::EventScope::kDevice) row[i] = goes_on ? before->data.Counters(0)[i] : 0;
+  }
+}
+
 // Sets the device's row to zeros and derives its header from the shown blocks.
 void ClearDeviceRow(mailbox::Snapshot& shown) {
   std::ranges::fill(DeviceRow(shown), 0);
@@ -94,24 +106,39 @@ void ClearDeviceRow(mailbox::Snapshot& shown) {
   shown.blocks[0] = row;
 }
 
-}  // namespace
+// The device's own block has none of the counts to be removed.
+void TakeOwnBlock(const Topology& topology, const DeviceSnapshot* before, mailbox::Snapshot& shown) {
+  WithholdDeviceScope(topology, before, shown);
+  shown.blocks[0].flags |= mailbox::kFlagConfidentialExcluded;
+}
 
-Redacted Redact(const Topology& topology, mailbox::Snapshot&& raw, const DeviceSnapshot* before,
-                const RowStart& start) {
-  // The state is sticky within a boot: the counts of confidential VMs remain in the device's own block even if the
-  // device no longer reports that there were any.
-  const bool was_withheld = IsSameBoot(before, raw) && before->device_scope_withheld;
-  if (!topology.has_had_confidential_vm() && !was_withheld) return {.shown = std::move(raw)};
-  Redacted redacted{.shown = WithoutConfidential(topology, std::move(raw)), .device_scope_withheld = true};
+// Makes the device's row of the shown VMs.
+void MakeSum(const Topology& topology, const DeviceSnapshot* before, const RowStart& start, Redacted& redacted) {
   ClearDeviceRow(redacted.shown);
-  if (before != nullptr && CountsTheSame(*before, topology)) {
-    CountOn(*before, redacted.shown);
-    return redacted;
-  }
+  if (before != nullptr && CountsTheSame(*before, topology)) return CountOn(*before, redacted.shown);
   redacted.shown.blocks[0].generation = start.generation;
   // Counters of other events have no last value to continue from, but were published before.
   redacted.device_row_is_new = before != nullptr || !start.is_first_of_boot;
   if (!redacted.device_row_is_new) AddIncrements(nullptr, redacted.shown);
+}
+
+}  // namespace
+
+Redacted Redact(const Topology& topology, mailbox::Snapshot&& raw, const DeviceSnapshot* before,
+                const RowStart& start) {
+  // Both states are sticky within a boot: the counts of confidential VMs remain in the device's own block even if the
+  // device no longer reports that there were any.
+  const bool was_withheld = IsSameBoot(before, raw) && before->device_scope_withheld;
+  const bool was_sum = IsSameBoot(before, raw) && before->device_row_is_sum;
+  if (!topology.has_had_confidential_vm() && !was_withheld) return {.shown = std::move(raw)};
+  Redacted redacted{.shown = WithoutConfidential(topology, std::move(raw)),
+                    .device_scope_withheld = true,
+                    .device_row_is_sum = topology.device_block_has_confidential_counts() || was_sum};
+  if (redacted.device_row_is_sum) {
+    MakeSum(topology, before, start, redacted);
+  } else {
+    TakeOwnBlock(topology, before, redacted.shown);
+  }
   return redacted;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Removes from a device's snapshot everything that must not be published in plaintext. (security.md, "Sealed records"
-// and "Arithmetic on what is public"; docs/decisions/0003.)
+// and "Arithmetic on what is public"; docs/decisions/0003 and 0024.)
 //   Redacted redacted = Redact(topology, std::move(raw), before.get(), {seconds, is_first_of_boot});
 #ifndef SIDEBAND_DAEMON_COLLECTOR_REDACT_H_
 #define SIDEBAND_DAEMON_COLLECTOR_REDACT_H_
@@ -19,6 +19,8 @@ struct Redacted {
   // Device-scope events must not be shown, since they cannot be attributed to VMs. The device's row excludes
   // confidential VMs and carries kFlagConfidentialExcluded.
   bool device_scope_withheld = false;
+  // The device's row is made of the shown VMs, since the device's own block has counts of confidential ones.
+  bool device_row_is_sum = false;
   // The device's row counts from zero since this snapshot.
   bool device_row_is_new = false;
 };
@@ -34,14 +36,17 @@ struct RowStart {
 // Returns the publishable part of `raw`, which must have passed CheckAgainst (daemon/mailbox).
 //
 // Without a confidential VM since the device's boot, `raw` is returned unchanged. Otherwise the blocks of confidential
-// VMs are removed and the raw counters wiped. The device's row then continues from its value in `before`, the last
-// published snapshot (nullptr: none since the daemon's start), plus the increments of the shown VMs and of the slices'
-// hosts. It therefore never decreases, and no difference of two published rows is a confidential count, but for the
-// time of residence (docs/security.md). All other fields of its header are derived from the shown blocks, too.
+// VMs are removed and the raw counters wiped; counts of device-scope events stay as they were in `before`, the last
+// published snapshot (nullptr: none since the daemon's start).
 //
-// Without a value in `before`, the row starts with the sum of the shown parts if it is the first of the boot. Otherwise
-// it starts with zero: an earlier run may have published more than that sum, since VMs may have ended, and a scraper
-// would take the lower value for a restart and count everything twice.
+// Where all confidential VMs have been private, the device's own block is its row: it has none of their counts.
+//
+// Otherwise the row continues from its value in `before`, plus the increments of the shown VMs and of the slices' hosts,
+// and does so until the device restarts. It therefore never decreases, and no difference of two published rows is a
+// confidential count, but for the time of residence (docs/security.md). All other fields of its header are derived from
+// the shown blocks, too. Without a value in `before`, the row starts with the sum of the shown parts if it is the first
+// of the boot. Otherwise it starts with zero: an earlier run may have published more than that sum, since VMs may have
+// ended, and a scraper would take the lower value for a restart and count everything twice.
 Redacted Redact(const Topology& topology, mailbox::Snapshot&& raw, const DeviceSnapshot* before, const RowStart& start);
 
 }  // namespace sideband::daemon

@@ -52,6 +52,7 @@ DeviceSnapshot Published(std::shared_ptr<const Topology> topology, mailbox::Snap
   snapshot.topology = std::move(topology);
   snapshot.data = std::move(redacted.shown);
   snapshot.device_scope_withheld = redacted.device_scope_withheld;
+  snapshot.device_row_is_sum = redacted.device_row_is_sum;
   return snapshot;
 }
 
@@ -199,6 +200,91 @@ TEST(RedactTest, WhatIsPublishedDoesNotDependOnWhatIsConfidential) {
   const DeviceSnapshot before = Published(SomeTopology(false), SnapshotWithout(2));
   EXPECT_EQ(Redact(*topology, SomeSnapshot(), &before, kNew).shown,
             Redact(*topology, std::move(other), &before, kNew).shown);
+}
+
+std::shared_ptr<const Topology> WithPrivateVm() { return std::make_shared<Topology>(CatalogWithPrivateVm(), 77); }
+
+TEST(RedactPrivateTest, TheDevicesOwnBlockIsItsRow) {
+  const Redacted redacted = Redact(*WithPrivateVm(), SomeSnapshot(), nullptr, kNew);
+  const mailbox::Snapshot& shown = redacted.shown;
+  EXPECT_EQ(shown.counters, (Counts{1111, 0, 11, 0, 10, 0})) << "but for the event of the device";
+  mailbox::BlockHeader expected = SomeSnapshot().blocks[0];
+  expected.flags |= kFlagConfidentialExcluded;
+  EXPECT_EQ(shown.blocks[0], expected);
+  EXPECT_EQ(shown.blocks.size(), 3u);
+  EXPECT_FALSE(redacted.device_row_is_new);
+  EXPECT_FALSE(redacted.device_row_is_sum);
+  EXPECT_TRUE(redacted.device_scope_withheld);
+}
+
+// Also what a VM has counted between its last snapshot and its end.
+TEST(RedactPrivateTest, TheRowGoesOnWhenAPrivateVmComes) {
+  const DeviceSnapshot before = Published(SomeTopology(false), SnapshotWithout(2));
+  const Redacted with = Redact(*WithPrivateVm(), Later(SomeSnapshot(), 5555, 14, 10), &before, kNew);
+  EXPECT_EQ(with.shown.Counters(0)[0], 5555u);
+  EXPECT_EQ(with.shown.Counters(0)[1], 999u) << "of the device, as it was";
+  EXPECT_EQ(with.shown.blocks[0].generation, before.data.blocks[0].generation);
+}
+
+TEST(RedactPrivateTest, TheDeviceScopeIsWithheldUntilARestart) {
+  const DeviceSnapshot before = Published(WithPrivateVm(), SomeSnapshot());
+  mailbox::Catalog catalog = CatalogWithPrivateVm();
+  catalog.vms.pop_back();
+  catalog.contexts.pop_back();
+  const Redacted gone = Redact(Topology(catalog, 78), SnapshotWithout(2), &before, kNew);
+  EXPECT_TRUE(gone.device_scope_withheld);
+  EXPECT_FALSE(gone.device_row_is_sum);
+  EXPECT_EQ(gone.shown.counters, (Counts{1111, 0, 11, 0, 10, 0}));
+  mailbox::Snapshot restarted = SnapshotWithout(2);
+  ++restarted.boot_id;
+  catalog.has_had_confidential_vm = catalog.confidential_vms_were_private = false;
+  EXPECT_EQ(Redact(Topology(catalog, 79), std::move(restarted), &before, kNew).shown.counters,
+            (Counts{1111, 999, 11, 0, 10, 0}));
+}
+
+TEST(RedactPrivateTest, BesideOneThatIsNotPrivateTheRowIsASum) {
+  mailbox::Catalog catalog = CatalogWithPrivateVm();
+  const DeviceSnapshot before = Published(WithPrivateVm(), SomeSnapshot());
+  catalog.vms[1].is_private = false;
+  const DeviceSnapshot sum =
+      Published(std::make_shared<Topology>(catalog, 78), Later(SomeSnapshot(), 9999, 15, 12), &before);
+  EXPECT_EQ(sum.data.counters, (Counts{1111 + 4, 0, 15, 0, 12, 0}));
+  EXPECT_TRUE(sum.device_row_is_sum);
+  const Redacted later = Redact(*WithPrivateVm(), Later(SomeSnapshot(), 99999, 16, 12), &sum, kNew);
+  EXPECT_TRUE(later.device_row_is_sum) << "its counts remain in the device's block";
+  EXPECT_EQ(later.shown.Counters(0)[0], 1111u + 5);
+}
+
+// The VM has left, and a daemon that has not seen it starts.
+TEST(RedactPrivateTest, WhetherThePastWasPrivateIsTheCataloguesWord) {
+  for (const bool were_private : {false, true}) {
+    mailbox::Catalog catalog = CatalogWithPrivateVm();
+    catalog.vms.pop_back();
+    catalog.contexts.pop_back();
+    catalog.confidential_vms_were_private = were_private;
+    const Redacted redacted = Redact(Topology(catalog, 78), SnapshotWithout(2), nullptr, kNew);
+    EXPECT_EQ(redacted.device_row_is_sum, !were_private);
+    EXPECT_EQ(redacted.shown.Counters(0)[0], were_private ? 1111u : 0u);
+    EXPECT_TRUE(redacted.device_scope_withheld);
+  }
+}
+
+// With a device that keeps V15, whose block does not depend on the private VM.
+TEST(RedactPrivateTest, WhatIsPublishedDoesNotDependOnWhatIsPrivate) {
+  mailbox::Snapshot other = SomeSnapshot();
+  other.counters[1] = 123;  // the event of the device
+  other.counters[6] = other.counters[8] = 7000;
+  for (const size_t block : {3, 4}) {
+    other.blocks[block].state = mailbox::BlockState::kActive;
+    other.blocks[block].flags = mailbox::kFlagMmuFault;
+    other.blocks[block].sequence = 99;
+  }
+  for (const bool with_before : {false, true}) {
+    const DeviceSnapshot before = Published(SomeTopology(false), SnapshotWithout(2));
+    const DeviceSnapshot* const last = with_before ? &before : nullptr;
+    EXPECT_EQ(Redact(*WithPrivateVm(), SomeSnapshot(), last, kNew).shown,
+              Redact(*WithPrivateVm(), mailbox::Snapshot(other), last, kNew).shown);
+  }
 }
 
 TEST(RedactTest, TheRawCountersAreWiped) {

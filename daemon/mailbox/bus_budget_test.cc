@@ -7,10 +7,10 @@ namespace sideband::daemon {
 namespace {
 
 // One VM with two contexts, and ten events.
-mailbox::Catalog SomeCatalog(bool confidential) {
+mailbox::Catalog SomeCatalog(bool confidential, bool is_private = false) {
   mailbox::Catalog catalog;
   for (int i = 0; i < 10; ++i) catalog.events.push_back({.name = "event_" + std::to_string(i)});
-  catalog.vms = {{.id = 1, .name = "vm1", .confidential = confidential}};
+  catalog.vms = {{.id = 1, .name = "vm1", .confidential = confidential, .is_private = is_private}};
   catalog.contexts = {{.vm = 1, .id = 0, .name = "a"}, {.vm = 1, .id = 1, .name = "b"}};
   return catalog;
 }
@@ -27,6 +27,9 @@ TEST(BusBudgetTest, ConfidentialBlocksAlwaysTravel) {
   const BusBudget confidential = BudgetOf(Topology(SomeCatalog(true), 1), 100'000, 255);
   EXPECT_GT(confidential.least, open.least + absl::Milliseconds(30)) << "four blocks of 98 bytes";
   EXPECT_EQ(confidential.most, open.most);
+  const BusBudget is_private = BudgetOf(Topology(SomeCatalog(true, true), 1), 100'000, 255);
+  EXPECT_LT(is_private.least, confidential.least) << "without the device's block";
+  EXPECT_GT(is_private.least, open.least + absl::Milliseconds(20));
 }
 
 TEST(BusBudgetTest, HostBlocksAreBlocksLikeOthers) {

@@ -60,6 +60,9 @@ struct DeviceSnapshot {
   // Device-scope events are withheld, since a confidential VM is on the device, or was since its boot, and the counts
   // cannot be shown without it.
   bool device_scope_withheld = false;
+  // The device's row is not its own block, but the sum of what the shown VMs count: the block has, or has had in this
+  // boot, counts of a confidential VM that is not private (docs/decisions/0003 and 0024).
+  bool device_row_is_sum = false;
   std::vector<SealedVmRecord> sealed;
   // The host's clock half-way through the latch, and half of the latch's duration.
   absl::Time host_time;

@@ -28,6 +28,14 @@ inline mailbox::Catalog SomeCatalog(bool with_secret) {
   return catalog;
 }
 
+// The secret VM is confidential, and private as all before it: the device's block has none of their counts.
+inline mailbox::Catalog CatalogWithPrivateVm() {
+  mailbox::Catalog catalog = SomeCatalog(/*with_secret=*/true);
+  catalog.vms[1].is_private = true;
+  catalog.has_had_confidential_vm = catalog.confidential_vms_were_private = true;
+  return catalog;
+}
+
 // The device, the open VM with its context, the secret VM with its context.
 inline mailbox::Snapshot SomeSnapshot() {
   return {.boot_id = 9,

@@ -10,11 +10,14 @@ Topology::Topology(mailbox::Catalog catalog, uint32_t hash)
       hash_(hash),
       capacities_(catalog_),
       coverage_(catalog_),
-      has_had_confidential_vm_(catalog_.has_had_confidential_vm) {
+      has_had_confidential_vm_(catalog_.has_had_confidential_vm),
+      device_block_has_confidential_counts_(catalog_.has_had_confidential_vm &&
+                                            !catalog_.confidential_vms_were_private) {
   for (const mailbox::VmInfo& vm : catalog_.vms) {
     vms_.emplace(vm.id, &vm);
-    // Does not rely on the field of the catalogue alone.
+    // Does not rely on the fields of the catalogue alone.
     has_had_confidential_vm_ |= vm.confidential;
+    device_block_has_confidential_counts_ |= vm.confidential && !vm.is_private;
   }
   for (const mailbox::ContextInfo& context : catalog_.contexts) {
     contexts_.emplace(std::pair(context.vm, context.id), &context);

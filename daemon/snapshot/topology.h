@@ -27,8 +27,11 @@ class Topology {
   uint32_t hash() const { return hash_; }
   const Capacities& capacities() const { return capacities_; }
   const Coverage& coverage() const { return coverage_; }
-  // Whether a VM is confidential, or was since the device booted. Sums over the device must then exclude it.
+  // Whether a VM is confidential, or was since the device booted. What is shown of the device must exclude it.
   bool has_had_confidential_vm() const { return has_had_confidential_vm_; }
+  // Whether the device's own block has counts of such a VM besides those of device-scope events: one is not private, or
+  // was not as far as is known. Sums over the device must then be made of the other VMs.
+  bool device_block_has_confidential_counts() const { return device_block_has_confidential_counts_; }
 
   // Whether a counter of the event in a block of the VM may be shown at all. False for an event that the device does
   // not count, and in the device's own block for a device-scope event while those are withheld.
@@ -53,6 +56,7 @@ class Topology {
   const Capacities capacities_;
   const Coverage coverage_;
   bool has_had_confidential_vm_;
+  bool device_block_has_confidential_counts_;
   absl::flat_hash_map<uint16_t, const mailbox::VmInfo*> vms_;
   absl::flat_hash_map<std::pair<uint16_t, uint16_t>, const mailbox::ContextInfo*> contexts_;
 };

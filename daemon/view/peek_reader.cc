@@ -70,6 +70,13 @@ Resource ResourceOf(const Caller& caller, const Topology& topology, const mailbo
 
 // Whether the device's own block contains counts that its published row leaves out.
 bool HidesCounts(const Caller& caller, const DeviceSnapshot& snapshot) {
+  return snapshot.device_row_is_sum || snapshot.topology->device_block_has_confidential_counts() ||
+         std::ranges::any_of(snapshot.topology->catalog().vms,
+                             [&](const mailbox::VmInfo& vm) { return IsConfidential(caller, vm) && !vm.is_private; });
+}
+
+// Whether there are counts of device-scope events that cannot be shown.
+bool HidesDeviceScope(const Caller& caller, const DeviceSnapshot& snapshot) {
   return snapshot.device_scope_withheld || snapshot.topology->has_had_confidential_vm() ||
          std::ranges::any_of(snapshot.topology->catalog().vms,
                              [&](const mailbox::VmInfo& vm) { return IsConfidential(caller, vm); });
@@ -113,12 +120,17 @@ std::vector<uint16_t> WithCycles(const std::vector<uint16_t>& events, const Cove
 // Whether the device can answer, now that the caller may ask.
 absl::Status CheckReadable(const Caller& caller, const VisibleDevice& device, const mailbox::BlockHeader& block,
                            const std::vector<uint16_t>& events) {
-  if (LevelOf(block) == Level::kDevice && HidesCounts(caller, *device.snapshot)) {
+  const bool is_device = LevelOf(block) == Level::kDevice;
+  if (is_device && HidesCounts(caller, *device.snapshot)) {
     return absl::FailedPreconditionError("the device's own counters are withheld beside a confidential VM");
   }
+  const bool hides_device_scope = is_device && HidesDeviceScope(caller, *device.snapshot);
   for (const uint16_t event : events) {
     const mailbox::EventInfo& info = device.snapshot->topology->catalog().events[event];
     if (info.masked) return absl::FailedPreconditionError(absl::StrCat("the device does not count ", info.name));
+    if (hides_device_scope && info.scope == mailbox::EventScope::kDevice) {
+      return absl::FailedPreconditionError(absl::StrCat(info.name, " is withheld beside a confidential VM"));
+    }
   }
   if (device.state != VisibleDevice::State::kFresh) return absl::UnavailableError("the device does not answer");
   return absl::OkStatus();
@@ -152,7 +164,7 @@ PeekResponse PeekReader::ResponseOf(const Subject& subject, const PeekedBlock& p
   const Topology& topology = *snapshot.topology;
   PeekResponse response;
   mailbox::BlockHeader block = subject.block;
-  block.flags = peeked.flags;
+  block.flags = peeked.flags | (block.flags & mailbox::kFlagConfidentialExcluded);  // which only the daemon knows
   std::vector<uint64_t> counters(topology.catalog().events.size());
   for (size_t i = 0; i < subject.asked.size(); ++i) counters[subject.asked[i]] = peeked.counters[i];
   for (const uint16_t event : subject.events) {

@@ -209,6 +209,28 @@ TEST_F(PeekReaderTest, WhatCannotBeAnsweredIsSaidToWhomItMayConcern) {
   EXPECT_EQ(live_.count(), 0u);
 }
 
+TEST_F(PeekReaderTest, BesidePrivateVmsTheDeviceIsPeekedAtButForItsOwnEvents) {
+  mailbox::Catalog catalog = world_.topology->catalog();
+  catalog.vms[2].is_private = true;
+  catalog.has_had_confidential_vm = catalog.confidential_vms_were_private = true;
+  world_.topology = std::make_shared<const Topology>(catalog, 6);
+  world_.Publish(0, 2);
+  ASSERT_TRUE(Ask("ops", Request("", "", {"cycles"})).ok());
+  live_.Answer(0, PeekedBlock{.counters = {5}});
+  ASSERT_TRUE(response_ && response_->ok());
+  EXPECT_EQ((*response_)->counters().counters(0).count(), 5u);
+  EXPECT_EQ(Ask("ops", Request("", "", {"cycles", "pcie_bytes"})),
+            absl::FailedPreconditionError("pcie_bytes is withheld beside a confidential VM"));
+  world_.policy.Replace(*Policy::Parse(
+      "version: 1\noperators: [{name: ops, identities: [\"spiffe://example.org/ops\"]}]\ntenants: [{name: a, "
+      "identities: [\"spiffe://example.org/a\"], vms: [{uuid: 00000000-0000-0000-0000-0000000000a0, rights: "
+      "[seal]}]}]\n",
+      "policy.yaml"));
+  EXPECT_EQ(Ask("ops", Request("", "", {"cycles"})),
+            absl::FailedPreconditionError("the device's own counters are withheld beside a confidential VM"))
+      << "the policy makes a VM confidential that is not private";
+}
+
 TEST_F(PeekReaderTest, ErrorsOfTheBusDoNotDescribeIt) {
   const struct {
     absl::Status of_bus;

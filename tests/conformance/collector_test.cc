@@ -208,6 +208,8 @@ TEST_F(CollectorTest, NothingOfTheConfidentialVmIsPublished) {
     };
     EXPECT_EQ(counted(0), counted(1));
     EXPECT_GT(counted(0), 0u);
+    EXPECT_EQ(snapshot->data.Counters(0)[event], snapshot->data.Counters(1)[event]) << "in total, too";
+    EXPECT_EQ(snapshot->data.Counters(0)[event], device_->chip().memory().counters(0)[event]) << "as the chip has it";
   }
   EXPECT_FALSE(snapshot->IsShown(0, 2)) << "a device-scope event would tell of both";
 }

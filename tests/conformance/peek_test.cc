@@ -43,7 +43,7 @@ constexpr uint8_t kAddress = 0x4F;
 constexpr absl::Duration kPerTransaction = absl::Microseconds(137);
 
 // Three extends: 130 events of a slice, and resident_cycles.
-std::string ChipText(bool with_secret) {
+std::string ChipText(bool with_secret, bool is_private) {
   std::string units;
   for (int unit = 0; unit < 5; ++unit) {
     absl::StrAppend(&units, unit == 0 ? "" : ", ", "{name: u", unit, ", events: [");
@@ -66,7 +66,7 @@ vms:
   - name: other
     uuid: 22222222-0000-4000-8000-000000000002
     confidential: )",
-                      with_secret ? "true" : "false", R"(
+                      with_secret ? "true" : "false", "\n    counting: {private: ", is_private ? "true" : "false", R"(}
     contexts: [{name: c, slice: 1, seed: 3, phases: [{kind: gemm, time: 1ms}]}]
 quantum: 1ms
 gap: 100us
@@ -112,9 +112,9 @@ struct Controller {
 
 class PeekTest : public testing::Test {
  protected:
-  void PowerOn(bool with_secret) {
+  void PowerOn(bool with_secret, bool is_private = false) {
     const std::string path = testing::TempDir() + "peek.yaml";
-    std::ofstream(path) << ChipText(with_secret);
+    std::ofstream(path) << ChipText(with_secret, is_private);
     file_ = *mcu::LoadChipFile(path);
     device_ = *mcu::LiveDevice::Create(*file_, /*boot_id=*/1, [this] { return elapsed_; });
     truth_ = *mcu::LiveDevice::Create(*file_, /*boot_id=*/1, [this] { return truth_elapsed_; });
@@ -259,6 +259,22 @@ TEST_F(PeekTest, AConfidentialVmIsNotThere) {
                           .generation = 1,
                           .events = {0}};
     EXPECT_EQ(controller.peeker.Peek(query).status().code(), absl::StatusCode::kNotFound) << vm << " " << context;
+  }
+}
+
+TEST_F(PeekTest, BesideAPrivateVmTheDeviceIsThereAndExact) {
+  PowerOn(/*with_secret=*/true, /*is_private=*/true);
+  Controller controller(busy_, clock_);
+  ASSERT_TRUE(controller.session.CheckExtension().ok());
+  const PeekQuery device{.vm = 0, .context = mailbox::kNoContext, .boot_id = 1, .generation = 1, .events = {0, 129}};
+  for (int i = 0; i < 20; ++i) {
+    const auto peeked = controller.peeker.Peek(device);
+    ASSERT_TRUE(peeked.ok()) << peeked.status();
+    ExpectTrue(device, *peeked);
+  }
+  for (const uint16_t context : {uint16_t{0}, mailbox::kNoContext}) {
+    const PeekQuery query{.vm = 2, .context = context, .boot_id = 1, .generation = 1, .events = {0}};
+    EXPECT_EQ(controller.peeker.Peek(query).status().code(), absl::StatusCode::kNotFound) << context;
   }
 }
 

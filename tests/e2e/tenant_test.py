@@ -148,6 +148,7 @@ class DeviceRowTest(TenantTestCase):
         counted = {key: after[key] - before[key] for key in after}
         for event in events:
             self.assertEqual(counted[event, None, None], counted[event, "vm1", None] + counted[event, "vm2", None])
+            self.assertEqual(after[event, None, None], after[event, "vm1", None] + after[event, "vm2", None])
         self.assertGreater(sum(counted.values()), 0)
 
     def test_it_says_so(self):

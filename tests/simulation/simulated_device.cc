@@ -43,8 +43,13 @@ void SimulatedDevice::Populate(const Options& options) {
   blocks_.push_back({.header = {.generation = 1}, .counters = zeros});
   const auto vms = static_cast<uint16_t>(Draw(options.vms_max + 1));
   for (uint16_t vm = 1; vm <= vms; ++vm) {
-    catalog_.vms.push_back(
-        {.id = vm, .uuid = MakeUuid(2, vm), .name = absl::StrCat("vm", vm), .confidential = OneIn(4), .generation = 1});
+    const bool is_private = options.extension == mailbox::ExtensionVersion::kTwo && vm % 2 == 1;
+    catalog_.vms.push_back({.id = vm,
+                            .uuid = MakeUuid(2, vm),
+                            .name = absl::StrCat("vm", vm),
+                            .confidential = OneIn(4),
+                            .generation = 1,
+                            .is_private = is_private});
     const size_t place = blocks_.size();
     blocks_.push_back({.header = {.vm = vm, .generation = 1}, .counters = zeros});
     const uint64_t contexts = Draw(options.contexts_max + 1);
@@ -71,16 +76,17 @@ void SimulatedDevice::Touch(Block& block) {
 
 void SimulatedDevice::Count(Block& block) {
   Block& vm = blocks_[block.vm];
+  const bool is_private = catalog_.vms[block.header.vm - 1].is_private;
   for (size_t i = 0; i < block.counters.size(); ++i) {
     const uint64_t counts = DrawCounts();
     block.counters[i] += counts;
     vm.counters[i] += counts;
-    blocks_[0].counters[i] += counts;
+    if (!is_private) blocks_[0].counters[i] += counts;
   }
   if (OneIn(50)) block.header.flags |= 1 << Draw(4);
   Touch(block);
   Touch(vm);
-  Touch(blocks_[0]);
+  if (!is_private) Touch(blocks_[0]);
 }
 
 void SimulatedDevice::Appear(Block& block) {

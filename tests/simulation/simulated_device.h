@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A device with random changes, drawn from a seed: contexts start, idle, retire and return as new generations, VMs are
-// confidential or not, counters are small and huge, the catalogue changes. It reports its counts to `truth` at every
-// latch.
+// confidential or not, private or not, counters are small and huge, the catalogue changes. It reports its counts to
+// `truth` at every latch.
 //   Truth truth;
 //   SimulatedDevice device({.boot_id = 1, .seed = 7}, truth, [&] { return now_ns; });
 //   mcu::Firmware firmware(device, …);
@@ -25,7 +25,7 @@
 namespace sideband::tests {
 
 // Not thread-safe. A VM's counters are the sum of its contexts', including ended ones; the device's counters are the
-// sum of the VMs'.
+// sum of those of the VMs that are not private, which are the even ones with version 2 of the extension.
 class SimulatedDevice final : public mcu::Device {
  public:
   struct Options {
