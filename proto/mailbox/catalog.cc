@@ -13,6 +13,7 @@ namespace {
 
 constexpr uint8_t kHasHadConfidentialVm = 1 << 0;
 constexpr uint8_t kTheyWerePrivate = 1 << 1;
+constexpr size_t kWordEvents = 64;
 
 // The bits of properties and VMs that each version has.
 struct KnownBits {
@@ -103,6 +104,19 @@ absl::Status DecodeScopes(ByteSpan payload, Catalog& catalog) {
   return in.remaining() == 0 ? absl::OkStatus() : MalformedCatalog("bytes after the scopes");
 }
 
+// Nothing follows the number of selections if that is 0.
+void EncodeSelections(const Catalog& catalog, ByteWriter& out) {
+  out.U8(static_cast<uint8_t>(catalog.selections.size()));
+  if (catalog.selections.empty()) return;
+  for (const SelectionInfo& selection : catalog.selections) out.String(selection.name);
+  std::vector<uint64_t> selectable((catalog.events.size() + kWordEvents - 1) / kWordEvents);
+  for (size_t event = 0; event < catalog.events.size(); ++event) {
+    const uint64_t bit = catalog.events[event].details.selectable ? 1 : 0;
+    selectable[event / kWordEvents] |= bit << event % kWordEvents;
+  }
+  for (const uint64_t word : selectable) out.U64(word);
+}
+
 void EncodeGateGroups(const Catalog& catalog, ByteWriter& out) {
   ByteWriter groups;
   groups.U8(static_cast<uint8_t>(catalog.gate_groups.size()));
@@ -110,8 +124,24 @@ void EncodeGateGroups(const Catalog& catalog, ByteWriter& out) {
     groups.String(group.name);
     groups.U16(group.running_event);
   }
-  groups.U8(0);  // selections
+  EncodeSelections(catalog, groups);
   AppendSection(CatalogSection::kGateGroups, groups.written(), out);
+}
+
+absl::Status DecodeSelections(ByteReader& in, Catalog& catalog) {
+  const size_t selections = in.U8();
+  if (selections > kSelectionsMax) return MalformedCatalog("too many selections");
+  for (size_t i = 0; i < selections; ++i) catalog.selections.push_back({in.String()});
+  if (selections == 0) return absl::OkStatus();
+  for (size_t first = 0; first < catalog.events.size(); first += kWordEvents) {
+    const uint64_t word = in.U64();
+    for (size_t bit = 0; bit < kWordEvents; ++bit) {
+      if ((word >> bit & 1) == 0) continue;
+      if (first + bit >= catalog.events.size()) return MalformedCatalog("a selectable event does not exist");
+      catalog.events[first + bit].details.selectable = true;
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status DecodeGateGroups(ByteSpan payload, Catalog& catalog) {
@@ -122,9 +152,8 @@ absl::Status DecodeGateGroups(ByteSpan payload, Catalog& catalog) {
     std::string name = in.String();
     catalog.gate_groups.push_back({std::move(name), in.U16()});
   }
-  const size_t selections = in.U8();
+  SIDEBAND_RETURN_IF_ERROR(DecodeSelections(in, catalog));
   if (!in.ok()) return MalformedCatalog("truncated");
-  if (selections != 0) return MalformedCatalog("selections are not supported");
   return in.remaining() == 0 ? absl::OkStatus() : MalformedCatalog("bytes after the gate groups");
 }
 
@@ -165,7 +194,7 @@ Bytes EncodeCatalogSections(const Catalog& catalog) {
   AppendSection(CatalogSection::kEvents, events.written(), out);
   AppendSection(CatalogSection::kEventDetails, details.written(), out);
   AppendSection(CatalogSection::kScopes, scopes.written(), out);
-  if (!catalog.gate_groups.empty()) EncodeGateGroups(catalog, out);
+  if (!catalog.gate_groups.empty() || !catalog.selections.empty()) EncodeGateGroups(catalog, out);
   return std::move(out).Take();
 }
 
@@ -186,6 +215,7 @@ absl::StatusOr<Catalog> DecodeCatalogSections(ByteSpan payload) {
   }
   SIDEBAND_RETURN_IF_ERROR(CheckCatalog(catalog));
   SIDEBAND_RETURN_IF_ERROR(CheckGateGroups(catalog));
+  SIDEBAND_RETURN_IF_ERROR(CheckSelections(catalog));
   return catalog;
 }
 

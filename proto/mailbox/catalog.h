@@ -52,6 +52,9 @@ struct EventDetails {
   uint8_t clock_domain = 0;
   Counting counting = Counting::kFixed;
   uint8_t gate_group = kNoGateGroup;
+  // Counted only while the resident's selection has it. Then its group has running cycles, which tell a count of 0 from
+  // none.
+  bool selectable = false;
   bool operator==(const EventDetails&) const = default;
 };
 
@@ -108,6 +111,12 @@ struct GateGroupInfo {
   bool operator==(const GateGroupInfo&) const = default;
 };
 
+// A choice of events (gate_controls.h), by its number. Which events it has can be changed (counting.h).
+struct SelectionInfo {
+  std::string name;
+  bool operator==(const SelectionInfo&) const = default;
+};
+
 struct Catalog {
   Uuid device;
   uint64_t reference_clock_hz = 0;
@@ -123,6 +132,7 @@ struct Catalog {
   std::vector<ContextInfo> contexts;
   std::vector<HostBlockInfo> host_blocks;  // only of version 2
   std::vector<GateGroupInfo> gate_groups;  // only of version 2
+  std::vector<SelectionInfo> selections;   // only of version 2; none: no event is selectable
   bool operator==(const Catalog&) const = default;
 };
 
@@ -138,8 +148,9 @@ Bytes EncodeCatalogSections(const Catalog& catalog);
 absl::StatusOr<Catalog> DecodeCatalog(ByteSpan payload);
 // The same for version 2. INVALID_ARGUMENT also for malformed sections (sections.h), details of more or fewer events,
 // rates above kRateQ32Max, a host block of an unknown slice or a second one of a slice, more than kGateGroupsMax gate
-// groups, a group without a name or with that of another, a running event that does not exist, and an event of a group
-// that does not exist.
+// groups, a group without a name or with that of another, a running event that does not exist, an event of a group that
+// does not exist, more than kSelectionsMax selections, a selection without a name or with that of another, and a
+// selectable event that does not exist, is masked or of the device, or has no gate group.
 absl::StatusOr<Catalog> DecodeCatalogSections(ByteSpan payload);
 
 // The CRC-32C of the payload; it changes with the catalogue.

@@ -196,4 +196,21 @@ absl::Status CheckGateGroups(const Catalog& catalog) {
   return absl::OkStatus();
 }
 
+absl::Status CheckSelections(const Catalog& catalog) {
+  std::set<std::string> names;
+  for (const SelectionInfo& selection : catalog.selections) {
+    if (!IsName(selection.name) || !names.insert(selection.name).second) {
+      return MalformedCatalog("a selection has no identity");
+    }
+  }
+  for (const EventInfo& event : catalog.events) {
+    if (!event.details.selectable) continue;
+    if (event.masked || event.scope == EventScope::kDevice) {
+      return MalformedCatalog("a selectable event is not counted for VMs");
+    }
+    if (event.details.gate_group == kNoGateGroup) return MalformedCatalog("a selectable event has no gate group");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace sideband::mailbox

@@ -67,6 +67,9 @@ absl::Status DecodeVms(ByteReader& in, uint8_t known, std::vector<VmInfo>& vms);
 absl::Status CheckCatalog(const Catalog& catalog);
 // Whether gate groups have names of their own, and refer to events as these refer to them.
 absl::Status CheckGateGroups(const Catalog& catalog);
+// Whether selections have names of their own, and selectable events are those of slices whose groups tell their
+// coverage.
+absl::Status CheckSelections(const Catalog& catalog);
 
 }  // namespace sideband::mailbox
 

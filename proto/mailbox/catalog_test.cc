@@ -121,6 +121,8 @@ Catalog DetailedExample() {
   for (EventInfo& event : catalog.events) event.details = SomeDetails(5);
   catalog.events[2].details.slices.push_back({0, kRateQ32Max});
   for (uint16_t group = 0; group < 8; ++group) catalog.gate_groups.push_back({std::string(1, 'a' + group), 1});
+  catalog.selections = {{"tlb"}, {"tensor"}};
+  catalog.events[0].details.selectable = true;
   return catalog;
 }
 
@@ -138,6 +140,31 @@ TEST(CatalogSectionsTest, GateGroupsAreThoseOfTheDocument) {
   const Bytes payload = EncodeCatalogSections(catalog);
   EXPECT_EQ(Bytes(payload.begin() + static_cast<ptrdiff_t>(before), payload.end()),
             (Bytes{6, 0, 1, 0, 6, 0, 0, 0, 1, 1, 'g', 0, 0, 0}));
+}
+
+// README.md, "Sections".
+TEST(CatalogSectionsTest, SelectionsAreThoseOfTheDocument) {
+  Catalog catalog;
+  catalog.events = {{.name = "a"}, {.name = "b", .details = {.gate_group = 0, .selectable = true}}};
+  const size_t before = EncodeCatalogSections(catalog).size();
+  catalog.gate_groups = {{"g", 0}};
+  catalog.selections = {{"s"}};
+  const Bytes payload = EncodeCatalogSections(catalog);
+  EXPECT_EQ(Bytes(payload.begin() + static_cast<ptrdiff_t>(before), payload.end()),
+            (Bytes{6, 0, 1, 0, 16, 0, 0, 0, 1, 1, 'g', 0, 0, 1, 1, 's', 2, 0, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(DecodeCatalogSections(payload)->selections, catalog.selections);
+}
+
+TEST(CatalogSectionsTest, SelectableEventsBeyondTheFirstWordRoundTrip) {
+  Catalog catalog;
+  for (int i = 0; i < 130; ++i) catalog.events.push_back({.name = "e" + std::to_string(i)});
+  for (const size_t event : {0, 63, 64, 129}) catalog.events[event].details = {.gate_group = 0, .selectable = true};
+  catalog.gate_groups = {{"g", 1}};
+  catalog.selections = {{"s"}};
+  Bytes payload = EncodeCatalogSections(catalog);
+  EXPECT_EQ(*DecodeCatalogSections(payload), catalog);
+  payload.back() = 0x80;  // event 191
+  EXPECT_EQ(DecodeCatalogSections(payload).status().message(), "catalogue: a selectable event does not exist");
 }
 
 // README.md, "Sections".
@@ -211,6 +238,16 @@ TEST(CatalogSectionsTest, RefusesDetailsThatMakeNoSense) {
       {"more groups than there may be",
        [](Catalog& c) {
          for (int i = 0; i < 57; ++i) c.gate_groups.push_back({"group" + std::to_string(i), 0});
+       }},
+      {"a selection without a name", [](Catalog& c) { c.selections[0].name = ""; }},
+      {"a selection's name that is not printable", [](Catalog& c) { c.selections[0].name = "a\nb"; }},
+      {"two selections of one name", [](Catalog& c) { c.selections[0].name = c.selections[1].name; }},
+      {"a selectable event without a gate group", [](Catalog& c) { c.events[0].details.gate_group = kNoGateGroup; }},
+      {"a selectable event that is masked", [](Catalog& c) { c.events[0].masked = true; }},
+      {"a selectable event of the device", [](Catalog& c) { c.events[0].scope = EventScope::kDevice; }},
+      {"more selections than there may be",
+       [](Catalog& c) {
+         for (int i = 0; i < 15; ++i) c.selections.push_back({"selection" + std::to_string(i)});
        }},
   };
   for (const auto& test : kCases) {

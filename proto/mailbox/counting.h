@@ -11,6 +11,7 @@
 #define SIDEBAND_PROTO_MAILBOX_COUNTING_H_
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -25,6 +26,9 @@ namespace sideband::mailbox {
 
 // Events of one choice: bit b of word w is event 64·w + b of the catalogue.
 using EventSet = std::vector<uint64_t>;
+inline bool Includes(const EventSet& events, size_t event) {
+  return event / 64 < events.size() && (events[event / 64] >> event % 64 & 1) != 0;
+}
 
 // A context, or with kNoContext a VM itself.
 using ContextKey = std::pair<uint16_t, uint16_t>;  // VM, context

@@ -15,6 +15,8 @@ inline constexpr uint64_t kPeekFeature = uint64_t{1} << 0;
 
 // CONFIG: who is counted may be read and changed (counting.h).
 inline constexpr uint64_t kGateGroupsFeature = uint64_t{1} << 1;
+// Selections: a VM's choice of the events that are counted (gate_controls.h).
+inline constexpr uint64_t kSelectionsFeature = uint64_t{1} << 2;
 
 // Blocks of the hypervisor's work on slices without a resident (catalog.h, HostBlockInfo).
 inline constexpr uint64_t kHostBlocksFeature = uint64_t{1} << 3;
