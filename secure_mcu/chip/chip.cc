@@ -13,14 +13,11 @@ namespace {
 
 constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
 
-CounterCollectionUnit MakeCcu(const CcuSpec& spec, size_t id, EventMeanings& meanings) {
-  CounterAllocation counters = AllocateCounters(spec);
-  const auto size = static_cast<uint16_t>(counters.meanings.size());
-  meanings.push_back(std::move(counters.meanings));
+CounterCollectionUnit MakeCcu(const CcuSpec& spec, size_t id, const Selections& selections) {
   return CounterCollectionUnit({.id = static_cast<uint16_t>(id),
                                 .channel = spec.channel,
-                                .counters = size,
-                                .mapping = std::move(counters.mapping),
+                                .counters = static_cast<uint16_t>((*selections.meanings())[0][id].size()),
+                                .mapping = selections.MappingOf(0, id),
                                 .threshold = spec.threshold});
 }
 
@@ -48,22 +45,23 @@ uint32_t DomainsOf(const PipelineConfig& config) {
 
 absl::StatusOr<std::unique_ptr<Chip>> Chip::Create(const PipelineConfig& config) {
   SIDEBAND_RETURN_IF_ERROR(Validate(config));
-  auto meanings = std::make_shared<EventMeanings>();
+  Selections selections(config);
   std::vector<CounterCollectionUnit> ccus;
   std::vector<Unit> units;
   for (size_t c = 0; c < config.ccus.size(); ++c) {
     const CcuSpec& spec = config.ccus[c];
-    ccus.push_back(MakeCcu(spec, c, *meanings));
+    ccus.push_back(MakeCcu(spec, c, selections));
     for (size_t u = 0; u < spec.ulcs.size(); ++u) {
       units.push_back({.ulc = UnitLevelCounter(CounterConfig(spec.ulcs[u])),
                        .ccu = c,
                        .index = u,
                        .channel = spec.channel,
                        .wiring = spec.channel == kDeviceChannel ? config.slices : spec.channel,
-                       .domain = spec.ulcs[u].domain});
+                       .domain = spec.ulcs[u].domain,
+                       .is_switched = spec.ulcs[u].is_switched()});
     }
   }
-  return std::unique_ptr<Chip>(new Chip(config, std::move(ccus), std::move(units), std::move(meanings)));
+  return std::unique_ptr<Chip>(new Chip(config, std::move(ccus), std::move(units), std::move(selections)));
 }
 
 Chip::Channel Chip::MakeChannel(const PipelineConfig& config, const std::shared_ptr<const EventMeanings>& meanings,
@@ -72,10 +70,11 @@ Chip::Channel Chip::MakeChannel(const PipelineConfig& config, const std::shared_
 }
 
 Chip::Chip(const PipelineConfig& config, std::vector<CounterCollectionUnit> ccus, std::vector<Unit> units,
-           std::shared_ptr<const EventMeanings> meanings)
+           Selections selections)
     : config_(config),
       hypervisor_(config.slices),
-      meanings_(std::move(meanings)),
+      selections_(std::move(selections)),
+      meanings_(selections_.meanings()),
       ccus_(std::move(ccus)),
       units_(std::move(units)),
       clocks_(ClocksOf(units_, ccus_.size())),
@@ -103,6 +102,7 @@ Chip::Chip(const PipelineConfig& config, std::vector<CounterCollectionUnit> ccus
   for (Unit& unit : units_) {
     if (unit.channel == kDeviceChannel) unit.ulc.Enable(0);
   }
+  ConnectAll();
 }
 
 void Chip::Attach(uint8_t channel, const sim::WireSource& wires) {
@@ -261,6 +261,7 @@ void Chip::RouteRecord(const Record& record) {
     return triggers_.Acknowledge(record.ccu);
   }
   ++records_;
+  if (!HasItsSelection(record)) return Fault(record.channel);
   if (record.channel != kDeviceChannel) channels_[record.channel].reduction.Add(record);
   // The device-wide channels add the records of every slice whose resident is not private.
   if (private_slices_.Contains(record.channel)) return;
@@ -290,6 +291,10 @@ void Chip::CommitToSlice(uint8_t slice) {
     if (to->context) memory_.AtomicAdd(*to->context, reduction, ReferenceTimeNs());
     return;
   }
+  Fault(slice);
+}
+
+void Chip::Fault(uint8_t slice) {
   ++stats_.mmu_faults;
   const std::optional<Binding> meant = DestinationOf(slice);
   // The device's counts are no longer the sum of its VMs', unless they never had these.
@@ -466,6 +471,7 @@ void Chip::MoveIn(SwitchStepEvent& event) {
   Step(SwitchStep::kPoll, event, [this] { AwaitAcknowledgements(); });
   Step(SwitchStep::kRestore, event, [this, slice, &event] {
     hpc_.Switch(slice, HpcResidentOf(event.to), now_);
+    Select(slice, SelectionOf(event.to));
     gates_.Bind(slice, GateBindingOf(event.to), now_);
     ShowState(event.from);
     ShowState(event.to);

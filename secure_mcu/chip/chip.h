@@ -32,6 +32,7 @@
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/private_slices.h"
 #include "secure_mcu/chip/record_mover.h"
+#include "secure_mcu/chip/selections.h"
 #include "secure_mcu/chip/slice_gates.h"
 #include "secure_mcu/chip/switch_step.h"
 #include "secure_mcu/pipeline/arbiter.h"
@@ -148,6 +149,15 @@ class Chip {
   // The slice has a resident, and is not in host mode.
   bool RunsGuest(uint8_t slice) const;
 
+  // What residents choose by VmControl::selection, which takes effect at the next switch. Without selections it has no
+  // effect; a number beyond them selects nothing.
+  const std::vector<mailbox::EventSet>& selections() const { return selections_.sets(); }
+  // INVALID_ARGUMENT as SelectableEvents::Check.
+  absl::Status CheckSelections(std::span<const mailbox::EventSet> sets) const { return selections_.Check(sets); }
+  // Replaces them by sets that have passed the check, for residents at once, whose control blocks are read again. All
+  // is flushed: right after Latch, at the same cycle. An event that stays selected loses no count.
+  void SetSelections(std::vector<mailbox::EventSet> sets);
+
   // Swaps the banks of every unit that counts, for a register write or an external trigger. Returns the trigger's id.
   uint32_t Trigger(TriggerKind kind);
   // Triggers, as a register write does, and flushes every unit: the memory blocks then hold exactly the cycles below
@@ -193,6 +203,7 @@ class Chip {
     uint8_t channel;
     size_t wiring;  // into wires_
     uint32_t domain;
+    bool is_switched;
     uint64_t counted = 0;  // cycles of its domain below this are counted, also those within reference cycle now()
   };
 
@@ -212,7 +223,7 @@ class Chip {
   };
 
   Chip(const PipelineConfig& config, std::vector<CounterCollectionUnit> ccus, std::vector<Unit> units,
-       std::shared_ptr<const EventMeanings> meanings);
+       Selections selections);
 
   static Channel MakeChannel(const PipelineConfig& config, const std::shared_ptr<const EventMeanings>& meanings,
                              uint64_t commit_period);
@@ -261,7 +272,16 @@ class Chip {
   ContextControl* ContextControlOf(uint16_t vm, uint16_t context);
   HpcResident HpcResidentOf(const std::optional<Binding>& binding) const;
 
+  // chip_selections.cc
+  void Select(uint8_t slice, uint8_t select);
+  void Connect(uint8_t slice);
+  void ConnectAll();
+  uint8_t SelectionOf(const std::optional<Binding>& binding) const;
+  bool HasItsSelection(const Record& record) const;
+  bool HasItsSelection(const CounterCollectionUnit& ccu) const;
+
   void Commit(size_t channel);
+  void Fault(uint8_t slice);
   void CommitToSlice(uint8_t slice);
   void CommitAll();
   void Rebind(uint8_t slice, const std::optional<Binding>& to);
@@ -277,7 +297,8 @@ class Chip {
   const PipelineConfig config_;
   const size_t hypervisor_;  // index of its channel and of the device-scope units' wires
 
-  const std::shared_ptr<const EventMeanings> meanings_;  // shared with the channels
+  Selections selections_;
+  const std::shared_ptr<const EventMeanings> meanings_;  // the selections', shared with the channels
 
   std::vector<CounterCollectionUnit> ccus_;
   std::vector<Unit> units_;

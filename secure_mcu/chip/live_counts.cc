@@ -15,17 +15,19 @@ bool Chip::IsBoundTo(uint8_t slice, BlockId block) const {
 }
 
 void Chip::AddShare(size_t ccu, size_t counter, uint64_t count, std::span<uint64_t> sums) const {
-  const EventShare& share = (*meanings_)[ccu][counter];
+  const EventShare& share = (*meanings_)[ccus_[ccu].select()][ccu][counter];
   AddSaturating(count << share.shift, sums[share.event]);
 }
 
 void Chip::AddCollected(const CounterCollectionUnit& ccu, std::span<uint64_t> sums) const {
   std::vector<uint64_t> counts(ccu.config().counters);
+  if (!HasItsSelection(ccu)) return;  // its records will fault
   ccu.AddCounts(counts);
   for (size_t i = 0; i < counts.size(); ++i) AddShare(ccu.config().id, i, counts[i], sums);
 }
 
 void Chip::AddHeld(const Unit& unit, std::span<uint64_t> sums) const {
+  if (!HasItsSelection(ccus_[unit.ccu])) return;
   const std::vector<uint16_t>& mapping = ccus_[unit.ccu].config().mapping[unit.index];
   std::vector<uint64_t> counts(mapping.size());
   unit.ulc.AddHeld(wires_[unit.wiring]->domain(unit.domain), counts);
@@ -41,7 +43,8 @@ void Chip::AddUncommitted(size_t channel, std::span<uint64_t> sums) const {
   const ChannelBuffer& buffer = mover_.buffer();
   for (size_t i = 0; i < buffer.size(); ++i) {
     const Record& record = buffer.at(i);
-    for (uint16_t k = 0; Feeds(channel, record.channel) && k < record.size; ++k) {
+    if (!Feeds(channel, record.channel) || !HasItsSelection(record)) continue;
+    for (uint16_t k = 0; k < record.size; ++k) {
       AddShare(record.ccu, record.first + k, record.counts[k], sums);
     }
   }

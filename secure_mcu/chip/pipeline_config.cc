@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/catalog.h"
+#include "secure_mcu/chip/selectable_events.h"
 
 namespace sideband::mcu {
 namespace {
@@ -27,6 +28,7 @@ absl::Status Named(const std::string& name, const absl::Status& status) {
 
 absl::Status ValidateUlc(const UlcSpec& ulc, uint32_t events) {
   SIDEBAND_RETURN_IF_ERROR(CheckRange("domain", ulc.domain, 0, kDomainsMax - 1));
+  SIDEBAND_RETURN_IF_ERROR(CheckRange("counters", ulc.counters, 1, kUlcCountersMax));
   SIDEBAND_RETURN_IF_ERROR(UnitLevelCounter::Validate(CounterConfig(ulc)));
   for (const CounterInput& input : ulc.inputs) {
     SIDEBAND_RETURN_IF_ERROR(CheckRange("event", input.meaning.event, 0, events - 1));
@@ -54,7 +56,9 @@ absl::Status ValidateCcu(const CcuSpec& ccu, const PipelineConfig& config) {
   }
   SIDEBAND_RETURN_IF_ERROR(CheckRange("number of unit-level counters", ccu.ulcs.size(), 1, kCcuUlcsMax));
   SIDEBAND_RETURN_IF_ERROR(CheckRange("threshold", ccu.threshold, 0, kCcuCounterMax));
+  const bool has_selections = ccu.channel != kDeviceChannel && !config.selections.empty();
   for (const UlcSpec& ulc : ccu.ulcs) {
+    if (!has_selections) SIDEBAND_RETURN_IF_ERROR(Named(ulc.name, CheckFits(ulc)));
     SIDEBAND_RETURN_IF_ERROR(Named(ulc.name, ValidateUlc(ulc, config.events)));
     SIDEBAND_RETURN_IF_ERROR(Named(ulc.name, ValidateGroups(ulc, ccu.channel, config.gate_groups.size())));
   }
@@ -78,7 +82,11 @@ absl::Status Validate(const PipelineConfig& config) {
   SIDEBAND_RETURN_IF_ERROR(CheckRange("gate_cycles", config.gate_cycles, 1, kLatencyMax));
   SIDEBAND_RETURN_IF_ERROR(CheckRange("switch_step_cycles", config.switch_step_cycles, 0, kLatencyMax));
   for (const CcuSpec& ccu : config.ccus) SIDEBAND_RETURN_IF_ERROR(Named(ccu.name, ValidateCcu(ccu, config)));
-  return absl::OkStatus();
+  return SelectableEvents(config).Check(config.selections);
+}
+
+absl::Status CheckFits(const UlcSpec& ulc) {
+  return CheckRange("number of counters", ulc.inputs.size(), 1, ulc.counters);
 }
 
 std::vector<CounterInput> NumberInputs(sim::WireId wire, uint32_t digits, uint16_t event, bool prescaled) {
@@ -109,17 +117,29 @@ CounterAllocation AllocateCounters(const CcuSpec& ccu) {
   return counters;
 }
 
+UnitLevelCounter::Sources SourcesOf(std::span<const CounterInput> inputs) {
+  UnitLevelCounter::Sources sources;
+  // Without prescaled numbers `digits` stays empty: one wire for each counter.
+  const bool has_numbers =
+      std::any_of(inputs.begin(), inputs.end(), [](const CounterInput& input) { return input.digits > 0; });
+  for (const CounterInput& input : inputs) {
+    const sim::WireId first = input.group ? InGroup(input.wire, *input.group) : input.wire;
+    for (uint32_t digit = 0; digit < input.wires(); ++digit) sources.wires.push_back(first + digit);
+    if (has_numbers) sources.digits.push_back(input.digits);
+  }
+  return sources;
+}
+
 UnitLevelCounter::Config CounterConfig(const UlcSpec& ulc) {
   UnitLevelCounter::Config config{
       .wires = {}, .digits = {}, .counter_bits = ulc.counter_bits, .period = ulc.period, .lanes = ulc.lanes};
-  // Without prescaled numbers `digits` stays empty: one wire for each counter.
-  const bool has_numbers =
-      std::any_of(ulc.inputs.begin(), ulc.inputs.end(), [](const CounterInput& input) { return input.digits > 0; });
-  for (const CounterInput& input : ulc.inputs) {
-    const sim::WireId first = input.group ? InGroup(input.wire, *input.group) : input.wire;
-    for (uint32_t digit = 0; digit < input.wires(); ++digit) config.wires.push_back(first + digit);
-    if (has_numbers) config.digits.push_back(input.digits);
+  if (ulc.is_switched()) {
+    config.size = ulc.counters;
+    return config;
   }
+  UnitLevelCounter::Sources sources = SourcesOf(ulc.inputs);
+  config.wires = std::move(sources.wires);
+  config.digits = std::move(sources.digits);
   return config;
 }
 

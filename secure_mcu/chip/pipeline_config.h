@@ -7,10 +7,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "proto/mailbox/counting.h"
 #include "secure_mcu/pipeline/counter_collection_unit.h"
 #include "secure_mcu/pipeline/counter_gate.h"
 #include "secure_mcu/pipeline/gated_wires.h"
@@ -42,6 +44,11 @@ struct UlcSpec {
   uint32_t counter_bits = kUlcCounterBitsMax;
   uint32_t period = kUlcPeriodMax;
   uint32_t lanes = 1;
+  uint32_t counters = kUlcCountersMax;  // at most, 1 to 45
+
+  // With more inputs than counters, a selection says which inputs have counters (selectable_events.h). Only on slices
+  // of a chip with selections.
+  bool is_switched() const { return inputs.size() > counters; }
 };
 
 struct CcuSpec {
@@ -75,10 +82,15 @@ struct PipelineConfig {
   // Counters of slices with enable bits (counter_gate.h). Without groups a slice has no gate, and no host mode.
   std::vector<GateGroup> gate_groups;
   uint32_t gate_cycles = 2;  // of an exit, and of an entry, 1 to 65536
+  // The events that residents may choose (VmControl::selection), at most kSelectionsMax. Without selections every input
+  // has a counter.
+  std::vector<mailbox::EventSet> selections;
 };
 
 // INVALID_ARGUMENT: the message names the unit, the field and its range.
 absl::Status Validate(const PipelineConfig& config);
+// Whether every input of the unit-level counter has a counter; part of Validate without selections.
+absl::Status CheckFits(const UlcSpec& ulc);
 
 // The counters of a number of `digits` digits on consecutive wires, `wire` the least significant. In full: one counter
 // per digit i, worth 2^i. Prescaled: the five lowest digits share a counter that gains one for every 32; each higher
@@ -89,11 +101,14 @@ std::vector<CounterInput> NumberInputs(sim::WireId wire, uint32_t digits, uint16
 struct CounterAllocation {
   std::vector<EventShare> meanings;
   // Counter of each input of each unit-level counter; CounterCollectionUnit::kMasked for a masked input.
-  std::vector<std::vector<uint16_t>> mapping;
+  CounterCollectionUnit::Mapping mapping;
 };
+// As if every input had a counter.
 CounterAllocation AllocateCounters(const CcuSpec& ccu);
 
-// The configuration of a unit-level counter with the inputs and the shape of `ulc`.
+// What a unit-level counter counts of the inputs.
+UnitLevelCounter::Sources SourcesOf(std::span<const CounterInput> inputs);
+// The configuration of a unit-level counter with the inputs and the shape of `ulc`; of a switched one without sources.
 UnitLevelCounter::Config CounterConfig(const UlcSpec& ulc);
 
 // Distributes counters over as many unit-level counters (shaped like `like`, at most 45 inputs each) and collection

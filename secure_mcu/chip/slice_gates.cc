@@ -28,6 +28,7 @@ void GatedSlice::PassWithinCycle(uint64_t now) {
 SliceGates::SliceGates(uint32_t slices, const std::vector<GateGroup>& groups, uint32_t domains) {
   if (groups.empty()) return;
   gates_.assign(slices, CounterGate(groups));
+  selected_.assign(slices, ~uint64_t{0});
   wires_.assign(slices, GatedSlice(domains));
 }
 
@@ -56,8 +57,13 @@ void SliceGates::Bind(uint8_t slice, const GateBinding& to, uint64_t now) {
   Show(slice, now);
 }
 
+void SliceGates::Select(uint8_t slice, uint64_t groups) {
+  if (!empty()) selected_[slice] = groups;
+}
+
 void SliceGates::ShowFrom(uint8_t slice, uint64_t cycle, uint64_t now) {
-  wires_[slice].Set(cycle, {.open = gates_[slice].Open(), .is_host = !gates_[slice].in_guest()}, now);
+  const uint64_t open = gates_[slice].Open() & selected_[slice];
+  wires_[slice].Set(cycle, {.open = open, .is_host = !gates_[slice].in_guest()}, now);
 }
 
 void SliceGates::PassWithinCycle(uint8_t slice, uint64_t now) {

@@ -64,6 +64,9 @@ class SliceGates {
   void Enter(uint8_t slice, uint64_t cycle, uint64_t now);
   void Exit(uint8_t slice, uint64_t cycle, uint64_t now);
   void Bind(uint8_t slice, const GateBinding& to, uint64_t now);
+  // Groups whose bit is 0 are closed from the next change on, whatever else: the resident's selection has none of their
+  // events. Initially none.
+  void Select(uint8_t slice, uint64_t groups);
   // After a change of a gate's groups, controls or values.
   void Show(uint8_t slice, uint64_t now) { ShowFrom(slice, now, now); }
   void PassWithinCycle(uint8_t slice, uint64_t now);
@@ -73,6 +76,7 @@ class SliceGates {
 
   // Per slice; none without groups.
   std::vector<CounterGate> gates_;
+  std::vector<uint64_t> selected_;
   std::vector<GatedSlice> wires_;
 };
 

@@ -14,6 +14,7 @@
 #include "secure_mcu/chip_file/chip_file_memory.h"
 #include "secure_mcu/chip_file/chip_file_pipeline.h"
 #include "secure_mcu/chip_file/chip_file_program.h"
+#include "secure_mcu/chip_file/chip_file_selections.h"
 #include "secure_mcu/chip_file/chip_file_tenants.h"
 #include "secure_mcu/chip_file/chip_file_units.h"
 #include "secure_mcu/chip_file/unit_plan.h"
@@ -130,7 +131,7 @@ absl::StatusOr<ChipFile> LoadChipFile(const std::string& path) {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode node, YamlNode::Load(path));
   SIDEBAND_ASSIGN_OR_RETURN(
       const YamlMap root, node.Map({"device", "slices", "pipeline", "units", "device_units", "ccus", "device_workload",
-                                    "waveform", "program", "gate_groups", "host", "vms", "private_vms", "memory",
+                                    "waveform", "program", "gate_groups", "selections", "host", "vms", "private_vms", "memory",
                                     "quantum", "gap", "power", "extension"}));
   ChipFile file{.path = path};
   SIDEBAND_RETURN_IF_ERROR(ReadDevice(root, file));
@@ -140,14 +141,16 @@ absl::StatusOr<ChipFile> LoadChipFile(const std::string& path) {
   SIDEBAND_RETURN_IF_ERROR(ReadWaveform(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadPrograms(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadGates(root, file));
+  SIDEBAND_RETURN_IF_ERROR(ReadSelections(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadVms(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadMemory(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadHypervisor(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadPower(root, file));
   SIDEBAND_RETURN_IF_ERROR(CheckWires(root, file));
   // Invalid units are rejected here, when the file is loaded; the device plans its units again.
-  SIDEBAND_ASSIGN_OR_RETURN(const UnitPlan plan, PlanUnits(file));
+  SIDEBAND_ASSIGN_OR_RETURN(UnitPlan plan, PlanUnits(file));
   SIDEBAND_RETURN_IF_ERROR(CheckEnergies(file, plan.events));
+  file.pipeline.selections = std::move(plan.selections);
   return file;
 }
 

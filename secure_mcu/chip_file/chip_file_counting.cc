@@ -79,6 +79,18 @@ absl::StatusOr<bool> ReadPrivate(const YamlMap& map, bool otherwise, const ChipF
   return is_private;
 }
 
+// The first selection is that of VMs that choose none.
+absl::StatusOr<uint8_t> ReadSelection(const YamlMap& map, const ChipFile& file) {
+  const auto node = map.Find("selection");
+  if (!node) return uint8_t{0};
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string name, node->String());
+  std::vector<std::string> names;
+  for (const SelectionFileSpec& selection : file.selections) names.push_back(selection.name);
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end()) return node->Error(absl::StrCat("no selection '", name, "'", DidYouMean(name, names)));
+  return static_cast<uint8_t>(found - names.begin());
+}
+
 }  // namespace
 
 absl::Status ReadPrivateVms(const YamlMap& root, ChipFile& file) {
@@ -92,9 +104,10 @@ absl::StatusOr<VmControl> ReadCounting(const YamlMap& vm, bool confidential, con
   VmControl control{.is_private = confidential && file.private_vms};
   const auto node = vm.Find("counting");
   if (!node) return control;
-  SIDEBAND_ASSIGN_OR_RETURN(
-      const YamlMap map, node->Map({"useren", "ids", "allowed", "pinned", "private", "guest_access", "guest_value",
-                                    "host_value", "guest_load", "host_load", "guest_store", "host_store"}));
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map,
+                            node->Map({"useren", "ids", "allowed", "pinned", "private", "selection", "guest_access",
+                                       "guest_value", "host_value", "guest_load", "host_load", "guest_store",
+                                       "host_store"}));
   SIDEBAND_ASSIGN_OR_RETURN(control.is_private, ReadPrivate(map, control.is_private, file));
   SIDEBAND_ASSIGN_OR_RETURN(control.useren, BoolField(map, "useren", false));
   SIDEBAND_ASSIGN_OR_RETURN(control.match, ReadMatch(map));
@@ -102,6 +115,7 @@ absl::StatusOr<VmControl> ReadCounting(const YamlMap& vm, bool confidential, con
   SIDEBAND_ASSIGN_OR_RETURN(control.pinned, ReadVector(map, "pinned", control.pinned, file));
   SIDEBAND_ASSIGN_OR_RETURN(control.guest_access, ReadGuestAccess(map));
   SIDEBAND_RETURN_IF_ERROR(ReadImages(map, file, control));
+  SIDEBAND_ASSIGN_OR_RETURN(control.selection, ReadSelection(map, file));
   return control;
 }
 

@@ -2,7 +2,7 @@
 //
 // A VM's control block as its chip file has it: `vms[].counting` (virtual-counters.md).
 //   SIDEBAND_RETURN_IF_ERROR(ReadPrivateVms(root, file));    // needs file.extension
-//   SIDEBAND_ASSIGN_OR_RETURN(vm.counting, ReadCounting(map, vm.confidential, file));    // needs file.gate_groups
+//   SIDEBAND_ASSIGN_OR_RETURN(vm.counting, ReadCounting(map, vm.confidential, file));    // needs groups and selections
 #ifndef SIDEBAND_SECURE_MCU_CHIP_FILE_CHIP_FILE_COUNTING_H_
 #define SIDEBAND_SECURE_MCU_CHIP_FILE_CHIP_FILE_COUNTING_H_
 

@@ -29,14 +29,6 @@ absl::StatusOr<std::string> ReadGroupName(const YamlMap& map) {
   return map.Find("name")->Error(absl::StrCat("group '", name, "' has characters other than a-z, 0-9 and '_'"));
 }
 
-std::vector<std::string> EventsOfSlices(const ChipFile& file) {
-  std::vector<std::string> events;
-  for (const UnitFileSpec& unit : file.units) {
-    for (const UnitEventSpec& event : unit.events) events.push_back(event.name);
-  }
-  return events;
-}
-
 absl::StatusOr<GateGroup> ReadGate(const YamlMap& map) {
   GateGroup gate;
   SIDEBAND_ASSIGN_OR_RETURN(const uint64_t identifier, UintField(map, "identifier", 0, {0, kIdentifierMax}));
@@ -53,7 +45,7 @@ class GroupReader {
 
   absl::Status Add(const YamlNode& node) {
     SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"name", "events", "identifier", "guest", "host"}));
-    GateGroupFileSpec group;
+    GateGroupFileSpec group{.line = node.line()};
     SIDEBAND_ASSIGN_OR_RETURN(group.name, ReadGroupName(map));
     SIDEBAND_ASSIGN_OR_RETURN(const GateGroup gate, ReadGate(map));
     if (!names_.insert(group.name).second) return node.Error(absl::StrCat("group '", group.name, "' is listed twice"));
@@ -100,6 +92,14 @@ absl::Status ReadHost(const YamlMap& root, ChipFile& file) {
 }
 
 }  // namespace
+
+std::vector<std::string> EventsOfSlices(const ChipFile& file) {
+  std::vector<std::string> events;
+  for (const UnitFileSpec& unit : file.units) {
+    for (const UnitEventSpec& event : unit.events) events.push_back(event.name);
+  }
+  return events;
+}
 
 absl::Status ReadGates(const YamlMap& root, ChipFile& file) {
   SIDEBAND_ASSIGN_OR_RETURN(const auto nodes, root.ListOrEmpty("gate_groups"));

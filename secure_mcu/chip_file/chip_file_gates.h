@@ -5,11 +5,17 @@
 #ifndef SIDEBAND_SECURE_MCU_CHIP_FILE_CHIP_FILE_GATES_H_
 #define SIDEBAND_SECURE_MCU_CHIP_FILE_CHIP_FILE_GATES_H_
 
+#include <string>
+#include <vector>
+
 #include "absl/status/status.h"
 #include "proto/base/yaml.h"
 #include "secure_mcu/chip_file/chip_spec.h"
 
 namespace sideband::mcu {
+
+// The events of the slices' units, with repetitions.
+std::vector<std::string> EventsOfSlices(const ChipFile& file);
 
 absl::Status ReadGates(const YamlMap& root, ChipFile& file);
 

@@ -607,6 +607,80 @@ TEST(ChipFileTest, MoreThan45CountersAreRefusedWithTheirUnit) {
       Load(ChipOf("  - {name: a, events: [" + Events(0, 44) + ", {name: n, bits: 5, count: prescaled}]}\n")).ok());
 }
 
+// A unit with sources for six counters, of which it has four, and a unit that has a counter for each.
+std::string WithSelections(const std::string& selections, const std::string& counting = "{}",
+                           const std::string& counters = "counters: 4, ") {
+  return ChipOf("  - {name: sm, count: 2, " + counters +
+                "events: [tlb_hits, tlb_misses, {name: bytes, bits: 2}, tensor_cycles, fp64_cycles], "
+                "masked: [fp64_cycles]}\n"
+                "  - {name: l2, events: [l2_reads]}\n"
+                "gate_groups:\n"
+                "  - {name: tlb, events: [tlb_hits, tlb_misses]}\n"
+                "  - {name: tensor, events: [bytes, tensor_cycles]}\n" +
+                selections +
+                "\nvms: [{name: vm1, uuid: 11111111-0000-4000-8000-000000000001, contexts: [], counting: " + counting +
+                "}]\n");
+}
+
+constexpr char kSelections[] =
+    "selections: [{name: tlb, events: [tlb_hits, tlb_misses]}, {name: tensor, events: [tensor_cycles, bytes]}]";
+
+TEST(ChipFileTest, ReadsSelections) {
+  const auto file = Load(WithSelections(kSelections, "{selection: tensor}"));
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->units[0].ulc.counters, 4u);
+  EXPECT_EQ(file->units[1].ulc.counters, 45u);
+  EXPECT_EQ(file->vms[0].counting.selection, 1);
+  // Events in the order of the units.
+  EXPECT_EQ(file->pipeline.selections, (std::vector<mailbox::EventSet>{{0b00011}, {0b01100}}));
+  const auto first = Load(WithSelections(kSelections));
+  EXPECT_EQ(first->vms[0].counting.selection, 0);
+}
+
+TEST(ChipFileTest, AMistakeInSelectionsIsNamed) {
+  const auto message = [](const std::string& selections, const std::string& counting = "{}",
+                          const std::string& counters = "counters: 4, ") {
+    return std::string(Load(WithSelections(selections, counting, counters)).status().message());
+  };
+  const auto of = [&](const std::string& events) {
+    return message("selections: [{name: a, events: [" + events + "]}]");
+  };
+  EXPECT_EQ(message(""), Path() + ":4: unit 'sm': number of counters is 6, must be from 1 to 4");
+  EXPECT_EQ(of(""), "") << "nothing is a choice, too";
+  EXPECT_THAT(of("tlb_hit, tlb_misses"), testing::HasSubstr("no unit of a slice has an event 'tlb_hit'"));
+  EXPECT_THAT(of("tlb_hits, tlb_hits"), testing::HasSubstr("event 'tlb_hits' is listed twice"));
+  EXPECT_THAT(of("l2_reads"), testing::HasSubstr(":9: selection 'a': event 'l2_reads' is not selectable"));
+  EXPECT_THAT(of("fp64_cycles"), testing::HasSubstr("event 'fp64_cycles' is not selectable")) << "masked";
+  EXPECT_THAT(of("tlb_hits"), testing::HasSubstr("event 'tlb_hits' is selected and event 'tlb_misses' is not"));
+  EXPECT_THAT(of("tlb_hits, tlb_misses, bytes, tensor_cycles"),
+              testing::HasSubstr("the events of unit sm.0 need 5 counters, it has 4"));
+  EXPECT_THAT(message(kSelections, "{selection: tenso}"),
+              testing::HasSubstr("no selection 'tenso' (did you mean 'tensor'?)"));
+  EXPECT_THAT(message("selections: [{name: a, events: []}, {name: a, events: []}]"),
+              testing::HasSubstr("selection 'a' is listed twice"));
+  std::string many;
+  for (int i = 0; i < 17; ++i) absl::StrAppend(&many, "{name: s", i, ", events: []}, ");
+  EXPECT_THAT(message("selections: [" + many + "]"), testing::HasSubstr("more than 16 selections"));
+  EXPECT_THAT(message(kSelections, "{}", ""),
+              testing::HasSubstr(":9: selections need a unit with more events than counters"));
+  EXPECT_THAT(message(kSelections, "{}", "counters: 46, "), testing::HasSubstr("counters is 46"));
+  EXPECT_THAT(message(absl::StrCat(kSelections, "\nextension: 1")), testing::HasSubstr("selections need extension 2"));
+}
+
+TEST(ChipFileTest, ASelectableEventNeedsAGroupOfItsKind) {
+  const auto message = [](const std::string& from, const std::string& to) {
+    const std::string chip = absl::StrReplaceAll(WithSelections(kSelections), {{from, to}});
+    return std::string(Load(chip).status().message());
+  };
+  EXPECT_EQ(message(", events: [bytes, tensor_cycles]", ", events: [bytes]"),
+            Path() +
+                ":4: event 'tensor_cycles' is selectable and has no gate group, whose running cycles would tell a "
+                "count of 0 from none");
+  EXPECT_THAT(message(", events: [bytes, tensor_cycles]", ", events: [l2_reads, bytes, tensor_cycles]"),
+              testing::HasSubstr(":8: group 'tensor' has event 'bytes', which is selectable, and event 'l2_reads', "
+                                 "which is always counted"));
+}
+
 TEST(ChipFileTest, TheSerialiserMustFinishWithinAPeriod) {
   const std::string events = Events(0, 45);
   EXPECT_TRUE(Load(ChipOf("  - {name: a, period: 407, events: [" + events + "]}\n")).ok());

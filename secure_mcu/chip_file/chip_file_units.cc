@@ -143,18 +143,20 @@ absl::StatusOr<UnitFileSpec> ReadUnit(const YamlNode& node, const YamlMap& map, 
   SIDEBAND_RETURN_IF_ERROR(ReadEvents(map, unit));
   SIDEBAND_RETURN_IF_ERROR(ReadMasked(map, unit));
   SIDEBAND_RETURN_IF_ERROR(ReadUlcShape(map, unit.ulc));
+  SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "counters", {1, kUlcCountersMax}, unit.ulc.counters));
   SIDEBAND_RETURN_IF_ERROR(ReadSlices(map, file.pipeline.slices, unit));
   if (!map.Find("ccu")) return unit;
   SIDEBAND_ASSIGN_OR_RETURN(unit.ccu, ReadCcuName(map, "ccu"));
   return unit;
 }
 
-// Units of the whole device belong to no slice, so they have no key `slices`.
+// Units of the whole device belong to no slice and have no resident, so they have no keys `slices` and `counters`.
 absl::StatusOr<YamlMap> UnitMap(const YamlNode& node, bool on_slices) {
   if (!on_slices) {
     return node.Map({"name", "count", "events", "masked", "counter_bits", "period", "lanes", "ccu"});
   }
-  return node.Map({"name", "count", "events", "masked", "counter_bits", "period", "lanes", "ccu", "slices"});
+  return node.Map(
+      {"name", "count", "events", "counters", "masked", "counter_bits", "period", "lanes", "ccu", "slices"});
 }
 
 absl::Status ReadUnits(const std::vector<YamlNode>& nodes, bool on_slices, const ChipFile& file,

@@ -101,6 +101,14 @@ struct ProgramFileSpec {
 struct GateGroupFileSpec {
   std::string name;
   std::vector<std::string> events;  // at least one
+  size_t line = 0;
+};
+
+// Events of units with more events than counters, which count while a VM of the selection is resident.
+struct SelectionFileSpec {
+  std::string name;
+  std::vector<std::string> events;
+  size_t line = 0;
 };
 
 // The hypervisor's work on the slices: from each multiple of `exit_every` on, for `exit_time`; and where slices have
@@ -147,6 +155,7 @@ struct ChipFile {
   std::vector<ProgramFileSpec> programs;  // one per slice, or none
 
   std::vector<GateGroupFileSpec> gate_groups;  // in the order of their numbers
+  std::vector<SelectionFileSpec> selections;   // in the order of their numbers; as sets of events in `pipeline`
   std::optional<HostFileSpec> host;
   // Whether the slices have host blocks, which version 1 cannot report (virtual-counters.md, "Mechanism", 5).
   bool has_host_blocks() const { return host && extension == mailbox::ExtensionVersion::kTwo; }

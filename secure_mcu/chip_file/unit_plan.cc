@@ -11,6 +11,7 @@
 #include "proto/base/text.h"
 #include "secure_mcu/chip_file/pace.h"
 #include "secure_mcu/chip_file/resident_cycles.h"
+#include "secure_mcu/chip_file/selection_plan.h"
 
 namespace sideband::mcu {
 namespace {
@@ -91,7 +92,9 @@ class ChannelPlanner {
   }
 
   absl::Status CheckUlc(const UnitFileSpec& unit, const UlcSpec& ulc) const {
-    const absl::Status status = UnitLevelCounter::Validate(CounterConfig(ulc));
+    const bool has_selections = channel_ != kDeviceChannel && !file_.selections.empty();
+    const absl::Status fits = has_selections ? absl::OkStatus() : CheckFits(ulc);
+    const absl::Status status = fits.ok() ? UnitLevelCounter::Validate(CounterConfig(ulc)) : fits;
     return status.ok() ? status : Error(unit.line, absl::StrCat("unit '", unit.name, "': ", status.message()));
   }
 
@@ -215,6 +218,7 @@ absl::StatusOr<UnitPlan> PlanUnits(const ChipFile& file) {
     SIDEBAND_RETURN_IF_ERROR(AtLine(running, file.path, file.units[0].line));
   }
   SIDEBAND_RETURN_IF_ERROR(CheckThresholds(file, plan));
+  SIDEBAND_ASSIGN_OR_RETURN(plan.selections, PlanSelections(file, plan.events, plan.ccus));
   return plan;
 }
 

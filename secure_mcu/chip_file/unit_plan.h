@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "proto/mailbox/counting.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip_file/chip_spec.h"
 #include "secure_mcu/chip_file/event_table.h"
@@ -23,6 +24,7 @@ struct UnitPlan {
   // Those of each slice, then those of the device. Units that name a collection unit share it within their slice; the
   // others are packed in the file's order, 48 unit-level counters each.
   std::vector<CcuSpec> ccus;
+  std::vector<mailbox::EventSet> selections;  // those of the file
   // Per channel (the slices, then the device) and wire, the event that the wire carries.
   std::vector<std::vector<uint16_t>> wires;
 

@@ -11,6 +11,7 @@
 #include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/snapshot_cost.h"
 #include "secure_mcu/chip/pipeline_config.h"
+#include "secure_mcu/chip/selectable_events.h"
 #include "secure_mcu/chip_file/unit_plan.h"
 #include "secure_mcu/describe/read_path.h"
 #include "secure_mcu/describe/totals.h"
@@ -48,15 +49,14 @@ void Fold(T item, std::vector<T>& groups) {
 
 UlcGroup DescribeUlc(const UlcSpec& ulc) {
   UlcGroup group{.names = {ulc.name, ulc.name},
-                 .counters = ulc.inputs.size(),
+                 .counters = UlcCounters(ulc),
+                 .sources = ulc.inputs.size(),
+                 .prescaled = UlcPrescaled(ulc),
                  .counter_bits = ulc.counter_bits,
                  .period = ulc.period,
                  .lanes = ulc.lanes,
                  .serial_cycles = UnitLevelCounter::SerialCycles(CounterConfig(ulc))};
-  for (const CounterInput& input : ulc.inputs) {
-    group.prescaled += input.digits > 0 ? 1 : 0;
-    group.masked += input.masked ? 1 : 0;
-  }
+  for (const CounterInput& input : ulc.inputs) group.masked += input.masked ? 1 : 0;
   return group;
 }
 
@@ -154,11 +154,13 @@ absl::StatusOr<Description> Describe(const ChipFile& file) {
                      .blocks = blocks,
                      .block_bytes = mailbox::kBlockHeaderBytes + sizeof(uint64_t) * config.events,
                      .page_table_bytes = kPageEntryBytes * blocks,
+                     .record_bits = RecordBits(config),
                      .slices = DescribeSlices(config),
                      .reduction_channels = DescribeReduction(config),
                      .registers = CountRegisters(config),
                      .read_path = CountReadPath(config.slices, config.events),
                      .gates = CountGates(config),
+                     .selects = CountSelects(config),
                      .traffic = CountTraffic(config, switches),
                      .flat = CountFlat(config, switches),
                      .snapshot = mailbox::CostOfSnapshot(mailbox::SnapshotStreamBytesMax(blocks, config.events),

@@ -26,6 +26,7 @@ struct Siblings {
 struct UlcGroup {
   Siblings names;
   size_t counters = 0;  // of each sibling
+  size_t sources = 0;   // more than the counters if the unit is switched
   size_t prescaled = 0;
   size_t masked = 0;
   uint32_t counter_bits = 0;
@@ -60,6 +61,7 @@ struct ReductionGroup {
 inline constexpr uint64_t kCcuCounterBits = 28;
 inline constexpr uint64_t kRecordBits = kRecordCounters * kCcuCounterBits + 16 /*ccu*/ + 8 /*channel*/ +
                                         1 /*flush_ack*/ + 32 /*trigger_id*/ + 16 /*flags*/ + 16 /*first*/ + 4 /*size*/;
+inline constexpr uint64_t kSelectBits = 8;  // more, on a chip with selections
 inline constexpr uint64_t kCounterBits = 64;
 
 // Flip-flops.
@@ -90,6 +92,14 @@ struct GateRegisters {
   uint64_t hosts = 0;   // HCB of each slice
 
   uint64_t total() const { return values + groups + hosts; }
+};
+
+// Flip-flops of the select registers, beside those of the pipeline; none without selections.
+struct SelectRegisters {
+  uint64_t bits = 0;       // of all
+  uint64_t registers = 0;  // one per collection unit and kind of switched units
+
+  bool operator==(const SelectRegisters&) const = default;
 };
 
 // Bits per second with all slices counting all the time, rounded.
@@ -125,12 +135,14 @@ struct Description {
   size_t blocks = 0;         // memory blocks
   uint64_t block_bytes = 0;  // of each block
   uint64_t page_table_bytes = 0;
+  uint64_t record_bits = kRecordBits;
 
   std::vector<SliceGroup> slices;
   std::vector<ReductionGroup> reduction_channels;
   Registers registers;
   ReadPathRegisters read_path;
   GateRegisters gates;
+  SelectRegisters selects;
   Traffic traffic;
   FlatDesign flat;
   mailbox::SnapshotCost snapshot;  // of the longest snapshot

@@ -20,6 +20,7 @@ Json UlcJson(const UlcGroup& ulc) {
                {"period", ulc.period},
                {"lanes", ulc.lanes},
                {"serial_cycles", ulc.serial_cycles}});
+  if (ulc.sources > ulc.counters) json["sources"] = ulc.sources;
   return json;
 }
 
@@ -46,7 +47,7 @@ Json TreeJson(const Description& description) {
   return {{"slices", std::move(slices)},
           {"channel_buffer",
            {{"records", description.buffer_depth},
-            {"record_bits", kRecordBits},
+            {"record_bits", description.record_bits},
             {"trigger_period", description.trigger_period}}},
           {"reduction_channels", std::move(channels)},
           {"memory",
@@ -87,6 +88,12 @@ Json GatesJson(const Description& description) {
           {"hosts", gates.hosts},
           {"total", gates.total()},
           {"flip_flops_ratio", Ratio(gates.total(), description.registers.total())}};
+}
+
+Json SelectsJson(const Description& description) {
+  return {{"registers", description.selects.registers},
+          {"total", description.selects.bits},
+          {"flip_flops_ratio", Ratio(description.selects.bits, description.registers.total())}};
 }
 
 Json TrafficJson(const Traffic& traffic) {
@@ -132,6 +139,7 @@ std::string FormatJson(const Description& description) {
   json["flip_flops"] = RegistersJson(description.registers);
   json["read_path"] = ReadPathJson(description);
   if (description.gates.total() > 0) json["gates"] = GatesJson(description);
+  if (description.selects.registers > 0) json["selects"] = SelectsJson(description);
   json["bits_per_second"] = TrafficJson(description.traffic);
   json["flat_design"] = FlatJson(description);
   json["snapshot_read"] = SnapshotJson(description.snapshot);

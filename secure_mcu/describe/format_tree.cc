@@ -65,6 +65,7 @@ Node UlcNode(const UlcGroup& ulc) {
                       Plural(ulc.counters, "counter"), ulc.counter_bits, ulc.period, Plural(ulc.lanes, "lane"),
                       ulc.serial_cycles, ulc.period, (100 * ulc.serial_cycles + ulc.period / 2) / ulc.period);
   if (ulc.prescaled > 0) absl::StrAppend(&text, ", ", ulc.prescaled, " prescaled");
+  if (ulc.sources > ulc.counters) absl::StrAppend(&text, ", of ", ulc.sources, " sources");
   if (ulc.masked > 0) absl::StrAppend(&text, ", ", ulc.masked, " masked");
   return {std::move(text), {}};
 }
@@ -97,9 +98,10 @@ Node ReductionNode(const Description& description) {
 std::vector<Node> Nodes(const Description& description) {
   std::vector<Node> nodes;
   for (const SliceGroup& slice : description.slices) nodes.push_back(SliceNode(slice));
-  nodes.push_back({absl::StrCat("channel buffer: ", Plural(description.buffer_depth, "record"), " × ", kRecordBits,
-                                " bits, trigger ", PeriodText(description.trigger_period, description.clock_hz)),
-                   {}});
+  nodes.push_back(
+      {absl::StrCat("channel buffer: ", Plural(description.buffer_depth, "record"), " × ", description.record_bits,
+                    " bits, trigger ", PeriodText(description.trigger_period, description.clock_hz)),
+       {}});
   nodes.push_back(ReductionNode(description));
   nodes.push_back({absl::StrCat("memory: ", Plural(description.blocks, "block"), " × ", description.block_bytes,
                                 " bytes = ", Grouped(description.blocks * description.block_bytes),
@@ -145,6 +147,15 @@ void AppendGates(const Description& description, std::string& text) {
                         Ratio(gates.total(), description.registers.total()));
 }
 
+void AppendSelects(const Description& description, std::string& text) {
+  const SelectRegisters& selects = description.selects;
+  if (selects.registers == 0) return;
+  AppendTable("flip-flops of the select registers",
+              std::vector<Row>{{"registers", selects.registers}, {"total", selects.bits}}, text);
+  absl::StrAppendFormat(&text, "  %-46s %22s\n", "times the pipeline's",
+                        Ratio(selects.bits, description.registers.total()));
+}
+
 void AppendTotals(const Description& description, std::string& text) {
   const Registers& registers = description.registers;
   AppendTable("flip-flops",
@@ -158,6 +169,7 @@ void AppendTotals(const Description& description, std::string& text) {
               text);
   AppendReadPath(description, text);
   AppendGates(description, text);
+  AppendSelects(description, text);
   const Traffic& traffic = description.traffic;
   AppendTable("bits a second",
               std::vector<Row>{{"unit-level counters to collection units", traffic.ulc_to_ccu},

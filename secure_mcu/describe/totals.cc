@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/describe/totals.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
+
+#include "secure_mcu/chip/selectable_events.h"
 
 namespace sideband::mcu {
 namespace {
@@ -12,12 +16,6 @@ constexpr uint64_t kBanks = 2;
 constexpr uint64_t kBlocksOfACommit = 2;  // the VM's block and the context's
 
 uint64_t FrameBits(const UlcSpec& ulc) { return UnitLevelCounter::FrameBits(CounterConfig(ulc)); }
-
-uint64_t Prescaled(const UlcSpec& ulc) {
-  uint64_t prescaled = 0;
-  for (const CounterInput& input : ulc.inputs) prescaled += input.digits > 0 ? 1 : 0;
-  return prescaled;
-}
 
 uint64_t Records(const CcuSpec& ccu) { return (CcuCounters(ccu) + kRecordCounters - 1) / kRecordCounters; }
 
@@ -52,7 +50,7 @@ double FrameTraffic(const PipelineConfig& config) {
 double TriggerTraffic(const PipelineConfig& config) {
   double records = 0;
   for (const CcuSpec& ccu : config.ccus) records += static_cast<double>(Records(ccu));
-  return records * kRecordBits * Rate(config, config.trigger_period);
+  return records * static_cast<double>(RecordBits(config)) * Rate(config, config.trigger_period);
 }
 
 // Per switch, each collection unit of the slice sends its records and an acknowledgement, and the slice's channel
@@ -60,7 +58,7 @@ double TriggerTraffic(const PipelineConfig& config) {
 double SwitchTraffic(const PipelineConfig& config, std::span<const double> switches) {
   double bits = 0;
   for (const CcuSpec& ccu : config.ccus) {
-    bits += static_cast<double>((Records(ccu) + 1) * kRecordBits) * SwitchesOf(ccu, switches);
+    bits += static_cast<double>((Records(ccu) + 1) * RecordBits(config)) * SwitchesOf(ccu, switches);
   }
   for (const double rate : switches)
     bits += static_cast<double>(kBlocksOfACommit * config.events * kCounterBits) * rate;
@@ -75,7 +73,16 @@ double CommitTraffic(const PipelineConfig& config) {
 
 }  // namespace
 
-size_t CcuCounters(const CcuSpec& ccu) { return AllocateCounters(ccu).meanings.size(); }
+size_t UlcCounters(const UlcSpec& ulc) { return ulc.is_switched() ? ulc.counters : ulc.inputs.size(); }
+
+size_t UlcPrescaled(const UlcSpec& ulc) {
+  const auto prescaled = std::ranges::count_if(ulc.inputs, [](const CounterInput& input) { return input.digits > 0; });
+  return std::min(static_cast<size_t>(prescaled), UlcCounters(ulc));
+}
+
+uint64_t RecordBits(const PipelineConfig& config) {
+  return config.selections.empty() ? kRecordBits : kRecordBits + kSelectBits;
+}
 
 size_t ReductionChannels(const PipelineConfig& config) {
   return config.slices + 1 + (config.out_of_band_commit_period == 0 ? 0 : 1);
@@ -86,12 +93,12 @@ Registers CountRegisters(const PipelineConfig& config) {
   for (const CcuSpec& ccu : config.ccus) {
     registers.ccu_banks += kBanks * kCcuCounterBits * CcuCounters(ccu);
     for (const UlcSpec& ulc : ccu.ulcs) {
-      registers.ulc_counters += ulc.inputs.size() * ulc.counter_bits;
-      registers.prescalers += Prescaled(ulc) * kPrescalerBits;
+      registers.ulc_counters += UlcCounters(ulc) * ulc.counter_bits;
+      registers.prescalers += UlcPrescaled(ulc) * kPrescalerBits;
       registers.serialisers += FrameBits(ulc);
     }
   }
-  registers.buffer = config.buffer_depth * kRecordBits;
+  registers.buffer = config.buffer_depth * RecordBits(config);
   registers.reduction_channels = ReductionChannels(config) * config.events * kCounterBits;
   return registers;
 }
@@ -103,6 +110,18 @@ GateRegisters CountGates(const PipelineConfig& config) {
   return {.values = config.slices * 2 * kGateValueBits,
           .groups = config.slices * config.gate_groups.size() * kGroupBits,
           .hosts = config.slices * kHostBits};
+}
+
+// Per counter, the number of one of the kind's sources.
+SelectRegisters CountSelects(const PipelineConfig& config) {
+  SelectRegisters selects;
+  for (const CcuSpec& ccu : config.ccus) {
+    for (const SwitchedKind& kind : SwitchedKinds(ccu)) {
+      selects.bits += uint64_t{kind.counters} * std::bit_width(kind.sources.size() - 1);
+      ++selects.registers;
+    }
+  }
+  return selects;
 }
 
 Traffic CountTraffic(const PipelineConfig& config, std::span<const double> switches) {

@@ -15,13 +15,16 @@
 
 namespace sideband::mcu {
 
-// Counters per bank: one for each (event, digit) that is not masked.
-size_t CcuCounters(const CcuSpec& ccu);
 // One per slice, the hypervisor's, and the out-of-band channel if its period is not 0.
 size_t ReductionChannels(const PipelineConfig& config);
+// Of a unit-level counter: its counters, and those of them that have an accumulator.
+size_t UlcCounters(const UlcSpec& ulc);
+size_t UlcPrescaled(const UlcSpec& ulc);
 
 Registers CountRegisters(const PipelineConfig& config);
 GateRegisters CountGates(const PipelineConfig& config);
+SelectRegisters CountSelects(const PipelineConfig& config);
+uint64_t RecordBits(const PipelineConfig& config);
 // `switches` has the context switches per second of each slice.
 Traffic CountTraffic(const PipelineConfig& config, std::span<const double> switches);
 FlatDesign CountFlat(const PipelineConfig& config, std::span<const double> switches);

@@ -77,6 +77,26 @@ TEST(TotalsTest, APeriodOfNoneMovesNothing) {
   EXPECT_EQ(CountFlat(config, std::vector<double>{0, 0}).moved(), 0u);
 }
 
+// virtual-counters.md's own figures, of a unit with 45 counters of 64 sources.
+TEST(TotalsTest, SelectRegistersByHand) {
+  PipelineConfig config = Tiny();
+  EXPECT_EQ(CountSelects(config), SelectRegisters()) << "no selections, no registers";
+  UlcSpec unit{.name = "sm.0", .counter_bits = 9, .period = 511};
+  for (uint16_t event = 0; event < 64; ++event) unit.inputs.push_back({.wire = event, .meaning = {event, 0}});
+  config.events = 64;
+  config.ccus = {{.name = "s0", .channel = 0, .ulcs = {unit, unit}}};
+  config.selections = {{0}};
+  EXPECT_EQ(CountSelects(config), (SelectRegisters{.bits = 270, .registers = 1})) << "one for both units";
+  const CcuSpec ccu = config.ccus[0];
+  config.ccus.assign(8, ccu);
+  EXPECT_EQ(CountSelects(config).bits, 2160u);
+  const Registers registers = CountRegisters(config);
+  EXPECT_EQ(registers.ulc_counters, 8u * 2 * 45 * 9) << "counters, not sources";
+  EXPECT_EQ(registers.serialisers, 8u * 2 * (2 + 45 * 9));
+  EXPECT_EQ(registers.ccu_banks, 8u * 2 * 28 * 45);
+  EXPECT_EQ(registers.buffer, 3u * (317 + 8)) << "records say which selection they have";
+}
+
 // virtual-counters.md's own figure, of the large chip with as many groups as there can be.
 TEST(TotalsTest, GatesByHand) {
   PipelineConfig config = Tiny();

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "proto/mailbox/catalog.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
 
@@ -55,8 +56,12 @@ using Counts = std::map<std::string, uint64_t>;
 class CountingTest : public testing::Test {
  protected:
   void Start(const std::string& gates, const std::string& vm1 = "", const std::string& vm2 = "") {
+    StartChip(absl::StrReplaceAll(kChip, {{"GATES", gates}, {"VM1", vm1}, {"VM2", vm2}}));
+  }
+  void StartChip(const std::string& chip) {
     const std::string path = testing::TempDir() + "counting.yaml";
-    std::ofstream(path) << absl::StrReplaceAll(kChip, {{"GATES", gates}, {"VM1", vm1}, {"VM2", vm2}});
+    std::ofstream(path) << chip;
+    elapsed_ = absl::ZeroDuration();
     device_ = *LiveDevice::Create(*LoadChipFile(path), 42, [this] { return elapsed_; });
   }
   Counts CountsAt(uint64_t cycle, uint16_t vm = 1) {
@@ -143,6 +148,107 @@ TEST_F(CountingTest, WhatTheOperatorDoesNotAllowIsClosed) {
   Start(kGates, "allowed: [host]", "allowed: [], pinned: [guest]");
   EXPECT_EQ(CountsAt(5000, 1)["sm_active_cycles"], 0u);
   EXPECT_GT(CountsAt(5000, 2)["sm_active_cycles"], 0u);
+}
+
+// --- Selections
+// -------------------------------------------------------------------------------------------------------
+
+// Two VMs by turns on one slice. Each unit has sources for nine counters.
+constexpr char kShared[] = R"(
+device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 1000000}
+pipeline: {trigger_period: 100, commit_period: 1000}
+units:
+  - name: sm
+    count: 5
+    COUNTERS
+    events: [tlb_hits, tlb_misses, {name: tlb_latency, bits: 7, count: prescaled}, {name: tensor_ops, bits: 3}, tensor_active_cycles]
+  - {name: l2, events: [l2_reads]}
+gate_groups:
+  - {name: tlb, events: [tlb_hits, tlb_misses, tlb_latency]}
+  - {name: tensor, events: [tensor_ops, tensor_active_cycles]}
+SELECTIONS
+vms:
+  - name: vm1
+    uuid: 11111111-0000-4000-8000-000000000001
+    VM1
+    contexts: [{name: a, slice: 0, seed: 1, phases: [{kind: gemm, time: 2ms}, {kind: copy, time: 700us}]}]
+  - name: vm2
+    uuid: 22222222-0000-4000-8000-000000000002
+    VM2
+    contexts: [{name: a, slice: 0, seed: 3, phases: [{kind: attention, time: 1ms}]}]
+quantum: 3ms
+gap: 100us
+)";
+
+std::string Switched() {
+  return absl::StrReplaceAll(kShared, {{"COUNTERS", "counters: 5"},
+                                       {"SELECTIONS",
+                                        "selections: [{name: tensor, events: [tensor_ops, tensor_active_cycles]},\n"
+                                        "             {name: tlb, events: [tlb_hits, tlb_misses, tlb_latency]}]"},
+                                       {"VM1", "counting: {selection: tlb}"},
+                                       {"VM2", ""}});
+}
+
+std::string WithEnoughCounters() {
+  return absl::StrReplaceAll(kShared, {{"COUNTERS", ""}, {"SELECTIONS", ""}, {"VM1", ""}, {"VM2", ""}});
+}
+
+constexpr const char* kTlb[] = {"tlb_hits", "tlb_misses", "tlb_latency"};
+constexpr const char* kTensor[] = {"tensor_ops", "tensor_active_cycles"};
+
+// V12: the same counters of a slice count TLB events of one VM and tensor events of the other, exactly.
+TEST_F(CountingTest, EachVmCountsItsOwnEventsOnTheSameCounters) {
+  for (const uint64_t cycle : {2999, 3000, 4711, 60'000}) {
+    StartChip(WithEnoughCounters());
+    Counts all1 = CountsAt(cycle, 1), all2 = CountsAt(cycle, 2);
+    StartChip(Switched());
+    Counts of_vm1 = CountsAt(cycle, 1), of_vm2 = CountsAt(cycle, 2);
+    for (const char* event : kTlb) {
+      EXPECT_EQ(of_vm1[event], all1[event]) << event;
+      EXPECT_GT(of_vm1[event], 0u) << event;
+      EXPECT_EQ(of_vm2[event], 0u) << event;
+    }
+    for (const char* event : kTensor) {
+      EXPECT_EQ(of_vm2[event], all2[event]) << event;
+      EXPECT_EQ(of_vm2[event] > 0, cycle > 4000) << event;
+      EXPECT_EQ(of_vm1[event], 0u) << event;
+    }
+    EXPECT_EQ(of_vm1["l2_reads"], all1["l2_reads"]) << "always counted";
+    EXPECT_EQ(of_vm2["l2_reads"], all2["l2_reads"]);
+    EXPECT_EQ(of_vm1["group_tlb_running_cycles"], of_vm1["resident_cycles"]);
+    EXPECT_EQ(of_vm1["group_tensor_running_cycles"], 0u);
+    EXPECT_EQ(of_vm2["group_tensor_running_cycles"], of_vm2["resident_cycles"]);
+    EXPECT_EQ(of_vm2["group_tlb_running_cycles"], 0u);
+    EXPECT_EQ(of_vm1["resident_cycles"], all1["resident_cycles"]);
+  }
+}
+
+TEST_F(CountingTest, APeekIsWhatALatchIs) {
+  StartChip(Switched());
+  elapsed_ = absl::Microseconds(10'234);
+  for (const uint16_t vm : {uint16_t{0}, uint16_t{1}, uint16_t{2}}) {
+    const auto live = device_->PeekBlock(vm, mailbox::kNoContext);
+    ASSERT_TRUE(live);
+    EXPECT_EQ(live->flags, 0);
+    const Counts latched = CountsAt(live->reference_cycle, vm);
+    for (size_t event = 0; event < live->counters.size(); ++event) {
+      const std::string& name = device_->catalog().events[event].name;
+      EXPECT_EQ(live->counters[event], latched.at(name)) << name;
+    }
+  }
+}
+
+TEST_F(CountingTest, TheCatalogueTellsWhatIsSelectable) {
+  StartChip(Switched());
+  const mailbox::Catalog& catalog = device_->catalog();
+  EXPECT_EQ(catalog.selections, (std::vector<mailbox::SelectionInfo>{{"tensor"}, {"tlb"}}));
+  for (const mailbox::EventInfo& event : catalog.events) {
+    const bool is_selectable = event.name.starts_with("tlb") || event.name.starts_with("tensor");
+    EXPECT_EQ(event.details.selectable, is_selectable) << event.name;
+  }
+  EXPECT_EQ(*mailbox::DecodeCatalogSections(mailbox::EncodeCatalogSections(catalog)), catalog);
+  StartChip(WithEnoughCounters());
+  EXPECT_TRUE(device_->catalog().selections.empty());
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ EventGains::EventGains(const PipelineConfig& config)
     : slices_(config.slices),
       gains_(config.events * (slices_ + 1)),
       groups_(config.events, mailbox::kNoGateGroup),
+      selectable_(config),
       has_own_clock_(config.events) {
   for (const CcuSpec& ccu : config.ccus) {
     const size_t channel = ccu.channel == kDeviceChannel ? slices_ : ccu.channel;
@@ -50,7 +51,7 @@ mailbox::EventDetails EventGains::DetailsOf(uint16_t event, mailbox::EventScope 
     const uint64_t gain_q32 = scaled > static_cast<double>(mailbox::kRateQ32Max) ? 0 : static_cast<uint64_t>(scaled);
     return mailbox::SliceRate{.capacity_q32 = has_own_clock_[event] ? 0 : gain_q32, .gain_q32 = gain_q32};
   };
-  mailbox::EventDetails details{.gate_group = groups_[event]};
+  mailbox::EventDetails details{.gate_group = groups_[event], .selectable = selectable_.Has(event)};
   // An event without wires, or a masked one, has no rate.
   if (std::all_of(gains, gains + slices_ + 1, [](double gain) { return gain == 0; })) return details;
   if (scope == mailbox::EventScope::kDevice) return {.slices = {rate(gains[slices_])}};

@@ -149,6 +149,7 @@ mailbox::Catalog LiveDevice::MakeCatalog(const ChipFile& file) const {
     const auto running = wiring_.events.Find(RunningCyclesEvent(group.name));
     if (running) catalog.gate_groups.push_back({group.name, *running});
   }
+  for (const SelectionFileSpec& selection : file.selections) catalog.selections.push_back({selection.name});
   uint16_t vm_id = 0;
   for (const VmFileSpec& vm : file.vms) {
     // Id 0 is the hypervisor's.

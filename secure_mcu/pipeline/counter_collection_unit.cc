@@ -36,10 +36,16 @@ std::vector<uint16_t> FirstsOfConsecutive(const CounterCollectionUnit::Config& c
 
 }  // namespace
 
-CounterCollectionUnit::CounterCollectionUnit(Config config)
-    : config_(std::move(config)), in_order_(FirstsOfConsecutive(config_)), gain_per_cycle_max_(MostMapped(config_)) {
+CounterCollectionUnit::CounterCollectionUnit(Config config) : config_(std::move(config)) {
   for (Bank& bank : banks_) bank.counts.resize(config_.counters);
-  for (const auto& mapping : config_.mapping) values_.resize(std::max(values_.size(), mapping.size()));
+  Connect(std::exchange(config_.mapping, {}));
+}
+
+void CounterCollectionUnit::Connect(Mapping mapping) {
+  config_.mapping = std::move(mapping);
+  in_order_ = FirstsOfConsecutive(config_);
+  gain_per_cycle_max_ = MostMapped(config_);
+  for (const auto& of_ulc : config_.mapping) values_.resize(std::max(values_.size(), of_ulc.size()));
 }
 
 void CounterCollectionUnit::AddTo(uint16_t counter, uint64_t value) {
@@ -111,7 +117,11 @@ void CounterCollectionUnit::Swap(TriggerInfo trigger) {
 
 Record CounterCollectionUnit::PopCounters() {
   Bank& idle = banks_[1 - active_];
-  Record record{.ccu = config_.id, .channel = config_.channel, .trigger_id = leaving_trigger_, .flags = idle.flags};
+  Record record{.ccu = config_.id,
+                .channel = config_.channel,
+                .select = select_,
+                .trigger_id = leaving_trigger_,
+                .flags = idle.flags};
   record.first = next_counter_;
   record.size = static_cast<uint16_t>(std::min<uint32_t>(kRecordCounters, config_.counters - next_counter_));
   for (uint16_t i = 0; i < record.size; ++i) {
@@ -124,7 +134,11 @@ Record CounterCollectionUnit::PopRecord() {
   // The acknowledgement follows the records of all triggers so far, those of a held trigger included.
   if (!leaving_) {
     flush_requested_ = false;
-    return {.ccu = config_.id, .channel = config_.channel, .flush_ack = true, .trigger_id = leaving_trigger_};
+    return {.ccu = config_.id,
+            .channel = config_.channel,
+            .flush_ack = true,
+            .select = select_,
+            .trigger_id = leaving_trigger_};
   }
   const Record record = PopCounters();
   if (next_counter_ == config_.counters) {

@@ -10,6 +10,8 @@
 //   ccu.Accept(0);
 //   ccu.Trigger({.id = 7});
 //   while (ccu.HasRecord()) buffer.Push(ccu.PopRecord());
+//   ccu.Connect({{2, 1}, {0}});                    // when flushed: other values have the counters
+//   ccu.Select(1);                                 // … and records say so
 #ifndef SIDEBAND_SECURE_MCU_PIPELINE_COUNTER_COLLECTION_UNIT_H_
 #define SIDEBAND_SECURE_MCU_PIPELINE_COUNTER_COLLECTION_UNIT_H_
 
@@ -28,13 +30,14 @@ class CounterCollectionUnit {
   // Mapping entry of a value that is added to no counter.
   static constexpr uint16_t kMasked = 0xFFFF;
 
+  // mapping[u][i] is the counter to which value i of unit-level counter u is added. Several values may share a counter.
+  using Mapping = std::vector<std::vector<uint16_t>>;
+
   struct Config {
     uint16_t id = 0;
     uint8_t channel = 0;    // the slice, or kDeviceChannel
     uint16_t counters = 0;  // per bank
-    // mapping[u][i] is the counter to which value i of unit-level counter u is added. Several values may share a
-    // counter.
-    std::vector<std::vector<uint16_t>> mapping;
+    Mapping mapping;
     // A counter that reaches the threshold requests a trigger; 0 disables the threshold.
     uint32_t threshold = kCcuThresholdDefault;
   };
@@ -49,6 +52,13 @@ class CounterCollectionUnit {
   explicit CounterCollectionUnit(Config config);
 
   const Config& config() const { return config_; }
+
+  // The values that the counters have from now on, of the same unit-level counters; initially those of the
+  // configuration. And the number of that choice, which records carry. Nothing may be left to send: all is flushed, and
+  // nothing was accepted since.
+  void Connect(Mapping mapping);
+  void Select(uint8_t select) { select_ = select; }
+  uint8_t select() const { return select_; }
 
   // Where unit-level counter `ulc` adds its values, one per mapping entry; Accept(ulc) must follow before anything
   // else.
@@ -97,10 +107,11 @@ class CounterCollectionUnit {
   void Swap(TriggerInfo trigger);
   Record PopCounters();
 
-  const Config config_;
+  Config config_;  // of which only the mapping changes
+  uint8_t select_ = 0;
   // Per unit-level counter whose values belong to consecutive counters, the first of these; else kMasked. Such values
   // are added to the counters directly.
-  const std::vector<uint16_t> in_order_;
+  std::vector<uint16_t> in_order_;
   std::vector<uint64_t> values_;  // those of another unit-level counter on their way; else 0
   uint32_t gain_per_cycle_max_ = 0;
   Bank banks_[2];

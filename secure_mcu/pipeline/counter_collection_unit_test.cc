@@ -42,6 +42,24 @@ TEST(CounterCollectionUnitTest, AddsWhatIsMappedToOneCounterAndLeavesOutWhatIsMa
   EXPECT_EQ(Drain(ccu), (std::map<uint16_t, uint64_t>{{0, 16}, {1, 7}}));
 }
 
+TEST(CounterCollectionUnitTest, OtherValuesHaveTheCountersOnceItIsFlushed) {
+  CounterCollectionUnit ccu(Config(3, {{0, 1}, {2}}));
+  Add(ccu, 0, {5, 7});
+  ccu.Trigger({.id = 1});
+  EXPECT_EQ(ccu.PopRecord().select, 0);
+  ccu.Connect({{2}, {1, 0, CounterCollectionUnit::kMasked}});
+  ccu.Select(9);
+  EXPECT_EQ(ccu.GainPerCycleMax(), 1u);
+  Add(ccu, 0, {5});
+  Add(ccu, 1, {6, 7, 8});
+  ccu.Trigger({.id = 2});
+  const Record record = ccu.PopRecord();
+  EXPECT_EQ(record.select, 9);
+  EXPECT_EQ(record.counts[0], 7u);
+  EXPECT_EQ(record.counts[1], 6u);
+  EXPECT_EQ(record.counts[2], 5u);
+}
+
 TEST(CounterCollectionUnitTest, LeavesInRecordsOfEight) {
   CounterCollectionUnit ccu(Config(17, {{16}}));
   Add(ccu, 0, {9});

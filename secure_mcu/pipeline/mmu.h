@@ -11,6 +11,7 @@
 #define SIDEBAND_SECURE_MCU_PIPELINE_MMU_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -26,7 +27,11 @@ std::optional<BlockId> FindBlock(TableId root, uint16_t space, VirtualPage page,
 class Mmu {
  public:
   // No channel has a table at first.
-  explicit Mmu(size_t channels) : roots_(channels) {}
+  explicit Mmu(size_t channels) : roots_(channels), selected_(channels) {}
+
+  // The selection that the channel's records must carry, else they fault; initially 0.
+  void BindSelection(size_t channel, uint8_t select) { selected_[channel] = select; }
+  uint8_t selection(size_t channel) const { return selected_[channel]; }
 
   void SetRoot(size_t channel, std::optional<TableId> root) { roots_[channel] = root; }
 
@@ -39,6 +44,7 @@ class Mmu {
 
  private:
   std::vector<std::optional<TableId>> roots_;
+  std::vector<uint8_t> selected_;
 };
 
 }  // namespace sideband::mcu

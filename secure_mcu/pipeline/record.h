@@ -33,6 +33,7 @@ struct Record {
   uint16_t ccu = 0;
   uint8_t channel = 0;      // the unit's slice, or kDeviceChannel
   bool flush_ack = false;   // an empty record: all earlier records of the unit have been sent
+  uint8_t select = 0;       // the selection by which the unit's counters have their meanings
   uint32_t trigger_id = 0;  // the trigger that swapped the bank
   uint16_t flags = 0;       // mailbox::BlockFlag
   uint16_t first = 0;       // number of the unit's counter in counts[0]

@@ -14,7 +14,7 @@ ReductionChannel::ReductionChannel(size_t events, std::shared_ptr<const EventMea
 }
 
 void ReductionChannel::Add(const Record& record) {
-  const std::vector<EventShare>& meanings = (*meanings_)[record.ccu];
+  const std::vector<EventShare>& meanings = (*meanings_)[record.select][record.ccu];
   for (uint16_t i = 0; i < record.size; ++i) {
     const EventShare& share = meanings[record.first + i];
     // 28 bits shifted by at most 31 places stay within 64.

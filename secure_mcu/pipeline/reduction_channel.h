@@ -26,14 +26,17 @@ struct EventShare {
   bool operator==(const EventShare&) const = default;
 };
 
-// meanings[ccu][counter].
-using EventMeanings = std::vector<std::vector<EventShare>>;
+// meanings[select][ccu][counter]: what a record's counts are by the record's `select`. Of a unit's counters that a
+// selection leaves without a source, which count 0, the meaning is arbitrary.
+using UnitMeanings = std::vector<std::vector<EventShare>>;
+using EventMeanings = std::vector<UnitMeanings>;
 
 // Not thread-safe.
 class ReductionChannel {
  public:
   ReductionChannel(size_t events, std::shared_ptr<const EventMeanings> meanings);
 
+  // `select` and `ccu` must be those of a meaning.
   void Add(const Record& record);
   // Whether a record was added since the last Clear.
   bool HasData() const { return has_data_; }

@@ -12,7 +12,7 @@ namespace {
 
 std::shared_ptr<const EventMeanings> Meanings() {
   // Unit 0 counts event 0 and two bits of event 1; unit 1 counts event 0 again.
-  return std::make_shared<const EventMeanings>(EventMeanings{{{0, 0}, {1, 0}, {1, 31}}, {{0, 0}}});
+  return std::make_shared<const EventMeanings>(EventMeanings{{{{0, 0}, {1, 0}, {1, 31}}, {{0, 0}}}});
 }
 
 TEST(ReductionChannelTest, AddsUnitsOfOneEventAndWeighsBits) {
@@ -24,6 +24,14 @@ TEST(ReductionChannelTest, AddsUnitsOfOneEventAndWeighsBits) {
   channel.Clear();
   EXPECT_FALSE(channel.HasData());
   EXPECT_EQ(channel.reduction().counts, (std::vector<uint64_t>{0, 0}));
+}
+
+TEST(ReductionChannelTest, ASelectionGivesCountsTheirMeanings) {
+  const auto meanings = std::make_shared<const EventMeanings>(EventMeanings{{{{0, 0}, {1, 0}}}, {{{1, 4}, {0, 0}}}});
+  ReductionChannel channel(2, meanings);
+  channel.Add({.ccu = 0, .select = 0, .size = 2, .counts = {10, 3}});
+  channel.Add({.ccu = 0, .select = 1, .size = 2, .counts = {1, 100}});
+  EXPECT_EQ(channel.reduction().counts, (std::vector<uint64_t>{10 + 100, 3 + (1 << 4)}));
 }
 
 TEST(ReductionChannelTest, ARecordMayStartInTheMiddleAndCarriesItsFlags) {

@@ -2,6 +2,7 @@
 #include "secure_mcu/pipeline/unit_level_counter.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -65,12 +66,20 @@ uint32_t UnitLevelCounter::SerialCycles(const Config& config) {
   return (FrameBits(config) + config.lanes - 1) / config.lanes;
 }
 
-UnitLevelCounter::UnitLevelCounter(Config config)
-    : config_(std::move(config)),
-      serial_cycles_(SerialCycles(config_)),
-      first_wire_(FirstOfConsecutive(config_.wires)),
-      accumulators_(config_.digits.size()),
-      wire_counts_(config_.digits.empty() ? 0 : config_.wires.size()) {}
+UnitLevelCounter::UnitLevelCounter(Config config) : period_(config.period), serial_cycles_(SerialCycles(config)) {
+  Connect({.wires = std::move(config.wires), .digits = std::move(config.digits), .ids = {}});
+}
+
+void UnitLevelCounter::Connect(Sources sources) {
+  const auto numbered = [this] { return std::min(sources_.ids.size(), accumulators_.size()); };
+  std::map<uint16_t, uint64_t> remainders;  // by source
+  for (size_t i = 0; i < numbered(); ++i) remainders[sources_.ids[i]] = accumulators_[i];
+  sources_ = std::move(sources);
+  first_wire_ = FirstOfConsecutive(sources_.wires);
+  accumulators_.assign(sources_.digits.size(), 0);
+  wire_counts_.assign(sources_.digits.empty() ? 0 : sources_.wires.size(), 0);
+  for (size_t i = 0; i < numbered(); ++i) accumulators_[i] = remainders[sources_.ids[i]];
+}
 
 void UnitLevelCounter::Enable(uint64_t cycle) {
   enabled_ = true;
@@ -83,15 +92,15 @@ void UnitLevelCounter::Enable(uint64_t cycle) {
 uint64_t UnitLevelCounter::Arrived() const {
   // Not even the first frame of the current periods has arrived; the subtraction below would wrap.
   if (now_ < period_origin_ + serial_cycles_) return delivered_;
-  const uint64_t periods = (now_ - serial_cycles_ - period_origin_) / config_.period;
-  return std::max(delivered_, period_origin_ + periods * config_.period);
+  const uint64_t periods = (now_ - serial_cycles_ - period_origin_) / period_;
+  return std::max(delivered_, period_origin_ + periods * period_);
 }
 
 void UnitLevelCounter::AddCounts(sim::CycleRange range, const sim::WireSource& wires, std::span<uint64_t> sums) const {
   if (first_wire_) {
-    wires.AddConsecutiveCounts(range, *first_wire_, sums.first(config_.wires.size()));
+    wires.AddConsecutiveCounts(range, *first_wire_, sums.first(sources_.wires.size()));
   } else {
-    wires.AddCounts(range, config_.wires, sums.first(config_.wires.size()));
+    wires.AddCounts(range, sources_.wires, sums.first(sources_.wires.size()));
   }
 }
 
@@ -101,13 +110,13 @@ void UnitLevelCounter::AddPrescaled(sim::CycleRange range, const sim::WireSource
   std::fill(wire_counts.begin(), wire_counts.end(), 0);
   AddCounts(range, wires, wire_counts);
   const uint64_t* count = wire_counts.data();
-  for (size_t i = 0; i < config_.digits.size(); ++i) {
-    if (config_.digits[i] == 0) {
+  for (size_t i = 0; i < sources_.digits.size(); ++i) {
+    if (sources_.digits[i] == 0) {
       delivered[i] += *count++;
       continue;
     }
     // Dividing the sum of a range gives the same gain as subtracting 32 cycle by cycle.
-    for (uint8_t digit = 0; digit < config_.digits[i]; ++digit) accumulators[i] += *count++ << digit;
+    for (uint8_t digit = 0; digit < sources_.digits[i]; ++digit) accumulators[i] += *count++ << digit;
     delivered[i] += accumulators[i] / kPrescale;
     accumulators[i] %= kPrescale;
   }
@@ -117,7 +126,7 @@ bool UnitLevelCounter::DeliverUntil(uint64_t cycle, const sim::WireSource& wires
   if (cycle == delivered_) return false;
   const sim::CycleRange range{delivered_, cycle};
   delivered_ = cycle;
-  if (config_.digits.empty()) {
+  if (sources_.digits.empty()) {
     AddCounts(range, wires, delivered);
   } else {
     AddPrescaled(range, wires, accumulators_, wire_counts_, delivered);
@@ -140,7 +149,7 @@ void UnitLevelCounter::TakeHeld(const sim::WireSource& wires, std::span<uint64_t
 void UnitLevelCounter::AddHeld(const sim::WireSource& wires, std::span<uint64_t> sums) const {
   if (!enabled_ || delivered_ == now_) return;
   const sim::CycleRange range{delivered_, now_};
-  if (config_.digits.empty()) return AddCounts(range, wires, sums);
+  if (sources_.digits.empty()) return AddCounts(range, wires, sums);
   std::vector<uint64_t> accumulators = accumulators_, wire_counts(wire_counts_.size());
   AddPrescaled(range, wires, accumulators, wire_counts, sums);
 }

@@ -12,6 +12,7 @@
 //   ulc.AdvanceTo(5000, wires, delivered);        // delivered[i] += values that have arrived by cycle 5000
 //   ulc.TakeHeld(wires, delivered);               // … and values that were still in transit
 //   ulc.Disable();
+//   ulc.Connect({.wires = {7, 3}});               // when nothing is held: other wires have the counters
 //
 // The content of the counters and the serialiser is a function of the wires and is not stored: values are counted when
 // they arrive, for whole runs of periods at once (docs/decisions/0007). The values delivered up to a cycle depend on
@@ -39,16 +40,26 @@ static_assert(kUlcHistoryCycles <= sim::kHistoryCycles, "what is held is counted
 // Not thread-safe.
 class UnitLevelCounter {
  public:
-  struct Config {
+  // What the counters count.
+  struct Sources {
     std::vector<sim::WireId> wires;  // in the order of the counters
     // Wires per counter. 0, the ordinary case: one wire, counted as it is. 1 to 5: the digits of a number that is
     // counted prescaled, least significant first. Empty: one wire for each counter.
     std::vector<uint8_t> digits;
+    std::vector<uint16_t> ids;  // one per counter, unique: the same source is known by it again
+
+    size_t counters() const { return digits.empty() ? wires.size() : digits.size(); }
+  };
+
+  struct Config {
+    std::vector<sim::WireId> wires;  // as in Sources, initially
+    std::vector<uint8_t> digits;
     uint32_t counter_bits = kUlcCounterBitsMax;  // 1 to 9
     uint32_t period = kUlcPeriodMax;             // cycles, 1 to 2^counter_bits - 1
     uint32_t lanes = 1;                          // wires of the serialiser, 1 to 512
+    uint32_t size = 0;                           // counters, if Connect gives them sources later; else 0
 
-    size_t counters() const { return digits.empty() ? wires.size() : digits.size(); }
+    size_t counters() const { return size > 0 ? size : digits.empty() ? wires.size() : digits.size(); }
   };
 
   // INVALID_ARGUMENT: the message names the value that is out of range, or shows the calculation by which the
@@ -75,6 +86,9 @@ class UnitLevelCounter {
   void TakeHeld(const sim::WireSource& wires, std::span<uint64_t> delivered);
   // Adds what TakeHeld would, and changes nothing.
   void AddHeld(const sim::WireSource& wires, std::span<uint64_t> sums) const;
+  // The sources from now on, at most as many as there are counters; `sums` and `delivered` have one sum for each.
+  // Nothing may be held. The accumulator of a number that stays a source keeps its remainder; any other is cleared.
+  void Connect(Sources sources);
   // Stops counting and drops the values still held. Call TakeHeld first to keep them.
   void Disable() { enabled_ = false; }
 
@@ -85,9 +99,10 @@ class UnitLevelCounter {
   void AddPrescaled(sim::CycleRange range, const sim::WireSource& wires, std::span<uint64_t> accumulators,
                     std::span<uint64_t> wire_counts, std::span<uint64_t> delivered) const;
 
-  const Config config_;
+  const uint32_t period_;
   const uint32_t serial_cycles_;
-  const std::optional<sim::WireId> first_wire_;  // if the wires are consecutive
+  Sources sources_;
+  std::optional<sim::WireId> first_wire_;  // if the wires are consecutive
   bool enabled_ = false;
   uint64_t now_ = 0;                    // cycles below this have passed
   uint64_t period_origin_ = 0;          // start of a period; a period starts every `period` cycles since

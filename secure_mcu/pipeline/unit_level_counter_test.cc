@@ -173,6 +173,38 @@ TEST(UnitLevelCounterTest, APrescaledNumberGivesAThirtySecondOfEachResidencyRoun
   }
 }
 
+TEST(UnitLevelCounterTest, OtherSourcesAreCountedFromThenOnAndANumberThatStaysLosesNothing) {
+  const RandomWires wires(8, 3000, 7);
+  UnitLevelCounter ulc({.wires = {}, .digits = {}, .period = 37, .size = 3});
+  const auto sum = [&](sim::CycleRange range, sim::WireId first, uint32_t digits) {
+    uint64_t sum = 0;
+    for (uint64_t cycle = range.begin; cycle < range.end; ++cycle) {
+      for (uint32_t digit = 0; digit < digits; ++digit) sum += uint64_t{wires.Bit(first + digit, cycle)} << digit;
+    }
+    return sum;
+  };
+  std::vector<uint64_t> before(2), after(3);
+  ulc.Connect({.wires = {5, 0, 1, 2}, .digits = {0, 3}, .ids = {5, 0}});
+  ulc.Enable(0);
+  ulc.AdvanceTo(999, wires, before);
+  ulc.TakeHeld(wires, before);
+  ulc.Connect({.wires = {0, 1, 2, 3, 4, 6}, .digits = {3, 2, 0}, .ids = {0, 3, 6}});
+  ulc.AdvanceTo(2999, wires, after);
+  ulc.TakeHeld(wires, after);
+  EXPECT_EQ(before[0], sum({0, 999}, 5, 1));
+  EXPECT_EQ(before[1], sum({0, 999}, 0, 3) / 32);
+  EXPECT_EQ(before[1] + after[0], sum({0, 2999}, 0, 3) / 32);
+  EXPECT_EQ(after[1], sum({999, 2999}, 3, 2) / 32);
+  EXPECT_EQ(after[2], sum({999, 2999}, 6, 1));
+}
+
+// The frame has a place for every counter, with or without a source.
+TEST(UnitLevelCounterTest, TheFrameIsAsLongAsTheCounters) {
+  const UnitLevelCounter::Config config{.wires = {}, .digits = {}, .period = 100, .size = 10};
+  EXPECT_EQ(UnitLevelCounter::FrameBits(config), 2u + 10 * 9);
+  EXPECT_TRUE(UnitLevelCounter::Validate(config).ok());
+}
+
 TEST(UnitLevelCounterTest, CountsNothingWhileDisabled) {
   const RandomWires wires(1, 2000, 5);
   UnitLevelCounter ulc({.wires = {0}});

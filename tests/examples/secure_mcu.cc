@@ -41,6 +41,8 @@
 #include "secure_mcu/chip/player.h"
 #include "secure_mcu/chip/private_slices.h"
 #include "secure_mcu/chip/schedule_timeline.h"
+#include "secure_mcu/chip/selectable_events.h"
+#include "secure_mcu/chip/selections.h"
 #include "secure_mcu/chip/slice_gates.h"
 #include "secure_mcu/chip/switch_step.h"
 #include "secure_mcu/chip_file/chip_file.h"
@@ -50,10 +52,12 @@
 #include "secure_mcu/chip_file/chip_file_memory.h"
 #include "secure_mcu/chip_file/chip_file_pipeline.h"
 #include "secure_mcu/chip_file/chip_file_program.h"
+#include "secure_mcu/chip_file/chip_file_selections.h"
 #include "secure_mcu/chip_file/chip_file_tenants.h"
 #include "secure_mcu/chip_file/chip_file_units.h"
 #include "secure_mcu/chip_file/chip_spec.h"
 #include "secure_mcu/chip_file/resident_cycles.h"
+#include "secure_mcu/chip_file/selection_plan.h"
 #include "secure_mcu/chip_file/unit_plan.h"
 #include "secure_mcu/cli/command_line.h"
 #include "secure_mcu/cli/commands.h"
@@ -199,6 +203,18 @@ void UseScheduleTimeline(const std::vector<sim::Residency>& residencies, const s
   //@ secure_mcu/chip/schedule_timeline.h
 }
 
+absl::Status UseSelectableEvents(const PipelineConfig& config, const std::vector<mailbox::EventSet>& selections) {
+  //@ secure_mcu/chip/selectable_events.h
+  return absl::OkStatus();
+}
+
+absl::Status UseSelections(const PipelineConfig& config, size_t c, CounterCollectionUnit& ccu, UnitLevelCounter& ulc,
+                           ReductionChannel& reduction, const Record& record,
+                           const std::vector<mailbox::EventSet>& sets) {
+  //@ secure_mcu/chip/selections.h
+  return absl::OkStatus();
+}
+
 void UseSwitchStep(const std::unique_ptr<Chip>& chip) {
   //@ secure_mcu/chip/switch_step.h
 }
@@ -222,6 +238,16 @@ absl::Status UseChipFileCounting(const YamlMap& root, const YamlMap& map, ChipFi
 
 absl::Status UseChipFileGates(const YamlMap& root, ChipFile& file) {
   //@ secure_mcu/chip_file/chip_file_gates.h
+  return absl::OkStatus();
+}
+
+absl::Status UseChipFileSelections(const YamlMap& root, ChipFile& file) {
+  //@ secure_mcu/chip_file/chip_file_selections.h
+  return absl::OkStatus();
+}
+
+absl::Status UseSelectionPlan(const ChipFile& file, UnitPlan& plan) {
+  //@ secure_mcu/chip_file/selection_plan.h
   return absl::OkStatus();
 }
 

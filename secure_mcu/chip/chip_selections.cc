@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Chip's part of selections: which sources the switched units of a slice count, by its resident's control block.
+#include <utility>
+
+#include "secure_mcu/chip/chip.h"
+
+namespace sideband::mcu {
+
+uint8_t Chip::SelectionOf(const std::optional<Binding>& binding) const {
+  if (selections_.empty() || !binding) return 0;
+  const auto control = vm_controls_.find(binding->vm);
+  return control == vm_controls_.end() ? 0 : control->second.selection;
+}
+
+// All records of a slice carry its selection, also those of units that are never switched.
+void Chip::Select(uint8_t slice, uint8_t select) {
+  mmu_.BindSelection(slice, select);
+  bool is_new = false;
+  for (CounterCollectionUnit& ccu : ccus_) {
+    if (ccu.config().channel != slice || ccu.select() == select) continue;
+    ccu.Select(select);
+    is_new = true;
+  }
+  if (is_new) Connect(slice);
+}
+
+void Chip::Connect(uint8_t slice) {
+  const uint8_t select = mmu_.selection(slice);
+  for (CounterCollectionUnit& ccu : ccus_) {
+    const bool is_switched = ccu.config().channel == slice && selections_.IsSwitched(ccu.config().id);
+    if (is_switched) ccu.Connect(selections_.MappingOf(select, ccu.config().id));
+  }
+  for (Unit& unit : units_) {
+    if (unit.channel == slice && unit.is_switched)
+      unit.ulc.Connect(selections_.SourcesOf(select, unit.ccu, unit.index));
+  }
+  gates_.Select(slice, selections_.OpenGroups(select));
+}
+
+void Chip::ConnectAll() {
+  if (selections_.empty()) return;
+  for (uint8_t slice = 0; slice < config_.slices; ++slice) Connect(slice);
+}
+
+void Chip::SetSelections(std::vector<mailbox::EventSet> sets) {
+  selections_.Set(std::move(sets));
+  if (selections_.empty()) return;
+  for (uint8_t slice = 0; slice < config_.slices; ++slice) {
+    Select(slice, SelectionOf(bound_[slice]));
+    Connect(slice);
+    if (!gates_.empty()) gates_.Show(slice, now_);
+  }
+}
+
+bool Chip::HasItsSelection(const Record& record) const {
+  return record.channel == kDeviceChannel || record.select == mmu_.selection(record.channel);
+}
+
+bool Chip::HasItsSelection(const CounterCollectionUnit& ccu) const {
+  const uint8_t channel = ccu.config().channel;
+  return channel == kDeviceChannel || ccu.select() == mmu_.selection(channel);
+}
+
+}  // namespace sideband::mcu
