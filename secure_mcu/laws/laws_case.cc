@@ -2,13 +2,15 @@
 #include "secure_mcu/laws/laws_case.h"
 
 #include <algorithm>
+#include <bitset>
 #include <initializer_list>
 
 namespace sideband::mcu {
 namespace {
 
 constexpr uint32_t kFramingBits = 2;
-constexpr uint32_t kInputsMax = 45;
+constexpr uint32_t kCountersMax = 45;
+constexpr uint32_t kSourcesMax = 64;
 
 // A hash of the numbers, with the finaliser of SplitMix64.
 uint64_t Mixed(std::initializer_list<uint64_t> numbers) {
@@ -27,7 +29,7 @@ void Normalise(CaseUnit& unit, uint32_t events, size_t groups) {
   unit.counter_bits = std::clamp(unit.counter_bits, 1u, 9u);
   unit.period = std::clamp(unit.period, 1u, (1u << unit.counter_bits) - 1);
   if (unit.inputs.empty()) unit.inputs.emplace_back();
-  unit.inputs.resize(std::min<size_t>(unit.inputs.size(), kInputsMax));
+  unit.inputs.resize(std::min<size_t>(unit.inputs.size(), kSourcesMax));
   for (CaseInput& input : unit.inputs) {
     input.wire %= kWires;
     input.event %= events;
@@ -35,15 +37,74 @@ void Normalise(CaseUnit& unit, uint32_t events, size_t groups) {
     input.digits %= 6;
     input.group %= groups + 1;
   }
-  const uint32_t bits = kFramingBits + static_cast<uint32_t>(unit.inputs.size()) * unit.counter_bits;
-  // Enough lanes for a frame to be sent within a period.
+}
+
+// Enough lanes for a frame to be sent within a period.
+void NormaliseLanes(CaseUnit& unit) {
+  const auto counters = std::min(unit.counters, static_cast<uint32_t>(unit.inputs.size()));
+  const uint32_t bits = kFramingBits + counters * unit.counter_bits;
   unit.lanes = std::clamp(unit.lanes, (bits + unit.period - 1) / unit.period, 512u);
+}
+
+bool IsSelected(uint32_t selection, uint32_t event) { return (selection >> event & 1) != 0; }
+
+uint32_t CountersFor(const CaseUnit& unit, uint32_t selection) {
+  return static_cast<uint32_t>(std::ranges::count_if(
+      unit.inputs, [&](const CaseInput& input) { return !input.masked && IsSelected(selection, input.event); }));
+}
+
+template <typename Visitor>
+void ForEachUnitOfSlices(LawsCase& test, const Visitor& visit) {
+  for (CaseCollector& collector : test.collectors) {
+    for (CaseUnit& unit : collector.units) {
+      if (collector.channel != test.device()) visit(unit);
+    }
+  }
+}
+
+// All events of a group or none, until that holds for all groups.
+uint32_t WithWholeGroups(const LawsCase& test, uint32_t selection) {
+  for (uint32_t before = ~selection; before != selection;) {
+    before = selection;
+    for (uint32_t group = 0; group < test.groups.size(); ++group) {
+      const uint32_t events = EventsToSelectIn(test, group);
+      if ((selection & events) != 0) selection |= events;
+    }
+  }
+  return selection;
+}
+
+// First as if units that want selections had no counter at all, then with as many as the selections need.
+void NormaliseSelections(LawsCase& test) {
+  test.selections.resize(std::min<size_t>(test.selections.size(), kSelections));
+  ForEachUnitOfSlices(test, [&](CaseUnit& unit) {
+    unit.wants_selections = unit.wants_selections && !test.selections.empty();
+    unit.counters = unit.wants_selections ? 0 : kCountersMax;
+    if (!unit.wants_selections) unit.inputs.resize(std::min<size_t>(unit.inputs.size(), kCountersMax));
+  });
+  for (uint32_t& selection : test.selections) {
+    selection = WithWholeGroups(test, selection & EventsToSelect(test));
+  }
+  ForEachUnitOfSlices(test, [&](CaseUnit& unit) {
+    if (!unit.wants_selections) return;
+    unit.counters = 1;
+    for (const uint32_t selection : test.selections) {
+      unit.counters = std::max(unit.counters, CountersFor(unit, selection));
+    }
+    if (unit.counters <= kCountersMax) return;
+    unit.counters = kCountersMax;
+    unit.inputs.resize(kCountersMax);
+  });
+  for (uint32_t& selection : test.selections) selection &= EventsToSelect(test);
 }
 
 void Normalise(CaseCollector& collector, const LawsCase& test) {
   collector.channel %= test.slices + 1;
   if (collector.units.empty()) collector.units.emplace_back();
-  for (CaseUnit& unit : collector.units) Normalise(unit, test.events, test.groups.size());
+  for (CaseUnit& unit : collector.units) {
+    Normalise(unit, test.events, test.groups.size());
+    if (collector.channel == test.device()) unit.inputs.resize(std::min<size_t>(unit.inputs.size(), kCountersMax));
+  }
 }
 
 void Shorten(LawsCase& test) {
@@ -74,7 +135,7 @@ void PrintGates(std::ostream& out, const LawsCase& test) {
   for (const CaseVm& vm : test.vms) {
     out << "  VM: guest " << vm.guest << ", host " << vm.host << ", loads " << vm.guest_load << vm.host_load
         << ", stores " << vm.guest_store << vm.host_store << ", ids " << vm.match << ", allowed " << vm.allowed
-        << ", pinned " << vm.pinned << "\n";
+        << ", pinned " << vm.pinned << ", selection " << vm.selection << "\n";
   }
   for (const CaseContext& context : test.contexts) {
     out << "  context: " << context.value << ", load " << context.load << ", store " << context.store << "\n";
@@ -84,7 +145,8 @@ void PrintGates(std::ostream& out, const LawsCase& test) {
 
 std::ostream& operator<<(std::ostream& out, const CaseUnit& unit) {
   out << "    unit: domain " << unit.domain << ", " << unit.counter_bits << " bits, period " << unit.period << ", "
-      << unit.lanes << " lanes\n";
+      << unit.lanes << " lanes";
+  out << (unit.is_switched() ? ", switched\n" : "\n");
   for (const CaseInput& input : unit.inputs) {
     out << "      wire " << input.wire << " to event " << input.event << " << " << input.shift;
     if (input.digits > 0) out << ", number of " << input.digits << " digits";
@@ -96,7 +158,7 @@ std::ostream& operator<<(std::ostream& out, const CaseUnit& unit) {
 
 std::ostream& operator<<(std::ostream& out, const CaseAct& act) {
   static constexpr const char* kNames[] = {
-      "switch", "latch", "written trigger", "external trigger", "within cycle", "end",
+      "switch", "latch", "written trigger", "external trigger", "within cycle", "end",        "select",
       "exit",   "entry", "write",           "write context",    "bind VM",      "spoil entry"};
   out << "  +" << act.gap << " (steps of " << act.stride << ") " << kNames[act.kind];
   if (act.kind >= CaseAct::kExit) out << " slice " << act.slice;
@@ -126,6 +188,10 @@ LawsCase Normalised(LawsCase test) {
   test.hosts.resize(test.slices);
   if (test.collectors.empty()) test.collectors.emplace_back();
   for (CaseCollector& collector : test.collectors) Normalise(collector, test);
+  NormaliseSelections(test);
+  for (CaseCollector& collector : test.collectors) {
+    for (CaseUnit& unit : collector.units) NormaliseLanes(unit);
+  }
   test.clocks.resize(kDomains - 1);
   for (CaseClock& clock : test.clocks) clock.cycles = std::max(1u, clock.cycles);
   for (uint32_t* latency : {&test.buffer_depth, &test.record_cycles, &test.route_cycles, &test.grant_cycles,
@@ -134,6 +200,30 @@ LawsCase Normalised(LawsCase test) {
   }
   Shorten(test);
   return test;
+}
+
+uint32_t EventsToSelect(const LawsCase& test) {
+  uint32_t events = 0;
+  for (const CaseCollector& collector : test.collectors) {
+    for (const CaseUnit& unit : collector.units) {
+      if (!unit.is_switched()) continue;
+      for (const CaseInput& input : unit.inputs) events |= input.masked ? 0 : 1u << input.event;
+    }
+  }
+  return events;
+}
+
+uint32_t EventsToSelectIn(const LawsCase& test, uint32_t group) {
+  uint32_t events = 0;
+  for (const CaseCollector& collector : test.collectors) {
+    for (const CaseUnit& unit : collector.units) {
+      if (!unit.is_switched()) continue;
+      for (const CaseInput& input : unit.inputs) {
+        if (!input.masked && input.group == group + 1) events |= 1u << input.event;
+      }
+    }
+  }
+  return events;
 }
 
 uint64_t SliceEvents(const LawsCase& test) {
@@ -206,6 +296,7 @@ std::ostream& operator<<(std::ostream& out, const LawsCase& test) {
   for (uint32_t vm = 0; vm < test.vms.size(); ++vm) {
     if (test.vms[vm].is_private) out << "  VM " << 1 + vm << " is private\n";
   }
+  for (const uint32_t selection : test.selections) out << "  selection of events " << std::bitset<8>(selection) << "\n";
   for (const CaseAct& act : test.acts) out << act;
   return out << "  +" << test.rest << " the end\n";
 }

@@ -33,6 +33,10 @@ struct CaseUnit {
   uint32_t period = 511;
   uint32_t lanes = 1;
   std::vector<CaseInput> inputs;
+  bool wants_selections = false;  // drawn: has fewer counters than inputs, if selections leave some of them unused
+  uint32_t counters = 45;         // as many as any selection needs
+
+  bool is_switched() const { return inputs.size() > counters; }
 };
 
 // A collection unit of a slice, or of the device if `channel` is the number of slices.
@@ -75,6 +79,7 @@ struct CaseVm {
   CaseMatch match;
   uint32_t allowed = ~0u, pinned = 0;
   bool is_private = false;  // also without groups
+  uint32_t selection = 0;
 };
 
 struct CaseContext {
@@ -96,6 +101,7 @@ struct CaseAct {
     kExternalTrigger,
     kWithinCycle,
     kEnd,
+    kSelect,  // latches and turns the list of selections by one
     kExit,
     kEntry,
     kWrite,  // the slice's global value
@@ -118,7 +124,8 @@ inline constexpr uint32_t kPlacesOfVm = 3;  // without a context, and two contex
 inline constexpr uint32_t kTenants = kVms * kPlacesOfVm;
 inline constexpr uint32_t kDomains = 3;
 inline constexpr uint32_t kWires = 64;
-inline constexpr uint32_t kGroups = 4;  // at most
+inline constexpr uint32_t kGroups = 4;      // at most
+inline constexpr uint32_t kSelections = 3;  // at most
 inline constexpr uint64_t kCaseCyclesMax = 1500;
 
 constexpr uint32_t VmOf(uint32_t tenant) { return tenant / kPlacesOfVm; }
@@ -149,6 +156,7 @@ struct LawsCase {
   std::vector<CaseContext> contexts;  // per tenant
   std::vector<CaseHost> hosts;        // per slice
   bool host_blocks = false;           // what slices count without a resident is kept
+  std::vector<uint32_t> selections;   // bit e: event e
   uint32_t window = 0;                // cycles that the wires hold besides the history that a chip may read; 0: all
   bool faults = false;                // else acts that spoil bindings are latches
   std::vector<CaseAct> acts;
@@ -161,6 +169,10 @@ struct LawsCase {
 
 // The case with every number within its range, and with enough lanes for every unit to finish its frame in a period.
 LawsCase Normalised(LawsCase test);
+
+// What selections choose among, bit e: event e; and those of them that have an input of gate group `group`.
+uint32_t EventsToSelect(const LawsCase& test);
+uint32_t EventsToSelectIn(const LawsCase& test, uint32_t group);
 
 // The events that slices count: bit e is event e. A block of a VM or of a context has no count of any other.
 uint64_t SliceEvents(const LawsCase& test);

@@ -14,6 +14,7 @@ UlcSpec UnitOf(const CaseUnit& unit, bool is_gated) {
   spec.counter_bits = unit.counter_bits;
   spec.period = unit.period;
   spec.lanes = unit.lanes;
+  spec.counters = unit.counters;
   for (const CaseInput& input : unit.inputs) {
     CounterInput& counter = spec.inputs.emplace_back();
     counter = {.wire = input.wire,
@@ -62,6 +63,7 @@ PipelineConfig ConfigOf(const LawsCase& test) {
                                   .in_host = group.in_host});
   }
   config.gate_cycles = test.gate_cycles;
+  for (const uint32_t selection : test.selections) config.selections.push_back({selection});
   config.hpc = {.hop_cycles = test.hop_cycles, .lookup_cycles = test.lookup_cycles};
   return config;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/laws/laws_gates.h"
 
+#include <algorithm>
+
 namespace sideband::mcu {
 namespace {
 
@@ -18,7 +20,11 @@ bool Matches(const CaseMatch& match, uint32_t identifier) {
 
 }  // namespace
 
-LawsGates::LawsGates(const LawsCase& test) : test_(test), vms_(test.vms), contexts_(test.contexts) {
+LawsGates::LawsGates(const LawsCase& test)
+    : test_(test), vms_(test.vms), contexts_(test.contexts), selections_(test.selections) {
+  for (uint32_t group = 0; group < test.groups.size(); ++group) {
+    selectable_.push_back(EventsToSelectIn(test, group));
+  }
   for (const CaseHost& host : test.hosts) slices_.push_back({.tenant = {}, .global = host.value, .of_context = {}});
 }
 
@@ -51,13 +57,26 @@ void LawsGates::Switch(uint32_t slice, std::optional<uint32_t> tenant) {
   here.of_context = {};
   if (tenant && !IsVm(*tenant) && contexts_[*tenant].load) here.of_context = contexts_[*tenant].value;
   here.tenant = tenant;
+  here.selected = SelectionOf(tenant);
   Enter(slice);
+}
+
+uint32_t LawsGates::SelectionOf(std::optional<uint32_t> tenant) const {
+  const uint32_t number = tenant ? vms_[VmOf(*tenant)].selection : 0;
+  return number < selections_.size() ? selections_[number] : 0;
+}
+
+void LawsGates::TurnSelections() {
+  if (!selections_.empty()) std::rotate(selections_.begin(), selections_.begin() + 1, selections_.end());
+  for (Slice& slice : slices_) slice.selected = SelectionOf(slice.tenant);
 }
 
 bool LawsGates::IsOpen(uint32_t slice, uint32_t group) const {
   const Slice& here = slices_[slice];
   const CaseGroup& of = test_.groups[group];
   if (!of.valid) return false;
+  // A group of which nothing is selected does not run.
+  if (selectable_[group] != 0 && (selectable_[group] & here.selected) == 0) return false;
   if (!here.is_guest) {
     return of.in_host && Matches(test_.hosts[slice].match, of.identifier) && Enables(here.global, group);
   }

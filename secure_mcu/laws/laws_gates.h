@@ -30,7 +30,12 @@ class LawsGates {
   }
   void WriteContext(uint32_t slice, const CaseValue& value) { slices_[slice].of_context = value; }
 
+  // Turns the list of selections by one, for residents at once.
+  void TurnSelections();
+
   bool is_guest(uint32_t slice) const { return slices_[slice].is_guest; }
+  // Whether the resident's selection has the event.
+  bool IsSelected(uint32_t slice, uint32_t event) const { return (slices_[slice].selected >> event & 1) != 0; }
   bool IsOpen(uint32_t slice, uint32_t group) const;
 
  private:
@@ -38,12 +43,17 @@ class LawsGates {
     std::optional<uint32_t> tenant;
     bool is_guest = false;
     CaseValue global, of_context;
+    uint32_t selected = 0;  // events
   };
+
+  uint32_t SelectionOf(std::optional<uint32_t> tenant) const;
 
   const LawsCase& test_;
   std::vector<CaseVm> vms_;
   std::vector<CaseContext> contexts_;  // per tenant
   std::vector<Slice> slices_;
+  std::vector<uint32_t> selections_;
+  std::vector<uint32_t> selectable_;  // events, per group
 };
 
 }  // namespace sideband::mcu

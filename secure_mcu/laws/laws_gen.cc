@@ -63,8 +63,8 @@ rc::Gen<CaseVm> Vm() {
   return gen::build<CaseVm>(gen::set(&CaseVm::guest, Value()), gen::set(&CaseVm::host, Value()),
                             gen::set(&CaseVm::guest_load), gen::set(&CaseVm::host_load), gen::set(&CaseVm::guest_store),
                             gen::set(&CaseVm::host_store), gen::set(&CaseVm::match, Match()),
-                            gen::set(&CaseVm::allowed, Vector()),
-                            gen::set(&CaseVm::is_private, gen::map(Often(), [](bool often) { return !often; })),
+                              gen::set(&CaseVm::allowed, Vector()), gen::set(&CaseVm::selection, From(0, kSelections)),
+                              gen::set(&CaseVm::is_private, gen::map(Often(), [](bool often) { return !often; })),
                             gen::set(&CaseVm::pinned, gen::map(Vector(), [](uint32_t n) { return n & n >> 1; })));
 }
 
@@ -77,6 +77,13 @@ rc::Gen<CaseHost> Host() {
   return gen::build<CaseHost>(gen::set(&CaseHost::value, Value()), gen::set(&CaseHost::match, Match()));
 }
 
+// Few events each, so that units need fewer counters than they have inputs.
+rc::Gen<std::vector<uint32_t>> Selections() {
+  const auto few = gen::map(gen::pair(From(0, 255), From(0, 255)), [](auto sets) { return sets.first & sets.second; });
+  return gen::weightedOneOf<std::vector<uint32_t>>(
+      {{1, gen::just(std::vector<uint32_t>())}, {2, gen::container<std::vector<uint32_t>>(kSelections, few)}});
+}
+
 rc::Gen<CaseUnit> Unit() {
   return gen::build<CaseUnit>(
       gen::set(&CaseUnit::domain, gen::weightedOneOf<uint32_t>({{3, gen::just(0u)}, {2, From(0, kDomains - 1)}})),
@@ -84,7 +91,7 @@ rc::Gen<CaseUnit> Unit() {
       gen::set(&CaseUnit::period,
                gen::weightedOneOf<uint32_t>({{1, gen::just(1u)}, {2, From(1, 9)}, {3, From(1, 511)}})),
       gen::set(&CaseUnit::lanes, gen::weightedOneOf<uint32_t>({{2, gen::just(1u)}, {1, From(1, 512)}})),
-      gen::set(&CaseUnit::inputs, Some(0.05, 0.45, Input())));
+      gen::set(&CaseUnit::inputs, Some(0.05, 0.6, Input())), gen::set(&CaseUnit::wants_selections, Often()));
 }
 
 rc::Gen<CaseCollector> Collector() {
@@ -115,6 +122,7 @@ rc::Gen<CaseAct> Act() {
                                                                {2, CaseAct::kExternalTrigger},
                                                                {2, CaseAct::kWithinCycle},
                                                                {2, CaseAct::kEnd},
+                                                               {1, CaseAct::kSelect},
                                                                {4, CaseAct::kExit},
                                                                {4, CaseAct::kEntry},
                                                                {2, CaseAct::kWrite},
@@ -145,6 +153,7 @@ rc::Gen<LawsCase> AnyCase() {
           gen::set(&LawsCase::contexts, gen::container<std::vector<CaseContext>>(kTenants, Context())),
           gen::set(&LawsCase::hosts, gen::container<std::vector<CaseHost>>(4, Host())),
           gen::set(&LawsCase::host_blocks),
+          gen::set(&LawsCase::selections, Selections()),
           gen::set(&LawsCase::window, gen::weightedOneOf<uint32_t>({{2, gen::just(0u)}, {1, From(1, 400)}})),
           gen::set(&LawsCase::faults, gen::map(From(0, 3), [](uint32_t n) { return n == 3; })),
           gen::set(&LawsCase::acts, Some(0.5, 1.0, Act())), gen::set(&LawsCase::rest, From(0, 300))),

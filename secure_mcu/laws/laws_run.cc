@@ -34,6 +34,7 @@ void SetControl(const CaseVm& vm, VmControl& control) {
   control.match = MatchOf(vm.match);
   control.allowed = vm.allowed;
   control.pinned = vm.pinned;
+  control.selection = static_cast<uint8_t>(vm.selection);
 }
 
 ContextControl ControlOf(const CaseContext& context) { return {ValueOf(context.value), context.load, context.store}; }
@@ -62,7 +63,8 @@ LawsRun::LawsRun(const LawsCase& test, LawsReaders readers)
     chip_->vm_control(block).useren = true;
     chip_->vm_control(block).is_private = IsPrivate(tenant);
   }
-  if (!test.groups.empty()) SetUpGates();
+  SetUpControls();
+  if (!test.groups.empty()) SetUpHosts();
   for (uint32_t slice = 0; readers == LawsReaders::kOnEverySlice && slice < test.slices; ++slice) {
     readers_.emplace_back(test, slice, *chip_);
   }
@@ -162,6 +164,8 @@ void LawsRun::Do(const CaseAct& act) {
       truth_.CountWithinCycle();
       CheckLiveCounts();
       return NoteOverruns();
+    case CaseAct::kSelect:
+      return TurnSelections();
     case CaseAct::kExit:
       return Exit(act.slice);
     case CaseAct::kEntry:
@@ -191,7 +195,7 @@ void LawsRun::Trigger(TriggerKind kind) {
 
 // --- Gates -----------------------------------------------------------------------------------------------------------
 
-void LawsRun::SetUpGates() {
+void LawsRun::SetUpControls() {
   for (uint32_t tenant = 0; tenant < kTenants; ++tenant) {
     const auto block = static_cast<BlockId>(BlockOf(tenant));
     if (IsVm(tenant)) {
@@ -200,6 +204,9 @@ void LawsRun::SetUpGates() {
       chip_->context_control(block) = ControlOf(test_.contexts[tenant]);
     }
   }
+}
+
+void LawsRun::SetUpHosts() {
   for (uint32_t slice = 0; slice < test_.slices; ++slice) {
     const CaseHost& host = test_.hosts[slice];
     chip_->gate(static_cast<uint8_t>(slice)).host() = {ValueOf(host.value), MatchOf(host.match)};
@@ -301,6 +308,18 @@ void LawsRun::CountFaults(const std::vector<uint32_t>& slices, const Commits& co
   }
   commits();
   RC_ASSERT(chip_->stats().mmu_faults == faults);
+}
+
+// --- Selections ------------------------------------------------------------------------------------------------------
+
+void LawsRun::TurnSelections() {
+  Latch();
+  std::vector<mailbox::EventSet> sets = chip_->selections();
+  if (!sets.empty()) std::rotate(sets.begin(), sets.begin() + 1, sets.end());
+  RC_ASSERT(chip_->CheckSelections(sets).ok());
+  chip_->SetSelections(sets);
+  truth_.TurnSelections();
+  CheckLiveCounts();
 }
 
 // --- Life cycle of blocks -------------------------------------------------------------------------------------------

@@ -60,7 +60,9 @@ class LawsRun {
   void CheckFirmware();
   void Advance(uint64_t cycle, uint32_t stride);
   void Do(const CaseAct& act);
-  void SetUpGates();
+  void SetUpControls();
+  void SetUpHosts();
+  void TurnSelections();
   template <typename Change>
   void ChangeMode(const Change& change);
   void Exit(uint32_t slice);

@@ -25,6 +25,7 @@ void Holds(const LawsCase& test) {
   RC_CLASSIFY(stats.mmu_faults > 0, "MMU faults");
   RC_CLASSIFY(test.host_blocks, "host blocks");
   RC_CLASSIFY(std::ranges::any_of(test.vms, &CaseVm::is_private), "private VMs");
+  RC_CLASSIFY(EventsToSelect(test) != 0, "selectable events");
 }
 
 TEST(LawsTest, HoldOnAnyChipAndSchedule) {
@@ -120,6 +121,7 @@ LawsCase SplitByMode(LawsCase test) {
   test.vms = {};
   test.contexts = {};
   test.hosts = {};
+  test.selections = {};
   return Normalised(test);
 }
 

@@ -23,6 +23,7 @@ LawsTruth::LawsTruth(const LawsCase& test)
       before_(kDomains, {0}),
       inputs_(test.slices + 1),
       domains_(test.slices + 1),
+      switched_(test.slices + 1),
       gates_(test),
       mmu_(test),
       settled_(test.blocks(), EventCounts(test.events)),
@@ -37,6 +38,7 @@ LawsTruth::LawsTruth(const LawsCase& test)
     for (const CaseUnit& unit : collector.units) {
       inputs_[collector.channel].insert(inputs_[collector.channel].end(), unit.inputs.begin(), unit.inputs.end());
       domains_[collector.channel].resize(inputs_[collector.channel].size(), unit.domain);
+      switched_[collector.channel].resize(inputs_[collector.channel].size(), unit.is_switched());
     }
   }
   for (uint32_t channel = 0; channel <= test.slices; ++channel) {
@@ -44,9 +46,14 @@ LawsTruth::LawsTruth(const LawsCase& test)
                       .tenant = {},
                       .sums = std::vector<uint64_t>(inputs_[channel].size()),
                       .passed = std::vector<uint64_t>(kDomains),
+                      .ended = EventCounts(test.events),
                       .lost = EventCounts(test.events),
                       .lost_since = {}});
   }
+}
+
+bool LawsTruth::HasCounter(const Stay& stay, size_t input) const {
+  return !switched_[stay.channel][input] || gates_.IsSelected(stay.channel, inputs_[stay.channel][input].event);
 }
 
 // Device-scope units have no gate.
@@ -58,7 +65,7 @@ void LawsTruth::AddCycle(Stay& stay, uint32_t domain, uint64_t cycle) {
   for (size_t i = 0; i < stay.sums.size(); ++i) {
     if (domains_[stay.channel][i] != domain) continue;
     const CaseInput& input = inputs_[stay.channel][i];
-    if (!IsOpen(stay, input)) continue;
+    if (!HasCounter(stay, i) || !IsOpen(stay, input)) continue;
     for (uint32_t digit = 0; digit < std::max(1u, input.digits); ++digit) {
       if (WireBit(test_, stay.channel, domain, input.wire + digit, cycle)) stay.sums[i] += uint64_t{1} << digit;
     }
@@ -91,13 +98,8 @@ void LawsTruth::CountWithinCycle() {
 }
 
 EventCounts LawsTruth::Of(const Stay& stay) const {
-  EventCounts counts(test_.events);
-  for (size_t i = 0; i < stay.sums.size(); ++i) {
-    const CaseInput& input = inputs_[stay.channel][i];
-    if (input.masked) continue;
-    const uint64_t sum = input.digits == 0 ? stay.sums[i] : stay.sums[i] / kPrescaledBy;
-    counts[input.event] += sum << input.shift;
-  }
+  EventCounts counts = stay.ended;
+  for (size_t i = 0; i < stay.sums.size(); ++i) AddInput(stay, i, counts);
   return counts;
 }
 
@@ -122,6 +124,25 @@ void LawsTruth::FollowMmu(Stay& stay) const {
   stay.lost_since = is_lost ? std::optional(Of(stay)) : std::nullopt;
 }
 
+void LawsTruth::AddInput(const Stay& stay, size_t i, EventCounts& counts) const {
+  const CaseInput& input = inputs_[stay.channel][i];
+  if (input.masked) return;
+  const uint64_t sum = input.digits == 0 ? stay.sums[i] : stay.sums[i] / kPrescaledBy;
+  counts[input.event] += sum << input.shift;
+}
+
+// A prescaled number that is not selected any more loses its remainder.
+void LawsTruth::TurnSelections() {
+  gates_.TurnSelections();
+  for (Stay& stay : stays_) {
+    for (size_t i = 0; i < stay.sums.size(); ++i) {
+      if (HasCounter(stay, i)) continue;
+      AddInput(stay, i, stay.ended);
+      stay.sums[i] = 0;
+    }
+  }
+}
+
 bool LawsTruth::Touches(const Stay& stay, size_t block) const {
   if (block == 0) return Counts(stay) && !IsPrivate(stay);
   if (!stay.tenant) return block == HostBlockOf(stay.channel) && stay.channel != test_.device();
@@ -141,6 +162,7 @@ void LawsTruth::Switch(uint32_t slice, std::optional<uint32_t> tenant) {
   std::fill(stay.sums.begin(), stay.sums.end(), 0);
   std::fill(stay.lost.begin(), stay.lost.end(), 0);
   stay.lost_since.reset();
+  std::fill(stay.ended.begin(), stay.ended.end(), 0);
   stay.tenant = tenant;
   gates_.Switch(slice, tenant);
   mmu_.Switch(slice, tenant);

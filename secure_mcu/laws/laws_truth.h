@@ -41,6 +41,8 @@ class LawsTruth {
     for (Stay& stay : stays_) FollowMmu(stay);
   }
   const LawsMmu& mmu() const { return mmu_; }
+  // Latches nothing: what is counted from now on, by the selections turned by one.
+  void TurnSelections();
   // Restarts the counts of a tenant, which must not be resident, at 0.
   void Renew(uint32_t tenant) { settled_[BlockOf(tenant)].assign(test_.events, 0); }
 
@@ -64,10 +66,13 @@ class LawsTruth {
     std::optional<uint32_t> tenant;
     std::vector<uint64_t> sums;
     std::vector<uint64_t> passed;           // per domain, the next cycle to count
+    EventCounts ended;                      // of inputs that were selected earlier in the residency
     EventCounts lost;                       // went nowhere, up to `lost_since`
     std::optional<EventCounts> lost_since;  // while commits go nowhere: what was counted before
   };
 
+  bool HasCounter(const Stay& stay, size_t input) const;
+  void AddInput(const Stay& stay, size_t input, EventCounts& counts) const;
   bool IsOpen(const Stay& stay, const CaseInput& input) const;
   void CountDomain(Stay& stay, uint32_t domain, uint64_t end);
   void AddCycle(Stay& stay, uint32_t domain, uint64_t cycle);
@@ -86,6 +91,7 @@ class LawsTruth {
   std::vector<std::vector<uint64_t>> before_;   // per domain and reference cycle
   std::vector<std::vector<CaseInput>> inputs_;  // per channel
   std::vector<std::vector<uint32_t>> domains_;  // of the inputs
+  std::vector<std::vector<bool>> switched_;     // whether an input is one of a switched unit
   LawsGates gates_;
   LawsMmu mmu_;
   uint64_t now_ = 0;
