@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/device/counting_controls.h"
 
+#include "proto/base/status_macros.h"
 #include "proto/mailbox/config_rules.h"
 
 namespace sideband::mcu {
@@ -14,6 +15,7 @@ std::optional<uint32_t> CountingControls::revision() const {
 std::optional<CountingConfig> CountingControls::Get() const {
   if (!chip_.has_gates()) return std::nullopt;
   CountingConfig config{.revision = revision_};
+  config.selections = chip_.selections();
   for (uint32_t slice = 0; slice < chip_.slices(); ++slice) {
     CounterGate& gate = chip_.gate(static_cast<uint8_t>(slice));
     config.groups.push_back(gate.groups());
@@ -37,6 +39,7 @@ void CountingControls::GetTenant(const Tenant& tenant, CountingConfig& config) c
 }
 
 absl::Status CountingControls::Check(const CountingConfig& config) const {
+  SIDEBAND_RETURN_IF_ERROR(chip_.CheckSelections(config.selections));
   return mailbox::CheckChange(*Get(), config, confidential_);
 }
 
@@ -46,6 +49,7 @@ void CountingControls::Apply(const CountingConfig& config) {
     chip_.gate(slice).host() = config.hosts[slice];
   }
   for (const Tenant& tenant : tenants_) ApplyTenant(tenant, config);
+  chip_.SetSelections(config.selections);
   for (uint8_t slice = 0; slice < config.groups.size(); ++slice) chip_.ShowGate(slice);
   ++revision_;
 }

@@ -238,6 +238,26 @@ TEST_F(CountingTest, APeekIsWhatALatchIs) {
   }
 }
 
+// V8: a commit turns the select registers of residents, and moves no count.
+TEST_F(CountingTest, ACommitChangesWhatResidentsCount) {
+  StartChip(WithEnoughCounters());
+  Counts all_then = CountsAt(1234), all = CountsAt(2987);
+  StartChip(Switched());
+  Counts then = CountsAt(1234);
+  mailbox::CountingConfig config = *device_->GetConfig();
+  std::swap(config.selections[0], config.selections[1]);
+  ASSERT_TRUE(device_->CheckConfig(config).ok());
+  device_->ApplyConfig(config);
+  Counts now = CountsAt(2987);
+  EXPECT_EQ(now["tlb_hits"], all_then["tlb_hits"]);
+  EXPECT_EQ(now["tensor_ops"], all["tensor_ops"] - all_then["tensor_ops"]);
+  EXPECT_EQ(now["l2_reads"], all["l2_reads"]);
+  EXPECT_EQ(now["group_tlb_running_cycles"], then["resident_cycles"]);
+  EXPECT_EQ(now["group_tensor_running_cycles"], now["resident_cycles"] - then["resident_cycles"]);
+  config.selections[0].assign(1, 1);
+  EXPECT_FALSE(device_->CheckConfig(config).ok()) << "half a group";
+}
+
 TEST_F(CountingTest, TheCatalogueTellsWhatIsSelectable) {
   StartChip(Switched());
   const mailbox::Catalog& catalog = device_->catalog();
