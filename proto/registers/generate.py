@@ -78,6 +78,8 @@ def c_header(table, origin):
 
 
 def verilog_header(table, origin):
+    # The RTL has the registers of cores.
+    table = dict(table, registers=[register for register in table["registers"] if "csr" in register])
     lines = ["// %s" % _LICENSE, "// %s. %s" % (table["title"], origin), "`ifndef HPC_REGISTERS_SVH_",
              "`define HPC_REGISTERS_SVH_"]
     for words, value, _ in numbers(table):

@@ -2,7 +2,7 @@
 #include "secure_mcu/pipeline/hpc_page.h"
 
 #include <algorithm>
-#include <array>
+#include <span>
 
 namespace sideband::mcu {
 namespace {
@@ -15,22 +15,22 @@ struct Offset {
   Register which;
 };
 
-constexpr std::array kHpcOffsets = {Offset{hpc::kHpccOffset, HpcRegister::kHpcc},
-                                    Offset{hpc::kHpcmOffset, HpcRegister::kHpcm},
-                                    Offset{hpc::kHpcrOffset, HpcRegister::kHpcr}};
+constexpr Offset<HpcRegister> kHpcOffsets[] = {{hpc::kHpccOffset, HpcRegister::kHpcc},
+                                               {hpc::kHpcmOffset, HpcRegister::kHpcm},
+                                               {hpc::kHpcrOffset, HpcRegister::kHpcr}};
 
-constexpr std::array kGateOffsets = {Offset{hpc::kGateVectorOffset, GateRegister::kVector},
-                                     Offset{hpc::kGateControlOffset, GateRegister::kControl},
-                                     Offset{hpc::kGateSelectionOffset, GateRegister::kSelection},
-                                     Offset{hpc::kGateIdsOffset, GateRegister::kIds},
-                                     Offset{hpc::kGateContextOffset, GateRegister::kContext},
-                                     Offset{hpc::kGateContextVectorOffset, GateRegister::kContextVector},
-                                     Offset{hpc::kGateContextControlOffset, GateRegister::kContextControl}};
+constexpr Offset<GateRegister> kGateOffsets[] = {{hpc::kGateVectorOffset, GateRegister::kVector},
+                                                 {hpc::kGateControlOffset, GateRegister::kControl},
+                                                 {hpc::kGateSelectionOffset, GateRegister::kSelection},
+                                                 {hpc::kGateIdsOffset, GateRegister::kIds},
+                                                 {hpc::kGateContextOffset, GateRegister::kContext},
+                                                 {hpc::kGateContextVectorOffset, GateRegister::kContextVector},
+                                                 {hpc::kGateContextControlOffset, GateRegister::kContextControl}};
 
-template <typename Place, typename Offsets>
-std::optional<Place> PlaceOf(const hpc::PageAccess& access, const Offsets& offsets) {
+template <typename Place, typename Register>
+std::optional<Place> PlaceOf(const hpc::PageAccess& access, std::span<const Offset<Register>> offsets) {
   const uint32_t within = access.offset % kRegisterBytes;
-  const auto found = std::ranges::find(offsets, access.offset - within, &Offsets::value_type::offset);
+  const auto found = std::ranges::find(offsets, access.offset - within, &Offset<Register>::offset);
   if (found == offsets.end()) return std::nullopt;
   if (access.size == kRegisterBytes) return Place{found->which, HpcHalf::kWhole};
   return Place{found->which, within == 0 ? HpcHalf::kLow : HpcHalf::kHigh};
@@ -38,8 +38,12 @@ std::optional<Place> PlaceOf(const hpc::PageAccess& access, const Offsets& offse
 
 }  // namespace
 
-std::optional<HpcPlace> HpcPlaceOf(const hpc::PageAccess& access) { return PlaceOf<HpcPlace>(access, kHpcOffsets); }
+std::optional<HpcPlace> HpcPlaceOf(const hpc::PageAccess& access) {
+  return PlaceOf<HpcPlace, HpcRegister>(access, kHpcOffsets);
+}
 
-std::optional<GatePlace> GatePlaceOf(const hpc::PageAccess& access) { return PlaceOf<GatePlace>(access, kGateOffsets); }
+std::optional<GatePlace> GatePlaceOf(const hpc::PageAccess& access) {
+  return PlaceOf<GatePlace, GateRegister>(access, kGateOffsets);
+}
 
 }  // namespace sideband::mcu
