@@ -5,6 +5,7 @@
 #include "absl/status/status.h"
 #include "client/guest/counters.h"
 #include "client/guest/fake_page.h"
+#include "client/guest/gate.h"
 #include "client/guest/memory_page.h"
 #include "client/guest/register_batch.h"
 #include "client/guest/register_page.h"
@@ -23,6 +24,11 @@ absl::Status UseCounters(RegisterPage& page) {
 
 void UseFakePage() {
   //@ client/guest/fake_page.h
+}
+
+absl::Status UseGate(RegisterPage& page) {
+  //@ client/guest/gate.h
+  return absl::OkStatus();
 }
 
 absl::Status UseMemoryPage() {
