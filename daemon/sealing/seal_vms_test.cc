@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/sealing/seal_vms.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "daemon/base/clock.h"
+#include "daemon/sealing/epoch_source.h"
+
+namespace sideband::daemon {
+namespace {
+
+constexpr Uuid kVm{{2}};
+
+// A confidential VM with an event behind a gate.
+mailbox::Catalog GatedCatalog() {
+  mailbox::Catalog catalog;
+  // A name that changes the length of a record by more than what its padding hides.
+  catalog.events = {{.name = std::string(5000, 'e'), .details = {.gate_group = 0}},
+                    {.name = "resident_cycles"},
+                    {.name = "group_g_running_cycles", .details = {.gate_group = 0}}};
+  catalog.gate_groups = {{"g", 2}};
+  catalog.vms = {{.id = 1, .uuid = kVm, .name = "vm", .confidential = true}};
+  return catalog;
+}
+
+size_t LengthOfRecord(const Topology& topology, const mailbox::CounterValues& counters) {
+  const std::string path = testing::TempDir() + "/vm.key";
+  std::ofstream(path) << std::string(64, '1') << "\n";
+  ::chmod(path.c_str(), 0600);
+  FakeClock clock(absl::FromUnixMillis(1000));
+  EpochSource epochs(clock, [] { return uint16_t{7}; });
+  const auto sealers = *SealerSet::Load({{kVm, path}}, epochs);
+  const mailbox::Snapshot raw{.counters_per_block = 3, .blocks = {{.vm = 1}}, .counters = counters};
+  const auto sealed = *SealVms({.name = "gpu0"}, topology, raw, clock.Now(), *sealers);
+  return sealed.at(0).record->size();
+}
+
+TEST(SealVmsTest, ALengthDoesNotTellWhetherAGateWasOpen) {
+  const Topology topology(GatedCatalog(), 1);
+  const size_t open = LengthOfRecord(topology, {70, 1000, 1000});
+  EXPECT_EQ(LengthOfRecord(topology, {70, 1000, 900}), open);
+  EXPECT_EQ(LengthOfRecord(topology, {0, 1000, 0}), open);
+}
+
+}  // namespace
+}  // namespace sideband::daemon
