@@ -41,6 +41,7 @@ class PrivateVmTest : public testing::Test {
     config.out_of_band_commit_period = 1000;
     config.ccus.clear();
     for (const uint8_t channel : {uint8_t{0}, uint8_t{1}, kDeviceChannel}) {
+      if (channel == kDeviceChannel && !has_device_units_) continue;
       const uint16_t event = channel == kDeviceChannel ? 1 : 0;
       for (CcuSpec& ccu : Pack("unit", channel, {{.wire = 0, .meaning = {event, 0}}}, UlcSpec{})) {
         ccu.threshold = threshold_;
@@ -74,6 +75,7 @@ class PrivateVmTest : public testing::Test {
 
   AllOnes wires_;
   uint32_t threshold_ = kCcuThresholdDefault;
+  bool has_device_units_ = true;
   std::unique_ptr<Chip> chip_;
   BlockId open_ = 0, secret_ = 0;
 };
@@ -124,6 +126,7 @@ TEST_F(PrivateVmTest, ItsFaultsAreNotTheDevices) {
 TEST_F(PrivateVmTest, NeitherAreItsOverruns) {
   PipelineConfig config;
   config.record_cycles = 1000;
+  has_device_units_ = false;  // whose own triggers would wait as well
   Build(config);
   chip_->SwitchTo(0, Binding{secret_, {}});
   for (uint64_t cycle = 100; cycle < 2000; cycle += 100) {
@@ -135,6 +138,7 @@ TEST_F(PrivateVmTest, NeitherAreItsOverruns) {
   chip_->AdvanceTo(2000);
   chip_->Latch();
   EXPECT_NE(Flags(secret_) & mailbox::kFlagTriggerOverrun, 0);
+  EXPECT_EQ(Flags(0), 0);
   EXPECT_EQ(Count(secret_), 2000u);
   EXPECT_EQ(Count(0), 0u);
 }
