@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "client/bus/config_text.h"
 #include "client/bus/smbpbi_names.h"
 #include "proto/mailbox/async_request.h"
 #include "proto/mailbox/extension.h"
@@ -204,6 +205,8 @@ std::string ArgumentsText(const CommandWord& command, const DataRegisters& in) {
       return AckArguments(command, in);
     case Opcode::kPeek:
       return PeekArguments(command, in);
+    case Opcode::kConfig:
+      return ConfigArguments(command, in);
     case Opcode::kNull:
       return "";
   }
@@ -334,11 +337,12 @@ std::string DiscoverExtendedText(uint8_t item, uint32_t value) {
 
 bool OpensStream(const CommandWord& command) {
   return command.opcode == Opcode::kCatalog || command.opcode == Opcode::kLatch || command.opcode == Opcode::kRead ||
-         IsPeekStep(command, PeekStep::kGo);
+         IsPeekStep(command, PeekStep::kGo) || IsConfigStep(command, mailbox::ConfigStep::kDump);
 }
 
 std::string StreamSubject(const CommandWord& command, const DataRegisters& in) {
   if (command.opcode == Opcode::kPeek) return "live counters";
+  if (command.opcode == Opcode::kConfig) return "the configuration";
   if (command.opcode == mailbox::Opcode::kCatalog) return "the catalogue";
   return command.opcode == mailbox::Opcode::kRead ? ReadSubject(command, in) : "a snapshot";
 }
@@ -391,6 +395,8 @@ std::string DataText(const CommandWord& command, uint32_t value) {
     case Opcode::kLatch:
     case Opcode::kAck:
       return absl::StrCat("snapshot ", value);
+    case Opcode::kConfig:
+      return ConfigData(command, value).empty() ? Hex(value) : ConfigData(command, value);
     case Opcode::kPeek:
       return IsPeekStep(command, PeekStep::kGo) ? absl::StrCat("stream of ", value, " bytes") : Hex(value);
     case Opcode::kNull:
@@ -434,6 +440,8 @@ std::string ExtendedDataText(const CommandWord& command, uint32_t value) {
     case Opcode::kPeek:
       if (IsPeekStep(command, PeekStep::kGo)) return absl::StrCat("tag ", value);
       break;
+    case Opcode::kConfig:
+      return ConfigExtendedData(command, value).empty() ? Hex(value) : ConfigExtendedData(command, value);
   }
   return Hex(value);
 }

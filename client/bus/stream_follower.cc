@@ -61,6 +61,9 @@ std::string StreamFollower::Completed() {
     return absl::StrFormat("live counters complete: %d bytes, CRC ok, tag %d, boot %016x", *length_, header.snapshot_id,
                            header.boot_id);
   }
+  if (header.kind == mailbox::StreamKind::kConfig) {
+    return absl::StrFormat("configuration complete: %d bytes, CRC ok, boot %016x", *length_, header.boot_id);
+  }
   const std::string base = header.base_id == 0 ? "" : absl::StrCat(" since snapshot ", header.base_id);
   return absl::StrFormat("snapshot %d complete: %d bytes%s, CRC ok, boot %016x", header.snapshot_id, *length_, base,
                          header.boot_id);

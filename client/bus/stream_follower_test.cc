@@ -66,6 +66,15 @@ TEST_F(StreamFollowerTest, ASnapshotMayBeRelative) {
             "snapshot 7 complete: 32 bytes since snapshot 6, CRC ok, boot 0000000000000001");
 }
 
+TEST_F(StreamFollowerTest, AConfigurationIsAStreamOfItsOwn) {
+  const Bytes stream = mailbox::EncodeStream({.kind = mailbox::StreamKind::kConfig, .boot_id = 1}, {});
+  follower_.Command({.opcode = Opcode::kConfig, .arg1 = 6}, {.data = 0});
+  follower_.Length(32);
+  const auto only = follower_.Window(0, stream);
+  EXPECT_EQ(only.text, "bytes 0 to 31 of 32 of the configuration");
+  EXPECT_EQ(only.completed, "configuration complete: 32 bytes, CRC ok, boot 0000000000000001");
+}
+
 TEST_F(StreamFollowerTest, LiveCountersHaveTheLengthOfTheirBitmap) {
   const Bytes peek = mailbox::EncodePeekStream(
       {.boot_id = 1, .tag = 9, .question = {.bitmap = uint64_t{1} << 32 | 1}, .counters = {5, 6}});

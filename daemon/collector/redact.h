@@ -41,12 +41,12 @@ struct RowStart {
 //
 // Where all confidential VMs have been private, the device's own block is its row: it has none of their counts.
 //
-// Otherwise the row continues from its value in `before`, plus the increments of the shown VMs and of the slices' hosts,
-// and does so until the device restarts. It therefore never decreases, and no difference of two published rows is a
-// confidential count, but for the time of residence (docs/security.md). All other fields of its header are derived from
-// the shown blocks, too. Without a value in `before`, the row starts with the sum of the shown parts if it is the first
-// of the boot. Otherwise it starts with zero: an earlier run may have published more than that sum, since VMs may have
-// ended, and a scraper would take the lower value for a restart and count everything twice.
+// Otherwise the row continues from its value in `before`, plus the increments of the shown VMs and of the slices'
+// hosts, and does so until the device restarts. It therefore never decreases, and no difference of two published rows
+// is a confidential count, but for the time of residence (docs/security.md). All other fields of its header are derived
+// from the shown blocks, too. Without a value in `before`, the row starts with the sum of the shown parts if it is the
+// first of the boot. Otherwise it starts with zero: an earlier run may have published more than that sum, since VMs may
+// have ended, and a scraper would take the lower value for a restart and count everything twice.
 Redacted Redact(const Topology& topology, mailbox::Snapshot&& raw, const DeviceSnapshot* before, const RowStart& start);
 
 }  // namespace sideband::daemon

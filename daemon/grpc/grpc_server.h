@@ -22,6 +22,7 @@
 #include "daemon/grpc/request_quota.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/sealing/sealer_set.h"
+#include "daemon/view/counting_queries.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/peek_reader.h"
 #include "daemon/view/reader.h"

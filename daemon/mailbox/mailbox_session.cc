@@ -291,10 +291,9 @@ absl::StatusOr<uint32_t> MailboxSession::OpenCatalog(uint32_t offset) {
 absl::StatusOr<uint32_t> MailboxSession::OpenSnapshot(uint32_t snapshot_id, bool is_whole, uint32_t offset) {
   CommandWord command = StreamCommand(Opcode::kRead);
   if (is_whole) command.arg1 = static_cast<uint8_t>(mailbox::ReadSelector::kWhole);
-  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run({.command = command,
-                                                    .data = offset,
-                                                    .extended_data = snapshot_id,
-                                                    .output = Output::kData}));
+  SIDEBAND_ASSIGN_OR_RETURN(
+      const Reply reply,
+      Run({.command = command, .data = offset, .extended_data = snapshot_id, .output = Output::kData}));
   return reply.data;
 }
 

@@ -109,7 +109,8 @@ class MailboxSession {
     uint32_t extended_data = 0;
   };
   absl::StatusOr<ConfigReply> RunConfig(mailbox::ConfigStep step, uint8_t tag, uint32_t data, uint32_t extended_data);
-  // The snapshot that a COMMIT has latched, as ReadSnapshot takes it. Not whole, it is relative to the acknowledged one.
+  // The snapshot that a COMMIT has latched, as ReadSnapshot takes it. Not whole, it is relative to the acknowledged
+  // one.
   absl::StatusOr<Latched> OpenClosing(uint32_t snapshot_id, bool is_whole);
   // Gives another controller time to finish.
   void GiveWay() const { wait_(kPauseMax); }

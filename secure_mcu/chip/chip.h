@@ -318,7 +318,7 @@ class Chip {
   std::map<BlockId, ContextControl> context_controls_;
   SliceGates gates_;
   std::map<BlockId, GuestGate> guest_gates_;  // by VM
-  PrivateSlices private_slices_;  // as bound_
+  PrivateSlices private_slices_;              // as bound_
   uint64_t now_ = 0;
   // Records and acknowledgements that have left the channel buffer since the last switch began.
   uint64_t records_ = 0;

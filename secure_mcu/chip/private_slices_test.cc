@@ -114,7 +114,7 @@ TEST_F(PrivateVmTest, ItsCountsAreNotLiveCountsOfTheDeviceWhereverTheyAre) {
 TEST_F(PrivateVmTest, ItsFaultsAreNotTheDevices) {
   chip_->SwitchTo(0, Binding{secret_, {}});
   chip_->AdvanceTo(1000);
-  chip_->mmu().Bind(0, Binding{open_, {}});
+  chip_->mmu().SetRoot(0, std::nullopt);
   chip_->Latch();
   EXPECT_EQ(chip_->stats().mmu_faults, 1u);
   EXPECT_EQ(Flags(secret_), mailbox::kFlagMmuFault);

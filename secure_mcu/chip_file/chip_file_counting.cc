@@ -104,10 +104,9 @@ absl::StatusOr<VmControl> ReadCounting(const YamlMap& vm, bool confidential, con
   VmControl control{.is_private = confidential && file.private_vms};
   const auto node = vm.Find("counting");
   if (!node) return control;
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map,
-                            node->Map({"useren", "ids", "allowed", "pinned", "private", "selection", "guest_access",
-                                       "guest_value", "host_value", "guest_load", "host_load", "guest_store",
-                                       "host_store"}));
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node->Map({"useren", "ids", "allowed", "pinned", "private", "selection",
+                                                          "guest_access", "guest_value", "host_value", "guest_load",
+                                                          "host_load", "guest_store", "host_store"}));
   SIDEBAND_ASSIGN_OR_RETURN(control.is_private, ReadPrivate(map, control.is_private, file));
   SIDEBAND_ASSIGN_OR_RETURN(control.useren, BoolField(map, "useren", false));
   SIDEBAND_ASSIGN_OR_RETURN(control.match, ReadMatch(map));

@@ -37,7 +37,8 @@ uint64_t SnapshotCommands::Features() {
   const uint64_t selections = device_.catalog().selections.empty() ? 0 : mailbox::kSelectionsFeature;
   const uint64_t host_blocks = device_.catalog().host_blocks.empty() ? 0 : mailbox::kHostBlocksFeature;
   const uint64_t private_vms = device_.HasPrivateVms() ? mailbox::kPrivateVmsFeature : 0;
-  return mailbox::kPeekFeature | selections | host_blocks | private_vms | (configs_.IsServed() ? mailbox::kGateGroupsFeature : 0);
+  return mailbox::kPeekFeature | selections | host_blocks | private_vms |
+         (configs_.IsServed() ? mailbox::kGateGroupsFeature : 0);
 }
 
 Reply SnapshotCommands::Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) {

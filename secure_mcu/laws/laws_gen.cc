@@ -63,8 +63,8 @@ rc::Gen<CaseVm> Vm() {
   return gen::build<CaseVm>(gen::set(&CaseVm::guest, Value()), gen::set(&CaseVm::host, Value()),
                             gen::set(&CaseVm::guest_load), gen::set(&CaseVm::host_load), gen::set(&CaseVm::guest_store),
                             gen::set(&CaseVm::host_store), gen::set(&CaseVm::match, Match()),
-                              gen::set(&CaseVm::allowed, Vector()), gen::set(&CaseVm::selection, From(0, kSelections)),
-                              gen::set(&CaseVm::is_private, gen::map(Often(), [](bool often) { return !often; })),
+                            gen::set(&CaseVm::allowed, Vector()), gen::set(&CaseVm::selection, From(0, kSelections)),
+                            gen::set(&CaseVm::is_private, gen::map(Often(), [](bool often) { return !often; })),
                             gen::set(&CaseVm::pinned, gen::map(Vector(), [](uint32_t n) { return n & n >> 1; })));
 }
 
@@ -152,8 +152,7 @@ rc::Gen<LawsCase> AnyCase() {
           gen::set(&LawsCase::vms, gen::container<std::vector<CaseVm>>(kVms, Vm())),
           gen::set(&LawsCase::contexts, gen::container<std::vector<CaseContext>>(kTenants, Context())),
           gen::set(&LawsCase::hosts, gen::container<std::vector<CaseHost>>(4, Host())),
-          gen::set(&LawsCase::host_blocks),
-          gen::set(&LawsCase::selections, Selections()),
+          gen::set(&LawsCase::host_blocks), gen::set(&LawsCase::selections, Selections()),
           gen::set(&LawsCase::window, gen::weightedOneOf<uint32_t>({{2, gen::just(0u)}, {1, From(1, 400)}})),
           gen::set(&LawsCase::faults, gen::map(From(0, 3), [](uint32_t n) { return n == 3; })),
           gen::set(&LawsCase::acts, Some(0.5, 1.0, Act())), gen::set(&LawsCase::rest, From(0, 300))),
