@@ -55,6 +55,7 @@ CountingFollower::CountingFollower(MailboxSession& session, SnapshotReader& read
     : session_(session), reader_(reader), context_(context), writer_(session, DrawTag()) {}
 
 absl::StatusOr<TakenSnapshot> CountingFollower::Take(const std::string& device) {
+  has_changed_ = false;
   const auto change = context_.book == nullptr ? std::nullopt : context_.book->Pending(device);
   if (!change) return reader_.Take();
   auto taken = TakeClosing(device, *change);
@@ -64,6 +65,7 @@ absl::StatusOr<TakenSnapshot> CountingFollower::Take(const std::string& device) 
 absl::StatusOr<TakenSnapshot> CountingFollower::TakeClosing(const std::string& device, const ConfigChange& change) {
   std::optional<CommittedConfig> committed;
   auto taken = reader_.TakeClosing(writer_, change, committed);
+  has_changed_ = taken.ok();
   const auto revision = committed ? absl::StatusOr<uint32_t>(committed->revision) : taken.status();
   Report(device, change, revision);
   context_.book->Committed(device, change, revision);
@@ -91,7 +93,7 @@ void CountingFollower::Follow(const std::string& device, std::shared_ptr<const T
                               std::optional<uint32_t> revision) {
   if (context_.book == nullptr) return;
   if (!revision || !session_.has_config()) return context_.book->Forget(device);
-  if (context_.book->IsNew(device, *topology, boot_id, *revision)) {
+  if (!has_changed_ && context_.book->IsNew(device, *topology, boot_id, *revision)) {
     auto config = session_.ReadConfig();
     if (!config.ok()) {
       spdlog::warn("device {}: what is counted cannot be read: {}", device, std::string(config.status().message()));

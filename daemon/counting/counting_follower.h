@@ -52,6 +52,7 @@ class CountingFollower {
   SnapshotReader& reader_;
   const Context context_;
   ConfigWriter writer_;
+  bool has_changed_ = false;  // by the last Take, whose snapshot is therefore of the revision before
 };
 
 }  // namespace sideband::daemon

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "daemon/view/counting_request.h"
 #include "daemon/view/row_filter.h"
 #include "proto/base/status_macros.h"
@@ -129,6 +130,17 @@ class ResponseWriter {
   const mailbox::Catalog& catalog_;
 };
 
+// Settings name VMs by UUID; the caller is told of them as it has named them.
+void ByNameAsAsked(const SetCountingRequest& request, const Topology& topology, std::vector<Refusal>& refusals) {
+  for (const auto& vm : request.vms()) {
+    const VmInfo* const info = topology.FindVm(vm.vm());
+    if (info == nullptr) continue;
+    for (Refusal& refusal : refusals) {
+      refusal.field = absl::StrReplaceAll(refusal.field, {{info->uuid.ToString(), vm.vm()}});
+    }
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<CountingQueries::Subject> CountingQueries::Find(const Caller& caller, const std::string& name) const {
@@ -157,6 +169,7 @@ absl::StatusOr<SetCountingResponse> CountingQueries::Set(const Caller& caller,
     SIDEBAND_ASSIGN_OR_RETURN(
         refusals, book_.Set(request.device(), settings, request.expected_revision(), request.validate_only()));
   }
+  ByNameAsAsked(request, *subject.state.actual.topology, refusals);
   SetCountingResponse response;
   response.set_revision(subject.state.actual.config.revision);
   for (const Refusal& refusal : refusals) ResponseWriter::Write(refusal, *response.add_refused());

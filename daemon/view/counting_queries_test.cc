@@ -165,6 +165,8 @@ TEST_F(CountingQueriesTest, AnotherTenantsVmIsRefusedAsOneThatIsNotThere) {
     return response->refused(0).reason();
   };
   EXPECT_EQ(refusal("vm1"), refusal("vm9"));
+  const auto typo = Set("ops", OfVm("vm0", [](auto& vm) { vm.mutable_pinned()->add_groups("tlbs"); }));
+  EXPECT_EQ(typo->refused(0).field(), "vms.vm0.pinned") << "as the caller has named it";
   const auto group = Set("tenant-a", OfVm("vm0", [](auto& vm) { vm.mutable_value()->add_groups("tensor"); }));
   EXPECT_EQ(group->refused(0).reason(), "no gate group 'tensor'") << "it is not granted";
 }

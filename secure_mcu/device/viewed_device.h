@@ -38,6 +38,10 @@ class ViewedDevice final : public Device {
   std::optional<LiveBlock> PeekBlock(uint16_t vm, uint16_t context) override { return device_.PeekBlock(vm, context); }
   double GainPerCycle(uint16_t event, SliceSet slices) const override { return device_.GainPerCycle(event, slices); }
   std::optional<MemoryUse> GetMemoryUse() override { return device_.GetMemoryUse(); }
+  bool HasPrivateVms() const override { return device_.HasPrivateVms(); }
+  std::optional<mailbox::CountingConfig> GetConfig() override { return device_.GetConfig(); }
+  absl::Status CheckConfig(const mailbox::CountingConfig& config) override { return device_.CheckConfig(config); }
+  void ApplyConfig(const mailbox::CountingConfig& config) override { device_.ApplyConfig(config); }
 
   // Counts up to the present, and publishes the counts to the guests if their view is 10 ms old.
   void Tick();

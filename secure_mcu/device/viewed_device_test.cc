@@ -15,6 +15,7 @@ namespace {
 constexpr char kChip[] = R"(
 device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 1000000}
 units: [{name: sm, events: [sm_active_cycles]}]
+gate_groups: [{name: sm, events: [sm_active_cycles]}]
 vms:
   - name: vm1
     uuid: 11111111-0000-4000-8000-000000000001
@@ -68,6 +69,18 @@ TEST_F(ViewedDeviceTest, AViewAndASnapshotOfOneTriggerAgree) {
     }
     EXPECT_NE(between.trigger_id, view.trigger_id);
   }
+}
+
+TEST_F(ViewedDeviceTest, IsConfiguredAsTheDeviceItself) {
+  auto config = viewed_->GetConfig();
+  ASSERT_TRUE(config.has_value());
+  config->vms[1].pinned = 1;
+  ASSERT_TRUE(viewed_->CheckConfig(*config).ok());
+  viewed_->ApplyConfig(*config);
+  EXPECT_EQ(device_->GetConfig()->vms[1].pinned, 1u);
+  config->vms[1].selection = 9;
+  EXPECT_FALSE(viewed_->CheckConfig(*config).ok());
+  EXPECT_EQ(viewed_->HasPrivateVms(), device_->HasPrivateVms());
 }
 
 // R10 of registers.md

@@ -25,7 +25,9 @@ LawsGates::LawsGates(const LawsCase& test)
   for (uint32_t group = 0; group < test.groups.size(); ++group) {
     selectable_.push_back(EventsToSelectIn(test, group));
   }
-  for (const CaseHost& host : test.hosts) slices_.push_back({.tenant = {}, .global = host.value, .of_context = {}});
+  for (const CaseHost& host : test.hosts) {
+    slices_.push_back({.tenant = {}, .global = host.value, .of_context = {}, .selected = SelectionOf({})});
+  }
 }
 
 void LawsGates::Exit(uint32_t slice) {

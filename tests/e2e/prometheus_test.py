@@ -193,6 +193,8 @@ class PrometheusTest(unittest.TestCase):
                          ["gpu0"], "vm3 is confidential")
         for job in JOBS:
             self.assertEqual(self.run_query("sideband_device_up == 0", job), [], "the device answers")
+            for start in ("rate(sideband_host_resident_cycles", "rate(sideband_host_sm_active_cycles"):
+                self.assertEqual(self.run_query(start, job), [], "its slices have no host")
         self.assertEqual(self.queried, set(documented_queries()))
 
     def test_a_device_beside_a_confidential_vm_has_no_utilisation(self):
