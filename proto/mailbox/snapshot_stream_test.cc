@@ -212,15 +212,16 @@ TEST(SnapshotStreamTest, AHostBlockIsNoSecretBesideAConfidentialVm) {
   Snapshot busy = Busy(Quiet(), 5);
   busy.blocks.push_back(Block(0, 0));
   busy.counters.resize(5 * 16, 9);
-  const Snapshot base = AsBase(busy, {1});
+  const VmIds whole = {kHypervisorVm, 1};
+  const Snapshot base = AsBase(busy, whole);
   EXPECT_EQ(base.Counters(0)[0], 0u) << "the device's own counts are";
   EXPECT_EQ(base.Counters(4)[15], 9u);
   Snapshot next = busy;
   ++next.snapshot_id;
-  const Bytes stream = EncodeSnapshotStream(next, &base, {1});
+  const Bytes stream = EncodeSnapshotStream(next, &base, whole);
   EXPECT_EQ(*DecodeSnapshotStream(stream, &base), next);
   next.counters[4 * 16] += 1;
-  EXPECT_GT(EncodeSnapshotStream(next, &base, {1}).size(), stream.size()) << "increments, not written whole";
+  EXPECT_GT(EncodeSnapshotStream(next, &base, whole).size(), stream.size()) << "increments, not written whole";
 }
 
 TEST(SnapshotStreamTest, AnySequenceComesBack) {

@@ -103,7 +103,10 @@ void Normalise(CaseCollector& collector, const LawsCase& test) {
   if (collector.units.empty()) collector.units.emplace_back();
   for (CaseUnit& unit : collector.units) {
     Normalise(unit, test.events, test.groups.size());
-    if (collector.channel == test.device()) unit.inputs.resize(std::min<size_t>(unit.inputs.size(), kCountersMax));
+    if (collector.channel != test.device()) continue;
+    unit.wants_selections = false;
+    unit.counters = kCountersMax;
+    unit.inputs.resize(std::min<size_t>(unit.inputs.size(), kCountersMax));
   }
 }
 

@@ -126,8 +126,9 @@ class TotalsTest(DescribeTestCase):
         for key, bits in bits_per_second(chip, switches_per_slice).items():
             self.assertAlmostEqual(chip["bits_per_second"][key], bits, delta=3, msg=key)
         self.assertEqual(chip["channel_buffer"]["record_bits"], RECORD_BITS)
-        self.assertEqual(chip["memory"], {"blocks": 1 + chip["vms"] + chip["contexts"],
-                                          "block_bytes": 28 + 8 * chip["events"]})
+        blocks = 1 + chip["vms"] + chip["contexts"]
+        self.assertEqual(chip["memory"], {"blocks": blocks, "block_bytes": 28 + 8 * chip["events"],
+                                          "page_table_bytes": 8 * blocks})
         for ulc, _ in units(chip["slices"]):
             self.assertEqual(ulc["serial_cycles"], math.ceil(frame_bits(ulc) / ulc["lanes"]), ulc["first"])
         read = chip["snapshot_read"]

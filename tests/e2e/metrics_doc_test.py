@@ -15,8 +15,8 @@ ROW = re.compile(r"^\| `((?:sideband|process)_[a-z_<>]+)` \| (counter|gauge|hist
 OPEN_METRICS = "application/openmetrics-text;version=1.0.0"
 # These have no series on a healthy site with undisturbed listeners.
 RARE = {"sideband_<level>_flags", "sideband_audit_entries_total", "sideband_audit_lost_total",
-        "sideband_connections_refused_total", "sideband_descriptors_exhausted_total",
-        "sideband_peek_retries_total", "sideband_tls_reloads_total"}
+        "sideband_connections_refused_total", "sideband_counting_changes_total",
+        "sideband_descriptors_exhausted_total", "sideband_peek_retries_total", "sideband_tls_reloads_total"}
 RATIOS = """ratios:
   - {name: l2_hit, numerator: [l2_hit_cycles], denominator: [l2_hit_cycles, l2_miss_cycles]}
   - {name: backwards, numerator: [sm_active_cycles], denominator: [copy_engine_active_cycles]}
