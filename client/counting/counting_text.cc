@@ -63,12 +63,21 @@ std::string VmTable(const v1::GetCountingResponse& response, const TableStyle& s
   return table.Render(style);
 }
 
+std::string SelectionTable(const v1::GetCountingResponse& response, const TableStyle& style) {
+  if (response.selections().empty()) return "";
+  Table table({{"#", Table::Align::kRight}, {"SELECTION"}, {"EVENTS", Table::Align::kLeft, Table::Fit::kEnd}});
+  for (const v1::EventSelection& selection : response.selections()) {
+    table.Add({absl::StrCat(selection.number()), selection.name(), absl::StrJoin(selection.events(), ",")});
+  }
+  return absl::StrCat("\n", table.Render(style));
+}
+
 }  // namespace
 
 std::string CountingText(const v1::GetCountingResponse& response, const TableStyle& style) {
   std::string text =
       absl::StrCat(response.device(), "  revision ", response.revision(), response.in_sync() ? "" : "  not in sync",
-                   "\n", GroupTable(response, style), "\n", VmTable(response, style));
+                   "\n", GroupTable(response, style), "\n", VmTable(response, style), SelectionTable(response, style));
   for (const v1::RefusedField& refused : response.refused()) {
     absl::StrAppend(&text, "refused: ", refused.field(), refused.field().empty() ? "" : ": ", refused.reason(), "\n");
   }
@@ -78,9 +87,11 @@ std::string CountingText(const v1::GetCountingResponse& response, const TableSty
 std::string ExplanationText(const ExplainQuestion& question, const Explanation& explanation, const TableStyle& style) {
   Table table({{"TERM"}, {"VALUE", Table::Align::kRight}, {"REASON", Table::Align::kLeft, Table::Fit::kEnd}});
   for (const ExplainedTerm& term : explanation.terms) table.Add({term.name, term.holds ? "1" : "0", term.reason});
-  return absl::StrCat("counted = valid and guest and match and (pinned or (value and context value and allowed))\n",
-                      table.Render(style), question.event, " (gate group ", explanation.group, ") is ",
-                      explanation.is_counted ? "" : "not ", "counted while ", question.vm, " runs\n");
+  const bool is_selectable = explanation.terms.back().name == "selected";
+  return absl::StrCat("counted = valid and guest and match and (pinned or (value and context value and allowed))",
+                      is_selectable ? " and selected\n" : "\n", table.Render(style), question.event, " (gate group ",
+                      explanation.group, ") is ", explanation.is_counted ? "" : "not ", "counted while ", question.vm,
+                      " runs\n");
 }
 
 }  // namespace sideband::client

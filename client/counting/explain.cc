@@ -50,6 +50,24 @@ ExplainedTerm ContextValue(const v1::GateGroup& group, const v1::VmCounting& vm,
   return {"context value", true, name.empty() ? "no context is named" : "the context has no value of its own"};
 }
 
+std::string Named(const v1::EventSelection& selection) {
+  return absl::StrCat("selection ", selection.number(), " ('", selection.name(), "')");
+}
+
+// Of an event that shares its counter with others.
+ExplainedTerm Selected(const v1::GetCountingResponse& counting, const v1::VmCounting& vm, const std::string& event) {
+  for (const v1::EventSelection& selection : counting.selections()) {
+    if (selection.number() != vm.selection()) continue;
+    const bool holds = std::ranges::find(selection.events(), event) != selection.events().end();
+    return {"selected", holds, absl::StrCat("the VM's ", Named(selection), holds ? " has it" : " does not have it")};
+  }
+  return {"selected", false, "you may not see the VM's selection"};
+}
+
+bool IsSelectable(const v1::GetCountingResponse& counting, const std::string& event) {
+  return std::ranges::find(counting.selectable_events(), event) != counting.selectable_events().end();
+}
+
 }  // namespace
 
 absl::StatusOr<Explanation> Explain(const v1::GetCountingResponse& counting, const ExplainQuestion& question) {
@@ -73,9 +91,13 @@ absl::StatusOr<Explanation> Explain(const v1::GetCountingResponse& counting, con
           Value(*group, *vm),
           ContextValue(*group, *vm, question.context),
           {"allowed", is_allowed, is_allowed ? "the VM may open it" : "the operator does not allow it to the VM"}}};
+  if (IsSelectable(counting, question.event)) {
+    explanation.terms.push_back(Selected(counting, *vm, question.event));
+  }
   const auto& terms = explanation.terms;
   const bool is_enabled = terms[3].holds || (terms[4].holds && terms[5].holds && terms[6].holds);
-  explanation.is_counted = terms[0].holds && terms[1].holds && terms[2].holds && is_enabled;
+  explanation.is_counted =
+      terms[0].holds && terms[1].holds && terms[2].holds && is_enabled && (terms.size() == 7 || terms[7].holds);
   return explanation;
 }
 

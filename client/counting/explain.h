@@ -28,8 +28,10 @@ struct ExplainedTerm {
 };
 
 struct Explanation {
-  std::string group;                 // of the event
-  std::vector<ExplainedTerm> terms;  // of the rule for the time in which the VM runs, in its order
+  std::string group;  // of the event
+  // Of the rule for the time in which the VM runs, in its order; the last one, `selected`, only of an event that is
+  // counted in selections.
+  std::vector<ExplainedTerm> terms;
   bool is_counted = false;
 };
 

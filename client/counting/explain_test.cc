@@ -83,6 +83,18 @@ TEST(ExplainTest, AContextsValueIsWithinTheVms) {
   EXPECT_EQ(Zeros(counting, "train"), "counted: pinned");
 }
 
+TEST(ExplainTest, ASelectableEventIsCountedByASelectionThatHasIt) {
+  v1::GetCountingResponse counting = Counting();
+  counting.add_selectable_events("tlb_misses");
+  EXPECT_EQ(Zeros(counting), "not: pinned selected");
+  counting.add_selections()->set_name("tensor");
+  EXPECT_EQ(Zeros(counting), "not: pinned selected");
+  counting.add_selections()->set_number(1);
+  counting.mutable_selections(1)->add_events("tlb_misses");
+  counting.mutable_vms(0)->set_selection(1);
+  EXPECT_EQ(Zeros(counting), "counted: pinned");
+}
+
 TEST(ExplainTest, WhatIsNotThereIsNamed) {
   EXPECT_EQ(Explain(Counting(), {"vm2", "", "tlb_misses"}).status().message(), "no VM 'vm2' whose gates you may see");
   const absl::Status event = Explain(Counting(), {"vm1", "", "x"}).status();

@@ -13,13 +13,20 @@ Decision OnlyConfigured(Right right) {
   return right == Right::kConfigure ? Allow("granted") : Deny("a gate group is configured, nothing else");
 }
 
+// To configure an event is to let the VM's counters count it or not.
+bool IsChoice(const Resource& resource, Right right) {
+  return right == Right::kConfigure && resource.kind == Resource::Kind::kEvent && !resource.vm.is_nil() &&
+         !IsContextLevel(resource);
+}
+
 // Operators read and peek at the device and whole VMs, but at no confidential VM.
 Decision DecideForOperator(const Resource& resource, Right right) {
   // Also that of a confidential VM: only its counts are secret.
   if (resource.kind == Resource::Kind::kVmIdentity) return Allow("operator");
   // Of a confidential VM, too: what it may open shows nothing of it, and other fields are refused for all callers.
   if (resource.kind == Resource::Kind::kGateGroup) return OnlyConfigured(right);
-  if (right != Right::kRead && right != Right::kPeek) return Deny("operators read, peek and configure gate groups");
+  if (IsChoice(resource, right)) return resource.confidential ? Deny("confidential VM") : Allow("operator");
+  if (right != Right::kRead && right != Right::kPeek) return Deny("operators read, peek and configure");
   // The audit log records operators, too, so they must not read it.
   if (resource.kind == Resource::Kind::kAuditLog) return Deny("auditors only");
   if (right == Right::kPeek && resource.kind == Resource::Kind::kSelfMetrics) return Deny("no counters of a device");
@@ -57,6 +64,11 @@ Decision DecideGateGroup(const VmGrant& grant, const Resource& resource, Right r
   return grant.gate_groups.contains(resource.event) ? OnlyConfigured(right) : Deny("gate group not granted");
 }
 
+Decision DecideChoice(const VmGrant& grant, const Resource& resource) {
+  if (resource.confidential) return Deny("confidential VM");
+  return grant.selectable_events.contains(resource.event) ? Allow("granted") : Deny("event not granted");
+}
+
 Decision DecideForTenant(const Tenant& tenant, const Resource& resource, Right right) {
   using Kind = Resource::Kind;
   if (resource.kind == Kind::kAuditLog) return Deny("auditors only");
@@ -70,7 +82,8 @@ Decision DecideForTenant(const Tenant& tenant, const Resource& resource, Right r
   if (resource.kind == Kind::kVmIdentity) return Allow("the tenant's VM");
   if (!grant->rights.Contains(right)) return Deny("right not granted");
   if (resource.kind == Kind::kGateGroup) return DecideGateGroup(*grant, resource, right);
-  if (right == Right::kConfigure) return Deny("only gate groups are configured");
+  if (IsChoice(resource, right)) return DecideChoice(*grant, resource);
+  if (right == Right::kConfigure) return Deny("only gate groups and events are configured");
   if (right == Right::kSeal) return DecideSeal(resource);
   if (resource.confidential) return Deny("confidential VM");
   return Covers(*grant, resource);

@@ -20,7 +20,8 @@ struct Resource {
     kVmIdentity,   // that the VM exists: its name, UUID, and whether it is confidential
     kVm,           // the VM's own totals; with kSeal, its sealed records
     kContext,      // the counters of one context
-    kEvent,        // one counter of the device (no VM), of a VM (no context) or of a context
+    kEvent,        // one counter of the device (no VM), of a VM (no context) or of a context; with kConfigure, whether
+                   // the VM counts it
     kSelfMetrics,  // the daemon's own metrics
     kAuditLog,     // the audit log: callers and their requests
     kGateGroup,    // a gate group of a device (no VM) or as it counts for a VM; its name is in `event`

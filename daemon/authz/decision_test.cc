@@ -19,11 +19,11 @@ tenants:
     vms:
       - uuid: 00000000-0000-0000-0000-000000000001
         rights: [read, mark, peek, seal, configure]
-        configure: {gate_groups: [g1]}
+        configure: {gate_groups: [g1], events: [e1]}
       - {uuid: 00000000-0000-0000-0000-000000000002, contexts: [c1], events: [e1], rights: [read, configure]}
       - uuid: 00000000-0000-0000-0000-000000000003
         rights: [seal, configure]
-        configure: {gate_groups: [g1]}
+        configure: {gate_groups: [g1], events: [e1]}
   - name: b    # nothing that a has
     identities: ["spiffe://example.org/b"]
     vms:
@@ -79,12 +79,13 @@ TEST_F(DecisionTest, Matrix) {
       {identity(9), "rmpsc", "-----", "-----"},
       // VM 1: all rights; `seal` has no effect on a VM that is not confidential.
       {vm(1), "r-p--", "rmp--", "-----"},
-      {vm(1).Event("e2"), "r-p--", "rmp--", "-----"},
+      {vm(1).Event("e1"), "r-p-c", "rmp-c", "-----"},
+      {vm(1).Event("e2"), "r-p-c", "rmp--", "-----"},
       {context(1, "c2"), "-----", "rmp--", "-----"},
       {context(1, "c2").Event("e2"), "-----", "rmp--", "-----"},
       // VM 2: one context and one event; the totals would reveal the other contexts.
       {vm(2), "r-p--", "-----", "-----"},
-      {vm(2).Event("e1"), "r-p--", "-----", "-----"},
+      {vm(2).Event("e1"), "r-p-c", "-----", "-----"},
       {context(2, "c1"), "-----", "r----", "-----"},
       {context(2, "c2"), "-----", "-----", "-----"},
       {context(2, "c1").Event("e1"), "-----", "r----", "-----"},

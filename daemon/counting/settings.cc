@@ -118,7 +118,7 @@ class Layer {
     if (setting.ids) AddIds(path + ".ids", *setting.ids, control.match);
     if (!setting.selection) return;
     if (*setting.selection != 0 && *setting.selection >= config_.selections.size()) {
-      return Refuse(path + ".selection", absl::StrCat("the device has no selection ", *setting.selection));
+      return Refuse(path + ".selection", NoSelection(*setting.selection));
     }
     control.selection = static_cast<uint8_t>(*setting.selection);
   }
@@ -169,6 +169,8 @@ void MergeVm(const VmSetting& over, VmSetting& vm) {
 }
 
 }  // namespace
+
+std::string NoSelection(uint32_t selection) { return absl::StrCat("no selection ", selection); }
 
 std::vector<Refusal> Apply(const CountingSettings& settings, const mailbox::Catalog& catalog, CountingConfig& config) {
   Layer layer(catalog, config);

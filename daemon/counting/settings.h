@@ -61,6 +61,9 @@ struct Refusal {
   bool operator==(const Refusal&) const = default;
 };
 
+// The reason why a selection is refused, whether it is not there or not the caller's.
+std::string NoSelection(uint32_t selection);
+
 // Lays the settings over the configuration of a device with this catalogue. What is refused is left as it was: an
 // unknown name, more than four ids, an id of 0, a selection that the device does not have, anything of a confidential
 // VM but `allowed`.

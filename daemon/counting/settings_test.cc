@@ -94,7 +94,7 @@ TEST(CountingSettingsTest, EachRefusalNamesItsField) {
          s.vms["vm1"].ids = {1, 2, 3, 4, 5};
        }},
       {{"vms.vm1.ids", "0 is no identifier"}, [](auto& s) { s.vms["vm1"].ids = std::vector<uint16_t>{0}; }},
-      {{"vms.vm1.selection", "the device has no selection 1"}, [](auto& s) { s.vms["vm1"].selection = 1; }},
+      {{"vms.vm1.selection", "no selection 1"}, [](auto& s) { s.vms["vm1"].selection = 1; }},
       {{"vms.vm1.contexts.x", "no such context"}, [](auto& s) { s.vms["vm1"].contexts["x"]; }},
       {{"vms.secret", "it is confidential: only what it may open can be set"},
        [](auto& s) { s.vms["secret"].pinned = {"tlb"}; }},

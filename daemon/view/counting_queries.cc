@@ -24,10 +24,10 @@ using sideband::v1::SetCountingResponse;
 
 bool IsOperator(const Caller& caller) { return caller.principal.role == Principal::Role::kOperator; }
 
-// Whether the caller may learn that the device has gate groups.
+// Whether the caller may learn that the device has a configuration.
 bool Sees(const Caller& caller, const mailbox::Catalog& catalog) {
   return IsOperator(caller) ||
-         std::ranges::any_of(catalog.vms, [&](const VmInfo& vm) { return GroupsOf(caller, catalog, vm) != 0; });
+         std::ranges::any_of(catalog.vms, [&](const VmInfo& vm) { return MayConfigure(caller, catalog, vm); });
 }
 
 // The part of a device's configuration that a caller may see.
@@ -45,13 +45,14 @@ class ResponseWriter {
     for (const VmInfo& vm : catalog_.vms) {
       const uint64_t groups = GroupsOf(caller_, catalog_, vm);
       const auto control = state_.actual.config.vms.find(vm.id);
-      if (groups == 0 || control == state_.actual.config.vms.end()) continue;
+      if (!MayConfigure(caller_, catalog_, vm) || control == state_.actual.config.vms.end()) continue;
       seen |= groups;
       WriteVm(vm, control->second, groups, *response.add_vms());
     }
     for (size_t g = 0; g < catalog_.gate_groups.size(); ++g) {
       if (is_operator() || (seen >> g & 1) != 0) WriteGroup(g, *response.add_groups());
     }
+    WriteSelections(response);
     if (!is_operator()) return response;
     for (const Refusal& refusal : state_.refusals) Write(refusal, *response.add_refused());
     return response;
@@ -86,6 +87,32 @@ class ResponseWriter {
     out.set_guest(slices[0][g].in_guest);
     out.set_host(slices[0][g].in_host);
     out.set_identifier(slices[0][g].identifier);
+  }
+
+  void WriteSelections(GetCountingResponse& response) const {
+    const auto& selections = state_.actual.config.selections;
+    for (uint32_t number = 0; number < selections.size(); ++number) {
+      if (!MaySeeSelection(number)) continue;
+      sideband::v1::EventSelection& out = *response.add_selections();
+      out.set_number(number);
+      if (number < catalog_.selections.size()) out.set_name(catalog_.selections[number].name);
+      for (size_t event = 0; event < catalog_.events.size(); ++event) {
+        if (mailbox::Includes(selections[number], event)) AddEvent(event, *out.mutable_events());
+      }
+    }
+    for (size_t event = 0; event < catalog_.events.size(); ++event) {
+      if (catalog_.events[event].details.selectable) AddEvent(event, *response.mutable_selectable_events());
+    }
+  }
+
+  bool MaySeeSelection(uint32_t number) const {
+    return is_operator() || std::ranges::any_of(catalog_.vms, [&](const VmInfo& vm) {
+             return MayConfigure(caller_, catalog_, vm) && MaySelect(caller_, state_, vm, number);
+           });
+  }
+
+  void AddEvent(size_t event, google::protobuf::RepeatedPtrField<std::string>& out) const {
+    if (device_.view->AllEvents()[event]) *out.Add() = catalog_.events[event].name;
   }
 
   void WriteVm(const VmInfo& vm, const mailbox::VmControl& control, uint64_t groups, sideband::v1::VmCounting& out) {

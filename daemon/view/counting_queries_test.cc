@@ -30,7 +30,7 @@ auditors: [{name: audit, identities: ["spiffe://example.org/auditor"]}]
 tenants:
   - name: a
     identities: ["spiffe://example.org/tenant-a"]
-    vms: [{uuid: 00000000-0000-0000-0000-0000000000a0, rights: [read, configure], configure: {gate_groups: [tlb, fp]}}]
+    vms: [{uuid: 00000000-0000-0000-0000-0000000000a0, rights: [read, configure], configure: {gate_groups: [tlb, fp], events: [cycles]}}]
   - name: b
     identities: ["spiffe://example.org/tenant-b"]
     vms: [{uuid: 00000000-0000-0000-0000-0000000000a1, contexts: [train], rights: [read]}]
@@ -44,11 +44,14 @@ class CountingQueriesTest : public testing::Test {
   CountingQueriesTest() {
     world_.policy.Replace(*Policy::Parse(kPolicy, "policy.yaml"));
     mailbox::Catalog catalog = world_.topology->catalog();
-    catalog.events[0].details.gate_group = 1;
+    catalog.events[0].details = {.gate_group = 1, .selectable = true};
+    catalog.events[1].details = {.gate_group = 2, .selectable = true};
+    catalog.selections = {{"nothing"}, {"cycles"}, {"both"}};
     catalog.gate_groups = {{"tensor", 1}, {"tlb", 1}, {"fp", 1}};
     world_.topology = std::make_shared<const Topology>(std::move(catalog), world_.topology->hash());
     world_.Publish(0, 1);
     mailbox::CountingConfig config{.revision = 5, .groups = {{{}, {}, {}}, {{}, {}, {}}}, .hosts = {{}, {}}};
+    config.selections = {{0}, {0b01}, {0b11}};
     for (const mailbox::VmInfo& vm : world_.topology->catalog().vms) config.vms[vm.id];
     for (const auto& context : world_.topology->catalog().contexts) config.contexts[{context.vm, context.id}];
     book_.Observe("gpu0", {world_.topology, 1, std::move(config)});
@@ -132,14 +135,15 @@ std::map<std::string, std::function<void(sideband::v1::VmCounting&)>> Fields() {
           {"guest_access", [](auto& vm) { vm.set_guest_access(true); }},
           {"useren", [](auto& vm) { vm.set_useren(true); }},
           {"store", [](auto& vm) { vm.set_store(true); }},
-          {"value", [](auto& vm) { vm.mutable_value()->add_groups("tlb"); }}};
+          {"value", [](auto& vm) { vm.mutable_value()->add_groups("tlb"); }},
+          {"selection", [](auto& vm) { vm.set_selection(1); }}};
 }
 
 // The rules, restated: an operator sets everything of open VMs, and of a confidential one what it may open; a tenant
-// with the right its VM's own value.
+// with the right its VM's own value, and the selection that differs in the event of its grant.
 bool Naive(const std::string& who, const std::string& vm, const std::string& field) {
   if (who == "ops") return vm != "secret" || field == "allowed";
-  return who == "tenant-a" && vm == "vm0" && field == "value";
+  return who == "tenant-a" && vm == "vm0" && (field == "value" || field == "selection");
 }
 
 // V16
@@ -191,6 +195,29 @@ TEST_F(CountingQueriesTest, ATenantSetsItsContexts) {
   EXPECT_EQ(set("ops", "render")->refused(0).reason(), "no such context") << "a context is its tenant's";
   EXPECT_TRUE(set("tenant-a", "render")->refused().empty());
   EXPECT_TRUE(book_.Pending("gpu0").has_value());
+}
+
+TEST_F(CountingQueriesTest, ATenantSelectsTheEventsOfItsGrant) {
+  const auto set = [&](uint32_t selection) {
+    return Set("tenant-a", OfVm("vm0", [&](auto& vm) { vm.set_selection(selection); }));
+  };
+  EXPECT_EQ(set(2)->refused(0).reason(), "no selection 2") << "it has an event that is not granted";
+  EXPECT_EQ(set(3)->refused(0).reason(), "no selection 3") << "the device has three";
+  EXPECT_TRUE(set(1)->refused().empty());
+  EXPECT_EQ(Desired().vms.at(IdOf("vm0")).selection, 1);
+  EXPECT_EQ(Desired().vms.at(IdOf("vm1")).selection, 0);
+}
+
+TEST_F(CountingQueriesTest, ATenantSeesTheSelectionsThatItMayHave) {
+  const auto names = [](const GetCountingResponse& response) {
+    std::vector<std::string> selections;
+    for (const auto& selection : response.selections()) selections.push_back(selection.name());
+    return selections;
+  };
+  EXPECT_EQ(names(*Get("tenant-a")), (std::vector<std::string>{"nothing", "cycles"}));
+  EXPECT_EQ(names(*Get("ops")), (std::vector<std::string>{"nothing", "cycles", "both"}));
+  EXPECT_EQ(Get("ops")->selections(2).events_size(), 2);
+  EXPECT_EQ(Get("ops")->selectable_events_size(), 2);
 }
 
 TEST_F(CountingQueriesTest, OnlyOperatorsSetGroups) {

@@ -12,11 +12,16 @@ namespace sideband::daemon {
 namespace {
 
 using mailbox::Catalog;
+using mailbox::CountingConfig;
 using mailbox::VmInfo;
 using sideband::v1::SetCountingRequest;
 using sideband::v1::VmCounting;
 
 bool IsOperator(const Caller& caller) { return caller.principal.role == Principal::Role::kOperator; }
+
+bool MayChoose(const Caller& caller, const VmInfo& vm, const std::string& event) {
+  return caller.May(Resource::Vm(vm.uuid, IsConfidential(caller, vm)).Event(event), Right::kConfigure);
+}
 
 GroupNames NamesOf(const sideband::v1::GateValue& value) { return {value.groups().begin(), value.groups().end()}; }
 
@@ -51,7 +56,7 @@ class RequestReader {
   void ReadVm(const VmCounting& request, CountingSettings& settings) {
     const std::string path = absl::StrCat("vms.", request.vm());
     const VmInfo* const vm = state_.actual.topology->FindVm(request.vm());
-    if (vm == nullptr || GroupsOf(caller_, catalog(), *vm) == 0) return Refuse(path, "no such VM");
+    if (vm == nullptr || !MayConfigure(caller_, catalog(), *vm)) return Refuse(path, "no such VM");
     VmSetting& setting = settings.vms[vm->uuid.ToString()];
     if (IsOperator(caller_)) {
       ReadOperators(path, request, setting);
@@ -95,9 +100,9 @@ class RequestReader {
     }
   }
 
-  // Selections are of the device's events, for which a tenant has no grant of its own yet.
-  void ReadSelection(const std::string& field, uint32_t selection, const VmInfo&, VmSetting& setting) {
-    if (!IsOperator(caller_)) return Refuse(field, "only operators set it");
+  // A tenant's reason is that of a selection that is not there (settings.h).
+  void ReadSelection(const std::string& field, uint32_t selection, const VmInfo& vm, VmSetting& setting) {
+    if (!MaySelect(caller_, state_, vm, selection)) return Refuse(field, NoSelection(selection));
     setting.selection = selection;
   }
 
@@ -165,6 +170,27 @@ uint64_t GroupsOf(const Caller& caller, const Catalog& catalog, const VmInfo& vm
     if (caller.May(group, Right::kConfigure)) groups |= uint64_t{1} << g;
   }
   return groups;
+}
+
+bool MayConfigure(const Caller& caller, const Catalog& catalog, const VmInfo& vm) {
+  if (GroupsOf(caller, catalog, vm) != 0) return true;
+  return std::ranges::any_of(catalog.events, [&](const mailbox::EventInfo& event) {
+    return event.details.selectable && MayChoose(caller, vm, event.name);
+  });
+}
+
+bool MaySelect(const Caller& caller, const CountingState& state, const VmInfo& vm, uint32_t selection) {
+  const CountingConfig& config = state.actual.config;
+  const auto control = config.vms.find(vm.id);
+  if (IsOperator(caller) || control == config.vms.end()) return true;
+  if (selection >= config.selections.size() || control->second.selection >= config.selections.size()) return false;
+  const auto& events = state.actual.topology->catalog().events;
+  for (size_t event = 0; event < events.size(); ++event) {
+    const bool is_counted = mailbox::Includes(config.selections[control->second.selection], event);
+    const bool will_be = mailbox::Includes(config.selections[selection], event);
+    if (is_counted != will_be && !MayChoose(caller, vm, events[event].name)) return false;
+  }
+  return true;
 }
 
 CountingSettings SettingsOf(const SetCountingRequest& request, const Caller& caller, const CountingState& state,
