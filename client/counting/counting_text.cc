@@ -34,13 +34,20 @@ std::string GroupTable(const v1::GetCountingResponse& response, const TableStyle
   return table.Render(style);
 }
 
-std::string Notes(const v1::VmCounting& vm) {
+std::string NameOf(uint32_t selection, const v1::GetCountingResponse& response) {
+  for (const v1::EventSelection& known : response.selections()) {
+    if (known.number() == selection) return known.name();
+  }
+  return absl::StrCat(selection);
+}
+
+std::string Notes(const v1::GetCountingResponse& response, const v1::VmCounting& vm) {
   std::vector<std::string> notes;
   if (vm.confidential()) notes.push_back("confidential");
   if (vm.guest_access()) notes.push_back("guest access");
   if (vm.useren()) notes.push_back("useren");
   if (vm.store()) notes.push_back("store");
-  if (vm.selection() != 0) notes.push_back(absl::StrCat("selection ", vm.selection()));
+  if (vm.has_selection()) notes.push_back(absl::StrCat("selection ", NameOf(vm.selection(), response)));
   return absl::StrJoin(notes, ", ");
 }
 
@@ -55,7 +62,7 @@ std::string VmTable(const v1::GetCountingResponse& response, const TableStyle& s
   const int all = response.groups_size();
   for (const v1::VmCounting& vm : response.vms()) {
     table.Add({vm.vm(), "", Groups(vm.allowed(), all), vm.has_pinned() ? Groups(vm.pinned(), all) : "",
-               vm.has_value() ? Groups(vm.value(), all) : "", absl::StrJoin(vm.ids().ids(), ","), Notes(vm)});
+               vm.has_value() ? Groups(vm.value(), all) : "", absl::StrJoin(vm.ids().ids(), ","), Notes(response, vm)});
     for (const v1::ContextCounting& context : vm.contexts()) {
       table.Add({vm.vm(), context.context(), "", "", Groups(context.value(), all), "", ""});
     }
