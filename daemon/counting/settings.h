@@ -4,8 +4,8 @@
 // the device's configuration (virtual-counters.md, "State").
 //   CountingSettings settings;
 //   settings.vms["vm1"].allowed = {{"tlb"}};
-//   const std::vector<Refusal> refusals = Apply(settings, catalog, config);    // {"vms.vm1.allowed", "no gate group
-//   'tlb'"}
+//   // {"vms.vm1.allowed", "no gate group 'tlb'"}, unless there is one
+//   const std::vector<Refusal> refusals = Apply(settings, catalog, config);
 #ifndef SIDEBAND_DAEMON_COUNTING_SETTINGS_H_
 #define SIDEBAND_DAEMON_COUNTING_SETTINGS_H_
 

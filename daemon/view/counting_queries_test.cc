@@ -208,6 +208,16 @@ TEST_F(CountingQueriesTest, ATenantSelectsTheEventsOfItsGrant) {
   EXPECT_EQ(Desired().vms.at(IdOf("vm1")).selection, 0);
 }
 
+TEST_F(CountingQueriesTest, ASelectionKeepsWhatIsPinned) {
+  mailbox::CountingConfig config = book_.State("gpu0")->actual.config;
+  config.vms[IdOf("vm0")].selection = 1;
+  config.vms[IdOf("vm0")].pinned = 0b010;
+  book_.Observe("gpu0", {world_.topology, 1, config});
+  const SetCountingRequest request = OfVm("vm0", [](auto& vm) { vm.set_selection(0); });
+  EXPECT_EQ(Set("tenant-a", request)->refused(0).reason(), "no selection 0") << "cycles are of the pinned group tlb";
+  EXPECT_TRUE(Set("ops", request)->refused().empty());
+}
+
 TEST_F(CountingQueriesTest, ATenantSeesTheSelectionsThatItMayHave) {
   const auto names = [](const GetCountingResponse& response) {
     std::vector<std::string> selections;

@@ -189,6 +189,10 @@ bool MaySelect(const Caller& caller, const CountingState& state, const VmInfo& v
     const bool is_counted = mailbox::Includes(config.selections[control->second.selection], event);
     const bool will_be = mailbox::Includes(config.selections[selection], event);
     if (is_counted != will_be && !MayChoose(caller, vm, events[event].name)) return false;
+    // A pinned group of which a selection has no events is as good as closed.
+    const uint8_t group = events[event].details.gate_group;
+    const bool is_pinned = group < mailbox::kGateGroupsMax && (control->second.pinned >> group & 1) != 0;
+    if (is_counted && !will_be && is_pinned) return false;
   }
   return true;
 }

@@ -22,7 +22,8 @@ GuestControls Chip::GuestControlsOf(uint8_t slice, GateValue& value) {
   return {.value = value,
           .vm = vm_controls_[vm],
           .context = ContextControlOf(memory_.header(vm).vm, guest_gates_[vm].context()),
-          .gates = gates_.gates()};
+          .gates = gates_.gates(),
+          .selections = selections_.OpenGroups()};
 }
 
 uint64_t Chip::ReadGuestGate(uint8_t slice, GateRegister which) {

@@ -60,6 +60,12 @@ Selections::Row Selections::RowFor(const mailbox::EventSet& set) const {
   return row;
 }
 
+std::vector<uint64_t> Selections::OpenGroups() const {
+  std::vector<uint64_t> groups;
+  for (size_t i = 0; i < sets_.size(); ++i) groups.push_back(rows_[i].open_groups);
+  return groups;
+}
+
 void Selections::Set(std::vector<mailbox::EventSet> sets) {
   std::vector<Row> rows;
   for (size_t i = 0; i < sets.size(); ++i) {

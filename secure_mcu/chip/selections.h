@@ -52,6 +52,7 @@ class Selections {
   }
   // As SelectableEvents::OpenGroups.
   uint64_t OpenGroups(uint8_t select) const { return RowOf(select).open_groups; }
+  std::vector<uint64_t> OpenGroups() const;  // of each selection
   // Changed by Set.
   std::shared_ptr<const EventMeanings> meanings() const { return meanings_; }
 

@@ -46,9 +46,12 @@ constexpr uint32_t kGateOffsets[] = {
 
 class GuestCountingTest : public testing::TestWithParam<const char*> {
  protected:
-  void SetUp() override {
+  void SetUp() override { Start(kChip); }
+
+  void Start(const std::string& chip) {
+    registers_.reset();
     const std::string path = testing::TempDir() + "guest_counting.yaml";
-    std::ofstream(path) << absl::StrReplaceAll(kChip, {{"ACCESS", GetParam()}});
+    std::ofstream(path) << absl::StrReplaceAll(chip, {{"ACCESS", GetParam()}});
     device_ = *LiveDevice::Create(*LoadChipFile(path), 42, [this] { return elapsed_; });
     registers_ = std::make_unique<GuestRegisters>(*device_);
     AdvanceTo(500);
@@ -124,6 +127,21 @@ TEST_P(GuestCountingTest, ASupervisorHasThemWholeAndByHalves) {
     EXPECT_TRUE(Write(kVm1, offset, ~uint64_t{0}));
     EXPECT_EQ(Read(kVm1, offset), 0u) << "no register";
   }
+}
+
+// Three events for two counters; `two` is pinned.
+TEST_P(GuestCountingTest, ItsSelection) {
+  elapsed_ = {};
+  Start(absl::StrReplaceAll(kChip, {{"units: [{name: sm,", "extension: 2\nunits: [{name: sm, counters: 3,"}}) +
+        "selections: [{name: ab, events: [a, b]}, {name: bc, events: [b, c]}, {name: ac, events: [a, c]}]\n");
+  for (const uint64_t refused : {uint64_t{2}, uint64_t{3}, ~uint64_t{0}}) {
+    EXPECT_TRUE(Write(kVm1, hpc::kGateSelectionOffset, refused));
+    EXPECT_EQ(Read(kVm1, hpc::kGateSelectionOffset), 0u) << refused;
+  }
+  EXPECT_TRUE(Write(kVm1, hpc::kGateSelectionOffset, 1));
+  EXPECT_EQ(Read(kVm1, hpc::kGateSelectionOffset), 1u);
+  EXPECT_EQ(device_->chip().vm_control(1).selection, 1);
+  EXPECT_EQ(device_->chip().vm_control(3).selection, 0) << "of another VM";
 }
 
 TEST_P(GuestCountingTest, AContextsControlBlock) {

@@ -65,6 +65,14 @@ bool MayReplace(const Ids& from, const Ids& to, const GuestControls& controls) {
   return true;
 }
 
+// A group of which a selection has no events is as good as closed.
+bool MaySelect(uint64_t to, const GuestControls& controls) {
+  const auto& selections = controls.selections;
+  if (to >= selections.size()) return false;
+  const uint8_t from = controls.vm.selection;
+  return from >= selections.size() || (controls.vm.pinned & selections[from] & ~selections[to]) == 0;
+}
+
 }  // namespace
 
 uint64_t GuestGate::Read(GateRegister which, const GuestControls& controls) const {
@@ -74,7 +82,7 @@ uint64_t GuestGate::Read(GateRegister which, const GuestControls& controls) cons
     case GateRegister::kControl:
       return ControlWord(controls.value);
     case GateRegister::kSelection:
-      return controls.selections == 0 ? 0 : controls.vm.selection;
+      return controls.selections.empty() ? 0 : controls.vm.selection;
     case GateRegister::kIds:
       return IdsWord(controls.vm.match.ids);
     case GateRegister::kContext:
@@ -95,7 +103,7 @@ void GuestGate::Write(GateRegister which, uint64_t word, const GuestControls& co
     case GateRegister::kControl:
       return SetControl(word, controls.value);
     case GateRegister::kSelection:
-      if (word < controls.selections) controls.vm.selection = static_cast<uint8_t>(word);
+      if (MaySelect(word, controls)) controls.vm.selection = static_cast<uint8_t>(word);
       return;
     case GateRegister::kIds:
       if (const Ids ids = IdsOf(word); MayReplace(controls.vm.match.ids, ids, controls)) controls.vm.match.ids = ids;

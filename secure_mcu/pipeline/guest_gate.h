@@ -27,7 +27,7 @@ struct GuestControls {
   VmControl& vm;                          // of the VM
   ContextControl* context;                // of the context that GuestGate::context() names; nullptr: there is none
   const std::vector<CounterGate>& gates;  // of all slices
-  uint32_t selections = 0;                // that the device has; 0: the VM's selection is absent
+  std::vector<uint64_t> selections = {};  // of each, the groups of which it has events; none: the register is absent
 };
 
 // The registers of one VM. Not thread-safe.

@@ -16,8 +16,11 @@ constexpr GateRegister kRegisters[] = {
 class GuestGateTest : public testing::Test {
  protected:
   GuestControls Controls() {
-    return {
-        .value = value_, .vm = vm_, .context = has_context_ ? &context_ : nullptr, .gates = gates_, .selections = 3};
+    return {.value = value_,
+            .vm = vm_,
+            .context = has_context_ ? &context_ : nullptr,
+            .gates = gates_,
+            .selections = {0b011, 0b110, 0b101}};
   }
   uint64_t Read(GateRegister which) { return registers_.Read(which, Controls()); }
   void Write(GateRegister which, uint64_t word) { registers_.Write(which, word, Controls()); }
@@ -88,10 +91,21 @@ TEST_F(GuestGateTest, ASelectionOfTheDevice) {
     Write(GateRegister::kSelection, none);
     EXPECT_EQ(Read(GateRegister::kSelection), 2u) << none;
   }
-  const GuestControls without{.value = value_, .vm = vm_, .context = nullptr, .gates = gates_, .selections = 0};
+  const GuestControls without{.value = value_, .vm = vm_, .context = nullptr, .gates = gates_};
   registers_.Write(GateRegister::kSelection, 0, without);
   EXPECT_EQ(registers_.Read(GateRegister::kSelection, without), 0u);
   EXPECT_EQ(vm_.selection, 2);
+}
+
+TEST_F(GuestGateTest, ASelectionHasThePinnedGroupsOfTheOneBefore) {
+  vm_.pinned = 0b010;
+  Write(GateRegister::kSelection, 2);
+  EXPECT_EQ(vm_.selection, 0) << "group 1 is pinned";
+  Write(GateRegister::kSelection, 1);
+  EXPECT_EQ(vm_.selection, 1);
+  vm_.selection = 2;
+  Write(GateRegister::kSelection, 1);
+  EXPECT_EQ(vm_.selection, 1) << "it had no such group before";
 }
 
 // The four ids as a word, the first in the lowest bits.
@@ -157,6 +171,8 @@ TEST(GuestGateBoundTest, NoWritesOpenWhatIsNotAllowedOrCloseWhatIsPinned) {
                  .allowed = random() % 64,
                  .pinned = random() % 64 & random() % 64};
     const VmControl operators = vm;
+    std::vector<uint64_t> selections(4);
+    for (uint64_t& selection : selections) selection = random() % 64 | random() % 64;
     ContextControl context{.load = true, .store = random() % 2 == 0};
     gate.Bind({.vm = &vm, .context = &context});
     gate.Enter();
@@ -167,7 +183,8 @@ TEST(GuestGateBoundTest, NoWritesOpenWhatIsNotAllowedOrCloseWhatIsPinned) {
         gate.Enter();
       } else {
         GateValue value = gate.value();
-        const GuestControls controls{.value = value, .vm = vm, .context = &context, .gates = gates, .selections = 16};
+        const GuestControls controls{
+            .value = value, .vm = vm, .context = &context, .gates = gates, .selections = selections};
         const uint64_t word = random() % 3 == 0   ? random()
                               : random() % 3 == 0 ? Word(random() % 4, random() % 4)
                                                   : random() % 64;
@@ -184,6 +201,7 @@ TEST(GuestGateBoundTest, NoWritesOpenWhatIsNotAllowedOrCloseWhatIsPinned) {
         open ? ++opened : ++closed;
       }
     }
+    EXPECT_EQ(operators.pinned & selections[0] & ~selections[vm.selection], 0u) << "run " << run;
     EXPECT_EQ(vm.allowed, operators.allowed);
     EXPECT_EQ(vm.pinned, operators.pinned);
     EXPECT_EQ(vm.match.enable, operators.match.enable);
