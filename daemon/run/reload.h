@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reloads all files on SIGHUP and applies the settings that a running daemon can change, all or nothing.
-//   Reloader reloader({config_file, reader, policy, devices, history, targets, notice, *metrics}, config);
+//   Reloader reloader({config_file, reader, policy, devices, counting, history, targets, notice, *metrics}, config);
 //   reloader.RecordStart();
 //   if (signals.WaitFor(absl::Seconds(1)) == SIGHUP) reloader.Reload();
 #ifndef SIDEBAND_DAEMON_RUN_RELOAD_H_

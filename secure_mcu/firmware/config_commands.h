@@ -6,7 +6,8 @@
 //   commands.Execute(begin, /*revision=*/1, 0);
 //   commands.Execute(address, PackAddress(vm), PackScope(vm));
 //   commands.Execute(write, /*the word:*/ 0b011, 0);
-//   commands.Execute(commit, ConfigCrc({{vm, 0b011}}), 1);    // data: revision 2, extended data: the closing snapshot
+//   // Data: revision 2; extended data: the closing snapshot.
+//   commands.Execute(commit, mailbox::ConfigCrc({{vm, 0b011}}), 1);
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_CONFIG_COMMANDS_H_
 #define SIDEBAND_SECURE_MCU_FIRMWARE_CONFIG_COMMANDS_H_
 

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/time/clock.h"
 #include "client/bus/bus_monitor.h"
+#include "client/bus/config_text.h"
 #include "client/bus/mailbox_follower.h"
 #include "client/bus/stream_follower.h"
 #include "client/bus/trace_decoder.h"
@@ -22,6 +23,12 @@ namespace {
 absl::Status UseBusMonitor(Cancellation& cancellation) {
   //@ client/bus/bus_monitor.h
   return absl::OkStatus();
+}
+
+void Print(const std::string& text);
+
+void UseConfigText(const mailbox::CommandWord& command, const DataRegisters& in) {
+  //@ client/bus/config_text.h
 }
 
 void UseMailboxFollower(StreamFollower::Budget& budget, WireMessage& message, uint8_t pec, bool is_pointer,

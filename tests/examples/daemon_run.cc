@@ -88,7 +88,7 @@ void UseProcess() {
 }
 
 void UseReload(const std::string& config_file, Reader& reader, PolicyHolder& policy, DeviceSet& devices,
-               KeptHistory& history, TargetList& targets, AbsentNameNotice& notice,
+               CountingBook& counting, KeptHistory& history, TargetList& targets, AbsentNameNotice& notice,
                const std::unique_ptr<SelfMetrics>& metrics, const Config& config, Signals& signals) {
   //@ daemon/run/reload.h
 }
