@@ -200,7 +200,9 @@ TEST(ChipFileTest, ConfidentialVmsArePrivateUnlessTheFileSaysOtherwise) {
     EXPECT_EQ(file->vms[1].counting.is_private, test.expected) << test.counting << " " << test.keys;
     EXPECT_FALSE(file->vms[0].counting.is_private) << "it is not confidential";
   }
-  const auto error = [&](const std::string& keys) { return with("{private: true}", keys).status().message(); };
+  const auto error = [&](const std::string& keys) {
+    return std::string(with("{private: true}", keys).status().message());
+  };
   EXPECT_TRUE(absl::EndsWith(error("private_vms: false\n"), ":41: the device has no private VMs"));
   EXPECT_TRUE(absl::EndsWith(error("extension: 1\n"), ":41: the device has no private VMs"));
   EXPECT_TRUE(absl::EndsWith(error("extension: 1\nprivate_vms: true\n"), ": 'private_vms' needs extension 2"));
