@@ -20,9 +20,9 @@ _TOOLS = "/usr/bin/riscv64-linux-gnu-"
 
 
 def symbols(table, rtl):
-    """(name, value) of what a program may name."""
+    """(name, value) of what a program may name: registers that only a page has are not among them."""
     high = int(re.search(r"CSR_HIGH = 12'h(\w+)", rtl).group(1), 16)
-    for register in table["registers"]:
+    for register in (r for r in table["registers"] if "csr" in r):
         csr = int(register["csr"], 16)
         yield register["name"], csr
         yield register["name"] + "h", csr + high
