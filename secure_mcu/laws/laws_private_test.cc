@@ -26,6 +26,8 @@ LawsCase WithPrivateVms(LawsCase test) {
   for (uint32_t i = 0; i < test.acts.size(); ++i) {
     CaseAct& act = test.acts[i];
     act.slice = (act.slice + i) % kSlices;
+    // Of a cycle of another clock that is held, the next resident has what no former one had.
+    if (act.kind == CaseAct::kWithinCycle) act.kind = CaseAct::kLatch;
     if (act.kind != CaseAct::kSwitch || act.tenant >= kTenants) continue;
     act.tenant = act.slice == 0 ? act.tenant % kPlacesOfVm : kPlacesOfVm + act.tenant % (2 * kPlacesOfVm);
   }
@@ -35,11 +37,13 @@ LawsCase WithPrivateVms(LawsCase test) {
   return Normalised(test);
 }
 
-// The same for VM 3, while the private VMs do something else: other wires, other contexts or none at all, no exits.
+// The same for VM 3, while the private VMs do something else: other wires, other contexts or none at all, no exits. Of
+// a normalised case, which it stays: to normalise it again might change what units can select.
 LawsCase WithOtherDeeds(LawsCase test, uint32_t deeds) {
   for (CaseCollector& collector : test.collectors) {
     for (CaseUnit& unit : collector.units) {
-      for (CaseInput& input : unit.inputs) input.wire += collector.channel == 0 ? deeds : 0;
+      if (collector.channel != 0) continue;
+      for (CaseInput& input : unit.inputs) input.wire = (input.wire + deeds) % kWires;
     }
   }
   for (CaseAct& act : test.acts) {
@@ -48,7 +52,7 @@ LawsCase WithOtherDeeds(LawsCase test, uint32_t deeds) {
     if (is_private) act.tenant = deeds % 4 == 0 ? kTenants : other;
     if (act.slice == 0 && act.kind >= CaseAct::kExit) act.kind = CaseAct::kEntry;
   }
-  return Normalised(test);
+  return test;
 }
 
 LawsRun::Outcome Played(const LawsCase& test) {
@@ -87,7 +91,7 @@ LawsCase Unhurried(LawsCase test) {
   for (CaseAct& act : test.acts) {
     if (act.kind == CaseAct::kWrittenTrigger || act.kind == CaseAct::kExternalTrigger) act.kind = CaseAct::kLatch;
   }
-  return Normalised(test);
+  return test;
 }
 
 // Flags, sequence and times, too, unless records of the private VM delay others: then these are as late as they would
