@@ -153,6 +153,23 @@ std::string PeekArguments(const CommandWord& command, const DataRegisters& in) {
                       is_of_same_latch ? ", same latch" : "");
 }
 
+std::string PeriodText(const DataRegisters& in) {
+  if (!in.data || !in.extended_data) return "?";
+  return absl::StrCat(uint64_t{*in.extended_data} << 32 | *in.data);
+}
+
+std::string TriggerArguments(const CommandWord& command, const DataRegisters& in) {
+  switch (static_cast<mailbox::TriggerStep>(command.arg1)) {
+    case mailbox::TriggerStep::kOnce:
+      return "once";
+    case mailbox::TriggerStep::kStart:
+      return absl::StrCat("start: every ", PeriodText(in), " cycles");
+    case mailbox::TriggerStep::kStop:
+      return "stop";
+  }
+  return absl::StrFormat("step 0x%02X", command.arg1);
+}
+
 std::string AckArguments(const CommandWord& command, const DataRegisters& in) {
   const uint32_t mark = uint32_t{command.arg2} << 8 | command.arg1;
   return absl::StrFormat("snapshot %s, mark 0x%04X", NumberOr(in.data), mark);
@@ -203,6 +220,8 @@ std::string ArgumentsText(const CommandWord& command, const DataRegisters& in) {
       return absl::StrCat(StreamSubject(command, in), " from byte ", NumberOr(in.data), WindowsText(command));
     case Opcode::kAck:
       return AckArguments(command, in);
+    case Opcode::kTrigger:
+      return TriggerArguments(command, in);
     case Opcode::kPeek:
       return PeekArguments(command, in);
     case Opcode::kConfig:
@@ -397,6 +416,8 @@ std::string DataText(const CommandWord& command, uint32_t value) {
       return absl::StrCat("snapshot ", value);
     case Opcode::kConfig:
       return ConfigData(command, value).empty() ? Hex(value) : ConfigData(command, value);
+    case Opcode::kTrigger:
+      return command.arg1 == 0 ? absl::StrCat("trigger ", value) : Hex(value);
     case Opcode::kPeek:
       return IsPeekStep(command, PeekStep::kGo) ? absl::StrCat("stream of ", value, " bytes") : Hex(value);
     case Opcode::kNull:
@@ -436,6 +457,7 @@ std::string ExtendedDataText(const CommandWord& command, uint32_t value) {
     case Opcode::kGetSystemInfo:
     case Opcode::kPerformanceMonitoring:
     case Opcode::kAck:
+    case Opcode::kTrigger:
       break;  // no extended data
     case Opcode::kPeek:
       if (IsPeekStep(command, PeekStep::kGo)) return absl::StrCat("tag ", value);

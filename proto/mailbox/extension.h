@@ -78,6 +78,15 @@ enum class ReadSelector : uint8_t { kLatched = 0, kWhole = 1, kVm = 2, kContext 
 // latch of the last GO is no longer there.
 enum class PeekStep : uint8_t { kScope = 0, kGo = 1 };
 
+// TRIGGER, arg1 = step; only version 2. A trigger swaps the banks of every unit that counts; nothing is flushed or
+// latched, and no count is lost or doubled, however often it is repeated.
+//   kOnce:  a trigger now; C9 out = its number.
+//   kStart: further triggers at the multiples of a period, beside the pipeline's own, in place of an earlier START's;
+//           C9, CA in = the period 31:0 and 63:32, in reference cycles.
+//   kStop:  ends them, if there are any.
+// ERR_DATA: the period is 0, or too short for the device.
+enum class TriggerStep : uint8_t { kOnce = 0, kStart = 1, kStop = 2 };
+
 // CONFIG, arg1 = step; only version 2, and only with its feature. arg2 is the transaction's tag, which its controller
 // draws from 1 to 255; 0 without a transaction (of DUMP: the window bytes). Words and addresses are in counting.h.
 //   kBegin:   C9 in = the revision that the transaction builds on. Replaces the controller's own transaction.

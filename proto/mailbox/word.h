@@ -51,6 +51,7 @@ enum class Opcode : uint8_t {
   kLatch = 0x62,
   kRead = 0x63,
   kAck = 0x64,
+  kTrigger = 0x66,
   kPeek = 0x67,
   kConfig = 0x68,
 };
@@ -83,6 +84,7 @@ inline constexpr OpcodeRow kOpcodes[] = {
     {Opcode::kLatch, "LATCH", true, true},
     {Opcode::kRead, "READ", true, true},
     {Opcode::kAck, "ACK", true, true},
+    {Opcode::kTrigger, "TRIGGER", true, false},
     {Opcode::kPeek, "PEEK", true, true},
     {Opcode::kConfig, "CONFIG", true, true},
 };

@@ -177,7 +177,7 @@ uint64_t Chip::HeldTriggerStop(uint64_t end) const {
 }
 
 uint64_t Chip::NextStop(uint64_t cycle) const {
-  uint64_t stop = std::min({cycle, triggers_.next_periodic(), hpc_.NextStop()});
+  uint64_t stop = std::min({cycle, triggers_.next_due(), hpc_.NextStop()});
   for (const Channel& channel : channels_) stop = std::min(stop, channel.next_commit);
   return ThresholdStop(HeldTriggerStop(stop));
 }
@@ -208,10 +208,7 @@ void Chip::FireDue() {
     // A threshold trigger swaps the banks of its own unit only.
     if (ccu.ThresholdReached()) ccu.Trigger({.id = triggers_.Fire(TriggerKind::kThreshold)});
   }
-  if (now_ >= triggers_.next_periodic()) {
-    triggers_.PassPeriodic(now_);
-    Trigger(TriggerKind::kPeriodic);
-  }
+  if (const auto id = triggers_.FireDue(now_)) SwapCountingBanks(*id);
   for (size_t i = 0; i < channels_.size(); ++i) {
     Channel& channel = channels_[i];
     if (now_ < channel.next_commit) continue;
@@ -244,10 +241,14 @@ void Chip::AdvanceWithinCycle() {
 
 uint32_t Chip::Trigger(TriggerKind kind) {
   const uint32_t id = triggers_.Fire(kind);
-  for (CounterCollectionUnit& ccu : ccus_) {
-    if (IsCounting(ccu.config().channel)) ccu.Trigger({.id = id});
-  }
+  SwapCountingBanks(id);
   return id;
+}
+
+void Chip::SwapCountingBanks(uint32_t trigger_id) {
+  for (CounterCollectionUnit& ccu : ccus_) {
+    if (IsCounting(ccu.config().channel)) ccu.Trigger({.id = trigger_id});
+  }
 }
 
 // Triggers of an idle slice are paused.
@@ -506,6 +507,7 @@ ChipStats Chip::stats() const {
   stats.periodic_triggers = triggers_.fired(TriggerKind::kPeriodic);
   stats.written_triggers = triggers_.fired(TriggerKind::kRegisterWrite);
   stats.external_triggers = triggers_.fired(TriggerKind::kExternal);
+  stats.grid_triggers = triggers_.fired(TriggerKind::kGrid);
   stats.threshold_triggers = triggers_.fired(TriggerKind::kThreshold);
   for (const CounterCollectionUnit& ccu : ccus_) stats.trigger_overruns += ccu.trigger_overruns();
   stats.stall_cycles = mover_.stall_cycles();

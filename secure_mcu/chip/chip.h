@@ -54,6 +54,7 @@ struct ChipStats {
   uint64_t periodic_triggers = 0;
   uint64_t written_triggers = 0;  // including latches
   uint64_t external_triggers = 0;
+  uint64_t grid_triggers = 0;
   uint64_t threshold_triggers = 0;
   uint64_t trigger_overruns = 0;
   uint64_t stall_cycles = 0;
@@ -160,6 +161,9 @@ class Chip {
 
   // Swaps the banks of every unit that counts, for a register write or an external trigger. Returns the trigger's id.
   uint32_t Trigger(TriggerKind kind);
+  // Further triggers at the multiples of `period` cycles after now(), beside the periodic ones, in place of the grid
+  // that was set before; 0: none.
+  void SetTriggerGrid(uint64_t period) { triggers_.SetGrid(period, now_); }
   // Triggers, as a register write does, and flushes every unit: the memory blocks then hold exactly the cycles below
   // now(). Returns the trigger's id.
   uint32_t Latch();
@@ -244,6 +248,7 @@ class Chip {
   std::optional<Binding> DestinationOf(uint8_t slice) const { return hosts_.DestinationOf(slice, bound_[slice]); }
   bool IsCounting(uint8_t channel) const;
   void TakeHeld(std::optional<uint8_t> channel);
+  void SwapCountingBanks(uint32_t trigger_id);
   void SwapBanks(std::optional<uint8_t> channel, uint32_t trigger_id);
   void RequestFlush(std::optional<uint8_t> channel);
   void AwaitAcknowledgements();

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
+#include "secure_mcu/chip_file/pace.h"
 #include "secure_mcu/chip_file/resident_cycles.h"
 #include "secure_mcu/device/cycles.h"
 
@@ -267,6 +268,21 @@ std::span<const uint64_t> LiveDevice::DeviceCounters() {
   CatchUp();
   // Without an out-of-band channel the hypervisor's block has the counters of the device.
   return has_out_of_band_ ? chip_->out_of_band() : chip_->memory().counters(0);
+}
+
+uint32_t LiveDevice::Trigger() {
+  CatchUp();
+  return chip_->Trigger(TriggerKind::kRegisterWrite);
+}
+
+absl::Status LiveDevice::SetTriggerGrid(uint64_t period) {
+  const uint64_t least = CyclesBetweenMin(clock_hz_);
+  if (period != 0 && period < least) {
+    return absl::InvalidArgumentError(absl::StrCat("a period of ", period, " cycles is shorter than ", least));
+  }
+  CatchUp();
+  chip_->SetTriggerGrid(period);
+  return absl::OkStatus();
 }
 
 uint64_t LiveDevice::ReferenceTimeNs() { return chip_->ReferenceTimeNs(); }

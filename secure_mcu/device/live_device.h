@@ -55,6 +55,9 @@ class LiveDevice final : public Device {
   std::optional<LiveBlock> PeekBlock(uint16_t vm, uint16_t context) override;
   double GainPerCycle(uint16_t event, SliceSet slices) const override { return gains_.PerCycle(event, slices); }
   std::optional<MemoryUse> GetMemoryUse() override;
+  bool CanTrigger() const override { return true; }
+  uint32_t Trigger() override;
+  absl::Status SetTriggerGrid(uint64_t period) override;
   std::optional<mailbox::CountingConfig> GetConfig() override { return controls_.Get(); }
   absl::Status CheckConfig(const mailbox::CountingConfig& config) override { return controls_.Check(config); }
   void ApplyConfig(const mailbox::CountingConfig& config) override { controls_.Apply(config); }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "secure_mcu/chip_file/chip_file.h"
 
 namespace sideband::mcu {
@@ -232,6 +233,29 @@ TEST_F(LiveDeviceTest, PeeksLeaveNoTrace) {
   }
   elapsed_ = absl::Microseconds(20'000);
   EXPECT_EQ(peeked->Latch(), other->Latch());
+}
+
+TEST_F(LiveDeviceTest, TriggersMoveNoCount) {
+  const auto triggered = Create(kSynthetic), other = Create(kSynthetic);
+  ASSERT_TRUE(triggered->SetTriggerGrid(1000).ok());
+  uint32_t last = 0;
+  for (int us = 0; us < 20'000; us += 613) {
+    elapsed_ = absl::Microseconds(us);
+    const uint32_t id = triggered->Trigger();
+    EXPECT_GT(id, last);
+    last = id;
+    other->CatchUp();
+  }
+  EXPECT_EQ(Blocks(triggered->Latch()), Blocks(other->Latch()));
+}
+
+TEST_F(LiveDeviceTest, AGridIsNoDenserThanTheEmulatorCanFollow) {
+  const auto device = Create(kSynthetic);
+  const uint64_t least = device->catalog().reference_clock_hz / 100'000;
+  EXPECT_TRUE(device->SetTriggerGrid(least).ok());
+  EXPECT_EQ(device->SetTriggerGrid(least - 1).message(),
+            absl::StrCat("a period of ", least - 1, " cycles is shorter than ", least));
+  EXPECT_TRUE(device->SetTriggerGrid(0).ok());
 }
 
 TEST_F(LiveDeviceTest, APeekIsUpToDateAndEndsWithItsBlock) {

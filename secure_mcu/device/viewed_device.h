@@ -38,6 +38,9 @@ class ViewedDevice final : public Device {
   std::optional<LiveBlock> PeekBlock(uint16_t vm, uint16_t context) override { return device_.PeekBlock(vm, context); }
   double GainPerCycle(uint16_t event, SliceSet slices) const override { return device_.GainPerCycle(event, slices); }
   std::optional<MemoryUse> GetMemoryUse() override { return device_.GetMemoryUse(); }
+  bool CanTrigger() const override { return device_.CanTrigger(); }
+  uint32_t Trigger() override { return device_.Trigger(); }
+  absl::Status SetTriggerGrid(uint64_t period) override { return device_.SetTriggerGrid(period); }
   bool HasPrivateVms() const override { return device_.HasPrivateVms(); }
   std::optional<mailbox::CountingConfig> GetConfig() override { return device_.GetConfig(); }
   absl::Status CheckConfig(const mailbox::CountingConfig& config) override { return device_.CheckConfig(config); }

@@ -73,6 +73,7 @@ Reply BaseCommands::Route(const mailbox::CommandWord& command, uint32_t data) {
     case Opcode::kLatch:
     case Opcode::kRead:
     case Opcode::kAck:
+    case Opcode::kTrigger:
     case Opcode::kPeek:
     case Opcode::kConfig:
       break;  // snapshot_commands.h

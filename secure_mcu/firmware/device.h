@@ -82,6 +82,13 @@ class Device {
   // wires that it adds up, each multiplied by its weight. Device-scope units belong to kEverySlice. 0 if the event has
   // no wires.
   virtual double GainPerCycle(uint16_t /*event*/, SliceSet /*slices*/) const { return 0; }
+  // Whether controllers can trigger it.
+  virtual bool CanTrigger() const { return false; }
+  // Swaps the banks of every unit that counts, as a register write does; nothing is flushed. Returns the number.
+  virtual uint32_t Trigger() { return 0; }
+  // Further triggers at the multiples of `period` reference cycles, from now on; 0: no longer. INVALID_ARGUMENT if the
+  // period is too short.
+  virtual absl::Status SetTriggerGrid(uint64_t /*period*/) { return absl::OkStatus(); }
   // The configuration of counting in force; nullopt if the device has no gate groups. (virtual-counters.md)
   virtual std::optional<mailbox::CountingConfig> GetConfig() { return std::nullopt; }
   // Whether the device can take a change of the configuration. INVALID_ARGUMENT names what it cannot.

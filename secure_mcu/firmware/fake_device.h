@@ -38,6 +38,13 @@ class FakeDevice final : public Device {
   }
   std::span<const uint64_t> DeviceCounters() override { return counters; }
   uint64_t ReferenceTimeNs() override { return time_ns; }
+  bool CanTrigger() const override { return can_trigger; }
+  uint32_t Trigger() override { return ++triggers; }
+  absl::Status SetTriggerGrid(uint64_t period) override {
+    if (period != 0 && period < kTriggerPeriodMin) return absl::InvalidArgumentError("too short");
+    trigger_grid = period;
+    return absl::OkStatus();
+  }
   std::optional<mailbox::CountingConfig> GetConfig() override { return config; }
   absl::Status CheckConfig(const mailbox::CountingConfig& changed) override {
     return check ? check(changed) : absl::OkStatus();
@@ -48,7 +55,12 @@ class FakeDevice final : public Device {
     config->revision = revision;
   }
 
+  static constexpr uint64_t kTriggerPeriodMin = 10;
+
   uint32_t latches = 0;
+  bool can_trigger = true;
+  uint32_t triggers = 0;
+  uint64_t trigger_grid = 0;  // the period; 0: none
   uint32_t acknowledged = 0;
   std::vector<mailbox::BlockHeader> blocks = {{}};
   std::vector<uint64_t> counters = {0};

@@ -6,6 +6,7 @@
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/features.h"
 #include "secure_mcu/firmware/reply.h"
+#include "secure_mcu/firmware/trigger_commands.h"
 
 namespace sideband::mcu {
 namespace {
@@ -21,7 +22,9 @@ uint32_t WindowBytes(const mailbox::CommandWord& command) {
 }  // namespace
 
 bool SnapshotCommands::IsServed(Opcode opcode) {
-  return mailbox::IsOpcodeOf(version_, opcode) && (opcode != Opcode::kConfig || configs_.IsServed());
+  if (opcode == Opcode::kConfig && !configs_.IsServed()) return false;
+  if (opcode == Opcode::kTrigger && !device_.CanTrigger()) return false;
+  return mailbox::IsOpcodeOf(version_, opcode);
 }
 
 // Bit n for opcode 0x60 + n.
@@ -47,6 +50,7 @@ Reply SnapshotCommands::Execute(const mailbox::CommandWord& command, uint32_t da
   if (opcode == Opcode::kDiscover) return Discover(command.arg1);
   if (opcode == Opcode::kPeek) return Peek(command, data, extended_data);
   peeks_.EndLatch();
+  if (opcode == Opcode::kTrigger) return ExecuteTrigger(device_, command, data, extended_data);
   if (opcode == Opcode::kConfig) return Config(command, data, extended_data);
   if (opcode == Opcode::kAck) return Acknowledge(command, data);
   const bool opens_stream = opcode == Opcode::kCatalog || opcode == Opcode::kLatch || opcode == Opcode::kRead;

@@ -161,13 +161,14 @@ std::ostream& operator<<(std::ostream& out, const CaseUnit& unit) {
 
 std::ostream& operator<<(std::ostream& out, const CaseAct& act) {
   static constexpr const char* kNames[] = {
-      "switch", "latch", "written trigger", "external trigger", "within cycle", "end",        "select",
+      "switch", "latch", "written trigger", "external trigger", "trigger grid", "within cycle", "end", "select",
       "exit",   "entry", "write",           "write context",    "bind VM",      "spoil entry"};
   out << "  +" << act.gap << " (steps of " << act.stride << ") " << kNames[act.kind];
   if (act.kind >= CaseAct::kExit) out << " slice " << act.slice;
   const bool has_value = act.kind >= CaseAct::kWrite && act.kind != CaseAct::kBindVm;
   if (has_value) out << " " << act.value;
   if (act.kind == CaseAct::kSwitch) out << " slice " << act.slice << " to";
+  if (act.kind == CaseAct::kTriggerGrid) out << " of " << act.tenant << " cycles";
   const bool has_tenant = act.kind == CaseAct::kSwitch || act.kind == CaseAct::kEnd || act.kind >= CaseAct::kBindVm;
   if (!has_tenant) return out << "\n";
   return act.tenant < kTenants ? out << " tenant " << act.tenant << "\n" : out << " nobody\n";

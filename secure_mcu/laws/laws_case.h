@@ -99,6 +99,7 @@ struct CaseAct {
     kLatch,
     kWrittenTrigger,
     kExternalTrigger,
+    kTriggerGrid,  // of period `tenant`, 0: none
     kWithinCycle,
     kEnd,
     kSelect,  // latches and turns the list of selections by one

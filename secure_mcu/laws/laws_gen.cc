@@ -120,6 +120,7 @@ rc::Gen<CaseAct> Act() {
                                                                {2, CaseAct::kLatch},
                                                                {2, CaseAct::kWrittenTrigger},
                                                                {2, CaseAct::kExternalTrigger},
+                                                               {1, CaseAct::kTriggerGrid},
                                                                {2, CaseAct::kWithinCycle},
                                                                {2, CaseAct::kEnd},
                                                                {1, CaseAct::kSelect},

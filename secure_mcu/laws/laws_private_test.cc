@@ -89,7 +89,7 @@ LawsCase Unhurried(LawsCase test) {
   test.out_of_band_commit_period = kCaseCyclesMax + 1;
   for (CaseCollector& collector : test.collectors) collector.threshold = 0;
   for (CaseAct& act : test.acts) {
-    if (act.kind == CaseAct::kWrittenTrigger || act.kind == CaseAct::kExternalTrigger) act.kind = CaseAct::kLatch;
+    if (act.kind >= CaseAct::kWrittenTrigger && act.kind <= CaseAct::kTriggerGrid) act.kind = CaseAct::kLatch;
   }
   return test;
 }

@@ -156,6 +156,8 @@ void LawsRun::Do(const CaseAct& act) {
     case CaseAct::kWrittenTrigger:
       ++written_;
       return Trigger(TriggerKind::kRegisterWrite);
+    case CaseAct::kTriggerGrid:
+      return SetTriggerGrid(act.tenant);
     case CaseAct::kExternalTrigger:
       ++external_;
       return Trigger(TriggerKind::kExternal);
@@ -186,6 +188,18 @@ void LawsRun::Do(const CaseAct& act) {
 void LawsRun::NoteTrigger(uint32_t id) {
   if (!trigger_ids_.empty()) RC_ASSERT(id > trigger_ids_.back());
   trigger_ids_.push_back(id);
+}
+
+// At the multiples of the period after `grid_begin_`, up to now.
+uint64_t LawsRun::GridTriggers() const {
+  return grid_period_ == 0 ? 0 : chip_->now() / grid_period_ - grid_begin_ / grid_period_;
+}
+
+void LawsRun::SetTriggerGrid(uint64_t period) {
+  grid_fired_ += GridTriggers();
+  grid_period_ = period;
+  grid_begin_ = chip_->now();
+  chip_->SetTriggerGrid(period);
 }
 
 void LawsRun::Trigger(TriggerKind kind) {
@@ -561,6 +575,7 @@ void LawsRun::CheckTriggers() const {
   RC_ASSERT(stats.written_triggers == written_);
   RC_ASSERT(stats.external_triggers == external_);
   RC_ASSERT(stats.periodic_triggers == (test_.trigger_period == 0 ? 0 : chip_->now() / test_.trigger_period));
+  RC_ASSERT(stats.grid_triggers == grid_fired_ + GridTriggers());
   RC_ASSERT(stats.switches == switch_costs_.size());
 }
 

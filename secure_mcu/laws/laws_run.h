@@ -75,6 +75,8 @@ class LawsRun {
   void CountFaults(const std::vector<uint32_t>& slices, const Commits& commits);
   void NoteTrigger(uint32_t id);
   void Trigger(TriggerKind kind);
+  void SetTriggerGrid(uint64_t period);
+  uint64_t GridTriggers() const;
   void End(uint32_t tenant);
   void RenewIfEnded(uint32_t tenant);
   void Latch();
@@ -119,6 +121,7 @@ class LawsRun {
   uint64_t last_pipeline_cycle_ = 0;
   std::vector<uint64_t> switch_costs_;
   uint64_t written_ = 0, external_ = 0;
+  uint64_t grid_period_ = 0, grid_begin_ = 0, grid_fired_ = 0;
 };
 
 }  // namespace sideband::mcu

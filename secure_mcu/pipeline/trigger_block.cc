@@ -5,6 +5,10 @@
 
 namespace sideband::mcu {
 
+void TriggerGrid::Pass(uint64_t cycle) {
+  next_ = period_ == 0 ? std::numeric_limits<uint64_t>::max() : (cycle / period_ + 1) * period_;
+}
+
 uint32_t TriggerBlock::Fire(TriggerKind kind) {
   ++fired_[kind];
   // Numbers are visible to every tenant: a threshold takes none, which would show how fast another context counts.
@@ -16,13 +20,16 @@ uint64_t TriggerBlock::fired(TriggerKind kind) const {
   return found == fired_.end() ? 0 : found->second;
 }
 
-uint64_t TriggerBlock::next_periodic() const {
-  return period_ == 0 ? std::numeric_limits<uint64_t>::max() : next_periodic_;
-}
-
-void TriggerBlock::PassPeriodic(uint64_t cycle) {
-  // On the fixed grid, however late this trigger is.
-  if (period_ != 0 && cycle >= next_periodic_) next_periodic_ = (cycle / period_ + 1) * period_;
+std::optional<uint32_t> TriggerBlock::FireDue(uint64_t cycle) {
+  std::optional<uint32_t> newest;
+  const auto fire = [&](TriggerGrid& grid, TriggerKind kind) {
+    if (cycle < grid.next()) return;
+    grid.Pass(cycle);
+    newest = Fire(kind);
+  };
+  fire(periodic_, TriggerKind::kPeriodic);
+  fire(grid_, TriggerKind::kGrid);
+  return newest;
 }
 
 }  // namespace sideband::mcu

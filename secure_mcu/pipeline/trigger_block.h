@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Trigger block: numbers the triggers, schedules the periodic ones, and collects flush acknowledgements. (pipeline.md,
+// Trigger block: numbers the triggers, schedules those of its grids, and collects flush acknowledgements. (pipeline.md,
 // "Context switch"; patent text, paragraphs 61, 71-74.)
 //
 //   TriggerBlock triggers(65'536);
-//   if (cycle >= triggers.next_periodic()) {
-//     triggers.PassPeriodic(cycle);
-//     const uint32_t id = triggers.Fire(TriggerKind::kPeriodic);
-//   }
+//   if (const auto id = triggers.FireDue(cycle)) SwapBanks(*id);
 #ifndef SIDEBAND_SECURE_MCU_PIPELINE_TRIGGER_BLOCK_H_
 #define SIDEBAND_SECURE_MCU_PIPELINE_TRIGGER_BLOCK_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace sideband::mcu {
@@ -22,14 +21,30 @@ enum class TriggerKind : uint8_t {
   kPeriodic,
   kRegisterWrite,  // by the firmware, including latches
   kExternal,       // a pin
+  kGrid,           // of the grid that the firmware sets
   kThreshold,      // a counter of one unit reached its threshold; swaps that unit only
+};
+
+// The multiples of a period, in cycles; of period 0 there are none. Not thread-safe.
+class TriggerGrid {
+ public:
+  // From the first multiple after `cycle` on.
+  explicit TriggerGrid(uint64_t period, uint64_t cycle = 0) : period_(period) { Pass(cycle); }
+  // UINT64_MAX if there is none.
+  uint64_t next() const { return next_; }
+  // Goes on to the first multiple after `cycle`, however late that is.
+  void Pass(uint64_t cycle);
+
+ private:
+  uint64_t period_;
+  uint64_t next_ = 0;
 };
 
 // Not thread-safe.
 class TriggerBlock {
  public:
   // A periodic trigger every `period` cycles, the first at cycle `period`; 0: none.
-  explicit TriggerBlock(uint64_t period) : period_(period), next_periodic_(period) {}
+  explicit TriggerBlock(uint64_t period) : periodic_(period), grid_(0) {}
 
   // Counts a trigger and returns its number; numbers start at 1. A threshold trigger takes no number and carries the
   // newest one: numbers are visible to every tenant and must not reveal the counting rate of another tenant.
@@ -38,11 +53,13 @@ class TriggerBlock {
   // How many triggers of that kind have fired.
   uint64_t fired(TriggerKind kind) const;
 
-  // The cycle of the next periodic trigger; UINT64_MAX if periodic triggers are disabled.
-  uint64_t next_periodic() const;
-  // Marks the periodic trigger that was due at or before `cycle` as fired; the next one is due at the following
-  // multiple of the period.
-  void PassPeriodic(uint64_t cycle);
+  // Further triggers at the multiples of `period` after `cycle`, in place of those of the grid before; 0: none.
+  void SetGrid(uint64_t period, uint64_t cycle) { grid_ = TriggerGrid(period, cycle); }
+  // The cycle of the next trigger of a grid, the periodic one or that of SetGrid; UINT64_MAX if there is none.
+  uint64_t next_due() const { return std::min(periodic_.next(), grid_.next()); }
+  // Counts what is due at or before `cycle`. Returns the newest number; nullopt if nothing was due. Triggers that fall
+  // due together have a number each, and swap the banks once.
+  std::optional<uint32_t> FireDue(uint64_t cycle);
 
   // The flush register: each request adds a unit that must acknowledge.
   void RequestFlush(uint16_t ccu) { awaited_.insert(ccu); }
@@ -51,8 +68,7 @@ class TriggerBlock {
   bool AllAcknowledged() const { return awaited_.empty(); }
 
  private:
-  const uint64_t period_;
-  uint64_t next_periodic_;
+  TriggerGrid periodic_, grid_;
   uint32_t last_id_ = 0;
   std::map<TriggerKind, uint64_t> fired_;
   std::set<uint16_t> awaited_;

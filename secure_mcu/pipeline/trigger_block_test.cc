@@ -8,20 +8,40 @@
 namespace sideband::mcu {
 namespace {
 
-TEST(TriggerBlockTest, PeriodicTriggersKeepTheirGrid) {
-  TriggerBlock triggers(1000);
-  EXPECT_EQ(triggers.next_periodic(), 1000u);
-  triggers.PassPeriodic(999);
-  EXPECT_EQ(triggers.next_periodic(), 1000u) << "not due yet";
-  triggers.PassPeriodic(1000);
-  EXPECT_EQ(triggers.next_periodic(), 2000u);
-  triggers.PassPeriodic(4500);
-  EXPECT_EQ(triggers.next_periodic(), 5000u);
+constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
+
+TEST(TriggerGridTest, FallsOnTheMultiplesOfItsPeriod) {
+  TriggerGrid grid(1000);
+  EXPECT_EQ(grid.next(), 1000u);
+  grid.Pass(999);
+  EXPECT_EQ(grid.next(), 1000u) << "not due yet";
+  grid.Pass(1000);
+  EXPECT_EQ(grid.next(), 2000u);
+  grid.Pass(4500);
+  EXPECT_EQ(grid.next(), 5000u);
+  EXPECT_EQ(TriggerGrid(1000, 2500).next(), 3000u);
+  EXPECT_EQ(TriggerGrid(0, 2500).next(), kNever);
 }
 
-TEST(TriggerBlockTest, PeriodZeroIsNever) {
+TEST(TriggerBlockTest, AGridOfTheFirmwareIsBesideThePeriodicOne) {
+  TriggerBlock triggers(1000);
+  EXPECT_EQ(triggers.FireDue(999), std::nullopt);
+  triggers.SetGrid(400, 999);
+  EXPECT_EQ(triggers.next_due(), 1000u);
+  EXPECT_EQ(triggers.FireDue(1000), 1u);
+  EXPECT_EQ(triggers.next_due(), 1200u);
+  EXPECT_EQ(triggers.FireDue(1200), 2u);
+  EXPECT_EQ(triggers.FireDue(2000), 4u) << "both grids, with a number each";
+  EXPECT_EQ(triggers.fired(TriggerKind::kPeriodic), 2u);
+  EXPECT_EQ(triggers.fired(TriggerKind::kGrid), 2u);
+  triggers.SetGrid(0, 2000);
+  EXPECT_EQ(triggers.next_due(), 3000u);
+}
+
+TEST(TriggerBlockTest, WithoutGridsNothingFallsDue) {
   TriggerBlock triggers(0);
-  EXPECT_EQ(triggers.next_periodic(), std::numeric_limits<uint64_t>::max());
+  EXPECT_EQ(triggers.next_due(), kNever);
+  EXPECT_EQ(triggers.FireDue(1'000'000), std::nullopt);
 }
 
 TEST(TriggerBlockTest, EveryKindIsCountedAndAllButThresholdsAreNumbered) {
