@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/commands.h"
 
+#include "client/admin/admin_command.h"
 #include "client/bus/bus_command.h"
 #include "client/cli/builtin_commands.h"
 #include "client/counting/counting_command.h"
@@ -12,9 +13,9 @@ namespace sideband::client {
 
 std::vector<std::unique_ptr<Command>> AllCommands() {
   constexpr std::unique_ptr<Command> (*kFactories[])() = {
-      NewDevicesCommand,  NewEventsCommand, NewScopesCommand, NewGetCommand,    NewPeekCommand,
-      NewWatchCommand,    NewTopCommand,    NewHealthCommand, NewUnsealCommand, NewAuditCommand,
-      NewCountingCommand, NewBusCommand,    NewHpcCommand,    NewDemoCommand,   NewI2cDevCommand,
+      NewDevicesCommand, NewEventsCommand, NewScopesCommand, NewGetCommand,    NewPeekCommand,     NewWatchCommand,
+      NewTopCommand,     NewHealthCommand, NewUnsealCommand, NewAuditCommand,  NewCountingCommand, NewAdminCommand,
+      NewBusCommand,     NewHpcCommand,    NewDemoCommand,   NewI2cDevCommand,
   };
   std::vector<std::unique_ptr<Command>> commands;
   for (const auto factory : kFactories) commands.push_back(factory());

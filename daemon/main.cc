@@ -22,6 +22,7 @@
 #include "daemon/collector/collector_thread.h"
 #include "daemon/collector/creation_file.h"
 #include "daemon/collector/peek_router.h"
+#include "daemon/collector/trigger_router.h"
 #include "daemon/config/config.h"
 #include "daemon/counting/counting_book.h"
 #include "daemon/grpc/grpc_server.h"
@@ -41,6 +42,7 @@
 #include "daemon/run/ports_file.h"
 #include "daemon/run/process.h"
 #include "daemon/run/reload.h"
+#include "daemon/run/reload_requests.h"
 #include "daemon/run/signals.h"
 #include "daemon/run/startup_files.h"
 #include "daemon/run/state_folder.h"
@@ -54,6 +56,7 @@
 #include "daemon/snapshot/store.h"
 #include "daemon/transport/i2c_dev.h"
 #include "daemon/view/absent_name_notice.h"
+#include "daemon/view/admin.h"
 #include "daemon/view/counting_queries.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/peek_reader.h"
@@ -124,7 +127,7 @@ Gate::Options GateOptions(const Config& config, const ConnectionBudget& budget) 
 
 GrpcServer::Options GrpcOptions(const Config& config, const ConnectionBudget& budget, int inherited_socket,
                                 const HistoryReader& history, SealerSet& sealers, const PeekReader& peeks,
-                                const CountingQueries& counting) {
+                                const CountingQueries& counting, const Admin& admin) {
   const QuotaConfig& quotas = config.quotas;
   Gate::Options gate = GateOptions(config, budget);
   gate.inherited_socket = inherited_socket;
@@ -137,6 +140,7 @@ GrpcServer::Options GrpcOptions(const Config& config, const ConnectionBudget& bu
           .sealers = &sealers,
           .peeks = &peeks,
           .counting = &counting,
+          .admin = &admin,
           .gate = std::move(gate)};
 }
 
@@ -223,6 +227,11 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
   CountingBook counting;
   counting.Replace(config.counting);
   const CountingQueries counting_queries(reader, counting);
+  ReloadRequests reloads([] { Signals::Raise(SIGHUP); });
+  TriggerRouter triggers;
+  const Admin admin({.reader = reader,
+                     .trigger = std::bind_front(&TriggerRouter::Trigger, &triggers),
+                     .reload = std::bind_front(&ReloadRequests::Ask, &reloads)});
   PeekRouter peeks;
   const PeekReader live(reader, peeks);
   DeviceSet devices(
@@ -235,7 +244,7 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
              return std::make_unique<CollectorThread>(
                  id, std::move(to.transport), to.address,
                  CollectorContext{store, *sealers, confidential, policy, *audit.sink, *metrics, clock,
-                                  creations ? &*creations : nullptr, &counting, &peeks});
+                                  creations ? &*creations : nullptr, &counting, &peeks, &triggers});
            }});
   SIDEBAND_ASSIGN_OR_RETURN(DeviceSet::Prepared prepared, devices.Prepare(config.devices));
   devices.Apply(config.devices, {config.ratios.ratios, config.peek.bus_share}, std::move(prepared));
@@ -260,7 +269,7 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
                                 HttpOptions(config, budget, sockets.http),
                                 [&site](const HttpRequest& request) { return site.Handle(request); }, *metrics));
   SIDEBAND_ASSIGN_OR_RETURN(const auto grpc, GrpcServer::Start(GrpcOptions(config, budget, sockets.grpc, past, *sealers,
-                                                                           live, counting_queries),
+                                                                           live, counting_queries, admin),
                                                                reader, *metrics));
   SIDEBAND_RETURN_IF_ERROR(WritePortsFile(config.ports_file, grpc->port(), http->port()));
   spdlog::info("sidebandd {}: {}, {}, {} devices", kVersion, Places(config.grpc.listener, grpc->port(), "gRPC", "gRPC"),
@@ -284,13 +293,16 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
                           {"http", [&] { return http_pulse.Feel([&](auto task) { http->Post(std::move(task)); }); }},
                           {"grpc", [&] { return grpc_pulse.Feel([&](auto task) { grpc->Post(std::move(task)); }); }}});
   const auto reload = [&] {
-    reloader.Reload();
+    const auto asked = reloads.Take();
+    const ReloadOutcome outcome = reloader.Reload();
     http->ReloadCertificates();
     grpc->ReloadCertificates();
+    for (const auto& done : asked) done(outcome);
   };
   Serve(signals, manager, keeper, reload, [&] { return DescribeDevices(store, reader); });
 
   spdlog::info("stopping");
+  reloads.Close();
   checks.Stop();
   clock_checks.Stop();
   expositions.Stop();

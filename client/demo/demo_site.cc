@@ -11,6 +11,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
@@ -22,6 +23,37 @@ namespace {
 
 constexpr char kTrustDomain[] = "spiffe://demo.sideband/";
 constexpr const char* kUsers[] = {"operator", "tenant-a", "tenant-b"};
+
+std::vector<std::string> TlbEvents() { return {"tlb_hits", "tlb_misses"}; }
+std::vector<std::string> TensorEvents() { return {"tensor_ops", "tensor_stall_cycles"}; }
+
+// What the demonstration adds to the example's chip, and before which lines.
+constexpr char kBeforeEval[] = "      - name: eval\n";
+constexpr char kKernel[] = R"(      - name: kernel
+        slice: 0
+        seed: 6
+        phases: [{kind: gemm, time: 20ms}, {kind: idle, time: 24h}]
+)";
+constexpr char kBeforeVm3[] = "  - name: vm3\n";
+constexpr char kTune[] = R"(      - name: tune   # on the slice of vm1
+        slice: 0
+        seed: 8
+        phases: [{kind: attention, time: 2ms}]
+)";
+constexpr char kBeforeCcus[] = "# A collection unit that is named";
+constexpr char kSelectableUnits[] = R"(  - name: mux   # four events and two counters: each VM chooses
+    count: 4
+    counters: 2
+    events: [tlb_hits, tlb_misses, tensor_ops, tensor_stall_cycles]
+
+gate_groups:
+  - {name: tlb, events: [tlb_hits, tlb_misses]}
+  - {name: tensor, events: [tensor_ops, tensor_stall_cycles]}
+selections:
+  - {name: tensor, events: [tensor_ops, tensor_stall_cycles]}
+  - {name: tlb, events: [tlb_hits, tlb_misses]}
+
+)";
 
 absl::Status WriteText(const std::string& path, const std::string& text, mode_t mode = 0644) {
   // The mode applies from the file's creation, so that a key is never readable by other users.
@@ -50,6 +82,16 @@ absl::Status WriteVmKey(const std::string& path) {
   return WriteText(path, absl::StrCat(absl::BytesToHexString(bytes), "\n"), 0600);
 }
 
+// tenant-a may trade all events that are chosen from, tenant-b only open and close the gates of its own.
+std::string Rights(const DemoVm& vm) {
+  if (vm.confidential) return "rights: [seal]";
+  if (vm.chosen.group.empty()) return "rights: [read]";
+  std::string rights = absl::StrCat("rights: [read, configure], configure: {gate_groups: [", vm.chosen.group, "]");
+  if (vm.chosen.number == 0) return absl::StrCat(rights, "}");
+  return absl::StrCat(rights, ", events: [", absl::StrJoin(TlbEvents(), ", "), ", ",
+                      absl::StrJoin(TensorEvents(), ", "), "]}");
+}
+
 std::string PolicyFile(const std::vector<DemoVm>& vms) {
   std::string text = absl::StrCat("version: 1\noperators:\n  - {name: operator, identities: [\"", kTrustDomain,
                                   "operator\"]}\ntenants:\n");
@@ -57,8 +99,7 @@ std::string PolicyFile(const std::vector<DemoVm>& vms) {
     absl::StrAppend(&text, "  - name: ", tenant, "\n    identities: [\"", kTrustDomain, tenant, "\"]\n    vms:\n");
     for (const DemoVm& vm : vms) {
       if (vm.tenant != tenant) continue;
-      absl::StrAppend(&text, "      - {uuid: ", vm.uuid, ", rights: [", vm.confidential ? "seal" : "read", "]}  # ",
-                      vm.name, "\n");
+      absl::StrAppend(&text, "      - {uuid: ", vm.uuid, ", ", Rights(vm), "}  # ", vm.name, "\n");
     }
   }
   return text;
@@ -84,19 +125,29 @@ std::string DaemonConfig(const std::vector<DemoVm>& vms) {
 std::vector<DemoVm> BuiltInVms() {
   // The VMs of deploy/examples/chip.yaml.
   constexpr char kUuid[] = "5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e10";
-  return {{"vm1", absl::StrCat(kUuid, 1), "tenant-a", false, {"train", "eval", "kernel"}, /*has_users=*/true, "kernel"},
-          {"vm2", absl::StrCat(kUuid, 2), "tenant-b", false, {"serve"}},
-          {"vm3", absl::StrCat(kUuid, 3), "tenant-b", true, {"finetune", "embed"}}};
+  return {{.name = "vm1",
+           .uuid = absl::StrCat(kUuid, 1),
+           .tenant = "tenant-a",
+           .contexts = {"train", "eval", "kernel"},
+           .has_users = true,
+           .finished_context = "kernel",
+           .chosen = {.number = 1, .group = "tlb", .events = TlbEvents()}},
+          {.name = "vm2",
+           .uuid = absl::StrCat(kUuid, 2),
+           .tenant = "tenant-b",
+           .contexts = {"serve", "tune"},
+           .chosen = {.number = 0, .group = "tensor", .events = TensorEvents()}},
+          {.name = "vm3",
+           .uuid = absl::StrCat(kUuid, 3),
+           .tenant = "tenant-b",
+           .confidential = true,
+           .contexts = {"finetune", "embed"}}};
 }
 
 std::string BuiltInChipFile(const std::string& example) {
-  constexpr char kAfter[] = "      - name: eval\n";
-  return absl::StrReplaceAll(example, {{kAfter, absl::StrCat("      - name: kernel\n"
-                                                             "        slice: 0\n"
-                                                             "        seed: 6\n"
-                                                             "        phases: [{kind: gemm, time: 20ms}, "
-                                                             "{kind: idle, time: 24h}]\n",
-                                                             kAfter)}});
+  return absl::StrReplaceAll(example, {{kBeforeEval, absl::StrCat(kKernel, kBeforeEval)},
+                                       {kBeforeVm3, absl::StrCat(kTune, kBeforeVm3)},
+                                       {kBeforeCcus, absl::StrCat(kSelectableUnits, kBeforeCcus)}});
 }
 
 std::vector<DemoVm> WaveformVms(

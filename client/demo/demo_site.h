@@ -13,6 +13,13 @@
 
 namespace sideband::client {
 
+// A VM's selection of events, of which the first is the one that all VMs begin with.
+struct DemoSelection {
+  int number = 0;
+  std::string group;  // of its events; empty: the chip has no selections
+  std::vector<std::string> events;
+};
+
 struct DemoVm {
   std::string name;
   std::string uuid;
@@ -21,6 +28,7 @@ struct DemoVm {
   std::vector<std::string> contexts;
   bool has_users = false;        // programs in its contexts may read by registers
   std::string finished_context;  // the one whose kernel is soon over; empty: none
+  DemoSelection chosen{};        // what its tenant wants to have counted
 };
 
 // A waveform that replaces the built-in workloads.
@@ -34,7 +42,7 @@ struct DemoWaveform {
 std::vector<DemoVm> BuiltInVms();
 
 // The built-in chip file from the text of deploy/examples/chip.yaml: vm1 has one context more, whose kernel is over
-// after 20 ms of its own time.
+// after 20 ms of its own time; vm2 has one on vm1's slice; and there are units of more events than counters.
 std::string BuiltInChipFile(const std::string& example);
 
 // The VMs of a waveform's schedule, by name. The first half belongs to tenant A, the rest to tenant B. The last VM is

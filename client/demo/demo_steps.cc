@@ -90,6 +90,43 @@ DemoStep KernelStep(const DemoVm& vm, const std::vector<std::string>& events) {
           .equal = events};
 }
 
+// The coverage is of the interval before the last snapshot: the first whole one after the choice shows it.
+std::string AwaitCoverage(const DemoVm& vm, const DemoPorts& ports) {
+  return absl::StrCat("for i in $(seq 40); do ", Scrape(vm.tenant, ports), " | grep 'vm_gate_coverage.*\"",
+                      vm.chosen.group, "\"} 1$' && break; sleep 0.25; done");
+}
+
+// A tenant chooses what is counted of its VM, on counters that another tenant's VM uses for other events.
+std::vector<DemoStep> SelectionSteps(const DemoVm& vm, const DemoVm& other, const DemoPorts& ports) {
+  const std::string& foreign = vm.chosen.events[0];
+  const auto get = [](const DemoVm& of) {
+    return Sideband(of.tenant,
+                    absl::StrCat("get --vm ", of.name, " --event ", absl::StrJoin(of.chosen.events, " --event ")));
+  };
+  return {
+      {.title = absl::StrCat(vm.tenant, " chooses the ", vm.chosen.group, " events for ", vm.name,
+                             ", on counters that ", other.name, " uses for its ", other.chosen.group, " events"),
+       .command = Sideband(vm.tenant, absl::StrCat("counting set --vm ", vm.name, " --selection ", vm.chosen.number)),
+       .present = {"is in force"}},
+      {.title = "… and both are counted all the time: 1 is a coverage of 100 %",
+       .command = absl::StrCat(AwaitCoverage(vm, ports), "; ", AwaitCoverage(other, ports)),
+       .present = {absl::StrCat("gate_group=\"", vm.chosen.group, "\""),
+                   absl::StrCat("gate_group=\"", other.chosen.group, "\"")}},
+      {.title = absl::StrCat("The counts so far; COVER is of all the time, also before ", vm.tenant, " chose"),
+       .command = absl::StrCat(get(vm), "; ", get(other)),
+       .present = {vm.chosen.events[0], other.chosen.events[0]}},
+      {.title = absl::StrCat(other.tenant, " was not granted the ", vm.chosen.group,
+                             " events: for it, the selection does not exist"),
+       .command =
+           Sideband(other.tenant, absl::StrCat("counting set --vm ", other.name, " --selection ", vm.chosen.number)),
+       .exit_status = 1,
+       .present = {absl::StrCat("no selection ", vm.chosen.number)}},
+      {.title = absl::StrCat("Why ", foreign, " is not counted for ", other.name),
+       .command = Sideband("operator", absl::StrCat("counting explain --vm ", other.name, " --event ", foreign)),
+       .present = {"is not counted"}},
+  };
+}
+
 std::vector<DemoStep> ConfidentialSteps(const DemoVm& vm, const DemoPorts& ports, const std::string& event) {
   return {
       {.title = absl::StrCat(vm.name, " is confidential: not even the operator has its counters"),
@@ -102,6 +139,15 @@ std::vector<DemoStep> ConfidentialSteps(const DemoVm& vm, const DemoPorts& ports
        .present = {vm.name, event}}};
 }
 
+// Of the first VM that chooses other events than those that all VMs begin with.
+std::vector<DemoStep> AllSelectionSteps(const std::vector<DemoVm>& vms, const DemoPorts& ports) {
+  const auto chooses = [](const DemoVm& vm) { return !vm.chosen.group.empty() && vm.chosen.number > 0; };
+  const auto keeps = [](const DemoVm& vm) { return !vm.chosen.group.empty() && vm.chosen.number == 0; };
+  const auto vm = std::ranges::find_if(vms, chooses), other = std::ranges::find_if(vms, keeps);
+  if (vm == vms.end() || other == vms.end()) return {};
+  return SelectionSteps(*vm, *other, ports);
+}
+
 }  // namespace
 
 std::vector<DemoStep> MakeDemoSteps(const std::vector<DemoVm>& vms, const DemoPorts& ports,
@@ -111,6 +157,7 @@ std::vector<DemoStep> MakeDemoSteps(const std::vector<DemoVm>& vms, const DemoPo
   for (const char* tenant : {"tenant-a", "tenant-b"}) {
     if (const DemoVm* own = FindVm(vms, tenant, false)) append(TenantSteps(*own, vms, ports, events, sums));
   }
+  append(AllSelectionSteps(vms, ports));
   for (const DemoVm& vm : vms) {
     if (vm.has_users) append({BracketStep(vm, events)});
     if (!vm.finished_context.empty()) append({KernelStep(vm, events)});

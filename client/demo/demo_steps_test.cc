@@ -32,6 +32,17 @@ TEST(DemoStepsTest, AGuestReadsItself) {
             1);
 }
 
+TEST(DemoStepsTest, ATenantChoosesWhatIsNotGrantedToAnother) {
+  const auto steps = MakeDemoSteps(BuiltInVms(), {"1", "2"}, {"busy_cycles"}, Sums::kEqual);
+  const auto status_of = [&](const std::string& command) {
+    const auto step = std::ranges::find(steps, command, &DemoStep::command);
+    return step == steps.end() ? -1 : step->exit_status;
+  };
+  EXPECT_EQ(status_of("sideband --config tenant-a.yaml counting set --vm vm1 --selection 1"), 0);
+  EXPECT_EQ(status_of("sideband --config tenant-b.yaml counting set --vm vm2 --selection 1"), 1);
+  EXPECT_EQ(status_of("sideband --config operator.yaml counting explain --vm vm2 --event tlb_hits"), 0);
+}
+
 TEST(DemoStepsTest, CheckStepSaysWhatIsWrong) {
   const DemoStep step{.exit_status = 0, .present = {"mine"}, .absent = {"theirs"}};
   EXPECT_EQ(CheckStep(step, 0, "mine only"), "");

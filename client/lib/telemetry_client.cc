@@ -10,6 +10,7 @@
 #include "client/lib/rpc_status.h"
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "proto/base/status_macros.h"
+#include "sideband/v1/admin.grpc.pb.h"
 #include "sideband/v1/counting.grpc.pb.h"
 #include "sideband/v1/telemetry.grpc.pb.h"
 
@@ -112,6 +113,7 @@ struct TelemetryClient::Stubs {
   std::unique_ptr<v1::Telemetry::Stub> telemetry;
   std::unique_ptr<v1::Confidential::Stub> confidential;
   std::unique_ptr<v1::Counting::Stub> counting;
+  std::unique_ptr<v1::Admin::Stub> admin;
   std::unique_ptr<HealthService::Stub> health;
 };
 
@@ -122,6 +124,7 @@ TelemetryClient::TelemetryClient(const std::shared_ptr<grpc::Channel>& channel, 
       stubs_(std::make_unique<Stubs>(Stubs{.telemetry = v1::Telemetry::NewStub(channel),
                                            .confidential = v1::Confidential::NewStub(channel),
                                            .counting = v1::Counting::NewStub(channel),
+                                           .admin = v1::Admin::NewStub(channel),
                                            .health = HealthService::NewStub(channel)})) {}
 
 TelemetryClient::~TelemetryClient() = default;
@@ -130,6 +133,18 @@ absl::StatusOr<v1::ListDevicesResponse> TelemetryClient::ListDevices(const v1::L
   return Call<v1::ListDevicesResponse>(
       [this](auto& context, auto& in, auto& out) { return stubs_->telemetry->ListDevices(&context, in, &out); },
       request, options_, cancellation_);
+}
+
+absl::StatusOr<v1::ReloadResponse> TelemetryClient::Reload(const v1::ReloadRequest& request) {
+  return Call<v1::ReloadResponse>(
+      [this](auto& context, auto& in, auto& out) { return stubs_->admin->Reload(&context, in, &out); }, request,
+      options_, cancellation_);
+}
+
+absl::StatusOr<v1::TriggerResponse> TelemetryClient::Trigger(const v1::TriggerRequest& request) {
+  return Call<v1::TriggerResponse>(
+      [this](auto& context, auto& in, auto& out) { return stubs_->admin->Trigger(&context, in, &out); }, request,
+      options_, cancellation_);
 }
 
 absl::StatusOr<v1::GetCountingResponse> TelemetryClient::GetCounting(const v1::GetCountingRequest& request) {

@@ -16,6 +16,7 @@
 #include "absl/time/time.h"
 #include "client/lib/cancellation.h"
 #include "proto/base/bytes.h"
+#include "sideband/v1/admin.pb.h"
 #include "sideband/v1/counting.pb.h"
 #include "sideband/v1/telemetry.pb.h"
 
@@ -53,6 +54,8 @@ class TelemetryClient {
   absl::StatusOr<v1::PeekResponse> Peek(const v1::PeekRequest& request);
   absl::StatusOr<v1::GetCountingResponse> GetCounting(const v1::GetCountingRequest& request);
   absl::StatusOr<v1::SetCountingResponse> SetCounting(const v1::SetCountingRequest& request);
+  absl::StatusOr<v1::ReloadResponse> Reload(const v1::ReloadRequest& request);
+  absl::StatusOr<v1::TriggerResponse> Trigger(const v1::TriggerRequest& request);
 
   // Whether the daemon has a fresh device (gRPC's health service). The daemon neither audits the call nor counts it
   // against a quota.

@@ -23,14 +23,18 @@ CollectorThread::CollectorThread(size_t device, std::unique_ptr<Transport> trans
       session_(port_, [this](absl::Duration pause) { WaitFor(pause); }),
       collector_(device, session_, context),
       peeks_(device, session_, {context.store, context.metrics, context.clock, [this] { Wake(); }}),
-      router_(context.peeks),
+      triggers_(session_, [this] { Wake(); }),
+      peek_router_(context.peeks),
+      trigger_router_(context.triggers),
       clock_(context.clock) {
-  if (router_ != nullptr) router_->Add(device_, peeks_);
+  if (peek_router_ != nullptr) peek_router_->Add(device_, peeks_);
+  if (trigger_router_ != nullptr) trigger_router_->Add(device_, triggers_);
 }
 
 CollectorThread::~CollectorThread() {
   Stop();
-  if (router_ != nullptr) router_->Remove(device_);
+  if (peek_router_ != nullptr) peek_router_->Remove(device_);
+  if (trigger_router_ != nullptr) trigger_router_->Remove(device_);
 }
 
 void CollectorThread::Start() {
@@ -44,6 +48,7 @@ void CollectorThread::RequestStop() {
     changed_.NotifyAll();
   }
   peeks_.Close();
+  triggers_.Close();
 }
 
 void CollectorThread::Stop() {
@@ -131,7 +136,7 @@ void CollectorThread::Wake() {
   changed_.NotifyAll();
 }
 
-void CollectorThread::AnswerPeeks(absl::Duration next) {
+void CollectorThread::AnswerAsked(absl::Duration next) {
   {
     // Before the queue is looked at: a peek that comes later wakes the thread again.
     absl::MutexLock lock(&mu_);
@@ -139,8 +144,8 @@ void CollectorThread::AnswerPeeks(absl::Duration next) {
   }
   do {
     ShowProgress();
-    bus_.StartWithin(kPeekMax, "a peek takes longer than ten seconds");
-    if (!peeks_.AnswerNext(is_readable_, next)) break;
+    bus_.StartWithin(kPeekMax, "an answer takes longer than ten seconds");
+    if (!triggers_.RunNext(is_readable_) && !peeks_.AnswerNext(is_readable_, next)) break;
   } while (clock_.Steady() < next);
   progress_ns_ = kResting;
 }
@@ -175,7 +180,7 @@ void CollectorThread::Run() {
       // Keeps the time grid: intervals that elapsed during a slow collection are skipped, not caught up.
       while (next <= clock_.Steady()) next += info_->interval;
     }
-    AnswerPeeks(next);
+    AnswerAsked(next);
   } while (WaitUntil(next));
 }
 

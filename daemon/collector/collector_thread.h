@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The thread that reads one device at its configured interval, and answers peeks in between. An unreachable device is
-// retried at every interval. A transition between success and failure, or a changed error, is logged once.
+// The thread that reads one device at its configured interval, and answers peeks and triggers it in between. An
+// unreachable device is retried at every interval. A transition between success and failure, or a changed error, is
+// logged once.
 //   CollectorThread thread(device, std::move(transport), 0x4F, {store, sealers, book, policy, audit, metrics, clock});
 //   thread.Start();
 //   thread.RequestStop();
@@ -22,7 +23,9 @@
 #include "daemon/base/clock.h"
 #include "daemon/collector/device_collector.h"
 #include "daemon/collector/device_peeks.h"
+#include "daemon/collector/device_triggers.h"
 #include "daemon/collector/peek_router.h"
+#include "daemon/collector/trigger_router.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/register_port.h"
 #include "daemon/transport/transport.h"
@@ -39,9 +42,9 @@ class CollectorThread {
   ~CollectorThread();
 
   void Start();
-  // Does not block. A running collection ends after its current bus transaction, and no new one starts; peeks that wait
-  // are answered with UNAVAILABLE. On shutdown this is called for all devices before Stop() is called for the first, so
-  // that unresponsive devices time out in parallel.
+  // Does not block. A running collection ends after its current bus transaction, and no new one starts; peeks and
+  // triggers that wait are answered with UNAVAILABLE. On shutdown this is called for all devices before Stop() is
+  // called for the first, so that unresponsive devices time out in parallel.
   void RequestStop() ABSL_LOCKS_EXCLUDED(mu_);
   // Makes the thread read the device's DeviceInfo from the store again. A changed interval takes effect immediately.
   void Reconsider() ABSL_LOCKS_EXCLUDED(mu_);
@@ -86,15 +89,17 @@ class CollectorThread {
   void ReportVersion();
   void ReportRestart();
   void Collect();
-  // Answers the peeks that wait: one, and more while no snapshot is due at `next`. A due snapshot therefore waits for
-  // one question of a peek at most, and peeks are answered also if collections take the whole interval.
-  void AnswerPeeks(absl::Duration next) ABSL_LOCKS_EXCLUDED(mu_);
+  // Runs the triggers and answers the peeks that wait: one, and more while no snapshot is due at `next`. A due snapshot
+  // therefore waits for one question of a peek at most, and peeks are answered also if collections take the whole
+  // interval.
+  void AnswerAsked(absl::Duration next) ABSL_LOCKS_EXCLUDED(mu_);
   void Wake() ABSL_LOCKS_EXCLUDED(mu_);
   // Reads the DeviceInfo from the store. Returns true if the interval has changed.
   bool UpdateInfo() ABSL_LOCKS_EXCLUDED(mu_);
   // Waits for `duration` or a stop request. Returns false after a stop request.
   bool WaitFor(absl::Duration duration) ABSL_LOCKS_EXCLUDED(mu_);
-  // Waits until the steady time `next`, a stop request, Reconsider() or a peek. Returns false after a stop request.
+  // Waits until the steady time `next`, a stop request, Reconsider(), a peek or a trigger. Returns false after a stop
+  // request.
   bool WaitUntil(absl::Duration next) ABSL_LOCKS_EXCLUDED(mu_);
   bool IsWoken() const ABSL_SHARED_LOCKS_REQUIRED(mu_) { return stopping_ || is_to_reconsider_ || is_asked_; }
 
@@ -107,7 +112,9 @@ class CollectorThread {
   MailboxSession session_;
   DeviceCollector collector_;
   DevicePeeks peeks_;
-  PeekRouter* const router_;  // nullptr: no peeks
+  DeviceTriggers triggers_;
+  PeekRouter* const peek_router_;  // nullptr: no peeks
+  TriggerRouter* const trigger_router_;
   const Clock& clock_;
   std::string last_error_;    // empty after a successful snapshot; used by the collector's thread only
   bool reported_ = false;     // Report() was called at least once; likewise

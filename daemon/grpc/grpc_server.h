@@ -22,6 +22,7 @@
 #include "daemon/grpc/request_quota.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/sealing/sealer_set.h"
+#include "daemon/view/admin.h"
 #include "daemon/view/counting_queries.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/peek_reader.h"
@@ -46,7 +47,8 @@ class GrpcServer {
     const PeekReader* peeks = nullptr;       // nullptr: Peek is FAILED_PRECONDITION; must outlive the server
     // nullptr: calls of Counting are FAILED_PRECONDITION; must outlive the server
     const CountingQueries* counting = nullptr;
-    Gate::Options gate;  // `listener` and `local_operators` are overwritten with those above
+    const Admin* admin = nullptr;  // likewise
+    Gate::Options gate;            // `listener` and `local_operators` are overwritten with those above
   };
 
   // INVALID_ARGUMENT where a TLS file is unreadable or invalid; UNAVAILABLE "grpc: cannot listen on ADDRESS: why", or

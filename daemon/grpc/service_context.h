@@ -10,6 +10,7 @@
 #include "daemon/grpc/stream_registry.h"
 #include "daemon/metrics/request_metrics.h"
 #include "daemon/sealing/sealer_set.h"
+#include "daemon/view/admin.h"
 #include "daemon/view/counting_queries.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/peek_reader.h"
@@ -29,6 +30,7 @@ struct ServiceContext {
   SealerSet* sealers;               // nullptr: nonces are rejected
   const PeekReader* peeks;          // nullptr: no device is peeked at
   const CountingQueries* counting;  // nullptr: what is counted cannot be changed
+  const Admin* admin;               // nullptr: calls of Admin are FAILED_PRECONDITION
 };
 
 }  // namespace sideband::daemon

@@ -67,6 +67,7 @@ std::unique_ptr<ServiceHost> ServiceHost::Create(const ServiceContext& context, 
   builder.RegisterService(host->telemetry_.get());
   builder.RegisterService(host->confidential_.get());
   builder.RegisterService(host->counting_.get());
+  builder.RegisterService(host->admin_.get());
   // Nothing but the gate has a way to it.
   host->acceptor_ = builder.experimental().AddExternalConnectionAcceptor(
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, grpc::InsecureServerCredentials());

@@ -16,6 +16,7 @@
 #include "daemon/grpc/sealed_subscription.h"
 #include "daemon/grpc/stream_reactor.h"
 #include "daemon/grpc/subscription.h"
+#include "daemon/view/admin.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/peek_reader.h"
 #include "daemon/view/queries.h"
@@ -77,10 +78,10 @@ UnaryReactor* Answer(const ServiceContext& context, grpc::CallbackServerContext&
   return new AnswerReactor(status, std::move(incoming.admission.share));
 }
 
-// Asks for the answer to a call, which is given later: like PeekReader::Ask.
+// Asks for the answer to an admitted call, which is given later: like PeekReader::Ask.
 template <typename Request, typename Response>
 using LateQuery = std::function<absl::StatusOr<PendingAnswer::Cancel>(
-    const Caller& caller, const Request& request, std::function<void(const absl::StatusOr<Response>& answer)> done)>;
+    const Asked& asked, const Request& request, std::function<void(const absl::StatusOr<Response>& answer)> done)>;
 
 template <typename Response>
 absl::StatusOr<grpc::ByteBuffer> BytesOf(const absl::StatusOr<Response>& answer) {
@@ -106,7 +107,7 @@ UnaryReactor* AnswerLater(const ServiceContext& context, grpc::CallbackServerCon
     pending->Answer(admission.status);
     return pending->reactor();
   }
-  auto cancel = query(*admission.asked.caller, incoming->request,
+  auto cancel = query(admission.asked, incoming->request,
                       [pending](const absl::StatusOr<Response>& answer) { pending->Answer(BytesOf(answer)); });
   if (cancel.ok()) {
     pending->SetCancel(*std::move(cancel));
@@ -226,11 +227,36 @@ auto SetCountingQuery(const ServiceContext& context) {
 }
 
 auto LatePeek(const ServiceContext& context) {
-  return [peeks = context.peeks](const Caller& caller, const sideband::v1::PeekRequest& request,
+  return [peeks = context.peeks](const Asked& asked, const sideband::v1::PeekRequest& request,
                                  PeekReader::Done done) -> absl::StatusOr<PendingAnswer::Cancel> {
     if (peeks == nullptr) return absl::FailedPreconditionError("peeks are switched off");
-    SIDEBAND_ASSIGN_OR_RETURN(const LiveReader::Ticket ticket, peeks->Ask(caller, request, std::move(done)));
+    SIDEBAND_ASSIGN_OR_RETURN(const LiveReader::Ticket ticket, peeks->Ask(*asked.caller, request, std::move(done)));
     return [peeks, ticket] { return peeks->Cancel(ticket); };
+  };
+}
+
+absl::Status NoAdmin() { return absl::FailedPreconditionError("the daemon has no Admin service"); }
+
+// What was asked of the daemon or of a device goes on, though nobody waits for its answer.
+bool CannotBeWithdrawn() { return false; }
+
+auto LateReload(const ServiceContext& context) {
+  return
+      [admin = context.admin](const Asked& asked, const sideband::v1::ReloadRequest&,
+                              Admin::Done<sideband::v1::ReloadResponse> done) -> absl::StatusOr<PendingAnswer::Cancel> {
+        if (admin == nullptr) return NoAdmin();
+        SIDEBAND_RETURN_IF_ERROR(admin->Reload(*asked.caller, asked.peer, std::move(done)));
+        return CannotBeWithdrawn;
+      };
+}
+
+auto LateTrigger(const ServiceContext& context) {
+  return [admin = context.admin](
+             const Asked& asked, const sideband::v1::TriggerRequest& request,
+             Admin::Done<sideband::v1::TriggerResponse> done) -> absl::StatusOr<PendingAnswer::Cancel> {
+    if (admin == nullptr) return NoAdmin();
+    SIDEBAND_RETURN_IF_ERROR(admin->Trigger(*asked.caller, asked.peer, request, std::move(done)));
+    return CannotBeWithdrawn;
   };
 }
 
@@ -268,6 +294,17 @@ std::unique_ptr<grpc::Service> NewCountingService(const ServiceContext& context)
       std::vector<RawService::Method>{
           Unary<GetCountingRequest, GetCountingResponse>(context, {"Counting/GetCounting"}, GetCountingQuery(context)),
           Unary<SetCountingRequest, SetCountingResponse>(context, {"Counting/SetCounting"}, SetCountingQuery(context)),
+      });
+}
+
+std::unique_ptr<grpc::Service> NewAdminService(const ServiceContext& context) {
+  using sideband::v1::ReloadRequest, sideband::v1::ReloadResponse;
+  using sideband::v1::TriggerRequest, sideband::v1::TriggerResponse;
+  return std::make_unique<RawService>(
+      "sideband.v1.Admin",
+      std::vector<RawService::Method>{
+          LateUnary<ReloadRequest, ReloadResponse>(context, {"Admin/Reload"}, LateReload(context)),
+          LateUnary<TriggerRequest, TriggerResponse>(context, {"Admin/Trigger"}, LateTrigger(context)),
       });
 }
 

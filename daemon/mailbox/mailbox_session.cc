@@ -345,6 +345,17 @@ absl::Status MailboxSession::Acknowledge(const HeldSnapshot& snapshot) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<uint32_t> MailboxSession::Trigger(mailbox::TriggerStep step, uint64_t period) {
+  if (!mailbox::IsOpcodeOf(version_, Opcode::kTrigger)) {
+    return absl::UnimplementedError("TRIGGER: not in version 1 of the extension");
+  }
+  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run({.command = Command(Opcode::kTrigger, static_cast<uint8_t>(step)),
+                                                    .data = static_cast<uint32_t>(period),
+                                                    .extended_data = static_cast<uint32_t>(period >> 32),
+                                                    .output = Output::kData}));
+  return reply.data;
+}
+
 absl::StatusOr<uint32_t> MailboxSession::OpenConfig(uint32_t offset) {
   CommandWord command = StreamCommand(Opcode::kConfig);
   command.arg1 = static_cast<uint8_t>(mailbox::ConfigStep::kDump);

@@ -75,7 +75,7 @@ void Reloader::CheckNames(const StartupFiles& files, ErrorList& errors) const {
   for (const std::string& absent : AbsentNames(*files.policy, *topologies)) spdlog::warn("reload: {}", absent);
 }
 
-absl::Status Reloader::Take(StartupFiles files) {
+absl::Status Reloader::Take(StartupFiles files, ReloadOutcome& outcome) {
   Config& wanted = files.config;
   const bool has_unknown_names = AddsDevices(wanted) || !parts_.reader.FreshTopologies();
   // The last step that may fail; nothing has been changed before it.
@@ -94,7 +94,8 @@ absl::Status Reloader::Take(StartupFiles files) {
   // CheckNames() could not check the names.
   if (has_unknown_names) parts_.notice.LookAgain(NamesToLookFor(wanted));
   for (const std::string& line : lines) spdlog::info("reload: {}", line);
-  for (const std::string& name : RestartNeeds(in_force_, wanted)) {
+  outcome.needs_restart = RestartNeeds(in_force_, wanted);
+  for (const std::string& name : outcome.needs_restart) {
     spdlog::warn("reload: {} has changed; it takes effect only after a restart", name);
   }
   // Only the applied settings: the others are compared with the running values at the next reload.
@@ -106,24 +107,30 @@ absl::Status Reloader::Take(StartupFiles files) {
   return absl::OkStatus();
 }
 
-void Reloader::Refuse(const ErrorList& errors) const {
+void Reloader::Refuse(const ErrorList& errors, ReloadOutcome& outcome) const {
   RecordPolicy(errors.First());
   for (const absl::Status& error : errors.All()) {
+    outcome.errors.emplace_back(error.message());
     spdlog::error("reload: {}; nothing is changed", std::string(error.message()));
   }
 }
 
-void Reloader::Reload() {
+ReloadOutcome Reloader::Reload() {
+  ReloadOutcome outcome;
   ErrorList errors;
   StartupFiles files = ReadStartupFiles(parts_.config_file, errors);
   if (errors.empty()) CheckNames(files, errors);
-  if (errors.empty()) errors.Add(Take(std::move(files)));
+  if (errors.empty()) errors.Add(Take(std::move(files), outcome));
   // Returns the parser's memory to the system; the files may be large.
   malloc_trim(0);
   parts_.metrics.ConfigReloaded(errors.empty());
-  if (!errors.empty()) return Refuse(errors);
+  if (!errors.empty()) {
+    Refuse(errors, outcome);
+    return outcome;
+  }
   RecordPolicy(absl::OkStatus());
   spdlog::info("reload: policy version {} is in force", parts_.policy.Current().version);
+  return outcome;
 }
 
 }  // namespace sideband::daemon

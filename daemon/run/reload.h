@@ -20,6 +20,7 @@
 #include "daemon/run/kept_history.h"
 #include "daemon/run/startup_files.h"
 #include "daemon/view/absent_name_notice.h"
+#include "daemon/view/admin.h"
 #include "daemon/view/reader.h"
 #include "proto/base/error_list.h"
 
@@ -52,13 +53,13 @@ class Reloader {
   // current files. Nothing is applied if a file has an error, or if it names a VM or event that no device has and that
   // was not named before. Each error is logged, and so is each changed setting that requires a restart. The outcome is
   // audited and exported as a metric.
-  void Reload();
+  ReloadOutcome Reload();
 
  private:
-  absl::Status Take(StartupFiles files);
+  absl::Status Take(StartupFiles files, ReloadOutcome& outcome);
   void CheckNames(const StartupFiles& files, ErrorList& errors) const;
   bool AddsDevices(const Config& wanted) const;
-  void Refuse(const ErrorList& errors) const;
+  void Refuse(const ErrorList& errors, ReloadOutcome& outcome) const;
   void RecordPolicy(const absl::Status& status) const;
 
   const Parts parts_;

@@ -6,6 +6,8 @@
 #ifndef SIDEBAND_DAEMON_RUN_SIGNALS_H_
 #define SIDEBAND_DAEMON_RUN_SIGNALS_H_
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <csignal>
 
@@ -23,6 +25,8 @@ class Signals {
     pthread_sigmask(SIG_BLOCK, &set_, nullptr);
     std::signal(SIGPIPE, SIG_IGN);
   }
+  // As if `signal` had come from outside. From any thread.
+  static void Raise(int signal) { kill(getpid(), signal); }
   // Returns 0 if none has come within `timeout`.
   int WaitFor(absl::Duration timeout) {
     const timespec time = absl::ToTimespec(timeout);

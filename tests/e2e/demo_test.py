@@ -45,7 +45,8 @@ class DemoTest(programs.ProgramTestCase):
         self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout)
         for words in ('sideband_device_up{device="gpu0"} 1', 'vm="vm3"', 'confidential="true"', "train", "serve",
                       "no such device, VM, context or event", "opens a sealed record", "finetune",
-                      "guests/vm1.train.sock", "guests/vm1.kernel.sock"):
+                      "guests/vm1.train.sock", "guests/vm1.kernel.sock", 'gate_group="tlb"} 1', 'gate_group="tensor"} 1',
+                      "selected           0  the VM's selection 0 ('tensor') does not have it"):
             self.assertIn(words, result.stdout)
         self.assertTrue(result.stdout.endswith("\nAll of it was as it should be.\n"), result.stdout[-200:])
         self.assertNotRegex(result.stdout, r"\bcd ", "the folder is gone when it can be read")

@@ -17,8 +17,9 @@ _PROGRAMS = ("client", "daemon", "proto", "secure_mcu", "sim")
 
 # {folder: the folders that its libraries and programs may depend on}
 ALLOWED = {
-    "client": ("client/bus", "client/cli", "client/counting", "client/demo", "client/hpc", "client/lib", "client/top",
+    "client": ("client/admin", "client/bus", "client/cli", "client/counting", "client/demo", "client/hpc", "client/lib", "client/top",
                "proto/base", "proto/manual"),
+    "client/admin": ("client/cli", "client/lib", "proto/base"),
     "client/bus": ("client/cli", "client/lib", "proto/base", "proto/mailbox", "proto/smbus"),
     "client/cli": ("client/lib", "proto/api", "proto/audit", "proto/base", "proto/envelope", "proto/smbus"),
     "client/counting": ("client/cli", "client/lib", "proto/api", "proto/base"),
@@ -64,7 +65,8 @@ ALLOWED = {
     "daemon/snapshot": ("proto/base", "proto/mailbox"),
     "daemon/transport": ("daemon/base", "proto/base", "proto/smbus"),
     "daemon/view": ("daemon/audit", "daemon/authz", "daemon/base", "daemon/counting", "daemon/history",
-                    "daemon/identity", "daemon/message", "daemon/snapshot", "proto/api", "proto/audit", "proto/base"),
+                    "daemon/identity", "daemon/message", "daemon/snapshot", "proto/api", "proto/audit", "proto/base",
+                    "proto/mailbox"),
     "proto/audit": ("proto/base",),
     "proto/envelope": ("proto/base",),
     "proto/mailbox": ("proto/base",),

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/admin/admin_command.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/cli/only_device.h"
+#include "client/lib/rpc_status.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::client {
+namespace {
+
+std::string OutcomeText(const v1::ReloadResponse& response) {
+  std::string text = absl::StrCat("policy version ", response.policy_version(), " is in force\n");
+  for (const std::string& setting : response.needs_restart()) {
+    absl::StrAppend(&text, setting, " has changed; it takes effect only after a restart\n");
+  }
+  return text;
+}
+
+class AdminCommand final : public Command {
+ public:
+  std::string name() const override { return "admin"; }
+  std::string description() const override { return "Reload the daemon's files, and trigger a device"; }
+
+  void Define(CLI::App& app) override {
+    app.require_subcommand(1);
+    app.footer(
+        "For local operators, over the daemon's Unix socket.\n"
+        "Examples:\n"
+        "  sideband --address unix:/run/sideband/grpc.sock admin reload\n"
+        "  sideband --address unix:/run/sideband/grpc.sock admin trigger --device gpu0 --every 65536");
+    reload_ = app.add_subcommand("reload", "Read all files of the daemon again, as SIGHUP does");
+    DefineTrigger(*app.add_subcommand("trigger", "Make a device swap its counters' banks; no count is lost"));
+  }
+
+  absl::Status Run(CommandContext& context) override {
+    SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
+    return reload_->parsed() ? Reload(*client, context) : Trigger(*client, context);
+  }
+
+ private:
+  void DefineTrigger(CLI::App& app) {
+    app.add_option("--device", device_, "This device; default: the only one")->type_name("NAME");
+    auto* const every = app.add_option("--every", period_, "Also at each multiple of so many reference cycles")
+                            ->type_name("CYCLES")
+                            ->check(CLI::PositiveNumber);
+    app.add_flag("--stop", is_stop_, "End what --every has begun")->excludes(every);
+  }
+
+  static absl::Status Reload(TelemetryClient& client, CommandContext& context) {
+    SIDEBAND_ASSIGN_OR_RETURN(const v1::ReloadResponse response, client.Reload({}));
+    if (response.errors().empty()) return context.out().Write(OutcomeText(response));
+    return MarkRemote(
+        absl::FailedPreconditionError(absl::StrCat("nothing was changed; ", absl::StrJoin(response.errors(), "; "))));
+  }
+
+  absl::Status Trigger(TelemetryClient& client, CommandContext& context) const {
+    v1::TriggerRequest request;
+    SIDEBAND_ASSIGN_OR_RETURN(*request.mutable_device(), DeviceOr(device_, client));
+    if (is_stop_) request.set_period_cycles(0);
+    if (period_) request.set_period_cycles(*period_);
+    SIDEBAND_ASSIGN_OR_RETURN(const v1::TriggerResponse response, client.Trigger(request));
+    if (is_stop_) return context.out().Write("triggered by the device alone again\n");
+    if (period_) return context.out().Write(absl::StrCat("triggered every ", *period_, " cycles\n"));
+    return context.out().Write(absl::StrCat("trigger ", response.trigger_id(), "\n"));
+  }
+
+  CLI::App* reload_ = nullptr;
+  std::string device_;
+  std::optional<uint64_t> period_;
+  bool is_stop_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> NewAdminCommand() { return std::make_unique<AdminCommand>(); }
+
+}  // namespace sideband::client

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/collector/device_triggers.h"
+
+namespace sideband::daemon {
+namespace {
+
+absl::Status NotReadable() { return absl::UnavailableError("the device cannot be reached now"); }
+
+}  // namespace
+
+absl::Status DeviceTriggers::Ask(mailbox::TriggerStep step, uint64_t period, Done done) {
+  {
+    absl::MutexLock lock(&mu_);
+    if (is_closed_) return NotReadable();
+    if (waiting_.size() == kWaitingMax) return absl::ResourceExhaustedError("too many triggers wait for the device");
+    waiting_.push_back({step, period, std::move(done)});
+  }
+  wake_();
+  return absl::OkStatus();
+}
+
+std::optional<DeviceTriggers::Request> DeviceTriggers::Take() {
+  absl::MutexLock lock(&mu_);
+  if (waiting_.empty()) return std::nullopt;
+  Request request = std::move(waiting_.front());
+  waiting_.pop_front();
+  return request;
+}
+
+void DeviceTriggers::Close() {
+  {
+    absl::MutexLock lock(&mu_);
+    is_closed_ = true;
+  }
+  while (const auto request = Take()) request->done(NotReadable());
+}
+
+bool DeviceTriggers::RunNext(bool is_readable) {
+  const auto request = Take();
+  if (!request) return false;
+  request->done(is_readable ? session_.Trigger(request->step, request->period) : NotReadable());
+  return true;
+}
+
+}  // namespace sideband::daemon

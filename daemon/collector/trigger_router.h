@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Leads triggers to the collectors of their devices, which come and go with reloads.
+//   TriggerRouter router;
+//   router.Add(device, triggers);
+//   const absl::Status asked = router.Trigger(device, mailbox::TriggerStep::kOnce, 0, done);
+//   router.Remove(device);
+#ifndef SIDEBAND_DAEMON_COLLECTOR_TRIGGER_ROUTER_H_
+#define SIDEBAND_DAEMON_COLLECTOR_TRIGGER_ROUTER_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "daemon/collector/device_triggers.h"
+#include "proto/mailbox/extension.h"
+
+namespace sideband::daemon {
+
+// Thread-safe.
+class TriggerRouter {
+ public:
+  // `triggers` is used until Remove returns, and must be closed before.
+  void Add(size_t device, DeviceTriggers& triggers) ABSL_LOCKS_EXCLUDED(mu_);
+  void Remove(size_t device) ABSL_LOCKS_EXCLUDED(mu_);
+
+  // As DeviceTriggers::Ask; UNAVAILABLE if the device is no longer read.
+  absl::Status Trigger(size_t device, mailbox::TriggerStep step, uint64_t period, DeviceTriggers::Done done)
+      ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  // Held shared while a request is handed over, so that its collector stays.
+  absl::Mutex mu_;
+  absl::flat_hash_map<size_t, DeviceTriggers*> devices_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_COLLECTOR_TRIGGER_ROUTER_H_

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/view/admin.h"
+
+#include <optional>
+
+#include "daemon/view/row_filter.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::daemon {
+namespace {
+
+using mailbox::TriggerStep;
+using sideband::v1::ReloadResponse;
+using sideband::v1::TriggerRequest;
+using sideband::v1::TriggerResponse;
+
+absl::Status CheckIsLocal(const Caller& caller, const Credentials& peer) {
+  const bool is_operator = caller.principal.role == Principal::Role::kOperator;
+  if (is_operator && peer.local_operator) return absl::OkStatus();
+  return absl::PermissionDeniedError("Admin is for local operators on the daemon's Unix socket");
+}
+
+TriggerStep StepOf(const TriggerRequest& request) {
+  if (!request.has_period_cycles()) return TriggerStep::kOnce;
+  return request.period_cycles() == 0 ? TriggerStep::kStop : TriggerStep::kStart;
+}
+
+// The error as callers see it: what the mailbox reports, in the request's words.
+absl::Status ForCaller(const absl::Status& status) {
+  if (absl::IsInvalidArgument(status)) return absl::InvalidArgumentError("period_cycles: too short for the device");
+  if (absl::IsUnimplemented(status)) return absl::UnimplementedError("the device cannot be triggered by a controller");
+  return status;
+}
+
+absl::StatusOr<TriggerResponse> ResponseOf(TriggerStep step, const absl::StatusOr<uint32_t>& number) {
+  if (!number.ok()) return ForCaller(number.status());
+  TriggerResponse response;
+  if (step == TriggerStep::kOnce) response.set_trigger_id(*number);
+  return response;
+}
+
+ReloadResponse ResponseOf(const ReloadOutcome& outcome, uint64_t policy_version) {
+  ReloadResponse response;
+  for (const std::string& error : outcome.errors) response.add_errors(error);
+  for (const std::string& setting : outcome.needs_restart) response.add_needs_restart(setting);
+  response.set_policy_version(policy_version);
+  return response;
+}
+
+std::optional<size_t> FindDevice(Reader& reader, const Caller& caller, const std::string& name) {
+  for (const VisibleDevice& device : reader.Devices(caller)) {
+    if (device.info->name == name) return device.index;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+absl::Status Admin::Reload(const Caller& caller, const Credentials& peer, Done<ReloadResponse> done) const {
+  SIDEBAND_RETURN_IF_ERROR(CheckIsLocal(caller, peer));
+  parts_.reload([&reader = parts_.reader, done = std::move(done)](const absl::StatusOr<ReloadOutcome>& outcome) {
+    if (!outcome.ok()) return done(outcome.status());
+    done(ResponseOf(*outcome, reader.CurrentPolicy().version));
+  });
+  return absl::OkStatus();
+}
+
+absl::Status Admin::Trigger(const Caller& caller, const Credentials& peer, const TriggerRequest& request,
+                            Done<TriggerResponse> done) const {
+  SIDEBAND_RETURN_IF_ERROR(CheckIsLocal(caller, peer));
+  const auto device = FindDevice(parts_.reader, caller, request.device());
+  if (!device) return NotFound();
+  const TriggerStep step = StepOf(request);
+  return parts_.trigger(
+      *device, step, request.period_cycles(),
+      [step, done = std::move(done)](const absl::StatusOr<uint32_t>& number) { done(ResponseOf(step, number)); });
+}
+
+}  // namespace sideband::daemon

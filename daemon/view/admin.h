@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// sideband.v1.Admin, without gRPC: what operators on the daemon's machine may do.
+//   const Admin admin({reader, trigger, reload});
+//   SIDEBAND_RETURN_IF_ERROR(admin.Reload(caller, credentials, finish));
+#ifndef SIDEBAND_DAEMON_VIEW_ADMIN_H_
+#define SIDEBAND_DAEMON_VIEW_ADMIN_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "daemon/identity/credentials.h"
+#include "daemon/view/reader.h"
+#include "proto/mailbox/extension.h"
+#include "sideband/v1/admin.pb.h"
+
+namespace sideband::daemon {
+
+// The outcome of a reload. After errors nothing has changed.
+struct ReloadOutcome {
+  std::vector<std::string> errors;
+  std::vector<std::string> needs_restart;  // changed settings that the running daemon does not take
+};
+
+// Thread-safe if its parts are.
+class Admin {
+ public:
+  struct Parts {
+    Reader& reader;
+    // As TriggerRouter::Trigger.
+    std::function<absl::Status(size_t device, mailbox::TriggerStep step, uint64_t period,
+                               std::function<void(const absl::StatusOr<uint32_t>& number)> done)>
+        trigger;
+    // Reloads soon; `done` is called once, on another thread.
+    std::function<void(std::function<void(const absl::StatusOr<ReloadOutcome>& outcome)> done)> reload;
+  };
+  template <typename Response>
+  using Done = std::function<void(const absl::StatusOr<Response>& response)>;
+
+  // What the parts refer to must outlive it.
+  explicit Admin(Parts parts) : parts_(std::move(parts)) {}
+
+  // Neither blocks. After an error `done` is not called; otherwise once, from another thread.
+  //   PERMISSION_DENIED: the caller is no operator on the daemon's Unix socket. NotFound(): no such device.
+  //   INVALID_ARGUMENT, UNIMPLEMENTED, UNAVAILABLE, RESOURCE_EXHAUSTED: as of DeviceTriggers::Ask.
+  absl::Status Reload(const Caller& caller, const Credentials& peer, Done<sideband::v1::ReloadResponse> done) const;
+  absl::Status Trigger(const Caller& caller, const Credentials& peer, const sideband::v1::TriggerRequest& request,
+                       Done<sideband::v1::TriggerResponse> done) const;
+
+ private:
+  const Parts parts_;
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_VIEW_ADMIN_H_
