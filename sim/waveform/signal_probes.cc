@@ -20,7 +20,7 @@ void FollowWord(uint64_t word, uint64_t before, size_t domain, WireId first, Tra
 }  // namespace
 
 SignalProbes::SignalProbes(const std::vector<uint32_t>& widths, TagFilters filters)
-    : filters_(std::move(filters)), reference_filters_(filters_), other_filters_(filters_) {
+    : filters_(std::move(filters)), current_filters_(filters_) {
   uint32_t words = 0;
   for (const uint32_t width : widths) {
     signals_.push_back(
@@ -64,10 +64,8 @@ void SignalProbes::Set(uint32_t slot, const VcdValue& value) {
 void SignalProbes::Commit(TraceWriter& writer) {
   for (const uint32_t slot : dirty_) CommitSignal(signals_[slot], writer);
   dirty_.clear();
-  const bool is_loaded = other_filters_.AdvanceTo(writer.cycles(0));
-  for (Tagged& tagged : tagged_) {
-    if (tagged.dirty || (is_loaded && tagged.probe.probe().domain != 0)) FollowTagged(tagged, writer);
-  }
+  for (const size_t tagged : dirty_tagged_) FollowTagged(tagged_[tagged], writer);
+  dirty_tagged_.clear();
 }
 
 void SignalProbes::CommitSignal(Signal& signal, TraceWriter& writer) {
@@ -76,7 +74,7 @@ void SignalProbes::CommitSignal(Signal& signal, TraceWriter& writer) {
   const auto committed = committed_.begin() + signal.first_word;
   if (std::equal(words.begin(), words.end(), committed)) return;
   for (const Probe& probe : signal.probes) Follow(signal, probe, writer);
-  for (const size_t tagged : signal.tagged) tagged_[tagged].dirty = true;
+  for (const size_t tagged : signal.tagged) MarkTagged(tagged);
   std::copy(words.begin(), words.end(), committed);
 }
 
@@ -86,15 +84,18 @@ void SignalProbes::FollowTagged(Tagged& tagged, TraceWriter& writer) {
   const Probe& probe = tagged.probe.probe();
   std::optional<uint64_t> context;
   if (probe.tag->context) context = CommittedWord(*probe.tag->context);
-  const FilterCursor& filters = probe.domain == 0 ? reference_filters_ : other_filters_;
   tagged.probe.Follow(Words(committed_, signals_[probe.slot]),
-                      filters.SliceOf(CommittedWord(probe.tag->slice), context), writer);
+                      current_filters_.SliceOf(CommittedWord(probe.tag->slice), context), writer);
 }
 
-void SignalProbes::LoadReferenceFilters(TraceWriter& writer) {
-  reference_filters_.AdvanceTo(writer.cycles(0));
-  for (Tagged& tagged : tagged_) {
-    if (tagged.probe.probe().domain == 0) FollowTagged(tagged, writer);
+void SignalProbes::LoadFilters(TraceWriter& writer) {
+  current_filters_.AdvanceTo(writer.cycles(0));
+  for (size_t i = 0; i < tagged_.size(); ++i) {
+    if (tagged_[i].probe.probe().domain == 0) {
+      FollowTagged(tagged_[i], writer);
+    } else {
+      MarkTagged(i);
+    }
   }
 }
 

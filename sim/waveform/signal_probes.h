@@ -48,7 +48,7 @@ class SignalProbes {
   // Call after each edge of the reference clock: a residency may begin with the next cycle. Wires of other domains see
   // that in the next commit, since their edges at the same time belong to the cycle before.
   void PassReferenceEdge(TraceWriter& writer) {
-    if (writer.cycles(0) >= reference_filters_.next()) LoadReferenceFilters(writer);
+    if (writer.cycles(0) >= current_filters_.next()) LoadFilters(writer);
   }
 
  private:
@@ -62,7 +62,7 @@ class SignalProbes {
   };
   struct Tagged {
     TaggedProbe probe;
-    bool dirty = false;  // to follow in this commit
+    bool dirty = false;  // listed in dirty_tagged_
   };
 
   void MarkDirty(uint32_t slot, Signal& signal) {
@@ -78,7 +78,12 @@ class SignalProbes {
   void FollowEachBit(const Signal& signal, const Probe& probe, TraceWriter& writer) const;
   void AddTagged(const Probe& probe);
   void FollowTagged(Tagged& tagged, TraceWriter& writer);
-  void LoadReferenceFilters(TraceWriter& writer);
+  void LoadFilters(TraceWriter& writer);
+  void MarkTagged(size_t tagged) {
+    if (tagged_[tagged].dirty) return;
+    tagged_[tagged].dirty = true;
+    dirty_tagged_.push_back(tagged);
+  }
   uint64_t CommittedWord(uint32_t slot) const { return committed_[signals_[slot].first_word]; }
 
   std::vector<Signal> signals_;  // by slot
@@ -87,9 +92,9 @@ class SignalProbes {
   std::vector<uint64_t> committed_;
 
   const TagFilters filters_;
-  FilterCursor reference_filters_;  // in the next cycle of the reference
-  FilterCursor other_filters_;      // in the next cycle of any other domain
+  FilterCursor current_filters_;  // in the next cycle of the reference
   std::vector<Tagged> tagged_;
+  std::vector<size_t> dirty_tagged_;
 };
 
 }  // namespace sideband::sim
