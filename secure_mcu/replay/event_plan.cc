@@ -105,7 +105,7 @@ class Planner {
         spec.line, absl::StrCat("unit-level counter '", spec.ulc, "' needs more than ", kUlcCountersMax, " counters"));
   }
 
-  // Of an event with a requester, those of the channel's slice, or for the device those of nobody.
+  // Of an event with a requester, those of the channel's slice, or for the device those of unattributed requests.
   std::span<const sim::EventWire> WiresOf(size_t index, uint8_t channel) const {
     const std::span<const sim::EventWire> wires = wires_.wires(index);
     if (!map_.events()[index].requester) return wires;
@@ -131,8 +131,8 @@ class Planner {
   absl::Status CheckUnused(const std::string& name, size_t line) const {
     for (const sim::EventSpec& other : map_.events()) {
       if (other.name != name) continue;
-      return map_.Error(other.line, absl::StrCat("event '", name, "' is that of the requests of line ", line,
-                                                 " that are nobody's: it needs another name"));
+      return map_.Error(other.line,
+                        absl::StrCat("event '", name, "' has the name of the unattributed requests of line ", line));
     }
     return absl::OkStatus();
   }

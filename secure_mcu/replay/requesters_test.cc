@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Events of units that slices share, of a recorded waveform whose requests carry tags. The truth is counted cycle by
-// cycle from the drawn values: a request counts for whoever its tag names, if that one is resident in its cycle.
+// cycle from the drawn values: a request counts for the context that its tag names, if that is resident in its cycle.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -217,7 +217,7 @@ class Drawn {
   Blocks blocks_;
 };
 
-TEST(RequestersTest, EveryRequestIsCountedForWhoeverMadeIt) {
+TEST(RequestersTest, EveryRequestIsCountedForItsRequester) {
   for (uint32_t seed = 0; seed < 12; ++seed) {
     const Drawn drawn(seed, 2000);
     const auto result = Replay(drawn.Inputs(), {});
@@ -290,7 +290,7 @@ class SmallTest : public testing::Test {
 };
 
 // Requests of vm1/a are still under way when vm2/b is resident.
-TEST_F(SmallTest, ALateRequestIsNobodysAndThatIsSaid) {
+TEST_F(SmallTest, ALateRequestIsUnattributedAndReported) {
   const auto result = Replay(inputs_, {});
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(BlocksOf(*result), (Blocks{{"vm0/", {{"hits", 4}, {"unattributed_hits", 4}}},
@@ -298,10 +298,10 @@ TEST_F(SmallTest, ALateRequestIsNobodysAndThatIsSaid) {
                                        {"vm1/a", {{"hits", 3}}},
                                        {"vm2/", {{"hits", 1}}},
                                        {"vm2/b", {{"hits", 1}}}}));
-  EXPECT_EQ(
-      result->warnings,
-      (std::vector<std::string>{inputs_.trace + ": event 'hits': 4 counted for nobody, as 'unattributed_hits': the "
-                                                "tags name no slice, or nobody resident there"}));
+  const std::string expected = inputs_.trace +
+                               ": event 'hits': 4 unattributed counts, which are 'unattributed_hits' of vm0: tags name "
+                               "no slice, or no resident of it";
+  EXPECT_EQ(result->warnings, std::vector<std::string>{expected});
 }
 
 TEST_F(SmallTest, WithTheSliceAloneTheResidentIsTheRequester) {
@@ -332,17 +332,17 @@ TEST_F(SmallTest, ASwitchWaitsForTheAcknowledgementsOfTheSlicesCounters) {
 
 TEST_F(SmallTest, WhatIsWrongIsNamed) {
   Schedule("0,3,vm1,a,1\n3,6,vm2,b,\n");
-  EXPECT_EQ(Error(), "C.csv:3: no tag: event 'hits' is counted for the context that a request names");
+  EXPECT_EQ(Error(), "C.csv:3: the residency has no tag, with which event 'hits' compares the context of a request");
   Schedule("0,3,vm1,a,-1\n");
   EXPECT_EQ(Error(), "C.csv:2: tag: expected a whole number up to 18446744073709551615, not '-1'");
   Schedule("0,3,vm1,a,1\n");
   const std::string requester = R"("requester": {"slice": "TOP.slice"})";
   Event(R"("op": "high", "slice": 0, )" + requester);
-  EXPECT_EQ(Error(), "S.json:2: an event with a requester is of the slice that a request names: no `slice`");
+  EXPECT_EQ(Error(), "S.json:2: an event with a requester has no slice: each request names its own");
   Event(R"("op": "high", "scope": "device", )" + requester);
   EXPECT_EQ(Error(), "S.json:2: an event of the whole device has no requester");
   Event(R"("op": "rise", )" + requester);
-  EXPECT_EQ(Error(), "S.json:2: op rise has no requester: a request is counted in its cycles");
+  EXPECT_EQ(Error(), "S.json:2: op rise takes no requester: a request is counted in each of its cycles");
   Event(R"("op": "high", "requester": {"context": "TOP.context"})");
   EXPECT_EQ(Error(), "S.json:2: key 'slice' is missing");
   Event(R"("op": "high", "requester": {"slice": "TOP.slcie"})");
@@ -351,9 +351,7 @@ TEST_F(SmallTest, WhatIsWrongIsNamed) {
   Events(hits + R"({"name": "hits", "signal": "TOP.hits", "op": "high"})");
   EXPECT_EQ(Error(), "S.json:3: event 'hits' is counted both with and without a requester");
   Events(hits + R"({"name": "unattributed_hits", "signal": "TOP.hits", "op": "high"})");
-  EXPECT_EQ(Error(),
-            "S.json:3: event 'unattributed_hits' is that of the requests of line 2 that are nobody's: it needs another "
-            "name");
+  EXPECT_EQ(Error(), "S.json:3: event 'unattributed_hits' has the name of the unattributed requests of line 2");
 }
 
 }  // namespace

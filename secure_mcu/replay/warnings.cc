@@ -78,8 +78,8 @@ void WarnOfUnattributed(const std::string& trace_path, const std::vector<Planned
   for (size_t i = 0; i < events.size(); ++i) {
     if (events[i].unattributed_of.empty() || counters[i] == 0) continue;
     warnings.push_back(absl::StrCat(trace_path, ": event '", events[i].unattributed_of, "': ", counters[i],
-                                    " counted for nobody, as '", events[i].name,
-                                    "': the tags name no slice, or nobody resident there"));
+                                    " unattributed counts, which are '", events[i].name,
+                                    "' of vm0: tags name no slice, or no resident of it"));
   }
 }
 

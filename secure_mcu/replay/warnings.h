@@ -22,7 +22,7 @@ namespace sideband::mcu {
 std::vector<std::string> ReplayWarnings(const std::string& schedule_path, const sim::SignalMap& map,
                                         const std::vector<sim::Residency>& schedule, const sim::TraceReader& trace);
 
-// Appends a line for each event with requests that are nobody's. `counters` are those of the device, by event.
+// Appends a line for each event with unattributed requests. `counters` are those of the device, by event.
 void WarnOfUnattributed(const std::string& trace_path, const std::vector<PlannedEvent>& events,
                         const std::vector<uint64_t>& counters, std::vector<std::string>& warnings);
 

@@ -3,7 +3,7 @@
 // The distribution of a signal map's events over wires of one bit. In a cycle of its clock domain, event i adds the sum
 // over wires(i) of bit << shift. The wires are: one of shift 0 for high, low, rise and equals; w of shift 0 for the
 // popcount of a w-bit signal; shifts 0 to w-1 for its value; shifts 0, 1, 2 … for a prescaled popcount.
-// An event with a requester has these wires for each slice, one slice after the other, and then for nobody.
+// An event with a requester has these wires for each slice, one slice after the other, and then for none.
 //   for (const EventWire& wire : event_wires.wires(event)) total += count_of[wire.wire] << wire.shift;
 #ifndef SIDEBAND_SIM_WAVEFORM_EVENT_WIRES_H_
 #define SIDEBAND_SIM_WAVEFORM_EVENT_WIRES_H_

@@ -98,10 +98,11 @@ absl::Status ReadRequester(const YamlMap& map, EventSpec& event) {
   if (tag.Find("context")) {
     SIDEBAND_ASSIGN_OR_RETURN(requester.context, NameOf(tag, "context", kSignalNameSizeMax));
   }
-  if (event.slice) return node->Error("an event with a requester is of the slice that a request names: no `slice`");
+  if (event.slice) return node->Error("an event with a requester has no slice: each request names its own");
   if (event.device_scope) return node->Error("an event of the whole device has no requester");
-  // One level of several requests in a row would rise once, whoever they are of.
-  if (event.op == EventOp::kRise) return node->Error("op rise has no requester: a request is counted in its cycles");
+  // Requests of two contexts in a row would rise once.
+  if (event.op == EventOp::kRise)
+    return node->Error("op rise takes no requester: a request is counted in each of its cycles");
   event.requester = std::move(requester);
   return absl::OkStatus();
 }

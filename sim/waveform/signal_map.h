@@ -42,7 +42,7 @@ enum class EventOp : uint8_t {
 // The signals that say in each cycle whose request a unit serves that slices share (tag_filters.h).
 struct RequesterSignals {
   std::string slice;
-  std::string context;  // empty: the request is that of whoever is resident on the slice
+  std::string context;  // empty: the request is that of the slice's resident
 };
 
 struct EventSpec {

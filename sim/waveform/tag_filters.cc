@@ -25,8 +25,9 @@ absl::Status CheckTags(const SignalMap& map, const std::vector<Residency>& sched
   const auto lacks_tag = [](const Residency& residency) { return !residency.tag && !residency.is_host(); };
   const auto found = std::ranges::find_if(schedule, lacks_tag);
   if (found == schedule.end()) return absl::OkStatus();
-  return LineError(path, found->line,
-                   absl::StrCat("no tag: event '", event->name, "' is counted for the context that a request names"));
+  return LineError(
+      path, found->line,
+      absl::StrCat("the residency has no tag, with which event '", event->name, "' compares the context of a request"));
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ class TagFilters {
     TagFilter filter;
   };
 
-  // No slice: every request is nobody's.
+  // No slice: every request is unattributed.
   TagFilters() = default;
   // INVALID_ARGUMENT "FILE:LINE: description" for a residency of a VM without a tag if an event of the map goes by
   // contexts, at its line of the schedule. All slices of the schedule are below `slices`.
@@ -67,7 +67,7 @@ class FilterCursor {
   }
 
   // The slice whose filter lets a request of this tag pass; nullopt: none. Without `context` the tag names a slice
-  // only, and whoever is resident there is the requester.
+  // only, and its resident is the requester.
   std::optional<uint32_t> SliceOf(uint64_t slice, std::optional<uint64_t> context) const;
 
  private:

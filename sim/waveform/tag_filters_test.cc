@@ -53,7 +53,7 @@ TEST(TagFiltersTest, WithoutAContextTheResidentIsMeant) {
 
 TEST(TagFiltersTest, AVmsResidencyNeedsATagIfEventsGoByContexts) {
   EXPECT_EQ(Filters(kByContext, "0,4,vm1,a,0,1\n4,9,vm1,b,0,\n").status().message(),
-            "C.csv:3: no tag: event 'hits' is counted for the context that a request names");
+            "C.csv:3: the residency has no tag, with which event 'hits' compares the context of a request");
   const auto filters = Filters(kByContext, "0,4,vm0,,0,\n");
   ASSERT_TRUE(filters.ok()) << filters.status();
   EXPECT_EQ(FilterCursor(*filters).SliceOf(0, 0), std::nullopt) << "the hypervisor has no tag here";

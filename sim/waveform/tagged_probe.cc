@@ -9,14 +9,14 @@ namespace sideband::sim {
 TaggedProbe::TaggedProbe(const Probe& probe, uint32_t width, uint32_t slices)
     : probe_(probe),
       wires_(WiresOf(probe, width)),
-      nobody_(slices),
+      none_(slices),
       requester_(slices),
       levels_((wires_ + 63) / 64),
       shown_(levels_.size()) {}
 
 void TaggedProbe::Follow(std::span<const uint64_t> signal, std::optional<uint32_t> slice, TraceWriter& writer) {
   ReadLevels(signal);
-  const uint32_t requester = slice.value_or(nobody_);
+  const uint32_t requester = slice.value_or(none_);
   if (requester != requester_) {
     SetWires(std::vector<uint64_t>(levels_.size()), writer);
     requester_ = requester;

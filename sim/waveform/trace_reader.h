@@ -56,7 +56,7 @@ class TraceReader {
   TraceReader& operator=(const TraceReader&) = delete;
 
   // The wires of event i of the map, valid as long as the reader lives. Those of an event with a requester are there
-  // for each slice of the filters, then for nobody (tagged_probe.h).
+  // for each slice of the filters, then for unattributed requests (tagged_probe.h).
   std::span<const EventWire> wires(size_t event) const { return event_wires_.wires(event); }
   const EventWires& event_wires() const { return event_wires_; }
 
