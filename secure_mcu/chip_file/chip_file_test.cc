@@ -460,6 +460,21 @@ TEST(ChipFileTest, ReadsSharedUnits) {
   EXPECT_EQ(file->units.size(), 1u);
 }
 
+TEST(ChipFileTest, SharedUnitsMayHaveMoreEventsThanCounters) {
+  const std::string selections =
+      "selections: [{name: reads, events: [dram_read_cycles]}, {name: writes, events: [dram_write_cycles]}]\n";
+  const std::string chip = absl::StrReplaceAll(
+      kSharedChip, {{"events: [dram_read_cycles]", "counters: 1, events: [dram_read_cycles, dram_write_cycles]"},
+                    {"gate_groups: [", selections + "gate_groups: [{name: r, events: [dram_read_cycles]}, "
+                                                    "{name: w, events: [dram_write_cycles]}, "}});
+  const auto file = Load(chip);
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->pipeline.selections, (std::vector<mailbox::EventSet>{{0b00100}, {0b01000}}));
+  ExpectMistakes(chip.c_str(), {{"{name: w, events: [dram_write_cycles]}, ", "",
+                                 ":9: event 'dram_write_cycles' is selectable and has no gate group, whose running "
+                                 "cycles would tell a count of 0 from none"}});
+}
+
 TEST(ChipFileTest, AMistakeInASharedUnitHasItsLine) {
   ExpectMistakes(
       kSharedChip,

@@ -11,6 +11,8 @@
 namespace sideband::mcu {
 namespace {
 
+// A string of the catalogue has a length of one byte.
+constexpr size_t kNameSizeMax = 255;
 constexpr uint8_t kGuestGroup = 0, kHostGroup = 1;
 
 // One counter per wire; the lowest digits of a prescaled number share a counter.
@@ -122,25 +124,22 @@ class Planner {
     rest.requester.reset();
     rest.in_host.reset();
     rest.device_scope = true;
-    SIDEBAND_RETURN_IF_ERROR(CheckUnused(rest.name, spec.line));
-    SIDEBAND_ASSIGN_OR_RETURN(const uint16_t event, CounterOf(rest));
-    plan_.events[event].unattributed_of = spec.name;
+    if (rest.name.size() > kNameSizeMax) {
+      return map_.Error(spec.line, absl::StrCat("event '", rest.name, "' has more than ", kNameSizeMax, " characters"));
+    }
+    SIDEBAND_ASSIGN_OR_RETURN(const uint16_t event, CounterOf(rest, spec.name));
     return AddTo(kDeviceChannel, rest, index, Inputs(rest, WiresOf(index, kDeviceChannel), event));
   }
 
-  absl::Status CheckUnused(const std::string& name, size_t line) const {
-    for (const sim::EventSpec& other : map_.events()) {
-      if (other.name != name) continue;
-      return map_.Error(other.line,
-                        absl::StrCat("event '", name, "' has the name of the unattributed requests of line ", line));
-    }
-    return absl::OkStatus();
-  }
-
-  absl::StatusOr<uint16_t> CounterOf(const sim::EventSpec& spec) {
+  absl::StatusOr<uint16_t> CounterOf(const sim::EventSpec& spec, const std::string& unattributed_of = "") {
     const auto scope = spec.device_scope ? mailbox::EventScope::kDevice : mailbox::EventScope::kContext;
     const auto [counter, is_new] = counters_.try_emplace(spec.name, static_cast<uint16_t>(plan_.events.size()));
-    if (is_new) plan_.events.push_back({spec.name, scope, spec.prescaled, spec.requester.has_value(), ""});
+    if (is_new) {
+      plan_.events.push_back({spec.name, scope, spec.prescaled, spec.requester.has_value(), unattributed_of});
+    }
+    if (plan_.events[counter->second].unattributed_of != unattributed_of) {
+      return map_.Error(spec.line, absl::StrCat("event '", spec.name, "' is also that of unattributed requests"));
+    }
     if (plan_.events[counter->second].scope != scope) {
       return map_.Error(spec.line, absl::StrCat("event '", spec.name, "' is both of contexts and of the device"));
     }

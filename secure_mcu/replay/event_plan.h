@@ -44,7 +44,7 @@ struct EventPlan {
 // `wires` are those that the trace returned for `map` and for filters of `slices`. Errors are INVALID_ARGUMENT with the
 // map's line:
 // - a named unit-level counter that needs more than 45 counters, or has events of two clocks or of both scopes;
-// - an event of the name of another's unattributed requests;
+// - an event of the name of another's unattributed requests, or one for whose own that name would be too long;
 // - an event that is of both scopes, counted both in full and prescaled, or both with and without a requester;
 // - an event of a slice beyond `slices`;
 // - more events than a memory block can hold.

@@ -351,7 +351,14 @@ TEST_F(SmallTest, WhatIsWrongIsNamed) {
   Events(hits + R"({"name": "hits", "signal": "TOP.hits", "op": "high"})");
   EXPECT_EQ(Error(), "S.json:3: event 'hits' is counted both with and without a requester");
   Events(hits + R"({"name": "unattributed_hits", "signal": "TOP.hits", "op": "high"})");
-  EXPECT_EQ(Error(), "S.json:3: event 'unattributed_hits' has the name of the unattributed requests of line 2");
+  EXPECT_EQ(Error(), "S.json:3: event 'unattributed_hits' is also that of unattributed requests");
+  Events(R"({"name": "unattributed_hits", "signal": "TOP.hits", "op": "high", "scope": "device"},
+)" + hits +
+         R"({"name": "own", "signal": "TOP.hits", "op": "high"})");
+  EXPECT_EQ(Error(), "S.json:3: event 'unattributed_hits' is also that of unattributed requests");
+  const std::string name(243, 'n');
+  Events("{\"name\": \"" + name + R"(", "signal": "TOP.hits", "op": "high", )" + requester + "}");
+  EXPECT_EQ(Error(), "S.json:2: event 'unattributed_" + name + "' has more than 255 characters");
 }
 
 }  // namespace
