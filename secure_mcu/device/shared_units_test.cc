@@ -46,6 +46,7 @@ vms:
     contexts: [{name: a, slice: 0, seed: 1, phases: [{kind: gemm, time: 2ms}, {kind: copy, time: 700us}]}]
   - name: vm2
     uuid: 11111111-0000-4000-8000-000000000002
+    confidential: CONFIDENTIAL
     contexts:
       - {name: b, slice: 0, seed: 2, phases: [{kind: copy, time: 1100us}]}
       - {name: c, slice: 1, seed: 3, phases: [{kind: attention, time: 900us}]}
@@ -129,9 +130,9 @@ class Truth {
 
 class SharedUnitsTest : public testing::Test {
  protected:
-  void Start(const std::string& key = "shared_units:") {
+  void Start(const std::string& key = "shared_units:", const std::string& confidential = "false") {
     const std::string path = testing::TempDir() + "shared_units.yaml";
-    std::ofstream(path) << absl::StrReplaceAll(kChip, {{"SHARED", key}});
+    std::ofstream(path) << absl::StrReplaceAll(kChip, {{"SHARED", key}, {"CONFIDENTIAL", confidential}});
     const auto file = LoadChipFile(path);
     ASSERT_TRUE(file.ok()) << file.status();
     elapsed_ = absl::ZeroDuration();
@@ -192,6 +193,19 @@ TEST_F(SharedUnitsTest, CountsAreThoseOfUnitsOfTheSlices) {
   const auto shared = CountsAt(12'345);
   Start("");
   EXPECT_EQ(CountsAt(12'345), shared);
+}
+
+// A confidential VM's requests are in no sum with others, as with a unit of the device's scope they would be.
+TEST_F(SharedUnitsTest, APrivateVmIsNotInTheDevicesBlock) {
+  Start("shared_units:", "true");
+  Truth truth;
+  auto blocks = CountsAt(23'456);
+  auto expected = truth.CountTo(23'456);
+  for (const std::string event : {"l2_hit_cycles", "any_l2_hit_cycles", "l2_bytes"}) {
+    const uint64_t of_hosts = blocks[{kHypervisorVm, 0}][event] + blocks[{kHypervisorVm, 1}][event];
+    EXPECT_EQ(blocks[kDevice][event], expected[kVm1][event] + of_hosts) << event;
+    EXPECT_EQ(blocks[kVm2][event], expected[kVm2][event]) << event;
+  }
 }
 
 TEST_F(SharedUnitsTest, APeekIsWhatALatchWouldBe) {
