@@ -130,9 +130,10 @@ absl::Status CheckEnergies(const ChipFile& file, const EventTable& events) {
 absl::StatusOr<ChipFile> LoadChipFile(const std::string& path) {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode node, YamlNode::Load(path));
   SIDEBAND_ASSIGN_OR_RETURN(
-      const YamlMap root, node.Map({"device", "slices", "pipeline", "units", "device_units", "ccus", "device_workload",
-                                    "waveform", "program", "gate_groups", "selections", "host", "vms", "private_vms",
-                                    "memory", "quantum", "gap", "power", "extension"}));
+      const YamlMap root,
+      node.Map({"device",          "slices",   "pipeline", "units",       "shared_units", "device_units", "ccus",
+                "device_workload", "waveform", "program",  "gate_groups", "selections",   "host",         "vms",
+                "private_vms",     "memory",   "quantum",  "gap",         "power",        "extension"}));
   ChipFile file{.path = path};
   SIDEBAND_RETURN_IF_ERROR(ReadDevice(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadExtension(root, file));

@@ -95,8 +95,10 @@ absl::Status ReadHost(const YamlMap& root, ChipFile& file) {
 
 std::vector<std::string> EventsOfSlices(const ChipFile& file) {
   std::vector<std::string> events;
-  for (const UnitFileSpec& unit : file.units) {
-    for (const UnitEventSpec& event : unit.events) events.push_back(event.name);
+  for (const auto* units : {&file.units, &file.shared_units}) {
+    for (const UnitFileSpec& unit : *units) {
+      for (const UnitEventSpec& event : unit.events) events.push_back(event.name);
+    }
   }
   return events;
 }

@@ -438,6 +438,61 @@ TEST(ChipFileTest, AMistakeInAUnitHasItsLine) {
       });
 }
 
+constexpr char kSharedChip[] = R"(device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}
+slices: 3
+units: [{name: sm, events: [sm_active_cycles]}]
+shared_units:
+  - name: l2
+    count: 4
+    period: 100
+    events: [l2_hit_cycles]
+  - {name: mc, slices: [0, 2], events: [dram_read_cycles]}
+gate_groups: [{name: l2, events: [l2_hit_cycles]}]
+)";
+
+TEST(ChipFileTest, ReadsSharedUnits) {
+  const auto file = Load(kSharedChip);
+  ASSERT_TRUE(file.ok()) << file.status();
+  ASSERT_EQ(file->shared_units.size(), 2u);
+  EXPECT_EQ(file->shared_units[0].count, 4u);
+  EXPECT_EQ(file->shared_units[0].ulc.period, 100u);
+  EXPECT_EQ(file->shared_units[1].slices, (std::vector<uint8_t>{0, 2}));
+  EXPECT_EQ(file->units.size(), 1u);
+}
+
+TEST(ChipFileTest, SharedUnitsMayHaveMoreEventsThanCounters) {
+  const std::string selections =
+      "selections: [{name: reads, events: [dram_read_cycles]}, {name: writes, events: [dram_write_cycles]}]\n";
+  const std::string chip = absl::StrReplaceAll(
+      kSharedChip, {{"events: [dram_read_cycles]", "counters: 1, events: [dram_read_cycles, dram_write_cycles]"},
+                    {"gate_groups: [", selections + "gate_groups: [{name: r, events: [dram_read_cycles]}, "
+                                                    "{name: w, events: [dram_write_cycles]}, "}});
+  const auto file = Load(chip);
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->pipeline.selections, (std::vector<mailbox::EventSet>{{0b00100}, {0b01000}}));
+  ExpectMistakes(chip.c_str(), {{"{name: w, events: [dram_write_cycles]}, ", "",
+                                 ":9: event 'dram_write_cycles' is selectable and has no gate group, whose running "
+                                 "cycles would tell a count of 0 from none"}});
+}
+
+TEST(ChipFileTest, AMistakeInASharedUnitHasItsLine) {
+  ExpectMistakes(
+      kSharedChip,
+      {
+          {"[0, 2]", "[2]", ":9: unit 'mc' is shared by one slice only: list it in 'units'"},
+          {"slices: 3", "slices: 1", ":9: slice is 2, must be a whole number from 0 to 0"},
+          {"[0, 2]", "[0, 3]", ":9: slice is 3, must be a whole number from 0 to 2"},
+          {"name: mc", "name: l2", ":9: unit 'l2' is listed twice"},
+          {"units: [{name: sm, events: [sm_active_cycles]}]", "program: {hex: a}",
+           ":5: shared units need units of slices, whose requests they serve"},
+          {"units: [{name: sm,", "units: [{name: sm, slices: [0, 1],", ":3: no unit is on slice 2"},
+          {"events: [l2_hit_cycles]}]", "events: [l2_hit_cycle]}]",
+           ":10: no unit of a slice has an event 'l2_hit_cycle' (did you mean 'l2_hit_cycles'?)"},
+          {"units: [{name: sm, events: [sm_active_cycles]}]", "waveform: {trace: t, signals: s, schedule: c}",
+           ":5: shared units need units of slices, whose requests they serve"},
+      });
+}
+
 TEST(ChipFileTest, AMistakeInACollectionUnitHasItsLine) {
   ExpectMistakes(
       kChip,

@@ -171,6 +171,21 @@ absl::Status ReadUnits(const std::vector<YamlNode>& nodes, bool on_slices, const
   return absl::OkStatus();
 }
 
+absl::Status ReadSharedUnits(const YamlMap& root, ChipFile& file) {
+  SIDEBAND_ASSIGN_OR_RETURN(const auto nodes, root.ListOrEmpty("shared_units"));
+  if (!nodes.empty() && file.units.empty()) {
+    return nodes[0].Error("shared units need units of slices, whose requests they serve");
+  }
+  SIDEBAND_RETURN_IF_ERROR(ReadUnits(nodes, /*on_slices=*/true, file, file.shared_units));
+  for (const UnitFileSpec& unit : file.shared_units) {
+    const size_t slices = unit.slices.empty() ? file.pipeline.slices : unit.slices.size();
+    if (slices > 1) continue;
+    return LineError(file.path, unit.line,
+                     absl::StrCat("unit '", unit.name, "' is shared by one slice only: list it in 'units'"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadCcus(const YamlMap& root, ChipFile& file) {
   SIDEBAND_ASSIGN_OR_RETURN(const auto nodes, root.ListOrEmpty("ccus"));
   std::set<std::string> names;
@@ -203,6 +218,7 @@ absl::Status ReadUlcShape(const YamlMap& map, UlcSpec& ulc) {
 absl::Status ReadAllUnits(const YamlMap& root, ChipFile& file) {
   SIDEBAND_ASSIGN_OR_RETURN(const auto units, root.ListOrEmpty("units"));
   SIDEBAND_RETURN_IF_ERROR(ReadUnits(units, /*on_slices=*/true, file, file.units));
+  SIDEBAND_RETURN_IF_ERROR(ReadSharedUnits(root, file));
   SIDEBAND_ASSIGN_OR_RETURN(const auto device_units, root.ListOrEmpty("device_units"));
   SIDEBAND_RETURN_IF_ERROR(ReadUnits(device_units, /*on_slices=*/false, file, file.device_units));
   return ReadCcus(root, file);

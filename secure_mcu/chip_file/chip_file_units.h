@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The counted units of a chip file: `units`, `device_units` and `ccus`.
+// The counted units of a chip file: `units`, `shared_units`, `device_units` and `ccus`.
 //   SIDEBAND_RETURN_IF_ERROR(ReadAllUnits(root, file));   // needs file.pipeline.slices and file.ulc
 #ifndef SIDEBAND_SECURE_MCU_CHIP_FILE_CHIP_FILE_UNITS_H_
 #define SIDEBAND_SECURE_MCU_CHIP_FILE_CHIP_FILE_UNITS_H_

@@ -70,7 +70,7 @@ struct UnitFileSpec {
   std::vector<UnitEventSpec> events;
   UlcSpec ulc;                  // the shape of its unit-level counters, without inputs
   std::string ccu;              // the named collection unit that it shares; empty: packed
-  std::vector<uint8_t> slices;  // the slices that have it; empty: all
+  std::vector<uint8_t> slices;  // the slices that have it, or that share it; empty: all
   size_t line = 0;
 };
 
@@ -147,7 +147,9 @@ struct ChipFile {
   UlcSpec ulc;                                // default shape of a unit-level counter
   uint32_t threshold = kCcuThresholdDefault;  // default threshold of a collection unit
 
-  std::vector<UnitFileSpec> units;         // of each slice
+  std::vector<UnitFileSpec> units;  // of each slice
+  // Shared by slices: each instance has a unit-level counter per slice, which counts the slice's requests alone.
+  std::vector<UnitFileSpec> shared_units;
   std::vector<UnitFileSpec> device_units;  // of the device as a whole
   std::vector<CcuFileSpec> ccus;
   std::optional<WorkloadFileSpec> device_workload;

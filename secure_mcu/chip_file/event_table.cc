@@ -10,6 +10,8 @@
 namespace sideband::mcu {
 namespace {
 
+constexpr absl::string_view kShared = " Of a unit that slices share, for the slice of each request.";
+
 bool IsMetricName(const std::string& name) {
   if (name.empty() || absl::ascii_isdigit(static_cast<unsigned char>(name[0]))) return false;
   for (const unsigned char c : name) {
@@ -54,6 +56,13 @@ absl::StatusOr<uint16_t> EventTable::Same(uint16_t counter, const mailbox::Event
   // The catalogue marks an event as masked only where every unit masks it.
   known.masked = known.masked && event.masked;
   return counter;
+}
+
+void EventTable::DescribeAsShared(uint16_t counter) {
+  std::string& description = events_[counter].description;
+  // A string of the catalogue has a length of one byte.
+  const bool fits = description.size() + kShared.size() <= 255;
+  if (fits && !absl::EndsWith(description, kShared)) absl::StrAppend(&description, kShared);
 }
 
 std::optional<uint16_t> EventTable::Find(const std::string& name) const {

@@ -21,6 +21,8 @@ class EventTable {
   // valid metric name, or the event is already counted in the other scope or the other mode (full or prescaled). An
   // event is masked only if every unit that has it masks it.
   absl::StatusOr<uint16_t> Add(const std::string& name, mailbox::EventScope scope, bool prescaled, bool masked);
+  // Says in the event's description that a unit counts it which slices share. Without effect the second time.
+  void DescribeAsShared(uint16_t counter);
   std::optional<uint16_t> Find(const std::string& name) const;
 
   const std::vector<mailbox::EventInfo>& events() const { return events_; }

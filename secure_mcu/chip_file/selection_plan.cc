@@ -26,8 +26,10 @@ class SelectionPlanner {
       return Error(file_.selections[0].line, "selections need a unit with more events than counters");
     }
     for (const GateGroupFileSpec& group : file_.gate_groups) SIDEBAND_RETURN_IF_ERROR(CheckGroup(group));
-    for (const UnitFileSpec& unit : file_.units) {
-      for (const UnitEventSpec& event : unit.events) SIDEBAND_RETURN_IF_ERROR(CheckEvent(event));
+    for (const auto* units : {&file_.units, &file_.shared_units}) {
+      for (const UnitFileSpec& unit : *units) {
+        for (const UnitEventSpec& event : unit.events) SIDEBAND_RETURN_IF_ERROR(CheckEvent(event));
+      }
     }
     return absl::OkStatus();
   }

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "secure_mcu/chip_file/pace.h"
@@ -18,6 +20,8 @@ namespace {
 
 // Records carry the number of the collection unit in 16 bits.
 constexpr size_t kCcusMax = 65'535;
+// Of collection units with the counters of shared units. No name in a chip file has a slash.
+constexpr absl::string_view kSharedPrefix = "shared/";
 
 std::vector<CounterInput> Inputs(const UnitEventSpec& event, uint16_t counter, sim::WireId wire) {
   std::vector<CounterInput> inputs = NumberInputs(wire, event.bits, counter, event.prescaled);
@@ -43,6 +47,13 @@ class ChannelPlanner {
       ccu->ulcs.push_back(std::move(ulc));
     }
     return absl::OkStatus();
+  }
+
+  // Units that are added from now on have collection units of their own.
+  void Separate(const std::string& prefix) {
+    prefix_ = prefix;
+    index_.clear();
+    packed_ = 0;
   }
 
   // Called after the last Add.
@@ -122,7 +133,7 @@ class ChannelPlanner {
   }
 
   const ChipFile& file_;
-  const std::string prefix_;
+  std::string prefix_;
   const uint8_t channel_;
   std::vector<CcuSpec> ccus_;
   std::map<std::string, size_t> index_;  // per name, the newest entry of ccus_
@@ -134,21 +145,36 @@ bool IsOn(const UnitFileSpec& unit, uint8_t slice) {
   return unit.slices.empty() || std::find(unit.slices.begin(), unit.slices.end(), slice) != unit.slices.end();
 }
 
-// A slice without units is rejected: it would have nothing to emulate.
-absl::Status PlanSlice(const ChipFile& file, uint8_t slice, UnitPlan& plan) {
-  ChannelPlanner planner(file, absl::StrCat("slice", int{slice}), slice);
-  for (const UnitFileSpec& unit : file.units) {
+absl::Status AddUnits(const ChipFile& file, const std::vector<UnitFileSpec>& units, uint8_t slice,
+                      ChannelPlanner& planner, UnitPlan& plan) {
+  for (const UnitFileSpec& unit : units) {
     if (!IsOn(unit, slice)) continue;
     SIDEBAND_RETURN_IF_ERROR(planner.Add(unit, plan.events));
     if (plan.ccus.size() + planner.size() > kCcusMax) {
       return LineError(file.path, unit.line, absl::StrCat("more than ", kCcusMax, " collection units"));
     }
   }
+  return absl::OkStatus();
+}
+
+// A slice without units is rejected: it would have nothing to emulate.
+absl::Status PlanSlice(const ChipFile& file, uint8_t slice, UnitPlan& plan) {
+  const std::string name = absl::StrCat("slice", int{slice});
+  ChannelPlanner planner(file, name, slice);
+  SIDEBAND_RETURN_IF_ERROR(AddUnits(file, file.units, slice, planner, plan));
   if (planner.size() == 0) {
     return LineError(file.path, file.units[0].line, absl::StrCat("no unit is on slice ", int{slice}));
   }
+  planner.Separate(absl::StrCat(name, ".", kSharedPrefix));
+  SIDEBAND_RETURN_IF_ERROR(AddUnits(file, file.shared_units, slice, planner, plan));
   planner.MoveTo(plan);
   return absl::OkStatus();
+}
+
+void DescribeShared(const ChipFile& file, EventTable& events) {
+  for (const UnitFileSpec& unit : file.shared_units) {
+    for (const UnitEventSpec& event : unit.events) events.DescribeAsShared(*events.Find(event.name));
+  }
 }
 
 absl::Status PlanDevice(const ChipFile& file, UnitPlan& plan) {
@@ -165,7 +191,7 @@ absl::Status PlanDevice(const ChipFile& file, UnitPlan& plan) {
 
 absl::Status CheckCcuNames(const ChipFile& file) {
   std::vector<std::string> names;
-  for (const auto* units : {&file.units, &file.device_units}) {
+  for (const auto* units : {&file.units, &file.shared_units, &file.device_units}) {
     for (const UnitFileSpec& unit : *units) names.push_back(unit.ccu);
   }
   names.erase(std::remove(names.begin(), names.end(), ""), names.end());
@@ -179,7 +205,8 @@ absl::Status CheckCcuNames(const ChipFile& file) {
 
 // The line with the threshold of the collection unit, whose name is CHANNEL.NAME. A channel's name has no dot.
 size_t ThresholdLine(const ChipFile& file, const std::string& ccu_name) {
-  const std::string name = ccu_name.substr(ccu_name.find('.') + 1);
+  absl::string_view name = absl::string_view(ccu_name).substr(ccu_name.find('.') + 1);
+  absl::ConsumePrefix(&name, kSharedPrefix);
   for (const CcuFileSpec& ccu : file.ccus) {
     if (ccu.name == name) return ccu.line;
   }
@@ -209,6 +236,7 @@ absl::StatusOr<UnitPlan> PlanUnits(const ChipFile& file) {
   for (uint32_t slice = 0; slice < file.pipeline.slices; ++slice) {
     SIDEBAND_RETURN_IF_ERROR(PlanSlice(file, static_cast<uint8_t>(slice), plan));
   }
+  DescribeShared(file, plan.events);
   SIDEBAND_RETURN_IF_ERROR(PlanDevice(file, plan));
   if (HasResidentCycles(file)) {
     // Last, so that the chip file's events keep their places.

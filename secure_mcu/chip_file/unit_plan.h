@@ -22,7 +22,8 @@ namespace sideband::mcu {
 struct UnitPlan {
   EventTable events;
   // Those of each slice, then those of the device. Units that name a collection unit share it within their slice; the
-  // others are packed in the file's order, 48 unit-level counters each.
+  // others are packed in the file's order, 48 unit-level counters each. The counters that shared units have for a slice
+  // are on collection units of the slice, apart from those of its own units: sliceN.shared/NAME.
   std::vector<CcuSpec> ccus;
   std::vector<mailbox::EventSet> selections;  // those of the file
   // Per channel (the slices, then the device) and wire, the event that the wire carries.

@@ -54,6 +54,59 @@ TEST(UnitPlanTest, AThresholdThatWouldBeReachedTooOftenIsRefused) {
   }
 }
 
+// Each instance has a unit-level counter for each slice that shares it, on a collection unit of that slice.
+TEST(UnitPlanTest, ASharedUnitHasCountersForEachSlice) {
+  ChipFile file = Chip({{.name = "sm", .events = {{.name = "x"}}, .ccu = "m"}}, 3);
+  file.shared_units = {{.name = "l2", .count = 2, .events = {{.name = "hits"}, {.name = "x"}}},
+                       {.name = "mc", .events = {{.name = "reads"}}, .ccu = "m", .slices = {0, 2}}};
+  file.ccus = {{.name = "m", .threshold = 90'000'000}};
+  file.gate_groups = {{.name = "g", .events = {"hits"}}};
+  const auto plan = PlanUnits(file);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(CcuNames(*plan),
+            (std::vector<std::string>{"slice0.m", "slice0.shared/ccu0", "slice0.shared/m", "slice1.m",
+                                      "slice1.shared/ccu0", "slice2.m", "slice2.shared/ccu0", "slice2.shared/m"}));
+  const CcuSpec& l2 = plan->ccus[4];
+  EXPECT_EQ(l2.channel, 1);
+  ASSERT_EQ(l2.ulcs.size(), 2u);
+  EXPECT_EQ(l2.ulcs[1].name, "l2.1");
+  EXPECT_EQ(l2.ulcs[1].inputs[0].wire, 3u) << "after the wires of the slice's own units, and of l2.0";
+  EXPECT_EQ(l2.ulcs[1].inputs[0].group, 0) << "behind the slice's gate";
+  EXPECT_EQ(l2.ulcs[1].inputs[1].meaning.event, 0) << "x is one event, whoever counts it";
+  EXPECT_EQ(plan->WireEvents(1), (std::vector<std::string>{"x", "hits", "x", "hits", "x"}));
+  EXPECT_EQ(plan->ccus[2].threshold, 90'000'000u);
+}
+
+TEST(UnitPlanTest, SharedEventsSayThatTheyAre) {
+  ChipFile file = Chip({{.name = "sm", .events = {{.name = "x"}}}}, 2);
+  file.shared_units = {{.name = "l2", .events = {{.name = "l2_hit_cycles"}}}};
+  const auto plan = PlanUnits(file);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const auto& events = plan->events.events();
+  EXPECT_EQ(events[0].description, "Number of x.");
+  EXPECT_EQ(
+      events[1].description,
+      "Cycles in which an access to the L2 cache hit. Of a unit that slices share, for the slice of each request.");
+  EXPECT_EQ(events[1].scope, mailbox::EventScope::kContext);
+}
+
+TEST(UnitPlanTest, AMistakeInASharedUnitHasItsLine) {
+  ChipFile file = Chip({{.name = "sm", .events = {{.name = "x"}}}}, 2);
+  file.shared_units = {{.name = "l2", .count = 3, .events = {{.name = "hits"}}, .ccu = "m", .line = 9}};
+  file.ccus = {{.name = "m", .threshold = 1, .line = 12}};
+  EXPECT_EQ(std::string(PlanUnits(file).status().message()),
+            "chip.yaml:12: threshold is 1, must be 0 or from 33066 to 268435455 (a counter of 'slice0.shared/m' gains "
+            "up to 3 a cycle; 100000 triggers a second at 1000000000 Hz)");
+  file.ccus.clear();
+  file.shared_units[0].count = 49;
+  EXPECT_EQ(std::string(PlanUnits(file).status().message()),
+            "chip.yaml:9: collection unit 'm' has more than 48 unit-level counters with those of unit 'l2'");
+  file.shared_units[0].count = 1;
+  file.device_units = {{.name = "pcie", .events = {{.name = "hits", .line = 15}}}};
+  EXPECT_EQ(std::string(PlanUnits(file).status().message()),
+            "chip.yaml:15: event 'hits' is both of slices and of the whole device");
+}
+
 TEST(UnitPlanTest, AUnitIsOnTheSlicesThatItNames) {
   ChipFile file = Chip({{.name = "a", .events = {{.name = "x"}}},
                         {.name = "b", .events = {{.name = "y"}}, .ccu = "m", .slices = {0, 2}}},

@@ -52,6 +52,22 @@ TEST(DescribeTest, EqualSlicesAreFolded) {
   EXPECT_EQ(description->slices[1].names.first, "device");
 }
 
+// A shared unit has counters for each slice.
+TEST(DescribeTest, SharedUnitsAreCountedOnceForEachSlice) {
+  ChipFile file = Tiny();
+  const auto without = Describe(file);
+  file.shared_units = {{.name = "mc", .count = 2, .events = {{.name = "r"}, {.name = "w"}}, .ulc = file.units[0].ulc}};
+  const auto with = Describe(file);
+  ASSERT_TRUE(with.ok()) << with.status();
+  const CcuGroup& ccu = with->slices[0].ccus.back();
+  EXPECT_EQ(ccu.names.first, "shared/ccu0");
+  ASSERT_EQ(ccu.ulcs.size(), 1u);
+  EXPECT_EQ(ccu.ulcs[0].names.first, "mc.0");
+  EXPECT_EQ(ccu.ulcs[0].names.count, 2u);
+  EXPECT_EQ(with->registers.ulc_counters, without->registers.ulc_counters + 2u * 2 * 2 * 4);
+  EXPECT_EQ(with->registers.ccu_banks, without->registers.ccu_banks + 2u * 2 * 2 * 28);
+}
+
 TEST(DescribeTest, TotalsByHand) {
   const auto description = Describe(Tiny());
   ASSERT_TRUE(description.ok()) << description.status();

@@ -14,6 +14,7 @@
 #include "sim/waveform/looped_trace.h"
 #include "sim/waveform/schedule.h"
 #include "sim/waveform/signal_map.h"
+#include "sim/waveform/tag_filters.h"
 #include "sim/waveform/trace_reader.h"
 #include "sim/wires/clocked_source.h"
 
@@ -61,7 +62,9 @@ absl::StatusOr<Wiring> MakeWaveformWiring(const ChipFile& file) {
   for (const sim::EventSpec& event : map.events()) {
     if (event.in_host) return map.Error(event.line, "a device has no exits of a waveform: remove `mode`");
   }
-  SIDEBAND_ASSIGN_OR_RETURN(const auto reader, sim::TraceReader::Open(file.waveform->trace, map));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto filters,
+                            sim::TagFilters::Create(map, schedule, file.waveform->schedule, file.pipeline.slices));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto reader, sim::TraceReader::Open(file.waveform->trace, map, filters));
   SIDEBAND_ASSIGN_OR_RETURN(std::shared_ptr<sim::LoopedTrace> trace, sim::LoopedTrace::Load(*reader));
   SIDEBAND_ASSIGN_OR_RETURN(EventPlan plan, PlanEvents(map, trace->event_wires(), file.pipeline.slices));
 
@@ -69,6 +72,7 @@ absl::StatusOr<Wiring> MakeWaveformWiring(const ChipFile& file) {
   for (const PlannedEvent& event : plan.events) {
     const auto added = wiring.events.Add(event.name, event.scope, event.prescaled, /*masked=*/false);
     if (!added.ok()) return AtLine(added.status(), file.waveform->signals, 0);
+    if (event.is_shared) wiring.events.DescribeAsShared(*added);
   }
   wiring.ccus = std::move(plan.ccus);
   SIDEBAND_RETURN_IF_ERROR(ApplyShape(file, wiring.ccus));

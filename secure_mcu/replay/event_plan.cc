@@ -11,6 +11,8 @@
 namespace sideband::mcu {
 namespace {
 
+// A string of the catalogue has a length of one byte.
+constexpr size_t kNameSizeMax = 255;
 constexpr uint8_t kGuestGroup = 0, kHostGroup = 1;
 
 // One counter per wire; the lowest digits of a prescaled number share a counter.
@@ -90,24 +92,60 @@ class Planner {
     SIDEBAND_ASSIGN_OR_RETURN(const uint16_t event, CounterOf(spec));
     SIDEBAND_RETURN_IF_ERROR(CheckUlc(spec, wires_.domain(index)));
     SIDEBAND_ASSIGN_OR_RETURN(const std::vector<uint8_t> channels, Channels(spec));
-    const std::vector<CounterInput> inputs = Inputs(spec, wires_.wires(index), event);
     if (spec.in_host) plan_.gate_groups = {{}, {.in_guest = false, .in_host = true}};
     for (const uint8_t channel : channels) {
-      packers_[channel].Add(spec.ulc, static_cast<uint32_t>(wires_.domain(index)), inputs);
-      if (packers_[channel].SizeOf(spec.ulc) > kUlcCountersMax) {
-        return map_.Error(spec.line, absl::StrCat("unit-level counter '", spec.ulc, "' needs more than ",
-                                                  kUlcCountersMax, " counters"));
-      }
+      SIDEBAND_RETURN_IF_ERROR(AddTo(channel, spec, index, Inputs(spec, WiresOf(index, channel), event)));
     }
-    return absl::OkStatus();
+    return spec.requester ? AddUnattributed(index) : absl::OkStatus();
   }
 
-  absl::StatusOr<uint16_t> CounterOf(const sim::EventSpec& spec) {
+  absl::Status AddTo(uint8_t channel, const sim::EventSpec& spec, size_t index,
+                     const std::vector<CounterInput>& inputs) {
+    packers_[channel].Add(spec.ulc, static_cast<uint32_t>(wires_.domain(index)), inputs);
+    if (packers_[channel].SizeOf(spec.ulc) <= kUlcCountersMax) return absl::OkStatus();
+    return map_.Error(
+        spec.line, absl::StrCat("unit-level counter '", spec.ulc, "' needs more than ", kUlcCountersMax, " counters"));
+  }
+
+  // Of an event with a requester, those of the channel's slice, or for the device those of unattributed requests.
+  std::span<const sim::EventWire> WiresOf(size_t index, uint8_t channel) const {
+    const std::span<const sim::EventWire> wires = wires_.wires(index);
+    if (!map_.events()[index].requester) return wires;
+    const size_t requester = channel == kDeviceChannel ? slices_ : channel;
+    const size_t count = wires.size() / (slices_ + 1);
+    return wires.subspan(requester * count, count);
+  }
+
+  absl::Status AddUnattributed(size_t index) {
+    const sim::EventSpec& spec = map_.events()[index];
+    sim::EventSpec rest = spec;
+    rest.name = UnattributedEvent(spec.name);
+    rest.ulc.clear();  // the unit has them apart from those of slices
+    rest.requester.reset();
+    rest.in_host.reset();
+    rest.device_scope = true;
+    if (rest.name.size() > kNameSizeMax) {
+      return map_.Error(spec.line, absl::StrCat("event '", rest.name, "' has more than ", kNameSizeMax, " characters"));
+    }
+    SIDEBAND_ASSIGN_OR_RETURN(const uint16_t event, CounterOf(rest, spec.name));
+    return AddTo(kDeviceChannel, rest, index, Inputs(rest, WiresOf(index, kDeviceChannel), event));
+  }
+
+  absl::StatusOr<uint16_t> CounterOf(const sim::EventSpec& spec, const std::string& unattributed_of = "") {
     const auto scope = spec.device_scope ? mailbox::EventScope::kDevice : mailbox::EventScope::kContext;
     const auto [counter, is_new] = counters_.try_emplace(spec.name, static_cast<uint16_t>(plan_.events.size()));
-    if (is_new) plan_.events.push_back({spec.name, scope, spec.prescaled});
+    if (is_new) {
+      plan_.events.push_back({spec.name, scope, spec.prescaled, spec.requester.has_value(), unattributed_of});
+    }
+    if (plan_.events[counter->second].unattributed_of != unattributed_of) {
+      return map_.Error(spec.line, absl::StrCat("event '", spec.name, "' is also that of unattributed requests"));
+    }
     if (plan_.events[counter->second].scope != scope) {
       return map_.Error(spec.line, absl::StrCat("event '", spec.name, "' is both of contexts and of the device"));
+    }
+    if (plan_.events[counter->second].is_shared != spec.requester.has_value()) {
+      return map_.Error(spec.line,
+                        absl::StrCat("event '", spec.name, "' is counted both with and without a requester"));
     }
     if (plan_.events[counter->second].prescaled != spec.prescaled) {
       return map_.Error(spec.line, absl::StrCat("event '", spec.name, "' is counted both in full and prescaled"));
@@ -148,6 +186,8 @@ class Planner {
 };
 
 }  // namespace
+
+std::string UnattributedEvent(const std::string& event) { return absl::StrCat("unattributed_", event); }
 
 absl::StatusOr<EventPlan> PlanEvents(const sim::SignalMap& map, const sim::EventWires& wires, uint32_t slices) {
   return Planner(map, wires, slices).Plan();

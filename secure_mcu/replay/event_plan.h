@@ -23,20 +23,30 @@ struct PlannedEvent {
   std::string name;
   mailbox::EventScope scope = mailbox::EventScope::kContext;
   bool prescaled = false;
+  bool is_shared = false;  // of a unit that slices share: counted for the slice of each request
+  // The event whose unattributed requests this one counts; else empty.
+  std::string unattributed_of;
 };
+
+// The event of the device's scope that counts the requests of `event` whose tag names no slice, or no resident of it.
+std::string UnattributedEvent(const std::string& event);
 
 struct EventPlan {
   std::vector<PlannedEvent> events;  // one per counter of a memory block, in the order of first appearance
   // An event counts for the resident of every slice, or of its own slice if it names one. Events of the device's scope
-  // always count, for the hypervisor.
+  // always count, for the hypervisor. An event with a requester counts on the slice of each request;
+  // unattributed requests are an event of the device's scope, so that none is lost.
   std::vector<CcuSpec> ccus;
   // Of the events that have a mode: those of the guest, those of the host; none if no event has one.
   std::vector<GateGroup> gate_groups;
 };
 
-// `wires` are those that the trace returned for `map`. Errors are INVALID_ARGUMENT with the map's line:
+// `wires` are those that the trace returned for `map` and for filters of `slices`. Errors are INVALID_ARGUMENT with the
+// map's line:
 // - a named unit-level counter that needs more than 45 counters, or has events of two clocks or of both scopes;
-// - an event that is of both scopes, counted both in full and prescaled, or of a slice beyond `slices`;
+// - an event of the name of another's unattributed requests, or one for whose own that name would be too long;
+// - an event that is of both scopes, counted both in full and prescaled, or both with and without a requester;
+// - an event of a slice beyond `slices`;
 // - more events than a memory block can hold.
 absl::StatusOr<EventPlan> PlanEvents(const sim::SignalMap& map, const sim::EventWires& wires, uint32_t slices);
 

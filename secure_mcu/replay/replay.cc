@@ -18,6 +18,7 @@
 #include "sim/waveform/exits.h"
 #include "sim/waveform/schedule.h"
 #include "sim/waveform/signal_map.h"
+#include "sim/waveform/tag_filters.h"
 #include "sim/waveform/trace_reader.h"
 
 namespace sideband::mcu {
@@ -115,7 +116,8 @@ absl::StatusOr<ReplayResult> Replay(const ReplayInputs& inputs, const ReplayObse
     SIDEBAND_ASSIGN_OR_RETURN(peeks, LoadPeeks(inputs.peeks));
   }
   const uint32_t slices = SliceCount(map, schedule);
-  SIDEBAND_ASSIGN_OR_RETURN(const auto trace, sim::TraceReader::Open(inputs.trace, map));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto filters, sim::TagFilters::Create(map, schedule, inputs.schedule, slices));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto trace, sim::TraceReader::Open(inputs.trace, map, filters));
   SIDEBAND_ASSIGN_OR_RETURN(EventPlan plan, PlanEvents(map, trace->event_wires(), slices));
 
   const auto events = static_cast<uint32_t>(plan.events.size());
@@ -131,7 +133,7 @@ absl::StatusOr<ReplayResult> Replay(const ReplayInputs& inputs, const ReplayObse
   // No source follows the residents: the wires of a trace do not depend on them.
   Player player(*chip, timeline, std::vector<sim::WireSource*>(slices), {}, ModesOf(exits));
   std::vector<std::string> names;
-  for (PlannedEvent& event : plan.events) names.push_back(std::move(event.name));
+  for (const PlannedEvent& event : plan.events) names.push_back(event.name);
   SIDEBAND_ASSIGN_OR_RETURN(Peeker peeker, Peeker::Create(peeks, inputs.peeks, names, tenants));
   SIDEBAND_RETURN_IF_ERROR(RunToEnd(*trace, slices, *chip, player, peeker, observers.progress));
   ReplayResult result{.cycles = trace->cycles(),
@@ -141,6 +143,7 @@ absl::StatusOr<ReplayResult> Replay(const ReplayInputs& inputs, const ReplayObse
   if (!exits.empty() && !has_modes) {
     result.warnings.push_back(absl::StrCat(inputs.exits, ": no event has a mode: exits change no count"));
   }
+  WarnOfUnattributed(inputs.trace, plan.events, result.blocks[0].counters, result.warnings);
   for (size_t i = 0; i < peeker.counts().size(); ++i) result.peeks.push_back({peeks[i], peeker.counts()[i]});
   return result;
 }

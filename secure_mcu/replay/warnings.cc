@@ -73,4 +73,14 @@ std::vector<std::string> ReplayWarnings(const std::string& schedule_path, const 
   return warnings;
 }
 
+void WarnOfUnattributed(const std::string& trace_path, const std::vector<PlannedEvent>& events,
+                        const std::vector<uint64_t>& counters, std::vector<std::string>& warnings) {
+  for (size_t i = 0; i < events.size(); ++i) {
+    if (events[i].unattributed_of.empty() || counters[i] == 0) continue;
+    warnings.push_back(absl::StrCat(trace_path, ": event '", events[i].unattributed_of, "': ", counters[i],
+                                    " unattributed counts, which are '", events[i].name,
+                                    "' of vm0: tags name no slice, or no resident of it"));
+  }
+}
+
 }  // namespace sideband::mcu

@@ -5,9 +5,11 @@
 #ifndef SIDEBAND_SECURE_MCU_REPLAY_WARNINGS_H_
 #define SIDEBAND_SECURE_MCU_REPLAY_WARNINGS_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "secure_mcu/replay/event_plan.h"
 #include "sim/waveform/schedule.h"
 #include "sim/waveform/signal_map.h"
 #include "sim/waveform/trace_reader.h"
@@ -19,6 +21,10 @@ namespace sideband::mcu {
 // read to its end; `schedule_path` is for messages.
 std::vector<std::string> ReplayWarnings(const std::string& schedule_path, const sim::SignalMap& map,
                                         const std::vector<sim::Residency>& schedule, const sim::TraceReader& trace);
+
+// Appends a line for each event with unattributed requests. `counters` are those of the device, by event.
+void WarnOfUnattributed(const std::string& trace_path, const std::vector<PlannedEvent>& events,
+                        const std::vector<uint64_t>& counters, std::vector<std::string>& warnings);
 
 }  // namespace sideband::mcu
 

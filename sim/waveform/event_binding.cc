@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
+#include "sim/waveform/tagged_probe.h"
 #include "sim/waveform/var_name.h"
 
 namespace sideband::sim {
@@ -90,24 +91,44 @@ void WarnOfValue(const SignalMap& map, const EventSpec& event, const VcdVar& var
   binding.warnings.emplace_back(warning.message());
 }
 
+absl::StatusOr<uint32_t> FindTag(const SignalMap& map, size_t line, const std::string& name, const VcdHeader& header) {
+  constexpr uint64_t kTagWidthMax = 64;
+  SIDEBAND_ASSIGN_OR_RETURN(const VcdVar* var, FindSignal(map, line, name, header));
+  if (var->width <= kTagWidthMax) return var->slot;
+  return map.Error(line, absl::StrCat("a requester has up to ", kTagWidthMax, " bits, '", name, "' has ", var->width));
+}
+
+absl::StatusOr<std::optional<TagSlots>> FindTags(const SignalMap& map, const EventSpec& event,
+                                                 const VcdHeader& header) {
+  if (!event.requester) return std::optional<TagSlots>();
+  TagSlots tag;
+  SIDEBAND_ASSIGN_OR_RETURN(tag.slice, FindTag(map, event.line, event.requester->slice, header));
+  if (!event.requester->context.empty()) {
+    SIDEBAND_ASSIGN_OR_RETURN(tag.context, FindTag(map, event.line, event.requester->context, header));
+  }
+  return tag;
+}
+
 // Assigns a domain and wires to the probe.
-absl::Status BindWires(const SignalMap& map, const EventSpec& event, const VcdVar& var, size_t domain, Probe& probe,
-                       EventBinding& binding) {
+absl::Status BindWires(const SignalMap& map, const EventSpec& event, const VcdVar& var, size_t domain, uint32_t slices,
+                       Probe& probe, EventBinding& binding) {
   SIDEBAND_RETURN_IF_ERROR(CheckWidth(map, event, var));
   const uint32_t count = WiresOf(probe, static_cast<uint32_t>(var.width));
-  if (binding.wires.total_wire_count() + count > kWaveformWiresMax) {
+  const uint32_t requesters = probe.tag ? RequestersOf(slices) : 1;
+  if (binding.wires.total_wire_count() + count * requesters > kWaveformWiresMax) {
     return map.Error(event.line,
                      absl::StrCat("with this event there are more than ", kWaveformWiresMax, " bits to count in all"));
   }
   // The wires of a prescaled popcount carry the digits of a number.
   const bool weighted = event.op == EventOp::kValue || event.prescaled;
   probe.domain = domain;
-  probe.first_wire = binding.wires.Append(domain, count, weighted);
+  probe.first_wire = binding.wires.Append(domain, count, weighted, requesters);
   binding.pulses[domain].resize(binding.wires.wire_count(domain), event.op == EventOp::kRise);
   return absl::OkStatus();
 }
 
-absl::Status BindEvent(const SignalMap& map, const EventSpec& event, const VcdHeader& header, EventBinding& binding) {
+absl::Status BindEvent(const SignalMap& map, const EventSpec& event, const VcdHeader& header, uint32_t slices,
+                       EventBinding& binding) {
   size_t domain = 0;
   if (!event.clock.empty()) {
     SIDEBAND_ASSIGN_OR_RETURN(domain, BindClock(map, event.line, event.clock, header, binding));
@@ -116,7 +137,8 @@ absl::Status BindEvent(const SignalMap& map, const EventSpec& event, const VcdHe
   SIDEBAND_ASSIGN_OR_RETURN(const std::optional<uint32_t> position, Position(map, event, *var));
   Probe probe{
       .slot = var->slot, .op = event.op, .prescaled = event.prescaled, .position = position, .value = event.value};
-  SIDEBAND_RETURN_IF_ERROR(BindWires(map, event, *var, domain, probe, binding));
+  SIDEBAND_ASSIGN_OR_RETURN(probe.tag, FindTags(map, event, header));
+  SIDEBAND_RETURN_IF_ERROR(BindWires(map, event, *var, domain, slices, probe, binding));
   WarnOfValue(map, event, *var, binding);
   binding.probes.push_back(probe);
   return absl::OkStatus();
@@ -124,10 +146,10 @@ absl::Status BindEvent(const SignalMap& map, const EventSpec& event, const VcdHe
 
 }  // namespace
 
-absl::StatusOr<EventBinding> BindEvents(const SignalMap& map, const VcdHeader& header) {
+absl::StatusOr<EventBinding> BindEvents(const SignalMap& map, const VcdHeader& header, uint32_t slices) {
   EventBinding binding;
   SIDEBAND_RETURN_IF_ERROR(BindClock(map, map.clock_line(), map.clock(), header, binding).status());
-  for (const EventSpec& event : map.events()) SIDEBAND_RETURN_IF_ERROR(BindEvent(map, event, header, binding));
+  for (const EventSpec& event : map.events()) SIDEBAND_RETURN_IF_ERROR(BindEvent(map, event, header, slices, binding));
   return binding;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Binds the events of a signal map to the signals of a trace.
-//   SIDEBAND_ASSIGN_OR_RETURN(EventBinding binding, BindEvents(map, header));
+//   SIDEBAND_ASSIGN_OR_RETURN(EventBinding binding, BindEvents(map, header, /*slices=*/1));
 #ifndef SIDEBAND_SIM_WAVEFORM_EVENT_BINDING_H_
 #define SIDEBAND_SIM_WAVEFORM_EVENT_BINDING_H_
 
@@ -12,8 +12,8 @@
 
 #include "absl/status/statusor.h"
 #include "sim/waveform/event_wires.h"
+#include "sim/waveform/probe.h"
 #include "sim/waveform/signal_map.h"
-#include "sim/waveform/signal_probes.h"
 #include "sim/waveform/vcd_header.h"
 
 namespace sideband::sim {
@@ -34,9 +34,10 @@ struct EventBinding {
   std::vector<std::string> warnings;      // "FILE:LINE: description" of events that can only count 0, one line each
 };
 
-// Clocks with the same identifier code share a domain. A signal that the trace lacks or that the event cannot use is an
-// error at the event's line in the signal map; for an unknown signal the error suggests the nearest name of the trace.
-absl::StatusOr<EventBinding> BindEvents(const SignalMap& map, const VcdHeader& header);
+// `slices` is the number of slices that requests can be of. Clocks with the same identifier code share a domain. A
+// signal that the trace lacks or that the event cannot use is an error at the event's line in the signal map; for an
+// unknown signal the error suggests the nearest name of the trace.
+absl::StatusOr<EventBinding> BindEvents(const SignalMap& map, const VcdHeader& header, uint32_t slices);
 
 }  // namespace sideband::sim
 

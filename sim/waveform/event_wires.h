@@ -3,6 +3,7 @@
 // The distribution of a signal map's events over wires of one bit. In a cycle of its clock domain, event i adds the sum
 // over wires(i) of bit << shift. The wires are: one of shift 0 for high, low, rise and equals; w of shift 0 for the
 // popcount of a w-bit signal; shifts 0 to w-1 for its value; shifts 0, 1, 2 … for a prescaled popcount.
+// An event with a requester has these wires for each slice, one slice after the other, and then for none.
 //   for (const EventWire& wire : event_wires.wires(event)) total += count_of[wire.wire] << wire.shift;
 #ifndef SIDEBAND_SIM_WAVEFORM_EVENT_WIRES_H_
 #define SIDEBAND_SIM_WAVEFORM_EVENT_WIRES_H_
@@ -26,15 +27,15 @@ struct EventWire {
 // Each wire belongs to a single event. The wires of each clock domain are numbered from 0 in the order of the events.
 class EventWires {
  public:
-  // Appends an event of `width` wires, whose shifts are 0, 1, 2 … if `weighted`, else all 0. Returns its first wire.
-  // Adds missing domains up to `domain`.
-  WireId Append(size_t domain, uint32_t width, bool weighted) {
+  // Appends an event of `width` wires, whose shifts are 0, 1, 2 … if `weighted`, else all 0, `copies` times. Returns
+  // its first wire. Adds missing domains up to `domain`.
+  WireId Append(size_t domain, uint32_t width, bool weighted, uint32_t copies = 1) {
     if (domain >= wire_counts_.size()) wire_counts_.resize(domain + 1);
     const WireId first = wire_counts_[domain];
-    for (uint32_t i = 0; i < width; ++i) {
-      wires_.push_back({first + i, weighted ? static_cast<uint8_t>(i) : uint8_t{0}});
+    for (uint32_t i = 0; i < width * copies; ++i) {
+      wires_.push_back({first + i, weighted ? static_cast<uint8_t>(i % width) : uint8_t{0}});
     }
-    wire_counts_[domain] += width;
+    wire_counts_[domain] += width * copies;
     events_.push_back({domain, wires_.size()});
     return first;
   }

@@ -16,12 +16,13 @@
 namespace sideband::sim {
 namespace {
 
-enum Column { kStart, kEnd, kVm, kContext, kSlice };
+enum Column { kStart, kEnd, kVm, kContext, kSlice, kTag };
 constexpr CsvColumn kColumns[] = {{.name = "start_cycle"},
                                   {.name = "end_cycle"},
                                   {.name = "vm"},
                                   {.name = "context"},
-                                  {.name = "slice", .otherwise = "0"}};
+                                  {.name = "slice", .otherwise = "0"},
+                                  {.name = "tag", .otherwise = ""}};
 
 class ScheduleParser {
  public:
@@ -46,6 +47,9 @@ absl::Status ScheduleParser::Row(const CsvRow& fields) {
   SIDEBAND_ASSIGN_OR_RETURN(row.end_cycle, fields.Whole(kEnd, UINT64_MAX));
   SIDEBAND_ASSIGN_OR_RETURN(const uint64_t slice, fields.Whole(kSlice, kScheduleSliceMax));
   row.slice = static_cast<uint32_t>(slice);
+  if (!fields.field(kTag).empty()) {
+    SIDEBAND_ASSIGN_OR_RETURN(row.tag, fields.Whole(kTag, UINT64_MAX));
+  }
   if (row.vm.empty()) return absl::InvalidArgumentError("vm is empty");
   if (row.is_host() && !row.context.empty()) {
     return absl::InvalidArgumentError("vm0 is the hypervisor, which has no contexts");

@@ -4,13 +4,14 @@
 // - start_cycle,end_cycle,vm,context,slice
 // - 4,887,vm1,ctx0,0
 //   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<Residency> schedule, LoadSchedule("C.csv"));
-// The first row names the columns, in any order. Unknown columns are ignored; `slice` is optional. Quoted fields are
-// not supported. Blank lines and the carriage returns of CRLF are ignored.
+// The first row names the columns, in any order. Unknown columns are ignored; `slice` and `tag` are optional, and a tag
+// may be empty. Quoted fields are not supported. Blank lines and the carriage returns of CRLF are ignored.
 #ifndef SIDEBAND_SIM_WAVEFORM_SCHEDULE_H_
 #define SIDEBAND_SIM_WAVEFORM_SCHEDULE_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct Residency {
   std::string context;  // empty: the VM is resident without a context; always for kHostVm
   uint32_t slice = 0;   // at most kScheduleSliceMax
   size_t line = 0;      // in the file, for messages
+  // The number of the context in the tags of its requests (tag_filters.h); absent: not known.
+  std::optional<uint64_t> tag = std::nullopt;
 
   // Nobody is resident: the hypervisor works alone.
   bool is_host() const { return vm == kHostVm; }

@@ -29,6 +29,13 @@ TEST(ScheduleTest, ToleratesCrlfBlankLinesSpacesAndByteOrderMark) {
   EXPECT_EQ(rows->front(), (Residency{0, 1, "vm1", "", 0, 4})) << "and an empty context";
 }
 
+TEST(ScheduleTest, AResidencyMayHaveATag) {
+  const auto rows = ParseSchedule("tag,start_cycle,end_cycle,vm,context\n7,0,1,vm1,a\n,1,2,vm1,b\n", "C.csv");
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  EXPECT_EQ(rows->at(0).tag, 7u);
+  EXPECT_EQ(rows->at(1).tag, std::nullopt);
+}
+
 TEST(ScheduleTest, NoRowsAreAValidSchedule) {
   const auto rows = ParseSchedule(kHeader, "C.csv");
   ASSERT_TRUE(rows.ok()) << rows.status();

@@ -89,6 +89,24 @@ absl::Status ReadMode(const YamlMap& map, EventSpec& event) {
   return event.device_scope ? mode->Error("an event of the whole device has no mode") : absl::OkStatus();
 }
 
+absl::Status ReadRequester(const YamlMap& map, EventSpec& event) {
+  const auto node = map.Find("requester");
+  if (!node) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap tag, node->Map({"slice", "context"}));
+  RequesterSignals requester;
+  SIDEBAND_ASSIGN_OR_RETURN(requester.slice, NameOf(tag, "slice", kSignalNameSizeMax));
+  if (tag.Find("context")) {
+    SIDEBAND_ASSIGN_OR_RETURN(requester.context, NameOf(tag, "context", kSignalNameSizeMax));
+  }
+  if (event.slice) return node->Error("an event with a requester has no slice: each request names its own");
+  if (event.device_scope) return node->Error("an event of the whole device has no requester");
+  // Requests of two contexts in a row would rise once.
+  if (event.op == EventOp::kRise)
+    return node->Error("op rise takes no requester: a request is counted in each of its cycles");
+  event.requester = std::move(requester);
+  return absl::OkStatus();
+}
+
 // The clock of the event, and whether it is prescaled.
 absl::Status ReadCounting(const YamlMap& map, EventSpec& event) {
   if (const auto clock = map.Find("clock")) {
@@ -107,7 +125,7 @@ absl::Status ReadCounting(const YamlMap& map, EventSpec& event) {
 
 absl::StatusOr<EventSpec> ReadEvent(const YamlNode& node) {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"name", "signal", "op", "bit", "value", "ulc", "clock",
-                                                         "slice", "scope", "count", "mode"}));
+                                                         "slice", "scope", "count", "mode", "requester"}));
   EventSpec event;
   event.line = node.line();
   SIDEBAND_ASSIGN_OR_RETURN(event.name, NameOf(map, "name", kEventNameSizeMax));
@@ -119,6 +137,7 @@ absl::StatusOr<EventSpec> ReadEvent(const YamlNode& node) {
   SIDEBAND_RETURN_IF_ERROR(ReadValue(map, event));
   SIDEBAND_RETURN_IF_ERROR(ReadPlace(map, event));
   SIDEBAND_RETURN_IF_ERROR(ReadMode(map, event));
+  SIDEBAND_RETURN_IF_ERROR(ReadRequester(map, event));
   SIDEBAND_RETURN_IF_ERROR(ReadCounting(map, event));
   return event;
 }

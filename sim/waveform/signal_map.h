@@ -5,6 +5,8 @@
 // - {"name": "issue_cycles", "signal": "TOP.core.issue_valid", "op": "high", "bit": 0}
 // - {"name": "stall_cycles", "signal": "TOP.core.state", "op": "equals", "value": 3, "ulc": "core"}
 // - {"name": "dram_bytes", "signal": "TOP.mc.bytes", "op": "value", "count": "prescaled", "clock": "TOP.mc.clk"}
+// - {"name": "l2_hits", "signal": "TOP.l2.hit", "op": "high", "requester": {"slice": "TOP.l2.tag", "context":
+// "TOP.l2.id"}}
 // - {"name": "refreshes", "signal": "TOP.mc.refresh", "op": "rise", "clock": "TOP.mc.clk", "scope": "device"}
 //
 //   SIDEBAND_ASSIGN_OR_RETURN(const SignalMap map, SignalMap::Load(path));
@@ -37,6 +39,12 @@ enum class EventOp : uint8_t {
   kValue,     // the vector as an unsigned number
 };
 
+// The signals that say in each cycle whose request a unit serves that slices share (tag_filters.h).
+struct RequesterSignals {
+  std::string slice;
+  std::string context;  // empty: the request is that of the slice's resident
+};
+
 struct EventSpec {
   std::string name;  // events with the same name add up in one counter
   std::string signal;
@@ -49,6 +57,8 @@ struct EventSpec {
   bool device_scope = false;      // counts always, for the hypervisor only; excludes `slice`
   // Counts only while the resident runs, or only while the hypervisor does; absent: always. Excludes device_scope.
   std::optional<bool> in_host;
+  // Counts for the resident whose request it is. Excludes `slice`, device_scope and kRise.
+  std::optional<RequesterSignals> requester;
   bool prescaled = false;  // for kPopcount and kValue without a bit: counted divided by 32
   size_t line = 0;         // in the file, for messages
 };

@@ -111,6 +111,19 @@ TEST(SignalMapTest, EveryErrorIsOneLineWithItsPlace) {
        "S.json:3: only ops popcount and value without a bit can be prescaled"},
       {OneEvent(R"({"name": "a", "signal": "s", "op": "value", "bit": 1, "count": "prescaled"})"),
        "S.json:3: only ops popcount and value without a bit can be prescaled"},
+      // Requesters: a slice at least, and neither a slice of the map's, nor the device, nor rises.
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "requester": {"slice": "t"}})"), ""},
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "low", "requester": {"slice": "t", "context": "c"}})"), ""},
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "requester": "t"})"),
+       "S.json:3: expected a mapping (key: value)"},
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "requester": {"context": "c"}})"),
+       "S.json:3: key 'slice' is missing"},
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "rise", "requester": {"slice": "t"}})"),
+       "S.json:3: op rise takes no requester: a request is counted in each of its cycles"},
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "slice": 0, "requester": {"slice": "t"}})"),
+       "S.json:3: an event with a requester has no slice: each request names its own"},
+      {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "scope": "device", "requester": {"slice": "t"}})"),
+       "S.json:3: an event of the whole device has no requester"},
       // An empty clock.
       {OneEvent(R"({"name": "a", "signal": "s", "op": "high", "clock": ""})"), "S.json:3: expected a text"},
       // A bit beyond any signal.

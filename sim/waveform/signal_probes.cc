@@ -3,45 +3,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
+#include <utility>
 
 namespace sideband::sim {
 namespace {
-
-bool BitAt(std::span<const uint64_t> words, uint32_t position) {
-  return (words[position / 64] >> position % 64 & 1) != 0;
-}
-
-bool AnyBit(std::span<const uint64_t> words) {
-  return std::any_of(words.begin(), words.end(), [](uint64_t word) { return word != 0; });
-}
-
-// The level of an event's only wire: `bits` is the signal, or the selected bit alone.
-bool Level(const Probe& probe, std::span<const uint64_t> bits) {
-  switch (probe.op) {
-    case EventOp::kLow:
-      return !AnyBit(bits);
-    case EventOp::kEquals:
-      return bits[0] == probe.value && !AnyBit(bits.subspan(1));
-    default:
-      return AnyBit(bits);
-  }
-}
-
-bool IsSpread(const Probe& probe) {
-  return !probe.position && (probe.op == EventOp::kPopcount || probe.op == EventOp::kValue);
-}
-
-bool LevelOf(const Probe& probe, std::span<const uint64_t> words) {
-  if (!probe.position) return Level(probe, words);
-  const uint64_t selected = BitAt(words, *probe.position) ? 1 : 0;
-  return Level(probe, {&selected, 1});
-}
-
-uint64_t SetBits(std::span<const uint64_t> words) {
-  uint64_t count = 0;
-  for (const uint64_t word : words) count += static_cast<uint64_t>(std::popcount(word));
-  return count;
-}
 
 // Sets the wires from `first` on to the bits of `word` that differ from `before`.
 void FollowWord(uint64_t word, uint64_t before, size_t domain, WireId first, TraceWriter& writer) {
@@ -53,29 +19,38 @@ void FollowWord(uint64_t word, uint64_t before, size_t domain, WireId first, Tra
 
 }  // namespace
 
-uint32_t WiresOf(const Probe& probe, uint32_t width) {
-  if (!IsSpread(probe)) return 1;
-  const bool counts = probe.op == EventOp::kPopcount && probe.prescaled;
-  return counts ? static_cast<uint32_t>(std::bit_width(width)) : width;
-}
-
-SignalProbes::SignalProbes(const std::vector<uint32_t>& widths) {
+SignalProbes::SignalProbes(const std::vector<uint32_t>& widths, TagFilters filters)
+    : filters_(std::move(filters)), current_filters_(filters_) {
   uint32_t words = 0;
   for (const uint32_t width : widths) {
-    signals_.push_back({.width = width, .first_word = words, .word_count = (width + 63) / 64, .probes = {}});
+    signals_.push_back(
+        {.width = width, .first_word = words, .word_count = (width + 63) / 64, .probes = {}, .tagged = {}});
     words += signals_.back().word_count;
   }
   latest_.resize(words);
   committed_.resize(words);
 }
 
-void SignalProbes::Start(TraceWriter& writer) const {
+void SignalProbes::Add(const Probe& probe) {
+  if (probe.tag) return AddTagged(probe);
+  signals_[probe.slot].probes.push_back(probe);
+}
+
+void SignalProbes::AddTagged(const Probe& probe) {
+  for (const uint32_t slot : {probe.slot, probe.tag->slice, probe.tag->context.value_or(probe.slot)}) {
+    signals_[slot].tagged.push_back(tagged_.size());
+  }
+  tagged_.push_back({TaggedProbe(probe, signals_[probe.slot].width, filters_.slices())});
+}
+
+void SignalProbes::Start(TraceWriter& writer) {
   for (const Signal& signal : signals_) {
     for (const Probe& probe : signal.probes) {
       // The wires of a number start at 0, like the signals.
       if (!IsSpread(probe)) writer.Set(probe.domain, probe.first_wire, LevelOf(probe, Words(committed_, signal)));
     }
   }
+  for (Tagged& tagged : tagged_) FollowTagged(tagged, writer);
 }
 
 void SignalProbes::Set(uint32_t slot, const VcdValue& value) {
@@ -89,6 +64,8 @@ void SignalProbes::Set(uint32_t slot, const VcdValue& value) {
 void SignalProbes::Commit(TraceWriter& writer) {
   for (const uint32_t slot : dirty_) CommitSignal(signals_[slot], writer);
   dirty_.clear();
+  for (const size_t tagged : dirty_tagged_) FollowTagged(tagged_[tagged], writer);
+  dirty_tagged_.clear();
 }
 
 void SignalProbes::CommitSignal(Signal& signal, TraceWriter& writer) {
@@ -97,7 +74,29 @@ void SignalProbes::CommitSignal(Signal& signal, TraceWriter& writer) {
   const auto committed = committed_.begin() + signal.first_word;
   if (std::equal(words.begin(), words.end(), committed)) return;
   for (const Probe& probe : signal.probes) Follow(signal, probe, writer);
+  for (const size_t tagged : signal.tagged) MarkTagged(tagged);
   std::copy(words.begin(), words.end(), committed);
+}
+
+// The request as of the last commit, under the filters of the next cycle.
+void SignalProbes::FollowTagged(Tagged& tagged, TraceWriter& writer) {
+  tagged.dirty = false;
+  const Probe& probe = tagged.probe.probe();
+  std::optional<uint64_t> context;
+  if (probe.tag->context) context = CommittedWord(*probe.tag->context);
+  tagged.probe.Follow(Words(committed_, signals_[probe.slot]),
+                      current_filters_.SliceOf(CommittedWord(probe.tag->slice), context), writer);
+}
+
+void SignalProbes::LoadFilters(TraceWriter& writer) {
+  current_filters_.AdvanceTo(writer.cycles(0));
+  for (size_t i = 0; i < tagged_.size(); ++i) {
+    if (tagged_[i].probe.probe().domain == 0) {
+      FollowTagged(tagged_[i], writer);
+    } else {
+      MarkTagged(i);
+    }
+  }
 }
 
 void SignalProbes::Follow(const Signal& signal, const Probe& probe, TraceWriter& writer) const {

@@ -11,40 +11,26 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
-#include "sim/waveform/signal_map.h"
+#include "sim/waveform/probe.h"
+#include "sim/waveform/tag_filters.h"
+#include "sim/waveform/tagged_probe.h"
 #include "sim/waveform/trace_writer.h"
 #include "sim/waveform/vcd_value.h"
-#include "sim/wires/wire_source.h"
 
 namespace sideband::sim {
-
-// An event bound to a signal.
-struct Probe {
-  uint32_t slot = 0;
-  EventOp op = EventOp::kHigh;
-  bool prescaled = false;            // for kPopcount: the wires carry the binary digits of the number of set bits
-  std::optional<uint32_t> position;  // the selected bit; 0 is the least significant
-  uint64_t value = 0;                // for kEquals
-  size_t domain = 0;                 // the domain of the wires
-  WireId first_wire = 0;             // kPopcount and kValue have several wires from here on, see WiresOf
-};
-
-// The number of wires of a probe on a signal of `width` bits.
-uint32_t WiresOf(const Probe& probe, uint32_t width);
 
 // Signals are 0 until they are set. Not thread-safe.
 class SignalProbes {
  public:
-  // `widths` in bits, one per slot, at least 1 each.
-  explicit SignalProbes(const std::vector<uint32_t>& widths);
+  // `widths` in bits, one per slot, at least 1 each. `filters` say whose the requests of tagged probes are.
+  explicit SignalProbes(const std::vector<uint32_t>& widths, TagFilters filters = {});
 
-  void Add(const Probe& probe) { signals_[probe.slot].probes.push_back(probe); }
+  void Add(const Probe& probe);
   // Sends the writer the levels of all wires in cycle 0 before any change. Call after the last Add.
-  void Start(TraceWriter& writer) const;
+  void Start(TraceWriter& writer);
 
   uint32_t width(uint32_t slot) const { return signals_[slot].width; }
   // A new value of at most width() digits. Wires do not change until Commit.
@@ -59,6 +45,11 @@ class SignalProbes {
   }
   // Updates the wires to the values set since the last commit, each from the next cycle of its domain on.
   void Commit(TraceWriter& writer);
+  // Call after each edge of the reference clock: a residency may begin with the next cycle. Wires of other domains see
+  // that in the next commit, since their edges at the same time belong to the cycle before.
+  void PassReferenceEdge(TraceWriter& writer) {
+    if (writer.cycles(0) >= current_filters_.next()) LoadFilters(writer);
+  }
 
  private:
   struct Signal {
@@ -67,6 +58,11 @@ class SignalProbes {
     uint32_t word_count;
     bool dirty = false;  // listed in dirty_
     std::vector<Probe> probes;
+    std::vector<size_t> tagged;  // into tagged_: those that depend on it
+  };
+  struct Tagged {
+    TaggedProbe probe;
+    bool dirty = false;  // listed in dirty_tagged_
   };
 
   void MarkDirty(uint32_t slot, Signal& signal) {
@@ -80,11 +76,25 @@ class SignalProbes {
   void CommitSignal(Signal& signal, TraceWriter& writer);
   void Follow(const Signal& signal, const Probe& probe, TraceWriter& writer) const;
   void FollowEachBit(const Signal& signal, const Probe& probe, TraceWriter& writer) const;
+  void AddTagged(const Probe& probe);
+  void FollowTagged(Tagged& tagged, TraceWriter& writer);
+  void LoadFilters(TraceWriter& writer);
+  void MarkTagged(size_t tagged) {
+    if (tagged_[tagged].dirty) return;
+    tagged_[tagged].dirty = true;
+    dirty_tagged_.push_back(tagged);
+  }
+  uint64_t CommittedWord(uint32_t slot) const { return committed_[signals_[slot].first_word]; }
 
   std::vector<Signal> signals_;  // by slot
   std::vector<uint32_t> dirty_;
   std::vector<uint64_t> latest_;
   std::vector<uint64_t> committed_;
+
+  const TagFilters filters_;
+  FilterCursor current_filters_;  // in the next cycle of the reference
+  std::vector<Tagged> tagged_;
+  std::vector<size_t> dirty_tagged_;
 };
 
 }  // namespace sideband::sim

@@ -23,6 +23,8 @@ absl::flat_hash_set<std::string> WantedSignals(const SignalMap& map) {
   for (const EventSpec& event : map.events()) {
     want(event.signal);
     if (!event.clock.empty()) want(event.clock);
+    if (event.requester) want(event.requester->slice);
+    if (event.requester && !event.requester->context.empty()) want(event.requester->context);
   }
   return wanted;
 }
@@ -35,19 +37,22 @@ uint64_t TraceReader::ChunkCycles(uint32_t wires) {
   return std::clamp(kChunkBits / std::max<uint64_t>(wires, 1) / kStep * kStep, kStep, 16 * kStep);
 }
 
-absl::StatusOr<std::unique_ptr<TraceReader>> TraceReader::Open(const std::string& path, const SignalMap& map) {
+absl::StatusOr<std::unique_ptr<TraceReader>> TraceReader::Open(const std::string& path, const SignalMap& map,
+                                                               const TagFilters& filters) {
   SIDEBAND_ASSIGN_OR_RETURN(std::unique_ptr<VcdLexer> lexer, VcdLexer::Open(path));
   SIDEBAND_ASSIGN_OR_RETURN(VcdHeader header, ReadVcdHeader(*lexer, WantedSignals(map)));
-  SIDEBAND_ASSIGN_OR_RETURN(EventBinding binding, BindEvents(map, header));
-  return std::unique_ptr<TraceReader>(new TraceReader(std::move(lexer), std::move(header), std::move(binding)));
+  SIDEBAND_ASSIGN_OR_RETURN(EventBinding binding, BindEvents(map, header, filters.slices()));
+  return std::unique_ptr<TraceReader>(
+      new TraceReader(std::move(lexer), std::move(header), std::move(binding), filters));
 }
 
-TraceReader::TraceReader(std::unique_ptr<VcdLexer> lexer, VcdHeader header, EventBinding binding)
+TraceReader::TraceReader(std::unique_ptr<VcdLexer> lexer, VcdHeader header, EventBinding binding,
+                         const TagFilters& filters)
     : lexer_(std::move(lexer)),
       codes_(std::move(header.codes)),
       event_wires_(std::move(binding.wires)),
       warnings_(std::move(binding.warnings)),
-      state_(header.slot_widths, binding, ChunkCycles(event_wires_.total_wire_count())),
+      state_(header.slot_widths, binding, filters, ChunkCycles(event_wires_.total_wire_count())),
       body_(*lexer_, codes_, state_) {}
 
 absl::StatusOr<const TraceChunk*> TraceReader::Next() {

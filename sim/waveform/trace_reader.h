@@ -30,6 +30,7 @@
 #include "sim/waveform/event_binding.h"
 #include "sim/waveform/event_wires.h"
 #include "sim/waveform/signal_map.h"
+#include "sim/waveform/tag_filters.h"
 #include "sim/waveform/trace_chunk.h"
 #include "sim/waveform/trace_state.h"
 #include "sim/waveform/vcd_body.h"
@@ -46,13 +47,16 @@ class TraceReader {
   // has a fixed cost. A multiple of 4096.
   static uint64_t ChunkCycles(uint32_t wires);
 
-  // Reads the header and binds the events to signals; the map need not outlive the call.
-  static absl::StatusOr<std::unique_ptr<TraceReader>> Open(const std::string& path, const SignalMap& map);
+  // Reads the header and binds the events to signals; the map need not outlive the call. `filters` say whose the
+  // requests of events with a requester are.
+  static absl::StatusOr<std::unique_ptr<TraceReader>> Open(const std::string& path, const SignalMap& map,
+                                                           const TagFilters& filters = {});
 
   TraceReader(const TraceReader&) = delete;
   TraceReader& operator=(const TraceReader&) = delete;
 
-  // The wires of event i of the map, valid as long as the reader lives.
+  // The wires of event i of the map, valid as long as the reader lives. Those of an event with a requester are there
+  // for each slice of the filters, then for unattributed requests (tagged_probe.h).
   std::span<const EventWire> wires(size_t event) const { return event_wires_.wires(event); }
   const EventWires& event_wires() const { return event_wires_; }
 
@@ -73,7 +77,7 @@ class TraceReader {
   const std::vector<DumpGap>& gaps() const { return body_.gaps(); }
 
  private:
-  TraceReader(std::unique_ptr<VcdLexer> lexer, VcdHeader header, EventBinding binding);
+  TraceReader(std::unique_ptr<VcdLexer> lexer, VcdHeader header, EventBinding binding, const TagFilters& filters);
 
   // Constant after Open().
   const std::unique_ptr<VcdLexer> lexer_;

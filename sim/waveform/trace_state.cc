@@ -3,8 +3,9 @@
 
 namespace sideband::sim {
 
-TraceState::TraceState(const std::vector<uint32_t>& widths, const EventBinding& binding, uint64_t chunk_cycles)
-    : probes_(widths), writer_(binding.pulses, chunk_cycles), clocks_(widths.size()) {
+TraceState::TraceState(const std::vector<uint32_t>& widths, const EventBinding& binding, const TagFilters& filters,
+                       uint64_t chunk_cycles)
+    : probes_(widths, filters), writer_(binding.pulses, chunk_cycles), clocks_(widths.size()) {
   for (const Probe& probe : binding.probes) probes_.Add(probe);
   probes_.Start(writer_);
   for (size_t domain = 0; domain < binding.clocks.size(); ++domain) domains_.push_back({.domain = domain, .high = {}});
@@ -29,6 +30,7 @@ bool TraceState::ClockChanges(Clock& clock, bool high) {
   // The first value of a clock is no edge: its level before is unknown.
   const bool rises = high && clock.high == false;
   if (rises && !writer_.Tick(clock.domain)) return false;
+  if (rises && clock.domain == 0) probes_.PassReferenceEdge(writer_);
   clock.high = high;
   return true;
 }

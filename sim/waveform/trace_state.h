@@ -15,6 +15,7 @@
 
 #include "sim/waveform/event_binding.h"
 #include "sim/waveform/signal_probes.h"
+#include "sim/waveform/tag_filters.h"
 #include "sim/waveform/trace_writer.h"
 #include "sim/waveform/vcd_value.h"
 
@@ -23,8 +24,9 @@ namespace sideband::sim {
 // A rejected change leaves the state unchanged. Not thread-safe.
 class TraceState {
  public:
-  // `widths` per slot, as in the trace of the binding.
-  TraceState(const std::vector<uint32_t>& widths, const EventBinding& binding, uint64_t chunk_cycles);
+  // `widths` per slot, as in the trace of the binding, which was made for the slices of `filters`.
+  TraceState(const std::vector<uint32_t>& widths, const EventBinding& binding, const TagFilters& filters,
+             uint64_t chunk_cycles);
 
   uint32_t width(uint32_t slot) const { return probes_.width(slot); }
   const std::optional<uint64_t>& time() const { return time_; }

@@ -17,9 +17,12 @@
 #include "sim/waveform/exits.h"
 #include "sim/waveform/looped_trace.h"
 #include "sim/waveform/looped_wires.h"
+#include "sim/waveform/probe.h"
 #include "sim/waveform/schedule.h"
 #include "sim/waveform/signal_map.h"
 #include "sim/waveform/signal_probes.h"
+#include "sim/waveform/tag_filters.h"
+#include "sim/waveform/tagged_probe.h"
 #include "sim/waveform/trace_chunk.h"
 #include "sim/waveform/trace_file.h"
 #include "sim/waveform/trace_reader.h"
@@ -89,6 +92,19 @@ absl::Status UseSignalMap(const std::string& path) {
 
 void UseSignalProbes(TraceWriter& writer) {
   //@ sim/waveform/signal_probes.h
+}
+
+void UseProbe() {
+  //@ sim/waveform/probe.h
+}
+
+absl::Status UseTagFilters(const SignalMap& map, const std::vector<Residency>& schedule) {
+  //@ sim/waveform/tag_filters.h
+  return absl::OkStatus();
+}
+
+void UseTaggedProbe(const Probe& probe, std::span<const uint64_t> words, TraceWriter& writer) {
+  //@ sim/waveform/tagged_probe.h
 }
 
 void UseTraceChunk(const TraceChunk& chunk, std::span<const WireId> wires, std::span<uint64_t> sums) {
