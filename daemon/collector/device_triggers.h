@@ -3,7 +3,7 @@
 // The triggers that operators ask of one device: they wait here until the device's collector is between two
 // collections.
 //   DeviceTriggers triggers(session, wake);
-//   triggers.Ask(mailbox::TriggerStep::kOnce, 0, [](const absl::StatusOr<uint32_t>& number) { ... });
+//   const absl::Status asked = triggers.Ask(mailbox::TriggerStep::kOnce, 0, done);
 //   triggers.RunNext(is_readable);   // on the collector's thread
 #ifndef SIDEBAND_DAEMON_COLLECTOR_DEVICE_TRIGGERS_H_
 #define SIDEBAND_DAEMON_COLLECTOR_DEVICE_TRIGGERS_H_

@@ -2,9 +2,9 @@
 //
 // The reloads that callers ask for, and wait for. The main thread reloads; one reload answers all who have asked before
 // it.
-//   ReloadRequests requests([&] { signals.Raise(SIGHUP); });
-//   requests.Ask(done);                 // any thread
-//   const auto asked = requests.Take();   // the main thread, at SIGHUP
+//   ReloadRequests requests([] { Signals::Raise(SIGHUP); });
+//   requests.Ask(done);   // any thread
+//   for (const auto& answer : requests.Take()) answer(outcome);   // the main thread, after a reload
 //   requests.Close();
 #ifndef SIDEBAND_DAEMON_RUN_RELOAD_REQUESTS_H_
 #define SIDEBAND_DAEMON_RUN_RELOAD_REQUESTS_H_

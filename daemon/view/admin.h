@@ -2,7 +2,7 @@
 //
 // sideband.v1.Admin, without gRPC: what operators on the daemon's machine may do.
 //   const Admin admin({reader, trigger, reload});
-//   SIDEBAND_RETURN_IF_ERROR(admin.Reload(caller, credentials, finish));
+//   SIDEBAND_RETURN_IF_ERROR(admin.Reload(caller, peer, done));
 #ifndef SIDEBAND_DAEMON_VIEW_ADMIN_H_
 #define SIDEBAND_DAEMON_VIEW_ADMIN_H_
 

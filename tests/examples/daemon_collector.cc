@@ -20,6 +20,7 @@
 #include "daemon/collector/creation_times.h"
 #include "daemon/collector/device_collector.h"
 #include "daemon/collector/device_peeks.h"
+#include "daemon/collector/device_triggers.h"
 #include "daemon/collector/fair_share.h"
 #include "daemon/collector/fake_context.h"
 #include "daemon/collector/gated_rows.h"
@@ -27,6 +28,7 @@
 #include "daemon/collector/peek_router.h"
 #include "daemon/collector/pipeline_increments.h"
 #include "daemon/collector/redact.h"
+#include "daemon/collector/trigger_router.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/snapshot_reader.h"
 #include "daemon/metrics/collection_metrics.h"
@@ -69,6 +71,15 @@ void UseDevicePeeks(size_t device, MailboxSession& session, const Store& store, 
 
 void UsePeekRouter(size_t device, DevicePeeks& peeks, const PeekQuery& query, const LiveReader::Done& done) {
   //@ daemon/collector/peek_router.h
+}
+
+void UseDeviceTriggers(MailboxSession& session, std::function<void()> wake, DeviceTriggers::Done done,
+                       bool is_readable) {
+  //@ daemon/collector/device_triggers.h
+}
+
+void UseTriggerRouter(size_t device, DeviceTriggers& triggers, DeviceTriggers::Done done) {
+  //@ daemon/collector/trigger_router.h
 }
 
 void UseCollectorThread(size_t device, std::unique_ptr<Transport> transport, Store& store, SealerSet& sealers,

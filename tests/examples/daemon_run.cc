@@ -26,6 +26,7 @@
 #include "daemon/run/ports_file.h"
 #include "daemon/run/process.h"
 #include "daemon/run/reload.h"
+#include "daemon/run/reload_requests.h"
 #include "daemon/run/restart_needs.h"
 #include "daemon/run/signals.h"
 #include "daemon/run/startup_files.h"
@@ -47,6 +48,10 @@ void Log(absl::string_view line);
 absl::Status UseAudit(const Config& config, const Clock& clock, const std::unique_ptr<SelfMetrics>& metrics) {
   //@ daemon/run/audit.h
   return absl::OkStatus();
+}
+
+void UseReloadRequests(ReloadRequests::Done done, const ReloadOutcome& outcome) {
+  //@ daemon/run/reload_requests.h
 }
 
 absl::Status UseDeviceSet(Store& store, KeptHistory& history, const std::unique_ptr<SelfMetrics>& metrics,

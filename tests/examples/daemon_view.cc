@@ -22,6 +22,7 @@
 #include "daemon/snapshot/store.h"
 #include "daemon/view/absent_name_notice.h"
 #include "daemon/view/access_entry.h"
+#include "daemon/view/admin.h"
 #include "daemon/view/counting_queries.h"
 #include "daemon/view/counting_request.h"
 #include "daemon/view/decision_log.h"
@@ -80,6 +81,12 @@ void UseFakeLiveReader(const PeekQuery& query, const LiveReader::Done& done, con
 void UsePeekReader(Reader& reader, LiveReader& live, const Caller& caller, const sideband::v1::PeekRequest& request,
                    const PeekReader::Done& finish) {
   //@ daemon/view/peek_reader.h
+}
+
+absl::Status UseAdmin(Reader& reader, decltype(Admin::Parts::trigger) trigger, decltype(Admin::Parts::reload) reload,
+                      const Caller& caller, const Credentials& peer, Admin::Done<sideband::v1::ReloadResponse> done) {
+  //@ daemon/view/admin.h
+  return absl::OkStatus();
 }
 
 void UseFakePast(const Caller& caller, const sideband::v1::GetHistoryRequest& request) {
