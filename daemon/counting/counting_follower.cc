@@ -101,12 +101,16 @@ void CountingFollower::Follow(const std::string& device, std::shared_ptr<const T
     }
     context_.book->Observe(device, {std::move(topology), boot_id, *std::move(config)});
   }
+  context_.book->StoreAgain(device);
   ReportState(device);
 }
 
 void CountingFollower::ReportState(const std::string& device) const {
   const auto state = context_.book->State(device);
-  if (state) context_.metrics.Counting(device, state->actual.config.revision, state->is_in_sync);
+  if (!state) return;
+  context_.metrics.Counting(
+      device,
+      {.revision = state->actual.config.revision, .is_in_sync = state->is_in_sync, .is_stored = state->is_stored});
 }
 
 }  // namespace sideband::daemon

@@ -120,6 +120,8 @@ TEST(SelfMetricsTest, AForgottenDeviceHasNoSeries) {
     metrics->RatioOverOne(device);
     metrics->ConfidentialityRefused(device, 1);
     metrics->HistorySpan(device, absl::Seconds(1));
+    metrics->Counting(device, {.revision = 1});
+    metrics->CountingChange(device, absl::StatusCode::kOk);
   }
   metrics->ForgetDevice("gpu0");
   const std::string text = metrics->Serialize();
