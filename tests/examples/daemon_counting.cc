@@ -8,6 +8,7 @@
 #include "daemon/counting/counting_book.h"
 #include "daemon/counting/counting_file.h"
 #include "daemon/counting/counting_follower.h"
+#include "daemon/counting/fake_settings_store.h"
 #include "daemon/counting/settings.h"
 #include "daemon/counting/settings_file.h"
 #include "daemon/counting/settings_store.h"
@@ -22,6 +23,10 @@ void UseSettings(const mailbox::Catalog& catalog, mailbox::CountingConfig& confi
 
 void UseCountingFile(const std::string& text, ErrorList& errors, CountingBook& book) {
   //@ daemon/counting/counting_file.h
+}
+
+void UseFakeSettingsStore() {
+  //@ daemon/counting/fake_settings_store.h
 }
 
 void UseSettingsFile() {
