@@ -92,7 +92,7 @@ void CountingFollower::Report(const std::string& device, const ConfigChange& cha
 void CountingFollower::Follow(const std::string& device, std::shared_ptr<const Topology> topology, uint64_t boot_id,
                               std::optional<uint32_t> revision) {
   if (context_.book == nullptr) return;
-  if (!revision || !session_.has_config()) return context_.book->Forget(device);
+  if (!revision || !session_.has_config()) return Forget(device);
   if (!has_changed_ && context_.book->IsNew(device, *topology, boot_id, *revision)) {
     auto config = session_.ReadConfig();
     if (!config.ok()) {
@@ -103,6 +103,13 @@ void CountingFollower::Follow(const std::string& device, std::shared_ptr<const T
   }
   context_.book->StoreAgain(device);
   ReportState(device);
+}
+
+// A device that has restarted without gate groups must not stay out of sync.
+void CountingFollower::Forget(const std::string& device) const {
+  if (!context_.book->State(device)) return;
+  context_.book->Forget(device);
+  context_.metrics.ForgetCounting(device);
 }
 
 void CountingFollower::ReportState(const std::string& device) const {

@@ -48,6 +48,7 @@ class CountingFollower {
   absl::StatusOr<TakenSnapshot> TakeClosing(const std::string& device, const ConfigChange& change);
   void Report(const std::string& device, const ConfigChange& change, const absl::StatusOr<uint32_t>& revision) const;
   void ReportState(const std::string& device) const;
+  void Forget(const std::string& device) const;
 
   MailboxSession& session_;
   SnapshotReader& reader_;

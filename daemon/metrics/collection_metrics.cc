@@ -134,6 +134,12 @@ void CollectionMetrics::Counting(absl::string_view device, const CountingStatus&
   families_->counting_settings_stored.Add(labels).Set(status.is_stored ? 1 : 0);
 }
 
+void CollectionMetrics::ForgetCounting(absl::string_view device) {
+  for (GaugeFamily* family :
+       {&families_->counting_revision, &families_->counting_in_sync, &families_->counting_settings_stored}) {
+    RemoveDevice(*family, std::string(device));
+  }
+}
 void CollectionMetrics::CountingChange(absl::string_view device, absl::StatusCode code) {
   families_->counting_changes.Add({{"device", std::string(device)}, {"outcome", CodeName(code)}}).Increment();
 }
@@ -177,11 +183,9 @@ void CollectionMetrics::ForgetDevice(absl::string_view device) {
     RemoveDevice(*family, name);
   }
   for (CounterFamily* family : families_->pipeline) RemoveDevice(*family, name);
-  for (GaugeFamily* family :
-       {&families_->conservation_ok, &families_->sealing_budget_used, &families_->counting_revision,
-        &families_->counting_in_sync, &families_->counting_settings_stored}) {
-    RemoveDevice(*family, name);
-  }
+  RemoveDevice(families_->conservation_ok, name);
+  RemoveDevice(families_->sealing_budget_used, name);
+  ForgetCounting(device);
 }
 
 }  // namespace sideband::daemon

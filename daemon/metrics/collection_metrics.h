@@ -55,6 +55,8 @@ class CollectionMetrics {
   // Whether the newest snapshot adds up.
   void Conservation(absl::string_view device, bool holds);
   void Counting(absl::string_view device, const CountingStatus& status);
+  // Removes it: the device has no gate groups any more.
+  void ForgetCounting(absl::string_view device);
   // A change of it.
   void CountingChange(absl::string_view device, absl::StatusCode code);
   void Pipeline(absl::string_view device, const PipelineActivity& activity);

@@ -132,6 +132,15 @@ TEST(SelfMetricsTest, AForgottenDeviceHasNoSeries) {
   EXPECT_NE(metrics->Serialize().find("sideband_snapshots_total{device=\"gpu0\"} 1"), std::string::npos) << "anew";
 }
 
+TEST(SelfMetricsTest, ADeviceWithoutGateGroupsHasNoStateOfCounting) {
+  const auto metrics = *SelfMetrics::Create({.version = "v"});
+  for (const char* device : {"gpu0", "gpu1"}) metrics->Counting(device, {.revision = 3});
+  metrics->ForgetCounting("gpu0");
+  const std::string text = metrics->Serialize();
+  EXPECT_EQ(text.find("gpu0"), std::string::npos) << text;
+  EXPECT_THAT(text, testing::HasSubstr("sideband_counting_in_sync{device=\"gpu1\"} 0\n"));
+}
+
 TEST(SelfMetricsTest, BoundsOfHistogramsAreTheSameInBothFormats) {
   const auto metrics = Metrics();
   metrics->RenderDuration(absl::Microseconds(200));
