@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
-#include <optional>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -25,6 +25,7 @@
 #include "daemon/collector/trigger_router.h"
 #include "daemon/config/config.h"
 #include "daemon/counting/counting_book.h"
+#include "daemon/counting/settings_file.h"
 #include "daemon/grpc/grpc_server.h"
 #include "daemon/http/http_server.h"
 #include "daemon/http/site.h"
@@ -154,13 +155,21 @@ HttpServer::Options HttpOptions(const Config& config, const ConnectionBudget& bu
           .limits = {.age_max = config.http.max_connection_age}};
 }
 
-// Returns nullopt if no state folder is available. A configured folder that cannot be used is an error.
-absl::StatusOr<std::optional<CreationFile>> OpenCreationFile(const Config& config) {
+// What outlasts the daemon.
+struct StateFiles {
+  explicit StateFiles(const std::string& folder) : creations(folder), settings(folder) {}
+  CreationFile creations;
+  SettingsFiles settings;
+};
+
+// Returns nullptr if no state folder is available. A configured folder that cannot be used is an error.
+absl::StatusOr<std::unique_ptr<StateFiles>> OpenStateFiles(const Config& config) {
   auto folder = OpenStateFolder(config.state_dir, std::getenv);
-  if (folder.ok()) return CreationFile(*std::move(folder));
+  if (folder.ok()) return std::make_unique<StateFiles>(*folder);
   if (!config.state_dir.empty()) return folder.status();
-  spdlog::info("created times are not kept across restarts: {}", std::string(folder.status().message()));
-  return std::nullopt;
+  spdlog::info("created times and callers' settings are not kept across restarts: {}",
+               std::string(folder.status().message()));
+  return nullptr;
 }
 
 // The service manager's sockets, each for a listener that the configuration has on the network.
@@ -222,9 +231,9 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
   AbsentNameNotice notice(
       reader, NamesToLookFor(config), [](const std::string& line) { spdlog::warn("{}", line); },
       [](const std::string& line) { spdlog::error("{}", line); });
-  SIDEBAND_ASSIGN_OR_RETURN(const std::optional<CreationFile> creations, OpenCreationFile(config));
+  SIDEBAND_ASSIGN_OR_RETURN(const std::unique_ptr<StateFiles> state, OpenStateFiles(config));
   ConfidentialityBook confidential(*sealers, policy);
-  CountingBook counting;
+  CountingBook counting(state ? &state->settings : nullptr);
   counting.Replace(config.counting);
   const CountingQueries counting_queries(reader, counting);
   ReloadRequests reloads([] { Signals::Raise(SIGHUP); });
@@ -244,7 +253,7 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
              return std::make_unique<CollectorThread>(
                  id, std::move(to.transport), to.address,
                  CollectorContext{store, *sealers, confidential, policy, *audit.sink, *metrics, clock,
-                                  creations ? &*creations : nullptr, &counting, &peeks, &triggers});
+                                  state ? &state->creations : nullptr, &counting, &peeks, &triggers});
            }});
   SIDEBAND_ASSIGN_OR_RETURN(DeviceSet::Prepared prepared, devices.Prepare(config.devices));
   devices.Apply(config.devices, {config.ratios.ratios, config.peek.bus_share}, std::move(prepared));

@@ -107,7 +107,9 @@ class CountingCommand final : public Command {
     if (!response.ok()) return response.status();
     if (!response->refused().empty()) return Refused(*response);
     if (request.validate_only()) return context.out().Write("nothing would be refused\n");
-    return Await(client, context);
+    SIDEBAND_RETURN_IF_ERROR(Await(client, context));
+    if (response->settings_stored()) return absl::OkStatus();
+    return context.out().Write("not stored: once sidebandd and the device have restarted, the change is undone\n");
   }
 
   static absl::Status Refused(const v1::SetCountingResponse& response) {

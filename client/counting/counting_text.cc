@@ -84,7 +84,8 @@ std::string SelectionTable(const v1::GetCountingResponse& response, const TableS
 std::string CountingText(const v1::GetCountingResponse& response, const TableStyle& style) {
   std::string text =
       absl::StrCat(response.device(), "  revision ", response.revision(), response.in_sync() ? "" : "  not in sync",
-                   "\n", GroupTable(response, style), "\n", VmTable(response, style), SelectionTable(response, style));
+                   response.settings_stored() ? "" : "  not stored", "\n", GroupTable(response, style), "\n",
+                   VmTable(response, style), SelectionTable(response, style));
   for (const v1::RefusedField& refused : response.refused()) {
     absl::StrAppend(&text, "refused: ", refused.field(), refused.field().empty() ? "" : ": ", refused.reason(), "\n");
   }

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/collector/creation_file.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
 #include <limits>
 #include <vector>
 
@@ -13,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "proto/base/descriptor.h"
+#include "daemon/base/replace_file.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 
@@ -66,15 +61,6 @@ bool ParseLine(size_t number, absl::string_view line, Creations& known) {
   return words[0] == "block" && ParseBlock(words, known);
 }
 
-absl::Status WriteAll(int file, absl::string_view text, const std::string& path) {
-  while (!text.empty()) {
-    const ssize_t size = write(file, text.data(), text.size());
-    if (size < 0 && errno != EINTR) return ErrnoStatus(errno, path);
-    if (size > 0) text.remove_prefix(static_cast<size_t>(size));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 std::string CreationFile::PathOf(const Uuid& device) const {
@@ -96,15 +82,7 @@ absl::StatusOr<Creations> CreationFile::Load(const Uuid& device) const {
 }
 
 absl::Status CreationFile::Save(const Uuid& device, const Creations& known) const {
-  const std::string path = PathOf(device), partial = path + ".partial";
-  // O_EXCL on a new file: a symbolic link at this path is removed, never followed.
-  unlink(partial.c_str());
-  {
-    const Descriptor file(open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    if (!file.is_open()) return ErrnoStatus(errno, partial);
-    SIDEBAND_RETURN_IF_ERROR(WriteAll(file.get(), Encode(known), partial));
-  }
-  return std::rename(partial.c_str(), path.c_str()) == 0 ? absl::OkStatus() : ErrnoStatus(errno, path);
+  return ReplaceFile(PathOf(device), Encode(known), FileSync::kNone);
 }
 
 }  // namespace sideband::daemon

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/counting/counting_book.h"
 
+#include <spdlog/spdlog.h>
+
 #include <utility>
 
 #include "absl/status/status.h"
@@ -32,6 +34,14 @@ void CountingBook::Replace(DeviceSettings file) {
 
 absl::StatusOr<std::vector<Refusal>> CountingBook::Set(const std::string& name, const CountingSettings& settings,
                                                        uint32_t expected_revision, bool validate_only) {
+  absl::MutexLock store_lock(&store_mu_);
+  auto refusals = Add(name, settings, expected_revision, validate_only);
+  Store(name);
+  return refusals;
+}
+
+absl::StatusOr<std::vector<Refusal>> CountingBook::Add(const std::string& name, const CountingSettings& settings,
+                                                       uint32_t expected_revision, bool validate_only) {
   absl::MutexLock lock(&mu_);
   const auto found = devices_.find(name);
   if (found == devices_.end() || !found->second.actual) return absl::NotFoundError("the device has no gate groups");
@@ -40,12 +50,49 @@ absl::StatusOr<std::vector<Refusal>> CountingBook::Set(const std::string& name, 
   if (expected_revision != 0 && expected_revision != revision) {
     return absl::AbortedError(absl::StrCat("the revision in force is ", revision, ", not ", expected_revision));
   }
+  const mailbox::Catalog& catalog = device.actual->topology->catalog();
   CountingConfig trial = device.desired;
-  std::vector<Refusal> refusals = Apply(settings, device.actual->topology->catalog(), trial);
+  std::vector<Refusal> refusals = Apply(settings, catalog, trial);
   if (!refusals.empty() || validate_only) return refusals;
-  Merge(settings, device.calls);
+  CountingSettings calls = device.calls;
+  Merge(settings, calls);
+  DropAbsentBeyondLimits(catalog, calls);
+  device.is_unstored |= calls != device.calls;
+  device.calls = std::move(calls);
   Resolve(name, device);
   return refusals;
+}
+
+std::optional<CountingBook::Unstored> CountingBook::FindUnstored(const std::string& name) const {
+  absl::MutexLock lock(&mu_);
+  const auto found = devices_.find(name);
+  if (found == devices_.end() || !found->second.is_unstored) return std::nullopt;
+  return Unstored{*found->second.uuid, found->second.calls};
+}
+
+void CountingBook::Store(const std::string& name) {
+  const auto unstored = store_ == nullptr ? std::nullopt : FindUnstored(name);
+  if (!unstored) return;
+  const absl::Status status = store_->Save(unstored->uuid, unstored->calls);
+  std::string& error = store_errors_[name];
+  if (!status.ok() && error != status.message()) {
+    spdlog::warn("device {}: callers' settings of what is counted are not stored, and last until the daemon ends: {}",
+                 name, std::string(status.message()));
+  } else if (status.ok() && !error.empty()) {
+    spdlog::info("device {}: callers' settings of what is counted are stored again", name);
+  }
+  error = std::string(status.message());
+  absl::MutexLock lock(&mu_);
+  const auto found = devices_.find(name);
+  if (found != devices_.end()) found->second.is_unstored = !status.ok();
+}
+
+void CountingBook::StoreAgain(const std::string& name) {
+  if (store_ == nullptr || !FindUnstored(name)) return;
+  // A call that stores at this moment has the lock; an interval later its outcome is known.
+  if (!store_mu_.TryLock()) return;
+  Store(name);
+  store_mu_.Unlock();
 }
 
 std::optional<CountingState> CountingBook::State(const std::string& name) const {
@@ -53,7 +100,10 @@ std::optional<CountingState> CountingBook::State(const std::string& name) const 
   const auto device = devices_.find(name);
   if (device == devices_.end() || !device->second.actual) return std::nullopt;
   const Device& known = device->second;
-  return CountingState{*known.actual, !known.is_pending && known.refusals.empty(), known.refusals};
+  return CountingState{.actual = *known.actual,
+                       .is_in_sync = !known.is_pending && known.refusals.empty(),
+                       .is_stored = store_ != nullptr && !known.is_unstored,
+                       .refusals = known.refusals};
 }
 
 bool CountingBook::IsNew(const std::string& name, const Topology& topology, uint64_t boot_id, uint32_t revision) const {
@@ -65,7 +115,34 @@ bool CountingBook::IsNew(const std::string& name, const Topology& topology, uint
          actual.topology->hash() != topology.hash();
 }
 
+bool CountingBook::IsLoaded(const std::string& name, const Uuid& uuid) const {
+  absl::MutexLock lock(&mu_);
+  const auto found = devices_.find(name);
+  return found != devices_.end() && found->second.uuid == uuid;
+}
+
+CountingSettings CountingBook::Load(const std::string& name, const Uuid& uuid) const {
+  if (store_ == nullptr) return {};
+  auto settings = store_->Load(uuid);
+  if (settings.ok()) return *std::move(settings);
+  if (!absl::IsNotFound(settings.status())) {
+    spdlog::warn("device {}: callers' settings of what is counted cannot be read, and there are none: {}", name,
+                 std::string(settings.status().message()));
+  }
+  return {};
+}
+
+void CountingBook::LoadCalls(const std::string& name, const Uuid& uuid) {
+  absl::MutexLock store_lock(&store_mu_);
+  CountingSettings calls = Load(name, uuid);
+  absl::MutexLock lock(&mu_);
+  // Settings of another device of this name are in its own file.
+  devices_[name] = {.uuid = uuid, .calls = std::move(calls)};
+}
+
 void CountingBook::Observe(const std::string& name, ObservedCounting actual) {
+  const Uuid& uuid = actual.topology->catalog().device;
+  if (!IsLoaded(name, uuid)) LoadCalls(name, uuid);
   absl::MutexLock lock(&mu_);
   Device& device = devices_[name];
   device.actual = std::move(actual);

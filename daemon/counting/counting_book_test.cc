@@ -4,39 +4,57 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include "absl/status/status.h"
+#include "daemon/counting/fake_settings_store.h"
 #include "daemon/snapshot/fake_topology.h"
 
 namespace sideband::daemon {
 namespace {
+
+const Uuid kDevice = *Uuid::Parse("00000000-0000-0000-0000-0000000000d1");
+constexpr char kOpenUuid[] = "00000000-0000-0000-0000-000000000001";
 
 class CountingBookTest : public testing::Test {
  protected:
   CountingBookTest() {
     mailbox::Catalog catalog = SomeCatalog(/*with_secret=*/true);
     catalog.gate_groups = {{"tlb", 0}, {"tensor", 0}};
+    catalog.device = kDevice;
     topology_ = std::make_shared<const Topology>(std::move(catalog), /*hash=*/77);
     device_ = {.revision = 1, .groups = {{{}, {}}}, .hosts = {{}}};
     device_.vms[kOpenVm];
     device_.vms[kSecretVm];
   }
 
-  static CountingSettings Allow(GroupNames groups) {
+  static CountingSettings Allow(GroupNames groups, const std::string& vm = "open") {
     CountingSettings settings;
-    settings.vms["open"].allowed = std::move(groups);
+    settings.vms[vm].allowed = std::move(groups);
     return settings;
+  }
+  // What a restart of the daemon leaves: the device, and the store.
+  void RestartDaemon() {
+    book_.emplace(&store_);
+    reads_ = 0;
+  }
+  // As at a device without settings.
+  void ResetDevice() {
+    device_.vms[kOpenVm] = {};
+    device_.revision = 1;
   }
   // What the collector does in an interval.
   void Collect(uint64_t boot_id = 1) {
-    if (const auto change = book_.Pending("gpu0")) {
+    if (const auto change = book_->Pending("gpu0")) {
       for (const auto& [address, word] : change->writes) ASSERT_TRUE(WriteWord(address, word, device_).ok());
-      book_.Committed("gpu0", *change, ++device_.revision);
+      book_->Committed("gpu0", *change, ++device_.revision);
     }
-    if (book_.IsNew("gpu0", *topology_, boot_id, device_.revision)) {
+    if (book_->IsNew("gpu0", *topology_, boot_id, device_.revision)) {
       ++reads_;
-      book_.Observe("gpu0", {topology_, boot_id, device_});
+      book_->Observe("gpu0", {topology_, boot_id, device_});
     }
   }
   uint64_t Allowed() { return device_.vms[kOpenVm].allowed; }
@@ -44,35 +62,35 @@ class CountingBookTest : public testing::Test {
   std::shared_ptr<const Topology> topology_;
   mailbox::CountingConfig device_;  // its configuration
   int reads_ = 0;
-  CountingBook book_;
+  FakeSettingsStore store_;
+  std::optional<CountingBook> book_{&store_};
 };
 
 TEST_F(CountingBookTest, TheDeviceFollowsTheFile) {
-  book_.Replace({{"gpu0", Allow({"tlb"})}});
+  book_->Replace({{"gpu0", Allow({"tlb"})}});
   Collect();
-  EXPECT_FALSE(book_.State("gpu0")->is_in_sync);
+  EXPECT_FALSE(book_->State("gpu0")->is_in_sync);
   Collect();
   EXPECT_EQ(Allowed(), 0b01u);
-  EXPECT_TRUE(book_.State("gpu0")->is_in_sync);
-  EXPECT_EQ(book_.State("gpu0")->actual.config, device_);
+  EXPECT_TRUE(book_->State("gpu0")->is_in_sync);
+  EXPECT_EQ(book_->State("gpu0")->actual.config, device_);
   Collect();
   EXPECT_EQ(device_.revision, 2u) << "one change";
   EXPECT_EQ(reads_, 1);
-  book_.Replace({{"gpu0", Allow({"tlb", "tensor"})}});
+  book_->Replace({{"gpu0", Allow({"tlb", "tensor"})}});
   Collect();
   EXPECT_EQ(Allowed(), 0b11u);
 }
 
-TEST_F(CountingBookTest, ARestartedDeviceIsToldAgain) {
-  book_.Replace({{"gpu0", Allow({"tlb"})}});
+TEST_F(CountingBookTest, SettingsAreWrittenAgainAfterADeviceReset) {
+  book_->Replace({{"gpu0", Allow({"tlb"})}});
   Collect();
-  ASSERT_TRUE(book_.Set("gpu0", Allow({"tensor"}), 0, false).ok());
+  ASSERT_TRUE(book_->Set("gpu0", Allow({"tensor"}), 0, false).ok());
   Collect();
   EXPECT_EQ(Allowed(), 0b10u) << "a caller's setting is above the file's";
-  device_.vms[kOpenVm] = {};
-  device_.revision = 1;
+  ResetDevice();
   Collect(/*boot_id=*/2);
-  EXPECT_FALSE(book_.State("gpu0")->is_in_sync);
+  EXPECT_FALSE(book_->State("gpu0")->is_in_sync);
   Collect(/*boot_id=*/2);
   EXPECT_EQ(Allowed(), 0b10u);
 }
@@ -81,71 +99,181 @@ TEST_F(CountingBookTest, ARefusedSettingChangesNothing) {
   Collect();
   CountingSettings settings = Allow({"tlb"});
   settings.groups["x"].valid = true;
-  const auto refusals = book_.Set("gpu0", settings, 0, false);
+  const auto refusals = book_->Set("gpu0", settings, 0, false);
   ASSERT_TRUE(refusals.ok());
   EXPECT_EQ(refusals->at(0).field, "groups.x");
-  EXPECT_FALSE(book_.Pending("gpu0").has_value());
+  EXPECT_FALSE(book_->Pending("gpu0").has_value());
 }
 
 TEST_F(CountingBookTest, AValidationChangesNothing) {
   Collect();
-  EXPECT_TRUE(book_.Set("gpu0", Allow({"tlb"}), 1, /*validate_only=*/true)->empty());
-  EXPECT_FALSE(book_.Pending("gpu0").has_value());
+  EXPECT_TRUE(book_->Set("gpu0", Allow({"tlb"}), 1, /*validate_only=*/true)->empty());
+  EXPECT_FALSE(book_->Pending("gpu0").has_value());
 }
 
 TEST_F(CountingBookTest, AnotherRevisionIsRefused) {
   Collect();
-  EXPECT_EQ(book_.Set("gpu0", Allow({"tlb"}), 2, false).status().code(), absl::StatusCode::kAborted);
-  EXPECT_EQ(book_.Set("gpu1", Allow({"tlb"}), 0, false).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(book_->Set("gpu0", Allow({"tlb"}), 2, false).status().code(), absl::StatusCode::kAborted);
+  EXPECT_EQ(book_->Set("gpu1", Allow({"tlb"}), 0, false).status().code(), absl::StatusCode::kNotFound);
 }
 
 TEST_F(CountingBookTest, AfterAnotherControllerTheConfigurationIsReadAgain) {
   Collect();
-  ASSERT_TRUE(book_.Set("gpu0", Allow({"tlb"}), 0, false).ok());
-  const auto change = book_.Pending("gpu0");
+  ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb"}), 0, false).ok());
+  const auto change = book_->Pending("gpu0");
   device_.vms[kOpenVm].pinned = 1;  // by another controller
   ++device_.revision;
-  book_.Committed("gpu0", *change, absl::AbortedError("another revision"));
-  EXPECT_TRUE(book_.IsNew("gpu0", *topology_, 1, 1));
-  book_.Observe("gpu0", {topology_, 1, device_});
+  book_->Committed("gpu0", *change, absl::AbortedError("another revision"));
+  EXPECT_TRUE(book_->IsNew("gpu0", *topology_, 1, 1));
+  book_->Observe("gpu0", {topology_, 1, device_});
   Collect();
   EXPECT_EQ(Allowed(), 0b01u);
-  EXPECT_EQ(device_.vms[kOpenVm].pinned, 1u) << "what nobody here asked for stays";
+  EXPECT_EQ(device_.vms[kOpenVm].pinned, 1u) << "a change by another controller stays";
 }
 
 TEST_F(CountingBookTest, WhatTheDeviceRefusesIsGivenUpUntilTheSettingsChange) {
   Collect();
-  ASSERT_TRUE(book_.Set("gpu0", Allow({"tlb"}), 0, false).ok());
-  book_.Committed("gpu0", *book_.Pending("gpu0"), absl::InvalidArgumentError("ERR_DATA"));
-  EXPECT_FALSE(book_.Pending("gpu0").has_value());
-  EXPECT_FALSE(book_.State("gpu0")->is_in_sync);
-  ASSERT_TRUE(book_.Set("gpu0", Allow({"tensor"}), 0, false).ok());
-  EXPECT_TRUE(book_.Pending("gpu0").has_value());
+  ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb"}), 0, false).ok());
+  book_->Committed("gpu0", *book_->Pending("gpu0"), absl::InvalidArgumentError("ERR_DATA"));
+  EXPECT_FALSE(book_->Pending("gpu0").has_value());
+  EXPECT_FALSE(book_->State("gpu0")->is_in_sync);
+  ASSERT_TRUE(book_->Set("gpu0", Allow({"tensor"}), 0, false).ok());
+  EXPECT_TRUE(book_->Pending("gpu0").has_value());
 }
 
 TEST_F(CountingBookTest, WhatAGuestChangesItselfIsNotUndone) {
   Collect();
   CountingSettings settings;
   settings.vms["open"].value = {.groups = {{"tlb"}}};
-  ASSERT_TRUE(book_.Set("gpu0", settings, 0, false).ok());
+  ASSERT_TRUE(book_->Set("gpu0", settings, 0, false).ok());
   Collect();
   device_.vms[kOpenVm].guest_value.vector = 0b10;  // stored at an exit
   Collect();
   EXPECT_EQ(device_.vms[kOpenVm].guest_value.vector, 0b10u);
 }
 
+TEST_F(CountingBookTest, CallersSettingsOutlastTheDaemon) {
+  Collect();
+  ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb"}, kOpenUuid), 0, false).ok());
+  EXPECT_EQ(store_.stored[kDevice], Allow({"tlb"}, kOpenUuid)) << "stored when the call returns";
+  EXPECT_TRUE(book_->State("gpu0")->is_stored);
+  RestartDaemon();
+  ResetDevice();
+  book_->Replace({{"gpu0", Allow({"tensor"})}});
+  Collect(/*boot_id=*/2);
+  EXPECT_FALSE(book_->State("gpu0")->is_in_sync);
+  Collect(/*boot_id=*/2);
+  EXPECT_EQ(Allowed(), 0b01u) << "a caller's setting is above the file's";
+  EXPECT_EQ(reads_, 1);
+  ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb", "tensor"}, kOpenUuid), 0, false).ok());
+  EXPECT_EQ(store_.stored[kDevice], Allow({"tlb", "tensor"}, kOpenUuid)) << "laid over the loaded ones";
+}
+
+TEST_F(CountingBookTest, NothingIsStoredWithoutAChange) {
+  Collect();
+  book_->Replace({{"gpu0", Allow({"tensor"})}});
+  ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb"}), 0, /*validate_only=*/true).ok());
+  ASSERT_FALSE(book_->Set("gpu0", Allow({"x"}), 0, false)->empty());
+  EXPECT_EQ(store_.saves, 0);
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb"}), 0, false).ok());
+  EXPECT_EQ(store_.saves, 1) << "the same settings again";
+}
+
+// Another tenant's VM has the number and the name of one that has gone.
+TEST_F(CountingBookTest, StoredSettingsPassToNoOtherVm) {
+  store_.stored[kDevice] = Allow({"tlb"}, kOpenUuid);
+  mailbox::Catalog catalog = topology_->catalog();
+  catalog.vms[0].uuid = *Uuid::Parse("00000000-0000-0000-0000-000000000009");
+  ++catalog.vms[0].generation;
+  const auto before = std::exchange(topology_, std::make_shared<const Topology>(std::move(catalog), /*hash=*/78));
+  Collect();
+  EXPECT_FALSE(book_->Pending("gpu0").has_value());
+  EXPECT_TRUE(book_->State("gpu0")->is_in_sync);
+  topology_ = before;
+  Collect();
+  Collect();
+  EXPECT_EQ(Allowed(), 0b01u) << "the VM is back";
+}
+
+TEST_F(CountingBookTest, StoredSettingsPassToNoOtherDeviceOfTheSameName) {
+  Collect();
+  ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb"}), 0, false).ok());
+  mailbox::Catalog catalog = topology_->catalog();
+  catalog.device = *Uuid::Parse("00000000-0000-0000-0000-0000000000d2");
+  const auto before = std::exchange(topology_, std::make_shared<const Topology>(std::move(catalog), /*hash=*/78));
+  ResetDevice();
+  book_->Observe("gpu0", {topology_, 5, device_});
+  EXPECT_FALSE(book_->Pending("gpu0").has_value());
+  book_->Observe("gpu0", {before, 1, device_});
+  EXPECT_TRUE(book_->Pending("gpu0").has_value());
+}
+
+// Of settings that were made while it was open, only what it may open holds.
+TEST_F(CountingBookTest, StoredSettingsOfAVmThatHasBecomeConfidentialAreRefused) {
+  CountingSettings settings = Allow({"tlb"}, "00000000-0000-0000-0000-000000000002");
+  settings.vms.begin()->second.pinned = {"tlb"};
+  settings.vms.begin()->second.useren = true;
+  store_.stored[kDevice] = settings;
+  Collect();
+  Collect();
+  EXPECT_EQ(device_.vms[kSecretVm].allowed, 0b01u);
+  EXPECT_EQ(device_.vms[kSecretVm].pinned, 0u);
+  EXPECT_FALSE(device_.vms[kSecretVm].useren);
+}
+
+TEST_F(CountingBookTest, WithoutReadableSettingsItStarts) {
+  store_.stored[kDevice] = Allow({"tlb"}, kOpenUuid);
+  store_.read_error = absl::InvalidArgumentError("counting-…:1: the checksum is wrong: cut or changed");
+  Collect();
+  EXPECT_FALSE(book_->Pending("gpu0").has_value());
+  ASSERT_TRUE(book_->Set("gpu0", Allow({"tensor"}, kOpenUuid), 0, false).ok());
+  EXPECT_EQ(store_.stored[kDevice], Allow({"tensor"}, kOpenUuid));
+}
+
+TEST_F(CountingBookTest, OnAFullDiskSettingsHoldAndAreStoredLater) {
+  Collect();
+  store_.write_error = absl::ResourceExhaustedError("counting-…: No space left on device");
+  ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb"}), 0, false)->empty());
+  Collect();
+  EXPECT_EQ(Allowed(), 0b01u);
+  EXPECT_TRUE(book_->State("gpu0")->is_in_sync);
+  EXPECT_FALSE(book_->State("gpu0")->is_stored);
+  book_->StoreAgain("gpu0");
+  EXPECT_FALSE(book_->State("gpu0")->is_stored);
+  store_.write_error = absl::OkStatus();
+  book_->StoreAgain("gpu0");
+  EXPECT_TRUE(book_->State("gpu0")->is_stored);
+  EXPECT_EQ(store_.stored[kDevice], Allow({"tlb"}));
+  book_->StoreAgain("gpu0");
+  EXPECT_EQ(store_.saves, 3) << "nothing is left to store";
+}
+
+TEST_F(CountingBookTest, WithoutAStoreSettingsLastAsLongAsTheBook) {
+  book_.emplace();
+  Collect();
+  ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb"}), 0, false)->empty());
+  book_->StoreAgain("gpu0");
+  Collect();
+  EXPECT_EQ(Allowed(), 0b01u);
+  EXPECT_FALSE(book_->State("gpu0")->is_stored);
+}
+
 TEST_F(CountingBookTest, CallersAndTheCollectorMayCallAtOnce) {
   Collect();
   std::thread caller([this] {
     for (int i = 0; i < 1000; ++i) {
-      EXPECT_TRUE(book_.Set("gpu0", Allow(i % 2 == 0 ? GroupNames{"tlb"} : GroupNames{}), 0, false).ok());
-      EXPECT_TRUE(book_.State("gpu0").has_value());
+      EXPECT_TRUE(book_->Set("gpu0", Allow(i % 2 == 0 ? GroupNames{"tlb"} : GroupNames{}), 0, false).ok());
+      EXPECT_TRUE(book_->State("gpu0").has_value());
     }
   });
-  for (int i = 0; i < 1000; ++i) Collect();
+  for (int i = 0; i < 1000; ++i) {
+    Collect();
+    book_->StoreAgain("gpu0");
+  }
   caller.join();
   Collect();
   EXPECT_EQ(Allowed(), 0u);
+  EXPECT_EQ(store_.stored[kDevice], Allow({}));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ constexpr uint64_t kSelectionMax = mailbox::kSelectionsMax - 1;
 
 class FileReader {
  public:
-  explicit FileReader(ErrorList& errors) : errors_(errors) {}
+  FileReader(ErrorList& errors, CountingKeys keys) : errors_(errors), keys_(keys) {}
 
   DeviceSettings Read(const YamlNode& root) {
     DeviceSettings devices;
@@ -64,8 +64,7 @@ class FileReader {
 
   VmSetting Vm(const YamlNode& node) {
     VmSetting vm;
-    const auto map = node.Map(
-        {"value", "host_value", "allowed", "pinned", "ids", "guest_access", "useren", "store", "selection"}, errors_);
+    const auto map = VmMap(node);
     if (!map) return vm;
     Take(map->Find("value"), vm.value);
     Take(map->Find("host_value"), vm.host_value);
@@ -78,7 +77,18 @@ class FileReader {
     uint64_t selection = 0;
     const auto found = map->Find("selection");
     if (found && errors_.Take(found->Uint(0, kSelectionMax), selection)) vm.selection = selection;
+    ForEach(*map, "contexts", [&](const auto& name, const YamlNode& value) { vm.contexts[name] = Value(value); });
     return vm;
+  }
+
+  std::optional<YamlMap> VmMap(const YamlNode& node) {
+    if (keys_ == CountingKeys::kOperators) {
+      return node.Map(
+          {"value", "host_value", "allowed", "pinned", "ids", "guest_access", "useren", "store", "selection"}, errors_);
+    }
+    return node.Map(
+        {"value", "host_value", "allowed", "pinned", "ids", "guest_access", "useren", "store", "selection", "contexts"},
+        errors_);
   }
 
   std::vector<uint16_t> Ids(const YamlNode& node) {
@@ -118,13 +128,15 @@ class FileReader {
   }
 
   ErrorList& errors_;
+  const CountingKeys keys_;
 };
 
 }  // namespace
 
-DeviceSettings ParseCountingFile(const std::string& text, const std::string& path, ErrorList& errors) {
+DeviceSettings ParseCountingFile(const std::string& text, const std::string& path, ErrorList& errors,
+                                 CountingKeys keys) {
   const auto root = YamlNode::Parse(text, path);
-  return errors.Add(root.status()) ? FileReader(errors).Read(*root) : DeviceSettings();
+  return errors.Add(root.status()) ? FileReader(errors, keys).Read(*root) : DeviceSettings();
 }
 
 }  // namespace sideband::daemon

@@ -17,9 +17,15 @@ namespace sideband::daemon {
 // By the device's name in the configuration.
 using DeviceSettings = std::map<std::string, CountingSettings>;
 
+enum class CountingKeys {
+  kOperators,  // those of the operator's file
+  kCallers,    // also `contexts`, which only tenants set
+};
+
 // Each error is one line with FILE:LINE and is added to `errors`; the result is then not to be used. Names of devices,
 // groups, VMs and contexts are not checked.
-DeviceSettings ParseCountingFile(const std::string& text, const std::string& path, ErrorList& errors);
+DeviceSettings ParseCountingFile(const std::string& text, const std::string& path, ErrorList& errors,
+                                 CountingKeys keys = CountingKeys::kOperators);
 
 }  // namespace sideband::daemon
 

@@ -92,7 +92,7 @@ void CountingFollower::Report(const std::string& device, const ConfigChange& cha
 void CountingFollower::Follow(const std::string& device, std::shared_ptr<const Topology> topology, uint64_t boot_id,
                               std::optional<uint32_t> revision) {
   if (context_.book == nullptr) return;
-  if (!revision || !session_.has_config()) return context_.book->Forget(device);
+  if (!revision || !session_.has_config()) return Forget(device);
   if (!has_changed_ && context_.book->IsNew(device, *topology, boot_id, *revision)) {
     auto config = session_.ReadConfig();
     if (!config.ok()) {
@@ -101,12 +101,23 @@ void CountingFollower::Follow(const std::string& device, std::shared_ptr<const T
     }
     context_.book->Observe(device, {std::move(topology), boot_id, *std::move(config)});
   }
+  context_.book->StoreAgain(device);
   ReportState(device);
+}
+
+// A device that has restarted without gate groups must not stay out of sync.
+void CountingFollower::Forget(const std::string& device) const {
+  if (!context_.book->State(device)) return;
+  context_.book->Forget(device);
+  context_.metrics.ForgetCounting(device);
 }
 
 void CountingFollower::ReportState(const std::string& device) const {
   const auto state = context_.book->State(device);
-  if (state) context_.metrics.Counting(device, state->actual.config.revision, state->is_in_sync);
+  if (!state) return;
+  context_.metrics.Counting(
+      device,
+      {.revision = state->actual.config.revision, .is_in_sync = state->is_in_sync, .is_stored = state->is_stored});
 }
 
 }  // namespace sideband::daemon

@@ -39,7 +39,8 @@ class CountingFollower {
   // As SnapshotReader::Take, with the change that is pending for the device. A change that fails costs no snapshot.
   absl::StatusOr<TakenSnapshot> Take(const std::string& device);
   // Reads the configuration where another one is in force than the book knows; `revision` is that of the snapshot,
-  // nullopt of a device without gate groups. Logs an error, and tries again at the next call.
+  // nullopt of a device without gate groups. Logs an error, and tries again at the next call. Callers' settings that
+  // could not be stored are stored again.
   void Follow(const std::string& device, std::shared_ptr<const Topology> topology, uint64_t boot_id,
               std::optional<uint32_t> revision);
 
@@ -47,6 +48,7 @@ class CountingFollower {
   absl::StatusOr<TakenSnapshot> TakeClosing(const std::string& device, const ConfigChange& change);
   void Report(const std::string& device, const ConfigChange& change, const absl::StatusOr<uint32_t>& revision) const;
   void ReportState(const std::string& device) const;
+  void Forget(const std::string& device) const;
 
   MailboxSession& session_;
   SnapshotReader& reader_;

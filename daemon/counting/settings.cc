@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "proto/base/text.h"
+#include "proto/base/uuid.h"
 
 namespace sideband::daemon {
 namespace {
@@ -14,6 +15,14 @@ namespace {
 using mailbox::CountingConfig;
 using mailbox::GateValue;
 using mailbox::VmControl;
+
+// Settings of a VM that has gone must not pass to one that bears its UUID as a name.
+const mailbox::VmInfo* FindVm(const mailbox::Catalog& catalog, const std::string& name) {
+  const auto uuid = Uuid::Parse(name);
+  const auto vm = std::ranges::find_if(
+      catalog.vms, [&](const mailbox::VmInfo& info) { return uuid.ok() ? info.uuid == *uuid : info.name == name; });
+  return vm == catalog.vms.end() ? nullptr : &*vm;
+}
 
 class Layer {
  public:
@@ -68,15 +77,9 @@ class Layer {
     }
   }
 
-  const mailbox::VmInfo* FindVm(const std::string& name) const {
-    const auto vm = std::ranges::find_if(
-        catalog_.vms, [&](const mailbox::VmInfo& info) { return info.name == name || info.uuid.ToString() == name; });
-    return vm == catalog_.vms.end() ? nullptr : &*vm;
-  }
-
   void AddVm(const std::string& name, const VmSetting& setting) {
     const std::string path = absl::StrCat("vms.", name);
-    const mailbox::VmInfo* const vm = FindVm(name);
+    const mailbox::VmInfo* const vm = FindVm(catalog_, name);
     const auto control = vm == nullptr ? config_.vms.end() : config_.vms.find(vm->id);
     if (control == config_.vms.end()) return Refuse(path, "no such VM");
     if (setting.allowed) AddVector(path + ".allowed", *setting.allowed, control->second.allowed);
@@ -168,6 +171,18 @@ void MergeVm(const VmSetting& over, VmSetting& vm) {
   for (const auto& [name, value] : over.contexts) vm.contexts[name] = value;
 }
 
+bool IsBeyondLimits(const CountingSettings& settings) {
+  size_t contexts = 0;
+  for (const auto& [name, vm] : settings.vms) contexts += vm.contexts.size();
+  return settings.groups.size() > mailbox::kGateGroupsMax || settings.vms.size() > mailbox::kVmsMax ||
+         contexts > mailbox::kContextsMax;
+}
+
+bool HasContext(const mailbox::Catalog& catalog, uint16_t vm, const std::string& name) {
+  return std::ranges::any_of(
+      catalog.contexts, [&](const mailbox::ContextInfo& context) { return context.vm == vm && context.name == name; });
+}
+
 }  // namespace
 
 std::string NoSelection(uint32_t selection) { return absl::StrCat("no selection ", selection); }
@@ -187,6 +202,19 @@ void Merge(const CountingSettings& over, CountingSettings& settings) {
     Take(group.identifier, under.identifier);
   }
   for (const auto& [name, vm] : over.vms) MergeVm(vm, settings.vms[name]);
+}
+
+void DropAbsentBeyondLimits(const mailbox::Catalog& catalog, CountingSettings& settings) {
+  if (!IsBeyondLimits(settings)) return;
+  std::erase_if(settings.groups, [&](const auto& group) {
+    return std::ranges::find(catalog.gate_groups, group.first, &mailbox::GateGroupInfo::name) ==
+           catalog.gate_groups.end();
+  });
+  std::erase_if(settings.vms, [&](const auto& vm) { return FindVm(catalog, vm.first) == nullptr; });
+  for (auto& [name, vm] : settings.vms) {
+    const uint16_t id = FindVm(catalog, name)->id;
+    std::erase_if(vm.contexts, [&](const auto& context) { return !HasContext(catalog, id, context.first); });
+  }
 }
 
 }  // namespace sideband::daemon

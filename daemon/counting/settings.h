@@ -49,7 +49,7 @@ struct VmSetting {
 
 struct CountingSettings {
   std::map<std::string, GroupSetting> groups;
-  std::map<std::string, VmSetting> vms;  // by name or UUID
+  std::map<std::string, VmSetting> vms;  // by name or UUID; a UUID is never taken for a name
   bool empty() const { return groups.empty() && vms.empty(); }
   bool operator==(const CountingSettings&) const = default;
 };
@@ -72,6 +72,10 @@ std::vector<Refusal> Apply(const CountingSettings& settings, const mailbox::Cata
 
 // Lays `over` over `settings`.
 void Merge(const CountingSettings& over, CountingSettings& settings);
+
+// Limits the size of settings to which VMs and contexts are added while others go: if there are more groups, VMs or
+// contexts than a catalogue can have, those that this one does not have are removed.
+void DropAbsentBeyondLimits(const mailbox::Catalog& catalog, CountingSettings& settings);
 
 }  // namespace sideband::daemon
 

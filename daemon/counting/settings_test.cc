@@ -6,6 +6,8 @@
 #include <functional>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+
 namespace sideband::daemon {
 namespace {
 
@@ -47,6 +49,17 @@ TEST(CountingSettingsTest, AVmIsNamedByNameOrUuid) {
   CountingSettings settings;
   settings.vms["00000000-0000-0000-0000-000000000001"].allowed = {"tlb", "tensor"};
   EXPECT_EQ(Applied(settings).vms[1].allowed, 0b11u);
+}
+
+TEST(CountingSettingsTest, AVmThatBearsAnothersUuidAsItsNameIsAnother) {
+  mailbox::Catalog catalog = SomeCatalog();
+  catalog.vms[0].name = "00000000-0000-0000-0000-000000000009";
+  CountingSettings settings;
+  settings.vms[catalog.vms[0].name].allowed = {"tlb"};
+  mailbox::CountingConfig config = SomeConfig();
+  EXPECT_EQ(Apply(settings, catalog, config),
+            (std::vector<Refusal>{{"vms.00000000-0000-0000-0000-000000000009", "no such VM"}}));
+  EXPECT_EQ(config, SomeConfig());
 }
 
 TEST(CountingSettingsTest, AGroupIsSetOnEverySlice) {
@@ -126,6 +139,37 @@ TEST(CountingSettingsTest, TheUpperLayerWinsFieldByField) {
   EXPECT_EQ(lower.vms["vm1"].pinned, GroupNames{"tlb"});
   EXPECT_TRUE(lower.vms["vm1"].contexts.contains("train"));
   EXPECT_EQ(lower.groups["tlb"], (GroupSetting{.valid = true, .host = true}));
+}
+
+CountingSettings SettingsOfVms(size_t absent) {
+  CountingSettings settings;
+  settings.groups["tlb"].valid = settings.groups["gone"].valid = true;
+  settings.vms["00000000-0000-0000-0000-000000000001"].contexts = {{"train", {}}, {"gone", {}}};
+  for (size_t i = 0; i < absent; ++i) settings.vms[absl::StrCat("gone", i)].useren = true;
+  return settings;
+}
+
+TEST(CountingSettingsTest, WithinTheLimitsAbsentVmsKeepTheirSettings) {
+  CountingSettings settings = SettingsOfVms(mailbox::kVmsMax - 1);
+  DropAbsentBeyondLimits(SomeCatalog(), settings);
+  EXPECT_EQ(settings, SettingsOfVms(mailbox::kVmsMax - 1));
+}
+
+TEST(CountingSettingsTest, BeyondTheLimitsAbsentVmsAndContextsAreDropped) {
+  CountingSettings settings = SettingsOfVms(mailbox::kVmsMax);
+  DropAbsentBeyondLimits(SomeCatalog(), settings);
+  CountingSettings expected;
+  expected.groups["tlb"].valid = true;
+  expected.vms["00000000-0000-0000-0000-000000000001"].contexts["train"] = {};
+  EXPECT_EQ(settings, expected);
+}
+
+TEST(CountingSettingsTest, ContextsAreLimitedToo) {
+  CountingSettings settings;
+  auto& contexts = settings.vms["00000000-0000-0000-0000-000000000001"].contexts;
+  for (size_t i = 0; i <= mailbox::kContextsMax; ++i) contexts[absl::StrCat("job", i)] = {};
+  DropAbsentBeyondLimits(SomeCatalog(), settings);
+  EXPECT_TRUE(contexts.empty());
 }
 
 }  // namespace

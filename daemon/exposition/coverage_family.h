@@ -12,7 +12,7 @@
 namespace sideband::daemon {
 
 // Appends the coverage of each group in each row of the level, if the row shows one of the group's events. Absent where
-// it is unknown: without an interval, and where nobody was resident in it.
+// it is unknown: without an interval, and if no VM was resident in it.
 void WriteGateCoverage(absl::string_view name, const DeviceFrame& frame, Level level, TextBuffer& out);
 
 }  // namespace sideband::daemon

@@ -38,13 +38,17 @@ void WriteDeviceUp(absl::string_view name, const DeviceFrame& frame, TextBuffer&
 
 void WriteEventInfo(absl::string_view name, const DeviceFrame& frame, TextBuffer& out) {
   if (!frame.is_fresh()) return;
-  const auto& events = frame.device().view->topology()->catalog().events;
+  const Topology& topology = *frame.device().view->topology();
+  const auto& events = topology.catalog().events;
   for (size_t e = 0; e < events.size(); ++e) {
     if (!frame.ShowsEvent(e)) continue;
     std::string labels = frame.labels().device();
     AppendLabel(labels, "event", events[e].name);
     AppendLabel(labels, "unit", events[e].unit);
     AppendLabel(labels, "scope", events[e].scope == mailbox::EventScope::kDevice ? "device" : "context");
+    if (topology.coverage().IsGated(e)) {
+      AppendLabel(labels, "gate_group", topology.catalog().gate_groups[events[e].details.gate_group].name);
+    }
     AppendSample(out, name, labels, "1");
   }
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "daemon/view/fake_world.h"
 #include "proto/base/file.h"
@@ -146,10 +147,19 @@ TEST_F(GatedExpositionTest, AGroupHasACoverageInEachRow) {
   EXPECT_FALSE(absl::StrContains(Render("tenant-a", other), "gate_coverage"));
 }
 
+TEST_F(GatedExpositionTest, AnEventNamesItsGateGroup) {
+  const std::string text = Render("ops");
+  EXPECT_TRUE(absl::StrContains(text, "event=\"cycles\",unit=\"cycles\",scope=\"context\",gate_group=\"g\"} 1\n"))
+      << text;
+  for (const char* event : {"event=\"resident_cycles\",unit=\"bytes\"", "event=\"group_g_running_cycles\",unit=\"\""}) {
+    EXPECT_TRUE(absl::StrContains(text, absl::StrCat(event, ",scope=\"context\"} 1\n"))) << event;
+  }
+}
+
 TEST_F(GatedExpositionTest, ACoverageThatIsUnknownIsAbsent) {
   for (const std::vector<double>& rates : std::vector<std::vector<double>>{{NAN, NAN, NAN}, {0, 0, 0}}) {
     world_.PublishRows(0, {70, 1000, 900}, rates);
-    EXPECT_FALSE(absl::StrContains(Render("ops"), "gate_coverage")) << "no interval, or nobody was resident";
+    EXPECT_FALSE(absl::StrContains(Render("ops"), "gate_coverage")) << "no interval, or no VM was resident";
   }
   world_.PublishRows(0, {0, 1000, 0}, {0, 100, 0});
   EXPECT_TRUE(absl::StrContains(Render("ops"), "vm=\"vm0\",gate_group=\"g\"} 0\n")) << "the gate was closed";

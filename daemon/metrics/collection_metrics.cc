@@ -69,7 +69,10 @@ struct CollectionMetrics::Families {
   GaugeFamily& counting_revision =
       Gauges(registry, "sideband_counting_revision", "Number of the configuration of what the device counts.");
   GaugeFamily& counting_in_sync =
-      Gauges(registry, "sideband_counting_in_sync", "Whether the device counts what it is told to count.");
+      Gauges(registry, "sideband_counting_in_sync", "Whether the settings of what the device counts are in force.");
+  GaugeFamily& counting_settings_stored =
+      Gauges(registry, "sideband_counting_settings_stored",
+             "Whether callers' settings of what the device counts outlast a restart of the daemon.");
   CounterFamily& counting_changes =
       Counters(registry, "sideband_counting_changes_total", "Changes of what the device counts, by status code.");
   const std::vector<CounterFamily*> pipeline = PipelineFamilies(registry);  // parallel to kPipelineRows
@@ -124,11 +127,19 @@ void CollectionMetrics::Conservation(absl::string_view device, bool holds) {
   families_->conservation_ok.Add({{"device", std::string(device)}}).Set(holds ? 1 : 0);
 }
 
-void CollectionMetrics::Counting(absl::string_view device, uint32_t revision, bool is_in_sync) {
-  families_->counting_revision.Add({{"device", std::string(device)}}).Set(revision);
-  families_->counting_in_sync.Add({{"device", std::string(device)}}).Set(is_in_sync ? 1 : 0);
+void CollectionMetrics::Counting(absl::string_view device, const CountingStatus& status) {
+  const prometheus::Labels labels = {{"device", std::string(device)}};
+  families_->counting_revision.Add(labels).Set(status.revision);
+  families_->counting_in_sync.Add(labels).Set(status.is_in_sync ? 1 : 0);
+  families_->counting_settings_stored.Add(labels).Set(status.is_stored ? 1 : 0);
 }
 
+void CollectionMetrics::ForgetCounting(absl::string_view device) {
+  for (GaugeFamily* family :
+       {&families_->counting_revision, &families_->counting_in_sync, &families_->counting_settings_stored}) {
+    RemoveDevice(*family, std::string(device));
+  }
+}
 void CollectionMetrics::CountingChange(absl::string_view device, absl::StatusCode code) {
   families_->counting_changes.Add({{"device", std::string(device)}, {"outcome", CodeName(code)}}).Increment();
 }
@@ -165,14 +176,16 @@ void CollectionMetrics::ForgetDevice(absl::string_view device) {
   RemoveDevice(families_->peek_duration, name, [&](const prometheus::Labels& labels) -> prometheus::Histogram& {
     return families_->peek_duration.Add(labels, kPeekSeconds);
   });
-  for (CounterFamily* family : {&families_->collect_errors, &families_->bus_transfers, &families_->snapshots,
-                                &families_->sealed_records, &families_->ratios_over_one,
-                                &families_->confidentiality_refused, &families_->peeks, &families_->peek_retries}) {
+  for (CounterFamily* family :
+       {&families_->collect_errors, &families_->bus_transfers, &families_->snapshots, &families_->sealed_records,
+        &families_->ratios_over_one, &families_->confidentiality_refused, &families_->peeks, &families_->peek_retries,
+        &families_->counting_changes}) {
     RemoveDevice(*family, name);
   }
   for (CounterFamily* family : families_->pipeline) RemoveDevice(*family, name);
   RemoveDevice(families_->conservation_ok, name);
   RemoveDevice(families_->sealing_budget_used, name);
+  ForgetCounting(device);
 }
 
 }  // namespace sideband::daemon

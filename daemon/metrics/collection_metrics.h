@@ -29,6 +29,13 @@ struct PipelineActivity {
   uint64_t switch_cycles = 0;
 };
 
+// Of the configuration of what a device counts.
+struct CountingStatus {
+  uint32_t revision = 0;
+  bool is_in_sync = false;  // the settings are in force
+  bool is_stored = false;   // the callers' settings outlast a restart of the daemon
+};
+
 // Thread-safe. Label values must come from fixed sets (devices of the configuration, status codes, known paths): each
 // new one is a series that stays.
 class CollectionMetrics {
@@ -47,8 +54,9 @@ class CollectionMetrics {
   void ConfidentialityRefused(absl::string_view device, size_t vms);
   // Whether the newest snapshot adds up.
   void Conservation(absl::string_view device, bool holds);
-  // The revision of what the device counts, and whether that is what it is to count.
-  void Counting(absl::string_view device, uint32_t revision, bool is_in_sync);
+  void Counting(absl::string_view device, const CountingStatus& status);
+  // Removes it: the device has no gate groups any more.
+  void ForgetCounting(absl::string_view device);
   // A change of it.
   void CountingChange(absl::string_view device, absl::StatusCode code);
   void Pipeline(absl::string_view device, const PipelineActivity& activity);

@@ -120,6 +120,8 @@ TEST(SelfMetricsTest, AForgottenDeviceHasNoSeries) {
     metrics->RatioOverOne(device);
     metrics->ConfidentialityRefused(device, 1);
     metrics->HistorySpan(device, absl::Seconds(1));
+    metrics->Counting(device, {.revision = 1});
+    metrics->CountingChange(device, absl::StatusCode::kOk);
   }
   metrics->ForgetDevice("gpu0");
   const std::string text = metrics->Serialize();
@@ -128,6 +130,15 @@ TEST(SelfMetricsTest, AForgottenDeviceHasNoSeries) {
       << text;
   metrics->SnapshotPublished("gpu0");
   EXPECT_NE(metrics->Serialize().find("sideband_snapshots_total{device=\"gpu0\"} 1"), std::string::npos) << "anew";
+}
+
+TEST(SelfMetricsTest, ADeviceWithoutGateGroupsHasNoStateOfCounting) {
+  const auto metrics = *SelfMetrics::Create({.version = "v"});
+  for (const char* device : {"gpu0", "gpu1"}) metrics->Counting(device, {.revision = 3});
+  metrics->ForgetCounting("gpu0");
+  const std::string text = metrics->Serialize();
+  EXPECT_EQ(text.find("gpu0"), std::string::npos) << text;
+  EXPECT_THAT(text, testing::HasSubstr("sideband_counting_in_sync{device=\"gpu1\"} 0\n"));
 }
 
 TEST(SelfMetricsTest, BoundsOfHistogramsAreTheSameInBothFormats) {

@@ -34,7 +34,7 @@ TEST(CoverageTest, OfACountIsRunningOfResidentCycles) {
   EXPECT_EQ(coverage.OfCount(kFree, counts), 1);
   EXPECT_EQ(coverage.OfCount(kResident, counts), 1);
   EXPECT_EQ(coverage.OfCount(kHostRunning, counts), 1) << "0 running cycles are a number";
-  EXPECT_EQ(coverage.OfCount(kGuest, Counts{0, 0, 0, 0, 0, 0}), 0) << "nobody was resident yet";
+  EXPECT_EQ(coverage.OfCount(kGuest, Counts{0, 0, 0, 0, 0, 0}), 0) << "no VM was resident yet";
   EXPECT_EQ(coverage.OfCount(kGuest, Counts{7, 0, 9, 1000, 1000, 0}), 1);
 }
 

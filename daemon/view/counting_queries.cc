@@ -41,6 +41,7 @@ class ResponseWriter {
     response.set_device(device_.info->name);
     response.set_revision(state_.actual.config.revision);
     response.set_in_sync(state_.is_in_sync);
+    response.set_settings_stored(state_.is_stored);
     uint64_t seen = 0;
     for (const VmInfo& vm : catalog_.vms) {
       const uint64_t groups = GroupsOf(caller_, catalog_, vm);
@@ -199,6 +200,8 @@ absl::StatusOr<SetCountingResponse> CountingQueries::Set(const Caller& caller,
   ByNameAsAsked(request, *subject.state.actual.topology, refusals);
   SetCountingResponse response;
   response.set_revision(subject.state.actual.config.revision);
+  const auto state = book_.State(request.device());
+  response.set_settings_stored(state && state->is_stored);
   for (const Refusal& refusal : refusals) ResponseWriter::Write(refusal, *response.add_refused());
   return response;
 }

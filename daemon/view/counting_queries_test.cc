@@ -248,6 +248,22 @@ TEST_F(CountingQueriesTest, AnotherRevisionIsAborted) {
   EXPECT_FALSE(Get("ops")->in_sync());
 }
 
+TEST_F(CountingQueriesTest, AnAnswerSaysWhetherSettingsAreStored) {
+  const SetCountingRequest request = OfVm("vm0", [](auto& vm) { vm.set_useren(true); });
+  EXPECT_FALSE(Set("ops", request)->settings_stored()) << "there is no store";
+  EXPECT_FALSE(Get("ops")->settings_stored());
+}
+
+TEST_F(CountingQueriesTest, ARepeatedNameIsTakenOnce) {
+  EXPECT_TRUE(Set("ops", OfVm("vm0",
+                              [](auto& vm) {
+                                for (int i = 0; i < 1000; ++i) vm.mutable_allowed()->add_groups("fp");
+                              }))
+                  ->refused()
+                  .empty());
+  EXPECT_EQ(Desired().vms.at(IdOf("vm0")).allowed, 0b100u);
+}
+
 TEST_F(CountingQueriesTest, NumbersBeyondTheirFieldsAreRefused) {
   EXPECT_EQ(Set("ops", OfVm("vm0", [](auto& vm) { vm.mutable_ids()->add_ids(65536); }))->refused(0).reason(),
             "an identifier above 65535");

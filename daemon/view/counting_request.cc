@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -23,7 +24,15 @@ bool MayChoose(const Caller& caller, const VmInfo& vm, const std::string& event)
   return caller.May(Resource::Vm(vm.uuid, IsConfidential(caller, vm)).Event(event), Right::kConfigure);
 }
 
-GroupNames NamesOf(const sideband::v1::GateValue& value) { return {value.groups().begin(), value.groups().end()}; }
+// Each name once: settings are stored, and a request may repeat a name as often as its size allows.
+GroupNames NamesOf(const sideband::v1::GateValue& value) {
+  GroupNames names;
+  std::set<std::string> seen;
+  for (const std::string& name : value.groups()) {
+    if (seen.insert(name).second) names.push_back(name);
+  }
+  return names;
+}
 
 class RequestReader {
  public:

@@ -91,7 +91,7 @@ class Documented:
         self._labels = {}
         for name, labels in self._ROW.findall(page):
             names = {label.strip() for label in labels.split(",")} - {""}
-            for level in ("device", "vm", "context") if "<level>" in name else ("",):
+            for level in ("device", "vm", "context", "host") if "<level>" in name else ("",):
                 self._labels[name.replace("<level>", level)] = names
         self._events = set(re.findall(r"\b[a-z0-9]+(?:_[a-z0-9]+)*_cycles\b", chip)) | {"resident_cycles"}
 
@@ -99,7 +99,7 @@ class Documented:
         """The labels of a metric; None if there is no such metric."""
         if metric in self._labels:
             return self._labels[metric]
-        event = re.fullmatch(r"sideband_(device|vm|context)_(\w+)_total", metric)
+        event = re.fullmatch(r"sideband_(device|vm|context|host)_(\w+)_total", metric)
         if event and event[2] in self._events:
             return self._labels["sideband_%s_<event>_total" % event[1]]
         return None

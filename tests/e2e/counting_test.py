@@ -26,7 +26,7 @@ class CountingTest(unittest.TestCase):
         own = "{uuid: %s" % site_layout.VM_UUIDS["vm1"]
         site_layout.write(cls.site.folder, "policy.yaml", site_layout.POLICY.replace(
             own, own + ", rights: [read, configure], configure: {gate_groups: [sm]}"))
-        cls.config = cls.site.read("sidebandd.yaml").decode() + "audit: {file: audit.jsonl}\n"
+        cls.config = cls.site.read("sidebandd.yaml").decode() + "audit: {file: audit.jsonl}\nstate_dir: state\n"
         site_layout.write(cls.site.folder, "sidebandd.yaml", cls.config)
         cls.site.start()
 

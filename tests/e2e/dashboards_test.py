@@ -33,6 +33,11 @@ scrape_configs:
 RANGE_S = 30
 OF_GRAFANA = {"__rate_interval": "4s", "__range": "%ds" % RANGE_S}
 LIST_OF_ALERTS = "Alerts"
+# Open also while the hypervisor runs, so that its exits close nothing.
+GATES = """
+gate_groups: [{name: tensor, events: [tensor_active_cycles], host: true}]
+host: {exit_every: 2ms, exit_time: 100us, seed: 11, phases: [{kind: copy, time: 1ms}]}
+"""
 LEGEND_LABEL = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -100,10 +105,11 @@ def provoke(site):
         plain.recv(1)
 
 
-def start(add_cleanup):
-    """(a site, {name: its board})"""
+def start(add_cleanup, of_chip=""):
+    """(a site, {name: its board}); `of_chip` is added to the chip file."""
     site = site_layout.Site(interval="500ms")
     add_cleanup(site.close)
+    site_layout.write(site.folder, "chip.yaml", site.read("chip.yaml").decode() + of_chip)
     config = site.read("sidebandd.yaml").decode() + "audit: {file: audit.jsonl}\n"
     site_layout.write(site.folder, "sidebandd.yaml", config)
     for name in RULES:
@@ -162,6 +168,43 @@ class DashboardsTest(unittest.TestCase):
             for title, target in tenant.board.queries():
                 if "$" in title or "${event}" in target["expr"]:
                     self.assertTrue(tenant.is_drawn(target, {**everything, "event": event}), (title, event))
+
+
+@unittest.skipUnless(os.path.exists(prometheus.PROMETHEUS), prometheus.PROMETHEUS + " is not installed")
+class GatedTest(unittest.TestCase):
+    """A device with a gate group, which is closed for vm2 on slice 1, and with the hypervisor's work."""
+
+    def setUp(self):
+        self.site, found = start(self.addCleanup, GATES)
+        self.operator, self.tenant = found["operator"], found["tenant"]
+        result = programs.run("sideband", "--address", "127.0.0.1:%d" % self.site.grpc_port, "--ca-file", "ca.pem",
+                              "--cert-file", "operator.pem", "--key-file", "operator.key", "counting", "set", "--vm",
+                              "vm2", "--allow", "none", cwd=self.site.folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def by(self, label, title):
+        return {labels.get(label): value for labels, value in self.operator.values(title)}
+
+    def test_what_is_counted_in_a_part_of_the_time_is_no_share_of_the_whole(self):
+        programs.wait_until(lambda: self.operator.selections() and
+                            self.by("vm", "Coverage of gate groups").get("vm2", 1) < 1, "the gate is closed")
+        programs.wait_until(lambda: set(self.by("slice", "Slices")) == {"0"}, "slice 1 has no utilisation")
+        self.assertEqual(self.by("vm", "Coverage of gate groups")["vm1"], 1)
+        self.assertEqual(set(self.by("vm", "VMs")), {"vm1"})
+        counted = self.by("vm", "Utilisation by $event while counted")
+        self.assertTrue(0 < counted["vm1"] <= 1, counted)
+        without = self.by("slice", "Time of the slices without a VM")
+        self.assertEqual(set(without), {"0", "1"})
+        self.assertTrue(all(0 < share < 1 for share in without.values()), without)
+        self.assertEqual(self.by("device", "Settings in force"), {"gpu0": 1})
+        self.assertEqual(self.by("device", "Revision of what is counted"), {"gpu0": 2})
+
+    def test_each_query_has_data(self):
+        for board, without in ((self.operator, ()), (self.tenant, (LIST_OF_ALERTS,))):
+            try:
+                programs.wait_until(lambda one=board, less=without: not one.empty(less), "data for each query")
+            except AssertionError:
+                self.assertEqual(board.empty(without), [])
 
 
 @unittest.skipUnless(os.path.exists(prometheus.PROMETHEUS), prometheus.PROMETHEUS + " is not installed")

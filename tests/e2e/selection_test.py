@@ -50,6 +50,8 @@ class SelectionTest(unittest.TestCase):
             own = "{uuid: " + site_layout.VM_UUIDS[vm]
             policy = policy.replace(own, own + rights)
         site_layout.write(cls.site.folder, "policy.yaml", policy)
+        site_layout.write(cls.site.folder, "sidebandd.yaml",
+                          cls.site.read("sidebandd.yaml").decode() + "state_dir: state\n")
         cls.site.start()
 
     def sideband(self, user, *arguments):

@@ -9,11 +9,13 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/clock_watch.h"
 #include "daemon/base/periodic_thread.h"
+#include "daemon/base/replace_file.h"
 #include "daemon/base/retry_after.h"
 #include "daemon/base/socket_folder.h"
 #include "daemon/config/listener_config.h"
 #include "daemon/exposition/text_buffer.h"
 #include "daemon/http/http_server.h"
+#include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
 namespace {
@@ -28,6 +30,11 @@ void UseClockWatch(const Clock& clock) {
 
 void UsePeriodicThread(const std::unique_ptr<HttpServer>& http) {
   //@ daemon/base/periodic_thread.h
+}
+
+absl::Status UseReplaceFile(const std::string& text) {
+  //@ daemon/base/replace_file.h
+  return absl::OkStatus();
 }
 
 void TellTheClient(absl::Duration after);

@@ -8,7 +8,10 @@
 #include "daemon/counting/counting_book.h"
 #include "daemon/counting/counting_file.h"
 #include "daemon/counting/counting_follower.h"
+#include "daemon/counting/fake_settings_store.h"
 #include "daemon/counting/settings.h"
+#include "daemon/counting/settings_file.h"
+#include "daemon/counting/settings_store.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
@@ -22,9 +25,22 @@ void UseCountingFile(const std::string& text, ErrorList& errors, CountingBook& b
   //@ daemon/counting/counting_file.h
 }
 
+void UseFakeSettingsStore() {
+  //@ daemon/counting/fake_settings_store.h
+}
+
+void UseSettingsFile() {
+  //@ daemon/counting/settings_file.h
+}
+
+absl::Status UseSettingsStore(SettingsStore& store, const Uuid& uuid) {
+  //@ daemon/counting/settings_store.h
+  return absl::OkStatus();
+}
+
 absl::StatusOr<uint32_t> Commit(const ConfigChange& change);
 
-absl::Status UseCountingBook(CountingBook& book, const DeviceSettings& file, MailboxSession& session,
+absl::Status UseCountingBook(SettingsFiles& settings_files, const DeviceSettings& file, MailboxSession& session,
                              const std::shared_ptr<const Topology>& topology, uint64_t boot_id,
                              const CountingSettings& settings) {
   //@ daemon/counting/counting_book.h

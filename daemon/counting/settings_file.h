@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The callers' settings as a file per device in the state folder; README.md has the format.
+//   SettingsFiles files("/var/lib/sideband");
+//   CountingBook book(&files);
+#ifndef SIDEBAND_DAEMON_COUNTING_SETTINGS_FILE_H_
+#define SIDEBAND_DAEMON_COUNTING_SETTINGS_FILE_H_
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "daemon/counting/settings.h"
+#include "daemon/counting/settings_store.h"
+#include "proto/base/uuid.h"
+
+namespace sideband::daemon {
+
+inline constexpr size_t kSettingsFileMax = 4 << 20;  // bytes
+
+// A gate value with its master bit off is written as `none`, without its groups.
+std::string EncodeSettings(const Uuid& device, const CountingSettings& settings);
+// INVALID_ARGUMENT "PATH:LINE: why" unless the text is that of EncodeSettings for this device: cut, changed, of another
+// version or device.
+absl::StatusOr<CountingSettings> DecodeSettings(const std::string& text, const std::string& path, const Uuid& device);
+
+class SettingsFiles final : public SettingsStore {
+ public:
+  explicit SettingsFiles(std::string folder) : folder_(std::move(folder)) {}
+
+  // Errors of ReadFile and DecodeSettings.
+  absl::StatusOr<CountingSettings> Load(const Uuid& device) override;
+  // The file is its owner's (mode 0600), and on the disk when this returns. Errors of ReplaceFile; RESOURCE_EXHAUSTED
+  // beyond kSettingsFileMax.
+  absl::Status Save(const Uuid& device, const CountingSettings& settings) override;
+
+ private:
+  std::string PathOf(const Uuid& device) const;
+
+  const std::string folder_;
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_COUNTING_SETTINGS_FILE_H_
