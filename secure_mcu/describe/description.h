@@ -90,7 +90,6 @@ struct GateRegisters {
   uint64_t values = 0;  // GCE and CCE of each slice
   uint64_t groups = 0;  // identifier, valid, in_guest and in_host of each
   uint64_t hosts = 0;   // HCB of each slice
-  uint64_t replicated = 0;  // instead of gates: a counter for each wire and VM
 
   uint64_t total() const { return values + groups + hosts; }
 };

@@ -9,7 +9,7 @@
 // selection has. VM 0 loads and stores its values, and a COMMIT may name a word of its control block; the other VMs have
 // the host's value, and so have all with two slices.
 //
-// Configuration (-D): SLICES, UNITS of each slice, VMS of each slice, DEPTH of the channel buffer.
+// Configuration (-D): SLICES, UNITS and VMS of each slice (each 1 or 2), DEPTH of the channel buffer.
 // Mutants (-D): APPLY_FIRST, MEANINGS_EARLY, OLD_IMAGE, IMAGE_BEFORE_EXIT, RUN_EARLY, ONE_SLICE, NO_WAIT, SUM_STAYS.
 // Laws (-D): LAW_x checks only law x of MEANING, REVISION, OWNER, CONSERVE, INSTANT, STORE; none given: all.
 #ifndef SLICES
