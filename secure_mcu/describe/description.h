@@ -146,6 +146,9 @@ struct Description {
   Traffic traffic;
   FlatDesign flat;
   mailbox::SnapshotCost snapshot;  // of the longest snapshot
+
+  // Flip-flops of a flat design that has its counters once for each VM.
+  uint64_t replicated() const { return vms * flat.registers; }
 };
 
 }  // namespace sideband::mcu

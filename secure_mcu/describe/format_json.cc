@@ -87,7 +87,8 @@ Json GatesJson(const Description& description) {
           {"groups", gates.groups},
           {"hosts", gates.hosts},
           {"total", gates.total()},
-          {"flip_flops_ratio", Ratio(gates.total(), description.registers.total())}};
+          {"flip_flops_ratio", Ratio(gates.total(), description.registers.total())},
+          {"replicated", description.replicated()}};
 }
 
 Json SelectsJson(const Description& description) {

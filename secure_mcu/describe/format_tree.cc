@@ -145,6 +145,8 @@ void AppendGates(const Description& description, std::string& text) {
               text);
   absl::StrAppendFormat(&text, "  %-46s %22s\n", "times the pipeline's",
                         Ratio(gates.total(), description.registers.total()));
+  absl::StrAppendFormat(&text, "  %-46s %22s\n", "instead of them, a counter for each wire and VM",
+                        Grouped(description.replicated()));
 }
 
 void AppendSelects(const Description& description, std::string& text) {

@@ -210,6 +210,25 @@ TEST(ConfigTest, AResidentsValueIsLoadedAtOnce) {
   EXPECT_EQ(device.Latch().at("1group_sm_running_cycles"), 1'300u);
 }
 
+// vm_commit.pml, STORE: the exit that the commit makes stores, and the entry loads what it stored.
+TEST(ConfigTest, ACommitLosesNoValueThatAGuestHasWritten) {
+  ConfiguredDevice device;
+  device.RunTo(500);
+  CountingConfig desired = device.config();
+  desired.vms[1].guest_store = true;
+  device.Commit(desired);
+  const GateValue own = {.vector_enable = true, .vector = 0};
+  device.device().chip().gate(0).WriteValue(own);
+  device.device().chip().ShowGate(0);
+  device.RunTo(1'000);
+  desired = device.config();
+  desired.vms[1].guest_load = true;
+  EXPECT_EQ(device.Commit(desired).at("1group_sm_running_cycles"), 500u);
+  EXPECT_EQ(device.config().vms[1].guest_value, own);
+  device.RunTo(1'500);
+  EXPECT_EQ(device.Latch().at("1group_sm_running_cycles"), 500u);
+}
+
 TEST(ConfigTest, OfAConfidentialVmOnlyWhatItMayOpenIsThereAndIsChanged) {
   ConfiguredDevice device;
   CountingConfig desired = device.config();

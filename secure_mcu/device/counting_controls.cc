@@ -81,10 +81,15 @@ std::vector<uint8_t> CountingControls::RunningSlices(const VmControl& changed, B
   return slices;
 }
 
+// What the exits store is newer than what `changed` was made from.
 void CountingControls::ApplyVm(BlockId vm, const VmControl& changed) {
+  VmControl& control = chip_.vm_control(vm);
+  const GateValue before = control.guest_value;
   const std::vector<uint8_t> running = RunningSlices(changed, vm);
   for (const uint8_t slice : running) chip_.Exit(slice, chip_.now());
-  chip_.vm_control(vm) = changed;
+  const GateValue stored = control.guest_value;
+  control = changed;
+  if (changed.guest_value == before) control.guest_value = stored;
   for (const uint8_t slice : running) chip_.Enter(slice, chip_.now());
 }
 

@@ -25,6 +25,26 @@ constexpr std::optional<uint8_t> GroupOf(sim::WireId number) {
   return static_cast<uint8_t>(number / kGatedWiresMax - 1);
 }
 
+// The length of a run of consecutive wires of one group from which on it is counted as such.
+constexpr size_t kRunWires = 4;
+
+// Of the first run of consecutive wires of one group, at least 1.
+size_t RunLength(std::span<const sim::WireId> wires) {
+  size_t length = 1;
+  const auto follows = [&] {
+    return wires[length] == wires[length - 1] + 1 && GroupOf(wires[length]) == GroupOf(wires.front()) &&
+           WireOf(wires[length]) != sim::ClockedSource::kClockWire;
+  };
+  while (length < wires.size() && follows()) ++length;
+  return length;
+}
+
+size_t Runs(std::span<const sim::WireId> wires) {
+  size_t runs = 0;
+  for (; !wires.empty(); wires = wires.subspan(RunLength(wires))) ++runs;
+  return runs;
+}
+
 bool IsOpen(uint64_t open, std::optional<uint8_t> group) { return !group || (open >> *group & 1) != 0; }
 
 }  // namespace
@@ -100,8 +120,20 @@ bool GatedWires::AddByMode(sim::CycleRange range, std::span<const sim::WireId> w
   return true;
 }
 
+// As consecutive wires, if they are mostly that; false if nothing was added.
+bool GatedWires::AddByRuns(sim::CycleRange range, std::span<const sim::WireId> wires, std::span<uint64_t> sums) const {
+  if (Runs(wires) * kRunWires > wires.size()) return false;
+  while (!wires.empty()) {
+    const size_t size = RunLength(wires);
+    AddConsecutiveCounts(range, wires.front(), sums.first(size));
+    wires = wires.subspan(size);
+    sums = sums.subspan(size);
+  }
+  return true;
+}
+
 void GatedWires::AddCounts(sim::CycleRange range, std::span<const sim::WireId> wires, std::span<uint64_t> sums) const {
-  if (AddByMode(range, wires, sums)) return;
+  if (AddByRuns(range, wires, sums) || AddByMode(range, wires, sums)) return;
   ForEachPiece(range, [&](sim::CycleRange piece, const State& state) {
     Batch batch(state.open, wires);
     if (batch.wires().empty()) return;

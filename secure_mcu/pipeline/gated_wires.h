@@ -71,6 +71,7 @@ class GatedWires final : public sim::WireSource {
 
   const sim::WireSource& source() const { return source_->domain(domain_); }
   const Modes& ModesOf(sim::CycleRange range) const;
+  bool AddByRuns(sim::CycleRange range, std::span<const sim::WireId> wires, std::span<uint64_t> sums) const;
   bool AddByMode(sim::CycleRange range, std::span<const sim::WireId> wires, std::span<uint64_t> sums) const;
   bool AddConsecutiveByMode(sim::CycleRange range, sim::WireId first, std::span<uint64_t> sums) const;
   template <typename Visitor>

@@ -80,6 +80,25 @@ TEST(GatedWiresTest, ConsecutiveWiresOfOneGroup) {
   }
 }
 
+// The numbers go on from the last wires of a group to the clock behind its gate, and to the next group.
+TEST(GatedWiresTest, RunsEndWithTheirGroup) {
+  const sim::ClockedSource source(std::make_shared<HashWires>());
+  GatedWires gated;
+  gated.Attach(source);
+  gated.Set(0, {.open = 0b10}, 0);
+  gated.Set(400, {.open = 0b11}, 400);
+  std::vector<WireId> wires;
+  for (WireId wire = kGatedClockWire - 6; wire <= kGatedClockWire; ++wire) wires.push_back(InGroup(wire, 0));
+  for (WireId wire = 0; wire < 6; ++wire) wires.push_back(InGroup(wire, 1));
+  std::vector<uint64_t> sums(wires.size(), 1);
+  gated.AddCounts({100, 1000}, wires, sums);
+  for (size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(sums[i], 1 + Truth({400, 1000}, kGatedClockWire - 6 + static_cast<WireId>(i), -1, {})) << i;
+    EXPECT_EQ(sums[7 + i], 1 + Truth({100, 1000}, static_cast<WireId>(i), -1, {})) << i;
+  }
+  EXPECT_EQ(sums[6], 1 + 600u);
+}
+
 TEST(GatedWiresTest, TheLast64thGroupIsOneOfThem) {
   const HashWires source;
   GatedWires gated;

@@ -22,6 +22,7 @@
 #include "tests/bench/base_commands.h"
 #include "tests/bench/curve.h"
 #include "tests/bench/exposition_cost.h"
+#include "tests/bench/gate_cost.h"
 #include "tests/bench/history_cost.h"
 #include "tests/bench/host_counters.h"
 #include "tests/bench/hpc_access.h"
@@ -101,6 +102,21 @@ absl::StatusOr<Rows> RegisterReaderCycles(const Options& options) {
   return readers.rows;
 }
 
+absl::StatusOr<Rows> LiveChips(const Options& options) {
+  SIDEBAND_ASSIGN_OR_RETURN(const LiveChip live, MeasureLiveChip());
+  SIDEBAND_RETURN_IF_ERROR(WriteCurves(options, "virtual_counters", live.curves));
+  return live.rows;
+}
+
+absl::StatusOr<Rows> GateCosts(const Options&) {
+  SIDEBAND_ASSIGN_OR_RETURN(const GateCost cost, MeasureGateCost("deploy/examples/chip-large.yaml"));
+  Rows rows = RowsOf(cost);
+  SIDEBAND_ASSIGN_OR_RETURN(const CommitBudget commit, MeasureCommitBudget("tests/bench/mailbox_budget.yaml"));
+  const Rows more = RowsOf(commit);
+  rows.insert(rows.end(), more.begin(), more.end());
+  return rows;
+}
+
 struct Benchmark {
   const char* name;
   absl::StatusOr<Rows> (*measure)(const Options&);
@@ -108,7 +124,8 @@ struct Benchmark {
 
 constexpr Benchmark kBenchmarks[] = {
     {"replay-core", [](const Options&) { return MeasureReplayCore(); }},
-    {"live-chip", [](const Options&) { return MeasureLiveChip(); }},
+    {"live-chip", LiveChips},
+    {"gate-cost", GateCosts},
     {"program-speed", [](const Options& options) { return MeasureProgramSpeed(options.scratch); }},
     {"kernel-misses", [](const Options& options) { return MeasureKernelMisses(options.instructions); }},
     {"base-commands", [](const Options& options) { return MeasureBaseCommands(options.chip); }},

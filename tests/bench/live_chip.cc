@@ -19,30 +19,44 @@ namespace {
 
 constexpr uint32_t kSlices = 8;
 constexpr uint32_t kCcusPerSlice = 8;
-constexpr uint32_t kWiresPerSlice = kCcusPerSlice * mcu::kCcuUlcsMax * mcu::kUlcCountersMax;
-constexpr uint32_t kCounters = kSlices * kWiresPerSlice;
+constexpr uint32_t kCountersPerSlice = kCcusPerSlice * mcu::kCcuUlcsMax * mcu::kUlcCountersMax;
+constexpr uint32_t kCounters = kSlices * kCountersPerSlice;
 constexpr uint64_t kClockHz = 1'400'000'000;
 constexpr uint64_t kTriggerCycles = kClockHz / 1000;
+constexpr uint64_t kHostSeed = 100;
 constexpr int kWarmUp = 20;
 constexpr int kRounds = 10;
 constexpr uint64_t kTriggersPerRound = 50;
+constexpr uint64_t kExitRates[] = {10, 100, 1000, 10'000, 100'000};
+
+constexpr mcu::GateGroup kGuest, kHost = {.in_guest = false, .in_host = true}, kBoth = {.in_host = true};
 
 // How the counters are gated, and how often the hypervisor runs.
 struct Gating {
-  bool has_groups = false;
+  std::vector<mcu::GateGroup> groups;  // of which each unit-level counter has equal shares; they count the same sources
   mcu::HostPlan host;
+
+  uint32_t share() const { return groups.empty() ? mcu::kUlcCountersMax : mcu::kUlcCountersMax / groups.size(); }
+  mcu::GateGroup group(uint16_t event) const { return groups[event / share()]; }
 };
 
-// Every counter of a unit-level counter has its own event; the units of all collection units have the same events.
+// The events of a unit-level counter have the numbers of its counters.
+uint16_t EventOf(uint32_t counter) { return static_cast<uint16_t>(counter % mcu::kUlcCountersMax); }
+// The first share of the wires of each unit-level counter, as often as there are shares.
+sim::WireId WireOf(uint32_t counter, const Gating& gating) {
+  return counter - EventOf(counter) + EventOf(counter) % gating.share();
+}
+
+// The units of all collection units have the same events.
 mcu::PipelineConfig Config(const Gating& gating) {
   mcu::PipelineConfig config{.slices = kSlices, .events = mcu::kUlcCountersMax, .clock_hz = kClockHz};
   config.trigger_period = config.commit_period = config.hypervisor_commit_period = kTriggerCycles;
-  std::vector<mcu::CounterInput> inputs(kWiresPerSlice);
-  for (uint32_t wire = 0; wire < kWiresPerSlice; ++wire) {
-    inputs[wire] = {.wire = wire, .meaning = {static_cast<uint16_t>(wire % mcu::kUlcCountersMax), 0}};
-    if (gating.has_groups) inputs[wire].group = 0;
+  config.gate_groups = gating.groups;
+  std::vector<mcu::CounterInput> inputs(kCountersPerSlice);
+  for (uint32_t i = 0; i < kCountersPerSlice; ++i) {
+    inputs[i] = {.wire = WireOf(i, gating), .meaning = {EventOf(i), 0}};
+    if (!gating.groups.empty()) inputs[i].group = static_cast<uint8_t>(EventOf(i) / gating.share());
   }
-  if (gating.has_groups) config.gate_groups.emplace_back();
   for (uint8_t slice = 0; slice < kSlices; ++slice) {
     for (mcu::CcuSpec& ccu : mcu::Pack(absl::StrCat("slice", slice), slice, inputs, {})) {
       config.ccus.push_back(std::move(ccu));
@@ -52,9 +66,9 @@ mcu::PipelineConfig Config(const Gating& gating) {
 }
 
 absl::StatusOr<sim::Workload> MakeWorkload(uint64_t seed) {
-  std::vector<std::string> events(kWiresPerSlice);
-  for (uint32_t wire = 0; wire < kWiresPerSlice; ++wire) {
-    events[wire] = absl::StrCat("event_", wire % mcu::kUlcCountersMax);
+  std::vector<std::string> events(kCountersPerSlice);
+  for (uint32_t wire = 0; wire < kCountersPerSlice; ++wire) {
+    events[wire] = absl::StrCat("event_", EventOf(wire));
   }
   return sim::Workload::Create(
       {{{sim::PhaseKind::kGemm, 200'000}, {sim::PhaseKind::kAttention, 90'000}, {sim::PhaseKind::kAllReduce, 40'000}},
@@ -77,6 +91,8 @@ absl::StatusOr<Live> MakeLive(const Gating& gating) {
     auto wires = std::make_unique<sim::SyntheticSlice>();
     SIDEBAND_ASSIGN_OR_RETURN(sim::Workload workload, MakeWorkload(slice));
     SIDEBAND_RETURN_IF_ERROR(wires->Add("vm", "", std::move(workload)));
+    SIDEBAND_ASSIGN_OR_RETURN(sim::Workload of_host, MakeWorkload(kHostSeed));
+    SIDEBAND_RETURN_IF_ERROR(wires->SetHost(std::move(of_host)));
     wires->SwitchIn("vm", "", 0);
     live.chip->Attach(slice, *wires);
     live.blocks.push_back(live.chip->memory().Create(slice + 1, mailbox::kNoContext));
@@ -109,13 +125,24 @@ uint64_t GuestCycles(const mcu::HostPlan& host, uint64_t cycle) {
   return cycle - (cycle / host.every - 1) * host.time - std::min(host.time, cycle % host.every);
 }
 
-// Compares the first slice's counts with a prediction wire by wire.
-absl::Status Check(Live& live, const mcu::HostPlan& host) {
+// Of the cycles below `cycle`, what a counter of the first slice counts.
+uint64_t Expected(uint32_t counter, const Gating& gating, const sim::Workload& guest, const sim::Workload& host,
+                  uint64_t cycle) {
+  const sim::WireId wire = WireOf(counter, gating);
+  const uint64_t guest_cycles = GuestCycles(gating.host, cycle);
+  const mcu::GateGroup group = gating.groups.empty() ? kBoth : gating.group(EventOf(counter));
+  return (group.in_guest ? guest.CumulativeCount(wire, guest_cycles) : 0) +
+         (group.in_host ? host.CumulativeCount(wire, cycle - guest_cycles) : 0);
+}
+
+// Compares the first slice's counts with a prediction counter by counter.
+absl::Status Check(Live& live, const Gating& gating) {
   live.chip->Latch();
   std::vector<uint64_t> expected(mcu::kUlcCountersMax);
-  SIDEBAND_ASSIGN_OR_RETURN(const sim::Workload workload, MakeWorkload(0));
-  for (sim::WireId wire = 0; wire < kWiresPerSlice; ++wire) {
-    expected[wire % mcu::kUlcCountersMax] += workload.CumulativeCount(wire, GuestCycles(host, live.chip->now()));
+  SIDEBAND_ASSIGN_OR_RETURN(const sim::Workload guest, MakeWorkload(0));
+  SIDEBAND_ASSIGN_OR_RETURN(const sim::Workload host, MakeWorkload(kHostSeed));
+  for (uint32_t i = 0; i < kCountersPerSlice; ++i) {
+    expected[EventOf(i)] += Expected(i, gating, guest, host, live.chip->now());
   }
   const auto counters = live.chip->memory().counters(live.blocks.front());
   if (std::equal(counters.begin(), counters.end(), expected.begin(), expected.end())) return absl::OkStatus();
@@ -133,32 +160,39 @@ absl::StatusOr<double> Measure(const Gating& gating) {
       for (uint64_t i = 0; i < kTriggersPerRound; ++i) Advance(live, gating.host);
     });
   }
-  SIDEBAND_RETURN_IF_ERROR(Check(live, gating.host));
+  SIDEBAND_RETURN_IF_ERROR(Check(live, gating));
   return best.seconds() / kTriggersPerRound;
 }
 
-absl::StatusOr<Row> GatedRow(const char* name, const Gating& gating, double ungated) {
-  SIDEBAND_ASSIGN_OR_RETURN(const double seconds, Measure(gating));
-  return Row{absl::StrCat("live: the same, gated, ", name), seconds / ungated, "x the time",
-             absl::StrFormat("%.2f ns per counter and trigger", seconds / kCounters * 1e9)};
+// What gates cost, and exits at growing rates.
+absl::Status AddGated(const char* name, const std::vector<mcu::GateGroup>& groups, double ungated, LiveChip& live) {
+  SIDEBAND_ASSIGN_OR_RETURN(const double without, Measure({.groups = groups}));
+  live.rows.push_back({absl::StrCat("live: ", name, ", without exits"), without / ungated, "x ungated",
+                       absl::StrFormat("%.2f ns per counter and trigger", without / kCounters * 1e9)});
+  Curve& curve = live.curves.emplace_back(Curve{.name = name});
+  for (const uint64_t exits : kExitRates) {
+    const uint64_t every = kClockHz / exits;
+    SIDEBAND_ASSIGN_OR_RETURN(const double seconds,
+                              Measure({.groups = groups, .host = {.every = every, .time = every / 10}}));
+    live.rows.push_back({absl::StrCat("live: the same, ", exits, " exits a second and slice"), seconds / without,
+                         "x without", absl::StrFormat("%.2f ns per counter and trigger", seconds / kCounters * 1e9)});
+    curve.points.push_back({static_cast<double>(exits), seconds / without});
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::StatusOr<Rows> MeasureLiveChip() {
+absl::StatusOr<LiveChip> MeasureLiveChip() {
   SIDEBAND_ASSIGN_OR_RETURN(const double seconds, Measure({}));
   const double trigger_seconds = static_cast<double>(kTriggerCycles) / kClockHz;
-  Rows rows{{absl::StrFormat("live: %u counters at 1.4 GHz, a trigger every 1 ms", kCounters),
-             trigger_seconds / seconds, "x real time",
-             absl::StrFormat("%.2f ns per counter and trigger, one core", seconds / kCounters * 1e9)}};
-  SIDEBAND_ASSIGN_OR_RETURN(rows.emplace_back(), GatedRow("without exits", {.has_groups = true}, seconds));
-  for (const uint64_t exits : {1000, 10'000, 100'000}) {
-    const uint64_t every = kClockHz / exits;
-    SIDEBAND_ASSIGN_OR_RETURN(rows.emplace_back(),
-                              GatedRow(absl::StrCat(exits, " exits a second and slice").c_str(),
-                                       {.has_groups = true, .host = {.every = every, .time = every / 10}}, seconds));
-  }
-  return rows;
+  LiveChip live;
+  live.rows.push_back({absl::StrFormat("live: %u counters at 1.4 GHz, a trigger every 1 ms", kCounters),
+                       trigger_seconds / seconds, "x real time",
+                       absl::StrFormat("%.2f ns per counter and trigger, one core", seconds / kCounters * 1e9)});
+  SIDEBAND_RETURN_IF_ERROR(AddGated("guests only", {kGuest}, seconds, live));
+  SIDEBAND_RETURN_IF_ERROR(AddGated("guests, hypervisor and both", {kGuest, kHost, kBoth}, seconds, live));
+  return live;
 }
 
 }  // namespace sideband::bench

@@ -14,10 +14,12 @@
 #include "absl/time/time.h"
 #include "daemon/base/clock.h"
 #include "daemon/mailbox/block_peeker.h"
+#include "daemon/mailbox/config_writer.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/register_port.h"
 #include "daemon/mailbox/snapshot_reader.h"
 #include "proto/base/status_macros.h"
+#include "proto/mailbox/counting.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/peek.h"
 #include "proto/mailbox/snapshot_cost.h"
@@ -50,6 +52,9 @@ class Bench {
     SIDEBAND_ASSIGN_OR_RETURN(mcu::ChipFile file, mcu::LoadChipFile(chip_file));
     file.extension = version;
     if (scenario == Scenario::kSteady) file.quantum = kShortQuantum;
+    return Create(file);
+  }
+  static absl::StatusOr<std::unique_ptr<Bench>> Create(const mcu::ChipFile& file) {
     auto bench = std::unique_ptr<Bench>(new Bench);
     SIDEBAND_ASSIGN_OR_RETURN(bench->device_,
                               mcu::LiveDevice::Create(file, /*boot_id=*/1, [b = bench.get()] { return b->elapsed_; }));
@@ -83,6 +88,25 @@ class Bench {
     return transport_.bit_times() - before;
   }
 
+  // A change of VM 1 in place of a snapshot, and its acknowledgement.
+  absl::StatusOr<CommitBudget> Commit(absl::Duration later) {
+    elapsed_ += later;
+    SIDEBAND_ASSIGN_OR_RETURN(const mailbox::CountingConfig actual, session_.ReadConfig());
+    mailbox::CountingConfig desired = actual;
+    desired.vms[1] = {
+        .guest_value = {.vector_enable = true, .vector = 1}, .guest_load = true, .allowed = 1, .pinned = 2};
+    const daemon::ConfigChange change{actual.revision, mailbox::Difference(actual, desired)};
+    std::optional<daemon::CommittedConfig> committed;
+    CommitBudget budget{.words = change.writes.size()};
+    const uint64_t before = transport_.bit_times();
+    SIDEBAND_RETURN_IF_ERROR(reader_.TakeClosing(writer_, change, committed).status());
+    SIDEBAND_RETURN_IF_ERROR(reader_.Acknowledge());
+    budget.change = transport_.bit_times() - before;
+    SIDEBAND_RETURN_IF_ERROR(session_.RunConfig(mailbox::ConfigStep::kAddress, 0, 0, 0).status());
+    budget.command = transport_.bit_times() - before - budget.change;
+    return budget;
+  }
+
  private:
   Bench() = default;
 
@@ -97,6 +121,7 @@ class Bench {
   daemon::FakeClock clock_{absl::UnixEpoch()};
   daemon::SnapshotReader reader_{session_, clock_};
   daemon::BlockPeeker peeker_{session_, clock_, [] {}};
+  daemon::ConfigWriter writer_{session_, /*tag=*/1};
 };
 
 std::vector<uint64_t> Increments(const mailbox::Snapshot& before, const mailbox::Snapshot& now) {
@@ -198,6 +223,25 @@ Rows RowsOf(const PeekBudget& budget) {
   return {row("peek of 1 counter", budget.one, "a snapshot as a stream of version 1", budget.snapshot),
           row("the same", budget.one, "a snapshot that version 2 predicts", budget.predicted),
           row("peek of 64 counters", budget.all, "64 SMBPBI commands", budget.plain)};
+}
+
+absl::StatusOr<CommitBudget> MeasureCommitBudget(const std::string& chip_file) {
+  SIDEBAND_ASSIGN_OR_RETURN(mcu::ChipFile file, mcu::LoadChipFile(chip_file));
+  file.extension = mailbox::ExtensionVersion::kTwo;
+  file.gate_groups.push_back({.name = "sm", .events = {file.units.front().events.front().name}});
+  file.pipeline.gate_groups.emplace_back();
+  SIDEBAND_ASSIGN_OR_RETURN(const auto bench, Bench::Create(file));
+  SIDEBAND_RETURN_IF_ERROR(bench->ReadSnapshot(kBefore).status());
+  SIDEBAND_ASSIGN_OR_RETURN(const Bench::Read latch, bench->ReadSnapshot(kBetween));
+  SIDEBAND_ASSIGN_OR_RETURN(CommitBudget budget, bench->Commit(kBetween));
+  budget.latch = latch.bit_times;
+  return budget;
+}
+
+Rows RowsOf(const CommitBudget& budget) {
+  return {{"mailbox: change of what is counted of a VM, beyond its snapshot", budget.commands(), "commands",
+           absl::StrFormat("%d words; %d bit times, the snapshot %d; at most 20", budget.words, budget.change,
+                           budget.latch)}};
 }
 
 }  // namespace sideband::bench

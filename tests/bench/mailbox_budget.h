@@ -6,6 +6,7 @@
 //                             MeasureMailboxBudget("tests/bench/mailbox_budget.yaml", version, Scenario::kSteady));
 //   Print(RowsOf(budget));
 //   SIDEBAND_ASSIGN_OR_RETURN(const PeekBudget peeks, MeasurePeekBudget("tests/bench/mailbox_budget.yaml"));
+//   SIDEBAND_ASSIGN_OR_RETURN(const CommitBudget commit, MeasureCommitBudget("tests/bench/mailbox_budget.yaml"));
 #ifndef SIDEBAND_TESTS_BENCH_MAILBOX_BUDGET_H_
 #define SIDEBAND_TESTS_BENCH_MAILBOX_BUDGET_H_
 
@@ -58,6 +59,21 @@ struct PeekBudget {
 absl::StatusOr<PeekBudget> MeasurePeekBudget(const std::string& chip_file);
 
 Rows RowsOf(const PeekBudget& budget);
+
+// Bit times of a change of one VM's words of counting, on the same device with a gate group.
+struct CommitBudget {
+  uint64_t change = 0;   // BEGIN to COMMIT, and the closing snapshot
+  uint64_t latch = 0;    // a snapshot as long after the one before
+  uint64_t command = 0;  // one step of the change
+  uint64_t words = 0;    // written by it
+
+  // Beyond the snapshot, as steps.
+  double commands() const { return static_cast<double>(change - latch) / static_cast<double>(command); }
+};
+
+absl::StatusOr<CommitBudget> MeasureCommitBudget(const std::string& chip_file);
+
+Rows RowsOf(const CommitBudget& budget);
 
 }  // namespace sideband::bench
 

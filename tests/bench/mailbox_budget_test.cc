@@ -52,5 +52,13 @@ TEST(PeekBudgetTest, IsKept) {
   EXPECT_TRUE(budget->is_as_computed);
 }
 
+TEST(CommitBudgetTest, IsKept) {
+  const auto budget = MeasureCommitBudget("tests/bench/mailbox_budget.yaml");
+  ASSERT_TRUE(budget.ok()) << budget.status();
+  EXPECT_GE(budget->words, 4u);
+  EXPECT_GT(budget->change, budget->latch);
+  EXPECT_LE(budget->commands(), 20);
+}
+
 }  // namespace
 }  // namespace sideband::bench
