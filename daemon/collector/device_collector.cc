@@ -143,10 +143,12 @@ std::vector<absl::Time> DeviceCollector::Created(const mailbox::Snapshot& shown,
   const Uuid& uuid = taken.topology->catalog().device;
   std::vector<absl::Time> times =
       creation_times_.Of(shown, {taken.host_time, taken.host_time_error, taken.steady_time}, device_row_is_new);
-  if (context_.creation_file == nullptr || !creation_times_.has_changed()) return times;
+  const bool is_saved = !creation_times_.has_changed() && !is_save_overdue_;
+  if (context_.creation_file == nullptr || is_saved) return times;
   const absl::Status saved = context_.creation_file->Save(uuid, creation_times_.known());
-  // A full disk must not stop collection; only a later restart shows other created times.
-  if (!saved.ok()) spdlog::warn("created times: {}", std::string(saved.message()));
+  // A full disk must not stop collection; only a restart before the next attempt shows other created times.
+  if (!saved.ok() && !is_save_overdue_) spdlog::warn("created times: {}", std::string(saved.message()));
+  is_save_overdue_ = !saved.ok();
   return times;
 }
 

@@ -87,6 +87,7 @@ class DeviceCollector {
   CountingFollower counting_;
   PipelineIncrements pipeline_;
   CreationTimes creation_times_;
+  bool is_save_overdue_ = false;  // the last attempt to save them has failed
   std::optional<Uuid> restored_;  // the UUID for which Load() was attempted
   // Whether restored_ has the last run that published a snapshot; without it, any run may have published a device row.
   bool knows_earlier_runs_ = false;

@@ -366,11 +366,16 @@ TEST_F(DeviceCollectorTest, ADamagedFileOfCreatedTimesIsReplaced) {
 }
 
 TEST_F(DeviceCollectorTest, AFileThatCannotBeWrittenDoesNotStopTheCollection) {
-  const CreationFile nowhere(folder_ + "/missing");
+  const std::string missing = folder_ + "/missing";
+  std::filesystem::remove_all(missing);
+  const CreationFile nowhere(missing);
   creation_file_ = &nowhere;
   Start();
   EXPECT_NE(Collect(), nullptr);
   EXPECT_EQ(CountOnAndCollect()->publication, 2u);
+  std::filesystem::create_directory(missing);
+  EXPECT_NE(CountOnAndCollect(), nullptr);
+  EXPECT_TRUE(nowhere.Load(device_.catalog.device).ok()) << "once it can be";
 }
 
 TEST_F(DeviceCollectorTest, AnIntervalThatTheBusCannotCarryIsRejected) {
