@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "daemon/authz/policy_holder.h"
@@ -280,6 +281,11 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
   SIDEBAND_ASSIGN_OR_RETURN(const auto grpc, GrpcServer::Start(GrpcOptions(config, budget, sockets.grpc, past, *sealers,
                                                                            live, counting_queries, admin),
                                                                reader, *metrics));
+  // A call that waits would keep the server from stopping.
+  const absl::Cleanup answer_waiting_calls = [&] {
+    reloads.Close();
+    devices.RequestStop();
+  };
   SIDEBAND_RETURN_IF_ERROR(WritePortsFile(config.ports_file, grpc->port(), http->port()));
   spdlog::info("sidebandd {}: {}, {}, {} devices", kVersion, Places(config.grpc.listener, grpc->port(), "gRPC", "gRPC"),
                Places(config.http, http->port(), "HTTPS", "HTTP"), config.devices.size());
@@ -304,8 +310,10 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
   const auto reload = [&] {
     const auto asked = reloads.Take();
     const ReloadOutcome outcome = reloader.Reload();
-    http->ReloadCertificates();
-    grpc->ReloadCertificates();
+    if (outcome.errors.empty()) {
+      http->ReloadCertificates();
+      grpc->ReloadCertificates();
+    }
     for (const auto& done : asked) done(outcome);
   };
   Serve(signals, manager, keeper, reload, [&] { return DescribeDevices(store, reader); });

@@ -28,7 +28,8 @@ namespace sideband::daemon {
 class DeviceTriggers {
  public:
   static constexpr size_t kWaitingMax = 16;
-  // Called once, on the collector's thread, or within Close: the result as of MailboxSession::Trigger, or UNAVAILABLE.
+  // Called once, on the collector's thread, or within Close: the result as of MailboxSession::Trigger, CANCELLED if the
+  // collector is stopped meanwhile, or UNAVAILABLE.
   using Done = std::function<void(const absl::StatusOr<uint32_t>& number)>;
 
   // `session` must outlive it; `wake` is called after each accepted request and must not block.

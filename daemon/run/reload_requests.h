@@ -20,7 +20,7 @@
 
 namespace sideband::daemon {
 
-// Thread-safe. No lock is held while a `done` runs.
+// Thread-safe. No lock is held while a `done` runs. As many wait as callers may have calls under way.
 class ReloadRequests {
  public:
   using Done = std::function<void(const absl::StatusOr<ReloadOutcome>& outcome)>;

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "absl/strings/str_cat.h"
 #include "daemon/view/row_filter.h"
 #include "proto/base/status_macros.h"
 
@@ -16,7 +17,8 @@ using sideband::v1::TriggerResponse;
 
 absl::Status CheckIsLocal(const Caller& caller, const Credentials& peer) {
   const bool is_operator = caller.principal.role == Principal::Role::kOperator;
-  if (is_operator && peer.local_operator) return absl::OkStatus();
+  // With a token the caller is the token's, whom a proxy in front of the socket may have passed on.
+  if (is_operator && peer.local_operator && !peer.bearer_token) return absl::OkStatus();
   return absl::PermissionDeniedError("Admin is for local operators on the daemon's Unix socket");
 }
 
@@ -26,14 +28,16 @@ TriggerStep StepOf(const TriggerRequest& request) {
 }
 
 // The error as callers see it: what the mailbox reports, in the request's words.
-absl::Status ForCaller(const absl::Status& status) {
-  if (absl::IsInvalidArgument(status)) return absl::InvalidArgumentError("period_cycles: too short for the device");
+absl::Status ForCaller(TriggerStep step, const absl::Status& status) {
+  if (absl::IsInvalidArgument(status) && step == TriggerStep::kStart) {
+    return absl::InvalidArgumentError("period_cycles: too short for the device");
+  }
   if (absl::IsUnimplemented(status)) return absl::UnimplementedError("the device cannot be triggered by a controller");
-  return status;
+  return absl::UnavailableError(absl::StrCat("the device was not triggered: ", status.message()));
 }
 
 absl::StatusOr<TriggerResponse> ResponseOf(TriggerStep step, const absl::StatusOr<uint32_t>& number) {
-  if (!number.ok()) return ForCaller(number.status());
+  if (!number.ok()) return ForCaller(step, number.status());
   TriggerResponse response;
   if (step == TriggerStep::kOnce) response.set_trigger_id(*number);
   return response;

@@ -37,7 +37,7 @@ class Admin {
     std::function<absl::Status(size_t device, mailbox::TriggerStep step, uint64_t period,
                                std::function<void(const absl::StatusOr<uint32_t>& number)> done)>
         trigger;
-    // Reloads soon; `done` is called once, on another thread.
+    // Reloads soon; `done` is called once, maybe within the call.
     std::function<void(std::function<void(const absl::StatusOr<ReloadOutcome>& outcome)> done)> reload;
   };
   template <typename Response>
@@ -46,9 +46,11 @@ class Admin {
   // What the parts refer to must outlive it.
   explicit Admin(Parts parts) : parts_(std::move(parts)) {}
 
-  // Neither blocks. After an error `done` is not called; otherwise once, from another thread.
-  //   PERMISSION_DENIED: the caller is no operator on the daemon's Unix socket. NotFound(): no such device.
-  //   INVALID_ARGUMENT, UNIMPLEMENTED, UNAVAILABLE, RESOURCE_EXHAUSTED: as of DeviceTriggers::Ask.
+  // Neither blocks. After an error `done` is not called; otherwise once, maybe within the call, else from another
+  // thread.
+  //   PERMISSION_DENIED: the caller is no operator on the daemon's Unix socket, or has a token. NotFound(): no such
+  //   device. RESOURCE_EXHAUSTED: too many wait. To `done`, INVALID_ARGUMENT: the device does not take the period.
+  //   UNIMPLEMENTED: it has no such command. UNAVAILABLE: it was not triggered, or the daemon is shutting down.
   absl::Status Reload(const Caller& caller, const Credentials& peer, Done<sideband::v1::ReloadResponse> done) const;
   absl::Status Trigger(const Caller& caller, const Credentials& peer, const sideband::v1::TriggerRequest& request,
                        Done<sideband::v1::TriggerResponse> done) const;

@@ -60,6 +60,8 @@ TEST_F(AdminTest, OnlyLocalOperatorsAreServed) {
   for (const std::string who : {"ops", "auditor", "tenant-a"}) {
     EXPECT_TRUE(absl::IsPermissionDenied(admin_.Reload(CallerOf(who), {}, never))) << who;
     EXPECT_TRUE(absl::IsPermissionDenied(admin_.Trigger(CallerOf(who), {}, request, never))) << who;
+    const Credentials passed_on = {.bearer_token = "token", .local_operator = 0};
+    EXPECT_TRUE(absl::IsPermissionDenied(admin_.Reload(CallerOf(who), passed_on, never))) << who << " by a token";
     if (who == "ops") continue;
     EXPECT_TRUE(absl::IsPermissionDenied(admin_.Reload(CallerOf(who), {.local_operator = 0}, never))) << who;
   }
@@ -91,6 +93,11 @@ TEST_F(AdminTest, ErrorsAreInTheRequestsWords) {
   number_ = absl::InvalidArgumentError("TRIGGER: ERR_DATA");
   ASSERT_TRUE(Trigger("gpu0", 1).ok());
   EXPECT_EQ(triggered_.status().message(), "period_cycles: too short for the device");
+  ASSERT_TRUE(Trigger("gpu0").ok());
+  EXPECT_EQ(triggered_.status().message(), "the device was not triggered: TRIGGER: ERR_DATA");
+  number_ = absl::CancelledError("stopping");
+  ASSERT_TRUE(Trigger("gpu0").ok());
+  EXPECT_TRUE(absl::IsUnavailable(triggered_.status()));
   number_ = absl::UnimplementedError("TRIGGER: ERR_OPCODE");
   ASSERT_TRUE(Trigger("gpu0").ok());
   EXPECT_EQ(triggered_.status().message(), "the device cannot be triggered by a controller");

@@ -30,6 +30,10 @@ bool Sees(const Caller& caller, const mailbox::Catalog& catalog) {
          std::ranges::any_of(catalog.vms, [&](const VmInfo& vm) { return MayConfigure(caller, catalog, vm); });
 }
 
+bool HaveSameEvents(const Topology& one, const Topology& other) {
+  return one.hash() == other.hash() || one.catalog().events == other.catalog().events;
+}
+
 // The part of a device's configuration that a caller may see.
 class ResponseWriter {
  public:
@@ -177,6 +181,10 @@ absl::StatusOr<CountingQueries::Subject> CountingQueries::Find(const Caller& cal
     if (device.info->name != name || device.view == nullptr) continue;
     auto state = book_.State(name);
     if (!state || !Sees(caller, state->actual.topology->catalog())) break;
+    // The snapshots of a device that has changed its events are there before its configuration.
+    if (!HaveSameEvents(*device.view->topology(), *state->actual.topology)) {
+      return absl::UnavailableError("the device's configuration is not known yet; ask again");
+    }
     return Subject{std::move(device), *std::move(state)};
   }
   return NotFound();

@@ -18,9 +18,9 @@ class CountingQueries {
  public:
   CountingQueries(Reader& reader, CountingBook& book) : reader_(reader), book_(book) {}
 
-  // NotFound(): a device that is absent, denied, or without gate groups. An operator gets everything; of a confidential
-  // VM that is what it may open. A tenant gets its VMs on which it has the right `configure`, and the groups of its
-  // grants.
+  // NotFound(): a device that is absent, denied, or without gate groups. UNAVAILABLE while the configuration of a
+  // device that has changed its events is being read. An operator gets everything; of a confidential VM that is what it
+  // may open. A tenant gets its VMs on which it has the right `configure`, and the groups of its grants.
   absl::StatusOr<sideband::v1::GetCountingResponse> Get(const Caller& caller,
                                                         const sideband::v1::GetCountingRequest& request) const;
   // Errors as above, and ABORTED as of CountingBook::Set. What is not the caller's to set is refused as what does not

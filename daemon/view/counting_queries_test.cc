@@ -105,6 +105,16 @@ TEST_F(CountingQueriesTest, AnOperatorSeesEverythingButContexts) {
   EXPECT_FALSE(response->vms(2).has_pinned());
 }
 
+// A device that restarts with other events has a new view before its configuration is read.
+TEST_F(CountingQueriesTest, TheConfigurationOfOtherEventsIsNotShown) {
+  mailbox::Catalog catalog = world_.topology->catalog();
+  catalog.events.insert(catalog.events.end(), 20'000, catalog.events[0]);
+  mailbox::CountingConfig config = book_.State("gpu0")->actual.config;
+  book_.Observe("gpu0", {std::make_shared<const Topology>(std::move(catalog), 99), 1, std::move(config)});
+  EXPECT_TRUE(absl::IsUnavailable(Get("ops").status()));
+  EXPECT_TRUE(absl::IsUnavailable(Set("ops", OfVm("vm0", [](auto&) {})).status()));
+}
+
 TEST_F(CountingQueriesTest, ATenantSeesItsVmAndTheGroupsOfItsGrant) {
   const auto response = Get("tenant-a");
   ASSERT_TRUE(response.ok()) << response.status();

@@ -56,7 +56,6 @@ _STATUS = {
     "metrics 'sideband_sealing_budget_used_ratio|sideband_sealed_records_total'": 1,
     # The page's device has no gate groups.
     "metrics 'sideband_counting'": 1,
-    "sideband --address unix:/run/sideband/grpc.sock counting show --device gpu0": 1,
     "journalctl -u sidebandd -g 'what is counted'": 1,
     "journalctl -u sidebandd -g 'old certificates stay in force' -n 5 --no-pager": 1,
     "journalctl -u sidebandd -g 'audit:' -n 5 --no-pager": 1,
