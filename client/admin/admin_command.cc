@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "client/cli/only_device.h"
@@ -21,6 +22,12 @@ std::string OutcomeText(const v1::ReloadResponse& response) {
     absl::StrAppend(&text, setting, " has changed; it takes effect only after a restart\n");
   }
   return text;
+}
+
+// Empty if the text is a number of cycles.
+std::string CheckCycles(const std::string& text) {
+  uint64_t cycles = 0;
+  return absl::SimpleAtoi(text, &cycles) && cycles > 0 ? "" : absl::StrCat("'", text, "' is not a number of cycles");
 }
 
 class AdminCommand final : public Command {
@@ -49,7 +56,7 @@ class AdminCommand final : public Command {
     app.add_option("--device", device_, "This device; default: the only one")->type_name("NAME");
     auto* const every = app.add_option("--every", period_, "Also at each multiple of so many reference cycles")
                             ->type_name("CYCLES")
-                            ->check(CLI::PositiveNumber);
+                            ->check(CLI::Validator(CheckCycles, "CYCLES"));
     app.add_flag("--stop", is_stop_, "End what --every has begun")->excludes(every);
   }
 

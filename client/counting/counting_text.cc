@@ -64,6 +64,7 @@ std::string VmTable(const v1::GetCountingResponse& response, const TableStyle& s
     table.Add({vm.vm(), "", Groups(vm.allowed(), all), vm.has_pinned() ? Groups(vm.pinned(), all) : "",
                vm.has_value() ? Groups(vm.value(), all) : "", absl::StrJoin(vm.ids().ids(), ","), Notes(response, vm)});
     for (const v1::ContextCounting& context : vm.contexts()) {
+      if (!context.has_value()) continue;
       table.Add({vm.vm(), context.context(), "", "", Groups(context.value(), all), "", ""});
     }
   }
@@ -99,7 +100,7 @@ std::string ExplanationText(const ExplainQuestion& question, const Explanation& 
   return absl::StrCat("counted = valid and guest and match and (pinned or (value and context value and allowed))",
                       is_selectable ? " and selected\n" : "\n", table.Render(style), question.event, " (gate group ",
                       explanation.group, ") is ", explanation.is_counted ? "" : "not ", "counted while ", question.vm,
-                      " runs\n");
+                      explanation.is_in_sync ? " runs\n" : " runs, until the settings that wait are in force\n");
 }
 
 }  // namespace sideband::client

@@ -17,7 +17,7 @@ namespace sideband::client {
 // A line of the device, a table of its gate groups, a table of the VMs, and a line for each refused setting.
 std::string CountingText(const v1::GetCountingResponse& response, const TableStyle& style);
 
-// The rule, its terms in a table, and what follows.
+// The rule, its terms in a table, and what follows until the settings are in force.
 std::string ExplanationText(const ExplainQuestion& question, const Explanation& explanation, const TableStyle& style);
 
 }  // namespace sideband::client

@@ -2,9 +2,12 @@
 #include "client/counting/explain.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/text.h"
 
 namespace sideband::client {
 namespace {
@@ -47,7 +50,36 @@ ExplainedTerm ContextValue(const v1::GateGroup& group, const v1::VmCounting& vm,
     return {"context value", holds,
             absl::StrCat("context '", name, "' ", holds ? "enables" : "does not enable", " the group")};
   }
-  return {"context value", true, name.empty() ? "no context is named" : "the context has no value of its own"};
+  return {
+      "context value", true,
+      name.empty() ? "no context is named; one may have a value of its own" : "the context has no value of its own"};
+}
+
+bool HasContext(const v1::VmCounting& vm, const std::string& name) {
+  return std::ranges::any_of(vm.contexts(), [&](const v1::ContextCounting& row) { return row.context() == name; });
+}
+
+std::string NoSuchEvent(const v1::GetCountingResponse& counting, const std::string& event) {
+  std::vector<std::string> events;
+  for (const v1::GateGroup& group : counting.groups()) {
+    events.insert(events.end(), group.events().begin(), group.events().end());
+  }
+  return absl::StrCat("event '", event, "' is in no gate group that you may see", DidYouMean(event, events));
+}
+
+// What the question names must be there for the caller.
+absl::Status CheckNames(const v1::GetCountingResponse& counting, const ExplainQuestion& question) {
+  const v1::VmCounting* const vm = FindVm(counting, question.vm);
+  if (vm == nullptr) return absl::NotFoundError(absl::StrCat("no VM '", question.vm, "' whose gates you may see"));
+  if (vm->confidential()) {
+    return absl::NotFoundError(absl::StrCat("VM '", question.vm, "' is confidential: it alone knows what it counts"));
+  }
+  if (!question.context.empty() && !HasContext(*vm, question.context)) {
+    return absl::NotFoundError(
+        absl::StrCat("no context '", question.context, "' of VM '", question.vm, "' whose value you may see"));
+  }
+  if (GroupOf(counting, question.event) == nullptr) return absl::NotFoundError(NoSuchEvent(counting, question.event));
+  return absl::OkStatus();
 }
 
 std::string Named(const v1::EventSelection& selection) {
@@ -71,14 +103,9 @@ bool IsSelectable(const v1::GetCountingResponse& counting, const std::string& ev
 }  // namespace
 
 absl::StatusOr<Explanation> Explain(const v1::GetCountingResponse& counting, const ExplainQuestion& question) {
+  SIDEBAND_RETURN_IF_ERROR(CheckNames(counting, question));
   const v1::VmCounting* const vm = FindVm(counting, question.vm);
-  if (vm == nullptr) return absl::NotFoundError(absl::StrCat("no VM '", question.vm, "' whose gates you may see"));
   const v1::GateGroup* const group = GroupOf(counting, question.event);
-  if (group == nullptr) {
-    return absl::NotFoundError(absl::StrCat("event '", question.event,
-                                            "' is in no gate group that you may see: an event without one is counted "
-                                            "whenever the VM has a slice"));
-  }
   const bool is_pinned = Has(vm->pinned(), group->name()), is_allowed = Has(vm->allowed(), group->name());
   Explanation explanation{
       .group = group->name(),
@@ -96,6 +123,7 @@ absl::StatusOr<Explanation> Explain(const v1::GetCountingResponse& counting, con
   }
   const auto& terms = explanation.terms;
   const bool is_enabled = terms[3].holds || (terms[4].holds && terms[5].holds && terms[6].holds);
+  explanation.is_in_sync = counting.in_sync();
   explanation.is_counted =
       terms[0].holds && terms[1].holds && terms[2].holds && is_enabled && (terms.size() == 7 || terms[7].holds);
   return explanation;

@@ -16,7 +16,7 @@ namespace sideband::client {
 
 struct ExplainQuestion {
   std::string vm;
-  std::string context;  // empty: a context without a value of its own
+  std::string context;  // empty: any that has no value of its own
   std::string event;
 };
 
@@ -33,9 +33,11 @@ struct Explanation {
   // counted in selections.
   std::vector<ExplainedTerm> terms;
   bool is_counted = false;
+  bool is_in_sync = false;  // no setting waits for the device
 };
 
-// NOT_FOUND names the VM or the event: an event without a gate group is counted whenever the VM has a slice.
+// Of the configuration in force. NOT_FOUND names the VM, the context or the event that is not there for the caller, and
+// a confidential VM.
 absl::StatusOr<Explanation> Explain(const v1::GetCountingResponse& counting, const ExplainQuestion& question);
 
 }  // namespace sideband::client

@@ -22,6 +22,7 @@ v1::GetCountingResponse Counting() {
   vm.set_vm("vm1");
   vm.mutable_allowed()->add_groups("tlb");
   vm.mutable_pinned();
+  vm.add_contexts()->set_context("eval");
   return counting;
 }
 
@@ -99,7 +100,15 @@ TEST(ExplainTest, WhatIsNotThereIsNamed) {
   EXPECT_EQ(Explain(Counting(), {"vm2", "", "tlb_misses"}).status().message(), "no VM 'vm2' whose gates you may see");
   const absl::Status event = Explain(Counting(), {"vm1", "", "x"}).status();
   EXPECT_EQ(event.code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(event.message().substr(0, 32), "event 'x' is in no gate group th");
+  EXPECT_EQ(event.message(), "event 'x' is in no gate group that you may see");
+  EXPECT_EQ(Explain(Counting(), {"vm1", "", "tlb_mises"}).status().message(),
+            "event 'tlb_mises' is in no gate group that you may see (did you mean 'tlb_misses'?)");
+  EXPECT_EQ(Explain(Counting(), {"vm1", "trian", "tlb_misses"}).status().message(),
+            "no context 'trian' of VM 'vm1' whose value you may see");
+  v1::GetCountingResponse counting = Counting();
+  counting.mutable_vms(0)->set_confidential(true);
+  EXPECT_EQ(Explain(counting, {"vm1", "", "tlb_misses"}).status().message(),
+            "VM 'vm1' is confidential: it alone knows what it counts");
 }
 
 }  // namespace

@@ -145,10 +145,9 @@ class ResponseWriter {
     for (const mailbox::ContextInfo& context : catalog_.contexts) {
       const auto control = state_.actual.config.contexts.find({context.vm, context.id});
       if (context.vm != vm.id || control == state_.actual.config.contexts.end() || !MaySee(vm, context.name)) continue;
-      if (!control->second.load) continue;
       auto& row = *out.add_contexts();
       row.set_context(context.name);
-      WriteValue(control->second.value.Enabled(), groups, *row.mutable_value());
+      if (control->second.load) WriteValue(control->second.value.Enabled(), groups, *row.mutable_value());
     }
   }
 

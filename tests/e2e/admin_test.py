@@ -47,6 +47,10 @@ class AdminTest(unittest.TestCase):
         self.assertEqual(self.out("trigger", "--stop"), "triggered by the device alone again\n")
         self.assertIn("period_cycles: too short for the device", self.refusal("trigger", "--every", "10"))
         self.assertIn("no such device", self.refusal("trigger", "--device", "gpu9"))
+        for cycles in ("0", "-5", "1ms", "99999999999999999999"):
+            result = self.admin("trigger", "--every", cycles)
+            self.assertEqual((result.returncode, result.stdout), (2, ""))
+            self.assertIn("'%s' is not a number of cycles" % cycles, result.stderr)
 
     def test_other_connections_are_refused(self):
         for user in ("operator", "tenant-a"):
