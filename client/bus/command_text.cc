@@ -170,6 +170,16 @@ std::string TriggerArguments(const CommandWord& command, const DataRegisters& in
   return absl::StrFormat("step 0x%02X", command.arg1);
 }
 
+bool IsTriggerStep(const CommandWord& command, mailbox::TriggerStep step) {
+  return command.opcode == Opcode::kTrigger && command.arg1 == static_cast<uint8_t>(step);
+}
+
+std::string TriggerData(const CommandWord& command, uint32_t value) {
+  if (IsTriggerStep(command, mailbox::TriggerStep::kOnce)) return absl::StrCat("trigger ", value);
+  if (IsTriggerStep(command, mailbox::TriggerStep::kStart)) return absl::StrCat("period ", value, ", bits 31:0");
+  return Hex(value);
+}
+
 std::string AckArguments(const CommandWord& command, const DataRegisters& in) {
   const uint32_t mark = uint32_t{command.arg2} << 8 | command.arg1;
   return absl::StrFormat("snapshot %s, mark 0x%04X", NumberOr(in.data), mark);
@@ -417,7 +427,7 @@ std::string DataText(const CommandWord& command, uint32_t value) {
     case Opcode::kConfig:
       return ConfigData(command, value).empty() ? Hex(value) : ConfigData(command, value);
     case Opcode::kTrigger:
-      return command.arg1 == 0 ? absl::StrCat("trigger ", value) : Hex(value);
+      return TriggerData(command, value);
     case Opcode::kPeek:
       return IsPeekStep(command, PeekStep::kGo) ? absl::StrCat("stream of ", value, " bytes") : Hex(value);
     case Opcode::kNull:
@@ -457,8 +467,10 @@ std::string ExtendedDataText(const CommandWord& command, uint32_t value) {
     case Opcode::kGetSystemInfo:
     case Opcode::kPerformanceMonitoring:
     case Opcode::kAck:
-    case Opcode::kTrigger:
       break;  // no extended data
+    case Opcode::kTrigger:
+      if (!IsTriggerStep(command, mailbox::TriggerStep::kStart)) break;
+      return absl::StrCat("period ", value, ", bits 63:32");
     case Opcode::kPeek:
       if (IsPeekStep(command, PeekStep::kGo)) return absl::StrCat("tag ", value);
       break;

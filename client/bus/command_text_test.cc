@@ -110,6 +110,9 @@ TEST(CommandTextTest, SaysWhatTheDataMeans) {
       {0x00000260, 0x55667788, "boot id ........55667788"},
       {0x00000062, 7, "snapshot 7"},
       {0x00000063, 5170, "stream of 5170 bytes"},
+      {0x00000066, 7, "trigger 7"},
+      {0x00000166, 7, "period 7, bits 31:0"},
+      {0x00000266, 7, "0x00000007"},
       {0x00000167, 78, "stream of 78 bytes"},
       {0x0000007F, 0xABCD, "0x0000ABCD"},
   };
@@ -118,6 +121,8 @@ TEST(CommandTextTest, SaysWhatTheDataMeans) {
   EXPECT_EQ(ExtendedDataText(Word(0x160), 16), "16 counters in each block");
   EXPECT_EQ(ExtendedDataText(Word(0x61), 0xABCD), "hash 0x0000ABCD");
   EXPECT_EQ(ExtendedDataText(Word(0x62), 5170), "stream of 5170 bytes");
+  EXPECT_EQ(ExtendedDataText(Word(0x166), 1), "period 1, bits 63:32");
+  EXPECT_EQ(ExtendedDataText(Word(0x66), 1), "0x00000001");
 }
 
 }  // namespace

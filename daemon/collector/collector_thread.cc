@@ -145,9 +145,15 @@ void CollectorThread::AnswerAsked(absl::Duration next) {
   do {
     ShowProgress();
     bus_.StartWithin(kPeekMax, "an answer takes longer than ten seconds");
-    if (!triggers_.RunNext(is_readable_) && !peeks_.AnswerNext(is_readable_, next)) break;
-  } while (clock_.Steady() < next);
+  } while (AnswerNext(next) && clock_.Steady() < next);
   progress_ns_ = kResting;
+}
+
+bool CollectorThread::AnswerNext(absl::Duration next) {
+  const auto run_trigger = [this] { return triggers_.RunNext(is_readable_); };
+  const auto answer_peek = [this, next] { return peeks_.AnswerNext(is_readable_, next); };
+  is_turn_of_triggers_ = !is_turn_of_triggers_;
+  return is_turn_of_triggers_ ? run_trigger() || answer_peek() : answer_peek() || run_trigger();
 }
 
 bool CollectorThread::UpdateInfo() {

@@ -89,10 +89,12 @@ class CollectorThread {
   void ReportVersion();
   void ReportRestart();
   void Collect();
-  // Runs the triggers and answers the peeks that wait: one, and more while no snapshot is due at `next`. A due snapshot
-  // therefore waits for one question of a peek at most, and peeks are answered also if collections take the whole
-  // interval.
+  // Runs the triggers and answers the peeks that wait, in turns: one, and more while no snapshot is due at `next`. A
+  // due snapshot therefore waits for one question of a peek at most, and peeks are answered also if collections take
+  // the whole interval.
   void AnswerAsked(absl::Duration next) ABSL_LOCKS_EXCLUDED(mu_);
+  // Runs a trigger, or answers a peek; false if none waits. Neither kind can keep the other waiting.
+  bool AnswerNext(absl::Duration next);
   void Wake() ABSL_LOCKS_EXCLUDED(mu_);
   // Reads the DeviceInfo from the store. Returns true if the interval has changed.
   bool UpdateInfo() ABSL_LOCKS_EXCLUDED(mu_);
@@ -116,11 +118,12 @@ class CollectorThread {
   PeekRouter* const peek_router_;  // nullptr: no peeks
   TriggerRouter* const trigger_router_;
   const Clock& clock_;
-  std::string last_error_;    // empty after a successful snapshot; used by the collector's thread only
-  bool reported_ = false;     // Report() was called at least once; likewise
-  bool is_readable_ = false;  // the last collection has succeeded; likewise
-  uint64_t boot_id_ = 0;      // of the newest snapshot; likewise
-  uint8_t version_ = 0;       // of the snapshot extension, as logged; likewise
+  std::string last_error_;            // empty after a successful snapshot; used by the collector's thread only
+  bool is_turn_of_triggers_ = false;  // in the last answer; likewise
+  bool reported_ = false;             // Report() was called at least once; likewise
+  bool is_readable_ = false;          // the last collection has succeeded; likewise
+  uint64_t boot_id_ = 0;              // of the newest snapshot; likewise
+  uint8_t version_ = 0;               // of the snapshot extension, as logged; likewise
 
   mutable absl::Mutex mu_;
   SteadyCondVar changed_;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,12 +17,14 @@
 #include "daemon/base/clock.h"
 #include "daemon/collector/fake_context.h"
 #include "daemon/collector/peek_router.h"
+#include "daemon/collector/trigger_router.h"
 #include "daemon/mailbox/fake_mailbox.h"
 #include "daemon/mailbox/register_port.h"
 #include "daemon/metrics/expect_metric.h"
 #include "daemon/snapshot/live_block.h"
 #include "daemon/snapshot/live_reader.h"
 #include "daemon/snapshot/store.h"
+#include "proto/mailbox/extension.h"
 #include "proto/mailbox/features.h"
 #include "proto/mailbox/word.h"
 
@@ -108,6 +111,7 @@ class CollectorThreadTest : public testing::Test {
   const TickingClock ticking_{fakes_.clock};
   Publications published_{fakes_.store};
   PeekRouter router_;
+  TriggerRouter triggers_;
   FakeMailbox* device_ = nullptr;  // the thread's own
   std::unique_ptr<CollectorThread> thread_;
 };
@@ -302,6 +306,7 @@ class PeekingThreadTest : public CollectorThreadTest {
     device_->features = mailbox::kPeekFeature;
     CollectorContext context = fakes_.Get(clock);
     context.peeks = &router_;
+    context.triggers = &triggers_;
     thread_ = std::make_unique<CollectorThread>(0, std::move(device), FakeMailbox::kAddress, context);
   }
   // Gives the device this many events. Beyond those that it has, counter i of a block is i.
@@ -503,6 +508,86 @@ TEST_F(PeekingThreadTest, PeeksKeepToTheirShareOfTheBus) {
   thread_.reset();
   MakePeeking(absl::Hours(1), fakes_.clock, /*share=*/0);
   EXPECT_EQ(Asking(router_, Query()).ticket().status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+// A trigger as an operator asks for it.
+class Triggering {
+ public:
+  explicit Triggering(TriggerRouter& router)
+      : asked_(router.Trigger(0, mailbox::TriggerStep::kOnce, 0, [this](const absl::StatusOr<uint32_t>& number) {
+          number_ = number;
+          done_.Notify();
+        })) {}
+  const absl::Status& asked() const { return asked_; }
+  const absl::StatusOr<uint32_t>& Await() {
+    done_.WaitForNotification();
+    return number_;
+  }
+
+ private:
+  absl::StatusOr<uint32_t> number_;
+  absl::Notification done_;
+  absl::Status asked_;
+};
+
+class TriggeringThreadTest : public PeekingThreadTest {
+ protected:
+  // The device numbers its triggers from 1.
+  void MakeTriggering() {
+    MakePeeking(absl::Hours(1), fakes_.clock);
+    device_->answer = [this](const FakeMailbox::Command& command) -> std::optional<FakeMailbox::Reply> {
+      if (command.word.opcode != Opcode::kTrigger) return std::nullopt;
+      return FakeMailbox::Reply{.data = ++number_};
+    };
+  }
+  // The commands that answer somebody, a letter each.
+  std::string Answers() const {
+    std::string letters;
+    for (const FakeMailbox::Command& command : device_->commands) {
+      const bool is_go = command.word.arg1 == static_cast<uint8_t>(mailbox::PeekStep::kGo);
+      if (command.word.opcode == Opcode::kTrigger) letters += 'T';
+      if (command.word.opcode == Opcode::kPeek && is_go) letters += 'P';
+    }
+    return letters;
+  }
+
+  uint32_t number_ = 0;
+};
+
+TEST_F(TriggeringThreadTest, ATriggerRunsBetweenTwoSnapshots) {
+  MakeTriggering();
+  thread_->Start();
+  published_.Await(1);
+  for (uint32_t number = 1; number <= 3; ++number) {
+    Triggering asking(triggers_);
+    const auto& answer = asking.Await();
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    EXPECT_EQ(*answer, number);
+  }
+  thread_->Stop();
+  EXPECT_EQ(Latches(), 1u);
+}
+
+TEST_F(TriggeringThreadTest, AStopRequestAnswersTriggersThatWait) {
+  MakeTriggering();
+  Triggering waiting(triggers_);  // the thread is not started
+  ASSERT_TRUE(waiting.asked().ok());
+  thread_->RequestStop();
+  EXPECT_TRUE(absl::IsUnavailable(waiting.Await().status()));
+  EXPECT_TRUE(absl::IsUnavailable(Triggering(triggers_).asked()));
+  thread_.reset();
+  EXPECT_TRUE(absl::IsUnavailable(Triggering(triggers_).asked())) << "removed";
+}
+
+TEST_F(TriggeringThreadTest, TriggersAndPeeksTakeTurns) {
+  MakeTriggering();
+  Triggering first(triggers_), second(triggers_), third(triggers_);
+  Asking one(router_, Query()), other(router_, Query());
+  thread_->Start();
+  EXPECT_TRUE(third.Await().ok());
+  EXPECT_TRUE(other.Await().ok());
+  thread_->Stop();
+  EXPECT_EQ(Answers(), "TPTPT");
 }
 
 }  // namespace

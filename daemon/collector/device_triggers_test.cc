@@ -10,6 +10,7 @@
 #include "daemon/collector/trigger_router.h"
 #include "daemon/mailbox/fake_mailbox.h"
 #include "daemon/mailbox/register_port.h"
+#include "proto/mailbox/registers.h"
 
 namespace sideband::daemon {
 namespace {
@@ -24,9 +25,14 @@ class DeviceTriggersTest : public testing::Test {
     device_.version = mailbox::ExtensionVersion::kTwo;
     device_.answer = [this](const FakeMailbox::Command& command) -> std::optional<FakeMailbox::Reply> {
       if (command.word.opcode != Opcode::kTrigger) return std::nullopt;
-      return FakeMailbox::Reply{.status = status_, .data = ++number_};
+      return Answer(command);
     };
     EXPECT_TRUE(session_.CheckExtension().ok());
+  }
+
+  FakeMailbox::Reply Answer(const FakeMailbox::Command& command) {
+    if (command.word.arg1 != static_cast<uint8_t>(TriggerStep::kStart)) return {.status = status_, .data = ++number_};
+    return {.status = status_, .data = command.data, .extended_data = command.extended_data};
   }
 
   DeviceTriggers::Done Note() {
@@ -54,7 +60,7 @@ TEST_F(DeviceTriggersTest, ARequestIsACommandOfTheCollector) {
   EXPECT_TRUE(triggers_.RunNext(true));
   EXPECT_TRUE(triggers_.RunNext(true));
   EXPECT_FALSE(triggers_.RunNext(true));
-  EXPECT_EQ(answers_, (std::vector<std::string>{"7", "8"}));
+  EXPECT_EQ(answers_, (std::vector<std::string>{"7", "5"}));
   const auto commands = device_.CommandsOf(Opcode::kTrigger);
   ASSERT_EQ(commands.size(), 2u);
   EXPECT_EQ(commands[0].word.arg1, 0);
@@ -70,6 +76,18 @@ TEST_F(DeviceTriggersTest, WhatTheDeviceRefusesIsAnError) {
     triggers_.RunNext(true);
   }
   EXPECT_EQ(answers_, (std::vector<std::string>{"INVALID_ARGUMENT", "UNIMPLEMENTED"}));
+}
+
+TEST_F(DeviceTriggersTest, APeriodWithAWordOfAnotherControllerIsNotAccepted) {
+  for (const uint8_t code : {mailbox::kOwnRegisters.data, mailbox::kOwnRegisters.extended_data}) {
+    device_.before = [this, code](const smbus::Transfer& transfer) {
+      if (!IsWriteOf(transfer, mailbox::kOwnRegisters.command)) return;
+      EXPECT_TRUE(port_.Write(code, 9).ok());
+    };
+    ASSERT_TRUE(triggers_.Ask(TriggerStep::kStart, uint64_t{2} << 32 | 5, Note()).ok());
+    triggers_.RunNext(true);
+  }
+  EXPECT_EQ(answers_, (std::vector<std::string>{"ABORTED", "ABORTED"}));
 }
 
 TEST_F(DeviceTriggersTest, AnUnreadableDeviceIsNotTriggered) {

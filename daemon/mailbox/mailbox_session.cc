@@ -349,10 +349,14 @@ absl::StatusOr<uint32_t> MailboxSession::Trigger(mailbox::TriggerStep step, uint
   if (!mailbox::IsOpcodeOf(version_, Opcode::kTrigger)) {
     return absl::UnimplementedError("TRIGGER: not in version 1 of the extension");
   }
+  const bool is_start = step == mailbox::TriggerStep::kStart;
   SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run({.command = Command(Opcode::kTrigger, static_cast<uint8_t>(step)),
                                                     .data = static_cast<uint32_t>(period),
                                                     .extended_data = static_cast<uint32_t>(period >> 32),
-                                                    .output = Output::kData}));
+                                                    .output = is_start ? Output::kBoth : Output::kData}));
+  if (is_start && (uint64_t{reply.extended_data} << 32 | reply.data) != period) {
+    return absl::AbortedError("TRIGGER: another controller's period");
+  }
   return reply.data;
 }
 

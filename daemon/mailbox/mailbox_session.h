@@ -101,7 +101,8 @@ class MailboxSession {
   absl::StatusOr<mailbox::PeekAnswer> ReadPeek(const mailbox::PeekQuestion& question, uint32_t tag);
   // A step of TRIGGER; `period` is of kStart, in reference cycles. Returns the number of kOnce. UNIMPLEMENTED if the
   // device does not have the command, INVALID_ARGUMENT if it does not take the period. A repeated step, after an answer
-  // that was lost, triggers again.
+  // that was lost, triggers again. ABORTED if kStart's period was overwritten by another controller: the device then
+  // has some other period.
   absl::StatusOr<uint32_t> Trigger(mailbox::TriggerStep step, uint64_t period);
   // Whether the device's configuration of counting can be read and changed, likewise.
   bool has_config() const { return (features_ & mailbox::kGateGroupsFeature) != 0; }

@@ -82,7 +82,9 @@ enum class PeekStep : uint8_t { kScope = 0, kGo = 1 };
 // latched, and no count is lost or doubled, however often it is repeated.
 //   kOnce:  a trigger now; C9 out = its number.
 //   kStart: further triggers at the multiples of a period, beside the pipeline's own, in place of an earlier START's;
-//           C9, CA in = the period 31:0 and 63:32, in reference cycles.
+//           C9, CA in = the period 31:0 and 63:32, in reference cycles; C9, CA out = the period that was taken, since
+//           another controller may have written to them before the command. A dense grid raises trigger overruns:
+//           triggers that wait for banks to drain.
 //   kStop:  ends them, if there are any.
 // ERR_DATA: the period is 0, or too short for the device.
 enum class TriggerStep : uint8_t { kOnce = 0, kStart = 1, kStop = 2 };

@@ -235,7 +235,7 @@ TEST_F(SharedUnitsTest, TheCatalogueTellsThatTheUnitIsShared) {
 // first three of a residency on slice 0 are those of the context before, which come late.
 class RecordedTest : public SharedUnitsTest {
  protected:
-  void Start() {
+  void Start(const std::string& confidential = "") {
     std::string trace =
         "$scope module t $end $var wire 1 ! clk $end $var wire 1 s slice $end $var wire 2 c ctx $end $upscope $end\n"
         "$enddefinitions $end\n";
@@ -258,7 +258,9 @@ slices: 2
 waveform: {trace: shared_T.vcd, signals: shared_S.json, schedule: shared_C.csv}
 vms:
   - {name: vm1, uuid: 11111111-0000-4000-8000-000000000001, contexts: [{name: a}]}
-  - {name: vm2, uuid: 11111111-0000-4000-8000-000000000002, contexts: [{name: b}, {name: c, slice: 1}]}
+  - {name: vm2, uuid: 11111111-0000-4000-8000-000000000002, )" +
+                                                    confidential +
+                                                    R"(contexts: [{name: b}, {name: c, slice: 1}]}
 )");
     const auto file = LoadChipFile(path);
     ASSERT_TRUE(file.ok()) << file.status();
@@ -291,6 +293,16 @@ TEST_F(RecordedTest, EachTurnOfTheTraceCountsTheSame) {
   EXPECT_EQ(events[0].description,
             "Number of l2 requests. Of a unit that slices share, for the slice of each request.");
   EXPECT_EQ(events[1].scope, mailbox::EventScope::kDevice);
+}
+
+TEST_F(RecordedTest, NoRequestOfAPrivateVmIsInTheDevicesBlock) {
+  Start("confidential: true, ");
+  for (const uint64_t turns : {1, 3}) {
+    auto blocks = CountsAt(100 * turns);
+    EXPECT_EQ((blocks[{1, 0}]["l2_requests"]), 23 * turns);
+    EXPECT_EQ(blocks[kDevice]["l2_requests"], 23 * turns);
+    EXPECT_EQ(blocks[kDevice]["unattributed_l2_requests"], 2 * turns) << "the late ones of vm1 alone";
+  }
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -53,6 +55,15 @@ absl::Status ApplyShape(const ChipFile& file, std::vector<CcuSpec>& ccus) {
   return absl::OkStatus();
 }
 
+// Late requests of these would be in the device's block, as unattributed ones.
+std::set<std::string> PrivateVms(const ChipFile& file) {
+  std::set<std::string> names;
+  for (const VmFileSpec& vm : file.vms) {
+    if (vm.counting.is_private) names.insert(vm.name);
+  }
+  return names;
+}
+
 }  // namespace
 
 absl::StatusOr<Wiring> MakeWaveformWiring(const ChipFile& file) {
@@ -62,8 +73,8 @@ absl::StatusOr<Wiring> MakeWaveformWiring(const ChipFile& file) {
   for (const sim::EventSpec& event : map.events()) {
     if (event.in_host) return map.Error(event.line, "a device has no exits of a waveform: remove `mode`");
   }
-  SIDEBAND_ASSIGN_OR_RETURN(const auto filters,
-                            sim::TagFilters::Create(map, schedule, file.waveform->schedule, file.pipeline.slices));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto filters, sim::TagFilters::Create(map, schedule, file.waveform->schedule,
+                                                                        file.pipeline.slices, PrivateVms(file)));
   SIDEBAND_ASSIGN_OR_RETURN(const auto reader, sim::TraceReader::Open(file.waveform->trace, map, filters));
   SIDEBAND_ASSIGN_OR_RETURN(std::shared_ptr<sim::LoopedTrace> trace, sim::LoopedTrace::Load(*reader));
   SIDEBAND_ASSIGN_OR_RETURN(EventPlan plan, PlanEvents(map, trace->event_wires(), file.pipeline.slices));

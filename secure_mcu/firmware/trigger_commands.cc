@@ -9,8 +9,13 @@ namespace {
 using mailbox::MailboxStatus;
 using mailbox::TriggerStep;
 
-Reply SetGrid(Device& device, uint64_t period) {
-  return device.SetTriggerGrid(period).ok() ? Reply{} : Fail(MailboxStatus::kErrData);
+Reply Stop(Device& device) { return device.SetTriggerGrid(0).ok() ? Reply{} : Fail(MailboxStatus::kErrData); }
+
+// Answers the period that it has taken: the registers are shared, and another controller may have written one of its
+// words.
+Reply Start(Device& device, uint64_t period) {
+  if (period == 0 || !device.SetTriggerGrid(period).ok()) return Fail(MailboxStatus::kErrData);
+  return {.data = static_cast<uint32_t>(period), .extended_data = static_cast<uint32_t>(period >> 32)};
 }
 
 }  // namespace
@@ -22,9 +27,9 @@ Reply ExecuteTrigger(Device& device, const mailbox::CommandWord& command, uint32
     case TriggerStep::kOnce:
       return {.data = device.Trigger()};
     case TriggerStep::kStart:
-      return period == 0 ? Fail(MailboxStatus::kErrData) : SetGrid(device, period);
+      return Start(device, period);
     case TriggerStep::kStop:
-      return SetGrid(device, 0);
+      return Stop(device);
   }
   return Fail(MailboxStatus::kErrArg1);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opcode TRIGGER of the extension: bank swaps that controllers ask for. (clocks.md, "Wire"; proto/mailbox/extension.h,
-// TriggerStep.)
+// Opcode TRIGGER of the extension: bank swaps that controllers ask for. (proto/mailbox/README.md, "TRIGGER";
+// proto/mailbox/extension.h, TriggerStep.)
 //   const Reply reply = ExecuteTrigger(device, {.opcode = Opcode::kTrigger, .arg1 = 1}, 65536, 0);
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_TRIGGER_COMMANDS_H_
 #define SIDEBAND_SECURE_MCU_FIRMWARE_TRIGGER_COMMANDS_H_

@@ -33,7 +33,10 @@ TEST_F(TriggerCommandsTest, OnceAnswersTheTriggersNumber) {
 }
 
 TEST_F(TriggerCommandsTest, StartSetsTheGridAndStopEndsIt) {
-  EXPECT_EQ(Run(TriggerStep::kStart, uint64_t{3} << 32 | 7).status, MailboxStatus::kSuccess);
+  const Reply started = Run(TriggerStep::kStart, uint64_t{3} << 32 | 7);
+  EXPECT_EQ(started.status, MailboxStatus::kSuccess);
+  EXPECT_EQ(started.data, 7u) << "the period that was taken";
+  EXPECT_EQ(started.extended_data, 3u);
   EXPECT_EQ(gpu_.trigger_grid, uint64_t{3} << 32 | 7);
   EXPECT_EQ(Run(TriggerStep::kStop, 99).status, MailboxStatus::kSuccess) << "data-in has no meaning";
   EXPECT_EQ(gpu_.trigger_grid, 0u);

@@ -84,8 +84,9 @@ void SignalProbes::FollowTagged(Tagged& tagged, TraceWriter& writer) {
   const Probe& probe = tagged.probe.probe();
   std::optional<uint64_t> context;
   if (probe.tag->context) context = CommittedWord(*probe.tag->context);
-  tagged.probe.Follow(Words(committed_, signals_[probe.slot]),
-                      current_filters_.SliceOf(CommittedWord(probe.tag->slice), context), writer);
+  const uint64_t slice = CommittedWord(probe.tag->slice);
+  if (current_filters_.IsHidden(slice, context)) return tagged.probe.Hide(writer);
+  tagged.probe.Follow(Words(committed_, signals_[probe.slot]), current_filters_.SliceOf(slice, context), writer);
 }
 
 void SignalProbes::LoadFilters(TraceWriter& writer) {

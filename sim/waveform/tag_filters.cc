@@ -33,7 +33,8 @@ absl::Status CheckTags(const SignalMap& map, const std::vector<Residency>& sched
 }  // namespace
 
 absl::StatusOr<TagFilters> TagFilters::Create(const SignalMap& map, const std::vector<Residency>& schedule,
-                                              const std::string& schedule_path, uint32_t slices) {
+                                              const std::string& schedule_path, uint32_t slices,
+                                              const std::set<std::string>& private_vms) {
   SIDEBAND_RETURN_IF_ERROR(CheckTags(map, schedule, schedule_path));
   TagFilters filters;
   filters.slices_ = slices;
@@ -41,10 +42,20 @@ absl::StatusOr<TagFilters> TagFilters::Create(const SignalMap& map, const std::v
     filters.changes_.push_back(
         {residency.start_cycle, residency.slice, {.is_resident = true, .context = residency.tag}});
     filters.changes_.push_back({residency.end_cycle, residency.slice, {}});
+    if (private_vms.contains(residency.vm)) filters.MarkPrivate(residency);
   }
   // Where a residency begins as another ends, the end is first: the rows of a slice are in order.
   std::ranges::stable_sort(filters.changes_, {}, &Change::cycle);
   return filters;
+}
+
+void TagFilters::MarkPrivate(const Residency& residency) {
+  private_slices_.insert(residency.slice);
+  if (residency.tag) private_contexts_.insert(*residency.tag);
+}
+
+bool TagFilters::MayBePrivate(uint64_t slice, std::optional<uint64_t> context) const {
+  return context ? private_contexts_.contains(*context) : private_slices_.contains(slice);
 }
 
 FilterCursor::FilterCursor(const TagFilters& filters) : filters_(filters), current_(filters.slices()) { AdvanceTo(0); }

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,17 +42,27 @@ class TagFilters {
   // No slice: every request is unattributed.
   TagFilters() = default;
   // INVALID_ARGUMENT "FILE:LINE: description" for a residency of a VM without a tag if an event of the map goes by
-  // contexts, at its line of the schedule. All slices of the schedule are below `slices`.
+  // contexts, at its line of the schedule. All slices of the schedule are below `slices`. The VMs of `private_vms` are
+  // never in the counts of others.
   static absl::StatusOr<TagFilters> Create(const SignalMap& map, const std::vector<Residency>& schedule,
-                                           const std::string& schedule_path, uint32_t slices);
+                                           const std::string& schedule_path, uint32_t slices,
+                                           const std::set<std::string>& private_vms = {});
 
   uint32_t slices() const { return slices_; }
   // Ascending; of two of a slice at one cycle the latter holds.
   const std::vector<Change>& changes() const { return changes_; }
+  // Whether a request that no filter lets pass may be a private VM's: on any slice if its context has the number of one
+  // of the VM's, so that a wrong slice discloses nothing; without `context` if the VM is ever resident on the slice.
+  bool MayBePrivate(uint64_t slice, std::optional<uint64_t> context) const;
 
  private:
+  void MarkPrivate(const Residency& residency);
+
   uint32_t slices_ = 0;
   std::vector<Change> changes_;
+  // Of private VMs.
+  std::set<uint64_t> private_contexts_;
+  std::set<uint64_t> private_slices_;
 };
 
 // The filters in force in one cycle, from cycle 0 on; `filters` must outlive it. Not thread-safe.
@@ -69,6 +80,10 @@ class FilterCursor {
   // The slice whose filter lets a request of this tag pass; nullopt: none. Without `context` the tag names a slice
   // only, and its resident is the requester.
   std::optional<uint32_t> SliceOf(uint64_t slice, std::optional<uint64_t> context) const;
+  // Whether no filter lets it pass, and it may be a private VM's: it is counted nowhere.
+  bool IsHidden(uint64_t slice, std::optional<uint64_t> context) const {
+    return !SliceOf(slice, context) && filters_.MayBePrivate(slice, context);
+  }
 
  private:
   const TagFilters& filters_;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
 
 namespace sideband::sim {
@@ -13,9 +14,10 @@ constexpr char kByContext[] = R"({"clock": "c", "events": [
 constexpr char kBySlice[] = R"({"clock": "c", "events": [
 {"name": "hits", "signal": "h", "op": "high", "requester": {"slice": "s"}}]})";
 
-absl::StatusOr<TagFilters> Filters(const std::string& map, const std::string& rows) {
+absl::StatusOr<TagFilters> Filters(const std::string& map, const std::string& rows,
+                                   const std::set<std::string>& private_vms = {}) {
   const auto schedule = ParseSchedule("start_cycle,end_cycle,vm,context,slice,tag\n" + rows, "C.csv");
-  return TagFilters::Create(*SignalMap::Parse(map, "S.json"), *schedule, "C.csv", /*slices=*/2);
+  return TagFilters::Create(*SignalMap::Parse(map, "S.json"), *schedule, "C.csv", /*slices=*/2, private_vms);
 }
 
 TEST(TagFiltersTest, ARequestPassesWhileItsContextIsResident) {
@@ -49,6 +51,31 @@ TEST(TagFiltersTest, WithoutAContextTheResidentIsMeant) {
   EXPECT_EQ(cursor.SliceOf(0, std::nullopt), 0u) << "the hypervisor's";
   cursor.AdvanceTo(12);
   EXPECT_EQ(cursor.SliceOf(0, std::nullopt), std::nullopt);
+}
+
+TEST(TagFiltersTest, ALateRequestOfAPrivateVmIsHidden) {
+  const auto filters = Filters(kByContext, "0,5,vm1,a,0,7\n5,10,vm2,b,0,8\n", {"vm1"});
+  ASSERT_TRUE(filters.ok()) << filters.status();
+  FilterCursor cursor(*filters);
+  EXPECT_FALSE(cursor.IsHidden(0, 7)) << "its own blocks have it";
+  EXPECT_TRUE(cursor.IsHidden(1, 7)) << "on a wrong slice";
+  EXPECT_FALSE(cursor.IsHidden(0, 8)) << "of an open VM";
+  cursor.AdvanceTo(5);
+  EXPECT_TRUE(cursor.IsHidden(0, 7)) << "late";
+  EXPECT_FALSE(cursor.IsHidden(0, 8));
+  EXPECT_FALSE(cursor.IsHidden(0, 9)) << "of nobody";
+}
+
+TEST(TagFiltersTest, WithoutAContextASliceOfAPrivateVmHidesRequestsOfNobody) {
+  const auto filters = Filters(kBySlice, "0,5,vm1,a,0,\n5,10,vm2,b,0,\n0,10,vm2,c,1,\n", {"vm1"});
+  ASSERT_TRUE(filters.ok()) << filters.status();
+  FilterCursor cursor(*filters);
+  cursor.AdvanceTo(5);
+  EXPECT_FALSE(cursor.IsHidden(0, std::nullopt)) << "the resident's";
+  cursor.AdvanceTo(10);
+  EXPECT_TRUE(cursor.IsHidden(0, std::nullopt));
+  EXPECT_FALSE(cursor.IsHidden(1, std::nullopt));
+  EXPECT_FALSE(cursor.IsHidden(2, std::nullopt)) << "no such slice";
 }
 
 TEST(TagFiltersTest, AVmsResidencyNeedsATagIfEventsGoByContexts) {

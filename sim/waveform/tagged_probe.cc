@@ -18,11 +18,13 @@ void TaggedProbe::Follow(std::span<const uint64_t> signal, std::optional<uint32_
   ReadLevels(signal);
   const uint32_t requester = slice.value_or(none_);
   if (requester != requester_) {
-    SetWires(std::vector<uint64_t>(levels_.size()), writer);
+    Hide(writer);
     requester_ = requester;
   }
   SetWires(levels_, writer);
 }
+
+void TaggedProbe::Hide(TraceWriter& writer) { SetWires(std::vector<uint64_t>(levels_.size()), writer); }
 
 void TaggedProbe::ReadLevels(std::span<const uint64_t> signal) {
   if (!IsSpread(probe_)) {

@@ -31,6 +31,8 @@ class TaggedProbe {
   // Sets the wires from the next cycle of their domain on: `signal` has the bits of the event's signal, and the request
   // is that of `slice`, or unattributed.
   void Follow(std::span<const uint64_t> signal, std::optional<uint32_t> slice, TraceWriter& writer);
+  // Clears the wires from the next cycle on: the request is not to be counted at all.
+  void Hide(TraceWriter& writer);
 
  private:
   void ReadLevels(std::span<const uint64_t> signal);

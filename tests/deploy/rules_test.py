@@ -100,7 +100,7 @@ class Documented:
         if metric in self._labels:
             return self._labels[metric]
         event = re.fullmatch(r"sideband_(device|vm|context|host)_(\w+)_total", metric)
-        if event and event[2] in self._events:
+        if event and (event[2] in self._events or re.fullmatch(r"group_\w+_running_cycles", event[2])):
             return self._labels["sideband_%s_<event>_total" % event[1]]
         return None
 
