@@ -155,7 +155,11 @@ std::optional<ConfigChange> CountingBook::Pending(const std::string& name) const
   const auto found = devices_.find(name);
   if (found == devices_.end() || !found->second.is_pending) return std::nullopt;
   const Device& device = found->second;
-  return ConfigChange{device.actual->config.revision, mailbox::Difference(device.actual->config, device.desired)};
+  const ObservedCounting& actual = *device.actual;
+  return ConfigChange{.boot_id = actual.boot_id,
+                      .catalog_hash = actual.topology->hash(),
+                      .revision = actual.config.revision,
+                      .writes = mailbox::Difference(actual.config, device.desired)};
 }
 
 void CountingBook::Committed(const std::string& name, const ConfigChange& change,

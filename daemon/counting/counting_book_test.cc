@@ -117,6 +117,23 @@ TEST_F(CountingBookTest, AnotherRevisionIsRefused) {
   EXPECT_EQ(book_->Set("gpu1", Allow({"tlb"}), 0, false).status().code(), absl::StatusCode::kNotFound);
 }
 
+TEST_F(CountingBookTest, AChangeIsOfTheBootAndTheCatalogueThatItWasMadeFrom) {
+  Collect(/*boot_id=*/5);
+  ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb"}), 0, false).ok());
+  const auto change = book_->Pending("gpu0");
+  ASSERT_TRUE(change.has_value());
+  EXPECT_EQ(change->boot_id, 5u);
+  EXPECT_EQ(change->catalog_hash, 77u);
+}
+
+TEST_F(CountingBookTest, ADeviceThatIsForgottenHasNoPendingChange) {
+  Collect();
+  ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb"}), 0, false).ok());
+  book_->Forget("gpu0");
+  EXPECT_FALSE(book_->Pending("gpu0").has_value());
+  EXPECT_FALSE(book_->State("gpu0").has_value());
+}
+
 TEST_F(CountingBookTest, AfterAnotherControllerTheConfigurationIsReadAgain) {
   Collect();
   ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb"}), 0, false).ok());

@@ -57,7 +57,8 @@ CountingFollower::CountingFollower(MailboxSession& session, SnapshotReader& read
 absl::StatusOr<TakenSnapshot> CountingFollower::Take(const std::string& device) {
   has_changed_ = false;
   const auto change = context_.book == nullptr ? std::nullopt : context_.book->Pending(device);
-  if (!change) return reader_.Take();
+  // A change of another boot or catalogue has numbers of other VMs. It waits until the configuration is read again.
+  if (!change || !reader_.IsOfBase(*change)) return reader_.Take();
   auto taken = TakeClosing(device, *change);
   return taken.ok() || absl::IsCancelled(taken.status()) ? std::move(taken) : reader_.Take();
 }
