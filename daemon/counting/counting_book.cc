@@ -101,7 +101,7 @@ std::optional<CountingState> CountingBook::State(const std::string& name) const 
   if (device == devices_.end() || !device->second.actual) return std::nullopt;
   const Device& known = device->second;
   return CountingState{.actual = *known.actual,
-                       .is_in_sync = !known.is_pending && known.refusals.empty(),
+                       .is_in_sync = !known.is_pending && !known.is_outdated && known.refusals.empty(),
                        .is_stored = store_ != nullptr && !known.is_unstored,
                        .refusals = known.refusals};
 }
@@ -150,10 +150,16 @@ void CountingBook::Observe(const std::string& name, ObservedCounting actual) {
   Resolve(name, device);
 }
 
+void CountingBook::Outdate(const std::string& name) {
+  absl::MutexLock lock(&mu_);
+  const auto found = devices_.find(name);
+  if (found != devices_.end()) found->second.is_outdated = true;
+}
+
 std::optional<ConfigChange> CountingBook::Pending(const std::string& name) const {
   absl::MutexLock lock(&mu_);
   const auto found = devices_.find(name);
-  if (found == devices_.end() || !found->second.is_pending) return std::nullopt;
+  if (found == devices_.end() || !found->second.is_pending || found->second.is_outdated) return std::nullopt;
   const Device& device = found->second;
   const ObservedCounting& actual = *device.actual;
   return ConfigChange{.boot_id = actual.boot_id,

@@ -40,7 +40,7 @@ struct ObservedCounting {
 
 struct CountingState {
   ObservedCounting actual;
-  bool is_in_sync = false;        // the settings are in force on the device
+  bool is_in_sync = false;        // the settings are in force on the device, as far as is known
   bool is_stored = false;         // the callers' settings outlast a restart of the daemon
   std::vector<Refusal> refusals;  // of settings that the device cannot follow
 };
@@ -70,6 +70,9 @@ class CountingBook {
   // Of a device whose UUID is new under this name, the callers' settings are loaded first. Logs it if they cannot be
   // loaded: there are none then.
   void Observe(const std::string& device, ObservedCounting actual) ABSL_LOCKS_EXCLUDED(store_mu_, mu_);
+  // The configuration in force is another one than the observed one and could not be read. Until it is observed, the
+  // settings are out of sync and no change is pending.
+  void Outdate(const std::string& device) ABSL_LOCKS_EXCLUDED(mu_);
   // Stores the callers' settings if they could not be stored when they were set. To be called once an interval.
   void StoreAgain(const std::string& device) ABSL_LOCKS_EXCLUDED(store_mu_, mu_);
   // The writes that bring the settings into force; nullopt if they are in force.

@@ -148,6 +148,21 @@ TEST_F(CountingBookTest, AfterAnotherControllerTheConfigurationIsReadAgain) {
   EXPECT_EQ(device_.vms[kOpenVm].pinned, 1u) << "a change by another controller stays";
 }
 
+TEST_F(CountingBookTest, AConfigurationThatCannotBeReadIsOutOfSync) {
+  Collect();
+  ASSERT_TRUE(book_->State("gpu0")->is_in_sync);
+  book_->Outdate("gpu0");
+  EXPECT_FALSE(book_->State("gpu0")->is_in_sync);
+  ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb"}), 0, false).ok());
+  EXPECT_FALSE(book_->Pending("gpu0").has_value()) << "it would build on a configuration that is gone";
+  Collect();
+  Collect();
+  EXPECT_EQ(Allowed(), 0b01u);
+  EXPECT_TRUE(book_->State("gpu0")->is_in_sync);
+  book_->Outdate("gpu1");
+  EXPECT_FALSE(book_->State("gpu1").has_value());
+}
+
 TEST_F(CountingBookTest, WhatTheDeviceRefusesIsGivenUpUntilTheSettingsChange) {
   Collect();
   ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb"}), 0, false).ok());
