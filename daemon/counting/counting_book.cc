@@ -21,8 +21,10 @@ void CountingBook::Resolve(const std::string& name, Device& device) {
   if (const auto file = file_.find(name); file != file_.end()) {
     device.refusals = Apply(file->second, catalog, device.desired);
   }
-  // Those of VMs and contexts that have gone are of no interest any more.
-  Apply(device.calls, catalog, device.desired);
+  // A restriction that the device cannot follow must not be taken for one that is in force.
+  std::vector<Refusal> refused = Apply(device.calls, catalog, device.desired);
+  std::erase_if(refused, IsOfAbsent);
+  device.refusals.insert(device.refusals.end(), refused.begin(), refused.end());
   device.is_pending = !mailbox::Difference(device.actual->config, device.desired).empty();
 }
 

@@ -40,9 +40,10 @@ struct ObservedCounting {
 
 struct CountingState {
   ObservedCounting actual;
-  bool is_in_sync = false;        // the settings are in force on the device, as far as is known
-  bool is_stored = false;         // the callers' settings outlast a restart of the daemon
-  std::vector<Refusal> refusals;  // of settings that the device cannot follow
+  bool is_in_sync = false;  // the settings are in force on the device, as far as is known
+  bool is_stored = false;   // the callers' settings outlast a restart of the daemon
+  // Of settings that the device cannot follow; of callers' settings, without those of absent VMs and contexts.
+  std::vector<Refusal> refusals;
 };
 
 // Thread-safe.

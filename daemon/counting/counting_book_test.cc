@@ -251,6 +251,32 @@ TEST_F(CountingBookTest, StoredSettingsOfAVmThatHasBecomeConfidentialAreRefused)
   EXPECT_EQ(device_.vms[kSecretVm].allowed, 0b01u);
   EXPECT_EQ(device_.vms[kSecretVm].pinned, 0u);
   EXPECT_FALSE(device_.vms[kSecretVm].useren);
+  EXPECT_FALSE(book_->State("gpu0")->is_in_sync) << "the others are not in force";
+}
+
+// The device has come back with other gate groups.
+TEST_F(CountingBookTest, ARestrictionWhoseGroupIsGoneIsOutOfSyncUntilItIsSetAnew) {
+  store_.stored[kDevice] = Allow({"tlb"}, kOpenUuid);
+  mailbox::Catalog catalog = topology_->catalog();
+  catalog.gate_groups[0].name = "tlbs";
+  topology_ = std::make_shared<const Topology>(std::move(catalog), /*hash=*/78);
+  Collect();
+  const auto state = book_->State("gpu0");
+  EXPECT_FALSE(state->is_in_sync);
+  ASSERT_EQ(state->refusals.size(), 1u);
+  EXPECT_EQ(state->refusals[0].field, std::string("vms.") + kOpenUuid + ".allowed");
+  ASSERT_TRUE(book_->Set("gpu0", Allow({"tlbs"}, kOpenUuid), 0, false)->empty());
+  Collect();
+  EXPECT_TRUE(book_->State("gpu0")->is_in_sync);
+  EXPECT_EQ(Allowed(), 0b01u);
+}
+
+TEST_F(CountingBookTest, SettingsOfAbsentVmsAndContextsAreInSync) {
+  CountingSettings settings = Allow({"tlb"}, "00000000-0000-0000-0000-000000000009");
+  settings.vms[kOpenUuid].contexts["gone"] = {};
+  store_.stored[kDevice] = settings;
+  Collect();
+  EXPECT_TRUE(book_->State("gpu0")->is_in_sync);
 }
 
 TEST_F(CountingBookTest, WithoutReadableSettingsItStarts) {

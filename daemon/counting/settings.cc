@@ -16,6 +16,8 @@ using mailbox::CountingConfig;
 using mailbox::GateValue;
 using mailbox::VmControl;
 
+constexpr char kNoVm[] = "no such VM", kNoContext[] = "no such context";
+
 // Settings of a VM that has gone must not pass to one that bears its UUID as a name.
 const mailbox::VmInfo* FindVm(const mailbox::Catalog& catalog, const std::string& name) {
   const auto uuid = Uuid::Parse(name);
@@ -81,7 +83,7 @@ class Layer {
     const std::string path = absl::StrCat("vms.", name);
     const mailbox::VmInfo* const vm = FindVm(catalog_, name);
     const auto control = vm == nullptr ? config_.vms.end() : config_.vms.find(vm->id);
-    if (control == config_.vms.end()) return Refuse(path, "no such VM");
+    if (control == config_.vms.end()) return Refuse(path, kNoVm);
     if (setting.allowed) AddVector(path + ".allowed", *setting.allowed, control->second.allowed);
     if (vm->confidential) return RefuseOthers(path, setting);
     AddValues(path, setting, control->second);
@@ -140,7 +142,7 @@ class Layer {
         catalog_.contexts, [&](const mailbox::ContextInfo& info) { return info.vm == vm.id && info.name == name; });
     const auto control =
         context == catalog_.contexts.end() ? config_.contexts.end() : config_.contexts.find({vm.id, context->id});
-    if (control == config_.contexts.end()) return Refuse(field, "no such context");
+    if (control == config_.contexts.end()) return Refuse(field, kNoContext);
     const auto value = ValueOf(field, setting);
     if (!value) return;
     control->second.value = *value;
@@ -186,6 +188,8 @@ bool HasContext(const mailbox::Catalog& catalog, uint16_t vm, const std::string&
 }  // namespace
 
 std::string NoSelection(uint32_t selection) { return absl::StrCat("no selection ", selection); }
+
+bool IsOfAbsent(const Refusal& refusal) { return refusal.reason == kNoVm || refusal.reason == kNoContext; }
 
 std::vector<Refusal> Apply(const CountingSettings& settings, const mailbox::Catalog& catalog, CountingConfig& config) {
   Layer layer(catalog, config);

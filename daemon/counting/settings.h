@@ -64,6 +64,9 @@ struct Refusal {
 // The reason why a selection is refused, whether it is not there or not the caller's.
 std::string NoSelection(uint32_t selection);
 
+// Whether it is of a VM or a context that is not on the device. These come and go, and settings wait for them.
+bool IsOfAbsent(const Refusal& refusal);
+
 // Lays the settings over the configuration of a device with this catalogue. What is refused is left as it was: an
 // unknown name, more than four ids, an id of 0, a selection that the device does not have, anything of a confidential
 // VM but `allowed`.
