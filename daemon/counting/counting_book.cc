@@ -56,8 +56,9 @@ absl::StatusOr<std::vector<Refusal>> CountingBook::Add(const std::string& name, 
   CountingConfig trial = device.desired;
   std::vector<Refusal> refusals = Apply(settings, catalog, trial);
   if (!refusals.empty() || validate_only) return refusals;
-  CountingSettings calls = device.calls;
-  Merge(settings, calls);
+  CountingSettings named = settings, calls = device.calls;
+  NameSelections(catalog, named);
+  Merge(named, calls);
   DropAbsentBeyondLimits(catalog, calls);
   device.is_unstored |= calls != device.calls;
   device.calls = std::move(calls);

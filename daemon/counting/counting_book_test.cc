@@ -271,6 +271,46 @@ TEST_F(CountingBookTest, ARestrictionWhoseGroupIsGoneIsOutOfSyncUntilItIsSetAnew
   EXPECT_EQ(Allowed(), 0b01u);
 }
 
+// The chip file has swapped two of them.
+TEST_F(CountingBookTest, AStoredSelectionWhoseNumberHasAnotherNameIsRefused) {
+  mailbox::Catalog catalog = topology_->catalog();
+  catalog.selections = {{"tensor"}, {"tlb"}, {"fp"}};
+  mailbox::Catalog swapped = catalog;
+  std::swap(swapped.selections[1], swapped.selections[2]);
+  topology_ = std::make_shared<const Topology>(std::move(catalog), /*hash=*/78);
+  device_.selections = {{1}, {2}, {4}};
+  Collect();
+  CountingSettings settings;
+  settings.vms[kOpenUuid].selection = 1;
+  ASSERT_TRUE(book_->Set("gpu0", settings, 0, false)->empty());
+  Collect();
+  ASSERT_EQ(device_.vms[kOpenVm].selection, 1);
+  RestartDaemon();
+  ResetDevice();
+  topology_ = std::make_shared<const Topology>(std::move(swapped), /*hash=*/79);
+  for (int i = 0; i < 2; ++i) Collect(/*boot_id=*/2);
+  EXPECT_EQ(device_.vms[kOpenVm].selection, 0);
+  const auto state = book_->State("gpu0");
+  EXPECT_FALSE(state->is_in_sync);
+  ASSERT_EQ(state->refusals.size(), 1u);
+  EXPECT_EQ(state->refusals[0].reason, "selection 1 is no longer 'tlb'");
+  ASSERT_TRUE(book_->Set("gpu0", settings, 0, false)->empty()) << "by its number of today";
+  Collect(/*boot_id=*/2);
+  EXPECT_EQ(device_.vms[kOpenVm].selection, 1);
+  EXPECT_TRUE(book_->State("gpu0")->is_in_sync);
+}
+
+TEST_F(CountingBookTest, ASelectionWithoutANameIsItsNumber) {
+  device_.selections = {{1}, {2}};
+  Collect();
+  CountingSettings settings;
+  settings.vms[kOpenUuid].selection = 1;
+  ASSERT_TRUE(book_->Set("gpu0", settings, 0, false)->empty());
+  EXPECT_EQ(store_.stored[kDevice], settings);
+  Collect();
+  EXPECT_EQ(device_.vms[kOpenVm].selection, 1);
+}
+
 TEST_F(CountingBookTest, SettingsOfAbsentVmsAndContextsAreInSync) {
   CountingSettings settings = Allow({"tlb"}, "00000000-0000-0000-0000-000000000009");
   settings.vms[kOpenUuid].contexts["gone"] = {};

@@ -26,6 +26,11 @@ const mailbox::VmInfo* FindVm(const mailbox::Catalog& catalog, const std::string
   return vm == catalog.vms.end() ? nullptr : &*vm;
 }
 
+// Empty if the catalogue has none.
+std::string SelectionName(const mailbox::Catalog& catalog, uint32_t number) {
+  return number < catalog.selections.size() ? catalog.selections[number].name : "";
+}
+
 class Layer {
  public:
   Layer(const mailbox::Catalog& catalog, CountingConfig& config) : catalog_(catalog), config_(config) {
@@ -121,11 +126,15 @@ class Layer {
     control.useren = setting.useren.value_or(control.useren);
     control.guest_store = setting.store.value_or(control.guest_store);
     if (setting.ids) AddIds(path + ".ids", *setting.ids, control.match);
-    if (!setting.selection) return;
-    if (*setting.selection != 0 && *setting.selection >= config_.selections.size()) {
-      return Refuse(path + ".selection", NoSelection(*setting.selection));
+    if (setting.selection) AddSelection(path + ".selection", *setting.selection, setting.selection_name, control);
+  }
+
+  void AddSelection(const std::string& field, uint32_t number, const std::string& name, VmControl& control) {
+    if (number != 0 && number >= config_.selections.size()) return Refuse(field, NoSelection(number));
+    if (!name.empty() && name != SelectionName(catalog_, number)) {
+      return Refuse(field, absl::StrCat("selection ", number, " is no longer '", name, "'"));
     }
-    control.selection = static_cast<uint8_t>(*setting.selection);
+    control.selection = static_cast<uint8_t>(number);
   }
 
   void AddIds(const std::string& field, const std::vector<uint16_t>& ids, mailbox::GateMatch& match) {
@@ -169,6 +178,7 @@ void MergeVm(const VmSetting& over, VmSetting& vm) {
   Take(over.guest_access, vm.guest_access);
   Take(over.useren, vm.useren);
   Take(over.store, vm.store);
+  if (over.selection) vm.selection_name = over.selection_name;
   Take(over.selection, vm.selection);
   for (const auto& [name, value] : over.contexts) vm.contexts[name] = value;
 }
@@ -195,6 +205,12 @@ std::vector<Refusal> Apply(const CountingSettings& settings, const mailbox::Cata
   Layer layer(catalog, config);
   layer.Add(settings);
   return layer.TakeRefusals();
+}
+
+void NameSelections(const mailbox::Catalog& catalog, CountingSettings& settings) {
+  for (auto& [name, vm] : settings.vms) {
+    if (vm.selection) vm.selection_name = SelectionName(catalog, *vm.selection);
+  }
 }
 
 void Merge(const CountingSettings& over, CountingSettings& settings) {

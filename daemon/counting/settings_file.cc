@@ -53,6 +53,7 @@ json VmJson(const VmSetting& vm) {
   Put("useren", vm.useren, out);
   Put("store", vm.store, out);
   Put("selection", vm.selection, out);
+  if (!vm.selection_name.empty()) out["selection_name"] = vm.selection_name;
   for (const auto& [name, value] : vm.contexts) out["contexts"][name] = ToJson(value);
   return out;
 }

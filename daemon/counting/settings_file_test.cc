@@ -34,7 +34,8 @@ CountingSettings SomeSettings() {
         .guest_access = true,
         .useren = false,
         .store = true,
-        .selection = 15};
+        .selection = 15,
+        .selection_name = "- 'fp': 8"};
   vm.contexts["train"] = {.groups = {{"tlb"}}};
   vm.contexts["- # null"] = {};
   settings.vms[kOtherVm].value = {.master = false};
