@@ -139,8 +139,19 @@ void CountingBook::LoadCalls(const std::string& name, const Uuid& uuid) {
   absl::MutexLock store_lock(&store_mu_);
   CountingSettings calls = Load(name, uuid);
   absl::MutexLock lock(&mu_);
-  // Settings of another device of this name are in its own file.
-  devices_[name] = {.uuid = uuid, .calls = std::move(calls)};
+  Device& device = devices_[name];
+  KeepUnstored(device);
+  device = {.uuid = uuid, .calls = std::move(calls)};
+  if (auto kept = unstored_.extract(uuid)) {
+    device.calls = std::move(kept.mapped());
+    device.is_unstored = true;
+  }
+}
+
+// Settings that are in the store are loaded from there.
+void CountingBook::KeepUnstored(Device& device) {
+  const bool has_room = unstored_.size() < kUnstoredMax;
+  if (device.is_unstored && device.uuid && has_room) unstored_[*device.uuid] = std::move(device.calls);
 }
 
 void CountingBook::Observe(const std::string& name, ObservedCounting actual) {
@@ -194,7 +205,10 @@ void CountingBook::Committed(const std::string& name, const ConfigChange& change
 
 void CountingBook::Forget(const std::string& name) {
   absl::MutexLock lock(&mu_);
-  devices_.erase(name);
+  const auto found = devices_.find(name);
+  if (found == devices_.end()) return;
+  KeepUnstored(found->second);
+  devices_.erase(found);
 }
 
 }  // namespace sideband::daemon

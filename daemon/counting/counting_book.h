@@ -11,6 +11,7 @@
 #ifndef SIDEBAND_DAEMON_COUNTING_COUNTING_BOOK_H_
 #define SIDEBAND_DAEMON_COUNTING_COUNTING_BOOK_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -49,6 +50,8 @@ struct CountingState {
 // Thread-safe.
 class CountingBook {
  public:
+  static constexpr size_t kUnstoredMax = 64;
+
   // `store` must outlive the book; nullptr: callers' settings last until the book is destroyed.
   explicit CountingBook(SettingsStore* store = nullptr) : store_(store) {}
 
@@ -82,7 +85,8 @@ class CountingBook {
   // anew; after INVALID_ARGUMENT it is given up until the settings change. After other errors it is tried again.
   void Committed(const std::string& device, const ConfigChange& change, const absl::StatusOr<uint32_t>& revision)
       ABSL_LOCKS_EXCLUDED(mu_);
-  // The device is gone.
+  // The device is gone, with what was known of it and pending. Callers' settings that could not be stored are kept for
+  // the device of this UUID, of at most kUnstoredMax devices.
   void Forget(const std::string& device) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
@@ -111,6 +115,7 @@ class CountingBook {
   bool IsLoaded(const std::string& name, const Uuid& uuid) const ABSL_LOCKS_EXCLUDED(mu_);
   void LoadCalls(const std::string& name, const Uuid& uuid) ABSL_LOCKS_EXCLUDED(store_mu_, mu_);
   std::optional<Unstored> FindUnstored(const std::string& name) const ABSL_LOCKS_EXCLUDED(mu_);
+  void KeepUnstored(Device& device) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Store(const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(store_mu_) ABSL_LOCKS_EXCLUDED(mu_);
 
   SettingsStore* const store_;
@@ -123,6 +128,8 @@ class CountingBook {
   mutable absl::Mutex mu_;
   DeviceSettings file_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, Device> devices_ ABSL_GUARDED_BY(mu_);
+  // Callers' settings that are not in the store, of devices that are gone or have lost their name to another.
+  std::map<Uuid, CountingSettings> unstored_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace sideband::daemon

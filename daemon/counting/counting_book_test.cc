@@ -346,6 +346,30 @@ TEST_F(CountingBookTest, OnAFullDiskSettingsHoldAndAreStoredLater) {
   EXPECT_EQ(store_.saves, 3) << "nothing is left to store";
 }
 
+TEST_F(CountingBookTest, SettingsThatCannotBeStoredOutlastTheirDevicesAbsence) {
+  store_.write_error = absl::UnavailableError("full");
+  Collect();
+  ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb"}, kOpenUuid), 0, false).ok());
+  book_->Forget("gpu0");
+  ResetDevice();
+  for (int i = 0; i < 2; ++i) Collect(/*boot_id=*/2);
+  EXPECT_EQ(Allowed(), 0b01u);
+  EXPECT_FALSE(book_->State("gpu0")->is_stored);
+  // Meanwhile another device has the name.
+  mailbox::Catalog catalog = topology_->catalog();
+  catalog.device = *Uuid::Parse("00000000-0000-0000-0000-0000000000d2");
+  const auto before = std::exchange(topology_, std::make_shared<const Topology>(std::move(catalog), /*hash=*/78));
+  ResetDevice();
+  for (int i = 0; i < 2; ++i) Collect(/*boot_id=*/3);
+  EXPECT_NE(Allowed(), 0b01u);
+  topology_ = before;
+  for (int i = 0; i < 2; ++i) Collect(/*boot_id=*/4);
+  EXPECT_EQ(Allowed(), 0b01u);
+  store_.write_error = absl::OkStatus();
+  book_->StoreAgain("gpu0");
+  EXPECT_EQ(store_.stored[kDevice], Allow({"tlb"}, kOpenUuid));
+}
+
 TEST_F(CountingBookTest, WithoutAStoreSettingsLastAsLongAsTheBook) {
   book_.emplace();
   Collect();
