@@ -247,6 +247,7 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
   DeviceSet devices(
       {.store = store,
        .history = history,
+       .counting = counting,
        .metrics = *metrics,
        .make_transport = [&](const DeviceConfig& device) { return MakeDeviceTransport(device, i2c_dev, clock); },
        .make_collector =

@@ -42,10 +42,13 @@ std::string AddressText(const DataRegisters& in) {
   return absl::StrCat("kind ", static_cast<int>(address.kind));
 }
 
+// 0 names no boot.
+std::string BootText(std::optional<uint32_t> boot) { return boot == 0 ? "" : absl::StrCat(" of boot ", Hex(boot)); }
+
 std::string StepText(const CommandWord& command, const DataRegisters& in) {
   switch (static_cast<ConfigStep>(command.arg1)) {
     case ConfigStep::kBegin:
-      return absl::StrCat("begin on revision ", Number(in.data));
+      return absl::StrCat("begin on revision ", Number(in.data), BootText(in.extended_data));
     case ConfigStep::kAddress:
       return absl::StrCat("address ", AddressText(in));
     case ConfigStep::kWrite:
@@ -83,6 +86,7 @@ std::string ConfigData(const CommandWord& command, uint32_t value) {
 }
 
 std::string ConfigExtendedData(const CommandWord& command, uint32_t value) {
+  if (IsConfigStep(command, ConfigStep::kBegin)) return absl::StrCat("boot ", Hex(value));
   if (IsConfigStep(command, ConfigStep::kCommit)) return absl::StrCat("closing snapshot ", value);
   return IsConfigStep(command, ConfigStep::kDump) ? absl::StrCat("revision ", value) : "";
 }

@@ -16,7 +16,9 @@ mailbox::CommandWord Step(ConfigStep step, uint8_t arg2 = 9) {
 }
 
 TEST(ConfigTextTest, EveryStepHasItsWords) {
-  EXPECT_EQ(ConfigArguments(Step(ConfigStep::kBegin), {.data = 4}), "begin on revision 4, tag 9");
+  EXPECT_EQ(ConfigArguments(Step(ConfigStep::kBegin), {.data = 4, .extended_data = 0xABCD}),
+            "begin on revision 4 of boot 0x0000ABCD, tag 9");
+  EXPECT_EQ(ConfigArguments(Step(ConfigStep::kBegin), {.data = 4, .extended_data = 0}), "begin on revision 4, tag 9");
   EXPECT_EQ(ConfigArguments(Step(ConfigStep::kAddress), {.data = 0x01000006, .extended_data = 1}),
             "address VM 1, word 6, tag 9");
   EXPECT_EQ(ConfigArguments(Step(ConfigStep::kWrite), {.data = 3, .extended_data = 0}),
@@ -43,6 +45,7 @@ TEST(ConfigTextTest, EveryKindOfAddressHasItsPlace) {
 }
 
 TEST(ConfigTextTest, AnswersHaveTheirMeaning) {
+  EXPECT_EQ(ConfigExtendedData(Step(ConfigStep::kBegin), 0xABCD), "boot 0x0000ABCD");
   EXPECT_EQ(ConfigData(Step(ConfigStep::kCommit), 5), "revision 5");
   EXPECT_EQ(ConfigExtendedData(Step(ConfigStep::kCommit), 7), "closing snapshot 7");
   EXPECT_EQ(ConfigData(Step(ConfigStep::kDump), 300), "stream of 300 bytes");

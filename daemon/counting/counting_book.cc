@@ -21,8 +21,10 @@ void CountingBook::Resolve(const std::string& name, Device& device) {
   if (const auto file = file_.find(name); file != file_.end()) {
     device.refusals = Apply(file->second, catalog, device.desired);
   }
-  // Those of VMs and contexts that have gone are of no interest any more.
-  Apply(device.calls, catalog, device.desired);
+  // A restriction that the device cannot follow must not be taken for one that is in force.
+  std::vector<Refusal> refused = Apply(device.calls, catalog, device.desired);
+  std::erase_if(refused, IsOfAbsent);
+  device.refusals.insert(device.refusals.end(), refused.begin(), refused.end());
   device.is_pending = !mailbox::Difference(device.actual->config, device.desired).empty();
 }
 
@@ -54,8 +56,9 @@ absl::StatusOr<std::vector<Refusal>> CountingBook::Add(const std::string& name, 
   CountingConfig trial = device.desired;
   std::vector<Refusal> refusals = Apply(settings, catalog, trial);
   if (!refusals.empty() || validate_only) return refusals;
-  CountingSettings calls = device.calls;
-  Merge(settings, calls);
+  CountingSettings named = settings, calls = device.calls;
+  NameSelections(catalog, named);
+  Merge(named, calls);
   DropAbsentBeyondLimits(catalog, calls);
   device.is_unstored |= calls != device.calls;
   device.calls = std::move(calls);
@@ -101,7 +104,7 @@ std::optional<CountingState> CountingBook::State(const std::string& name) const 
   if (device == devices_.end() || !device->second.actual) return std::nullopt;
   const Device& known = device->second;
   return CountingState{.actual = *known.actual,
-                       .is_in_sync = !known.is_pending && known.refusals.empty(),
+                       .is_in_sync = !known.is_pending && !known.is_outdated && known.refusals.empty(),
                        .is_stored = store_ != nullptr && !known.is_unstored,
                        .refusals = known.refusals};
 }
@@ -136,8 +139,19 @@ void CountingBook::LoadCalls(const std::string& name, const Uuid& uuid) {
   absl::MutexLock store_lock(&store_mu_);
   CountingSettings calls = Load(name, uuid);
   absl::MutexLock lock(&mu_);
-  // Settings of another device of this name are in its own file.
-  devices_[name] = {.uuid = uuid, .calls = std::move(calls)};
+  Device& device = devices_[name];
+  KeepUnstored(device);
+  device = {.uuid = uuid, .calls = std::move(calls)};
+  if (auto kept = unstored_.extract(uuid)) {
+    device.calls = std::move(kept.mapped());
+    device.is_unstored = true;
+  }
+}
+
+// Settings that are in the store are loaded from there.
+void CountingBook::KeepUnstored(Device& device) {
+  const bool has_room = unstored_.size() < kUnstoredMax;
+  if (device.is_unstored && device.uuid && has_room) unstored_[*device.uuid] = std::move(device.calls);
 }
 
 void CountingBook::Observe(const std::string& name, ObservedCounting actual) {
@@ -150,12 +164,22 @@ void CountingBook::Observe(const std::string& name, ObservedCounting actual) {
   Resolve(name, device);
 }
 
+void CountingBook::Outdate(const std::string& name) {
+  absl::MutexLock lock(&mu_);
+  const auto found = devices_.find(name);
+  if (found != devices_.end()) found->second.is_outdated = true;
+}
+
 std::optional<ConfigChange> CountingBook::Pending(const std::string& name) const {
   absl::MutexLock lock(&mu_);
   const auto found = devices_.find(name);
-  if (found == devices_.end() || !found->second.is_pending) return std::nullopt;
+  if (found == devices_.end() || !found->second.is_pending || found->second.is_outdated) return std::nullopt;
   const Device& device = found->second;
-  return ConfigChange{device.actual->config.revision, mailbox::Difference(device.actual->config, device.desired)};
+  const ObservedCounting& actual = *device.actual;
+  return ConfigChange{.boot_id = actual.boot_id,
+                      .catalog_hash = actual.topology->hash(),
+                      .revision = actual.config.revision,
+                      .writes = mailbox::Difference(actual.config, device.desired)};
 }
 
 void CountingBook::Committed(const std::string& name, const ConfigChange& change,
@@ -181,7 +205,10 @@ void CountingBook::Committed(const std::string& name, const ConfigChange& change
 
 void CountingBook::Forget(const std::string& name) {
   absl::MutexLock lock(&mu_);
-  devices_.erase(name);
+  const auto found = devices_.find(name);
+  if (found == devices_.end()) return;
+  KeepUnstored(found->second);
+  devices_.erase(found);
 }
 
 }  // namespace sideband::daemon

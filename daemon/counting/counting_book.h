@@ -11,6 +11,7 @@
 #ifndef SIDEBAND_DAEMON_COUNTING_COUNTING_BOOK_H_
 #define SIDEBAND_DAEMON_COUNTING_COUNTING_BOOK_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -40,14 +41,17 @@ struct ObservedCounting {
 
 struct CountingState {
   ObservedCounting actual;
-  bool is_in_sync = false;        // the settings are in force on the device
-  bool is_stored = false;         // the callers' settings outlast a restart of the daemon
-  std::vector<Refusal> refusals;  // of settings that the device cannot follow
+  bool is_in_sync = false;  // the settings are in force on the device, as far as is known
+  bool is_stored = false;   // the callers' settings outlast a restart of the daemon
+  // Of settings that the device cannot follow; of callers' settings, without those of absent VMs and contexts.
+  std::vector<Refusal> refusals;
 };
 
 // Thread-safe.
 class CountingBook {
  public:
+  static constexpr size_t kUnstoredMax = 64;
+
   // `store` must outlive the book; nullptr: callers' settings last until the book is destroyed.
   explicit CountingBook(SettingsStore* store = nullptr) : store_(store) {}
 
@@ -70,6 +74,9 @@ class CountingBook {
   // Of a device whose UUID is new under this name, the callers' settings are loaded first. Logs it if they cannot be
   // loaded: there are none then.
   void Observe(const std::string& device, ObservedCounting actual) ABSL_LOCKS_EXCLUDED(store_mu_, mu_);
+  // The configuration in force is another one than the observed one and could not be read. Until it is observed, the
+  // settings are out of sync and no change is pending.
+  void Outdate(const std::string& device) ABSL_LOCKS_EXCLUDED(mu_);
   // Stores the callers' settings if they could not be stored when they were set. To be called once an interval.
   void StoreAgain(const std::string& device) ABSL_LOCKS_EXCLUDED(store_mu_, mu_);
   // The writes that bring the settings into force; nullopt if they are in force.
@@ -78,7 +85,8 @@ class CountingBook {
   // anew; after INVALID_ARGUMENT it is given up until the settings change. After other errors it is tried again.
   void Committed(const std::string& device, const ConfigChange& change, const absl::StatusOr<uint32_t>& revision)
       ABSL_LOCKS_EXCLUDED(mu_);
-  // The device is gone.
+  // The device is gone, with what was known of it and pending. Callers' settings that could not be stored are kept for
+  // the device of this UUID, of at most kUnstoredMax devices.
   void Forget(const std::string& device) ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
@@ -107,6 +115,7 @@ class CountingBook {
   bool IsLoaded(const std::string& name, const Uuid& uuid) const ABSL_LOCKS_EXCLUDED(mu_);
   void LoadCalls(const std::string& name, const Uuid& uuid) ABSL_LOCKS_EXCLUDED(store_mu_, mu_);
   std::optional<Unstored> FindUnstored(const std::string& name) const ABSL_LOCKS_EXCLUDED(mu_);
+  void KeepUnstored(Device& device) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Store(const std::string& name) ABSL_EXCLUSIVE_LOCKS_REQUIRED(store_mu_) ABSL_LOCKS_EXCLUDED(mu_);
 
   SettingsStore* const store_;
@@ -119,6 +128,8 @@ class CountingBook {
   mutable absl::Mutex mu_;
   DeviceSettings file_ ABSL_GUARDED_BY(mu_);
   std::map<std::string, Device> devices_ ABSL_GUARDED_BY(mu_);
+  // Callers' settings that are not in the store, of devices that are gone or have lost their name to another.
+  std::map<Uuid, CountingSettings> unstored_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace sideband::daemon

@@ -117,6 +117,23 @@ TEST_F(CountingBookTest, AnotherRevisionIsRefused) {
   EXPECT_EQ(book_->Set("gpu1", Allow({"tlb"}), 0, false).status().code(), absl::StatusCode::kNotFound);
 }
 
+TEST_F(CountingBookTest, AChangeIsOfTheBootAndTheCatalogueThatItWasMadeFrom) {
+  Collect(/*boot_id=*/5);
+  ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb"}), 0, false).ok());
+  const auto change = book_->Pending("gpu0");
+  ASSERT_TRUE(change.has_value());
+  EXPECT_EQ(change->boot_id, 5u);
+  EXPECT_EQ(change->catalog_hash, 77u);
+}
+
+TEST_F(CountingBookTest, ADeviceThatIsForgottenHasNoPendingChange) {
+  Collect();
+  ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb"}), 0, false).ok());
+  book_->Forget("gpu0");
+  EXPECT_FALSE(book_->Pending("gpu0").has_value());
+  EXPECT_FALSE(book_->State("gpu0").has_value());
+}
+
 TEST_F(CountingBookTest, AfterAnotherControllerTheConfigurationIsReadAgain) {
   Collect();
   ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb"}), 0, false).ok());
@@ -129,6 +146,21 @@ TEST_F(CountingBookTest, AfterAnotherControllerTheConfigurationIsReadAgain) {
   Collect();
   EXPECT_EQ(Allowed(), 0b01u);
   EXPECT_EQ(device_.vms[kOpenVm].pinned, 1u) << "a change by another controller stays";
+}
+
+TEST_F(CountingBookTest, AConfigurationThatCannotBeReadIsOutOfSync) {
+  Collect();
+  ASSERT_TRUE(book_->State("gpu0")->is_in_sync);
+  book_->Outdate("gpu0");
+  EXPECT_FALSE(book_->State("gpu0")->is_in_sync);
+  ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb"}), 0, false).ok());
+  EXPECT_FALSE(book_->Pending("gpu0").has_value()) << "it would build on a configuration that is gone";
+  Collect();
+  Collect();
+  EXPECT_EQ(Allowed(), 0b01u);
+  EXPECT_TRUE(book_->State("gpu0")->is_in_sync);
+  book_->Outdate("gpu1");
+  EXPECT_FALSE(book_->State("gpu1").has_value());
 }
 
 TEST_F(CountingBookTest, WhatTheDeviceRefusesIsGivenUpUntilTheSettingsChange) {
@@ -219,6 +251,72 @@ TEST_F(CountingBookTest, StoredSettingsOfAVmThatHasBecomeConfidentialAreRefused)
   EXPECT_EQ(device_.vms[kSecretVm].allowed, 0b01u);
   EXPECT_EQ(device_.vms[kSecretVm].pinned, 0u);
   EXPECT_FALSE(device_.vms[kSecretVm].useren);
+  EXPECT_FALSE(book_->State("gpu0")->is_in_sync) << "the others are not in force";
+}
+
+// The device has come back with other gate groups.
+TEST_F(CountingBookTest, ARestrictionWhoseGroupIsGoneIsOutOfSyncUntilItIsSetAnew) {
+  store_.stored[kDevice] = Allow({"tlb"}, kOpenUuid);
+  mailbox::Catalog catalog = topology_->catalog();
+  catalog.gate_groups[0].name = "tlbs";
+  topology_ = std::make_shared<const Topology>(std::move(catalog), /*hash=*/78);
+  Collect();
+  const auto state = book_->State("gpu0");
+  EXPECT_FALSE(state->is_in_sync);
+  ASSERT_EQ(state->refusals.size(), 1u);
+  EXPECT_EQ(state->refusals[0].field, std::string("vms.") + kOpenUuid + ".allowed");
+  ASSERT_TRUE(book_->Set("gpu0", Allow({"tlbs"}, kOpenUuid), 0, false)->empty());
+  Collect();
+  EXPECT_TRUE(book_->State("gpu0")->is_in_sync);
+  EXPECT_EQ(Allowed(), 0b01u);
+}
+
+// The chip file has swapped two of them.
+TEST_F(CountingBookTest, AStoredSelectionWhoseNumberHasAnotherNameIsRefused) {
+  mailbox::Catalog catalog = topology_->catalog();
+  catalog.selections = {{"tensor"}, {"tlb"}, {"fp"}};
+  mailbox::Catalog swapped = catalog;
+  std::swap(swapped.selections[1], swapped.selections[2]);
+  topology_ = std::make_shared<const Topology>(std::move(catalog), /*hash=*/78);
+  device_.selections = {{1}, {2}, {4}};
+  Collect();
+  CountingSettings settings;
+  settings.vms[kOpenUuid].selection = 1;
+  ASSERT_TRUE(book_->Set("gpu0", settings, 0, false)->empty());
+  Collect();
+  ASSERT_EQ(device_.vms[kOpenVm].selection, 1);
+  RestartDaemon();
+  ResetDevice();
+  topology_ = std::make_shared<const Topology>(std::move(swapped), /*hash=*/79);
+  for (int i = 0; i < 2; ++i) Collect(/*boot_id=*/2);
+  EXPECT_EQ(device_.vms[kOpenVm].selection, 0);
+  const auto state = book_->State("gpu0");
+  EXPECT_FALSE(state->is_in_sync);
+  ASSERT_EQ(state->refusals.size(), 1u);
+  EXPECT_EQ(state->refusals[0].reason, "selection 1 is no longer 'tlb'");
+  ASSERT_TRUE(book_->Set("gpu0", settings, 0, false)->empty()) << "by its number of today";
+  Collect(/*boot_id=*/2);
+  EXPECT_EQ(device_.vms[kOpenVm].selection, 1);
+  EXPECT_TRUE(book_->State("gpu0")->is_in_sync);
+}
+
+TEST_F(CountingBookTest, ASelectionWithoutANameIsItsNumber) {
+  device_.selections = {{1}, {2}};
+  Collect();
+  CountingSettings settings;
+  settings.vms[kOpenUuid].selection = 1;
+  ASSERT_TRUE(book_->Set("gpu0", settings, 0, false)->empty());
+  EXPECT_EQ(store_.stored[kDevice], settings);
+  Collect();
+  EXPECT_EQ(device_.vms[kOpenVm].selection, 1);
+}
+
+TEST_F(CountingBookTest, SettingsOfAbsentVmsAndContextsAreInSync) {
+  CountingSettings settings = Allow({"tlb"}, "00000000-0000-0000-0000-000000000009");
+  settings.vms[kOpenUuid].contexts["gone"] = {};
+  store_.stored[kDevice] = settings;
+  Collect();
+  EXPECT_TRUE(book_->State("gpu0")->is_in_sync);
 }
 
 TEST_F(CountingBookTest, WithoutReadableSettingsItStarts) {
@@ -246,6 +344,30 @@ TEST_F(CountingBookTest, OnAFullDiskSettingsHoldAndAreStoredLater) {
   EXPECT_EQ(store_.stored[kDevice], Allow({"tlb"}));
   book_->StoreAgain("gpu0");
   EXPECT_EQ(store_.saves, 3) << "nothing is left to store";
+}
+
+TEST_F(CountingBookTest, SettingsThatCannotBeStoredOutlastTheirDevicesAbsence) {
+  store_.write_error = absl::UnavailableError("full");
+  Collect();
+  ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb"}, kOpenUuid), 0, false).ok());
+  book_->Forget("gpu0");
+  ResetDevice();
+  for (int i = 0; i < 2; ++i) Collect(/*boot_id=*/2);
+  EXPECT_EQ(Allowed(), 0b01u);
+  EXPECT_FALSE(book_->State("gpu0")->is_stored);
+  // Meanwhile another device has the name.
+  mailbox::Catalog catalog = topology_->catalog();
+  catalog.device = *Uuid::Parse("00000000-0000-0000-0000-0000000000d2");
+  const auto before = std::exchange(topology_, std::make_shared<const Topology>(std::move(catalog), /*hash=*/78));
+  ResetDevice();
+  for (int i = 0; i < 2; ++i) Collect(/*boot_id=*/3);
+  EXPECT_NE(Allowed(), 0b01u);
+  topology_ = before;
+  for (int i = 0; i < 2; ++i) Collect(/*boot_id=*/4);
+  EXPECT_EQ(Allowed(), 0b01u);
+  store_.write_error = absl::OkStatus();
+  book_->StoreAgain("gpu0");
+  EXPECT_EQ(store_.stored[kDevice], Allow({"tlb"}, kOpenUuid));
 }
 
 TEST_F(CountingBookTest, WithoutAStoreSettingsLastAsLongAsTheBook) {

@@ -77,6 +77,7 @@ class FileReader {
     uint64_t selection = 0;
     const auto found = map->Find("selection");
     if (found && errors_.Take(found->Uint(0, kSelectionMax), selection)) vm.selection = selection;
+    if (const auto name = map->Find("selection_name")) errors_.Take(name->String(), vm.selection_name);
     ForEach(*map, "contexts", [&](const auto& name, const YamlNode& value) { vm.contexts[name] = Value(value); });
     return vm;
   }
@@ -86,9 +87,9 @@ class FileReader {
       return node.Map(
           {"value", "host_value", "allowed", "pinned", "ids", "guest_access", "useren", "store", "selection"}, errors_);
     }
-    return node.Map(
-        {"value", "host_value", "allowed", "pinned", "ids", "guest_access", "useren", "store", "selection", "contexts"},
-        errors_);
+    return node.Map({"value", "host_value", "allowed", "pinned", "ids", "guest_access", "useren", "store", "selection",
+                     "selection_name", "contexts"},
+                    errors_);
   }
 
   std::vector<uint16_t> Ids(const YamlNode& node) {

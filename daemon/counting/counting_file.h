@@ -19,7 +19,7 @@ using DeviceSettings = std::map<std::string, CountingSettings>;
 
 enum class CountingKeys {
   kOperators,  // those of the operator's file
-  kCallers,    // also `contexts`, which only tenants set
+  kCallers,    // also `contexts`, which only tenants set, and `selection_name`
 };
 
 // Each error is one line with FILE:LINE and is added to `errors`; the result is then not to be used. Names of devices,

@@ -49,6 +49,11 @@ std::string Describe(const ConfigChange& change, const std::optional<CountingSta
   return text;
 }
 
+// Logs a failure that differs from the last one: an attempt is made in every interval.
+void WarnOnce(std::string& last, const std::string& line) {
+  if (std::exchange(last, line) != line) spdlog::warn("{}", line);
+}
+
 }  // namespace
 
 CountingFollower::CountingFollower(MailboxSession& session, SnapshotReader& reader, const Context& context)
@@ -57,7 +62,8 @@ CountingFollower::CountingFollower(MailboxSession& session, SnapshotReader& read
 absl::StatusOr<TakenSnapshot> CountingFollower::Take(const std::string& device) {
   has_changed_ = false;
   const auto change = context_.book == nullptr ? std::nullopt : context_.book->Pending(device);
-  if (!change) return reader_.Take();
+  // A change of another boot or catalogue has numbers of other VMs. It waits until the configuration is read again.
+  if (!change || !reader_.IsOfBase(*change)) return reader_.Take();
   auto taken = TakeClosing(device, *change);
   return taken.ok() || absl::IsCancelled(taken.status()) ? std::move(taken) : reader_.Take();
 }
@@ -74,13 +80,13 @@ absl::StatusOr<TakenSnapshot> CountingFollower::TakeClosing(const std::string& d
 }
 
 void CountingFollower::Report(const std::string& device, const ConfigChange& change,
-                              const absl::StatusOr<uint32_t>& revision) const {
+                              const absl::StatusOr<uint32_t>& revision) {
   context_.metrics.CountingChange(device, revision.status().code());
   if (!revision.ok()) {
-    spdlog::warn("device {}: a change of what is counted is not in force: {}", device,
-                 std::string(revision.status().message()));
-    return;
+    return WarnOnce(change_error_, absl::StrCat("device ", device, ": a change of what is counted is not in force: ",
+                                                revision.status().message()));
   }
+  change_error_.clear();
   spdlog::info("device {}: revision {} of what is counted is in force", device, *revision);
   context_.audit.Record(
       {.kind = AuditKind::kDevice,
@@ -94,15 +100,22 @@ void CountingFollower::Follow(const std::string& device, std::shared_ptr<const T
   if (context_.book == nullptr) return;
   if (!revision || !session_.has_config()) return Forget(device);
   if (!has_changed_ && context_.book->IsNew(device, *topology, boot_id, *revision)) {
-    auto config = session_.ReadConfig();
-    if (!config.ok()) {
-      spdlog::warn("device {}: what is counted cannot be read: {}", device, std::string(config.status().message()));
-      return;
-    }
-    context_.book->Observe(device, {std::move(topology), boot_id, *std::move(config)});
+    Read(device, std::move(topology), boot_id);
   }
   context_.book->StoreAgain(device);
   ReportState(device);
+}
+
+void CountingFollower::Read(const std::string& device, std::shared_ptr<const Topology> topology, uint64_t boot_id) {
+  auto config = session_.ReadConfig();
+  if (config.ok()) {
+    read_error_.clear();
+    return context_.book->Observe(device, {std::move(topology), boot_id, *std::move(config)});
+  }
+  // What the book knows is not in force any more.
+  context_.book->Outdate(device);
+  WarnOnce(read_error_,
+           absl::StrCat("device ", device, ": what is counted cannot be read: ", config.status().message()));
 }
 
 // A device that has restarted without gate groups must not stay out of sync.

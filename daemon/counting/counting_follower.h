@@ -36,17 +36,21 @@ class CountingFollower {
 
   CountingFollower(MailboxSession& session, SnapshotReader& reader, const Context& context);
 
-  // As SnapshotReader::Take, with the change that is pending for the device. A change that fails costs no snapshot.
+  // As SnapshotReader::Take, with the change that is pending for the device. A change that fails costs no snapshot, and
+  // is tried again at the next call; after a failed collection only once a snapshot is published again. An error is
+  // logged when it differs from that of the last attempt.
   absl::StatusOr<TakenSnapshot> Take(const std::string& device);
   // Reads the configuration where another one is in force than the book knows; `revision` is that of the snapshot,
-  // nullopt of a device without gate groups. Logs an error, and tries again at the next call. Callers' settings that
-  // could not be stored are stored again.
+  // nullopt of a device without gate groups. If it cannot be read, the device is out of sync, an error that differs
+  // from the last one is logged, and the next call tries again. Callers' settings that could not be stored are stored
+  // again.
   void Follow(const std::string& device, std::shared_ptr<const Topology> topology, uint64_t boot_id,
               std::optional<uint32_t> revision);
 
  private:
   absl::StatusOr<TakenSnapshot> TakeClosing(const std::string& device, const ConfigChange& change);
-  void Report(const std::string& device, const ConfigChange& change, const absl::StatusOr<uint32_t>& revision) const;
+  void Read(const std::string& device, std::shared_ptr<const Topology> topology, uint64_t boot_id);
+  void Report(const std::string& device, const ConfigChange& change, const absl::StatusOr<uint32_t>& revision);
   void ReportState(const std::string& device) const;
   void Forget(const std::string& device) const;
 
@@ -54,7 +58,8 @@ class CountingFollower {
   SnapshotReader& reader_;
   const Context context_;
   ConfigWriter writer_;
-  bool has_changed_ = false;  // by the last Take, whose snapshot is therefore of the revision before
+  bool has_changed_ = false;               // by the last Take, whose snapshot is therefore of the revision before
+  std::string change_error_, read_error_;  // of the last attempt; empty: none
 };
 
 }  // namespace sideband::daemon

@@ -16,12 +16,19 @@ using mailbox::CountingConfig;
 using mailbox::GateValue;
 using mailbox::VmControl;
 
+constexpr char kNoVm[] = "no such VM", kNoContext[] = "no such context";
+
 // Settings of a VM that has gone must not pass to one that bears its UUID as a name.
 const mailbox::VmInfo* FindVm(const mailbox::Catalog& catalog, const std::string& name) {
   const auto uuid = Uuid::Parse(name);
   const auto vm = std::ranges::find_if(
       catalog.vms, [&](const mailbox::VmInfo& info) { return uuid.ok() ? info.uuid == *uuid : info.name == name; });
   return vm == catalog.vms.end() ? nullptr : &*vm;
+}
+
+// Empty if the catalogue has none.
+std::string SelectionName(const mailbox::Catalog& catalog, uint32_t number) {
+  return number < catalog.selections.size() ? catalog.selections[number].name : "";
 }
 
 class Layer {
@@ -81,7 +88,7 @@ class Layer {
     const std::string path = absl::StrCat("vms.", name);
     const mailbox::VmInfo* const vm = FindVm(catalog_, name);
     const auto control = vm == nullptr ? config_.vms.end() : config_.vms.find(vm->id);
-    if (control == config_.vms.end()) return Refuse(path, "no such VM");
+    if (control == config_.vms.end()) return Refuse(path, kNoVm);
     if (setting.allowed) AddVector(path + ".allowed", *setting.allowed, control->second.allowed);
     if (vm->confidential) return RefuseOthers(path, setting);
     AddValues(path, setting, control->second);
@@ -119,11 +126,15 @@ class Layer {
     control.useren = setting.useren.value_or(control.useren);
     control.guest_store = setting.store.value_or(control.guest_store);
     if (setting.ids) AddIds(path + ".ids", *setting.ids, control.match);
-    if (!setting.selection) return;
-    if (*setting.selection != 0 && *setting.selection >= config_.selections.size()) {
-      return Refuse(path + ".selection", NoSelection(*setting.selection));
+    if (setting.selection) AddSelection(path + ".selection", *setting.selection, setting.selection_name, control);
+  }
+
+  void AddSelection(const std::string& field, uint32_t number, const std::string& name, VmControl& control) {
+    if (number != 0 && number >= config_.selections.size()) return Refuse(field, NoSelection(number));
+    if (!name.empty() && name != SelectionName(catalog_, number)) {
+      return Refuse(field, absl::StrCat("selection ", number, " is no longer '", name, "'"));
     }
-    control.selection = static_cast<uint8_t>(*setting.selection);
+    control.selection = static_cast<uint8_t>(number);
   }
 
   void AddIds(const std::string& field, const std::vector<uint16_t>& ids, mailbox::GateMatch& match) {
@@ -140,7 +151,7 @@ class Layer {
         catalog_.contexts, [&](const mailbox::ContextInfo& info) { return info.vm == vm.id && info.name == name; });
     const auto control =
         context == catalog_.contexts.end() ? config_.contexts.end() : config_.contexts.find({vm.id, context->id});
-    if (control == config_.contexts.end()) return Refuse(field, "no such context");
+    if (control == config_.contexts.end()) return Refuse(field, kNoContext);
     const auto value = ValueOf(field, setting);
     if (!value) return;
     control->second.value = *value;
@@ -167,6 +178,7 @@ void MergeVm(const VmSetting& over, VmSetting& vm) {
   Take(over.guest_access, vm.guest_access);
   Take(over.useren, vm.useren);
   Take(over.store, vm.store);
+  if (over.selection) vm.selection_name = over.selection_name;
   Take(over.selection, vm.selection);
   for (const auto& [name, value] : over.contexts) vm.contexts[name] = value;
 }
@@ -187,10 +199,18 @@ bool HasContext(const mailbox::Catalog& catalog, uint16_t vm, const std::string&
 
 std::string NoSelection(uint32_t selection) { return absl::StrCat("no selection ", selection); }
 
+bool IsOfAbsent(const Refusal& refusal) { return refusal.reason == kNoVm || refusal.reason == kNoContext; }
+
 std::vector<Refusal> Apply(const CountingSettings& settings, const mailbox::Catalog& catalog, CountingConfig& config) {
   Layer layer(catalog, config);
   layer.Add(settings);
   return layer.TakeRefusals();
+}
+
+void NameSelections(const mailbox::Catalog& catalog, CountingSettings& settings) {
+  for (auto& [name, vm] : settings.vms) {
+    if (vm.selection) vm.selection_name = SelectionName(catalog, *vm.selection);
+  }
 }
 
 void Merge(const CountingSettings& over, CountingSettings& settings) {

@@ -43,6 +43,7 @@ struct VmSetting {
   std::optional<std::vector<uint16_t>> ids;   // matching is on; empty: off
   std::optional<bool> guest_access, useren, store;
   std::optional<uint32_t> selection;
+  std::string selection_name;                   // the selection must still have it; empty: not checked
   std::map<std::string, GateSetting> contexts;  // each context's own, loaded when it gets a slice
   bool operator==(const VmSetting&) const = default;
 };
@@ -64,11 +65,18 @@ struct Refusal {
 // The reason why a selection is refused, whether it is not there or not the caller's.
 std::string NoSelection(uint32_t selection);
 
+// Whether it is of a VM or a context that is not on the device. These come and go, and settings wait for them.
+bool IsOfAbsent(const Refusal& refusal);
+
 // Lays the settings over the configuration of a device with this catalogue. What is refused is left as it was: an
-// unknown name, more than four ids, an id of 0, a selection that the device does not have, anything of a confidential
-// VM but `allowed`.
+// unknown name, more than four ids, an id of 0, a selection that the device does not have or not by this name, anything
+// of a confidential VM but `allowed`.
 std::vector<Refusal> Apply(const CountingSettings& settings, const mailbox::Catalog& catalog,
                            mailbox::CountingConfig& config);
+
+// Adds the names of the selections that the settings have by number: another chip file may number them differently.
+// Where the catalogue has no name, the number alone stays.
+void NameSelections(const mailbox::Catalog& catalog, CountingSettings& settings);
 
 // Lays `over` over `settings`.
 void Merge(const CountingSettings& over, CountingSettings& settings);

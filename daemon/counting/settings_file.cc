@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/counting/settings_file.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -8,6 +12,7 @@
 #include "daemon/base/replace_file.h"
 #include "daemon/counting/counting_file.h"
 #include "proto/base/bytes.h"
+#include "proto/base/descriptor.h"
 #include "proto/base/error_list.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
@@ -53,6 +58,7 @@ json VmJson(const VmSetting& vm) {
   Put("useren", vm.useren, out);
   Put("store", vm.store, out);
   Put("selection", vm.selection, out);
+  if (!vm.selection_name.empty()) out["selection_name"] = vm.selection_name;
   for (const auto& [name, value] : vm.contexts) out["contexts"][name] = ToJson(value);
   return out;
 }
@@ -75,6 +81,14 @@ absl::Status CheckTitle(const std::string& text, const std::string& path) {
   if (!text.starts_with(kTitle)) return absl::InvalidArgumentError(path + ":1: not a file of this version");
   const bool is_whole = text.starts_with(TitleOf(text.substr(end + 1)));
   return is_whole ? absl::OkStatus() : absl::InvalidArgumentError(path + ":1: the checksum is wrong: cut or changed");
+}
+
+// In a sticky folder, such as /tmp, every user may have created the file.
+absl::Status CheckOwner(const Descriptor& file, const std::string& path) {
+  struct stat info;
+  if (fstat(file.get(), &info) != 0) return ErrnoStatus(errno, path);
+  if (info.st_uid == geteuid() || info.st_uid == 0) return absl::OkStatus();
+  return absl::PermissionDeniedError(absl::StrCat(path, ": belongs to user ", info.st_uid, " (chown it)"));
 }
 
 bool NamesVmsByUuid(const CountingSettings& settings) {
@@ -110,7 +124,9 @@ std::string SettingsFiles::PathOf(const Uuid& device) const {
 
 absl::StatusOr<CountingSettings> SettingsFiles::Load(const Uuid& device) {
   const std::string path = PathOf(device);
-  SIDEBAND_ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kSettingsFileMax));
+  SIDEBAND_ASSIGN_OR_RETURN(const Descriptor file, OpenForReading(path, FileTrust::kNotWritable));
+  SIDEBAND_RETURN_IF_ERROR(CheckOwner(file, path));
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string text, ReadDescriptor(file.get(), path, kSettingsFileMax));
   return DecodeSettings(text, path, device);
 }
 

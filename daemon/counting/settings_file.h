@@ -31,7 +31,7 @@ class SettingsFiles final : public SettingsStore {
  public:
   explicit SettingsFiles(std::string folder) : folder_(std::move(folder)) {}
 
-  // Errors of ReadFile and DecodeSettings.
+  // Errors of ReadFile and DecodeSettings; PERMISSION_DENIED if other users than root could have written the file.
   absl::StatusOr<CountingSettings> Load(const Uuid& device) override;
   // The file is its owner's (mode 0600), and on the disk when this returns. Errors of ReplaceFile; RESOURCE_EXHAUSTED
   // beyond kSettingsFileMax.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -34,7 +35,8 @@ CountingSettings SomeSettings() {
         .guest_access = true,
         .useren = false,
         .store = true,
-        .selection = 15};
+        .selection = 15,
+        .selection_name = "- 'fp': 8"};
   vm.contexts["train"] = {.groups = {{"tlb"}}};
   vm.contexts["- # null"] = {};
   settings.vms[kOtherVm].value = {.master = false};
@@ -153,6 +155,23 @@ TEST_F(SettingsFileTest, SettingsOfAFullCatalogueAreLoaded) {
   }
   ASSERT_TRUE(files_.Save(kDevice, settings).ok());
   EXPECT_EQ(*files_.Load(kDevice), settings);
+}
+
+TEST_F(SettingsFileTest, AFileThatOthersCanWriteIsRefused) {
+  ASSERT_TRUE(files_.Save(kDevice, SomeSettings()).ok());
+  ASSERT_EQ(chmod(path_.c_str(), 0606), 0);
+  EXPECT_EQ(files_.Load(kDevice).status().code(), absl::StatusCode::kPermissionDenied);
+  ASSERT_EQ(chmod(path_.c_str(), 0600), 0);
+  ASSERT_EQ(chmod(folder_.c_str(), 0777), 0);
+  EXPECT_EQ(files_.Load(kDevice).status().code(), absl::StatusCode::kPermissionDenied) << "everybody may replace it";
+  ASSERT_EQ(chmod(folder_.c_str(), 0700), 0);
+  EXPECT_TRUE(files_.Load(kDevice).ok());
+}
+
+TEST_F(SettingsFileTest, AFileOfAnotherUserIsRefused) {
+  ASSERT_TRUE(files_.Save(kDevice, SomeSettings()).ok());
+  if (chown(path_.c_str(), 12'345, 12'345) != 0) GTEST_SKIP() << "only root can give a file away";
+  EXPECT_EQ(files_.Load(kDevice).status().code(), absl::StatusCode::kPermissionDenied);
 }
 
 TEST_F(SettingsFileTest, AFolderThatIsNotThereIsAnError) {

@@ -35,16 +35,26 @@ absl::Status ConfigWriter::Write(const std::vector<ConfigWrite>& writes) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<CommittedConfig> ConfigWriter::Run(uint32_t revision, const std::vector<ConfigWrite>& writes) {
-  SIDEBAND_RETURN_IF_ERROR(session_.RunConfig(ConfigStep::kBegin, tag_, revision, 0).status());
-  SIDEBAND_RETURN_IF_ERROR(Write(writes));
+// A device that has restarted since has the same revision again, and other VMs at the same numbers.
+absl::Status ConfigWriter::Begin(const ConfigChange& change) {
   SIDEBAND_ASSIGN_OR_RETURN(const auto reply,
-                            session_.RunConfig(ConfigStep::kCommit, tag_, mailbox::ConfigCrc(writes), revision));
+                            session_.RunConfig(ConfigStep::kBegin, tag_, change.revision, Low(change.boot_id)));
+  // The device checks the boot, too. Another controller may have overwritten the register with a 0, which names none.
+  return reply.extended_data == Low(change.boot_id) ? absl::OkStatus()
+                                                    : absl::AbortedError("CONFIG: the device has restarted");
+}
+
+absl::StatusOr<CommittedConfig> ConfigWriter::Run(const ConfigChange& change) {
+  SIDEBAND_RETURN_IF_ERROR(Begin(change));
+  SIDEBAND_RETURN_IF_ERROR(Write(change.writes));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto reply, session_.RunConfig(ConfigStep::kCommit, tag_,
+                                                                 mailbox::ConfigCrc(change.writes), change.revision));
   return CommittedConfig{reply.data, reply.extended_data};
 }
 
-absl::StatusOr<CommittedConfig> ConfigWriter::Commit(uint32_t revision, const std::vector<ConfigWrite>& writes) {
-  const auto committed = Run(revision, InOrder(writes));
+absl::StatusOr<CommittedConfig> ConfigWriter::Commit(ConfigChange change) {
+  change.writes = InOrder(change.writes);
+  const auto committed = Run(change);
   // So that other controllers need not wait for its end. If the bus fails here, too, it ends by itself.
   if (!committed.ok() && !absl::IsCancelled(committed.status())) {
     session_.RunConfig(ConfigStep::kAbort, tag_, 0, 0).IgnoreError();

@@ -2,7 +2,8 @@
 //
 // Changes a device's configuration of counting in one transaction. (proto/mailbox/README.md, "CONFIG".)
 //   ConfigWriter writer(session, /*tag=*/17);
-//   SIDEBAND_ASSIGN_OR_RETURN(const CommittedConfig committed, writer.Commit(/*revision=*/3, writes));
+//   const ConfigChange change{snapshot.boot_id, snapshot.catalog_hash, /*revision=*/3, writes};
+//   SIDEBAND_ASSIGN_OR_RETURN(const CommittedConfig committed, writer.Commit(change));
 //   Read(committed.closing_id);      // the last snapshot of revision 3
 #ifndef SIDEBAND_DAEMON_MAILBOX_CONFIG_WRITER_H_
 #define SIDEBAND_DAEMON_MAILBOX_CONFIG_WRITER_H_
@@ -16,6 +17,15 @@
 
 namespace sideband::daemon {
 
+// Words of a device's configuration to be changed. Their addresses are numbers of VMs and contexts, which mean others
+// after a restart of the device and with another catalogue: a change is of one boot and one catalogue.
+struct ConfigChange {
+  uint64_t boot_id = 0;
+  uint32_t catalog_hash = 0;
+  uint32_t revision = 0;  // that they build on
+  std::vector<mailbox::ConfigWrite> writes;
+};
+
 struct CommittedConfig {
   uint32_t revision = 0;    // in force
   uint32_t closing_id = 0;  // of the closing snapshot
@@ -27,15 +37,16 @@ class ConfigWriter {
   // `tag`, 1 to 255, tells this controller's transactions from others'.
   ConfigWriter(MailboxSession& session, uint8_t tag) : session_(session), tag_(tag) {}
 
-  // Commits the writes, at least one, to the configuration with this revision. After an error the device has the old
-  // configuration, or, if the bus failed in COMMIT, the old or the new one, which its revision tells. ABORTED: another
-  // controller is in the way, the revision is another one, or the last closing snapshot is not acknowledged.
-  // INVALID_ARGUMENT: the device refuses a value.
-  absl::StatusOr<CommittedConfig> Commit(uint32_t revision, const std::vector<mailbox::ConfigWrite>& writes);
+  // Commits the writes, at least one, to the configuration of this boot and revision; the catalogue is not checked.
+  // After an error the device has the old configuration, or, if the bus failed in COMMIT, the old or the new one, which
+  // its revision tells. ABORTED: another controller is in the way, the boot or the revision is another one, or the last
+  // closing snapshot is not acknowledged. INVALID_ARGUMENT: the device refuses a value.
+  absl::StatusOr<CommittedConfig> Commit(ConfigChange change);
 
  private:
+  absl::Status Begin(const ConfigChange& change);
   absl::Status Write(const std::vector<mailbox::ConfigWrite>& writes);
-  absl::StatusOr<CommittedConfig> Run(uint32_t revision, const std::vector<mailbox::ConfigWrite>& writes);
+  absl::StatusOr<CommittedConfig> Run(const ConfigChange& change);
 
   MailboxSession& session_;
   const uint8_t tag_;

@@ -94,14 +94,20 @@ void SnapshotReader::StartAnew() {
   extension_checked_ = false;  // the address may be another device's from now on
 }
 
+bool SnapshotReader::IsOfBase(const ConfigChange& change) const {
+  return base_ && !taken_ && base_->boot_id == change.boot_id && base_->catalog_hash == change.catalog_hash;
+}
+
 absl::StatusOr<TakenSnapshot> SnapshotReader::TakeClosing(ConfigWriter& writer, const ConfigChange& change,
                                                           std::optional<CommittedConfig>& committed) {
+  if (!IsOfBase(change)) return absl::FailedPreconditionError("the change is of another boot or catalogue");
   SIDEBAND_RETURN_IF_ERROR(CheckExtension());
-  // A COMMIT names no base: its snapshot is relative to the acknowledged one, which may be another controller's.
-  const absl::Status is_base = base_ ? session_.Acknowledge(Held(base_)) : absl::AbortedError("no base");
+  // A COMMIT names no base: its snapshot is relative to the acknowledged one, which may be another controller's. If the
+  // device has restarted instead, the change is refused, since it names its boot.
+  const absl::Status is_base = session_.Acknowledge(Held(base_));
   if (!is_base.ok() && !absl::IsAborted(is_base)) return is_base;
   auto taken = LatchAndRead([&]() -> absl::StatusOr<Latched> {
-    SIDEBAND_ASSIGN_OR_RETURN(committed, writer.Commit(change.revision, change.writes));
+    SIDEBAND_ASSIGN_OR_RETURN(committed, writer.Commit(change));
     return session_.OpenClosing(committed->closing_id, /*is_whole=*/!is_base.ok());
   });
   if (taken.ok()) {

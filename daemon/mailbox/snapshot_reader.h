@@ -12,7 +12,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -37,12 +36,6 @@ struct TakenSnapshot {
   absl::Duration steady_time;
 };
 
-// Words of a device's configuration to be changed.
-struct ConfigChange {
-  uint32_t revision = 0;  // that they build on
-  std::vector<mailbox::ConfigWrite> writes;
-};
-
 // Used by one thread at a time. The constructor's arguments must outlive this object.
 class SnapshotReader {
  public:
@@ -54,9 +47,12 @@ class SnapshotReader {
 
   // After an error the next call starts from the beginning: it checks the extension and requests a complete snapshot.
   absl::StatusOr<TakenSnapshot> Take();
+  // Whether the last taken snapshot is acknowledged and of the boot and the catalogue that the change was made from.
+  // False after an error of Take.
+  bool IsOfBase(const ConfigChange& change) const;
   // As Take, but the latch is that of a change of the configuration: the result is the last snapshot of the old
   // revision. `committed` is set if the change is in force, even if the snapshot could not be read; its counts are then
-  // in the next one. An error of the change leaves everything as it is.
+  // in the next one. An error of the change leaves everything as it is. FAILED_PRECONDITION unless IsOfBase(change).
   absl::StatusOr<TakenSnapshot> TakeClosing(ConfigWriter& writer, const ConfigChange& change,
                                             std::optional<CommittedConfig>& committed);
   // Makes the last taken snapshot the base of the next one. The next latch names it, which acknowledges it to the

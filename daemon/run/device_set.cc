@@ -52,6 +52,9 @@ void DeviceSet::RemoveOthers(const std::vector<DeviceConfig>& devices, std::vect
     }
     at->second.collector->Stop();
     parts_.history.Remove(at->second.id);
+    // What is pending for it must not be committed to a device that takes its name.
+    parts_.counting.Forget(at->first);
+    parts_.metrics.ForgetCounting(at->first);
     // A device that is replaced under its name is reported by Apply() as begun anew.
     const bool has_name = std::ranges::any_of(devices, [&](const auto& wanted) { return wanted.name == at->first; });
     if (!has_name) lines.push_back(absl::StrCat("device ", at->first, ": removed"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The configured devices and their collectors. A reload may change them.
-//   DeviceSet devices({store, history, *metrics, make_transport, make_collector});
+//   DeviceSet devices({store, history, counting, *metrics, make_transport, make_collector});
 //   SIDEBAND_ASSIGN_OR_RETURN(DeviceSet::Prepared prepared, devices.Prepare(config.devices));
 //   const DeviceSet::Common common{config.ratios.ratios, config.peek.bus_share};
 //   for (const std::string& line : devices.Apply(config.devices, common, std::move(prepared))) Log(line);
@@ -20,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "daemon/collector/collector_thread.h"
 #include "daemon/config/device_config.h"
+#include "daemon/counting/counting_book.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/run/device_transport.h"
 #include "daemon/run/kept_history.h"
@@ -34,6 +35,7 @@ class DeviceSet {
   struct Parts {
     Store& store;
     KeptHistory& history;
+    CountingBook& counting;
     SelfMetrics& metrics;
     std::function<absl::StatusOr<DeviceTransport>(const DeviceConfig& device)> make_transport;
     std::function<std::unique_ptr<CollectorThread>(size_t id, DeviceTransport to)> make_collector;

@@ -91,7 +91,8 @@ enum class TriggerStep : uint8_t { kOnce = 0, kStart = 1, kStop = 2 };
 
 // CONFIG, arg1 = step; only version 2, and only with its feature. arg2 is the transaction's tag, which its controller
 // draws from 1 to 255; 0 without a transaction (of DUMP: the window bytes). Words and addresses are in counting.h.
-//   kBegin:   C9 in = the revision that the transaction builds on. Replaces the controller's own transaction.
+//   kBegin:   C9 in = the revision that the transaction builds on, CA in = the boot ID 31:0 of the catalogue that its
+//             addresses are of, or 0; CA out = the device's boot ID 31:0. Replaces the controller's own transaction.
 //   kAddress: C9, CA in = PackAddress and PackScope of the first word.
 //   kWrite:   C9, CA in = the word 31:0 and 63:32, for the address, then the next index is addressed.
 //   kRead:    C9, CA out = the word, then the next index is addressed. Needs no transaction.
@@ -100,8 +101,8 @@ enum class TriggerStep : uint8_t { kOnce = 0, kStart = 1, kStop = 2 };
 //             of the closing snapshot. All writes, in ascending order of their addresses, or none.
 //   kAbort:   ends the transaction, if there is one.
 //   kDump:    C9 in = byte offset; C9 out = stream length, CA out = the revision. Offset 0 makes a new stream.
-// ERR_AGAIN: another revision, another controller's transaction, none (any more), or the last closing snapshot is not
-// acknowledged. ERR_DATA: no such word, or a value that it cannot have.
+// ERR_AGAIN: another boot or revision, another controller's transaction, none (any more), or the last closing snapshot
+// is not acknowledged. ERR_DATA: no such word, or a value that it cannot have.
 enum class ConfigStep : uint8_t { kBegin = 0, kAddress = 1, kWrite = 2, kRead = 3, kCommit = 4, kAbort = 5, kDump = 6 };
 
 // The mark identifies a snapshot in the command word of LATCH and ACK, besides the ID in 5D, so that no other snapshot

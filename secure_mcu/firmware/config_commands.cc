@@ -14,7 +14,7 @@ using mailbox::MailboxStatus;
 Reply ConfigCommands::Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) {
   const auto step = static_cast<ConfigStep>(command.arg1);
   if (step == ConfigStep::kDump) return Dump(data);
-  if (step == ConfigStep::kBegin) return Begin(command.arg2, data);
+  if (step == ConfigStep::kBegin) return Begin(command.arg2, data, extended_data);
   if (step == ConfigStep::kCommit) return Commit(command.arg2, data, extended_data);
   if (step > ConfigStep::kDump) return Fail(MailboxStatus::kErrArg1);
   if (IsOfAnother(command.arg2)) return Fail(MailboxStatus::kErrAgain);
@@ -26,11 +26,14 @@ Reply ConfigCommands::Execute(const mailbox::CommandWord& command, uint32_t data
 
 bool ConfigCommands::IsOpen() const { return open_ && device_.ReferenceTimeNs() - open_->used_ns < kTransactionIdleNs; }
 
-Reply ConfigCommands::Begin(uint8_t tag, uint32_t revision) {
+// Each boot begins at revision 1: the revision alone does not tell a change that was made for another boot.
+Reply ConfigCommands::Begin(uint8_t tag, uint32_t revision, uint32_t boot) {
+  const auto this_boot = static_cast<uint32_t>(device_.identity().boot_id);
   if (tag == 0) return Fail(MailboxStatus::kErrArg2);
+  if (boot != 0 && boot != this_boot) return Fail(MailboxStatus::kErrAgain);
   if (IsOfAnother(tag) || revision != device_.GetConfig()->revision) return Fail(MailboxStatus::kErrAgain);
   open_ = Transaction{.tag = tag, .revision = revision, .used_ns = device_.ReferenceTimeNs(), .words = {}};
-  return {.data = revision};
+  return {.data = revision, .extended_data = this_boot};
 }
 
 Reply ConfigCommands::SetAddress(uint32_t data, uint32_t extended_data) {

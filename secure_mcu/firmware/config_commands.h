@@ -58,7 +58,7 @@ class ConfigCommands {
     Reply reply;
   };
 
-  Reply Begin(uint8_t tag, uint32_t revision);
+  Reply Begin(uint8_t tag, uint32_t revision, uint32_t boot);
   Reply SetAddress(uint32_t data, uint32_t extended_data);
   Reply Write(uint64_t word);
   Reply ReadAddressed();

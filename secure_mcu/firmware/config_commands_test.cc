@@ -116,6 +116,18 @@ TEST_F(ConfigCommandsTest, ALaterAcknowledgementWillDo) {
   EXPECT_EQ(Change({{kAllowed, 1}}).status, MailboxStatus::kSuccess);
 }
 
+// Each boot begins at revision 1, with VMs of its own.
+TEST_F(ConfigCommandsTest, ATransactionOfAnotherBootIsRefused) {
+  const Reply other = Step(ConfigStep::kBegin, 4, 0x5566'7789);
+  EXPECT_EQ(other.status, MailboxStatus::kErrAgain);
+  EXPECT_EQ(Write({kAllowed, 0}), MailboxStatus::kErrAgain) << "nothing has begun";
+  for (const uint32_t boot : {0x5566'7788u, 0u}) {
+    const Reply begin = Step(ConfigStep::kBegin, 4, boot);
+    EXPECT_EQ(begin.status, MailboxStatus::kSuccess) << boot;
+    EXPECT_EQ(begin.extended_data, 0x5566'7788u);
+  }
+}
+
 TEST_F(ConfigCommandsTest, ARepeatedCommandHasTheEffectOfOne) {
   EXPECT_EQ(Begin(), MailboxStatus::kSuccess);
   EXPECT_EQ(Begin(), MailboxStatus::kSuccess);

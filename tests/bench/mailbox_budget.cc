@@ -76,6 +76,7 @@ class Bench {
     const uint64_t before = transport_.bit_times();
     SIDEBAND_ASSIGN_OR_RETURN(daemon::TakenSnapshot taken, reader_.Take());
     SIDEBAND_RETURN_IF_ERROR(reader_.Acknowledge());
+    catalog_hash_ = taken.raw.catalog_hash;
     return Read{std::move(taken.raw), transport_.bit_times() - before};
   }
 
@@ -95,7 +96,8 @@ class Bench {
     mailbox::CountingConfig desired = actual;
     desired.vms[1] = {
         .guest_value = {.vector_enable = true, .vector = 1}, .guest_load = true, .allowed = 1, .pinned = 2};
-    const daemon::ConfigChange change{actual.revision, mailbox::Difference(actual, desired)};
+    const daemon::ConfigChange change{/*boot_id=*/1, catalog_hash_, actual.revision,
+                                      mailbox::Difference(actual, desired)};
     std::optional<daemon::CommittedConfig> committed;
     CommitBudget budget{.words = change.writes.size()};
     const uint64_t before = transport_.bit_times();
@@ -111,6 +113,7 @@ class Bench {
   Bench() = default;
 
   absl::Duration elapsed_;
+  uint32_t catalog_hash_ = 0;  // of the last snapshot
   std::unique_ptr<mcu::LiveDevice> device_;
   std::optional<mcu::FirmwarePair> firmware_;
   std::optional<mcu::MailboxTarget> target_;

@@ -89,11 +89,21 @@ struct Controller {
     CountingConfig desired = *actual;
     change(desired);
     std::optional<CommittedConfig> committed;
-    closing = reader.TakeClosing(writer, {actual->revision, mailbox::Difference(*actual, desired)}, committed);
+    closing = reader.TakeClosing(writer, ChangeTo(*actual, desired), committed);
     if (closing.ok()) reader.Acknowledge().IgnoreError();
     return committed.has_value();
   }
-  bool Take() { return reader.Take().ok() && reader.Acknowledge().ok(); }
+  // For the device as of the last snapshot.
+  ConfigChange ChangeTo(const CountingConfig& actual, const CountingConfig& desired) const {
+    return {boot_id, catalog_hash, actual.revision, mailbox::Difference(actual, desired)};
+  }
+  bool Take() {
+    const auto taken = reader.Take();
+    if (!taken.ok()) return false;
+    boot_id = taken->raw.boot_id;
+    catalog_hash = taken->raw.catalog_hash;
+    return reader.Acknowledge().ok();
+  }
 
   InProcessTransport wire;
   daemon::RegisterPort port{wire, kAddress, [](absl::string_view) {}};
@@ -101,6 +111,8 @@ struct Controller {
   daemon::SnapshotReader reader;
   daemon::ConfigWriter writer;
   absl::StatusOr<daemon::TakenSnapshot> closing;
+  uint64_t boot_id = 0;
+  uint32_t catalog_hash = 0;
 };
 
 // One value in three places: a configuration that is neither old nor new has two.
@@ -219,6 +231,64 @@ TEST_F(ConfigTest, AResetLeavesTheInitialConfigurationOrTheNew) {
   }
 }
 
+// Each boot begins at revision 1, and the VM of the same number may be another one.
+TEST_F(ConfigTest, AChangeMadeForAnotherBootIsNotCommitted) {
+  Controller controller(busy_, clock_, 1);
+  ASSERT_TRUE(controller.Take());
+  const CountingConfig actual = Actual();
+  CountingConfig desired = actual;
+  SetAll(7, desired);
+  const ConfigChange change = controller.ChangeTo(actual, desired);
+  std::optional<CommittedConfig> committed;
+  PowerOn();
+  controller.reader.TakeClosing(controller.writer, change, committed).status().IgnoreError();
+  EXPECT_FALSE(committed.has_value()) << "the restart is not known yet";
+  ASSERT_TRUE(controller.Take());
+  EXPECT_FALSE(controller.reader.IsOfBase(change));
+  EXPECT_EQ(controller.reader.TakeClosing(controller.writer, change, committed).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(ValueOf(Actual()), 0u);
+  EXPECT_TRUE(controller.Change([&](CountingConfig& config) { SetAll(8, config); })) << "made anew";
+}
+
+// Even if the restart comes after the acknowledgement, at any later transaction.
+TEST_F(ConfigTest, ARestartDuringAChangeForAnotherBootCommitsNothing) {
+  for (int at = 0; at < 60; ++at) {
+    PowerOn();
+    Controller controller(busy_, clock_, 1);
+    ASSERT_TRUE(controller.Take());
+    const CountingConfig actual = Actual();
+    CountingConfig desired = actual;
+    SetAll(7, desired);
+    int left = at;
+    bool has_restarted = false, was_changed = false;
+    busy_.meanwhile = [&] {
+      if (left-- != 0) return;
+      was_changed = Actual().revision == 2;
+      has_restarted = true;
+      PowerOn();
+    };
+    std::optional<CommittedConfig> committed;
+    controller.reader.TakeClosing(controller.writer, controller.ChangeTo(actual, desired), committed)
+        .status()
+        .IgnoreError();
+    busy_.meanwhile = nullptr;
+    EXPECT_EQ(ValueOf(Actual()), has_restarted ? 0u : 7u) << at;
+    EXPECT_TRUE(!committed || !has_restarted || was_changed) << at;
+  }
+}
+
+// Another one has always latched since, so that no acknowledgement succeeds.
+TEST_F(ConfigTest, ChangesAreCommittedBesideAControllerThatLatchesAfterEachSnapshot) {
+  Controller first(busy_, clock_, 1), second(wire_, clock_, 2);
+  for (uint64_t value = 1; value < 4; ++value) {
+    ASSERT_TRUE(first.Take());
+    ASSERT_TRUE(second.Take());
+    EXPECT_TRUE(first.Change([&](CountingConfig& config) { SetAll(value, config); }));
+    EXPECT_EQ(ValueOf(Actual()), value);
+  }
+}
+
 // The second one within the first one's transactions.
 TEST_F(ConfigTest, OfTwoControllersEachChangesAllOrNothing) {
   Controller first(busy_, clock_, 1), second(wire_, clock_, 2);
@@ -266,7 +336,7 @@ TEST_F(ConfigTest, AChangeCostsALatchAndAFewCommands) {
   std::optional<CommittedConfig> committed;
   const uint64_t change = cost([&] {
     ASSERT_TRUE(
-        controller.reader.TakeClosing(controller.writer, {1, mailbox::Difference(*actual, desired)}, committed).ok());
+        controller.reader.TakeClosing(controller.writer, controller.ChangeTo(*actual, desired), committed).ok());
   });
   EXPECT_LE(change, latch + 20 * command);
 }

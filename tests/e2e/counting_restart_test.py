@@ -101,6 +101,25 @@ class CountingRestartTest(unittest.TestCase):
         self.restart(lambda: self.write("chip.yaml", chip))
         self.assertTrue(self.vms()["vm2"]["useren"], "the VM is back")
 
+    def test_a_change_for_an_absent_device_passes_to_no_other_vm(self):
+        self.settle()
+        self.site.device.stop()
+        # It waits for the change to be in force.
+        waiting = programs.Program("sideband", "--address", "127.0.0.1:%d" % self.site.grpc_port, "--ca-file", "ca.pem",
+                                   "--cert-file", "operator.pem", "--key-file", "operator.key", "counting", "set",
+                                   "--vm", "vm2", "--allow", "none", "--useren", "on", cwd=self.site.folder)
+        self.addCleanup(waiting.kill)
+        programs.wait_until(lambda: os.path.exists(self.site.path(FILE)), "they are stored")
+        chip = self.site.read("chip.yaml").decode()
+        self.write("chip.yaml", chip.replace(site_layout.VM_UUIDS["vm2"], OTHER_VM))
+        self.site.start_device()
+        self.settle()
+        vm2 = self.vms()["vm2"]
+        self.assertEqual(vm2["allowed"], {"groups": ["sm", "memory"]})
+        self.assertFalse(vm2.get("useren", False))
+        warnings = [line for line in self.site.daemon.log().splitlines() if "is not in force" in line]
+        self.assertLessEqual(len(warnings), 1, "one line for each change of the reason")
+
     def test_a_file_that_cannot_be_used_costs_the_settings_alone(self):
         self.counting("operator", "set", "--vm", "vm2", "--allow", "memory")
         whole = self.site.read(FILE).decode()

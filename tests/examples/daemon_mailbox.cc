@@ -57,7 +57,8 @@ absl::Status UseSnapshotReader(MailboxSession& session, const Clock& clock) {
 
 void Read(uint32_t closing_id);
 
-absl::Status UseConfigWriter(MailboxSession& session, const std::vector<mailbox::ConfigWrite>& writes) {
+absl::Status UseConfigWriter(MailboxSession& session, const mailbox::Snapshot& snapshot,
+                             const std::vector<mailbox::ConfigWrite>& writes) {
   //@ daemon/mailbox/config_writer.h
   return absl::OkStatus();
 }

@@ -54,7 +54,8 @@ void UseReloadRequests(ReloadRequests::Done done, const ReloadOutcome& outcome) 
   //@ daemon/run/reload_requests.h
 }
 
-absl::Status UseDeviceSet(Store& store, KeptHistory& history, const std::unique_ptr<SelfMetrics>& metrics,
+absl::Status UseDeviceSet(Store& store, KeptHistory& history, CountingBook& counting,
+                          const std::unique_ptr<SelfMetrics>& metrics,
                           decltype(DeviceSet::Parts::make_transport) make_transport,
                           decltype(DeviceSet::Parts::make_collector) make_collector, const Config& config) {
   //@ daemon/run/device_set.h
