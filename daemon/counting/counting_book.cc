@@ -155,7 +155,8 @@ std::optional<ConfigChange> CountingBook::Pending(const std::string& name) const
   const auto found = devices_.find(name);
   if (found == devices_.end() || !found->second.is_pending) return std::nullopt;
   const Device& device = found->second;
-  return ConfigChange{device.actual->config.revision, mailbox::Difference(device.actual->config, device.desired)};
+  const CountingConfig& actual = device.actual->config;
+  return ConfigChange{actual.revision, mailbox::Difference(actual, device.desired), mailbox::WordsOf(actual)};
 }
 
 void CountingBook::Committed(const std::string& name, const ConfigChange& change,

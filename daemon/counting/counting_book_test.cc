@@ -49,7 +49,10 @@ class CountingBookTest : public testing::Test {
   // What the collector does in an interval.
   void Collect(uint64_t boot_id = 1) {
     if (const auto change = book_->Pending("gpu0")) {
-      for (const auto& [address, word] : change->writes) ASSERT_TRUE(WriteWord(address, word, device_).ok());
+      const auto now = WordsOf(device_);
+      for (const auto& [address, word] : change->writes) {
+        ASSERT_TRUE(WriteWord(address, Rebase(address, change->from.at(address), word, now.at(address)), device_).ok());
+      }
       book_->Committed("gpu0", *change, ++device_.revision);
     }
     if (book_->IsNew("gpu0", *topology_, boot_id, device_.revision)) {
@@ -150,6 +153,22 @@ TEST_F(CountingBookTest, WhatAGuestChangesItselfIsNotUndone) {
   device_.vms[kOpenVm].guest_value.vector = 0b10;  // stored at an exit
   Collect();
   EXPECT_EQ(device_.vms[kOpenVm].guest_value.vector, 0b10u);
+}
+
+// By its page a guest changes fields without a new revision.
+TEST_F(CountingBookTest, WhatAGuestChoseStaysWhenAnotherFieldIsSet) {
+  device_.selections = {{1}, {2}};
+  Collect();
+  const mailbox::GateValue own = {.vector_enable = true, .vector = 0b01};
+  device_.vms[kOpenVm].selection = 1;
+  device_.vms[kOpenVm].guest_load = true;
+  device_.vms[kOpenVm].guest_value = own;
+  CountingSettings settings;
+  settings.vms["open"].guest_access = true;
+  ASSERT_TRUE(book_->Set("gpu0", settings, 0, false)->empty());
+  Collect();
+  EXPECT_EQ(device_.vms[kOpenVm],
+            (mailbox::VmControl{.guest_value = own, .guest_load = true, .guest_access = true, .selection = 1}));
 }
 
 TEST_F(CountingBookTest, CallersSettingsOutlastTheDaemon) {

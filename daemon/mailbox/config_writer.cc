@@ -8,6 +8,7 @@
 namespace sideband::daemon {
 namespace {
 
+using mailbox::ConfigKind;
 using mailbox::ConfigStep;
 using mailbox::ConfigWrite;
 
@@ -25,6 +26,19 @@ std::vector<ConfigWrite> InOrder(const std::vector<ConfigWrite>& writes) {
 
 }  // namespace
 
+absl::Status ConfigWriter::Rebase(const Words& from, std::vector<ConfigWrite>& writes) {
+  for (auto& [address, word] : writes) {
+    const auto known = from.find(address);
+    const bool is_guests = address.kind == ConfigKind::kVm || address.kind == ConfigKind::kContext;
+    if (known == from.end() || !is_guests) continue;
+    SIDEBAND_RETURN_IF_ERROR(
+        session_.RunConfig(ConfigStep::kAddress, tag_, PackAddress(address), PackScope(address)).status());
+    SIDEBAND_ASSIGN_OR_RETURN(const auto now, session_.RunConfig(ConfigStep::kRead, tag_, 0, 0));
+    word = mailbox::Rebase(address, known->second, word, uint64_t{now.extended_data} << 32 | now.data);
+  }
+  return absl::OkStatus();
+}
+
 // Each word has its address, so that a repeated command cannot move the others.
 absl::Status ConfigWriter::Write(const std::vector<ConfigWrite>& writes) {
   for (const auto& [address, word] : writes) {
@@ -35,16 +49,19 @@ absl::Status ConfigWriter::Write(const std::vector<ConfigWrite>& writes) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<CommittedConfig> ConfigWriter::Run(uint32_t revision, const std::vector<ConfigWrite>& writes) {
+absl::StatusOr<CommittedConfig> ConfigWriter::Run(uint32_t revision, std::vector<ConfigWrite> writes,
+                                                  const Words& from) {
   SIDEBAND_RETURN_IF_ERROR(session_.RunConfig(ConfigStep::kBegin, tag_, revision, 0).status());
+  SIDEBAND_RETURN_IF_ERROR(Rebase(from, writes));
   SIDEBAND_RETURN_IF_ERROR(Write(writes));
   SIDEBAND_ASSIGN_OR_RETURN(const auto reply,
                             session_.RunConfig(ConfigStep::kCommit, tag_, mailbox::ConfigCrc(writes), revision));
   return CommittedConfig{reply.data, reply.extended_data};
 }
 
-absl::StatusOr<CommittedConfig> ConfigWriter::Commit(uint32_t revision, const std::vector<ConfigWrite>& writes) {
-  const auto committed = Run(revision, InOrder(writes));
+absl::StatusOr<CommittedConfig> ConfigWriter::Commit(uint32_t revision, const std::vector<ConfigWrite>& writes,
+                                                     const Words& from) {
+  const auto committed = Run(revision, InOrder(writes), from);
   // So that other controllers need not wait for its end. If the bus fails here, too, it ends by itself.
   if (!committed.ok() && !absl::IsCancelled(committed.status())) {
     session_.RunConfig(ConfigStep::kAbort, tag_, 0, 0).IgnoreError();

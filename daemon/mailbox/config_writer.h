@@ -8,6 +8,7 @@
 #define SIDEBAND_DAEMON_MAILBOX_CONFIG_WRITER_H_
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -24,18 +25,24 @@ struct CommittedConfig {
 // Used by one thread at a time. `session` must outlive it.
 class ConfigWriter {
  public:
+  using Words = std::map<mailbox::ConfigAddress, uint64_t>;
+
   // `tag`, 1 to 255, tells this controller's transactions from others'.
   ConfigWriter(MailboxSession& session, uint8_t tag) : session_(session), tag_(tag) {}
 
-  // Commits the writes, at least one, to the configuration with this revision. After an error the device has the old
-  // configuration, or, if the bus failed in COMMIT, the old or the new one, which its revision tells. ABORTED: another
-  // controller is in the way, the revision is another one, or the last closing snapshot is not acknowledged.
-  // INVALID_ARGUMENT: the device refuses a value.
-  absl::StatusOr<CommittedConfig> Commit(uint32_t revision, const std::vector<mailbox::ConfigWrite>& writes);
+  // Commits the writes, at least one, to the configuration with this revision. Of a word that is in `from`, its fields
+  // that differ from those there are changed; the others stay as a guest may have set them since (mailbox::Rebase).
+  // After an error the device has the old configuration, or, if the bus failed in COMMIT, the old or the new one, which
+  // its revision tells. ABORTED: another controller is in the way, the revision is another one, or the last closing
+  // snapshot is not acknowledged. INVALID_ARGUMENT: the device refuses a value.
+  absl::StatusOr<CommittedConfig> Commit(uint32_t revision, const std::vector<mailbox::ConfigWrite>& writes,
+                                         const Words& from = {});
 
  private:
+  // A word that guests change in parts is read at the device first.
+  absl::Status Rebase(const Words& from, std::vector<mailbox::ConfigWrite>& writes);
   absl::Status Write(const std::vector<mailbox::ConfigWrite>& writes);
-  absl::StatusOr<CommittedConfig> Run(uint32_t revision, const std::vector<mailbox::ConfigWrite>& writes);
+  absl::StatusOr<CommittedConfig> Run(uint32_t revision, std::vector<mailbox::ConfigWrite> writes, const Words& from);
 
   MailboxSession& session_;
   const uint8_t tag_;

@@ -101,7 +101,7 @@ absl::StatusOr<TakenSnapshot> SnapshotReader::TakeClosing(ConfigWriter& writer, 
   const absl::Status is_base = base_ ? session_.Acknowledge(Held(base_)) : absl::AbortedError("no base");
   if (!is_base.ok() && !absl::IsAborted(is_base)) return is_base;
   auto taken = LatchAndRead([&]() -> absl::StatusOr<Latched> {
-    SIDEBAND_ASSIGN_OR_RETURN(committed, writer.Commit(change.revision, change.writes));
+    SIDEBAND_ASSIGN_OR_RETURN(committed, writer.Commit(change.revision, change.writes, change.from));
     return session_.OpenClosing(committed->closing_id, /*is_whole=*/!is_base.ok());
   });
   if (taken.ok()) {

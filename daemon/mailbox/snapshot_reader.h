@@ -10,6 +10,7 @@
 #define SIDEBAND_DAEMON_MAILBOX_SNAPSHOT_READER_H_
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -41,6 +42,7 @@ struct TakenSnapshot {
 struct ConfigChange {
   uint32_t revision = 0;  // that they build on
   std::vector<mailbox::ConfigWrite> writes;
+  std::map<mailbox::ConfigAddress, uint64_t> from = {};  // the words as they were when the change was made
 };
 
 // Used by one thread at a time. The constructor's arguments must outlive this object.
