@@ -120,6 +120,14 @@ TEST_F(CountingBookTest, AnotherRevisionIsRefused) {
   EXPECT_EQ(book_->Set("gpu1", Allow({"tlb"}), 0, false).status().code(), absl::StatusCode::kNotFound);
 }
 
+TEST_F(CountingBookTest, ASettingWhoseBasisHasChangedIsAborted) {
+  Collect();
+  const mailbox::CountingConfig basis = book_->State("gpu0")->desired;
+  ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb"}), 0, false, &basis)->empty());
+  EXPECT_EQ(book_->State("gpu0")->desired.vms[kOpenVm].allowed, 0b01u) << "while it is pending";
+  EXPECT_EQ(book_->Set("gpu0", Allow({"tensor"}), 0, false, &basis).status().code(), absl::StatusCode::kAborted);
+}
+
 TEST_F(CountingBookTest, AfterAnotherControllerTheConfigurationIsReadAgain) {
   Collect();
   ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb"}), 0, false).ok());

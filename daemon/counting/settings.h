@@ -65,12 +65,12 @@ struct Refusal {
 std::string NoSelection(uint32_t selection);
 
 // Lays the settings over the configuration of a device with this catalogue. What is refused is left as it was: an
-// unknown name, more than four ids, an id of 0, a selection that the device does not have, anything of a confidential
-// VM but `allowed`.
+// unknown name, more than four ids, an id of 0, a selection that the device does not have, a pin of a group of whose
+// events the VM's selection has none, and such a selection, anything of a confidential VM but `allowed`.
 std::vector<Refusal> Apply(const CountingSettings& settings, const mailbox::Catalog& catalog,
                            mailbox::CountingConfig& config);
 
-// Lays `over` over `settings`.
+// Lays `over` over `settings`. A group or VM of which it sets nothing is not added.
 void Merge(const CountingSettings& over, CountingSettings& settings);
 
 // Limits the size of settings to which VMs and contexts are added while others go: if there are more groups, VMs or

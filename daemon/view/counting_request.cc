@@ -128,16 +128,16 @@ class RequestReader {
   }
 
   uint64_t OwnValue(const VmInfo& vm) const {
-    const auto control = state_.actual.config.vms.find(vm.id);
-    if (control == state_.actual.config.vms.end() || !control->second.guest_load) return ~uint64_t{0};
+    const auto control = state_.desired.vms.find(vm.id);
+    if (control == state_.desired.vms.end() || !control->second.guest_load) return ~uint64_t{0};
     return control->second.guest_value.Enabled();
   }
 
   uint64_t ValueOf(const VmInfo& vm, const std::string& name) const {
     for (const mailbox::ContextInfo& context : catalog().contexts) {
       if (context.vm != vm.id || context.name != name) continue;
-      const auto control = state_.actual.config.contexts.find({vm.id, context.id});
-      const bool is_loaded = control != state_.actual.config.contexts.end() && control->second.load;
+      const auto control = state_.desired.contexts.find({vm.id, context.id});
+      const bool is_loaded = control != state_.desired.contexts.end() && control->second.load;
       return is_loaded ? control->second.value.Enabled() : ~uint64_t{0};
     }
     return ~uint64_t{0};
@@ -189,7 +189,7 @@ bool MayConfigure(const Caller& caller, const Catalog& catalog, const VmInfo& vm
 }
 
 bool MaySelect(const Caller& caller, const CountingState& state, const VmInfo& vm, uint32_t selection) {
-  const CountingConfig& config = state.actual.config;
+  const CountingConfig& config = state.desired;
   const auto control = config.vms.find(vm.id);
   if (IsOperator(caller) || control == config.vms.end()) return true;
   if (selection >= config.selections.size() || control->second.selection >= config.selections.size()) return false;
