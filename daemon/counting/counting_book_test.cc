@@ -201,6 +201,10 @@ TEST_F(CountingBookTest, NothingIsStoredWithoutAChange) {
   book_->Replace({{"gpu0", Allow({"tensor"})}});
   ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb"}), 0, /*validate_only=*/true).ok());
   ASSERT_FALSE(book_->Set("gpu0", Allow({"x"}), 0, false)->empty());
+  CountingSettings nothing;
+  nothing.groups["tlb"];
+  nothing.vms["open"];
+  ASSERT_TRUE(book_->Set("gpu0", nothing, 0, false)->empty());
   EXPECT_EQ(store_.saves, 0);
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb"}), 0, false).ok());
   EXPECT_EQ(store_.saves, 1) << "the same settings again";

@@ -232,13 +232,16 @@ std::vector<Refusal> Apply(const CountingSettings& settings, const mailbox::Cata
 
 void Merge(const CountingSettings& over, CountingSettings& settings) {
   for (const auto& [name, group] : over.groups) {
+    if (group == GroupSetting()) continue;
     GroupSetting& under = settings.groups[name];
     Take(group.valid, under.valid);
     Take(group.guest, under.guest);
     Take(group.host, under.host);
     Take(group.identifier, under.identifier);
   }
-  for (const auto& [name, vm] : over.vms) MergeVm(vm, settings.vms[name]);
+  for (const auto& [name, vm] : over.vms) {
+    if (vm != VmSetting()) MergeVm(vm, settings.vms[name]);
+  }
 }
 
 void DropAbsentBeyondLimits(const mailbox::Catalog& catalog, CountingSettings& settings) {

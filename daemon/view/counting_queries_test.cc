@@ -292,6 +292,31 @@ TEST_F(CountingQueriesTest, ARepeatedNameIsTakenOnce) {
   EXPECT_EQ(Desired().vms.at(IdOf("vm0")).allowed, 0b100u);
 }
 
+TEST_F(CountingQueriesTest, WhatARequestHasInVainIsRefused) {
+  const auto refusal = [&](const SetCountingRequest& request) {
+    const auto response = Set("tenant-a", request);
+    EXPECT_EQ(response->refused_size(), 1);
+    return response->refused(0).field() + " " + response->refused(0).reason();
+  };
+  EXPECT_EQ(refusal(OfVm("vm0", [](auto& vm) { vm.add_contexts()->set_context("render"); })),
+            "vms.vm0.contexts.render has no value");
+  EXPECT_EQ(refusal(OfVm("vm0", [](auto& vm) { vm.set_confidential(true); })), "vms.vm0.confidential cannot be set");
+  const auto twice = [](auto& vm) {
+    for (int i = 0; i < 2; ++i) {
+      vm.add_contexts()->set_context("render");
+      vm.mutable_contexts(i)->mutable_value();
+    }
+  };
+  EXPECT_EQ(refusal(OfVm("vm0", twice)), "vms.vm0.contexts.render is given twice");
+  SetCountingRequest request = OfVm("vm0", [](auto& vm) { vm.set_selection(1); });
+  request.add_vms()->set_vm("00000000-0000-0000-0000-0000000000a0");
+  EXPECT_EQ(refusal(request).substr(0, 4), "vms.");
+  SetCountingRequest groups;
+  for (int i = 0; i < 2; ++i) groups.add_groups()->set_name("tlb");
+  EXPECT_EQ(Set("ops", groups)->refused(0).reason(), "is given twice");
+  EXPECT_FALSE(book_.Pending("gpu0").has_value());
+}
+
 TEST_F(CountingQueriesTest, NumbersBeyondTheirFieldsAreRefused) {
   EXPECT_EQ(Set("ops", OfVm("vm0", [](auto& vm) { vm.mutable_ids()->add_ids(65536); }))->refused(0).reason(),
             "an identifier above 65535");

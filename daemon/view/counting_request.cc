@@ -18,6 +18,8 @@ using mailbox::VmInfo;
 using sideband::v1::SetCountingRequest;
 using sideband::v1::VmCounting;
 
+constexpr char kTwice[] = "is given twice";
+
 bool IsOperator(const Caller& caller) { return caller.principal.role == Principal::Role::kOperator; }
 
 bool MayChoose(const Caller& caller, const VmInfo& vm, const std::string& event) {
@@ -52,7 +54,9 @@ class RequestReader {
 
   void ReadGroup(const sideband::v1::GroupChange& change, CountingSettings& settings) {
     if (!IsOperator(caller_)) return Refuse(absl::StrCat("groups.", change.name()), "only operators set it");
-    GroupSetting& group = settings.groups[change.name()];
+    const auto [added, is_new] = settings.groups.try_emplace(change.name());
+    if (!is_new) return Refuse(absl::StrCat("groups.", change.name()), kTwice);
+    GroupSetting& group = added->second;
     if (change.has_valid()) group.valid = change.valid();
     if (change.has_guest()) group.guest = change.guest();
     if (change.has_host()) group.host = change.host();
@@ -66,7 +70,10 @@ class RequestReader {
     const std::string path = absl::StrCat("vms.", request.vm());
     const VmInfo* const vm = state_.actual.topology->FindVm(request.vm());
     if (vm == nullptr || !MayConfigure(caller_, catalog(), *vm)) return Refuse(path, "no such VM");
-    VmSetting& setting = settings.vms[vm->uuid.ToString()];
+    const auto [added, is_new] = settings.vms.try_emplace(vm->uuid.ToString());
+    if (!is_new) return Refuse(path, kTwice);
+    if (request.confidential()) Refuse(path + ".confidential", "cannot be set");
+    VmSetting& setting = added->second;
     if (IsOperator(caller_)) {
       ReadOperators(path, request, setting);
       if (request.has_value()) setting.value = GateSetting{.groups = NamesOf(request.value())};
@@ -119,7 +126,8 @@ class RequestReader {
                    VmSetting& setting) {
     const std::string field = absl::StrCat(path, ".contexts.", request.context());
     if (!MaySee(vm, request.context())) return Refuse(field, "no such context");
-    if (!request.has_value()) return;
+    if (!request.has_value()) return Refuse(field, "has no value");
+    if (setting.contexts.contains(request.context())) return Refuse(field, kTwice);
     setting.contexts[request.context()] = ValueWithin(field, request.value(), vm, ValueOf(vm, request.context()));
   }
 
