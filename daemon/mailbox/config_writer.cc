@@ -8,7 +8,6 @@
 namespace sideband::daemon {
 namespace {
 
-using mailbox::ConfigKind;
 using mailbox::ConfigStep;
 using mailbox::ConfigWrite;
 
@@ -29,8 +28,7 @@ std::vector<ConfigWrite> InOrder(const std::vector<ConfigWrite>& writes) {
 absl::Status ConfigWriter::Rebase(const Words& from, std::vector<ConfigWrite>& writes) {
   for (auto& [address, word] : writes) {
     const auto known = from.find(address);
-    const bool is_guests = address.kind == ConfigKind::kVm || address.kind == ConfigKind::kContext;
-    if (known == from.end() || !is_guests) continue;
+    if (known == from.end() || !mailbox::HasFields(address)) continue;
     SIDEBAND_RETURN_IF_ERROR(
         session_.RunConfig(ConfigStep::kAddress, tag_, PackAddress(address), PackScope(address)).status());
     SIDEBAND_ASSIGN_OR_RETURN(const auto now, session_.RunConfig(ConfigStep::kRead, tag_, 0, 0));

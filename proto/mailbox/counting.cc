@@ -17,6 +17,12 @@ namespace {
 constexpr uint16_t kVmFlags = 4, kContextFlags = 1;
 constexpr uint64_t kSelectionField = 0xF00, kContextValueField = 0b11;
 
+bool IsVmFlags(const ConfigAddress& address) { return address.kind == ConfigKind::kVm && address.index == kVmFlags; }
+
+bool IsContextFlags(const ConfigAddress& address) {
+  return address.kind == ConfigKind::kContext && address.index == kContextFlags;
+}
+
 // Whether the word is one of the two of a VM's or context's gate value.
 bool IsOfValue(const ConfigAddress& address) {
   return (address.kind == ConfigKind::kVm && address.index < kVmFlags) || address.kind == ConfigKind::kContext;
@@ -166,13 +172,15 @@ std::vector<ConfigWrite> Difference(const CountingConfig& from, const CountingCo
   return writes;
 }
 
+bool HasFields(const ConfigAddress& address) { return IsVmFlags(address) || IsContextFlags(address); }
+
 uint64_t Rebase(const ConfigAddress& address, uint64_t from, uint64_t to, uint64_t now) {
-  const bool is_flags = address.kind == ConfigKind::kVm && address.index == kVmFlags;
-  const bool is_context_flags = address.kind == ConfigKind::kContext && address.index == kContextFlags;
   // The field of several bits; other bits of such a word are fields of their own.
-  const uint64_t wide = is_flags ? kSelectionField : is_context_flags ? kContextValueField : ~uint64_t{0};
+  const uint64_t wide = IsVmFlags(address)        ? kSelectionField
+                        : IsContextFlags(address) ? kContextValueField
+                                                  : ~uint64_t{0};
   uint64_t fields = from ^ to;
-  if ((fields & wide) != 0 || (fields == 0 && !is_flags)) fields |= wide;
+  if ((fields & wide) != 0 || (fields == 0 && !IsVmFlags(address))) fields |= wide;
   return (now & ~fields) | (to & fields);
 }
 

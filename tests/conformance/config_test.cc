@@ -77,6 +77,10 @@ class BusyBus final : public smbus::Bus {
   absl::Duration& elapsed_;
 };
 
+ConfigChange ChangeOf(const CountingConfig& from, const CountingConfig& to) {
+  return {from.revision, mailbox::Difference(from, to), mailbox::WordsOf(from)};
+}
+
 // A controller of its own.
 struct Controller {
   Controller(smbus::Bus& bus, const daemon::Clock& clock, uint8_t tag)
@@ -89,7 +93,7 @@ struct Controller {
     CountingConfig desired = *actual;
     change(desired);
     std::optional<CommittedConfig> committed;
-    closing = reader.TakeClosing(writer, {actual->revision, mailbox::Difference(*actual, desired)}, committed);
+    closing = reader.TakeClosing(writer, ChangeOf(*actual, desired), committed);
     if (closing.ok()) reader.Acknowledge().IgnoreError();
     return committed.has_value();
   }
@@ -169,6 +173,17 @@ TEST_F(ConfigTest, AChangeIsInForceFromItsClosingSnapshotOn) {
     EXPECT_EQ(ValueOf(Actual()), value);
     ASSERT_TRUE(controller.Take());
   }
+}
+
+TEST_F(ConfigTest, AChangeLeavesWhatAGuestHasSetSince) {
+  Controller controller(busy_, clock_, 1);
+  ASSERT_TRUE(controller.Take());
+  ASSERT_TRUE(controller.Change([&](CountingConfig& config) {
+    device_->chip().vm_control(device_->tenants()[0].binding.vm).guest_load = true;  // as by its page
+    config.vms[1].guest_access = true;
+  }));
+  EXPECT_TRUE(Actual().vms[1].guest_access);
+  EXPECT_TRUE(Actual().vms[1].guest_load);
 }
 
 TEST_F(ConfigTest, ASpoiledWireLeavesTheOldConfigurationOrTheNew) {
@@ -265,8 +280,7 @@ TEST_F(ConfigTest, AChangeCostsALatchAndAFewCommands) {
   desired.vms[1] = {.guest_value = {.vector_enable = true, .vector = 1}, .guest_load = true, .allowed = 1, .pinned = 2};
   std::optional<CommittedConfig> committed;
   const uint64_t change = cost([&] {
-    ASSERT_TRUE(
-        controller.reader.TakeClosing(controller.writer, {1, mailbox::Difference(*actual, desired)}, committed).ok());
+    ASSERT_TRUE(controller.reader.TakeClosing(controller.writer, ChangeOf(*actual, desired), committed).ok());
   });
   EXPECT_LE(change, latch + 20 * command);
 }
