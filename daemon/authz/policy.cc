@@ -198,6 +198,8 @@ void PolicyReader::Configure(const YamlMap& map, VmGrant& grant) {
   if (!grant.rights.Contains(Right::kConfigure)) errors_.Add(node->Error("'configure' needs the right 'configure'"));
   const auto named = node->Map({"gate_groups", "events"}, errors_);
   if (!named) return;
+  // A VM's value and selection are those of all its contexts.
+  if (!grant.contexts.all()) errors_.Add(node->Error("'configure' is for whole VMs: remove 'contexts' or 'configure'"));
   grant.gate_groups = ReadNames(*named, "gate_groups", errors_);
   if (const auto events = named->Find("events")) grant.selectable_events = groups_.Expand(*events, errors_);
 }

@@ -144,6 +144,8 @@ TEST(PolicyTest, EveryMistakeHasItsLine) {
                 "p.yaml:12: 'configure' needs the right 'configure'"},
            Case{"rights: [read, seal]", "rights: [configure]\n        configure: {gate_group: [g]}",
                 "p.yaml:12: unknown key 'gate_group' (did you mean 'gate_groups'?)"},
+           Case{"rights: [read, seal]", "rights: [read, configure]\n        configure: {gate_groups: [g]}",
+                "p.yaml:12: 'configure' is for whole VMs: remove 'contexts' or 'configure'"},
            Case{"[read, seal]", "[seal, peek]", "p.yaml:11: the right 'peek' needs 'read' beside it"},
            Case{"contexts: [render]", "contexts: render", "p.yaml:9: expected a list"},
            Case{"    identities: [\"spiffe://example.org/b\"]\n", "", "p.yaml:12: key 'identities' is missing"},

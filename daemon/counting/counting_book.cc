@@ -35,15 +35,17 @@ void CountingBook::Replace(DeviceSettings file) {
 }
 
 absl::StatusOr<std::vector<Refusal>> CountingBook::Set(const std::string& name, const CountingSettings& settings,
-                                                       uint32_t expected_revision, bool validate_only) {
+                                                       uint32_t expected_revision, bool validate_only,
+                                                       const CountingConfig* basis) {
   absl::MutexLock store_lock(&store_mu_);
-  auto refusals = Add(name, settings, expected_revision, validate_only);
+  auto refusals = Add(name, settings, expected_revision, validate_only, basis);
   Store(name);
   return refusals;
 }
 
 absl::StatusOr<std::vector<Refusal>> CountingBook::Add(const std::string& name, const CountingSettings& settings,
-                                                       uint32_t expected_revision, bool validate_only) {
+                                                       uint32_t expected_revision, bool validate_only,
+                                                       const CountingConfig* basis) {
   absl::MutexLock lock(&mu_);
   const auto found = devices_.find(name);
   if (found == devices_.end() || !found->second.actual) return absl::NotFoundError("the device has no gate groups");
@@ -52,6 +54,7 @@ absl::StatusOr<std::vector<Refusal>> CountingBook::Add(const std::string& name, 
   if (expected_revision != 0 && expected_revision != revision) {
     return absl::AbortedError(absl::StrCat("the revision in force is ", revision, ", not ", expected_revision));
   }
+  if (basis != nullptr && *basis != device.desired) return absl::AbortedError("the settings have just been changed");
   const mailbox::Catalog& catalog = device.actual->topology->catalog();
   CountingConfig trial = device.desired;
   std::vector<Refusal> refusals = Apply(settings, catalog, trial);
@@ -104,6 +107,7 @@ std::optional<CountingState> CountingBook::State(const std::string& name) const 
   if (device == devices_.end() || !device->second.actual) return std::nullopt;
   const Device& known = device->second;
   return CountingState{.actual = *known.actual,
+                       .desired = known.desired,
                        .is_in_sync = !known.is_pending && !known.is_outdated && known.refusals.empty(),
                        .is_stored = store_ != nullptr && !known.is_unstored,
                        .refusals = known.refusals};
@@ -179,7 +183,8 @@ std::optional<ConfigChange> CountingBook::Pending(const std::string& name) const
   return ConfigChange{.boot_id = actual.boot_id,
                       .catalog_hash = actual.topology->hash(),
                       .revision = actual.config.revision,
-                      .writes = mailbox::Difference(actual.config, device.desired)};
+                      .writes = mailbox::Difference(actual.config, device.desired),
+                      .from = mailbox::WordsOf(actual.config)};
 }
 
 void CountingBook::Committed(const std::string& name, const ConfigChange& change,

@@ -41,8 +41,9 @@ struct ObservedCounting {
 
 struct CountingState {
   ObservedCounting actual;
-  bool is_in_sync = false;  // the settings are in force on the device, as far as is known
-  bool is_stored = false;   // the callers' settings outlast a restart of the daemon
+  mailbox::CountingConfig desired;  // what the settings make of it, those that are pending too
+  bool is_in_sync = false;          // the settings are in force on the device, as far as is known
+  bool is_stored = false;           // the callers' settings outlast a restart of the daemon
   // Of settings that the device cannot follow; of callers' settings, without those of absent VMs and contexts.
   std::vector<Refusal> refusals;
 };
@@ -59,9 +60,11 @@ class CountingBook {
   void Replace(DeviceSettings file) ABSL_LOCKS_EXCLUDED(mu_);
   // Adds a caller's settings, unless one of them is refused or `validate_only` is set. NOT_FOUND if nothing is known of
   // the device's counting. ABORTED if `expected_revision` is neither 0 nor the revision in force. The settings are in
-  // the store when this returns; if they cannot be stored they hold nevertheless, and State() has it.
+  // the store when this returns; if they cannot be stored they hold nevertheless, and State() has it. `basis`: the
+  // desired configuration from which the caller's rights follow; ABORTED if it is another one now.
   absl::StatusOr<std::vector<Refusal>> Set(const std::string& device, const CountingSettings& settings,
-                                           uint32_t expected_revision, bool validate_only)
+                                           uint32_t expected_revision, bool validate_only,
+                                           const mailbox::CountingConfig* basis = nullptr)
       ABSL_LOCKS_EXCLUDED(store_mu_, mu_);
   // nullopt if nothing is known of the device's counting.
   std::optional<CountingState> State(const std::string& device) const ABSL_LOCKS_EXCLUDED(mu_);
@@ -110,7 +113,8 @@ class CountingBook {
 
   void Resolve(const std::string& name, Device& device) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::StatusOr<std::vector<Refusal>> Add(const std::string& name, const CountingSettings& settings,
-                                           uint32_t expected_revision, bool validate_only) ABSL_LOCKS_EXCLUDED(mu_);
+                                           uint32_t expected_revision, bool validate_only,
+                                           const mailbox::CountingConfig* basis) ABSL_LOCKS_EXCLUDED(mu_);
   CountingSettings Load(const std::string& name, const Uuid& uuid) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(store_mu_);
   bool IsLoaded(const std::string& name, const Uuid& uuid) const ABSL_LOCKS_EXCLUDED(mu_);
   void LoadCalls(const std::string& name, const Uuid& uuid) ABSL_LOCKS_EXCLUDED(store_mu_, mu_);

@@ -49,7 +49,10 @@ class CountingBookTest : public testing::Test {
   // What the collector does in an interval.
   void Collect(uint64_t boot_id = 1) {
     if (const auto change = book_->Pending("gpu0")) {
-      for (const auto& [address, word] : change->writes) ASSERT_TRUE(WriteWord(address, word, device_).ok());
+      const auto now = WordsOf(device_);
+      for (const auto& [address, word] : change->writes) {
+        ASSERT_TRUE(WriteWord(address, Rebase(address, change->from.at(address), word, now.at(address)), device_).ok());
+      }
       book_->Committed("gpu0", *change, ++device_.revision);
     }
     if (book_->IsNew("gpu0", *topology_, boot_id, device_.revision)) {
@@ -134,6 +137,14 @@ TEST_F(CountingBookTest, ADeviceThatIsForgottenHasNoPendingChange) {
   EXPECT_FALSE(book_->State("gpu0").has_value());
 }
 
+TEST_F(CountingBookTest, ASettingWhoseBasisHasChangedIsAborted) {
+  Collect();
+  const mailbox::CountingConfig basis = book_->State("gpu0")->desired;
+  ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb"}), 0, false, &basis)->empty());
+  EXPECT_EQ(book_->State("gpu0")->desired.vms[kOpenVm].allowed, 0b01u) << "while it is pending";
+  EXPECT_EQ(book_->Set("gpu0", Allow({"tensor"}), 0, false, &basis).status().code(), absl::StatusCode::kAborted);
+}
+
 TEST_F(CountingBookTest, AfterAnotherControllerTheConfigurationIsReadAgain) {
   Collect();
   ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb"}), 0, false).ok());
@@ -184,6 +195,22 @@ TEST_F(CountingBookTest, WhatAGuestChangesItselfIsNotUndone) {
   EXPECT_EQ(device_.vms[kOpenVm].guest_value.vector, 0b10u);
 }
 
+// By its page a guest changes fields without a new revision.
+TEST_F(CountingBookTest, WhatAGuestChoseStaysWhenAnotherFieldIsSet) {
+  device_.selections = {{1}, {2}};
+  Collect();
+  const mailbox::GateValue own = {.vector_enable = true, .vector = 0b01};
+  device_.vms[kOpenVm].selection = 1;
+  device_.vms[kOpenVm].guest_load = true;
+  device_.vms[kOpenVm].guest_value = own;
+  CountingSettings settings;
+  settings.vms["open"].guest_access = true;
+  ASSERT_TRUE(book_->Set("gpu0", settings, 0, false)->empty());
+  Collect();
+  EXPECT_EQ(device_.vms[kOpenVm],
+            (mailbox::VmControl{.guest_value = own, .guest_load = true, .guest_access = true, .selection = 1}));
+}
+
 TEST_F(CountingBookTest, CallersSettingsOutlastTheDaemon) {
   Collect();
   ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb"}, kOpenUuid), 0, false).ok());
@@ -206,6 +233,10 @@ TEST_F(CountingBookTest, NothingIsStoredWithoutAChange) {
   book_->Replace({{"gpu0", Allow({"tensor"})}});
   ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb"}), 0, /*validate_only=*/true).ok());
   ASSERT_FALSE(book_->Set("gpu0", Allow({"x"}), 0, false)->empty());
+  CountingSettings nothing;
+  nothing.groups["tlb"];
+  nothing.vms["open"];
+  ASSERT_TRUE(book_->Set("gpu0", nothing, 0, false)->empty());
   EXPECT_EQ(store_.saves, 0);
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(book_->Set("gpu0", Allow({"tlb"}), 0, false).ok());
   EXPECT_EQ(store_.saves, 1) << "the same settings again";

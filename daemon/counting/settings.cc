@@ -2,6 +2,7 @@
 #include "daemon/counting/settings.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -29,6 +30,21 @@ const mailbox::VmInfo* FindVm(const mailbox::Catalog& catalog, const std::string
 // Empty if the catalogue has none.
 std::string SelectionName(const mailbox::Catalog& catalog, uint32_t number) {
   return number < catalog.selections.size() ? catalog.selections[number].name : "";
+}
+
+// Groups of the VM that are pinned, and of whose events, counted in selections only, its selection has none: they are
+// as good as closed.
+uint64_t ClosedPins(const mailbox::Catalog& catalog, const CountingConfig& config, const VmControl& vm) {
+  if (vm.selection >= config.selections.size()) return 0;
+  uint64_t selectable = 0, selected = 0;
+  for (size_t event = 0; event < catalog.events.size(); ++event) {
+    const auto& details = catalog.events[event].details;
+    if (!details.selectable || details.gate_group >= mailbox::kGateGroupsMax) continue;
+    const uint64_t group = uint64_t{1} << details.gate_group;
+    selectable |= group;
+    if (mailbox::Includes(config.selections[vm.selection], event)) selected |= group;
+  }
+  return vm.pinned & selectable & ~selected;
 }
 
 class Layer {
@@ -91,8 +107,10 @@ class Layer {
     if (control == config_.vms.end()) return Refuse(path, kNoVm);
     if (setting.allowed) AddVector(path + ".allowed", *setting.allowed, control->second.allowed);
     if (vm->confidential) return RefuseOthers(path, setting);
+    const VmControl before = control->second;
     AddValues(path, setting, control->second);
     AddFlags(path, setting, control->second);
+    CheckPins(path, setting, before, control->second);
     for (const auto& [context, value] : setting.contexts) AddContext(path, *vm, context, value);
   }
 
@@ -135,6 +153,25 @@ class Layer {
       return Refuse(field, absl::StrCat("selection ", number, " is no longer '", name, "'"));
     }
     control.selection = static_cast<uint8_t>(number);
+  }
+
+  // A pin and a selection that closes it: the one that is set is refused.
+  void CheckPins(const std::string& path, const VmSetting& setting, const VmControl& before, VmControl& control) {
+    const uint64_t closed_before = ClosedPins(catalog_, config_, before);
+    const auto closes = [&] { return ClosedPins(catalog_, config_, control) & ~closed_before; };
+    if (setting.pinned && closes() != 0) {
+      Refuse(path + ".pinned", NoEvents(closes(), control.selection));
+      control.pinned = before.pinned;
+    }
+    if (setting.selection && closes() != 0) {
+      Refuse(path + ".selection", NoEvents(closes(), control.selection));
+      control.selection = before.selection;
+    }
+  }
+
+  std::string NoEvents(uint64_t groups, uint32_t selection) const {
+    return absl::StrCat("selection ", selection, " has no events of the pinned gate group '",
+                        group_names_[static_cast<size_t>(std::countr_zero(groups))], "'");
   }
 
   void AddIds(const std::string& field, const std::vector<uint16_t>& ids, mailbox::GateMatch& match) {
@@ -215,13 +252,16 @@ void NameSelections(const mailbox::Catalog& catalog, CountingSettings& settings)
 
 void Merge(const CountingSettings& over, CountingSettings& settings) {
   for (const auto& [name, group] : over.groups) {
+    if (group == GroupSetting()) continue;
     GroupSetting& under = settings.groups[name];
     Take(group.valid, under.valid);
     Take(group.guest, under.guest);
     Take(group.host, under.host);
     Take(group.identifier, under.identifier);
   }
-  for (const auto& [name, vm] : over.vms) MergeVm(vm, settings.vms[name]);
+  for (const auto& [name, vm] : over.vms) {
+    if (vm != VmSetting()) MergeVm(vm, settings.vms[name]);
+  }
 }
 
 void DropAbsentBeyondLimits(const mailbox::Catalog& catalog, CountingSettings& settings) {

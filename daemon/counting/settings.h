@@ -69,8 +69,9 @@ std::string NoSelection(uint32_t selection);
 bool IsOfAbsent(const Refusal& refusal);
 
 // Lays the settings over the configuration of a device with this catalogue. What is refused is left as it was: an
-// unknown name, more than four ids, an id of 0, a selection that the device does not have or not by this name, anything
-// of a confidential VM but `allowed`.
+// unknown name, more than four ids, an id of 0, a selection that the device does not have or not by this name, a pin of
+// a group of whose events the VM's selection has none, and such a selection, anything of a confidential VM but
+// `allowed`.
 std::vector<Refusal> Apply(const CountingSettings& settings, const mailbox::Catalog& catalog,
                            mailbox::CountingConfig& config);
 
@@ -78,7 +79,7 @@ std::vector<Refusal> Apply(const CountingSettings& settings, const mailbox::Cata
 // Where the catalogue has no name, the number alone stays.
 void NameSelections(const mailbox::Catalog& catalog, CountingSettings& settings);
 
-// Lays `over` over `settings`.
+// Lays `over` over `settings`. A group or VM of which it sets nothing is not added.
 void Merge(const CountingSettings& over, CountingSettings& settings);
 
 // Limits the size of settings to which VMs and contexts are added while others go: if there are more groups, VMs or

@@ -45,6 +45,29 @@ TEST(CountingSettingsTest, WhatIsAbsentStaysAsItIs) {
   EXPECT_EQ(Applied(settings), expected);
 }
 
+// Selection 0 has the event of tlb, selection 1 that of tensor.
+TEST(CountingSettingsTest, APinAndASelectionWithoutItsEventsDoNotMeet) {
+  mailbox::Catalog catalog = SomeCatalog();
+  for (const uint8_t group : {0, 1}) {
+    catalog.events.push_back({.name = "e"});
+    catalog.events.back().details = {.gate_group = group, .selectable = true};
+  }
+  mailbox::CountingConfig config = SomeConfig();
+  config.selections = {{0b010}, {0b100}};
+  CountingSettings pin, select, both;
+  pin.vms["vm1"].pinned = {"tensor"};
+  select.vms["vm1"].selection = 1;
+  both.vms["vm1"] = {.pinned = GroupNames{"tensor"}, .selection = 1};
+  EXPECT_EQ(Apply(pin, catalog, config),
+            (std::vector<Refusal>{{"vms.vm1.pinned", "selection 0 has no events of the pinned gate group 'tensor'"}}));
+  EXPECT_EQ(config.vms[1], mailbox::VmControl());
+  EXPECT_TRUE(Apply(both, catalog, config).empty());
+  EXPECT_EQ(config.vms[1], (mailbox::VmControl{.pinned = 0b10, .selection = 1}));
+  select.vms["vm1"].selection = 0;
+  EXPECT_EQ(Apply(select, catalog, config).at(0).field, "vms.vm1.selection");
+  EXPECT_EQ(config.vms[1].selection, 1);
+}
+
 TEST(CountingSettingsTest, AVmIsNamedByNameOrUuid) {
   CountingSettings settings;
   settings.vms["00000000-0000-0000-0000-000000000001"].allowed = {"tlb", "tensor"};

@@ -2,6 +2,7 @@
 #include "daemon/mailbox/config_writer.h"
 
 #include <map>
+#include <utility>
 
 #include "proto/base/status_macros.h"
 
@@ -25,6 +26,18 @@ std::vector<ConfigWrite> InOrder(const std::vector<ConfigWrite>& writes) {
 
 }  // namespace
 
+absl::Status ConfigWriter::Rebase(const Words& from, std::vector<ConfigWrite>& writes) {
+  for (auto& [address, word] : writes) {
+    const auto known = from.find(address);
+    if (known == from.end() || !mailbox::HasFields(address)) continue;
+    SIDEBAND_RETURN_IF_ERROR(
+        session_.RunConfig(ConfigStep::kAddress, tag_, PackAddress(address), PackScope(address)).status());
+    SIDEBAND_ASSIGN_OR_RETURN(const auto now, session_.RunConfig(ConfigStep::kRead, tag_, 0, 0));
+    word = mailbox::Rebase(address, known->second, word, uint64_t{now.extended_data} << 32 | now.data);
+  }
+  return absl::OkStatus();
+}
+
 // Each word has its address, so that a repeated command cannot move the others.
 absl::Status ConfigWriter::Write(const std::vector<ConfigWrite>& writes) {
   for (const auto& [address, word] : writes) {
@@ -44,8 +57,9 @@ absl::Status ConfigWriter::Begin(const ConfigChange& change) {
                                                     : absl::AbortedError("CONFIG: the device has restarted");
 }
 
-absl::StatusOr<CommittedConfig> ConfigWriter::Run(const ConfigChange& change) {
+absl::StatusOr<CommittedConfig> ConfigWriter::Run(ConfigChange change) {
   SIDEBAND_RETURN_IF_ERROR(Begin(change));
+  SIDEBAND_RETURN_IF_ERROR(Rebase(change.from, change.writes));
   SIDEBAND_RETURN_IF_ERROR(Write(change.writes));
   SIDEBAND_ASSIGN_OR_RETURN(const auto reply, session_.RunConfig(ConfigStep::kCommit, tag_,
                                                                  mailbox::ConfigCrc(change.writes), change.revision));
@@ -54,7 +68,7 @@ absl::StatusOr<CommittedConfig> ConfigWriter::Run(const ConfigChange& change) {
 
 absl::StatusOr<CommittedConfig> ConfigWriter::Commit(ConfigChange change) {
   change.writes = InOrder(change.writes);
-  const auto committed = Run(change);
+  const auto committed = Run(std::move(change));
   // So that other controllers need not wait for its end. If the bus fails here, too, it ends by itself.
   if (!committed.ok() && !absl::IsCancelled(committed.status())) {
     session_.RunConfig(ConfigStep::kAbort, tag_, 0, 0).IgnoreError();

@@ -9,6 +9,7 @@
 #define SIDEBAND_DAEMON_MAILBOX_CONFIG_WRITER_H_
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -24,6 +25,7 @@ struct ConfigChange {
   uint32_t catalog_hash = 0;
   uint32_t revision = 0;  // that they build on
   std::vector<mailbox::ConfigWrite> writes;
+  std::map<mailbox::ConfigAddress, uint64_t> from = {};  // the words as they were when the change was made
 };
 
 struct CommittedConfig {
@@ -37,16 +39,22 @@ class ConfigWriter {
   // `tag`, 1 to 255, tells this controller's transactions from others'.
   ConfigWriter(MailboxSession& session, uint8_t tag) : session_(session), tag_(tag) {}
 
-  // Commits the writes, at least one, to the configuration of this boot and revision; the catalogue is not checked.
-  // After an error the device has the old configuration, or, if the bus failed in COMMIT, the old or the new one, which
-  // its revision tells. ABORTED: another controller is in the way, the boot or the revision is another one, or the last
-  // closing snapshot is not acknowledged. INVALID_ARGUMENT: the device refuses a value.
+  // Commits the writes, at least one, to the configuration of this boot and revision; the catalogue is not checked. Of
+  // a word that is in `from`, its fields that differ from those there are changed; the others stay as a guest may have
+  // set them since (mailbox::Rebase). After an error the device has the old configuration, or, if the bus failed in
+  // COMMIT, the old or the new one, which its revision tells. ABORTED: another controller is in the way, the boot or
+  // the revision is another one, or the last closing snapshot is not acknowledged. INVALID_ARGUMENT: the device refuses
+  // a value.
   absl::StatusOr<CommittedConfig> Commit(ConfigChange change);
 
  private:
+  using Words = std::map<mailbox::ConfigAddress, uint64_t>;
+
   absl::Status Begin(const ConfigChange& change);
+  // A word that guests change in parts is read at the device first.
+  absl::Status Rebase(const Words& from, std::vector<mailbox::ConfigWrite>& writes);
   absl::Status Write(const std::vector<mailbox::ConfigWrite>& writes);
-  absl::StatusOr<CommittedConfig> Run(const ConfigChange& change);
+  absl::StatusOr<CommittedConfig> Run(ConfigChange change);
 
   MailboxSession& session_;
   const uint8_t tag_;

@@ -22,6 +22,8 @@ using sideband::v1::GetCountingResponse;
 using sideband::v1::SetCountingRequest;
 using sideband::v1::SetCountingResponse;
 
+constexpr int kTriesMax = 4;
+
 bool IsOperator(const Caller& caller) { return caller.principal.role == Principal::Role::kOperator; }
 
 // Whether the caller may learn that the device has a configuration.
@@ -195,14 +197,24 @@ absl::StatusOr<GetCountingResponse> CountingQueries::Get(const Caller& caller,
   return ResponseWriter(caller, subject.device, subject.state).Write();
 }
 
+// What a tenant may set depends on what others have set, who may call at the same time.
 absl::StatusOr<SetCountingResponse> CountingQueries::Set(const Caller& caller,
                                                          const SetCountingRequest& request) const {
+  auto response = TrySet(caller, request);
+  for (int tries = 1; tries < kTriesMax && absl::IsAborted(response.status()); ++tries) {
+    response = TrySet(caller, request);
+  }
+  return response;
+}
+
+absl::StatusOr<SetCountingResponse> CountingQueries::TrySet(const Caller& caller,
+                                                            const SetCountingRequest& request) const {
   SIDEBAND_ASSIGN_OR_RETURN(const Subject subject, Find(caller, request.device()));
   std::vector<Refusal> refusals;
   const CountingSettings settings = SettingsOf(request, caller, subject.state, refusals);
   if (refusals.empty()) {
-    SIDEBAND_ASSIGN_OR_RETURN(
-        refusals, book_.Set(request.device(), settings, request.expected_revision(), request.validate_only()));
+    SIDEBAND_ASSIGN_OR_RETURN(refusals, book_.Set(request.device(), settings, request.expected_revision(),
+                                                  request.validate_only(), &subject.state.desired));
   }
   ByNameAsAsked(request, *subject.state.actual.topology, refusals);
   SetCountingResponse response;

@@ -34,6 +34,8 @@ class CountingQueries {
     CountingState state;
   };
   absl::StatusOr<Subject> Find(const Caller& caller, const std::string& device) const;
+  absl::StatusOr<sideband::v1::SetCountingResponse> TrySet(const Caller& caller,
+                                                           const sideband::v1::SetCountingRequest& request) const;
 
   Reader& reader_;
   CountingBook& book_;

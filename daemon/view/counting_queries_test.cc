@@ -139,7 +139,7 @@ TEST_F(CountingQueriesTest, WhoMayNotConfigureLearnsNothing) {
 // The fields of a request, by the paths of their refusals.
 std::map<std::string, std::function<void(sideband::v1::VmCounting&)>> Fields() {
   return {{"allowed", [](auto& vm) { vm.mutable_allowed()->add_groups("tlb"); }},
-          {"pinned", [](auto& vm) { vm.mutable_pinned()->add_groups("tlb"); }},
+          {"pinned", [](auto& vm) { vm.mutable_pinned()->add_groups("tensor"); }},
           {"host_value", [](auto& vm) { vm.mutable_host_value()->add_groups("tlb"); }},
           {"ids", [](auto& vm) { vm.mutable_ids()->add_ids(7); }},
           {"guest_access", [](auto& vm) { vm.set_guest_access(true); }},
@@ -225,7 +225,35 @@ TEST_F(CountingQueriesTest, ASelectionKeepsWhatIsPinned) {
   book_.Observe("gpu0", {world_.topology, 1, config});
   const SetCountingRequest request = OfVm("vm0", [](auto& vm) { vm.set_selection(0); });
   EXPECT_EQ(Set("tenant-a", request)->refused(0).reason(), "no selection 0") << "cycles are of the pinned group tlb";
-  EXPECT_TRUE(Set("ops", request)->refused().empty());
+  EXPECT_EQ(Set("ops", request)->refused(0).reason(), "selection 0 has no events of the pinned gate group 'tlb'");
+  const auto unpin = [](auto& vm) {
+    vm.mutable_pinned();
+    vm.set_selection(0);
+  };
+  EXPECT_TRUE(Set("ops", OfVm("vm0", unpin))->refused().empty());
+}
+
+// Rights follow from what others have set, also while it is pending.
+TEST_F(CountingQueriesTest, APendingPinIsKeptByASelection) {
+  mailbox::CountingConfig config = book_.State("gpu0")->actual.config;
+  config.vms[IdOf("vm0")].selection = 1;
+  book_.Observe("gpu0", {world_.topology, 1, config});
+  ASSERT_TRUE(Set("ops", OfVm("vm0", [](auto& vm) { vm.mutable_pinned()->add_groups("tlb"); }))->refused().empty());
+  EXPECT_EQ(Set("tenant-a", OfVm("vm0", [](auto& vm) { vm.set_selection(0); }))->refused(0).reason(), "no selection 0");
+  EXPECT_EQ(Desired().vms.at(IdOf("vm0")).selection, 1);
+}
+
+TEST_F(CountingQueriesTest, APendingSelectionIsReplacedWithinTheGrant) {
+  ASSERT_TRUE(Set("ops", OfVm("vm0", [](auto& vm) { vm.set_selection(2); }))->refused().empty());
+  EXPECT_EQ(Set("tenant-a", OfVm("vm0", [](auto& vm) { vm.set_selection(1); }))->refused(0).reason(), "no selection 1")
+      << "it lacks an event of the pending one that is not granted";
+  EXPECT_EQ(Desired().vms.at(IdOf("vm0")).selection, 2);
+}
+
+TEST_F(CountingQueriesTest, AGroupThatAPendingValueClosesStaysClosed) {
+  ASSERT_TRUE(Set("ops", OfVm("vm0", [](auto& vm) { vm.mutable_value()->add_groups("tlb"); }))->refused().empty());
+  ASSERT_TRUE(Set("tenant-a", OfVm("vm0", [](auto& vm) { vm.mutable_value()->add_groups("fp"); }))->refused().empty());
+  EXPECT_EQ(Desired().vms.at(IdOf("vm0")).guest_value.Enabled(), 0b100u) << "tensor is not granted";
 }
 
 TEST_F(CountingQueriesTest, ATenantSeesTheSelectionsThatItMayHave) {
@@ -272,6 +300,31 @@ TEST_F(CountingQueriesTest, ARepeatedNameIsTakenOnce) {
                   ->refused()
                   .empty());
   EXPECT_EQ(Desired().vms.at(IdOf("vm0")).allowed, 0b100u);
+}
+
+TEST_F(CountingQueriesTest, WhatARequestHasInVainIsRefused) {
+  const auto refusal = [&](const SetCountingRequest& request) {
+    const auto response = Set("tenant-a", request);
+    EXPECT_EQ(response->refused_size(), 1);
+    return response->refused(0).field() + " " + response->refused(0).reason();
+  };
+  EXPECT_EQ(refusal(OfVm("vm0", [](auto& vm) { vm.add_contexts()->set_context("render"); })),
+            "vms.vm0.contexts.render has no value");
+  EXPECT_EQ(refusal(OfVm("vm0", [](auto& vm) { vm.set_confidential(true); })), "vms.vm0.confidential cannot be set");
+  const auto twice = [](auto& vm) {
+    for (int i = 0; i < 2; ++i) {
+      vm.add_contexts()->set_context("render");
+      vm.mutable_contexts(i)->mutable_value();
+    }
+  };
+  EXPECT_EQ(refusal(OfVm("vm0", twice)), "vms.vm0.contexts.render is given twice");
+  SetCountingRequest request = OfVm("vm0", [](auto& vm) { vm.set_selection(1); });
+  request.add_vms()->set_vm("00000000-0000-0000-0000-0000000000a0");
+  EXPECT_EQ(refusal(request).substr(0, 4), "vms.");
+  SetCountingRequest groups;
+  for (int i = 0; i < 2; ++i) groups.add_groups()->set_name("tlb");
+  EXPECT_EQ(Set("ops", groups)->refused(0).reason(), "is given twice");
+  EXPECT_FALSE(book_.Pending("gpu0").has_value());
 }
 
 TEST_F(CountingQueriesTest, NumbersBeyondTheirFieldsAreRefused) {

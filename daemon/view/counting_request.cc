@@ -18,6 +18,8 @@ using mailbox::VmInfo;
 using sideband::v1::SetCountingRequest;
 using sideband::v1::VmCounting;
 
+constexpr char kTwice[] = "is given twice";
+
 bool IsOperator(const Caller& caller) { return caller.principal.role == Principal::Role::kOperator; }
 
 bool MayChoose(const Caller& caller, const VmInfo& vm, const std::string& event) {
@@ -52,7 +54,9 @@ class RequestReader {
 
   void ReadGroup(const sideband::v1::GroupChange& change, CountingSettings& settings) {
     if (!IsOperator(caller_)) return Refuse(absl::StrCat("groups.", change.name()), "only operators set it");
-    GroupSetting& group = settings.groups[change.name()];
+    const auto [added, is_new] = settings.groups.try_emplace(change.name());
+    if (!is_new) return Refuse(absl::StrCat("groups.", change.name()), kTwice);
+    GroupSetting& group = added->second;
     if (change.has_valid()) group.valid = change.valid();
     if (change.has_guest()) group.guest = change.guest();
     if (change.has_host()) group.host = change.host();
@@ -66,7 +70,10 @@ class RequestReader {
     const std::string path = absl::StrCat("vms.", request.vm());
     const VmInfo* const vm = state_.actual.topology->FindVm(request.vm());
     if (vm == nullptr || !MayConfigure(caller_, catalog(), *vm)) return Refuse(path, "no such VM");
-    VmSetting& setting = settings.vms[vm->uuid.ToString()];
+    const auto [added, is_new] = settings.vms.try_emplace(vm->uuid.ToString());
+    if (!is_new) return Refuse(path, kTwice);
+    if (request.confidential()) Refuse(path + ".confidential", "cannot be set");
+    VmSetting& setting = added->second;
     if (IsOperator(caller_)) {
       ReadOperators(path, request, setting);
       if (request.has_value()) setting.value = GateSetting{.groups = NamesOf(request.value())};
@@ -119,7 +126,8 @@ class RequestReader {
                    VmSetting& setting) {
     const std::string field = absl::StrCat(path, ".contexts.", request.context());
     if (!MaySee(vm, request.context())) return Refuse(field, "no such context");
-    if (!request.has_value()) return;
+    if (!request.has_value()) return Refuse(field, "has no value");
+    if (setting.contexts.contains(request.context())) return Refuse(field, kTwice);
     setting.contexts[request.context()] = ValueWithin(field, request.value(), vm, ValueOf(vm, request.context()));
   }
 
@@ -128,16 +136,16 @@ class RequestReader {
   }
 
   uint64_t OwnValue(const VmInfo& vm) const {
-    const auto control = state_.actual.config.vms.find(vm.id);
-    if (control == state_.actual.config.vms.end() || !control->second.guest_load) return ~uint64_t{0};
+    const auto control = state_.desired.vms.find(vm.id);
+    if (control == state_.desired.vms.end() || !control->second.guest_load) return ~uint64_t{0};
     return control->second.guest_value.Enabled();
   }
 
   uint64_t ValueOf(const VmInfo& vm, const std::string& name) const {
     for (const mailbox::ContextInfo& context : catalog().contexts) {
       if (context.vm != vm.id || context.name != name) continue;
-      const auto control = state_.actual.config.contexts.find({vm.id, context.id});
-      const bool is_loaded = control != state_.actual.config.contexts.end() && control->second.load;
+      const auto control = state_.desired.contexts.find({vm.id, context.id});
+      const bool is_loaded = control != state_.desired.contexts.end() && control->second.load;
       return is_loaded ? control->second.value.Enabled() : ~uint64_t{0};
     }
     return ~uint64_t{0};
@@ -189,7 +197,7 @@ bool MayConfigure(const Caller& caller, const Catalog& catalog, const VmInfo& vm
 }
 
 bool MaySelect(const Caller& caller, const CountingState& state, const VmInfo& vm, uint32_t selection) {
-  const CountingConfig& config = state.actual.config;
+  const CountingConfig& config = state.desired;
   const auto control = config.vms.find(vm.id);
   if (IsOperator(caller) || control == config.vms.end()) return true;
   if (selection >= config.selections.size() || control->second.selection >= config.selections.size()) return false;

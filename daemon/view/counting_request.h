@@ -26,9 +26,9 @@ uint64_t GroupsOf(const Caller& caller, const mailbox::Catalog& catalog, const m
 // Whether the caller may change something of the VM: open or close a gate group, or choose an event.
 bool MayConfigure(const Caller& caller, const mailbox::Catalog& catalog, const mailbox::VmInfo& vm);
 
-// Whether the caller may let the VM count by this selection: every event that it counts by one of this and the present
-// one and not by the other is the caller's to choose, and none is lost of a pinned group. An operator may, also if
-// there is no such selection.
+// Whether the caller may let the VM count by this selection: every event that it counts by one of this and the desired
+// one, which may be pending, and not by the other is the caller's to choose, and none is lost of a pinned group. An
+// operator may, also if there is no such selection.
 bool MaySelect(const Caller& caller, const CountingState& state, const mailbox::VmInfo& vm, uint32_t selection);
 
 // Also as of the policy in force, which may be newer than the topology.

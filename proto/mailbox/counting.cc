@@ -13,6 +13,26 @@
 namespace sideband::mailbox {
 namespace {
 
+// Words with several fields (README.md, "CONFIG").
+constexpr uint16_t kVmFlags = 4, kContextFlags = 1;
+constexpr uint64_t kSelectionField = 0xF00, kContextValueField = 0b11;
+
+bool IsVmFlags(const ConfigAddress& address) { return address.kind == ConfigKind::kVm && address.index == kVmFlags; }
+
+bool IsContextFlags(const ConfigAddress& address) {
+  return address.kind == ConfigKind::kContext && address.index == kContextFlags;
+}
+
+// Whether the word is one of the two of a VM's or context's gate value.
+bool IsOfValue(const ConfigAddress& address) {
+  return (address.kind == ConfigKind::kVm && address.index < kVmFlags) || address.kind == ConfigKind::kContext;
+}
+
+ConfigAddress OtherHalf(ConfigAddress address) {
+  address.index ^= 1;
+  return address;
+}
+
 constexpr uint32_t kKindShift = 24, kSliceShift = 16, kContextShift = 16;
 
 absl::Status NoSuch(absl::string_view what) { return absl::InvalidArgumentError(absl::StrCat("no such ", what)); }
@@ -140,13 +160,28 @@ absl::Status WriteWord(const ConfigAddress& address, uint64_t word, CountingConf
 }
 
 std::vector<ConfigWrite> Difference(const CountingConfig& from, const CountingConfig& to) {
-  const AllWords before = WordsOf(from);
-  std::vector<ConfigWrite> writes;
-  for (const auto& [address, word] : WordsOf(to)) {
+  const AllWords before = WordsOf(from), after = WordsOf(to);
+  const auto differs = [&](const ConfigAddress& address) {
     const auto old = before.find(address);
-    if (old != before.end() && old->second != word) writes.push_back({address, word});
+    return old != before.end() && old->second != after.at(address);
+  };
+  std::vector<ConfigWrite> writes;
+  for (const auto& [address, word] : after) {
+    if (differs(address) || (IsOfValue(address) && differs(OtherHalf(address)))) writes.push_back({address, word});
   }
   return writes;
+}
+
+bool HasFields(const ConfigAddress& address) { return IsVmFlags(address) || IsContextFlags(address); }
+
+uint64_t Rebase(const ConfigAddress& address, uint64_t from, uint64_t to, uint64_t now) {
+  // The field of several bits; other bits of such a word are fields of their own.
+  const uint64_t wide = IsVmFlags(address)        ? kSelectionField
+                        : IsContextFlags(address) ? kContextValueField
+                                                  : ~uint64_t{0};
+  uint64_t fields = from ^ to;
+  if ((fields & wide) != 0 || (fields == 0 && !IsVmFlags(address))) fields |= wide;
+  return (now & ~fields) | (to & fields);
 }
 
 uint32_t ConfigCrc(const std::vector<ConfigWrite>& writes) {

@@ -73,9 +73,18 @@ struct ConfigWrite {
   uint64_t word = 0;
   bool operator==(const ConfigWrite&) const = default;
 };
-// The writes that make `from` the same as `to` but for the revision, ascending: one for each word that differs. What
-// only one of them has is left as it is.
+// The writes that make `from` the same as `to` but for the revision, ascending: one for each word that differs, and
+// both words of a gate value. What only one of them has is left as it is.
 std::vector<ConfigWrite> Difference(const CountingConfig& from, const CountingConfig& to);
+
+// What is to be written of a word that a guest may change at any time: its writer knew it as `from` and made `to` of
+// it, and it is `now`. Fields that the writer has not changed stay as they are now. A word of a gate value is written
+// whole.
+// Only HasFields words depend on `now`.
+uint64_t Rebase(const ConfigAddress& address, uint64_t from, uint64_t to, uint64_t now);
+
+// Whether the word is made of several fields, some of which a guest may change.
+bool HasFields(const ConfigAddress& address);
 
 // COMMIT's check of all writes since BEGIN.
 uint32_t ConfigCrc(const std::vector<ConfigWrite>& writes);

@@ -112,6 +112,26 @@ RC_GTEST_PROP(CountingProperty, TheDifferenceMakesOneTheOther,
   RC_ASSERT(Difference(from, to).empty());
 }
 
+TEST(CountingTest, ADifferenceHasBothWordsOfAValue) {
+  CountingConfig to = Example();
+  to.vms[1].guest_value.vector_enable = true;
+  const std::vector<ConfigWrite> writes = {{{.kind = ConfigKind::kVm, .index = 0, .vm = 1}, 0},
+                                           {{.kind = ConfigKind::kVm, .index = 1, .vm = 1}, 0b11}};
+  EXPECT_EQ(Difference(Example(), to), writes);
+}
+
+TEST(CountingTest, OfAGuestsWordTheFieldsThatAreChangedAreWritten) {
+  const ConfigAddress flags{.kind = ConfigKind::kVm, .index = 4}, vector{.kind = ConfigKind::kVm};
+  const ConfigAddress context{.kind = ConfigKind::kContext, .index = 1};
+  EXPECT_EQ(Rebase(flags, 0x000, 0x020, 0x301), 0x321u) << "guest access; the guest has set its selection, and loads";
+  EXPECT_EQ(Rebase(flags, 0x100, 0x200, 0x501), 0x201u) << "a selection is one field";
+  EXPECT_EQ(Rebase(flags, 0x100, 0x100, 0x501), 0x501u) << "nothing";
+  EXPECT_EQ(Rebase(vector, 0b00, 0b01, 0b10), 0b01u) << "so is a vector";
+  EXPECT_EQ(Rebase(vector, 0b00, 0b00, 0b10), 0b00u) << "for the other word of the value";
+  EXPECT_EQ(Rebase(context, 0b0001, 0b0101, 0b1010), 0b1110u) << "load; not the context's value";
+  EXPECT_EQ(Rebase(context, 0b0001, 0b0011, 0b1100), 0b1111u) << "its value as a whole";
+}
+
 RC_GTEST_PROP(CountingProperty, StreamsRoundTrip, (std::vector<uint64_t> draws)) {
   RC_ASSERT(*DecodeConfigStream(EncodeConfigStream(1, Changed(draws))) == Changed(draws));
 }

@@ -31,8 +31,13 @@ Reply ConfigCommands::Begin(uint8_t tag, uint32_t revision, uint32_t boot) {
   const auto this_boot = static_cast<uint32_t>(device_.identity().boot_id);
   if (tag == 0) return Fail(MailboxStatus::kErrArg2);
   if (boot != 0 && boot != this_boot) return Fail(MailboxStatus::kErrAgain);
-  if (IsOfAnother(tag) || revision != device_.GetConfig()->revision) return Fail(MailboxStatus::kErrAgain);
-  open_ = Transaction{.tag = tag, .revision = revision, .used_ns = device_.ReferenceTimeNs(), .words = {}};
+  const CountingConfig config = *device_.GetConfig();
+  if (IsOfAnother(tag) || revision != config.revision) return Fail(MailboxStatus::kErrAgain);
+  open_ = Transaction{.tag = tag,
+                      .revision = revision,
+                      .used_ns = device_.ReferenceTimeNs(),
+                      .before = mailbox::WordsOf(config),
+                      .words = {}};
   return {.data = revision, .extended_data = this_boot};
 }
 
@@ -51,11 +56,12 @@ Reply ConfigCommands::Write(uint64_t word) {
   return {};
 }
 
+// Within a transaction it answers what the writes are compared with, and a repeated READ has the effect of one.
 Reply ConfigCommands::ReadAddressed() {
-  const auto words = mailbox::WordsOf(*device_.GetConfig());
+  const auto words = IsOpen() ? open_->before : mailbox::WordsOf(*device_.GetConfig());
   const auto word = words.find(address_);
   if (word == words.end()) return Fail(MailboxStatus::kErrData);
-  ++address_.index;
+  if (!IsOpen()) ++address_.index;
   return {.data = static_cast<uint32_t>(word->second), .extended_data = static_cast<uint32_t>(word->second >> 32)};
 }
 
@@ -67,8 +73,13 @@ std::vector<mailbox::ConfigWrite> ConfigCommands::Writes() const {
 
 absl::StatusOr<CountingConfig> ConfigCommands::Written() const {
   CountingConfig config = *device_.GetConfig();
-  for (const mailbox::ConfigWrite& write : Writes()) {
-    SIDEBAND_RETURN_IF_ERROR(mailbox::WriteWord(write.address, write.word, config));
+  const auto now = mailbox::WordsOf(config);
+  for (const auto& [address, word] : open_->words) {
+    const auto from = open_->before.find(address), current = now.find(address);
+    // Without them it is a write to every slice, or to a context that has ended.
+    const bool is_known = from != open_->before.end() && current != now.end();
+    const uint64_t result = is_known ? mailbox::Rebase(address, from->second, word, current->second) : word;
+    SIDEBAND_RETURN_IF_ERROR(mailbox::WriteWord(address, result, config));
   }
   SIDEBAND_RETURN_IF_ERROR(device_.CheckConfig(config));
   return config;

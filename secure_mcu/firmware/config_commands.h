@@ -46,8 +46,9 @@ class ConfigCommands {
  private:
   struct Transaction {
     uint8_t tag = 0;
-    uint32_t revision = 0;  // that it builds on
-    uint64_t used_ns = 0;   // time of the last command
+    uint32_t revision = 0;                              // that it builds on
+    uint64_t used_ns = 0;                               // time of the last command
+    std::map<mailbox::ConfigAddress, uint64_t> before;  // the configuration at BEGIN
     std::map<mailbox::ConfigAddress, uint64_t> words;
   };
   // A COMMIT that a controller repeats, because its answer was lost, is answered again.
@@ -70,7 +71,7 @@ class ConfigCommands {
   bool IsOpen() const;
   bool IsOfAnother(uint8_t tag) const { return IsOpen() && open_->tag != tag; }
   std::vector<mailbox::ConfigWrite> Writes() const;
-  // What the writes make of the configuration in force now.
+  // What the writes make of the configuration in force now: a guest may have changed fields beside theirs since BEGIN.
   absl::StatusOr<mailbox::CountingConfig> Written() const;
 
   Device& device_;

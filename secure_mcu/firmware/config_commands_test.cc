@@ -170,6 +170,19 @@ TEST_F(ConfigCommandsTest, OneOfTwoControllersCommits) {
   EXPECT_EQ(Step(ConfigStep::kBegin, 4, 0, kOther).status, MailboxStatus::kErrAgain) << "of an old revision";
 }
 
+TEST_F(ConfigCommandsTest, WhatAGuestChangesMeanwhileBesideTheWrittenFieldsStays) {
+  constexpr ConfigAddress kFlags{.kind = ConfigKind::kVm, .index = 4, .vm = 1};
+  constexpr uint64_t kGuestAccess = 1 << 5;
+  EXPECT_EQ(Begin(), MailboxStatus::kSuccess);
+  gpu_.config->vms[1].selection = 1;  // by its page
+  gpu_.config->vms[1].guest_load = true;
+  EXPECT_EQ(Step(ConfigStep::kAddress, PackAddress(kFlags), PackScope(kFlags)).status, MailboxStatus::kSuccess);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(Step(ConfigStep::kRead).data, 0u) << "as at BEGIN, and again";
+  EXPECT_EQ(Write({kFlags, kGuestAccess}), MailboxStatus::kSuccess);
+  EXPECT_EQ(Commit({{kFlags, kGuestAccess}}, 4).status, MailboxStatus::kSuccess);
+  EXPECT_EQ(gpu_.config->vms[1], (mailbox::VmControl{.guest_load = true, .guest_access = true, .selection = 1}));
+}
+
 TEST_F(ConfigCommandsTest, AnIdleTransactionEnds) {
   Begin();
   Write({kAllowed, 3});

@@ -95,7 +95,7 @@ struct Controller {
   }
   // For the device as of the last snapshot.
   ConfigChange ChangeTo(const CountingConfig& actual, const CountingConfig& desired) const {
-    return {boot_id, catalog_hash, actual.revision, mailbox::Difference(actual, desired)};
+    return {boot_id, catalog_hash, actual.revision, mailbox::Difference(actual, desired), mailbox::WordsOf(actual)};
   }
   bool Take() {
     const auto taken = reader.Take();
@@ -181,6 +181,17 @@ TEST_F(ConfigTest, AChangeIsInForceFromItsClosingSnapshotOn) {
     EXPECT_EQ(ValueOf(Actual()), value);
     ASSERT_TRUE(controller.Take());
   }
+}
+
+TEST_F(ConfigTest, AChangeLeavesWhatAGuestHasSetSince) {
+  Controller controller(busy_, clock_, 1);
+  ASSERT_TRUE(controller.Take());
+  ASSERT_TRUE(controller.Change([&](CountingConfig& config) {
+    device_->chip().vm_control(device_->tenants()[0].binding.vm).guest_load = true;  // as by its page
+    config.vms[1].guest_access = true;
+  }));
+  EXPECT_TRUE(Actual().vms[1].guest_access);
+  EXPECT_TRUE(Actual().vms[1].guest_load);
 }
 
 TEST_F(ConfigTest, ASpoiledWireLeavesTheOldConfigurationOrTheNew) {
