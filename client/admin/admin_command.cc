@@ -56,7 +56,7 @@ class AdminCommand final : public Command {
     app.add_option("--device", device_, "This device; default: the only one")->type_name("NAME");
     auto* const every = app.add_option("--every", period_, "Also at each multiple of so many reference cycles")
                             ->type_name("CYCLES")
-                            ->check(CLI::Validator(CheckCycles, "CYCLES"));
+                            ->check(CLI::Validator(CheckCycles, ""));
     app.add_flag("--stop", is_stop_, "End what --every has begun")->excludes(every);
   }
 

@@ -2,6 +2,7 @@
 #include "client/counting/counting_change.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -41,6 +42,18 @@ absl::StatusOr<v1::VmCounting::Ids> IdsOf(const std::string& list) {
   return ids;
 }
 
+// Empty if the text is names with commas: an empty one, as of a variable that is not set, stands for nothing.
+std::string CheckNames(const std::string& text) {
+  const std::vector<std::string> names = absl::StrSplit(text, ',');
+  return std::ranges::find(names, "") == names.end() ? "" : absl::StrCat("'", text, "' has an empty name");
+}
+
+// `names` is a text, or an optional one.
+template <typename Names>
+CLI::Option& AddNames(CLI::App& app, const std::string& option, Names& names, const std::string& help) {
+  return *app.add_option(option, names, help)->check(CLI::Validator(CheckNames, ""));
+}
+
 void AddSwitch(CLI::App& app, const std::string& name, std::optional<bool>& value, const std::string& help) {
   app.add_option_function<std::string>(
          name, [&value](const std::string& word) { value = word == "on"; }, help)
@@ -51,23 +64,22 @@ void AddSwitch(CLI::App& app, const std::string& name, std::optional<bool>& valu
 }  // namespace
 
 void CountingChange::AddTo(CLI::App& app) {
-  app.add_option("--vm", vm_, "Change this VM, by name or UUID")->type_name("NAME");
-  app.add_option("--value", value_, "Its own value: the gate groups that it opens; all, none, or names with commas")
-      ->type_name("GROUPS");
-  app.add_option("--context", context_, "With --value: the value of this context of the VM")->type_name("NAME");
-  app.add_option("--allow", allow_, "What the VM may open (operators)")->type_name("GROUPS");
-  app.add_option("--pin", pin_, "What it cannot close (operators)")->type_name("GROUPS");
-  app.add_option("--host-value", host_value_, "What is open while the hypervisor runs (operators)")
-      ->type_name("GROUPS");
-  app.add_option("--ids", ids_, "The identifiers that it names, at most 4; none: all match (operators)")
-      ->type_name("IDS");
+  AddNames(app, "--vm", vm_, "Change this VM, by name or UUID").type_name("NAME");
+  AddNames(app, "--value", value_, "Its own value: the gate groups that it opens; all, none, or names with commas")
+      .type_name("GROUPS");
+  AddNames(app, "--context", context_, "With --value: the value of this context of the VM").type_name("NAME");
+  AddNames(app, "--allow", allow_, "What the VM may open (operators)").type_name("GROUPS");
+  AddNames(app, "--pin", pin_, "What it cannot close (operators)").type_name("GROUPS");
+  AddNames(app, "--host-value", host_value_, "What is open while the hypervisor runs (operators)").type_name("GROUPS");
+  AddNames(app, "--ids", ids_, "The identifiers that it names, at most 4; none: all match (operators)")
+      .type_name("IDS");
   app.add_option("--selection", selection_, "The selection of events that is counted for it")
       ->check(CLI::Range(0u, kSelectionMax))
       ->type_name("N");
   AddSwitch(app, "--guest-access", guest_access_, "Whether the guest writes its registers itself (operators)");
   AddSwitch(app, "--useren", useren_, "Whether its users' programs may read by registers (operators)");
   AddSwitch(app, "--store", store_, "Whether its own changes of its value outlast an exit (operators)");
-  app.add_option("--group", group_, "Change this gate group (operators)")->type_name("NAME");
+  AddNames(app, "--group", group_, "Change this gate group (operators)").type_name("NAME");
   AddSwitch(app, "--valid", valid_, "Whether the group counts at all");
   AddSwitch(app, "--guest", guest_, "Whether it counts while VMs run");
   AddSwitch(app, "--host", host_, "Whether it counts while the hypervisor runs");

@@ -42,6 +42,15 @@ TEST(CountingChangeTest, EveryOptionIsAField) {
   EXPECT_EQ(Text({"--vm", "vm1", "--ids", "none"}), "device: \"gpu0\" vms { vm: \"vm1\" ids { } }");
 }
 
+TEST(CountingChangeTest, AnEmptyNameIsRefused) {
+  for (const std::string option :
+       {"--vm", "--context", "--group", "--value", "--allow", "--pin", "--host-value", "--ids"}) {
+    for (const std::string text : {"", ",", "tlb,"}) {
+      EXPECT_THROW(Parse({option, text}), CLI::ValidationError) << option << " " << text;
+    }
+  }
+}
+
 TEST(CountingChangeTest, AnErrorNamesTheOption) {
   EXPECT_EQ(Text({}), "counting set: --vm or --group is needed");
   EXPECT_EQ(Text({"--vm", "vm1"}), "--vm: nothing to set, such as --value");
