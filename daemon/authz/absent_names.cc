@@ -31,11 +31,17 @@ class Present {
     for (const auto& topology : topologies) {
       for (const mailbox::VmInfo& vm : topology->catalog().vms) vms_.insert(vm.uuid);
       for (const mailbox::EventInfo& event : topology->catalog().events) Add(event.name);
+      for (const mailbox::GateGroupInfo& group : topology->catalog().gate_groups) gate_groups_.push_back(group.name);
     }
   }
 
   bool HasVm(const Uuid& vm) const { return vms_.contains(vm); }
   bool HasEvent(const std::string& event) const { return events_.contains(event); }
+  bool HasGateGroup(const std::string& group) const { return std::ranges::count(gate_groups_, group) > 0; }
+  std::string GateGroupText(const std::string& group) const {
+    return absl::StrCat("gate group '", group, "' is on no device", DidYouMean(group, gate_groups_),
+                        "; allow_absent_events: true allows it");
+  }
   // `where` as for VmText().
   std::string EventText(const std::string& event, absl::string_view where = "") const {
     return absl::StrCat("event '", event, "' is counted by no device", DidYouMean(event, event_names_),
@@ -50,6 +56,7 @@ class Present {
   absl::flat_hash_set<Uuid> vms_;
   absl::flat_hash_set<std::string> events_;
   std::vector<std::string> event_names_;
+  std::vector<std::string> gate_groups_;
 };
 
 void AddAbsentVms(const Policy& policy, const Present& present, std::vector<Absence>& absences) {
@@ -68,12 +75,28 @@ void AddAbsentEvents(const Policy& policy, const Present& present, std::vector<A
   }
 }
 
+// As in Absence::name; an event may have the name of a group.
+std::string GateGroupName(const std::string& group) { return absl::StrCat("gate group ", group); }
+
+void AddAbsentGateGroups(const Policy& policy, const Present& present, std::vector<Absence>& absences) {
+  if (policy.allows_absent_events()) return;
+  for (const Tenant& tenant : policy.tenants()) {
+    for (const VmGrant& grant : tenant.vms) {
+      for (const std::string& group : grant.gate_groups) {
+        if (present.HasGateGroup(group)) continue;
+        absences.push_back({grant.line, GateGroupName(group), present.GateGroupText(group)});
+      }
+    }
+  }
+}
+
 std::vector<Absence> Absences(const Policy& policy, const Topologies& topologies) {
   const Present present(topologies);
   std::vector<Absence> absences;
   AddAbsentVms(policy, present, absences);
   AddAbsentEvents(policy, present, absences);
-  // VMs and events were collected separately; the report has the order of the file.
+  AddAbsentGateGroups(policy, present, absences);
+  // VMs, events and gate groups were collected separately; the report has the order of the file.
   std::ranges::stable_sort(absences, {}, &Absence::line);
   return absences;
 }
@@ -82,11 +105,14 @@ std::string Text(const Policy& policy, const Absence& absence) {
   return absl::StrCat(policy.path(), ":", absence.line, ": ", absence.what);
 }
 
-// The UUIDs of VMs and the names of events, as in Absence::name.
+// The UUIDs of VMs and the names of events and gate groups, as in Absence::name.
 absl::flat_hash_set<std::string> NamesIn(const Policy& policy) {
   absl::flat_hash_set<std::string> names;
   for (const Tenant& tenant : policy.tenants()) {
-    for (const VmGrant& grant : tenant.vms) names.insert(grant.vm.ToString());
+    for (const VmGrant& grant : tenant.vms) {
+      names.insert(grant.vm.ToString());
+      for (const std::string& group : grant.gate_groups) names.insert(GateGroupName(group));
+    }
   }
   for (const NamedEvent& event : policy.named_events()) names.insert(event.name);
   return names;

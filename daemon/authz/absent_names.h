@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// VMs and events that a file names but no device has: usually typing errors.
+// VMs, events and gate groups that a file names but no device has: usually typing errors.
 //   for (const std::string& line : NewAbsentNames(policy, in_force, topologies)) {
 //     errors.Add(absl::InvalidArgumentError(line));   // "policy.yaml:8: VM … is on no device"
 //   }
@@ -32,9 +32,9 @@ struct PlacedEvent {
   std::string place;  // "FILE:LINE"
 };
 
-// Returns "FILE:LINE: DESCRIPTION" for each VM and event of the policy that no topology has, in the order of the file.
-// Omits VMs or events where the policy allows absent VMs or absent events. `topologies` must be the current topologies
-// of all devices.
+// Returns "FILE:LINE: DESCRIPTION" for each VM, event and gate group of the policy that no topology has, in the order
+// of the file. Omits VMs, or events and gate groups, where the policy allows absent VMs, or absent events. `topologies`
+// must be the current topologies of all devices.
 std::vector<std::string> AbsentNames(const Policy& policy, const Topologies& topologies);
 
 // Likewise for VMs named elsewhere. The policy's allow_absent_vms applies to them, too.

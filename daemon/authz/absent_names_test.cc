@@ -55,6 +55,29 @@ TEST(AbsentNamesTest, AnEventIsToldWhereItIsNamedWithTheNearest) {
             Texts({"p.yaml:10: event 'cycles' is counted by no device; allow_absent_events: true allows it"}));
 }
 
+TEST(AbsentNamesTest, AGateGroupIsToldWithTheNearest) {
+  constexpr char kGroups[] = R"(version: 1
+tenants:
+  - name: a
+    identities: ["jwt:a"]
+    vms:
+      - uuid: 00000000-0000-0000-0000-000000000001
+        rights: [read, configure]
+        configure: {gate_groups: [tlb, memroy]}
+)";
+  mailbox::Catalog catalog = Device({1})->catalog();
+  catalog.gate_groups = {{"tlb", 0}, {"memory", 0}};
+  const Topologies topologies = {std::make_shared<Topology>(catalog, 1)};
+  const auto policy = *Policy::Parse(kGroups, "p.yaml");
+  const Texts absent = {
+      "p.yaml:6: gate group 'memroy' is on no device (did you mean 'memory'?); allow_absent_events: true allows it"};
+  EXPECT_EQ(AbsentNames(*policy, topologies), absent);
+  EXPECT_EQ(NewAbsentNames(*policy, *Parse(), topologies), absent);
+  EXPECT_EQ(NewAbsentNames(*policy, *policy, topologies), Texts());
+  const auto lenient = *Policy::Parse(absl::StrCat(kGroups, "allow_absent_events: true\n"), "p.yaml");
+  EXPECT_EQ(AbsentNames(*lenient, topologies), Texts());
+}
+
 TEST(AbsentNamesTest, AreInTheFilesOrder) {
   const Texts absent = AbsentNames(*Parse(), {Device({1, 3}, {"dram_reads", "cycles"})});
   ASSERT_EQ(absent.size(), 2u);
