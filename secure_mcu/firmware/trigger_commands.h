@@ -2,7 +2,7 @@
 //
 // Opcode TRIGGER of the extension: bank swaps that controllers ask for. (proto/mailbox/README.md, "TRIGGER";
 // proto/mailbox/extension.h, TriggerStep.)
-//   const Reply reply = ExecuteTrigger(device, {.opcode = Opcode::kTrigger, .arg1 = 1}, 65536, 0);
+//   const Reply reply = ExecuteTrigger(device, {.opcode = mailbox::Opcode::kTrigger, .arg1 = 1}, 65536, 0);
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_TRIGGER_COMMANDS_H_
 #define SIDEBAND_SECURE_MCU_FIRMWARE_TRIGGER_COMMANDS_H_
 

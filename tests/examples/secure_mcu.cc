@@ -103,6 +103,7 @@
 #include "secure_mcu/firmware/sensors.h"
 #include "secure_mcu/firmware/snapshot_commands.h"
 #include "secure_mcu/firmware/system_info.h"
+#include "secure_mcu/firmware/trigger_commands.h"
 #include "secure_mcu/guest_view/guest_views.h"
 #include "secure_mcu/guest_view/layout.h"
 #include "secure_mcu/guest_view/reader.h"
@@ -435,6 +436,10 @@ void UsePeekCommands(Device& device, const mailbox::CommandWord& scope, const ma
   //@ secure_mcu/firmware/peek_commands.h
 }
 
+void UseTriggerCommands(Device& device) {
+  //@ secure_mcu/firmware/trigger_commands.h
+}
+
 void UsePerformanceMonitor(Device& device) {
   //@ secure_mcu/firmware/performance_monitor.h
 }
@@ -572,6 +577,8 @@ void UsePageTables() {
 void UseMmu(MemoryBlocks& memory, BlockId vm, BlockId context, const Reduction& reduction, uint64_t time_ns) {
   //@ secure_mcu/pipeline/mmu.h
 }
+
+void SwapBanks(uint32_t trigger_id);
 
 void UseTriggerBlock(uint64_t cycle) {
   //@ secure_mcu/pipeline/trigger_block.h
