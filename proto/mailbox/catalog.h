@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "proto/base/bytes.h"
 #include "proto/base/uuid.h"
+#include "proto/mailbox/rotation.h"
 
 namespace sideband::mailbox {
 
@@ -133,6 +134,8 @@ struct Catalog {
   std::vector<HostBlockInfo> host_blocks;  // only of version 2
   std::vector<GateGroupInfo> gate_groups;  // only of version 2
   std::vector<SelectionInfo> selections;   // only of version 2; none: no event is selectable
+  std::vector<Relation> relations;         // only of version 2
+  std::vector<RotationPlan> plans;         // in force, ascending by number; only of version 2; none: nothing rotates
   bool operator==(const Catalog&) const = default;
 };
 

@@ -20,15 +20,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/base/bytes.h"
+#include "proto/mailbox/event_set.h"
 #include "proto/mailbox/gate_controls.h"
 
 namespace sideband::mailbox {
-
-// Events of one choice: bit b of word w is event 64·w + b of the catalogue.
-using EventSet = std::vector<uint64_t>;
-inline bool Includes(const EventSet& events, size_t event) {
-  return event / 64 < events.size() && (events[event / 64] >> event % 64 & 1) != 0;
-}
 
 // A context, or with kNoContext a VM itself.
 using ContextKey = std::pair<uint16_t, uint16_t>;  // VM, context

@@ -13,6 +13,7 @@
 
 #include "proto/base/secret_memory.h"
 #include "proto/mailbox/catalog.h"
+#include "proto/mailbox/rotation.h"
 
 namespace sideband::mailbox {
 
@@ -26,6 +27,8 @@ enum BlockFlag : uint16_t {
   kFlagEstimated = 1 << 3,       // extrapolated from a part of the time
 };
 inline constexpr uint16_t kFlagsKnown = 0x000F;
+// Only in streams of version 2: a relation between events did not hold (rotation.h), so that bounds may not.
+inline constexpr uint16_t kFlagRotationInconsistent = 1 << 5;
 // Not in the stream: set by a host on the device's row if the row excludes the counts of confidential VMs.
 inline constexpr uint16_t kFlagConfidentialExcluded = 1 << 4;
 // Not in the stream either: set by a host on a row with an event that was not counted in every resident cycle
@@ -76,6 +79,7 @@ struct Snapshot {
   std::optional<uint32_t> config_revision;
   std::optional<PipelineStatistics> statistics;  // only in some snapshots of version 2
   std::vector<BlockHeader> blocks;
+  std::vector<BlockRotation> rotation;  // one for each block; none of a device without rotation
   CounterValues counters;  // block after block, counters_per_block each, in the catalogue's order of events
 
   std::span<const uint64_t> Counters(size_t block) const {

@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "proto/mailbox/counting.h"
+#include "proto/mailbox/rotation.h"
 #include "secure_mcu/pipeline/counter_collection_unit.h"
 #include "secure_mcu/pipeline/counter_gate.h"
 #include "secure_mcu/pipeline/gated_wires.h"
@@ -58,6 +59,14 @@ struct CcuSpec {
   uint32_t threshold = kCcuThresholdDefault;
 };
 
+// What the chip boots with (event-groups.md).
+struct RotationSpec {
+  mailbox::RotationSettings settings;
+  mailbox::EventSet fixed;   // of switched units: in every set of every plan; no words: none
+  uint32_t dead_cycles = 0;  // at the start of a slot: enabled, not running; less than the shortest slot
+  bool operator==(const RotationSpec&) const = default;
+};
+
 struct PipelineConfig {
   uint32_t slices = 1;  // 1 to 64
   uint32_t events = 0;  // counters per memory block
@@ -82,9 +91,12 @@ struct PipelineConfig {
   // Counters of slices with enable bits (counter_gate.h). Without groups a slice has no gate, and no host mode.
   std::vector<GateGroup> gate_groups;
   uint32_t gate_cycles = 2;  // of an exit, and of an entry, 1 to 65536
-  // The events that residents may choose (VmControl::selection), at most kSelectionsMax. Without selections every input
-  // has a counter.
+  // The events that residents may choose (VmControl::selection), at most kSelectionsMax. Without selections and
+  // rotation every input has a counter.
   std::vector<mailbox::EventSet> selections;
+  // What is always true of events, and how those of switched units take turns. Without it, none rotates.
+  std::vector<mailbox::Relation> relations;
+  std::optional<RotationSpec> rotation;
 };
 
 // INVALID_ARGUMENT: the message names the unit, the field and its range.

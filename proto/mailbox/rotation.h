@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Counter rotation: more events than counters. Sets of events take turns in slots of each context's own time; what a
+// set missed is estimated, with an error (event-groups.md).
+//   const RotationPlan& plan = catalog.plans[0];                    // the chip's own
+//   const BlockRotation& numbers = snapshot.rotation[block];
+//   const RotationTime time = TimeOf(numbers, catalog.plans, event, group);
+//   time.running;                                                   // cycles in which the event was counted, of
+//   enabled
+#ifndef SIDEBAND_PROTO_MAILBOX_ROTATION_H_
+#define SIDEBAND_PROTO_MAILBOX_ROTATION_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <vector>
+
+#include "proto/mailbox/event_set.h"
+
+namespace sideband::mailbox {
+
+inline constexpr size_t kRotationSetsMax = 64;  // of all plans of a device together
+inline constexpr size_t kRotationSlotsMax = std::numeric_limits<uint32_t>::max();
+inline constexpr size_t kRelationsMax = 1024;
+inline constexpr size_t kPlansMax = 64;
+
+// What is always true of the contributions of events in any cycles, of one clock, of one scope, and of one gate group
+// or of none.
+struct Relation {
+  enum class Kind : uint8_t {
+    kCycles = 0,  // the members together gain `times` in each cycle
+    kSum = 1,     // `whole` gains what the members gain together
+    kAtMost = 2,  // `whole` gains at most what its one member gains
+  };
+  Kind kind = Kind::kCycles;
+  std::vector<uint16_t> members;  // events, ascending, at least one
+  uint16_t whole = 0;             // not of kCycles
+  uint32_t times = 1;             // of kCycles, at least 1
+  bool operator==(const Relation&) const = default;
+};
+
+enum class RotationProfile : uint8_t {
+  kFast = 0,    // every set takes turns, in an order that only the device knows
+  kTwoSet = 1,  // two sets alternate; each generation of a context counts other two (a pass)
+};
+
+// How the turns are made. Times are in cycles of the reference clock, and of each context's own.
+struct RotationSettings {
+  RotationProfile profile = RotationProfile::kFast;
+  uint64_t stable_slot = 200'000, fluctuating_slot = 100'000;
+  uint64_t interval = 500'000'000;       // between the classifier's looks
+  uint32_t threshold_per_mille = 50;     // a relative change above it is fluctuation
+  uint32_t step = 4;                     // intervals of a window
+  bool adapt = true;                     // more turns for the sets that need them; kFast only
+  std::map<uint16_t, uint32_t> weights;  // of an event's error among the others', in 1/1000; 1000 without an entry
+  bool operator==(const RotationSettings&) const = default;
+};
+
+// What APPLY asks for: the device makes the sets.
+struct RotationRequest {
+  uint16_t vm = 0;
+  std::vector<uint16_t> contexts;  // ascending; none: the whole VM
+  RotationSettings settings;
+  EventSet events;  // that take turns; none: all that can
+  EventSet always;  // of these, in every set
+  bool operator==(const RotationRequest&) const = default;
+};
+
+// A plan in force.
+struct RotationPlan {
+  uint16_t number = 0;         // 0: the chip's own; others are of this boot
+  std::vector<EventSet> sets;  // what is counted or derived while each is in turn, fixed events not included
+  EventSet derived;            // of these, computed from others by a relation
+  RotationSettings settings;
+  bool operator==(const RotationPlan&) const = default;
+};
+
+// What a block has of one plan. Index 0 of the innermost dimension is all of the block's own cycles; index 1 + g those
+// with the gate of group g open.
+struct RotationPart {
+  uint16_t plan = 0;              // its number
+  std::vector<uint64_t> enabled;  // cycles since the plan began
+  std::vector<uint64_t> running;  // the same of each set's slots: set after set
+  bool operator==(const RotationPart&) const = default;
+};
+
+inline constexpr uint64_t kUnknownNumber = std::numeric_limits<uint64_t>::max();
+
+// Of an event of a block since the block's generation began, with the counted number: counted <= truth <= upper, and
+// counted <= estimate <= upper. None ever falls but the deviation.
+struct EventEstimate {
+  uint64_t estimate = 0;
+  uint64_t upper = 0;      // kUnknownNumber: a counter saturated
+  uint64_t deviation = 0;  // the standard error, rounded up; 1.96 times it is a 95 % interval's half; kUnknownNumber:
+                           // too few slots
+  bool operator==(const EventEstimate&) const = default;
+};
+
+// The numbers of a block beside its counters, which hold what was counted.
+struct BlockRotation {
+  std::vector<RotationPart> parts;    // ascending by number; none: no plan was ever in force
+  std::vector<EventEstimate> events;  // of the catalogue's rotated and derived events, in its order; or none
+  bool operator==(const BlockRotation&) const = default;
+};
+
+// Cycles of a block in which an event could have been counted, and in which it was.
+struct RotationTime {
+  uint64_t enabled = 0;
+  uint64_t running = 0;
+};
+
+}  // namespace sideband::mailbox
+
+#endif  // SIDEBAND_PROTO_MAILBOX_ROTATION_H_
