@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/pipeline/event_estimate.h"
+
+#include <algorithm>
+#include <array>
+
+namespace sideband::mcu {
+namespace {
+
+constexpr int kFractionBits = 16;
+constexpr double kNormalQuantile = 1.96;
+
+absl::uint128 Scale(uint64_t count, uint64_t enabled, uint64_t running) {
+  return (absl::uint128(count) * enabled << kFractionBits) / running;
+}
+
+}  // namespace
+
+double StudentFactor(uint64_t degrees_of_freedom) {
+  static constexpr std::array<double, 30> kQuantiles = {
+      12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
+      2.120,  2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
+  if (degrees_of_freedom > kQuantiles.size()) return 1;
+  return kQuantiles[std::max<uint64_t>(degrees_of_freedom, 1) - 1] / kNormalQuantile;
+}
+
+void EventEstimate::AddSlot(uint64_t count, uint64_t running) {
+  epoch_count_ += count;
+  const double counts = static_cast<double>(count);
+  count_squares_ += counts * counts;
+  products_ += counts * static_cast<double>(running);
+}
+
+absl::uint128 EventEstimate::OfEpoch(const SlotTimes& epoch, const ClosedTimes& closed) const {
+  if (epoch.running > 0) return Scale(epoch_count_, epoch.enabled, epoch.running);
+  return closed.running > 0 ? Scale(counted_, epoch.enabled, closed.running) : 0;
+}
+
+void EventEstimate::Evaluate(const SlotTimes& open, const ClosedTimes& closed) {
+  highest_ = std::max(highest_, absl::Uint128Low64(Sum(open, closed) >> kFractionBits));
+}
+
+// Of a ratio of sums, by the residuals of its slots.
+double EventEstimate::VarianceOfEpoch(const SlotTimes& epoch) const {
+  if (epoch.slots < 2 || epoch.running == 0) return -1;
+  const double slots = static_cast<double>(epoch.slots), running = static_cast<double>(epoch.running);
+  const double enabled = static_cast<double>(epoch.enabled);
+  const double rate = static_cast<double>(epoch_count_) / running;
+  const double residuals = count_squares_ - 2 * rate * products_ + rate * rate * epoch.squares;
+  const double spread = std::max(residuals, 0.0) / (slots - 1);
+  const double scale = enabled / running, student = StudentFactor(epoch.slots - 1);
+  return scale * scale * slots * spread * (1 - running / enabled) * student * student;
+}
+
+double EventEstimate::Variance(const SlotTimes& open) const {
+  const double of_open = VarianceOfEpoch(open);
+  if (of_open < 0) return closed_variance_;
+  return std::max(closed_variance_, 0.0) + of_open;
+}
+
+void EventEstimate::Close(const SlotTimes& epoch, const ClosedTimes& closed) {
+  closed_ += OfEpoch(epoch, closed);
+  closed_variance_ = Variance(epoch);
+  counted_ += epoch_count_;
+  epoch_count_ = 0;
+  count_squares_ = products_ = 0;
+}
+
+}  // namespace sideband::mcu

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order in which counter sets take turns: a Latin square from a secret seed, so that over as many residencies as
+// there are sets every position is seen once by every set (event-groups.md, "Rotation in the chip", 4).
+//   RotationOrder order(seed, {.vm = 1, .context = 0, .generation = 1}, /*sets=*/4);
+//   order.SetAt(/*residency=*/0, /*position=*/17);
+//
+// set = (col[p / S][p mod S] + row[j / S][j mod S]) mod S. Every col[b] and row[b] is a permutation of 0 … S - 1 by
+// Fisher-Yates from S - 1 down, whose draws are the 32-bit little-endian words of
+// HMAC-SHA256(key, kind | b, 8 bytes | n, 4 bytes), n = 0, 1, …, kind 'c' or 'r'; words that would favour low numbers
+// are drawn again. key = HMAC-SHA256(seed, UUID | VM, 2 bytes | context, 2 bytes | generation, 4 bytes).
+#ifndef SIDEBAND_SECURE_MCU_PIPELINE_ROTATION_ORDER_H_
+#define SIDEBAND_SECURE_MCU_PIPELINE_ROTATION_ORDER_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "proto/base/uuid.h"
+
+namespace sideband::mcu {
+
+// Secret of a device.
+using RotationSeed = std::array<uint8_t, 32>;
+// A number's 8 bytes, least significant first, then zeros: for tests, and for replays that must be repeatable.
+RotationSeed SeedOf(uint64_t number);
+// Of the system's random number generator.
+RotationSeed DrawSeed();
+
+// Whose turns they are.
+struct RotationIdentity {
+  Uuid uuid{};  // of the VM
+  uint16_t vm = 0;
+  uint16_t context = 0;
+  uint32_t generation = 0;
+};
+
+// Not thread-safe.
+class RotationOrder {
+ public:
+  // `sets` is at least 1.
+  RotationOrder(const RotationSeed& seed, const RotationIdentity& identity, size_t sets);
+
+  size_t SetAt(uint64_t residency, uint64_t position);
+
+ private:
+  struct Permutation {
+    uint64_t block = ~uint64_t{0};
+    std::vector<uint8_t> places;
+  };
+  const std::vector<uint8_t>& Find(char kind, uint64_t block, std::vector<Permutation>& cache);
+
+  std::array<uint8_t, 32> key_;
+  const size_t sets_;
+  // Those of early positions are wanted again in every residency: each in its own place.
+  std::vector<Permutation> columns_, rows_;
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_PIPELINE_ROTATION_ORDER_H_
