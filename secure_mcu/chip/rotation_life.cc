@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/chip/rotation_life.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace sideband::mcu {
+namespace {
+
+// Of each set, before an epoch may close: the cut slots of its residencies are then a small part.
+constexpr uint64_t kTurnsMin = 64;
+
+uint64_t Clamped(const absl::uint128& value) {
+  return value > std::numeric_limits<uint64_t>::max() ? mailbox::kUnknownNumber : absl::Uint128Low64(value);
+}
+
+}  // namespace
+
+RotationLife::Times::Times(const RotationTable& table)
+    : enabled(table.lines.size()),
+      running(table.sets(), std::vector<uint64_t>(table.lines.size())),
+      slots(running),
+      squares(table.sets(), std::vector<double>(table.lines.size())),
+      turns(table.sets()) {}
+
+RotationLife::RotationLife(std::shared_ptr<const RotationTable> table, RotationOrder order)
+    : table_(std::move(table)),
+      order_(std::move(order)),
+      estimates_(table_->events.size()),
+      saved_(table_->events.size()),
+      all_(*table_),
+      epoch_(*table_),
+      relations_(table_) {}
+
+void RotationLife::BeginResidency() {
+  position_ = 0;
+  set_ = order_.SetAt(residency_, position_);
+  if (epoch_.enabled[0] == 0) is_within_ = true;
+}
+
+void RotationLife::Derive(const SlotLengths& lengths, std::span<uint64_t> counts, std::span<uint64_t> gained) const {
+  relations_.Derive(set_, lengths, counts, gained);
+}
+
+// --- Times ----------------------------------------------------------------------------------------------------------
+
+void RotationLife::AddSlot(const SlotLengths& lengths, Times& times) const {
+  for (size_t line = 0; line < table_->lines.size(); ++line) {
+    times.enabled[line] += lengths.enabled[line];
+    const uint64_t running = lengths.running[line];
+    times.running[set_][line] += running;
+    if (running == 0) continue;
+    ++times.slots[set_][line];
+    times.squares[set_][line] += static_cast<double>(running) * static_cast<double>(running);
+  }
+  ++times.turns[set_];
+}
+
+uint64_t RotationLife::RunningOf(const RotatedEvent& event, const Times& times, size_t line) const {
+  uint64_t running = 0;
+  for (size_t set = 0; set < table_->sets(); ++set) {
+    if (event.IsIn(set)) running += times.running[set][line];
+  }
+  return running;
+}
+
+SlotTimes RotationLife::EpochOf(const RotatedEvent& event) const {
+  SlotTimes times{.enabled = epoch_.enabled[event.line]};
+  for (size_t set = 0; set < table_->sets(); ++set) {
+    if (!event.IsIn(set)) continue;
+    times.running += epoch_.running[set][event.line];
+    times.slots += epoch_.slots[set][event.line];
+    times.squares += epoch_.squares[set][event.line];
+  }
+  return times;
+}
+
+ClosedTimes RotationLife::ClosedOf(const RotatedEvent& event) const {
+  return {.running = RunningOf(event, all_, event.line) - RunningOf(event, epoch_, event.line)};
+}
+
+// --- Slots ----------------------------------------------------------------------------------------------------------
+
+// The events that are not known in the slot. One whose relation is off has been enabled, and is as if it were not in
+// the set.
+void RotationLife::BoundSlot(const SlotLengths& lengths, std::span<const uint64_t> counts,
+                             std::vector<absl::int128>& saved) const {
+  for (const size_t i : table_->related) {
+    const RotatedEvent& event = table_->events[i];
+    if (relations_.IsKnown(set_, event.event)) continue;
+    const auto left = static_cast<absl::int128>(relations_.Leave(set_, event.event, lengths, counts));
+    saved[i] -= left;
+    if (!event.IsIn(set_)) saved[i] += static_cast<absl::int128>(relations_.MostOf(event.event, lengths));
+  }
+}
+
+void RotationLife::CountSlot(const SlotLengths& lengths, std::span<const uint64_t> counts) {
+  for (const size_t i : table_->members[set_]) {
+    const RotatedEvent& event = table_->events[i];
+    estimates_[i].AddSlot(counts[event.event], lengths.running[event.line]);
+  }
+  AddSlot(lengths, all_);
+  AddSlot(lengths, epoch_);
+  for (const size_t i : table_->members[set_]) Evaluate(i);
+}
+
+void RotationLife::EndSlot(const SlotLengths& lengths, std::span<const uint64_t> counts, bool is_whole) {
+  if (lengths.enabled[0] == 0) return;
+  relations_.Check(set_, lengths, counts);
+  BoundSlot(lengths, counts, saved_);
+  CountSlot(lengths, counts);
+  ++position_;
+  if (is_whole && is_within_ && position_ % table_->sets() == 0 && HasTurns()) CloseEpoch();
+  set_ = order_.SetAt(residency_, position_);
+}
+
+void RotationLife::EndResidency() {
+  for (size_t i = 0; i < estimates_.size(); ++i) Evaluate(i);
+  ++residency_;
+  ++ended_;
+  is_within_ = false;
+  if (ended_ % table_->sets() == 0 && HasTurns()) CloseEpoch();
+}
+
+bool RotationLife::HasTurns() const {
+  return std::ranges::all_of(epoch_.turns, [](uint64_t turns) { return turns >= kTurnsMin; });
+}
+
+void RotationLife::CloseEpoch() {
+  for (size_t i = 0; i < estimates_.size(); ++i) {
+    estimates_[i].Close(EpochOf(table_->events[i]), ClosedOf(table_->events[i]));
+  }
+  epoch_ = Times(*table_);
+  ended_ = 0;
+}
+
+// --- What is shown --------------------------------------------------------------------------------------------------
+
+absl::uint128 RotationLife::UpperOf(size_t i, const Times& times, const absl::int128& saved, uint64_t counted) const {
+  const RotatedEvent& event = table_->events[i];
+  absl::int128 unseen = -saved;
+  for (const LineGain& gain : event.gains) {
+    const uint64_t cycles = times.enabled[gain.line] - RunningOf(event, times, gain.line);
+    unseen += static_cast<absl::int128>(absl::uint128(gain.per_cycle) * cycles);
+  }
+  const bool is_always = RunningOf(event, times, 0) == times.enabled[0];
+  // Each residency drops a remainder of what was counted of it, and another of all.
+  const uint64_t remainders = is_always ? 0 : event.accumulators * (residency_ + 1);
+  const absl::int128 rounded = (unseen + absl::int128(kGainScale - 1)) / absl::int128(kGainScale);
+  return absl::uint128(counted) + static_cast<absl::uint128>(rounded) + remainders;
+}
+
+LeafNumbers::Event RotationLife::ShowEvent(size_t i, const Times& times, const absl::int128& saved,
+                                           uint64_t open_count) const {
+  const EventEstimate& estimate = estimates_[i];
+  const uint64_t lower = estimate.counted() + open_count;
+  LeafNumbers::Event shown{.upper = Clamped(UpperOf(i, times, saved, lower))};
+  shown.estimate = std::min(std::max(estimate.highest(), lower), shown.upper);
+  // No variable within bounds has a variance above the square of half their distance.
+  const double half = static_cast<double>(shown.upper - lower) / 2;
+  const double variance = estimate.Variance(EpochOf(table_->events[i]));
+  shown.variance = static_cast<absl::uint128>(std::ceil(variance < 0 ? half * half : std::min(variance, half * half)));
+  return shown;
+}
+
+LeafNumbers RotationLife::Show(const SlotLengths& open, std::span<const uint64_t> counts) const {
+  Times times = all_;
+  std::vector<absl::int128> saved = saved_;
+  const bool has_open = !open.enabled.empty();
+  if (has_open) {
+    AddSlot(open, times);
+    BoundSlot(open, counts, saved);
+  }
+  LeafNumbers numbers;
+  const size_t gated = table_->lines.gated();
+  numbers.enabled.assign(times.enabled.begin(), times.enabled.begin() + gated);
+  for (const auto& running : times.running) {
+    numbers.running.insert(numbers.running.end(), running.begin(), running.begin() + gated);
+  }
+  for (size_t i = 0; i < estimates_.size(); ++i) {
+    const RotatedEvent& event = table_->events[i];
+    numbers.events.push_back(
+        ShowEvent(i, times, saved[i], has_open && event.IsIn(set_) ? counts[event.event] : 0));
+  }
+  return numbers;
+}
+
+}  // namespace sideband::mcu

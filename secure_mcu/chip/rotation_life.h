@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rotation of one context on one slice since its plan began: whose turn it is, and what the slots so far say of
+// every event (event-groups.md, "Rotation in the chip" and "Numbers").
+//   RotationLife life(table, order);
+//   life.BeginResidency();
+//   Connect(life.set());
+//   life.Derive(lengths, counts, add);             // of the open slot so far
+//   life.EndSlot(lengths, counts, /*is_whole=*/true);
+//   life.EndResidency();
+//   const LeafNumbers numbers = life.Show(open_lengths, open_counts);
+#ifndef SIDEBAND_SECURE_MCU_CHIP_ROTATION_LIFE_H_
+#define SIDEBAND_SECURE_MCU_CHIP_ROTATION_LIFE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "absl/numeric/int128.h"
+#include "secure_mcu/chip/rotation_table.h"
+#include "secure_mcu/chip/slot_relations.h"
+#include "secure_mcu/pipeline/event_estimate.h"
+#include "secure_mcu/pipeline/rotation_order.h"
+
+namespace sideband::mcu {
+
+// What is shown of a context on a slice. Each number is since its plan began, and none but the variance ever falls.
+struct LeafNumbers {
+  struct Event {
+    uint64_t estimate = 0, upper = 0;
+    absl::uint128 variance = 0;
+  };
+  std::vector<uint64_t> enabled;  // per line that a block reports: all cycles, then per gate group
+  std::vector<uint64_t> running;  // the same of each set: set after set
+  std::vector<Event> events;      // the table's
+};
+
+// Not thread-safe.
+class RotationLife {
+ public:
+  RotationLife(std::shared_ptr<const RotationTable> table, RotationOrder order);
+
+  const RotationTable& table() const { return *table_; }
+  // A relation did not hold: it is not used any more.
+  bool inconsistent() const { return relations_.inconsistent(); }
+
+  // Only within a residency: the set in turn.
+  size_t set() const { return set_; }
+  void BeginResidency();
+  // Adds to `counts`, which has the count of every event of the chip in the open slot's running cycles, what derived
+  // events have gained since they were derived last, and to `gained` the same. All cycles of `lengths` are counted.
+  void Derive(const SlotLengths& lengths, std::span<uint64_t> counts, std::span<uint64_t> gained) const;
+  // The open slot ends, and the next set's begins. A slot that a switch cuts short is not whole.
+  void EndSlot(const SlotLengths& lengths, std::span<const uint64_t> counts, bool is_whole);
+  // After EndSlot of its last slot.
+  void EndResidency();
+
+  // With an open slot, or with empty lengths.
+  LeafNumbers Show(const SlotLengths& open, std::span<const uint64_t> counts) const;
+
+ private:
+  // Cycles of all slots, or of an epoch's.
+  struct Times {
+    explicit Times(const RotationTable& table);
+
+    std::vector<uint64_t> enabled;               // per line
+    std::vector<std::vector<uint64_t>> running;  // per set and line
+    std::vector<std::vector<uint64_t>> slots;    // of these with a running cycle
+    std::vector<std::vector<double>> squares;    // of the slots' running cycles, added
+    std::vector<uint64_t> turns;                 // per set, its slots
+  };
+  void AddSlot(const SlotLengths& lengths, Times& times) const;
+  uint64_t RunningOf(const RotatedEvent& event, const Times& times, size_t line) const;
+  SlotTimes EpochOf(const RotatedEvent& event) const;
+  ClosedTimes ClosedOf(const RotatedEvent& event) const;
+
+  void CountSlot(const SlotLengths& lengths, std::span<const uint64_t> counts);
+  void CheckRelations(const SlotLengths& lengths, std::span<const uint64_t> counts);
+  void BoundSlot(const SlotLengths& lengths, std::span<const uint64_t> counts, std::vector<absl::int128>& saved) const;
+  absl::uint128 UpperOf(size_t i, const Times& times, const absl::int128& saved, uint64_t counted) const;
+  LeafNumbers::Event ShowEvent(size_t i, const Times& times, const absl::int128& saved, uint64_t open_count) const;
+  void Evaluate(size_t i) { estimates_[i].Evaluate(EpochOf(table_->events[i]), ClosedOf(table_->events[i])); }
+  bool HasTurns() const;
+  void CloseEpoch();
+
+  const std::shared_ptr<const RotationTable> table_;
+  RotationOrder order_;
+  uint64_t residency_ = 0, position_ = 0;
+  size_t set_ = 0;
+  std::vector<EventEstimate> estimates_;  // per event of the table
+  // In 1/kGainScale: how much less than its gain an event can have had, by relations, in slots without it.
+  std::vector<absl::int128> saved_;
+  Times all_, epoch_;
+  uint64_t ended_ = 0;        // residencies since the last close
+  bool is_within_ = false;    // the open epoch is within this residency
+  SlotRelations relations_;
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_CHIP_ROTATION_LIFE_H_

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whose turn it is on every channel of a chip, until when, and what the slots have counted (event-groups.md, "Rotation
+// in the chip"). The chip flushes a channel before each End, tells what it commits, and turns the select registers.
+//   RotationTurns turns(config, plans);
+//   turns.Begin(slice, {.block = context, .vm = vm_block, …}, instant);     // a residency
+//   ccu.Select(turns.select(slice));
+//   chip.AdvanceTo(turns.NextEnd());
+//   turns.AddCounts(slice, reduction.counts);              // at each commit
+//   turns.Derive(slice, instant, gained);                  // after a flush, before its commit
+//   turns.EndSlot(slice, instant);                         // … and after it
+//   turns.EndResidency(slice, instant);
+//   turns.Show(slice, instant);                            // after a flush: the numbers of the open slot, too
+#ifndef SIDEBAND_SECURE_MCU_CHIP_ROTATION_TURNS_H_
+#define SIDEBAND_SECURE_MCU_CHIP_ROTATION_TURNS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "proto/base/uuid.h"
+#include "secure_mcu/chip/rotation_life.h"
+#include "secure_mcu/chip/rotation_numbers.h"
+#include "secure_mcu/chip/rotation_table.h"
+#include "secure_mcu/pipeline/block_address.h"
+#include "secure_mcu/pipeline/own_clock.h"
+#include "secure_mcu/pipeline/rotation_order.h"
+
+namespace sideband::mcu {
+
+// Select registers of rotation: 16 + a set's number among those of all plans; and what is connected in dead cycles.
+inline constexpr uint8_t kTurnSelectFirst = 16;
+inline constexpr uint8_t kDeadSelect = kTurnSelectFirst + mailbox::kRotationSetsMax;
+
+// Of a channel, how far each clock has been counted.
+struct RotationInstant {
+  uint64_t cycle = 0;
+  std::vector<uint64_t> domains;  // of clock domains 1, 2, …
+};
+
+// The most specific block that a resident's counts go to, with those that have them, too.
+struct RotationLeaf {
+  BlockId block = 0;
+  uint32_t generation = 0;
+  std::vector<std::pair<BlockId, uint32_t>> others;  // with their generations
+  RotationIdentity identity;
+};
+
+// Not thread-safe.
+class RotationTurns {
+ public:
+  // `config` is valid and has a rotation; `slices` and the device's plan are those of its slices and of its device-scope
+  // units.
+  RotationTurns(const PipelineConfig& config, const RotationSeed& seed, CounterPlan plan);
+
+  // What each turn connects, from kTurnSelectFirst on; the last is kDeadSelect's.
+  const std::vector<mailbox::EventSet>& connected() const { return connected_; }
+  // Events that turn, of both scopes, ascending.
+  const std::vector<uint16_t>& events() const { return events_; }
+  const CounterPlan& plan() const { return plan_; }
+
+  // A residency of the channel begins. Without device-scope events that turn, the device has none.
+  void Begin(uint8_t channel, const RotationLeaf& leaf, const RotationInstant& at);
+  bool is_on(uint8_t channel) const { return TurnOf(channel).life != nullptr; }
+  uint8_t select(uint8_t channel) const;
+
+  // The resident's time stops, and goes on; told ahead as in OwnClock.
+  void Stop(uint8_t channel, uint64_t cycle) { TurnOf(channel).clock.Stop(cycle); }
+  void Resume(uint8_t channel, uint64_t cycle) { TurnOf(channel).clock.Resume(cycle); }
+
+  // The first cycle at which a slot of a channel ends, or its dead cycles do.
+  uint64_t NextEnd() const;
+  uint64_t EndOf(uint8_t channel) const;
+  // What a commit of the channel has; nothing of it was lost.
+  void AddCounts(uint8_t channel, std::span<const uint64_t> counts);
+  // Adds to `gained`, per event of the chip, what derived events have gained. All counts are in AddCounts or `pending`.
+  void Derive(uint8_t channel, const RotationInstant& at, std::span<const uint64_t> pending, std::span<uint64_t> gained);
+  // Ends the open slot, or its dead cycles, and begins the next.
+  void EndSlot(uint8_t channel, const RotationInstant& at);
+  void EndResidency(uint8_t channel, const RotationInstant& at);
+  // Brings the numbers of the channel's blocks up to the instant.
+  void Show(uint8_t channel, const RotationInstant& at);
+  bool inconsistent(uint8_t channel) const { return TurnOf(channel).life->life.inconsistent(); }
+
+  mailbox::BlockRotation NumbersOf(BlockId block, uint32_t generation, bool is_saturated) const {
+    return numbers_.Of(block, generation, is_saturated);
+  }
+
+ private:
+  struct Life {
+    uint32_t generation = 0;
+    RotationLife life;
+    LeafNumbers shown;
+  };
+  struct Turn {
+    OwnClock clock;
+    RotationLeaf leaf;
+    Life* life = nullptr;  // into lives_
+    bool is_dead = false;
+    uint64_t slot_begin = 0;           // in own time
+    RotationInstant begin, alive;      // of the slot, and of its running part
+    std::vector<uint64_t> counts;      // of the running part, per event of the chip
+    std::vector<uint64_t> dead_gates;  // of the dead part, per gate group
+  };
+
+  const Turn& TurnOf(uint8_t channel) const { return turns_[channel == kDeviceChannel ? turns_.size() - 1 : channel]; }
+  Turn& TurnOf(uint8_t channel) { return turns_[channel == kDeviceChannel ? turns_.size() - 1 : channel]; }
+  Life& FindLife(uint8_t channel, const RotationLeaf& leaf);
+  void BeginSlot(Turn& turn, const RotationInstant& at);
+  SlotLengths LengthsAt(const Turn& turn, const RotationInstant& at) const;
+  uint64_t PhaseEnd(const Turn& turn) const;
+  void ShowNumbers(Turn& turn, const SlotLengths& open);
+
+  const RotationSpec spec_;
+  const RotationSeed seed_;
+  const CounterPlan plan_;
+  const RotationLines lines_;
+  const std::vector<uint16_t> events_;
+  std::vector<mailbox::EventSet> connected_;
+  std::vector<std::shared_ptr<const RotationTable>> tables_;  // per channel, the device's last
+  std::vector<std::vector<size_t>> indices_;                  // of their events among events_
+  std::vector<Turn> turns_;                                   // per channel
+  std::map<std::pair<BlockId, uint8_t>, Life> lives_;         // by block and channel
+  RotationNumbers numbers_;
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_CHIP_ROTATION_TURNS_H_

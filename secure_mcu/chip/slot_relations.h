@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What relations say of the counts of one slot: what derived events have gained, how much those that were not counted
+// can have gained at most, and whether the relations hold (event-groups.md, "Numbers", and 11).
+//   SlotRelations relations(table);
+//   relations.Check(set, lengths, counts);
+//   relations.Derive(set, lengths, counts, gained);
+//   relations.Leave(set, event, most, lengths, counts);
+#ifndef SIDEBAND_SECURE_MCU_CHIP_SLOT_RELATIONS_H_
+#define SIDEBAND_SECURE_MCU_CHIP_SLOT_RELATIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "absl/numeric/int128.h"
+#include "secure_mcu/chip/rotation_table.h"
+
+namespace sideband::mcu {
+
+// Cycles of a slot, per line: all, and those in which its set was counted.
+struct SlotLengths {
+  std::vector<uint64_t> enabled, running;
+};
+
+// Of one context on one slice. `counts` has the count of every event of the chip in the running cycles of a slot, and
+// amounts are in 1/kGainScale. Not thread-safe.
+class SlotRelations {
+ public:
+  explicit SlotRelations(std::shared_ptr<const RotationTable> table);
+
+  // A relation did not hold: it is not used any more.
+  bool inconsistent() const { return inconsistent_; }
+  // Of a slot with all its counts, derived ones not needed.
+  void Check(size_t set, const SlotLengths& lengths, std::span<const uint64_t> counts);
+
+  // Adds to `counts` what derived events have gained beyond what it has, and to `gained` the same.
+  void Derive(size_t set, const SlotLengths& lengths, std::span<uint64_t> counts, std::span<uint64_t> gained) const;
+  // Whether the event is known in slots of the set: counted, or derived by a relation that is used.
+  bool IsKnown(size_t set, uint16_t event) const;
+
+  // The most that an event can gain in the slot's running cycles.
+  absl::uint128 MostOf(uint16_t event, const SlotLengths& lengths) const;
+  // The same in a slot of which it is not known, less what relations rule out.
+  absl::uint128 Leave(size_t set, uint16_t event, const SlotLengths& lengths, std::span<const uint64_t> counts) const;
+
+ private:
+  using Amount = absl::int128;
+  bool Holds(size_t set, const mailbox::Relation& relation, const SlotLengths& lengths,
+             std::span<const uint64_t> counts) const;
+  std::optional<size_t> DerivedBy(uint16_t event) const;
+  Amount CyclesOf(const mailbox::Relation& relation, const SlotLengths& lengths) const;
+  Amount WholeOf(const mailbox::Relation& relation, const SlotLengths& lengths, std::span<const uint64_t> counts) const;
+  Amount Known(size_t set, const mailbox::Relation& relation, std::span<const uint64_t> counts) const;
+  Amount Derived(const DerivedEvent& derived, const SlotLengths& lengths, std::span<const uint64_t> counts) const;
+  std::optional<Amount> Left(size_t set, const mailbox::Relation& relation, uint16_t event, const SlotLengths& lengths,
+                             std::span<const uint64_t> counts) const;
+
+  const std::shared_ptr<const RotationTable> table_;
+  std::vector<bool> is_off_;  // per relation
+  bool inconsistent_ = false;
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_CHIP_SLOT_RELATIONS_H_
