@@ -8,6 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/catalog.h"
+#include "secure_mcu/chip/relation_rules.h"
+#include "secure_mcu/chip/rotation_rules.h"
 #include "secure_mcu/chip/selectable_events.h"
 
 namespace sideband::mcu {
@@ -56,9 +58,10 @@ absl::Status ValidateCcu(const CcuSpec& ccu, const PipelineConfig& config) {
   }
   SIDEBAND_RETURN_IF_ERROR(CheckRange("number of unit-level counters", ccu.ulcs.size(), 1, kCcuUlcsMax));
   SIDEBAND_RETURN_IF_ERROR(CheckRange("threshold", ccu.threshold, 0, kCcuCounterMax));
-  const bool has_selections = ccu.channel != kDeviceChannel && !config.selections.empty();
+  const bool is_switchable =
+      config.rotation.has_value() || (ccu.channel != kDeviceChannel && !config.selections.empty());
   for (const UlcSpec& ulc : ccu.ulcs) {
-    if (!has_selections) SIDEBAND_RETURN_IF_ERROR(Named(ulc.name, CheckFits(ulc)));
+    if (!is_switchable) SIDEBAND_RETURN_IF_ERROR(Named(ulc.name, CheckFits(ulc)));
     SIDEBAND_RETURN_IF_ERROR(Named(ulc.name, ValidateUlc(ulc, config.events)));
     SIDEBAND_RETURN_IF_ERROR(Named(ulc.name, ValidateGroups(ulc, ccu.channel, config.gate_groups.size())));
   }
@@ -82,6 +85,8 @@ absl::Status Validate(const PipelineConfig& config) {
   SIDEBAND_RETURN_IF_ERROR(CheckRange("gate_cycles", config.gate_cycles, 1, kLatencyMax));
   SIDEBAND_RETURN_IF_ERROR(CheckRange("switch_step_cycles", config.switch_step_cycles, 0, kLatencyMax));
   for (const CcuSpec& ccu : config.ccus) SIDEBAND_RETURN_IF_ERROR(Named(ccu.name, ValidateCcu(ccu, config)));
+  SIDEBAND_RETURN_IF_ERROR(CheckRelations(config));
+  SIDEBAND_RETURN_IF_ERROR(CheckRotation(config));
   return SelectableEvents(config).Check(config.selections);
 }
 

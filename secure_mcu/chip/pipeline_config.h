@@ -47,8 +47,8 @@ struct UlcSpec {
   uint32_t lanes = 1;
   uint32_t counters = kUlcCountersMax;  // at most, 1 to 45
 
-  // With more inputs than counters, a selection says which inputs have counters (selectable_events.h). Only on slices
-  // of a chip with selections.
+  // With more inputs than counters, a selection says which inputs have counters (selectable_events.h), or the set whose
+  // turn it is (rotation_plan.h). Only on slices of a chip with selections, and anywhere with a rotation.
   bool is_switched() const { return inputs.size() > counters; }
 };
 
@@ -64,6 +64,8 @@ struct RotationSpec {
   mailbox::RotationSettings settings;
   mailbox::EventSet fixed;   // of switched units: in every set of every plan; no words: none
   uint32_t dead_cycles = 0;  // at the start of a slot: enabled, not running; less than the shortest slot
+  // For tests and emulation: makes the order of turns a function of the inputs. A device draws its own at boot.
+  std::optional<uint64_t> seed;
   bool operator==(const RotationSpec&) const = default;
 };
 
@@ -101,7 +103,7 @@ struct PipelineConfig {
 
 // INVALID_ARGUMENT: the message names the unit, the field and its range.
 absl::Status Validate(const PipelineConfig& config);
-// Whether every input of the unit-level counter has a counter; part of Validate without selections.
+// Whether every input of the unit-level counter has a counter; part of Validate without selections and rotation.
 absl::Status CheckFits(const UlcSpec& ulc);
 
 // The counters of a number of `digits` digits on consecutive wires, `wire` the least significant. In full: one counter

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the rotation of a chip must satisfy beside its units; part of Validate (pipeline_config.h).
+//   SIDEBAND_RETURN_IF_ERROR(CheckSettings(settings, config));    // of a plan that is asked for
+//   SIDEBAND_RETURN_IF_ERROR(CheckRotation(config));              // of what the chip boots with
+#ifndef SIDEBAND_SECURE_MCU_CHIP_ROTATION_RULES_H_
+#define SIDEBAND_SECURE_MCU_CHIP_ROTATION_RULES_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "proto/mailbox/rotation.h"
+#include "secure_mcu/chip/pipeline_config.h"
+#include "secure_mcu/chip/selectable_events.h"
+
+namespace sideband::mcu {
+
+// Periods of a switched unit-level counter that a slot lasts at least.
+inline constexpr uint64_t kSlotPeriodsMin = 8;
+
+// The shortest slot that the configuration's switched units allow, in cycles: a period is taken to be of the reference
+// clock.
+uint64_t ShortestSlot(const PipelineConfig& config);
+
+// INVALID_ARGUMENT names the time or number that is out of range: slots shorter than ShortestSlot or than
+// rotation.dead_cycles + 1, or longer than mailbox::kRotationSlotsMax, no interval or step, a threshold above 1000, and
+// weights of events that the chip does not have.
+absl::Status CheckSettings(const mailbox::RotationSettings& settings, const PipelineConfig& config);
+
+// OK without config.rotation. INVALID_ARGUMENT for the above, for selections beside a rotation, for an event with
+// inputs of both switched units and others, for fixed events that are not of switched units, and for those that leave
+// no counter of a unit.
+absl::Status CheckRotation(const PipelineConfig& config, const EventNamer& name = EventNumber);
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_CHIP_ROTATION_RULES_H_
