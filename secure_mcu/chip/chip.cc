@@ -61,7 +61,12 @@ absl::StatusOr<std::unique_ptr<Chip>> Chip::Create(const PipelineConfig& config)
                        .is_switched = spec.ulcs[u].is_switched()});
     }
   }
-  return std::unique_ptr<Chip>(new Chip(config, std::move(ccus), std::move(units), std::move(selections)));
+  std::unique_ptr<Chip> chip(new Chip(config, std::move(ccus), std::move(units), std::move(selections)));
+  if (!TurningEvents(config).empty()) {
+    SIDEBAND_ASSIGN_OR_RETURN(const CounterPlan plan, PlanCounters(config, {}));
+    chip->StartRotation(plan);
+  }
+  return chip;
 }
 
 Chip::Channel Chip::MakeChannel(const PipelineConfig& config, const std::shared_ptr<const EventMeanings>& meanings,
@@ -178,6 +183,7 @@ uint64_t Chip::HeldTriggerStop(uint64_t end) const {
 
 uint64_t Chip::NextStop(uint64_t cycle) const {
   uint64_t stop = std::min({cycle, triggers_.next_due(), hpc_.NextStop()});
+  if (rotation_) stop = std::min(stop, rotation_->NextEnd());
   for (const Channel& channel : channels_) stop = std::min(stop, channel.next_commit);
   return ThresholdStop(HeldTriggerStop(stop));
 }
@@ -216,6 +222,7 @@ void Chip::FireDue() {
     // On the channel's own grid, however late this commit is.
     channel.next_commit = (now_ / channel.commit_period + 1) * channel.commit_period;
   }
+  EndSlotsDue();
 }
 
 void Chip::AdvanceTo(uint64_t cycle) {
@@ -277,6 +284,10 @@ void Chip::Commit(size_t channel) {
   ReductionChannel& reduction = channels_[channel].reduction;
   if (!reduction.HasData()) return;
   arbiter_.Grant(mover_.now());
+  if (rotation_ && channel <= hypervisor_) {
+    const uint8_t of = channel == hypervisor_ ? kDeviceChannel : static_cast<uint8_t>(channel);
+    rotation_->AddCounts(of, reduction.reduction().counts);
+  }
   if (channel < hypervisor_) {
     CommitToSlice(static_cast<uint8_t>(channel));
   } else {
@@ -352,7 +363,9 @@ uint32_t Chip::Latch() {
   SwapBanks(std::nullopt, id);
   RequestFlush(std::nullopt);
   AwaitAcknowledgements();
+  DeriveAll();
   CommitAll();
+  ShowTurns();
   return id;
 }
 
@@ -362,6 +375,7 @@ uint32_t Chip::Latch() {
 void Chip::Exit(uint8_t slice, uint64_t cycle) {
   if (gates_.empty() || !gates_.gate(slice).in_guest()) return;
   gates_.Exit(slice, cycle, now_);
+  if (rotation_) rotation_->Stop(slice, cycle);
   ++stats_.exits;
   stats_.gate_cycles += config_.gate_cycles;
 }
@@ -369,6 +383,7 @@ void Chip::Exit(uint8_t slice, uint64_t cycle) {
 void Chip::Enter(uint8_t slice, uint64_t cycle) {
   if (gates_.empty() || gates_.gate(slice).in_guest() || !hosts_.HasResident(bound_[slice])) return;
   gates_.Enter(slice, cycle, now_);
+  if (rotation_) rotation_->Resume(slice, cycle);
   ++stats_.entries;
   stats_.gate_cycles += config_.gate_cycles;
 }
@@ -402,6 +417,8 @@ void Chip::CreateHostBlocks(HostTime time) {
   if (!hosts_.counts_idle()) return;
   for (uint8_t slice = 0; slice < config_.slices; ++slice) {
     Rebind(slice, DestinationOf(slice));
+    BeginTurns(slice, DestinationOf(slice));
+    Select(slice, SelectOf(slice));
     Enable(slice);
   }
 }
@@ -455,7 +472,9 @@ void Chip::FlushOut(SwitchStepEvent& event) {
   Step(SwitchStep::kFlushRequest, event, [this, slice] { RequestFlush(slice); });
   Step(SwitchStep::kEmit, event, [this] { AwaitAcknowledgements(); });
   Step(SwitchStep::kCommit, event, [this, slice] {
+    Derive(slice);
     Commit(slice);
+    EndTurns(slice);
     Disable(slice);
   });
 }
@@ -472,7 +491,8 @@ void Chip::MoveIn(SwitchStepEvent& event) {
   Step(SwitchStep::kPoll, event, [this] { AwaitAcknowledgements(); });
   Step(SwitchStep::kRestore, event, [this, slice, &event] {
     hpc_.Switch(slice, HpcResidentOf(event.to), now_);
-    Select(slice, SelectionOf(event.to));
+    BeginTurns(slice, DestinationOf(slice));
+    Select(slice, SelectOf(slice));
     gates_.Bind(slice, GateBindingOf(event.to), now_);
     ShowState(event.from);
     ShowState(event.to);

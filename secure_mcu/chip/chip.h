@@ -27,11 +27,13 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "proto/base/uuid.h"
 #include "secure_mcu/chip/host_blocks.h"
 #include "secure_mcu/chip/hpc_read_path.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/private_slices.h"
 #include "secure_mcu/chip/record_mover.h"
+#include "secure_mcu/chip/rotation_turns.h"
 #include "secure_mcu/chip/selections.h"
 #include "secure_mcu/chip/slice_gates.h"
 #include "secure_mcu/chip/switch_step.h"
@@ -67,6 +69,8 @@ struct ChipStats {
   uint64_t gate_cycles = 0;         // of all exits and entries
   uint64_t switch_cycles = 0;       // of all switches
   uint64_t switch_cycles_max = 0;   // of the most expensive switch
+  uint64_t slot_ends = 0;           // of rotation, without those of switches
+  uint64_t slot_cycles = 0;         // of all slot ends
 };
 
 // Not thread-safe.
@@ -158,6 +162,18 @@ class Chip {
   // Replaces them by sets that have passed the check, for residents at once, whose control blocks are read again. All
   // is flushed: right after Latch, at the same cycle. An event that stays selected loses no count.
   void SetSelections(std::vector<mailbox::EventSet> sets);
+
+  // Counter rotation (rotation_turns.h). Without a rotation in the configuration, or without an event that turns, it is
+  // absent.
+  bool has_rotation() const { return rotation_.has_value(); }
+  // Of all residents; only with a rotation.
+  const CounterPlan& rotation_plan() const { return rotation_->plan(); }
+  // Events that turn, ascending: BlockRotation::events are theirs.
+  const std::vector<uint16_t>& rotated_events() const { return rotation_->events(); }
+  // The identity by which the order of the VM's turns is drawn; nil until then. To be called before it is resident.
+  void NameVm(BlockId vm, const Uuid& uuid) { vm_uuids_[vm] = uuid; }
+  // The numbers of a block at the last Latch; none without a rotation.
+  mailbox::BlockRotation RotationOf(BlockId block) const;
 
   // Swaps the banks of every unit that counts, for a register write or an external trigger. Returns the trigger's id.
   uint32_t Trigger(TriggerKind kind);
@@ -278,12 +294,29 @@ class Chip {
   HpcResident HpcResidentOf(const std::optional<Binding>& binding) const;
 
   // chip_selections.cc
-  void Select(uint8_t slice, uint8_t select);
-  void Connect(uint8_t slice);
+  void Select(uint8_t channel, uint8_t select);
+  void Connect(uint8_t channel, uint8_t select);
   void ConnectAll();
+  uint8_t SelectOf(uint8_t slice) const;
   uint8_t SelectionOf(const std::optional<Binding>& binding) const;
   bool HasItsSelection(const Record& record) const;
   bool HasItsSelection(const CounterCollectionUnit& ccu) const;
+
+  // chip_rotation.cc
+  bool Turns(uint8_t channel) const { return rotation_ && rotation_->is_on(channel); }
+  void StartRotation(const CounterPlan& plan);
+  void BeginTurns(uint8_t channel, const std::optional<Binding>& binding);
+  void EndTurns(uint8_t slice);
+  void EndSlotsDue();
+  void EndSlot(uint8_t channel);
+  void Derive(uint8_t channel);
+  void DeriveAll();
+  void ShowTurns();
+  void RaiseInconsistency(uint8_t channel);
+  RotationInstant InstantOf(uint8_t channel) const;
+  RotationLeaf LeafOf(uint8_t slice, const Binding& binding) const;
+  RotationLeaf DeviceLeaf() const;
+  size_t CommitterOf(uint8_t channel) const { return channel == kDeviceChannel ? hypervisor_ : channel; }
 
   void Commit(size_t channel);
   void Fault(uint8_t slice);
@@ -328,6 +361,8 @@ class Chip {
   // Records and acknowledgements that have left the channel buffer since the last switch began.
   uint64_t records_ = 0;
   uint32_t acknowledgements_ = 0;
+  std::optional<RotationTurns> rotation_;
+  std::map<BlockId, Uuid> vm_uuids_;
   HpcReadPath hpc_;
   BlockId requested_block_ = 0;  // by the firmware
   std::optional<LiveBlock> live_block_;

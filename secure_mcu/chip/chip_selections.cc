@@ -13,42 +13,46 @@ uint8_t Chip::SelectionOf(const std::optional<Binding>& binding) const {
   return control == vm_controls_.end() ? 0 : control->second.selection;
 }
 
+uint8_t Chip::SelectOf(uint8_t slice) const {
+  return Turns(slice) ? rotation_->select(slice) : SelectionOf(bound_[slice]);
+}
+
 // All records of a slice carry its selection, also those of units that are never switched.
-void Chip::Select(uint8_t slice, uint8_t select) {
-  mmu_.BindSelection(slice, select);
+void Chip::Select(uint8_t channel, uint8_t select) {
+  if (channel != kDeviceChannel) mmu_.BindSelection(channel, select);
   bool is_new = false;
   for (CounterCollectionUnit& ccu : ccus_) {
-    if (ccu.config().channel != slice || ccu.select() == select) continue;
+    if (ccu.config().channel != channel || ccu.select() == select) continue;
     ccu.Select(select);
     is_new = true;
   }
-  if (is_new) Connect(slice);
+  if (is_new) Connect(channel, select);
 }
 
-void Chip::Connect(uint8_t slice) {
-  const uint8_t select = mmu_.selection(slice);
+void Chip::Connect(uint8_t channel, uint8_t select) {
   for (CounterCollectionUnit& ccu : ccus_) {
-    const bool is_switched = ccu.config().channel == slice && selections_.IsSwitched(ccu.config().id);
+    const bool is_switched = ccu.config().channel == channel && selections_.IsSwitched(ccu.config().id);
     if (is_switched) ccu.Connect(selections_.MappingOf(select, ccu.config().id));
   }
   for (Unit& unit : units_) {
-    if (unit.channel == slice && unit.is_switched)
+    if (unit.channel == channel && unit.is_switched)
       unit.ulc.Connect(selections_.SourcesOf(select, unit.ccu, unit.index));
   }
-  gates_.Select(slice, selections_.OpenGroups(select));
+  if (channel != kDeviceChannel) gates_.Select(channel, selections_.OpenGroups(select));
 }
 
 void Chip::ConnectAll() {
   if (selections_.empty()) return;
-  for (uint8_t slice = 0; slice < config_.slices; ++slice) Connect(slice);
+  for (uint8_t slice = 0; slice < config_.slices; ++slice) Connect(slice, mmu_.selection(slice));
 }
 
 void Chip::SetSelections(std::vector<mailbox::EventSet> sets) {
   selections_.Set(std::move(sets));
   if (selections_.empty()) return;
   for (uint8_t slice = 0; slice < config_.slices; ++slice) {
-    Select(slice, SelectionOf(bound_[slice]));
-    Connect(slice);
+    const uint8_t select = SelectOf(slice);
+    Select(slice, select);
+    Connect(slice, select);
     if (!gates_.empty()) gates_.Show(slice, now_);
   }
 }

@@ -16,7 +16,7 @@
 
 #include "proto/mailbox/rotation.h"
 #include "secure_mcu/chip/rotation_life.h"
-#include "secure_mcu/pipeline/block_address.h"
+#include "secure_mcu/pipeline/page_tables.h"
 
 namespace sideband::mcu {
 

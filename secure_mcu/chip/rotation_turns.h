@@ -27,14 +27,14 @@
 #include "secure_mcu/chip/rotation_life.h"
 #include "secure_mcu/chip/rotation_numbers.h"
 #include "secure_mcu/chip/rotation_table.h"
-#include "secure_mcu/pipeline/block_address.h"
+#include "secure_mcu/chip/selections.h"
+#include "secure_mcu/pipeline/page_tables.h"
 #include "secure_mcu/pipeline/own_clock.h"
 #include "secure_mcu/pipeline/rotation_order.h"
 
 namespace sideband::mcu {
 
-// Select registers of rotation: 16 + a set's number among those of all plans; and what is connected in dead cycles.
-inline constexpr uint8_t kTurnSelectFirst = 16;
+// The select of what is connected in dead cycles; before it are those of the sets of all plans.
 inline constexpr uint8_t kDeadSelect = kTurnSelectFirst + mailbox::kRotationSetsMax;
 
 // Of a channel, how far each clock has been counted.
@@ -54,8 +54,7 @@ struct RotationLeaf {
 // Not thread-safe.
 class RotationTurns {
  public:
-  // `config` is valid and has a rotation; `slices` and the device's plan are those of its slices and of its device-scope
-  // units.
+  // `config` is valid and has a rotation, and `plan` is one of it.
   RotationTurns(const PipelineConfig& config, const RotationSeed& seed, CounterPlan plan);
 
   // What each turn connects, from kTurnSelectFirst on; the last is kDeadSelect's.
@@ -76,13 +75,14 @@ class RotationTurns {
   // The first cycle at which a slot of a channel ends, or its dead cycles do.
   uint64_t NextEnd() const;
   uint64_t EndOf(uint8_t channel) const;
-  // What a commit of the channel has; nothing of it was lost.
+  // What the channel commits, also if it faults: it was counted.
   void AddCounts(uint8_t channel, std::span<const uint64_t> counts);
   // Adds to `gained`, per event of the chip, what derived events have gained. All counts are in AddCounts or `pending`.
   void Derive(uint8_t channel, const RotationInstant& at, std::span<const uint64_t> pending, std::span<uint64_t> gained);
   // Ends the open slot, or its dead cycles, and begins the next.
   void EndSlot(uint8_t channel, const RotationInstant& at);
-  void EndResidency(uint8_t channel, const RotationInstant& at);
+  // Returns whether a relation did not hold.
+  bool EndResidency(uint8_t channel, const RotationInstant& at);
   // Brings the numbers of the channel's blocks up to the instant.
   void Show(uint8_t channel, const RotationInstant& at);
   bool inconsistent(uint8_t channel) const { return TurnOf(channel).life->life.inconsistent(); }

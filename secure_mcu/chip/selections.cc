@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "proto/mailbox/gate_controls.h"
 
 namespace sideband::mcu {
 namespace {
@@ -78,11 +77,27 @@ void Selections::Set(std::vector<mailbox::EventSet> sets) {
   ShowMeanings();
 }
 
+// Which gates are open does not depend on whose turn it is.
+void Selections::SetTurns(const std::vector<mailbox::EventSet>& turns) {
+  turns_.clear();
+  for (const mailbox::EventSet& set : turns) {
+    turns_.push_back(RowFor(set));
+    turns_.back().open_groups = ~uint64_t{0};
+  }
+  ShowMeanings();
+}
+
+const Selections::Row& Selections::RowOf(uint8_t select) const {
+  if (select >= kTurnSelectFirst) return turns_[select - kTurnSelectFirst];
+  return select < sets_.size() ? rows_[select] : rows_.back();
+}
+
 void Selections::ShowMeanings() {
   meanings_->clear();
-  for (uint8_t select = 0; select < (empty() ? 1 : mailbox::kSelectionsMax); ++select) {
+  for (uint8_t select = 0; select < (empty() ? 1 : kTurnSelectFirst); ++select) {
     meanings_->push_back(RowOf(select).meanings);
   }
+  for (const Row& turn : turns_) meanings_->push_back(turn.meanings);
 }
 
 }  // namespace sideband::mcu

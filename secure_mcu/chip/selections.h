@@ -19,6 +19,7 @@
 
 #include "absl/status/status.h"
 #include "proto/mailbox/counting.h"
+#include "proto/mailbox/gate_controls.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/selectable_events.h"
 #include "secure_mcu/pipeline/counter_collection_unit.h"
@@ -26,6 +27,9 @@
 #include "secure_mcu/pipeline/unit_level_counter.h"
 
 namespace sideband::mcu {
+
+// The first select that is not a selection's, but of a rotation's turn.
+inline constexpr uint8_t kTurnSelectFirst = mailbox::kSelectionsMax;
 
 // Not thread-safe.
 class Selections {
@@ -39,10 +43,12 @@ class Selections {
   absl::Status Check(std::span<const mailbox::EventSet> sets) const { return selectable_.Check(sets); }
   // The sets have passed Check. Until the units are connected again, nothing may be counted.
   void Set(std::vector<mailbox::EventSet> sets);
+  // What selects from kTurnSelectFirst on connect (rotation_turns.h), which fits the units.
+  void SetTurns(const std::vector<mailbox::EventSet>& turns);
 
   // Whether a collection unit has switched units.
   bool IsSwitched(size_t ccu) const { return is_switched_[ccu]; }
-  // Of all selects below kSelectionsMax. One beyond the sets selects nothing. Of a collection unit's counters, and of
+  // Of all selects below kSelectionsMax, and of turns. One beyond the sets selects nothing. Of a collection unit's counters, and of
   // one of its unit-level counters if that is switched. References are valid until the next Set.
   const CounterCollectionUnit::Mapping& MappingOf(uint8_t select, size_t ccu) const {
     return RowOf(select).choices[ccu].mapping;
@@ -71,14 +77,15 @@ class Selections {
 
   Row RowFor(const mailbox::EventSet& set) const;
   void Connect(const CcuSpec& ccu, Row& row) const;
-  const Row& RowOf(uint8_t select) const { return select < sets_.size() ? rows_[select] : rows_.back(); }
+  const Row& RowOf(uint8_t select) const;
   void ShowMeanings();
 
   std::vector<CcuSpec> ccus_;
   std::vector<bool> is_switched_;  // per collection unit
   SelectableEvents selectable_;
   std::vector<mailbox::EventSet> sets_;
-  std::vector<Row> rows_;  // of the sets, and of none
+  std::vector<Row> rows_;   // of the sets, and of none
+  std::vector<Row> turns_;  // of a rotation
   std::shared_ptr<EventMeanings> meanings_;
 };
 

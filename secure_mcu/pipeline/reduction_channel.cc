@@ -28,6 +28,14 @@ void ReductionChannel::Add(const Record& record) {
   has_data_ = true;
 }
 
+void ReductionChannel::AddDerived(std::span<const uint64_t> counts) {
+  for (size_t event = 0; event < counts.size(); ++event) {
+    if (counts[event] == 0) continue;
+    has_data_ = true;
+    if (!AddSaturating(counts[event], reduction_.counts[event])) reduction_.flags |= mailbox::kFlagOverflow;
+  }
+}
+
 void ReductionChannel::Clear() {
   std::fill(reduction_.counts.begin(), reduction_.counts.end(), 0);
   reduction_.flags = 0;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "secure_mcu/pipeline/block_address.h"
@@ -38,7 +39,9 @@ class ReductionChannel {
 
   // `select` and `ccu` must be those of a meaning.
   void Add(const Record& record);
-  // Whether a record was added since the last Clear.
+  // Adds counts per event that no record carries, because others' imply them.
+  void AddDerived(std::span<const uint64_t> counts);
+  // Whether anything was added since the last Clear.
   bool HasData() const { return has_data_; }
   const Reduction& reduction() const { return reduction_; }
   // Clears sums and flags after a commit; the trigger id is kept.

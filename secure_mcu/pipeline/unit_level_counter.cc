@@ -2,7 +2,6 @@
 #include "secure_mcu/pipeline/unit_level_counter.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -72,19 +71,19 @@ UnitLevelCounter::UnitLevelCounter(Config config) : period_(config.period), seri
 
 void UnitLevelCounter::Connect(Sources sources) {
   const auto numbered = [this] { return std::min(sources_.ids.size(), accumulators_.size()); };
-  std::map<uint16_t, uint64_t> remainders;  // by source
-  for (size_t i = 0; i < numbered(); ++i) remainders[sources_.ids[i]] = accumulators_[i];
+  for (size_t i = 0; i < numbered(); ++i) remainders_[sources_.ids[i]] = accumulators_[i];
   sources_ = std::move(sources);
   first_wire_ = FirstOfConsecutive(sources_.wires);
   accumulators_.assign(sources_.digits.size(), 0);
   wire_counts_.assign(sources_.digits.empty() ? 0 : sources_.wires.size(), 0);
-  for (size_t i = 0; i < numbered(); ++i) accumulators_[i] = remainders[sources_.ids[i]];
+  for (size_t i = 0; i < numbered(); ++i) accumulators_[i] = remainders_[sources_.ids[i]];
 }
 
 void UnitLevelCounter::Enable(uint64_t cycle) {
   enabled_ = true;
   now_ = period_origin_ = delivered_ = cycle;
   std::fill(accumulators_.begin(), accumulators_.end(), 0);
+  remainders_.clear();
 }
 
 // The end of the last period whose frame has arrived completely at the collection unit. A frame takes at most a period,

@@ -25,6 +25,7 @@
 #define SIDEBAND_SECURE_MCU_PIPELINE_UNIT_LEVEL_COUNTER_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -87,7 +88,8 @@ class UnitLevelCounter {
   // Adds what TakeHeld would, and changes nothing.
   void AddHeld(const sim::WireSource& wires, std::span<uint64_t> sums) const;
   // The sources from now on, at most as many as there are counters; `sums` and `delivered` have one sum for each.
-  // Nothing may be held. The accumulator of a number that stays a source keeps its remainder; any other is cleared.
+  // Nothing may be held. The accumulator of a number keeps its remainder until the next Enable, also while the number
+  // is no source.
   void Connect(Sources sources);
   // Stops counting and drops the values still held. Call TakeHeld first to keep them.
   void Disable() { enabled_ = false; }
@@ -107,7 +109,8 @@ class UnitLevelCounter {
   uint64_t now_ = 0;                    // cycles below this have passed
   uint64_t period_origin_ = 0;          // start of a period; a period starts every `period` cycles since
   uint64_t delivered_ = 0;              // cycles below this have arrived at the collection unit
-  std::vector<uint64_t> accumulators_;  // of prescaled counters
+  std::vector<uint64_t> accumulators_;       // of prescaled counters
+  std::map<uint16_t, uint64_t> remainders_;  // of the accumulators of former sources
   std::vector<uint64_t> wire_counts_;   // scratch
 };
 
