@@ -52,7 +52,7 @@ struct RotationSettings {
   uint64_t interval = 500'000'000;       // between the classifier's looks
   uint32_t threshold_per_mille = 50;     // a relative change above it is fluctuation
   uint32_t step = 4;                     // intervals of a window
-  uint32_t sets_per_pass = 0;            // that one generation counts; 0: two of kTwoSet, all of kFast
+  uint32_t sets_per_pass = 0;            // that one generation of a context counts; 0: all
   bool adapt = true;                     // more turns for the sets that need them; kFast only
   std::map<uint16_t, uint32_t> weights;  // of an event's error among the others', in 1/1000; 1000 without an entry
   bool operator==(const RotationSettings&) const = default;

@@ -17,13 +17,14 @@ namespace sideband::mcu {
 
 // Periods of a switched unit-level counter that a slot lasts at least.
 inline constexpr uint64_t kSlotPeriodsMin = 8;
+inline constexpr uint64_t kSlotCyclesMax = 1'000'000'000'000;
 
 // The shortest slot that the configuration's switched units allow, in cycles: a period is taken to be of the reference
 // clock.
 uint64_t ShortestSlot(const PipelineConfig& config);
 
 // INVALID_ARGUMENT names the time or number that is out of range: slots shorter than ShortestSlot or than
-// rotation.dead_cycles + 1, or longer than mailbox::kRotationSlotsMax, no interval or step, a threshold above 1000, and
+// rotation.dead_cycles + 1, or longer than kSlotCyclesMax, no interval or step, a threshold above 1000, and
 // weights of events that the chip does not have.
 absl::Status CheckSettings(const mailbox::RotationSettings& settings, const PipelineConfig& config);
 

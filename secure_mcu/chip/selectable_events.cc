@@ -67,6 +67,7 @@ SelectableEvents::SelectableEvents(const PipelineConfig& config)
     : size_(config.events),
       events_((config.events + kWordEvents - 1) / kWordEvents),
       groups_(config.gate_groups.size()) {
+  if (config.rotation) return;  // its switched units are not for choosing
   std::vector<std::set<size_t>> groups(groups_.size());
   for (const CcuSpec& ccu : config.ccus) {
     for (SwitchedKind& kind : SwitchedKinds(ccu)) AddKind(std::move(kind), kinds_);

@@ -41,7 +41,7 @@ std::string EventNumber(size_t event);
 // Immutable, and so thread-safe.
 class SelectableEvents {
  public:
-  // The configuration is valid but for its selections.
+  // The configuration is valid but for its selections. With a rotation nothing is selectable.
   explicit SelectableEvents(const PipelineConfig& config);
 
   bool empty() const { return kinds_.empty(); }

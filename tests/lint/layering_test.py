@@ -72,6 +72,7 @@ ALLOWED = {
     "proto/mailbox": ("proto/base",),
     "proto/manual": ("proto/base",),
     "proto/registers": ("proto/base",),
+    "proto/rotation_file": ("proto/base", "proto/mailbox"),
     "proto/smbus": ("proto/base",),
     "secure_mcu": ("proto/base", "proto/manual", "secure_mcu/cli"),
     "secure_mcu/bus": ("proto/base", "proto/mailbox", "proto/smbus"),

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/rotation_file/rotation_file.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband {
+namespace {
+
+using mailbox::RotationProfile;
+
+constexpr absl::Duration kTimeMin = absl::Nanoseconds(1);
+constexpr absl::Duration kTimeMax = absl::Hours(24);
+constexpr uint64_t kStepMax = 1'000'000;
+constexpr double kWeightMax = 1'000;
+constexpr uint64_t kCountersMax = 65'536;
+
+// A slot that lasts as long as the reference text's, and one of the own profile.
+struct Slots {
+  absl::Duration stable, fluctuating;
+};
+Slots SlotsOf(RotationProfile profile) {
+  if (profile == RotationProfile::kTwoSet) return {absl::Seconds(8), absl::Seconds(4)};
+  return {absl::Microseconds(200), absl::Microseconds(100)};
+}
+
+absl::Status CheckUse(const YamlMap& map, RotationUse use) {
+  const auto refuse = [&](std::initializer_list<const char*> keys, absl::string_view whose) {
+    for (const char* key : keys) {
+      if (const auto node = map.Find(key)) return node->Error(absl::StrCat("key '", key, "' is only for ", whose));
+    }
+    return absl::OkStatus();
+  };
+  if (use != RotationUse::kRequest) SIDEBAND_RETURN_IF_ERROR(refuse({"events", "always"}, "plans that are asked for"));
+  if (use == RotationUse::kRequest) SIDEBAND_RETURN_IF_ERROR(refuse({"dead_cycles", "seed"}, "chip files and replays"));
+  if (use == RotationUse::kReplay) return absl::OkStatus();
+  return refuse({"counters", "fixed", "relations"}, "replays: a chip file says it of its units");
+}
+
+absl::Status ReadProfile(const YamlMap& map, RotationFile& file) {
+  const auto node = map.Find("profile");
+  if (!node) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string word, node->String());
+  if (word != "fast" && word != "two-set") {
+    return node->Error(absl::StrCat("profile is '", word, "', must be fast or two-set"));
+  }
+  file.profile = word == "fast" ? RotationProfile::kFast : RotationProfile::kTwoSet;
+  return absl::OkStatus();
+}
+
+absl::Status ReadTime(const YamlMap& map, const std::string& key, absl::Duration& time) {
+  const auto node = map.Find(key);
+  if (!node) return absl::OkStatus();
+  const auto value = node->Duration(kTimeMin, kTimeMax);
+  if (!value.ok()) return node->Error(absl::StrCat("'", key, "' must be a time from 1ns to 24h, such as 200us"));
+  time = *value;
+  return absl::OkStatus();
+}
+
+absl::Status ReadTimes(const YamlMap& map, RotationFile& file) {
+  const Slots slots = SlotsOf(file.profile);
+  file.stable_slot = slots.stable, file.fluctuating_slot = slots.fluctuating, file.interval = absl::Milliseconds(500);
+  SIDEBAND_RETURN_IF_ERROR(ReadTime(map, "interval", file.interval));
+  const auto node = map.Find("slots");
+  if (!node) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap times, node->Map({"stable", "fluctuating"}));
+  SIDEBAND_RETURN_IF_ERROR(ReadTime(times, "stable", file.stable_slot));
+  return ReadTime(times, "fluctuating", file.fluctuating_slot);
+}
+
+absl::Status ReadCount(const YamlMap& map, const std::string& key, uint64_t low, uint64_t high, uint32_t& value) {
+  const auto node = map.Find(key);
+  if (!node) return absl::OkStatus();
+  const auto number = node->Uint(low, high);
+  if (!number.ok()) return node->Error(absl::StrCat("'", key, "' must be a whole number from ", low, " to ", high));
+  value = static_cast<uint32_t>(*number);
+  return absl::OkStatus();
+}
+
+absl::Status ReadSetsPerPass(const YamlMap& map, RotationFile& file) {
+  file.sets_per_pass = file.profile == RotationProfile::kTwoSet ? 2 : 0;
+  const auto node = map.Find("sets_per_pass");
+  if (!node) return absl::OkStatus();
+  const auto word = node->String();
+  if (word.ok() && *word == "all") {
+    file.sets_per_pass = 0;
+    return absl::OkStatus();
+  }
+  const auto number = node->Uint(1, mailbox::kRotationSetsMax);
+  if (!number.ok()) {
+    return node->Error(
+        absl::StrCat("'sets_per_pass' must be all or a whole number from 1 to ", mailbox::kRotationSetsMax));
+  }
+  file.sets_per_pass = static_cast<uint32_t>(*number);
+  return absl::OkStatus();
+}
+
+// A classifier's threshold, and whether the turns adapt.
+absl::Status ReadClassifier(const YamlMap& map, RotationFile& file) {
+  if (const auto node = map.Find("threshold")) {
+    const auto threshold = node->Number(0, 1);
+    if (!threshold.ok()) return node->Error("'threshold' must be a number from 0 to 1, such as 0.05");
+    file.threshold_per_mille = static_cast<uint32_t>(std::lround(1000 * *threshold));
+  }
+  SIDEBAND_RETURN_IF_ERROR(ReadCount(map, "step", 1, kStepMax, file.step));
+  file.adapt = file.profile == RotationProfile::kFast;
+  const auto node = map.Find("adapt");
+  if (!node) return absl::OkStatus();
+  const auto adapt = node->Bool();
+  if (!adapt.ok()) return node->Error("'adapt' must be true or false");
+  if (*adapt && file.profile == RotationProfile::kTwoSet) {
+    return node->Error("the turns of profile two-set are equal: 'adapt' is of profile fast");
+  }
+  file.adapt = *adapt;
+  return absl::OkStatus();
+}
+
+absl::Status ReadWeights(const YamlMap& map, RotationFile& file) {
+  const auto node = map.Find("weights");
+  if (!node) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(const auto entries, node->Entries());
+  for (const auto& [event, value] : entries) {
+    const auto weight = value.Number(0, kWeightMax);
+    if (!weight.ok()) {
+      return value.Error(absl::StrCat("weight of '", event, "' must be a number from 0 to ", kWeightMax));
+    }
+    file.weights.push_back({{event, value.line()}, static_cast<uint32_t>(std::lround(1000 * *weight))});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadNames(const YamlMap& map, const std::string& key, std::vector<NamedEvent>& events) {
+  const auto node = map.Find(key);
+  if (!node) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(events, ReadEventNames(*node));
+  return absl::OkStatus();
+}
+
+// A number, or the text of a hexadecimal one with or without 0x.
+absl::Status ReadSeed(const YamlMap& map, RotationFile& file) {
+  const auto node = map.Find("seed");
+  if (!node) return absl::OkStatus();
+  const auto number = node->Uint(0, std::numeric_limits<uint64_t>::max());
+  if (number.ok()) {
+    file.seed = *number;
+    return absl::OkStatus();
+  }
+  const std::string text = node->String().value_or("");
+  absl::string_view digits = text;
+  absl::ConsumePrefix(&digits, "0x");
+  uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), seed, 16);
+  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) {
+    return node->Error("'seed' must be a number of 64 bits: decimal, or up to 16 hexadecimal digits");
+  }
+  file.seed = seed;
+  return absl::OkStatus();
+}
+
+absl::Status ReadOfReplay(const YamlMap& map, RotationFile& file) {
+  if (map.Find("counters")) {
+    uint32_t counters = 0;
+    SIDEBAND_RETURN_IF_ERROR(ReadCount(map, "counters", 1, kCountersMax, counters));
+    file.counters = counters;
+  }
+  SIDEBAND_RETURN_IF_ERROR(ReadNames(map, "fixed", file.fixed));
+  const auto node = map.Find("relations");
+  if (!node) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(file.relations, ReadRelations(*node));
+  return absl::OkStatus();
+}
+
+uint64_t CyclesOf(absl::Duration time, uint64_t clock_hz) {
+  const double cycles = absl::ToDoubleSeconds(time) * static_cast<double>(clock_hz);
+  return std::max<uint64_t>(1, static_cast<uint64_t>(std::llround(cycles)));
+}
+
+}  // namespace
+
+absl::StatusOr<RotationFile> LoadRotationFile(const std::string& path, RotationUse use) {
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlNode root, YamlNode::Load(path));
+  return ReadRotation(root, path, use);
+}
+
+absl::StatusOr<RotationFile> ReadRotation(const YamlNode& node, const std::string& path, RotationUse use) {
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"profile", "slots", "interval", "threshold", "step",
+                                                         "sets_per_pass", "adapt", "weights", "events", "always",
+                                                         "dead_cycles", "seed", "counters", "fixed", "relations"}));
+  SIDEBAND_RETURN_IF_ERROR(CheckUse(map, use));
+  RotationFile file;
+  file.path = path, file.line = node.line();
+  SIDEBAND_RETURN_IF_ERROR(ReadProfile(map, file));
+  SIDEBAND_RETURN_IF_ERROR(ReadTimes(map, file));
+  SIDEBAND_RETURN_IF_ERROR(ReadClassifier(map, file));
+  SIDEBAND_RETURN_IF_ERROR(ReadSetsPerPass(map, file));
+  SIDEBAND_RETURN_IF_ERROR(ReadWeights(map, file));
+  SIDEBAND_RETURN_IF_ERROR(ReadNames(map, "events", file.events));
+  SIDEBAND_RETURN_IF_ERROR(ReadNames(map, "always", file.always));
+  SIDEBAND_RETURN_IF_ERROR(ReadCount(map, "dead_cycles", 0, std::numeric_limits<uint32_t>::max(), file.dead_cycles));
+  SIDEBAND_RETURN_IF_ERROR(ReadSeed(map, file));
+  SIDEBAND_RETURN_IF_ERROR(ReadOfReplay(map, file));
+  return file;
+}
+
+absl::StatusOr<mailbox::RotationSettings> SettingsOf(const RotationFile& file, const EventNumbers& numbers,
+                                                     uint64_t clock_hz) {
+  mailbox::RotationSettings settings{.profile = file.profile,
+                                     .stable_slot = CyclesOf(file.stable_slot, clock_hz),
+                                     .fluctuating_slot = CyclesOf(file.fluctuating_slot, clock_hz),
+                                     .interval = CyclesOf(file.interval, clock_hz),
+                                     .threshold_per_mille = file.threshold_per_mille,
+                                     .step = file.step,
+                                     .sets_per_pass = file.sets_per_pass,
+                                     .adapt = file.adapt,
+                                     .weights = {}};
+  for (const EventWeight& weight : file.weights) {
+    SIDEBAND_ASSIGN_OR_RETURN(const uint16_t event, numbers.Of(weight.event));
+    settings.weights[event] = weight.per_mille;
+  }
+  return settings;
+}
+
+}  // namespace sideband
