@@ -181,8 +181,7 @@ LeafNumbers RotationLife::Show(const SlotLengths& open, std::span<const uint64_t
   }
   for (size_t i = 0; i < estimates_.size(); ++i) {
     const RotatedEvent& event = table_->events[i];
-    numbers.events.push_back(
-        ShowEvent(i, times, saved[i], has_open && event.IsIn(set_) ? counts[event.event] : 0));
+    numbers.events.push_back(ShowEvent(i, times, saved[i], has_open && event.IsIn(set_) ? counts[event.event] : 0));
   }
   return numbers;
 }

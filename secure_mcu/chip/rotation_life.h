@@ -93,8 +93,8 @@ class RotationLife {
   // In 1/kGainScale: how much less than its gain an event can have had, by relations, in slots without it.
   std::vector<absl::int128> saved_;
   Times all_, epoch_;
-  uint64_t ended_ = 0;        // residencies since the last close
-  bool is_within_ = false;    // the open epoch is within this residency
+  uint64_t ended_ = 0;      // residencies since the last close
+  bool is_within_ = false;  // the open epoch is within this residency
   SlotRelations relations_;
 };
 

@@ -6,8 +6,8 @@
 //   const RotationTable table(config, lines, /*channel=*/0, plan, /*number=*/0);
 //   table.events[i].gains;          // per clock
 //
-// Lines are the kinds of cycles in which slots are measured: 0 the reference clock, 1 + g those with the gate of group g
-// open, then one for each further clock domain.
+// Lines are the kinds of cycles in which slots are measured: 0 the reference clock, 1 + g those with the gate of group
+// g open, then one for each further clock domain.
 #ifndef SIDEBAND_SECURE_MCU_CHIP_ROTATION_TABLE_H_
 #define SIDEBAND_SECURE_MCU_CHIP_ROTATION_TABLE_H_
 
@@ -65,7 +65,7 @@ struct RotationTable {
   const uint16_t number;
   const CounterPlan plan;
   RotationLines lines;
-  std::vector<RotatedEvent> events;  // all of the channel's scope that turn, ascending
+  std::vector<RotatedEvent> events;          // all of the channel's scope that turn, ascending
   std::vector<std::vector<size_t>> members;  // per set: into events
   std::vector<size_t> related;               // into events: those of relations
   std::vector<bool> turns;                   // per event of the chip

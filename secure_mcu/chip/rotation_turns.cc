@@ -46,8 +46,8 @@ RotationTurns::RotationTurns(const PipelineConfig& config, const RotationSeed& s
   for (uint32_t channel = 0; channel <= config.slices; ++channel) {
     const bool is_device = channel == config.slices;
     tables_.push_back(std::make_shared<RotationTable>(config, lines_,
-                                                      is_device ? kDeviceChannel : static_cast<uint8_t>(channel),
-                                                      plan_, is_device ? kDevicePlan : kSlicePlan));
+                                                      is_device ? kDeviceChannel : static_cast<uint8_t>(channel), plan_,
+                                                      is_device ? kDevicePlan : kSlicePlan));
     indices_.push_back(IndicesOf(*tables_.back(), events_));
     turns_[channel].counts.resize(config.events);
   }
@@ -78,7 +78,8 @@ void RotationTurns::Begin(uint8_t channel, const RotationLeaf& leaf, const Rotat
 
 void RotationTurns::BeginSlot(Turn& turn, const RotationInstant& at) {
   turn.begin = turn.alive = at;
-  turn.is_dead = spec_.dead_cycles > 0;
+  // One set is always in turn: nothing ever turns.
+  turn.is_dead = spec_.dead_cycles > 0 && plan_.sets.size() > 1;
   std::ranges::fill(turn.counts, 0);
   turn.dead_gates.assign(lines_.running_events.size(), 0);
 }
@@ -91,7 +92,6 @@ uint8_t RotationTurns::select(uint8_t channel) const {
 
 uint64_t RotationTurns::PhaseEnd(const Turn& turn) const {
   if (turn.is_dead) return turn.slot_begin + spec_.dead_cycles;
-  // One set is always in turn.
   if (plan_.sets.size() == 1) return OwnClock::kNever;
   return turn.slot_begin + spec_.settings.fluctuating_slot;
 }

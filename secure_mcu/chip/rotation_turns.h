@@ -28,8 +28,8 @@
 #include "secure_mcu/chip/rotation_numbers.h"
 #include "secure_mcu/chip/rotation_table.h"
 #include "secure_mcu/chip/selections.h"
-#include "secure_mcu/pipeline/page_tables.h"
 #include "secure_mcu/pipeline/own_clock.h"
+#include "secure_mcu/pipeline/page_tables.h"
 #include "secure_mcu/pipeline/rotation_order.h"
 
 namespace sideband::mcu {
@@ -78,7 +78,8 @@ class RotationTurns {
   // What the channel commits, also if it faults: it was counted.
   void AddCounts(uint8_t channel, std::span<const uint64_t> counts);
   // Adds to `gained`, per event of the chip, what derived events have gained. All counts are in AddCounts or `pending`.
-  void Derive(uint8_t channel, const RotationInstant& at, std::span<const uint64_t> pending, std::span<uint64_t> gained);
+  void Derive(uint8_t channel, const RotationInstant& at, std::span<const uint64_t> pending,
+              std::span<uint64_t> gained);
   // Ends the open slot, or its dead cycles, and begins the next.
   void EndSlot(uint8_t channel, const RotationInstant& at);
   // Returns whether a relation did not hold.

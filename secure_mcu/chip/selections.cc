@@ -94,7 +94,7 @@ const Selections::Row& Selections::RowOf(uint8_t select) const {
 
 void Selections::ShowMeanings() {
   meanings_->clear();
-  for (uint8_t select = 0; select < (empty() ? 1 : kTurnSelectFirst); ++select) {
+  for (uint8_t select = 0; select < (empty() && turns_.empty() ? 1 : kTurnSelectFirst); ++select) {
     meanings_->push_back(RowOf(select).meanings);
   }
   for (const Row& turn : turns_) meanings_->push_back(turn.meanings);

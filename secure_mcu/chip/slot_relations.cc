@@ -9,9 +9,7 @@ namespace {
 
 using mailbox::Relation;
 
-bool Includes(const Relation& relation, uint16_t event) {
-  return std::ranges::binary_search(relation.members, event);
-}
+bool Includes(const Relation& relation, uint16_t event) { return std::ranges::binary_search(relation.members, event); }
 
 }  // namespace
 

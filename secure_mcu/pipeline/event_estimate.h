@@ -48,9 +48,7 @@ class EventEstimate {
   // The highest estimate so far, rounded down.
   uint64_t highest() const { return highest_; }
   // The sum of the epochs' estimates in 2^-16, not rounded up at any evaluation: what highest() follows.
-  absl::uint128 Sum(const SlotTimes& open, const ClosedTimes& closed) const {
-    return closed_ + OfEpoch(open, closed);
-  }
+  absl::uint128 Sum(const SlotTimes& open, const ClosedTimes& closed) const { return closed_ + OfEpoch(open, closed); }
   // The estimate's variance, widened by the square of StudentFactor; negative if no epoch has two slots.
   double Variance(const SlotTimes& open) const;
 
@@ -62,9 +60,9 @@ class EventEstimate {
   uint64_t epoch_count_ = 0;  // in the open one
   absl::uint128 closed_ = 0;  // the closed epochs' estimates, in 2^-16
   uint64_t highest_ = 0;
-  double count_squares_ = 0;       // of the open epoch's slots
-  double products_ = 0;            // of their counts and running cycles
-  double closed_variance_ = -1;    // negative: unknown
+  double count_squares_ = 0;     // of the open epoch's slots
+  double products_ = 0;          // of their counts and running cycles
+  double closed_variance_ = -1;  // negative: unknown
 };
 
 }  // namespace sideband::mcu

@@ -18,6 +18,7 @@ uint64_t OwnClock::Before(uint64_t cycle) const {
 }
 
 uint64_t OwnClock::CycleOf(uint64_t own) const {
+  if (own == kNever) return kNever;
   for (size_t i = 0; i < changes_.size(); ++i) {
     const State& state = changes_[i];
     if (state.own >= own) return state.cycle;

@@ -38,6 +38,8 @@ TEST(OwnClockTest, NeverReachesATimeWhileStopped) {
   clock.Stop(20);
   EXPECT_EQ(clock.CycleOf(10), 20);
   EXPECT_EQ(clock.CycleOf(11), OwnClock::kNever);
+  clock.Start(30);
+  EXPECT_EQ(clock.CycleOf(OwnClock::kNever), OwnClock::kNever);
 }
 
 TEST(OwnClockTest, IgnoresAChangeToTheSameState) {

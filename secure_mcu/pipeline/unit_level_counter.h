@@ -106,12 +106,12 @@ class UnitLevelCounter {
   Sources sources_;
   std::optional<sim::WireId> first_wire_;  // if the wires are consecutive
   bool enabled_ = false;
-  uint64_t now_ = 0;                    // cycles below this have passed
-  uint64_t period_origin_ = 0;          // start of a period; a period starts every `period` cycles since
-  uint64_t delivered_ = 0;              // cycles below this have arrived at the collection unit
+  uint64_t now_ = 0;                         // cycles below this have passed
+  uint64_t period_origin_ = 0;               // start of a period; a period starts every `period` cycles since
+  uint64_t delivered_ = 0;                   // cycles below this have arrived at the collection unit
   std::vector<uint64_t> accumulators_;       // of prescaled counters
   std::map<uint16_t, uint64_t> remainders_;  // of the accumulators of former sources
-  std::vector<uint64_t> wire_counts_;   // scratch
+  std::vector<uint64_t> wire_counts_;        // scratch
 };
 
 }  // namespace sideband::mcu

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/laws/rotation_case.h"
+
+#include <algorithm>
+#include <random>
+
+namespace sideband::mcu {
+namespace {
+
+constexpr uint32_t kFullDigits = 3, kPrescaledNumberDigits = 4;
+constexpr sim::WireId kNumberWire = kStates, kPrescaledWire = kNumberWire + kFullDigits;
+constexpr sim::WireId kSingleWires = kPrescaledWire + kPrescaledNumberDigits;
+
+sim::WireId WireOf(uint16_t event) { return kSingleWires + event - kSubsetEvent; }
+uint16_t FixedEvent(const RotationCase& test) { return static_cast<uint16_t>(test.events - 1); }
+
+std::vector<CounterInput> InputsOf(uint16_t event) {
+  if (event == kNumberEvent) return NumberInputs(kNumberWire, kFullDigits, event, false);
+  if (event == kPrescaledEvent) return NumberInputs(kPrescaledWire, kPrescaledNumberDigits, event, true);
+  const sim::WireId wire = event < kStates ? event : WireOf(event);
+  return {{.wire = wire, .meaning = {event, 0}}};
+}
+
+// The fixed event is of the first unit; the others are dealt.
+std::vector<UlcSpec> UnitsOf(const RotationCase& test) {
+  std::vector<UlcSpec> units(test.units);
+  for (uint32_t i = 0; i < test.units; ++i) {
+    units[i] = {.name = "unit" + std::to_string(i),
+                .inputs = {},
+                .period = test.period,
+                .lanes = 512,
+                .counters = test.counters};
+  }
+  for (uint16_t event = 0; event < test.events; ++event) {
+    UlcSpec& unit = units[event == FixedEvent(test) || event < kStates ? 0 : event % test.units];
+    for (const CounterInput& input : InputsOf(event)) unit.inputs.push_back(input);
+  }
+  return units;
+}
+
+std::vector<mailbox::Relation> RelationsOf(const RotationCase& test) {
+  if (!test.has_relations) return {};
+  return {{.kind = mailbox::Relation::Kind::kCycles, .members = {0, 1, 2, 3}},
+          {.kind = mailbox::Relation::Kind::kAtMost, .members = {kSupersetEvent}, .whole = kSubsetEvent}};
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const RotationCase& test) {
+  out << test.events << " events, " << test.units << " units of " << test.counters << " counters, period "
+      << test.period << ", slot " << test.slot << ", dead " << test.dead_cycles << ", seed " << test.seed << ", wires "
+      << test.wires_seed << ", relations " << test.has_relations << ", triggers " << test.trigger_period << ", commits "
+      << test.commit_period << ", depth " << test.buffer_depth << "; turns";
+  for (const RotationTurn& turn : test.turns) {
+    out << " " << turn.cycle << ":";
+    if (turn.resident) out << turn.resident->first << "/" << turn.resident->second;
+  }
+  return out;
+}
+
+rc::Gen<RotationCase> AnyRotationCase() {
+  return rc::gen::exec([] {
+    RotationCase test;
+    test.events = *rc::gen::inRange<uint32_t>(9, 24);
+    test.counters = *rc::gen::inRange<uint32_t>(5, 16);
+    test.units = *rc::gen::inRange<uint32_t>(1, 3);
+    test.period = *rc::gen::inRange<uint32_t>(2, 40);
+    test.slot = 8 * test.period + *rc::gen::inRange<uint64_t>(0, 300);
+    test.dead_cycles = *rc::gen::element<uint32_t>(0, 0, 1, 7);
+    test.seed = *rc::gen::arbitrary<uint32_t>();
+    test.wires_seed = *rc::gen::arbitrary<uint32_t>();
+    test.has_relations = *rc::gen::arbitrary<bool>();
+    test.trigger_period = *rc::gen::element<uint64_t>(0, 97, 1000);
+    test.commit_period = *rc::gen::element<uint64_t>(0, 150, 777);
+    test.buffer_depth = *rc::gen::inRange<uint32_t>(1, 20);
+    const auto turns = *rc::gen::inRange<size_t>(1, 24);
+    for (size_t i = 0; i < turns; ++i) {
+      const uint64_t begin = test.turns.empty() ? 0 : test.turns.back().cycle + 1;
+      const uint64_t cycle = begin + *rc::gen::element<uint64_t>(0, 3, 40, 300, 900);
+      if (cycle >= kRotationCycles) break;
+      const auto who = *rc::gen::inRange<uint16_t>(0, 5);
+      RotationTurn turn{.cycle = cycle, .resident = std::nullopt};
+      if (who < 3) turn.resident = {1, who == 2 ? mailbox::kNoContext : who};
+      if (who == 3) turn.resident = {2, uint16_t{0}};
+      test.turns.push_back(turn);
+    }
+    return test;
+  });
+}
+
+PipelineConfig ConfigOf(const RotationCase& test) {
+  PipelineConfig config{.slices = 1, .events = test.events};
+  config.trigger_period = test.trigger_period;
+  config.commit_period = config.hypervisor_commit_period = test.commit_period;
+  config.buffer_depth = test.buffer_depth;
+  config.ccus = {{.name = "slice0.ccu0", .channel = 0, .ulcs = UnitsOf(test)}};
+  config.relations = RelationsOf(test);
+  config.rotation.emplace();
+  config.rotation->fixed = mailbox::EmptySet(test.events);
+  mailbox::Insert(FixedEvent(test), config.rotation->fixed);
+  config.rotation->dead_cycles = test.dead_cycles;
+  config.rotation->seed = test.seed;
+  config.rotation->settings.stable_slot = config.rotation->settings.fluctuating_slot = test.slot;
+  config.rotation->settings.adapt = false;
+  return config;
+}
+
+sim::PackedWires WiresOf(const RotationCase& test) {
+  sim::PackedWires wires(kSingleWires + test.events, kRotationCycles);
+  wires.ExtendTo(kRotationCycles);
+  std::mt19937_64 random(test.wires_seed);
+  for (uint64_t cycle = 0; cycle < kRotationCycles; ++cycle) {
+    // Long runs of one state, so that slots differ.
+    const uint64_t state = (cycle / 64 + random() % 2) % kStates;
+    wires.Set(static_cast<sim::WireId>(state), cycle);
+    const uint64_t bits = random();
+    for (sim::WireId wire = kNumberWire; wire < WireOf(0) + test.events; ++wire) {
+      if ((bits >> wire % 64 & 1) != 0) wires.Set(wire, cycle);
+    }
+    if (wires.Bit(WireOf(kSubsetEvent), cycle)) wires.Set(WireOf(kSupersetEvent), cycle);
+  }
+  return wires;
+}
+
+RotationTruth::RotationTruth(const RotationCase& test, const PipelineConfig& config, const CounterPlan& plan,
+                             const sim::PackedWires& wires)
+    : test_(test), plan_(plan), wires_(wires), is_switched_(test.events) {
+  for (const UlcSpec& unit : config.ccus[0].ulcs) {
+    for (const CounterInput& input : unit.inputs) is_switched_[input.meaning.event] = unit.is_switched();
+  }
+}
+
+uint64_t RotationTruth::GainOf(uint16_t event, uint64_t cycle) const {
+  if (event != kNumberEvent && event != kPrescaledEvent) {
+    return wires_.Bit(event < kStates ? event : WireOf(event), cycle) ? 1 : 0;
+  }
+  const sim::WireId first = event == kNumberEvent ? kNumberWire : kPrescaledWire;
+  const uint32_t digits = event == kNumberEvent ? kFullDigits : kPrescaledNumberDigits;
+  uint64_t number = 0;
+  for (uint32_t digit = 0; digit < digits; ++digit) number |= uint64_t{wires_.Bit(first + digit, cycle)} << digit;
+  return number;
+}
+
+void RotationTruth::Begin(uint64_t cycle) {
+  while (next_turn_ < test_.turns.size() && test_.turns[next_turn_].cycle == cycle) {
+    resident_ = test_.turns[next_turn_++].resident;
+    if (!resident_) continue;
+    RotationRow& row = rows_[*resident_];
+    row.truth.resize(test_.events);
+    row.counted.resize(test_.events);
+    row.running.resize(plan_.sets.size());
+    before_ = row;
+    sums_ = {.all = std::vector<uint64_t>(test_.events), .counted = std::vector<uint64_t>(test_.events)};
+    own_ = 0;
+    residency_ = residencies_[*resident_]++;
+    orders_.try_emplace(*resident_, SeedOf(test_.seed),
+                        RotationIdentity{.vm = resident_->first, .context = resident_->second, .generation = 1},
+                        plan_.sets.size());
+  }
+}
+
+void RotationTruth::Count(uint64_t cycle) {
+  RotationRow& row = rows_.at(*resident_);
+  // One set is always in turn.
+  const bool has_slots = plan_.sets.size() > 1;
+  const uint64_t position = has_slots ? own_ / test_.slot : 0;
+  const bool is_dead = has_slots && own_ - position * test_.slot < test_.dead_cycles;
+  const size_t set = orders_.at(*resident_).SetAt(residency_, position);
+  for (uint16_t event = 0; event < test_.events; ++event) {
+    const uint64_t gain = GainOf(event, cycle);
+    const bool turns = event != FixedEvent(test_) && is_switched_[event];
+    sums_.all[event] += gain;
+    if (!turns || (!is_dead && mailbox::Includes(plan_.sets[set], event))) sums_.counted[event] += gain;
+  }
+  ++row.enabled;
+  if (is_dead) {
+    ++row.dead;
+  } else {
+    ++row.running[set];
+  }
+  ++own_;
+}
+
+void RotationTruth::Show(RotationRow& row, const Sums& sums, const RotationRow& before) const {
+  for (uint16_t event = 0; event < test_.events; ++event) {
+    const uint64_t divisor = event == kPrescaledEvent ? kPrescale : 1;
+    row.truth[event] = before.truth[event] + sums.all[event] / divisor;
+    row.counted[event] = before.counted[event] + sums.counted[event] / divisor;
+  }
+}
+
+void RotationTruth::AdvanceTo(uint64_t cycle) {
+  for (; now_ < cycle; ++now_) {
+    Begin(now_);
+    if (!resident_) continue;
+    Count(now_);
+    Show(rows_.at(*resident_), sums_, before_);
+  }
+  Begin(now_);
+}
+
+}  // namespace sideband::mcu

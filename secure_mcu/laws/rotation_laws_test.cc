@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The laws of counter rotation (event-groups.md, 8) on drawn chips.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "rapidcheck/gtest.h"
+#include "secure_mcu/chip/chip.h"
+#include "secure_mcu/laws/rotation_case.h"
+
+namespace sideband::mcu {
+namespace {
+
+using Scope = std::pair<uint16_t, uint16_t>;
+
+// The chip of a case, and its truth, side by side.
+class RotationRun {
+ public:
+  explicit RotationRun(const RotationCase& test) : test_(test), config_(ConfigOf(test)), wires_(WiresOf(test)) {
+    auto chip = Chip::Create(config_);
+    if (!chip.ok()) return;
+    chip_ = *std::move(chip);
+    for (const uint16_t vm : {uint16_t{1}, uint16_t{2}}) vms_[vm] = chip_->memory().Create(vm, mailbox::kNoContext);
+    for (const Scope& scope : {Scope{1, 0}, Scope{1, 1}, Scope{2, 0}}) {
+      contexts_[scope] = chip_->memory().Create(scope.first, scope.second);
+    }
+    chip_->Attach(0, wires_);
+    chip_->Attach(kDeviceChannel, wires_);
+    plan_ = chip_->has_rotation() ? chip_->rotation_plan() : CounterPlan{.sets = {{}}, .fixed = {}, .derived = {}};
+    truth_ = std::make_unique<RotationTruth>(test_, config_, plan_, wires_);
+  }
+
+  // A drawn plan may not fit.
+  bool is_possible() const { return chip_ != nullptr; }
+  bool rotates() const { return chip_ != nullptr && chip_->has_rotation(); }
+  Chip& chip() { return *chip_; }
+  const CounterPlan& plan() const { return plan_; }
+  const RotationTruth& truth() const { return *truth_; }
+  const std::map<uint16_t, BlockId>& vms() const { return vms_; }
+  const std::map<Scope, BlockId>& contexts() const { return contexts_; }
+
+  BlockId BlockOf(const Scope& scope) const {
+    return scope.second == mailbox::kNoContext ? vms_.at(scope.first) : contexts_.at(scope);
+  }
+
+  // Latches at the cycle.
+  void PlayTo(uint64_t cycle) {
+    for (; next_ < test_.turns.size() && test_.turns[next_].cycle <= cycle; ++next_) {
+      const RotationTurn& turn = test_.turns[next_];
+      chip_->AdvanceTo(turn.cycle);
+      chip_->SwitchTo(0, turn.resident ? std::optional(BindingOf(*turn.resident)) : std::nullopt);
+    }
+    chip_->AdvanceTo(cycle);
+    chip_->Latch();
+    truth_->AdvanceTo(cycle);
+  }
+
+ private:
+  Binding BindingOf(const Scope& scope) const {
+    Binding binding{.vm = vms_.at(scope.first), .context = std::nullopt};
+    if (scope.second != mailbox::kNoContext) binding.context = contexts_.at(scope);
+    return binding;
+  }
+
+  const RotationCase& test_;
+  const PipelineConfig config_;
+  const sim::PackedWires wires_;
+  CounterPlan plan_;
+  std::unique_ptr<Chip> chip_;
+  std::unique_ptr<RotationTruth> truth_;
+  std::map<uint16_t, BlockId> vms_;
+  std::map<Scope, BlockId> contexts_;
+  size_t next_ = 0;
+};
+
+std::vector<uint64_t> AnyLatches() {
+  std::vector<uint64_t> cycles =
+      *rc::gen::container<std::vector<uint64_t>>(rc::gen::inRange<uint64_t>(0, kRotationCycles));
+  cycles.push_back(kRotationCycles);
+  std::ranges::sort(cycles);
+  return cycles;
+}
+
+// Sums of rows that a VM's block has: its contexts', and its own.
+RotationRow SumOf(const RotationTruth& truth, uint16_t vm, uint32_t events, size_t sets) {
+  RotationRow sum{.truth = std::vector<uint64_t>(events),
+                  .counted = std::vector<uint64_t>(events),
+                  .running = std::vector<uint64_t>(sets)};
+  for (const auto& [scope, row] : truth.rows()) {
+    if (vm != 0 && scope.first != vm) continue;
+    for (uint32_t event = 0; event < events; ++event) {
+      sum.truth[event] += row.truth[event];
+      sum.counted[event] += row.counted[event];
+    }
+    for (size_t set = 0; set < sets; ++set) sum.running[set] += row.running[set];
+    sum.enabled += row.enabled;
+    sum.dead += row.dead;
+  }
+  return sum;
+}
+
+// Laws 1, 2 and 10 of one block.
+void CheckBlock(RotationRun& run, BlockId block, const RotationRow& row) {
+  const auto counters = run.chip().memory().counters(block);
+  RC_ASSERT(std::vector<uint64_t>(counters.begin(), counters.end()) == row.counted);
+  if (!run.chip().has_rotation()) {
+    RC_ASSERT(row.counted == row.truth);
+    return;
+  }
+  const mailbox::BlockRotation numbers = run.chip().RotationOf(block);
+  if (numbers.parts.empty()) {
+    RC_ASSERT(row.enabled == 0u);
+    return;
+  }
+  RC_ASSERT(numbers.parts.size() == 1u);
+  RC_ASSERT(numbers.parts[0].enabled == std::vector<uint64_t>{row.enabled});
+  RC_ASSERT(numbers.parts[0].running == row.running);
+  uint64_t running = row.dead;
+  for (const uint64_t of_set : row.running) running += of_set;
+  RC_ASSERT(running == row.enabled);
+  for (size_t i = 0; i < numbers.events.size(); ++i) {
+    const uint16_t event = run.chip().rotated_events()[i];
+    const mailbox::EventEstimate& estimate = numbers.events[i];
+    RC_ASSERT(row.counted[event] <= row.truth[event]);
+    RC_ASSERT(row.truth[event] <= estimate.upper);
+    RC_ASSERT(row.counted[event] <= estimate.estimate);
+    RC_ASSERT(estimate.estimate <= estimate.upper);
+  }
+}
+
+void CheckBlocks(RotationRun& run, const RotationCase& test) {
+  const size_t sets = run.plan().sets.size();
+  for (const auto& [scope, block] : run.contexts()) {
+    const auto row = run.truth().rows().find(scope);
+    if (row != run.truth().rows().end() && !row->second.truth.empty()) CheckBlock(run, block, row->second);
+  }
+  for (const auto& [vm, block] : run.vms()) CheckBlock(run, block, SumOf(run.truth(), vm, test.events, sets));
+  CheckBlock(run, 0, SumOf(run.truth(), 0, test.events, sets));
+  for (BlockId block = 0; block < run.chip().memory().size(); ++block) {
+    RC_ASSERT((run.chip().memory().header(block).flags & ~mailbox::kFlagTriggerOverrun) == 0);
+  }
+}
+
+TEST(RotationLawsTest, CountsExactlyWhatEachSlotHasAndBoundsTheRest) {
+  EXPECT_TRUE(rc::check("laws 1 and 2", [] {
+    const RotationCase test = *AnyRotationCase();
+    RotationRun run(test);
+    RC_PRE(run.is_possible());
+    for (const uint64_t cycle : AnyLatches()) {
+      run.PlayTo(cycle);
+      CheckBlocks(run, test);
+    }
+    RC_CLASSIFY(run.plan().sets.size() > 1, "rotates");
+    RC_CLASSIFY(!run.plan().derived.empty(), "derives");
+    RC_CLASSIFY(test.dead_cycles > 0, "has dead cycles");
+  }));
+}
+
+TEST(RotationLawsTest, NeverFalls) {
+  EXPECT_TRUE(rc::check("law 4", [] {
+    const RotationCase test = *AnyRotationCase();
+    RotationRun run(test);
+    RC_PRE(run.rotates());
+    std::map<BlockId, mailbox::BlockRotation> last;
+    for (const uint64_t cycle : AnyLatches()) {
+      run.PlayTo(cycle);
+      for (BlockId block = 0; block < run.chip().memory().size(); ++block) {
+        const mailbox::BlockRotation now = run.chip().RotationOf(block);
+        const mailbox::BlockRotation& before = last[block];
+        for (size_t i = 0; i < before.events.size(); ++i) {
+          RC_ASSERT(before.events[i].estimate <= now.events[i].estimate);
+          RC_ASSERT(before.events[i].upper <= now.events[i].upper);
+        }
+        last[block] = now;
+      }
+    }
+  }));
+}
+
+// Law 7.
+TEST(RotationLawsTest, AddsUp) {
+  EXPECT_TRUE(rc::check("law 7", [] {
+    const RotationCase test = *AnyRotationCase();
+    RotationRun run(test);
+    RC_PRE(run.rotates());
+    for (const uint64_t cycle : AnyLatches()) {
+      run.PlayTo(cycle);
+      std::vector<uint64_t> estimates(run.chip().rotated_events().size()), uppers(estimates.size());
+      for (const auto& [vm, block] : run.vms()) {
+        const mailbox::BlockRotation row = run.chip().RotationOf(block);
+        for (size_t i = 0; i < row.events.size(); ++i) {
+          estimates[i] += row.events[i].estimate;
+          uppers[i] += row.events[i].upper;
+        }
+      }
+      const mailbox::BlockRotation device = run.chip().RotationOf(0);
+      for (size_t i = 0; i < device.events.size(); ++i) {
+        RC_ASSERT(device.events[i].estimate == estimates[i]);
+        RC_ASSERT(device.events[i].upper == uppers[i]);
+      }
+    }
+  }));
+}
+
+// Law 9: another tenant's residencies come and go elsewhere in time; the row is the same.
+TEST(RotationLawsTest, DoesNotDependOnWhoElseRuns) {
+  EXPECT_TRUE(rc::check("law 9", [] {
+    RotationCase test = *AnyRotationCase();
+    RotationRun run(test);
+    RC_PRE(run.rotates());
+    run.PlayTo(kRotationCycles);
+    RotationCase other = test;
+    std::erase_if(other.turns, [](const RotationTurn& turn) { return turn.resident && turn.resident->first == 2; });
+    for (size_t i = 0; i < test.turns.size(); ++i) {
+      const bool is_other = test.turns[i].resident && test.turns[i].resident->first == 2;
+      if (is_other) other.turns.push_back({.cycle = test.turns[i].cycle, .resident = std::nullopt});
+    }
+    std::ranges::stable_sort(other.turns, {}, &RotationTurn::cycle);
+    RotationRun alone(other);
+    alone.PlayTo(kRotationCycles);
+    for (const Scope& scope : {Scope{1, 0}, Scope{1, 1}}) {
+      const BlockId block = run.contexts().at(scope);
+      RC_ASSERT(run.chip().RotationOf(block) == alone.chip().RotationOf(block));
+    }
+    RC_ASSERT(run.chip().RotationOf(run.vms().at(1)) == alone.chip().RotationOf(alone.vms().at(1)));
+  }));
+}
+
+}  // namespace
+}  // namespace sideband::mcu
