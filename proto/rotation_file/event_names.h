@@ -35,7 +35,7 @@ class EventNumbers {
   EventNumbers(std::vector<std::string> names, std::string path);
 
   const std::string& path() const { return path_; }
-  size_t size() const { return names_.size(); }
+  const std::vector<std::string>& names() const { return names_; }
   // Errors are "FILE:LINE: no event …".
   absl::StatusOr<uint16_t> Of(const NamedEvent& event) const;
   // Ascending.
