@@ -11,7 +11,7 @@
 
 namespace sideband::mcu {
 
-// Checks each value by itself; turns.h checks them against the units.
+// Checks each value by itself; event_turns.h checks them against the units.
 absl::Status ReadRotationKeys(const YamlMap& root, ChipFile& file);
 
 }  // namespace sideband::mcu

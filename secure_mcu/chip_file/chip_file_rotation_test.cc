@@ -91,7 +91,8 @@ TEST(ChipFileRotationTest, ReadsARotationOfItsOwnFile) {
   EXPECT_EQ(Refused("rotation: {file: rotation.yaml}\n"),
             Path("rotation.yaml") + ":2: stable slot is 4000, must be from 4088 to 1000000000000");
   EXPECT_THAT(Refused("rotation: {file: rotation.yaml, step: 2}\n"), HasSubstr(":9: "));
-  EXPECT_THAT(Load(Chip("rotation: {file: nowhere.yaml}\n")).status().message(), StartsWith(Path("nowhere.yaml")));
+  const absl::Status nowhere = Load(Chip("rotation: {file: nowhere.yaml}\n")).status();
+  EXPECT_THAT(std::string(nowhere.message()), StartsWith(Path("nowhere.yaml")));
 }
 
 TEST(ChipFileRotationTest, HasNoneWithoutTheKey) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "secure_mcu/chip_file/turns.h"
+#include "secure_mcu/chip_file/event_turns.h"
 
 #include <algorithm>
 #include <string>
@@ -31,10 +31,10 @@ class TurnPlanner {
     config_.rotation.reset();
   }
 
-  absl::StatusOr<Turns> Run() {
+  absl::StatusOr<EventTurns> Run() {
     SIDEBAND_RETURN_IF_ERROR(AddRelations());
     if (file_.rotation) SIDEBAND_RETURN_IF_ERROR(AddRotation());
-    return Turns{std::move(config_.relations), std::move(config_.rotation)};
+    return EventTurns{std::move(config_.relations), std::move(config_.rotation)};
   }
 
  private:
@@ -81,8 +81,8 @@ class TurnPlanner {
 
 }  // namespace
 
-absl::StatusOr<Turns> PlanTurns(const ChipFile& file, const EventTable& events, const std::vector<CcuSpec>& ccus) {
-  if (file.relations.empty() && !file.rotation) return Turns();
+absl::StatusOr<EventTurns> PlanTurns(const ChipFile& file, const EventTable& events, const std::vector<CcuSpec>& ccus) {
+  if (file.relations.empty() && !file.rotation) return EventTurns();
   return TurnPlanner(file, events, ccus).Run();
 }
 

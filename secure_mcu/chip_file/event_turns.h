@@ -2,8 +2,8 @@
 //
 // The relations and the rotation of a chip file, by the numbers of its events, checked against its units.
 //   SIDEBAND_ASSIGN_OR_RETURN(plan.turns, PlanTurns(file, plan.events, plan.ccus));
-#ifndef SIDEBAND_SECURE_MCU_CHIP_FILE_TURNS_H_
-#define SIDEBAND_SECURE_MCU_CHIP_FILE_TURNS_H_
+#ifndef SIDEBAND_SECURE_MCU_CHIP_FILE_EVENT_TURNS_H_
+#define SIDEBAND_SECURE_MCU_CHIP_FILE_EVENT_TURNS_H_
 
 #include <optional>
 #include <vector>
@@ -17,7 +17,7 @@
 namespace sideband::mcu {
 
 // As in PipelineConfig.
-struct Turns {
+struct EventTurns {
   std::vector<mailbox::Relation> relations;
   std::optional<RotationSpec> rotation;
 };
@@ -25,8 +25,8 @@ struct Turns {
 // INVALID_ARGUMENT "FILE:LINE: description", where the file is that of the rotation if it has one of its own: for
 // unknown events, and as RelationRules::Check, CheckRotation and PlanCounters; also for a rotation of a chip whose
 // units have a counter for each event.
-absl::StatusOr<Turns> PlanTurns(const ChipFile& file, const EventTable& events, const std::vector<CcuSpec>& ccus);
+absl::StatusOr<EventTurns> PlanTurns(const ChipFile& file, const EventTable& events, const std::vector<CcuSpec>& ccus);
 
 }  // namespace sideband::mcu
 
-#endif  // SIDEBAND_SECURE_MCU_CHIP_FILE_TURNS_H_
+#endif  // SIDEBAND_SECURE_MCU_CHIP_FILE_EVENT_TURNS_H_
