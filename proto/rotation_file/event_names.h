@@ -3,8 +3,7 @@
 // Events as a file names them, and as numbers among the events that a device has.
 //   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<NamedEvent> fixed, ReadEventNames(list));
 //   const EventNumbers numbers(names, path);
-//   SIDEBAND_ASSIGN_OR_RETURN(const mailbox::EventSet set, numbers.SetOf(fixed));   // "r.yaml:3: no event 'tensro'
-//   (did you mean 'tensor'?)"
+//   SIDEBAND_ASSIGN_OR_RETURN(const mailbox::EventSet set, numbers.SetOf(fixed));   // or "r.yaml:3: no event 'a'"
 #ifndef SIDEBAND_PROTO_ROTATION_FILE_EVENT_NAMES_H_
 #define SIDEBAND_PROTO_ROTATION_FILE_EVENT_NAMES_H_
 

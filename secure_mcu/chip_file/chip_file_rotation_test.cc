@@ -89,7 +89,7 @@ TEST(ChipFileRotationTest, ReadsARotationOfItsOwnFile) {
             Path("rotation.yaml") + ":3: no event 'hit' (did you mean 'hits'?)");
   Write(Path("rotation.yaml"), "\nslots: {stable: 4us}\n");
   EXPECT_EQ(Refused("rotation: {file: rotation.yaml}\n"),
-            Path("rotation.yaml") + ":2: stable slot is 4000, must be from 4088 to 1000000000000");
+            Path("rotation.yaml") + ":2: stable slot (cycles) is 4000, must be from 4088 to 1000000000000");
   EXPECT_THAT(Refused("rotation: {file: rotation.yaml, step: 2}\n"), HasSubstr(":9: "));
   const absl::Status nowhere = Load(Chip("rotation: {file: nowhere.yaml}\n")).status();
   EXPECT_THAT(std::string(nowhere.message()), StartsWith(Path("nowhere.yaml")));
@@ -119,7 +119,7 @@ TEST(ChipFileRotationTest, DeviceUnitsCannotSelect) {
 
 TEST(ChipFileRotationTest, AMistakeIsNamed) {
   EXPECT_EQ(Refused("rotation: {slots: {stable: 4us}}\n"),
-            ":9: stable slot is 4000, must be from 4088 to 1000000000000");
+            ":9: stable slot (cycles) is 4000, must be from 4088 to 1000000000000");
   EXPECT_EQ(Refused("rotation:\n  weights:\n    buzy: 1\n"), ":11: no event 'buzy' (did you mean 'busy'?)");
   EXPECT_EQ(Refused("rotation: {counters: 3}\n"),
             ":9: key 'counters' is only for replays: a chip file says it of its units");
