@@ -3,8 +3,7 @@
 // Events as a file names them, and as numbers among the events that a device has.
 //   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<NamedEvent> fixed, ReadEventNames(list));
 //   const EventNumbers numbers(names, path);
-//   SIDEBAND_ASSIGN_OR_RETURN(const mailbox::EventSet set, numbers.SetOf(fixed));   // "r.yaml:3: no event 'tensro'
-//   (did you mean 'tensor'?)"
+//   SIDEBAND_ASSIGN_OR_RETURN(const mailbox::EventSet set, numbers.SetOf(fixed));   // or "r.yaml:3: no event 'a'"
 #ifndef SIDEBAND_PROTO_ROTATION_FILE_EVENT_NAMES_H_
 #define SIDEBAND_PROTO_ROTATION_FILE_EVENT_NAMES_H_
 
@@ -35,7 +34,7 @@ class EventNumbers {
   EventNumbers(std::vector<std::string> names, std::string path);
 
   const std::string& path() const { return path_; }
-  size_t size() const { return names_.size(); }
+  const std::vector<std::string>& names() const { return names_; }
   // Errors are "FILE:LINE: no event …".
   absl::StatusOr<uint16_t> Of(const NamedEvent& event) const;
   // Ascending.

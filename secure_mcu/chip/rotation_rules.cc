@@ -74,8 +74,8 @@ uint64_t ShortestSlot(const PipelineConfig& config) {
 absl::Status CheckSettings(const mailbox::RotationSettings& settings, const PipelineConfig& config) {
   const uint64_t dead = config.rotation ? config.rotation->dead_cycles : 0;
   const uint64_t low = std::max(ShortestSlot(config), dead + 1);
-  SIDEBAND_RETURN_IF_ERROR(CheckRange("stable slot", settings.stable_slot, low, kSlotCyclesMax));
-  SIDEBAND_RETURN_IF_ERROR(CheckRange("fluctuating slot", settings.fluctuating_slot, low, kSlotCyclesMax));
+  SIDEBAND_RETURN_IF_ERROR(CheckRange("stable slot (cycles)", settings.stable_slot, low, kSlotCyclesMax));
+  SIDEBAND_RETURN_IF_ERROR(CheckRange("fluctuating slot (cycles)", settings.fluctuating_slot, low, kSlotCyclesMax));
   if (settings.interval == 0) return absl::InvalidArgumentError("interval is 0, must be at least 1");
   if (settings.step == 0) return absl::InvalidArgumentError("step is 0, must be at least 1");
   SIDEBAND_RETURN_IF_ERROR(CheckRange("threshold per mille", settings.threshold_per_mille, 0, kThresholdMax));

@@ -117,15 +117,15 @@ TEST(RotationRulesTest, ChecksTimes) {
   settings.fluctuating_slot = 8 * 511;
   EXPECT_EQ(Validate(config), absl::OkStatus());
   settings.fluctuating_slot -= 1;
-  EXPECT_EQ(Refused(config), "fluctuating slot is 4087, must be from 4088 to 1000000000000");
+  EXPECT_EQ(Refused(config), "fluctuating slot (cycles) is 4087, must be from 4088 to 1000000000000");
   settings.fluctuating_slot = 100'000;
   settings.stable_slot = kSlotCyclesMax + 1;
-  EXPECT_THAT(Refused(config), HasSubstr("stable slot is 1000000000001"));
+  EXPECT_THAT(Refused(config), HasSubstr("stable slot (cycles) is 1000000000001"));
   settings.stable_slot = 200'000;
   config.rotation->dead_cycles = 99'999;
   EXPECT_EQ(Validate(config), absl::OkStatus());
   config.rotation->dead_cycles = 100'000;
-  EXPECT_EQ(Refused(config), "fluctuating slot is 100000, must be from 100001 to 1000000000000");
+  EXPECT_EQ(Refused(config), "fluctuating slot (cycles) is 100000, must be from 100001 to 1000000000000");
 }
 
 TEST(RotationRulesTest, ChecksTheClassifier) {

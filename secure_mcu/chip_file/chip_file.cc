@@ -14,6 +14,7 @@
 #include "secure_mcu/chip_file/chip_file_memory.h"
 #include "secure_mcu/chip_file/chip_file_pipeline.h"
 #include "secure_mcu/chip_file/chip_file_program.h"
+#include "secure_mcu/chip_file/chip_file_rotation.h"
 #include "secure_mcu/chip_file/chip_file_selections.h"
 #include "secure_mcu/chip_file/chip_file_tenants.h"
 #include "secure_mcu/chip_file/chip_file_units.h"
@@ -133,7 +134,8 @@ absl::StatusOr<ChipFile> LoadChipFile(const std::string& path) {
       const YamlMap root,
       node.Map({"device",          "slices",   "pipeline", "units",       "shared_units", "device_units", "ccus",
                 "device_workload", "waveform", "program",  "gate_groups", "selections",   "host",         "vms",
-                "private_vms",     "memory",   "quantum",  "gap",         "power",        "extension"}));
+                "private_vms",     "memory",   "quantum",  "gap",         "power",        "extension",    "relations",
+                "rotation"}));
   ChipFile file{.path = path};
   SIDEBAND_RETURN_IF_ERROR(ReadDevice(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadExtension(root, file));
@@ -143,6 +145,7 @@ absl::StatusOr<ChipFile> LoadChipFile(const std::string& path) {
   SIDEBAND_RETURN_IF_ERROR(ReadPrograms(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadGates(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadSelections(root, file));
+  SIDEBAND_RETURN_IF_ERROR(ReadRotationKeys(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadVms(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadMemory(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadHypervisor(root, file));
@@ -152,6 +155,8 @@ absl::StatusOr<ChipFile> LoadChipFile(const std::string& path) {
   SIDEBAND_ASSIGN_OR_RETURN(UnitPlan plan, PlanUnits(file));
   SIDEBAND_RETURN_IF_ERROR(CheckEnergies(file, plan.events));
   file.pipeline.selections = std::move(plan.selections);
+  file.pipeline.relations = std::move(plan.turns.relations);
+  file.pipeline.rotation = std::move(plan.turns.rotation);
   return file;
 }
 

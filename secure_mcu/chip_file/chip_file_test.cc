@@ -653,7 +653,9 @@ std::string Events(int from, int count) {
 
 TEST(ChipFileTest, MoreThan45CountersAreRefusedWithTheirUnit) {
   EXPECT_TRUE(Load(ChipOf("  - {name: a, events: [" + Events(0, 45) + "]}\n")).ok());
-  const std::string message = ":4: unit 'a': number of counters is 46, must be from 1 to 45";
+  const std::string message =
+      ":4: unit 'a': number of counters is 46, must be from 1 to 45; with 'rotation' its events take turns, with "
+      "'selections' each VM has some of them";
   EXPECT_EQ(Load(ChipOf("  - {name: a, events: [" + Events(0, 46) + "]}\n")).status().message(), Path() + message);
   // 44 events of one wire, and a number of six digits, five of which share a counter.
   EXPECT_EQ(Load(ChipOf("  - {name: a, events: [" + Events(0, 44) + ", {name: n, bits: 6, count: prescaled}]}\n"))
@@ -702,7 +704,9 @@ TEST(ChipFileTest, AMistakeInSelectionsIsNamed) {
   const auto of = [&](const std::string& events) {
     return message("selections: [{name: a, events: [" + events + "]}]");
   };
-  EXPECT_EQ(message(""), Path() + ":4: unit 'sm': number of counters is 6, must be from 1 to 4");
+  EXPECT_EQ(message(""), Path() +
+                             ":4: unit 'sm': number of counters is 6, must be from 1 to 4; with 'rotation' its "
+                             "events take turns, with 'selections' each VM has some of them");
   EXPECT_EQ(of(""), "") << "nothing is a choice, too";
   EXPECT_THAT(of("tlb_hit, tlb_misses"), testing::HasSubstr("no unit of a slice has an event 'tlb_hit'"));
   EXPECT_THAT(of("tlb_hits, tlb_hits"), testing::HasSubstr("event 'tlb_hits' is listed twice"));

@@ -109,6 +109,22 @@ absl::Status ReadMasked(const YamlMap& map, UnitFileSpec& unit) {
   return absl::OkStatus();
 }
 
+absl::Status ReadFixed(const YamlMap& map, UnitFileSpec& unit) {
+  const auto list = map.Find("fixed");
+  if (!list) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(unit.fixed, ReadEventNames(*list));
+  std::vector<std::string> names;
+  for (const UnitEventSpec& event : unit.events) names.push_back(event.name);
+  SIDEBAND_ASSIGN_OR_RETURN(const auto nodes, list->List());
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const std::string& name = unit.fixed[i].name;
+    if (std::ranges::find(names, name) != names.end()) continue;
+    return nodes[i].Error(
+        absl::StrCat("unit '", unit.name, "' has no event '", name, "' to fix", DidYouMean(name, names)));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadSlices(const YamlMap& map, uint32_t slices, UnitFileSpec& unit) {
   const auto list = map.Find("slices");
   if (!list) return absl::OkStatus();
@@ -142,6 +158,7 @@ absl::StatusOr<UnitFileSpec> ReadUnit(const YamlNode& node, const YamlMap& map, 
   SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "count", {1, kUnitCountMax}, unit.count));
   SIDEBAND_RETURN_IF_ERROR(ReadEvents(map, unit));
   SIDEBAND_RETURN_IF_ERROR(ReadMasked(map, unit));
+  SIDEBAND_RETURN_IF_ERROR(ReadFixed(map, unit));
   SIDEBAND_RETURN_IF_ERROR(ReadUlcShape(map, unit.ulc));
   SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "counters", {1, kUlcCountersMax}, unit.ulc.counters));
   SIDEBAND_RETURN_IF_ERROR(ReadSlices(map, file.pipeline.slices, unit));
@@ -150,13 +167,14 @@ absl::StatusOr<UnitFileSpec> ReadUnit(const YamlNode& node, const YamlMap& map, 
   return unit;
 }
 
-// Units of the whole device belong to no slice and have no resident, so they have no keys `slices` and `counters`.
+// Units of the whole device belong to no slice, so they have no key `slices`.
 absl::StatusOr<YamlMap> UnitMap(const YamlNode& node, bool on_slices) {
   if (!on_slices) {
-    return node.Map({"name", "count", "events", "masked", "counter_bits", "period", "lanes", "ccu"});
+    return node.Map(
+        {"name", "count", "events", "counters", "fixed", "masked", "counter_bits", "period", "lanes", "ccu"});
   }
   return node.Map(
-      {"name", "count", "events", "counters", "masked", "counter_bits", "period", "lanes", "ccu", "slices"});
+      {"name", "count", "events", "counters", "fixed", "masked", "counter_bits", "period", "lanes", "ccu", "slices"});
 }
 
 absl::Status ReadUnits(const std::vector<YamlNode>& nodes, bool on_slices, const ChipFile& file,

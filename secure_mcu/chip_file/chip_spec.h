@@ -14,6 +14,7 @@
 #include "absl/time/time.h"
 #include "proto/base/uuid.h"
 #include "proto/mailbox/extension.h"
+#include "proto/rotation_file/rotation_file.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/firmware/power_model.h"
 #include "sim/riscv/shape.h"
@@ -68,9 +69,10 @@ struct UnitFileSpec {
   std::string name;
   uint32_t count = 1;
   std::vector<UnitEventSpec> events;
-  UlcSpec ulc;                  // the shape of its unit-level counters, without inputs
-  std::string ccu;              // the named collection unit that it shares; empty: packed
-  std::vector<uint8_t> slices;  // the slices that have it, or that share it; empty: all
+  std::vector<NamedEvent> fixed;  // of them, those that are counted in every set of a rotation
+  UlcSpec ulc;                    // the shape of its unit-level counters, without inputs
+  std::string ccu;                // the named collection unit that it shares; empty: packed
+  std::vector<uint8_t> slices;    // the slices that have it, or that share it; empty: all
   size_t line = 0;
 };
 
@@ -158,6 +160,9 @@ struct ChipFile {
 
   std::vector<GateGroupFileSpec> gate_groups;  // in the order of their numbers
   std::vector<SelectionFileSpec> selections;   // in the order of their numbers; as sets of events in `pipeline`
+  std::vector<NamedRelation> relations;        // by numbers in `pipeline`
+  std::optional<RotationFile> rotation;        // as a RotationSpec in `pipeline`
+  size_t rotation_line = 0;
   std::optional<HostFileSpec> host;
   // Whether the slices have host blocks, which version 1 cannot report (virtual-counters.md, "Mechanism", 5).
   bool has_host_blocks() const { return host && extension == mailbox::ExtensionVersion::kTwo; }

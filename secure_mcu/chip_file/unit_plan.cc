@@ -103,10 +103,21 @@ class ChannelPlanner {
   }
 
   absl::Status CheckUlc(const UnitFileSpec& unit, const UlcSpec& ulc) const {
-    const bool has_selections = channel_ != kDeviceChannel && !file_.selections.empty();
-    const absl::Status fits = has_selections ? absl::OkStatus() : CheckFits(ulc);
-    const absl::Status status = fits.ok() ? UnitLevelCounter::Validate(CounterConfig(ulc)) : fits;
+    const absl::Status fits = IsSwitchable() ? absl::OkStatus() : CheckFits(ulc);
+    if (!fits.ok()) return Error(unit.line, absl::StrCat("unit '", unit.name, "': ", fits.message(), WaysOut(ulc)));
+    const absl::Status status = UnitLevelCounter::Validate(CounterConfig(ulc));
     return status.ok() ? status : Error(unit.line, absl::StrCat("unit '", unit.name, "': ", status.message()));
+  }
+
+  bool IsSwitchable() const {
+    return file_.rotation.has_value() || (channel_ != kDeviceChannel && !file_.selections.empty());
+  }
+
+  // Of a unit with more events than counters.
+  std::string WaysOut(const UlcSpec& ulc) const {
+    if (!ulc.is_switched()) return "";
+    return absl::StrCat("; with 'rotation' its events take turns",
+                        channel_ == kDeviceChannel ? "" : ", with 'selections' each VM has some of them");
   }
 
   // The result is valid until the next call.
@@ -247,6 +258,7 @@ absl::StatusOr<UnitPlan> PlanUnits(const ChipFile& file) {
   }
   SIDEBAND_RETURN_IF_ERROR(CheckThresholds(file, plan));
   SIDEBAND_ASSIGN_OR_RETURN(plan.selections, PlanSelections(file, plan.events, plan.ccus));
+  SIDEBAND_ASSIGN_OR_RETURN(plan.turns, PlanTurns(file, plan.events, plan.ccus));
   return plan;
 }
 

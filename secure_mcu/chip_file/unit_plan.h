@@ -16,6 +16,7 @@
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip_file/chip_spec.h"
 #include "secure_mcu/chip_file/event_table.h"
+#include "secure_mcu/chip_file/event_turns.h"
 
 namespace sideband::mcu {
 
@@ -26,6 +27,7 @@ struct UnitPlan {
   // are on collection units of the slice, apart from those of its own units: sliceN.shared/NAME.
   std::vector<CcuSpec> ccus;
   std::vector<mailbox::EventSet> selections;  // those of the file
+  EventTurns turns;                           // the same
   // Per channel (the slices, then the device) and wire, the event that the wire carries.
   std::vector<std::vector<uint16_t>> wires;
 

@@ -14,6 +14,7 @@
 #include "secure_mcu/chip/selectable_events.h"
 #include "secure_mcu/chip_file/unit_plan.h"
 #include "secure_mcu/describe/read_path.h"
+#include "secure_mcu/describe/rotation.h"
 #include "secure_mcu/describe/totals.h"
 #include "secure_mcu/device/wiring.h"
 #include "secure_mcu/pipeline/page_tables.h"
@@ -95,20 +96,26 @@ std::vector<ReductionGroup> DescribeReduction(const PipelineConfig& config) {
 
 // --- The chip file --------------------------------------------------------------------------------------------------
 
-// The file's pipeline with its units and its number of events.
-absl::StatusOr<PipelineConfig> CompleteConfig(const ChipFile& file) {
-  PipelineConfig config = file.pipeline;
+struct CompleteChip {
+  PipelineConfig config;
+  std::vector<std::string> events;
+};
+
+// The file's pipeline with its units and its events.
+absl::StatusOr<CompleteChip> Complete(const ChipFile& file) {
+  CompleteChip chip{file.pipeline, {}};
   if (file.waveform) {
     SIDEBAND_ASSIGN_OR_RETURN(Wiring wiring, MakeWaveformWiring(file));
-    config.events = static_cast<uint32_t>(wiring.events.events().size());
-    config.ccus = std::move(wiring.ccus);
+    chip.events = wiring.events.names();
+    chip.config.ccus = std::move(wiring.ccus);
   } else {
     SIDEBAND_ASSIGN_OR_RETURN(UnitPlan plan, PlanUnits(file));
-    config.events = static_cast<uint32_t>(plan.events.events().size());
-    config.ccus = std::move(plan.ccus);
+    chip.events = plan.events.names();
+    chip.config.ccus = std::move(plan.ccus);
   }
-  SIDEBAND_RETURN_IF_ERROR(Validate(config));
-  return config;
+  chip.config.events = static_cast<uint32_t>(chip.events.size());
+  SIDEBAND_RETURN_IF_ERROR(Validate(chip.config));
+  return chip;
 }
 
 size_t Contexts(const ChipFile& file) {
@@ -138,7 +145,9 @@ std::vector<double> SwitchesPerSecond(const ChipFile& file) {
 }  // namespace
 
 absl::StatusOr<Description> Describe(const ChipFile& file) {
-  SIDEBAND_ASSIGN_OR_RETURN(const PipelineConfig config, CompleteConfig(file));
+  SIDEBAND_ASSIGN_OR_RETURN(const CompleteChip chip, Complete(file));
+  const PipelineConfig& config = chip.config;
+  SIDEBAND_ASSIGN_OR_RETURN(RotationDescription rotation, DescribeRotation(config, chip.events));
   const std::vector<double> switches = SwitchesPerSecond(file);
   const size_t contexts = Contexts(file);
   const size_t hosts = file.has_host_blocks() ? file.pipeline.slices : 0;
@@ -161,6 +170,7 @@ absl::StatusOr<Description> Describe(const ChipFile& file) {
                      .read_path = CountReadPath(config.slices, config.events),
                      .gates = CountGates(config),
                      .selects = CountSelects(config),
+                     .rotation = std::move(rotation),
                      .traffic = CountTraffic(config, switches),
                      .flat = CountFlat(config, switches),
                      .snapshot = mailbox::CostOfSnapshot(mailbox::SnapshotStreamBytesMax(blocks, config.events),

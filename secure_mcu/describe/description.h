@@ -61,7 +61,7 @@ struct ReductionGroup {
 inline constexpr uint64_t kCcuCounterBits = 28;
 inline constexpr uint64_t kRecordBits = kRecordCounters * kCcuCounterBits + 16 /*ccu*/ + 8 /*channel*/ +
                                         1 /*flush_ack*/ + 32 /*trigger_id*/ + 16 /*flags*/ + 16 /*first*/ + 4 /*size*/;
-inline constexpr uint64_t kSelectBits = 8;  // more, on a chip with selections
+inline constexpr uint64_t kSelectBits = 8;  // more, on a chip with selections or a rotation
 inline constexpr uint64_t kCounterBits = 64;
 
 // Flip-flops.
@@ -94,12 +94,40 @@ struct GateRegisters {
   uint64_t total() const { return values + groups + hosts; }
 };
 
-// Flip-flops of the select registers, beside those of the pipeline; none without selections.
+// Flip-flops of the select registers, beside those of the pipeline; none without selections and rotation.
 struct SelectRegisters {
   uint64_t bits = 0;       // of all
   uint64_t registers = 0;  // one per collection unit and kind of switched units
 
   bool operator==(const SelectRegisters&) const = default;
+};
+
+// An event that is not counted, and what it is: "loads + stores".
+struct DerivedName {
+  std::string event;
+  std::string formula;
+};
+
+// Equal units whose events take turns, by the name of the first.
+struct TurningUnit {
+  std::string name;
+  size_t counters = 0;
+  size_t events = 0;                           // those that are not masked
+  std::vector<std::string> fixed;              // in every set, and not derived
+  std::vector<std::vector<std::string>> sets;  // the others of each set, with those that are derived
+};
+
+// How events take turns; no sets: they do not.
+struct RotationDescription {
+  std::string profile;
+  size_t events = 0;  // of units with more events than counters
+  size_t sets = 0;
+  size_t passes = 0;           // generations of a context in which every set had turns
+  uint32_t sets_per_pass = 0;  // 0: all
+  uint64_t stable_slot = 0;    // cycles
+  uint64_t fluctuating_slot = 0;
+  std::vector<DerivedName> derived;
+  std::vector<TurningUnit> units;
 };
 
 // Bits per second with all slices counting all the time, rounded.
@@ -143,6 +171,7 @@ struct Description {
   ReadPathRegisters read_path;
   GateRegisters gates;
   SelectRegisters selects;
+  RotationDescription rotation;
   Traffic traffic;
   FlatDesign flat;
   mailbox::SnapshotCost snapshot;  // of the longest snapshot

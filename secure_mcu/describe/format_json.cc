@@ -97,6 +97,27 @@ Json SelectsJson(const Description& description) {
           {"flip_flops_ratio", Ratio(description.selects.bits, description.registers.total())}};
 }
 
+Json RotationJson(const RotationDescription& rotation) {
+  Json derived = Json::array(), units = Json::array();
+  for (const DerivedName& name : rotation.derived) derived.push_back({{"event", name.event}, {"is", name.formula}});
+  for (const TurningUnit& unit : rotation.units) {
+    units.push_back({{"unit", unit.name},
+                     {"counters", unit.counters},
+                     {"events", unit.events},
+                     {"always", unit.fixed},
+                     {"sets", unit.sets}});
+  }
+  return {{"profile", rotation.profile},
+          {"events", rotation.events},
+          {"sets", rotation.sets},
+          {"sets_per_pass", rotation.sets_per_pass == 0 ? rotation.sets : rotation.sets_per_pass},
+          {"passes", rotation.passes},
+          {"stable_slot", rotation.stable_slot},
+          {"fluctuating_slot", rotation.fluctuating_slot},
+          {"derived", std::move(derived)},
+          {"units", std::move(units)}};
+}
+
 Json TrafficJson(const Traffic& traffic) {
   return {{"ulc_to_ccu", traffic.ulc_to_ccu},
           {"ccu_to_buffer", traffic.ccu_to_buffer},
@@ -141,6 +162,7 @@ std::string FormatJson(const Description& description) {
   json["read_path"] = ReadPathJson(description);
   if (description.gates.total() > 0) json["gates"] = GatesJson(description);
   if (description.selects.registers > 0) json["selects"] = SelectsJson(description);
+  if (description.rotation.sets > 0) json["rotation"] = RotationJson(description.rotation);
   json["bits_per_second"] = TrafficJson(description.traffic);
   json["flat_design"] = FlatJson(description);
   json["snapshot_read"] = SnapshotJson(description.snapshot);

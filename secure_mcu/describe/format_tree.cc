@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <set>
 #include <span>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "secure_mcu/describe/format.h"
 
 namespace sideband::mcu {
@@ -95,9 +97,46 @@ Node ReductionNode(const Description& description) {
   return node;
 }
 
+Node DerivedNode(const std::vector<DerivedName>& derived) {
+  Node node{absl::StrCat("derived: ", Plural(derived.size(), "event")), {}};
+  for (const DerivedName& name : derived) node.children.push_back({absl::StrCat(name.event, " = ", name.formula), {}});
+  return node;
+}
+
+Node TurningNode(const TurningUnit& unit, const std::set<std::string>& derived) {
+  Node node{absl::StrCat(unit.name, ": ", Plural(unit.events, "event"), " on ", Plural(unit.counters, "counter")), {}};
+  if (!unit.fixed.empty()) node.children.push_back({absl::StrCat("always: ", absl::StrJoin(unit.fixed, ", ")), {}});
+  for (size_t set = 0; set < unit.sets.size(); ++set) {
+    std::vector<std::string> events;
+    for (const std::string& event : unit.sets[set]) {
+      events.push_back(absl::StrCat(event, derived.contains(event) ? " (derived)" : ""));
+    }
+    node.children.push_back({absl::StrCat("set ", set, ": ", absl::StrJoin(events, ", ")), {}});
+  }
+  return node;
+}
+
+Node RotationNode(const RotationDescription& rotation, uint64_t clock_hz) {
+  const std::string passes = rotation.sets_per_pass == 0
+                                 ? "all in one pass"
+                                 : absl::StrCat(rotation.sets_per_pass, " in a pass, ", rotation.passes,
+                                                rotation.passes == 1 ? " pass" : " passes");
+  Node node{absl::StrCat("rotation: ", rotation.profile, ", ", Plural(rotation.events, "event"), ", ",
+                         rotation.derived.size(), " derived, ", Plural(rotation.sets, "set"), ", ", passes,
+                         ", slots of ", Milliseconds(rotation.stable_slot, clock_hz), ", in fluctuating periods ",
+                         Milliseconds(rotation.fluctuating_slot, clock_hz)),
+            {}};
+  std::set<std::string> derived;
+  for (const DerivedName& name : rotation.derived) derived.insert(name.event);
+  if (!derived.empty()) node.children.push_back(DerivedNode(rotation.derived));
+  for (const TurningUnit& unit : rotation.units) node.children.push_back(TurningNode(unit, derived));
+  return node;
+}
+
 std::vector<Node> Nodes(const Description& description) {
   std::vector<Node> nodes;
   for (const SliceGroup& slice : description.slices) nodes.push_back(SliceNode(slice));
+  if (description.rotation.sets > 0) nodes.push_back(RotationNode(description.rotation, description.clock_hz));
   nodes.push_back(
       {absl::StrCat("channel buffer: ", Plural(description.buffer_depth, "record"), " × ", description.record_bits,
                     " bits, trigger ", PeriodText(description.trigger_period, description.clock_hz)),

@@ -81,7 +81,7 @@ size_t UlcPrescaled(const UlcSpec& ulc) {
 }
 
 uint64_t RecordBits(const PipelineConfig& config) {
-  return config.selections.empty() ? kRecordBits : kRecordBits + kSelectBits;
+  return config.selections.empty() && !config.rotation ? kRecordBits : kRecordBits + kSelectBits;
 }
 
 size_t ReductionChannels(const PipelineConfig& config) {

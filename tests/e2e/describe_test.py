@@ -286,7 +286,8 @@ class RefusedTest(DescribeTestCase):
         text = example(SMALL).replace("[copy_engine_active_cycles]",
                                       "[{name: a, bits: 32}, {name: b, bits: 14}]")
         line = text[:text.index("  - name: copy_engine")].count("\n") + 1
-        self.refused(text, "%d: unit 'copy_engine': number of counters is 46, must be from 1 to 45" % line)
+        self.refused(text, "%d: unit 'copy_engine': number of counters is 46, must be from 1 to 45; "
+                     "with 'rotation' its events take turns, with 'selections' each VM has some of them" % line)
 
     def test_serialiser_of_the_largest_unit(self):
         """45 counters of 9 bits fit into 511 cycles, but not into 406."""

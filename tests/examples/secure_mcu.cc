@@ -34,12 +34,17 @@
 #include "secure_mcu/bus/presence_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/chip/chip.h"
+#include "secure_mcu/chip/counter_needs.h"
+#include "secure_mcu/chip/derivation.h"
 #include "secure_mcu/chip/host_blocks.h"
 #include "secure_mcu/chip/host_plan.h"
 #include "secure_mcu/chip/hpc_read_path.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/player.h"
 #include "secure_mcu/chip/private_slices.h"
+#include "secure_mcu/chip/relation_rules.h"
+#include "secure_mcu/chip/rotation_plan.h"
+#include "secure_mcu/chip/rotation_rules.h"
 #include "secure_mcu/chip/schedule_timeline.h"
 #include "secure_mcu/chip/selectable_events.h"
 #include "secure_mcu/chip/selections.h"
@@ -52,10 +57,12 @@
 #include "secure_mcu/chip_file/chip_file_memory.h"
 #include "secure_mcu/chip_file/chip_file_pipeline.h"
 #include "secure_mcu/chip_file/chip_file_program.h"
+#include "secure_mcu/chip_file/chip_file_rotation.h"
 #include "secure_mcu/chip_file/chip_file_selections.h"
 #include "secure_mcu/chip_file/chip_file_tenants.h"
 #include "secure_mcu/chip_file/chip_file_units.h"
 #include "secure_mcu/chip_file/chip_spec.h"
+#include "secure_mcu/chip_file/event_turns.h"
 #include "secure_mcu/chip_file/resident_cycles.h"
 #include "secure_mcu/chip_file/selection_plan.h"
 #include "secure_mcu/chip_file/unit_plan.h"
@@ -65,6 +72,7 @@
 #include "secure_mcu/describe/description.h"
 #include "secure_mcu/describe/format.h"
 #include "secure_mcu/describe/read_path.h"
+#include "secure_mcu/describe/rotation.h"
 #include "secure_mcu/describe/totals.h"
 #include "secure_mcu/device/context_lives.h"
 #include "secure_mcu/device/counting_controls.h"
@@ -209,6 +217,30 @@ absl::Status UseSelectableEvents(const PipelineConfig& config, const std::vector
   return absl::OkStatus();
 }
 
+void UseCounterNeeds(const PipelineConfig& config, size_t event) {
+  //@ secure_mcu/chip/counter_needs.h
+}
+
+absl::Status UseRelationRules(const PipelineConfig& config, const mailbox::Relation& relation) {
+  //@ secure_mcu/chip/relation_rules.h
+  return absl::OkStatus();
+}
+
+absl::Status UseRotationRules(const PipelineConfig& config, const mailbox::RotationSettings& settings) {
+  //@ secure_mcu/chip/rotation_rules.h
+  return absl::OkStatus();
+}
+
+void UseDerivation(const PipelineConfig& config, const CounterNeeds& needs, const Room& room,
+                   const mailbox::EventSet& turning, const mailbox::EventSet& absent) {
+  //@ secure_mcu/chip/derivation.h
+}
+
+absl::Status UseRotationPlan(const PipelineConfig& config, size_t event) {
+  //@ secure_mcu/chip/rotation_plan.h
+  return absl::OkStatus();
+}
+
 absl::Status UseSelections(const PipelineConfig& config, size_t c, CounterCollectionUnit& ccu, UnitLevelCounter& ulc,
                            ReductionChannel& reduction, const Record& record,
                            const std::vector<mailbox::EventSet>& sets) {
@@ -244,6 +276,16 @@ absl::Status UseChipFileGates(const YamlMap& root, ChipFile& file) {
 
 absl::Status UseChipFileSelections(const YamlMap& root, ChipFile& file) {
   //@ secure_mcu/chip_file/chip_file_selections.h
+  return absl::OkStatus();
+}
+
+absl::Status UseChipFileRotation(const YamlMap& root, ChipFile& file) {
+  //@ secure_mcu/chip_file/chip_file_rotation.h
+  return absl::OkStatus();
+}
+
+absl::Status UseEventTurns(const ChipFile& file, UnitPlan& plan) {
+  //@ secure_mcu/chip_file/event_turns.h
   return absl::OkStatus();
 }
 
@@ -307,6 +349,12 @@ void UseFormat(const Description& description) {
 
 void UseReadPath() {
   //@ secure_mcu/describe/read_path.h
+}
+
+absl::Status UseDescribeRotation(const PipelineConfig& config, const std::vector<std::string>& names,
+                                 Description& description) {
+  //@ secure_mcu/describe/rotation.h
+  return absl::OkStatus();
 }
 
 void UseTotals(const PipelineConfig& config, std::span<const double> switches_per_second) {

@@ -77,7 +77,7 @@ ALLOWED = {
     "secure_mcu": ("proto/base", "proto/manual", "secure_mcu/cli"),
     "secure_mcu/bus": ("proto/base", "proto/mailbox", "proto/smbus"),
     "secure_mcu/chip": ("proto/base", "proto/mailbox", "secure_mcu/pipeline", "sim/waveform", "sim/wires"),
-    "secure_mcu/chip_file": ("proto/base", "proto/mailbox", "secure_mcu/chip", "secure_mcu/firmware", "sim/riscv",
+    "secure_mcu/chip_file": ("proto/base", "proto/mailbox", "proto/rotation_file", "secure_mcu/chip", "secure_mcu/firmware", "sim/riscv",
                              "sim/wires", "sim/workload"),
     "secure_mcu/cli": ("proto/base", "secure_mcu/chip_file", "secure_mcu/describe", "secure_mcu/firmware",
                        "secure_mcu/guest_view", "secure_mcu/replay", "secure_mcu/serve"),

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `relations`, `rotation` and `fixed` of chip files.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "secure_mcu/chip_file/chip_file.h"
+
+namespace sideband::mcu {
+namespace {
+
+using mailbox::Relation;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::string Path(const std::string& name = "chip.yaml") { return testing::TempDir() + name; }
+
+void Write(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+}
+
+// Two units on lines 4 and 5, of which the first has six events and four counters; a device unit on line 7. `keys`
+// begin on line 9.
+std::string Chip(const std::string& keys, const std::string& fixed = "") {
+  return "device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}\n"
+         "slices: 2\n"
+         "units:\n"
+         "  - {name: sm, count: 2, counters: 4, events: [idle, busy, loads, stores, memory, hits]" +
+         fixed +
+         "}\n"
+         "  - {name: l2, events: [l2_reads, {name: bytes, bits: 10, count: prescaled}]}\n"
+         "device_units:\n"
+         "  - {name: dram, counters: 1, events: [dram_reads, dram_writes]}\n"
+         "device_workload: {phases: [{kind: gemm, time: 1ms}]}\n" +
+         keys + "vms: [{name: vm1, uuid: 11111111-0000-4000-8000-000000000001, contexts: []}]\n";
+}
+
+absl::StatusOr<ChipFile> Load(const std::string& text) {
+  Write(Path(), text);
+  return LoadChipFile(Path());
+}
+
+// The error, without the path of the chip file.
+std::string Refused(const std::string& keys, const std::string& fixed = "") {
+  const absl::Status status = Load(Chip(keys, fixed)).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  const std::string message(status.message());
+  return message.starts_with(Path()) ? message.substr(Path().size()) : message;
+}
+
+TEST(ChipFileRotationTest, ReadsARotation) {
+  const auto file =
+      Load(Chip("rotation: {slots: {stable: 1ms}, weights: {hits: 2}, dead_cycles: 7, seed: 5}\n"
+                "relations:\n"
+                "  - {sum: [busy, idle], of: resident_cycles, times: 2}\n"
+                "  - {event: memory, is_sum_of: [loads, stores]}\n"
+                "  - {event: hits, at_most: l2_reads}\n",
+                ", fixed: [busy]"));
+  ASSERT_TRUE(file.ok()) << file.status();
+  ASSERT_TRUE(file->pipeline.rotation.has_value());
+  const RotationSpec& rotation = *file->pipeline.rotation;
+  EXPECT_EQ(rotation.settings.stable_slot, 1'000'000u);
+  EXPECT_EQ(rotation.settings.weights, (std::map<uint16_t, uint32_t>{{5, 2000}}));
+  EXPECT_EQ(rotation.fixed, (mailbox::EventSet{0b10}));
+  EXPECT_EQ(rotation.dead_cycles, 7u);
+  EXPECT_EQ(rotation.seed, 5u);
+  EXPECT_EQ(file->pipeline.relations,
+            (std::vector<Relation>{{.members = {0, 1}, .times = 2},
+                                   {.kind = Relation::Kind::kSum, .members = {2, 3}, .whole = 4},
+                                   {.kind = Relation::Kind::kAtMost, .members = {6}, .whole = 5}}));
+}
+
+TEST(ChipFileRotationTest, ReadsARotationOfItsOwnFile) {
+  Write(Path("rotation.yaml"), "profile: two-set\nslots: {stable: 2ms, fluctuating: 1ms}\n");
+  const auto file = Load(Chip("rotation: {file: rotation.yaml}\n"));
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->pipeline.rotation->settings.profile, mailbox::RotationProfile::kTwoSet);
+  EXPECT_EQ(file->pipeline.rotation->settings.fluctuating_slot, 1'000'000u);
+
+  Write(Path("rotation.yaml"), "step: 2\nslots: {stable: 2x}\n");
+  EXPECT_THAT(Refused("rotation: {file: rotation.yaml}\n"), StartsWith(Path("rotation.yaml") + ":2: 'stable' must be"));
+  Write(Path("rotation.yaml"), "\nweights:\n  hit: 1\n");
+  EXPECT_EQ(Refused("rotation: {file: rotation.yaml}\n"),
+            Path("rotation.yaml") + ":3: no event 'hit' (did you mean 'hits'?)");
+  Write(Path("rotation.yaml"), "\nslots: {stable: 4us}\n");
+  EXPECT_EQ(Refused("rotation: {file: rotation.yaml}\n"),
+            Path("rotation.yaml") + ":2: stable slot (cycles) is 4000, must be from 4088 to 1000000000000");
+  EXPECT_THAT(Refused("rotation: {file: rotation.yaml, step: 2}\n"), HasSubstr(":9: "));
+  const absl::Status nowhere = Load(Chip("rotation: {file: nowhere.yaml}\n")).status();
+  EXPECT_THAT(std::string(nowhere.message()), StartsWith(Path("nowhere.yaml")));
+}
+
+TEST(ChipFileRotationTest, HasNoneWithoutTheKey) {
+  EXPECT_EQ(Refused(""),
+            ":4: unit 'sm': number of counters is 6, must be from 1 to 4; with 'rotation' its events take turns, with "
+            "'selections' each VM has some of them");
+  EXPECT_EQ(Refused("", ", fixed: [busy]"),
+            ":4: unit 'sm': 'fixed' needs 'rotation', in which other events take turns");
+}
+
+TEST(ChipFileRotationTest, DeviceUnitsCannotSelect) {
+  const std::string text =
+      "device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}\n"
+      "units: [{name: sm, events: [busy]}]\n"
+      "device_units:\n"
+      "  - {name: dram, counters: 1, events: [dram_reads, dram_writes]}\n"
+      "device_workload: {phases: [{kind: gemm, time: 1ms}]}\n"
+      "vms: [{name: vm1, uuid: 11111111-0000-4000-8000-000000000001, contexts: []}]\n";
+  EXPECT_EQ(Load(text).status().message(),
+            Path() +
+                ":4: unit 'dram': number of counters is 2, must be from 1 to 1; with 'rotation' its events take "
+                "turns");
+}
+
+TEST(ChipFileRotationTest, AMistakeIsNamed) {
+  EXPECT_EQ(Refused("rotation: {slots: {stable: 4us}}\n"),
+            ":9: stable slot (cycles) is 4000, must be from 4088 to 1000000000000");
+  EXPECT_EQ(Refused("rotation:\n  weights:\n    buzy: 1\n"), ":11: no event 'buzy' (did you mean 'busy'?)");
+  EXPECT_EQ(Refused("rotation: {counters: 3}\n"),
+            ":9: key 'counters' is only for replays: a chip file says it of its units");
+  EXPECT_EQ(Refused("rotation: {}\nextension: 1\n"),
+            ":9: 'rotation' needs extension 2: others cannot tell an estimate from a count");
+  EXPECT_EQ(Refused("relations: []\nextension: off\n"),
+            ":9: 'relations' needs extension 2: others cannot tell an estimate from a count");
+  EXPECT_EQ(Refused("rotation: {}\nselections: [{name: a, events: []}]\n"),
+            ":9: a chip has 'selections', of which each VM has one, or a 'rotation', not both");
+  EXPECT_EQ(Refused("rotation: {}\n", ", fixed: [busy, idel]"),
+            ":4: unit 'sm' has no event 'idel' to fix (did you mean 'idle'?)");
+  EXPECT_EQ(Refused("rotation: {}\n", ", fixed: [busy, idle, loads, stores]"),
+            ":9: the fixed events of unit sm.0 need 4 counters, it has 4: one at least must be left");
+  EXPECT_EQ(Refused("rotation: {}\n", ", fixed: [busy, busy]"), ":4: event 'busy' is listed twice");
+}
+
+TEST(ChipFileRotationTest, AMistakenRelationIsNamed) {
+  EXPECT_EQ(Refused("rotation: {}\nrelations:\n  - {sum: [busy, idel], of: resident_cycles}\n"),
+            ":11: no event 'idel' (did you mean 'idle'?)");
+  EXPECT_EQ(Refused("rotation: {}\nrelations:\n  - {event: busy, at_most: dram_reads}\n"),
+            ":11: events 'dram_reads' and 'busy' are of different scopes");
+  EXPECT_THAT(Refused("rotation: {}\nrelations:\n  - {event: bytes, at_most: l2_reads}\n"),
+              StartsWith(":11: event 'bytes' is counted prescaled"));
+  EXPECT_EQ(Refused("rotation: {}\nrelations:\n  - {event: busy, is_sum_of: [busy, idle]}\n"),
+            ":11: event 'busy' is named twice");
+}
+
+TEST(ChipFileRotationTest, NeedsWhatCanTurn) {
+  const std::string text =
+      "device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}\n"
+      "units:\n"
+      "  - {name: sm, events: [busy, {name: wide, bits: 8}]COUNTERS}\n"
+      "rotation: {}\n"
+      "vms: [{name: vm1, uuid: 11111111-0000-4000-8000-000000000001, contexts: []}]\n";
+  const auto with = [&](const std::string& counters) {
+    return std::string(text).replace(text.find("COUNTERS"), 8, counters);
+  };
+  EXPECT_EQ(Load(with("")).status().message(), Path() + ":4: a rotation needs a unit with more events than counters");
+  EXPECT_EQ(Load(with(", counters: 7")).status().message(),
+            Path() + ":4: event 'wide' needs 8 counters of unit sm.0, which has 7 for events that take turns");
+  EXPECT_TRUE(Load(with(", counters: 8")).ok());
+}
+
+TEST(ChipFileRotationTest, NeedsUnits) {
+  const std::string text =
+      "device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}\n"
+      "waveform: {trace: t, signals: s, schedule: c}\n"
+      "rotation: {}\n"
+      "vms: []\n";
+  EXPECT_EQ(Load(text).status().message(), Path() + ":3: 'rotation' needs units, whose events it is about");
+}
+
+}  // namespace
+}  // namespace sideband::mcu
