@@ -198,6 +198,7 @@ class Decoder {
   Decoder(ByteSpan bits, const Snapshot* base, Snapshot& snapshot) : in_(bits), base_(base), snapshot_(snapshot) {}
 
   absl::Status Decode() && {
+    if (snapshot_.blocks.empty()) return Malformed("numbers of no blocks");
     SIDEBAND_RETURN_IF_ERROR(ReadLayout());
     snapshot_.rotation.resize(snapshot_.blocks.size());
     RotationPrediction predictions(snapshot_, base_);
