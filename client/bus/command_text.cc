@@ -153,6 +153,25 @@ std::string PeekArguments(const CommandWord& command, const DataRegisters& in) {
                       is_of_same_latch ? ", same latch" : "");
 }
 
+bool IsRotateStep(const CommandWord& command, mailbox::RotateStep step) {
+  return command.opcode == Opcode::kRotate && command.arg1 == static_cast<uint8_t>(step);
+}
+
+std::string RotateArguments(const CommandWord& command, const DataRegisters& in) {
+  switch (static_cast<mailbox::RotateStep>(command.arg1)) {
+    case mailbox::RotateStep::kPlan:
+      return absl::StrCat("plan of ", ScopeText(in.data), " from byte ", NumberOr(in.extended_data),
+                          WindowsText(command));
+    case mailbox::RotateStep::kApply:
+      return absl::StrCat("apply: ", NumberOr(in.data), " bytes, CRC ", HexOr(in.extended_data));
+    case mailbox::RotateStep::kLearn:
+      return absl::StrCat("learn ", ScopeText(in.data));
+    case mailbox::RotateStep::kPass:
+      return absl::StrCat("pass ", NumberOr(in.extended_data), " of ", ScopeText(in.data));
+  }
+  return absl::StrFormat("step 0x%02X", command.arg1);
+}
+
 std::string PeriodText(const DataRegisters& in) {
   if (!in.data || !in.extended_data) return "?";
   return absl::StrCat(uint64_t{*in.extended_data} << 32 | *in.data);
@@ -236,6 +255,10 @@ std::string ArgumentsText(const CommandWord& command, const DataRegisters& in) {
       return PeekArguments(command, in);
     case Opcode::kConfig:
       return ConfigArguments(command, in);
+    case Opcode::kRotate:
+      return RotateArguments(command, in);
+    case Opcode::kUpload:
+      return absl::StrCat("from byte ", NumberOr(in.data), WindowsText(command));
     case Opcode::kNull:
       return "";
   }
@@ -366,12 +389,14 @@ std::string DiscoverExtendedText(uint8_t item, uint32_t value) {
 
 bool OpensStream(const CommandWord& command) {
   return command.opcode == Opcode::kCatalog || command.opcode == Opcode::kLatch || command.opcode == Opcode::kRead ||
-         IsPeekStep(command, PeekStep::kGo) || IsConfigStep(command, mailbox::ConfigStep::kDump);
+         IsPeekStep(command, PeekStep::kGo) || IsConfigStep(command, mailbox::ConfigStep::kDump) ||
+         IsRotateStep(command, mailbox::RotateStep::kPlan);
 }
 
 std::string StreamSubject(const CommandWord& command, const DataRegisters& in) {
   if (command.opcode == Opcode::kPeek) return "live counters";
   if (command.opcode == Opcode::kConfig) return "the configuration";
+  if (command.opcode == Opcode::kRotate) return "a plan";
   if (command.opcode == mailbox::Opcode::kCatalog) return "the catalogue";
   return command.opcode == mailbox::Opcode::kRead ? ReadSubject(command, in) : "a snapshot";
 }
@@ -426,6 +451,11 @@ std::string DataText(const CommandWord& command, uint32_t value) {
       return absl::StrCat("snapshot ", value);
     case Opcode::kConfig:
       return ConfigData(command, value).empty() ? Hex(value) : ConfigData(command, value);
+    case Opcode::kRotate:
+      if (IsRotateStep(command, mailbox::RotateStep::kPlan)) return absl::StrCat("stream of ", value, " bytes");
+      return IsRotateStep(command, mailbox::RotateStep::kApply) ? absl::StrCat(value, " bytes") : Hex(value);
+    case Opcode::kUpload:
+      return absl::StrCat("from byte ", value);
     case Opcode::kTrigger:
       return TriggerData(command, value);
     case Opcode::kPeek:
@@ -476,6 +506,11 @@ std::string ExtendedDataText(const CommandWord& command, uint32_t value) {
       break;
     case Opcode::kConfig:
       return ConfigExtendedData(command, value).empty() ? Hex(value) : ConfigExtendedData(command, value);
+    case Opcode::kRotate:
+      if (IsRotateStep(command, mailbox::RotateStep::kPlan)) return absl::StrCat("plan ", value);
+      return IsRotateStep(command, mailbox::RotateStep::kApply) ? absl::StrCat("CRC ", Hex(value)) : Hex(value);
+    case Opcode::kUpload:
+      return absl::StrCat("buffer of ", value, " bytes");
   }
   return Hex(value);
 }

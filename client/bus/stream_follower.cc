@@ -16,7 +16,8 @@ using mailbox::Opcode;
 void StreamFollower::Command(const mailbox::CommandWord& command, const DataRegisters& in) {
   if (!OpensStream(command)) return;
   const bool is_at_start = command.opcode == Opcode::kLatch || command.opcode == Opcode::kPeek;
-  const std::optional<uint32_t> offset = is_at_start ? 0 : in.data;
+  const auto& given = command.opcode == Opcode::kRotate ? in.extended_data : in.data;
+  const std::optional<uint32_t> offset = is_at_start ? 0 : given;
   const std::string name = StreamSubject(command, in);
   // A READ from a later byte of the same stream continues it; any other command starts anew.
   if (!open_.has_value() || open_->name != name || offset.value_or(0) == 0) Forget();
@@ -63,6 +64,9 @@ std::string StreamFollower::Completed() {
   }
   if (header.kind == mailbox::StreamKind::kConfig) {
     return absl::StrFormat("configuration complete: %d bytes, CRC ok, boot %016x", *length_, header.boot_id);
+  }
+  if (header.kind == mailbox::StreamKind::kPlan) {
+    return absl::StrFormat("plan complete: %d bytes, CRC ok, boot %016x", *length_, header.boot_id);
   }
   const std::string base = header.base_id == 0 ? "" : absl::StrCat(" since snapshot ", header.base_id);
   return absl::StrFormat("snapshot %d complete: %d bytes%s, CRC ok, boot %016x", header.snapshot_id, *length_, base,

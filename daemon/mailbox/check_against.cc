@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/mailbox/check_against.h"
 
+#include "proto/mailbox/rotation_layout.h"
+
 namespace sideband::daemon {
 namespace {
 
@@ -20,6 +22,9 @@ absl::Status CheckAgainst(const Topology& topology, const mailbox::Snapshot& sna
   const bool has_device = !snapshot.blocks.empty() && snapshot.blocks[0].vm == mailbox::kHypervisorVm;
   if (!has_device || mailbox::IsHostBlock(snapshot.blocks[0])) {
     return absl::InvalidArgumentError("the snapshot does not start with the device's own block");
+  }
+  if (!snapshot.rotation.empty() && snapshot.layout != mailbox::LayoutOf(topology.catalog())) {
+    return absl::InvalidArgumentError("the snapshot's rotation is not that of this catalogue");
   }
   // No scope occurs twice in a decoded snapshot, so equal numbers and known scopes mean that every scope is present.
   const mailbox::Catalog& catalog = topology.catalog();

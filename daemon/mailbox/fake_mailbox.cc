@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "proto/mailbox/rotation_layout.h"
 #include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"
 #include "proto/smbus/pec.h"
@@ -132,7 +133,7 @@ FakeMailbox::Reply FakeMailbox::Perform(const Command& command) {
         return {.data = static_cast<uint32_t>(features), .extended_data = static_cast<uint32_t>(features >> 32)};
       }
       return {.data = static_cast<uint32_t>(version) | mailbox::kWindowBytes << 8 | mailbox::kWindowCount << 16,
-              .extended_data = version == ExtensionVersion::kOne ? 0x1Fu : 0x9Fu};
+              .extended_data = version == ExtensionVersion::kOne ? 0x1Fu : 0x49Fu};
     case Opcode::kCatalog:
       return Open(CatalogStream(), command.data, 0);
     case Opcode::kLatch:
@@ -160,6 +161,7 @@ FakeMailbox::Reply FakeMailbox::Latch(const Command& command) {
   }
   latched_ = next;
   latched_->snapshot_id = ++snapshot_id_;
+  if (!latched_->rotation.empty()) latched_->layout = mailbox::LayoutOf(catalog);
   latched_->catalog_hash = mailbox::CatalogHash(CatalogPayload());
   is_relative_ = held != 0 && base_ && base_->snapshot_id == held;
   const Reply opened = Open(SnapshotStream(), 0, 0);

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "proto/mailbox/rotation_stream.h"
 #include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"
 
@@ -381,6 +382,52 @@ absl::StatusOr<MailboxSession::ConfigReply> MailboxSession::RunConfig(mailbox::C
   command.arg2 = tag;
   SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run({.command = command, .data = data, .extended_data = extended_data}));
   return ConfigReply{reply.data, reply.extended_data};
+}
+
+absl::StatusOr<uint32_t> MailboxSession::OpenPlan(uint32_t scope, uint32_t offset) {
+  CommandWord command = StreamCommand(Opcode::kRotate);
+  command.arg1 = static_cast<uint8_t>(mailbox::RotateStep::kPlan);
+  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply,
+                            Run({.command = command, .data = scope, .extended_data = offset, .output = Output::kData}));
+  return reply.data;
+}
+
+absl::StatusOr<mailbox::RotationPlan> MailboxSession::ReadPlan(uint32_t scope, size_t events) {
+  const absl::StatusOr<uint32_t> size = OpenPlan(scope, 0);
+  if (absl::IsInvalidArgument(size.status())) return absl::NotFoundError("ROTATE: nothing rotates there");
+  SIDEBAND_RETURN_IF_ERROR(size.status());
+  SIDEBAND_ASSIGN_OR_RETURN(const SecretBytes bytes,
+                            ReadStream(*size, [&](uint32_t offset) { return OpenPlan(scope, offset); }));
+  return mailbox::DecodePlanStream(bytes, events);
+}
+
+absl::Status MailboxSession::OpenUpload(uint32_t offset) {
+  SIDEBAND_ASSIGN_OR_RETURN(
+      const Reply reply,
+      Run({.command = StreamCommand(Opcode::kUpload), .data = offset, .extended_data = {}, .output = Output::kData}));
+  return reply.data == offset ? absl::OkStatus() : absl::AbortedError("UPLOAD: another controller's offset");
+}
+
+absl::Status MailboxSession::Upload(ByteSpan bytes) {
+  if (bytes.size() > mailbox::kUploadBytesMax) {
+    return absl::InvalidArgumentError(absl::StrCat("UPLOAD: ", bytes.size(), " bytes are more than the device takes"));
+  }
+  const uint32_t window_bytes = port_.block_bytes_max(), span = mailbox::WindowSpanBytes(window_bytes);
+  for (size_t at = 0; at < bytes.size(); at += window_bytes) {
+    if (at % span == 0) SIDEBAND_RETURN_IF_ERROR(OpenUpload(static_cast<uint32_t>(at)));
+    const auto window = static_cast<uint8_t>(mailbox::kWindowFirst + at % span / window_bytes);
+    const ByteSpan part = bytes.subspan(at, std::min<size_t>(window_bytes, bytes.size() - at));
+    SIDEBAND_RETURN_IF_ERROR(port_.WriteBlock(window, part));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MailboxSession::RunRotate(mailbox::RotateStep step, uint32_t data, uint32_t extended_data) {
+  return Run({.command = Command(Opcode::kRotate, static_cast<uint8_t>(step)),
+              .data = data,
+              .extended_data = extended_data,
+              .output = Output::kNothing})
+      .status();
 }
 
 absl::StatusOr<Latched> MailboxSession::OpenClosing(uint32_t snapshot_id, bool is_whole) {

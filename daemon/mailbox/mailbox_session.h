@@ -18,12 +18,14 @@
 #include "absl/time/time.h"
 #include "daemon/mailbox/register_port.h"
 #include "daemon/snapshot/topology.h"
+#include "proto/base/bytes.h"
 #include "proto/base/secret_memory.h"
 #include "proto/mailbox/counting.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/features.h"
 #include "proto/mailbox/peek.h"
 #include "proto/mailbox/registers.h"
+#include "proto/mailbox/rotation.h"
 #include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/word.h"
 
@@ -114,6 +116,15 @@ class MailboxSession {
     uint32_t extended_data = 0;
   };
   absl::StatusOr<ConfigReply> RunConfig(mailbox::ConfigStep step, uint8_t tag, uint32_t data, uint32_t extended_data);
+  // Whether events rotate, likewise.
+  bool has_rotation() const { return (features_ & mailbox::kRotationFeature) != 0; }
+  // The plan of a scope (rotation_writer.h), of a device with that many events. NOT_FOUND if there is none.
+  absl::StatusOr<mailbox::RotationPlan> ReadPlan(uint32_t scope, size_t events);
+  // Writes to the upload buffer, whose limit the bytes must not exceed. Other controllers may write there, too: what is
+  // done with the bytes names their checksum.
+  absl::Status Upload(ByteSpan bytes);
+  // A step of ROTATE but PLAN with its inputs. Of APPLY, INVALID_ARGUMENT also for other bytes in the upload buffer.
+  absl::Status RunRotate(mailbox::RotateStep step, uint32_t data, uint32_t extended_data);
   // The snapshot that a COMMIT has latched, as ReadSnapshot takes it. Not whole, it is relative to the acknowledged
   // one.
   absl::StatusOr<Latched> OpenClosing(uint32_t snapshot_id, bool is_whole);
@@ -153,6 +164,8 @@ class MailboxSession {
   using Reopen = std::function<absl::StatusOr<uint32_t>(uint32_t offset)>;
   absl::StatusOr<uint32_t> OpenCatalog(uint32_t offset);
   absl::StatusOr<uint32_t> OpenConfig(uint32_t offset);
+  absl::Status OpenUpload(uint32_t offset);
+  absl::StatusOr<uint32_t> OpenPlan(uint32_t scope, uint32_t offset);
   absl::StatusOr<uint32_t> OpenSnapshot(uint32_t snapshot_id, bool is_whole, uint32_t offset);
   // Reads a stream of `size` bytes, whose windows start at offset 0.
   absl::StatusOr<SecretBytes> ReadStream(uint32_t size, const Reopen& reopen);

@@ -70,10 +70,16 @@ absl::StatusOr<smbus::TransferResult> RegisterPort::Try(const smbus::Transfer& t
 }
 
 absl::StatusOr<Outcome> RegisterPort::WriteOnce(uint8_t code, uint32_t value) {
+  ByteWriter block;
+  block.U32(value);
+  return WriteBlockOnce(code, block.written());
+}
+
+absl::StatusOr<Outcome> RegisterPort::WriteBlockOnce(uint8_t code, ByteSpan block) {
   ByteWriter out;
   out.U8(code);
-  out.U8(mailbox::kRegisterBytes);
-  out.U32(value);
+  out.U8(static_cast<uint8_t>(block.size()));
+  out.Raw(block);
   // The PEC covers the address byte, too, although the adapter sends it.
   const uint8_t address_byte = smbus::AddressByte(address_, /*read=*/false);
   out.U8(smbus::Pec(out.written(), smbus::Pec({&address_byte, 1})));
@@ -86,10 +92,16 @@ absl::StatusOr<Outcome> RegisterPort::WriteOnce(uint8_t code, uint32_t value) {
 absl::Status RegisterPort::StatusOf(Outcome outcome) const { return OutcomeStatus(outcome, address_); }
 
 absl::Status RegisterPort::Write(uint8_t code, uint32_t value) {
+  ByteWriter block;
+  block.U32(value);
+  return WriteBlock(code, block.written());
+}
+
+absl::Status RegisterPort::WriteBlock(uint8_t code, ByteSpan block) {
   Outcome outcome = Outcome::kOk;
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-    // Any failure on the wire is retried: writing a register twice has no further effect.
-    SIDEBAND_ASSIGN_OR_RETURN(outcome, WriteOnce(code, value));
+    // Any failure on the wire is retried: writing a register or a window twice has no further effect.
+    SIDEBAND_ASSIGN_OR_RETURN(outcome, WriteBlockOnce(code, block));
     if (outcome == Outcome::kOk) break;
   }
   return StatusOf(outcome);

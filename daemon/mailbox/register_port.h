@@ -40,6 +40,8 @@ class RegisterPort {
   absl::StatusOr<smbus::Outcome> WriteOnce(uint8_t code, uint32_t value);
   // The status that corresponds to an outcome.
   absl::Status StatusOf(smbus::Outcome outcome) const;
+  // Writes a block of 1 to 255 bytes, likewise.
+  absl::Status WriteBlock(uint8_t code, ByteSpan block);
   absl::StatusOr<uint32_t> Read(uint8_t code);
   // Reads a block of `size` bytes, 1 to 255. A block of another length is DATA_LOSS. The caller must know the length,
   // since Linux takes the length from the count byte only for blocks of up to 32 bytes.
@@ -49,10 +51,11 @@ class RegisterPort {
   absl::StatusOr<Bytes> Probe(uint8_t code, uint8_t size);
   // Reports an outcome that is not visible in a single transaction.
   void Report(absl::string_view outcome) const { on_outcome_(outcome); }
-  // The largest block that can be read, in bytes.
+  // The largest block that can be read or written, in bytes.
   uint8_t block_bytes_max() const;
 
  private:
+  absl::StatusOr<smbus::Outcome> WriteBlockOnce(uint8_t code, ByteSpan block);
   absl::StatusOr<smbus::TransferResult> Try(const smbus::Transfer& transfer);
   // DATA_LOSS for a wrong PEC; empty if the device has no block of `size` bytes at this code.
   absl::StatusOr<Bytes> TryProbe(uint8_t code, uint8_t size);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "proto/mailbox/block_family.h"
+#include "proto/mailbox/counter_groups.h"
 #include "proto/mailbox/snapshot.h"
 
 namespace sideband::mailbox {
@@ -21,6 +22,11 @@ inline constexpr uint32_t kScopeBits = 16 + 16 + 32;
 inline constexpr uint32_t kStateBits = 2;
 inline constexpr uint32_t kFlagsBits = 16;
 inline constexpr uint32_t kCounterBits = 64;
+
+// The flags that a stream with these forms of increments may have.
+constexpr uint16_t KnownFlags(Forms forms) {
+  return forms >= Forms::kProportional ? kFlagsKnown | kFlagRotationInconsistent : kFlagsKnown;
+}
 
 // The base of a block: the base snapshot's block with the same scope, or zeros.
 struct BaseBlock {

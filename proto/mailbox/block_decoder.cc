@@ -92,7 +92,7 @@ class Decoder {
 
   absl::Status ReadFlags(BlockHeader& block) {
     block.flags = static_cast<uint16_t>(in_.Bits(kFlagsBits));
-    return (block.flags & ~kFlagsKnown) == 0 ? absl::OkStatus() : Malformed("unknown block flag");
+    return (block.flags & ~KnownFlags(increment_forms_)) == 0 ? absl::OkStatus() : Malformed("unknown block flag");
   }
 
   absl::Status ReadWholeHeader(BlockHeader& block) {

@@ -88,11 +88,14 @@ class Encoder {
     WriteDeltas(deltas, RowOf(sums_, i), base.counters);
   }
 
+  // Those that the stream's version has.
+  uint16_t FlagsOf(const BlockHeader& block) const { return block.flags & KnownFlags(forms_); }
+
   void WriteWhole(const BlockHeader& block, std::span<const uint64_t> counters) {
     out_.Bit(true);
     out_.Bit(true);
     out_.Bits(static_cast<uint8_t>(block.state), kStateBits);
-    out_.Bits(block.flags, kFlagsBits);
+    out_.Bits(FlagsOf(block), kFlagsBits);
     out_.Bits(block.trigger_id, 32);
     out_.Bits(block.reference_time_ns, 64);
     out_.Bits(block.sequence, 32);
@@ -101,8 +104,9 @@ class Encoder {
 
   void WriteHeader(const BlockHeader& block, const BlockHeader& base) {
     out_.Bits(static_cast<uint8_t>(block.state), kStateBits);
-    out_.Bit(block.flags != base.flags);
-    if (block.flags != base.flags) out_.Bits(block.flags, kFlagsBits);
+    const bool differ = FlagsOf(block) != FlagsOf(base);
+    out_.Bit(differ);
+    if (differ) out_.Bits(FlagsOf(block), kFlagsBits);
     // A latch commits all blocks, so these differences are mostly 0, which takes few bits.
     out_.Number(static_cast<uint32_t>(snapshot_.trigger_id - block.trigger_id));
     out_.Number(snapshot_.reference_time_ns - block.reference_time_ns);

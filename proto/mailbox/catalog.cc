@@ -6,6 +6,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/catalog_items.h"
 #include "proto/mailbox/gate_controls.h"
+#include "proto/mailbox/rotation_items.h"
 #include "proto/mailbox/sections.h"
 
 namespace sideband::mailbox {
@@ -194,6 +195,9 @@ Bytes EncodeCatalogSections(const Catalog& catalog) {
   AppendSection(CatalogSection::kEvents, events.written(), out);
   AppendSection(CatalogSection::kEventDetails, details.written(), out);
   AppendSection(CatalogSection::kScopes, scopes.written(), out);
+  if (!catalog.relations.empty() || !catalog.plans.empty()) {
+    AppendSection(CatalogSection::kRotation, EncodeRotations(catalog.relations, catalog.plans), out);
+  }
   if (!catalog.gate_groups.empty() || !catalog.selections.empty()) EncodeGateGroups(catalog, out);
   return std::move(out).Take();
 }
@@ -212,6 +216,9 @@ absl::StatusOr<Catalog> DecodeCatalogSections(ByteSpan payload) {
   }
   if (const ByteSpan* const groups = FindSection(sections, CatalogSection::kGateGroups)) {
     SIDEBAND_RETURN_IF_ERROR(DecodeGateGroups(*groups, catalog));
+  }
+  if (const ByteSpan* const rotation = FindSection(sections, CatalogSection::kRotation)) {
+    SIDEBAND_RETURN_IF_ERROR(DecodeRotations(*rotation, catalog.events.size(), catalog.relations, catalog.plans));
   }
   SIDEBAND_RETURN_IF_ERROR(CheckCatalog(catalog));
   SIDEBAND_RETURN_IF_ERROR(CheckGateGroups(catalog));

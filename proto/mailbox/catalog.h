@@ -152,8 +152,9 @@ absl::StatusOr<Catalog> DecodeCatalog(ByteSpan payload);
 // The same for version 2. INVALID_ARGUMENT also for malformed sections (sections.h), details of more or fewer events,
 // rates above kRateQ32Max, a host block of an unknown slice or a second one of a slice, more than kGateGroupsMax gate
 // groups, a group without a name or with that of another, a running event that does not exist, an event of a group that
-// does not exist, more than kSelectionsMax selections, a selection without a name or with that of another, and a
-// selectable event that does not exist, is masked or of the device, or has no gate group.
+// does not exist, more than kSelectionsMax selections, a selection without a name or with that of another, a
+// selectable event that does not exist, is masked or of the device, or has no gate group, and relations and plans as in
+// rotation_items.h.
 absl::StatusOr<Catalog> DecodeCatalogSections(ByteSpan payload);
 
 // The CRC-32C of the payload; it changes with the catalogue.

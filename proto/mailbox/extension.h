@@ -3,11 +3,11 @@
 // The commands of the snapshot extension: their inputs in data-in (5D) and extended data-in (5E), and their outputs.
 // The extension is our own definition (README.md has the table and worked examples).
 //
-// A stream (the catalogue, a latched snapshot, a peek or a configuration) is read through sixteen block windows of w
-// bytes; arg2 of the command that opens the stream sets w (0: 255). After CATALOG or READ with byte offset b, or LATCH
-// with b = 0, command code 0xD0 + i is an SMBus block read of bytes [b + i·w, b + (i+1)·w) of that stream, with PEC.
-// Windows have no side effects: a damaged window is read again, and an interrupted controller continues by READ from
-// its last byte.
+// A stream (the catalogue, a latched snapshot, a peek, a configuration or a plan) is read through sixteen block windows
+// of w bytes; arg2 of the command that opens the stream sets w (0: 255). After CATALOG or READ with byte offset b, or
+// LATCH with b = 0, command code 0xD0 + i is an SMBus block read of bytes [b + i·w, b + (i+1)·w) of that stream, with
+// PEC. Windows have no side effects: a damaged window is read again, and an interrupted controller continues by READ
+// from its last byte.
 #ifndef SIDEBAND_PROTO_MAILBOX_EXTENSION_H_
 #define SIDEBAND_PROTO_MAILBOX_EXTENSION_H_
 
@@ -104,6 +104,24 @@ enum class TriggerStep : uint8_t { kOnce = 0, kStart = 1, kStop = 2 };
 // ERR_AGAIN: another boot or revision, another controller's transaction, none (any more), or the last closing snapshot
 // is not acknowledged. ERR_DATA: no such word, or a value that it cannot have.
 enum class ConfigStep : uint8_t { kBegin = 0, kAddress = 1, kWrite = 2, kRead = 3, kCommit = 4, kAbort = 5, kDump = 6 };
+
+// ROTATE, arg1 = step; only version 2, and only with its feature. A scope is a VM's ID 15:0 and a context's 31:16,
+// kNoContext for the VM itself. Plans and requests are in rotation.h, their bytes in rotation_stream.h.
+//   kPlan:  C9 in = scope, CA in = byte offset; arg2 = window bytes; C9 out = stream length, CA out = the plan's
+//   number.
+//           Offset 0 makes a new stream, of the plan in force for the scope.
+//   kApply: C9 in = the bytes in the upload buffer, CA in = their CRC-32C; both out again. They are a request, and the
+//           buffer is then empty. It takes effect at each context's next residency. Repeated, it is answered again.
+//   kLearn: C9 in = scope. Stores when the scope fluctuates, by its own time, for what it does from then on.
+//   kPass:  C9 in = scope, CA in = the pass of profile kTwoSet that its next generation counts.
+// ERR_DATA: no such scope, other bytes than those, or what the device does not do. ERR_AGAIN: an offset in the stream
+// of another scope.
+enum class RotateStep : uint8_t { kPlan = 0, kApply = 1, kLearn = 2, kPass = 3 };
+
+// UPLOAD: arg2 = window bytes w (0: 255), C9 in = byte offset b; C9 out = b, CA out = kUploadBytesMax; only version 2.
+// Block writes with PEC to 0xD0 + i then put bytes [b + i·w, b + (i+1)·w), or fewer, into the one upload buffer.
+// Writing a window twice has the effect of once. ERR_DATA: b is beyond the buffer.
+inline constexpr uint32_t kUploadBytesMax = 16 << 10;
 
 // The mark identifies a snapshot in the command word of LATCH and ACK, besides the ID in 5D, so that no other snapshot
 // is acknowledged. When the command is executed, 5D may have been overwritten by another controller's LATCH, or by this

@@ -24,6 +24,9 @@ inline constexpr uint64_t kHostBlocksFeature = uint64_t{1} << 3;
 // VMs may be private: the device's block has none of their counts (catalog.h).
 inline constexpr uint64_t kPrivateVmsFeature = uint64_t{1} << 4;
 
+// Counter rotation: ROTATE, and numbers of what was not counted all the time (rotation.h).
+inline constexpr uint64_t kRotationFeature = uint64_t{1} << 5;
+
 struct FeatureRow {
   uint8_t bit;
   const char* name;

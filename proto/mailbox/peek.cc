@@ -17,7 +17,8 @@ absl::Status Malformed(absl::string_view what) { return absl::InvalidArgumentErr
 absl::Status CheckPayload(const PeekAnswer& answer, size_t remaining) {
   if (answer.question.bitmap == 0) return Malformed("of no counter");
   if (remaining != 8 * static_cast<size_t>(std::popcount(answer.question.bitmap))) return Malformed("wrong length");
-  return (answer.flags & ~kFlagsKnown) == 0 ? absl::OkStatus() : Malformed("unknown block flag");
+  return (answer.flags & ~(kFlagsKnown | kFlagRotationInconsistent)) == 0 ? absl::OkStatus()
+                                                                          : Malformed("unknown block flag");
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ namespace sideband::mailbox {
 // Not thread-safe.
 class RandomSnapshots {
  public:
-  explicit RandomSnapshots(uint64_t seed);
+  // With rotation, some of the events rotate; the numbers mostly grow as a device's do.
+  explicit RandomSnapshots(uint64_t seed, bool with_rotation = false);
 
   // IDs and times ascend. Blocks occasionally appear, disappear and change their generation. Counts add up from
   // contexts to the device, except for some counts that only a VM or the device has, and for those of a private VM.
@@ -33,6 +34,7 @@ class RandomSnapshots {
   struct Block {
     BlockHeader header;
     std::vector<uint64_t> counters;
+    BlockRotation rotation = {};
   };
 
   uint32_t Below(uint32_t limit) { return std::uniform_int_distribution<uint32_t>(0, limit - 1)(random_); }
@@ -41,9 +43,13 @@ class RandomSnapshots {
   bool IsPrivate(uint16_t vm) const { return whole_.contains(vm) && !whole_.contains(kHypervisorVm); }
   void Count(Block& block, const std::vector<uint64_t>& more);
   std::vector<uint64_t> SomeCounts();
+  uint64_t SomeCount() { return OneIn(4) ? 0 : random_() >> Below(64); }
+  void ChangeLayout();
+  void Rotate(BlockRotation& numbers);
 
   std::mt19937_64 random_;
   uint32_t counters_;
+  const bool with_rotation_;
   std::map<std::pair<uint16_t, uint16_t>, Block> blocks_;
   VmIds whole_;
   Snapshot now_;

@@ -5,8 +5,7 @@
 //   const RotationPlan& plan = catalog.plans[0];                    // the chip's own
 //   const BlockRotation& numbers = snapshot.rotation[block];
 //   const RotationTime time = TimeOf(numbers, catalog.plans, event, group);
-//   time.running;                                                   // cycles in which the event was counted, of
-//   enabled
+//   time.running;                        // cycles in which the event was counted, of time.enabled
 #ifndef SIDEBAND_PROTO_MAILBOX_ROTATION_H_
 #define SIDEBAND_PROTO_MAILBOX_ROTATION_H_
 
@@ -14,6 +13,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "proto/mailbox/event_set.h"
@@ -109,7 +109,14 @@ struct BlockRotation {
 struct RotationTime {
   uint64_t enabled = 0;
   uint64_t running = 0;
+  bool operator==(const RotationTime&) const = default;
 };
+
+// Of an event with the gate group of that index (none: of no group), in all parts. Running are the slots of the sets
+// that include the event. A part whose plan is not among `plans` counts in enabled only, one without the group not at
+// all.
+RotationTime TimeOf(const BlockRotation& numbers, const std::vector<RotationPlan>& plans, size_t event,
+                    std::optional<size_t> gate_group);
 
 }  // namespace sideband::mailbox
 

@@ -14,6 +14,7 @@
 #include "proto/base/secret_memory.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/rotation.h"
+#include "proto/mailbox/rotation_layout.h"
 
 namespace sideband::mailbox {
 
@@ -35,8 +36,8 @@ inline constexpr uint16_t kFlagConfidentialExcluded = 1 << 4;
 // (virtual-counters.md, "Coverage").
 inline constexpr uint16_t kFlagPartial = 1 << 6;
 
-// "overflow", "trigger_overrun", "mmu_fault", "estimated", "confidential_excluded", "partial", in the order of the
-// bits.
+// "overflow", "trigger_overrun", "mmu_fault", "estimated", "confidential_excluded", "rotation_inconsistent", "partial",
+// in the order of the bits.
 std::vector<std::string> FlagNames(uint16_t flags);
 
 // Size of a block's header in the device's memory; the counters follow, 8 bytes each.
@@ -80,6 +81,7 @@ struct Snapshot {
   std::optional<PipelineStatistics> statistics;  // only in some snapshots of version 2
   std::vector<BlockHeader> blocks;
   std::vector<BlockRotation> rotation;  // one for each block; none of a device without rotation
+  RotationLayout layout;                // what they are of; empty without them
   CounterValues counters;  // block after block, counters_per_block each, in the catalogue's order of events
 
   std::span<const uint64_t> Counters(size_t block) const {
@@ -88,6 +90,9 @@ struct Snapshot {
   bool operator==(const Snapshot&) const = default;
 };
 
+// The maximum number of counters in a snapshot, and of rotation numbers. Streams with more are rejected: a small stream
+// could otherwise claim much memory.
+inline constexpr size_t kCountersMax = size_t{1} << 23;
 inline constexpr size_t kBlocksMax = 1 + kVmsMax + kContextsMax + kSlicesMax;
 
 // The block of the hypervisor's work on the slice that its context names (HostBlockInfo): a part of the device's block,

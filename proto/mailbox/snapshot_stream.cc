@@ -9,6 +9,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/block_decoder.h"
 #include "proto/mailbox/block_encoder.h"
+#include "proto/mailbox/rotation_section.h"
 #include "proto/mailbox/sections.h"
 #include "proto/mailbox/stream.h"
 
@@ -56,6 +57,9 @@ bool HasStatistics(const Snapshot& snapshot, const Snapshot* base) {
 
 void AppendSections(const Snapshot& snapshot, const Snapshot* base, const VmIds& whole, ByteWriter& out) {
   AppendSection(SnapshotSection::kBlocks, EncodeBlocks(snapshot, base, whole, Forms::kProportional), out);
+  if (!snapshot.rotation.empty()) {
+    AppendSection(SnapshotSection::kRotation, EncodeRotation(snapshot, base, whole), out);
+  }
   if (snapshot.config_revision) {
     ByteWriter revision;
     revision.U32(*snapshot.config_revision);
@@ -65,10 +69,16 @@ void AppendSections(const Snapshot& snapshot, const Snapshot* base, const VmIds&
   AppendSection(SnapshotSection::kPipelineStatistics, EncodeStatistics(*snapshot.statistics), out);
 }
 
-// The bits of the blocks; of version 2, after the other sections have been decoded into `snapshot`.
-absl::StatusOr<ByteSpan> BitsOf(const Stream& stream, Snapshot& snapshot) {
+// The bits of the blocks, and of their rotation numbers if there are any.
+struct SnapshotBits {
+  ByteSpan blocks;
+  std::optional<ByteSpan> rotation;
+};
+
+// Of version 2 after the other sections have been decoded into `snapshot`.
+absl::StatusOr<SnapshotBits> BitsOf(const Stream& stream, Snapshot& snapshot) {
   const ByteSpan rest = stream.payload.subspan(kSnapshotFixedBytes);
-  if (stream.header.framing == Framing::kDelta) return rest;
+  if (stream.header.framing == Framing::kDelta) return SnapshotBits{rest, std::nullopt};
   SIDEBAND_ASSIGN_OR_RETURN(const auto sections, SplitSections(rest, kSnapshotSections));
   if (const ByteSpan* const payload = FindSection(sections, SnapshotSection::kConfigRevision)) {
     if (payload->size() != sizeof(uint32_t)) return Malformed("a revision of a wrong length");
@@ -77,7 +87,9 @@ absl::StatusOr<ByteSpan> BitsOf(const Stream& stream, Snapshot& snapshot) {
   if (const ByteSpan* const payload = FindSection(sections, SnapshotSection::kPipelineStatistics)) {
     SIDEBAND_ASSIGN_OR_RETURN(snapshot.statistics, DecodeStatistics(*payload));
   }
-  return *FindSection(sections, SnapshotSection::kBlocks);
+  SnapshotBits bits{*FindSection(sections, SnapshotSection::kBlocks), std::nullopt};
+  if (const ByteSpan* const rotation = FindSection(sections, SnapshotSection::kRotation)) bits.rotation = *rotation;
+  return bits;
 }
 
 }  // namespace
@@ -136,9 +148,11 @@ absl::StatusOr<Snapshot> DecodeSnapshotStream(ByteSpan bytes, const Snapshot* ba
   if (base != nullptr && base->counters_per_block != snapshot.counters_per_block) {
     return Malformed("has other counters than the snapshot it is relative to");
   }
-  SIDEBAND_ASSIGN_OR_RETURN(const ByteSpan bits, BitsOf(stream, snapshot));
+  SIDEBAND_ASSIGN_OR_RETURN(const SnapshotBits bits, BitsOf(stream, snapshot));
   const Forms forms = stream.header.framing == Framing::kDelta ? Forms::kAsBefore : Forms::kProportional;
-  return DecodeBlocks(bits, blocks, base, std::move(snapshot), forms);
+  SIDEBAND_ASSIGN_OR_RETURN(snapshot, DecodeBlocks(bits.blocks, blocks, base, std::move(snapshot), forms));
+  if (bits.rotation) SIDEBAND_RETURN_IF_ERROR(DecodeRotation(*bits.rotation, base, snapshot));
+  return snapshot;
 }
 
 Snapshot AsBase(Snapshot snapshot, const VmIds& whole) {
@@ -147,6 +161,7 @@ Snapshot AsBase(Snapshot snapshot, const VmIds& whole) {
     // Whole blocks do not refer to their base's counters, so confidential counts need not be kept.
     const auto row = snapshot.counters.begin() + static_cast<ptrdiff_t>(i * snapshot.counters_per_block);
     std::fill_n(row, snapshot.counters_per_block, 0);
+    if (!snapshot.rotation.empty()) snapshot.rotation[i] = {};
   }
   return snapshot;
 }

@@ -26,10 +26,6 @@ namespace sideband::mailbox {
 using VmIds = std::set<uint16_t>;
 VmIds VmsWrittenWhole(const Catalog& catalog);
 
-// The maximum number of counters in a snapshot. Streams with more are rejected: a small stream could otherwise claim
-// much memory.
-inline constexpr size_t kCountersMax = size_t{1} << 23;
-
 // Size of a snapshot's payload before its bits.
 inline constexpr size_t kSnapshotFixedBytes = 4 + 4 + 8 + 2 + 2;
 
@@ -45,13 +41,14 @@ inline constexpr uint32_t kStatisticsInterval = 16;
 // DATA_LOSS if the frame is damaged (DecodeStream) or the stream is relative to a snapshot other than `base`.
 // INVALID_ARGUMENT for malformed content: wrong kind, truncated, bits left over, more than kBlocksMax blocks, more than
 // kEventsMax counters in each or kCountersMax in total, unknown state or flag, several blocks of one scope, malformed
-// sections (sections.h).
+// sections (sections.h), and malformed rotation numbers (as many at most as counters, rotation_section.h). The flag
+// kFlagRotationInconsistent is known in framing kSections only.
 // A stream of another framing than `framing`, if that is given, is malformed, too.
 absl::StatusOr<Snapshot> DecodeSnapshotStream(ByteSpan stream, const Snapshot* base,
                                               std::optional<Framing> framing = std::nullopt);
 
-// The part of a snapshot that both ends keep as the base of the next: everything except the counters of blocks that are
-// always written whole, which are not needed.
+// The part of a snapshot that both ends keep as the base of the next: everything except the counters and rotation
+// numbers of blocks that are always written whole, which are not needed.
 Snapshot AsBase(Snapshot snapshot, const VmIds& whole);
 
 }  // namespace sideband::mailbox

@@ -12,6 +12,7 @@ bool IsKind(uint8_t kind) {
     case StreamKind::kSnapshot:
     case StreamKind::kPeek:
     case StreamKind::kConfig:
+    case StreamKind::kPlan:
       return true;
   }
   return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The frame of a catalogue, a snapshot, a peek or a configuration: a fixed header, a payload, and a CRC-32C over both
-// (README.md).
+// The frame of a catalogue, a snapshot, a peek, a configuration or a plan: a fixed header, a payload, and a CRC-32C
+// over both (README.md).
 //   const Bytes bytes = EncodeStream({.kind = StreamKind::kSnapshot, .boot_id = boot, .snapshot_id = 7}, payload);
 //   SIDEBAND_ASSIGN_OR_RETURN(const Stream stream, DecodeStream(bytes));   // stream.payload views into `bytes`
 #ifndef SIDEBAND_PROTO_MAILBOX_STREAM_H_
@@ -14,7 +14,7 @@
 
 namespace sideband::mailbox {
 
-enum class StreamKind : uint8_t { kCatalog = 1, kSnapshot = 2, kPeek = 3, kConfig = 6 };
+enum class StreamKind : uint8_t { kCatalog = 1, kSnapshot = 2, kPeek = 3, kConfig = 6, kPlan = 7 };
 
 // The encoding of the payload. Version 1: kPlain for a catalogue, kDelta for a snapshot (snapshot_stream.h). Version 2:
 // kSections for both (sections.h), kPlain for the other kinds. Readers reject other values.

@@ -54,6 +54,8 @@ enum class Opcode : uint8_t {
   kTrigger = 0x66,
   kPeek = 0x67,
   kConfig = 0x68,
+  kRotate = 0x69,
+  kUpload = 0x6A,
 };
 
 struct OpcodeRow {
@@ -87,6 +89,8 @@ inline constexpr OpcodeRow kOpcodes[] = {
     {Opcode::kTrigger, "TRIGGER", true, false},
     {Opcode::kPeek, "PEEK", true, true},
     {Opcode::kConfig, "CONFIG", true, true},
+    {Opcode::kRotate, "ROTATE", true, true},
+    {Opcode::kUpload, "UPLOAD", true, true},
 };
 
 // Bits 28:24 of the word. The numbers are on the wire. kStatuses has a row for each.

@@ -24,6 +24,8 @@ class CommandHandler {
   virtual Reply Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) = 0;
   // The bytes of window `index` (0 to 15), at most 255. Empty if the open stream has no bytes there.
   virtual ByteSpan Window(uint8_t index) const = 0;
+  // Takes the bytes, 1 to 255, that a controller has written to window `index`. False if they have no place there.
+  virtual bool WriteWindow(uint8_t /*index*/, ByteSpan /*bytes*/) { return false; }
   // Whether an event that the controller has enabled is pending: bit 30 of every status word.
   virtual bool EventPending() const { return false; }
 };

@@ -13,6 +13,7 @@ namespace {
 constexpr size_t kSendByteBytes = 2;            // command code, PEC
 constexpr size_t kWriteBytes = 6;               // command code, count 4, four bytes
 constexpr size_t kWriteBytesMax = 2 + 255 + 1;  // longest block write: command code, count, 255 bytes, PEC
+constexpr size_t kBlockBytesBeside = 3;         // command code, count, PEC
 constexpr size_t kBlockBytes = 1 + mailbox::kRegisterBytes;
 constexpr uint8_t kNothing = 0xFF;  // value read from an idle bus
 constexpr auto kSignature = mailbox::Signature(static_cast<uint8_t>(mailbox::ExtensionVersion::kTwo));
@@ -52,6 +53,10 @@ bool MailboxTarget::IsRegisterWrite(const Bytes& message) const {
   return IsRegister(message[0]) && message[1] == mailbox::kRegisterBytes && is_long_enough;
 }
 
+bool MailboxTarget::IsWindowWrite(const Bytes& message) const {
+  return own_ && IsWindow(message[0]) && message[1] != 0 && message.size() == kBlockBytesBeside + message[1];
+}
+
 MailboxRegisters& MailboxTarget::SetOf(uint8_t code) { return own_ && IsOwn(code) ? *own_ : shared_; }
 
 void MailboxTarget::Start(bool read) {
@@ -79,6 +84,12 @@ bool MailboxTarget::Write(uint8_t byte) {
 // flipped, the PEC detects it.
 MailboxTarget::Refusal MailboxTarget::Judge() const {
   if (received_.size() > kWriteBytesMax) return Refusal::kTooLong;
+  if (own_ && received_.size() > 1 && IsWindow(received_[0])) {
+    const size_t size = kBlockBytesBeside + received_[1];
+    if (received_.size() < size) return Refusal::kNone;
+    if (received_.size() > size) return Refusal::kTooLong;
+    return pec_ == 0 ? Refusal::kNone : Refusal::kWrongPec;
+  }
   // A register write without PEC ends within these bytes.
   if (received_.size() <= kWriteBytes) return Refusal::kNone;
   if (received_[1] != mailbox::kRegisterBytes && !IsRegister(received_[0])) return Refusal::kNone;
@@ -118,9 +129,12 @@ void MailboxTarget::EndWrite() {
   if (message.size() == kSendByteBytes && pec_ == 0) return;  // the same, as SMBus' Send Byte with a PEC
   if (refusal == Refusal::kNone && IsRegisterWrite(message)) {
     SetOf(code_).Write(code_, ByteReader(ByteSpan(message).subspan(2)).U32());
-  } else {
-    SetOf(code_).Malformed();
+    return;
   }
+  const bool is_taken =
+      refusal == Refusal::kNone && IsWindowWrite(message) &&
+      window_handler_.WriteWindow(code_ - mailbox::kWindowFirst, ByteSpan(message).subspan(2, message[1]));
+  if (!is_taken) SetOf(code_).Malformed();
 }
 
 void MailboxTarget::PrepareRead() {

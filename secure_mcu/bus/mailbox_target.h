@@ -53,6 +53,8 @@ class MailboxTarget final : public BusTarget {
   Refusal Judge() const;
   bool IsRegister(uint8_t code) const { return shared_.Has(code) || (own_ && own_->Has(code)); }
   bool IsRegisterWrite(const Bytes& message) const;
+  // Devices with registers of their own take blocks at their windows.
+  bool IsWindowWrite(const Bytes& message) const;
   // The set of registers that a code belongs to, also if it is not a register itself.
   MailboxRegisters& SetOf(uint8_t code);
   void EndWrite();

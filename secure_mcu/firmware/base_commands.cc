@@ -76,6 +76,8 @@ Reply BaseCommands::Route(const mailbox::CommandWord& command, uint32_t data) {
     case Opcode::kTrigger:
     case Opcode::kPeek:
     case Opcode::kConfig:
+    case Opcode::kRotate:
+    case Opcode::kUpload:
       break;  // snapshot_commands.h
   }
   return Fail(MailboxStatus::kErrOpcode);

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "proto/mailbox/rotation_layout.h"
 #include "proto/mailbox/stream.h"
 
 namespace sideband::mcu {
@@ -22,10 +23,12 @@ Snapshot Part(const Snapshot& whole, const CopyEngine::Selection& selection) {
                 .catalog_hash = whole.catalog_hash,
                 .trigger_id = whole.trigger_id,
                 .reference_time_ns = whole.reference_time_ns,
-                .counters_per_block = whole.counters_per_block};
+                .counters_per_block = whole.counters_per_block,
+                .layout = whole.layout};
   for (size_t i = 0; i < whole.blocks.size(); ++i) {
     if (!IsSelected(selection, whole.blocks[i])) continue;
     part.blocks.push_back(whole.blocks[i]);
+    if (!whole.rotation.empty()) part.rotation.push_back(whole.rotation[i]);
     part.counters.insert(part.counters.end(), whole.Counters(i).begin(), whole.Counters(i).end());
   }
   return part;
@@ -43,6 +46,7 @@ void CopyEngine::EncodeCatalog() {
   catalog_version_ = device_.catalog_version();
   catalog_hash_ = mailbox::CatalogHash(payload);
   whole_ = mailbox::VmsWrittenWhole(device_.catalog());
+  layout_ = mailbox::LayoutOf(device_.catalog());
   // Its catalogue does not tell who is private, so that the other end takes nobody for private.
   if (version_ == mailbox::ExtensionVersion::kOne && !whole_.empty()) whole_.insert(mailbox::kHypervisorVm);
   catalog_ = mailbox::EncodeStream({.kind = mailbox::StreamKind::kCatalog,
@@ -61,6 +65,7 @@ void CopyEngine::Latch(uint32_t base_id) {
   latched_.boot_id = device_.identity().boot_id;
   latched_.snapshot_id = id;
   latched_.catalog_hash = catalog_hash_;
+  if (!latched_.rotation.empty()) latched_.layout = layout_;
   is_relative_ = base_id != 0 && base_ && base_->snapshot_id == base_id;
   selected_ = {};
   stream_ = Encode(selected_);

@@ -15,6 +15,7 @@
 
 #include "proto/base/bytes.h"
 #include "proto/mailbox/extension.h"
+#include "proto/mailbox/rotation_layout.h"
 #include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/snapshot_stream.h"
 #include "secure_mcu/firmware/device.h"
@@ -65,6 +66,7 @@ class CopyEngine {
   Bytes catalog_;
   uint64_t catalog_version_ = 0;
   uint32_t catalog_hash_ = 0;
+  mailbox::RotationLayout layout_;
   mailbox::VmIds whole_;  // VMs of the catalogue whose blocks are written whole
   mailbox::Snapshot latched_;
   bool is_relative_ = false;               // to base_

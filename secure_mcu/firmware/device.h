@@ -14,6 +14,7 @@
 #include "proto/base/uuid.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/counting.h"
+#include "proto/mailbox/rotation.h"
 #include "proto/mailbox/snapshot.h"
 
 namespace sideband::mcu {
@@ -96,6 +97,25 @@ class Device {
   // Makes the configuration that CheckConfig accepted hold from the instant of the last Latch on, under the next
   // revision. Device time has not passed since.
   virtual void ApplyConfig(const mailbox::CountingConfig& /*config*/) {}
+  // Whether events rotate. (event-groups.md)
+  virtual bool HasRotation() const { return false; }
+  // The plan in force for a VM, or for a context; nullopt if there is no such VM or context, or nothing rotates there.
+  virtual std::optional<mailbox::RotationPlan> GetRotation(uint16_t /*vm*/, uint16_t /*context*/) {
+    return std::nullopt;
+  }
+  // Makes plans of what is asked for, in force from each context's next residency on; the same again changes nothing.
+  // INVALID_ARGUMENT names what the device cannot count.
+  virtual absl::Status ApplyRotation(const mailbox::RotationRequest& /*request*/) {
+    return absl::UnimplementedError("no rotation");
+  }
+  // Stores when the scope fluctuates, by its own time.
+  virtual absl::Status LearnRotation(uint16_t /*vm*/, uint16_t /*context*/) {
+    return absl::UnimplementedError("no rotation");
+  }
+  // Sets the pass of profile kTwoSet that the scope's next generation counts.
+  virtual absl::Status SetPass(uint16_t /*vm*/, uint16_t /*context*/, uint32_t /*pass*/) {
+    return absl::UnimplementedError("no rotation");
+  }
   // nullopt if the memory use is unknown.
   virtual std::optional<MemoryUse> GetMemoryUse() { return std::nullopt; }
 };

@@ -6,8 +6,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "proto/base/uuid.h"
@@ -54,6 +56,26 @@ class FakeDevice final : public Device {
     config = changed;
     config->revision = revision;
   }
+  bool HasRotation() const override { return has_rotation; }
+  std::optional<mailbox::RotationPlan> GetRotation(uint16_t vm, uint16_t context) override {
+    const auto plan = plans.find({vm, context});
+    return plan == plans.end() ? std::nullopt : std::optional(plan->second);
+  }
+  absl::Status ApplyRotation(const mailbox::RotationRequest& request) override {
+    if (request.vm != 1) return absl::InvalidArgumentError("no such VM");
+    requests.push_back(request);
+    return absl::OkStatus();
+  }
+  absl::Status LearnRotation(uint16_t vm, uint16_t context) override {
+    if (vm != 1) return absl::InvalidArgumentError("no such VM");
+    learned.emplace_back(vm, context);
+    return absl::OkStatus();
+  }
+  absl::Status SetPass(uint16_t vm, uint16_t context, uint32_t pass) override {
+    if (vm != 1) return absl::InvalidArgumentError("no such VM");
+    passes[{vm, context}] = pass;
+    return absl::OkStatus();
+  }
 
   static constexpr uint64_t kTriggerPeriodMin = 10;
 
@@ -67,6 +89,12 @@ class FakeDevice final : public Device {
   uint64_t time_ns = 0;
   std::optional<mailbox::CountingConfig> config;
   std::function<absl::Status(const mailbox::CountingConfig&)> check;
+  using Scope = std::pair<uint16_t, uint16_t>;  // VM, context
+  bool has_rotation = false;
+  std::map<Scope, mailbox::RotationPlan> plans;
+  std::vector<mailbox::RotationRequest> requests;  // applied
+  std::vector<Scope> learned;
+  std::map<Scope, uint32_t> passes;
 
  private:
   const DeviceIdentity identity_ = {.uuid = *Uuid::Parse("6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10"),

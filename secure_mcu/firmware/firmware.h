@@ -36,6 +36,9 @@ class Firmware final : public CommandHandler {
 
   Reply Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) override;
   ByteSpan Window(uint8_t index) const override { return snapshots_ ? snapshots_->Window(index) : ByteSpan(); }
+  bool WriteWindow(uint8_t index, ByteSpan bytes) override {
+    return snapshots_ && snapshots_->WriteWindow(index, bytes);
+  }
   bool EventPending() const override { return base_.EventPending(); }
 
  private:

@@ -237,7 +237,7 @@ TEST_F(PeekCommandsTest, VersionTwoAlone) {
   const auto discover = [](SnapshotCommands& commands, mailbox::DiscoverItem item) {
     return commands.Execute({.opcode = Opcode::kDiscover, .arg1 = static_cast<uint8_t>(item)}, 0, 0);
   };
-  EXPECT_EQ(discover(commands_, mailbox::DiscoverItem::kVersion).extended_data, 0x9Fu);
+  EXPECT_EQ(discover(commands_, mailbox::DiscoverItem::kVersion).extended_data, 0x49Fu) << "UPLOAD, too";
   EXPECT_EQ(discover(commands_, mailbox::DiscoverItem::kFeatures).data, 1u);
   SnapshotCommands one(gpu_, mailbox::ExtensionVersion::kOne);
   EXPECT_EQ(discover(one, mailbox::DiscoverItem::kVersion).extended_data, 0x1Fu);

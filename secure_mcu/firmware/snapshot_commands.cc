@@ -23,6 +23,7 @@ uint32_t WindowBytes(const mailbox::CommandWord& command) {
 
 bool SnapshotCommands::IsServed(Opcode opcode) {
   if (opcode == Opcode::kConfig && !configs_.IsServed()) return false;
+  if (opcode == Opcode::kRotate && !device_.HasRotation()) return false;
   if (opcode == Opcode::kTrigger && !device_.CanTrigger()) return false;
   return mailbox::IsOpcodeOf(version_, opcode);
 }
@@ -40,7 +41,8 @@ uint64_t SnapshotCommands::Features() {
   const uint64_t selections = device_.catalog().selections.empty() ? 0 : mailbox::kSelectionsFeature;
   const uint64_t host_blocks = device_.catalog().host_blocks.empty() ? 0 : mailbox::kHostBlocksFeature;
   const uint64_t private_vms = device_.HasPrivateVms() ? mailbox::kPrivateVmsFeature : 0;
-  return mailbox::kPeekFeature | selections | host_blocks | private_vms |
+  const uint64_t rotation = device_.HasRotation() ? mailbox::kRotationFeature : 0;
+  return mailbox::kPeekFeature | rotation | selections | host_blocks | private_vms |
          (configs_.IsServed() ? mailbox::kGateGroupsFeature : 0);
 }
 
@@ -52,6 +54,8 @@ Reply SnapshotCommands::Execute(const mailbox::CommandWord& command, uint32_t da
   peeks_.EndLatch();
   if (opcode == Opcode::kTrigger) return ExecuteTrigger(device_, command, data, extended_data);
   if (opcode == Opcode::kConfig) return Config(command, data, extended_data);
+  if (opcode == Opcode::kUpload) return uploads_.Open(command, data);
+  if (opcode == Opcode::kRotate) return Rotate(command, data, extended_data);
   if (opcode == Opcode::kAck) return Acknowledge(command, data);
   const bool opens_stream = opcode == Opcode::kCatalog || opcode == Opcode::kLatch || opcode == Opcode::kRead;
   return opens_stream ? Stream(command, data, extended_data) : Fail(MailboxStatus::kErrOpcode);
@@ -154,6 +158,16 @@ Reply SnapshotCommands::Config(const mailbox::CommandWord& command, uint32_t dat
   return reply;
 }
 
+Reply SnapshotCommands::Rotate(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) {
+  const Reply reply = rotations_.Execute(command, data, extended_data);
+  const bool is_plan = command.arg1 == static_cast<uint8_t>(mailbox::RotateStep::kPlan);
+  if (!is_plan || reply.status != MailboxStatus::kSuccess) return reply;
+  window_bytes_ = WindowBytes(command);
+  open_ = Open::kPlan;
+  offset_ = extended_data;
+  return reply;
+}
+
 Reply SnapshotCommands::OpenAt(ByteSpan stream, Open open, uint32_t offset, uint32_t extended_data) {
   // The selection may have replaced the stream that was open.
   open_ = Open::kNothing;
@@ -169,6 +183,7 @@ ByteSpan SnapshotCommands::Window(uint8_t index) const {
   if (open_ == Open::kSnapshot) stream = copy_engine_.stream();
   if (open_ == Open::kPeek) stream = peeks_.stream();
   if (open_ == Open::kConfig) stream = configs_.stream();
+  if (open_ == Open::kPlan) stream = rotations_.stream();
   const size_t begin = offset_ + size_t{index} * window_bytes_;
   if (begin >= stream.size()) return {};
   return stream.subspan(begin, std::min<size_t>(window_bytes_, stream.size() - begin));

@@ -15,6 +15,8 @@
 #include "secure_mcu/firmware/device.h"
 #include "secure_mcu/firmware/peek_commands.h"
 #include "secure_mcu/firmware/reply.h"
+#include "secure_mcu/firmware/rotate_commands.h"
+#include "secure_mcu/firmware/upload_buffer.h"
 
 namespace sideband::mcu {
 
@@ -27,16 +29,18 @@ class SnapshotCommands {
         version_(version),
         copy_engine_(device, version),
         peeks_(device),
-        configs_(device, copy_engine_) {}
+        configs_(device, copy_engine_),
+        rotations_(device, uploads_) {}
 
   // ERR_OPCODE for opcodes that are not served.
   Reply Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data);
   // As CommandHandler::Window.
   ByteSpan Window(uint8_t index) const;
+  bool WriteWindow(uint8_t index, ByteSpan bytes) { return uploads_.Write(index, bytes); }
 
  private:
   // The stream shown by the windows, from offset_ on.
-  enum class Open { kNothing, kCatalog, kSnapshot, kPeek, kConfig };
+  enum class Open { kNothing, kCatalog, kSnapshot, kPeek, kConfig, kPlan };
 
   bool IsServed(mailbox::Opcode opcode);
   uint32_t ServedOpcodes();
@@ -49,6 +53,7 @@ class SnapshotCommands {
   Reply ReadSnapshot(uint8_t selector, uint32_t offset, uint32_t extended_data);
   Reply Acknowledge(const mailbox::CommandWord& command, uint32_t snapshot_id);
   Reply Peek(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data);
+  Reply Rotate(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data);
   Reply Config(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data);
   // The mark of a snapshot of this boot.
   uint16_t MarkOf(uint32_t snapshot_id) const;
@@ -59,6 +64,8 @@ class SnapshotCommands {
   CopyEngine copy_engine_;
   PeekCommands peeks_;
   ConfigCommands configs_;
+  UploadBuffer uploads_;
+  RotateCommands rotations_;
   Open open_ = Open::kNothing;
   uint32_t offset_ = 0;
   uint32_t window_bytes_ = mailbox::kWindowBytes;

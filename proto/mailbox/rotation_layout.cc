@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/mailbox/rotation_layout.h"
+
+#include <algorithm>
+
+namespace sideband::mailbox {
+namespace {
+
+uint64_t SetsOf(const RotationPlan& plan, size_t event) {
+  uint64_t sets = 0;
+  for (size_t set = 0; set < plan.sets.size() && set < kRotationSetsMax; ++set) {
+    if (Includes(plan.sets[set], event)) sets |= uint64_t{1} << set;
+  }
+  return sets;
+}
+
+uint64_t SetsOf(const RotationLayout& layout, uint16_t number, size_t entry) {
+  const auto plan = std::find_if(layout.plans.begin(), layout.plans.end(),
+                                 [number](const auto& each) { return each.number == number; });
+  return plan == layout.plans.end() ? 0 : plan->sets_of[entry];
+}
+
+}  // namespace
+
+std::vector<uint16_t> RotatedEvents(const Catalog& catalog) {
+  std::vector<uint16_t> events;
+  for (size_t event = 0; event < catalog.events.size(); ++event) {
+    if (catalog.events[event].details.counting != Counting::kFixed) events.push_back(static_cast<uint16_t>(event));
+  }
+  return events;
+}
+
+RotationLayout LayoutOf(const Catalog& catalog) {
+  RotationLayout layout;
+  for (const uint16_t event : RotatedEvents(catalog)) {
+    layout.events.push_back({event, catalog.events[event].details.gate_group});
+  }
+  for (const RotationPlan& plan : catalog.plans) {
+    RotationLayout::Plan& entry = layout.plans.emplace_back();
+    entry.number = plan.number;
+    for (const auto& [event, group] : layout.events) entry.sets_of.push_back(SetsOf(plan, event));
+  }
+  return layout;
+}
+
+RotationTime TimeOf(const BlockRotation& numbers, const RotationLayout& layout, size_t entry) {
+  const uint8_t group = layout.events[entry].gate_group;
+  const size_t column = group == kNoGateGroup ? 0 : size_t{1} + group;
+  RotationTime time;
+  for (const RotationPart& part : numbers.parts) {
+    const size_t columns = part.enabled.size();
+    if (column >= columns) continue;
+    time.enabled += part.enabled[column];
+    const uint64_t sets = SetsOf(layout, part.plan, entry);
+    for (size_t set = 0; set < part.running.size() / columns && set < kRotationSetsMax; ++set) {
+      if ((sets >> set & 1) != 0) time.running += part.running[set * columns + column];
+    }
+  }
+  return time;
+}
+
+}  // namespace sideband::mailbox

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/mailbox/rotation_stream.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "proto/base/status_macros.h"
+#include "proto/mailbox/catalog.h"
+#include "proto/mailbox/rotation_items.h"
+#include "proto/mailbox/stream.h"
+
+namespace sideband::mailbox {
+namespace {
+
+absl::Status Malformed(absl::string_view what) { return absl::InvalidArgumentError(absl::StrCat("rotation: ", what)); }
+
+absl::Status DecodeContexts(ByteReader& in, std::vector<uint16_t>& contexts) {
+  const size_t size = in.U16();
+  if (size > kContextsMax) return Malformed("too many contexts");
+  for (size_t i = 0; i < size && in.ok(); ++i) {
+    const uint16_t context = in.U16();
+    if (context == kNoContext) return Malformed("a context has no number");
+    if (!contexts.empty() && context <= contexts.back()) return Malformed("contexts do not ascend");
+    contexts.push_back(context);
+  }
+  return in.ok() ? absl::OkStatus() : Malformed("truncated");
+}
+
+}  // namespace
+
+Bytes EncodeRotationRequest(const RotationRequest& request) {
+  ByteWriter out;
+  out.U16(request.vm);
+  out.U16(static_cast<uint16_t>(request.contexts.size()));
+  for (const uint16_t context : request.contexts) out.U16(context);
+  Encode(request.settings, out);
+  Encode(request.events, out);
+  Encode(request.always, out);
+  return std::move(out).Take();
+}
+
+absl::StatusOr<RotationRequest> DecodeRotationRequest(ByteSpan bytes, size_t events) {
+  ByteReader in(bytes);
+  RotationRequest request{.vm = in.U16()};
+  SIDEBAND_RETURN_IF_ERROR(DecodeContexts(in, request.contexts));
+  SIDEBAND_RETURN_IF_ERROR(Decode(in, events, request.settings));
+  SIDEBAND_RETURN_IF_ERROR(Decode(in, events, request.events));
+  SIDEBAND_RETURN_IF_ERROR(Decode(in, events, request.always));
+  if (in.remaining() != 0) return Malformed("bytes after the end");
+  return request;
+}
+
+Bytes EncodePlanStream(uint64_t boot_id, const RotationPlan& plan) {
+  ByteWriter out;
+  Encode(plan, out);
+  return EncodeStream({.kind = StreamKind::kPlan, .boot_id = boot_id}, out.written());
+}
+
+absl::StatusOr<RotationPlan> DecodePlanStream(ByteSpan bytes, size_t events) {
+  SIDEBAND_ASSIGN_OR_RETURN(const Stream stream, DecodeStream(bytes));
+  if (stream.header.kind != StreamKind::kPlan || stream.header.framing != Framing::kPlain) {
+    return Malformed("wrong kind of stream");
+  }
+  ByteReader in(stream.payload);
+  RotationPlan plan;
+  SIDEBAND_RETURN_IF_ERROR(Decode(in, events, plan));
+  if (in.remaining() != 0) return Malformed("bytes after the end");
+  return plan;
+}
+
+}  // namespace sideband::mailbox

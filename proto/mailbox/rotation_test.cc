@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/mailbox/rotation.h"
+
+#include <gtest/gtest.h>
+
+#include "proto/mailbox/catalog.h"
+#include "proto/mailbox/rotation_layout.h"
+
+namespace sideband::mailbox {
+namespace {
+
+// Plans 0 with two sets and 3 with one, of 70 events in two words.
+Catalog TwoPlans() {
+  Catalog catalog;
+  catalog.events.resize(70);
+  for (const size_t event : {2, 5, 69}) catalog.events[event].details.counting = Counting::kRotated;
+  catalog.events[6].details.counting = Counting::kDerived;
+  catalog.events[5].details.gate_group = 1;
+  RotationPlan own, other{.number = 3};
+  own.sets = {EmptySet(70), EmptySet(70)};
+  other.sets = {EmptySet(70)};
+  Insert(2, own.sets[0]), Insert(5, own.sets[1]), Insert(69, own.sets[0]), Insert(69, own.sets[1]);
+  Insert(2, other.sets[0]);
+  catalog.plans = {own, other};
+  return catalog;
+}
+
+// Each with all of the block's cycles, and those with the gates of groups 0 and 1 open.
+BlockRotation Numbers() {
+  return {.parts = {{.plan = 0, .enabled = {100, 80, 60}, .running = {40, 30, 20, 50, 40, 30}},
+                    {.plan = 2, .enabled = {7}, .running = {5, 2}},
+                    {.plan = 3, .enabled = {1000}, .running = {900}}},
+          .events = {}};
+}
+
+TEST(RotationTest, TimesAddUpOverPartsAndSets) {
+  const Catalog catalog = TwoPlans();
+  EXPECT_EQ(TimeOf(Numbers(), catalog.plans, 2, {}), (RotationTime{1107, 940}));
+  EXPECT_EQ(TimeOf(Numbers(), catalog.plans, 69, {}), (RotationTime{1107, 90})) << "of both sets";
+  EXPECT_EQ(TimeOf(Numbers(), catalog.plans, 6, {}), (RotationTime{1107, 0})) << "in no set";
+  EXPECT_EQ(TimeOf({}, catalog.plans, 2, {}), RotationTime{});
+}
+
+TEST(RotationTest, GatedTimesAreThoseOfPartsWithTheGroup) {
+  const Catalog catalog = TwoPlans();
+  EXPECT_EQ(TimeOf(Numbers(), catalog.plans, 5, 1), (RotationTime{60, 30}));
+  EXPECT_EQ(TimeOf(Numbers(), catalog.plans, 5, 0), (RotationTime{80, 40}));
+  EXPECT_EQ(TimeOf(Numbers(), catalog.plans, 5, 2), RotationTime{});
+}
+
+TEST(RotationTest, ALayoutTellsTheSame) {
+  const Catalog catalog = TwoPlans();
+  EXPECT_EQ(RotatedEvents(catalog), (std::vector<uint16_t>{2, 5, 6, 69}));
+  const RotationLayout layout = LayoutOf(catalog);
+  ASSERT_EQ(layout.events.size(), 4u);
+  for (size_t i = 0; i < layout.events.size(); ++i) {
+    const auto [event, group] = layout.events[i];
+    const auto of = group == kNoGateGroup ? std::nullopt : std::optional<size_t>(group);
+    EXPECT_EQ(TimeOf(Numbers(), layout, i), TimeOf(Numbers(), catalog.plans, event, of)) << event;
+  }
+}
+
+}  // namespace
+}  // namespace sideband::mailbox

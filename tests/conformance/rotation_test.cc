@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The daemon's plans of counter rotation on the microcontroller's firmware: a plan is applied as it was asked for, or
+// not at all, whatever the wire and other controllers do.
+#include "proto/mailbox/rotation.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "daemon/mailbox/mailbox_session.h"
+#include "daemon/mailbox/register_port.h"
+#include "daemon/mailbox/rotation_writer.h"
+#include "proto/mailbox/catalog.h"
+#include "secure_mcu/bus/mailbox_target.h"
+#include "secure_mcu/bus/virtual_bus.h"
+#include "secure_mcu/firmware/fake_device.h"
+#include "secure_mcu/firmware/firmware_pair.h"
+#include "sim/bus_faults/faulty_bus.h"
+#include "tests/conformance/in_process_bus.h"
+
+namespace sideband::tests {
+namespace {
+
+using mailbox::RotationPlan;
+using mailbox::RotationRequest;
+
+constexpr uint8_t kAddress = 0x4F;
+constexpr size_t kEvents = 1;  // of the fake device
+
+// Before some transactions something happens.
+class BusyBus final : public smbus::Bus {
+ public:
+  explicit BusyBus(smbus::Bus& bus) : bus_(bus) {}
+  smbus::TransferResult Execute(const smbus::Transfer& transfer) override {
+    if (meanwhile) meanwhile();
+    return bus_.Execute(transfer);
+  }
+  std::function<void()> meanwhile;
+
+ private:
+  smbus::Bus& bus_;
+};
+
+struct Controller {
+  explicit Controller(smbus::Bus& bus, size_t block_bytes = smbus::kBlockBytesMax) : wire(bus, block_bytes) {}
+
+  InProcessTransport wire;
+  daemon::RegisterPort port{wire, kAddress, [](absl::string_view) {}};
+  daemon::MailboxSession session{port, [](absl::Duration) {}};
+  daemon::RotationWriter writer{session};
+};
+
+RotationRequest RequestOf(uint16_t contexts) {
+  RotationRequest request{.vm = 1, .contexts = {}, .settings = {}, .events = {1}, .always = {}};
+  for (uint16_t context = 0; context < contexts; ++context) request.contexts.push_back(context);
+  return request;
+}
+
+RotationPlan PlanOf(uint16_t number) {
+  RotationPlan plan{.number = number, .sets = {}, .derived = {}, .settings = {}};
+  plan.sets.assign(60, {1});
+  return plan;
+}
+
+class RotationTest : public testing::Test {
+ protected:
+  RotationTest() {
+    gpu_.has_rotation = true;
+    bus_.Connect(kAddress, target_);
+  }
+
+  mcu::FakeDevice gpu_;
+  mcu::FirmwarePair firmware_{gpu_, mcu::PowerModel({}), mcu::Persona::kSideband, mailbox::ExtensionVersion::kTwo};
+  mcu::MailboxTarget target_{kAddress, firmware_.shared(), {.registers = {}, .own_handler = firmware_.own()}};
+  mcu::VirtualBus bus_;
+};
+
+TEST_F(RotationTest, APlanIsAppliedThroughWindowsOfAnyWidth) {
+  for (const size_t width : {1, 31, 32, 255}) {
+    Controller controller(bus_, width);
+    ASSERT_TRUE(controller.session.CheckExtension().ok());
+    EXPECT_TRUE(controller.session.has_rotation());
+    EXPECT_EQ(controller.writer.Apply(RequestOf(3000)), absl::OkStatus()) << width;
+    EXPECT_EQ(gpu_.requests, std::vector{RequestOf(3000)}) << width;
+    gpu_.requests.clear();
+  }
+}
+
+TEST_F(RotationTest, PlansAreReadInSpans) {
+  gpu_.plans[{1, mailbox::kNoContext}] = PlanOf(0);
+  gpu_.plans[{1, 2}] = PlanOf(5);
+  Controller controller(bus_, 32);
+  ASSERT_TRUE(controller.session.CheckExtension().ok());
+  EXPECT_EQ(*controller.writer.Read(1, mailbox::kNoContext, kEvents), PlanOf(0));
+  EXPECT_EQ(*controller.writer.Read(1, 2, kEvents), PlanOf(5));
+  EXPECT_TRUE(absl::IsNotFound(controller.writer.Read(2, 0, kEvents).status()));
+}
+
+TEST_F(RotationTest, LearnAndPass) {
+  Controller controller(bus_);
+  ASSERT_TRUE(controller.session.CheckExtension().ok());
+  EXPECT_EQ(controller.writer.Learn(1, 7), absl::OkStatus());
+  EXPECT_EQ(controller.writer.SetPass(1, mailbox::kNoContext, 12), absl::OkStatus());
+  EXPECT_EQ(gpu_.learned, (std::vector<mcu::FakeDevice::Scope>{{1, 7}}));
+  EXPECT_EQ((gpu_.passes[{1, mailbox::kNoContext}]), 12u);
+  EXPECT_TRUE(absl::IsNotFound(controller.writer.Learn(3, 7)));
+}
+
+TEST_F(RotationTest, RefusalsAreNamed) {
+  Controller controller(bus_);
+  ASSERT_TRUE(controller.session.CheckExtension().ok());
+  RotationRequest other = RequestOf(0);
+  other.vm = 2;
+  EXPECT_TRUE(absl::IsInvalidArgument(controller.writer.Apply(other)));
+  EXPECT_TRUE(absl::IsInvalidArgument(controller.writer.Apply(RequestOf(10'000)))) << "more than the buffer holds";
+  EXPECT_TRUE(gpu_.requests.empty());
+}
+
+TEST_F(RotationTest, ADeviceWithoutRotationIsNotAsked) {
+  gpu_.has_rotation = false;
+  Controller controller(bus_);
+  ASSERT_TRUE(controller.session.CheckExtension().ok());
+  EXPECT_FALSE(controller.session.has_rotation());
+  EXPECT_TRUE(absl::IsUnimplemented(controller.writer.Apply(RequestOf(1))));
+  EXPECT_TRUE(absl::IsUnimplemented(controller.writer.Read(1, 0, kEvents).status()));
+}
+
+// Two controllers, of which one acts before transactions of the other at random.
+TEST_F(RotationTest, TwoControllersDoNotMixTheirPlans) {
+  std::mt19937_64 random(1);
+  int applied = 0;
+  for (int i = 0; i < 300; ++i) {
+    BusyBus bus(bus_);
+    Controller one(bus, 32), two(bus_, 32);
+    ASSERT_TRUE(one.session.CheckExtension().ok() && two.session.CheckExtension().ok());
+    gpu_.requests.clear();
+    bus.meanwhile = [&] {
+      if (random() % 40 == 0) two.writer.Apply(RequestOf(200)).IgnoreError();
+    };
+    const bool is_applied = one.writer.Apply(RequestOf(150)).ok();
+    applied += is_applied ? 1 : 0;
+    bool is_there = false;
+    for (const RotationRequest& request : gpu_.requests) {
+      is_there |= request == RequestOf(150);
+      EXPECT_TRUE(request == RequestOf(150) || request == RequestOf(200));
+    }
+    EXPECT_TRUE(is_there || !is_applied);
+  }
+  EXPECT_GT(applied, 150);
+}
+
+}  // namespace
+}  // namespace sideband::tests
