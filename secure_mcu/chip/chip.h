@@ -33,6 +33,7 @@
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/private_slices.h"
 #include "secure_mcu/chip/record_mover.h"
+#include "secure_mcu/chip/rotation_plan.h"
 #include "secure_mcu/chip/rotation_turns.h"
 #include "secure_mcu/chip/selections.h"
 #include "secure_mcu/chip/slice_gates.h"
@@ -166,8 +167,14 @@ class Chip {
   // Counter rotation (rotation_turns.h). Without a rotation in the configuration, or without an event that turns, it is
   // absent.
   bool has_rotation() const { return rotation_.has_value(); }
-  // Of all residents; only with a rotation.
-  const CounterPlan& rotation_plan() const { return rotation_->plan(); }
+  // Only with a rotation. The first is the chip's own, which holds where no other is chosen.
+  const std::vector<TurnPlan>& rotation_plans() const { return rotation_->plans(); }
+  // Makes a plan, and returns its number. INVALID_ARGUMENT as PlanCounters, RESOURCE_EXHAUSTED beyond the limits of a
+  // device.
+  absl::StatusOr<uint16_t> PlanRotation(const PlanWishes& wishes, const mailbox::RotationSettings& settings);
+  // The plan of a VM without a context, or of a context, from its next residency on.
+  void ChooseRotation(BlockId block, uint16_t plan) { rotation_->Choose(block, plan); }
+  uint16_t chosen_rotation(BlockId block) const { return rotation_->chosen(block); }
   // Events that turn, ascending: BlockRotation::events are theirs.
   const std::vector<uint16_t>& rotated_events() const { return rotation_->events(); }
   // The identity by which the order of the VM's turns is drawn; nil until then. To be called before it is resident.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "secure_mcu/chip/chip.h"
 
 namespace sideband::mcu {
@@ -15,6 +16,13 @@ void Chip::StartRotation(const CounterPlan& plan) {
   selections_.SetTurns(rotation_->connected());
   BeginTurns(kDeviceChannel, std::nullopt);
   if (Turns(kDeviceChannel)) Select(kDeviceChannel, rotation_->select(kDeviceChannel));
+}
+
+absl::StatusOr<uint16_t> Chip::PlanRotation(const PlanWishes& wishes, const mailbox::RotationSettings& settings) {
+  SIDEBAND_ASSIGN_OR_RETURN(CounterPlan plan, PlanCounters(config_, wishes));
+  SIDEBAND_ASSIGN_OR_RETURN(const uint16_t number, rotation_->Add(std::move(plan), settings));
+  selections_.SetTurns(rotation_->connected());
+  return number;
 }
 
 // How far the units of the channel have counted each clock.

@@ -46,8 +46,9 @@ class RotationLife {
   // A relation did not hold: it is not used any more.
   bool inconsistent() const { return relations_.inconsistent(); }
 
-  // Only within a residency: the set in turn.
+  // Only within a residency: the set in turn, and the length of its slot in own cycles.
   size_t set() const { return set_; }
+  uint64_t slot_cycles() const { return table_->settings.fluctuating_slot; }
   void BeginResidency();
   // Adds to `counts`, which has the count of every event of the chip in the open slot's running cycles, what derived
   // events have gained since they were derived last, and to `gained` the same. All cycles of `lengths` are counted.

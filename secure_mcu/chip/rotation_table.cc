@@ -85,9 +85,10 @@ RotationLines::RotationLines(const PipelineConfig& config) : running_events(conf
 }
 
 RotationTable::RotationTable(const PipelineConfig& config, const RotationLines& all_lines, uint8_t channel,
-                             CounterPlan counter_plan, uint16_t plan_number)
-    : number(plan_number),
-      plan(std::move(counter_plan)),
+                             const TurnPlan& turn_plan)
+    : number(turn_plan.number),
+      plan(turn_plan.counters),
+      settings(turn_plan.settings),
       lines(all_lines),
       members(plan.sets.size()),
       turns(config.events),

@@ -52,11 +52,18 @@ struct RotatedEvent {
   bool IsIn(size_t set) const { return (sets >> set & 1) != 0; }
 };
 
+// A plan in force on a chip.
+struct TurnPlan {
+  uint16_t number = 0;     // as RotationPlan's
+  bool of_device = false;  // of device-scope events, in the device's own cycles
+  CounterPlan counters;
+  mailbox::RotationSettings settings;
+};
+
 // Immutable.
 struct RotationTable {
   // `channel` is a slice, or kDeviceChannel.
-  RotationTable(const PipelineConfig& config, const RotationLines& lines, uint8_t channel, CounterPlan plan,
-                uint16_t number);
+  RotationTable(const PipelineConfig& config, const RotationLines& lines, uint8_t channel, const TurnPlan& turns);
 
   // Whether an event is counted or derived while a set is in turn, or always.
   bool IsCounted(size_t set, uint16_t event) const { return !turns[event] || mailbox::Includes(plan.sets[set], event); }
@@ -64,6 +71,7 @@ struct RotationTable {
 
   const uint16_t number;
   const CounterPlan plan;
+  const mailbox::RotationSettings settings;
   RotationLines lines;
   std::vector<RotatedEvent> events;          // all of the channel's scope that turn, ascending
   std::vector<std::vector<size_t>> members;  // per set: into events

@@ -2,25 +2,20 @@
 #include "secure_mcu/chip/rotation_turns.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
 
 namespace sideband::mcu {
 namespace {
 
-constexpr uint16_t kSlicePlan = 0, kDevicePlan = 1;
+constexpr uint16_t kOwnPlan = 0, kDevicePlan = 1;
 
 mailbox::EventSet ConnectedIn(const CounterPlan& plan, size_t set, size_t events) {
   mailbox::EventSet connected = mailbox::EmptySet(events);
   for (size_t event = 0; event < events; ++event) {
     if (plan.Counts(set, event)) mailbox::Insert(event, connected);
   }
-  return connected;
-}
-
-std::vector<mailbox::EventSet> ConnectedBy(const CounterPlan& plan, const PipelineConfig& config) {
-  std::vector<mailbox::EventSet> connected;
-  for (size_t set = 0; set < plan.sets.size(); ++set) connected.push_back(ConnectedIn(plan, set, config.events));
-  connected.resize(mailbox::kRotationSetsMax, mailbox::EmptySet(config.events));
-  connected.push_back(config.rotation->fixed);
   return connected;
 }
 
@@ -37,37 +32,83 @@ std::vector<size_t> IndicesOf(const RotationTable& table, const std::vector<uint
 RotationTurns::RotationTurns(const PipelineConfig& config, const RotationSeed& seed, CounterPlan plan)
     : spec_(*config.rotation),
       seed_(seed),
-      plan_(std::move(plan)),
+      config_(config),
       lines_(config),
       events_(TurningEvents(config)),
-      connected_(ConnectedBy(plan_, config)),
+      connected_(mailbox::kRotationSetsMax + 1, mailbox::EmptySet(config.events)),
       turns_(config.slices + 1),
       numbers_(events_.size()) {
-  for (uint32_t channel = 0; channel <= config.slices; ++channel) {
-    const bool is_device = channel == config.slices;
-    tables_.push_back(std::make_shared<RotationTable>(config, lines_,
-                                                      is_device ? kDeviceChannel : static_cast<uint8_t>(channel), plan_,
-                                                      is_device ? kDevicePlan : kSlicePlan));
-    indices_.push_back(IndicesOf(*tables_.back(), events_));
-    turns_[channel].counts.resize(config.events);
+  connected_.back() = config.rotation->fixed;
+  const std::vector<bool> of_device = DeviceEvents(config);
+  const bool has_device = std::ranges::any_of(events_, [&](uint16_t event) { return of_device[event]; });
+  AddPlan({.number = kOwnPlan, .counters = plan, .settings = spec_.settings}, 0);
+  rows_ = plan.sets.size();
+  if (has_device) {
+    AddPlan({.number = kDevicePlan, .of_device = true, .counters = std::move(plan), .settings = spec_.settings}, 0);
+  }
+  for (Turn& turn : turns_) {
+    turn.counts.resize(config.events);
+    indices_.push_back(IndicesOf(*tables_.front()[indices_.size()], events_));
   }
 }
 
+void RotationTurns::AddPlan(TurnPlan plan, size_t first_row) {
+  for (size_t set = 0; set < plan.counters.sets.size(); ++set) {
+    connected_[first_row + set] = ConnectedIn(plan.counters, set, config_.events);
+  }
+  auto& tables = tables_.emplace_back();
+  for (uint32_t slice = 0; slice <= config_.slices; ++slice) {
+    const uint8_t channel = slice == config_.slices ? kDeviceChannel : static_cast<uint8_t>(slice);
+    tables.push_back(std::make_shared<RotationTable>(config_, lines_, channel, plan));
+  }
+  first_rows_.push_back(first_row);
+  plans_.push_back(std::move(plan));
+}
+
+absl::StatusOr<uint16_t> RotationTurns::Add(CounterPlan plan, const mailbox::RotationSettings& settings) {
+  if (plans_.size() == mailbox::kPlansMax) return absl::ResourceExhaustedError("no more plans until a restart");
+  const size_t rows = plan.sets.size();
+  if (rows_ + rows > mailbox::kRotationSetsMax) {
+    return absl::ResourceExhaustedError(absl::StrCat("the plan has ", rows, " counter sets, and ",
+                                                     mailbox::kRotationSetsMax - rows_, " are left until a restart"));
+  }
+  // The number after the chip's own, whether or not it has device-scope events that turn.
+  const auto number = static_cast<uint16_t>(plans_.back().number + (plans_.size() == 1 ? 2 : 1));
+  AddPlan({.number = number, .counters = std::move(plan), .settings = settings}, rows_);
+  rows_ += rows;
+  return number;
+}
+
+uint16_t RotationTurns::chosen(BlockId block) const {
+  const auto found = chosen_.find(block);
+  return found == chosen_.end() ? kOwnPlan : found->second;
+}
+
+uint16_t RotationTurns::PlanOf(uint8_t channel, const RotationLeaf& leaf) const {
+  return channel == kDeviceChannel ? kDevicePlan : chosen(leaf.block);
+}
+
+// A context that ran under another plan begins anew: what it had stays in its numbers.
 RotationTurns::Life& RotationTurns::FindLife(uint8_t channel, const RotationLeaf& leaf) {
-  const auto& table = tables_[&TurnOf(channel) - turns_.data()];
+  const uint16_t number = PlanOf(channel, leaf);
   const std::pair key(leaf.block, channel);
   const auto found = lives_.find(key);
-  if (found != lives_.end() && found->second.generation == leaf.generation) return found->second;
+  const bool is_same = found != lives_.end() && found->second.generation == leaf.generation &&
+                       found->second.life.table().number == number;
+  if (is_same) return found->second;
+  const size_t plan = std::ranges::find(plans_, number, &TurnPlan::number) - plans_.begin();
+  const auto& table = tables_[plan][&TurnOf(channel) - turns_.data()];
   Life life{.generation = leaf.generation,
+            .first_row = first_rows_[plan],
             .life = RotationLife(table, RotationOrder(seed_, leaf.identity, table->sets())),
             .shown = {}};
-  if (found != lives_.end()) lives_.erase(found);
+  lives_.erase(key);
   return lives_.emplace(key, std::move(life)).first->second;
 }
 
 void RotationTurns::Begin(uint8_t channel, const RotationLeaf& leaf, const RotationInstant& at) {
   Turn& turn = TurnOf(channel);
-  if (tables_[&turn - turns_.data()]->events.empty()) return;
+  if (tables_.front()[&turn - turns_.data()]->events.empty()) return;
   turn.leaf = leaf;
   turn.life = &FindLife(channel, leaf);
   turn.life->life.BeginResidency();
@@ -79,7 +120,7 @@ void RotationTurns::Begin(uint8_t channel, const RotationLeaf& leaf, const Rotat
 void RotationTurns::BeginSlot(Turn& turn, const RotationInstant& at) {
   turn.begin = turn.alive = at;
   // One set is always in turn: nothing ever turns.
-  turn.is_dead = spec_.dead_cycles > 0 && plan_.sets.size() > 1;
+  turn.is_dead = spec_.dead_cycles > 0 && turn.life->life.table().sets() > 1;
   std::ranges::fill(turn.counts, 0);
   turn.dead_gates.assign(lines_.running_events.size(), 0);
 }
@@ -87,13 +128,13 @@ void RotationTurns::BeginSlot(Turn& turn, const RotationInstant& at) {
 uint8_t RotationTurns::select(uint8_t channel) const {
   const Turn& turn = TurnOf(channel);
   if (turn.is_dead) return kDeadSelect;
-  return static_cast<uint8_t>(kTurnSelectFirst + turn.life->life.set());
+  return static_cast<uint8_t>(kTurnSelectFirst + turn.life->first_row + turn.life->life.set());
 }
 
 uint64_t RotationTurns::PhaseEnd(const Turn& turn) const {
   if (turn.is_dead) return turn.slot_begin + spec_.dead_cycles;
-  if (plan_.sets.size() == 1) return OwnClock::kNever;
-  return turn.slot_begin + spec_.settings.fluctuating_slot;
+  if (turn.life->life.table().sets() == 1) return OwnClock::kNever;
+  return turn.slot_begin + turn.life->life.slot_cycles();
 }
 
 uint64_t RotationTurns::EndOf(uint8_t channel) const {

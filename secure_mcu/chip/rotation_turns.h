@@ -2,7 +2,7 @@
 //
 // Whose turn it is on every channel of a chip, until when, and what the slots have counted (event-groups.md, "Rotation
 // in the chip"). The chip flushes a channel before each End, tells what it commits, and turns the select registers.
-//   RotationTurns turns(config, plans);
+//   RotationTurns turns(config, seed, plan);
 //   turns.Begin(slice, {.block = context, .vm = vm_block, …}, instant);     // a residency
 //   ccu.Select(turns.select(slice));
 //   chip.AdvanceTo(turns.NextEnd());
@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-#include "proto/base/uuid.h"
+#include "absl/status/statusor.h"
 #include "secure_mcu/chip/rotation_life.h"
 #include "secure_mcu/chip/rotation_numbers.h"
 #include "secure_mcu/chip/rotation_table.h"
@@ -57,11 +57,18 @@ class RotationTurns {
   // `config` is valid and has a rotation, and `plan` is one of it.
   RotationTurns(const PipelineConfig& config, const RotationSeed& seed, CounterPlan plan);
 
-  // What each turn connects, from kTurnSelectFirst on; the last is kDeadSelect's.
+  // What each turn connects, from kTurnSelectFirst on; the last is kDeadSelect's. Changed by Add.
   const std::vector<mailbox::EventSet>& connected() const { return connected_; }
   // Events that turn, of both scopes, ascending.
   const std::vector<uint16_t>& events() const { return events_; }
-  const CounterPlan& plan() const { return plan_; }
+
+  // All plans since the start, by number: the chip's own, that of device-scope events if any turns, and those added.
+  const std::vector<TurnPlan>& plans() const { return plans_; }
+  // Returns the new plan's number; RESOURCE_EXHAUSTED beyond the sets or plans of a device.
+  absl::StatusOr<uint16_t> Add(CounterPlan plan, const mailbox::RotationSettings& settings);
+  // The plan of a VM or a context from its next residency on.
+  void Choose(BlockId block, uint16_t number) { chosen_[block] = number; }
+  uint16_t chosen(BlockId block) const;
 
   // A residency of the channel begins. Without device-scope events that turn, the device has none.
   void Begin(uint8_t channel, const RotationLeaf& leaf, const RotationInstant& at);
@@ -95,6 +102,7 @@ class RotationTurns {
  private:
   struct Life {
     uint32_t generation = 0;
+    size_t first_row = 0;  // of its plan
     RotationLife life;
     LeafNumbers shown;
   };
@@ -111,6 +119,8 @@ class RotationTurns {
 
   const Turn& TurnOf(uint8_t channel) const { return turns_[channel == kDeviceChannel ? turns_.size() - 1 : channel]; }
   Turn& TurnOf(uint8_t channel) { return turns_[channel == kDeviceChannel ? turns_.size() - 1 : channel]; }
+  void AddPlan(TurnPlan plan, size_t first_row);
+  uint16_t PlanOf(uint8_t channel, const RotationLeaf& leaf) const;
   Life& FindLife(uint8_t channel, const RotationLeaf& leaf);
   void BeginSlot(Turn& turn, const RotationInstant& at);
   SlotLengths LengthsAt(const Turn& turn, const RotationInstant& at) const;
@@ -119,14 +129,18 @@ class RotationTurns {
 
   const RotationSpec spec_;
   const RotationSeed seed_;
-  const CounterPlan plan_;
+  const PipelineConfig config_;
   const RotationLines lines_;
   const std::vector<uint16_t> events_;
+  std::vector<TurnPlan> plans_;
+  std::vector<size_t> first_rows_;  // per plan: its first set among connected_
+  size_t rows_ = 0;                 // used
   std::vector<mailbox::EventSet> connected_;
-  std::vector<std::shared_ptr<const RotationTable>> tables_;  // per channel, the device's last
-  std::vector<std::vector<size_t>> indices_;                  // of their events among events_
-  std::vector<Turn> turns_;                                   // per channel
-  std::map<std::pair<BlockId, uint8_t>, Life> lives_;         // by block and channel
+  std::vector<std::vector<std::shared_ptr<const RotationTable>>> tables_;  // per plan and channel, the device's last
+  std::vector<std::vector<size_t>> indices_;                               // per channel: of its events among events_
+  std::map<BlockId, uint16_t> chosen_;
+  std::vector<Turn> turns_;                            // per channel
+  std::map<std::pair<BlockId, uint8_t>, Life> lives_;  // by block and channel
   RotationNumbers numbers_;
 };
 

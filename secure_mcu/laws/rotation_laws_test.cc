@@ -32,7 +32,7 @@ class RotationRun {
     }
     chip_->Attach(0, wires_);
     chip_->Attach(kDeviceChannel, wires_);
-    plan_ = chip_->has_rotation() ? chip_->rotation_plan() : CounterPlan{.sets = {{}}, .fixed = {}, .derived = {}};
+    plan_ = chip_->has_rotation() ? chip_->rotation_plans()[0].counters : CounterPlan{.sets = {{}}, .fixed = {}, .derived = {}};
     truth_ = std::make_unique<RotationTruth>(test_, config_, plan_, wires_);
   }
 
