@@ -40,6 +40,7 @@
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/player.h"
 #include "secure_mcu/chip/private_slices.h"
+#include "secure_mcu/chip/rotation_periods.h"
 #include "secure_mcu/chip/schedule_timeline.h"
 #include "secure_mcu/chip/selectable_events.h"
 #include "secure_mcu/chip/selections.h"
@@ -202,6 +203,10 @@ void UsePlayer(const std::unique_ptr<Chip>& chip, Timeline& timeline, const std:
 
 void UseScheduleTimeline(const std::vector<sim::Residency>& residencies, const std::vector<Tenant>& tenants) {
   //@ secure_mcu/chip/schedule_timeline.h
+}
+
+void UseRotationPeriods(const std::vector<IndicatorSample>& run) {
+  //@ secure_mcu/chip/rotation_periods.h
 }
 
 absl::Status UseSelectableEvents(const PipelineConfig& config, const std::vector<mailbox::EventSet>& selections) {
