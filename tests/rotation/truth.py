@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What rotated counters must show of a waveform, from the definitions alone: no code is shared with the chip.
 
-    truth.py --signals MAP.json --trace T.vcd[.gz] --schedule S.csv --plan PLAN.json            # JSON
-    truth.py --signals ... --sketch SETS --slots 64,511 --seeds 20                              # distances, a plan dealt
+    truth.py --signals MAP.json --trace T.vcd[.gz] --schedule S.csv --plan PLAN.json
 
 PLAN.json: {"sets": [[event names]], "fixed": [], "relations": [], "derived": [{"event": name, "relation": index}],
 "slot_cycles": 511, "dead_cycles": 0, "seed": 7}; a relation is {"sum": [names], "times": k} (of cycles),
@@ -13,195 +12,23 @@ PLAN.json: {"sets": [[event names]], "fixed": [], "relations": [], "derived": [{
 import argparse
 import collections
 import csv
-import gzip
 import hashlib
 import hmac
 import itertools
 import json
 import math
-import statistics
 import struct
 import sys
 from fractions import Fraction
 
-NO_CONTEXT = 0xFFFF
+from signals import NO_CONTEXT, Owner, Residency, read_schedule, read_signals
+
 EPOCH_SLOTS = 64  # of every set, before an epoch may close
 PRESCALE = 32
 # 97.5 % quantiles of Student's t with 1 to 30 degrees of freedom: NIST/SEMATECH e-Handbook, 1.3.6.7.2.
 STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
            2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042)
 NORMAL = 1.96
-
-# --- Signals ---
-
-
-class Trace:
-    """The values of the wanted signals of a VCD at the edges of clocks: changes[name] = [(time, number)]."""
-
-    def __init__(self, lines, wanted):
-        self.changes = {name: [] for name in wanted}
-        self.lefts, self.widths = {}, {}
-        names = self._header(lines, wanted)
-        self._values(lines, names)
-
-    def _header(self, lines, wanted):
-        names, scopes = collections.defaultdict(list), []
-        words = itertools.chain.from_iterable(line.split() for line in lines)
-        for word in words:
-            if not word.startswith("$"):
-                continue
-            body = list(itertools.takewhile(lambda part: part != "$end", words))
-            if word == "$scope":
-                scopes.append(body[1])
-            elif word == "$upscope":
-                scopes.pop()
-            elif word == "$var":
-                self._declare(scopes, body, names, wanted)
-            elif word == "$enddefinitions":
-                break
-        missing = set(wanted) - set(self.widths)
-        if missing:
-            raise ValueError("no signal " + min(missing))
-        return names
-
-    def _declare(self, scopes, body, names, wanted):
-        name, width = ".".join(scopes + [body[3]]), int(body[1])
-        bounds = "".join(body[4:])
-        # An index may be part of the name, as in "state[0] [2:0]".
-        if name not in wanted and bounds and ":" not in bounds and name + bounds in wanted:
-            name, bounds = name + bounds, ""
-        if name in wanted:
-            names[body[2]].append(name)
-            self.widths[name] = width
-            self.lefts[name] = int(bounds.strip("[]").split(":")[0]) if bounds else width - 1
-
-    def _values(self, lines, names):
-        time = 0
-        for line in lines:
-            line = line.strip()
-            if not line or line[0] == "$":
-                continue
-            if line[0] == "#":
-                time = int(line[1:])
-                continue
-            digits, code = line[1:].split() if line[0] in "bB" else (line[0], line[1:])
-            for name in names.get(code, ()):
-                number = int(digits.replace("x", "0").replace("z", "0").replace("X", "0").replace("Z", "0"), 2)
-                self.changes[name].append((time, number, digits[-1]))
-
-    def edges(self, clock):
-        """The times at which the clock became 1 from another value."""
-        last, times = None, []
-        for time, _, digit in self.changes[clock]:
-            if digit == "1" and last not in (None, "1"):
-                times.append(time)
-            last = digit
-        return times
-
-
-def sampled(changes, times):
-    """The signal's number just before each of the ascending times."""
-    values, place, value = [], 0, 0
-    for time in times:
-        while place < len(changes) and changes[place][0] < time:
-            value = changes[place][1]
-            place += 1
-        values.append(value)
-    return values
-
-
-def contributions(entry, values, left, width):
-    """What an entry of the signal map adds in each cycle of its clock."""
-    if "bit" in entry:
-        shift = width - 1 - (left - entry["bit"] if left >= width - 1 else entry["bit"] - left)
-        values = [value >> shift & 1 for value in values]
-    op = entry["op"]
-    if op == "rise":
-        return [int(value != 0 and before == 0) for before, value in zip([0] + values, values)]
-    rule = {"high": lambda value: int(value != 0), "low": lambda value: int(value == 0),
-            "equals": lambda value: int(value == entry["value"]), "popcount": lambda value: bin(value).count("1"),
-            "value": lambda value: value}[op]
-    return [rule(value) for value in values]
-
-
-def prefix_by_cycle(times, numbers, reference):
-    """[sum of the numbers whose time is before reference edge c, or at it], for c from 0 to the number of edges + 1."""
-    sums, place, total = [0], 0, 0
-    for edge in reference + [math.inf]:
-        while place < len(times) and times[place] <= edge:
-            total += numbers[place]
-            place += 1
-        sums.append(total)
-    return sums
-
-
-class Counter:
-    """One entry of the signal map: the sum of its contributions, and its clock's cycles, before a reference cycle."""
-
-    def __init__(self, entry, trace, reference, edges):
-        width = 1 if "bit" in entry else trace.widths[entry["signal"]]
-        values = sampled(trace.changes[entry["signal"]], edges)
-        numbers = contributions(entry, values, trace.lefts[entry["signal"]], trace.widths[entry["signal"]])
-        self.sums = prefix_by_cycle(edges, numbers, reference)
-        self.cycles = prefix_by_cycle(edges, [1] * len(edges), reference)
-        self.gain = {"popcount": width, "value": (1 << width) - 1}.get(entry["op"], 1)
-        self.is_prescaled = entry.get("count") == "prescaled"
-        self.slice = entry.get("slice")
-        self.width = {"popcount": width.bit_length(), "value": width}.get(entry["op"], 1)
-
-
-class Signals:
-    """The events of a signal map in a trace."""
-
-    def __init__(self, signal_map, lines):
-        entries = signal_map["events"]
-        clock = signal_map["clock"]
-        wanted = {clock} | {name for entry in entries for name in (entry["signal"], entry.get("clock", clock))}
-        trace = Trace(lines, wanted)
-        edges = {name: trace.edges(name) for name in {entry.get("clock", clock) for entry in entries} | {clock}}
-        self.cycles = len(edges[clock])
-        self.counters, self.device_events = collections.defaultdict(list), set()
-        for entry in entries:
-            own = edges[entry.get("clock", clock)]
-            self.counters[entry["name"]].append(Counter(entry, trace, edges[clock], own))
-            if entry.get("scope") == "device":
-                self.device_events.add(entry["name"])
-
-    def width(self, event):
-        return sum(counter.width for counter in self.counters[event])
-
-
-def read_signals(signals_path, trace_path):
-    opener = gzip.open if trace_path.endswith(".gz") else open
-    with open(signals_path, encoding="utf-8") as file, opener(trace_path, "rt", encoding="utf-8") as lines:
-        return Signals(json.load(file), iter(lines))
-
-
-# --- The schedule ---
-
-Residency = collections.namedtuple("Residency", "start end slice")
-Owner = collections.namedtuple("Owner", "vm context vm_id context_id")
-
-
-def read_schedule(rows, cycles):
-    """{Owner: [Residency]} in the order of time; ids are those of a replay: by first appearance."""
-    owners, vms, contexts = {}, {}, collections.defaultdict(dict)
-    for row in rows:
-        vm, context = row["vm"], row.get("context") or None
-        vms.setdefault(vm, len(vms) + 1)
-        if context is not None:
-            contexts[vm].setdefault(context, len(contexts[vm]))
-        owner = Owner(vm, context, vms[vm], NO_CONTEXT if context is None else contexts[vm][context])
-        start, end = int(row["start_cycle"]), min(int(row["end_cycle"]), cycles)
-        if start < end:
-            owners.setdefault(owner, []).append(Residency(start, end, int(row.get("slice") or 0)))
-        else:
-            owners.setdefault(owner, [])
-    return {owner: sorted(residencies) for owner, residencies in owners.items()}
-
-
-# --- The order of the sets ---
-
 
 class Order:
     """The set of each slot: a Latin square of seeded permutations."""
@@ -237,9 +64,6 @@ class Order:
             return 0
         column = self.permutation(b"c", position // size)[position % size]
         return (column + self.permutation(b"r", residency // size)[residency % size]) % size
-
-
-# --- Numbers of one row ---
 
 
 def student(freedom):
@@ -506,9 +330,6 @@ class Row:
                 "fixed": fixed}
 
 
-# --- All rows ---
-
-
 def _added(left, right):
     """None is no number, and adds nothing."""
     return right if left is None else left if right is None else left + right
@@ -552,71 +373,14 @@ def evaluate(signals, schedule, description):
     return result
 
 
-# --- The sketch ---
-
-
-def deal(signals, size):
-    """Sets in the order of the map, each event to the set with the least bits so far."""
-    sets, bits = [[] for _ in range(size)], [0] * size
-    for event in signals.counters:
-        least = bits.index(min(bits))
-        sets[least].append(event)
-        bits[least] += signals.width(event)
-    return sets
-
-
-LEAST = 100  # counts of an event whose distance means something
-
-
-def qualities(row):
-    """[(distance, whether the interval holds the truth)] of the events with enough counts."""
-    found = []
-    for numbers in row["events"].values():
-        truth, estimate = numbers["truth"], numbers["estimate"]
-        if truth < LEAST:
-            continue
-        if estimate is None:
-            found.append((1.0, False))
-            continue
-        half = math.inf if numbers["deviation"] is None else NORMAL * numbers["deviation"]
-        low, high = max(estimate - half, numbers["lower"]), min(estimate + half, numbers["upper"])
-        found.append((abs(estimate - truth) / truth, low <= truth <= high))
-    return found
-
-
-def sketch(signals, schedule, sets, slots, seeds):
-    """Lines of share of events with d < 0.1, median d, and coverage, per context: the mean over the seeds."""
-    yield "S slot context events share<0.1 median_d coverage"
-    for slot in slots:
-        found = collections.defaultdict(list)
-        for seed in range(seeds):
-            plan = {"sets": deal(signals, sets), "slot_cycles": slot, "seed": seed}
-            for row in evaluate(signals, schedule, plan)["contexts"]:
-                found[row["context"]].append(qualities(row))
-        for context, runs in found.items():
-            shares = [sum(distance < 0.1 for distance, _ in run) / len(run) for run in runs]
-            medians = [statistics.median(distance for distance, _ in run) for run in runs]
-            covered = [held for run in runs for _, held in run]
-            yield "%d %d %s %d %.4f %.4f %.4f" % (sets, slot, context, len(runs[0]), statistics.mean(shares),
-                                                  statistics.mean(medians), statistics.mean(covered))
-
-
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name in ("signals", "trace", "schedule"):
+    for name in ("signals", "trace", "schedule", "plan"):
         parser.add_argument("--" + name, required=True)
-    parser.add_argument("--plan")
-    parser.add_argument("--sketch", type=int, metavar="SETS")
-    parser.add_argument("--slots", default="511")
-    parser.add_argument("--seeds", type=int, default=20)
     options = parser.parse_args(arguments)
     signals = read_signals(options.signals, options.trace)
     with open(options.schedule, encoding="utf-8", newline="") as file:
         schedule = read_schedule(csv.DictReader(file), signals.cycles)
-    if options.sketch:
-        for line in sketch(signals, schedule, options.sketch, map(int, options.slots.split(",")), options.seeds):
-            print(line, flush=True)
-        return
     with open(options.plan, encoding="utf-8") as file:
         json.dump(evaluate(signals, schedule, json.load(file)), sys.stdout, indent=1)
 

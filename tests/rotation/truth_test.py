@@ -1,10 +1,9 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: Apache-2.0
-"""truth.py against counts by hand."""
+"""signals.py, truth.py and sketch.py against counts by hand."""
 
 import gzip
 import json
-import math
 import os
 import sys
 import tempfile
@@ -12,6 +11,8 @@ import unittest
 from unittest import mock
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+import signals as waves  # noqa: E402
+import sketch  # noqa: E402
 import truth  # noqa: E402
 
 CYCLES = 40
@@ -30,13 +31,13 @@ EVENTS = [
 
 
 def signals(events=EVENTS):
-    return truth.Signals({"clock": "top.clk", "events": events}, iter(TRACE.splitlines()))
+    return waves.Signals({"clock": "top.clk", "events": events}, iter(TRACE.splitlines()))
 
 
 def schedule(*rows):
     """Of (start, end, vm, context)."""
     keys = ("start_cycle", "end_cycle", "vm", "context")
-    return truth.read_schedule([dict(zip(keys, row)) for row in rows], CYCLES)
+    return waves.read_schedule([dict(zip(keys, row)) for row in rows], CYCLES)
 
 
 def evaluate(plan, *rows, events=EVENTS):
@@ -71,7 +72,7 @@ class SignalsTest(unittest.TestCase):
 
 
 class OrderTest(unittest.TestCase):
-    OWNER = truth.Owner("vm1", "ctx0", 1, 0)
+    OWNER = waves.Owner("vm1", "ctx0", 1, 0)
 
     def test_every_set_has_every_position_once(self):
         order = truth.Order(5, 3, self.OWNER)
@@ -86,7 +87,7 @@ class OrderTest(unittest.TestCase):
             arguments = {"seed": 3, "owner": self.OWNER, **changes}
             return truth.Order(16, **arguments).permutation(b"c", 0)
 
-        other = truth.Owner("vm1", None, 1, truth.NO_CONTEXT)
+        other = waves.Owner("vm1", None, 1, waves.NO_CONTEXT)
         orders = [first(), first(seed=4), first(owner=other), first(generation=2), first(uuid=b"u" * 16)]
         self.assertEqual(len({tuple(order) for order in orders}), 5)
         self.assertTrue(all(sorted(order) == list(range(16)) for order in orders))
@@ -224,16 +225,23 @@ class FilesTest(unittest.TestCase):
                 file.write(TRACE)
             with open(os.path.join(folder, "s.json"), "w", encoding="utf-8") as file:
                 json.dump({"clock": "top.clk", "events": EVENTS}, file)
-            read = truth.read_signals(os.path.join(folder, "s.json"), path)
+            read = waves.read_signals(os.path.join(folder, "s.json"), path)
         self.assertEqual(read.counters["busy"][0].sums, signals().counters["busy"][0].sums)
 
     def test_distances(self):
         row = {"events": {"few": {"truth": 99, "estimate": 99}, "absent": {"truth": 100, "estimate": None},
                           "good": {"truth": 100, "estimate": 105, "lower": 10, "upper": 200, "deviation": 3},
                           "bad": {"truth": 100, "estimate": 120, "lower": 10, "upper": 200, "deviation": 3}}}
-        found = truth.qualities(row)
+        found = sketch.qualities(row)
         self.assertEqual(found, [(1.0, False), (0.05, True), (0.2, False)])
-        self.assertTrue(math.isclose(found[1][0], 0.05))
+
+    def test_events_are_dealt_by_width(self):
+        self.assertEqual(sketch.deal(signals(EVENTS[2:] + EVENTS[:2]), 2), [["mode_sum"], ["busy", "calm"]])
+
+    def test_a_sketch_of_one_set_is_exact(self):
+        with mock.patch.object(sketch, "LEAST", 1):
+            lines = list(sketch.sketch(signals(), schedule((0, 40, "vm1", "train")), 1, [7], 2))
+        self.assertEqual(lines[1:], ["1 7 train 3 1.0000 0.0000 1.0000"])
 
 
 if __name__ == "__main__":
