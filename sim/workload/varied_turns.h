@@ -2,7 +2,7 @@
 //
 // The arithmetic of a workload whose turns differ or whose phases are bursty (workload.h), in closed form. A turn is a
 // sequence of pieces; each is a range of a ring, which holds the patterns of a phase.
-//   const VariedTurns turns({PatternRing({{1000}}, patterns)}, {{.ring = 0, .begin = 0, .cycles = 1000}});
+//   const VariedTurns turns({PatternRing({{1000, 500}}, patterns)}, {{.ring = 0, .begin = 70, .cycles = 9000}}, 45);
 //   turns.CountBefore(0, {.turns = 3, .phase = 0, .cycle = 17});   // phase: the piece
 #ifndef SIDEBAND_SIM_WORKLOAD_VARIED_TURNS_H_
 #define SIDEBAND_SIM_WORKLOAD_VARIED_TURNS_H_

@@ -15,6 +15,7 @@ import sys
 import signals as waves
 import truth
 
+
 def deal(signals, size):
     """Sets in the order of the map, each event to the set with the least bits so far."""
     sets, bits = [[] for _ in range(size)], [0] * size

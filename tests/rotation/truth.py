@@ -30,6 +30,7 @@ STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228
            2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042)
 NORMAL = 1.96
 
+
 class Order:
     """The set of each slot: a Latin square of seeded permutations."""
 
@@ -193,7 +194,7 @@ class Row:
 
     def _reside(self, number, residency):
         # Once per residency: the counters of the slice, and the remainders of their prescaled accumulators.
-        self._now = {event: self._counters(event, residency) for event in self._events}
+        self._now = {event: self._counters(event, residency) for event in self._events + list(self.fixed)}
         self._rest = collections.Counter()
         self._unseen = collections.Counter()
         start, position = residency.start, 0
@@ -281,7 +282,7 @@ class Row:
 
     def _limits(self, turn, start, stop):
         """{event: what the relations leave for it} of events that are not counted."""
-        counted, limits = set(self._members[turn]), {}
+        counted, limits = set(self._members[turn]) | set(self.fixed), {}
 
         def limit(event, value):
             if event not in counted:

@@ -151,6 +151,11 @@ class RowTest(unittest.TestCase):
         plan["relations"] = [{"event": "busy", "at_most": "calm"}]
         self.assertEqual((upper("busy"), upper("calm")), (4, 6))
 
+    def test_a_fixed_event_is_known_to_relations(self):
+        plan = {"sets": [["busy"], ["mode_sum"]], "fixed": ["calm"], "slot_cycles": 4,
+                "relations": [{"sum": ["busy", "calm"], "times": 1}]}
+        self.assertEqual(evaluate(plan, (0, 8, "vm1", "train"))["contexts"][0]["events"]["busy"]["upper"], 4)
+
     def test_a_derived_event_is_counted_with_the_others(self):
         plan = {"sets": [["busy"], ["mode_sum"]], "relations": [{"sum": ["busy", "calm"]}],
                 "derived": [{"event": "calm", "relation": 0}], "slot_cycles": 4}
