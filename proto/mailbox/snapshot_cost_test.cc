@@ -52,6 +52,46 @@ TEST(SnapshotCostTest, NoStreamIsShorterThanTheShortest) {
       << "and the device's";
 }
 
+// All blocks have numbers of all plans, which differ as much as they can.
+Snapshot Rotating(size_t blocks, const RotationShape& shape) {
+  Snapshot snapshot{.counters_per_block = 100};
+  snapshot.counters.resize(blocks * 100, ~uint64_t{0});
+  for (uint16_t event = 0; event < shape.events; ++event) snapshot.layout.events.push_back({event, kNoGateGroup});
+  BlockRotation numbers{
+      .parts = {},
+      .events = std::vector<EventEstimate>(shape.events, {kUnknownNumber, kUnknownNumber, kUnknownNumber})};
+  for (uint16_t plan = 0; plan < shape.plans; ++plan) {
+    snapshot.layout.plans.push_back({plan, std::vector<uint64_t>(shape.events, ~uint64_t{0} >> plan)});
+    numbers.parts.push_back({plan, std::vector<uint64_t>(shape.columns, kUnknownNumber),
+                             std::vector<uint64_t>(shape.columns * (shape.sets / shape.plans), kUnknownNumber)});
+  }
+  for (uint16_t i = 0; i < blocks; ++i) snapshot.blocks.push_back({.vm = 1, .context = i});
+  snapshot.rotation.assign(blocks, numbers);
+  return snapshot;
+}
+
+TEST(SnapshotCostTest, RotationNumbersAreBetweenTheirBounds) {
+  for (const RotationShape& shape : {RotationShape{.events = 40, .plans = 1, .sets = 8},
+                                     RotationShape{.events = 100, .plans = 3, .sets = 60, .columns = 4},
+                                     RotationShape{.events = 1, .plans = 2, .sets = 2, .columns = 65}}) {
+    const Snapshot rotating = Rotating(9, shape);
+    Snapshot bare = rotating;
+    bare.rotation.clear(), bare.layout = {};
+    const auto section = [&](const Snapshot* base, const Snapshot* bare_base, const VmIds& whole) {
+      return EncodeSnapshotStream(rotating, base, whole, Framing::kSections).size() -
+             EncodeSnapshotStream(bare, bare_base, whole, Framing::kSections).size();
+    };
+    const size_t most = SnapshotStreamBytesMax(9, 100, shape) - SnapshotStreamBytesMax(9, 100);
+    EXPECT_LE(section(nullptr, nullptr, {}), most);
+    EXPECT_GE(section(nullptr, nullptr, {}), most * 9 / 10);
+    EXPECT_LE(section(nullptr, nullptr, {1}), most);
+    EXPECT_EQ(section(&rotating, &bare, {}),
+              SnapshotStreamBytesMin(9, 0, 100, shape) - SnapshotStreamBytesMin(9, 0, 100));
+    EXPECT_EQ(section(&rotating, &bare, {1}),
+              SnapshotStreamBytesMin(9, 9, 100, shape) - SnapshotStreamBytesMin(9, 9, 100));
+  }
+}
+
 TEST(SnapshotCostTest, PeeksByHand) {
   constexpr uint64_t kWrite = 9 * 8 + 2, kRead = 9 * 9 + 3;
   EXPECT_EQ(PeekBitTimes(1, 255), 6 * kWrite + 3 * kRead + (9 * (78 + 5) + 3));
