@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+#include <vector>
+
 #include "proto/mailbox/snapshot_stream.h"
 
 namespace sideband::mailbox {
@@ -52,21 +55,26 @@ TEST(SnapshotCostTest, NoStreamIsShorterThanTheShortest) {
       << "and the device's";
 }
 
-// All blocks have numbers of all plans, which differ as much as they can.
-Snapshot Rotating(size_t blocks, const RotationShape& shape) {
+// All blocks have numbers of all plans, which are hard to predict.
+Snapshot Rotating(uint16_t blocks, const RotationShape& shape) {
+  std::mt19937_64 random(1);
+  const auto numbers = [&](size_t size) {
+    std::vector<uint64_t> drawn(size);
+    for (uint64_t& number : drawn) number = random();
+    return drawn;
+  };
   Snapshot snapshot{.counters_per_block = 100};
-  snapshot.counters.resize(blocks * 100, ~uint64_t{0});
+  snapshot.counters.resize(blocks * size_t{100}, ~uint64_t{0});
   for (uint16_t event = 0; event < shape.events; ++event) snapshot.layout.events.push_back({event, kNoGateGroup});
-  BlockRotation numbers{
-      .parts = {},
-      .events = std::vector<EventEstimate>(shape.events, {kUnknownNumber, kUnknownNumber, kUnknownNumber})};
-  for (uint16_t plan = 0; plan < shape.plans; ++plan) {
-    snapshot.layout.plans.push_back({plan, std::vector<uint64_t>(shape.events, ~uint64_t{0} >> plan)});
-    numbers.parts.push_back({plan, std::vector<uint64_t>(shape.columns, kUnknownNumber),
-                             std::vector<uint64_t>(shape.columns * (shape.sets / shape.plans), kUnknownNumber)});
+  for (uint16_t plan = 0; plan < shape.plans; ++plan) snapshot.layout.plans.push_back({plan, numbers(shape.events)});
+  for (uint16_t i = 0; i < blocks; ++i) {
+    snapshot.blocks.push_back({.vm = 1, .context = i});
+    BlockRotation& block = snapshot.rotation.emplace_back();
+    for (uint16_t plan = 0; plan < shape.plans; ++plan) {
+      block.parts.push_back({plan, numbers(shape.columns), numbers(shape.columns * (shape.sets / shape.plans))});
+    }
+    for (size_t event = 0; event < shape.events; ++event) block.events.push_back({random(), random(), random()});
   }
-  for (uint16_t i = 0; i < blocks; ++i) snapshot.blocks.push_back({.vm = 1, .context = i});
-  snapshot.rotation.assign(blocks, numbers);
   return snapshot;
 }
 
