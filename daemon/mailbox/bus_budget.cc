@@ -29,8 +29,9 @@ BusBudget BudgetOf(const Topology& topology, uint32_t bus_hz, uint32_t window_by
   const mailbox::Catalog& catalog = topology.catalog();
   const size_t blocks = 1 + catalog.vms.size() + catalog.contexts.size() + catalog.host_blocks.size();
   const size_t counters = catalog.events.size();
-  const size_t least = mailbox::SnapshotStreamBytesMin(blocks, WholeBlocks(catalog), counters);
-  const size_t most = mailbox::SnapshotStreamBytesMax(blocks, counters);
+  const mailbox::RotationShape rotation = mailbox::ShapeOf(catalog);
+  const size_t least = mailbox::SnapshotStreamBytesMin(blocks, WholeBlocks(catalog), counters, rotation);
+  const size_t most = mailbox::SnapshotStreamBytesMax(blocks, counters, rotation);
   return {TimeOf(least, bus_hz, window_bytes), TimeOf(most, bus_hz, window_bytes)};
 }
 

@@ -398,7 +398,7 @@ absl::StatusOr<mailbox::RotationPlan> MailboxSession::ReadPlan(uint32_t scope, s
   SIDEBAND_RETURN_IF_ERROR(size.status());
   SIDEBAND_ASSIGN_OR_RETURN(const SecretBytes bytes,
                             ReadStream(*size, [&](uint32_t offset) { return OpenPlan(scope, offset); }));
-  return mailbox::DecodePlanStream(bytes, events);
+  return mailbox::DecodePlanStream(bytes, scope, events);
 }
 
 absl::Status MailboxSession::OpenUpload(uint32_t offset) {
@@ -423,11 +423,10 @@ absl::Status MailboxSession::Upload(ByteSpan bytes) {
 }
 
 absl::Status MailboxSession::RunRotate(mailbox::RotateStep step, uint32_t data, uint32_t extended_data) {
-  return Run({.command = Command(Opcode::kRotate, static_cast<uint8_t>(step)),
-              .data = data,
-              .extended_data = extended_data,
-              .output = Output::kNothing})
-      .status();
+  const CommandWord command = Command(Opcode::kRotate, static_cast<uint8_t>(step));
+  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run({.command = command, .data = data, .extended_data = extended_data}));
+  const bool is_meant = reply.data == data && reply.extended_data == extended_data;
+  return is_meant ? absl::OkStatus() : absl::AbortedError("ROTATE: another controller's scope or plan");
 }
 
 absl::StatusOr<Latched> MailboxSession::OpenClosing(uint32_t snapshot_id, bool is_whole) {

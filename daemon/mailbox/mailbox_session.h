@@ -118,12 +118,14 @@ class MailboxSession {
   absl::StatusOr<ConfigReply> RunConfig(mailbox::ConfigStep step, uint8_t tag, uint32_t data, uint32_t extended_data);
   // Whether events rotate, likewise.
   bool has_rotation() const { return (features_ & mailbox::kRotationFeature) != 0; }
-  // The plan of a scope (rotation_writer.h), of a device with that many events. NOT_FOUND if there is none.
+  // The plan of a scope (rotation_writer.h), of a device with that many events. NOT_FOUND if there is none,
+  // ABORTED if it was read for the scope of another controller.
   absl::StatusOr<mailbox::RotationPlan> ReadPlan(uint32_t scope, size_t events);
   // Writes to the upload buffer, whose limit the bytes must not exceed. Other controllers may write there, too: what is
   // done with the bytes names their checksum.
   absl::Status Upload(ByteSpan bytes);
   // A step of ROTATE but PLAN with its inputs. Of APPLY, INVALID_ARGUMENT also for other bytes in the upload buffer.
+  // ABORTED if another controller has overwritten an input: the step was then taken for what that one wrote.
   absl::Status RunRotate(mailbox::RotateStep step, uint32_t data, uint32_t extended_data);
   // The snapshot that a COMMIT has latched, as ReadSnapshot takes it. Not whole, it is relative to the acknowledged
   // one.

@@ -167,6 +167,68 @@ TEST(CatalogSectionsTest, SelectableEventsBeyondTheFirstWordRoundTrip) {
   EXPECT_EQ(DecodeCatalogSections(payload).status().message(), "catalogue: a selectable event does not exist");
 }
 
+Catalog RotatingExample() {
+  Catalog catalog = DetailedExample();
+  catalog.relations = {{.kind = Relation::Kind::kCycles, .members = {0, 1}, .whole = 0, .times = 2},
+                       {.kind = Relation::Kind::kSum, .members = {0}, .whole = 1},
+                       {.kind = Relation::Kind::kAtMost, .members = {1}, .whole = 0}};
+  RotationPlan own{.number = 0, .sets = {{1}, {2}}, .derived = {2}, .settings = {}};
+  RotationPlan other{.number = 7, .sets = {{3}}, .derived = {}, .settings = {.profile = RotationProfile::kTwoSet}};
+  other.settings.weights = {{1, 3000}};
+  catalog.plans = {own, other};
+  return catalog;
+}
+
+TEST(CatalogSectionsTest, RelationsAndPlansComeBack) {
+  EXPECT_EQ(*DecodeCatalogSections(EncodeCatalogSections(RotatingExample())), RotatingExample());
+  Bytes payload = EncodeCatalogSections(RotatingExample());
+  for (size_t size = 0; size < payload.size(); ++size) {
+    EXPECT_FALSE(DecodeCatalogSections(ByteSpan(payload).first(size)).ok()) << size;
+  }
+}
+
+TEST(CatalogSectionsTest, RefusesRotationThatMakesNoSense) {
+  const struct {
+    const char* what;
+    std::function<void(Catalog&)> spoil;
+  } kCases[] = {
+      {"a relation of an unknown kind", [](Catalog& c) { c.relations[0].kind = Relation::Kind{3}; }},
+      {"an impossible sum of cycles", [](Catalog& c) { c.relations[0].times = 0; }},
+      {"a relation has no members, or too many", [](Catalog& c) { c.relations[0].members.clear(); }},
+      {"events do not ascend",
+       [](Catalog& c) {
+         c.relations[0].members = {1, 1};
+       }},
+      {"an event does not exist", [](Catalog& c) { c.relations[1].members = {999}; }},
+      {"an event does not exist", [](Catalog& c) { c.relations[1].whole = 999; }},
+      {"a bound has several events",
+       [](Catalog& c) {
+         c.relations[2].members = {0, 1};
+       }},
+      {"too many relations", [](Catalog& c) { c.relations.resize(kRelationsMax + 1, c.relations[0]); }},
+      {"plans do not ascend", [](Catalog& c) { c.plans[1].number = 0; }},
+      {"no counter sets, or too many", [](Catalog& c) { c.plans[1].sets.clear(); }},
+      {"too many counter sets", [](Catalog& c) { c.plans[1].sets.resize(kRotationSetsMax - 1); }},
+      {"an event does not exist", [](Catalog& c) { c.plans[0].sets[1] = {uint64_t{1} << 60}; }},
+      {"a set of too many events",
+       [](Catalog& c) {
+         c.plans[0].derived = {0, 0};
+       }},
+      {"an unknown profile", [](Catalog& c) { c.plans[0].settings.profile = RotationProfile{2}; }},
+      {"an event does not exist", [](Catalog& c) { c.plans[0].settings.weights[999] = 1; }},
+      {"too many plans",
+       [](Catalog& c) {
+         while (c.plans.size() <= kPlansMax) c.plans.push_back(c.plans.back()), ++c.plans.back().number;
+       }},
+  };
+  for (const auto& test : kCases) {
+    Catalog catalog = RotatingExample();
+    test.spoil(catalog);
+    const absl::Status status = DecodeCatalogSections(EncodeCatalogSections(catalog)).status();
+    EXPECT_EQ(status, absl::InvalidArgumentError(std::string("rotation: ") + test.what));
+  }
+}
+
 // README.md, "Sections".
 TEST(CatalogSectionsTest, BytesAreThoseOfTheDocument) {
   Catalog catalog;

@@ -110,10 +110,11 @@ enum class ConfigStep : uint8_t { kBegin = 0, kAddress = 1, kWrite = 2, kRead = 
 //   kPlan:  C9 in = scope, CA in = byte offset; arg2 = window bytes; C9 out = stream length, CA out = the plan's
 //   number.
 //           Offset 0 makes a new stream, of the plan in force for the scope.
-//   kApply: C9 in = the bytes in the upload buffer, CA in = their CRC-32C; both out again. They are a request, and the
-//           buffer is then empty. It takes effect at each context's next residency. Repeated, it is answered again.
+//   kApply: C9 in = the bytes in the upload buffer, CA in = their CRC-32C. They are a request, and the buffer is then
+//           empty. It takes effect at each context's next residency. Repeated, it is answered again.
 //   kLearn: C9 in = scope. Stores when the scope fluctuates, by its own time, for what it does from then on.
 //   kPass:  C9 in = scope, CA in = the pass of profile kTwoSet that its next generation counts.
+// The last three answer C9 and CA as they have taken them, since another controller may have written there before.
 // ERR_DATA: no such scope, other bytes than those, or what the device does not do. ERR_AGAIN: an offset in the stream
 // of another scope.
 enum class RotateStep : uint8_t { kPlan = 0, kApply = 1, kLearn = 2, kPass = 3 };

@@ -3,7 +3,7 @@
 // What encoder and decoder expect of a block's rotation numbers, from what both know: the base, the block's counters,
 // and the blocks that are parts of it. No floating point: both ends compute the same.
 //   RotationPrediction predictions(snapshot, base);       // with blocks, counters and layout
-//   const Guesses guesses = predictions.OfUppers(block, numbers);
+//   const Guesses guesses = predictions.OfUppers(block, predictions.TimesOf(block, numbers));
 //   predictions.Add(block, numbers);                      // to the block whose part this is
 #ifndef SIDEBAND_PROTO_MAILBOX_ROTATION_PREDICTION_H_
 #define SIDEBAND_PROTO_MAILBOX_ROTATION_PREDICTION_H_

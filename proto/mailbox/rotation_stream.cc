@@ -51,17 +51,18 @@ absl::StatusOr<RotationRequest> DecodeRotationRequest(ByteSpan bytes, size_t eve
   return request;
 }
 
-Bytes EncodePlanStream(uint64_t boot_id, const RotationPlan& plan) {
+Bytes EncodePlanStream(uint64_t boot_id, uint32_t scope, const RotationPlan& plan) {
   ByteWriter out;
   Encode(plan, out);
-  return EncodeStream({.kind = StreamKind::kPlan, .boot_id = boot_id}, out.written());
+  return EncodeStream({.kind = StreamKind::kPlan, .boot_id = boot_id, .snapshot_id = scope}, out.written());
 }
 
-absl::StatusOr<RotationPlan> DecodePlanStream(ByteSpan bytes, size_t events) {
+absl::StatusOr<RotationPlan> DecodePlanStream(ByteSpan bytes, uint32_t scope, size_t events) {
   SIDEBAND_ASSIGN_OR_RETURN(const Stream stream, DecodeStream(bytes));
   if (stream.header.kind != StreamKind::kPlan || stream.header.framing != Framing::kPlain) {
     return Malformed("wrong kind of stream");
   }
+  if (stream.header.snapshot_id != scope) return absl::AbortedError("rotation: the plan of another scope");
   ByteReader in(stream.payload);
   RotationPlan plan;
   SIDEBAND_RETURN_IF_ERROR(Decode(in, events, plan));

@@ -30,9 +30,11 @@ TEST(RotationStreamTest, RequestsComeBack) {
 }
 
 TEST(RotationStreamTest, PlansComeBack) {
-  const Bytes stream = EncodePlanStream(42, Plan());
-  EXPECT_EQ(*DecodePlanStream(stream, kEvents), Plan());
-  EXPECT_EQ(DecodeStream(stream)->header, (StreamHeader{.kind = StreamKind::kPlan, .boot_id = 42}));
+  const Bytes stream = EncodePlanStream(42, 0xFFFF0001, Plan());
+  EXPECT_EQ(DecodePlanStream(stream, 1, kEvents).status(), absl::AbortedError("rotation: the plan of another scope"));
+  EXPECT_EQ(*DecodePlanStream(stream, 0xFFFF0001, kEvents), Plan());
+  EXPECT_EQ(DecodeStream(stream)->header,
+            (StreamHeader{.kind = StreamKind::kPlan, .boot_id = 42, .snapshot_id = 0xFFFF0001}));
 }
 
 // The example of README.md.
@@ -80,11 +82,11 @@ TEST(RotationStreamTest, WhatCannotBeIsRefused) {
 TEST(RotationStreamTest, PlansWithoutSetsAndOtherStreamsAreRefused) {
   RotationPlan plan = Plan();
   plan.sets.clear();
-  EXPECT_EQ(DecodePlanStream(EncodePlanStream(1, plan), kEvents).status().message(),
+  EXPECT_EQ(DecodePlanStream(EncodePlanStream(1, 0, plan), 0, kEvents).status().message(),
             "rotation: no counter sets, or too many");
-  EXPECT_EQ(DecodePlanStream(EncodeStream({.kind = StreamKind::kConfig}, {}), kEvents).status().message(),
+  EXPECT_EQ(DecodePlanStream(EncodeStream({.kind = StreamKind::kConfig}, {}), 0, kEvents).status().message(),
             "rotation: wrong kind of stream");
-  EXPECT_EQ(DecodePlanStream({}, kEvents).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(DecodePlanStream({}, 0, kEvents).status().code(), absl::StatusCode::kDataLoss);
 }
 
 }  // namespace

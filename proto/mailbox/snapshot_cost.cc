@@ -4,6 +4,7 @@
 #include "proto/mailbox/bit_stream.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/peek.h"
+#include "proto/mailbox/rotation_layout.h"
 #include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"
 #include "proto/mailbox/word.h"
@@ -34,6 +35,36 @@ size_t StreamBytes(size_t bits) {
   return kStreamHeaderBytes + kSnapshotFixedBytes + Quotient(bits, 8) + kStreamCrcBytes;
 }
 
+constexpr size_t kSectionHeaderBytes = 2 + 2 + 4;
+
+// A row of increments, of which none has leading zeros.
+size_t RowBits(size_t numbers) {
+  constexpr size_t kChoiceAndForm = 2 + 3;
+  return kChoiceAndForm + Quotient(numbers, 16) * WidthBits(64) + 64 * numbers;
+}
+
+// The sizes of a block's numbers, and whether it has them.
+size_t ShapeBits(const RotationShape& shape) { return 1 + 1 + 8 + shape.plans * (16 + 8 + 8); }
+
+size_t LayoutBits(const RotationShape& shape) {
+  return 1 + 16 + shape.events * (16 + 8) + 8 + shape.plans * (16 + RowBits(shape.events));
+}
+
+size_t RotationBytesMin(size_t blocks, size_t whole_blocks, const RotationShape& shape) {
+  if (shape.plans == 0) return 0;
+  const size_t numbers = 3 * shape.events + (shape.plans + shape.sets) * shape.columns;
+  const size_t bits = 1 + (blocks - whole_blocks) + whole_blocks * (2 + ShapeBits(shape) + 64 * numbers);
+  return kSectionHeaderBytes + Quotient(bits, 8);
+}
+
+size_t RotationBytesMax(size_t blocks, const RotationShape& shape) {
+  if (shape.plans == 0) return 0;
+  // Rows of plans are shorter together than apart.
+  const size_t cycles = shape.columns * (shape.plans * RowBits(1) + shape.sets * (64 + WidthBits(64)));
+  const size_t bits = LayoutBits(shape) + blocks * (2 + ShapeBits(shape) + cycles + 3 * RowBits(shape.events));
+  return kSectionHeaderBytes + Quotient(bits, 8);
+}
+
 // The cost of the windows alone.
 SnapshotCost CostOfWindows(size_t stream_bytes, uint32_t window_bytes) {
   SnapshotCost cost{.stream_bytes = stream_bytes, .readable = stream_bytes <= kStreamBytesMax};
@@ -59,19 +90,29 @@ uint64_t PeekBitTimes(size_t counters, uint32_t window_bytes) {
   return cost.bit_times;
 }
 
-size_t SnapshotStreamBytesMin(size_t blocks, size_t whole_blocks, size_t counters_per_block) {
-  constexpr size_t kWholeHeader = 2 + 2 + 16 + 32 + 64 + 32;
-  return StreamBytes(1 + (blocks - whole_blocks) + whole_blocks * (kWholeHeader + 64 * counters_per_block));
+RotationShape ShapeOf(const Catalog& catalog) {
+  RotationShape shape = {.events = RotatedEvents(catalog).size(),
+                         .plans = catalog.plans.size(),
+                         .columns = 1 + catalog.gate_groups.size()};
+  for (const RotationPlan& plan : catalog.plans) shape.sets += plan.sets.size();
+  return shape;
 }
 
-size_t SnapshotStreamBytesMax(size_t blocks, size_t counters_per_block) {
+size_t SnapshotStreamBytesMin(size_t blocks, size_t whole_blocks, size_t counters_per_block,
+                              const RotationShape& rotation) {
+  constexpr size_t kWholeHeader = 2 + 2 + 16 + 32 + 64 + 32;
+  return StreamBytes(1 + (blocks - whole_blocks) + whole_blocks * (kWholeHeader + 64 * counters_per_block)) +
+         RotationBytesMin(blocks, whole_blocks, rotation);
+}
+
+size_t SnapshotStreamBytesMax(size_t blocks, size_t counters_per_block, const RotationShape& rotation) {
   constexpr size_t kScope = 16 + 16 + 32;
   constexpr size_t kHeader = 2 + 2 + 1 + 16 + 2 * (WidthBits(32) + 32) + WidthBits(64) + 64 + 1 + 3;
   // The encoder takes groups of sixteen unless another form is shorter.
   const size_t counters = Quotient(counters_per_block, 16) * WidthBits(64) + counters_per_block * 64;
   // The sections of version 2: the headers of blocks and statistics, and six statistics.
-  constexpr size_t kSectionsBytes = 2 * (2 + 2 + 4) + 6 * 8;
-  return StreamBytes(1 + blocks * (kScope + kHeader + counters)) + kSectionsBytes;
+  constexpr size_t kSectionsBytes = 2 * kSectionHeaderBytes + 6 * 8;
+  return StreamBytes(1 + blocks * (kScope + kHeader + counters)) + kSectionsBytes + RotationBytesMax(blocks, rotation);
 }
 
 }  // namespace sideband::mailbox

@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "proto/mailbox/catalog.h"
+
 namespace sideband::mailbox {
 
 struct SnapshotCost {
@@ -26,12 +28,22 @@ struct SnapshotCost {
 // `stream_bytes` is at least 1; `window_bytes` is 1 to 255.
 SnapshotCost CostOfSnapshot(size_t stream_bytes, uint32_t window_bytes);
 
+// The rotation numbers of each block, if all blocks have all of them.
+struct RotationShape {
+  size_t events = 0;   // that rotate, or are derived
+  size_t plans = 0;    // 0: nothing rotates
+  size_t sets = 0;     // of all plans
+  size_t columns = 1;  // one, and one for each gate group
+};
+RotationShape ShapeOf(const Catalog& catalog);
+
 // The shortest stream of a snapshot with `blocks` blocks: nothing has changed since the acknowledged snapshot, but
 // `whole_blocks` of them (those of confidential VMs, and then the device's) are always written whole.
-size_t SnapshotStreamBytesMin(size_t blocks, size_t whole_blocks, size_t counters_per_block);
+size_t SnapshotStreamBytesMin(size_t blocks, size_t whole_blocks, size_t counters_per_block,
+                              const RotationShape& rotation = {});
 
 // The longest stream of a snapshot: no snapshot was acknowledged, and all counters differ.
-size_t SnapshotStreamBytesMax(size_t blocks, size_t counters_per_block);
+size_t SnapshotStreamBytesMax(size_t blocks, size_t counters_per_block, const RotationShape& rotation = {});
 
 // The bit times of a peek of `counters` counters of one extend: SCOPE, GO and the stream's windows. The controller
 // reads GO's tag, but not the length of the stream, which follows from the question.

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+#include <vector>
+
 #include "proto/mailbox/snapshot_stream.h"
 
 namespace sideband::mailbox {
@@ -50,6 +53,51 @@ TEST(SnapshotCostTest, NoStreamIsShorterThanTheShortest) {
   EXPECT_EQ(EncodeSnapshotStream(snapshot, &snapshot, {}).size(), SnapshotStreamBytesMin(20, 0, 10));
   EXPECT_EQ(EncodeSnapshotStream(snapshot, &snapshot, {kHypervisorVm, 3, 4}).size(), SnapshotStreamBytesMin(20, 3, 10))
       << "and the device's";
+}
+
+// All blocks have numbers of all plans, which are hard to predict.
+Snapshot Rotating(uint16_t blocks, const RotationShape& shape) {
+  std::mt19937_64 random(1);
+  const auto numbers = [&](size_t size) {
+    std::vector<uint64_t> drawn(size);
+    for (uint64_t& number : drawn) number = random();
+    return drawn;
+  };
+  Snapshot snapshot{.counters_per_block = 100};
+  snapshot.counters.resize(blocks * size_t{100}, ~uint64_t{0});
+  for (uint16_t event = 0; event < shape.events; ++event) snapshot.layout.events.push_back({event, kNoGateGroup});
+  for (uint16_t plan = 0; plan < shape.plans; ++plan) snapshot.layout.plans.push_back({plan, numbers(shape.events)});
+  for (uint16_t i = 0; i < blocks; ++i) {
+    snapshot.blocks.push_back({.vm = 1, .context = i});
+    BlockRotation& block = snapshot.rotation.emplace_back();
+    for (uint16_t plan = 0; plan < shape.plans; ++plan) {
+      block.parts.push_back({plan, numbers(shape.columns), numbers(shape.columns * (shape.sets / shape.plans))});
+    }
+    for (size_t event = 0; event < shape.events; ++event) block.events.push_back({random(), random(), random()});
+  }
+  return snapshot;
+}
+
+TEST(SnapshotCostTest, RotationNumbersAreBetweenTheirBounds) {
+  for (const RotationShape& shape : {RotationShape{.events = 40, .plans = 1, .sets = 8},
+                                     RotationShape{.events = 100, .plans = 3, .sets = 60, .columns = 4},
+                                     RotationShape{.events = 1, .plans = 2, .sets = 2, .columns = 65}}) {
+    const Snapshot rotating = Rotating(9, shape);
+    Snapshot bare = rotating;
+    bare.rotation.clear(), bare.layout = {};
+    const auto section = [&](const Snapshot* base, const Snapshot* bare_base, const VmIds& whole) {
+      return EncodeSnapshotStream(rotating, base, whole, Framing::kSections).size() -
+             EncodeSnapshotStream(bare, bare_base, whole, Framing::kSections).size();
+    };
+    const size_t most = SnapshotStreamBytesMax(9, 100, shape) - SnapshotStreamBytesMax(9, 100);
+    EXPECT_LE(section(nullptr, nullptr, {}), most);
+    EXPECT_GE(section(nullptr, nullptr, {}), most * 9 / 10);
+    EXPECT_LE(section(nullptr, nullptr, {1}), most);
+    EXPECT_EQ(section(&rotating, &bare, {}),
+              SnapshotStreamBytesMin(9, 0, 100, shape) - SnapshotStreamBytesMin(9, 0, 100));
+    EXPECT_EQ(section(&rotating, &bare, {1}),
+              SnapshotStreamBytesMin(9, 9, 100, shape) - SnapshotStreamBytesMin(9, 9, 100));
+  }
 }
 
 TEST(SnapshotCostTest, PeeksByHand) {

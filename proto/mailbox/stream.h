@@ -24,7 +24,7 @@ struct StreamHeader {
   StreamKind kind;
   Framing framing = Framing::kPlain;
   uint64_t boot_id = 0;
-  uint32_t snapshot_id = 0;  // 0 in a catalogue; the tag of a peek
+  uint32_t snapshot_id = 0;  // 0 in a catalogue; the tag of a peek; the scope of a plan
   uint32_t base_id = 0;      // the acknowledged snapshot that counters are relative to; 0: counters are absolute
   bool operator==(const StreamHeader&) const = default;
 };

@@ -53,6 +53,17 @@ Transfer WriteOf(uint8_t code, uint32_t value, bool with_pec) {
   return {{Message::Write(kAddress, std::move(out).Take())}};
 }
 
+// Of the upload buffer, which the extension's own side alone has.
+Transfer WindowWriteOf(uint8_t index, uint32_t bytes) {
+  ByteWriter out;
+  out.U8(mailbox::kWindowFirst + index);
+  out.U8(static_cast<uint8_t>(bytes));
+  out.Raw(Bytes(bytes, index));
+  const uint8_t address_byte = smbus::AddressByte(kAddress, /*read=*/false);
+  out.U8(smbus::Pec(out.written(), smbus::Pec({&address_byte, 1})));
+  return {{Message::Write(kAddress, std::move(out).Take())}};
+}
+
 Transfer ReadOf(uint8_t code) { return {{Message::Write(kAddress, {code}), Message::Read(kAddress, 12)}}; }
 
 Transfer TransferOf(const Step& step) {
@@ -80,6 +91,8 @@ Transfer TransferOf(const Step& step) {
       return {{Message::Write(kAddress, {step.value % 2 == 0 ? codes.command : codes.data})}};
     case 8:  // a read without a code: the shared registers keep the last one
       return step.own ? ReadOf(codes.command) : Transfer{{Message::Read(kAddress, 12)}};
+    case 9:
+      return step.own ? WindowWriteOf(step.arg1 % 16, step.value) : ReadOf(codes.data);
     default:  // a client of the extension alone reads windows and the signature
       if (!step.own) return ReadOf(mailbox::kVendorIdLowRegister);
       return ReadOf(step.value % 2 == 0 ? mailbox::kSignatureRegister : mailbox::kWindowFirst + step.arg1 % 16);
@@ -113,8 +126,9 @@ class DeviceWithClock {
 
 rc::Gen<Step> AnyStep() {
   // Base commands with state of their own (scratch memory, requests, registers), sensors, and the whole extension.
-  const auto opcode = gen::elementOf(std::vector<uint8_t>{0x00, 0x01, 0x03, 0x04, 0x05, 0x0D, 0x0E, 0x0F, 0x10, 0x11,
-                                                          0x18, 0x22, 0x28, 0x60, 0x61, 0x62, 0x63, 0x64, 0x69, 0x7F});
+  const auto opcode =
+      gen::elementOf(std::vector<uint8_t>{0x00, 0x01, 0x03, 0x04, 0x05, 0x0D, 0x0E, 0x0F, 0x10, 0x11, 0x18,
+                                          0x22, 0x28, 0x60, 0x61, 0x62, 0x63, 0x64, 0x69, 0x6A, 0x7F});
   // The marks of the device's first snapshots, in LATCH and in ACK, beside small numbers.
   std::vector<uint8_t> firsts = {0, 1, 2, 3}, seconds = {0, 1, 2, 3};
   for (uint32_t id = 1; id <= 3; ++id) {
@@ -123,7 +137,7 @@ rc::Gen<Step> AnyStep() {
     firsts.push_back(static_cast<uint8_t>(mark));
     seconds.push_back(static_cast<uint8_t>(mark >> 8));
   }
-  return gen::build<Step>(gen::set(&Step::own), gen::set(&Step::kind, gen::inRange<uint8_t>(0, 10)),
+  return gen::build<Step>(gen::set(&Step::own), gen::set(&Step::kind, gen::inRange<uint8_t>(0, 11)),
                           gen::set(&Step::opcode, opcode), gen::set(&Step::arg1, gen::elementOf(firsts)),
                           gen::set(&Step::arg2, gen::elementOf(seconds)),
                           gen::set(&Step::value, gen::inRange<uint32_t>(0, 6)),

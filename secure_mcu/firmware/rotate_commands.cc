@@ -13,7 +13,10 @@ using mailbox::RotateStep;
 uint16_t VmOf(uint32_t scope) { return static_cast<uint16_t>(scope); }
 uint16_t ContextOf(uint32_t scope) { return static_cast<uint16_t>(scope >> 16); }
 
-Reply ReplyOf(const absl::Status& status) { return status.ok() ? Reply{} : Fail(MailboxStatus::kErrData); }
+// The registers are shared: another controller may have written one of them, which the answer tells.
+Reply ReplyOf(const absl::Status& status, uint32_t data, uint32_t extended_data) {
+  return status.ok() ? Reply{.data = data, .extended_data = extended_data} : Fail(MailboxStatus::kErrData);
+}
 
 }  // namespace
 
@@ -23,8 +26,10 @@ Reply RotateCommands::Execute(const mailbox::CommandWord& command, uint32_t data
   if (step == RotateStep::kPlan) return OpenPlan(data, extended_data);
   if (command.arg2 != 0) return Fail(MailboxStatus::kErrArg2);
   if (step == RotateStep::kApply) return Apply(data, extended_data);
-  if (step == RotateStep::kLearn) return ReplyOf(device_.LearnRotation(VmOf(data), ContextOf(data)));
-  return ReplyOf(device_.SetPass(VmOf(data), ContextOf(data), extended_data));
+  const uint16_t vm = VmOf(data), context = ContextOf(data);
+  const bool is_learn = step == RotateStep::kLearn;
+  return ReplyOf(is_learn ? device_.LearnRotation(vm, context) : device_.SetPass(vm, context, extended_data), data,
+                 extended_data);
 }
 
 // A reader goes on in what it has begun to read, even if another plan comes into force meanwhile.
@@ -34,7 +39,7 @@ Reply RotateCommands::OpenPlan(uint32_t scope, uint32_t offset) {
   if (offset == 0) {
     const auto plan = device_.GetRotation(VmOf(scope), ContextOf(scope));
     if (!plan) return Fail(MailboxStatus::kErrData);
-    stream_ = mailbox::EncodePlanStream(device_.identity().boot_id, *plan);
+    stream_ = mailbox::EncodePlanStream(device_.identity().boot_id, scope, *plan);
     stream_scope_ = scope;
     stream_number_ = plan->number;
   }
@@ -51,8 +56,7 @@ Reply RotateCommands::ApplyUpload(uint32_t size, uint32_t crc) {
   const std::optional<Bytes> bytes = uploads_.Take(size, crc);
   if (!bytes) return Fail(MailboxStatus::kErrData);
   const auto request = mailbox::DecodeRotationRequest(*bytes, device_.catalog().events.size());
-  const bool is_applied = request.ok() && device_.ApplyRotation(*request).ok();
-  const Reply reply = is_applied ? Reply{.data = size, .extended_data = crc} : Fail(MailboxStatus::kErrData);
+  const Reply reply = ReplyOf(request.ok() ? device_.ApplyRotation(*request) : request.status(), size, crc);
   applied_ = {.size = size, .crc = crc, .reply = reply};
   return reply;
 }

@@ -128,7 +128,7 @@ TEST_F(RotateCommandsTest, PlanStreamsThePlanOfAScope) {
   EXPECT_EQ(reply.status, MailboxStatus::kSuccess);
   EXPECT_EQ(reply.extended_data, 3u);
   EXPECT_EQ(reply.data, commands_.Window(0).size());
-  EXPECT_EQ(*mailbox::DecodePlanStream(commands_.Window(0), 1), plan);
+  EXPECT_EQ(*mailbox::DecodePlanStream(commands_.Window(0), kVm1, 1), plan);
   const Bytes whole(commands_.Window(0).begin(), commands_.Window(0).end());
   gpu_.plans.clear();
   EXPECT_EQ(Step(RotateStep::kPlan, kVm1, /*offset=*/5, /*window bytes=*/7).status, MailboxStatus::kSuccess);
@@ -141,7 +141,10 @@ TEST_F(RotateCommandsTest, PlanStreamsThePlanOfAScope) {
 
 TEST_F(RotateCommandsTest, LearnAndPassNameTheirScope) {
   EXPECT_EQ(Step(RotateStep::kLearn, kContext1).status, MailboxStatus::kSuccess);
-  EXPECT_EQ(Step(RotateStep::kPass, kVm1, 29).status, MailboxStatus::kSuccess);
+  const Reply pass = Step(RotateStep::kPass, kVm1, 29);
+  EXPECT_EQ(pass.status, MailboxStatus::kSuccess);
+  EXPECT_EQ(pass.data, kVm1) << "as it was taken";
+  EXPECT_EQ(pass.extended_data, 29u);
   EXPECT_EQ(gpu_.learned, (std::vector<FakeDevice::Scope>{{1, 2}}));
   EXPECT_EQ((gpu_.passes[{1, 0xFFFF}]), 29u);
   EXPECT_EQ(Step(RotateStep::kLearn, 2).status, MailboxStatus::kErrData);

@@ -129,6 +129,34 @@ TEST_F(RotationTest, ADeviceWithoutRotationIsNotAsked) {
   EXPECT_TRUE(absl::IsUnimplemented(controller.writer.Read(1, 0, kEvents).status()));
 }
 
+TEST_F(RotationTest, ABadWireDelaysAPlanButDoesNotChangeIt) {
+  sim::FaultPlan plan{.seed = 7};
+  for (const sim::FaultKind kind : {sim::FaultKind::kAddressNack, sim::FaultKind::kDataNack,
+                                    sim::FaultKind::kArbitrationLost, sim::FaultKind::kBitFlip, sim::FaultKind::kBadPec,
+                                    sim::FaultKind::kShortBlock, sim::FaultKind::kLongBlock, sim::FaultKind::kStatus}) {
+    plan.rules.push_back({.kind = kind, .probability = 0.004});
+  }
+  sim::FaultyBus faulty(bus_, plan);
+  Controller controller(faulty, 32);
+  while (!controller.session.CheckExtension().ok()) {
+  }
+  gpu_.plans[{1, 2}] = PlanOf(5);
+  int applied = 0, read = 0;
+  for (uint16_t i = 0; i < 200; ++i) {
+    gpu_.requests.clear();
+    const bool is_applied = controller.writer.Apply(RequestOf(i)).ok();
+    applied += is_applied ? 1 : 0;
+    EXPECT_TRUE(!is_applied || !gpu_.requests.empty());
+    for (const RotationRequest& request : gpu_.requests) EXPECT_EQ(request, RequestOf(i));
+    const auto there = controller.writer.Read(1, 2, kEvents);
+    read += there.ok() ? 1 : 0;
+    EXPECT_TRUE(!there.ok() || *there == PlanOf(5)) << there.status();
+  }
+  EXPECT_GT(applied, 100);
+  EXPECT_GT(read, 100);
+  EXPECT_GT(faulty.count(sim::FaultKind::kBitFlip), 20u);
+}
+
 // Two controllers, of which one acts before transactions of the other at random.
 TEST_F(RotationTest, TwoControllersDoNotMixTheirPlans) {
   std::mt19937_64 random(1);

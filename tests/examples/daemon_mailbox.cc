@@ -12,6 +12,7 @@
 #include "daemon/mailbox/fake_mailbox.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/register_port.h"
+#include "daemon/mailbox/rotation_writer.h"
 #include "daemon/mailbox/snapshot_reader.h"
 #include "daemon/snapshot/topology.h"
 #include "daemon/transport/transport.h"
@@ -52,6 +53,11 @@ absl::Status UseRegisterPort(Transport& transport, const RegisterPort::OnOutcome
 
 absl::Status UseSnapshotReader(MailboxSession& session, const Clock& clock) {
   //@ daemon/mailbox/snapshot_reader.h
+  return absl::OkStatus();
+}
+
+absl::Status UseRotationWriter(MailboxSession& session, const mailbox::EventSet& wanted, size_t events) {
+  //@ daemon/mailbox/rotation_writer.h
   return absl::OkStatus();
 }
 

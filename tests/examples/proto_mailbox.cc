@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -22,12 +23,19 @@
 #include "proto/mailbox/config_words.h"
 #include "proto/mailbox/counter_groups.h"
 #include "proto/mailbox/counting.h"
+#include "proto/mailbox/event_set.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/features.h"
 #include "proto/mailbox/gate_controls.h"
 #include "proto/mailbox/peek.h"
 #include "proto/mailbox/random_snapshots.h"
 #include "proto/mailbox/registers.h"
+#include "proto/mailbox/rotation.h"
+#include "proto/mailbox/rotation_items.h"
+#include "proto/mailbox/rotation_layout.h"
+#include "proto/mailbox/rotation_prediction.h"
+#include "proto/mailbox/rotation_section.h"
+#include "proto/mailbox/rotation_stream.h"
 #include "proto/mailbox/sections.h"
 #include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/snapshot_cost.h"
@@ -142,6 +150,41 @@ void Use(const VmControl& vm);
 
 void UseConfigWords() {
   //@ proto/mailbox/config_words.h
+}
+
+void Count(size_t event);
+
+void UseEventSet(const Catalog& catalog, size_t event) {
+  //@ proto/mailbox/event_set.h
+}
+
+void UseRotation(const Catalog& catalog, const Snapshot& snapshot, size_t block, size_t event,
+                 std::optional<size_t> group) {
+  //@ proto/mailbox/rotation.h
+}
+
+absl::Status UseRotationItems(ByteReader& in, ByteWriter& out, size_t events, RotationPlan& plan) {
+  //@ proto/mailbox/rotation_items.h
+  return absl::OkStatus();
+}
+
+void UseRotationLayout(const Catalog& catalog, const BlockRotation& numbers, size_t i) {
+  //@ proto/mailbox/rotation_layout.h
+}
+
+void UseRotationPrediction(const Snapshot& snapshot, const Snapshot* base, size_t block, const BlockRotation& numbers) {
+  //@ proto/mailbox/rotation_prediction.h
+}
+
+absl::Status UseRotationSection(const Snapshot* base, const std::set<uint16_t>& whole, ByteSpan bits, ByteWriter& out,
+                                Snapshot& snapshot) {
+  //@ proto/mailbox/rotation_section.h
+  return absl::OkStatus();
+}
+
+absl::Status UseRotationStream(const EventSet& wanted, ByteSpan stream, uint32_t scope, const Catalog& catalog) {
+  //@ proto/mailbox/rotation_stream.h
+  return absl::OkStatus();
 }
 
 absl::Status UseConfigRules(const CountingConfig& actual, const CountingConfig& desired) {

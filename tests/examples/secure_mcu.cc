@@ -112,7 +112,9 @@
 #include "secure_mcu/firmware/sensors.h"
 #include "secure_mcu/firmware/snapshot_commands.h"
 #include "secure_mcu/firmware/system_info.h"
+#include "secure_mcu/firmware/rotate_commands.h"
 #include "secure_mcu/firmware/trigger_commands.h"
+#include "secure_mcu/firmware/upload_buffer.h"
 #include "secure_mcu/guest_view/guest_views.h"
 #include "secure_mcu/guest_view/layout.h"
 #include "secure_mcu/guest_view/reader.h"
@@ -491,6 +493,17 @@ void UsePeekCommands(Device& device, const mailbox::CommandWord& scope, const ma
 
 void UseTriggerCommands(Device& device) {
   //@ secure_mcu/firmware/trigger_commands.h
+}
+
+void Show(ByteSpan stream);
+
+void UseRotateCommands(Device& device, UploadBuffer& uploads, const mailbox::CommandWord& apply,
+                       const mailbox::CommandWord& plan, uint32_t crc) {
+  //@ secure_mcu/firmware/rotate_commands.h
+}
+
+void UseUploadBuffer(ByteSpan bytes) {
+  //@ secure_mcu/firmware/upload_buffer.h
 }
 
 void UsePerformanceMonitor(Device& device) {

@@ -9,8 +9,12 @@ namespace sideband::fuzz {
 
 std::vector<Bytes> Seeds() {
   const mailbox::Catalog example = tests::HostileDevice::ExampleCatalog();
-  return {mailbox::EncodeCatalog({}), mailbox::EncodeCatalog(example), mailbox::EncodeCatalogSections({}),
-          mailbox::EncodeCatalogSections(example)};
+  mailbox::Catalog rotating = example;
+  rotating.relations = {{.kind = mailbox::Relation::Kind::kCycles, .members = {0}, .whole = 0, .times = 1}};
+  rotating.plans = {{.number = 0, .sets = {{1}}, .derived = {1}, .settings = {}}};
+  rotating.plans[0].settings.weights = {{0, 5}};
+  return {mailbox::EncodeCatalogSections(rotating), mailbox::EncodeCatalog({}), mailbox::EncodeCatalog(example),
+          mailbox::EncodeCatalogSections({}), mailbox::EncodeCatalogSections(example)};
 }
 
 }  // namespace sideband::fuzz

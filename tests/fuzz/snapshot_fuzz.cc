@@ -47,6 +47,14 @@ void AddSeeds(const Snapshot& snapshot, const Snapshot* base, const mailbox::VmI
   seeds.back()[0] = base == nullptr ? kPayload : kPayload | kRelative;
 }
 
+Snapshot WithRotation(Snapshot snapshot) {
+  snapshot.layout = {.events = {{0, mailbox::kNoGateGroup}}, .plans = {{.number = 0, .sets_of = {1}}}};
+  const mailbox::BlockRotation numbers = {.parts = {{.plan = 0, .enabled = {1000}, .running = {400, 600}}},
+                                          .events = {{250, 700, 12}}};
+  snapshot.rotation.assign(snapshot.blocks.size(), numbers);
+  return snapshot;
+}
+
 }  // namespace
 
 std::vector<Bytes> Seeds() {
@@ -57,6 +65,8 @@ std::vector<Bytes> Seeds() {
   AddSeeds(snapshot, nullptr, {}, seeds);
   AddSeeds(snapshot, nullptr, {2}, seeds);
   AddSeeds(snapshot, &Base(), {}, seeds);
+  AddSeeds(WithRotation(snapshot), nullptr, {2}, seeds);
+  AddSeeds(WithRotation(snapshot), &Base(), {}, seeds);
   for (uint64_t& counter : snapshot.counters) counter = 3 * counter + 1;
   snapshot.blocks.pop_back();
   snapshot.blocks[1].state = mailbox::BlockState::kRetired;
