@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "daemon/snapshot/fake_topology.h"
+#include "proto/mailbox/rotation_layout.h"
 
 namespace sideband::daemon {
 namespace {
@@ -50,6 +51,19 @@ TEST(CheckAgainstTest, HostBlocksAreThoseOfTheCatalogue) {
   std::swap(snapshot.blocks[0], snapshot.blocks[5]);
   snapshot.blocks[5].context = 4;
   EXPECT_FALSE(CheckAgainst(topology, snapshot).ok()) << "of another slice";
+}
+
+TEST(CheckAgainstTest, RotationIsThatOfTheCatalogue) {
+  mailbox::Catalog catalog = SomeCatalog(true);
+  catalog.events[1].details.counting = mailbox::Counting::kRotated;
+  const Topology topology(catalog, 77);
+  mailbox::Snapshot snapshot = SomeSnapshot();
+  snapshot.rotation.resize(snapshot.blocks.size());
+  EXPECT_FALSE(CheckAgainst(topology, snapshot).ok()) << "numbers of no events";
+  snapshot.layout = mailbox::LayoutOf(catalog);
+  EXPECT_TRUE(CheckAgainst(topology, snapshot).ok());
+  snapshot.layout.events[0].event = 0;
+  EXPECT_FALSE(CheckAgainst(topology, snapshot).ok()) << "of another event";
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -82,6 +83,68 @@ TEST(RotationSectionTest, UnchangedNumbersCostABit) {
   Snapshot without = base;
   without.rotation.clear();
   EXPECT_EQ(Encoded(base, &base, {}).size(), Encoded(without, &base, {}).size() + 8 + 1);
+}
+
+// A later snapshot in which the context has run on; its VM and the device have gained the same.
+Snapshot Later(Snapshot snapshot, size_t first, size_t last) {
+  ++snapshot.snapshot_id;
+  for (size_t block = first; block <= last; ++block) {
+    BlockRotation& numbers = snapshot.rotation[block];
+    numbers.parts[0].enabled[0] += 123'456;
+    numbers.parts[0].running[0] += 61'000, numbers.parts[0].running[1] += 62'000;
+    numbers.events[0].estimate += 77'777, numbers.events[0].upper += 99'999;
+  }
+  return snapshot;
+}
+
+TEST(RotationSectionTest, WhatAddsUpDoesNotTravel) {
+  const Snapshot base = Small();
+  const size_t alone = Encoded(Later(base, 2, 2), &base, {}).size();
+  const Bytes all = Encoded(Later(base, 0, 2), &base, {});
+  // For VM and device: unchanged before, now three bits and four rows of a choice, a form and a width or two.
+  EXPECT_LE(all.size(), alone + 2 * 4);
+  EXPECT_EQ(*DecodeSnapshotStream(all, &base), Later(base, 0, 2));
+}
+
+TEST(RotationSectionTest, GatesThatAreAlwaysOpenCostLittle) {
+  const auto with_groups = [](Snapshot snapshot) {
+    for (BlockRotation& numbers : snapshot.rotation) {
+      RotationPart& part = numbers.parts[0];
+      const std::vector<uint64_t> running = part.running;
+      part.enabled.assign(9, part.enabled[0]);
+      part.running.clear();
+      for (const uint64_t cycles : running) part.running.insert(part.running.end(), 9, cycles);
+    }
+    return snapshot;
+  };
+  const Snapshot base = Small(), base_of_groups = with_groups(base);
+  const Snapshot next = Later(base, 0, 2), next_of_groups = with_groups(next);
+  const Bytes stream = Encoded(next_of_groups, &base_of_groups, {});
+  // Three blocks of eight columns, each a choice, a form and a width of 0.
+  EXPECT_LE(stream.size(), Encoded(next, &base, {}).size() + 3 * 8 * 6 / 8 + 1);
+  EXPECT_EQ(*DecodeSnapshotStream(stream, &base_of_groups), next_of_groups);
+}
+
+TEST(RotationSectionTest, OtherSizesThanTheLayoutsAreRefused) {
+  const Snapshot right = Small();
+  const auto refusal = [](const Snapshot& snapshot) {
+    return std::string(DecodeSnapshotStream(Encoded(snapshot, nullptr, {}), nullptr).status().message());
+  };
+  const auto spoilt = [&](const std::function<void(Snapshot&)>& spoil) {
+    Snapshot snapshot = right;
+    spoil(snapshot);
+    return refusal(snapshot);
+  };
+  EXPECT_EQ(refusal(right), "");
+  EXPECT_EQ(spoilt([](Snapshot& s) { s.layout.events[2].event = 2; }), "snapshot: rotation: events do not ascend");
+  EXPECT_EQ(spoilt([](Snapshot& s) { s.layout.events[0].gate_group = 64; }),
+            "snapshot: rotation: a gate group does not exist");
+  EXPECT_EQ(spoilt([](Snapshot& s) { s.layout.plans.push_back(s.layout.plans[0]); }),
+            "snapshot: rotation: plans do not ascend");
+  EXPECT_EQ(spoilt([](Snapshot& s) { s.rotation[1].parts.push_back(s.rotation[1].parts[0]); }),
+            "snapshot: rotation: parts do not ascend");
+  EXPECT_EQ(spoilt([](Snapshot& s) { s.rotation[1].parts[0].running.resize(65); }),
+            "snapshot: rotation: too many counter sets");
 }
 
 // A frame around the section of the small snapshot, with that section's bits in place.
