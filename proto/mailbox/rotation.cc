@@ -20,16 +20,25 @@ uint64_t RunningOf(const RotationPart& part, const RotationPlan& plan, size_t ev
   return running;
 }
 
+bool IsOfDevice(const std::vector<RotationPlan>& plans, size_t event) {
+  return std::any_of(plans.begin(), plans.end(), [&](const RotationPlan& plan) {
+    const auto includes = [&](const EventSet& set) { return Includes(set, event); };
+    return plan.of_device && std::any_of(plan.sets.begin(), plan.sets.end(), includes);
+  });
+}
+
 }  // namespace
 
 RotationTime TimeOf(const BlockRotation& numbers, const std::vector<RotationPlan>& plans, size_t event,
                     std::optional<size_t> gate_group) {
   const size_t column = gate_group ? 1 + *gate_group : 0;
+  const bool of_device = IsOfDevice(plans, event);
   RotationTime time;
   for (const RotationPart& part : numbers.parts) {
-    if (column >= part.enabled.size()) continue;
-    time.enabled += part.enabled[column];
     const RotationPlan* const plan = Find(plans, part.plan);
+    const bool is_of_scope = plan == nullptr || plan->of_device == of_device;
+    if (column >= part.enabled.size() || !is_of_scope) continue;
+    time.enabled += part.enabled[column];
     if (plan != nullptr) time.running += RunningOf(part, *plan, event, column);
   }
   return time;

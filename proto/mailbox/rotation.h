@@ -71,6 +71,7 @@ struct RotationRequest {
 // A plan in force.
 struct RotationPlan {
   uint16_t number = 0;         // 0: the chip's own; others are of this boot
+  bool of_device = false;      // of device-scope events, which take turns in the device's own cycles
   std::vector<EventSet> sets;  // what is counted or derived while each is in turn, fixed events not included
   EventSet derived;            // of these, computed from others by a relation
   RotationSettings settings;
@@ -113,8 +114,9 @@ struct RotationTime {
 };
 
 // Of an event with the gate group of that index (none: of no group), in all parts. Running are the slots of the sets
-// that include the event. A part whose plan is not among `plans` counts in enabled only, one without the group not at
-// all.
+// that include the event. A part whose plan is not among `plans` counts in enabled only; one without the group does not
+// count at all, nor one whose plan is of the other scope: events are of the device where a plan of the device includes
+// them.
 RotationTime TimeOf(const BlockRotation& numbers, const std::vector<RotationPlan>& plans, size_t event,
                     std::optional<size_t> gate_group);
 

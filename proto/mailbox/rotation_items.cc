@@ -63,7 +63,7 @@ absl::Status DecodePlans(ByteReader& in, size_t events, std::vector<RotationPlan
   for (size_t i = 0; i < size; ++i) {
     RotationPlan plan;
     SIDEBAND_RETURN_IF_ERROR(Decode(in, events, plan));
-    sets += plan.sets.size();
+    sets += plan.of_device ? 0 : plan.sets.size();
     if (sets > kRotationSetsMax) return Malformed("too many counter sets");
     if (!plans.empty() && plan.number <= plans.back().number) return Malformed("plans do not ascend");
     plans.push_back(std::move(plan));
@@ -85,6 +85,7 @@ void Encode(const RotationSettings& settings, ByteWriter& out) {
   out.U64(settings.interval);
   out.U32(settings.threshold_per_mille);
   out.U32(settings.step);
+  out.U32(settings.sets_per_pass);
   out.U8(settings.adapt ? 1 : 0);
   out.U16(static_cast<uint16_t>(settings.weights.size()));
   for (const auto& [event, weight] : settings.weights) {
@@ -95,6 +96,7 @@ void Encode(const RotationSettings& settings, ByteWriter& out) {
 
 void Encode(const RotationPlan& plan, ByteWriter& out) {
   out.U16(plan.number);
+  out.U8(plan.of_device ? 1 : 0);
   Encode(plan.settings, out);
   Encode(plan.derived, out);
   out.U8(static_cast<uint8_t>(plan.sets.size()));
@@ -129,6 +131,7 @@ absl::Status Decode(ByteReader& in, size_t events, RotationSettings& settings) {
   settings.interval = in.U64();
   settings.threshold_per_mille = in.U32();
   settings.step = in.U32();
+  settings.sets_per_pass = in.U32();
   const uint8_t adapt = in.U8();
   if (adapt > 1) return Malformed("adapts in an unknown way");
   settings.adapt = adapt == 1;
@@ -137,6 +140,9 @@ absl::Status Decode(ByteReader& in, size_t events, RotationSettings& settings) {
 
 absl::Status Decode(ByteReader& in, size_t events, RotationPlan& plan) {
   plan.number = in.U16();
+  const uint8_t of_device = in.U8();
+  if (of_device > 1) return Malformed("a plan of an unknown scope");
+  plan.of_device = of_device == 1;
   SIDEBAND_RETURN_IF_ERROR(Decode(in, events, plan.settings));
   SIDEBAND_RETURN_IF_ERROR(Decode(in, events, plan.derived));
   const size_t sets = in.U8();

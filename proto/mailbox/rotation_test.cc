@@ -41,6 +41,17 @@ TEST(RotationTest, TimesAddUpOverPartsAndSets) {
   EXPECT_EQ(TimeOf({}, catalog.plans, 2, {}), RotationTime{});
 }
 
+// The device's block has parts of both scopes.
+TEST(RotationTest, EachEventHasTheTimesOfItsScope) {
+  const std::vector<RotationPlan> plans = {{.number = 0, .sets = {{0b01}, {0b10}}},
+                                           {.number = 1, .of_device = true, .sets = {{0b100}, {0b1000}}}};
+  const BlockRotation device{.parts = {{.plan = 0, .enabled = {100}, .running = {60, 40}},
+                                       {.plan = 1, .enabled = {1000}, .running = {700, 300}}},
+                             .events = {}};
+  EXPECT_EQ(TimeOf(device, plans, 0, std::nullopt), (RotationTime{.enabled = 100, .running = 60}));
+  EXPECT_EQ(TimeOf(device, plans, 3, std::nullopt), (RotationTime{.enabled = 1000, .running = 300}));
+}
+
 TEST(RotationTest, GatedTimesAreThoseOfPartsWithTheGroup) {
   const Catalog catalog = TwoPlans();
   EXPECT_EQ(TimeOf(Numbers(), catalog.plans, 5, 1), (RotationTime{60, 30}));

@@ -167,6 +167,11 @@ class Chip {
   // Counter rotation (rotation_turns.h). Without a rotation in the configuration, or without an event that turns, it is
   // absent.
   bool has_rotation() const { return rotation_.has_value(); }
+  uint32_t events() const { return config_.events; }
+  // Whether an event is of device-scope units.
+  bool is_of_device(uint16_t event) const { return rotation_->is_of_device(event); }
+  // INVALID_ARGUMENT as CheckSettings (rotation_rules.h).
+  absl::Status CheckRotationSettings(const mailbox::RotationSettings& settings) const;
   // Only with a rotation. The first is the chip's own, which holds where no other is chosen.
   const std::vector<TurnPlan>& rotation_plans() const { return rotation_->plans(); }
   // Makes a plan, and returns its number. INVALID_ARGUMENT as PlanCounters, RESOURCE_EXHAUSTED beyond the limits of a

@@ -7,6 +7,7 @@
 
 #include "proto/base/status_macros.h"
 #include "secure_mcu/chip/chip.h"
+#include "secure_mcu/chip/rotation_rules.h"
 
 namespace sideband::mcu {
 
@@ -16,6 +17,10 @@ void Chip::StartRotation(const CounterPlan& plan) {
   selections_.SetTurns(rotation_->connected());
   BeginTurns(kDeviceChannel, std::nullopt);
   if (Turns(kDeviceChannel)) Select(kDeviceChannel, rotation_->select(kDeviceChannel));
+}
+
+absl::Status Chip::CheckRotationSettings(const mailbox::RotationSettings& settings) const {
+  return CheckSettings(settings, config_);
 }
 
 absl::StatusOr<uint16_t> Chip::PlanRotation(const PlanWishes& wishes, const mailbox::RotationSettings& settings) {

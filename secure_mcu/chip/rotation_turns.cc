@@ -35,12 +35,12 @@ RotationTurns::RotationTurns(const PipelineConfig& config, const RotationSeed& s
       config_(config),
       lines_(config),
       events_(TurningEvents(config)),
+      of_device_(DeviceEvents(config)),
       connected_(mailbox::kRotationSetsMax + 1, mailbox::EmptySet(config.events)),
       turns_(config.slices + 1),
       numbers_(events_.size()) {
   connected_.back() = config.rotation->fixed;
-  const std::vector<bool> of_device = DeviceEvents(config);
-  const bool has_device = std::ranges::any_of(events_, [&](uint16_t event) { return of_device[event]; });
+  const bool has_device = std::ranges::any_of(events_, [&](uint16_t event) { return of_device_[event]; });
   AddPlan({.number = kOwnPlan, .counters = plan, .settings = spec_.settings}, 0);
   rows_ = plan.sets.size();
   if (has_device) {

@@ -61,6 +61,7 @@ class RotationTurns {
   const std::vector<mailbox::EventSet>& connected() const { return connected_; }
   // Events that turn, of both scopes, ascending.
   const std::vector<uint16_t>& events() const { return events_; }
+  bool is_of_device(uint16_t event) const { return of_device_[event]; }
 
   // All plans since the start, by number: the chip's own, that of device-scope events if any turns, and those added.
   const std::vector<TurnPlan>& plans() const { return plans_; }
@@ -132,6 +133,7 @@ class RotationTurns {
   const PipelineConfig config_;
   const RotationLines lines_;
   const std::vector<uint16_t> events_;
+  const std::vector<bool> of_device_;  // per event of the chip
   std::vector<TurnPlan> plans_;
   std::vector<size_t> first_rows_;  // per plan: its first set among connected_
   size_t rows_ = 0;                 // used

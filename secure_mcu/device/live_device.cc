@@ -128,11 +128,17 @@ LiveDevice::LiveDevice(const ChipFile& file, uint64_t boot_id, Elapsed elapsed, 
       lives_(file),
       timeline_(wiring_.make_timeline(CreateBlocks(file))),
       controls_(*chip_, timeline_->tenants(), ConfidentialVms(whole_catalog_)),
+      rotation_(*chip_, timeline_->tenants()),
       power_(file.power),
       player_(std::make_unique<Player>(*chip_, *timeline_, Raw(wiring_.slices), wiring_.host)) {
   for (uint8_t slice = 0; slice < wiring_.slices.size(); ++slice) chip_->Attach(slice, *wiring_.slices[slice]);
   chip_->Attach(kDeviceChannel, *wiring_.device);
   if (file.has_host_blocks()) chip_->CreateHostBlocks();
+  for (size_t event = 0; event < catalog_.events.size(); ++event) {
+    catalog_.events[event].details.counting = rotation_.CountingOf(event);
+  }
+  if (HasRotation()) catalog_.relations = config.relations;
+  FollowPlans();
 }
 
 mailbox::Catalog LiveDevice::MakeCatalog(const ChipFile& file) const {
@@ -176,6 +182,7 @@ std::vector<Tenant> LiveDevice::CreateBlocks(const ChipFile& file) {
   for (const VmFileSpec& vm : file.vms) {
     const BlockId block = chip_->memory().Create(++vm_id, mailbox::kNoContext);
     chip_->vm_control(block) = vm.counting;
+    chip_->NameVm(block, vm.uuid);
     tenants.push_back({.vm = vm.name, .binding = {.vm = block}});
     uint16_t context_id = 0;
     for (const ContextFileSpec& context : vm.contexts) {
@@ -219,6 +226,7 @@ mailbox::Snapshot LiveDevice::Observe() {
   std::vector<uint64_t> counters;
   chip_->memory().CopyTo(snapshot.blocks, counters);
   snapshot.counters.assign(counters.begin(), counters.end());
+  rotation_.AddNumbers(snapshot);
   return snapshot;
 }
 
@@ -248,6 +256,20 @@ void LiveDevice::Succeed(size_t tenant) {
   chip_->context_control(block) = {};
   lives_.Begin(tenant, chip_->now());
   timeline_->Add(tenant, chip_->now());
+}
+
+absl::Status LiveDevice::ApplyRotation(const mailbox::RotationRequest& request) {
+  CatchUp();
+  SIDEBAND_RETURN_IF_ERROR(rotation_.Apply(request));
+  FollowPlans();
+  return absl::OkStatus();
+}
+
+void LiveDevice::FollowPlans() {
+  std::vector<mailbox::RotationPlan> plans = rotation_.Plans();
+  if (plans == catalog_.plans) return;
+  catalog_.plans = std::move(plans);
+  ++catalog_version_;
 }
 
 // The catalogue names the existing blocks with their generations.

@@ -22,6 +22,7 @@
 #include "secure_mcu/device/context_lives.h"
 #include "secure_mcu/device/counting_controls.h"
 #include "secure_mcu/device/event_gains.h"
+#include "secure_mcu/device/rotation_controls.h"
 #include "secure_mcu/device/slice_program.h"
 #include "secure_mcu/device/wiring.h"
 #include "secure_mcu/firmware/device.h"
@@ -61,6 +62,11 @@ class LiveDevice final : public Device {
   std::optional<mailbox::CountingConfig> GetConfig() override { return controls_.Get(); }
   absl::Status CheckConfig(const mailbox::CountingConfig& config) override { return controls_.Check(config); }
   void ApplyConfig(const mailbox::CountingConfig& config) override { controls_.Apply(config); }
+  bool HasRotation() const override { return !rotation_.empty(); }
+  std::optional<mailbox::RotationPlan> GetRotation(uint16_t vm, uint16_t context) override {
+    return rotation_.Get(vm, context);
+  }
+  absl::Status ApplyRotation(const mailbox::RotationRequest& request) override;
 
   // The power model of the chip file, with its energies in the order of the events.
   const PowerModel::Config& power() const { return power_; }
@@ -85,6 +91,7 @@ class LiveDevice final : public Device {
   void EndContext(size_t tenant, uint64_t cycle);
   void Succeed(size_t tenant);
   void FollowBlocks();
+  void FollowPlans();
   std::optional<size_t> FindTenant(uint16_t vm, uint16_t context) const;
   std::optional<BlockId> FindHostBlock(uint16_t slice) const;
   // The block of the device, a slice's host, a VM or a context, unless it is released.
@@ -109,6 +116,7 @@ class LiveDevice final : public Device {
   ContextLives lives_;
   const std::unique_ptr<Timeline> timeline_;
   CountingControls controls_;
+  RotationControls rotation_;
   PowerModel::Config power_;
   std::unique_ptr<Player> player_;
   std::vector<size_t> retired_;  // the tenants that were retired in the newest latch

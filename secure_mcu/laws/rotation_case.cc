@@ -94,10 +94,11 @@ PipelineConfig ConfigOf(const RotationCase& test) {
   config.commit_period = config.hypervisor_commit_period = test.commit_period;
   config.buffer_depth = test.buffer_depth;
   config.ccus = {{.name = "slice0.ccu0", .channel = 0, .ulcs = UnitsOf(test)}};
+  if (!test.rotates) return config;
   config.relations = RelationsOf(test);
   config.rotation.emplace();
   config.rotation->fixed = mailbox::EmptySet(test.events);
-  mailbox::Insert(FixedEvent(test), config.rotation->fixed);
+  if (test.counters < kUlcCountersMax) mailbox::Insert(FixedEvent(test), config.rotation->fixed);
   config.rotation->dead_cycles = test.dead_cycles;
   config.rotation->seed = test.seed;
   config.rotation->settings.stable_slot = config.rotation->settings.fluctuating_slot = test.slot;

@@ -46,6 +46,7 @@ struct RotationCase {
   uint64_t seed = 0;
   uint64_t wires_seed = 0;
   bool has_relations = true;
+  bool rotates = true;  // else each event must have a counter
   uint64_t trigger_period = 0, commit_period = 0;
   uint32_t buffer_depth = 16;
   std::vector<RotationTurn> turns;  // ascending

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/device/rotation_controls.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::mcu {
+namespace {
+
+using mailbox::BlockRotation;
+using mailbox::RotationPart;
+using mailbox::RotationPlan;
+using mailbox::RotationRequest;
+
+// Whether an event was not counted in all cycles in which it could have been.
+bool IsPartial(const BlockRotation& numbers, const std::vector<RotationPlan>& plans) {
+  return std::ranges::any_of(numbers.parts, [&](const RotationPart& part) {
+    const auto plan = std::ranges::find(plans, part.plan, &RotationPlan::number);
+    return plan->sets.size() > 1 && part.enabled[0] > 0;
+  });
+}
+
+// What a plan is made of, whoever it is for.
+bool IsSamePlan(RotationRequest a, const RotationRequest& b) {
+  a.vm = b.vm;
+  a.contexts = b.contexts;
+  return a == b;
+}
+
+}  // namespace
+
+mailbox::Counting RotationControls::CountingOf(size_t event) const {
+  if (empty()) return mailbox::Counting::kFixed;
+  const std::vector<uint16_t>& turning = chip_.rotated_events();
+  if (!std::ranges::binary_search(turning, event)) return mailbox::Counting::kFixed;
+  const bool is_derived = chip_.rotation_plans()[0].counters.IsDerived(event);
+  return is_derived ? mailbox::Counting::kDerived : mailbox::Counting::kRotated;
+}
+
+RotationPlan RotationControls::Describe(const TurnPlan& plan) const {
+  RotationPlan described{
+      .number = plan.number, .of_device = plan.of_device, .sets = {}, .derived = {}, .settings = plan.settings};
+  const size_t events = chip_.events();
+  described.derived = mailbox::EmptySet(events);
+  for (const mailbox::EventSet& set : plan.counters.sets) {
+    mailbox::EventSet turning = mailbox::EmptySet(events);
+    for (const uint16_t event : chip_.rotated_events()) {
+      if (!mailbox::Includes(set, event) || chip_.is_of_device(event) != plan.of_device) continue;
+      mailbox::Insert(event, turning);
+      if (plan.counters.IsDerived(event)) mailbox::Insert(event, described.derived);
+    }
+    described.sets.push_back(std::move(turning));
+  }
+  return described;
+}
+
+std::vector<RotationPlan> RotationControls::Plans() const {
+  std::vector<RotationPlan> plans;
+  if (empty()) return plans;
+  for (const TurnPlan& plan : chip_.rotation_plans()) plans.push_back(Describe(plan));
+  return plans;
+}
+
+std::optional<BlockId> RotationControls::FindBlock(uint16_t vm, uint16_t context) const {
+  for (const Tenant& tenant : tenants_) {
+    const BlockId block = tenant.binding.context.value_or(tenant.binding.vm);
+    const mailbox::BlockHeader& header = chip_.memory().header(block);
+    if (header.vm == vm && header.context == context && !chip_.memory().released(block)) return block;
+  }
+  return std::nullopt;
+}
+
+std::optional<RotationPlan> RotationControls::Get(uint16_t vm, uint16_t context) const {
+  const auto block = empty() ? std::nullopt : FindBlock(vm, context);
+  if (!block) return std::nullopt;
+  const uint16_t number = chip_.chosen_rotation(*block);
+  return Describe(*std::ranges::find(chip_.rotation_plans(), number, &TurnPlan::number));
+}
+
+std::vector<BlockId> RotationControls::BlocksOf(const RotationRequest& request) const {
+  std::vector<BlockId> blocks;
+  for (const uint16_t context : request.contexts) {
+    if (const auto block = FindBlock(request.vm, context)) blocks.push_back(*block);
+  }
+  if (!request.contexts.empty()) return blocks;
+  for (const Tenant& tenant : tenants_) {
+    const BlockId block = tenant.binding.context.value_or(tenant.binding.vm);
+    if (chip_.memory().header(block).vm == request.vm) blocks.push_back(block);
+  }
+  return blocks;
+}
+
+absl::Status RotationControls::Check(const RotationRequest& request) const {
+  if (empty()) return absl::UnimplementedError("no rotation");
+  const size_t wanted = request.contexts.empty() ? 1 : request.contexts.size();
+  if (BlocksOf(request).size() < wanted) {
+    return absl::InvalidArgumentError(absl::StrCat("no VM ", request.vm, ", or not all of the contexts"));
+  }
+  return chip_.CheckRotationSettings(request.settings);
+}
+
+absl::Status RotationControls::Apply(const RotationRequest& request) {
+  SIDEBAND_RETURN_IF_ERROR(Check(request));
+  const auto same = std::ranges::find_if(requests_, [&](const auto& plan) { return IsSamePlan(plan.second, request); });
+  uint16_t number = 0;
+  if (same != requests_.end()) {
+    number = same->first;
+  } else {
+    const bool fill = request.settings.profile == mailbox::RotationProfile::kFast;
+    SIDEBAND_ASSIGN_OR_RETURN(
+        number,
+        chip_.PlanRotation({.events = request.events, .always = request.always, .fill = fill}, request.settings));
+    requests_[number] = request;
+  }
+  for (const BlockId block : BlocksOf(request)) chip_.ChooseRotation(block, number);
+  return absl::OkStatus();
+}
+
+void RotationControls::AddNumbers(mailbox::Snapshot& snapshot) const {
+  if (empty()) return;
+  const std::vector<RotationPlan> plans = Plans();
+  for (BlockId block = 0; block < chip_.memory().size(); ++block) {
+    if (chip_.memory().released(block)) continue;
+    BlockRotation numbers = chip_.RotationOf(block);
+    mailbox::BlockHeader& header = snapshot.blocks[snapshot.rotation.size()];
+    if (IsPartial(numbers, plans)) header.flags |= mailbox::kFlagEstimated;
+    snapshot.rotation.push_back(std::move(numbers));
+  }
+}
+
+}  // namespace sideband::mcu

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rotation of an emulated device: its plans, by the numbers of VMs and contexts (event-groups.md, "Numbers", Wire).
+//   RotationControls rotation(*chip, tenants);
+//   catalog.plans = rotation.Plans();
+//   SIDEBAND_RETURN_IF_ERROR(rotation.Apply({.vm = 1, .settings = settings}));
+//   rotation.AddNumbers(snapshot);                     // right after a latch
+#ifndef SIDEBAND_SECURE_MCU_DEVICE_ROTATION_CONTROLS_H_
+#define SIDEBAND_SECURE_MCU_DEVICE_ROTATION_CONTROLS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "proto/mailbox/catalog.h"
+#include "proto/mailbox/rotation.h"
+#include "proto/mailbox/snapshot.h"
+#include "secure_mcu/chip/chip.h"
+#include "secure_mcu/chip/player.h"
+
+namespace sideband::mcu {
+
+// Not thread-safe.
+class RotationControls {
+ public:
+  // `chip` must outlive it. The tenants are those of its memory blocks.
+  RotationControls(Chip& chip, std::vector<Tenant> tenants) : chip_(chip), tenants_(std::move(tenants)) {}
+
+  bool empty() const { return !chip_.has_rotation(); }
+  // How the chip's own plan counts an event.
+  mailbox::Counting CountingOf(size_t event) const;
+  // All plans since the device's start, as the catalogue has them.
+  std::vector<mailbox::RotationPlan> Plans() const;
+  // As those of Device.
+  std::optional<mailbox::RotationPlan> Get(uint16_t vm, uint16_t context) const;
+  absl::Status Apply(const mailbox::RotationRequest& request);
+  // Of the blocks' present state. Flags a block as estimated if an event of it was not counted in all of its cycles.
+  void AddNumbers(mailbox::Snapshot& snapshot) const;
+
+ private:
+  absl::Status Check(const mailbox::RotationRequest& request) const;
+  // The blocks of the request's scope; none of a VM or a context that is not there.
+  std::vector<BlockId> BlocksOf(const mailbox::RotationRequest& request) const;
+  std::optional<BlockId> FindBlock(uint16_t vm, uint16_t context) const;
+  mailbox::RotationPlan Describe(const TurnPlan& plan) const;
+
+  Chip& chip_;
+  const std::vector<Tenant> tenants_;
+  std::map<uint16_t, mailbox::RotationRequest> requests_;  // by the plan that was made of each
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_DEVICE_ROTATION_CONTROLS_H_

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rotation on an emulated device. The truth is a twin with a counter for every event (event-groups.md, laws 2 and 10).
+#include "proto/mailbox/rotation.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "secure_mcu/chip_file/chip_file.h"
+#include "secure_mcu/device/live_device.h"
+
+namespace sideband::mcu {
+namespace {
+
+// Eleven events of an SM, of which one is always counted.
+constexpr char kChip[] = R"(
+device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 100000000}
+slices: 1
+units:
+  - name: sm
+    count: 2
+    COUNTERS
+    events: [a_cycles, b_cycles, c_cycles, d_cycles, e_cycles, f_cycles, g_cycles, h_cycles, i_cycles, j_cycles, ipc_cycles]
+ROTATION
+vms:
+  - name: vm1
+    uuid: 11111111-0000-4000-8000-000000000001
+    contexts:
+      - {name: x, slice: 0, seed: 1, phases: [{kind: gemm, time: 300us}, {kind: copy, time: 70us}]}
+      - {name: y, slice: 0, seed: 2, phases: [{kind: attention, time: 100us}]}
+  - name: vm2
+    uuid: 22222222-0000-4000-8000-000000000002
+    contexts: [{name: z, slice: 0, seed: 3, phases: [{kind: all_reduce, time: 1ms}]}]
+quantum: 1ms
+gap: 0s
+)";
+
+class RotationTest : public testing::Test {
+ protected:
+  std::unique_ptr<LiveDevice> Start(const std::string& counters, const std::string& rotation) {
+    const std::string path = testing::TempDir() + "/chip.yaml";
+    std::ofstream(path) << absl::StrReplaceAll(kChip, {{"COUNTERS", counters}, {"ROTATION", rotation}});
+    const auto file = LoadChipFile(path);
+    EXPECT_TRUE(file.ok()) << file.status();
+    auto device = LiveDevice::Create(*file, /*boot_id=*/7, [this] { return elapsed_; });
+    EXPECT_TRUE(device.ok()) << device.status();
+    return *std::move(device);
+  }
+  std::unique_ptr<LiveDevice> StartRotating(const std::string& more = "") {
+    return Start("counters: 4\n    fixed: [ipc_cycles]",
+                 absl::StrCat("rotation: {slots: {stable: 50us, fluctuating: 50us}, adapt: false", more, "}"));
+  }
+  std::unique_ptr<LiveDevice> StartTwin() { return Start("counters: 45", ""); }
+
+  absl::Duration elapsed_ = absl::ZeroDuration();
+};
+
+mailbox::RotationTime Time(const mailbox::Snapshot& snapshot, const LiveDevice& device, size_t block, uint16_t event) {
+  return mailbox::TimeOf(snapshot.rotation[block], device.catalog().plans, event, std::nullopt);
+}
+
+TEST_F(RotationTest, BoundsAndEstimatesTheTruthOfATwin) {
+  const auto rotating = StartRotating(), twin = StartTwin();
+  ASSERT_TRUE(rotating->HasRotation());
+  for (const int ms : {1, 7, 50, 400}) {
+    elapsed_ = absl::Milliseconds(ms);
+    const mailbox::Snapshot shown = rotating->Latch(), truth = twin->Latch();
+    ASSERT_EQ(shown.rotation.size(), shown.blocks.size());
+    const std::vector<uint16_t> events = rotating->chip().rotated_events();
+    for (size_t block = 0; block < shown.blocks.size(); ++block) {
+      for (size_t i = 0; i < events.size() && !shown.rotation[block].events.empty(); ++i) {
+        const mailbox::EventEstimate& numbers = shown.rotation[block].events[i];
+        const uint64_t exact = truth.Counters(block)[events[i]], counted = shown.Counters(block)[events[i]];
+        EXPECT_LE(counted, exact);
+        EXPECT_LE(exact, numbers.upper);
+        EXPECT_LE(counted, numbers.estimate);
+        EXPECT_LE(numbers.estimate, numbers.upper);
+        if (ms < 400) continue;
+        EXPECT_NEAR(static_cast<double>(numbers.estimate) / static_cast<double>(exact), 1, 0.1) << block << " " << i;
+      }
+    }
+  }
+}
+
+TEST_F(RotationTest, CountsFixedEventsAsTheTwinDoes) {
+  const auto rotating = StartRotating(), twin = StartTwin();
+  elapsed_ = absl::Milliseconds(30);
+  const mailbox::Snapshot shown = rotating->Latch(), truth = twin->Latch();
+  const uint16_t fixed = 10, resident_cycles = 11;
+  for (size_t block = 0; block < shown.blocks.size(); ++block) {
+    EXPECT_EQ(shown.Counters(block)[fixed], truth.Counters(block)[fixed]);
+    EXPECT_EQ(shown.Counters(block)[resident_cycles], truth.Counters(block)[resident_cycles]);
+  }
+}
+
+TEST_F(RotationTest, TellsWhatTurnsInTheCatalogue) {
+  const auto device = StartRotating();
+  ASSERT_EQ(device->catalog().plans.size(), 1);
+  EXPECT_EQ(device->catalog().plans[0].sets.size(), 4) << "ten events by three";
+  EXPECT_EQ(device->catalog().events[0].details.counting, mailbox::Counting::kRotated);
+  EXPECT_EQ(device->catalog().events[10].details.counting, mailbox::Counting::kFixed);
+  EXPECT_EQ(device->GetRotation(1, 0)->number, 0);
+  EXPECT_EQ(device->GetRotation(9, 0), std::nullopt);
+}
+
+TEST_F(RotationTest, EnabledCyclesAreThoseOfTheResident) {
+  const auto device = StartRotating();
+  elapsed_ = absl::Milliseconds(23);
+  const mailbox::Snapshot snapshot = device->Latch();
+  const uint16_t resident_cycles = 11;
+  for (size_t block = 0; block < snapshot.blocks.size(); ++block) {
+    const mailbox::RotationTime time = Time(snapshot, *device, block, 0);
+    EXPECT_EQ(time.enabled, snapshot.Counters(block)[resident_cycles]);
+    EXPECT_LE(time.running, time.enabled);
+    EXPECT_EQ((snapshot.blocks[block].flags & mailbox::kFlagEstimated) != 0, time.enabled > 0);
+  }
+}
+
+TEST_F(RotationTest, FollowsTheSeed) {
+  const auto one = StartRotating(", seed: 1"), same = StartRotating(", seed: 1"), other = StartRotating(", seed: 2");
+  elapsed_ = absl::Milliseconds(30);
+  const mailbox::Snapshot snapshot = one->Latch();
+  EXPECT_EQ(snapshot, same->Latch());
+  EXPECT_NE(snapshot, other->Latch());
+}
+
+TEST_F(RotationTest, AVmHasAPlanOfItsOwnFromItsNextResidencyOn) {
+  const auto device = StartRotating();
+  elapsed_ = absl::Milliseconds(10);
+  device->Latch();
+  const uint64_t version = device->catalog_version();
+  mailbox::RotationRequest request{.vm = 1, .contexts = {}, .settings = {}, .events = {0b111}, .always = {0b001}};
+  request.settings.stable_slot = request.settings.fluctuating_slot = 20'000;
+  ASSERT_TRUE(device->ApplyRotation(request).ok());
+  EXPECT_GT(device->catalog_version(), version);
+  ASSERT_TRUE(device->ApplyRotation(request).ok()) << "the same again";
+  EXPECT_EQ(device->catalog().plans.size(), 2);
+  EXPECT_EQ(device->GetRotation(1, 0)->number, 2);
+  EXPECT_EQ(device->GetRotation(2, 0)->number, 0);
+  elapsed_ = absl::Milliseconds(40);
+  const mailbox::Snapshot snapshot = device->Latch();
+  for (size_t block = 0; block < snapshot.blocks.size(); ++block) {
+    const mailbox::BlockHeader& header = snapshot.blocks[block];
+    if (header.vm != 1) continue;
+    EXPECT_EQ(snapshot.rotation[block].parts.back().plan, 2) << header.context;
+    EXPECT_EQ(snapshot.rotation[block].parts.size(), 2) << "what the chip's own plan gave stays";
+  }
+}
+
+TEST_F(RotationTest, RefusesWhatItCannotCount) {
+  const auto device = StartRotating();
+  const mailbox::RotationRequest all{.vm = 1, .contexts = {}, .settings = {}, .events = {}, .always = {}};
+  mailbox::RotationRequest request = all;
+  request.vm = 9;
+  EXPECT_FALSE(device->ApplyRotation(request).ok());
+  request = all;
+  request.contexts = {0, 7};
+  EXPECT_FALSE(device->ApplyRotation(request).ok());
+  request = all;
+  request.settings.fluctuating_slot = 1;
+  EXPECT_FALSE(device->ApplyRotation(request).ok());
+  request = all;
+  request.events = request.always = {0b1111};
+  EXPECT_FALSE(device->ApplyRotation(request).ok()) << "no counter is left";
+  EXPECT_EQ(device->catalog().plans.size(), 1);
+}
+
+}  // namespace
+}  // namespace sideband::mcu
