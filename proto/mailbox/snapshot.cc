@@ -11,6 +11,7 @@ std::vector<std::string> FlagNames(uint16_t flags) {
                                                          {kFlagMmuFault, "mmu_fault"},
                                                          {kFlagEstimated, "estimated"},
                                                          {kFlagConfidentialExcluded, "confidential_excluded"},
+                                                         {kFlagRotationInconsistent, "rotation_inconsistent"},
                                                          {kFlagPartial, "partial"}};
   std::vector<std::string> names;
   for (const auto& [flag, name] : kNames) {

@@ -35,8 +35,8 @@ inline constexpr uint16_t kFlagConfidentialExcluded = 1 << 4;
 // (virtual-counters.md, "Coverage").
 inline constexpr uint16_t kFlagPartial = 1 << 6;
 
-// "overflow", "trigger_overrun", "mmu_fault", "estimated", "confidential_excluded", "partial", in the order of the
-// bits.
+// "overflow", "trigger_overrun", "mmu_fault", "estimated", "confidential_excluded", "rotation_inconsistent",
+// "partial", in the order of the bits.
 std::vector<std::string> FlagNames(uint16_t flags);
 
 // Size of a block's header in the device's memory; the counters follow, 8 bytes each.
