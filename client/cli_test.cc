@@ -781,17 +781,42 @@ TEST_F(CliTest, WatchPrintsUpdatesUpToItsCount) {
             "sample_interval { seconds: 1 nanos: 500000000 }");
 }
 
+// Of dram_read a quarter was counted; sm_active is exact.
+TEST_F(CliTest, GetShowsHowExactAnEstimateIs) {
+  v1::GetSnapshotResponse response;
+  *response.add_snapshots() = ASnapshot();
+  v1::ScopeCounters& row = *response.mutable_snapshots(0)->mutable_scopes(1);
+  v1::Counter& read = *row.mutable_counters(0);
+  read.set_coverage(0.25);
+  read.mutable_estimate()->set_lower(40);
+  read.mutable_estimate()->set_upper(1000);
+  read.mutable_estimate()->set_standard_error(10);
+  v1::Counter& exact = *row.add_counters();
+  exact.set_event("sm_active");
+  exact.set_count(7);
+  Serve({.snapshots = response});
+  const std::string table = Printed({"get"});
+  EXPECT_THAT(table, testing::ContainsRegex("dram_read +~42 -2/\\+20 +~1.23 k/s +25.0 % +idle,overflow,estimated\n"));
+  EXPECT_THAT(table, testing::ContainsRegex("sm_active +7 +- +- +idle,overflow\n"));
+  const std::string bounds = Printed({"get", "--bounds"});
+  EXPECT_THAT(bounds, testing::HasSubstr("LOWER"));
+  EXPECT_THAT(bounds, testing::HasSubstr("COVERAGE"));
+  EXPECT_THAT(bounds, testing::ContainsRegex("dram_read +~42 -2/\\+20 +40 +1,000 +~1.23 k/s"));
+  EXPECT_THAT(bounds, testing::ContainsRegex("train +sm_active +7 +7 +7"));
+  EXPECT_THAT(Printed({"get", "--format", "json"}), testing::HasSubstr("\"standard_error\": \"10\""));
+}
+
 TEST_F(CliTest, WatchPrintsALinePerUpdate) {
   Serve(Updates(2, true));
   EXPECT_EQ(Printed({"watch", "--count", "2", "--contexts"}),
-            "                                    sm    dram\n"
-            "TIME (UTC) DEVICE VM   CONTEXT  active    read\n"
-            "22:13:20.0 gpu0   -    -             -       -\n"
-            "22:13:20.0 gpu0   vm0  train         - 1.23k/s *\n"
-            "22:13:20.0 gpu0   -    -             -       -\n"
-            "22:13:20.0 gpu0   vm0  train         - 1.23k/s *\n");
+            "                                     sm     dram\n"
+            "TIME (UTC) DEVICE VM   CONTEXT   active     read\n"
+            "22:13:20.0 gpu0   -    -              -        -\n"
+            "22:13:20.0 gpu0   vm0  train          - ~1.23k/s *\n"
+            "22:13:20.0 gpu0   -    -              -        -\n"
+            "22:13:20.0 gpu0   vm0  train          - ~1.23k/s *\n");
   EXPECT_THAT(Printed({"watch", "--count", "1", "--contexts", "--event", "dram*", "--value", "count"}),
-              testing::HasSubstr("vm0  train        42 *"));
+              testing::HasSubstr("vm0  train        ~42 *"));
   EXPECT_NE(Mistake({"watch", "--value", "much"}).find("--value"), std::string::npos);
 }
 

@@ -258,7 +258,8 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
                                   state ? &state->creations : nullptr, &counting, &peeks, &triggers});
            }});
   SIDEBAND_ASSIGN_OR_RETURN(DeviceSet::Prepared prepared, devices.Prepare(config.devices));
-  devices.Apply(config.devices, {config.ratios.ratios, config.peek.bus_share}, std::move(prepared));
+  devices.Apply(config.devices, {config.ratios.ratios, config.peek.bus_share, config.exposition.estimates},
+                std::move(prepared));
   TargetList targets(config.targets);
   Reloader reloader({.config_file = config_file,
                      .reader = reader,

@@ -48,6 +48,8 @@ class GetCommand final : public Command {
         ->check(CheckStep)
         ->type_name("DURATION")
         ->needs(since);
+    app.add_flag("--bounds", has_bounds_, "Also between what numbers the truth lies where a count is an estimate")
+        ->excludes(since);
     format_.AddTo(app);
     app.footer(
         "Rates of the past are between one point and the next.\n"
@@ -83,7 +85,10 @@ class GetCommand final : public Command {
     NoteEmptySnapshot(selection, response, client, context);
     for (const std::string& note : StaleNotes(response)) context.Note(note);
     if (format_.json()) return context.out().Write(ToJson(response));
-    if (!format_.csv()) return context.out().Write(SnapshotTables(response, context.StyleOf(format_.style)));
+    if (!format_.csv()) {
+      const Bounds bounds = has_bounds_ ? Bounds::kShown : Bounds::kHidden;
+      return context.out().Write(SnapshotTables(response, context.StyleOf(format_.style), bounds));
+    }
     std::string text = SnapshotCsvTitles();
     for (const v1::Snapshot& snapshot : response.snapshots()) text += SnapshotCsv(snapshot);
     return context.out().Write(text);
@@ -140,6 +145,7 @@ class GetCommand final : public Command {
   WhenOption since_;
   WhenOption until_;
   std::string step_;
+  bool has_bounds_ = false;
   FormatOption format_;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/cli/history_render.h"
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -32,6 +34,13 @@ const v1::HistoryPoint* PointAt(const v1::DeviceHistory& device, const v1::Histo
 std::optional<double> CoverageAt(const v1::HistoryColumn& column, int i) {
   const auto& coverage = column.coverage().of_counts();
   return i < coverage.size() ? std::optional(coverage[i]) : std::nullopt;
+}
+
+// Whether the counts are estimates: they have bounds, or, of an older daemon, the row's flag.
+bool IsEstimatedAt(const v1::HistoryColumn& column, const v1::HistorySeries& series, const v1::HistoryStatus& status) {
+  const auto has_lowers = [](const v1::HistoryColumn& other) { return !other.lowers().empty(); };
+  if (has_lowers(column) || !IsEstimated(status.flags())) return has_lowers(column);
+  return std::ranges::none_of(series.columns(), has_lowers);
 }
 
 // Whether the event was counted between the previous point and this one.
@@ -88,6 +97,7 @@ struct Entry {
   uint64_t count;
   std::optional<double> rate;
   std::optional<double> coverage;
+  bool is_estimate;
   bool is_restart;  // the first entry of a series that succeeds another of the same scope
 };
 
@@ -99,10 +109,13 @@ void ForEachOf(const v1::DeviceHistory& device, const v1::HistorySeries& series,
   for (int i = 0; i < column.counts_size(); ++i) {
     const v1::HistoryPoint* const point = PointAt(device, series, i);
     if (point == nullptr) return;
-    const auto coverage = CoverageAt(column, i);
+    auto coverage = CoverageAt(column, i);
     if (coverage == 0) continue;  // the count is no number
+    const bool is_estimate = IsEstimatedAt(column, series, statuses.At(i));
+    // The history has none of estimates.
+    if (is_estimate && coverage && std::isnan(*coverage)) coverage.reset();
     on_entry(Entry{series, *point, statuses.At(i), EventName(device, column.event()), column.counts(i),
-                   RateAt(device, series, column, i), coverage, std::exchange(is_first, false)});
+                   RateAt(device, series, column, i), coverage, is_estimate, std::exchange(is_first, false)});
   }
 }
 
@@ -119,6 +132,7 @@ void ForEach(const v1::DeviceHistory& device, OnEntry on_entry) {
 std::string Notes(const Entry& entry) {
   std::vector<std::string> notes(entry.status.flags().begin(), entry.status.flags().end());
   if (!entry.coverage || *entry.coverage >= 1) std::erase(notes, "partial");
+  if (!entry.is_estimate) std::erase(notes, "estimated");
   if (entry.status.state() != v1::ScopeCounters::STATE_ACTIVE) {
     notes.insert(notes.begin(), StateText(entry.status.state()));
   }
@@ -161,7 +175,7 @@ std::string DeviceTable(const v1::DeviceHistory& device, const std::string& step
   ForEach(device, [&](const Entry& entry) {
     const v1::Scope& scope = entry.series.scope();
     const auto marked = [&](std::string text) {
-      return IsEstimated(entry.status.flags()) ? EstimateText(std::move(text), style) : std::move(text);
+      return entry.is_estimate ? EstimateText(std::move(text), style) : std::move(text);
     };
     table.Add({absl::FormatTime(format, ToTime(entry.point.host_time()), absl::UTCTimeZone()), SliceText(scope),
                VmText(scope), scope.context(), entry.event, marked(CountText(entry.count, style)),
@@ -212,7 +226,9 @@ std::string HistoryJson(const v1::GetHistoryResponse& response) {
     for (int s = 0; s < device.series_size(); ++s) {
       for (int c = 0; c < device.series(s).columns_size(); ++c) {
         const v1::HistoryColumn& column = device.series(s).columns(c);
-        Json& rates = json["devices"][d]["series"][s]["columns"][c]["rates_per_second"] = Json::array();
+        Json& shown = json["devices"][d]["series"][s]["columns"][c];
+        if (column.lowers().empty()) shown.erase("lowers");  // the counts are exact
+        Json& rates = shown["rates_per_second"] = Json::array();
         for (int i = 0; i < column.counts_size(); ++i) {
           const auto rate = RateAt(device, device.series(s), column, i);
           rates.push_back(rate ? Json(*rate) : Json(nullptr));

@@ -12,6 +12,7 @@ namespace sideband::client {
 namespace {
 
 constexpr char kPartial[] = "partial";
+constexpr char kEstimated[] = "estimated";
 
 std::string Word(absl::string_view name, absl::string_view prefix, int value) {
   return name.empty() ? absl::StrCat(value) : absl::AsciiStrToLower(absl::StripPrefix(name, prefix));
@@ -38,7 +39,12 @@ std::string VmText(const v1::Scope& scope) {
 }
 
 bool IsEstimated(const google::protobuf::RepeatedPtrField<std::string>& flags) {
-  return std::find(flags.begin(), flags.end(), "estimated") != flags.end();
+  return std::find(flags.begin(), flags.end(), kEstimated) != flags.end();
+}
+
+bool IsEstimated(const v1::ScopeCounters& row, const v1::Counter& counter) {
+  if (counter.has_estimate() || !IsEstimated(row.flags())) return counter.has_estimate();
+  return std::ranges::none_of(row.counters(), [](const v1::Counter& other) { return other.has_estimate(); });
 }
 
 bool IsPartial(const v1::Counter& counter) {
@@ -49,6 +55,7 @@ bool IsPartial(const v1::Counter& counter) {
 std::vector<std::string> FlagsOf(const v1::ScopeCounters& row, const v1::Counter& counter) {
   std::vector<std::string> flags(row.flags().begin(), row.flags().end());
   if (!IsPartial(counter)) std::erase(flags, kPartial);
+  if (!IsEstimated(row, counter)) std::erase(flags, kEstimated);
   return flags;
 }
 

@@ -27,9 +27,11 @@ std::string VmText(const v1::Scope& scope);
 
 // Whether flags of a row tell that its counts are estimates.
 bool IsEstimated(const google::protobuf::RepeatedPtrField<std::string>& flags);
+// Whether the counter is an estimate. An older daemon tells it of rows only.
+bool IsEstimated(const v1::ScopeCounters& row, const v1::Counter& counter);
 // Whether the event was not counted in every cycle of its scope's time, as far as the daemon knows.
 bool IsPartial(const v1::Counter& counter);
-// The row's flags as they concern one counter: "partial" only if it is.
+// The row's flags as they concern one counter: "partial" and "estimated" only if it is.
 std::vector<std::string> FlagsOf(const v1::ScopeCounters& row, const v1::Counter& counter);
 // nullptr if the row has no utilisation of the event.
 const v1::Ratio* FindUtilisation(const v1::ScopeCounters& row, const std::string& event);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/cli/number_text.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
@@ -58,6 +59,16 @@ std::string CoverageText(double coverage, const TableStyle& style) {
   if (std::isnan(coverage)) return "?";
   if (style.raw) return absl::StrFormat("%.6f", std::floor(coverage * 1e6) / 1e6);
   return coverage == 1 ? "100 %" : absl::StrFormat("%.1f %%", std::floor(coverage * 1000) / 10);
+}
+
+std::string ErrorText(const EstimateRange& range, const TableStyle& style) {
+  constexpr double kHalfOf95Percent = 1.96;
+  const double half = std::ceil(kHalfOf95Percent * static_cast<double>(range.standard_error));
+  const auto cut = [&](uint64_t room) { return half < static_cast<double>(room) ? static_cast<uint64_t>(half) : room; };
+  const uint64_t below = cut(range.value - std::min(range.lower, range.value));
+  const uint64_t above = cut(range.upper - std::min(range.value, range.upper));
+  if (below == above) return absl::StrCat("±", CountText(below, style));
+  return absl::StrCat("-", CountText(below, style), "/+", CountText(above, style));
 }
 
 std::string EstimateText(std::string text, const TableStyle& style) {

@@ -33,6 +33,16 @@ std::string ShareText(double share, const TableStyle& style);
 // it is unknown (NaN).
 std::string CoverageText(double coverage, const TableStyle& style);
 
+// How far from an estimate the truth may be: half of a 95 % interval, cut to the bounds: "±5" or, where a bound cuts
+// one side, "-5/+3". Empty if the error is unknown. `upper` is 2^64 - 1 if there is no bound.
+struct EstimateRange {
+  uint64_t value = 0;
+  uint64_t standard_error = 0;
+  uint64_t lower = 0;
+  uint64_t upper = UINT64_MAX;
+};
+std::string ErrorText(const EstimateRange& range, const TableStyle& style);
+
 // The text of a number that is an estimate: "~42". Unchanged if it is empty or if the style is raw.
 std::string EstimateText(std::string text, const TableStyle& style);
 

@@ -60,5 +60,13 @@ TEST(NumberTextTest, CompactNumbers) {
   EXPECT_EQ(CompactShareText(1), "100.0%");
 }
 
+TEST(NumberTextTest, AnErrorIsHalfOfAnIntervalCutToTheBounds) {
+  EXPECT_EQ(ErrorText({.value = 1000, .standard_error = 10, .lower = 900, .upper = 2000}, {}), "±20");
+  EXPECT_EQ(ErrorText({.value = 1000, .standard_error = 10, .lower = 995, .upper = 2000}, {}), "-5/+20");
+  EXPECT_EQ(ErrorText({.value = 1000, .standard_error = 10'000, .lower = 10}, {}), "-990/+19,600");
+  EXPECT_EQ(ErrorText({.value = 1000, .standard_error = 0, .lower = 1000, .upper = 1000}, {}), "±0");
+  EXPECT_EQ(ErrorText({.value = 5, .standard_error = 1, .lower = 7, .upper = 3}, {}), "±0") << "a contradiction";
+}
+
 }  // namespace
 }  // namespace sideband::client

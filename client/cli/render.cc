@@ -36,17 +36,54 @@ std::string CoverText(const v1::Counter& counter, const TableStyle& style) {
   return counter.has_coverage() ? CoverageText(counter.coverage(), style) : "";
 }
 
-void AddCounters(const v1::ScopeCounters& row, const TableStyle& style, Table& table) {
+// "~42 ±5"; raw: "42". Only the number if it is exact, or its error is unknown.
+std::string ShownCount(const v1::ScopeCounters& row, const v1::Counter& counter, const TableStyle& style) {
+  const std::string count = CountText(counter.count(), style);
+  if (!IsEstimated(row, counter)) return count;
+  const v1::Estimate& estimate = counter.estimate();
+  if (style.raw || !estimate.has_standard_error()) return EstimateText(count, style);
+  EstimateRange range{.value = counter.count(), .standard_error = estimate.standard_error(), .lower = estimate.lower()};
+  if (estimate.has_upper()) range.upper = estimate.upper();
+  return absl::StrCat(EstimateText(count, style), " ", ErrorText(range, style));
+}
+
+// A peek of an event that takes turns has what was counted of it: "≥42".
+std::string PeekedCount(const v1::ScopeCounters& row, const v1::Counter& counter, const TableStyle& style) {
+  const bool is_part = counter.estimate().method() == v1::Estimate::METHOD_COUNTED;
+  if (is_part && !style.raw) return absl::StrCat("≥", CountText(counter.count(), style));
+  return ShownCount(row, counter, style);
+}
+
+// The bounds of an estimate; of an exact count, itself. An estimate of an older daemon has none.
+std::string LowerText(const v1::ScopeCounters& row, const v1::Counter& counter, const TableStyle& style) {
+  if (counter.has_estimate()) return CountText(counter.estimate().lower(), style);
+  return IsEstimated(row, counter) ? "?" : CountText(counter.count(), style);
+}
+
+std::string UpperText(const v1::ScopeCounters& row, const v1::Counter& counter, const TableStyle& style) {
+  if (counter.estimate().has_upper()) return CountText(counter.estimate().upper(), style);
+  return IsEstimated(row, counter) ? "?" : CountText(counter.count(), style);
+}
+
+void AddCounters(const v1::ScopeCounters& row, Bounds bounds, const TableStyle& style, Table& table) {
   const v1::Scope& scope = row.scope();
-  const bool is_estimated = IsEstimated(row.flags());
-  const auto marked = [&](std::string text) {
-    return is_estimated ? EstimateText(std::move(text), style) : std::move(text);
-  };
   for (const v1::Counter& counter : row.counters()) {
+    const bool is_estimated = IsEstimated(row, counter);
+    const auto marked = [&](std::string text) {
+      return is_estimated ? EstimateText(std::move(text), style) : std::move(text);
+    };
     const std::string rate = counter.has_rate_per_second() ? ScaledText(counter.rate_per_second(), "/s", style) : "";
-    table.Add({SliceText(scope), VmText(scope), scope.context(), counter.event(),
-               marked(CountText(counter.count(), style)), marked(rate),
-               marked(UtilisationText(row, counter.event(), style)), CoverText(counter, style), Notes(row, counter)});
+    std::vector<std::string> cells = {SliceText(scope), VmText(scope), scope.context(), counter.event(),
+                                      ShownCount(row, counter, style)};
+    if (bounds == Bounds::kShown) {
+      cells.push_back(LowerText(row, counter, style));
+      cells.push_back(UpperText(row, counter, style));
+    }
+    for (std::string cell : {marked(rate), marked(UtilisationText(row, counter.event(), style)),
+                             CoverText(counter, style), Notes(row, counter)}) {
+      cells.push_back(std::move(cell));
+    }
+    table.Add(std::move(cells));
   }
 }
 
@@ -136,17 +173,19 @@ std::string ScopesTable(const v1::ListScopesResponse& response, const TableStyle
   return table.Render(style);
 }
 
-std::string SnapshotTable(const v1::Snapshot& snapshot, const TableStyle& style) {
-  Table table({{"SLICE", kRight, Fit::kWideOnly},
-               {"VM", kLeft, Fit::kMiddle},
-               {"CONTEXT", kLeft, Fit::kMiddle},
-               {"EVENT", kLeft, Fit::kMiddle},
-               {"COUNT", kRight},
-               {"RATE", kRight},
-               {"UTIL", kRight, Fit::kIfAny},
-               {"COVER", kRight, Fit::kRare},
-               {"NOTES", kLeft, Fit::kIfAny}});
-  for (const v1::ScopeCounters& row : snapshot.scopes()) AddCounters(row, style, table);
+std::string SnapshotTable(const v1::Snapshot& snapshot, const TableStyle& style, Bounds bounds) {
+  std::vector<Table::Column> columns = {{"SLICE", kRight, Fit::kWideOnly},
+                                        {"VM", kLeft, Fit::kMiddle},
+                                        {"CONTEXT", kLeft, Fit::kMiddle},
+                                        {"EVENT", kLeft, Fit::kMiddle},
+                                        {"COUNT", kRight}};
+  if (bounds == Bounds::kShown) columns.insert(columns.end(), {{"LOWER", kRight}, {"UPPER", kRight}});
+  columns.insert(columns.end(), {{"RATE", kRight},
+                                 {"UTIL", kRight, Fit::kIfAny},
+                                 {bounds == Bounds::kShown ? "COVERAGE" : "COVER", kRight, Fit::kRare},
+                                 {"NOTES", kLeft, Fit::kIfAny}});
+  Table table(std::move(columns));
+  for (const v1::ScopeCounters& row : snapshot.scopes()) AddCounters(row, bounds, style, table);
   return Heading(snapshot, style) + table.Render(style);
 }
 
@@ -161,10 +200,8 @@ std::string PeekTable(const v1::PeekResponse& response, const TableStyle& style)
   const v1::ScopeCounters& row = response.counters();
   const v1::Scope& scope = row.scope();
   for (const v1::Counter& counter : row.counters()) {
-    const std::string count = CountText(counter.count(), style);
-    table.Add({SliceText(scope), VmText(scope), scope.context(), counter.event(),
-               IsEstimated(row.flags()) ? EstimateText(count, style) : count, CoverText(counter, style),
-               absl::StrJoin(FlagsOf(row, counter), ",")});
+    table.Add({SliceText(scope), VmText(scope), scope.context(), counter.event(), PeekedCount(row, counter, style),
+               CoverText(counter, style), absl::StrJoin(FlagsOf(row, counter), ",")});
   }
   return WrappedFields({Visible(scope.device()), HostTime(response),
                         absl::StrCat("boot ", BootIdText(response.boot_id())), ReferenceTime(response)},
@@ -172,9 +209,9 @@ std::string PeekTable(const v1::PeekResponse& response, const TableStyle& style)
          table.Render(style);
 }
 
-std::string SnapshotTables(const v1::GetSnapshotResponse& response, const TableStyle& style) {
+std::string SnapshotTables(const v1::GetSnapshotResponse& response, const TableStyle& style, Bounds bounds) {
   std::vector<std::string> tables;
-  for (const v1::Snapshot& snapshot : response.snapshots()) tables.push_back(SnapshotTable(snapshot, style));
+  for (const v1::Snapshot& snapshot : response.snapshots()) tables.push_back(SnapshotTable(snapshot, style, bounds));
   return absl::StrJoin(tables, "\n");
 }
 

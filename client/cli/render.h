@@ -15,13 +15,15 @@ std::string DevicesTable(const v1::ListDevicesResponse& response, const TableSty
 std::string EventsTable(const v1::ListEventsResponse& response, const TableStyle& style);
 std::string ScopesTable(const v1::ListScopesResponse& response, const TableStyle& style);
 // One or two lines about the snapshot, then a row per counter. NOTES contains the row's state, if it is not active, and
-// its flags; "partial" only of counters that were not counted all the time. COVER is there if the event of any is in a
-// gate group.
-std::string SnapshotTable(const v1::Snapshot& snapshot, const TableStyle& style);
+// its flags; "partial" and "estimated" only of counters that are. COVER is there if the event of any is in a gate group
+// or takes turns. An estimate is shown as "~42 ±5": half of a 95 % interval, cut to its bounds, which kShown adds.
+enum class Bounds { kHidden, kShown };
+std::string SnapshotTable(const v1::Snapshot& snapshot, const TableStyle& style, Bounds bounds = Bounds::kHidden);
 // One line about the instant, then a row per counter. NOTES contains the flags of the row.
 std::string PeekTable(const v1::PeekResponse& response, const TableStyle& style);
 // Tables of several snapshots, separated by an empty line.
-std::string SnapshotTables(const v1::GetSnapshotResponse& response, const TableStyle& style);
+std::string SnapshotTables(const v1::GetSnapshotResponse& response, const TableStyle& style,
+                           Bounds bounds = Bounds::kHidden);
 
 }  // namespace sideband::client
 

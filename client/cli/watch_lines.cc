@@ -54,7 +54,7 @@ bool WatchLines::IsShown(const v1::ScopeCounters& row, const v1::Snapshot& snaps
 }
 
 bool WatchLines::Adapt(const v1::Snapshot& snapshot) {
-  const auto before = std::tuple(events_.size(), device_width_, vm_width_, context_width_);
+  const auto before = std::tuple(events_.size(), device_width_, vm_width_, context_width_, has_estimates_);
   device_width_ = std::max(device_width_, DisplayWidth(NameText(snapshot.device())));
   for (const v1::ScopeCounters& row : snapshot.scopes()) {
     if (!IsShown(row, snapshot)) continue;
@@ -65,16 +65,18 @@ bool WatchLines::Adapt(const v1::Snapshot& snapshot) {
           std::max({context_width_, DisplayWidth(NameText(scope.context())), std::string("CONTEXT").size()});
     }
     for (const v1::Counter& counter : row.counters()) {
+      has_estimates_ = has_estimates_ || IsEstimated(row, counter);
       if (std::ranges::find(events_, counter.event()) == events_.end()) events_.push_back(counter.event());
     }
   }
-  return before != std::tuple(events_.size(), device_width_, vm_width_, context_width_);
+  return before != std::tuple(events_.size(), device_width_, vm_width_, context_width_, has_estimates_);
 }
 
 size_t WatchLines::ValueWidth() const {
   const bool is_share = options_.value == LineValue::kUtilisation || options_.value == LineValue::kCoverage;
   if (style_.raw) return is_share ? 8 : 20;
-  return options_.value == LineValue::kUtilisation ? 6 : 7;
+  const bool is_marked = has_estimates_ && options_.value != LineValue::kCoverage;
+  return (options_.value == LineValue::kUtilisation ? 6 : 7) + (is_marked ? 1 : 0);
 }
 
 std::vector<WatchLines::Column> WatchLines::NameColumns() const {
@@ -125,6 +127,13 @@ std::string WatchLines::Titles() const {
 
 std::string WatchLines::ValueText(const v1::ScopeCounters& row, const v1::Counter* counter) const {
   if (counter == nullptr) return "-";
+  const std::string text = ExactText(row, *counter);
+  const bool is_number_of_it = text != "-" && options_.value != LineValue::kCoverage;
+  return is_number_of_it && IsEstimated(row, *counter) ? EstimateText(text, style_) : text;
+}
+
+std::string WatchLines::ExactText(const v1::ScopeCounters& row, const v1::Counter& shown) const {
+  const v1::Counter* const counter = &shown;
   const v1::Ratio* const utilisation = FindUtilisation(row, counter->event());
   const bool has_share = options_.value == LineValue::kAuto || options_.value == LineValue::kUtilisation;
   const bool has_rate = options_.value == LineValue::kAuto || options_.value == LineValue::kRate;

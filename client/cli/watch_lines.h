@@ -58,6 +58,8 @@ class WatchLines {
   Column EventColumn(const std::string& event) const;
   std::vector<Column> Columns() const;
   std::string Titles() const;
+  // The same without the mark of an estimate.
+  std::string ExactText(const v1::ScopeCounters& row, const v1::Counter& counter) const;
   std::string ValueText(const v1::ScopeCounters& row, const v1::Counter* counter) const;
   std::string Line(const v1::Snapshot& snapshot, const v1::ScopeCounters& row) const;
   void NoteFlags(const std::string& device, const v1::ScopeCounters& row);
@@ -68,6 +70,7 @@ class WatchLines {
   std::map<std::string, std::string> flags_;  // by row
   std::vector<std::string> notes_;
   size_t device_width_ = 6, vm_width_ = 4, context_width_ = 0;  // 0: no line of a context yet
+  bool has_estimates_ = false;  // whether a line has had any
   size_t lines_ = 0;                                            // since the titles, which count, too
 };
 

@@ -159,6 +159,18 @@ absl::StatusOr<v1::SetCountingResponse> TelemetryClient::SetCounting(const v1::S
       options_, cancellation_);
 }
 
+absl::StatusOr<v1::GetRotationResponse> TelemetryClient::GetRotation(const v1::GetRotationRequest& request) {
+  return Call<v1::GetRotationResponse>(
+      [this](auto& context, auto& in, auto& out) { return stubs_->counting->GetRotation(&context, in, &out); }, request,
+      options_, cancellation_);
+}
+
+absl::StatusOr<v1::SetRotationResponse> TelemetryClient::SetRotation(const v1::SetRotationRequest& request) {
+  return Call<v1::SetRotationResponse>(
+      [this](auto& context, auto& in, auto& out) { return stubs_->counting->SetRotation(&context, in, &out); }, request,
+      options_, cancellation_);
+}
+
 absl::StatusOr<v1::ListEventsResponse> TelemetryClient::ListEvents(const v1::ListEventsRequest& request) {
   return Call<v1::ListEventsResponse>(
       [this](auto& context, auto& in, auto& out) { return stubs_->telemetry->ListEvents(&context, in, &out); }, request,

@@ -54,6 +54,8 @@ class TelemetryClient {
   absl::StatusOr<v1::PeekResponse> Peek(const v1::PeekRequest& request);
   absl::StatusOr<v1::GetCountingResponse> GetCounting(const v1::GetCountingRequest& request);
   absl::StatusOr<v1::SetCountingResponse> SetCounting(const v1::SetCountingRequest& request);
+  absl::StatusOr<v1::GetRotationResponse> GetRotation(const v1::GetRotationRequest& request);
+  absl::StatusOr<v1::SetRotationResponse> SetRotation(const v1::SetRotationRequest& request);
   absl::StatusOr<v1::ReloadResponse> Reload(const v1::ReloadRequest& request);
   absl::StatusOr<v1::TriggerResponse> Trigger(const v1::TriggerRequest& request);
 

@@ -51,6 +51,12 @@ std::string Right(const std::string& text, size_t width) {
   return std::string(width - std::min(width, DisplayWidth(text)), ' ') + text;
 }
 
+// "~37.2%"; "~100%", to fit the column.
+std::string Marked(const Row& row, std::string text) {
+  if (!row.is_estimate) return text;
+  return text == "100.0%" ? "~100%" : absl::StrCat("~", text);
+}
+
 // Names often differ at their ends.
 std::string Name(const std::string& text, size_t width) { return Left(ShortenedInMiddle(text, width), width); }
 
@@ -184,8 +190,8 @@ class Layout {
       line.push_back({Right(row.reads ? absl::StrFormat("%.0f%%", *row.reads * 100) : "", widths.reads) + " "});
     }
     line.push_back({BarOf(row, widths.bar) + " ", Style::kBar});
-    line.push_back({Right(row.share ? CompactShareText(*row.share) : "", widths.share) + " "});
-    line.push_back({Right(row.rate ? CompactText(*row.rate, "/s") : "", widths.rate) + " "});
+    line.push_back({Right(row.share ? Marked(row, CompactShareText(*row.share)) : "", widths.share) + " "});
+    line.push_back({Right(row.rate ? Marked(row, CompactText(*row.rate, "/s")) : "", widths.rate) + " "});
     line.push_back({SparkText(row.minute, row.is_share_minute, widths.spark, frame_.is_unicode), Style::kBar});
     return line;
   }

@@ -24,6 +24,7 @@ EventEntry MakeEvent(const v1::ScopeCounters& row, const v1::Counter& counter, c
                      absl::Time time) {
   EventEntry entry{.name = counter.event(), .count = counter.count(), .minute = MinuteOf(before, counter.event())};
   if (counter.has_rate_per_second()) entry.rate = counter.rate_per_second();
+  entry.is_estimate = IsEstimated(row, counter);
   if (counter.has_coverage()) entry.coverage = counter.coverage();
   if (const v1::Ratio* const share = FindUtilisation(row, counter.event())) entry.share = share->value();
   if (const auto value = entry.share ? entry.share : entry.rate) entry.minute.Add(time, *value);

@@ -27,7 +27,8 @@ struct EventEntry {
   std::optional<double> rate;      // per second
   std::optional<double> share;     // utilisation, from 0 to 1
   std::optional<double> coverage;  // of the count, if the event is in a gate group; NaN: unknown
-  Minute minute;                   // of the utilisation if there is one, otherwise of the rate
+  bool is_estimate = false;
+  Minute minute;  // of the utilisation if there is one, otherwise of the rate
 };
 
 // The device as a whole, the hypervisor on a slice, a VM, or a context.

@@ -59,6 +59,7 @@ class Tree {
     if (!is_fresh) return;
     row.share = event->share;
     row.rate = event->rate;
+    row.is_estimate = event->is_estimate;
   }
 
   std::vector<Node> EventNodes(const RowKey& parent, const ScopeEntry& scope, bool is_fresh) const {
@@ -68,7 +69,7 @@ class Tree {
       node.row.key = parent;
       node.row.key.kind = RowKind::kEvent;
       node.row.key.event = node.row.name = event.name;
-      node.row.detail = absl::StrCat(event.name, ": count ", CountText(event.count, {}));
+      node.row.detail = absl::StrCat(event.name, ": count ", event.is_estimate ? "~" : "", CountText(event.count, {}));
       if (event.coverage) {
         absl::StrAppend(&node.row.detail, ", counted in ", CoverageText(*event.coverage, {}), " of its time");
       }

@@ -39,6 +39,7 @@ struct Row {
   std::optional<double> reads;   // of a device: DeviceEntry::ReadsAt
   std::optional<double> share;   // of the chosen event; of an event row: its own
   std::optional<double> rate;    // the same
+  bool is_estimate = false;      // both
   std::vector<double> minute;    // empty, or Minute::kSeconds values
   bool is_share_minute = false;  // whether they are utilisations
   std::string detail;            // a line about the row

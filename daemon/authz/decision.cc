@@ -19,6 +19,13 @@ bool IsChoice(const Resource& resource, Right right) {
          !IsContextLevel(resource);
 }
 
+// What takes turns is chosen for a whole VM or a context, and of no confidential VM.
+Decision DecideTurns(const Resource& resource) {
+  const bool has_turns = resource.kind == Resource::Kind::kVm || resource.kind == Resource::Kind::kContext;
+  if (!has_turns) return Deny("turns are of VMs and contexts");
+  return resource.confidential ? Deny("confidential VM") : Allow("granted");
+}
+
 // Operators read and peek at the device and whole VMs, but at no confidential VM.
 Decision DecideForOperator(const Resource& resource, Right right) {
   // Also that of a confidential VM: only its counts are secret.
@@ -26,7 +33,10 @@ Decision DecideForOperator(const Resource& resource, Right right) {
   // Of a confidential VM, too: what it may open shows nothing of it, and other fields are refused for all callers.
   if (resource.kind == Resource::Kind::kGateGroup) return OnlyConfigured(right);
   if (IsChoice(resource, right)) return resource.confidential ? Deny("confidential VM") : Allow("operator");
-  if (right != Right::kRead && right != Right::kPeek) return Deny("operators read, peek and configure");
+  if (right == Right::kRotate) {
+    return resource.kind == Resource::Kind::kContext ? Deny("context of a tenant") : DecideTurns(resource);
+  }
+  if (right != Right::kRead && right != Right::kPeek) return Deny("operators read, peek, configure and rotate");
   // The audit log records operators, too, so they must not read it.
   if (resource.kind == Resource::Kind::kAuditLog) return Deny("auditors only");
   if (right == Right::kPeek && resource.kind == Resource::Kind::kSelfMetrics) return Deny("no counters of a device");
@@ -85,6 +95,7 @@ Decision DecideForTenant(const Tenant& tenant, const Resource& resource, Right r
   if (IsChoice(resource, right)) return DecideChoice(*grant, resource);
   if (right == Right::kConfigure) return Deny("only gate groups and events are configured");
   if (right == Right::kSeal) return DecideSeal(resource);
+  if (right == Right::kRotate && !DecideTurns(resource).allowed) return DecideTurns(resource);
   if (resource.confidential) return Deny("confidential VM");
   return Covers(*grant, resource);
 }

@@ -18,7 +18,7 @@ tenants:
     identities: ["spiffe://example.org/a"]
     vms:
       - uuid: 00000000-0000-0000-0000-000000000001
-        rights: [read, mark, peek, seal, configure]
+        rights: [read, mark, peek, seal, configure, rotate]
         configure: {gate_groups: [g1], events: [e1]}
       - {uuid: 00000000-0000-0000-0000-000000000002, contexts: [c1], events: [e1], rights: [read, configure]}
       - uuid: 00000000-0000-0000-0000-000000000003
@@ -57,7 +57,7 @@ class DecisionTest : public testing::Test {
 TEST_F(DecisionTest, Matrix) {
   struct Row {
     Resource resource;
-    const char* ops;  // read, mark, peek, seal, configure
+    const char* ops;  // read, mark, peek, seal, configure, rotate
     const char* a;
     const char* b;
   };
@@ -68,50 +68,50 @@ TEST_F(DecisionTest, Matrix) {
     return Resource::GateGroup(n == 0 ? Uuid() : Vm(n), IsConfidential(n), name);
   };
   const std::vector<Row> rows = {
-      {Resource::Device(), "r-p--", "-----", "-----"},
-      {Resource::Device().Event("e1"), "r-p--", "-----", "-----"},
-      {Resource::SelfMetrics(), "r----", "-----", "-----"},
+      {Resource::Device(), "r-p---", "------", "------"},
+      {Resource::Device().Event("e1"), "r-p---", "------", "------"},
+      {Resource::SelfMetrics(), "r-----", "------", "------"},
       // A tenant knows its own VMs, the operator all VMs.
-      {identity(1), "rmpsc", "rmpsc", "-----"},
-      {identity(3), "rmpsc", "rmpsc", "-----"},
-      {identity(4), "rmpsc", "-----", "rmpsc"},
-      {identity(5), "rmpsc", "-----", "rmpsc"},
-      {identity(9), "rmpsc", "-----", "-----"},
+      {identity(1), "rmpscr", "rmpscr", "------"},
+      {identity(3), "rmpscr", "rmpscr", "------"},
+      {identity(4), "rmpscr", "------", "rmpscr"},
+      {identity(5), "rmpscr", "------", "rmpscr"},
+      {identity(9), "rmpscr", "------", "------"},
       // VM 1: all rights; `seal` has no effect on a VM that is not confidential.
-      {vm(1), "r-p--", "rmp--", "-----"},
-      {vm(1).Event("e1"), "r-p-c", "rmp-c", "-----"},
-      {vm(1).Event("e2"), "r-p-c", "rmp--", "-----"},
-      {context(1, "c2"), "-----", "rmp--", "-----"},
-      {context(1, "c2").Event("e2"), "-----", "rmp--", "-----"},
+      {vm(1), "r-p--r", "rmp--r", "------"},
+      {vm(1).Event("e1"), "r-p-c-", "rmp-c-", "------"},
+      {vm(1).Event("e2"), "r-p-c-", "rmp---", "------"},
+      {context(1, "c2"), "------", "rmp--r", "------"},
+      {context(1, "c2").Event("e2"), "------", "rmp---", "------"},
       // VM 2: one context and one event; the totals would reveal the other contexts.
-      {vm(2), "r-p--", "-----", "-----"},
-      {vm(2).Event("e1"), "r-p-c", "-----", "-----"},
-      {context(2, "c1"), "-----", "r----", "-----"},
-      {context(2, "c2"), "-----", "-----", "-----"},
-      {context(2, "c1").Event("e1"), "-----", "r----", "-----"},
-      {context(2, "c1").Event("e2"), "-----", "-----", "-----"},
-      {context(2, "c2").Event("e1"), "-----", "-----", "-----"},
+      {vm(2), "r-p--r", "------", "------"},
+      {vm(2).Event("e1"), "r-p-c-", "------", "------"},
+      {context(2, "c1"), "------", "r-----", "------"},
+      {context(2, "c2"), "------", "------", "------"},
+      {context(2, "c1").Event("e1"), "------", "r-----", "------"},
+      {context(2, "c1").Event("e2"), "------", "------", "------"},
+      {context(2, "c2").Event("e1"), "------", "------", "------"},
       // VM 3: confidential, `seal` only.
-      {vm(3), "-----", "---s-", "-----"},
-      {vm(3).Event("e1"), "-----", "-----", "-----"},
-      {context(3, "c1"), "-----", "-----", "-----"},
-      {context(3, "c1").Event("e1"), "-----", "-----", "-----"},
+      {vm(3), "------", "---s--", "------"},
+      {vm(3).Event("e1"), "------", "------", "------"},
+      {context(3, "c1"), "------", "------", "------"},
+      {context(3, "c1").Event("e1"), "------", "------", "------"},
       // VM 4: of the other tenant.
-      {vm(4), "r-p--", "-----", "r----"},
-      {context(4, "c1").Event("e1"), "-----", "-----", "r----"},
+      {vm(4), "r-p--r", "------", "r-----"},
+      {context(4, "c1").Event("e1"), "------", "------", "r-----"},
       // VM 5: confidential; `read` has no effect.
-      {vm(5), "-----", "-----", "-----"},
-      {context(5, "c1").Event("e1"), "-----", "-----", "-----"},
+      {vm(5), "------", "------", "------"},
+      {context(5, "c1").Event("e1"), "------", "------", "------"},
       // Gate groups: a tenant's as granted, and none of a confidential VM.
-      {group(0, "g1"), "----c", "-----", "-----"},
-      {group(1, "g1"), "----c", "----c", "-----"},
-      {group(1, "g2"), "----c", "-----", "-----"},
-      {group(2, "g1"), "----c", "-----", "-----"},
-      {group(3, "g1"), "----c", "-----", "-----"},
-      {group(4, "g1"), "----c", "-----", "-----"},
+      {group(0, "g1"), "----c-", "------", "------"},
+      {group(1, "g1"), "----c-", "----c-", "------"},
+      {group(1, "g2"), "----c-", "------", "------"},
+      {group(2, "g1"), "----c-", "------", "------"},
+      {group(3, "g1"), "----c-", "------", "------"},
+      {group(4, "g1"), "----c-", "------", "------"},
       // VM 9: of no tenant; the operator sees its totals.
-      {vm(9), "r-p--", "-----", "-----"},
-      {context(9, "c1"), "-----", "-----", "-----"},
+      {vm(9), "r-p--r", "------", "------"},
+      {context(9, "c1"), "------", "------", "------"},
   };
   for (size_t i = 0; i < rows.size(); ++i) {
     EXPECT_EQ(Rights("ops", rows[i].resource), rows[i].ops) << "row " << i;
@@ -121,17 +121,17 @@ TEST_F(DecisionTest, Matrix) {
 }
 
 TEST_F(DecisionTest, TheAuditLogIsTheAuditorsAndNothingElse) {
-  EXPECT_EQ(Rights("audit", Resource::AuditLog()), "r----");
-  for (const char* who : {"ops", "a", "b"}) EXPECT_EQ(Rights(who, Resource::AuditLog()), "-----") << who;
+  EXPECT_EQ(Rights("audit", Resource::AuditLog()), "r-----");
+  for (const char* who : {"ops", "a", "b"}) EXPECT_EQ(Rights(who, Resource::AuditLog()), "------") << who;
   for (const Resource& resource :
        {Resource::Device(), Resource::Device().Event("e1"), Resource::SelfMetrics(), Resource::VmIdentity(Vm(1), false),
         Resource::Vm(Vm(1), false), Resource::Vm(Vm(3), true), Resource::Context(Vm(1), false, "c1"),
         Resource::Vm(Vm(1), false).Event("e1")}) {
-    EXPECT_EQ(Rights("audit", resource), "-----") << static_cast<int>(resource.kind);
+    EXPECT_EQ(Rights("audit", resource), "------") << static_cast<int>(resource.kind);
   }
 }
 
-TEST_F(DecisionTest, ANilVmOfATenantIsNothing) { EXPECT_EQ(Rights("a", Resource::Vm(Uuid{}, false)), "-----"); }
+TEST_F(DecisionTest, ANilVmOfATenantIsNothing) { EXPECT_EQ(Rights("a", Resource::Vm(Uuid{}, false)), "------"); }
 
 // An independent restatement of the rules: a confidential VM is never read, operators read wholes, and tenants have the
 // grants of the policy above.

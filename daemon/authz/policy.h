@@ -26,18 +26,16 @@
 
 namespace sideband::daemon {
 
-enum class Right : uint8_t { kRead, kMark, kPeek, kSeal, kConfigure };
+enum class Right : uint8_t { kRead, kMark, kPeek, kSeal, kConfigure, kRotate };
 
 // Every right with its name in the policy file.
 struct NamedRight {
   Right right;
   const char* name;
 };
-inline constexpr NamedRight kRights[] = {{Right::kRead, "read"},
-                                         {Right::kMark, "mark"},
-                                         {Right::kPeek, "peek"},
-                                         {Right::kSeal, "seal"},
-                                         {Right::kConfigure, "configure"}};
+inline constexpr NamedRight kRights[] = {{Right::kRead, "read"},           {Right::kMark, "mark"},
+                                         {Right::kPeek, "peek"},           {Right::kSeal, "seal"},
+                                         {Right::kConfigure, "configure"}, {Right::kRotate, "rotate"}};
 
 class RightSet {
  public:

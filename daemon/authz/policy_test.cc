@@ -139,7 +139,7 @@ TEST(PolicyTest, EveryMistakeHasItsLine) {
            Case{"version: 1\n", "version: 1\nallow_absent_vms: yes\n", "p.yaml:2: expected true or false"},
            Case{"7f1c", "6f1c", "p.yaml:14: VM 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10 is given twice"},
            Case{"[read, seal]", "[read, saal]",
-                "p.yaml:11: unknown right 'saal', must be read, mark, peek, seal or configure"},
+                "p.yaml:11: unknown right 'saal', must be read, mark, peek, seal, configure or rotate"},
            Case{"rights: [read, seal]", "rights: [read, seal]\n        configure: {gate_groups: [g]}",
                 "p.yaml:12: 'configure' needs the right 'configure'"},
            Case{"rights: [read, seal]", "rights: [configure]\n        configure: {gate_group: [g]}",
@@ -194,7 +194,7 @@ TEST(PolicyTest, AllErrorsAreReportedAtOnce) {
   EXPECT_EQ(messages[5].substr(0, 24), "p.yaml:7: identity 'x' i");
   EXPECT_EQ(messages[6].substr(0, 10), "p.yaml:9: ");
   EXPECT_EQ(messages[7].substr(0, 36), "p.yaml:9: unknown event group '@k' (");
-  EXPECT_EQ(messages[8], "p.yaml:9: unknown right 'seel', must be read, mark, peek, seal or configure");
+  EXPECT_EQ(messages[8], "p.yaml:9: unknown right 'seel', must be read, mark, peek, seal, configure or rotate");
   EXPECT_EQ(messages[9], "p.yaml:10: key 'uuid' is missing");
   EXPECT_EQ(messages[10], "p.yaml:10: expected a list");
 }

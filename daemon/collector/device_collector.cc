@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/collector/conservation.h"
+#include "daemon/collector/estimated_rows.h"
 #include "daemon/collector/gated_rows.h"
 #include "daemon/collector/rates.h"
 #include "daemon/mailbox/bus_budget.h"
@@ -100,13 +101,17 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   Redacted redacted = Redact(topology, std::move(taken.raw), before.get(), StartOfRow(taken));
   snapshot->device_scope_withheld = redacted.device_scope_withheld;
   snapshot->device_row_is_sum = redacted.device_row_is_sum;
+  snapshot->device_row_squares = std::move(redacted.device_row_squares);
   snapshot->data = std::move(redacted.shown);
+  snapshot->estimated = topology.rotation().ShownCounters(snapshot->data);
   FlagPartialRows(topology.coverage(), snapshot->data);
+  FlagEstimatedRows(*snapshot);
   // Rates and created times are computed from redacted data only.
   const mailbox::Snapshot* const earlier = before == nullptr ? nullptr : &before->data;
   snapshot->rates = Rates(earlier, snapshot->data);
   DropUncountedRates(topology.coverage(), snapshot->data.counters_per_block, snapshot->rates);
   snapshot->elapsed = Elapsed(earlier, snapshot->data);
+  if (before != nullptr) RateEstimates(*before, *snapshot);
   snapshot->created = Created(snapshot->data, taken, redacted.device_row_is_new);
   snapshot->booted = creation_times_.booted();
   snapshot->host_time = taken.host_time;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/collector/rotation_sum.h"
 #include "daemon/snapshot/level.h"
 #include "proto/mailbox/block_bases.h"
 
@@ -25,6 +26,7 @@ void AppendBlock(const mailbox::Snapshot& from, size_t block, mailbox::Snapshot&
   const auto counters = from.Counters(block);
   to.blocks.push_back(from.blocks[block]);
   to.counters.insert(to.counters.end(), counters.begin(), counters.end());
+  if (block < from.rotation.size()) to.rotation.push_back(from.rotation[block]);
 }
 
 mailbox::Snapshot WithoutConfidential(const Topology& topology, mailbox::Snapshot&& raw) {
@@ -40,6 +42,9 @@ mailbox::Snapshot WithoutConfidential(const Topology& topology, mailbox::Snapsho
   }
   // The compiler may not elide this, unlike a fill of memory that is about to be freed.
   OPENSSL_cleanse(raw.counters.data(), raw.counters.size() * sizeof(uint64_t));
+  for (mailbox::BlockRotation& numbers : raw.rotation) {
+    OPENSSL_cleanse(numbers.events.data(), numbers.events.size() * sizeof(mailbox::EventEstimate));
+  }
   return shown;
 }
 
@@ -55,9 +60,28 @@ bool CountsTheSame(const DeviceSnapshot& before, const Topology& topology) {
   return before.topology.get() == &topology || before.topology->catalog().events == topology.catalog().events;
 }
 
+// Adds to the device's numbers of rotation what those of VMs and hosts have gained since `before`.
+void AddRotation(const Topology& topology, const mailbox::Snapshot* before, Redacted& redacted) {
+  static const mailbox::BlockRotation kNone;
+  mailbox::Snapshot& shown = redacted.shown;
+  if (shown.rotation.empty()) return;
+  const mailbox::BlockBases bases(shown.blocks, before);
+  RotationSum sum(topology.rotation(), shown.rotation[0], std::move(redacted.device_row_squares));
+  for (size_t block = 1; block < shown.blocks.size(); ++block) {
+    if (LevelOf(shown.blocks[block]) == Level::kContext) continue;
+    const size_t place = bases.PlaceOf(block);
+    const bool was_there = before != nullptr && place < before->rotation.size();
+    sum.Add({was_there ? before->rotation[place] : kNone, bases.Of(block).counters},
+            {shown.rotation[block], shown.Counters(block)});
+  }
+  shown.rotation[0] = sum.numbers();
+  redacted.device_row_squares = sum.squares();
+}
+
 // Adds to the device's row what the blocks of VMs and hosts have counted since `before`. A block that `before` lacks
 // contributes its whole count.
-void AddIncrements(const mailbox::Snapshot* before, mailbox::Snapshot& shown) {
+void AddIncrements(const Topology& topology, const mailbox::Snapshot* before, Redacted& redacted) {
+  mailbox::Snapshot& shown = redacted.shown;
   // Block 0 is the device's own: CheckAgainst() has made sure of that.
   const mailbox::BlockBases bases(shown.blocks, before);
   const std::span<uint64_t> row = DeviceRow(shown);
@@ -69,15 +93,27 @@ void AddIncrements(const mailbox::Snapshot* before, mailbox::Snapshot& shown) {
     const auto counters = shown.Counters(block);
     for (size_t i = 0; i < row.size(); ++i) row[i] += counters[i] - std::min(counters[i], base.counter(i));
   }
+  AddRotation(topology, before, redacted);
 }
 
 // Continues the device's row. After a restart of the device all counts are new, so every block contributes its whole
 // count.
-void CountOn(const DeviceSnapshot& before, mailbox::Snapshot& shown) {
-  if (!IsSameBoot(&before, shown)) return AddIncrements(nullptr, shown);
+void CountOn(const Topology& topology, const DeviceSnapshot& before, Redacted& redacted) {
+  mailbox::Snapshot& shown = redacted.shown;
+  if (!IsSameBoot(&before, shown)) return AddIncrements(topology, nullptr, redacted);
   shown.blocks[0].generation = before.data.blocks[0].generation;
   std::ranges::copy(before.data.Counters(0), DeviceRow(shown).begin());
-  AddIncrements(&before.data, shown);
+  if (!shown.rotation.empty() && !before.data.rotation.empty()) {
+    shown.rotation[0] = before.data.rotation[0];
+    redacted.device_row_squares = before.device_row_squares;
+  }
+  AddIncrements(topology, &before.data, redacted);
+}
+
+void WipeEstimate(const Rotation& rotation, size_t event, mailbox::Snapshot& shown) {
+  if (shown.rotation.empty() || !rotation.IsRotated(event)) return;
+  auto& numbers = shown.rotation[0].events;
+  if (rotation.PlaceOf(event) < numbers.size()) numbers[rotation.PlaceOf(event)] = {};
 }
 
 // The counts of device-scope events are not shown. They stay at their last value, or at zero, so that a snapshot does
@@ -87,13 +123,16 @@ void WithholdDeviceScope(const Topology& topology, const DeviceSnapshot* before,
   const std::span<uint64_t> row = DeviceRow(shown);
   const std::vector<mailbox::EventInfo>& events = topology.catalog().events;
   for (size_t i = 0; i < row.size(); ++i) {
-    if (events[i].scope == mailbox::EventScope::kDevice) row[i] = goes_on ? before->data.Counters(0)[i] : 0;
+    if (events[i].scope != mailbox::EventScope::kDevice) continue;
+    row[i] = goes_on ? before->data.Counters(0)[i] : 0;
+    WipeEstimate(topology.rotation(), i, shown);
   }
 }
 
 // Sets the device's row to zeros and derives its header from the shown blocks.
 void ClearDeviceRow(mailbox::Snapshot& shown) {
   std::ranges::fill(DeviceRow(shown), 0);
+  if (!shown.rotation.empty()) shown.rotation[0] = {};
   // The device's own state and flags would show whether a confidential VM is at work.
   BlockHeader row{.generation = shown.blocks[0].generation,
                   .flags = mailbox::kFlagConfidentialExcluded,
@@ -115,11 +154,11 @@ void TakeOwnBlock(const Topology& topology, const DeviceSnapshot* before, mailbo
 // Makes the device's row of the shown VMs.
 void MakeSum(const Topology& topology, const DeviceSnapshot* before, const RowStart& start, Redacted& redacted) {
   ClearDeviceRow(redacted.shown);
-  if (before != nullptr && CountsTheSame(*before, topology)) return CountOn(*before, redacted.shown);
+  if (before != nullptr && CountsTheSame(*before, topology)) return CountOn(topology, *before, redacted);
   redacted.shown.blocks[0].generation = start.generation;
   // Counters of other events have no last value to continue from, but were published before.
   redacted.device_row_is_new = before != nullptr || !start.is_first_of_boot;
-  if (!redacted.device_row_is_new) AddIncrements(nullptr, redacted.shown);
+  if (!redacted.device_row_is_new) AddIncrements(topology, nullptr, redacted);
 }
 
 }  // namespace

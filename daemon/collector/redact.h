@@ -7,6 +7,7 @@
 #define SIDEBAND_DAEMON_COLLECTOR_REDACT_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/topology.h"
@@ -23,6 +24,8 @@ struct Redacted {
   bool device_row_is_sum = false;
   // The device's row counts from zero since this snapshot.
   bool device_row_is_new = false;
+  // See DeviceSnapshot.
+  std::vector<double> device_row_squares;
 };
 
 // How a device's row starts that has no published value to continue from.

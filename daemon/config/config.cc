@@ -84,7 +84,7 @@ Config Read(const YamlNode& document, const ConfigContext& context) {
   Config config;
   const auto root =
       document.Map({"devices", "ratios", "grpc", "http", "local_operators", "quotas", "policy_file", "targets_file",
-                    "counting_file", "tokens", "sealing", "audit", "history", "peek", "log", "state_dir", "ports_file"},
+                    "counting_file", "tokens", "sealing", "audit", "exposition", "history", "peek", "log", "state_dir", "ports_file"},
                    context.errors);
   if (!root) return config;
   config.devices = ReadDevices(*root, context);
@@ -99,6 +99,7 @@ Config Read(const YamlNode& document, const ConfigContext& context) {
   config.counting = ReadCountingConfig(*root, config.devices, context);
   config.vm_keys = ReadVmKeys(*root, context);
   config.audit = ReadAuditConfig(*root, context);
+  config.exposition = ReadExpositionConfig(*root, context);
   config.history = ReadHistoryConfig(*root, context);
   config.peek = ReadPeekConfig(*root, context);
   config.log = ReadLogConfig(*root, context);

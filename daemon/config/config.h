@@ -14,6 +14,7 @@
 #include "daemon/config/audit_config.h"
 #include "daemon/config/counting_config.h"
 #include "daemon/config/device_config.h"
+#include "daemon/config/exposition_config.h"
 #include "daemon/config/history_config.h"
 #include "daemon/config/listener_config.h"
 #include "daemon/config/local_operators.h"
@@ -48,6 +49,7 @@ struct Config {
   std::vector<VmKeyConfig> vm_keys;
   AuditConfig audit;
   HistoryConfig history;
+  ExpositionConfig exposition;
   PeekConfig peek;
   LogConfig log;
   std::string state_dir;   // persistent state; empty: the default location (README.md)

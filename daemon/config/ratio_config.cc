@@ -18,7 +18,7 @@ bool IsMetricName(const std::string& name) {
 
 absl::StatusOr<std::string> Name(const YamlMap& map) {
   SIDEBAND_ASSIGN_OR_RETURN(std::string name, map.String("name"));
-  if (name == kCoverageRatio) {
+  if (name == kCoverageRatio || name == kEventCoverageRatio) {
     return map.Find("name")->Error(absl::StrCat("ratio name '", name, "' is that of the daemon's own metric"));
   }
   if (IsMetricName(name)) return name;

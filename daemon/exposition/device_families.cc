@@ -8,6 +8,7 @@
 #include "absl/strings/strip.h"
 #include "daemon/exposition/capacity_family.h"
 #include "daemon/exposition/coverage_family.h"
+#include "daemon/exposition/estimate_family.h"
 #include "proto/mailbox/snapshot.h"
 
 namespace sideband::daemon {
@@ -56,7 +57,7 @@ void WriteEventInfo(absl::string_view name, const DeviceFrame& frame, TextBuffer
 template <Level kLevel>
 void WriteFlags(absl::string_view name, const DeviceFrame& frame, TextBuffer& out) {
   for (const Row& row : frame.rows(kLevel).rows) {
-    const uint16_t flags = frame.device().snapshot->data.blocks[row.index].flags;
+    const uint16_t flags = frame.device().snapshot->FlagsOf(row.index, *row.events);
     for (const std::string& flag : mailbox::FlagNames(flags)) {
       std::string labels = *row.labels;
       AppendLabel(labels, "flag", flag);
@@ -68,6 +69,11 @@ void WriteFlags(absl::string_view name, const DeviceFrame& frame, TextBuffer& ou
 template <Level kLevel>
 void WriteCoverage(absl::string_view name, const DeviceFrame& frame, TextBuffer& out) {
   WriteGateCoverage(name, frame, kLevel, out);
+}
+
+template <Level kLevel, EstimateNumber kNumber>
+void WriteEstimate(absl::string_view name, const DeviceFrame& frame, TextBuffer& out) {
+  WriteEstimates(name, frame, kLevel, kNumber, out);
 }
 
 void WriteReferenceSeconds(absl::string_view name, const DeviceFrame& frame, TextBuffer& out) {
@@ -93,6 +99,10 @@ void WriteVmInfo(absl::string_view name, const DeviceFrame& frame, TextBuffer& o
 }
 
 constexpr DeviceFamily kFamilies[] = {
+    {"sideband_context_event_coverage_ratio", MetricType::kGauge, "Share of the row's time in which an event that takes turns was counted, since the turns began.", WriteEstimate<Level::kContext, EstimateNumber::kCoverage>},
+    {"sideband_context_event_lower_total", MetricType::kCounter, "What was counted of an event that takes turns: the truth is not below it.", WriteEstimate<Level::kContext, EstimateNumber::kLower>},
+    {"sideband_context_event_standard_error", MetricType::kGauge, "Standard error of the estimate of an event that takes turns.", WriteEstimate<Level::kContext, EstimateNumber::kStandardError>},
+    {"sideband_context_event_upper_total", MetricType::kCounter, "Bound of an event that takes turns: the truth is not above it.", WriteEstimate<Level::kContext, EstimateNumber::kUpper>},
     {"sideband_context_flags", MetricType::kGauge, "1 for each reason why counts of a context may be inexact.",
      WriteFlags<Level::kContext>},
     {"sideband_context_gate_coverage_ratio", MetricType::kGauge,
@@ -101,6 +111,10 @@ constexpr DeviceFamily kFamilies[] = {
     {"sideband_device_clock_hertz", MetricType::kGauge, "Frequency of the device's reference clock.", WriteClock},
     {"sideband_device_complete", MetricType::kGauge,
      "1 if the device's totals are those of the whole device, 0 if they leave out confidential VMs.", WriteComplete},
+    {"sideband_device_event_coverage_ratio", MetricType::kGauge, "Share of the row's time in which an event that takes turns was counted, since the turns began.", WriteEstimate<Level::kDevice, EstimateNumber::kCoverage>},
+    {"sideband_device_event_lower_total", MetricType::kCounter, "What was counted of an event that takes turns: the truth is not below it.", WriteEstimate<Level::kDevice, EstimateNumber::kLower>},
+    {"sideband_device_event_standard_error", MetricType::kGauge, "Standard error of the estimate of an event that takes turns.", WriteEstimate<Level::kDevice, EstimateNumber::kStandardError>},
+    {"sideband_device_event_upper_total", MetricType::kCounter, "Bound of an event that takes turns: the truth is not above it.", WriteEstimate<Level::kDevice, EstimateNumber::kUpper>},
     {"sideband_device_flags", MetricType::kGauge, "1 for each reason why counts of a device may be inexact.",
      WriteFlags<Level::kDevice>},
     {"sideband_device_gate_coverage_ratio", MetricType::kGauge,
@@ -115,6 +129,10 @@ constexpr DeviceFamily kFamilies[] = {
      "What the event counts at most in a cycle of the reference clock, on a slice.", WriteEventCapacity},
     {"sideband_event_info", MetricType::kGauge, "1, with the unit and the scope of an event that the device counts.",
      WriteEventInfo},
+    {"sideband_host_event_coverage_ratio", MetricType::kGauge, "Share of the row's time in which an event that takes turns was counted, since the turns began.", WriteEstimate<Level::kHost, EstimateNumber::kCoverage>},
+    {"sideband_host_event_lower_total", MetricType::kCounter, "What was counted of an event that takes turns: the truth is not below it.", WriteEstimate<Level::kHost, EstimateNumber::kLower>},
+    {"sideband_host_event_standard_error", MetricType::kGauge, "Standard error of the estimate of an event that takes turns.", WriteEstimate<Level::kHost, EstimateNumber::kStandardError>},
+    {"sideband_host_event_upper_total", MetricType::kCounter, "Bound of an event that takes turns: the truth is not above it.", WriteEstimate<Level::kHost, EstimateNumber::kUpper>},
     {"sideband_host_flags", MetricType::kGauge,
      "1 for each reason why counts of the hypervisor on a slice may be inexact.", WriteFlags<Level::kHost>},
     {"sideband_host_gate_coverage_ratio", MetricType::kGauge,
@@ -122,6 +140,10 @@ constexpr DeviceFamily kFamilies[] = {
      WriteCoverage<Level::kHost>},
     {"sideband_sample_timestamp_seconds", MetricType::kGauge,
      "When the newest snapshot of the device was latched, by the host's clock, since 1970.", WriteSampleTimestamp},
+    {"sideband_vm_event_coverage_ratio", MetricType::kGauge, "Share of the row's time in which an event that takes turns was counted, since the turns began.", WriteEstimate<Level::kVm, EstimateNumber::kCoverage>},
+    {"sideband_vm_event_lower_total", MetricType::kCounter, "What was counted of an event that takes turns: the truth is not below it.", WriteEstimate<Level::kVm, EstimateNumber::kLower>},
+    {"sideband_vm_event_standard_error", MetricType::kGauge, "Standard error of the estimate of an event that takes turns.", WriteEstimate<Level::kVm, EstimateNumber::kStandardError>},
+    {"sideband_vm_event_upper_total", MetricType::kCounter, "Bound of an event that takes turns: the truth is not above it.", WriteEstimate<Level::kVm, EstimateNumber::kUpper>},
     {"sideband_vm_flags", MetricType::kGauge, "1 for each reason why counts of a VM may be inexact.",
      WriteFlags<Level::kVm>},
     {"sideband_vm_gate_coverage_ratio", MetricType::kGauge,

@@ -75,7 +75,7 @@ void WriteCounters(absl::string_view name, const DeviceFrame& frame, Level level
   for (const Row& row : rows) {
     if (!(*row.events)[event] || !snapshot.IsShown(row.index, event)) continue;
     at = Put(Put(Put(at, name), *row.labels), "} ");
-    at = Put(Put(at, snapshot.data.Counters(row.index)[event]), "\n");
+    at = Put(Put(at, snapshot.Shown(row.index)[event]), "\n");
     if (row.created.empty()) continue;
     at = Put(Put(Put(at, created_name), *row.labels), "} ");
     at = Put(Put(at, row.created), "\n");
@@ -103,6 +103,7 @@ void WriteRatios(absl::string_view name, const DeviceFrame& frame, Level level, 
   for (const Row& row : frame.rows(level).rows) {
     const auto rates = frame.device().snapshot->Rates(row.index);
     if (rates.empty() || !ratio.IsIn(*row.events)) continue;
+    if (MayExceedOne(ratio, frame.device().snapshot->Bounds(row.index))) continue;
     const double value = RatioOf(ratio, rates);
     if (!std::isnan(value)) AppendSample(out, name, *row.labels, NumberText(value));
   }

@@ -83,6 +83,50 @@ TEST_F(ExpositionTest, AMaskedEventHasNoFamily) {
   EXPECT_TRUE(absl::StrContains(out, "sideband_vm_dram_bytes_total{"));
 }
 
+TEST_F(ExpositionTest, AnEstimateHasItsBoundsAndItsCoverage) {
+  world_.topology = RotatingTopology();
+  world_.Publish(0, 1);
+  const std::string out = Render("tenant-a");
+  const std::string row = "{device=\"gpu0\",slice=\"0\",vm=\"vm0\"";
+  for (const std::string& line : {absl::StrCat("sideband_vm_dram_bytes_total", row, "} 2022\n"),
+                                  absl::StrCat("sideband_vm_event_coverage_ratio", row, ",event=\"dram_bytes\"} 0.5\n"),
+                                  absl::StrCat("sideband_vm_event_lower_total", row, ",event=\"dram_bytes\"} 1011\n"),
+                                  absl::StrCat("sideband_vm_event_upper_total", row, ",event=\"dram_bytes\"} 4044\n"),
+                                  absl::StrCat("sideband_vm_event_standard_error", row, ",event=\"dram_bytes\"} 7\n"),
+                                  absl::StrCat("sideband_vm_flags", row, ",flag=\"estimated\"} 1\n"),
+                                  absl::StrCat("sideband_vm_cycles_total", row, "} 1010\n")}) {
+    EXPECT_TRUE(absl::StrContains(out, line)) << line << out;
+  }
+  EXPECT_FALSE(absl::StrContains(out, "event=\"cycles\"} ")) << "which is exact";
+  const std::string of_b = Render("tenant-b");
+  EXPECT_FALSE(absl::StrContains(of_b, "dram")) << "which is not granted";
+  EXPECT_FALSE(absl::StrContains(of_b, "estimated")) << "nothing is that it sees";
+}
+
+TEST_F(ExpositionTest, TheConfigurationLimitsWhatIsToldOfEstimates) {
+  world_.topology = RotatingTopology();
+  const auto render = [&](EstimateSeries estimates) {
+    auto info = std::make_shared<DeviceInfo>(*world_.store.Info(0));
+    info->estimates = estimates;
+    world_.store.SetDevices({{0, std::move(info)}});
+    world_.Publish(0, 1);
+    return Render("ops");
+  };
+  const std::string coverage = render(EstimateSeries::kCoverage), none = render(EstimateSeries::kNone);
+  EXPECT_TRUE(absl::StrContains(coverage, "sideband_device_event_coverage_ratio{"));
+  EXPECT_FALSE(absl::StrContains(coverage, "sideband_device_event_lower_total"));
+  EXPECT_FALSE(absl::StrContains(none, "_event_coverage_ratio"));
+  EXPECT_TRUE(absl::StrContains(none, "sideband_device_dram_bytes_total{device=\"gpu0\"} 2002\n"));
+}
+
+TEST_F(ExpositionTest, AnEventWithoutATurnIsAbsent) {
+  mailbox::Catalog catalog = RotatingTopology()->catalog();
+  catalog.plans[0].sets = {{0b000}, {0b000}};
+  world_.topology = std::make_shared<Topology>(catalog, 9);
+  world_.Publish(0, 1);
+  EXPECT_FALSE(absl::StrContains(Render("ops"), "sideband_vm_dram_bytes_total"));
+}
+
 TEST_F(ExpositionTest, ARatioNeedsAllItsEvents) {
   world_.Publish(0, 1);
   EXPECT_FALSE(absl::StrContains(Render("ops"), "_ratio")) << "no interval yet";

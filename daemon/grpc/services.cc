@@ -226,6 +226,13 @@ auto SetCountingQuery(const ServiceContext& context) {
   };
 }
 
+auto SetRotationQuery(const ServiceContext& context) {
+  return
+      [sink = context.rotation](Reader& reader, const Caller& caller, const sideband::v1::SetRotationRequest& request) {
+        return SetRotation(reader, sink, caller, request);
+      };
+}
+
 auto LatePeek(const ServiceContext& context) {
   return [peeks = context.peeks](const Asked& asked, const sideband::v1::PeekRequest& request,
                                  PeekReader::Done done) -> absl::StatusOr<PendingAnswer::Cancel> {
@@ -288,12 +295,16 @@ std::unique_ptr<grpc::Service> NewConfidentialService(const ServiceContext& cont
 
 std::unique_ptr<grpc::Service> NewCountingService(const ServiceContext& context) {
   using sideband::v1::GetCountingRequest, sideband::v1::GetCountingResponse;
+  using sideband::v1::GetRotationRequest, sideband::v1::GetRotationResponse;
   using sideband::v1::SetCountingRequest, sideband::v1::SetCountingResponse;
+  using sideband::v1::SetRotationRequest, sideband::v1::SetRotationResponse;
   return std::make_unique<RawService>(
       "sideband.v1.Counting",
       std::vector<RawService::Method>{
           Unary<GetCountingRequest, GetCountingResponse>(context, {"Counting/GetCounting"}, GetCountingQuery(context)),
           Unary<SetCountingRequest, SetCountingResponse>(context, {"Counting/SetCounting"}, SetCountingQuery(context)),
+          Unary<GetRotationRequest, GetRotationResponse>(context, {"Counting/GetRotation"}, &GetRotation),
+          Unary<SetRotationRequest, SetRotationResponse>(context, {"Counting/SetRotation"}, SetRotationQuery(context)),
       });
 }
 

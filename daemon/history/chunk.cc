@@ -31,4 +31,12 @@ bool ChunkReader::Next() {
   return true;
 }
 
+std::optional<uint64_t> ChunkReader::Shown(size_t row, size_t event) const {
+  const Layout& layout = view_.layout();
+  if (!layout.IsEstimated(event)) return Count(row, event);
+  const size_t column = size_t{1} + layout.events + layout.topology->rotation().PlaceOf(event);
+  const uint64_t shown = values_[column * rows_ + row];
+  return shown == 0 ? std::nullopt : std::optional(shown - 1);
+}
+
 }  // namespace sideband::daemon

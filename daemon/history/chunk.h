@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -61,7 +62,10 @@ class ChunkReader {
   // Header and values of the current frame.
   const FrameHeader& header() const { return header_; }
   uint64_t Status(size_t row) const { return values_[row]; }
+  // What was counted.
   uint64_t Count(size_t row, size_t event) const { return values_[(1 + event) * rows_ + row]; }
+  // What was shown: the same but of events that take turns (Layout::IsEstimated). nullopt: no number of those.
+  std::optional<uint64_t> Shown(size_t row, size_t event) const;
 
  private:
   const ChunkView view_;

@@ -72,6 +72,23 @@ bool DecodeHeader(ByteSpan& bytes, FrameHeader& header) {
   return true;
 }
 
+// 0: there is no number; else it is one less.
+uint64_t ShownPlusOne(const DeviceSnapshot& snapshot, size_t row, size_t event) {
+  return snapshot.CoverageOf(row, event) == 0 ? 0 : snapshot.Shown(row)[event] + 1;
+}
+
+// What is shown of events that take turns, event by event.
+template <typename Sink>
+void EncodeEstimates(const DeviceSnapshot* before, const DeviceSnapshot& now, TokenWriter<Sink>& tokens) {
+  if (now.estimated.empty()) return;
+  for (size_t event = 0; event < now.data.counters_per_block; ++event) {
+    if (!now.topology->rotation().IsRotated(event)) continue;
+    for (size_t row = 0; row < now.data.blocks.size(); ++row) {
+      tokens.Add(ShownPlusOne(now, row, event) - (before == nullptr ? 0 : ShownPlusOne(*before, row, event)));
+    }
+  }
+}
+
 }  // namespace
 
 FrameHeader FrameHeader::Of(const DeviceSnapshot& snapshot) {
@@ -108,6 +125,7 @@ void EncodeFrame(const DeviceSnapshot* before, const DeviceSnapshot& now, Sink& 
       tokens.Add(counters[at] - (old_counters == nullptr ? 0 : old_counters[at]));
     }
   }
+  EncodeEstimates(before, now, tokens);
   tokens.EndRun();
 }
 

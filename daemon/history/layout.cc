@@ -8,12 +8,17 @@ namespace {
 
 Layout::Row RowOf(const mailbox::BlockHeader& block) { return {block.vm, block.context, block.generation}; }
 
+uint32_t EstimatesOf(const DeviceSnapshot& snapshot) {
+  return snapshot.estimated.empty() ? 0 : static_cast<uint32_t>(snapshot.topology->rotation().events());
+}
+
 }  // namespace
 
 Layout Layout::Of(const DeviceSnapshot& snapshot) {
   Layout layout{.topology = snapshot.topology,
                 .boot_id = snapshot.data.boot_id,
                 .events = snapshot.data.counters_per_block,
+                .estimates = EstimatesOf(snapshot),
                 .device_scope_withheld = snapshot.device_scope_withheld};
   layout.rows.reserve(snapshot.data.blocks.size());
   for (const mailbox::BlockHeader& block : snapshot.data.blocks) layout.rows.push_back(RowOf(block));
@@ -22,7 +27,8 @@ Layout Layout::Of(const DeviceSnapshot& snapshot) {
 
 bool Layout::Describes(const DeviceSnapshot& snapshot) const {
   return topology == snapshot.topology && boot_id == snapshot.data.boot_id &&
-         events == snapshot.data.counters_per_block && device_scope_withheld == snapshot.device_scope_withheld &&
+         events == snapshot.data.counters_per_block && estimates == EstimatesOf(snapshot) &&
+         device_scope_withheld == snapshot.device_scope_withheld &&
          std::equal(rows.begin(), rows.end(), snapshot.data.blocks.begin(), snapshot.data.blocks.end(),
                     [](const Row& row, const mailbox::BlockHeader& block) { return row == RowOf(block); });
 }

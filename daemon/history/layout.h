@@ -26,6 +26,7 @@ struct Layout {
   std::shared_ptr<const Topology> topology;  // shared with snapshots and with other chunks' layouts
   uint64_t boot_id = 0;
   uint32_t events = 0;
+  uint32_t estimates = 0;  // events that take turns; 0 if all counts are exact
   bool device_scope_withheld = false;
   std::vector<Row> rows;  // in the device's order
 
@@ -34,8 +35,9 @@ struct Layout {
   bool Describes(const DeviceSnapshot& snapshot) const;
   bool operator==(const Layout&) const = default;
 
-  // Number of values in a frame: one status per row, and every counter.
-  size_t values() const { return rows.size() * (size_t{1} + events); }
+  // Number of values in a frame: one status per row, every counter, and what is shown of events that take turns.
+  size_t values() const { return rows.size() * (size_t{1} + events + estimates); }
+  bool IsEstimated(size_t event) const { return estimates > 0 && topology->rotation().IsRotated(event); }
   // See DeviceSnapshot::IsShown.
   bool IsShown(size_t row, size_t event) const { return topology->IsShown(rows[row].vm, event, device_scope_withheld); }
 };

@@ -5,11 +5,64 @@
 #include <string>
 #include <utility>
 
+#include "absl/numeric/int128.h"
 #include "daemon/snapshot/level.h"
 
 namespace sideband::daemon {
 
 using mailbox::kAnySlice;
+
+namespace {
+
+sideband::v1::Event::Counting CountingMessage(mailbox::Counting counting) {
+  switch (counting) {
+    case mailbox::Counting::kFixed:
+      return sideband::v1::Event::COUNTING_FIXED;
+    case mailbox::Counting::kRotated:
+      return sideband::v1::Event::COUNTING_ROTATED;
+    case mailbox::Counting::kDerived:
+      return sideband::v1::Event::COUNTING_DERIVED;
+  }
+  return sideband::v1::Event::COUNTING_UNSPECIFIED;
+}
+
+// 0 where the clock is unknown.
+uint64_t Nanoseconds(uint64_t cycles, uint64_t hertz) {
+  if (hertz == 0) return 0;
+  return static_cast<uint64_t>(absl::uint128(cycles) * 1'000'000'000 / hertz);
+}
+
+void FillEstimate(const Estimate& estimate, uint64_t hertz, sideband::v1::Estimate& out) {
+  if (estimate.deviation != mailbox::kUnknownNumber) out.set_standard_error(estimate.deviation);
+  out.set_lower(estimate.lower);
+  if (estimate.upper != mailbox::kUnknownNumber) out.set_upper(estimate.upper);
+  out.set_time_enabled_ns(Nanoseconds(estimate.time.enabled, hertz));
+  out.set_time_running_ns(Nanoseconds(estimate.time.running, hertz));
+  out.set_method(estimate.method == EstimateMethod::kRandomTurns ? sideband::v1::Estimate::METHOD_RANDOM_TURNS
+                                                                 : sideband::v1::Estimate::METHOD_MODEL);
+}
+
+// Whether the event is counted in a row: the count of a device-scope event is unknown for a VM.
+bool IsOf(const mailbox::BlockHeader& block, const mailbox::EventInfo& event) {
+  const bool is_foreign = LevelOf(block) != Level::kDevice && event.scope == mailbox::EventScope::kDevice;
+  return !is_foreign && !event.masked;
+}
+
+// As FillScopeCounters() shows the row.
+uint16_t FlagsOf(const Topology& topology, const mailbox::Snapshot& data, size_t row) {
+  uint16_t flags = data.blocks.at(row).flags;
+  if (!topology.coverage().IsWhole(data.Counters(row))) flags |= mailbox::kFlagPartial;
+  if (data.rotation.empty() || !topology.rotation().has_rotated_events()) return flags;
+  flags = static_cast<uint16_t>(flags & ~mailbox::kFlagEstimated);
+  const auto& events = topology.catalog().events;
+  for (size_t i = 0; i < std::min<size_t>(data.counters_per_block, events.size()); ++i) {
+    if (!IsOf(data.blocks[row], events[i]) || !topology.rotation().Of(data, row, i)) continue;
+    flags |= mailbox::kFlagEstimated;
+  }
+  return flags;
+}
+
+}  // namespace
 
 sideband::v1::ScopeCounters::State StateMessage(mailbox::BlockState state) {
   switch (state) {
@@ -34,6 +87,7 @@ sideband::v1::Event EventMessage(const Topology& topology, size_t index) {
   out.set_description(event.description);
   out.set_masked(event.masked);
   if (topology.coverage().IsGated(index)) out.set_gate_group(catalog.gate_groups[event.details.gate_group].name);
+  out.set_counting(CountingMessage(event.details.counting));
   return out;
 }
 
@@ -70,27 +124,30 @@ void FillScopeHeader(const DeviceInfo& device, const Topology& topology, const m
   for (std::string& flag : mailbox::FlagNames(block.flags)) out.add_flags(std::move(flag));
 }
 
-void FillCounter(const Topology& topology, size_t event, uint64_t count, double coverage, sideband::v1::Counter& out) {
+void FillCounter(const Topology& topology, size_t event, const ShownCount& shown, sideband::v1::Counter& out) {
   out.set_event(topology.catalog().events[event].name);
-  out.set_count(count);
-  if (topology.coverage().IsGated(event)) out.set_coverage(coverage);
+  out.set_count(shown.count);
+  const bool is_whole = !topology.coverage().IsGated(event) && !shown.estimate;
+  if (!is_whole) out.set_coverage(shown.coverage);
+  if (shown.estimate) {
+    FillEstimate(*shown.estimate, topology.catalog().reference_clock_hz, *out.mutable_estimate());
+  }
 }
 
 void FillScopeCounters(const DeviceInfo& device, const Topology& topology, const mailbox::Snapshot& data, size_t row,
                        Uncounted uncounted, sideband::v1::ScopeCounters& out) {
   const Coverage& coverage = topology.coverage();
+  const Rotation& rotation = topology.rotation();
   const auto counters = data.Counters(row);
   mailbox::BlockHeader block = data.blocks.at(row);
-  if (!coverage.IsWhole(counters)) block.flags |= mailbox::kFlagPartial;
+  block.flags = FlagsOf(topology, data, row);
   FillScopeHeader(device, topology, block, out);
   const auto& events = topology.catalog().events;
   for (size_t i = 0; i < std::min(counters.size(), events.size()); ++i) {
-    // The count of a device-scope event is unknown for a VM.
-    const bool is_foreign = LevelOf(block) != Level::kDevice && events[i].scope == mailbox::EventScope::kDevice;
-    if (is_foreign || events[i].masked) continue;
-    const double covered = coverage.OfCount(i, counters);
+    if (!IsOf(block, events[i])) continue;
+    const double covered = coverage.OfCount(i, counters) * rotation.CoverageOf(data, row, i);
     if (covered == 0 && uncounted == Uncounted::kDropped) continue;
-    FillCounter(topology, i, counters[i], covered, *out.add_counters());
+    FillCounter(topology, i, {rotation.Shown(data, row, i), covered, rotation.Of(data, row, i)}, *out.add_counters());
   }
 }
 

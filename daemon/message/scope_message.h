@@ -7,8 +7,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "daemon/snapshot/device_snapshot.h"
+#include "daemon/snapshot/rotation.h"
 #include "daemon/snapshot/topology.h"
 #include "proto/mailbox/snapshot.h"
 #include "sideband/v1/telemetry.pb.h"
@@ -28,15 +30,21 @@ sideband::v1::Scope ScopeMessage(const DeviceInfo& device, const Topology& topol
 void FillScopeHeader(const DeviceInfo& device, const Topology& topology, const mailbox::BlockHeader& block,
                      sideband::v1::ScopeCounters& out);
 
-// The event's count, with its coverage (Coverage::OfCount) if the event has a gate. In place: the count may be secret.
-void FillCounter(const Topology& topology, size_t event, uint64_t count, double coverage, sideband::v1::Counter& out);
+// What is shown of an event, in place: it may be secret.
+struct ShownCount {
+  uint64_t count = 0;
+  double coverage = 1;               // written if the event has a gate or takes turns
+  std::optional<Estimate> estimate;  // nullopt: the count is exact
+};
+void FillCounter(const Topology& topology, size_t event, const ShownCount& shown, sideband::v1::Counter& out);
 
 // What becomes of events that were counted in no cycle. Their counts are no numbers; a message that has them all the
 // same has the size that it would have if they were counted.
 enum class Uncounted { kDropped, kKept };
 
 // The row with all its counters, for sealing: everything that the VM's owner may see. Masked events are left out, and
-// so are device-scope events of rows other than the device's. The row has the flag `partial` where it applies.
+// so are device-scope events of rows other than the device's. The row has the
+// flags `partial` and `estimated` where they apply.
 void FillScopeCounters(const DeviceInfo& device, const Topology& topology, const mailbox::Snapshot& data, size_t row,
                        Uncounted uncounted, sideband::v1::ScopeCounters& out);
 

@@ -84,7 +84,8 @@ std::vector<std::string> DeviceSet::Apply(const std::vector<DeviceConfig>& devic
                                                               .interval = wanted.interval,
                                                               .bus_hz = wanted.bus_hz,
                                                               .peek_bus_share = common.peek_bus_share,
-                                                              .ratios = common.ratios});
+                                                              .ratios = common.ratios,
+                                                              .estimates = common.estimates});
     const auto known = devices_.find(wanted.name);
     if (known == devices_.end()) {
       const bool is_new = std::ranges::find(before, wanted.name) == before.end();

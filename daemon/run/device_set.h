@@ -3,7 +3,7 @@
 // The configured devices and their collectors. A reload may change them.
 //   DeviceSet devices({store, history, counting, *metrics, make_transport, make_collector});
 //   SIDEBAND_ASSIGN_OR_RETURN(DeviceSet::Prepared prepared, devices.Prepare(config.devices));
-//   const DeviceSet::Common common{config.ratios.ratios, config.peek.bus_share};
+//   const DeviceSet::Common common{config.ratios.ratios, config.peek.bus_share, config.exposition.estimates};
 //   for (const std::string& line : devices.Apply(config.devices, common, std::move(prepared))) Log(line);
 //   devices.Start();
 //   devices.Stop();
@@ -44,6 +44,7 @@ class DeviceSet {
   struct Common {
     std::vector<RatioSpec> ratios;
     double peek_bus_share = 0;
+    EstimateSeries estimates = EstimateSeries::kAll;
   };
   // The transports of new devices, by device name.
   using Prepared = std::map<std::string, DeviceTransport>;

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <limits>
 #include <new>
+#include <string>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "daemon/message/scope_message.h"
 #include "proto/base/secret_memory.h"
 #include "proto/base/status_macros.h"
@@ -34,9 +36,33 @@ google::protobuf::ArenaOptions SecretArena() {
   return options;
 }
 
+// Every number of an event that takes turns.
+void SetLongest(sideband::v1::Counter& counter) {
+  constexpr uint64_t kLongest = std::numeric_limits<uint64_t>::max();
+  counter.set_coverage(1);
+  sideband::v1::Estimate& estimate = *counter.mutable_estimate();
+  estimate.set_standard_error(kLongest);
+  estimate.set_lower(kLongest);
+  estimate.set_upper(kLongest);
+  estimate.set_time_enabled_ns(kLongest);
+  estimate.set_time_running_ns(kLongest);
+  estimate.set_method(sideband::v1::Estimate::METHOD_COUNTED);
+}
+
+// The names of the events that are estimated in `raw`.
+absl::flat_hash_set<std::string> RotatedEvents(const Topology& topology, const mailbox::Snapshot& raw) {
+  absl::flat_hash_set<std::string> names;
+  const auto& events = topology.catalog().events;
+  for (size_t i = 0; i < events.size() && !raw.rotation.empty(); ++i) {
+    if (topology.rotation().IsRotated(i)) names.insert(events[i].name);
+  }
+  return names;
+}
+
 // Returns the maximum size of a content with these scopes and events: every number at its longest encoding, every flag
-// of `flags` set. Overwrites `content`, which must have every counter.
-size_t LargestSize(uint16_t flags, sideband::v1::SealedContent& content) {
+// of `flags` set, and all numbers of the events that are `rotated`. Overwrites `content`, which must have every counter.
+size_t LargestSize(uint16_t flags, const absl::flat_hash_set<std::string>& rotated,
+                   sideband::v1::SealedContent& content) {
   constexpr uint64_t kLongest = std::numeric_limits<uint64_t>::max();
   sideband::v1::Snapshot& snapshot = *content.mutable_snapshot();
   snapshot.set_snapshot_id(std::numeric_limits<uint32_t>::max());
@@ -48,7 +74,10 @@ size_t LargestSize(uint16_t flags, sideband::v1::SealedContent& content) {
     scope.mutable_scope()->set_generation(std::numeric_limits<uint32_t>::max());
     scope.clear_flags();
     for (const std::string& flag : mailbox::FlagNames(flags)) scope.add_flags(flag);
-    for (sideband::v1::Counter& counter : *scope.mutable_counters()) counter.set_count(kLongest);
+    for (sideband::v1::Counter& counter : *scope.mutable_counters()) {
+      counter.set_count(kLongest);
+      if (rotated.contains(counter.event())) SetLongest(counter);
+    }
   }
   return content.ByteSizeLong();
 }
@@ -82,9 +111,13 @@ SizedContent Content(const DeviceInfo& device, const Topology& topology, const m
   SizedContent sized{.bytes = SecretBytes(content.ByteSizeLong()), .bytes_max = 0};
   content.SerializeToArray(sized.bytes.data(), static_cast<int>(sized.bytes.size()));
   const bool has_gates = topology.coverage().has_gates();
-  // A record's length must not tell whether a gate was open.
-  if (has_gates) fill(Uncounted::kKept);
-  sized.bytes_max = LargestSize(mailbox::kFlagsKnown | (has_gates ? mailbox::kFlagPartial : 0), content);
+  const auto rotated = RotatedEvents(topology, raw);
+  // A record's length must not tell whether a gate was open, or an event had its turn.
+  if (has_gates || !rotated.empty()) fill(Uncounted::kKept);
+  uint16_t flags = mailbox::kFlagsKnown;
+  if (has_gates) flags |= mailbox::kFlagPartial;
+  if (!rotated.empty()) flags |= mailbox::kFlagRotationInconsistent;
+  sized.bytes_max = LargestSize(flags, rotated, content);
   return sized;
 }
 

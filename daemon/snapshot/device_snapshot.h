@@ -7,18 +7,23 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "absl/time/time.h"
 #include "daemon/snapshot/ratio.h"
+#include "daemon/snapshot/rotation.h"
 #include "daemon/snapshot/topology.h"
 #include "proto/base/bytes.h"
 #include "proto/base/uuid.h"
 #include "proto/mailbox/snapshot.h"
 
 namespace sideband::daemon {
+
+// What /metrics tells of estimates beside themselves.
+enum class EstimateSeries : uint8_t { kAll, kCoverage, kNone };
 
 // A device as the configuration names it.
 struct DeviceInfo {
@@ -27,6 +32,7 @@ struct DeviceInfo {
   uint32_t bus_hz = 0;        // SCL frequency of the device's bus; 0: no such limit
   double peek_bus_share = 0;  // of the bus's time that peeks may use, at most 1; 0: peeks are switched off
   std::vector<RatioSpec> ratios;
+  EstimateSeries estimates = EstimateSeries::kAll;
   // A snapshot is fresh for this number of intervals. After that the device is stale and its series disappear.
   static constexpr int kFreshIntervals = 3;
 
@@ -46,10 +52,15 @@ struct DeviceSnapshot {
   // from the device's row, which then has kFlagConfidentialExcluded. A row with an event that was not counted in every
   // resident cycle has kFlagPartial.
   mailbox::Snapshot data;
+  // What is shown in place of data.counters, parallel to them: estimates of events that take turns. Empty if all counts
+  // are exact.
+  mailbox::CounterValues estimated;
   // Events per second of device reference time since the previous snapshot, parallel to data.counters; NaN where
   // unknown (first snapshot, another boot id or generation, no time in between), and for an event whose gate was closed
   // in all resident cycles meanwhile.
   std::vector<double> rates;
+  // Parallel to `rates`; empty if all counts are exact, and without rates. Those of exact counts are the rate.
+  std::vector<RateBounds> rate_bounds;
   // The reference time of the rates' interval; zero where there are none.
   absl::Duration elapsed;
   // The time at which each block's counters were zero, parallel to data.blocks: the last instant of the host's clock at
@@ -63,6 +74,8 @@ struct DeviceSnapshot {
   // The device's row is not its own block, but the sum of what the shown VMs count: the block has, or has had in this
   // boot, counts of a confidential VM that is not private (docs/decisions/0003 and 0024).
   bool device_row_is_sum = false;
+  // Of such a row: the squares of its estimates' errors, before they were rounded, so that the next row goes on exactly.
+  std::vector<double> device_row_squares;
   std::vector<SealedVmRecord> sealed;
   // The host's clock half-way through the latch, and half of the latch's duration.
   absl::Time host_time;
@@ -77,16 +90,43 @@ struct DeviceSnapshot {
     if (rates.empty()) return {};
     return std::span(rates).subspan(row * data.counters_per_block, data.counters_per_block);
   }
+  std::span<const RateBounds> Bounds(size_t row) const {
+    if (rate_bounds.empty()) return {};
+    return std::span(rate_bounds).subspan(row * data.counters_per_block, data.counters_per_block);
+  }
+  // What is shown of a row, by event: estimates, and exact counts.
+  std::span<const uint64_t> Shown(size_t row) const {
+    if (estimated.empty()) return data.Counters(row);
+    return std::span(estimated).subspan(row * data.counters_per_block, data.counters_per_block);
+  }
+  // nullopt: the count is exact, or there is no number.
+  std::optional<Estimate> EstimateOf(size_t row, size_t event) const {
+    return estimated.empty() ? std::nullopt : topology->rotation().Of(data, row, event);
+  }
+  // The share of the row's cycles in which the event was counted: its gate open, and its turn. 0: there is no number.
+  double CoverageOf(size_t row, size_t event) const {
+    return topology->coverage().OfCount(event, data.Counters(row)) * topology->rotation().CoverageOf(data, row, event);
+  }
   // Whether the counter may be shown at all: an event that was counted in no cycle has none. The policy still decides
   // to which callers.
   bool IsShown(size_t row, size_t event) const {
-    return topology->IsShown(data.blocks[row].vm, event, device_scope_withheld) &&
-           topology->coverage().OfCount(event, data.Counters(row)) != 0;
+    return topology->IsShown(data.blocks[row].vm, event, device_scope_withheld) && CoverageOf(row, event) != 0;
   }
+  // The row's flags for a caller who sees these of its events: kFlagEstimated only if one of them is estimated.
+  uint16_t FlagsOf(size_t row, const std::vector<bool>& events) const;
   bool IsFresh(absl::Duration steady_now, const DeviceInfo& device) const {
     return steady_now - steady_time <= DeviceInfo::kFreshIntervals * device.interval;
   }
 };
+
+inline uint16_t DeviceSnapshot::FlagsOf(size_t row, const std::vector<bool>& events) const {
+  const uint16_t flags = data.blocks[row].flags;
+  if (estimated.empty() || (flags & mailbox::kFlagEstimated) == 0) return flags;
+  for (size_t event = 0; event < events.size() && event < data.counters_per_block; ++event) {
+    if (events[event] && IsShown(row, event) && EstimateOf(row, event)) return flags;
+  }
+  return static_cast<uint16_t>(flags & ~mailbox::kFlagEstimated);
+}
 
 }  // namespace sideband::daemon
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -88,6 +89,23 @@ double RatioOf(const Ratio& ratio, std::span<const double> rates, bool* is_over_
   if (is_over_one != nullptr) *is_over_one = part > whole;
   // With an unknown rate (NaN) the comparisons are false.
   return whole > 0 && part <= whole ? part / whole : kUnknown;
+}
+
+bool MayExceedOne(const Ratio& ratio, std::span<const RateBounds> bounds) {
+  if (bounds.empty()) return false;
+  // What an event adds to numerator less denominator: an event in both cancels out.
+  std::map<size_t, int> weights;
+  for (const size_t event : ratio.numerator) ++weights[event];
+  for (const size_t event : ratio.denominator) --weights[event];
+  double excess = 0;
+  bool is_estimated = false;
+  for (const auto& [event, weight] : weights) {
+    if (weight == 0) continue;
+    excess += weight * (weight > 0 ? bounds[event].upper : bounds[event].lower);
+    is_estimated = is_estimated || bounds[event].lower != bounds[event].upper;
+  }
+  // Of exact rates RatioOf() tells.
+  return is_estimated && excess > 0;
 }
 
 }  // namespace sideband::daemon

@@ -19,6 +19,14 @@ namespace sideband::daemon {
 
 // The daemon's own metrics have this name, sideband_<level>_gate_coverage_ratio: no other ratio may.
 inline constexpr char kCoverageRatio[] = "gate_coverage";
+// Likewise sideband_<level>_event_coverage_ratio.
+inline constexpr char kEventCoverageRatio[] = "event_coverage";
+
+// Between which the rate of the truth lies.
+struct RateBounds {
+  double lower = 0;
+  double upper = 0;  // infinite: unbounded
+};
 
 // As configured: the sum of some events over the sum of others.
 struct RatioSpec {
@@ -56,6 +64,9 @@ std::vector<Ratio> ResolveRatios(const std::vector<RatioSpec>& specs, const mail
 // where events were counted in different cycles, and where the quotient is above 1, which means that the numerator is
 // not a part of the denominator. `*is_over_one`, if not nullptr, is set to whether that is the case.
 double RatioOf(const Ratio& ratio, std::span<const double> rates, bool* is_over_one = nullptr);
+
+// Whether the quotient of the true rates may be above 1, by their bounds. Without bounds the rates are exact: false.
+bool MayExceedOne(const Ratio& ratio, std::span<const RateBounds> bounds);
 
 }  // namespace sideband::daemon
 

@@ -48,6 +48,17 @@ TEST(RatioTest, IsAShareOrUnknown) {
   EXPECT_TRUE(std::isnan(hit(1, NAN)));
 }
 
+// Events are busy, hit, miss.
+TEST(RatioTest, ItMayExceedOneIfTheBoundsLetIt) {
+  const auto ratios = ResolveRatios(kSpecs, SomeEvents());
+  const std::vector<RateBounds> wide = {{10, 10}, {2, 9}, {1, 9}, {0, 0}};
+  EXPECT_FALSE(MayExceedOne(ratios[0], wide)) << "hits are a part of hits and misses";
+  EXPECT_TRUE(MayExceedOne(ratios[1], wide)) << "9 and 9 of 10";
+  EXPECT_FALSE(MayExceedOne(ratios[1], std::vector<RateBounds>{{10, 10}, {2, 4}, {1, 6}, {0, 0}}));
+  EXPECT_FALSE(MayExceedOne(ratios[1], std::vector<RateBounds>{{1, 1}, {2, 2}, {1, 1}, {0, 0}})) << "all is exact";
+  EXPECT_FALSE(MayExceedOne(ratios[1], {}));
+}
+
 TEST(RatioTest, OverOneIsNoShare) {
   const auto ratios = ResolveRatios(kSpecs, SomeEvents());
   bool over = false;

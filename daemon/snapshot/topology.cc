@@ -10,6 +10,7 @@ Topology::Topology(mailbox::Catalog catalog, uint32_t hash)
       hash_(hash),
       capacities_(catalog_),
       coverage_(catalog_),
+      rotation_(catalog_),
       has_had_confidential_vm_(catalog_.has_had_confidential_vm),
       device_block_has_confidential_counts_(catalog_.has_had_confidential_vm &&
                                             !catalog_.confidential_vms_were_private) {

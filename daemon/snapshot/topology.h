@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "daemon/snapshot/capacities.h"
 #include "daemon/snapshot/coverage.h"
+#include "daemon/snapshot/rotation.h"
 #include "proto/mailbox/catalog.h"
 
 namespace sideband::daemon {
@@ -27,6 +28,7 @@ class Topology {
   uint32_t hash() const { return hash_; }
   const Capacities& capacities() const { return capacities_; }
   const Coverage& coverage() const { return coverage_; }
+  const Rotation& rotation() const { return rotation_; }
   // Whether a VM is confidential, or was since the device booted. What is shown of the device must exclude it.
   bool has_had_confidential_vm() const { return has_had_confidential_vm_; }
   // Whether the device's own block has counts of such a VM besides those of device-scope events: one is not private, or
@@ -55,6 +57,7 @@ class Topology {
   const uint32_t hash_;
   const Capacities capacities_;
   const Coverage coverage_;
+  const Rotation rotation_;
   bool has_had_confidential_vm_;
   bool device_block_has_confidential_counts_;
   absl::flat_hash_map<uint16_t, const mailbox::VmInfo*> vms_;

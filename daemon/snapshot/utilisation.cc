@@ -29,7 +29,7 @@ uint8_t SliceOf(const Topology& topology, const mailbox::BlockHeader& block) {
 }  // namespace
 
 std::vector<std::string> UtilisationNames(const Topology& topology, const std::vector<Ratio>& ratios) {
-  absl::flat_hash_set<std::string> taken = {kCoverageRatio};
+  absl::flat_hash_set<std::string> taken = {kCoverageRatio, kEventCoverageRatio};
   for (const Ratio& ratio : ratios) taken.insert(ratio.spec->name);
   std::vector<std::string> names;
   const auto& events = topology.catalog().events;
@@ -51,6 +51,7 @@ RowUtilisation::RowUtilisation(const DeviceSnapshot& snapshot, size_t row)
   const bool is_complete = (block.flags & mailbox::kFlagConfidentialExcluded) == 0;
   if (!is_complete || snapshot.elapsed <= absl::ZeroDuration()) return;
   rates_ = snapshot.Rates(row);
+  bounds_ = snapshot.Bounds(row);
   const uint8_t slice = SliceOf(*snapshot.topology, block);
   is_bound_ = slice != mailbox::kAnySlice;
   place_ = capacities_.PlaceOf(slice);
@@ -85,6 +86,7 @@ double RowUtilisation::CapacityPerSecond(size_t event) const {
 std::optional<Utilisation> RowUtilisation::Of(size_t event) const {
   if (event >= rates_.size()) return std::nullopt;
   const double counted = rates_[event], capacity = CapacityPerSecond(event);
+  if (event < bounds_.size() && bounds_[event].upper > capacity * slack_) return std::nullopt;
   // With an unknown rate (NaN) the comparisons are false.
   if (!(capacity > 0 && counted >= 0 && counted <= capacity * slack_)) return std::nullopt;
   return Utilisation{counted, capacity, std::min(counted / capacity, 1.0)};

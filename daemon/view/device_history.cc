@@ -19,7 +19,7 @@ std::string IdentityOf(const Layout& layout, const ShownRow& shown) {
   const Layout::Row& row = layout.rows[shown.row];
   std::string identity = absl::StrCat(layout.boot_id, " ", row.vm, " ", row.context, " ");
   for (const size_t event : shown.events) {
-    const char* const end = layout.topology->coverage().IsGated(event) ? "| " : " ";
+    const char* const end = layout.IsEstimated(event) ? "~ " : layout.topology->coverage().IsGated(event) ? "| " : " ";
     absl::StrAppend(&identity, layout.topology->catalog().events[event].name, end);
   }
   return identity + shown.scope.SerializeAsString();
@@ -37,7 +37,11 @@ std::vector<ShownRow> ShownRows(const DeviceInfo& device, const Layout& layout, 
     for (size_t event = 0; event < selected.size() && event < layout.events; ++event) {
       if (!selected[event] || !layout.IsShown(row, event)) continue;
       shown.events.push_back(event);
-      if (layout.topology->coverage().IsGated(event)) ++shown.gated;
+      if (layout.IsEstimated(event)) {
+        ++shown.estimated;
+      } else if (layout.topology->coverage().IsGated(event)) {
+        ++shown.gated;
+      }
     }
     if (shown.events.empty()) continue;
     shown.scope = ScopeMessage(device, *layout.topology, vm, context);
@@ -51,7 +55,8 @@ std::vector<ShownRow> ShownRows(const DeviceInfo& device, const Layout& layout, 
 int64_t ValuesPerPoint(const std::vector<ShownRow>& rows) {
   constexpr int64_t kPoint = 4;  // the times and ids of a point
   int64_t values = kPoint;
-  for (const ShownRow& row : rows) values += static_cast<int64_t>(row.events.size() + 2 * row.gated);
+  for (const ShownRow& row : rows)
+    values += static_cast<int64_t>(row.events.size() + 2 * row.gated + 3 * row.estimated);
   return values;
 }
 
@@ -127,10 +132,14 @@ void DeviceHistoryBuilder::AddToSeries(const ChunkReader& frame, Row& row) {
   for (size_t i = 0; i < row.shown.events.size(); ++i) {
     // Rows of one identity have the same events in the same order: the columns of the series.
     sideband::v1::HistoryColumn& column = *series.mutable_columns(static_cast<int>(i));
+    if (frame.view().layout().IsEstimated(row.shown.events[i])) {
+      AddEstimate(frame, row, i, column);
+      continue;
+    }
     column.add_counts(frame.Count(row.shown.row, row.shown.events[i]));
     AddCoverage(frame, row, i, column);
   }
-  values_left_ -= static_cast<int64_t>(row.shown.events.size() + 2 * row.shown.gated);
+  values_left_ -= static_cast<int64_t>(row.shown.events.size() + 2 * row.shown.gated + 3 * row.shown.estimated);
   // A status is recorded only where it changes.
   if (!is_first && status == row.status) return;
   row.status = status;
@@ -139,6 +148,20 @@ void DeviceHistoryBuilder::AddToSeries(const ChunkReader& frame, Row& row) {
   change.set_state(StateMessage(StateOfStatus(status)));
   for (std::string& flag : mailbox::FlagNames(FlagsOfStatus(status))) change.add_flags(std::move(flag));
   values_left_ -= 1 + 2 * change.flags_size();
+}
+
+void DeviceHistoryBuilder::AddEstimate(const ChunkReader& frame, Row& row, size_t i,
+                                       sideband::v1::HistoryColumn& column) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  const auto shown = frame.Shown(row.shown.row, row.shown.events[i]);
+  row.was_shown.resize(row.shown.events.size());
+  const bool was_shown = row.was_shown[i];
+  row.was_shown[i] = shown.has_value();
+  column.add_counts(shown.value_or(0));
+  column.add_lowers(frame.Count(row.shown.row, row.shown.events[i]));
+  // 0: there is no number, and no difference of two.
+  column.mutable_coverage()->add_of_counts(shown ? kUnknown : 0);
+  column.mutable_coverage()->add_of_intervals(shown && was_shown ? kUnknown : 0);
 }
 
 void DeviceHistoryBuilder::AddCoverage(const ChunkReader& frame, Row& row, size_t i,

@@ -41,6 +41,7 @@ struct ShownRow {
   size_t row = 0;
   std::vector<size_t> events;  // by index in the catalogue
   size_t gated = 0;            // how many of them have a coverage
+  size_t estimated = 0;        // how many of them are estimates
   sideband::v1::Scope scope;
   // Equal for rows of two layouts if and only if the counters of one row continue in the other.
   std::string identity;
@@ -78,6 +79,7 @@ class DeviceHistoryBuilder {
     struct Cycles {
       uint64_t running = 0, resident = 0;
     };
+    std::vector<bool> was_shown;  // of an event that takes turns: whether the last point had a number
     std::vector<std::optional<Cycles>> cycles;
   };
 
@@ -87,6 +89,7 @@ class DeviceHistoryBuilder {
   void AddPoint(const ChunkReader& frame);
   void AddToSeries(const ChunkReader& frame, Row& row);
   // `i` is an index of the row's shown events.
+  static void AddEstimate(const ChunkReader& frame, Row& row, size_t i, sideband::v1::HistoryColumn& column);
   static void AddCoverage(const ChunkReader& frame, Row& row, size_t i, sideband::v1::HistoryColumn& column);
   sideband::v1::HistorySeries& StartSeries(const Layout& layout, Row& row);
   uint32_t EventIndex(const std::string& name);

@@ -117,6 +117,26 @@ TEST_F(DeviceHistoryTest, APointHasTheTimesOfItsSnapshot) {
   EXPECT_EQ(history.oldest().seconds(), absl::ToUnixSeconds(start_) + 1);
 }
 
+TEST_F(DeviceHistoryTest, AnEstimateIsShownAboveWhatWasCounted) {
+  world_.topology = RotatingTopology();
+  Publish(1, 2, [](DeviceSnapshot& snapshot) {
+    if (snapshot.publication != 1) return;
+    for (auto& numbers : snapshot.data.rotation) numbers.parts[0].running = {0, 1000};  // no turn yet
+  });
+  Publish(3, 3);
+  const DeviceHistory history = Build("tenant-a");
+  const sideband::v1::HistoryColumn& cycles = history.series(0).columns(0);
+  const sideband::v1::HistoryColumn& dram = history.series(0).columns(1);
+  EXPECT_TRUE(cycles.lowers().empty()) << "they are exact";
+  EXPECT_FALSE(cycles.has_coverage());
+  EXPECT_EQ(Counts(history, 0, 1), (Counts64{0, 2 * 2011, 2 * 3011}));
+  EXPECT_EQ(dram.lowers(1), 2011u);
+  EXPECT_EQ(dram.coverage().of_counts(0), 0) << "no number";
+  EXPECT_TRUE(std::isnan(dram.coverage().of_counts(1)));
+  EXPECT_EQ(dram.coverage().of_intervals(1), 0) << "nor a difference";
+  EXPECT_TRUE(std::isnan(dram.coverage().of_intervals(2)));
+}
+
 TEST_F(DeviceHistoryTest, TheFirstFrameOfEachStepIsAPoint) {
   Publish(1, 12);
   struct Row {

@@ -10,6 +10,16 @@ namespace {
 
 using mailbox::kNoContext;
 
+// What was counted of dram_bytes was half.
+void Rotate(uint64_t publication, mailbox::Snapshot& data) {
+  for (size_t row = 0; row < data.blocks.size(); ++row) {
+    const uint64_t counted = data.Counters(row)[1], cycles = 1000 * publication;
+    data.blocks[row].flags |= mailbox::kFlagEstimated;
+    data.rotation.push_back({.parts = {{.plan = 0, .enabled = {cycles}, .running = {cycles / 2, cycles / 2}}},
+                             .events = {{.estimate = 2 * counted, .upper = 4 * counted, .deviation = 7}}});
+  }
+}
+
 mailbox::Snapshot FakeData(uint64_t publication, const mailbox::Catalog& catalog) {
   mailbox::Snapshot data{.boot_id = 77, .snapshot_id = static_cast<uint32_t>(publication), .counters_per_block = 3};
   data.trigger_id = data.snapshot_id;
@@ -27,6 +37,7 @@ mailbox::Snapshot FakeData(uint64_t publication, const mailbox::Catalog& catalog
     data.blocks[row].state = mailbox::BlockState::kActive;
     for (size_t event = 0; event < 3; ++event) data.counters.push_back(1000 * publication + 10 * row + event);
   }
+  if (!catalog.plans.empty()) Rotate(publication, data);
   return data;
 }
 
@@ -74,6 +85,13 @@ std::shared_ptr<const Topology> GatedTopology() {
   return std::make_shared<Topology>(catalog, 7);
 }
 
+std::shared_ptr<const Topology> RotatingTopology() {
+  mailbox::Catalog catalog = FakeTopology()->catalog();
+  catalog.events[1].details.counting = mailbox::Counting::kRotated;
+  catalog.plans = {{.number = 0, .sets = {{0b010}, {0b000}}}};
+  return std::make_shared<Topology>(catalog, 8);
+}
+
 FakeWorld::FakeWorld()
     : clock(absl::FromUnixSeconds(1'800'000'000)),
       store({{.name = "gpu0",
@@ -93,6 +111,7 @@ void FakeWorld::Publish(size_t device, uint64_t publication) {
   auto snapshot = std::make_shared<DeviceSnapshot>();
   snapshot->topology = topology;
   snapshot->data = FakeData(publication, topology->catalog());
+  snapshot->estimated = topology->rotation().ShownCounters(snapshot->data);
   snapshot->rates.assign(snapshot->data.counters.size(), publication == 1 ? std::nan("") : 2.5);
   snapshot->elapsed = publication == 1 ? absl::ZeroDuration() : absl::Seconds(1);
   snapshot->booted = absl::FromUnixSeconds(1'790'000'000);
@@ -114,6 +133,7 @@ void FakeWorld::PublishRows(size_t device, const std::vector<uint64_t>& counts, 
     snapshot->data.counters[i] = counts[i % counts.size()];
     snapshot->rates[i] = rates[i % rates.size()];
   }
+  snapshot->estimated = snapshot->topology->rotation().ShownCounters(snapshot->data);
   store.Publish(device, std::move(snapshot));
 }
 

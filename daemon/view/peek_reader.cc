@@ -157,6 +157,12 @@ absl::Status ForCaller(const absl::Status& status) {
   }
 }
 
+// The device estimates in snapshots only.
+void SetCountedOnly(sideband::v1::Counter& counter) {
+  counter.mutable_estimate()->set_lower(counter.count());
+  counter.mutable_estimate()->set_method(sideband::v1::Estimate::METHOD_COUNTED);
+}
+
 }  // namespace
 
 PeekResponse PeekReader::ResponseOf(const Subject& subject, const PeekedBlock& peeked) {
@@ -171,7 +177,9 @@ PeekResponse PeekReader::ResponseOf(const Subject& subject, const PeekedBlock& p
     const double coverage = topology.coverage().OfCount(event, counters);
     if (coverage != 1) block.flags |= mailbox::kFlagPartial;
     if (coverage == 0) continue;
-    FillCounter(topology, event, counters[event], coverage, *response.mutable_counters()->add_counters());
+    sideband::v1::Counter& counter = *response.mutable_counters()->add_counters();
+    FillCounter(topology, event, {.count = counters[event], .coverage = coverage}, counter);
+    if (topology.rotation().IsRotated(event) && !snapshot.estimated.empty()) SetCountedOnly(counter);
   }
   FillScopeHeader(*subject.device.info, topology, block, *response.mutable_counters());
   response.mutable_counters()->clear_state();  // that of the last snapshot

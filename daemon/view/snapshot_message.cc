@@ -33,24 +33,25 @@ sideband::v1::Device::State StateOf(VisibleDevice::State state) {
 void FillCounters(const DeviceSnapshot& snapshot, size_t row, const EventSet& events, std::span<const double> rates,
                   sideband::v1::ScopeCounters& out) {
   const Coverage& coverage = snapshot.topology->coverage();
-  const auto counters = snapshot.data.Counters(row);
+  const auto counters = snapshot.Shown(row);
   for (size_t i = 0; i < counters.size() && i < events.size(); ++i) {
     if (!events[i] || !snapshot.IsShown(row, i)) continue;
     sideband::v1::Counter& counter = *out.add_counters();
-    FillCounter(*snapshot.topology, i, counters[i], coverage.OfCount(i, counters), counter);
+    FillCounter(*snapshot.topology, i, {counters[i], snapshot.CoverageOf(row, i), snapshot.EstimateOf(row, i)}, counter);
     // An unknown rate is absent.
     if (i >= rates.size() || std::isnan(rates[i])) continue;
     counter.set_rate_per_second(rates[i]);
     const double covered = coverage.OfRate(i, rates);
-    if (coverage.IsGated(i) && !std::isnan(covered)) counter.set_rate_coverage(covered);
+    const bool is_known = coverage.IsGated(i) && !std::isnan(covered) && !counter.has_estimate();
+    if (is_known) counter.set_rate_coverage(covered);
   }
 }
 
-void FillRatios(const std::vector<Ratio>& ratios, std::span<const double> rates, const EventSet& events,
-                sideband::v1::ScopeCounters& out) {
+void FillRatios(const std::vector<Ratio>& ratios, std::span<const double> rates, std::span<const RateBounds> bounds,
+                const EventSet& events, sideband::v1::ScopeCounters& out) {
   for (const Ratio& ratio : ratios) {
     // A ratio would reveal a rate that is not in `events`.
-    if (rates.empty() || !ratio.IsIn(events)) continue;
+    if (rates.empty() || !ratio.IsIn(events) || MayExceedOne(ratio, bounds)) continue;
     const double value = RatioOf(ratio, rates);
     if (std::isnan(value)) continue;
     sideband::v1::Ratio& message = *out.add_ratios();
@@ -130,15 +131,16 @@ sideband::v1::Snapshot SnapshotMessage(const VisibleDevice& device, const RowFil
   const std::vector<Ratio> ratios = ResolveRatios(device.info->ratios, snapshot.topology->catalog());
   const std::vector<std::string> utilisations = UtilisationNames(*snapshot.topology, ratios);
   for (size_t row = 0; row < snapshot.data.blocks.size(); ++row) {
-    const mailbox::BlockHeader& block = snapshot.data.blocks[row];
+    mailbox::BlockHeader block = snapshot.data.blocks[row];
     const EventSet events = filter.SelectedEvents(*device.view, block.vm, block.context);
     if (std::find(events.begin(), events.end(), true) == events.end()) continue;
     sideband::v1::ScopeCounters& scope = *out.add_scopes();
+    block.flags = snapshot.FlagsOf(row, events);
     FillScopeHeader(*device.info, *snapshot.topology, block, scope);
     // The rates of a stale snapshot are no longer current.
     const auto rates = is_fresh ? snapshot.Rates(row) : std::span<const double>();
     FillCounters(snapshot, row, events, rates, scope);
-    FillRatios(ratios, rates, events, scope);
+    FillRatios(ratios, rates, snapshot.Bounds(row), events, scope);
     if (is_fresh) {
       FillUtilisations(utilisations, snapshot, row, events, *device.view->Events(block.vm, block.context), scope);
     }

@@ -52,6 +52,29 @@ TEST_F(SnapshotMessageTest, EachSeesItsRows) {
   EXPECT_EQ(Rows("tenant-c"), "");
 }
 
+TEST_F(SnapshotMessageTest, AnEstimateIsShownWithHowExactItIs) {
+  world_.topology = RotatingTopology();
+  world_.Publish(0, 1);
+  EXPECT_EQ(Rows("ops"),
+            "/: cycles=1000 dram_bytes=2002; vm0/: cycles=1010 dram_bytes=2022; vm1/: cycles=1040 dram_bytes=2082; ");
+  const auto message = SnapshotMessage(See("ops"), RowFilter());
+  const sideband::v1::ScopeCounters& vm0 = message.scopes(1);
+  EXPECT_EQ(vm0.flags(0), "estimated");
+  EXPECT_FALSE(vm0.counters(0).has_estimate()) << "cycles are exact";
+  EXPECT_FALSE(vm0.counters(0).has_coverage());
+  const sideband::v1::Counter& dram = vm0.counters(1);
+  EXPECT_EQ(dram.coverage(), 0.5);
+  EXPECT_EQ(dram.estimate().lower(), 1011u);
+  EXPECT_EQ(dram.estimate().upper(), 4044u);
+  EXPECT_EQ(dram.estimate().standard_error(), 7u);
+  EXPECT_EQ(dram.estimate().time_enabled_ns(), 1000u);
+  EXPECT_EQ(dram.estimate().time_running_ns(), 500u);
+  EXPECT_EQ(dram.estimate().method(), sideband::v1::Estimate::METHOD_RANDOM_TURNS);
+  const auto of_b = SnapshotMessage(See("tenant-b"), RowFilter());
+  ASSERT_EQ(of_b.scopes_size(), 1);
+  EXPECT_TRUE(of_b.scopes(0).flags().empty()) << "it sees no estimate";
+}
+
 TEST_F(SnapshotMessageTest, WhoSeesTheDeviceSeesTheHypervisorOnItsSlices) {
   const std::string of_a = Rows("tenant-a"), of_b = Rows("tenant-b");
   world_.AddHostBlocks();

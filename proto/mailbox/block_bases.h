@@ -43,6 +43,8 @@ class BlockBases {
       : base_(base),
         same_(base == nullptr ? std::vector(blocks.size(), BlockFamily::kNone) : SameBlocks(blocks, base->blocks)) {}
 
+  // The block in the base snapshot; BlockFamily::kNone: there is none.
+  size_t PlaceOf(size_t block) const { return same_[block]; }
   BaseBlock Of(size_t block) const {
     if (same_[block] == BlockFamily::kNone) return {};
     return {&base_->blocks[same_[block]], base_->Counters(same_[block])};

@@ -21,6 +21,7 @@
 #include "daemon/collector/device_collector.h"
 #include "daemon/collector/device_peeks.h"
 #include "daemon/collector/device_triggers.h"
+#include "daemon/collector/estimated_rows.h"
 #include "daemon/collector/fair_share.h"
 #include "daemon/collector/fake_context.h"
 #include "daemon/collector/gated_rows.h"
@@ -28,6 +29,7 @@
 #include "daemon/collector/peek_router.h"
 #include "daemon/collector/pipeline_increments.h"
 #include "daemon/collector/redact.h"
+#include "daemon/collector/rotation_sum.h"
 #include "daemon/collector/trigger_router.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/snapshot_reader.h"
@@ -130,6 +132,15 @@ void UseFakeContext(const Uuid& vm, MailboxSession& session) {
 
 void UseGatedRows(const Topology& topology, const std::shared_ptr<DeviceSnapshot>& snapshot) {
   //@ daemon/collector/gated_rows.h
+}
+
+void UseEstimatedRows(const DeviceSnapshot* before, const std::unique_ptr<DeviceSnapshot>& snapshot) {
+  //@ daemon/collector/estimated_rows.h
+}
+
+void UseRotationSum(const Topology& topology, const DeviceSnapshot& before, mailbox::Snapshot& shown, size_t block) {
+  const mailbox::BlockRotation kNone;
+  //@ daemon/collector/rotation_sum.h
 }
 
 void UseRedact(const Topology& topology, mailbox::Snapshot raw, const std::shared_ptr<const DeviceSnapshot>& before,

@@ -13,6 +13,7 @@
 #include "daemon/config/config_context.h"
 #include "daemon/config/counting_config.h"
 #include "daemon/config/device_config.h"
+#include "daemon/config/exposition_config.h"
 #include "daemon/config/fake_certificates.h"
 #include "daemon/config/history_config.h"
 #include "daemon/config/listen_address.h"
@@ -58,6 +59,10 @@ void UseFakeCertificates() {
 
 void UseHistoryConfig(const YamlMap& root, const ConfigContext& context, Config& config) {
   //@ daemon/config/history_config.h
+}
+
+void UseExpositionConfig(const YamlMap& root, const ConfigContext& context, Config& config) {
+  //@ daemon/config/exposition_config.h
 }
 
 void UseLogConfig(const YamlMap& root, const ConfigContext& context, Config& config) {

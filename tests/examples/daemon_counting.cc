@@ -9,9 +9,11 @@
 #include "daemon/counting/counting_file.h"
 #include "daemon/counting/counting_follower.h"
 #include "daemon/counting/fake_settings_store.h"
+#include "daemon/counting/rotation_sink.h"
 #include "daemon/counting/settings.h"
 #include "daemon/counting/settings_file.h"
 #include "daemon/counting/settings_store.h"
+#include "daemon/snapshot/device_snapshot.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
@@ -35,6 +37,12 @@ void UseSettingsFile() {
 
 absl::Status UseSettingsStore(SettingsStore& store, const Uuid& uuid) {
   //@ daemon/counting/settings_store.h
+  return absl::OkStatus();
+}
+
+absl::Status UseRotationSink(RotationSink& sink, const DeviceSnapshot& snapshot,
+                             const mailbox::RotationRequest& request) {
+  //@ daemon/counting/rotation_sink.h
   return absl::OkStatus();
 }
 

@@ -10,12 +10,14 @@
 #include "daemon/snapshot/capacities.h"
 #include "daemon/snapshot/coverage.h"
 #include "daemon/snapshot/device_snapshot.h"
+#include "daemon/snapshot/fake_rotation.h"
 #include "daemon/snapshot/fake_topology.h"
 #include "daemon/snapshot/level.h"
 #include "daemon/snapshot/live_block.h"
 #include "daemon/snapshot/live_reader.h"
 #include "daemon/snapshot/publication_thread.h"
 #include "daemon/snapshot/ratio.h"
+#include "daemon/snapshot/rotation.h"
 #include "daemon/snapshot/store.h"
 #include "daemon/snapshot/topology.h"
 #include "daemon/snapshot/utilisation.h"
@@ -37,6 +39,16 @@ void UseCapacities(const mailbox::Catalog& catalog, const mailbox::VmInfo& vm, d
 
 void UseCoverage(const mailbox::Catalog& catalog, const mailbox::Snapshot& snapshot, size_t row, size_t event) {
   //@ daemon/snapshot/coverage.h
+}
+
+void Show(uint64_t value, uint64_t lower);
+
+void UseRotation(const mailbox::Catalog& catalog, const mailbox::Snapshot& snapshot, size_t row, size_t event) {
+  //@ daemon/snapshot/rotation.h
+}
+
+void UseFakeRotation() {
+  //@ daemon/snapshot/fake_rotation.h
 }
 
 void UseLevel(const mailbox::BlockHeader& block) {

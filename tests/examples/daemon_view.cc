@@ -34,6 +34,8 @@
 #include "daemon/view/queries.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/reference_policy.h"
+#include "daemon/view/rotation_queries.h"
+#include "daemon/view/rotation_settings.h"
 #include "daemon/view/row_filter.h"
 #include "daemon/view/snapshot_message.h"
 #include "daemon/view/topology_views.h"
@@ -155,6 +157,20 @@ void UseViewCache(ViewListener& listener, size_t device, const VersionedPolicy& 
 absl::Status UseCountingQueries(Reader& reader, CountingBook& book, const Caller& caller,
                                 const sideband::v1::GetCountingRequest& request) {
   //@ daemon/view/counting_queries.h
+  return absl::OkStatus();
+}
+
+absl::Status UseRotationQueries(Reader& reader, RotationSink* sink, const Caller& caller,
+                                const sideband::v1::GetRotationRequest& request,
+                                const sideband::v1::SetRotationRequest& change) {
+  //@ daemon/view/rotation_queries.h
+  return absl::OkStatus();
+}
+
+absl::Status UseRotationSettings(const sideband::v1::SetRotationRequest& request, const mailbox::Catalog& catalog,
+                                 const EventSet& readable, const mailbox::RotationPlan& plan,
+                                 mailbox::RotationRequest& wanted, sideband::v1::RotationPlan& out) {
+  //@ daemon/view/rotation_settings.h
   return absl::OkStatus();
 }
 

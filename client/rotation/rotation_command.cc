@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/rotation/rotation_command.h"
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "client/cli/json.h"
+#include "client/cli/only_device.h"
+#include "client/cli/options.h"
+#include "client/lib/rpc_status.h"
+#include "client/rotation/rotation_file.h"
+#include "client/rotation/rotation_text.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::client {
+namespace {
+
+absl::Status Explained(const absl::Status& status, absl::string_view right) {
+  // gRPC's own status for a method that the server does not have is without a text.
+  if (absl::IsUnimplemented(status) && absl::EndsWith(status.message(), "UNIMPLEMENTED")) {
+    return MarkRemote(absl::UnimplementedError("the daemon knows no rotation: it is older than this program"));
+  }
+  if (!absl::IsNotFound(status)) return status;
+  return MarkRemote(absl::NotFoundError(
+      absl::StrCat(status.message(), ": not there, no event takes turns, or no right `", right, "`")));
+}
+
+class RotationCommand final : public Command {
+ public:
+  std::string name() const override { return "rotation"; }
+  std::string description() const override { return "Show and change what takes turns on a device's counters"; }
+
+  void Define(CLI::App& app) override {
+    app.require_subcommand(1);
+    app.footer(
+        "Examples:\n"
+        "  sideband rotation show --vm vm1\n"
+        "  sideband rotation set rotation.yaml --vm vm1 --context train");
+    CLI::App& show = *app.add_subcommand("show", "Print for what share of its time each event was counted");
+    plan_ = app.add_subcommand("plan", "Print what is counted together");
+    for (CLI::App* const shown : {&show, plan_}) {
+      AddScope(*shown);
+      shown->add_option("--context", context_, "Of this context")->type_name("NAME");
+      format_.AddWithoutCsvTo(*shown);
+    }
+    DefineSet(*app.add_subcommand("set", "Change it; the estimates begin anew, the counts go on"));
+  }
+
+  absl::Status Run(CommandContext& context) override {
+    if (set_->parsed()) return Set(context);
+    SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
+    v1::GetRotationRequest request;
+    SIDEBAND_ASSIGN_OR_RETURN(*request.mutable_device(), DeviceOr(device_, *client));
+    request.set_vm(vm_);
+    request.set_context(context_);
+    const auto response = client->GetRotation(request);
+    if (!response.ok()) return Explained(response.status(), "read");
+    if (format_.json()) return context.out().Write(ToJson(*response));
+    const TableStyle style = context.StyleOf(format_.style);
+    return context.out().Write(plan_->parsed() ? PlansText(*response, style) : RotationText(*response, style));
+  }
+
+ private:
+  void AddScope(CLI::App& app) {
+    app.add_option("--device", device_, "On this device; default: the only one")->type_name("NAME");
+    app.add_option("--vm", vm_, "Of this VM, by name or UUID")->type_name("NAME");
+  }
+
+  void DefineSet(CLI::App& app) {
+    set_ = &app;
+    AddScope(app);
+    app.get_option("--vm")->required();
+    app.add_option("file", file_, "YAML: profile, slots, interval, threshold, step, adapt, weights, events, always")
+        ->type_name("FILE")
+        ->required();
+    app.add_option("--context", contexts_, "Only these contexts of it")->type_name("NAME");
+    app.add_flag("--check", is_check_, "Only say whether it would be refused");
+  }
+
+  absl::Status Set(CommandContext& context) const {
+    SIDEBAND_ASSIGN_OR_RETURN(const YamlNode root, YamlNode::Load(file_));
+    SIDEBAND_ASSIGN_OR_RETURN(v1::SetRotationRequest request, ReadRotation(root));
+    SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
+    SIDEBAND_ASSIGN_OR_RETURN(*request.mutable_device(), DeviceOr(device_, *client));
+    request.set_vm(vm_);
+    for (const std::string& name : contexts_) request.add_contexts(name);
+    request.set_validate_only(is_check_);
+    const auto response = client->SetRotation(request);
+    if (!response.ok()) return Explained(response.status(), "rotate");
+    return context.out().Write(is_check_ ? "it would not be refused\n" : "handed to the device\n");
+  }
+
+  CLI::App* set_ = nullptr;
+  CLI::App* plan_ = nullptr;
+  std::string device_;
+  std::string vm_;
+  std::string context_;
+  std::vector<std::string> contexts_;
+  std::string file_;
+  bool is_check_ = false;
+  FormatOption format_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> NewRotationCommand() { return std::make_unique<RotationCommand>(); }
+
+}  // namespace sideband::client

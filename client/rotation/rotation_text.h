@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What takes turns on a device's counters, as text.
+//   out.Write(RotationText(response, style));
+#ifndef SIDEBAND_CLIENT_ROTATION_ROTATION_TEXT_H_
+#define SIDEBAND_CLIENT_ROTATION_ROTATION_TEXT_H_
+
+#include <string>
+
+#include "client/cli/table.h"
+#include "sideband/v1/counting.pb.h"
+
+namespace sideband::client {
+
+// The plans, then for each row and event the share of its time in which it was counted.
+std::string RotationText(const v1::GetRotationResponse& response, const TableStyle& style);
+// What is counted together: a line for each set of each plan.
+std::string PlansText(const v1::GetRotationResponse& response, const TableStyle& style);
+
+}  // namespace sideband::client
+
+#endif  // SIDEBAND_CLIENT_ROTATION_ROTATION_TEXT_H_

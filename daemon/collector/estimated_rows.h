@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is published of a snapshot whose events take turns on counters (daemon/snapshot/rotation.h).
+//   FlagEstimatedRows(*snapshot);
+//   if (before != nullptr) RateEstimates(*before, *snapshot);
+#ifndef SIDEBAND_DAEMON_COLLECTOR_ESTIMATED_ROWS_H_
+#define SIDEBAND_DAEMON_COLLECTOR_ESTIMATED_ROWS_H_
+
+#include "daemon/snapshot/device_snapshot.h"
+
+namespace sideband::daemon {
+
+// Sets kFlagEstimated on exactly the rows that show an estimate. Without numbers of rotation the flags stay.
+void FlagEstimatedRows(DeviceSnapshot& snapshot);
+
+// Replaces the rates of events that take turns by those of what is shown, and adds their bounds. A rate is NaN where
+// one of the two snapshots shows no number of the event.
+void RateEstimates(const DeviceSnapshot& before, DeviceSnapshot& now);
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_COLLECTOR_ESTIMATED_ROWS_H_

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/config/exposition_config.h"
+
+#include <gtest/gtest.h>
+
+#include "daemon/config/read_section.h"
+
+namespace sideband::daemon {
+namespace {
+
+absl::StatusOr<ExpositionConfig> Read(const std::string& text) {
+  return ReadSection(text, "exposition", ReadExpositionConfig);
+}
+
+TEST(ExpositionConfigTest, EverythingUnlessItSaysOtherwise) {
+  EXPECT_EQ(Read("other: 1")->estimates, EstimateSeries::kAll);
+  EXPECT_EQ(Read("exposition: {}")->estimates, EstimateSeries::kAll);
+  EXPECT_EQ(Read("exposition: {estimates: all}")->estimates, EstimateSeries::kAll);
+  EXPECT_EQ(Read("exposition: {estimates: coverage}")->estimates, EstimateSeries::kCoverage);
+  EXPECT_EQ(Read("exposition: {estimates: none}")->estimates, EstimateSeries::kNone);
+}
+
+TEST(ExpositionConfigTest, MistakesAreNamed) {
+  EXPECT_EQ(Read("exposition: {estimates: some}").status().message(),
+            "c.yaml:1: 'some' is unknown, must be all, coverage or none");
+  EXPECT_EQ(Read("exposition: {estimate: all}").status().message(),
+            "c.yaml:1: unknown key 'estimate' (did you mean 'estimates'?)");
+}
+
+}  // namespace
+}  // namespace sideband::daemon

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is shown of events that take turns on counters: estimates, with their errors (event-groups.md, "Numbers").
+//   const Rotation rotation(catalog);
+//   if (const auto estimate = rotation.Of(snapshot, row, event)) Show(estimate->value, estimate->lower);
+#ifndef SIDEBAND_DAEMON_SNAPSHOT_ROTATION_H_
+#define SIDEBAND_DAEMON_SNAPSHOT_ROTATION_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "proto/mailbox/catalog.h"
+#include "proto/mailbox/rotation.h"
+#include "proto/mailbox/snapshot.h"
+
+namespace sideband::daemon {
+
+// What the standard error of an estimate rests on.
+enum class EstimateMethod : uint8_t {
+  kRandomTurns = 0,  // the device's own random order of turns: it holds whatever the workload does
+  kModel = 1,        // turns without randomness: it holds for a workload without a rhythm of its own
+};
+
+// lower <= truth <= upper, and lower <= value <= upper, unless the row has kFlagRotationInconsistent.
+struct Estimate {
+  uint64_t value = 0;      // what is shown
+  uint64_t lower = 0;      // what was counted
+  uint64_t upper = 0;      // mailbox::kUnknownNumber: unbounded
+  uint64_t deviation = 0;  // the standard error; mailbox::kUnknownNumber: too few turns
+  mailbox::RotationTime time;
+  EstimateMethod method = EstimateMethod::kRandomTurns;
+};
+
+// Immutable, therefore thread-safe. Events are positions in the catalogue's list; rows are blocks of a snapshot of it.
+// A snapshot without the numbers of rotation (`Snapshot::rotation`) has exact counts.
+class Rotation {
+ public:
+  explicit Rotation(const mailbox::Catalog& catalog);
+
+  // Whether the event takes turns, or is derived from events that do.
+  bool IsRotated(size_t event) const { return event < turns_.size() && turns_[event].is_rotated; }
+  bool has_rotated_events() const { return rotated_ > 0; }
+  // The number of such events.
+  size_t events() const { return rotated_; }
+
+  // Of the row's own cycles: those in which the event could have been counted, and those in which it was.
+  mailbox::RotationTime TimeOf(const mailbox::BlockRotation& numbers, size_t event) const;
+  // The share of those cycles: 1 for events that do not take turns; 0 where there is no number; NaN where the device
+  // contradicts itself.
+  double CoverageOf(const mailbox::Snapshot& data, size_t row, size_t event) const;
+  // nullopt: the count is exact, or there is no number.
+  std::optional<Estimate> Of(const mailbox::Snapshot& data, size_t row, size_t event) const;
+  // What is shown: the estimate, or else the count.
+  uint64_t Shown(const mailbox::Snapshot& data, size_t row, size_t event) const;
+  // The same of all rows, parallel to data.counters. Empty if all counts of `data` are exact.
+  mailbox::CounterValues ShownCounters(const mailbox::Snapshot& data) const;
+
+  // nullptr: there are none. `numbers` must outlive the result.
+  const mailbox::EventEstimate* Find(const mailbox::BlockRotation& numbers, size_t event) const;
+  // The event's position among those that take turns, which is its position in BlockRotation::events.
+  size_t PlaceOf(size_t event) const { return turns_[event].place; }
+
+ private:
+  struct Turn {
+    uint16_t plan = 0;
+    size_t set = 0;
+    bool is_random = true;
+  };
+  struct Event {
+    bool is_rotated = false;
+    size_t place = 0;
+    uint8_t gate_group = mailbox::kNoGateGroup;
+    std::vector<Turn> turns;
+  };
+
+  // nullptr: the event does not take turns, or the snapshot's counts are exact.
+  const mailbox::BlockRotation* NumbersOf(const mailbox::Snapshot& data, size_t row, size_t event) const;
+  EstimateMethod MethodOf(const mailbox::BlockRotation& numbers, size_t event) const;
+
+  std::vector<Event> turns_;
+  size_t rotated_ = 0;
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_SNAPSHOT_ROTATION_H_

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/snapshot/rotation.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "daemon/snapshot/fake_rotation.h"
+
+namespace sideband::daemon {
+namespace {
+
+class RotationTest : public testing::Test {
+ protected:
+  mailbox::Catalog catalog_ = RotatingCatalog();
+  mailbox::Snapshot data_ = RotatingData();
+};
+
+TEST_F(RotationTest, AnEstimateHasItsBoundsAndTimes) {
+  const Rotation rotation(catalog_);
+  const auto hits = rotation.Of(data_, 1, kHits);
+  ASSERT_TRUE(hits);
+  EXPECT_EQ(hits->value, 400u);
+  EXPECT_EQ(hits->lower, 300u) << "what was counted";
+  EXPECT_EQ(hits->upper, 550u);
+  EXPECT_EQ(hits->deviation, 10u);
+  EXPECT_EQ(hits->time.enabled, 1000u);
+  EXPECT_EQ(hits->time.running, 750u);
+  EXPECT_EQ(rotation.CoverageOf(data_, 1, kHits), 0.75);
+  EXPECT_EQ(rotation.CoverageOf(data_, 1, kDerivedMisses), 0.25) << "as if it were counted";
+  EXPECT_EQ(rotation.Shown(data_, 1, kHits), 400u);
+}
+
+TEST_F(RotationTest, FixedEventsAreExact) {
+  const Rotation rotation(catalog_);
+  EXPECT_FALSE(rotation.IsRotated(kResident));
+  EXPECT_FALSE(rotation.Of(data_, 1, kResident));
+  EXPECT_EQ(rotation.CoverageOf(data_, 1, kResident), 1);
+  EXPECT_EQ(rotation.Shown(data_, 1, kResident), 1000u);
+}
+
+TEST_F(RotationTest, AnEventThatHadEveryTurnIsExact) {
+  data_.rotation[1].parts[0].running = {1000, 0};
+  data_.rotation[1].events[0] = {.estimate = 300, .upper = 300};
+  const Rotation rotation(catalog_);
+  EXPECT_FALSE(rotation.Of(data_, 1, kHits));
+  EXPECT_EQ(rotation.CoverageOf(data_, 1, kHits), 1);
+  EXPECT_EQ(rotation.CoverageOf(data_, 1, kMisses), 0) << "the other never had one: there is no number";
+}
+
+TEST_F(RotationTest, ARowWithoutNumbersHasNone) {
+  data_.rotation[1] = {};
+  const Rotation rotation(catalog_);
+  EXPECT_EQ(rotation.CoverageOf(data_, 1, kHits), 0);
+  EXPECT_FALSE(rotation.Of(data_, 1, kHits));
+  data_.rotation[1].parts = SomeNumbers().parts;
+  EXPECT_EQ(rotation.CoverageOf(data_, 1, kHits), 0) << "not all was counted, and nothing was estimated";
+}
+
+TEST_F(RotationTest, ASnapshotWithoutRotationIsExact) {
+  data_.rotation.clear();
+  const Rotation rotation(catalog_);
+  EXPECT_EQ(rotation.CoverageOf(data_, 1, kHits), 1);
+  EXPECT_EQ(rotation.Shown(data_, 1, kHits), 300u);
+  EXPECT_TRUE(rotation.ShownCounters(data_).empty());
+}
+
+TEST_F(RotationTest, TimesAreThoseOfAllPlansAndOfTheGate) {
+  catalog_.gate_groups = {{.name = "g", .running_event = kResident}};
+  catalog_.events[kHits].details.gate_group = 0;
+  catalog_.plans.push_back({.number = 3, .sets = {{0b0110}}});
+  data_.rotation[1].parts = {{.plan = 0, .enabled = {1000, 800}, .running = {750, 600, 250, 200}},
+                             {.plan = 3, .enabled = {100, 10}, .running = {90, 5}}};
+  const Rotation rotation(catalog_);
+  EXPECT_EQ(rotation.TimeOf(data_.rotation[1], kHits).enabled, 810u);
+  EXPECT_EQ(rotation.TimeOf(data_.rotation[1], kHits).running, 605u);
+  EXPECT_EQ(rotation.TimeOf(data_.rotation[1], kMisses).enabled, 1100u);
+  EXPECT_EQ(rotation.TimeOf(data_.rotation[1], kMisses).running, 340u);
+}
+
+TEST_F(RotationTest, AlternatingTurnsAreAModel) {
+  EXPECT_EQ(Rotation(catalog_).Of(data_, 1, kHits)->method, EstimateMethod::kRandomTurns);
+  catalog_.plans[0].settings.profile = mailbox::RotationProfile::kTwoSet;
+  EXPECT_EQ(Rotation(catalog_).Of(data_, 1, kHits)->method, EstimateMethod::kModel);
+}
+
+TEST_F(RotationTest, AContradictionShowsNoLessThanWasCounted) {
+  data_.rotation[1].events[0].estimate = 7;
+  EXPECT_EQ(Rotation(catalog_).Shown(data_, 1, kHits), 300u);
+  data_.rotation[1].parts[0].running = {2000, 0};
+  EXPECT_TRUE(std::isnan(Rotation(catalog_).CoverageOf(data_, 1, kHits)));
+}
+
+TEST_F(RotationTest, ASnapshotShowsEstimatesAndFlagsThoseWhoSeeThem) {
+  DeviceSnapshot snapshot = RotatingSnapshot(std::make_shared<Topology>(catalog_, 77), data_);
+  EXPECT_EQ(std::vector(snapshot.Shown(2).begin(), snapshot.Shown(2).end()), (std::vector<uint64_t>{1000, 400, 100, 8}));
+  snapshot.data.blocks[1].flags = mailbox::kFlagEstimated | mailbox::kFlagRotationInconsistent;
+  EXPECT_EQ(snapshot.FlagsOf(1, {true, true, false, false}), snapshot.data.blocks[1].flags);
+  EXPECT_EQ(snapshot.FlagsOf(1, {true, false, false, false}), mailbox::kFlagRotationInconsistent);
+}
+
+}  // namespace
+}  // namespace sideband::daemon

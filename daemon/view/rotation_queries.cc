@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/view/rotation_queries.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/numeric/int128.h"
+#include "absl/strings/str_cat.h"
+#include "daemon/message/scope_message.h"
+#include "daemon/view/rotation_settings.h"
+#include "daemon/view/row_filter.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::daemon {
+namespace {
+
+using mailbox::Catalog;
+using mailbox::kNoContext;
+using mailbox::VmInfo;
+using sideband::v1::GetRotationRequest;
+using sideband::v1::GetRotationResponse;
+using sideband::v1::SetRotationRequest;
+using sideband::v1::SetRotationResponse;
+
+uint64_t Nanoseconds(uint64_t cycles, uint64_t hertz) {
+  return hertz == 0 ? 0 : static_cast<uint64_t>(absl::uint128(cycles) * 1'000'000'000 / hertz);
+}
+
+// A device of the caller with events that take turns.
+absl::StatusOr<VisibleDevice> Find(Reader& reader, const Caller& caller, const std::string& name) {
+  if (name.empty()) return absl::InvalidArgumentError("device: must be given");
+  for (VisibleDevice& device : reader.Devices(caller)) {
+    if (device.info->name != name || device.view == nullptr) continue;
+    if (!device.view->topology()->rotation().has_rotated_events()) break;
+    return std::move(device);
+  }
+  return NotFound();
+}
+
+class RotationWriter {
+ public:
+  explicit RotationWriter(const VisibleDevice& device)
+      : snapshot_(*device.snapshot),
+        info_(*device.info),
+        topology_(*snapshot_.topology),
+        catalog_(topology_.catalog()),
+        readable_(catalog_.events.size()) {}
+
+  void AddRow(size_t row, const EventSet& events, GetRotationResponse& response) {
+    const mailbox::BlockHeader& block = snapshot_.data.blocks[row];
+    sideband::v1::RotationRow out;
+    for (size_t event = 0; event < events.size(); ++event) {
+      if (events[event]) AddEvent(row, event, out);
+    }
+    if (out.events().empty()) return;
+    *out.mutable_scope() = ScopeMessage(info_, topology_, block.vm, block.context);
+    out.mutable_scope()->set_generation(block.generation);
+    if (row < snapshot_.data.rotation.size()) AddParts(snapshot_.data.rotation[row], out);
+    *response.add_rows() = std::move(out);
+  }
+
+  // Those of the rows.
+  void AddPlans(GetRotationResponse& response) const {
+    for (const mailbox::RotationPlan& plan : catalog_.plans) {
+      if (!plans_.contains(plan.number)) continue;
+      sideband::v1::RotationPlan& out = *response.add_plans();
+      out.set_number(plan.number);
+      FillRotationSettings(plan.settings, catalog_, readable_, *out.mutable_settings());
+      for (const mailbox::EventSet& set : plan.sets) AddSet(set, out);
+    }
+  }
+
+ private:
+  void AddEvent(size_t row, size_t event, sideband::v1::RotationRow& out) {
+    if (!topology_.rotation().IsRotated(event)) return;
+    if (!topology_.IsShown(snapshot_.data.blocks[row].vm, event, snapshot_.device_scope_withheld)) return;
+    readable_[event] = true;
+    sideband::v1::RotationRow::EventCoverage& coverage = *out.add_events();
+    coverage.set_event(catalog_.events[event].name);
+    coverage.set_counting(EventMessage(topology_, event).counting());
+    coverage.set_coverage(snapshot_.CoverageOf(row, event));
+  }
+
+  void AddParts(const mailbox::BlockRotation& numbers, sideband::v1::RotationRow& out) {
+    const uint64_t hertz = catalog_.reference_clock_hz;
+    for (const mailbox::RotationPart& part : numbers.parts) {
+      plans_.insert(part.plan);
+      sideband::v1::RotationRow::Part& message = *out.add_parts();
+      message.set_plan(part.plan);
+      if (part.enabled.empty()) continue;
+      message.set_enabled_ns(Nanoseconds(part.enabled[0], hertz));
+      for (size_t at = 0; at < part.running.size(); at += part.enabled.size()) {
+        message.add_set_running_ns(Nanoseconds(part.running[at], hertz));
+      }
+    }
+  }
+
+  void AddSet(const mailbox::EventSet& set, sideband::v1::RotationPlan& out) const {
+    sideband::v1::CounterSet& message = *out.add_sets();
+    for (size_t event = 0; event < catalog_.events.size(); ++event) {
+      if (readable_[event] && mailbox::Includes(set, event)) message.add_events(catalog_.events[event].name);
+    }
+  }
+
+  const DeviceSnapshot& snapshot_;
+  const DeviceInfo& info_;
+  const Topology& topology_;
+  const Catalog& catalog_;
+  EventSet readable_;
+  std::set<uint16_t> plans_;
+};
+
+// What a change asks for, as far as its caller may ask for it.
+class RotationChange {
+ public:
+  RotationChange(const Caller& caller, const VisibleDevice& device, const SetRotationRequest& request)
+      : caller_(caller), view_(*device.view), topology_(*device.view->topology()), request_(request) {}
+
+  absl::StatusOr<mailbox::RotationRequest> Read() {
+    SIDEBAND_RETURN_IF_ERROR(ReadScope());
+    SIDEBAND_ASSIGN_OR_RETURN(wanted_.settings,
+                              RotationSettingsOf(request_.settings(), topology_.catalog(), readable_));
+    SIDEBAND_ASSIGN_OR_RETURN(wanted_.events, EventsOf(request_.events(), "events"));
+    SIDEBAND_ASSIGN_OR_RETURN(wanted_.always, EventsOf(request_.always(), "always"));
+    if (request_.events().empty()) wanted_.events = AllThatCan();
+    for (size_t event = 0; event < readable_.size(); ++event) {
+      if (!mailbox::Includes(wanted_.always, event) || mailbox::Includes(wanted_.events, event)) continue;
+      return absl::InvalidArgumentError(
+          absl::StrCat("always: ", topology_.catalog().events[event].name, " is not in events"));
+    }
+    return std::move(wanted_);
+  }
+
+ private:
+  // Also as of the policy in force, which may be newer than the topology.
+  bool IsConfidential(const VmInfo& vm) const { return vm.confidential || caller_.policy.policy->GrantsSeal(vm.uuid); }
+
+  absl::Status ReadScope() {
+    const VmInfo* const vm = topology_.FindVm(request_.vm());
+    if (vm == nullptr) return NotFound();
+    wanted_.vm = vm->id;
+    readable_.assign(topology_.catalog().events.size(), true);
+    if (request_.contexts().empty()) {
+      if (!caller_.May(Resource::Vm(vm->uuid, IsConfidential(*vm)), Right::kRotate)) return NotFound();
+      return KeepReadable(kNoContext);
+    }
+    for (const std::string& name : request_.contexts()) SIDEBAND_RETURN_IF_ERROR(ReadContext(*vm, name));
+    std::ranges::sort(wanted_.contexts);
+    const auto repeated = std::ranges::unique(wanted_.contexts);
+    wanted_.contexts.erase(repeated.begin(), repeated.end());
+    return absl::OkStatus();
+  }
+
+  // A right covers all contexts of a name.
+  absl::Status ReadContext(const VmInfo& vm, const std::string& name) {
+    if (!caller_.May(Resource::Context(vm.uuid, IsConfidential(vm), name), Right::kRotate)) return NotFound();
+    bool is_there = false;
+    for (const mailbox::ContextInfo& context : topology_.catalog().contexts) {
+      if (context.vm != vm.id || context.name != name) continue;
+      is_there = true;
+      wanted_.contexts.push_back(context.id);
+      SIDEBAND_RETURN_IF_ERROR(KeepReadable(context.id));
+    }
+    return is_there ? absl::OkStatus() : NotFound();
+  }
+
+  absl::Status KeepReadable(uint16_t context) {
+    const EventSet* const events = view_.Events(wanted_.vm, context);
+    if (events == nullptr) return NotFound();
+    for (size_t event = 0; event < readable_.size(); ++event) readable_[event] = readable_[event] && (*events)[event];
+    return absl::OkStatus();
+  }
+
+  bool CanTakeTurns(size_t event) const {
+    const mailbox::EventInfo& info = topology_.catalog().events[event];
+    return topology_.rotation().IsRotated(event) && info.scope == mailbox::EventScope::kContext && !info.masked;
+  }
+
+  absl::StatusOr<mailbox::EventSet> EventsOf(const google::protobuf::RepeatedPtrField<std::string>& names,
+                                             absl::string_view field) const {
+    const auto& events = topology_.catalog().events;
+    mailbox::EventSet set = names.empty() ? mailbox::EventSet() : mailbox::EmptySet(events.size());
+    for (const std::string& name : names) {
+      const auto found = std::ranges::find(events, name, &mailbox::EventInfo::name);
+      const auto event = static_cast<size_t>(found - events.begin());
+      if (found == events.end() || !readable_[event]) return NotFound();
+      if (!CanTakeTurns(event)) {
+        return absl::InvalidArgumentError(absl::StrCat(field, ": ", name, " does not take turns"));
+      }
+      mailbox::Insert(event, set);
+    }
+    return set;
+  }
+
+  // Of those that the caller may read.
+  mailbox::EventSet AllThatCan() const {
+    mailbox::EventSet set = mailbox::EmptySet(readable_.size());
+    for (size_t event = 0; event < readable_.size(); ++event) {
+      if (readable_[event] && CanTakeTurns(event)) mailbox::Insert(event, set);
+    }
+    return set;
+  }
+
+  const Caller& caller_;
+  const View& view_;
+  const Topology& topology_;
+  const SetRotationRequest& request_;
+  EventSet readable_;  // of every named row
+  mailbox::RotationRequest wanted_;
+};
+
+}  // namespace
+
+absl::StatusOr<GetRotationResponse> GetRotation(Reader& reader, const Caller& caller,
+                                                const GetRotationRequest& request) {
+  SIDEBAND_ASSIGN_OR_RETURN(const VisibleDevice device, Find(reader, caller, request.device()));
+  sideband::v1::Filter named;
+  named.set_device(request.device());
+  named.set_vm(request.vm());
+  named.set_context(request.context());
+  const RowFilter filter(named);
+  SIDEBAND_RETURN_IF_ERROR(filter.Check({device}));
+  GetRotationResponse response;
+  response.set_device(device.info->name);
+  RotationWriter writer(device);
+  for (size_t row = 0; row < device.snapshot->data.blocks.size(); ++row) {
+    const mailbox::BlockHeader& block = device.snapshot->data.blocks[row];
+    writer.AddRow(row, filter.SelectedEvents(*device.view, block.vm, block.context), response);
+  }
+  writer.AddPlans(response);
+  return response;
+}
+
+absl::StatusOr<SetRotationResponse> SetRotation(Reader& reader, RotationSink* sink, const Caller& caller,
+                                                const SetRotationRequest& request) {
+  SIDEBAND_ASSIGN_OR_RETURN(const VisibleDevice device, Find(reader, caller, request.device()));
+  SIDEBAND_ASSIGN_OR_RETURN(const mailbox::RotationRequest wanted, RotationChange(caller, device, request).Read());
+  if (sink == nullptr) return absl::FailedPreconditionError("what takes turns cannot be changed");
+  if (!request.validate_only()) {
+    SIDEBAND_RETURN_IF_ERROR(sink->Apply(device.info->name, device.snapshot->data.boot_id, wanted));
+  }
+  return SetRotationResponse();
+}
+
+}  // namespace sideband::daemon

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/view/rotation_queries.h"
+
+#include <gtest/gtest.h>
+
+#include "daemon/view/fake_world.h"
+#include "daemon/view/row_filter.h"
+
+namespace sideband::daemon {
+namespace {
+
+using sideband::v1::GetRotationRequest;
+using sideband::v1::SetRotationRequest;
+
+class FakeSink final : public RotationSink {
+ public:
+  absl::Status Apply(const std::string& device, uint64_t boot_id, const mailbox::RotationRequest& request) override {
+    applied.push_back({device, boot_id, request});
+    return answer;
+  }
+  struct Applied {
+    std::string device;
+    uint64_t boot_id;
+    mailbox::RotationRequest request;
+  };
+  std::vector<Applied> applied;
+  absl::Status answer;
+};
+
+// tenant-a may let events of vm0 take turns, tenant-b may not.
+constexpr char kPolicy[] = R"(version: 1
+operators: [{name: ops, identities: ["spiffe://example.org/ops"]}]
+tenants:
+  - name: a
+    identities: ["spiffe://example.org/tenant-a"]
+    vms: [{uuid: 00000000-0000-0000-0000-0000000000a0, rights: [read, rotate]}]
+  - name: b
+    identities: ["spiffe://example.org/tenant-b"]
+    vms: [{uuid: 00000000-0000-0000-0000-0000000000a1, contexts: [train], events: [cycles, dram_bytes]}]
+)";
+
+class RotationQueriesTest : public testing::Test {
+ protected:
+  RotationQueriesTest() {
+    world_.policy.Replace(*Policy::Parse(kPolicy, "policy.yaml"), nullptr);
+    world_.topology = RotatingTopology();
+    world_.Publish(0, 1);
+  }
+
+  auto Get(const std::string& who, const std::string& vm = "", const std::string& device = "gpu0") {
+    GetRotationRequest request;
+    request.set_device(device);
+    request.set_vm(vm);
+    return GetRotation(world_.reader, *world_.reader.Identify(CredentialsOf(who)), request);
+  }
+  static SetRotationRequest Change(const std::string& vm) {
+    SetRotationRequest request;
+    request.set_device("gpu0");
+    request.set_vm(vm);
+    return request;
+  }
+  auto Set(const std::string& who, const SetRotationRequest& request) {
+    return SetRotation(world_.reader, &sink_, *world_.reader.Identify(CredentialsOf(who)), request).status();
+  }
+  // The refusal of a change of vm0 by its tenant.
+  template <typename Edit>
+  std::string Refusal(Edit edit) {
+    SetRotationRequest request = Change("vm0");
+    edit(request);
+    return std::string(Set("tenant-a", request).message());
+  }
+
+  FakeWorld world_;
+  FakeSink sink_;
+};
+
+TEST_F(RotationQueriesTest, RowsPlansAndCoverageAreThoseOfTheCaller) {
+  const auto response = Get("tenant-a");
+  ASSERT_TRUE(response.ok()) << response.status();
+  ASSERT_EQ(response->rows_size(), 3) << "vm0 and its contexts";
+  EXPECT_EQ(response->rows(0).scope().vm(), "vm0");
+  ASSERT_EQ(response->rows(0).events_size(), 1) << "cycles are always counted";
+  EXPECT_EQ(response->rows(0).events(0).event(), "dram_bytes");
+  EXPECT_EQ(response->rows(0).events(0).coverage(), 0.5);
+  EXPECT_EQ(response->rows(0).events(0).counting(), sideband::v1::Event::COUNTING_ROTATED);
+  EXPECT_EQ(response->rows(0).parts(0).enabled_ns(), 1000u);
+  EXPECT_EQ(response->rows(0).parts(0).set_running_ns(1), 500u);
+  ASSERT_EQ(response->plans_size(), 1);
+  EXPECT_EQ(response->plans(0).sets(0).events(0), "dram_bytes");
+  EXPECT_EQ(response->plans(0).settings().stable_slot().nanos(), 200'000);
+  EXPECT_EQ(Get("tenant-a", "vm0")->rows_size(), 3);
+  EXPECT_EQ(Get("tenant-b")->rows_size(), 1);
+}
+
+TEST_F(RotationQueriesTest, WhatIsNotTheCallersIsAbsent) {
+  EXPECT_EQ(Get("tenant-a", "vm1").status(), Get("tenant-a", "nothing").status());
+  EXPECT_TRUE(absl::IsNotFound(Get("tenant-a", "vm1").status()));
+  EXPECT_TRUE(absl::IsNotFound(Get("tenant-a", "", "gpu7").status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(Get("tenant-a", "", "").status()));
+  world_.topology = FakeTopology();
+  world_.Publish(0, 2);
+  EXPECT_TRUE(absl::IsNotFound(Get("ops").status())) << "nothing takes turns";
+}
+
+TEST_F(RotationQueriesTest, AChangeIsHandedOnAsTheDeviceHasIt) {
+  SetRotationRequest request = Change("vm0");
+  request.add_contexts("compute");
+  request.add_contexts("render");
+  request.add_events("dram_bytes");
+  request.mutable_settings()->mutable_stable_slot()->set_nanos(50'000);
+  request.mutable_settings()->set_threshold(0.1);
+  request.mutable_settings()->set_adapt(false);
+  (*request.mutable_settings()->mutable_weights())["dram_bytes"] = 2.5;
+  ASSERT_TRUE(Set("tenant-a", request).ok()) << Set("tenant-a", request);
+  ASSERT_GE(sink_.applied.size(), 1u);
+  const mailbox::RotationRequest& wanted = sink_.applied[0].request;
+  EXPECT_EQ(sink_.applied[0].device, "gpu0");
+  EXPECT_EQ(sink_.applied[0].boot_id, 77u);
+  EXPECT_EQ(wanted.vm, 1);
+  EXPECT_EQ(wanted.contexts, (std::vector<uint16_t>{10, 11}));
+  EXPECT_EQ(wanted.events, (mailbox::EventSet{0b010}));
+  EXPECT_EQ(wanted.settings.stable_slot, 50'000u);
+  EXPECT_EQ(wanted.settings.fluctuating_slot, mailbox::RotationSettings().fluctuating_slot);
+  EXPECT_EQ(wanted.settings.threshold_per_mille, 100u);
+  EXPECT_FALSE(wanted.settings.adapt);
+  EXPECT_EQ(wanted.settings.weights.at(1), 2500u);
+}
+
+TEST_F(RotationQueriesTest, WithoutTheRightAVmIsAbsent) {
+  EXPECT_TRUE(absl::IsNotFound(Set("tenant-b", Change("vm1")))) << "it may read it only";
+  EXPECT_EQ(Set("tenant-a", Change("vm1")), Set("tenant-a", Change("nothing")));
+  EXPECT_TRUE(absl::IsNotFound(Set("ops", Change("secret")))) << "which is confidential";
+  EXPECT_TRUE(sink_.applied.empty());
+  EXPECT_TRUE(Set("ops", Change("vm1")).ok());
+  SetRotationRequest of_context = Change("vm1");
+  of_context.add_contexts("train");
+  EXPECT_TRUE(absl::IsNotFound(Set("ops", of_context))) << "a tenant's";
+}
+
+TEST_F(RotationQueriesTest, MistakesAreNamed) {
+  EXPECT_EQ(Refusal([](auto& r) { r.add_events("cycles"); }), "events: cycles does not take turns");
+  EXPECT_EQ(Refusal([](auto& r) { r.add_events("pcie_bytes"); }), NotFound().message());
+  EXPECT_EQ(Refusal([](auto& r) { r.mutable_settings()->set_threshold(0); }),
+            "settings.threshold: must be from 0.001 to 1");
+  EXPECT_EQ(Refusal([](auto& r) { r.mutable_settings()->set_step(0); }), "settings.step: must be from 1 to 1000");
+  EXPECT_EQ(Refusal([](auto& r) { (*r.mutable_settings()->mutable_weights())["dram_bytes"] = -1; }),
+            "settings.weights: dram_bytes must be from 0.001 to 1000000");
+  EXPECT_EQ(Refusal([](auto& r) {
+              r.mutable_settings()->set_profile(sideband::v1::RotationSettings::PROFILE_TWO_SET);
+              r.mutable_settings()->set_adapt(true);
+            }),
+            "settings.adapt: is of the profile fast only");
+  EXPECT_TRUE(sink_.applied.empty());
+}
+
+TEST_F(RotationQueriesTest, ACheckChangesNothing) {
+  SetRotationRequest request = Change("vm0");
+  request.set_validate_only(true);
+  EXPECT_TRUE(Set("tenant-a", request).ok());
+  EXPECT_TRUE(sink_.applied.empty());
+  request.set_validate_only(false);
+  sink_.answer = absl::UnavailableError("busy");
+  EXPECT_TRUE(absl::IsUnavailable(Set("tenant-a", request)));
+  EXPECT_TRUE(absl::IsFailedPrecondition(
+      SetRotation(world_.reader, nullptr, *world_.reader.Identify(CredentialsOf("tenant-a")), request).status()));
+}
+
+}  // namespace
+}  // namespace sideband::daemon
