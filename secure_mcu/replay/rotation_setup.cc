@@ -25,9 +25,7 @@ void ShortenPeriods(const mailbox::RotationSettings& settings, PipelineConfig& c
       if (!ulc.is_switched()) continue;
       ulc.period = period;
       ulc.counter_bits = std::bit_width(period);
-      ulc.lanes = 1;
-      const uint32_t bits = UnitLevelCounter::SerialCycles(CounterConfig(ulc));
-      ulc.lanes = (bits + period - 1) / period;
+      ulc.lanes = (UnitLevelCounter::FrameBits(CounterConfig(ulc)) + period - 1) / period;
     }
   }
 }
