@@ -68,7 +68,7 @@ absl::Status ReadHypervisor(const YamlMap& root, ChipFile& file) {
   SIDEBAND_ASSIGN_OR_RETURN(file.gap,
                             DurationField(root, "gap", absl::Microseconds(20), {absl::ZeroDuration(), kTimeMax}));
   if (const auto node = root.Find("device_workload")) {
-    SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node->Map({"seed", "phases"}));
+    SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node->Map({"seed", "phases", "vary"}));
     SIDEBAND_ASSIGN_OR_RETURN(file.device_workload, ReadWorkload(map));
   }
   return absl::OkStatus();

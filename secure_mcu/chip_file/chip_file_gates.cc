@@ -79,7 +79,7 @@ absl::Status ReadHost(const YamlMap& root, ChipFile& file) {
   const auto node = root.Find("host");
   if (!node) return absl::OkStatus();
   if (file.units.empty()) return node->Error("a host needs units: its workload drives their wires");
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node->Map({"exit_every", "exit_time", "seed", "phases"}));
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node->Map({"exit_every", "exit_time", "seed", "phases", "vary"}));
   HostFileSpec host;
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode every, map.Get("exit_every"));
   SIDEBAND_ASSIGN_OR_RETURN(host.exit_every, DurationValue(every, "exit_every", {kExitEveryMin, kExitEveryMax}));

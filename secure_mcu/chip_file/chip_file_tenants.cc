@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/chip_file/chip_file_tenants.h"
 
+#include <cmath>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -15,18 +17,47 @@ namespace sideband::mcu {
 namespace {
 
 constexpr absl::Duration kPhaseMin = absl::Microseconds(1);
+constexpr absl::Duration kBurstMin = absl::Microseconds(1);
+constexpr double kVaryMax = 0.5;
 constexpr absl::Duration kLifetimeMin = absl::Milliseconds(1);
 constexpr absl::Duration kTimeMax = absl::Hours(24);
 
+// One time, or the least and the most.
+absl::StatusOr<BurstTimes> ReadBurstTimes(const YamlNode& node, absl::string_view what) {
+  if (!node.is_list()) {
+    SIDEBAND_ASSIGN_OR_RETURN(const absl::Duration time, DurationValue(node, what, {kBurstMin, kTimeMax}));
+    return BurstTimes{time, time};
+  }
+  SIDEBAND_ASSIGN_OR_RETURN(const auto nodes, node.List());
+  if (nodes.size() != 2) return node.Error(absl::StrCat(what, " is one time, or a list of the least and the most"));
+  SIDEBAND_ASSIGN_OR_RETURN(const absl::Duration low, DurationValue(nodes[0], what, {kBurstMin, kTimeMax}));
+  SIDEBAND_ASSIGN_OR_RETURN(const absl::Duration high, DurationValue(nodes[1], what, {kBurstMin, kTimeMax}));
+  if (low > high) return node.Error(absl::StrCat(what, ": the least time is longer than the most"));
+  return BurstTimes{low, high};
+}
+
+absl::Status ReadBursts(const YamlMap& phase, std::optional<BurstFileSpec>& bursts) {
+  const auto node = phase.Find("bursty");
+  if (!node) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node->Map({"on", "off"}));
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlNode on, map.Get("on"));
+  bursts.emplace();
+  SIDEBAND_ASSIGN_OR_RETURN(bursts->on, ReadBurstTimes(on, "on"));
+  SIDEBAND_ASSIGN_OR_RETURN(bursts->off, ReadBurstTimes(map.Find("off").value_or(on), "off"));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<PhaseFileSpec> ReadPhase(const YamlNode& node) {
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"kind", "time"}));
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"kind", "time", "bursty"}));
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode kind_node, map.Get("kind"));
   SIDEBAND_ASSIGN_OR_RETURN(const std::string kind_name, kind_node.String());
   const auto kind = sim::ParsePhaseKind(kind_name);
   if (!kind.ok()) return kind_node.Locate(kind.status());
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode time_node, map.Get("time"));
   SIDEBAND_ASSIGN_OR_RETURN(const absl::Duration time, DurationValue(time_node, "time", {kPhaseMin, kTimeMax}));
-  return PhaseFileSpec{*kind, time};
+  PhaseFileSpec phase{.kind = *kind, .time = time, .bursts = std::nullopt};
+  SIDEBAND_RETURN_IF_ERROR(ReadBursts(map, phase.bursts));
+  return phase;
 }
 
 absl::Status ReadLifetime(const YamlMap& map, ContextFileSpec& context) {
@@ -52,7 +83,7 @@ absl::Status CheckKeysAbsent(const YamlMap& map, absl::string_view source, std::
 
 absl::StatusOr<ContextFileSpec> ReadContext(const YamlNode& node, const ChipFile& file) {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map,
-                            node.Map({"name", "slice", "seed", "phases", "lifetime", "restart", "memory_mib"}));
+                            node.Map({"name", "slice", "seed", "phases", "vary", "lifetime", "restart", "memory_mib"}));
   ContextFileSpec context{.line = node.line()};
   SIDEBAND_ASSIGN_OR_RETURN(context.name, ReadName(map));
   SIDEBAND_ASSIGN_OR_RETURN(const uint64_t slice, UintField(map, "slice", 0, {0, mailbox::kSlicesMax - 1}));
@@ -63,12 +94,12 @@ absl::StatusOr<ContextFileSpec> ReadContext(const YamlNode& node, const ChipFile
   context.slice = static_cast<uint8_t>(slice);
   SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "memory_mib", {0, kMemoryMibMax}, context.memory_mib));
   if (file.waveform) {
-    SIDEBAND_RETURN_IF_ERROR(CheckKeysAbsent(map, "waveform", {"phases", "seed", "lifetime", "restart"}));
+    SIDEBAND_RETURN_IF_ERROR(CheckKeysAbsent(map, "waveform", {"phases", "seed", "vary", "lifetime", "restart"}));
     return context;
   }
   SIDEBAND_RETURN_IF_ERROR(ReadLifetime(map, context));
   if (!file.programs.empty()) {
-    SIDEBAND_RETURN_IF_ERROR(CheckKeysAbsent(map, "program", {"phases", "seed"}));
+    SIDEBAND_RETURN_IF_ERROR(CheckKeysAbsent(map, "program", {"phases", "seed", "vary"}));
     return context;
   }
   SIDEBAND_ASSIGN_OR_RETURN(context.workload, ReadWorkload(map));
@@ -128,6 +159,8 @@ absl::StatusOr<WorkloadFileSpec> ReadWorkload(const YamlMap& map) {
   if (nodes.empty()) return phases.Error("a workload has one phase at least");
   WorkloadFileSpec workload{.line = phases.line()};
   SIDEBAND_ASSIGN_OR_RETURN(workload.seed, UintField(map, "seed", 0, {0, UINT64_MAX}));
+  SIDEBAND_ASSIGN_OR_RETURN(const double vary, NumberField(map, "vary", 0, {0, kVaryMax}));
+  workload.vary_per_mille = static_cast<uint32_t>(std::lround(vary * 1000));
   for (const YamlNode& node : nodes) {
     SIDEBAND_ASSIGN_OR_RETURN(workload.phases.emplace_back(), ReadPhase(node));
   }

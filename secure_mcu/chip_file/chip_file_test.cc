@@ -149,6 +149,23 @@ TEST(ChipFileTest, TheExtensionIsOfVersionTwoUnlessTheFileSaysOtherwise) {
   }
 }
 
+TEST(ChipFileTest, ReadsBurstsAndVariation) {
+  std::string text = kChip;
+  const std::string steady = "phases: [{kind: gemm, time: 2ms}";
+  text.replace(text.find(steady), steady.size(),
+               "vary: 0.02, phases: [{kind: update, time: 2ms, bursty: {on: [3us, 20us]}}");
+  const auto file = Load(text);
+  ASSERT_TRUE(file.ok()) << file.status();
+  const WorkloadFileSpec& workload = *file->vms[0].contexts[0].workload;
+  EXPECT_EQ(workload.vary_per_mille, 20u);
+  EXPECT_EQ(workload.phases[0].kind, sim::PhaseKind::kUpdate);
+  ASSERT_TRUE(workload.phases[0].bursts.has_value());
+  EXPECT_EQ(workload.phases[0].bursts->on.low, absl::Microseconds(3));
+  EXPECT_EQ(workload.phases[0].bursts->off.high, absl::Microseconds(20));
+  EXPECT_FALSE(workload.phases[1].bursts.has_value());
+  EXPECT_EQ(file->vms[0].contexts[1].workload->vary_per_mille, 0u);
+}
+
 TEST(ChipFileTest, ReadsTenants) {
   const auto file = Load(kChip);
   ASSERT_TRUE(file.ok()) << file.status();
@@ -527,6 +544,13 @@ TEST(ChipFileTest, AMistakeInAVmHasItsLine) {
           {"confidential: true", "confidential: 1", ":40: confidential is 1, must be true or false"},
           {"kind: gemm", "kind: gem", ":36: unknown phase 'gem' (did you mean 'gemm'?)"},
           {"time: 2ms", "time: 2", ":36: time is 2, must be a duration from 1us to 24h, such as 250ms or 1s"},
+          {"time: 2ms}", "time: 2ms, bursty: {off: 1us}}", ":36: key 'on' is missing"},
+          {"time: 2ms}", "time: 2ms, bursty: {on: 1ns}}",
+           ":36: on is 1ns, must be a duration from 1us to 24h, such as 250ms or 1s"},
+          {"time: 2ms}", "time: 2ms, bursty: {on: [1us]}}", ":36: on is one time, or a list of the least and the most"},
+          {"time: 2ms}", "time: 2ms, bursty: {on: 1us, off: [2us, 1us]}}",
+           ":36: off: the least time is longer than the most"},
+          {"seed: 1,", "seed: 1, vary: 0.6,", ":36: vary is 0.6, must be a number from 0 to 0.5"},
           {"seed: 1,", "seed: -1,", ":36: seed is -1, must be a whole number from 0 to 18446744073709551615"},
           {"phases: [{kind: attention, time: 1ms}], ", "", ":37: key 'phases' is missing"},
           {"[{kind: attention, time: 1ms}]", "[]", ":37: a workload has one phase at least"},

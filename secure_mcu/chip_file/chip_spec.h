@@ -22,14 +22,24 @@
 
 namespace sideband::mcu {
 
+struct BurstTimes {
+  absl::Duration low, high;  // both inclusive
+};
+
+struct BurstFileSpec {
+  BurstTimes on, off;
+};
+
 struct PhaseFileSpec {
   sim::PhaseKind kind;
   absl::Duration time;
+  std::optional<BurstFileSpec> bursts;  // absent: steady
 };
 
 struct WorkloadFileSpec {
   uint64_t seed = 0;
   std::vector<PhaseFileSpec> phases;  // at least one; repeated forever
+  uint32_t vary_per_mille = 0;        // of each phase's time, turn by turn
   size_t line = 0;
 };
 

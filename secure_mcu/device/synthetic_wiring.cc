@@ -14,11 +14,19 @@
 namespace sideband::mcu {
 namespace {
 
+sim::BurstLengths ToCycles(const BurstTimes& times, uint64_t clock_hz) {
+  return {CyclesAtLeastOne(times.low, clock_hz), CyclesAtLeastOne(times.high, clock_hz)};
+}
+
 absl::StatusOr<sim::Workload> MakeWorkload(const ChipFile& file, const WorkloadFileSpec& spec,
                                            const std::vector<std::string>& wire_events) {
-  sim::Workload::Options options{.seed = spec.seed, .wire_events = wire_events};
+  sim::Workload::Options options{
+      .phases = {}, .seed = spec.seed, .wire_events = wire_events, .vary_per_mille = spec.vary_per_mille};
+  const uint64_t clock_hz = file.pipeline.clock_hz;
   for (const PhaseFileSpec& phase : spec.phases) {
-    options.phases.push_back({phase.kind, CyclesAtLeastOne(phase.time, file.pipeline.clock_hz)});
+    options.phases.push_back({phase.kind, CyclesAtLeastOne(phase.time, clock_hz)});
+    if (!phase.bursts) continue;
+    options.phases.back().bursts = {ToCycles(phase.bursts->on, clock_hz), ToCycles(phase.bursts->off, clock_hz)};
   }
   auto workload = sim::Workload::Create(options);
   if (!workload.ok()) return AtLine(workload.status(), file.path, spec.line);

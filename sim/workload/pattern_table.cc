@@ -26,6 +26,14 @@ bool InOnePhase(const TurnPosition& begin, const TurnPosition& end) {
 
 }  // namespace
 
+TurnPosition LocateCycle(std::span<const uint64_t> begins, uint64_t cycle) {
+  const uint64_t turns = cycle / begins.back();
+  const uint64_t in_turn = cycle - turns * begins.back();
+  const auto next = std::upper_bound(begins.begin(), begins.end(), in_turn);
+  const auto phase = static_cast<size_t>(next - begins.begin()) - 1;
+  return {turns, phase, in_turn - begins[phase]};
+}
+
 PatternTable::PatternTable(std::span<const uint64_t> phase_cycles, std::span<const Pattern> patterns)
     : wire_count_(phase_cycles.empty() ? 0 : patterns.size() / phase_cycles.size()) {
   if (FitNarrow(phase_cycles, patterns)) {

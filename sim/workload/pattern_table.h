@@ -26,6 +26,12 @@ struct Pattern {
   uint64_t Ones(uint64_t cycles) const {
     return static_cast<uint64_t>((static_cast<unsigned __int128>(cycles) * rate + offset) >> 32);
   }
+  // Whether it is 1 in a cycle of the phase: whether adding the rate to the fraction of cycle * rate + offset carries.
+  // The fraction is the low 32 bits, which are exact although the product may wrap.
+  bool Bit(uint64_t cycle) const {
+    const uint64_t fraction = (cycle * rate + offset) & UINT32_MAX;
+    return fraction + rate >= uint64_t{1} << 32;
+  }
 };
 
 // A cycle of the workload, common to all wires.
@@ -34,6 +40,9 @@ struct TurnPosition {
   size_t phase;
   uint64_t cycle;  // within the phase
 };
+
+// The place of a cycle in turns whose phases begin at begins[0] = 0, begins[1], …; the last element is a turn's length.
+TurnPosition LocateCycle(std::span<const uint64_t> begins, uint64_t cycle);
 
 // Immutable, copyable. Memory per phase and wire is 12 bytes, or 20 bytes if a turn has 2^32 cycles or more, or if a
 // wire is 1 in every cycle of a phase.

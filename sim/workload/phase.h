@@ -15,12 +15,13 @@
 
 namespace sideband::sim {
 
-enum class PhaseKind { kGemm, kAttention, kCopy, kAllReduce, kIdle };
+enum class PhaseKind { kGemm, kAttention, kCopy, kAllReduce, kIdle, kLoad, kAssign, kUpdate };
 
 // A rate is in units of 2^-32 per cycle; kRateOne means every cycle.
 inline constexpr uint64_t kRateOne = uint64_t{1} << 32;
 
-// Accepts "gemm", "attention", "copy", "all_reduce" and "idle". INVALID_ARGUMENT, with the nearest of them, otherwise.
+// Accepts "gemm", "attention", "copy", "all_reduce", "idle", and the steps of k-means: "load", "assign" and "update".
+// INVALID_ARGUMENT, with the nearest of them, otherwise.
 absl::StatusOr<PhaseKind> ParsePhaseKind(absl::string_view name);
 absl::string_view PhaseKindName(PhaseKind kind);
 

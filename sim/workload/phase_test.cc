@@ -11,8 +11,8 @@
 namespace sideband::sim {
 namespace {
 
-constexpr PhaseKind kKinds[] = {PhaseKind::kGemm, PhaseKind::kAttention, PhaseKind::kCopy, PhaseKind::kAllReduce,
-                                PhaseKind::kIdle};
+constexpr PhaseKind kKinds[] = {PhaseKind::kGemm, PhaseKind::kAttention, PhaseKind::kCopy,   PhaseKind::kAllReduce,
+                                PhaseKind::kIdle, PhaseKind::kLoad,      PhaseKind::kAssign, PhaseKind::kUpdate};
 
 TEST(PhaseTest, NamesRoundTrip) {
   for (const PhaseKind kind : kKinds) EXPECT_EQ(*ParsePhaseKind(PhaseKindName(kind)), kind);
@@ -33,6 +33,8 @@ TEST(PhaseTest, PhasesHaveTheirCharacter) {
   EXPECT_GT(BaseRate(PhaseKind::kGemm, "tensor_active_cycles"), BaseRate(PhaseKind::kCopy, "tensor_active_cycles"));
   EXPECT_GT(BaseRate(PhaseKind::kAllReduce, "nvlink_tx_cycles"), BaseRate(PhaseKind::kGemm, "nvlink_tx_cycles"));
   EXPECT_EQ(BaseRate(PhaseKind::kGemm, "sm_active_cycles"), 880 * kRateOne / 1000);
+  EXPECT_EQ(BaseRate(PhaseKind::kLoad, "sm_active_cycles"), 90 * kRateOne / 1000);
+  EXPECT_EQ(BaseRate(PhaseKind::kUpdate, "instructions_issued_cycles"), 260 * kRateOne / 1000);
 }
 
 TEST(PhaseTest, UnknownEventsHaveStableRatesOfTheirOwn) {

@@ -2,6 +2,7 @@
 #include "sim/workload/workload.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -27,23 +28,74 @@ uint64_t Vary(uint64_t rate, uint64_t random) {
   return std::min(kRateOne, rate * factor / kMillion);
 }
 
-absl::Status Check(const Workload::Options& options) {
-  if (options.phases.empty()) return absl::InvalidArgumentError("a workload needs a phase");
-  if (options.wire_events.size() > Workload::kTableMax / options.phases.size()) {
-    return absl::InvalidArgumentError(absl::StrCat(options.phases.size(), " phases x ", options.wire_events.size(),
-                                                   " wires are more than ", Workload::kTableMax));
+bool IsVaried(const Workload::Options& options) {
+  const auto has_bursts = [](const PhaseSpec& phase) { return phase.bursts.has_value(); };
+  return options.vary_per_mille > 0 || std::ranges::any_of(options.phases, has_bursts);
+}
+
+absl::Status CheckTable(const Workload::Options& options) {
+  const size_t phases = options.phases.size();
+  const size_t wires = options.wire_events.size();
+  size_t rows = phases;
+  if (IsVaried(options)) rows *= Workload::kTurns + 2 * Workload::kRingPairs;
+  if (wires <= Workload::kTableMax / rows) return absl::OkStatus();
+  if (rows == phases) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(phases, " phases x ", wires, " wires are more than ", Workload::kTableMax));
   }
+  return absl::InvalidArgumentError(absl::StrCat(phases, " phases, bursty or varied, x ", wires,
+                                                 " wires are more than ", Workload::kTableMax / (rows / phases)));
+}
+
+bool IsValid(const BurstLengths& lengths) {
+  return lengths.low > 0 && lengths.low <= lengths.high && lengths.high <= Workload::kBurstCyclesMax;
+}
+
+absl::Status CheckVariation(const Workload::Options& options) {
+  if (options.vary_per_mille > Workload::kVaryPerMilleMax) {
+    return absl::InvalidArgumentError(absl::StrCat("phases vary by ", options.vary_per_mille, " per mille, at most ",
+                                                   Workload::kVaryPerMilleMax, " are possible"));
+  }
+  for (const PhaseSpec& phase : options.phases) {
+    if (!phase.bursts || (IsValid(phase.bursts->on) && IsValid(phase.bursts->off))) continue;
+    return absl::InvalidArgumentError(absl::StrCat("bursts last from 1 cycle to ", Workload::kBurstCyclesMax));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckCycles(const Workload::Options& options) {
+  // A turn of kTurns turns, each longer than without variation, stays below the limit.
+  const uint64_t limit = Workload::kTurnCyclesMax / (IsVaried(options) ? 2 * Workload::kTurns : 1);
   uint64_t turn = 0;
   for (const PhaseSpec& phase : options.phases) {
     if (phase.cycles == 0) return absl::InvalidArgumentError("a phase needs a cycle at least");
-    if (phase.cycles > Workload::kTurnCyclesMax - turn) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the phases have more than ", Workload::kTurnCyclesMax, " cycles together"));
+    if (phase.cycles > limit - turn) {
+      return absl::InvalidArgumentError(absl::StrCat("the phases have more than ", limit, " cycles together"));
     }
     turn += phase.cycles;
   }
   return absl::OkStatus();
 }
+
+absl::Status Check(const Workload::Options& options) {
+  if (options.phases.empty()) return absl::InvalidArgumentError("a workload needs a phase");
+  SIDEBAND_RETURN_IF_ERROR(CheckTable(options));
+  SIDEBAND_RETURN_IF_ERROR(CheckVariation(options));
+  return CheckCycles(options);
+}
+
+// Numbers that depend on a seed and their order alone.
+class Draws {
+ public:
+  explicit Draws(uint64_t seed) : seed_(seed) {}
+  uint64_t Next() { return Mix(seed_ + ++count_); }
+  // From low to high, both included; the range is much smaller than 2^64.
+  uint64_t Between(uint64_t low, uint64_t high) { return low + Next() % (high - low + 1); }
+
+ private:
+  const uint64_t seed_;
+  uint64_t count_ = 0;
+};
 
 // Appends the patterns of all wires in one phase to `patterns`.
 void AppendPatterns(PhaseKind kind, uint64_t phase_seed, std::span<const std::string> wire_events,
@@ -55,18 +107,74 @@ void AppendPatterns(PhaseKind kind, uint64_t phase_seed, std::span<const std::st
   }
 }
 
+uint64_t PhaseSeed(uint64_t seed, size_t phase) { return Mix(Mix(seed) + phase + 1); }
+
+// FNV-1a.
+uint64_t NameSeed(const std::string& name) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
+}
+
+// A steady phase's rate, as it is in one burst. The product is below 2^53.
+uint64_t BurstRate(uint64_t rate, bool is_on, uint64_t random) {
+  const uint64_t quarter = kMillion / 4;
+  const uint64_t factor = is_on ? quarter + random % (6 * quarter + 1) : random % (quarter + 1);
+  return std::min(kRateOne, rate * factor / kMillion);
+}
+
+void AppendBurst(std::span<const Pattern> steady, std::span<const std::string> wire_events, bool is_on,
+                 uint64_t burst_seed, std::vector<Pattern>& patterns) {
+  for (size_t wire = 0; wire < steady.size(); ++wire) {
+    const uint64_t rate = BurstRate(steady[wire].rate, is_on, Mix(burst_seed ^ NameSeed(wire_events[wire])) >> 32);
+    patterns.push_back({rate, static_cast<uint32_t>(Mix(burst_seed + wire))});
+  }
+}
+
+PatternRing MakeBursts(const BurstSpec& bursts, std::span<const Pattern> steady,
+                       std::span<const std::string> wire_events, uint64_t ring_seed) {
+  Draws draws(ring_seed);
+  std::vector<uint64_t> cycles;
+  std::vector<Pattern> patterns;
+  for (size_t burst = 0; burst < 2 * Workload::kRingPairs; ++burst) {
+    const bool is_on = burst % 2 == 0;
+    const BurstLengths& lengths = is_on ? bursts.on : bursts.off;
+    cycles.push_back(draws.Between(lengths.low, lengths.high));
+    AppendBurst(steady, wire_events, is_on, draws.Next(), patterns);
+  }
+  return PatternRing(cycles, patterns);
+}
+
+uint64_t VaryCycles(uint64_t cycles, uint32_t per_mille, Draws& draws) {
+  const auto most = static_cast<uint64_t>(static_cast<unsigned __int128>(cycles) * per_mille / 1000);
+  return std::max<uint64_t>(1, draws.Between(cycles - most, cycles + most));
+}
+
+PatternRing MakeRing(const Workload::Options& options, size_t phase) {
+  const PhaseSpec& spec = options.phases[phase];
+  const uint64_t seed = PhaseSeed(options.seed, phase);
+  std::vector<Pattern> steady;
+  AppendPatterns(spec.kind, seed, options.wire_events, steady);
+  if (spec.bursts) return MakeBursts(*spec.bursts, steady, options.wire_events, Mix(~seed));
+  // Longer than the phase ever is.
+  return PatternRing(std::vector<uint64_t>{2 * spec.cycles}, steady);
+}
+
 }  // namespace
 
 absl::StatusOr<Workload> Workload::Create(const Options& options) {
   SIDEBAND_RETURN_IF_ERROR(Check(options));
   Workload workload;
   workload.wire_count_ = static_cast<uint32_t>(options.wire_events.size());
+  if (IsVaried(options)) {
+    workload.DrawTurns(options);
+    return workload;
+  }
   std::vector<uint64_t> phase_cycles;
   std::vector<Pattern> patterns;
   patterns.reserve(options.phases.size() * options.wire_events.size());
   for (const PhaseSpec& phase : options.phases) {
-    const uint64_t phase_seed = Mix(Mix(options.seed) + workload.phase_begins_.size());
-    AppendPatterns(phase.kind, phase_seed, options.wire_events, patterns);
+    AppendPatterns(phase.kind, PhaseSeed(options.seed, phase_cycles.size()), options.wire_events, patterns);
     phase_cycles.push_back(phase.cycles);
     workload.phase_begins_.push_back(workload.phase_begins_.back() + phase.cycles);
   }
@@ -74,25 +182,34 @@ absl::StatusOr<Workload> Workload::Create(const Options& options) {
   return workload;
 }
 
-TurnPosition Workload::Locate(uint64_t cycle) const {
-  const uint64_t turns = cycle / turn_cycles();
-  const uint64_t in_turn = cycle - turns * turn_cycles();
-  const auto next = std::upper_bound(phase_begins_.begin(), phase_begins_.end(), in_turn);
-  const auto phase = static_cast<size_t>(next - phase_begins_.begin()) - 1;
-  return {turns, phase, in_turn - phase_begins_[phase]};
+void Workload::DrawTurns(const Options& options) {
+  std::vector<PatternRing> rings;
+  for (size_t phase = 0; phase < options.phases.size(); ++phase) rings.push_back(MakeRing(options, phase));
+  Draws draws(Mix(~Mix(options.seed)));
+  std::vector<TurnPiece> pieces;
+  for (size_t i = 0; i < kTurns * rings.size(); ++i) {
+    const size_t phase = i % rings.size();
+    const PhaseSpec& spec = options.phases[phase];
+    const uint64_t cycles = VaryCycles(spec.cycles, options.vary_per_mille, draws);
+    const uint64_t begin = spec.bursts ? draws.Between(0, rings[phase].cycles() - 1) : 0;
+    pieces.push_back({phase, begin, cycles});
+    phase_begins_.push_back(phase_begins_.back() + cycles);
+  }
+  varied_ = std::make_shared<const VariedTurns>(std::move(rings), std::move(pieces), wire_count_);
 }
 
 bool Workload::Bit(WireId wire, uint64_t cycle) const {
   const TurnPosition position = Locate(cycle);
-  const Pattern found = table_.pattern(wire, position.phase);
-  // The fraction of n·r + o: its low 32 bits, which are exact although the product may wrap. The wire is 1 if adding r
-  // carries into the integer part.
-  const uint64_t fraction = (position.cycle * found.rate + found.offset) & (kRateOne - 1);
-  return fraction + found.rate >= kRateOne;
+  if (varied_) return varied_->Bit(wire, position);
+  return table_.pattern(wire, position.phase).Bit(position.cycle);
 }
 
 void Workload::AddCounts(CycleRange own, std::span<const WireId> wires, std::span<uint64_t> sums) const {
-  table_.AddCounts(Locate(own.begin), Locate(own.end), wires, sums);
+  if (!varied_) return table_.AddCounts(Locate(own.begin), Locate(own.end), wires, sums);
+  const Located located = Locate(own);
+  for (size_t i = 0; i < wires.size(); ++i) {
+    varied_->AddConsecutiveCounts(located.begin, located.end, wires[i], sums.subspan(i, 1));
+  }
 }
 
 }  // namespace sideband::sim

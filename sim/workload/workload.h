@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The work of a context in its own cycles, from 0: phases repeated forever, in which each wire is 1 at a steady rate.
+// The work of a context in its own cycles, from 0: phases repeated forever, in which each wire is 1 at a steady rate,
+// or in bursts.
 // Any prefix is counted in closed form: the cost is independent of its length, and every count is predictable.
 //   SIDEBAND_ASSIGN_OR_RETURN(const Workload work, Workload::Create({.phases = {{PhaseKind::kGemm, 200'000},
 //                                                                              {PhaseKind::kAllReduce, 40'000}},
@@ -10,11 +11,21 @@
 //
 // Definition. Wire w has in phase p a rate r (the event's base rate, varied by up to 10 % by the seed) and an offset o,
 // both in units of 2^-32. It is 1 in cycle n of the phase if floor((n+1)r + o) > floor(nr + o). All turns are equal.
+//
+// A phase with bursts is a piece of a ring: kRingPairs times an on and an off burst, with lengths drawn evenly from the
+// given ranges, repeated forever. In each burst of the ring an event's rate is r times a factor drawn evenly, from 0.25
+// to 1.75 if on and from 0 to 0.25 if off (at most every cycle); wires of one event share it. Offsets are drawn per
+// burst and wire, and n is the cycle of the burst. Each time the phase begins, it begins at a drawn cycle of the ring.
+// With `vary_per_mille` v each phase of each turn lasts its cycles c, plus a number drawn evenly from -cv/1000 to
+// cv/1000, and at least one. Such a workload, or one with bursts, repeats what was drawn after kTurns turns. All draws
+// are functions of the seed.
 #ifndef SIDEBAND_SIM_WORKLOAD_WORKLOAD_H_
 #define SIDEBAND_SIM_WORKLOAD_WORKLOAD_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,30 +34,52 @@
 #include "sim/wires/wire_source.h"
 #include "sim/workload/pattern_table.h"
 #include "sim/workload/phase.h"
+#include "sim/workload/varied_turns.h"
 
 namespace sideband::sim {
+
+// Lengths in cycles, both included; at least 1.
+struct BurstLengths {
+  uint64_t low;
+  uint64_t high;
+};
+
+struct BurstSpec {
+  BurstLengths on;
+  BurstLengths off;
+};
 
 struct PhaseSpec {
   PhaseKind kind;
   uint64_t cycles;
+  std::optional<BurstSpec> bursts = std::nullopt;  // absent: steady
 };
 
 // Immutable, copyable.
 class Workload {
  public:
   static constexpr uint64_t kTurnCyclesMax = uint64_t{1} << 62;
-  // The limit of phases × wires, of at most 20 bytes each.
+  // The limit of phases × wires, of at most 20 bytes each; with bursts or variation, of kTurns times the phases, and
+  // the bursts of the rings.
   static constexpr size_t kTableMax = size_t{1} << 22;
+  static constexpr size_t kTurns = 64;
+  static constexpr size_t kRingPairs = 32;
+  static constexpr uint64_t kBurstCyclesMax = kTurnCyclesMax / (2 * kRingPairs);
+  static constexpr uint32_t kVaryPerMilleMax = 500;
 
   struct Options {
-    std::vector<PhaseSpec> phases;         // at least one, none empty, at most kTurnCyclesMax cycles together
+    std::vector<PhaseSpec> phases;         // at least one, none empty, at most kTurnCyclesMax cycles together, or a
+                                           // 128th of it with bursts or variation
     uint64_t seed = 0;                     // distinguishes contexts with the same phases
     std::vector<std::string> wire_events;  // per wire, the name of its event; names may repeat
+    uint32_t vary_per_mille = 0;           // of each phase's length, at most kVaryPerMilleMax
   };
   static absl::StatusOr<Workload> Create(const Options& options);
 
   // The number of cycles in which the wire is 1, of the context's first `cycles` cycles: exact for any number.
-  uint64_t CumulativeCount(WireId wire, uint64_t cycles) const { return table_.CountBefore(wire, Locate(cycles)); }
+  uint64_t CumulativeCount(WireId wire, uint64_t cycles) const {
+    return varied_ ? varied_->CountBefore(wire, Locate(cycles)) : table_.CountBefore(wire, Locate(cycles));
+  }
   // Whether the wire is 1 in one cycle, by the definition; the sum over cycles equals CumulativeCount.
   bool Bit(WireId wire, uint64_t cycle) const;
 
@@ -61,20 +94,27 @@ class Workload {
   Located Locate(CycleRange own) const { return {Locate(own.begin), Locate(own.end)}; }
   // Adds the counts of the wires first, first + 1, …, one per sum: much cheaper than AddCounts.
   void AddConsecutiveCounts(const Located& own, WireId first, std::span<uint64_t> sums) const {
-    table_.AddConsecutiveCounts(own.begin, own.end, first, sums);
+    if (varied_) {
+      varied_->AddConsecutiveCounts(own.begin, own.end, first, sums);
+    } else {
+      table_.AddConsecutiveCounts(own.begin, own.end, first, sums);
+    }
   }
 
   uint32_t wire_count() const { return wire_count_; }
+  // After which everything repeats: the phases once, or kTurns times.
   uint64_t turn_cycles() const { return phase_begins_.back(); }
 
  private:
   Workload() = default;
 
-  TurnPosition Locate(uint64_t cycle) const;
+  void DrawTurns(const Options& options);
+  TurnPosition Locate(uint64_t cycle) const { return LocateCycle(phase_begins_, cycle); }
 
   uint32_t wire_count_ = 0;
   std::vector<uint64_t> phase_begins_{0};  // the begin of each phase; the last element is the length of a turn
   PatternTable table_;
+  std::shared_ptr<const VariedTurns> varied_;  // in place of the table, with bursts or variation
 };
 
 }  // namespace sideband::sim

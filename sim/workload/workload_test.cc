@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <random>
 #include <string>
@@ -14,8 +15,9 @@ namespace sideband::sim {
 namespace {
 
 Workload Make(std::vector<PhaseSpec> phases, uint64_t seed = 1,
-              std::vector<std::string> events = {"sm_active_cycles", "dram_read_cycles", "made_up"}) {
-  auto workload = Workload::Create({std::move(phases), seed, std::move(events)});
+              std::vector<std::string> events = {"sm_active_cycles", "dram_read_cycles", "made_up"},
+              uint32_t vary_per_mille = 0) {
+  auto workload = Workload::Create({std::move(phases), seed, std::move(events), vary_per_mille});
   EXPECT_TRUE(workload.ok()) << workload.status();
   return *std::move(workload);
 }
@@ -103,6 +105,113 @@ TEST(WorkloadTest, SeedAndWireAndPhaseVary) {
   EXPECT_EQ(count, Make({{PhaseKind::kGemm, 100'000}}, 1, {"e", "e"}).CumulativeCount(0, 100'000)) << "repeatable";
 }
 
+TEST(WorkloadTest, VariedAndBurstyCountsEqualTheSumOfBits) {
+  std::mt19937_64 random(8);
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    std::vector<PhaseSpec> phases;
+    for (uint64_t i = 0; i <= random() % 4; ++i) {
+      phases.push_back({static_cast<PhaseKind>(random() % 8), 1 + random() % 100});
+      const uint64_t low = 1 + random() % 9;
+      if (random() % 2 == 0) phases.back().bursts = BurstSpec{{low, low + random() % 20}, {1, 1 + random() % 9}};
+    }
+    phases.push_back({PhaseKind::kUpdate, 20, BurstSpec{{1, 5}, {2, 2}}});
+    const Workload workload = Make(phases, seed, {"sm_active_cycles", "other"}, random() % 501);
+    for (WireId wire = 0; wire < workload.wire_count(); ++wire) {
+      uint64_t sum = 0;
+      for (uint64_t cycle = 0; cycle < workload.turn_cycles() + 500; ++cycle) {
+        ASSERT_EQ(workload.CumulativeCount(wire, cycle), sum) << "seed " << seed << " cycle " << cycle;
+        sum += workload.Bit(wire, cycle) ? 1 : 0;
+      }
+    }
+  }
+}
+
+TEST(WorkloadTest, VariedRangesAreDifferencesOfPrefixes) {
+  std::mt19937_64 random(9);
+  const std::vector<std::string> events(45, "dram_read_cycles");
+  const Workload workload =
+      Make({{PhaseKind::kAssign, 3000}, {PhaseKind::kUpdate, 1000, BurstSpec{{30, 200}, {10, 90}}}}, 3, events, 20);
+  for (int i = 0; i < 2000; ++i) {
+    const uint64_t begin = random() >> random() % 64;
+    const uint64_t end = begin + std::min(random() >> random() % 64, UINT64_MAX - begin);
+    std::vector<uint64_t> together(45), separate(45);
+    std::vector<WireId> wires(45);
+    std::iota(wires.begin(), wires.end(), 0);
+    workload.AddConsecutiveCounts(workload.Locate(CycleRange{begin, end}), 0, together);
+    workload.AddCounts({begin, end}, wires, separate);
+    EXPECT_EQ(together, separate);
+    for (const WireId wire : wires) {
+      ASSERT_EQ(together[wire], workload.CumulativeCount(wire, end) - workload.CumulativeCount(wire, begin));
+    }
+  }
+}
+
+TEST(WorkloadTest, PhasesVaryByTurnAsToldAndRepeat) {
+  // A wire that is 1 in about 72 % of the cycles of the first phase, and never in the second.
+  const Workload workload = Make({{PhaseKind::kAssign, 10'000}, {PhaseKind::kIdle, 10'000}}, 5, {"x_cycles"}, 20);
+  std::vector<uint64_t> lengths;
+  uint64_t last = 0;
+  for (uint64_t cycle = 1; lengths.size() < 100; ++cycle) {
+    // A turn ends with the idle phase.
+    const bool begins = workload.Bit(0, cycle) && cycle - last > 12'000 &&
+                        workload.CumulativeCount(0, cycle) == workload.CumulativeCount(0, cycle - 5'000);
+    if (!begins) continue;
+    lengths.push_back(cycle - last);
+    last = cycle;
+  }
+  for (const uint64_t length : lengths) EXPECT_NEAR(static_cast<double>(length), 20'000, 2 * 200 + 100);
+  EXPECT_GT(*std::ranges::max_element(lengths), 20'100u);
+  EXPECT_LT(*std::ranges::min_element(lengths), 19'900u);
+  EXPECT_NEAR(static_cast<double>(workload.turn_cycles()), 64 * 20'000, 64 * 100);
+  const uint64_t turn = workload.turn_cycles();
+  EXPECT_EQ(workload.CumulativeCount(0, turn + 12'345),
+            workload.CumulativeCount(0, turn) + workload.CumulativeCount(0, 12'345));
+}
+
+// The largest difference of a ratio of two events between windows, relative to its mean.
+double Fluctuation(const Workload& workload, uint64_t window, uint64_t windows) {
+  std::vector<double> ratios;
+  for (uint64_t i = 0; i < windows; ++i) {
+    std::vector<uint64_t> sums(2);
+    workload.AddCounts({i * window, (i + 1) * window}, std::vector<WireId>{0, 1}, sums);
+    ratios.push_back(static_cast<double>(sums[0]) / static_cast<double>(sums[1] + 1));
+  }
+  const double mean = std::accumulate(ratios.begin(), ratios.end(), 0.0) / static_cast<double>(windows);
+  return (*std::ranges::max_element(ratios) - *std::ranges::min_element(ratios)) / mean;
+}
+
+TEST(WorkloadTest, BurstsChangeTheCompositionOfEvents) {
+  const std::vector<std::string> events = {"instructions_issued_cycles", "dram_read_cycles"};
+  const BurstSpec bursts{{5'000, 20'000}, {5'000, 20'000}};
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    EXPECT_GT(Fluctuation(Make({{PhaseKind::kUpdate, 1'000'000, bursts}}, seed, events), 10'000, 20), 0.05) << seed;
+    EXPECT_LT(Fluctuation(Make({{PhaseKind::kAssign, 1'000'000}}, seed, events), 10'000, 20), 0.01) << seed;
+  }
+}
+
+TEST(WorkloadTest, WiresOfAnEventShareItsBursts) {
+  const Workload workload = Make({{PhaseKind::kUpdate, 10'000'000, BurstSpec{{10'000, 10'000}, {10'000, 10'000}}}}, 1,
+                                 {"dram_read_cycles", "dram_read_cycles"});
+  std::vector<double> factors;
+  for (uint64_t cycle = 0; cycle < 500'000; cycle += 10'000) {
+    std::vector<uint64_t> sums(2);
+    workload.AddCounts({cycle, cycle + 10'000}, std::vector<WireId>{0, 1}, sums);
+    if (sums[1] > 1000) factors.push_back(static_cast<double>(sums[0]) / static_cast<double>(sums[1]));
+  }
+  ASSERT_GT(factors.size(), 10u);
+  // Each wire has a rate of its own, in the same proportion in every burst.
+  EXPECT_NEAR(*std::ranges::max_element(factors), *std::ranges::min_element(factors), 0.01);
+}
+
+TEST(WorkloadTest, SteadyTurnsAreThoseOfAlways) {
+  // Pinned: recorded totals depend on it.
+  const Workload workload = Make({{PhaseKind::kGemm, 777}, {PhaseKind::kCopy, 55}}, 42);
+  EXPECT_EQ(workload.turn_cycles(), 832u);
+  EXPECT_EQ(workload.CumulativeCount(0, 1'000'000), 813'743u);
+  EXPECT_EQ(workload.CumulativeCount(1, 1'000'000), 198'295u);
+  EXPECT_EQ(workload.CumulativeCount(2, 1'000'000), 447'118u);
+}
+
 TEST(WorkloadTest, IdleCountsNothing) {
   const Workload workload = Make({{PhaseKind::kIdle, 10}});
   for (WireId wire = 0; wire < 3; ++wire) EXPECT_EQ(workload.CumulativeCount(wire, UINT64_MAX), 0u);
@@ -122,6 +231,17 @@ TEST(WorkloadTest, OptionsAreChecked) {
   EXPECT_EQ(message({many, 0, std::vector<std::string>(1 << 11, "a")}), "");
   EXPECT_EQ(message({many, 0, std::vector<std::string>((1 << 11) + 1, "a")}),
             "2048 phases x 2049 wires are more than 4194304");
+  EXPECT_EQ(message({many, 0, std::vector<std::string>(17, "a"), 1}),
+            "2048 phases, bursty or varied, x 17 wires are more than 32768");
+  EXPECT_EQ(message({{{PhaseKind::kGemm, 1}}, 0, {}, 501}), "phases vary by 501 per mille, at most 500 are possible");
+  EXPECT_EQ(message({{{PhaseKind::kGemm, half}}, 0, {"a"}, 1}),
+            "the phases have more than 36028797018963968 cycles together");
+  const auto bursts = [&](BurstLengths on) { return message({{{PhaseKind::kGemm, 9, BurstSpec{on, {1, 1}}}}, 0, {}}); };
+  const std::string limits = "bursts last from 1 cycle to 72057594037927936";
+  EXPECT_EQ(bursts({0, 1}), limits);
+  EXPECT_EQ(bursts({2, 1}), limits);
+  EXPECT_EQ(bursts({1, UINT64_MAX}), limits);
+  EXPECT_EQ(bursts({1, Workload::kBurstCyclesMax}), "");
 }
 
 }  // namespace

@@ -43,6 +43,7 @@
 #include "secure_mcu/chip/player.h"
 #include "secure_mcu/chip/private_slices.h"
 #include "secure_mcu/chip/relation_rules.h"
+#include "secure_mcu/chip/rotation_periods.h"
 #include "secure_mcu/chip/rotation_plan.h"
 #include "secure_mcu/chip/rotation_rules.h"
 #include "secure_mcu/chip/schedule_timeline.h"
@@ -210,6 +211,10 @@ void UsePlayer(const std::unique_ptr<Chip>& chip, Timeline& timeline, const std:
 
 void UseScheduleTimeline(const std::vector<sim::Residency>& residencies, const std::vector<Tenant>& tenants) {
   //@ secure_mcu/chip/schedule_timeline.h
+}
+
+void UseRotationPeriods(const std::vector<IndicatorSample>& run) {
+  //@ secure_mcu/chip/rotation_periods.h
 }
 
 absl::Status UseSelectableEvents(const PipelineConfig& config, const std::vector<mailbox::EventSet>& selections) {

@@ -12,6 +12,7 @@
 #include "sim/workload/phase.h"
 #include "sim/workload/steady_workload.h"
 #include "sim/workload/synthetic_slice.h"
+#include "sim/workload/varied_turns.h"
 #include "sim/workload/workload.h"
 
 namespace sideband::sim {
@@ -41,6 +42,10 @@ void UseSteadyWorkload(Workload workload, std::span<const WireId> ids, std::span
 absl::Status UseSyntheticSlice(Workload workload, std::span<const WireId> wires, std::span<uint64_t> sums) {
   //@ sim/workload/synthetic_slice.h
   return absl::OkStatus();
+}
+
+void UseVariedTurns(const std::vector<Pattern>& patterns) {
+  //@ sim/workload/varied_turns.h
 }
 
 absl::Status UseWorkload() {
