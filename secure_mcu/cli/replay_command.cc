@@ -21,6 +21,7 @@ struct Flags {
   ReplayInputs inputs;
   std::string format = "json";
   std::string switch_trace;
+  bool bounds = false;
 };
 
 // A running count of cycles, shown on terminals only.
@@ -54,7 +55,7 @@ absl::Status Run(const Flags& flags) {
   for (const std::string& warning : result->warnings) {
     absl::FPrintF(stderr, "sideband-mcu: warning: %s\n", Visible(warning));
   }
-  return PrintText(flags.format == "json" ? FormatJson(*result) : FormatTable(*result));
+  return PrintText(flags.format == "json" ? FormatJson(*result) : FormatTable(*result, flags.bounds));
 }
 
 }  // namespace
@@ -80,6 +81,15 @@ Command AddReplayCommand(CLI::App& app) {
       ->add_option("--peek", flags->inputs.peeks,
                    "Print these counts as they are at these cycles, beside the blocks (CSV: cycle,vm,context,event)")
       ->type_name("FILE");
+  CLI::Option* const rotation =
+      command
+          ->add_option("--rotation", flags->inputs.rotation,
+                       "How events take turns at fewer counters, in cycles of 1ns (YAML: counters, slots, relations)")
+          ->type_name("FILE");
+  command->add_option("--seed", flags->inputs.seed, "The order of the turns; without it the rotation's, or 0")
+      ->needs(rotation);
+  command->add_flag("--bounds", flags->bounds, "Print a table of each block's estimates, with their errors and bounds")
+      ->needs(rotation);
   command->add_option("--format", flags->format, "How to print: json or table")
       ->check(CLI::IsMember({"json", "table"}))
       ->type_name("FORMAT")

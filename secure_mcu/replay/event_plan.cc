@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "secure_mcu/replay/unit_dealer.h"
 
 namespace sideband::mcu {
 namespace {
@@ -43,14 +44,9 @@ class ChannelPacker {
     return found == index_.end() ? 0 : named_[found->second].inputs.size();
   }
 
-  std::vector<CcuSpec> Pack(const std::string& name, uint8_t channel) const {
-    std::vector<CcuSpec> ccus;
-    for (const auto& [domain, inputs] : unnamed_) {
-      const UlcSpec like{.domain = domain, .inputs = {}};
-      for (CcuSpec& ccu : sideband::mcu::Pack(absl::StrCat(name, ".clock", domain), channel, inputs, like)) {
-        ccus.push_back(std::move(ccu));
-      }
-    }
+  // `counters`: of the unnamed units; none: one for each input.
+  std::vector<CcuSpec> Pack(const std::string& name, uint8_t channel, std::optional<uint32_t> counters) const {
+    std::vector<CcuSpec> ccus = counters ? DealUnits(name, channel, unnamed_, *counters) : PackUnnamed(name, channel);
     for (size_t i = 0; i < named_.size(); ++i) {
       if (i % kCcuUlcsMax == 0) {
         ccus.push_back({.name = absl::StrCat(name, ".named", i / kCcuUlcsMax), .channel = channel, .ulcs = {}});
@@ -61,6 +57,17 @@ class ChannelPacker {
   }
 
  private:
+  std::vector<CcuSpec> PackUnnamed(const std::string& name, uint8_t channel) const {
+    std::vector<CcuSpec> ccus;
+    for (const auto& [domain, inputs] : unnamed_) {
+      const UlcSpec like{.domain = domain, .inputs = {}};
+      for (CcuSpec& ccu : sideband::mcu::Pack(absl::StrCat(name, ".clock", domain), channel, inputs, like)) {
+        ccus.push_back(std::move(ccu));
+      }
+    }
+    return ccus;
+  }
+
   UlcSpec& Named(const std::string& ulc, uint32_t domain) {
     const auto [entry, is_new] = index_.try_emplace(ulc, named_.size());
     if (is_new) named_.push_back({.name = ulc, .domain = domain, .inputs = {}});
@@ -74,14 +81,16 @@ class ChannelPacker {
 
 class Planner {
  public:
-  Planner(const sim::SignalMap& map, const sim::EventWires& wires, uint32_t slices)
-      : map_(map), wires_(wires), slices_(slices) {}
+  Planner(const sim::SignalMap& map, const sim::EventWires& wires, uint32_t slices, std::optional<uint32_t> counters)
+      : map_(map), wires_(wires), slices_(slices), counters_per_slice_(counters) {}
 
   absl::StatusOr<EventPlan> Plan() && {
     for (size_t i = 0; i < map_.events().size(); ++i) SIDEBAND_RETURN_IF_ERROR(Add(i));
     for (const auto& [channel, packer] : packers_) {
-      const std::string name = channel == kDeviceChannel ? "device" : absl::StrCat("slice", int{channel});
-      for (CcuSpec& ccu : packer.Pack(name, channel)) plan_.ccus.push_back(std::move(ccu));
+      const bool is_device = channel == kDeviceChannel;
+      const std::string name = is_device ? "device" : absl::StrCat("slice", int{channel});
+      const auto counters = is_device ? std::nullopt : counters_per_slice_;
+      for (CcuSpec& ccu : packer.Pack(name, channel, counters)) plan_.ccus.push_back(std::move(ccu));
     }
     return std::move(plan_);
   }
@@ -92,6 +101,10 @@ class Planner {
     SIDEBAND_ASSIGN_OR_RETURN(const uint16_t event, CounterOf(spec));
     SIDEBAND_RETURN_IF_ERROR(CheckUlc(spec, wires_.domain(index)));
     SIDEBAND_ASSIGN_OR_RETURN(const std::vector<uint8_t> channels, Channels(spec));
+    if (spec.in_host && counters_per_slice_) {
+      return map_.Error(
+          spec.line, absl::StrCat("event '", spec.name, "' has a mode: with a rotation, events count in both modes"));
+    }
     if (spec.in_host) plan_.gate_groups = {{}, {.in_guest = false, .in_host = true}};
     for (const uint8_t channel : channels) {
       SIDEBAND_RETURN_IF_ERROR(AddTo(channel, spec, index, Inputs(spec, WiresOf(index, channel), event)));
@@ -179,6 +192,7 @@ class Planner {
   const sim::SignalMap& map_;
   const sim::EventWires& wires_;
   const uint32_t slices_;
+  const std::optional<uint32_t> counters_per_slice_;
   EventPlan plan_;
   std::map<std::string, uint16_t> counters_;
   std::map<std::string, std::pair<size_t, bool>> ulcs_;  // by name: domain, and whether the scope is the device
@@ -189,8 +203,9 @@ class Planner {
 
 std::string UnattributedEvent(const std::string& event) { return absl::StrCat("unattributed_", event); }
 
-absl::StatusOr<EventPlan> PlanEvents(const sim::SignalMap& map, const sim::EventWires& wires, uint32_t slices) {
-  return Planner(map, wires, slices).Plan();
+absl::StatusOr<EventPlan> PlanEvents(const sim::SignalMap& map, const sim::EventWires& wires, uint32_t slices,
+                                     std::optional<uint32_t> counters) {
+  return Planner(map, wires, slices, counters).Plan();
 }
 
 }  // namespace sideband::mcu

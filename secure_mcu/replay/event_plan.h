@@ -3,11 +3,12 @@
 // Plans the units of a pipeline from the events of a signal map. Events with the same name share a counter of the
 // memory blocks. Each wire of an event has a counter of a unit-level counter, which the map names, or which is packed
 // in order.
-//   SIDEBAND_ASSIGN_OR_RETURN(EventPlan plan, PlanEvents(map, trace->event_wires(), slices));
+//   SIDEBAND_ASSIGN_OR_RETURN(EventPlan plan, PlanEvents(map, trace->event_wires(), slices, std::nullopt));
 #ifndef SIDEBAND_SECURE_MCU_REPLAY_EVENT_PLAN_H_
 #define SIDEBAND_SECURE_MCU_REPLAY_EVENT_PLAN_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,14 +42,17 @@ struct EventPlan {
   std::vector<GateGroup> gate_groups;
 };
 
-// `wires` are those that the trace returned for `map` and for filters of `slices`. Errors are INVALID_ARGUMENT with the
-// map's line:
+// `wires` are those that the trace returned for `map` and for filters of `slices`. With `counters`, a slice has only so
+// many, of one bit each, for its events that name no unit-level counter: they take turns (unit_dealer.h). Errors are
+// INVALID_ARGUMENT with the map's line:
 // - a named unit-level counter that needs more than 45 counters, or has events of two clocks or of both scopes;
 // - an event of the name of another's unattributed requests, or one for whose own that name would be too long;
 // - an event that is of both scopes, counted both in full and prescaled, or both with and without a requester;
 // - an event of a slice beyond `slices`;
+// - an event with a mode, beside `counters`;
 // - more events than a memory block can hold.
-absl::StatusOr<EventPlan> PlanEvents(const sim::SignalMap& map, const sim::EventWires& wires, uint32_t slices);
+absl::StatusOr<EventPlan> PlanEvents(const sim::SignalMap& map, const sim::EventWires& wires, uint32_t slices,
+                                     std::optional<uint32_t> counters);
 
 }  // namespace sideband::mcu
 

@@ -13,6 +13,7 @@
 #include "secure_mcu/chip/schedule_timeline.h"
 #include "secure_mcu/replay/event_plan.h"
 #include "secure_mcu/replay/peeker.h"
+#include "secure_mcu/replay/rotation_setup.h"
 #include "secure_mcu/replay/tenants.h"
 #include "secure_mcu/replay/warnings.h"
 #include "sim/waveform/exits.h"
@@ -71,19 +72,27 @@ absl::Status RunToEnd(sim::TraceReader& trace, uint32_t slices, Chip& chip, Play
   return absl::OkStatus();
 }
 
-ReplayBlock MakeBlock(const MemoryBlocks& memory, BlockId block, std::string vm, std::string context) {
-  const auto counters = memory.counters(block);
-  return {.vm = std::move(vm),
-          .context = std::move(context),
-          .counters = {counters.begin(), counters.end()},
-          .flags = mailbox::FlagNames(memory.header(block).flags)};
+ReplayBlock MakeBlock(const Chip& chip, BlockId block, std::string vm, std::string context) {
+  const auto counters = chip.memory().counters(block);
+  ReplayBlock made{.vm = std::move(vm),
+                   .context = std::move(context),
+                   .counters = {counters.begin(), counters.end()},
+                   .flags = {},
+                   .rotation = {}};
+  uint16_t flags = chip.memory().header(block).flags;
+  if (chip.has_rotation()) {
+    made.rotation = NumbersOf(chip, block);
+    if (made.rotation->is_estimated()) flags |= mailbox::kFlagEstimated;
+  }
+  made.flags = mailbox::FlagNames(flags);
+  return made;
 }
 
-std::vector<ReplayBlock> CollectBlocks(const MemoryBlocks& memory, const std::vector<Tenant>& tenants) {
-  std::vector<ReplayBlock> blocks = {MakeBlock(memory, 0, "vm0", "")};
+std::vector<ReplayBlock> CollectBlocks(const Chip& chip, const std::vector<Tenant>& tenants) {
+  std::vector<ReplayBlock> blocks = {MakeBlock(chip, 0, "vm0", "")};
   for (const Tenant& tenant : tenants) {
     const BlockId block = tenant.binding.context.value_or(tenant.binding.vm);
-    blocks.push_back(MakeBlock(memory, block, tenant.vm, tenant.context));
+    blocks.push_back(MakeBlock(chip, block, tenant.vm, tenant.context));
   }
   return blocks;
 }
@@ -118,28 +127,41 @@ absl::StatusOr<ReplayResult> Replay(const ReplayInputs& inputs, const ReplayObse
   const uint32_t slices = SliceCount(map, schedule);
   SIDEBAND_ASSIGN_OR_RETURN(const auto filters, sim::TagFilters::Create(map, schedule, inputs.schedule, slices));
   SIDEBAND_ASSIGN_OR_RETURN(const auto trace, sim::TraceReader::Open(inputs.trace, map, filters));
-  SIDEBAND_ASSIGN_OR_RETURN(EventPlan plan, PlanEvents(map, trace->event_wires(), slices));
+  std::optional<RotationFile> rotation;
+  if (!inputs.rotation.empty()) {
+    SIDEBAND_ASSIGN_OR_RETURN(rotation, LoadReplayRotation(inputs.rotation));
+  }
+  const auto counters = rotation ? rotation->counters : std::nullopt;
+  SIDEBAND_ASSIGN_OR_RETURN(EventPlan plan, PlanEvents(map, trace->event_wires(), slices, counters));
 
-  const auto events = static_cast<uint32_t>(plan.events.size());
+  std::vector<std::string> names;
+  for (const PlannedEvent& event : plan.events) names.push_back(event.name);
   const bool has_modes = !plan.gate_groups.empty();
-  SIDEBAND_ASSIGN_OR_RETURN(const auto chip, Chip::Create({.slices = slices,
-                                                           .events = events,
-                                                           .ccus = std::move(plan.ccus),
-                                                           .gate_groups = std::move(plan.gate_groups)}));
+  PipelineConfig config{.slices = slices,
+                        .events = static_cast<uint32_t>(names.size()),
+                        .ccus = std::move(plan.ccus),
+                        .gate_groups = std::move(plan.gate_groups)};
+  const bool has_turns = HasTurns(config);
+  if (has_turns) SIDEBAND_RETURN_IF_ERROR(AddRotation(*rotation, inputs.seed, names, config));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto chip, Chip::Create(config));
   std::vector<Tenant> tenants = CreateHosts(schedule, *chip);
   for (Tenant& tenant : CreateBlocks(ScheduledVms(schedule), chip->memory())) tenants.push_back(std::move(tenant));
   if (observers.switches) chip->TraceSwitches(NamedSwitches(tenants, observers.switches));
   ScheduleTimeline timeline(schedule, tenants, /*turn_cycles=*/0);
   // No source follows the residents: the wires of a trace do not depend on them.
   Player player(*chip, timeline, std::vector<sim::WireSource*>(slices), {}, ModesOf(exits));
-  std::vector<std::string> names;
-  for (const PlannedEvent& event : plan.events) names.push_back(event.name);
   SIDEBAND_ASSIGN_OR_RETURN(Peeker peeker, Peeker::Create(peeks, inputs.peeks, names, tenants));
   SIDEBAND_RETURN_IF_ERROR(RunToEnd(*trace, slices, *chip, player, peeker, observers.progress));
   ReplayResult result{.cycles = trace->cycles(),
                       .events = std::move(names),
-                      .blocks = CollectBlocks(chip->memory(), tenants),
-                      .warnings = ReplayWarnings(inputs.schedule, map, schedule, *trace)};
+                      .blocks = CollectBlocks(*chip, tenants),
+                      .peeks = {},
+                      .warnings = ReplayWarnings(inputs.schedule, map, schedule, *trace),
+                      .rotation = {}};
+  if (chip->has_rotation()) result.rotation = RotationOf(*chip, result.events);
+  if (rotation && !has_turns) {
+    result.warnings.push_back(absl::StrCat(inputs.rotation, ": every event has a counter: none takes turns"));
+  }
   if (!exits.empty() && !has_modes) {
     result.warnings.push_back(absl::StrCat(inputs.exits, ": no event has a mode: exits change no count"));
   }

@@ -319,16 +319,27 @@ class Row:
         for event, numbers in self.numbers.items():
             numbers.add_variance(self._epoch_enabled, self._epoch_running_of(event))
             upper = numbers.counted + math.ceil(numbers.slack)
-            variance = numbers.variance
+            variance = shown_variance(numbers.variance, upper - numbers.counted)
             has_number = self.running_of(event) > 0
             events[event] = {
                 "truth": numbers.truth, "counted": numbers.counted, "running": self.running_of(event),
                 "lower": numbers.counted, "upper": upper,
                 "estimate": min(max(numbers.shown, numbers.counted), upper) if has_number else None,
-                "variance": variance, "deviation": None if variance is None else math.ceil(math.sqrt(variance))}
+                "variance": variance, "deviation": root_up(variance)}
         fixed = {event: {"truth": total, "counted": total} for event, total in self.fixed.items()}
         return {"enabled": self.enabled, "running": self.running, "slots": self.slots, "events": events,
                 "fixed": fixed}
+
+
+def shown_variance(variance, distance):
+    """Nothing within bounds of that distance has a variance above the square of its half."""
+    most = Fraction(distance, 2) ** 2
+    return math.ceil(most if variance is None else min(variance, most))
+
+
+def root_up(number):
+    root = math.isqrt(number)
+    return root if root * root == number else root + 1
 
 
 def _added(left, right):
@@ -349,8 +360,7 @@ def add_rows(rows):
                 for key, value in numbers.items():
                     sums[key] = _added(sums[key], value)
     for numbers in total["events"].values():
-        if numbers["variance"] is not None:
-            numbers["deviation"] = math.ceil(math.sqrt(numbers["variance"]))
+        numbers["deviation"] = root_up(numbers["variance"])
     return total
 
 

@@ -1,0 +1,179 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: Apache-2.0
+"""What `sideband-mcu replay --rotation` shows, bit for bit against truth.py."""
+
+import json
+import os
+import random
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+import chip_run  # noqa: E402
+
+MCU = os.path.join(os.getcwd(), "secure_mcu", "sideband-mcu")
+NUMBERS = ("counted", "estimate", "lower", "upper", "standard_error")
+HAS_DATA = bool(os.environ.get("SIDEBAND_SHARED_DATA"))
+
+STATES = ("idle", "fetch", "decode", "request", "wait", "execute", "update", "done")
+TINYGPU_RELATIONS = [
+    {"sum": ["core%d_%s_cycles" % (core, state) for state in STATES], "of": "resident_cycles", "times": 1}
+    for core in range(4)] + [
+    {"event": "data_mem_%s_lanes" % port, "is_sum_of": ["data_mem_%s_%d_cycles" % (port, lane) for lane in range(4)]}
+    for port in ("read_valid", "read_ready", "write_valid", "write_ready")]
+
+
+class TruthTestCase(unittest.TestCase):
+    def compare(self, waveform, settings, seed):
+        """The replay's answer, after its comparison with the truth."""
+        shown = waveform.replay(MCU, settings, seed)
+        expected = waveform.truth(shown, settings, seed)
+        for block in shown["blocks"]:
+            name = block["vm"], block["context"]
+            if name in expected:
+                self.compare_block(block, expected[name], shown, (name, settings, seed))
+        return shown
+
+    def compare_block(self, block, row, shown, what):
+        numbers = block["rotation"]
+        self.assertEqual(numbers["enabled"], row["enabled"], what)
+        self.assertEqual(numbers["running"], row["running"], what)
+        self.assertEqual(set(numbers["events"]), set(row["events"]), what)
+        for event, found in numbers["events"].items():
+            self.compare_event(found, row["events"][event], row["enabled"], (event, what))
+        for event in shown["rotation"]["fixed"]:
+            self.assertEqual(block["counters"][event], row["fixed"][event]["truth"], (event, what))
+
+    def compare_event(self, found, row, enabled, what):
+        expected = {"counted": row["counted"], "estimate": row["estimate"], "lower": row["lower"],
+                    "upper": row["upper"],
+                    "standard_error": row["deviation"] if row["running"] else None}
+        self.assertEqual({key: found[key] for key in NUMBERS}, expected, what)
+        self.assertAlmostEqual(found["coverage"], row["running"] / enabled if enabled else 0, 9, what)
+        self.assertLessEqual(found["lower"], row["truth"], what)
+        self.assertLessEqual(row["truth"], found["upper"], what)
+
+
+@unittest.skipUnless(HAS_DATA, "SIDEBAND_SHARED_DATA is not set: no reference waveforms")
+class ReferenceTest(TruthTestCase):
+    def test_small_waveform(self):
+        waveform = chip_run.reference("tinygpu-small")
+        for counters, slots, dead in ((68, 64, 0), (68, 100, 7), (34, 511, 0), (17, 128, 0), (9, 64, 3), (90, 2048, 0)):
+            for seed in (0, 1, 2**63 + 5):
+                self.compare(waveform, {"counters": counters, "slots": slots, "dead_cycles": dead}, seed)
+
+    def test_waveform(self):
+        waveform = chip_run.reference("tinygpu")
+        for counters, slots in ((68, 64), (68, 511), (34, 256), (17, 2048), (5, 127)):
+            self.compare(waveform, {"counters": counters, "slots": slots}, counters)
+
+    def test_relations(self):
+        waveform = chip_run.reference("tinygpu")
+        for counters, slots in ((60, 64), (60, 511), (30, 300), (15, 64)):
+            settings = {"counters": counters, "slots": slots, "relations": TINYGPU_RELATIONS}
+            shown = self.compare(waveform, settings, 11)
+            self.assertEqual(len(shown["rotation"]["derived"]), 8)
+
+    def test_fixed_events(self):
+        settings = {"counters": 40, "slots": 200, "dead_cycles": 20, "relations": TINYGPU_RELATIONS[:2],
+                    "fixed": ["core0_execute_cycles", "core1_idle_cycles", "kernel_launches"]}
+        self.compare(chip_run.reference("tinygpu"), settings, 4)
+
+
+# --- Drawn waveforms --------------------------------------------------------------------------------------------------
+
+
+def trace_text(random_, cycles):
+    """Signals of a reference clock and of a faster and a slower one, which are low, high or drawn for a while."""
+    text = ["$timescale 1ns $end\n$scope module top $end\n"]
+    text += ["$var wire 1 %s %s $end\n" % (code, name) for code, name in (("!", "clk"), ("@", "fast"), ("~", "slow"))]
+    text += ["$var wire 1 %s a $end\n$var wire 1 %s b $end\n$var wire 6 %s n [5:0] $end\n$var wire 3 %s m [2:0] $end\n"
+             % ("a", "b", "c", "d")]
+    text.append("$upscope $end\n$enddefinitions $end\n#0\n0!\n0@\n0~\n0a\n0b\nb0 c\nb0 d\n")
+    levels = [0.5, 0.5]
+    for time in range(1, cycles * 10):
+        if random_.random() < 0.01:
+            levels = [random_.choice((0, 0.1, 0.9, 1)), random_.choice((0, 0.5, 1))]
+        lines = []
+        for code, half, phase in (("!", 5, 0), ("@", 3, 1), ("~", 17, 5)):
+            if time % half == phase:
+                lines.append("%d%s" % ((time // half) % 2, code))
+        if time % 5 == 2:
+            lines += ["%da" % (random_.random() < levels[0]), "%db" % (random_.random() < levels[1]),
+                      "b%s c" % format(int(64 * levels[0] * random_.random()), "b"),
+                      "b%s d" % format(random_.randrange(8) if levels[1] else 0, "b")]
+        if lines:
+            text.append("#%d\n%s\n" % (time, "\n".join(lines)))
+    return "".join(text)
+
+
+EVENTS = [
+    {"name": "a", "signal": "top.a", "op": "high"},
+    {"name": "not_a", "signal": "top.a", "op": "low"},
+    {"name": "b", "signal": "top.b", "op": "high"},
+    {"name": "b_starts", "signal": "top.b", "op": "rise"},
+    {"name": "n", "signal": "top.n", "op": "value", "count": "prescaled"},
+    {"name": "n_lanes", "signal": "top.n", "op": "popcount", "count": "prescaled"},
+    {"name": "m", "signal": "top.m", "op": "popcount"},
+    {"name": "m0", "signal": "top.m", "op": "high", "bit": 0},
+    {"name": "m1", "signal": "top.m", "op": "high", "bit": 1},
+    {"name": "m2", "signal": "top.m", "op": "high", "bit": 2},
+    {"name": "fast_a", "signal": "top.a", "op": "high", "clock": "top.fast"},
+    {"name": "fast_not_a", "signal": "top.a", "op": "low", "clock": "top.fast"},
+    {"name": "fast_m", "signal": "top.m", "op": "value", "clock": "top.fast"},
+    {"name": "slow_b", "signal": "top.b", "op": "high", "clock": "top.slow"},
+    {"name": "slow_n", "signal": "top.n", "op": "value", "clock": "top.slow"},
+]
+RELATIONS = [
+    {"sum": ["a", "not_a"], "of": "resident_cycles", "times": 1},
+    {"event": "m", "is_sum_of": ["m0", "m1", "m2"]},
+    {"event": "b_starts", "at_most": "b"},
+]
+
+
+def schedule_text(random_, cycles):
+    """Residencies of a slice, some of them short, some without a context."""
+    rows, start = ["start_cycle,end_cycle,vm,context"], random_.randrange(5)
+    while start < cycles + 30:
+        end = start + random_.choice((3, 50, 200, 700, 3000))
+        rows.append("%d,%d,%s" % (start, end, random_.choice(("vm1,a", "vm1,b", "vm2,", "vm3,c"))))
+        start = end + random_.choice((0, 0, 10))
+    return "\n".join(rows) + "\n"
+
+
+class DrawnTest(TruthTestCase):
+    def draw(self, seed, events, cycles=6000):
+        random_ = random.Random(seed)
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        texts = {"s.json": json.dumps({"clock": "top.clk", "events": events}),
+                 "t.vcd": trace_text(random_, cycles), "c.csv": schedule_text(random_, cycles)}
+        for name, text in texts.items():
+            with open(os.path.join(folder.name, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        return chip_run.Waveform(*(os.path.join(folder.name, name) for name in ("s.json", "t.vcd", "c.csv")))
+
+    def test_one_clock(self):
+        for seed in range(6):
+            waveform = self.draw(seed, EVENTS[:10])
+            for counters, slots, dead in ((12, 64, 0), (9, 100, 9), (12, 17, 2)):
+                self.compare(waveform, {"counters": counters, "slots": slots, "dead_cycles": dead}, seed)
+
+    def test_relations(self):
+        for seed in range(6):
+            waveform = self.draw(100 + seed, EVENTS[:10])
+            for counters, slots in ((12, 64), (9, 100)):
+                settings = {"counters": counters, "slots": slots, "dead_cycles": seed, "relations": RELATIONS}
+                self.compare(waveform, settings, seed)
+
+    def test_several_clocks(self):
+        for seed in range(4):
+            waveform = self.draw(200 + seed, EVENTS)
+            for slots, dead in ((64, 0), (129, 11)):
+                settings = {"counters": 26, "slots": slots, "dead_cycles": dead, "relations": RELATIONS}
+                self.compare(waveform, settings, seed)
+
+
+if __name__ == "__main__":
+    unittest.main()
