@@ -45,7 +45,7 @@ bool ReplayNumbers::is_estimated() const {
 }
 
 ReplayRotation RotationOf(const Chip& chip, const std::vector<std::string>& names) {
-  const CounterPlan& plan = chip.rotation_plan();
+  const CounterPlan& plan = chip.rotation_plans()[0].counters;
   ReplayRotation rotation;
   for (const mailbox::EventSet& set : plan.sets) rotation.sets.push_back(NamesOf(set, plan, names));
   for (size_t event = 0; event < names.size(); ++event) {
@@ -56,7 +56,7 @@ ReplayRotation RotationOf(const Chip& chip, const std::vector<std::string>& name
 }
 
 ReplayNumbers NumbersOf(const Chip& chip, BlockId block) {
-  const CounterPlan& plan = chip.rotation_plan();
+  const CounterPlan& plan = chip.rotation_plans()[0].counters;
   const mailbox::BlockRotation row = chip.RotationOf(block);
   ReplayNumbers numbers{.running = std::vector<uint64_t>(plan.sets.size()), .events = {}};
   // A replay has no gates and no device units that take turns: one part, and its first line.
