@@ -70,7 +70,7 @@ class WatchLines {
   std::map<std::string, std::string> flags_;  // by row
   std::vector<std::string> notes_;
   size_t device_width_ = 6, vm_width_ = 4, context_width_ = 0;  // 0: no line of a context yet
-  bool has_estimates_ = false;  // whether a line has had any
+  bool has_estimates_ = false;                                  // whether a line has had any
   size_t lines_ = 0;                                            // since the titles, which count, too
 };
 

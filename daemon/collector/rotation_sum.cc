@@ -77,7 +77,8 @@ void RotationSum::AddEvent(size_t event, const Row& base, const Row& now) {
   sum.estimate += Gain(from.estimate, found->estimate);
   const bool is_bounded = sum.upper != kUnknownNumber && found->upper != kUnknownNumber;
   sum.upper = is_bounded ? sum.upper + Gain(from.upper, found->upper) : kUnknownNumber;
-  const double before = earlier == nullptr ? 0 : SquareOf(from, event < base.counters.size() ? base.counters[event] : 0);
+  const double before =
+      earlier == nullptr ? 0 : SquareOf(from, event < base.counters.size() ? base.counters[event] : 0);
   squares_[place] += SquareOf(*found, now.counters[event]) - before;
   sum.deviation = RootOf(squares_[place]);
 }

@@ -16,9 +16,10 @@
 
 namespace sideband::daemon {
 
-// Adds what rows have gained since an earlier snapshot: no number of the sum ever falls but the deviation, and a row that
-// is gone stays in it. Errors of rows are independent, so their squares add. An unknown bound or error makes that of the
-// sum unknown, for good; an error that is unknown only for want of turns counts as half of what the bounds leave.
+// Adds what rows have gained since an earlier snapshot: no number of the sum ever falls but the deviation, and a row
+// that is gone stays in it. Errors of rows are independent, so their squares add. An unknown bound or error makes that
+// of the sum unknown, for good; an error that is unknown only for want of turns counts as half of what the bounds
+// leave.
 class RotationSum {
  public:
   // Goes on from a sum: its numbers, and its squares of errors by place. Both may be empty.

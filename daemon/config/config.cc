@@ -82,10 +82,10 @@ std::string ReadPath(const YamlMap& root, const std::string& key, const ConfigCo
 
 Config Read(const YamlNode& document, const ConfigContext& context) {
   Config config;
-  const auto root =
-      document.Map({"devices", "ratios", "grpc", "http", "local_operators", "quotas", "policy_file", "targets_file",
-                    "counting_file", "tokens", "sealing", "audit", "exposition", "history", "peek", "log", "state_dir", "ports_file"},
-                   context.errors);
+  const auto root = document.Map(
+      {"devices", "ratios", "grpc", "http", "local_operators", "quotas", "policy_file", "targets_file", "counting_file",
+       "tokens", "sealing", "audit", "exposition", "history", "peek", "log", "state_dir", "ports_file"},
+      context.errors);
   if (!root) return config;
   config.devices = ReadDevices(*root, context);
   config.ratios = ReadRatios(*root, context);

@@ -9,11 +9,11 @@ ExpositionConfig ReadExpositionConfig(const YamlMap& root, const ConfigContext& 
   ExpositionConfig config;
   const auto map = context.Section(root, "exposition", {"estimates"});
   if (!map) return config;
-  context.errors.Take(OneOfOr<EstimateSeries>(*map, "estimates", EstimateSeries::kAll,
-                                              {{"all", EstimateSeries::kAll},
-                                               {"coverage", EstimateSeries::kCoverage},
-                                               {"none", EstimateSeries::kNone}}),
-                      config.estimates);
+  context.errors.Take(
+      OneOfOr<EstimateSeries>(
+          *map, "estimates", EstimateSeries::kAll,
+          {{"all", EstimateSeries::kAll}, {"coverage", EstimateSeries::kCoverage}, {"none", EstimateSeries::kNone}}),
+      config.estimates);
   return config;
 }
 

@@ -84,8 +84,8 @@ absl::Status Reloader::Take(StartupFiles files, ReloadOutcome& outcome) {
   const bool takes_tokens = in_force_.tokens.has_value() && wanted.tokens.has_value();
   auto keys = takes_tokens ? std::move(files.keys) : parts_.policy.Current().keys;
   parts_.policy.Replace(std::move(files.policy), std::move(keys));
-  const auto lines =
-      parts_.devices.Apply(wanted.devices, {wanted.ratios.ratios, wanted.peek.bus_share, wanted.exposition.estimates}, std::move(prepared));
+  const auto lines = parts_.devices.Apply(
+      wanted.devices, {wanted.ratios.ratios, wanted.peek.bus_share, wanted.exposition.estimates}, std::move(prepared));
   parts_.devices.Start();
   parts_.counting.Replace(std::move(wanted.counting));
   parts_.history.Configure(wanted.history);

@@ -60,7 +60,8 @@ absl::flat_hash_set<std::string> RotatedEvents(const Topology& topology, const m
 }
 
 // Returns the maximum size of a content with these scopes and events: every number at its longest encoding, every flag
-// of `flags` set, and all numbers of the events that are `rotated`. Overwrites `content`, which must have every counter.
+// of `flags` set, and all numbers of the events that are `rotated`. Overwrites `content`, which must have every
+// counter.
 size_t LargestSize(uint16_t flags, const absl::flat_hash_set<std::string>& rotated,
                    sideband::v1::SealedContent& content) {
   constexpr uint64_t kLongest = std::numeric_limits<uint64_t>::max();

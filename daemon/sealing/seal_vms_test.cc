@@ -28,14 +28,16 @@ mailbox::Catalog GatedCatalog() {
   return catalog;
 }
 
-size_t LengthOfRecord(const Topology& topology, const mailbox::CounterValues& counters) {
+size_t LengthOfRecord(const Topology& topology, const mailbox::CounterValues& counters,
+                      const std::vector<mailbox::BlockRotation>& rotation = {}) {
   const std::string path = testing::TempDir() + "/vm.key";
   std::ofstream(path) << std::string(64, '1') << "\n";
   ::chmod(path.c_str(), 0600);
   FakeClock clock(absl::FromUnixMillis(1000));
   EpochSource epochs(clock, [] { return uint16_t{7}; });
   const auto sealers = *SealerSet::Load({{kVm, path}}, epochs);
-  const mailbox::Snapshot raw{.counters_per_block = 3, .blocks = {{.vm = 1}}, .counters = counters};
+  const mailbox::Snapshot raw{
+      .counters_per_block = 3, .blocks = {{.vm = 1}}, .rotation = rotation, .counters = counters};
   const auto sealed = *SealVms({.name = "gpu0"}, topology, raw, clock.Now(), *sealers);
   return sealed.at(0).record->size();
 }
@@ -45,6 +47,24 @@ TEST(SealVmsTest, ALengthDoesNotTellWhetherAGateWasOpen) {
   const size_t open = LengthOfRecord(topology, {70, 1000, 1000});
   EXPECT_EQ(LengthOfRecord(topology, {70, 1000, 900}), open);
   EXPECT_EQ(LengthOfRecord(topology, {0, 1000, 0}), open);
+}
+
+TEST(SealVmsTest, ALengthDoesNotTellWhoHadATurn) {
+  mailbox::Catalog catalog = GatedCatalog();
+  catalog.gate_groups.clear();
+  for (mailbox::EventInfo& event : catalog.events) event.details.gate_group = mailbox::kNoGateGroup;
+  catalog.events[0].details.counting = mailbox::Counting::kRotated;
+  catalog.plans = {{.number = 0, .sets = {{0b001}, {0b000}}}};
+  const Topology topology(catalog, 1);
+  const auto length = [&](uint64_t running, mailbox::EventEstimate numbers) {
+    return LengthOfRecord(
+        topology, {70, 1000, 1000},
+        {{.parts = {{.enabled = {1000}, .running = {running, 1000 - running}}}, .events = {numbers}}});
+  };
+  const size_t estimated = length(500, {.estimate = 140, .upper = 600, .deviation = 9});
+  EXPECT_EQ(length(0, {}), estimated) << "no turn: no number";
+  EXPECT_EQ(length(1000, {.estimate = 70, .upper = 70}), estimated) << "every turn: exact";
+  EXPECT_EQ(length(500, {.estimate = uint64_t{1} << 60, .upper = mailbox::kUnknownNumber}), estimated);
 }
 
 }  // namespace

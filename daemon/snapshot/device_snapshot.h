@@ -74,7 +74,8 @@ struct DeviceSnapshot {
   // The device's row is not its own block, but the sum of what the shown VMs count: the block has, or has had in this
   // boot, counts of a confidential VM that is not private (docs/decisions/0003 and 0024).
   bool device_row_is_sum = false;
-  // Of such a row: the squares of its estimates' errors, before they were rounded, so that the next row goes on exactly.
+  // Of such a row: the squares of its estimates' errors, before they were rounded, so that the next row goes on
+  // exactly.
   std::vector<double> device_row_squares;
   std::vector<SealedVmRecord> sealed;
   // The host's clock half-way through the latch, and half of the latch's duration.

@@ -29,8 +29,10 @@ inline mailbox::EventInfo RotatedEvent(const char* name, mailbox::Counting count
 inline mailbox::Catalog RotatingCatalog() {
   mailbox::Catalog catalog;
   catalog.reference_clock_hz = 1'000'000'000;
-  catalog.events = {{.name = mailbox::kResidentCyclesEvent, .unit = "cycles"}, RotatedEvent("hit_cycles"),
-                    RotatedEvent("miss_cycles"), RotatedEvent("late_cycles", mailbox::Counting::kDerived)};
+  catalog.events = {{.name = mailbox::kResidentCyclesEvent, .unit = "cycles"},
+                    RotatedEvent("hit_cycles"),
+                    RotatedEvent("miss_cycles"),
+                    RotatedEvent("late_cycles", mailbox::Counting::kDerived)};
   catalog.vms = {{.id = kRotatingVm, .uuid = *Uuid::Parse("00000000-0000-0000-0000-000000000001"), .name = "open"}};
   catalog.contexts = {{.vm = kRotatingVm, .id = 0, .name = "c"}};
   catalog.plans = {{.number = 0, .sets = {{0b0010}, {0b1100}}, .derived = {0b1000}}};

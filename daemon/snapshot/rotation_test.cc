@@ -94,7 +94,8 @@ TEST_F(RotationTest, AContradictionShowsNoLessThanWasCounted) {
 
 TEST_F(RotationTest, ASnapshotShowsEstimatesAndFlagsThoseWhoSeeThem) {
   DeviceSnapshot snapshot = RotatingSnapshot(std::make_shared<Topology>(catalog_, 77), data_);
-  EXPECT_EQ(std::vector(snapshot.Shown(2).begin(), snapshot.Shown(2).end()), (std::vector<uint64_t>{1000, 400, 100, 8}));
+  EXPECT_EQ(std::vector(snapshot.Shown(2).begin(), snapshot.Shown(2).end()),
+            (std::vector<uint64_t>{1000, 400, 100, 8}));
   snapshot.data.blocks[1].flags = mailbox::kFlagEstimated | mailbox::kFlagRotationInconsistent;
   EXPECT_EQ(snapshot.FlagsOf(1, {true, true, false, false}), snapshot.data.blocks[1].flags);
   EXPECT_EQ(snapshot.FlagsOf(1, {true, false, false, false}), mailbox::kFlagRotationInconsistent);

@@ -38,9 +38,8 @@ class RowUtilisation {
   RowUtilisation(const DeviceSnapshot& snapshot, size_t row);
 
   // nullopt where the capacity, a rate or the clock is unknown, for a context that was not resident, for an event that
-  // was not counted, for a device's row that leaves out confidential VMs, for an estimate that by its upper bound may be
-  // above the capacity, and where IsContradiction(). `event` is an
-  // index of the catalogue.
+  // was not counted, for a device's row that leaves out confidential VMs, for an estimate that by its upper bound may
+  // be above the capacity, and where IsContradiction(). `event` is an index of the catalogue.
   std::optional<Utilisation> Of(size_t event) const;
   // Whether the device has counted more than it can.
   bool IsContradiction(size_t event) const;

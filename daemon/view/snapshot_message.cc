@@ -37,7 +37,8 @@ void FillCounters(const DeviceSnapshot& snapshot, size_t row, const EventSet& ev
   for (size_t i = 0; i < counters.size() && i < events.size(); ++i) {
     if (!events[i] || !snapshot.IsShown(row, i)) continue;
     sideband::v1::Counter& counter = *out.add_counters();
-    FillCounter(*snapshot.topology, i, {counters[i], snapshot.CoverageOf(row, i), snapshot.EstimateOf(row, i)}, counter);
+    FillCounter(*snapshot.topology, i, {counters[i], snapshot.CoverageOf(row, i), snapshot.EstimateOf(row, i)},
+                counter);
     // An unknown rate is absent.
     if (i >= rates.size() || std::isnan(rates[i])) continue;
     counter.set_rate_per_second(rates[i]);
