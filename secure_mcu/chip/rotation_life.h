@@ -65,6 +65,10 @@ class RotationLife {
   // What the slots so far have shown of the context's periods.
   OwnPeriods Learn() const { return policy_.Learn(); }
 
+  // Of the table's event i, in 2^-16: A, which what is shown is the running maximum of, cut to bounds.
+  absl::uint128 Sum(size_t i) const {
+    return estimates_[i].Sum(EpochOf(table_->events[i]), ClosedOf(table_->events[i]));
+  }
   // With an open slot, or with empty lengths.
   LeafNumbers Show(const SlotLengths& open, std::span<const uint64_t> counts) const;
 
