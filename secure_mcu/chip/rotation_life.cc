@@ -12,6 +12,8 @@ namespace {
 // Of each set, before an epoch may close: the cut slots of its residencies are then a small part.
 constexpr uint64_t kTurnsMin = 64;
 constexpr double kPerMille = 1000;
+// A slot's count that deviates by less than a thousandth is certain: what is left can be the rounding of sums.
+constexpr double kSpreadMin = 1e-6;
 
 uint64_t Clamped(const absl::uint128& value) {
   return value > std::numeric_limits<uint64_t>::max() ? mailbox::kUnknownNumber : absl::Uint128Low64(value);
@@ -147,7 +149,8 @@ void RotationLife::Adapt() {
     const RotatedEvent& event = table_->events[i];
     const auto weight = table_->settings.weights.find(event.event);
     const double wanted = weight == table_->settings.weights.end() ? 1 : weight->second / kPerMille;
-    const double spread = wanted * estimates_[i].SlotSpread(EpochOf(event));
+    double spread = estimates_[i].SlotSpread(EpochOf(event));
+    spread = spread < kSpreadMin ? 0 : wanted * spread;
     for (size_t set = 0; set < needs.size(); ++set) needs[set] += event.IsIn(set) ? spread : 0;
   }
   std::vector<double> of_scope;

@@ -12,7 +12,7 @@ namespace sideband::mcu {
 TurnPolicy::TurnPolicy(const mailbox::RotationSettings& settings, bool has_instructions, RotationOrder order,
                        TurnScope scope)
     : settings_(settings),
-      has_instructions_(has_instructions),
+      has_instructions_(has_instructions && !scope.is_confidential),
       order_(std::move(order)),
       scope_(std::move(scope)),
       classifier_{.threshold_per_mille = settings.threshold_per_mille, .step = settings.step},
@@ -43,10 +43,9 @@ void TurnPolicy::Adapt(std::span<const double> needs) {
 // --- The length -----------------------------------------------------------------------------------------------------
 
 RotationClass TurnPolicy::NextClass() const {
-  if (scope_.is_confidential || !has_instructions_) return RotationClass::kFluctuating;
+  if (!has_instructions_) return RotationClass::kFluctuating;
   if (!scope_.learnt.empty()) return ClassAt(scope_.learnt, own_);
-  const bool has_window = is_fast() && looks_ > settings_.step;
-  return has_window ? online_.Next() : RotationClass::kFluctuating;
+  return is_fast() ? online_class_ : RotationClass::kFluctuating;
 }
 
 uint64_t TurnPolicy::NextLength() const {
@@ -64,7 +63,7 @@ void TurnPolicy::Observe(uint64_t own, const IndicatorSample& sample) {
   if (sample_own_ < settings_.interval) return;
   online_.Add(sample_);
   recorder_.Add(sample_, own_);
-  ++looks_;
+  if (++looks_ > settings_.step) online_class_ = online_.Next();
   sample_ = {};
   sample_own_ = 0;
 }

@@ -81,7 +81,7 @@ class TurnPolicy {
   void Observe(uint64_t own, const IndicatorSample& sample);
 
   const mailbox::RotationSettings settings_;
-  const bool has_instructions_;
+  const bool has_instructions_;  // and they may be looked at
   RotationOrder order_;
   const TurnScope scope_;
   const ClassifierOptions classifier_;
@@ -99,6 +99,7 @@ class TurnPolicy {
   uint64_t sample_own_ = 0;  // its own cycles
   uint64_t looks_ = 0;       // intervals so far
   OnlineRotationClass online_;
+  RotationClass online_class_ = RotationClass::kFluctuating;
   RunRecorder recorder_;
 };
 
