@@ -39,7 +39,8 @@ absl::Status CheckUse(const YamlMap& map, RotationUse use) {
     return absl::OkStatus();
   };
   if (use != RotationUse::kRequest) SIDEBAND_RETURN_IF_ERROR(refuse({"events", "always"}, "plans that are asked for"));
-  if (use == RotationUse::kRequest) SIDEBAND_RETURN_IF_ERROR(refuse({"dead_cycles", "seed"}, "chip files and replays"));
+  if (use == RotationUse::kRequest)
+    SIDEBAND_RETURN_IF_ERROR(refuse({"instructions", "dead_cycles", "seed"}, "chip files and replays"));
   if (use == RotationUse::kReplay) return absl::OkStatus();
   return refuse({"counters", "fixed", "relations"}, "replays: a chip file says it of its units");
 }
@@ -143,6 +144,14 @@ absl::Status ReadNames(const YamlMap& map, const std::string& key, std::vector<N
   return absl::OkStatus();
 }
 
+absl::Status ReadInstructions(const YamlMap& map, RotationFile& file) {
+  const auto node = map.Find("instructions");
+  if (!node) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(std::string name, node->String());
+  file.instructions = NamedEvent{std::move(name), node->line()};
+  return absl::OkStatus();
+}
+
 // A number, or the text of a hexadecimal one with or without 0x.
 absl::Status ReadSeed(const YamlMap& map, RotationFile& file) {
   const auto node = map.Find("seed");
@@ -190,9 +199,10 @@ absl::StatusOr<RotationFile> LoadRotationFile(const std::string& path, RotationU
 }
 
 absl::StatusOr<RotationFile> ReadRotation(const YamlNode& node, const std::string& path, RotationUse use) {
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"profile", "slots", "interval", "threshold", "step",
-                                                         "sets_per_pass", "adapt", "weights", "events", "always",
-                                                         "dead_cycles", "seed", "counters", "fixed", "relations"}));
+  SIDEBAND_ASSIGN_OR_RETURN(
+      const YamlMap map,
+      node.Map({"profile", "slots", "interval", "threshold", "step", "sets_per_pass", "adapt", "weights", "events",
+                "always", "instructions", "dead_cycles", "seed", "counters", "fixed", "relations"}));
   SIDEBAND_RETURN_IF_ERROR(CheckUse(map, use));
   RotationFile file;
   file.path = path, file.line = node.line();
@@ -203,6 +213,7 @@ absl::StatusOr<RotationFile> ReadRotation(const YamlNode& node, const std::strin
   SIDEBAND_RETURN_IF_ERROR(ReadWeights(map, file));
   SIDEBAND_RETURN_IF_ERROR(ReadNames(map, "events", file.events));
   SIDEBAND_RETURN_IF_ERROR(ReadNames(map, "always", file.always));
+  SIDEBAND_RETURN_IF_ERROR(ReadInstructions(map, file));
   SIDEBAND_RETURN_IF_ERROR(ReadCount(map, "dead_cycles", 0, std::numeric_limits<uint32_t>::max(), file.dead_cycles));
   SIDEBAND_RETURN_IF_ERROR(ReadSeed(map, file));
   SIDEBAND_RETURN_IF_ERROR(ReadOfReplay(map, file));

@@ -25,7 +25,7 @@ namespace sideband {
 // Who reads the file decides which keys it may have beside those of the settings.
 enum class RotationUse {
   kRequest,  // a device is asked for a plan: `events` and `always`
-  kChip,     // what a chip boots with: `dead_cycles` and `seed`
+  kChip,     // what a chip boots with: `instructions`, `dead_cycles` and `seed`
   kReplay,   // a waveform, which has no chip file: those of a chip, and `counters`, `fixed` and `relations`
 };
 
@@ -49,6 +49,7 @@ struct RotationFile {
   std::vector<NamedEvent> events;  // that take turns; none: all that can
   std::vector<NamedEvent> always;  // of these, in every set
 
+  std::optional<NamedEvent> instructions;  // whose rate tells even from uneven periods
   uint32_t dead_cycles = 0;
   std::optional<uint64_t> seed;  // none: drawn by the device
 

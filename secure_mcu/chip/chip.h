@@ -184,6 +184,14 @@ class Chip {
   const std::vector<uint16_t>& rotated_events() const { return rotation_->events(); }
   // The identity by which the order of the VM's turns is drawn; nil until then. To be called before it is resident.
   void NameVm(BlockId vm, const Uuid& uuid) { vm_uuids_[vm] = uuid; }
+  // Whether the VM is confidential: its turns are then equal, of one length, and nothing is learnt of it. From its next
+  // residency on.
+  void SetConfidential(BlockId vm, bool is_confidential) { confidential_[vm] = is_confidential; }
+  // What a context's next runs take their slots' lengths from is learnt anew, and the pass that its next generation
+  // counts (rotation_passes.h); of VMs without contexts, too. Only with a rotation. OUT_OF_RANGE beyond the passes of
+  // the block's plan.
+  void LearnRotation(BlockId block) { rotation_->Learn(block); }
+  absl::Status SetRotationPass(BlockId block, uint32_t pass) { return rotation_->ChoosePass(block, pass); }
   // The numbers of a block at the last Latch; none without a rotation.
   mailbox::BlockRotation RotationOf(BlockId block) const;
 
@@ -375,6 +383,7 @@ class Chip {
   uint32_t acknowledgements_ = 0;
   std::optional<RotationTurns> rotation_;
   std::map<BlockId, Uuid> vm_uuids_;
+  std::map<BlockId, bool> confidential_;
   HpcReadPath hpc_;
   BlockId requested_block_ = 0;  // by the firmware
   std::optional<LiveBlock> live_block_;

@@ -54,6 +54,8 @@ RotationLeaf Chip::LeafOf(uint8_t slice, const Binding& binding) const {
                                  .vm = header.vm,
                                  .context = header.context,
                                  .generation = header.generation}};
+  const auto confidential = confidential_.find(binding.vm);
+  leaf.is_confidential = confidential != confidential_.end() && confidential->second;
   if (binding.context) leaf.others.emplace_back(binding.vm, memory_.header(binding.vm).generation);
   if (!private_slices_.Contains(slice)) leaf.others.emplace_back(0, memory_.header(0).generation);
   return leaf;

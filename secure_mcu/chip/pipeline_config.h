@@ -63,6 +63,9 @@ struct CcuSpec {
 struct RotationSpec {
   mailbox::RotationSettings settings;
   mailbox::EventSet fixed;   // of switched units: in every set of every plan; no words: none
+  // The event whose rate tells stable from fluctuating periods (rotation_periods.h); it takes no turns: it is fixed, or
+  // of a unit with a counter for each event. None: all slots are settings.fluctuating_slot long.
+  std::optional<uint16_t> instructions;
   uint32_t dead_cycles = 0;  // at the start of a slot: enabled, not running; less than the shortest slot
   // For tests and emulation: makes the order of turns a function of the inputs. A device draws its own at boot.
   std::optional<uint64_t> seed;

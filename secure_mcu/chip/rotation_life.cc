@@ -11,6 +11,9 @@ namespace {
 
 // Of each set, before an epoch may close: the cut slots of its residencies are then a small part.
 constexpr uint64_t kTurnsMin = 64;
+constexpr double kPerMille = 1000;
+// A slot's count that deviates by less than a thousandth is certain: what is left can be the rounding of sums.
+constexpr double kSpreadMin = 1e-6;
 
 uint64_t Clamped(const absl::uint128& value) {
   return value > std::numeric_limits<uint64_t>::max() ? mailbox::kUnknownNumber : absl::Uint128Low64(value);
@@ -25,37 +28,38 @@ RotationLife::Times::Times(const RotationTable& table)
       squares(table.sets(), std::vector<double>(table.lines.size())),
       turns(table.sets()) {}
 
-RotationLife::RotationLife(std::shared_ptr<const RotationTable> table, RotationOrder order)
+RotationLife::RotationLife(std::shared_ptr<const RotationTable> table, RotationOrder order, TurnScope scope)
     : table_(std::move(table)),
-      order_(std::move(order)),
+      policy_(table_->settings, table_->instructions.has_value(), std::move(order), std::move(scope)),
       estimates_(table_->events.size()),
       saved_(table_->events.size()),
       all_(*table_),
       epoch_(*table_),
+      needs_(table_->sets(), -1),
       relations_(table_) {}
 
 void RotationLife::BeginResidency() {
-  position_ = 0;
-  set_ = order_.SetAt(residency_, position_);
+  policy_.BeginResidency();
   if (epoch_.enabled[0] == 0) is_within_ = true;
 }
 
 void RotationLife::Derive(const SlotLengths& lengths, std::span<uint64_t> counts, std::span<uint64_t> gained) const {
-  relations_.Derive(set_, lengths, counts, gained);
+  relations_.Derive(set(), lengths, counts, gained);
 }
 
 // --- Times ----------------------------------------------------------------------------------------------------------
 
 void RotationLife::AddSlot(const SlotLengths& lengths, Times& times) const {
+  const size_t set = policy_.set();
   for (size_t line = 0; line < table_->lines.size(); ++line) {
     times.enabled[line] += lengths.enabled[line];
     const uint64_t running = lengths.running[line];
-    times.running[set_][line] += running;
+    times.running[set][line] += running;
     if (running == 0) continue;
-    ++times.slots[set_][line];
-    times.squares[set_][line] += static_cast<double>(running) * static_cast<double>(running);
+    ++times.slots[set][line];
+    times.squares[set][line] += static_cast<double>(running) * static_cast<double>(running);
   }
-  ++times.turns[set_];
+  ++times.turns[set];
 }
 
 uint64_t RotationLife::RunningOf(const RotatedEvent& event, const Times& times, size_t line) const {
@@ -89,46 +93,77 @@ void RotationLife::BoundSlot(const SlotLengths& lengths, std::span<const uint64_
                              std::vector<absl::int128>& saved) const {
   for (const size_t i : table_->related) {
     const RotatedEvent& event = table_->events[i];
-    if (relations_.IsKnown(set_, event.event)) continue;
-    const auto left = static_cast<absl::int128>(relations_.Leave(set_, event.event, lengths, counts));
+    if (relations_.IsKnown(set(), event.event)) continue;
+    const auto left = static_cast<absl::int128>(relations_.Leave(set(), event.event, lengths, counts));
     saved[i] -= left;
-    if (!event.IsIn(set_)) saved[i] += static_cast<absl::int128>(relations_.MostOf(event.event, lengths));
+    if (!event.IsIn(set())) saved[i] += static_cast<absl::int128>(relations_.MostOf(event.event, lengths));
   }
 }
 
 void RotationLife::CountSlot(const SlotLengths& lengths, std::span<const uint64_t> counts) {
-  for (const size_t i : table_->members[set_]) {
+  for (const size_t i : table_->members[set()]) {
     const RotatedEvent& event = table_->events[i];
     estimates_[i].AddSlot(counts[event.event], lengths.running[event.line]);
   }
   AddSlot(lengths, all_);
   AddSlot(lengths, epoch_);
-  for (const size_t i : table_->members[set_]) Evaluate(i);
+  for (const size_t i : table_->members[set()]) Evaluate(i);
 }
 
 void RotationLife::EndSlot(const SlotLengths& lengths, std::span<const uint64_t> counts, bool is_whole) {
   if (lengths.enabled[0] == 0) return;
-  relations_.Check(set_, lengths, counts);
+  relations_.Check(set(), lengths, counts);
   BoundSlot(lengths, counts, saved_);
   CountSlot(lengths, counts);
-  ++position_;
-  if (is_whole && is_within_ && position_ % table_->sets() == 0 && HasTurns()) CloseEpoch();
-  set_ = order_.SetAt(residency_, position_);
+  policy_.EndSlot(lengths.enabled[0], SampleOf(lengths, counts));
+  if (is_whole && is_within_ && policy_.is_round_over() && HasTurns()) CloseEpoch();
+  policy_.BeginSlot();
+}
+
+IndicatorSample RotationLife::SampleOf(const SlotLengths& lengths, std::span<const uint64_t> counts) const {
+  if (!table_->instructions) return {};
+  return {.instructions = counts[*table_->instructions], .cycles = lengths.running[0]};
 }
 
 void RotationLife::EndResidency() {
   for (size_t i = 0; i < estimates_.size(); ++i) Evaluate(i);
-  ++residency_;
+  policy_.EndResidency();
   ++ended_;
   is_within_ = false;
-  if (ended_ % table_->sets() == 0 && HasTurns()) CloseEpoch();
+  if (ended_ % policy_.sets() == 0 && HasTurns()) CloseEpoch();
 }
 
 bool RotationLife::HasTurns() const {
-  return std::ranges::all_of(epoch_.turns, [](uint64_t turns) { return turns >= kTurnsMin; });
+  for (size_t set = 0; set < epoch_.turns.size(); ++set) {
+    if (policy_.Includes(set) && epoch_.turns[set] < kTurnsMin) return false;
+  }
+  return true;
+}
+
+// Shares change only where an epoch closes anyway, so that none is closed earlier than it may be, and no estimate mixes
+// shares. Every event's spread then rests on at least kTurnsMin slots.
+void RotationLife::Adapt() {
+  if (!policy_.adapts()) return;
+  std::vector<double> needs(table_->sets());
+  for (size_t i = 0; i < estimates_.size(); ++i) {
+    const RotatedEvent& event = table_->events[i];
+    const auto weight = table_->settings.weights.find(event.event);
+    const double wanted = weight == table_->settings.weights.end() ? 1 : weight->second / kPerMille;
+    double spread = estimates_[i].SlotSpread(EpochOf(event));
+    spread = spread < kSpreadMin ? 0 : wanted * spread;
+    for (size_t set = 0; set < needs.size(); ++set) needs[set] += event.IsIn(set) ? spread : 0;
+  }
+  std::vector<double> of_scope;
+  for (size_t set = 0; set < needs.size(); ++set) {
+    if (!policy_.Includes(set)) continue;
+    needs_[set] = needs_[set] < 0 ? needs[set] : (needs_[set] + needs[set]) / 2;
+    of_scope.push_back(std::sqrt(needs_[set]));
+  }
+  policy_.Adapt(of_scope);
 }
 
 void RotationLife::CloseEpoch() {
+  Adapt();
   for (size_t i = 0; i < estimates_.size(); ++i) {
     estimates_[i].Close(EpochOf(table_->events[i]), ClosedOf(table_->events[i]));
   }
@@ -147,7 +182,7 @@ absl::uint128 RotationLife::UpperOf(size_t i, const Times& times, const absl::in
   }
   const bool is_always = RunningOf(event, times, 0) == times.enabled[0];
   // Each residency drops a remainder of what was counted of it, and another of all.
-  const uint64_t remainders = is_always ? 0 : event.accumulators * (residency_ + 1);
+  const uint64_t remainders = is_always ? 0 : event.accumulators * (policy_.residency() + 1);
   const absl::int128 rounded = (unseen + absl::int128(kGainScale - 1)) / absl::int128(kGainScale);
   return absl::uint128(counted) + static_cast<absl::uint128>(rounded) + remainders;
 }
@@ -181,7 +216,7 @@ LeafNumbers RotationLife::Show(const SlotLengths& open, std::span<const uint64_t
   }
   for (size_t i = 0; i < estimates_.size(); ++i) {
     const RotatedEvent& event = table_->events[i];
-    numbers.events.push_back(ShowEvent(i, times, saved[i], has_open && event.IsIn(set_) ? counts[event.event] : 0));
+    numbers.events.push_back(ShowEvent(i, times, saved[i], has_open && event.IsIn(set()) ? counts[event.event] : 0));
   }
   return numbers;
 }

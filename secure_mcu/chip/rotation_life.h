@@ -2,7 +2,7 @@
 //
 // The rotation of one context on one slice since its plan began: whose turn it is, and what the slots so far say of
 // every event (event-groups.md, "Rotation in the chip" and "Numbers").
-//   RotationLife life(table, order);
+//   RotationLife life(table, order, {.sets = table->sets()});
 //   life.BeginResidency();
 //   Connect(life.set());
 //   life.Derive(lengths, counts, add);             // of the open slot so far
@@ -21,6 +21,7 @@
 #include "absl/numeric/int128.h"
 #include "secure_mcu/chip/rotation_table.h"
 #include "secure_mcu/chip/slot_relations.h"
+#include "secure_mcu/chip/turn_policy.h"
 #include "secure_mcu/pipeline/event_estimate.h"
 #include "secure_mcu/pipeline/rotation_order.h"
 
@@ -40,15 +41,18 @@ struct LeafNumbers {
 // Not thread-safe.
 class RotationLife {
  public:
-  RotationLife(std::shared_ptr<const RotationTable> table, RotationOrder order);
+  // `order` has as many sets as the scope.
+  RotationLife(std::shared_ptr<const RotationTable> table, RotationOrder order, TurnScope scope);
 
   const RotationTable& table() const { return *table_; }
   // A relation did not hold: it is not used any more.
   bool inconsistent() const { return relations_.inconsistent(); }
 
   // Only within a residency: the set in turn, and the length of its slot in own cycles.
-  size_t set() const { return set_; }
-  uint64_t slot_cycles() const { return table_->settings.fluctuating_slot; }
+  size_t set() const { return policy_.set(); }
+  uint64_t slot_cycles() const { return policy_.slot_cycles(); }
+  // Whether more than one set is ever in turn.
+  bool turns() const { return policy_.sets() > 1; }
   void BeginResidency();
   // Adds to `counts`, which has the count of every event of the chip in the open slot's running cycles, what derived
   // events have gained since they were derived last, and to `gained` the same. All cycles of `lengths` are counted.
@@ -58,6 +62,13 @@ class RotationLife {
   // After EndSlot of its last slot.
   void EndResidency();
 
+  // What the slots so far have shown of the context's periods.
+  OwnPeriods Learn() const { return policy_.Learn(); }
+
+  // Of the table's event i, in 2^-16: A, which what is shown is the running maximum of, cut to bounds.
+  absl::uint128 Sum(size_t i) const {
+    return estimates_[i].Sum(EpochOf(table_->events[i]), ClosedOf(table_->events[i]));
+  }
   // With an open slot, or with empty lengths.
   LeafNumbers Show(const SlotLengths& open, std::span<const uint64_t> counts) const;
 
@@ -83,19 +94,21 @@ class RotationLife {
   absl::uint128 UpperOf(size_t i, const Times& times, const absl::int128& saved, uint64_t counted) const;
   LeafNumbers::Event ShowEvent(size_t i, const Times& times, const absl::int128& saved, uint64_t open_count) const;
   void Evaluate(size_t i) { estimates_[i].Evaluate(EpochOf(table_->events[i]), ClosedOf(table_->events[i])); }
+  IndicatorSample SampleOf(const SlotLengths& lengths, std::span<const uint64_t> counts) const;
   bool HasTurns() const;
   void CloseEpoch();
+  void Adapt();
 
   const std::shared_ptr<const RotationTable> table_;
-  RotationOrder order_;
-  uint64_t residency_ = 0, position_ = 0;
-  size_t set_ = 0;
+  TurnPolicy policy_;
   std::vector<EventEstimate> estimates_;  // per event of the table
   // In 1/kGainScale: how much less than its gain an event can have had, by relations, in slots without it.
   std::vector<absl::int128> saved_;
   Times all_, epoch_;
   uint64_t ended_ = 0;      // residencies since the last close
   bool is_within_ = false;  // the open epoch is within this residency
+  // Per set, of the closed epochs: a mean in which each weighs as much as all before it.
+  std::vector<double> needs_;  // negative: no closed epoch
   SlotRelations relations_;
 };
 

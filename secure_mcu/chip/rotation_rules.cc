@@ -76,6 +76,9 @@ absl::Status CheckSettings(const mailbox::RotationSettings& settings, const Pipe
   const uint64_t low = std::max(ShortestSlot(config), dead + 1);
   SIDEBAND_RETURN_IF_ERROR(CheckRange("stable slot (cycles)", settings.stable_slot, low, kSlotCyclesMax));
   SIDEBAND_RETURN_IF_ERROR(CheckRange("fluctuating slot (cycles)", settings.fluctuating_slot, low, kSlotCyclesMax));
+  // A first run's slots are intervals.
+  const bool is_two_set = settings.profile == mailbox::RotationProfile::kTwoSet;
+  if (is_two_set) SIDEBAND_RETURN_IF_ERROR(CheckRange("interval (cycles)", settings.interval, low, kSlotCyclesMax));
   if (settings.interval == 0) return absl::InvalidArgumentError("interval is 0, must be at least 1");
   if (settings.step == 0) return absl::InvalidArgumentError("step is 0, must be at least 1");
   SIDEBAND_RETURN_IF_ERROR(CheckRange("threshold per mille", settings.threshold_per_mille, 0, kThresholdMax));
@@ -83,6 +86,16 @@ absl::Status CheckSettings(const mailbox::RotationSettings& settings, const Pipe
     SIDEBAND_RETURN_IF_ERROR(CheckRange("event with a weight", event, 0, config.events - 1));
   }
   return absl::OkStatus();
+}
+
+// Periods are told by what every slot counts.
+absl::Status CheckInstructions(const PipelineConfig& config, const CounterNeeds& needs, const EventNamer& name) {
+  const auto& event = config.rotation->instructions;
+  if (!event) return absl::OkStatus();
+  if (*event >= config.events) return absl::InvalidArgumentError(absl::StrCat("no event ", *event, " of instructions"));
+  if (!needs.Has(*event) || mailbox::Includes(config.rotation->fixed, *event)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("event ", name(*event), " cannot be that of instructions: it takes turns, and is not fixed"));
 }
 
 absl::Status CheckRotation(const PipelineConfig& config, const EventNamer& name) {
@@ -93,6 +106,7 @@ absl::Status CheckRotation(const PipelineConfig& config, const EventNamer& name)
   const CounterNeeds needs(config);
   SIDEBAND_RETURN_IF_ERROR(CheckNotMixed(config, needs, name));
   SIDEBAND_RETURN_IF_ERROR(CheckFixed(config, needs, name));
+  SIDEBAND_RETURN_IF_ERROR(CheckInstructions(config, needs, name));
   return CheckSettings(config.rotation->settings, config);
 }
 

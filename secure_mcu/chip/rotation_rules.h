@@ -24,13 +24,13 @@ inline constexpr uint64_t kSlotCyclesMax = 1'000'000'000'000;
 uint64_t ShortestSlot(const PipelineConfig& config);
 
 // INVALID_ARGUMENT names the time or number that is out of range: slots shorter than ShortestSlot or than
-// rotation.dead_cycles + 1, or longer than kSlotCyclesMax, no interval or step, a threshold above 1000, and
-// weights of events that the chip does not have.
+// rotation.dead_cycles + 1, or longer than kSlotCyclesMax, no interval or step, an interval of profile `two-set` that
+// is no slot, a threshold above 1000, and weights of events that the chip does not have.
 absl::Status CheckSettings(const mailbox::RotationSettings& settings, const PipelineConfig& config);
 
 // OK without config.rotation. INVALID_ARGUMENT for the above, for selections beside a rotation, for an event with
-// inputs of both switched units and others, for fixed events that are not of switched units, and for those that leave
-// no counter of a unit.
+// inputs of both switched units and others, for fixed events that are not of switched units, for those that leave no
+// counter of a unit, and for an event of instructions that takes turns.
 absl::Status CheckRotation(const PipelineConfig& config, const EventNamer& name = EventNumber);
 
 }  // namespace sideband::mcu

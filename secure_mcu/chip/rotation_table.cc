@@ -95,6 +95,8 @@ RotationTable::RotationTable(const PipelineConfig& config, const RotationLines& 
       gains(config.events),
       relations(config.relations) {
   const std::vector<bool> of_device = DeviceEvents(config);
+  const auto& told = config.rotation->instructions;
+  if (told && of_device[*told] == (channel == kDeviceChannel)) instructions = told;
   for (const uint16_t event : TurningEvents(config)) {
     turns[event] = true;
     if (of_device[event] != (channel == kDeviceChannel)) continue;

@@ -72,6 +72,8 @@ struct RotationTable {
   const uint16_t number;
   const CounterPlan plan;
   const mailbox::RotationSettings settings;
+  // What a context's periods are told by; none: the chip names none, or not of the channel's scope.
+  std::optional<uint16_t> instructions;
   RotationLines lines;
   std::vector<RotatedEvent> events;          // all of the channel's scope that turn, ascending
   std::vector<std::vector<size_t>> members;  // per set: into events

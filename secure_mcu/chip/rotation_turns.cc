@@ -88,19 +88,40 @@ uint16_t RotationTurns::PlanOf(uint8_t channel, const RotationLeaf& leaf) const 
   return channel == kDeviceChannel ? kDevicePlan : chosen(leaf.block);
 }
 
+// The device has no generations: its sets are all of one pass.
+TurnScope RotationTurns::ScopeOf(uint8_t channel, const RotationLeaf& leaf, const RotationTable& table) {
+  if (channel == kDeviceChannel) return {.sets = table.sets()};
+  TurnScope scope = passes_.ScopeOf({leaf.block, leaf.identity}, channel, table.number, table.sets(), table.settings);
+  scope.is_confidential = leaf.is_confidential;
+  return scope;
+}
+
+absl::Status RotationTurns::ChoosePass(BlockId block, uint32_t pass) {
+  const auto plan = std::ranges::find(plans_, chosen(block), &TurnPlan::number);
+  const size_t passes = Passes(plan->counters, plan->settings.sets_per_pass);
+  if (pass >= passes) return absl::OutOfRangeError(absl::StrCat("pass ", pass, ": the plan has ", passes));
+  passes_.ChooseNext(block, pass);
+  return absl::OkStatus();
+}
+
 // A context that ran under another plan begins anew: what it had stays in its numbers.
 RotationTurns::Life& RotationTurns::FindLife(uint8_t channel, const RotationLeaf& leaf) {
   const uint16_t number = PlanOf(channel, leaf);
   const std::pair key(leaf.block, channel);
   const auto found = lives_.find(key);
   const bool is_same = found != lives_.end() && found->second.generation == leaf.generation &&
+                       found->second.is_confidential == leaf.is_confidential &&
                        found->second.life.table().number == number;
   if (is_same) return found->second;
+  if (found != lives_.end()) passes_.Keep(leaf.block, channel, found->second.generation, found->second.life.Learn());
   const size_t plan = std::ranges::find(plans_, number, &TurnPlan::number) - plans_.begin();
   const auto& table = tables_[plan][&TurnOf(channel) - turns_.data()];
+  TurnScope scope = ScopeOf(channel, leaf, *table);
+  RotationOrder order(seed_, leaf.identity, scope.sets);
   Life life{.generation = leaf.generation,
+            .is_confidential = leaf.is_confidential,
             .first_row = first_rows_[plan],
-            .life = RotationLife(table, RotationOrder(seed_, leaf.identity, table->sets())),
+            .life = RotationLife(table, std::move(order), std::move(scope)),
             .shown = {}};
   lives_.erase(key);
   return lives_.emplace(key, std::move(life)).first->second;
@@ -120,7 +141,7 @@ void RotationTurns::Begin(uint8_t channel, const RotationLeaf& leaf, const Rotat
 void RotationTurns::BeginSlot(Turn& turn, const RotationInstant& at) {
   turn.begin = turn.alive = at;
   // One set is always in turn: nothing ever turns.
-  turn.is_dead = spec_.dead_cycles > 0 && turn.life->life.table().sets() > 1;
+  turn.is_dead = spec_.dead_cycles > 0 && turn.life->life.turns();
   std::ranges::fill(turn.counts, 0);
   turn.dead_gates.assign(lines_.running_events.size(), 0);
 }
@@ -132,9 +153,11 @@ uint8_t RotationTurns::select(uint8_t channel) const {
 }
 
 uint64_t RotationTurns::PhaseEnd(const Turn& turn) const {
-  if (turn.is_dead) return turn.slot_begin + spec_.dead_cycles;
+  const uint64_t slot = turn.life->life.slot_cycles();
+  // What is left of a turn that a residency's end cut can be less.
+  if (turn.is_dead) return turn.slot_begin + std::min<uint64_t>(spec_.dead_cycles, slot);
   if (turn.life->life.table().sets() == 1) return OwnClock::kNever;
-  return turn.slot_begin + turn.life->life.slot_cycles();
+  return turn.slot_begin + slot;
 }
 
 uint64_t RotationTurns::EndOf(uint8_t channel) const {
@@ -184,7 +207,7 @@ void RotationTurns::Derive(uint8_t channel, const RotationInstant& at, std::span
 void RotationTurns::EndSlot(uint8_t channel, const RotationInstant& at) {
   Turn& turn = TurnOf(channel);
   const bool is_whole = turn.clock.Before(at.cycle) == PhaseEnd(turn);
-  if (turn.is_dead && is_whole) {
+  if (turn.is_dead && is_whole && spec_.dead_cycles < turn.life->life.slot_cycles()) {
     for (size_t group = 0; group < lines_.running_events.size(); ++group) {
       const auto& event = lines_.running_events[group];
       if (event) turn.dead_gates[group] = turn.counts[*event];

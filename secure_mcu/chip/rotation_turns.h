@@ -23,9 +23,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "secure_mcu/chip/rotation_life.h"
 #include "secure_mcu/chip/rotation_numbers.h"
+#include "secure_mcu/chip/rotation_passes.h"
 #include "secure_mcu/chip/rotation_table.h"
 #include "secure_mcu/chip/selections.h"
 #include "secure_mcu/pipeline/own_clock.h"
@@ -49,6 +51,7 @@ struct RotationLeaf {
   uint32_t generation = 0;
   std::vector<std::pair<BlockId, uint32_t>> others;  // with their generations
   RotationIdentity identity;
+  bool is_confidential = false;  // the VM is
 };
 
 // Not thread-safe.
@@ -70,6 +73,10 @@ class RotationTurns {
   // The plan of a VM or a context from its next residency on.
   void Choose(BlockId block, uint16_t number) { chosen_[block] = number; }
   uint16_t chosen(BlockId block) const;
+  // As RotationPasses.
+  void Learn(BlockId block) { passes_.Learn(block); }
+  // OUT_OF_RANGE beyond the passes of the plan that is chosen for the block.
+  absl::Status ChoosePass(BlockId block, uint32_t pass);
 
   // A residency of the channel begins. Without device-scope events that turn, the device has none.
   void Begin(uint8_t channel, const RotationLeaf& leaf, const RotationInstant& at);
@@ -103,6 +110,7 @@ class RotationTurns {
  private:
   struct Life {
     uint32_t generation = 0;
+    bool is_confidential = false;
     size_t first_row = 0;  // of its plan
     RotationLife life;
     LeafNumbers shown;
@@ -126,6 +134,7 @@ class RotationTurns {
   void BeginSlot(Turn& turn, const RotationInstant& at);
   SlotLengths LengthsAt(const Turn& turn, const RotationInstant& at) const;
   uint64_t PhaseEnd(const Turn& turn) const;
+  TurnScope ScopeOf(uint8_t channel, const RotationLeaf& leaf, const RotationTable& table);
   void ShowNumbers(Turn& turn, const SlotLengths& open);
 
   const RotationSpec spec_;
@@ -141,6 +150,7 @@ class RotationTurns {
   std::vector<std::vector<std::shared_ptr<const RotationTable>>> tables_;  // per plan and channel, the device's last
   std::vector<std::vector<size_t>> indices_;                               // per channel: of its events among events_
   std::map<BlockId, uint16_t> chosen_;
+  RotationPasses passes_;
   std::vector<Turn> turns_;                            // per channel
   std::map<std::pair<BlockId, uint8_t>, Life> lives_;  // by block and channel
   RotationNumbers numbers_;

@@ -55,7 +55,7 @@ std::string Refused(const std::string& keys, const std::string& fixed = "") {
 
 TEST(ChipFileRotationTest, ReadsARotation) {
   const auto file =
-      Load(Chip("rotation: {slots: {stable: 1ms}, weights: {hits: 2}, dead_cycles: 7, seed: 5}\n"
+      Load(Chip("rotation: {slots: {stable: 1ms}, weights: {hits: 2}, instructions: busy, dead_cycles: 7, seed: 5}\n"
                 "relations:\n"
                 "  - {sum: [busy, idle], of: resident_cycles, times: 2}\n"
                 "  - {event: memory, is_sum_of: [loads, stores]}\n"
@@ -67,6 +67,7 @@ TEST(ChipFileRotationTest, ReadsARotation) {
   EXPECT_EQ(rotation.settings.stable_slot, 1'000'000u);
   EXPECT_EQ(rotation.settings.weights, (std::map<uint16_t, uint32_t>{{5, 2000}}));
   EXPECT_EQ(rotation.fixed, (mailbox::EventSet{0b10}));
+  EXPECT_EQ(rotation.instructions, 1u);
   EXPECT_EQ(rotation.dead_cycles, 7u);
   EXPECT_EQ(rotation.seed, 5u);
   EXPECT_EQ(file->pipeline.relations,
@@ -121,6 +122,9 @@ TEST(ChipFileRotationTest, AMistakeIsNamed) {
   EXPECT_EQ(Refused("rotation: {slots: {stable: 4us}}\n"),
             ":9: stable slot (cycles) is 4000, must be from 4088 to 1000000000000");
   EXPECT_EQ(Refused("rotation:\n  weights:\n    buzy: 1\n"), ":11: no event 'buzy' (did you mean 'busy'?)");
+  EXPECT_EQ(Refused("rotation:\n  instructions: buzy\n"), ":10: no event 'buzy' (did you mean 'busy'?)");
+  EXPECT_EQ(Refused("rotation: {instructions: busy}\n"),
+            ":9: event 'busy' cannot be that of instructions: it takes turns, and is not fixed");
   EXPECT_EQ(Refused("rotation: {counters: 3}\n"),
             ":9: key 'counters' is only for replays: a chip file says it of its units");
   EXPECT_EQ(Refused("rotation: {}\nextension: 1\n"),

@@ -57,6 +57,9 @@ class TurnPlanner {
     RotationSpec& spec = config_.rotation.emplace();
     SIDEBAND_ASSIGN_OR_RETURN(spec.settings, SettingsOf(rotation, numbers, config_.clock_hz));
     SIDEBAND_ASSIGN_OR_RETURN(spec.fixed, Fixed());
+    if (rotation.instructions) {
+      SIDEBAND_ASSIGN_OR_RETURN(spec.instructions, numbers.Of(*rotation.instructions));
+    }
     spec.dead_cycles = rotation.dead_cycles;
     spec.seed = rotation.seed;
     SIDEBAND_RETURN_IF_ERROR(AtLine(CheckSettings(spec.settings, config_), rotation.path, rotation.line));

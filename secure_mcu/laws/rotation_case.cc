@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 
 namespace sideband::mcu {
 namespace {
@@ -50,13 +51,40 @@ std::ostream& operator<<(std::ostream& out, const RotationCase& test) {
   out << test.events << " events, " << test.units << " units of " << test.counters << " counters, period "
       << test.period << ", slot " << test.slot << ", dead " << test.dead_cycles << ", seed " << test.seed << ", wires "
       << test.wires_seed << ", relations " << test.has_relations << ", triggers " << test.trigger_period << ", commits "
-      << test.commit_period << ", depth " << test.buffer_depth << "; turns";
+      << test.commit_period << ", depth " << test.buffer_depth << ", cycles " << test.cycles << ", stable slot "
+      << test.stable_slot << ", adapt " << test.adapt << ", instructions " << test.tells_instructions << ", interval "
+      << test.interval << ", threshold " << test.threshold_per_mille << ", step " << test.step << ", two-set "
+      << test.is_two_set << " of " << test.sets_per_pass << ", last pass " << test.has_pass << "; turns";
   for (const RotationTurn& turn : test.turns) {
     out << " " << turn.cycle << ":";
     if (turn.resident) out << turn.resident->first << "/" << turn.resident->second;
   }
   return out;
 }
+
+namespace {
+
+// How turns are made.
+void DrawTurns(RotationCase& test) {
+  test.stable_slot = *rc::gen::element<uint64_t>(1, 2, 3) * test.slot;
+  test.tells_instructions = *rc::gen::arbitrary<bool>();
+  test.interval = 8 * test.period + *rc::gen::inRange<uint64_t>(0, 300);
+  test.threshold_per_mille = *rc::gen::element<uint32_t>(0, 50, 200, 1000);
+  test.step = *rc::gen::inRange<uint32_t>(1, 5);
+  test.is_two_set = *rc::gen::element(false, false, true);
+  test.adapt = !test.is_two_set && *rc::gen::arbitrary<bool>();
+  test.sets_per_pass = *rc::gen::element<uint32_t>(0, 2, 2, 3);
+  test.has_pass = *rc::gen::arbitrary<bool>();
+}
+
+// Slots are many enough that epochs close, and shares change.
+void MakeLong(RotationCase& test) {
+  test.cycles = kLongRotationCycles;
+  test.period = *rc::gen::inRange<uint32_t>(2, 4);
+  test.slot = 8 * test.period + *rc::gen::inRange<uint64_t>(0, 20);
+}
+
+}  // namespace
 
 rc::Gen<RotationCase> AnyRotationCase() {
   return rc::gen::exec([] {
@@ -66,6 +94,8 @@ rc::Gen<RotationCase> AnyRotationCase() {
     test.units = *rc::gen::inRange<uint32_t>(1, 3);
     test.period = *rc::gen::inRange<uint32_t>(2, 40);
     test.slot = 8 * test.period + *rc::gen::inRange<uint64_t>(0, 300);
+    if (*rc::gen::inRange(0, 4) == 0) MakeLong(test);
+    DrawTurns(test);
     test.dead_cycles = *rc::gen::element<uint32_t>(0, 0, 1, 7);
     test.seed = *rc::gen::arbitrary<uint32_t>();
     test.wires_seed = *rc::gen::arbitrary<uint32_t>();
@@ -76,8 +106,9 @@ rc::Gen<RotationCase> AnyRotationCase() {
     const auto turns = *rc::gen::inRange<size_t>(1, 24);
     for (size_t i = 0; i < turns; ++i) {
       const uint64_t begin = test.turns.empty() ? 0 : test.turns.back().cycle + 1;
-      const uint64_t cycle = begin + *rc::gen::element<uint64_t>(0, 3, 40, 300, 900);
-      if (cycle >= kRotationCycles) break;
+      const bool is_long = test.cycles == kLongRotationCycles;
+      const uint64_t cycle = begin + *rc::gen::element<uint64_t>(0, 3, 40, 300, is_long ? 9000 : 900);
+      if (cycle >= test.cycles) break;
       const auto who = *rc::gen::inRange<uint16_t>(0, 5);
       RotationTurn turn{.cycle = cycle, .resident = std::nullopt};
       if (who < 3) turn.resident = {1, who == 2 ? mailbox::kNoContext : who};
@@ -101,16 +132,27 @@ PipelineConfig ConfigOf(const RotationCase& test) {
   if (test.counters < kUlcCountersMax) mailbox::Insert(FixedEvent(test), config.rotation->fixed);
   config.rotation->dead_cycles = test.dead_cycles;
   config.rotation->seed = test.seed;
-  config.rotation->settings.stable_slot = config.rotation->settings.fluctuating_slot = test.slot;
-  config.rotation->settings.adapt = false;
+  if (test.tells_instructions) config.rotation->instructions = FixedEvent(test);
+  mailbox::RotationSettings& settings = config.rotation->settings;
+  settings.profile = test.is_two_set ? mailbox::RotationProfile::kTwoSet : mailbox::RotationProfile::kFast;
+  settings.stable_slot = test.stable_slot, settings.fluctuating_slot = test.slot;
+  settings.interval = test.interval, settings.step = test.step;
+  settings.threshold_per_mille = test.threshold_per_mille;
+  settings.sets_per_pass = test.sets_per_pass;
+  settings.adapt = test.adapt;
   return config;
 }
 
+std::optional<uint32_t> PassOf(const RotationCase& test, const CounterPlan& plan) {
+  if (!test.has_pass) return std::nullopt;
+  return static_cast<uint32_t>(Passes(plan, test.sets_per_pass) - 1);
+}
+
 sim::PackedWires WiresOf(const RotationCase& test) {
-  sim::PackedWires wires(kSingleWires + test.events, kRotationCycles);
-  wires.ExtendTo(kRotationCycles);
+  sim::PackedWires wires(kSingleWires + test.events, test.cycles);
+  wires.ExtendTo(test.cycles);
   std::mt19937_64 random(test.wires_seed);
-  for (uint64_t cycle = 0; cycle < kRotationCycles; ++cycle) {
+  for (uint64_t cycle = 0; cycle < test.cycles; ++cycle) {
     // Long runs of one state, so that slots differ.
     const uint64_t state = (cycle / 64 + random() % 2) % kStates;
     wires.Set(static_cast<sim::WireId>(state), cycle);
@@ -125,7 +167,7 @@ sim::PackedWires WiresOf(const RotationCase& test) {
 
 RotationTruth::RotationTruth(const RotationCase& test, const PipelineConfig& config, const CounterPlan& plan,
                              const sim::PackedWires& wires)
-    : test_(test), plan_(plan), wires_(wires), is_switched_(test.events) {
+    : test_(test), plan_(plan), wires_(wires), is_switched_(test.events), config_(config) {
   for (const UlcSpec& unit : config.ccus[0].ulcs) {
     for (const CounterInput& input : unit.inputs) is_switched_[input.meaning.event] = unit.is_switched();
   }
@@ -142,8 +184,26 @@ uint64_t RotationTruth::GainOf(uint16_t event, uint64_t cycle) const {
   return number;
 }
 
+RotationTurnsTruth RotationTruth::MakeTurns() const {
+  const mailbox::RotationSettings& settings = config_.rotation->settings;
+  const TruthScope scope = ScopeOf(settings, plan_.sets.size(), PassOf(test_, plan_));
+  const RotationIdentity who{.vm = resident_->first, .context = resident_->second, .generation = 1};
+  std::vector<uint16_t> events;
+  for (uint16_t event = 0; event < test_.events; ++event) {
+    if (event != FixedEvent(test_) && is_switched_[event]) events.push_back(event);
+  }
+  return {settings,
+          plan_,
+          std::move(events),
+          config_.rotation->instructions,
+          test_.dead_cycles,
+          RotationOrder(SeedOf(test_.seed), who, scope.sets),
+          scope};
+}
+
 void RotationTruth::Begin(uint64_t cycle) {
   while (next_turn_ < test_.turns.size() && test_.turns[next_turn_].cycle == cycle) {
+    if (resident_) turns_.at(*resident_).EndResidency();
     resident_ = test_.turns[next_turn_++].resident;
     if (!resident_) continue;
     RotationRow& row = rows_[*resident_];
@@ -152,26 +212,25 @@ void RotationTruth::Begin(uint64_t cycle) {
     row.running.resize(plan_.sets.size());
     before_ = row;
     sums_ = {.all = std::vector<uint64_t>(test_.events), .counted = std::vector<uint64_t>(test_.events)};
-    own_ = 0;
-    residency_ = residencies_[*resident_]++;
-    orders_.try_emplace(*resident_, SeedOf(test_.seed),
-                        RotationIdentity{.vm = resident_->first, .context = resident_->second, .generation = 1},
-                        plan_.sets.size());
+    if (!turns_.contains(*resident_)) turns_.emplace(*resident_, MakeTurns());
+    turns_.at(*resident_).BeginResidency();
   }
 }
 
 void RotationTruth::Count(uint64_t cycle) {
   RotationRow& row = rows_.at(*resident_);
-  // One set is always in turn.
-  const bool has_slots = plan_.sets.size() > 1;
-  const uint64_t position = has_slots ? own_ / test_.slot : 0;
-  const bool is_dead = has_slots && own_ - position * test_.slot < test_.dead_cycles;
-  const size_t set = orders_.at(*resident_).SetAt(residency_, position);
+  RotationTurnsTruth& in_turn = turns_.at(*resident_);
+  const bool is_dead = in_turn.is_dead();
+  const size_t set = in_turn.set();
+  std::vector<uint64_t> rises(test_.events);
   for (uint16_t event = 0; event < test_.events; ++event) {
     const uint64_t gain = GainOf(event, cycle);
     const bool turns = event != FixedEvent(test_) && is_switched_[event];
     sums_.all[event] += gain;
-    if (!turns || (!is_dead && mailbox::Includes(plan_.sets[set], event))) sums_.counted[event] += gain;
+    if (turns && (is_dead || !mailbox::Includes(plan_.sets[set], event))) continue;
+    const uint64_t divisor = event == kPrescaledEvent ? kPrescale : 1;
+    rises[event] = (sums_.counted[event] + gain) / divisor - sums_.counted[event] / divisor;
+    sums_.counted[event] += gain;
   }
   ++row.enabled;
   if (is_dead) {
@@ -179,7 +238,7 @@ void RotationTruth::Count(uint64_t cycle) {
   } else {
     ++row.running[set];
   }
-  ++own_;
+  in_turn.Count(rises);
 }
 
 void RotationTruth::Show(RotationRow& row, const Sums& sums, const RotationRow& before) const {

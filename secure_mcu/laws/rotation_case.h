@@ -20,12 +20,13 @@
 #include "rapidcheck.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/rotation_plan.h"
+#include "secure_mcu/laws/rotation_turns_truth.h"
 #include "secure_mcu/pipeline/rotation_order.h"
 #include "sim/wires/packed_wires.h"
 
 namespace sideband::mcu {
 
-inline constexpr uint64_t kRotationCycles = 5000;
+inline constexpr uint64_t kRotationCycles = 5000, kLongRotationCycles = 25'000;
 // Events 0 to 3 are states of which one is 1 in every cycle, 4 is a number of three digits counted in full, 5 one of
 // four digits counted prescaled, 6 on are single wires, of which the last is fixed. 6 is at most 7: its wire is 1 only
 // where that of 7 is.
@@ -42,7 +43,15 @@ struct RotationCase {
   uint32_t units = 1;  // that share the counters' events
   uint32_t period = 16;
   uint32_t dead_cycles = 0;
-  uint64_t slot = 128;
+  uint64_t slot = 128, stable_slot = 128;
+  bool adapt = false;
+  bool tells_instructions = false;  // the fixed event
+  uint64_t interval = 500;
+  uint32_t threshold_per_mille = 50, step = 4;
+  bool is_two_set = false;
+  uint32_t sets_per_pass = 0;
+  bool has_pass = false;  // contexts count the last pass, not the first generation's
+  uint64_t cycles = kRotationCycles;
   uint64_t seed = 0;
   uint64_t wires_seed = 0;
   bool has_relations = true;
@@ -55,6 +64,8 @@ std::ostream& operator<<(std::ostream& out, const RotationCase& test);
 
 rc::Gen<RotationCase> AnyRotationCase();
 PipelineConfig ConfigOf(const RotationCase& test);
+// That contexts are told to count; none: their first generation's.
+std::optional<uint32_t> PassOf(const RotationCase& test, const CounterPlan& plan);
 sim::PackedWires WiresOf(const RotationCase& test);
 
 struct RotationRow {
@@ -77,6 +88,7 @@ class RotationTruth {
   struct Sums {
     std::vector<uint64_t> all, counted;  // of the residency, per event: of prescaled numbers not divided
   };
+  RotationTurnsTruth MakeTurns() const;
   void Count(uint64_t cycle);
   void Begin(uint64_t cycle);
   uint64_t GainOf(uint16_t event, uint64_t cycle) const;
@@ -87,12 +99,11 @@ class RotationTruth {
   const sim::PackedWires& wires_;
   std::vector<bool> is_switched_;  // per event
   std::map<std::pair<uint16_t, uint16_t>, RotationRow> rows_;
-  std::map<std::pair<uint16_t, uint16_t>, uint64_t> residencies_;
-  std::map<std::pair<uint16_t, uint16_t>, RotationOrder> orders_;
+  const PipelineConfig& config_;
+  std::map<std::pair<uint16_t, uint16_t>, RotationTurnsTruth> turns_;
   uint64_t now_ = 0;
   size_t next_turn_ = 0;
   std::optional<std::pair<uint16_t, uint16_t>> resident_;
-  uint64_t own_ = 0, residency_ = 0;
   RotationRow before_;  // of the resident, at its residency's begin
   Sums sums_;
 };

@@ -33,6 +33,7 @@ class RotationRun {
     chip_->Attach(0, wires_);
     chip_->Attach(kDeviceChannel, wires_);
     plan_ = chip_->has_rotation() ? chip_->rotation_plans()[0].counters : CounterPlan{.sets = {{}}, .fixed = {}, .derived = {}};
+    ChoosePasses();
     truth_ = std::make_unique<RotationTruth>(test_, config_, plan_, wires_);
   }
 
@@ -62,6 +63,13 @@ class RotationRun {
   }
 
  private:
+  void ChoosePasses() {
+    const auto pass = chip_->has_rotation() ? PassOf(test_, plan_) : std::nullopt;
+    if (!pass) return;
+    for (const auto& [vm, block] : vms_) RC_ASSERT(chip_->SetRotationPass(block, *pass).ok());
+    for (const auto& [scope, block] : contexts_) RC_ASSERT(chip_->SetRotationPass(block, *pass).ok());
+  }
+
   Binding BindingOf(const Scope& scope) const {
     Binding binding{.vm = vms_.at(scope.first), .context = std::nullopt};
     if (scope.second != mailbox::kNoContext) binding.context = contexts_.at(scope);
@@ -79,10 +87,10 @@ class RotationRun {
   size_t next_ = 0;
 };
 
-std::vector<uint64_t> AnyLatches() {
+std::vector<uint64_t> AnyLatches(const RotationCase& test) {
   std::vector<uint64_t> cycles =
-      *rc::gen::container<std::vector<uint64_t>>(rc::gen::inRange<uint64_t>(0, kRotationCycles));
-  cycles.push_back(kRotationCycles);
+      *rc::gen::container<std::vector<uint64_t>>(rc::gen::inRange<uint64_t>(0, test.cycles));
+  cycles.push_back(test.cycles);
   std::ranges::sort(cycles);
   return cycles;
 }
@@ -152,13 +160,15 @@ TEST(RotationLawsTest, CountsExactlyWhatEachSlotHasAndBoundsTheRest) {
     const RotationCase test = *AnyRotationCase();
     RotationRun run(test);
     RC_PRE(run.is_possible());
-    for (const uint64_t cycle : AnyLatches()) {
+    for (const uint64_t cycle : AnyLatches(test)) {
       run.PlayTo(cycle);
       CheckBlocks(run, test);
     }
     RC_CLASSIFY(run.plan().sets.size() > 1, "rotates");
     RC_CLASSIFY(!run.plan().derived.empty(), "derives");
     RC_CLASSIFY(test.dead_cycles > 0, "has dead cycles");
+    RC_CLASSIFY(test.adapt, "adapts");
+    RC_CLASSIFY(test.is_two_set, "two-set");
   }));
 }
 
@@ -168,7 +178,7 @@ TEST(RotationLawsTest, NeverFalls) {
     RotationRun run(test);
     RC_PRE(run.rotates());
     std::map<BlockId, mailbox::BlockRotation> last;
-    for (const uint64_t cycle : AnyLatches()) {
+    for (const uint64_t cycle : AnyLatches(test)) {
       run.PlayTo(cycle);
       for (BlockId block = 0; block < run.chip().memory().size(); ++block) {
         const mailbox::BlockRotation now = run.chip().RotationOf(block);
@@ -189,7 +199,7 @@ TEST(RotationLawsTest, AddsUp) {
     const RotationCase test = *AnyRotationCase();
     RotationRun run(test);
     RC_PRE(run.rotates());
-    for (const uint64_t cycle : AnyLatches()) {
+    for (const uint64_t cycle : AnyLatches(test)) {
       run.PlayTo(cycle);
       std::vector<uint64_t> estimates(run.chip().rotated_events().size()), uppers(estimates.size());
       for (const auto& [vm, block] : run.vms()) {
@@ -237,7 +247,7 @@ TEST(RotationLawsTest, DoesNotDependOnWhoElseRuns) {
     RotationCase test = *AnyRotationCase();
     RotationRun run(test);
     RC_PRE(run.rotates());
-    run.PlayTo(kRotationCycles);
+    run.PlayTo(test.cycles);
     RotationCase other = test;
     std::erase_if(other.turns, [](const RotationTurn& turn) { return turn.resident && turn.resident->first == 2; });
     for (size_t i = 0; i < test.turns.size(); ++i) {
@@ -246,7 +256,7 @@ TEST(RotationLawsTest, DoesNotDependOnWhoElseRuns) {
     }
     std::ranges::stable_sort(other.turns, {}, &RotationTurn::cycle);
     RotationRun alone(other);
-    alone.PlayTo(kRotationCycles);
+    alone.PlayTo(test.cycles);
     for (const Scope& scope : {Scope{1, 0}, Scope{1, 1}}) {
       const BlockId block = run.contexts().at(scope);
       RC_ASSERT(run.chip().RotationOf(block) == alone.chip().RotationOf(block));

@@ -40,14 +40,25 @@ void EventEstimate::Evaluate(const SlotTimes& open, const ClosedTimes& closed) {
   highest_ = std::max(highest_, absl::Uint128Low64(Sum(open, closed) >> kFractionBits));
 }
 
+// Of a slot's residual: what it counted less what its length makes expect.
+double EventEstimate::SlotVariance(const SlotTimes& epoch) const {
+  const double rate = static_cast<double>(epoch_count_) / static_cast<double>(epoch.running);
+  const double residuals = count_squares_ - 2 * rate * products_ + rate * rate * epoch.squares;
+  return std::max(residuals, 0.0) / static_cast<double>(epoch.slots - 1);
+}
+
+double EventEstimate::SlotSpread(const SlotTimes& open) const {
+  if (open.slots < 2 || open.running == 0 || epoch_count_ == 0) return 0;
+  const double mean = static_cast<double>(epoch_count_) / static_cast<double>(open.slots);
+  return SlotVariance(open) / (mean * mean);
+}
+
 // Of a ratio of sums, by the residuals of its slots.
 double EventEstimate::VarianceOfEpoch(const SlotTimes& epoch) const {
   if (epoch.slots < 2 || epoch.running == 0) return -1;
   const double slots = static_cast<double>(epoch.slots), running = static_cast<double>(epoch.running);
   const double enabled = static_cast<double>(epoch.enabled);
-  const double rate = static_cast<double>(epoch_count_) / running;
-  const double residuals = count_squares_ - 2 * rate * products_ + rate * rate * epoch.squares;
-  const double spread = std::max(residuals, 0.0) / (slots - 1);
+  const double spread = SlotVariance(epoch);
   const double scale = enabled / running, student = StudentFactor(epoch.slots - 1);
   return scale * scale * slots * spread * (1 - running / enabled) * student * student;
 }

@@ -51,9 +51,14 @@ class EventEstimate {
   absl::uint128 Sum(const SlotTimes& open, const ClosedTimes& closed) const { return closed_ + OfEpoch(open, closed); }
   // The estimate's variance, widened by the square of StudentFactor; negative if no epoch has two slots.
   double Variance(const SlotTimes& open) const;
+  // How much a slot's count differs from what its length makes expect: the square of the residuals' standard deviation
+  // over the mean count, of the open epoch. Unlike the variance it does not depend on how many slots the event has. 0
+  // without a count, or with less than two slots.
+  double SlotSpread(const SlotTimes& open) const;
 
  private:
   absl::uint128 OfEpoch(const SlotTimes& epoch, const ClosedTimes& closed) const;
+  double SlotVariance(const SlotTimes& epoch) const;
   double VarianceOfEpoch(const SlotTimes& epoch) const;
 
   uint64_t counted_ = 0;      // in closed epochs

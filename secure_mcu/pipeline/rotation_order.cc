@@ -74,10 +74,15 @@ class Draws {
   size_t next_ = digest_.size();
 };
 
-std::vector<uint8_t> Permute(size_t size, Draws draws) {
+void Permute(std::vector<uint8_t>& places, Draws draws) {
+  for (size_t i = places.size() - 1; i > 0; --i)
+    std::swap(places[i], places[draws.Below(static_cast<uint32_t>(i + 1))]);
+}
+
+std::vector<uint8_t> PermutationOf(size_t size, Draws draws) {
   std::vector<uint8_t> places(size);
   std::iota(places.begin(), places.end(), uint8_t{0});
-  for (size_t i = size - 1; i > 0; --i) std::swap(places[i], places[draws.Below(static_cast<uint32_t>(i + 1))]);
+  Permute(places, std::move(draws));
   return places;
 }
 
@@ -101,7 +106,7 @@ RotationOrder::RotationOrder(const RotationSeed& seed, const RotationIdentity& i
 
 const std::vector<uint8_t>& RotationOrder::Find(char kind, uint64_t block, std::vector<Permutation>& cache) {
   Permutation& cached = cache[block % cache.size()];
-  if (cached.block != block) cached = {block, Permute(sets_, Draws(key_, kind, block))};
+  if (cached.block != block) cached = {block, PermutationOf(sets_, Draws(key_, kind, block))};
   return cached.places;
 }
 
@@ -110,6 +115,13 @@ size_t RotationOrder::SetAt(uint64_t residency, uint64_t position) {
   const size_t column = Find('c', position / sets_, columns_)[position % sets_];
   const size_t row = Find('r', residency / sets_, rows_)[residency % sets_];
   return (column + row) % sets_;
+}
+
+std::vector<uint8_t> RotationOrder::RoundOf(uint64_t residency, uint64_t round, std::span<const uint32_t> turns) const {
+  std::vector<uint8_t> sets;
+  for (size_t set = 0; set < turns.size(); ++set) sets.insert(sets.end(), turns[set], static_cast<uint8_t>(set));
+  Permute(sets, Draws(key_, 'a', residency << 32 | (round & 0xFFFF'FFFF)));
+  return sets;
 }
 
 }  // namespace sideband::mcu

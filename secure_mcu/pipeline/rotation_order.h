@@ -9,12 +9,16 @@
 // Fisher-Yates from S - 1 down, whose draws are the 32-bit little-endian words of
 // HMAC-SHA256(key, kind | b, 8 bytes | n, 4 bytes), n = 0, 1, …, kind 'c' or 'r'; words that would favour low numbers
 // are drawn again. key = HMAC-SHA256(seed, UUID | VM, 2 bytes | context, 2 bytes | generation, 4 bytes).
+//
+// Rounds in which some sets have several turns are not of the square: each is a permutation of its own, of kind 'a',
+// b = residency * 2^32 + round, of the list of sets in ascending order, each as often as it has turns.
 #ifndef SIDEBAND_SECURE_MCU_PIPELINE_ROTATION_ORDER_H_
 #define SIDEBAND_SECURE_MCU_PIPELINE_ROTATION_ORDER_H_
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "proto/base/uuid.h"
@@ -43,6 +47,8 @@ class RotationOrder {
   RotationOrder(const RotationSeed& seed, const RotationIdentity& identity, size_t sets);
 
   size_t SetAt(uint64_t residency, uint64_t position);
+  // The sets of a round in which set s has turns[s] turns. `residency` and `round` are taken modulo 2^32.
+  std::vector<uint8_t> RoundOf(uint64_t residency, uint64_t round, std::span<const uint32_t> turns) const;
 
  private:
   struct Permutation {

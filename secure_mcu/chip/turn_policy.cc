@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "secure_mcu/chip/turn_policy.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "secure_mcu/chip/turn_shares.h"
+
+namespace sideband::mcu {
+
+TurnPolicy::TurnPolicy(const mailbox::RotationSettings& settings, bool has_instructions, RotationOrder order,
+                       TurnScope scope)
+    : settings_(settings),
+      has_instructions_(has_instructions && !scope.is_confidential),
+      order_(std::move(order)),
+      scope_(std::move(scope)),
+      classifier_{.threshold_per_mille = settings.threshold_per_mille, .step = settings.step},
+      online_(classifier_) {}
+
+bool TurnPolicy::adapts() const { return is_fast() && settings_.adapt && !scope_.is_confidential && scope_.sets > 1; }
+
+// --- The set --------------------------------------------------------------------------------------------------------
+
+size_t TurnPolicy::RoundSize() const {
+  return shares_.empty() ? scope_.sets : std::accumulate(shares_.begin(), shares_.end(), size_t{0});
+}
+
+size_t TurnPolicy::NextSet() {
+  if (!is_fast() || scope_.sets == 1) return place_;
+  if (shares_.empty()) return order_.SetAt(residency_, round_ * scope_.sets + place_);
+  if (place_ == 0) round_sets_ = order_.RoundOf(residency_, round_, shares_);
+  return round_sets_[place_];
+}
+
+void TurnPolicy::Adapt(std::span<const double> needs) {
+  if (!adapts()) return;
+  shares_ = SharesOf(needs);
+  const bool is_equal = std::ranges::all_of(shares_, [](uint32_t turns) { return turns == 1; });
+  if (is_equal) shares_.clear();
+}
+
+// --- The length -----------------------------------------------------------------------------------------------------
+
+RotationClass TurnPolicy::NextClass() const {
+  if (!has_instructions_) return RotationClass::kFluctuating;
+  if (!scope_.learnt.empty()) return ClassAt(scope_.learnt, own_);
+  return is_fast() ? online_class_ : RotationClass::kFluctuating;
+}
+
+uint64_t TurnPolicy::NextLength() const {
+  if (scope_.is_first_run) return settings_.interval;
+  return NextClass() == RotationClass::kStable ? settings_.stable_slot : settings_.fluctuating_slot;
+}
+
+// Looks are at slots' ends: an interval is over at the first that completes it.
+void TurnPolicy::Observe(uint64_t own, const IndicatorSample& sample) {
+  own_ += own;
+  if (!has_instructions_) return;
+  sample_.instructions += sample.instructions;
+  sample_.cycles += sample.cycles;
+  sample_own_ += own;
+  if (sample_own_ < settings_.interval) return;
+  online_.Add(sample_);
+  recorder_.Add(sample_, own_);
+  if (++looks_ > settings_.step) online_class_ = online_.Next();
+  sample_ = {};
+  sample_own_ = 0;
+}
+
+// --- Slots ----------------------------------------------------------------------------------------------------------
+
+void TurnPolicy::BeginResidency() {
+  if (is_fast()) round_ = place_ = elapsed_ = 0;
+  BeginSlot();
+}
+
+void TurnPolicy::BeginSlot() {
+  if (elapsed_ > 0) return;
+  set_ = NextSet();
+  length_ = NextLength();
+}
+
+void TurnPolicy::EndSlot(uint64_t own, const IndicatorSample& sample) {
+  Observe(own, sample);
+  elapsed_ += own;
+  const bool goes_on = !is_fast() && elapsed_ < length_;
+  if (goes_on) return;
+  elapsed_ = 0;
+  if (++place_ < RoundSize()) return;
+  place_ = 0;
+  ++round_;
+}
+
+void TurnPolicy::EndResidency() { ++residency_; }
+
+}  // namespace sideband::mcu

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whose turn it is in one life of a context on a slice, and how long (event-groups.md, "Mechanism", "Rotation in the
+// chip", 4 and 7, and "Adaptive turns").
+//   TurnPolicy policy(settings, /*has_instructions=*/true, order, {.sets = 4});
+//   policy.BeginResidency();
+//   Count(policy.set(), policy.slot_cycles());
+//   policy.EndSlot(policy.slot_cycles(), {.instructions = 40, .cycles = 100});
+//   if (closes) policy.Adapt(needs);
+//   policy.BeginSlot();
+//   policy.EndResidency();
+//
+// Profile `fast`: each residency begins a slot. Sets take turns in the order's Latin square; once Adapt has given them
+// unequal shares, in permutations of rounds with these. Profile `two-set`: the sets alternate, without randomness, in
+// own time since the life's begin: a turn that a residency's end cuts goes on in the next.
+//
+// A slot is long in stable and short in fluctuating periods: those that were learnt; if there are none, `fast` takes
+// the class of the window before it (online), of whole windows only, and until there is one it is short. Without
+// instructions, without periods of `two-set`, and in a confidential VM, whose cadence must tell nothing, all slots are
+// short.
+#ifndef SIDEBAND_SECURE_MCU_CHIP_TURN_POLICY_H_
+#define SIDEBAND_SECURE_MCU_CHIP_TURN_POLICY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "proto/mailbox/rotation.h"
+#include "secure_mcu/chip/own_periods.h"
+#include "secure_mcu/chip/rotation_periods.h"
+#include "secure_mcu/pipeline/rotation_order.h"
+
+namespace sideband::mcu {
+
+// What a life counts. Its sets are [first, first + sets) of the plan's.
+struct TurnScope {
+  size_t first = 0;
+  size_t sets = 1;
+  // The reference text's: one set, looked at in every interval, whose end is a slot's.
+  bool is_first_run = false;
+  bool is_confidential = false;
+  OwnPeriods learnt;  // none: not learnt
+};
+
+// Deterministic; not thread-safe.
+class TurnPolicy {
+ public:
+  // `order` has as many sets as the scope.
+  TurnPolicy(const mailbox::RotationSettings& settings, bool has_instructions, RotationOrder order, TurnScope scope);
+
+  // Only within a residency: the set in turn, and the own cycles from the slot's begin to its end.
+  size_t set() const { return scope_.first + set_; }
+  uint64_t slot_cycles() const { return length_ - elapsed_; }
+
+  bool Includes(size_t set) const { return set >= scope_.first && set - scope_.first < scope_.sets; }
+  size_t sets() const { return scope_.sets; }
+  bool adapts() const;
+  uint64_t residency() const { return residency_; }
+
+  void BeginResidency();
+  // After `own` cycles of the slot, at most slot_cycles(), with what they counted where its set was in turn.
+  void EndSlot(uint64_t own, const IndicatorSample& sample);
+  // Whether the slot that ended last was the last of a round.
+  bool is_round_over() const { return place_ == 0 && elapsed_ == 0; }
+  // Between the slots of two rounds, or of two residencies: the shares of the rounds that follow, by SharesOf. Without
+  // effect unless adapts().
+  void Adapt(std::span<const double> needs);
+  void BeginSlot();
+  void EndResidency();
+
+  // What this life has shown of its periods.
+  OwnPeriods Learn() const { return recorder_.Classify(classifier_); }
+
+ private:
+  bool is_fast() const { return settings_.profile == mailbox::RotationProfile::kFast; }
+  size_t RoundSize() const;
+  size_t NextSet();
+  RotationClass NextClass() const;
+  uint64_t NextLength() const;
+  void Observe(uint64_t own, const IndicatorSample& sample);
+
+  const mailbox::RotationSettings settings_;
+  const bool has_instructions_;  // and they may be looked at
+  RotationOrder order_;
+  const TurnScope scope_;
+  const ClassifierOptions classifier_;
+
+  uint64_t residency_ = 0, round_ = 0;  // the round is of the residency, or of the life in `two-set`
+  size_t place_ = 0;                    // of the slot in its round
+  size_t set_ = 0;
+  uint64_t length_ = 0, elapsed_ = 0;  // of the turn
+  uint64_t own_ = 0;                   // since the life's begin
+
+  std::vector<uint32_t> shares_;  // none: equal
+  std::vector<uint8_t> round_sets_;
+
+  IndicatorSample sample_;   // of the open interval
+  uint64_t sample_own_ = 0;  // its own cycles
+  uint64_t looks_ = 0;       // intervals so far
+  OnlineRotationClass online_;
+  RotationClass online_class_ = RotationClass::kFluctuating;
+  RunRecorder recorder_;
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_CHIP_TURN_POLICY_H_
