@@ -157,19 +157,22 @@ def run_r5(bench):
     return curves
 
 
+def mean_and_worst(found):
+    return "%s (%s)" % (percent(found.share()), percent(min(found.shares)))
+
+
 def run_r6(bench, curves):
+    """Of a context's runs the mean, and the worst."""
     print("\n### R6\n")
     names = sorted(bench.truth)
     header("slot", *("own time: " + name for name in names), *("wall time: " + name for name in names))
     lines = []
     for slot, (own, sets) in curves.items():
         wall = wall_time(bench, sets, slot)
-        row(str(slot), *(percent(own[name].share()) for name in names), *(percent(wall[name].share()) for name in names))
-        lines.append((slot, min(found.share() for found in own.values()), min(found.share() for found in wall.values()),
-                      min(min(found.shares) for found in own.values()), min(min(found.shares) for found in wall.values())))
-    for what, column in (("mean of the runs", 1), ("run", 3)):
-        print("\nWorst %s over slots and contexts: own time %s, wall time %s" % (
-            what, percent(min(line[column] for line in lines)), percent(min(line[column + 1] for line in lines))))
+        row(str(slot), *(mean_and_worst(found[name]) for found in (own, wall) for name in names))
+        lines.append([slot] + [found[name].share() for found in (own, wall) for name in names])
+    worst = [min(line[column] for line in lines) for column in range(1, len(lines[0]))]
+    row("worst of the means", *map(percent, worst))
     return lines
 
 
@@ -197,6 +200,15 @@ def run_r7(bench):
         row(label, str(counters), str(derived), *("%.3f" % found[name] for name in names))
 
 
+def write_curve(lines, names, file):
+    """One block of lines for each curve, as gnuplot's index has them."""
+    for column, label in enumerate(time + ": " + name for time in ("own time", "wall time") for name in names):
+        file.write('"%s"\n' % label)
+        for line in lines:
+            file.write("%d %.4f\n" % (line[0], 100 * line[1 + column]))
+        file.write("\n\n")
+
+
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mcu", default="bazel-bin/secure_mcu/sideband-mcu")
@@ -208,8 +220,7 @@ def main(arguments):
     run_r7(bench)
     if options.curve:
         with open(options.curve, "w", encoding="utf-8") as file:
-            for line in lines:
-                file.write(" ".join(map(str, line)) + "\n")
+            write_curve(lines, sorted(bench.truth), file)
 
 
 if __name__ == "__main__":
