@@ -178,6 +178,12 @@ EventSet InEverySet(const CounterPlan& plan) {
   return events;
 }
 
+EventSet FixedOf(const PipelineConfig& config) {
+  EventSet fixed = config.rotation->fixed;
+  fixed.resize(mailbox::EmptySet(config.events).size());
+  return fixed;
+}
+
 }  // namespace
 
 bool CounterPlan::IsDerived(size_t event) const {
@@ -205,7 +211,9 @@ absl::StatusOr<CounterPlan> PlanCounters(const PipelineConfig& config, const Pla
   }
   if (wishes.fill) chosen.Fill();
   CounterPlan plan{.sets = chosen.Sets(roles.always), .fixed = {}, .derived = std::move(derivation.events)};
-  plan.fixed = InEverySet(plan);
+  // The others' multiplexers are open in dead cycles.
+  const bool has_dead = config.rotation && config.rotation->dead_cycles > 0 && plan.sets.size() > 1;
+  plan.fixed = has_dead ? FixedOf(config) : InEverySet(plan);
   return plan;
 }
 

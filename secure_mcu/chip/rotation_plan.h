@@ -37,7 +37,7 @@ struct CounterPlan {
   // that are always wanted, and the set's own. At least one set.
   std::vector<mailbox::EventSet> sets;
   // In every set, and not derived: the configuration's fixed ones, those that are always wanted, and those that found
-  // room in every set.
+  // room in every set. With dead cycles the first only: the others are not counted in those.
   mailbox::EventSet fixed;
   // In an order in which each needs only counted events and those before it. In the sets they are members; the others
   // of their relation are in the same sets, or are of units that are not switched.

@@ -225,8 +225,10 @@ void RotationTurns::EndSlot(uint8_t channel, const RotationInstant& at) {
 
 bool RotationTurns::EndResidency(uint8_t channel, const RotationInstant& at) {
   Turn& turn = TurnOf(channel);
-  // A slot in its dead cycles has ended without a running one.
-  turn.life->life.EndSlot(LengthsAt(turn, at), turn.counts, /*is_whole=*/false);
+  // A slot in its dead cycles has ended without a running one: what fixed events gained is of no slot.
+  const SlotLengths lengths = LengthsAt(turn, at);
+  if (turn.is_dead) std::ranges::fill(turn.counts, 0);
+  turn.life->life.EndSlot(lengths, turn.counts, /*is_whole=*/false);
   turn.life->life.EndResidency();
   ShowNumbers(turn, {});
   turn.clock.End();

@@ -43,6 +43,13 @@ class Waveform:
                 self._schedule = waves.read_schedule(csv.DictReader(file), self._signals.cycles)
         return self._signals, self._schedule
 
+    def remainders(self):
+        """{event: remainders that its prescaled counters drop at most, one for each residency of each context}."""
+        signals, schedule = self.read()
+        residencies = sum(len(of_owner) + 1 for of_owner in schedule.values())
+        return {event: residencies * sum(counter.is_prescaled for counter in counters)
+                for event, counters in signals.counters.items()}
+
     def replay(self, mcu, settings, seed):
         with tempfile.NamedTemporaryFile("w", suffix=".yaml", encoding="utf-8") as file:
             file.write(rotation_file(settings))

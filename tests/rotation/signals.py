@@ -125,10 +125,17 @@ class Counter:
         numbers = contributions(entry, values, trace.lefts[entry["signal"]], trace.widths[entry["signal"]])
         self.sums = prefix_by_cycle(edges, numbers, reference)
         self.cycles = prefix_by_cycle(edges, [1] * len(edges), reference)
-        self.gain = {"popcount": width, "value": (1 << width) - 1}.get(entry["op"], 1)
         self.is_prescaled = entry.get("count") == "prescaled"
+        self.gain = self._gain(entry["op"], width)
         self.slice = entry.get("slice")
         self.width = {"popcount": width.bit_length(), "value": width}.get(entry["op"], 1)
+
+
+    def _gain(self, op, width):
+        """The most of a cycle. An accumulator takes a number for one of as many digits."""
+        if op == "popcount":
+            return (1 << width.bit_length()) - 1 if self.is_prescaled else width
+        return (1 << width) - 1 if op == "value" else 1
 
 
 class Signals:

@@ -137,7 +137,8 @@ class Numbers:
 class Plan:
     def __init__(self, description, signals):
         self.slot = description["slot_cycles"]
-        self.dead = description.get("dead_cycles", 0)
+        # One set has the counters for itself: nothing ever turns.
+        self.dead = description.get("dead_cycles", 0) if len(description["sets"]) > 1 else 0
         self.seed = description.get("seed", 0)
         self.generation = description.get("generation", 1)
         self.uuids = {vm: bytes.fromhex(text.replace("-", "")) for vm, text in description.get("uuids", {}).items()}
@@ -293,9 +294,20 @@ class Row:
                 known = sum(self._gained(event, start, stop) for event in relation["sum"] if event in counted)
                 for event in relation["sum"]:
                     limit(event, relation.get("times", 1) * (stop - start) - known)
+            elif "is_sum_of" in relation:
+                self._limit_sum(relation, counted, start, stop, limit)
             elif "at_most" in relation and relation["at_most"] in counted:
                 limit(relation["event"], self._gained(relation["at_most"], start, stop))
         return limits
+
+    def _limit_sum(self, relation, counted, start, stop, limit):
+        whole, members = relation["event"], relation["is_sum_of"]
+        known = sum(self._gained(event, start, stop) for event in members if event in counted)
+        if whole in counted:
+            for event in members:
+                limit(event, self._gained(whole, start, stop) - known)
+        limit(whole, known + sum(counter.gain * (counter.cycles[stop] - counter.cycles[start])
+                                 for event in members if event not in counted for counter in self._now[event]))
 
     def _epoch_running_of(self, event):
         return sum(self._epoch_running[number] for number in self._sets_of[event])
