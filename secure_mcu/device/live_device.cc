@@ -183,6 +183,7 @@ std::vector<Tenant> LiveDevice::CreateBlocks(const ChipFile& file) {
     const BlockId block = chip_->memory().Create(++vm_id, mailbox::kNoContext);
     chip_->vm_control(block) = vm.counting;
     chip_->NameVm(block, vm.uuid);
+    chip_->SetConfidential(block, vm.confidential);
     tenants.push_back({.vm = vm.name, .binding = {.vm = block}});
     uint16_t context_id = 0;
     for (const ContextFileSpec& context : vm.contexts) {
@@ -263,6 +264,16 @@ absl::Status LiveDevice::ApplyRotation(const mailbox::RotationRequest& request) 
   SIDEBAND_RETURN_IF_ERROR(rotation_.Apply(request));
   FollowPlans();
   return absl::OkStatus();
+}
+
+absl::Status LiveDevice::LearnRotation(uint16_t vm, uint16_t context) {
+  CatchUp();
+  return rotation_.Learn(vm, context);
+}
+
+absl::Status LiveDevice::SetPass(uint16_t vm, uint16_t context, uint32_t pass) {
+  CatchUp();
+  return rotation_.SetPass(vm, context, pass);
 }
 
 void LiveDevice::FollowPlans() {

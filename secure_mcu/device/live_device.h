@@ -67,6 +67,8 @@ class LiveDevice final : public Device {
     return rotation_.Get(vm, context);
   }
   absl::Status ApplyRotation(const mailbox::RotationRequest& request) override;
+  absl::Status LearnRotation(uint16_t vm, uint16_t context) override;
+  absl::Status SetPass(uint16_t vm, uint16_t context, uint32_t pass) override;
 
   // The power model of the chip file, with its energies in the order of the events.
   const PowerModel::Config& power() const { return power_; }

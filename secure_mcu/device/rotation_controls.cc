@@ -119,6 +119,24 @@ absl::Status RotationControls::Apply(const RotationRequest& request) {
   return absl::OkStatus();
 }
 
+absl::Status RotationControls::Learn(uint16_t vm, uint16_t context) {
+  SIDEBAND_ASSIGN_OR_RETURN(const BlockId block, BlockToRotate(vm, context));
+  chip_.LearnRotation(block);
+  return absl::OkStatus();
+}
+
+absl::Status RotationControls::SetPass(uint16_t vm, uint16_t context, uint32_t pass) {
+  SIDEBAND_ASSIGN_OR_RETURN(const BlockId block, BlockToRotate(vm, context));
+  return chip_.SetRotationPass(block, pass);
+}
+
+absl::StatusOr<BlockId> RotationControls::BlockToRotate(uint16_t vm, uint16_t context) const {
+  if (empty()) return absl::UnimplementedError("no rotation");
+  const auto block = FindBlock(vm, context);
+  if (!block) return absl::InvalidArgumentError(absl::StrCat("no VM ", vm, ", or no context ", context, " of it"));
+  return *block;
+}
+
 void RotationControls::AddNumbers(mailbox::Snapshot& snapshot) const {
   if (empty()) return;
   const std::vector<RotationPlan> plans = Plans();

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/rotation.h"
 #include "proto/mailbox/snapshot.h"
@@ -37,6 +38,8 @@ class RotationControls {
   // As those of Device.
   std::optional<mailbox::RotationPlan> Get(uint16_t vm, uint16_t context) const;
   absl::Status Apply(const mailbox::RotationRequest& request);
+  absl::Status Learn(uint16_t vm, uint16_t context);
+  absl::Status SetPass(uint16_t vm, uint16_t context, uint32_t pass);
   // Of the blocks' present state. Flags a block as estimated if an event of it was not counted in all of its cycles.
   void AddNumbers(mailbox::Snapshot& snapshot) const;
 
@@ -45,6 +48,7 @@ class RotationControls {
   // The blocks of the request's scope; none of a VM or a context that is not there.
   std::vector<BlockId> BlocksOf(const mailbox::RotationRequest& request) const;
   std::optional<BlockId> FindBlock(uint16_t vm, uint16_t context) const;
+  absl::StatusOr<BlockId> BlockToRotate(uint16_t vm, uint16_t context) const;
   mailbox::RotationPlan Describe(const TurnPlan& plan) const;
 
   Chip& chip_;
