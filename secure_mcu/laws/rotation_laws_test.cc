@@ -227,7 +227,7 @@ TEST(RotationLawsTest, ChangesNothingWhereEveryEventHasACounter) {
     test.rotates = false;
     RotationRun plain(test);
     RC_ASSERT(run.is_possible());
-    for (const uint64_t cycle : AnyLatches()) {
+    for (const uint64_t cycle : AnyLatches(test)) {
       run.PlayTo(cycle);
       plain.PlayTo(cycle);
       std::vector<mailbox::BlockHeader> headers, plain_headers;
