@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Experiments R1 to R4 of docs/experiments/rotation.md: a synthetic k-means whose 234 events have four counters beside
+// two that are always counted, as in the published method.
+//   bazel run -c opt //tests/rotation:kmeans
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "secure_mcu/chip/chip.h"
+#include "secure_mcu/chip/rotation_plan.h"
+#include "sim/workload/steady_workload.h"
+#include "sim/workload/workload.h"
+
+namespace sideband::mcu {
+namespace {
+
+constexpr uint64_t kHz = 10'000'000;
+constexpr uint32_t kEvents = 236, kCounters = 6;
+constexpr uint16_t kCycles = 0, kInstructions = 1;
+constexpr int kIterations = 10;
+
+uint64_t Seconds(double seconds) { return static_cast<uint64_t>(seconds * static_cast<double>(kHz)); }
+
+// A run is load and ten iterations, about 420 s, of which phases vary by 2 %.
+std::vector<sim::PhaseSpec> KMeans() {
+  const sim::BurstSpec bursts{.on = {Seconds(0.3), Seconds(2)}, .off = {Seconds(0.3), Seconds(2)}};
+  std::vector<sim::PhaseSpec> phases = {{sim::PhaseKind::kLoad, Seconds(20)}};
+  for (int i = 0; i < kIterations; ++i) {
+    phases.push_back({sim::PhaseKind::kAssign, Seconds(30)});
+    phases.push_back({sim::PhaseKind::kUpdate, Seconds(10), bursts});
+  }
+  return phases;
+}
+
+std::string EventName(uint32_t event) {
+  return event == kInstructions ? "instructions_issued_cycles" : "event" + std::to_string(event) + "_cycles";
+}
+
+sim::Workload Work(const std::vector<sim::PhaseSpec>& phases) {
+  sim::Workload::Options options{.phases = phases, .seed = 7, .wire_events = {}, .vary_per_mille = 20};
+  for (uint32_t event = 0; event < kEvents; ++event) options.wire_events.push_back(EventName(event));
+  return *sim::Workload::Create(options);
+}
+
+PipelineConfig Config(const mailbox::RotationSettings& settings) {
+  PipelineConfig config{.slices = 1, .events = kEvents};
+  config.clock_hz = kHz;
+  UlcSpec unit{.name = "core", .inputs = {}, .counters = kCounters};
+  for (uint16_t event = 0; event < kEvents; ++event) unit.inputs.push_back({.wire = event, .meaning = {event, 0}});
+  config.ccus = {{.name = "slice0.ccu0", .channel = 0, .ulcs = {unit}}};
+  config.rotation.emplace();
+  config.rotation->settings = settings;
+  config.rotation->fixed = mailbox::EmptySet(kEvents);
+  mailbox::Insert(kCycles, config.rotation->fixed);
+  mailbox::Insert(kInstructions, config.rotation->fixed);
+  config.rotation->instructions = kInstructions;
+  config.rotation->seed = 1;
+  return config;
+}
+
+mailbox::RotationSettings TwoSet(double stable, double fluctuating) {
+  return {.profile = mailbox::RotationProfile::kTwoSet,
+          .stable_slot = Seconds(stable),
+          .fluctuating_slot = Seconds(fluctuating),
+          .interval = Seconds(0.5),
+          .sets_per_pass = 2,
+          .adapt = false};
+}
+
+// What a run says of an event, and its truth.
+struct Row {
+  uint16_t event;
+  double estimate, truth;
+  double Distance() const { return std::abs(estimate - truth) / truth; }
+};
+
+struct RunResult {
+  std::vector<Row> rows;         // of what had a turn
+  uint64_t cycles = 0;           // of the run, and of its slot ends
+  uint64_t switches = 0;         // slot ends
+  uint64_t stable_switches = 0;  // in load and assign
+};
+
+// Runs of one program, one after the other.
+class Program {
+ public:
+  explicit Program(const mailbox::RotationSettings& settings)
+      : work_(Work(KMeans())), wires_(work_), chip_(*Chip::Create(Config(settings))) {
+    vm_ = chip_->memory().Create(1, mailbox::kNoContext);
+    context_ = chip_->memory().Create(1, 0);
+    chip_->Attach(0, wires_);
+    chip_->Attach(kDeviceChannel, wires_);
+  }
+
+  size_t sets() const { return chip_->rotation_plans()[0].counters.sets.size(); }
+
+  RunResult Run() {
+    if (begin_ > 0) {
+      chip_->memory().Retire(context_);
+      chip_->memory().Renew(context_);
+    }
+    const uint64_t switches = chip_->stats().slot_ends, slot_cycles = chip_->stats().slot_cycles;
+    const uint64_t end = EndOfRun();
+    RunResult result;
+    chip_->SwitchTo(0, Binding{vm_, context_});
+    for (uint64_t cycle = begin_; cycle < end; cycle += Seconds(0.5))
+      PlayInterval(std::min(end, cycle + Seconds(0.5)), result);
+    chip_->SwitchTo(0, std::nullopt);
+    chip_->Latch();
+    result.switches = chip_->stats().slot_ends - switches;
+    result.cycles = end - begin_ + chip_->stats().slot_cycles - slot_cycles;
+    AddRows(end, result);
+    begin_ = end;
+    return result;
+  }
+
+ private:
+  // Phases vary: a run ends where the instructions' rate says that the next load begins. The phases' begins are those
+  // of the workload, which the chip does not know.
+  uint64_t EndOfRun() const { return begin_ + work_.turn_cycles() / sim::Workload::kTurns; }
+
+  void PlayInterval(uint64_t end, RunResult& result) {
+    const uint64_t before = chip_->stats().slot_ends;
+    chip_->AdvanceTo(end);
+    if (IsStable(end)) result.stable_switches += chip_->stats().slot_ends - before;
+  }
+
+  // Roughly: phases vary by 2 %.
+  bool IsStable(uint64_t cycle) const {
+    const uint64_t in_run = cycle - begin_;
+    if (in_run < Seconds(20)) return true;
+    return (in_run - Seconds(20)) % Seconds(40) < Seconds(30);
+  }
+
+  void AddRows(uint64_t end, RunResult& result) const {
+    const mailbox::BlockRotation numbers = chip_->RotationOf(context_);
+    const auto& plan = chip_->rotation_plans()[0].counters;
+    for (size_t i = 0; i < numbers.events.size(); ++i) {
+      const uint16_t event = chip_->rotated_events()[i];
+      uint64_t running = 0;
+      for (size_t set = 0; set < plan.sets.size(); ++set) {
+        if (mailbox::Includes(plan.sets[set], event)) running += numbers.parts[0].running[set];
+      }
+      const uint64_t truth = work_.CumulativeCount(event, end) - work_.CumulativeCount(event, begin_);
+      if (running == 0 || truth < 100) continue;
+      result.rows.push_back({event, static_cast<double>(numbers.events[i].estimate), static_cast<double>(truth)});
+    }
+  }
+
+  const sim::Workload work_;
+  const sim::SteadyWorkload wires_;
+  const std::unique_ptr<Chip> chip_;
+  BlockId vm_ = 0, context_ = 0;
+  uint64_t begin_ = 0;
+};
+
+struct Quality {
+  size_t events;
+  double share, median;
+};
+
+Quality QualityOf(const std::vector<Row>& rows) {
+  std::vector<double> distances;
+  for (const Row& row : rows) distances.push_back(row.Distance());
+  std::ranges::sort(distances);
+  const auto near = std::ranges::count_if(distances, [](double distance) { return distance < 0.1; });
+  return {distances.size(), static_cast<double>(near) / static_cast<double>(distances.size()),
+          distances[distances.size() / 2]};
+}
+
+struct Campaign {
+  int runs = 0;
+  uint64_t cycles = 0, switches = 0, stable_switches = 0;
+  std::vector<Row> rows;  // the last of each event
+};
+
+// Runs until every event had a turn.
+Campaign RunAll(const mailbox::RotationSettings& settings) {
+  Program program(settings);
+  Campaign campaign;
+  std::vector<std::optional<Row>> known(kEvents);
+  while (std::ranges::count_if(known, [](const auto& row) { return row.has_value(); }) < kEvents - 2) {
+    const RunResult run = program.Run();
+    ++campaign.runs;
+    campaign.cycles += run.cycles;
+    campaign.switches += run.switches;
+    campaign.stable_switches += run.stable_switches;
+    for (const Row& row : run.rows) known[row.event] = row;
+  }
+  for (const auto& row : known) {
+    if (row) campaign.rows.push_back(*row);
+  }
+  return campaign;
+}
+
+void Print(const char* name, const Campaign& campaign, const Campaign& traditional) {
+  const Quality quality = QualityOf(campaign.rows);
+  std::printf(
+      "%-28s %4d runs  %9.1f s  %6.2f x  %5.1f %% of %zu events d < 0.1, median %.2f %%, %llu slots, %llu stable\n",
+      name, campaign.runs, static_cast<double>(campaign.cycles) / static_cast<double>(kHz),
+      static_cast<double>(traditional.cycles) / static_cast<double>(campaign.cycles), 100 * quality.share,
+      quality.events, 100 * quality.median, static_cast<unsigned long long>(campaign.switches),
+      static_cast<unsigned long long>(campaign.stable_switches));
+}
+
+void Run() {
+  // One set in each generation, counted all the time: the two-set profile with one.
+  mailbox::RotationSettings one = TwoSet(8, 4);
+  one.sets_per_pass = 1;
+  const Campaign traditional = RunAll(one);
+  Print("traditional", traditional, traditional);
+  const Campaign two_set = RunAll(TwoSet(8, 4));
+  Print("two-set, 8 s and 4 s", two_set, traditional);
+  const Campaign even = RunAll(TwoSet(4, 4));
+  Print("two-set, 4 s and 4 s", even, traditional);
+  mailbox::RotationSettings fast{
+      .stable_slot = Seconds(0.0002), .fluctuating_slot = Seconds(0.0001), .interval = Seconds(0.5), .adapt = false};
+  fast.stable_slot = fast.fluctuating_slot = std::max<uint64_t>(Seconds(0.001), 8 * kUlcPeriodMax);
+  const Campaign all = RunAll(fast);
+  Print("fast", all, traditional);
+  fast.adapt = true;
+  Print("fast, adaptive", RunAll(fast), traditional);
+}
+
+}  // namespace
+}  // namespace sideband::mcu
+
+int main() { sideband::mcu::Run(); }
