@@ -96,6 +96,22 @@ TEST(ReplayRotationTest, ARelationDerives) {
   EXPECT_EQ(result->rotation->sets.size(), 2u);
 }
 
+// The residencies' last slots, of 8 cycles, are over before their dead cycles are.
+TEST(ReplayRotationTest, DeadCyclesAreOfNoSlot) {
+  const auto result = Replay(Inputs(WithSlots("counters: 2\nfixed: [busy]\ndead_cycles: 9\n"
+                                              "relations: [{sum: [busy, idle], of: resident_cycles}]\n"),
+                                    ",\n{\"name\": \"starts2\", \"signal\": \"TOP.busy\", \"op\": \"rise\"}"),
+                             {});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->rotation->fixed, std::vector<std::string>{"busy"});
+  EXPECT_EQ(result->rotation->derived, std::vector<std::string>{"idle"});
+  for (const ReplayBlock& block : result->blocks) {
+    EXPECT_EQ(block.flags, std::vector<std::string>{"estimated"}) << "the relation holds";
+    EXPECT_EQ(block.counters[0], block.rotation->enabled / 2) << "a fixed event is counted in dead cycles, too";
+    EXPECT_LT(block.rotation->events[0].coverage, 1) << "a derived one is not";
+  }
+}
+
 TEST(ReplayRotationTest, WithoutNeedAllIsAsWithoutARotation) {
   ReplayInputs inputs = Inputs("counters: 3\n");
   const auto with = Replay(inputs, {});
