@@ -96,6 +96,36 @@ TEST(ReplayRotationTest, ARelationDerives) {
   EXPECT_EQ(result->rotation->sets.size(), 2u);
 }
 
+// The residencies' last slots, of 8 cycles, are over before their dead cycles are.
+TEST(ReplayRotationTest, DeadCyclesAreOfNoSlot) {
+  ReplayInputs inputs = Inputs(WithSlots("counters: 2\nfixed: [busy]\ndead_cycles: 9\n"
+                                         "relations: [{sum: [busy, idle], of: resident_cycles}]\n"),
+                               ",\n{\"name\": \"starts2\", \"signal\": \"TOP.busy\", \"op\": \"rise\"}");
+  const auto result = Replay(inputs, {});
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->rotation->fixed, std::vector<std::string>{"busy"});
+  EXPECT_EQ(result->rotation->derived, std::vector<std::string>{"idle"});
+  inputs.rotation.clear();
+  const auto exact = Replay(inputs, {});
+  for (size_t i = 0; i < result->blocks.size(); ++i) {
+    const ReplayBlock& block = result->blocks[i];
+    EXPECT_EQ(block.flags, std::vector<std::string>{"estimated"}) << "the relation holds";
+    EXPECT_EQ(block.counters[0], exact->blocks[i].counters[0]) << "a fixed event is counted in dead cycles, too";
+    EXPECT_LT(block.rotation->events[0].coverage, 1) << "a derived one is not";
+  }
+}
+
+TEST(ReplayRotationTest, ADerivedEventHasNoLiveCount) {
+  ReplayInputs inputs = Inputs(WithSlots("counters: 1\nrelations: [{sum: [busy, idle], of: resident_cycles}]\n"));
+  const auto derived = Replay(inputs, {})->rotation->derived;
+  ASSERT_EQ(derived.size(), 1u);
+  inputs.peeks = Write("P.csv", absl::StrCat("cycle,vm,context,event\n50,vm1,a,", derived[0], "\n"));
+  EXPECT_THAT(std::string(Replay(inputs, {}).status().message()),
+              EndsWith(absl::StrCat("P.csv:2: '", derived[0], "' is derived from others: it has no live count")));
+  inputs.peeks = Write("P.csv", "cycle,vm,context,event\n50,vm1,a,starts\n");
+  EXPECT_TRUE(Replay(inputs, {}).ok());
+}
+
 TEST(ReplayRotationTest, WithoutNeedAllIsAsWithoutARotation) {
   ReplayInputs inputs = Inputs("counters: 3\n");
   const auto with = Replay(inputs, {});

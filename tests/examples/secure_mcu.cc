@@ -148,6 +148,10 @@
 #include "secure_mcu/replay/peek_list.h"
 #include "secure_mcu/replay/peeker.h"
 #include "secure_mcu/replay/replay.h"
+#include "secure_mcu/replay/report_rotation.h"
+#include "secure_mcu/replay/rotation_result.h"
+#include "secure_mcu/replay/rotation_setup.h"
+#include "secure_mcu/replay/unit_dealer.h"
 #include "secure_mcu/replay/warnings.h"
 #include "secure_mcu/serve/board.h"
 #include "secure_mcu/serve/bus_monitors.h"
@@ -702,6 +706,26 @@ absl::Status UsePeeker(const std::vector<Peek>& peeks, const std::vector<std::st
 absl::Status UseReplay() {
   //@ secure_mcu/replay/replay.h
   return absl::OkStatus();
+}
+
+void UseReportRotation(const ReplayResult& result, const ReplayBlock& block, nlohmann::ordered_json& json,
+                       std::string& text) {
+  //@ secure_mcu/replay/report_rotation.h
+}
+
+void UseRotationResult(const std::unique_ptr<Chip>& chip, const std::vector<std::string>& names, BlockId block_id,
+                       ReplayResult& result, ReplayBlock& block) {
+  //@ secure_mcu/replay/rotation_result.h
+}
+
+absl::Status UseRotationSetup(const sim::SignalMap& map, const sim::EventWires& wires, uint32_t slices,
+                              const std::vector<std::string>& names, PipelineConfig& config) {
+  //@ secure_mcu/replay/rotation_setup.h
+  return absl::OkStatus();
+}
+
+void UseUnitDealer(const std::map<uint32_t, std::vector<CounterInput>>& inputs_by_domain) {
+  //@ secure_mcu/replay/unit_dealer.h
 }
 
 void UseWarnings(const sim::SignalMap& map, const std::vector<sim::Residency>& schedule,

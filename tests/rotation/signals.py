@@ -165,7 +165,8 @@ def read_signals(signals_path, trace_path):
         return Signals(json.load(file), iter(lines))
 
 
-Residency = collections.namedtuple("Residency", "start end slice")
+# `past`: it extends past the last reference cycle, and has the cycles of other clocks after that (decision 0006).
+Residency = collections.namedtuple("Residency", "start end slice past", defaults=(False,))
 Owner = collections.namedtuple("Owner", "vm context vm_id context_id")
 
 
@@ -180,7 +181,8 @@ def read_schedule(rows, cycles):
         owner = Owner(vm, context, vms[vm], NO_CONTEXT if context is None else contexts[vm][context])
         start, end = int(row["start_cycle"]), min(int(row["end_cycle"]), cycles)
         if start < end:
-            owners.setdefault(owner, []).append(Residency(start, end, int(row.get("slice") or 0)))
+            owners.setdefault(owner, []).append(
+                Residency(start, end, int(row.get("slice") or 0), int(row["end_cycle"]) > cycles))
         else:
             owners.setdefault(owner, [])
     return {owner: sorted(residencies) for owner, residencies in owners.items()}

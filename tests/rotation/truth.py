@@ -198,6 +198,7 @@ class Row:
         self._now = {event: self._counters(event, residency) for event in self._events + list(self.fixed)}
         self._rest = collections.Counter()
         self._unseen = collections.Counter()
+        self._last = residency.end if residency.past else None
         start, position = residency.start, 0
         while start < residency.end:
             stop = min(start + self._plan.slot, residency.end)
@@ -219,11 +220,13 @@ class Row:
         if self._ended % len(self._plan.sets) == 0:
             self._close_if_full()
 
-    @staticmethod
-    def _total(counters, residency):
+    def _at(self, sums, cycle):
+        return sums[cycle + 1 if cycle == self._last else cycle]
+
+    def _total(self, counters, residency):
         total = 0
         for counter in counters:
-            gained = counter.sums[residency.end] - counter.sums[residency.start]
+            gained = self._at(counter.sums, residency.end) - self._at(counter.sums, residency.start)
             total += gained // PRESCALE if counter.is_prescaled else gained
         return total
 
@@ -258,7 +261,7 @@ class Row:
             return
         gained = 0
         for place, counter in enumerate(self._now[event]):
-            new = counter.sums[stop] - counter.sums[run]
+            new = self._at(counter.sums, stop) - self._at(counter.sums, run)
             if counter.is_prescaled:
                 ones, self._rest[event, place] = divmod(self._rest[event, place] + new, PRESCALE)
                 new = ones
@@ -273,13 +276,13 @@ class Row:
             return
         most = 0
         for place, counter in enumerate(self._now[event]):
-            cycles = counter.cycles[stop] - counter.cycles[start]
+            cycles = self._at(counter.cycles, stop) - self._at(counter.cycles, start)
             most += Fraction(counter.gain * cycles, PRESCALE) if counter.is_prescaled else counter.gain * cycles
             self._unseen[event, place] += cycles
         self.numbers[event].slack += most if limit is None else min(most, limit)
 
     def _gained(self, event, start, stop):
-        return sum(counter.sums[stop] - counter.sums[start] for counter in self._now[event])
+        return sum(self._at(counter.sums, stop) - self._at(counter.sums, start) for counter in self._now[event])
 
     def _limits(self, turn, start, stop):
         """{event: what the relations leave for it} of events that are not counted."""
@@ -306,7 +309,7 @@ class Row:
         if whole in counted:
             for event in members:
                 limit(event, self._gained(whole, start, stop) - known)
-        limit(whole, known + sum(counter.gain * (counter.cycles[stop] - counter.cycles[start])
+        limit(whole, known + sum(counter.gain * (self._at(counter.cycles, stop) - self._at(counter.cycles, start))
                                  for event in members if event not in counted for counter in self._now[event]))
 
     def _epoch_running_of(self, event):
@@ -391,7 +394,7 @@ def evaluate(signals, schedule, description):
     if signals.device_events:
         # In the device's cycles, which are one residency.
         row = Row(plan, signals, Owner("vm0", None, 0, NO_CONTEXT), signals.device_events)
-        row.play([Residency(0, signals.cycles, None)])
+        row.play([Residency(0, signals.cycles, None, past=True)])
         result["device_units"] = row.result()
     return result
 
