@@ -5,7 +5,7 @@
 // last.
 //   RotationPasses passes;
 //   passes.Keep(block, /*channel=*/0, generation, periods);       // a life ended: what it has shown
-//   const TurnScope scope = passes.ScopeOf({block, identity}, /*channel=*/0, number, plan, settings);
+//   const TurnScope scope = passes.ScopeOf({block, identity}, /*channel=*/0, number, /*sets=*/5, settings);
 #ifndef SIDEBAND_SECURE_MCU_CHIP_ROTATION_PASSES_H_
 #define SIDEBAND_SECURE_MCU_CHIP_ROTATION_PASSES_H_
 

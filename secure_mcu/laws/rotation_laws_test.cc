@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <utility>
@@ -32,7 +33,8 @@ class RotationRun {
     }
     chip_->Attach(0, wires_);
     chip_->Attach(kDeviceChannel, wires_);
-    plan_ = chip_->has_rotation() ? chip_->rotation_plans()[0].counters : CounterPlan{.sets = {{}}, .fixed = {}, .derived = {}};
+    plan_ = chip_->has_rotation() ? chip_->rotation_plans()[0].counters
+                                  : CounterPlan{.sets = {{}}, .fixed = {}, .derived = {}};
     ChoosePasses();
     truth_ = std::make_unique<RotationTruth>(test_, config_, plan_, wires_);
   }
@@ -88,8 +90,7 @@ class RotationRun {
 };
 
 std::vector<uint64_t> AnyLatches(const RotationCase& test) {
-  std::vector<uint64_t> cycles =
-      *rc::gen::container<std::vector<uint64_t>>(rc::gen::inRange<uint64_t>(0, test.cycles));
+  std::vector<uint64_t> cycles = *rc::gen::container<std::vector<uint64_t>>(rc::gen::inRange<uint64_t>(0, test.cycles));
   cycles.push_back(test.cycles);
   std::ranges::sort(cycles);
   return cycles;
@@ -263,6 +264,62 @@ TEST(RotationLawsTest, DoesNotDependOnWhoElseRuns) {
     }
     RC_ASSERT(run.chip().RotationOf(run.vms().at(1)) == alone.chip().RotationOf(alone.vms().at(1)));
   }));
+}
+
+// Law 9: the cadence of a confidential VM tells nothing of what it counts.
+TEST(RotationLawsTest, TellsNothingOfConfidentialVms) {
+  EXPECT_TRUE(rc::check("law 9, confidential", [] {
+    const RotationCase test = *AnyRotationCase();
+    RotationCase other = test;
+    other.wires_seed = ~test.wires_seed;
+    RotationRun run(test), altered(other);
+    RC_PRE(run.rotates());
+    for (RotationRun* each : {&run, &altered}) {
+      for (const auto& [vm, block] : each->vms()) each->chip().SetConfidential(block, true);
+    }
+    for (const uint64_t cycle : AnyLatches(test)) {
+      run.PlayTo(cycle);
+      altered.PlayTo(cycle);
+      for (BlockId block = 0; block < run.chip().memory().size(); ++block) {
+        RC_ASSERT(run.chip().RotationOf(block).parts == altered.chip().RotationOf(block).parts);
+      }
+    }
+  }));
+}
+
+// Laws 5 and 6 of whole chips, in which what is shown is a running maximum within bounds.
+TEST(RotationLawsTest, EstimatesWell) {
+  RotationCase test{.events = 20, .counters = 8, .period = 2, .slot = 20, .stable_slot = 40, .has_relations = false};
+  test.adapt = test.tells_instructions = true;
+  test.cycles = 12'000;
+  for (uint64_t cycle = 0; cycle < test.cycles; cycle += 170) {
+    test.turns.push_back({.cycle = cycle, .resident = Scope{1, cycle % 340 == 0}});
+  }
+  constexpr uint64_t kSeeds = 200;
+  std::map<uint16_t, std::array<double, 2>> errors;  // per event: sum, and of squares
+  uint64_t rows = 0, hits = 0;
+  for (test.seed = 0; test.seed < kSeeds; ++test.seed) {
+    RotationRun run(test);
+    ASSERT_TRUE(run.rotates());
+    run.PlayTo(test.cycles);
+    const mailbox::BlockRotation numbers = run.chip().RotationOf(run.contexts().at({1, 0}));
+    const RotationRow& row = run.truth().rows().at({1, 0});
+    for (size_t i = 0; i < numbers.events.size(); ++i) {
+      const uint16_t event = run.chip().rotated_events()[i];
+      // Each residency drops a remainder of what was counted, however short: half a count that stands for several.
+      if (event == kPrescaledEvent) continue;
+      const auto& [estimate, upper, deviation] = numbers.events[i];
+      const double error = static_cast<double>(estimate) - static_cast<double>(row.truth[event]);
+      errors[event][0] += error, errors[event][1] += error * error;
+      ++rows;
+      if (std::abs(error) <= 1.96 * static_cast<double>(deviation) + 1) ++hits;
+    }
+  }
+  EXPECT_GE(static_cast<double>(hits), 0.94 * static_cast<double>(rows));
+  for (const auto& [event, sums] : errors) {
+    const double mean = sums[0] / kSeeds, deviation = std::sqrt(sums[1] / kSeeds - mean * mean);
+    EXPECT_LE(std::abs(mean), (0.25 + 4 / std::sqrt(kSeeds)) * deviation + 1) << event;
+  }
 }
 
 }  // namespace

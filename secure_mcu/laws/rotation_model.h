@@ -2,7 +2,7 @@
 //
 // One context's rotation without a chip: the counts of each cycle are given, and a RotationLife is played over its
 // slots, so that thousands of seeds are cheap (event-groups.md, "Laws", 5 and 6, and R9).
-//   const RotationModel model({.sets = 4, .residencies = {6400, 6400}, .rates = {rate, …}});
+//   const RotationModel model({.sets = 2, .settings = {}, .residencies = {6400, 6400}, .rates = {rate, rate}});
 //   const ModelResult result = model.Play(/*seed=*/1);
 //   result.events[0].sum / model.truth(0);
 #ifndef SIDEBAND_SECURE_MCU_LAWS_ROTATION_MODEL_H_
@@ -34,7 +34,7 @@ struct ModelSpec {
   mailbox::RotationSettings settings;
   std::vector<uint64_t> residencies;  // their lengths
   std::vector<ModelRate> rates;       // per event; a multiple of the sets
-  ModelRate instructions;             // none: the chip does not tell them
+  ModelRate instructions = nullptr;   // none: the chip does not tell them
 };
 
 struct ModelResult {

@@ -2,7 +2,7 @@
 //
 // Whose turn it is in one context, cycle by cycle, from the definition (event-groups.md): what a chip does is compared
 // with it.
-//   RotationTurnsTruth turns(test, plan, order, scope);
+//   RotationTurnsTruth turns(settings, plan, events, /*instructions=*/std::nullopt, /*dead_cycles=*/0, order, scope);
 //   turns.BeginResidency();
 //   if (!turns.is_dead()) Count(turns.set());
 //   turns.Count(gains);

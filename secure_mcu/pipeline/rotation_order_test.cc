@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -24,6 +25,16 @@ TEST(RotationOrderTest, FollowsTheDefinition) {
   for (uint8_t i = 0; i < 16; ++i) other.uuid.bytes[i] = i;
   RotationOrder many(SeedOf(0x1122334455667788), other, 64);
   EXPECT_EQ(Sets(many, 130, 60, 70), (std::vector<size_t>{17, 6, 8, 22, 42, 3, 14, 62, 63, 27}));
+}
+
+TEST(RotationOrderTest, PermutesRoundsByTheDefinition) {
+  const RotationOrder order(SeedOf(42), {.uuid = {}, .vm = 1, .context = 0, .generation = 1}, 4);
+  const std::vector<uint32_t> turns = {3, 1, 2, 1};
+  EXPECT_EQ(order.RoundOf(7, 9, turns), (std::vector<uint8_t>{0, 2, 2, 3, 0, 0, 1}));
+  const std::vector<uint8_t> many = order.RoundOf(0xFFFF'FFFF, 0, std::vector<uint32_t>{190, 2});
+  EXPECT_EQ(many.size(), 192);
+  EXPECT_EQ(std::ranges::find(many, 1) - many.begin(), 142);
+  EXPECT_NE(order.RoundOf(7, 10, turns), order.RoundOf(7, 9, turns));
 }
 
 // Law 8.

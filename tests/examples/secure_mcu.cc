@@ -39,10 +39,13 @@
 #include "secure_mcu/chip/host_blocks.h"
 #include "secure_mcu/chip/host_plan.h"
 #include "secure_mcu/chip/hpc_read_path.h"
+#include "secure_mcu/chip/own_periods.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/player.h"
 #include "secure_mcu/chip/private_slices.h"
 #include "secure_mcu/chip/relation_rules.h"
+#include "secure_mcu/chip/rotation_life.h"
+#include "secure_mcu/chip/rotation_passes.h"
 #include "secure_mcu/chip/rotation_periods.h"
 #include "secure_mcu/chip/rotation_plan.h"
 #include "secure_mcu/chip/rotation_rules.h"
@@ -51,6 +54,8 @@
 #include "secure_mcu/chip/selections.h"
 #include "secure_mcu/chip/slice_gates.h"
 #include "secure_mcu/chip/switch_step.h"
+#include "secure_mcu/chip/turn_policy.h"
+#include "secure_mcu/chip/turn_shares.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/chip_file/chip_file_counting.h"
 #include "secure_mcu/chip_file/chip_file_fields.h"
@@ -108,11 +113,11 @@
 #include "secure_mcu/firmware/persona.h"
 #include "secure_mcu/firmware/power_model.h"
 #include "secure_mcu/firmware/reply.h"
+#include "secure_mcu/firmware/rotate_commands.h"
 #include "secure_mcu/firmware/scratch_memory.h"
 #include "secure_mcu/firmware/sensors.h"
 #include "secure_mcu/firmware/snapshot_commands.h"
 #include "secure_mcu/firmware/system_info.h"
-#include "secure_mcu/firmware/rotate_commands.h"
 #include "secure_mcu/firmware/trigger_commands.h"
 #include "secure_mcu/firmware/upload_buffer.h"
 #include "secure_mcu/guest_view/guest_views.h"
@@ -128,10 +133,14 @@
 #include "secure_mcu/laws/laws_reader.h"
 #include "secure_mcu/laws/laws_run.h"
 #include "secure_mcu/laws/laws_truth.h"
+#include "secure_mcu/laws/rotation_model.h"
+#include "secure_mcu/laws/rotation_turns_truth.h"
+#include "secure_mcu/laws/rotation_workloads.h"
 #include "secure_mcu/pipeline/block_address.h"
 #include "secure_mcu/pipeline/channel_buffer.h"
 #include "secure_mcu/pipeline/counter_collection_unit.h"
 #include "secure_mcu/pipeline/counter_gate.h"
+#include "secure_mcu/pipeline/event_estimate.h"
 #include "secure_mcu/pipeline/gated_wires.h"
 #include "secure_mcu/pipeline/guest_gate.h"
 #include "secure_mcu/pipeline/hpc_client.h"
@@ -142,6 +151,7 @@
 #include "secure_mcu/pipeline/mmu.h"
 #include "secure_mcu/pipeline/page_tables.h"
 #include "secure_mcu/pipeline/reduction_channel.h"
+#include "secure_mcu/pipeline/rotation_order.h"
 #include "secure_mcu/pipeline/trigger_block.h"
 #include "secure_mcu/pipeline/unit_level_counter.h"
 #include "secure_mcu/replay/event_plan.h"
@@ -221,6 +231,31 @@ void UseScheduleTimeline(const std::vector<sim::Residency>& residencies, const s
 
 void UseRotationPeriods(const std::vector<IndicatorSample>& run) {
   //@ secure_mcu/chip/rotation_periods.h
+}
+
+void UseOwnPeriods() {
+  //@ secure_mcu/chip/own_periods.h
+}
+
+void UseTurnShares() {
+  //@ secure_mcu/chip/turn_shares.h
+}
+
+void UseTurnPolicy(const mailbox::RotationSettings& settings, const RotationOrder& order, bool closes,
+                   const std::vector<double>& needs, const std::function<void(size_t, uint64_t)>& Count) {
+  //@ secure_mcu/chip/turn_policy.h
+}
+
+void UseRotationPasses(BlockId block, uint32_t generation, const OwnPeriods& periods, const RotationIdentity& identity,
+                       uint16_t number, const mailbox::RotationSettings& settings) {
+  //@ secure_mcu/chip/rotation_passes.h
+}
+
+void UseRotationLife(const std::shared_ptr<const RotationTable>& table, const RotationOrder& order,
+                     const SlotLengths& lengths, const std::vector<uint64_t>& kCounts, const SlotLengths& open_lengths,
+                     const std::vector<uint64_t>& open_counts, const std::function<void(size_t)>& Connect) {
+  std::vector<uint64_t> counts = kCounts, add = kCounts;
+  //@ secure_mcu/chip/rotation_life.h
 }
 
 absl::Status UseSelectableEvents(const PipelineConfig& config, const std::vector<mailbox::EventSet>& selections) {
@@ -588,6 +623,28 @@ void UsePrivateSlices(const VmControl& control, const Record& record) {
 }
 
 // laws
+
+void UseRotationModel(const ModelRate& rate) {
+  //@ secure_mcu/laws/rotation_model.h
+}
+
+void UseRotationWorkloads(ModelSpec& spec) {
+  //@ secure_mcu/laws/rotation_workloads.h
+}
+
+void UseRotationTurnsTruth(const mailbox::RotationSettings& settings, const CounterPlan& plan,
+                           const std::vector<uint16_t>& events, const RotationOrder& order, const TruthScope& scope,
+                           const std::vector<uint64_t>& gains, const std::function<void(size_t)>& Count) {
+  //@ secure_mcu/laws/rotation_turns_truth.h
+}
+
+void UseRotationOrder(const RotationSeed& seed) {
+  //@ secure_mcu/pipeline/rotation_order.h
+}
+
+void UseEventEstimate() {
+  //@ secure_mcu/pipeline/event_estimate.h
+}
 
 void UseLawsCase(const LawsCase& drawn) {
   //@ secure_mcu/laws/laws_case.h
