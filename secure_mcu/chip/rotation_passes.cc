@@ -4,11 +4,21 @@
 #include <algorithm>
 #include <utility>
 
+#include "secure_mcu/chip/rotation_plan.h"
+
 namespace sideband::mcu {
 namespace {
 
 bool IsSameContext(const RotationIdentity& a, const RotationIdentity& b) {
   return a.uuid == b.uuid && a.vm == b.vm && a.context == b.context;
+}
+
+// Set 0, which the first run has counted, is left to the last pass.
+TurnScope SetsOf(size_t pass, size_t passes, size_t sets, size_t of_pass) {
+  if (passes == 1) return {.first = 0, .sets = sets, .learnt = {}};
+  if (pass + 1 == passes) return {.first = 0, .sets = 1, .learnt = {}};
+  const size_t first = 1 + pass * of_pass;
+  return {.first = first, .sets = std::min(of_pass, sets - first), .learnt = {}};
 }
 
 }  // namespace
@@ -57,16 +67,13 @@ TurnScope RotationPasses::ScopeOf(const RotationRun& run, uint8_t channel, uint1
   const size_t of_pass = SetsOfPass(settings, sets);
   const bool is_known = block.identity && IsSameContext(*block.identity, run.identity) &&
                         block.identity->generation == run.identity.generation && block.plan == plan;
-  if (!is_known) {
-    const auto passes = static_cast<uint32_t>((sets + of_pass - 1) / of_pass);
-    BeginRun(run.identity, plan, settings, passes, block);
-  }
+  const auto passes = static_cast<uint32_t>(Passes(sets, settings.sets_per_pass));
+  if (!is_known) BeginRun(run.identity, plan, settings, passes, block);
   if (block.is_first_run) return {.first = 0, .sets = 1, .is_first_run = true, .learnt = {}};
-  const size_t first = block.pass * of_pass;
   const auto periods = block.periods.find(channel);
-  return {.first = first,
-          .sets = std::min(of_pass, sets - first),
-          .learnt = periods == block.periods.end() ? OwnPeriods{} : periods->second};
+  TurnScope scope = SetsOf(block.pass, passes, sets, of_pass);
+  if (periods != block.periods.end()) scope.learnt = periods->second;
+  return scope;
 }
 
 }  // namespace sideband::mcu

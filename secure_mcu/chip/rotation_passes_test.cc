@@ -35,7 +35,7 @@ TEST_F(RotationPassesTest, CountsPassAfterPassBehindAFirstRun) {
   EXPECT_TRUE(first.is_first_run);
   EXPECT_EQ(first.sets, 1);
   passes_.Keep(kBlock, 0, 1, kPeriods);
-  for (const auto& [generation, begin, sets] : {std::tuple(2, 0, 2), {3, 2, 2}, {4, 4, 1}, {5, 0, 2}}) {
+  for (const auto& [generation, begin, sets] : {std::tuple(2, 1, 2), {3, 3, 2}, {4, 0, 1}, {5, 1, 2}}) {
     const TurnScope scope = Begin(generation);
     EXPECT_FALSE(scope.is_first_run);
     EXPECT_EQ(scope.first, begin);
@@ -60,20 +60,21 @@ TEST_F(RotationPassesTest, TakesThePassThatWasAsked) {
   passes_.ChooseNext(kBlock, 2);
   const TurnScope scope = Begin(1);
   EXPECT_FALSE(scope.is_first_run);
-  EXPECT_EQ(scope.first, 4);
-  EXPECT_EQ(Begin(2).first, 0);
+  EXPECT_EQ(scope.first, 0);
+  EXPECT_EQ(scope.sets, 1);
+  EXPECT_EQ(Begin(2).first, 1);
 }
 
 TEST_F(RotationPassesTest, LearnsAgain) {
   Begin(1);
   passes_.Learn(kBlock);  // already does
   passes_.Keep(kBlock, 0, 1, kPeriods);
-  EXPECT_EQ(Begin(2).first, 0);
+  EXPECT_EQ(Begin(2).first, 1);
   passes_.Learn(kBlock);
   EXPECT_TRUE(Begin(3).is_first_run);
   passes_.Keep(kBlock, 0, 3, {});
   const TurnScope scope = Begin(4);
-  EXPECT_EQ(scope.first, 2);
+  EXPECT_EQ(scope.first, 3);
   EXPECT_TRUE(scope.learnt.empty());
 }
 
@@ -100,7 +101,7 @@ TEST_F(RotationPassesTest, BeginsAnewUnderAnotherPlan) {
   Begin(2);
   plan_ = 7;
   EXPECT_TRUE(Begin(2).is_first_run);
-  EXPECT_EQ(Begin(3).first, 0);
+  EXPECT_EQ(Begin(3).first, 1);
 }
 
 TEST_F(RotationPassesTest, TellsAnotherVmNothing) {

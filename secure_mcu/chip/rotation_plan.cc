@@ -217,8 +217,9 @@ absl::StatusOr<CounterPlan> PlanCounters(const PipelineConfig& config, const Pla
   return plan;
 }
 
-size_t Passes(const CounterPlan& plan, size_t sets_per_pass) {
-  return sets_per_pass == 0 ? 1 : (plan.sets.size() + sets_per_pass - 1) / sets_per_pass;
+size_t Passes(size_t sets, size_t sets_per_pass) {
+  if (sets_per_pass == 0 || sets_per_pass >= sets) return 1;
+  return 1 + (sets - 1 + sets_per_pass - 1) / sets_per_pass;
 }
 
 mailbox::Counting CountingOf(const CounterPlan& plan, size_t event) {

@@ -82,9 +82,9 @@ PipelineConfig Reference() {
 TEST(RotationPlanTest, HasAsManySetsAsTheReferenceHasRuns) {
   const CounterPlan plan = Planned(Reference());
   EXPECT_EQ(plan.sets.size(), 59u);
-  EXPECT_EQ(Passes(plan, 1), 59u);
-  EXPECT_EQ(Passes(plan, 2), 30u);
-  EXPECT_EQ(Passes(plan, 0), 1u);
+  EXPECT_EQ(Passes(plan.sets.size(), 1), 59u);
+  EXPECT_EQ(Passes(plan.sets.size(), 2), 30u);
+  EXPECT_EQ(Passes(plan.sets.size(), 0), 1u);
   EXPECT_EQ(ListOf(plan.sets[0]), (std::vector<size_t>{0, 1, 2, 3, 4, 5}));
   EXPECT_EQ(ListOf(plan.fixed), (std::vector<size_t>{0, 1}));
 }

@@ -98,7 +98,7 @@ TurnScope RotationTurns::ScopeOf(uint8_t channel, const RotationLeaf& leaf, cons
 
 absl::Status RotationTurns::ChoosePass(BlockId block, uint32_t pass) {
   const auto plan = std::ranges::find(plans_, chosen(block), &TurnPlan::number);
-  const size_t passes = Passes(plan->counters, plan->settings.sets_per_pass);
+  const size_t passes = Passes(plan->counters.sets.size(), plan->settings.sets_per_pass);
   if (pass >= passes) return absl::OutOfRangeError(absl::StrCat("pass ", pass, ": the plan has ", passes));
   passes_.ChooseNext(block, pass);
   return absl::OkStatus();

@@ -72,7 +72,7 @@ absl::StatusOr<RotationDescription> DescribeRotation(const PipelineConfig& confi
   RotationDescription rotation{.profile = is_fast ? "fast" : "two-set",
                                .events = Turning(needs, config.events),
                                .sets = plan.sets.size(),
-                               .passes = Passes(plan, settings.sets_per_pass),
+                               .passes = Passes(plan.sets.size(), settings.sets_per_pass),
                                .sets_per_pass = settings.sets_per_pass,
                                .stable_slot = settings.stable_slot,
                                .fluctuating_slot = settings.fluctuating_slot,

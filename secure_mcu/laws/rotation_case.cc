@@ -145,7 +145,7 @@ PipelineConfig ConfigOf(const RotationCase& test) {
 
 std::optional<uint32_t> PassOf(const RotationCase& test, const CounterPlan& plan) {
   if (!test.has_pass) return std::nullopt;
-  return static_cast<uint32_t>(Passes(plan, test.sets_per_pass) - 1);
+  return static_cast<uint32_t>(Passes(plan.sets.size(), test.sets_per_pass) - 1);
 }
 
 sim::PackedWires WiresOf(const RotationCase& test) {

@@ -22,7 +22,10 @@ TruthScope ScopeOf(const mailbox::RotationSettings& settings, size_t sets, std::
   const size_t of_pass = settings.sets_per_pass == 0 ? sets : std::min<size_t>(sets, settings.sets_per_pass);
   const bool is_two_set = settings.profile == mailbox::RotationProfile::kTwoSet;
   if (is_two_set && !pass) return {.first = 0, .sets = 1, .is_first_run = true};
-  const size_t first = pass.value_or(0) * of_pass;
+  if (of_pass == sets) return {.first = 0, .sets = sets};
+  // The sets after the first run's in their order, and that one last.
+  const size_t first = 1 + pass.value_or(0) * of_pass;
+  if (first >= sets) return {.first = 0, .sets = 1};
   return {.first = first, .sets = std::min(of_pass, sets - first)};
 }
 
