@@ -63,7 +63,8 @@ absl::StatusOr<std::unique_ptr<Chip>> Chip::Create(const PipelineConfig& config)
   }
   std::unique_ptr<Chip> chip(new Chip(config, std::move(ccus), std::move(units), std::move(selections)));
   if (!TurningEvents(config).empty()) {
-    SIDEBAND_ASSIGN_OR_RETURN(const CounterPlan plan, PlanCounters(config, {}));
+    const bool fill = config.rotation->settings.profile == mailbox::RotationProfile::kFast;
+    SIDEBAND_ASSIGN_OR_RETURN(const CounterPlan plan, PlanCounters(config, {.events = {}, .always = {}, .fill = fill}));
     chip->StartRotation(plan);
   }
   return chip;

@@ -301,6 +301,8 @@ class Chip {
   uint16_t UncommittedFlags(size_t channel) const;
   uint16_t LiveFlags(BlockId block) const;
   void AddUncommitted(size_t channel, std::span<uint64_t> sums) const;
+  void AddUncommittedAndDerived(size_t channel, std::span<uint64_t> sums) const;
+  void AddLiveDerived(uint8_t channel, std::span<uint64_t> sums) const;
   void AddCollected(const CounterCollectionUnit& ccu, std::span<uint64_t> sums) const;
   void AddHeld(const Unit& unit, std::span<uint64_t> sums) const;
   void AddShare(size_t ccu, size_t counter, uint64_t count, std::span<uint64_t> sums) const;

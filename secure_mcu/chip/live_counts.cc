@@ -56,6 +56,23 @@ void Chip::AddUncommitted(size_t channel, std::span<uint64_t> sums) const {
   }
 }
 
+// What a flush would derive, too.
+void Chip::AddUncommittedAndDerived(size_t channel, std::span<uint64_t> sums) const {
+  AddUncommitted(channel, sums);
+  if (!rotation_) return;
+  for (uint8_t slice = 0; slice < config_.slices; ++slice) {
+    if (Feeds(channel, slice)) AddLiveDerived(slice, sums);
+  }
+  if (channel == hypervisor_) AddLiveDerived(kDeviceChannel, sums);
+}
+
+void Chip::AddLiveDerived(uint8_t channel, std::span<uint64_t> sums) const {
+  if (!Turns(channel)) return;
+  std::vector<uint64_t> pending(config_.events);
+  AddUncommitted(CommitterOf(channel), pending);
+  rotation_->Derive(channel, InstantOf(channel), pending, sums);
+}
+
 // What the next commits of the channel will raise.
 uint16_t Chip::UncommittedFlags(size_t channel) const {
   uint16_t flags = channels_[channel].reduction.reduction().flags;
@@ -81,9 +98,9 @@ uint16_t Chip::LiveFlags(BlockId block) const {
 void Chip::AddLiveCounts(BlockId block, std::span<const uint16_t> events, std::span<uint64_t> sums) const {
   const auto committed = memory_.counters(block);
   std::vector<uint64_t> live(committed.begin(), committed.end());
-  if (block == 0) AddUncommitted(hypervisor_, live);
+  if (block == 0) AddUncommittedAndDerived(hypervisor_, live);
   for (uint8_t slice = 0; slice < config_.slices; ++slice) {
-    if (IsBoundTo(slice, block)) AddUncommitted(slice, live);
+    if (IsBoundTo(slice, block)) AddUncommittedAndDerived(slice, live);
   }
   for (size_t i = 0; i < events.size(); ++i) sums[i] += live[events[i]];
 }

@@ -180,11 +180,12 @@ void RotationTurns::AddCounts(uint8_t channel, std::span<const uint64_t> counts)
 }
 
 // After a flush, so that the counts of the gates' cycles are complete.
-SlotLengths RotationTurns::LengthsAt(const Turn& turn, const RotationInstant& at) const {
+SlotLengths RotationTurns::LengthsAt(const Turn& turn, const RotationInstant& at,
+                                     std::span<const uint64_t> counts) const {
   SlotLengths lengths{.enabled = {at.cycle - turn.begin.cycle}, .running = {at.cycle - turn.alive.cycle}};
   for (size_t group = 0; group < lines_.running_events.size(); ++group) {
     const auto& event = lines_.running_events[group];
-    lengths.running.push_back(event ? turn.counts[*event] : 0);
+    lengths.running.push_back(event ? counts[*event] : 0);
     lengths.enabled.push_back(lengths.running.back() + turn.dead_gates[group]);
   }
   for (size_t domain = 0; domain < at.domains.size(); ++domain) {
@@ -196,12 +197,12 @@ SlotLengths RotationTurns::LengthsAt(const Turn& turn, const RotationInstant& at
 }
 
 void RotationTurns::Derive(uint8_t channel, const RotationInstant& at, std::span<const uint64_t> pending,
-                           std::span<uint64_t> gained) {
-  Turn& turn = TurnOf(channel);
+                           std::span<uint64_t> gained) const {
+  const Turn& turn = TurnOf(channel);
   if (turn.life == nullptr || turn.is_dead) return;
   std::vector<uint64_t> counts = turn.counts;
   for (size_t event = 0; event < pending.size(); ++event) counts[event] += pending[event];
-  turn.life->life.Derive(LengthsAt(turn, at), counts, gained);
+  turn.life->life.Derive(LengthsAt(turn, at, counts), counts, gained);
 }
 
 void RotationTurns::EndSlot(uint8_t channel, const RotationInstant& at) {
@@ -217,7 +218,7 @@ void RotationTurns::EndSlot(uint8_t channel, const RotationInstant& at) {
     turn.is_dead = false;
     return;
   }
-  turn.life->life.EndSlot(LengthsAt(turn, at), turn.counts, is_whole);
+  turn.life->life.EndSlot(LengthsAt(turn, at, turn.counts), turn.counts, is_whole);
   turn.slot_begin = turn.clock.Before(at.cycle);
   turn.clock.Forget(at.cycle);
   BeginSlot(turn, at);
@@ -226,7 +227,7 @@ void RotationTurns::EndSlot(uint8_t channel, const RotationInstant& at) {
 bool RotationTurns::EndResidency(uint8_t channel, const RotationInstant& at) {
   Turn& turn = TurnOf(channel);
   // A slot in its dead cycles has ended without a running one: what fixed events gained is of no slot.
-  const SlotLengths lengths = LengthsAt(turn, at);
+  const SlotLengths lengths = LengthsAt(turn, at, turn.counts);
   if (turn.is_dead) std::ranges::fill(turn.counts, 0);
   turn.life->life.EndSlot(lengths, turn.counts, /*is_whole=*/false);
   turn.life->life.EndResidency();
@@ -237,7 +238,7 @@ bool RotationTurns::EndResidency(uint8_t channel, const RotationInstant& at) {
 
 void RotationTurns::Show(uint8_t channel, const RotationInstant& at) {
   Turn& turn = TurnOf(channel);
-  if (turn.life != nullptr) ShowNumbers(turn, LengthsAt(turn, at));
+  if (turn.life != nullptr) ShowNumbers(turn, LengthsAt(turn, at, turn.counts));
 }
 
 void RotationTurns::ShowNumbers(Turn& turn, const SlotLengths& open) {

@@ -94,7 +94,7 @@ class RotationTurns {
   void AddCounts(uint8_t channel, std::span<const uint64_t> counts);
   // Adds to `gained`, per event of the chip, what derived events have gained. All counts are in AddCounts or `pending`.
   void Derive(uint8_t channel, const RotationInstant& at, std::span<const uint64_t> pending,
-              std::span<uint64_t> gained);
+              std::span<uint64_t> gained) const;
   // Ends the open slot, or its dead cycles, and begins the next.
   void EndSlot(uint8_t channel, const RotationInstant& at);
   // Returns whether a relation did not hold.
@@ -132,7 +132,7 @@ class RotationTurns {
   uint16_t PlanOf(uint8_t channel, const RotationLeaf& leaf) const;
   Life& FindLife(uint8_t channel, const RotationLeaf& leaf);
   void BeginSlot(Turn& turn, const RotationInstant& at);
-  SlotLengths LengthsAt(const Turn& turn, const RotationInstant& at) const;
+  SlotLengths LengthsAt(const Turn& turn, const RotationInstant& at, std::span<const uint64_t> counts) const;
   uint64_t PhaseEnd(const Turn& turn) const;
   TurnScope ScopeOf(uint8_t channel, const RotationLeaf& leaf, const RotationTable& table);
   void ShowNumbers(Turn& turn, const SlotLengths& open);

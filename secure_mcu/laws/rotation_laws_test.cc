@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -60,7 +61,11 @@ class RotationRun {
       chip_->SwitchTo(0, turn.resident ? std::optional(BindingOf(*turn.resident)) : std::nullopt);
     }
     chip_->AdvanceTo(cycle);
+    const std::vector<std::vector<uint64_t>> live = LiveCounts();
     chip_->Latch();
+    for (BlockId block = 0; block < live.size(); ++block) {
+      RC_ASSERT(std::ranges::equal(live[block], chip_->memory().counters(block)));
+    }
     truth_->AdvanceTo(cycle);
   }
 
@@ -70,6 +75,15 @@ class RotationRun {
     if (!pass) return;
     for (const auto& [vm, block] : vms_) RC_ASSERT(chip_->SetRotationPass(block, *pass).ok());
     for (const auto& [scope, block] : contexts_) RC_ASSERT(chip_->SetRotationPass(block, *pass).ok());
+  }
+
+  // What a latch would leave in each block.
+  std::vector<std::vector<uint64_t>> LiveCounts() const {
+    std::vector<uint16_t> events(test_.events);
+    std::iota(events.begin(), events.end(), uint16_t{0});
+    std::vector<std::vector<uint64_t>> counts(chip_->memory().size(), std::vector<uint64_t>(test_.events));
+    for (BlockId block = 0; block < counts.size(); ++block) chip_->AddLiveCounts(block, events, counts[block]);
+    return counts;
   }
 
   Binding BindingOf(const Scope& scope) const {
