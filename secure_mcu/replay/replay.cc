@@ -8,7 +8,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
-#include "proto/base/text.h"
 #include "secure_mcu/chip/chip.h"
 #include "secure_mcu/chip/player.h"
 #include "secure_mcu/chip/schedule_timeline.h"
@@ -111,18 +110,6 @@ SwitchTracer NamedSwitches(const std::vector<Tenant>& tenants, const std::functi
   };
 }
 
-// What a derived event has gained is known when its slot ends.
-absl::Status CheckPeeks(const std::vector<Peek>& peeks, const std::string& path, const Chip& chip,
-                        const std::vector<std::string>& names) {
-  if (!chip.has_rotation()) return absl::OkStatus();
-  for (const Peek& peek : peeks) {
-    const auto event = static_cast<size_t>(std::ranges::find(names, peek.event) - names.begin());
-    if (!chip.rotation_plan().IsDerived(event)) continue;
-    return LineError(path, peek.line, absl::StrCat("'", peek.event, "' is derived from others: it has no live count"));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<ReplayResult> Replay(const ReplayInputs& inputs, const ReplayObservers& observers) {
@@ -164,7 +151,6 @@ absl::StatusOr<ReplayResult> Replay(const ReplayInputs& inputs, const ReplayObse
   // No source follows the residents: the wires of a trace do not depend on them.
   Player player(*chip, timeline, std::vector<sim::WireSource*>(slices), {}, ModesOf(exits));
   SIDEBAND_ASSIGN_OR_RETURN(Peeker peeker, Peeker::Create(peeks, inputs.peeks, names, tenants));
-  SIDEBAND_RETURN_IF_ERROR(CheckPeeks(peeks, inputs.peeks, *chip, names));
   SIDEBAND_RETURN_IF_ERROR(RunToEnd(*trace, slices, *chip, player, peeker, observers.progress));
   ReplayResult result{.cycles = trace->cycles(),
                       .events = std::move(names),

@@ -115,17 +115,6 @@ TEST(ReplayRotationTest, DeadCyclesAreOfNoSlot) {
   }
 }
 
-TEST(ReplayRotationTest, ADerivedEventHasNoLiveCount) {
-  ReplayInputs inputs = Inputs(WithSlots("counters: 1\nrelations: [{sum: [busy, idle], of: resident_cycles}]\n"));
-  const auto derived = Replay(inputs, {})->rotation->derived;
-  ASSERT_EQ(derived.size(), 1u);
-  inputs.peeks = Write("P.csv", absl::StrCat("cycle,vm,context,event\n50,vm1,a,", derived[0], "\n"));
-  EXPECT_THAT(std::string(Replay(inputs, {}).status().message()),
-              EndsWith(absl::StrCat("P.csv:2: '", derived[0], "' is derived from others: it has no live count")));
-  inputs.peeks = Write("P.csv", "cycle,vm,context,event\n50,vm1,a,starts\n");
-  EXPECT_TRUE(Replay(inputs, {}).ok());
-}
-
 TEST(ReplayRotationTest, WithoutNeedAllIsAsWithoutARotation) {
   ReplayInputs inputs = Inputs("counters: 3\n");
   const auto with = Replay(inputs, {});
