@@ -15,9 +15,9 @@ uint64_t SetsOf(const RotationPlan& plan, size_t event) {
 }
 
 uint64_t SetsOf(const RotationLayout& layout, uint16_t number, size_t entry) {
-  const auto plan = std::find_if(layout.plans.begin(), layout.plans.end(),
-                                 [number](const auto& each) { return each.number == number; });
-  return plan == layout.plans.end() ? 0 : plan->sets_of[entry];
+  const auto plan = std::lower_bound(layout.plans.begin(), layout.plans.end(), number,
+                                     [](const auto& each, uint16_t wanted) { return each.number < wanted; });
+  return plan == layout.plans.end() || plan->number != number ? 0 : plan->sets_of[entry];
 }
 
 }  // namespace

@@ -25,6 +25,9 @@ constexpr uint32_t kGroupBits = 8;
 constexpr uint32_t kPlanBits = 16;
 constexpr uint32_t kCountBits = 8;  // of parts, plans, columns, sets
 
+// Steps of all sums: less than a second's work.
+constexpr size_t kStepsMax = 16 * kCountersMax;
+
 absl::Status Malformed(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("snapshot: rotation: ", what));
 }
@@ -39,6 +42,13 @@ size_t NumbersIn(const BlockRotation& numbers) {
   size_t size = 3 * numbers.events.size();
   for (const RotationPart& part : numbers.parts) size += part.enabled.size() + part.running.size();
   return size;
+}
+
+// What the sum of an event's times takes.
+size_t SetsIn(const BlockRotation& numbers) {
+  size_t sets = numbers.parts.size();
+  for (const RotationPart& part : numbers.parts) sets += part.running.size() / part.enabled.size();
+  return sets;
 }
 
 bool SameShape(const BlockRotation& a, const BlockRotation& b) {
@@ -278,13 +288,14 @@ class Decoder {
     return Take(numbers);
   }
 
-  // Bounds the memory; a block's events are those of the layout, also if the block is as it was.
+  // Bounds memory and work; a block's events are those of the layout, also if the block is as it was.
   absl::Status Take(const BlockRotation& numbers) {
     if (!numbers.events.empty() && numbers.events.size() != snapshot_.layout.events.size()) {
       return Malformed("events that do not exist");
     }
     numbers_ += NumbersIn(numbers);
-    return numbers_ <= kCountersMax ? absl::OkStatus() : Malformed("too large");
+    steps_ += numbers.events.size() * SetsIn(numbers);
+    return numbers_ <= kCountersMax && steps_ <= kStepsMax ? absl::OkStatus() : Malformed("too large");
   }
 
   absl::Status ReadWhole(BlockRotation& numbers) {
@@ -312,7 +323,7 @@ class Decoder {
   BitReader in_;
   const Snapshot* const base_;
   Snapshot& snapshot_;
-  size_t numbers_ = 0;
+  size_t numbers_ = 0, steps_ = 0;
   bool is_possible_ = true;
 };
 
