@@ -62,7 +62,7 @@ struct CcuSpec {
 // What the chip boots with (event-groups.md).
 struct RotationSpec {
   mailbox::RotationSettings settings;
-  mailbox::EventSet fixed;   // of switched units: in every set of every plan; no words: none
+  mailbox::EventSet fixed;  // of switched units: in every set of every plan; no words: none
   // The event whose rate tells stable from fluctuating periods (rotation_periods.h); it takes no turns: it is fixed, or
   // of a unit with a counter for each event. None: all slots are settings.fluctuating_slot long.
   std::optional<uint16_t> instructions;

@@ -121,7 +121,8 @@ void RotationLife::EndSlot(const SlotLengths& lengths, std::span<const uint64_t>
 }
 
 IndicatorSample RotationLife::SampleOf(const SlotLengths& lengths, std::span<const uint64_t> counts) const {
-  if (!table_->instructions) return {};
+  // Of a slot that ended in its dead cycles, the counts are theirs.
+  if (!table_->instructions || lengths.running[0] == 0) return {};
   return {.instructions = counts[*table_->instructions], .cycles = lengths.running[0]};
 }
 

@@ -9,6 +9,11 @@
 //   life.EndSlot(lengths, counts, /*is_whole=*/true);
 //   life.EndResidency();
 //   const LeafNumbers numbers = life.Show(open_lengths, open_counts);
+//
+// An epoch closes between two residencies, after a multiple of as many as there are sets, or, if it began within a
+// residency, between two rounds of it; in either case once each set has had 64 turns. There, and only there, the shares
+// of adaptive turns change: a set's need is the root of the mean of what it was and of Σ weight · SlotSpread of its
+// events in the epoch (event_estimate.h); of the first epoch it is the latter's.
 #ifndef SIDEBAND_SECURE_MCU_CHIP_ROTATION_LIFE_H_
 #define SIDEBAND_SECURE_MCU_CHIP_ROTATION_LIFE_H_
 

@@ -3,11 +3,11 @@
 // Whose turn it is on every channel of a chip, until when, and what the slots have counted (event-groups.md, "Rotation
 // in the chip"). The chip flushes a channel before each End, tells what it commits, and turns the select registers.
 //   RotationTurns turns(config, seed, plan);
-//   turns.Begin(slice, {.block = context, .vm = vm_block, …}, instant);     // a residency
+//   turns.Begin(slice, leaf, instant);                      // a residency
 //   ccu.Select(turns.select(slice));
 //   chip.AdvanceTo(turns.NextEnd());
 //   turns.AddCounts(slice, reduction.counts);              // at each commit
-//   turns.Derive(slice, instant, gained);                  // after a flush, before its commit
+//   turns.Derive(slice, instant, pending, gained);         // after a flush, before its commit
 //   turns.EndSlot(slice, instant);                         // … and after it
 //   turns.EndResidency(slice, instant);
 //   turns.Show(slice, instant);                            // after a flush: the numbers of the open slot, too

@@ -8,6 +8,13 @@
 #include "secure_mcu/chip/turn_shares.h"
 
 namespace sideband::mcu {
+namespace {
+
+ClassifierOptions OptionsOf(const mailbox::RotationSettings& settings) {
+  return {.threshold_per_mille = settings.threshold_per_mille, .step = settings.step};
+}
+
+}  // namespace
 
 TurnPolicy::TurnPolicy(const mailbox::RotationSettings& settings, bool has_instructions, RotationOrder order,
                        TurnScope scope)
@@ -15,8 +22,8 @@ TurnPolicy::TurnPolicy(const mailbox::RotationSettings& settings, bool has_instr
       has_instructions_(has_instructions && !scope.is_confidential),
       order_(std::move(order)),
       scope_(std::move(scope)),
-      classifier_{.threshold_per_mille = settings.threshold_per_mille, .step = settings.step},
-      online_(classifier_) {}
+      online_(OptionsOf(settings)),
+      recorder_(OptionsOf(settings)) {}
 
 bool TurnPolicy::adapts() const { return is_fast() && settings_.adapt && !scope_.is_confidential && scope_.sets > 1; }
 

@@ -70,7 +70,7 @@ class TurnPolicy {
   void EndResidency();
 
   // What this life has shown of its periods.
-  OwnPeriods Learn() const { return recorder_.Classify(classifier_); }
+  OwnPeriods Learn() const { return recorder_.Periods(); }
 
  private:
   bool is_fast() const { return settings_.profile == mailbox::RotationProfile::kFast; }
@@ -84,7 +84,6 @@ class TurnPolicy {
   const bool has_instructions_;  // and they may be looked at
   RotationOrder order_;
   const TurnScope scope_;
-  const ClassifierOptions classifier_;
 
   uint64_t residency_ = 0, round_ = 0;  // the round is of the residency, or of the life in `two-set`
   size_t place_ = 0;                    // of the slot in its round

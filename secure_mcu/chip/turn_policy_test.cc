@@ -265,11 +265,28 @@ TEST(ClassAtTest, EndsPeriodsBeforeTheirEnd) {
   EXPECT_EQ(ClassAt(periods, 1000), RotationClass::kStable);
 }
 
+RC_GTEST_PROP(RunRecorderTest, ClassifiesLikeAWholeRun, ()) {
+  const ClassifierOptions options{.threshold_per_mille = 100, .step = *rc::gen::inRange<size_t>(0, 6)};
+  const auto rates = *rc::gen::container<std::vector<uint64_t>>(rc::gen::element<uint64_t>(100, 105, 150));
+  RunRecorder recorder(options);
+  std::vector<IndicatorSample> run;
+  for (const uint64_t rate : rates) {
+    run.push_back({.instructions = rate, .cycles = 200});
+    recorder.Add(run.back(), 10 * run.size());
+  }
+  OwnPeriods expected;
+  for (const RotationPeriod& period : ClassifyRun(run, options)) expected.push_back({10 * period.end, period.kind});
+  RC_ASSERT(recorder.Periods() == expected);
+}
+
 TEST(RunRecorderTest, IsBounded) {
-  RunRecorder recorder;
-  EXPECT_TRUE(recorder.Classify({}).empty());
-  for (uint64_t i = 1; i <= RunRecorder::kSamplesMax + 10; ++i) recorder.Add({.instructions = 1, .cycles = 2}, i);
-  EXPECT_EQ(recorder.Classify({}), (OwnPeriods{{RunRecorder::kSamplesMax, RotationClass::kStable}}));
+  RunRecorder recorder({.step = 1});
+  // Two even samples, and two that are not.
+  for (uint64_t i = 1; i <= 4 * RunRecorder::kPeriodsMax; ++i) {
+    recorder.Add({.instructions = i % 4 < 2 ? 1u : 2u, .cycles = 10}, i);
+  }
+  EXPECT_EQ(recorder.Periods().size(), RunRecorder::kPeriodsMax);
+  EXPECT_EQ(recorder.Periods().back().end, 4 * RunRecorder::kPeriodsMax);
 }
 
 }  // namespace

@@ -3,8 +3,9 @@
 // A drawn chip whose events take turns, its wires and its schedule, and what each context's row must be: computed cycle
 // by cycle from the wires, without units, banks and channels (event-groups.md, "Laws").
 //   const RotationCase test = *AnyRotationCase();
-//   const auto chip = *Chip::Create(ConfigOf(test));
-//   RotationTruth truth(test, plan);
+//   const PipelineConfig config = ConfigOf(test);
+//   const sim::PackedWires wires = WiresOf(test);
+//   RotationTruth truth(test, config, plan, wires);
 //   truth.AdvanceTo(cycle);
 //   truth.rows().at({1, 0}).counted[event];
 #ifndef SIDEBAND_SECURE_MCU_LAWS_ROTATION_CASE_H_

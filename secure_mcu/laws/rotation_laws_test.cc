@@ -187,6 +187,28 @@ TEST(RotationLawsTest, CountsExactlyWhatEachSlotHasAndBoundsTheRest) {
   }));
 }
 
+// A slot that ended in its dead cycles has counted instructions, but had no running cycle.
+TEST(RotationLawsTest, LooksAtRunningCyclesOnly) {
+  RotationCase test{.events = 12, .counters = 5, .period = 3, .dead_cycles = 7, .slot = 30, .stable_slot = 90};
+  test.tells_instructions = true;
+  test.interval = 46, test.threshold_per_mille = 200, test.step = 1;
+  test.wires_seed = 23570;
+  test.has_relations = false;
+  test.trigger_period = 97, test.commit_period = 777, test.buffer_depth = 1;
+  test.cycles = kLongRotationCycles;
+  test.turns = {{.cycle = 3, .resident = Scope{1, 0}},
+                {.cycle = 44, .resident = Scope{1, 0}},
+                {.cycle = 48, .resident = Scope{1, mailbox::kNoContext}},
+                {.cycle = 52, .resident = Scope{1, 0}},
+                {.cycle = 9053, .resident = Scope{1, mailbox::kNoContext}}};
+  RotationRun run(test);
+  ASSERT_TRUE(run.rotates());
+  run.PlayTo(test.cycles);
+  const auto counters = run.chip().memory().counters(run.vms().at(1));
+  EXPECT_EQ(std::vector<uint64_t>(counters.begin(), counters.end()),
+            SumOf(run.truth(), 1, test.events, run.plan().sets.size()).counted);
+}
+
 TEST(RotationLawsTest, NeverFalls) {
   EXPECT_TRUE(rc::check("law 4", [] {
     const RotationCase test = *AnyRotationCase();

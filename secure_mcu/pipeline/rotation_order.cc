@@ -82,7 +82,7 @@ void Permute(std::vector<uint8_t>& places, Draws draws) {
 std::vector<uint8_t> PermutationOf(size_t size, Draws draws) {
   std::vector<uint8_t> places(size);
   std::iota(places.begin(), places.end(), uint8_t{0});
-  Permute(places, std::move(draws));
+  Permute(places, draws);
   return places;
 }
 

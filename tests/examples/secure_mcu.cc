@@ -49,6 +49,7 @@
 #include "secure_mcu/chip/rotation_periods.h"
 #include "secure_mcu/chip/rotation_plan.h"
 #include "secure_mcu/chip/rotation_rules.h"
+#include "secure_mcu/chip/rotation_turns.h"
 #include "secure_mcu/chip/schedule_timeline.h"
 #include "secure_mcu/chip/selectable_events.h"
 #include "secure_mcu/chip/selections.h"
@@ -133,6 +134,7 @@
 #include "secure_mcu/laws/laws_reader.h"
 #include "secure_mcu/laws/laws_run.h"
 #include "secure_mcu/laws/laws_truth.h"
+#include "secure_mcu/laws/rotation_case.h"
 #include "secure_mcu/laws/rotation_model.h"
 #include "secure_mcu/laws/rotation_turns_truth.h"
 #include "secure_mcu/laws/rotation_workloads.h"
@@ -231,6 +233,14 @@ void UseScheduleTimeline(const std::vector<sim::Residency>& residencies, const s
 
 void UseRotationPeriods(const std::vector<IndicatorSample>& run) {
   //@ secure_mcu/chip/rotation_periods.h
+}
+
+void UseRotationTurns(const PipelineConfig& config, const RotationSeed& seed, const CounterPlan& plan, uint8_t slice,
+                      const RotationLeaf& leaf, const RotationInstant& instant, const std::unique_ptr<Chip>& chip_owner,
+                      CounterCollectionUnit& ccu, const Reduction& reduction, const std::vector<uint64_t>& pending,
+                      std::vector<uint64_t>& gained) {
+  Chip& chip = *chip_owner;
+  //@ secure_mcu/chip/rotation_turns.h
 }
 
 void UseOwnPeriods() {
@@ -623,6 +633,10 @@ void UsePrivateSlices(const VmControl& control, const Record& record) {
 }
 
 // laws
+
+void UseRotationCase(const CounterPlan& plan, uint64_t cycle, uint16_t event) {
+  //@ secure_mcu/laws/rotation_case.h
+}
 
 void UseRotationModel(const ModelRate& rate) {
   //@ secure_mcu/laws/rotation_model.h

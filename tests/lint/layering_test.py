@@ -89,7 +89,7 @@ ALLOWED = {
                           "sim/riscv", "sim/waveform", "sim/wires", "sim/workload"),
     "secure_mcu/firmware": ("proto/base", "proto/mailbox", "secure_mcu/bus"),
     "secure_mcu/guest_view": ("proto/base", "proto/mailbox"),
-    "secure_mcu/pipeline": ("proto/mailbox", "proto/registers", "sim/wires"),
+    "secure_mcu/pipeline": ("proto/base", "proto/mailbox", "proto/registers", "sim/wires"),
     "secure_mcu/replay": ("proto/base", "proto/mailbox", "proto/rotation_file", "secure_mcu/chip", "sim/waveform"),
     "secure_mcu/serve": ("proto/base", "proto/mailbox", "proto/registers", "proto/smbus", "secure_mcu/bus",
                          "secure_mcu/chip_file", "secure_mcu/device", "secure_mcu/firmware", "secure_mcu/guest_view",
