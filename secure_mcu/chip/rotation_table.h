@@ -3,7 +3,7 @@
 // What a plan means on one channel: which events turn, by how much each can gain in a cycle, and what relations say of
 // them (event-groups.md, "Numbers").
 //   const RotationLines lines(config);
-//   const RotationTable table(config, lines, /*channel=*/0, plan, /*number=*/0);
+//   const RotationTable table(config, lines, /*channel=*/0, plan);
 //   table.events[i].gains;          // per clock
 //
 // Lines are the kinds of cycles in which slots are measured: 0 the reference clock, 1 + g those with the gate of group

@@ -5,7 +5,7 @@
 //   SlotRelations relations(table);
 //   relations.Check(set, lengths, counts);
 //   relations.Derive(set, lengths, counts, gained);
-//   relations.Leave(set, event, most, lengths, counts);
+//   relations.Leave(set, event, lengths, counts);
 #ifndef SIDEBAND_SECURE_MCU_CHIP_SLOT_RELATIONS_H_
 #define SIDEBAND_SECURE_MCU_CHIP_SLOT_RELATIONS_H_
 

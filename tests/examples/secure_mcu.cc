@@ -45,15 +45,18 @@
 #include "secure_mcu/chip/private_slices.h"
 #include "secure_mcu/chip/relation_rules.h"
 #include "secure_mcu/chip/rotation_life.h"
+#include "secure_mcu/chip/rotation_numbers.h"
 #include "secure_mcu/chip/rotation_passes.h"
 #include "secure_mcu/chip/rotation_periods.h"
 #include "secure_mcu/chip/rotation_plan.h"
 #include "secure_mcu/chip/rotation_rules.h"
+#include "secure_mcu/chip/rotation_table.h"
 #include "secure_mcu/chip/rotation_turns.h"
 #include "secure_mcu/chip/schedule_timeline.h"
 #include "secure_mcu/chip/selectable_events.h"
 #include "secure_mcu/chip/selections.h"
 #include "secure_mcu/chip/slice_gates.h"
+#include "secure_mcu/chip/slot_relations.h"
 #include "secure_mcu/chip/switch_step.h"
 #include "secure_mcu/chip/turn_policy.h"
 #include "secure_mcu/chip/turn_shares.h"
@@ -87,6 +90,7 @@
 #include "secure_mcu/device/guest_registers.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/device/program_device.h"
+#include "secure_mcu/device/rotation_controls.h"
 #include "secure_mcu/device/round_robin_timeline.h"
 #include "secure_mcu/device/slice_program.h"
 #include "secure_mcu/device/tenant_slices.h"
@@ -151,6 +155,7 @@
 #include "secure_mcu/pipeline/hpc_page.h"
 #include "secure_mcu/pipeline/memory_blocks.h"
 #include "secure_mcu/pipeline/mmu.h"
+#include "secure_mcu/pipeline/own_clock.h"
 #include "secure_mcu/pipeline/page_tables.h"
 #include "secure_mcu/pipeline/reduction_channel.h"
 #include "secure_mcu/pipeline/rotation_order.h"
@@ -233,6 +238,20 @@ void UseScheduleTimeline(const std::vector<sim::Residency>& residencies, const s
 
 void UseRotationPeriods(const std::vector<IndicatorSample>& run) {
   //@ secure_mcu/chip/rotation_periods.h
+}
+
+void UseRotationTable(const PipelineConfig& config, const TurnPlan& plan, size_t i) {
+  //@ secure_mcu/chip/rotation_table.h
+}
+
+void UseSlotRelations(const std::shared_ptr<const RotationTable>& table, size_t set, uint16_t event,
+                      const SlotLengths& lengths, std::vector<uint64_t>& counts, std::vector<uint64_t>& gained) {
+  //@ secure_mcu/chip/slot_relations.h
+}
+
+void UseRotationNumbers(BlockId block, uint32_t generation, uint16_t plan, const LeafNumbers& before,
+                        const LeafNumbers& now, const std::vector<size_t>& indices) {
+  //@ secure_mcu/chip/rotation_numbers.h
 }
 
 void UseRotationTurns(const PipelineConfig& config, const RotationSeed& seed, const CounterPlan& plan, uint8_t slice,
@@ -429,6 +448,13 @@ void UseEventGains(const PipelineConfig& config, uint16_t event) {
 
 absl::Status UseLiveDevice(const ChipFile& file, uint64_t boot_id, const LiveDevice::Elapsed& elapsed) {
   //@ secure_mcu/device/live_device.h
+  return absl::OkStatus();
+}
+
+absl::Status UseRotationControls(const std::unique_ptr<Chip>& chip, const std::vector<Tenant>& tenants,
+                                 mailbox::Catalog& catalog, const mailbox::RotationSettings& settings,
+                                 mailbox::Snapshot& snapshot) {
+  //@ secure_mcu/device/rotation_controls.h
   return absl::OkStatus();
 }
 
@@ -654,6 +680,10 @@ void UseRotationTurnsTruth(const mailbox::RotationSettings& settings, const Coun
 
 void UseRotationOrder(const RotationSeed& seed) {
   //@ secure_mcu/pipeline/rotation_order.h
+}
+
+void UseOwnClock() {
+  //@ secure_mcu/pipeline/own_clock.h
 }
 
 void UseEventEstimate() {
