@@ -74,11 +74,15 @@ absl::Status AddRotation(const RotationFile& file, std::optional<uint64_t> seed,
   RotationSpec& spec = config.rotation.emplace();
   SIDEBAND_ASSIGN_OR_RETURN(spec.settings, SettingsOf(file, numbers, config.clock_hz));
   SIDEBAND_ASSIGN_OR_RETURN(spec.fixed, FixedOf(file, numbers, config));
+  if (file.instructions) {
+    SIDEBAND_ASSIGN_OR_RETURN(spec.instructions, numbers.Of(*file.instructions));
+  }
   spec.dead_cycles = file.dead_cycles;
   spec.seed = seed.value_or(file.seed.value_or(0));
   ShortenPeriods(spec.settings, config);
   SIDEBAND_RETURN_IF_ERROR(AtLine(CheckRotation(config, name), file.path, file.line));
-  return AtLine(PlanCounters(config, {}, name).status(), file.path, file.line);
+  const bool fill = spec.settings.profile == mailbox::RotationProfile::kFast;
+  return AtLine(PlanCounters(config, {.events = {}, .always = {}, .fill = fill}, name).status(), file.path, file.line);
 }
 
 }  // namespace sideband::mcu
