@@ -31,6 +31,7 @@
 namespace sideband::daemon {
 
 class PeekRouter;
+class RotationRouter;
 class TriggerRouter;
 
 // Dependencies shared by the collectors of all devices. All of them must outlive the collectors.
@@ -46,6 +47,7 @@ struct CollectorContext {
   CountingBook* counting = nullptr;             // what devices are to count; nullptr: as they do
   PeekRouter* peeks = nullptr;                  // leads peeks to the collectors; nullptr: there are none
   TriggerRouter* triggers = nullptr;            // likewise
+  RotationRouter* rotations = nullptr;          // likewise
 };
 
 // Used by one thread at a time. `session` and the members of `context` must outlive this object.

@@ -40,7 +40,9 @@ absl::Status UseSettingsStore(SettingsStore& store, const Uuid& uuid) {
   return absl::OkStatus();
 }
 
-absl::Status UseRotationSink(RotationSink& sink, const DeviceSnapshot& snapshot,
+void Answer(const absl::Status& status);
+
+absl::Status UseRotationSink(RotationSink& sink, size_t device, const DeviceSnapshot& snapshot,
                              const mailbox::RotationRequest& request) {
   //@ daemon/counting/rotation_sink.h
   return absl::OkStatus();
