@@ -22,6 +22,7 @@
 #include "daemon/collector/pipeline_increments.h"
 #include "daemon/collector/redact.h"
 #include "daemon/counting/counting_follower.h"
+#include "daemon/counting/rotation_follower.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/snapshot_reader.h"
 #include "daemon/metrics/collection_metrics.h"
@@ -75,7 +76,8 @@ class DeviceCollector {
   // How the device's row starts if it cannot continue.
   RowStart StartOfRow(const TakenSnapshot& taken);
   void RestoreCreationTimes(const Uuid& uuid);
-  void FollowCounting(std::optional<uint32_t> revision);
+  // Makes the device count what it is to count.
+  void Follow(std::optional<uint32_t> revision);
   // Adds what the pipeline has done, if the snapshot reports it, to the daemon's metrics.
   void ReportPipeline(const mailbox::Snapshot& raw);
   // Counts ratios above 1, which are not visible in the published numbers.
@@ -87,6 +89,7 @@ class DeviceCollector {
   MailboxSession& session_;
   SnapshotReader reader_;
   CountingFollower counting_;
+  RotationFollower rotation_;
   PipelineIncrements pipeline_;
   CreationTimes creation_times_;
   bool is_save_overdue_ = false;  // the last attempt to save them has failed

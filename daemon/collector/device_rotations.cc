@@ -46,9 +46,8 @@ bool IsOf(const RotationOrder& order, const DeviceSnapshot& newest) {
   const Catalog& then = order.topology->catalog();
   const Catalog& now = newest.topology->catalog();
   const std::vector<uint16_t> contexts = ContextsOf(order);
-  return HasSameVm(then, now, VmOf(order)) && std::ranges::all_of(contexts, [&](uint16_t id) {
-           return HasSameContext(then, now, VmOf(order), id);
-         });
+  return HasSameVm(then, now, VmOf(order)) &&
+         std::ranges::all_of(contexts, [&](uint16_t id) { return HasSameContext(then, now, VmOf(order), id); });
 }
 
 }  // namespace

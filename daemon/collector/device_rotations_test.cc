@@ -29,7 +29,8 @@ class DeviceRotationsTest : public testing::Test {
     device_.features |= mailbox::kRotationFeature;
     device_.answer = [this](const FakeMailbox::Command& command) -> std::optional<FakeMailbox::Reply> {
       const bool is_version = command.word.opcode == Opcode::kDiscover && command.word.arg1 == 0;
-      if (is_version) return FakeMailbox::Reply{.data = 2 | mailbox::kWindowBytes << 8 | 16u << 16, .extended_data = 0x69F};
+      if (is_version)
+        return FakeMailbox::Reply{.data = 2 | mailbox::kWindowBytes << 8 | 16u << 16, .extended_data = 0x69F};
       if (command.word.opcode != Opcode::kRotate) return std::nullopt;
       return FakeMailbox::Reply{.status = status_, .data = command.data, .extended_data = command.extended_data};
     };

@@ -50,7 +50,7 @@ class GrpcServer {
     const CountingQueries* counting = nullptr;
     RotationSink* rotation = nullptr;  // nullptr: what takes turns cannot be changed; must outlive the server
     const Admin* admin = nullptr;      // nullptr: calls of Admin are FAILED_PRECONDITION; must outlive the server
-    Gate::Options gate;            // `listener` and `local_operators` are overwritten with those above
+    Gate::Options gate;                // `listener` and `local_operators` are overwritten with those above
   };
 
   // INVALID_ARGUMENT where a TLS file is unreadable or invalid; UNAVAILABLE "grpc: cannot listen on ADDRESS: why", or

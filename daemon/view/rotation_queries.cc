@@ -221,8 +221,9 @@ absl::Status CannotChange() { return absl::FailedPreconditionError("what takes t
 // What the device refuses, which does not say why.
 absl::Status Refusal(const mailbox::RotationRequest&) {
   return absl::FailedPreconditionError(
-      "the device refuses these turns: too short or too long ones, more sets than it has, or events that do not fit on "
-      "its counters");
+      "the device refuses these turns: too short or too long ones, events that do not fit on its counters, or more "
+      "sets "
+      "and plans than it has room for until it restarts");
 }
 
 absl::Status Refusal(const LearnRequest&) {

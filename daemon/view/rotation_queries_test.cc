@@ -76,17 +76,16 @@ class RotationQueriesTest : public testing::Test {
     request.set_vm(vm);
     request.set_context(context);
     absl::Status answer;
-    const absl::Status asked =
-        LearnRotation(world_.reader, &sink_, *world_.reader.Identify(CredentialsOf(who)), request,
-                      [&](const auto& response) { answer = response.status(); });
+    const absl::Status asked = LearnRotation(world_.reader, &sink_, *world_.reader.Identify(CredentialsOf(who)),
+                                             request, [&](const auto& response) { answer = response.status(); });
     return asked.ok() ? answer : asked;
   }
   // Of a call that is answered at once.
   template <typename Call>
   static absl::Status Answer(Call call) {
     absl::Status answer = absl::InternalError("not answered");
-    const absl::Status asked =
-        call(RotationDone<sideband::v1::SetRotationResponse>([&](const auto& response) { answer = response.status(); }));
+    const absl::Status asked = call(
+        RotationDone<sideband::v1::SetRotationResponse>([&](const auto& response) { answer = response.status(); }));
     return asked.ok() ? answer : asked;
   }
   // The refusal of a change of vm0 by its tenant.
