@@ -804,6 +804,11 @@ TEST_F(CliTest, GetShowsHowExactAnEstimateIs) {
   EXPECT_THAT(bounds, testing::ContainsRegex("dram_read +~42 -2/\\+20 +40 +1,000 +~1.23 k/s"));
   EXPECT_THAT(bounds, testing::ContainsRegex("train +sm_active +7 +7 +7"));
   EXPECT_THAT(Printed({"get", "--format", "json"}), testing::HasSubstr("\"standard_error\": \"10\""));
+  const std::string csv = Printed({"get", "--bounds", "--format", "csv"});
+  EXPECT_THAT(csv, testing::HasSubstr(",flags,coverage,lower,upper,standard_error\r\n"));
+  EXPECT_THAT(csv, testing::HasSubstr(",overflow estimated,0.25,40,1000,10\r\n"));
+  EXPECT_THAT(csv, testing::HasSubstr(",,7,7,0\r\n"));
+  EXPECT_THAT(Printed({"get", "--format", "csv"}), testing::Not(testing::HasSubstr("coverage")));
 }
 
 TEST_F(CliTest, WatchPrintsALinePerUpdate) {

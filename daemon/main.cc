@@ -23,6 +23,7 @@
 #include "daemon/collector/collector_thread.h"
 #include "daemon/collector/creation_file.h"
 #include "daemon/collector/peek_router.h"
+#include "daemon/collector/rotation_router.h"
 #include "daemon/collector/trigger_router.h"
 #include "daemon/config/config.h"
 #include "daemon/counting/counting_book.h"
@@ -129,7 +130,7 @@ Gate::Options GateOptions(const Config& config, const ConnectionBudget& budget) 
 
 GrpcServer::Options GrpcOptions(const Config& config, const ConnectionBudget& budget, int inherited_socket,
                                 const HistoryReader& history, SealerSet& sealers, const PeekReader& peeks,
-                                const CountingQueries& counting, const Admin& admin) {
+                                const CountingQueries& counting, RotationSink& rotation, const Admin& admin) {
   const QuotaConfig& quotas = config.quotas;
   Gate::Options gate = GateOptions(config, budget);
   gate.inherited_socket = inherited_socket;
@@ -142,6 +143,7 @@ GrpcServer::Options GrpcOptions(const Config& config, const ConnectionBudget& bu
           .sealers = &sealers,
           .peeks = &peeks,
           .counting = &counting,
+          .rotation = &rotation,
           .admin = &admin,
           .gate = std::move(gate)};
 }
@@ -243,6 +245,7 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
                      .trigger = std::bind_front(&TriggerRouter::Trigger, &triggers),
                      .reload = std::bind_front(&ReloadRequests::Ask, &reloads)});
   PeekRouter peeks;
+  RotationRouter rotations;
   const PeekReader live(reader, peeks);
   DeviceSet devices(
       {.store = store,
@@ -255,7 +258,7 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
              return std::make_unique<CollectorThread>(
                  id, std::move(to.transport), to.address,
                  CollectorContext{store, *sealers, confidential, policy, *audit.sink, *metrics, clock,
-                                  state ? &state->creations : nullptr, &counting, &peeks, &triggers});
+                                  state ? &state->creations : nullptr, &counting, &peeks, &triggers, &rotations});
            }});
   SIDEBAND_ASSIGN_OR_RETURN(DeviceSet::Prepared prepared, devices.Prepare(config.devices));
   devices.Apply(config.devices, {config.ratios.ratios, config.peek.bus_share, config.exposition.estimates},
@@ -281,7 +284,7 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
                                 HttpOptions(config, budget, sockets.http),
                                 [&site](const HttpRequest& request) { return site.Handle(request); }, *metrics));
   SIDEBAND_ASSIGN_OR_RETURN(const auto grpc, GrpcServer::Start(GrpcOptions(config, budget, sockets.grpc, past, *sealers,
-                                                                           live, counting_queries, admin),
+                                                                           live, counting_queries, rotations, admin),
                                                                reader, *metrics));
   // A call that waits would keep the server from stopping.
   const absl::Cleanup answer_waiting_calls = [&] {

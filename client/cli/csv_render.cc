@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/cli/csv_render.h"
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -29,28 +31,46 @@ std::string Utilisation(const v1::ScopeCounters& row, const std::string& event) 
   return utilisation == nullptr ? "" : CsvNumber(utilisation->value());
 }
 
-std::string CounterLine(const v1::Snapshot& snapshot, const v1::ScopeCounters& row, const v1::Counter& counter) {
+// Of an exact count, the count. Empty where they are unknown.
+std::vector<std::string> BoundFields(const v1::ScopeCounters& row, const v1::Counter& counter) {
+  std::string coverage = counter.has_coverage() ? CsvNumber(counter.coverage()) : "";
+  if (!counter.has_estimate()) {
+    if (IsEstimated(row, counter)) return {std::move(coverage), "", "", ""};
+    return {std::move(coverage), absl::StrCat(counter.count()), absl::StrCat(counter.count()), "0"};
+  }
+  const v1::Estimate& estimate = counter.estimate();
+  return {std::move(coverage), absl::StrCat(estimate.lower()),
+          estimate.has_upper() ? absl::StrCat(estimate.upper()) : "",
+          estimate.has_standard_error() ? absl::StrCat(estimate.standard_error()) : ""};
+}
+
+std::string CounterLine(const v1::Snapshot& snapshot, const v1::ScopeCounters& row, const v1::Counter& counter,
+                        Bounds bounds) {
   const v1::Scope& scope = row.scope();
-  return CsvLine({snapshot.device(),
-                  BootIdText(snapshot.boot_id()),
-                  absl::StrCat(snapshot.snapshot_id()),
-                  absl::StrCat(snapshot.trigger_id()),
-                  absl::StrCat(snapshot.reference_time_ns()),
-                  snapshot.has_host_time() ? TimeText(ToTime(snapshot.host_time())) : "",
-                  snapshot.has_host_time_error() ? Seconds(snapshot.host_time_error()) : "",
-                  snapshot.has_device_state() ? StateText(snapshot.device_state()) : "",
-                  SliceText(scope),
-                  VmText(scope),
-                  scope.vm_uuid(),
-                  scope.context(),
-                  absl::StrCat(scope.generation()),
-                  StateText(row.state()),
-                  counter.event(),
-                  absl::StrCat(counter.count()),
-                  counter.has_rate_per_second() ? CsvNumber(counter.rate_per_second()) : "",
-                  snapshot.has_elapsed() ? Seconds(snapshot.elapsed()) : "",
-                  Utilisation(row, counter.event()),
-                  absl::StrJoin(row.flags(), " ")});
+  std::vector<std::string> fields = {snapshot.device(),
+                                     BootIdText(snapshot.boot_id()),
+                                     absl::StrCat(snapshot.snapshot_id()),
+                                     absl::StrCat(snapshot.trigger_id()),
+                                     absl::StrCat(snapshot.reference_time_ns()),
+                                     snapshot.has_host_time() ? TimeText(ToTime(snapshot.host_time())) : "",
+                                     snapshot.has_host_time_error() ? Seconds(snapshot.host_time_error()) : "",
+                                     snapshot.has_device_state() ? StateText(snapshot.device_state()) : "",
+                                     SliceText(scope),
+                                     VmText(scope),
+                                     scope.vm_uuid(),
+                                     scope.context(),
+                                     absl::StrCat(scope.generation()),
+                                     StateText(row.state()),
+                                     counter.event(),
+                                     absl::StrCat(counter.count()),
+                                     counter.has_rate_per_second() ? CsvNumber(counter.rate_per_second()) : "",
+                                     snapshot.has_elapsed() ? Seconds(snapshot.elapsed()) : "",
+                                     Utilisation(row, counter.event()),
+                                     absl::StrJoin(row.flags(), " ")};
+  if (bounds == Bounds::kShown) {
+    for (std::string& field : BoundFields(row, counter)) fields.push_back(std::move(field));
+  }
+  return CsvLine(fields);
 }
 
 }  // namespace
@@ -98,33 +118,35 @@ std::string PeekCsv(const v1::PeekResponse& response) {
   return text;
 }
 
-std::string SnapshotCsvTitles() {
-  return CsvLine({"device",
-                  "boot_id",
-                  "snapshot_id",
-                  "trigger_id",
-                  "reference_time_ns",
-                  "host_time",
-                  "host_time_error_seconds",
-                  "device_state",
-                  "slice",
-                  "vm",
-                  "vm_uuid",
-                  "context",
-                  "generation",
-                  "state",
-                  "event",
-                  "count",
-                  "rate_per_second",
-                  "elapsed_seconds",
-                  "utilisation",
-                  "flags"});
+std::string SnapshotCsvTitles(Bounds bounds) {
+  std::vector<std::string> titles = {"device",
+                                     "boot_id",
+                                     "snapshot_id",
+                                     "trigger_id",
+                                     "reference_time_ns",
+                                     "host_time",
+                                     "host_time_error_seconds",
+                                     "device_state",
+                                     "slice",
+                                     "vm",
+                                     "vm_uuid",
+                                     "context",
+                                     "generation",
+                                     "state",
+                                     "event",
+                                     "count",
+                                     "rate_per_second",
+                                     "elapsed_seconds",
+                                     "utilisation",
+                                     "flags"};
+  if (bounds == Bounds::kShown) titles.insert(titles.end(), {"coverage", "lower", "upper", "standard_error"});
+  return CsvLine(titles);
 }
 
-std::string SnapshotCsv(const v1::Snapshot& snapshot) {
+std::string SnapshotCsv(const v1::Snapshot& snapshot, Bounds bounds) {
   std::string text;
   for (const v1::ScopeCounters& row : snapshot.scopes()) {
-    for (const v1::Counter& counter : row.counters()) text += CounterLine(snapshot, row, counter);
+    for (const v1::Counter& counter : row.counters()) text += CounterLine(snapshot, row, counter, bounds);
   }
   return text;
 }

@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "client/cli/render.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::client {
@@ -19,8 +20,9 @@ std::string ScopesCsv(const v1::ListScopesResponse& response);
 std::string PeekCsv(const v1::PeekResponse& response);
 
 // The output for consecutive snapshots: the titles once, then the lines of each snapshot.
-std::string SnapshotCsvTitles();
-std::string SnapshotCsv(const v1::Snapshot& snapshot);
+// With bounds four columns more, at the end: how exact the count is.
+std::string SnapshotCsvTitles(Bounds bounds = Bounds::kHidden);
+std::string SnapshotCsv(const v1::Snapshot& snapshot, Bounds bounds = Bounds::kHidden);
 
 }  // namespace sideband::client
 

@@ -85,12 +85,12 @@ class GetCommand final : public Command {
     NoteEmptySnapshot(selection, response, client, context);
     for (const std::string& note : StaleNotes(response)) context.Note(note);
     if (format_.json()) return context.out().Write(ToJson(response));
+    const Bounds bounds = has_bounds_ ? Bounds::kShown : Bounds::kHidden;
     if (!format_.csv()) {
-      const Bounds bounds = has_bounds_ ? Bounds::kShown : Bounds::kHidden;
       return context.out().Write(SnapshotTables(response, context.StyleOf(format_.style), bounds));
     }
-    std::string text = SnapshotCsvTitles();
-    for (const v1::Snapshot& snapshot : response.snapshots()) text += SnapshotCsv(snapshot);
+    std::string text = SnapshotCsvTitles(bounds);
+    for (const v1::Snapshot& snapshot : response.snapshots()) text += SnapshotCsv(snapshot, bounds);
     return context.out().Write(text);
   }
 

@@ -171,6 +171,12 @@ absl::StatusOr<v1::SetRotationResponse> TelemetryClient::SetRotation(const v1::S
       options_, cancellation_);
 }
 
+absl::StatusOr<v1::LearnRotationResponse> TelemetryClient::LearnRotation(const v1::LearnRotationRequest& request) {
+  return Call<v1::LearnRotationResponse>(
+      [this](auto& context, auto& in, auto& out) { return stubs_->counting->LearnRotation(&context, in, &out); },
+      request, options_, cancellation_);
+}
+
 absl::StatusOr<v1::ListEventsResponse> TelemetryClient::ListEvents(const v1::ListEventsRequest& request) {
   return Call<v1::ListEventsResponse>(
       [this](auto& context, auto& in, auto& out) { return stubs_->telemetry->ListEvents(&context, in, &out); }, request,

@@ -56,6 +56,7 @@ class TelemetryClient {
   absl::StatusOr<v1::SetCountingResponse> SetCounting(const v1::SetCountingRequest& request);
   absl::StatusOr<v1::GetRotationResponse> GetRotation(const v1::GetRotationRequest& request);
   absl::StatusOr<v1::SetRotationResponse> SetRotation(const v1::SetRotationRequest& request);
+  absl::StatusOr<v1::LearnRotationResponse> LearnRotation(const v1::LearnRotationRequest& request);
   absl::StatusOr<v1::ReloadResponse> Reload(const v1::ReloadRequest& request);
   absl::StatusOr<v1::TriggerResponse> Trigger(const v1::TriggerRequest& request);
 

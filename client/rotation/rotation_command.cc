@@ -38,7 +38,8 @@ class RotationCommand final : public Command {
     app.footer(
         "Examples:\n"
         "  sideband rotation show --vm vm1\n"
-        "  sideband rotation set rotation.yaml --vm vm1 --context train");
+        "  sideband rotation set rotation.yaml --vm vm1 --context train\n"
+        "  sideband rotation learn --vm vm1 --context train");
     CLI::App& show = *app.add_subcommand("show", "Print for what share of its time each event was counted");
     plan_ = app.add_subcommand("plan", "Print what is counted together");
     for (CLI::App* const shown : {&show, plan_}) {
@@ -47,10 +48,12 @@ class RotationCommand final : public Command {
       format_.AddWithoutCsvTo(*shown);
     }
     DefineSet(*app.add_subcommand("set", "Change it; the estimates begin anew, the counts go on"));
+    DefineLearn(*app.add_subcommand("learn", "Store when it has fluctuated, for the length of its turns next time"));
   }
 
   absl::Status Run(CommandContext& context) override {
     if (set_->parsed()) return Set(context);
+    if (learn_->parsed()) return Learn(context);
     SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
     v1::GetRotationRequest request;
     SIDEBAND_ASSIGN_OR_RETURN(*request.mutable_device(), DeviceOr(device_, *client));
@@ -80,6 +83,25 @@ class RotationCommand final : public Command {
     app.add_flag("--check", is_check_, "Only say whether it would be refused");
   }
 
+  void DefineLearn(CLI::App& app) {
+    learn_ = &app;
+    AddScope(app);
+    app.get_option("--vm")->required();
+    app.add_option("--context", context_, "Of this context; default: of the VM outside of its contexts")
+        ->type_name("NAME");
+  }
+
+  absl::Status Learn(CommandContext& context) const {
+    SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
+    v1::LearnRotationRequest request;
+    SIDEBAND_ASSIGN_OR_RETURN(*request.mutable_device(), DeviceOr(device_, *client));
+    request.set_vm(vm_);
+    request.set_context(context_);
+    const auto response = client->LearnRotation(request);
+    if (!response.ok()) return Explained(response.status(), "rotate");
+    return context.out().Write("stored on the device\n");
+  }
+
   absl::Status Set(CommandContext& context) const {
     SIDEBAND_ASSIGN_OR_RETURN(const YamlNode root, YamlNode::Load(file_));
     SIDEBAND_ASSIGN_OR_RETURN(v1::SetRotationRequest request, ReadRotation(root));
@@ -90,10 +112,11 @@ class RotationCommand final : public Command {
     request.set_validate_only(is_check_);
     const auto response = client->SetRotation(request);
     if (!response.ok()) return Explained(response.status(), "rotate");
-    return context.out().Write(is_check_ ? "it would not be refused\n" : "handed to the device\n");
+    return context.out().Write(is_check_ ? "it would not be refused\n" : "in force on the device\n");
   }
 
   CLI::App* set_ = nullptr;
+  CLI::App* learn_ = nullptr;
   CLI::App* plan_ = nullptr;
   std::string device_;
   std::string vm_;

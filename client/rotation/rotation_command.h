@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `sideband rotation show|plan|set`: what takes turns on a device's counters.
+// `sideband rotation show|plan|set|learn`: what takes turns on a device's counters.
 #ifndef SIDEBAND_CLIENT_ROTATION_ROTATION_COMMAND_H_
 #define SIDEBAND_CLIENT_ROTATION_ROTATION_COMMAND_H_
 

@@ -4,6 +4,8 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <utility>
 
 #include "proto/base/secret_memory.h"
@@ -24,17 +26,21 @@ CollectorThread::CollectorThread(size_t device, std::unique_ptr<Transport> trans
       collector_(device, session_, context),
       peeks_(device, session_, {context.store, context.metrics, context.clock, [this] { Wake(); }}),
       triggers_(session_, [this] { Wake(); }),
+      rotations_(device, session_, context.store, [this] { Wake(); }),
       peek_router_(context.peeks),
       trigger_router_(context.triggers),
+      rotation_router_(context.rotations),
       clock_(context.clock) {
   if (peek_router_ != nullptr) peek_router_->Add(device_, peeks_);
   if (trigger_router_ != nullptr) trigger_router_->Add(device_, triggers_);
+  if (rotation_router_ != nullptr) rotation_router_->Add(device_, rotations_);
 }
 
 CollectorThread::~CollectorThread() {
   Stop();
   if (peek_router_ != nullptr) peek_router_->Remove(device_);
   if (trigger_router_ != nullptr) trigger_router_->Remove(device_);
+  if (rotation_router_ != nullptr) rotation_router_->Remove(device_);
 }
 
 void CollectorThread::Start() {
@@ -49,6 +55,7 @@ void CollectorThread::RequestStop() {
   }
   peeks_.Close();
   triggers_.Close();
+  rotations_.Close();
 }
 
 void CollectorThread::Stop() {
@@ -150,10 +157,17 @@ void CollectorThread::AnswerAsked(absl::Duration next) {
 }
 
 bool CollectorThread::AnswerNext(absl::Duration next) {
-  const auto run_trigger = [this] { return triggers_.RunNext(is_readable_); };
-  const auto answer_peek = [this, next] { return peeks_.AnswerNext(is_readable_, next); };
-  is_turn_of_triggers_ = !is_turn_of_triggers_;
-  return is_turn_of_triggers_ ? run_trigger() || answer_peek() : answer_peek() || run_trigger();
+  const std::array<std::function<bool()>, 3> kinds = {
+      [&] { return triggers_.RunNext(is_readable_); },
+      [&] { return peeks_.AnswerNext(is_readable_, next); },
+      [&] { return rotations_.RunNext(is_readable_); },
+  };
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    const size_t kind = first_kind_;
+    first_kind_ = (kind + 1) % kinds.size();
+    if (kinds[kind]()) return true;
+  }
+  return false;
 }
 
 bool CollectorThread::UpdateInfo() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The thread that reads one device at its configured interval, and answers peeks and triggers it in between. An
-// unreachable device is retried at every interval. A transition between success and failure, or a changed error, is
-// logged once.
+// The thread that reads one device at its configured interval, and answers peeks, triggers it and changes its turns in
+// between. An unreachable device is retried at every interval. A transition between success and failure, or a changed
+// error, is logged once.
 //   CollectorThread thread(device, std::move(transport), 0x4F, {store, sealers, book, policy, audit, metrics, clock});
 //   thread.Start();
 //   thread.RequestStop();
@@ -23,8 +23,10 @@
 #include "daemon/base/clock.h"
 #include "daemon/collector/device_collector.h"
 #include "daemon/collector/device_peeks.h"
+#include "daemon/collector/device_rotations.h"
 #include "daemon/collector/device_triggers.h"
 #include "daemon/collector/peek_router.h"
+#include "daemon/collector/rotation_router.h"
 #include "daemon/collector/trigger_router.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/register_port.h"
@@ -42,9 +44,9 @@ class CollectorThread {
   ~CollectorThread();
 
   void Start();
-  // Does not block. A running collection ends after its current bus transaction, and no new one starts; peeks and
-  // triggers that wait are answered with UNAVAILABLE. On shutdown this is called for all devices before Stop() is
-  // called for the first, so that unresponsive devices time out in parallel.
+  // Does not block. A running collection ends after its current bus transaction, and no new one starts; peeks,
+  // triggers and turns that wait are answered with UNAVAILABLE. On shutdown this is called for all devices before
+  // Stop() is called for the first, so that unresponsive devices time out in parallel.
   void RequestStop() ABSL_LOCKS_EXCLUDED(mu_);
   // Makes the thread read the device's DeviceInfo from the store again. A changed interval takes effect immediately.
   void Reconsider() ABSL_LOCKS_EXCLUDED(mu_);
@@ -89,11 +91,11 @@ class CollectorThread {
   void ReportVersion();
   void ReportRestart();
   void Collect();
-  // Runs the triggers and answers the peeks that wait, in turns: one, and more while no snapshot is due at `next`. A
-  // due snapshot therefore waits for one question of a peek at most, and peeks are answered also if collections take
-  // the whole interval.
+  // Runs the triggers and the changes of turns and answers the peeks that wait, one of each after the other: one, and
+  // more while no snapshot is due at `next`. A due snapshot therefore waits for one question of a peek at most, and
+  // peeks are answered also if collections take the whole interval.
   void AnswerAsked(absl::Duration next) ABSL_LOCKS_EXCLUDED(mu_);
-  // Runs a trigger, or answers a peek; false if none waits. Neither kind can keep the other waiting.
+  // Runs or answers one of what waits; false if nothing does. No kind can keep another waiting.
   bool AnswerNext(absl::Duration next);
   void Wake() ABSL_LOCKS_EXCLUDED(mu_);
   // Reads the DeviceInfo from the store. Returns true if the interval has changed.
@@ -115,15 +117,17 @@ class CollectorThread {
   DeviceCollector collector_;
   DevicePeeks peeks_;
   DeviceTriggers triggers_;
+  DeviceRotations rotations_;
   PeekRouter* const peek_router_;  // nullptr: no peeks
   TriggerRouter* const trigger_router_;
+  RotationRouter* const rotation_router_;
   const Clock& clock_;
-  std::string last_error_;            // empty after a successful snapshot; used by the collector's thread only
-  bool is_turn_of_triggers_ = false;  // in the last answer; likewise
-  bool reported_ = false;             // Report() was called at least once; likewise
-  bool is_readable_ = false;          // the last collection has succeeded; likewise
-  uint64_t boot_id_ = 0;              // of the newest snapshot; likewise
-  uint8_t version_ = 0;               // of the snapshot extension, as logged; likewise
+  std::string last_error_;    // empty after a successful snapshot; used by the collector's thread only
+  size_t first_kind_ = 0;     // of what waits, in the next answer; likewise
+  bool reported_ = false;     // Report() was called at least once; likewise
+  bool is_readable_ = false;  // the last collection has succeeded; likewise
+  uint64_t boot_id_ = 0;      // of the newest snapshot; likewise
+  uint8_t version_ = 0;       // of the snapshot extension, as logged; likewise
 
   mutable absl::Mutex mu_;
   SteadyCondVar changed_;

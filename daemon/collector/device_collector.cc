@@ -25,7 +25,8 @@ DeviceCollector::DeviceCollector(size_t device, MailboxSession& session, const C
       context_(context),
       session_(session),
       reader_(session, context.clock),
-      counting_(session, reader_, {context.counting, context.audit, context.metrics}) {}
+      counting_(session, reader_, {context.counting, context.audit, context.metrics}),
+      rotation_(session, context.audit) {}
 
 absl::Status DeviceCollector::CheckInterval(const Topology& topology) const {
   const DeviceInfo& info = *info_;
@@ -184,9 +185,11 @@ void DeviceCollector::ReportQuality(const DeviceSnapshot& snapshot) {
 }
 
 // As the published topology has it: which VMs are confidential is not for the device alone to say.
-void DeviceCollector::FollowCounting(std::optional<uint32_t> revision) {
+void DeviceCollector::Follow(std::optional<uint32_t> revision) {
   const auto newest = context_.store.Newest(device_);
-  if (newest != nullptr) counting_.Follow(info_->name, newest->topology, newest->data.boot_id, revision);
+  if (newest == nullptr) return;
+  counting_.Follow(info_->name, newest->topology, newest->data.boot_id, revision);
+  rotation_.Follow(info_->name, info_->rotation, *newest->topology, newest->data.boot_id);
 }
 
 absl::Status DeviceCollector::CollectOnce() {
@@ -202,7 +205,7 @@ absl::Status DeviceCollector::CollectOnce() {
     // Published before it is acknowledged: the acknowledgement lets the device free the final counts of retired blocks.
     SIDEBAND_RETURN_IF_ERROR(Publish(std::move(taken)));
     context_.metrics.SnapshotPublished(name);
-    FollowCounting(revision);
+    Follow(revision);
     // Another controller may have latched since; the published snapshot is valid nevertheless.
     const absl::Status acknowledged = reader_.Acknowledge();
     return absl::IsAborted(acknowledged) ? absl::OkStatus() : acknowledged;

@@ -22,6 +22,7 @@
 #include "daemon/collector/pipeline_increments.h"
 #include "daemon/collector/redact.h"
 #include "daemon/counting/counting_follower.h"
+#include "daemon/counting/rotation_follower.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/snapshot_reader.h"
 #include "daemon/metrics/collection_metrics.h"
@@ -31,6 +32,7 @@
 namespace sideband::daemon {
 
 class PeekRouter;
+class RotationRouter;
 class TriggerRouter;
 
 // Dependencies shared by the collectors of all devices. All of them must outlive the collectors.
@@ -46,6 +48,7 @@ struct CollectorContext {
   CountingBook* counting = nullptr;             // what devices are to count; nullptr: as they do
   PeekRouter* peeks = nullptr;                  // leads peeks to the collectors; nullptr: there are none
   TriggerRouter* triggers = nullptr;            // likewise
+  RotationRouter* rotations = nullptr;          // likewise
 };
 
 // Used by one thread at a time. `session` and the members of `context` must outlive this object.
@@ -73,7 +76,8 @@ class DeviceCollector {
   // How the device's row starts if it cannot continue.
   RowStart StartOfRow(const TakenSnapshot& taken);
   void RestoreCreationTimes(const Uuid& uuid);
-  void FollowCounting(std::optional<uint32_t> revision);
+  // Makes the device count what it is to count.
+  void Follow(std::optional<uint32_t> revision);
   // Adds what the pipeline has done, if the snapshot reports it, to the daemon's metrics.
   void ReportPipeline(const mailbox::Snapshot& raw);
   // Counts ratios above 1, which are not visible in the published numbers.
@@ -85,6 +89,7 @@ class DeviceCollector {
   MailboxSession& session_;
   SnapshotReader reader_;
   CountingFollower counting_;
+  RotationFollower rotation_;
   PipelineIncrements pipeline_;
   CreationTimes creation_times_;
   bool is_save_overdue_ = false;  // the last attempt to save them has failed

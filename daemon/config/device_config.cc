@@ -47,6 +47,15 @@ absl::StatusOr<std::string> CaptureFile(const YamlMap& map, const ConfigContext&
   return std::filesystem::path(context.Resolve(path)).lexically_normal().string();
 }
 
+// `rotation: {file: rotation.yaml}`.
+absl::StatusOr<std::optional<RotationFile>> Rotation(const YamlMap& map, const ConfigContext& context) {
+  const auto key = map.Find("rotation");
+  if (!key) return std::nullopt;
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap section, key->Map({"file"}));
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string named, section.String("file"));
+  return LoadRotationFile(context.Resolve(named), RotationUse::kRequest);
+}
+
 // Reads the bus name and its clock, whose default depends on the kind of bus.
 void ReadBus(const YamlMap& map, const ConfigContext& context, DeviceConfig& device) {
   // A virtual bus has no clock of its own, and so no least interval.
@@ -65,6 +74,7 @@ DeviceConfig Device(const YamlMap& map, const ConfigContext& context) {
   ReadBus(map, context, device);
   context.errors.Take(map.DurationOr("interval", device.interval, kIntervalMin, kIntervalMax), device.interval);
   context.errors.Take(CaptureFile(map, context), device.capture_file);
+  context.errors.Take(Rotation(map, context), device.rotation);
   return device;
 }
 
@@ -84,7 +94,8 @@ std::vector<DeviceConfig> ReadDevices(const YamlMap& root, const ConfigContext& 
   std::vector<DeviceConfig> devices;
   std::set<std::string> names, captures;
   for (const YamlNode& node : nodes) {
-    const auto map = node.Map({"name", "bus", "bus_hz", "interval", "capture", "capture_plaintext"}, context.errors);
+    const auto map =
+        node.Map({"name", "bus", "bus_hz", "interval", "capture", "capture_plaintext", "rotation"}, context.errors);
     if (!map) continue;
     DeviceConfig device = Device(*map, context);
     if (!device.capture_file.empty() && !captures.insert(device.capture_file).second) {

@@ -7,11 +7,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/time/time.h"
 #include "daemon/config/config_context.h"
+#include "proto/rotation_file/rotation_file.h"
 
 namespace sideband::daemon {
 
@@ -21,8 +23,9 @@ struct DeviceConfig {
   std::string name;  // [A-Za-z0-9_.-]+, unique
   std::string bus;   // parsed by the transport: "unix:PATH@0x4f", "i2c:/dev/i2c-3@0x4f"
   absl::Duration interval = absl::Seconds(1);
-  uint32_t bus_hz = 0;       // SCL; 0 for a virtual bus that was not given a speed
-  std::string capture_file;  // where what passes the bus is kept, in the clear; empty: nowhere
+  uint32_t bus_hz = 0;                   // SCL; 0 for a virtual bus that was not given a speed
+  std::string capture_file;              // where what passes the bus is kept, in the clear; empty: nowhere
+  std::optional<RotationFile> rotation;  // of each open VM; none: the device's own
 
   bool operator==(const DeviceConfig&) const = default;
 };

@@ -226,11 +226,25 @@ auto SetCountingQuery(const ServiceContext& context) {
   };
 }
 
-auto SetRotationQuery(const ServiceContext& context) {
-  return
-      [sink = context.rotation](Reader& reader, const Caller& caller, const sideband::v1::SetRotationRequest& request) {
-        return SetRotation(reader, sink, caller, request);
-      };
+// What was asked of the daemon or of a device goes on, though nobody waits for its answer.
+bool CannotBeWithdrawn() { return false; }
+
+auto LateSetRotation(const ServiceContext& context) {
+  return [&reader = context.reader, sink = context.rotation](
+             const Asked& asked, const sideband::v1::SetRotationRequest& request,
+             RotationDone<sideband::v1::SetRotationResponse> done) -> absl::StatusOr<PendingAnswer::Cancel> {
+    SIDEBAND_RETURN_IF_ERROR(SetRotation(reader, sink, *asked.caller, request, std::move(done)));
+    return CannotBeWithdrawn;
+  };
+}
+
+auto LateLearnRotation(const ServiceContext& context) {
+  return [&reader = context.reader, sink = context.rotation](
+             const Asked& asked, const sideband::v1::LearnRotationRequest& request,
+             RotationDone<sideband::v1::LearnRotationResponse> done) -> absl::StatusOr<PendingAnswer::Cancel> {
+    SIDEBAND_RETURN_IF_ERROR(LearnRotation(reader, sink, *asked.caller, request, std::move(done)));
+    return CannotBeWithdrawn;
+  };
 }
 
 auto LatePeek(const ServiceContext& context) {
@@ -243,9 +257,6 @@ auto LatePeek(const ServiceContext& context) {
 }
 
 absl::Status NoAdmin() { return absl::FailedPreconditionError("the daemon has no Admin service"); }
-
-// What was asked of the daemon or of a device goes on, though nobody waits for its answer.
-bool CannotBeWithdrawn() { return false; }
 
 auto LateReload(const ServiceContext& context) {
   return
@@ -296,6 +307,7 @@ std::unique_ptr<grpc::Service> NewConfidentialService(const ServiceContext& cont
 std::unique_ptr<grpc::Service> NewCountingService(const ServiceContext& context) {
   using sideband::v1::GetCountingRequest, sideband::v1::GetCountingResponse;
   using sideband::v1::GetRotationRequest, sideband::v1::GetRotationResponse;
+  using sideband::v1::LearnRotationRequest, sideband::v1::LearnRotationResponse;
   using sideband::v1::SetCountingRequest, sideband::v1::SetCountingResponse;
   using sideband::v1::SetRotationRequest, sideband::v1::SetRotationResponse;
   return std::make_unique<RawService>(
@@ -304,7 +316,10 @@ std::unique_ptr<grpc::Service> NewCountingService(const ServiceContext& context)
           Unary<GetCountingRequest, GetCountingResponse>(context, {"Counting/GetCounting"}, GetCountingQuery(context)),
           Unary<SetCountingRequest, SetCountingResponse>(context, {"Counting/SetCounting"}, SetCountingQuery(context)),
           Unary<GetRotationRequest, GetRotationResponse>(context, {"Counting/GetRotation"}, &GetRotation),
-          Unary<SetRotationRequest, SetRotationResponse>(context, {"Counting/SetRotation"}, SetRotationQuery(context)),
+          LateUnary<SetRotationRequest, SetRotationResponse>(context, {"Counting/SetRotation"},
+                                                             LateSetRotation(context)),
+          LateUnary<LearnRotationRequest, LearnRotationResponse>(context, {"Counting/LearnRotation"},
+                                                                 LateLearnRotation(context)),
       });
 }
 

@@ -69,6 +69,10 @@ void DeviceSet::Update(Device& device, const DeviceConfig& wanted, std::shared_p
     lines.push_back(
         absl::StrCat("device ", wanted.name, ": ", Described(wanted), " instead of ", Described(device.config)));
   }
+  if (device.config.rotation != wanted.rotation) {
+    const std::string from = wanted.rotation ? absl::StrCat(" from ", wanted.rotation->path) : "";
+    lines.push_back(absl::StrCat("device ", wanted.name, ": ", wanted.rotation ? "turns" : "no turns of a file", from));
+  }
   device.config = wanted;
   device.info = std::move(info);
 }
@@ -85,7 +89,8 @@ std::vector<std::string> DeviceSet::Apply(const std::vector<DeviceConfig>& devic
                                                               .bus_hz = wanted.bus_hz,
                                                               .peek_bus_share = common.peek_bus_share,
                                                               .ratios = common.ratios,
-                                                              .estimates = common.estimates});
+                                                              .estimates = common.estimates,
+                                                              .rotation = wanted.rotation});
     const auto known = devices_.find(wanted.name);
     if (known == devices_.end()) {
       const bool is_new = std::ranges::find(before, wanted.name) == before.end();

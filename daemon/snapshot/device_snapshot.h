@@ -19,6 +19,7 @@
 #include "proto/base/bytes.h"
 #include "proto/base/uuid.h"
 #include "proto/mailbox/snapshot.h"
+#include "proto/rotation_file/rotation_file.h"
 
 namespace sideband::daemon {
 
@@ -33,6 +34,7 @@ struct DeviceInfo {
   double peek_bus_share = 0;  // of the bus's time that peeks may use, at most 1; 0: peeks are switched off
   std::vector<RatioSpec> ratios;
   EstimateSeries estimates = EstimateSeries::kAll;
+  std::optional<RotationFile> rotation;  // what the open VMs are to have; none: what they have
   // A snapshot is fresh for this number of intervals. After that the device is stale and its series disappear.
   static constexpr int kFreshIntervals = 3;
 

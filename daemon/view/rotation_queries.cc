@@ -24,6 +24,8 @@ using mailbox::kNoContext;
 using mailbox::VmInfo;
 using sideband::v1::GetRotationRequest;
 using sideband::v1::GetRotationResponse;
+using sideband::v1::LearnRotationRequest;
+using sideband::v1::LearnRotationResponse;
 using sideband::v1::SetRotationRequest;
 using sideband::v1::SetRotationResponse;
 
@@ -214,6 +216,38 @@ class RotationChange {
   mailbox::RotationRequest wanted_;
 };
 
+absl::Status CannotChange() { return absl::FailedPreconditionError("what takes turns cannot be changed"); }
+
+// What the device refuses, which does not say why.
+absl::Status Refusal(const mailbox::RotationRequest&) {
+  return absl::FailedPreconditionError(
+      "the device refuses these turns: too short or too long ones, events that do not fit on its counters, or more "
+      "sets "
+      "and plans than it has room for until it restarts");
+}
+
+absl::Status Refusal(const LearnRequest&) {
+  return absl::FailedPreconditionError("the device has nothing to learn from there");
+}
+
+// The error as callers see it: what the mailbox reports, in the request's words.
+template <typename What>
+absl::Status ForCaller(const What& what, const absl::Status& status) {
+  if (status.ok()) return status;
+  if (absl::IsInvalidArgument(status) || absl::IsNotFound(status)) return Refusal(what);
+  if (absl::IsUnimplemented(status)) return absl::FailedPreconditionError("the device's turns cannot be changed");
+  return absl::UnavailableError(absl::StrCat("the device was not changed: ", status.message()));
+}
+
+template <typename Response, typename What>
+absl::Status Hand(RotationSink& sink, const VisibleDevice& device, const What& what, RotationDone<Response> done) {
+  return sink.Ask(device.index, {device.snapshot->data.boot_id, device.snapshot->topology, what},
+                  [what, done = std::move(done)](const absl::Status& status) {
+                    if (status.ok()) return done(Response());
+                    done(ForCaller(what, status));
+                  });
+}
+
 }  // namespace
 
 absl::StatusOr<GetRotationResponse> GetRotation(Reader& reader, const Caller& caller,
@@ -236,15 +270,28 @@ absl::StatusOr<GetRotationResponse> GetRotation(Reader& reader, const Caller& ca
   return response;
 }
 
-absl::StatusOr<SetRotationResponse> SetRotation(Reader& reader, RotationSink* sink, const Caller& caller,
-                                                const SetRotationRequest& request) {
+absl::Status SetRotation(Reader& reader, RotationSink* sink, const Caller& caller, const SetRotationRequest& request,
+                         RotationDone<SetRotationResponse> done) {
   SIDEBAND_ASSIGN_OR_RETURN(const VisibleDevice device, Find(reader, caller, request.device()));
   SIDEBAND_ASSIGN_OR_RETURN(const mailbox::RotationRequest wanted, RotationChange(caller, device, request).Read());
-  if (sink == nullptr) return absl::FailedPreconditionError("what takes turns cannot be changed");
-  if (!request.validate_only()) {
-    SIDEBAND_RETURN_IF_ERROR(sink->Apply(device.info->name, device.snapshot->data.boot_id, wanted));
-  }
-  return SetRotationResponse();
+  if (sink == nullptr) return CannotChange();
+  if (!request.validate_only()) return Hand<SetRotationResponse>(*sink, device, wanted, std::move(done));
+  done(SetRotationResponse());
+  return absl::OkStatus();
+}
+
+absl::Status LearnRotation(Reader& reader, RotationSink* sink, const Caller& caller,
+                           const LearnRotationRequest& request, RotationDone<LearnRotationResponse> done) {
+  SIDEBAND_ASSIGN_OR_RETURN(const VisibleDevice device, Find(reader, caller, request.device()));
+  SetRotationRequest of_scope;
+  of_scope.set_vm(request.vm());
+  if (!request.context().empty()) of_scope.add_contexts(request.context());
+  SIDEBAND_ASSIGN_OR_RETURN(const mailbox::RotationRequest scope, RotationChange(caller, device, of_scope).Read());
+  if (sink == nullptr) return CannotChange();
+  // A context that is named is one: several of a name cannot be told apart.
+  if (scope.contexts.size() > 1) return NotFound();
+  const uint16_t context = scope.contexts.empty() ? kNoContext : scope.contexts.front();
+  return Hand<LearnRotationResponse>(*sink, device, LearnRequest{.vm = scope.vm, .context = context}, std::move(done));
 }
 
 }  // namespace sideband::daemon

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <variant>
+
+#include "absl/strings/match.h"
 #include "daemon/view/fake_world.h"
 #include "daemon/view/row_filter.h"
 
@@ -10,21 +14,23 @@ namespace sideband::daemon {
 namespace {
 
 using sideband::v1::GetRotationRequest;
+using sideband::v1::LearnRotationRequest;
 using sideband::v1::SetRotationRequest;
 
 class FakeSink final : public RotationSink {
  public:
-  absl::Status Apply(const std::string& device, uint64_t boot_id, const mailbox::RotationRequest& request) override {
-    applied.push_back({device, boot_id, request});
-    return answer;
+  absl::Status Ask(size_t device, RotationOrder order, Done done) override {
+    applied.push_back({device, std::move(order)});
+    if (asked.ok()) done(answer);
+    return asked;
   }
   struct Applied {
-    std::string device;
-    uint64_t boot_id;
-    mailbox::RotationRequest request;
+    size_t device;
+    RotationOrder order;
   };
   std::vector<Applied> applied;
-  absl::Status answer;
+  absl::Status asked;   // of Ask
+  absl::Status answer;  // of the device
 };
 
 // tenant-a may let events of vm0 take turns, tenant-b may not.
@@ -60,7 +66,27 @@ class RotationQueriesTest : public testing::Test {
     return request;
   }
   auto Set(const std::string& who, const SetRotationRequest& request) {
-    return SetRotation(world_.reader, &sink_, *world_.reader.Identify(CredentialsOf(who)), request).status();
+    return Answer([&](auto done) {
+      return SetRotation(world_.reader, &sink_, *world_.reader.Identify(CredentialsOf(who)), request, std::move(done));
+    });
+  }
+  absl::Status Learn(const std::string& who, const std::string& vm, const std::string& context) {
+    LearnRotationRequest request;
+    request.set_device("gpu0");
+    request.set_vm(vm);
+    request.set_context(context);
+    absl::Status answer;
+    const absl::Status asked = LearnRotation(world_.reader, &sink_, *world_.reader.Identify(CredentialsOf(who)),
+                                             request, [&](const auto& response) { answer = response.status(); });
+    return asked.ok() ? answer : asked;
+  }
+  // Of a call that is answered at once.
+  template <typename Call>
+  static absl::Status Answer(Call call) {
+    absl::Status answer = absl::InternalError("not answered");
+    const absl::Status asked = call(
+        RotationDone<sideband::v1::SetRotationResponse>([&](const auto& response) { answer = response.status(); }));
+    return asked.ok() ? answer : asked;
   }
   // The refusal of a change of vm0 by its tenant.
   template <typename Edit>
@@ -113,9 +139,10 @@ TEST_F(RotationQueriesTest, AChangeIsHandedOnAsTheDeviceHasIt) {
   (*request.mutable_settings()->mutable_weights())["dram_bytes"] = 2.5;
   ASSERT_TRUE(Set("tenant-a", request).ok()) << Set("tenant-a", request);
   ASSERT_GE(sink_.applied.size(), 1u);
-  const mailbox::RotationRequest& wanted = sink_.applied[0].request;
-  EXPECT_EQ(sink_.applied[0].device, "gpu0");
-  EXPECT_EQ(sink_.applied[0].boot_id, 77u);
+  const auto& wanted = std::get<mailbox::RotationRequest>(sink_.applied[0].order.what);
+  EXPECT_EQ(sink_.applied[0].device, 0u);
+  EXPECT_EQ(sink_.applied[0].order.boot_id, 77u);
+  EXPECT_EQ(sink_.applied[0].order.topology, world_.topology);
   EXPECT_EQ(wanted.vm, 1);
   EXPECT_EQ(wanted.contexts, (std::vector<uint16_t>{10, 11}));
   EXPECT_EQ(wanted.events, (mailbox::EventSet{0b010}));
@@ -159,10 +186,38 @@ TEST_F(RotationQueriesTest, ACheckChangesNothing) {
   EXPECT_TRUE(Set("tenant-a", request).ok());
   EXPECT_TRUE(sink_.applied.empty());
   request.set_validate_only(false);
-  sink_.answer = absl::UnavailableError("busy");
+  sink_.asked = absl::UnavailableError("busy");
   EXPECT_TRUE(absl::IsUnavailable(Set("tenant-a", request)));
-  EXPECT_TRUE(absl::IsFailedPrecondition(
-      SetRotation(world_.reader, nullptr, *world_.reader.Identify(CredentialsOf("tenant-a")), request).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(Answer([&](auto done) {
+    return SetRotation(world_.reader, nullptr, *world_.reader.Identify(CredentialsOf("tenant-a")), request, done);
+  })));
+}
+
+TEST_F(RotationQueriesTest, WhatTheDeviceAnswersIsInTheCallersWords) {
+  const auto answered = [&](const absl::Status& answer) {
+    sink_.answer = answer;
+    return Set("tenant-a", Change("vm0"));
+  };
+  const absl::Status refused = answered(absl::InvalidArgumentError("ROTATE: ERR_DATA"));
+  EXPECT_TRUE(absl::IsFailedPrecondition(refused));
+  EXPECT_TRUE(absl::StartsWith(refused.message(), "the device refuses these turns: ")) << refused;
+  EXPECT_EQ(answered(absl::UnimplementedError("ROTATE: no")).message(), "the device's turns cannot be changed");
+  EXPECT_EQ(answered(absl::AbortedError("interference")),
+            absl::UnavailableError("the device was not changed: interference"));
+  EXPECT_TRUE(answered(absl::OkStatus()).ok());
+}
+
+TEST_F(RotationQueriesTest, LearningNeedsTheRightToChange) {
+  ASSERT_TRUE(Learn("tenant-a", "vm0", "compute").ok());
+  EXPECT_EQ(std::get<LearnRequest>(sink_.applied[0].order.what), (LearnRequest{.vm = 1, .context = 11}));
+  ASSERT_TRUE(Learn("tenant-a", "vm0", "").ok());
+  EXPECT_EQ(std::get<LearnRequest>(sink_.applied[1].order.what), (LearnRequest{.vm = 1}));
+  EXPECT_TRUE(absl::IsNotFound(Learn("tenant-b", "vm1", "train"))) << "it may read it only";
+  EXPECT_EQ(Learn("tenant-a", "vm1", "train"), Learn("tenant-a", "nothing", ""));
+  EXPECT_EQ(sink_.applied.size(), 2u);
+  sink_.answer = absl::NotFoundError("ROTATE: nothing rotates there");
+  EXPECT_EQ(Learn("tenant-a", "vm0", "compute"),
+            absl::FailedPreconditionError("the device has nothing to learn from there"));
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ namespace sideband {
 struct NamedEvent {
   std::string name;
   size_t line = 0;
+  bool operator==(const NamedEvent&) const = default;
 };
 
 // A list of names, each once.

@@ -23,6 +23,7 @@ struct NamedRelation {
   NamedEvent whole;  // not of kCycles
   uint32_t times = 1;
   size_t line = 0;
+  bool operator==(const NamedRelation&) const = default;
 };
 
 // Each of {sum: […], of: resident_cycles, times: n}, {event: x, is_sum_of: […]} and {event: a, at_most: b}.

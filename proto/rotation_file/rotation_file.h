@@ -32,6 +32,7 @@ enum class RotationUse {
 struct EventWeight {
   NamedEvent event;
   uint32_t per_mille = 1000;
+  bool operator==(const EventWeight&) const = default;
 };
 
 struct RotationFile {
@@ -56,6 +57,8 @@ struct RotationFile {
   std::optional<uint32_t> counters;  // of one bit each, of the whole slice
   std::vector<NamedEvent> fixed;
   std::vector<NamedRelation> relations;
+
+  bool operator==(const RotationFile&) const = default;
 };
 
 // Every error is one line "FILE:LINE: description".

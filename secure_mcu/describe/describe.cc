@@ -142,6 +142,15 @@ std::vector<double> SwitchesPerSecond(const ChipFile& file) {
   return switches;
 }
 
+// Until a caller asks for more plans.
+mailbox::RotationShape ShapeOf(const RotationDescription& rotation, const PipelineConfig& config) {
+  if (rotation.plans == 0) return {};
+  return {.events = rotation.events,
+          .plans = rotation.plans,
+          .sets = rotation.plans * rotation.sets,
+          .columns = 1 + config.gate_groups.size()};
+}
+
 }  // namespace
 
 absl::StatusOr<Description> Describe(const ChipFile& file) {
@@ -152,6 +161,7 @@ absl::StatusOr<Description> Describe(const ChipFile& file) {
   const size_t contexts = Contexts(file);
   const size_t hosts = file.has_host_blocks() ? file.pipeline.slices : 0;
   const size_t blocks = 1 + file.vms.size() + contexts + hosts;
+  const size_t longest = mailbox::SnapshotStreamBytesMax(blocks, config.events, ShapeOf(rotation, config));
   return Description{.path = file.path,
                      .serial = file.serial,
                      .clock_hz = config.clock_hz,
@@ -173,8 +183,7 @@ absl::StatusOr<Description> Describe(const ChipFile& file) {
                      .rotation = std::move(rotation),
                      .traffic = CountTraffic(config, switches),
                      .flat = CountFlat(config, switches),
-                     .snapshot = mailbox::CostOfSnapshot(mailbox::SnapshotStreamBytesMax(blocks, config.events),
-                                                         mailbox::kWindowBytes)};
+                     .snapshot = mailbox::CostOfSnapshot(longest, mailbox::kWindowBytes)};
 }
 
 }  // namespace sideband::mcu

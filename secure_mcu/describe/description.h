@@ -122,6 +122,7 @@ struct RotationDescription {
   std::string profile;
   size_t events = 0;  // of units with more events than counters
   size_t sets = 0;
+  size_t plans = 0;            // the own of contexts, and of the device's units
   size_t passes = 0;           // generations of a context in which every set had turns
   uint32_t sets_per_pass = 0;  // 0: all
   uint64_t stable_slot = 0;    // cycles

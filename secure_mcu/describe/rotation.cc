@@ -10,6 +10,7 @@
 #include "proto/mailbox/catalog.h"
 #include "secure_mcu/chip/counter_needs.h"
 #include "secure_mcu/chip/rotation_plan.h"
+#include "secure_mcu/chip/rotation_table.h"
 
 namespace sideband::mcu {
 namespace {
@@ -61,6 +62,14 @@ size_t Turning(const CounterNeeds& needs, size_t events) {
   return turning;
 }
 
+bool TurnsInDevice(const PipelineConfig& config, const CounterNeeds& needs) {
+  const std::vector<bool> of_device = DeviceEvents(config);
+  for (size_t event = 0; event < of_device.size(); ++event) {
+    if (of_device[event] && needs.Has(event)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 absl::StatusOr<RotationDescription> DescribeRotation(const PipelineConfig& config, const Names& names) {
@@ -72,6 +81,7 @@ absl::StatusOr<RotationDescription> DescribeRotation(const PipelineConfig& confi
   RotationDescription rotation{.profile = is_fast ? "fast" : "two-set",
                                .events = Turning(needs, config.events),
                                .sets = plan.sets.size(),
+                               .plans = TurnsInDevice(config, needs) ? size_t{2} : size_t{1},
                                .passes = Passes(plan.sets.size(), settings.sets_per_pass),
                                .sets_per_pass = settings.sets_per_pass,
                                .stable_slot = settings.stable_slot,

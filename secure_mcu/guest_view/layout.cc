@@ -114,7 +114,9 @@ absl::StatusOr<GuestDirectory> DecodeGuestDirectory(ByteSpan bytes) {
 
 // Word 0: generation 31:0, state 39:32, zero 47:40, flags 63:48. Word 1: trigger id 31:0, sequence 63:32. Word 2: time.
 GuestBlockWords PackGuestBlock(const mailbox::BlockHeader& header) {
-  return {header.generation | uint64_t{static_cast<uint8_t>(header.state)} << 32 | uint64_t{header.flags} << 48,
+  // Other flags are of what the view does not have; its readers refuse them.
+  const auto flags = static_cast<uint16_t>(header.flags & mailbox::kFlagsKnown);
+  return {header.generation | uint64_t{static_cast<uint8_t>(header.state)} << 32 | uint64_t{flags} << 48,
           header.trigger_id | uint64_t{header.sequence} << 32, header.reference_time_ns};
 }
 

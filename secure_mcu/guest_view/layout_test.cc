@@ -76,6 +76,13 @@ TEST(LayoutTest, BlocksRoundTrip) {
   EXPECT_EQ(back, header);
 }
 
+TEST(LayoutTest, FlagsOfBoundsAreLeftOut) {
+  const mailbox::BlockHeader header{.flags = mailbox::kFlagEstimated | mailbox::kFlagRotationInconsistent};
+  mailbox::BlockHeader back;
+  ASSERT_TRUE(UnpackGuestBlock(PackGuestBlock(header), back).ok());
+  EXPECT_EQ(back.flags, mailbox::kFlagEstimated);
+}
+
 TEST(LayoutTest, RefusesUnknownStatesAndFlags) {
   mailbox::BlockHeader header;
   for (const int bit : {34, 39, 40, 47, 52, 63}) {

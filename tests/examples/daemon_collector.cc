@@ -20,6 +20,7 @@
 #include "daemon/collector/creation_times.h"
 #include "daemon/collector/device_collector.h"
 #include "daemon/collector/device_peeks.h"
+#include "daemon/collector/device_rotations.h"
 #include "daemon/collector/device_triggers.h"
 #include "daemon/collector/estimated_rows.h"
 #include "daemon/collector/fair_share.h"
@@ -29,6 +30,7 @@
 #include "daemon/collector/peek_router.h"
 #include "daemon/collector/pipeline_increments.h"
 #include "daemon/collector/redact.h"
+#include "daemon/collector/rotation_router.h"
 #include "daemon/collector/rotation_sum.h"
 #include "daemon/collector/trigger_router.h"
 #include "daemon/mailbox/mailbox_session.h"
@@ -78,6 +80,15 @@ void UsePeekRouter(size_t device, DevicePeeks& peeks, const PeekQuery& query, co
 void UseDeviceTriggers(MailboxSession& session, std::function<void()> wake, DeviceTriggers::Done done,
                        bool is_readable) {
   //@ daemon/collector/device_triggers.h
+}
+
+void UseDeviceRotations(size_t device, MailboxSession& session, const Store& store, std::function<void()> wake,
+                        const RotationOrder& order, RotationSink::Done done, bool is_readable) {
+  //@ daemon/collector/device_rotations.h
+}
+
+void UseRotationRouter(size_t device, DeviceRotations& rotations, const RotationOrder& order, RotationSink::Done done) {
+  //@ daemon/collector/rotation_router.h
 }
 
 void UseTriggerRouter(size_t device, DeviceTriggers& triggers, DeviceTriggers::Done done) {

@@ -9,6 +9,7 @@
 #include "daemon/counting/counting_file.h"
 #include "daemon/counting/counting_follower.h"
 #include "daemon/counting/fake_settings_store.h"
+#include "daemon/counting/rotation_follower.h"
 #include "daemon/counting/rotation_sink.h"
 #include "daemon/counting/settings.h"
 #include "daemon/counting/settings_file.h"
@@ -40,7 +41,14 @@ absl::Status UseSettingsStore(SettingsStore& store, const Uuid& uuid) {
   return absl::OkStatus();
 }
 
-absl::Status UseRotationSink(RotationSink& sink, const DeviceSnapshot& snapshot,
+void UseRotationFollower(MailboxSession& session, AuditSink& audit, const DeviceInfo& info, const Topology& topology,
+                         uint64_t boot_id) {
+  //@ daemon/counting/rotation_follower.h
+}
+
+void Answer(const absl::Status& status);
+
+absl::Status UseRotationSink(RotationSink& sink, size_t device, const DeviceSnapshot& snapshot,
                              const mailbox::RotationRequest& request) {
   //@ daemon/counting/rotation_sink.h
   return absl::OkStatus();

@@ -162,7 +162,8 @@ absl::Status UseCountingQueries(Reader& reader, CountingBook& book, const Caller
 
 absl::Status UseRotationQueries(Reader& reader, RotationSink* sink, const Caller& caller,
                                 const sideband::v1::GetRotationRequest& request,
-                                const sideband::v1::SetRotationRequest& change) {
+                                const sideband::v1::SetRotationRequest& change,
+                                RotationDone<sideband::v1::SetRotationResponse> done) {
   //@ daemon/view/rotation_queries.h
   return absl::OkStatus();
 }

@@ -31,6 +31,13 @@ export function exactCount(digits) {
   return digits.replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
+// Between what numbers the truth lies, and how exact an estimate of it is.
+export function boundsText({ lower, upper, deviation }) {
+  const most = upper === undefined ? 'unknown' : exactCount(upper);
+  const error = deviation === undefined ? 'unknown' : exactCount(deviation);
+  return `an estimate: at least ${exactCount(lower)}, at most ${most}; standard error ${error}`;
+}
+
 // A duration of the API: "0.500s" -> 0.5
 export function secondsOf(duration) {
   return duration === undefined ? undefined : Number.parseFloat(duration);

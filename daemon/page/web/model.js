@@ -22,6 +22,13 @@ function coverageOf(counter) {
   return { coverage: Number(counter.coverage), rateCoverage: counter.rate_coverage };
 }
 
+// Of an event that takes turns. Numbers are texts, and absent if they are unknown.
+function estimateOf(counter) {
+  const { estimate } = counter;
+  if (estimate === undefined) return {};
+  return { estimate: { lower: estimate.lower, upper: estimate.upper, deviation: estimate.standard_error } };
+}
+
 function rowOf(scopeCounters, bootId) {
   const { scope } = scopeCounters;
   const shares = scopeCounters.ratios.map((ratio) => ({
@@ -44,6 +51,7 @@ function rowOf(scopeCounters, bootId) {
       rate: counter.rate_per_second,
       share: shares.find((share) => share.event === counter.event)?.value,
       ...coverageOf(counter),
+      ...estimateOf(counter),
     })),
     contexts: [],
   };

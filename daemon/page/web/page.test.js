@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bootText, coverageText, durationText, exactCount, percent, secondsOf, siNumber } from './format.js';
+import { bootText, boundsText, coverageText, durationText, exactCount, percent, secondsOf, siNumber } from './format.js';
 import { buildModel, daemonProblems, shareNames, takeMeans } from './model.js';
 import { SeriesStore, sharesOfHistory } from './series.js';
 
@@ -252,6 +252,16 @@ test('a coverage is 100 % only if it is whole', () => {
   const [counter, resident] = buildModel(status).devices[0].vms[0].counters;
   assert.ok(Number.isNaN(counter.coverage));
   assert.ok(!('coverage' in resident));
+});
+
+test('an estimate has bounds', () => {
+  const status = statusOf(1000, 0.5);
+  const estimate = { lower: '1000', upper: '20000', standard_error: '300' };
+  Object.assign(status.snapshots[0].scopes[1].counters[0], { coverage: 0.5, estimate });
+  const [counter, resident] = buildModel(status).devices[0].vms[0].counters;
+  assert.equal(boundsText(counter.estimate), 'an estimate: at least 1,000, at most 20,000; standard error 300');
+  assert.equal(boundsText({ lower: '7' }), 'an estimate: at least 7, at most unknown; standard error unknown');
+  assert.ok(!('estimate' in resident));
 });
 
 test('without comparable counts the last interval stands', () => {

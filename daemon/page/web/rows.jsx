@@ -2,7 +2,7 @@
 // What VMs and contexts have in common: shares as bars, flags, counters.
 
 import { useState } from 'preact/hooks';
-import { coverageText, exactCount, percent, siNumber } from './format.js';
+import { boundsText, coverageText, exactCount, percent, siNumber } from './format.js';
 
 const kFlagTexts = {
   overflow: 'a counter has saturated',
@@ -11,6 +11,7 @@ const kFlagTexts = {
   estimated: 'some counts are estimated',
   confidential_excluded: 'without confidential VMs',
   partial: 'some events were not counted all the time',
+  rotation_inconsistent: 'bounds of estimates may be wrong: events contradict what the chip says of them',
 };
 
 export function Flags({ flags }) {
@@ -47,6 +48,15 @@ export function Bars({ shares, chosen }) {
   ));
 }
 
+// A number of an event that takes turns is an estimate.
+function Figure({ counter, text, title }) {
+  return (
+    <td class="number" title={title}>
+      {counter.estimate && text !== '–' ? `~${text}` : text}
+    </td>
+  );
+}
+
 function CounterTable({ counters }) {
   const hasGates = counters.some((counter) => counter.coverage !== undefined);
   return (
@@ -65,9 +75,13 @@ function CounterTable({ counters }) {
           {counters.map((counter) => (
             <tr key={counter.event}>
               <td>{counter.event}</td>
-              <td class="number">{exactCount(counter.count)}</td>
-              <td class="number">{counter.rate === undefined ? '–' : siNumber(counter.rate)}</td>
-              <td class="number">{counter.share === undefined ? '–' : percent(counter.share)}</td>
+              <Figure
+                counter={counter}
+                text={exactCount(counter.count)}
+                title={counter.estimate && boundsText(counter.estimate)}
+              />
+              <Figure counter={counter} text={counter.rate === undefined ? '–' : siNumber(counter.rate)} />
+              <Figure counter={counter} text={counter.share === undefined ? '–' : percent(counter.share)} />
               {hasGates && (
                 <td class="number">{counter.coverage === undefined ? '–' : coverageText(counter.coverage)}</td>
               )}
