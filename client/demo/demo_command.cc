@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -22,6 +24,7 @@
 #include "client/demo/demo_site.h"
 #include "client/demo/demo_steps.h"
 #include "client/demo/readiness.h"
+#include "client/demo/rotating_chip.h"
 #include "client/demo/sums.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
@@ -32,6 +35,14 @@ namespace {
 
 constexpr char kChipFile[] =
 #include "client/demo/chip_yaml.inc"
+    ;
+
+constexpr char kRotatingChipFile[] =
+#include "client/demo/chip_rotating_yaml.inc"
+    ;
+
+constexpr char kCompareScript[] =
+#include "client/demo/compare_awk.inc"
     ;
 
 // How often the running demonstration checks that its programs run.
@@ -65,10 +76,15 @@ std::string ShellQuoted(const std::string& text) {
 // The subject of a demonstration.
 struct Scenario {
   std::vector<DemoVm> vms;
-  std::string chip_file;
+  std::vector<DemoDevice> devices;  // the first, gpu0, has the VMs
   std::vector<std::string> events;  // some events with counts above 0
   Sums sums = Sums::kEqual;
+  std::vector<DemoFile> files{};
+  std::vector<DemoStep> more_steps{};
 };
+
+// The devices' programs, by the names of their logs.
+using Programs = std::map<std::string, std::unique_ptr<ChildProcess>>;
 
 // Names become label values, file names and words of shell commands.
 absl::Status CheckName(const DemoWaveform& waveform, const std::string& name) {
@@ -112,7 +128,7 @@ absl::StatusOr<Scenario> WaveformScenario(const DemoWaveform& waveform, const st
   if (vms.empty()) return absl::InvalidArgumentError(absl::StrCat(waveform.schedule, ": no VM is ever resident"));
   // A device's and a VM's counts include those of contexts that have ended.
   Scenario scenario{.vms = WaveformVms(vms), .sums = Sums::kAtMost};
-  scenario.chip_file = WaveformChipFile(waveform, scenario.vms);
+  scenario.devices = {{"gpu0", WaveformChipFile(waveform, scenario.vms)}};
   for (const auto& [event, count] : result["blocks"][0]["counters"].items()) {
     if (event.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos ||
         event.find_first_of("0123456789") == 0) {
@@ -129,8 +145,12 @@ absl::StatusOr<Scenario> WaveformScenario(const DemoWaveform& waveform, const st
 
 Scenario BuiltInScenario() {
   return {.vms = BuiltInVms(),
-          .chip_file = BuiltInChipFile(kChipFile),
-          .events = {"tensor_active_cycles", "dram_read_cycles"}};
+          .devices = {{"gpu0", BuiltInChipFile(kChipFile)},
+                      {"gpu1", RotatingChipFile(kRotatingChipFile)},
+                      {"gpu2", ExactTwinFile(kRotatingChipFile)}},
+          .events = {"tensor_active_cycles", "dram_read_cycles"},
+          .files = {{"compare.awk", kCompareScript}},
+          .more_steps = RotationSteps("gpu1", "gpu2")};
 }
 
 class DemoCommand final : public Command {
@@ -176,25 +196,46 @@ class DemoCommand final : public Command {
  private:
   absl::Status Show(CommandContext& context, const Scenario& scenario, const std::string& mcu,
                     const std::string& folder) {
-    SIDEBAND_RETURN_IF_ERROR(WriteDemoSite(folder, scenario.vms, scenario.chip_file));
-    SIDEBAND_ASSIGN_OR_RETURN(const auto device,
-                              ChildProcess::Start({"env", "-C", folder, mcu, "serve", "--chip", "chip.yaml", "--bus",
-                                                   "unix:gpu0.sock", "--guest-ports", "guests"},
-                                                  folder + "/sideband-mcu.log"));
+    SIDEBAND_RETURN_IF_ERROR(WriteDemoSite(folder, scenario.vms, scenario.devices, scenario.files));
+    Programs devices;
+    for (const DemoDevice& device : scenario.devices) {
+      SIDEBAND_RETURN_IF_ERROR(StartDevice(device.name, mcu, folder, devices));
+    }
     SIDEBAND_ASSIGN_OR_RETURN(
         const auto daemon,
         ChildProcess::Start({"env", "-C", folder, FindProgram("sidebandd", "daemon"), "--config", "sidebandd.yaml"},
                             folder + "/sidebandd.log"));
-    SIDEBAND_RETURN_IF_ERROR(AwaitStart(context, *device, *daemon, folder));
+    SIDEBAND_RETURN_IF_ERROR(AwaitStart(context, devices, *daemon, folder));
     SIDEBAND_ASSIGN_OR_RETURN(const DemoPorts ports, ReadPorts(folder));
-    SIDEBAND_RETURN_IF_ERROR(context.out().Write(absl::StrCat(
-        "An emulated device is on the virtual bus ", folder, "/gpu0.sock,\nsidebandd serves gRPC on 127.0.0.1:",
-        ports.grpc, " and HTTPS on 127.0.0.1:", ports.http, ".\n", HowToRepeat(folder))));
-    for (const DemoStep& step : MakeDemoSteps(scenario.vms, ports, scenario.events, scenario.sums)) {
+    SIDEBAND_RETURN_IF_ERROR(context.out().Write(
+        absl::StrCat(EmulatedDevices(scenario, folder), ",\nsidebandd serves gRPC on 127.0.0.1:", ports.grpc,
+                     " and HTTPS on 127.0.0.1:", ports.http, ".\n", HowToRepeat(folder))));
+    std::vector<DemoStep> steps = MakeDemoSteps(scenario.vms, ports, scenario.events, scenario.sums);
+    steps.insert(steps.end(), scenario.more_steps.begin(), scenario.more_steps.end());
+    for (const DemoStep& step : steps) {
       if (context.cancellation().cancelled()) return absl::OkStatus();
       SIDEBAND_RETURN_IF_ERROR(Take(context, step, folder));
     }
-    return once_ ? context.out().Write("\nAll of it was as it should be.\n") : StayUp(context, *device, *daemon);
+    return once_ ? context.out().Write("\nAll of it was as it should be.\n") : StayUp(context, devices, *daemon);
+  }
+
+  // Only the first has guests.
+  static absl::Status StartDevice(const std::string& name, const std::string& mcu, const std::string& folder,
+                                  Programs& devices) {
+    std::vector<std::string> command = {
+        "env", "-C", folder, mcu, "serve", "--chip", name + ".yaml", "--bus", absl::StrCat("unix:", name, ".sock")};
+    if (devices.empty()) command.insert(command.end(), {"--guest-ports", "guests"});
+    const std::string program = absl::StrCat("sideband-mcu-", name);
+    SIDEBAND_ASSIGN_OR_RETURN(devices[program],
+                              ChildProcess::Start(command, absl::StrCat(folder, "/", program, ".log")));
+    return absl::OkStatus();
+  }
+
+  static std::string EmulatedDevices(const Scenario& scenario, const std::string& folder) {
+    std::vector<std::string> buses;
+    for (const DemoDevice& device : scenario.devices) buses.push_back(device.name + ".sock");
+    if (buses.size() == 1) return absl::StrCat("An emulated device is on the virtual bus ", folder, "/", buses[0]);
+    return absl::StrCat("Emulated devices are on the virtual buses ", absl::StrJoin(buses, ", "), " in ", folder);
   }
 
   // For repeating the commands. With --once the folder is removed before they could be repeated.
@@ -205,11 +246,11 @@ class DemoCommand final : public Command {
   }
 
   // Waits until the daemon is ready and has published two snapshots, so that rates are available.
-  static absl::Status AwaitStart(CommandContext& context, ChildProcess& device, ChildProcess& daemon,
+  static absl::Status AwaitStart(CommandContext& context, Programs& devices, ChildProcess& daemon,
                                  const std::string& folder) {
     const auto probe = [&]() -> absl::StatusOr<std::string> {
       if (context.cancellation().cancelled()) return absl::CancelledError("interrupted");
-      SIDEBAND_RETURN_IF_ERROR(CheckAlive(device, "sideband-mcu", folder));
+      for (const auto& [name, device] : devices) SIDEBAND_RETURN_IF_ERROR(CheckAlive(*device, name, folder));
       SIDEBAND_RETURN_IF_ERROR(CheckAlive(daemon, "sidebandd", folder));
       return WhyNotReady(folder);
     };
@@ -259,10 +300,12 @@ class DemoCommand final : public Command {
     return absl::InternalError(absl::StrCat("the demonstration failed at '", step.command, "': ", wrong));
   }
 
-  static absl::Status StayUp(CommandContext& context, ChildProcess& device, ChildProcess& daemon) {
+  static absl::Status StayUp(CommandContext& context, Programs& devices, ChildProcess& daemon) {
     SIDEBAND_RETURN_IF_ERROR(context.out().Write("\nIt stays up; Ctrl-C ends it.\n"));
     while (!context.cancellation().cancelled()) {
-      if (device.ExitStatus() || daemon.ExitStatus()) return absl::UnavailableError("a program of the demo has ended");
+      bool has_ended = daemon.ExitStatus().has_value();
+      for (const auto& [name, device] : devices) has_ended |= device->ExitStatus().has_value();
+      if (has_ended) return absl::UnavailableError("a program of the demo has ended");
       SteadySleep(kLook);
     }
     return absl::OkStatus();

@@ -105,14 +105,17 @@ std::string PolicyFile(const std::vector<DemoVm>& vms) {
   return text;
 }
 
-std::string DaemonConfig(const std::vector<DemoVm>& vms) {
+std::string DaemonConfig(const std::vector<DemoVm>& vms, const std::vector<DemoDevice>& devices) {
   constexpr char kTls[] =
       "  listen: \"127.0.0.1:0\"\n"
       "  tls_server_config: {cert_file: server.pem, key_file: server.key, client_ca_file: ca.pem}\n";
-  std::string text = absl::StrCat(
-      "devices:\n  - {name: gpu0, bus: \"unix:gpu0.sock@0x4f\", interval: 250ms}\n"
-      "grpc:\n",
-      kTls, "http:\n", kTls, "policy_file: policy.yaml\nports_file: ports\nstate_dir: state\n");
+  std::string text = "devices:\n";
+  for (const DemoDevice& device : devices) {
+    absl::StrAppend(&text, "  - {name: ", device.name, ", bus: \"unix:", device.name,
+                    ".sock@0x4f\", interval: 250ms}\n");
+  }
+  absl::StrAppend(&text, "grpc:\n", kTls, "http:\n", kTls,
+                  "policy_file: policy.yaml\nports_file: ports\nstate_dir: state\n");
   std::string keys;
   for (const DemoVm& vm : vms) {
     if (vm.confidential) absl::StrAppend(&keys, "    - {vm: ", vm.uuid, ", key_file: ", vm.name, ".key}\n");
@@ -179,16 +182,22 @@ std::string WaveformChipFile(const DemoWaveform& waveform, const std::vector<Dem
   return text;
 }
 
-absl::Status WriteDemoSite(const std::string& folder, const std::vector<DemoVm>& vms, const std::string& chip_file) {
+absl::Status WriteDemoSite(const std::string& folder, const std::vector<DemoVm>& vms,
+                           const std::vector<DemoDevice>& devices, const std::vector<DemoFile>& files) {
   SIDEBAND_RETURN_IF_ERROR(WriteCertificates(folder));
   for (const DemoVm& vm : vms) {
     if (vm.confidential) SIDEBAND_RETURN_IF_ERROR(WriteVmKey(absl::StrCat(folder, "/", vm.name, ".key")));
   }
   const std::string guests = folder + "/guests";
   if (mkdir(guests.c_str(), 0700) != 0) return ErrnoStatus(errno, guests);
-  SIDEBAND_RETURN_IF_ERROR(WriteText(folder + "/chip.yaml", chip_file));
+  for (const DemoDevice& device : devices) {
+    SIDEBAND_RETURN_IF_ERROR(WriteText(absl::StrCat(folder, "/", device.name, ".yaml"), device.chip_file));
+  }
+  for (const DemoFile& file : files) {
+    SIDEBAND_RETURN_IF_ERROR(WriteText(absl::StrCat(folder, "/", file.name), file.text));
+  }
   SIDEBAND_RETURN_IF_ERROR(WriteText(folder + "/policy.yaml", PolicyFile(vms)));
-  return WriteText(folder + "/sidebandd.yaml", DaemonConfig(vms));
+  return WriteText(folder + "/sidebandd.yaml", DaemonConfig(vms, devices));
 }
 
 absl::StatusOr<DemoPorts> ReadPorts(const std::string& folder) {

@@ -38,6 +38,18 @@ struct DemoWaveform {
   std::string schedule;
 };
 
+// An emulated device.
+struct DemoDevice {
+  std::string name;
+  std::string chip_file;  // its text
+};
+
+// A file of the folder that a step's command needs.
+struct DemoFile {
+  std::string name;
+  std::string text;
+};
+
 // The VMs of the built-in chip file: vm1 belongs to tenant A; vm2 and the confidential vm3 belong to tenant B.
 std::vector<DemoVm> BuiltInVms();
 
@@ -55,9 +67,12 @@ std::string WaveformChipFile(const DemoWaveform& waveform, const std::vector<Dem
 
 // Writes into `folder`, which must exist:
 //   ca.pem server.pem .key operator.pem .key tenant-a.pem .key tenant-b.pem .key
-//   VM.key for each confidential VM · chip.yaml · policy.yaml · sidebandd.yaml · the folder guests
+//   VM.key for each confidential VM · DEVICE.yaml for each device, on the bus DEVICE.sock · policy.yaml ·
+//   sidebandd.yaml the folder guests · `files`
 // The daemon listens on ports that the system chooses and writes them to `ports`.
-absl::Status WriteDemoSite(const std::string& folder, const std::vector<DemoVm>& vms, const std::string& chip_file);
+// `vms` are those of the policy.
+absl::Status WriteDemoSite(const std::string& folder, const std::vector<DemoVm>& vms,
+                           const std::vector<DemoDevice>& devices, const std::vector<DemoFile>& files);
 
 struct DemoPorts {
   std::string grpc;

@@ -29,14 +29,16 @@ const DemoVm* FindVm(const std::vector<DemoVm>& vms, const std::string& tenant, 
 
 std::vector<DemoStep> OperatorSteps(const std::vector<DemoVm>& vms, const DemoPorts& ports, const std::string& event,
                                     Sums sums) {
-  DemoStep scrape{.title = "The operator's scrape: the device and each open VM, no tenant's contexts",
-                  .command = absl::StrCat(Scrape("operator", ports),
-                                          " | grep -E '^sideband_(device_up|vm_info|(device|vm)_", event, "_total)'"),
-                  .absent = {"context="},
-                  .scrape_sums = sums,
-                  .event = event};
+  DemoStep scrape{
+      .title = "The operator's scrape: the device and each open VM, no tenant's contexts",
+      .command = absl::StrCat(Scrape("operator", ports), " | grep -E '^sideband_(device_up|vm_info|(device|vm)_", event,
+                              "_total).device=.gpu0'"),
+      .absent = {"context="},
+      .scrape_sums = sums,
+      .event = event};
   for (const DemoVm& vm : vms) scrape.present.push_back(Label(vm));
-  return {std::move(scrape), {.title = "… and the scopes that there are", .command = Sideband("operator", "scopes")}};
+  return {std::move(scrape),
+          {.title = "… and the scopes that there are", .command = Sideband("operator", "scopes --device gpu0")}};
 }
 
 std::vector<DemoStep> TenantSteps(const DemoVm& own, const std::vector<DemoVm>& vms, const DemoPorts& ports,
@@ -122,7 +124,8 @@ std::vector<DemoStep> SelectionSteps(const DemoVm& vm, const DemoVm& other, cons
        .exit_status = 1,
        .present = {absl::StrCat("no selection ", vm.chosen.number)}},
       {.title = absl::StrCat("Why ", foreign, " is not counted for ", other.name),
-       .command = Sideband("operator", absl::StrCat("counting explain --vm ", other.name, " --event ", foreign)),
+       .command =
+           Sideband("operator", absl::StrCat("counting explain --device gpu0 --vm ", other.name, " --event ", foreign)),
        .present = {"is not counted"}},
   };
 }

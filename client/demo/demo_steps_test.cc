@@ -40,7 +40,7 @@ TEST(DemoStepsTest, ATenantChoosesWhatIsNotGrantedToAnother) {
   };
   EXPECT_EQ(status_of("sideband --config tenant-a.yaml counting set --vm vm1 --selection 1"), 0);
   EXPECT_EQ(status_of("sideband --config tenant-b.yaml counting set --vm vm2 --selection 1"), 1);
-  EXPECT_EQ(status_of("sideband --config operator.yaml counting explain --vm vm2 --event tlb_hits"), 0);
+  EXPECT_EQ(status_of("sideband --config operator.yaml counting explain --device gpu0 --vm vm2 --event tlb_hits"), 0);
 }
 
 TEST(DemoStepsTest, CheckStepSaysWhatIsWrong) {

@@ -35,6 +35,7 @@
 #include "tests/bench/program_speed.h"
 #include "tests/bench/register_readers.h"
 #include "tests/bench/replay_core.h"
+#include "tests/bench/rotation_cost.h"
 #include "tests/bench/scrape_load.h"
 #include "tests/bench/session_overhead.h"
 
@@ -117,6 +118,11 @@ absl::StatusOr<Rows> GateCosts(const Options&) {
   return rows;
 }
 
+absl::StatusOr<Rows> RotationCosts(const Options& options) {
+  SIDEBAND_ASSIGN_OR_RETURN(const RotationCost cost, MeasureRotationCost("deploy/examples", options.scratch));
+  return RowsOf(cost);
+}
+
 struct Benchmark {
   const char* name;
   absl::StatusOr<Rows> (*measure)(const Options&);
@@ -126,6 +132,7 @@ constexpr Benchmark kBenchmarks[] = {
     {"replay-core", [](const Options&) { return MeasureReplayCore(); }},
     {"live-chip", LiveChips},
     {"gate-cost", GateCosts},
+    {"rotation-cost", RotationCosts},
     {"program-speed", [](const Options& options) { return MeasureProgramSpeed(options.scratch); }},
     {"kernel-misses", [](const Options& options) { return MeasureKernelMisses(options.instructions); }},
     {"base-commands", [](const Options& options) { return MeasureBaseCommands(options.chip); }},

@@ -7,6 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "proto/mailbox/event_set.h"
+#include "proto/mailbox/rotation.h"
 
 namespace sideband::bench {
 namespace {
@@ -21,6 +23,17 @@ constexpr uint64_t kCapacity = 4;
 void AddCapacities(mailbox::Catalog& catalog) {
   for (mailbox::EventInfo& event : catalog.events) event.details.slices = {{.capacity_q32 = kCapacity << 32}};
   catalog.events.back() = {.name = "resident_cycles", .unit = "cycles"};
+}
+
+// Every other event is in the second set.
+void AddTurns(mailbox::Catalog& catalog) {
+  mailbox::RotationPlan plan{.sets = std::vector(2, mailbox::EmptySet(catalog.events.size()))};
+  for (size_t e = 0; e + 1 < catalog.events.size(); ++e) {
+    catalog.events[e].details.counting = mailbox::Counting::kRotated;
+    mailbox::Insert(e, plan.sets[e % 2]);
+  }
+  plan.derived = mailbox::EmptySet(catalog.events.size());
+  catalog.plans = {std::move(plan)};
 }
 
 std::shared_ptr<const daemon::Topology> MakeTopology(const MetricsSize& size) {
@@ -39,6 +52,7 @@ std::shared_ptr<const daemon::Topology> MakeTopology(const MetricsSize& size) {
     }
   }
   if (size.utilisations) AddCapacities(catalog);
+  if (size.rotating) AddTurns(catalog);
   return std::make_shared<daemon::Topology>(std::move(catalog), 1);
 }
 
@@ -54,6 +68,12 @@ mailbox::Snapshot MakeData(const MetricsSize& size) {
     }
   }
   data.counters.assign(data.blocks.size() * size.events, 1'000'000'000);
+  if (!size.rotating) return data;
+  data.rotation.resize(data.blocks.size());
+  for (mailbox::BlockRotation& numbers : data.rotation) {
+    numbers.parts = {{.plan = 0, .enabled = {0}, .running = {0, 0}}};
+    numbers.events.resize(size.events - 1);
+  }
   return data;
 }
 
@@ -86,13 +106,27 @@ MetricsWorld::MetricsWorld(const MetricsSize& size)
       policy(*daemon::Policy::Parse(PolicyText(size.tenants), "policy.yaml")),
       reader(store, policy, clock_, audit_) {}
 
+void MetricsWorld::Estimate() {
+  for (size_t block = 0; block < data_.rotation.size(); ++block) {
+    mailbox::BlockRotation& numbers = data_.rotation[block];
+    numbers.parts[0].enabled[0] += kClockHz;
+    for (uint64_t& running : numbers.parts[0].running) running += kClockHz / 2 - 1'000 * (block % 97);
+    for (size_t e = 0; e < numbers.events.size(); ++e) {
+      const uint64_t counted = data_.counters[block * size_.events + e];
+      numbers.events[e] = {.estimate = 2 * counted, .upper = 4 * counted, .deviation = counted / 100};
+    }
+  }
+}
+
 void MetricsWorld::Publish() {
   uint64_t step = 1'234'567;
   for (uint64_t& counter : data_.counters) counter += step += 977;
   data_.reference_time_ns += kClockHz;
   auto snapshot = std::make_shared<daemon::DeviceSnapshot>();
   snapshot->topology = topology_;
+  Estimate();
   snapshot->data = data_;
+  if (size_.rotating) snapshot->estimated = topology_->rotation().ShownCounters(data_);
   if (size_.utilisations) {
     snapshot->rates = MakeRates(size_, data_.counters.size());
     snapshot->elapsed = absl::Seconds(1);

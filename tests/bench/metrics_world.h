@@ -27,9 +27,14 @@ struct MetricsSize {
   size_t events = 1;    // at most 4096
   // Whether the events have capacities and rates. The last event, resident_cycles, has none.
   bool utilisations = false;
+  // Whether all events but the last take turns in two sets. Not with `utilisations`.
+  bool rotating = false;
 
   // Series visible to each tenant: its VM's row and those of its contexts.
-  size_t series_per_tenant() const { return (contexts + 1) * (utilisations ? 2 * events - 1 : events); }
+  size_t series_per_tenant() const {
+    const size_t further = (utilisations ? 1 : 0) + (rotating ? 4 : 0);  // of all events but the last
+    return (contexts + 1) * (events + further * (events - 1));
+  }
 };
 
 // As thread-safe as its parts; Publish must be called by one thread.
@@ -46,6 +51,9 @@ class MetricsWorld {
  private:
   const daemon::SystemClock clock_;
   const MetricsSize size_;
+  // Estimates of twice, four times what was counted.
+  void Estimate();
+
   const std::shared_ptr<const daemon::Topology> topology_;
   mailbox::Snapshot data_;
   daemon::NullAuditSink audit_;

@@ -53,6 +53,24 @@ class DemoTest(programs.ProgramTestCase):
         self.assertNotIn("localhost", result.stdout, "a name that not every machine resolves")
         self.assert_nothing_left()
 
+    def test_estimates_are_beside_the_truth(self):
+        """Exact, estimated and derived events of gpu1, within their bounds of what its twin counted of the same work."""
+        shown = self.demo("--once").stdout
+        rows = [line.split() for line in shown.splitlines() if line.endswith(" %  yes")]
+        self.assertEqual(len(rows), 8, shown)
+        estimates = {row[0]: row for row in rows if row[1].startswith("~")}
+        self.assertEqual(set(row[0] for row in rows) - set(estimates),
+                         {"instructions_issued_cycles", "instructions_retired_cycles"}, "always, and derived from it")
+        self.assertEqual(estimates["tensor_issued_cycles"][1:], estimates["tensor_active_cycles"][1:], "derived")
+        for name, (_, shown_count, half, coverage, percent, *bounds, off, _, _) in estimates.items():
+            lower, upper, truth = (int(number.replace(",", "")) for number in bounds)
+            self.assertTrue(lower <= truth <= upper, name)
+            self.assertLess(lower, truth, "a part was not counted")
+            self.assertTrue(half.startswith("±") and percent == "%" and 10 < float(coverage) < 60, name)
+            count = int(shown_count.lstrip("~").replace(",", ""))
+            self.assertAlmostEqual(100 * (count - truth) / truth, float(off), delta=0.06)
+        self.assertRegex(shown, r"\n    \d\d of 40 events within 10 % of the truth, 40 of 40 within their bounds, 38 estimated")
+
     def test_failure_keeps_the_logs_and_nothing_else(self):
         """A scrape fails here, because curl is replaced by another program."""
         self.write("curl", """#!/bin/sh
@@ -69,7 +87,8 @@ esac
         self.assertEqual(result.returncode, 1)
         self.assertRegex(result.stderr, r"\Asideband: the demonstration failed at [^\n]*\n\Z")
         self.assertTrue(result.stderr.endswith("; the programs' logs are kept in " + folder + "\n"), result.stderr)
-        self.assertEqual(sorted(os.listdir(folder)), ["sideband-mcu.log", "sidebandd.log"])
+        self.assertEqual(sorted(os.listdir(folder)), ["sideband-mcu-gpu0.log", "sideband-mcu-gpu1.log",
+                                                      "sideband-mcu-gpu2.log", "sidebandd.log"])
         self.assertEqual(self.processes(), [])
 
     def test_a_tmpdir_that_is_not_there(self):
