@@ -195,6 +195,23 @@ TEST_F(ConfigTest, ACaptureMustBeMeant) {
   EXPECT_EQ(Error("4f\"}", "4f\", capture: g.sbt, capture_plaintext: 1}"), "c.yaml:6: expected true or false");
 }
 
+TEST_F(ConfigTest, TurnsOfADeviceAreAFile) {
+  EXPECT_FALSE(Load(kGood)->devices[0].rotation) << "default";
+  const std::string device = "    interval: 250ms\n", turns = device + "    rotation: {file: r.yaml}\n";
+  const auto write = [&](const std::string& text) {
+    std::ofstream(folder_ + "r.yaml") << text;
+    chmod((folder_ + "r.yaml").c_str(), 0600);
+  };
+  write("slots: {stable: 50us}\n");
+  const auto config = Load(absl::StrReplaceAll(kGood, {{device, turns}}));
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->devices[0].rotation->stable_slot, absl::Microseconds(50));
+  write("slots: {stabel: 50us}\n");
+  EXPECT_EQ(Error(device, turns).substr(0, 31), "r.yaml:1: unknown key 'stabel' ");
+  EXPECT_EQ(Error(device, device + "    rotation: {file: fifo.yaml}\n").substr(0, 19), "c.yaml:5: fifo.yaml");
+  EXPECT_EQ(Error(device, device + "    rotation: {}\n").substr(0, 8), "c.yaml:5");
+}
+
 TEST_F(ConfigTest, OneCaptureFileIsOneDevices) {
   const std::string capture = ", capture: g.sbt, capture_plaintext: true}\n";
   EXPECT_EQ(Error("4f\"}\n", "4f\"" + capture + "  - {name: gpu2, bus: \"unix:x\"" + capture),

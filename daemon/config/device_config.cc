@@ -48,12 +48,11 @@ absl::StatusOr<std::string> CaptureFile(const YamlMap& map, const ConfigContext&
 }
 
 // `rotation: {file: rotation.yaml}`.
-absl::StatusOr<std::optional<RotationFile>> Rotation(const YamlMap& map, const ConfigContext& context) {
-  const auto key = map.Find("rotation");
-  if (!key) return std::nullopt;
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap section, key->Map({"file"}));
-  SIDEBAND_ASSIGN_OR_RETURN(const std::string named, section.String("file"));
-  return LoadRotationFile(context.Resolve(named), RotationUse::kRequest);
+void ReadRotation(const YamlMap& map, const ConfigContext& context, DeviceConfig& device) {
+  const auto section = context.Section(map, "rotation", {"file"});
+  if (!section) return;
+  const std::string path = context.ReadableFile(*section, "file", FileTrust::kNotWritable);
+  if (!path.empty()) context.errors.Take(LoadRotationFile(path, RotationUse::kRequest), device.rotation.emplace());
 }
 
 // Reads the bus name and its clock, whose default depends on the kind of bus.
@@ -74,7 +73,7 @@ DeviceConfig Device(const YamlMap& map, const ConfigContext& context) {
   ReadBus(map, context, device);
   context.errors.Take(map.DurationOr("interval", device.interval, kIntervalMin, kIntervalMax), device.interval);
   context.errors.Take(CaptureFile(map, context), device.capture_file);
-  context.errors.Take(Rotation(map, context), device.rotation);
+  ReadRotation(map, context, device);
   return device;
 }
 

@@ -235,7 +235,9 @@ template <typename What>
 absl::Status ForCaller(const What& what, const absl::Status& status) {
   if (status.ok()) return status;
   if (absl::IsInvalidArgument(status) || absl::IsNotFound(status)) return Refusal(what);
-  if (absl::IsUnimplemented(status)) return absl::FailedPreconditionError("the device's turns cannot be changed");
+  if (absl::IsUnimplemented(status)) {
+    return absl::FailedPreconditionError(absl::StrCat("the device's turns cannot be changed: ", status.message()));
+  }
   return absl::UnavailableError(absl::StrCat("the device was not changed: ", status.message()));
 }
 

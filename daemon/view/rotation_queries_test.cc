@@ -201,7 +201,8 @@ TEST_F(RotationQueriesTest, WhatTheDeviceAnswersIsInTheCallersWords) {
   const absl::Status refused = answered(absl::InvalidArgumentError("ROTATE: ERR_DATA"));
   EXPECT_TRUE(absl::IsFailedPrecondition(refused));
   EXPECT_TRUE(absl::StartsWith(refused.message(), "the device refuses these turns: ")) << refused;
-  EXPECT_EQ(answered(absl::UnimplementedError("ROTATE: no")).message(), "the device's turns cannot be changed");
+  EXPECT_EQ(answered(absl::UnimplementedError("ROTATE: no")).message(),
+            "the device's turns cannot be changed: ROTATE: no");
   EXPECT_EQ(answered(absl::AbortedError("interference")),
             absl::UnavailableError("the device was not changed: interference"));
   EXPECT_TRUE(answered(absl::OkStatus()).ok());

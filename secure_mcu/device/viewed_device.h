@@ -45,6 +45,17 @@ class ViewedDevice final : public Device {
   std::optional<mailbox::CountingConfig> GetConfig() override { return device_.GetConfig(); }
   absl::Status CheckConfig(const mailbox::CountingConfig& config) override { return device_.CheckConfig(config); }
   void ApplyConfig(const mailbox::CountingConfig& config) override { device_.ApplyConfig(config); }
+  bool HasRotation() const override { return device_.HasRotation(); }
+  std::optional<mailbox::RotationPlan> GetRotation(uint16_t vm, uint16_t context) override {
+    return device_.GetRotation(vm, context);
+  }
+  absl::Status ApplyRotation(const mailbox::RotationRequest& request) override {
+    return device_.ApplyRotation(request);
+  }
+  absl::Status LearnRotation(uint16_t vm, uint16_t context) override { return device_.LearnRotation(vm, context); }
+  absl::Status SetPass(uint16_t vm, uint16_t context, uint32_t pass) override {
+    return device_.SetPass(vm, context, pass);
+  }
 
   // Counts up to the present, and publishes the counts to the guests if their view is 10 ms old.
   void Tick();
