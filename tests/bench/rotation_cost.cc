@@ -26,6 +26,7 @@ namespace {
 constexpr absl::Duration kWarmUp = absl::Milliseconds(20);
 constexpr absl::Duration kStep = absl::Milliseconds(10);
 constexpr int kRounds = 15;
+constexpr uint64_t kTurnsPerSecond = 10'000;
 
 using Replacements = std::vector<std::pair<std::string, std::string>>;
 
@@ -78,19 +79,23 @@ struct Running {
 absl::StatusOr<RotationCost::Live> MeasureLive(const std::string& name, const std::string& path, RotationCost& cost) {
   SIDEBAND_ASSIGN_OR_RETURN(const mcu::ChipFile file, mcu::LoadChipFile(path));
   SIDEBAND_ASSIGN_OR_RETURN(const auto rotating, Running::Create(file));
-  SIDEBAND_ASSIGN_OR_RETURN(const auto plain, Running::Create(WithoutTurns(file)));
-  BestTime of_rotating, of_plain;
+  mcu::ChipFile without = WithoutTurns(file);
+  SIDEBAND_ASSIGN_OR_RETURN(const auto plain, Running::Create(without));
+  without.pipeline.trigger_period = without.pipeline.clock_hz / kTurnsPerSecond;
+  SIDEBAND_ASSIGN_OR_RETURN(const auto triggered, Running::Create(without));
+  BestTime of_rotating, of_plain, of_triggered;
   // By turns, so that a slow minute of the machine is both's.
   for (int round = 0; round < kRounds; ++round) {
     of_rotating.Measure([&] { rotating->Advance(kStep); });
     of_plain.Measure([&] { plain->Advance(kStep); });
+    of_triggered.Measure([&] { triggered->Advance(kStep); });
   }
   const mcu::ChipStats stats = rotating->device->chip().stats();
   if (stats.slot_ends == 0 || stats.switches == 0) return absl::InternalError("no turns, or no switches");
   cost.slot_ends = stats.slot_ends, cost.switches = stats.switches;
   cost.slot_cycles = static_cast<double>(stats.slot_cycles) / static_cast<double>(stats.slot_ends);
   cost.switch_cycles = static_cast<double>(stats.switch_cycles) / static_cast<double>(stats.switches);
-  return RotationCost::Live{name, of_rotating.seconds(), of_plain.seconds()};
+  return RotationCost::Live{name, of_rotating.seconds(), of_plain.seconds(), of_triggered.seconds()};
 }
 
 absl::StatusOr<uint64_t> SteadyBitTimes(const std::string& path) {
@@ -134,6 +139,8 @@ Rows RowsOf(const RotationCost& cost) {
     rows.push_back({absl::StrCat("rotation: a live chip, turns of 100 us, ", live.chip), live.ratio(), "x without",
                     absl::StrFormat("%.3f and %.3f ms for %.0f ms", live.rotating_seconds * 1e3,
                                     live.plain_seconds * 1e3, absl::ToDoubleMilliseconds(kStep))});
+    rows.push_back({"rotation: the same, beside a trigger every 100 us", live.rotating_seconds / live.triggered_seconds,
+                    "x triggers", absl::StrFormat("%.3f ms", live.triggered_seconds * 1e3)});
   }
   rows.push_back({"rotation: the end of a turn, of a context switch", cost.slot_cycles / cost.switch_cycles, "x",
                   absl::StrFormat("%.1f and %.1f cycles, %d turns, %d switches", cost.slot_cycles, cost.switch_cycles,
