@@ -10,6 +10,8 @@ namespace sideband::mcu {
 namespace {
 
 constexpr uint32_t kFramingBits = 2;  // start and end bit
+// A run of fewer wires on average costs as much as its wires one by one.
+constexpr size_t kRunWiresMin = 3;
 
 absl::Status CheckRange(absl::string_view what, uint64_t value, uint64_t low, uint64_t high) {
   if (value >= low && value <= high) return absl::OkStatus();
@@ -27,13 +29,6 @@ absl::Status CheckDigits(const UnitLevelCounter::Config& config) {
   if (wires == config.wires.size()) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("the counters have ", wires, " wires, ", config.wires.size(), " are given"));
-}
-
-// nullopt if the wires are not consecutive.
-std::optional<sim::WireId> FirstOfConsecutive(const std::vector<sim::WireId>& wires) {
-  const auto gap = std::adjacent_find(wires.begin(), wires.end(), [](auto a, auto b) { return b != a + 1; });
-  if (wires.empty() || gap != wires.end()) return std::nullopt;
-  return wires.front();
 }
 
 }  // namespace
@@ -69,11 +64,25 @@ UnitLevelCounter::UnitLevelCounter(Config config) : period_(config.period), seri
   Connect({.wires = std::move(config.wires), .digits = std::move(config.digits), .ids = {}});
 }
 
+std::vector<UnitLevelCounter::Run> UnitLevelCounter::RunsOf(const std::vector<sim::WireId>& wires) {
+  std::vector<Run> runs;
+  for (const sim::WireId wire : wires) {
+    if (!runs.empty() && wire == runs.back().first + runs.back().size) {
+      ++runs.back().size;
+    } else {
+      runs.push_back({.first = wire, .size = 1});
+    }
+  }
+  const bool is_one = runs.size() == 1;
+  if (!is_one && wires.size() < kRunWiresMin * runs.size()) runs.clear();
+  return runs;
+}
+
 void UnitLevelCounter::Connect(Sources sources) {
   const auto numbered = [this] { return std::min(sources_.ids.size(), accumulators_.size()); };
   for (size_t i = 0; i < numbered(); ++i) remainders_[sources_.ids[i]] = accumulators_[i];
   sources_ = std::move(sources);
-  first_wire_ = FirstOfConsecutive(sources_.wires);
+  runs_ = RunsOf(sources_.wires);
   accumulators_.assign(sources_.digits.size(), 0);
   wire_counts_.assign(sources_.digits.empty() ? 0 : sources_.wires.size(), 0);
   for (size_t i = 0; i < numbered(); ++i) accumulators_[i] = remainders_[sources_.ids[i]];
@@ -96,10 +105,10 @@ uint64_t UnitLevelCounter::Arrived() const {
 }
 
 void UnitLevelCounter::AddCounts(sim::CycleRange range, const sim::WireSource& wires, std::span<uint64_t> sums) const {
-  if (first_wire_) {
-    wires.AddConsecutiveCounts(range, *first_wire_, sums.first(sources_.wires.size()));
-  } else {
-    wires.AddCounts(range, sources_.wires, sums.first(sources_.wires.size()));
+  if (runs_.empty()) return wires.AddCounts(range, sources_.wires, sums.first(sources_.wires.size()));
+  for (const Run& run : runs_) {
+    wires.AddConsecutiveCounts(range, run.first, sums.first(run.size));
+    sums = sums.subspan(run.size);
   }
 }
 

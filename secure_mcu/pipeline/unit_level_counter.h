@@ -26,7 +26,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -95,6 +94,12 @@ class UnitLevelCounter {
   void Disable() { enabled_ = false; }
 
  private:
+  // Consecutive wires of consecutive sources.
+  struct Run {
+    sim::WireId first;
+    size_t size;
+  };
+  static std::vector<Run> RunsOf(const std::vector<sim::WireId>& wires);
   uint64_t Arrived() const;
   bool DeliverUntil(uint64_t cycle, const sim::WireSource& wires, std::span<uint64_t> delivered);
   void AddCounts(sim::CycleRange range, const sim::WireSource& wires, std::span<uint64_t> sums) const;
@@ -104,7 +109,7 @@ class UnitLevelCounter {
   const uint32_t period_;
   const uint32_t serial_cycles_;
   Sources sources_;
-  std::optional<sim::WireId> first_wire_;  // if the wires are consecutive
+  std::vector<Run> runs_;  // if they are few; else none
   bool enabled_ = false;
   uint64_t now_ = 0;                         // cycles below this have passed
   uint64_t period_origin_ = 0;               // start of a period; a period starts every `period` cycles since
