@@ -174,9 +174,12 @@ class Chip {
   absl::Status CheckRotationSettings(const mailbox::RotationSettings& settings) const;
   // Only with a rotation. The first is the chip's own, which holds where no other is chosen.
   const std::vector<TurnPlan>& rotation_plans() const { return rotation_->plans(); }
-  // Makes a plan, and returns its number. INVALID_ARGUMENT as PlanCounters, RESOURCE_EXHAUSTED beyond the limits of a
-  // device.
-  absl::StatusOr<uint16_t> PlanRotation(const PlanWishes& wishes, const mailbox::RotationSettings& settings);
+  // Makes a plan, and returns its number, which must be chosen at once. INVALID_ARGUMENT as PlanCounters,
+  // RESOURCE_EXHAUSTED beyond `sets_max` or the limits of a device.
+  absl::StatusOr<uint16_t> PlanRotation(const PlanWishes& wishes, const mailbox::RotationSettings& settings,
+                                        size_t sets_max = mailbox::kRotationSetsMax);
+  // Whether a plan can be chosen: nobody else's took its place.
+  bool IsRotationInForce(uint16_t plan) const { return rotation_->IsInForce(plan); }
   // The plan of a VM without a context, or of a context, from its next residency on.
   void ChooseRotation(BlockId block, uint16_t plan) { rotation_->Choose(block, plan); }
   uint16_t chosen_rotation(BlockId block) const { return rotation_->chosen(block); }

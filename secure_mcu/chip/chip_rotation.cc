@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "secure_mcu/chip/chip.h"
 #include "secure_mcu/chip/rotation_rules.h"
@@ -23,8 +24,13 @@ absl::Status Chip::CheckRotationSettings(const mailbox::RotationSettings& settin
   return CheckSettings(settings, config_);
 }
 
-absl::StatusOr<uint16_t> Chip::PlanRotation(const PlanWishes& wishes, const mailbox::RotationSettings& settings) {
+absl::StatusOr<uint16_t> Chip::PlanRotation(const PlanWishes& wishes, const mailbox::RotationSettings& settings,
+                                            size_t sets_max) {
   SIDEBAND_ASSIGN_OR_RETURN(CounterPlan plan, PlanCounters(config_, wishes));
+  if (plan.sets.size() > sets_max) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the plan has ", plan.sets.size(), " counter sets, and ", sets_max, " are left for the VM"));
+  }
   SIDEBAND_ASSIGN_OR_RETURN(const uint16_t number, rotation_->Add(std::move(plan), settings));
   selections_.SetTurns(rotation_->connected());
   return number;

@@ -44,6 +44,16 @@ void RotationNumbers::Add(BlockId block, uint32_t generation, uint16_t plan, con
   }
 }
 
+void RotationNumbers::Forget(uint16_t plan) {
+  for (auto& [block, row] : rows_) {
+    const auto part = row.parts.extract(plan);
+    if (part.empty()) continue;
+    mailbox::RotationPart& forgotten = row.parts[kForgottenPlan];
+    forgotten.plan = kForgottenPlan;
+    AddDifferences({}, part.mapped().enabled, forgotten.enabled);
+  }
+}
+
 mailbox::BlockRotation RotationNumbers::Of(BlockId block, uint32_t generation, bool is_saturated) const {
   mailbox::BlockRotation numbers;
   const auto row = rows_.find(block);

@@ -9,6 +9,7 @@
 namespace sideband::mcu {
 namespace {
 
+// The numbers after them are of plans that are added, whether or not device-scope events turn.
 constexpr uint16_t kOwnPlan = 0, kDevicePlan = 1;
 
 mailbox::EventSet ConnectedIn(const CounterPlan& plan, size_t set, size_t events) {
@@ -41,8 +42,7 @@ RotationTurns::RotationTurns(const PipelineConfig& config, const RotationSeed& s
       numbers_(events_.size()) {
   connected_.back() = config.rotation->fixed;
   const bool has_device = std::ranges::any_of(events_, [&](uint16_t event) { return of_device_[event]; });
-  AddPlan({.number = kOwnPlan, .counters = plan, .settings = spec_.settings}, 0);
-  rows_ = plan.sets.size();
+  AddPlan({.number = kOwnPlan, .counters = plan, .settings = spec_.settings}, *rows_.Take(plan.sets.size()));
   if (has_device) {
     AddPlan({.number = kDevicePlan, .of_device = true, .counters = std::move(plan), .settings = spec_.settings}, 0);
   }
@@ -66,17 +66,53 @@ void RotationTurns::AddPlan(TurnPlan plan, size_t first_row) {
 }
 
 absl::StatusOr<uint16_t> RotationTurns::Add(CounterPlan plan, const mailbox::RotationSettings& settings) {
-  if (plans_.size() == mailbox::kPlansMax) return absl::ResourceExhaustedError("no more plans until a restart");
-  const size_t rows = plan.sets.size();
-  if (rows_ + rows > mailbox::kRotationSetsMax) {
-    return absl::ResourceExhaustedError(absl::StrCat("the plan has ", rows, " counter sets, and ",
-                                                     mailbox::kRotationSetsMax - rows_, " are left until a restart"));
+  GiveUpUnused();
+  // A block has parts of these, and one of forgotten plans.
+  const bool is_full = plans_.size() + 1 == mailbox::kPlansMax;
+  if (is_full && !ForgetOne()) return absl::ResourceExhaustedError("no more plans");
+  const auto first_row = rows_.Take(plan.sets.size());
+  if (!first_row) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the plan has ", plan.sets.size(), " counter sets, and ", rows_.free(), " are free"));
   }
-  // The number after the chip's own, whether or not it has device-scope events that turn.
-  const auto number = static_cast<uint16_t>(plans_.back().number + (plans_.size() == 1 ? 2 : 1));
-  AddPlan({.number = number, .counters = std::move(plan), .settings = settings}, rows_);
-  rows_ += rows;
+  const uint16_t number = next_number_++;
+  AddPlan({.number = number, .counters = std::move(plan), .settings = settings}, *first_row);
   return number;
+}
+
+bool RotationTurns::IsInForce(uint16_t number) const {
+  const auto plan = std::ranges::find(plans_, number, &TurnPlan::number);
+  return plan != plans_.end() && first_rows_[plan - plans_.begin()].has_value();
+}
+
+// Chosen, or of a resident that has begun under it.
+bool RotationTurns::IsUsed(uint16_t number) const {
+  if (number <= kDevicePlan) return true;
+  const auto is_chosen = [number](const auto& choice) { return choice.second == number; };
+  const auto is_in_turn = [number](const Turn& turn) {
+    return turn.life != nullptr && turn.life->life.table().number == number;
+  };
+  return std::ranges::any_of(chosen_, is_chosen) || std::ranges::any_of(turns_, is_in_turn);
+}
+
+void RotationTurns::GiveUpUnused() {
+  for (size_t plan = 0; plan < plans_.size(); ++plan) {
+    if (!first_rows_[plan] || IsUsed(plans_[plan].number)) continue;
+    rows_.Give(*first_rows_[plan], plans_[plan].counters.sets.size());
+    first_rows_[plan].reset();
+  }
+}
+
+// Of rows with its cycles, it stays known that they were enabled.
+bool RotationTurns::ForgetOne() {
+  const auto given_up = std::ranges::find_if(first_rows_, [](const auto& row) { return !row.has_value(); });
+  if (given_up == first_rows_.end()) return false;
+  const auto plan = given_up - first_rows_.begin();
+  numbers_.Forget(plans_[plan].number);
+  plans_.erase(plans_.begin() + plan);
+  tables_.erase(tables_.begin() + plan);
+  first_rows_.erase(given_up);
+  return true;
 }
 
 uint16_t RotationTurns::chosen(BlockId block) const {
@@ -120,7 +156,7 @@ RotationTurns::Life& RotationTurns::FindLife(uint8_t channel, const RotationLeaf
   RotationOrder order(seed_, leaf.identity, scope.sets);
   Life life{.generation = leaf.generation,
             .is_confidential = leaf.is_confidential,
-            .first_row = first_rows_[plan],
+            .first_row = *first_rows_[plan],
             .life = RotationLife(table, std::move(order), std::move(scope)),
             .shown = {}};
   lives_.erase(key);

@@ -30,6 +30,7 @@
 #include "secure_mcu/chip/rotation_passes.h"
 #include "secure_mcu/chip/rotation_table.h"
 #include "secure_mcu/chip/selections.h"
+#include "secure_mcu/chip/turn_rows.h"
 #include "secure_mcu/pipeline/own_clock.h"
 #include "secure_mcu/pipeline/page_tables.h"
 #include "secure_mcu/pipeline/rotation_order.h"
@@ -66,9 +67,13 @@ class RotationTurns {
   const std::vector<uint16_t>& events() const { return events_; }
   bool is_of_device(uint16_t event) const { return of_device_[event]; }
 
-  // All plans since the start, by number: the chip's own, that of device-scope events if any turns, and those added.
+  // By number: the chip's own, that of device-scope events if any turns, and those added. Of those that nobody has
+  // chosen any more, the oldest make room for new ones.
   const std::vector<TurnPlan>& plans() const { return plans_; }
-  // Returns the new plan's number; RESOURCE_EXHAUSTED beyond the sets or plans of a device.
+  // Whether a plan can be chosen: it has not been given up.
+  bool IsInForce(uint16_t number) const;
+  // Returns the new plan's number, which must be chosen at once; RESOURCE_EXHAUSTED beyond the sets or plans of a
+  // device.
   absl::StatusOr<uint16_t> Add(CounterPlan plan, const mailbox::RotationSettings& settings);
   // The plan of a VM or a context from its next residency on.
   void Choose(BlockId block, uint16_t number) { chosen_[block] = number; }
@@ -129,6 +134,9 @@ class RotationTurns {
   const Turn& TurnOf(uint8_t channel) const { return turns_[channel == kDeviceChannel ? turns_.size() - 1 : channel]; }
   Turn& TurnOf(uint8_t channel) { return turns_[channel == kDeviceChannel ? turns_.size() - 1 : channel]; }
   void AddPlan(TurnPlan plan, size_t first_row);
+  bool IsUsed(uint16_t number) const;
+  void GiveUpUnused();
+  bool ForgetOne();
   uint16_t PlanOf(uint8_t channel, const RotationLeaf& leaf) const;
   Life& FindLife(uint8_t channel, const RotationLeaf& leaf);
   void BeginSlot(Turn& turn, const RotationInstant& at);
@@ -144,8 +152,9 @@ class RotationTurns {
   const std::vector<uint16_t> events_;
   const std::vector<bool> of_device_;  // per event of the chip
   std::vector<TurnPlan> plans_;
-  std::vector<size_t> first_rows_;  // per plan: its first set among connected_
-  size_t rows_ = 0;                 // used
+  std::vector<std::optional<size_t>> first_rows_;  // per plan: its first set among connected_; none: given up
+  TurnRows rows_;                                  // of connected_
+  uint16_t next_number_ = 2;
   std::vector<mailbox::EventSet> connected_;
   std::vector<std::vector<std::shared_ptr<const RotationTable>>> tables_;  // per plan and channel, the device's last
   std::vector<std::vector<size_t>> indices_;                               // per channel: of its events among events_

@@ -2,6 +2,7 @@
 #include "secure_mcu/device/rotation_controls.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -15,11 +16,14 @@ using mailbox::RotationPart;
 using mailbox::RotationPlan;
 using mailbox::RotationRequest;
 
+// Counter sets of all plans of a VM: others are to have some, too.
+constexpr size_t kSetsOfVmMax = 16;
+
 // Whether an event was not counted in all cycles in which it could have been.
 bool IsPartial(const BlockRotation& numbers, const std::vector<RotationPlan>& plans) {
   return std::ranges::any_of(numbers.parts, [&](const RotationPart& part) {
     const auto plan = std::ranges::find(plans, part.plan, &RotationPlan::number);
-    return plan->sets.size() > 1 && part.enabled[0] > 0;
+    return part.enabled[0] > 0 && (plan == plans.end() || plan->sets.size() > 1);
   });
 }
 
@@ -104,19 +108,36 @@ absl::Status RotationControls::Check(const RotationRequest& request) const {
 
 absl::Status RotationControls::Apply(const RotationRequest& request) {
   SIDEBAND_RETURN_IF_ERROR(Check(request));
-  const auto same = std::ranges::find_if(requests_, [&](const auto& plan) { return IsSamePlan(plan.second, request); });
-  uint16_t number = 0;
-  if (same != requests_.end()) {
-    number = same->first;
-  } else {
-    const bool fill = request.settings.profile == mailbox::RotationProfile::kFast;
-    SIDEBAND_ASSIGN_OR_RETURN(
-        number,
-        chip_.PlanRotation({.events = request.events, .always = request.always, .fill = fill}, request.settings));
-    requests_[number] = request;
-  }
+  SIDEBAND_ASSIGN_OR_RETURN(const uint16_t number, PlanFor(request));
   for (const BlockId block : BlocksOf(request)) chip_.ChooseRotation(block, number);
   return absl::OkStatus();
+}
+
+absl::StatusOr<uint16_t> RotationControls::PlanFor(const RotationRequest& request) {
+  std::erase_if(requests_, [this](const auto& plan) { return !chip_.IsRotationInForce(plan.first); });
+  const auto same = std::ranges::find_if(requests_, [&](const auto& plan) { return IsSamePlan(plan.second, request); });
+  if (same != requests_.end()) return same->first;
+  const bool fill = request.settings.profile == mailbox::RotationProfile::kFast;
+  const size_t sets_max = std::max(kSetsOfVmMax, chip_.rotation_plans()[0].counters.sets.size());
+  SIDEBAND_ASSIGN_OR_RETURN(const uint16_t number,
+                            chip_.PlanRotation({.events = request.events, .always = request.always, .fill = fill},
+                                               request.settings, sets_max - std::min(sets_max, OtherSetsOf(request))));
+  requests_[number] = request;
+  return number;
+}
+
+// The sets of the plans that the VM's other blocks have chosen.
+size_t RotationControls::OtherSetsOf(const RotationRequest& request) const {
+  const std::vector<BlockId> blocks = BlocksOf(request);
+  std::set<uint16_t> numbers;
+  for (const BlockId block : BlocksOf({.vm = request.vm, .contexts = {}, .events = {}, .always = {}})) {
+    if (std::ranges::find(blocks, block) == blocks.end()) numbers.insert(chip_.chosen_rotation(block));
+  }
+  size_t sets = 0;
+  for (const TurnPlan& plan : chip_.rotation_plans()) {
+    if (plan.number > 0 && numbers.contains(plan.number)) sets += plan.counters.sets.size();
+  }
+  return sets;
 }
 
 absl::Status RotationControls::Learn(uint16_t vm, uint16_t context) {

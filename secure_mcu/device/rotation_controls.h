@@ -33,7 +33,7 @@ class RotationControls {
   bool empty() const { return !chip_.has_rotation(); }
   // How the chip's own plan counts an event.
   mailbox::Counting CountingOf(size_t event) const;
-  // All plans since the device's start, as the catalogue has them.
+  // Those that rows have numbers of, as the catalogue has them.
   std::vector<mailbox::RotationPlan> Plans() const;
   // As those of Device.
   std::optional<mailbox::RotationPlan> Get(uint16_t vm, uint16_t context) const;
@@ -45,6 +45,8 @@ class RotationControls {
 
  private:
   absl::Status Check(const mailbox::RotationRequest& request) const;
+  absl::StatusOr<uint16_t> PlanFor(const mailbox::RotationRequest& request);
+  size_t OtherSetsOf(const mailbox::RotationRequest& request) const;
   // The blocks of the request's scope; none of a VM or a context that is not there.
   std::vector<BlockId> BlocksOf(const mailbox::RotationRequest& request) const;
   std::optional<BlockId> FindBlock(uint16_t vm, uint16_t context) const;

@@ -155,6 +155,48 @@ TEST_F(RotationTest, AVmHasAPlanOfItsOwnFromItsNextResidencyOn) {
   }
 }
 
+mailbox::RotationRequest RequestOf(uint16_t vm, uint64_t events, uint64_t slot) {
+  mailbox::RotationRequest request{.vm = vm, .contexts = {}, .settings = {}, .events = {events}, .always = {}};
+  request.settings.stable_slot = request.settings.fluctuating_slot = slot;
+  return request;
+}
+
+// Nobody can use up what others need.
+TEST_F(RotationTest, PlansThatNobodyHasMakeRoomForOthers) {
+  const auto device = StartRotating();
+  for (uint64_t i = 0; i < 200; ++i) {
+    ASSERT_TRUE(device->ApplyRotation(RequestOf(1, 0b1111111, 20'000 + i)).ok()) << i;
+    elapsed_ += absl::Milliseconds(3);
+  }
+  const mailbox::Snapshot snapshot = device->Latch();
+  EXPECT_LE(device->catalog().plans.size(), mailbox::kPlansMax);
+  for (size_t block = 0; block < snapshot.blocks.size(); ++block) {
+    EXPECT_LE(snapshot.rotation[block].parts.size(), mailbox::kPlansMax);
+    const mailbox::RotationTime time = Time(snapshot, *device, block, 0);
+    EXPECT_EQ(time.enabled, snapshot.Counters(block)[11]) << "what was enabled stays known";
+  }
+  EXPECT_TRUE(device->ApplyRotation(RequestOf(2, 0b1111111, 20'000)).ok());
+}
+
+TEST_F(RotationTest, AVmHasOnlySoManySets) {
+  const auto device = StartRotating();
+  mailbox::RotationRequest x = RequestOf(1, 0b1111111, 20'000), y = x;
+  x.contexts = {0};
+  y.contexts = {1};
+  // One event in each set but those that are in all.
+  x.events = {0b1111111111};
+  x.always = {0b0000000011};
+  ASSERT_TRUE(device->ApplyRotation(x).ok());
+  EXPECT_EQ(device->catalog().plans.back().sets.size(), 8);
+  y.events = x.events, y.always = x.always, y.settings.stable_slot = 30'000;
+  ASSERT_TRUE(device->ApplyRotation(y).ok());
+  mailbox::RotationRequest whole = x;
+  whole.contexts = {mailbox::kNoContext};
+  whole.settings.stable_slot = 40'000;
+  EXPECT_FALSE(device->ApplyRotation(whole).ok()) << "sixteen are in use";
+  EXPECT_TRUE(device->ApplyRotation(RequestOf(2, 0b1111111, 20'000)).ok()) << "not of another VM";
+}
+
 TEST_F(RotationTest, RefusesWhatItCannotCount) {
   const auto device = StartRotating();
   const mailbox::RotationRequest all{.vm = 1, .contexts = {}, .settings = {}, .events = {}, .always = {}};

@@ -59,6 +59,7 @@
 #include "secure_mcu/chip/slot_relations.h"
 #include "secure_mcu/chip/switch_step.h"
 #include "secure_mcu/chip/turn_policy.h"
+#include "secure_mcu/chip/turn_rows.h"
 #include "secure_mcu/chip/turn_shares.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/chip_file/chip_file_counting.h"
@@ -264,6 +265,10 @@ void UseRotationTurns(const PipelineConfig& config, const RotationSeed& seed, co
 
 void UseOwnPeriods() {
   //@ secure_mcu/chip/own_periods.h
+}
+
+void UseTurnRows() {
+  //@ secure_mcu/chip/turn_rows.h
 }
 
 void UseTurnShares() {
