@@ -199,13 +199,13 @@ class RotateExchangeTest : public testing::Test {
 
 TEST_F(RotateExchangeTest, ARequestIsWrittenToWindowsAndApplied) {
   const Bytes request = mailbox::EncodeRotationRequest(Request());
-  ASSERT_EQ(request.size(), 52u);
+  ASSERT_EQ(request.size(), 56u);
   EXPECT_EQ(Write({0xC9, 4, 0, 0, 0, 0}), smbus::Outcome::kOk);
   EXPECT_EQ(Write({0xC8, 4, 0x6A, 0, 32, 0x80}), smbus::Outcome::kOk);
   EXPECT_EQ(Read(0xC8), (Bytes{4, 0x6A, 0, 32, 0x1F}));
   EXPECT_EQ(Read(0xCA), (Bytes{4, 0x00, 0x40, 0, 0}));
   for (size_t window = 0; window < 2; ++window) {
-    const ByteSpan part = ByteSpan(request).subspan(32 * window, window == 0 ? 32 : 20);
+    const ByteSpan part = ByteSpan(request).subspan(32 * window, window == 0 ? 32 : 24);
     Bytes block = {static_cast<uint8_t>(0xD0 + window), static_cast<uint8_t>(part.size())};
     block.insert(block.end(), part.begin(), part.end());
     EXPECT_EQ(Write(block, /*spoil=*/1), smbus::Outcome::kDataNack) << "a wrong PEC";
@@ -213,7 +213,7 @@ TEST_F(RotateExchangeTest, ARequestIsWrittenToWindowsAndApplied) {
   }
   ByteWriter crc;
   crc.U8(0xCA), crc.U8(4), crc.U32(Crc32c(request));
-  EXPECT_EQ(Write({0xC9, 4, 52, 0, 0, 0}), smbus::Outcome::kOk);
+  EXPECT_EQ(Write({0xC9, 4, 56, 0, 0, 0}), smbus::Outcome::kOk);
   EXPECT_EQ(Write(Bytes(crc.written().begin(), crc.written().end())), smbus::Outcome::kOk);
   EXPECT_EQ(Write({0xC8, 4, 0x69, 1, 0, 0x80}), smbus::Outcome::kOk);
   EXPECT_EQ(Read(0xC8), (Bytes{4, 0x69, 1, 0, 0x1F}));

@@ -235,7 +235,7 @@ class BadPolicyTest(DaemonTestCase):
 
     def test_unknown_right_names_the_nearest(self):
         self.spoil("policy.yaml", r"\[seal\]", "[seel]")
-        self.refused(2, "policy.yaml:13: ", "unknown right 'seel', must be read, mark, peek, seal or configure")
+        self.refused(2, "policy.yaml:13: ", "unknown right 'seel', must be read, mark, peek, seal, configure or rotate")
 
     def test_one_vm_of_two_tenants(self):
         self.spoil("policy.yaml", site_layout.VM_UUIDS["vm2"], site_layout.VM_UUIDS["vm1"])
