@@ -178,6 +178,8 @@ class Chip {
   // RESOURCE_EXHAUSTED beyond `sets_max` or the limits of a device.
   absl::StatusOr<uint16_t> PlanRotation(const PlanWishes& wishes, const mailbox::RotationSettings& settings,
                                         size_t sets_max = mailbox::kRotationSetsMax);
+  // The gate groups of which events take turns in a plan: they cannot be pinned under it.
+  uint64_t GroupsInTurns(uint16_t plan) const { return rotation_->GroupsInTurns(plan); }
   // Whether a plan can be chosen: nobody else's took its place.
   bool IsRotationInForce(uint16_t plan) const { return rotation_->IsInForce(plan); }
   // The plan of a VM without a context, or of a context, from its next residency on.

@@ -80,6 +80,18 @@ absl::StatusOr<uint16_t> RotationTurns::Add(CounterPlan plan, const mailbox::Rot
   return number;
 }
 
+uint64_t RotationTurns::GroupsInTurns(uint16_t number) const {
+  const auto plan = std::ranges::find(plans_, number, &TurnPlan::number) - plans_.begin();
+  uint64_t groups = 0;
+  for (const auto& table : tables_[plan]) {
+    for (const RotatedEvent& event : table->events) {
+      const bool is_always = event.sets == ~uint64_t{0} >> (64 - table->sets());
+      if (event.line > 0 && !is_always) groups |= uint64_t{1} << (event.line - 1);
+    }
+  }
+  return groups;
+}
+
 bool RotationTurns::IsInForce(uint16_t number) const {
   const auto plan = std::ranges::find(plans_, number, &TurnPlan::number);
   return plan != plans_.end() && first_rows_[plan - plans_.begin()].has_value();

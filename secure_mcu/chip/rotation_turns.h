@@ -70,6 +70,8 @@ class RotationTurns {
   // By number: the chip's own, that of device-scope events if any turns, and those added. Of those that nobody has
   // chosen any more, the oldest make room for new ones.
   const std::vector<TurnPlan>& plans() const { return plans_; }
+  // Bit g: events of gate group g take turns in the plan, rather than being in all of its sets.
+  uint64_t GroupsInTurns(uint16_t number) const;
   // Whether a plan can be chosen: it has not been given up.
   bool IsInForce(uint16_t number) const;
   // Returns the new plan's number, which must be chosen at once; RESOURCE_EXHAUSTED beyond the sets or plans of a

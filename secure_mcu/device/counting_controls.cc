@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/device/counting_controls.h"
 
+#include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/config_rules.h"
 
@@ -40,7 +41,19 @@ void CountingControls::GetTenant(const Tenant& tenant, CountingConfig& config) c
 
 absl::Status CountingControls::Check(const CountingConfig& config) const {
   SIDEBAND_RETURN_IF_ERROR(chip_.CheckSelections(config.selections));
+  for (const Tenant& tenant : tenants_) SIDEBAND_RETURN_IF_ERROR(CheckPins(tenant, config));
   return mailbox::CheckChange(*Get(), config, confidential_);
+}
+
+// What takes turns is not counted in all of its gate's open cycles, as what is pinned is to be.
+absl::Status CountingControls::CheckPins(const Tenant& tenant, const CountingConfig& config) const {
+  if (!chip_.has_rotation()) return absl::OkStatus();
+  const uint16_t vm = chip_.memory().header(tenant.binding.vm).vm;
+  const auto control = config.vms.find(vm);
+  const uint16_t plan = chip_.chosen_rotation(tenant.binding.context.value_or(tenant.binding.vm));
+  const bool is_pinned = control != config.vms.end() && (control->second.pinned & chip_.GroupsInTurns(plan)) != 0;
+  if (!is_pinned) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("VM ", vm, ": a pinned group has events that take turns"));
 }
 
 void CountingControls::Apply(const CountingConfig& config) {

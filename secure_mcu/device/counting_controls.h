@@ -41,6 +41,7 @@ class CountingControls {
   void Apply(const mailbox::CountingConfig& config);
 
  private:
+  absl::Status CheckPins(const Tenant& tenant, const mailbox::CountingConfig& config) const;
   void GetTenant(const Tenant& tenant, mailbox::CountingConfig& config) const;
   // The slices on which the VM runs, not the hypervisor.
   std::vector<uint8_t> RunningSlices(const VmControl& changed, BlockId vm) const;

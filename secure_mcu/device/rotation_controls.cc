@@ -109,6 +109,10 @@ absl::Status RotationControls::Check(const RotationRequest& request) const {
 absl::Status RotationControls::Apply(const RotationRequest& request) {
   SIDEBAND_RETURN_IF_ERROR(Check(request));
   SIDEBAND_ASSIGN_OR_RETURN(const uint16_t number, PlanFor(request));
+  const uint64_t pinned = chip_.vm_control(*FindBlock(request.vm, mailbox::kNoContext)).pinned;
+  if ((pinned & chip_.GroupsInTurns(number)) != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("events of a group that is pinned for VM ", request.vm));
+  }
   for (const BlockId block : BlocksOf(request)) chip_.ChooseRotation(block, number);
   return absl::OkStatus();
 }

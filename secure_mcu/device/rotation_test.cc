@@ -197,6 +197,23 @@ TEST_F(RotationTest, AVmHasOnlySoManySets) {
   EXPECT_TRUE(device->ApplyRotation(RequestOf(2, 0b1111111, 20'000)).ok()) << "not of another VM";
 }
 
+// pipeline.md, "Together".
+TEST_F(RotationTest, WhatIsPinnedTakesNoTurns) {
+  const std::string gate = "\ngate_groups: [{name: ab, events: [a_cycles, b_cycles]}]";
+  const auto device = Start("counters: 4\n    fixed: [ipc_cycles]",
+                            absl::StrCat("rotation: {slots: {stable: 50us, fluctuating: 50us}, adapt: false}", gate));
+  mailbox::CountingConfig config = *device->GetConfig();
+  config.vms[1].pinned = config.vms[1].allowed = 0b1;
+  EXPECT_FALSE(device->CheckConfig(config).ok());
+  mailbox::RotationRequest request = RequestOf(1, 0b1111111, 20'000);
+  request.always = {0b11};
+  ASSERT_TRUE(device->ApplyRotation(request).ok());
+  ASSERT_TRUE(device->CheckConfig(config).ok()) << "a_cycles and b_cycles are in every set";
+  device->Latch();
+  device->ApplyConfig(config);
+  EXPECT_FALSE(device->ApplyRotation(RequestOf(1, 0b1111111, 20'000)).ok());
+}
+
 TEST_F(RotationTest, RefusesWhatItCannotCount) {
   const auto device = StartRotating();
   const mailbox::RotationRequest all{.vm = 1, .contexts = {}, .settings = {}, .events = {}, .always = {}};
