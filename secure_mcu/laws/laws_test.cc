@@ -99,6 +99,26 @@ TEST(LawsTest, HoldOnAChipOfOneSlice) {
   EXPECT_TRUE(rc::check("the laws hold", [] { Holds(*rc::gen::map(AnyCase(), OneSlice)); }));
 }
 
+// One residency, in which a prescaled number and another event have one counter in turn.
+LawsCase ReturningNumber(LawsCase test) {
+  test.slices = test.events = 2;
+  const std::vector<CaseInput> inputs = {{.wire = 0, .event = 0}, {.wire = 1, .event = 1, .digits = 2}};
+  test.collectors = {
+      {.channel = 0, .units = {{.counter_bits = 4, .period = 15, .inputs = inputs, .wants_selections = true}}}};
+  test.groups = {};
+  test.faults = false;
+  test.selections = {1, 2};
+  for (CaseAct& act : test.acts) {
+    if (act.kind == CaseAct::kSwitch || act.kind == CaseAct::kEnd) act.kind = CaseAct::kSelect;
+  }
+  test.acts.insert(test.acts.begin(), {.kind = CaseAct::kSwitch, .tenant = 1});
+  return Normalised(test);
+}
+
+TEST(LawsTest, HoldForANumberThatReturnsWithinAResidency) {
+  EXPECT_TRUE(rc::check("the laws hold", [] { Holds(*rc::gen::map(AnyCase(), ReturningNumber)); }));
+}
+
 // V4 and V7 of virtual-counters.md: the same sources three times, counted in both modes, in guest mode, in host mode.
 LawsCase SplitByMode(LawsCase test) {
   test.events = 3;

@@ -46,7 +46,6 @@ LawsTruth::LawsTruth(const LawsCase& test)
                       .tenant = {},
                       .sums = std::vector<uint64_t>(inputs_[channel].size()),
                       .passed = std::vector<uint64_t>(kDomains),
-                      .ended = EventCounts(test.events),
                       .lost = EventCounts(test.events),
                       .lost_since = {}});
   }
@@ -98,7 +97,7 @@ void LawsTruth::CountWithinCycle() {
 }
 
 EventCounts LawsTruth::Of(const Stay& stay) const {
-  EventCounts counts = stay.ended;
+  EventCounts counts(test_.events);
   for (size_t i = 0; i < stay.sums.size(); ++i) AddInput(stay, i, counts);
   return counts;
 }
@@ -131,18 +130,6 @@ void LawsTruth::AddInput(const Stay& stay, size_t i, EventCounts& counts) const 
   counts[input.event] += sum << input.shift;
 }
 
-// A prescaled number that is not selected any more loses its remainder.
-void LawsTruth::TurnSelections() {
-  gates_.TurnSelections();
-  for (Stay& stay : stays_) {
-    for (size_t i = 0; i < stay.sums.size(); ++i) {
-      if (HasCounter(stay, i)) continue;
-      AddInput(stay, i, stay.ended);
-      stay.sums[i] = 0;
-    }
-  }
-}
-
 bool LawsTruth::Touches(const Stay& stay, size_t block) const {
   if (block == 0) return Counts(stay) && !IsPrivate(stay);
   if (!stay.tenant) return block == HostBlockOf(stay.channel) && stay.channel != test_.device();
@@ -162,7 +149,6 @@ void LawsTruth::Switch(uint32_t slice, std::optional<uint32_t> tenant) {
   std::fill(stay.sums.begin(), stay.sums.end(), 0);
   std::fill(stay.lost.begin(), stay.lost.end(), 0);
   stay.lost_since.reset();
-  std::fill(stay.ended.begin(), stay.ended.end(), 0);
   stay.tenant = tenant;
   gates_.Switch(slice, tenant);
   mmu_.Switch(slice, tenant);

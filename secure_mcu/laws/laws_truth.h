@@ -42,7 +42,7 @@ class LawsTruth {
   }
   const LawsMmu& mmu() const { return mmu_; }
   // Latches nothing: what is counted from now on, by the selections turned by one.
-  void TurnSelections();
+  void TurnSelections() { gates_.TurnSelections(); }
   // Restarts the counts of a tenant, which must not be resident, at 0.
   void Renew(uint32_t tenant) { settled_[BlockOf(tenant)].assign(test_.events, 0); }
 
@@ -66,7 +66,6 @@ class LawsTruth {
     std::optional<uint32_t> tenant;
     std::vector<uint64_t> sums;
     std::vector<uint64_t> passed;           // per domain, the next cycle to count
-    EventCounts ended;                      // of inputs that were selected earlier in the residency
     EventCounts lost;                       // went nowhere, up to `lost_since`
     std::optional<EventCounts> lost_since;  // while commits go nowhere: what was counted before
   };
