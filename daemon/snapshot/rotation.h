@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is shown of events that take turns on counters: estimates, with their errors (event-groups.md, "Numbers").
+// What is shown of events that take turns on counters: estimates, with their errors (counter-rotation.md, "Numbers").
 //   const Rotation rotation(catalog);
 //   if (const auto estimate = rotation.Of(snapshot, row, event)) Show(estimate->value, estimate->lower);
 #ifndef SIDEBAND_DAEMON_SNAPSHOT_ROTATION_H_

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Counter rotation: more events than counters. Sets of events take turns in slots of each context's own time; what a
-// set missed is estimated, with an error (event-groups.md).
+// set missed is estimated, with an error (counter-rotation.md).
 //   const RotationPlan& plan = catalog.plans[0];                    // the chip's own
 //   const BlockRotation& numbers = snapshot.rotation[block];
 //   const RotationTime time = TimeOf(numbers, catalog.plans, event, group);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Chip's part of counter rotation: the end of a slot flushes one channel, and turns its select registers
-// (event-groups.md, "Rotation in the chip").
+// (counter-rotation.md, "Rotation in the chip").
 #include <algorithm>
 #include <utility>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The classes of a run by the context's own time: recorded while it runs, and looked up by later runs (event-groups.md,
-// "Mechanism", and "Rotation in the chip", 7).
+// The classes of a run by the context's own time: recorded while it runs, and looked up by later runs
+// (counter-rotation.md, "Published method", and "Rotation in the chip", 7).
 //   RunRecorder recorder({.step = 4});
 //   recorder.Add({.instructions = 300, .cycles = 500}, /*end=*/500);      // own time at the interval's end
 //   const OwnPeriods periods = recorder.Periods();

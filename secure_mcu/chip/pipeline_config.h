@@ -59,7 +59,7 @@ struct CcuSpec {
   uint32_t threshold = kCcuThresholdDefault;
 };
 
-// What the chip boots with (event-groups.md).
+// What the chip boots with (counter-rotation.md).
 struct RotationSpec {
   mailbox::RotationSettings settings;
   mailbox::EventSet fixed;  // of switched units: in every set of every plan; no words: none

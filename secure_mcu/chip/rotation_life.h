@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The rotation of one context on one slice since its plan began: whose turn it is, and what the slots so far say of
-// every event (event-groups.md, "Rotation in the chip" and "Numbers").
+// every event (counter-rotation.md, "Rotation in the chip" and "Numbers").
 //   RotationLife life(table, order, {.sets = table->sets()});
 //   life.BeginResidency();
 //   Connect(life.set());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The rotation numbers of all memory blocks: each is the sum of what is shown of the contexts that it has had, those
-// that are gone included (event-groups.md, "Numbers").
+// that are gone included (counter-rotation.md, "Numbers").
 //   RotationNumbers numbers(/*events=*/40);
 //   numbers.Add(block, generation, plan, before, now, indices);      // what is shown of a context, before and now
 //   const mailbox::BlockRotation row = numbers.Of(block, generation, /*is_saturated=*/false);

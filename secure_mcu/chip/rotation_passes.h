@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which sets each generation of a context counts, and what earlier ones have taught of its periods (event-groups.md,
-// "Mechanism"): in profile `two-set` a first run with set 0 alone, then pass after pass of the others, the last of set
-// 0 again, from the first again after the last.
+// Which sets each generation of a context counts, and what earlier ones have taught of its periods
+// (counter-rotation.md, "Published method"): in profile `two-set` a first run with set 0 alone, then pass after pass of
+// the others, the last of set 0 again, from the first again after the last.
 //   RotationPasses passes;
 //   passes.Keep(block, /*channel=*/0, generation, periods);       // a life ended: what it has shown
 //   const TurnScope scope = passes.ScopeOf({block, identity}, /*channel=*/0, number, /*sets=*/5, settings);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // In which periods of a run an indicator (instructions per cycle) is stable: what the `two-set` profile of counter
-// rotation takes its slots' lengths from (event-groups.md, "Mechanism").
+// rotation takes its slots' lengths from (counter-rotation.md, "Published method").
 //   const std::vector<RotationPeriod> periods = ClassifyRun(run, {});   // one sample per interval of 0.5 s
 //   const bool is_stable = ClassOf(periods, 12) == RotationClass::kStable;   // in the 13th interval
 //   OnlineRotationClass online({});                                          // without an earlier run

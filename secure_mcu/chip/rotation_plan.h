@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The planner of counter rotation: which events are counted together, and which are not counted at all, because a
-// relation determines them (event-groups.md, "Rotation in the chip", 1).
+// relation determines them (counter-rotation.md, "Rotation in the chip", 1).
 //   SIDEBAND_ASSIGN_OR_RETURN(const CounterPlan plan, PlanCounters(config, {}));
 //   plan.sets.size();        // S: the slots of a round
 //   plan.derived[0].event;   // times · cycles - what the relation's other members gained

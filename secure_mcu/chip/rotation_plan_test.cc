@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Law 11 (event-groups.md): what is derived equals the truth over the slots of its sets, no set exceeds a unit's
+// Law 11 (counter-rotation.md): what is derived equals the truth over the slots of its sets, no set exceeds a unit's
 // counters, and what another event is derived from is never split.
 #include "secure_mcu/chip/rotation_plan.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a plan means on one channel: which events turn, by how much each can gain in a cycle, and what relations say of
-// them (event-groups.md, "Numbers").
+// them (counter-rotation.md, "Numbers").
 //   const RotationLines lines(config);
 //   const RotationTable table(config, lines, /*channel=*/0, plan);
 //   table.events[i].gains;          // per clock

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whose turn it is on every channel of a chip, until when, and what the slots have counted (event-groups.md, "Rotation
-// in the chip"). The chip flushes a channel before each End, tells what it commits, and turns the select registers.
+// Whose turn it is on every channel of a chip, until when, and what the slots have counted (counter-rotation.md,
+// "Rotation in the chip"). The chip flushes a channel before each End, tells what it commits, and turns the select
+// registers.
 //   RotationTurns turns(config, seed, plan);
 //   turns.Begin(slice, leaf, instant);                      // a residency
 //   ccu.Select(turns.select(slice));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What relations say of the counts of one slot: what derived events have gained, how much those that were not counted
-// can have gained at most, and whether the relations hold (event-groups.md, "Numbers", and 11).
+// can have gained at most, and whether the relations hold (counter-rotation.md, "Numbers" and "Limits").
 //   SlotRelations relations(table);
 //   relations.Check(set, lengths, counts);
 //   relations.Derive(set, lengths, counts, gained);

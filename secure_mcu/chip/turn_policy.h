@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whose turn it is in one life of a context on a slice, and how long (event-groups.md, "Mechanism", "Rotation in the
-// chip", 4 and 7, and "Adaptive turns").
+// Whose turn it is in one life of a context on a slice, and how long (counter-rotation.md, "Published method",
+// "Rotation in the chip", 4 and 7, and "Adaptive turns").
 //   TurnPolicy policy(settings, /*has_instructions=*/true, order, {.sets = 4});
 //   policy.BeginResidency();
 //   Count(policy.set(), policy.slot_cycles());

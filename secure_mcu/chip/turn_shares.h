@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many turns each set gets in a round, by how uncertain its events are (event-groups.md, "Adaptive turns").
+// How many turns each set gets in a round, by how uncertain its events are (counter-rotation.md, "Adaptive turns").
 //   const std::vector<double> needs = {4, 1, 1};
 //   SharesOf(needs);   // 5, 2, 2: nine turns, in the ratio of the needs where that leaves each set one
 //

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How events take turns: `relations` and `rotation` of a chip file (event-groups.md).
+// How events take turns: `relations` and `rotation` of a chip file (counter-rotation.md).
 //   SIDEBAND_RETURN_IF_ERROR(ReadRotationKeys(root, file));    // needs file.units and file.extension
 #ifndef SIDEBAND_SECURE_MCU_CHIP_FILE_CHIP_FILE_ROTATION_H_
 #define SIDEBAND_SECURE_MCU_CHIP_FILE_CHIP_FILE_ROTATION_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rotation of an emulated device: its plans, by the numbers of VMs and contexts (event-groups.md, "Numbers", Wire).
+// The rotation of an emulated device: its plans, by the numbers of VMs and contexts (counter-rotation.md, "Plans").
 //   RotationControls rotation(*chip, tenants);
 //   catalog.plans = rotation.Plans();
 //   SIDEBAND_RETURN_IF_ERROR(rotation.Apply({.vm = 1, .settings = settings}));

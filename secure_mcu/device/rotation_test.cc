@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rotation on an emulated device. The truth is a twin with a counter for every event (event-groups.md, laws 2 and 10).
+// Rotation on an emulated device. The truth is a twin with a counter for every event (counter-rotation.md, "Laws", 2
+// and 10).
 #include "proto/mailbox/rotation.h"
 
 #include <gtest/gtest.h>

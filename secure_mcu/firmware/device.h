@@ -97,7 +97,7 @@ class Device {
   // Makes the configuration that CheckConfig accepted hold from the instant of the last Latch on, under the next
   // revision. Device time has not passed since.
   virtual void ApplyConfig(const mailbox::CountingConfig& /*config*/) {}
-  // Whether events rotate. (event-groups.md)
+  // Whether events rotate. (counter-rotation.md)
   virtual bool HasRotation() const { return false; }
   // The plan in force for a VM, or for a context; nullopt if there is no such VM or context, or nothing rotates there.
   virtual std::optional<mailbox::RotationPlan> GetRotation(uint16_t /*vm*/, uint16_t /*context*/) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opcode ROTATE of the extension: shows and changes plans of counter rotation (event-groups.md, section 5;
+// Opcode ROTATE of the extension: shows and changes plans of counter rotation (counter-rotation.md, "Plans";
 // proto/mailbox/README.md).
 //   RotateCommands commands(device, uploads);
 //   commands.Execute(apply, /*bytes in the upload buffer=*/54, /*their CRC-32C=*/crc);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A drawn chip whose events take turns, its wires and its schedule, and what each context's row must be: computed cycle
-// by cycle from the wires, without units, banks and channels (event-groups.md, "Laws").
+// by cycle from the wires, without units, banks and channels (counter-rotation.md, "Laws").
 //   const RotationCase test = *AnyRotationCase();
 //   const PipelineConfig config = ConfigOf(test);
 //   const sim::PackedWires wires = WiresOf(test);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The laws of counter rotation (event-groups.md, 8) on drawn chips.
+// The laws of counter rotation (counter-rotation.md, "Laws") on drawn chips.
 #include <gtest/gtest.h>
 
 #include <algorithm>

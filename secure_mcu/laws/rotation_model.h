@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One context's rotation without a chip: the counts of each cycle are given, and a RotationLife is played over its
-// slots, so that thousands of seeds are cheap (event-groups.md, "Laws", 5 and 6, and R9).
+// slots, so that thousands of seeds are cheap (counter-rotation.md, "Laws", 5 and 6, and R9).
 //   const RotationModel model({.sets = 2, .settings = {}, .residencies = {6400, 6400}, .rates = {rate, rate}});
 //   const ModelResult result = model.Play(/*seed=*/1);
 //   result.events[0].sum / model.truth(0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What estimates are on average over seeds (event-groups.md, "Laws", 5 and 6). Seeds are fixed, so that a run is like
-// every other; SIDEBAND_VERBOSE prints the numbers.
+// What estimates are on average over seeds (counter-rotation.md, "Laws", 5 and 6). Seeds are fixed, so that a run is
+// like every other; SIDEBAND_VERBOSE prints the numbers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -98,7 +98,7 @@ std::vector<Statistics> Measure(const std::string& name, const ModelSpec& spec) 
   return all;
 }
 
-// But of those that burst once in a life: they are beyond sampling (event-groups.md, 11).
+// But of those that burst once in a life: they are beyond sampling (counter-rotation.md, "Limits").
 void CheckIntervals(const std::vector<Statistics>& all, const std::map<std::string, double>& others = {}) {
   double hits = 0, rows = 0;
   for (size_t i = 0; i < all.size(); ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whose turn it is in one context, cycle by cycle, from the definition (event-groups.md): what a chip does is compared
-// with it.
+// Whose turn it is in one context, cycle by cycle, from the definition (counter-rotation.md): what a chip does is
+// compared with it.
 //   RotationTurnsTruth turns(settings, plan, events, /*instructions=*/std::nullopt, /*dead_cycles=*/0, order, scope);
 //   turns.BeginResidency();
 //   if (!turns.is_dead()) Count(turns.set());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A resident's own time: the cycles of the reference clock in which it runs, of those in which it is resident. Exits
-// and entries may be told ahead (event-groups.md, "Rotation in the chip", 3).
+// and entries may be told ahead (counter-rotation.md, "Rotation in the chip", 3).
 //   OwnClock clock;
 //   clock.Start(1000);
 //   clock.Stop(1500);                // the hypervisor runs

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The order in which counter sets take turns: a Latin square from a secret seed, so that over as many residencies as
-// there are sets every position is seen once by every set (event-groups.md, "Rotation in the chip", 4).
+// there are sets every position is seen once by every set (counter-rotation.md, "Rotation in the chip", 4).
 //   RotationOrder order(seed, {.vm = 1, .context = 0, .generation = 1}, /*sets=*/4);
 //   order.SetAt(/*residency=*/0, /*position=*/17);
 //

@@ -3,6 +3,7 @@
 // Experiment R8 of docs/experiments/rotation.md: ten events of a bursty program on four counters, by this pipeline and
 // by turns and scaling as perf does them, on the same wires.
 //   bazel run -c opt //tests/rotation:bursty
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -12,10 +13,12 @@
 #include <string>
 #include <vector>
 
+#include "proto/base/text.h"
 #include "secure_mcu/chip/chip.h"
 #include "secure_mcu/chip/rotation_plan.h"
 #include "sim/workload/steady_workload.h"
 #include "sim/workload/workload.h"
+#include "tests/rotation/plot_data.h"
 
 namespace sideband::mcu {
 namespace {
@@ -99,28 +102,51 @@ void AddPerf(uint64_t cycles, uint64_t slot, uint64_t seed, Errors& errors) {
   }
 }
 
-void Run() {
-  std::printf("%-8s %-28s %10s %10s %10s %10s\n", "run", "turns", "mean", "worst", "intervals", "bounds");
-  for (const uint64_t milliseconds : {30, 100, 1000, 10'000}) {
-    const uint64_t cycles = milliseconds * kMillisecond;
-    for (const uint64_t microseconds : {100, 4000}) {
-      const uint64_t slot = microseconds * kHz / 1'000'000;
-      Errors ours, perf;
-      for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
-        AddOurs(cycles, slot, seed, ours);
-        AddPerf(cycles, slot, seed, perf);
-      }
-      const double rows = static_cast<double>(ours.distances.size()) / 100;
-      std::printf("%5llu ms %-28s %8.2f %% %8.1f %% %8.1f %% %8.1f %%\n", static_cast<unsigned long long>(milliseconds),
-                  ("ours, " + std::to_string(microseconds) + " us").c_str(), 100 * ours.Mean(), 100 * ours.Most(),
-                  static_cast<double>(ours.within) / rows, static_cast<double>(ours.bounded) / rows);
-      std::printf("%5llu ms %-28s %8.2f %% %8.1f %%\n", static_cast<unsigned long long>(milliseconds),
-                  ("perf's, " + std::to_string(microseconds) + " us").c_str(), 100 * perf.Mean(), 100 * perf.Most());
+struct BothErrors {
+  Errors ours, perf;
+};
+
+BothErrors Measure(uint64_t milliseconds, uint64_t microseconds) {
+  const uint64_t cycles = milliseconds * kMillisecond, slot = microseconds * kHz / 1'000'000;
+  BothErrors errors;
+  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    AddOurs(cycles, slot, seed, errors.ours);
+    AddPerf(cycles, slot, seed, errors.perf);
+  }
+  return errors;
+}
+
+void Print(uint64_t milliseconds, uint64_t microseconds, const BothErrors& errors) {
+  const double rows = static_cast<double>(errors.ours.distances.size()) / 100;
+  const auto run = static_cast<unsigned long long>(milliseconds), slot = static_cast<unsigned long long>(microseconds);
+  std::printf("%5llu ms %5llu us %-8s %8.2f %% %8.1f %% %8.1f %% %8.1f %%\n", run, slot, "ours",
+              100 * errors.ours.Mean(), 100 * errors.ours.Most(), static_cast<double>(errors.ours.within) / rows,
+              static_cast<double>(errors.ours.bounded) / rows);
+  std::printf("%5llu ms %5llu us %-8s %8.2f %% %8.1f %%\n", run, slot, "perf's", 100 * errors.perf.Mean(),
+              100 * errors.perf.Most());
+}
+
+absl::Status Run(const std::string& folder) {
+  std::printf("%-8s %-8s %-8s %10s %10s %10s %10s\n", "run", "turns", "", "mean", "worst", "intervals", "bounds");
+  rotation::PlotData data;
+  for (const uint64_t microseconds : {100, 4000}) {
+    data.Begin(std::to_string(microseconds) + " us");
+    for (const uint64_t milliseconds : {30, 100, 1000, 10'000}) {
+      const BothErrors errors = Measure(milliseconds, microseconds);
+      Print(milliseconds, microseconds, errors);
+      data.AddRow("%d %g %g", milliseconds, 100 * errors.ours.Mean(), 100 * errors.perf.Mean());
     }
   }
+  return data.Write(folder, "rotation_bursts");
 }
 
 }  // namespace
 }  // namespace sideband::mcu
 
-int main() { sideband::mcu::Run(); }
+int main(int argc, char** argv) {
+  CLI::App app("R8: ten events of a bursty program on four counters, beside perf's way.");
+  std::string folder;
+  app.add_option("--curves", folder, "write data for gnuplot to this folder");
+  CLI11_PARSE(app, argc, argv);
+  return sideband::ReportAndExitCode("bursty", sideband::mcu::Run(folder));
+}

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rotation on the reference waveform `tinygpu`: the experiments R5 to R7, as tables of Markdown.
 
-    SIDEBAND_SHARED_DATA=../shared/data tests/rotation/experiments.py [--mcu FILE] [--seeds 20] [--curve FILE]
+    SIDEBAND_SHARED_DATA=../shared/data tests/rotation/experiments.py [--mcu FILE] [--seeds 20] [--curves FOLDER]
 
-`--curve` writes the shares of R5 and R6 over the slot length, for rotation.gp.
+`--curves` writes data for gnuplot: the shares of R5 over the sets, those of R6 over the slot, the widths of R7.
 """
 
 import argparse
@@ -146,7 +146,7 @@ def run_r5(bench):
     names = sorted(bench.truth)
     header("counters, sets, slot", *("near: " + name for name in names), *("median: " + name for name in names),
            *("in interval: " + name for name in names))
-    curves = {}
+    curves, of_sets = {}, []
     for sets in (2, 4, 8):
         counters = bench.fewest_counters(sets, [])
         for slot in SLOTS if sets == 2 else (511,):
@@ -154,7 +154,9 @@ def run_r5(bench):
             print_share("%d, %d, %d" % (counters, len(members), slot), found)
             if sets == 2:
                 curves[slot] = found, members
-    return curves
+            if slot == 511:
+                of_sets.append([len(members)] + [found[name].share() for name in names])
+    return curves, of_sets
 
 
 def mean_and_worst(found):
@@ -195,32 +197,45 @@ def run_r7(bench):
     names = sorted(bench.truth)
     header("relations", "counters for 2 sets", "derived", *("width: " + name for name in names))
     plain, related = bench.fewest_counters(2, []), bench.fewest_counters(2, RELATIONS)
+    lines = []
     for label, counters, relations in (("no", plain, []), ("yes", related, RELATIONS), ("yes", plain, RELATIONS)):
         found, derived = widths(bench, {"counters": counters, "slots": 511, "relations": relations})
         row(label, str(counters), str(derived), *("%.3f" % found[name] for name in names))
+        lines.append(["%s relations, %d counters" % ("with" if relations else "no", counters)]
+                     + [found[name] for name in names])
+    return lines
 
 
-def write_curve(lines, names, file):
-    """One block of lines for each curve, as gnuplot's index has them."""
-    for column, label in enumerate(time + ": " + name for time in ("own time", "wall time") for name in names):
-        file.write('"%s"\n' % label)
-        for line in lines:
-            file.write("%d %.4f\n" % (line[0], 100 * line[1 + column]))
-        file.write("\n\n")
+def write_data(folder, name, blocks):
+    """Blocks of lines, each with a title, as gnuplot's index has them."""
+    with open(os.path.join(folder, name + ".data"), "w", encoding="utf-8") as file:
+        for title, lines in blocks:
+            file.write('"%s"\n' % title)
+            for line in lines:
+                file.write(" ".join('"%s"' % cell if isinstance(cell, str) else "%.4f" % cell for cell in line) + "\n")
+            file.write("\n\n")
+
+
+def columns(lines, titles):
+    """[(title, [[x, y], …]), …] of lines of x and a y for each title; the ys are shares."""
+    return [(title, [[line[0], 100 * line[1 + column]] for line in lines]) for column, title in enumerate(titles)]
 
 
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mcu", default="bazel-bin/secure_mcu/sideband-mcu")
     parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--curve")
+    parser.add_argument("--curves")
     options = parser.parse_args(arguments)
     bench = Bench(options.mcu, options.seeds)
-    lines = run_r6(bench, run_r5(bench))
-    run_r7(bench)
-    if options.curve:
-        with open(options.curve, "w", encoding="utf-8") as file:
-            write_curve(lines, sorted(bench.truth), file)
+    names = sorted(bench.truth)
+    curves, of_sets = run_r5(bench)
+    of_slots, of_relations = run_r6(bench, curves), run_r7(bench)
+    if options.curves:
+        write_data(options.curves, "rotation_sets", columns(of_sets, names))
+        write_data(options.curves, "rotation_slots",
+                   columns(of_slots, [time + ": " + name for time in ("own time", "wall time") for name in names]))
+        write_data(options.curves, "rotation_relations", [(" ".join(names), of_relations)])
 
 
 if __name__ == "__main__":

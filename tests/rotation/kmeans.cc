@@ -3,6 +3,7 @@
 // Experiments R1 to R4 of docs/experiments/rotation.md: a synthetic k-means whose 234 events have four counters beside
 // two that are always counted, as in the published method.
 //   bazel run -c opt //tests/rotation:kmeans
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -13,10 +14,12 @@
 #include <utility>
 #include <vector>
 
+#include "proto/base/text.h"
 #include "secure_mcu/chip/chip.h"
 #include "secure_mcu/chip/rotation_plan.h"
 #include "sim/workload/steady_workload.h"
 #include "sim/workload/workload.h"
+#include "tests/rotation/plot_data.h"
 
 namespace sideband::mcu {
 namespace {
@@ -173,10 +176,15 @@ struct Quality {
   double share, median;
 };
 
-Quality QualityOf(const std::vector<Row>& rows) {
+std::vector<double> SortedDistances(const std::vector<Row>& rows) {
   std::vector<double> distances;
   for (const Row& row : rows) distances.push_back(row.Distance());
   std::ranges::sort(distances);
+  return distances;
+}
+
+Quality QualityOf(const std::vector<Row>& rows) {
+  const std::vector<double> distances = SortedDistances(rows);
   const auto near = std::ranges::count_if(distances, [](double distance) { return distance < 0.1; });
   return {distances.size(), static_cast<double>(near) / static_cast<double>(distances.size()),
           distances[distances.size() / 2]};
@@ -210,38 +218,85 @@ Campaign RunAll(const KMeans& kmeans, const mailbox::RotationSettings& settings)
   return campaign;
 }
 
-void Print(const char* name, const Campaign& campaign, const Campaign& traditional) {
+double TimesLess(const Campaign& campaign, const Campaign& traditional) {
+  return static_cast<double>(traditional.cycles) / static_cast<double>(campaign.cycles);
+}
+
+void Print(const std::string& name, const Campaign& campaign, const Campaign& traditional) {
   const Quality quality = QualityOf(campaign.rows);
   std::printf(
       "%-28s %4d runs  %9.1f s  %6.2f x  %5.1f %% of %zu events d < 0.1, median %.2f %%, %llu slots, %llu stable\n",
-      name, campaign.runs, static_cast<double>(campaign.cycles) / static_cast<double>(kHz),
-      static_cast<double>(traditional.cycles) / static_cast<double>(campaign.cycles), 100 * quality.share,
-      quality.events, 100 * quality.median, static_cast<unsigned long long>(campaign.switches),
-      static_cast<unsigned long long>(campaign.stable_switches));
+      name.c_str(), campaign.runs, static_cast<double>(campaign.cycles) / static_cast<double>(kHz),
+      TimesLess(campaign, traditional), 100 * quality.share, quality.events, 100 * quality.median,
+      static_cast<unsigned long long>(campaign.switches), static_cast<unsigned long long>(campaign.stable_switches));
 }
 
 mailbox::RotationSettings Fast(double slot, bool adapt) {
   return {.stable_slot = Seconds(slot), .fluctuating_slot = Seconds(slot), .interval = Seconds(0.5), .adapt = adapt};
 }
 
-}  // namespace
+struct NamedCampaign {
+  std::string name;
+  Campaign campaign;
+};
 
-void Compare(const char* name, const KMeans& kmeans) {
-  std::printf("%s\n", name);
-  // One set in each generation.
+// The first is the traditional one: one set in each generation.
+std::vector<NamedCampaign> Compare(const char* name, const KMeans& kmeans) {
   mailbox::RotationSettings one = TwoSet(8, 4);
   one.sets_per_pass = 1;
-  const Campaign traditional = RunAll(kmeans, one);
-  Print("traditional", traditional, traditional);
-  Print("two-set, 8 s and 4 s", RunAll(kmeans, TwoSet(8, 4)), traditional);
-  Print("two-set, 4 s and 4 s", RunAll(kmeans, TwoSet(4, 4)), traditional);
-  Print("fast, 1 ms", RunAll(kmeans, Fast(0.001, false)), traditional);
-  Print("fast, 1 ms, adaptive", RunAll(kmeans, Fast(0.001, true)), traditional);
+  const std::vector<std::pair<std::string, mailbox::RotationSettings>> profiles = {
+      {"traditional", one},
+      {"two-set, 8 s and 4 s", TwoSet(8, 4)},
+      {"two-set, 4 s and 4 s", TwoSet(4, 4)},
+      {"fast, 1 ms", Fast(0.001, false)},
+      {"fast, 1 ms, adaptive", Fast(0.001, true)}};
+  std::printf("%s\n", name);
+  std::vector<NamedCampaign> campaigns;
+  for (const auto& [profile, settings] : profiles) {
+    campaigns.push_back({profile, RunAll(kmeans, settings)});
+    Print(profile, campaigns.back().campaign, campaigns.front().campaign);
+  }
+  return campaigns;
 }
 
+// R1, R2 and R4.
+void AddRuns(const std::vector<NamedCampaign>& campaigns, rotation::PlotData& data) {
+  for (const auto& [name, campaign] : campaigns) {
+    data.AddRow("\"%s\" %d %g %d %g", name, campaign.runs, TimesLess(campaign, campaigns.front().campaign),
+                campaign.stable_switches, 100 * QualityOf(campaign.rows).share);
+  }
+}
+
+// R3: the part of the events whose distance is at most so much, both in percent.
+void AddDistances(const std::string& length, const std::vector<NamedCampaign>& campaigns, rotation::PlotData& data) {
+  for (const auto& [name, campaign] : campaigns) {
+    data.Begin(length + ": " + name);
+    const std::vector<double> distances = SortedDistances(campaign.rows);
+    for (size_t i = 0; i < distances.size(); ++i) {
+      data.AddRow("%g %g", 100 * distances[i],
+                  100 * static_cast<double>(i + 1) / static_cast<double>(distances.size()));
+    }
+  }
+}
+
+absl::Status Run(const std::string& folder) {
+  const std::vector<NamedCampaign> of_long = Compare("420 s a run", kLong), of_short = Compare("60 s a run", kShort);
+  rotation::PlotData runs, distances;
+  runs.Begin("420 s");
+  AddRuns(of_long, runs);
+  AddDistances("420 s", of_long, distances);
+  AddDistances("60 s", of_short, distances);
+  const absl::Status written = runs.Write(folder, "rotation_runs");
+  return written.ok() ? distances.Write(folder, "rotation_distances") : written;
+}
+
+}  // namespace
 }  // namespace sideband::mcu
 
-int main() {
-  sideband::mcu::Compare("420 s a run", sideband::mcu::kLong);
-  sideband::mcu::Compare("60 s a run", sideband::mcu::kShort);
+int main(int argc, char** argv) {
+  CLI::App app("R1 to R4: events of a synthetic k-means by the published method, and all in one run.");
+  std::string folder;
+  app.add_option("--curves", folder, "write data for gnuplot to this folder");
+  CLI11_PARSE(app, argc, argv);
+  return sideband::ReportAndExitCode("kmeans", sideband::mcu::Run(folder));
 }

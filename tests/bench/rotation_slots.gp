@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-#   gnuplot -c rotation.gp DATA SVG
+#   gnuplot -c rotation_slots.gp DATA SVG
 data = ARG1
 set terminal svg size 720,440 font "sans-serif,12" background "white"
 set output ARG2
-set title "Two counter sets in turn: events whose estimate is within 10 % of the truth"
+set title "R6: two counter sets in turn: events whose estimate is within 10 % of the truth"
 set xlabel "slot (cycles)"
 set ylabel "share of the events, mean of 20 runs (%)"
 set logscale x 2

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What adaptive turns are worth beside equal ones (docs/experiments/rotation.md, R9): the half-widths of the intervals
+// after as long a run, of workloads of 8 sets of 4 events, 8192 slots, mean of 40 seeds.
+//   for (const WidthsOfMix& mix : MeasureWidths(OneResidency())) mix.ratio();
+#ifndef SIDEBAND_SECURE_MCU_LAWS_ROTATION_WIDTHS_H_
+#define SIDEBAND_SECURE_MCU_LAWS_ROTATION_WIDTHS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sideband::mcu {
+
+// Of a workload's events, relative to their truth: half of the 95 % interval.
+struct Widths {
+  double median = 0;
+  double mean = 0;  // root of the mean square: what turns are shared for
+};
+
+struct WidthsOfMix {
+  std::string name;
+  bool is_mixed = true;  // its sets need unequal turns
+  Widths equal, adaptive;
+
+  double ratio() const { return equal.mean == 0 ? 1 : adaptive.mean / equal.mean; }
+  double median_ratio() const { return equal.median == 0 ? 1 : adaptive.median / equal.median; }
+};
+
+// Lengths of residencies in cycles: one, and ones of 1 to 60 slots that switches cut anywhere.
+std::vector<uint64_t> OneResidency();
+std::vector<uint64_t> CutResidencies();
+
+// Of every workload. Seeds are fixed.
+std::vector<WidthsOfMix> MeasureWidths(const std::vector<uint64_t>& residencies);
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_LAWS_ROTATION_WIDTHS_H_
