@@ -48,8 +48,8 @@ class Selections {
 
   // Whether a collection unit has switched units.
   bool IsSwitched(size_t ccu) const { return is_switched_[ccu]; }
-  // Of all selects below kSelectionsMax, and of turns. One beyond the sets selects nothing. Of a collection unit's counters, and of
-  // one of its unit-level counters if that is switched. References are valid until the next Set.
+  // Of all selects below kSelectionsMax, and of turns. One beyond the sets selects nothing. Of a collection unit's
+  // counters, and of one of its unit-level counters if that is switched. References are valid until the next Set.
   const CounterCollectionUnit::Mapping& MappingOf(uint8_t select, size_t ccu) const {
     return RowOf(select).choices[ccu].mapping;
   }

@@ -142,6 +142,7 @@
 #include "secure_mcu/laws/rotation_case.h"
 #include "secure_mcu/laws/rotation_model.h"
 #include "secure_mcu/laws/rotation_turns_truth.h"
+#include "secure_mcu/laws/rotation_widths.h"
 #include "secure_mcu/laws/rotation_workloads.h"
 #include "secure_mcu/pipeline/block_address.h"
 #include "secure_mcu/pipeline/channel_buffer.h"
@@ -675,6 +676,10 @@ void UseRotationModel(const ModelRate& rate) {
 
 void UseRotationWorkloads(ModelSpec& spec) {
   //@ secure_mcu/laws/rotation_workloads.h
+}
+
+void UseRotationWidths() {
+  //@ secure_mcu/laws/rotation_widths.h
 }
 
 void UseRotationTurnsTruth(const mailbox::RotationSettings& settings, const CounterPlan& plan,
