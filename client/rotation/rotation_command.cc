@@ -11,9 +11,10 @@
 #include "client/cli/only_device.h"
 #include "client/cli/options.h"
 #include "client/lib/rpc_status.h"
-#include "client/rotation/rotation_file.h"
+#include "client/rotation/rotation_request.h"
 #include "client/rotation/rotation_text.h"
 #include "proto/base/status_macros.h"
+#include "proto/rotation_file/rotation_file.h"
 
 namespace sideband::client {
 namespace {
@@ -76,7 +77,8 @@ class RotationCommand final : public Command {
     set_ = &app;
     AddScope(app);
     app.get_option("--vm")->required();
-    app.add_option("file", file_, "YAML: profile, slots, interval, threshold, step, adapt, weights, events, always")
+    app.add_option("file", file_,
+                   "YAML: profile, slots, interval, threshold, step, sets_per_pass, adapt, weights, events, always")
         ->type_name("FILE")
         ->required();
     app.add_option("--context", contexts_, "Only these contexts of it")->type_name("NAME");
@@ -103,8 +105,8 @@ class RotationCommand final : public Command {
   }
 
   absl::Status Set(CommandContext& context) const {
-    SIDEBAND_ASSIGN_OR_RETURN(const YamlNode root, YamlNode::Load(file_));
-    SIDEBAND_ASSIGN_OR_RETURN(v1::SetRotationRequest request, ReadRotation(root));
+    SIDEBAND_ASSIGN_OR_RETURN(const RotationFile file, LoadRotationFile(file_, RotationUse::kRequest));
+    v1::SetRotationRequest request = RequestOf(file);
     SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
     SIDEBAND_ASSIGN_OR_RETURN(*request.mutable_device(), DeviceOr(device_, *client));
     request.set_vm(vm_);

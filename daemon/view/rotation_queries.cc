@@ -123,6 +123,12 @@ class RotationChange {
   RotationChange(const Caller& caller, const VisibleDevice& device, const SetRotationRequest& request)
       : caller_(caller), view_(*device.view), topology_(*device.view->topology()), request_(request) {}
 
+  // Its VM and contexts alone.
+  absl::StatusOr<mailbox::RotationRequest> Scope() {
+    SIDEBAND_RETURN_IF_ERROR(ReadScope());
+    return std::move(wanted_);
+  }
+
   absl::StatusOr<mailbox::RotationRequest> Read() {
     SIDEBAND_RETURN_IF_ERROR(ReadScope());
     SIDEBAND_ASSIGN_OR_RETURN(wanted_.settings,
@@ -288,7 +294,7 @@ absl::Status LearnRotation(Reader& reader, RotationSink* sink, const Caller& cal
   SetRotationRequest of_scope;
   of_scope.set_vm(request.vm());
   if (!request.context().empty()) of_scope.add_contexts(request.context());
-  SIDEBAND_ASSIGN_OR_RETURN(const mailbox::RotationRequest scope, RotationChange(caller, device, of_scope).Read());
+  SIDEBAND_ASSIGN_OR_RETURN(const mailbox::RotationRequest scope, RotationChange(caller, device, of_scope).Scope());
   if (sink == nullptr) return CannotChange();
   // A context that is named is one: several of a name cannot be told apart.
   if (scope.contexts.size() > 1) return NotFound();

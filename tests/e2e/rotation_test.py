@@ -15,6 +15,18 @@ import tenant_client
 ENDS = "quantum: 2ms\n"
 TWIN_UUID = "5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e0ff"
 NOT_THERE = "no such device, VM, context or event: not there, no event takes turns, or no right `rotate`"
+# As docs/design has it, of events for three sets.
+TWO_SET = """profile: two-set
+slots: {stable: 8s, fluctuating: 4s}
+interval: 0.5s
+threshold: 0.05
+step: 4
+sets_per_pass: 2
+weights: {sm_active_cycles: 2}
+events: [sm_active_cycles, warps_eligible_cycles, tensor_active_cycles, fp16_active_cycles, fp32_active_cycles,
+         fp64_active_cycles, int_active_cycles, sfu_active_cycles, branch_issued_cycles, branch_divergent_cycles,
+         barrier_wait_cycles]
+"""
 SET = "slots: {stable: 40us, fluctuating: 20us}\nadapt: false\nevents: [sm_active_cycles, tensor_active_cycles, l1_hit_cycles]\n"
 
 
@@ -258,6 +270,30 @@ class RotationTest(unittest.TestCase):
         result = programs.run("sidebandd", "--check", "--config", "bad-config.yaml", cwd=self.site.folder)
         self.assertEqual(result.returncode, 2, result.stderr)
         self.assertIn("bad.yaml:1: unknown key 'stabel'", result.stderr)
+
+    def test_two_set_turns_are_those_of_the_text(self):
+        site_layout.write(self.site.folder, "two-set.yaml", TWO_SET)
+        where = ("--device", "gpu0", "--vm", "vm1", "--context", "train")
+        self.rotation("tenant-a", "set", "two-set.yaml", *where)
+
+        def plan():
+            shown = self.shown("tenant-a", "--vm", "vm1", "--context", "train")
+            of_row = {part.get("plan", 0) for part in shown["rows"][0]["parts"]}
+            return next((one for one in shown["plans"] if one.get("number", 0) in of_row
+                         and one["settings"]["profile"] == "PROFILE_TWO_SET"), None)
+        programs.wait_until(plan, "the tenant's plan")
+        settings = plan()["settings"]
+        self.assertEqual((settings["stable_slot"], settings["fluctuating_slot"], settings["interval"]),
+                         ("8s", "4s", "0.500s"))
+        self.assertEqual((settings["sets_per_pass"], settings["adapt"], settings["weights"]),
+                         (2, False, {"sm_active_cycles": 2.0}))
+        self.assertEqual(len(plan()["sets"]), 3)
+        # A profile alone has the rest.
+        site_layout.write(self.site.folder, "profile.yaml", TWO_SET.replace("sets_per_pass: 2\n", "").replace(
+            "slots: {stable: 8s, fluctuating: 4s}\ninterval: 0.5s\nthreshold: 0.05\nstep: 4\n", ""))
+        number = plan()["number"]
+        self.rotation("tenant-a", "set", "profile.yaml", *where)
+        self.assertEqual(plan()["number"], number, "the same again is the same plan")
 
     def configured(self, more):
         return self.config.replace('gpu0.sock@0x4f", interval: 200ms', 'gpu0.sock@0x4f", interval: 200ms' + more)
