@@ -19,6 +19,9 @@
 namespace sideband::client {
 namespace {
 
+constexpr char kChecked[] =
+    "the daemon would hand it to the device, which checks the lengths of turns, counters and sets itself\n";
+
 absl::Status Explained(const absl::Status& status, absl::string_view right) {
   // gRPC's own status for a method that the server does not have is without a text.
   if (absl::IsUnimplemented(status) && absl::EndsWith(status.message(), "UNIMPLEMENTED")) {
@@ -82,7 +85,7 @@ class RotationCommand final : public Command {
         ->type_name("FILE")
         ->required();
     app.add_option("--context", contexts_, "Only these contexts of it")->type_name("NAME");
-    app.add_flag("--check", is_check_, "Only say whether it would be refused");
+    app.add_flag("--check", is_check_, "Only say whether the daemon would hand it to the device");
   }
 
   void DefineLearn(CLI::App& app) {
@@ -114,7 +117,7 @@ class RotationCommand final : public Command {
     request.set_validate_only(is_check_);
     const auto response = client->SetRotation(request);
     if (!response.ok()) return Explained(response.status(), "rotate");
-    return context.out().Write(is_check_ ? "it would not be refused\n" : "in force on the device\n");
+    return context.out().Write(is_check_ ? kChecked : "in force on the device\n");
   }
 
   CLI::App* set_ = nullptr;

@@ -11,6 +11,7 @@
 
 #include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
+#include "daemon/counting/rotation_refusal.h"
 #include "daemon/message/scope_message.h"
 #include "daemon/view/rotation_settings.h"
 #include "daemon/view/row_filter.h"
@@ -136,6 +137,8 @@ class RotationChange {
     SIDEBAND_ASSIGN_OR_RETURN(wanted_.events, EventsOf(request_.events(), "events"));
     SIDEBAND_ASSIGN_OR_RETURN(wanted_.always, EventsOf(request_.always(), "always"));
     if (request_.events().empty()) wanted_.events = AllThatCan();
+    const bool has_events = std::ranges::any_of(wanted_.events, [](uint64_t word) { return word != 0; });
+    if (!has_events) return NotFound();
     for (size_t event = 0; event < readable_.size(); ++event) {
       if (!mailbox::Includes(wanted_.always, event) || mailbox::Includes(wanted_.events, event)) continue;
       return absl::InvalidArgumentError(
@@ -224,23 +227,19 @@ class RotationChange {
 
 absl::Status CannotChange() { return absl::FailedPreconditionError("what takes turns cannot be changed"); }
 
-// What the device refuses, which does not say why.
-absl::Status Refusal(const mailbox::RotationRequest&) {
-  return absl::FailedPreconditionError(
-      "the device refuses these turns: too short or too long ones, events that do not fit on its counters, or more "
-      "sets "
-      "and plans than it has room for until it restarts");
+absl::Status Refusal(const mailbox::RotationRequest& request, const Catalog& catalog) {
+  return absl::FailedPreconditionError(RefusalText(request, catalog));
 }
 
-absl::Status Refusal(const LearnRequest&) {
+absl::Status Refusal(const LearnRequest&, const Catalog&) {
   return absl::FailedPreconditionError("the device has nothing to learn from there");
 }
 
 // The error as callers see it: what the mailbox reports, in the request's words.
 template <typename What>
-absl::Status ForCaller(const What& what, const absl::Status& status) {
+absl::Status ForCaller(const What& what, const Catalog& catalog, const absl::Status& status) {
   if (status.ok()) return status;
-  if (absl::IsInvalidArgument(status) || absl::IsNotFound(status)) return Refusal(what);
+  if (absl::IsInvalidArgument(status) || absl::IsNotFound(status)) return Refusal(what, catalog);
   if (absl::IsUnimplemented(status)) {
     return absl::FailedPreconditionError(absl::StrCat("the device's turns cannot be changed: ", status.message()));
   }
@@ -250,9 +249,9 @@ absl::Status ForCaller(const What& what, const absl::Status& status) {
 template <typename Response, typename What>
 absl::Status Hand(RotationSink& sink, const VisibleDevice& device, const What& what, RotationDone<Response> done) {
   return sink.Ask(device.index, {device.snapshot->data.boot_id, device.snapshot->topology, what},
-                  [what, done = std::move(done)](const absl::Status& status) {
+                  [what, topology = device.snapshot->topology, done = std::move(done)](const absl::Status& status) {
                     if (status.ok()) return done(Response());
-                    done(ForCaller(what, status));
+                    done(ForCaller(what, topology->catalog(), status));
                   });
 }
 

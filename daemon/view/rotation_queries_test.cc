@@ -211,6 +211,15 @@ TEST_F(RotationQueriesTest, MistakesAreNamed) {
   EXPECT_TRUE(sink_.applied.empty());
 }
 
+TEST_F(RotationQueriesTest, ThereIsAnEventThatTakesTurns) {
+  mailbox::Catalog catalog = world_.topology->catalog();
+  catalog.events[1].masked = true;
+  world_.topology = std::make_shared<Topology>(catalog, /*hash=*/79);
+  world_.Publish(0, 2);
+  EXPECT_TRUE(absl::IsNotFound(Set("tenant-a", Change("vm0"))));
+  EXPECT_TRUE(sink_.applied.empty());
+}
+
 TEST_F(RotationQueriesTest, ACheckChangesNothing) {
   SetRotationRequest request = Change("vm0");
   request.set_validate_only(true);
@@ -232,6 +241,11 @@ TEST_F(RotationQueriesTest, WhatTheDeviceAnswersIsInTheCallersWords) {
   const absl::Status refused = answered(absl::InvalidArgumentError("ROTATE: ERR_DATA"));
   EXPECT_TRUE(absl::IsFailedPrecondition(refused));
   EXPECT_TRUE(absl::StartsWith(refused.message(), "the device refuses these turns: ")) << refused;
+  EXPECT_EQ(refused.message().find("slots."), std::string::npos) << "turns as long as the device's own";
+  SetRotationRequest shorter = Change("vm0");
+  shorter.mutable_settings()->mutable_stable_slot()->set_nanos(500);
+  EXPECT_TRUE(
+      absl::StrContains(Set("tenant-a", shorter).message(), "slots.stable: 500ns may be shorter than 8 periods"));
   EXPECT_EQ(answered(absl::UnimplementedError("ROTATE: no")).message(),
             "the device's turns cannot be changed: ROTATE: no");
   EXPECT_EQ(answered(absl::AbortedError("interference")),

@@ -206,7 +206,7 @@ class RotationTest(unittest.TestCase):
     def test_a_tenant_with_the_right_chooses_what_takes_turns(self):
         where = ("--device", "gpu0", "--vm", "vm1", "--context", "train")
         before = self.counters(self.own_rows()["vm1", "train"])
-        self.assertEqual(self.rotation("tenant-a", "set", "set.yaml", *where, "--check"), "it would not be refused\n")
+        self.assertIn("the daemon would hand it to the device", self.rotation("tenant-a", "set", "set.yaml", *where, "--check"))
         self.assertEqual(self.rotation("tenant-a", "set", "set.yaml", *where), "in force on the device\n")
 
         def plan():
@@ -241,8 +241,11 @@ class RotationTest(unittest.TestCase):
 
     def test_what_the_device_refuses_is_said(self):
         site_layout.write(self.site.folder, "short.yaml", "slots: {stable: 500ns, fluctuating: 500ns}\n")
-        self.assertIn("the device refuses these turns: too short",
-                      self.refusal("operator", "rotation", "set", "short.yaml", "--device", "gpu0", "--vm", "vm1"))
+        where = ("--device", "gpu0", "--vm", "vm1")
+        refusal = self.refusal("operator", "rotation", "set", "short.yaml", *where)
+        self.assertIn("slots.stable: 500ns may be shorter than 8 periods of the device's counters", refusal)
+        self.assertNotIn("pinned", refusal, "there are no gate groups")
+        self.rotation("operator", "set", "short.yaml", *where, "--check")
         site_layout.write(self.site.folder, "wrong.yaml", "events: [cycels]\n")
         self.assertIn(NOT_THERE, self.refusal("operator", "rotation", "set", "wrong.yaml", "--device", "gpu0", "--vm", "vm1"))
 
