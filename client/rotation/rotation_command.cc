@@ -51,7 +51,8 @@ class RotationCommand final : public Command {
       shown->add_option("--context", context_, "Of this context")->type_name("NAME");
       format_.AddWithoutCsvTo(*shown);
     }
-    DefineSet(*app.add_subcommand("set", "Change it; the estimates begin anew, the counts go on"));
+    DefineSet(
+        *app.add_subcommand("set", "Change it, from each context's next residency on; counts and estimates go on"));
     DefineLearn(*app.add_subcommand("learn", "Store when it has fluctuated, for the length of its turns next time"));
   }
 

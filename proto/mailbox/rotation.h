@@ -83,7 +83,7 @@ struct RotationPlan {
 // with the gate of group g open.
 struct RotationPart {
   uint16_t plan = 0;              // its number
-  std::vector<uint64_t> enabled;  // cycles since the plan began
+  std::vector<uint64_t> enabled;  // cycles under the plan
   std::vector<uint64_t> running;  // the same of each set's slots: set after set
   bool operator==(const RotationPart&) const = default;
 };
