@@ -22,6 +22,10 @@ namespace {
 constexpr char kChecked[] =
     "the daemon would hand it to the device, which checks the lengths of turns, counters and sets itself\n";
 
+constexpr char kLearns[] =
+    "the device keeps when it fluctuates once the present run ends; with profile two-set, once the next one does, "
+    "which is a first run again\n";
+
 absl::Status Explained(const absl::Status& status, absl::string_view right) {
   // gRPC's own status for a method that the server does not have is without a text.
   if (absl::IsUnimplemented(status) && absl::EndsWith(status.message(), "UNIMPLEMENTED")) {
@@ -53,7 +57,8 @@ class RotationCommand final : public Command {
     }
     DefineSet(
         *app.add_subcommand("set", "Change it, from each context's next residency on; counts and estimates go on"));
-    DefineLearn(*app.add_subcommand("learn", "Store when it has fluctuated, for the length of its turns next time"));
+    DefineLearn(
+        *app.add_subcommand("learn", "Keep of a run when it fluctuates, for the lengths of turns in the next ones"));
   }
 
   absl::Status Run(CommandContext& context) override {
@@ -105,7 +110,7 @@ class RotationCommand final : public Command {
     request.set_context(context_);
     const auto response = client->LearnRotation(request);
     if (!response.ok()) return Explained(response.status(), "rotate");
-    return context.out().Write("stored on the device\n");
+    return context.out().Write(kLearns);
   }
 
   absl::Status Set(CommandContext& context) const {

@@ -232,14 +232,18 @@ absl::Status Refusal(const mailbox::RotationRequest& request, const Catalog& cat
 }
 
 absl::Status Refusal(const LearnRequest&, const Catalog&) {
-  return absl::FailedPreconditionError("the device has nothing to learn from there");
+  return absl::FailedPreconditionError(
+      "the device has nothing to learn from there: all turns of the VM or context are equally long, as on a chip "
+      "without an event of instructions");
 }
 
 // The error as callers see it: what the mailbox reports, in the request's words.
 template <typename What>
 absl::Status ForCaller(const What& what, const Catalog& catalog, const absl::Status& status) {
   if (status.ok()) return status;
-  if (absl::IsInvalidArgument(status) || absl::IsNotFound(status)) return Refusal(what, catalog);
+  const bool is_refused =
+      absl::IsInvalidArgument(status) || absl::IsNotFound(status) || absl::IsFailedPrecondition(status);
+  if (is_refused) return Refusal(what, catalog);
   if (absl::IsUnimplemented(status)) {
     return absl::FailedPreconditionError(absl::StrCat("the device's turns cannot be changed: ", status.message()));
   }

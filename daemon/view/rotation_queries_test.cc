@@ -261,9 +261,14 @@ TEST_F(RotationQueriesTest, LearningNeedsTheRightToChange) {
   EXPECT_TRUE(absl::IsNotFound(Learn("tenant-b", "vm1", "train"))) << "it may read it only";
   EXPECT_EQ(Learn("tenant-a", "vm1", "train"), Learn("tenant-a", "nothing", ""));
   EXPECT_EQ(sink_.applied.size(), 2u);
-  sink_.answer = absl::NotFoundError("ROTATE: nothing rotates there");
-  EXPECT_EQ(Learn("tenant-a", "vm0", "compute"),
-            absl::FailedPreconditionError("the device has nothing to learn from there"));
+  for (const absl::Status& refused :
+       {absl::NotFoundError("ROTATE: nothing rotates there"), absl::InvalidArgumentError("ROTATE: ERR_DATA"),
+        absl::FailedPreconditionError("ROTATE: nothing to learn")}) {
+    sink_.answer = refused;
+    const absl::Status answer = Learn("tenant-a", "vm0", "compute");
+    EXPECT_TRUE(absl::IsFailedPrecondition(answer)) << refused;
+    EXPECT_TRUE(absl::StartsWith(answer.message(), "the device has nothing to learn from there: ")) << answer;
+  }
 }
 
 }  // namespace

@@ -34,6 +34,8 @@ def rotating_chip():
     chip = open(programs.runfile("deploy/examples/chip-rotating.yaml"), encoding="utf-8").read()
     chip = re.sub(r"uuid: \S+e401", "uuid: " + site_layout.VM_UUIDS["vm1"], chip)
     chip = re.sub(r"uuid: \S+e402", "uuid: " + site_layout.VM_UUIDS["vm2"], chip)
+    # What periods are told by, so that they can be learnt.
+    chip = chip.replace("rotation:\n", "rotation:\n  instructions: instructions_issued_cycles\n")
     return chip.replace("seed: 3,", "seed: 3, lifetime: 100ms, restart: false,")
 
 
@@ -236,8 +238,13 @@ class RotationTest(unittest.TestCase):
                     for verb in (("set", "set.yaml"), ("learn",))}
         self.assertEqual(len(refusals), 1, refusals)
         self.assertIn(NOT_THERE, refusals.pop())
-        self.assertNotIn("not there", self.sideband("tenant-a", "rotation", "learn", "--device", "gpu0", "--vm", "vm1",
-                                                    "--context", "train").stderr)
+
+    def test_a_tenant_with_the_right_lets_the_device_learn(self):
+        where = ("--device", "gpu0", "--vm", "vm1", "--context", "train")
+        self.assertIn("the device keeps when it fluctuates once the present run ends", self.rotation("tenant-a", "learn", *where))
+        entries = [json.loads(line) for line in self.site.read("audit.jsonl").splitlines()]
+        self.assertTrue(any(entry.get("endpoint") == "Counting/LearnRotation" and entry["decision"] == "allow"
+                            for entry in entries))
 
     def test_what_the_device_refuses_is_said(self):
         site_layout.write(self.site.folder, "short.yaml", "slots: {stable: 500ns, fluctuating: 500ns}\n")
