@@ -74,6 +74,7 @@ class RotationWriter {
       sideband::v1::RotationPlan& out = *response.add_plans();
       out.set_number(plan.number);
       FillRotationSettings(plan.settings, catalog_, readable_, *out.mutable_settings());
+      out.set_passes(static_cast<uint32_t>(mailbox::Passes(plan.sets.size(), plan.settings.sets_per_pass)));
       for (const mailbox::EventSet& set : plan.sets) AddSet(set, out);
     }
   }

@@ -124,6 +124,19 @@ TEST_F(RotationQueriesTest, RowsPlansAndCoverageAreThoseOfTheCaller) {
   EXPECT_EQ(Get("tenant-b")->rows_size(), 1);
 }
 
+TEST_F(RotationQueriesTest, APlanHasItsPasses) {
+  EXPECT_EQ(Get("tenant-a")->plans(0).passes(), 1u);
+  EXPECT_TRUE(Get("tenant-a")->plans(0).settings().has_sets_per_pass());
+  mailbox::Catalog catalog = world_.topology->catalog();
+  catalog.plans[0].sets = {{0b010}, {0}, {0}, {0}, {0}};
+  catalog.plans[0].settings = SettingsOf(DefaultTerms(mailbox::RotationProfile::kTwoSet), catalog.reference_clock_hz);
+  world_.topology = std::make_shared<Topology>(catalog, /*hash=*/80);
+  world_.Publish(0, 2);
+  const auto response = Get("tenant-a");
+  EXPECT_EQ(response->plans(0).settings().sets_per_pass(), 2u);
+  EXPECT_EQ(response->plans(0).passes(), 3u) << "one with a set, two with two";
+}
+
 TEST_F(RotationQueriesTest, WhatIsNotTheCallersIsAbsent) {
   EXPECT_EQ(Get("tenant-a", "vm1").status(), Get("tenant-a", "nothing").status());
   EXPECT_TRUE(absl::IsNotFound(Get("tenant-a", "vm1").status()));

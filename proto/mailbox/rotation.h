@@ -79,6 +79,10 @@ struct RotationPlan {
   bool operator==(const RotationPlan&) const = default;
 };
 
+// The runs (generations of a context) in which every set of a plan is counted: one has set 0, of kTwoSet the first;
+// each other one has the next `sets_per_pass` (0: one run has all).
+size_t Passes(size_t sets, size_t sets_per_pass);
+
 // What a block has of one plan. Index 0 of the innermost dimension is all of the block's own cycles; index 1 + g those
 // with the gate of group g open.
 struct RotationPart {

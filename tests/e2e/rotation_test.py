@@ -297,7 +297,9 @@ class RotationTest(unittest.TestCase):
                          ("8s", "4s", "0.500s"))
         self.assertEqual((settings["sets_per_pass"], settings["adapt"], settings["weights"]),
                          (2, False, {"sm_active_cycles": 2.0}))
-        self.assertEqual(len(plan()["sets"]), 3)
+        self.assertEqual((len(plan()["sets"]), plan()["passes"]), (3, 2))
+        for verb in ("show", "plan"):
+            self.assertRegex(self.rotation("tenant-a", verb, *where), r"(?m)^ *%d  two-set +3 +2 +2 " % plan()["number"])
         # A profile alone has the rest.
         site_layout.write(self.site.folder, "profile.yaml", TWO_SET.replace("sets_per_pass: 2\n", "").replace(
             "slots: {stable: 8s, fluctuating: 4s}\ninterval: 0.5s\nthreshold: 0.05\nstep: 4\n", ""))
