@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/counting/rotation_refusal.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
@@ -88,9 +89,9 @@ absl::Status RotationFollower::Apply(const std::string& device, const Topology& 
     request->vm = vm.id;
     const absl::Status applied = writer_.Apply(*request);
     if (!applied.ok()) {
-      return {applied.code(),
-              absl::StrCat(file_->path, ": not in force for VM ", vm.uuid.ToString(), ": ",
-                           absl::IsInvalidArgument(applied) ? "the device refuses these turns" : applied.message())};
+      return {applied.code(), absl::StrCat(file_->path, ": not in force for VM ", vm.uuid.ToString(), ": ",
+                                           absl::IsInvalidArgument(applied) ? RefusalText(*request, topology.catalog())
+                                                                            : applied.message())};
     }
     done_.insert(key);
     Record(device, vm);

@@ -35,6 +35,7 @@ uint64_t ValueOf(const mailbox::EventEstimate& numbers, uint64_t counted) {
 }  // namespace
 
 Rotation::Rotation(const mailbox::Catalog& catalog) : turns_(catalog.events.size()) {
+  for (const mailbox::RotationPlan& plan : catalog.plans) is_of_device_[plan.number] = plan.of_device;
   for (size_t i = 0; i < catalog.events.size(); ++i) {
     const mailbox::EventDetails& details = catalog.events[i].details;
     if (details.counting == mailbox::Counting::kFixed) continue;
@@ -44,15 +45,23 @@ Rotation::Rotation(const mailbox::Catalog& catalog) : turns_(catalog.events.size
     for (const mailbox::RotationPlan& plan : catalog.plans) {
       const bool is_random = plan.settings.profile == mailbox::RotationProfile::kFast;
       for (size_t set = 0; set < plan.sets.size(); ++set) {
-        if (mailbox::Includes(plan.sets[set], i)) turns_[i].turns.push_back({plan.number, set, is_random});
+        if (!mailbox::Includes(plan.sets[set], i)) continue;
+        turns_[i].turns.push_back({plan.number, set, is_random});
+        turns_[i].is_of_device = turns_[i].is_of_device || plan.of_device;
       }
     }
   }
 }
 
+bool Rotation::IsOfScope(uint16_t plan, const Event& event) const {
+  const auto found = is_of_device_.find(plan);
+  return found == is_of_device_.end() || found->second == event.is_of_device;
+}
+
 RotationTime Rotation::TimeOf(const BlockRotation& numbers, size_t event) const {
   RotationTime time;
   for (const RotationPart& part : numbers.parts) {
+    if (!IsOfScope(part.plan, turns_[event])) continue;
     const size_t column = ColumnOf(part, turns_[event].gate_group);
     if (column < part.enabled.size()) time.enabled += part.enabled[column];
     for (const Turn& turn : turns_[event].turns) {

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -45,7 +46,8 @@ class Rotation {
   // The number of such events.
   size_t events() const { return rotated_; }
 
-  // Of the row's own cycles: those in which the event could have been counted, and those in which it was.
+  // Of the row's own cycles, under all plans together: those in which the event could have been counted, and those in
+  // which it was. Cycles under plans that the catalogue no longer has are of the former only.
   mailbox::RotationTime TimeOf(const mailbox::BlockRotation& numbers, size_t event) const;
   // The share of those cycles: 1 for events that do not take turns; 0 where there is no number; NaN where the device
   // contradicts itself.
@@ -72,14 +74,19 @@ class Rotation {
     bool is_rotated = false;
     size_t place = 0;
     uint8_t gate_group = mailbox::kNoGateGroup;
+    bool is_of_device = false;  // takes turns in the device's own cycles
     std::vector<Turn> turns;
   };
+
+  // Whether a part of that plan is of the cycles in which the event takes turns.
+  bool IsOfScope(uint16_t plan, const Event& event) const;
 
   // nullptr: the event does not take turns, or the snapshot's counts are exact.
   const mailbox::BlockRotation* NumbersOf(const mailbox::Snapshot& data, size_t row, size_t event) const;
   EstimateMethod MethodOf(const mailbox::BlockRotation& numbers, size_t event) const;
 
   std::vector<Event> turns_;
+  std::map<uint16_t, bool> is_of_device_;  // by a plan's number
   size_t rotated_ = 0;
 };
 

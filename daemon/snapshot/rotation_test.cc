@@ -32,6 +32,29 @@ TEST_F(RotationTest, AnEstimateHasItsBoundsAndTimes) {
   EXPECT_EQ(rotation.Shown(data_, 1, kHits), 400u);
 }
 
+TEST_F(RotationTest, TimesAreOfAllPlansTogether) {
+  catalog_.plans.push_back({.number = 3, .sets = {{0b1110}}});
+  data_.rotation[1].parts.push_back({.plan = 3, .enabled = {500}, .running = {500}});
+  EXPECT_EQ(Rotation(catalog_).TimeOf(data_.rotation[1], kHits), (mailbox::RotationTime{1500, 1250}));
+  EXPECT_EQ(Rotation(catalog_).CoverageOf(data_, 1, kMisses), 0.5) << "750 of 1500";
+  catalog_.plans.pop_back();
+  EXPECT_EQ(Rotation(catalog_).TimeOf(data_.rotation[1], kHits), (mailbox::RotationTime{1500, 750}))
+      << "a plan that is forgotten";
+}
+
+TEST_F(RotationTest, TimesAreOfTheEventsOwnScope) {
+  catalog_.plans.push_back({.number = 1, .of_device = true, .sets = {{0b1000}, {0}}});
+  catalog_.plans[0].sets[1] = {0b0100};
+  data_.rotation[0].parts.push_back({.plan = 1, .enabled = {9000}, .running = {3000, 6000}});
+  const Rotation rotation(catalog_);
+  for (const size_t event : {kHits, kMisses, kDerivedMisses}) {
+    EXPECT_EQ(rotation.TimeOf(data_.rotation[0], event),
+              mailbox::TimeOf(data_.rotation[0], catalog_.plans, event, std::nullopt));
+  }
+  EXPECT_EQ(rotation.TimeOf(data_.rotation[0], kHits), (mailbox::RotationTime{1000, 750}));
+  EXPECT_EQ(rotation.TimeOf(data_.rotation[0], kDerivedMisses), (mailbox::RotationTime{9000, 3000}));
+}
+
 TEST_F(RotationTest, FixedEventsAreExact) {
   const Rotation rotation(catalog_);
   EXPECT_FALSE(rotation.IsRotated(kResident));

@@ -11,6 +11,7 @@
 
 #include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
+#include "daemon/counting/rotation_refusal.h"
 #include "daemon/message/scope_message.h"
 #include "daemon/view/rotation_settings.h"
 #include "daemon/view/row_filter.h"
@@ -73,6 +74,7 @@ class RotationWriter {
       sideband::v1::RotationPlan& out = *response.add_plans();
       out.set_number(plan.number);
       FillRotationSettings(plan.settings, catalog_, readable_, *out.mutable_settings());
+      out.set_passes(static_cast<uint32_t>(mailbox::Passes(plan.sets.size(), plan.settings.sets_per_pass)));
       for (const mailbox::EventSet& set : plan.sets) AddSet(set, out);
     }
   }
@@ -123,6 +125,12 @@ class RotationChange {
   RotationChange(const Caller& caller, const VisibleDevice& device, const SetRotationRequest& request)
       : caller_(caller), view_(*device.view), topology_(*device.view->topology()), request_(request) {}
 
+  // Its VM and contexts alone.
+  absl::StatusOr<mailbox::RotationRequest> Scope() {
+    SIDEBAND_RETURN_IF_ERROR(ReadScope());
+    return std::move(wanted_);
+  }
+
   absl::StatusOr<mailbox::RotationRequest> Read() {
     SIDEBAND_RETURN_IF_ERROR(ReadScope());
     SIDEBAND_ASSIGN_OR_RETURN(wanted_.settings,
@@ -130,6 +138,8 @@ class RotationChange {
     SIDEBAND_ASSIGN_OR_RETURN(wanted_.events, EventsOf(request_.events(), "events"));
     SIDEBAND_ASSIGN_OR_RETURN(wanted_.always, EventsOf(request_.always(), "always"));
     if (request_.events().empty()) wanted_.events = AllThatCan();
+    const bool has_events = std::ranges::any_of(wanted_.events, [](uint64_t word) { return word != 0; });
+    if (!has_events) return NotFound();
     for (size_t event = 0; event < readable_.size(); ++event) {
       if (!mailbox::Includes(wanted_.always, event) || mailbox::Includes(wanted_.events, event)) continue;
       return absl::InvalidArgumentError(
@@ -218,23 +228,23 @@ class RotationChange {
 
 absl::Status CannotChange() { return absl::FailedPreconditionError("what takes turns cannot be changed"); }
 
-// What the device refuses, which does not say why.
-absl::Status Refusal(const mailbox::RotationRequest&) {
-  return absl::FailedPreconditionError(
-      "the device refuses these turns: too short or too long ones, events that do not fit on its counters, or more "
-      "sets "
-      "and plans than it has room for until it restarts");
+absl::Status Refusal(const mailbox::RotationRequest& request, const Catalog& catalog) {
+  return absl::FailedPreconditionError(RefusalText(request, catalog));
 }
 
-absl::Status Refusal(const LearnRequest&) {
-  return absl::FailedPreconditionError("the device has nothing to learn from there");
+absl::Status Refusal(const LearnRequest&, const Catalog&) {
+  return absl::FailedPreconditionError(
+      "the device has nothing to learn from there: all turns of the VM or context are equally long, as on a chip "
+      "without an event of instructions");
 }
 
 // The error as callers see it: what the mailbox reports, in the request's words.
 template <typename What>
-absl::Status ForCaller(const What& what, const absl::Status& status) {
+absl::Status ForCaller(const What& what, const Catalog& catalog, const absl::Status& status) {
   if (status.ok()) return status;
-  if (absl::IsInvalidArgument(status) || absl::IsNotFound(status)) return Refusal(what);
+  const bool is_refused =
+      absl::IsInvalidArgument(status) || absl::IsNotFound(status) || absl::IsFailedPrecondition(status);
+  if (is_refused) return Refusal(what, catalog);
   if (absl::IsUnimplemented(status)) {
     return absl::FailedPreconditionError(absl::StrCat("the device's turns cannot be changed: ", status.message()));
   }
@@ -244,9 +254,9 @@ absl::Status ForCaller(const What& what, const absl::Status& status) {
 template <typename Response, typename What>
 absl::Status Hand(RotationSink& sink, const VisibleDevice& device, const What& what, RotationDone<Response> done) {
   return sink.Ask(device.index, {device.snapshot->data.boot_id, device.snapshot->topology, what},
-                  [what, done = std::move(done)](const absl::Status& status) {
+                  [what, topology = device.snapshot->topology, done = std::move(done)](const absl::Status& status) {
                     if (status.ok()) return done(Response());
-                    done(ForCaller(what, status));
+                    done(ForCaller(what, topology->catalog(), status));
                   });
 }
 
@@ -288,7 +298,7 @@ absl::Status LearnRotation(Reader& reader, RotationSink* sink, const Caller& cal
   SetRotationRequest of_scope;
   of_scope.set_vm(request.vm());
   if (!request.context().empty()) of_scope.add_contexts(request.context());
-  SIDEBAND_ASSIGN_OR_RETURN(const mailbox::RotationRequest scope, RotationChange(caller, device, of_scope).Read());
+  SIDEBAND_ASSIGN_OR_RETURN(const mailbox::RotationRequest scope, RotationChange(caller, device, of_scope).Scope());
   if (sink == nullptr) return CannotChange();
   // A context that is named is one: several of a name cannot be told apart.
   if (scope.contexts.size() > 1) return NotFound();

@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <memory>
 #include <utility>
 #include <variant>
 
 #include "absl/strings/match.h"
 #include "daemon/view/fake_world.h"
 #include "daemon/view/row_filter.h"
+#include "proto/rotation_file/rotation_terms.h"
 
 namespace sideband::daemon {
 namespace {
@@ -28,6 +31,9 @@ class FakeSink final : public RotationSink {
     size_t device;
     RotationOrder order;
   };
+  const mailbox::RotationSettings& Settings(size_t order) const {
+    return std::get<mailbox::RotationRequest>(applied[order].order.what).settings;
+  }
   std::vector<Applied> applied;
   absl::Status asked;   // of Ask
   absl::Status answer;  // of the device
@@ -118,6 +124,19 @@ TEST_F(RotationQueriesTest, RowsPlansAndCoverageAreThoseOfTheCaller) {
   EXPECT_EQ(Get("tenant-b")->rows_size(), 1);
 }
 
+TEST_F(RotationQueriesTest, APlanHasItsPasses) {
+  EXPECT_EQ(Get("tenant-a")->plans(0).passes(), 1u);
+  EXPECT_TRUE(Get("tenant-a")->plans(0).settings().has_sets_per_pass());
+  mailbox::Catalog catalog = world_.topology->catalog();
+  catalog.plans[0].sets = {{0b010}, {0}, {0}, {0}, {0}};
+  catalog.plans[0].settings = SettingsOf(DefaultTerms(mailbox::RotationProfile::kTwoSet), catalog.reference_clock_hz);
+  world_.topology = std::make_shared<Topology>(catalog, /*hash=*/80);
+  world_.Publish(0, 2);
+  const auto response = Get("tenant-a");
+  EXPECT_EQ(response->plans(0).settings().sets_per_pass(), 2u);
+  EXPECT_EQ(response->plans(0).passes(), 3u) << "one with a set, two with two";
+}
+
 TEST_F(RotationQueriesTest, WhatIsNotTheCallersIsAbsent) {
   EXPECT_EQ(Get("tenant-a", "vm1").status(), Get("tenant-a", "nothing").status());
   EXPECT_TRUE(absl::IsNotFound(Get("tenant-a", "vm1").status()));
@@ -153,6 +172,24 @@ TEST_F(RotationQueriesTest, AChangeIsHandedOnAsTheDeviceHasIt) {
   EXPECT_EQ(wanted.settings.weights.at(1), 2500u);
 }
 
+TEST_F(RotationQueriesTest, DefaultsAreOfTheProfileAndTheClock) {
+  mailbox::Catalog catalog = world_.topology->catalog();
+  catalog.reference_clock_hz = 1'500'000'000;
+  world_.topology = std::make_shared<Topology>(catalog, /*hash=*/78);
+  world_.Publish(0, 2);
+  SetRotationRequest request = Change("vm0");
+  ASSERT_TRUE(Set("tenant-a", request).ok());
+  EXPECT_EQ(sink_.Settings(0).stable_slot, 300'000u) << "200 us";
+  EXPECT_EQ(sink_.Settings(0).sets_per_pass, 0u);
+  EXPECT_TRUE(sink_.Settings(0).adapt);
+  request.mutable_settings()->set_profile(sideband::v1::RotationSettings::PROFILE_TWO_SET);
+  ASSERT_TRUE(Set("tenant-a", request).ok());
+  EXPECT_EQ(sink_.Settings(1), SettingsOf(DefaultTerms(mailbox::RotationProfile::kTwoSet), 1'500'000'000));
+  request.mutable_settings()->set_sets_per_pass(0);
+  ASSERT_TRUE(Set("tenant-a", request).ok());
+  EXPECT_EQ(sink_.Settings(2).sets_per_pass, 0u) << "all";
+}
+
 TEST_F(RotationQueriesTest, WithoutTheRightAVmIsAbsent) {
   EXPECT_TRUE(absl::IsNotFound(Set("tenant-b", Change("vm1")))) << "it may read it only";
   EXPECT_EQ(Set("tenant-a", Change("vm1")), Set("tenant-a", Change("nothing")));
@@ -167,16 +204,32 @@ TEST_F(RotationQueriesTest, WithoutTheRightAVmIsAbsent) {
 TEST_F(RotationQueriesTest, MistakesAreNamed) {
   EXPECT_EQ(Refusal([](auto& r) { r.add_events("cycles"); }), "events: cycles does not take turns");
   EXPECT_EQ(Refusal([](auto& r) { r.add_events("pcie_bytes"); }), NotFound().message());
-  EXPECT_EQ(Refusal([](auto& r) { r.mutable_settings()->set_threshold(0); }),
-            "settings.threshold: must be from 0.001 to 1");
-  EXPECT_EQ(Refusal([](auto& r) { r.mutable_settings()->set_step(0); }), "settings.step: must be from 1 to 1000");
+  EXPECT_EQ(Refusal([](auto& r) { r.mutable_settings()->set_threshold(1.5); }),
+            "settings.threshold: must be a number from 0 to 1, such as 0.05");
+  EXPECT_EQ(Refusal([](auto& r) { r.mutable_settings()->set_threshold(std::nan("")); }),
+            "settings.threshold: must be a number from 0 to 1, such as 0.05");
+  EXPECT_EQ(Refusal([](auto& r) { r.mutable_settings()->set_step(0); }),
+            "settings.step: must be a whole number from 1 to 1000000");
+  EXPECT_EQ(Refusal([](auto& r) { r.mutable_settings()->set_sets_per_pass(65); }),
+            "settings.sets_per_pass: must be 0, which is all, or a whole number from 1 to 64");
+  EXPECT_EQ(Refusal([](auto& r) { r.mutable_settings()->mutable_interval()->set_seconds(24 * 3600 + 1); }),
+            "settings.interval: must be a time from 1ns to 24h, such as 200us");
   EXPECT_EQ(Refusal([](auto& r) { (*r.mutable_settings()->mutable_weights())["dram_bytes"] = -1; }),
-            "settings.weights: dram_bytes must be from 0.001 to 1000000");
+            "settings.weights: dram_bytes must be a number from 0 to 1000");
   EXPECT_EQ(Refusal([](auto& r) {
               r.mutable_settings()->set_profile(sideband::v1::RotationSettings::PROFILE_TWO_SET);
               r.mutable_settings()->set_adapt(true);
             }),
             "settings.adapt: is of the profile fast only");
+  EXPECT_TRUE(sink_.applied.empty());
+}
+
+TEST_F(RotationQueriesTest, ThereIsAnEventThatTakesTurns) {
+  mailbox::Catalog catalog = world_.topology->catalog();
+  catalog.events[1].masked = true;
+  world_.topology = std::make_shared<Topology>(catalog, /*hash=*/79);
+  world_.Publish(0, 2);
+  EXPECT_TRUE(absl::IsNotFound(Set("tenant-a", Change("vm0"))));
   EXPECT_TRUE(sink_.applied.empty());
 }
 
@@ -201,6 +254,11 @@ TEST_F(RotationQueriesTest, WhatTheDeviceAnswersIsInTheCallersWords) {
   const absl::Status refused = answered(absl::InvalidArgumentError("ROTATE: ERR_DATA"));
   EXPECT_TRUE(absl::IsFailedPrecondition(refused));
   EXPECT_TRUE(absl::StartsWith(refused.message(), "the device refuses these turns: ")) << refused;
+  EXPECT_EQ(refused.message().find("slots."), std::string::npos) << "turns as long as the device's own";
+  SetRotationRequest shorter = Change("vm0");
+  shorter.mutable_settings()->mutable_stable_slot()->set_nanos(500);
+  EXPECT_TRUE(
+      absl::StrContains(Set("tenant-a", shorter).message(), "slots.stable: 500ns may be shorter than 8 periods"));
   EXPECT_EQ(answered(absl::UnimplementedError("ROTATE: no")).message(),
             "the device's turns cannot be changed: ROTATE: no");
   EXPECT_EQ(answered(absl::AbortedError("interference")),
@@ -216,9 +274,14 @@ TEST_F(RotationQueriesTest, LearningNeedsTheRightToChange) {
   EXPECT_TRUE(absl::IsNotFound(Learn("tenant-b", "vm1", "train"))) << "it may read it only";
   EXPECT_EQ(Learn("tenant-a", "vm1", "train"), Learn("tenant-a", "nothing", ""));
   EXPECT_EQ(sink_.applied.size(), 2u);
-  sink_.answer = absl::NotFoundError("ROTATE: nothing rotates there");
-  EXPECT_EQ(Learn("tenant-a", "vm0", "compute"),
-            absl::FailedPreconditionError("the device has nothing to learn from there"));
+  for (const absl::Status& refused :
+       {absl::NotFoundError("ROTATE: nothing rotates there"), absl::InvalidArgumentError("ROTATE: ERR_DATA"),
+        absl::FailedPreconditionError("ROTATE: nothing to learn")}) {
+    sink_.answer = refused;
+    const absl::Status answer = Learn("tenant-a", "vm0", "compute");
+    EXPECT_TRUE(absl::IsFailedPrecondition(answer)) << refused;
+    EXPECT_TRUE(absl::StartsWith(answer.message(), "the device has nothing to learn from there: ")) << answer;
+  }
 }
 
 }  // namespace

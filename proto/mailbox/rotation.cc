@@ -29,6 +29,11 @@ bool IsOfDevice(const std::vector<RotationPlan>& plans, size_t event) {
 
 }  // namespace
 
+size_t Passes(size_t sets, size_t sets_per_pass) {
+  if (sets_per_pass == 0 || sets_per_pass >= sets) return 1;
+  return 1 + (sets - 1 + sets_per_pass - 1) / sets_per_pass;
+}
+
 RotationTime TimeOf(const BlockRotation& numbers, const std::vector<RotationPlan>& plans, size_t event,
                     std::optional<size_t> gate_group) {
   const size_t column = gate_group ? 1 + *gate_group : 0;

@@ -45,7 +45,8 @@ enum class RotationProfile : uint8_t {
   kTwoSet = 1,  // two sets alternate; each generation of a context counts other two (a pass)
 };
 
-// How the turns are made. Times are in cycles of the reference clock, and of each context's own.
+// How the turns are made. Times are in cycles of the reference clock, and of each context's own. The values here are
+// those of kFast at 1 GHz; proto/rotation_file has each profile's at every clock.
 struct RotationSettings {
   RotationProfile profile = RotationProfile::kFast;
   uint64_t stable_slot = 200'000, fluctuating_slot = 100'000;
@@ -78,11 +79,15 @@ struct RotationPlan {
   bool operator==(const RotationPlan&) const = default;
 };
 
+// The runs (generations of a context) in which every set of a plan is counted: one has set 0, of kTwoSet the first;
+// each other one has the next `sets_per_pass` (0: one run has all).
+size_t Passes(size_t sets, size_t sets_per_pass);
+
 // What a block has of one plan. Index 0 of the innermost dimension is all of the block's own cycles; index 1 + g those
 // with the gate of group g open.
 struct RotationPart {
   uint16_t plan = 0;              // its number
-  std::vector<uint64_t> enabled;  // cycles since the plan began
+  std::vector<uint64_t> enabled;  // cycles under the plan
   std::vector<uint64_t> running;  // the same of each set's slots: set after set
   bool operator==(const RotationPart&) const = default;
 };

@@ -59,6 +59,14 @@ TEST(RotationTest, GatedTimesAreThoseOfPartsWithTheGroup) {
   EXPECT_EQ(TimeOf(Numbers(), catalog.plans, 5, 2), RotationTime{});
 }
 
+TEST(RotationTest, PassesCountEverySetOnce) {
+  EXPECT_EQ(Passes(5, 0), 1u) << "all in one";
+  EXPECT_EQ(Passes(5, 5), 1u);
+  EXPECT_EQ(Passes(5, 1), 5u);
+  EXPECT_EQ(Passes(5, 2), 3u) << "1 and 2 · 2";
+  EXPECT_EQ(Passes(6, 2), 4u) << "1, 2, 2 and 1";
+}
+
 TEST(RotationTest, ALayoutTellsTheSame) {
   const Catalog catalog = TwoPlans();
   EXPECT_EQ(RotatedEvents(catalog), (std::vector<uint16_t>{2, 5, 6, 69}));

@@ -56,6 +56,19 @@ TEST(RotationFileTest, HasTheTextsTimesWithTwoSets) {
   EXPECT_FALSE(settings.adapt);
 }
 
+TEST(RotationFileTest, TimesAreOfAnyClock) {
+  for (const auto profile : {RotationProfile::kFast, RotationProfile::kTwoSet}) {
+    const RotationTerms terms = DefaultTerms(profile);
+    const mailbox::RotationSettings at_1_ghz = SettingsOf(terms, kClockHz),
+                                    at_1410_mhz = SettingsOf(terms, 1'410'000'000);
+    EXPECT_EQ(at_1410_mhz.stable_slot, at_1_ghz.stable_slot * 141 / 100);
+    EXPECT_EQ(at_1410_mhz.fluctuating_slot, at_1_ghz.fluctuating_slot * 141 / 100);
+    EXPECT_EQ(at_1410_mhz.interval, at_1_ghz.interval * 141 / 100);
+  }
+  EXPECT_GT(SettingsOf(DefaultTerms(RotationProfile::kTwoSet), ~uint64_t{0}).stable_slot, uint64_t{1} << 61)
+      << "a clock that a device made up";
+}
+
 TEST(RotationFileTest, ReadsEverySetting) {
   const mailbox::RotationSettings settings = Settings(
       "profile: fast\nslots: {stable: 3us, fluctuating: 64ns}\ninterval: 1ms\nthreshold: 0.125\nstep: 7\n"
