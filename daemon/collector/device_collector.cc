@@ -108,10 +108,9 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   FlagPartialRows(topology.coverage(), snapshot->data);
   FlagEstimatedRows(*snapshot);
   // Rates and created times are computed from redacted data only.
-  const mailbox::Snapshot* const earlier = before == nullptr ? nullptr : &before->data;
-  snapshot->rates = Rates(earlier, snapshot->data);
+  snapshot->rates = Rates(before.get(), *snapshot);
   DropUncountedRates(topology.coverage(), snapshot->data.counters_per_block, snapshot->rates);
-  snapshot->elapsed = Elapsed(earlier, snapshot->data);
+  snapshot->elapsed = Elapsed(before.get(), *snapshot);
   if (before != nullptr) RateEstimates(*before, *snapshot);
   snapshot->created = Created(snapshot->data, taken, redacted.device_row_is_new);
   snapshot->booted = creation_times_.booted();

@@ -304,6 +304,16 @@ TEST_F(DeviceCollectorTest, RatesAreThoseOfThePublishedRows) {
   EXPECT_THAT(CountOnAndCollect()->rates, ElementsAre(1, 0, 1, 0, 1, 0)) << "not the secret VM's 100";
 }
 
+// What one tenant changes must not be seen in the rates of others.
+TEST_F(DeviceCollectorTest, RatesGoOnWhereTheCatalogueOnlyTellsMore) {
+  Start();
+  const auto first = Collect();
+  device_.catalog.vms[0].name = "another name";
+  const auto second = CountOnAndCollect();
+  EXPECT_NE(first->topology, second->topology);
+  EXPECT_THAT(second->rates, ElementsAre(111, 50, 1, 0, 1, 0, 100, 0, 100, 0));
+}
+
 TEST_F(DeviceCollectorTest, ThereIsNoRateAcrossARestart) {
   Start();
   Collect();

@@ -21,8 +21,8 @@ class EstimatedRowsTest : public testing::Test {
     data.counters[4 + kHits] = counted;
     data.rotation[1].events[0] = hits;
     DeviceSnapshot now = RotatingSnapshot(before.topology, std::move(data));
-    now.rates = Rates(&before.data, now.data);
-    now.elapsed = Elapsed(&before.data, now.data);
+    now.rates = Rates(&before, now);
+    now.elapsed = Elapsed(&before, now);
     RateEstimates(before, now);
     return now;
   }

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "absl/numeric/int128.h"
+#include "daemon/message/time_message.h"
 #include "daemon/snapshot/level.h"
 
 namespace sideband::daemon {
@@ -26,18 +26,12 @@ sideband::v1::Event::Counting CountingMessage(mailbox::Counting counting) {
   return sideband::v1::Event::COUNTING_UNSPECIFIED;
 }
 
-// 0 where the clock is unknown.
-uint64_t Nanoseconds(uint64_t cycles, uint64_t hertz) {
-  if (hertz == 0) return 0;
-  return static_cast<uint64_t>(absl::uint128(cycles) * 1'000'000'000 / hertz);
-}
-
 void FillEstimate(const Estimate& estimate, uint64_t hertz, sideband::v1::Estimate& out) {
   if (estimate.deviation != mailbox::kUnknownNumber) out.set_standard_error(estimate.deviation);
   out.set_lower(estimate.lower);
   if (estimate.upper != mailbox::kUnknownNumber) out.set_upper(estimate.upper);
-  out.set_time_enabled_ns(Nanoseconds(estimate.time.enabled, hertz));
-  out.set_time_running_ns(Nanoseconds(estimate.time.running, hertz));
+  out.set_time_enabled_ns(NanosecondsOf(estimate.time.enabled, hertz));
+  out.set_time_running_ns(NanosecondsOf(estimate.time.running, hertz));
   out.set_method(estimate.method == EstimateMethod::kRandomTurns ? sideband::v1::Estimate::METHOD_RANDOM_TURNS
                                                                  : sideband::v1::Estimate::METHOD_MODEL);
 }

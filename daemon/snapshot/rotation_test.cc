@@ -102,6 +102,19 @@ TEST_F(RotationTest, TimesAreThoseOfAllPlansAndOfTheGate) {
   EXPECT_EQ(rotation.TimeOf(data_.rotation[1], kMisses).running, 340u);
 }
 
+// Slices and the device turn at the same time, each in their own cycles.
+TEST_F(RotationTest, EventsOfTheDeviceHaveTheTimesOfItsOwnTurns) {
+  catalog_.events[kMisses].scope = mailbox::EventScope::kDevice;
+  catalog_.plans = {{.number = 0, .sets = {{0b0010}, {0b1000}}, .derived = {}},
+                    {.number = 1, .of_device = true, .sets = {{0b0100}, {0}}, .derived = {}}};
+  data_.rotation[0].parts = {{.plan = 0, .enabled = {4000}, .running = {3000, 1000}},
+                             {.plan = 1, .enabled = {1000}, .running = {500, 500}}};
+  const Rotation rotation(catalog_);
+  EXPECT_EQ(rotation.Of(data_, 0, kMisses)->time, (mailbox::RotationTime{.enabled = 1000, .running = 500}));
+  EXPECT_EQ(rotation.CoverageOf(data_, 0, kMisses), 0.5);
+  EXPECT_EQ(rotation.CoverageOf(data_, 0, kHits), 0.75);
+}
+
 TEST_F(RotationTest, AlternatingTurnsAreAModel) {
   EXPECT_EQ(Rotation(catalog_).Of(data_, 1, kHits)->method, EstimateMethod::kRandomTurns);
   catalog_.plans[0].settings.profile = mailbox::RotationProfile::kTwoSet;

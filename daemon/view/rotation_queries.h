@@ -16,7 +16,8 @@
 
 namespace sideband::daemon {
 
-// The rows that the caller may read, their plans, and of both the events that it may read. NotFound() where the request
+// The rows that the caller may read, their plans, and of both the events that it may read there. Operators see the
+// device's numbers of plans, others those of the plans that they see. NotFound() where the request
 // names anything else, and for a device without events that take turns. INVALID_ARGUMENT without a device.
 absl::StatusOr<sideband::v1::GetRotationResponse> GetRotation(Reader& reader, const Caller& caller,
                                                               const sideband::v1::GetRotationRequest& request);

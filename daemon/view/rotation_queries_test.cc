@@ -137,6 +137,74 @@ TEST_F(RotationQueriesTest, APlanHasItsPasses) {
   EXPECT_EQ(response->plans(0).passes(), 3u) << "one with a set, two with two";
 }
 
+// The device counts all plans of a boot: vm0 has its plans 4 and 9, vm1 7.
+class ManyPlansTest : public RotationQueriesTest {
+ protected:
+  ManyPlansTest() {
+    mailbox::Catalog catalog = world_.topology->catalog();
+    catalog.events[0].details.counting = mailbox::Counting::kRotated;
+    for (const uint16_t number : {4, 7, 9}) {
+      mailbox::RotationPlan plan{.number = number, .sets = {{0b001}, {0b010}}, .derived = {}, .settings = {}};
+      plan.settings.weights = {{0, 2000}, {1, 3000}};
+      catalog.plans.push_back(plan);
+    }
+    world_.topology = std::make_shared<Topology>(catalog, /*hash=*/9);
+    world_.Publish(0, 2);
+    auto snapshot = std::make_shared<DeviceSnapshot>(*world_.store.Newest(0));
+    for (size_t row = 0; row < snapshot->data.blocks.size(); ++row) {
+      auto& numbers = snapshot->data.rotation[row];
+      const uint16_t vm = snapshot->data.blocks[row].vm;
+      numbers.events.resize(2);
+      if (vm == 1) numbers.parts.push_back(PartOf(4)), numbers.parts.push_back(PartOf(9));
+      if (vm == 2) numbers.parts.push_back(PartOf(7));
+      numbers.parts.push_back({.plan = mailbox::kForgottenPlan, .enabled = {5}, .running = {}});
+    }
+    world_.store.Publish(0, std::move(snapshot));
+  }
+  static mailbox::RotationPart PartOf(uint16_t plan) { return {.plan = plan, .enabled = {10}, .running = {5, 5}}; }
+
+  std::vector<uint32_t> PlansOf(const std::string& who, const std::string& vm = "") {
+    const auto response = Get(who, vm);
+    std::vector<uint32_t> numbers;
+    for (const auto& plan : response->plans()) numbers.push_back(plan.number());
+    return numbers;
+  }
+};
+
+TEST_F(ManyPlansTest, ATenantsPlansAreCountedForItself) {
+  EXPECT_EQ(PlansOf("ops"), (std::vector<uint32_t>{0, 4, 7, 9})) << "the device's numbers";
+  EXPECT_EQ(PlansOf("tenant-a"), (std::vector<uint32_t>{0, 1, 2}));
+  EXPECT_EQ(PlansOf("tenant-b"), (std::vector<uint32_t>{0, 1}));
+  const auto response = Get("tenant-a");
+  std::vector<uint32_t> parts;
+  for (const auto& part : response->rows(0).parts()) parts.push_back(part.plan());
+  EXPECT_EQ(parts, (std::vector<uint32_t>{0, 1, 2, mailbox::kForgottenPlan}));
+}
+
+// tenant-both may read both events in vm0 and one of them in vm1.
+TEST_F(ManyPlansTest, APlanHasTheEventsThatAreReadableInItsRows) {
+  world_.policy.Replace(*Policy::Parse(R"(version: 1
+tenants:
+  - name: both
+    identities: ["spiffe://example.org/both"]
+    vms:
+      - {uuid: 00000000-0000-0000-0000-0000000000a0, rights: [read]}
+      - {uuid: 00000000-0000-0000-0000-0000000000a1, rights: [read], events: [cycles]}
+)",
+                                       "policy.yaml"),
+                        nullptr);
+  const auto response = Get("both");
+  ASSERT_EQ(response->plans_size(), 4);
+  const auto& of_vm1 = response->plans(3);
+  EXPECT_EQ(of_vm1.number(), 3u) << "after those of vm0";
+  EXPECT_EQ(of_vm1.sets(0).events_size(), 1);
+  EXPECT_EQ(of_vm1.sets(1).events_size(), 0) << "dram_bytes";
+  EXPECT_EQ(of_vm1.settings().weights_size(), 1);
+  EXPECT_EQ(response->plans(1).sets(1).events(0), "dram_bytes") << "of vm0";
+  const auto filtered = Get("both", "vm1");
+  EXPECT_EQ(filtered->plans(1).number(), 3u) << "the same, whatever is asked for";
+}
+
 TEST_F(RotationQueriesTest, WhatIsNotTheCallersIsAbsent) {
   EXPECT_EQ(Get("tenant-a", "vm1").status(), Get("tenant-a", "nothing").status());
   EXPECT_TRUE(absl::IsNotFound(Get("tenant-a", "vm1").status()));
@@ -162,6 +230,7 @@ TEST_F(RotationQueriesTest, AChangeIsHandedOnAsTheDeviceHasIt) {
   EXPECT_EQ(sink_.applied[0].device, 0u);
   EXPECT_EQ(sink_.applied[0].order.boot_id, 77u);
   EXPECT_EQ(sink_.applied[0].order.topology, world_.topology);
+  EXPECT_EQ(sink_.applied[0].order.asker, world_.reader.Identify(CredentialsOf("tenant-a"))->principal.group());
   EXPECT_EQ(wanted.vm, 1);
   EXPECT_EQ(wanted.contexts, (std::vector<uint16_t>{10, 11}));
   EXPECT_EQ(wanted.events, (mailbox::EventSet{0b010}));

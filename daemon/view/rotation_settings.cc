@@ -33,9 +33,8 @@ absl::Status MustBe(absl::string_view field, absl::string_view range) {
 bool IsUpTo(double most, double number) { return number >= 0 && number <= most; }
 
 void SetTime(uint64_t cycles, uint64_t hertz, google::protobuf::Duration& out) {
-  const absl::uint128 ns = absl::uint128(cycles) * 1'000'000'000 / hertz;
-  SetDuration(absl::Nanoseconds(static_cast<int64_t>(std::min<absl::uint128>(ns, std::numeric_limits<int64_t>::max()))),
-              out);
+  constexpr uint64_t kLongest = std::numeric_limits<int64_t>::max();
+  SetDuration(absl::Nanoseconds(std::min(NanosecondsOf(cycles, hertz), kLongest)), out);
 }
 
 absl::StatusOr<RotationProfile> ProfileOf(const sideband::v1::RotationSettings& from) {

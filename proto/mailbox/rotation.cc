@@ -41,7 +41,7 @@ RotationTime TimeOf(const BlockRotation& numbers, const std::vector<RotationPlan
   RotationTime time;
   for (const RotationPart& part : numbers.parts) {
     const RotationPlan* const plan = Find(plans, part.plan);
-    const bool is_of_scope = plan == nullptr || plan->of_device == of_device;
+    const bool is_of_scope = (plan != nullptr && plan->of_device) == of_device;
     if (column >= part.enabled.size() || !is_of_scope) continue;
     time.enabled += part.enabled[column];
     if (plan != nullptr) time.running += RunningOf(part, *plan, event, column);

@@ -21,9 +21,11 @@
 namespace sideband::mailbox {
 
 inline constexpr size_t kRotationSetsMax = 64;  // of all plans of a device together
-inline constexpr size_t kRotationSlotsMax = std::numeric_limits<uint32_t>::max();
 inline constexpr size_t kRelationsMax = 1024;
 inline constexpr size_t kPlansMax = 64;
+inline constexpr uint16_t kOwnPlan = 0;  // the number of the plan that the chip boots with
+// The part of a block that has the enabled cycles of plans that the device does not know any more.
+inline constexpr uint16_t kForgottenPlan = 0xFFFF;
 
 // What is always true of the contributions of events in any cycles, of one clock, of one scope, and of one gate group
 // or of none.
@@ -119,9 +121,9 @@ struct RotationTime {
 };
 
 // Of an event with the gate group of that index (none: of no group), in all parts. Running are the slots of the sets
-// that include the event. A part whose plan is not among `plans` counts in enabled only; one without the group does not
-// count at all, nor one whose plan is of the other scope: events are of the device where a plan of the device includes
-// them.
+// that include the event. A part without the group does not count at all, nor one whose plan is of the other scope:
+// events are of the device where a plan of the device includes them. A part whose plan is not among `plans` counts in
+// enabled only, of events that are not of the device, whose plan is never forgotten.
 RotationTime TimeOf(const BlockRotation& numbers, const std::vector<RotationPlan>& plans, size_t event,
                     std::optional<size_t> gate_group);
 

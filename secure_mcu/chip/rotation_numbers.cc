@@ -48,8 +48,8 @@ void RotationNumbers::Forget(uint16_t plan) {
   for (auto& [block, row] : rows_) {
     const auto part = row.parts.extract(plan);
     if (part.empty()) continue;
-    mailbox::RotationPart& forgotten = row.parts[kForgottenPlan];
-    forgotten.plan = kForgottenPlan;
+    mailbox::RotationPart& forgotten = row.parts[mailbox::kForgottenPlan];
+    forgotten.plan = mailbox::kForgottenPlan;
     AddDifferences({}, part.mapped().enabled, forgotten.enabled);
   }
 }

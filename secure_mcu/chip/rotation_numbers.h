@@ -20,9 +20,6 @@
 
 namespace sideband::mcu {
 
-// A part of it has the enabled cycles of plans that are not known any more.
-inline constexpr uint16_t kForgottenPlan = 0xFFFF;
-
 // Not thread-safe.
 class RotationNumbers {
  public:
@@ -33,7 +30,7 @@ class RotationNumbers {
   // another generation of the block begin at 0.
   void Add(BlockId block, uint32_t generation, uint16_t plan, const LeafNumbers& before, const LeafNumbers& now,
            std::span<const size_t> indices);
-  // The plan's cycles are enabled ones of kForgottenPlan from now on. No context is under it.
+  // The plan's cycles are enabled ones of mailbox::kForgottenPlan from now on. No context is under it.
   void Forget(uint16_t plan);
   // Of a block that has none yet, without parts. A saturated counter has no bound.
   mailbox::BlockRotation Of(BlockId block, uint32_t generation, bool is_saturated) const;

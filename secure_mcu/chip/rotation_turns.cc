@@ -9,8 +9,10 @@
 namespace sideband::mcu {
 namespace {
 
-// The numbers after them are of plans that are added, whether or not device-scope events turn.
-constexpr uint16_t kOwnPlan = 0, kDevicePlan = 1;
+using mailbox::kOwnPlan;
+
+// The numbers after both are of plans that are added, whether or not device-scope events turn.
+constexpr uint16_t kDevicePlan = 1;
 
 mailbox::EventSet ConnectedIn(const CounterPlan& plan, size_t set, size_t events) {
   mailbox::EventSet connected = mailbox::EmptySet(events);

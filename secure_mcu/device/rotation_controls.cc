@@ -27,9 +27,8 @@ bool IsPartial(const BlockRotation& numbers, const std::vector<RotationPlan>& pl
   });
 }
 
-// What a plan is made of, whoever it is for.
+// Not of another VM: that its number is returned would tell that it is in force there.
 bool IsSamePlan(RotationRequest a, const RotationRequest& b) {
-  a.vm = b.vm;
   a.contexts = b.contexts;
   return a == b;
 }

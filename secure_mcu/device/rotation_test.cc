@@ -162,6 +162,17 @@ mailbox::RotationRequest RequestOf(uint16_t vm, uint64_t events, uint64_t slot) 
   return request;
 }
 
+// The number of a plan that is guessed does not tell whether another VM has it.
+TEST_F(RotationTest, VmsShareNoPlan) {
+  const auto device = StartRotating();
+  ASSERT_TRUE(device->ApplyRotation(RequestOf(1, 0b1111111, 20'000)).ok());
+  ASSERT_TRUE(device->ApplyRotation(RequestOf(2, 0b1111111, 20'000)).ok());
+  EXPECT_NE(device->GetRotation(1, 0)->number, device->GetRotation(2, 0)->number);
+  const uint16_t number = device->GetRotation(1, 0)->number;
+  ASSERT_TRUE(device->ApplyRotation(RequestOf(1, 0b1111111, 20'000)).ok());
+  EXPECT_EQ(device->GetRotation(1, 0)->number, number) << "the same again is the same";
+}
+
 // Nobody can use up what others need.
 TEST_F(RotationTest, PlansThatNobodyHasMakeRoomForOthers) {
   const auto device = StartRotating();
