@@ -106,7 +106,7 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   snapshot->data = std::move(redacted.shown);
   snapshot->estimated = topology.rotation().ShownCounters(snapshot->data);
   FlagPartialRows(topology.coverage(), snapshot->data);
-  FlagEstimatedRows(*snapshot);
+  FlagRotatedRows(*snapshot);
   // Rates and created times are computed from redacted data only.
   const mailbox::Snapshot* const earlier = before == nullptr ? nullptr : &before->data;
   snapshot->rates = Rates(earlier, snapshot->data);
