@@ -106,7 +106,7 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   snapshot->data = std::move(redacted.shown);
   snapshot->estimated = topology.rotation().ShownCounters(snapshot->data);
   FlagPartialRows(topology.coverage(), snapshot->data);
-  FlagEstimatedRows(*snapshot);
+  FlagRotatedRows(*snapshot);
   // Rates and created times are computed from redacted data only.
   snapshot->rates = Rates(before.get(), *snapshot);
   DropUncountedRates(topology.coverage(), snapshot->data.counters_per_block, snapshot->rates);

@@ -50,8 +50,9 @@ uint16_t FlagsOf(const Topology& topology, const mailbox::Snapshot& data, size_t
   flags = static_cast<uint16_t>(flags & ~mailbox::kFlagEstimated);
   const auto& events = topology.catalog().events;
   for (size_t i = 0; i < std::min<size_t>(data.counters_per_block, events.size()); ++i) {
-    if (!IsOf(data.blocks[row], events[i]) || !topology.rotation().Of(data, row, i)) continue;
-    flags |= mailbox::kFlagEstimated;
+    if (!IsOf(data.blocks[row], events[i])) continue;
+    if (!topology.rotation().IsWhole(data, row, i)) flags |= mailbox::kFlagPartial;
+    if (topology.rotation().Of(data, row, i)) flags |= mailbox::kFlagEstimated;
   }
   return flags;
 }

@@ -59,6 +59,13 @@ const mailbox::EventEstimate* Rotation::Find(const BlockRotation& numbers, size_
   return place < numbers.events.size() ? &numbers.events[place] : nullptr;
 }
 
+bool Rotation::IsWhole(const mailbox::Snapshot& data, size_t row, size_t event) const {
+  const BlockRotation* const numbers = NumbersOf(data, row, event);
+  if (numbers == nullptr) return true;
+  const RotationTime time = TimeOf(*numbers, event);
+  return time.running == time.enabled;
+}
+
 double Rotation::CoverageOf(const mailbox::Snapshot& data, size_t row, size_t event) const {
   const BlockRotation* const numbers = NumbersOf(data, row, event);
   if (numbers == nullptr) return 1;

@@ -51,6 +51,8 @@ class Rotation {
   // which the event could have been counted, and those in which it was. Cycles under plans that the catalogue no longer
   // has are of the former only.
   mailbox::RotationTime TimeOf(const mailbox::BlockRotation& numbers, size_t event) const;
+  // Whether the event was counted in each of those cycles, or does not take turns.
+  bool IsWhole(const mailbox::Snapshot& data, size_t row, size_t event) const;
   // The share of those cycles: 1 for events that do not take turns; 0 where there is no number; NaN where the device
   // contradicts itself.
   double CoverageOf(const mailbox::Snapshot& data, size_t row, size_t event) const;
