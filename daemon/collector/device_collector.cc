@@ -165,7 +165,8 @@ void DeviceCollector::ReportPipeline(const mailbox::Snapshot& raw) {
                                           .commit_wait_cycles = now.commit_wait_cycles,
                                           .mmu_faults = now.mmu_faults,
                                           .switches = now.switches,
-                                          .switch_cycles = now.switch_cycles});
+                                          .switch_cycles = now.switch_cycles,
+                                          .rotation_inconsistencies = now.rotation_inconsistencies});
 }
 
 void DeviceCollector::ReportQuality(const DeviceSnapshot& snapshot) {

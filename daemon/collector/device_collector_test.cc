@@ -550,10 +550,12 @@ TEST_F(DeviceCollectorTest, ThePipelinesStatisticsAreMetrics) {
   Collect();
   EXPECT_TRUE(fakes_.HasMetric("sideband_pipeline_switches_total{device=\"gpu0\"} 40"));
   // Later snapshots have statistics if their number is a multiple of sixteen.
-  device_.next.statistics = mailbox::PipelineStatistics{.stall_cycles = 3, .switches = 50};
+  device_.next.statistics =
+      mailbox::PipelineStatistics{.stall_cycles = 3, .switches = 50, .rotation_inconsistencies = 2};
   for (int i = 0; i < 15; ++i) Collect();
   EXPECT_TRUE(fakes_.HasMetric("sideband_pipeline_switches_total{device=\"gpu0\"} 50"));
   EXPECT_TRUE(fakes_.HasMetric("sideband_pipeline_stall_cycles_total{device=\"gpu0\"} 3"));
+  EXPECT_TRUE(fakes_.HasMetric("sideband_pipeline_rotation_inconsistencies_total{device=\"gpu0\"} 2"));
 }
 
 TEST_F(DeviceCollectorTest, AConfidentialVmsCountsAreCheckedBeforeTheyAreRemoved) {

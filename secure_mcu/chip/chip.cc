@@ -287,6 +287,7 @@ void Chip::Commit(size_t channel) {
   arbiter_.Grant(mover_.now());
   if (rotation_ && channel <= hypervisor_) {
     const uint8_t of = channel == hypervisor_ ? kDeviceChannel : static_cast<uint8_t>(channel);
+    rotation_->Saturate(of, reduction.reduction().saturated);
     rotation_->AddCounts(of, reduction.reduction().counts);
   }
   if (channel < hypervisor_) {
@@ -535,6 +536,7 @@ ChipStats Chip::stats() const {
   stats.buffer_high_water = mover_.buffer_high_water();
   stats.commits = arbiter_.grants();
   stats.commit_wait_cycles = arbiter_.wait_cycles();
+  stats.rotation_inconsistencies = rotation_ ? rotation_->inconsistencies() : 0;
   return stats;
 }
 

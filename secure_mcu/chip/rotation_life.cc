@@ -36,7 +36,8 @@ RotationLife::RotationLife(std::shared_ptr<const RotationTable> table, RotationO
       all_(*table_),
       epoch_(*table_),
       needs_(table_->sets(), -1),
-      relations_(table_) {}
+      relations_(table_),
+      is_unbounded_(table_->events.size()) {}
 
 void RotationLife::BeginResidency() {
   policy_.BeginResidency();
@@ -45,6 +46,17 @@ void RotationLife::BeginResidency() {
 
 void RotationLife::Derive(const SlotLengths& lengths, std::span<uint64_t> counts, std::span<uint64_t> gained) const {
   relations_.Derive(set(), lengths, counts, gained);
+}
+
+void RotationLife::Saturate(uint16_t event) {
+  relations_.Saturate(event);
+  const auto& gates = table_->lines.running_events;
+  for (size_t i = 0; i < is_unbounded_.size(); ++i) {
+    const size_t line = table_->events[i].line;
+    // Of the cycles with its gate open, too, some are missing.
+    const bool is_of_gate = line > 0 && line <= gates.size() && gates[line - 1] == event;
+    if (table_->events[i].event == event || is_of_gate) is_unbounded_[i] = true;
+  }
 }
 
 // --- Times ----------------------------------------------------------------------------------------------------------
@@ -111,10 +123,11 @@ void RotationLife::CountSlot(const SlotLengths& lengths, std::span<const uint64_
 }
 
 void RotationLife::EndSlot(const SlotLengths& lengths, std::span<const uint64_t> counts, bool is_whole) {
-  if (lengths.enabled[0] == 0) return;
+  if (lengths.enabled[0] == 0) return relations_.BeginSlot();
   relations_.Check(set(), lengths, counts);
   BoundSlot(lengths, counts, saved_);
   CountSlot(lengths, counts);
+  relations_.BeginSlot();
   policy_.EndSlot(lengths.enabled[0], SampleOf(lengths, counts));
   if (is_whole && is_within_ && policy_.is_round_over() && HasTurns()) CloseEpoch();
   policy_.BeginSlot();
@@ -192,7 +205,8 @@ LeafNumbers::Event RotationLife::ShowEvent(size_t i, const Times& times, const a
                                            uint64_t open_count) const {
   const EventEstimate& estimate = estimates_[i];
   const uint64_t lower = estimate.counted() + open_count;
-  LeafNumbers::Event shown{.upper = Clamped(UpperOf(i, times, saved, lower))};
+  const uint64_t upper = is_unbounded_[i] ? mailbox::kUnknownNumber : Clamped(UpperOf(i, times, saved, lower));
+  LeafNumbers::Event shown{.upper = upper};
   shown.estimate = std::min(std::max(estimate.highest(), lower), shown.upper);
   // No variable within bounds has a variance above the square of half their distance.
   const double half = static_cast<double>(shown.upper - lower) / 2;

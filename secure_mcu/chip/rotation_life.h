@@ -5,6 +5,7 @@
 //   RotationLife life(table, order, {.sets = table->sets()});
 //   life.BeginResidency();
 //   Connect(life.set());
+//   life.Saturate(event);
 //   life.Derive(lengths, counts, add);             // of the open slot so far
 //   life.EndSlot(lengths, counts, /*is_whole=*/true);
 //   life.EndResidency();
@@ -35,7 +36,7 @@ namespace sideband::mcu {
 // What is shown of a context on a slice. Each number is since its plan began, and none but the variance ever falls.
 struct LeafNumbers {
   struct Event {
-    uint64_t estimate = 0, upper = 0;
+    uint64_t estimate = 0, upper = 0;  // no upper bound: kUnknownNumber
     absl::uint128 variance = 0;
   };
   std::vector<uint64_t> enabled;  // per line that a block reports: all cycles, then per gate group
@@ -50,8 +51,8 @@ class RotationLife {
   RotationLife(std::shared_ptr<const RotationTable> table, RotationOrder order, TurnScope scope);
 
   const RotationTable& table() const { return *table_; }
-  // A relation did not hold: it is not used any more.
-  bool inconsistent() const { return relations_.inconsistent(); }
+  // As SlotRelations.
+  size_t broken() const { return relations_.broken(); }
 
   // Only within a residency: the set in turn, and the length of its slot in own cycles.
   size_t set() const { return policy_.set(); }
@@ -62,6 +63,8 @@ class RotationLife {
   // Adds to `counts`, which has the count of every event of the chip in the open slot's running cycles, what derived
   // events have gained since they were derived last, and to `gained` the same. All cycles of `lengths` are counted.
   void Derive(const SlotLengths& lengths, std::span<uint64_t> counts, std::span<uint64_t> gained) const;
+  // In the open slot's running cycles, counts of the event are missing: from now on it has no upper bound.
+  void Saturate(uint16_t event);
   // The open slot ends, and the next set's begins. A slot that a switch cuts short is not whole.
   void EndSlot(const SlotLengths& lengths, std::span<const uint64_t> counts, bool is_whole);
   // After EndSlot of its last slot.
@@ -115,6 +118,7 @@ class RotationLife {
   // Per set, of the closed epochs: a mean in which each weighs as much as all before it.
   std::vector<double> needs_;  // negative: no closed epoch
   SlotRelations relations_;
+  std::vector<bool> is_unbounded_;  // per event of the table
 };
 
 }  // namespace sideband::mcu

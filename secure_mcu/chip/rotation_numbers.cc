@@ -54,15 +54,15 @@ void RotationNumbers::Forget(uint16_t plan) {
   }
 }
 
-mailbox::BlockRotation RotationNumbers::Of(BlockId block, uint32_t generation, bool is_saturated) const {
+mailbox::BlockRotation RotationNumbers::Of(BlockId block, uint32_t generation) const {
   mailbox::BlockRotation numbers;
   const auto row = rows_.find(block);
   if (row == rows_.end() || row->second.generation != generation) return numbers;
   for (const auto& [plan, part] : row->second.parts) numbers.parts.push_back(part);
   for (const LeafNumbers::Event& event : row->second.events) {
-    const bool is_bounded = !is_saturated && event.upper != mailbox::kUnknownNumber;
+    const bool is_bounded = event.upper != mailbox::kUnknownNumber;
     numbers.events.push_back({.estimate = event.estimate,
-                              .upper = is_bounded ? event.upper : mailbox::kUnknownNumber,
+                              .upper = event.upper,
                               .deviation = is_bounded ? DeviationOf(event.variance) : mailbox::kUnknownNumber});
   }
   return numbers;

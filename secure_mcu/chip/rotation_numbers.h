@@ -4,7 +4,7 @@
 // that are gone included (counter-rotation.md, "Numbers").
 //   RotationNumbers numbers(/*events=*/40);
 //   numbers.Add(block, generation, plan, before, now, indices);      // what is shown of a context, before and now
-//   const mailbox::BlockRotation row = numbers.Of(block, generation, /*is_saturated=*/false);
+//   const mailbox::BlockRotation row = numbers.Of(block, generation);
 #ifndef SIDEBAND_SECURE_MCU_CHIP_ROTATION_NUMBERS_H_
 #define SIDEBAND_SECURE_MCU_CHIP_ROTATION_NUMBERS_H_
 
@@ -32,8 +32,8 @@ class RotationNumbers {
            std::span<const size_t> indices);
   // The plan's cycles are enabled ones of mailbox::kForgottenPlan from now on. No context is under it.
   void Forget(uint16_t plan);
-  // Of a block that has none yet, without parts. A saturated counter has no bound.
-  mailbox::BlockRotation Of(BlockId block, uint32_t generation, bool is_saturated) const;
+  // Of a block that has none yet, without parts. An event that has no bound in one of the contexts has none.
+  mailbox::BlockRotation Of(BlockId block, uint32_t generation) const;
 
  private:
   struct Row {

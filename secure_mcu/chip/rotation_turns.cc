@@ -154,21 +154,25 @@ absl::Status RotationTurns::ChoosePass(BlockId block, uint32_t pass) {
   return absl::OkStatus();
 }
 
-// A context that ran under another plan begins anew: what it had stays in its numbers.
+// A context that ran under another plan begins anew, in an order of its own: what it had stays in its numbers.
 RotationTurns::Life& RotationTurns::FindLife(uint8_t channel, const RotationLeaf& leaf) {
   const uint16_t number = PlanOf(channel, leaf);
   const std::pair key(leaf.block, channel);
   const auto found = lives_.find(key);
-  const bool is_same = found != lives_.end() && found->second.generation == leaf.generation &&
-                       found->second.is_confidential == leaf.is_confidential &&
-                       found->second.life.table().number == number;
+  const bool is_known = found != lives_.end() && found->second.generation == leaf.generation;
+  const bool is_same =
+      is_known && found->second.is_confidential == leaf.is_confidential && found->second.life.table().number == number;
   if (is_same) return found->second;
   if (found != lives_.end()) passes_.Keep(leaf.block, channel, found->second.generation, found->second.life.Learn());
   const size_t plan = std::ranges::find(plans_, number, &TurnPlan::number) - plans_.begin();
   const auto& table = tables_[plan][&TurnOf(channel) - turns_.data()];
   TurnScope scope = ScopeOf(channel, leaf, *table);
-  RotationOrder order(seed_, leaf.identity, scope.sets);
+  RotationIdentity identity = leaf.identity;
+  identity.life = is_known ? found->second.number + 1 : 0;
+  identity.channel = channel;
+  RotationOrder order(seed_, identity, scope.sets);
   Life life{.generation = leaf.generation,
+            .number = identity.life,
             .is_confidential = leaf.is_confidential,
             .first_row = *first_rows_[plan],
             .life = RotationLife(table, std::move(order), std::move(scope)),
@@ -202,6 +206,11 @@ uint8_t RotationTurns::select(uint8_t channel) const {
   return static_cast<uint8_t>(kTurnSelectFirst + turn.life->first_row + turn.life->life.set());
 }
 
+size_t RotationTurns::sets(uint8_t channel) const {
+  const Turn& turn = TurnOf(channel);
+  return turn.life == nullptr ? 0 : turn.life->life.table().sets();
+}
+
 uint64_t RotationTurns::PhaseEnd(const Turn& turn) const {
   const uint64_t slot = turn.life->life.slot_cycles();
   // What is left of a turn that a residency's end cut can be less.
@@ -227,6 +236,15 @@ void RotationTurns::AddCounts(uint8_t channel, std::span<const uint64_t> counts)
   Turn& turn = TurnOf(channel);
   if (turn.life == nullptr) return;
   for (size_t event = 0; event < counts.size(); ++event) turn.counts[event] += counts[event];
+}
+
+void RotationTurns::Saturate(uint8_t channel, const mailbox::EventSet& events) {
+  const Turn& turn = TurnOf(channel);
+  // What is counted in dead cycles is of no slot.
+  if (turn.life == nullptr || turn.is_dead || events.empty()) return;
+  for (uint16_t event = 0; event < config_.events; ++event) {
+    if (mailbox::Includes(events, event)) turn.life->life.Saturate(event);
+  }
 }
 
 // After a flush, so that the counts of the gates' cycles are complete.
@@ -255,6 +273,16 @@ void RotationTurns::Derive(uint8_t channel, const RotationInstant& at, std::span
   turn.life->life.Derive(LengthsAt(turn, at, counts), counts, gained);
 }
 
+// What breaks in a VM whose numbers others may not see is not told in a statistic either.
+void RotationTurns::EndSlotOf(Turn& turn, const SlotLengths& lengths, bool is_whole) {
+  RotationLife& life = turn.life->life;
+  const size_t before = life.broken();
+  life.EndSlot(lengths, turn.counts, is_whole);
+  const auto of_device = [](const auto& other) { return other.first == 0; };
+  const bool is_shown = turn.leaf.block == 0 || std::ranges::any_of(turn.leaf.others, of_device);
+  if (is_shown && !turn.leaf.is_confidential) inconsistencies_ += life.broken() - before;
+}
+
 void RotationTurns::EndSlot(uint8_t channel, const RotationInstant& at) {
   Turn& turn = TurnOf(channel);
   const bool is_whole = turn.clock.Before(at.cycle) == PhaseEnd(turn);
@@ -268,7 +296,8 @@ void RotationTurns::EndSlot(uint8_t channel, const RotationInstant& at) {
     turn.is_dead = false;
     return;
   }
-  turn.life->life.EndSlot(LengthsAt(turn, at, turn.counts), turn.counts, is_whole);
+  EndSlotOf(turn, LengthsAt(turn, at, turn.counts), is_whole);
+  shows_ended_ = false;
   turn.slot_begin = turn.clock.Before(at.cycle);
   turn.clock.Forget(at.cycle);
   BeginSlot(turn, at);
@@ -279,16 +308,26 @@ bool RotationTurns::EndResidency(uint8_t channel, const RotationInstant& at) {
   // A slot in its dead cycles has ended without a running one: what fixed events gained is of no slot.
   const SlotLengths lengths = LengthsAt(turn, at, turn.counts);
   if (turn.is_dead) std::ranges::fill(turn.counts, 0);
-  turn.life->life.EndSlot(lengths, turn.counts, /*is_whole=*/false);
+  EndSlotOf(turn, lengths, /*is_whole=*/false);
   turn.life->life.EndResidency();
   ShowNumbers(turn, {});
   turn.clock.End();
-  return std::exchange(turn.life, nullptr)->life.inconsistent();
+  return std::exchange(turn.life, nullptr)->life.broken() > 0;
 }
 
 void RotationTurns::Show(uint8_t channel, const RotationInstant& at) {
   Turn& turn = TurnOf(channel);
-  if (turn.life != nullptr) ShowNumbers(turn, LengthsAt(turn, at, turn.counts));
+  if (turn.life == nullptr) return;
+  ShowNumbers(turn, LengthsAt(turn, at, turn.counts));
+  shows_ended_ = false;
+}
+
+void RotationTurns::ShowEnded() {
+  // Of many blocks that are read at one instant, the first has done it.
+  if (std::exchange(shows_ended_, true)) return;
+  for (Turn& turn : turns_) {
+    if (turn.life != nullptr) ShowNumbers(turn, {});
+  }
 }
 
 void RotationTurns::ShowNumbers(Turn& turn, const SlotLengths& open) {

@@ -7,7 +7,8 @@
 //   turns.Begin(slice, leaf, instant);                      // a residency
 //   ccu.Select(turns.select(slice));
 //   chip.AdvanceTo(turns.NextEnd());
-//   turns.AddCounts(slice, reduction.counts);              // at each commit
+//   turns.Saturate(slice, reduction.saturated);            // at each commit
+//   turns.AddCounts(slice, reduction.counts);
 //   turns.Derive(slice, instant, pending, gained);         // after a flush, before its commit
 //   turns.EndSlot(slice, instant);                         // … and after it
 //   turns.EndResidency(slice, instant);
@@ -52,8 +53,8 @@ struct RotationLeaf {
   BlockId block = 0;
   uint32_t generation = 0;
   std::vector<std::pair<BlockId, uint32_t>> others;  // with their generations
-  RotationIdentity identity;
-  bool is_confidential = false;  // the VM is
+  RotationIdentity identity;                         // of the first life on channel 0
+  bool is_confidential = false;                      // the VM is
 };
 
 // Not thread-safe.
@@ -90,6 +91,8 @@ class RotationTurns {
   void Begin(uint8_t channel, const RotationLeaf& leaf, const RotationInstant& at);
   bool is_on(uint8_t channel) const { return TurnOf(channel).life != nullptr; }
   uint8_t select(uint8_t channel) const;
+  // Of the plan of the residency; 0 without one.
+  size_t sets(uint8_t channel) const;
 
   // The resident's time stops, and goes on; told ahead as in OwnClock.
   void Stop(uint8_t channel, uint64_t cycle) { TurnOf(channel).clock.Stop(cycle); }
@@ -100,6 +103,8 @@ class RotationTurns {
   uint64_t EndOf(uint8_t channel) const;
   // What the channel commits, also if it faults: it was counted.
   void AddCounts(uint8_t channel, std::span<const uint64_t> counts);
+  // Events of which counts are missing among those that the channel commits, or has committed, in this slot.
+  void Saturate(uint8_t channel, const mailbox::EventSet& events);
   // Adds to `gained`, per event of the chip, what derived events have gained. All counts are in AddCounts or `pending`.
   void Derive(uint8_t channel, const RotationInstant& at, std::span<const uint64_t> pending,
               std::span<uint64_t> gained) const;
@@ -109,15 +114,19 @@ class RotationTurns {
   bool EndResidency(uint8_t channel, const RotationInstant& at);
   // Brings the numbers of the channel's blocks up to the instant.
   void Show(uint8_t channel, const RotationInstant& at);
-  bool inconsistent(uint8_t channel) const { return TurnOf(channel).life->life.inconsistent(); }
+  // Brings the numbers of all blocks to the ends of their last slots, as without a flush: none of an open slot.
+  void ShowEnded();
+  // Whether a relation did not hold in the life in turn.
+  bool inconsistent(uint8_t channel) const { return TurnOf(channel).life->life.broken() > 0; }
+  // Of all lives that the device's numbers include, but of confidential VMs': how often a relation ceased to hold.
+  uint64_t inconsistencies() const { return inconsistencies_; }
 
-  mailbox::BlockRotation NumbersOf(BlockId block, uint32_t generation, bool is_saturated) const {
-    return numbers_.Of(block, generation, is_saturated);
-  }
+  mailbox::BlockRotation NumbersOf(BlockId block, uint32_t generation) const { return numbers_.Of(block, generation); }
 
  private:
   struct Life {
     uint32_t generation = 0;
+    uint32_t number = 0;  // of the generation's lives on the channel
     bool is_confidential = false;
     size_t first_row = 0;  // of its plan
     RotationLife life;
@@ -147,6 +156,7 @@ class RotationTurns {
   uint64_t PhaseEnd(const Turn& turn) const;
   TurnScope ScopeOf(uint8_t channel, const RotationLeaf& leaf, const RotationTable& table);
   void ShowNumbers(Turn& turn, const SlotLengths& open);
+  void EndSlotOf(Turn& turn, const SlotLengths& lengths, bool is_whole);
 
   const RotationSpec spec_;
   const RotationSeed seed_;
@@ -166,6 +176,8 @@ class RotationTurns {
   std::vector<Turn> turns_;                            // per channel
   std::map<std::pair<BlockId, uint8_t>, Life> lives_;  // by block and channel
   RotationNumbers numbers_;
+  uint64_t inconsistencies_ = 0;
+  bool shows_ended_ = true;  // no number is of an open slot, and none is missing of an ended one
 };
 
 }  // namespace sideband::mcu

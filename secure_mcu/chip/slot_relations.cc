@@ -22,10 +22,25 @@ std::optional<size_t> SlotRelations::DerivedBy(uint16_t event) const {
   return found->relation;
 }
 
+void SlotRelations::Saturate(uint16_t event) {
+  if (!IsSaturated(event)) saturated_.push_back(event);
+}
+
+bool SlotRelations::IsSaturated(uint16_t event) const {
+  return std::ranges::find(saturated_, event) != saturated_.end();
+}
+
+bool SlotRelations::CanDerive(size_t relation) const {
+  const Relation& by = table_->relations[relation];
+  const auto is_saturated = [this](uint16_t event) { return IsSaturated(event); };
+  const bool is_whole_missing = by.kind != Relation::Kind::kCycles && IsSaturated(by.whole);
+  return !is_off_[relation] && !is_whole_missing && std::ranges::none_of(by.members, is_saturated);
+}
+
 bool SlotRelations::IsKnown(size_t set, uint16_t event) const {
-  if (!table_->IsCounted(set, event)) return false;
+  if (!table_->IsCounted(set, event) || IsSaturated(event)) return false;
   const auto relation = DerivedBy(event);
-  return !relation || !is_off_[*relation];
+  return !relation || CanDerive(*relation);
 }
 
 absl::uint128 SlotRelations::MostOf(uint16_t event, const SlotLengths& lengths) const {
@@ -68,7 +83,7 @@ void SlotRelations::Check(size_t set, const SlotLengths& lengths, std::span<cons
   for (size_t i = 0; i < table_->relations.size(); ++i) {
     if (is_off_[i] || Holds(set, table_->relations[i], lengths, counts)) continue;
     is_off_[i] = true;
-    inconsistent_ = true;
+    ++broken_;
   }
 }
 

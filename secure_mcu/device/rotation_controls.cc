@@ -145,6 +145,9 @@ size_t RotationControls::OtherSetsOf(const RotationRequest& request) const {
 
 absl::Status RotationControls::Learn(uint16_t vm, uint16_t context) {
   SIDEBAND_ASSIGN_OR_RETURN(const BlockId block, BlockToRotate(vm, context));
+  if (!chip_.CanLearnRotation(*FindBlock(vm, mailbox::kNoContext))) {
+    return absl::FailedPreconditionError(absl::StrCat("nothing can be learnt of VM ", vm));
+  }
   chip_.LearnRotation(block);
   return absl::OkStatus();
 }
@@ -159,6 +162,10 @@ absl::StatusOr<BlockId> RotationControls::BlockToRotate(uint16_t vm, uint16_t co
   const auto block = FindBlock(vm, context);
   if (!block) return absl::InvalidArgumentError(absl::StrCat("no VM ", vm, ", or no context ", context, " of it"));
   return *block;
+}
+
+bool RotationControls::IsEstimated(BlockId block) const {
+  return !empty() && (chip_.TakesTurns(block) || IsPartial(chip_.RotationOf(block), Plans()));
 }
 
 void RotationControls::AddNumbers(mailbox::Snapshot& snapshot) const {

@@ -226,6 +226,37 @@ TEST_F(RotationTest, WhatIsPinnedTakesNoTurns) {
   EXPECT_FALSE(device->ApplyRotation(RequestOf(1, 0b1111111, 20'000)).ok());
 }
 
+TEST_F(RotationTest, LiveCountsAreFlaggedAsALatchWouldFlagThem) {
+  const auto device = StartRotating(), twin = StartTwin();
+  elapsed_ = absl::Microseconds(10);
+  const auto flags = [](LiveDevice& of, uint16_t vm, uint16_t context) {
+    return of.PeekBlock(vm, context)->flags & mailbox::kFlagEstimated;
+  };
+  EXPECT_NE(flags(*device, 1, 0), 0) << "in its first slot";
+  EXPECT_NE(flags(*device, 1, mailbox::kNoContext), 0);
+  EXPECT_NE(flags(*device, 0, mailbox::kNoContext), 0);
+  EXPECT_EQ(flags(*device, 1, 1), 0) << "it has not been resident";
+  EXPECT_EQ(flags(*device, 2, mailbox::kNoContext), 0);
+  EXPECT_EQ(flags(*twin, 1, 0), 0);
+  elapsed_ = absl::Milliseconds(10);
+  for (const uint16_t context : {uint16_t{0}, uint16_t{1}, mailbox::kNoContext})
+    EXPECT_NE(flags(*device, 1, context), 0);
+  EXPECT_EQ(flags(*twin, 1, 0), 0);
+}
+
+TEST_F(RotationTest, LearnsWhereThereIsSomethingToLearn) {
+  elapsed_ = absl::ZeroDuration();
+  EXPECT_TRUE(absl::IsFailedPrecondition(StartRotating()->LearnRotation(1, 0))) << "no event of instructions";
+  const auto device = StartRotating(", instructions: ipc_cycles");
+  EXPECT_TRUE(device->LearnRotation(1, 0).ok());
+  EXPECT_TRUE(device->LearnRotation(2, mailbox::kNoContext).ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(device->LearnRotation(1, 9)));
+  device->chip().SetConfidential(device->tenants()[0].binding.vm, true);
+  EXPECT_TRUE(absl::IsFailedPrecondition(device->LearnRotation(1, 0)));
+  EXPECT_TRUE(absl::IsFailedPrecondition(device->LearnRotation(1, mailbox::kNoContext)));
+  EXPECT_TRUE(device->LearnRotation(2, 0).ok()) << "another VM";
+}
+
 TEST_F(RotationTest, RefusesWhatItCannotCount) {
   const auto device = StartRotating();
   const mailbox::RotationRequest all{.vm = 1, .contexts = {}, .settings = {}, .events = {}, .always = {}};

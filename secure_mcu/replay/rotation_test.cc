@@ -96,6 +96,25 @@ TEST(ReplayRotationTest, ARelationDerives) {
   EXPECT_EQ(result->rotation->sets.size(), 2u);
 }
 
+// `busy` is at most `idle` in each slot of 16 cycles, until it is 1 from cycle 100 on.
+TEST(ReplayRotationTest, ARelationThatTheWaveformBreaksIsFlagged) {
+  ReplayInputs inputs = Inputs(WithSlots("counters: 2\nfixed: [idle]\nrelations: [{event: busy, at_most: idle}]\n"));
+  using Flags = std::vector<std::string>;
+  const auto expect_all = [&inputs](const Flags& flags) {
+    const auto result = Replay(inputs, {});
+    ASSERT_TRUE(result.ok()) << result.status();
+    for (const ReplayBlock& block : result->blocks) EXPECT_EQ(block.flags, flags) << block.vm << block.context;
+  };
+  expect_all({"estimated"});
+  const std::string trace = Trace();
+  std::string broken = trace.substr(0, trace.find("#1005\n")) + "#1005\n1!\n1\"\n";
+  for (int cycle = 101; cycle < 400; ++cycle) {
+    absl::StrAppend(&broken, "#", 10 * cycle, "\n0!\n#", 10 * cycle + 5, "\n1!\n");
+  }
+  inputs.trace = Write("T.vcd", broken + "#4000\n0!\n");
+  expect_all({"estimated", "rotation_inconsistent"});
+}
+
 // The residencies' last slots, of 8 cycles, are over before their dead cycles are.
 TEST(ReplayRotationTest, DeadCyclesAreOfNoSlot) {
   ReplayInputs inputs = Inputs(WithSlots("counters: 2\nfixed: [busy]\ndead_cycles: 9\n"

@@ -285,7 +285,7 @@ void UseRotationPasses(BlockId block, uint32_t generation, const OwnPeriods& per
   //@ secure_mcu/chip/rotation_passes.h
 }
 
-void UseRotationLife(const std::shared_ptr<const RotationTable>& table, const RotationOrder& order,
+void UseRotationLife(const std::shared_ptr<const RotationTable>& table, const RotationOrder& order, uint16_t event,
                      const SlotLengths& lengths, const std::vector<uint64_t>& kCounts, const SlotLengths& open_lengths,
                      const std::vector<uint64_t>& open_counts, const std::function<void(size_t)>& Connect) {
   std::vector<uint64_t> counts = kCounts, add = kCounts;

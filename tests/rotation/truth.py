@@ -25,6 +25,7 @@ from signals import NO_CONTEXT, Owner, Residency, read_schedule, read_signals
 
 EPOCH_SLOTS = 64  # of every set, before an epoch may close
 PRESCALE = 32
+DEVICE_CHANNEL = 255
 # 97.5 % quantiles of Student's t with 1 to 30 degrees of freedom: NIST/SEMATECH e-Handbook, 1.3.6.7.2.
 STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
            2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042)
@@ -34,8 +35,9 @@ NORMAL = 1.96
 class Order:
     """The set of each slot: a Latin square of seeded permutations."""
 
-    def __init__(self, sets, seed, owner, generation=1, uuid=bytes(16)):
-        message = uuid + struct.pack("<HHI", owner.vm_id, owner.context_id, generation)
+    def __init__(self, sets, seed, owner, generation=1, uuid=bytes(16), channel=0, life=0):
+        """`channel` is a slice or DEVICE_CHANNEL, `life` the number of plans that the generation has had before."""
+        message = uuid + struct.pack("<HHIIB", owner.vm_id, owner.context_id, generation, life, channel)
         self._sets = sets
         self._key = hmac.digest(struct.pack("<Q", seed), message, hashlib.sha256)
         self._known = {}
@@ -166,10 +168,11 @@ class Plan:
 class Row:
     """A context, a VM without one, or the device: the life of its rotation."""
 
-    def __init__(self, plan, signals, owner, events):
+    def __init__(self, plan, signals, owner, events, channel):
         self._plan, self._signals = plan, signals
         self._events = [event for event in plan.rotated() if event in events]
-        self._order = Order(len(plan.sets), plan.seed, owner, plan.generation, plan.uuids.get(owner.vm, bytes(16)))
+        self._order = Order(len(plan.sets), plan.seed, owner, plan.generation, plan.uuids.get(owner.vm, bytes(16)),
+                            channel)
         self.numbers = {event: Numbers() for event in self._events}
         self.fixed = {event: 0 for event in plan.fixed if event in events}
         self._members = [[event for event in self._events if event in members] for members in plan.sets]
@@ -385,7 +388,7 @@ def evaluate(signals, schedule, description):
     context_events = set(signals.counters) - signals.device_events
     contexts = []
     for owner, residencies in schedule.items():
-        row = Row(plan, signals, owner, context_events)
+        row = Row(plan, signals, owner, context_events, residencies[0].slice)
         row.play(residencies)
         contexts.append({"vm": owner.vm, "context": owner.context, **row.result()})
     vms = [{"vm": vm, "context": None, **add_rows([row for row in contexts if row["vm"] == vm])}
@@ -393,7 +396,7 @@ def evaluate(signals, schedule, description):
     result = {"contexts": contexts, "vms": vms, "device": {"vm": "vm0", "context": None, **add_rows(contexts)}}
     if signals.device_events:
         # In the device's cycles, which are one residency.
-        row = Row(plan, signals, Owner("vm0", None, 0, NO_CONTEXT), signals.device_events)
+        row = Row(plan, signals, Owner("vm0", None, 0, NO_CONTEXT), signals.device_events, DEVICE_CHANNEL)
         row.play([Residency(0, signals.cycles, None, past=True)])
         result["device_units"] = row.result()
     return result

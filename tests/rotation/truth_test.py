@@ -82,21 +82,22 @@ class OrderTest(unittest.TestCase):
             for residency in range(15):
                 self.assertEqual({order.set_of(residency, first + p) for p in range(5)}, set(range(5)))
 
-    def test_it_depends_on_seed_owner_and_generation(self):
+    def test_it_depends_on_seed_owner_generation_life_and_channel(self):
         def first(**changes):
             arguments = {"seed": 3, "owner": self.OWNER, **changes}
             return truth.Order(16, **arguments).permutation(b"c", 0)
 
         other = waves.Owner("vm1", None, 1, waves.NO_CONTEXT)
-        orders = [first(), first(seed=4), first(owner=other), first(generation=2), first(uuid=b"u" * 16)]
-        self.assertEqual(len({tuple(order) for order in orders}), 5)
+        orders = [first(), first(seed=4), first(owner=other), first(generation=2), first(uuid=b"u" * 16),
+                  first(channel=1), first(life=1)]
+        self.assertEqual(len({tuple(order) for order in orders}), len(orders))
         self.assertTrue(all(sorted(order) == list(range(16)) for order in orders))
 
     def test_a_vector_for_other_implementations(self):
         # Seed 7, vm 1, context 0, generation 1, UUID of zeros: the first two rounds of residencies 0, 1 and 4.
         order = truth.Order(4, 7, self.OWNER)
         self.assertEqual([[order.set_of(j, p) for p in range(8)] for j in (0, 1, 4)],
-                         [[3, 2, 0, 1, 1, 2, 0, 3], [0, 3, 1, 2, 2, 3, 1, 0], [0, 3, 1, 2, 2, 3, 1, 0]])
+                         [[0, 1, 2, 3, 2, 1, 0, 3], [1, 2, 3, 0, 3, 2, 1, 0], [1, 2, 3, 0, 3, 2, 1, 0]])
 
     def test_shuffle_by_hand(self):
         order = truth.Order(3, 0, self.OWNER)
