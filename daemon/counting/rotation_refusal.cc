@@ -30,20 +30,19 @@ std::string TimeText(uint64_t cycles, uint64_t hertz) {
 
 // The turns of the device's own plan are neither too short nor too long for it, and those between neither.
 void AddTimes(const RotationSettings& wanted, const Catalog& catalog, std::vector<std::string>& reasons) {
-  std::vector<std::pair<const char*, uint64_t>> times = {{"slots.stable", wanted.stable_slot},
-                                                         {"slots.fluctuating", wanted.fluctuating_slot}};
-  // The turns of a first run are intervals.
-  if (wanted.profile == mailbox::RotationProfile::kTwoSet) times.emplace_back("interval", wanted.interval);
-  const auto own = std::ranges::find(catalog.plans, 0, &RotationPlan::number);
+  const std::pair<const char*, uint64_t> times[] = {{"slots.stable", wanted.stable_slot},
+                                                    {"slots.fluctuating", wanted.fluctuating_slot},
+                                                    {"interval", wanted.interval}};
+  const auto own = std::ranges::find(catalog.plans, mailbox::kOwnPlan, &RotationPlan::number);
   uint64_t low = std::numeric_limits<uint64_t>::max(), high = 0;
   if (own != catalog.plans.end()) {
     low = std::min(own->settings.stable_slot, own->settings.fluctuating_slot);
-    high = std::max(own->settings.stable_slot, own->settings.fluctuating_slot);
+    high = std::max({own->settings.stable_slot, own->settings.fluctuating_slot, own->settings.interval});
   }
   for (const auto& [key, time] : times) {
     const std::string text = TimeText(time, catalog.reference_clock_hz);
     if (time < low) {
-      reasons.push_back(absl::StrCat(key, ": ", text, " may be shorter than 8 periods of the device's counters"));
+      reasons.push_back(absl::StrCat(key, ": ", text, " may be shorter than the device allows, half of its own turns"));
     }
     if (time > high) reasons.push_back(absl::StrCat(key, ": ", text, " may be longer than the device can measure"));
   }

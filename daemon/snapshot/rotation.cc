@@ -41,6 +41,16 @@ RotationTime Rotation::TimeOf(const BlockRotation& numbers, size_t event) const 
   return mailbox::TimeOf(numbers, plans_, event, turns_[event].gate_group);
 }
 
+RotationTime Rotation::ShownTime(const BlockRotation& numbers, size_t event) const {
+  RotationTime time = TimeOf(numbers, event);
+  const mailbox::EventEstimate* const found = Find(numbers, event);
+  if (time.running > 0 || found == nullptr || found->estimate == 0) return time;
+  const uint8_t group = turns_[event].gate_group;
+  time.running =
+      mailbox::ForgottenRunning(numbers, group == mailbox::kNoGateGroup ? std::nullopt : std::optional<size_t>(group));
+  return time;
+}
+
 EstimateMethod Rotation::MethodOf(const BlockRotation& numbers, size_t event) const {
   const bool has_model = std::ranges::any_of(plans_, [&](const RotationPlan& plan) {
     const auto includes = [event](const mailbox::EventSet& set) { return mailbox::Includes(set, event); };
@@ -69,7 +79,7 @@ bool Rotation::IsWhole(const mailbox::Snapshot& data, size_t row, size_t event) 
 double Rotation::CoverageOf(const mailbox::Snapshot& data, size_t row, size_t event) const {
   const BlockRotation* const numbers = NumbersOf(data, row, event);
   if (numbers == nullptr) return 1;
-  const RotationTime time = TimeOf(*numbers, event);
+  const RotationTime time = ShownTime(*numbers, event);
   const bool is_estimable = time.running >= time.enabled || Find(*numbers, event) != nullptr;
   return is_estimable ? Coverage::OfCycles(time.running, time.enabled) : 0;
 }
@@ -79,7 +89,7 @@ std::optional<Estimate> Rotation::Of(const mailbox::Snapshot& data, size_t row, 
   const mailbox::EventEstimate* const found = numbers == nullptr ? nullptr : Find(*numbers, event);
   if (found == nullptr) return std::nullopt;
   const uint64_t counted = data.Counters(row)[event];
-  const RotationTime time = TimeOf(*numbers, event);
+  const RotationTime time = ShownTime(*numbers, event);
   if (time.running == 0 || IsExact(*found, time, counted)) return std::nullopt;
   return Estimate{.value = ValueOf(*found, counted),
                   .lower = counted,

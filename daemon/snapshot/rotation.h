@@ -77,6 +77,8 @@ class Rotation {
 
   // nullptr: the event does not take turns, or the snapshot's counts are exact.
   const mailbox::BlockRotation* NumbersOf(const mailbox::Snapshot& data, size_t row, size_t event) const;
+  // With what forgotten plans are known to have counted, of an event that no others had.
+  mailbox::RotationTime ShownTime(const mailbox::BlockRotation& numbers, size_t event) const;
   EstimateMethod MethodOf(const mailbox::BlockRotation& numbers, size_t event) const;
 
   std::vector<Event> turns_;

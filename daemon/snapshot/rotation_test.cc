@@ -115,6 +115,18 @@ TEST_F(RotationTest, EventsOfTheDeviceHaveTheTimesOfItsOwnTurns) {
   EXPECT_EQ(rotation.CoverageOf(data_, 0, kHits), 0.75);
 }
 
+// No plan that the catalogue has counted hits.
+TEST_F(RotationTest, WhatForgottenPlansCountedHasANumber) {
+  catalog_.plans[0].sets[0] = {0};
+  data_.rotation[1].parts.push_back({.plan = mailbox::kForgottenPlan, .enabled = {3000}, .running = {1000}});
+  const Rotation rotation(catalog_);
+  ASSERT_TRUE(rotation.Of(data_, 1, kHits));
+  EXPECT_EQ(rotation.Of(data_, 1, kHits)->time, (mailbox::RotationTime{.enabled = 4000, .running = 1000}));
+  EXPECT_EQ(rotation.CoverageOf(data_, 1, kHits), 0.25);
+  data_.rotation[1].events[0].estimate = 0;
+  EXPECT_EQ(rotation.CoverageOf(data_, 1, kHits), 0) << "nothing says that it was counted";
+}
+
 TEST_F(RotationTest, AlternatingTurnsAreAModel) {
   EXPECT_EQ(Rotation(catalog_).Of(data_, 1, kHits)->method, EstimateMethod::kRandomTurns);
   catalog_.plans[0].settings.profile = mailbox::RotationProfile::kTwoSet;

@@ -278,7 +278,7 @@ TEST_F(RotationQueriesTest, MistakesAreNamed) {
   EXPECT_EQ(Refusal([](auto& r) { r.mutable_settings()->set_threshold(std::nan("")); }),
             "settings.threshold: must be a number from 0 to 1, such as 0.05");
   EXPECT_EQ(Refusal([](auto& r) { r.mutable_settings()->set_step(0); }),
-            "settings.step: must be a whole number from 1 to 1000000");
+            "settings.step: must be a whole number from 1 to 1000");
   EXPECT_EQ(Refusal([](auto& r) { r.mutable_settings()->set_sets_per_pass(65); }),
             "settings.sets_per_pass: must be 0, which is all, or a whole number from 1 to 64");
   EXPECT_EQ(Refusal([](auto& r) { r.mutable_settings()->mutable_interval()->set_seconds(24 * 3600 + 1); }),

@@ -49,4 +49,11 @@ RotationTime TimeOf(const BlockRotation& numbers, const std::vector<RotationPlan
   return time;
 }
 
+uint64_t ForgottenRunning(const BlockRotation& numbers, std::optional<size_t> gate_group) {
+  const size_t column = gate_group ? 1 + *gate_group : 0;
+  const auto part = std::find_if(numbers.parts.begin(), numbers.parts.end(),
+                                 [](const RotationPart& each) { return each.plan == kForgottenPlan; });
+  return part == numbers.parts.end() || column >= part->running.size() ? 0 : part->running[column];
+}
+
 }  // namespace sideband::mailbox

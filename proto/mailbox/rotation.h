@@ -22,9 +22,11 @@ namespace sideband::mailbox {
 
 inline constexpr size_t kRotationSetsMax = 64;  // of all plans of a device together
 inline constexpr size_t kRelationsMax = 1024;
+inline constexpr uint32_t kRotationStepMax = 1000;  // intervals of a window
 inline constexpr size_t kPlansMax = 64;
 inline constexpr uint16_t kOwnPlan = 0;  // the number of the plan that the chip boots with
-// The part of a block that has the enabled cycles of plans that the device does not know any more.
+// A part of this number has the cycles of plans that are not known any more, as if of one set: running are those in
+// which each event of them that was counted at all ran at least.
 inline constexpr uint16_t kForgottenPlan = 0xFFFF;
 
 // What is always true of the contributions of events in any cycles, of one clock, of one scope, and of one gate group
@@ -126,6 +128,9 @@ struct RotationTime {
 // enabled only, of events that are not of the device, whose plan is never forgotten.
 RotationTime TimeOf(const BlockRotation& numbers, const std::vector<RotationPlan>& plans, size_t event,
                     std::optional<size_t> gate_group);
+
+// Of the part of kForgottenPlan. Whether the event was counted under such a plan is not known, unless it has numbers.
+uint64_t ForgottenRunning(const BlockRotation& numbers, std::optional<size_t> gate_group);
 
 }  // namespace sideband::mailbox
 

@@ -26,6 +26,7 @@ absl::Status CheckUse(const YamlMap& map, RotationUse use) {
   if (use != RotationUse::kRequest) SIDEBAND_RETURN_IF_ERROR(refuse({"events", "always"}, "plans that are asked for"));
   if (use == RotationUse::kRequest)
     SIDEBAND_RETURN_IF_ERROR(refuse({"instructions", "dead_cycles", "seed"}, "chip files and replays"));
+  if (use != RotationUse::kChip) SIDEBAND_RETURN_IF_ERROR(refuse({"slots_min"}, "chip files"));
   if (use == RotationUse::kReplay) return absl::OkStatus();
   return refuse({"counters", "fixed", "relations"}, "replays: a chip file says it of its units");
 }
@@ -189,7 +190,7 @@ absl::StatusOr<RotationFile> ReadRotation(const YamlNode& node, const std::strin
   SIDEBAND_ASSIGN_OR_RETURN(
       const YamlMap map,
       node.Map({"profile", "slots", "interval", "threshold", "step", "sets_per_pass", "adapt", "weights", "events",
-                "always", "instructions", "dead_cycles", "seed", "counters", "fixed", "relations"}));
+                "always", "instructions", "dead_cycles", "seed", "slots_min", "counters", "fixed", "relations"}));
   SIDEBAND_RETURN_IF_ERROR(CheckUse(map, use));
   RotationFile file;
   file.path = path, file.line = node.line();
@@ -200,6 +201,7 @@ absl::StatusOr<RotationFile> ReadRotation(const YamlNode& node, const std::strin
   SIDEBAND_RETURN_IF_ERROR(ReadInstructions(map, file));
   SIDEBAND_RETURN_IF_ERROR(ReadCount(map, "dead_cycles", 0, std::numeric_limits<uint32_t>::max(), file.dead_cycles));
   SIDEBAND_RETURN_IF_ERROR(ReadSeed(map, file));
+  if (map.Find("slots_min")) SIDEBAND_RETURN_IF_ERROR(ReadTime(map, "slots_min", file.slots_min.emplace()));
   SIDEBAND_RETURN_IF_ERROR(ReadOfReplay(map, file));
   return file;
 }

@@ -25,8 +25,8 @@ namespace sideband {
 // Who reads the file decides which keys it may have beside those of the settings.
 enum class RotationUse {
   kRequest,  // a device is asked for a plan: `events` and `always`
-  kChip,     // what a chip boots with: `instructions`, `dead_cycles` and `seed`
-  kReplay,   // a waveform, which has no chip file: those of a chip, and `counters`, `fixed` and `relations`
+  kChip,     // what a chip boots with: `instructions`, `dead_cycles`, `seed` and `slots_min`
+  kReplay,  // a waveform, which has no chip file: those of a chip but the last, and `counters`, `fixed` and `relations`
 };
 
 struct EventWeight {
@@ -47,7 +47,8 @@ struct RotationFile {
 
   std::optional<NamedEvent> instructions;  // whose rate tells even from uneven periods
   uint32_t dead_cycles = 0;
-  std::optional<uint64_t> seed;  // none: drawn by the device
+  std::optional<uint64_t> seed;             // none: drawn by the device
+  std::optional<absl::Duration> slots_min;  // of plans that a device is asked for; none: half of its own shortest
 
   std::optional<uint32_t> counters;  // of one bit each, of the whole slice
   std::vector<NamedEvent> fixed;

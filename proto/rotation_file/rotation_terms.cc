@@ -12,11 +12,6 @@ using mailbox::RotationProfile;
 // A device may report any clock.
 constexpr double kCyclesMax = 0x1p62;
 
-uint64_t CyclesOf(absl::Duration time, uint64_t clock_hz) {
-  const double cycles = absl::ToDoubleSeconds(time) * static_cast<double>(clock_hz);
-  return std::max<uint64_t>(1, static_cast<uint64_t>(std::llround(std::min(cycles, kCyclesMax))));
-}
-
 }  // namespace
 
 RotationTerms DefaultTerms(RotationProfile profile) {
@@ -32,6 +27,11 @@ RotationTerms DefaultTerms(RotationProfile profile) {
 }
 
 uint32_t PerMille(double number) { return static_cast<uint32_t>(std::lround(1000 * number)); }
+
+uint64_t CyclesOf(absl::Duration time, uint64_t clock_hz) {
+  const double cycles = absl::ToDoubleSeconds(time) * static_cast<double>(clock_hz);
+  return std::max<uint64_t>(1, static_cast<uint64_t>(std::llround(std::min(cycles, kCyclesMax))));
+}
 
 mailbox::RotationSettings SettingsOf(const RotationTerms& terms, uint64_t clock_hz) {
   return {.profile = terms.profile,

@@ -20,8 +20,8 @@ inline constexpr absl::Duration kTurnTimeMin = absl::Nanoseconds(1), kTurnTimeMa
 inline constexpr char kTurnTimeRange[] = "a time from 1ns to 24h, such as 200us";
 inline constexpr double kThresholdMax = 1;
 inline constexpr char kThresholdRange[] = "a number from 0 to 1, such as 0.05";
-inline constexpr uint64_t kStepMax = 1'000'000;
-inline constexpr char kStepRange[] = "a whole number from 1 to 1000000";
+inline constexpr uint64_t kStepMax = mailbox::kRotationStepMax;
+inline constexpr char kStepRange[] = "a whole number from 1 to 1000";
 inline constexpr double kWeightMax = 1'000;
 inline constexpr char kWeightRange[] = "a number from 0 to 1000";
 inline constexpr uint64_t kSetsPerPassMax = mailbox::kRotationSetsMax;
@@ -43,7 +43,10 @@ RotationTerms DefaultTerms(mailbox::RotationProfile profile);
 // Of a number from 0 to 1000, rounded to the nearest.
 uint32_t PerMille(double number);
 
-// Times in cycles of a clock, rounded to the nearest, at least 1. Without weights.
+// A time in cycles of a clock, rounded to the nearest, at least 1.
+uint64_t CyclesOf(absl::Duration time, uint64_t clock_hz);
+
+// Times in cycles of a clock. Without weights.
 mailbox::RotationSettings SettingsOf(const RotationTerms& terms, uint64_t clock_hz);
 
 }  // namespace sideband

@@ -171,14 +171,15 @@ class Chip {
   uint32_t events() const { return config_.events; }
   // Whether an event is of device-scope units.
   bool is_of_device(uint16_t event) const { return rotation_->is_of_device(event); }
-  // INVALID_ARGUMENT as CheckSettings (rotation_rules.h).
+  // Of a plan that is asked for; INVALID_ARGUMENT as CheckRequestedSettings (rotation_rules.h).
   absl::Status CheckRotationSettings(const mailbox::RotationSettings& settings) const;
   // Only with a rotation. The first is the chip's own, which holds where no other is chosen.
   const std::vector<TurnPlan>& rotation_plans() const { return rotation_->plans(); }
   // Makes a plan, and returns its number, which must be chosen at once. INVALID_ARGUMENT as PlanCounters,
-  // RESOURCE_EXHAUSTED beyond `sets_max` or the limits of a device.
+  // and where events of a gate group of `pinned` would take turns; RESOURCE_EXHAUSTED beyond `sets_max` or the limits
+  // of a device. Then it has no effect.
   absl::StatusOr<uint16_t> PlanRotation(const PlanWishes& wishes, const mailbox::RotationSettings& settings,
-                                        size_t sets_max = mailbox::kRotationSetsMax);
+                                        size_t sets_max = mailbox::kRotationSetsMax, uint64_t pinned = 0);
   // The gate groups of which events take turns in a plan: they cannot be pinned under it.
   uint64_t GroupsInTurns(uint16_t plan) const { return rotation_->GroupsInTurns(plan); }
   // Whether a plan can be chosen: nobody else's took its place.

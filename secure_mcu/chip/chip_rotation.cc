@@ -21,15 +21,18 @@ void Chip::StartRotation(const CounterPlan& plan) {
 }
 
 absl::Status Chip::CheckRotationSettings(const mailbox::RotationSettings& settings) const {
-  return CheckSettings(settings, config_);
+  return CheckRequestedSettings(settings, config_);
 }
 
 absl::StatusOr<uint16_t> Chip::PlanRotation(const PlanWishes& wishes, const mailbox::RotationSettings& settings,
-                                            size_t sets_max) {
+                                            size_t sets_max, uint64_t pinned) {
   SIDEBAND_ASSIGN_OR_RETURN(CounterPlan plan, PlanCounters(config_, wishes));
   if (plan.sets.size() > sets_max) {
     return absl::ResourceExhaustedError(
         absl::StrCat("the plan has ", plan.sets.size(), " counter sets, and ", sets_max, " are left for the VM"));
+  }
+  if ((mcu::GroupsInTurns(config_, plan) & pinned) != 0) {
+    return absl::InvalidArgumentError("events of a gate group that is pinned take turns in the plan");
   }
   SIDEBAND_ASSIGN_OR_RETURN(const uint16_t number, rotation_->Add(std::move(plan), settings));
   selections_.SetTurns(rotation_->connected());

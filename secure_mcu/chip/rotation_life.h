@@ -11,15 +11,17 @@
 //   life.EndResidency();
 //   const LeafNumbers numbers = life.Show(open_lengths, open_counts);
 //
-// An epoch closes between two residencies, after a multiple of as many as there are sets, or, if it began within a
-// residency, between two rounds of it; in either case once each set has had 64 turns. There, and only there, the shares
-// of adaptive turns change: a set's need is the root of the mean of what it was and of Σ weight · SlotSpread of its
-// events in the epoch (event_estimate.h); of the first epoch it is the latter's.
+// An epoch closes between two residencies, after a multiple of as many as there are sets; or between two rounds of a
+// residency within which it began, or which alone has had 64 rounds of it; in either case once each set has had 64
+// turns. There, and only there, the shares of adaptive turns change: a set's need is the root of the mean of what it
+// was and of Σ weight · SlotSpread of its events in the epoch (event_estimate.h); of the first epoch it is the
+// latter's.
 #ifndef SIDEBAND_SECURE_MCU_CHIP_ROTATION_LIFE_H_
 #define SIDEBAND_SECURE_MCU_CHIP_ROTATION_LIFE_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -74,13 +76,17 @@ class RotationLife {
   OwnPeriods Learn() const { return policy_.Learn(); }
 
   // Of the table's event i, in 2^-16: A, which what is shown is the running maximum of, cut to bounds.
-  absl::uint128 Sum(size_t i) const {
-    return estimates_[i].Sum(EpochOf(table_->events[i]), ClosedOf(table_->events[i]));
-  }
+  absl::uint128 Sum(size_t i) const { return estimates_[i].Sum(EpochOf(i), ClosedOf(i)); }
   // With an open slot, or with empty lengths.
   LeafNumbers Show(const SlotLengths& open, std::span<const uint64_t> counts) const;
 
  private:
+  // Of slots of an event's sets in which it was not known: the relation that derives it was off.
+  struct Lost {
+    std::vector<uint64_t> running;  // per line
+    uint64_t slots = 0;             // with a running cycle of the event's line
+    double squares = 0;
+  };
   // Cycles of all slots, or of an epoch's.
   struct Times {
     explicit Times(const RotationTable& table);
@@ -90,20 +96,24 @@ class RotationLife {
     std::vector<std::vector<uint64_t>> slots;    // of these with a running cycle
     std::vector<std::vector<double>> squares;    // of the slots' running cycles, added
     std::vector<uint64_t> turns;                 // per set, its slots
+    std::map<size_t, Lost> lost;                 // by the event
   };
   void AddSlot(const SlotLengths& lengths, Times& times) const;
-  uint64_t RunningOf(const RotatedEvent& event, const Times& times, size_t line) const;
-  SlotTimes EpochOf(const RotatedEvent& event) const;
-  ClosedTimes ClosedOf(const RotatedEvent& event) const;
+  void AddLost(const SlotLengths& lengths, Times& times) const;
+  // Of the table's event i.
+  uint64_t RunningOf(size_t i, const Times& times, size_t line) const;
+  SlotTimes EpochOf(size_t i) const;
+  ClosedTimes ClosedOf(size_t i) const;
 
   void CountSlot(const SlotLengths& lengths, std::span<const uint64_t> counts);
   void CheckRelations(const SlotLengths& lengths, std::span<const uint64_t> counts);
   void BoundSlot(const SlotLengths& lengths, std::span<const uint64_t> counts, std::vector<absl::int128>& saved) const;
   absl::uint128 UpperOf(size_t i, const Times& times, const absl::int128& saved, uint64_t counted) const;
   LeafNumbers::Event ShowEvent(size_t i, const Times& times, const absl::int128& saved, uint64_t open_count) const;
-  void Evaluate(size_t i) { estimates_[i].Evaluate(EpochOf(table_->events[i]), ClosedOf(table_->events[i])); }
+  void Evaluate(size_t i) { estimates_[i].Evaluate(EpochOf(i), ClosedOf(i)); }
   IndicatorSample SampleOf(const SlotLengths& lengths, std::span<const uint64_t> counts) const;
   bool HasTurns() const;
+  void EndRound();
   void CloseEpoch();
   void Adapt();
 
@@ -115,6 +125,7 @@ class RotationLife {
   Times all_, epoch_;
   uint64_t ended_ = 0;      // residencies since the last close
   bool is_within_ = false;  // the open epoch is within this residency
+  uint64_t rounds_ = 0;     // of this residency, that are over
   // Per set, of the closed epochs: a mean in which each weighs as much as all before it.
   std::vector<double> needs_;  // negative: no closed epoch
   SlotRelations relations_;

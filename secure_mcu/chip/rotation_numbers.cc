@@ -14,6 +14,17 @@ void AddDifferences(std::span<const uint64_t> before, std::span<const uint64_t> 
   for (size_t i = 0; i < now.size(); ++i) sums[i] += now[i] - (i < before.size() ? before[i] : 0);
 }
 
+// Per line, of the plan's set that ran least of those that ran: each event of these ran as long.
+std::vector<uint64_t> LeastRunning(const mailbox::RotationPart& part) {
+  const size_t lines = part.enabled.size();
+  std::vector<uint64_t> least(lines);
+  for (size_t i = 0; i < part.running.size(); ++i) {
+    uint64_t& of_line = least[i % lines];
+    if (part.running[i] > 0) of_line = of_line == 0 ? part.running[i] : std::min(of_line, part.running[i]);
+  }
+  return least;
+}
+
 uint64_t AddBound(uint64_t before, uint64_t now, uint64_t sum) {
   const bool is_bounded = now != mailbox::kUnknownNumber && sum != mailbox::kUnknownNumber;
   return is_bounded ? sum + (now - before) : mailbox::kUnknownNumber;
@@ -51,6 +62,7 @@ void RotationNumbers::Forget(uint16_t plan) {
     mailbox::RotationPart& forgotten = row.parts[mailbox::kForgottenPlan];
     forgotten.plan = mailbox::kForgottenPlan;
     AddDifferences({}, part.mapped().enabled, forgotten.enabled);
+    AddDifferences({}, LeastRunning(part.mapped()), forgotten.running);
   }
 }
 

@@ -30,7 +30,7 @@ class RotationNumbers {
   // another generation of the block begin at 0.
   void Add(BlockId block, uint32_t generation, uint16_t plan, const LeafNumbers& before, const LeafNumbers& now,
            std::span<const size_t> indices);
-  // The plan's cycles are enabled ones of mailbox::kForgottenPlan from now on. No context is under it.
+  // The plan's cycles are of mailbox::kForgottenPlan from now on. No context is under it.
   void Forget(uint16_t plan);
   // Of a block that has none yet, without parts. An event that has no bound in one of the contexts has none.
   mailbox::BlockRotation Of(BlockId block, uint32_t generation) const;

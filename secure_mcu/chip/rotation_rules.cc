@@ -18,6 +18,13 @@ absl::Status CheckRange(absl::string_view field, uint64_t value, uint64_t low, u
   return absl::InvalidArgumentError(absl::StrCat(field, " is ", value, ", must be from ", low, " to ", high));
 }
 
+// An interval ends with a slot, and is one itself in a first run.
+absl::Status CheckTimes(const mailbox::RotationSettings& settings, uint64_t low) {
+  SIDEBAND_RETURN_IF_ERROR(CheckRange("stable slot (cycles)", settings.stable_slot, low, kSlotCyclesMax));
+  SIDEBAND_RETURN_IF_ERROR(CheckRange("fluctuating slot (cycles)", settings.fluctuating_slot, low, kSlotCyclesMax));
+  return CheckRange("interval (cycles)", settings.interval, low, kSlotCyclesMax);
+}
+
 // Of a unit that is not switched, unmasked.
 mailbox::EventSet EventsOfOthers(const PipelineConfig& config) {
   mailbox::EventSet events = mailbox::EmptySet(config.events);
@@ -71,16 +78,17 @@ uint64_t ShortestSlot(const PipelineConfig& config) {
   return std::max<uint64_t>(1, kSlotPeriodsMin * period);
 }
 
+absl::Status CheckRequestedSettings(const mailbox::RotationSettings& settings, const PipelineConfig& config) {
+  const mailbox::RotationSettings& own = config.rotation->settings;
+  const uint64_t half = std::min({own.stable_slot, own.fluctuating_slot, own.interval}) / 2;
+  SIDEBAND_RETURN_IF_ERROR(CheckSettings(settings, config));
+  return CheckTimes(settings, config.rotation->slots_min.value_or(half));
+}
+
 absl::Status CheckSettings(const mailbox::RotationSettings& settings, const PipelineConfig& config) {
   const uint64_t dead = config.rotation ? config.rotation->dead_cycles : 0;
-  const uint64_t low = std::max(ShortestSlot(config), dead + 1);
-  SIDEBAND_RETURN_IF_ERROR(CheckRange("stable slot (cycles)", settings.stable_slot, low, kSlotCyclesMax));
-  SIDEBAND_RETURN_IF_ERROR(CheckRange("fluctuating slot (cycles)", settings.fluctuating_slot, low, kSlotCyclesMax));
-  // A first run's slots are intervals.
-  const bool is_two_set = settings.profile == mailbox::RotationProfile::kTwoSet;
-  if (is_two_set) SIDEBAND_RETURN_IF_ERROR(CheckRange("interval (cycles)", settings.interval, low, kSlotCyclesMax));
-  if (settings.interval == 0) return absl::InvalidArgumentError("interval is 0, must be at least 1");
-  if (settings.step == 0) return absl::InvalidArgumentError("step is 0, must be at least 1");
+  SIDEBAND_RETURN_IF_ERROR(CheckTimes(settings, std::max(ShortestSlot(config), dead + 1)));
+  SIDEBAND_RETURN_IF_ERROR(CheckRange("step", settings.step, 1, mailbox::kRotationStepMax));
   SIDEBAND_RETURN_IF_ERROR(CheckRange("threshold per mille", settings.threshold_per_mille, 0, kThresholdMax));
   for (const auto& [event, weight] : settings.weights) {
     SIDEBAND_RETURN_IF_ERROR(CheckRange("event with a weight", event, 0, config.events - 1));

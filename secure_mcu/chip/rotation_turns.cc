@@ -30,6 +30,14 @@ std::vector<size_t> IndicesOf(const RotationTable& table, const std::vector<uint
   return indices;
 }
 
+// What a relation leaves an open slot can fall while it ceases to hold.
+void KeepHighest(const LeafNumbers& before, LeafNumbers& now) {
+  for (size_t i = 0; i < before.events.size(); ++i) {
+    now.events[i].estimate = std::max(now.events[i].estimate, before.events[i].estimate);
+    now.events[i].upper = std::max(now.events[i].upper, before.events[i].upper);
+  }
+}
+
 }  // namespace
 
 RotationTurns::RotationTurns(const PipelineConfig& config, const RotationSeed& seed, CounterPlan plan)
@@ -68,30 +76,28 @@ void RotationTurns::AddPlan(TurnPlan plan, size_t first_row) {
 }
 
 absl::StatusOr<uint16_t> RotationTurns::Add(CounterPlan plan, const mailbox::RotationSettings& settings) {
+  if (next_number_ == mailbox::kForgottenPlan) {
+    return absl::ResourceExhaustedError("every number of a plan has been used since the device booted");
+  }
   GiveUpUnused();
   // A block has parts of these, and one of forgotten plans.
   const bool is_full = plans_.size() + 1 == mailbox::kPlansMax;
-  if (is_full && !ForgetOne()) return absl::ResourceExhaustedError("no more plans");
+  const bool can_forget = std::ranges::any_of(first_rows_, [](const auto& row) { return !row.has_value(); });
+  if (is_full && !can_forget) return absl::ResourceExhaustedError("no more plans");
   const auto first_row = rows_.Take(plan.sets.size());
   if (!first_row) {
     return absl::ResourceExhaustedError(
         absl::StrCat("the plan has ", plan.sets.size(), " counter sets, and ", rows_.free(), " are free"));
   }
+  if (is_full) ForgetOne();
+  while (KnownSets() + plan.sets.size() > mailbox::kRotationSetsMax) ForgetOne();
   const uint16_t number = next_number_++;
   AddPlan({.number = number, .counters = std::move(plan), .settings = settings}, *first_row);
   return number;
 }
 
 uint64_t RotationTurns::GroupsInTurns(uint16_t number) const {
-  const auto plan = std::ranges::find(plans_, number, &TurnPlan::number) - plans_.begin();
-  uint64_t groups = 0;
-  for (const auto& table : tables_[plan]) {
-    for (const RotatedEvent& event : table->events) {
-      const bool is_always = event.sets == ~uint64_t{0} >> (64 - table->sets());
-      if (event.line > 0 && !is_always) groups |= uint64_t{1} << (event.line - 1);
-    }
-  }
-  return groups;
+  return mcu::GroupsInTurns(config_, std::ranges::find(plans_, number, &TurnPlan::number)->counters);
 }
 
 bool RotationTurns::IsInForce(uint16_t number) const {
@@ -117,16 +123,21 @@ void RotationTurns::GiveUpUnused() {
   }
 }
 
+// What is told of plans has at most kRotationSetsMax. Without those that are given up it has: the others have rows.
+size_t RotationTurns::KnownSets() const {
+  size_t sets = 0;
+  for (const TurnPlan& plan : plans_) sets += plan.of_device ? 0 : plan.counters.sets.size();
+  return sets;
+}
+
 // Of rows with its cycles, it stays known that they were enabled.
-bool RotationTurns::ForgetOne() {
+void RotationTurns::ForgetOne() {
   const auto given_up = std::ranges::find_if(first_rows_, [](const auto& row) { return !row.has_value(); });
-  if (given_up == first_rows_.end()) return false;
   const auto plan = given_up - first_rows_.begin();
   numbers_.Forget(plans_[plan].number);
   plans_.erase(plans_.begin() + plan);
   tables_.erase(tables_.begin() + plan);
   first_rows_.erase(given_up);
-  return true;
 }
 
 uint16_t RotationTurns::chosen(BlockId block) const {
@@ -260,7 +271,11 @@ SlotLengths RotationTurns::LengthsAt(const Turn& turn, const RotationInstant& at
     lengths.enabled.push_back(at.domains[domain] - turn.begin.domains[domain]);
     lengths.running.push_back(at.domains[domain] - turn.alive.domains[domain]);
   }
+  // The channel may have no unit of some of the chip's clocks.
+  lengths.enabled.resize(lines_.size());
+  lengths.running.resize(lines_.size());
   if (turn.is_dead) std::ranges::fill(lengths.running, 0);
+  lengths.own = turn.clock.Before(at.cycle) - turn.slot_begin;
   return lengths;
 }
 
@@ -319,6 +334,8 @@ void RotationTurns::Show(uint8_t channel, const RotationInstant& at) {
   Turn& turn = TurnOf(channel);
   if (turn.life == nullptr) return;
   ShowNumbers(turn, LengthsAt(turn, at, turn.counts));
+  // A plan of one set has no slot's end at which earlier exits are forgotten.
+  turn.clock.Forget(at.cycle);
   shows_ended_ = false;
 }
 
@@ -334,6 +351,7 @@ void RotationTurns::ShowNumbers(Turn& turn, const SlotLengths& open) {
   const size_t channel = &turn - turns_.data();
   const RotationTable& table = turn.life->life.table();
   LeafNumbers now = turn.life->life.Show(open, turn.counts);
+  KeepHighest(turn.life->shown, now);
   numbers_.Add(turn.leaf.block, turn.leaf.generation, table.number, turn.life->shown, now, indices_[channel]);
   for (const auto& [block, generation] : turn.leaf.others) {
     numbers_.Add(block, generation, table.number, turn.life->shown, now, indices_[channel]);

@@ -42,6 +42,11 @@ namespace sideband::mcu {
 // The select of what is connected in dead cycles; before it are those of the sets of all plans.
 inline constexpr uint8_t kDeadSelect = kTurnSelectFirst + mailbox::kRotationSetsMax;
 
+// Numbers for plans that are added. None is used again: a number that means something else later would let a slow
+// reader attribute counts wrongly.
+inline constexpr uint32_t kFirstAddedPlan = 2;
+inline constexpr uint32_t kAddedPlansMax = mailbox::kForgottenPlan - kFirstAddedPlan;
+
 // Of a channel, how far each clock has been counted.
 struct RotationInstant {
   uint64_t cycle = 0;
@@ -77,11 +82,13 @@ class RotationTurns {
   // Whether a plan can be chosen: it has not been given up.
   bool IsInForce(uint16_t number) const;
   // Returns the new plan's number, which must be chosen at once; RESOURCE_EXHAUSTED beyond the sets or plans of a
-  // device.
+  // device, and after kAddedPlansMax plans. Then it has no effect on what can be read.
   absl::StatusOr<uint16_t> Add(CounterPlan plan, const mailbox::RotationSettings& settings);
   // The plan of a VM or a context from its next residency on.
   void Choose(BlockId block, uint16_t number) { chosen_[block] = number; }
   uint16_t chosen(BlockId block) const;
+  // Changes of the resident's time that are kept.
+  size_t clock_changes(uint8_t channel) const { return TurnOf(channel).clock.changes(); }
   // As RotationPasses.
   void Learn(BlockId block) { passes_.Learn(block); }
   // OUT_OF_RANGE beyond the passes of the plan that is chosen for the block.
@@ -148,7 +155,8 @@ class RotationTurns {
   void AddPlan(TurnPlan plan, size_t first_row);
   bool IsUsed(uint16_t number) const;
   void GiveUpUnused();
-  bool ForgetOne();
+  size_t KnownSets() const;
+  void ForgetOne();  // of those that are given up, the oldest
   uint16_t PlanOf(uint8_t channel, const RotationLeaf& leaf) const;
   Life& FindLife(uint8_t channel, const RotationLeaf& leaf);
   void BeginSlot(Turn& turn, const RotationInstant& at);
@@ -167,7 +175,7 @@ class RotationTurns {
   std::vector<TurnPlan> plans_;
   std::vector<std::optional<size_t>> first_rows_;  // per plan: its first set among connected_; none: given up
   TurnRows rows_;                                  // of connected_
-  uint16_t next_number_ = 2;
+  uint16_t next_number_ = kFirstAddedPlan;
   std::vector<mailbox::EventSet> connected_;
   std::vector<std::vector<std::shared_ptr<const RotationTable>>> tables_;  // per plan and channel, the device's last
   std::vector<std::vector<size_t>> indices_;                               // per channel: of its events among events_

@@ -26,6 +26,7 @@ namespace sideband::mcu {
 // Cycles of a slot, per line: all, and those in which its set was counted.
 struct SlotLengths {
   std::vector<uint64_t> enabled, running;
+  uint64_t own = 0;  // of all cycles of the reference clock, those that are not the hypervisor's
 };
 
 // Of one context on one slice. `counts` has the count of every event of the chip in the running cycles of a slot, and
@@ -35,7 +36,7 @@ class SlotRelations {
   explicit SlotRelations(std::shared_ptr<const RotationTable> table);
 
   // Another slot: no count is saturated.
-  void BeginSlot() { saturated_.clear(); }
+  void BeginSlot();
   // Counts of the event are missing in this slot: nothing follows from those that are not.
   void Saturate(uint16_t event);
 
@@ -46,7 +47,8 @@ class SlotRelations {
 
   // Adds to `counts` what derived events have gained beyond what it has, and to `gained` the same.
   void Derive(size_t set, const SlotLengths& lengths, std::span<uint64_t> counts, std::span<uint64_t> gained) const;
-  // Whether the event is known in this slot, if it is one of the set: counted, or derived by a relation that is used.
+  // Whether the event is known in this slot, if it is one of the set: counted, or derived from events that are known,
+  // by a relation that is used.
   bool IsKnown(size_t set, uint16_t event) const;
 
   // The most that an event can gain in the slot's running cycles.
@@ -56,11 +58,10 @@ class SlotRelations {
 
  private:
   using Amount = absl::int128;
+  bool NeedsAny(const DerivedEvent& derived, const std::vector<bool>& events) const;
+  void TurnOff(size_t relation);
   bool Holds(size_t set, const mailbox::Relation& relation, const SlotLengths& lengths,
              std::span<const uint64_t> counts) const;
-  std::optional<size_t> DerivedBy(uint16_t event) const;
-  bool IsSaturated(uint16_t event) const;
-  bool CanDerive(size_t relation) const;
   Amount CyclesOf(const mailbox::Relation& relation, const SlotLengths& lengths) const;
   Amount WholeOf(const mailbox::Relation& relation, const SlotLengths& lengths, std::span<const uint64_t> counts) const;
   Amount Known(size_t set, const mailbox::Relation& relation, std::span<const uint64_t> counts) const;
@@ -69,8 +70,11 @@ class SlotRelations {
                              std::span<const uint64_t> counts) const;
 
   const std::shared_ptr<const RotationTable> table_;
-  std::vector<bool> is_off_;         // per relation
-  std::vector<uint16_t> saturated_;  // events; of this slot
+  std::vector<size_t> order_;  // of relations: what derives comes before what is derived from it
+  std::vector<bool> is_off_;   // per relation
+  // Per event of the chip: derived, by a relation that is off or from one that is lost.
+  std::vector<bool> is_lost_;
+  std::vector<bool> is_missing_;  // per event of the chip, in this slot: saturated, or derived from one that is
   size_t broken_ = 0;
 };
 

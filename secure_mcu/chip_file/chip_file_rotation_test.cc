@@ -55,7 +55,8 @@ std::string Refused(const std::string& keys, const std::string& fixed = "") {
 
 TEST(ChipFileRotationTest, ReadsARotation) {
   const auto file =
-      Load(Chip("rotation: {slots: {stable: 1ms}, weights: {hits: 2}, instructions: busy, dead_cycles: 7, seed: 5}\n"
+      Load(Chip("rotation: {slots: {stable: 1ms}, weights: {hits: 2}, instructions: busy, dead_cycles: 7, seed: 5, "
+                "slots_min: 30us}\n"
                 "relations:\n"
                 "  - {sum: [busy, idle], of: resident_cycles, times: 2}\n"
                 "  - {event: memory, is_sum_of: [loads, stores]}\n"
@@ -70,6 +71,7 @@ TEST(ChipFileRotationTest, ReadsARotation) {
   EXPECT_EQ(rotation.instructions, 1u);
   EXPECT_EQ(rotation.dead_cycles, 7u);
   EXPECT_EQ(rotation.seed, 5u);
+  EXPECT_EQ(rotation.slots_min, 30'000u);
   EXPECT_EQ(file->pipeline.relations,
             (std::vector<Relation>{{.members = {0, 1}, .times = 2},
                                    {.kind = Relation::Kind::kSum, .members = {2, 3}, .whole = 4},

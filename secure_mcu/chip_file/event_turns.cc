@@ -61,6 +61,7 @@ class TurnPlanner {
       SIDEBAND_ASSIGN_OR_RETURN(spec.instructions, numbers.Of(*rotation.instructions));
     }
     spec.dead_cycles = rotation.dead_cycles;
+    if (rotation.slots_min) spec.slots_min = CyclesOf(*rotation.slots_min, config_.clock_hz);
     spec.seed = rotation.seed;
     SIDEBAND_RETURN_IF_ERROR(AtLine(CheckSettings(spec.settings, config_), rotation.path, rotation.line));
     SIDEBAND_RETURN_IF_ERROR(AtLine(CheckRotation(config_, name_), file_.path, file_.rotation_line));

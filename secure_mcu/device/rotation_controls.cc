@@ -108,10 +108,6 @@ absl::Status RotationControls::Check(const RotationRequest& request) const {
 absl::Status RotationControls::Apply(const RotationRequest& request) {
   SIDEBAND_RETURN_IF_ERROR(Check(request));
   SIDEBAND_ASSIGN_OR_RETURN(const uint16_t number, PlanFor(request));
-  const uint64_t pinned = chip_.vm_control(*FindBlock(request.vm, mailbox::kNoContext)).pinned;
-  if ((pinned & chip_.GroupsInTurns(number)) != 0) {
-    return absl::InvalidArgumentError(absl::StrCat("events of a group that is pinned for VM ", request.vm));
-  }
   for (const BlockId block : BlocksOf(request)) chip_.ChooseRotation(block, number);
   return absl::OkStatus();
 }
@@ -119,12 +115,32 @@ absl::Status RotationControls::Apply(const RotationRequest& request) {
 absl::StatusOr<uint16_t> RotationControls::PlanFor(const RotationRequest& request) {
   std::erase_if(requests_, [this](const auto& plan) { return !chip_.IsRotationInForce(plan.first); });
   const auto same = std::ranges::find_if(requests_, [&](const auto& plan) { return IsSamePlan(plan.second, request); });
-  if (same != requests_.end()) return same->first;
+  const uint64_t pinned = chip_.vm_control(*FindBlock(request.vm, mailbox::kNoContext)).pinned;
+  if (same == requests_.end()) return MakePlan(request, pinned);
+  if ((pinned & chip_.GroupsInTurns(same->first)) == 0) return same->first;
+  return absl::InvalidArgumentError("events of a gate group that is pinned take turns in the plan");
+}
+
+// A VM has its share of the numbers of a boot, so that none is left without.
+uint32_t RotationControls::PlansOfVmMax() const {
+  std::set<BlockId> vms;
+  for (const Tenant& tenant : tenants_) vms.insert(tenant.binding.vm);
+  return kAddedPlansMax / static_cast<uint32_t>(std::max<size_t>(1, vms.size()));
+}
+
+absl::StatusOr<uint16_t> RotationControls::MakePlan(const RotationRequest& request, uint64_t pinned) {
+  uint32_t& made = made_[request.vm];
+  if (made >= PlansOfVmMax()) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("VM ", request.vm, " has had ", made, " plans since the device booted: it can have no more"));
+  }
   const bool fill = request.settings.profile == mailbox::RotationProfile::kFast;
   const size_t sets_max = std::max(kSetsOfVmMax, chip_.rotation_plans()[0].counters.sets.size());
-  SIDEBAND_ASSIGN_OR_RETURN(const uint16_t number,
-                            chip_.PlanRotation({.events = request.events, .always = request.always, .fill = fill},
-                                               request.settings, sets_max - std::min(sets_max, OtherSetsOf(request))));
+  SIDEBAND_ASSIGN_OR_RETURN(
+      const uint16_t number,
+      chip_.PlanRotation({.events = request.events, .always = request.always, .fill = fill}, request.settings,
+                         sets_max - std::min(sets_max, OtherSetsOf(request)), pinned));
+  ++made;
   requests_[number] = request;
   return number;
 }

@@ -48,6 +48,8 @@ class RotationControls {
  private:
   absl::Status Check(const mailbox::RotationRequest& request) const;
   absl::StatusOr<uint16_t> PlanFor(const mailbox::RotationRequest& request);
+  absl::StatusOr<uint16_t> MakePlan(const mailbox::RotationRequest& request, uint64_t pinned);
+  uint32_t PlansOfVmMax() const;
   size_t OtherSetsOf(const mailbox::RotationRequest& request) const;
   // The blocks of the request's scope; none of a VM or a context that is not there.
   std::vector<BlockId> BlocksOf(const mailbox::RotationRequest& request) const;
@@ -58,6 +60,7 @@ class RotationControls {
   Chip& chip_;
   const std::vector<Tenant> tenants_;
   std::map<uint16_t, mailbox::RotationRequest> requests_;  // by the plan that was made of each
+  std::map<uint16_t, uint32_t> made_;                      // plans so far, by the VM that they were made for
 };
 
 }  // namespace sideband::mcu

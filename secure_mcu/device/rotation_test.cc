@@ -55,9 +55,11 @@ class RotationTest : public testing::Test {
     EXPECT_TRUE(device.ok()) << device.status();
     return *std::move(device);
   }
-  std::unique_ptr<LiveDevice> StartRotating(const std::string& more = "") {
-    return Start("counters: 4\n    fixed: [ipc_cycles]",
-                 absl::StrCat("rotation: {slots: {stable: 50us, fluctuating: 50us}, adapt: false", more, "}"));
+  // Of a seed, so that a run is like every other: what is near the truth is so for most orders of turns only.
+  std::unique_ptr<LiveDevice> StartRotating(uint64_t seed = 1, const std::string& more = "") {
+    return Start(
+        "counters: 4\n    fixed: [ipc_cycles]",
+        absl::StrCat("rotation: {slots: {stable: 50us, fluctuating: 50us}, adapt: false, seed: ", seed, more, "}"));
   }
   std::unique_ptr<LiveDevice> StartTwin() { return Start("counters: 45", ""); }
 
@@ -126,7 +128,7 @@ TEST_F(RotationTest, EnabledCyclesAreThoseOfTheResident) {
 }
 
 TEST_F(RotationTest, FollowsTheSeed) {
-  const auto one = StartRotating(", seed: 1"), same = StartRotating(", seed: 1"), other = StartRotating(", seed: 2");
+  const auto one = StartRotating(1), same = StartRotating(1), other = StartRotating(2);
   elapsed_ = absl::Milliseconds(30);
   const mailbox::Snapshot snapshot = one->Latch();
   EXPECT_EQ(snapshot, same->Latch());
@@ -190,6 +192,34 @@ TEST_F(RotationTest, PlansThatNobodyHasMakeRoomForOthers) {
   EXPECT_TRUE(device->ApplyRotation(RequestOf(2, 0b1111111, 20'000)).ok());
 }
 
+// A VM that has had all of its numbers leaves the other one its own.
+TEST_F(RotationTest, AVmHasItsShareOfTheNumbersOfPlans) {
+  const auto device = StartRotating();
+  const uint64_t share = kAddedPlansMax / 2;
+  for (uint64_t i = 0; i < share; ++i) {
+    ASSERT_TRUE(device->ApplyRotation(RequestOf(1, 0b11, 20'000 + i)).ok()) << i;
+  }
+  const absl::Status refused = device->ApplyRotation(RequestOf(1, 0b11, 10'000));
+  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(refused.message(), "VM 1 has had 32766 plans since the device booted: it can have no more");
+  EXPECT_TRUE(device->ApplyRotation(RequestOf(1, 0b11, 20'000 + share - 1)).ok()) << "the one in force";
+  EXPECT_TRUE(device->ApplyRotation(RequestOf(2, 0b11, 10'000)).ok());
+}
+
+// Half of the chip's own, of 50 us.
+TEST_F(RotationTest, SlotsThatAreAskedForAreNotMuchShorterThanTheChipsOwn) {
+  const auto device = StartRotating();
+  EXPECT_TRUE(device->ApplyRotation(RequestOf(1, 0b1111111, 2'500)).ok());
+  EXPECT_EQ(device->ApplyRotation(RequestOf(1, 0b1111111, 2'499)).message(),
+            "stable slot (cycles) is 2499, must be from 2500 to 1000000000000");
+  mailbox::RotationRequest request = RequestOf(1, 0b1111111, 20'000);
+  request.settings.interval = 2'499;
+  EXPECT_EQ(device->ApplyRotation(request).message(), "interval (cycles) is 2499, must be from 2500 to 1000000000000");
+  const auto other = StartRotating(1, ", slots_min: 400us");
+  EXPECT_FALSE(other->ApplyRotation(RequestOf(1, 0b1111111, 39'999)).ok());
+  EXPECT_TRUE(other->ApplyRotation(RequestOf(1, 0b1111111, 40'000)).ok());
+}
+
 TEST_F(RotationTest, AVmHasOnlySoManySets) {
   const auto device = StartRotating();
   mailbox::RotationRequest x = RequestOf(1, 0b1111111, 20'000), y = x;
@@ -223,7 +253,11 @@ TEST_F(RotationTest, WhatIsPinnedTakesNoTurns) {
   ASSERT_TRUE(device->CheckConfig(config).ok()) << "a_cycles and b_cycles are in every set";
   device->Latch();
   device->ApplyConfig(config);
+  const size_t plans = device->catalog().plans.size();
   EXPECT_FALSE(device->ApplyRotation(RequestOf(1, 0b1111111, 20'000)).ok());
+  EXPECT_EQ(device->catalog().plans.size(), plans) << "no plan is made";
+  request.contexts = {0};
+  EXPECT_TRUE(device->ApplyRotation(request).ok()) << "the same again";
 }
 
 TEST_F(RotationTest, LiveCountsAreFlaggedAsALatchWouldFlagThem) {

@@ -45,6 +45,7 @@ RotationTurnsTruth::RotationTurnsTruth(const mailbox::RotationSettings& settings
 void RotationTurnsTruth::BeginResidency() {
   if (settings_.profile == mailbox::RotationProfile::kFast) round_ = place_ = 0;
   if (epoch_.empty()) is_within_ = true;
+  rounds_ = 0;
   BeginSlot();
 }
 
@@ -88,7 +89,11 @@ void RotationTurnsTruth::EndSlot(bool is_whole) {
   epoch_.push_back(slot_);
   left_ = settings_.profile == mailbox::RotationProfile::kTwoSet ? left_ - slot_.enabled : 0;
   if (left_ == 0 && ++place_ == RoundSize()) place_ = 0, ++round_;
-  if (is_whole && is_within_ && place_ == 0 && MayClose()) Close();
+  if (!is_whole || place_ > 0) return;
+  ++rounds_;
+  if ((!is_within_ && rounds_ < kTurnsOfEpoch) || !MayClose()) return;
+  Close();
+  is_within_ = true;
 }
 
 void RotationTurnsTruth::EndResidency() {

@@ -74,6 +74,7 @@ class RotationTurnsTruth {
   Slot slot_;
   std::vector<Slot> epoch_;
   bool is_within_ = false;
+  uint64_t rounds_ = 0;  // of the residency
   uint64_t ended_ = 0;
   std::vector<uint32_t> shares_;  // none: equal
   std::vector<double> needs_;     // none: no closed epoch

@@ -134,6 +134,22 @@ TEST(ReplayRotationTest, DeadCyclesAreOfNoSlot) {
   }
 }
 
+// What turns is in the reference clock, and other events are in clocks of their own that the channel does not have.
+TEST(ReplayRotationTest, OtherEventsHaveClocksOfTheirOwn) {
+  for (const char* const scope : {"\"scope\": \"device\"", "\"slice\": 1"}) {
+    const std::string other = absl::StrCat(
+        ",\n{\"name\": \"other\", \"signal\": \"TOP.clk\", \"op\": \"high\", \"clock\": \"TOP.busy\", ", scope, "}");
+    ReplayInputs inputs = Inputs(WithSlots("counters: 1\n"), other);
+    inputs.schedule = Write("C.csv", "start_cycle,end_cycle,vm,context,slice\n0,200,vm1,a,0\n0,400,vm2,,1\n");
+    const auto result = Replay(inputs, {});
+    ASSERT_TRUE(result.ok()) << result.status();
+    for (const ReplayBlock& block : result->blocks) {
+      if (block.context != "a") continue;
+      EXPECT_EQ(block.rotation->enabled, 200u);
+    }
+  }
+}
+
 TEST(ReplayRotationTest, WithoutNeedAllIsAsWithoutARotation) {
   ReplayInputs inputs = Inputs("counters: 3\n");
   const auto with = Replay(inputs, {});

@@ -206,8 +206,9 @@ class Row:
         while start < residency.end:
             stop = min(start + self._plan.slot, residency.end)
             self._slot(self._order.set_of(number, position), start, stop)
-            is_round = position % len(self._plan.sets) == len(self._plan.sets) - 1
-            if is_round and stop - start == self._plan.slot and self._ended == 0:
+            rounds, place = divmod(position + 1, len(self._plan.sets))
+            may_close = self._ended == 0 or rounds >= EPOCH_SLOTS
+            if place == 0 and stop - start == self._plan.slot and may_close:
                 self._close_if_full()
             start, position = stop, position + 1
         self._leave(residency)

@@ -203,11 +203,12 @@ class EpochTest(unittest.TestCase):
         self.assertEqual(self.closed((0, 4), (6, 10)), 4)
         self.assertEqual(self.closed((0, 4), (6, 10), (12, 16)), 4)
 
-    def test_does_not_close_after_a_round_of_an_epoch_that_began_before(self):
-        self.assertEqual(self.closed((0, 3)), 0)
-        # The round of the second residency is whole, but the epoch is older; it closes with the residency.
-        self.assertEqual(self.closed((0, 3), (4, 12)), 7)
-        self.assertEqual(self.closed((0, 3), (4, 12), (13, 16)), 7)
+    def test_closes_an_epoch_that_began_before_after_as_many_rounds(self):
+        truth.EPOCH_SLOTS = 2
+        # Three residencies: the epoch does not close with the last, of which the whole rounds alone are enough.
+        self.assertEqual(self.closed((0, 1), (1, 2), (4, 12)), 0)
+        self.assertEqual(self.closed((0, 1), (1, 2), (4, 19)), 0)
+        self.assertEqual(self.closed((0, 1), (1, 2), (4, 20)), 9)
 
     def test_does_not_close_after_a_cut_round(self):
         self.assertEqual(self.closed((0, 7)), 0)
