@@ -49,23 +49,6 @@ absl::Status CheckNotMixed(const PipelineConfig& config, const CounterNeeds& nee
   return absl::OkStatus();
 }
 
-absl::Status CheckFixed(const PipelineConfig& config, const CounterNeeds& needs, const EventNamer& name) {
-  const mailbox::EventSet& fixed = config.rotation->fixed;
-  for (size_t event = 0; event < fixed.size() * mailbox::kEventSetWord; ++event) {
-    if (!mailbox::Includes(fixed, event) || needs.Has(event)) continue;
-    if (event >= config.events) return absl::InvalidArgumentError(absl::StrCat("no event ", event, " to be fixed"));
-    return absl::InvalidArgumentError(
-        absl::StrCat("event ", name(event), " cannot be fixed: no unit with more events than counters has it"));
-  }
-  for (const auto& [kind, counters] : needs.Of(fixed)) {
-    const SwitchedKind& unit = needs.kinds()[kind];
-    if (counters < unit.counters) continue;
-    return absl::InvalidArgumentError(absl::StrCat("the fixed events of unit ", unit.name, " need ", counters,
-                                                   " counters, it has ", unit.counters, ": one at least must be left"));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 uint64_t ShortestSlot(const PipelineConfig& config) {
@@ -96,6 +79,24 @@ absl::Status CheckSettings(const mailbox::RotationSettings& settings, const Pipe
   return absl::OkStatus();
 }
 
+absl::Status CheckFixed(const PipelineConfig& config, const EventNamer& name) {
+  const CounterNeeds needs(config);
+  const mailbox::EventSet& fixed = config.rotation->fixed;
+  for (size_t event = 0; event < fixed.size() * mailbox::kEventSetWord; ++event) {
+    if (!mailbox::Includes(fixed, event) || needs.Has(event)) continue;
+    if (event >= config.events) return absl::InvalidArgumentError(absl::StrCat("no event ", event, " to be fixed"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("event ", name(event), " cannot be fixed: no unit with more events than counters has it"));
+  }
+  for (const auto& [kind, counters] : needs.Of(fixed)) {
+    const SwitchedKind& unit = needs.kinds()[kind];
+    if (counters < unit.counters) continue;
+    return absl::InvalidArgumentError(absl::StrCat("the fixed events of unit ", unit.name, " need ", counters,
+                                                   " counters, it has ", unit.counters, ": one at least must be left"));
+  }
+  return absl::OkStatus();
+}
+
 // Periods are told by what every slot counts.
 absl::Status CheckInstructions(const PipelineConfig& config, const CounterNeeds& needs, const EventNamer& name) {
   const auto& event = config.rotation->instructions;
@@ -113,7 +114,7 @@ absl::Status CheckRotation(const PipelineConfig& config, const EventNamer& name)
   }
   const CounterNeeds needs(config);
   SIDEBAND_RETURN_IF_ERROR(CheckNotMixed(config, needs, name));
-  SIDEBAND_RETURN_IF_ERROR(CheckFixed(config, needs, name));
+  SIDEBAND_RETURN_IF_ERROR(CheckFixed(config, name));
   SIDEBAND_RETURN_IF_ERROR(CheckInstructions(config, needs, name));
   return CheckSettings(config.rotation->settings, config);
 }

@@ -30,6 +30,10 @@ absl::Status CheckSettings(const mailbox::RotationSettings& settings, const Pipe
 // The same, and of slots and intervals shorter than rotation.slots_min. `config` has a rotation.
 absl::Status CheckRequestedSettings(const mailbox::RotationSettings& settings, const PipelineConfig& config);
 
+// Part of CheckRotation, of a configuration with a rotation: INVALID_ARGUMENT for fixed events that are not of switched
+// units, and for those that leave no counter of a unit.
+absl::Status CheckFixed(const PipelineConfig& config, const EventNamer& name = EventNumber);
+
 // OK without config.rotation. INVALID_ARGUMENT for the above, for selections beside a rotation, for an event with
 // inputs of both switched units and others, for fixed events that are not of switched units, for those that leave no
 // counter of a unit, and for an event of instructions that takes turns.

@@ -261,7 +261,9 @@ void RotationTurns::Saturate(uint8_t channel, const mailbox::EventSet& events) {
 // After a flush, so that the counts of the gates' cycles are complete.
 SlotLengths RotationTurns::LengthsAt(const Turn& turn, const RotationInstant& at,
                                      std::span<const uint64_t> counts) const {
-  SlotLengths lengths{.enabled = {at.cycle - turn.begin.cycle}, .running = {at.cycle - turn.alive.cycle}};
+  SlotLengths lengths{.enabled = {at.cycle - turn.begin.cycle},
+                      .running = {at.cycle - turn.alive.cycle},
+                      .own = turn.clock.Before(at.cycle) - turn.slot_begin};
   for (size_t group = 0; group < lines_.running_events.size(); ++group) {
     const auto& event = lines_.running_events[group];
     lengths.running.push_back(event ? counts[*event] : 0);
@@ -275,7 +277,6 @@ SlotLengths RotationTurns::LengthsAt(const Turn& turn, const RotationInstant& at
   lengths.enabled.resize(lines_.size());
   lengths.running.resize(lines_.size());
   if (turn.is_dead) std::ranges::fill(lengths.running, 0);
-  lengths.own = turn.clock.Before(at.cycle) - turn.slot_begin;
   return lengths;
 }
 

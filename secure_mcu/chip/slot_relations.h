@@ -23,10 +23,11 @@
 
 namespace sideband::mcu {
 
-// Cycles of a slot, per line: all, and those in which its set was counted.
+// Cycles of a slot, per line: all, and those in which its set was counted. Both have those of the hypervisor, which its
+// own time does not.
 struct SlotLengths {
   std::vector<uint64_t> enabled, running;
-  uint64_t own = 0;  // of all cycles of the reference clock, those that are not the hypervisor's
+  uint64_t own = 0;
 };
 
 // Of one context on one slice. `counts` has the count of every event of the chip in the running cycles of a slot, and

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 
@@ -138,8 +139,66 @@ TEST(ChipFileRotationTest, AMistakeIsNamed) {
   EXPECT_EQ(Refused("rotation: {}\n", ", fixed: [busy, idel]"),
             ":4: unit 'sm' has no event 'idel' to fix (did you mean 'idle'?)");
   EXPECT_EQ(Refused("rotation: {}\n", ", fixed: [busy, idle, loads, stores]"),
-            ":9: the fixed events of unit sm.0 need 4 counters, it has 4: one at least must be left");
+            ":4: the fixed events of unit sm.0 need 4 counters, it has 4: one at least must be left");
   EXPECT_EQ(Refused("rotation: {}\n", ", fixed: [busy, busy]"), ":4: event 'busy' is listed twice");
+}
+
+TEST(ChipFileRotationTest, AMistakeInFixedEventsIsAtTheirLine) {
+  const auto refused = [](const std::string& of_sm, const std::string& of_l2, const std::string& of_dram) {
+    const std::string message(Load("device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}\n"
+                                   "rotation: {file: rotation.yaml}\n"
+                                   "units:\n"
+                                   "  - name: sm\n"
+                                   "    counters: 2\n"
+                                   "    events: [a, b, c]\n"
+                                   "    fixed:\n"
+                                   "      " +
+                                   of_sm +
+                                   "\n"
+                                   "  - name: l2\n"
+                                   "    events: [d, e]\n"
+                                   "    fixed: " +
+                                   of_l2 +
+                                   "\n"
+                                   "device_units:\n"
+                                   "  - name: dram\n"
+                                   "    counters: 1\n"
+                                   "    events: [f, g]\n"
+                                   "    fixed: " +
+                                   of_dram +
+                                   "\n"
+                                   "device_workload: {phases: [{kind: gemm, time: 1ms}]}\n"
+                                   "vms: []\n")
+                                  .status()
+                                  .message());
+    return message.substr(std::min(Path().size(), message.size()));
+  };
+  Write(Path("rotation.yaml"), "slots: {stable: 1ms}\n");
+  EXPECT_EQ(refused("[a, c]", "[]", "[f]"),
+            ":8: the fixed events of unit sm.0 need 2 counters, it has 2: one at least must be left");
+  EXPECT_EQ(refused("[b]", "[]", "[f]"),
+            ":16: the fixed events of unit dram.0 need 1 counters, it has 1: one at least must be left");
+  EXPECT_EQ(refused("[b]", "[e, d]", "[]"),
+            ":11: event 'd' cannot be fixed: no unit with more events than counters has it");
+}
+
+TEST(ChipFileRotationTest, MoreThan64SetsAreRefused) {
+  const auto text = [](size_t events) {
+    std::string names = "e0";
+    for (size_t i = 1; i < events; ++i) absl::StrAppend(&names, ", e", i);
+    return absl::StrCat(
+        "device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}\n"
+        "units:\n"
+        "  - {name: sm, counters: 2, fixed: [e0], events: [",
+        names,
+        "]}\n"
+        "\n"
+        "rotation:\n"
+        "  adapt: false\n"
+        "vms: []\n");
+  };
+  EXPECT_TRUE(Load(text(65)).ok());
+  EXPECT_EQ(Load(text(66)).status().message(), Path() + ":5: the events need 65 counter sets, of at most 64");
 }
 
 TEST(ChipFileRotationTest, AMistakenRelationIsNamed) {

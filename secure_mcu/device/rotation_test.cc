@@ -15,6 +15,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "proto/mailbox/catalog.h"
+#include "proto/mailbox/snapshot_stream.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
 
@@ -46,9 +48,10 @@ gap: 0s
 
 class RotationTest : public testing::Test {
  protected:
-  std::unique_ptr<LiveDevice> Start(const std::string& counters, const std::string& rotation) {
+  std::unique_ptr<LiveDevice> Start(const std::string& counters, const std::string& rotation,
+                                    const std::string& chip = kChip) {
     const std::string path = testing::TempDir() + "/chip.yaml";
-    std::ofstream(path) << absl::StrReplaceAll(kChip, {{"COUNTERS", counters}, {"ROTATION", rotation}});
+    std::ofstream(path) << absl::StrReplaceAll(chip, {{"COUNTERS", counters}, {"ROTATION", rotation}});
     const auto file = LoadChipFile(path);
     EXPECT_TRUE(file.ok()) << file.status();
     auto device = LiveDevice::Create(*file, /*boot_id=*/7, [this] { return elapsed_; });
@@ -125,6 +128,46 @@ TEST_F(RotationTest, EnabledCyclesAreThoseOfTheResident) {
     EXPECT_LE(time.running, time.enabled);
     EXPECT_EQ((snapshot.blocks[block].flags & mailbox::kFlagEstimated) != 0, time.enabled > 0);
   }
+}
+
+// Law 3. A relation saves the counter that is missing: the plan has one set.
+TEST_F(RotationTest, OneSetIsAsWithoutARotation) {
+  const std::string chip =
+      absl::StrReplaceAll(kChip, {{"j_cycles, ipc_cycles", "ipc_cycles, {name: same_cycles, of: ipc_cycles}"}});
+  const std::string rotation =
+      "relations: [{event: same_cycles, is_sum_of: [ipc_cycles]}]\n"
+      "rotation: {slots: {stable: 50us, fluctuating: 50us}}";
+  const auto one_set = Start("counters: 10", rotation, chip), without = Start("counters: 11", "", chip);
+  ASSERT_TRUE(one_set->HasRotation());
+  ASSERT_EQ(one_set->catalog().plans[0].sets.size(), 1);
+  for (const int ms : {1, 7, 50}) {
+    elapsed_ = absl::Milliseconds(ms);
+    mailbox::Snapshot shown = one_set->Latch(), exact = without->Latch();
+    for (size_t block = 0; block < shown.blocks.size(); ++block) {
+      for (size_t i = 0; i < shown.rotation[block].events.size(); ++i) {
+        const uint64_t count = exact.Counters(block)[one_set->chip().rotated_events()[i]];
+        EXPECT_EQ(shown.rotation[block].events[i], (mailbox::EventEstimate{count, count, 0})) << block << " " << i;
+      }
+    }
+    // Flags, too: nothing is estimated.
+    EXPECT_EQ(shown.blocks, exact.blocks);
+    EXPECT_EQ(shown.counters, exact.counters);
+    // Only in the numbers of rotation and in the catalogue, which says what is derived, they differ.
+    shown.rotation.clear(), shown.layout = {};
+    shown.catalog_hash = exact.catalog_hash;
+    shown.statistics = exact.statistics;
+    EXPECT_EQ(mailbox::EncodeSnapshotStream(shown, nullptr, {}, mailbox::Framing::kSections),
+              mailbox::EncodeSnapshotStream(exact, nullptr, {}, mailbox::Framing::kSections));
+  }
+  mailbox::Catalog catalog = one_set->catalog();
+  size_t derived = 0;
+  for (size_t event = 0; event < catalog.events.size(); ++event) {
+    derived += catalog.events[event].details.counting == mailbox::Counting::kDerived;
+    catalog.events[event].details.counting = without->catalog().events[event].details.counting;
+  }
+  EXPECT_EQ(derived, 1);
+  catalog.plans.clear(), catalog.relations.clear();
+  EXPECT_EQ(mailbox::EncodeCatalogSections(catalog), mailbox::EncodeCatalogSections(without->catalog()));
 }
 
 TEST_F(RotationTest, FollowsTheSeed) {

@@ -65,21 +65,21 @@ void RotationTurnsTruth::BeginSlot() {
                            : order_.RoundOf(residency_, round_, shares_)[place_];
   }
   set_ += scope_.first;
-  elapsed_ = 0;
   dead_ = std::min(dead_cycles_, length_);
   slot_ = {.set = set_, .counts = {}};
 }
 
-void RotationTurnsTruth::Count(const std::vector<uint64_t>& gains) {
+void RotationTurnsTruth::Count(const std::vector<uint64_t>& gains, bool is_own) {
   slot_.counts.resize(gains.size());
   if (!is_dead()) {
     ++slot_.running;
     for (size_t event = 0; event < gains.size(); ++event) slot_.counts[event] += gains[event];
   }
   ++slot_.enabled;
-  ++elapsed_;
+  if (!is_own) return;
+  ++slot_.own;
   // One set is always in turn.
-  if (elapsed_ < length_ || plan_.sets.size() == 1) return;
+  if (slot_.own < length_ || plan_.sets.size() == 1) return;
   EndSlot(true);
   BeginSlot();
 }
@@ -87,7 +87,7 @@ void RotationTurnsTruth::Count(const std::vector<uint64_t>& gains) {
 void RotationTurnsTruth::EndSlot(bool is_whole) {
   Look(slot_);
   epoch_.push_back(slot_);
-  left_ = settings_.profile == mailbox::RotationProfile::kTwoSet ? left_ - slot_.enabled : 0;
+  left_ = settings_.profile == mailbox::RotationProfile::kTwoSet ? left_ - slot_.own : 0;
   if (left_ == 0 && ++place_ == RoundSize()) place_ = 0, ++round_;
   if (!is_whole || place_ > 0) return;
   ++rounds_;
@@ -97,8 +97,8 @@ void RotationTurnsTruth::EndSlot(bool is_whole) {
 }
 
 void RotationTurnsTruth::EndResidency() {
-  if (elapsed_ > 0 && plan_.sets.size() > 1) EndSlot(false);
-  elapsed_ = 0;
+  if (slot_.enabled > 0 && plan_.sets.size() > 1) EndSlot(false);
+  slot_ = {};
   ++residency_;
   ++ended_;
   is_within_ = false;
@@ -111,7 +111,7 @@ void RotationTurnsTruth::Look(const Slot& slot) {
   if (!instructions_) return;
   look_.instructions += slot.counts[*instructions_];
   look_.cycles += slot.running;
-  look_cycles_ += slot.enabled;
+  look_cycles_ += slot.own;
   if (look_cycles_ < settings_.interval) return;
   looks_.push_back(look_);
   look_ = {};

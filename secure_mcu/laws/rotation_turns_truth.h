@@ -5,7 +5,7 @@
 //   RotationTurnsTruth turns(settings, plan, events, /*instructions=*/std::nullopt, /*dead_cycles=*/0, order, scope);
 //   turns.BeginResidency();
 //   if (!turns.is_dead()) Count(turns.set());
-//   turns.Count(gains);
+//   turns.Count(gains, /*is_own=*/true);
 //   turns.EndResidency();
 #ifndef SIDEBAND_SECURE_MCU_LAWS_ROTATION_TURNS_TRUTH_H_
 #define SIDEBAND_SECURE_MCU_LAWS_ROTATION_TURNS_TRUTH_H_
@@ -38,15 +38,16 @@ class RotationTurnsTruth {
 
   void BeginResidency();
   size_t set() const { return set_; }
-  bool is_dead() const { return elapsed_ < dead_ && plan_.sets.size() > 1; }
-  // Of the next cycle, what each event of the chip gains: of prescaled ones what their counts rise by.
-  void Count(const std::vector<uint64_t>& gains);
+  bool is_dead() const { return slot_.own < dead_ && plan_.sets.size() > 1; }
+  // Of the next cycle, what each event of the chip gains: of prescaled ones what their counts rise by. Cycles of the
+  // hypervisor are not its own: they are the slot's, which they make no older.
+  void Count(const std::vector<uint64_t>& gains, bool is_own);
   void EndResidency();
 
  private:
   struct Slot {
     size_t set = 0;
-    uint64_t enabled = 0, running = 0;
+    uint64_t enabled = 0, running = 0, own = 0;
     std::vector<uint64_t> counts;  // per event of the chip
   };
   size_t RoundSize() const;
@@ -68,8 +69,8 @@ class RotationTurnsTruth {
 
   uint64_t residency_ = 0, round_ = 0, place_ = 0;
   size_t set_ = 0;
-  uint64_t left_ = 0;                // of a turn of `two-set`
-  uint64_t elapsed_ = 0, dead_ = 0;  // of the slot
+  uint64_t left_ = 0;  // of a turn of `two-set`
+  uint64_t dead_ = 0;  // of the slot
   uint64_t length_ = 0;
   Slot slot_;
   std::vector<Slot> epoch_;

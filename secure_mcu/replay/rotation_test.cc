@@ -173,6 +173,34 @@ TEST(ReplayRotationTest, MistakesAreNamed) {
             "S.json:5: event 'guest' has a mode: with a rotation, events count in both modes");
 }
 
+// Of signals with clocks of their own: chip files have one clock.
+TEST(ReplayRotationTest, RelationsOverSeveralClocksAreRefused) {
+  constexpr char kOfBusy[] =
+      ",\n{\"name\": \"by_busy\", \"signal\": \"TOP.clk\", \"op\": \"high\", "
+      "\"clock\": \"TOP.busy\"}";
+  EXPECT_EQ(Refused(WithSlots("counters: 1\nrelations:\n  - {event: by_busy, at_most: busy}\n"), kOfBusy),
+            "R.yaml:5: events 'busy' and 'by_busy' are of different clock domains");
+  EXPECT_EQ(Refused(WithSlots("counters: 1\nrelations:\n  - {event: starts, at_most: busy}\n"
+                              "  - {sum: [by_busy, idle], of: resident_cycles}\n"),
+                    kOfBusy),
+            "R.yaml:6: events 'idle' and 'by_busy' are of different clock domains");
+  EXPECT_EQ(Refused(WithSlots("counters: 1\nrelations: [{event: by_busy, is_sum_of: [busy, idle]}]\n"), kOfBusy),
+            "R.yaml:4: events 'busy' and 'by_busy' are of different clock domains");
+}
+
+TEST(ReplayRotationTest, MoreThan64SetsAreRefused) {
+  const auto signals = [](size_t more) {
+    std::string text;
+    for (size_t i = 0; i < more; ++i) {
+      absl::StrAppend(&text, ",\n{\"name\": \"busy", i, "\", \"signal\": \"TOP.busy\", \"op\": \"high\"}");
+    }
+    return text;
+  };
+  EXPECT_TRUE(Replay(Inputs(WithSlots("counters: 1\n"), signals(61)), {}).ok());
+  EXPECT_EQ(Refused(WithSlots("counters: 1\n"), signals(62)),
+            "R.yaml:1: the events need 65 counter sets, of at most 64");
+}
+
 ReplayResult Printed() {
   ReplayResult result{.cycles = 90, .events = {"busy", "idle"}, .blocks = {}, .peeks = {}, .warnings = {}};
   result.rotation = ReplayRotation{.sets = {{"busy"}, {"idle"}}, .fixed = {}, .derived = {}};

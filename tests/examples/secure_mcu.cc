@@ -665,7 +665,7 @@ void UsePrivateSlices(const VmControl& control, const Record& record) {
 
 // laws
 
-void UseRotationCase(const CounterPlan& plan, uint64_t cycle, uint16_t event) {
+void UseRotationCase(const Chip& chip, uint64_t cycle, uint16_t event) {
   //@ secure_mcu/laws/rotation_case.h
 }
 
