@@ -45,9 +45,7 @@ RotationTime Rotation::ShownTime(const BlockRotation& numbers, size_t event) con
   RotationTime time = TimeOf(numbers, event);
   const mailbox::EventEstimate* const found = Find(numbers, event);
   if (time.running > 0 || found == nullptr || found->estimate == 0) return time;
-  const uint8_t group = turns_[event].gate_group;
-  time.running =
-      mailbox::ForgottenRunning(numbers, group == mailbox::kNoGateGroup ? std::nullopt : std::optional<size_t>(group));
+  time.running = mailbox::ForgottenRunning(numbers, turns_[event].gate_group);
   return time;
 }
 

@@ -46,7 +46,7 @@ void SlotRelations::TurnOff(size_t relation) {
   }
 }
 
-void SlotRelations::BeginSlot() { std::ranges::fill(is_missing_, false); }
+void SlotRelations::BeginSlot() { is_missing_.assign(is_missing_.size(), false); }
 
 void SlotRelations::Saturate(uint16_t event) {
   is_missing_[event] = true;

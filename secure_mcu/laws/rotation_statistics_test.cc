@@ -152,7 +152,7 @@ TEST(RotationStatisticsTest, EqualTurnsOfShortResidencies) {
 // The epochs of the last one close although the first of them began before it.
 std::vector<uint64_t> LongAfterCut(uint64_t seed) {
   std::vector<uint64_t> lengths = Cut(7, 14, seed);
-  lengths.push_back(800 * kSlot);
+  lengths.push_back(512 * kSlot);
   return lengths;
 }
 
