@@ -62,7 +62,8 @@ size_t RotationBytesMax(size_t blocks, const RotationShape& shape) {
   // Rows of plans are shorter together than apart.
   const size_t cycles = shape.columns * (shape.plans * RowBits(1) + shape.sets * (64 + WidthBits(64)));
   const size_t bits = LayoutBits(shape) + blocks * (2 + ShapeBits(shape) + cycles + 3 * RowBits(shape.events));
-  return kSectionHeaderBytes + Quotient(bits, 8);
+  // And the statistics' section.
+  return kSectionHeaderBytes + Quotient(bits, 8) + kSectionHeaderBytes + 8;
 }
 
 // The cost of the windows alone.
@@ -110,8 +111,8 @@ size_t SnapshotStreamBytesMax(size_t blocks, size_t counters_per_block, const Ro
   constexpr size_t kHeader = 2 + 2 + 1 + 16 + 2 * (WidthBits(32) + 32) + WidthBits(64) + 64 + 1 + 3;
   // The encoder takes groups of sixteen unless another form is shorter.
   const size_t counters = Quotient(counters_per_block, 16) * WidthBits(64) + counters_per_block * 64;
-  // The sections of version 2: the headers of blocks, and of both kinds of statistics, and seven statistics.
-  constexpr size_t kSectionsBytes = 3 * kSectionHeaderBytes + 7 * 8;
+  // The sections of version 2: the headers of blocks and statistics, and six statistics.
+  constexpr size_t kSectionsBytes = 2 * kSectionHeaderBytes + 6 * 8;
   return StreamBytes(1 + blocks * (kScope + kHeader + counters)) + kSectionsBytes + RotationBytesMax(blocks, rotation);
 }
 

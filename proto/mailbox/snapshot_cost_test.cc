@@ -36,7 +36,7 @@ TEST(SnapshotCostTest, NoStreamIsLongerThanTheLongest) {
           {.vm = 1, .context = i, .flags = 1, .trigger_id = 1, .reference_time_ns = 1, .sequence = 0x8000'0000});
     }
     snapshot.counters.resize(blocks * counters, ~uint64_t{0});
-    snapshot.statistics.emplace().rotation_inconsistencies = 1;
+    snapshot.statistics.emplace();
     EXPECT_EQ(EncodeSnapshotStream(snapshot, nullptr, {}, Framing::kSections).size(),
               SnapshotStreamBytesMax(blocks, counters));
     EXPECT_LE(EncodeSnapshotStream(snapshot, nullptr, {}).size(), SnapshotStreamBytesMax(blocks, counters));

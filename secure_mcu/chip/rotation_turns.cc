@@ -246,7 +246,14 @@ uint64_t RotationTurns::NextEnd() const {
 void RotationTurns::AddCounts(uint8_t channel, std::span<const uint64_t> counts) {
   Turn& turn = TurnOf(channel);
   if (turn.life == nullptr) return;
-  for (size_t event = 0; event < counts.size(); ++event) turn.counts[event] += counts[event];
+  AddOwn(channel, counts, turn.counts);
+}
+
+// The device's channel commits what slices count, too.
+void RotationTurns::AddOwn(uint8_t channel, std::span<const uint64_t> counts, std::vector<uint64_t>& sums) const {
+  for (size_t event = 0; event < counts.size(); ++event) {
+    if (of_device_[event] == (channel == kDeviceChannel)) sums[event] += counts[event];
+  }
 }
 
 void RotationTurns::Saturate(uint8_t channel, const mailbox::EventSet& events) {
@@ -285,7 +292,7 @@ void RotationTurns::Derive(uint8_t channel, const RotationInstant& at, std::span
   const Turn& turn = TurnOf(channel);
   if (turn.life == nullptr || turn.is_dead) return;
   std::vector<uint64_t> counts = turn.counts;
-  for (size_t event = 0; event < pending.size(); ++event) counts[event] += pending[event];
+  AddOwn(channel, pending, counts);
   turn.life->life.Derive(LengthsAt(turn, at, counts), counts, gained);
 }
 

@@ -160,6 +160,7 @@ class RotationTurns {
   uint16_t PlanOf(uint8_t channel, const RotationLeaf& leaf) const;
   Life& FindLife(uint8_t channel, const RotationLeaf& leaf);
   void BeginSlot(Turn& turn, const RotationInstant& at);
+  void AddOwn(uint8_t channel, std::span<const uint64_t> counts, std::vector<uint64_t>& sums) const;
   SlotLengths LengthsAt(const Turn& turn, const RotationInstant& at, std::span<const uint64_t> counts) const;
   uint64_t PhaseEnd(const Turn& turn) const;
   TurnScope ScopeOf(uint8_t channel, const RotationLeaf& leaf, const RotationTable& table);

@@ -151,7 +151,9 @@ quantum: 1ms
 gap: 0s
 )";
 
-constexpr uint8_t kOfSets[] = {0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x17, 0x1A, 0x0E};  // all but sm_active_cycles
+constexpr uint8_t kTensor = 0x03, kVm = 1;
+constexpr double kPercent = 256;
+constexpr uint8_t kOfSets[] = {0x02, kTensor, 0x04, 0x05, 0x06, 0x07, 0x17, 0x1A, 0x0E};  // all but sm_active_cycles
 
 // A device, and what its firmware says of it.
 struct Powered {
@@ -190,10 +192,10 @@ TEST_F(TurningMetricsTest, AnEstimateIsInPlaceOfWhatWasCounted) {
     for (const uint8_t metric : kOfSets) {
       const Reply shown = rotating.Read(kSnapshot | metric, scope), truth = twin.Read(kSnapshot | metric, scope);
       ASSERT_EQ(shown.status, MailboxStatus::kSuccess) << int{scope} << " " << int{metric};
-      EXPECT_NEAR(shown.data, truth.data, 0.1 * truth.data) << int{scope} << " " << int{metric};
-      EXPECT_GT(truth.data, 0);
+      EXPECT_NEAR(shown.data, truth.data, 0.1 * truth.data + kPercent / 5) << int{scope} << " " << int{metric};
     }
   }
+  EXPECT_GT(rotating.Read(kSnapshot | kTensor).data, 25 * kPercent) << "a quarter was counted";
 }
 
 TEST_F(TurningMetricsTest, SoAreEnergyAndPower) {
@@ -202,15 +204,15 @@ TEST_F(TurningMetricsTest, SoAreEnergyAndPower) {
   for (const int us : {0, 100'000, 100'030, 250'000, 400'000}) {
     elapsed_ = absl::Microseconds(us);
     const uint64_t shown = *rotating.sensors->EnergyMj(), truth = *twin.sensors->EnergyMj();
-    EXPECT_NEAR(static_cast<double>(shown), static_cast<double>(truth), 0.05 * static_cast<double>(truth) + 1);
+    EXPECT_NEAR(static_cast<double>(shown), static_cast<double>(truth), 0.1 * static_cast<double>(truth) + 1);
     EXPECT_GE(shown, before);
     before = shown;
     // Its slots are not open any more then.
     if (us == 100'000) rotating.device->Latch();
   }
   const double shown = rotating.sensors->GetPower(0).data, truth = twin.sensors->GetPower(0).data;
-  EXPECT_NEAR(shown, truth, 0.05 * truth);
-  EXPECT_GT(truth, 1010) << "what events use is seen";
+  EXPECT_NEAR(shown, truth, 0.1 * truth);
+  EXPECT_GT(truth, 2000) << "what events use is seen";
 }
 
 TEST_F(TurningMetricsTest, WithoutATurnThereIsNoValue) {
@@ -220,20 +222,22 @@ TEST_F(TurningMetricsTest, WithoutATurnThereIsNoValue) {
   device.Read(kCapture);
   size_t known = 0;
   for (const uint8_t metric : kOfSets) {
-    const MailboxStatus status = device.Read(kSnapshot | metric).status;
+    const MailboxStatus status = device.Read(kSnapshot | metric, kVm).status;
     EXPECT_TRUE(status == MailboxStatus::kSuccess || status == MailboxStatus::kErrNotAvailable);
     known += status == MailboxStatus::kSuccess;
   }
   EXPECT_GE(known, 1) << "those of the one set that had a turn";
   EXPECT_LE(known, 3);
-  EXPECT_EQ(device.Read(kSnapshot | kSm).status, MailboxStatus::kSuccess) << "it is counted all the time";
+  EXPECT_EQ(device.Read(kSnapshot | kSm, kVm).status, MailboxStatus::kSuccess) << "it is counted all the time";
   EXPECT_EQ(device.sensors->EnergyMj(), std::nullopt) << "two events that use energy are of two sets";
   EXPECT_EQ(device.sensors->GetPower(0).status, MailboxStatus::kErrNotAvailable);
   EXPECT_EQ(device.sensors->GetTemperature(0, true).status, MailboxStatus::kErrNotAvailable);
-  EXPECT_EQ(device.Read(kSnapshot | kOfSets[0], 2).status, MailboxStatus::kErrNotAvailable) << "VM 2 was not on";
+  const Reply of_other = device.Read(kSnapshot | kTensor, 2);
+  EXPECT_EQ(of_other.status, MailboxStatus::kSuccess) << "VM 2 was not resident: it has missed no turn";
+  EXPECT_EQ(of_other.data, 0u);
 }
 
-// Nor if there were turns only before.
+// Nor if there were turns only before. The VM's slice commits at the end of each slot, the device's channel later.
 TEST_F(TurningMetricsTest, AWindowNeedsTurnsOfItsOwn) {
   const Powered device = Rotating();
   elapsed_ = absl::Milliseconds(100);
@@ -241,7 +245,7 @@ TEST_F(TurningMetricsTest, AWindowNeedsTurnsOfItsOwn) {
   elapsed_ += absl::Microseconds(60);
   device.Read(kCapture);
   size_t known = 0;
-  for (const uint8_t metric : kOfSets) known += device.Read(kSnapshot | metric).status == MailboxStatus::kSuccess;
+  for (const uint8_t metric : kOfSets) known += device.Read(kSnapshot | metric, kVm).status == MailboxStatus::kSuccess;
   EXPECT_LT(known, std::size(kOfSets));
   EXPECT_TRUE(device.sensors->EnergyMj().has_value());
 }

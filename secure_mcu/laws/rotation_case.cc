@@ -52,7 +52,8 @@ void ChooseLanes(const RotationCase& test, UlcSpec& unit) {
   unit.lanes = std::clamp(test.lanes, (bits + test.period - 1) / test.period, 512u);
 }
 
-// The fixed event is of the first unit; the others are dealt. Running cycles of gates have a unit of their own.
+// The fixed event is of the first unit; the others are dealt. The clock is counted alone: running cycles of each gate
+// have a unit of their own.
 std::vector<UlcSpec> UnitsOf(const RotationCase& test) {
   std::vector<UlcSpec> units;
   for (uint32_t i = 0; i < test.units; ++i) units.push_back(UnitOf(test, "unit" + std::to_string(i), test.counters));
@@ -60,12 +61,10 @@ std::vector<UlcSpec> UnitsOf(const RotationCase& test) {
     UlcSpec& unit = units[event == FixedEvent(test) || event < kStates ? 0 : event % test.units];
     for (const CounterInput& input : InputsOf(test, event)) unit.inputs.push_back(input);
   }
-  if (test.has_gates) {
-    UlcSpec& running = units.emplace_back(UnitOf(test, "running", kUlcCountersMax));
-    for (uint8_t group = 0; group < kCaseGroups; ++group) {
-      const auto event = static_cast<uint16_t>(FirstRunningEvent(test) + group);
-      running.inputs.push_back({.wire = kGatedClockWire, .meaning = {event, 0}, .group = group});
-    }
+  for (uint8_t group = 0; test.has_gates && group < kCaseGroups; ++group) {
+    const auto event = static_cast<uint16_t>(FirstRunningEvent(test) + group);
+    UlcSpec& running = units.emplace_back(UnitOf(test, "running" + std::to_string(group), kUlcCountersMax));
+    running.inputs.push_back({.wire = kGatedClockWire, .meaning = {event, 0}, .group = group});
   }
   for (UlcSpec& unit : units) ChooseLanes(test, unit);
   return units;
@@ -440,15 +439,20 @@ uint16_t RotationTruth::PlanOf(const RotationScope& scope) const {
   return found == chosen_.end() ? 0 : found->second;
 }
 
-RotationTruth::Life RotationTruth::MakeLife(const RotationScope& scope, uint32_t channel) const {
+RotationTruth::Life RotationTruth::MakeLife(const RotationScope& scope, uint32_t channel, uint32_t lives) const {
   const uint16_t number = PlanOf(scope);
   const auto& [plan, settings] = plans_.at(number);
   const auto pass = scope.first > 0 && number == 0 ? PassOf(test_, plan) : std::nullopt;
   const TruthScope sets =
       is_device(channel) ? TruthScope{.sets = plan.sets.size()} : ScopeOf(settings, plan.sets.size(), pass);
-  const RotationIdentity who{.vm = scope.first, .context = scope.second, .generation = 1};
+  const RotationIdentity who{.vm = scope.first,
+                             .context = scope.second,
+                             .generation = 1,
+                             .life = lives,
+                             .channel = is_device(channel) ? kDeviceChannel : static_cast<uint8_t>(channel)};
   const auto instructions = is_device(channel) ? std::nullopt : config_.rotation->instructions;
   return {.plan = number,
+          .lives = lives,
           .turns = RotationTurnsTruth(settings, plan, TurningOn(channel), instructions, test_.dead_cycles,
                                       RotationOrder(SeedOf(test_.seed), who, sets.sets), sets)};
 }
@@ -477,8 +481,8 @@ void RotationTruth::Switch(uint32_t number, std::optional<RotationScope> to) {
   if (TurningOn(number).empty()) return;
   const std::pair key(*to, number);
   const auto found = lives_.find(key);
-  if (found != lives_.end() && found->second.plan != PlanOf(*to)) lives_.erase(found);
-  if (!lives_.contains(key)) lives_.emplace(key, MakeLife(*to, number));
+  const bool is_new = found == lives_.end() || found->second.plan != PlanOf(*to);
+  if (is_new) lives_.insert_or_assign(key, MakeLife(*to, number, found == lives_.end() ? 0 : found->second.lives + 1));
   LifeOf(number)->turns.BeginResidency();
 }
 

@@ -140,6 +140,7 @@ class RotationTruth {
   // Of a scope on a slice, since its plan began.
   struct Life {
     uint16_t plan = 0;
+    uint32_t lives = 0;  // before it, of the scope on the channel
     RotationTurnsTruth turns;
   };
   struct Channel {
@@ -154,7 +155,7 @@ class RotationTruth {
   std::vector<uint16_t> TurningOn(uint32_t channel) const;
   bool IsOpen(size_t group, const Channel& channel) const;
   uint16_t PlanOf(const RotationScope& scope) const;
-  Life MakeLife(const RotationScope& scope, uint32_t channel) const;
+  Life MakeLife(const RotationScope& scope, uint32_t channel, uint32_t lives) const;
   Life* LifeOf(uint32_t channel);  // none: nothing turns
   void Act(const RotationTurn& turn);
   void Switch(uint32_t channel, std::optional<RotationScope> to);

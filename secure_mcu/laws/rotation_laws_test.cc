@@ -80,7 +80,7 @@ class RotationRun {
     truth_->AdvanceTo(cycle);
   }
 
-  // A stream of the blocks at the last latch.
+  // A stream of the blocks at the last latch, with the plans that they have cycles of.
   Bytes Encoded(const std::vector<BlockId>& blocks) const {
     mailbox::Snapshot snapshot{.counters_per_block = EventsOf(test_)};
     for (const BlockId block : blocks) {
@@ -89,7 +89,7 @@ class RotationRun {
       snapshot.counters.insert(snapshot.counters.end(), counters.begin(), counters.end());
       if (rotates()) snapshot.rotation.push_back(chip_->RotationOf(block));
     }
-    if (rotates()) snapshot.layout = Layout();
+    if (rotates()) snapshot.layout = LayoutOf(snapshot.rotation);
     return mailbox::EncodeSnapshotStream(snapshot, nullptr, {}, mailbox::Framing::kSections);
   }
 
@@ -145,10 +145,14 @@ class RotationRun {
     return counts;
   }
 
-  mailbox::RotationLayout Layout() const {
+  mailbox::RotationLayout LayoutOf(const std::vector<mailbox::BlockRotation>& rows) const {
     mailbox::RotationLayout layout;
     for (const uint16_t event : chip_->rotated_events()) layout.events.push_back({.event = event});
     for (const TurnPlan& plan : chip_->rotation_plans()) {
+      const bool has_cycles = std::ranges::any_of(rows, [&](const mailbox::BlockRotation& row) {
+        return std::ranges::find(row.parts, plan.number, &mailbox::RotationPart::plan) != row.parts.end();
+      });
+      if (!has_cycles) continue;
       auto& of_plan = layout.plans.emplace_back(plan.number, std::vector<uint64_t>(layout.events.size()));
       for (size_t set = 0; set < plan.counters.sets.size(); ++set) {
         for (size_t i = 0; i < layout.events.size(); ++i) {
@@ -289,6 +293,43 @@ TEST(RotationLawsTest, LooksAtRunningCyclesOnly) {
   run.PlayTo(test.cycles);
   const auto counters = run.chip().memory().counters(run.vms().at(1));
   EXPECT_EQ(std::vector<uint64_t>(counters.begin(), counters.end()), run.truth().SumOf(1).counted);
+}
+
+// A turn of `two-set` goes on in the next residency, and cycles of the hypervisor are not of its time.
+TEST(RotationLawsTest, ExitsMakeNoTurnOlder) {
+  RotationCase test{.events = 12, .counters = 6, .period = 2, .slot = 100, .stable_slot = 100};
+  test.has_relations = false;
+  test.is_two_set = test.has_pass = test.has_gates = true;
+  test.turns = {{.cycle = 0, .resident = RotationScope{1, 0}},
+                {.cycle = 30, .resident = {}, .kind = RotationTurn::kExit},
+                {.cycle = 500, .resident = {}},
+                {.cycle = 510, .resident = RotationScope{1, 0}}};
+  RotationRun run(test);
+  ASSERT_TRUE(run.rotates());
+  run.PlayTo(600);
+  const mailbox::RotationPart part = run.chip().RotationOf(run.contexts().at({1, 0})).parts.at(0);
+  // Of two groups only the second is open during the exit. Per set: all cycles, and those with each gate open.
+  EXPECT_EQ(part.enabled, (std::vector<uint64_t>{590, 120, 590}));
+  EXPECT_EQ(std::vector<uint64_t>(part.running.begin(), part.running.begin() + 6),
+            (std::vector<uint64_t>{570, 100, 570, 20, 20, 20}));
+}
+
+// The device's turns derive nothing of what slices count, and find no contradiction in it.
+TEST(RotationLawsTest, TheDeviceHasNoPartInRelationsOfSlices) {
+  RotationCase test{.events = 13, .counters = 8, .period = 2, .slot = 100, .stable_slot = 100};
+  test.has_device_units = test.has_gates = true;
+  test.turns = {{.cycle = 300, .resident = RotationScope{1, 0}}};
+  RotationRun run(test);
+  ASSERT_TRUE(run.rotates());
+  ASSERT_FALSE(run.plan().derived.empty());
+  run.PlayTo(250);
+  CheckBlocks(run);
+  for (uint16_t event = 0; event < test.events; ++event) EXPECT_EQ(run.chip().memory().counters(0)[event], 0u);
+  run.PlayTo(1000);
+  CheckBlocks(run);
+  const mailbox::BlockRotation numbers = run.chip().RotationOf(0);
+  ASSERT_EQ(numbers.parts.size(), 2u);
+  EXPECT_EQ(numbers.parts[1].enabled, (std::vector<uint64_t>{1000, 0, 0})) << "the device's events have no gate";
 }
 
 bool AreAtMost(const std::vector<uint64_t>& before, const std::vector<uint64_t>& now) {

@@ -178,13 +178,13 @@ TEST(ReplayRotationTest, RelationsOverSeveralClocksAreRefused) {
   constexpr char kOfBusy[] =
       ",\n{\"name\": \"by_busy\", \"signal\": \"TOP.clk\", \"op\": \"high\", "
       "\"clock\": \"TOP.busy\"}";
-  EXPECT_EQ(Refused(WithSlots("counters: 1\nrelations:\n  - {event: by_busy, at_most: busy}\n"), kOfBusy),
+  EXPECT_EQ(Refused(WithSlots("counters: 2\nrelations:\n  - {event: by_busy, at_most: busy}\n"), kOfBusy),
             "R.yaml:5: events 'busy' and 'by_busy' are of different clock domains");
-  EXPECT_EQ(Refused(WithSlots("counters: 1\nrelations:\n  - {event: starts, at_most: busy}\n"
+  EXPECT_EQ(Refused(WithSlots("counters: 2\nrelations:\n  - {event: starts, at_most: busy}\n"
                               "  - {sum: [by_busy, idle], of: resident_cycles}\n"),
                     kOfBusy),
             "R.yaml:6: events 'idle' and 'by_busy' are of different clock domains");
-  EXPECT_EQ(Refused(WithSlots("counters: 1\nrelations: [{event: by_busy, is_sum_of: [busy, idle]}]\n"), kOfBusy),
+  EXPECT_EQ(Refused(WithSlots("counters: 2\nrelations: [{event: by_busy, is_sum_of: [busy, idle]}]\n"), kOfBusy),
             "R.yaml:4: events 'busy' and 'by_busy' are of different clock domains");
 }
 

@@ -242,7 +242,7 @@ class DrawnTest(TruthTestCase):
         for seed in range(4):
             waveform = self.draw(600 + seed, EVENTS[:10])
             settings = {"counters": 12, "profile": "two-set", "slots": {"stable": 400, "fluctuating": 100},
-                        "interval": 64 + 50 * seed, "instructions": "b", "fixed": ["b"], "dead_cycles": seed}
+                        "interval": 100 + 50 * seed, "instructions": "b", "fixed": ["b"], "dead_cycles": seed}
             self.compare(waveform, settings, seed)
 
     def test_one_clock(self):

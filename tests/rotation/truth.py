@@ -189,7 +189,7 @@ class Plan:
 class Row:
     """A context, or a VM without one, on a slice: the life of its rotation."""
 
-    def __init__(self, plan, signals, owner, events, channel):
+    def __init__(self, plan, signals, owner, events, channel=0):
         self._plan, self._signals = plan, signals
         self._events = [event for event in plan.rotated() if event in events]
         self._turns = Turns(plan.turns, len(plan.sets), lambda sets: Order(
