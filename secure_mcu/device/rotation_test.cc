@@ -324,7 +324,7 @@ TEST_F(RotationTest, LiveCountsAreFlaggedAsALatchWouldFlagThem) {
 TEST_F(RotationTest, LearnsWhereThereIsSomethingToLearn) {
   elapsed_ = absl::ZeroDuration();
   EXPECT_TRUE(absl::IsFailedPrecondition(StartRotating()->LearnRotation(1, 0))) << "no event of instructions";
-  const auto device = StartRotating(", instructions: ipc_cycles");
+  const auto device = StartRotating(1, ", instructions: ipc_cycles");
   EXPECT_TRUE(device->LearnRotation(1, 0).ok());
   EXPECT_TRUE(device->LearnRotation(2, mailbox::kNoContext).ok());
   EXPECT_TRUE(absl::IsInvalidArgument(device->LearnRotation(1, 9)));
