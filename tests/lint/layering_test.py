@@ -69,6 +69,7 @@ ALLOWED = {
                     "daemon/identity", "daemon/message", "daemon/snapshot", "proto/api", "proto/audit", "proto/base",
                     "proto/mailbox"),
     "proto/audit": ("proto/base",),
+    "proto/clocks": ("proto/base",),
     "proto/envelope": ("proto/base",),
     "proto/mailbox": ("proto/base",),
     "proto/manual": ("proto/base",),
