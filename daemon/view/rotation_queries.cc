@@ -153,8 +153,9 @@ class RotationChange {
     }
     for (const std::string& name : request_.contexts()) SIDEBAND_RETURN_IF_ERROR(ReadContext(*vm, name));
     std::ranges::sort(wanted_.contexts);
-    const auto repeated = std::ranges::unique(wanted_.contexts);
-    wanted_.contexts.erase(repeated.begin(), repeated.end());
+    // Not the one of ranges: clang 14 cannot compile the subrange that it returns.
+    const auto repeated = std::unique(wanted_.contexts.begin(), wanted_.contexts.end());
+    wanted_.contexts.erase(repeated, wanted_.contexts.end());
     return absl::OkStatus();
   }
 
