@@ -15,6 +15,7 @@
 #include <fstream>
 #include <string>
 
+#include "absl/base/config.h"
 #include "daemon/config/fake_certificates.h"
 
 namespace sideband::daemon {
@@ -133,7 +134,7 @@ MaskedScalar ScalarOf(EVP_PKEY* key) {
 
 // Compared with the count before loading: the CA that generated the key leaves copies in memory.
 TEST_F(PrivateKeyTest, LiesInMemoryOnce) {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(ABSL_HAVE_ADDRESS_SANITIZER)
   GTEST_SKIP() << "the sanitizer maps terabytes of its own";
 #endif
   const std::string file = ca_.Issue("c", "").key_file;

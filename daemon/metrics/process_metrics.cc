@@ -57,7 +57,7 @@ std::optional<int> CountOpenFiles() {
 }  // namespace
 
 ProcessMetrics::ProcessMetrics(prometheus::Registry& registry)
-    : cpu_seconds_(Counters(registry, "process_cpu_seconds_total", "Processor time of the daemon.").Add({})),
+    : cpu_seconds_(&Counters(registry, "process_cpu_seconds_total", "Processor time of the daemon.").Add({})),
       max_fds_(Gauges(registry, "process_max_fds", "Limit of open files of the daemon.").Add({})),
       open_fds_(Gauges(registry, "process_open_fds", "Open files of the daemon.").Add({})),
       resident_memory_(Gauges(registry, "process_resident_memory_bytes", "Resident memory of the daemon.").Add({})),
@@ -78,7 +78,7 @@ void ProcessMetrics::Update() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0) max_fds_.Set(static_cast<double>(limit.rlim_cur));
   absl::MutexLock lock(&mu_);
-  cpu_seconds_.Increment(SecondsOf(CLOCK_PROCESS_CPUTIME_ID) - cpu_seconds_.Value());
+  cpu_seconds_->Increment(SecondsOf(CLOCK_PROCESS_CPUTIME_ID) - cpu_seconds_->Value());
 }
 
 }  // namespace sideband::daemon

@@ -22,7 +22,7 @@ class ProcessMetrics {
 
  private:
   absl::Mutex mu_;
-  prometheus::Counter& cpu_seconds_ ABSL_PT_GUARDED_BY(mu_);  // set by increments
+  prometheus::Counter* const cpu_seconds_ ABSL_PT_GUARDED_BY(mu_);  // set by increments
   prometheus::Gauge& max_fds_;
   prometheus::Gauge& open_fds_;
   prometheus::Gauge& resident_memory_;

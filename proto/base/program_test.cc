@@ -8,6 +8,8 @@
 #include <new>
 #include <stdexcept>
 
+#include "absl/base/config.h"
+
 namespace sideband {
 namespace {
 
@@ -37,7 +39,7 @@ TEST(ProgramTest, AnExceptionIsOneLine) {
 void AllocateTooMuch() { ::operator delete(::operator new (size_t{1} << 62)); }
 
 TEST(ProgramDeathTest, WantOfMemoryHasALastLine) {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(ABSL_HAVE_ADDRESS_SANITIZER)
   GTEST_SKIP() << "the sanitizer ends the process first, with a report of its own";
 #endif
   EXPECT_EXIT(

@@ -8,6 +8,8 @@
 #include <string>
 #include <thread>
 
+#include "absl/base/config.h"
+
 namespace sideband {
 namespace {
 
@@ -27,7 +29,7 @@ std::string FlagsOfMapping(const void* address) {
 }
 
 TEST(SecretMemoryTest, IsLeftOutOfCoreDumps) {
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(ABSL_HAVE_ADDRESS_SANITIZER)
   Counters counters(1000, 7);
   EXPECT_NE(FlagsOfMapping(counters.data()).find(" dd "), std::string::npos) << FlagsOfMapping(counters.data());
   const std::vector<uint64_t> ordinary(1000, 7);
@@ -72,7 +74,7 @@ TEST(SecretMemoryTest, HoldsVectorsThatGrow) {
 TEST(SecretMemoryTest, TooMuchIsBadAlloc) {
   SecretAllocator<uint64_t> allocator;
   EXPECT_THROW(allocator.allocate(std::numeric_limits<size_t>::max() / 8 + 1), std::bad_alloc);
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(ABSL_HAVE_ADDRESS_SANITIZER)
   EXPECT_THROW(allocator.allocate(std::numeric_limits<size_t>::max() / 16), std::bad_alloc);
 #endif
 }

@@ -6,7 +6,7 @@ load("//third_party:sideband.bzl", "sideband_cc_binary", "sideband_cc_library", 
 def sideband_fuzz_target(name, deps):
     """The fuzz target of NAME.cc.
 
-    NAME is the fuzzer, for --config=fuzz (clang) only; NAME_corpus_test replays seeds and corpus/NAME under any compiler.
+    NAME is the fuzzer, for --config=asan (clang) only; NAME_corpus_test replays seeds and corpus/NAME under any compiler.
 
     Args:
       name: of the target and its source.
