@@ -58,7 +58,7 @@ class CountingRestartTest(unittest.TestCase):
     def settle(self):
         """Waits for three snapshots."""
         def taken():
-            return exposition.value(self.site.metrics("operator"), "sideband_snapshots_total", device="gpu0")
+            return exposition.value(self.site.metrics("operator"), "sideband_snapshots_total", device="gpu0") or 0
         start = taken()
         programs.wait_until(lambda: taken() >= start + 3, "three snapshots")
 

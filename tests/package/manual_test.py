@@ -49,8 +49,13 @@ zpty -b shell "zsh -f -i"
 zpty -w shell "PS1=; stty -echo cols 999; fpath=($1 \$fpath); autoload -Uz compinit; compinit -u -D; print rea''dy"
 zpty -r shell out '*ready*'
 zpty -w -n shell "$2"$'\t\t'
-sleep 2
-while zpty -r -t shell out; do print -r -- "$out"; done
+shown=
+repeat 250; do
+  while zpty -r -t shell out; do shown+=$out; done
+  [[ $shown != *$3* ]] || break
+  sleep 0.1
+done
+print -r -- "$shown"
 zpty -d shell
 """
 
@@ -135,7 +140,7 @@ class CompletionsTest(unittest.TestCase):
         for line, expected in (("sideband ", "Open sealed records"), ("sideband get --format ", "csv"),
                                ("sideband bus tr", "trace"), ("sideband-mcu describe --f", "--format")):
             with self.subTest(line=line):
-                self.assertIn(expected, run("zsh", "-f", "-c", ZSH, "zsh", FOLDER, line).stdout)
+                self.assertIn(expected, run("zsh", "-f", "-c", ZSH, "zsh", FOLDER, line, expected).stdout)
 
 
 if __name__ == "__main__":
