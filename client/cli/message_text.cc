@@ -48,6 +48,7 @@ bool IsEstimated(const v1::ScopeCounters& row, const v1::Counter& counter) {
 }
 
 bool IsPartial(const v1::Counter& counter) {
+  if (counter.estimate().method() == v1::Estimate::METHOD_COUNTED) return true;
   // Of an unknown coverage (NaN) the comparison is false.
   return counter.has_coverage() && !(counter.coverage() >= 1);
 }

@@ -11,7 +11,9 @@ constexpr char kRelation[] = "  - {event: instructions_retired_cycles, is_sum_of
 constexpr char kSecondRelation[] = "  - {event: tensor_issued_cycles, is_sum_of: [tensor_active_cycles]}\n";
 constexpr char kCounters[] =
     "    counters: 6\n    fixed: [instructions_issued_cycles]   # counted in every turn, and so exactly\n";
-constexpr char kTurns[] = "rotation:\n  slots: {stable: 200us, fluctuating: 100us}\n";
+constexpr char kTurns[] =
+    "rotation:\n  instructions: instructions_issued_cycles   # its rate tells even from uneven periods\n"
+    "  slots: {stable: 200us, fluctuating: 100us}\n";
 
 // Exact, estimated, derived and estimated, derived and exact.
 constexpr char kShown[] =

@@ -11,12 +11,20 @@
 #include "client/cli/only_device.h"
 #include "client/cli/options.h"
 #include "client/lib/rpc_status.h"
-#include "client/rotation/rotation_file.h"
+#include "client/rotation/rotation_request.h"
 #include "client/rotation/rotation_text.h"
 #include "proto/base/status_macros.h"
+#include "proto/rotation_file/rotation_file.h"
 
 namespace sideband::client {
 namespace {
+
+constexpr char kChecked[] =
+    "the daemon would hand it to the device, which checks the lengths of turns, counters and sets itself\n";
+
+constexpr char kLearns[] =
+    "the device keeps when it fluctuates once the present run ends; with profile two-set, once the next one does, "
+    "which is a first run again\n";
 
 absl::Status Explained(const absl::Status& status, absl::string_view right) {
   // gRPC's own status for a method that the server does not have is without a text.
@@ -47,8 +55,10 @@ class RotationCommand final : public Command {
       shown->add_option("--context", context_, "Of this context")->type_name("NAME");
       format_.AddWithoutCsvTo(*shown);
     }
-    DefineSet(*app.add_subcommand("set", "Change it; the estimates begin anew, the counts go on"));
-    DefineLearn(*app.add_subcommand("learn", "Store when it has fluctuated, for the length of its turns next time"));
+    DefineSet(
+        *app.add_subcommand("set", "Change it, from each context's next residency on; counts and estimates go on"));
+    DefineLearn(
+        *app.add_subcommand("learn", "Keep of a run when it fluctuates, for the lengths of turns in the next ones"));
   }
 
   absl::Status Run(CommandContext& context) override {
@@ -76,11 +86,12 @@ class RotationCommand final : public Command {
     set_ = &app;
     AddScope(app);
     app.get_option("--vm")->required();
-    app.add_option("file", file_, "YAML: profile, slots, interval, threshold, step, adapt, weights, events, always")
+    app.add_option("file", file_,
+                   "YAML: profile, slots, interval, threshold, step, sets_per_pass, adapt, weights, events, always")
         ->type_name("FILE")
         ->required();
     app.add_option("--context", contexts_, "Only these contexts of it")->type_name("NAME");
-    app.add_flag("--check", is_check_, "Only say whether it would be refused");
+    app.add_flag("--check", is_check_, "Only say whether the daemon would hand it to the device");
   }
 
   void DefineLearn(CLI::App& app) {
@@ -99,12 +110,12 @@ class RotationCommand final : public Command {
     request.set_context(context_);
     const auto response = client->LearnRotation(request);
     if (!response.ok()) return Explained(response.status(), "rotate");
-    return context.out().Write("stored on the device\n");
+    return context.out().Write(kLearns);
   }
 
   absl::Status Set(CommandContext& context) const {
-    SIDEBAND_ASSIGN_OR_RETURN(const YamlNode root, YamlNode::Load(file_));
-    SIDEBAND_ASSIGN_OR_RETURN(v1::SetRotationRequest request, ReadRotation(root));
+    SIDEBAND_ASSIGN_OR_RETURN(const RotationFile file, LoadRotationFile(file_, RotationUse::kRequest));
+    v1::SetRotationRequest request = RequestOf(file);
     SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
     SIDEBAND_ASSIGN_OR_RETURN(*request.mutable_device(), DeviceOr(device_, *client));
     request.set_vm(vm_);
@@ -112,7 +123,7 @@ class RotationCommand final : public Command {
     request.set_validate_only(is_check_);
     const auto response = client->SetRotation(request);
     if (!response.ok()) return Explained(response.status(), "rotate");
-    return context.out().Write(is_check_ ? "it would not be refused\n" : "in force on the device\n");
+    return context.out().Write(is_check_ ? kChecked : "in force on the device\n");
   }
 
   CLI::App* set_ = nullptr;

@@ -24,14 +24,22 @@ std::string Word(absl::string_view name, absl::string_view prefix) {
 std::string Time(const google::protobuf::Duration& time) { return absl::FormatDuration(ToDuration(time)); }
 
 std::string PlanTable(const v1::GetRotationResponse& response, const TableStyle& style) {
-  Table table(
-      {{"PLAN", kRight}, {"PROFILE"}, {"SETS", kRight}, {"STABLE", kRight}, {"FLUCTUATING", kRight}, {"ADAPTS"}});
+  Table table({{"PLAN", kRight},
+               {"PROFILE"},
+               {"SETS", kRight},
+               {"SETS/PASS", kRight, Table::Fit::kIfAny},
+               {"PASSES", kRight, Table::Fit::kIfAny},
+               {"STABLE", kRight},
+               {"FLUCTUATING", kRight},
+               {"ADAPTS"}});
   for (const v1::RotationPlan& plan : response.plans()) {
     const v1::RotationSettings& settings = plan.settings();
-    table.Add({absl::StrCat(plan.number()), Word(v1::RotationSettings::Profile_Name(settings.profile()), "PROFILE_"),
-               absl::StrCat(plan.sets_size()), settings.has_stable_slot() ? Time(settings.stable_slot()) : "",
-               settings.has_fluctuating_slot() ? Time(settings.fluctuating_slot()) : "",
-               settings.adapt() ? "yes" : "no"});
+    const bool has_passes = plan.passes() > 1;
+    table.Add(
+        {absl::StrCat(plan.number()), Word(v1::RotationSettings::Profile_Name(settings.profile()), "PROFILE_"),
+         absl::StrCat(plan.sets_size()), has_passes ? absl::StrCat(settings.sets_per_pass()) : "",
+         has_passes ? absl::StrCat(plan.passes()) : "", settings.has_stable_slot() ? Time(settings.stable_slot()) : "",
+         settings.has_fluctuating_slot() ? Time(settings.fluctuating_slot()) : "", settings.adapt() ? "yes" : "no"});
   }
   return table.Render(style);
 }
@@ -67,7 +75,7 @@ std::string PlansText(const v1::GetRotationResponse& response, const TableStyle&
       table.Add({absl::StrCat(plan.number()), absl::StrCat(set + 1), absl::StrJoin(plan.sets(set).events(), ",")});
     }
   }
-  return table.Render(style);
+  return absl::StrCat(PlanTable(response, style), "\n", table.Render(style));
 }
 
 }  // namespace sideband::client

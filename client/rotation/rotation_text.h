@@ -14,7 +14,7 @@ namespace sideband::client {
 
 // The plans, then for each row and event the share of its time in which it was counted.
 std::string RotationText(const v1::GetRotationResponse& response, const TableStyle& style);
-// What is counted together: a line for each set of each plan.
+// The plans, then what is counted together: a line for each set of each plan.
 std::string PlansText(const v1::GetRotationResponse& response, const TableStyle& style);
 
 }  // namespace sideband::client

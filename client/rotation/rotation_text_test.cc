@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/rotation/rotation_text.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace sideband::client {
@@ -39,8 +40,25 @@ TEST(RotationTextTest, PlansThenTheCoverageOfEachEvent) {
             "vm0  c      derived      0.0 %   0,3\n");
 }
 
+TEST(RotationTextTest, PassesAreShownWhereThereAreSeveral) {
+  v1::GetRotationResponse response = SomeResponse();
+  v1::RotationPlan& plan = *response.add_plans();
+  plan.set_number(3);
+  plan.set_passes(2);
+  plan.mutable_settings()->set_profile(v1::RotationSettings::PROFILE_TWO_SET);
+  plan.mutable_settings()->set_sets_per_pass(2);
+  for (int set = 0; set < 3; ++set) plan.add_sets();
+  EXPECT_THAT(RotationText(response, {}),
+              testing::StartsWith("PLAN  PROFILE  SETS  SETS/PASS  PASSES  STABLE  FLUCTUATING  ADAPTS\n"
+                                  "   0  two-set     2          -       -      8s        100us  no\n"
+                                  "   3  two-set     3          2       2       -            -  no\n\n"));
+}
+
 TEST(RotationTextTest, WhatIsCountedTogetherIsOneLine) {
   EXPECT_EQ(PlansText(SomeResponse(), {}),
+            "PLAN  PROFILE  SETS  STABLE  FLUCTUATING  ADAPTS\n"
+            "   0  two-set     2      8s        100us  no\n"
+            "\n"
             "PLAN  SET  EVENTS\n"
             "   0    1  a,b\n"
             "   0    2  c\n");

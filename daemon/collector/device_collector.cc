@@ -106,12 +106,11 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   snapshot->data = std::move(redacted.shown);
   snapshot->estimated = topology.rotation().ShownCounters(snapshot->data);
   FlagPartialRows(topology.coverage(), snapshot->data);
-  FlagEstimatedRows(*snapshot);
+  FlagRotatedRows(*snapshot);
   // Rates and created times are computed from redacted data only.
-  const mailbox::Snapshot* const earlier = before == nullptr ? nullptr : &before->data;
-  snapshot->rates = Rates(earlier, snapshot->data);
+  snapshot->rates = Rates(before.get(), *snapshot);
   DropUncountedRates(topology.coverage(), snapshot->data.counters_per_block, snapshot->rates);
-  snapshot->elapsed = Elapsed(earlier, snapshot->data);
+  snapshot->elapsed = Elapsed(before.get(), *snapshot);
   if (before != nullptr) RateEstimates(*before, *snapshot);
   snapshot->created = Created(snapshot->data, taken, redacted.device_row_is_new);
   snapshot->booted = creation_times_.booted();
@@ -166,7 +165,8 @@ void DeviceCollector::ReportPipeline(const mailbox::Snapshot& raw) {
                                           .commit_wait_cycles = now.commit_wait_cycles,
                                           .mmu_faults = now.mmu_faults,
                                           .switches = now.switches,
-                                          .switch_cycles = now.switch_cycles});
+                                          .switch_cycles = now.switch_cycles,
+                                          .rotation_inconsistencies = now.rotation_inconsistencies});
 }
 
 void DeviceCollector::ReportQuality(const DeviceSnapshot& snapshot) {

@@ -304,6 +304,16 @@ TEST_F(DeviceCollectorTest, RatesAreThoseOfThePublishedRows) {
   EXPECT_THAT(CountOnAndCollect()->rates, ElementsAre(1, 0, 1, 0, 1, 0)) << "not the secret VM's 100";
 }
 
+// What one tenant changes must not be seen in the rates of others.
+TEST_F(DeviceCollectorTest, RatesGoOnWhereTheCatalogueOnlyTellsMore) {
+  Start();
+  const auto first = Collect();
+  device_.catalog.vms[0].name = "another name";
+  const auto second = CountOnAndCollect();
+  EXPECT_NE(first->topology, second->topology);
+  EXPECT_THAT(second->rates, ElementsAre(111, 50, 1, 0, 1, 0, 100, 0, 100, 0));
+}
+
 TEST_F(DeviceCollectorTest, ThereIsNoRateAcrossARestart) {
   Start();
   Collect();
@@ -540,10 +550,12 @@ TEST_F(DeviceCollectorTest, ThePipelinesStatisticsAreMetrics) {
   Collect();
   EXPECT_TRUE(fakes_.HasMetric("sideband_pipeline_switches_total{device=\"gpu0\"} 40"));
   // Later snapshots have statistics if their number is a multiple of sixteen.
-  device_.next.statistics = mailbox::PipelineStatistics{.stall_cycles = 3, .switches = 50};
+  device_.next.statistics =
+      mailbox::PipelineStatistics{.stall_cycles = 3, .switches = 50, .rotation_inconsistencies = 2};
   for (int i = 0; i < 15; ++i) Collect();
   EXPECT_TRUE(fakes_.HasMetric("sideband_pipeline_switches_total{device=\"gpu0\"} 50"));
   EXPECT_TRUE(fakes_.HasMetric("sideband_pipeline_stall_cycles_total{device=\"gpu0\"} 3"));
+  EXPECT_TRUE(fakes_.HasMetric("sideband_pipeline_rotation_inconsistencies_total{device=\"gpu0\"} 2"));
 }
 
 TEST_F(DeviceCollectorTest, AConfidentialVmsCountsAreCheckedBeforeTheyAreRemoved) {

@@ -5,10 +5,19 @@
 #include <variant>
 #include <vector>
 
+#include "absl/strings/string_view.h"
+#include "daemon/base/retry_after.h"
+#include "daemon/collector/bus_share.h"
+#include "proto/base/status_macros.h"
+
 namespace sideband::daemon {
 namespace {
 
 using mailbox::Catalog;
+
+absl::Status Exhausted(absl::string_view what, absl::Duration wait) {
+  return WithRetryAfter(absl::ResourceExhaustedError(what), absl::Ceil(wait, absl::Seconds(1)));
+}
 
 absl::Status NotReadable() { return absl::UnavailableError("the device cannot be reached now"); }
 
@@ -52,15 +61,33 @@ bool IsOf(const RotationOrder& order, const DeviceSnapshot& newest) {
 
 }  // namespace
 
-absl::Status DeviceRotations::Ask(RotationOrder order, RotationSink::Done done) {
-  {
-    absl::MutexLock lock(&mu_);
-    if (is_closed_) return NotReadable();
-    if (waiting_.size() == kWaitingMax) return absl::ResourceExhaustedError("too many changes wait for the device");
-    waiting_.push_back({std::move(order), std::move(done)});
-  }
-  wake_();
+absl::Status DeviceRotations::CheckRoom(size_t asker) const {
+  const auto of_asker = std::ranges::count(waiting_, asker, [](const Waiting& waiting) { return waiting.order.asker; });
+  if (waiting_.size() < kWaitingMax && static_cast<size_t>(of_asker) < kWaitingOfAskerMax) return absl::OkStatus();
+  return Exhausted("too many changes wait for the device", BusShare::kBurst);
+}
+
+absl::Status DeviceRotations::Enqueue(RotationOrder order, RotationSink::Done done) {
+  const absl::Duration now = parts_.clock.Steady();
+  absl::MutexLock lock(&mu_);
+  if (is_closed_) return NotReadable();
+  SIDEBAND_RETURN_IF_ERROR(CheckRoom(order.asker));
+  FairShare::Charge charge{.asker = order.asker, .of = kBusShare, .cost = kExpected};
+  const absl::Duration wait = share_.Take(charge, now);
+  if (wait > absl::ZeroDuration()) return Exhausted("the bus time for changes of the device is used up", wait);
+  waiting_.push_back({std::move(order), std::move(done), charge});
   return absl::OkStatus();
+}
+
+absl::Status DeviceRotations::Ask(RotationOrder order, RotationSink::Done done) {
+  SIDEBAND_RETURN_IF_ERROR(Enqueue(std::move(order), std::move(done)));
+  parts_.wake();
+  return absl::OkStatus();
+}
+
+void DeviceRotations::Settle(const FairShare::Charge& charge, absl::Duration actual) {
+  absl::MutexLock lock(&mu_);
+  share_.Settle(charge, actual);
 }
 
 std::optional<DeviceRotations::Waiting> DeviceRotations::Take() {
@@ -80,7 +107,7 @@ void DeviceRotations::Close() {
 }
 
 absl::Status DeviceRotations::Run(const RotationOrder& order) {
-  const auto newest = store_.Newest(device_);
+  const auto newest = parts_.store.Newest(device_);
   if (newest == nullptr || !IsOf(order, *newest)) {
     return absl::UnavailableError("the device's VMs and contexts have changed meanwhile");
   }
@@ -92,7 +119,11 @@ absl::Status DeviceRotations::Run(const RotationOrder& order) {
 bool DeviceRotations::RunNext(bool is_readable) {
   const auto waiting = Take();
   if (!waiting) return false;
-  waiting->done(is_readable ? Run(waiting->order) : NotReadable());
+  const absl::Duration begin = parts_.clock.Steady();
+  const absl::Status status = is_readable ? Run(waiting->order) : NotReadable();
+  // Before the answer, after which the caller may ask again.
+  Settle(waiting->charge, parts_.clock.Steady() - begin);
+  waiting->done(status);
   return true;
 }
 

@@ -8,7 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/retry_after.h"
 #include "daemon/collector/rotation_router.h"
 #include "daemon/mailbox/fake_mailbox.h"
 #include "daemon/mailbox/register_port.h"
@@ -51,7 +54,7 @@ class DeviceRotationsTest : public testing::Test {
     return std::make_shared<Topology>(catalog, /*hash=*/5);
   }
 
-  RotationOrder OfVm() const { return {kBoot, topology_, LearnRequest{.vm = 1}}; }
+  RotationOrder OfVm(size_t asker = 0) const { return {kBoot, topology_, LearnRequest{.vm = 1}, asker}; }
   RotationOrder OfContext() const { return {kBoot, topology_, LearnRequest{.vm = 1, .context = 0}}; }
   RotationSink::Done Note() {
     return [this](const absl::Status& status) { answers_.push_back(absl::StatusCodeToString(status.code())); };
@@ -69,7 +72,8 @@ class DeviceRotationsTest : public testing::Test {
   MailboxSession session_{port_, [](absl::Duration) {}};
   Store store_{{DeviceInfo{.name = "gpu0"}}};
   int wakes_ = 0;
-  DeviceRotations rotations_{kDevice, session_, store_, [this] { ++wakes_; }};
+  FakeClock clock_{absl::FromUnixSeconds(1)};
+  DeviceRotations rotations_{kDevice, session_, {store_, clock_, [this] { ++wakes_; }}};
   std::shared_ptr<const Topology> topology_;
   MailboxStatus status_ = MailboxStatus::kSuccess;
   std::vector<std::string> answers_;
@@ -114,11 +118,41 @@ TEST_F(DeviceRotationsTest, AnUnreadableDeviceIsNotAsked) {
 }
 
 TEST_F(DeviceRotationsTest, FewWaitAndNoneAfterTheEnd) {
-  for (size_t i = 0; i < DeviceRotations::kWaitingMax; ++i) ASSERT_TRUE(rotations_.Ask(OfVm(), Note()).ok());
-  EXPECT_TRUE(absl::IsResourceExhausted(rotations_.Ask(OfVm(), Note())));
+  clock_.Advance(absl::Seconds(1));
+  for (size_t i = 0; i < DeviceRotations::kWaitingMax; ++i) {
+    ASSERT_TRUE(rotations_.Ask(OfVm(/*asker=*/i), Note()).ok()) << i;
+    clock_.Advance(absl::Seconds(1));
+  }
+  EXPECT_TRUE(absl::IsResourceExhausted(rotations_.Ask(OfVm(99), Note())));
   rotations_.Close();
   EXPECT_EQ(answers_, std::vector<std::string>(DeviceRotations::kWaitingMax, "UNAVAILABLE"));
   EXPECT_TRUE(absl::IsUnavailable(rotations_.Ask(OfVm(), Note())));
+}
+
+TEST_F(DeviceRotationsTest, AnAskerHasItsPartOfTheBus) {
+  constexpr size_t kBusy = 1, kOther = 2;
+  ASSERT_TRUE(rotations_.Ask(OfVm(kOther), Note()).ok());
+  ASSERT_TRUE(rotations_.Ask(OfVm(kBusy), Note()).ok());
+  absl::Status refused;
+  for (int i = 0; i < 4 && refused.ok(); ++i) refused = rotations_.Ask(OfVm(kBusy), Note());
+  EXPECT_TRUE(absl::StartsWith(refused.message(), "the bus time for changes of the device is used up")) << refused;
+  EXPECT_EQ(RetryAfter(refused), absl::Seconds(1)) << "whole seconds";
+  clock_.Advance(absl::Seconds(1));
+  EXPECT_TRUE(rotations_.Ask(OfVm(kOther), Note()).ok());
+  EXPECT_TRUE(rotations_.Ask(OfVm(kBusy), Note()).ok());
+}
+
+TEST_F(DeviceRotationsTest, AnOrderIsChargedAsItWas) {
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(Answer(OfVm()), "OK") << "it took no time";
+}
+
+TEST_F(DeviceRotationsTest, FewOrdersOfAnAskerWait) {
+  for (size_t i = 0; i < DeviceRotations::kWaitingOfAskerMax; ++i) {
+    ASSERT_TRUE(rotations_.Ask(OfVm(), Note()).ok());
+    clock_.Advance(absl::Seconds(1));
+  }
+  EXPECT_TRUE(absl::IsResourceExhausted(rotations_.Ask(OfVm(), Note())));
+  EXPECT_TRUE(rotations_.Ask(OfVm(/*asker=*/5), Note()).ok());
 }
 
 TEST_F(DeviceRotationsTest, TheRouterLeadsToTheDevicesThatAreRead) {

@@ -34,11 +34,11 @@ RateBounds Bounds(const DeviceSnapshot& before, size_t was, const DeviceSnapshot
 
 }  // namespace
 
-void FlagEstimatedRows(DeviceSnapshot& snapshot) {
+void FlagRotatedRows(DeviceSnapshot& snapshot) {
   if (snapshot.estimated.empty()) return;
   for (size_t row = 0; row < snapshot.data.blocks.size(); ++row) {
     uint16_t& flags = snapshot.data.blocks[row].flags;
-    flags |= mailbox::kFlagEstimated;
+    flags |= mailbox::kFlagEstimated | mailbox::kFlagPartial;  // FlagsOf takes away those that do not hold
     flags = snapshot.FlagsOf(row, std::vector<bool>(snapshot.data.counters_per_block, true));
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is published of a snapshot whose events take turns on counters (daemon/snapshot/rotation.h).
-//   FlagEstimatedRows(*snapshot);
+//   FlagRotatedRows(*snapshot);
 //   if (before != nullptr) RateEstimates(*before, *snapshot);
 #ifndef SIDEBAND_DAEMON_COLLECTOR_ESTIMATED_ROWS_H_
 #define SIDEBAND_DAEMON_COLLECTOR_ESTIMATED_ROWS_H_
@@ -10,8 +10,9 @@
 
 namespace sideband::daemon {
 
-// Sets kFlagEstimated on exactly the rows that show an estimate. Without numbers of rotation the flags stay.
-void FlagEstimatedRows(DeviceSnapshot& snapshot);
+// Sets kFlagEstimated on exactly the rows that show an estimate, and kFlagPartial also on those with an event that
+// missed a turn, of which there may be no number yet. Without numbers of rotation the flags stay.
+void FlagRotatedRows(DeviceSnapshot& snapshot);
 
 // Replaces the rates of events that take turns by those of what is shown, and adds their bounds. A rate is NaN where
 // one of the two snapshots shows no number of the event.

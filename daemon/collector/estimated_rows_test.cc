@@ -21,8 +21,8 @@ class EstimatedRowsTest : public testing::Test {
     data.counters[4 + kHits] = counted;
     data.rotation[1].events[0] = hits;
     DeviceSnapshot now = RotatingSnapshot(before.topology, std::move(data));
-    now.rates = Rates(&before.data, now.data);
-    now.elapsed = Elapsed(&before.data, now.data);
+    now.rates = Rates(&before, now);
+    now.elapsed = Elapsed(&before, now);
     RateEstimates(before, now);
     return now;
   }
@@ -35,8 +35,8 @@ TEST_F(EstimatedRowsTest, ARowIsFlaggedIfAndOnlyIfItShowsAnEstimate) {
   data.blocks[1].flags = mailbox::kFlagEstimated | mailbox::kFlagOverflow;
   data.rotation[1] = {};
   DeviceSnapshot snapshot = RotatingSnapshot(topology_, data);
-  FlagEstimatedRows(snapshot);
-  EXPECT_EQ(snapshot.data.blocks[0].flags, mailbox::kFlagEstimated);
+  FlagRotatedRows(snapshot);
+  EXPECT_EQ(snapshot.data.blocks[0].flags, mailbox::kFlagEstimated | mailbox::kFlagPartial);
   EXPECT_EQ(snapshot.data.blocks[1].flags, mailbox::kFlagOverflow) << "it shows no number of theirs";
 }
 
@@ -45,9 +45,22 @@ TEST_F(EstimatedRowsTest, WithoutNumbersOfRotationTheFlagIsTheDevices) {
   data.rotation.clear();
   data.blocks[1].flags = mailbox::kFlagEstimated;
   DeviceSnapshot snapshot = RotatingSnapshot(topology_, data);
-  FlagEstimatedRows(snapshot);
+  FlagRotatedRows(snapshot);
   EXPECT_EQ(snapshot.data.blocks[0].flags, 0);
   EXPECT_EQ(snapshot.data.blocks[1].flags, mailbox::kFlagEstimated);
+}
+
+TEST_F(EstimatedRowsTest, ARowIsPartialIfAnEventMissedATurn) {
+  mailbox::Snapshot data = RotatingData();
+  data.rotation[0] = {.parts = {{.plan = 0, .enabled = {1000}, .running = {1000, 0}}}, .events = {}};
+  data.rotation[1] = {.parts = {{.plan = 0, .enabled = {0}, .running = {0, 0}}}, .events = {}};
+  DeviceSnapshot snapshot = RotatingSnapshot(topology_, data);
+  FlagRotatedRows(snapshot);
+  EXPECT_EQ(snapshot.data.blocks[0].flags, mailbox::kFlagPartial) << "misses have no number";
+  EXPECT_EQ(snapshot.data.blocks[1].flags, 0) << "it has not run";
+  EXPECT_EQ(snapshot.FlagsOf(0, {true, true, false, false}), 0) << "hits had all turns";
+  EXPECT_EQ(snapshot.FlagsOf(2, {true, false, false, false}), 0) << "cycles are always counted";
+  EXPECT_EQ(snapshot.FlagsOf(2, {false, true, false, false}), mailbox::kFlagEstimated | mailbox::kFlagPartial);
 }
 
 TEST_F(EstimatedRowsTest, RatesAreThoseOfWhatIsShown) {

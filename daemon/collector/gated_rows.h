@@ -15,7 +15,7 @@
 
 namespace sideband::daemon {
 
-// Sets kFlagPartial on each row that is not whole.
+// Sets kFlagPartial on each row that is not whole; of turns, FlagRotatedRows (estimated_rows.h) does.
 void FlagPartialRows(const Coverage& coverage, mailbox::Snapshot& shown);
 
 // Makes rates unknown (NaN) whose event was counted in none of the interval's resident cycles. `rates` are those of

@@ -109,8 +109,7 @@ class World {
     Redacted redacted = Redact(*topology_, std::move(raw), before.get(), {.generation = 7, .is_first_of_boot = true});
     snapshot->data = std::move(redacted.shown);
     FlagPartialRows(topology_->coverage(), snapshot->data);
-    const mailbox::Snapshot* const earlier = before == nullptr ? nullptr : &before->data;
-    snapshot->rates = Rates(earlier, snapshot->data);
+    snapshot->rates = Rates(before.get(), *snapshot);
     DropUncountedRates(topology_->coverage(), kEvents, snapshot->rates);
     return snapshot;
   }

@@ -10,10 +10,8 @@
 
 #include <cstddef>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
+#include "daemon/collector/device_directory.h"
 #include "daemon/collector/device_peeks.h"
 #include "daemon/snapshot/live_block.h"
 #include "daemon/snapshot/live_reader.h"
@@ -24,16 +22,14 @@ namespace sideband::daemon {
 class PeekRouter final : public LiveReader {
  public:
   // `peeks` is used until Remove returns, and must be closed before.
-  void Add(size_t device, DevicePeeks& peeks) ABSL_LOCKS_EXCLUDED(mu_);
-  void Remove(size_t device) ABSL_LOCKS_EXCLUDED(mu_);
+  void Add(size_t device, DevicePeeks& peeks) { devices_.Add(device, peeks); }
+  void Remove(size_t device) { devices_.Remove(device); }
 
-  absl::StatusOr<Ticket> Peek(size_t device, PeekQuery query, Done done) override ABSL_LOCKS_EXCLUDED(mu_);
-  bool Cancel(const Ticket& ticket) override ABSL_LOCKS_EXCLUDED(mu_);
+  absl::StatusOr<Ticket> Peek(size_t device, PeekQuery query, Done done) override;
+  bool Cancel(const Ticket& ticket) override;
 
  private:
-  // Held shared while a peek is handed over, so that its collector stays.
-  absl::Mutex mu_;
-  absl::flat_hash_map<size_t, DevicePeeks*> devices_ ABSL_GUARDED_BY(mu_);
+  DeviceDirectory<DevicePeeks> devices_;
 };
 
 }  // namespace sideband::daemon

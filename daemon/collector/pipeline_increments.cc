@@ -20,7 +20,8 @@ mailbox::PipelineStatistics PipelineIncrements::Since(uint64_t boot_id, const ma
           .commit_wait_cycles = Increment(before.commit_wait_cycles, now.commit_wait_cycles),
           .mmu_faults = Increment(before.mmu_faults, now.mmu_faults),
           .switches = Increment(before.switches, now.switches),
-          .switch_cycles = Increment(before.switch_cycles, now.switch_cycles)};
+          .switch_cycles = Increment(before.switch_cycles, now.switch_cycles),
+          .rotation_inconsistencies = Increment(before.rotation_inconsistencies, now.rotation_inconsistencies)};
 }
 
 }  // namespace sideband::daemon

@@ -8,7 +8,9 @@ namespace {
 
 using mailbox::PipelineStatistics;
 
-PipelineStatistics All(uint64_t value) { return {value, 2 * value, 3 * value, 4 * value, 5 * value, 6 * value}; }
+PipelineStatistics All(uint64_t value) {
+  return {value, 2 * value, 3 * value, 4 * value, 5 * value, 6 * value, 7 * value};
+}
 
 TEST(PipelineIncrementsTest, TheFirstAreAllSinceTheBoot) {
   PipelineIncrements increments;

@@ -17,29 +17,31 @@ double Rate(uint64_t before, uint64_t now, double seconds) {
 
 }  // namespace
 
-absl::Duration Elapsed(const mailbox::Snapshot* before, const mailbox::Snapshot& now) {
+absl::Duration Elapsed(const DeviceSnapshot* before, const DeviceSnapshot& now) {
   // Reference times of two boots are not comparable (docs/design/clocks.md).
-  const bool comparable = before != nullptr && before->boot_id == now.boot_id &&
-                          before->catalog_hash == now.catalog_hash && before->reference_time_ns < now.reference_time_ns;
+  const bool comparable = before != nullptr && before->data.boot_id == now.data.boot_id &&
+                          before->data.reference_time_ns < now.data.reference_time_ns &&
+                          CountsTheSame(*before->topology, *now.topology);
   if (!comparable) return absl::ZeroDuration();
-  const uint64_t elapsed_ns = now.reference_time_ns - before->reference_time_ns;
+  const uint64_t elapsed_ns = now.data.reference_time_ns - before->data.reference_time_ns;
   // A jump by centuries is a fault.
   return elapsed_ns > kElapsedMaxNs ? absl::ZeroDuration() : absl::Nanoseconds(elapsed_ns);
 }
 
-std::vector<double> Rates(const mailbox::Snapshot* before, const mailbox::Snapshot& now) {
-  std::vector<double> rates(now.counters.size(), kUnknown);
+std::vector<double> Rates(const DeviceSnapshot* before, const DeviceSnapshot& now) {
+  const mailbox::Snapshot& data = now.data;
+  std::vector<double> rates(data.counters.size(), kUnknown);
   const absl::Duration elapsed = Elapsed(before, now);
   if (elapsed == absl::ZeroDuration()) return rates;
   const double seconds = absl::ToDoubleSeconds(elapsed);
-  const mailbox::BlockBases bases(now.blocks, before);
-  for (size_t block = 0; block < now.blocks.size(); ++block) {
+  const mailbox::BlockBases bases(data.blocks, &before->data);
+  for (size_t block = 0; block < data.blocks.size(); ++block) {
     const mailbox::BaseBlock same = bases.Of(block);
     // No block of the same scope and generation: the rates stay unknown.
     if (same.header == nullptr) continue;
-    const auto old_counters = same.counters, new_counters = now.Counters(block);
+    const auto old_counters = same.counters, new_counters = data.Counters(block);
     for (size_t i = 0; i < new_counters.size(); ++i) {
-      rates[block * now.counters_per_block + i] = Rate(old_counters[i], new_counters[i], seconds);
+      rates[block * data.counters_per_block + i] = Rate(old_counters[i], new_counters[i], seconds);
     }
   }
   return rates;

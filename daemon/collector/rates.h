@@ -7,17 +7,18 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "proto/mailbox/snapshot.h"
+#include "daemon/snapshot/device_snapshot.h"
 
 namespace sideband::daemon {
 
-// The reference time between two snapshots; zero if `before` is nullptr or of another boot or catalogue, and if no
-// reference time has passed, or more than 2^63 ns.
-absl::Duration Elapsed(const mailbox::Snapshot* before, const mailbox::Snapshot& now);
+// The reference time between two snapshots; zero if `before` is nullptr, of another boot or of other events, and if no
+// reference time has passed, or more than 2^63 ns. What else changes in a catalogue, as the plans of a VM's turns do,
+// is not seen in others' rates.
+absl::Duration Elapsed(const DeviceSnapshot* before, const DeviceSnapshot& now);
 
-// Returns events per second of reference time, parallel to now.counters. A rate is NaN if Elapsed() is zero, if
+// Returns events per second of reference time, parallel to now.data.counters. A rate is NaN if Elapsed() is zero, if
 // `before` has no block of the same scope and generation, or if the counter has decreased.
-std::vector<double> Rates(const mailbox::Snapshot* before, const mailbox::Snapshot& now);
+std::vector<double> Rates(const DeviceSnapshot* before, const DeviceSnapshot& now);
 
 }  // namespace sideband::daemon
 

@@ -56,10 +56,6 @@ bool IsSameBoot(const DeviceSnapshot* before, const mailbox::Snapshot& now) {
   return before != nullptr && before->data.boot_id == now.boot_id;
 }
 
-bool CountsTheSame(const DeviceSnapshot& before, const Topology& topology) {
-  return before.topology.get() == &topology || before.topology->catalog().events == topology.catalog().events;
-}
-
 // Adds to the device's numbers of rotation what those of VMs and hosts have gained since `before`.
 void AddRotation(const Topology& topology, const mailbox::Snapshot* before, Redacted& redacted) {
   static const mailbox::BlockRotation kNone;
@@ -119,7 +115,7 @@ void WipeEstimate(const Rotation& rotation, size_t event, mailbox::Snapshot& sho
 // The counts of device-scope events are not shown. They stay at their last value, or at zero, so that a snapshot does
 // not even contain them.
 void WithholdDeviceScope(const Topology& topology, const DeviceSnapshot* before, mailbox::Snapshot& shown) {
-  const bool goes_on = IsSameBoot(before, shown) && CountsTheSame(*before, topology);
+  const bool goes_on = IsSameBoot(before, shown) && CountsTheSame(*before->topology, topology);
   const std::span<uint64_t> row = DeviceRow(shown);
   const std::vector<mailbox::EventInfo>& events = topology.catalog().events;
   for (size_t i = 0; i < row.size(); ++i) {
@@ -154,7 +150,7 @@ void TakeOwnBlock(const Topology& topology, const DeviceSnapshot* before, mailbo
 // Makes the device's row of the shown VMs.
 void MakeSum(const Topology& topology, const DeviceSnapshot* before, const RowStart& start, Redacted& redacted) {
   ClearDeviceRow(redacted.shown);
-  if (before != nullptr && CountsTheSame(*before, topology)) return CountOn(topology, *before, redacted);
+  if (before != nullptr && CountsTheSame(*before->topology, topology)) return CountOn(topology, *before, redacted);
   redacted.shown.blocks[0].generation = start.generation;
   // Counters of other events have no last value to continue from, but were published before.
   redacted.device_row_is_new = before != nullptr || !start.is_first_of_boot;

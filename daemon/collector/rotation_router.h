@@ -10,10 +10,8 @@
 
 #include <cstddef>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
-#include "absl/synchronization/mutex.h"
+#include "daemon/collector/device_directory.h"
 #include "daemon/collector/device_rotations.h"
 #include "daemon/counting/rotation_sink.h"
 
@@ -23,15 +21,13 @@ namespace sideband::daemon {
 class RotationRouter final : public RotationSink {
  public:
   // `rotations` is used until Remove returns, and must be closed before.
-  void Add(size_t device, DeviceRotations& rotations) ABSL_LOCKS_EXCLUDED(mu_);
-  void Remove(size_t device) ABSL_LOCKS_EXCLUDED(mu_);
+  void Add(size_t device, DeviceRotations& rotations) { devices_.Add(device, rotations); }
+  void Remove(size_t device) { devices_.Remove(device); }
 
-  absl::Status Ask(size_t device, RotationOrder order, Done done) override ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status Ask(size_t device, RotationOrder order, Done done) override;
 
  private:
-  // Held shared while an order is handed over, so that its collector stays.
-  absl::Mutex mu_;
-  absl::flat_hash_map<size_t, DeviceRotations*> devices_ ABSL_GUARDED_BY(mu_);
+  DeviceDirectory<DeviceRotations> devices_;
 };
 
 }  // namespace sideband::daemon

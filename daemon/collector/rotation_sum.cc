@@ -11,6 +11,7 @@ namespace {
 
 using mailbox::BlockRotation;
 using mailbox::EventEstimate;
+using mailbox::kForgottenPlan;
 using mailbox::kUnknownNumber;
 using mailbox::RotationPart;
 
@@ -34,6 +35,23 @@ RotationPart& PartOf(BlockRotation& numbers, uint16_t plan) {
   return *numbers.parts.insert(at, {.plan = plan});
 }
 
+// As a device does where it forgets a plan: what was enabled stays known, but not of which sets.
+void Forget(uint16_t plan, BlockRotation& numbers) {
+  const auto part = std::ranges::find(numbers.parts, plan, &RotationPart::plan);
+  const std::vector<uint64_t> enabled = part->enabled;
+  numbers.parts.erase(part);
+  AddGains({}, enabled, PartOf(numbers, kForgottenPlan).enabled);
+}
+
+template <typename IsToGo>
+void ForgetIf(IsToGo is_to_go, BlockRotation& numbers) {
+  std::vector<uint16_t> plans;
+  for (const RotationPart& part : numbers.parts) {
+    if (part.plan != kForgottenPlan && is_to_go(part.plan)) plans.push_back(part.plan);
+  }
+  for (const uint16_t plan : plans) Forget(plan, numbers);
+}
+
 // NaN: unknown.
 double SquareOf(const EventEstimate& numbers, uint64_t counted) {
   if (numbers.deviation != kUnknownNumber) return std::pow(static_cast<double>(numbers.deviation), 2);
@@ -54,10 +72,13 @@ RotationSum::RotationSum(const Rotation& rotation, const BlockRotation& before, 
     : rotation_(rotation), numbers_(before), squares_(std::move(squares)) {
   numbers_.events.resize(std::max(numbers_.events.size(), rotation.events()));
   squares_.resize(numbers_.events.size());
+  ForgetIf([&](uint16_t plan) { return !rotation.IsKnown(plan); }, numbers_);
 }
 
-void RotationSum::AddTimes(const BlockRotation& base, const BlockRotation& now) {
+void RotationSum::AddTimes(BlockRotation base, const BlockRotation& now) {
   static const RotationPart kNone;
+  // What the device has moved from one part to another is no gain.
+  ForgetIf([&](uint16_t plan) { return FindPart(now, plan) == nullptr; }, base);
   for (const RotationPart& part : now.parts) {
     const RotationPart* const before = FindPart(base, part.plan);
     const RotationPart& from = before == nullptr ? kNone : *before;
@@ -84,7 +105,7 @@ void RotationSum::AddEvent(size_t event, const Row& base, const Row& now) {
 }
 
 void RotationSum::Add(const Row& base, const Row& now) {
-  AddTimes(base.numbers, now.numbers);
+  AddTimes({.parts = base.numbers.parts, .events = {}}, now.numbers);
   for (size_t event = 0; event < now.counters.size(); ++event) {
     if (rotation_.IsRotated(event)) AddEvent(event, base, now);
   }

@@ -19,7 +19,7 @@ namespace sideband::daemon {
 // Adds what rows have gained since an earlier snapshot: no number of the sum ever falls but the deviation, and a row
 // that is gone stays in it. Errors of rows are independent, so their squares add. An unknown bound or error makes that
 // of the sum unknown, for good; an error that is unknown only for want of turns counts as half of what the bounds
-// leave.
+// leave. Of a plan that the catalogue has no longer, only the enabled cycles stay, as on the device.
 class RotationSum {
  public:
   // Goes on from a sum: its numbers, and its squares of errors by place. Both may be empty.
@@ -36,7 +36,7 @@ class RotationSum {
   const std::vector<double>& squares() const { return squares_; }
 
  private:
-  void AddTimes(const mailbox::BlockRotation& base, const mailbox::BlockRotation& now);
+  void AddTimes(mailbox::BlockRotation base, const mailbox::BlockRotation& now);
   void AddEvent(size_t event, const Row& base, const Row& now);
 
   const Rotation& rotation_;

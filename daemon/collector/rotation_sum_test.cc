@@ -59,6 +59,46 @@ TEST_F(RotationSumTest, AFallingNumberAddsNothing) {
   EXPECT_EQ(sum.numbers().parts[0].enabled[0], 1000u);
 }
 
+// The device moves what was enabled under a plan that it forgets; that is no gain.
+TEST_F(RotationSumTest, AForgottenPlanCountsOnce) {
+  mailbox::Catalog catalog = RotatingCatalog();
+  catalog.plans.push_back({.number = 2, .sets = {{0b0110}}});
+  BlockRotation before = numbers_;
+  before.parts.push_back({.plan = 2, .enabled = {500}, .running = {400}});
+  const Rotation with_plan(catalog);
+  RotationSum first(with_plan, kNone, {});
+  first.Add({kNone, {}}, {before, counters_});
+  first.Add({kNone, {}}, {before, counters_});  // of a row that has ended since
+  BlockRotation now = numbers_;
+  now.parts.push_back({.plan = mailbox::kForgottenPlan, .enabled = {507}});
+  RotationSum sum(rotation_, first.numbers(), first.squares());
+  sum.Add({before, counters_}, {now, counters_});
+  ASSERT_EQ(sum.numbers().parts.size(), 2u) << "the plan's own part is gone";
+  EXPECT_EQ(sum.numbers().parts[0].enabled[0], 2000u);
+  EXPECT_EQ(sum.numbers().parts[1].plan, mailbox::kForgottenPlan);
+  EXPECT_EQ(sum.numbers().parts[1].enabled, (std::vector<uint64_t>{1007})) << "twice 500, and 7 since";
+  EXPECT_TRUE(sum.numbers().parts[1].running.empty());
+}
+
+TEST_F(RotationSumTest, ASumOfManyForgottenPlansDoesNotGrow) {
+  BlockRotation last;
+  BlockRotation base;
+  for (uint16_t plan = 2; plan < 200; ++plan) {
+    mailbox::Catalog catalog = RotatingCatalog();
+    catalog.plans.push_back({.number = plan, .sets = {{0b0110}}});
+    const Rotation rotation(catalog);
+    BlockRotation now;
+    now.parts = {{.plan = plan, .enabled = {10}, .running = {10}}};
+    if (plan > 2) now.parts.push_back({.plan = mailbox::kForgottenPlan, .enabled = {10u * (plan - 2)}});
+    RotationSum sum(rotation, last, {});
+    sum.Add({base, counters_}, {now, counters_});
+    last = sum.numbers();
+    base = now;
+    ASSERT_LE(last.parts.size(), 2u);
+  }
+  EXPECT_EQ(last.parts.back().enabled[0] + last.parts.front().enabled[0], 1980u);
+}
+
 // The row that the daemon makes where a confidential VM is on the device and is not private.
 TEST_F(RotationSumTest, TheDevicesRowIsTheSumOfTheShownVms) {
   mailbox::Catalog catalog = RotatingCatalog();

@@ -5,22 +5,11 @@
 
 namespace sideband::daemon {
 
-void TriggerRouter::Add(size_t device, DeviceTriggers& triggers) {
-  absl::MutexLock lock(&mu_);
-  devices_[device] = &triggers;
-}
-
-void TriggerRouter::Remove(size_t device) {
-  absl::MutexLock lock(&mu_);
-  devices_.erase(device);
-}
-
 absl::Status TriggerRouter::Trigger(size_t device, mailbox::TriggerStep step, uint64_t period,
                                     DeviceTriggers::Done done) {
-  absl::ReaderMutexLock lock(&mu_);
-  const auto found = devices_.find(device);
-  if (found == devices_.end()) return absl::UnavailableError("the device is no longer read");
-  return found->second->Ask(step, period, std::move(done));
+  const auto use = devices_.Use(device);
+  if (!use) return absl::UnavailableError("the device is no longer read");
+  return use->Ask(step, period, std::move(done));
 }
 
 }  // namespace sideband::daemon

@@ -11,10 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
-#include "absl/synchronization/mutex.h"
+#include "daemon/collector/device_directory.h"
 #include "daemon/collector/device_triggers.h"
 #include "proto/mailbox/extension.h"
 
@@ -24,17 +22,14 @@ namespace sideband::daemon {
 class TriggerRouter {
  public:
   // `triggers` is used until Remove returns, and must be closed before.
-  void Add(size_t device, DeviceTriggers& triggers) ABSL_LOCKS_EXCLUDED(mu_);
-  void Remove(size_t device) ABSL_LOCKS_EXCLUDED(mu_);
+  void Add(size_t device, DeviceTriggers& triggers) { devices_.Add(device, triggers); }
+  void Remove(size_t device) { devices_.Remove(device); }
 
   // As DeviceTriggers::Ask; UNAVAILABLE if the device is no longer read.
-  absl::Status Trigger(size_t device, mailbox::TriggerStep step, uint64_t period, DeviceTriggers::Done done)
-      ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status Trigger(size_t device, mailbox::TriggerStep step, uint64_t period, DeviceTriggers::Done done);
 
  private:
-  // Held shared while a request is handed over, so that its collector stays.
-  absl::Mutex mu_;
-  absl::flat_hash_map<size_t, DeviceTriggers*> devices_ ABSL_GUARDED_BY(mu_);
+  DeviceDirectory<DeviceTriggers> devices_;
 };
 
 }  // namespace sideband::daemon

@@ -205,7 +205,7 @@ TEST_F(ConfigTest, TurnsOfADeviceAreAFile) {
   write("slots: {stable: 50us}\n");
   const auto config = Load(absl::StrReplaceAll(kGood, {{device, turns}}));
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(config->devices[0].rotation->stable_slot, absl::Microseconds(50));
+  EXPECT_EQ(config->devices[0].rotation->terms.stable_slot, absl::Microseconds(50));
   write("slots: {stabel: 50us}\n");
   EXPECT_EQ(Error(device, turns).substr(0, 31), "r.yaml:1: unknown key 'stabel' ");
   EXPECT_EQ(Error(device, device + "    rotation: {file: fifo.yaml}\n").substr(0, 19), "c.yaml:5: fifo.yaml");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/counting/rotation_refusal.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
@@ -19,16 +20,11 @@ EventNumbers NumbersOf(const Catalog& catalog, const std::string& path) {
   return {std::move(names), path};
 }
 
-bool CanTakeTurns(const Topology& topology, size_t event) {
-  const mailbox::EventInfo& info = topology.catalog().events[event];
-  return topology.rotation().IsRotated(event) && info.scope == mailbox::EventScope::kContext && !info.masked;
-}
-
 absl::Status CheckTakeTurns(const std::vector<NamedEvent>& events, const EventNumbers& numbers,
                             const Topology& topology) {
   for (const NamedEvent& event : events) {
     SIDEBAND_ASSIGN_OR_RETURN(const uint16_t number, numbers.Of(event));
-    if (CanTakeTurns(topology, number)) continue;
+    if (topology.CanTakeTurns(number)) continue;
     return absl::InvalidArgumentError(
         absl::StrCat(numbers.path(), ":", event.line, ": '", event.name, "' does not take turns"));
   }
@@ -60,13 +56,24 @@ absl::StatusOr<mailbox::RotationRequest> RotationOf(const RotationFile& file, co
   return request;
 }
 
-void RotationFollower::Take(const std::optional<RotationFile>& file, uint64_t boot_id) {
-  if (file_ == file && boot_id_ == boot_id) return;
+absl::Status RotationFollower::Take(const std::optional<RotationFile>& file, const Topology& topology,
+                                    uint64_t boot_id) {
+  const bool is_same_boot = boot_id_ == boot_id;
+  if (is_same_boot && file_ == file) return absl::OkStatus();
   file_ = file;
   boot_id_ = boot_id;
-  is_refused_ = false;
-  done_.clear();
-  error_.clear();
+  const auto before = std::exchange(wanted_, std::nullopt);
+  absl::Status fits;
+  if (file_) {
+    auto request = RotationOf(*file_, topology);
+    fits = request.status();
+    if (request.ok()) wanted_ = *std::move(request);
+  }
+  // A comment more in the file, or another path, are no other turns.
+  if (is_same_boot && wanted_ == before) return fits;
+  replaces_choices_ = is_same_boot;
+  settled_.clear();
+  return fits;
 }
 
 void RotationFollower::Record(const std::string& device, const mailbox::VmInfo& vm) const {
@@ -77,33 +84,54 @@ void RotationFollower::Record(const std::string& device, const mailbox::VmInfo& 
                  .reason = absl::StrCat("as in ", file_->path)});
 }
 
+absl::StatusOr<bool> RotationFollower::HasChosen(const mailbox::VmInfo& vm, const Topology& topology) {
+  std::vector<uint16_t> scopes = {mailbox::kNoContext};
+  for (const mailbox::ContextInfo& context : topology.catalog().contexts) {
+    if (context.vm == vm.id) scopes.push_back(context.id);
+  }
+  for (const uint16_t context : scopes) {
+    const auto plan = writer_.Read(vm.id, context, topology.catalog().events.size());
+    if (absl::IsNotFound(plan.status())) continue;  // nothing rotates there
+    SIDEBAND_RETURN_IF_ERROR(plan.status());
+    if (plan->number != mailbox::kOwnPlan) return true;
+  }
+  return false;
+}
+
+absl::Status RotationFollower::ApplyTo(const std::string& device, const mailbox::VmInfo& vm, const Topology& topology) {
+  if (!replaces_choices_) {
+    SIDEBAND_ASSIGN_OR_RETURN(const bool has_chosen, HasChosen(vm, topology));
+    if (has_chosen) return absl::OkStatus();
+  }
+  mailbox::RotationRequest request = *wanted_;
+  request.vm = vm.id;
+  SIDEBAND_RETURN_IF_ERROR(writer_.Apply(request));
+  Record(device, vm);
+  return absl::OkStatus();
+}
+
 absl::Status RotationFollower::Apply(const std::string& device, const Topology& topology) {
-  std::optional<mailbox::RotationRequest> request;
   for (const mailbox::VmInfo& vm : topology.catalog().vms) {
     const Key key{vm.uuid, vm.generation};
-    if (vm.confidential || vm.is_private || done_.contains(key)) continue;
-    if (!request) {
-      SIDEBAND_ASSIGN_OR_RETURN(request, RotationOf(*file_, topology));
-    }
-    request->vm = vm.id;
-    const absl::Status applied = writer_.Apply(*request);
-    if (!applied.ok()) {
-      return {applied.code(),
-              absl::StrCat(file_->path, ": not in force for VM ", vm.uuid.ToString(), ": ",
-                           absl::IsInvalidArgument(applied) ? "the device refuses these turns" : applied.message())};
-    }
-    done_.insert(key);
-    Record(device, vm);
+    if (vm.confidential || vm.is_private || settled_.contains(key)) continue;
+    const absl::Status applied = ApplyTo(device, vm, topology);
+    const std::string error =
+        absl::StrCat(file_->path, ": not in force for VM ", vm.uuid.ToString(), ": ",
+                     absl::IsInvalidArgument(applied) ? RefusalText(*wanted_, topology.catalog()) : applied.message());
+    if (!applied.ok() && !IsFinal(applied)) return {applied.code(), error};
+    // What is refused for one VM may be in force for others: theirs is another number of sets.
+    if (!applied.ok()) spdlog::warn("device {}: {}", device, error);
+    settled_.insert(key);
   }
   return absl::OkStatus();
 }
 
 void RotationFollower::Follow(const std::string& device, const std::optional<RotationFile>& file,
                               const Topology& topology, uint64_t boot_id) {
-  Take(file, boot_id);
-  if (!file_ || is_refused_) return;
-  const absl::Status status = Apply(device, topology);
-  is_refused_ = IsFinal(status);
+  absl::Status status = Take(file, topology, boot_id);
+  if (!status.ok()) spdlog::warn("device {}: {}", device, std::string(status.message()));
+  if (!wanted_) return;
+  status = Apply(device, topology);
   const std::string before = std::exchange(error_, std::string(status.message()));
   if (!status.ok() && error_ != before) spdlog::warn("device {}: {}", device, error_);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Gives the open VMs of a device the turns of the operator's file, on the thread of its collector. Once for each VM:
-// what a caller asks for later stays, until the device, the daemon or the file is another one.
+// what a caller asks for later stays, until the device starts again or a reload brings other turns.
 //   RotationFollower follower(session, audit);
 //   follower.Follow("gpu0", info.rotation, topology, boot_id);      // once a snapshot is published
 #ifndef SIDEBAND_DAEMON_COUNTING_ROTATION_FOLLOWER_H_
@@ -35,28 +35,34 @@ class RotationFollower {
  public:
   RotationFollower(MailboxSession& session, AuditSink& audit) : writer_(session), audit_(audit) {}
 
-  // VMs that are confidential or private are left alone. A file that does not fit, or that the device refuses, is
-  // logged once, and tried again with the next file or boot; other errors are logged when they differ from the last
-  // one, and the next call tries again.
+  // VMs that are confidential or private are left alone. So is one that has another plan than the chip's own, itself or
+  // for a context of it, when the follower first sees this boot of the device: it has been chosen, and a restart of the
+  // daemon changes no turns. A file that does not fit is logged once, and so is a VM for which the device refuses it:
+  // both are tried again with other turns, or in the next boot. Other errors are logged when they differ from the last
+  // one, and the next call tries again. Files that ask for the same are the same, whatever their lines.
   void Follow(const std::string& device, const std::optional<RotationFile>& file, const Topology& topology,
               uint64_t boot_id);
 
  private:
   using Key = std::pair<Uuid, uint32_t>;  // a VM and its generation
 
-  // Begins anew where the file or the boot is another one.
-  void Take(const std::optional<RotationFile>& file, uint64_t boot_id);
-  // Whether all that is to be done is done.
+  // Begins anew where the turns or the boot are others.
+  absl::Status Take(const std::optional<RotationFile>& file, const Topology& topology, uint64_t boot_id);
+  // OK once nothing is left to be done.
   absl::Status Apply(const std::string& device, const Topology& topology);
+  // OK also where the VM keeps what it has.
+  absl::Status ApplyTo(const std::string& device, const mailbox::VmInfo& vm, const Topology& topology);
+  absl::StatusOr<bool> HasChosen(const mailbox::VmInfo& vm, const Topology& topology);
   void Record(const std::string& device, const mailbox::VmInfo& vm) const;
 
   RotationWriter writer_;
   AuditSink& audit_;
   std::optional<RotationFile> file_;
-  uint64_t boot_id_ = 0;
-  bool is_refused_ = false;  // the file, in this boot
-  std::set<Key> done_;
-  std::string error_;  // of the last attempt; empty: none
+  std::optional<mailbox::RotationRequest> wanted_;  // what it asks for; none: nothing, or it does not fit
+  std::optional<uint64_t> boot_id_;
+  bool replaces_choices_ = false;
+  std::set<Key> settled_;  // that have the turns, keep others, or are refused them
+  std::string error_;      // of the last attempt; empty: none
 };
 
 }  // namespace sideband::daemon

@@ -12,9 +12,9 @@ namespace {
 RotationFile SomeFile() {
   RotationFile file;
   file.path = "r.yaml";
-  file.stable_slot = absl::Microseconds(50);
-  file.fluctuating_slot = absl::Microseconds(20);
-  file.interval = absl::Milliseconds(1);
+  file.terms.stable_slot = absl::Microseconds(50);
+  file.terms.fluctuating_slot = absl::Microseconds(20);
+  file.terms.interval = absl::Milliseconds(1);
   return file;
 }
 

@@ -30,6 +30,7 @@ struct RotationOrder {
   uint64_t boot_id = 0;
   std::shared_ptr<const Topology> topology;  // that the numbers of `what` are of
   std::variant<mailbox::RotationRequest, LearnRequest> what;
+  size_t asker = 0;  // whose part of the bus's time it uses
 };
 
 // Thread-safe.
@@ -41,8 +42,8 @@ class RotationSink {
 
   virtual ~RotationSink() = default;
 
-  // Does not wait for the device. After an error `done` is not called: RESOURCE_EXHAUSTED if too many wait, UNAVAILABLE
-  // if the device is no longer read.
+  // Does not wait for the device. After an error `done` is not called: RESOURCE_EXHAUSTED, with the time of a retry, if
+  // too many wait or the asker's part of the bus's time is used up; UNAVAILABLE if the device is no longer read.
   virtual absl::Status Ask(size_t device, RotationOrder order, Done done) = 0;
 };
 

@@ -101,6 +101,7 @@ TEST_F(ExpositionTest, AnEstimateHasItsBoundsAndItsCoverage) {
   const std::string of_b = Render("tenant-b");
   EXPECT_FALSE(absl::StrContains(of_b, "dram")) << "which is not granted";
   EXPECT_FALSE(absl::StrContains(of_b, "estimated")) << "nothing is that it sees";
+  EXPECT_FALSE(absl::StrContains(of_b, "partial"));
 }
 
 TEST_F(ExpositionTest, TheConfigurationLimitsWhatIsToldOfEstimates) {

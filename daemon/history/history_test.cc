@@ -9,6 +9,7 @@
 
 #include "daemon/collector/redact.h"
 #include "daemon/history/fake_life.h"
+#include "daemon/snapshot/fake_rotation.h"
 #include "daemon/snapshot/fake_topology.h"
 
 namespace sideband::daemon {
@@ -103,6 +104,7 @@ TEST(HistoryTest, TopologiesCount) {
   History history({.max_bytes = 1 << 20}, 1);
   for (uint64_t i = 1; i <= 100; ++i) {
     auto snapshot = std::make_shared<DeviceSnapshot>();
+    catalog.device.bytes[0] = static_cast<uint8_t>(i);
     snapshot->topology = std::make_shared<Topology>(catalog, static_cast<uint32_t>(i));
     snapshot->data = SomeSnapshot();
     snapshot->publication = i;
@@ -111,6 +113,24 @@ TEST(HistoryTest, TopologiesCount) {
   }
   EXPECT_LE(Frames(history, 0), 20u);
   EXPECT_GE(Frames(history, 0), 10u);
+}
+
+// Whose plan it is does not matter: it must cost others nothing of their past.
+TEST(HistoryTest, PlansOfTurnsBeginNoChunk) {
+  mailbox::Catalog catalog = RotatingCatalog();
+  History history({}, 1);
+  for (uint64_t i = 1; i <= 20; ++i) {
+    catalog.plans.push_back({.number = static_cast<uint16_t>(i), .sets = {{0b0110}}});
+    auto snapshot = std::make_shared<DeviceSnapshot>(
+        RotatingSnapshot(std::make_shared<Topology>(catalog, static_cast<uint32_t>(i))));
+    snapshot->publication = i;
+    history.OnPublish(0, snapshot);
+  }
+  ASSERT_EQ(history.Chunks(0).size(), 1u);
+  EXPECT_EQ(history.Chunks(0)[0].frames, 20u);
+  catalog.events[0].unit = "bytes";
+  history.OnPublish(0, std::make_shared<DeviceSnapshot>(RotatingSnapshot(std::make_shared<Topology>(catalog, 21))));
+  EXPECT_EQ(history.Chunks(0).size(), 2u) << "counters mean something else";
 }
 
 // The history receives published snapshots only; Redact() has removed the counters of confidential VMs before.

@@ -26,11 +26,17 @@ Layout Layout::Of(const DeviceSnapshot& snapshot) {
 }
 
 bool Layout::Describes(const DeviceSnapshot& snapshot) const {
-  return topology == snapshot.topology && boot_id == snapshot.data.boot_id &&
-         events == snapshot.data.counters_per_block && estimates == EstimatesOf(snapshot) &&
-         device_scope_withheld == snapshot.device_scope_withheld &&
+  return boot_id == snapshot.data.boot_id && events == snapshot.data.counters_per_block &&
+         estimates == EstimatesOf(snapshot) && device_scope_withheld == snapshot.device_scope_withheld &&
          std::equal(rows.begin(), rows.end(), snapshot.data.blocks.begin(), snapshot.data.blocks.end(),
-                    [](const Row& row, const mailbox::BlockHeader& block) { return row == RowOf(block); });
+                    [](const Row& row, const mailbox::BlockHeader& block) { return row == RowOf(block); }) &&
+         DescribesTheSame(*topology, *snapshot.topology);
+}
+
+bool Layout::operator==(const Layout& other) const {
+  return boot_id == other.boot_id && events == other.events && estimates == other.estimates &&
+         device_scope_withheld == other.device_scope_withheld && rows == other.rows &&
+         DescribesTheSame(*topology, *other.topology);
 }
 
 }  // namespace sideband::daemon

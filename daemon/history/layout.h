@@ -23,7 +23,7 @@ struct Layout {
     bool operator==(const Row&) const = default;
   };
 
-  std::shared_ptr<const Topology> topology;  // shared with snapshots and with other chunks' layouts
+  std::shared_ptr<const Topology> topology;  // shared with snapshots and with other chunks' layouts; its plans: of any
   uint64_t boot_id = 0;
   uint32_t events = 0;
   uint32_t estimates = 0;  // events that take turns; 0 if all counts are exact
@@ -33,7 +33,9 @@ struct Layout {
   static Layout Of(const DeviceSnapshot& snapshot);
   // Returns whether Of(snapshot) equals this layout.
   bool Describes(const DeviceSnapshot& snapshot) const;
-  bool operator==(const Layout&) const = default;
+  // Layouts whose topologies differ only in plans of counter rotation are equal: frames have nothing of them, and a
+  // tenant's plan must not shorten the history of others.
+  bool operator==(const Layout& other) const;
 
   // Number of values in a frame: one status per row, every counter, and what is shown of events that take turns.
   size_t values() const { return rows.size() * (size_t{1} + events + estimates); }

@@ -33,8 +33,8 @@ absl::Status RotationWriter::Apply(const mailbox::RotationRequest& request) {
   SIDEBAND_RETURN_IF_ERROR(CheckServed());
   const Bytes bytes = mailbox::EncodeRotationRequest(request);
   absl::Status status = UploadAndApply(bytes);
-  // The device does not tell whether it refuses the request, or found other bytes than these.
-  for (int upload = 1; upload < kUploadsMax && (absl::IsInvalidArgument(status) || absl::IsAborted(status)); ++upload) {
+  // The device found other bytes than these. What it refuses would be refused again.
+  for (int upload = 1; upload < kUploadsMax && absl::IsAborted(status); ++upload) {
     session_.GiveWay();
     status = UploadAndApply(bytes);
   }

@@ -18,7 +18,7 @@
 namespace sideband::daemon {
 
 // Used by one thread at a time. `session` must outlive it. UNIMPLEMENTED: nothing rotates on the device. ABORTED:
-// another controller is in the way.
+// another controller is in the way, each time.
 class RotationWriter {
  public:
   // Number of times that a request is uploaded, if the device did not take what was uploaded.
@@ -26,8 +26,8 @@ class RotationWriter {
 
   explicit RotationWriter(MailboxSession& session) : session_(session) {}
 
-  // INVALID_ARGUMENT: the device refuses the request, or other controllers' uploads came in between each time. After
-  // another error the plan may be in force; to apply it again has no further effect.
+  // INVALID_ARGUMENT: the device refuses the request. After another error the plan may be in force; to apply it again
+  // has no further effect.
   absl::Status Apply(const mailbox::RotationRequest& request);
   // The plan in force for a context, or for a VM itself (mailbox::kNoContext), of a device with that many events.
   // NOT_FOUND if nothing rotates there.

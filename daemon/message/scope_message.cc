@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "absl/numeric/int128.h"
+#include "daemon/message/time_message.h"
 #include "daemon/snapshot/level.h"
 
 namespace sideband::daemon {
@@ -26,18 +26,12 @@ sideband::v1::Event::Counting CountingMessage(mailbox::Counting counting) {
   return sideband::v1::Event::COUNTING_UNSPECIFIED;
 }
 
-// 0 where the clock is unknown.
-uint64_t Nanoseconds(uint64_t cycles, uint64_t hertz) {
-  if (hertz == 0) return 0;
-  return static_cast<uint64_t>(absl::uint128(cycles) * 1'000'000'000 / hertz);
-}
-
 void FillEstimate(const Estimate& estimate, uint64_t hertz, sideband::v1::Estimate& out) {
   if (estimate.deviation != mailbox::kUnknownNumber) out.set_standard_error(estimate.deviation);
   out.set_lower(estimate.lower);
   if (estimate.upper != mailbox::kUnknownNumber) out.set_upper(estimate.upper);
-  out.set_time_enabled_ns(Nanoseconds(estimate.time.enabled, hertz));
-  out.set_time_running_ns(Nanoseconds(estimate.time.running, hertz));
+  out.set_time_enabled_ns(NanosecondsOf(estimate.time.enabled, hertz));
+  out.set_time_running_ns(NanosecondsOf(estimate.time.running, hertz));
   out.set_method(estimate.method == EstimateMethod::kRandomTurns ? sideband::v1::Estimate::METHOD_RANDOM_TURNS
                                                                  : sideband::v1::Estimate::METHOD_MODEL);
 }
@@ -56,8 +50,9 @@ uint16_t FlagsOf(const Topology& topology, const mailbox::Snapshot& data, size_t
   flags = static_cast<uint16_t>(flags & ~mailbox::kFlagEstimated);
   const auto& events = topology.catalog().events;
   for (size_t i = 0; i < std::min<size_t>(data.counters_per_block, events.size()); ++i) {
-    if (!IsOf(data.blocks[row], events[i]) || !topology.rotation().Of(data, row, i)) continue;
-    flags |= mailbox::kFlagEstimated;
+    if (!IsOf(data.blocks[row], events[i])) continue;
+    if (!topology.rotation().IsWhole(data, row, i)) flags |= mailbox::kFlagPartial;
+    if (topology.rotation().Of(data, row, i)) flags |= mailbox::kFlagEstimated;
   }
   return flags;
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/message/time_message.h"
 
+#include <limits>
+
+#include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
 
 namespace sideband::daemon {
@@ -23,6 +26,13 @@ void SetTime(absl::Time from, google::protobuf::Timestamp& to) {
 void SetDuration(absl::Duration from, google::protobuf::Duration& to) {
   to.set_seconds(absl::IDivDuration(from, absl::Seconds(1), &from));
   to.set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(from)));
+}
+
+uint64_t NanosecondsOf(uint64_t cycles, uint64_t hertz) {
+  constexpr uint64_t kLongest = std::numeric_limits<uint64_t>::max();
+  if (hertz == 0) return 0;
+  const absl::uint128 time = absl::uint128(cycles) * 1'000'000'000 / hertz;
+  return time > kLongest ? kLongest : static_cast<uint64_t>(time);
 }
 
 absl::StatusOr<absl::Time> TimeOf(const google::protobuf::Timestamp& from, absl::string_view field) {

@@ -9,6 +9,8 @@
 #include <google/protobuf/duration.pb.h>
 #include <google/protobuf/timestamp.pb.h>
 
+#include <cstdint>
+
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -17,6 +19,9 @@ namespace sideband::daemon {
 
 void SetTime(absl::Time from, google::protobuf::Timestamp& to);
 void SetDuration(absl::Duration from, google::protobuf::Duration& to);
+
+// The time of cycles of a clock, rounded down, 2^64 - 1 at most; 0 where the clock is unknown.
+uint64_t NanosecondsOf(uint64_t cycles, uint64_t hertz);
 
 // From a client. INVALID_ARGUMENT "FIELD: …" where the message is outside of the range of its type.
 absl::StatusOr<absl::Time> TimeOf(const google::protobuf::Timestamp& from, absl::string_view field);

@@ -53,5 +53,12 @@ TEST(TimeMessageTest, WhatIsNotAboveZeroIsRefused) {
   }
 }
 
+TEST(TimeMessageTest, CyclesAreNanosecondsRoundedDown) {
+  EXPECT_EQ(NanosecondsOf(5, 3'000'000'000), 1u);
+  EXPECT_EQ(NanosecondsOf(std::numeric_limits<uint64_t>::max(), 1'000'000'000), std::numeric_limits<uint64_t>::max());
+  EXPECT_EQ(NanosecondsOf(uint64_t{1} << 63, 1), std::numeric_limits<uint64_t>::max()) << "more than that";
+  EXPECT_EQ(NanosecondsOf(5, 0), 0u) << "the clock is unknown";
+}
+
 }  // namespace
 }  // namespace sideband::daemon

@@ -36,6 +36,8 @@ constexpr PipelineRow kPipelineRows[] = {
      "Commits that were dropped because their address was bound to another VM or context."},
     {&PipelineActivity::switches, "sideband_pipeline_switches_total", "Context switches on all slices."},
     {&PipelineActivity::switch_cycles, "sideband_pipeline_switch_cycles_total", "Cycles of all context switches."},
+    {&PipelineActivity::rotation_inconsistencies, "sideband_pipeline_rotation_inconsistencies_total",
+     "Relations between events that were found not to hold, and are not used any more."},
 };
 
 std::vector<CounterFamily*> PipelineFamilies(prometheus::Registry& registry) {

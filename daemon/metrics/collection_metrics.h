@@ -27,6 +27,7 @@ struct PipelineActivity {
   uint64_t mmu_faults = 0;
   uint64_t switches = 0;
   uint64_t switch_cycles = 0;
+  uint64_t rotation_inconsistencies = 0;
 };
 
 // Of the configuration of what a device counts.

@@ -44,7 +44,8 @@ TEST(SelfMetricsTest, CountsWhatHappens) {
                              .commit_wait_cycles = 3,
                              .mmu_faults = 4,
                              .switches = 5,
-                             .switch_cycles = 6});
+                             .switch_cycles = 6,
+                             .rotation_inconsistencies = 7});
   metrics->HttpConnections(3);
   metrics->ConfigReloaded(false);
   metrics->AuditWritten(3);
@@ -64,6 +65,7 @@ TEST(SelfMetricsTest, CountsWhatHappens) {
            "sideband_pipeline_mmu_faults_total{device=\"gpu0\"} 4\n",
            "sideband_pipeline_switches_total{device=\"gpu0\"} 5\n",
            "sideband_pipeline_switch_cycles_total{device=\"gpu0\"} 6\n",
+           "sideband_pipeline_rotation_inconsistencies_total{device=\"gpu0\"} 7\n",
            "sideband_http_requests_total{code=\"200\",path=\"/metrics\"} 1\n",
            "sideband_http_request_duration_seconds_count 1\n",
            "sideband_render_duration_seconds_count 1\n",

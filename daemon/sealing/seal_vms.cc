@@ -116,7 +116,7 @@ SizedContent Content(const DeviceInfo& device, const Topology& topology, const m
   // A record's length must not tell whether a gate was open, or an event had its turn.
   if (has_gates || !rotated.empty()) fill(Uncounted::kKept);
   uint16_t flags = mailbox::kFlagsKnown;
-  if (has_gates) flags |= mailbox::kFlagPartial;
+  if (has_gates || !rotated.empty()) flags |= mailbox::kFlagPartial;
   if (!rotated.empty()) flags |= mailbox::kFlagRotationInconsistent;
   sized.bytes_max = LargestSize(flags, rotated, content);
   return sized;

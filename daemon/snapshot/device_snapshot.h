@@ -52,7 +52,7 @@ struct DeviceSnapshot {
   std::shared_ptr<const Topology> topology;  // shared by all snapshots between two catalogue changes
   // Rows in the device's order: the device (VM 0) first, then VMs and contexts. Confidential VMs are excluded, also
   // from the device's row, which then has kFlagConfidentialExcluded. A row with an event that was not counted in every
-  // resident cycle has kFlagPartial.
+  // resident cycle, because of its gate or of turns, has kFlagPartial.
   mailbox::Snapshot data;
   // What is shown in place of data.counters, parallel to them: estimates of events that take turns. Empty if all counts
   // are exact.
@@ -115,7 +115,8 @@ struct DeviceSnapshot {
   bool IsShown(size_t row, size_t event) const {
     return topology->IsShown(data.blocks[row].vm, event, device_scope_withheld) && CoverageOf(row, event) != 0;
   }
-  // The row's flags for a caller who sees these of its events: kFlagEstimated only if one of them is estimated.
+  // The row's flags for a caller who sees these of its events: kFlagEstimated only if one of them is estimated, and
+  // kFlagPartial for a missed turn only if it is one of theirs.
   uint16_t FlagsOf(size_t row, const std::vector<bool>& events) const;
   bool IsFresh(absl::Duration steady_now, const DeviceInfo& device) const {
     return steady_now - steady_time <= DeviceInfo::kFreshIntervals * device.interval;
@@ -123,12 +124,16 @@ struct DeviceSnapshot {
 };
 
 inline uint16_t DeviceSnapshot::FlagsOf(size_t row, const std::vector<bool>& events) const {
-  const uint16_t flags = data.blocks[row].flags;
-  if (estimated.empty() || (flags & mailbox::kFlagEstimated) == 0) return flags;
-  for (size_t event = 0; event < events.size() && event < data.counters_per_block; ++event) {
-    if (events[event] && IsShown(row, event) && EstimateOf(row, event)) return flags;
+  constexpr uint16_t kOfTurns = mailbox::kFlagEstimated | mailbox::kFlagPartial;
+  const mailbox::BlockHeader& block = data.blocks[row];
+  if (estimated.empty() || (block.flags & kOfTurns) == 0) return block.flags;
+  uint16_t seen = topology->coverage().IsWhole(data.Counters(row)) ? 0 : mailbox::kFlagPartial;
+  for (size_t event = 0; event < events.size() && event < data.counters_per_block && seen != kOfTurns; ++event) {
+    if (!events[event] || !topology->IsShown(block.vm, event, device_scope_withheld)) continue;
+    if (!topology->rotation().IsWhole(data, row, event)) seen |= mailbox::kFlagPartial;
+    if (CoverageOf(row, event) != 0 && EstimateOf(row, event)) seen |= mailbox::kFlagEstimated;
   }
-  return static_cast<uint16_t>(flags & ~mailbox::kFlagEstimated);
+  return static_cast<uint16_t>(block.flags & (~kOfTurns | seen));
 }
 
 }  // namespace sideband::daemon

@@ -9,19 +9,8 @@ namespace sideband::daemon {
 namespace {
 
 using mailbox::BlockRotation;
-using mailbox::RotationPart;
+using mailbox::RotationPlan;
 using mailbox::RotationTime;
-
-// In a part: all cycles come first, then those of each gate group.
-size_t ColumnOf(const RotationPart& part, uint8_t gate_group) {
-  const size_t column = size_t{1} + gate_group;
-  return gate_group != mailbox::kNoGateGroup && column < part.enabled.size() ? column : 0;
-}
-
-uint64_t RunningOf(const RotationPart& part, size_t set, size_t column) {
-  const size_t at = set * part.enabled.size() + column;
-  return at < part.running.size() ? part.running[at] : 0;
-}
 
 bool IsExact(const mailbox::EventEstimate& numbers, const RotationTime& time, uint64_t counted) {
   return time.running == time.enabled && numbers.estimate == counted && numbers.upper == counted;
@@ -34,39 +23,39 @@ uint64_t ValueOf(const mailbox::EventEstimate& numbers, uint64_t counted) {
 
 }  // namespace
 
-Rotation::Rotation(const mailbox::Catalog& catalog) : turns_(catalog.events.size()) {
+Rotation::Rotation(const mailbox::Catalog& catalog) : turns_(catalog.events.size()), plans_(catalog.plans) {
   for (size_t i = 0; i < catalog.events.size(); ++i) {
     const mailbox::EventDetails& details = catalog.events[i].details;
     if (details.counting == mailbox::Counting::kFixed) continue;
     turns_[i].is_rotated = true;
     turns_[i].place = rotated_++;
-    turns_[i].gate_group = details.gate_group;
-    for (const mailbox::RotationPlan& plan : catalog.plans) {
-      const bool is_random = plan.settings.profile == mailbox::RotationProfile::kFast;
-      for (size_t set = 0; set < plan.sets.size(); ++set) {
-        if (mailbox::Includes(plan.sets[set], i)) turns_[i].turns.push_back({plan.number, set, is_random});
-      }
-    }
+    if (details.gate_group != mailbox::kNoGateGroup) turns_[i].gate_group = details.gate_group;
   }
 }
 
+bool Rotation::IsKnown(uint16_t plan) const {
+  return std::ranges::find(plans_, plan, &RotationPlan::number) != plans_.end();
+}
+
 RotationTime Rotation::TimeOf(const BlockRotation& numbers, size_t event) const {
-  RotationTime time;
-  for (const RotationPart& part : numbers.parts) {
-    const size_t column = ColumnOf(part, turns_[event].gate_group);
-    if (column < part.enabled.size()) time.enabled += part.enabled[column];
-    for (const Turn& turn : turns_[event].turns) {
-      if (turn.plan == part.plan) time.running += RunningOf(part, turn.set, column);
-    }
-  }
+  return mailbox::TimeOf(numbers, plans_, event, turns_[event].gate_group);
+}
+
+RotationTime Rotation::ShownTime(const BlockRotation& numbers, size_t event) const {
+  RotationTime time = TimeOf(numbers, event);
+  const mailbox::EventEstimate* const found = Find(numbers, event);
+  if (time.running > 0 || found == nullptr || found->estimate == 0) return time;
+  time.running = mailbox::ForgottenRunning(numbers, turns_[event].gate_group);
   return time;
 }
 
 EstimateMethod Rotation::MethodOf(const BlockRotation& numbers, size_t event) const {
-  const bool is_random = std::ranges::all_of(turns_[event].turns, [&](const Turn& turn) {
-    return turn.is_random || std::ranges::none_of(numbers.parts, [&](const auto& p) { return p.plan == turn.plan; });
+  const bool has_model = std::ranges::any_of(plans_, [&](const RotationPlan& plan) {
+    const auto includes = [event](const mailbox::EventSet& set) { return mailbox::Includes(set, event); };
+    return plan.settings.profile != mailbox::RotationProfile::kFast && std::ranges::any_of(plan.sets, includes) &&
+           std::ranges::find(numbers.parts, plan.number, &mailbox::RotationPart::plan) != numbers.parts.end();
   });
-  return is_random ? EstimateMethod::kRandomTurns : EstimateMethod::kModel;
+  return has_model ? EstimateMethod::kModel : EstimateMethod::kRandomTurns;
 }
 
 const BlockRotation* Rotation::NumbersOf(const mailbox::Snapshot& data, size_t row, size_t event) const {
@@ -78,10 +67,17 @@ const mailbox::EventEstimate* Rotation::Find(const BlockRotation& numbers, size_
   return place < numbers.events.size() ? &numbers.events[place] : nullptr;
 }
 
+bool Rotation::IsWhole(const mailbox::Snapshot& data, size_t row, size_t event) const {
+  const BlockRotation* const numbers = NumbersOf(data, row, event);
+  if (numbers == nullptr) return true;
+  const RotationTime time = TimeOf(*numbers, event);
+  return time.running == time.enabled;
+}
+
 double Rotation::CoverageOf(const mailbox::Snapshot& data, size_t row, size_t event) const {
   const BlockRotation* const numbers = NumbersOf(data, row, event);
   if (numbers == nullptr) return 1;
-  const RotationTime time = TimeOf(*numbers, event);
+  const RotationTime time = ShownTime(*numbers, event);
   const bool is_estimable = time.running >= time.enabled || Find(*numbers, event) != nullptr;
   return is_estimable ? Coverage::OfCycles(time.running, time.enabled) : 0;
 }
@@ -91,7 +87,7 @@ std::optional<Estimate> Rotation::Of(const mailbox::Snapshot& data, size_t row, 
   const mailbox::EventEstimate* const found = numbers == nullptr ? nullptr : Find(*numbers, event);
   if (found == nullptr) return std::nullopt;
   const uint64_t counted = data.Counters(row)[event];
-  const RotationTime time = TimeOf(*numbers, event);
+  const RotationTime time = ShownTime(*numbers, event);
   if (time.running == 0 || IsExact(*found, time, counted)) return std::nullopt;
   return Estimate{.value = ValueOf(*found, counted),
                   .lower = counted,

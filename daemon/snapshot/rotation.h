@@ -45,8 +45,14 @@ class Rotation {
   // The number of such events.
   size_t events() const { return rotated_; }
 
-  // Of the row's own cycles: those in which the event could have been counted, and those in which it was.
+  // Whether the catalogue has the plan of that number.
+  bool IsKnown(uint16_t plan) const;
+  // Of the row's own cycles, under all plans together, and in the device's row of the device's for its events: those in
+  // which the event could have been counted, and those in which it was. Cycles under plans that the catalogue no longer
+  // has are of the former only.
   mailbox::RotationTime TimeOf(const mailbox::BlockRotation& numbers, size_t event) const;
+  // Whether the event was counted in each of those cycles, or does not take turns.
+  bool IsWhole(const mailbox::Snapshot& data, size_t row, size_t event) const;
   // The share of those cycles: 1 for events that do not take turns; 0 where there is no number; NaN where the device
   // contradicts itself.
   double CoverageOf(const mailbox::Snapshot& data, size_t row, size_t event) const;
@@ -63,23 +69,20 @@ class Rotation {
   size_t PlaceOf(size_t event) const { return turns_[event].place; }
 
  private:
-  struct Turn {
-    uint16_t plan = 0;
-    size_t set = 0;
-    bool is_random = true;
-  };
   struct Event {
     bool is_rotated = false;
     size_t place = 0;
-    uint8_t gate_group = mailbox::kNoGateGroup;
-    std::vector<Turn> turns;
+    std::optional<size_t> gate_group;
   };
 
   // nullptr: the event does not take turns, or the snapshot's counts are exact.
   const mailbox::BlockRotation* NumbersOf(const mailbox::Snapshot& data, size_t row, size_t event) const;
+  // With what forgotten plans are known to have counted, of an event that no others had.
+  mailbox::RotationTime ShownTime(const mailbox::BlockRotation& numbers, size_t event) const;
   EstimateMethod MethodOf(const mailbox::BlockRotation& numbers, size_t event) const;
 
   std::vector<Event> turns_;
+  std::vector<mailbox::RotationPlan> plans_;
   size_t rotated_ = 0;
 };
 

@@ -32,6 +32,29 @@ TEST_F(RotationTest, AnEstimateHasItsBoundsAndTimes) {
   EXPECT_EQ(rotation.Shown(data_, 1, kHits), 400u);
 }
 
+TEST_F(RotationTest, TimesAreOfAllPlansTogether) {
+  catalog_.plans.push_back({.number = 3, .sets = {{0b1110}}});
+  data_.rotation[1].parts.push_back({.plan = 3, .enabled = {500}, .running = {500}});
+  EXPECT_EQ(Rotation(catalog_).TimeOf(data_.rotation[1], kHits), (mailbox::RotationTime{1500, 1250}));
+  EXPECT_EQ(Rotation(catalog_).CoverageOf(data_, 1, kMisses), 0.5) << "750 of 1500";
+  catalog_.plans.pop_back();
+  EXPECT_EQ(Rotation(catalog_).TimeOf(data_.rotation[1], kHits), (mailbox::RotationTime{1500, 750}))
+      << "a plan that is forgotten";
+}
+
+TEST_F(RotationTest, TimesAreOfTheEventsOwnScope) {
+  catalog_.plans.push_back({.number = 1, .of_device = true, .sets = {{0b1000}, {0}}});
+  catalog_.plans[0].sets[1] = {0b0100};
+  data_.rotation[0].parts.push_back({.plan = 1, .enabled = {9000}, .running = {3000, 6000}});
+  const Rotation rotation(catalog_);
+  for (const size_t event : {kHits, kMisses, kDerivedMisses}) {
+    EXPECT_EQ(rotation.TimeOf(data_.rotation[0], event),
+              mailbox::TimeOf(data_.rotation[0], catalog_.plans, event, std::nullopt));
+  }
+  EXPECT_EQ(rotation.TimeOf(data_.rotation[0], kHits), (mailbox::RotationTime{1000, 750}));
+  EXPECT_EQ(rotation.TimeOf(data_.rotation[0], kDerivedMisses), (mailbox::RotationTime{9000, 3000}));
+}
+
 TEST_F(RotationTest, FixedEventsAreExact) {
   const Rotation rotation(catalog_);
   EXPECT_FALSE(rotation.IsRotated(kResident));
@@ -77,6 +100,31 @@ TEST_F(RotationTest, TimesAreThoseOfAllPlansAndOfTheGate) {
   EXPECT_EQ(rotation.TimeOf(data_.rotation[1], kHits).running, 605u);
   EXPECT_EQ(rotation.TimeOf(data_.rotation[1], kMisses).enabled, 1100u);
   EXPECT_EQ(rotation.TimeOf(data_.rotation[1], kMisses).running, 340u);
+}
+
+// Slices and the device turn at the same time, each in their own cycles.
+TEST_F(RotationTest, EventsOfTheDeviceHaveTheTimesOfItsOwnTurns) {
+  catalog_.events[kMisses].scope = mailbox::EventScope::kDevice;
+  catalog_.plans = {{.number = 0, .sets = {{0b0010}, {0b1000}}, .derived = {}},
+                    {.number = 1, .of_device = true, .sets = {{0b0100}, {0}}, .derived = {}}};
+  data_.rotation[0].parts = {{.plan = 0, .enabled = {4000}, .running = {3000, 1000}},
+                             {.plan = 1, .enabled = {1000}, .running = {500, 500}}};
+  const Rotation rotation(catalog_);
+  EXPECT_EQ(rotation.Of(data_, 0, kMisses)->time, (mailbox::RotationTime{.enabled = 1000, .running = 500}));
+  EXPECT_EQ(rotation.CoverageOf(data_, 0, kMisses), 0.5);
+  EXPECT_EQ(rotation.CoverageOf(data_, 0, kHits), 0.75);
+}
+
+// No plan that the catalogue has counted hits.
+TEST_F(RotationTest, WhatForgottenPlansCountedHasANumber) {
+  catalog_.plans[0].sets[0] = {0};
+  data_.rotation[1].parts.push_back({.plan = mailbox::kForgottenPlan, .enabled = {3000}, .running = {1000}});
+  const Rotation rotation(catalog_);
+  ASSERT_TRUE(rotation.Of(data_, 1, kHits));
+  EXPECT_EQ(rotation.Of(data_, 1, kHits)->time, (mailbox::RotationTime{.enabled = 4000, .running = 1000}));
+  EXPECT_EQ(rotation.CoverageOf(data_, 1, kHits), 0.25);
+  data_.rotation[1].events[0].estimate = 0;
+  EXPECT_EQ(rotation.CoverageOf(data_, 1, kHits), 0) << "nothing says that it was counted";
 }
 
 TEST_F(RotationTest, AlternatingTurnsAreAModel) {

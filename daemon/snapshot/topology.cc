@@ -2,8 +2,20 @@
 #include "daemon/snapshot/topology.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace sideband::daemon {
+namespace {
+
+// A field that is added to the catalogue must be added here: it does not compile otherwise.
+auto WithoutPlans(const mailbox::Catalog& catalog) {
+  const auto& [device, clock, had_confidential, were_private, events, slices, vms, contexts, hosts, groups, selections,
+               relations, plans] = catalog;
+  return std::tie(device, clock, had_confidential, were_private, events, slices, vms, contexts, hosts, groups,
+                  selections, relations);
+}
+
+}  // namespace
 
 Topology::Topology(mailbox::Catalog catalog, uint32_t hash)
     : catalog_(std::move(catalog)),
@@ -45,6 +57,14 @@ bool Topology::HasHostBlock(uint16_t slice) const {
 const mailbox::ContextInfo* Topology::FindContext(uint16_t vm, uint16_t id) const {
   const auto found = contexts_.find(std::pair(vm, id));
   return found == contexts_.end() ? nullptr : found->second;
+}
+
+bool CountsTheSame(const Topology& a, const Topology& b) {
+  return &a == &b || a.catalog().events == b.catalog().events;
+}
+
+bool DescribesTheSame(const Topology& a, const Topology& b) {
+  return &a == &b || WithoutPlans(a.catalog()) == WithoutPlans(b.catalog());
 }
 
 }  // namespace sideband::daemon

@@ -44,6 +44,12 @@ class Topology {
     return !info.masked && !withheld;
   }
 
+  // Whether a plan may have the event: it takes turns in contexts' own time.
+  bool CanTakeTurns(size_t event) const {
+    const mailbox::EventInfo& info = catalog_.events[event];
+    return rotation_.IsRotated(event) && info.scope == mailbox::EventScope::kContext && !info.masked;
+  }
+
   // nullptr for an unknown id. The hypervisor has no entry.
   const mailbox::VmInfo* FindVm(uint16_t id) const;
   // By name or by canonical UUID; nullptr where unknown.
@@ -63,6 +69,11 @@ class Topology {
   absl::flat_hash_map<uint16_t, const mailbox::VmInfo*> vms_;
   absl::flat_hash_map<std::pair<uint16_t, uint16_t>, const mailbox::ContextInfo*> contexts_;
 };
+
+// Whether counters at the same place in both count the same: the events, in their order.
+bool CountsTheSame(const Topology& a, const Topology& b);
+// Whether only plans of counter rotation differ. All else that is told of a device is then the same.
+bool DescribesTheSame(const Topology& a, const Topology& b);
 
 }  // namespace sideband::daemon
 

@@ -14,7 +14,7 @@ using mailbox::kNoContext;
 void Rotate(uint64_t publication, mailbox::Snapshot& data) {
   for (size_t row = 0; row < data.blocks.size(); ++row) {
     const uint64_t counted = data.Counters(row)[1], cycles = 1000 * publication;
-    data.blocks[row].flags |= mailbox::kFlagEstimated;
+    data.blocks[row].flags |= mailbox::kFlagEstimated | mailbox::kFlagPartial;
     data.rotation.push_back({.parts = {{.plan = 0, .enabled = {cycles}, .running = {cycles / 2, cycles / 2}}},
                              .events = {{.estimate = 2 * counted, .upper = 4 * counted, .deviation = 7}}});
   }

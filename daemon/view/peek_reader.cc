@@ -179,7 +179,9 @@ PeekResponse PeekReader::ResponseOf(const Subject& subject, const PeekedBlock& p
     if (coverage == 0) continue;
     sideband::v1::Counter& counter = *response.mutable_counters()->add_counters();
     FillCounter(topology, event, {.count = counters[event], .coverage = coverage}, counter);
-    if (topology.rotation().IsRotated(event) && !snapshot.estimated.empty()) SetCountedOnly(counter);
+    if (!topology.rotation().IsRotated(event) || snapshot.estimated.empty()) continue;
+    block.flags |= mailbox::kFlagPartial;
+    SetCountedOnly(counter);
   }
   FillScopeHeader(*subject.device.info, topology, block, *response.mutable_counters());
   response.mutable_counters()->clear_state();  // that of the last snapshot

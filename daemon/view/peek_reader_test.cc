@@ -297,6 +297,18 @@ TEST_F(PeekReaderTest, ARequestCanBeCancelled) {
   EXPECT_FALSE(live_.IsPending(0));
 }
 
+TEST_F(PeekReaderTest, OfWhatTakesTurnsACountIsALowerBound) {
+  world_.topology = RotatingTopology();
+  world_.Publish(0, 2);
+  ASSERT_TRUE(Ask("tenant-a", Request("vm0", "", {"cycles", "dram_bytes"})).ok());
+  live_.Answer(0, PeekedBlock{.counters = {1000, 42}, .host_time = absl::FromUnixSeconds(1'800'000'001)});
+  const sideband::v1::ScopeCounters& row = (**response_).counters();
+  EXPECT_EQ(row.flags(0), "partial");
+  EXPECT_FALSE(row.counters(0).has_estimate()) << "cycles are always counted";
+  EXPECT_EQ(row.counters(1).estimate().lower(), 42u);
+  EXPECT_EQ(row.counters(1).estimate().method(), sideband::v1::Estimate::METHOD_COUNTED);
+}
+
 class GatedPeekReaderTest : public PeekReaderTest {
  protected:
   GatedPeekReaderTest() {

@@ -2,16 +2,16 @@
 #include "daemon/view/rotation_queries.h"
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
+#include "daemon/counting/rotation_refusal.h"
 #include "daemon/message/scope_message.h"
+#include "daemon/message/time_message.h"
 #include "daemon/view/rotation_settings.h"
 #include "daemon/view/row_filter.h"
 #include "proto/base/status_macros.h"
@@ -29,10 +29,6 @@ using sideband::v1::LearnRotationResponse;
 using sideband::v1::SetRotationRequest;
 using sideband::v1::SetRotationResponse;
 
-uint64_t Nanoseconds(uint64_t cycles, uint64_t hertz) {
-  return hertz == 0 ? 0 : static_cast<uint64_t>(absl::uint128(cycles) * 1'000'000'000 / hertz);
-}
-
 // A device of the caller with events that take turns.
 absl::StatusOr<VisibleDevice> Find(Reader& reader, const Caller& caller, const std::string& name) {
   if (name.empty()) return absl::InvalidArgumentError("device: must be given");
@@ -44,68 +40,114 @@ absl::StatusOr<VisibleDevice> Find(Reader& reader, const Caller& caller, const s
   return NotFound();
 }
 
-class RotationWriter {
+// The numbers of plans as a caller sees them. The device counts all plans of a boot, so that its numbers would tell a
+// tenant of others' plans. Tenants see their own counted: from 1 on for each VM after the other, 0 for the chip's.
+class PlanNumbers {
  public:
-  explicit RotationWriter(const VisibleDevice& device)
+  // By all rows that the caller may read, whatever it asks for.
+  PlanNumbers(const Caller& caller, const VisibleDevice& device) {
+    if (caller.principal.role == Principal::Role::kOperator) return;
+    const mailbox::Snapshot& data = device.snapshot->data;
+    std::map<uint16_t, std::set<uint16_t>> of_vms;
+    for (size_t row = 0; row < data.rotation.size(); ++row) {
+      const mailbox::BlockHeader& block = data.blocks[row];
+      if (device.view->Events(block.vm, block.context) == nullptr) continue;
+      for (const mailbox::RotationPart& part : data.rotation[row].parts) of_vms[block.vm].insert(part.plan);
+    }
+    for (const auto& [vm, plans] : of_vms) Count(plans);
+  }
+
+  uint32_t Of(uint16_t plan) const {
+    const auto found = numbers_.find(plan);
+    return found == numbers_.end() ? plan : found->second;
+  }
+
+ private:
+  void Count(const std::set<uint16_t>& plans) {
+    for (const uint16_t plan : plans) {
+      if (plan == mailbox::kOwnPlan || plan == mailbox::kForgottenPlan) continue;
+      numbers_.try_emplace(plan, static_cast<uint32_t>(numbers_.size()) + 1);
+    }
+  }
+
+  std::map<uint16_t, uint32_t> numbers_;  // by the device's; others are shown as they are
+};
+
+class RotationAnswer {
+ public:
+  RotationAnswer(const Caller& caller, const VisibleDevice& device)
       : snapshot_(*device.snapshot),
         info_(*device.info),
         topology_(*snapshot_.topology),
         catalog_(topology_.catalog()),
-        readable_(catalog_.events.size()) {}
+        numbers_(caller, device) {}
 
   void AddRow(size_t row, const EventSet& events, GetRotationResponse& response) {
     const mailbox::BlockHeader& block = snapshot_.data.blocks[row];
     sideband::v1::RotationRow out;
     for (size_t event = 0; event < events.size(); ++event) {
-      if (events[event]) AddEvent(row, event, out);
+      if (events[event] && IsShown(row, event)) AddEvent(row, event, out);
     }
     if (out.events().empty()) return;
     *out.mutable_scope() = ScopeMessage(info_, topology_, block.vm, block.context);
     out.mutable_scope()->set_generation(block.generation);
-    if (row < snapshot_.data.rotation.size()) AddParts(snapshot_.data.rotation[row], out);
+    if (row < snapshot_.data.rotation.size()) AddParts(row, events, out);
     *response.add_rows() = std::move(out);
   }
 
-  // Those of the rows.
+  // Those of the rows, each with the events that the caller may read in a row that has it.
   void AddPlans(GetRotationResponse& response) const {
     for (const mailbox::RotationPlan& plan : catalog_.plans) {
-      if (!plans_.contains(plan.number)) continue;
+      const auto readable = readable_.find(plan.number);
+      if (readable == readable_.end()) continue;
       sideband::v1::RotationPlan& out = *response.add_plans();
-      out.set_number(plan.number);
-      FillRotationSettings(plan.settings, catalog_, readable_, *out.mutable_settings());
-      for (const mailbox::EventSet& set : plan.sets) AddSet(set, out);
+      out.set_number(numbers_.Of(plan.number));
+      FillRotationSettings(plan.settings, catalog_, readable->second, *out.mutable_settings());
+      out.set_passes(static_cast<uint32_t>(mailbox::Passes(plan.sets.size(), plan.settings.sets_per_pass)));
+      for (const mailbox::EventSet& set : plan.sets) AddSet(set, readable->second, out);
     }
+    std::sort(response.mutable_plans()->begin(), response.mutable_plans()->end(),
+              [](const auto& a, const auto& b) { return a.number() < b.number(); });
   }
 
  private:
-  void AddEvent(size_t row, size_t event, sideband::v1::RotationRow& out) {
-    if (!topology_.rotation().IsRotated(event)) return;
-    if (!topology_.IsShown(snapshot_.data.blocks[row].vm, event, snapshot_.device_scope_withheld)) return;
-    readable_[event] = true;
+  bool IsShown(size_t row, size_t event) const {
+    return topology_.rotation().IsRotated(event) &&
+           topology_.IsShown(snapshot_.data.blocks[row].vm, event, snapshot_.device_scope_withheld);
+  }
+
+  void AddEvent(size_t row, size_t event, sideband::v1::RotationRow& out) const {
     sideband::v1::RotationRow::EventCoverage& coverage = *out.add_events();
     coverage.set_event(catalog_.events[event].name);
     coverage.set_counting(EventMessage(topology_, event).counting());
     coverage.set_coverage(snapshot_.CoverageOf(row, event));
   }
 
-  void AddParts(const mailbox::BlockRotation& numbers, sideband::v1::RotationRow& out) {
+  void AddParts(size_t row, const EventSet& events, sideband::v1::RotationRow& out) {
     const uint64_t hertz = catalog_.reference_clock_hz;
-    for (const mailbox::RotationPart& part : numbers.parts) {
-      plans_.insert(part.plan);
+    for (const mailbox::RotationPart& part : snapshot_.data.rotation[row].parts) {
+      AddReadable(row, events, readable_[part.plan]);
       sideband::v1::RotationRow::Part& message = *out.add_parts();
-      message.set_plan(part.plan);
+      message.set_plan(numbers_.Of(part.plan));
       if (part.enabled.empty()) continue;
-      message.set_enabled_ns(Nanoseconds(part.enabled[0], hertz));
+      message.set_enabled_ns(NanosecondsOf(part.enabled[0], hertz));
       for (size_t at = 0; at < part.running.size(); at += part.enabled.size()) {
-        message.add_set_running_ns(Nanoseconds(part.running[at], hertz));
+        message.add_set_running_ns(NanosecondsOf(part.running[at], hertz));
       }
     }
   }
 
-  void AddSet(const mailbox::EventSet& set, sideband::v1::RotationPlan& out) const {
+  void AddReadable(size_t row, const EventSet& events, EventSet& readable) const {
+    readable.resize(catalog_.events.size());
+    for (size_t event = 0; event < events.size(); ++event) {
+      if (events[event] && IsShown(row, event)) readable[event] = true;
+    }
+  }
+
+  void AddSet(const mailbox::EventSet& set, const EventSet& readable, sideband::v1::RotationPlan& out) const {
     sideband::v1::CounterSet& message = *out.add_sets();
     for (size_t event = 0; event < catalog_.events.size(); ++event) {
-      if (readable_[event] && mailbox::Includes(set, event)) message.add_events(catalog_.events[event].name);
+      if (readable[event] && mailbox::Includes(set, event)) message.add_events(catalog_.events[event].name);
     }
   }
 
@@ -113,8 +155,8 @@ class RotationWriter {
   const DeviceInfo& info_;
   const Topology& topology_;
   const Catalog& catalog_;
-  EventSet readable_;
-  std::set<uint16_t> plans_;
+  const PlanNumbers numbers_;
+  std::map<uint16_t, EventSet> readable_;  // by the device's number of a plan
 };
 
 // What a change asks for, as far as its caller may ask for it.
@@ -123,6 +165,12 @@ class RotationChange {
   RotationChange(const Caller& caller, const VisibleDevice& device, const SetRotationRequest& request)
       : caller_(caller), view_(*device.view), topology_(*device.view->topology()), request_(request) {}
 
+  // Its VM and contexts alone.
+  absl::StatusOr<mailbox::RotationRequest> Scope() {
+    SIDEBAND_RETURN_IF_ERROR(ReadScope());
+    return std::move(wanted_);
+  }
+
   absl::StatusOr<mailbox::RotationRequest> Read() {
     SIDEBAND_RETURN_IF_ERROR(ReadScope());
     SIDEBAND_ASSIGN_OR_RETURN(wanted_.settings,
@@ -130,6 +178,8 @@ class RotationChange {
     SIDEBAND_ASSIGN_OR_RETURN(wanted_.events, EventsOf(request_.events(), "events"));
     SIDEBAND_ASSIGN_OR_RETURN(wanted_.always, EventsOf(request_.always(), "always"));
     if (request_.events().empty()) wanted_.events = AllThatCan();
+    const bool has_events = std::ranges::any_of(wanted_.events, [](uint64_t word) { return word != 0; });
+    if (!has_events) return NotFound();
     for (size_t event = 0; event < readable_.size(); ++event) {
       if (!mailbox::Includes(wanted_.always, event) || mailbox::Includes(wanted_.events, event)) continue;
       return absl::InvalidArgumentError(
@@ -179,11 +229,6 @@ class RotationChange {
     return absl::OkStatus();
   }
 
-  bool CanTakeTurns(size_t event) const {
-    const mailbox::EventInfo& info = topology_.catalog().events[event];
-    return topology_.rotation().IsRotated(event) && info.scope == mailbox::EventScope::kContext && !info.masked;
-  }
-
   absl::StatusOr<mailbox::EventSet> EventsOf(const google::protobuf::RepeatedPtrField<std::string>& names,
                                              absl::string_view field) const {
     const auto& events = topology_.catalog().events;
@@ -192,7 +237,7 @@ class RotationChange {
       const auto found = std::ranges::find(events, name, &mailbox::EventInfo::name);
       const auto event = static_cast<size_t>(found - events.begin());
       if (found == events.end() || !readable_[event]) return NotFound();
-      if (!CanTakeTurns(event)) {
+      if (!topology_.CanTakeTurns(event)) {
         return absl::InvalidArgumentError(absl::StrCat(field, ": ", name, " does not take turns"));
       }
       mailbox::Insert(event, set);
@@ -204,7 +249,7 @@ class RotationChange {
   mailbox::EventSet AllThatCan() const {
     mailbox::EventSet set = mailbox::EmptySet(readable_.size());
     for (size_t event = 0; event < readable_.size(); ++event) {
-      if (readable_[event] && CanTakeTurns(event)) mailbox::Insert(event, set);
+      if (readable_[event] && topology_.CanTakeTurns(event)) mailbox::Insert(event, set);
     }
     return set;
   }
@@ -219,23 +264,23 @@ class RotationChange {
 
 absl::Status CannotChange() { return absl::FailedPreconditionError("what takes turns cannot be changed"); }
 
-// What the device refuses, which does not say why.
-absl::Status Refusal(const mailbox::RotationRequest&) {
-  return absl::FailedPreconditionError(
-      "the device refuses these turns: too short or too long ones, events that do not fit on its counters, or more "
-      "sets "
-      "and plans than it has room for until it restarts");
+absl::Status Refusal(const mailbox::RotationRequest& request, const Catalog& catalog) {
+  return absl::FailedPreconditionError(RefusalText(request, catalog));
 }
 
-absl::Status Refusal(const LearnRequest&) {
-  return absl::FailedPreconditionError("the device has nothing to learn from there");
+absl::Status Refusal(const LearnRequest&, const Catalog&) {
+  return absl::FailedPreconditionError(
+      "the device has nothing to learn from there: all turns of the VM or context are equally long, as on a chip "
+      "without an event of instructions");
 }
 
 // The error as callers see it: what the mailbox reports, in the request's words.
 template <typename What>
-absl::Status ForCaller(const What& what, const absl::Status& status) {
+absl::Status ForCaller(const What& what, const Catalog& catalog, const absl::Status& status) {
   if (status.ok()) return status;
-  if (absl::IsInvalidArgument(status) || absl::IsNotFound(status)) return Refusal(what);
+  const bool is_refused =
+      absl::IsInvalidArgument(status) || absl::IsNotFound(status) || absl::IsFailedPrecondition(status);
+  if (is_refused) return Refusal(what, catalog);
   if (absl::IsUnimplemented(status)) {
     return absl::FailedPreconditionError(absl::StrCat("the device's turns cannot be changed: ", status.message()));
   }
@@ -243,11 +288,13 @@ absl::Status ForCaller(const What& what, const absl::Status& status) {
 }
 
 template <typename Response, typename What>
-absl::Status Hand(RotationSink& sink, const VisibleDevice& device, const What& what, RotationDone<Response> done) {
-  return sink.Ask(device.index, {device.snapshot->data.boot_id, device.snapshot->topology, what},
-                  [what, done = std::move(done)](const absl::Status& status) {
+absl::Status Hand(RotationSink& sink, const Caller& caller, const VisibleDevice& device, const What& what,
+                  RotationDone<Response> done) {
+  const size_t asker = caller.principal.group();
+  return sink.Ask(device.index, {device.snapshot->data.boot_id, device.snapshot->topology, what, asker},
+                  [what, topology = device.snapshot->topology, done = std::move(done)](const absl::Status& status) {
                     if (status.ok()) return done(Response());
-                    done(ForCaller(what, status));
+                    done(ForCaller(what, topology->catalog(), status));
                   });
 }
 
@@ -264,12 +311,12 @@ absl::StatusOr<GetRotationResponse> GetRotation(Reader& reader, const Caller& ca
   SIDEBAND_RETURN_IF_ERROR(filter.Check({device}));
   GetRotationResponse response;
   response.set_device(device.info->name);
-  RotationWriter writer(device);
+  RotationAnswer answer(caller, device);
   for (size_t row = 0; row < device.snapshot->data.blocks.size(); ++row) {
     const mailbox::BlockHeader& block = device.snapshot->data.blocks[row];
-    writer.AddRow(row, filter.SelectedEvents(*device.view, block.vm, block.context), response);
+    answer.AddRow(row, filter.SelectedEvents(*device.view, block.vm, block.context), response);
   }
-  writer.AddPlans(response);
+  answer.AddPlans(response);
   return response;
 }
 
@@ -278,7 +325,7 @@ absl::Status SetRotation(Reader& reader, RotationSink* sink, const Caller& calle
   SIDEBAND_ASSIGN_OR_RETURN(const VisibleDevice device, Find(reader, caller, request.device()));
   SIDEBAND_ASSIGN_OR_RETURN(const mailbox::RotationRequest wanted, RotationChange(caller, device, request).Read());
   if (sink == nullptr) return CannotChange();
-  if (!request.validate_only()) return Hand<SetRotationResponse>(*sink, device, wanted, std::move(done));
+  if (!request.validate_only()) return Hand<SetRotationResponse>(*sink, caller, device, wanted, std::move(done));
   done(SetRotationResponse());
   return absl::OkStatus();
 }
@@ -289,12 +336,13 @@ absl::Status LearnRotation(Reader& reader, RotationSink* sink, const Caller& cal
   SetRotationRequest of_scope;
   of_scope.set_vm(request.vm());
   if (!request.context().empty()) of_scope.add_contexts(request.context());
-  SIDEBAND_ASSIGN_OR_RETURN(const mailbox::RotationRequest scope, RotationChange(caller, device, of_scope).Read());
+  SIDEBAND_ASSIGN_OR_RETURN(const mailbox::RotationRequest scope, RotationChange(caller, device, of_scope).Scope());
   if (sink == nullptr) return CannotChange();
   // A context that is named is one: several of a name cannot be told apart.
   if (scope.contexts.size() > 1) return NotFound();
   const uint16_t context = scope.contexts.empty() ? kNoContext : scope.contexts.front();
-  return Hand<LearnRotationResponse>(*sink, device, LearnRequest{.vm = scope.vm, .context = context}, std::move(done));
+  return Hand<LearnRotationResponse>(*sink, caller, device, LearnRequest{.vm = scope.vm, .context = context},
+                                     std::move(done));
 }
 
 }  // namespace sideband::daemon

@@ -16,7 +16,8 @@
 
 namespace sideband::daemon {
 
-// The rows that the caller may read, their plans, and of both the events that it may read. NotFound() where the request
+// The rows that the caller may read, their plans, and of both the events that it may read there. Operators see the
+// device's numbers of plans, others those of the plans that they see. NotFound() where the request
 // names anything else, and for a device without events that take turns. INVALID_ARGUMENT without a device.
 absl::StatusOr<sideband::v1::GetRotationResponse> GetRotation(Reader& reader, const Caller& caller,
                                                               const sideband::v1::GetRotationRequest& request);
@@ -27,9 +28,10 @@ using RotationDone = std::function<void(const absl::StatusOr<Response>& response
 // Neither waits for the device. After an error `done` is not called; otherwise once, maybe within the call, else on the
 // device's thread: FAILED_PRECONDITION if the device refuses it, UNAVAILABLE if it could not be asked.
 //
-// Checks the request and hands it to `sink`, unless it is `validate_only`. NotFound() also for a VM or context on which
-// the caller has no right `rotate`, and for events that it may not read there. INVALID_ARGUMENT for an event that does
-// not take turns, and for settings out of range. `sink` nullptr: FAILED_PRECONDITION, turns cannot be changed.
+// Checks what the daemon knows of the request and hands it to `sink`, unless it is `validate_only`. NotFound() also for
+// a VM or context on which the caller has no right `rotate`, for events that it may not read there, and if none takes
+// turns that it may read. INVALID_ARGUMENT for an event that does not take turns, and for settings out of range. `sink`
+// nullptr: FAILED_PRECONDITION, turns cannot be changed.
 absl::Status SetRotation(Reader& reader, RotationSink* sink, const Caller& caller,
                          const sideband::v1::SetRotationRequest& request,
                          RotationDone<sideband::v1::SetRotationResponse> done);

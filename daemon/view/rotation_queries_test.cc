@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <memory>
 #include <utility>
 #include <variant>
 
 #include "absl/strings/match.h"
 #include "daemon/view/fake_world.h"
 #include "daemon/view/row_filter.h"
+#include "proto/rotation_file/rotation_terms.h"
 
 namespace sideband::daemon {
 namespace {
@@ -28,6 +31,9 @@ class FakeSink final : public RotationSink {
     size_t device;
     RotationOrder order;
   };
+  const mailbox::RotationSettings& Settings(size_t order) const {
+    return std::get<mailbox::RotationRequest>(applied[order].order.what).settings;
+  }
   std::vector<Applied> applied;
   absl::Status asked;   // of Ask
   absl::Status answer;  // of the device
@@ -118,6 +124,87 @@ TEST_F(RotationQueriesTest, RowsPlansAndCoverageAreThoseOfTheCaller) {
   EXPECT_EQ(Get("tenant-b")->rows_size(), 1);
 }
 
+TEST_F(RotationQueriesTest, APlanHasItsPasses) {
+  EXPECT_EQ(Get("tenant-a")->plans(0).passes(), 1u);
+  EXPECT_TRUE(Get("tenant-a")->plans(0).settings().has_sets_per_pass());
+  mailbox::Catalog catalog = world_.topology->catalog();
+  catalog.plans[0].sets = {{0b010}, {0}, {0}, {0}, {0}};
+  catalog.plans[0].settings = SettingsOf(DefaultTerms(mailbox::RotationProfile::kTwoSet), catalog.reference_clock_hz);
+  world_.topology = std::make_shared<Topology>(catalog, /*hash=*/80);
+  world_.Publish(0, 2);
+  const auto response = Get("tenant-a");
+  EXPECT_EQ(response->plans(0).settings().sets_per_pass(), 2u);
+  EXPECT_EQ(response->plans(0).passes(), 3u) << "one with a set, two with two";
+}
+
+// The device counts all plans of a boot: vm0 has its plans 4 and 9, vm1 7.
+class ManyPlansTest : public RotationQueriesTest {
+ protected:
+  ManyPlansTest() {
+    mailbox::Catalog catalog = world_.topology->catalog();
+    catalog.events[0].details.counting = mailbox::Counting::kRotated;
+    for (const uint16_t number : {4, 7, 9}) {
+      mailbox::RotationPlan plan{.number = number, .sets = {{0b001}, {0b010}}, .derived = {}, .settings = {}};
+      plan.settings.weights = {{0, 2000}, {1, 3000}};
+      catalog.plans.push_back(plan);
+    }
+    world_.topology = std::make_shared<Topology>(catalog, /*hash=*/9);
+    world_.Publish(0, 2);
+    auto snapshot = std::make_shared<DeviceSnapshot>(*world_.store.Newest(0));
+    for (size_t row = 0; row < snapshot->data.blocks.size(); ++row) {
+      auto& numbers = snapshot->data.rotation[row];
+      const uint16_t vm = snapshot->data.blocks[row].vm;
+      numbers.events.resize(2);
+      if (vm == 1) numbers.parts.push_back(PartOf(4)), numbers.parts.push_back(PartOf(9));
+      if (vm == 2) numbers.parts.push_back(PartOf(7));
+      numbers.parts.push_back({.plan = mailbox::kForgottenPlan, .enabled = {5}, .running = {}});
+    }
+    world_.store.Publish(0, std::move(snapshot));
+  }
+  static mailbox::RotationPart PartOf(uint16_t plan) { return {.plan = plan, .enabled = {10}, .running = {5, 5}}; }
+
+  std::vector<uint32_t> PlansOf(const std::string& who, const std::string& vm = "") {
+    const auto response = Get(who, vm);
+    std::vector<uint32_t> numbers;
+    for (const auto& plan : response->plans()) numbers.push_back(plan.number());
+    return numbers;
+  }
+};
+
+TEST_F(ManyPlansTest, ATenantsPlansAreCountedForItself) {
+  EXPECT_EQ(PlansOf("ops"), (std::vector<uint32_t>{0, 4, 7, 9})) << "the device's numbers";
+  EXPECT_EQ(PlansOf("tenant-a"), (std::vector<uint32_t>{0, 1, 2}));
+  EXPECT_EQ(PlansOf("tenant-b"), (std::vector<uint32_t>{0, 1}));
+  const auto response = Get("tenant-a");
+  std::vector<uint32_t> parts;
+  for (const auto& part : response->rows(0).parts()) parts.push_back(part.plan());
+  EXPECT_EQ(parts, (std::vector<uint32_t>{0, 1, 2, mailbox::kForgottenPlan}));
+}
+
+// tenant-both may read both events in vm0 and one of them in vm1.
+TEST_F(ManyPlansTest, APlanHasTheEventsThatAreReadableInItsRows) {
+  world_.policy.Replace(*Policy::Parse(R"(version: 1
+tenants:
+  - name: both
+    identities: ["spiffe://example.org/both"]
+    vms:
+      - {uuid: 00000000-0000-0000-0000-0000000000a0, rights: [read]}
+      - {uuid: 00000000-0000-0000-0000-0000000000a1, rights: [read], events: [cycles]}
+)",
+                                       "policy.yaml"),
+                        nullptr);
+  const auto response = Get("both");
+  ASSERT_EQ(response->plans_size(), 4);
+  const auto& of_vm1 = response->plans(3);
+  EXPECT_EQ(of_vm1.number(), 3u) << "after those of vm0";
+  EXPECT_EQ(of_vm1.sets(0).events_size(), 1);
+  EXPECT_EQ(of_vm1.sets(1).events_size(), 0) << "dram_bytes";
+  EXPECT_EQ(of_vm1.settings().weights_size(), 1);
+  EXPECT_EQ(response->plans(1).sets(1).events(0), "dram_bytes") << "of vm0";
+  const auto filtered = Get("both", "vm1");
+  EXPECT_EQ(filtered->plans(1).number(), 3u) << "the same, whatever is asked for";
+}
+
 TEST_F(RotationQueriesTest, WhatIsNotTheCallersIsAbsent) {
   EXPECT_EQ(Get("tenant-a", "vm1").status(), Get("tenant-a", "nothing").status());
   EXPECT_TRUE(absl::IsNotFound(Get("tenant-a", "vm1").status()));
@@ -143,6 +230,7 @@ TEST_F(RotationQueriesTest, AChangeIsHandedOnAsTheDeviceHasIt) {
   EXPECT_EQ(sink_.applied[0].device, 0u);
   EXPECT_EQ(sink_.applied[0].order.boot_id, 77u);
   EXPECT_EQ(sink_.applied[0].order.topology, world_.topology);
+  EXPECT_EQ(sink_.applied[0].order.asker, world_.reader.Identify(CredentialsOf("tenant-a"))->principal.group());
   EXPECT_EQ(wanted.vm, 1);
   EXPECT_EQ(wanted.contexts, (std::vector<uint16_t>{10, 11}));
   EXPECT_EQ(wanted.events, (mailbox::EventSet{0b010}));
@@ -151,6 +239,24 @@ TEST_F(RotationQueriesTest, AChangeIsHandedOnAsTheDeviceHasIt) {
   EXPECT_EQ(wanted.settings.threshold_per_mille, 100u);
   EXPECT_FALSE(wanted.settings.adapt);
   EXPECT_EQ(wanted.settings.weights.at(1), 2500u);
+}
+
+TEST_F(RotationQueriesTest, DefaultsAreOfTheProfileAndTheClock) {
+  mailbox::Catalog catalog = world_.topology->catalog();
+  catalog.reference_clock_hz = 1'500'000'000;
+  world_.topology = std::make_shared<Topology>(catalog, /*hash=*/78);
+  world_.Publish(0, 2);
+  SetRotationRequest request = Change("vm0");
+  ASSERT_TRUE(Set("tenant-a", request).ok());
+  EXPECT_EQ(sink_.Settings(0).stable_slot, 300'000u) << "200 us";
+  EXPECT_EQ(sink_.Settings(0).sets_per_pass, 0u);
+  EXPECT_TRUE(sink_.Settings(0).adapt);
+  request.mutable_settings()->set_profile(sideband::v1::RotationSettings::PROFILE_TWO_SET);
+  ASSERT_TRUE(Set("tenant-a", request).ok());
+  EXPECT_EQ(sink_.Settings(1), SettingsOf(DefaultTerms(mailbox::RotationProfile::kTwoSet), 1'500'000'000));
+  request.mutable_settings()->set_sets_per_pass(0);
+  ASSERT_TRUE(Set("tenant-a", request).ok());
+  EXPECT_EQ(sink_.Settings(2).sets_per_pass, 0u) << "all";
 }
 
 TEST_F(RotationQueriesTest, WithoutTheRightAVmIsAbsent) {
@@ -167,16 +273,32 @@ TEST_F(RotationQueriesTest, WithoutTheRightAVmIsAbsent) {
 TEST_F(RotationQueriesTest, MistakesAreNamed) {
   EXPECT_EQ(Refusal([](auto& r) { r.add_events("cycles"); }), "events: cycles does not take turns");
   EXPECT_EQ(Refusal([](auto& r) { r.add_events("pcie_bytes"); }), NotFound().message());
-  EXPECT_EQ(Refusal([](auto& r) { r.mutable_settings()->set_threshold(0); }),
-            "settings.threshold: must be from 0.001 to 1");
-  EXPECT_EQ(Refusal([](auto& r) { r.mutable_settings()->set_step(0); }), "settings.step: must be from 1 to 1000");
+  EXPECT_EQ(Refusal([](auto& r) { r.mutable_settings()->set_threshold(1.5); }),
+            "settings.threshold: must be a number from 0 to 1, such as 0.05");
+  EXPECT_EQ(Refusal([](auto& r) { r.mutable_settings()->set_threshold(std::nan("")); }),
+            "settings.threshold: must be a number from 0 to 1, such as 0.05");
+  EXPECT_EQ(Refusal([](auto& r) { r.mutable_settings()->set_step(0); }),
+            "settings.step: must be a whole number from 1 to 1000");
+  EXPECT_EQ(Refusal([](auto& r) { r.mutable_settings()->set_sets_per_pass(65); }),
+            "settings.sets_per_pass: must be 0, which is all, or a whole number from 1 to 64");
+  EXPECT_EQ(Refusal([](auto& r) { r.mutable_settings()->mutable_interval()->set_seconds(24 * 3600 + 1); }),
+            "settings.interval: must be a time from 1ns to 24h, such as 200us");
   EXPECT_EQ(Refusal([](auto& r) { (*r.mutable_settings()->mutable_weights())["dram_bytes"] = -1; }),
-            "settings.weights: dram_bytes must be from 0.001 to 1000000");
+            "settings.weights: dram_bytes must be a number from 0 to 1000");
   EXPECT_EQ(Refusal([](auto& r) {
               r.mutable_settings()->set_profile(sideband::v1::RotationSettings::PROFILE_TWO_SET);
               r.mutable_settings()->set_adapt(true);
             }),
             "settings.adapt: is of the profile fast only");
+  EXPECT_TRUE(sink_.applied.empty());
+}
+
+TEST_F(RotationQueriesTest, ThereIsAnEventThatTakesTurns) {
+  mailbox::Catalog catalog = world_.topology->catalog();
+  catalog.events[1].masked = true;
+  world_.topology = std::make_shared<Topology>(catalog, /*hash=*/79);
+  world_.Publish(0, 2);
+  EXPECT_TRUE(absl::IsNotFound(Set("tenant-a", Change("vm0"))));
   EXPECT_TRUE(sink_.applied.empty());
 }
 
@@ -201,6 +323,11 @@ TEST_F(RotationQueriesTest, WhatTheDeviceAnswersIsInTheCallersWords) {
   const absl::Status refused = answered(absl::InvalidArgumentError("ROTATE: ERR_DATA"));
   EXPECT_TRUE(absl::IsFailedPrecondition(refused));
   EXPECT_TRUE(absl::StartsWith(refused.message(), "the device refuses these turns: ")) << refused;
+  EXPECT_EQ(refused.message().find("slots."), std::string::npos) << "turns as long as the device's own";
+  SetRotationRequest shorter = Change("vm0");
+  shorter.mutable_settings()->mutable_stable_slot()->set_nanos(500);
+  EXPECT_TRUE(absl::StrContains(Set("tenant-a", shorter).message(),
+                                "slots.stable: 500ns may be shorter than the device allows"));
   EXPECT_EQ(answered(absl::UnimplementedError("ROTATE: no")).message(),
             "the device's turns cannot be changed: ROTATE: no");
   EXPECT_EQ(answered(absl::AbortedError("interference")),
@@ -216,9 +343,14 @@ TEST_F(RotationQueriesTest, LearningNeedsTheRightToChange) {
   EXPECT_TRUE(absl::IsNotFound(Learn("tenant-b", "vm1", "train"))) << "it may read it only";
   EXPECT_EQ(Learn("tenant-a", "vm1", "train"), Learn("tenant-a", "nothing", ""));
   EXPECT_EQ(sink_.applied.size(), 2u);
-  sink_.answer = absl::NotFoundError("ROTATE: nothing rotates there");
-  EXPECT_EQ(Learn("tenant-a", "vm0", "compute"),
-            absl::FailedPreconditionError("the device has nothing to learn from there"));
+  for (const absl::Status& refused :
+       {absl::NotFoundError("ROTATE: nothing rotates there"), absl::InvalidArgumentError("ROTATE: ERR_DATA"),
+        absl::FailedPreconditionError("ROTATE: nothing to learn")}) {
+    sink_.answer = refused;
+    const absl::Status answer = Learn("tenant-a", "vm0", "compute");
+    EXPECT_TRUE(absl::IsFailedPrecondition(answer)) << refused;
+    EXPECT_TRUE(absl::StartsWith(answer.message(), "the device has nothing to learn from there: ")) << answer;
+  }
 }
 
 }  // namespace

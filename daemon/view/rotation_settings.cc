@@ -2,9 +2,7 @@
 #include "daemon/view/rotation_settings.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <optional>
 #include <string>
 
 #include "absl/numeric/int128.h"
@@ -12,6 +10,7 @@
 #include "daemon/message/time_message.h"
 #include "daemon/view/row_filter.h"
 #include "proto/base/status_macros.h"
+#include "proto/rotation_file/rotation_terms.h"
 
 namespace sideband::daemon {
 namespace {
@@ -26,66 +25,81 @@ absl::Status Bad(absl::string_view field, absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("settings.", field, ": ", what));
 }
 
-absl::StatusOr<uint64_t> CyclesOf(const google::protobuf::Duration& from, absl::string_view field, uint64_t hertz) {
-  SIDEBAND_ASSIGN_OR_RETURN(const absl::Duration time, PositiveDurationOf(from, absl::StrCat("settings.", field)));
-  if (hertz == 0) return absl::FailedPreconditionError("the device's clock is unknown");
-  const absl::uint128 cycles =
-      absl::uint128(static_cast<uint64_t>(absl::ToInt64Nanoseconds(time))) * hertz / 1'000'000'000;
-  if (cycles == 0) return Bad(field, "is less than a cycle");
-  if (cycles > std::numeric_limits<int64_t>::max()) return Bad(field, "is too long");
-  return static_cast<uint64_t>(cycles);
+absl::Status MustBe(absl::string_view field, absl::string_view range) {
+  return Bad(field, absl::StrCat("must be ", range));
 }
+
+// Also false for NaN.
+bool IsUpTo(double most, double number) { return number >= 0 && number <= most; }
 
 void SetTime(uint64_t cycles, uint64_t hertz, google::protobuf::Duration& out) {
-  const absl::uint128 ns = absl::uint128(cycles) * 1'000'000'000 / hertz;
-  SetDuration(absl::Nanoseconds(static_cast<int64_t>(std::min<absl::uint128>(ns, std::numeric_limits<int64_t>::max()))),
-              out);
+  constexpr uint64_t kLongest = std::numeric_limits<int64_t>::max();
+  SetDuration(absl::Nanoseconds(std::min(NanosecondsOf(cycles, hertz), kLongest)), out);
 }
 
-absl::Status TakeTimes(const sideband::v1::RotationSettings& from, uint64_t hertz, RotationSettings& out) {
-  if (from.has_stable_slot()) {
-    SIDEBAND_ASSIGN_OR_RETURN(out.stable_slot, CyclesOf(from.stable_slot(), "stable_slot", hertz));
-  }
-  if (from.has_fluctuating_slot()) {
-    SIDEBAND_ASSIGN_OR_RETURN(out.fluctuating_slot, CyclesOf(from.fluctuating_slot(), "fluctuating_slot", hertz));
-  }
-  if (from.has_interval()) {
-    SIDEBAND_ASSIGN_OR_RETURN(out.interval, CyclesOf(from.interval(), "interval", hertz));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status TakeProfile(const sideband::v1::RotationSettings& from, RotationSettings& out) {
+absl::StatusOr<RotationProfile> ProfileOf(const sideband::v1::RotationSettings& from) {
   switch (from.profile()) {
     case sideband::v1::RotationSettings::PROFILE_UNSPECIFIED:
     case sideband::v1::RotationSettings::PROFILE_FAST:
-      return absl::OkStatus();
+      return RotationProfile::kFast;
     case sideband::v1::RotationSettings::PROFILE_TWO_SET:
-      out.profile = RotationProfile::kTwoSet;
-      out.adapt = false;
-      return absl::OkStatus();
+      return RotationProfile::kTwoSet;
     default:
       return Bad("profile", "is unknown");
   }
 }
 
-// nullopt: below a thousandth, or above `most`.
-std::optional<uint32_t> Thousandths(double number, double most) {
-  const double rounded = std::round(number * kPerUnit);
-  if (!(rounded >= 1 && rounded <= most * kPerUnit)) return std::nullopt;
-  return static_cast<uint32_t>(rounded);
+absl::Status TakeTime(const google::protobuf::Duration& from, absl::string_view field, absl::Duration& out) {
+  SIDEBAND_ASSIGN_OR_RETURN(out, PositiveDurationOf(from, absl::StrCat("settings.", field)));
+  return out >= kTurnTimeMin && out <= kTurnTimeMax ? absl::OkStatus() : MustBe(field, kTurnTimeRange);
+}
+
+absl::Status TakeTimes(const sideband::v1::RotationSettings& from, RotationTerms& out) {
+  if (from.has_stable_slot()) {
+    SIDEBAND_RETURN_IF_ERROR(TakeTime(from.stable_slot(), "stable_slot", out.stable_slot));
+  }
+  if (from.has_fluctuating_slot()) {
+    SIDEBAND_RETURN_IF_ERROR(TakeTime(from.fluctuating_slot(), "fluctuating_slot", out.fluctuating_slot));
+  }
+  return from.has_interval() ? TakeTime(from.interval(), "interval", out.interval) : absl::OkStatus();
+}
+
+absl::Status TakeClassifier(const sideband::v1::RotationSettings& from, RotationTerms& out) {
+  if (from.has_threshold()) {
+    if (!IsUpTo(kThresholdMax, from.threshold())) return MustBe("threshold", kThresholdRange);
+    out.threshold_per_mille = PerMille(from.threshold());
+  }
+  if (from.has_step()) out.step = from.step();
+  return out.step >= 1 && out.step <= kStepMax ? absl::OkStatus() : MustBe("step", kStepRange);
+}
+
+absl::Status TakeSets(const sideband::v1::RotationSettings& from, RotationTerms& out) {
+  if (from.has_sets_per_pass()) out.sets_per_pass = from.sets_per_pass();
+  if (out.sets_per_pass > kSetsPerPassMax) {
+    return MustBe("sets_per_pass", absl::StrCat("0, which is all, or ", kSetsPerPassRange));
+  }
+  if (from.has_adapt()) out.adapt = from.adapt();
+  const bool is_adaptable = out.profile == RotationProfile::kFast;
+  return out.adapt && !is_adaptable ? Bad("adapt", "is of the profile fast only") : absl::OkStatus();
+}
+
+absl::StatusOr<RotationTerms> TermsOf(const sideband::v1::RotationSettings& from) {
+  SIDEBAND_ASSIGN_OR_RETURN(const RotationProfile profile, ProfileOf(from));
+  RotationTerms terms = DefaultTerms(profile);
+  SIDEBAND_RETURN_IF_ERROR(TakeTimes(from, terms));
+  SIDEBAND_RETURN_IF_ERROR(TakeClassifier(from, terms));
+  SIDEBAND_RETURN_IF_ERROR(TakeSets(from, terms));
+  return terms;
 }
 
 absl::Status TakeWeights(const sideband::v1::RotationSettings& from, const Catalog& catalog, const EventSet& readable,
                          RotationSettings& out) {
-  constexpr double kWeightMax = 1e6;
   for (const auto& [name, weight] : from.weights()) {
     const auto found = std::ranges::find(catalog.events, name, &mailbox::EventInfo::name);
     const auto event = static_cast<size_t>(found - catalog.events.begin());
     if (event >= readable.size() || !readable[event]) return NotFound();
-    const auto thousandths = Thousandths(weight, kWeightMax);
-    if (!thousandths) return Bad("weights", absl::StrCat(name, " must be from 0.001 to 1000000"));
-    out.weights[static_cast<uint16_t>(event)] = *thousandths;
+    if (!IsUpTo(kWeightMax, weight)) return Bad("weights", absl::StrCat(name, " must be ", kWeightRange));
+    out.weights[static_cast<uint16_t>(event)] = PerMille(weight);
   }
   return absl::OkStatus();
 }
@@ -94,20 +108,9 @@ absl::Status TakeWeights(const sideband::v1::RotationSettings& from, const Catal
 
 absl::StatusOr<RotationSettings> RotationSettingsOf(const sideband::v1::RotationSettings& from, const Catalog& catalog,
                                                     const EventSet& readable) {
-  constexpr uint32_t kStepMax = 1000;
-  RotationSettings out;
-  SIDEBAND_RETURN_IF_ERROR(TakeProfile(from, out));
-  SIDEBAND_RETURN_IF_ERROR(TakeTimes(from, catalog.reference_clock_hz, out));
-  if (from.has_threshold()) {
-    const auto thousandths = Thousandths(from.threshold(), 1);
-    if (!thousandths) return Bad("threshold", "must be from 0.001 to 1");
-    out.threshold_per_mille = *thousandths;
-  }
-  if (from.has_step()) out.step = from.step();
-  if (out.step < 1 || out.step > kStepMax) return Bad("step", absl::StrCat("must be from 1 to ", kStepMax));
-  if (from.has_adapt()) out.adapt = from.adapt();
-  const bool is_adaptable = out.profile == RotationProfile::kFast;
-  if (out.adapt && !is_adaptable) return Bad("adapt", "is of the profile fast only");
+  SIDEBAND_ASSIGN_OR_RETURN(const RotationTerms terms, TermsOf(from));
+  if (catalog.reference_clock_hz == 0) return absl::FailedPreconditionError("the device's clock is unknown");
+  RotationSettings out = SettingsOf(terms, catalog.reference_clock_hz);
   SIDEBAND_RETURN_IF_ERROR(TakeWeights(from, catalog, readable, out));
   return out;
 }
@@ -123,6 +126,7 @@ void FillRotationSettings(const RotationSettings& from, const Catalog& catalog, 
   }
   out.set_threshold(from.threshold_per_mille / kPerUnit);
   out.set_step(from.step);
+  out.set_sets_per_pass(from.sets_per_pass);
   out.set_adapt(from.adapt);
   for (const auto& [event, weight] : from.weights) {
     if (event >= readable.size() || !readable[event]) continue;

@@ -14,7 +14,9 @@
 
 namespace sideband::daemon {
 
-// INVALID_ARGUMENT for numbers out of range; NotFound() for a weight of an event that is not `readable`.
+// What is absent has the profile's default (proto/rotation_file/rotation_terms.h). INVALID_ARGUMENT for what is out of
+// range; NotFound() for a weight of an event that is not `readable`; FAILED_PRECONDITION if the device's clock is
+// unknown.
 absl::StatusOr<mailbox::RotationSettings> RotationSettingsOf(const sideband::v1::RotationSettings& from,
                                                              const mailbox::Catalog& catalog, const EventSet& readable);
 

@@ -115,8 +115,8 @@ enum class ConfigStep : uint8_t { kBegin = 0, kAddress = 1, kWrite = 2, kRead = 
 //   kLearn: C9 in = scope. Stores when the scope fluctuates, by its own time, for what it does from then on.
 //   kPass:  C9 in = scope, CA in = the pass of profile kTwoSet that its next generation counts.
 // The last three answer C9 and CA as they have taken them, since another controller may have written there before.
-// ERR_DATA: no such scope, other bytes than those, or what the device does not do. ERR_AGAIN: an offset in the stream
-// of another scope.
+// ERR_DATA: no such scope, or what the device does not do. ERR_AGAIN: an offset in the stream of another scope; other
+// bytes in the buffer than those, which are to be uploaded again.
 enum class RotateStep : uint8_t { kPlan = 0, kApply = 1, kLearn = 2, kPass = 3 };
 
 // UPLOAD: arg2 = window bytes w (0: 255), C9 in = byte offset b; C9 out = b, CA out = kUploadBytesMax; only version 2.

@@ -29,6 +29,11 @@ bool IsOfDevice(const std::vector<RotationPlan>& plans, size_t event) {
 
 }  // namespace
 
+size_t Passes(size_t sets, size_t sets_per_pass) {
+  if (sets_per_pass == 0 || sets_per_pass >= sets) return 1;
+  return 1 + (sets - 1 + sets_per_pass - 1) / sets_per_pass;
+}
+
 RotationTime TimeOf(const BlockRotation& numbers, const std::vector<RotationPlan>& plans, size_t event,
                     std::optional<size_t> gate_group) {
   const size_t column = gate_group ? 1 + *gate_group : 0;
@@ -36,12 +41,19 @@ RotationTime TimeOf(const BlockRotation& numbers, const std::vector<RotationPlan
   RotationTime time;
   for (const RotationPart& part : numbers.parts) {
     const RotationPlan* const plan = Find(plans, part.plan);
-    const bool is_of_scope = plan == nullptr || plan->of_device == of_device;
+    const bool is_of_scope = (plan != nullptr && plan->of_device) == of_device;
     if (column >= part.enabled.size() || !is_of_scope) continue;
     time.enabled += part.enabled[column];
     if (plan != nullptr) time.running += RunningOf(part, *plan, event, column);
   }
   return time;
+}
+
+uint64_t ForgottenRunning(const BlockRotation& numbers, std::optional<size_t> gate_group) {
+  const size_t column = gate_group ? 1 + *gate_group : 0;
+  const auto part = std::find_if(numbers.parts.begin(), numbers.parts.end(),
+                                 [](const RotationPart& each) { return each.plan == kForgottenPlan; });
+  return part == numbers.parts.end() || column >= part->running.size() ? 0 : part->running[column];
 }
 
 }  // namespace sideband::mailbox

@@ -21,9 +21,13 @@
 namespace sideband::mailbox {
 
 inline constexpr size_t kRotationSetsMax = 64;  // of all plans of a device together
-inline constexpr size_t kRotationSlotsMax = std::numeric_limits<uint32_t>::max();
 inline constexpr size_t kRelationsMax = 1024;
+inline constexpr uint32_t kRotationStepMax = 1000;  // intervals of a window
 inline constexpr size_t kPlansMax = 64;
+inline constexpr uint16_t kOwnPlan = 0;  // the number of the plan that the chip boots with
+// A part of this number has the cycles of plans that are not known any more, as if of one set: running are those in
+// which each event of them that was counted at all ran at least.
+inline constexpr uint16_t kForgottenPlan = 0xFFFF;
 
 // What is always true of the contributions of events in any cycles, of one clock, of one scope, and of one gate group
 // or of none.
@@ -45,7 +49,8 @@ enum class RotationProfile : uint8_t {
   kTwoSet = 1,  // two sets alternate; each generation of a context counts other two (a pass)
 };
 
-// How the turns are made. Times are in cycles of the reference clock, and of each context's own.
+// How the turns are made. Times are in cycles of the reference clock, and of each context's own. The values here are
+// those of kFast at 1 GHz; proto/rotation_file has each profile's at every clock.
 struct RotationSettings {
   RotationProfile profile = RotationProfile::kFast;
   uint64_t stable_slot = 200'000, fluctuating_slot = 100'000;
@@ -78,11 +83,15 @@ struct RotationPlan {
   bool operator==(const RotationPlan&) const = default;
 };
 
+// The runs (generations of a context) in which every set of a plan is counted: one has set 0, of kTwoSet the first;
+// each other one has the next `sets_per_pass` (0: one run has all).
+size_t Passes(size_t sets, size_t sets_per_pass);
+
 // What a block has of one plan. Index 0 of the innermost dimension is all of the block's own cycles; index 1 + g those
 // with the gate of group g open.
 struct RotationPart {
   uint16_t plan = 0;              // its number
-  std::vector<uint64_t> enabled;  // cycles since the plan began
+  std::vector<uint64_t> enabled;  // cycles under the plan
   std::vector<uint64_t> running;  // the same of each set's slots: set after set
   bool operator==(const RotationPart&) const = default;
 };
@@ -114,11 +123,14 @@ struct RotationTime {
 };
 
 // Of an event with the gate group of that index (none: of no group), in all parts. Running are the slots of the sets
-// that include the event. A part whose plan is not among `plans` counts in enabled only; one without the group does not
-// count at all, nor one whose plan is of the other scope: events are of the device where a plan of the device includes
-// them.
+// that include the event. A part without the group does not count at all, nor one whose plan is of the other scope:
+// events are of the device where a plan of the device includes them. A part whose plan is not among `plans` counts in
+// enabled only, of events that are not of the device, whose plan is never forgotten.
 RotationTime TimeOf(const BlockRotation& numbers, const std::vector<RotationPlan>& plans, size_t event,
                     std::optional<size_t> gate_group);
+
+// Of the part of kForgottenPlan. Whether the event was counted under such a plan is not known, unless it has numbers.
+uint64_t ForgottenRunning(const BlockRotation& numbers, std::optional<size_t> gate_group);
 
 }  // namespace sideband::mailbox
 

@@ -14,12 +14,6 @@ uint64_t SetsOf(const RotationPlan& plan, size_t event) {
   return sets;
 }
 
-uint64_t SetsOf(const RotationLayout& layout, uint16_t number, size_t entry) {
-  const auto plan = std::lower_bound(layout.plans.begin(), layout.plans.end(), number,
-                                     [](const auto& each, uint16_t wanted) { return each.number < wanted; });
-  return plan == layout.plans.end() || plan->number != number ? 0 : plan->sets_of[entry];
-}
-
 }  // namespace
 
 std::vector<uint16_t> RotatedEvents(const Catalog& catalog) {
@@ -41,22 +35,6 @@ RotationLayout LayoutOf(const Catalog& catalog) {
     for (const auto& [event, group] : layout.events) entry.sets_of.push_back(SetsOf(plan, event));
   }
   return layout;
-}
-
-RotationTime TimeOf(const BlockRotation& numbers, const RotationLayout& layout, size_t entry) {
-  const uint8_t group = layout.events[entry].gate_group;
-  const size_t column = group == kNoGateGroup ? 0 : size_t{1} + group;
-  RotationTime time;
-  for (const RotationPart& part : numbers.parts) {
-    const size_t columns = part.enabled.size();
-    if (column >= columns) continue;
-    time.enabled += part.enabled[column];
-    const uint64_t sets = SetsOf(layout, part.plan, entry);
-    for (size_t set = 0; set < part.running.size() / columns && set < kRotationSetsMax; ++set) {
-      if ((sets >> set & 1) != 0) time.running += part.running[set * columns + column];
-    }
-  }
-  return time;
 }
 
 }  // namespace sideband::mailbox

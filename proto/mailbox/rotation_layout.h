@@ -4,7 +4,7 @@
 // catalogue. A snapshot carries it where it differs from its base's.
 //   const RotationLayout layout = LayoutOf(catalog);
 //   layout.events[i].event;                            // of BlockRotation::events[i]
-//   TimeOf(numbers, layout, i).running;                // as TimeOf of the catalogue's plans
+//   layout.plans[0].sets_of[i];                        // bit s: whether set s of the plan includes it
 #ifndef SIDEBAND_PROTO_MAILBOX_ROTATION_LAYOUT_H_
 #define SIDEBAND_PROTO_MAILBOX_ROTATION_LAYOUT_H_
 
@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "proto/mailbox/catalog.h"
-#include "proto/mailbox/rotation.h"
 
 namespace sideband::mailbox {
 
@@ -37,9 +36,6 @@ struct RotationLayout {
 std::vector<uint16_t> RotatedEvents(const Catalog& catalog);
 
 RotationLayout LayoutOf(const Catalog& catalog);
-
-// `entry` is an index into the layout's events.
-RotationTime TimeOf(const BlockRotation& numbers, const RotationLayout& layout, size_t entry);
 
 }  // namespace sideband::mailbox
 

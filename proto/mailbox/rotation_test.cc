@@ -46,9 +46,10 @@ TEST(RotationTest, EachEventHasTheTimesOfItsScope) {
   const std::vector<RotationPlan> plans = {{.number = 0, .sets = {{0b01}, {0b10}}},
                                            {.number = 1, .of_device = true, .sets = {{0b100}, {0b1000}}}};
   const BlockRotation device{.parts = {{.plan = 0, .enabled = {100}, .running = {60, 40}},
-                                       {.plan = 1, .enabled = {1000}, .running = {700, 300}}},
+                                       {.plan = 1, .enabled = {1000}, .running = {700, 300}},
+                                       {.plan = kForgottenPlan, .enabled = {50}, .running = {}}},
                              .events = {}};
-  EXPECT_EQ(TimeOf(device, plans, 0, std::nullopt), (RotationTime{.enabled = 100, .running = 60}));
+  EXPECT_EQ(TimeOf(device, plans, 0, std::nullopt), (RotationTime{.enabled = 150, .running = 60}));
   EXPECT_EQ(TimeOf(device, plans, 3, std::nullopt), (RotationTime{.enabled = 1000, .running = 300}));
 }
 
@@ -59,16 +60,22 @@ TEST(RotationTest, GatedTimesAreThoseOfPartsWithTheGroup) {
   EXPECT_EQ(TimeOf(Numbers(), catalog.plans, 5, 2), RotationTime{});
 }
 
-TEST(RotationTest, ALayoutTellsTheSame) {
+TEST(RotationTest, PassesCountEverySetOnce) {
+  EXPECT_EQ(Passes(5, 0), 1u) << "all in one";
+  EXPECT_EQ(Passes(5, 5), 1u);
+  EXPECT_EQ(Passes(5, 1), 5u);
+  EXPECT_EQ(Passes(5, 2), 3u) << "1 and 2 · 2";
+  EXPECT_EQ(Passes(6, 2), 4u) << "1, 2, 2 and 1";
+}
+
+TEST(RotationTest, ALayoutHasTheSetsOfEachEvent) {
   const Catalog catalog = TwoPlans();
   EXPECT_EQ(RotatedEvents(catalog), (std::vector<uint16_t>{2, 5, 6, 69}));
   const RotationLayout layout = LayoutOf(catalog);
   ASSERT_EQ(layout.events.size(), 4u);
-  for (size_t i = 0; i < layout.events.size(); ++i) {
-    const auto [event, group] = layout.events[i];
-    const auto of = group == kNoGateGroup ? std::nullopt : std::optional<size_t>(group);
-    EXPECT_EQ(TimeOf(Numbers(), layout, i), TimeOf(Numbers(), catalog.plans, event, of)) << event;
-  }
+  EXPECT_EQ(layout.events[1], (RotationLayout::Event{.event = 5, .gate_group = 1}));
+  EXPECT_EQ(layout.plans, (std::vector<RotationLayout::Plan>{{.number = 0, .sets_of = {0b01, 0b10, 0, 0b11}},
+                                                             {.number = 3, .sets_of = {0b1, 0, 0, 0}}}));
 }
 
 }  // namespace

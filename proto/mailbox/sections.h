@@ -18,7 +18,13 @@
 namespace sideband::mailbox {
 
 enum class CatalogSection : uint16_t { kEvents = 1, kEventDetails = 2, kScopes = 3, kRotation = 5, kGateGroups = 6 };
-enum class SnapshotSection : uint16_t { kBlocks = 1, kRotation = 3, kConfigRevision = 4, kPipelineStatistics = 5 };
+enum class SnapshotSection : uint16_t {
+  kBlocks = 1,
+  kRotation = 3,
+  kConfigRevision = 4,
+  kPipelineStatistics = 5,
+  kRotationStatistics = 7,
+};
 
 // A known type of section.
 struct SectionRow {
@@ -38,6 +44,7 @@ inline constexpr SectionRow kSnapshotSections[] = {
     {static_cast<uint16_t>(SnapshotSection::kRotation), true, false},
     {static_cast<uint16_t>(SnapshotSection::kConfigRevision), true, false},
     {static_cast<uint16_t>(SnapshotSection::kPipelineStatistics), false, false},
+    {static_cast<uint16_t>(SnapshotSection::kRotationStatistics), false, false},
 };
 
 // The maximum number of sections in a stream, known and unknown.

@@ -62,7 +62,8 @@ size_t RotationBytesMax(size_t blocks, const RotationShape& shape) {
   // Rows of plans are shorter together than apart.
   const size_t cycles = shape.columns * (shape.plans * RowBits(1) + shape.sets * (64 + WidthBits(64)));
   const size_t bits = LayoutBits(shape) + blocks * (2 + ShapeBits(shape) + cycles + 3 * RowBits(shape.events));
-  return kSectionHeaderBytes + Quotient(bits, 8);
+  // And the statistics' section.
+  return kSectionHeaderBytes + Quotient(bits, 8) + kSectionHeaderBytes + 8;
 }
 
 // The cost of the windows alone.

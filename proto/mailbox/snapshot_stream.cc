@@ -50,6 +50,11 @@ absl::StatusOr<PipelineStatistics> DecodeStatistics(ByteSpan payload) {
   return statistics;
 }
 
+absl::StatusOr<uint64_t> DecodeRotationStatistics(ByteSpan payload) {
+  if (payload.size() != sizeof(uint64_t)) return Malformed("rotation statistics of a wrong length");
+  return ByteReader(payload).U64();
+}
+
 // Most snapshots lack the statistics: they are of interest over minutes, and would cost 2 % of a quiet stream.
 bool HasStatistics(const Snapshot& snapshot, const Snapshot* base) {
   return snapshot.statistics && (base == nullptr || snapshot.snapshot_id % kStatisticsInterval == 0);
@@ -67,6 +72,10 @@ void AppendSections(const Snapshot& snapshot, const Snapshot* base, const VmIds&
   }
   if (!HasStatistics(snapshot, base)) return;
   AppendSection(SnapshotSection::kPipelineStatistics, EncodeStatistics(*snapshot.statistics), out);
+  if (snapshot.statistics->rotation_inconsistencies == 0) return;
+  ByteWriter rotation;
+  rotation.U64(snapshot.statistics->rotation_inconsistencies);
+  AppendSection(SnapshotSection::kRotationStatistics, rotation.written(), out);
 }
 
 // The bits of the blocks, and of their rotation numbers if there are any.
@@ -86,6 +95,10 @@ absl::StatusOr<SnapshotBits> BitsOf(const Stream& stream, Snapshot& snapshot) {
   }
   if (const ByteSpan* const payload = FindSection(sections, SnapshotSection::kPipelineStatistics)) {
     SIDEBAND_ASSIGN_OR_RETURN(snapshot.statistics, DecodeStatistics(*payload));
+  }
+  if (const ByteSpan* const payload = FindSection(sections, SnapshotSection::kRotationStatistics)) {
+    if (!snapshot.statistics) return Malformed("rotation statistics without the pipeline's");
+    SIDEBAND_ASSIGN_OR_RETURN(snapshot.statistics->rotation_inconsistencies, DecodeRotationStatistics(*payload));
   }
   SnapshotBits bits{*FindSection(sections, SnapshotSection::kBlocks), std::nullopt};
   if (const ByteSpan* const rotation = FindSection(sections, SnapshotSection::kRotation)) bits.rotation = *rotation;

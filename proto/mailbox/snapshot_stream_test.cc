@@ -5,6 +5,7 @@
 
 #include <initializer_list>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "proto/mailbox/random_snapshots.h"
@@ -102,6 +103,32 @@ TEST(SnapshotStreamTest, StatisticsAreInEverySixteenthSnapshotAndInWholeOnes) {
     // Version 1 has no place for them.
     EXPECT_EQ(DecodeSnapshotStream(EncodeSnapshotStream(next, nullptr, {}), nullptr)->statistics, std::nullopt);
   }
+}
+
+// A section of their own: a reader that does not know it skips it.
+TEST(SnapshotStreamTest, RelationsThatBrokeAreBesideTheStatistics) {
+  Snapshot next = Quiet();
+  next.statistics = kStatistics;
+  const Bytes without = EncodeSnapshotStream(next, nullptr, {}, Framing::kSections);
+  next.statistics->rotation_inconsistencies = 0x0102;
+  const Bytes stream = EncodeSnapshotStream(next, nullptr, {}, Framing::kSections);
+  EXPECT_EQ(*DecodeSnapshotStream(stream, nullptr), next);
+  Bytes payload = Payload(stream);
+  const Bytes section = {7, 0, 0, 0, 8, 0, 0, 0, 2, 1, 0, 0, 0, 0, 0, 0};
+  ASSERT_EQ(stream.size(), without.size() + section.size());
+  EXPECT_EQ(Bytes(payload.end() - 16, payload.end()), section);
+  const auto refused = [](const Bytes& payload) {
+    const Bytes spoiled =
+        EncodeStream({.kind = StreamKind::kSnapshot, .framing = Framing::kSections, .boot_id = 42}, payload);
+    return std::string(DecodeSnapshotStream(spoiled, nullptr).status().message());
+  };
+  Bytes longer = payload;
+  longer.push_back(0);
+  longer[longer.size() - 13] = 9;
+  EXPECT_EQ(refused(longer), "snapshot: rotation statistics of a wrong length");
+  Bytes alone = payload;
+  alone.erase(alone.end() - 16 - 8 - 48, alone.end() - 16);
+  EXPECT_EQ(refused(alone), "snapshot: rotation statistics without the pipeline's");
 }
 
 TEST(SnapshotStreamTest, TheRevisionIsInEverySnapshotOfVersionTwo) {

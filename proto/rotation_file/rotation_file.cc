@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/rotation_file/rotation_file.h"
 
-#include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -16,20 +14,7 @@ namespace {
 
 using mailbox::RotationProfile;
 
-constexpr absl::Duration kTimeMin = absl::Nanoseconds(1);
-constexpr absl::Duration kTimeMax = absl::Hours(24);
-constexpr uint64_t kStepMax = 1'000'000;
-constexpr double kWeightMax = 1'000;
 constexpr uint64_t kCountersMax = 65'536;
-
-// A slot that lasts as long as the reference text's, and one of the own profile.
-struct Slots {
-  absl::Duration stable, fluctuating;
-};
-Slots SlotsOf(RotationProfile profile) {
-  if (profile == RotationProfile::kTwoSet) return {absl::Seconds(8), absl::Seconds(4)};
-  return {absl::Microseconds(200), absl::Microseconds(100)};
-}
 
 absl::Status CheckUse(const YamlMap& map, RotationUse use) {
   const auto refuse = [&](std::initializer_list<const char*> keys, absl::string_view whose) {
@@ -41,39 +26,40 @@ absl::Status CheckUse(const YamlMap& map, RotationUse use) {
   if (use != RotationUse::kRequest) SIDEBAND_RETURN_IF_ERROR(refuse({"events", "always"}, "plans that are asked for"));
   if (use == RotationUse::kRequest)
     SIDEBAND_RETURN_IF_ERROR(refuse({"instructions", "dead_cycles", "seed"}, "chip files and replays"));
+  if (use != RotationUse::kChip) SIDEBAND_RETURN_IF_ERROR(refuse({"slots_min"}, "chip files"));
   if (use == RotationUse::kReplay) return absl::OkStatus();
   return refuse({"counters", "fixed", "relations"}, "replays: a chip file says it of its units");
 }
 
-absl::Status ReadProfile(const YamlMap& map, RotationFile& file) {
-  const auto node = map.Find("profile");
-  if (!node) return absl::OkStatus();
-  SIDEBAND_ASSIGN_OR_RETURN(const std::string word, node->String());
-  if (word != "fast" && word != "two-set") {
-    return node->Error(absl::StrCat("profile is '", word, "', must be fast or two-set"));
+// What the other keys have by default is the profile's.
+absl::Status ReadProfile(const YamlMap& map, RotationTerms& terms) {
+  std::string word = "fast";
+  if (const auto node = map.Find("profile")) {
+    SIDEBAND_ASSIGN_OR_RETURN(word, node->String());
+    if (word != "fast" && word != "two-set") {
+      return node->Error(absl::StrCat("profile is '", word, "', must be fast or two-set"));
+    }
   }
-  file.profile = word == "fast" ? RotationProfile::kFast : RotationProfile::kTwoSet;
+  terms = DefaultTerms(word == "fast" ? RotationProfile::kFast : RotationProfile::kTwoSet);
   return absl::OkStatus();
 }
 
 absl::Status ReadTime(const YamlMap& map, const std::string& key, absl::Duration& time) {
   const auto node = map.Find(key);
   if (!node) return absl::OkStatus();
-  const auto value = node->Duration(kTimeMin, kTimeMax);
-  if (!value.ok()) return node->Error(absl::StrCat("'", key, "' must be a time from 1ns to 24h, such as 200us"));
-  time = *value;
+  const auto value = node->Duration(kTurnTimeMin, kTurnTimeMax);
+  if (!value.ok()) return node->Error(absl::StrCat("'", key, "' must be ", kTurnTimeRange));
+  time = absl::Trunc(*value, absl::Nanoseconds(1));
   return absl::OkStatus();
 }
 
-absl::Status ReadTimes(const YamlMap& map, RotationFile& file) {
-  const Slots slots = SlotsOf(file.profile);
-  file.stable_slot = slots.stable, file.fluctuating_slot = slots.fluctuating, file.interval = absl::Milliseconds(500);
-  SIDEBAND_RETURN_IF_ERROR(ReadTime(map, "interval", file.interval));
+absl::Status ReadTimes(const YamlMap& map, RotationTerms& terms) {
+  SIDEBAND_RETURN_IF_ERROR(ReadTime(map, "interval", terms.interval));
   const auto node = map.Find("slots");
   if (!node) return absl::OkStatus();
   SIDEBAND_ASSIGN_OR_RETURN(const YamlMap times, node->Map({"stable", "fluctuating"}));
-  SIDEBAND_RETURN_IF_ERROR(ReadTime(times, "stable", file.stable_slot));
-  return ReadTime(times, "fluctuating", file.fluctuating_slot);
+  SIDEBAND_RETURN_IF_ERROR(ReadTime(times, "stable", terms.stable_slot));
+  return ReadTime(times, "fluctuating", terms.fluctuating_slot);
 }
 
 absl::Status ReadCount(const YamlMap& map, const std::string& key, uint64_t low, uint64_t high, uint32_t& value) {
@@ -85,42 +71,49 @@ absl::Status ReadCount(const YamlMap& map, const std::string& key, uint64_t low,
   return absl::OkStatus();
 }
 
-absl::Status ReadSetsPerPass(const YamlMap& map, RotationFile& file) {
-  file.sets_per_pass = file.profile == RotationProfile::kTwoSet ? 2 : 0;
+absl::Status ReadSetsPerPass(const YamlMap& map, RotationTerms& terms) {
   const auto node = map.Find("sets_per_pass");
   if (!node) return absl::OkStatus();
   const auto word = node->String();
   if (word.ok() && *word == "all") {
-    file.sets_per_pass = 0;
+    terms.sets_per_pass = 0;
     return absl::OkStatus();
   }
-  const auto number = node->Uint(1, mailbox::kRotationSetsMax);
-  if (!number.ok()) {
-    return node->Error(
-        absl::StrCat("'sets_per_pass' must be all or a whole number from 1 to ", mailbox::kRotationSetsMax));
-  }
-  file.sets_per_pass = static_cast<uint32_t>(*number);
+  const auto number = node->Uint(1, kSetsPerPassMax);
+  if (!number.ok()) return node->Error(absl::StrCat("'sets_per_pass' must be all or ", kSetsPerPassRange));
+  terms.sets_per_pass = static_cast<uint32_t>(*number);
   return absl::OkStatus();
 }
 
-// A classifier's threshold, and whether the turns adapt.
-absl::Status ReadClassifier(const YamlMap& map, RotationFile& file) {
+absl::Status ReadClassifier(const YamlMap& map, RotationTerms& terms) {
   if (const auto node = map.Find("threshold")) {
-    const auto threshold = node->Number(0, 1);
-    if (!threshold.ok()) return node->Error("'threshold' must be a number from 0 to 1, such as 0.05");
-    file.threshold_per_mille = static_cast<uint32_t>(std::lround(1000 * *threshold));
+    const auto threshold = node->Number(0, kThresholdMax);
+    if (!threshold.ok()) return node->Error(absl::StrCat("'threshold' must be ", kThresholdRange));
+    terms.threshold_per_mille = PerMille(*threshold);
   }
-  SIDEBAND_RETURN_IF_ERROR(ReadCount(map, "step", 1, kStepMax, file.step));
-  file.adapt = file.profile == RotationProfile::kFast;
+  return ReadCount(map, "step", 1, kStepMax, terms.step);
+}
+
+absl::Status ReadAdapt(const YamlMap& map, RotationTerms& terms) {
   const auto node = map.Find("adapt");
   if (!node) return absl::OkStatus();
   const auto adapt = node->Bool();
   if (!adapt.ok()) return node->Error("'adapt' must be true or false");
-  if (*adapt && file.profile == RotationProfile::kTwoSet) {
+  if (*adapt && terms.profile == RotationProfile::kTwoSet) {
     return node->Error("the turns of profile two-set are equal: 'adapt' is of profile fast");
   }
-  file.adapt = *adapt;
+  terms.adapt = *adapt;
   return absl::OkStatus();
+}
+
+absl::StatusOr<RotationTerms> ReadTerms(const YamlMap& map) {
+  RotationTerms terms;
+  SIDEBAND_RETURN_IF_ERROR(ReadProfile(map, terms));
+  SIDEBAND_RETURN_IF_ERROR(ReadTimes(map, terms));
+  SIDEBAND_RETURN_IF_ERROR(ReadClassifier(map, terms));
+  SIDEBAND_RETURN_IF_ERROR(ReadSetsPerPass(map, terms));
+  SIDEBAND_RETURN_IF_ERROR(ReadAdapt(map, terms));
+  return terms;
 }
 
 absl::Status ReadWeights(const YamlMap& map, RotationFile& file) {
@@ -130,9 +123,9 @@ absl::Status ReadWeights(const YamlMap& map, RotationFile& file) {
   for (const auto& [event, value] : entries) {
     const auto weight = value.Number(0, kWeightMax);
     if (!weight.ok()) {
-      return value.Error(absl::StrCat("weight of '", event, "' must be a number from 0 to ", kWeightMax));
+      return value.Error(absl::StrCat("weight of '", event, "' must be ", kWeightRange));
     }
-    file.weights.push_back({{event, value.line()}, static_cast<uint32_t>(std::lround(1000 * *weight))});
+    file.weights.push_back({{event, value.line()}, PerMille(*weight)});
   }
   return absl::OkStatus();
 }
@@ -186,11 +179,6 @@ absl::Status ReadOfReplay(const YamlMap& map, RotationFile& file) {
   return absl::OkStatus();
 }
 
-uint64_t CyclesOf(absl::Duration time, uint64_t clock_hz) {
-  const double cycles = absl::ToDoubleSeconds(time) * static_cast<double>(clock_hz);
-  return std::max<uint64_t>(1, static_cast<uint64_t>(std::llround(cycles)));
-}
-
 }  // namespace
 
 absl::StatusOr<RotationFile> LoadRotationFile(const std::string& path, RotationUse use) {
@@ -202,35 +190,25 @@ absl::StatusOr<RotationFile> ReadRotation(const YamlNode& node, const std::strin
   SIDEBAND_ASSIGN_OR_RETURN(
       const YamlMap map,
       node.Map({"profile", "slots", "interval", "threshold", "step", "sets_per_pass", "adapt", "weights", "events",
-                "always", "instructions", "dead_cycles", "seed", "counters", "fixed", "relations"}));
+                "always", "instructions", "dead_cycles", "seed", "slots_min", "counters", "fixed", "relations"}));
   SIDEBAND_RETURN_IF_ERROR(CheckUse(map, use));
   RotationFile file;
   file.path = path, file.line = node.line();
-  SIDEBAND_RETURN_IF_ERROR(ReadProfile(map, file));
-  SIDEBAND_RETURN_IF_ERROR(ReadTimes(map, file));
-  SIDEBAND_RETURN_IF_ERROR(ReadClassifier(map, file));
-  SIDEBAND_RETURN_IF_ERROR(ReadSetsPerPass(map, file));
+  SIDEBAND_ASSIGN_OR_RETURN(file.terms, ReadTerms(map));
   SIDEBAND_RETURN_IF_ERROR(ReadWeights(map, file));
   SIDEBAND_RETURN_IF_ERROR(ReadNames(map, "events", file.events));
   SIDEBAND_RETURN_IF_ERROR(ReadNames(map, "always", file.always));
   SIDEBAND_RETURN_IF_ERROR(ReadInstructions(map, file));
   SIDEBAND_RETURN_IF_ERROR(ReadCount(map, "dead_cycles", 0, std::numeric_limits<uint32_t>::max(), file.dead_cycles));
   SIDEBAND_RETURN_IF_ERROR(ReadSeed(map, file));
+  if (map.Find("slots_min")) SIDEBAND_RETURN_IF_ERROR(ReadTime(map, "slots_min", file.slots_min.emplace()));
   SIDEBAND_RETURN_IF_ERROR(ReadOfReplay(map, file));
   return file;
 }
 
 absl::StatusOr<mailbox::RotationSettings> SettingsOf(const RotationFile& file, const EventNumbers& numbers,
                                                      uint64_t clock_hz) {
-  mailbox::RotationSettings settings{.profile = file.profile,
-                                     .stable_slot = CyclesOf(file.stable_slot, clock_hz),
-                                     .fluctuating_slot = CyclesOf(file.fluctuating_slot, clock_hz),
-                                     .interval = CyclesOf(file.interval, clock_hz),
-                                     .threshold_per_mille = file.threshold_per_mille,
-                                     .step = file.step,
-                                     .sets_per_pass = file.sets_per_pass,
-                                     .adapt = file.adapt,
-                                     .weights = {}};
+  mailbox::RotationSettings settings = SettingsOf(file.terms, clock_hz);
   for (const EventWeight& weight : file.weights) {
     SIDEBAND_ASSIGN_OR_RETURN(const uint16_t event, numbers.Of(weight.event));
     settings.weights[event] = weight.per_mille;

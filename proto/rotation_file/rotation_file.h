@@ -14,19 +14,19 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "proto/base/yaml.h"
 #include "proto/mailbox/rotation.h"
 #include "proto/rotation_file/event_names.h"
 #include "proto/rotation_file/relation_file.h"
+#include "proto/rotation_file/rotation_terms.h"
 
 namespace sideband {
 
 // Who reads the file decides which keys it may have beside those of the settings.
 enum class RotationUse {
   kRequest,  // a device is asked for a plan: `events` and `always`
-  kChip,     // what a chip boots with: `instructions`, `dead_cycles` and `seed`
-  kReplay,   // a waveform, which has no chip file: those of a chip, and `counters`, `fixed` and `relations`
+  kChip,     // what a chip boots with: `instructions`, `dead_cycles`, `seed` and `slots_min`
+  kReplay,  // a waveform, which has no chip file: those of a chip but the last, and `counters`, `fixed` and `relations`
 };
 
 struct EventWeight {
@@ -39,12 +39,7 @@ struct RotationFile {
   std::string path;
   size_t line = 0;  // of the mapping
 
-  mailbox::RotationProfile profile = mailbox::RotationProfile::kFast;
-  absl::Duration stable_slot, fluctuating_slot, interval;
-  uint32_t threshold_per_mille = 50;
-  uint32_t step = 4;
-  uint32_t sets_per_pass = 0;  // 0: all
-  bool adapt = true;
+  RotationTerms terms;
   std::vector<EventWeight> weights;
 
   std::vector<NamedEvent> events;  // that take turns; none: all that can
@@ -52,7 +47,8 @@ struct RotationFile {
 
   std::optional<NamedEvent> instructions;  // whose rate tells even from uneven periods
   uint32_t dead_cycles = 0;
-  std::optional<uint64_t> seed;  // none: drawn by the device
+  std::optional<uint64_t> seed;             // none: drawn by the device
+  std::optional<absl::Duration> slots_min;  // of plans that a device is asked for; none: half of its own shortest
 
   std::optional<uint32_t> counters;  // of one bit each, of the whole slice
   std::vector<NamedEvent> fixed;
@@ -66,8 +62,7 @@ absl::StatusOr<RotationFile> LoadRotationFile(const std::string& path, RotationU
 // The same of a mapping within a file, whose path is for messages only.
 absl::StatusOr<RotationFile> ReadRotation(const YamlNode& node, const std::string& path, RotationUse use);
 
-// Times in cycles of a clock, rounded to the nearest, at least 1. INVALID_ARGUMENT "FILE:LINE: …" for a weight of an
-// unknown event.
+// The terms with the weights. INVALID_ARGUMENT "FILE:LINE: …" for a weight of an unknown event.
 absl::StatusOr<mailbox::RotationSettings> SettingsOf(const RotationFile& file, const EventNumbers& numbers,
                                                      uint64_t clock_hz);
 

@@ -56,6 +56,19 @@ TEST(RotationFileTest, HasTheTextsTimesWithTwoSets) {
   EXPECT_FALSE(settings.adapt);
 }
 
+TEST(RotationFileTest, TimesAreOfAnyClock) {
+  for (const auto profile : {RotationProfile::kFast, RotationProfile::kTwoSet}) {
+    const RotationTerms terms = DefaultTerms(profile);
+    const mailbox::RotationSettings at_1_ghz = SettingsOf(terms, kClockHz),
+                                    at_1410_mhz = SettingsOf(terms, 1'410'000'000);
+    EXPECT_EQ(at_1410_mhz.stable_slot, at_1_ghz.stable_slot * 141 / 100);
+    EXPECT_EQ(at_1410_mhz.fluctuating_slot, at_1_ghz.fluctuating_slot * 141 / 100);
+    EXPECT_EQ(at_1410_mhz.interval, at_1_ghz.interval * 141 / 100);
+  }
+  EXPECT_GT(SettingsOf(DefaultTerms(RotationProfile::kTwoSet), ~uint64_t{0}).stable_slot, uint64_t{1} << 61)
+      << "a clock that a device made up";
+}
+
 TEST(RotationFileTest, ReadsEverySetting) {
   const mailbox::RotationSettings settings = Settings(
       "profile: fast\nslots: {stable: 3us, fluctuating: 64ns}\ninterval: 1ms\nthreshold: 0.125\nstep: 7\n"
@@ -117,6 +130,11 @@ TEST(RotationFileTest, TellsWhoseAKeyIs) {
                 absl::StrCat("r.yaml:1: key '", key, "' is only for replays: a chip file says it of its units"));
     }
   }
+  for (const RotationUse use : {RotationUse::kRequest, RotationUse::kReplay}) {
+    EXPECT_EQ(Refused("slots_min: 1ms", use), "r.yaml:1: key 'slots_min' is only for chip files");
+  }
+  EXPECT_EQ(Refused("slots_min: 1", RotationUse::kChip),
+            "r.yaml:1: 'slots_min' must be a time from 1ns to 24h, such as 200us");
   EXPECT_EQ(Refused("events: []"), "r.yaml:1: key 'events' is only for plans that are asked for");
   EXPECT_EQ(Refused("always: []", RotationUse::kChip), "r.yaml:1: key 'always' is only for plans that are asked for");
 }
@@ -132,7 +150,7 @@ TEST(RotationFileTest, RefusesValues) {
       {"slots: {stable: 25h}", "'stable' must be a time from 1ns to 24h, such as 200us"},
       {"interval: x", "'interval' must be a time from 1ns to 24h, such as 200us"},
       {"threshold: 1.1", "'threshold' must be a number from 0 to 1, such as 0.05"},
-      {"step: 0", "'step' must be a whole number from 1 to 1000000"},
+      {"step: 0", "'step' must be a whole number from 1 to 1000"},
       {"sets_per_pass: 0", "'sets_per_pass' must be all or a whole number from 1 to 64"},
       {"sets_per_pass: 65", "'sets_per_pass' must be all or a whole number from 1 to 64"},
       {"adapt: maybe", "'adapt' must be true or false"},

@@ -287,6 +287,7 @@ void Chip::Commit(size_t channel) {
   arbiter_.Grant(mover_.now());
   if (rotation_ && channel <= hypervisor_) {
     const uint8_t of = channel == hypervisor_ ? kDeviceChannel : static_cast<uint8_t>(channel);
+    rotation_->Saturate(of, reduction.reduction().saturated);
     rotation_->AddCounts(of, reduction.reduction().counts);
   }
   if (channel < hypervisor_) {
@@ -499,7 +500,7 @@ void Chip::MoveIn(SwitchStepEvent& event) {
     ShowState(event.to);
     hosts_.ShowState(slice, event.to, memory_);
   });
-  Step(SwitchStep::kUnpause, event, [this, slice, &event] {
+  Step(SwitchStep::kUnpause, event, [this, slice] {
     if (IsCounting(slice)) Enable(slice);
   });
   Step(SwitchStep::kRun, event, nullptr);
@@ -535,6 +536,7 @@ ChipStats Chip::stats() const {
   stats.buffer_high_water = mover_.buffer_high_water();
   stats.commits = arbiter_.grants();
   stats.commit_wait_cycles = arbiter_.wait_cycles();
+  stats.rotation_inconsistencies = rotation_ ? rotation_->inconsistencies() : 0;
   return stats;
 }
 

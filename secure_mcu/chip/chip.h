@@ -66,12 +66,13 @@ struct ChipStats {
   uint64_t commit_wait_cycles = 0;
   uint64_t mmu_faults = 0;
   uint64_t switches = 0;
-  uint64_t exits = 0, entries = 0;  // of VMs, those of switches included; 0 without gate groups
-  uint64_t gate_cycles = 0;         // of all exits and entries
-  uint64_t switch_cycles = 0;       // of all switches
-  uint64_t switch_cycles_max = 0;   // of the most expensive switch
-  uint64_t slot_ends = 0;           // of rotation, without those of switches
-  uint64_t slot_cycles = 0;         // of all slot ends
+  uint64_t exits = 0, entries = 0;        // of VMs, those of switches included; 0 without gate groups
+  uint64_t gate_cycles = 0;               // of all exits and entries
+  uint64_t switch_cycles = 0;             // of all switches
+  uint64_t switch_cycles_max = 0;         // of the most expensive switch
+  uint64_t slot_ends = 0;                 // of rotation, without those of switches
+  uint64_t slot_cycles = 0;               // of all slot ends
+  uint64_t rotation_inconsistencies = 0;  // mailbox::PipelineStatistics
 };
 
 // Not thread-safe.
@@ -170,14 +171,15 @@ class Chip {
   uint32_t events() const { return config_.events; }
   // Whether an event is of device-scope units.
   bool is_of_device(uint16_t event) const { return rotation_->is_of_device(event); }
-  // INVALID_ARGUMENT as CheckSettings (rotation_rules.h).
+  // Of a plan that is asked for; INVALID_ARGUMENT as CheckRequestedSettings (rotation_rules.h).
   absl::Status CheckRotationSettings(const mailbox::RotationSettings& settings) const;
   // Only with a rotation. The first is the chip's own, which holds where no other is chosen.
   const std::vector<TurnPlan>& rotation_plans() const { return rotation_->plans(); }
   // Makes a plan, and returns its number, which must be chosen at once. INVALID_ARGUMENT as PlanCounters,
-  // RESOURCE_EXHAUSTED beyond `sets_max` or the limits of a device.
+  // and where events of a gate group of `pinned` would take turns; RESOURCE_EXHAUSTED beyond `sets_max` or the limits
+  // of a device. Then it has no effect.
   absl::StatusOr<uint16_t> PlanRotation(const PlanWishes& wishes, const mailbox::RotationSettings& settings,
-                                        size_t sets_max = mailbox::kRotationSetsMax);
+                                        size_t sets_max = mailbox::kRotationSetsMax, uint64_t pinned = 0);
   // The gate groups of which events take turns in a plan: they cannot be pinned under it.
   uint64_t GroupsInTurns(uint16_t plan) const { return rotation_->GroupsInTurns(plan); }
   // Whether a plan can be chosen: nobody else's took its place.
@@ -196,9 +198,16 @@ class Chip {
   // counts (rotation_passes.h); of VMs without contexts, too. Only with a rotation. OUT_OF_RANGE beyond the passes of
   // the block's plan.
   void LearnRotation(BlockId block) { rotation_->Learn(block); }
+  // Whether anything can be learnt of the VM and its contexts: not of a confidential one, nor without the event of
+  // instructions.
+  bool CanLearnRotation(BlockId vm) const;
   absl::Status SetRotationPass(BlockId block, uint32_t pass) { return rotation_->ChoosePass(block, pass); }
-  // The numbers of a block at the last Latch; none without a rotation.
+  // The numbers of a block at the last Latch, or at the last call of ShowEndedSlots; none without a rotation.
   mailbox::BlockRotation RotationOf(BlockId block) const;
+  // Whether events of a resident of the block take turns now. Only with a rotation.
+  bool TakesTurns(BlockId block) const;
+  // Without a latch: the numbers are as of the end of each channel's last slot.
+  void ShowEndedSlots();
 
   // Swaps the banks of every unit that counts, for a register write or an external trigger. Returns the trigger's id.
   uint32_t Trigger(TriggerKind kind);

@@ -21,19 +21,29 @@ void Chip::StartRotation(const CounterPlan& plan) {
 }
 
 absl::Status Chip::CheckRotationSettings(const mailbox::RotationSettings& settings) const {
-  return CheckSettings(settings, config_);
+  return CheckRequestedSettings(settings, config_);
 }
 
 absl::StatusOr<uint16_t> Chip::PlanRotation(const PlanWishes& wishes, const mailbox::RotationSettings& settings,
-                                            size_t sets_max) {
+                                            size_t sets_max, uint64_t pinned) {
   SIDEBAND_ASSIGN_OR_RETURN(CounterPlan plan, PlanCounters(config_, wishes));
   if (plan.sets.size() > sets_max) {
     return absl::ResourceExhaustedError(
         absl::StrCat("the plan has ", plan.sets.size(), " counter sets, and ", sets_max, " are left for the VM"));
   }
+  if ((mcu::GroupsInTurns(config_, plan) & pinned) != 0) {
+    return absl::InvalidArgumentError("events of a gate group that is pinned take turns in the plan");
+  }
   SIDEBAND_ASSIGN_OR_RETURN(const uint16_t number, rotation_->Add(std::move(plan), settings));
   selections_.SetTurns(rotation_->connected());
   return number;
+}
+
+bool Chip::CanLearnRotation(BlockId vm) const {
+  const auto& instructions = config_.rotation->instructions;
+  if (!instructions || rotation_->is_of_device(*instructions)) return false;
+  const auto confidential = confidential_.find(vm);
+  return confidential == confidential_.end() || !confidential->second;
 }
 
 // How far the units of the channel have counted each clock.
@@ -88,8 +98,10 @@ void Chip::EndTurns(uint8_t slice) {
 // What derived events have gained belongs to the counts that are about to be committed.
 void Chip::Derive(uint8_t channel) {
   if (!Turns(channel)) return;
+  const Reduction& pending = channels_[CommitterOf(channel)].reduction.reduction();
   std::vector<uint64_t> gained(config_.events);
-  rotation_->Derive(channel, InstantOf(channel), channels_[CommitterOf(channel)].reduction.reduction().counts, gained);
+  rotation_->Saturate(channel, pending.saturated);
+  rotation_->Derive(channel, InstantOf(channel), pending.counts, gained);
   if (channel != kDeviceChannel) channels_[channel].reduction.AddDerived(gained);
   if (private_slices_.Contains(channel)) return;
   for (size_t i = hypervisor_; i < channels_.size(); ++i) channels_[i].reduction.AddDerived(gained);
@@ -141,10 +153,21 @@ void Chip::ShowTurns() {
   rotation_->Show(kDeviceChannel, InstantOf(kDeviceChannel));
 }
 
+bool Chip::TakesTurns(BlockId block) const {
+  for (uint8_t slice = 0; slice < config_.slices; ++slice) {
+    const bool is_in = IsBoundTo(slice, block) || (block == 0 && !private_slices_.Contains(slice));
+    if (is_in && rotation_->sets(slice) > 1) return true;
+  }
+  return block == 0 && rotation_->sets(kDeviceChannel) > 1;
+}
+
+void Chip::ShowEndedSlots() {
+  if (rotation_) rotation_->ShowEnded();
+}
+
 mailbox::BlockRotation Chip::RotationOf(BlockId block) const {
   if (!rotation_) return {};
-  const mailbox::BlockHeader& header = memory_.header(block);
-  return rotation_->NumbersOf(block, header.generation, (header.flags & mailbox::kFlagOverflow) != 0);
+  return rotation_->NumbersOf(block, memory_.header(block).generation);
 }
 
 }  // namespace sideband::mcu

@@ -68,6 +68,8 @@ void Chip::AddUncommittedAndDerived(size_t channel, std::span<uint64_t> sums) co
 
 void Chip::AddLiveDerived(uint8_t channel, std::span<uint64_t> sums) const {
   if (!Turns(channel)) return;
+  // Of which event counts are missing is seen where they are reduced.
+  if ((UncommittedFlags(CommitterOf(channel)) & mailbox::kFlagOverflow) != 0) return;
   std::vector<uint64_t> pending(config_.events);
   AddUncommitted(CommitterOf(channel), pending);
   rotation_->Derive(channel, InstantOf(channel), pending, sums);

@@ -67,6 +67,9 @@ struct RotationSpec {
   // of a unit with a counter for each event. None: all slots are settings.fluctuating_slot long.
   std::optional<uint16_t> instructions;
   uint32_t dead_cycles = 0;  // at the start of a slot: enabled, not running; less than the shortest slot
+  // Cycles of the slots and intervals of plans that are asked for, at least; none: half of the shortest of `settings`.
+  // Each end of a slot is work for the chip, which a tenant could have it do.
+  std::optional<uint64_t> slots_min;
   // For tests and emulation: makes the order of turns a function of the inputs. A device draws its own at boot.
   std::optional<uint64_t> seed;
   bool operator==(const RotationSpec&) const = default;

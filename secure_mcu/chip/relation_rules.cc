@@ -42,7 +42,7 @@ absl::Status RelationRules::Check(const Relation& relation, const EventNamer& na
     SIDEBAND_RETURN_IF_ERROR(CheckEvent(event, name));
     SIDEBAND_RETURN_IF_ERROR(CheckAlike(relation.members.front(), event, name));
   }
-  return relation.kind == Relation::Kind::kCycles ? CheckEverywhere(relation.members.front(), name) : absl::OkStatus();
+  return relation.kind == Relation::Kind::kCycles ? CheckCycles(relation.members.front(), name) : absl::OkStatus();
 }
 
 absl::Status RelationRules::CheckForm(const Relation& relation, const EventNamer& name) const {
@@ -93,7 +93,13 @@ absl::Status RelationRules::CheckAlike(uint16_t first, uint16_t second, const Ev
   return absl::OkStatus();
 }
 
-absl::Status RelationRules::CheckEverywhere(uint16_t event, const EventNamer& name) const {
+absl::Status RelationRules::CheckCycles(uint16_t event, const EventNamer& name) const {
+  const Use& use = uses_[event];
+  if (*use.groups.begin() && *use.domains.begin() != 0) {
+    return Wrong(absl::StrCat("event ", name(event),
+                              " is gated, and of a clock of its own, whose cycles with the gate "
+                              "open are not counted"));
+  }
   const std::set<uint8_t>& channels = uses_[event].channels;
   if (channels.contains(kDeviceChannel) || channels.size() == slices_) return absl::OkStatus();
   return Wrong(absl::StrCat("event ", name(event), " is not counted on every slice, whose cycles all count"));

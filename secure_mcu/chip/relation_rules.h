@@ -29,7 +29,7 @@ class RelationRules {
   // INVALID_ARGUMENT for a relation whose events do not exist, are not ascending or repeated, or are of several clock
   // domains, scopes, gate groups or sets of slices; that has an event which is masked or counted prescaled, since
   // remainders are dropped; that has no member, or of kAtMost not one, or no times; and of kCycles for one that some
-  // slice does not count.
+  // slice does not count, or that is gated and not of the reference clock.
   absl::Status Check(const mailbox::Relation& relation, const EventNamer& name = EventNumber) const;
 
  private:
@@ -44,7 +44,7 @@ class RelationRules {
   absl::Status CheckForm(const mailbox::Relation& relation, const EventNamer& name) const;
   absl::Status CheckEvent(uint16_t event, const EventNamer& name) const;
   absl::Status CheckAlike(uint16_t first, uint16_t second, const EventNamer& name) const;
-  absl::Status CheckEverywhere(uint16_t event, const EventNamer& name) const;
+  absl::Status CheckCycles(uint16_t event, const EventNamer& name) const;
 
   uint32_t slices_;
   std::vector<Use> uses_;  // per event

@@ -36,15 +36,31 @@ RotationLife::RotationLife(std::shared_ptr<const RotationTable> table, RotationO
       all_(*table_),
       epoch_(*table_),
       needs_(table_->sets(), -1),
-      relations_(table_) {}
+      relations_(table_),
+      is_unbounded_(table_->events.size()) {}
 
 void RotationLife::BeginResidency() {
   policy_.BeginResidency();
+  rounds_ = 0;
   if (epoch_.enabled[0] == 0) is_within_ = true;
 }
 
 void RotationLife::Derive(const SlotLengths& lengths, std::span<uint64_t> counts, std::span<uint64_t> gained) const {
   relations_.Derive(set(), lengths, counts, gained);
+}
+
+void RotationLife::Saturate(uint16_t event) {
+  relations_.Saturate(event);
+  const auto& gates = table_->lines.running_events;
+  for (size_t i = 0; i < is_unbounded_.size(); ++i) {
+    const size_t line = table_->events[i].line;
+    // Of the cycles with its gate open, too, some are missing.
+    const bool is_of_gate = line > 0 && line <= gates.size() && gates[line - 1] == event;
+    // The event itself, or one that is derived from it: what it gained in this slot is not known, either.
+    const uint16_t other = table_->events[i].event;
+    const bool is_missing = other == event || (table_->IsCounted(set(), other) && !relations_.IsKnown(set(), other));
+    if (is_missing || is_of_gate) is_unbounded_[i] = true;
+  }
 }
 
 // --- Times ----------------------------------------------------------------------------------------------------------
@@ -59,18 +75,35 @@ void RotationLife::AddSlot(const SlotLengths& lengths, Times& times) const {
     ++times.slots[set][line];
     times.squares[set][line] += static_cast<double>(running) * static_cast<double>(running);
   }
-  ++times.turns[set];
+  if (lengths.enabled[0] > 0) ++times.turns[set];
+  if (relations_.broken() > 0) AddLost(lengths, times);
 }
 
-uint64_t RotationLife::RunningOf(const RotatedEvent& event, const Times& times, size_t line) const {
+void RotationLife::AddLost(const SlotLengths& lengths, Times& times) const {
+  for (const size_t i : table_->members[set()]) {
+    const RotatedEvent& event = table_->events[i];
+    if (relations_.IsKnown(set(), event.event)) continue;
+    Lost& lost = times.lost[i];
+    lost.running.resize(table_->lines.size());
+    for (size_t line = 0; line < lost.running.size(); ++line) lost.running[line] += lengths.running[line];
+    const uint64_t running = lengths.running[event.line];
+    if (running == 0) continue;
+    ++lost.slots;
+    lost.squares += static_cast<double>(running) * static_cast<double>(running);
+  }
+}
+
+uint64_t RotationLife::RunningOf(size_t i, const Times& times, size_t line) const {
   uint64_t running = 0;
   for (size_t set = 0; set < table_->sets(); ++set) {
-    if (event.IsIn(set)) running += times.running[set][line];
+    if (table_->events[i].IsIn(set)) running += times.running[set][line];
   }
-  return running;
+  const auto lost = times.lost.find(i);
+  return lost == times.lost.end() ? running : running - lost->second.running[line];
 }
 
-SlotTimes RotationLife::EpochOf(const RotatedEvent& event) const {
+SlotTimes RotationLife::EpochOf(size_t i) const {
+  const RotatedEvent& event = table_->events[i];
   SlotTimes times{.enabled = epoch_.enabled[event.line]};
   for (size_t set = 0; set < table_->sets(); ++set) {
     if (!event.IsIn(set)) continue;
@@ -78,32 +111,38 @@ SlotTimes RotationLife::EpochOf(const RotatedEvent& event) const {
     times.slots += epoch_.slots[set][event.line];
     times.squares += epoch_.squares[set][event.line];
   }
+  if (const auto lost = epoch_.lost.find(i); lost != epoch_.lost.end()) {
+    times.running -= lost->second.running[event.line];
+    times.slots -= lost->second.slots;
+    times.squares -= lost->second.squares;
+  }
   return times;
 }
 
-ClosedTimes RotationLife::ClosedOf(const RotatedEvent& event) const {
-  return {.running = RunningOf(event, all_, event.line) - RunningOf(event, epoch_, event.line)};
+ClosedTimes RotationLife::ClosedOf(size_t i) const {
+  const size_t line = table_->events[i].line;
+  return {.running = RunningOf(i, all_, line) - RunningOf(i, epoch_, line)};
 }
 
 // --- Slots ----------------------------------------------------------------------------------------------------------
 
-// The events that are not known in the slot. One whose relation is off has been enabled, and is as if it were not in
-// the set.
+// The events that are not known in the slot. One whose relation is off is as if it were not in the set.
 void RotationLife::BoundSlot(const SlotLengths& lengths, std::span<const uint64_t> counts,
                              std::vector<absl::int128>& saved) const {
   for (const size_t i : table_->related) {
     const RotatedEvent& event = table_->events[i];
     if (relations_.IsKnown(set(), event.event)) continue;
-    const auto left = static_cast<absl::int128>(relations_.Leave(set(), event.event, lengths, counts));
-    saved[i] -= left;
-    if (!event.IsIn(set())) saved[i] += static_cast<absl::int128>(relations_.MostOf(event.event, lengths));
+    saved[i] += static_cast<absl::int128>(relations_.MostOf(event.event, lengths));
+    saved[i] -= static_cast<absl::int128>(relations_.Leave(set(), event.event, lengths, counts));
   }
 }
 
 void RotationLife::CountSlot(const SlotLengths& lengths, std::span<const uint64_t> counts) {
   for (const size_t i : table_->members[set()]) {
     const RotatedEvent& event = table_->events[i];
-    estimates_[i].AddSlot(counts[event.event], lengths.running[event.line]);
+    // What was derived of a slot before its relation was found not to hold has been committed.
+    const bool is_known = relations_.IsKnown(set(), event.event);
+    estimates_[i].AddSlot(counts[event.event], is_known ? lengths.running[event.line] : 0);
   }
   AddSlot(lengths, all_);
   AddSlot(lengths, epoch_);
@@ -111,13 +150,25 @@ void RotationLife::CountSlot(const SlotLengths& lengths, std::span<const uint64_
 }
 
 void RotationLife::EndSlot(const SlotLengths& lengths, std::span<const uint64_t> counts, bool is_whole) {
-  if (lengths.enabled[0] == 0) return;
+  if (std::ranges::all_of(lengths.enabled, [](uint64_t cycles) { return cycles == 0; })) return relations_.BeginSlot();
   relations_.Check(set(), lengths, counts);
   BoundSlot(lengths, counts, saved_);
   CountSlot(lengths, counts);
-  policy_.EndSlot(lengths.enabled[0], SampleOf(lengths, counts));
-  if (is_whole && is_within_ && policy_.is_round_over() && HasTurns()) CloseEpoch();
+  relations_.BeginSlot();
+  // Of a residency within one cycle of the reference clock, other clocks' cycles are counted, but had no turn.
+  if (lengths.enabled[0] == 0) return;
+  policy_.EndSlot(lengths.own, SampleOf(lengths, counts));
+  if (is_whole && policy_.is_round_over()) EndRound();
   policy_.BeginSlot();
+}
+
+// Of a long residency an epoch that began before it is closed, too: the residencies before it are then a part of it
+// that may be less than balanced, but a small one.
+void RotationLife::EndRound() {
+  ++rounds_;
+  if ((!is_within_ && rounds_ < kTurnsMin) || !HasTurns()) return;
+  CloseEpoch();
+  is_within_ = true;
 }
 
 IndicatorSample RotationLife::SampleOf(const SlotLengths& lengths, std::span<const uint64_t> counts) const {
@@ -150,7 +201,7 @@ void RotationLife::Adapt() {
     const RotatedEvent& event = table_->events[i];
     const auto weight = table_->settings.weights.find(event.event);
     const double wanted = weight == table_->settings.weights.end() ? 1 : weight->second / kPerMille;
-    double spread = estimates_[i].SlotSpread(EpochOf(event));
+    double spread = estimates_[i].SlotSpread(EpochOf(i));
     spread = spread < kSpreadMin ? 0 : wanted * spread;
     for (size_t set = 0; set < needs.size(); ++set) needs[set] += event.IsIn(set) ? spread : 0;
   }
@@ -166,7 +217,7 @@ void RotationLife::Adapt() {
 void RotationLife::CloseEpoch() {
   Adapt();
   for (size_t i = 0; i < estimates_.size(); ++i) {
-    estimates_[i].Close(EpochOf(table_->events[i]), ClosedOf(table_->events[i]));
+    estimates_[i].Close(EpochOf(i), ClosedOf(i));
   }
   epoch_ = Times(*table_);
   ended_ = 0;
@@ -178,10 +229,10 @@ absl::uint128 RotationLife::UpperOf(size_t i, const Times& times, const absl::in
   const RotatedEvent& event = table_->events[i];
   absl::int128 unseen = -saved;
   for (const LineGain& gain : event.gains) {
-    const uint64_t cycles = times.enabled[gain.line] - RunningOf(event, times, gain.line);
+    const uint64_t cycles = times.enabled[gain.line] - RunningOf(i, times, gain.line);
     unseen += static_cast<absl::int128>(absl::uint128(gain.per_cycle) * cycles);
   }
-  const bool is_always = RunningOf(event, times, 0) == times.enabled[0];
+  const bool is_always = RunningOf(i, times, 0) == times.enabled[0];
   // Each residency drops a remainder of what was counted of it, and another of all.
   const uint64_t remainders = is_always ? 0 : event.accumulators * (policy_.residency() + 1);
   const absl::int128 rounded = (unseen + absl::int128(kGainScale - 1)) / absl::int128(kGainScale);
@@ -192,11 +243,12 @@ LeafNumbers::Event RotationLife::ShowEvent(size_t i, const Times& times, const a
                                            uint64_t open_count) const {
   const EventEstimate& estimate = estimates_[i];
   const uint64_t lower = estimate.counted() + open_count;
-  LeafNumbers::Event shown{.upper = Clamped(UpperOf(i, times, saved, lower))};
+  const uint64_t upper = is_unbounded_[i] ? mailbox::kUnknownNumber : Clamped(UpperOf(i, times, saved, lower));
+  LeafNumbers::Event shown{.upper = upper};
   shown.estimate = std::min(std::max(estimate.highest(), lower), shown.upper);
   // No variable within bounds has a variance above the square of half their distance.
   const double half = static_cast<double>(shown.upper - lower) / 2;
-  const double variance = estimate.Variance(EpochOf(table_->events[i]));
+  const double variance = estimate.Variance(EpochOf(i));
   shown.variance = static_cast<absl::uint128>(std::ceil(variance < 0 ? half * half : std::min(variance, half * half)));
   return shown;
 }

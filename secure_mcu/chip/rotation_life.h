@@ -5,20 +5,23 @@
 //   RotationLife life(table, order, {.sets = table->sets()});
 //   life.BeginResidency();
 //   Connect(life.set());
+//   life.Saturate(event);
 //   life.Derive(lengths, counts, add);             // of the open slot so far
 //   life.EndSlot(lengths, counts, /*is_whole=*/true);
 //   life.EndResidency();
 //   const LeafNumbers numbers = life.Show(open_lengths, open_counts);
 //
-// An epoch closes between two residencies, after a multiple of as many as there are sets, or, if it began within a
-// residency, between two rounds of it; in either case once each set has had 64 turns. There, and only there, the shares
-// of adaptive turns change: a set's need is the root of the mean of what it was and of Σ weight · SlotSpread of its
-// events in the epoch (event_estimate.h); of the first epoch it is the latter's.
+// An epoch closes between two residencies, after a multiple of as many as there are sets; or between two rounds of a
+// residency within which it began, or which alone has had 64 rounds of it; in either case once each set has had 64
+// turns. There, and only there, the shares of adaptive turns change: a set's need is the root of the mean of what it
+// was and of Σ weight · SlotSpread of its events in the epoch (event_estimate.h); of the first epoch it is the
+// latter's.
 #ifndef SIDEBAND_SECURE_MCU_CHIP_ROTATION_LIFE_H_
 #define SIDEBAND_SECURE_MCU_CHIP_ROTATION_LIFE_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -35,7 +38,7 @@ namespace sideband::mcu {
 // What is shown of a context on a slice. Each number is since its plan began, and none but the variance ever falls.
 struct LeafNumbers {
   struct Event {
-    uint64_t estimate = 0, upper = 0;
+    uint64_t estimate = 0, upper = 0;  // no upper bound: kUnknownNumber
     absl::uint128 variance = 0;
   };
   std::vector<uint64_t> enabled;  // per line that a block reports: all cycles, then per gate group
@@ -50,8 +53,8 @@ class RotationLife {
   RotationLife(std::shared_ptr<const RotationTable> table, RotationOrder order, TurnScope scope);
 
   const RotationTable& table() const { return *table_; }
-  // A relation did not hold: it is not used any more.
-  bool inconsistent() const { return relations_.inconsistent(); }
+  // As SlotRelations.
+  size_t broken() const { return relations_.broken(); }
 
   // Only within a residency: the set in turn, and the length of its slot in own cycles.
   size_t set() const { return policy_.set(); }
@@ -62,6 +65,8 @@ class RotationLife {
   // Adds to `counts`, which has the count of every event of the chip in the open slot's running cycles, what derived
   // events have gained since they were derived last, and to `gained` the same. All cycles of `lengths` are counted.
   void Derive(const SlotLengths& lengths, std::span<uint64_t> counts, std::span<uint64_t> gained) const;
+  // In the open slot's running cycles, counts of the event are missing: from now on it has no upper bound.
+  void Saturate(uint16_t event);
   // The open slot ends, and the next set's begins. A slot that a switch cuts short is not whole.
   void EndSlot(const SlotLengths& lengths, std::span<const uint64_t> counts, bool is_whole);
   // After EndSlot of its last slot.
@@ -71,13 +76,17 @@ class RotationLife {
   OwnPeriods Learn() const { return policy_.Learn(); }
 
   // Of the table's event i, in 2^-16: A, which what is shown is the running maximum of, cut to bounds.
-  absl::uint128 Sum(size_t i) const {
-    return estimates_[i].Sum(EpochOf(table_->events[i]), ClosedOf(table_->events[i]));
-  }
+  absl::uint128 Sum(size_t i) const { return estimates_[i].Sum(EpochOf(i), ClosedOf(i)); }
   // With an open slot, or with empty lengths.
   LeafNumbers Show(const SlotLengths& open, std::span<const uint64_t> counts) const;
 
  private:
+  // Of slots of an event's sets in which it was not known: the relation that derives it was off.
+  struct Lost {
+    std::vector<uint64_t> running;  // per line
+    uint64_t slots = 0;             // with a running cycle of the event's line
+    double squares = 0;
+  };
   // Cycles of all slots, or of an epoch's.
   struct Times {
     explicit Times(const RotationTable& table);
@@ -87,20 +96,24 @@ class RotationLife {
     std::vector<std::vector<uint64_t>> slots;    // of these with a running cycle
     std::vector<std::vector<double>> squares;    // of the slots' running cycles, added
     std::vector<uint64_t> turns;                 // per set, its slots
+    std::map<size_t, Lost> lost;                 // by the event
   };
   void AddSlot(const SlotLengths& lengths, Times& times) const;
-  uint64_t RunningOf(const RotatedEvent& event, const Times& times, size_t line) const;
-  SlotTimes EpochOf(const RotatedEvent& event) const;
-  ClosedTimes ClosedOf(const RotatedEvent& event) const;
+  void AddLost(const SlotLengths& lengths, Times& times) const;
+  // Of the table's event i.
+  uint64_t RunningOf(size_t i, const Times& times, size_t line) const;
+  SlotTimes EpochOf(size_t i) const;
+  ClosedTimes ClosedOf(size_t i) const;
 
   void CountSlot(const SlotLengths& lengths, std::span<const uint64_t> counts);
   void CheckRelations(const SlotLengths& lengths, std::span<const uint64_t> counts);
   void BoundSlot(const SlotLengths& lengths, std::span<const uint64_t> counts, std::vector<absl::int128>& saved) const;
   absl::uint128 UpperOf(size_t i, const Times& times, const absl::int128& saved, uint64_t counted) const;
   LeafNumbers::Event ShowEvent(size_t i, const Times& times, const absl::int128& saved, uint64_t open_count) const;
-  void Evaluate(size_t i) { estimates_[i].Evaluate(EpochOf(table_->events[i]), ClosedOf(table_->events[i])); }
+  void Evaluate(size_t i) { estimates_[i].Evaluate(EpochOf(i), ClosedOf(i)); }
   IndicatorSample SampleOf(const SlotLengths& lengths, std::span<const uint64_t> counts) const;
   bool HasTurns() const;
+  void EndRound();
   void CloseEpoch();
   void Adapt();
 
@@ -112,9 +125,11 @@ class RotationLife {
   Times all_, epoch_;
   uint64_t ended_ = 0;      // residencies since the last close
   bool is_within_ = false;  // the open epoch is within this residency
+  uint64_t rounds_ = 0;     // of this residency, that are over
   // Per set, of the closed epochs: a mean in which each weighs as much as all before it.
   std::vector<double> needs_;  // negative: no closed epoch
   SlotRelations relations_;
+  std::vector<bool> is_unbounded_;  // per event of the table
 };
 
 }  // namespace sideband::mcu

@@ -14,6 +14,17 @@ void AddDifferences(std::span<const uint64_t> before, std::span<const uint64_t> 
   for (size_t i = 0; i < now.size(); ++i) sums[i] += now[i] - (i < before.size() ? before[i] : 0);
 }
 
+// Per line, of the plan's set that ran least of those that ran: each event of these ran as long.
+std::vector<uint64_t> LeastRunning(const mailbox::RotationPart& part) {
+  const size_t lines = part.enabled.size();
+  std::vector<uint64_t> least(lines);
+  for (size_t i = 0; i < part.running.size(); ++i) {
+    uint64_t& of_line = least[i % lines];
+    if (part.running[i] > 0) of_line = of_line == 0 ? part.running[i] : std::min(of_line, part.running[i]);
+  }
+  return least;
+}
+
 uint64_t AddBound(uint64_t before, uint64_t now, uint64_t sum) {
   const bool is_bounded = now != mailbox::kUnknownNumber && sum != mailbox::kUnknownNumber;
   return is_bounded ? sum + (now - before) : mailbox::kUnknownNumber;
@@ -48,21 +59,22 @@ void RotationNumbers::Forget(uint16_t plan) {
   for (auto& [block, row] : rows_) {
     const auto part = row.parts.extract(plan);
     if (part.empty()) continue;
-    mailbox::RotationPart& forgotten = row.parts[kForgottenPlan];
-    forgotten.plan = kForgottenPlan;
+    mailbox::RotationPart& forgotten = row.parts[mailbox::kForgottenPlan];
+    forgotten.plan = mailbox::kForgottenPlan;
     AddDifferences({}, part.mapped().enabled, forgotten.enabled);
+    AddDifferences({}, LeastRunning(part.mapped()), forgotten.running);
   }
 }
 
-mailbox::BlockRotation RotationNumbers::Of(BlockId block, uint32_t generation, bool is_saturated) const {
+mailbox::BlockRotation RotationNumbers::Of(BlockId block, uint32_t generation) const {
   mailbox::BlockRotation numbers;
   const auto row = rows_.find(block);
   if (row == rows_.end() || row->second.generation != generation) return numbers;
   for (const auto& [plan, part] : row->second.parts) numbers.parts.push_back(part);
   for (const LeafNumbers::Event& event : row->second.events) {
-    const bool is_bounded = !is_saturated && event.upper != mailbox::kUnknownNumber;
+    const bool is_bounded = event.upper != mailbox::kUnknownNumber;
     numbers.events.push_back({.estimate = event.estimate,
-                              .upper = is_bounded ? event.upper : mailbox::kUnknownNumber,
+                              .upper = event.upper,
                               .deviation = is_bounded ? DeviationOf(event.variance) : mailbox::kUnknownNumber});
   }
   return numbers;

@@ -4,7 +4,7 @@
 // that are gone included (counter-rotation.md, "Numbers").
 //   RotationNumbers numbers(/*events=*/40);
 //   numbers.Add(block, generation, plan, before, now, indices);      // what is shown of a context, before and now
-//   const mailbox::BlockRotation row = numbers.Of(block, generation, /*is_saturated=*/false);
+//   const mailbox::BlockRotation row = numbers.Of(block, generation);
 #ifndef SIDEBAND_SECURE_MCU_CHIP_ROTATION_NUMBERS_H_
 #define SIDEBAND_SECURE_MCU_CHIP_ROTATION_NUMBERS_H_
 
@@ -20,9 +20,6 @@
 
 namespace sideband::mcu {
 
-// A part of it has the enabled cycles of plans that are not known any more.
-inline constexpr uint16_t kForgottenPlan = 0xFFFF;
-
 // Not thread-safe.
 class RotationNumbers {
  public:
@@ -33,10 +30,10 @@ class RotationNumbers {
   // another generation of the block begin at 0.
   void Add(BlockId block, uint32_t generation, uint16_t plan, const LeafNumbers& before, const LeafNumbers& now,
            std::span<const size_t> indices);
-  // The plan's cycles are enabled ones of kForgottenPlan from now on. No context is under it.
+  // The plan's cycles are of mailbox::kForgottenPlan from now on. No context is under it.
   void Forget(uint16_t plan);
-  // Of a block that has none yet, without parts. A saturated counter has no bound.
-  mailbox::BlockRotation Of(BlockId block, uint32_t generation, bool is_saturated) const;
+  // Of a block that has none yet, without parts. An event that has no bound in one of the contexts has none.
+  mailbox::BlockRotation Of(BlockId block, uint32_t generation) const;
 
  private:
   struct Row {

@@ -217,11 +217,6 @@ absl::StatusOr<CounterPlan> PlanCounters(const PipelineConfig& config, const Pla
   return plan;
 }
 
-size_t Passes(size_t sets, size_t sets_per_pass) {
-  if (sets_per_pass == 0 || sets_per_pass >= sets) return 1;
-  return 1 + (sets - 1 + sets_per_pass - 1) / sets_per_pass;
-}
-
 mailbox::Counting CountingOf(const CounterPlan& plan, size_t event) {
   if (plan.IsDerived(event)) return mailbox::Counting::kDerived;
   const bool is_in_some = std::ranges::any_of(plan.sets, [&](const EventSet& set) { return Includes(set, event); });

@@ -57,9 +57,7 @@ struct CounterPlan {
 absl::StatusOr<CounterPlan> PlanCounters(const PipelineConfig& config, const PlanWishes& wishes,
                                          const EventNamer& name = EventNumber);
 
-// The runs of profile two-set in which every set is counted: the first run has set 0, each other one the next
-// `sets_per_pass` (0: one run has all).
-size_t Passes(size_t sets, size_t sets_per_pass);
+using mailbox::Passes;
 
 // kFixed also for what is in no set.
 mailbox::Counting CountingOf(const CounterPlan& plan, size_t event);

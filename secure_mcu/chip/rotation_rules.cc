@@ -18,6 +18,13 @@ absl::Status CheckRange(absl::string_view field, uint64_t value, uint64_t low, u
   return absl::InvalidArgumentError(absl::StrCat(field, " is ", value, ", must be from ", low, " to ", high));
 }
 
+// An interval ends with a slot, and is one itself in a first run.
+absl::Status CheckTimes(const mailbox::RotationSettings& settings, uint64_t low) {
+  SIDEBAND_RETURN_IF_ERROR(CheckRange("stable slot (cycles)", settings.stable_slot, low, kSlotCyclesMax));
+  SIDEBAND_RETURN_IF_ERROR(CheckRange("fluctuating slot (cycles)", settings.fluctuating_slot, low, kSlotCyclesMax));
+  return CheckRange("interval (cycles)", settings.interval, low, kSlotCyclesMax);
+}
+
 // Of a unit that is not switched, unmasked.
 mailbox::EventSet EventsOfOthers(const PipelineConfig& config) {
   mailbox::EventSet events = mailbox::EmptySet(config.events);
@@ -42,23 +49,6 @@ absl::Status CheckNotMixed(const PipelineConfig& config, const CounterNeeds& nee
   return absl::OkStatus();
 }
 
-absl::Status CheckFixed(const PipelineConfig& config, const CounterNeeds& needs, const EventNamer& name) {
-  const mailbox::EventSet& fixed = config.rotation->fixed;
-  for (size_t event = 0; event < fixed.size() * mailbox::kEventSetWord; ++event) {
-    if (!mailbox::Includes(fixed, event) || needs.Has(event)) continue;
-    if (event >= config.events) return absl::InvalidArgumentError(absl::StrCat("no event ", event, " to be fixed"));
-    return absl::InvalidArgumentError(
-        absl::StrCat("event ", name(event), " cannot be fixed: no unit with more events than counters has it"));
-  }
-  for (const auto& [kind, counters] : needs.Of(fixed)) {
-    const SwitchedKind& unit = needs.kinds()[kind];
-    if (counters < unit.counters) continue;
-    return absl::InvalidArgumentError(absl::StrCat("the fixed events of unit ", unit.name, " need ", counters,
-                                                   " counters, it has ", unit.counters, ": one at least must be left"));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 uint64_t ShortestSlot(const PipelineConfig& config) {
@@ -71,19 +61,38 @@ uint64_t ShortestSlot(const PipelineConfig& config) {
   return std::max<uint64_t>(1, kSlotPeriodsMin * period);
 }
 
+absl::Status CheckRequestedSettings(const mailbox::RotationSettings& settings, const PipelineConfig& config) {
+  const mailbox::RotationSettings& own = config.rotation->settings;
+  const uint64_t half = std::min({own.stable_slot, own.fluctuating_slot, own.interval}) / 2;
+  SIDEBAND_RETURN_IF_ERROR(CheckSettings(settings, config));
+  return CheckTimes(settings, config.rotation->slots_min.value_or(half));
+}
+
 absl::Status CheckSettings(const mailbox::RotationSettings& settings, const PipelineConfig& config) {
   const uint64_t dead = config.rotation ? config.rotation->dead_cycles : 0;
-  const uint64_t low = std::max(ShortestSlot(config), dead + 1);
-  SIDEBAND_RETURN_IF_ERROR(CheckRange("stable slot (cycles)", settings.stable_slot, low, kSlotCyclesMax));
-  SIDEBAND_RETURN_IF_ERROR(CheckRange("fluctuating slot (cycles)", settings.fluctuating_slot, low, kSlotCyclesMax));
-  // A first run's slots are intervals.
-  const bool is_two_set = settings.profile == mailbox::RotationProfile::kTwoSet;
-  if (is_two_set) SIDEBAND_RETURN_IF_ERROR(CheckRange("interval (cycles)", settings.interval, low, kSlotCyclesMax));
-  if (settings.interval == 0) return absl::InvalidArgumentError("interval is 0, must be at least 1");
-  if (settings.step == 0) return absl::InvalidArgumentError("step is 0, must be at least 1");
+  SIDEBAND_RETURN_IF_ERROR(CheckTimes(settings, std::max(ShortestSlot(config), dead + 1)));
+  SIDEBAND_RETURN_IF_ERROR(CheckRange("step", settings.step, 1, mailbox::kRotationStepMax));
   SIDEBAND_RETURN_IF_ERROR(CheckRange("threshold per mille", settings.threshold_per_mille, 0, kThresholdMax));
   for (const auto& [event, weight] : settings.weights) {
     SIDEBAND_RETURN_IF_ERROR(CheckRange("event with a weight", event, 0, config.events - 1));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckFixed(const PipelineConfig& config, const EventNamer& name) {
+  const CounterNeeds needs(config);
+  const mailbox::EventSet& fixed = config.rotation->fixed;
+  for (size_t event = 0; event < fixed.size() * mailbox::kEventSetWord; ++event) {
+    if (!mailbox::Includes(fixed, event) || needs.Has(event)) continue;
+    if (event >= config.events) return absl::InvalidArgumentError(absl::StrCat("no event ", event, " to be fixed"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("event ", name(event), " cannot be fixed: no unit with more events than counters has it"));
+  }
+  for (const auto& [kind, counters] : needs.Of(fixed)) {
+    const SwitchedKind& unit = needs.kinds()[kind];
+    if (counters < unit.counters) continue;
+    return absl::InvalidArgumentError(absl::StrCat("the fixed events of unit ", unit.name, " need ", counters,
+                                                   " counters, it has ", unit.counters, ": one at least must be left"));
   }
   return absl::OkStatus();
 }
@@ -105,7 +114,7 @@ absl::Status CheckRotation(const PipelineConfig& config, const EventNamer& name)
   }
   const CounterNeeds needs(config);
   SIDEBAND_RETURN_IF_ERROR(CheckNotMixed(config, needs, name));
-  SIDEBAND_RETURN_IF_ERROR(CheckFixed(config, needs, name));
+  SIDEBAND_RETURN_IF_ERROR(CheckFixed(config, name));
   SIDEBAND_RETURN_IF_ERROR(CheckInstructions(config, needs, name));
   return CheckSettings(config.rotation->settings, config);
 }

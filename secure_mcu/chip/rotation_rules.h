@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the rotation of a chip must satisfy beside its units; part of Validate (pipeline_config.h).
-//   SIDEBAND_RETURN_IF_ERROR(CheckSettings(settings, config));    // of a plan that is asked for
-//   SIDEBAND_RETURN_IF_ERROR(CheckRotation(config));              // of what the chip boots with
+//   SIDEBAND_RETURN_IF_ERROR(CheckRequestedSettings(settings, config));    // of a plan that is asked for
+//   SIDEBAND_RETURN_IF_ERROR(CheckRotation(config));                       // of what the chip boots with
 #ifndef SIDEBAND_SECURE_MCU_CHIP_ROTATION_RULES_H_
 #define SIDEBAND_SECURE_MCU_CHIP_ROTATION_RULES_H_
 
@@ -23,10 +23,16 @@ inline constexpr uint64_t kSlotCyclesMax = 1'000'000'000'000;
 // clock.
 uint64_t ShortestSlot(const PipelineConfig& config);
 
-// INVALID_ARGUMENT names the time or number that is out of range: slots shorter than ShortestSlot or than
-// rotation.dead_cycles + 1, or longer than kSlotCyclesMax, no interval or step, an interval of profile `two-set` that
-// is no slot, a threshold above 1000, and weights of events that the chip does not have.
+// INVALID_ARGUMENT names the time or number that is out of range: slots and intervals shorter than ShortestSlot or than
+// rotation.dead_cycles + 1, or longer than kSlotCyclesMax, no step or more than mailbox::kRotationStepMax, a threshold
+// above 1000, and weights of events that the chip does not have.
 absl::Status CheckSettings(const mailbox::RotationSettings& settings, const PipelineConfig& config);
+// The same, and of slots and intervals shorter than rotation.slots_min. `config` has a rotation.
+absl::Status CheckRequestedSettings(const mailbox::RotationSettings& settings, const PipelineConfig& config);
+
+// Part of CheckRotation, of a configuration with a rotation: INVALID_ARGUMENT for fixed events that are not of switched
+// units, and for those that leave no counter of a unit.
+absl::Status CheckFixed(const PipelineConfig& config, const EventNamer& name = EventNumber);
 
 // OK without config.rotation. INVALID_ARGUMENT for the above, for selections beside a rotation, for an event with
 // inputs of both switched units and others, for fixed events that are not of switched units, for those that leave no

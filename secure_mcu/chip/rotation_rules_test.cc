@@ -15,15 +15,16 @@ using mailbox::Relation;
 using ::testing::HasSubstr;
 
 // Events 0 to 7 on 4 counters, 8 and 9 in another clock domain, 10 in a gate group, 11 masked, 12 prescaled, 13 of the
-// device, 14 and 15 only on slice 0, 16 nowhere.
+// device, 14 and 15 only on slice 0, 16 in a gate group and another clock domain, 17 nowhere.
 PipelineConfig Chip() {
-  PipelineConfig config{.slices = 2, .events = 17, .ccus = {}, .gate_groups = {GateGroup()}};
+  PipelineConfig config{.slices = 2, .events = 18, .ccus = {}, .gate_groups = {GateGroup()}};
   for (uint8_t slice = 0; slice < 2; ++slice) {
     CcuSpec ccu{.name = "ccu", .channel = slice, .ulcs = {}};
     UlcSpec core{.name = "core", .inputs = {}, .counters = 4};
     for (uint16_t event = 0; event < 8; ++event) core.inputs.push_back({.wire = event, .meaning = {event, 0}});
     UlcSpec other{.name = "other", .domain = 1, .inputs = {}};
     for (uint16_t event = 8; event < 10; ++event) other.inputs.push_back({.wire = event, .meaning = {event, 0}});
+    other.inputs.push_back({.wire = 16, .meaning = {16, 0}, .group = 0});
     UlcSpec odd{.name = "odd", .inputs = {}};
     odd.inputs.push_back({.wire = 10, .meaning = {10, 0}, .group = 0});
     odd.inputs.push_back({.wire = 11, .meaning = {11, 0}, .masked = true});
@@ -69,8 +70,8 @@ TEST(RelationRulesTest, AcceptsWhatFollowsExactly) {
 
 TEST(RelationRulesTest, RefusesTheForm) {
   EXPECT_EQ(Refused({.members = {}}), "relation 1: it has no events");
-  EXPECT_EQ(Refused({.members = {1, 17}}), "relation 1: event 17 is not of this chip");
-  EXPECT_EQ(Refused(Sum(17, {1})), "relation 1: event 17 is not of this chip");
+  EXPECT_EQ(Refused({.members = {1, 18}}), "relation 1: event 18 is not of this chip");
+  EXPECT_EQ(Refused(Sum(18, {1})), "relation 1: event 18 is not of this chip");
   EXPECT_EQ(Refused({.members = {1, 1}}), "relation 1: event 1 is named twice");
   EXPECT_EQ(Refused({.members = {2, 1}}), "relation 1: its events are not in ascending order");
   EXPECT_EQ(Refused(Sum(1, {0, 1})), "relation 1: event 1 is named twice");
@@ -86,9 +87,12 @@ TEST(RelationRulesTest, RefusesWhatDoesNotFollow) {
   EXPECT_EQ(Refused(Sum(0, {14})), "relation 1: events 14 and 0 are of different slices");
   EXPECT_EQ(Refused({.members = {14, 15}}),
             "relation 1: event 14 is not counted on every slice, whose cycles all count");
+  EXPECT_EQ(
+      Refused({.members = {16}}),
+      "relation 1: event 16 is gated, and of a clock of its own, whose cycles with the gate open are not counted");
   EXPECT_EQ(Refused(Sum(0, {11})), "relation 1: event 11 is masked");
   EXPECT_THAT(Refused(Sum(0, {12})), HasSubstr("relation 1: event 12 is counted prescaled"));
-  EXPECT_EQ(Refused(Sum(0, {16})), "relation 1: event 16 is counted by no unit");
+  EXPECT_EQ(Refused(Sum(0, {17})), "relation 1: event 17 is counted by no unit");
 }
 
 TEST(RelationRulesTest, RefusesTooMany) {
@@ -105,7 +109,7 @@ TEST(RotationRulesTest, NeedsRotationForMoreEventsThanCounters) {
   config.rotation.reset();
   EXPECT_THAT(Refused(config), HasSubstr("core: number of counters is 8"));
   config = Chip();
-  config.ccus.back().ulcs[0].inputs.push_back({.wire = 1, .meaning = {16, 0}});
+  config.ccus.back().ulcs[0].inputs.push_back({.wire = 1, .meaning = {17, 0}});
   config.ccus.back().ulcs[0].counters = 1;
   EXPECT_EQ(Validate(config), absl::OkStatus()) << "units of the device's scope too";
 }
@@ -128,19 +132,42 @@ TEST(RotationRulesTest, ChecksTimes) {
   EXPECT_EQ(Refused(config), "fluctuating slot (cycles) is 100000, must be from 100001 to 1000000000000");
 }
 
+TEST(RotationRulesTest, ChecksWhatIsAskedFor) {
+  PipelineConfig config = Chip();
+  mailbox::RotationSettings& own = config.rotation->settings;
+  own.stable_slot = own.fluctuating_slot = 20'000, own.interval = 12'000;
+  mailbox::RotationSettings asked = own;
+  const auto low = [&] {
+    uint64_t least = 20'000;
+    while (asked.stable_slot = asked.interval = least - 1, CheckRequestedSettings(asked, config).ok()) --least;
+    return least;
+  };
+  EXPECT_EQ(low(), 6'000) << "half of the shortest";
+  config.rotation->slots_min = 10'000;
+  EXPECT_EQ(low(), 10'000);
+  config.rotation->slots_min = 1;
+  EXPECT_EQ(low(), ShortestSlot(config));
+  EXPECT_EQ(CheckRequestedSettings(asked, config).message(),
+            "stable slot (cycles) is 4087, must be from 4088 to 1000000000000");
+}
+
 TEST(RotationRulesTest, ChecksTheClassifier) {
   PipelineConfig config = Chip();
   config.rotation->settings.interval = 0;
-  EXPECT_THAT(Refused(config), HasSubstr("interval is 0"));
+  EXPECT_EQ(Refused(config), "interval (cycles) is 0, must be from 4088 to 1000000000000");
+  config.rotation->settings.interval = kSlotCyclesMax + 1;
+  EXPECT_THAT(Refused(config), HasSubstr("interval (cycles) is 1000000000001"));
   config = Chip();
   config.rotation->settings.step = 0;
-  EXPECT_THAT(Refused(config), HasSubstr("step is 0"));
+  EXPECT_EQ(Refused(config), "step is 0, must be from 1 to 1000");
+  config.rotation->settings.step = 1001;
+  EXPECT_EQ(Refused(config), "step is 1001, must be from 1 to 1000");
   config = Chip();
   config.rotation->settings.threshold_per_mille = 1001;
   EXPECT_THAT(Refused(config), HasSubstr("threshold per mille is 1001"));
   config = Chip();
-  config.rotation->settings.weights[17] = 1;
-  EXPECT_THAT(Refused(config), HasSubstr("event with a weight is 17"));
+  config.rotation->settings.weights[18] = 1;
+  EXPECT_THAT(Refused(config), HasSubstr("event with a weight is 18"));
 }
 
 TEST(RotationRulesTest, ChecksFixedEvents) {

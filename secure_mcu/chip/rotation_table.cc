@@ -48,6 +48,33 @@ uint64_t BitsOf(const std::vector<size_t>& sets) {
   return bits;
 }
 
+// The events of a relation are of one scope.
+bool IsOfScope(const mailbox::Relation& relation, const std::vector<bool>& of_device, uint8_t channel) {
+  return of_device[relation.members.front()] == (channel == kDeviceChannel);
+}
+
+std::vector<mailbox::Relation> RelationsOf(const PipelineConfig& config, uint8_t channel) {
+  std::vector<mailbox::Relation> relations = config.relations;
+  const std::vector<bool> of_device = DeviceEvents(config);
+  std::erase_if(relations, [&](const auto& relation) { return !IsOfScope(relation, of_device, channel); });
+  return relations;
+}
+
+// Without what other channels derive; indices of relations are among RelationsOf.
+CounterPlan PlanOf(CounterPlan plan, const PipelineConfig& config, uint8_t channel) {
+  const std::vector<bool> of_device = DeviceEvents(config);
+  std::vector<DerivedEvent> derived;
+  for (const DerivedEvent& each : plan.derived) {
+    if (of_device[each.event] != (channel == kDeviceChannel)) continue;
+    const auto first = config.relations.begin();
+    const auto before = std::count_if(first, first + static_cast<std::ptrdiff_t>(each.relation),
+                                      [&](const auto& r) { return IsOfScope(r, of_device, channel); });
+    derived.push_back({each.event, static_cast<size_t>(before)});
+  }
+  plan.derived = std::move(derived);
+  return plan;
+}
+
 bool IsRelated(uint16_t event, const std::vector<mailbox::Relation>& relations) {
   return std::ranges::any_of(relations, [event](const mailbox::Relation& relation) {
     const bool is_whole = relation.kind != mailbox::Relation::Kind::kCycles && relation.whole == event;
@@ -77,6 +104,18 @@ std::vector<uint16_t> TurningEvents(const PipelineConfig& config) {
   return events;
 }
 
+uint64_t GroupsInTurns(const PipelineConfig& config, const CounterPlan& plan) {
+  const std::vector<uint16_t> turning = TurningEvents(config);
+  uint64_t groups = 0;
+  ForEachInput(config, [&](const CcuSpec&, const UlcSpec&, const CounterInput& input) {
+    if (!input.group || !std::ranges::binary_search(turning, input.meaning.event)) return;
+    const bool is_always = std::ranges::all_of(
+        plan.sets, [&](const mailbox::EventSet& set) { return mailbox::Includes(set, input.meaning.event); });
+    if (!is_always) groups |= uint64_t{1} << *input.group;
+  });
+  return groups;
+}
+
 RotationLines::RotationLines(const PipelineConfig& config) : running_events(config.gate_groups.size()) {
   ForEachInput(config, [&](const CcuSpec&, const UlcSpec& ulc, const CounterInput& input) {
     domains = std::max(domains, ulc.domain + 1);
@@ -87,13 +126,13 @@ RotationLines::RotationLines(const PipelineConfig& config) : running_events(conf
 RotationTable::RotationTable(const PipelineConfig& config, const RotationLines& all_lines, uint8_t channel,
                              const TurnPlan& turn_plan)
     : number(turn_plan.number),
-      plan(turn_plan.counters),
+      plan(PlanOf(turn_plan.counters, config, channel)),
       settings(turn_plan.settings),
       lines(all_lines),
       members(plan.sets.size()),
       turns(config.events),
       gains(config.events),
-      relations(config.relations) {
+      relations(RelationsOf(config, channel)) {
   const std::vector<bool> of_device = DeviceEvents(config);
   const auto& told = config.rotation->instructions;
   if (told && of_device[*told] == (channel == kDeviceChannel)) instructions = told;

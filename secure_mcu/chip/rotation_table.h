@@ -70,7 +70,7 @@ struct RotationTable {
   size_t sets() const { return plan.sets.size(); }
 
   const uint16_t number;
-  const CounterPlan plan;
+  const CounterPlan plan;  // derived are those of the channel's scope, by `relations`
   const mailbox::RotationSettings settings;
   // What a context's periods are told by; none: the chip names none, or not of the channel's scope.
   std::optional<uint16_t> instructions;
@@ -80,7 +80,8 @@ struct RotationTable {
   std::vector<size_t> related;               // into events: those of relations
   std::vector<bool> turns;                   // per event of the chip
   std::vector<LineGain> gains;               // per event of the chip: those of relations have one clock
-  std::vector<mailbox::Relation> relations;  // the chip's, in its order
+  // The chip's of the channel's scope, in its order: what other channels count is not known here.
+  std::vector<mailbox::Relation> relations;
 
  private:
   void AddInput(const UlcSpec& ulc, const CounterInput& input);
@@ -88,6 +89,8 @@ struct RotationTable {
 
 // The events of a chip that turn in its plans, ascending: those of switched units that are not fixed.
 std::vector<uint16_t> TurningEvents(const PipelineConfig& config);
+// Bit g: events of gate group g take turns in the plan, rather than being in all of its sets.
+uint64_t GroupsInTurns(const PipelineConfig& config, const CounterPlan& plan);
 // Whether an event is of device-scope units.
 std::vector<bool> DeviceEvents(const PipelineConfig& config);
 

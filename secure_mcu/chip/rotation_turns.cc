@@ -9,8 +9,10 @@
 namespace sideband::mcu {
 namespace {
 
-// The numbers after them are of plans that are added, whether or not device-scope events turn.
-constexpr uint16_t kOwnPlan = 0, kDevicePlan = 1;
+using mailbox::kOwnPlan;
+
+// The numbers after both are of plans that are added, whether or not device-scope events turn.
+constexpr uint16_t kDevicePlan = 1;
 
 mailbox::EventSet ConnectedIn(const CounterPlan& plan, size_t set, size_t events) {
   mailbox::EventSet connected = mailbox::EmptySet(events);
@@ -26,6 +28,14 @@ std::vector<size_t> IndicesOf(const RotationTable& table, const std::vector<uint
     indices.push_back(std::ranges::lower_bound(events, event.event) - events.begin());
   }
   return indices;
+}
+
+// What a relation leaves an open slot can fall while it ceases to hold.
+void KeepHighest(const LeafNumbers& before, LeafNumbers& now) {
+  for (size_t i = 0; i < before.events.size(); ++i) {
+    now.events[i].estimate = std::max(now.events[i].estimate, before.events[i].estimate);
+    now.events[i].upper = std::max(now.events[i].upper, before.events[i].upper);
+  }
 }
 
 }  // namespace
@@ -66,30 +76,28 @@ void RotationTurns::AddPlan(TurnPlan plan, size_t first_row) {
 }
 
 absl::StatusOr<uint16_t> RotationTurns::Add(CounterPlan plan, const mailbox::RotationSettings& settings) {
+  if (next_number_ == mailbox::kForgottenPlan) {
+    return absl::ResourceExhaustedError("every number of a plan has been used since the device booted");
+  }
   GiveUpUnused();
   // A block has parts of these, and one of forgotten plans.
   const bool is_full = plans_.size() + 1 == mailbox::kPlansMax;
-  if (is_full && !ForgetOne()) return absl::ResourceExhaustedError("no more plans");
+  const bool can_forget = std::ranges::any_of(first_rows_, [](const auto& row) { return !row.has_value(); });
+  if (is_full && !can_forget) return absl::ResourceExhaustedError("no more plans");
   const auto first_row = rows_.Take(plan.sets.size());
   if (!first_row) {
     return absl::ResourceExhaustedError(
         absl::StrCat("the plan has ", plan.sets.size(), " counter sets, and ", rows_.free(), " are free"));
   }
+  if (is_full) ForgetOne();
+  while (KnownSets() + plan.sets.size() > mailbox::kRotationSetsMax) ForgetOne();
   const uint16_t number = next_number_++;
   AddPlan({.number = number, .counters = std::move(plan), .settings = settings}, *first_row);
   return number;
 }
 
 uint64_t RotationTurns::GroupsInTurns(uint16_t number) const {
-  const auto plan = std::ranges::find(plans_, number, &TurnPlan::number) - plans_.begin();
-  uint64_t groups = 0;
-  for (const auto& table : tables_[plan]) {
-    for (const RotatedEvent& event : table->events) {
-      const bool is_always = event.sets == ~uint64_t{0} >> (64 - table->sets());
-      if (event.line > 0 && !is_always) groups |= uint64_t{1} << (event.line - 1);
-    }
-  }
-  return groups;
+  return mcu::GroupsInTurns(config_, std::ranges::find(plans_, number, &TurnPlan::number)->counters);
 }
 
 bool RotationTurns::IsInForce(uint16_t number) const {
@@ -115,16 +123,21 @@ void RotationTurns::GiveUpUnused() {
   }
 }
 
+// What is told of plans has at most kRotationSetsMax. Without those that are given up it has: the others have rows.
+size_t RotationTurns::KnownSets() const {
+  size_t sets = 0;
+  for (const TurnPlan& plan : plans_) sets += plan.of_device ? 0 : plan.counters.sets.size();
+  return sets;
+}
+
 // Of rows with its cycles, it stays known that they were enabled.
-bool RotationTurns::ForgetOne() {
+void RotationTurns::ForgetOne() {
   const auto given_up = std::ranges::find_if(first_rows_, [](const auto& row) { return !row.has_value(); });
-  if (given_up == first_rows_.end()) return false;
   const auto plan = given_up - first_rows_.begin();
   numbers_.Forget(plans_[plan].number);
   plans_.erase(plans_.begin() + plan);
   tables_.erase(tables_.begin() + plan);
   first_rows_.erase(given_up);
-  return true;
 }
 
 uint16_t RotationTurns::chosen(BlockId block) const {
@@ -152,21 +165,25 @@ absl::Status RotationTurns::ChoosePass(BlockId block, uint32_t pass) {
   return absl::OkStatus();
 }
 
-// A context that ran under another plan begins anew: what it had stays in its numbers.
+// A context that ran under another plan begins anew, in an order of its own: what it had stays in its numbers.
 RotationTurns::Life& RotationTurns::FindLife(uint8_t channel, const RotationLeaf& leaf) {
   const uint16_t number = PlanOf(channel, leaf);
   const std::pair key(leaf.block, channel);
   const auto found = lives_.find(key);
-  const bool is_same = found != lives_.end() && found->second.generation == leaf.generation &&
-                       found->second.is_confidential == leaf.is_confidential &&
-                       found->second.life.table().number == number;
+  const bool is_known = found != lives_.end() && found->second.generation == leaf.generation;
+  const bool is_same =
+      is_known && found->second.is_confidential == leaf.is_confidential && found->second.life.table().number == number;
   if (is_same) return found->second;
   if (found != lives_.end()) passes_.Keep(leaf.block, channel, found->second.generation, found->second.life.Learn());
   const size_t plan = std::ranges::find(plans_, number, &TurnPlan::number) - plans_.begin();
   const auto& table = tables_[plan][&TurnOf(channel) - turns_.data()];
   TurnScope scope = ScopeOf(channel, leaf, *table);
-  RotationOrder order(seed_, leaf.identity, scope.sets);
+  RotationIdentity identity = leaf.identity;
+  identity.life = is_known ? found->second.number + 1 : 0;
+  identity.channel = channel;
+  RotationOrder order(seed_, identity, scope.sets);
   Life life{.generation = leaf.generation,
+            .number = identity.life,
             .is_confidential = leaf.is_confidential,
             .first_row = *first_rows_[plan],
             .life = RotationLife(table, std::move(order), std::move(scope)),
@@ -200,6 +217,11 @@ uint8_t RotationTurns::select(uint8_t channel) const {
   return static_cast<uint8_t>(kTurnSelectFirst + turn.life->first_row + turn.life->life.set());
 }
 
+size_t RotationTurns::sets(uint8_t channel) const {
+  const Turn& turn = TurnOf(channel);
+  return turn.life == nullptr ? 0 : turn.life->life.table().sets();
+}
+
 uint64_t RotationTurns::PhaseEnd(const Turn& turn) const {
   const uint64_t slot = turn.life->life.slot_cycles();
   // What is left of a turn that a residency's end cut can be less.
@@ -224,13 +246,31 @@ uint64_t RotationTurns::NextEnd() const {
 void RotationTurns::AddCounts(uint8_t channel, std::span<const uint64_t> counts) {
   Turn& turn = TurnOf(channel);
   if (turn.life == nullptr) return;
-  for (size_t event = 0; event < counts.size(); ++event) turn.counts[event] += counts[event];
+  AddOwn(channel, counts, turn.counts);
+}
+
+// The device's channel commits what slices count, too.
+void RotationTurns::AddOwn(uint8_t channel, std::span<const uint64_t> counts, std::vector<uint64_t>& sums) const {
+  for (size_t event = 0; event < counts.size(); ++event) {
+    if (of_device_[event] == (channel == kDeviceChannel)) sums[event] += counts[event];
+  }
+}
+
+void RotationTurns::Saturate(uint8_t channel, const mailbox::EventSet& events) {
+  const Turn& turn = TurnOf(channel);
+  // What is counted in dead cycles is of no slot.
+  if (turn.life == nullptr || turn.is_dead || events.empty()) return;
+  for (uint16_t event = 0; event < config_.events; ++event) {
+    if (mailbox::Includes(events, event)) turn.life->life.Saturate(event);
+  }
 }
 
 // After a flush, so that the counts of the gates' cycles are complete.
 SlotLengths RotationTurns::LengthsAt(const Turn& turn, const RotationInstant& at,
                                      std::span<const uint64_t> counts) const {
-  SlotLengths lengths{.enabled = {at.cycle - turn.begin.cycle}, .running = {at.cycle - turn.alive.cycle}};
+  SlotLengths lengths{.enabled = {at.cycle - turn.begin.cycle},
+                      .running = {at.cycle - turn.alive.cycle},
+                      .own = turn.clock.Before(at.cycle) - turn.slot_begin};
   for (size_t group = 0; group < lines_.running_events.size(); ++group) {
     const auto& event = lines_.running_events[group];
     lengths.running.push_back(event ? counts[*event] : 0);
@@ -240,6 +280,9 @@ SlotLengths RotationTurns::LengthsAt(const Turn& turn, const RotationInstant& at
     lengths.enabled.push_back(at.domains[domain] - turn.begin.domains[domain]);
     lengths.running.push_back(at.domains[domain] - turn.alive.domains[domain]);
   }
+  // The channel may have no unit of some of the chip's clocks.
+  lengths.enabled.resize(lines_.size());
+  lengths.running.resize(lines_.size());
   if (turn.is_dead) std::ranges::fill(lengths.running, 0);
   return lengths;
 }
@@ -249,8 +292,18 @@ void RotationTurns::Derive(uint8_t channel, const RotationInstant& at, std::span
   const Turn& turn = TurnOf(channel);
   if (turn.life == nullptr || turn.is_dead) return;
   std::vector<uint64_t> counts = turn.counts;
-  for (size_t event = 0; event < pending.size(); ++event) counts[event] += pending[event];
+  AddOwn(channel, pending, counts);
   turn.life->life.Derive(LengthsAt(turn, at, counts), counts, gained);
+}
+
+// What breaks in a VM whose numbers others may not see is not told in a statistic either.
+void RotationTurns::EndSlotOf(Turn& turn, const SlotLengths& lengths, bool is_whole) {
+  RotationLife& life = turn.life->life;
+  const size_t before = life.broken();
+  life.EndSlot(lengths, turn.counts, is_whole);
+  const auto of_device = [](const auto& other) { return other.first == 0; };
+  const bool is_shown = turn.leaf.block == 0 || std::ranges::any_of(turn.leaf.others, of_device);
+  if (is_shown && !turn.leaf.is_confidential) inconsistencies_ += life.broken() - before;
 }
 
 void RotationTurns::EndSlot(uint8_t channel, const RotationInstant& at) {
@@ -266,7 +319,10 @@ void RotationTurns::EndSlot(uint8_t channel, const RotationInstant& at) {
     turn.is_dead = false;
     return;
   }
-  turn.life->life.EndSlot(LengthsAt(turn, at, turn.counts), turn.counts, is_whole);
+  const SlotLengths lengths = LengthsAt(turn, at, turn.counts);
+  if (turn.is_dead) std::ranges::fill(turn.counts, 0);
+  EndSlotOf(turn, lengths, is_whole);
+  shows_ended_ = false;
   turn.slot_begin = turn.clock.Before(at.cycle);
   turn.clock.Forget(at.cycle);
   BeginSlot(turn, at);
@@ -277,22 +333,35 @@ bool RotationTurns::EndResidency(uint8_t channel, const RotationInstant& at) {
   // A slot in its dead cycles has ended without a running one: what fixed events gained is of no slot.
   const SlotLengths lengths = LengthsAt(turn, at, turn.counts);
   if (turn.is_dead) std::ranges::fill(turn.counts, 0);
-  turn.life->life.EndSlot(lengths, turn.counts, /*is_whole=*/false);
+  EndSlotOf(turn, lengths, /*is_whole=*/false);
   turn.life->life.EndResidency();
   ShowNumbers(turn, {});
   turn.clock.End();
-  return std::exchange(turn.life, nullptr)->life.inconsistent();
+  return std::exchange(turn.life, nullptr)->life.broken() > 0;
 }
 
 void RotationTurns::Show(uint8_t channel, const RotationInstant& at) {
   Turn& turn = TurnOf(channel);
-  if (turn.life != nullptr) ShowNumbers(turn, LengthsAt(turn, at, turn.counts));
+  if (turn.life == nullptr) return;
+  ShowNumbers(turn, LengthsAt(turn, at, turn.counts));
+  // A plan of one set has no slot's end at which earlier exits are forgotten.
+  turn.clock.Forget(at.cycle);
+  shows_ended_ = false;
+}
+
+void RotationTurns::ShowEnded() {
+  // Of many blocks that are read at one instant, the first has done it.
+  if (std::exchange(shows_ended_, true)) return;
+  for (Turn& turn : turns_) {
+    if (turn.life != nullptr) ShowNumbers(turn, {});
+  }
 }
 
 void RotationTurns::ShowNumbers(Turn& turn, const SlotLengths& open) {
   const size_t channel = &turn - turns_.data();
   const RotationTable& table = turn.life->life.table();
   LeafNumbers now = turn.life->life.Show(open, turn.counts);
+  KeepHighest(turn.life->shown, now);
   numbers_.Add(turn.leaf.block, turn.leaf.generation, table.number, turn.life->shown, now, indices_[channel]);
   for (const auto& [block, generation] : turn.leaf.others) {
     numbers_.Add(block, generation, table.number, turn.life->shown, now, indices_[channel]);

@@ -7,7 +7,8 @@
 //   turns.Begin(slice, leaf, instant);                      // a residency
 //   ccu.Select(turns.select(slice));
 //   chip.AdvanceTo(turns.NextEnd());
-//   turns.AddCounts(slice, reduction.counts);              // at each commit
+//   turns.Saturate(slice, reduction.saturated);            // at each commit
+//   turns.AddCounts(slice, reduction.counts);
 //   turns.Derive(slice, instant, pending, gained);         // after a flush, before its commit
 //   turns.EndSlot(slice, instant);                         // … and after it
 //   turns.EndResidency(slice, instant);
@@ -41,6 +42,11 @@ namespace sideband::mcu {
 // The select of what is connected in dead cycles; before it are those of the sets of all plans.
 inline constexpr uint8_t kDeadSelect = kTurnSelectFirst + mailbox::kRotationSetsMax;
 
+// Numbers for plans that are added. None is used again: a number that means something else later would let a slow
+// reader attribute counts wrongly.
+inline constexpr uint32_t kFirstAddedPlan = 2;
+inline constexpr uint32_t kAddedPlansMax = mailbox::kForgottenPlan - kFirstAddedPlan;
+
 // Of a channel, how far each clock has been counted.
 struct RotationInstant {
   uint64_t cycle = 0;
@@ -52,8 +58,8 @@ struct RotationLeaf {
   BlockId block = 0;
   uint32_t generation = 0;
   std::vector<std::pair<BlockId, uint32_t>> others;  // with their generations
-  RotationIdentity identity;
-  bool is_confidential = false;  // the VM is
+  RotationIdentity identity;                         // of the first life on channel 0
+  bool is_confidential = false;                      // the VM is
 };
 
 // Not thread-safe.
@@ -76,11 +82,13 @@ class RotationTurns {
   // Whether a plan can be chosen: it has not been given up.
   bool IsInForce(uint16_t number) const;
   // Returns the new plan's number, which must be chosen at once; RESOURCE_EXHAUSTED beyond the sets or plans of a
-  // device.
+  // device, and after kAddedPlansMax plans. Then it has no effect on what can be read.
   absl::StatusOr<uint16_t> Add(CounterPlan plan, const mailbox::RotationSettings& settings);
   // The plan of a VM or a context from its next residency on.
   void Choose(BlockId block, uint16_t number) { chosen_[block] = number; }
   uint16_t chosen(BlockId block) const;
+  // Changes of the resident's time that are kept.
+  size_t clock_changes(uint8_t channel) const { return TurnOf(channel).clock.changes(); }
   // As RotationPasses.
   void Learn(BlockId block) { passes_.Learn(block); }
   // OUT_OF_RANGE beyond the passes of the plan that is chosen for the block.
@@ -90,6 +98,8 @@ class RotationTurns {
   void Begin(uint8_t channel, const RotationLeaf& leaf, const RotationInstant& at);
   bool is_on(uint8_t channel) const { return TurnOf(channel).life != nullptr; }
   uint8_t select(uint8_t channel) const;
+  // Of the plan of the residency; 0 without one.
+  size_t sets(uint8_t channel) const;
 
   // The resident's time stops, and goes on; told ahead as in OwnClock.
   void Stop(uint8_t channel, uint64_t cycle) { TurnOf(channel).clock.Stop(cycle); }
@@ -100,6 +110,8 @@ class RotationTurns {
   uint64_t EndOf(uint8_t channel) const;
   // What the channel commits, also if it faults: it was counted.
   void AddCounts(uint8_t channel, std::span<const uint64_t> counts);
+  // Events of which counts are missing among those that the channel commits, or has committed, in this slot.
+  void Saturate(uint8_t channel, const mailbox::EventSet& events);
   // Adds to `gained`, per event of the chip, what derived events have gained. All counts are in AddCounts or `pending`.
   void Derive(uint8_t channel, const RotationInstant& at, std::span<const uint64_t> pending,
               std::span<uint64_t> gained) const;
@@ -109,15 +121,19 @@ class RotationTurns {
   bool EndResidency(uint8_t channel, const RotationInstant& at);
   // Brings the numbers of the channel's blocks up to the instant.
   void Show(uint8_t channel, const RotationInstant& at);
-  bool inconsistent(uint8_t channel) const { return TurnOf(channel).life->life.inconsistent(); }
+  // Brings the numbers of all blocks to the ends of their last slots, as without a flush: none of an open slot.
+  void ShowEnded();
+  // Whether a relation did not hold in the life in turn.
+  bool inconsistent(uint8_t channel) const { return TurnOf(channel).life->life.broken() > 0; }
+  // Of all lives that the device's numbers include, but of confidential VMs': how often a relation ceased to hold.
+  uint64_t inconsistencies() const { return inconsistencies_; }
 
-  mailbox::BlockRotation NumbersOf(BlockId block, uint32_t generation, bool is_saturated) const {
-    return numbers_.Of(block, generation, is_saturated);
-  }
+  mailbox::BlockRotation NumbersOf(BlockId block, uint32_t generation) const { return numbers_.Of(block, generation); }
 
  private:
   struct Life {
     uint32_t generation = 0;
+    uint32_t number = 0;  // of the generation's lives on the channel
     bool is_confidential = false;
     size_t first_row = 0;  // of its plan
     RotationLife life;
@@ -139,14 +155,17 @@ class RotationTurns {
   void AddPlan(TurnPlan plan, size_t first_row);
   bool IsUsed(uint16_t number) const;
   void GiveUpUnused();
-  bool ForgetOne();
+  size_t KnownSets() const;
+  void ForgetOne();  // of those that are given up, the oldest
   uint16_t PlanOf(uint8_t channel, const RotationLeaf& leaf) const;
   Life& FindLife(uint8_t channel, const RotationLeaf& leaf);
   void BeginSlot(Turn& turn, const RotationInstant& at);
+  void AddOwn(uint8_t channel, std::span<const uint64_t> counts, std::vector<uint64_t>& sums) const;
   SlotLengths LengthsAt(const Turn& turn, const RotationInstant& at, std::span<const uint64_t> counts) const;
   uint64_t PhaseEnd(const Turn& turn) const;
   TurnScope ScopeOf(uint8_t channel, const RotationLeaf& leaf, const RotationTable& table);
   void ShowNumbers(Turn& turn, const SlotLengths& open);
+  void EndSlotOf(Turn& turn, const SlotLengths& lengths, bool is_whole);
 
   const RotationSpec spec_;
   const RotationSeed seed_;
@@ -157,7 +176,7 @@ class RotationTurns {
   std::vector<TurnPlan> plans_;
   std::vector<std::optional<size_t>> first_rows_;  // per plan: its first set among connected_; none: given up
   TurnRows rows_;                                  // of connected_
-  uint16_t next_number_ = 2;
+  uint16_t next_number_ = kFirstAddedPlan;
   std::vector<mailbox::EventSet> connected_;
   std::vector<std::vector<std::shared_ptr<const RotationTable>>> tables_;  // per plan and channel, the device's last
   std::vector<std::vector<size_t>> indices_;                               // per channel: of its events among events_
@@ -166,6 +185,8 @@ class RotationTurns {
   std::vector<Turn> turns_;                            // per channel
   std::map<std::pair<BlockId, uint8_t>, Life> lives_;  // by block and channel
   RotationNumbers numbers_;
+  uint64_t inconsistencies_ = 0;
+  bool shows_ended_ = true;  // no number is of an open slot, and none is missing of an ended one
 };
 
 }  // namespace sideband::mcu

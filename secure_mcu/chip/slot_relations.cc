@@ -11,21 +11,52 @@ using mailbox::Relation;
 
 bool Includes(const Relation& relation, uint16_t event) { return std::ranges::binary_search(relation.members, event); }
 
+// What an event is derived from must be known to be right before what is derived from it is checked.
+std::vector<size_t> OrderOf(const RotationTable& table) {
+  std::vector<size_t> order;
+  for (const DerivedEvent& derived : table.plan.derived) order.push_back(derived.relation);
+  for (size_t i = 0; i < table.relations.size(); ++i) {
+    if (std::ranges::find(table.plan.derived, i, &DerivedEvent::relation) == table.plan.derived.end())
+      order.push_back(i);
+  }
+  return order;
+}
+
 }  // namespace
 
 SlotRelations::SlotRelations(std::shared_ptr<const RotationTable> table)
-    : table_(std::move(table)), is_off_(table_->relations.size()) {}
+    : table_(std::move(table)),
+      order_(OrderOf(*table_)),
+      is_off_(table_->relations.size()),
+      is_lost_(table_->turns.size()),
+      is_missing_(table_->turns.size()) {}
 
-std::optional<size_t> SlotRelations::DerivedBy(uint16_t event) const {
-  const auto found = std::ranges::find(table_->plan.derived, event, &DerivedEvent::event);
-  if (found == table_->plan.derived.end()) return std::nullopt;
-  return found->relation;
+bool SlotRelations::NeedsAny(const DerivedEvent& derived, const std::vector<bool>& events) const {
+  const Relation& relation = table_->relations[derived.relation];
+  const auto needs = [&](uint16_t event) { return event != derived.event && events[event]; };
+  return (relation.kind == Relation::Kind::kSum && needs(relation.whole)) ||
+         std::ranges::any_of(relation.members, needs);
+}
+
+void SlotRelations::TurnOff(size_t relation) {
+  is_off_[relation] = true;
+  ++broken_;
+  for (const DerivedEvent& derived : table_->plan.derived) {
+    if (is_off_[derived.relation] || NeedsAny(derived, is_lost_)) is_lost_[derived.event] = true;
+  }
+}
+
+void SlotRelations::BeginSlot() { is_missing_.assign(is_missing_.size(), false); }
+
+void SlotRelations::Saturate(uint16_t event) {
+  is_missing_[event] = true;
+  for (const DerivedEvent& derived : table_->plan.derived) {
+    if (NeedsAny(derived, is_missing_)) is_missing_[derived.event] = true;
+  }
 }
 
 bool SlotRelations::IsKnown(size_t set, uint16_t event) const {
-  if (!table_->IsCounted(set, event)) return false;
-  const auto relation = DerivedBy(event);
-  return !relation || !is_off_[*relation];
+  return table_->IsCounted(set, event) && !is_lost_[event] && !is_missing_[event];
 }
 
 absl::uint128 SlotRelations::MostOf(uint16_t event, const SlotLengths& lengths) const {
@@ -65,10 +96,8 @@ bool SlotRelations::Holds(size_t set, const Relation& relation, const SlotLength
 }
 
 void SlotRelations::Check(size_t set, const SlotLengths& lengths, std::span<const uint64_t> counts) {
-  for (size_t i = 0; i < table_->relations.size(); ++i) {
-    if (is_off_[i] || Holds(set, table_->relations[i], lengths, counts)) continue;
-    is_off_[i] = true;
-    inconsistent_ = true;
+  for (const size_t i : order_) {
+    if (!is_off_[i] && !Holds(set, table_->relations[i], lengths, counts)) TurnOff(i);
   }
 }
 
@@ -85,11 +114,16 @@ SlotRelations::Amount SlotRelations::Derived(const DerivedEvent& derived, const 
 
 void SlotRelations::Derive(size_t set, const SlotLengths& lengths, std::span<uint64_t> counts,
                            std::span<uint64_t> gained) const {
+  std::vector<bool> failed = is_lost_;
   for (const DerivedEvent& derived : table_->plan.derived) {
-    if (!IsKnown(set, derived.event)) continue;
+    if (!IsKnown(set, derived.event) || NeedsAny(derived, failed)) {
+      failed[derived.event] = true;
+      continue;
+    }
     const Amount now = Derived(derived, lengths, counts) / Amount(kGainScale);
     uint64_t& count = counts[derived.event];
     // Less than before, or below 0: the relation does not hold, and Check will say so.
+    failed[derived.event] = now < Amount(count);
     if (now <= Amount(count)) continue;
     gained[derived.event] += static_cast<uint64_t>(now) - count;
     count = static_cast<uint64_t>(now);

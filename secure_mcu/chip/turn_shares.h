@@ -2,7 +2,7 @@
 //
 // How many turns each set gets in a round, by how uncertain its events are (counter-rotation.md, "Adaptive turns").
 //   const std::vector<double> needs = {4, 1, 1};
-//   SharesOf(needs);   // 5, 2, 2: nine turns, in the ratio of the needs where that leaves each set one
+//   SharesOf(needs);   // 6, 2, 1: nine turns, in the ratio of the needs but for rounding
 //
 // The variance of a sum of relative errors, Σ need²/turns, is least where turns are proportional to needs (Neyman).
 #ifndef SIDEBAND_SECURE_MCU_CHIP_TURN_SHARES_H_

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <string>
 
@@ -55,7 +56,8 @@ std::string Refused(const std::string& keys, const std::string& fixed = "") {
 
 TEST(ChipFileRotationTest, ReadsARotation) {
   const auto file =
-      Load(Chip("rotation: {slots: {stable: 1ms}, weights: {hits: 2}, instructions: busy, dead_cycles: 7, seed: 5}\n"
+      Load(Chip("rotation: {slots: {stable: 1ms}, weights: {hits: 2}, instructions: busy, dead_cycles: 7, seed: 5, "
+                "slots_min: 30us}\n"
                 "relations:\n"
                 "  - {sum: [busy, idle], of: resident_cycles, times: 2}\n"
                 "  - {event: memory, is_sum_of: [loads, stores]}\n"
@@ -70,6 +72,7 @@ TEST(ChipFileRotationTest, ReadsARotation) {
   EXPECT_EQ(rotation.instructions, 1u);
   EXPECT_EQ(rotation.dead_cycles, 7u);
   EXPECT_EQ(rotation.seed, 5u);
+  EXPECT_EQ(rotation.slots_min, 30'000u);
   EXPECT_EQ(file->pipeline.relations,
             (std::vector<Relation>{{.members = {0, 1}, .times = 2},
                                    {.kind = Relation::Kind::kSum, .members = {2, 3}, .whole = 4},
@@ -136,8 +139,64 @@ TEST(ChipFileRotationTest, AMistakeIsNamed) {
   EXPECT_EQ(Refused("rotation: {}\n", ", fixed: [busy, idel]"),
             ":4: unit 'sm' has no event 'idel' to fix (did you mean 'idle'?)");
   EXPECT_EQ(Refused("rotation: {}\n", ", fixed: [busy, idle, loads, stores]"),
-            ":9: the fixed events of unit sm.0 need 4 counters, it has 4: one at least must be left");
+            ":4: the fixed events of unit sm.0 need 4 counters, it has 4: one at least must be left");
   EXPECT_EQ(Refused("rotation: {}\n", ", fixed: [busy, busy]"), ":4: event 'busy' is listed twice");
+}
+
+TEST(ChipFileRotationTest, AMistakeInFixedEventsIsAtTheirLine) {
+  const auto refused = [](const std::string& of_sm, const std::string& of_l2, const std::string& of_dram) {
+    const std::string message(Load("device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}\n"
+                                   "rotation: {file: rotation.yaml}\n"
+                                   "units:\n"
+                                   "  - name: sm\n"
+                                   "    counters: 2\n"
+                                   "    events: [a, b, c]\n"
+                                   "    fixed:\n"
+                                   "      " +
+                                   of_sm +
+                                   "\n"
+                                   "  - name: l2\n"
+                                   "    events: [d, e]\n"
+                                   "    fixed: " +
+                                   of_l2 +
+                                   "\n"
+                                   "device_units:\n"
+                                   "  - name: dram\n"
+                                   "    counters: 1\n"
+                                   "    events: [f, g]\n"
+                                   "    fixed: " +
+                                   of_dram +
+                                   "\n"
+                                   "device_workload: {phases: [{kind: gemm, time: 1ms}]}\n"
+                                   "vms: [{name: vm1, uuid: 11111111-0000-4000-8000-000000000001, contexts: []}]\n")
+                                  .status()
+                                  .message());
+    return message.substr(std::min(Path().size(), message.size()));
+  };
+  Write(Path("rotation.yaml"), "slots: {stable: 1ms}\n");
+  EXPECT_EQ(refused("[a, c]", "[]", "[f]"),
+            ":8: the fixed events of unit sm.0 need 2 counters, it has 2: one at least must be left");
+  EXPECT_THAT(refused("[b]", "[]", "[f]"), StartsWith(":16: the fixed events of unit dram"));
+  EXPECT_EQ(refused("[b]", "[e, d]", "[]"),
+            ":11: event 'd' cannot be fixed: no unit with more events than counters has it");
+}
+
+TEST(ChipFileRotationTest, MoreThan64SetsAreRefused) {
+  const auto text = [](size_t events) {
+    std::string names = "e0";
+    for (size_t i = 1; i < events; ++i) absl::StrAppend(&names, ", e", i);
+    return absl::StrCat(
+        "device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}\n"
+        "units:\n"
+        "  - {name: sm, counters: 2, fixed: [e0], events: [",
+        names,
+        "]}\n"
+        "\n"
+        "rotation: {adapt: false}\n"
+        "vms: [{name: vm1, uuid: 11111111-0000-4000-8000-000000000001, contexts: []}]\n");
+  };
+  EXPECT_TRUE(Load(text(65)).ok());
+  EXPECT_EQ(Load(text(66)).status().message(), Path() + ":5: the events need 65 counter sets, of at most 64");
 }
 
 TEST(ChipFileRotationTest, AMistakenRelationIsNamed) {

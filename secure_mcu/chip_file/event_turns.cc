@@ -56,11 +56,12 @@ class TurnPlanner {
     const EventNumbers numbers(numbers_.names(), rotation.path);
     RotationSpec& spec = config_.rotation.emplace();
     SIDEBAND_ASSIGN_OR_RETURN(spec.settings, SettingsOf(rotation, numbers, config_.clock_hz));
-    SIDEBAND_ASSIGN_OR_RETURN(spec.fixed, Fixed());
+    SIDEBAND_RETURN_IF_ERROR(AddFixed(spec));
     if (rotation.instructions) {
       SIDEBAND_ASSIGN_OR_RETURN(spec.instructions, numbers.Of(*rotation.instructions));
     }
     spec.dead_cycles = rotation.dead_cycles;
+    if (rotation.slots_min) spec.slots_min = CyclesOf(*rotation.slots_min, config_.clock_hz);
     spec.seed = rotation.seed;
     SIDEBAND_RETURN_IF_ERROR(AtLine(CheckSettings(spec.settings, config_), rotation.path, rotation.line));
     SIDEBAND_RETURN_IF_ERROR(AtLine(CheckRotation(config_, name_), file_.path, file_.rotation_line));
@@ -68,12 +69,18 @@ class TurnPlanner {
     return AtLine(PlanCounters(config_, {.fill = fill}, name_).status(), file_.path, file_.rotation_line);
   }
 
-  absl::StatusOr<mailbox::EventSet> Fixed() const {
+  // Unit by unit, so that an error is at the line of the unit whose events are too many.
+  absl::Status AddFixed(RotationSpec& spec) const {
     std::vector<NamedEvent> fixed;
     for (const auto* units : {&file_.units, &file_.shared_units, &file_.device_units}) {
-      for (const UnitFileSpec& unit : *units) fixed.insert(fixed.end(), unit.fixed.begin(), unit.fixed.end());
+      for (const UnitFileSpec& unit : *units) {
+        if (unit.fixed.empty()) continue;
+        fixed.insert(fixed.end(), unit.fixed.begin(), unit.fixed.end());
+        SIDEBAND_ASSIGN_OR_RETURN(spec.fixed, numbers_.SetOf(fixed));
+        SIDEBAND_RETURN_IF_ERROR(AtLine(CheckFixed(config_, name_), file_.path, unit.fixed[0].line));
+      }
     }
-    return numbers_.SetOf(fixed);
+    return absl::OkStatus();
   }
 
   const ChipFile& file_;

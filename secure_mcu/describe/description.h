@@ -125,7 +125,7 @@ struct RotationDescription {
   size_t plans = 0;            // the own of contexts, and of the device's units
   size_t passes = 0;           // generations of a context in which every set had turns
   uint32_t sets_per_pass = 0;  // 0: all
-  uint64_t stable_slot = 0;    // cycles
+  uint64_t stable_slot = 0;    // cycles; without instructions as in fluctuating periods
   uint64_t fluctuating_slot = 0;
   std::vector<DerivedName> derived;
   std::vector<TurningUnit> units;

@@ -121,10 +121,13 @@ Node RotationNode(const RotationDescription& rotation, uint64_t clock_hz) {
                                  ? "all in one pass"
                                  : absl::StrCat(rotation.sets_per_pass, " in a pass, ", rotation.passes,
                                                 rotation.passes == 1 ? " pass" : " passes");
+  const std::string fluctuating =
+      rotation.stable_slot == rotation.fluctuating_slot
+          ? ""
+          : absl::StrCat(", in fluctuating periods ", Milliseconds(rotation.fluctuating_slot, clock_hz));
   Node node{absl::StrCat("rotation: ", rotation.profile, ", ", Plural(rotation.events, "event"), ", ",
                          rotation.derived.size(), " derived, ", Plural(rotation.sets, "set"), ", ", passes,
-                         ", slots of ", Milliseconds(rotation.stable_slot, clock_hz), ", in fluctuating periods ",
-                         Milliseconds(rotation.fluctuating_slot, clock_hz)),
+                         ", slots of ", Milliseconds(rotation.stable_slot, clock_hz), fluctuating),
             {}};
   std::set<std::string> derived;
   for (const DerivedName& name : rotation.derived) derived.insert(name.event);

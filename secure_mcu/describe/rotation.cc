@@ -70,6 +70,11 @@ bool TurnsInDevice(const PipelineConfig& config, const CounterNeeds& needs) {
   return false;
 }
 
+// Without instructions no period is known to be stable.
+uint64_t StableSlot(const RotationSpec& rotation) {
+  return rotation.instructions ? rotation.settings.stable_slot : rotation.settings.fluctuating_slot;
+}
+
 }  // namespace
 
 absl::StatusOr<RotationDescription> DescribeRotation(const PipelineConfig& config, const Names& names) {
@@ -84,7 +89,7 @@ absl::StatusOr<RotationDescription> DescribeRotation(const PipelineConfig& confi
                                .plans = TurnsInDevice(config, needs) ? size_t{2} : size_t{1},
                                .passes = Passes(plan.sets.size(), settings.sets_per_pass),
                                .sets_per_pass = settings.sets_per_pass,
-                               .stable_slot = settings.stable_slot,
+                               .stable_slot = StableSlot(*config.rotation),
                                .fluctuating_slot = settings.fluctuating_slot,
                                .derived = {},
                                .units = {}};

@@ -43,7 +43,7 @@ std::string Chip(const std::string& rotation) {
 }
 
 TEST(RotationTest, ShowsSetsAndWhatIsDerived) {
-  const RotationDescription rotation = DescribeText(Chip("{}")).rotation;
+  const RotationDescription rotation = DescribeText(Chip("{instructions: busy}")).rotation;
   EXPECT_EQ(rotation.profile, "fast");
   EXPECT_EQ(rotation.events, 9u);
   EXPECT_EQ(rotation.sets, 3u);
@@ -61,7 +61,7 @@ TEST(RotationTest, ShowsSetsAndWhatIsDerived) {
 }
 
 TEST(RotationTest, ShowsPasses) {
-  const Description description = DescribeText(Chip("{profile: two-set}"));
+  const Description description = DescribeText(Chip("{profile: two-set, instructions: busy}"));
   EXPECT_EQ(description.rotation.passes, 2u);
   EXPECT_THAT(FormatTree(description),
               HasSubstr("rotation: two-set, 9 events, 1 derived, 3 sets, 2 in a pass, 2 passes, "
@@ -71,8 +71,14 @@ TEST(RotationTest, ShowsPasses) {
   EXPECT_EQ(json["sets_per_pass"], 2);
 }
 
-TEST(RotationTest, FormatsBothWays) {
+TEST(RotationTest, WithoutInstructionsAllSlotsAreShort) {
   const Description description = DescribeText(Chip("{}"));
+  EXPECT_EQ(description.rotation.stable_slot, 100'000u);
+  EXPECT_THAT(FormatTree(description), HasSubstr("all in one pass, slots of 0.1 ms\n"));
+}
+
+TEST(RotationTest, FormatsBothWays) {
+  const Description description = DescribeText(Chip("{instructions: busy}"));
   EXPECT_THAT(FormatTree(description),
               HasSubstr("├─ rotation: fast, 9 events, 1 derived, 3 sets, all in one pass, slots of 0.2 ms, in "
                         "fluctuating periods 0.1 ms\n"

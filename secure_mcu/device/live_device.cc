@@ -78,7 +78,8 @@ mailbox::PipelineStatistics Statistics(const ChipStats& stats) {
           .commit_wait_cycles = stats.commit_wait_cycles,
           .mmu_faults = stats.mmu_faults,
           .switches = stats.switches,
-          .switch_cycles = stats.switch_cycles};
+          .switch_cycles = stats.switch_cycles,
+          .rotation_inconsistencies = stats.rotation_inconsistencies};
 }
 
 std::vector<sim::WireSource*> Raw(const std::vector<std::shared_ptr<sim::WireSource>>& sources) {
@@ -357,11 +358,35 @@ std::optional<BlockView> LiveDevice::BlockCounters(uint16_t vm, uint16_t context
   const MemoryBlocks& memory = chip_->memory();
   const auto block = FindBlock(vm, context);
   if (!block) return std::nullopt;
-  const uint32_t generation = memory.header(*block).generation;
-  if (*block == 0) return BlockView{memory.counters(0), generation, chip_->CommittedNs(kDeviceChannel), kEverySlice};
-  const bool is_host = vm == mailbox::kHypervisorVm;
-  const SliceSet slices = is_host ? SliceSet{1} << context : wiring_.tenant_slices[*FindTenant(vm, context)];
-  return BlockView{memory.counters(*block), generation, CommittedNs(slices), slices};
+  const bool is_host = vm == mailbox::kHypervisorVm && *block != 0;
+  const SliceSet slices = *block == 0 ? kEverySlice
+                          : is_host   ? SliceSet{1} << context
+                                      : wiring_.tenant_slices[*FindTenant(vm, context)];
+  chip_->ShowEndedSlots();
+  return BlockView{.counters = memory.counters(*block),
+                   .generation = memory.header(*block).generation,
+                   .reference_time_ns = *block == 0 ? chip_->CommittedNs(kDeviceChannel) : CommittedNs(slices),
+                   .slices = slices,
+                   .rotated = RotatedCounts(*block)};
+}
+
+std::vector<RotatedCount> LiveDevice::RotatedCounts(BlockId block) const {
+  if (rotation_.empty()) return {};
+  const mailbox::BlockRotation numbers = chip_->RotationOf(block);
+  std::vector<RotatedCount> counts;
+  for (const uint16_t event : chip_->rotated_events()) {
+    const uint8_t group = catalog_.events[event].details.gate_group;
+    const auto gate_group = group == mailbox::kNoGateGroup ? std::nullopt : std::optional<size_t>(group);
+    counts.push_back({.event = event, .time = mailbox::TimeOf(numbers, catalog_.plans, event, gate_group)});
+    if (numbers.events.empty()) continue;
+    RotatedCount& count = counts.back();
+    count.estimate = numbers.events[counts.size() - 1].estimate;
+    // It was counted under plans that are forgotten.
+    if (count.time.running == 0 && count.estimate > 0) {
+      count.time.running = mailbox::ForgottenRunning(numbers, gate_group);
+    }
+  }
+  return counts;
 }
 
 std::optional<LiveBlock> LiveDevice::PeekBlock(uint16_t vm, uint16_t context) {
@@ -372,11 +397,12 @@ std::optional<LiveBlock> LiveDevice::PeekBlock(uint16_t vm, uint16_t context) {
   auto live = AwaitLiveBlock();
   if (!live) return std::nullopt;
   const mailbox::BlockHeader& header = chip_->memory().header(*block);
+  const uint16_t estimated = rotation_.IsEstimated(*block) ? mailbox::kFlagEstimated : 0;
   return LiveBlock{.counters = std::move(live->counters),
                    .generation = header.generation,
                    .reference_cycle = live->cycle,
                    .reference_time_ns = chip_->ReferenceTimeNs(),
-                   .flags = live->flags};
+                   .flags = static_cast<uint16_t>(live->flags | estimated)};
 }
 
 // A few cycles: guests ask for nothing more meanwhile.

@@ -99,6 +99,7 @@ class LiveDevice final : public Device {
   // The block of the device, a slice's host, a VM or a context, unless it is released.
   std::optional<BlockId> FindBlock(uint16_t vm, uint16_t context) const;
   uint64_t CommittedNs(SliceSet slices) const;
+  std::vector<RotatedCount> RotatedCounts(BlockId block) const;
 
   const DeviceIdentity identity_;
   const Elapsed elapsed_;

@@ -4,10 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
 
+#include "absl/strings/str_replace.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/firmware/performance_monitor.h"
+#include "secure_mcu/firmware/sensors.h"
 
 namespace sideband::mcu {
 namespace {
@@ -115,6 +120,134 @@ TEST_F(LiveMetricsTest, AConfidentialVmIsNotInTheDevicesValue) {
     EXPECT_EQ(Status(kSm, 2), MailboxStatus::kErrNotAvailable);
     EXPECT_EQ(Status(kPcieTx), MailboxStatus::kErrNotAvailable);
   }
+}
+
+// --- Beside a twin with a counter for each event
+// ----------------------------------------------------------------------
+
+// Ten of eleven events take turns, in four sets of 50 us.
+constexpr char kManyEvents[] = R"(
+device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 100000000}
+power: {idle_w: 1, event_pj: {fp32_active_cycles: 90000, tensor_active_cycles: 7000, sm_active_cycles: 500}}
+slices: 1
+units:
+  - name: sm
+    count: 2
+    COUNTERS
+    events: [sm_active_cycles, sm_occupancy_cycles, tensor_active_cycles, dram_read_cycles, dram_write_cycles,
+             fp64_active_cycles, fp32_active_cycles, fp16_active_cycles, int_active_cycles, imma_active_cycles,
+             nvdec_active_cycles]
+ROTATION
+vms:
+  - name: vm1
+    uuid: 11111111-0000-4000-8000-000000000001
+    contexts:
+      - {name: x, slice: 0, seed: 1, phases: [{kind: gemm, time: 300us}, {kind: copy, time: 70us}]}
+      - {name: y, slice: 0, seed: 2, phases: [{kind: attention, time: 100us}]}
+  - name: vm2
+    uuid: 22222222-0000-4000-8000-000000000002
+    contexts: [{name: z, slice: 0, seed: 3, phases: [{kind: all_reduce, time: 1ms}]}]
+quantum: 1ms
+gap: 0s
+)";
+
+constexpr uint8_t kTensor = 0x03, kVm = 1;
+constexpr double kPercent = 256;
+constexpr uint8_t kOfSets[] = {0x02, kTensor, 0x04, 0x05, 0x06, 0x07, 0x17, 0x1A, 0x0E};  // all but sm_active_cycles
+
+// A device, and what its firmware says of it.
+struct Powered {
+  std::unique_ptr<LiveDevice> device;
+  std::unique_ptr<PerformanceMonitor> monitor;
+  std::unique_ptr<Sensors> sensors;
+
+  Reply Read(uint8_t arg1, uint8_t arg2 = kAll, uint32_t data = 0) const { return monitor->Execute(arg1, arg2, data); }
+};
+
+class TurningMetricsTest : public LiveMetricsTest {
+ protected:
+  Powered PowerOnWith(const std::string& counters, const std::string& rotation) {
+    const std::string chip = absl::StrReplaceAll(kManyEvents, {{"COUNTERS", counters}, {"ROTATION", rotation}});
+    Powered one{
+        .device = *LiveDevice::Create(*LoadChipFile(Write("turning.yaml", chip)), 42, [this] { return elapsed_; }),
+        .monitor = nullptr,
+        .sensors = nullptr};
+    one.monitor = std::make_unique<PerformanceMonitor>(*one.device);
+    one.sensors = std::make_unique<Sensors>(*one.device, PowerModel(one.device->power()));
+    return one;
+  }
+  Powered Rotating() {
+    return PowerOnWith("counters: 4\n    fixed: [sm_active_cycles]",
+                       "rotation: {slots: {stable: 50us, fluctuating: 50us}, adapt: false, seed: 1}");
+  }
+  Powered Twin() { return PowerOnWith("counters: 45", ""); }
+};
+
+TEST_F(TurningMetricsTest, AnEstimateIsInPlaceOfWhatWasCounted) {
+  const Powered rotating = Rotating(), twin = Twin();
+  for (const Powered* device : {&rotating, &twin}) device->Read(kCapture);
+  elapsed_ = absl::Milliseconds(400);
+  for (const Powered* device : {&rotating, &twin}) device->Read(kCapture);
+  for (const uint8_t scope : {kAll, uint8_t{1}, uint8_t{2}, uint8_t{0x81}}) {
+    for (const uint8_t metric : kOfSets) {
+      const Reply shown = rotating.Read(kSnapshot | metric, scope), truth = twin.Read(kSnapshot | metric, scope);
+      ASSERT_EQ(shown.status, MailboxStatus::kSuccess) << int{scope} << " " << int{metric};
+      EXPECT_NEAR(shown.data, truth.data, 0.1 * truth.data + kPercent / 5) << int{scope} << " " << int{metric};
+    }
+  }
+  EXPECT_GT(rotating.Read(kSnapshot | kTensor).data, 25 * kPercent) << "a quarter was counted";
+}
+
+TEST_F(TurningMetricsTest, SoAreEnergyAndPower) {
+  const Powered rotating = Rotating(), twin = Twin();
+  uint64_t before = 0;
+  for (const int us : {0, 100'000, 100'030, 250'000, 400'000}) {
+    elapsed_ = absl::Microseconds(us);
+    const uint64_t shown = *rotating.sensors->EnergyMj(), truth = *twin.sensors->EnergyMj();
+    EXPECT_NEAR(static_cast<double>(shown), static_cast<double>(truth), 0.1 * static_cast<double>(truth) + 1);
+    EXPECT_GE(shown, before);
+    before = shown;
+    // Its slots are not open any more then.
+    if (us == 100'000) rotating.device->Latch();
+  }
+  const double shown = rotating.sensors->GetPower(0).data, truth = twin.sensors->GetPower(0).data;
+  EXPECT_NEAR(shown, truth, 0.1 * truth);
+  EXPECT_GT(truth, 2000) << "what events use is seen";
+}
+
+TEST_F(TurningMetricsTest, WithoutATurnThereIsNoValue) {
+  const Powered device = Rotating();
+  device.Read(kCapture);
+  elapsed_ = absl::Microseconds(60);
+  device.Read(kCapture);
+  size_t known = 0;
+  for (const uint8_t metric : kOfSets) {
+    const MailboxStatus status = device.Read(kSnapshot | metric, kVm).status;
+    EXPECT_TRUE(status == MailboxStatus::kSuccess || status == MailboxStatus::kErrNotAvailable);
+    known += status == MailboxStatus::kSuccess;
+  }
+  EXPECT_GE(known, 1) << "those of the one set that had a turn";
+  EXPECT_LE(known, 3);
+  EXPECT_EQ(device.Read(kSnapshot | kSm, kVm).status, MailboxStatus::kSuccess) << "it is counted all the time";
+  EXPECT_EQ(device.sensors->EnergyMj(), std::nullopt) << "two events that use energy are of two sets";
+  EXPECT_EQ(device.sensors->GetPower(0).status, MailboxStatus::kErrNotAvailable);
+  EXPECT_EQ(device.sensors->GetTemperature(0, true).status, MailboxStatus::kErrNotAvailable);
+  const Reply of_other = device.Read(kSnapshot | kTensor, 2);
+  EXPECT_EQ(of_other.status, MailboxStatus::kSuccess) << "VM 2 was not resident: it has missed no turn";
+  EXPECT_EQ(of_other.data, 0u);
+}
+
+// Nor if there were turns only before. The VM's slice commits at the end of each slot, the device's channel later.
+TEST_F(TurningMetricsTest, AWindowNeedsTurnsOfItsOwn) {
+  const Powered device = Rotating();
+  elapsed_ = absl::Milliseconds(100);
+  device.Read(kCapture);
+  elapsed_ += absl::Microseconds(60);
+  device.Read(kCapture);
+  size_t known = 0;
+  for (const uint8_t metric : kOfSets) known += device.Read(kSnapshot | metric, kVm).status == MailboxStatus::kSuccess;
+  EXPECT_LT(known, std::size(kOfSets));
+  EXPECT_TRUE(device.sensors->EnergyMj().has_value());
 }
 
 // A signal that is high in three of four cycles, on the slice of the schedule, which differs from that of the chip

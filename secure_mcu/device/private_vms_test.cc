@@ -74,7 +74,7 @@ struct Rig {
     told.push_back(snapshot.trigger_id);
     const auto counters = device->DeviceCounters();
     told.insert(told.end(), counters.begin(), counters.end());
-    told.push_back(sensors->EnergyMj());
+    told.push_back(*sensors->EnergyMj());
     return told;
   }
   uint64_t SmCycles(size_t block) const { return latched.back().Counters(block)[0]; }

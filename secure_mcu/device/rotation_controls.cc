@@ -27,9 +27,8 @@ bool IsPartial(const BlockRotation& numbers, const std::vector<RotationPlan>& pl
   });
 }
 
-// What a plan is made of, whoever it is for.
+// Not of another VM: that its number is returned would tell that it is in force there.
 bool IsSamePlan(RotationRequest a, const RotationRequest& b) {
-  a.vm = b.vm;
   a.contexts = b.contexts;
   return a == b;
 }
@@ -109,10 +108,6 @@ absl::Status RotationControls::Check(const RotationRequest& request) const {
 absl::Status RotationControls::Apply(const RotationRequest& request) {
   SIDEBAND_RETURN_IF_ERROR(Check(request));
   SIDEBAND_ASSIGN_OR_RETURN(const uint16_t number, PlanFor(request));
-  const uint64_t pinned = chip_.vm_control(*FindBlock(request.vm, mailbox::kNoContext)).pinned;
-  if ((pinned & chip_.GroupsInTurns(number)) != 0) {
-    return absl::InvalidArgumentError(absl::StrCat("events of a group that is pinned for VM ", request.vm));
-  }
   for (const BlockId block : BlocksOf(request)) chip_.ChooseRotation(block, number);
   return absl::OkStatus();
 }
@@ -120,12 +115,32 @@ absl::Status RotationControls::Apply(const RotationRequest& request) {
 absl::StatusOr<uint16_t> RotationControls::PlanFor(const RotationRequest& request) {
   std::erase_if(requests_, [this](const auto& plan) { return !chip_.IsRotationInForce(plan.first); });
   const auto same = std::ranges::find_if(requests_, [&](const auto& plan) { return IsSamePlan(plan.second, request); });
-  if (same != requests_.end()) return same->first;
+  const uint64_t pinned = chip_.vm_control(*FindBlock(request.vm, mailbox::kNoContext)).pinned;
+  if (same == requests_.end()) return MakePlan(request, pinned);
+  if ((pinned & chip_.GroupsInTurns(same->first)) == 0) return same->first;
+  return absl::InvalidArgumentError("events of a gate group that is pinned take turns in the plan");
+}
+
+// A VM has its share of the numbers of a boot, so that none is left without.
+uint32_t RotationControls::PlansOfVmMax() const {
+  std::set<BlockId> vms;
+  for (const Tenant& tenant : tenants_) vms.insert(tenant.binding.vm);
+  return kAddedPlansMax / static_cast<uint32_t>(std::max<size_t>(1, vms.size()));
+}
+
+absl::StatusOr<uint16_t> RotationControls::MakePlan(const RotationRequest& request, uint64_t pinned) {
+  uint32_t& made = made_[request.vm];
+  if (made >= PlansOfVmMax()) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("VM ", request.vm, " has had ", made, " plans since the device booted: it can have no more"));
+  }
   const bool fill = request.settings.profile == mailbox::RotationProfile::kFast;
   const size_t sets_max = std::max(kSetsOfVmMax, chip_.rotation_plans()[0].counters.sets.size());
-  SIDEBAND_ASSIGN_OR_RETURN(const uint16_t number,
-                            chip_.PlanRotation({.events = request.events, .always = request.always, .fill = fill},
-                                               request.settings, sets_max - std::min(sets_max, OtherSetsOf(request))));
+  SIDEBAND_ASSIGN_OR_RETURN(
+      const uint16_t number,
+      chip_.PlanRotation({.events = request.events, .always = request.always, .fill = fill}, request.settings,
+                         sets_max - std::min(sets_max, OtherSetsOf(request)), pinned));
+  ++made;
   requests_[number] = request;
   return number;
 }
@@ -146,6 +161,9 @@ size_t RotationControls::OtherSetsOf(const RotationRequest& request) const {
 
 absl::Status RotationControls::Learn(uint16_t vm, uint16_t context) {
   SIDEBAND_ASSIGN_OR_RETURN(const BlockId block, BlockToRotate(vm, context));
+  if (!chip_.CanLearnRotation(*FindBlock(vm, mailbox::kNoContext))) {
+    return absl::FailedPreconditionError(absl::StrCat("nothing can be learnt of VM ", vm));
+  }
   chip_.LearnRotation(block);
   return absl::OkStatus();
 }
@@ -160,6 +178,10 @@ absl::StatusOr<BlockId> RotationControls::BlockToRotate(uint16_t vm, uint16_t co
   const auto block = FindBlock(vm, context);
   if (!block) return absl::InvalidArgumentError(absl::StrCat("no VM ", vm, ", or no context ", context, " of it"));
   return *block;
+}
+
+bool RotationControls::IsEstimated(BlockId block) const {
+  return !empty() && (chip_.TakesTurns(block) || IsPartial(chip_.RotationOf(block), Plans()));
 }
 
 void RotationControls::AddNumbers(mailbox::Snapshot& snapshot) const {

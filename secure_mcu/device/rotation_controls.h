@@ -42,10 +42,14 @@ class RotationControls {
   absl::Status SetPass(uint16_t vm, uint16_t context, uint32_t pass);
   // Of the blocks' present state. Flags a block as estimated if an event of it was not counted in all of its cycles.
   void AddNumbers(mailbox::Snapshot& snapshot) const;
+  // Whether the same holds for a block's live counts: a turn that is open counts, too.
+  bool IsEstimated(BlockId block) const;
 
  private:
   absl::Status Check(const mailbox::RotationRequest& request) const;
   absl::StatusOr<uint16_t> PlanFor(const mailbox::RotationRequest& request);
+  absl::StatusOr<uint16_t> MakePlan(const mailbox::RotationRequest& request, uint64_t pinned);
+  uint32_t PlansOfVmMax() const;
   size_t OtherSetsOf(const mailbox::RotationRequest& request) const;
   // The blocks of the request's scope; none of a VM or a context that is not there.
   std::vector<BlockId> BlocksOf(const mailbox::RotationRequest& request) const;
@@ -56,6 +60,7 @@ class RotationControls {
   Chip& chip_;
   const std::vector<Tenant> tenants_;
   std::map<uint16_t, mailbox::RotationRequest> requests_;  // by the plan that was made of each
+  std::map<uint16_t, uint32_t> made_;                      // plans so far, by the VM that they were made for
 };
 
 }  // namespace sideband::mcu

@@ -15,6 +15,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "proto/mailbox/catalog.h"
+#include "proto/mailbox/snapshot_stream.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
 
@@ -46,18 +48,21 @@ gap: 0s
 
 class RotationTest : public testing::Test {
  protected:
-  std::unique_ptr<LiveDevice> Start(const std::string& counters, const std::string& rotation) {
+  std::unique_ptr<LiveDevice> Start(const std::string& counters, const std::string& rotation,
+                                    const std::string& chip = kChip) {
     const std::string path = testing::TempDir() + "/chip.yaml";
-    std::ofstream(path) << absl::StrReplaceAll(kChip, {{"COUNTERS", counters}, {"ROTATION", rotation}});
+    std::ofstream(path) << absl::StrReplaceAll(chip, {{"COUNTERS", counters}, {"ROTATION", rotation}});
     const auto file = LoadChipFile(path);
     EXPECT_TRUE(file.ok()) << file.status();
     auto device = LiveDevice::Create(*file, /*boot_id=*/7, [this] { return elapsed_; });
     EXPECT_TRUE(device.ok()) << device.status();
     return *std::move(device);
   }
-  std::unique_ptr<LiveDevice> StartRotating(const std::string& more = "") {
-    return Start("counters: 4\n    fixed: [ipc_cycles]",
-                 absl::StrCat("rotation: {slots: {stable: 50us, fluctuating: 50us}, adapt: false", more, "}"));
+  // Of a seed, so that a run is like every other: what is near the truth is so for most orders of turns only.
+  std::unique_ptr<LiveDevice> StartRotating(uint64_t seed = 1, const std::string& more = "") {
+    return Start(
+        "counters: 4\n    fixed: [ipc_cycles]",
+        absl::StrCat("rotation: {slots: {stable: 50us, fluctuating: 50us}, adapt: false, seed: ", seed, more, "}"));
   }
   std::unique_ptr<LiveDevice> StartTwin() { return Start("counters: 45", ""); }
 
@@ -125,8 +130,48 @@ TEST_F(RotationTest, EnabledCyclesAreThoseOfTheResident) {
   }
 }
 
+// Law 3. A relation saves the counter that is missing: the plan has one set.
+TEST_F(RotationTest, OneSetIsAsWithoutARotation) {
+  const std::string chip =
+      absl::StrReplaceAll(kChip, {{"j_cycles, ipc_cycles", "ipc_cycles, {name: same_cycles, of: ipc_cycles}"}});
+  const std::string rotation =
+      "relations: [{event: same_cycles, is_sum_of: [ipc_cycles]}]\n"
+      "rotation: {slots: {stable: 50us, fluctuating: 50us}}";
+  const auto one_set = Start("counters: 10", rotation, chip), without = Start("counters: 11", "", chip);
+  ASSERT_TRUE(one_set->HasRotation());
+  ASSERT_EQ(one_set->catalog().plans[0].sets.size(), 1);
+  for (const int ms : {1, 7, 50}) {
+    elapsed_ = absl::Milliseconds(ms);
+    mailbox::Snapshot shown = one_set->Latch(), exact = without->Latch();
+    for (size_t block = 0; block < shown.blocks.size(); ++block) {
+      for (size_t i = 0; i < shown.rotation[block].events.size(); ++i) {
+        const uint64_t count = exact.Counters(block)[one_set->chip().rotated_events()[i]];
+        EXPECT_EQ(shown.rotation[block].events[i], (mailbox::EventEstimate{count, count, 0})) << block << " " << i;
+      }
+    }
+    // Flags, too: nothing is estimated.
+    EXPECT_EQ(shown.blocks, exact.blocks);
+    EXPECT_EQ(shown.counters, exact.counters);
+    // Only in the numbers of rotation and in the catalogue, which says what is derived, they differ.
+    shown.rotation.clear(), shown.layout = {};
+    shown.catalog_hash = exact.catalog_hash;
+    shown.statistics = exact.statistics;
+    EXPECT_EQ(mailbox::EncodeSnapshotStream(shown, nullptr, {}, mailbox::Framing::kSections),
+              mailbox::EncodeSnapshotStream(exact, nullptr, {}, mailbox::Framing::kSections));
+  }
+  mailbox::Catalog catalog = one_set->catalog();
+  size_t derived = 0;
+  for (size_t event = 0; event < catalog.events.size(); ++event) {
+    derived += catalog.events[event].details.counting == mailbox::Counting::kDerived;
+    catalog.events[event].details.counting = without->catalog().events[event].details.counting;
+  }
+  EXPECT_EQ(derived, 1);
+  catalog.plans.clear(), catalog.relations.clear();
+  EXPECT_EQ(mailbox::EncodeCatalogSections(catalog), mailbox::EncodeCatalogSections(without->catalog()));
+}
+
 TEST_F(RotationTest, FollowsTheSeed) {
-  const auto one = StartRotating(", seed: 1"), same = StartRotating(", seed: 1"), other = StartRotating(", seed: 2");
+  const auto one = StartRotating(1), same = StartRotating(1), other = StartRotating(2);
   elapsed_ = absl::Milliseconds(30);
   const mailbox::Snapshot snapshot = one->Latch();
   EXPECT_EQ(snapshot, same->Latch());
@@ -162,6 +207,17 @@ mailbox::RotationRequest RequestOf(uint16_t vm, uint64_t events, uint64_t slot) 
   return request;
 }
 
+// The number of a plan that is guessed does not tell whether another VM has it.
+TEST_F(RotationTest, VmsShareNoPlan) {
+  const auto device = StartRotating();
+  ASSERT_TRUE(device->ApplyRotation(RequestOf(1, 0b1111111, 20'000)).ok());
+  ASSERT_TRUE(device->ApplyRotation(RequestOf(2, 0b1111111, 20'000)).ok());
+  EXPECT_NE(device->GetRotation(1, 0)->number, device->GetRotation(2, 0)->number);
+  const uint16_t number = device->GetRotation(1, 0)->number;
+  ASSERT_TRUE(device->ApplyRotation(RequestOf(1, 0b1111111, 20'000)).ok());
+  EXPECT_EQ(device->GetRotation(1, 0)->number, number) << "the same again is the same";
+}
+
 // Nobody can use up what others need.
 TEST_F(RotationTest, PlansThatNobodyHasMakeRoomForOthers) {
   const auto device = StartRotating();
@@ -177,6 +233,35 @@ TEST_F(RotationTest, PlansThatNobodyHasMakeRoomForOthers) {
     EXPECT_EQ(time.enabled, snapshot.Counters(block)[11]) << "what was enabled stays known";
   }
   EXPECT_TRUE(device->ApplyRotation(RequestOf(2, 0b1111111, 20'000)).ok());
+}
+
+// A VM that has had all of its numbers leaves the other one its own.
+TEST_F(RotationTest, AVmHasItsShareOfTheNumbersOfPlans) {
+  const auto device = StartRotating();
+  const uint64_t share = kAddedPlansMax / 2;
+  for (uint64_t i = 0; i < share; ++i) {
+    ASSERT_TRUE(device->ApplyRotation(RequestOf(1, 0b11, 20'000 + i)).ok()) << i;
+  }
+  const absl::Status refused = device->ApplyRotation(RequestOf(1, 0b11, 10'000));
+  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(refused.message(), "VM 1 has had 32766 plans since the device booted: it can have no more");
+  EXPECT_TRUE(device->ApplyRotation(RequestOf(1, 0b11, 20'000 + share - 1)).ok()) << "the one in force";
+  EXPECT_TRUE(device->ApplyRotation(RequestOf(2, 0b11, 10'000)).ok());
+}
+
+// Half of the shortest of the chip's own, of 100 us.
+TEST_F(RotationTest, SlotsThatAreAskedForAreNotMuchShorterThanTheChipsOwn) {
+  const auto device = Start("counters: 4\n    fixed: [ipc_cycles]",
+                            "rotation: {slots: {stable: 200us, fluctuating: 100us}, adapt: false, seed: 1}");
+  EXPECT_TRUE(device->ApplyRotation(RequestOf(1, 0b1111111, 5'000)).ok());
+  EXPECT_EQ(device->ApplyRotation(RequestOf(1, 0b1111111, 4'999)).message(),
+            "stable slot (cycles) is 4999, must be from 5000 to 1000000000000");
+  mailbox::RotationRequest request = RequestOf(1, 0b1111111, 20'000);
+  request.settings.interval = 4'999;
+  EXPECT_EQ(device->ApplyRotation(request).message(), "interval (cycles) is 4999, must be from 5000 to 1000000000000");
+  const auto other = StartRotating(1, ", slots_min: 400us");
+  EXPECT_FALSE(other->ApplyRotation(RequestOf(1, 0b1111111, 39'999)).ok());
+  EXPECT_TRUE(other->ApplyRotation(RequestOf(1, 0b1111111, 40'000)).ok());
 }
 
 TEST_F(RotationTest, AVmHasOnlySoManySets) {
@@ -212,7 +297,42 @@ TEST_F(RotationTest, WhatIsPinnedTakesNoTurns) {
   ASSERT_TRUE(device->CheckConfig(config).ok()) << "a_cycles and b_cycles are in every set";
   device->Latch();
   device->ApplyConfig(config);
+  const size_t plans = device->catalog().plans.size();
   EXPECT_FALSE(device->ApplyRotation(RequestOf(1, 0b1111111, 20'000)).ok());
+  EXPECT_EQ(device->catalog().plans.size(), plans) << "no plan is made";
+  request.contexts = {0};
+  EXPECT_TRUE(device->ApplyRotation(request).ok()) << "the same again";
+}
+
+TEST_F(RotationTest, LiveCountsAreFlaggedAsALatchWouldFlagThem) {
+  const auto device = StartRotating(), twin = StartTwin();
+  elapsed_ = absl::Microseconds(10);
+  const auto flags = [](LiveDevice& of, uint16_t vm, uint16_t context) {
+    return of.PeekBlock(vm, context)->flags & mailbox::kFlagEstimated;
+  };
+  EXPECT_NE(flags(*device, 1, 0), 0) << "in its first slot";
+  EXPECT_NE(flags(*device, 1, mailbox::kNoContext), 0);
+  EXPECT_NE(flags(*device, 0, mailbox::kNoContext), 0);
+  EXPECT_EQ(flags(*device, 1, 1), 0) << "it has not been resident";
+  EXPECT_EQ(flags(*device, 2, mailbox::kNoContext), 0);
+  EXPECT_EQ(flags(*twin, 1, 0), 0);
+  elapsed_ = absl::Milliseconds(10);
+  for (const uint16_t context : {uint16_t{0}, uint16_t{1}, mailbox::kNoContext})
+    EXPECT_NE(flags(*device, 1, context), 0);
+  EXPECT_EQ(flags(*twin, 1, 0), 0);
+}
+
+TEST_F(RotationTest, LearnsWhereThereIsSomethingToLearn) {
+  elapsed_ = absl::ZeroDuration();
+  EXPECT_TRUE(absl::IsFailedPrecondition(StartRotating()->LearnRotation(1, 0))) << "no event of instructions";
+  const auto device = StartRotating(1, ", instructions: ipc_cycles");
+  EXPECT_TRUE(device->LearnRotation(1, 0).ok());
+  EXPECT_TRUE(device->LearnRotation(2, mailbox::kNoContext).ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(device->LearnRotation(1, 9)));
+  device->chip().SetConfidential(device->tenants()[0].binding.vm, true);
+  EXPECT_TRUE(absl::IsFailedPrecondition(device->LearnRotation(1, 0)));
+  EXPECT_TRUE(absl::IsFailedPrecondition(device->LearnRotation(1, mailbox::kNoContext)));
+  EXPECT_TRUE(device->LearnRotation(2, 0).ok()) << "another VM";
 }
 
 TEST_F(RotationTest, RefusesWhatItCannotCount) {

@@ -47,8 +47,9 @@ AsyncRequests::Result AsyncRequests::CarryOut(uint8_t type) {
 }
 
 AsyncRequests::Result AsyncRequests::Energy() {
-  const uint64_t energy_mj = sensors_.EnergyMj();
-  return {AsyncStatus::kSuccess, {static_cast<uint32_t>(energy_mj), static_cast<uint32_t>(energy_mj >> 32)}};
+  const auto energy_mj = sensors_.EnergyMj();
+  if (!energy_mj) return {AsyncStatus::kNotReady, {}};
+  return {AsyncStatus::kSuccess, {static_cast<uint32_t>(*energy_mj), static_cast<uint32_t>(*energy_mj >> 32)}};
 }
 
 bool AsyncRequests::HasUtilization() const {

@@ -4,6 +4,7 @@
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_DEVICE_H_
 #define SIDEBAND_SECURE_MCU_FIRMWARE_DEVICE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -31,12 +32,34 @@ struct DeviceIdentity {
 using SliceSet = uint64_t;
 inline constexpr SliceSet kEverySlice = ~SliceSet{0};
 
+// What a block has of an event that takes turns, as of the ends of its last turns.
+struct RotatedCount {
+  uint16_t event = 0;
+  uint64_t estimate = 0;       // may be behind the counter, which is at its newest commit
+  mailbox::RotationTime time;  // as by mailbox::TimeOf
+
+  // Turns of other events have passed, and none of this one.
+  bool is_unknown() const { return time.enabled > 0 && time.running == 0; }
+};
+
 // One memory block as of its newest commits.
 struct BlockView {
-  std::span<const uint64_t> counters;  // valid until the device counts on
+  std::span<const uint64_t> counters;  // what was counted; valid until the device counts on
   uint32_t generation = 0;
   uint64_t reference_time_ns = 0;  // time of the commits
   SliceSet slices = 0;             // on which its VM or context has turns
+  // Of all events that are not counted all the time, in the catalogue's order; none without a rotation.
+  std::vector<RotatedCount> rotated = {};
+
+  const RotatedCount* FindRotated(uint16_t event) const {
+    const auto found = std::ranges::lower_bound(rotated, event, {}, &RotatedCount::event);
+    return found != rotated.end() && found->event == event ? &*found : nullptr;
+  }
+  // The estimate of an event that takes turns, and the count of any other.
+  uint64_t CountOf(uint16_t event) const {
+    const RotatedCount* const own = FindRotated(event);
+    return own == nullptr ? counters[event] : std::max(counters[event], own->estimate);
+  }
 };
 
 // One memory block as it would be after a latch at this cycle.
@@ -108,7 +131,7 @@ class Device {
   virtual absl::Status ApplyRotation(const mailbox::RotationRequest& /*request*/) {
     return absl::UnimplementedError("no rotation");
   }
-  // Stores when the scope fluctuates, by its own time.
+  // Stores when the scope fluctuates, by its own time. FAILED_PRECONDITION where nothing can be learnt.
   virtual absl::Status LearnRotation(uint16_t /*vm*/, uint16_t /*context*/) {
     return absl::UnimplementedError("no rotation");
   }

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -62,7 +63,7 @@ class FakeDevice final : public Device {
     return plan == plans.end() ? std::nullopt : std::optional(plan->second);
   }
   absl::Status ApplyRotation(const mailbox::RotationRequest& request) override {
-    if (request.vm != 1) return absl::InvalidArgumentError("no such VM");
+    if (request.vm != 1 && !more_vms.contains(request.vm)) return absl::InvalidArgumentError("no such VM");
     requests.push_back(request);
     return absl::OkStatus();
   }
@@ -93,6 +94,7 @@ class FakeDevice final : public Device {
   bool has_rotation = false;
   std::map<Scope, mailbox::RotationPlan> plans;
   std::vector<mailbox::RotationRequest> requests;  // applied
+  std::set<uint16_t> more_vms;                     // whose requests are taken, too
   std::vector<Scope> learned;
   std::map<Scope, uint32_t> passes;
 

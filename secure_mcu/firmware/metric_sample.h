@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "proto/mailbox/performance_metric.h"
+#include "proto/mailbox/rotation.h"
 #include "secure_mcu/firmware/device.h"
 #include "secure_mcu/firmware/metric_sources.h"
 
@@ -23,7 +24,9 @@ struct MetricSample {
   uint64_t identity = 0;
   uint64_t reference_time_ns = 0;
   SliceSet slices = 0;
-  std::array<uint64_t, mailbox::kMetricCount> counts = {};
+  std::array<uint64_t, mailbox::kMetricCount> counts = {};  // estimates of events that take turns
+  // The cycles in which each event of a metric took turns, and had them; 0 if it takes none.
+  std::array<std::array<mailbox::RotationTime, kMetricEventsMax>, mailbox::kMetricCount> turns = {};
   // The cycles in which each event of a metric was counted, if it is in a gate group.
   std::array<std::array<uint64_t, kMetricEventsMax>, mailbox::kMetricCount> running = {};
 };

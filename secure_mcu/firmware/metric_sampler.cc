@@ -45,7 +45,9 @@ MetricSample MetricSampler::SampleOf(const BlockView& block) const {
   for (size_t metric = 0; metric < sources_.size(); ++metric) {
     const MetricSource& source = sources_[metric];
     for (size_t i = 0; i < source.events.size(); ++i) {
-      sample.counts[metric] += block.counters[source.events[i]];
+      sample.counts[metric] += block.CountOf(source.events[i]);
+      const RotatedCount* const rotated = block.FindRotated(source.events[i]);
+      if (rotated != nullptr) sample.turns[metric][i] = rotated->time;
       if (source.gates[i].running) sample.running[metric][i] = block.counters[*source.gates[i].running];
     }
   }
@@ -69,7 +71,11 @@ MetricSample MetricSampler::SumOfOpenBlocks() {
     sum.reference_time_ns = std::min(sum.reference_time_ns, sample->reference_time_ns);
     for (size_t metric = 0; metric < sum.counts.size(); ++metric) {
       sum.counts[metric] += sample->counts[metric];
-      for (size_t i = 0; i < kMetricEventsMax; ++i) sum.running[metric][i] += sample->running[metric][i];
+      for (size_t i = 0; i < kMetricEventsMax; ++i) {
+        sum.running[metric][i] += sample->running[metric][i];
+        sum.turns[metric][i].enabled += sample->turns[metric][i].enabled;
+        sum.turns[metric][i].running += sample->turns[metric][i].running;
+      }
     }
   };
   for (const mailbox::VmInfo& vm : device_.catalog().vms) {
@@ -145,11 +151,21 @@ std::optional<double> MetricSampler::GatedCapacity(uint8_t metric, const MetricS
   return capacity;
 }
 
+// Whether each event of the metric that takes turns has had some, if any cycle of them passed.
+bool MetricSampler::IsCovered(uint8_t metric, const MetricSample& begin, const MetricSample& end) {
+  for (size_t i = 0; i < kMetricEventsMax; ++i) {
+    const mailbox::RotationTime &before = begin.turns[metric][i], &after = end.turns[metric][i];
+    if (after.enabled != before.enabled && after.running == before.running) return false;
+  }
+  return true;
+}
+
 std::optional<double> MetricSampler::Percent(uint8_t metric, const MetricSample& begin, const MetricSample& end) const {
   const double gain = Gain(metric, end.slices);
   if (begin.identity != end.identity || end.reference_time_ns <= begin.reference_time_ns || gain == 0) {
     return std::nullopt;
   }
+  if (!IsCovered(metric, begin, end)) return std::nullopt;
   const double cycles = static_cast<double>(end.reference_time_ns - begin.reference_time_ns) / 1e9 *
                         static_cast<double>(device_.catalog().reference_clock_hz);
   const auto gated = GatedCapacity(metric, begin, end);

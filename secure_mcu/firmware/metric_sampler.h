@@ -53,9 +53,10 @@ class MetricSampler {
   std::map<MetricScope, MetricSample> TakeAll();
 
   // 0 to 100: the counts between the samples as a share of the cycles of all wires that could have counted the metric
-  // in this scope; of an event in a gate group, of the cycles in which the group was counted. nullopt if no time passed
-  // between the samples, if their identities differ, if the scope has no wire for the metric, and if a group was not
-  // counted, or on slices whose wires differ.
+  // in this scope; of an event in a gate group, of the cycles in which the group was counted. Of an event that takes
+  // turns, the gain is its estimate's. nullopt if no time passed between the samples, if their identities differ, if the
+  // scope has no wire for the metric, if a group was not counted, or on slices whose wires differ, and if an event that
+  // takes turns had none while others had.
   std::optional<double> Percent(uint8_t metric, const MetricSample& begin, const MetricSample& end) const;
   // The gain per cycle of a metric's events on these slices; see Device::GainPerCycle.
   double Gain(uint8_t metric, SliceSet slices) const;
@@ -65,6 +66,7 @@ class MetricSampler {
   std::optional<MetricSample> TakeBlock(const MetricScope& scope);
   bool HidesDeviceBlock() const;
   MetricSample SumOfOpenBlocks();
+  static bool IsCovered(uint8_t metric, const MetricSample& begin, const MetricSample& end);
   // What the metric's events could have gained: of those in every cycle, per cycle; of those behind gates, altogether,
   // nullopt if that is unknown.
   double UngatedGain(uint8_t metric, SliceSet slices) const;

@@ -29,7 +29,10 @@ class PowerModel {
 
   explicit PowerModel(Config config);
 
-  // `counters` are the device's cumulative counts at `reference_time_ns`. Has no effect within window_ns of the last
+  // Whether counts of the event use energy.
+  bool Uses(size_t event) const { return event < config_.event_pj.size() && config_.event_pj[event] != 0; }
+
+  // `counters` are the device's cumulative counts, or estimates, at `reference_time_ns`. Has no effect within window_ns of the last
   // update.
   void Update(std::span<const uint64_t> counters, uint64_t reference_time_ns);
 

@@ -54,7 +54,8 @@ Reply RotateCommands::Apply(uint32_t size, uint32_t crc) {
 
 Reply RotateCommands::ApplyUpload(uint32_t size, uint32_t crc) {
   const std::optional<Bytes> bytes = uploads_.Take(size, crc);
-  if (!bytes) return Fail(MailboxStatus::kErrData);
+  // Not a refusal: the controller may upload its request again.
+  if (!bytes) return Fail(MailboxStatus::kErrAgain);
   const auto request = mailbox::DecodeRotationRequest(*bytes, device_.catalog().events.size());
   const Reply reply = ReplyOf(request.ok() ? device_.ApplyRotation(*request) : request.status(), size, crc);
   applied_ = {.size = size, .crc = crc, .reply = reply};

@@ -98,11 +98,11 @@ TEST_F(RotateCommandsTest, ARepeatedApplyIsAnsweredAgain) {
 
 TEST_F(RotateCommandsTest, OtherBytesAreNotApplied) {
   const Bytes bytes = mailbox::EncodeRotationRequest(Request());
-  EXPECT_EQ(Apply(bytes).status, MailboxStatus::kErrData) << "nothing was uploaded";
+  EXPECT_EQ(Apply(bytes).status, MailboxStatus::kErrAgain) << "nothing was uploaded";
   Upload(bytes);
   EXPECT_EQ(Step(RotateStep::kApply, static_cast<uint32_t>(bytes.size()), Crc32c(bytes) + 1).status,
-            MailboxStatus::kErrData);
-  EXPECT_EQ(Step(RotateStep::kApply, 20'000, Crc32c(bytes)).status, MailboxStatus::kErrData);
+            MailboxStatus::kErrAgain);
+  EXPECT_EQ(Step(RotateStep::kApply, 20'000, Crc32c(bytes)).status, MailboxStatus::kErrAgain);
   EXPECT_EQ(Apply(bytes).status, MailboxStatus::kSuccess) << "they are still there";
 }
 

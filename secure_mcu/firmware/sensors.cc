@@ -38,12 +38,28 @@ T Rounded(double value) {
 
 Sensors::Sensors(Device& device, PowerModel power) : device_(device), power_(std::move(power)) {}
 
-void Sensors::Update() { power_.Update(device_.DeviceCounters(), device_.ReferenceTimeNs()); }
+std::optional<std::vector<uint64_t>> Sensors::Counts() {
+  const auto counters = device_.DeviceCounters();
+  std::vector<uint64_t> counts(counters.begin(), counters.end());
+  const auto block = device_.BlockCounters(mailbox::kHypervisorVm, mailbox::kNoContext);
+  if (!block) return counts;
+  for (const RotatedCount& rotated : block->rotated) {
+    if (rotated.is_unknown() && power_.Uses(rotated.event)) return std::nullopt;
+    counts[rotated.event] = std::max(counts[rotated.event], rotated.estimate);
+  }
+  return counts;
+}
+
+bool Sensors::Update() {
+  const auto counts = Counts();
+  if (counts) power_.Update(*counts, device_.ReferenceTimeNs());
+  return counts.has_value();
+}
 
 Reply Sensors::GetTemperature(uint8_t sensor, bool with_fraction) {
   const MailboxStatus status = CheckSource(sensor, kTemperatures);
   if (status != MailboxStatus::kSuccess) return Fail(status);
-  Update();
+  if (!Update()) return Fail(MailboxStatus::kErrNotAvailable);
   const auto fixed = Rounded<int32_t>(power_.temperature_c() * 256);
   // GET_TEMP has the format of GET_EXT_TEMP, s24.8, without its fraction.
   return {.data = static_cast<uint32_t>(with_fraction ? fixed : fixed & ~0xFF)};
@@ -52,20 +68,22 @@ Reply Sensors::GetTemperature(uint8_t sensor, bool with_fraction) {
 Reply Sensors::GetPower(uint8_t source) {
   const MailboxStatus status = CheckSource(source, kPowers);
   if (status != MailboxStatus::kSuccess) return Fail(status);
-  Update();
+  if (!Update()) return Fail(MailboxStatus::kErrNotAvailable);
   return {.data = Rounded<uint32_t>(power_.power_mw())};
 }
 
 Reply Sensors::GetEnergy(uint8_t source) {
   const MailboxStatus status = CheckSource(source, kEnergies);
   if (status != MailboxStatus::kSuccess) return Fail(status);
-  const uint64_t energy_mj = EnergyMj();
-  return {.data = static_cast<uint32_t>(energy_mj), .extended_data = static_cast<uint32_t>(energy_mj >> 32)};
+  const auto energy_mj = EnergyMj();
+  if (!energy_mj) return Fail(MailboxStatus::kErrNotAvailable);
+  return {.data = static_cast<uint32_t>(*energy_mj), .extended_data = static_cast<uint32_t>(*energy_mj >> 32)};
 }
 
-uint64_t Sensors::EnergyMj() {
-  const auto counters = device_.DeviceCounters();
-  return Rounded<uint64_t>(power_.EnergyMj(counters, device_.ReferenceTimeNs()));
+std::optional<uint64_t> Sensors::EnergyMj() {
+  const auto counts = Counts();
+  if (!counts) return std::nullopt;
+  return Rounded<uint64_t>(power_.EnergyMj(*counts, device_.ReferenceTimeNs()));
 }
 
 }  // namespace sideband::mcu

@@ -7,6 +7,8 @@
 #define SIDEBAND_SECURE_MCU_FIRMWARE_SENSORS_H_
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "secure_mcu/firmware/device.h"
 #include "secure_mcu/firmware/power_model.h"
@@ -15,7 +17,8 @@
 namespace sideband::mcu {
 
 // The GPU's sensors are the only ones. Other sensors that SMBPBI defines are ERR_NOT_SUPPORTED, undefined ones
-// ERR_ARG1. Not thread-safe.
+// ERR_ARG1. Of events that take turns, estimates are used; while one that uses energy has not had any turn, the sensors
+// are ERR_NOT_AVAILABLE. Not thread-safe.
 class Sensors {
  public:
   // `device` must outlive it.
@@ -28,11 +31,14 @@ class Sensors {
   // Millijoules since the start: low half in data, high half in extended data.
   Reply GetEnergy(uint8_t source);
 
-  // Millijoules since the start, as of the last commit.
-  uint64_t EnergyMj();
+  // Millijoules since the start, as of the last commit; nullopt if they are not available.
+  std::optional<uint64_t> EnergyMj();
 
  private:
-  void Update();
+  // Whether it is available.
+  bool Update();
+  // The device's, with the estimates of events that take turns.
+  std::optional<std::vector<uint64_t>> Counts();
 
   Device& device_;
   PowerModel power_;

@@ -76,7 +76,7 @@ ModelResult RotationModel::Play(uint64_t seed, bool is_confidential) const {
         ++result.events[i].slots;
       }
       const bool is_whole = slot == life.slot_cycles();
-      life.EndSlot({.enabled = {slot}, .running = {slot}}, counts, is_whole);
+      life.EndSlot({.enabled = {slot}, .running = {slot}, .own = slot}, counts, is_whole);
       own += slot;
     }
     life.EndResidency();

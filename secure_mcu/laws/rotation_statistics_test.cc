@@ -149,6 +149,26 @@ TEST(RotationStatisticsTest, EqualTurnsOfShortResidencies) {
   CheckIntervals(all);
 }
 
+// The epochs of the last one close although the first of them began before it.
+std::vector<uint64_t> LongAfterCut(uint64_t seed) {
+  std::vector<uint64_t> lengths = Cut(7, 14, seed);
+  lengths.push_back(512 * kSlot);
+  return lengths;
+}
+
+TEST(RotationStatisticsTest, EqualTurnsOfALongResidencyAfterCutOnes) {
+  const auto all = Measure("long after cut", SpecOf(LongAfterCut(5), false));
+  CheckBias(all, kCutBias);
+  CheckIntervals(all, kOnce);
+}
+
+TEST(RotationStatisticsTest, AdaptiveTurnsOfALongResidencyAfterCutOnes) {
+  const auto all = Measure("adaptive, long after cut", SpecOf(LongAfterCut(6), true));
+  CheckBias(all, kCutBias);
+  // At 89.97 %, within the noise of so many seeds.
+  CheckIntervals(all, {{"a residency's first slot", 0}, {"every other slot", 0.89}});
+}
+
 TEST(RotationStatisticsTest, AdaptiveTurnsOfOneResidency) {
   const auto all = Measure("adaptive, one residency", SpecOf(Whole(1, 1024), true));
   CheckBias(all, kCutBias);

@@ -45,6 +45,7 @@ RotationTurnsTruth::RotationTurnsTruth(const mailbox::RotationSettings& settings
 void RotationTurnsTruth::BeginResidency() {
   if (settings_.profile == mailbox::RotationProfile::kFast) round_ = place_ = 0;
   if (epoch_.empty()) is_within_ = true;
+  rounds_ = 0;
   BeginSlot();
 }
 
@@ -64,21 +65,25 @@ void RotationTurnsTruth::BeginSlot() {
                            : order_.RoundOf(residency_, round_, shares_)[place_];
   }
   set_ += scope_.first;
-  elapsed_ = 0;
   dead_ = std::min(dead_cycles_, length_);
-  slot_ = {.set = set_, .counts = {}};
+  slot_ = {.set = set_, .counts = {}, .open = {}};
 }
 
-void RotationTurnsTruth::Count(const std::vector<uint64_t>& gains) {
+void RotationTurnsTruth::Count(const std::vector<uint64_t>& gains, const std::vector<bool>& open, bool is_own) {
   slot_.counts.resize(gains.size());
+  slot_.open.resize(gains.size());
   if (!is_dead()) {
     ++slot_.running;
-    for (size_t event = 0; event < gains.size(); ++event) slot_.counts[event] += gains[event];
+    for (size_t event = 0; event < gains.size(); ++event) {
+      slot_.counts[event] += gains[event];
+      slot_.open[event] += open[event] ? 1 : 0;
+    }
   }
   ++slot_.enabled;
-  ++elapsed_;
+  if (!is_own) return;
+  ++slot_.own;
   // One set is always in turn.
-  if (elapsed_ < length_ || plan_.sets.size() == 1) return;
+  if (slot_.own < length_ || plan_.sets.size() == 1) return;
   EndSlot(true);
   BeginSlot();
 }
@@ -86,14 +91,18 @@ void RotationTurnsTruth::Count(const std::vector<uint64_t>& gains) {
 void RotationTurnsTruth::EndSlot(bool is_whole) {
   Look(slot_);
   epoch_.push_back(slot_);
-  left_ = settings_.profile == mailbox::RotationProfile::kTwoSet ? left_ - slot_.enabled : 0;
+  left_ = settings_.profile == mailbox::RotationProfile::kTwoSet ? left_ - slot_.own : 0;
   if (left_ == 0 && ++place_ == RoundSize()) place_ = 0, ++round_;
-  if (is_whole && is_within_ && place_ == 0 && MayClose()) Close();
+  if (!is_whole || place_ > 0) return;
+  ++rounds_;
+  if ((!is_within_ && rounds_ < kTurnsOfEpoch) || !MayClose()) return;
+  Close();
+  is_within_ = true;
 }
 
 void RotationTurnsTruth::EndResidency() {
-  if (elapsed_ > 0 && plan_.sets.size() > 1) EndSlot(false);
-  elapsed_ = 0;
+  if (slot_.enabled > 0 && plan_.sets.size() > 1) EndSlot(false);
+  slot_ = {};
   ++residency_;
   ++ended_;
   is_within_ = false;
@@ -106,7 +115,7 @@ void RotationTurnsTruth::Look(const Slot& slot) {
   if (!instructions_) return;
   look_.instructions += slot.counts[*instructions_];
   look_.cycles += slot.running;
-  look_cycles_ += slot.enabled;
+  look_cycles_ += slot.own;
   if (look_cycles_ < settings_.interval) return;
   looks_.push_back(look_);
   look_ = {};
@@ -133,12 +142,12 @@ bool RotationTurnsTruth::MayClose() const {
 double RotationTurnsTruth::SpreadOf(uint16_t event) const {
   double count = 0, running = 0, slots = 0;
   const auto is_counted = [&](const Slot& slot) {
-    return slot.running > 0 && mailbox::Includes(plan_.sets[slot.set], event);
+    return slot.open[event] > 0 && mailbox::Includes(plan_.sets[slot.set], event);
   };
   for (const Slot& slot : epoch_) {
     if (!is_counted(slot)) continue;
     count += static_cast<double>(slot.counts[event]);
-    running += static_cast<double>(slot.running);
+    running += static_cast<double>(slot.open[event]);
     ++slots;
   }
   if (slots < 2 || count == 0) return 0;
@@ -146,7 +155,7 @@ double RotationTurnsTruth::SpreadOf(uint16_t event) const {
   for (const Slot& slot : epoch_) {
     if (!is_counted(slot)) continue;
     squares +=
-        std::pow(static_cast<double>(slot.counts[event]) - count / running * static_cast<double>(slot.running), 2);
+        std::pow(static_cast<double>(slot.counts[event]) - count / running * static_cast<double>(slot.open[event]), 2);
   }
   const double spread = squares / (slots - 1) / std::pow(count / slots, 2);
   return spread < kLeastSpread ? 0 : spread;

@@ -5,7 +5,7 @@
 //   RotationTurnsTruth turns(settings, plan, events, /*instructions=*/std::nullopt, /*dead_cycles=*/0, order, scope);
 //   turns.BeginResidency();
 //   if (!turns.is_dead()) Count(turns.set());
-//   turns.Count(gains);
+//   turns.Count(gains, open, /*is_own=*/true);
 //   turns.EndResidency();
 #ifndef SIDEBAND_SECURE_MCU_LAWS_ROTATION_TURNS_TRUTH_H_
 #define SIDEBAND_SECURE_MCU_LAWS_ROTATION_TURNS_TRUTH_H_
@@ -38,16 +38,17 @@ class RotationTurnsTruth {
 
   void BeginResidency();
   size_t set() const { return set_; }
-  bool is_dead() const { return elapsed_ < dead_ && plan_.sets.size() > 1; }
-  // Of the next cycle, what each event of the chip gains: of prescaled ones what their counts rise by.
-  void Count(const std::vector<uint64_t>& gains);
+  bool is_dead() const { return slot_.own < dead_ && plan_.sets.size() > 1; }
+  // Of the next cycle, what each event of the chip gains: of prescaled ones what their counts rise by; and whether its
+  // gate is open. Cycles of the hypervisor are not its own: they are the slot's, which they make no older.
+  void Count(const std::vector<uint64_t>& gains, const std::vector<bool>& open, bool is_own);
   void EndResidency();
 
  private:
   struct Slot {
     size_t set = 0;
-    uint64_t enabled = 0, running = 0;
-    std::vector<uint64_t> counts;  // per event of the chip
+    uint64_t enabled = 0, running = 0, own = 0;
+    std::vector<uint64_t> counts, open;  // per event of the chip: counts, and running cycles with its gate open
   };
   size_t RoundSize() const;
   void BeginSlot();
@@ -68,12 +69,13 @@ class RotationTurnsTruth {
 
   uint64_t residency_ = 0, round_ = 0, place_ = 0;
   size_t set_ = 0;
-  uint64_t left_ = 0;                // of a turn of `two-set`
-  uint64_t elapsed_ = 0, dead_ = 0;  // of the slot
+  uint64_t left_ = 0;  // of a turn of `two-set`
+  uint64_t dead_ = 0;  // of the slot
   uint64_t length_ = 0;
   Slot slot_;
   std::vector<Slot> epoch_;
   bool is_within_ = false;
+  uint64_t rounds_ = 0;  // of the residency
   uint64_t ended_ = 0;
   std::vector<uint32_t> shares_;  // none: equal
   std::vector<double> needs_;     // none: no closed epoch

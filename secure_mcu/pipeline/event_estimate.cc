@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace sideband::mcu {
 namespace {
@@ -10,8 +11,15 @@ namespace {
 constexpr int kFractionBits = 16;
 constexpr double kNormalQuantile = 1.96;
 
+// What is shown has 64 bits.
+constexpr absl::uint128 kSumMax = absl::uint128(std::numeric_limits<uint64_t>::max()) << kFractionBits;
+
+// The product has up to 128 bits: it is divided before it is shifted.
 absl::uint128 Scale(uint64_t count, uint64_t enabled, uint64_t running) {
-  return (absl::uint128(count) * enabled << kFractionBits) / running;
+  const absl::uint128 product = absl::uint128(count) * enabled;
+  const absl::uint128 whole = product / running, rest = product % running;
+  if (whole > kSumMax >> kFractionBits) return kSumMax;
+  return (whole << kFractionBits) + (rest << kFractionBits) / running;
 }
 
 }  // namespace
@@ -37,7 +45,7 @@ absl::uint128 EventEstimate::OfEpoch(const SlotTimes& epoch, const ClosedTimes& 
 }
 
 void EventEstimate::Evaluate(const SlotTimes& open, const ClosedTimes& closed) {
-  highest_ = std::max(highest_, absl::Uint128Low64(Sum(open, closed) >> kFractionBits));
+  highest_ = std::max(highest_, absl::Uint128Low64(std::min(Sum(open, closed), kSumMax) >> kFractionBits));
 }
 
 // Of a slot's residual: what it counted less what its length makes expect.
@@ -70,7 +78,7 @@ double EventEstimate::Variance(const SlotTimes& open) const {
 }
 
 void EventEstimate::Close(const SlotTimes& epoch, const ClosedTimes& closed) {
-  closed_ += OfEpoch(epoch, closed);
+  closed_ = std::min(closed_ + OfEpoch(epoch, closed), kSumMax);
   closed_variance_ = Variance(epoch);
   counted_ += epoch_count_;
   epoch_count_ = 0;

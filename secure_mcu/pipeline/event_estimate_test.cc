@@ -65,6 +65,29 @@ TEST(EventEstimateTest, KnowsLargeCounts) {
   EXPECT_EQ(estimate.highest(), 4 * count);
 }
 
+TEST(EventEstimateTest, KnowsProductsOf128Bits) {
+  constexpr uint64_t kAll = ~uint64_t{0};
+  EventEstimate estimate;
+  estimate.AddSlot(kAll / 4, kAll / 2);
+  const SlotTimes half{.enabled = kAll - 1, .running = kAll / 2, .slots = 1, .squares = 0};
+  estimate.Evaluate(half, {});
+  EXPECT_EQ(estimate.highest(), kAll / 4 * 2) << "count and enabled have 126 bits together";
+  estimate.Close(half, {});
+  EXPECT_EQ(estimate.Sum({}, {}) >> 16, kAll / 4 * 2);
+}
+
+TEST(EventEstimateTest, IsAtMostWhatIsShown) {
+  constexpr uint64_t kAll = ~uint64_t{0};
+  EventEstimate estimate;
+  const SlotTimes most{.enabled = kAll, .running = 1, .slots = 1, .squares = 1};
+  for (const uint64_t closed : {0, 1, 2}) {
+    estimate.AddSlot(kAll / 4, 1);
+    estimate.Evaluate(most, {.running = closed});
+    EXPECT_EQ(estimate.highest(), kAll);
+    estimate.Close(most, {.running = closed});
+  }
+}
+
 // V = (E/r)^2 m s^2 (1 - r/E), by hand: counts 10 and 20 in slots of 100, E = 400, r = 200; the mean rate is 0.15, the
 // residuals are -5 and 5, s^2 = 50; V = 4 * 2 * 50 * 0.5 = 200, times the square of 12.706 / 1.96.
 TEST(EventEstimateTest, HasTheVarianceOfItsSlots) {

@@ -11,6 +11,7 @@
 #ifndef SIDEBAND_SECURE_MCU_PIPELINE_OWN_CLOCK_H_
 #define SIDEBAND_SECURE_MCU_PIPELINE_OWN_CLOCK_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -37,6 +38,8 @@ class OwnClock {
   uint64_t CycleOf(uint64_t own) const;
   // Nothing before `cycle` is asked for any more.
   void Forget(uint64_t cycle);
+  // Those that are kept: the ones after the last Forget, and one.
+  size_t changes() const { return changes_.size(); }
 
  private:
   struct State {

@@ -53,6 +53,7 @@ TEST(OwnClockTest, ForgetsOnlyThePast) {
   clock.Forget(1600);
   EXPECT_EQ(clock.Before(1600), 500);
   EXPECT_EQ(clock.CycleOf(600), 1800);
+  EXPECT_EQ(clock.changes(), 2) << "the exit that it is in, and the entry after it";
 }
 
 TEST(OwnClockTest, StandsStillAfterTheEnd) {

@@ -8,11 +8,14 @@
 #include <limits>
 #include <vector>
 
+#include "proto/mailbox/event_set.h"
+
 namespace sideband::mcu {
 
 // Sums per event since the channel's last commit.
 struct Reduction {
   std::vector<uint64_t> counts;
+  mailbox::EventSet saturated;  // events of which counts are missing; empty if there is none
   uint16_t flags = 0;       // mailbox::BlockFlag
   uint32_t trigger_id = 0;  // the newest trigger whose counts are included
 };

@@ -13,14 +13,25 @@ ReductionChannel::ReductionChannel(size_t events, std::shared_ptr<const EventMea
   reduction_.counts.resize(events);
 }
 
+void ReductionChannel::MarkSaturated(uint16_t event) {
+  reduction_.flags |= mailbox::kFlagOverflow;
+  if (reduction_.saturated.empty()) reduction_.saturated = mailbox::EmptySet(reduction_.counts.size());
+  mailbox::Insert(event, reduction_.saturated);
+}
+
+void ReductionChannel::AddCount(uint64_t count, uint16_t event) {
+  if (!AddSaturating(count, reduction_.counts[event])) MarkSaturated(event);
+}
+
 void ReductionChannel::Add(const Record& record) {
   const std::vector<EventShare>& meanings = (*meanings_)[record.select][record.ccu];
+  const bool has_overflow = (record.flags & mailbox::kFlagOverflow) != 0;
   for (uint16_t i = 0; i < record.size; ++i) {
     const EventShare& share = meanings[record.first + i];
     // 28 bits shifted by at most 31 places stay within 64.
-    if (!AddSaturating(uint64_t{record.counts[i]} << share.shift, reduction_.counts[share.event])) {
-      reduction_.flags |= mailbox::kFlagOverflow;
-    }
+    AddCount(uint64_t{record.counts[i]} << share.shift, share.event);
+    // The flag is of the bank: the counters that have reached the end of their range are those that it can mean.
+    if (has_overflow && record.counts[i] == kCcuCounterMax) MarkSaturated(share.event);
   }
   reduction_.flags |= record.flags;
   // Trigger ids wrap: the newer id is ahead by less than half of their range.
@@ -32,12 +43,13 @@ void ReductionChannel::AddDerived(std::span<const uint64_t> counts) {
   for (size_t event = 0; event < counts.size(); ++event) {
     if (counts[event] == 0) continue;
     has_data_ = true;
-    if (!AddSaturating(counts[event], reduction_.counts[event])) reduction_.flags |= mailbox::kFlagOverflow;
+    AddCount(counts[event], static_cast<uint16_t>(event));
   }
 }
 
 void ReductionChannel::Clear() {
   std::fill(reduction_.counts.begin(), reduction_.counts.end(), 0);
+  reduction_.saturated.clear();
   reduction_.flags = 0;
   has_data_ = false;
 }

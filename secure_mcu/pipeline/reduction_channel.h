@@ -52,6 +52,9 @@ class ReductionChannel {
   const std::optional<CommitTarget>& target() const { return target_; }
 
  private:
+  void AddCount(uint64_t count, uint16_t event);
+  void MarkSaturated(uint16_t event);
+
   const std::shared_ptr<const EventMeanings> meanings_;  // shared by all channels of a chip
   Reduction reduction_;
   bool has_data_ = false;

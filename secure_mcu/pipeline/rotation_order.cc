@@ -32,6 +32,8 @@ Bytes MessageOf(const RotationIdentity& identity) {
   message.U16(identity.vm);
   message.U16(identity.context);
   message.U32(identity.generation);
+  message.U32(identity.life);
+  message.U8(identity.channel);
   return std::move(message).Take();
 }
 

@@ -8,7 +8,8 @@
 // set = (col[p / S][p mod S] + row[j / S][j mod S]) mod S. Every col[b] and row[b] is a permutation of 0 … S - 1 by
 // Fisher-Yates from S - 1 down, whose draws are the 32-bit little-endian words of
 // HMAC-SHA256(key, kind | b, 8 bytes | n, 4 bytes), n = 0, 1, …, kind 'c' or 'r'; words that would favour low numbers
-// are drawn again. key = HMAC-SHA256(seed, UUID | VM, 2 bytes | context, 2 bytes | generation, 4 bytes).
+// are drawn again. key = HMAC-SHA256(seed, UUID | VM, 2 bytes | context, 2 bytes | generation, 4 bytes | life, 4 bytes
+// | channel, 1 byte). A plan's number is not in it: it would tell how many plans others have had.
 //
 // Rounds in which some sets have several turns are not of the square: each is a permutation of its own, of kind 'a',
 // b = residency * 2^32 + round, of the list of sets in ascending order, each as often as it has turns.
@@ -38,6 +39,9 @@ struct RotationIdentity {
   uint16_t vm = 0;
   uint16_t context = 0;
   uint32_t generation = 0;
+  uint32_t life =
+      0;  // of the generation on the channel, from 0: after a change of its plan, an order is not seen again
+  uint8_t channel = 0;  // a slice, or kDeviceChannel
 };
 
 // Not thread-safe.

@@ -19,21 +19,21 @@ std::vector<size_t> Sets(RotationOrder& order, uint64_t residency, uint64_t begi
 // From a Python script with the definition of the header.
 TEST(RotationOrderTest, FollowsTheDefinition) {
   RotationOrder order(SeedOf(42), {.uuid = {}, .vm = 1, .context = 0, .generation = 1}, 5);
-  EXPECT_EQ(Sets(order, 0, 0, 12), (std::vector<size_t>{4, 1, 3, 0, 2, 2, 0, 4, 3, 1, 0, 1}));
-  EXPECT_EQ(Sets(order, 7, 0, 12), (std::vector<size_t>{2, 4, 1, 3, 0, 0, 3, 2, 1, 4, 3, 4}));
-  RotationIdentity other{.uuid = {}, .vm = 3, .context = 0xFFFF, .generation = 9};
+  EXPECT_EQ(Sets(order, 0, 0, 12), (std::vector<size_t>{4, 3, 1, 0, 2, 4, 1, 3, 2, 0, 4, 1}));
+  EXPECT_EQ(Sets(order, 7, 0, 12), (std::vector<size_t>{2, 1, 4, 3, 0, 2, 4, 1, 0, 3, 2, 4}));
+  RotationIdentity other{.uuid = {}, .vm = 3, .context = 0xFFFF, .generation = 9, .life = 0x01020304, .channel = 5};
   for (uint8_t i = 0; i < 16; ++i) other.uuid.bytes[i] = i;
   RotationOrder many(SeedOf(0x1122334455667788), other, 64);
-  EXPECT_EQ(Sets(many, 130, 60, 70), (std::vector<size_t>{17, 6, 8, 22, 42, 3, 14, 62, 63, 27}));
+  EXPECT_EQ(Sets(many, 130, 60, 70), (std::vector<size_t>{2, 23, 11, 13, 20, 26, 58, 52, 12, 10}));
 }
 
 TEST(RotationOrderTest, PermutesRoundsByTheDefinition) {
   const RotationOrder order(SeedOf(42), {.uuid = {}, .vm = 1, .context = 0, .generation = 1}, 4);
   const std::vector<uint32_t> turns = {3, 1, 2, 1};
-  EXPECT_EQ(order.RoundOf(7, 9, turns), (std::vector<uint8_t>{0, 2, 2, 3, 0, 0, 1}));
+  EXPECT_EQ(order.RoundOf(7, 9, turns), (std::vector<uint8_t>{0, 0, 2, 0, 1, 3, 2}));
   const std::vector<uint8_t> many = order.RoundOf(0xFFFF'FFFF, 0, std::vector<uint32_t>{190, 2});
   EXPECT_EQ(many.size(), 192);
-  EXPECT_EQ(std::ranges::find(many, 1) - many.begin(), 142);
+  EXPECT_EQ(std::ranges::find(many, 1) - many.begin(), 37);
   EXPECT_NE(order.RoundOf(7, 10, turns), order.RoundOf(7, 9, turns));
 }
 
@@ -65,7 +65,9 @@ TEST(RotationOrderTest, IsAnotherForEverybody) {
   const std::vector<size_t> sets = Sets(order, 0, 0, 32);
   for (const RotationIdentity& who : {RotationIdentity{.vm = 2, .context = 0, .generation = 1},
                                       RotationIdentity{.vm = 1, .context = 1, .generation = 1},
-                                      RotationIdentity{.vm = 1, .context = 0, .generation = 2}}) {
+                                      RotationIdentity{.vm = 1, .context = 0, .generation = 2},
+                                      RotationIdentity{.vm = 1, .context = 0, .generation = 1, .life = 1},
+                                      RotationIdentity{.vm = 1, .context = 0, .generation = 1, .channel = 1}}) {
     RotationOrder other(SeedOf(1), who, 32);
     EXPECT_NE(Sets(other, 0, 0, 32), sets);
   }

@@ -96,6 +96,25 @@ TEST(ReplayRotationTest, ARelationDerives) {
   EXPECT_EQ(result->rotation->sets.size(), 2u);
 }
 
+// `busy` is at most `idle` in each slot of 16 cycles, until it is 1 from cycle 100 on.
+TEST(ReplayRotationTest, ARelationThatTheWaveformBreaksIsFlagged) {
+  ReplayInputs inputs = Inputs(WithSlots("counters: 2\nfixed: [idle]\nrelations: [{event: busy, at_most: idle}]\n"));
+  using Flags = std::vector<std::string>;
+  const auto expect_all = [&inputs](const Flags& flags) {
+    const auto result = Replay(inputs, {});
+    ASSERT_TRUE(result.ok()) << result.status();
+    for (const ReplayBlock& block : result->blocks) EXPECT_EQ(block.flags, flags) << block.vm << block.context;
+  };
+  expect_all({"estimated"});
+  const std::string trace = Trace();
+  std::string broken = trace.substr(0, trace.find("#1005\n")) + "#1005\n1!\n1\"\n";
+  for (int cycle = 101; cycle < 400; ++cycle) {
+    absl::StrAppend(&broken, "#", 10 * cycle, "\n0!\n#", 10 * cycle + 5, "\n1!\n");
+  }
+  inputs.trace = Write("T.vcd", broken + "#4000\n0!\n");
+  expect_all({"estimated", "rotation_inconsistent"});
+}
+
 // The residencies' last slots, of 8 cycles, are over before their dead cycles are.
 TEST(ReplayRotationTest, DeadCyclesAreOfNoSlot) {
   ReplayInputs inputs = Inputs(WithSlots("counters: 2\nfixed: [busy]\ndead_cycles: 9\n"
@@ -112,6 +131,22 @@ TEST(ReplayRotationTest, DeadCyclesAreOfNoSlot) {
     EXPECT_EQ(block.flags, std::vector<std::string>{"estimated"}) << "the relation holds";
     EXPECT_EQ(block.counters[0], exact->blocks[i].counters[0]) << "a fixed event is counted in dead cycles, too";
     EXPECT_LT(block.rotation->events[0].coverage, 1) << "a derived one is not";
+  }
+}
+
+// What turns is in the reference clock, and other events are in clocks of their own that the channel does not have.
+TEST(ReplayRotationTest, OtherEventsHaveClocksOfTheirOwn) {
+  for (const char* const scope : {"\"scope\": \"device\"", "\"slice\": 1"}) {
+    const std::string other = absl::StrCat(
+        ",\n{\"name\": \"other\", \"signal\": \"TOP.clk\", \"op\": \"high\", \"clock\": \"TOP.busy\", ", scope, "}");
+    ReplayInputs inputs = Inputs(WithSlots("counters: 1\n"), other);
+    inputs.schedule = Write("C.csv", "start_cycle,end_cycle,vm,context,slice\n0,200,vm1,a,0\n0,400,vm2,,1\n");
+    const auto result = Replay(inputs, {});
+    ASSERT_TRUE(result.ok()) << result.status();
+    for (const ReplayBlock& block : result->blocks) {
+      if (block.context != "a") continue;
+      EXPECT_EQ(block.rotation->enabled, 200u);
+    }
   }
 }
 
@@ -136,6 +171,34 @@ TEST(ReplayRotationTest, MistakesAreNamed) {
   EXPECT_EQ(Refused(WithSlots("counters: 1\n"),
                     ",\n{\"name\": \"guest\", \"signal\": \"TOP.busy\", \"op\": \"high\", \"mode\": \"guest\"}"),
             "S.json:5: event 'guest' has a mode: with a rotation, events count in both modes");
+}
+
+// Of signals with clocks of their own: chip files have one clock.
+TEST(ReplayRotationTest, RelationsOverSeveralClocksAreRefused) {
+  constexpr char kOfBusy[] =
+      ",\n{\"name\": \"by_busy\", \"signal\": \"TOP.clk\", \"op\": \"high\", "
+      "\"clock\": \"TOP.busy\"}";
+  EXPECT_EQ(Refused(WithSlots("counters: 2\nrelations:\n  - {event: by_busy, at_most: busy}\n"), kOfBusy),
+            "R.yaml:5: events 'busy' and 'by_busy' are of different clock domains");
+  EXPECT_EQ(Refused(WithSlots("counters: 2\nrelations:\n  - {event: starts, at_most: busy}\n"
+                              "  - {sum: [by_busy, idle], of: resident_cycles}\n"),
+                    kOfBusy),
+            "R.yaml:6: events 'idle' and 'by_busy' are of different clock domains");
+  EXPECT_EQ(Refused(WithSlots("counters: 2\nrelations: [{event: by_busy, is_sum_of: [busy, idle]}]\n"), kOfBusy),
+            "R.yaml:4: events 'busy' and 'by_busy' are of different clock domains");
+}
+
+TEST(ReplayRotationTest, MoreThan64SetsAreRefused) {
+  const auto signals = [](size_t more) {
+    std::string text;
+    for (size_t i = 0; i < more; ++i) {
+      absl::StrAppend(&text, ",\n{\"name\": \"busy", i, "\", \"signal\": \"TOP.busy\", \"op\": \"high\"}");
+    }
+    return text;
+  };
+  EXPECT_TRUE(Replay(Inputs(WithSlots("counters: 1\n"), signals(61)), {}).ok());
+  EXPECT_EQ(Refused(WithSlots("counters: 1\n"), signals(62)),
+            "R.yaml:1: the events need 65 counter sets, of at most 64");
 }
 
 ReplayResult Printed() {

@@ -33,8 +33,8 @@ from daemon_cost import ROOT, TRUST, processor_seconds, row, wait_for
 
 EXAMPLES = ROOT / "deploy/examples"
 PROMETHEUS = os.path.join(os.environ.get("SIDEBAND_PROMETHEUS") or "/usr/bin", "prometheus")
-# The series whose number depends on the events.
-OF_EVENTS = re.compile(r"sideband_((device|vm|context)_\w+_(cycles_total|ratio)|event_\w+)\{")
+# The series whose number depends on the events, but for those of estimates: an event has none before its first turn.
+OF_EVENTS = re.compile(r"sideband_((device|vm|context)_(?!event_)\w+_(cycles_total|ratio)|event_\w+)\{")
 TEXT, OPEN_METRICS = "text/plain", "application/openmetrics-text;version=1.0.0"
 MILLION = 1e6
 
@@ -159,7 +159,7 @@ class Site:
 
 
 def by_formula(site, user):
-    """docs/fleet.md's formula: the series of events in a scrape, where no VM is confidential."""
+    """docs/fleet.md's formula: the series of events in a scrape, where no VM is confidential and no event takes turns."""
     events, shared, slices, vms, contexts = site.counts()
     if user == "operator":
         return events * (2 * vms + slices + 3) + 4 * shared

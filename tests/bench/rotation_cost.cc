@@ -118,6 +118,7 @@ absl::StatusOr<RotationCost> MeasureRotationCost(const std::string& examples, co
                                                                   {{"    counters: 6\n", ""},
                                                                    {"    fixed: [", "    # ["},
                                                                    {"rotation:\n", ""},
+                                                                   {"  instructions: ", "  # "},
                                                                    {absl::StrCat("  ", kSmallTurns, "\n"), ""},
                                                                    {"  period: 127 ", "  period: 511 "},
                                                                    {"counter_bits: 7", "counter_bits: 9"}}));

@@ -8,6 +8,7 @@ set ylabel "upper - lower, of the context's cycles"
 set style data histograms
 set style histogram clustered gap 1
 set style fill solid 0.7
+set xrange [-0.6:2.6]
 set yrange [0:0.7]
 set grid ytics
 set key top right

@@ -10,5 +10,7 @@ set logscale x 2
 set yrange [0:100]
 set grid
 set key bottom right Right
-plot for [i=0:5] data index i with linespoints dashtype (i < 3 ? 1 : 2) pointtype (i < 3 ? 7 : 6) pointsize 0.5 \
-  linecolor (i % 3 + 1) title columnheader(1)
+plot for [i=0:2] data index i with linespoints dashtype 1 pointtype 7 pointsize 0.5 linecolor i + 1 \
+       title columnheader(1), \
+     for [i=3:5] data index i with linespoints dashtype 2 pointtype 6 pointsize 0.5 linecolor i - 2 \
+       title columnheader(1)

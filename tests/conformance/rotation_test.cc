@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -111,13 +112,19 @@ TEST_F(RotationTest, LearnAndPass) {
 }
 
 TEST_F(RotationTest, RefusalsAreNamed) {
-  Controller controller(bus_);
+  BusyBus bus(bus_);
+  Controller controller(bus);
   ASSERT_TRUE(controller.session.CheckExtension().ok());
   RotationRequest other = RequestOf(0);
   other.vm = 2;
+  size_t transactions = 0;
+  bus.meanwhile = [&] { ++transactions; };
+  ASSERT_TRUE(controller.writer.Apply(RequestOf(0)).ok());
+  const size_t of_one = std::exchange(transactions, 0);
   EXPECT_TRUE(absl::IsInvalidArgument(controller.writer.Apply(other)));
+  EXPECT_LE(transactions, of_one) << "it is not uploaded again";
   EXPECT_TRUE(absl::IsInvalidArgument(controller.writer.Apply(RequestOf(10'000)))) << "more than the buffer holds";
-  EXPECT_TRUE(gpu_.requests.empty());
+  EXPECT_EQ(gpu_.requests, std::vector{RequestOf(0)});
 }
 
 TEST_F(RotationTest, ADeviceWithoutRotationIsNotAsked) {

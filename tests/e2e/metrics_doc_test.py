@@ -122,7 +122,8 @@ class MetricsDocTest(unittest.TestCase):
     def test_pipeline_statistics(self):
         values = {sample.name: sample.value for family in self.families("operator") for sample in family.samples
                   if family.name.startswith("sideband_pipeline_")}
-        self.assertEqual(len(values), 6)
+        self.assertEqual(len(values), 7)
+        self.assertEqual(values["sideband_pipeline_rotation_inconsistencies_total"], 0)
         self.assertGreater(values["sideband_pipeline_switches_total"], 0)
         self.assertGreaterEqual(values["sideband_pipeline_switch_cycles_total"],
                                 11 * values["sideband_pipeline_switches_total"], "eleven steps each")

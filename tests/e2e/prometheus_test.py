@@ -195,6 +195,7 @@ class PrometheusTest(unittest.TestCase):
             self.assertEqual(self.run_query("sideband_device_up == 0", job), [], "the device answers")
             for start in ("rate(sideband_host_resident_cycles", "rate(sideband_host_sm_active_cycles"):
                 self.assertEqual(self.run_query(start, job), [], "its slices have no host")
+            self.assertEqual(self.run_query("rate(sideband_vm_event_lower_total", job), [], "no event takes turns")
         self.assertEqual(self.queried, set(documented_queries()))
 
     def test_a_device_beside_a_confidential_vm_has_no_utilisation(self):

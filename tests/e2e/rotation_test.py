@@ -15,13 +15,27 @@ import tenant_client
 ENDS = "quantum: 2ms\n"
 TWIN_UUID = "5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e0ff"
 NOT_THERE = "no such device, VM, context or event: not there, no event takes turns, or no right `rotate`"
-SET = "slots: {stable: 40us, fluctuating: 20us}\nadapt: false\nevents: [sm_active_cycles, tensor_active_cycles, l1_hit_cycles]\n"
+# As docs/design has it, of events for three sets.
+TWO_SET = """profile: two-set
+slots: {stable: 8s, fluctuating: 4s}
+interval: 0.5s
+threshold: 0.05
+step: 4
+sets_per_pass: 2
+weights: {sm_active_cycles: 2}
+events: [sm_active_cycles, warps_eligible_cycles, tensor_active_cycles, fp16_active_cycles, fp32_active_cycles,
+         fp64_active_cycles, int_active_cycles, sfu_active_cycles, branch_issued_cycles, branch_divergent_cycles,
+         barrier_wait_cycles]
+"""
+SET = "slots: {stable: 100us, fluctuating: 50us}\nadapt: false\nevents: [sm_active_cycles, tensor_active_cycles, l1_hit_cycles]\n"
 
 
 def rotating_chip():
     chip = open(programs.runfile("deploy/examples/chip-rotating.yaml"), encoding="utf-8").read()
     chip = re.sub(r"uuid: \S+e401", "uuid: " + site_layout.VM_UUIDS["vm1"], chip)
     chip = re.sub(r"uuid: \S+e402", "uuid: " + site_layout.VM_UUIDS["vm2"], chip)
+    # How near the estimates are must not differ from run to run.
+    chip = chip.replace("rotation:\n", "rotation:\n  seed: 1\n")
     return chip.replace("seed: 3,", "seed: 3, lifetime: 100ms, restart: false,")
 
 
@@ -153,7 +167,7 @@ class RotationTest(unittest.TestCase):
 
     def test_what_is_estimated_is_flagged_and_nothing_else(self):
         for (vm, context), row in self.rows("gpu0").items():
-            self.assertIn("estimated", row.flags, (vm, context))
+            self.assertTrue({"estimated", "partial"} <= set(row.flags), (vm, context))
             self.assertNotIn("rotation_inconsistent", row.flags, (vm, context))
         for name, row in self.rows("twin").items():
             self.assertEqual(list(row.flags), [], name)
@@ -194,7 +208,7 @@ class RotationTest(unittest.TestCase):
     def test_a_tenant_with_the_right_chooses_what_takes_turns(self):
         where = ("--device", "gpu0", "--vm", "vm1", "--context", "train")
         before = self.counters(self.own_rows()["vm1", "train"])
-        self.assertEqual(self.rotation("tenant-a", "set", "set.yaml", *where, "--check"), "it would not be refused\n")
+        self.assertIn("the daemon would hand it to the device", self.rotation("tenant-a", "set", "set.yaml", *where, "--check"))
         self.assertEqual(self.rotation("tenant-a", "set", "set.yaml", *where), "in force on the device\n")
 
         def plan():
@@ -204,7 +218,7 @@ class RotationTest(unittest.TestCase):
         programs.wait_until(plan, "the tenant's plan")
         settings = plan()["settings"]
         self.assertEqual((settings["stable_slot"], settings["fluctuating_slot"], settings["adapt"]),
-                         ("0.000040s", "0.000020s", False))
+                         ("0.000100s", "0.000050s", False))
         chosen = {event for one in plan()["sets"] for event in one["events"]}
         self.assertTrue({"sm_active_cycles", "tensor_active_cycles", "l1_hit_cycles"} <= chosen, chosen)
         after = self.counters(self.own_rows()["vm1", "train"])
@@ -224,13 +238,22 @@ class RotationTest(unittest.TestCase):
                     for verb in (("set", "set.yaml"), ("learn",))}
         self.assertEqual(len(refusals), 1, refusals)
         self.assertIn(NOT_THERE, refusals.pop())
-        self.assertNotIn("not there", self.sideband("tenant-a", "rotation", "learn", "--device", "gpu0", "--vm", "vm1",
-                                                    "--context", "train").stderr)
+
+    def test_a_tenant_with_the_right_lets_the_device_learn(self):
+        where = ("--device", "gpu0", "--vm", "vm1", "--context", "train")
+        self.assertIn("the device keeps when it fluctuates once the present run ends", self.rotation("tenant-a", "learn", *where))
+        entries = [json.loads(line) for line in self.site.read("audit.jsonl").splitlines()]
+        self.assertTrue(any(entry.get("endpoint") == "Counting/LearnRotation" and entry["decision"] == "allow"
+                            for entry in entries))
 
     def test_what_the_device_refuses_is_said(self):
-        site_layout.write(self.site.folder, "short.yaml", "slots: {stable: 500ns, fluctuating: 500ns}\n")
-        self.assertIn("the device refuses these turns: too short",
-                      self.refusal("operator", "rotation", "set", "short.yaml", "--device", "gpu0", "--vm", "vm1"))
+        # Half of the chip's own is the shortest.
+        site_layout.write(self.site.folder, "short.yaml", "slots: {stable: 49us, fluctuating: 49us}\n")
+        where = ("--device", "gpu0", "--vm", "vm1")
+        refusal = self.refusal("operator", "rotation", "set", "short.yaml", *where)
+        self.assertIn("slots.stable: 49us may be shorter than the device allows", refusal)
+        self.assertNotIn("pinned", refusal, "there are no gate groups")
+        self.rotation("operator", "set", "short.yaml", *where, "--check")
         site_layout.write(self.site.folder, "wrong.yaml", "events: [cycels]\n")
         self.assertIn(NOT_THERE, self.refusal("operator", "rotation", "set", "wrong.yaml", "--device", "gpu0", "--vm", "vm1"))
 
@@ -258,6 +281,32 @@ class RotationTest(unittest.TestCase):
         result = programs.run("sidebandd", "--check", "--config", "bad-config.yaml", cwd=self.site.folder)
         self.assertEqual(result.returncode, 2, result.stderr)
         self.assertIn("bad.yaml:1: unknown key 'stabel'", result.stderr)
+
+    def test_two_set_turns_are_those_of_the_text(self):
+        site_layout.write(self.site.folder, "two-set.yaml", TWO_SET)
+        where = ("--device", "gpu0", "--vm", "vm1", "--context", "train")
+        self.rotation("tenant-a", "set", "two-set.yaml", *where)
+
+        def plan():
+            shown = self.shown("tenant-a", "--vm", "vm1", "--context", "train")
+            of_row = {part.get("plan", 0) for part in shown["rows"][0]["parts"]}
+            return next((one for one in shown["plans"] if one.get("number", 0) in of_row
+                         and one["settings"]["profile"] == "PROFILE_TWO_SET"), None)
+        programs.wait_until(plan, "the tenant's plan")
+        settings = plan()["settings"]
+        self.assertEqual((settings["stable_slot"], settings["fluctuating_slot"], settings["interval"]),
+                         ("8s", "4s", "0.500s"))
+        self.assertEqual((settings["sets_per_pass"], settings["adapt"], settings["weights"]),
+                         (2, False, {"sm_active_cycles": 2.0}))
+        self.assertEqual((len(plan()["sets"]), plan()["passes"]), (3, 2))
+        for verb in ("show", "plan"):
+            self.assertRegex(self.rotation("tenant-a", verb, *where), r"(?m)^ *%d  two-set +3 +2 +2 " % plan()["number"])
+        # A profile alone has the rest.
+        site_layout.write(self.site.folder, "profile.yaml", TWO_SET.replace("sets_per_pass: 2\n", "").replace(
+            "slots: {stable: 8s, fluctuating: 4s}\ninterval: 0.5s\nthreshold: 0.05\nstep: 4\n", ""))
+        number = plan()["number"]
+        self.rotation("tenant-a", "set", "profile.yaml", *where)
+        self.assertEqual(plan()["number"], number, "the same again is the same plan")
 
     def configured(self, more):
         return self.config.replace('gpu0.sock@0x4f", interval: 200ms', 'gpu0.sock@0x4f", interval: 200ms' + more)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "absl/status/status.h"
 #include "client/cli/output.h"
-#include "client/rotation/rotation_file.h"
+#include "client/rotation/rotation_request.h"
 #include "client/rotation/rotation_text.h"
 #include "proto/base/status_macros.h"
 
@@ -12,8 +12,8 @@ void UseRotationText(const v1::GetRotationResponse& response, const TableStyle& 
   //@ client/rotation/rotation_text.h
 }
 
-absl::Status UseRotationFile(v1::SetRotationRequest& request) {
-  //@ client/rotation/rotation_file.h
+absl::Status UseRotationRequest(v1::SetRotationRequest& request) {
+  //@ client/rotation/rotation_request.h
   return absl::OkStatus();
 }
 

@@ -73,6 +73,10 @@ void UseDevicePeeks(size_t device, MailboxSession& session, const Store& store, 
   //@ daemon/collector/device_peeks.h
 }
 
+void UseDeviceDirectory(size_t device, DevicePeeks& peeks, const PeekQuery& query, const LiveReader::Done& done) {
+  //@ daemon/collector/device_directory.h
+}
+
 void UsePeekRouter(size_t device, DevicePeeks& peeks, const PeekQuery& query, const LiveReader::Done& done) {
   //@ daemon/collector/peek_router.h
 }
@@ -82,8 +86,9 @@ void UseDeviceTriggers(MailboxSession& session, std::function<void()> wake, Devi
   //@ daemon/collector/device_triggers.h
 }
 
-void UseDeviceRotations(size_t device, MailboxSession& session, const Store& store, std::function<void()> wake,
-                        const RotationOrder& order, RotationSink::Done done, bool is_readable) {
+void UseDeviceRotations(size_t device, MailboxSession& session, const Store& store, const Clock& clock,
+                        const std::function<void()>& wake, const RotationOrder& order, RotationSink::Done done,
+                        bool is_readable) {
   //@ daemon/collector/device_rotations.h
 }
 

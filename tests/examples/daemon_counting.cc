@@ -10,6 +10,7 @@
 #include "daemon/counting/counting_follower.h"
 #include "daemon/counting/fake_settings_store.h"
 #include "daemon/counting/rotation_follower.h"
+#include "daemon/counting/rotation_refusal.h"
 #include "daemon/counting/rotation_sink.h"
 #include "daemon/counting/settings.h"
 #include "daemon/counting/settings_file.h"
@@ -44,6 +45,10 @@ absl::Status UseSettingsStore(SettingsStore& store, const Uuid& uuid) {
 void UseRotationFollower(MailboxSession& session, AuditSink& audit, const DeviceInfo& info, const Topology& topology,
                          uint64_t boot_id) {
   //@ daemon/counting/rotation_follower.h
+}
+
+absl::Status UseRotationRefusal(const mailbox::RotationRequest& request, const mailbox::Catalog& catalog) {
+  //@ daemon/counting/rotation_refusal.h
 }
 
 void Answer(const absl::Status& status);

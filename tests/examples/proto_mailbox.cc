@@ -168,7 +168,7 @@ absl::Status UseRotationItems(ByteReader& in, ByteWriter& out, size_t events, Ro
   return absl::OkStatus();
 }
 
-void UseRotationLayout(const Catalog& catalog, const BlockRotation& numbers, size_t i) {
+void UseRotationLayout(const Catalog& catalog, size_t i) {
   //@ proto/mailbox/rotation_layout.h
 }
 

@@ -9,6 +9,7 @@
 #include "proto/rotation_file/event_names.h"
 #include "proto/rotation_file/relation_file.h"
 #include "proto/rotation_file/rotation_file.h"
+#include "proto/rotation_file/rotation_terms.h"
 
 namespace sideband {
 namespace {
@@ -26,6 +27,10 @@ absl::Status UseRelationFile(const YamlNode& list, const EventNumbers& numbers) 
 absl::Status UseRotationFile(const std::vector<std::string>& names, uint64_t clock_hz) {
   //@ proto/rotation_file/rotation_file.h
   return absl::OkStatus();
+}
+
+void UseRotationTerms(double threshold, uint64_t clock_hz) {
+  //@ proto/rotation_file/rotation_terms.h
 }
 
 }  // namespace

@@ -286,7 +286,7 @@ void UseRotationPasses(BlockId block, uint32_t generation, const OwnPeriods& per
   //@ secure_mcu/chip/rotation_passes.h
 }
 
-void UseRotationLife(const std::shared_ptr<const RotationTable>& table, const RotationOrder& order,
+void UseRotationLife(const std::shared_ptr<const RotationTable>& table, const RotationOrder& order, uint16_t event,
                      const SlotLengths& lengths, const std::vector<uint64_t>& kCounts, const SlotLengths& open_lengths,
                      const std::vector<uint64_t>& open_counts, const std::function<void(size_t)>& Connect) {
   std::vector<uint64_t> counts = kCounts, add = kCounts;
@@ -666,7 +666,7 @@ void UsePrivateSlices(const VmControl& control, const Record& record) {
 
 // laws
 
-void UseRotationCase(const CounterPlan& plan, uint64_t cycle, uint16_t event) {
+void UseRotationCase(const Chip& chip, uint64_t cycle, uint16_t event) {
   //@ secure_mcu/laws/rotation_case.h
 }
 

@@ -22,18 +22,36 @@ def reference(name):
     return Waveform(path + ".signals.json", path + ".vcd.gz", path + ".schedule.csv")
 
 
+def lengths(settings):
+    slots = settings["slots"]
+    return slots if isinstance(slots, dict) else {"stable": slots, "fluctuating": slots}
+
+
 def rotation_file(settings):
-    """`settings` with one length of slots, in cycles. YAML has JSON's lists and objects."""
-    keys = dict(settings)
-    slot = "%dns" % keys.pop("slots")
-    return json.dumps({"slots": {"stable": slot, "fluctuating": slot}, "adapt": False, **keys})
+    """`settings` with slots, one length or two, and `interval` in cycles. YAML has JSON's lists and objects."""
+    keys = {**settings, "slots": {kind: "%dns" % cycles for kind, cycles in lengths(settings).items()}}
+    if "interval" in keys:
+        keys["interval"] = "%dns" % keys["interval"]
+    return json.dumps({"adapt": False, **keys})
+
+
+def turns_of(settings):
+    """The same as turns.py has it."""
+    is_two_set = settings.get("profile") == "two-set"
+    per_pass = settings.get("sets_per_pass", 2 if is_two_set else "all")
+    return {"profile": settings.get("profile", "fast"), **lengths(settings),
+            "interval": settings.get("interval", 500_000_000), "step": settings.get("step", 4),
+            "threshold": round(1000 * settings.get("threshold", 0.05)), "adapt": settings.get("adapt", False),
+            "sets_per_pass": 0 if per_pass == "all" else per_pass}
 
 
 class Waveform:
-    def __init__(self, signal_map, trace, schedule):
+    def __init__(self, signal_map, trace, schedule, exits=None):
         if not os.path.exists(signal_map):  # the short trace has the map of the long one
             signal_map = signal_map.replace("-small", "")
         self.paths = {"signals": signal_map, "trace": trace, "schedule": schedule}
+        if exits:
+            self.paths["exits"] = exits
         self._signals = self._schedule = None
 
     def read(self):
@@ -67,7 +85,9 @@ class Waveform:
         relations = [{key: value for key, value in relation.items() if key != "of"}
                      for relation in settings.get("relations", [])]
         plan = {"sets": shown["rotation"]["sets"], "fixed": shown["rotation"]["fixed"], "relations": relations,
-                "slot_cycles": settings["slots"], "dead_cycles": settings.get("dead_cycles", 0), "seed": seed}
+                "turns": turns_of(settings), "dead_cycles": settings.get("dead_cycles", 0), "seed": seed,
+                "instructions": settings.get("instructions"),
+                "weights": {event: round(1000 * weight) for event, weight in settings.get("weights", {}).items()}}
         result = truth.evaluate(*self.read(), plan)
         rows = result["contexts"] + result["vms"] + [result["device"]]
-        return {(row["vm"], row["context"]): row for row in rows}
+        return {**{(row["vm"], row["context"]): row for row in rows}, "device_events": result["device_events"]}

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "sim/workload/steady_workload.h"
 #include "sim/workload/workload.h"
 #include "tests/rotation/plot_data.h"
+#include "tests/rotation/series_distance.h"
 
 namespace sideband::mcu {
 namespace {
@@ -88,7 +90,13 @@ mailbox::RotationSettings TwoSet(double stable, double fluctuating) {
 struct Row {
   uint16_t event;
   double estimate, truth;
+  std::optional<double> series;  // the distance of its counts in each 0.5 s
   double Distance() const { return std::abs(estimate - truth) / truth; }
+};
+
+// An event's counts in each 0.5 s of a run.
+struct Series {
+  std::vector<double> estimates, truths;
 };
 
 struct RunResult {
@@ -97,6 +105,11 @@ struct RunResult {
   uint64_t switches = 0;         // slot ends
   uint64_t stable_switches = 0;  // in load and assign
 };
+
+std::vector<double> Increments(std::vector<double> totals) {
+  std::adjacent_difference(totals.begin(), totals.end(), totals.begin());
+  return totals;
+}
 
 // Runs of one program, one after the other.
 class Program {
@@ -118,6 +131,7 @@ class Program {
     }
     const uint64_t switches = chip_->stats().slot_ends, slot_cycles = chip_->stats().slot_cycles;
     const uint64_t end = EndOfRun();
+    series_.assign(kEvents, {});
     RunResult result;
     chip_->SwitchTo(0, Binding{vm_, context_});
     for (uint64_t cycle = begin_; cycle < end; cycle += Seconds(0.5))
@@ -139,6 +153,25 @@ class Program {
     const uint64_t before = chip_->stats().slot_ends;
     chip_->AdvanceTo(end);
     if (IsStable(end)) result.stable_switches += chip_->stats().slot_ends - before;
+    AddToSeries(end);
+  }
+
+  void AddToSeries(uint64_t end) {
+    chip_->Latch();
+    const mailbox::BlockRotation numbers = chip_->RotationOf(context_);
+    for (size_t i = 0; i < numbers.events.size(); ++i) {
+      const uint16_t event = chip_->rotated_events()[i];
+      series_[event].estimates.push_back(static_cast<double>(numbers.events[i].estimate));
+      series_[event].truths.push_back(static_cast<double>(TruthOf(event, end)));
+    }
+  }
+
+  uint64_t TruthOf(uint16_t event, uint64_t end) const {
+    return work_.CumulativeCount(event, end) - work_.CumulativeCount(event, begin_);
+  }
+
+  std::optional<double> SeriesDistanceOf(uint16_t event) const {
+    return SeriesDistance(Increments(series_[event].estimates), Increments(series_[event].truths));
   }
 
   // Roughly: phases vary by 2 %.
@@ -157,9 +190,10 @@ class Program {
       for (size_t set = 0; set < plan.sets.size(); ++set) {
         if (mailbox::Includes(plan.sets[set], event)) running += numbers.parts[0].running[set];
       }
-      const uint64_t truth = work_.CumulativeCount(event, end) - work_.CumulativeCount(event, begin_);
+      const uint64_t truth = TruthOf(event, end);
       if (running == 0 || truth < 100) continue;
-      result.rows.push_back({event, static_cast<double>(numbers.events[i].estimate), static_cast<double>(truth)});
+      result.rows.push_back({event, static_cast<double>(numbers.events[i].estimate), static_cast<double>(truth),
+                             SeriesDistanceOf(event)});
     }
   }
 
@@ -169,12 +203,19 @@ class Program {
   const std::unique_ptr<Chip> chip_;
   BlockId vm_ = 0, context_ = 0;
   uint64_t begin_ = 0;
+  std::vector<Series> series_;  // by event
 };
 
 struct Quality {
   size_t events;
-  double share, median;
+  double share, median, series;
 };
+
+double Median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
 
 std::vector<double> SortedDistances(const std::vector<Row>& rows) {
   std::vector<double> distances;
@@ -186,8 +227,12 @@ std::vector<double> SortedDistances(const std::vector<Row>& rows) {
 Quality QualityOf(const std::vector<Row>& rows) {
   const std::vector<double> distances = SortedDistances(rows);
   const auto near = std::ranges::count_if(distances, [](double distance) { return distance < 0.1; });
-  return {distances.size(), static_cast<double>(near) / static_cast<double>(distances.size()),
-          distances[distances.size() / 2]};
+  std::vector<double> series;
+  for (const Row& row : rows) {
+    if (row.series) series.push_back(*row.series);
+  }
+  return {distances.size(), static_cast<double>(near) / static_cast<double>(distances.size()), Median(distances),
+          Median(series)};
 }
 
 struct Campaign {
@@ -225,9 +270,10 @@ double TimesLess(const Campaign& campaign, const Campaign& traditional) {
 void Print(const std::string& name, const Campaign& campaign, const Campaign& traditional) {
   const Quality quality = QualityOf(campaign.rows);
   std::printf(
-      "%-28s %4d runs  %9.1f s  %6.2f x  %5.1f %% of %zu events d < 0.1, median %.2f %%, %llu slots, %llu stable\n",
+      "%-28s %4d runs  %9.1f s  %6.2f x  %5.1f %% of %zu events d < 0.1, median %.2f %%, "
+      "series %.3f, %llu slots, %llu stable\n",
       name.c_str(), campaign.runs, static_cast<double>(campaign.cycles) / static_cast<double>(kHz),
-      TimesLess(campaign, traditional), 100 * quality.share, quality.events, 100 * quality.median,
+      TimesLess(campaign, traditional), 100 * quality.share, quality.events, 100 * quality.median, quality.series,
       static_cast<unsigned long long>(campaign.switches), static_cast<unsigned long long>(campaign.stable_switches));
 }
 

@@ -37,6 +37,10 @@ class TruthTestCase(unittest.TestCase):
             name = block["vm"], block["context"]
             if name in expected:
                 self.compare_block(block, expected[name], shown, (name, settings, seed), waveform.remainders())
+        # The device's own events have a counter each.
+        of_device = next(block for block in shown["blocks"] if (block["vm"], block["context"]) == ("vm0", None))
+        for event, count in expected["device_events"].items():
+            self.assertEqual(of_device["counters"][event], count, event)
         return shown
 
     def compare_block(self, block, row, shown, what, remainders):
@@ -84,6 +88,28 @@ class ReferenceTest(TruthTestCase):
             settings = {"counters": counters, "slots": slots, "relations": TINYGPU_RELATIONS}
             shown = self.compare(waveform, settings, 11)
             self.assertEqual(len(shown["rotation"]["derived"]), 8)
+
+    def test_turns_of_two_lengths(self):
+        waveform = chip_run.reference("tinygpu")
+        for threshold, step in ((0.05, 4), (0.5, 2), (1, 1)):
+            settings = {"counters": 68, "slots": {"stable": 256, "fluctuating": 64}, "interval": 300, "step": step,
+                        "threshold": threshold, "instructions": "core0_execute_cycles",
+                        "fixed": ["core0_execute_cycles"]}
+            self.compare(waveform, settings, 7)
+
+    def test_adaptive_turns(self):
+        waveform = chip_run.reference("tinygpu")
+        for counters, weights in ((17, {}), (17, {"core1_idle_cycles": 9.5})):
+            settings = {"counters": counters, "slots": 64, "adapt": True, "weights": weights}
+            adapted, equal = (self.compare(waveform, {**settings, "adapt": adapt}, 3) for adapt in (True, False))
+            self.assertNotEqual(adapted["blocks"], equal["blocks"], "shares have changed")
+
+    def test_first_run_of_two_set(self):
+        settings = {"counters": 34, "profile": "two-set", "slots": {"stable": 512, "fluctuating": 256}, "interval": 256,
+                    "instructions": "core0_execute_cycles", "fixed": ["core0_execute_cycles"]}
+        shown = self.compare(chip_run.reference("tinygpu"), settings, 1)
+        self.assertEqual({len([cycles for cycles in block["rotation"]["running"] if cycles])
+                          for block in shown["blocks"]}, {1}, "one set is in turn")
 
     def test_fixed_events(self):
         settings = {"counters": 40, "slots": 200, "dead_cycles": 20, "relations": TINYGPU_RELATIONS[:2],
@@ -144,27 +170,80 @@ RELATIONS = [
 ]
 
 
-def schedule_text(random_, cycles):
-    """Residencies of a slice, some of them short, some without a context; the last may be longer than the trace."""
-    rows, start = ["start_cycle,end_cycle,vm,context"], random_.randrange(5)
-    while start < cycles - 10:
-        end = start + random_.choice((3, 50, 200, 700, 3000))
-        rows.append("%d,%d,%s" % (start, end, random_.choice(("vm1,a", "vm1,b", "vm2,", "vm3,c"))))
-        start = end + random_.choice((0, 0, 10))
+def schedule_text(random_, cycles, slices, vms):
+    """Residencies, some of them short, some without a context; the last of a slice may be longer than the trace."""
+    rows = ["start_cycle,end_cycle,vm,context,slice"]
+    for slice_ in range(slices):
+        start = random_.randrange(5)
+        while start < cycles - 10:
+            end = start + random_.choice((3, 50, 200, 700, 3000))
+            rows.append("%d,%d,%s,%d" % (start, end, random_.choice(vms), slice_))
+            start = end + random_.choice((0, 0, 10))
     return "\n".join(rows) + "\n"
 
 
+def exits_text(random_, schedule):
+    """An exit in some of the residencies."""
+    rows = ["slice,start_cycle,end_cycle"]
+    for row in schedule.splitlines()[1:]:
+        start, end, vm, _, slice_ = row.split(",")
+        first = int(start) + random_.randrange(3)
+        if vm != "vm0" and first < int(end) and random_.random() < 0.7:
+            rows.append("%s,%d,%d" % (slice_, first, random_.randrange(first, int(end)) + 1))
+    return "\n".join(rows) + "\n"
+
+
+TENANTS = ("vm1,a", "vm1,b", "vm2,", "vm3,c")
+
+
 class DrawnTest(TruthTestCase):
-    def draw(self, seed, events, cycles=6000):
+    def draw(self, seed, events, cycles=6000, slices=1, vms=TENANTS, with_exits=False):
         random_ = random.Random(seed)
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         texts = {"s.json": json.dumps({"clock": "top.clk", "events": events}),
-                 "t.vcd": trace_text(random_, cycles), "c.csv": schedule_text(random_, cycles)}
+                 "t.vcd": trace_text(random_, cycles), "c.csv": schedule_text(random_, cycles, slices, vms)}
+        if with_exits:
+            texts["e.csv"] = exits_text(random_, texts["c.csv"])
         for name, text in texts.items():
             with open(os.path.join(folder.name, name), "w", encoding="utf-8") as file:
                 file.write(text)
-        return chip_run.Waveform(*(os.path.join(folder.name, name) for name in ("s.json", "t.vcd", "c.csv")))
+        return chip_run.Waveform(*(os.path.join(folder.name, name) for name in texts))
+
+    def test_slices_host_blocks_and_device_events(self):
+        device = [{"name": "d", "signal": "top.m", "op": "popcount", "scope": "device"},
+                  {"name": "d_n", "signal": "top.n", "op": "value", "count": "prescaled", "scope": "device"}]
+        for seed in range(4):
+            waveform = self.draw(300 + seed, EVENTS[:10] + device, slices=1 + seed % 3, vms=TENANTS + ("vm0,",))
+            for counters, slots, dead in ((12, 64, 0), (9, 100, 9)):
+                settings = {"counters": counters, "slots": slots, "dead_cycles": dead, "relations": RELATIONS[:seed]}
+                shown = self.compare(waveform, settings, seed)
+                self.assertTrue([block for block in shown["blocks"] if block["vm"] == "vm0" and block["context"]])
+
+    def test_exits_change_nothing(self):
+        """Without gates a chip has no host mode: own time is all of a residency (docs/design/counter-rotation.md)."""
+        for seed in range(3):
+            waveform = self.draw(400 + seed, EVENTS[:10], slices=2, with_exits=True)
+            self.compare(waveform, {"counters": 12, "slots": 64, "dead_cycles": seed}, seed)
+
+    def test_settings_of_turns(self):
+        for seed in range(8):
+            random_ = random.Random(seed)
+            waveform = self.draw(500 + seed, EVENTS[:10], cycles=20000, slices=1 + seed % 2)
+            short = random_.choice((17, 24, 40))
+            settings = {"counters": random_.choice((9, 12)), "slots": {"stable": 3 * short, "fluctuating": short},
+                        "fixed": ["b"], "instructions": "b", "dead_cycles": random_.choice((0, 0, 5)),
+                        "interval": random_.choice((50, 300)), "step": random_.choice((1, 4)),
+                        "threshold": random_.choice((0.05, 0.5)), "adapt": random_.random() < 0.7,
+                        "sets_per_pass": random_.choice(("all", "all", 2)), "weights": {"a": 3, "m": 0.5}}
+            self.compare(waveform, settings, seed)
+
+    def test_first_runs_of_two_set(self):
+        for seed in range(4):
+            waveform = self.draw(600 + seed, EVENTS[:10])
+            settings = {"counters": 12, "profile": "two-set", "slots": {"stable": 400, "fluctuating": 100},
+                        "interval": 100 + 50 * seed, "instructions": "b", "fixed": ["b"], "dead_cycles": seed}
+            self.compare(waveform, settings, seed)
 
     def test_one_clock(self):
         for seed in range(6):

@@ -14,6 +14,7 @@ import json
 import math
 
 NO_CONTEXT = 0xFFFF
+HOST = "vm0"  # the hypervisor, whose contexts are slices
 
 
 class Trace:
@@ -174,15 +175,18 @@ def read_schedule(rows, cycles):
     """{Owner: [Residency]} in the order of time; ids are those of a replay: by first appearance."""
     owners, vms, contexts = {}, {}, collections.defaultdict(dict)
     for row in rows:
-        vm, context = row["vm"], row.get("context") or None
-        vms.setdefault(vm, len(vms) + 1)
-        if context is not None:
-            contexts[vm].setdefault(context, len(contexts[vm]))
-        owner = Owner(vm, context, vms[vm], NO_CONTEXT if context is None else contexts[vm][context])
+        vm, context, slice_ = row["vm"], row.get("context") or None, int(row.get("slice") or 0)
+        if vm == HOST:
+            owner = Owner(vm, "slice%d" % slice_, 0, slice_)
+        else:
+            vms.setdefault(vm, len(vms) + 1)
+            if context is not None:
+                contexts[vm].setdefault(context, len(contexts[vm]))
+            owner = Owner(vm, context, vms[vm], NO_CONTEXT if context is None else contexts[vm][context])
         start, end = int(row["start_cycle"]), min(int(row["end_cycle"]), cycles)
         if start < end:
             owners.setdefault(owner, []).append(
-                Residency(start, end, int(row.get("slice") or 0), int(row["end_cycle"]) > cycles))
+                Residency(start, end, slice_, int(row["end_cycle"]) > cycles))
         else:
             owners.setdefault(owner, [])
     return {owner: sorted(residencies) for owner, residencies in owners.items()}

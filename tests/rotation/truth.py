@@ -6,7 +6,9 @@
 
 PLAN.json: {"sets": [[event names]], "fixed": [], "relations": [], "derived": [{"event": name, "relation": index}],
 "slot_cycles": 511, "dead_cycles": 0, "seed": 7}; a relation is {"sum": [names], "times": k} (of cycles),
-{"event": name, "is_sum_of": [names]} or {"event": a, "at_most": b}. "generation" (1) and "uuids" {VM: hex} are optional.
+{"event": name, "is_sum_of": [names]} or {"event": a, "at_most": b}. Optional: "generation" (1), "uuids" {VM: hex},
+"turns" (settings of turns.py, in place of slots of one length), "instructions" (the fixed event that tells of periods),
+"weights" {event: in thousandths}.
 """
 
 import argparse
@@ -21,7 +23,8 @@ import struct
 import sys
 from fractions import Fraction
 
-from signals import NO_CONTEXT, Owner, Residency, read_schedule, read_signals
+from signals import HOST, read_schedule, read_signals
+from turns import Turns
 
 EPOCH_SLOTS = 64  # of every set, before an epoch may close
 PRESCALE = 32
@@ -34,8 +37,9 @@ NORMAL = 1.96
 class Order:
     """The set of each slot: a Latin square of seeded permutations."""
 
-    def __init__(self, sets, seed, owner, generation=1, uuid=bytes(16)):
-        message = uuid + struct.pack("<HHI", owner.vm_id, owner.context_id, generation)
+    def __init__(self, sets, seed, owner, generation=1, uuid=bytes(16), channel=0, life=0):
+        """`channel` is a slice, `life` the number of plans that the generation has had before."""
+        message = uuid + struct.pack("<HHIIB", owner.vm_id, owner.context_id, generation, life, channel)
         self._sets = sets
         self._key = hmac.digest(struct.pack("<Q", seed), message, hashlib.sha256)
         self._known = {}
@@ -48,16 +52,22 @@ class Order:
     def permutation(self, kind, block):
         known = self._known.get((kind, block))
         if known is None:
-            known = self._known[kind, block] = self._shuffle(self._words(kind, block))
+            known = self._known[kind, block] = self._shuffle(self._words(kind, block),
+                                                                   list(range(self._sets)))
         return known
 
-    def _shuffle(self, words):
-        places = list(range(self._sets))
-        for i in range(self._sets - 1, 0, -1):
+    @staticmethod
+    def _shuffle(words, places):
+        for i in range(len(places) - 1, 0, -1):
             limit = (1 << 32) - (1 << 32) % (i + 1)
             j = next(word for word in words if word < limit) % (i + 1)
             places[i], places[j] = places[j], places[i]
         return places
+
+    def round_of(self, residency, round_, shares):
+        """The sets of a round in which they have unequal turns."""
+        sets = [number for number, turns in enumerate(shares) for _ in range(turns)]
+        return self._shuffle(self._words(b"a", residency << 32 | round_ & 0xFFFFFFFF), sets)
 
     def set_of(self, residency, position):
         size = self._sets
@@ -85,14 +95,24 @@ class Moments:
         self.yl += y * length
         self.ll += length * length
 
+    def _of_slot(self):
+        """The variance of a slot's residual: the sum of (y - R l)^2 with R = y / l, exactly, over one less than slots."""
+        residual = Fraction(self.yy * self.l * self.l - 2 * self.y * self.l * self.yl + self.y * self.y * self.ll,
+                            self.l * self.l)
+        return residual / (self.slots - 1)
+
+    def spread(self):
+        """That variance over the square of the mean count of a slot; 0 if it is less than a millionth."""
+        if self.slots < 2 or self.y == 0:
+            return 0
+        spread = self._of_slot() * self.slots * self.slots / (self.y * self.y)
+        return 0 if spread < Fraction(1, 10**6) else spread
+
     def variance(self, enabled, running):
         """None if there are fewer than two slots."""
         if self.slots < 2:
             return None
-        # The sum of (y - R l)^2 with R = y / l, exactly.
-        residual = Fraction(self.yy * self.l * self.l - 2 * self.y * self.l * self.yl + self.y * self.y * self.ll,
-                            self.l * self.l)
-        spread = self.slots * residual / (self.slots - 1)
+        spread = self.slots * self._of_slot()
         value = Fraction(enabled * enabled, running * running) * spread * (1 - Fraction(running, enabled))
         return float(value) * (student(self.slots - 1) / NORMAL) ** 2
 
@@ -136,9 +156,12 @@ class Numbers:
 
 class Plan:
     def __init__(self, description, signals):
-        self.slot = description["slot_cycles"]
-        # One set has the counters for itself: nothing ever turns.
-        self.dead = description.get("dead_cycles", 0) if len(description["sets"]) > 1 else 0
+        slot = description.get("slot_cycles")
+        self.turns = {"profile": "fast", "stable": slot, "fluctuating": slot, "interval": 500_000_000, "threshold": 50,
+                      "step": 4, "sets_per_pass": 0, "adapt": False, **description.get("turns", {})}
+        self.instructions = description.get("instructions")
+        self.weights = description.get("weights", {})
+        self.dead = description.get("dead_cycles", 0)
         self.seed = description.get("seed", 0)
         self.generation = description.get("generation", 1)
         self.uuids = {vm: bytes.fromhex(text.replace("-", "")) for vm, text in description.get("uuids", {}).items()}
@@ -164,12 +187,17 @@ class Plan:
 
 
 class Row:
-    """A context, a VM without one, or the device: the life of its rotation."""
+    """A context, or a VM without one, on a slice: the life of its rotation."""
 
-    def __init__(self, plan, signals, owner, events):
+    def __init__(self, plan, signals, owner, events, channel=0):
         self._plan, self._signals = plan, signals
         self._events = [event for event in plan.rotated() if event in events]
-        self._order = Order(len(plan.sets), plan.seed, owner, plan.generation, plan.uuids.get(owner.vm, bytes(16)))
+        self._turns = Turns(plan.turns, len(plan.sets), lambda sets: Order(
+            sets, plan.seed, owner, plan.generation, plan.uuids.get(owner.vm, bytes(16)), channel),
+            plan.instructions is not None)
+        # One set has the counters for itself: nothing ever turns.
+        self._dead = plan.dead if self._turns.scope.sets > 1 else 0
+        self._needs = None
         self.numbers = {event: Numbers() for event in self._events}
         self.fixed = {event: 0 for event in plan.fixed if event in events}
         self._members = [[event for event in self._events if event in members] for members in plan.sets]
@@ -190,23 +218,27 @@ class Row:
                 if counter.slice in (None, residency.slice)]
 
     def play(self, residencies):
-        for number, residency in enumerate(residencies):
-            self._reside(number, residency)
+        for residency in residencies:
+            self._reside(residency)
 
-    def _reside(self, number, residency):
+    def _reside(self, residency):
         # Once per residency: the counters of the slice, and the remainders of their prescaled accumulators.
         self._now = {event: self._counters(event, residency) for event in self._events + list(self.fixed)}
         self._rest = collections.Counter()
         self._unseen = collections.Counter()
         self._last = residency.end if residency.past else None
-        start, position = residency.start, 0
+        self._turns.begin_residency()
+        start, rounds = residency.start, 0
         while start < residency.end:
-            stop = min(start + self._plan.slot, residency.end)
-            self._slot(self._order.set_of(number, position), start, stop)
-            is_round = position % len(self._plan.sets) == len(self._plan.sets) - 1
-            if is_round and stop - start == self._plan.slot and self._ended == 0:
-                self._close_if_full()
-            start, position = stop, position + 1
+            turn, left = self._turns.open()
+            stop = min(start + left, residency.end)
+            self._slot(turn, start, stop)
+            if stop - start == left and self._turns.is_round_over:
+                rounds += 1
+                if self._ended == 0 or rounds >= EPOCH_SLOTS:
+                    self._close_if_full()
+            start = stop
+        self._turns.end_residency()
         self._leave(residency)
 
     def _leave(self, residency):
@@ -217,7 +249,7 @@ class Row:
             self.fixed[event] += self._total(self._counters(event, residency), residency)
         self._evaluate(self._events)
         self._ended += 1
-        if self._ended % len(self._plan.sets) == 0:
+        if self._ended % self._turns.scope.sets == 0:
             self._close_if_full()
 
     def _at(self, sums, cycle):
@@ -238,7 +270,7 @@ class Row:
                 numbers.slack += 1
 
     def _slot(self, turn, start, stop):
-        run = min(start + self._plan.dead, stop)
+        run = min(start + self._dead, stop)
         self.enabled += stop - start
         self._epoch_enabled += stop - start
         self.running[turn] += stop - run
@@ -255,6 +287,8 @@ class Row:
             self._miss(event, start, run, None)
             self._miss(event, run, stop, limits.get(event))
         self._evaluate(in_turn)
+        told = self._plan.instructions
+        self._turns.end(stop - start, self._gained(told, run, stop) if told else 0, stop - run)
 
     def _count(self, event, run, stop):
         if stop == run:
@@ -323,11 +357,22 @@ class Row:
             self.numbers[event].evaluate(self._epoch_enabled, self._epoch_running_of(event))
 
     def _close_if_full(self):
-        if min(self._epoch_slots) < EPOCH_SLOTS:
+        if min(self._epoch_slots[number] for number in self._turns.scope.numbers()) < EPOCH_SLOTS:
             return
+        if self._turns.adapts:
+            self._adapt()
         for event, numbers in self.numbers.items():
             numbers.close(self._epoch_enabled, self._epoch_running_of(event))
         self._open_epoch()
+
+    def _adapt(self):
+        """Each epoch's needs weigh as much as those of all before it."""
+        needs = [float(sum(Fraction(self._plan.weights.get(event, 1000), 1000) * self.numbers[event].moments.spread()
+                           for event in self._members[number])) for number in self._turns.scope.numbers()]
+        if self._needs is not None:
+            needs = [(before + now) / 2 for before, now in zip(self._needs, needs)]
+        self._needs = needs
+        self._turns.adapt([math.sqrt(need) for need in needs])
 
     def result(self):
         events = {}
@@ -379,24 +424,30 @@ def add_rows(rows):
     return total
 
 
+def play_owner(plan, signals, owner, residencies, events):
+    """A context has a life on each slice on which it is resident."""
+    rows = []
+    for slice_ in sorted({residency.slice for residency in residencies}) or [0]:
+        rows.append(Row(plan, signals, owner, events, slice_))
+        rows[-1].play([residency for residency in residencies if residency.slice == slice_])
+    return add_rows([row.result() for row in rows])
+
+
 def evaluate(signals, schedule, description):
-    """{"contexts": [row], "vms": [row], "device": row}; a row names its "vm" and "context" (None: the VM without)."""
+    """{"contexts": [row], "vms": [row], "device": row, "device_events": {name: count}}; a row names its "vm" and
+    "context" (None: the VM without). Contexts of "vm0" are the hypervisor's on slices. Events of the device's own take
+    no turns in a replay.
+    """
     plan = Plan(description, signals)
     context_events = set(signals.counters) - signals.device_events
-    contexts = []
-    for owner, residencies in schedule.items():
-        row = Row(plan, signals, owner, context_events)
-        row.play(residencies)
-        contexts.append({"vm": owner.vm, "context": owner.context, **row.result()})
+    contexts = [{"vm": owner.vm, "context": owner.context, **play_owner(plan, signals, owner, residencies, context_events)}
+                for owner, residencies in schedule.items()]
     vms = [{"vm": vm, "context": None, **add_rows([row for row in contexts if row["vm"] == vm])}
-           for vm in dict.fromkeys(owner.vm for owner in schedule)]
-    result = {"contexts": contexts, "vms": vms, "device": {"vm": "vm0", "context": None, **add_rows(contexts)}}
-    if signals.device_events:
-        # In the device's cycles, which are one residency.
-        row = Row(plan, signals, Owner("vm0", None, 0, NO_CONTEXT), signals.device_events)
-        row.play([Residency(0, signals.cycles, None, past=True)])
-        result["device_units"] = row.result()
-    return result
+           for vm in dict.fromkeys(owner.vm for owner in schedule if owner.vm != HOST)]
+    device_events = {event: sum(counter.sums[-1] // (PRESCALE if counter.is_prescaled else 1)
+                                for counter in signals.counters[event]) for event in signals.device_events}
+    return {"contexts": contexts, "vms": vms, "device": {"vm": HOST, "context": None, **add_rows(contexts)},
+            "device_events": device_events}
 
 
 def main(arguments):

@@ -1,6 +1,6 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: Apache-2.0
-"""signals.py, truth.py and sketch.py against counts by hand."""
+"""signals.py, turns.py, truth.py and sketch.py against counts by hand."""
 
 import gzip
 import json
@@ -14,6 +14,7 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 import signals as waves  # noqa: E402
 import sketch  # noqa: E402
 import truth  # noqa: E402
+import turns  # noqa: E402
 
 CYCLES = 40
 # `busy` is high in the odd cycles, `mode` counts cycles modulo 4; `slow` has an edge in every second cycle, from 1 on.
@@ -82,26 +83,116 @@ class OrderTest(unittest.TestCase):
             for residency in range(15):
                 self.assertEqual({order.set_of(residency, first + p) for p in range(5)}, set(range(5)))
 
-    def test_it_depends_on_seed_owner_and_generation(self):
+    def test_it_depends_on_seed_owner_generation_life_and_channel(self):
         def first(**changes):
             arguments = {"seed": 3, "owner": self.OWNER, **changes}
             return truth.Order(16, **arguments).permutation(b"c", 0)
 
         other = waves.Owner("vm1", None, 1, waves.NO_CONTEXT)
-        orders = [first(), first(seed=4), first(owner=other), first(generation=2), first(uuid=b"u" * 16)]
-        self.assertEqual(len({tuple(order) for order in orders}), 5)
+        orders = [first(), first(seed=4), first(owner=other), first(generation=2), first(uuid=b"u" * 16),
+                  first(channel=1), first(life=1)]
+        self.assertEqual(len({tuple(order) for order in orders}), len(orders))
         self.assertTrue(all(sorted(order) == list(range(16)) for order in orders))
 
     def test_a_vector_for_other_implementations(self):
         # Seed 7, vm 1, context 0, generation 1, UUID of zeros: the first two rounds of residencies 0, 1 and 4.
         order = truth.Order(4, 7, self.OWNER)
         self.assertEqual([[order.set_of(j, p) for p in range(8)] for j in (0, 1, 4)],
-                         [[3, 2, 0, 1, 1, 2, 0, 3], [0, 3, 1, 2, 2, 3, 1, 0], [0, 3, 1, 2, 2, 3, 1, 0]])
+                         [[0, 1, 2, 3, 2, 1, 0, 3], [1, 2, 3, 0, 3, 2, 1, 0], [1, 2, 3, 0, 3, 2, 1, 0]])
 
     def test_shuffle_by_hand(self):
         order = truth.Order(3, 0, self.OWNER)
         # i = 2: 2^32 - 1 is refused, for 2^32 mod 3 is 1; 4 mod 3 = 1: [0, 2, 1]. i = 1: 2 mod 2 = 0: [2, 0, 1].
-        self.assertEqual(order._shuffle(iter([2**32 - 1, 4, 2])), [2, 0, 1])
+        self.assertEqual(order._shuffle(iter([2**32 - 1, 4, 2]), [0, 1, 2]), [2, 0, 1])
+
+
+class FixedOrder:
+    """Set (position + residency) mod S; rounds of unequal turns in ascending order."""
+
+    def __init__(self, sets):
+        self._sets = sets
+
+    def set_of(self, residency, position):
+        return (position + residency) % self._sets
+
+    def round_of(self, residency, round_, shares):
+        return [number for number, of_set in enumerate(shares) for _ in range(of_set)]
+
+
+class TurnsTest(unittest.TestCase):
+    def make(self, sets=2, has_instructions=True, **changes):
+        settings = {"profile": "fast", "stable": 80, "fluctuating": 20, "interval": 40, "threshold": 50, "step": 1,
+                    "sets_per_pass": 0, "adapt": True, **changes}
+        return turns.Turns(settings, sets, FixedOrder, has_instructions)
+
+    def play(self, of, cycles, rate=0.5):
+        """[(set, cycles)] of a residency."""
+        played = []
+        of.begin_residency()
+        while cycles:
+            number, left = of.open()
+            own = min(left, cycles)
+            of.end(own, int(own * rate), own)
+            played.append((number, own))
+            cycles -= own
+        of.end_residency()
+        return played
+
+    def test_a_residency_begins_a_turn(self):
+        of = self.make(has_instructions=False)
+        self.assertEqual(self.play(of, 50), [(0, 20), (1, 20), (0, 10)])
+        self.assertEqual(self.play(of, 40), [(1, 20), (0, 20)])
+
+    def test_turns_are_long_after_a_stable_window(self):
+        # Two looks of 40 cycles are a window.
+        of = self.make()
+        self.assertEqual([cycles for _, cycles in self.play(of, 260)], [20] * 4 + [80, 80, 20])
+        self.assertEqual([cycles for _, cycles in self.play(of, 200, rate=0.9)], [80, 20, 20, 20, 20, 40])
+
+    def test_two_set_goes_on_in_the_next_residency(self):
+        of = self.make(sets=5, profile="two-set", sets_per_pass=2, **{"pass": 1}, has_instructions=False)
+        self.assertEqual(self.play(of, 50), [(3, 20), (4, 20), (3, 10)])
+        self.assertEqual(self.play(of, 25), [(3, 10), (4, 15)])
+
+    def test_passes_leave_the_first_set_to_the_last(self):
+        def scope(**settings):
+            of = turns.Scope({"profile": "two-set", "sets_per_pass": 2, **settings}, 6)
+            return list(of.numbers())
+        self.assertEqual([scope(), scope(**{"pass": 0}), scope(**{"pass": 2}), scope(**{"pass": 3})],
+                         [[0], [1, 2], [5], [0]])
+
+    def test_a_first_run_is_learnt(self):
+        of = self.make(sets=3, profile="two-set", sets_per_pass=2)
+        self.assertEqual(self.play(of, 100, rate=0.5), [(0, 40), (0, 40), (0, 20)])
+        self.play(of, 60, rate=1)
+        # Looks of 40, 40, 40 (20 of each residency) and 40 cycles, at 0.5, 0.5, 0.75 and 1.
+        self.assertEqual(of.learnt(), [(40, True), (80, False), (120, False), (160, False)])
+        later = self.make(sets=3, profile="two-set", sets_per_pass=2, learnt=of.learnt(), **{"pass": 0})
+        self.assertEqual(self.play(later, 110), [(1, 80), (2, 20), (1, 10)])
+
+    def test_classes_of_a_run(self):
+        rates = [(1, 2)] * 5 + [(1, 1), (1, 2)] * 2
+        self.assertEqual(turns.classify(rates, 2, 50), [True] * 4 + [False] * 5)
+        self.assertEqual(turns.classify(rates[:2], 2, 50), [True, True])
+        self.assertEqual(turns.classify([], 2, 50), [])
+        self.assertTrue(turns.is_stable([(0, 5), (0, 0)], 0))
+        # (1.05 - 1) / 1.025 is below a twentieth, (1.06 - 1) / 1.03 is not.
+        self.assertEqual([turns.is_stable([(100, 100), (high, 100)], 50) for high in (105, 106)], [True, False])
+
+    def test_shares_by_hand(self):
+        # 9 turns: 6, 1.5, 1.5; of equal remainders the first counts more.
+        self.assertEqual(turns.shares_of([4, 1, 1]), [6, 2, 1])
+        self.assertEqual(turns.shares_of([2, 1]), [2, 1])
+        self.assertEqual(turns.shares_of([0, 0, 5, 5]), [1, 1, 5, 5])
+        self.assertEqual(turns.shares_of([1.4, 1]), [1, 1], "0.97 of the variance is not worth it")
+        self.assertEqual(turns.shares_of([0, 0]), [1, 1])
+
+    def test_unequal_turns(self):
+        of = self.make(has_instructions=False)
+        of.adapt([2, 1])
+        self.assertEqual(self.play(of, 100), [(0, 20), (0, 20), (1, 20), (0, 20), (0, 20)])
+        of.adapt([1, 1])
+        self.assertEqual(self.play(of, 40), [(1, 20), (0, 20)])
 
 
 class RowTest(unittest.TestCase):
@@ -162,6 +253,19 @@ class RowTest(unittest.TestCase):
         (row,) = evaluate(plan, (0, 12, "vm1", "train"))["contexts"]
         self.assertEqual((row["events"]["calm"]["counted"], row["events"]["calm"]["running"]), (4, 8))
 
+    def test_a_context_has_a_life_on_each_slice(self):
+        rows = [{"start_cycle": start, "end_cycle": start + 4, "vm": vm, "context": "", "slice": slice_}
+                for start, vm, slice_ in ((0, "vm1", 0), (0, "vm0", 1), (8, "vm1", 1))]
+        schedule_ = waves.read_schedule(rows, CYCLES)
+        self.assertEqual([tuple(owner) for owner in schedule_],
+                         [("vm1", None, 1, waves.NO_CONTEXT), ("vm0", "slice1", 0, 1)])
+        plan = {"sets": [["busy"], ["mode_sum"]], "slot_cycles": 4}
+        with mock.patch.object(truth.Order, "set_of", lambda _, residency, position: residency):
+            result = truth.evaluate(signals(), schedule_, plan)
+        # Each is the first residency of a life.
+        self.assertEqual([row["slots"] for row in result["contexts"]], [[2, 0], [1, 0]])
+        self.assertEqual((result["device"]["enabled"], [row["vm"] for row in result["vms"]]), (12, ["vm1"]))
+
     def test_rows_add_up(self):
         plan = {"sets": [["busy"], ["calm", "mode_sum"]], "slot_cycles": 3}
         result = evaluate(plan, (0, 10, "vm1", "a"), (11, 30, "vm1", "b"), (31, 36, "vm2", None))
@@ -193,7 +297,7 @@ class EpochTest(unittest.TestCase):
         plan = truth.Plan({"sets": [["busy"], ["mode_sum"]], "slot_cycles": 4}, signals())
         ((owner, residencies),) = schedule(*[row + ("vm1", "train") for row in rows]).items()
         with mock.patch.object(truth.Order, "set_of", lambda _, residency, position: (residency + position) % 2):
-            row = truth.Row(plan, signals(), owner, set(signals().counters))
+            row = truth.Row(plan, signals(), owner, set(signals().counters), 0)
             row.play(residencies)
         return row.numbers["busy"].closed_running
 
@@ -202,15 +306,25 @@ class EpochTest(unittest.TestCase):
         self.assertEqual(self.closed((0, 4), (6, 10)), 4)
         self.assertEqual(self.closed((0, 4), (6, 10), (12, 16)), 4)
 
-    def test_does_not_close_after_a_round_of_an_epoch_that_began_before(self):
-        self.assertEqual(self.closed((0, 3)), 0)
-        # The round of the second residency is whole, but the epoch is older; it closes with the residency.
-        self.assertEqual(self.closed((0, 3), (4, 12)), 7)
-        self.assertEqual(self.closed((0, 3), (4, 12), (13, 16)), 7)
+    def test_closes_an_epoch_that_began_before_after_as_many_rounds(self):
+        truth.EPOCH_SLOTS = 2
+        # Three residencies: the epoch does not close with the last, of which the whole rounds alone are enough.
+        self.assertEqual(self.closed((0, 1), (1, 2), (4, 12)), 0)
+        self.assertEqual(self.closed((0, 1), (1, 2), (4, 19)), 0)
+        self.assertEqual(self.closed((0, 1), (1, 2), (4, 20)), 9)
 
     def test_does_not_close_after_a_cut_round(self):
         self.assertEqual(self.closed((0, 7)), 0)
         self.assertEqual(self.closed((0, 8)), 4)
+
+    def test_shares_follow_the_spread(self):
+        # In its turns of 3 cycles `busy` is 1 in one, and `mode_sum` is 4, 6 and 4.
+        plan = {"sets": [["busy"], ["mode_sum"]], "turns": {"stable": 3, "fluctuating": 3, "adapt": True}}
+        with mock.patch.object(truth, "EPOCH_SLOTS", 3), \
+                mock.patch.object(truth.Order, "round_of", FixedOrder(2).round_of):
+            (row,) = evaluate(plan, (0, 36, "vm1", "train"))["contexts"]
+        # Three rounds of two turns; then one of one turn of busy and five of mode_sum.
+        self.assertEqual(row["slots"], [3 + 1, 3 + 5])
 
     def test_variances_of_epochs_add_up(self):
         moments = truth.Moments()

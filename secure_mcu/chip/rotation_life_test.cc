@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The life of one context: relations that cease to hold, epochs of long residencies, and residencies within a cycle.
+#include "secure_mcu/chip/rotation_life.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+namespace sideband::mcu {
+namespace {
+
+constexpr uint64_t kSlot = 100;
+constexpr uint16_t kBusy = 0, kIdle = 1, kTotal = 2, kFirst = 3, kOther = 7, kEvents = 9;
+
+PipelineConfig Config(uint32_t counters) {
+  PipelineConfig config{.slices = 1, .events = kEvents};
+  UlcSpec core{.name = "core", .inputs = {}, .period = 2, .lanes = 512, .counters = counters};
+  config.ccus = {{.name = "ccu", .channel = 0, .ulcs = {core}}};
+  config.rotation.emplace();
+  config.rotation->fixed = mailbox::EmptySet(config.events);
+  config.rotation->settings.stable_slot = config.rotation->settings.fluctuating_slot = kSlot;
+  config.rotation->settings.adapt = false;
+  return config;
+}
+
+void AddEvents(uint16_t first, uint16_t end, UlcSpec& unit) {
+  for (uint16_t event = first; event < end; ++event) unit.inputs.push_back({.wire = event, .meaning = {event, 0}});
+}
+
+// kBusy is fixed, and kIdle derived from it.
+PipelineConfig WithIdle() {
+  PipelineConfig config = Config(3);
+  AddEvents(kBusy, kOther, config.ccus[0].ulcs[0]);
+  mailbox::Insert(kBusy, config.rotation->fixed);
+  config.relations = {{.kind = mailbox::Relation::Kind::kCycles, .members = {kBusy, kIdle}}};
+  return config;
+}
+
+// And kTotal from kIdle and kFirst.
+PipelineConfig WithTotal() {
+  PipelineConfig config = WithIdle();
+  config.ccus[0].ulcs[0].inputs.push_back({.wire = kOther, .meaning = {kTotal, 0}});
+  config.relations.insert(config.relations.begin(),
+                          {.kind = mailbox::Relation::Kind::kSum, .members = {kIdle, kFirst}, .whole = kTotal});
+  return config;
+}
+
+// Two sets of one event.
+PipelineConfig OfTwo() {
+  PipelineConfig config = Config(1);
+  AddEvents(kFirst, kFirst + 2, config.ccus[0].ulcs[0]);
+  return config;
+}
+
+class RotationLifeTest : public testing::Test {
+ protected:
+  void Start(const PipelineConfig& config) {
+    TurnPlan plan{.counters = *PlanCounters(config, {}), .settings = config.rotation->settings};
+    table_ = std::make_shared<RotationTable>(config, RotationLines(config), 0, plan);
+    const RotationIdentity identity{.uuid = {}, .vm = 1, .context = 0, .generation = 1};
+    const size_t sets = table_->sets();
+    life_ = std::make_unique<RotationLife>(table_, RotationOrder(SeedOf(1), identity, sets), TurnScope{.sets = sets});
+  }
+
+  size_t IndexOf(uint16_t event) const {
+    return std::ranges::find(table_->events, event, &RotatedEvent::event) - table_->events.begin();
+  }
+  LeafNumbers::Event Shown(uint16_t event) const { return life_->Show({}, {}).events[IndexOf(event)]; }
+  bool IsInTurn(uint16_t event) const { return table_->events[IndexOf(event)].IsIn(life_->set()); }
+
+  // A slot in which `busy` and `first` are counted, if they are in turn; returns what is derived.
+  std::vector<uint64_t> Slot(uint64_t busy, uint64_t first, uint64_t cycles = kSlot) {
+    const SlotLengths lengths{.enabled = {cycles}, .running = {cycles}, .own = cycles};
+    std::vector<uint64_t> counts(kEvents), gained(kEvents);
+    counts[kBusy] = busy;
+    counts[kFirst] = IsInTurn(kFirst) ? first : 0;
+    life_->Derive(lengths, counts, gained);
+    life_->EndSlot(lengths, counts, cycles == kSlot);
+    return gained;
+  }
+  void PlayUntilInTurn(uint16_t event) {
+    while (!IsInTurn(event)) Slot(40, 7);
+  }
+
+  std::shared_ptr<const RotationTable> table_;
+  std::unique_ptr<RotationLife> life_;
+};
+
+TEST_F(RotationLifeTest, DerivesNothingFromWhatCouldNotBeDerived) {
+  Start(WithTotal());
+  ASSERT_EQ(table_->plan.derived, (std::vector<DerivedEvent>{{kIdle, 1}, {kTotal, 0}}));
+  life_->BeginResidency();
+  PlayUntilInTurn(kTotal);
+  const std::vector<uint64_t> gained = Slot(40, 7);
+  EXPECT_EQ(gained[kIdle], 60);
+  EXPECT_EQ(gained[kTotal], 67);
+  PlayUntilInTurn(kTotal);
+  const std::vector<uint64_t> none(kEvents);
+  EXPECT_EQ(Slot(120, 7), none) << "busier than there are cycles";
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(Slot(40, 7), none);
+  EXPECT_EQ(life_->broken(), 1u);
+}
+
+// What it is derived from is not known, but the relation that derives it holds.
+TEST_F(RotationLifeTest, OneRelationIsNotBlamedForAnother) {
+  Start(WithTotal());
+  life_->BeginResidency();
+  PlayUntilInTurn(kTotal);
+  const uint64_t before = Shown(kTotal).upper;
+  Slot(120, 7);
+  EXPECT_EQ(Shown(kTotal).upper, before + kSlot + 7) << "what kIdle can have had, and kFirst: not twice the cycles";
+}
+
+TEST_F(RotationLifeTest, WhatIsNotDerivedAnyMoreIsAnEstimate) {
+  Start(WithIdle());
+  ASSERT_EQ(table_->events[IndexOf(kIdle)].sets, (uint64_t{1} << table_->sets()) - 1);
+  life_->BeginResidency();
+  for (uint64_t i = 0; i < 6; ++i) Slot(40 + i, 7);
+  const LeafNumbers::Event exact = Shown(kIdle);
+  EXPECT_EQ(exact.estimate, exact.upper);
+  EXPECT_EQ(exact.variance, 0);
+  Slot(120, 7);
+  for (int i = 0; i < 5; ++i) Slot(40, 7);
+  life_->EndResidency();
+  const LeafNumbers::Event shown = Shown(kIdle);
+  EXPECT_EQ(shown.estimate, 2 * exact.estimate) << "half of the cycles were seen";
+  EXPECT_EQ(shown.upper, exact.estimate + 6 * kSlot);
+  EXPECT_GT(shown.variance, 0);
+}
+
+// A context that was cut short before, and then has the slice for itself.
+TEST_F(RotationLifeTest, AnEpochOfALongResidencyCloses) {
+  PipelineConfig config = OfTwo();
+  config.rotation->settings.adapt = true;
+  Start(config);
+  life_->BeginResidency();
+  Slot(0, 0, kSlot / 2);
+  life_->EndResidency();
+  life_->BeginResidency();
+  // One set is uneven; the other one needs no more turns.
+  const auto play = [this](int slots) {
+    int turns = 0;
+    for (int i = 0; i < slots; ++i) {
+      if (IsInTurn(kFirst)) ++turns;
+      Slot(0, turns % 2 == 0 ? 100 : 0);
+    }
+    return turns;
+  };
+  EXPECT_EQ(play(128), 64);
+  EXPECT_GT(play(64), 40) << "shares change where an epoch closes";
+}
+
+// A clock of its own can have edges where the reference clock has none.
+TEST_F(RotationLifeTest, CountsWithinOneReferenceCycleAreKept) {
+  PipelineConfig config = OfTwo();
+  UlcSpec& other = config.ccus[0].ulcs.emplace_back(UlcSpec{.name = "other", .domain = 1, .inputs = {}, .counters = 1});
+  AddEvents(kOther, kEvents, other);
+  Start(config);
+  life_->BeginResidency();
+  std::vector<uint64_t> counts(kEvents);
+  const bool is_first = IsInTurn(kOther);
+  const uint16_t counted = is_first ? kOther : kOther + 1, missed = is_first ? kOther + 1 : kOther;
+  counts[counted] = 3;
+  life_->EndSlot({.enabled = {0, 3}, .running = {0, 3}, .own = 0}, counts, false);
+  life_->EndResidency();
+  EXPECT_EQ(Shown(counted).upper, 3);
+  EXPECT_EQ(Shown(counted).estimate, 3);
+  EXPECT_EQ(Shown(missed).upper, 3) << "it could have gained as much";
+}
+
+}  // namespace
+}  // namespace sideband::mcu
