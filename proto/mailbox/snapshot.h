@@ -66,8 +66,8 @@ struct PipelineStatistics {
   uint64_t mmu_faults = 0;          // commits with a wrong binding, dropped
   uint64_t switches = 0;            // of contexts, on all slices
   uint64_t switch_cycles = 0;       // of all switches
-  // Relations between events that did not hold, each once for a context, a slice and a plan; not in VMs that are private
-  // or confidential.
+  // Relations between events that did not hold, each once for a context, a slice and a plan; not in VMs that are
+  // private or confidential.
   uint64_t rotation_inconsistencies = 0;
   bool operator==(const PipelineStatistics&) const = default;
 };

@@ -54,9 +54,9 @@ class MetricSampler {
 
   // 0 to 100: the counts between the samples as a share of the cycles of all wires that could have counted the metric
   // in this scope; of an event in a gate group, of the cycles in which the group was counted. Of an event that takes
-  // turns, the gain is its estimate's. nullopt if no time passed between the samples, if their identities differ, if the
-  // scope has no wire for the metric, if a group was not counted, or on slices whose wires differ, and if an event that
-  // takes turns had none while others had.
+  // turns, the gain is its estimate's. nullopt if no time passed between the samples, if their identities differ, if
+  // the scope has no wire for the metric, if a group was not counted, or on slices whose wires differ, and if an event
+  // that takes turns had none while others had.
   std::optional<double> Percent(uint8_t metric, const MetricSample& begin, const MetricSample& end) const;
   // The gain per cycle of a metric's events on these slices; see Device::GainPerCycle.
   double Gain(uint8_t metric, SliceSet slices) const;

@@ -32,8 +32,8 @@ class PowerModel {
   // Whether counts of the event use energy.
   bool Uses(size_t event) const { return event < config_.event_pj.size() && config_.event_pj[event] != 0; }
 
-  // `counters` are the device's cumulative counts, or estimates, at `reference_time_ns`. Has no effect within window_ns of the last
-  // update.
+  // `counters` are the device's cumulative counts, or estimates, at `reference_time_ns`. Has no effect within window_ns
+  // of the last update.
   void Update(std::span<const uint64_t> counters, uint64_t reference_time_ns);
 
   double power_mw() const { return power_mw_; }

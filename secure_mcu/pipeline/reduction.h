@@ -16,8 +16,8 @@ namespace sideband::mcu {
 struct Reduction {
   std::vector<uint64_t> counts;
   mailbox::EventSet saturated;  // events of which counts are missing; empty if there is none
-  uint16_t flags = 0;       // mailbox::BlockFlag
-  uint32_t trigger_id = 0;  // the newest trigger whose counts are included
+  uint16_t flags = 0;           // mailbox::BlockFlag
+  uint32_t trigger_id = 0;      // the newest trigger whose counts are included
 };
 
 // Adds `value` to `counter`. If the sum would wrap, saturates at 2^64 - 1 and returns false.
