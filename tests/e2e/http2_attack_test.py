@@ -20,6 +20,7 @@ from http2_peer import (CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PI
 SNAPSHOT = "/sideband.v1.Telemetry/GetSnapshot"
 ATTACK_S = 4
 RESIDENT_MAX = 128 << 20
+# More than as many peers cost that only reconnect.
 CORES_MAX = 0.2
 CROWD = 16
 # The delay before a disconnected peer reconnects.
@@ -30,6 +31,8 @@ SCRAPE_PAUSE_S = 0.05
 # A quiet machine answers within 50 ms. The slowest of some eighty scrapes counts here, and a concurrent compiler or
 # test may delay it by a few time slices of the scheduler.
 SCRAPE_MAX_S, SCRAPE_FACTOR = 0.25, 5
+# Another program's load exceeds a limit once; an attack that costs the daemon that much does so every time.
+ATTEMPTS = 3
 
 
 def rapid_resets(peer):
@@ -84,6 +87,12 @@ def calls_without_end(peer):
         stream += 40
         peer.take()
         yield 0.001
+
+
+def reconnects(peer):
+    """No attack: the handshakes alone, which are most of an attack's cost once each peer is disconnected at once."""
+    raise ConnectionResetError
+    yield  # a generator, as the attacks are
 
 
 ATTACKS = (rapid_resets, large_headers, endless_literal, calls_without_end, small_frames(PING, bytes(8)),
@@ -176,19 +185,28 @@ class Http2AttackTest(unittest.TestCase):
         self.assertEqual([error for attacker in crowd for error in attacker.errors], [])
         return observer.end(), observer
 
+    def measure(self, attack, attackers):
+        (cores, p99, resident), observer = self.observe(attack, attackers)
+        print("%-22s x%-2d %5.2f cores, scrape p99 %4.0f ms, resident %4.0f MiB"
+              % (attack.__name__, attackers, cores, p99 * 1e3, resident / 2**20), flush=True)
+        self.assertLess(resident, RESIDENT_MAX)
+        return cores, p99, observer
+
     def check(self, attackers):
-        self.observe(rapid_resets, 0)  # warm-up: includes the initialisation at the first request
-        (quiet_cores, quiet_p99, quiet_resident), _ = self.observe(rapid_resets, 0)
+        self.observe(reconnects, 0)  # warm-up: includes the initialisation at the first request
+        _, quiet_p99, observer = self.measure(reconnects, 0)
+        quiet_resident = observer.resident_max
+        cores_max = self.measure(reconnects, attackers)[0] + CORES_MAX
+        p99_max = max(SCRAPE_MAX_S, SCRAPE_FACTOR * quiet_p99)
         stream = iter(tenant_client.Client(self.site, "tenant-a").stream(timeout=600))
         for attack in ATTACKS:
             with self.subTest(attack.__name__):
-                (cores, p99, resident), observer = self.observe(attack, attackers)
-                print("%-22s x%-2d %5.2f cores (quiet %.2f), scrape p99 %4.0f ms (quiet %.0f), resident %4.0f MiB (quiet %.0f)"
-                      % (attack.__name__, attackers, cores, quiet_cores, p99 * 1e3, quiet_p99 * 1e3, resident / 2**20,
-                         quiet_resident / 2**20), flush=True)
-                self.assertLess(resident, RESIDENT_MAX)
-                self.assertLess(cores - quiet_cores, CORES_MAX)
-                self.assertLess(p99, max(SCRAPE_MAX_S, SCRAPE_FACTOR * quiet_p99))
+                for _ in range(ATTEMPTS):
+                    cores, p99, observer = self.measure(attack, attackers)
+                    if cores < cores_max and p99 < p99_max:
+                        break
+                self.assertLess(cores, cores_max)
+                self.assertLess(p99, p99_max)
                 programs.wait_until(lambda: observer.resident() < quiet_resident + (32 << 20), "memory falls back", 10)
                 next(stream)
 

@@ -684,7 +684,8 @@ void UseRotationWidths() {
 
 void UseRotationTurnsTruth(const mailbox::RotationSettings& settings, const CounterPlan& plan,
                            const std::vector<uint16_t>& events, const RotationOrder& order, const TruthScope& scope,
-                           const std::vector<uint64_t>& gains, const std::function<void(size_t)>& Count) {
+                           const std::vector<uint64_t>& gains, const std::vector<bool>& open,
+                           const std::function<void(size_t)>& Count) {
   //@ secure_mcu/laws/rotation_turns_truth.h
 }
 
