@@ -67,6 +67,7 @@ ALLOWED = {
                     "daemon/identity", "daemon/message", "daemon/snapshot", "proto/api", "proto/audit", "proto/base",
                     "proto/mailbox", "proto/rotation_file"),
     "proto/audit": ("proto/base",),
+    "proto/clocks": ("proto/base",),
     "proto/envelope": ("proto/base",),
     "proto/mailbox": ("proto/base",),
     "proto/manual": ("proto/base",),
