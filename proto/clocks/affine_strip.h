@@ -6,7 +6,7 @@
 //   for (const StripBar& bar : bars) {
 //     if (!strip.Add(bar)) break;  // refuted
 //   }
-//   const StripRange range = strip.At(500);
+//   const std::optional<StripRange> range = strip.At(500);
 #ifndef SIDEBAND_PROTO_CLOCKS_AFFINE_STRIP_H_
 #define SIDEBAND_PROTO_CLOCKS_AFFINE_STRIP_H_
 

@@ -87,6 +87,8 @@ InstantRange Envelope::At(uint64_t edge) const {
   if (anchors_.empty()) return {Instant::Earliest(), Instant::Latest()};
   const auto next = std::ranges::lower_bound(anchors_, edge, {}, &Anchor::edge);
   if (next == anchors_.end()) return After(anchors_.back(), edge);
+  // Also of a clock that may stop, which bounds nothing but its own edge on one side.
+  if (next->edge == edge) return BarOf(*next);
   if (next == anchors_.begin()) return Before(*next, edge);
   return Both(After(*std::prev(next), edge), Before(*next, edge));
 }

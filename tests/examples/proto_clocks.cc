@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/numeric/int128.h"
@@ -10,6 +11,7 @@
 #include "proto/clocks/clock_limits.h"
 #include "proto/clocks/clock_strip.h"
 #include "proto/clocks/convex_chain.h"
+#include "proto/clocks/counts_within.h"
 #include "proto/clocks/envelope.h"
 #include "proto/clocks/instant.h"
 #include "proto/clocks/outward.h"
@@ -20,6 +22,7 @@ namespace {
 
 void RestartNumbers();
 void Publish(Instant middle, Ticks half_width);
+void Publish(uint64_t lower, uint64_t upper);
 
 void UseInstant() {
   //@ proto/clocks/instant.h
@@ -49,6 +52,11 @@ absl::Status UseEnvelope(const InstantRange& bar) {
 
 absl::Status UseClockStrip(const ClockLimits& limits, const ClockPacket& packet) {
   //@ proto/clocks/clock_strip.h
+  return absl::OkStatus();
+}
+
+absl::Status UseCountsWithin(const ClockStrip& strip, Instant start, Instant end) {
+  //@ proto/clocks/counts_within.h
   return absl::OkStatus();
 }
 
