@@ -44,8 +44,6 @@ absl::Status CheckOrigin(const StripHulls& hulls) {
   if (!hulls.origin.IsValid()) return absl::InvalidArgumentError("the origin is out of range");
   if (hulls.first_high < 0 || hulls.first_high > kBarMax)
     return absl::InvalidArgumentError("the first bar is out of range");
-  if (hulls.edge > kEdgeMax - static_cast<uint64_t>(kXMax))
-    return absl::InvalidArgumentError("the edge is out of range");
   return absl::OkStatus();
 }
 
@@ -252,6 +250,9 @@ absl::Status ClockStrip::TakeHulls(const StripHulls& hulls) {
   SIDEBAND_ASSIGN_OR_RETURN(AffineStrip strip,
                             AffineStrip::OfHulls(limits_.wander, hulls.packets, hulls.upper, hulls.negated_lower));
   const Vertex& high = hulls.upper.back();
+  if (static_cast<uint64_t>(high.x) > kEdgeMax - hulls.edge) {
+    return absl::InvalidArgumentError("the edges are out of range");
+  }
   const Bar first{hulls.edge, {hulls.origin, hulls.origin + hulls.first_high}};
   const Bar newest{hulls.edge + static_cast<uint64_t>(high.x),
                    {LowOf(hulls, hulls.negated_lower.back(), limits_.wander), HighOf(hulls, high, limits_.wander)}};
