@@ -49,12 +49,14 @@ bool Envelope::Add(uint64_t edge, const InstantRange& bar) {
 void Envelope::TightenOlder() {
   for (size_t i = anchors_.size() - 1; i > 0; --i) {
     Anchor& older = anchors_[i - 1];
-    const InstantRange before = BarOf(older);
-    const InstantRange after = Both(before, Before(anchors_[i], older.edge));
+    const Anchor& newer = anchors_[i];
+    const Ticks edges = newer.edge - older.edge;
+    const Ticks high = newer.high - edges * period_shortest_;
+    const Ticks low = period_longest_ == 0 ? Ticks(older.low) : newer.low - edges * period_longest_;
     // Anchors were consistent before: one that does not change changes none before it.
-    if (after == before) return;
-    older.low = static_cast<int64_t>(after.low - origin_);
-    older.high = static_cast<int64_t>(after.high - origin_);
+    if (older.low >= low && older.high <= high) return;
+    if (older.low < low) older.low = static_cast<int64_t>(low);
+    if (older.high > high) older.high = static_cast<int64_t>(high);
   }
 }
 

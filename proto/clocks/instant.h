@@ -8,7 +8,6 @@
 #ifndef SIDEBAND_PROTO_CLOCKS_INSTANT_H_
 #define SIDEBAND_PROTO_CLOCKS_INSTANT_H_
 
-#include <compare>
 #include <cstdint>
 
 #include "absl/numeric/int128.h"
@@ -36,10 +35,10 @@ class Instant {
   constexpr bool IsValid() const { return -kInstantLimit < ticks_ && ticks_ < kInstantLimit; }
 
   friend constexpr bool operator==(Instant a, Instant b) { return a.ticks_ == b.ticks_; }
-  friend constexpr std::strong_ordering operator<=>(Instant a, Instant b) {
-    if (a.ticks_ < b.ticks_) return std::strong_ordering::less;
-    return b.ticks_ < a.ticks_ ? std::strong_ordering::greater : std::strong_ordering::equal;
-  }
+  friend constexpr bool operator<(Instant a, Instant b) { return a.ticks_ < b.ticks_; }
+  friend constexpr bool operator>(Instant a, Instant b) { return a.ticks_ > b.ticks_; }
+  friend constexpr bool operator<=(Instant a, Instant b) { return a.ticks_ <= b.ticks_; }
+  friend constexpr bool operator>=(Instant a, Instant b) { return a.ticks_ >= b.ticks_; }
   // Results must stay within 2^127 ticks.
   friend constexpr Instant operator+(Instant a, Ticks b) { return Instant(a.ticks_ + b); }
   friend constexpr Instant operator-(Instant a, Ticks b) { return Instant(a.ticks_ - b); }
