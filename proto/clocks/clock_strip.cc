@@ -41,7 +41,9 @@ Instant LowOf(const StripHulls& hulls, const Vertex& vertex, uint32_t wander) {
 }
 
 absl::Status CheckOrigin(const StripHulls& hulls) {
-  if (!hulls.origin.IsValid()) return absl::InvalidArgumentError("the origin is out of range");
+  // A bar is around a valid reference.
+  const Ticks origin = hulls.origin.ticks(), limit = kInstantLimit + kBarMax;
+  if (origin < -limit || origin > limit) return absl::InvalidArgumentError("the origin is out of range");
   if (hulls.first_high < 0 || hulls.first_high > kBarMax)
     return absl::InvalidArgumentError("the first bar is out of range");
   return absl::OkStatus();

@@ -240,7 +240,7 @@ TEST(ClockStripTest, HostileHullsAreRefused) {
     change(bad);
     EXPECT_EQ(ClockStrip::OfHulls(kLimits, {}, bad).status().code(), absl::StatusCode::kInvalidArgument);
   };
-  expect_refused([](StripHulls& hulls) { hulls.origin = Instant(kInstantLimit); });
+  expect_refused([](StripHulls& hulls) { hulls.origin = Instant(kInstantLimit + kBarMax + 1); });
   expect_refused([](StripHulls& hulls) { hulls.edge = ~uint64_t{0} - 899; });
   expect_refused([](StripHulls& hulls) { hulls.first_high = -1; });
   expect_refused([](StripHulls& hulls) { hulls.packets = 1; });

@@ -30,7 +30,8 @@ void ConvexChain::TurnFront(const Vertex& point) {
   size_t first = 0;
   // The vertex above `point` is on no line through it.
   const size_t last = std::min(contact_, vertices_.size() - 2);
-  while (first < last && Above(vertices_[first], {point.x, point.y}, vertices_[first + 1]) < 0) ++first;
+  while (first < last && Above(vertices_[first], point, vertices_[first + 1]) < 0) ++first;
+  if (first == 0) return;
   vertices_.erase(vertices_.begin(), vertices_.begin() + static_cast<std::ptrdiff_t>(first));
   contact_ -= first;
 }
