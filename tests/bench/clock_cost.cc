@@ -78,7 +78,7 @@ absl::StatusOr<double> LeastSquaresNs(const std::vector<experiments::Sample>& sa
 // Of packets that are as hostile as the fit's: their bars are checked, and that they ascend.
 absl::Status AddChecked(const std::vector<ClockPacket>& packets, experiments::LeastSquares& fit) {
   const ClockPacket& first = packets.front();
-  const ClockPacket none;
+  const ClockPacket none{};
   const ClockPacket* before = &none;
   for (const ClockPacket& packet : packets) {
     SIDEBAND_ASSIGN_OR_RETURN(const clocks::InstantRange bar, clocks::BarOf(packet, kLimits));
