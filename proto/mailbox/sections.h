@@ -17,9 +17,17 @@
 
 namespace sideband::mailbox {
 
-enum class CatalogSection : uint16_t { kEvents = 1, kEventDetails = 2, kScopes = 3, kRotation = 5, kGateGroups = 6 };
+enum class CatalogSection : uint16_t {
+  kEvents = 1,
+  kEventDetails = 2,
+  kScopes = 3,
+  kClockDomains = 4,
+  kRotation = 5,
+  kGateGroups = 6
+};
 enum class SnapshotSection : uint16_t {
   kBlocks = 1,
+  kClocks = 2,
   kRotation = 3,
   kConfigRevision = 4,
   kPipelineStatistics = 5,
@@ -36,11 +44,13 @@ inline constexpr SectionRow kCatalogSections[] = {
     {static_cast<uint16_t>(CatalogSection::kEvents), true, true},
     {static_cast<uint16_t>(CatalogSection::kEventDetails), false, false},
     {static_cast<uint16_t>(CatalogSection::kScopes), true, true},
+    {static_cast<uint16_t>(CatalogSection::kClockDomains), false, false},
     {static_cast<uint16_t>(CatalogSection::kRotation), false, false},
     {static_cast<uint16_t>(CatalogSection::kGateGroups), true, false},
 };
 inline constexpr SectionRow kSnapshotSections[] = {
     {static_cast<uint16_t>(SnapshotSection::kBlocks), true, true},
+    {static_cast<uint16_t>(SnapshotSection::kClocks), false, false},
     {static_cast<uint16_t>(SnapshotSection::kRotation), true, false},
     {static_cast<uint16_t>(SnapshotSection::kConfigRevision), true, false},
     {static_cast<uint16_t>(SnapshotSection::kPipelineStatistics), false, false},

@@ -13,6 +13,7 @@
 
 #include "proto/base/secret_memory.h"
 #include "proto/mailbox/catalog.h"
+#include "proto/mailbox/clocks.h"
 #include "proto/mailbox/rotation.h"
 #include "proto/mailbox/rotation_layout.h"
 
@@ -82,6 +83,7 @@ struct Snapshot {
   // Of the configuration that was in force; only of a device with gate groups (counting.h).
   std::optional<uint32_t> config_revision;
   std::optional<PipelineStatistics> statistics;  // only in some snapshots of version 2
+  std::vector<ClockReading> clocks;              // one for each clock domain of the catalogue; only of version 2
   std::vector<BlockHeader> blocks;
   std::vector<BlockRotation> rotation;  // one for each block; none of a device without rotation
   RotationLayout layout;                // what they are of; empty without them

@@ -9,6 +9,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/block_decoder.h"
 #include "proto/mailbox/block_encoder.h"
+#include "proto/mailbox/clock_section.h"
 #include "proto/mailbox/rotation_section.h"
 #include "proto/mailbox/sections.h"
 #include "proto/mailbox/stream.h"
@@ -62,6 +63,7 @@ bool HasStatistics(const Snapshot& snapshot, const Snapshot* base) {
 
 void AppendSections(const Snapshot& snapshot, const Snapshot* base, const VmIds& whole, ByteWriter& out) {
   AppendSection(SnapshotSection::kBlocks, EncodeBlocks(snapshot, base, whole, Forms::kProportional), out);
+  if (!snapshot.clocks.empty()) AppendSection(SnapshotSection::kClocks, EncodeClocks(snapshot, base), out);
   if (!snapshot.rotation.empty()) {
     AppendSection(SnapshotSection::kRotation, EncodeRotation(snapshot, base, whole), out);
   }
@@ -85,7 +87,7 @@ struct SnapshotBits {
 };
 
 // Of version 2 after the other sections have been decoded into `snapshot`.
-absl::StatusOr<SnapshotBits> BitsOf(const Stream& stream, Snapshot& snapshot) {
+absl::StatusOr<SnapshotBits> BitsOf(const Stream& stream, const Snapshot* base, Snapshot& snapshot) {
   const ByteSpan rest = stream.payload.subspan(kSnapshotFixedBytes);
   if (stream.header.framing == Framing::kDelta) return SnapshotBits{rest, std::nullopt};
   SIDEBAND_ASSIGN_OR_RETURN(const auto sections, SplitSections(rest, kSnapshotSections));
@@ -99,6 +101,9 @@ absl::StatusOr<SnapshotBits> BitsOf(const Stream& stream, Snapshot& snapshot) {
   if (const ByteSpan* const payload = FindSection(sections, SnapshotSection::kRotationStatistics)) {
     if (!snapshot.statistics) return Malformed("rotation statistics without the pipeline's");
     SIDEBAND_ASSIGN_OR_RETURN(snapshot.statistics->rotation_inconsistencies, DecodeRotationStatistics(*payload));
+  }
+  if (const ByteSpan* const payload = FindSection(sections, SnapshotSection::kClocks)) {
+    SIDEBAND_RETURN_IF_ERROR(DecodeClocks(*payload, base, snapshot));
   }
   SnapshotBits bits{*FindSection(sections, SnapshotSection::kBlocks), std::nullopt};
   if (const ByteSpan* const rotation = FindSection(sections, SnapshotSection::kRotation)) bits.rotation = *rotation;
@@ -161,7 +166,7 @@ absl::StatusOr<Snapshot> DecodeSnapshotStream(ByteSpan bytes, const Snapshot* ba
   if (base != nullptr && base->counters_per_block != snapshot.counters_per_block) {
     return Malformed("has other counters than the snapshot it is relative to");
   }
-  SIDEBAND_ASSIGN_OR_RETURN(const SnapshotBits bits, BitsOf(stream, snapshot));
+  SIDEBAND_ASSIGN_OR_RETURN(const SnapshotBits bits, BitsOf(stream, base, snapshot));
   const Forms forms = stream.header.framing == Framing::kDelta ? Forms::kAsBefore : Forms::kProportional;
   SIDEBAND_ASSIGN_OR_RETURN(snapshot, DecodeBlocks(bits.blocks, blocks, base, std::move(snapshot), forms));
   if (bits.rotation) SIDEBAND_RETURN_IF_ERROR(DecodeRotation(*bits.rotation, base, snapshot));
