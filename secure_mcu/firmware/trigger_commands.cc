@@ -22,7 +22,8 @@ Reply Start(Device& device, uint64_t period) {
 
 Reply ExecuteTrigger(Device& device, const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) {
   const uint64_t period = uint64_t{extended_data} << 32 | data;
-  if (command.arg2 != 0) return Fail(MailboxStatus::kErrArg2);
+  const bool is_of_domains = command.arg1 >= static_cast<uint8_t>(TriggerStep::kSelect);
+  if (!is_of_domains && command.arg2 != 0) return Fail(MailboxStatus::kErrArg2);
   switch (static_cast<TriggerStep>(command.arg1)) {
     case TriggerStep::kOnce:
       return {.data = device.Trigger()};
@@ -30,6 +31,12 @@ Reply ExecuteTrigger(Device& device, const mailbox::CommandWord& command, uint32
       return Start(device, period);
     case TriggerStep::kStop:
       return Stop(device);
+    // The device has no clock domains.
+    case TriggerStep::kSelect:
+    case TriggerStep::kBookmark:
+    case TriggerStep::kTimeline:
+    case TriggerStep::kHulls:
+      return Fail(MailboxStatus::kErrOpcode);
   }
   return Fail(MailboxStatus::kErrArg1);
 }

@@ -47,11 +47,19 @@ TEST_F(TriggerCommandsTest, RefusedCommandsChangeNothing) {
   EXPECT_EQ(Run(TriggerStep::kStart, 0).status, MailboxStatus::kErrData);
   EXPECT_EQ(Run(TriggerStep::kStart, FakeDevice::kTriggerPeriodMin - 1).status, MailboxStatus::kErrData);
   EXPECT_EQ(Run(TriggerStep::kStop, 0, /*arg2=*/1).status, MailboxStatus::kErrArg2);
-  for (int step = 3; step < 256; ++step) {
+  for (int step = 7; step < 256; ++step) {
     EXPECT_EQ(Run(static_cast<TriggerStep>(step)).status, MailboxStatus::kErrArg1) << step;
   }
   EXPECT_EQ(gpu_.trigger_grid, 1000u);
   EXPECT_EQ(gpu_.triggers, 0u);
+}
+
+TEST_F(TriggerCommandsTest, WithoutClockDomainsTheirStepsAreNotServed) {
+  for (const TriggerStep step :
+       {TriggerStep::kSelect, TriggerStep::kBookmark, TriggerStep::kTimeline, TriggerStep::kHulls}) {
+    EXPECT_EQ(Run(step).status, MailboxStatus::kErrOpcode);
+    EXPECT_EQ(Run(step, 0, /*arg2=*/255).status, MailboxStatus::kErrOpcode) << "windows";
+  }
 }
 
 TEST_F(TriggerCommandsTest, TheOpcodeIsServedByVersionTwoOfDevicesThatCanTrigger) {
