@@ -216,9 +216,9 @@ void LiveDevice::EndContext(size_t tenant, uint64_t cycle) {
   lives_.End(tenant);
 }
 
-mailbox::Snapshot LiveDevice::Observe() {
+mailbox::Snapshot LiveDevice::TakeSnapshot(bool leaves_packets) {
   CatchUp();
-  mailbox::Snapshot snapshot{.trigger_id = chip_->Latch(),
+  mailbox::Snapshot snapshot{.trigger_id = chip_->Latch(leaves_packets),
                              .reference_time_ns = chip_->ReferenceTimeNs(),
                              .counters_per_block = static_cast<uint32_t>(catalog_.events.size()),
                              .config_revision = controls_.revision(),
@@ -233,7 +233,7 @@ mailbox::Snapshot LiveDevice::Observe() {
 }
 
 mailbox::Snapshot LiveDevice::Latch() {
-  mailbox::Snapshot snapshot = Observe();
+  mailbox::Snapshot snapshot = TakeSnapshot(/*leaves_packets=*/true);
   // Only contexts that were retired in this snapshot may be succeeded by its acknowledgement.
   retired_.clear();
   for (size_t tenant = 0; tenant < timeline_->tenants().size(); ++tenant) {

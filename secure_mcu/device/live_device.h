@@ -42,7 +42,7 @@ class LiveDevice final : public Device {
   // Counts up to the present. Frequent calls keep each call short.
   void CatchUp();
   // Triggers and flushes all units now, without a latch for the controller: for the guests' views.
-  mailbox::Snapshot Observe();
+  mailbox::Snapshot Observe() { return TakeSnapshot(/*leaves_packets=*/false); }
 
   const DeviceIdentity& identity() const override { return identity_; }
   const mailbox::Catalog& catalog() const override { return catalog_; }
@@ -85,6 +85,7 @@ class LiveDevice final : public Device {
   LiveDevice(const ChipFile& file, uint64_t boot_id, Elapsed elapsed, Wiring wiring, const PipelineConfig& config,
              std::unique_ptr<Chip> chip);
 
+  mailbox::Snapshot TakeSnapshot(bool leaves_packets);
   mailbox::Catalog MakeCatalog(const ChipFile& file) const;
   std::vector<Tenant> CreateBlocks(const ChipFile& file);
   void AdvanceTo(uint64_t cycle);
