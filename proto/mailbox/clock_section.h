@@ -15,7 +15,7 @@ namespace sideband::mailbox {
 // The snapshot must have 1 to kClockDomainsMax clocks.
 Bytes EncodeClocks(const Snapshot& snapshot, const Snapshot* base);
 // Fills the snapshot's `clocks`; `bits` come from an untrusted peer. Any values come back, also those of clocks that go
-// back. DATA_LOSS: truncated, or bits left over.
+// back. DATA_LOSS: truncated, bits left over, or more than 2^32 changes.
 absl::Status DecodeClocks(ByteSpan bits, const Snapshot* base, Snapshot& snapshot);
 
 }  // namespace sideband::mailbox

@@ -45,7 +45,7 @@ struct ClockDomain {
   int64_t bar_high = 0;
   uint32_t wander = 0;           // how far from a straight line the clock is within a segment
   std::optional<uint8_t> slice;  // none: the device's
-  bool announces = false;        // changes of the frequency set `changed`; or it has a fixed one
+  bool announces = false;        // packets tell of changes; or it has a fixed frequency
   bool operator==(const ClockDomain&) const = default;
 
   bool MayStop() const { return period_max == 0; }
@@ -56,7 +56,9 @@ struct ClockReading {
   uint64_t local_clock = 0;  // edges since boot
   uint64_t horizon_lag = 0;  // local cycles below local_clock - horizon_lag are in the counts
   uint64_t arrival = 0;      // when the router had the packet, in reference cycles since the latch
-  bool changed = false;      // the clock was stepped or gated since the packet before
+  // Packets up to this one that tell that the clock was stepped or gated: equal in two, it was not in between, however
+  // many were missed.
+  uint32_t changes = 0;
   bool operator==(const ClockReading&) const = default;
 };
 
@@ -75,7 +77,7 @@ inline constexpr TimelineKindRow kTimelineKinds[] = {{TimelineKind::kOnce, "once
 // A domain's return packet.
 struct TimelineClock {
   uint64_t local_clock = 0;
-  bool changed = false;    // as of ClockReading
+  uint32_t changes = 0;    // as of ClockReading
   uint32_t coalesced = 0;  // triggers before this one that the domain did not answer, since its clock stood still
   uint64_t arrival = 0;    // when the router had the packet, in reference cycles; 0 of a clock that does not stop
   bool operator==(const TimelineClock&) const = default;

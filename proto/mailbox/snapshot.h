@@ -83,7 +83,8 @@ struct Snapshot {
   // Of the configuration that was in force; only of a device with gate groups (counting.h).
   std::optional<uint32_t> config_revision;
   std::optional<PipelineStatistics> statistics;  // only in some snapshots of version 2
-  std::vector<ClockReading> clocks;              // one for each clock domain of the catalogue; only of version 2
+  // One for each clock domain of the catalogue, only of version 2; none of a clock that stood still.
+  std::vector<std::optional<ClockReading>> clocks;
   std::vector<BlockHeader> blocks;
   std::vector<BlockRotation> rotation;  // one for each block; none of a device without rotation
   RotationLayout layout;                // what they are of; empty without them

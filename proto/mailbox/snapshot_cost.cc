@@ -68,13 +68,14 @@ size_t RotationBytesMax(size_t blocks, const RotationShape& shape) {
 
 // Of a device whose clocks are as expected.
 size_t ClockBytesMin(size_t domains) {
-  constexpr size_t kDomainBits = 3 * WidthBits(0) + 1;
+  constexpr size_t kDomainBits = 1 + 4 * WidthBits(0);
   return domains == 0 ? 0 : kSectionHeaderBytes + Quotient(1 + domains * kDomainBits, 8);
 }
 
 size_t ClockBytesMax(size_t domains) {
   constexpr size_t kNumberOfDomains = 1 + 6;
-  constexpr size_t kDomainBits = 3 * (WidthBits(64) + 64) + 1;
+  // A count of changes has 32 bits, and its difference a sign.
+  constexpr size_t kDomainBits = 1 + 3 * (WidthBits(64) + 64) + WidthBits(33) + 33;
   return domains == 0 ? 0 : kSectionHeaderBytes + Quotient(kNumberOfDomains + domains * kDomainBits, 8);
 }
 

@@ -22,7 +22,7 @@ constexpr uint32_t kWordBits = 32;
 // The rows of numbers, and what changes rarely, as they are after an entry.
 struct State {
   struct Domain {
-    SecondDifference local_clock, arrival;
+    SecondDifference local_clock, changes, arrival;
   };
   SecondDifference trigger_id, reference_cycle;
   std::array<Domain, kClockDomainsMax> domains;
@@ -67,7 +67,7 @@ class Encoder {
 
   void Write(size_t domain, const TimelineClock& clock) {
     out_.Number(state_.domains[domain].local_clock.Encode(clock.local_clock));
-    out_.Bit(clock.changed);
+    out_.Number(state_.domains[domain].changes.Encode(clock.changes));
     out_.Number(clock.coalesced);
     if (HasDomain(may_stop_, domain)) out_.Number(state_.domains[domain].arrival.Encode(clock.arrival));
   }
@@ -116,7 +116,9 @@ class Decoder {
 
   absl::Status Read(size_t domain, TimelineClock& clock) {
     clock.local_clock = state_.domains[domain].local_clock.Decode(in_.Number());
-    clock.changed = in_.Bit();
+    const uint64_t changes = state_.domains[domain].changes.Decode(in_.Number());
+    if (changes > std::numeric_limits<uint32_t>::max()) return MalformedClocks("a clock with too many changes");
+    clock.changes = static_cast<uint32_t>(changes);
     const uint64_t coalesced = in_.Number();
     if (coalesced > std::numeric_limits<uint32_t>::max()) return MalformedClocks("a packet for too many triggers");
     clock.coalesced = static_cast<uint32_t>(coalesced);

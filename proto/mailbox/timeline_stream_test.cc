@@ -33,7 +33,7 @@ Timeline Small() {
                        .reference_cycle = 2000,
                        .bookmark = 9,
                        .domains = 0b01,
-                       .clocks = {{.local_clock = 4001, .changed = true}}}}};
+                       .clocks = {{.local_clock = 4001, .changes = 1}}}}};
 }
 
 // README.md, "Timeline".
@@ -65,7 +65,7 @@ TimelineEntry AnyEntry(uint64_t may_stop, size_t domains) {
                       .domains = AnyNumber() & MaskOfDomains(domains)};
   for (size_t d = 0; d < domains; ++d) {
     if (!HasDomain(entry.domains, d)) continue;
-    entry.clocks.push_back({.local_clock = AnyNumber(), .changed = *rc::gen::arbitrary<bool>()});
+    entry.clocks.push_back({.local_clock = AnyNumber(), .changes = static_cast<uint32_t>(AnyNumber())});
     entry.clocks.back().coalesced = static_cast<uint32_t>(AnyNumber());
     if (HasDomain(may_stop, d)) entry.clocks.back().arrival = AnyNumber();
   }
@@ -153,10 +153,10 @@ TEST(TimelineStreamTest, BitsThatLieAreRefused) {
 }
 
 // As many bits as the fields of the packets have: a reference packet has a number, a kind, a scheduler, a bookmark and
-// 64 bits of time; a return packet has a number of 16 bits, a domain, 64 bits of clock, a bit for a change and 15 for
+// 64 bits of time; a return packet has a number of 16 bits, a domain, 64 bits of clock, 32 for changes and 16 for
 // coalesced triggers, and 64 bits of arrival if the clock may stop.
 size_t RawBytes(const Timeline& timeline) {
-  constexpr size_t kReferencePacket = 4 + 1 + 1 + 4 + 8, kReturnPacket = 2 + 1 + 8 + 2, kArrival = 8;
+  constexpr size_t kReferencePacket = 4 + 1 + 1 + 4 + 8, kReturnPacket = 2 + 1 + 8 + 4 + 2, kArrival = 8;
   size_t bytes = 0;
   for (const TimelineEntry& entry : timeline.entries) {
     bytes += kReferencePacket + kReturnPacket * entry.clocks.size();

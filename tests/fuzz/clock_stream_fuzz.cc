@@ -2,6 +2,9 @@
 //
 // A timeline's stream, that of hulls, the payload of either in a correct frame, or a snapshot's section of clocks (the
 // first byte decides). What was decoded survives encoding.
+#include <optional>
+#include <vector>
+
 #include "proto/mailbox/clocks.h"
 #include "proto/mailbox/hull_stream.h"
 #include "proto/mailbox/snapshot_stream.h"
@@ -20,7 +23,7 @@ mailbox::Timeline SomeTimeline() {
   mailbox::Timeline timeline{.boot_id = 1, .may_stop = 0b10};
   for (uint32_t id = 1; id < 6; ++id) {
     mailbox::TimelineEntry entry{.trigger_id = id, .reference_cycle = 1000 * id, .bookmark = id / 3, .domains = 0b11};
-    entry.clocks = {{.local_clock = 1999 * id, .changed = id == 4},
+    entry.clocks = {{.local_clock = 1999 * id, .changes = id == 4},
                     {.local_clock = 7, .coalesced = 1, .arrival = 1003 * id}};
     timeline.entries.push_back(entry);
   }
@@ -34,14 +37,14 @@ mailbox::ClockHulls SomeHulls() {
   return {.boot_id = 1, .hulls = {{.domain = 0, .lower = {{0, 0}}, .upper = {{0, 1}}}, hull}};
 }
 
-mailbox::Snapshot Bare(std::vector<mailbox::ClockReading> clocks, uint32_t id) {
+mailbox::Snapshot Bare(std::vector<std::optional<mailbox::ClockReading>> clocks, uint32_t id) {
   mailbox::Snapshot snapshot{.boot_id = 1, .snapshot_id = id, .reference_time_ns = 1000 * id};
   snapshot.clocks = std::move(clocks);
   return snapshot;
 }
 
 const mailbox::Snapshot& Base() {
-  static const auto* const base = new mailbox::Snapshot(Bare({{2000, 1, 9}, {77, 0, 9, true}}, 4));
+  static const auto* const base = new mailbox::Snapshot(Bare({mailbox::ClockReading{2000, 1, 9}, mailbox::ClockReading{77, 0, 9, 1}}, 4));
   return *base;
 }
 
@@ -109,8 +112,8 @@ std::vector<Bytes> Seeds() {
           WithFirst(1, hulls),
           WithFirst(2, PayloadOf(timeline)),
           WithFirst(3, PayloadOf(hulls)),
-          WithFirst(4, SectionOf(Bare({{4001, 0, 10}, {78, 5, 9}}, 5))),
-          WithFirst(4, SectionOf(Bare({{1, 2, 3, true}}, 5)))};
+          WithFirst(4, SectionOf(Bare({mailbox::ClockReading{4001, 0, 10}, mailbox::ClockReading{78, 5, 9}}, 5))),
+          WithFirst(4, SectionOf(Bare({mailbox::ClockReading{1, 2, 3, 1}, std::nullopt}, 5)))};
 }
 
 }  // namespace sideband::fuzz
