@@ -10,7 +10,9 @@
 #include "client/cli/json.h"
 #include "client/cli/only_device.h"
 #include "client/cli/options.h"
+#include "client/cli/selection.h"
 #include "client/lib/rpc_status.h"
+#include "client/lib/telemetry_client.h"
 #include "client/rotation/rotation_request.h"
 #include "client/rotation/rotation_text.h"
 #include "proto/base/status_macros.h"
@@ -34,6 +36,17 @@ absl::Status Explained(const absl::Status& status, absl::string_view right) {
   if (!absl::IsNotFound(status)) return status;
   return MarkRemote(absl::NotFoundError(
       absl::StrCat(status.message(), ": not there, no event takes turns, or no right `", right, "`")));
+}
+
+// Names events that the caller does not see, as far as the request was refused for them.
+absl::Status ExplainedEvents(const absl::Status& status, const v1::SetRotationRequest& request,
+                             TelemetryClient& client) {
+  FilterOptions names{.devices = {request.device()}, .vms = {}, .context = {}, .events = {}};
+  names.events.assign(request.events().begin(), request.events().end());
+  names.events.insert(names.events.end(), request.always().begin(), request.always().end());
+  for (const auto& [event, weight] : request.settings().weights()) names.events.push_back(event);
+  const absl::Status explained = ExplainNotFound(status, names, client);
+  return explained.message() == status.message() ? Explained(status, "rotate") : explained;
 }
 
 class RotationCommand final : public Command {
@@ -122,7 +135,7 @@ class RotationCommand final : public Command {
     for (const std::string& name : contexts_) request.add_contexts(name);
     request.set_validate_only(is_check_);
     const auto response = client->SetRotation(request);
-    if (!response.ok()) return Explained(response.status(), "rotate");
+    if (!response.ok()) return ExplainedEvents(response.status(), request, *client);
     return context.out().Write(is_check_ ? kChecked : "in force on the device\n");
   }
 

@@ -16,6 +16,9 @@ namespace {
 constexpr auto kLeft = Table::Align::kLeft;
 constexpr auto kRight = Table::Align::kRight;
 
+// counting.proto, RotationRow.Part.
+constexpr uint32_t kForgottenPlan = 0xFFFF;
+
 // "two-set", "rotated": the end of an enumerator's name.
 std::string Word(absl::string_view name, absl::string_view prefix) {
   return absl::StrReplaceAll(absl::AsciiStrToLower(absl::StripPrefix(name, prefix)), {{"_", "-"}});
@@ -44,9 +47,11 @@ std::string PlanTable(const v1::GetRotationResponse& response, const TableStyle&
   return table.Render(style);
 }
 
-// The plans of a row: "0" or "0,3".
+// The plans of a row: "0" or "0,3", and "earlier" for those that the device has forgotten.
 std::string PlansOf(const v1::RotationRow& row) {
-  return absl::StrJoin(row.parts(), ",", [](std::string* out, const auto& part) { absl::StrAppend(out, part.plan()); });
+  return absl::StrJoin(row.parts(), ",", [](std::string* out, const auto& part) {
+    absl::StrAppend(out, part.plan() == kForgottenPlan ? "earlier" : absl::StrCat(part.plan()));
+  });
 }
 
 }  // namespace
@@ -72,7 +77,7 @@ std::string PlansText(const v1::GetRotationResponse& response, const TableStyle&
   Table table({{"PLAN", kRight}, {"SET", kRight}, {"EVENTS", kLeft, Table::Fit::kEnd}});
   for (const v1::RotationPlan& plan : response.plans()) {
     for (int set = 0; set < plan.sets_size(); ++set) {
-      table.Add({absl::StrCat(plan.number()), absl::StrCat(set + 1), absl::StrJoin(plan.sets(set).events(), ",")});
+      table.Add({absl::StrCat(plan.number()), absl::StrCat(set), absl::StrJoin(plan.sets(set).events(), ",")});
     }
   }
   return absl::StrCat(PlanTable(response, style), "\n", table.Render(style));

@@ -40,6 +40,12 @@ TEST(RotationTextTest, PlansThenTheCoverageOfEachEvent) {
             "vm0  c      derived      0.0 %   0,3\n");
 }
 
+TEST(RotationTextTest, PlansThatAreForgottenHaveNoNumber) {
+  v1::GetRotationResponse response = SomeResponse();
+  response.mutable_rows(0)->add_parts()->set_plan(65535);
+  EXPECT_THAT(RotationText(response, {}), testing::EndsWith("0,3,earlier\n"));
+}
+
 TEST(RotationTextTest, PassesAreShownWhereThereAreSeveral) {
   v1::GetRotationResponse response = SomeResponse();
   v1::RotationPlan& plan = *response.add_plans();
@@ -60,8 +66,8 @@ TEST(RotationTextTest, WhatIsCountedTogetherIsOneLine) {
             "   0  two-set     2      8s        100us  no\n"
             "\n"
             "PLAN  SET  EVENTS\n"
-            "   0    1  a,b\n"
-            "   0    2  c\n");
+            "   0    0  a,b\n"
+            "   0    1  c\n");
 }
 
 }  // namespace

@@ -32,6 +32,13 @@ RateBounds Bounds(const DeviceSnapshot& before, size_t was, const DeviceSnapshot
   return {counted, std::isnan(more) ? kUnbounded : counted + more};
 }
 
+// False: the event missed all of the interval's own cycles, so that its estimate stood still.
+bool IsCountedSince(const DeviceSnapshot& before, size_t was, const DeviceSnapshot& now, size_t row, size_t event) {
+  const auto then = before.EstimateOf(was, event), estimate = now.EstimateOf(row, event);
+  if (!then || !estimate) return true;
+  return estimate->time.running != then->time.running || estimate->time.enabled == then->time.enabled;
+}
+
 }  // namespace
 
 void FlagRotatedRows(DeviceSnapshot& snapshot) {
@@ -54,8 +61,9 @@ void RateEstimates(const DeviceSnapshot& before, DeviceSnapshot& now) {
       const size_t at = row * now.data.counters_per_block + event;
       now.rate_bounds[at] = {now.rates[at], now.rates[at]};
       if (std::isnan(now.rates[at]) || !now.topology->rotation().IsRotated(event)) continue;
-      const bool is_shown = before.IsShown(was, event) && now.IsShown(row, event);
-      now.rates[at] = is_shown ? Rate(before.Shown(was)[event], now.Shown(row)[event], seconds) : kUnknown;
+      const bool is_known = before.IsShown(was, event) && now.IsShown(row, event) &&
+                            IsCountedSince(before, was, now, row, event);
+      now.rates[at] = is_known ? Rate(before.Shown(was)[event], now.Shown(row)[event], seconds) : kUnknown;
       now.rate_bounds[at] = Bounds(before, was, now, row, event, seconds);
     }
   }

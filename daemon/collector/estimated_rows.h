@@ -15,7 +15,7 @@ namespace sideband::daemon {
 void FlagRotatedRows(DeviceSnapshot& snapshot);
 
 // Replaces the rates of events that take turns by those of what is shown, and adds their bounds. A rate is NaN where
-// one of the two snapshots shows no number of the event.
+// one of the two snapshots shows no number of the event, and where it was counted in none of the interval's own cycles.
 void RateEstimates(const DeviceSnapshot& before, DeviceSnapshot& now);
 
 }  // namespace sideband::daemon

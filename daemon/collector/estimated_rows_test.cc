@@ -79,6 +79,13 @@ TEST_F(EstimatedRowsTest, ThereIsNoRateSinceThereWasNoNumber) {
   EXPECT_TRUE(std::isnan(Later(before, 310, {.estimate = 450, .upper = 600}).Rates(1)[kHits]));
 }
 
+// As of an event that the plan in force leaves out.
+TEST_F(EstimatedRowsTest, ThereIsNoRateOfAnIntervalThatTheEventMissed) {
+  DeviceSnapshot before = RotatingSnapshot(topology_);
+  before.data.rotation[1].parts[0].enabled[0] -= 100;
+  EXPECT_TRUE(std::isnan(Later(before, 300, {.estimate = 400, .upper = 650}).Rates(1)[kHits]));
+}
+
 TEST_F(EstimatedRowsTest, EstimatesAreConserved) {
   mailbox::Snapshot raw = RotatingData();
   for (mailbox::BlockHeader& block : raw.blocks) block.flags = mailbox::kFlagEstimated;

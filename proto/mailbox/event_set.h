@@ -25,9 +25,13 @@ inline bool Includes(const EventSet& events, size_t event) {
   return event / kEventSetWord < events.size() && (events[event / kEventSetWord] >> event % kEventSetWord & 1) != 0;
 }
 
-// The set must have the event's word.
+// Of these two, the set must have the event's word.
 inline void Insert(size_t event, EventSet& events) {
   events[event / kEventSetWord] |= uint64_t{1} << event % kEventSetWord;
+}
+
+inline void Erase(size_t event, EventSet& events) {
+  events[event / kEventSetWord] &= ~(uint64_t{1} << event % kEventSetWord);
 }
 
 }  // namespace sideband::mailbox

@@ -68,6 +68,8 @@ void Write(const ClockHull& hull, BitWriter& out) {
   out.Bits(hull.last_trigger_id, kTriggerBits);
   out.Number(hull.start.edge);
   WriteDifference(absl::uint128(hull.start.instant), out);
+  out.Number(hull.packets);
+  out.Number(hull.first_length);
   WriteVertices(hull.start, hull.lower, out);
   WriteVertices(hull.start, hull.upper, out);
 }
@@ -92,6 +94,8 @@ absl::Status Read(BitReader& in, ClockHull& hull) {
   hull.last_trigger_id = static_cast<uint32_t>(in.Bits(kTriggerBits));
   hull.start.edge = in.Number();
   hull.start.instant = absl::int128(ReadDifference(in));
+  hull.packets = in.Number();
+  hull.first_length = in.Number();
   SIDEBAND_RETURN_IF_ERROR(ReadVertices(in, hull.start, hull.lower));
   return ReadVertices(in, hull.start, hull.upper);
 }

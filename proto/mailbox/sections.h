@@ -32,6 +32,7 @@ enum class SnapshotSection : uint16_t {
   kConfigRevision = 4,
   kPipelineStatistics = 5,
   kRotationStatistics = 7,
+  kBookmarks = 8,
 };
 
 // A known type of section.
@@ -55,6 +56,7 @@ inline constexpr SectionRow kSnapshotSections[] = {
     {static_cast<uint16_t>(SnapshotSection::kConfigRevision), true, false},
     {static_cast<uint16_t>(SnapshotSection::kPipelineStatistics), false, false},
     {static_cast<uint16_t>(SnapshotSection::kRotationStatistics), false, false},
+    {static_cast<uint16_t>(SnapshotSection::kBookmarks), false, false},
 };
 
 // The maximum number of sections in a stream, known and unknown.

@@ -9,6 +9,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/block_decoder.h"
 #include "proto/mailbox/block_encoder.h"
+#include "proto/mailbox/bookmark_section.h"
 #include "proto/mailbox/clock_section.h"
 #include "proto/mailbox/rotation_section.h"
 #include "proto/mailbox/sections.h"
@@ -72,6 +73,8 @@ void AppendSections(const Snapshot& snapshot, const Snapshot* base, const VmIds&
     revision.U32(*snapshot.config_revision);
     AppendSection(SnapshotSection::kConfigRevision, revision.written(), out);
   }
+  const Bytes bookmarks = EncodeBookmarks(snapshot, base, whole);
+  if (!bookmarks.empty()) AppendSection(SnapshotSection::kBookmarks, bookmarks, out);
   if (!HasStatistics(snapshot, base)) return;
   AppendSection(SnapshotSection::kPipelineStatistics, EncodeStatistics(*snapshot.statistics), out);
   if (snapshot.statistics->rotation_inconsistencies == 0) return;
@@ -80,16 +83,17 @@ void AppendSections(const Snapshot& snapshot, const Snapshot* base, const VmIds&
   AppendSection(SnapshotSection::kRotationStatistics, rotation.written(), out);
 }
 
-// The bits of the blocks, and of their rotation numbers if there are any.
+// The bits of the blocks, and of what needs them to be decoded, if there is any.
 struct SnapshotBits {
   ByteSpan blocks;
-  std::optional<ByteSpan> rotation;
+  std::optional<ByteSpan> rotation = std::nullopt;
+  std::optional<ByteSpan> bookmarks = std::nullopt;
 };
 
 // Of version 2 after the other sections have been decoded into `snapshot`.
 absl::StatusOr<SnapshotBits> BitsOf(const Stream& stream, const Snapshot* base, Snapshot& snapshot) {
   const ByteSpan rest = stream.payload.subspan(kSnapshotFixedBytes);
-  if (stream.header.framing == Framing::kDelta) return SnapshotBits{rest, std::nullopt};
+  if (stream.header.framing == Framing::kDelta) return SnapshotBits{rest};
   SIDEBAND_ASSIGN_OR_RETURN(const auto sections, SplitSections(rest, kSnapshotSections));
   if (const ByteSpan* const payload = FindSection(sections, SnapshotSection::kConfigRevision)) {
     if (payload->size() != sizeof(uint32_t)) return Malformed("a revision of a wrong length");
@@ -105,8 +109,9 @@ absl::StatusOr<SnapshotBits> BitsOf(const Stream& stream, const Snapshot* base, 
   if (const ByteSpan* const payload = FindSection(sections, SnapshotSection::kClocks)) {
     SIDEBAND_RETURN_IF_ERROR(DecodeClocks(*payload, base, snapshot));
   }
-  SnapshotBits bits{*FindSection(sections, SnapshotSection::kBlocks), std::nullopt};
+  SnapshotBits bits{*FindSection(sections, SnapshotSection::kBlocks)};
   if (const ByteSpan* const rotation = FindSection(sections, SnapshotSection::kRotation)) bits.rotation = *rotation;
+  if (const ByteSpan* const served = FindSection(sections, SnapshotSection::kBookmarks)) bits.bookmarks = *served;
   return bits;
 }
 
@@ -170,6 +175,7 @@ absl::StatusOr<Snapshot> DecodeSnapshotStream(ByteSpan bytes, const Snapshot* ba
   const Forms forms = stream.header.framing == Framing::kDelta ? Forms::kAsBefore : Forms::kProportional;
   SIDEBAND_ASSIGN_OR_RETURN(snapshot, DecodeBlocks(bits.blocks, blocks, base, std::move(snapshot), forms));
   if (bits.rotation) SIDEBAND_RETURN_IF_ERROR(DecodeRotation(*bits.rotation, base, snapshot));
+  if (bits.bookmarks) SIDEBAND_RETURN_IF_ERROR(DecodeBookmarks(*bits.bookmarks, snapshot));
   return snapshot;
 }
 
@@ -181,6 +187,7 @@ Snapshot AsBase(Snapshot snapshot, const VmIds& whole) {
     std::fill_n(row, snapshot.counters_per_block, 0);
     if (!snapshot.rotation.empty()) snapshot.rotation[i] = {};
   }
+  for (ServedBookmark& served : snapshot.bookmarks) served.counters.clear();
   return snapshot;
 }
 

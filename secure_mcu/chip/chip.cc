@@ -219,6 +219,7 @@ void Chip::FireDueTriggers() {
   SwapCountingBanks(*id);
   const bool is_grid = triggers_.fired(TriggerKind::kGrid) != grid;
   SendTrigger(*id - before, is_grid ? std::optional(TriggerCause::kGrid) : std::nullopt);
+  if (is_grid) ServeBookmarks();
 }
 
 void Chip::FireDue() {
@@ -372,6 +373,15 @@ void Chip::AwaitAcknowledgements() {
   mover_.RunUntil([this] { return triggers_.AllAcknowledged(); });
 }
 
+void Chip::Flush(uint8_t channel) {
+  TakeHeld(channel);
+  SwapBanks(channel, triggers_.last_id());
+  RequestFlush(channel);
+  AwaitAcknowledgements();
+  Derive(channel);
+  Commit(CommitterOf(channel));
+}
+
 uint32_t Chip::Latch(bool leaves_packets) {
   const uint32_t id = triggers_.Fire(TriggerKind::kRegisterWrite);
   // Before the banks are swapped: what unit-level counters hold belongs to the records of this trigger.
@@ -488,10 +498,11 @@ void Chip::FlushOut(SwitchStepEvent& event) {
   });
   Step(SwitchStep::kFlushRequest, event, [this, slice] { RequestFlush(slice); });
   Step(SwitchStep::kEmit, event, [this] { AwaitAcknowledgements(); });
-  Step(SwitchStep::kCommit, event, [this, slice] {
+  Step(SwitchStep::kCommit, event, [this, slice, &event] {
     Derive(slice);
     Commit(slice);
     EndTurns(slice);
+    ServeAtSwitchOut(event.from);
     Disable(slice);
   });
 }

@@ -28,6 +28,7 @@
 
 #include "absl/status/statusor.h"
 #include "proto/base/uuid.h"
+#include "secure_mcu/chip/bookmark_rings.h"
 #include "secure_mcu/chip/clock_network.h"
 #include "secure_mcu/chip/host_blocks.h"
 #include "secure_mcu/chip/hpc_read_path.h"
@@ -220,6 +221,15 @@ class Chip {
   // now(). Returns the trigger's id. The clock domains' packets are for controllers: a latch for others leaves none.
   uint32_t Latch(bool leaves_packets = true);
 
+  // Asks for what the block of a VM or a context has counted at the next trigger of the grid, or where its context is
+  // switched out before. Its slices are flushed there: no number is taken, and no cycle passes. None must be pending
+  // there, and there must be a grid.
+  void AskBookmark(BlockId block, uint32_t bookmark);
+  bool has_trigger_grid() const { return triggers_.has_grid(); }
+  const BookmarkRings& bookmarks() const { return bookmarks_; }
+  // When its block is renewed or released.
+  void ForgetBookmarks(BlockId block) { bookmarks_.Forget(block); }
+
   // The clock domains of the configuration: their monitors' packets, and the scheduler.
   bool has_clocks() const { return network_.has_value(); }
   ClockNetwork& clocks() { return *network_; }
@@ -346,6 +356,15 @@ class Chip {
   bool HasItsSelection(const Record& record) const;
   bool HasItsSelection(const CounterCollectionUnit& ccu) const;
 
+  // Steps 3 to 6 of a context switch, without halting anything. Takes no number of a trigger, which would tell others of
+  // it.
+  void Flush(uint8_t channel);
+
+  // chip_bookmarks.cc
+  bool HasPendingBookmark(uint8_t slice) const;
+  void ServeBookmarks();
+  void ServeAtSwitchOut(const std::optional<Binding>& from);
+
   // chip_clocks.cc
   void StartClocks();
   void FindHorizons();
@@ -415,6 +434,7 @@ class Chip {
   std::optional<RotationTurns> rotation_;
   std::map<BlockId, Uuid> vm_uuids_;
   std::map<BlockId, bool> confidential_;
+  BookmarkRings bookmarks_;
   std::optional<ClockNetwork> network_;          // with domains
   std::vector<ClockNetwork::Horizon> horizons_;  // by row; scratch
   std::vector<std::optional<size_t>> ccu_rows_;  // by collection unit; none: in the reference clock's domain

@@ -67,6 +67,7 @@ DomainInfo ClockNetwork::InfoOf(const PipelineConfig& config, const DomainRow& r
   const uint64_t low = static_cast<uint64_t>(monitor.wire_min) + domain.sync_edges * limits.shortest;
   const uint64_t high = static_cast<uint64_t>(monitor.wire_max) + (domain.sync_edges + 1) * limits.longest + kCycle;
   return {.name = NameOf(domain.name, row.channel, rows),
+          .domain_name = domain.name,
           .channel = row.channel,
           .domain = row.domain,
           .is_shared = domain.is_shared,

@@ -30,6 +30,7 @@ namespace sideband::mcu {
 // What is declared of a row: true at any time. Periods and bars are in units of 2^-16 reference cycles.
 struct DomainInfo {
   std::string name;                    // the domain's; "sliceN.NAME" and "device.NAME" where it has several rows
+  std::string domain_name;             // without where it is
   uint8_t channel = 0;                 // the slice, or kDeviceChannel
   uint32_t domain = 0;                 // as UlcSpec::domain
   bool is_shared = false;              // its clock is that of other slices, or of the device, too

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <queue>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -57,6 +58,21 @@ Roles RolesOf(const PipelineConfig& config, const PlanWishes& wishes, const Coun
     mailbox::Insert(event, is_always ? roles.always : is_wanted ? roles.turning : roles.absent);
   }
   return roles;
+}
+
+// Those that a relation determines from events that are always counted cost nothing, so that they are always wanted.
+void WantWhatIsFree(std::span<const mailbox::Relation> relations, Roles& roles) {
+  for (const mailbox::Relation& relation : relations) {
+    if (relation.kind == mailbox::Relation::Kind::kAtMost) continue;
+    std::vector<uint16_t> missing = relation.members;
+    if (relation.kind == mailbox::Relation::Kind::kSum) missing.push_back(relation.whole);
+    std::erase_if(missing, [&](uint16_t event) {
+      return !Includes(roles.turning, event) && !Includes(roles.absent, event);
+    });
+    if (missing.size() != 1 || !Includes(roles.absent, missing[0])) continue;
+    mailbox::Erase(missing[0], roles.absent);
+    mailbox::Insert(missing[0], roles.turning);
+  }
 }
 
 // What the events that are always counted leave.
@@ -196,7 +212,8 @@ absl::StatusOr<CounterPlan> PlanCounters(const PipelineConfig& config, const Pla
                                          const EventNamer& name) {
   const CounterNeeds needs(config);
   SIDEBAND_RETURN_IF_ERROR(CheckWishes(wishes, config.events, needs, name));
-  const Roles roles = RolesOf(config, wishes, needs);
+  Roles roles = RolesOf(config, wishes, needs);
+  WantWhatIsFree(config.relations, roles);
   SIDEBAND_ASSIGN_OR_RETURN(const Room room, RoomBeside(roles.always, needs));
   SIDEBAND_RETURN_IF_ERROR(CheckWidths(roles.turning, needs, room, name));
   Derivation derivation = Derive(config.relations, needs, room, roles.turning, roles.absent);

@@ -49,7 +49,7 @@ struct CounterPlan {
 };
 
 // `config` is valid. An event that relations determine from others is derived, if that saves a counter: the others are
-// kept in one set. The rest, less what is in every set, is packed first-fit-decreasing, for all kinds of switched units
+// kept in one set; what is determined from always-counted events alone is derived also where it is not wanted. The rest, less what is in every set, is packed first-fit-decreasing, for all kinds of switched units
 // together, since the sets of all units turn together; a number of several counters is never split. The result is a
 // function of the arguments. Nothing is derived where that would take more sets. INVALID_ARGUMENT names an event that
 // is not of a switched unit, one that is wanted always but not at all, a unit whose always-counted events leave no

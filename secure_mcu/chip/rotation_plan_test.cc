@@ -163,6 +163,16 @@ TEST(RotationPlanTest, DerivesNothingFromWhatIsNotCounted) {
   EXPECT_EQ(plan.sets.size(), 2u);
 }
 
+TEST(RotationPlanTest, DerivesFromFixedEventsWhatIsNotWanted) {
+  PipelineConfig config = Chip(8, {Unit("core", OneBit(0, 8), 4)});
+  config.rotation->fixed = Events({0});
+  config.relations = {{.kind = Relation::Kind::kSum, .members = {0}, .whole = 7}};
+  const CounterPlan plan = Planned(config, {.events = Events({1, 2, 3})});
+  EXPECT_THAT(plan.derived, ElementsAre(DerivedEvent{7, 0}));
+  ASSERT_EQ(plan.sets.size(), 1u);
+  EXPECT_TRUE(Includes(plan.sets[0], 7));
+}
+
 TEST(RotationPlanTest, DerivesNothingThatASetCannotHold) {
   PipelineConfig config = Chip(8, {Unit("core", OneBit(0, 8), 2)});
   config.relations = {{.members = {0, 1, 2, 3}}};

@@ -164,6 +164,11 @@ absl::Status RotationControls::Learn(uint16_t vm, uint16_t context) {
   if (!chip_.CanLearnRotation(*FindBlock(vm, mailbox::kNoContext))) {
     return absl::FailedPreconditionError(absl::StrCat("nothing can be learnt of VM ", vm));
   }
+  const auto& settings =
+      std::ranges::find(chip_.rotation_plans(), chip_.chosen_rotation(block), &TurnPlan::number)->settings;
+  if (settings.stable_slot == settings.fluctuating_slot) {
+    return absl::FailedPreconditionError("all turns of the scope are equally long");
+  }
   chip_.LearnRotation(block);
   return absl::OkStatus();
 }

@@ -325,7 +325,10 @@ TEST_F(RotationTest, LiveCountsAreFlaggedAsALatchWouldFlagThem) {
 TEST_F(RotationTest, LearnsWhereThereIsSomethingToLearn) {
   elapsed_ = absl::ZeroDuration();
   EXPECT_TRUE(absl::IsFailedPrecondition(StartRotating()->LearnRotation(1, 0))) << "no event of instructions";
-  const auto device = StartRotating(1, ", instructions: ipc_cycles");
+  EXPECT_TRUE(absl::IsFailedPrecondition(StartRotating(1, ", instructions: ipc_cycles")->LearnRotation(1, 0)))
+      << "equal turns";
+  const auto device = Start("counters: 4\n    fixed: [ipc_cycles]",
+                            "rotation: {slots: {stable: 100us, fluctuating: 50us}, instructions: ipc_cycles, seed: 1}");
   EXPECT_TRUE(device->LearnRotation(1, 0).ok());
   EXPECT_TRUE(device->LearnRotation(2, mailbox::kNoContext).ok());
   EXPECT_TRUE(absl::IsInvalidArgument(device->LearnRotation(1, 9)));

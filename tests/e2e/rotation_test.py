@@ -255,7 +255,8 @@ class RotationTest(unittest.TestCase):
         self.assertNotIn("pinned", refusal, "there are no gate groups")
         self.rotation("operator", "set", "short.yaml", *where, "--check")
         site_layout.write(self.site.folder, "wrong.yaml", "events: [cycels]\n")
-        self.assertIn(NOT_THERE, self.refusal("operator", "rotation", "set", "wrong.yaml", "--device", "gpu0", "--vm", "vm1"))
+        self.assertIn("event 'cycels'",
+                      self.refusal("operator", "rotation", "set", "wrong.yaml", "--device", "gpu0", "--vm", "vm1"))
 
     def test_the_past_has_estimates(self):
         past = self.out("operator", "get", "--device", "gpu0", "--vm", "vm2", "--event", "sm_active_cycles", "--since",

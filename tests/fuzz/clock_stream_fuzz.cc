@@ -31,7 +31,8 @@ mailbox::Timeline SomeTimeline() {
 }
 
 mailbox::ClockHulls SomeHulls() {
-  mailbox::ClockHull hull{.domain = 8, .first_trigger_id = 1, .last_trigger_id = 9, .start = {500, 65'536'000}};
+  mailbox::ClockHull hull{.domain = 8, .first_trigger_id = 1, .last_trigger_id = 9};
+  hull.packets = 8, hull.start = {500, 65'535'000}, hull.first_length = 2000;
   hull.lower = {{500, 65'535'000}, {600, -1}, {700, 91'750'400}};
   hull.upper = {{500, 65'537'000}, {700, 91'760'400}};
   return {.boot_id = 1, .hulls = {{.domain = 0, .lower = {{0, 0}}, .upper = {{0, 1}}}, hull}};
