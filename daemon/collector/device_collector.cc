@@ -12,6 +12,7 @@
 #include "daemon/collector/gated_rows.h"
 #include "daemon/collector/rates.h"
 #include "daemon/mailbox/bus_budget.h"
+#include "daemon/marks/mark_book.h"
 #include "daemon/sealing/seal_vms.h"
 #include "daemon/snapshot/ratio.h"
 #include "daemon/snapshot/utilisation.h"
@@ -107,6 +108,11 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   snapshot->topology = taken.topology;
   snapshot->clocks = clocks_.Follow(topology, taken.raw);
   PlaceInTime(taken, *snapshot);
+  if (context_.marks != nullptr) {
+    context_.marks->Read(device_, taken.raw, {snapshot->host_time, snapshot->host_time_error});
+  }
+  // What a VM had counted then is its tenants', who read their marks.
+  taken.raw.bookmarks.clear();
   Redacted redacted = Redact(topology, std::move(taken.raw), before.get(), StartOfRow(taken));
   snapshot->device_scope_withheld = redacted.device_scope_withheld;
   snapshot->device_row_is_sum = redacted.device_row_is_sum;

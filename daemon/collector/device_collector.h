@@ -33,6 +33,8 @@
 
 namespace sideband::daemon {
 
+class MarkBook;
+class MarkRouter;
 class PeekRouter;
 class RotationRouter;
 class TriggerRouter;
@@ -51,6 +53,8 @@ struct CollectorContext {
   PeekRouter* peeks = nullptr;                  // leads peeks to the collectors; nullptr: there are none
   TriggerRouter* triggers = nullptr;            // likewise
   RotationRouter* rotations = nullptr;          // likewise
+  MarkRouter* mark_router = nullptr;            // likewise
+  MarkBook* marks = nullptr;                    // that are read from snapshots; nullptr: there are none
 };
 
 // Used by one thread at a time. `session` and the members of `context` must outlive this object.
