@@ -17,12 +17,13 @@ _PROGRAMS = ("client", "daemon", "proto", "secure_mcu", "sim")
 
 # {folder: the folders that its libraries and programs may depend on}
 ALLOWED = {
-    "client": ("client/admin", "client/bus", "client/cli", "client/counting", "client/demo", "client/hpc", "client/lib", "client/rotation", "client/top",
+    "client": ("client/admin", "client/bus", "client/cli", "client/counting", "client/demo", "client/hpc", "client/lib", "client/marks", "client/rotation", "client/top",
                "proto/base", "proto/manual"),
     "client/admin": ("client/cli", "client/lib", "proto/base"),
     "client/bus": ("client/cli", "client/lib", "proto/base", "proto/mailbox", "proto/smbus"),
     "client/cli": ("client/lib", "proto/api", "proto/audit", "proto/base", "proto/envelope", "proto/smbus"),
     "client/counting": ("client/cli", "client/lib", "proto/api", "proto/base"),
+    "client/marks": ("client/cli", "client/lib", "proto/api", "proto/base"),
     "client/rotation": ("client/cli", "client/lib", "proto/api", "proto/base", "proto/rotation_file"),
     "client/demo": ("client/cli", "proto/base"),
     "client/top": ("client/cli", "client/lib", "proto/api", "proto/base"),
