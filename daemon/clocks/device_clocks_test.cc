@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "daemon/snapshot/topology.h"
@@ -37,10 +38,10 @@ class DeviceClocksTest : public testing::Test {
     ++snapshot_.trigger_id;
     edges_ += kHz / 2 + static_cast<uint64_t>(more);
     snapshot_.clocks = {mailbox::ClockReading{.local_clock = edges_ + 2, .changes = changes}};
-    return clocks_.Follow(topology_, snapshot_);
+    return clocks_.Follow(*topology_, snapshot_);
   }
 
-  Topology topology_{SomeCatalog(), 7};
+  std::unique_ptr<Topology> topology_ = std::make_unique<Topology>(SomeCatalog(), 7);
   mailbox::Snapshot snapshot_{.boot_id = 1, .trigger_id = 10};
   DeviceClocks clocks_;
   uint64_t edges_ = 0;
@@ -101,7 +102,7 @@ TEST_F(DeviceClocksTest, AClockThatStandsStillIsStopped) {
   snapshot_.reference_time_ns += kHz;
   ++snapshot_.trigger_id;
   snapshot_.clocks = {std::nullopt};
-  EXPECT_TRUE(clocks_.Follow(topology_, snapshot_)[0].is_stopped);
+  EXPECT_TRUE(clocks_.Follow(*topology_, snapshot_)[0].is_stopped);
 }
 
 TEST_F(DeviceClocksTest, ARestartBeginsAnew) {
@@ -116,7 +117,7 @@ TEST_F(DeviceClocksTest, ARestartBeginsAnew) {
 TEST_F(DeviceClocksTest, WhatIsDeclaredMayBeImpossible) {
   mailbox::Catalog catalog = SomeCatalog();
   catalog.clock_domains[0].bar_high = INT64_MAX;
-  topology_ = Topology(catalog, 8);
+  topology_ = std::make_unique<Topology>(catalog, 8);
   EXPECT_TRUE(Second(0)[0].is_unsound);
   EXPECT_TRUE(Second(0)[0].is_unsound);
 }
@@ -125,12 +126,12 @@ TEST_F(DeviceClocksTest, BesideAConfidentialVmNothingIsKnown) {
   mailbox::Catalog catalog = SomeCatalog();
   catalog.vms = {{.id = 1, .confidential = true, .slice = 0}};
   catalog.has_had_confidential_vm = true;
-  topology_ = Topology(catalog, 8);
+  topology_ = std::make_unique<Topology>(catalog, 8);
   EXPECT_EQ(Second(0), (std::vector<ClockState>{{.is_withheld = true}}));
 }
 
 TEST_F(DeviceClocksTest, ADeviceWithoutReadingsHasNone) {
-  EXPECT_TRUE(clocks_.Follow(topology_, {.boot_id = 1}).empty());
+  EXPECT_TRUE(clocks_.Follow(*topology_, {.boot_id = 1}).empty());
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ class SystemdTest(machine_site.SiteTestCase):
         self.start("sidebandd-http.socket", "sidebandd-grpc.socket")
         self.assertEqual(self.machine.run("systemctl", "is-active", "sidebandd").stdout, "inactive\n")
         self.assertIn("sideband_device_up", self.metrics())
-        self.assertEqual(self.status(), "0 of 1 devices fresh")
+        self.wait_for_status("0 of 1 devices fresh")
         self.start("sideband-mcu@gpu0")
         self.wait_for_status("1 of 1 devices fresh")
 
