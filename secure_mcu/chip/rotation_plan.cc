@@ -60,15 +60,17 @@ Roles RolesOf(const PipelineConfig& config, const PlanWishes& wishes, const Coun
   return roles;
 }
 
-// Those that a relation determines from events that are always counted cost nothing, so that they are always wanted.
-void WantWhatIsFree(std::span<const mailbox::Relation> relations, Roles& roles) {
+// Those that a relation determines from events that are always counted cost nothing, so that they are always wanted,
+// unless they could not even take turns.
+void WantWhatIsFree(std::span<const mailbox::Relation> relations, const CounterNeeds& needs, const Room& room,
+                    Roles& roles) {
   for (const mailbox::Relation& relation : relations) {
     if (relation.kind == mailbox::Relation::Kind::kAtMost) continue;
     std::vector<uint16_t> missing = relation.members;
     if (relation.kind == mailbox::Relation::Kind::kSum) missing.push_back(relation.whole);
     std::erase_if(missing,
                   [&](uint16_t event) { return !Includes(roles.turning, event) && !Includes(roles.absent, event); });
-    if (missing.size() != 1 || !Includes(roles.absent, missing[0])) continue;
+    if (missing.size() != 1 || !Includes(roles.absent, missing[0]) || !Fits(needs.Of(missing[0]), room)) continue;
     roles.absent[missing[0] / mailbox::kEventSetWord] &= ~(uint64_t{1} << missing[0] % mailbox::kEventSetWord);
     mailbox::Insert(missing[0], roles.turning);
   }
@@ -212,8 +214,8 @@ absl::StatusOr<CounterPlan> PlanCounters(const PipelineConfig& config, const Pla
   const CounterNeeds needs(config);
   SIDEBAND_RETURN_IF_ERROR(CheckWishes(wishes, config.events, needs, name));
   Roles roles = RolesOf(config, wishes, needs);
-  WantWhatIsFree(config.relations, roles);
   SIDEBAND_ASSIGN_OR_RETURN(const Room room, RoomBeside(roles.always, needs));
+  WantWhatIsFree(config.relations, needs, room, roles);
   SIDEBAND_RETURN_IF_ERROR(CheckWidths(roles.turning, needs, room, name));
   Derivation derivation = Derive(config.relations, needs, room, roles.turning, roles.absent);
   Packer packer(derivation.bundles, room);

@@ -173,6 +173,15 @@ TEST(RotationPlanTest, DerivesFromFixedEventsWhatIsNotWanted) {
   EXPECT_TRUE(Includes(plan.sets[0], 7));
 }
 
+TEST(RotationPlanTest, WhatIsAlwaysCountedMayTakeAllCounters) {
+  PipelineConfig config = Chip(8, {Unit("core", OneBit(0, 8), 4)});
+  config.rotation->fixed = Events({0});
+  config.relations = {{.kind = Relation::Kind::kSum, .members = {0}, .whole = 7}};
+  const CounterPlan plan = Planned(config, {.events = Events({1, 2, 3}), .always = Events({1, 2, 3})});
+  ASSERT_EQ(plan.sets.size(), 1u);
+  EXPECT_EQ(ListOf(plan.sets[0]), (std::vector<size_t>{0, 1, 2, 3}));
+}
+
 TEST(RotationPlanTest, DerivesNothingThatASetCannotHold) {
   PipelineConfig config = Chip(8, {Unit("core", OneBit(0, 8), 2)});
   config.relations = {{.members = {0, 1, 2, 3}}};
