@@ -93,6 +93,7 @@ class SpanCommand final : public Command {
 
   void Define(CLI::App& app) override {
     app.add_option("--device", device_, "On this device; default: the only one")->type_name("NAME");
+    app.add_option("--vm", vm_, "Of this VM, by name or UUID")->type_name("NAME")->required();
     app.add_option("--from", from_, "From this mark, by its number")->type_name("MARK")->required();
     app.add_option("--to", to_, "To this mark")->type_name("MARK")->required();
     app.add_option("--event", events_, "This event; repeatable")
@@ -101,24 +102,25 @@ class SpanCommand final : public Command {
         ->expected(1)
         ->allow_extra_args(false);
     format_.AddWithoutCsvTo(app);
-    app.footer("Example:\n  sideband span --from 3 --to 4 --event sm_active_cycles");
+    app.footer("Example:\n  sideband span --vm vm1 --from 3 --to 4 --event sm_active_cycles");
   }
 
   absl::Status Run(CommandContext& context) override {
     SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
     v1::GetSpanRequest request;
     SIDEBAND_ASSIGN_OR_RETURN(*request.mutable_device(), DeviceOr(device_, *client));
+    request.set_vm(vm_);
     request.set_from_mark(from_);
     request.set_to_mark(to_);
     for (const std::string& event : events_) request.add_events(event);
     const auto response = client->GetSpan(request);
-    if (!response.ok()) return Explained(response.status(), "", "", events_, *client);
+    if (!response.ok()) return Explained(response.status(), vm_, "", events_, *client);
     if (format_.json()) return context.out().Write(ToJson(*response));
     return context.out().Write(SpanTable(*response, context.StyleOf(format_.style)));
   }
 
  private:
-  std::string device_;
+  std::string device_, vm_;
   uint64_t from_ = 0, to_ = 0;
   std::vector<std::string> events_;
   FormatOption format_;

@@ -14,6 +14,8 @@ using clocks::AddResult;
 using clocks::kTicksPerCycle;
 
 constexpr uint64_t kBillion = 1'000'000'000;
+// No product overflows.
+constexpr uint64_t kReferenceHzMax = 100 * kBillion;
 
 // The first cycle of the reference clock that has this time, and how many have it: of a clock above 1 GHz several do.
 uint64_t FirstCycleAt(uint64_t time_ns, uint64_t hertz) {
@@ -36,8 +38,8 @@ clocks::ClockLimits LimitsOf(const mailbox::ClockDomain& domain, uint64_t refere
 }
 
 double Hertz(absl::int128 period, uint64_t reference_hz) {
-  const double cycles = static_cast<double>(period) / static_cast<double>(kTicksPerCycle) /
-                        std::exp2(clocks::kPeriodFractionBits);
+  const double cycles =
+      static_cast<double>(period) / static_cast<double>(kTicksPerCycle) / std::exp2(clocks::kPeriodFractionBits);
   return static_cast<double>(reference_hz) / cycles;
 }
 
@@ -47,6 +49,7 @@ void DeviceClocks::StartAnew(const mailbox::Catalog& catalog, uint64_t boot_id) 
   boot_id_ = boot_id;
   reference_hz_ = catalog.reference_clock_hz;
   domains_.clear();
+  if (reference_hz_ > kReferenceHzMax) return;
   for (const mailbox::ClockDomain& declared : catalog.clock_domains) {
     Domain& domain = domains_.emplace_back(Domain{.declared = declared, .strip = {}, .numbers = {}});
     auto strip = clocks::ClockStrip::Create(LimitsOf(declared, reference_hz_),
@@ -59,9 +62,12 @@ void DeviceClocks::Add(const mailbox::Snapshot& snapshot, const mailbox::ClockRe
   const clocks::LatchInstant latch{.trigger_id = snapshot.trigger_id,
                                    .reference_cycle = FirstCycleAt(snapshot.reference_time_ns, reference_hz_)};
   clocks::ClockPacket packet = clocks::PacketOf(domain.declared, latch, reading, domain.numbers);
-  if (packet.arrival) *packet.arrival = *packet.arrival + clocks::Ticks(CyclesOfOneTime(reference_hz_) - 1) * kTicksPerCycle;
+  if (packet.arrival)
+    *packet.arrival = *packet.arrival + clocks::Ticks(CyclesOfOneTime(reference_hz_) - 1) * kTicksPerCycle;
+  packet.changed |= domain.has_changed;
   const auto added = domain.strip->Add(packet);
   const bool is_used = added.ok() && *added != AddResult::kOutside && *added != AddResult::kResynchronise;
+  domain.has_changed = !is_used && packet.changed;
   if (!is_used) ++domain.unused;
 }
 
@@ -91,7 +97,7 @@ std::vector<ClockState> DeviceClocks::Follow(const Topology& topology, const mai
                        std::ranges::equal(domains_, catalog.clock_domains, {}, &Domain::declared);
   if (!is_same) StartAnew(catalog, snapshot.boot_id);
   std::vector<ClockState> states;
-  if (reference_hz_ == 0 || snapshot.clocks.size() != domains_.size()) return states;
+  if (reference_hz_ == 0 || reference_hz_ > kReferenceHzMax || snapshot.clocks.size() != domains_.size()) return states;
   for (size_t d = 0; d < domains_.size(); ++d) {
     const std::optional<mailbox::ClockReading>& reading = snapshot.clocks[d];
     if (reading && domains_[d].strip) Add(snapshot, *reading, domains_[d]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Follows the clocks of a device's domains from snapshot to snapshot: one reading of each is enough for bounds that hold
-// between them (proto/clocks).
+// Follows the clocks of a device's domains from snapshot to snapshot: one reading of each is enough for bounds that
+// hold between them (proto/clocks).
 //   DeviceClocks clocks;
 //   snapshot->clocks = clocks.Follow(topology, raw);
 #ifndef SIDEBAND_DAEMON_CLOCKS_DEVICE_CLOCKS_H_
@@ -36,6 +36,7 @@ class DeviceClocks {
     mailbox::ClockDomain declared;
     std::optional<clocks::ClockStrip> strip;  // none: the device declares nothing possible
     clocks::PacketNumbers numbers;
+    bool has_changed = false;  // as readings tell that were not used
     uint64_t unused = 0;
   };
   void StartAnew(const mailbox::Catalog& catalog, uint64_t boot_id);

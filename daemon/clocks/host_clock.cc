@@ -20,9 +20,7 @@ constexpr int64_t kSegmentSeconds = 30;
 // The two readings of which this is the difference are not of one instant.
 constexpr absl::Duration kSuspendMin = absl::Milliseconds(10);
 
-Instant InstantAt(absl::Duration raw) {
-  return Instant(Ticks(absl::ToInt64Nanoseconds(raw)) * kTicksPerCycle);
-}
+Instant InstantAt(absl::Duration raw) { return Instant(Ticks(absl::ToInt64Nanoseconds(raw)) * kTicksPerCycle); }
 
 // In whole nanoseconds, rounded down.
 absl::Duration RawBefore(Instant instant) {
@@ -39,7 +37,9 @@ clocks::ClockLimits LimitsOf(const HostClock::Options& options) {
           .period_longest = longest,
           .bar_low = -static_cast<int64_t>(longest),
           .bar_high = 0,
-          .wander = static_cast<uint32_t>(options.wander_ppb * kSegmentSeconds * kTicksPerCycle),
+          // From the nearest line a frequency that changes by w in a second is w·T²/16 at most.
+          .wander = static_cast<uint32_t>((uint64_t{options.wander_ppb} * kSegmentSeconds * kSegmentSeconds / 16 + 1) *
+                                          kTicksPerCycle),
           .announces = true};
 }
 
@@ -55,8 +55,8 @@ HostClock::HostClock(Options options) : options_(options) {}
 void HostClock::StartAnew(uint64_t boot_id) {
   boot_id_ = boot_id;
   // Options are of the daemon itself: they are possible.
-  strip_ = *clocks::ClockStrip::Create(
-      LimitsOf(options_), {.segment_max = Ticks(kSegmentSeconds * 1'000'000'000) * kTicksPerCycle});
+  strip_ = *clocks::ClockStrip::Create(LimitsOf(options_),
+                                       {.segment_max = Ticks(kSegmentSeconds * 1'000'000'000) * kTicksPerCycle});
 }
 
 HostInstant HostClock::Add(const BracketedLatch& latch) {
@@ -84,8 +84,8 @@ std::optional<ReferenceRate> HostClock::Rate() const {
   const auto period = strip_ && !strip_->unsound() ? strip_->Period() : std::nullopt;
   if (!period || period->low <= 0) return std::nullopt;
   const auto ppm = [](absl::int128 raw_period) {
-    const double nanoseconds = static_cast<double>(raw_period) / static_cast<double>(kTicksPerCycle) /
-                               std::exp2(clocks::kPeriodFractionBits);
+    const double nanoseconds =
+        static_cast<double>(raw_period) / static_cast<double>(kTicksPerCycle) / std::exp2(clocks::kPeriodFractionBits);
     return (1 / nanoseconds - 1) * kMillion;
   };
   return ReferenceRate{.lower_ppm = ppm(period->high), .upper_ppm = ppm(period->low)};

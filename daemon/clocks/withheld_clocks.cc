@@ -4,12 +4,16 @@
 namespace sideband::daemon {
 
 void WithheldClocks::Follow(const Topology& topology, uint64_t boot_id) {
-  if (boot_id != boot_id_) *this = {};
-  boot_id_ = boot_id;
+  if (boot_id != boot_id_) {
+    *this = {};
+    boot_id_ = boot_id;
+    // Others may have ended before the daemon saw any.
+    has_any_ = has_all_ = topology.has_had_confidential_vm();
+  }
   for (const mailbox::VmInfo& vm : topology.catalog().vms) {
     if (vm.confidential) AddSlicesOf(vm, topology);
   }
-  // One that has ended before the daemon saw it.
+  // One that has come and gone between two catalogues.
   if (topology.has_had_confidential_vm() && !has_any_) has_any_ = has_all_ = true;
 }
 

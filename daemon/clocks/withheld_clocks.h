@@ -21,8 +21,8 @@ class WithheldClocks {
  public:
   // The topology as it is published, with all VMs that are held for confidential.
   void Follow(const Topology& topology, uint64_t boot_id);
-  // Those of the slices of such VMs, and those that several slices or the device share. All of them, where it is not
-  // known on which slices such a VM ran.
+  // Those of the slices of such VMs, and those that several slices or the device share. All of them where it is not
+  // known on which slices such VMs ran, as where there was one when the daemon first saw the boot.
   bool Has(const mailbox::ClockDomain& domain) const;
 
  private:

@@ -31,6 +31,7 @@ TEST(WithheldClocksTest, WithoutConfidentialVmsNoneAre) {
 
 TEST(WithheldClocksTest, ThoseOfItsSlicesAndSharedOnesAreUntilTheDeviceRestarts) {
   WithheldClocks withheld;
+  withheld.Follow(Some(false), 1);
   withheld.Follow(Some(true), 1);
   EXPECT_FALSE(withheld.Has(Of(0)));
   EXPECT_TRUE(withheld.Has(Of(1)));
@@ -50,6 +51,9 @@ TEST(WithheldClocksTest, AllAreWhereItsSlicesAreNotKnown) {
   WithheldClocks before;
   before.Follow(Topology(ended, 7), 1);
   EXPECT_TRUE(before.Has(Of(0)));
+  WithheldClocks late;
+  late.Follow(Some(true), 1);
+  EXPECT_TRUE(late.Has(Of(0))) << "others may have ended";
 }
 
 }  // namespace

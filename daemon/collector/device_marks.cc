@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/collector/device_marks.h"
 
-#include <algorithm>
-
-#include "proto/base/status_macros.h"
-
 namespace sideband::daemon {
 namespace {
 
@@ -39,17 +35,10 @@ void DeviceMarks::Close() {
   while (const auto waiting = Take()) waiting->done(NotReadable());
 }
 
-absl::Status DeviceMarks::StartGrid(uint64_t reference_hz) {
-  return session_.Trigger(mailbox::TriggerStep::kStart, std::max<uint64_t>(1, reference_hz / kGridHz)).status();
-}
-
 absl::StatusOr<uint64_t> DeviceMarks::Run(const BookmarkOrder& order) {
   const auto newest = store_.Newest(device_);
   // The numbers of VMs and contexts are of that boot.
   if (newest == nullptr || newest->data.boot_id != order.boot_id) return NotReadable();
-  auto asked_ns = reader_.Bookmark(order.vm, order.context, order.bookmark);
-  if (!absl::IsFailedPrecondition(asked_ns.status())) return asked_ns;
-  SIDEBAND_RETURN_IF_ERROR(StartGrid(newest->topology->catalog().reference_clock_hz));
   return reader_.Bookmark(order.vm, order.context, order.bookmark);
 }
 

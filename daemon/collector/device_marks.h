@@ -29,12 +29,10 @@ namespace sideband::daemon {
 class DeviceMarks {
  public:
   static constexpr size_t kWaitingMax = 16;
-  // Of the grid that is started where a device has none: triggers a second.
-  static constexpr uint64_t kGridHz = 1000;
 
   // `session` and `store` must outlive it; `wake` is called after each accepted order and must not block.
   DeviceMarks(size_t device, MailboxSession& session, const Store& store, std::function<void()> wake)
-      : device_(device), session_(session), reader_(session), store_(store), wake_(std::move(wake)) {}
+      : device_(device), reader_(session), store_(store), wake_(std::move(wake)) {}
 
   // As BookmarkSink::Ask; UNAVAILABLE after Close.
   absl::Status Ask(const BookmarkOrder& order, BookmarkSink::Done done) ABSL_LOCKS_EXCLUDED(mu_);
@@ -51,10 +49,8 @@ class DeviceMarks {
   };
   std::optional<Waiting> Take() ABSL_LOCKS_EXCLUDED(mu_);
   absl::StatusOr<uint64_t> Run(const BookmarkOrder& order);
-  absl::Status StartGrid(uint64_t reference_hz);
 
   const size_t device_;
-  MailboxSession& session_;
   ClockReader reader_;
   const Store& store_;
   const std::function<void()> wake_;

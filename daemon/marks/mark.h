@@ -42,7 +42,7 @@ struct Mark {
     absl::Duration error;  // to either side
   };
 
-  uint64_t id = 0;  // from 1 on, per device
+  uint64_t id = 0;  // from 1 on, per device and VM: others' marks do not show in it
   MarkScope scope;
   Uuid vm;                                   // of scope.vm
   std::shared_ptr<const Topology> topology;  // that scope and counters are of

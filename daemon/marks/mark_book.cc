@@ -37,7 +37,7 @@ absl::Status MarkBook::CheckRate(Device& device, const Mark& mark, absl::Duratio
     return entry.mark.state == Mark::State::kPending && entry.mark.scope == mark.scope;
   });
   if (is_pending) return Later("the last mark there is pending", kPendingRetry);
-  std::deque<absl::Duration>& begun = device.begun[mark.vm];
+  std::deque<absl::Duration>& begun = device.vms[mark.vm].begun;
   while (!begun.empty() && begun.front() + kSecond <= now) begun.pop_front();
   if (begun.size() >= kPerSecond) {
     return Later(absl::StrCat("a VM has ", kPerSecond, " marks a second"), begun.front() + kSecond - now);
@@ -58,7 +58,7 @@ absl::StatusOr<uint32_t> MarkBook::Begin(size_t device, Mark mark, absl::Duratio
   Device& own = devices_[device];
   SIDEBAND_RETURN_IF_ERROR(CheckRate(own, mark, now));
   MakeRoom(own, mark.vm);
-  mark.id = ++own.marks;
+  mark.id = ++own.vms[mark.vm].marks;
   mark.state = Mark::State::kPending;
   own.entries.push_back({.bookmark = next_, .mark = std::move(mark)});
   return next_++;
@@ -109,9 +109,13 @@ void MarkBook::Read(size_t device, const mailbox::Snapshot& raw, const Mark::Ins
     if (entry->mark.scope.boot_id == raw.boot_id) Take(raw, served, latched, entry->mark);
   }
   for (Entry& entry : own->second.entries) {
-    const bool is_pending = entry.mark.state == Mark::State::kPending && entry.is_requested;
-    if (is_pending && !IsThere(entry.mark, raw)) entry.mark.state = Mark::State::kLost;
+    if (entry.mark.state == Mark::State::kPending && entry.is_requested) Miss(raw, entry);
   }
+}
+
+// It is served within a period of the grid, and in the snapshot after that.
+void MarkBook::Miss(const mailbox::Snapshot& raw, Entry& entry) {
+  if (++entry.missed > kMissedMax || !IsThere(entry.mark, raw)) entry.mark.state = Mark::State::kLost;
 }
 
 void MarkBook::Forget(size_t device) {
@@ -124,15 +128,30 @@ std::vector<Mark> MarkBook::Of(size_t device) const {
   std::vector<Mark> marks;
   const auto own = devices_.find(device);
   if (own == devices_.end()) return marks;
-  for (const Entry& entry : own->second.entries) marks.push_back(entry.mark);
+  for (const Entry& entry : own->second.entries) {
+    const Mark& mark = entry.mark;
+    marks.push_back({.id = mark.id,
+                     .scope = mark.scope,
+                     .vm = mark.vm,
+                     .topology = mark.topology,
+                     .label = mark.label,
+                     .state = mark.state,
+                     .requested_ns = mark.requested_ns,
+                     .served_ns = mark.served_ns,
+                     .counters = {},
+                     .flags = mark.flags,
+                     .instant = mark.instant});
+  }
   return marks;
 }
 
-std::optional<Mark> MarkBook::Find(size_t device, uint64_t id) const {
-  for (Mark& mark : Of(device)) {
-    if (mark.id == id) return std::move(mark);
-  }
-  return std::nullopt;
+std::optional<Mark> MarkBook::Find(size_t device, const Uuid& vm, uint64_t id) const {
+  absl::MutexLock lock(&mu_);
+  const auto own = devices_.find(device);
+  if (own == devices_.end()) return std::nullopt;
+  const auto found = std::ranges::find_if(
+      own->second.entries, [&](const Entry& entry) { return entry.mark.vm == vm && entry.mark.id == id; });
+  return found == own->second.entries.end() ? std::nullopt : std::optional(found->mark);
 }
 
 }  // namespace sideband::daemon

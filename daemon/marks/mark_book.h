@@ -31,6 +31,8 @@ class MarkBook {
   // Of one VM. A scope has one pending mark at most.
   static constexpr size_t kPerSecond = 10;
   static constexpr size_t kKeptMax = 1024;
+  // A mark that so many snapshots after it do not have was dropped by the device.
+  static constexpr int kMissedMax = 8;
 
   // Values of bookmarks begin with `first`: those of an earlier run should not come again.
   explicit MarkBook(uint32_t first) : next_(first) {}
@@ -48,23 +50,28 @@ class MarkBook {
   void Read(size_t device, const mailbox::Snapshot& raw, const Mark::Instant& latched) ABSL_LOCKS_EXCLUDED(mu_);
   void Forget(size_t device) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Oldest first.
+  // Oldest first, without their counters.
   std::vector<Mark> Of(size_t device) const ABSL_LOCKS_EXCLUDED(mu_);
-  std::optional<Mark> Find(size_t device, uint64_t id) const ABSL_LOCKS_EXCLUDED(mu_);
+  std::optional<Mark> Find(size_t device, const Uuid& vm, uint64_t id) const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
   struct Entry {
     uint32_t bookmark = 0;
     bool is_requested = false;
+    int missed = 0;  // snapshots since it was requested
     Mark mark;
   };
-  struct Device {
+  struct OfVm {
     uint64_t marks = 0;
-    std::deque<Entry> entries;                         // ascending by their ids
-    std::map<Uuid, std::deque<absl::Duration>> begun;  // of each VM, in the last second
+    std::deque<absl::Duration> begun;  // in the last second
+  };
+  struct Device {
+    std::deque<Entry> entries;  // in the order in which they began
+    std::map<Uuid, OfVm> vms;
   };
   static absl::Status CheckRate(Device& device, const Mark& mark, absl::Duration now);
   static void MakeRoom(Device& device, const Uuid& vm);
+  static void Miss(const mailbox::Snapshot& raw, Entry& entry);
   static Entry* FindPending(Device& device, uint32_t bookmark);
   static void Take(const mailbox::Snapshot& raw, const mailbox::ServedBookmark& served, const Mark::Instant& latched,
                    Mark& mark);

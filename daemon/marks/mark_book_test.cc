@@ -13,11 +13,10 @@ namespace sideband::daemon {
 namespace {
 
 constexpr size_t kDevice = 0;
+const Uuid kVm = *Uuid::Parse("11111111-0000-4000-8000-000000000001");
 constexpr MarkScope kScope{.boot_id = 7, .vm = 1, .context = 2, .generation = 3};
 
-Mark Of(const MarkScope& scope, const char* label = "x") {
-  return {.scope = scope, .vm = *Uuid::Parse("11111111-0000-4000-8000-000000000001"), .label = label};
-}
+Mark Of(const MarkScope& scope, const char* label = "x") { return {.scope = scope, .vm = kVm, .label = label}; }
 
 // Of the scope's block, with two counters; and one bookmark of it.
 mailbox::Snapshot With(uint32_t bookmark, uint64_t served_ns, const MarkScope& scope = kScope) {
@@ -37,7 +36,7 @@ class MarkBookTest : public testing::Test {
     EXPECT_TRUE(book_.Requested(kDevice, bookmark, 899).has_value());
     return bookmark;
   }
-  Mark::State StateOf(uint64_t id) { return book_.Find(kDevice, id)->state; }
+  Mark::State StateOf(uint64_t id) { return book_.Find(kDevice, kVm, id)->state; }
 
   const Mark::Instant latched_{absl::FromUnixSeconds(100), absl::Microseconds(3)};
   absl::Duration now_ = absl::Seconds(50);
@@ -48,7 +47,7 @@ TEST_F(MarkBookTest, AMarkIsReadFromTheSnapshotThatHasIt) {
   const uint32_t bookmark = Marked();
   EXPECT_EQ(StateOf(1), Mark::State::kPending);
   book_.Read(kDevice, With(bookmark, 1000), latched_);
-  const Mark mark = *book_.Find(kDevice, 1);
+  const Mark mark = *book_.Find(kDevice, kVm, 1);
   EXPECT_EQ(mark.state, Mark::State::kRead);
   EXPECT_EQ(mark.requested_ns, 900u);
   EXPECT_EQ(mark.served_ns, 1000u);
@@ -81,6 +80,23 @@ TEST_F(MarkBookTest, AMarkOfWhatIsGoneIsLost) {
   EXPECT_EQ(StateOf(2), Mark::State::kLost);
 }
 
+TEST_F(MarkBookTest, AMarkThatTheDeviceHasDroppedIsLost) {
+  Marked();
+  for (int i = 0; i < MarkBook::kMissedMax; ++i) book_.Read(kDevice, With(1, 1000), latched_);
+  EXPECT_EQ(StateOf(1), Mark::State::kPending);
+  book_.Read(kDevice, With(1, 1000), latched_);
+  EXPECT_EQ(StateOf(1), Mark::State::kLost);
+}
+
+// What a tenant sees of its own tells nothing of others.
+TEST_F(MarkBookTest, IdsAreOfTheVm) {
+  Marked();
+  Mark other = Of({.boot_id = 7, .vm = 2});
+  other.vm = *Uuid::Parse("22222222-0000-4000-8000-000000000002");
+  ASSERT_TRUE(book_.Begin(kDevice, other, now_).ok());
+  EXPECT_TRUE(book_.Find(kDevice, other.vm, 1).has_value());
+}
+
 TEST_F(MarkBookTest, AScopeHasOnePendingMark) {
   Marked();
   const absl::Status refused = book_.Begin(kDevice, Of(kScope), now_ + absl::Seconds(5)).status();
@@ -104,7 +120,7 @@ TEST_F(MarkBookTest, TheNewestOfAVmAreKept) {
   const std::vector<Mark> marks = book_.Of(kDevice);
   EXPECT_EQ(marks.size(), MarkBook::kKeptMax);
   EXPECT_EQ(marks.front().id, 2u);
-  EXPECT_FALSE(book_.Find(kDevice, 1).has_value());
+  EXPECT_FALSE(book_.Find(kDevice, kVm, 1).has_value());
 }
 
 TEST_F(MarkBookTest, WhatTheDeviceDidNotTakeIsNoMark) {

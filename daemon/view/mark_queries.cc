@@ -2,6 +2,7 @@
 #include "daemon/view/mark_queries.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -118,11 +119,30 @@ void FillMark(const DeviceInfo& device, const Mark& mark, MarkInfo& out) {
   SetDuration(mark.instant->error, *out.mutable_host_time_error());
 }
 
-// A number of a VM may be another VM's by now.
+const std::string* NameOf(const Topology& topology, uint16_t vm, uint16_t context) {
+  const mailbox::ContextInfo* const found = topology.FindContext(vm, context);
+  return found == nullptr ? nullptr : &found->name;
+}
+
+// By the view of today: its numbers may be of another VM by now, or of another context.
 const EventSet* ReadableEvents(const VisibleDevice& device, const Mark& mark) {
-  const mailbox::VmInfo* const vm = device.view->topology()->FindVm(mark.scope.vm);
+  const Topology& today = *device.view->topology();
+  const mailbox::VmInfo* const vm = today.FindVm(mark.scope.vm);
   if (vm == nullptr || vm->uuid != mark.vm) return nullptr;
+  if (mark.scope.context != kNoContext) {
+    const std::string* const then = NameOf(*mark.topology, mark.scope.vm, mark.scope.context);
+    const std::string* const now = NameOf(today, mark.scope.vm, mark.scope.context);
+    if (then == nullptr || now == nullptr || *then != *now) return nullptr;
+  }
   return device.view->Events(mark.scope.vm, mark.scope.context);
+}
+
+// The positions of events, and what may be read, are of a catalogue.
+bool CountTheSame(const Topology& a, const Topology& b) { return a.catalog().events == b.catalog().events; }
+
+bool GoesBack(const Mark& from, const Mark& to) {
+  return from.counters.size() != to.counters.size() ||
+         !std::equal(from.counters.begin(), from.counters.end(), to.counters.begin(), std::less_equal<>());
 }
 
 // As callers see what the device says.
@@ -133,7 +153,8 @@ absl::Status ForCaller(const absl::Status& status) {
     case absl::StatusCode::kUnimplemented:
       return absl::FailedPreconditionError("the device takes no marks");
     case absl::StatusCode::kFailedPrecondition:
-      return absl::FailedPreconditionError("the device takes marks only with a grid of triggers");
+      return absl::FailedPreconditionError(
+          "the device has no grid of triggers: operators start one (sideband admin trigger)");
     case absl::StatusCode::kResourceExhausted:
       return WithRetryAfter(absl::ResourceExhaustedError("another mark is pending there"), absl::Seconds(1));
     default:
@@ -223,7 +244,10 @@ absl::StatusOr<ListMarksResponse> MarkQueries::ListMarks(const Caller& caller, c
 
 absl::StatusOr<GetSpanResponse> MarkQueries::GetSpan(const Caller& caller, const GetSpanRequest& request) const {
   SIDEBAND_ASSIGN_OR_RETURN(const VisibleDevice device, Find(reader_, caller, request.device()));
-  auto from = book_.Find(device.index, request.from_mark()), to = book_.Find(device.index, request.to_mark());
+  const mailbox::VmInfo* const vm = device.view->topology()->FindVm(request.vm());
+  if (vm == nullptr) return NotFound();
+  auto from = book_.Find(device.index, vm->uuid, request.from_mark());
+  auto to = book_.Find(device.index, vm->uuid, request.to_mark());
   if (!from || !to || ReadableEvents(device, *from) == nullptr) return NotFound();
   const EventSet* const readable = ReadableEvents(device, *to);
   if (readable == nullptr) return NotFound();
@@ -231,7 +255,11 @@ absl::StatusOr<GetSpanResponse> MarkQueries::GetSpan(const Caller& caller, const
   if (from->scope != to->scope) {
     return absl::FailedPreconditionError("the marks are of different counters: another scope, boot or generation");
   }
+  if (!CountTheSame(*from->topology, *to->topology) || !CountTheSame(*to->topology, *device.view->topology())) {
+    return absl::FailedPreconditionError("the device counts other events by now");
+  }
   if (to->served_ns < from->served_ns) std::swap(from, to);
+  if (GoesBack(*from, *to)) return absl::FailedPreconditionError("the device contradicts itself: counts have fallen");
   SIDEBAND_ASSIGN_OR_RETURN(const EventSet chosen, Chosen(*to->topology, *readable, request));
   GetSpanResponse response;
   FillMark(*device.info, *from, *response.mutable_from());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/mailbox/bookmark_section.h"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -60,6 +61,9 @@ Bytes EncodeBookmarks(const Snapshot& snapshot, const Snapshot* base, const std:
     if (served.number > NewestOf(base) && !is_hidden) fresh.push_back(&served);
   }
   if (fresh.empty()) return {};
+  // The oldest are left out where a reader could not take all.
+  const size_t most = std::min<size_t>(UINT16_MAX, kCountersMax / std::max<size_t>(1, snapshot.counters_per_block));
+  if (fresh.size() > most) fresh.erase(fresh.begin(), fresh.end() - static_cast<ptrdiff_t>(most));
   BitWriter out;
   out.Bits(fresh.size(), kCountBits);
   uint64_t before = 0;

@@ -215,8 +215,8 @@ class Chip {
   // Swaps the banks of every unit that counts, for a register write or an external trigger. Returns the trigger's id.
   uint32_t Trigger(TriggerKind kind);
   // Further triggers at the multiples of `period` cycles after now(), beside the periodic ones, in place of the grid
-  // that was set before; 0: none.
-  void SetTriggerGrid(uint64_t period) { triggers_.SetGrid(period, now_); }
+  // that was set before; 0: none. Bookmarks that wait for the grid are served where it ends.
+  void SetTriggerGrid(uint64_t period);
   // Triggers, as a register write does, and flushes every unit: the memory blocks then hold exactly the cycles below
   // now(). Returns the trigger's id. The clock domains' packets are for controllers: a latch for others leaves none.
   uint32_t Latch(bool leaves_packets = true);
@@ -356,8 +356,8 @@ class Chip {
   bool HasItsSelection(const Record& record) const;
   bool HasItsSelection(const CounterCollectionUnit& ccu) const;
 
-  // Steps 3 to 6 of a context switch, without halting anything. Takes no number of a trigger, which would tell others of
-  // it.
+  // Steps 3 to 6 of a context switch, without halting anything. Takes no number of a trigger, which would tell others
+  // of it.
   void Flush(uint8_t channel);
 
   // chip_bookmarks.cc

@@ -10,6 +10,11 @@ void Chip::AskBookmark(BlockId block, uint32_t bookmark) {
   bookmarks_.Ask(block, {.bookmark = bookmark, .asked_ns = ReferenceTimeNs()});
 }
 
+void Chip::SetTriggerGrid(uint64_t period) {
+  triggers_.SetGrid(period, now_);
+  if (!triggers_.has_grid()) ServeBookmarks();
+}
+
 bool Chip::HasPendingBookmark(uint8_t slice) const {
   const std::optional<Binding>& bound = bound_[slice];
   return bound && (bookmarks_.IsPending(bound->vm) || (bound->context && bookmarks_.IsPending(*bound->context)));

@@ -81,6 +81,14 @@ TEST_F(ChipBookmarksTest, AVmIsServedWithWhatAllOfItsContextsHaveCounted) {
   }
 }
 
+TEST_F(ChipBookmarksTest, NoneWaitsWithoutAGrid) {
+  chip_->AdvanceTo(5300);
+  chip_->AskBookmark(chip_.bindings()[0].vm, 3);
+  chip_->SetTriggerGrid(0);
+  ASSERT_EQ(chip_->bookmarks().kept().size(), 1u);
+  EXPECT_EQ(chip_->bookmarks().kept()[0].served_ns, 5300u);
+}
+
 // Law 9: others, and the numbers of triggers, are as without any bookmark.
 TEST_F(ChipBookmarksTest, NobodyElseCanTell) {
   ClockedChip other;

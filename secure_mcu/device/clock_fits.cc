@@ -35,7 +35,8 @@ void ClockFits::Add(const mailbox::TimelineEntry& entry) {
 void ClockFits::AddPacket(const mailbox::TimelineEntry& entry, const mailbox::TimelineClock& clock, Fit& fit) {
   const auto result = fit.strip.Add(clocks::PacketOf(fit.domain, entry, clock, fit.numbers));
   if (!result.ok() || *result == AddResult::kOutside || *result == AddResult::kResynchronise) return;
-  if (*result == AddResult::kAfterLongestSegment) {
+  const bool begins = *result == AddResult::kAfterLongestSegment && fit.strip.Hulls()->packets == 1;
+  if (*result == AddResult::kAfterLongestSegment && !begins) {
     fit.first_trigger = fit.newest_trigger;  // both segments have the packet before
   } else if (*result != AddResult::kAdded || !fit.has_packets) {
     fit.first_trigger = entry.trigger_id;
