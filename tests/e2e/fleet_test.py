@@ -195,7 +195,7 @@ class FleetTest(FleetTestCase):
         self.assertEqual(self.sites[1].daemon.stop(), 0)
         programs.wait_until(lambda: [labels["instance"] for labels, _ in self.receiver.query("sideband_device_up")] ==
                             [kept], "the series of the daemon that stopped end")
-        self.assertEqual(self.receiver.query('up{instance="%s"}' % ended)[0][1], 0)
+        programs.wait_until(lambda: self.receiver.query('up{instance="%s"}' % ended)[0][1] == 0, "its scrape fails")
 
 
 @unittest.skipUnless(os.path.exists(prometheus.PROMETHEUS), prometheus.PROMETHEUS + " is not installed")
