@@ -198,7 +198,8 @@ absl::StatusOr<RotationFile> ReadRotation(const YamlNode& node, const std::strin
   SIDEBAND_RETURN_IF_ERROR(ReadWeights(map, file));
   SIDEBAND_RETURN_IF_ERROR(ReadNames(map, "events", file.events));
   // Left out, it means all.
-  if (const auto events = map.Find("events"); events && file.events.empty()) return events->Error("has no event");
+  if (const auto events = map.Find("events"); events && file.events.empty())
+    return events->Error("'events' has no event");
   SIDEBAND_RETURN_IF_ERROR(ReadNames(map, "always", file.always));
   SIDEBAND_RETURN_IF_ERROR(ReadInstructions(map, file));
   SIDEBAND_RETURN_IF_ERROR(ReadCount(map, "dead_cycles", 0, std::numeric_limits<uint32_t>::max(), file.dead_cycles));

@@ -113,6 +113,7 @@ TEST(RotationFileTest, ReadsWhatAReplayNeeds) {
 }
 
 TEST(RotationFileTest, ReadsWhatIsAskedFor) {
+  EXPECT_EQ(Read("events: []\n", RotationUse::kRequest).status().message(), "r.yaml:1: 'events' has no event");
   const RotationFile file = Read("events: [loads, stores]\nalways: [loads]\n", RotationUse::kRequest).value();
   EXPECT_EQ(Numbers().SetOf(file.events).value(), (mailbox::EventSet{0b110}));
   EXPECT_EQ(Numbers().SetOf(file.always).value(), (mailbox::EventSet{0b010}));

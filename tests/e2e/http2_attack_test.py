@@ -20,7 +20,7 @@ from http2_peer import (CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PI
 SNAPSHOT = "/sideband.v1.Telemetry/GetSnapshot"
 ATTACK_S = 4
 RESIDENT_MAX = 128 << 20
-# More than as many peers cost that only reconnect.
+# Above the cost of as many peers that only reconnect.
 CORES_MAX = 0.2
 CROWD = 16
 # The delay before a disconnected peer reconnects.
@@ -31,7 +31,7 @@ SCRAPE_PAUSE_S = 0.05
 # A quiet machine answers within 50 ms. The slowest of some eighty scrapes counts here, and a concurrent compiler or
 # test may delay it by a few time slices of the scheduler.
 SCRAPE_MAX_S, SCRAPE_FACTOR = 0.25, 5
-# Another program's load exceeds a limit once; an attack that costs the daemon that much does so every time.
+# Another program's load can push one measurement above a limit. A real breach repeats.
 ATTEMPTS = 3
 
 
