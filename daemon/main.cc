@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <random>
 #include <string>
 #include <utility>
 
@@ -22,6 +23,7 @@
 #include "daemon/base/periodic_thread.h"
 #include "daemon/collector/collector_thread.h"
 #include "daemon/collector/creation_file.h"
+#include "daemon/collector/mark_router.h"
 #include "daemon/collector/peek_router.h"
 #include "daemon/collector/rotation_router.h"
 #include "daemon/collector/trigger_router.h"
@@ -34,6 +36,7 @@
 #include "daemon/http/target_list.h"
 #include "daemon/identity/token_verifier.h"
 #include "daemon/listen/descriptors.h"
+#include "daemon/marks/mark_book.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/page/page_data.h"
 #include "daemon/run/audit.h"
@@ -62,6 +65,7 @@
 #include "daemon/view/admin.h"
 #include "daemon/view/counting_queries.h"
 #include "daemon/view/history_reader.h"
+#include "daemon/view/mark_queries.h"
 #include "daemon/view/peek_reader.h"
 #include "daemon/view/reader.h"
 #include "proto/base/build_version.h"
@@ -130,7 +134,8 @@ Gate::Options GateOptions(const Config& config, const ConnectionBudget& budget) 
 
 GrpcServer::Options GrpcOptions(const Config& config, const ConnectionBudget& budget, int inherited_socket,
                                 const HistoryReader& history, SealerSet& sealers, const PeekReader& peeks,
-                                const CountingQueries& counting, RotationSink& rotation, const Admin& admin) {
+                                const CountingQueries& counting, RotationSink& rotation, const MarkQueries& marks,
+                                const Admin& admin) {
   const QuotaConfig& quotas = config.quotas;
   Gate::Options gate = GateOptions(config, budget);
   gate.inherited_socket = inherited_socket;
@@ -144,6 +149,7 @@ GrpcServer::Options GrpcOptions(const Config& config, const ConnectionBudget& bu
           .peeks = &peeks,
           .counting = &counting,
           .rotation = &rotation,
+          .marks = &marks,
           .admin = &admin,
           .gate = std::move(gate)};
 }
@@ -247,6 +253,9 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
   PeekRouter peeks;
   RotationRouter rotations;
   const PeekReader live(reader, peeks);
+  MarkRouter mark_router;
+  MarkBook mark_book(std::random_device{}());
+  const MarkQueries marks(reader, mark_book, mark_router);
   DeviceSet devices(
       {.store = store,
        .history = history,
@@ -258,7 +267,8 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
              return std::make_unique<CollectorThread>(
                  id, std::move(to.transport), to.address,
                  CollectorContext{store, *sealers, confidential, policy, *audit.sink, *metrics, clock,
-                                  state ? &state->creations : nullptr, &counting, &peeks, &triggers, &rotations});
+                                  state ? &state->creations : nullptr, &counting, &peeks, &triggers, &rotations,
+                                  &mark_router, &mark_book});
            }});
   SIDEBAND_ASSIGN_OR_RETURN(DeviceSet::Prepared prepared, devices.Prepare(config.devices));
   devices.Apply(config.devices, {config.ratios.ratios, config.peek.bus_share, config.exposition.estimates},
@@ -283,9 +293,10 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
                             HttpServer::Start(
                                 HttpOptions(config, budget, sockets.http),
                                 [&site](const HttpRequest& request) { return site.Handle(request); }, *metrics));
-  SIDEBAND_ASSIGN_OR_RETURN(const auto grpc, GrpcServer::Start(GrpcOptions(config, budget, sockets.grpc, past, *sealers,
-                                                                           live, counting_queries, rotations, admin),
-                                                               reader, *metrics));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto grpc,
+                            GrpcServer::Start(GrpcOptions(config, budget, sockets.grpc, past, *sealers, live,
+                                                          counting_queries, rotations, marks, admin),
+                                              reader, *metrics));
   // A call that waits would keep the server from stopping.
   const absl::Cleanup answer_waiting_calls = [&] {
     reloads.Close();

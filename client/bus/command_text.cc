@@ -177,6 +177,11 @@ std::string PeriodText(const DataRegisters& in) {
   return absl::StrCat(uint64_t{*in.extended_data} << 32 | *in.data);
 }
 
+std::string FromTrigger(const CommandWord& command, const DataRegisters& in) {
+  return absl::StrCat("from trigger ", NumberOr(in.data), " on, from byte ", NumberOr(in.extended_data),
+                      WindowsText(command));
+}
+
 std::string TriggerArguments(const CommandWord& command, const DataRegisters& in) {
   switch (static_cast<mailbox::TriggerStep>(command.arg1)) {
     case mailbox::TriggerStep::kOnce:
@@ -185,6 +190,14 @@ std::string TriggerArguments(const CommandWord& command, const DataRegisters& in
       return absl::StrCat("start: every ", PeriodText(in), " cycles");
     case mailbox::TriggerStep::kStop:
       return "stop";
+    case mailbox::TriggerStep::kSelect:
+      return absl::StrCat("select: domains ", HexOr(in.extended_data), " ", HexOr(in.data));
+    case mailbox::TriggerStep::kBookmark:
+      return absl::StrCat("bookmark ", NumberOr(in.extended_data), " of ", ScopeText(in.data));
+    case mailbox::TriggerStep::kTimeline:
+      return absl::StrCat("timeline ", FromTrigger(command, in));
+    case mailbox::TriggerStep::kHulls:
+      return absl::StrCat("hulls ", FromTrigger(command, in));
   }
   return absl::StrFormat("step 0x%02X", command.arg1);
 }
@@ -194,8 +207,39 @@ bool IsTriggerStep(const CommandWord& command, mailbox::TriggerStep step) {
 }
 
 std::string TriggerData(const CommandWord& command, uint32_t value) {
-  if (IsTriggerStep(command, mailbox::TriggerStep::kOnce)) return absl::StrCat("trigger ", value);
-  if (IsTriggerStep(command, mailbox::TriggerStep::kStart)) return absl::StrCat("period ", value, ", bits 31:0");
+  switch (static_cast<mailbox::TriggerStep>(command.arg1)) {
+    case mailbox::TriggerStep::kOnce:
+      return absl::StrCat("trigger ", value);
+    case mailbox::TriggerStep::kStart:
+      return absl::StrCat("period ", value, ", bits 31:0");
+    case mailbox::TriggerStep::kSelect:
+      return absl::StrCat("domains ", Hex(value), ", bits 31:0");
+    case mailbox::TriggerStep::kBookmark:
+      return absl::StrCat("asked for at ", value, " ns, bits 31:0");
+    case mailbox::TriggerStep::kTimeline:
+    case mailbox::TriggerStep::kHulls:
+      return absl::StrCat("stream of ", value, " bytes");
+    case mailbox::TriggerStep::kStop:
+      break;  // no data
+  }
+  return Hex(value);
+}
+
+std::string TriggerExtendedData(const CommandWord& command, uint32_t value) {
+  switch (static_cast<mailbox::TriggerStep>(command.arg1)) {
+    case mailbox::TriggerStep::kStart:
+      return absl::StrCat("period ", value, ", bits 63:32");
+    case mailbox::TriggerStep::kSelect:
+      return absl::StrCat("domains ", Hex(value), ", bits 63:32");
+    case mailbox::TriggerStep::kBookmark:
+      return absl::StrCat("asked for at ", value, " ns, bits 63:32");
+    case mailbox::TriggerStep::kTimeline:
+    case mailbox::TriggerStep::kHulls:
+      return absl::StrCat("newest trigger ", value);
+    case mailbox::TriggerStep::kOnce:
+    case mailbox::TriggerStep::kStop:
+      break;  // no extended data
+  }
   return Hex(value);
 }
 
@@ -390,13 +434,16 @@ std::string DiscoverExtendedText(uint8_t item, uint32_t value) {
 bool OpensStream(const CommandWord& command) {
   return command.opcode == Opcode::kCatalog || command.opcode == Opcode::kLatch || command.opcode == Opcode::kRead ||
          IsPeekStep(command, PeekStep::kGo) || IsConfigStep(command, mailbox::ConfigStep::kDump) ||
-         IsRotateStep(command, mailbox::RotateStep::kPlan);
+         IsRotateStep(command, mailbox::RotateStep::kPlan) || IsTriggerStep(command, mailbox::TriggerStep::kTimeline) ||
+         IsTriggerStep(command, mailbox::TriggerStep::kHulls);
 }
 
 std::string StreamSubject(const CommandWord& command, const DataRegisters& in) {
   if (command.opcode == Opcode::kPeek) return "live counters";
   if (command.opcode == Opcode::kConfig) return "the configuration";
   if (command.opcode == Opcode::kRotate) return "a plan";
+  if (IsTriggerStep(command, mailbox::TriggerStep::kTimeline)) return "a timeline";
+  if (IsTriggerStep(command, mailbox::TriggerStep::kHulls)) return "hulls";
   if (command.opcode == mailbox::Opcode::kCatalog) return "the catalogue";
   return command.opcode == mailbox::Opcode::kRead ? ReadSubject(command, in) : "a snapshot";
 }
@@ -499,8 +546,7 @@ std::string ExtendedDataText(const CommandWord& command, uint32_t value) {
     case Opcode::kAck:
       break;  // no extended data
     case Opcode::kTrigger:
-      if (!IsTriggerStep(command, mailbox::TriggerStep::kStart)) break;
-      return absl::StrCat("period ", value, ", bits 63:32");
+      return TriggerExtendedData(command, value);
     case Opcode::kPeek:
       if (IsPeekStep(command, PeekStep::kGo)) return absl::StrCat("tag ", value);
       break;

@@ -70,7 +70,13 @@ TEST(CommandTextTest, SaysWhatIsAskedFor) {
       {0x80000166, {.data = 7, .extended_data = 1}, "TRIGGER start: every 4294967303 cycles"},
       {0x80000166, {.data = 7}, "TRIGGER start: every ? cycles"},
       {0x80000266, {}, "TRIGGER stop"},
-      {0x80000366, {}, "TRIGGER step 0x03"},
+      {0x80000366, {.data = 5, .extended_data = 1}, "TRIGGER select: domains 0x00000001 0x00000005"},
+      {0x80000466, {.data = 0x20001, .extended_data = 9}, "TRIGGER bookmark 9 of VM 1, context 2"},
+      {0x80200566,
+       {.data = 7, .extended_data = 0},
+       "TRIGGER timeline from trigger 7 on, from byte 0, windows of 32 bytes"},
+      {0x80000666, {.data = 7}, "TRIGGER hulls from trigger 7 on, from byte ?"},
+      {0x80000766, {}, "TRIGGER step 0x07"},
       {0x8002017F, {}, "opcode 0x7F, arg1 0x01, arg2 0x02"},
       {0xC0000002, {}, "GET_TEMP GPU0, with the data in the status word"},
       {0xA0000002, {}, "GET_TEMP GPU0, reserved bit 29 set"},
@@ -119,6 +125,10 @@ TEST(CommandTextTest, SaysWhatTheDataMeans) {
       {0x00000066, 7, "trigger 7"},
       {0x00000166, 7, "period 7, bits 31:0"},
       {0x00000266, 7, "0x00000007"},
+      {0x00000366, 7, "domains 0x00000007, bits 31:0"},
+      {0x00000466, 7, "asked for at 7 ns, bits 31:0"},
+      {0x00FF0566, 7, "stream of 7 bytes"},
+      {0x00FF0666, 7, "stream of 7 bytes"},
       {0x00000167, 78, "stream of 78 bytes"},
       {0x0000007F, 0xABCD, "0x0000ABCD"},
   };
@@ -129,6 +139,10 @@ TEST(CommandTextTest, SaysWhatTheDataMeans) {
   EXPECT_EQ(ExtendedDataText(Word(0x62), 5170), "stream of 5170 bytes");
   EXPECT_EQ(ExtendedDataText(Word(0x166), 1), "period 1, bits 63:32");
   EXPECT_EQ(ExtendedDataText(Word(0x66), 1), "0x00000001");
+  EXPECT_EQ(ExtendedDataText(Word(0x366), 1), "domains 0x00000001, bits 63:32");
+  EXPECT_EQ(ExtendedDataText(Word(0x466), 1), "asked for at 1 ns, bits 63:32");
+  EXPECT_EQ(ExtendedDataText(Word(0x566), 9), "newest trigger 9");
+  EXPECT_EQ(ExtendedDataText(Word(0x666), 9), "newest trigger 9");
 }
 
 }  // namespace

@@ -13,10 +13,44 @@ namespace sideband::client {
 
 using mailbox::Opcode;
 
+namespace {
+
+// The facts of a stream's header.
+struct Summary {
+  std::string name;
+  std::string base = "";
+  std::string tag = "";
+};
+
+Summary SummaryOf(const mailbox::StreamHeader& header) {
+  const uint32_t id = header.snapshot_id;
+  switch (header.kind) {
+    case mailbox::StreamKind::kCatalog:
+      return {"catalogue"};
+    case mailbox::StreamKind::kSnapshot:
+      return {absl::StrCat("snapshot ", id),
+              header.base_id == 0 ? "" : absl::StrCat(" since snapshot ", header.base_id)};
+    case mailbox::StreamKind::kPeek:
+      return {.name = "live counters", .tag = absl::StrCat(", tag ", id)};
+    case mailbox::StreamKind::kTimeline:
+      return {absl::StrCat("timeline from trigger ", id, " on")};
+    case mailbox::StreamKind::kHulls:
+      return {absl::StrCat("hulls from trigger ", id, " on")};
+    case mailbox::StreamKind::kConfig:
+      return {"configuration"};
+    case mailbox::StreamKind::kPlan:
+      return {"plan"};
+  }
+  return {absl::StrFormat("kind 0x%02X", static_cast<uint8_t>(header.kind))};
+}
+
+}  // namespace
+
 void StreamFollower::Command(const mailbox::CommandWord& command, const DataRegisters& in) {
   if (!OpensStream(command)) return;
   const bool is_at_start = command.opcode == Opcode::kLatch || command.opcode == Opcode::kPeek;
-  const auto& given = command.opcode == Opcode::kRotate ? in.extended_data : in.data;
+  const bool is_offset_extended = command.opcode == Opcode::kRotate || command.opcode == Opcode::kTrigger;
+  const auto& given = is_offset_extended ? in.extended_data : in.data;
   const std::optional<uint32_t> offset = is_at_start ? 0 : given;
   const std::string name = StreamSubject(command, in);
   // A READ from a later byte of the same stream continues it; any other command starts anew.
@@ -55,22 +89,9 @@ std::string StreamFollower::Completed() {
   const auto stream = mailbox::DecodeStream(kept_);
   if (!stream.ok()) return absl::StrCat(*length_, " bytes complete, but ", stream.status().message());
   const mailbox::StreamHeader& header = stream->header;
-  if (header.kind == mailbox::StreamKind::kCatalog) {
-    return absl::StrFormat("catalogue complete: %d bytes, CRC ok, boot %016x", *length_, header.boot_id);
-  }
-  if (header.kind == mailbox::StreamKind::kPeek) {
-    return absl::StrFormat("live counters complete: %d bytes, CRC ok, tag %d, boot %016x", *length_, header.snapshot_id,
-                           header.boot_id);
-  }
-  if (header.kind == mailbox::StreamKind::kConfig) {
-    return absl::StrFormat("configuration complete: %d bytes, CRC ok, boot %016x", *length_, header.boot_id);
-  }
-  if (header.kind == mailbox::StreamKind::kPlan) {
-    return absl::StrFormat("plan complete: %d bytes, CRC ok, boot %016x", *length_, header.boot_id);
-  }
-  const std::string base = header.base_id == 0 ? "" : absl::StrCat(" since snapshot ", header.base_id);
-  return absl::StrFormat("snapshot %d complete: %d bytes%s, CRC ok, boot %016x", header.snapshot_id, *length_, base,
-                         header.boot_id);
+  const Summary summary = SummaryOf(header);
+  return absl::StrFormat("%s complete: %d bytes%s, CRC ok%s, boot %016x", summary.name, *length_, summary.base,
+                         summary.tag, header.boot_id);
 }
 
 StreamFollower::WindowText StreamFollower::Window(uint8_t index, ByteSpan bytes) {

@@ -75,6 +75,19 @@ TEST_F(StreamFollowerTest, AConfigurationIsAStreamOfItsOwn) {
   EXPECT_EQ(only.completed, "configuration complete: 32 bytes, CRC ok, boot 0000000000000001");
 }
 
+TEST_F(StreamFollowerTest, TimelinesAndHullsNameTheirFirstTrigger) {
+  const auto last = [this](mailbox::StreamKind kind, uint8_t step) {
+    follower_.Command({.opcode = Opcode::kTrigger, .arg1 = step}, {.data = 5, .extended_data = 0});
+    follower_.Length(32);
+    return follower_.Window(0, mailbox::EncodeStream({.kind = kind, .boot_id = 1, .snapshot_id = 5}, {}));
+  };
+  const auto timeline = last(mailbox::StreamKind::kTimeline, 5), hulls = last(mailbox::StreamKind::kHulls, 6);
+  EXPECT_EQ(timeline.text, "bytes 0 to 31 of 32 of a timeline");
+  EXPECT_EQ(timeline.completed, "timeline from trigger 5 on complete: 32 bytes, CRC ok, boot 0000000000000001");
+  EXPECT_EQ(hulls.text, "bytes 0 to 31 of 32 of hulls");
+  EXPECT_EQ(hulls.completed, "hulls from trigger 5 on complete: 32 bytes, CRC ok, boot 0000000000000001");
+}
+
 TEST_F(StreamFollowerTest, LiveCountersHaveTheLengthOfTheirBitmap) {
   const Bytes peek = mailbox::EncodePeekStream(
       {.boot_id = 1, .tag = 9, .question = {.bitmap = uint64_t{1} << 32 | 1}, .counters = {5, 6}});

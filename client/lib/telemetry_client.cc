@@ -207,6 +207,30 @@ absl::StatusOr<v1::PeekResponse> TelemetryClient::Peek(const v1::PeekRequest& re
       options_, cancellation_);
 }
 
+absl::StatusOr<v1::MarkResponse> TelemetryClient::Mark(const v1::MarkRequest& request) {
+  return Call<v1::MarkResponse>(
+      [this](auto& context, auto& in, auto& out) { return stubs_->telemetry->Mark(&context, in, &out); }, request,
+      options_, cancellation_);
+}
+
+absl::StatusOr<v1::ListMarksResponse> TelemetryClient::ListMarks(const v1::ListMarksRequest& request) {
+  return Call<v1::ListMarksResponse>(
+      [this](auto& context, auto& in, auto& out) { return stubs_->telemetry->ListMarks(&context, in, &out); }, request,
+      options_, cancellation_);
+}
+
+absl::StatusOr<v1::GetSpanResponse> TelemetryClient::GetSpan(const v1::GetSpanRequest& request) {
+  return Call<v1::GetSpanResponse>(
+      [this](auto& context, auto& in, auto& out) { return stubs_->telemetry->GetSpan(&context, in, &out); }, request,
+      options_, cancellation_);
+}
+
+absl::StatusOr<v1::ListClocksResponse> TelemetryClient::ListClocks(const v1::ListClocksRequest& request) {
+  return Call<v1::ListClocksResponse>(
+      [this](auto& context, auto& in, auto& out) { return stubs_->telemetry->ListClocks(&context, in, &out); }, request,
+      options_, cancellation_);
+}
+
 absl::StatusOr<bool> TelemetryClient::IsServing() {
   SIDEBAND_ASSIGN_OR_RETURN(const auto response, Call<HealthCheckResponse>(
                                                      [this](auto& context, auto& in, auto& out) {

@@ -52,6 +52,10 @@ class TelemetryClient {
   absl::StatusOr<v1::GetSnapshotResponse> GetSnapshot(const v1::GetSnapshotRequest& request);
   absl::StatusOr<v1::GetHistoryResponse> GetHistory(const v1::GetHistoryRequest& request);
   absl::StatusOr<v1::PeekResponse> Peek(const v1::PeekRequest& request);
+  absl::StatusOr<v1::MarkResponse> Mark(const v1::MarkRequest& request);
+  absl::StatusOr<v1::ListMarksResponse> ListMarks(const v1::ListMarksRequest& request);
+  absl::StatusOr<v1::GetSpanResponse> GetSpan(const v1::GetSpanRequest& request);
+  absl::StatusOr<v1::ListClocksResponse> ListClocks(const v1::ListClocksRequest& request);
   absl::StatusOr<v1::GetCountingResponse> GetCounting(const v1::GetCountingRequest& request);
   absl::StatusOr<v1::SetCountingResponse> SetCounting(const v1::SetCountingRequest& request);
   absl::StatusOr<v1::GetRotationResponse> GetRotation(const v1::GetRotationRequest& request);

@@ -27,13 +27,16 @@ CollectorThread::CollectorThread(size_t device, std::unique_ptr<Transport> trans
       peeks_(device, session_, {context.store, context.metrics, context.clock, [this] { Wake(); }}),
       triggers_(session_, [this] { Wake(); }),
       rotations_(device, session_, {context.store, context.clock, [this] { Wake(); }}),
+      marks_(device, session_, context.store, [this] { Wake(); }),
       peek_router_(context.peeks),
       trigger_router_(context.triggers),
       rotation_router_(context.rotations),
+      mark_router_(context.mark_router),
       clock_(context.clock) {
   if (peek_router_ != nullptr) peek_router_->Add(device_, peeks_);
   if (trigger_router_ != nullptr) trigger_router_->Add(device_, triggers_);
   if (rotation_router_ != nullptr) rotation_router_->Add(device_, rotations_);
+  if (mark_router_ != nullptr) mark_router_->Add(device_, marks_);
 }
 
 CollectorThread::~CollectorThread() {
@@ -41,6 +44,7 @@ CollectorThread::~CollectorThread() {
   if (peek_router_ != nullptr) peek_router_->Remove(device_);
   if (trigger_router_ != nullptr) trigger_router_->Remove(device_);
   if (rotation_router_ != nullptr) rotation_router_->Remove(device_);
+  if (mark_router_ != nullptr) mark_router_->Remove(device_);
 }
 
 void CollectorThread::Start() {
@@ -56,6 +60,7 @@ void CollectorThread::RequestStop() {
   peeks_.Close();
   triggers_.Close();
   rotations_.Close();
+  marks_.Close();
 }
 
 void CollectorThread::Stop() {
@@ -157,10 +162,11 @@ void CollectorThread::AnswerAsked(absl::Duration next) {
 }
 
 bool CollectorThread::AnswerNext(absl::Duration next) {
-  const std::array<std::function<bool()>, 3> kinds = {
+  const std::array<std::function<bool()>, 4> kinds = {
       [&] { return triggers_.RunNext(is_readable_); },
       [&] { return peeks_.AnswerNext(is_readable_, next); },
       [&] { return rotations_.RunNext(is_readable_); },
+      [&] { return marks_.RunNext(is_readable_); },
   };
   for (size_t i = 0; i < kinds.size(); ++i) {
     const size_t kind = first_kind_;

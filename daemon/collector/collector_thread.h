@@ -22,9 +22,11 @@
 #include "absl/synchronization/mutex.h"
 #include "daemon/base/clock.h"
 #include "daemon/collector/device_collector.h"
+#include "daemon/collector/device_marks.h"
 #include "daemon/collector/device_peeks.h"
 #include "daemon/collector/device_rotations.h"
 #include "daemon/collector/device_triggers.h"
+#include "daemon/collector/mark_router.h"
 #include "daemon/collector/peek_router.h"
 #include "daemon/collector/rotation_router.h"
 #include "daemon/collector/trigger_router.h"
@@ -118,9 +120,11 @@ class CollectorThread {
   DevicePeeks peeks_;
   DeviceTriggers triggers_;
   DeviceRotations rotations_;
+  DeviceMarks marks_;
   PeekRouter* const peek_router_;  // nullptr: no peeks
   TriggerRouter* const trigger_router_;
   RotationRouter* const rotation_router_;
+  MarkRouter* const mark_router_;  // likewise
   const Clock& clock_;
   std::string last_error_;    // empty after a successful snapshot; used by the collector's thread only
   size_t first_kind_ = 0;     // of what waits, in the next answer; likewise

@@ -12,12 +12,19 @@
 #include "daemon/collector/gated_rows.h"
 #include "daemon/collector/rates.h"
 #include "daemon/mailbox/bus_budget.h"
+#include "daemon/marks/mark_book.h"
 #include "daemon/sealing/seal_vms.h"
 #include "daemon/snapshot/ratio.h"
 #include "daemon/snapshot/utilisation.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
+namespace {
+
+// The kernel corrects the wall clock's rate by 500 ppm at most.
+constexpr double kWallRateMax = 500e-6;
+
+}  // namespace
 
 DeviceCollector::DeviceCollector(size_t device, MailboxSession& session, const CollectorContext& context)
     : device_(device),
@@ -99,6 +106,13 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   ReportPipeline(taken.raw);
   const auto before = context_.store.Newest(device_);
   snapshot->topology = taken.topology;
+  snapshot->clocks = clocks_.Follow(topology, taken.raw);
+  PlaceInTime(taken, *snapshot);
+  if (context_.marks != nullptr) {
+    context_.marks->Read(device_, taken.raw, {snapshot->host_time, snapshot->host_time_error});
+  }
+  // What a VM had counted then is its tenants', who read their marks.
+  taken.raw.bookmarks.clear();
   Redacted redacted = Redact(topology, std::move(taken.raw), before.get(), StartOfRow(taken));
   snapshot->device_scope_withheld = redacted.device_scope_withheld;
   snapshot->device_row_is_sum = redacted.device_row_is_sum;
@@ -114,13 +128,31 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   if (before != nullptr) RateEstimates(*before, *snapshot);
   snapshot->created = Created(snapshot->data, taken, redacted.device_row_is_new);
   snapshot->booted = creation_times_.booted();
-  snapshot->host_time = taken.host_time;
-  snapshot->host_time_error = taken.host_time_error;
   snapshot->steady_time = taken.steady_time;
   snapshot->publication = ++publication_;
   ReportQuality(*snapshot);
   context_.store.Publish(device_, std::move(snapshot));
   return absl::OkStatus();
+}
+
+void DeviceCollector::PlaceInTime(const TakenSnapshot& taken, DeviceSnapshot& snapshot) {
+  const Clock& clock = context_.clock;
+  const HostInstant latched = host_clock_.Add({.boot_id = taken.raw.boot_id,
+                                               .reference_time_ns = taken.raw.reference_time_ns,
+                                               .raw_before = taken.raw_before,
+                                               .raw_after = taken.raw_after,
+                                               .suspended = clock.Suspended()});
+  snapshot.reference_rate = host_clock_.Rate();
+  snapshot.host_utc_error = clock.UtcError();
+  snapshot.host_time = taken.host_time;
+  snapshot.host_time_error = taken.host_time_error;
+  const absl::Duration before = clock.Raw();
+  const absl::Time now = clock.Now();
+  const absl::Duration after = clock.Raw(), since = (before + after) / 2 - latched.raw;
+  const absl::Duration error = latched.error + (after - before) / 2 + since * kWallRateMax;
+  if (error >= taken.host_time_error) return;
+  snapshot.host_time = now - since;
+  snapshot.host_time_error = error;
 }
 
 RowStart DeviceCollector::StartOfRow(const TakenSnapshot& taken) {

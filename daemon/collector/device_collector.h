@@ -16,6 +16,8 @@
 #include "daemon/audit/audit_sink.h"
 #include "daemon/authz/policy_holder.h"
 #include "daemon/base/clock.h"
+#include "daemon/clocks/device_clocks.h"
+#include "daemon/clocks/host_clock.h"
 #include "daemon/collector/confidentiality_book.h"
 #include "daemon/collector/creation_file.h"
 #include "daemon/collector/creation_times.h"
@@ -31,6 +33,8 @@
 
 namespace sideband::daemon {
 
+class MarkBook;
+class MarkRouter;
 class PeekRouter;
 class RotationRouter;
 class TriggerRouter;
@@ -49,6 +53,8 @@ struct CollectorContext {
   PeekRouter* peeks = nullptr;                  // leads peeks to the collectors; nullptr: there are none
   TriggerRouter* triggers = nullptr;            // likewise
   RotationRouter* rotations = nullptr;          // likewise
+  MarkRouter* mark_router = nullptr;            // likewise
+  MarkBook* marks = nullptr;                    // that are read from snapshots; nullptr: there are none
 };
 
 // Used by one thread at a time. `session` and the members of `context` must outlive this object.
@@ -76,6 +82,8 @@ class DeviceCollector {
   // How the device's row starts if it cannot continue.
   RowStart StartOfRow(const TakenSnapshot& taken);
   void RestoreCreationTimes(const Uuid& uuid);
+  // When the snapshot was latched, by the host's clock: as the exchange has it, or closer.
+  void PlaceInTime(const TakenSnapshot& taken, DeviceSnapshot& snapshot);
   // Makes the device count what it is to count.
   void Follow(std::optional<uint32_t> revision);
   // Adds what the pipeline has done, if the snapshot reports it, to the daemon's metrics.
@@ -91,6 +99,8 @@ class DeviceCollector {
   CountingFollower counting_;
   RotationFollower rotation_;
   PipelineIncrements pipeline_;
+  DeviceClocks clocks_;
+  HostClock host_clock_;
   CreationTimes creation_times_;
   bool is_save_overdue_ = false;  // the last attempt to save them has failed
   std::optional<Uuid> restored_;  // the UUID for which Load() was attempted

@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
 #include "daemon/exposition/capacity_family.h"
+#include "daemon/exposition/clock_families.h"
 #include "daemon/exposition/coverage_family.h"
 #include "daemon/exposition/estimate_family.h"
 #include "proto/mailbox/snapshot.h"
@@ -99,6 +100,17 @@ void WriteVmInfo(absl::string_view name, const DeviceFrame& frame, TextBuffer& o
 }
 
 constexpr DeviceFamily kFamilies[] = {
+    {"sideband_clock_domain_error_bound_seconds", MetricType::kGauge,
+     "Half of the time in which the newest edge of a clock that was read was made, for sure.", WriteClockErrorBound},
+    {"sideband_clock_domain_frequency_hertz", MetricType::kGauge,
+     "Frequency of a clock, by the device's reference clock; not while it is unknown.", WriteClockFrequency},
+    {"sideband_clock_domain_refuted_segments_total", MetricType::kCounter,
+     "Segments of a clock that ended though no change was announced, since the device's boot.",
+     WriteClockRefutedSegments},
+    {"sideband_clock_domain_segments_total", MetricType::kCounter,
+     "Segments in which a clock neither stepped nor stopped, since the device's boot.", WriteClockSegments},
+    {"sideband_clock_domain_unused_readings_total", MetricType::kCounter,
+     "Readings of a clock that contradict what is known of it, since the device's boot.", WriteClockUnusedReadings},
     {"sideband_context_event_coverage_ratio", MetricType::kGauge,
      "Share of the row's time in which an event that takes turns was counted, since its counters were created.",
      WriteEstimate<Level::kContext, EstimateNumber::kCoverage>},
@@ -145,6 +157,8 @@ constexpr DeviceFamily kFamilies[] = {
      "What the event counts at most in a cycle of the reference clock, on a slice.", WriteEventCapacity},
     {"sideband_event_info", MetricType::kGauge, "1, with the unit and the scope of an event that the device counts.",
      WriteEventInfo},
+    {"sideband_host_clock_error_bound_seconds", MetricType::kGauge,
+     "How far the time of the newest snapshot may be off, by the host's clock.", WriteHostClockErrorBound},
     {"sideband_host_event_coverage_ratio", MetricType::kGauge,
      "Share of the row's time in which an event that takes turns was counted, since its counters were created.",
      WriteEstimate<Level::kHost, EstimateNumber::kCoverage>},

@@ -28,6 +28,7 @@ constexpr absl::string_view kOwnStems[] = {
     "device_info",
     "device_reference_seconds",
     "device_up",
+    "host_clock_error_bound_seconds",
     "host_event_coverage_ratio",
     "host_event_lower",
     "host_event_standard_error",

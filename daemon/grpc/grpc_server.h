@@ -25,6 +25,7 @@
 #include "daemon/view/admin.h"
 #include "daemon/view/counting_queries.h"
 #include "daemon/view/history_reader.h"
+#include "daemon/view/mark_queries.h"
 #include "daemon/view/peek_reader.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/rotation_queries.h"
@@ -48,9 +49,10 @@ class GrpcServer {
     const PeekReader* peeks = nullptr;       // nullptr: Peek is FAILED_PRECONDITION; must outlive the server
     // nullptr: calls of Counting are FAILED_PRECONDITION; must outlive the server
     const CountingQueries* counting = nullptr;
-    RotationSink* rotation = nullptr;  // nullptr: what takes turns cannot be changed; must outlive the server
-    const Admin* admin = nullptr;      // nullptr: calls of Admin are FAILED_PRECONDITION; must outlive the server
-    Gate::Options gate;                // `listener` and `local_operators` are overwritten with those above
+    RotationSink* rotation = nullptr;    // nullptr: what takes turns cannot be changed; must outlive the server
+    const MarkQueries* marks = nullptr;  // nullptr: there are no marks; must outlive the server
+    const Admin* admin = nullptr;        // nullptr: calls of Admin are FAILED_PRECONDITION; must outlive the server
+    Gate::Options gate;                  // `listener` and `local_operators` are overwritten with those above
   };
 
   // INVALID_ARGUMENT where a TLS file is unreadable or invalid; UNAVAILABLE "grpc: cannot listen on ADDRESS: why", or

@@ -13,6 +13,7 @@
 #include "daemon/view/admin.h"
 #include "daemon/view/counting_queries.h"
 #include "daemon/view/history_reader.h"
+#include "daemon/view/mark_queries.h"
 #include "daemon/view/peek_reader.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/rotation_queries.h"
@@ -26,13 +27,14 @@ struct ServiceContext {
   StreamRegistry& streams;
   RequestQuota& quota;
   CallsUnderWay& under_way;
-  const HistoryReader* history;      // nullptr: no history is kept
-  Gate& gate;                        // resolves a call's connection to its credentials
-  SealerSet* sealers;                // nullptr: nonces are rejected
-  const PeekReader* peeks;           // nullptr: no device is peeked at
-  const CountingQueries* counting;   // nullptr: what is counted cannot be changed
-  const Admin* admin;                // nullptr: calls of Admin are FAILED_PRECONDITION
-  RotationSink* rotation = nullptr;  // nullptr: what takes turns cannot be changed
+  const HistoryReader* history;        // nullptr: no history is kept
+  Gate& gate;                          // resolves a call's connection to its credentials
+  SealerSet* sealers;                  // nullptr: nonces are rejected
+  const PeekReader* peeks;             // nullptr: no device is peeked at
+  const CountingQueries* counting;     // nullptr: what is counted cannot be changed
+  const Admin* admin;                  // nullptr: calls of Admin are FAILED_PRECONDITION
+  RotationSink* rotation = nullptr;    // nullptr: what takes turns cannot be changed
+  const MarkQueries* marks = nullptr;  // nullptr: there are no marks
 };
 
 }  // namespace sideband::daemon

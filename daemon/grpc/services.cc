@@ -17,7 +17,9 @@
 #include "daemon/grpc/stream_reactor.h"
 #include "daemon/grpc/subscription.h"
 #include "daemon/view/admin.h"
+#include "daemon/view/clock_queries.h"
 #include "daemon/view/history_reader.h"
+#include "daemon/view/mark_queries.h"
 #include "daemon/view/peek_reader.h"
 #include "daemon/view/queries.h"
 #include "proto/base/status_macros.h"
@@ -247,6 +249,33 @@ auto LateLearnRotation(const ServiceContext& context) {
   };
 }
 
+absl::Status NoMarks() { return absl::FailedPreconditionError("the daemon keeps no marks"); }
+
+auto LateMark(const ServiceContext& context) {
+  return [marks = context.marks](const Asked& asked, const sideband::v1::MarkRequest& request,
+                                 MarkQueries::Done done) -> absl::StatusOr<PendingAnswer::Cancel> {
+    if (marks == nullptr) return NoMarks();
+    SIDEBAND_RETURN_IF_ERROR(marks->Mark(*asked.caller, request, std::move(done)));
+    return CannotBeWithdrawn;
+  };
+}
+
+auto ListMarksQuery(const ServiceContext& context) {
+  return [marks = context.marks](
+             Reader&, const Caller& caller,
+             const sideband::v1::ListMarksRequest& request) -> absl::StatusOr<sideband::v1::ListMarksResponse> {
+    return marks == nullptr ? NoMarks() : marks->ListMarks(caller, request);
+  };
+}
+
+auto GetSpanQuery(const ServiceContext& context) {
+  return [marks = context.marks](
+             Reader&, const Caller& caller,
+             const sideband::v1::GetSpanRequest& request) -> absl::StatusOr<sideband::v1::GetSpanResponse> {
+    return marks == nullptr ? NoMarks() : marks->GetSpan(caller, request);
+  };
+}
+
 auto LatePeek(const ServiceContext& context) {
   return [peeks = context.peeks](const Asked& asked, const sideband::v1::PeekRequest& request,
                                  PeekReader::Done done) -> absl::StatusOr<PendingAnswer::Cancel> {
@@ -282,6 +311,9 @@ auto LateTrigger(const ServiceContext& context) {
 
 std::unique_ptr<grpc::Service> NewTelemetryService(const ServiceContext& context) {
   using sideband::v1::GetHistoryRequest, sideband::v1::GetHistoryResponse, sideband::v1::SubscribeRequest;
+  using sideband::v1::GetSpanRequest, sideband::v1::GetSpanResponse;
+  using sideband::v1::ListMarksRequest, sideband::v1::ListMarksResponse;
+  using sideband::v1::MarkRequest, sideband::v1::MarkResponse;
   using sideband::v1::PeekRequest, sideband::v1::PeekResponse;
   return std::make_unique<RawService>(
       "sideband.v1.Telemetry",
@@ -292,6 +324,10 @@ std::unique_ptr<grpc::Service> NewTelemetryService(const ServiceContext& context
           Unary(context, {"Telemetry/GetSnapshot"}, &GetSnapshot),
           Unary<GetHistoryRequest, GetHistoryResponse>(context, {"Telemetry/GetHistory"}, HistoryQuery(context)),
           LateUnary<PeekRequest, PeekResponse>(context, {"Telemetry/Peek"}, LatePeek(context)),
+          LateUnary<MarkRequest, MarkResponse>(context, {"Telemetry/Mark"}, LateMark(context)),
+          Unary<ListMarksRequest, ListMarksResponse>(context, {"Telemetry/ListMarks"}, ListMarksQuery(context)),
+          Unary<GetSpanRequest, GetSpanResponse>(context, {"Telemetry/GetSpan"}, GetSpanQuery(context)),
+          Unary(context, {"Telemetry/ListClocks"}, &ListClocks),
           ServerStream<SubscribeRequest>(context, {"Telemetry/Subscribe"}, &MakeSubscription),
       });
 }

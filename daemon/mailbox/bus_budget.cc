@@ -30,8 +30,9 @@ BusBudget BudgetOf(const Topology& topology, uint32_t bus_hz, uint32_t window_by
   const size_t blocks = 1 + catalog.vms.size() + catalog.contexts.size() + catalog.host_blocks.size();
   const size_t counters = catalog.events.size();
   const mailbox::RotationShape rotation = mailbox::ShapeOf(catalog);
-  const size_t least = mailbox::SnapshotStreamBytesMin(blocks, WholeBlocks(catalog), counters, rotation);
-  const size_t most = mailbox::SnapshotStreamBytesMax(blocks, counters, rotation);
+  const size_t domains = catalog.clock_domains.size();
+  const size_t least = mailbox::SnapshotStreamBytesMin(blocks, WholeBlocks(catalog), counters, rotation, domains);
+  const size_t most = mailbox::SnapshotStreamBytesMax(blocks, counters, rotation, domains);
   return {TimeOf(least, bus_hz, window_bytes), TimeOf(most, bus_hz, window_bytes)};
 }
 

@@ -26,6 +26,9 @@ absl::Status CheckAgainst(const Topology& topology, const mailbox::Snapshot& sna
   if (!snapshot.rotation.empty() && snapshot.layout != mailbox::LayoutOf(topology.catalog())) {
     return absl::InvalidArgumentError("the snapshot's rotation is not that of this catalogue");
   }
+  if (!snapshot.clocks.empty() && snapshot.clocks.size() != topology.catalog().clock_domains.size()) {
+    return absl::InvalidArgumentError("the snapshot's clocks are not those of this catalogue");
+  }
   // No scope occurs twice in a decoded snapshot, so equal numbers and known scopes mean that every scope is present.
   const mailbox::Catalog& catalog = topology.catalog();
   if (snapshot.blocks.size() != 1 + catalog.vms.size() + catalog.contexts.size() + catalog.host_blocks.size()) {

@@ -11,7 +11,7 @@
 namespace sideband::daemon {
 
 // INVALID_ARGUMENT with the reason unless the snapshot belongs to this topology: equal hash, equal number of counters,
-// and exactly one block for each scope of the topology, the device's block first.
+// no clocks or one of each domain, and exactly one block for each scope of the topology, the device's block first.
 absl::Status CheckAgainst(const Topology& topology, const mailbox::Snapshot& snapshot);
 
 }  // namespace sideband::daemon

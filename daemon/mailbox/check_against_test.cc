@@ -66,5 +66,18 @@ TEST(CheckAgainstTest, RotationIsThatOfTheCatalogue) {
   EXPECT_FALSE(CheckAgainst(topology, snapshot).ok()) << "of another event";
 }
 
+TEST(CheckAgainstTest, ClocksAreThoseOfTheDomains) {
+  mailbox::Catalog catalog = SomeCatalog(true);
+  mailbox::Snapshot snapshot = SomeSnapshot();
+  snapshot.clocks.resize(2);
+  EXPECT_FALSE(CheckAgainst(Topology(catalog, 77), snapshot).ok()) << "of no domains";
+  catalog.clock_domains.resize(2);
+  EXPECT_TRUE(CheckAgainst(Topology(catalog, 77), snapshot).ok());
+  snapshot.clocks.pop_back();
+  EXPECT_FALSE(CheckAgainst(Topology(catalog, 77), snapshot).ok());
+  snapshot.clocks.clear();
+  EXPECT_TRUE(CheckAgainst(Topology(catalog, 77), snapshot).ok());
+}
+
 }  // namespace
 }  // namespace sideband::daemon

@@ -6,9 +6,11 @@
 #include <iterator>
 #include <utility>
 
+#include "proto/mailbox/hull_stream.h"
 #include "proto/mailbox/rotation_layout.h"
 #include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"
+#include "proto/mailbox/timeline_stream.h"
 #include "proto/smbus/pec.h"
 
 namespace sideband::daemon {
@@ -133,7 +135,9 @@ FakeMailbox::Reply FakeMailbox::Perform(const Command& command) {
         return {.data = static_cast<uint32_t>(features), .extended_data = static_cast<uint32_t>(features >> 32)};
       }
       return {.data = static_cast<uint32_t>(version) | mailbox::kWindowBytes << 8 | mailbox::kWindowCount << 16,
-              .extended_data = version == ExtensionVersion::kOne ? 0x1Fu : 0x49Fu};
+              .extended_data = version == ExtensionVersion::kOne ? 0x1Fu
+                               : HasClocks()                     ? 0x4DFu
+                                                                 : 0x49Fu};
     case Opcode::kCatalog:
       return Open(CatalogStream(), command.data, 0);
     case Opcode::kLatch:
@@ -149,6 +153,8 @@ FakeMailbox::Reply FakeMailbox::Perform(const Command& command) {
       return {.data = snapshot_id_};
     case Opcode::kPeek:
       return word.arg1 == static_cast<uint8_t>(mailbox::PeekStep::kScope) ? SetPeekScope(command) : Peek(command);
+    case Opcode::kTrigger:
+      return HasClocks() ? Trigger(command) : Reply{.status = MailboxStatus::kErrOpcode};
     default:
       return {.status = MailboxStatus::kErrOpcode};
   }
@@ -201,6 +207,28 @@ FakeMailbox::Reply FakeMailbox::Peek(const Command& command) {
     return {.status = MailboxStatus::kErrData};
   }
   return Open(mailbox::EncodePeekStream(answer), 0, tag_);
+}
+
+FakeMailbox::Reply FakeMailbox::Trigger(const Command& command) {
+  switch (static_cast<mailbox::TriggerStep>(command.word.arg1)) {
+    case mailbox::TriggerStep::kOnce:
+    case mailbox::TriggerStep::kStart:
+    case mailbox::TriggerStep::kStop:
+      break;
+    case mailbox::TriggerStep::kSelect:
+      selected = uint64_t{command.extended_data} << 32 | command.data;
+      return {.data = command.data, .extended_data = command.extended_data};
+    case mailbox::TriggerStep::kBookmark:
+      return {.data = static_cast<uint32_t>(next.reference_time_ns),
+              .extended_data = static_cast<uint32_t>(next.reference_time_ns >> 32)};
+    case mailbox::TriggerStep::kTimeline:
+      timeline.first_trigger_id = command.data;
+      return Open(mailbox::EncodeTimelineStream(timeline), command.extended_data, 0);
+    case mailbox::TriggerStep::kHulls:
+      hulls.first_trigger_id = command.data;
+      return Open(mailbox::EncodeHullStream(hulls), command.extended_data, 0);
+  }
+  return {.status = MailboxStatus::kErrArg1};
 }
 
 FakeMailbox::Reply FakeMailbox::Open(Bytes stream, uint32_t offset, uint32_t extended_data) {

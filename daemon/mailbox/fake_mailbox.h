@@ -19,7 +19,9 @@
 #include "daemon/transport/transport.h"
 #include "proto/base/bytes.h"
 #include "proto/mailbox/catalog.h"
+#include "proto/mailbox/clocks.h"
 #include "proto/mailbox/extension.h"
+#include "proto/mailbox/features.h"
 #include "proto/mailbox/peek.h"
 #include "proto/mailbox/registers.h"
 #include "proto/mailbox/snapshot.h"
@@ -72,6 +74,10 @@ class FakeMailbox final : public Transport {
   mailbox::Catalog catalog = SomeCatalog(/*with_secret=*/false);
   mailbox::Snapshot next = SomeSnapshot();  // the next LATCH takes this, with the ids and the hash set; so does PEEK
   uint64_t features = 0;                    // of version 2
+  // Of TRIGGER with the feature of clock domains: what is streamed, whatever is asked for; what was asked of it.
+  mailbox::Timeline timeline;
+  mailbox::ClockHulls hulls;
+  uint64_t selected = 0;
   size_t window_bytes = smbus::kBlockBytesMax;
   int busy_polls = 0;  // number of status reads that find a command running
 
@@ -95,11 +101,13 @@ class FakeMailbox final : public Transport {
   Reply Perform(const Command& command);
   Reply Latch(const Command& command);
   Reply Peek(const Command& command);
+  Reply Trigger(const Command& command);
   Reply SetPeekScope(const Command& command);
   Reply Open(Bytes stream, uint32_t offset, uint32_t extended_data);
   mailbox::RegisterSet registers() const {
     return version == mailbox::ExtensionVersion::kOne ? mailbox::kSharedRegisters : mailbox::kOwnRegisters;
   }
+  bool HasClocks() const { return (features & mailbox::kClocksFeature) != 0; }
   Bytes CatalogPayload() const;
   Bytes CatalogStream() const;
   Bytes SnapshotStream() const;

@@ -7,9 +7,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "proto/mailbox/hull_stream.h"
 #include "proto/mailbox/rotation_stream.h"
 #include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"
+#include "proto/mailbox/timeline_stream.h"
 
 namespace sideband::daemon {
 namespace {
@@ -28,6 +30,15 @@ constexpr char kInterference[] = "interference";
 CommandWord Command(Opcode opcode, uint8_t arg1 = 0) { return {.opcode = opcode, .arg1 = arg1, .execute = true}; }
 
 bool IsInterference(const absl::Status& status) { return status.GetPayload(kInterference).has_value(); }
+
+// What the device means by a refusal of BOOKMARK.
+absl::Status OfBookmark(const absl::Status& status) {
+  if (absl::IsUnavailable(status)) return absl::NotFoundError("BOOKMARK: no such scope");
+  if (absl::IsUnimplemented(status)) return absl::FailedPreconditionError("BOOKMARK: there is no grid of triggers");
+  // Interference is another matter: the command may not have run.
+  if (!absl::IsAborted(status) || IsInterference(status)) return status;
+  return absl::ResourceExhaustedError("BOOKMARK: the scope has a pending one");
+}
 
 bool IsAnswerTo(const CommandWord& command, const CommandWord& reply) {
   return reply.opcode == command.opcode && reply.arg1 == command.arg1 && reply.arg2 == command.arg2;
@@ -359,6 +370,48 @@ absl::StatusOr<uint32_t> MailboxSession::Trigger(mailbox::TriggerStep step, uint
     return absl::AbortedError("TRIGGER: another controller's period");
   }
   return reply.data;
+}
+
+absl::Status MailboxSession::SelectDomains(uint64_t domains) {
+  SIDEBAND_ASSIGN_OR_RETURN(
+      const Reply reply, Run({.command = Command(Opcode::kTrigger, static_cast<uint8_t>(mailbox::TriggerStep::kSelect)),
+                              .data = static_cast<uint32_t>(domains),
+                              .extended_data = static_cast<uint32_t>(domains >> 32)}));
+  const bool is_meant = (uint64_t{reply.extended_data} << 32 | reply.data) == domains;
+  return is_meant ? absl::OkStatus() : absl::AbortedError("SELECT: another controller's domains");
+}
+
+absl::StatusOr<uint64_t> MailboxSession::SetBookmark(uint32_t scope, uint32_t bookmark) {
+  const auto reply = Run({.command = Command(Opcode::kTrigger, static_cast<uint8_t>(mailbox::TriggerStep::kBookmark)),
+                          .data = scope,
+                          .extended_data = bookmark});
+  if (!reply.ok()) return OfBookmark(reply.status());
+  return uint64_t{reply->extended_data} << 32 | reply->data;
+}
+
+absl::StatusOr<uint32_t> MailboxSession::OpenPackets(mailbox::TriggerStep step, uint32_t first_trigger_id,
+                                                     uint32_t offset) {
+  CommandWord command = StreamCommand(Opcode::kTrigger);
+  command.arg1 = static_cast<uint8_t>(step);
+  SIDEBAND_ASSIGN_OR_RETURN(
+      const Reply reply,
+      Run({.command = command, .data = first_trigger_id, .extended_data = offset, .output = Output::kData}));
+  return reply.data;
+}
+
+absl::StatusOr<SecretBytes> MailboxSession::ReadPackets(mailbox::TriggerStep step, uint32_t first_trigger_id) {
+  SIDEBAND_ASSIGN_OR_RETURN(const uint32_t size, OpenPackets(step, first_trigger_id, 0));
+  return ReadStream(size, [&](uint32_t offset) { return OpenPackets(step, first_trigger_id, offset); });
+}
+
+absl::StatusOr<mailbox::Timeline> MailboxSession::ReadTimeline(uint32_t first_trigger_id, size_t domains) {
+  SIDEBAND_ASSIGN_OR_RETURN(const SecretBytes bytes, ReadPackets(mailbox::TriggerStep::kTimeline, first_trigger_id));
+  return mailbox::DecodeTimelineStream(bytes, first_trigger_id, domains);
+}
+
+absl::StatusOr<mailbox::ClockHulls> MailboxSession::ReadHulls(uint32_t first_trigger_id, size_t domains) {
+  SIDEBAND_ASSIGN_OR_RETURN(const SecretBytes bytes, ReadPackets(mailbox::TriggerStep::kHulls, first_trigger_id));
+  return mailbox::DecodeHullStream(bytes, first_trigger_id, domains);
 }
 
 absl::StatusOr<uint32_t> MailboxSession::OpenConfig(uint32_t offset) {

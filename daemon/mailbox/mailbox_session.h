@@ -20,6 +20,7 @@
 #include "daemon/snapshot/topology.h"
 #include "proto/base/bytes.h"
 #include "proto/base/secret_memory.h"
+#include "proto/mailbox/clocks.h"
 #include "proto/mailbox/counting.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/features.h"
@@ -106,6 +107,17 @@ class MailboxSession {
   // that was lost, triggers again. ABORTED if kStart's period was overwritten by another controller: the device then
   // has some other period.
   absl::StatusOr<uint32_t> Trigger(mailbox::TriggerStep step, uint64_t period);
+  // Whether the device has clock domains, as found by the last successful CheckExtension.
+  bool has_clocks() const { return (features_ & mailbox::kClocksFeature) != 0; }
+  // The steps of TRIGGER of clock domains (clock_reader.h). ABORTED if another controller has overwritten the domains,
+  // or the streams were opened by another controller.
+  absl::Status SelectDomains(uint64_t domains);
+  // Returns the request's reference time in ns. NOT_FOUND: no such scope; RESOURCE_EXHAUSTED: it has a pending
+  // bookmark; FAILED_PRECONDITION: there is no grid of triggers.
+  absl::StatusOr<uint64_t> SetBookmark(uint32_t scope, uint32_t bookmark);
+  // Of a device with that many domains.
+  absl::StatusOr<mailbox::Timeline> ReadTimeline(uint32_t first_trigger_id, size_t domains);
+  absl::StatusOr<mailbox::ClockHulls> ReadHulls(uint32_t first_trigger_id, size_t domains);
   // Whether the device's configuration of counting can be read and changed, likewise.
   bool has_config() const { return (features_ & mailbox::kGateGroupsFeature) != 0; }
   absl::StatusOr<mailbox::CountingConfig> ReadConfig();
@@ -168,6 +180,9 @@ class MailboxSession {
   absl::StatusOr<uint32_t> OpenConfig(uint32_t offset);
   absl::Status OpenUpload(uint32_t offset);
   absl::StatusOr<uint32_t> OpenPlan(uint32_t scope, uint32_t offset);
+  // Of TIMELINE or HULLS.
+  absl::StatusOr<uint32_t> OpenPackets(mailbox::TriggerStep step, uint32_t first_trigger_id, uint32_t offset);
+  absl::StatusOr<SecretBytes> ReadPackets(mailbox::TriggerStep step, uint32_t first_trigger_id);
   absl::StatusOr<uint32_t> OpenSnapshot(uint32_t snapshot_id, bool is_whole, uint32_t offset);
   // Reads a stream of `size` bytes, whose windows start at offset 0.
   absl::StatusOr<SecretBytes> ReadStream(uint32_t size, const Reopen& reopen);

@@ -56,7 +56,9 @@ absl::StatusOr<TakenSnapshot> SnapshotReader::LatchAndRead(const LatchStep& latc
   TakenSnapshot taken;
   // Before the exchange, so that the age of the snapshot is never understated.
   taken.steady_time = clock_.Steady();
+  taken.raw_before = clock_.Raw();
   SIDEBAND_ASSIGN_OR_RETURN(const Latched latched, latch());
+  taken.raw_after = clock_.Raw();
   taken.host_time_error = (clock_.Steady() - taken.steady_time) / 2;
   // Read after the latch: if the wall clock is set during the latch, the new time is used.
   taken.host_time = clock_.Now() - taken.host_time_error;

@@ -34,6 +34,8 @@ struct TakenSnapshot {
   absl::Time host_time;                      // of the latch; its error to either side follows
   absl::Duration host_time_error;
   absl::Duration steady_time;
+  // The host's raw clock before and after the exchange (Clock::Raw).
+  absl::Duration raw_before, raw_after;
 };
 
 // Used by one thread at a time. The constructor's arguments must outlive this object.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "daemon/snapshot/clock_state.h"
 #include "daemon/snapshot/ratio.h"
 #include "daemon/snapshot/rotation.h"
 #include "daemon/snapshot/topology.h"
@@ -80,9 +81,13 @@ struct DeviceSnapshot {
   // exactly.
   std::vector<double> device_row_squares;
   std::vector<SealedVmRecord> sealed;
-  // The host's clock half-way through the latch, and half of the latch's duration.
+  // Parallel to the catalogue's clock domains; empty of a device that does not report its clocks.
+  std::vector<ClockState> clocks;
+  std::optional<ReferenceRate> reference_rate;  // by the host's clock
+  // The host's clock at the latch, and the largest error to either side.
   absl::Time host_time;
   absl::Duration host_time_error;
+  std::optional<absl::Duration> host_utc_error;  // of the host's clock itself (Clock::UtcError)
   // The steady clock at the start of the latch; ages are counted from it.
   absl::Duration steady_time;
   // 1, 2, 3, … for each device in this run of the daemon.

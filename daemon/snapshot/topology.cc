@@ -10,9 +10,9 @@ namespace {
 // A field that is added to the catalogue must be added here: it does not compile otherwise.
 auto WithoutPlans(const mailbox::Catalog& catalog) {
   const auto& [device, clock, had_confidential, were_private, events, slices, vms, contexts, hosts, groups, selections,
-               relations, plans] = catalog;
+               relations, plans, domains] = catalog;
   return std::tie(device, clock, had_confidential, were_private, events, slices, vms, contexts, hosts, groups,
-                  selections, relations);
+                  selections, relations, domains);
 }
 
 }  // namespace

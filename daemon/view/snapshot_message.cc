@@ -125,6 +125,7 @@ sideband::v1::Snapshot SnapshotMessage(const VisibleDevice& device, const RowFil
   out.set_reference_time_ns(snapshot.data.reference_time_ns);
   SetTime(snapshot.host_time, *out.mutable_host_time());
   SetDuration(snapshot.host_time_error, *out.mutable_host_time_error());
+  if (snapshot.host_utc_error) SetDuration(*snapshot.host_utc_error, *out.mutable_host_utc_error());
   out.set_device_state(StateOf(device.state));
   SetDuration(device.age, *out.mutable_age());
   const bool is_fresh = device.state == VisibleDevice::State::kFresh;

@@ -26,6 +26,12 @@ class Lockable {
 
 absl::Duration SteadyNow() { return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch()); }
 
+absl::Duration RawNow() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC_RAW, &time);
+  return absl::DurationFromTimespec(time);
+}
+
 bool SteadySleep(absl::Duration duration) {
   if (duration <= absl::ZeroDuration()) return true;
   const timespec wanted = absl::ToTimespec(duration);

@@ -24,6 +24,9 @@ namespace sideband {
 // suspended.
 absl::Duration SteadyNow();
 
+// CLOCK_MONOTONIC_RAW: the same by the machine's oscillator, whose rate nobody corrects.
+absl::Duration RawNow();
+
 // Returns false if a signal handler interrupted the sleep. Returns immediately for zero and negative durations.
 bool SteadySleep(absl::Duration duration);
 

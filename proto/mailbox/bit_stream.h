@@ -26,6 +26,10 @@ namespace sideband::mailbox {
 // A width of 0 is the bit 0. Other widths are the bit 1 and six bits with the width less one.
 constexpr size_t WidthBits(uint32_t width) { return width == 0 ? 1 : 7; }
 
+// A difference modulo 2^64 with its sign in the lowest bit, so that small ones of either sign have few bits.
+constexpr uint64_t WithSign(uint64_t difference) { return difference << 1 ^ (0 - (difference >> 63)); }
+constexpr uint64_t WithoutSign(uint64_t code) { return code >> 1 ^ (0 - (code & 1)); }
+
 // Not thread-safe.
 class BitWriter {
  public:

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "proto/base/status_macros.h"
+#include "proto/mailbox/catalog_clocks.h"
 #include "proto/mailbox/catalog_items.h"
 #include "proto/mailbox/gate_controls.h"
 #include "proto/mailbox/rotation_items.h"
@@ -195,6 +196,9 @@ Bytes EncodeCatalogSections(const Catalog& catalog) {
   AppendSection(CatalogSection::kEvents, events.written(), out);
   AppendSection(CatalogSection::kEventDetails, details.written(), out);
   AppendSection(CatalogSection::kScopes, scopes.written(), out);
+  if (!catalog.clock_domains.empty()) {
+    AppendSection(CatalogSection::kClockDomains, EncodeClockDomains(catalog.clock_domains), out);
+  }
   if (!catalog.relations.empty() || !catalog.plans.empty()) {
     AppendSection(CatalogSection::kRotation, EncodeRotations(catalog.relations, catalog.plans), out);
   }
@@ -220,9 +224,13 @@ absl::StatusOr<Catalog> DecodeCatalogSections(ByteSpan payload) {
   if (const ByteSpan* const rotation = FindSection(sections, CatalogSection::kRotation)) {
     SIDEBAND_RETURN_IF_ERROR(DecodeRotations(*rotation, catalog.events.size(), catalog.relations, catalog.plans));
   }
+  if (const ByteSpan* const domains = FindSection(sections, CatalogSection::kClockDomains)) {
+    SIDEBAND_RETURN_IF_ERROR(DecodeClockDomains(*domains, catalog.clock_domains));
+  }
   SIDEBAND_RETURN_IF_ERROR(CheckCatalog(catalog));
   SIDEBAND_RETURN_IF_ERROR(CheckGateGroups(catalog));
   SIDEBAND_RETURN_IF_ERROR(CheckSelections(catalog));
+  SIDEBAND_RETURN_IF_ERROR(CheckClockDomains(catalog));
   return catalog;
 }
 

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "proto/base/bytes.h"
 #include "proto/base/uuid.h"
+#include "proto/mailbox/clocks.h"
 #include "proto/mailbox/rotation.h"
 
 namespace sideband::mailbox {
@@ -50,6 +51,7 @@ inline constexpr uint8_t kNoGateGroup = 0xFF;
 struct EventDetails {
   // One for all slices, or one for each; of an event of the device, one for the device. None: unknown.
   std::vector<SliceRate> slices;
+  // 0: the reference clock; n: Catalog::clock_domains[n - 1], and on another slice the domain of that name.
   uint8_t clock_domain = 0;
   Counting counting = Counting::kFixed;
   uint8_t gate_group = kNoGateGroup;
@@ -136,6 +138,7 @@ struct Catalog {
   std::vector<SelectionInfo> selections;   // only of version 2; none: no event is selectable
   std::vector<Relation> relations;         // only of version 2
   std::vector<RotationPlan> plans;         // in force, ascending by number; only of version 2; none: nothing rotates
+  std::vector<ClockDomain> clock_domains;  // only of version 2; none: the device does not report its clocks
   bool operator==(const Catalog&) const = default;
 };
 
@@ -154,7 +157,7 @@ absl::StatusOr<Catalog> DecodeCatalog(ByteSpan payload);
 // groups, a group without a name or with that of another, a running event that does not exist, an event of a group that
 // does not exist, more than kSelectionsMax selections, a selection without a name or with that of another, a
 // selectable event that does not exist, is masked or of the device, or has no gate group, and relations and plans as in
-// rotation_items.h.
+// rotation_items.h. DATA_LOSS for clock domains as in catalog_clocks.h.
 absl::StatusOr<Catalog> DecodeCatalogSections(ByteSpan payload);
 
 // The CRC-32C of the payload; it changes with the catalogue.

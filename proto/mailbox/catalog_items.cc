@@ -38,8 +38,6 @@ absl::Status CheckEvents(const Catalog& catalog) {
   return absl::OkStatus();
 }
 
-bool IsName(const std::string& name) { return !name.empty() && IsPrintable(name); }
-
 // `slices` are those of the catalogue.
 absl::Status CheckHostBlocks(const Catalog& catalog, const std::set<uint8_t>& slices) {
   std::set<uint8_t> without = slices;
@@ -82,6 +80,8 @@ absl::Status CheckScopes(const Catalog& catalog) {
 absl::Status MalformedCatalog(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("catalogue: ", what));
 }
+
+bool IsName(const std::string& name) { return !name.empty() && IsPrintable(name); }
 
 void Encode(const EventInfo& event, ByteWriter& out) {
   out.String(event.name);

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -63,6 +64,8 @@ inline constexpr uint8_t kPrivateVm = 1 << 1;
 void EncodeVms(const std::vector<VmInfo>& vms, uint8_t known, ByteWriter& out);
 absl::Status DecodeVms(ByteReader& in, uint8_t known, std::vector<VmInfo>& vms);
 
+// Whether a text is one or more printable characters.
+bool IsName(const std::string& name);
 // Whether names are valid, and identities unique and complete.
 absl::Status CheckCatalog(const Catalog& catalog);
 // Whether gate groups have names of their own, and refer to events as these refer to them.

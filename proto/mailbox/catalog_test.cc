@@ -274,6 +274,91 @@ TEST(CatalogSectionsTest, WithoutDetailsTheCapacitiesAreUnknown) {
   EXPECT_EQ(*DecodeCatalogSections(out.written()), Example());
 }
 
+Catalog ClockedExample() {
+  Catalog catalog = Example();
+  for (EventInfo& event : catalog.events) event.details.clock_domain = 1;
+  ClockDomain core{.name = "core", .nominal_hz = 1'410'000'000, .period_min = 46'000, .period_max = 47'000};
+  core.bar_low = -65'536, core.bar_high = 300'000, core.wander = 20, core.slice = 0, core.announces = true;
+  ClockDomain gated{.name = "core", .nominal_hz = 1, .period_min = ~uint64_t{0}, .bar_low = -1, .bar_high = -1};
+  gated.wander = ~uint32_t{0};
+  catalog.clock_domains = {core, gated};
+  return catalog;
+}
+
+TEST(CatalogSectionsTest, ClockDomainsComeBack) {
+  EXPECT_EQ(*DecodeCatalogSections(EncodeCatalogSections(ClockedExample())), ClockedExample());
+  EXPECT_FALSE(ClockedExample().clock_domains[0].MayStop());
+  EXPECT_TRUE(ClockedExample().clock_domains[1].MayStop());
+  Bytes payload = EncodeCatalogSections(ClockedExample());
+  for (size_t size = 0; size < payload.size(); ++size) {
+    const auto read = DecodeCatalogSections(ByteSpan(payload).first(size));
+    // The section is not required, so a catalogue may end before it.
+    EXPECT_TRUE(!read.ok() || read->clock_domains.empty()) << size;
+  }
+}
+
+// README.md, "Clocks".
+TEST(CatalogSectionsTest, ClockDomainsAreThoseOfTheDocument) {
+  Catalog catalog;
+  const size_t before = EncodeCatalogSections(catalog).size();
+  catalog.clock_domains = {{.name = "c", .nominal_hz = 2, .period_min = 3, .bar_low = -1, .bar_high = 4, .wander = 5}};
+  catalog.clock_domains[0].announces = true;
+  const Bytes payload = EncodeCatalogSections(catalog);
+  EXPECT_EQ(Bytes(payload.begin() + static_cast<ptrdiff_t>(before), payload.end()),
+            (Bytes{4,    0,    0,    0,    48,   0,    0,    0,    1, 1, 'c', 2, 0, 0, 0, 0, 0, 0, 0, 3, 0,
+                   0,    0,    0,    0,    0,    0,    0,    0,    0, 0, 0,   0, 0, 0,  //
+                   0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 4, 0, 0,   0, 0, 0, 0, 0, 5, 0, 0, 0, 3}));
+}
+
+TEST(CatalogSectionsTest, RefusesClockDomainsThatMakeNoSense) {
+  const struct {
+    const char* what;
+    std::function<void(Catalog&)> spoil;
+  } kCases[] = {
+      {"no domains, or too many", [](Catalog& c) { c.clock_domains.resize(kClockDomainsMax + 1, c.clock_domains[0]); }},
+      {"a domain has no identity", [](Catalog& c) { c.clock_domains[0].name = ""; }},
+      {"a domain has no identity", [](Catalog& c) { c.clock_domains[0].name = "a\nb"; }},
+      {"a domain has no identity", [](Catalog& c) { c.clock_domains[1].slice = 0; }},
+      {"a domain is of an unknown slice", [](Catalog& c) { c.clock_domains[0].slice = 9; }},
+      {"a domain has no frequency", [](Catalog& c) { c.clock_domains[0].nominal_hz = 0; }},
+      {"a domain has no shortest period", [](Catalog& c) { c.clock_domains[1].period_min = 0; }},
+      {"a domain's longest period is shorter than its shortest",
+       [](Catalog& c) { c.clock_domains[0].period_max = c.clock_domains[0].period_min - 1; }},
+      {"a domain's bar ends before it begins", [](Catalog& c) { c.clock_domains[1].bar_low = 0; }},
+      {"an event is of an unknown domain", [](Catalog& c) { c.events[0].details.clock_domain = 3; }},
+  };
+  for (const auto& test : kCases) {
+    Catalog catalog = ClockedExample();
+    test.spoil(catalog);
+    const absl::Status status = DecodeCatalogSections(EncodeCatalogSections(catalog)).status();
+    EXPECT_EQ(status, absl::DataLossError(std::string("clocks: ") + test.what));
+  }
+}
+
+TEST(CatalogSectionsTest, ClockDomainsOfOtherSizesAreRefused) {
+  const struct {
+    const char* what;
+    Bytes section;
+  } kCases[] = {{"no domains, or too many", {}},
+                {"no domains, or too many", {0}},
+                {"truncated domains", {1, 1, 'c'}},
+                {"a domain has an unknown flag", Bytes(1 + 1 + 5 * 8 + 4 + 1, 4)}};
+  for (const auto& test : kCases) {
+    ByteWriter out;
+    out.Raw(EncodeCatalogSections(Catalog{}));
+    Bytes section = test.section;
+    if (section.size() > 3) section[0] = 1, section[1] = 0;
+    out.U16(4), out.U16(0), out.U32(static_cast<uint32_t>(section.size())), out.Raw(section);
+    EXPECT_EQ(DecodeCatalogSections(out.written()).status(), absl::DataLossError(std::string("clocks: ") + test.what));
+  }
+  Catalog catalog = ClockedExample();
+  Bytes payload = EncodeCatalogSections(catalog);
+  payload.push_back(0);
+  const size_t length = payload.size() - 1 - EncodeCatalogSections(Example()).size() - 8;
+  payload[payload.size() - 1 - length - 4] = static_cast<uint8_t>(length + 1);
+  EXPECT_EQ(DecodeCatalogSections(payload).status().message(), "clocks: bytes after the domains");
+}
+
 TEST(CatalogSectionsTest, RefusesDetailsThatMakeNoSense) {
   const struct {
     const char* why;

@@ -90,10 +90,6 @@ bool HasProportion(Counters before) {
   return std::any_of(before.begin(), before.end(), [](uint64_t value) { return value != 0; });
 }
 
-// A difference modulo 2^64 with its sign in the lowest bit, so that small ones of either sign have few bits.
-uint64_t WithSign(uint64_t difference) { return difference << 1 ^ (0 - (difference >> 63)); }
-uint64_t WithoutSign(uint64_t code) { return code >> 1 ^ (0 - (code & 1)); }
-
 // The sum of the increments, and each one's difference from its share.
 struct Shares {
   Shares(Counters increments, Counters before)

@@ -3,7 +3,7 @@
 // The commands of the snapshot extension: their inputs in data-in (5D) and extended data-in (5E), and their outputs.
 // The extension is our own definition (README.md has the table and worked examples).
 //
-// A stream (the catalogue, a latched snapshot, a peek, a configuration or a plan) is read through sixteen block windows
+// A stream (StreamKind) is read through sixteen block windows
 // of w bytes; arg2 of the command that opens the stream sets w (0: 255). After CATALOG or READ with byte offset b, or
 // LATCH with b = 0, command code 0xD0 + i is an SMBus block read of bytes [b + i·w, b + (i+1)·w) of that stream, with
 // PEC. Windows have no side effects: a damaged window is read again, and an interrupted controller continues by READ
@@ -86,8 +86,28 @@ enum class PeekStep : uint8_t { kScope = 0, kGo = 1 };
 //           another controller may have written to them before the command. A dense grid raises trigger overruns:
 //           triggers that wait for banks to drain.
 //   kStop:  ends them, if there are any.
-// ERR_DATA: the period is 0, or too short for the device.
-enum class TriggerStep : uint8_t { kOnce = 0, kStart = 1, kStop = 2 };
+// The other steps need the feature of clock domains, of which a mask has a bit each (clocks.h). ONCE, START's triggers,
+// LATCH and COMMIT leave packets; the pipeline's own periodic triggers do not.
+//   kSelect:   C9, CA in = the domains 31:0 and 63:32 that answer ONCE and START's triggers; C9, CA out = the same.
+//   kBookmark: C9 in = a VM's ID 15:0 and a context's 31:16, kNoContext for the VM itself; CA in = the bookmark; C9, CA
+//              out = the request's reference time in ns, 31:0 and 63:32. Served at the next trigger of the grid; that
+//              of VM 0 is the scheduler's, and in every reference packet until another replaces it.
+//   kTimeline: C9 in = the first trigger, CA in = byte offset; arg2 = window bytes; C9 out = stream length, CA out =
+//   the
+//              newest trigger with packets. Offset 0 makes a new stream (timeline_stream.h).
+//   kHulls:    the same (hull_stream.h).
+// ERR_DATA: the period is 0, or too short for the device; a domain that does not exist; there is no data at the offset.
+// ERR_NOT_AVAILABLE: no such scope. ERR_AGAIN: the scope has a pending bookmark; an offset in the stream from another
+// trigger on. ERR_NOT_SUPPORTED: a bookmark of a VM without a grid. ERR_OPCODE: these steps without the feature.
+enum class TriggerStep : uint8_t {
+  kOnce = 0,
+  kStart = 1,
+  kStop = 2,
+  kSelect = 3,
+  kBookmark = 4,
+  kTimeline = 5,
+  kHulls = 6
+};
 
 // CONFIG, arg1 = step; only version 2, and only with its feature. arg2 is the transaction's tag, which its controller
 // draws from 1 to 255; 0 without a transaction (of DUMP: the window bytes). Words and addresses are in counting.h.

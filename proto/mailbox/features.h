@@ -27,6 +27,9 @@ inline constexpr uint64_t kPrivateVmsFeature = uint64_t{1} << 4;
 // Counter rotation: ROTATE, and numbers of what was not counted all the time (rotation.h).
 inline constexpr uint64_t kRotationFeature = uint64_t{1} << 5;
 
+// Clock domains in the catalogue, their clocks in snapshots, and the steps of TRIGGER from SELECT on (clocks.h).
+inline constexpr uint64_t kClocksFeature = uint64_t{1} << 6;
+
 struct FeatureRow {
   uint8_t bit;
   const char* name;
@@ -34,8 +37,14 @@ struct FeatureRow {
 };
 // Bits without a row are reserved; a reader ignores them.
 inline constexpr FeatureRow kFeatures[] = {
-    {0, "PEEK", 0x67},     {1, "gate groups", 0x68}, {2, "selections", 0x68},    {3, "host blocks", 0},
-    {4, "private VMs", 0}, {5, "rotation", 0x69},    {6, "clock domains", 0x66}, {7, "sealing by the device", 0x65},
+    {0, "PEEK", 0x67},
+    {1, "gate groups", 0x68},
+    {2, "selections", 0x68},
+    {3, "host blocks", 0},
+    {4, "private VMs", 0},
+    {5, "rotation", 0x69},
+    {6, "clock domains, bookmarks", 0x66},
+    {7, "sealing by the device", 0x65},
 };
 
 // `opcodes` as DISCOVER reports them, bit n for 0x60 + n. Returns the first feature whose opcode is not served, nullptr

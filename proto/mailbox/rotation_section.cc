@@ -32,9 +32,6 @@ absl::Status Malformed(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("snapshot: rotation: ", what));
 }
 
-uint64_t WithSign(uint64_t difference) { return difference << 1 ^ (0 - (difference >> 63)); }
-uint64_t WithoutSign(uint64_t code) { return code >> 1 ^ (0 - (code & 1)); }
-
 // The bits that tell one of `guesses` guesses.
 uint32_t ChoiceBits(size_t guesses) { return static_cast<uint32_t>(std::bit_width(guesses - 1)); }
 

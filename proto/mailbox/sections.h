@@ -17,13 +17,22 @@
 
 namespace sideband::mailbox {
 
-enum class CatalogSection : uint16_t { kEvents = 1, kEventDetails = 2, kScopes = 3, kRotation = 5, kGateGroups = 6 };
+enum class CatalogSection : uint16_t {
+  kEvents = 1,
+  kEventDetails = 2,
+  kScopes = 3,
+  kClockDomains = 4,
+  kRotation = 5,
+  kGateGroups = 6
+};
 enum class SnapshotSection : uint16_t {
   kBlocks = 1,
+  kClocks = 2,
   kRotation = 3,
   kConfigRevision = 4,
   kPipelineStatistics = 5,
   kRotationStatistics = 7,
+  kBookmarks = 8,
 };
 
 // A known type of section.
@@ -36,15 +45,18 @@ inline constexpr SectionRow kCatalogSections[] = {
     {static_cast<uint16_t>(CatalogSection::kEvents), true, true},
     {static_cast<uint16_t>(CatalogSection::kEventDetails), false, false},
     {static_cast<uint16_t>(CatalogSection::kScopes), true, true},
+    {static_cast<uint16_t>(CatalogSection::kClockDomains), false, false},
     {static_cast<uint16_t>(CatalogSection::kRotation), false, false},
     {static_cast<uint16_t>(CatalogSection::kGateGroups), true, false},
 };
 inline constexpr SectionRow kSnapshotSections[] = {
     {static_cast<uint16_t>(SnapshotSection::kBlocks), true, true},
+    {static_cast<uint16_t>(SnapshotSection::kClocks), false, false},
     {static_cast<uint16_t>(SnapshotSection::kRotation), true, false},
     {static_cast<uint16_t>(SnapshotSection::kConfigRevision), true, false},
     {static_cast<uint16_t>(SnapshotSection::kPipelineStatistics), false, false},
     {static_cast<uint16_t>(SnapshotSection::kRotationStatistics), false, false},
+    {static_cast<uint16_t>(SnapshotSection::kBookmarks), false, false},
 };
 
 // The maximum number of sections in a stream, known and unknown.

@@ -11,8 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "proto/base/secret_memory.h"
+#include "proto/mailbox/bookmarks.h"
 #include "proto/mailbox/catalog.h"
+#include "proto/mailbox/clocks.h"
+#include "proto/mailbox/counter_values.h"
 #include "proto/mailbox/rotation.h"
 #include "proto/mailbox/rotation_layout.h"
 
@@ -55,9 +57,6 @@ struct BlockHeader {
   bool operator==(const BlockHeader&) const = default;
 };
 
-// May contain confidential VMs' counts, so the memory is excluded from core dumps.
-using CounterValues = std::vector<uint64_t, SecretAllocator<uint64_t>>;
-
 // What the counter pipeline has done since the device's boot.
 struct PipelineStatistics {
   uint64_t stall_cycles = 0;        // cycles in which units waited for a full buffer
@@ -82,9 +81,13 @@ struct Snapshot {
   // Of the configuration that was in force; only of a device with gate groups (counting.h).
   std::optional<uint32_t> config_revision;
   std::optional<PipelineStatistics> statistics;  // only in some snapshots of version 2
+  // One for each clock domain of the catalogue, only of version 2; none of a clock that stood still.
+  std::vector<std::optional<ClockReading>> clocks;
   std::vector<BlockHeader> blocks;
   std::vector<BlockRotation> rotation;  // one for each block; none of a device without rotation
   RotationLayout layout;                // what they are of; empty without them
+  // Those that the device keeps, ascending by number, only of version 2; decoded, those that the base does not have.
+  std::vector<ServedBookmark> bookmarks;
   CounterValues counters;  // block after block, counters_per_block each, in the catalogue's order of events
 
   std::span<const uint64_t> Counters(size_t block) const {

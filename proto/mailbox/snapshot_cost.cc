@@ -66,6 +66,19 @@ size_t RotationBytesMax(size_t blocks, const RotationShape& shape) {
   return kSectionHeaderBytes + Quotient(bits, 8) + kSectionHeaderBytes + 8;
 }
 
+// Of a device whose clocks are as expected.
+size_t ClockBytesMin(size_t domains) {
+  constexpr size_t kDomainBits = 1 + 4 * WidthBits(0);
+  return domains == 0 ? 0 : kSectionHeaderBytes + Quotient(1 + domains * kDomainBits, 8);
+}
+
+size_t ClockBytesMax(size_t domains) {
+  constexpr size_t kNumberOfDomains = 1 + 6;
+  // A count of changes has 32 bits, and its difference a sign.
+  constexpr size_t kDomainBits = 1 + 3 * (WidthBits(64) + 64) + WidthBits(33) + 33;
+  return domains == 0 ? 0 : kSectionHeaderBytes + Quotient(kNumberOfDomains + domains * kDomainBits, 8);
+}
+
 // The cost of the windows alone.
 SnapshotCost CostOfWindows(size_t stream_bytes, uint32_t window_bytes) {
   SnapshotCost cost{.stream_bytes = stream_bytes, .readable = stream_bytes <= kStreamBytesMax};
@@ -100,20 +113,22 @@ RotationShape ShapeOf(const Catalog& catalog) {
 }
 
 size_t SnapshotStreamBytesMin(size_t blocks, size_t whole_blocks, size_t counters_per_block,
-                              const RotationShape& rotation) {
+                              const RotationShape& rotation, size_t clock_domains) {
   constexpr size_t kWholeHeader = 2 + 2 + 16 + 32 + 64 + 32;
   return StreamBytes(1 + (blocks - whole_blocks) + whole_blocks * (kWholeHeader + 64 * counters_per_block)) +
-         RotationBytesMin(blocks, whole_blocks, rotation);
+         RotationBytesMin(blocks, whole_blocks, rotation) + ClockBytesMin(clock_domains);
 }
 
-size_t SnapshotStreamBytesMax(size_t blocks, size_t counters_per_block, const RotationShape& rotation) {
+size_t SnapshotStreamBytesMax(size_t blocks, size_t counters_per_block, const RotationShape& rotation,
+                              size_t clock_domains) {
   constexpr size_t kScope = 16 + 16 + 32;
   constexpr size_t kHeader = 2 + 2 + 1 + 16 + 2 * (WidthBits(32) + 32) + WidthBits(64) + 64 + 1 + 3;
   // The encoder takes groups of sixteen unless another form is shorter.
   const size_t counters = Quotient(counters_per_block, 16) * WidthBits(64) + counters_per_block * 64;
   // The sections of version 2: the headers of blocks and statistics, and six statistics.
   constexpr size_t kSectionsBytes = 2 * kSectionHeaderBytes + 6 * 8;
-  return StreamBytes(1 + blocks * (kScope + kHeader + counters)) + kSectionsBytes + RotationBytesMax(blocks, rotation);
+  return StreamBytes(1 + blocks * (kScope + kHeader + counters)) + kSectionsBytes + RotationBytesMax(blocks, rotation) +
+         ClockBytesMax(clock_domains);
 }
 
 }  // namespace sideband::mailbox

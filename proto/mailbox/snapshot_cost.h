@@ -40,10 +40,11 @@ RotationShape ShapeOf(const Catalog& catalog);
 // The shortest stream of a snapshot with `blocks` blocks: nothing has changed since the acknowledged snapshot, but
 // `whole_blocks` of them (those of confidential VMs, and then the device's) are always written whole.
 size_t SnapshotStreamBytesMin(size_t blocks, size_t whole_blocks, size_t counters_per_block,
-                              const RotationShape& rotation = {});
+                              const RotationShape& rotation = {}, size_t clock_domains = 0);
 
 // The longest stream of a snapshot: no snapshot was acknowledged, and all counters differ.
-size_t SnapshotStreamBytesMax(size_t blocks, size_t counters_per_block, const RotationShape& rotation = {});
+size_t SnapshotStreamBytesMax(size_t blocks, size_t counters_per_block, const RotationShape& rotation = {},
+                              size_t clock_domains = 0);
 
 // The bit times of a peek of `counters` counters of one extend: SCOPE, GO and the stream's windows. The controller
 // reads GO's tag, but not the length of the stream, which follows from the question.

@@ -100,6 +100,25 @@ TEST(SnapshotCostTest, RotationNumbersAreBetweenTheirBounds) {
   }
 }
 
+TEST(SnapshotCostTest, ClocksAreBetweenTheirBounds) {
+  for (const size_t domains : {1, 3, 64}) {
+    Snapshot snapshot{.snapshot_id = 1, .clocks = {}};
+    snapshot.clocks.assign(domains, ClockReading());
+    snapshot.blocks = {{.vm = 0}};
+    EXPECT_EQ(EncodeSnapshotStream(snapshot, &snapshot, {}, Framing::kSections).size(),
+              SnapshotStreamBytesMin(1, 0, 0, {}, domains) + 8)
+        << "the blocks' section";
+    constexpr uint64_t kFar = uint64_t{1} << 63;
+    const ClockReading far{.local_clock = kFar, .horizon_lag = kFar, .arrival = kFar, .changes = UINT32_MAX};
+    snapshot.clocks.assign(domains, far);
+    Snapshot bare = snapshot;
+    bare.clocks.clear();
+    EXPECT_EQ(EncodeSnapshotStream(snapshot, nullptr, {}, Framing::kSections).size() -
+                  EncodeSnapshotStream(bare, nullptr, {}, Framing::kSections).size(),
+              SnapshotStreamBytesMax(1, 0, {}, domains) - SnapshotStreamBytesMax(1, 0));
+  }
+}
+
 TEST(SnapshotCostTest, PeeksByHand) {
   constexpr uint64_t kWrite = 9 * 8 + 2, kRead = 9 * 9 + 3;
   EXPECT_EQ(PeekBitTimes(1, 255), 6 * kWrite + 3 * kRead + (9 * (78 + 5) + 3));

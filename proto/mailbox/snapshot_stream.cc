@@ -9,6 +9,8 @@
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/block_decoder.h"
 #include "proto/mailbox/block_encoder.h"
+#include "proto/mailbox/bookmark_section.h"
+#include "proto/mailbox/clock_section.h"
 #include "proto/mailbox/rotation_section.h"
 #include "proto/mailbox/sections.h"
 #include "proto/mailbox/stream.h"
@@ -62,6 +64,7 @@ bool HasStatistics(const Snapshot& snapshot, const Snapshot* base) {
 
 void AppendSections(const Snapshot& snapshot, const Snapshot* base, const VmIds& whole, ByteWriter& out) {
   AppendSection(SnapshotSection::kBlocks, EncodeBlocks(snapshot, base, whole, Forms::kProportional), out);
+  if (!snapshot.clocks.empty()) AppendSection(SnapshotSection::kClocks, EncodeClocks(snapshot, base), out);
   if (!snapshot.rotation.empty()) {
     AppendSection(SnapshotSection::kRotation, EncodeRotation(snapshot, base, whole), out);
   }
@@ -70,6 +73,8 @@ void AppendSections(const Snapshot& snapshot, const Snapshot* base, const VmIds&
     revision.U32(*snapshot.config_revision);
     AppendSection(SnapshotSection::kConfigRevision, revision.written(), out);
   }
+  const Bytes bookmarks = EncodeBookmarks(snapshot, base, whole);
+  if (!bookmarks.empty()) AppendSection(SnapshotSection::kBookmarks, bookmarks, out);
   if (!HasStatistics(snapshot, base)) return;
   AppendSection(SnapshotSection::kPipelineStatistics, EncodeStatistics(*snapshot.statistics), out);
   if (snapshot.statistics->rotation_inconsistencies == 0) return;
@@ -78,16 +83,17 @@ void AppendSections(const Snapshot& snapshot, const Snapshot* base, const VmIds&
   AppendSection(SnapshotSection::kRotationStatistics, rotation.written(), out);
 }
 
-// The bits of the blocks, and of their rotation numbers if there are any.
+// The bits of the blocks, and of what needs them to be decoded, if there is any.
 struct SnapshotBits {
   ByteSpan blocks;
-  std::optional<ByteSpan> rotation;
+  std::optional<ByteSpan> rotation = std::nullopt;
+  std::optional<ByteSpan> bookmarks = std::nullopt;
 };
 
 // Of version 2 after the other sections have been decoded into `snapshot`.
-absl::StatusOr<SnapshotBits> BitsOf(const Stream& stream, Snapshot& snapshot) {
+absl::StatusOr<SnapshotBits> BitsOf(const Stream& stream, const Snapshot* base, Snapshot& snapshot) {
   const ByteSpan rest = stream.payload.subspan(kSnapshotFixedBytes);
-  if (stream.header.framing == Framing::kDelta) return SnapshotBits{rest, std::nullopt};
+  if (stream.header.framing == Framing::kDelta) return SnapshotBits{rest};
   SIDEBAND_ASSIGN_OR_RETURN(const auto sections, SplitSections(rest, kSnapshotSections));
   if (const ByteSpan* const payload = FindSection(sections, SnapshotSection::kConfigRevision)) {
     if (payload->size() != sizeof(uint32_t)) return Malformed("a revision of a wrong length");
@@ -100,8 +106,12 @@ absl::StatusOr<SnapshotBits> BitsOf(const Stream& stream, Snapshot& snapshot) {
     if (!snapshot.statistics) return Malformed("rotation statistics without the pipeline's");
     SIDEBAND_ASSIGN_OR_RETURN(snapshot.statistics->rotation_inconsistencies, DecodeRotationStatistics(*payload));
   }
-  SnapshotBits bits{*FindSection(sections, SnapshotSection::kBlocks), std::nullopt};
+  if (const ByteSpan* const payload = FindSection(sections, SnapshotSection::kClocks)) {
+    SIDEBAND_RETURN_IF_ERROR(DecodeClocks(*payload, base, snapshot));
+  }
+  SnapshotBits bits{*FindSection(sections, SnapshotSection::kBlocks)};
   if (const ByteSpan* const rotation = FindSection(sections, SnapshotSection::kRotation)) bits.rotation = *rotation;
+  if (const ByteSpan* const served = FindSection(sections, SnapshotSection::kBookmarks)) bits.bookmarks = *served;
   return bits;
 }
 
@@ -161,10 +171,11 @@ absl::StatusOr<Snapshot> DecodeSnapshotStream(ByteSpan bytes, const Snapshot* ba
   if (base != nullptr && base->counters_per_block != snapshot.counters_per_block) {
     return Malformed("has other counters than the snapshot it is relative to");
   }
-  SIDEBAND_ASSIGN_OR_RETURN(const SnapshotBits bits, BitsOf(stream, snapshot));
+  SIDEBAND_ASSIGN_OR_RETURN(const SnapshotBits bits, BitsOf(stream, base, snapshot));
   const Forms forms = stream.header.framing == Framing::kDelta ? Forms::kAsBefore : Forms::kProportional;
   SIDEBAND_ASSIGN_OR_RETURN(snapshot, DecodeBlocks(bits.blocks, blocks, base, std::move(snapshot), forms));
   if (bits.rotation) SIDEBAND_RETURN_IF_ERROR(DecodeRotation(*bits.rotation, base, snapshot));
+  if (bits.bookmarks) SIDEBAND_RETURN_IF_ERROR(DecodeBookmarks(*bits.bookmarks, snapshot));
   return snapshot;
 }
 
@@ -176,6 +187,7 @@ Snapshot AsBase(Snapshot snapshot, const VmIds& whole) {
     std::fill_n(row, snapshot.counters_per_block, 0);
     if (!snapshot.rotation.empty()) snapshot.rotation[i] = {};
   }
+  for (ServedBookmark& served : snapshot.bookmarks) served.counters.clear();
   return snapshot;
 }
 

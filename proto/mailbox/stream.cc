@@ -11,6 +11,8 @@ bool IsKind(uint8_t kind) {
     case StreamKind::kCatalog:
     case StreamKind::kSnapshot:
     case StreamKind::kPeek:
+    case StreamKind::kTimeline:
+    case StreamKind::kHulls:
     case StreamKind::kConfig:
     case StreamKind::kPlan:
       return true;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The frame of a catalogue, a snapshot, a peek, a configuration or a plan: a fixed header, a payload, and a CRC-32C
-// over both (README.md).
+// The frame of all streams (StreamKind): a fixed header, a payload, and a CRC-32C over both (README.md).
 //   const Bytes bytes = EncodeStream({.kind = StreamKind::kSnapshot, .boot_id = boot, .snapshot_id = 7}, payload);
 //   SIDEBAND_ASSIGN_OR_RETURN(const Stream stream, DecodeStream(bytes));   // stream.payload views into `bytes`
 #ifndef SIDEBAND_PROTO_MAILBOX_STREAM_H_
@@ -14,7 +13,15 @@
 
 namespace sideband::mailbox {
 
-enum class StreamKind : uint8_t { kCatalog = 1, kSnapshot = 2, kPeek = 3, kConfig = 6, kPlan = 7 };
+enum class StreamKind : uint8_t {
+  kCatalog = 1,
+  kSnapshot = 2,
+  kPeek = 3,
+  kTimeline = 4,
+  kHulls = 5,
+  kConfig = 6,
+  kPlan = 7
+};
 
 // The encoding of the payload. Version 1: kPlain for a catalogue, kDelta for a snapshot (snapshot_stream.h). Version 2:
 // kSections for both (sections.h), kPlain for the other kinds. Readers reject other values.
@@ -24,7 +31,7 @@ struct StreamHeader {
   StreamKind kind;
   Framing framing = Framing::kPlain;
   uint64_t boot_id = 0;
-  uint32_t snapshot_id = 0;  // 0 in a catalogue; the tag of a peek; the scope of a plan
+  uint32_t snapshot_id = 0;  // 0 in a catalogue; the tag of a peek; the scope of a plan; TIMELINE's and HULLS' trigger
   uint32_t base_id = 0;      // the acknowledged snapshot that counters are relative to; 0: counters are absolute
   bool operator==(const StreamHeader&) const = default;
 };

@@ -86,7 +86,7 @@ inline constexpr OpcodeRow kOpcodes[] = {
     {Opcode::kLatch, "LATCH", true, true},
     {Opcode::kRead, "READ", true, true},
     {Opcode::kAck, "ACK", true, true},
-    {Opcode::kTrigger, "TRIGGER", true, false},
+    {Opcode::kTrigger, "TRIGGER", true, true},
     {Opcode::kPeek, "PEEK", true, true},
     {Opcode::kConfig, "CONFIG", true, true},
     {Opcode::kRotate, "ROTATE", true, true},

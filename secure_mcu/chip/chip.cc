@@ -109,6 +109,7 @@ Chip::Chip(const PipelineConfig& config, std::vector<CounterCollectionUnit> ccus
     if (unit.channel == kDeviceChannel) unit.ulc.Enable(0);
   }
   ConnectAll();
+  StartClocks();
 }
 
 void Chip::Attach(uint8_t channel, const sim::WireSource& wires) {
@@ -148,6 +149,7 @@ uint64_t Chip::FirstAfter(const Clock& clock, uint64_t edges, uint64_t end) cons
   if (clock.domain == 0) return std::min(end, now_ + edges);
   const sim::WireSource& wires = *wires_[clock.wiring];
   const uint64_t target = wires.CyclesBefore(clock.domain, now_) + edges;
+  if (wires.CyclesBefore(clock.domain, end) < target) return end;
   uint64_t low = now_ + 1, high = end;
   while (low < high) {
     const uint64_t middle = low + (high - low) / 2;
@@ -209,13 +211,24 @@ void Chip::CountTo(uint64_t cycle) {
   now_ = cycle;
 }
 
+void Chip::FireDueTriggers() {
+  const uint32_t before = triggers_.last_id();
+  const uint64_t grid = triggers_.fired(TriggerKind::kGrid);
+  const auto id = triggers_.FireDue(now_);
+  if (!id) return;
+  SwapCountingBanks(*id);
+  const bool is_grid = triggers_.fired(TriggerKind::kGrid) != grid;
+  SendTrigger(*id - before, is_grid ? std::optional(TriggerCause::kGrid) : std::nullopt);
+  if (is_grid) ServeBookmarks();
+}
+
 void Chip::FireDue() {
   if (hpc_.NextStop() <= now_) hpc_.RunTo(now_);
   for (CounterCollectionUnit& ccu : ccus_) {
     // A threshold trigger swaps the banks of its own unit only.
     if (ccu.ThresholdReached()) ccu.Trigger({.id = triggers_.Fire(TriggerKind::kThreshold)});
   }
-  if (const auto id = triggers_.FireDue(now_)) SwapCountingBanks(*id);
+  FireDueTriggers();
   for (size_t i = 0; i < channels_.size(); ++i) {
     Channel& channel = channels_[i];
     if (now_ < channel.next_commit) continue;
@@ -250,6 +263,7 @@ void Chip::AdvanceWithinCycle() {
 uint32_t Chip::Trigger(TriggerKind kind) {
   const uint32_t id = triggers_.Fire(kind);
   SwapCountingBanks(id);
+  SendTrigger(1, kind == TriggerKind::kRegisterWrite ? std::optional(TriggerCause::kOnce) : std::nullopt);
   return id;
 }
 
@@ -270,6 +284,7 @@ void Chip::RouteRecord(const Record& record) {
     return triggers_.Acknowledge(record.ccu);
   }
   ++records_;
+  if (network_ && network_->collects()) AddReturn(record);
   if (!HasItsSelection(record)) return Fault(record.channel);
   if (record.channel != kDeviceChannel) channels_[record.channel].reduction.Add(record);
   // The device-wide channels add the records of every slice whose resident is not private.
@@ -358,7 +373,16 @@ void Chip::AwaitAcknowledgements() {
   mover_.RunUntil([this] { return triggers_.AllAcknowledged(); });
 }
 
-uint32_t Chip::Latch() {
+void Chip::Flush(uint8_t channel) {
+  TakeHeld(channel);
+  SwapBanks(channel, triggers_.last_id());
+  RequestFlush(channel);
+  AwaitAcknowledgements();
+  Derive(channel);
+  Commit(CommitterOf(channel));
+}
+
+uint32_t Chip::Latch(bool leaves_packets) {
   const uint32_t id = triggers_.Fire(TriggerKind::kRegisterWrite);
   // Before the banks are swapped: what unit-level counters hold belongs to the records of this trigger.
   TakeHeld(std::nullopt);
@@ -368,6 +392,7 @@ uint32_t Chip::Latch() {
   DeriveAll();
   CommitAll();
   ShowTurns();
+  SendTrigger(1, leaves_packets ? std::optional(TriggerCause::kLatch) : std::nullopt);
   return id;
 }
 
@@ -473,10 +498,11 @@ void Chip::FlushOut(SwitchStepEvent& event) {
   });
   Step(SwitchStep::kFlushRequest, event, [this, slice] { RequestFlush(slice); });
   Step(SwitchStep::kEmit, event, [this] { AwaitAcknowledgements(); });
-  Step(SwitchStep::kCommit, event, [this, slice] {
+  Step(SwitchStep::kCommit, event, [this, slice, &event] {
     Derive(slice);
     Commit(slice);
     EndTurns(slice);
+    ServeAtSwitchOut(event.from);
     Disable(slice);
   });
 }

@@ -28,6 +28,8 @@
 
 #include "absl/status/statusor.h"
 #include "proto/base/uuid.h"
+#include "secure_mcu/chip/bookmark_rings.h"
+#include "secure_mcu/chip/clock_network.h"
 #include "secure_mcu/chip/host_blocks.h"
 #include "secure_mcu/chip/hpc_read_path.h"
 #include "secure_mcu/chip/pipeline_config.h"
@@ -39,6 +41,7 @@
 #include "secure_mcu/chip/slice_gates.h"
 #include "secure_mcu/chip/switch_step.h"
 #include "secure_mcu/pipeline/arbiter.h"
+#include "secure_mcu/pipeline/clock_packets.h"
 #include "secure_mcu/pipeline/counter_collection_unit.h"
 #include "secure_mcu/pipeline/counter_gate.h"
 #include "secure_mcu/pipeline/guest_gate.h"
@@ -212,11 +215,25 @@ class Chip {
   // Swaps the banks of every unit that counts, for a register write or an external trigger. Returns the trigger's id.
   uint32_t Trigger(TriggerKind kind);
   // Further triggers at the multiples of `period` cycles after now(), beside the periodic ones, in place of the grid
-  // that was set before; 0: none.
-  void SetTriggerGrid(uint64_t period) { triggers_.SetGrid(period, now_); }
+  // that was set before; 0: none. Bookmarks that wait for the grid are served where it ends.
+  void SetTriggerGrid(uint64_t period);
   // Triggers, as a register write does, and flushes every unit: the memory blocks then hold exactly the cycles below
-  // now(). Returns the trigger's id.
-  uint32_t Latch();
+  // now(). Returns the trigger's id. The clock domains' packets are for controllers: a latch for others leaves none.
+  uint32_t Latch(bool leaves_packets = true);
+
+  // Asks for what the block of a VM or a context has counted at the next trigger of the grid, or where its context is
+  // switched out before. Its slices are flushed there: no number is taken, and no cycle passes. None must be pending
+  // there, and there must be a grid.
+  void AskBookmark(BlockId block, uint32_t bookmark);
+  bool has_trigger_grid() const { return triggers_.has_grid(); }
+  const BookmarkRings& bookmarks() const { return bookmarks_; }
+  // When its block is renewed or released.
+  void ForgetBookmarks(BlockId block) { bookmarks_.Forget(block); }
+
+  // The clock domains of the configuration: their monitors' packets, and the scheduler.
+  bool has_clocks() const { return network_.has_value(); }
+  ClockNetwork& clocks() { return *network_; }
+  const ClockNetwork& clocks() const { return *network_; }
 
   // Adds to sums[i] what the block's counter of events[i] would be after a latch at now(): what is committed, and what
   // is on its way in the pipeline of every slice that is bound to the block. Nothing is moved, and nothing that follows
@@ -292,6 +309,7 @@ class Chip {
   uint64_t CyclesBefore(const Unit& unit, uint64_t cycle) const;
   void CountTo(uint64_t cycle);
   void CountUnit(Unit& unit, uint64_t until);
+  void FireDueTriggers();
   void FireDue();
   void RouteRecord(const Record& record);
 
@@ -337,6 +355,22 @@ class Chip {
   uint8_t SelectionOf(const std::optional<Binding>& binding) const;
   bool HasItsSelection(const Record& record) const;
   bool HasItsSelection(const CounterCollectionUnit& ccu) const;
+
+  // Steps 3 to 6 of a context switch, without halting anything. Takes no number of a trigger, which would tell others
+  // of it.
+  void Flush(uint8_t channel);
+
+  // chip_bookmarks.cc
+  bool HasPendingBookmark(uint8_t slice) const;
+  void ServeBookmarks();
+  void ServeAtSwitchOut(const std::optional<Binding>& from);
+
+  // chip_clocks.cc
+  void StartClocks();
+  void FindHorizons();
+  // The newest of `count` numbers taken now.
+  void SendTrigger(uint32_t count, std::optional<TriggerCause> cause);
+  void AddReturn(const Record& record);
 
   // chip_rotation.cc
   bool Turns(uint8_t channel) const { return rotation_ && rotation_->is_on(channel); }
@@ -400,6 +434,10 @@ class Chip {
   std::optional<RotationTurns> rotation_;
   std::map<BlockId, Uuid> vm_uuids_;
   std::map<BlockId, bool> confidential_;
+  BookmarkRings bookmarks_;
+  std::optional<ClockNetwork> network_;          // with domains
+  std::vector<ClockNetwork::Horizon> horizons_;  // by row; scratch
+  std::vector<std::optional<size_t>> ccu_rows_;  // by collection unit; none: in the reference clock's domain
   HpcReadPath hpc_;
   BlockId requested_block_ = 0;  // by the firmware
   std::optional<LiveBlock> live_block_;

@@ -121,16 +121,10 @@ void Chip::EndSlotsDue() {
   while (rotation_->EndOf(kDeviceChannel) <= now_) EndSlot(kDeviceChannel);
 }
 
-// Steps 3 to 6 of a context switch, without halting anything: the units count on, under the next set. Takes no number
-// of a trigger, which would tell others of it.
+// The units count on, under the next set.
 void Chip::EndSlot(uint8_t channel) {
   const uint64_t start = mover_.now();
-  TakeHeld(channel);
-  SwapBanks(channel, triggers_.last_id());
-  RequestFlush(channel);
-  AwaitAcknowledgements();
-  Derive(channel);
-  Commit(CommitterOf(channel));
+  Flush(channel);
   rotation_->EndSlot(channel, InstantOf(channel));
   if (rotation_->inconsistent(channel)) RaiseInconsistency(channel);
   Select(channel, rotation_->select(channel));

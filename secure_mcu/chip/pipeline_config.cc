@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/catalog.h"
+#include "secure_mcu/chip/domain_rules.h"
 #include "secure_mcu/chip/relation_rules.h"
 #include "secure_mcu/chip/rotation_rules.h"
 #include "secure_mcu/chip/selectable_events.h"
@@ -16,7 +17,6 @@ namespace sideband::mcu {
 namespace {
 
 constexpr uint32_t kShiftMax = 31;  // a 28-bit count shifted by 31 fits into 64 bits
-constexpr uint32_t kDomainsMax = 64;
 constexpr uint32_t kLatencyMax = 65'536;
 
 absl::Status CheckRange(absl::string_view field, uint64_t value, uint64_t low, uint64_t high) {
@@ -85,6 +85,7 @@ absl::Status Validate(const PipelineConfig& config) {
   SIDEBAND_RETURN_IF_ERROR(CheckRange("gate_cycles", config.gate_cycles, 1, kLatencyMax));
   SIDEBAND_RETURN_IF_ERROR(CheckRange("switch_step_cycles", config.switch_step_cycles, 0, kLatencyMax));
   for (const CcuSpec& ccu : config.ccus) SIDEBAND_RETURN_IF_ERROR(Named(ccu.name, ValidateCcu(ccu, config)));
+  SIDEBAND_RETURN_IF_ERROR(CheckDomains(config));
   SIDEBAND_RETURN_IF_ERROR(CheckRelations(config));
   SIDEBAND_RETURN_IF_ERROR(CheckRotation(config));
   return SelectableEvents(config).Check(config.selections);

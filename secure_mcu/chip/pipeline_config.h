@@ -21,9 +21,12 @@
 #include "secure_mcu/pipeline/record.h"
 #include "secure_mcu/pipeline/reduction_channel.h"
 #include "secure_mcu/pipeline/unit_level_counter.h"
+#include "sim/clocks/domain_clock.h"
 #include "sim/wires/wire_source.h"
 
 namespace sideband::mcu {
+
+inline constexpr uint32_t kDomainsMax = 64;
 
 // One counter of a unit-level counter: the wire that it counts and the event to which it contributes.
 struct CounterInput {
@@ -75,6 +78,23 @@ struct RotationSpec {
   bool operator==(const RotationSpec&) const = default;
 };
 
+// A clock domain beside the reference clock's (clocks.md).
+struct DomainSpec {
+  std::string name;            // unique
+  sim::DomainClockSpec clock;  // its reference_hz is the configuration's clock_hz
+  bool is_shared = false;      // one clock for all slices and the device; else each has its own
+  // How long a trigger takes to its monitors, and the edges of their synchronisers.
+  uint64_t wire_min_ns = 0, wire_max_ns = 0;
+  uint32_t sync_edges = 2;
+};
+
+// The central scheduler.
+struct SchedulerSpec {
+  uint16_t id = 0;
+  uint32_t domain = 0;              // in which it runs
+  uint64_t reference_delay_ns = 0;  // between a trigger and its packet
+};
+
 struct PipelineConfig {
   uint32_t slices = 1;  // 1 to 64
   uint32_t events = 0;  // counters per memory block
@@ -105,6 +125,9 @@ struct PipelineConfig {
   // What is always true of events, and how those of switched units take turns. Without it, none rotates.
   std::vector<mailbox::Relation> relations;
   std::optional<RotationSpec> rotation;
+  // Domains 1 and up. Without them, the domains of units are those of a waveform, and triggers leave no packets.
+  std::vector<DomainSpec> domains;
+  SchedulerSpec scheduler;
 };
 
 // INVALID_ARGUMENT: the message names the unit, the field and its range.

@@ -54,6 +54,7 @@ struct CounterPlan {
 // function of the arguments. Nothing is derived where that would take more sets. INVALID_ARGUMENT names an event that
 // is not of a switched unit, one that is wanted always but not at all, a unit whose always-counted events leave no
 // counter, a number that is wider than what is left, and more than mailbox::kRotationSetsMax sets.
+// An event that always-counted events determine costs nothing, so that it is derived though it is not wished for.
 absl::StatusOr<CounterPlan> PlanCounters(const PipelineConfig& config, const PlanWishes& wishes,
                                          const EventNamer& name = EventNumber);
 

@@ -8,7 +8,9 @@
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "proto/base/yaml.h"
+#include "secure_mcu/chip/domain_rules.h"
 #include "secure_mcu/chip_file/chip_file_counting.h"
+#include "secure_mcu/chip_file/chip_file_domains.h"
 #include "secure_mcu/chip_file/chip_file_fields.h"
 #include "secure_mcu/chip_file/chip_file_gates.h"
 #include "secure_mcu/chip_file/chip_file_memory.h"
@@ -126,6 +128,15 @@ absl::Status CheckEnergies(const ChipFile& file, const EventTable& events) {
   return absl::OkStatus();
 }
 
+// What only the planned units show.
+absl::Status CheckRows(const ChipFile& file, const UnitPlan& plan) {
+  if (file.pipeline.domains.empty()) return absl::OkStatus();
+  PipelineConfig config = file.pipeline;
+  config.ccus = plan.ccus;
+  const absl::Status status = CheckDomains(config);
+  return status.ok() ? status : LineError(file.path, file.domains_line, status.message());
+}
+
 }  // namespace
 
 absl::StatusOr<ChipFile> LoadChipFile(const std::string& path) {
@@ -135,12 +146,14 @@ absl::StatusOr<ChipFile> LoadChipFile(const std::string& path) {
       node.Map({"device",          "slices",   "pipeline", "units",       "shared_units", "device_units", "ccus",
                 "device_workload", "waveform", "program",  "gate_groups", "selections",   "host",         "vms",
                 "private_vms",     "memory",   "quantum",  "gap",         "power",        "extension",    "relations",
-                "rotation"}));
+                "rotation",        "domains",  "scheduler"}));
   ChipFile file{.path = path};
   SIDEBAND_RETURN_IF_ERROR(ReadDevice(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadExtension(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadPrivateVms(root, file));
+  SIDEBAND_RETURN_IF_ERROR(ReadDomains(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadAllUnits(root, file));
+  SIDEBAND_RETURN_IF_ERROR(FinishDomains(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadWaveform(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadPrograms(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadGates(root, file));
@@ -153,6 +166,7 @@ absl::StatusOr<ChipFile> LoadChipFile(const std::string& path) {
   SIDEBAND_RETURN_IF_ERROR(CheckWires(root, file));
   // Invalid units are rejected here, when the file is loaded; the device plans its units again.
   SIDEBAND_ASSIGN_OR_RETURN(UnitPlan plan, PlanUnits(file));
+  SIDEBAND_RETURN_IF_ERROR(CheckRows(file, plan));
   SIDEBAND_RETURN_IF_ERROR(CheckEnergies(file, plan.events));
   file.pipeline.selections = std::move(plan.selections);
   file.pipeline.relations = std::move(plan.turns.relations);

@@ -10,6 +10,7 @@
 #include "absl/strings/strip.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
+#include "secure_mcu/chip_file/chip_file_domains.h"
 #include "secure_mcu/chip_file/chip_file_fields.h"
 
 namespace sideband::mcu {
@@ -162,6 +163,9 @@ absl::StatusOr<UnitFileSpec> ReadUnit(const YamlNode& node, const YamlMap& map, 
   SIDEBAND_RETURN_IF_ERROR(ReadUlcShape(map, unit.ulc));
   SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "counters", {1, kUlcCountersMax}, unit.ulc.counters));
   SIDEBAND_RETURN_IF_ERROR(ReadSlices(map, file.pipeline.slices, unit));
+  if (const auto domain = map.Find("domain")) {
+    SIDEBAND_ASSIGN_OR_RETURN(unit.ulc.domain, FindDomain(*domain, file));
+  }
   if (!map.Find("ccu")) return unit;
   SIDEBAND_ASSIGN_OR_RETURN(unit.ccu, ReadCcuName(map, "ccu"));
   return unit;
@@ -171,10 +175,10 @@ absl::StatusOr<UnitFileSpec> ReadUnit(const YamlNode& node, const YamlMap& map, 
 absl::StatusOr<YamlMap> UnitMap(const YamlNode& node, bool on_slices) {
   if (!on_slices) {
     return node.Map(
-        {"name", "count", "events", "counters", "fixed", "masked", "counter_bits", "period", "lanes", "ccu"});
+        {"name", "count", "events", "counters", "fixed", "masked", "counter_bits", "period", "lanes", "ccu", "domain"});
   }
-  return node.Map(
-      {"name", "count", "events", "counters", "fixed", "masked", "counter_bits", "period", "lanes", "ccu", "slices"});
+  return node.Map({"name", "count", "events", "counters", "fixed", "masked", "counter_bits", "period", "lanes", "ccu",
+                   "domain", "slices"});
 }
 
 absl::Status ReadUnits(const std::vector<YamlNode>& nodes, bool on_slices, const ChipFile& file,

@@ -173,6 +173,7 @@ struct ChipFile {
   std::vector<NamedRelation> relations;        // by numbers in `pipeline`
   std::optional<RotationFile> rotation;        // as a RotationSpec in `pipeline`
   size_t rotation_line = 0;
+  size_t domains_line = 0;  // of pipeline.domains
   std::optional<HostFileSpec> host;
   // Whether the slices have host blocks, which version 1 cannot report (virtual-counters.md, "Mechanism", 5).
   bool has_host_blocks() const { return host && extension == mailbox::ExtensionVersion::kTwo; }

@@ -122,18 +122,28 @@ class ChannelPlanner {
 
   // The result is valid until the next call.
   absl::StatusOr<CcuSpec*> CcuFor(const UnitFileSpec& unit) {
-    const auto found = index_.find(unit.ccu);
-    if (found == index_.end()) return Append(unit.ccu);
+    const auto found = index_.find({unit.ccu, unit.ulc.domain});
+    if (found == index_.end()) return AppendFor(unit);
     CcuSpec& ccu = ccus_[found->second];
     if (ccu.ulcs.size() < kCcuUlcsMax) return &ccu;
     // Only unnamed collection units may be split.
-    if (unit.ccu.empty()) return Append("");
+    if (unit.ccu.empty()) return Append("", unit.ulc.domain);
     return Error(unit.line, absl::StrCat("collection unit '", unit.ccu, "' has more than ", kCcuUlcsMax,
                                          " unit-level counters with those of unit '", unit.name, "'"));
   }
 
-  CcuSpec* Append(const std::string& name) {
-    index_[name] = ccus_.size();
+  // The units of a collection unit are in one clock domain.
+  absl::StatusOr<CcuSpec*> AppendFor(const UnitFileSpec& unit) {
+    const auto named = index_.lower_bound({unit.ccu, 0});
+    if (unit.ccu.empty() || named == index_.end() || named->first.first != unit.ccu) {
+      return Append(unit.ccu, unit.ulc.domain);
+    }
+    return Error(unit.line, absl::StrCat("collection unit '", unit.ccu, "' is in another clock domain than unit '",
+                                         unit.name, "'"));
+  }
+
+  CcuSpec* Append(const std::string& name, uint32_t domain) {
+    index_[{name, domain}] = ccus_.size();
     CcuSpec ccu{.channel = channel_, .threshold = file_.threshold};
     ccu.name = prefix_ + (name.empty() ? absl::StrCat("ccu", packed_++) : name);
     for (const CcuFileSpec& own : file_.ccus) {
@@ -147,7 +157,7 @@ class ChannelPlanner {
   std::string prefix_;
   const uint8_t channel_;
   std::vector<CcuSpec> ccus_;
-  std::map<std::string, size_t> index_;  // per name, the newest entry of ccus_
+  std::map<std::pair<std::string, uint32_t>, size_t> index_;  // per name and domain, the newest entry of ccus_
   size_t packed_ = 0;
   std::vector<uint16_t> wires_;
 };
@@ -224,9 +234,19 @@ size_t ThresholdLine(const ChipFile& file, const std::string& ccu_name) {
   return file.pipeline_line > 0 ? file.pipeline_line : file.units[0].line;
 }
 
+// The fastest that the clock of a collection unit ever is.
+uint64_t FastestHz(const ChipFile& file, const CcuSpec& ccu) {
+  const uint32_t domain = ccu.ulcs[0].domain;
+  if (domain == 0) return file.pipeline.clock_hz;
+  const sim::DomainClockSpec& clock = file.pipeline.domains[domain - 1].clock;
+  uint64_t hz = clock.hz;
+  for (const sim::ClockStep& step : clock.steps) hz = std::max(hz, step.hz);
+  return hz;
+}
+
 absl::Status CheckThresholds(const ChipFile& file, const UnitPlan& plan) {
   for (const CcuSpec& ccu : plan.ccus) {
-    const absl::Status status = CheckThresholdPace(ccu, file.pipeline.clock_hz);
+    const absl::Status status = CheckThresholdPace(ccu, FastestHz(file, ccu));
     if (!status.ok()) return AtLine(status, file.path, ThresholdLine(file, ccu.name));
   }
   return absl::OkStatus();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <memory>
 #include <random>
 #include <string>
 
 #include "absl/time/time.h"
 #include "proto/base/status_macros.h"
+#include "proto/base/steady_time.h"
 #include "secure_mcu/cli/commands.h"
 #include "secure_mcu/cli/stop_signals.h"
 #include "secure_mcu/firmware/persona.h"
@@ -26,9 +26,8 @@ absl::Status Run(const Flags& flags) {
   // Boot ids of different starts must differ.
   std::random_device random;
   options.boot_id = uint64_t{random()} << 32 | random();
-  options.elapsed = [start = std::chrono::steady_clock::now()] {
-    return absl::FromChrono(std::chrono::steady_clock::now() - start);
-  };
+  // A device's oscillator is no business of the host's time service.
+  options.elapsed = [start = RawNow()] { return RawNow() - start; };
   return Serve(options, StopOnSignals());
 }
 

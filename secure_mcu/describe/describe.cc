@@ -10,6 +10,7 @@
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/snapshot_cost.h"
+#include "secure_mcu/chip/clock_network.h"
 #include "secure_mcu/chip/pipeline_config.h"
 #include "secure_mcu/chip/selectable_events.h"
 #include "secure_mcu/chip_file/unit_plan.h"
@@ -151,6 +152,10 @@ mailbox::RotationShape ShapeOf(const RotationDescription& rotation, const Pipeli
           .columns = 1 + config.gate_groups.size()};
 }
 
+std::vector<DomainInfo> DescribeDomains(const PipelineConfig& config) {
+  return config.domains.empty() ? std::vector<DomainInfo>() : ClockNetwork(config).domains();
+}
+
 }  // namespace
 
 absl::StatusOr<Description> Describe(const ChipFile& file) {
@@ -181,6 +186,7 @@ absl::StatusOr<Description> Describe(const ChipFile& file) {
                      .gates = CountGates(config),
                      .selects = CountSelects(config),
                      .rotation = std::move(rotation),
+                     .domains = DescribeDomains(config),
                      .traffic = CountTraffic(config, switches),
                      .flat = CountFlat(config, switches),
                      .snapshot = mailbox::CostOfSnapshot(longest, mailbox::kWindowBytes)};

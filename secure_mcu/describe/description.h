@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "proto/mailbox/snapshot_cost.h"
+#include "secure_mcu/chip/clock_network.h"
 #include "secure_mcu/pipeline/record.h"
 
 namespace sideband::mcu {
@@ -173,6 +174,7 @@ struct Description {
   GateRegisters gates;
   SelectRegisters selects;
   RotationDescription rotation;
+  std::vector<DomainInfo> domains;  // where they have units; what is declared of them
   Traffic traffic;
   FlatDesign flat;
   mailbox::SnapshotCost snapshot;  // of the longest snapshot

@@ -118,6 +118,23 @@ Json RotationJson(const RotationDescription& rotation) {
           {"units", std::move(units)}};
 }
 
+// Periods, bars and wander in units of 2^-16 reference cycles.
+Json DomainsJson(const std::vector<DomainInfo>& domains) {
+  Json json = Json::array();
+  for (const DomainInfo& domain : domains) {
+    json.push_back({{"name", domain.name},
+                    {"hz", domain.nominal_hz},
+                    {"shortest", domain.shortest},
+                    {"longest", domain.longest},
+                    {"bar_low", domain.bar_low},
+                    {"bar_high", domain.bar_high},
+                    {"wander", domain.wander},
+                    {"shared", domain.is_shared},
+                    {"announces", domain.announces}});
+  }
+  return json;
+}
+
 Json TrafficJson(const Traffic& traffic) {
   return {{"ulc_to_ccu", traffic.ulc_to_ccu},
           {"ccu_to_buffer", traffic.ccu_to_buffer},
@@ -163,6 +180,7 @@ std::string FormatJson(const Description& description) {
   if (description.gates.total() > 0) json["gates"] = GatesJson(description);
   if (description.selects.registers > 0) json["selects"] = SelectsJson(description);
   if (description.rotation.sets > 0) json["rotation"] = RotationJson(description.rotation);
+  if (!description.domains.empty()) json["domains"] = DomainsJson(description.domains);
   json["bits_per_second"] = TrafficJson(description.traffic);
   json["flat_design"] = FlatJson(description);
   json["snapshot_read"] = SnapshotJson(description.snapshot);

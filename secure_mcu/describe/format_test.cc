@@ -61,6 +61,28 @@ TEST(FormatTest, TheLargeChipFoldsIntoOneLinePerLevel) {
   EXPECT_EQ(json["flip_flops"]["ulc_counters"], (138'240 + 8) * 9);
 }
 
+TEST(FormatTest, ShowsTheClockDomains) {
+  const std::string path = testing::TempDir() + "describe_domains.yaml";
+  std::ofstream(path) << "device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10}\n"
+                         "domains:\n"
+                         "  - {name: sm, hz: 500000000, ppm: 50, wire_ns: [5, 50]}\n"
+                         "  - {name: l2, hz: 500000000, gated: [{from: 1ms, to: 2ms}], announces: false}\n"
+                         "units: [{name: sm, events: [busy], domain: sm}, {name: l2, events: [hits], domain: l2}]\n"
+                         "vms: [{name: vm1, uuid: 11111111-0000-4000-8000-000000000001, contexts: []}]\n";
+  const Description description = DescribeFile(path);
+  const std::string text = FormatTree(description);
+  EXPECT_NE(text.find("├─ clock domains\n"
+                      "│  ├─ sm: 500,000,000 Hz, period 2.000 to 2.000 ns, samples a trigger after 8.000 to 57.000 ns, "
+                      "wander 0.000 ns\n"
+                      "│  └─ l2: 500,000,000 Hz, period 2.000 ns or more, samples a trigger after 3.000 ns or more, "
+                      "wander 0.000 ns, changes unannounced\n"),
+            std::string::npos)
+      << text;
+  const auto json = nlohmann::json::parse(FormatJson(description));
+  ASSERT_EQ(json["domains"].size(), 2u);
+  EXPECT_EQ(json["domains"][1]["longest"], 0);
+}
+
 TEST(FormatTest, NothingIsDividedByNothing) {
   const Description nothing{.path = "a\xFF.yaml", .clock_hz = 1};
   EXPECT_NE(FormatTree(nothing).find("bits, times all that the pipeline moves"), std::string::npos);

@@ -136,10 +136,40 @@ Node RotationNode(const RotationDescription& rotation, uint64_t clock_hz) {
   return node;
 }
 
+// Of a duration in units of 2^-16 reference cycles.
+std::string Nanoseconds(uint64_t instants, uint64_t clock_hz) {
+  return absl::StrFormat("%.3f", 1e9 * static_cast<double>(instants) / 65'536 / static_cast<double>(clock_hz));
+}
+
+Node DomainNode(const DomainInfo& domain, uint64_t clock_hz) {
+  std::string text = absl::StrCat(domain.name, ": ", Grouped(domain.nominal_hz), " Hz, period ",
+                                  Nanoseconds(domain.shortest, clock_hz));
+  if (domain.longest > 0) {
+    absl::StrAppend(&text, " to ", Nanoseconds(domain.longest, clock_hz), " ns, samples a trigger after ",
+                    Nanoseconds(domain.bar_low, clock_hz), " to ", Nanoseconds(domain.bar_high, clock_hz), " ns");
+  } else {
+    absl::StrAppend(&text, " ns or more, samples a trigger after ", Nanoseconds(domain.bar_low, clock_hz),
+                    " ns or more");
+  }
+  absl::StrAppend(&text, ", wander ", Nanoseconds(domain.wander, clock_hz), " ns");
+  if (domain.is_shared) absl::StrAppend(&text, ", shared");
+  if (!domain.announces) absl::StrAppend(&text, ", changes unannounced");
+  return {std::move(text), {}};
+}
+
+Node DomainsNode(const Description& description) {
+  Node node{"clock domains", {}};
+  for (const DomainInfo& domain : description.domains) {
+    node.children.push_back(DomainNode(domain, description.clock_hz));
+  }
+  return node;
+}
+
 std::vector<Node> Nodes(const Description& description) {
   std::vector<Node> nodes;
   for (const SliceGroup& slice : description.slices) nodes.push_back(SliceNode(slice));
   if (description.rotation.sets > 0) nodes.push_back(RotationNode(description.rotation, description.clock_hz));
+  if (!description.domains.empty()) nodes.push_back(DomainsNode(description));
   nodes.push_back(
       {absl::StrCat("channel buffer: ", Plural(description.buffer_depth, "record"), " × ", description.record_bits,
                     " bits, trigger ", PeriodText(description.trigger_period, description.clock_hz)),

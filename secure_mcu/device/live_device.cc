@@ -16,6 +16,9 @@
 namespace sideband::mcu {
 namespace {
 
+// After a millisecond all of a trigger's packets have arrived that come without delay.
+constexpr uint64_t kSettledPerSecond = 1000;
+
 absl::StatusOr<std::vector<double>> EnergiesInOrder(const ChipFile& file, const EventTable& events) {
   std::vector<double> energies(events.events().size());
   for (const auto& [name, pj, line] : file.event_pj) {
@@ -130,6 +133,8 @@ LiveDevice::LiveDevice(const ChipFile& file, uint64_t boot_id, Elapsed elapsed, 
       timeline_(wiring_.make_timeline(CreateBlocks(file))),
       controls_(*chip_, timeline_->tenants(), ConfidentialVms(whole_catalog_)),
       rotation_(*chip_, timeline_->tenants()),
+      clocks_(*chip_),
+      fits_(whole_catalog_.clock_domains, clock_hz_),
       power_(file.power),
       player_(std::make_unique<Player>(*chip_, *timeline_, Raw(wiring_.slices), wiring_.host)) {
   for (uint8_t slice = 0; slice < wiring_.slices.size(); ++slice) chip_->Attach(slice, *wiring_.slices[slice]);
@@ -152,6 +157,7 @@ mailbox::Catalog LiveDevice::MakeCatalog(const ChipFile& file) const {
     mailbox::EventInfo& info = catalog.events[event];
     info.details = gains_.DetailsOf(static_cast<uint16_t>(event), info.scope);
   }
+  AddClockDomains(catalog);
   for (const GateGroupFileSpec& group : file.gate_groups) {
     // Version 1 has no running cycles, and does not report groups.
     const auto running = wiring_.events.Find(RunningCyclesEvent(group.name));
@@ -177,6 +183,19 @@ mailbox::Catalog LiveDevice::MakeCatalog(const ChipFile& file) const {
   return catalog;
 }
 
+void LiveDevice::AddClockDomains(mailbox::Catalog& catalog) const {
+  const ClockControls clocks(*chip_);
+  catalog.clock_domains = clocks.Domains();
+  for (const CcuSpec& ccu : wiring_.ccus) {
+    for (const UlcSpec& ulc : ccu.ulcs) {
+      for (const CounterInput& input : ulc.inputs) {
+        uint8_t& domain = catalog.events[input.meaning.event].details.clock_domain;
+        if (domain == 0) domain = clocks.DomainOf(ccu.channel, ulc.domain);
+      }
+    }
+  }
+}
+
 std::vector<Tenant> LiveDevice::CreateBlocks(const ChipFile& file) {
   std::vector<Tenant> tenants;
   uint16_t vm_id = 0;
@@ -194,7 +213,22 @@ std::vector<Tenant> LiveDevice::CreateBlocks(const ChipFile& file) {
   return tenants;
 }
 
-void LiveDevice::CatchUp() { AdvanceTo(CyclesOf(elapsed_(), clock_hz_)); }
+void LiveDevice::CatchUp() {
+  AdvanceTo(CyclesOf(elapsed_(), clock_hz_));
+  FollowClocks();
+}
+
+// A trigger's packets arrive within microseconds, but for those of clocks that stand still: what these then miss their
+// next packets tell.
+void LiveDevice::FollowClocks() {
+  if (catalog_.clock_domains.empty()) return;
+  const uint64_t settled = clock_hz_ / kSettledPerSecond;
+  for (const mailbox::TimelineEntry& entry : clocks_.TimelineFrom(next_packets_).entries) {
+    if (entry.reference_cycle + settled > chip_->now()) break;
+    fits_.Add(entry);
+    next_packets_ = entry.trigger_id + 1;
+  }
+}
 
 void LiveDevice::AdvanceTo(uint64_t cycle) {
   programs_.AdvanceTo(cycle, [this](uint64_t until) { PlayTo(until); });
@@ -216,9 +250,9 @@ void LiveDevice::EndContext(size_t tenant, uint64_t cycle) {
   lives_.End(tenant);
 }
 
-mailbox::Snapshot LiveDevice::Observe() {
+mailbox::Snapshot LiveDevice::TakeSnapshot(bool leaves_packets) {
   CatchUp();
-  mailbox::Snapshot snapshot{.trigger_id = chip_->Latch(),
+  mailbox::Snapshot snapshot{.trigger_id = chip_->Latch(leaves_packets),
                              .reference_time_ns = chip_->ReferenceTimeNs(),
                              .counters_per_block = static_cast<uint32_t>(catalog_.events.size()),
                              .config_revision = controls_.revision(),
@@ -229,11 +263,12 @@ mailbox::Snapshot LiveDevice::Observe() {
   chip_->memory().CopyTo(snapshot.blocks, counters);
   snapshot.counters.assign(counters.begin(), counters.end());
   rotation_.AddNumbers(snapshot);
+  clocks_.AddNumbers(snapshot);
   return snapshot;
 }
 
 mailbox::Snapshot LiveDevice::Latch() {
-  mailbox::Snapshot snapshot = Observe();
+  mailbox::Snapshot snapshot = TakeSnapshot(/*leaves_packets=*/true);
   // Only contexts that were retired in this snapshot may be succeeded by its acknowledgement.
   retired_.clear();
   for (size_t tenant = 0; tenant < timeline_->tenants().size(); ++tenant) {
@@ -253,6 +288,7 @@ void LiveDevice::Acknowledge() {
 void LiveDevice::Succeed(size_t tenant) {
   MemoryBlocks& memory = chip_->memory();
   const BlockId block = *timeline_->tenants()[tenant].binding.context;
+  chip_->ForgetBookmarks(block);
   if (!lives_.restarts(tenant)) return memory.Release(block);
   memory.Renew(block);
   chip_->context_control(block) = {};
@@ -317,6 +353,43 @@ absl::Status LiveDevice::SetTriggerGrid(uint64_t period) {
   CatchUp();
   chip_->SetTriggerGrid(period);
   return absl::OkStatus();
+}
+
+absl::Status LiveDevice::SelectClocks(uint64_t domains) {
+  CatchUp();
+  return clocks_.Select(domains);
+}
+
+absl::StatusOr<BlockId> LiveDevice::BlockToMark(uint16_t vm, uint16_t context) const {
+  const auto block = vm == mailbox::kHypervisorVm ? std::nullopt : FindBlock(vm, context);
+  // What a confidential VM has counted at an instant would not be sealed.
+  if (!block || catalog_.vms[vm - 1].confidential || chip_->memory().retired(*block)) {
+    return absl::NotFoundError(absl::StrCat("no VM ", vm, " to mark, or no context ", context, " of it"));
+  }
+  if (chip_->bookmarks().IsPending(*block)) return absl::UnavailableError("a bookmark is pending there");
+  if (!chip_->has_trigger_grid()) return absl::FailedPreconditionError("there is no grid of triggers");
+  return *block;
+}
+
+absl::StatusOr<uint64_t> LiveDevice::SetBookmark(uint16_t vm, uint16_t context, uint32_t bookmark) {
+  CatchUp();
+  if (vm == mailbox::kHypervisorVm && context == mailbox::kNoContext) {
+    clocks_.SetOwnBookmark(bookmark);
+    return chip_->ReferenceTimeNs();
+  }
+  SIDEBAND_ASSIGN_OR_RETURN(const BlockId block, BlockToMark(vm, context));
+  chip_->AskBookmark(block, bookmark);
+  return chip_->ReferenceTimeNs();
+}
+
+mailbox::Timeline LiveDevice::GetTimeline(uint32_t first_trigger_id) {
+  CatchUp();
+  return clocks_.TimelineFrom(first_trigger_id);
+}
+
+mailbox::ClockHulls LiveDevice::GetHulls(uint32_t first_trigger_id) {
+  CatchUp();
+  return {.first_trigger_id = first_trigger_id, .hulls = fits_.HullsFrom(first_trigger_id)};
 }
 
 uint64_t LiveDevice::ReferenceTimeNs() { return chip_->ReferenceTimeNs(); }

@@ -19,6 +19,8 @@
 #include "secure_mcu/chip/chip.h"
 #include "secure_mcu/chip/player.h"
 #include "secure_mcu/chip_file/chip_spec.h"
+#include "secure_mcu/device/clock_controls.h"
+#include "secure_mcu/device/clock_fits.h"
 #include "secure_mcu/device/context_lives.h"
 #include "secure_mcu/device/counting_controls.h"
 #include "secure_mcu/device/event_gains.h"
@@ -42,7 +44,7 @@ class LiveDevice final : public Device {
   // Counts up to the present. Frequent calls keep each call short.
   void CatchUp();
   // Triggers and flushes all units now, without a latch for the controller: for the guests' views.
-  mailbox::Snapshot Observe();
+  mailbox::Snapshot Observe() { return TakeSnapshot(/*leaves_packets=*/false); }
 
   const DeviceIdentity& identity() const override { return identity_; }
   const mailbox::Catalog& catalog() const override { return catalog_; }
@@ -59,6 +61,11 @@ class LiveDevice final : public Device {
   bool CanTrigger() const override { return true; }
   uint32_t Trigger() override;
   absl::Status SetTriggerGrid(uint64_t period) override;
+  bool HasClocks() const override { return true; }
+  absl::Status SelectClocks(uint64_t domains) override;
+  absl::StatusOr<uint64_t> SetBookmark(uint16_t vm, uint16_t context, uint32_t bookmark) override;
+  mailbox::Timeline GetTimeline(uint32_t first_trigger_id) override;
+  mailbox::ClockHulls GetHulls(uint32_t first_trigger_id) override;
   std::optional<mailbox::CountingConfig> GetConfig() override { return controls_.Get(); }
   absl::Status CheckConfig(const mailbox::CountingConfig& config) override { return controls_.Check(config); }
   void ApplyConfig(const mailbox::CountingConfig& config) override { controls_.Apply(config); }
@@ -85,11 +92,17 @@ class LiveDevice final : public Device {
   LiveDevice(const ChipFile& file, uint64_t boot_id, Elapsed elapsed, Wiring wiring, const PipelineConfig& config,
              std::unique_ptr<Chip> chip);
 
+  mailbox::Snapshot TakeSnapshot(bool leaves_packets);
   mailbox::Catalog MakeCatalog(const ChipFile& file) const;
+  void AddClockDomains(mailbox::Catalog& catalog) const;
+  // Gives the fits what has arrived.
+  void FollowClocks();
   std::vector<Tenant> CreateBlocks(const ChipFile& file);
   void AdvanceTo(uint64_t cycle);
   void PlayTo(uint64_t cycle);
   std::optional<Chip::LiveBlock> AwaitLiveBlock();
+  // The block that a bookmark is of; an error as of SetBookmark.
+  absl::StatusOr<BlockId> BlockToMark(uint16_t vm, uint16_t context) const;
   void EndContext(size_t tenant, uint64_t cycle);
   void Succeed(size_t tenant);
   void FollowBlocks();
@@ -120,6 +133,9 @@ class LiveDevice final : public Device {
   const std::unique_ptr<Timeline> timeline_;
   CountingControls controls_;
   RotationControls rotation_;
+  ClockControls clocks_;
+  ClockFits fits_;
+  uint32_t next_packets_ = 0;  // the first trigger whose packets the fits do not have
   PowerModel::Config power_;
   std::unique_ptr<Player> player_;
   std::vector<size_t> retired_;  // the tenants that were retired in the newest latch

@@ -3,6 +3,7 @@
 
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
+#include "secure_mcu/chip/domain_rules.h"
 #include "secure_mcu/chip_file/unit_plan.h"
 #include "secure_mcu/device/cycles.h"
 #include "secure_mcu/device/unit_wiring.h"
@@ -35,7 +36,7 @@ absl::StatusOr<sim::Workload> MakeWorkload(const ChipFile& file, const WorkloadF
 
 absl::StatusOr<std::shared_ptr<sim::WireSource>> MakeSlice(const ChipFile& file, uint8_t slice, const UnitPlan& plan) {
   const std::vector<std::string> wire_events = plan.WireEvents(slice);
-  auto source = std::make_shared<sim::SyntheticSlice>();
+  auto source = std::make_shared<sim::SyntheticSlice>(MakeClocks(file.pipeline, slice));
   for (const VmFileSpec& vm : file.vms) {
     for (const ContextFileSpec& context : vm.contexts) {
       if (context.slice != slice) continue;
@@ -56,7 +57,7 @@ absl::StatusOr<std::shared_ptr<sim::WireSource>> MakeDevice(const ChipFile& file
   if (!file.device_workload) return std::make_shared<sim::SyntheticSlice>();  // never counted without units
   SIDEBAND_ASSIGN_OR_RETURN(sim::Workload workload,
                             MakeWorkload(file, *file.device_workload, plan.WireEvents(file.pipeline.slices)));
-  return std::make_shared<sim::SteadyWorkload>(std::move(workload));
+  return std::make_shared<sim::SteadyWorkload>(std::move(workload), MakeClocks(file.pipeline, kDeviceChannel));
 }
 
 }  // namespace

@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "proto/base/uuid.h"
 #include "proto/mailbox/catalog.h"
+#include "proto/mailbox/clocks.h"
 #include "proto/mailbox/counting.h"
 #include "proto/mailbox/rotation.h"
 #include "proto/mailbox/snapshot.h"
@@ -113,6 +115,21 @@ class Device {
   // Further triggers at the multiples of `period` reference cycles, from now on; 0: no longer. INVALID_ARGUMENT if the
   // period is too short.
   virtual absl::Status SetTriggerGrid(uint64_t /*period*/) { return absl::OkStatus(); }
+  // Whether bookmarks can be set, and clock domains, if there are any in the catalogue, can be read and selected.
+  // (clocks.md)
+  virtual bool HasClocks() const { return false; }
+  // The domains of the mask answer commanded triggers and the grid's. INVALID_ARGUMENT: there is no such domain.
+  virtual absl::Status SelectClocks(uint64_t /*domains*/) { return absl::OkStatus(); }
+  // Asks for a bookmark of a VM (mailbox::kNoContext) or a context, and returns the reference time; of VM 0, it is in
+  // the packets of all later triggers. NOT_FOUND: no such scope, or a confidential VM's. UNAVAILABLE: it has a pending
+  // one. FAILED_PRECONDITION: there is no grid of triggers.
+  virtual absl::StatusOr<uint64_t> SetBookmark(uint16_t /*vm*/, uint16_t /*context*/, uint32_t /*bookmark*/) {
+    return absl::UnimplementedError("no bookmarks");
+  }
+  // What is remembered of the triggers from one on, and of the clocks that have answered one of them. The firmware sets
+  // the boot ID.
+  virtual mailbox::Timeline GetTimeline(uint32_t first_trigger_id) { return {.first_trigger_id = first_trigger_id}; }
+  virtual mailbox::ClockHulls GetHulls(uint32_t first_trigger_id) { return {.first_trigger_id = first_trigger_id}; }
   // The configuration of counting in force; nullopt if the device has no gate groups. (virtual-counters.md)
   virtual std::optional<mailbox::CountingConfig> GetConfig() { return std::nullopt; }
   // Whether the device can take a change of the configuration. INVALID_ARGUMENT names what it cannot.

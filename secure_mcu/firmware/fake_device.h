@@ -57,6 +57,27 @@ class FakeDevice final : public Device {
     config = changed;
     config->revision = revision;
   }
+  bool HasClocks() const override { return has_clocks; }
+  absl::Status SelectClocks(uint64_t domains) override {
+    if (domains > 0b11) return absl::InvalidArgumentError("no such domain");
+    selected_clocks = domains;
+    return absl::OkStatus();
+  }
+  absl::StatusOr<uint64_t> SetBookmark(uint16_t vm, uint16_t context, uint32_t bookmark) override {
+    if (!refuse_bookmarks.ok()) return refuse_bookmarks;
+    bookmarks[{vm, context}] = bookmark;
+    return time_ns;
+  }
+  mailbox::Timeline GetTimeline(uint32_t first_trigger_id) override {
+    mailbox::Timeline from = timeline;
+    from.first_trigger_id = first_trigger_id;
+    return from;
+  }
+  mailbox::ClockHulls GetHulls(uint32_t first_trigger_id) override {
+    mailbox::ClockHulls from = hulls;
+    from.first_trigger_id = first_trigger_id;
+    return from;
+  }
   bool HasRotation() const override { return has_rotation; }
   std::optional<mailbox::RotationPlan> GetRotation(uint16_t vm, uint16_t context) override {
     const auto plan = plans.find({vm, context});
@@ -91,6 +112,12 @@ class FakeDevice final : public Device {
   std::optional<mailbox::CountingConfig> config;
   std::function<absl::Status(const mailbox::CountingConfig&)> check;
   using Scope = std::pair<uint16_t, uint16_t>;  // VM, context
+  bool has_clocks = false;
+  uint64_t selected_clocks = 0;
+  absl::Status refuse_bookmarks;
+  std::map<Scope, uint32_t> bookmarks;
+  mailbox::Timeline timeline;
+  mailbox::ClockHulls hulls;
   bool has_rotation = false;
   std::map<Scope, mailbox::RotationPlan> plans;
   std::vector<mailbox::RotationRequest> requests;  // applied

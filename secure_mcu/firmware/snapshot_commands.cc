@@ -6,7 +6,6 @@
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/features.h"
 #include "secure_mcu/firmware/reply.h"
-#include "secure_mcu/firmware/trigger_commands.h"
 
 namespace sideband::mcu {
 namespace {
@@ -42,7 +41,8 @@ uint64_t SnapshotCommands::Features() {
   const uint64_t host_blocks = device_.catalog().host_blocks.empty() ? 0 : mailbox::kHostBlocksFeature;
   const uint64_t private_vms = device_.HasPrivateVms() ? mailbox::kPrivateVmsFeature : 0;
   const uint64_t rotation = device_.HasRotation() ? mailbox::kRotationFeature : 0;
-  return mailbox::kPeekFeature | rotation | selections | host_blocks | private_vms |
+  const uint64_t clocks = device_.CanTrigger() && device_.HasClocks() ? mailbox::kClocksFeature : 0;
+  return mailbox::kPeekFeature | clocks | rotation | selections | host_blocks | private_vms |
          (configs_.IsServed() ? mailbox::kGateGroupsFeature : 0);
 }
 
@@ -52,7 +52,7 @@ Reply SnapshotCommands::Execute(const mailbox::CommandWord& command, uint32_t da
   if (opcode == Opcode::kDiscover) return Discover(command.arg1);
   if (opcode == Opcode::kPeek) return Peek(command, data, extended_data);
   peeks_.EndLatch();
-  if (opcode == Opcode::kTrigger) return ExecuteTrigger(device_, command, data, extended_data);
+  if (opcode == Opcode::kTrigger) return Trigger(command, data, extended_data);
   if (opcode == Opcode::kConfig) return Config(command, data, extended_data);
   if (opcode == Opcode::kUpload) return uploads_.Open(command, data);
   if (opcode == Opcode::kRotate) return Rotate(command, data, extended_data);
@@ -168,6 +168,15 @@ Reply SnapshotCommands::Rotate(const mailbox::CommandWord& command, uint32_t dat
   return reply;
 }
 
+Reply SnapshotCommands::Trigger(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) {
+  const Reply reply = triggers_.Execute(command, data, extended_data);
+  if (!TriggerCommands::OpensStream(command) || reply.status != MailboxStatus::kSuccess) return reply;
+  window_bytes_ = WindowBytes(command);
+  open_ = Open::kTriggers;
+  offset_ = extended_data;
+  return reply;
+}
+
 Reply SnapshotCommands::OpenAt(ByteSpan stream, Open open, uint32_t offset, uint32_t extended_data) {
   // The selection may have replaced the stream that was open.
   open_ = Open::kNothing;
@@ -184,6 +193,7 @@ ByteSpan SnapshotCommands::Window(uint8_t index) const {
   if (open_ == Open::kPeek) stream = peeks_.stream();
   if (open_ == Open::kConfig) stream = configs_.stream();
   if (open_ == Open::kPlan) stream = rotations_.stream();
+  if (open_ == Open::kTriggers) stream = triggers_.stream();
   const size_t begin = offset_ + size_t{index} * window_bytes_;
   if (begin >= stream.size()) return {};
   return stream.subspan(begin, std::min<size_t>(window_bytes_, stream.size() - begin));

@@ -16,6 +16,7 @@
 #include "secure_mcu/firmware/peek_commands.h"
 #include "secure_mcu/firmware/reply.h"
 #include "secure_mcu/firmware/rotate_commands.h"
+#include "secure_mcu/firmware/trigger_commands.h"
 #include "secure_mcu/firmware/upload_buffer.h"
 
 namespace sideband::mcu {
@@ -30,7 +31,8 @@ class SnapshotCommands {
         copy_engine_(device, version),
         peeks_(device),
         configs_(device, copy_engine_),
-        rotations_(device, uploads_) {}
+        rotations_(device, uploads_),
+        triggers_(device) {}
 
   // ERR_OPCODE for opcodes that are not served.
   Reply Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data);
@@ -40,7 +42,7 @@ class SnapshotCommands {
 
  private:
   // The stream shown by the windows, from offset_ on.
-  enum class Open { kNothing, kCatalog, kSnapshot, kPeek, kConfig, kPlan };
+  enum class Open { kNothing, kCatalog, kSnapshot, kPeek, kConfig, kPlan, kTriggers };
 
   bool IsServed(mailbox::Opcode opcode);
   uint32_t ServedOpcodes();
@@ -55,6 +57,7 @@ class SnapshotCommands {
   Reply Peek(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data);
   Reply Rotate(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data);
   Reply Config(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data);
+  Reply Trigger(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data);
   // The mark of a snapshot of this boot.
   uint16_t MarkOf(uint32_t snapshot_id) const;
   Reply OpenAt(ByteSpan stream, Open open, uint32_t offset, uint32_t extended_data);
@@ -66,6 +69,7 @@ class SnapshotCommands {
   ConfigCommands configs_;
   UploadBuffer uploads_;
   RotateCommands rotations_;
+  TriggerCommands triggers_;
   Open open_ = Open::kNothing;
   uint32_t offset_ = 0;
   uint32_t window_bytes_ = mailbox::kWindowBytes;

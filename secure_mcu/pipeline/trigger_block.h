@@ -55,6 +55,7 @@ class TriggerBlock {
 
   // Further triggers at the multiples of `period` after `cycle`, in place of those of the grid before; 0: none.
   void SetGrid(uint64_t period, uint64_t cycle) { grid_ = TriggerGrid(period, cycle); }
+  bool has_grid() const { return grid_.next() != UINT64_MAX; }
   // The cycle of the next trigger of a grid, the periodic one or that of SetGrid; UINT64_MAX if there is none.
   uint64_t next_due() const { return std::min(periodic_.next(), grid_.next()); }
   // Counts what is due at or before `cycle`. Returns the newest number; nullopt if nothing was due. Triggers that fall

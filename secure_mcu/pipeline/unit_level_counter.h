@@ -74,6 +74,8 @@ class UnitLevelCounter {
   explicit UnitLevelCounter(Config config);
 
   bool enabled() const { return enabled_; }
+  // Cycles below this one have arrived at the collection unit, or were not to be counted.
+  uint64_t delivered() const { return delivered_; }
 
   // Starts counting with cleared counters. `cycle` is the first counted cycle and the start of a period.
   void Enable(uint64_t cycle);

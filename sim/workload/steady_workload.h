@@ -4,12 +4,16 @@
 // workload are the cycles of the clock.
 //   const SteadyWorkload wires(std::move(workload));
 //   wires.AddCounts({0, 511}, ids, sums);
+// With clocks, the cycles of its workload in each domain are those of the domain's clock.
 #ifndef SIDEBAND_SIM_WORKLOAD_STEADY_WORKLOAD_H_
 #define SIDEBAND_SIM_WORKLOAD_STEADY_WORKLOAD_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 
+#include "sim/clocks/local_clocks.h"
 #include "sim/wires/wire_source.h"
 #include "sim/workload/workload.h"
 
@@ -18,7 +22,8 @@ namespace sideband::sim {
 // Immutable: context switches have no effect.
 class SteadyWorkload final : public WireSource {
  public:
-  explicit SteadyWorkload(Workload workload) : workload_(std::move(workload)) {}
+  explicit SteadyWorkload(Workload workload, LocalClocks clocks = {})
+      : workload_(std::move(workload)), clocks_(std::move(clocks)) {}
 
   void AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const override {
     workload_.AddCounts(range, wires, sums);
@@ -27,11 +32,15 @@ class SteadyWorkload final : public WireSource {
     workload_.AddConsecutiveCounts(workload_.Locate(range), first, sums);
   }
 
+  uint64_t CyclesBefore(size_t domain, uint64_t cycle) const override { return clocks_.CyclesBefore(domain, cycle); }
+  uint64_t CyclesHeld(size_t domain, uint64_t end) const override { return clocks_.CyclesBefore(domain, end); }
+
   // Whether the wire is 1 in a cycle.
   bool Bit(WireId wire, uint64_t cycle) const { return workload_.Bit(wire, cycle); }
 
  private:
   const Workload workload_;
+  const LocalClocks clocks_;
 };
 
 }  // namespace sideband::sim

@@ -9,21 +9,26 @@
 //   slice.SwitchMode(/*is_host=*/true, 1511, 1511);        // the hypervisor runs
 //   slice.SwitchMode(/*is_host=*/false, 1550, 1511);       // the context's own cycle 511
 //   slice.SwitchOut(1600);
+//
+// In a domain with another clock a workload advances in the cycles of that clock, of which it has own cycles apart from
+// those of other domains: its work takes longer where the clock is slower.
 #ifndef SIDEBAND_SIM_WORKLOAD_SYNTHETIC_SLICE_H_
 #define SIDEBAND_SIM_WORKLOAD_SYNTHETIC_SLICE_H_
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "sim/clocks/local_clocks.h"
 #include "sim/wires/wire_source.h"
+#include "sim/workload/slice_domain.h"
 #include "sim/workload/workload.h"
 
 namespace sideband::sim {
@@ -31,7 +36,8 @@ namespace sideband::sim {
 // Not thread-safe.
 class SyntheticSlice final : public WireSource {
  public:
-  SyntheticSlice() = default;
+  // Without clocks, the reference clock's domain alone.
+  explicit SyntheticSlice(LocalClocks clocks = {}) : clocks_(std::move(clocks)), domains_(clocks_.domains()) {}
   SyntheticSlice(const SyntheticSlice&) = delete;
   SyntheticSlice& operator=(const SyntheticSlice&) = delete;
 
@@ -53,57 +59,38 @@ class SyntheticSlice final : public WireSource {
   void SwitchMode(bool is_host, uint64_t cycle, uint64_t now) override;
   void SwitchOut(uint64_t cycle) override;
 
-  // Cycles before the current residency count as 0, as do all cycles without a resident. Where the hypervisor runs
-  // alone, the time without a resident is a residency, too.
-  void AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const override;
-  void AddConsecutiveCounts(CycleRange range, WireId first, std::span<uint64_t> sums) const override;
+  // Of the reference clock's domain (slice_domain.h).
+  void AddCounts(CycleRange range, std::span<const WireId> wires, std::span<uint64_t> sums) const override {
+    domains_[0].AddCounts(range, wires, sums);
+  }
+  void AddConsecutiveCounts(CycleRange range, WireId first, std::span<uint64_t> sums) const override {
+    domains_[0].AddConsecutiveCounts(range, first, sums);
+  }
   bool AddModeCounts(CycleRange range, bool is_host, std::span<const WireId> wires,
-                     std::span<uint64_t> sums) const override;
-  bool AddConsecutiveModeCounts(CycleRange range, bool is_host, WireId first, std::span<uint64_t> sums) const override;
-  // Whether the wire is 1 in a cycle of the current residency; false before it, and without a resident.
-  bool Bit(WireId wire, uint64_t cycle) const;
+                     std::span<uint64_t> sums) const override {
+    return domains_[0].AddModeCounts(range, is_host, wires, sums);
+  }
+  bool AddConsecutiveModeCounts(CycleRange range, bool is_host, WireId first, std::span<uint64_t> sums) const override {
+    return domains_[0].AddConsecutiveModeCounts(range, is_host, first, sums);
+  }
+  bool Bit(WireId wire, uint64_t cycle) const { return domains_[0].Bit(wire, cycle); }
+
+  const SliceDomain& domain(size_t index) const override { return domains_[index]; }
+  uint64_t CyclesBefore(size_t domain, uint64_t cycle) const override { return clocks_.CyclesBefore(domain, cycle); }
+  uint64_t CyclesHeld(size_t domain, uint64_t end) const override { return clocks_.CyclesBefore(domain, end); }
 
   // The context's own cycles in its finished residencies; 0 for a context without a workload.
-  uint64_t own_cycles(absl::string_view vm, absl::string_view context) const;
+  uint64_t own_cycles(absl::string_view vm, absl::string_view context, size_t domain = 0) const;
 
  private:
   using Key = std::pair<std::string, std::string>;
-  struct Context {
-    Workload workload;
-    uint64_t own_cycles = 0;
-  };
 
-  // A part of the current residency in one mode.
-  struct Stretch {
-    bool is_host;
-    uint64_t begin;      // the first cycle
-    uint64_t own_begin;  // in the own cycles of who works
-  };
-  // Of a range of a slice's cycles, in own cycles: since each of the two stands still while the other works, what they
-  // do in a range is a range, too.
-  struct OwnRanges {
-    CycleRange range{0, 0};
-    uint64_t version = 0;  // of the stretches
-    CycleRange guest{0, 0}, host{0, 0};
-  };
-
-  void Begin(bool is_host, uint64_t cycle);
-  void End(uint64_t cycle);
-  void Leave(uint64_t cycle);
   absl::Status CheckWires(const std::string& whose, const Workload& workload) const;
-  const OwnRanges& OwnRangesOf(CycleRange range) const;
-  void FindOwnRanges(CycleRange range) const;
-  const Context* Worker(bool is_host) const { return is_host ? (host_ ? &*host_ : nullptr) : resident_; }
 
-  std::map<Key, Context> contexts_;
-  std::optional<Context> host_;
-  bool host_runs_alone_ = false;
-  Context* resident_ = nullptr;    // into contexts_
-  std::deque<Stretch> stretches_;  // ascending; those that may still be counted
-  uint64_t version_ = 1;           // of the stretches
-  // The range counted last: the units of a slice count the same range one after the other.
-  mutable OwnRanges own_;
-  mutable std::array<Workload::Located, 2> located_{};  // of the resident's part, and of the host's
+  const LocalClocks clocks_;
+  std::map<Key, Workload> contexts_;
+  std::optional<Workload> host_;
+  std::vector<SliceDomain> domains_;
 };
 
 }  // namespace sideband::sim

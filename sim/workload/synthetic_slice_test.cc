@@ -2,12 +2,16 @@
 #include "sim/workload/synthetic_slice.h"
 
 #include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
 
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "sim/clocks/domain_clock.h"
 #include "sim/workload/steady_workload.h"
 
 namespace sideband::sim {
@@ -180,6 +184,77 @@ TEST(SteadyWorkloadTest, IgnoresSwitches) {
   steady.SwitchIn("vm1", "a", 100);
   steady.SwitchOut(200);
   EXPECT_EQ(Count(steady, {0, 300}), Make(4).CumulativeCount(1, 300));
+}
+
+// --- Domains with clocks of their own --------------------------------------------------------------------------------
+
+LocalClocks OneClock(const DomainClockSpec& spec) {
+  return LocalClocks({nullptr, std::make_shared<const DomainClock>(*DomainClock::Create(spec))});
+}
+
+TEST(SyntheticDomainTest, AWorkloadAdvancesInTheCyclesOfItsClock) {
+  SyntheticSlice slice(OneClock({.hz = 500'000'000}));
+  ASSERT_TRUE(slice.Add("vm1", "a", Make(1)).ok());
+  slice.SwitchIn("vm1", "a", 100);
+  EXPECT_EQ(slice.CyclesBefore(1, 100), 50u);
+  EXPECT_EQ(slice.CyclesHeld(1, 300), 150u);
+  EXPECT_EQ(Count(slice.domain(1), {50, 150}), Make(1).CumulativeCount(1, 100));
+  EXPECT_EQ(Count(slice, {100, 300}), Make(1).CumulativeCount(1, 200)) << "the reference clock's domain";
+  slice.SwitchOut(301);
+  EXPECT_EQ(slice.own_cycles("vm1", "a", 1), 100u);
+  EXPECT_EQ(slice.own_cycles("vm1", "a"), 201u);
+}
+
+TEST(SyntheticDomainTest, AStoppedClockStopsTheWork) {
+  SyntheticSlice slice(OneClock({.gates = {{InstantAtCycle(40), InstantAtCycle(1040)}}}));
+  ASSERT_TRUE(slice.Add("vm1", "a", Make(1)).ok());
+  slice.SwitchIn("vm1", "a", 0);
+  EXPECT_EQ(slice.CyclesBefore(1, 1040), 40u);
+  EXPECT_EQ(Count(slice.domain(1), {0, slice.CyclesBefore(1, 1100)}), Make(1).CumulativeCount(1, 100));
+}
+
+TEST(SyntheticDomainTest, SteadyWorkIsInTheCyclesOfItsClock) {
+  const SteadyWorkload steady(Make(4), OneClock({.hz = 2'000'000'000}));
+  EXPECT_EQ(steady.CyclesBefore(1, 100), 200u);
+  EXPECT_EQ(steady.CyclesHeld(1, 100), 200u);
+  EXPECT_EQ(Count(steady.domain(1), {0, 200}), Make(4).CumulativeCount(1, 200));
+}
+
+DomainClockSpec DrawnClock() {
+  return {.hz = *rc::gen::inRange<uint64_t>(100'000'000, 4'000'000'000),
+          .tolerance_ppb = 1'000'000,
+          .phase = *rc::gen::arbitrary<uint32_t>(),
+          .steps = {{InstantAtCycle(*rc::gen::inRange<uint64_t>(1, 2000)), 700'000'000}},
+          .gates = {{InstantAtCycle(2500), InstantAtCycle(*rc::gen::inRange<uint64_t>(2501, 3000))}}};
+}
+
+// Each local cycle is of the resident in the first reference cycle whose edge is at or after its own, and a workload's
+// cycles are counted one by one.
+RC_GTEST_PROP(SyntheticDomainPropertyTest, CyclesAreThoseOfTheirResidents, ()) {
+  const DomainClockSpec spec = DrawnClock();
+  const DomainClock clock = *DomainClock::Create(spec);
+  SyntheticSlice slice(OneClock(spec));
+  const Workload works[] = {Make(1), Make(2), Make(9)};  // the last one is the hypervisor's
+  RC_ASSERT(slice.Add("vm1", "a", works[0]).ok() && slice.Add("vm2", "b", works[1]).ok());
+  RC_ASSERT(slice.SetHost(works[2]).ok());
+  uint64_t cycle = 0, edge = 0, own[3] = {};
+  for (const int act : *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 4))) {
+    if (act < 2) slice.SwitchIn(act == 0 ? "vm1" : "vm2", act == 0 ? "a" : "b", cycle);
+    if (act == 2) slice.SwitchOut(cycle);
+    if (act == 3) continue;
+    const uint64_t first = cycle, middle = cycle + *rc::gen::inRange(0, 200);
+    cycle = middle + *rc::gen::inRange(0, 200);
+    slice.SwitchMode(true, middle, first);
+    uint64_t expected = 0;
+    const uint64_t begin = edge;
+    for (; CycleAtOrAfter(clock.InstantOf(edge)) <= cycle; ++edge) {
+      // Reference cycle c ends at instant c + 1.
+      const int work = act == 2 ? -1 : CycleAtOrAfter(clock.InstantOf(edge)) > middle ? 2 : act;
+      if (work >= 0) expected += works[work].Bit(1, own[work]++) ? 1 : 0;
+    }
+    RC_ASSERT(slice.CyclesBefore(1, cycle) == edge);
+    RC_ASSERT(Count(slice.domain(1), {begin, edge}) == expected);
+  }
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "tests/bench/base_commands.h"
+#include "tests/bench/clock_cost.h"
 #include "tests/bench/curve.h"
 #include "tests/bench/exposition_cost.h"
 #include "tests/bench/gate_cost.h"
@@ -135,6 +136,7 @@ constexpr Benchmark kBenchmarks[] = {
     {"rotation-cost", RotationCosts},
     {"program-speed", [](const Options& options) { return MeasureProgramSpeed(options.scratch); }},
     {"kernel-misses", [](const Options& options) { return MeasureKernelMisses(options.instructions); }},
+    {"clocks", [](const Options&) { return MeasureClockCost(); }},
     {"base-commands", [](const Options& options) { return MeasureBaseCommands(options.chip); }},
     {"mailbox-budget", [](const Options&) { return MailboxBudgets(); }},
     {"session-overhead", [](const Options&) { return MeasureSessionOverhead(); }},

@@ -8,6 +8,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/mailbox/block_peeker.h"
 #include "daemon/mailbox/bus_budget.h"
+#include "daemon/mailbox/clock_reader.h"
 #include "daemon/mailbox/config_writer.h"
 #include "daemon/mailbox/fake_mailbox.h"
 #include "daemon/mailbox/mailbox_session.h"
@@ -58,6 +59,11 @@ absl::Status UseSnapshotReader(MailboxSession& session, const Clock& clock) {
 
 absl::Status UseRotationWriter(MailboxSession& session, const mailbox::EventSet& wanted, size_t events) {
   //@ daemon/mailbox/rotation_writer.h
+  return absl::OkStatus();
+}
+
+absl::Status UseClockReader(MailboxSession& session, uint32_t next_trigger, size_t domains) {
+  //@ daemon/mailbox/clock_reader.h
   return absl::OkStatus();
 }
 

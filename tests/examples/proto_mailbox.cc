@@ -18,7 +18,10 @@
 #include "proto/mailbox/block_family.h"
 #include "proto/mailbox/capability.h"
 #include "proto/mailbox/catalog.h"
+#include "proto/mailbox/catalog_clocks.h"
 #include "proto/mailbox/catalog_items.h"
+#include "proto/mailbox/clock_section.h"
+#include "proto/mailbox/clocks.h"
 #include "proto/mailbox/config_rules.h"
 #include "proto/mailbox/config_words.h"
 #include "proto/mailbox/counter_groups.h"
@@ -27,6 +30,7 @@
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/features.h"
 #include "proto/mailbox/gate_controls.h"
+#include "proto/mailbox/hull_stream.h"
 #include "proto/mailbox/peek.h"
 #include "proto/mailbox/random_snapshots.h"
 #include "proto/mailbox/registers.h"
@@ -36,11 +40,13 @@
 #include "proto/mailbox/rotation_prediction.h"
 #include "proto/mailbox/rotation_section.h"
 #include "proto/mailbox/rotation_stream.h"
+#include "proto/mailbox/second_difference.h"
 #include "proto/mailbox/sections.h"
 #include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/snapshot_cost.h"
 #include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"
+#include "proto/mailbox/timeline_stream.h"
 #include "proto/mailbox/word.h"
 
 namespace sideband::mailbox {
@@ -184,6 +190,36 @@ absl::Status UseRotationSection(const Snapshot* base, const std::set<uint16_t>& 
 
 absl::Status UseRotationStream(const EventSet& wanted, ByteSpan stream, uint32_t scope, const Catalog& catalog) {
   //@ proto/mailbox/rotation_stream.h
+  return absl::OkStatus();
+}
+
+void AddPacket(size_t domain, uint64_t reference_cycle, const TimelineClock& clock);
+
+void UseClocks(const Timeline& timeline, size_t domains) {
+  //@ proto/mailbox/clocks.h
+}
+
+absl::Status UseCatalogClocks(ByteSpan payload, Catalog& catalog, ByteWriter& out) {
+  //@ proto/mailbox/catalog_clocks.h
+  return absl::OkStatus();
+}
+
+absl::Status UseClockSection(ByteSpan bits, const Snapshot* base, Snapshot& snapshot, ByteWriter& out) {
+  //@ proto/mailbox/clock_section.h
+  return absl::OkStatus();
+}
+
+void UseSecondDifference(uint64_t value, BitWriter& stream, BitReader& stream_of_peer) {
+  //@ proto/mailbox/second_difference.h
+}
+
+absl::Status UseTimelineStream(const Timeline& timeline, uint32_t first, const Catalog& catalog) {
+  //@ proto/mailbox/timeline_stream.h
+  return absl::OkStatus();
+}
+
+absl::Status UseHullStream(const ClockHulls& hulls, uint32_t first, const Catalog& catalog) {
+  //@ proto/mailbox/hull_stream.h
   return absl::OkStatus();
 }
 

@@ -34,8 +34,11 @@
 #include "secure_mcu/bus/presence_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/chip/chip.h"
+#include "secure_mcu/chip/clock_network.h"
+#include "secure_mcu/chip/clocked_chip.h"
 #include "secure_mcu/chip/counter_needs.h"
 #include "secure_mcu/chip/derivation.h"
+#include "secure_mcu/chip/domain_rules.h"
 #include "secure_mcu/chip/host_blocks.h"
 #include "secure_mcu/chip/host_plan.h"
 #include "secure_mcu/chip/hpc_read_path.h"
@@ -63,6 +66,7 @@
 #include "secure_mcu/chip/turn_shares.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/chip_file/chip_file_counting.h"
+#include "secure_mcu/chip_file/chip_file_domains.h"
 #include "secure_mcu/chip_file/chip_file_fields.h"
 #include "secure_mcu/chip_file/chip_file_gates.h"
 #include "secure_mcu/chip_file/chip_file_memory.h"
@@ -146,8 +150,11 @@
 #include "secure_mcu/laws/rotation_workloads.h"
 #include "secure_mcu/pipeline/block_address.h"
 #include "secure_mcu/pipeline/channel_buffer.h"
+#include "secure_mcu/pipeline/clock_packets.h"
 #include "secure_mcu/pipeline/counter_collection_unit.h"
 #include "secure_mcu/pipeline/counter_gate.h"
+#include "secure_mcu/pipeline/domain_monitor.h"
+#include "secure_mcu/pipeline/domain_router.h"
 #include "secure_mcu/pipeline/event_estimate.h"
 #include "secure_mcu/pipeline/gated_wires.h"
 #include "secure_mcu/pipeline/guest_gate.h"
@@ -158,9 +165,11 @@
 #include "secure_mcu/pipeline/memory_blocks.h"
 #include "secure_mcu/pipeline/mmu.h"
 #include "secure_mcu/pipeline/own_clock.h"
+#include "secure_mcu/pipeline/packet_ring.h"
 #include "secure_mcu/pipeline/page_tables.h"
 #include "secure_mcu/pipeline/reduction_channel.h"
 #include "secure_mcu/pipeline/rotation_order.h"
+#include "secure_mcu/pipeline/scheduler.h"
 #include "secure_mcu/pipeline/trigger_block.h"
 #include "secure_mcu/pipeline/unit_level_counter.h"
 #include "secure_mcu/replay/event_plan.h"
@@ -219,6 +228,21 @@ void UseVirtualBus(BusTarget& mailbox, const smbus::Transfer& transfer) {
 
 absl::Status UseChip(const PipelineConfig& config, const sim::WireSource& wires) {
   //@ secure_mcu/chip/chip.h
+  return absl::OkStatus();
+}
+
+void UseClockNetwork(const PipelineConfig& config, std::span<const ClockNetwork::Horizon> horizons) {
+  //@ secure_mcu/chip/clock_network.h
+}
+
+void UseClockedChip() {
+  //@ secure_mcu/chip/clocked_chip.h
+}
+
+DomainMonitor::Config MonitorConfig(const DomainRow& row);
+
+absl::Status UseDomainRules(const PipelineConfig& config, std::vector<DomainMonitor>& monitors) {
+  //@ secure_mcu/chip/domain_rules.h
   return absl::OkStatus();
 }
 
@@ -347,6 +371,11 @@ absl::Status UseChipFileFields(const YamlMap& root) {
 
 absl::Status UseChipFileCounting(const YamlMap& root, const YamlMap& map, ChipFile& file, VmFileSpec& vm) {
   //@ secure_mcu/chip_file/chip_file_counting.h
+  return absl::OkStatus();
+}
+
+absl::Status UseChipFileDomains(const YamlMap& root, ChipFile& file) {
+  //@ secure_mcu/chip_file/chip_file_domains.h
   return absl::OkStatus();
 }
 
@@ -761,6 +790,24 @@ void UseMmu(MemoryBlocks& memory, BlockId vm, BlockId context, const Reduction& 
 }
 
 void SwapBanks(uint32_t trigger_id);
+
+void Send(const TriggerPackets& trigger);
+
+void UseDomainMonitor(std::shared_ptr<const sim::DomainClock> clock, PacketRing& ring, size_t row) {
+  //@ secure_mcu/pipeline/domain_monitor.h
+}
+
+void UseDomainRouter(const ClockPacket& packet) {
+  //@ secure_mcu/pipeline/domain_router.h
+}
+
+void UsePacketRing(const Scheduler& scheduler, const ClockPacket& packet) {
+  //@ secure_mcu/pipeline/packet_ring.h
+}
+
+void UseScheduler(size_t row, DomainMonitor& monitor, const DomainMonitor::Trigger& sent) {
+  //@ secure_mcu/pipeline/scheduler.h
+}
 
 void UseTriggerBlock(uint64_t cycle) {
   //@ secure_mcu/pipeline/trigger_block.h

@@ -10,6 +10,7 @@
 #include "sim/workload/pattern_kernels.h"
 #include "sim/workload/pattern_table.h"
 #include "sim/workload/phase.h"
+#include "sim/workload/slice_domain.h"
 #include "sim/workload/steady_workload.h"
 #include "sim/workload/synthetic_slice.h"
 #include "sim/workload/varied_turns.h"
@@ -33,6 +34,11 @@ void UsePatternTable(std::span<const Pattern> patterns, std::span<const WireId> 
 absl::Status UsePhase() {
   //@ sim/workload/phase.h
   return absl::OkStatus();
+}
+
+void UseSliceDomain(const Workload& workload, const Workload& host, std::span<const WireId> wires,
+                    std::span<uint64_t> sums) {
+  //@ sim/workload/slice_domain.h
 }
 
 void UseSteadyWorkload(Workload workload, std::span<const WireId> ids, std::span<uint64_t> sums) {

@@ -13,8 +13,15 @@ std::vector<Bytes> Seeds() {
   rotating.relations = {{.kind = mailbox::Relation::Kind::kCycles, .members = {0}, .whole = 0, .times = 1}};
   rotating.plans = {{.number = 0, .sets = {{1}}, .derived = {1}, .settings = {}}};
   rotating.plans[0].settings.weights = {{0, 5}};
-  return {mailbox::EncodeCatalogSections(rotating), mailbox::EncodeCatalog({}), mailbox::EncodeCatalog(example),
-          mailbox::EncodeCatalogSections({}), mailbox::EncodeCatalogSections(example)};
+  mailbox::Catalog clocked = example;
+  clocked.clock_domains = {{.name = "core", .nominal_hz = 1, .period_min = 1, .bar_low = -1, .slice = 0},
+                           {.name = "memory", .nominal_hz = 2, .period_min = 3, .period_max = 4, .announces = true}};
+  return {mailbox::EncodeCatalogSections(clocked),
+          mailbox::EncodeCatalogSections(rotating),
+          mailbox::EncodeCatalog({}),
+          mailbox::EncodeCatalog(example),
+          mailbox::EncodeCatalogSections({}),
+          mailbox::EncodeCatalogSections(example)};
 }
 
 }  // namespace sideband::fuzz

@@ -47,6 +47,11 @@ void AddSeeds(const Snapshot& snapshot, const Snapshot* base, const mailbox::VmI
   seeds.back()[0] = base == nullptr ? kPayload : kPayload | kRelative;
 }
 
+Snapshot WithClocks(Snapshot snapshot) {
+  snapshot.clocks = {{.local_clock = 2'000'000, .arrival = 40}, {.local_clock = 7, .horizon_lag = 3, .changed = true}};
+  return snapshot;
+}
+
 Snapshot WithRotation(Snapshot snapshot) {
   snapshot.layout = {.events = {{0, mailbox::kNoGateGroup}}, .plans = {{.number = 0, .sets_of = {1}}}};
   const mailbox::BlockRotation numbers = {.parts = {{.plan = 0, .enabled = {1000}, .running = {400, 600}}},
@@ -65,6 +70,7 @@ std::vector<Bytes> Seeds() {
   AddSeeds(snapshot, nullptr, {}, seeds);
   AddSeeds(snapshot, nullptr, {2}, seeds);
   AddSeeds(snapshot, &Base(), {}, seeds);
+  AddSeeds(WithClocks(snapshot), &Base(), {}, seeds);
   AddSeeds(WithRotation(snapshot), nullptr, {2}, seeds);
   AddSeeds(WithRotation(snapshot), &Base(), {}, seeds);
   for (uint64_t& counter : snapshot.counters) counter = 3 * counter + 1;

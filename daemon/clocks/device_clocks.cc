@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/clocks/device_clocks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/numeric/int128.h"
+
+namespace sideband::daemon {
+namespace {
+
+using clocks::AddResult;
+using clocks::kTicksPerCycle;
+
+constexpr uint64_t kBillion = 1'000'000'000;
+// No product overflows.
+constexpr uint64_t kReferenceHzMax = 100 * kBillion;
+
+// The first cycle of the reference clock that has this time, and how many have it: of a clock above 1 GHz several do.
+uint64_t FirstCycleAt(uint64_t time_ns, uint64_t hertz) {
+  return absl::Uint128Low64((absl::uint128(time_ns) * hertz + kBillion - 1) / kBillion);
+}
+uint64_t CyclesOfOneTime(uint64_t hertz) { return std::max<uint64_t>(1, (hertz + kBillion - 1) / kBillion); }
+
+clocks::Ticks TicksIn(absl::Duration time, uint64_t hertz) {
+  return clocks::Ticks(static_cast<uint64_t>(absl::ToDoubleSeconds(time) * static_cast<double>(hertz))) *
+         kTicksPerCycle;
+}
+
+// The declared limits, of packets whose trigger is known up to the nanosecond.
+clocks::ClockLimits LimitsOf(const mailbox::ClockDomain& domain, uint64_t reference_hz) {
+  clocks::ClockLimits limits = clocks::LimitsOf(domain);
+  // A sum that overflows is refused as what it is beyond: a bar that is out of range.
+  const int64_t later = static_cast<int64_t>(CyclesOfOneTime(reference_hz) - 1) * kTicksPerCycle;
+  if (limits.bar_high <= clocks::kBarMax) limits.bar_high += later;
+  return limits;
+}
+
+double Hertz(absl::int128 period, uint64_t reference_hz) {
+  const double cycles =
+      static_cast<double>(period) / static_cast<double>(kTicksPerCycle) / std::exp2(clocks::kPeriodFractionBits);
+  return static_cast<double>(reference_hz) / cycles;
+}
+
+}  // namespace
+
+void DeviceClocks::StartAnew(const mailbox::Catalog& catalog, uint64_t boot_id) {
+  boot_id_ = boot_id;
+  reference_hz_ = catalog.reference_clock_hz;
+  domains_.clear();
+  if (reference_hz_ > kReferenceHzMax) return;
+  for (const mailbox::ClockDomain& declared : catalog.clock_domains) {
+    Domain& domain = domains_.emplace_back(Domain{.declared = declared, .strip = {}, .numbers = {}});
+    auto strip = clocks::ClockStrip::Create(LimitsOf(declared, reference_hz_),
+                                            {.segment_max = TicksIn(kClockSegmentMax, reference_hz_)});
+    if (strip.ok()) domain.strip = *std::move(strip);
+  }
+}
+
+void DeviceClocks::Add(const mailbox::Snapshot& snapshot, const mailbox::ClockReading& reading, Domain& domain) const {
+  const clocks::LatchInstant latch{.trigger_id = snapshot.trigger_id,
+                                   .reference_cycle = FirstCycleAt(snapshot.reference_time_ns, reference_hz_)};
+  clocks::ClockPacket packet = clocks::PacketOf(domain.declared, latch, reading, domain.numbers);
+  if (packet.arrival)
+    *packet.arrival = *packet.arrival + clocks::Ticks(CyclesOfOneTime(reference_hz_) - 1) * kTicksPerCycle;
+  packet.changed |= domain.has_changed;
+  const auto added = domain.strip->Add(packet);
+  const bool is_used = added.ok() && *added != AddResult::kOutside && *added != AddResult::kResynchronise;
+  domain.has_changed = !is_used && packet.changed;
+  if (!is_used) ++domain.unused;
+}
+
+ClockState DeviceClocks::StateOf(const Domain& domain, bool is_stopped) const {
+  ClockState state{.is_stopped = is_stopped, .is_unsound = !domain.strip || domain.strip->unsound()};
+  state.unused_readings = domain.unused;
+  if (!domain.strip) return state;
+  state.segments = domain.strip->counts().segments;
+  state.refuted_segments = domain.strip->counts().refuted;
+  const auto newest = domain.strip->newest_edge();
+  if (state.is_unsound || !newest) return state;
+  const clocks::InstantRange range = domain.strip->BoundAt(*newest).range;
+  if (range.IsBounded()) {
+    const double cycles = static_cast<double>(range.width()) / static_cast<double>(kTicksPerCycle);
+    state.error_bound_s = cycles / 2 / static_cast<double>(reference_hz_);
+  }
+  const auto period = domain.strip->Period();
+  if (!period || period->low <= 0) return state;
+  state.frequency = {.lower = Hertz(period->high, reference_hz_), .upper = Hertz(period->low, reference_hz_)};
+  return state;
+}
+
+std::vector<ClockState> DeviceClocks::Follow(const Topology& topology, const mailbox::Snapshot& snapshot) {
+  const mailbox::Catalog& catalog = topology.catalog();
+  withheld_.Follow(topology, snapshot.boot_id);
+  const bool is_same = snapshot.boot_id == boot_id_ && domains_.size() == catalog.clock_domains.size() &&
+                       std::ranges::equal(domains_, catalog.clock_domains, {}, &Domain::declared);
+  if (!is_same) StartAnew(catalog, snapshot.boot_id);
+  std::vector<ClockState> states;
+  if (reference_hz_ == 0 || reference_hz_ > kReferenceHzMax || snapshot.clocks.size() != domains_.size()) return states;
+  for (size_t d = 0; d < domains_.size(); ++d) {
+    const std::optional<mailbox::ClockReading>& reading = snapshot.clocks[d];
+    if (reading && domains_[d].strip) Add(snapshot, *reading, domains_[d]);
+    const bool is_withheld = withheld_.Has(domains_[d].declared);
+    states.push_back(is_withheld ? ClockState{.is_withheld = true} : StateOf(domains_[d], !reading));
+  }
+  return states;
+}
+
+}  // namespace sideband::daemon

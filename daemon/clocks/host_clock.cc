@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/clocks/host_clock.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "proto/clocks/instant.h"
+
+namespace sideband::daemon {
+namespace {
+
+using clocks::AddResult;
+using clocks::Instant;
+using clocks::kTicksPerCycle;
+using clocks::Ticks;
+
+// An edge of the device's clock is a nanosecond of its reference time, and a "cycle" here one of the raw clock.
+constexpr uint64_t kMillion = 1'000'000;
+constexpr int64_t kSegmentSeconds = 30;
+// The two readings of which this is the difference are not of one instant.
+constexpr absl::Duration kSuspendMin = absl::Milliseconds(10);
+
+Instant InstantAt(absl::Duration raw) { return Instant(Ticks(absl::ToInt64Nanoseconds(raw)) * kTicksPerCycle); }
+
+// In whole nanoseconds, rounded down.
+absl::Duration RawBefore(Instant instant) {
+  const Ticks ticks = instant.ticks();
+  const Ticks nanoseconds = ticks >= 0 ? ticks / kTicksPerCycle : (ticks + 1) / kTicksPerCycle - 1;
+  return absl::Nanoseconds(static_cast<int64_t>(nanoseconds));
+}
+
+clocks::ClockLimits LimitsOf(const HostClock::Options& options) {
+  const uint64_t tolerance = (uint64_t{kTicksPerCycle} * options.ppm_max + kMillion - 1) / kMillion;
+  const uint64_t longest = kTicksPerCycle + tolerance;
+  // A time is rounded down, so that its edge is up to a nanosecond before the latch.
+  return {.period_shortest = kTicksPerCycle - tolerance,
+          .period_longest = longest,
+          .bar_low = -static_cast<int64_t>(longest),
+          .bar_high = 0,
+          // From the nearest line a frequency that changes by w in a second is w·T²/16 at most.
+          .wander = static_cast<uint32_t>((uint64_t{options.wander_ppb} * kSegmentSeconds * kSegmentSeconds / 16 + 1) *
+                                          kTicksPerCycle),
+          .announces = true};
+}
+
+// Half of the exchange.
+HostInstant OfExchange(const BracketedLatch& latch) {
+  return {.raw = (latch.raw_before + latch.raw_after) / 2, .error = (latch.raw_after - latch.raw_before) / 2};
+}
+
+}  // namespace
+
+HostClock::HostClock(Options options) : options_(options) {}
+
+void HostClock::StartAnew(uint64_t boot_id) {
+  boot_id_ = boot_id;
+  // Options are of the daemon itself: they are possible.
+  strip_ = *clocks::ClockStrip::Create(LimitsOf(options_),
+                                       {.segment_max = Ticks(kSegmentSeconds * 1'000'000'000) * kTicksPerCycle});
+}
+
+HostInstant HostClock::Add(const BracketedLatch& latch) {
+  if (!strip_ || latch.boot_id != boot_id_) StartAnew(latch.boot_id);
+  // The raw clock stands still meanwhile, and the device's does not.
+  if (absl::AbsDuration(latch.suspended - suspended_) > kSuspendMin) strip_->Restart();
+  suspended_ = latch.suspended;
+  const auto added = strip_->Add({.trigger = ++latches_,
+                                  .reference = InstantAt(latch.raw_before),
+                                  .edge = latch.reference_time_ns,
+                                  .arrival = InstantAt(latch.raw_after) + kTicksPerCycle});
+  const HostInstant exchange = OfExchange(latch);
+  const bool is_used = added.ok() && *added != AddResult::kOutside && *added != AddResult::kResynchronise;
+  if (!is_used || strip_->unsound()) return exchange;
+  const clocks::InstantRange range = strip_->BoundAt(latch.reference_time_ns).range;
+  if (!range.IsBounded()) return exchange;
+  // The latch is in the nanosecond that begins with the edge.
+  const absl::Duration low = std::max(RawBefore(range.low), latch.raw_before);
+  const absl::Duration high = std::min(RawBefore(range.high) + absl::Nanoseconds(3), latch.raw_after);
+  if (low > high) return exchange;
+  return {.raw = low + (high - low) / 2, .error = (high - low) / 2};
+}
+
+std::optional<ReferenceRate> HostClock::Rate() const {
+  const auto period = strip_ && !strip_->unsound() ? strip_->Period() : std::nullopt;
+  if (!period || period->low <= 0) return std::nullopt;
+  const auto ppm = [](absl::int128 raw_period) {
+    const double nanoseconds =
+        static_cast<double>(raw_period) / static_cast<double>(kTicksPerCycle) / std::exp2(clocks::kPeriodFractionBits);
+    return (1 / nanoseconds - 1) * kMillion;
+  };
+  return ReferenceRate{.lower_ppm = ppm(period->high), .upper_ppm = ppm(period->low)};
+}
+
+}  // namespace sideband::daemon

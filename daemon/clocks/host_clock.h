@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where on the host's clock a device's reference clock is: a fit over many latches, whose bound is far closer than one
+// exchange with the device (clocks.md, 5.6).
+//   HostClock host;
+//   const HostInstant at = host.Add({.boot_id = 1, .reference_time_ns = 1000, .raw_before = s0, .raw_after = s1});
+//   Publish(at.raw, at.error);
+#ifndef SIDEBAND_DAEMON_CLOCKS_HOST_CLOCK_H_
+#define SIDEBAND_DAEMON_CLOCKS_HOST_CLOCK_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/time/time.h"
+#include "daemon/snapshot/clock_state.h"
+#include "proto/clocks/clock_strip.h"
+
+namespace sideband::daemon {
+
+// A latch, which the device has made between two readings of the host's raw clock (Clock::Raw).
+struct BracketedLatch {
+  uint64_t boot_id = 0;
+  uint64_t reference_time_ns = 0;
+  absl::Duration raw_before, raw_after;
+  absl::Duration suspended;  // as of Clock::Suspended
+};
+
+// The latch by the raw clock, with an error to either side.
+struct HostInstant {
+  absl::Duration raw;
+  absl::Duration error;
+};
+
+// Of one device. Not thread-safe.
+class HostClock {
+ public:
+  struct Options {
+    uint32_t ppm_max = 200;     // the reference clock's frequency is at most so far from its nominal one
+    uint32_t wander_ppb = 50;   // and changes by so much in a second at most
+  };
+  HostClock() : HostClock(Options()) {}
+  explicit HostClock(Options options);
+
+  // Never further off than the exchange itself. Where the clocks contradict the options, and after the host was
+  // suspended, the exchange is all there is.
+  HostInstant Add(const BracketedLatch& latch);
+  // nullopt with less than two latches.
+  std::optional<ReferenceRate> Rate() const;
+
+ private:
+  void StartAnew(uint64_t boot_id);
+
+  const Options options_;
+  std::optional<clocks::ClockStrip> strip_;
+  uint64_t boot_id_ = 0;
+  uint64_t latches_ = 0;
+  absl::Duration suspended_;
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_CLOCKS_HOST_CLOCK_H_

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/clocks/host_clock.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+
+#include "absl/time/time.h"
+
+namespace sideband::daemon {
+namespace {
+
+// A device whose clock is off by some ppm, of which latches take up to `slowest`.
+class World {
+ public:
+  explicit World(double ppm, uint64_t boot_id = 1) : rate_(1 + ppm * 1e-6), boot_id_(boot_id) {}
+
+  struct Result {
+    HostInstant instant;
+    absl::Duration truth, exchange;  // the latter: half of it
+  };
+  // After `wait`, an exchange of `before` and `after` around the latch.
+  Result Latch(HostClock& host, absl::Duration wait, absl::Duration before, absl::Duration after) {
+    now_ += wait;
+    const absl::Duration start = now_;
+    now_ += before;
+    const absl::Duration truth = now_;
+    now_ += after;
+    const auto device_ns = static_cast<uint64_t>(std::floor(absl::ToDoubleNanoseconds(truth) * rate_));
+    const HostInstant instant = host.Add({.boot_id = boot_id_,
+                                          .reference_time_ns = device_ns,
+                                          .raw_before = start,
+                                          .raw_after = now_,
+                                          .suspended = suspended_});
+    return {instant, truth, (before + after) / 2};
+  }
+  void Suspend(absl::Duration time) { suspended_ += time; }
+
+ private:
+  const double rate_;
+  const uint64_t boot_id_;
+  absl::Duration now_ = absl::Seconds(100), suspended_;
+};
+
+bool Holds(const World::Result& result) {
+  return absl::AbsDuration(result.instant.raw - result.truth) <= result.instant.error + absl::Nanoseconds(1);
+}
+
+TEST(HostClockTest, OneExchangeIsItself) {
+  HostClock host;
+  const auto result = World(0).Latch(host, absl::Seconds(1), absl::Microseconds(100), absl::Microseconds(300));
+  EXPECT_TRUE(Holds(result));
+  EXPECT_LE(result.instant.error, absl::Microseconds(200));
+  EXPECT_GE(result.instant.error, absl::Microseconds(199));
+  EXPECT_FALSE(host.Rate().has_value());
+}
+
+// Exchanges of 0.4 ms, of which one in ten is short.
+TEST(HostClockTest, ManyExchangesAreCloserThanOne) {
+  HostClock host;
+  World world(37);
+  World::Result result;
+  for (int i = 0; i < 30; ++i) {
+    const absl::Duration half = i % 10 == 0 ? absl::Microseconds(20) : absl::Microseconds(200);
+    result = world.Latch(host, absl::Milliseconds(250), half, half);
+    ASSERT_TRUE(Holds(result)) << i;
+  }
+  EXPECT_LT(result.instant.error, absl::Microseconds(40));
+  ASSERT_TRUE(host.Rate().has_value());
+  EXPECT_LE(host.Rate()->lower_ppm, 37);
+  EXPECT_GE(host.Rate()->upper_ppm, 37);
+}
+
+// Law 10.
+RC_GTEST_PROP(HostClockPropertyTest, TheBoundHoldsAndIsWithinTheExchange, ()) {
+  HostClock host;
+  World world(*rc::gen::inRange(-190, 191));
+  const auto microseconds = [](int most) { return absl::Microseconds(*rc::gen::inRange(0, most)); };
+  for (int i = 0; i < 60; ++i) {
+    // Retries and other controllers make single exchanges long.
+    const int most = *rc::gen::inRange(0, 10) == 0 ? 50'000 : 500;
+    const auto result = world.Latch(host, microseconds(2'000'000), microseconds(most), microseconds(most));
+    RC_ASSERT(Holds(result));
+    RC_ASSERT(result.instant.error <= result.exchange + absl::Nanoseconds(1));
+  }
+}
+
+TEST(HostClockTest, ANewBootStartsAnew) {
+  HostClock host;
+  World before(0, 1), after(0, 2);
+  for (int i = 0; i < 5; ++i) before.Latch(host, absl::Seconds(1), absl::Microseconds(1), absl::Microseconds(1));
+  const auto result = after.Latch(host, absl::Seconds(1), absl::Milliseconds(1), absl::Milliseconds(1));
+  EXPECT_TRUE(Holds(result));
+  EXPECT_GE(result.instant.error, absl::Microseconds(999));
+}
+
+TEST(HostClockTest, ASuspendStartsAnew) {
+  HostClock host;
+  World world(0);
+  for (int i = 0; i < 5; ++i) world.Latch(host, absl::Seconds(1), absl::Microseconds(1), absl::Microseconds(1));
+  world.Suspend(absl::Seconds(5));
+  const auto result = world.Latch(host, absl::Seconds(1), absl::Milliseconds(1), absl::Milliseconds(1));
+  EXPECT_GE(result.instant.error, absl::Microseconds(999));
+}
+
+// Of a clock outside the options nothing but the exchange is claimed.
+TEST(HostClockTest, AClockOutsideItsLimitsHasTheExchangeAlone) {
+  HostClock host;
+  World world(5000);
+  for (int i = 0; i < 20; ++i) {
+    const auto result = world.Latch(host, absl::Seconds(1), absl::Microseconds(50), absl::Microseconds(50));
+    EXPECT_TRUE(Holds(result)) << i;
+  }
+}
+
+}  // namespace
+}  // namespace sideband::daemon

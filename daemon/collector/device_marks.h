@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The bookmarks that callers ask of one device: they wait here until the device's collector is between two collections.
+//   DeviceMarks marks(session, {store, wake});
+//   const absl::Status asked = marks.Ask({.boot_id = 7, .vm = 1, .bookmark = 17}, done);
+//   marks.RunNext(is_readable);      // on the collector's thread
+#ifndef SIDEBAND_DAEMON_COLLECTOR_DEVICE_MARKS_H_
+#define SIDEBAND_DAEMON_COLLECTOR_DEVICE_MARKS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "daemon/mailbox/clock_reader.h"
+#include "daemon/mailbox/mailbox_session.h"
+#include "daemon/marks/mark.h"
+#include "daemon/snapshot/store.h"
+
+namespace sideband::daemon {
+
+// Ask and Close are thread-safe; RunNext is for the thread that uses the session.
+class DeviceMarks {
+ public:
+  static constexpr size_t kWaitingMax = 16;
+
+  // `session` and `store` must outlive it; `wake` is called after each accepted order and must not block.
+  DeviceMarks(size_t device, MailboxSession& session, const Store& store, std::function<void()> wake)
+      : device_(device), reader_(session), store_(store), wake_(std::move(wake)) {}
+
+  // As BookmarkSink::Ask; UNAVAILABLE after Close.
+  absl::Status Ask(const BookmarkOrder& order, BookmarkSink::Done done) ABSL_LOCKS_EXCLUDED(mu_);
+  // Answers all that wait with UNAVAILABLE, and all that ask from now on.
+  void Close() ABSL_LOCKS_EXCLUDED(mu_);
+  // Runs the first order that waits; returns false if none does. If the last collection has failed, `is_readable` is
+  // false, and the answer is UNAVAILABLE.
+  bool RunNext(bool is_readable) ABSL_LOCKS_EXCLUDED(mu_);
+
+ private:
+  struct Waiting {
+    BookmarkOrder order;
+    BookmarkSink::Done done;
+  };
+  std::optional<Waiting> Take() ABSL_LOCKS_EXCLUDED(mu_);
+  absl::StatusOr<uint64_t> Run(const BookmarkOrder& order);
+
+  const size_t device_;
+  ClockReader reader_;
+  const Store& store_;
+  const std::function<void()> wake_;
+  absl::Mutex mu_;
+  bool is_closed_ ABSL_GUARDED_BY(mu_) = false;
+  std::deque<Waiting> waiting_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_COLLECTOR_DEVICE_MARKS_H_

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/marks/mark_book.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+
+namespace sideband::daemon {
+namespace {
+
+constexpr size_t kDevice = 0;
+const Uuid kVm = *Uuid::Parse("11111111-0000-4000-8000-000000000001");
+constexpr MarkScope kScope{.boot_id = 7, .vm = 1, .context = 2, .generation = 3};
+
+Mark Of(const MarkScope& scope, const char* label = "x") { return {.scope = scope, .vm = kVm, .label = label}; }
+
+// Of the scope's block, with two counters; and one bookmark of it.
+mailbox::Snapshot With(uint32_t bookmark, uint64_t served_ns, const MarkScope& scope = kScope) {
+  mailbox::Snapshot raw{.boot_id = scope.boot_id, .reference_time_ns = 5000, .counters_per_block = 2};
+  raw.blocks = {{}, {.vm = scope.vm, .context = scope.context, .generation = scope.generation, .flags = 4}};
+  raw.counters = {0, 0, 50, 60};
+  raw.bookmarks = {
+      {.number = 1, .block = 1, .bookmark = bookmark, .asked_ns = 900, .served_ns = served_ns, .counters = {10, 20}}};
+  return raw;
+}
+
+class MarkBookTest : public testing::Test {
+ protected:
+  uint32_t Marked(const MarkScope& scope = kScope) {
+    now_ += absl::Seconds(1);
+    const uint32_t bookmark = *book_.Begin(kDevice, Of(scope), now_);
+    EXPECT_TRUE(book_.Requested(kDevice, bookmark, 899).has_value());
+    return bookmark;
+  }
+  Mark::State StateOf(uint64_t id) { return book_.Find(kDevice, kVm, id)->state; }
+
+  const Mark::Instant latched_{absl::FromUnixSeconds(100), absl::Microseconds(3)};
+  absl::Duration now_ = absl::Seconds(50);
+  MarkBook book_{1000};
+};
+
+TEST_F(MarkBookTest, AMarkIsReadFromTheSnapshotThatHasIt) {
+  const uint32_t bookmark = Marked();
+  EXPECT_EQ(StateOf(1), Mark::State::kPending);
+  book_.Read(kDevice, With(bookmark, 1000), latched_);
+  const Mark mark = *book_.Find(kDevice, kVm, 1);
+  EXPECT_EQ(mark.state, Mark::State::kRead);
+  EXPECT_EQ(mark.requested_ns, 900u);
+  EXPECT_EQ(mark.served_ns, 1000u);
+  EXPECT_EQ(mark.counters, (std::vector<uint64_t>{10, 20}));
+  EXPECT_EQ(mark.flags, 4u);
+  EXPECT_EQ(mark.instant->time, latched_.time - absl::Nanoseconds(4000));
+  EXPECT_GE(mark.instant->error, latched_.error);
+}
+
+TEST_F(MarkBookTest, BookmarksOfOthersAreNone) {
+  const uint32_t bookmark = Marked();
+  book_.Read(kDevice, With(bookmark + 1, 1000), latched_);
+  EXPECT_EQ(StateOf(1), Mark::State::kPending);
+  mailbox::Snapshot elsewhere = With(bookmark, 1000);
+  elsewhere.bookmarks[0].block = 0;
+  book_.Read(kDevice, elsewhere, latched_);
+  EXPECT_EQ(StateOf(1), Mark::State::kPending) << "of another block";
+}
+
+TEST_F(MarkBookTest, AMarkOfWhatIsGoneIsLost) {
+  Marked();
+  MarkScope next = kScope;
+  ++next.generation;
+  book_.Read(kDevice, With(1, 1000, next), latched_);
+  EXPECT_EQ(StateOf(1), Mark::State::kLost);
+  Marked();
+  MarkScope restarted = kScope;
+  ++restarted.boot_id;
+  book_.Read(kDevice, With(1, 1000, restarted), latched_);
+  EXPECT_EQ(StateOf(2), Mark::State::kLost);
+}
+
+TEST_F(MarkBookTest, AMarkThatTheDeviceHasDroppedIsLost) {
+  Marked();
+  for (int i = 0; i < MarkBook::kMissedMax; ++i) book_.Read(kDevice, With(1, 1000), latched_);
+  EXPECT_EQ(StateOf(1), Mark::State::kPending);
+  book_.Read(kDevice, With(1, 1000), latched_);
+  EXPECT_EQ(StateOf(1), Mark::State::kLost);
+}
+
+// What a tenant sees of its own tells nothing of others.
+TEST_F(MarkBookTest, IdsAreOfTheVm) {
+  Marked();
+  Mark other = Of({.boot_id = 7, .vm = 2});
+  other.vm = *Uuid::Parse("22222222-0000-4000-8000-000000000002");
+  ASSERT_TRUE(book_.Begin(kDevice, other, now_).ok());
+  EXPECT_TRUE(book_.Find(kDevice, other.vm, 1).has_value());
+}
+
+TEST_F(MarkBookTest, AScopeHasOnePendingMark) {
+  Marked();
+  const absl::Status refused = book_.Begin(kDevice, Of(kScope), now_ + absl::Seconds(5)).status();
+  EXPECT_TRUE(absl::IsResourceExhausted(refused));
+  MarkScope other = kScope;
+  other.context = 9;
+  EXPECT_TRUE(book_.Begin(kDevice, Of(other), now_).ok());
+}
+
+TEST_F(MarkBookTest, AVmHasTenASecond) {
+  for (uint16_t context = 0; context < MarkBook::kPerSecond; ++context) {
+    EXPECT_TRUE(book_.Begin(kDevice, Of({.boot_id = 7, .vm = 1, .context = context}), now_).ok());
+  }
+  EXPECT_TRUE(
+      absl::IsResourceExhausted(book_.Begin(kDevice, Of({.boot_id = 7, .vm = 1, .context = 99}), now_).status()));
+  EXPECT_TRUE(book_.Begin(kDevice, Of({.boot_id = 7, .vm = 1, .context = 99}), now_ + absl::Seconds(1)).ok());
+}
+
+TEST_F(MarkBookTest, TheNewestOfAVmAreKept) {
+  for (size_t i = 0; i <= MarkBook::kKeptMax; ++i) book_.Read(kDevice, With(Marked(), 1000), latched_);
+  const std::vector<Mark> marks = book_.Of(kDevice);
+  EXPECT_EQ(marks.size(), MarkBook::kKeptMax);
+  EXPECT_EQ(marks.front().id, 2u);
+  EXPECT_FALSE(book_.Find(kDevice, kVm, 1).has_value());
+}
+
+TEST_F(MarkBookTest, WhatTheDeviceDidNotTakeIsNoMark) {
+  const uint32_t bookmark = *book_.Begin(kDevice, Of(kScope), now_);
+  book_.Drop(kDevice, bookmark);
+  EXPECT_TRUE(book_.Of(kDevice).empty());
+  EXPECT_FALSE(book_.Requested(kDevice, bookmark, 1).has_value());
+}
+
+TEST_F(MarkBookTest, ARemovedDeviceHasNone) {
+  Marked();
+  book_.Forget(kDevice);
+  EXPECT_TRUE(book_.Of(kDevice).empty());
+}
+
+}  // namespace
+}  // namespace sideband::daemon

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is known of a device's clocks at a snapshot (docs/design/clocks.md).
+//   for (size_t d = 0; d < snapshot.clocks.size(); ++d) Show(catalog.clock_domains[d].name, snapshot.clocks[d]);
+#ifndef SIDEBAND_DAEMON_SNAPSHOT_CLOCK_STATE_H_
+#define SIDEBAND_DAEMON_SNAPSHOT_CLOCK_STATE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "proto/mailbox/clocks.h"
+
+namespace sideband::daemon {
+
+// Of one clock domain.
+struct ClockState {
+  // A confidential VM runs or ran where the clock does: nothing of it is known here.
+  bool is_withheld = false;
+  bool is_stopped = false;  // at the latch
+  // It contradicts what the device declares of it, so that bounds are withdrawn.
+  bool is_unsound = false;
+  // Of the present segment, with two readings or more.
+  struct Frequency {
+    double lower = 0, upper = 0;  // Hz
+    bool operator==(const Frequency&) const = default;
+  };
+  std::optional<Frequency> frequency;
+  // Half of the time in which the newest edge that was read was made.
+  std::optional<double> error_bound_s;
+  // In this boot of the device, as far as the daemon has seen.
+  uint64_t segments = 0;
+  uint64_t refuted_segments = 0;  // that ended though no change was announced
+  uint64_t unused_readings = 0;   // that contradict what is known
+  bool operator==(const ClockState&) const = default;
+};
+
+// The device's reference clock by the host's.
+struct ReferenceRate {
+  double lower_ppm = 0, upper_ppm = 0;  // over its nominal frequency
+  bool operator==(const ReferenceRate&) const = default;
+};
+
+// "slice0.sm" or "device.dram": as operators name it.
+inline std::string ClockName(const mailbox::ClockDomain& domain) {
+  return domain.slice ? absl::StrCat("slice", *domain.slice, ".", domain.name) : absl::StrCat("device.", domain.name);
+}
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_SNAPSHOT_CLOCK_STATE_H_

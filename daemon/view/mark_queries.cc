@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/view/mark_queries.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/base/retry_after.h"
+#include "daemon/message/scope_message.h"
+#include "daemon/message/time_message.h"
+#include "daemon/view/row_filter.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/visible.h"
+
+namespace sideband::daemon {
+namespace {
+
+using mailbox::kNoContext;
+using sideband::v1::GetSpanRequest;
+using sideband::v1::GetSpanResponse;
+using sideband::v1::ListMarksRequest;
+using sideband::v1::ListMarksResponse;
+using sideband::v1::MarkInfo;
+using sideband::v1::MarkRequest;
+using sideband::v1::MarkResponse;
+
+constexpr size_t kLabelMax = 64;
+// Both instants are rounded down to a nanosecond.
+constexpr uint64_t kDurationErrorNs = 1;
+
+absl::StatusOr<VisibleDevice> Find(Reader& reader, const Caller& caller, const std::string& name) {
+  if (name.empty()) return absl::InvalidArgumentError("device: must be given");
+  for (VisibleDevice& device : reader.Devices(caller)) {
+    if (device.info->name == name && device.view != nullptr) return std::move(device);
+  }
+  return NotFound();
+}
+
+absl::Status CheckLabel(const std::string& label) {
+  if (label.size() <= kLabelMax && Visible(label) == label) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("label: must be at most ", kLabelMax, " bytes of UTF-8 without control characters"));
+}
+
+// The scope that a request names, if the caller may mark it.
+class Markable {
+ public:
+  Markable(const Caller& caller, const VisibleDevice& device)
+      : caller_(caller), topology_(*device.snapshot->topology) {}
+
+  absl::StatusOr<Mark> Read(const VisibleDevice& device, const MarkRequest& request) const {
+    const mailbox::VmInfo* const vm = topology_.FindVm(request.vm());
+    if (vm == nullptr) return NotFound();
+    SIDEBAND_ASSIGN_OR_RETURN(const uint16_t context, ContextOf(*vm, request.context()));
+    const bool is_confidential = vm->confidential || caller_.policy.policy->GrantsSeal(vm->uuid);
+    const Resource resource = request.context().empty()
+                                  ? Resource::Vm(vm->uuid, is_confidential)
+                                  : Resource::Context(vm->uuid, is_confidential, request.context());
+    if (!caller_.May(resource, Right::kMark)) return NotFound();
+    if (is_confidential) {
+      return absl::FailedPreconditionError(
+          "the VM is confidential: what it has counted is in its sealed records alone");
+    }
+    Mark mark{.scope = {.boot_id = device.snapshot->data.boot_id, .vm = vm->id, .context = context}, .vm = vm->uuid};
+    for (const mailbox::BlockHeader& block : device.snapshot->data.blocks) {
+      if (block.vm == vm->id && block.context == context) mark.scope.generation = block.generation;
+    }
+    mark.topology = device.snapshot->topology;
+    mark.label = request.label();
+    return mark;
+  }
+
+ private:
+  // Several contexts of a name cannot be told apart.
+  absl::StatusOr<uint16_t> ContextOf(const mailbox::VmInfo& vm, const std::string& name) const {
+    if (name.empty()) return kNoContext;
+    std::optional<uint16_t> found;
+    for (const mailbox::ContextInfo& context : topology_.catalog().contexts) {
+      if (context.vm != vm.id || context.name != name) continue;
+      if (found) return NotFound();
+      found = context.id;
+    }
+    if (!found) return NotFound();
+    return *found;
+  }
+
+  const Caller& caller_;
+  const Topology& topology_;
+};
+
+MarkInfo::State StateOf(Mark::State state) {
+  switch (state) {
+    case Mark::State::kPending:
+      return MarkInfo::STATE_PENDING;
+    case Mark::State::kRead:
+      return MarkInfo::STATE_READ;
+    case Mark::State::kLost:
+      return MarkInfo::STATE_LOST;
+  }
+  return MarkInfo::STATE_UNSPECIFIED;
+}
+
+void FillMark(const DeviceInfo& device, const Mark& mark, MarkInfo& out) {
+  out.set_mark_id(mark.id);
+  *out.mutable_scope() = ScopeMessage(device, *mark.topology, mark.scope.vm, mark.scope.context);
+  out.mutable_scope()->set_generation(mark.scope.generation);
+  out.set_label(mark.label);
+  out.set_boot_id(mark.scope.boot_id);
+  out.set_state(StateOf(mark.state));
+  out.set_requested_ns(mark.requested_ns);
+  if (mark.state != Mark::State::kRead) return;
+  out.set_reference_time_ns(mark.served_ns);
+  if (!mark.instant) return;
+  SetTime(mark.instant->time, *out.mutable_host_time());
+  SetDuration(mark.instant->error, *out.mutable_host_time_error());
+}
+
+const std::string* NameOf(const Topology& topology, uint16_t vm, uint16_t context) {
+  const mailbox::ContextInfo* const found = topology.FindContext(vm, context);
+  return found == nullptr ? nullptr : &found->name;
+}
+
+// By the view of today: its numbers may be of another VM by now, or of another context.
+const EventSet* ReadableEvents(const VisibleDevice& device, const Mark& mark) {
+  const Topology& today = *device.view->topology();
+  const mailbox::VmInfo* const vm = today.FindVm(mark.scope.vm);
+  if (vm == nullptr || vm->uuid != mark.vm) return nullptr;
+  if (mark.scope.context != kNoContext) {
+    const std::string* const then = NameOf(*mark.topology, mark.scope.vm, mark.scope.context);
+    const std::string* const now = NameOf(today, mark.scope.vm, mark.scope.context);
+    if (then == nullptr || now == nullptr || *then != *now) return nullptr;
+  }
+  return device.view->Events(mark.scope.vm, mark.scope.context);
+}
+
+// The positions of events, and what may be read, are of a catalogue.
+bool CountTheSame(const Topology& a, const Topology& b) { return a.catalog().events == b.catalog().events; }
+
+bool GoesBack(const Mark& from, const Mark& to) {
+  return from.counters.size() != to.counters.size() ||
+         !std::equal(from.counters.begin(), from.counters.end(), to.counters.begin(), std::less_equal<>());
+}
+
+// As callers see what the device says.
+absl::Status ForCaller(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kNotFound:
+      return NotFound();
+    case absl::StatusCode::kUnimplemented:
+      return absl::FailedPreconditionError("the device takes no marks");
+    case absl::StatusCode::kFailedPrecondition:
+      return absl::FailedPreconditionError(
+          "the device has no grid of triggers: operators start one (sideband admin trigger)");
+    case absl::StatusCode::kResourceExhausted:
+      return WithRetryAfter(absl::ResourceExhaustedError("another mark is pending there"), absl::Seconds(1));
+    default:
+      return absl::UnavailableError(absl::StrCat("the device was not marked: ", status.message()));
+  }
+}
+
+absl::Status CheckRead(const Mark& mark) {
+  if (mark.state == Mark::State::kRead) return absl::OkStatus();
+  if (mark.state == Mark::State::kLost)
+    return absl::FailedPreconditionError(absl::StrCat("mark ", mark.id, " was lost"));
+  return WithRetryAfter(
+      absl::FailedPreconditionError(absl::StrCat("mark ", mark.id, " is pending: it comes with the next snapshot")),
+      absl::Seconds(1));
+}
+
+absl::StatusOr<EventSet> Chosen(const Topology& topology, const EventSet& readable, const GetSpanRequest& request) {
+  if (request.events().empty()) return readable;
+  EventSet chosen(readable.size());
+  for (const std::string& name : request.events()) {
+    const auto& events = topology.catalog().events;
+    const auto found = std::ranges::find(events, name, &mailbox::EventInfo::name);
+    const auto event = static_cast<size_t>(found - events.begin());
+    if (found == events.end() || !readable[event]) return NotFound();
+    chosen[event] = true;
+  }
+  return chosen;
+}
+
+void FillCounts(const Mark& from, const Mark& to, const EventSet& chosen, GetSpanResponse& out) {
+  const double seconds = static_cast<double>(out.duration_ns()) / 1e9;
+  for (size_t event = 0; event < chosen.size() && event < to.counters.size(); ++event) {
+    if (!chosen[event] || !to.topology->IsShown(to.scope.vm, event, /*device_scope_withheld=*/true)) continue;
+    sideband::v1::Counter& counter = *out.add_counters();
+    counter.set_event(to.topology->catalog().events[event].name);
+    counter.set_count(to.counters[event] - from.counters[event]);
+    if (seconds > 0) counter.set_rate_per_second(static_cast<double>(counter.count()) / seconds);
+  }
+}
+
+}  // namespace
+
+absl::Status MarkQueries::Mark(const Caller& caller, const MarkRequest& request, Done done) const {
+  SIDEBAND_ASSIGN_OR_RETURN(const VisibleDevice device, Find(reader_, caller, request.device()));
+  SIDEBAND_ASSIGN_OR_RETURN(daemon::Mark wanted, Markable(caller, device).Read(device, request));
+  SIDEBAND_RETURN_IF_ERROR(CheckLabel(request.label()));
+  const BookmarkOrder scope{.boot_id = wanted.scope.boot_id, .vm = wanted.scope.vm, .context = wanted.scope.context};
+  SIDEBAND_ASSIGN_OR_RETURN(const uint32_t bookmark,
+                            book_.Begin(device.index, std::move(wanted), reader_.clock().Steady()));
+  BookmarkOrder order = scope;
+  order.bookmark = bookmark;
+  const absl::Status asked = sink_.Ask(
+      device.index, order,
+      [&book = book_, device, bookmark, done = std::move(done)](const absl::StatusOr<uint64_t>& requested_ns) {
+        if (!requested_ns.ok()) {
+          book.Drop(device.index, bookmark);
+          return done(ForCaller(requested_ns.status()));
+        }
+        const auto mark = book.Requested(device.index, bookmark, *requested_ns);
+        if (!mark) return done(absl::UnavailableError("the device has restarted meanwhile"));
+        MarkResponse response;
+        FillMark(*device.info, *mark, *response.mutable_mark());
+        done(std::move(response));
+      });
+  if (!asked.ok()) book_.Drop(device.index, bookmark);
+  return asked;
+}
+
+absl::StatusOr<ListMarksResponse> MarkQueries::ListMarks(const Caller& caller, const ListMarksRequest& request) const {
+  sideband::v1::Filter named;
+  named.set_device(request.device());
+  named.set_vm(request.vm());
+  named.set_context(request.context());
+  const RowFilter filter(named);
+  const std::vector<VisibleDevice> devices = reader_.Devices(caller);
+  SIDEBAND_RETURN_IF_ERROR(filter.Check(devices));
+  ListMarksResponse response;
+  for (const VisibleDevice& device : devices) {
+    if (device.view == nullptr || !filter.SelectsDevice(device)) continue;
+    for (const daemon::Mark& mark : book_.Of(device.index)) {
+      const bool is_selected = filter.SelectsRow(*mark.topology, mark.scope.vm, mark.scope.context);
+      if (is_selected && ReadableEvents(device, mark) != nullptr) FillMark(*device.info, mark, *response.add_marks());
+    }
+  }
+  return response;
+}
+
+absl::StatusOr<GetSpanResponse> MarkQueries::GetSpan(const Caller& caller, const GetSpanRequest& request) const {
+  SIDEBAND_ASSIGN_OR_RETURN(const VisibleDevice device, Find(reader_, caller, request.device()));
+  const mailbox::VmInfo* const vm = device.view->topology()->FindVm(request.vm());
+  if (vm == nullptr) return NotFound();
+  auto from = book_.Find(device.index, vm->uuid, request.from_mark());
+  auto to = book_.Find(device.index, vm->uuid, request.to_mark());
+  if (!from || !to || ReadableEvents(device, *from) == nullptr) return NotFound();
+  const EventSet* const readable = ReadableEvents(device, *to);
+  if (readable == nullptr) return NotFound();
+  for (const auto& mark : {*from, *to}) SIDEBAND_RETURN_IF_ERROR(CheckRead(mark));
+  if (from->scope != to->scope) {
+    return absl::FailedPreconditionError("the marks are of different counters: another scope, boot or generation");
+  }
+  if (!CountTheSame(*from->topology, *to->topology) || !CountTheSame(*to->topology, *device.view->topology())) {
+    return absl::FailedPreconditionError("the device counts other events by now");
+  }
+  if (to->served_ns < from->served_ns) std::swap(from, to);
+  if (GoesBack(*from, *to)) return absl::FailedPreconditionError("the device contradicts itself: counts have fallen");
+  SIDEBAND_ASSIGN_OR_RETURN(const EventSet chosen, Chosen(*to->topology, *readable, request));
+  GetSpanResponse response;
+  FillMark(*device.info, *from, *response.mutable_from());
+  FillMark(*device.info, *to, *response.mutable_to());
+  response.set_duration_ns(to->served_ns - from->served_ns);
+  response.set_duration_error_ns(kDurationErrorNs);
+  FillCounts(*from, *to, chosen, response);
+  for (const std::string& flag : mailbox::FlagNames(to->flags)) response.add_flags(flag);
+  return response;
+}
+
+}  // namespace sideband::daemon

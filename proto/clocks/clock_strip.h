@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One clock on the reference axis: where each of its edges was, with a guaranteed bound, from the packets of its
+// domain. All in integers, rounded outward. (clocks.md, section 5; README.md has a worked example.)
+//   SIDEBAND_ASSIGN_OR_RETURN(ClockStrip strip, ClockStrip::Create(limits, {}));
+//   SIDEBAND_ASSIGN_OR_RETURN(const AddResult result, strip.Add(packet));
+//   if (result == AddResult::kResynchronise) RestartNumbers();
+//   const ClockBound bound = strip.BoundAt(30'205);
+//   if (bound.range.IsBounded()) Publish(bound.range.middle(), bound.range.width() / 2);
+#ifndef SIDEBAND_PROTO_CLOCKS_CLOCK_STRIP_H_
+#define SIDEBAND_PROTO_CLOCKS_CLOCK_STRIP_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "proto/clocks/affine_strip.h"
+#include "proto/clocks/clock_limits.h"
+#include "proto/clocks/envelope.h"
+#include "proto/clocks/instant.h"
+
+namespace sideband::clocks {
+
+enum class AddResult : uint8_t {
+  kAdded,
+  // Added; with it a segment begins, since the one before …
+  kAfterChange,          // … ended by an announced change
+  kAfterLongestSegment,  // … has its greatest length; both have the packet before
+  kAfterRefutation,      // … was not affine
+  kAfterRestart,         // … ended by Restart(), or by two packets that did not fit
+  // Not used: outside the envelope, so that its halves do not belong together, or the clock is outside its limits.
+  kOutside,
+  // Likewise, and the second in a row: the domain's own numbers must be reset. The next packet begins a segment.
+  kResynchronise,
+};
+
+struct ClockBound {
+  enum class Kind : uint8_t { kEnvelope, kStrip };
+  InstantRange range;  // guaranteed by the limits; an end may be open
+  Kind kind = Kind::kEnvelope;
+  // Of the strip of this edge's segment, or beyond the newest packet of the last one: right if the clock is affine
+  // here. No claim but for kStrip.
+  std::optional<InstantRange> fit;
+  bool operator==(const ClockBound&) const = default;
+};
+
+// The edges of a range of time [start, end): `surely` lie within, and none outside of `maybe` does. Half-open, and
+// empty where begin >= end.
+struct EdgesWithin {
+  struct Range {
+    uint64_t begin = 0, end = 0;
+    bool operator==(const Range&) const = default;
+  };
+  Range surely, maybe;
+  bool operator==(const EdgesWithin&) const = default;
+};
+
+// What the current segment's strip is made of: who has it has the strip of all packets, bit for bit. It is complete: a
+// segment's first and newest bar are in it, so that the envelope is bounded as well, but less closely.
+struct StripHulls {
+  uint64_t edge = 0;  // of the first packet; x is relative to it
+  Instant origin;     // the start of its bar; y is relative to it
+  int64_t first_high = 0;
+  uint64_t packets = 0;
+  uint64_t newest_trigger = 0;
+  std::vector<Vertex> upper, negated_lower;  // see AffineStrip
+  bool operator==(const StripHulls&) const = default;
+};
+
+struct ClockStripCounts {
+  uint64_t segments = 0;
+  uint64_t refuted = 0;  // segments
+  uint64_t outside = 0;  // packets
+  uint64_t resynchronised = 0;
+  bool operator==(const ClockStripCounts&) const = default;
+};
+
+// Keeps the current segment and the one before; older edges have the envelope alone. Packets are hostile. Memory is
+// bounded: see heap_bytes(). Not thread-safe.
+class ClockStrip {
+ public:
+  struct Options {
+    Ticks segment_max = kYMax / 4;
+  };
+
+  // INVALID_ARGUMENT: see CheckLimits; a segment_max that is not above 0, or above kYMax / 4.
+  static absl::StatusOr<ClockStrip> Create(const ClockLimits& limits, Options options);
+  // The strip with this current segment, which may be hostile: INVALID_ARGUMENT if no packets make it.
+  static absl::StatusOr<ClockStrip> OfHulls(const ClockLimits& limits, Options options, const StripHulls& hulls);
+
+  // Packets come in the order of their triggers. INVALID_ARGUMENT: see BarOf. DATA_LOSS: its trigger, edge or reference
+  // is not after that of the newest packet that was added. Neither changes anything.
+  absl::StatusOr<AddResult> Add(const ClockPacket& packet);
+  // The next packet begins a segment and an envelope, whatever it says: after a suspend, or a reset.
+  void Restart() { restart_ = true; }
+
+  // Between two packets of one segment of a clock that announces, the strip within the envelope; else the envelope.
+  ClockBound BoundAt(uint64_t edge) const;
+  // INVALID_ARGUMENT if `end` is before `start`. Searches BoundAt, so it costs some hundred times as much.
+  absl::StatusOr<EdgesWithin> EdgesOf(Instant start, Instant end) const;
+
+  // Of the segment's lines: the period, and how much longer it is than in the segment before. Empty while unknown.
+  std::optional<PeriodRange> Period() const;
+  std::optional<PeriodRange> Drift() const;
+
+  // The clock was outside its limits, or has changed without its announcement: bounds should be withheld. False again
+  // when the current segment holds: three packets fit one line.
+  bool unsound() const { return unsound_; }
+  const ClockStripCounts& counts() const { return counts_; }
+  const ClockLimits& limits() const { return limits_; }
+  // The newest packet that was added.
+  std::optional<uint64_t> newest_edge() const;
+
+  // FAILED_PRECONDITION without a packet.
+  absl::StatusOr<StripHulls> Hulls() const;
+  size_t heap_bytes() const;
+
+ private:
+  struct Bar {
+    uint64_t edge = 0;
+    InstantRange range;
+  };
+  struct Segment {
+    Segment(const Bar& first, uint32_t wander);
+    // False if the strip is refuted.
+    bool Add(const Bar& bar);
+    std::optional<InstantRange> FitAt(uint64_t edge) const;
+    bool Reaches(uint64_t edge) const { return first.edge <= edge && edge <= newest.edge; }
+
+    Bar first, newest;
+    AffineStrip strip;
+    bool refuted = false;
+  };
+
+  ClockStrip(const ClockLimits& limits, Options options);
+
+  absl::Status CheckOrder(const ClockPacket& packet) const;
+  AddResult Reject(const ClockPacket& packet);
+  AddResult Begin(const Bar& bar);
+  AddResult Continue(const Bar& bar, bool changed);
+  // The current segment ends; the next one has `first`.
+  void EndSegment(const Bar& first);
+  void ForgetBefore(const Bar& first);
+  AddResult Lengthen(const Bar& bar);
+  AddResult Refute(const Bar& bar);
+  bool IsTooLong(const Bar& first, const Bar& bar) const;
+  bool IsEnvelopeBroken() const { return restart_ || outside_in_a_row_ >= kOutsideInARowMax; }
+  const Segment* SegmentAt(uint64_t edge) const;
+  absl::Status TakeHulls(const StripHulls& hulls);
+  absl::Status AnchorHulls(const StripHulls& hulls);
+
+  static constexpr uint8_t kOutsideInARowMax = 2;
+
+  ClockLimits limits_;
+  Options options_;
+  Envelope envelope_;
+  uint64_t first_edge_ = 0;  // nothing is known of edges before
+  std::optional<Segment> before_, current_;
+  uint64_t newest_trigger_ = 0;
+  Instant newest_reference_;
+  ClockStripCounts counts_;
+  bool unsound_ = false;
+  bool restart_ = false;
+  bool missed_change_ = false;  // announced by packets that were not used
+  uint8_t outside_in_a_row_ = 0;
+};
+
+// Adds packets that arrived in any order.
+absl::Status AddInOrder(std::vector<ClockPacket> packets, ClockStrip& strip);
+
+}  // namespace sideband::clocks
+
+#endif  // SIDEBAND_PROTO_CLOCKS_CLOCK_STRIP_H_
