@@ -254,12 +254,13 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
   RotationRouter rotations;
   const PeekReader live(reader, peeks);
   MarkRouter mark_router;
-  MarkBook mark_book(std::random_device{}());
+  MarkBook mark_book(std::random_device{}(), {.per_second = config.marks.per_vm_per_second, .kept = config.marks.kept});
   const MarkQueries marks(reader, mark_book, mark_router);
   DeviceSet devices(
       {.store = store,
        .history = history,
        .counting = counting,
+       .marks = mark_book,
        .metrics = *metrics,
        .make_transport = [&](const DeviceConfig& device) { return MakeDeviceTransport(device, i2c_dev, clock); },
        .make_collector =

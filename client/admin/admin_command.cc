@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -41,7 +42,8 @@ class AdminCommand final : public Command {
         "For local operators, over the daemon's Unix socket.\n"
         "Examples:\n"
         "  sideband --address unix:/run/sideband/grpc.sock admin reload\n"
-        "  sideband --address unix:/run/sideband/grpc.sock admin trigger --device gpu0 --every 65536");
+        "  sideband --address unix:/run/sideband/grpc.sock admin trigger --device gpu0 --every 65536\n"
+        "  sideband --address unix:/run/sideband/grpc.sock admin trigger --device gpu0 --select core");
     reload_ = app.add_subcommand("reload", "Read all files of the daemon again, as SIGHUP does");
     DefineTrigger(*app.add_subcommand("trigger", "Make a device swap its counters' banks; no count is lost"));
   }
@@ -57,7 +59,11 @@ class AdminCommand final : public Command {
     auto* const every = app.add_option("--every", period_, "Also at each multiple of so many reference cycles")
                             ->type_name("CYCLES")
                             ->check(CLI::Validator(CheckCycles, ""));
-    app.add_flag("--stop", is_stop_, "End what --every has begun")->excludes(every);
+    auto* const stop = app.add_flag("--stop", is_stop_, "End what --every has begun")->excludes(every);
+    app.add_option("--select", domains_, "Trigger nothing: from now on these clocks alone answer triggers; 'all'")
+        ->type_name("DOMAIN")
+        ->excludes(every)
+        ->excludes(stop);
   }
 
   static absl::Status Reload(TelemetryClient& client, CommandContext& context) {
@@ -72,16 +78,26 @@ class AdminCommand final : public Command {
     SIDEBAND_ASSIGN_OR_RETURN(*request.mutable_device(), DeviceOr(device_, client));
     if (is_stop_) request.set_period_cycles(0);
     if (period_) request.set_period_cycles(*period_);
+    if (!domains_.empty()) Select(*request.mutable_select());
     SIDEBAND_ASSIGN_OR_RETURN(const v1::TriggerResponse response, client.Trigger(request));
+    if (!domains_.empty()) {
+      return context.out().Write(absl::StrCat("answered by ", absl::StrJoin(domains_, ", "), "\n"));
+    }
     if (is_stop_) return context.out().Write("triggered by the device alone again\n");
     if (period_) return context.out().Write(absl::StrCat("triggered every ", *period_, " cycles\n"));
     return context.out().Write(absl::StrCat("trigger ", response.trigger_id(), "\n"));
+  }
+
+  void Select(v1::DomainSelection& selection) const {
+    if (domains_ == std::vector<std::string>{"all"}) return;
+    for (const std::string& domain : domains_) selection.add_domains(domain);
   }
 
   CLI::App* reload_ = nullptr;
   std::string device_;
   std::optional<uint64_t> period_;
   bool is_stop_ = false;
+  std::vector<std::string> domains_;
 };
 
 }  // namespace

@@ -6,15 +6,41 @@
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+#include "absl/time/time.h"
 #include "client/cli/json.h"
 #include "client/cli/only_device.h"
 #include "client/cli/options.h"
 #include "client/cli/selection.h"
 #include "client/marks/mark_text.h"
 #include "proto/base/status_macros.h"
+#include "proto/base/steady_time.h"
 
 namespace sideband::client {
 namespace {
+
+constexpr absl::Duration kPendingMax = absl::Seconds(10);
+constexpr absl::Duration kPendingPoll = absl::Milliseconds(100);
+
+// Whether one of the span's marks will be read with the next snapshot.
+bool IsPending(const v1::GetSpanRequest& span, TelemetryClient& client) {
+  v1::ListMarksRequest request;
+  request.set_device(span.device());
+  request.set_vm(span.vm());
+  const auto response = client.ListMarks(request);
+  if (!response.ok()) return false;
+  return absl::c_any_of(response->marks(), [&](const v1::MarkInfo& mark) {
+    const bool is_of_span = mark.mark_id() == span.from_mark() || mark.mark_id() == span.to_mark();
+    return is_of_span && mark.state() == v1::MarkInfo::STATE_PENDING;
+  });
+}
+
+void AwaitMarks(const v1::GetSpanRequest& span, TelemetryClient& client) {
+  const absl::Duration end = SteadyNow() + kPendingMax;
+  while (SteadyNow() < end && IsPending(span, client)) {
+    if (!SteadySleep(kPendingPoll)) return;
+  }
+}
 
 // What the daemon does not find, named.
 absl::Status Explained(const absl::Status& status, const std::string& vm, const std::string& context,
@@ -102,7 +128,9 @@ class SpanCommand final : public Command {
         ->expected(1)
         ->allow_extra_args(false);
     format_.AddWithoutCsvTo(app);
-    app.footer("Example:\n  sideband span --vm vm1 --from 3 --to 4 --event sm_active_cycles");
+    app.footer(
+        "Waits for the marks to be read.\n"
+        "Example:\n  sideband span --vm vm1 --from 3 --to 4 --event sm_active_cycles");
   }
 
   absl::Status Run(CommandContext& context) override {
@@ -113,6 +141,7 @@ class SpanCommand final : public Command {
     request.set_from_mark(from_);
     request.set_to_mark(to_);
     for (const std::string& event : events_) request.add_events(event);
+    AwaitMarks(request, *client);
     const auto response = client->GetSpan(request);
     if (!response.ok()) return Explained(response.status(), vm_, "", events_, *client);
     if (format_.json()) return context.out().Write(ToJson(*response));

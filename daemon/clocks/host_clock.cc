@@ -52,6 +52,12 @@ HostInstant OfExchange(const BracketedLatch& latch) {
 
 HostClock::HostClock(Options options) : options_(options) {}
 
+void HostClock::Use(Options options) {
+  if (options == options_) return;
+  options_ = options;
+  strip_.reset();
+}
+
 void HostClock::StartAnew(uint64_t boot_id) {
   boot_id_ = boot_id;
   // Options are of the daemon itself: they are possible.

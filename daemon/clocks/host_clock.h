@@ -35,11 +35,15 @@ struct HostInstant {
 class HostClock {
  public:
   struct Options {
-    uint32_t ppm_max = 200;     // the reference clock's frequency is at most so far from its nominal one
-    uint32_t wander_ppb = 50;   // and changes by so much in a second at most
+    uint32_t ppm_max = 200;    // the reference clock's frequency is at most so far from its nominal one
+    uint32_t wander_ppb = 50;  // and changes by so much in a second at most
+    bool operator==(const Options&) const = default;
   };
   HostClock() : HostClock(Options()) {}
   explicit HostClock(Options options);
+
+  // Begins anew if these are others.
+  void Use(Options options);
 
   // Never further off than the exchange itself. Where the clocks contradict the options, and after the host was
   // suspended, the exchange is all there is.
@@ -50,7 +54,7 @@ class HostClock {
  private:
   void StartAnew(uint64_t boot_id);
 
-  const Options options_;
+  Options options_;
   std::optional<clocks::ClockStrip> strip_;
   uint64_t boot_id_ = 0;
   uint64_t latches_ = 0;

@@ -33,7 +33,8 @@ DeviceCollector::DeviceCollector(size_t device, MailboxSession& session, const C
       session_(session),
       reader_(session, context.clock),
       counting_(session, reader_, {context.counting, context.audit, context.metrics}),
-      rotation_(session, context.audit) {}
+      rotation_(session, context.audit),
+      grid_(session) {}
 
 absl::Status DeviceCollector::CheckInterval(const Topology& topology) const {
   const DeviceInfo& info = *info_;
@@ -137,6 +138,7 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
 
 void DeviceCollector::PlaceInTime(const TakenSnapshot& taken, DeviceSnapshot& snapshot) {
   const Clock& clock = context_.clock;
+  host_clock_.Use({.ppm_max = info_->clocks.host_ppm_max, .wander_ppb = info_->clocks.host_wander_ppb});
   const HostInstant latched = host_clock_.Add({.boot_id = taken.raw.boot_id,
                                                .reference_time_ns = taken.raw.reference_time_ns,
                                                .raw_before = taken.raw_before,
@@ -222,6 +224,7 @@ void DeviceCollector::Follow(std::optional<uint32_t> revision) {
   if (newest == nullptr) return;
   counting_.Follow(info_->name, newest->topology, newest->data.boot_id, revision);
   rotation_.Follow(info_->name, info_->rotation, *newest->topology, newest->data.boot_id);
+  grid_.Follow(info_->name, info_->clocks.trigger_hz, *newest->topology, newest->data.boot_id);
 }
 
 absl::Status DeviceCollector::CollectOnce() {

@@ -24,6 +24,7 @@
 #include "daemon/collector/pipeline_increments.h"
 #include "daemon/collector/redact.h"
 #include "daemon/counting/counting_follower.h"
+#include "daemon/counting/grid_follower.h"
 #include "daemon/counting/rotation_follower.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/snapshot_reader.h"
@@ -98,6 +99,7 @@ class DeviceCollector {
   SnapshotReader reader_;
   CountingFollower counting_;
   RotationFollower rotation_;
+  GridFollower grid_;
   PipelineIncrements pipeline_;
   DeviceClocks clocks_;
   HostClock host_clock_;

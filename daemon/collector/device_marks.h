@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The bookmarks that callers ask of one device: they wait here until the device's collector is between two collections.
-//   DeviceMarks marks(session, {store, wake});
-//   const absl::Status asked = marks.Ask({.boot_id = 7, .vm = 1, .bookmark = 17}, done);
+//   DeviceMarks marks(device, session, {store, metrics, wake});
+//   const absl::Status asked = marks.Ask({.scope = mark.scope, .bookmark = 17}, done);
 //   marks.RunNext(is_readable);      // on the collector's thread
 #ifndef SIDEBAND_DAEMON_COLLECTOR_DEVICE_MARKS_H_
 #define SIDEBAND_DAEMON_COLLECTOR_DEVICE_MARKS_H_
@@ -21,6 +21,7 @@
 #include "daemon/mailbox/clock_reader.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/marks/mark.h"
+#include "daemon/metrics/collection_metrics.h"
 #include "daemon/snapshot/store.h"
 
 namespace sideband::daemon {
@@ -28,11 +29,18 @@ namespace sideband::daemon {
 // Ask and Close are thread-safe; RunNext is for the thread that uses the session.
 class DeviceMarks {
  public:
+  // Of one VM: others' marks are not felt.
   static constexpr size_t kWaitingMax = 16;
 
-  // `session` and `store` must outlive it; `wake` is called after each accepted order and must not block.
-  DeviceMarks(size_t device, MailboxSession& session, const Store& store, std::function<void()> wake)
-      : device_(device), reader_(session), store_(store), wake_(std::move(wake)) {}
+  struct Parts {
+    const Store& store;
+    CollectionMetrics& metrics;
+    std::function<void()> wake;  // called after each accepted order; must not block
+  };
+
+  // `session` and the parts must outlive it.
+  DeviceMarks(size_t device, MailboxSession& session, Parts parts)
+      : device_(device), reader_(session), parts_(std::move(parts)) {}
 
   // As BookmarkSink::Ask; UNAVAILABLE after Close.
   absl::Status Ask(const BookmarkOrder& order, BookmarkSink::Done done) ABSL_LOCKS_EXCLUDED(mu_);
@@ -49,11 +57,11 @@ class DeviceMarks {
   };
   std::optional<Waiting> Take() ABSL_LOCKS_EXCLUDED(mu_);
   absl::StatusOr<uint64_t> Run(const BookmarkOrder& order);
+  void Answer(const Waiting& waiting, const absl::StatusOr<uint64_t>& requested_ns) const;
 
   const size_t device_;
   ClockReader reader_;
-  const Store& store_;
-  const std::function<void()> wake_;
+  const Parts parts_;
   absl::Mutex mu_;
   bool is_closed_ ABSL_GUARDED_BY(mu_) = false;
   std::deque<Waiting> waiting_ ABSL_GUARDED_BY(mu_);

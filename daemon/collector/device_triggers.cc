@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/collector/device_triggers.h"
 
+#include "proto/base/status_macros.h"
+
 namespace sideband::daemon {
 namespace {
 
@@ -8,12 +10,12 @@ absl::Status NotReadable() { return absl::UnavailableError("the device cannot be
 
 }  // namespace
 
-absl::Status DeviceTriggers::Ask(mailbox::TriggerStep step, uint64_t period, Done done) {
+absl::Status DeviceTriggers::Ask(mailbox::TriggerStep step, uint64_t argument, Done done) {
   {
     absl::MutexLock lock(&mu_);
     if (is_closed_) return NotReadable();
     if (waiting_.size() == kWaitingMax) return absl::ResourceExhaustedError("too many triggers wait for the device");
-    waiting_.push_back({step, period, std::move(done)});
+    waiting_.push_back({step, argument, std::move(done)});
   }
   wake_();
   return absl::OkStatus();
@@ -35,10 +37,16 @@ void DeviceTriggers::Close() {
   while (const auto request = Take()) request->done(NotReadable());
 }
 
+absl::StatusOr<uint32_t> DeviceTriggers::Run(const Request& request) {
+  if (request.step != mailbox::TriggerStep::kSelect) return session_.Trigger(request.step, request.argument);
+  SIDEBAND_RETURN_IF_ERROR(session_.SelectDomains(request.argument));
+  return 0;
+}
+
 bool DeviceTriggers::RunNext(bool is_readable) {
   const auto request = Take();
   if (!request) return false;
-  request->done(is_readable ? session_.Trigger(request->step, request->period) : NotReadable());
+  request->done(is_readable ? Run(*request) : NotReadable());
   return true;
 }
 

@@ -28,8 +28,8 @@ namespace sideband::daemon {
 class DeviceTriggers {
  public:
   static constexpr size_t kWaitingMax = 16;
-  // Called once, on the collector's thread, or within Close: the result as of MailboxSession::Trigger, CANCELLED if the
-  // collector is stopped meanwhile, or UNAVAILABLE.
+  // Called once, on the collector's thread, or within Close: the result as of MailboxSession::Trigger (SELECT: 0),
+  // CANCELLED if the collector is stopped meanwhile, or UNAVAILABLE.
   using Done = std::function<void(const absl::StatusOr<uint32_t>& number)>;
 
   // `session` must outlive it; `wake` is called after each accepted request and must not block.
@@ -37,7 +37,8 @@ class DeviceTriggers {
 
   // Does not block. After an error `done` is not called: RESOURCE_EXHAUSTED if kWaitingMax wait, UNAVAILABLE after
   // Close.
-  absl::Status Ask(mailbox::TriggerStep step, uint64_t period, Done done) ABSL_LOCKS_EXCLUDED(mu_);
+  // `argument` is START's period, or SELECT's domains.
+  absl::Status Ask(mailbox::TriggerStep step, uint64_t argument, Done done) ABSL_LOCKS_EXCLUDED(mu_);
   // Answers all that wait with UNAVAILABLE, and all that ask from now on.
   void Close() ABSL_LOCKS_EXCLUDED(mu_);
   // Runs the first request that waits; returns false if none does. If the last collection has failed, `is_readable` is
@@ -47,10 +48,11 @@ class DeviceTriggers {
  private:
   struct Request {
     mailbox::TriggerStep step;
-    uint64_t period = 0;
+    uint64_t argument = 0;
     Done done;
   };
   std::optional<Request> Take() ABSL_LOCKS_EXCLUDED(mu_);
+  absl::StatusOr<uint32_t> Run(const Request& request);
 
   MailboxSession& session_;
   const std::function<void()> wake_;

@@ -26,7 +26,7 @@ class TriggerRouter {
   void Remove(size_t device) { devices_.Remove(device); }
 
   // As DeviceTriggers::Ask; UNAVAILABLE if the device is no longer read.
-  absl::Status Trigger(size_t device, mailbox::TriggerStep step, uint64_t period, DeviceTriggers::Done done);
+  absl::Status Trigger(size_t device, mailbox::TriggerStep step, uint64_t argument, DeviceTriggers::Done done);
 
  private:
   DeviceDirectory<DeviceTriggers> devices_;

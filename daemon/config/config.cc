@@ -84,7 +84,7 @@ Config Read(const YamlNode& document, const ConfigContext& context) {
   Config config;
   const auto root = document.Map(
       {"devices", "ratios", "grpc", "http", "local_operators", "quotas", "policy_file", "targets_file", "counting_file",
-       "tokens", "sealing", "audit", "exposition", "history", "peek", "log", "state_dir", "ports_file"},
+       "tokens", "sealing", "audit", "exposition", "history", "marks", "peek", "log", "state_dir", "ports_file"},
       context.errors);
   if (!root) return config;
   config.devices = ReadDevices(*root, context);
@@ -101,6 +101,7 @@ Config Read(const YamlNode& document, const ConfigContext& context) {
   config.audit = ReadAuditConfig(*root, context);
   config.exposition = ReadExpositionConfig(*root, context);
   config.history = ReadHistoryConfig(*root, context);
+  config.marks = ReadMarkConfig(*root, context);
   config.peek = ReadPeekConfig(*root, context);
   config.log = ReadLogConfig(*root, context);
   config.state_dir = ReadPath(*root, "state_dir", context);

@@ -19,6 +19,7 @@
 #include "daemon/config/listener_config.h"
 #include "daemon/config/local_operators.h"
 #include "daemon/config/log_config.h"
+#include "daemon/config/mark_config.h"
 #include "daemon/config/peek_config.h"
 #include "daemon/config/quota_config.h"
 #include "daemon/config/ratio_config.h"
@@ -50,6 +51,7 @@ struct Config {
   AuditConfig audit;
   HistoryConfig history;
   ExpositionConfig exposition;
+  MarkConfig marks;
   PeekConfig peek;
   LogConfig log;
   std::string state_dir;   // persistent state; empty: the default location (README.md)

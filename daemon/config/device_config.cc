@@ -20,6 +20,9 @@ constexpr uint64_t kBusHzMin = 10'000;
 constexpr uint64_t kBusHzMax = 5'000'000;
 constexpr absl::Duration kIntervalMin = absl::Milliseconds(10);
 constexpr absl::Duration kIntervalMax = absl::Hours(1);
+constexpr uint64_t kTriggerHzMax = 100'000;
+constexpr uint64_t kHostPpmMax = 10'000;
+constexpr uint64_t kHostWanderPpbMax = 100'000;
 
 bool IsLabelSafe(absl::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
@@ -55,6 +58,18 @@ void ReadRotation(const YamlMap& map, const ConfigContext& context, DeviceConfig
   if (!path.empty()) context.errors.Take(LoadRotationFile(path, RotationUse::kRequest), device.rotation.emplace());
 }
 
+// `clocks: {trigger_hz: 1000, host_ppm_max: 200, host_wander_ppb: 50}`.
+void ReadClocks(const YamlMap& map, const ConfigContext& context, ClockSettings& clocks) {
+  const auto section = context.Section(map, "clocks", {"trigger_hz", "host_ppm_max", "host_wander_ppb"});
+  if (!section) return;
+  if (section->Find("trigger_hz")) {
+    context.errors.Take(section->UintOr("trigger_hz", 0, 0, kTriggerHzMax), clocks.trigger_hz.emplace());
+  }
+  context.errors.Take(section->UintOr("host_ppm_max", clocks.host_ppm_max, 1, kHostPpmMax), clocks.host_ppm_max);
+  context.errors.Take(section->UintOr("host_wander_ppb", clocks.host_wander_ppb, 0, kHostWanderPpbMax),
+                      clocks.host_wander_ppb);
+}
+
 // Reads the bus name and its clock, whose default depends on the kind of bus.
 void ReadBus(const YamlMap& map, const ConfigContext& context, DeviceConfig& device) {
   // A virtual bus has no clock of its own, and so no least interval.
@@ -74,6 +89,7 @@ DeviceConfig Device(const YamlMap& map, const ConfigContext& context) {
   context.errors.Take(map.DurationOr("interval", device.interval, kIntervalMin, kIntervalMax), device.interval);
   context.errors.Take(CaptureFile(map, context), device.capture_file);
   ReadRotation(map, context, device);
+  ReadClocks(map, context, device.clocks);
   return device;
 }
 
@@ -93,8 +109,8 @@ std::vector<DeviceConfig> ReadDevices(const YamlMap& root, const ConfigContext& 
   std::vector<DeviceConfig> devices;
   std::set<std::string> names, captures;
   for (const YamlNode& node : nodes) {
-    const auto map =
-        node.Map({"name", "bus", "bus_hz", "interval", "capture", "capture_plaintext", "rotation"}, context.errors);
+    const auto map = node.Map(
+        {"name", "bus", "bus_hz", "interval", "capture", "capture_plaintext", "rotation", "clocks"}, context.errors);
     if (!map) continue;
     DeviceConfig device = Device(*map, context);
     if (!device.capture_file.empty() && !captures.insert(device.capture_file).second) {

@@ -13,6 +13,7 @@
 
 #include "absl/time/time.h"
 #include "daemon/config/config_context.h"
+#include "daemon/snapshot/clock_settings.h"
 #include "proto/rotation_file/rotation_file.h"
 
 namespace sideband::daemon {
@@ -26,6 +27,7 @@ struct DeviceConfig {
   uint32_t bus_hz = 0;                   // SCL; 0 for a virtual bus that was not given a speed
   std::string capture_file;              // where what passes the bus is kept, in the clear; empty: nowhere
   std::optional<RotationFile> rotation;  // of each open VM; none: the device's own
+  ClockSettings clocks;
 
   bool operator==(const DeviceConfig&) const = default;
 };

@@ -57,9 +57,7 @@ struct Mark {
 };
 
 struct BookmarkOrder {
-  uint64_t boot_id = 0;
-  uint16_t vm = 0;
-  uint16_t context = mailbox::kNoContext;
+  MarkScope scope;
   uint32_t bookmark = 0;
 };
 
@@ -67,7 +65,7 @@ struct BookmarkOrder {
 class BookmarkSink {
  public:
   // Called once, on the thread of the device: when it was asked for, as reference time in ns; or an error as of
-  // ClockReader::Bookmark, UNAVAILABLE if nothing was asked of the device, also because it has started again.
+  // ClockReader::Bookmark, UNAVAILABLE if nothing was asked of the device, also because the scope is gone.
   using Done = std::function<void(const absl::StatusOr<uint64_t>& requested_ns)>;
 
   virtual ~BookmarkSink() = default;

@@ -32,24 +32,24 @@ bool IsThere(const Mark& mark, const mailbox::Snapshot& raw) {
 
 }  // namespace
 
-absl::Status MarkBook::CheckRate(Device& device, const Mark& mark, absl::Duration now) {
+absl::Status MarkBook::CheckRate(Device& device, const Mark& mark, absl::Duration now) const {
   const bool is_pending = std::ranges::any_of(device.entries, [&](const Entry& entry) {
     return entry.mark.state == Mark::State::kPending && entry.mark.scope == mark.scope;
   });
   if (is_pending) return Later("the last mark there is pending", kPendingRetry);
   std::deque<absl::Duration>& begun = device.vms[mark.vm].begun;
   while (!begun.empty() && begun.front() + kSecond <= now) begun.pop_front();
-  if (begun.size() >= kPerSecond) {
-    return Later(absl::StrCat("a VM has ", kPerSecond, " marks a second"), begun.front() + kSecond - now);
+  if (begun.size() >= limits_.per_second) {
+    return Later(absl::StrCat("a VM has ", limits_.per_second, " marks a second"), begun.front() + kSecond - now);
   }
   begun.push_back(now);
   return absl::OkStatus();
 }
 
 // The VM's oldest go.
-void MarkBook::MakeRoom(Device& device, const Uuid& vm) {
+void MarkBook::MakeRoom(Device& device, const Uuid& vm) const {
   const auto is_own = [&](const Entry& entry) { return entry.mark.vm == vm; };
-  if (static_cast<size_t>(std::ranges::count_if(device.entries, is_own)) < kKeptMax) return;
+  if (static_cast<size_t>(std::ranges::count_if(device.entries, is_own)) < limits_.kept) return;
   device.entries.erase(std::ranges::find_if(device.entries, is_own));
 }
 

@@ -25,17 +25,20 @@
 
 namespace sideband::daemon {
 
-// Thread-safe; bounded memory.
+// Of one VM on one device. A scope has one pending mark at most.
+struct MarkLimits {
+  size_t per_second = 10;
+  size_t kept = 1024;
+};
+
+// Thread-safe. Its memory is that of the marks that are kept: eight bytes for each event of each.
 class MarkBook {
  public:
-  // Of one VM. A scope has one pending mark at most.
-  static constexpr size_t kPerSecond = 10;
-  static constexpr size_t kKeptMax = 1024;
   // A mark that so many snapshots after it do not have was dropped by the device.
   static constexpr int kMissedMax = 8;
 
   // Values of bookmarks begin with `first`: those of an earlier run should not come again.
-  explicit MarkBook(uint32_t first) : next_(first) {}
+  explicit MarkBook(uint32_t first, const MarkLimits& limits = {}) : limits_(limits), next_(first) {}
 
   // Of `mark` the scope, the VM, the topology and the label are taken. RESOURCE_EXHAUSTED with the time of a retry
   // (daemon/base/retry_after.h): the scope has a pending mark, or the VM's marks of a second are used up. Returns the
@@ -69,13 +72,14 @@ class MarkBook {
     std::deque<Entry> entries;  // in the order in which they began
     std::map<Uuid, OfVm> vms;
   };
-  static absl::Status CheckRate(Device& device, const Mark& mark, absl::Duration now);
-  static void MakeRoom(Device& device, const Uuid& vm);
+  absl::Status CheckRate(Device& device, const Mark& mark, absl::Duration now) const;
+  void MakeRoom(Device& device, const Uuid& vm) const;
   static void Miss(const mailbox::Snapshot& raw, Entry& entry);
   static Entry* FindPending(Device& device, uint32_t bookmark);
   static void Take(const mailbox::Snapshot& raw, const mailbox::ServedBookmark& served, const Mark::Instant& latched,
                    Mark& mark);
 
+  const MarkLimits limits_;
   mutable absl::Mutex mu_;
   uint32_t next_ ABSL_GUARDED_BY(mu_);
   std::map<size_t, Device> devices_ ABSL_GUARDED_BY(mu_);

@@ -107,7 +107,7 @@ TEST_F(MarkBookTest, AScopeHasOnePendingMark) {
 }
 
 TEST_F(MarkBookTest, AVmHasTenASecond) {
-  for (uint16_t context = 0; context < MarkBook::kPerSecond; ++context) {
+  for (uint16_t context = 0; context < MarkLimits().per_second; ++context) {
     EXPECT_TRUE(book_.Begin(kDevice, Of({.boot_id = 7, .vm = 1, .context = context}), now_).ok());
   }
   EXPECT_TRUE(
@@ -116,9 +116,9 @@ TEST_F(MarkBookTest, AVmHasTenASecond) {
 }
 
 TEST_F(MarkBookTest, TheNewestOfAVmAreKept) {
-  for (size_t i = 0; i <= MarkBook::kKeptMax; ++i) book_.Read(kDevice, With(Marked(), 1000), latched_);
+  for (size_t i = 0; i <= MarkLimits().kept; ++i) book_.Read(kDevice, With(Marked(), 1000), latched_);
   const std::vector<Mark> marks = book_.Of(kDevice);
-  EXPECT_EQ(marks.size(), MarkBook::kKeptMax);
+  EXPECT_EQ(marks.size(), MarkLimits().kept);
   EXPECT_EQ(marks.front().id, 2u);
   EXPECT_FALSE(book_.Find(kDevice, kVm, 1).has_value());
 }

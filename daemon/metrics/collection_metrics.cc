@@ -79,6 +79,8 @@ struct CollectionMetrics::Families {
       Counters(registry, "sideband_counting_changes_total", "Changes of what the device counts, by status code.");
   const std::vector<CounterFamily*> pipeline = PipelineFamilies(registry);  // parallel to kPipelineRows
   CounterFamily& peeks = Counters(registry, "sideband_peeks_total", "Peeks by status code.");
+  CounterFamily& marks =
+      Counters(registry, "sideband_marks_total", "Marks that devices have taken or refused, by status code.");
   HistogramFamily& peek_duration =
       Histograms(registry, "sideband_peek_duration_seconds", "How long peeks have used the device's bus.");
   CounterFamily& peek_retries = Counters(
@@ -157,6 +159,10 @@ void CollectionMetrics::Peek(absl::string_view device, absl::StatusCode code) {
   families_->peeks.Add({{"device", std::string(device)}, {"code", CodeName(code)}}).Increment();
 }
 
+void CollectionMetrics::Mark(absl::string_view device, absl::StatusCode code) {
+  families_->marks.Add({{"device", std::string(device)}, {"code", CodeName(code)}}).Increment();
+}
+
 void CollectionMetrics::PeekDuration(absl::string_view device, absl::Duration duration) {
   families_->peek_duration.Add({{"device", std::string(device)}}, kPeekSeconds)
       .Observe(absl::ToDoubleSeconds(duration));
@@ -181,7 +187,7 @@ void CollectionMetrics::ForgetDevice(absl::string_view device) {
   for (CounterFamily* family :
        {&families_->collect_errors, &families_->bus_transfers, &families_->snapshots, &families_->sealed_records,
         &families_->ratios_over_one, &families_->confidentiality_refused, &families_->peeks, &families_->peek_retries,
-        &families_->counting_changes}) {
+        &families_->marks, &families_->counting_changes}) {
     RemoveDevice(*family, name);
   }
   for (CounterFamily* family : families_->pipeline) RemoveDevice(*family, name);

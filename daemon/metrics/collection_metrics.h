@@ -65,6 +65,8 @@ class CollectionMetrics {
   void Peek(absl::string_view device, absl::StatusCode code);
   void PeekDuration(absl::string_view device, absl::Duration duration);
   void PeekRetry(absl::string_view device);
+  // A mark, when the device has taken or refused it.
+  void Mark(absl::string_view device, absl::StatusCode code);
   // A row of which a ratio was over 1 and is therefore not shown.
   void RatioOverOne(absl::string_view device);
 

@@ -52,6 +52,7 @@ void DeviceSet::RemoveOthers(const std::vector<DeviceConfig>& devices, std::vect
     }
     at->second.collector->Stop();
     parts_.history.Remove(at->second.id);
+    parts_.marks.Forget(at->second.id);
     // What is pending for it must not be committed to a device that takes its name.
     parts_.counting.Forget(at->first);
     parts_.metrics.ForgetCounting(at->first);
@@ -73,6 +74,7 @@ void DeviceSet::Update(Device& device, const DeviceConfig& wanted, std::shared_p
     const std::string from = wanted.rotation ? absl::StrCat(" from ", wanted.rotation->path) : "";
     lines.push_back(absl::StrCat("device ", wanted.name, ": ", wanted.rotation ? "turns" : "no turns of a file", from));
   }
+  if (device.config.clocks != wanted.clocks) lines.push_back(absl::StrCat("device ", wanted.name, ": clocks"));
   device.config = wanted;
   device.info = std::move(info);
 }
@@ -90,7 +92,8 @@ std::vector<std::string> DeviceSet::Apply(const std::vector<DeviceConfig>& devic
                                                               .peek_bus_share = common.peek_bus_share,
                                                               .ratios = common.ratios,
                                                               .estimates = common.estimates,
-                                                              .rotation = wanted.rotation});
+                                                              .rotation = wanted.rotation,
+                                                              .clocks = wanted.clocks});
     const auto known = devices_.find(wanted.name);
     if (known == devices_.end()) {
       const bool is_new = std::ranges::find(before, wanted.name) == before.end();

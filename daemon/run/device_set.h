@@ -36,6 +36,7 @@ class DeviceSet {
     Store& store;
     KeptHistory& history;
     CountingBook& counting;
+    MarkBook& marks;
     SelfMetrics& metrics;
     std::function<absl::StatusOr<DeviceTransport>(const DeviceConfig& device)> make_transport;
     std::function<std::unique_ptr<CollectorThread>(size_t id, DeviceTransport to)> make_collector;

@@ -46,6 +46,7 @@ constexpr Setting kSettings[] = {
      [](const Config& a, const Config& b) { return a.http.max_connection_age == b.http.max_connection_age; }},
     {"local_operators", [](const Config& a, const Config& b) { return a.local_operators == b.local_operators; }},
     {"log.format", [](const Config& a, const Config& b) { return a.log.format == b.log.format; }},
+    {"marks", [](const Config& a, const Config& b) { return a.marks == b.marks; }},
     {"quotas", [](const Config& a, const Config& b) { return a.quotas == b.quotas; }},
     {"tokens", [](const Config& a, const Config& b) { return a.tokens.has_value() == b.tokens.has_value(); }},
     {"tokens.audience",

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "daemon/snapshot/clock_settings.h"
 #include "daemon/snapshot/clock_state.h"
 #include "daemon/snapshot/ratio.h"
 #include "daemon/snapshot/rotation.h"
@@ -36,6 +37,7 @@ struct DeviceInfo {
   std::vector<RatioSpec> ratios;
   EstimateSeries estimates = EstimateSeries::kAll;
   std::optional<RotationFile> rotation;  // what the open VMs are to have; none: what they have
+  ClockSettings clocks;
   // A snapshot is fresh for this number of intervals. After that the device is stale and its series disappear.
   static constexpr int kFreshIntervals = 3;
 

@@ -2,10 +2,15 @@
 #include "daemon/view/admin.h"
 
 #include <optional>
+#include <set>
+#include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "daemon/view/row_filter.h"
 #include "proto/base/status_macros.h"
+#include "proto/base/visible.h"
 
 namespace sideband::daemon {
 namespace {
@@ -23,12 +28,16 @@ absl::Status CheckIsLocal(const Caller& caller, const Credentials& peer) {
 }
 
 TriggerStep StepOf(const TriggerRequest& request) {
+  if (request.has_select()) return TriggerStep::kSelect;
   if (!request.has_period_cycles()) return TriggerStep::kOnce;
   return request.period_cycles() == 0 ? TriggerStep::kStop : TriggerStep::kStart;
 }
 
 // The error as callers see it: what the mailbox reports, in the request's words.
 absl::Status ForCaller(TriggerStep step, const absl::Status& status) {
+  if (absl::IsUnimplemented(status) && step == TriggerStep::kSelect) {
+    return absl::UnimplementedError("the device has no clock domains");
+  }
   if (absl::IsInvalidArgument(status) && step == TriggerStep::kStart) {
     return absl::InvalidArgumentError("period_cycles: too short for the device");
   }
@@ -51,11 +60,33 @@ ReloadResponse ResponseOf(const ReloadOutcome& outcome, uint64_t policy_version)
   return response;
 }
 
-std::optional<size_t> FindDevice(Reader& reader, const Caller& caller, const std::string& name) {
-  for (const VisibleDevice& device : reader.Devices(caller)) {
-    if (device.info->name == name) return device.index;
+std::optional<VisibleDevice> FindDevice(Reader& reader, const Caller& caller, const std::string& name) {
+  for (VisibleDevice& device : reader.Devices(caller)) {
+    if (device.info->name == name) return std::move(device);
   }
   return std::nullopt;
+}
+
+// A bit for each domain of the catalogue.
+absl::StatusOr<uint64_t> MaskOf(const sideband::v1::DomainSelection& selection, const VisibleDevice& device) {
+  if (device.snapshot == nullptr) return absl::UnavailableError("the device cannot be reached now");
+  const std::vector<mailbox::ClockDomain>& domains = device.snapshot->topology->catalog().clock_domains;
+  if (domains.empty()) return absl::UnimplementedError("the device has no clock domains");
+  std::set<absl::string_view> unknown(selection.domains().begin(), selection.domains().end());
+  uint64_t mask = 0;
+  for (size_t d = 0; d < domains.size(); ++d) {
+    if (selection.domains().empty() || absl::c_linear_search(selection.domains(), domains[d].name)) mask |= 1ULL << d;
+    unknown.erase(domains[d].name);
+  }
+  if (unknown.empty()) return mask;
+  return absl::InvalidArgumentError(absl::StrCat("select: no clock domain '", Visible(*unknown.begin()), "'"));
+}
+
+// What the step is asked with: a period, or domains.
+absl::StatusOr<uint64_t> ArgumentOf(const TriggerRequest& request, const VisibleDevice& device) {
+  if (!request.has_select()) return request.period_cycles();
+  if (request.has_period_cycles()) return absl::InvalidArgumentError("select: not with period_cycles");
+  return MaskOf(request.select(), device);
 }
 
 }  // namespace
@@ -75,8 +106,9 @@ absl::Status Admin::Trigger(const Caller& caller, const Credentials& peer, const
   const auto device = FindDevice(parts_.reader, caller, request.device());
   if (!device) return NotFound();
   const TriggerStep step = StepOf(request);
+  SIDEBAND_ASSIGN_OR_RETURN(const uint64_t argument, ArgumentOf(request, *device));
   return parts_.trigger(
-      *device, step, request.period_cycles(),
+      device->index, step, argument,
       [step, done = std::move(done)](const absl::StatusOr<uint32_t>& number) { done(ResponseOf(step, number)); });
 }
 

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "daemon/view/fake_world.h"
 
@@ -87,6 +90,31 @@ TEST_F(AdminTest, APeriodStartsAGridAndZeroStopsIt) {
   EXPECT_FALSE(triggered_->has_trigger_id());
   ASSERT_TRUE(Trigger("gpu0", 0).ok());
   EXPECT_EQ(asked_->step, TriggerStep::kStop);
+}
+
+TEST_F(AdminTest, ASelectionIsOfDomainsThatTheDeviceHas) {
+  const auto select = [this](const std::vector<std::string>& domains, bool with_period = false) {
+    TriggerRequest request;
+    request.set_device("gpu0");
+    for (const std::string& domain : domains) request.mutable_select()->add_domains(domain);
+    if (domains.empty()) request.mutable_select();
+    if (with_period) request.set_period_cycles(5);
+    return admin_.Trigger(CallerOf("ops"), {.local_operator = 0}, request,
+                          [this](const absl::StatusOr<TriggerResponse>& response) { triggered_ = response; });
+  };
+  EXPECT_TRUE(absl::IsUnimplemented(select({"core"}))) << "no clocks";
+  mailbox::Catalog catalog = world_.topology->catalog();
+  catalog.clock_domains = {{.name = "core", .slice = 0}, {.name = "mem"}, {.name = "core", .slice = 1}};
+  world_.topology = std::make_shared<Topology>(catalog, /*hash=*/78);
+  world_.Publish(0, 2);
+  ASSERT_TRUE(select({"core"}).ok());
+  EXPECT_EQ(asked_->step, TriggerStep::kSelect);
+  EXPECT_EQ(asked_->period, 0b101u);
+  EXPECT_FALSE(triggered_->has_trigger_id());
+  ASSERT_TRUE(select({}).ok());
+  EXPECT_EQ(asked_->period, 0b111u);
+  EXPECT_EQ(select({"core", "cor"}).message(), "select: no clock domain 'cor'");
+  EXPECT_TRUE(absl::IsInvalidArgument(select({"core"}, /*with_period=*/true)));
 }
 
 TEST_F(AdminTest, ErrorsAreInTheRequestsWords) {

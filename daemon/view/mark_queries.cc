@@ -154,7 +154,7 @@ absl::Status ForCaller(const absl::Status& status) {
       return absl::FailedPreconditionError("the device takes no marks");
     case absl::StatusCode::kFailedPrecondition:
       return absl::FailedPreconditionError(
-          "the device has no grid of triggers: operators start one (sideband admin trigger)");
+          "the device has no grid of triggers, at which marks are served: operators configure one (clocks.trigger_hz)");
     case absl::StatusCode::kResourceExhausted:
       return WithRetryAfter(absl::ResourceExhaustedError("another mark is pending there"), absl::Seconds(1));
     default:
@@ -201,25 +201,23 @@ absl::Status MarkQueries::Mark(const Caller& caller, const MarkRequest& request,
   SIDEBAND_ASSIGN_OR_RETURN(const VisibleDevice device, Find(reader_, caller, request.device()));
   SIDEBAND_ASSIGN_OR_RETURN(daemon::Mark wanted, Markable(caller, device).Read(device, request));
   SIDEBAND_RETURN_IF_ERROR(CheckLabel(request.label()));
-  const BookmarkOrder scope{.boot_id = wanted.scope.boot_id, .vm = wanted.scope.vm, .context = wanted.scope.context};
-  SIDEBAND_ASSIGN_OR_RETURN(const uint32_t bookmark,
-                            book_.Begin(device.index, std::move(wanted), reader_.clock().Steady()));
-  BookmarkOrder order = scope;
-  order.bookmark = bookmark;
-  const absl::Status asked = sink_.Ask(
-      device.index, order,
-      [&book = book_, device, bookmark, done = std::move(done)](const absl::StatusOr<uint64_t>& requested_ns) {
-        if (!requested_ns.ok()) {
-          book.Drop(device.index, bookmark);
-          return done(ForCaller(requested_ns.status()));
-        }
-        const auto mark = book.Requested(device.index, bookmark, *requested_ns);
-        if (!mark) return done(absl::UnavailableError("the device has restarted meanwhile"));
-        MarkResponse response;
-        FillMark(*device.info, *mark, *response.mutable_mark());
-        done(std::move(response));
-      });
-  if (!asked.ok()) book_.Drop(device.index, bookmark);
+  BookmarkOrder order{.scope = wanted.scope};
+  SIDEBAND_ASSIGN_OR_RETURN(order.bookmark, book_.Begin(device.index, std::move(wanted), reader_.clock().Steady()));
+  const absl::Status asked = sink_.Ask(device.index, order,
+                                       [&book = book_, device, bookmark = order.bookmark,
+                                        done = std::move(done)](const absl::StatusOr<uint64_t>& requested_ns) {
+                                         if (!requested_ns.ok()) {
+                                           book.Drop(device.index, bookmark);
+                                           return done(ForCaller(requested_ns.status()));
+                                         }
+                                         const auto mark = book.Requested(device.index, bookmark, *requested_ns);
+                                         if (!mark)
+                                           return done(absl::UnavailableError("the device has restarted meanwhile"));
+                                         MarkResponse response;
+                                         FillMark(*device.info, *mark, *response.mutable_mark());
+                                         done(std::move(response));
+                                       });
+  if (!asked.ok()) book_.Drop(device.index, order.bookmark);
   return asked;
 }
 
