@@ -78,6 +78,14 @@ absl::Status ClockControls::Select(uint64_t domains) {
   return absl::OkStatus();
 }
 
+uint64_t ClockControls::GridPeriodMin() const {
+  uint64_t longest = 0;
+  for (const mailbox::ClockDomain& domain : Domains()) {
+    if (!domain.MayStop()) longest = std::max(longest, static_cast<uint64_t>(domain.bar_high - domain.bar_low));
+  }
+  return 2 * longest >> mailbox::kInstantFractionBits;
+}
+
 void ClockControls::SetOwnBookmark(uint32_t bookmark) {
   if (chip_.has_clocks()) chip_.clocks().scheduler().SetBookmark(bookmark);
 }

@@ -32,6 +32,8 @@ class ClockControls {
 
   // INVALID_ARGUMENT: a domain that the chip does not have.
   absl::Status Select(uint64_t domains);
+  // In reference cycles. With a shorter period of the grid the packet of an edge could be either of two triggers'.
+  uint64_t GridPeriodMin() const;
   // In every reference packet from now on.
   void SetOwnBookmark(uint32_t bookmark);
 

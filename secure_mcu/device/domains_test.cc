@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_replace.h"
 #include "absl/time/time.h"
 #include "proto/clocks/clock_strip.h"
 #include "proto/clocks/mailbox_clocks.h"
@@ -120,6 +121,18 @@ TEST_F(DomainsTest, TheTimelineHasWhatTheGridLeft) {
   EXPECT_TRUE(absl::IsInvalidArgument(device_->SelectClocks(0b100)));
   elapsed_ = absl::Microseconds(1150);
   EXPECT_EQ(device_->GetTimeline(last + 1).entries.at(0).domains, 0b01u);
+}
+
+// A packet is of the newest trigger within its bar: two must not be possible (clocks.md, E2).
+TEST(AmbiguousGridTest, IsRefused) {
+  const std::string path = testing::TempDir() + "slow_domain.yaml";
+  std::ofstream(path) << absl::StrReplaceAll(kChip, {{"{name: sm, hz: 700000000, ppm: 37",
+                                                      "{name: sm, hz: 2000, sync_edges: 2, ppm: 37"},
+                                                     {", steps: [{at: 2ms, hz: 1400000000}]", ""}});
+  const auto device = *LiveDevice::Create(*LoadChipFile(path), /*boot_id=*/1, [] { return absl::ZeroDuration(); });
+  // The bar is a period of half a millisecond of that clock, and a little more.
+  EXPECT_TRUE(absl::IsInvalidArgument(device->SetTriggerGrid(900'000)));
+  EXPECT_TRUE(device->SetTriggerGrid(1'100'000).ok());
 }
 
 // Law 6: who has the hulls has the strip of all packets.

@@ -346,7 +346,7 @@ uint32_t LiveDevice::Trigger() {
 }
 
 absl::Status LiveDevice::SetTriggerGrid(uint64_t period) {
-  const uint64_t least = CyclesBetweenMin(clock_hz_);
+  const uint64_t least = std::max(CyclesBetweenMin(clock_hz_), clocks_.GridPeriodMin());
   if (period != 0 && period < least) {
     return absl::InvalidArgumentError(absl::StrCat("a period of ", period, " cycles is shorter than ", least));
   }

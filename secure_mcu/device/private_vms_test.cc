@@ -127,9 +127,9 @@ TEST(PrivateVmsTest, TheCatalogueAndTheFeaturesTellOfThem) {
   EXPECT_TRUE(with.device->catalog().vms[1].is_private);
   EXPECT_FALSE(with.device->catalog().vms[0].is_private);
   EXPECT_TRUE(with.device->catalog().confidential_vms_were_private);
-  EXPECT_EQ(features(*with.device), 0b10001u);
+  EXPECT_EQ(features(*with.device), 0b1010001u);
   Rig without({.seed = "3", .work = "gemm", .keys = "private_vms: false"});
-  EXPECT_EQ(features(*without.device), 0b00001u);
+  EXPECT_EQ(features(*without.device), 0b1000001u);
 }
 
 }  // namespace
