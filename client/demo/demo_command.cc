@@ -145,7 +145,7 @@ absl::StatusOr<Scenario> WaveformScenario(const DemoWaveform& waveform, const st
 
 Scenario BuiltInScenario() {
   return {.vms = BuiltInVms(),
-          .devices = {{"gpu0", BuiltInChipFile(kChipFile)},
+          .devices = {{.name = "gpu0", .chip_file = BuiltInChipFile(kChipFile), .has_grid = true},
                       {"gpu1", RotatingChipFile(kRotatingChipFile)},
                       {"gpu2", ExactTwinFile(kRotatingChipFile)}},
           .events = {"tensor_active_cycles", "dram_read_cycles"},

@@ -85,8 +85,10 @@ absl::Status WriteVmKey(const std::string& path) {
 // tenant-a may trade all events that are chosen from, tenant-b only open and close the gates of its own.
 std::string Rights(const DemoVm& vm) {
   if (vm.confidential) return "rights: [seal]";
-  if (vm.chosen.group.empty()) return "rights: [read]";
-  std::string rights = absl::StrCat("rights: [read, configure], configure: {gate_groups: [", vm.chosen.group, "]");
+  const std::string read = vm.has_users ? "read, mark" : "read";
+  if (vm.chosen.group.empty()) return absl::StrCat("rights: [", read, "]");
+  std::string rights =
+      absl::StrCat("rights: [", read, ", configure], configure: {gate_groups: [", vm.chosen.group, "]");
   if (vm.chosen.number == 0) return absl::StrCat(rights, "}");
   return absl::StrCat(rights, ", events: [", absl::StrJoin(TlbEvents(), ", "), ", ",
                       absl::StrJoin(TensorEvents(), ", "), "]}");
@@ -111,8 +113,8 @@ std::string DaemonConfig(const std::vector<DemoVm>& vms, const std::vector<DemoD
       "  tls_server_config: {cert_file: server.pem, key_file: server.key, client_ca_file: ca.pem}\n";
   std::string text = "devices:\n";
   for (const DemoDevice& device : devices) {
-    absl::StrAppend(&text, "  - {name: ", device.name, ", bus: \"unix:", device.name,
-                    ".sock@0x4f\", interval: 250ms}\n");
+    absl::StrAppend(&text, "  - {name: ", device.name, ", bus: \"unix:", device.name, ".sock@0x4f\", interval: 250ms",
+                    device.has_grid ? ", clocks: {trigger_hz: 1000}" : "", "}\n");
   }
   absl::StrAppend(&text, "grpc:\n", kTls, "http:\n", kTls,
                   "policy_file: policy.yaml\nports_file: ports\nstate_dir: state\n");

@@ -42,6 +42,7 @@ struct DemoWaveform {
 struct DemoDevice {
   std::string name;
   std::string chip_file;  // its text
+  bool has_grid = false;  // of triggers, at which marks are served
 };
 
 // A file of the folder that a step's command needs.

@@ -92,6 +92,22 @@ DemoStep KernelStep(const DemoVm& vm, const std::vector<std::string>& events) {
           .equal = events};
 }
 
+// What a tenant asks about a part of its program.
+std::vector<DemoStep> MarkSteps(const DemoVm& vm, const std::vector<std::string>& events) {
+  const std::string& context = vm.contexts[0];
+  const auto mark = [&](const char* label) {
+    return Sideband(vm.tenant,
+                    absl::StrCat("mark --device gpu0 --vm ", vm.name, " --context ", context, " '", label, "'"));
+  };
+  return {{.title = absl::StrCat(vm.tenant, " marks where a kernel of ", context, " begins and ends"),
+           .command = absl::StrCat(mark("kernel begins"), "; sleep 0.1; ", mark("kernel ends")),
+           .present = {"mark 1 of ", "mark 2 of "}},
+          {.title = "… and has what was counted in between, exactly, and how long that was",
+           .command = Sideband(vm.tenant, absl::StrCat("span --device gpu0 --vm ", vm.name, " --from 1 --to 2 --event ",
+                                                       absl::StrJoin(events, " --event "))),
+           .present = {"duration 0.", "±1 ns", events[0]}}};
+}
+
 // The coverage is of the interval before the last snapshot: the first whole one after the choice shows it.
 std::string AwaitCoverage(const DemoVm& vm, const DemoPorts& ports) {
   return absl::StrCat("for i in $(seq 40); do ", Scrape(vm.tenant, ports), " | grep 'vm_gate_coverage.*\"",
@@ -163,6 +179,7 @@ std::vector<DemoStep> MakeDemoSteps(const std::vector<DemoVm>& vms, const DemoPo
   append(AllSelectionSteps(vms, ports));
   for (const DemoVm& vm : vms) {
     if (vm.has_users) append({BracketStep(vm, events)});
+    if (vm.has_users) append(MarkSteps(vm, events));
     if (!vm.finished_context.empty()) append({KernelStep(vm, events)});
     if (vm.confidential) append(ConfidentialSteps(vm, ports, events[0]));
   }

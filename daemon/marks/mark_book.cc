@@ -12,7 +12,7 @@ namespace sideband::daemon {
 namespace {
 
 constexpr absl::Duration kSecond = absl::Seconds(1);
-// A pending mark is read with the next snapshot.
+// Pending marks are read with the next snapshot.
 constexpr absl::Duration kPendingRetry = absl::Seconds(1);
 // Of the reference clock, over the time between an instant and its snapshot.
 constexpr double kReferenceRateMax = 200e-6;
@@ -33,10 +33,12 @@ bool IsThere(const Mark& mark, const mailbox::Snapshot& raw) {
 }  // namespace
 
 absl::Status MarkBook::CheckRate(Device& device, const Mark& mark, absl::Duration now) const {
-  const bool is_pending = std::ranges::any_of(device.entries, [&](const Entry& entry) {
+  const auto is_pending = [&](const Entry& entry) {
     return entry.mark.state == Mark::State::kPending && entry.mark.scope == mark.scope;
-  });
-  if (is_pending) return Later("the last mark there is pending", kPendingRetry);
+  };
+  if (static_cast<size_t>(std::ranges::count_if(device.entries, is_pending)) >= kPendingMax) {
+    return Later(absl::StrCat(kPendingMax, " marks there are pending"), kPendingRetry);
+  }
   std::deque<absl::Duration>& begun = device.vms[mark.vm].begun;
   while (!begun.empty() && begun.front() + kSecond <= now) begun.pop_front();
   if (begun.size() >= limits_.per_second) {
@@ -115,7 +117,8 @@ void MarkBook::Read(size_t device, const mailbox::Snapshot& raw, const Mark::Ins
 
 // It is served within a period of the grid, and in the snapshot after that.
 void MarkBook::Miss(const mailbox::Snapshot& raw, Entry& entry) {
-  if (++entry.missed > kMissedMax || !IsThere(entry.mark, raw)) entry.mark.state = Mark::State::kLost;
+  const absl::Duration since = absl::Nanoseconds(static_cast<int64_t>(raw.reference_time_ns - entry.mark.requested_ns));
+  if (since > kServedWithin || !IsThere(entry.mark, raw)) entry.mark.state = Mark::State::kLost;
 }
 
 void MarkBook::Forget(size_t device) {

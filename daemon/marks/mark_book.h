@@ -25,7 +25,7 @@
 
 namespace sideband::daemon {
 
-// Of one VM on one device. A scope has one pending mark at most.
+// Of one VM on one device.
 struct MarkLimits {
   size_t per_second = 10;
   size_t kept = 1024;
@@ -34,14 +34,18 @@ struct MarkLimits {
 // Thread-safe. Its memory is that of the marks that are kept: eight bytes for each event of each.
 class MarkBook {
  public:
-  // A mark that so many snapshots after it do not have was dropped by the device.
-  static constexpr int kMissedMax = 8;
+  // Marks of a scope that were not read yet: the device keeps so many (proto/mailbox/bookmarks.h).
+  static constexpr size_t kPendingMax = 8;
+  // A mark that a snapshot does not have so long after it was asked for was dropped by the device. A grid's period is
+  // shorter.
+  static constexpr absl::Duration kServedWithin = absl::Minutes(1);
 
   // Values of bookmarks begin with `first`: those of an earlier run should not come again.
   explicit MarkBook(uint32_t first, const MarkLimits& limits = {}) : limits_(limits), next_(first) {}
 
   // Of `mark` the scope, the VM, the topology and the label are taken. RESOURCE_EXHAUSTED with the time of a retry
-  // (daemon/base/retry_after.h): the scope has a pending mark, or the VM's marks of a second are used up. Returns the
+  // (daemon/base/retry_after.h): kPendingMax marks of the scope are
+  // pending, or the VM's marks of a second are used up. Returns the
   // value of the bookmark.
   absl::StatusOr<uint32_t> Begin(size_t device, Mark mark, absl::Duration now) ABSL_LOCKS_EXCLUDED(mu_);
   // The device has taken it. nullopt: it was lost meanwhile.
@@ -61,7 +65,6 @@ class MarkBook {
   struct Entry {
     uint32_t bookmark = 0;
     bool is_requested = false;
-    int missed = 0;  // snapshots since it was requested
     Mark mark;
   };
   struct OfVm {

@@ -82,9 +82,12 @@ TEST_F(MarkBookTest, AMarkOfWhatIsGoneIsLost) {
 
 TEST_F(MarkBookTest, AMarkThatTheDeviceHasDroppedIsLost) {
   Marked();
-  for (int i = 0; i < MarkBook::kMissedMax; ++i) book_.Read(kDevice, With(1, 1000), latched_);
+  mailbox::Snapshot other = With(1, 1000);
+  other.reference_time_ns = 899 + static_cast<uint64_t>(absl::ToInt64Nanoseconds(MarkBook::kServedWithin));
+  book_.Read(kDevice, other, latched_);
   EXPECT_EQ(StateOf(1), Mark::State::kPending);
-  book_.Read(kDevice, With(1, 1000), latched_);
+  ++other.reference_time_ns;
+  book_.Read(kDevice, other, latched_);
   EXPECT_EQ(StateOf(1), Mark::State::kLost);
 }
 
@@ -97,8 +100,8 @@ TEST_F(MarkBookTest, IdsAreOfTheVm) {
   EXPECT_TRUE(book_.Find(kDevice, other.vm, 1).has_value());
 }
 
-TEST_F(MarkBookTest, AScopeHasOnePendingMark) {
-  Marked();
+TEST_F(MarkBookTest, AScopeHasAsManyPendingMarksAsTheDeviceKeeps) {
+  for (size_t i = 0; i < MarkBook::kPendingMax; ++i) Marked();
   const absl::Status refused = book_.Begin(kDevice, Of(kScope), now_ + absl::Seconds(5)).status();
   EXPECT_TRUE(absl::IsResourceExhausted(refused));
   MarkScope other = kScope;

@@ -156,7 +156,8 @@ absl::Status ForCaller(const absl::Status& status) {
       return absl::FailedPreconditionError(
           "the device has no grid of triggers, at which marks are served: operators configure one (clocks.trigger_hz)");
     case absl::StatusCode::kResourceExhausted:
-      return WithRetryAfter(absl::ResourceExhaustedError("another mark is pending there"), absl::Seconds(1));
+      return WithRetryAfter(absl::ResourceExhaustedError("the last mark there has not been served yet"),
+                            absl::Milliseconds(100));
     default:
       return absl::UnavailableError(absl::StrCat("the device was not marked: ", status.message()));
   }

@@ -192,12 +192,12 @@ class MarksTest(unittest.TestCase):
             self.assertIn("mine", str(self.marks(operator)))
             self.fails(lambda: self.mark(client=operator), grpc.StatusCode.NOT_FOUND)
 
-    def test_a_scope_has_one_pending_mark(self):
+    def test_a_scope_waits_for_the_grid_with_one_mark(self):
         self.reload(self.config.replace("trigger_hz: 1000", "trigger_hz: 1"))
         self.addCleanup(self.reload, self.config)
         pending = self.mark(context="eval")
         details = self.fails(lambda: self.mark(context="eval"), grpc.StatusCode.RESOURCE_EXHAUSTED)
-        self.assertEqual(details, "the last mark there is pending; retry in 1s")
+        self.assertEqual(details, "the last mark there has not been served yet; retry in 100ms")
         self.mark(context="train")
         self.read_mark(pending)
 
