@@ -28,6 +28,7 @@ struct CountBounds {
   bool operator==(const CountBounds&) const = default;
 };
 
+// Of a range of time that ends before the horizon of the newest packet: what was counted since is in none yet.
 // Packets may be hostile: a range that is empty or reversed has no edges, and its count belongs to no time.
 CountBounds CountsWithin(const EdgesWithin& edges, const std::vector<CountedEdges>& packets);
 
