@@ -93,6 +93,7 @@ class MarksCommand final : public Command {
     app.add_option("--vm", vm_, "Of this VM, by name or UUID")->type_name("NAME");
     app.add_option("--context", context_, "Of this context")->type_name("NAME");
     format_.AddWithoutCsvTo(app);
+    app.footer("Example:\n  sideband marks --vm vm1 --format json");
   }
 
   absl::Status Run(CommandContext& context) override {
@@ -163,7 +164,9 @@ class ClocksCommand final : public Command {
   void Define(CLI::App& app) override {
     app.add_option("--device", device_, "Of this device")->type_name("NAME");
     format_.AddWithoutCsvTo(app);
-    app.footer("For operators. Bounds are as true as what the device declares of its clocks.");
+    app.footer(
+        "For operators. Bounds are as true as what the device declares of its clocks.\n"
+        "Example:\n  sideband clocks --device gpu0");
   }
 
   absl::Status Run(CommandContext& context) override {

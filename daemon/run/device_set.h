@@ -21,6 +21,7 @@
 #include "daemon/collector/collector_thread.h"
 #include "daemon/config/device_config.h"
 #include "daemon/counting/counting_book.h"
+#include "daemon/marks/mark_book.h"
 #include "daemon/metrics/self_metrics.h"
 #include "daemon/run/device_transport.h"
 #include "daemon/run/kept_history.h"
