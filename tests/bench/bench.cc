@@ -21,6 +21,7 @@
 #include "proto/base/text.h"
 #include "tests/bench/base_commands.h"
 #include "tests/bench/clock_cost.h"
+#include "tests/bench/clocked_device.h"
 #include "tests/bench/curve.h"
 #include "tests/bench/exposition_cost.h"
 #include "tests/bench/gate_cost.h"
@@ -137,6 +138,7 @@ constexpr Benchmark kBenchmarks[] = {
     {"program-speed", [](const Options& options) { return MeasureProgramSpeed(options.scratch); }},
     {"kernel-misses", [](const Options& options) { return MeasureKernelMisses(options.instructions); }},
     {"clocks", [](const Options&) { return MeasureClockCost(); }},
+    {"clocked-device", [](const Options& options) { return MeasureClockedDevice(options.scratch); }},
     {"base-commands", [](const Options& options) { return MeasureBaseCommands(options.chip); }},
     {"mailbox-budget", [](const Options&) { return MailboxBudgets(); }},
     {"session-overhead", [](const Options&) { return MeasureSessionOverhead(); }},
