@@ -50,18 +50,15 @@ void WriteClockErrorBound(absl::string_view name, const DeviceFrame& frame, Text
 }
 
 void WriteClockSegments(absl::string_view name, const DeviceFrame& frame, TextBuffer& out) {
-  WriteEach(name, frame, out,
-            [](const ClockState& clock) { return std::optional(CountText(clock.segments)); });
+  WriteEach(name, frame, out, [](const ClockState& clock) { return std::optional(CountText(clock.segments)); });
 }
 
 void WriteClockRefutedSegments(absl::string_view name, const DeviceFrame& frame, TextBuffer& out) {
-  WriteEach(name, frame, out,
-            [](const ClockState& clock) { return std::optional(CountText(clock.refuted_segments)); });
+  WriteEach(name, frame, out, [](const ClockState& clock) { return std::optional(CountText(clock.refuted_segments)); });
 }
 
 void WriteClockUnusedReadings(absl::string_view name, const DeviceFrame& frame, TextBuffer& out) {
-  WriteEach(name, frame, out,
-            [](const ClockState& clock) { return std::optional(CountText(clock.unused_readings)); });
+  WriteEach(name, frame, out, [](const ClockState& clock) { return std::optional(CountText(clock.unused_readings)); });
 }
 
 void WriteHostClockErrorBound(absl::string_view name, const DeviceFrame& frame, TextBuffer& out) {

@@ -15,8 +15,7 @@ constexpr uint64_t kNumbers = uint64_t{1} << 32;
 std::vector<mailbox::HullVertex> VerticesOf(const StripHulls& hulls, const std::vector<Vertex>& chain, int sign) {
   std::vector<mailbox::HullVertex> vertices;
   for (const Vertex& vertex : chain) {
-    vertices.push_back(
-        {hulls.edge + static_cast<uint64_t>(vertex.x), hulls.origin.ticks() + sign * Ticks(vertex.y)});
+    vertices.push_back({hulls.edge + static_cast<uint64_t>(vertex.x), hulls.origin.ticks() + sign * Ticks(vertex.y)});
   }
   return vertices;
 }

@@ -39,8 +39,8 @@ struct LatchInstant {
   uint32_t trigger_id = 0;
   uint64_t reference_cycle = 0;
 };
-ClockPacket PacketOf(const mailbox::ClockDomain& domain, const LatchInstant& latch, const mailbox::ClockReading& reading,
-                     PacketNumbers& numbers);
+ClockPacket PacketOf(const mailbox::ClockDomain& domain, const LatchInstant& latch,
+                     const mailbox::ClockReading& reading, PacketNumbers& numbers);
 
 // The hulls of a segment as they are sent, but for its domain and its first trigger, and back. Any hull is taken: the
 // result may be one that ClockStrip::OfHulls refuses; nullopt if it is beyond what can be written as one.

@@ -10,15 +10,21 @@ namespace sideband::clocks {
 namespace {
 
 // Half the reference's frequency.
-const mailbox::ClockDomain kDomain{
-    .name = {}, .nominal_hz = 500, .period_min = 131'000, .period_max = 131'200, .bar_low = -65'536, .bar_high = 262'144, .announces = true};
+const mailbox::ClockDomain kDomain{.name = {},
+                                   .nominal_hz = 500,
+                                   .period_min = 131'000,
+                                   .period_max = 131'200,
+                                   .bar_low = -65'536,
+                                   .bar_high = 262'144,
+                                   .announces = true};
 
 ClockStrip StripOf(int packets, uint32_t first_trigger = 1) {
   ClockStrip strip = *ClockStrip::Create(LimitsOf(kDomain), {});
   PacketNumbers numbers;
   for (int i = 0; i < packets; ++i) {
     const uint64_t cycle = 1000 + 2000 * static_cast<uint64_t>(i);
-    const mailbox::TimelineEntry entry{.trigger_id = first_trigger + static_cast<uint32_t>(i), .reference_cycle = cycle};
+    const mailbox::TimelineEntry entry{.trigger_id = first_trigger + static_cast<uint32_t>(i),
+                                       .reference_cycle = cycle};
     EXPECT_TRUE(strip.Add(PacketOf(kDomain, entry, {.local_clock = cycle / 2 + 1}, numbers)).ok());
   }
   return strip;
@@ -75,9 +81,7 @@ TEST(MailboxClocksTest, ArrivalsCountOfClocksThatMayStop) {
   EXPECT_EQ(PacketOf(may_stop, latch, {.local_clock = 50, .arrival = 7}, numbers).arrival, Instant::OfCycles(107));
   EXPECT_EQ(PacketOf(kDomain, latch, {.local_clock = 50, .arrival = 7}, numbers).arrival, std::nullopt);
   const mailbox::TimelineEntry entry{.trigger_id = 2, .reference_cycle = 200};
-  EXPECT_EQ(PacketOf(may_stop, entry, {.local_clock = 99, .arrival = 210}, numbers)
-                .arrival,
-            Instant::OfCycles(210));
+  EXPECT_EQ(PacketOf(may_stop, entry, {.local_clock = 99, .arrival = 210}, numbers).arrival, Instant::OfCycles(210));
 }
 
 }  // namespace

@@ -119,9 +119,9 @@ struct ClockHull {
   uint8_t domain = 0;  // whose declared limits hold
   uint32_t first_trigger_id = 0;
   uint32_t last_trigger_id = 0;
-  uint64_t packets = 0;       // of the segment
-  HullVertex start;           // of the segment's first packet: the local edge, and the start of its bar
-  uint64_t first_length = 0;  // of that bar
+  uint64_t packets = 0;                  // of the segment
+  HullVertex start;                      // of the segment's first packet: the local edge, and the start of its bar
+  uint64_t first_length = 0;             // of that bar
   std::vector<HullVertex> lower, upper;  // by ascending edge
   bool operator==(const ClockHull&) const = default;
 };

@@ -94,8 +94,8 @@ TEST_F(DomainsTest, ASnapshotHasTheClocksAtItsLatch) {
   elapsed_ = absl::Microseconds(500);
   const mailbox::Snapshot running = device_->Latch();
   ASSERT_EQ(running.clocks.size(), 2u);
-  const uint64_t edges = MakeClock(file_.pipeline, {.channel = 0, .domain = 1})
-                             ->EdgesBefore(sim::InstantAtCycle(500'000) + 1);
+  const uint64_t edges =
+      MakeClock(file_.pipeline, {.channel = 0, .domain = 1})->EdgesBefore(sim::InstantAtCycle(500'000) + 1);
   ASSERT_TRUE(running.clocks[0].has_value());
   EXPECT_GE(running.clocks[0]->local_clock, edges);
   EXPECT_LE(running.clocks[0]->local_clock, edges + 4) << "the synchroniser's edges";
@@ -126,9 +126,9 @@ TEST_F(DomainsTest, TheTimelineHasWhatTheGridLeft) {
 // A packet is of the newest trigger within its bar: two must not be possible (clocks.md, E2).
 TEST(AmbiguousGridTest, IsRefused) {
   const std::string path = testing::TempDir() + "slow_domain.yaml";
-  std::ofstream(path) << absl::StrReplaceAll(kChip, {{"{name: sm, hz: 700000000, ppm: 37",
-                                                      "{name: sm, hz: 2000, sync_edges: 2, ppm: 37"},
-                                                     {", steps: [{at: 2ms, hz: 1400000000}]", ""}});
+  std::ofstream(path) << absl::StrReplaceAll(
+      kChip, {{"{name: sm, hz: 700000000, ppm: 37", "{name: sm, hz: 2000, sync_edges: 2, ppm: 37"},
+              {", steps: [{at: 2ms, hz: 1400000000}]", ""}});
   const auto device = *LiveDevice::Create(*LoadChipFile(path), /*boot_id=*/1, [] { return absl::ZeroDuration(); });
   // The bar is a period of half a millisecond of that clock, and a little more.
   EXPECT_TRUE(absl::IsInvalidArgument(device->SetTriggerGrid(900'000)));

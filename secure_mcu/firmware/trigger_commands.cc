@@ -68,8 +68,7 @@ Reply TriggerCommands::Select(uint64_t domains) {
 }
 
 Reply TriggerCommands::Bookmark(uint32_t scope, uint32_t bookmark) {
-  const auto asked_ns =
-      device_.SetBookmark(static_cast<uint16_t>(scope), static_cast<uint16_t>(scope >> 16), bookmark);
+  const auto asked_ns = device_.SetBookmark(static_cast<uint16_t>(scope), static_cast<uint16_t>(scope >> 16), bookmark);
   return asked_ns.ok() ? Taken(*asked_ns) : Fail(StatusOf(asked_ns.status()));
 }
 

@@ -69,8 +69,9 @@ class ClockCommandsTest : public TriggerCommandsTest {
  protected:
   ClockCommandsTest() {
     gpu_.has_clocks = true;
-    gpu_.timeline.entries = {{.trigger_id = 5, .reference_cycle = 1000, .domains = 0b10, .clocks = {{.local_clock = 9}}},
-                             {.trigger_id = 6, .reference_cycle = 2000}};
+    gpu_.timeline.entries = {
+        {.trigger_id = 5, .reference_cycle = 1000, .domains = 0b10, .clocks = {{.local_clock = 9}}},
+        {.trigger_id = 6, .reference_cycle = 2000}};
     gpu_.hulls.hulls = {{.domain = 1, .last_trigger_id = 6, .lower = {{1, 2}}, .upper = {{1, 3}}}};
   }
   Reply Open(TriggerStep step, uint32_t first, uint32_t offset, uint8_t width) {

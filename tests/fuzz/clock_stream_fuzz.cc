@@ -45,7 +45,8 @@ mailbox::Snapshot Bare(std::vector<std::optional<mailbox::ClockReading>> clocks,
 }
 
 const mailbox::Snapshot& Base() {
-  static const auto* const base = new mailbox::Snapshot(Bare({mailbox::ClockReading{2000, 1, 9}, mailbox::ClockReading{77, 0, 9, 1}}, 4));
+  static const auto* const base =
+      new mailbox::Snapshot(Bare({mailbox::ClockReading{2000, 1, 9}, mailbox::ClockReading{77, 0, 9, 1}}, 4));
   return *base;
 }
 

@@ -3,6 +3,8 @@
 // A snapshot's stream from a hostile device. A decoded snapshot survives encoding.
 //   Input: a first byte, then the stream. If bit 0 is set, the rest is a payload, which gets a frame with a correct
 //   CRC; if bit 1 is set, that frame names the held snapshot as its base.
+#include <optional>
+
 #include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"
 #include "tests/fuzz/fuzz_target.h"
@@ -48,7 +50,17 @@ void AddSeeds(const Snapshot& snapshot, const Snapshot* base, const mailbox::VmI
 }
 
 Snapshot WithClocks(Snapshot snapshot) {
-  snapshot.clocks = {{.local_clock = 2'000'000, .arrival = 40}, {.local_clock = 7, .horizon_lag = 3, .changed = true}};
+  snapshot.clocks = {mailbox::ClockReading{.local_clock = 2'000'000, .arrival = 40}, std::nullopt,
+                     mailbox::ClockReading{.local_clock = 7, .horizon_lag = 3, .changes = 1}};
+  return snapshot;
+}
+
+Snapshot WithBookmarks(Snapshot snapshot) {
+  for (uint64_t number = 1; number <= 2; ++number) {
+    mailbox::ServedBookmark& served = snapshot.bookmarks.emplace_back(
+        mailbox::ServedBookmark{.number = number, .bookmark = 17, .asked_ns = 5 * number, .served_ns = 6 * number});
+    served.counters.resize(snapshot.counters_per_block, 3 * number);
+  }
   return snapshot;
 }
 
@@ -71,6 +83,8 @@ std::vector<Bytes> Seeds() {
   AddSeeds(snapshot, nullptr, {2}, seeds);
   AddSeeds(snapshot, &Base(), {}, seeds);
   AddSeeds(WithClocks(snapshot), &Base(), {}, seeds);
+  AddSeeds(WithBookmarks(snapshot), nullptr, {}, seeds);
+  AddSeeds(WithBookmarks(snapshot), &Base(), {}, seeds);
   AddSeeds(WithRotation(snapshot), nullptr, {2}, seeds);
   AddSeeds(WithRotation(snapshot), &Base(), {}, seeds);
   for (uint64_t& counter : snapshot.counters) counter = 3 * counter + 1;
