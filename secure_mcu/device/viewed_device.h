@@ -41,6 +41,13 @@ class ViewedDevice final : public Device {
   bool CanTrigger() const override { return device_.CanTrigger(); }
   uint32_t Trigger() override { return device_.Trigger(); }
   absl::Status SetTriggerGrid(uint64_t period) override { return device_.SetTriggerGrid(period); }
+  bool HasClocks() const override { return device_.HasClocks(); }
+  absl::Status SelectClocks(uint64_t domains) override { return device_.SelectClocks(domains); }
+  absl::StatusOr<uint64_t> SetBookmark(uint16_t vm, uint16_t context, uint32_t bookmark) override {
+    return device_.SetBookmark(vm, context, bookmark);
+  }
+  mailbox::Timeline GetTimeline(uint32_t first_trigger_id) override { return device_.GetTimeline(first_trigger_id); }
+  mailbox::ClockHulls GetHulls(uint32_t first_trigger_id) override { return device_.GetHulls(first_trigger_id); }
   bool HasPrivateVms() const override { return device_.HasPrivateVms(); }
   std::optional<mailbox::CountingConfig> GetConfig() override { return device_.GetConfig(); }
   absl::Status CheckConfig(const mailbox::CountingConfig& config) override { return device_.CheckConfig(config); }

@@ -83,6 +83,19 @@ TEST_F(ViewedDeviceTest, IsConfiguredAsTheDeviceItself) {
   EXPECT_EQ(viewed_->HasPrivateVms(), device_->HasPrivateVms());
 }
 
+TEST_F(ViewedDeviceTest, IsMarkedAsTheDeviceItself) {
+  EXPECT_EQ(viewed_->HasClocks(), device_->HasClocks());
+  EXPECT_TRUE(absl::IsFailedPrecondition(viewed_->SetBookmark(1, 0, 17).status()));
+  ASSERT_TRUE(viewed_->SetTriggerGrid(1000).ok());
+  elapsed_ = absl::Milliseconds(3);
+  EXPECT_TRUE(viewed_->SetBookmark(1, 0, 17).ok());
+  EXPECT_FALSE(viewed_->SelectClocks(1).ok()) << "it has no domains";
+  EXPECT_EQ(viewed_->GetTimeline(5), device_->GetTimeline(5));
+  EXPECT_EQ(viewed_->GetHulls(5), device_->GetHulls(5));
+  elapsed_ = absl::Milliseconds(6);
+  EXPECT_EQ(viewed_->Latch().bookmarks.size(), 1u);
+}
+
 // R10 of registers.md
 TEST_F(ViewedDeviceTest, RegistersAndAViewOfOneCycleAgree) {
   constexpr uint64_t kStart = 10'500;  // a cycle is a microsecond
