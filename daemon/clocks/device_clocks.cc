@@ -37,6 +37,12 @@ clocks::ClockLimits LimitsOf(const mailbox::ClockDomain& domain, uint64_t refere
   return limits;
 }
 
+// On which slices such VMs have been nobody knows that has not seen every catalogue.
+bool HasHadConfidentialVm(const Topology& topology) {
+  return topology.has_had_confidential_vm() ||
+         std::ranges::any_of(topology.catalog().vms, &mailbox::VmInfo::confidential);
+}
+
 double Hertz(absl::int128 period, uint64_t reference_hz) {
   const double cycles =
       static_cast<double>(period) / static_cast<double>(kTicksPerCycle) / std::exp2(clocks::kPeriodFractionBits);
@@ -92,7 +98,8 @@ ClockState DeviceClocks::StateOf(const Domain& domain, bool is_stopped) const {
 
 std::vector<ClockState> DeviceClocks::Follow(const Topology& topology, const mailbox::Snapshot& snapshot) {
   const mailbox::Catalog& catalog = topology.catalog();
-  withheld_.Follow(topology, snapshot.boot_id);
+  if (snapshot.boot_id != boot_id_) is_withheld_ = false;
+  is_withheld_ = is_withheld_ || HasHadConfidentialVm(topology);
   const bool is_same = snapshot.boot_id == boot_id_ && domains_.size() == catalog.clock_domains.size() &&
                        std::ranges::equal(domains_, catalog.clock_domains, {}, &Domain::declared);
   if (!is_same) StartAnew(catalog, snapshot.boot_id);
@@ -101,8 +108,7 @@ std::vector<ClockState> DeviceClocks::Follow(const Topology& topology, const mai
   for (size_t d = 0; d < domains_.size(); ++d) {
     const std::optional<mailbox::ClockReading>& reading = snapshot.clocks[d];
     if (reading && domains_[d].strip) Add(snapshot, *reading, domains_[d]);
-    const bool is_withheld = withheld_.Has(domains_[d].declared);
-    states.push_back(is_withheld ? ClockState{.is_withheld = true} : StateOf(domains_[d], !reading));
+    states.push_back(is_withheld_ ? ClockState{.is_withheld = true} : StateOf(domains_[d], !reading));
   }
   return states;
 }

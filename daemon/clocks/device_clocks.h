@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "daemon/clocks/withheld_clocks.h"
 #include "daemon/snapshot/clock_state.h"
 #include "daemon/snapshot/topology.h"
 #include "proto/clocks/clock_strip.h"
@@ -46,7 +45,8 @@ class DeviceClocks {
   uint64_t boot_id_ = 0;
   uint64_t reference_hz_ = 0;
   std::vector<Domain> domains_;
-  WithheldClocks withheld_;
+  // A frequency follows the load of everybody on the device.
+  bool is_withheld_ = false;
 };
 
 }  // namespace sideband::daemon

@@ -27,7 +27,7 @@ CollectorThread::CollectorThread(size_t device, std::unique_ptr<Transport> trans
       peeks_(device, session_, {context.store, context.metrics, context.clock, [this] { Wake(); }}),
       triggers_(session_, [this] { Wake(); }),
       rotations_(device, session_, {context.store, context.clock, [this] { Wake(); }}),
-      marks_(device, session_, {context.store, context.metrics, [this] { Wake(); }}),
+      marks_(device, session_, {context.store, context.metrics, context.clock, [this] { Wake(); }}),
       peek_router_(context.peeks),
       trigger_router_(context.triggers),
       rotation_router_(context.rotations),

@@ -21,8 +21,8 @@
 namespace sideband::daemon {
 namespace {
 
-// The kernel corrects the wall clock's rate by 500 ppm at most.
-constexpr double kWallRateMax = 500e-6;
+// By which a wall clock that is corrected as by ntpd and the kernel differs from the raw clock's rate at most.
+constexpr double kWallRateMax = 1000e-6;
 
 }  // namespace
 
@@ -110,7 +110,8 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   snapshot->clocks = clocks_.Follow(topology, taken.raw);
   PlaceInTime(taken, *snapshot);
   if (context_.marks != nullptr) {
-    context_.marks->Read(device_, taken.raw, {snapshot->host_time, snapshot->host_time_error});
+    const double rate_max = info_->clocks.host_ppm_max * 1e-6 + kWallRateMax;
+    context_.marks->Read(device_, taken.raw, {{snapshot->host_time, snapshot->host_time_error}, rate_max});
   }
   // What a VM had counted then is its tenants', who read their marks.
   taken.raw.bookmarks.clear();
@@ -143,17 +144,17 @@ void DeviceCollector::PlaceInTime(const TakenSnapshot& taken, DeviceSnapshot& sn
                                                .reference_time_ns = taken.raw.reference_time_ns,
                                                .raw_before = taken.raw_before,
                                                .raw_after = taken.raw_after,
-                                               .suspended = clock.Suspended()});
+                                               .suspended = taken.suspended});
   snapshot.reference_rate = host_clock_.Rate();
   snapshot.host_utc_error = clock.UtcError();
   snapshot.host_time = taken.host_time;
   snapshot.host_time_error = taken.host_time_error;
-  const absl::Duration before = clock.Raw();
-  const absl::Time now = clock.Now();
-  const absl::Duration after = clock.Raw(), since = (before + after) / 2 - latched.raw;
-  const absl::Duration error = latched.error + (after - before) / 2 + since * kWallRateMax;
+  // The wall clock was read between these.
+  const absl::Time wall = taken.host_time + taken.host_time_error;
+  const absl::Duration since = (taken.raw_after + taken.raw_at_wall) / 2 - latched.raw;
+  const absl::Duration error = latched.error + (taken.raw_at_wall - taken.raw_after) / 2 + since * kWallRateMax;
   if (error >= taken.host_time_error) return;
-  snapshot.host_time = now - since;
+  snapshot.host_time = wall - since;
   snapshot.host_time_error = error;
 }
 

@@ -5,11 +5,19 @@
 
 #include "absl/time/time.h"
 #include "daemon/base/retry_after.h"
+#include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
 namespace {
 
 absl::Status NotReadable() { return absl::UnavailableError("the device cannot be reached now"); }
+
+// Of the command, and of what the next snapshot then has. (proto/mailbox/README.md, "Bookmarks")
+absl::Duration CostOf(const mailbox::Catalog& catalog, uint32_t bus_hz) {
+  constexpr double kCommandBitTimes = 5000, kBitTimesOfEvent = 45;
+  const double bit_times = kCommandBitTimes + kBitTimesOfEvent * static_cast<double>(catalog.events.size());
+  return absl::Seconds(bit_times / bus_hz);
+}
 
 // The numbers of VMs and contexts may be of others by now.
 bool IsThere(const MarkScope& scope, const mailbox::Snapshot& data) {
@@ -20,26 +28,45 @@ bool IsThere(const MarkScope& scope, const mailbox::Snapshot& data) {
 
 }  // namespace
 
+absl::Status DeviceMarks::Charge(uint16_t vm, const DeviceSnapshot& newest) {
+  const auto info = parts_.store.Info(device_);
+  if (info == nullptr) return NotReadable();
+  if (info->bus_hz == 0) return absl::OkStatus();
+  const mailbox::Catalog& catalog = newest.topology->catalog();
+  const double share = kBusShare / static_cast<double>(std::max<size_t>(1, catalog.vms.size()));
+  const absl::Duration wait = shares_[vm].Take(share, CostOf(catalog, info->bus_hz), parts_.clock.Steady());
+  if (wait <= absl::ZeroDuration()) return absl::OkStatus();
+  return WithRetryAfter(absl::ResourceExhaustedError("the bus time for marks of the VM is used up"), wait);
+}
+
 absl::Status DeviceMarks::Ask(const BookmarkOrder& order, BookmarkSink::Done done) {
+  const auto newest = parts_.store.Newest(device_);
+  if (newest == nullptr) return NotReadable();
   {
     absl::MutexLock lock(&mu_);
     if (is_closed_) return NotReadable();
-    const auto is_of_vm = [&](const Waiting& waiting) { return waiting.order.scope.vm == order.scope.vm; };
-    if (static_cast<size_t>(std::ranges::count_if(waiting_, is_of_vm)) == kWaitingMax) {
+    const auto own = waiting_.find(order.scope.vm);
+    if (own != waiting_.end() && own->second.size() == kWaitingMax) {
       return WithRetryAfter(absl::ResourceExhaustedError("too many marks of the VM wait for the device"),
                             absl::Seconds(1));
     }
-    waiting_.push_back({order, std::move(done)});
+    SIDEBAND_RETURN_IF_ERROR(Charge(order.scope.vm, *newest));
+    waiting_[order.scope.vm].push_back({order, std::move(done)});
   }
   parts_.wake();
   return absl::OkStatus();
 }
 
+// By turns, so that a VM waits for one mark of each other at most.
 std::optional<DeviceMarks::Waiting> DeviceMarks::Take() {
   absl::MutexLock lock(&mu_);
   if (waiting_.empty()) return std::nullopt;
-  Waiting waiting = std::move(waiting_.front());
-  waiting_.pop_front();
+  auto next = waiting_.upper_bound(last_);
+  if (next == waiting_.end()) next = waiting_.begin();
+  last_ = next->first;
+  Waiting waiting = std::move(next->second.front());
+  next->second.pop_front();
+  if (next->second.empty()) waiting_.erase(next);
   return waiting;
 }
 

@@ -10,6 +10,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/retry_after.h"
 #include "daemon/collector/mark_router.h"
 #include "daemon/mailbox/fake_mailbox.h"
 #include "daemon/mailbox/register_port.h"
@@ -42,6 +44,8 @@ class DeviceMarksTest : public testing::Test {
 
   void Publish(const MarkScope& scope) {
     auto snapshot = std::make_shared<DeviceSnapshot>();
+    mailbox::Catalog catalog = SomeCatalog(/*with_secret=*/false);
+    snapshot->topology = std::make_shared<Topology>(catalog, /*hash=*/5);
     snapshot->data.boot_id = scope.boot_id;
     snapshot->data.blocks = {{.vm = scope.vm, .context = scope.context, .generation = scope.generation}};
     store_.Publish(kDevice, std::move(snapshot));
@@ -65,7 +69,8 @@ class DeviceMarksTest : public testing::Test {
   Store store_{{DeviceInfo{.name = "gpu0"}}};
   std::unique_ptr<SelfMetrics> metrics_ = *SelfMetrics::Create({.version = "test"});
   int wakes_ = 0;
-  DeviceMarks marks_{kDevice, session_, {store_, *metrics_, [this] { ++wakes_; }}};
+  FakeClock clock_{absl::FromUnixSeconds(1)};
+  DeviceMarks marks_{kDevice, session_, {store_, *metrics_, clock_, [this] { ++wakes_; }}};
   std::vector<std::string> answers_;
 };
 
@@ -105,6 +110,40 @@ TEST_F(DeviceMarksTest, MarksOfOthersAreNotFelt) {
   MarkScope other = kScope;
   other.vm = 2;
   EXPECT_TRUE(marks_.Ask({.scope = other}, Note()).ok());
+}
+
+TEST_F(DeviceMarksTest, VmsTakeTurns) {
+  std::vector<uint32_t> ran;
+  device_.answer = [&](const FakeMailbox::Command& command) {
+    ran.push_back(command.extended_data);
+    return FakeMailbox::Reply{.data = command.data, .extended_data = 0};
+  };
+  MarkScope other = kScope;
+  other.vm = 2;
+  for (uint32_t bookmark = 1; bookmark <= 3; ++bookmark) {
+    ASSERT_TRUE(marks_.Ask({.scope = kScope, .bookmark = bookmark}, Note()).ok());
+  }
+  ASSERT_TRUE(marks_.Ask({.scope = other, .bookmark = 9}, Note()).ok());
+  while (marks_.RunNext(true)) continue;
+  EXPECT_EQ(ran, (std::vector<uint32_t>{1, 2, 3})) << "the other VM is not in the snapshot";
+  EXPECT_EQ(answers_[1], "UNAVAILABLE") << "its turn was the second";
+}
+
+TEST_F(DeviceMarksTest, AVmHasItsPartOfTheBus) {
+  store_.SetDevices({{kDevice, std::make_shared<DeviceInfo>(DeviceInfo{.name = "gpu0", .bus_hz = 100'000})}});
+  Publish(kScope);
+  absl::Status asked;
+  int marks = 0;
+  while (marks < 1000 && (asked = marks_.Ask({.scope = kScope, .bookmark = 1}, Note())).ok()) {
+    ++marks;
+    marks_.RunNext(true);
+  }
+  ASSERT_TRUE(absl::IsResourceExhausted(asked)) << marks;
+  clock_.Advance(*RetryAfter(asked));
+  EXPECT_TRUE(marks_.Ask({.scope = kScope, .bookmark = 1}, Note()).ok());
+  MarkScope other = kScope;
+  other.vm = 2;
+  EXPECT_TRUE(marks_.Ask({.scope = other, .bookmark = 1}, Note()).ok()) << "its part is its own";
 }
 
 TEST_F(DeviceMarksTest, AllThatWaitAreAnsweredAtTheEnd) {

@@ -22,7 +22,7 @@ constexpr absl::Duration kIntervalMin = absl::Milliseconds(10);
 constexpr absl::Duration kIntervalMax = absl::Hours(1);
 constexpr uint64_t kTriggerHzMax = 100'000;
 constexpr uint64_t kHostPpmMax = 10'000;
-constexpr uint64_t kHostWanderPpbMax = 100'000;
+constexpr uint64_t kHostWanderPpbMax = 1000;
 
 bool IsLabelSafe(absl::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {

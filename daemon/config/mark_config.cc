@@ -5,6 +5,7 @@ namespace sideband::daemon {
 namespace {
 
 constexpr uint64_t kPerSecondMax = 1000;
+constexpr uint64_t kKeptMin = 16;  // more than can be pending
 constexpr uint64_t kKeptMax = 65536;
 
 }  // namespace
@@ -15,7 +16,7 @@ MarkConfig ReadMarkConfig(const YamlMap& root, const ConfigContext& context) {
   if (!map) return config;
   context.errors.Take(map->UintOr("per_vm_per_second", config.per_vm_per_second, 1, kPerSecondMax),
                       config.per_vm_per_second);
-  context.errors.Take(map->UintOr("kept", config.kept, 2, kKeptMax), config.kept);
+  context.errors.Take(map->UintOr("kept", config.kept, kKeptMin, kKeptMax), config.kept);
   return config;
 }
 

@@ -32,7 +32,7 @@ absl::Status GridFollower::Set(uint32_t trigger_hz, uint64_t reference_hz) {
 
 void GridFollower::Follow(const std::string& device, std::optional<uint32_t> trigger_hz, const Topology& topology,
                           uint64_t boot_id) {
-  if (boot_id_ != boot_id) hz_.reset();
+  if (boot_id_ != boot_id || !trigger_hz) hz_.reset();
   boot_id_ = boot_id;
   if (!trigger_hz || hz_ == trigger_hz) return;
   const absl::Status set = Set(*trigger_hz, topology.catalog().reference_clock_hz);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Gives a device the grid of triggers of the configuration, on the thread of its collector. Once in each boot: what an
-// operator commands later stays, until the device starts again or a reload brings another rate.
+// Gives a device the grid of triggers of the configuration, on the thread of its collector. Once in each boot, and
+// when the daemon begins to read the device: what an operator commands later stays, until then or until a reload brings
+// another rate.
 //   GridFollower grid(session);
 //   grid.Follow("gpu0", info.clocks.trigger_hz, topology, boot_id);      // once a snapshot is published
 #ifndef SIDEBAND_DAEMON_COUNTING_GRID_FOLLOWER_H_

@@ -96,7 +96,7 @@ TEST_F(ClockReaderTest, ARefusedBookmarkSaysWhy) {
       {MailboxStatus::kErrNotAvailable, StatusCode::kNotFound},
       {MailboxStatus::kErrAgain, StatusCode::kResourceExhausted},
       {MailboxStatus::kErrNotSupported, StatusCode::kFailedPrecondition},
-      {MailboxStatus::kErrData, StatusCode::kInvalidArgument},
+      {MailboxStatus::kErrArg2, StatusCode::kAborted},
   };
   for (const auto& [status, code] : kRows) {
     Answer({.status = status});

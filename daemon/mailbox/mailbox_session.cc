@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "proto/mailbox/bookmark_check.h"
 #include "proto/mailbox/hull_stream.h"
 #include "proto/mailbox/rotation_stream.h"
 #include "proto/mailbox/snapshot_stream.h"
@@ -382,9 +383,12 @@ absl::Status MailboxSession::SelectDomains(uint64_t domains) {
 }
 
 absl::StatusOr<uint64_t> MailboxSession::SetBookmark(uint32_t scope, uint32_t bookmark) {
-  const auto reply = Run({.command = Command(Opcode::kTrigger, static_cast<uint8_t>(mailbox::TriggerStep::kBookmark)),
-                          .data = scope,
-                          .extended_data = bookmark});
+  const CommandWord command = {.opcode = Opcode::kTrigger,
+                               .arg1 = static_cast<uint8_t>(mailbox::TriggerStep::kBookmark),
+                               .arg2 = mailbox::BookmarkCheck(scope, bookmark)};
+  const auto reply = Run({.command = command, .data = scope, .extended_data = bookmark});
+  // The operands were another controller's.
+  if (absl::IsInvalidArgument(reply.status())) return absl::AbortedError("BOOKMARK: another controller's scope");
   if (!reply.ok()) return OfBookmark(reply.status());
   return uint64_t{reply->extended_data} << 32 | reply->data;
 }

@@ -62,6 +62,8 @@ absl::StatusOr<TakenSnapshot> SnapshotReader::LatchAndRead(const LatchStep& latc
   taken.host_time_error = (clock_.Steady() - taken.steady_time) / 2;
   // Read after the latch: if the wall clock is set during the latch, the new time is used.
   taken.host_time = clock_.Now() - taken.host_time_error;
+  taken.raw_at_wall = clock_.Raw();
+  taken.suspended = clock_.Suspended();
   SIDEBAND_ASSIGN_OR_RETURN(taken.raw, session_.ReadSnapshot(latched, base_ ? &*base_ : nullptr));
   SIDEBAND_RETURN_IF_ERROR(FollowCatalog(taken.raw));
   taken.topology = topology_;

@@ -36,6 +36,8 @@ struct TakenSnapshot {
   absl::Duration steady_time;
   // The host's raw clock before and after the exchange (Clock::Raw).
   absl::Duration raw_before, raw_after;
+  absl::Duration raw_at_wall;  // after the wall clock was read for host_time, which was after raw_after
+  absl::Duration suspended;    // as of Clock::Suspended, then
 };
 
 // Used by one thread at a time. The constructor's arguments must outlive this object.

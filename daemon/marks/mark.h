@@ -64,8 +64,9 @@ struct BookmarkOrder {
 // Thread-safe.
 class BookmarkSink {
  public:
-  // Called once, on the thread of the device: when it was asked for, as reference time in ns; or an error as of
-  // ClockReader::Bookmark, UNAVAILABLE if nothing was asked of the device, also because the scope is gone.
+  // Called once, on the thread of the device or on the one that stops it: when it was asked for, as reference time in
+  // ns; or an error as of ClockReader::Bookmark, UNAVAILABLE if nothing was asked of the device, also because the scope
+  // is gone.
   using Done = std::function<void(const absl::StatusOr<uint64_t>& requested_ns)>;
 
   virtual ~BookmarkSink() = default;

@@ -4,8 +4,8 @@
 // that follow.
 //   SIDEBAND_ASSIGN_OR_RETURN(const uint32_t bookmark, book.Begin(device, mark, clock.Steady()));
 //   book.Requested(device, bookmark, requested_ns);                      // the device has taken it
-//   book.Read(device, topology, raw, {host_time, host_time_error});      // of each snapshot
-//   for (const Mark& mark : book.Of(device)) Show(mark);
+//   book.Read(device, raw, {{host_time, host_time_error}, rate_max});    // of each snapshot
+//   for (const Mark& mark : book.Of(device, vm)) Show(mark);
 #ifndef SIDEBAND_DAEMON_MARKS_MARK_BOOK_H_
 #define SIDEBAND_DAEMON_MARKS_MARK_BOOK_H_
 
@@ -28,59 +28,62 @@ namespace sideband::daemon {
 // Of one VM on one device.
 struct MarkLimits {
   size_t per_second = 10;
-  size_t kept = 1024;
+  size_t kept = 1024;  // that were read, or lost
 };
 
-// Thread-safe. Its memory is that of the marks that are kept: eight bytes for each event of each.
+// When a snapshot was latched, by the host's clock.
+struct LatchTime {
+  Mark::Instant instant;
+  // By how much the device's reference clock and the host's clock diverge in a time, at most.
+  double rate_max = 0;
+};
+
+// Thread-safe. Its memory is that of the marks: eight bytes for each event of each, and the catalogues that were in
+// force; of each VM that was ever marked on a device, until the device is forgotten.
 class MarkBook {
  public:
   // Marks of a scope that were not read yet: the device keeps so many (proto/mailbox/bookmarks.h).
   static constexpr size_t kPendingMax = 8;
-  // A mark that a snapshot does not have so long after it was asked for was dropped by the device. A grid's period is
-  // shorter.
+  // A mark that a snapshot does not have so long after it was asked for was dropped by the device. A grid whose period
+  // is longer serves no marks.
   static constexpr absl::Duration kServedWithin = absl::Minutes(1);
 
   // Values of bookmarks begin with `first`: those of an earlier run should not come again.
   explicit MarkBook(uint32_t first, const MarkLimits& limits = {}) : limits_(limits), next_(first) {}
 
   // Of `mark` the scope, the VM, the topology and the label are taken. RESOURCE_EXHAUSTED with the time of a retry
-  // (daemon/base/retry_after.h): kPendingMax marks of the scope are
-  // pending, or the VM's marks of a second are used up. Returns the
-  // value of the bookmark.
+  // (daemon/base/retry_after.h): kPendingMax marks of the scope are pending, or the VM's marks of a second are used up.
+  // Returns the value of the bookmark.
   absl::StatusOr<uint32_t> Begin(size_t device, Mark mark, absl::Duration now) ABSL_LOCKS_EXCLUDED(mu_);
   // The device has taken it. nullopt: it was lost meanwhile.
   std::optional<Mark> Requested(size_t device, uint32_t bookmark, uint64_t requested_ns) ABSL_LOCKS_EXCLUDED(mu_);
   // The device has not taken it.
   void Drop(size_t device, uint32_t bookmark) ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Reads the marks that a snapshot has; those of scopes that are gone are lost. `latched` is when it was latched.
-  void Read(size_t device, const mailbox::Snapshot& raw, const Mark::Instant& latched) ABSL_LOCKS_EXCLUDED(mu_);
+  // Reads the marks that a snapshot has; those of scopes that are gone are lost.
+  void Read(size_t device, const mailbox::Snapshot& raw, const LatchTime& latched) ABSL_LOCKS_EXCLUDED(mu_);
   void Forget(size_t device) ABSL_LOCKS_EXCLUDED(mu_);
 
   // Oldest first, without their counters.
-  std::vector<Mark> Of(size_t device) const ABSL_LOCKS_EXCLUDED(mu_);
+  std::vector<Mark> Of(size_t device, const Uuid& vm) const ABSL_LOCKS_EXCLUDED(mu_);
   std::optional<Mark> Find(size_t device, const Uuid& vm, uint64_t id) const ABSL_LOCKS_EXCLUDED(mu_);
 
  private:
-  struct Entry {
-    uint32_t bookmark = 0;
-    bool is_requested = false;
+  struct Pending {
     Mark mark;
+    bool is_requested = false;
   };
   struct OfVm {
     uint64_t marks = 0;
     std::deque<absl::Duration> begun;  // in the last second
+    std::deque<Mark> done;             // read or lost; ascending in their ids
   };
   struct Device {
-    std::deque<Entry> entries;  // in the order in which they began
+    std::map<uint32_t, Pending> pending;  // by the bookmark's value
     std::map<Uuid, OfVm> vms;
   };
   absl::Status CheckRate(Device& device, const Mark& mark, absl::Duration now) const;
-  void MakeRoom(Device& device, const Uuid& vm) const;
-  static void Miss(const mailbox::Snapshot& raw, Entry& entry);
-  static Entry* FindPending(Device& device, uint32_t bookmark);
-  static void Take(const mailbox::Snapshot& raw, const mailbox::ServedBookmark& served, const Mark::Instant& latched,
-                   Mark& mark);
+  void Finish(Device& device, Mark mark) const;
 
   const MarkLimits limits_;
   mutable absl::Mutex mu_;

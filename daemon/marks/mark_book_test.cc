@@ -38,7 +38,7 @@ class MarkBookTest : public testing::Test {
   }
   Mark::State StateOf(uint64_t id) { return book_.Find(kDevice, kVm, id)->state; }
 
-  const Mark::Instant latched_{absl::FromUnixSeconds(100), absl::Microseconds(3)};
+  const LatchTime latched_{{absl::FromUnixSeconds(100), absl::Microseconds(3)}, 1e-3};
   absl::Duration now_ = absl::Seconds(50);
   MarkBook book_{1000};
 };
@@ -53,8 +53,8 @@ TEST_F(MarkBookTest, AMarkIsReadFromTheSnapshotThatHasIt) {
   EXPECT_EQ(mark.served_ns, 1000u);
   EXPECT_EQ(mark.counters, (std::vector<uint64_t>{10, 20}));
   EXPECT_EQ(mark.flags, 4u);
-  EXPECT_EQ(mark.instant->time, latched_.time - absl::Nanoseconds(4000));
-  EXPECT_GE(mark.instant->error, latched_.error);
+  EXPECT_EQ(mark.instant->time, latched_.instant.time - absl::Nanoseconds(4000));
+  EXPECT_EQ(mark.instant->error, latched_.instant.error + absl::Nanoseconds(4));
 }
 
 TEST_F(MarkBookTest, BookmarksOfOthersAreNone) {
@@ -92,6 +92,14 @@ TEST_F(MarkBookTest, AMarkThatTheDeviceHasDroppedIsLost) {
 }
 
 // What a tenant sees of its own tells nothing of others.
+TEST_F(MarkBookTest, ADeviceWhoseTimeGoesBackHasLostIt) {
+  Marked();
+  mailbox::Snapshot back = With(1, 100);
+  back.reference_time_ns = 898;
+  book_.Read(kDevice, back, latched_);
+  EXPECT_EQ(StateOf(1), Mark::State::kLost);
+}
+
 TEST_F(MarkBookTest, IdsAreOfTheVm) {
   Marked();
   Mark other = Of({.boot_id = 7, .vm = 2});
@@ -120,23 +128,33 @@ TEST_F(MarkBookTest, AVmHasTenASecond) {
 
 TEST_F(MarkBookTest, TheNewestOfAVmAreKept) {
   for (size_t i = 0; i <= MarkLimits().kept; ++i) book_.Read(kDevice, With(Marked(), 1000), latched_);
-  const std::vector<Mark> marks = book_.Of(kDevice);
+  const std::vector<Mark> marks = book_.Of(kDevice, kVm);
   EXPECT_EQ(marks.size(), MarkLimits().kept);
   EXPECT_EQ(marks.front().id, 2u);
   EXPECT_FALSE(book_.Find(kDevice, kVm, 1).has_value());
 }
 
+TEST_F(MarkBookTest, PendingOnesAreKeptInAnyCase) {
+  MarkBook small(1, {.per_second = 10, .kept = 1});
+  std::vector<uint32_t> bookmarks;
+  for (uint16_t context = 0; context < 3; ++context) {
+    bookmarks.push_back(*small.Begin(kDevice, Of({.boot_id = 7, .vm = 1, .context = context}), now_));
+  }
+  EXPECT_EQ(small.Of(kDevice, kVm).size(), 3u);
+  EXPECT_TRUE(small.Requested(kDevice, bookmarks[0], 5).has_value());
+}
+
 TEST_F(MarkBookTest, WhatTheDeviceDidNotTakeIsNoMark) {
   const uint32_t bookmark = *book_.Begin(kDevice, Of(kScope), now_);
   book_.Drop(kDevice, bookmark);
-  EXPECT_TRUE(book_.Of(kDevice).empty());
+  EXPECT_TRUE(book_.Of(kDevice, kVm).empty());
   EXPECT_FALSE(book_.Requested(kDevice, bookmark, 1).has_value());
 }
 
 TEST_F(MarkBookTest, ARemovedDeviceHasNone) {
   Marked();
   book_.Forget(kDevice);
-  EXPECT_TRUE(book_.Of(kDevice).empty());
+  EXPECT_TRUE(book_.Of(kDevice, kVm).empty());
 }
 
 }  // namespace

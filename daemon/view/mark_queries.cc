@@ -60,11 +60,11 @@ class Markable {
     const Resource resource = request.context().empty()
                                   ? Resource::Vm(vm->uuid, is_confidential)
                                   : Resource::Context(vm->uuid, is_confidential, request.context());
-    if (!caller_.May(resource, Right::kMark)) return NotFound();
-    if (is_confidential) {
+    if (is_confidential && caller_.May(resource, Right::kSeal)) {
       return absl::FailedPreconditionError(
           "the VM is confidential: what it has counted is in its sealed records alone");
     }
+    if (!caller_.May(resource, Right::kMark)) return NotFound();
     Mark mark{.scope = {.boot_id = device.snapshot->data.boot_id, .vm = vm->id, .context = context}, .vm = vm->uuid};
     for (const mailbox::BlockHeader& block : device.snapshot->data.blocks) {
       if (block.vm == vm->id && block.context == context) mark.scope.generation = block.generation;
@@ -137,6 +137,14 @@ const EventSet* ReadableEvents(const VisibleDevice& device, const Mark& mark) {
   return device.view->Events(mark.scope.vm, mark.scope.context);
 }
 
+// Whether the caller reads something of the VM: others' marks are not even looked at.
+bool ReadsOf(const VisibleDevice& device, uint16_t vm) {
+  if (device.view->Events(vm, kNoContext) != nullptr) return true;
+  return std::ranges::any_of(device.view->topology()->catalog().contexts, [&](const mailbox::ContextInfo& context) {
+    return context.vm == vm && device.view->Events(vm, context.id) != nullptr;
+  });
+}
+
 // The positions of events, and what may be read, are of a catalogue.
 bool CountTheSame(const Topology& a, const Topology& b) { return a.catalog().events == b.catalog().events; }
 
@@ -185,15 +193,35 @@ absl::StatusOr<EventSet> Chosen(const Topology& topology, const EventSet& readab
   return chosen;
 }
 
-void FillCounts(const Mark& from, const Mark& to, const EventSet& chosen, GetSpanResponse& out) {
+std::vector<uint64_t> Differences(const Mark& from, const Mark& to) {
+  std::vector<uint64_t> counts(to.counters.size());
+  std::ranges::transform(to.counters, from.counters, counts.begin(), std::minus<>());
+  return counts;
+}
+
+// What was counted is a lower bound of what happened: nothing is estimated between marks.
+void SetCountedOnly(sideband::v1::Counter& counter) {
+  counter.mutable_estimate()->set_lower(counter.count());
+  counter.mutable_estimate()->set_method(sideband::v1::Estimate::METHOD_COUNTED);
+}
+
+// Fills the counters; returns whether each was counted all the time.
+bool FillCounts(const Topology& topology, uint16_t vm, const std::vector<uint64_t>& counts, const EventSet& chosen,
+                GetSpanResponse& out) {
   const double seconds = static_cast<double>(out.duration_ns()) / 1e9;
-  for (size_t event = 0; event < chosen.size() && event < to.counters.size(); ++event) {
-    if (!chosen[event] || !to.topology->IsShown(to.scope.vm, event, /*device_scope_withheld=*/true)) continue;
+  bool is_whole = true;
+  for (size_t event = 0; event < chosen.size() && event < counts.size(); ++event) {
+    if (!chosen[event] || !topology.IsShown(vm, event, /*device_scope_withheld=*/true)) continue;
+    const double coverage = topology.coverage().OfCount(event, counts);
+    const bool takes_turns = topology.rotation().IsRotated(event);
+    is_whole = is_whole && coverage == 1 && !takes_turns;
+    if (coverage == 0) continue;
     sideband::v1::Counter& counter = *out.add_counters();
-    counter.set_event(to.topology->catalog().events[event].name);
-    counter.set_count(to.counters[event] - from.counters[event]);
-    if (seconds > 0) counter.set_rate_per_second(static_cast<double>(counter.count()) / seconds);
+    FillCounter(topology, event, {.count = counts[event], .coverage = coverage}, counter);
+    if (seconds > 0) counter.set_rate_per_second(static_cast<double>(counts[event]) / seconds);
+    if (takes_turns) SetCountedOnly(counter);
   }
+  return is_whole;
 }
 
 }  // namespace
@@ -233,9 +261,12 @@ absl::StatusOr<ListMarksResponse> MarkQueries::ListMarks(const Caller& caller, c
   ListMarksResponse response;
   for (const VisibleDevice& device : devices) {
     if (device.view == nullptr || !filter.SelectsDevice(device)) continue;
-    for (const daemon::Mark& mark : book_.Of(device.index)) {
-      const bool is_selected = filter.SelectsRow(*mark.topology, mark.scope.vm, mark.scope.context);
-      if (is_selected && ReadableEvents(device, mark) != nullptr) FillMark(*device.info, mark, *response.add_marks());
+    for (const mailbox::VmInfo& vm : device.view->topology()->catalog().vms) {
+      if (!ReadsOf(device, vm.id)) continue;
+      for (const daemon::Mark& mark : book_.Of(device.index, vm.uuid)) {
+        const bool is_selected = filter.SelectsRow(*mark.topology, mark.scope.vm, mark.scope.context);
+        if (is_selected && ReadableEvents(device, mark) != nullptr) FillMark(*device.info, mark, *response.add_marks());
+      }
     }
   }
   return response;
@@ -265,8 +296,11 @@ absl::StatusOr<GetSpanResponse> MarkQueries::GetSpan(const Caller& caller, const
   FillMark(*device.info, *to, *response.mutable_to());
   response.set_duration_ns(to->served_ns - from->served_ns);
   response.set_duration_error_ns(kDurationErrorNs);
-  FillCounts(*from, *to, chosen, response);
-  for (const std::string& flag : mailbox::FlagNames(to->flags)) response.add_flags(flag);
+  const bool is_whole = FillCounts(*to->topology, to->scope.vm, Differences(*from, *to), chosen, response);
+  const uint16_t own = to->flags & ~(mailbox::kFlagEstimated | mailbox::kFlagPartial);
+  for (const std::string& flag : mailbox::FlagNames(is_whole ? own : own | mailbox::kFlagPartial)) {
+    response.add_flags(flag);
+  }
   return response;
 }
 

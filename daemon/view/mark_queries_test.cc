@@ -91,7 +91,7 @@ class MarkQueriesTest : public testing::Test {
                    .flags = mailbox::kFlagOverflow}};
     raw.bookmarks = {{.block = 0, .bookmark = order.bookmark, .asked_ns = 500, .served_ns = served_ns}};
     raw.bookmarks[0].counters.assign(counters.begin(), counters.end());
-    book_.Read(kGpu0, raw, {world_.clock.Now(), absl::Microseconds(3)});
+    book_.Read(kGpu0, raw, {{world_.clock.Now(), absl::Microseconds(3)}, 1e-3});
   }
   std::vector<uint64_t> MarksOf(const std::string& who, const std::string& vm = "") {
     sideband::v1::ListMarksRequest request;
@@ -148,11 +148,44 @@ TEST_F(MarkQueriesTest, ASpanIsWhatWasCountedBetweenTwoMarks) {
   EXPECT_EQ(span->duration_ns(), 3000u);
   EXPECT_EQ(span->duration_error_ns(), 1u);
   EXPECT_DOUBLE_EQ(span->counters(0).rate_per_second(), 60 / 3e-6);
+  ASSERT_EQ(span->flags_size(), 1);
   EXPECT_EQ(span->flags(0), "overflow");
   EXPECT_EQ(span->from().reference_time_ns(), 2000u);
   EXPECT_EQ(CountsOf(*Span("tenant-a", 2, 1)), CountsOf(*span)) << "in either order";
   EXPECT_EQ(CountsOf(*Span("tenant-a", 1, 2, kVm0Uuid, {"dram_bytes"})), "dram_bytes=0 ");
   EXPECT_EQ(Span("tenant-a", 1, 2, "vm0", {"pcie_bits"}).status(), NotFound());
+}
+
+// resident_cycles are 40 of both; the gate was open in 10 of the first 100 cycles, and in none of the next.
+TEST_F(MarkQueriesTest, WhatWasNotCountedIsNoZero) {
+  world_.topology = GatedTopology();
+  world_.Publish(kGpu0, 2);
+  const std::vector<uint64_t> counts[] = {{100, 100, 10}, {107, 140, 20}, {107, 180, 20}};
+  for (size_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(Mark("tenant-a", "vm0").ok());
+    Serve(2000 * (i + 1), counts[i]);
+  }
+  const auto part = Span("tenant-a", 1, 2, "vm0", {"cycles"});
+  ASSERT_TRUE(part.ok()) << part.status();
+  ASSERT_EQ(part->counters_size(), 1);
+  EXPECT_EQ(part->counters(0).count(), 7u);
+  EXPECT_EQ(part->flags_size(), 2) << "overflow and partial";
+  const auto none = Span("tenant-a", 2, 3, "vm0", {"cycles"});
+  EXPECT_EQ(none->counters_size(), 0);
+  EXPECT_EQ(none->flags_size(), 2);
+}
+
+TEST_F(MarkQueriesTest, OfWhatTakesTurnsTheCountIsALowerBound) {
+  world_.topology = RotatingTopology();
+  world_.Publish(kGpu0, 2);
+  for (uint64_t i = 1; i <= 2; ++i) {
+    ASSERT_TRUE(Mark("tenant-a", "vm0").ok());
+    Serve(2000 * i, {100 * i, 7 * i, 5});
+  }
+  const auto span = Span("tenant-a", 1, 2);
+  EXPECT_EQ(CountsOf(*span), "cycles=100 dram_bytes=7 ");
+  EXPECT_FALSE(span->counters(0).has_estimate());
+  EXPECT_EQ(span->counters(1).estimate().method(), sideband::v1::Estimate::METHOD_COUNTED);
 }
 
 TEST_F(MarkQueriesTest, OthersMarksAreNotThere) {
@@ -188,7 +221,8 @@ TEST_F(MarkQueriesTest, EventsThatMayNotBeReadAreNotInASpan) {
 
 TEST_F(MarkQueriesTest, AConfidentialVmHasNone) {
   const absl::Status status = Mark("tenant-c", "secret").status();
-  EXPECT_EQ(status.code(), StatusCode::kFailedPrecondition);
+  EXPECT_EQ(status.code(), StatusCode::kFailedPrecondition) << "to whom it belongs";
+  EXPECT_EQ(Mark("tenant-a", "secret").status(), NotFound());
   EXPECT_TRUE(sink_.orders.empty());
 }
 

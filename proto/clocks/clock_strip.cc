@@ -132,18 +132,25 @@ void ClockStrip::ForgetBefore(const Bar& first) {
 AddResult ClockStrip::Begin(const Bar& bar) {
   const bool is_first = counts_.segments == 0;
   EndSegment(bar);
+  fits_in_a_row_ = 1;
   return is_first ? AddResult::kAdded : AddResult::kAfterRestart;
 }
 
 AddResult ClockStrip::Continue(const Bar& bar, bool changed) {
   if (changed) {
     EndSegment(bar);
+    fits_in_a_row_ = 1;
     return AddResult::kAfterChange;
   }
   if (IsTooLong(current_->first, bar)) return Lengthen(bar);
   if (!current_->Add(bar)) return Refute(bar);
-  if (current_->strip.bars() >= kHolds) unsound_ = false;
+  NoteFit();
   return AddResult::kAdded;
+}
+
+// That packets are far apart is no contradiction.
+void ClockStrip::NoteFit() {
+  if (++fits_in_a_row_ >= kHolds) unsound_ = false;
 }
 
 void ClockStrip::EndSegment(const Bar& first) {
@@ -164,6 +171,7 @@ AddResult ClockStrip::Lengthen(const Bar& bar) {
     EndSegment(newest);
     current_->Add(bar);
   }
+  NoteFit();
   return AddResult::kAfterLongestSegment;
 }
 
@@ -172,6 +180,7 @@ AddResult ClockStrip::Refute(const Bar& bar) {
   current_->refuted = true;
   if (limits_.announces) unsound_ = true;
   EndSegment(bar);
+  fits_in_a_row_ = 1;
   return AddResult::kAfterRefutation;
 }
 

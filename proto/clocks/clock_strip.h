@@ -107,7 +107,7 @@ class ClockStrip {
   std::optional<PeriodRange> Drift() const;
 
   // The clock was outside its limits, or has changed without its announcement: bounds should be withheld. False again
-  // when the current segment holds: three packets fit one line.
+  // when three packets in a row contradict nothing.
   bool unsound() const { return unsound_; }
   const ClockStripCounts& counts() const { return counts_; }
   const ClockLimits& limits() const { return limits_; }
@@ -143,6 +143,7 @@ class ClockStrip {
   AddResult Continue(const Bar& bar, bool changed);
   // The current segment ends; the next one has `first`.
   void EndSegment(const Bar& first);
+  void NoteFit();
   void ForgetBefore(const Bar& first);
   AddResult Lengthen(const Bar& bar);
   AddResult Refute(const Bar& bar);
@@ -163,6 +164,7 @@ class ClockStrip {
   Instant newest_reference_;
   ClockStripCounts counts_;
   bool unsound_ = false;
+  uint64_t fits_in_a_row_ = 0;  // packets since a segment began that contradict nothing
   bool restart_ = false;
   bool missed_change_ = false;  // announced by packets that were not used
   uint8_t outside_in_a_row_ = 0;

@@ -44,6 +44,7 @@ absl::Status Read(BitReader& in, const Snapshot& snapshot, ServedBookmark& serve
   }
   served.served_ns = snapshot.reference_time_ns - since_served;
   served.asked_ns = served.served_ns - waited;
+  served.counters.reserve(snapshot.counters_per_block);
   for (const uint64_t now : snapshot.Counters(served.block)) {
     const uint64_t since = in.Number();
     if (since > now) return Malformed("one with more counts than its block");
@@ -80,12 +81,14 @@ absl::Status DecodeBookmarks(ByteSpan bits, Snapshot& snapshot) {
   if (count == 0) return Malformed("none");
   if (count * snapshot.counters_per_block > kCountersMax) return Malformed("too many");
   uint64_t before = 0;
+  std::vector<uint8_t> of_block(snapshot.blocks.size());
   for (size_t i = 0; i < count; ++i) {
     ServedBookmark& served = snapshot.bookmarks.emplace_back();
     served.number = before + in.Number();
     if (served.number <= before) return Malformed("numbers do not ascend");
     before = served.number;
     SIDEBAND_RETURN_IF_ERROR(Read(in, snapshot, served));
+    if (++of_block[served.block] > kBookmarksKept) return Malformed("more of a block than are kept");
   }
   return in.AtEnd() ? absl::OkStatus() : Malformed("bits left over");
 }

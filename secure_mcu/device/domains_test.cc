@@ -160,6 +160,7 @@ TEST_F(DomainsTest, ABookmarkIsInTheNextSnapshotsUntilTheContextIsSucceeded) {
   elapsed_ = absl::Microseconds(2300);
   EXPECT_EQ(*device_->SetBookmark(1, 0, 17), 2'300'000u);
   EXPECT_TRUE(absl::IsUnavailable(device_->SetBookmark(1, 0, 18).status())) << "one is pending";
+  EXPECT_EQ(*device_->SetBookmark(1, 0, 17), 2'300'000u) << "a controller that has not seen the answer";
   EXPECT_TRUE(absl::IsNotFound(device_->SetBookmark(1, 9, 18).status()));
   EXPECT_TRUE(absl::IsNotFound(device_->SetBookmark(9, mailbox::kNoContext, 18).status()));
   EXPECT_TRUE(device_->Latch().bookmarks.empty());

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "absl/status/status.h"
+#include "proto/mailbox/bookmark_check.h"
 #include "proto/mailbox/clocks.h"
 #include "proto/mailbox/hull_stream.h"
 #include "proto/mailbox/timeline_stream.h"
@@ -25,6 +26,12 @@ Reply Stop(Device& device) { return device.SetTriggerGrid(0).ok() ? Reply{} : Fa
 Reply Start(Device& device, uint64_t period) {
   if (period == 0 || !device.SetTriggerGrid(period).ok()) return Fail(MailboxStatus::kErrData);
   return Taken(period);
+}
+
+// Another controller may have written to the operands before the command.
+bool IsCheckOf(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) {
+  const bool is_bookmark = static_cast<TriggerStep>(command.arg1) == TriggerStep::kBookmark;
+  return is_bookmark && command.arg2 == mailbox::BookmarkCheck(data, extended_data);
 }
 
 MailboxStatus StatusOf(const absl::Status& refused) {
@@ -52,7 +59,9 @@ Reply TriggerCommands::Execute(const mailbox::CommandWord& command, uint32_t dat
   if (step > TriggerStep::kHulls) return Fail(MailboxStatus::kErrArg1);
   if (step >= TriggerStep::kSelect && !device_.HasClocks()) return Fail(MailboxStatus::kErrOpcode);
   // Of a stream it is the width of the windows.
-  if (command.arg2 != 0 && !OpensStream(command)) return Fail(MailboxStatus::kErrArg2);
+  if (command.arg2 != 0 && !OpensStream(command) && !IsCheckOf(command, data, extended_data)) {
+    return Fail(MailboxStatus::kErrArg2);
+  }
   if (step == TriggerStep::kOnce) return {.data = device_.Trigger()};
   if (step == TriggerStep::kStart) return Start(device_, uint64_t{extended_data} << 32 | data);
   return step == TriggerStep::kStop ? Stop(device_) : OfDomains(step, data, extended_data);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "proto/mailbox/bookmark_check.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/features.h"
 #include "proto/mailbox/hull_stream.h"
@@ -117,6 +118,15 @@ TEST_F(ClockCommandsTest, ABookmarkAnswersWhenItWasAskedFor) {
   EXPECT_EQ(marked.data, 5u);
   EXPECT_EQ(marked.extended_data, 3u);
   EXPECT_EQ((gpu_.bookmarks[{1, 2}]), 17u);
+}
+
+// Another controller may have written to the operands before the command.
+TEST_F(ClockCommandsTest, ABookmarkThatIsNotWhatWasMeantIsRefused) {
+  const uint8_t check = mailbox::BookmarkCheck(2u << 16 | 1, 17);
+  EXPECT_EQ(Run(TriggerStep::kBookmark, uint64_t{17} << 32 | 2u << 16 | 1, check).status, MailboxStatus::kSuccess);
+  EXPECT_EQ(Run(TriggerStep::kBookmark, uint64_t{17} << 32 | 2u << 16 | 2, check).status, MailboxStatus::kErrArg2);
+  EXPECT_EQ(Run(TriggerStep::kBookmark, uint64_t{18} << 32 | 2u << 16 | 1, check).status, MailboxStatus::kErrArg2);
+  EXPECT_EQ(gpu_.bookmarks.size(), 1u);
 }
 
 TEST_F(ClockCommandsTest, RefusedBookmarksSayWhy) {

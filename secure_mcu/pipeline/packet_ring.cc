@@ -10,6 +10,16 @@ uint32_t NumberOf(const TriggerPackets& trigger) { return trigger.reference.numb
 
 }  // namespace
 
+// Numbers begin anew after 2^32: those of the ring ascend from its oldest. From 0 on, which no trigger has at first,
+// are all.
+std::deque<TriggerPackets>::iterator PacketRing::Find(uint32_t number) {
+  if (triggers_.empty() || number == 0) return triggers_.begin();
+  const uint32_t oldest = NumberOf(triggers_.front());
+  const auto since = static_cast<int32_t>(number - oldest);
+  return std::ranges::lower_bound(triggers_, static_cast<uint32_t>(std::max(since, 0)), {},
+                                  [oldest](const TriggerPackets& trigger) { return NumberOf(trigger) - oldest; });
+}
+
 void PacketRing::Begin(const ReferencePacket& reference) {
   if (triggers_.size() == kTriggersMax) {
     triggers_.pop_front();
@@ -24,16 +34,12 @@ void PacketRing::Add(size_t row, const ClockPacket& packet) {
   if (triggers_.empty()) return;
   const uint32_t newest = NumberOf(triggers_.back());
   const uint32_t number = newest - static_cast<uint16_t>(newest - packet.number);
-  const auto trigger = std::ranges::lower_bound(triggers_, number, {}, NumberOf);
+  const auto trigger = Find(number);
   if (trigger != triggers_.end() && NumberOf(*trigger) == number) trigger->rows[row] = packet;
 }
 
-std::vector<TriggerPackets> PacketRing::From(uint32_t number) const {
-  return {std::ranges::lower_bound(triggers_, number, {}, NumberOf), triggers_.end()};
-}
+std::vector<TriggerPackets> PacketRing::From(uint32_t number) { return {Find(number), triggers_.end()}; }
 
-void PacketRing::Release(uint32_t number) {
-  while (!triggers_.empty() && NumberOf(triggers_.front()) < number) triggers_.pop_front();
-}
+void PacketRing::Release(uint32_t number) { triggers_.erase(triggers_.begin(), Find(number)); }
 
 }  // namespace sideband::mcu

@@ -40,13 +40,15 @@ class PacketRing {
   void Add(size_t row, const ClockPacket& packet);
 
   // The triggers from that number on, oldest first.
-  std::vector<TriggerPackets> From(uint32_t number) const;
+  std::vector<TriggerPackets> From(uint32_t number);
   // Triggers below that number are needed no more.
   void Release(uint32_t number);
   // Triggers that a full ring has lost.
   uint64_t lost() const { return lost_; }
 
  private:
+  std::deque<TriggerPackets>::iterator Find(uint32_t number);
+
   const size_t rows_;
   std::deque<TriggerPackets> triggers_;
   uint64_t lost_ = 0;

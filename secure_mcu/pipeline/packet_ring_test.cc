@@ -51,6 +51,21 @@ TEST(PacketRingTest, AFullRingLosesItsOldestTrigger) {
   EXPECT_EQ(ring.From(0)[0].reference.number, 2u);
 }
 
+TEST(PacketRingTest, NumbersBeginAnew) {
+  PacketRing ring(1);
+  for (const uint32_t number : {0xFFFF'FFFEu, 0xFFFF'FFFFu, 0u, 1u}) ring.Begin({.number = number});
+  ring.Add(0, PacketOf(0xFFFF'FFFF));
+  ring.Add(0, PacketOf(1));
+  EXPECT_EQ(ring.From(0xFFFF'FFFF).size(), 3u);
+  EXPECT_EQ(ring.From(0xFFFF'FFFF)[0].rows[0], PacketOf(0xFFFF'FFFF));
+  EXPECT_EQ(ring.From(1).size(), 1u);
+  EXPECT_EQ(ring.From(1)[0].rows[0], PacketOf(1));
+  EXPECT_EQ(ring.From(2).size(), 0u);
+  EXPECT_EQ(ring.From(0).size(), 4u) << "all";
+  ring.Release(1);
+  EXPECT_EQ(ring.From(0).size(), 1u);
+}
+
 TEST(PacketRingTest, WhatIsReleasedIsNotLost) {
   PacketRing ring(1);
   for (uint32_t number = 1; number <= PacketRing::kTriggersMax; ++number) ring.Begin({.number = number});

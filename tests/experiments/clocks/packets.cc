@@ -93,7 +93,10 @@ void PrintAssociation() {
 void PrintWires(const std::string& chip_file) {
   constexpr uint64_t kBusWires = 64;  // of a reference time
   const auto file = mcu::LoadChipFile(chip_file);
-  if (!file.ok()) return absl::PrintF("%s\n", file.status().message());
+  if (!file.ok()) {
+    absl::PrintF("%s\n", file.status().message());
+    return;
+  }
   const auto device = *mcu::LiveDevice::Create(*file, /*boot_id=*/1, [] { return absl::ZeroDuration(); });
   const size_t monitors = device->catalog().clock_domains.size();
   absl::PrintF("\n## E3: wires to the monitors of %s\n\n", chip_file);
