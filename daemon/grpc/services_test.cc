@@ -90,6 +90,13 @@ TEST_F(ServicesTest, EachRowAnswersUnderItsName) {
             "FAILED_PRECONDITION"},
            {"Telemetry/Peek", peek.SerializeAsString(), TextOf<v1::PeekResponse>, "no such answer",
             grpc::FAILED_PRECONDITION, "FAILED_PRECONDITION"},
+           {"Telemetry/Mark", "", TextOf<v1::MarkResponse>, "no such answer", grpc::FAILED_PRECONDITION,
+            "FAILED_PRECONDITION"},
+           {"Telemetry/ListMarks", "", TextOf<v1::ListMarksResponse>, "no such answer", grpc::FAILED_PRECONDITION,
+            "FAILED_PRECONDITION"},
+           {"Telemetry/GetSpan", "", TextOf<v1::GetSpanResponse>, "no such answer", grpc::FAILED_PRECONDITION,
+            "FAILED_PRECONDITION"},
+           {"Telemetry/ListClocks", "", TextOf<v1::ListClocksResponse>, "host_time_error", grpc::OK, "OK"},
            {"Telemetry/Subscribe", once.SerializeAsString(), TextOf<v1::SubscribeResponse>, "update", grpc::OK, "OK"},
            {"Confidential/SubscribeSealed", sealed.SerializeAsString(), TextOf<v1::SealedRecord>, "no such answer",
             grpc::NOT_FOUND, "NOT_FOUND"},
@@ -105,7 +112,7 @@ TEST_F(ServicesTest, EachRowAnswersUnderItsName) {
 }
 
 TEST_F(ServicesTest, EachMethodOfTheApiHasARow) {
-  ASSERT_EQ(AllMethods().size(), 8u) << "a new method: add it to EachRowAnswersUnderItsName";
+  ASSERT_EQ(AllMethods().size(), 12u) << "a new method: add it to EachRowAnswersUnderItsName";
   const auto channel = ChannelOf("stranger");
   for (const auto* method : AllMethods()) {
     const RawAnswer answer = RawCall(channel, PathOf(*method), BytesOf(""));

@@ -195,8 +195,8 @@ class MatrixTest(unittest.TestCase):
         return set(found)
 
     def test_every_method_is_in_this_matrix(self):
-        known = {"Telemetry": {"ListDevices", "ListEvents", "ListScopes", "GetSnapshot", "GetHistory", "Peek",
-                               "Subscribe"},
+        known = {"Telemetry": {"ListDevices", "ListEvents", "ListScopes", "GetSnapshot", "GetHistory", "Peek", "Mark",
+                               "ListMarks", "GetSpan", "ListClocks", "Subscribe"},
                  "Confidential": {"SubscribeSealed"}}
         services = {name: set(service.methods_by_name)
                     for name, service in self.pb.DESCRIPTOR.services_by_name.items()}
@@ -223,6 +223,34 @@ class MatrixTest(unittest.TestCase):
                 found = messages[0].counters
                 self.assertEqual([one.event for one in found.counters], list(asked["events"]))
                 self.assertEqual(found.scope.context, asked["context"])
+
+    def test_nobody_marks_without_the_right(self):
+        names = [(device, vm, context) for device in (DEVICE, "gpu9") for vm in ("vm1", "vm2", "vm9", ABSENT_UUID)
+                 for context in ("", "train", "nothing")]
+        marks = [self.pb.MarkRequest(device=device, vm=vm, context=context) for device, vm, context in names]
+        spans = [self.pb.GetSpanRequest(device=device, vm=vm, from_mark=1, to_mark=2) for device, vm, _ in names[::3]]
+        for method, requests in (("Mark", marks), ("GetSpan", spans)):
+            for who, _, number, code, _ in self.cells("telemetry", method, requests):
+                self.assertIsNotNone(code, (who, method, requests[number]))
+
+    def test_marks_are_listed_of_own_vms(self):
+        asked = [{"device": device, "vm": vm, "context": "", "events": ()} for device in ("", DEVICE, "gpu9")
+                 for vm in ("", "vm1", "vm2", "vm9")]
+        requests = [self.pb.ListMarksRequest(device=one["device"], vm=one["vm"]) for one in asked]
+        for who, role, number, code, messages in self.cells("telemetry", "ListMarks", requests):
+            visible = expected_rows(role, asked[number]) is not None
+            self.assertEqual(code is None, visible, (who, asked[number]))
+            if visible:
+                self.assertEqual(len(messages[0].marks), 0)
+
+    def test_clocks_are_operators(self):
+        devices = ("", DEVICE, "gpu9")
+        requests = [self.pb.ListClocksRequest(device=device) for device in devices]
+        for who, role, number, code, messages in self.cells("telemetry", "ListClocks", requests):
+            operator = role == "operator"
+            self.assertEqual(code is None, not devices[number] or (operator and devices[number] == DEVICE), who)
+            if code is None:
+                self.assertEqual([one.device for one in messages[0].devices], [DEVICE] if operator else [], who)
 
     def test_devices(self):
         for who, role, _, code, messages in self.cells("telemetry", "ListDevices", [self.pb.ListDevicesRequest()]):
