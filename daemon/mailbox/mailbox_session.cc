@@ -383,9 +383,8 @@ absl::Status MailboxSession::SelectDomains(uint64_t domains) {
 }
 
 absl::StatusOr<uint64_t> MailboxSession::SetBookmark(uint32_t scope, uint32_t bookmark) {
-  const CommandWord command = {.opcode = Opcode::kTrigger,
-                               .arg1 = static_cast<uint8_t>(mailbox::TriggerStep::kBookmark),
-                               .arg2 = mailbox::BookmarkCheck(scope, bookmark)};
+  CommandWord command = Command(Opcode::kTrigger, static_cast<uint8_t>(mailbox::TriggerStep::kBookmark));
+  command.arg2 = mailbox::BookmarkCheck(scope, bookmark);
   const auto reply = Run({.command = command, .data = scope, .extended_data = bookmark});
   // The operands were another controller's.
   if (absl::IsInvalidArgument(reply.status())) return absl::AbortedError("BOOKMARK: another controller's scope");
