@@ -21,7 +21,8 @@ NO_GRID = ("the device has no grid of triggers, at which marks are served: opera
 
 
 def clocked_chip():
-    chip = open(programs.runfile("deploy/examples/chip.yaml"), encoding="utf-8").read()
+    with open(programs.runfile("deploy/examples/chip.yaml"), encoding="utf-8") as file:
+        chip = file.read()
     chip = chip.replace("units:\n", DOMAINS + "units:\n", 1)
     return chip.replace("    ccu: memory ", "    domain: memory\n    ccu: memory ").replace(
         "    ccu: memory\n", "    domain: memory\n    ccu: memory\n")
@@ -139,32 +140,6 @@ class MarksTest(unittest.TestCase):
         self.assertGreater(span.duration_ns, 500_000_000)
         self.assertEqual(span.duration_error_ns, 1)
 
-    def test_a_vms_span_is_the_sum_of_its_contexts(self):
-        contexts = ("", "train", "eval")
-
-        def together():
-            """Marks of the VM and its contexts that one trigger has served."""
-            marks = [self.mark(context=context) for context in contexts]
-            return [self.read_mark(mark) for mark in marks]
-        self.reload(self.config.replace("trigger_hz: 1000", "trigger_hz: 2"))
-        self.addCleanup(self.reload, self.config)
-        period = 500_000_000
-        pairs = []
-        for _ in range(20):
-            marks = together()
-            # A trigger is at each multiple of the period after the grid's start; a context that is not resident is
-            # served where it is.
-            if max(m.requested_ns for m in marks) < marks[0].reference_time_ns <= min(
-                    m.requested_ns for m in marks) + period:
-                pairs.append(marks)
-            if len(pairs) == 2:
-                break
-            time.sleep(1)
-        self.assertEqual(len(pairs), 2, "no two trigger served all three")
-        spans = [self.counts_between(begin, end) for begin, end in zip(*pairs)]
-        for event, count in spans[0].items():
-            self.assertEqual(count, spans[1][event] + spans[2][event], event)
-
     def test_a_mark_is_placed_in_the_hosts_time(self):
         before = time.time()
         mark = self.read(context="train")
@@ -229,7 +204,7 @@ class MarksTest(unittest.TestCase):
         self.assertRegex(self.out("tenant-a", "marks", "--context", "train"), r"gpu0 +%s +vm1 +train +read " % begin)
         result = self.sideband("tenant-b", "span", "--vm", "vm1", "--from", begin, "--to", end)
         self.assertEqual((result.returncode, result.stdout), (1, ""))
-        self.assertIn("no VM 'vm1'", result.stderr)
+        self.assertIn("no such device, VM, context or event: VM 'vm1'", result.stderr)
         self.assertEqual(self.sideband("tenant-a", "span", "--vm", "vm1", "--from", "998", "--to", "999").returncode, 1)
 
     def test_operators_see_the_clocks(self):
