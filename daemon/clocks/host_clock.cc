@@ -94,7 +94,8 @@ std::optional<ReferenceRate> HostClock::Rate() const {
         static_cast<double>(raw_period) / static_cast<double>(kTicksPerCycle) / std::exp2(clocks::kPeriodFractionBits);
     return (1 / nanoseconds - 1) * kMillion;
   };
-  return ReferenceRate{.lower_ppm = ppm(period->high), .upper_ppm = ppm(period->low)};
+  const double most = options_.ppm_max;
+  return ReferenceRate{.lower_ppm = std::max(ppm(period->high), -most), .upper_ppm = std::min(ppm(period->low), most)};
 }
 
 }  // namespace sideband::daemon
