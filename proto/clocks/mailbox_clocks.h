@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Between what a device says of its clocks (proto/mailbox/clocks.h) and what the fit takes.
-//   SIDEBAND_ASSIGN_OR_RETURN(ClockStrip strip, ClockStrip::Create(LimitsOf(catalog.clock_domains[0]), {}));
+//   SIDEBAND_ASSIGN_OR_RETURN(ClockStrip strip, ClockStrip::Create(LimitsOf(domain), {}));
 //   PacketNumbers numbers;
-//   const auto added = strip.Add(PacketOf(entry, entry.clocks[0], numbers));
+//   const auto added = strip.Add(PacketOf(domain, entry, entry.clocks[0], numbers));
 #ifndef SIDEBAND_PROTO_CLOCKS_MAILBOX_CLOCKS_H_
 #define SIDEBAND_PROTO_CLOCKS_MAILBOX_CLOCKS_H_
 

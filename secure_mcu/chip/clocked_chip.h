@@ -2,7 +2,7 @@
 //
 // A chip with clock domains for tests: two slices with a domain of their own and a shared one, a domain of the device,
 // and one event in each. Event e is 1 in every local cycle that is a multiple of EveryOf(e).
-//   ClockedChip chip({.hz = 60'262'000});
+//   ClockedChip chip({.sm = {.hz = 60'262'000}});
 //   chip->AdvanceTo(501'200);
 //   chip->Trigger(TriggerKind::kRegisterWrite);
 //   chip.Packets();

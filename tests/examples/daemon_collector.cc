@@ -19,6 +19,7 @@
 #include "daemon/collector/creation_file.h"
 #include "daemon/collector/creation_times.h"
 #include "daemon/collector/device_collector.h"
+#include "daemon/collector/device_marks.h"
 #include "daemon/collector/device_peeks.h"
 #include "daemon/collector/device_rotations.h"
 #include "daemon/collector/device_triggers.h"
@@ -26,6 +27,7 @@
 #include "daemon/collector/fair_share.h"
 #include "daemon/collector/fake_context.h"
 #include "daemon/collector/gated_rows.h"
+#include "daemon/collector/mark_router.h"
 #include "daemon/collector/peek_queue.h"
 #include "daemon/collector/peek_router.h"
 #include "daemon/collector/pipeline_increments.h"
@@ -162,6 +164,16 @@ void UseRotationSum(const Topology& topology, const DeviceSnapshot& before, mail
 void UseRedact(const Topology& topology, mailbox::Snapshot raw, const std::shared_ptr<const DeviceSnapshot>& before,
                uint32_t seconds, bool is_first_of_boot) {
   //@ daemon/collector/redact.h
+}
+
+void UseDeviceMarks(size_t device, MailboxSession& session, const Store& store, CollectionMetrics& metrics,
+                    const Clock& clock, const std::function<void()>& wake, const Mark& mark, BookmarkSink::Done done,
+                    bool is_readable) {
+  //@ daemon/collector/device_marks.h
+}
+
+void UseMarkRouter(size_t device, DeviceMarks& marks, const BookmarkOrder& order, BookmarkSink::Done done) {
+  //@ daemon/collector/mark_router.h
 }
 
 }  // namespace

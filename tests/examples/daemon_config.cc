@@ -20,6 +20,7 @@
 #include "daemon/config/listener_config.h"
 #include "daemon/config/local_operators.h"
 #include "daemon/config/log_config.h"
+#include "daemon/config/mark_config.h"
 #include "daemon/config/one_of.h"
 #include "daemon/config/peek_config.h"
 #include "daemon/config/private_key.h"
@@ -123,6 +124,10 @@ void UseTargetConfig(const YamlMap& root, const ConfigContext& context, Config& 
 
 void UseTokenConfig(const YamlMap& root, const ConfigContext& context, Config& config) {
   //@ daemon/config/token_config.h
+}
+
+void UseMarkConfig(const YamlMap& root, const ConfigContext& context, Config& config) {
+  //@ daemon/config/mark_config.h
 }
 
 }  // namespace

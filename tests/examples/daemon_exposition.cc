@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "daemon/base/body.h"
+#include "daemon/exposition/clock_families.h"
 #include "daemon/exposition/device_families.h"
 #include "daemon/exposition/device_labels.h"
 #include "daemon/exposition/event_families.h"
@@ -75,6 +76,10 @@ void UseSpareBuffer() {
 
 void UseTextBuffer(size_t family_bytes_max) {
   //@ daemon/exposition/text_buffer.h
+}
+
+void UseClockFamilies(const DeviceFrame& frame, TextBuffer& out) {
+  //@ daemon/exposition/clock_families.h
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include "daemon/mailbox/block_peeker.h"
 #include "daemon/mailbox/check_against.h"
 #include "daemon/snapshot/capacities.h"
+#include "daemon/snapshot/clock_settings.h"
+#include "daemon/snapshot/clock_state.h"
 #include "daemon/snapshot/coverage.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/fake_rotation.h"
@@ -83,6 +85,16 @@ void UseRatio(const DeviceInfo& device, const Topology& topology, std::span<cons
 
 void UseStore(Store& store, std::shared_ptr<const DeviceSnapshot> snapshot) {
   //@ daemon/snapshot/store.h
+}
+
+void UseClockSettings() {
+  //@ daemon/snapshot/clock_settings.h
+}
+
+void Show(const std::string& name, const ClockState& clock);
+
+void UseClockState(const DeviceSnapshot& snapshot, const mailbox::Catalog& catalog) {
+  //@ daemon/snapshot/clock_state.h
 }
 
 }  // namespace

@@ -23,6 +23,7 @@
 #include "daemon/view/absent_name_notice.h"
 #include "daemon/view/access_entry.h"
 #include "daemon/view/admin.h"
+#include "daemon/view/clock_queries.h"
 #include "daemon/view/counting_queries.h"
 #include "daemon/view/counting_request.h"
 #include "daemon/view/decision_log.h"
@@ -30,6 +31,7 @@
 #include "daemon/view/fake_live_reader.h"
 #include "daemon/view/fake_past.h"
 #include "daemon/view/history_reader.h"
+#include "daemon/view/mark_queries.h"
 #include "daemon/view/peek_reader.h"
 #include "daemon/view/queries.h"
 #include "daemon/view/reader.h"
@@ -178,6 +180,18 @@ absl::Status UseRotationSettings(const sideband::v1::SetRotationRequest& request
 void UseCountingRequest(const sideband::v1::SetCountingRequest& request, const Caller& caller,
                         const CountingState& state) {
   //@ daemon/view/counting_request.h
+}
+
+absl::Status UseClockQueries(Reader& reader, const Caller& caller, const sideband::v1::ListClocksRequest& request) {
+  //@ daemon/view/clock_queries.h
+  return absl::OkStatus();
+}
+
+absl::Status UseMarkQueries(Reader& reader, MarkBook& book, BookmarkSink& sink, const Caller& caller,
+                            const sideband::v1::MarkRequest& request, MarkQueries::Done done,
+                            const sideband::v1::GetSpanRequest& span_request) {
+  //@ daemon/view/mark_queries.h
+  return absl::OkStatus();
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "proto/clocks/counts_within.h"
 #include "proto/clocks/envelope.h"
 #include "proto/clocks/instant.h"
+#include "proto/clocks/mailbox_clocks.h"
 #include "proto/clocks/outward.h"
 #include "proto/clocks/test_clock.h"
 
@@ -62,6 +63,11 @@ absl::Status UseCountsWithin(const ClockStrip& strip, Instant start, Instant end
 
 void UseTestClock(const InstantRange& range) {
   //@ proto/clocks/test_clock.h
+}
+
+absl::Status UseMailboxClocks(const mailbox::ClockDomain& domain, const mailbox::TimelineEntry& entry) {
+  //@ proto/clocks/mailbox_clocks.h
+  return absl::OkStatus();
 }
 
 }  // namespace

@@ -16,6 +16,9 @@
 #include "proto/mailbox/block_decoder.h"
 #include "proto/mailbox/block_encoder.h"
 #include "proto/mailbox/block_family.h"
+#include "proto/mailbox/bookmark_check.h"
+#include "proto/mailbox/bookmark_section.h"
+#include "proto/mailbox/bookmarks.h"
 #include "proto/mailbox/capability.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/catalog_clocks.h"
@@ -25,6 +28,7 @@
 #include "proto/mailbox/config_rules.h"
 #include "proto/mailbox/config_words.h"
 #include "proto/mailbox/counter_groups.h"
+#include "proto/mailbox/counter_values.h"
 #include "proto/mailbox/counting.h"
 #include "proto/mailbox/event_set.h"
 #include "proto/mailbox/extension.h"
@@ -226,6 +230,26 @@ absl::Status UseHullStream(const ClockHulls& hulls, uint32_t first, const Catalo
 absl::Status UseConfigRules(const CountingConfig& actual, const CountingConfig& desired) {
   //@ proto/mailbox/config_rules.h
   return absl::OkStatus();
+}
+
+void UseBookmarkCheck(uint32_t scope, uint32_t bookmark, CommandWord& command) {
+  //@ proto/mailbox/bookmark_check.h
+}
+
+absl::Status UseBookmarkSection(const Snapshot* base, const std::set<uint16_t>& whole, Snapshot& snapshot,
+                                ByteWriter& out) {
+  //@ proto/mailbox/bookmark_section.h
+  return absl::OkStatus();
+}
+
+void Note(const BlockHeader& block, uint32_t bookmark, uint64_t served_ns, const CounterValues& counters);
+
+void UseBookmarks(const Snapshot& snapshot) {
+  //@ proto/mailbox/bookmarks.h
+}
+
+void UseCounterValues() {
+  //@ proto/mailbox/counter_values.h
 }
 
 }  // namespace

@@ -33,6 +33,7 @@
 #include "secure_mcu/bus/mailbox_target.h"
 #include "secure_mcu/bus/presence_target.h"
 #include "secure_mcu/bus/virtual_bus.h"
+#include "secure_mcu/chip/bookmark_rings.h"
 #include "secure_mcu/chip/chip.h"
 #include "secure_mcu/chip/clock_network.h"
 #include "secure_mcu/chip/clocked_chip.h"
@@ -89,6 +90,8 @@
 #include "secure_mcu/describe/read_path.h"
 #include "secure_mcu/describe/rotation.h"
 #include "secure_mcu/describe/totals.h"
+#include "secure_mcu/device/clock_controls.h"
+#include "secure_mcu/device/clock_fits.h"
 #include "secure_mcu/device/context_lives.h"
 #include "secure_mcu/device/counting_controls.h"
 #include "secure_mcu/device/event_gains.h"
@@ -601,11 +604,11 @@ void UsePeekCommands(Device& device, const mailbox::CommandWord& scope, const ma
   //@ secure_mcu/firmware/peek_commands.h
 }
 
-void UseTriggerCommands(Device& device) {
+void Show(ByteSpan stream);
+
+void UseTriggerCommands(Device& device, const mailbox::CommandWord& command) {
   //@ secure_mcu/firmware/trigger_commands.h
 }
-
-void Show(ByteSpan stream);
 
 void UseRotateCommands(Device& device, UploadBuffer& uploads, const mailbox::CommandWord& apply,
                        const mailbox::CommandWord& plan, uint32_t crc) {
@@ -944,6 +947,21 @@ void UseConfigCommands(Device& device, CopyEngine& copy_engine, const mailbox::C
 
 void UseCountingControls(Chip* chip, const std::vector<Tenant>& tenants, const std::set<uint16_t>& confidential) {
   //@ secure_mcu/device/counting_controls.h
+}
+
+void Send(const KeptBookmark& kept);
+
+void UseBookmarkRings(BlockId block, const MemoryBlocks& memory) {
+  //@ secure_mcu/chip/bookmark_rings.h
+}
+
+void UseClockControls(Chip* chip, mailbox::Catalog& catalog, mailbox::Snapshot& snapshot) {
+  //@ secure_mcu/device/clock_controls.h
+}
+
+void UseClockFits(const mailbox::Catalog& catalog, uint64_t clock_hz, const mailbox::Timeline& timeline,
+                  mailbox::ClockHulls& hulls) {
+  //@ secure_mcu/device/clock_fits.h
 }
 
 }  // namespace
