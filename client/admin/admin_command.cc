@@ -43,7 +43,7 @@ class AdminCommand final : public Command {
         "Examples:\n"
         "  sideband --address unix:/run/sideband/grpc.sock admin reload\n"
         "  sideband --address unix:/run/sideband/grpc.sock admin trigger --device gpu0 --every 65536\n"
-        "  sideband --address unix:/run/sideband/grpc.sock admin trigger --device gpu0 --select core");
+        "  sideband --address unix:/run/sideband/grpc.sock admin trigger --device gpu0 --select sm");
     reload_ = app.add_subcommand("reload", "Read all files of the daemon again, as SIGHUP does");
     DefineTrigger(*app.add_subcommand("trigger", "Make a device swap its counters' banks; no count is lost"));
   }

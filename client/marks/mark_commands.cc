@@ -130,7 +130,7 @@ class SpanCommand final : public Command {
         ->allow_extra_args(false);
     format_.AddWithoutCsvTo(app);
     app.footer(
-        "Waits for the marks to be read.\n"
+        "Waits up to ten seconds for the marks to be read.\n"
         "Example:\n  sideband span --vm vm1 --from 3 --to 4 --event sm_active_cycles");
   }
 
