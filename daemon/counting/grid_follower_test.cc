@@ -87,7 +87,7 @@ TEST_F(GridFollowerTest, WhatTheDeviceRefusesIsAskedOnce) {
 }
 
 TEST_F(GridFollowerTest, ADeviceThatFailsIsAskedAgain) {
-  status_ = MailboxStatus::kErrInternal;
+  status_ = MailboxStatus::kErrMisc;
   Follow(1000);
   status_ = MailboxStatus::kSuccess;
   const size_t asked = Periods().size();

@@ -54,7 +54,7 @@ TEST_F(ExpositionTest, TenantIsAsTheGoldenFile) {
 TEST_F(ExpositionTest, TheHypervisorIsALevel) {
   world_.Publish(0, 1);
   const std::string without = Render("ops"), of_a = Render("tenant-a");
-  EXPECT_FALSE(absl::StrContains(without, "sideband_host"));
+  EXPECT_FALSE(absl::StrContains(without, "sideband_host_cycles"));
   world_.AddHostBlocks();
   world_.Publish(0, 1);
   const std::string out = Render("ops");
