@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint64_t kHzMin = 1000;
 constexpr uint64_t kHzMax = 100'000'000'000;
-constexpr double kPpmMax = sim::DomainClock::kTolerancePpbMax / 1000;
+constexpr double kPpmMax = sim::DomainClock::kTolerancePpbMax / 1000.0;
 constexpr absl::Duration kTimeMax = absl::Hours(24 * 365);
 constexpr uint64_t kWireNsMax = 1'000'000;
 constexpr uint64_t kSyncEdgesMax = 16;

@@ -9,7 +9,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/clocks/clock_strip.h"
 #include "tests/bench/stopwatch.h"
-#include "tests/experiments/clocks/rivals.h"
+#include "tests/experiments/rivals/rivals.h"
 
 namespace sideband::bench {
 namespace {

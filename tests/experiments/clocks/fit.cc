@@ -20,8 +20,8 @@
 #include "proto/base/file.h"
 #include "proto/clocks/clock_strip.h"
 #include "tests/bench/curve.h"
-#include "tests/experiments/clocks/rivals.h"
 #include "tests/experiments/clocks/world.h"
+#include "tests/experiments/rivals/rivals.h"
 
 namespace sideband::experiments {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "proto/clocks/clock_limits.h"
 #include "proto/clocks/test_clock.h"
-#include "tests/experiments/clocks/rivals.h"
+#include "tests/experiments/rivals/rivals.h"
 
 namespace sideband::experiments {
 

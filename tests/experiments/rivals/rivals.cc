@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/experiments/clocks/rivals.h"
+#include "tests/experiments/rivals/rivals.h"
 
 #include <algorithm>
 #include <cmath>
