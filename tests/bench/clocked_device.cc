@@ -37,6 +37,8 @@ shared_units:
   - {name: dram, count: 2, events: [dram_read_cycles, dram_write_cycles], domain: dram}
 device_units:
   - {name: pcie, events: [pcie_tx_cycles], domain: pcie}
+device_workload:
+  phases: [{kind: copy, time: 10ms}]
 vms:
   - name: vm1
     uuid: 5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e601
