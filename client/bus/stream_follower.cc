@@ -18,8 +18,8 @@ namespace {
 // The facts of a stream's header.
 struct Summary {
   std::string name;
-  std::string base = "";
-  std::string tag = "";
+  std::string base{};
+  std::string tag{};
 };
 
 Summary SummaryOf(const mailbox::StreamHeader& header) {
