@@ -37,7 +37,7 @@ clocks::ClockLimits LimitsOf(const mailbox::ClockDomain& domain, uint64_t refere
   return limits;
 }
 
-// On which slices such VMs have been nobody knows that has not seen every catalogue.
+// A VM may have ended between two catalogues, so that the slices of such VMs are not known.
 bool HasHadConfidentialVm(const Topology& topology) {
   return topology.has_had_confidential_vm() ||
          std::ranges::any_of(topology.catalog().vms, &mailbox::VmInfo::confidential);

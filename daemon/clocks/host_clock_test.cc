@@ -105,6 +105,34 @@ TEST(HostClockTest, ASuspendStartsAnew) {
   EXPECT_GE(result.instant.error, absl::Microseconds(999));
 }
 
+TEST(HostClockTest, OtherOptionsBeginAnewAndTheSameDoNot) {
+  HostClock host;
+  World world(0);
+  const auto latch = [&](int microseconds) {
+    return world.Latch(host, absl::Seconds(1), absl::Microseconds(microseconds), absl::Microseconds(microseconds));
+  };
+  for (int i = 0; i < 5; ++i) latch(1);
+  host.Use({});
+  EXPECT_LT(latch(1000).instant.error, absl::Microseconds(900));
+  host.Use({.ppm_max = 300});
+  EXPECT_GE(latch(1000).instant.error, absl::Microseconds(999));
+}
+
+// The widest limits of the configuration: bounds widen, and hold.
+TEST(HostClockTest, AWorseOscillatorHasAWiderBound) {
+  const auto error = [](const HostClock::Options& options) {
+    HostClock host(options);
+    World world(0);
+    World::Result result;
+    for (int i = 0; i < 20; ++i) {
+      result = world.Latch(host, absl::Seconds(1), absl::Milliseconds(1), absl::Milliseconds(1));
+      EXPECT_TRUE(Holds(result)) << i;
+    }
+    return result.instant.error;
+  };
+  EXPECT_LE(error({}), error({.ppm_max = 10'000, .wander_ppb = 1000}));
+}
+
 // Of a clock outside the options nothing but the exchange is claimed.
 TEST(HostClockTest, AClockOutsideItsLimitsHasTheExchangeAlone) {
   HostClock host;

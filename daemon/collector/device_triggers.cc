@@ -39,7 +39,7 @@ void DeviceTriggers::Close() {
 
 absl::StatusOr<uint32_t> DeviceTriggers::Run(const Request& request) {
   if (request.step != mailbox::TriggerStep::kSelect) return session_.Trigger(request.step, request.argument);
-  SIDEBAND_RETURN_IF_ERROR(session_.SelectDomains(request.argument));
+  SIDEBAND_RETURN_IF_ERROR(clocks_.Select(request.argument));
   return 0;
 }
 

@@ -19,6 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "daemon/mailbox/clock_reader.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "proto/mailbox/extension.h"
 
@@ -33,7 +34,8 @@ class DeviceTriggers {
   using Done = std::function<void(const absl::StatusOr<uint32_t>& number)>;
 
   // `session` must outlive it; `wake` is called after each accepted request and must not block.
-  DeviceTriggers(MailboxSession& session, std::function<void()> wake) : session_(session), wake_(std::move(wake)) {}
+  DeviceTriggers(MailboxSession& session, std::function<void()> wake)
+      : session_(session), clocks_(session), wake_(std::move(wake)) {}
 
   // Does not block. After an error `done` is not called: RESOURCE_EXHAUSTED if kWaitingMax wait, UNAVAILABLE after
   // Close.
@@ -55,6 +57,7 @@ class DeviceTriggers {
   absl::StatusOr<uint32_t> Run(const Request& request);
 
   MailboxSession& session_;
+  ClockReader clocks_;
   const std::function<void()> wake_;
   absl::Mutex mu_;
   bool is_closed_ ABSL_GUARDED_BY(mu_) = false;

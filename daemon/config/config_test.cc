@@ -212,6 +212,34 @@ TEST_F(ConfigTest, TurnsOfADeviceAreAFile) {
   EXPECT_EQ(Error(device, device + "    rotation: {}\n").substr(0, 8), "c.yaml:5");
 }
 
+TEST_F(ConfigTest, ClocksOfADeviceMayBeGiven) {
+  const ClockSettings defaults = Load(kGood)->devices[0].clocks;
+  EXPECT_FALSE(defaults.trigger_hz) << "the device's grid is left alone";
+  EXPECT_EQ(defaults.host_ppm_max, 200u);
+  const std::string device = "    interval: 250ms\n";
+  const auto clocks = [&](const std::string& keys) { return device + "    clocks: {" + keys + "}\n"; };
+  const auto config = Load(
+      absl::StrReplaceAll(kGood, {{device, clocks("trigger_hz: 1000, host_ppm_max: 10000, host_wander_ppb: 1000")}}));
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->devices[0].clocks,
+            (ClockSettings{.trigger_hz = 1000, .host_ppm_max = 10'000, .host_wander_ppb = 1000}));
+  EXPECT_EQ(Load(absl::StrReplaceAll(kGood, {{device, clocks("trigger_hz: 0")}}))->devices[0].clocks.trigger_hz, 0u);
+  for (const char* keys : {"trigger_hz: 100001", "host_ppm_max: 0", "host_ppm_max: 10001", "host_wander_ppb: 1001",
+                           "trigger_hz: fast", "hz: 1"}) {
+    EXPECT_EQ(Error(device, clocks(keys)).substr(0, 9), "c.yaml:5:") << keys;
+  }
+}
+
+TEST_F(ConfigTest, MarksAreLimited) {
+  EXPECT_EQ(Load(kGood)->marks, MarkConfig());
+  const auto config = Load(absl::StrCat(kGood, "marks: {per_vm_per_second: 1000, kept: 16}\n"));
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->marks, (MarkConfig{.per_vm_per_second = 1000, .kept = 16}));
+  for (const char* keys : {"per_vm_per_second: 0", "per_vm_per_second: 1001", "kept: 15", "kept: 65537", "keep: 20"}) {
+    EXPECT_FALSE(Load(absl::StrCat(kGood, "marks: {", keys, "}\n")).ok()) << keys;
+  }
+}
+
 TEST_F(ConfigTest, OneCaptureFileIsOneDevices) {
   const std::string capture = ", capture: g.sbt, capture_plaintext: true}\n";
   EXPECT_EQ(Error("4f\"}\n", "4f\"" + capture + "  - {name: gpu2, bus: \"unix:x\"" + capture),

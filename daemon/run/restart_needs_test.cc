@@ -29,6 +29,7 @@ TEST(RestartNeedsTest, NamesEachSettingThatIsNotTaken) {
       {"local_operators", [](Config& c) { c.local_operators.users = {1}; }},
       {"log.format", [](Config& c) { c.log.format = LogFormat::kJson; }},
       {"local_operators", [](Config& c) { c.local_operators.groups = {1}; }},
+      {"marks", [](Config& c) { c.marks.kept = 99; }},
       {"quotas", [](Config& c) { c.quotas.streams = 1; }},
       {"tokens", [](Config& c) { c.tokens.reset(); }},
       {"tokens.audience", [](Config& c) { c.tokens->audience = "x"; }},
@@ -52,6 +53,7 @@ TEST(RestartNeedsTest, TheRestIsTaken) {
   Config wanted = in_force;
   wanted.devices = {{.name = "gpu0"}};
   wanted.ratios.ratios = {{.name = "r"}};
+  wanted.devices[0].clocks.trigger_hz = 1;
   wanted.history.max_bytes = 0;
   wanted.log.level = LogLevel::kDebug;
   wanted.policy_file = "x";

@@ -168,6 +168,16 @@ TEST(ClockStripTest, AClockThatLeftItsLimitsIsUnsoundAndItsPastForgotten) {
   EXPECT_FALSE(strip.unsound());
 }
 
+TEST(ClockStripTest, PacketsThatAreFarApartCanEndADefectToo) {
+  ClockStrip strip = Empty(kLimits, {.segment_max = Ticks(1500) * kTicksPerCycle});
+  for (uint64_t i = 1; i < 10; ++i) Add(strip, Packet(i, i * 1000, i * 100));
+  for (uint64_t i = 10; i < 13; ++i) Add(strip, Packet(i, i * 1000 + 10'000, i * 100));
+  EXPECT_TRUE(strip.unsound());
+  EXPECT_EQ(Add(strip, Packet(13, 23'000, 1300)), AddResult::kAdded);
+  EXPECT_EQ(Add(strip, Packet(14, 24'000, 1400)), AddResult::kAfterLongestSegment);
+  EXPECT_FALSE(strip.unsound());
+}
+
 TEST(ClockStripTest, RestartForgetsWithoutADefect) {
   ClockStrip strip = Empty();
   AddSteady(strip, 10, 10);

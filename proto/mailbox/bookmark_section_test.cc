@@ -118,6 +118,13 @@ TEST(BookmarkSectionTest, BookmarksThatLieAreRefused) {
               s.bookmarks[0].block = 2;
             }),
             "bookmarks: one of an unknown block");
+  EXPECT_EQ(spoilt([](Snapshot& s) {
+              while (s.bookmarks.size() <= kBookmarksKept) {
+                s.bookmarks.push_back(s.bookmarks.back());
+                ++s.bookmarks.back().number;
+              }
+            }),
+            "bookmarks: more of a block than are kept");
   Snapshot read = Small();
   EXPECT_EQ(DecodeBookmarks(Bytes{0, 0}, read), absl::DataLossError("bookmarks: none"));
 }

@@ -102,12 +102,8 @@ class MarksTest(unittest.TestCase):
         row = next(row for row in snapshot.scopes if row.scope.context == context)
         return {counter.event: counter.count for counter in row.counters}
 
-    def sideband(self, user, *arguments):
-        return programs.run("sideband", "--address", "127.0.0.1:%d" % self.site.grpc_port, "--ca-file", "ca.pem",
-                            "--cert-file", user + ".pem", "--key-file", user + ".key", *arguments, cwd=self.site.folder)
-
     def out(self, user, *arguments):
-        result = self.sideband(user, *arguments)
+        result = self.site.sideband(user, *arguments)
         self.assertEqual((result.returncode, result.stderr), (0, ""), arguments)
         return result.stdout
 
@@ -206,10 +202,10 @@ class MarksTest(unittest.TestCase):
         for counter in span["counters"]:
             self.assertIn(counter["event"], table)
         self.assertRegex(self.out("tenant-a", "marks", "--context", "train"), r"gpu0 +%s +vm1 +train +read " % begin)
-        result = self.sideband("tenant-b", "span", "--vm", "vm1", "--from", begin, "--to", end)
+        result = self.site.sideband("tenant-b", "span", "--vm", "vm1", "--from", begin, "--to", end)
         self.assertEqual((result.returncode, result.stdout), (1, ""))
         self.assertIn("no such device, VM, context or event: VM 'vm1'", result.stderr)
-        self.assertEqual(self.sideband("tenant-a", "span", "--vm", "vm1", "--from", "998", "--to", "999").returncode, 1)
+        self.assertEqual(self.site.sideband("tenant-a", "span", "--vm", "vm1", "--from", "998", "--to", "999").returncode, 1)
 
     def test_operators_see_the_clocks(self):
         def clock():

@@ -99,17 +99,13 @@ class RotationTest(unittest.TestCase):
     def counters(row):
         return {counter.event: counter for counter in row.counters}
 
-    def sideband(self, user, *arguments):
-        return programs.run("sideband", "--address", "127.0.0.1:%d" % self.site.grpc_port, "--ca-file", "ca.pem",
-                            "--cert-file", user + ".pem", "--key-file", user + ".key", *arguments, cwd=self.site.folder)
-
     def out(self, user, *arguments):
-        result = self.sideband(user, *arguments)
+        result = self.site.sideband(user, *arguments)
         self.assertEqual((result.returncode, result.stderr), (0, ""), arguments)
         return result.stdout
 
     def refusal(self, user, *arguments):
-        result = self.sideband(user, *arguments)
+        result = self.site.sideband(user, *arguments)
         self.assertEqual((result.returncode, result.stdout), (1, ""), arguments)
         return result.stderr
 

@@ -54,12 +54,8 @@ class SelectionTest(unittest.TestCase):
                           cls.site.read("sidebandd.yaml").decode() + "state_dir: state\n")
         cls.site.start()
 
-    def sideband(self, user, *arguments):
-        return programs.run("sideband", "--address", "127.0.0.1:%d" % self.site.grpc_port, "--ca-file", "ca.pem",
-                            "--cert-file", user + ".pem", "--key-file", user + ".key", *arguments, cwd=self.site.folder)
-
     def out(self, user, *arguments):
-        result = self.sideband(user, *arguments)
+        result = self.site.sideband(user, *arguments)
         self.assertEqual((result.returncode, result.stderr), (0, ""), arguments)
         return result.stdout
 
@@ -89,7 +85,7 @@ class SelectionTest(unittest.TestCase):
     def test_what_is_not_granted_is_refused_as_what_is_not_there(self):
         for user, selection, reason in (("tenant-b", "1", "vms.vm2.selection: no selection 1"),
                                         ("tenant-b", "9", "vms.vm2.selection: no selection 9")):
-            refused = self.sideband(user, "counting", "set", "--vm", "vm2", "--selection", selection)
+            refused = self.site.sideband(user, "counting", "set", "--vm", "vm2", "--selection", selection)
             self.assertEqual((refused.returncode, refused.stdout), (1, ""))
             self.assertIn(reason, refused.stderr)
 

@@ -138,6 +138,11 @@ class Site:
             context.load_cert_chain(self.path(user + ".pem"), self.path(user + ".key"))
         return context
 
+    def sideband(self, user, *arguments):
+        """Runs the command line over the network as one of USERS."""
+        return programs.run("sideband", "--address", "127.0.0.1:%d" % self.grpc_port, "--ca-file", "ca.pem",
+                            "--cert-file", user + ".pem", "--key-file", user + ".key", *arguments, cwd=self.folder)
+
     def get(self, user, path):
         """(status, body) of an HTTPS request."""
         status, _, body = self.request(user, path)
