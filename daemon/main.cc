@@ -21,6 +21,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/clock_watch.h"
 #include "daemon/base/periodic_thread.h"
+#include "daemon/clocks/line_book.h"
 #include "daemon/collector/collector_thread.h"
 #include "daemon/collector/creation_file.h"
 #include "daemon/collector/mark_router.h"
@@ -256,6 +257,7 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
   MarkRouter mark_router;
   MarkBook mark_book(std::random_device{}(), {.per_second = config.marks.per_vm_per_second, .kept = config.marks.kept});
   const MarkQueries marks(reader, mark_book, mark_router);
+  LineBook lines;
   DeviceSet devices(
       {.store = store,
        .history = history,
@@ -269,7 +271,7 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
                  id, std::move(to.transport), to.address,
                  CollectorContext{store, *sealers, confidential, policy, *audit.sink, *metrics, clock,
                                   state ? &state->creations : nullptr, &counting, &peeks, &triggers, &rotations,
-                                  &mark_router, &mark_book});
+                                  &mark_router, &mark_book, &lines});
            }});
   SIDEBAND_ASSIGN_OR_RETURN(DeviceSet::Prepared prepared, devices.Prepare(config.devices));
   devices.Apply(config.devices, {config.ratios.ratios, config.peek.bus_share, config.exposition.estimates},

@@ -58,6 +58,18 @@ std::string BoundText(const v1::Clock& clock) {
   return clock.has_error_bound_seconds() ? absl::StrFormat("±%.3f ns", clock.error_bound_seconds() * 1e9) : "";
 }
 
+std::string OffsetText(const std::string& device, const v1::LineOffset& offset) {
+  const bool is_behind = offset.offset_ns() < 0;
+  const auto nanoseconds = static_cast<uint64_t>(offset.offset_ns());
+  std::string text = absl::StrCat(
+      device, ": on the trigger line, its reference clock is ", SecondsText(is_behind ? -nanoseconds : nanoseconds),
+      is_behind ? " behind" : " ahead of", " that of ", offset.driver(), ", ±", offset.error_ns(), " ns");
+  if (offset.has_ppm_lower()) {
+    absl::StrAppendFormat(&text, "; it is off by %.3f to %.3f ppm from it", offset.ppm_lower(), offset.ppm_upper());
+  }
+  return absl::StrCat(text, "\n");
+}
+
 }  // namespace
 
 std::string MarkLine(const v1::MarkInfo& mark) {
@@ -117,6 +129,7 @@ std::string ClocksTable(const v1::ListClocksResponse& response, const TableStyle
                             device.reference_ppm_upper());
     }
     absl::StrAppend(&text, "\n");
+    if (device.has_line_offset()) text += OffsetText(device.device(), device.line_offset());
   }
   return text;
 }

@@ -76,5 +76,26 @@ TEST(MarkTextTest, AClockThatIsWithheldHasNothingElse) {
   EXPECT_NE(table.find("withheld"), std::string::npos);
 }
 
+TEST(MarkTextTest, AnOffsetHasItsDriverAndItsBound) {
+  v1::ListClocksResponse response;
+  v1::DeviceClocks& device = *response.add_devices();
+  device.set_device("gpu1");
+  v1::LineOffset& offset = *device.mutable_line_offset();
+  offset.set_driver("gpu0");
+  offset.set_offset_ns(-1'999'200'021);
+  offset.set_error_ns(22);
+  EXPECT_NE(ClocksTable(response, {})
+                .find("gpu1: on the trigger line, its reference clock is 1.999200021 s behind that "
+                      "of gpu0, ±22 ns\n"),
+            std::string::npos);
+  offset.set_offset_ns(5);
+  offset.set_ppm_lower(99.95);
+  offset.set_ppm_upper(100.05);
+  EXPECT_NE(ClocksTable(response, {})
+                .find("is 0.000000005 s ahead of that of gpu0, ±22 ns; it is off by 99.950 to "
+                      "100.050 ppm from it\n"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace sideband::client

@@ -43,6 +43,17 @@ bool HasHadConfidentialVm(const Topology& topology) {
          std::ranges::any_of(topology.catalog().vms, &mailbox::VmInfo::confidential);
 }
 
+// Of the segments of a device's own fits (proto/mailbox/README.md, "Hulls").
+constexpr absl::Duration kHullSegmentMax = absl::Seconds(30);
+
+// Whether what one fit knows of its newest edge is possible by the other.
+bool IsCompatible(const clocks::ClockStrip& hull, const clocks::ClockStrip& strip) {
+  const auto newest = hull.newest_edge();
+  if (!newest) return false;
+  const clocks::InstantRange by_hull = hull.BoundAt(*newest).range, by_strip = strip.BoundAt(*newest).range;
+  return by_hull.low <= by_strip.high && by_strip.low <= by_hull.high;
+}
+
 double Hertz(absl::int128 period, uint64_t reference_hz) {
   const double cycles =
       static_cast<double>(period) / static_cast<double>(kTicksPerCycle) / std::exp2(clocks::kPeriodFractionBits);
@@ -51,15 +62,21 @@ double Hertz(absl::int128 period, uint64_t reference_hz) {
 
 }  // namespace
 
-void DeviceClocks::StartAnew(const mailbox::Catalog& catalog, uint64_t boot_id) {
+bool DeviceClocks::IsSame(const mailbox::Catalog& catalog, uint64_t boot_id, absl::Duration segment_max) const {
+  return boot_id == boot_id_ && segment_max == segment_max_ && domains_.size() == catalog.clock_domains.size() &&
+         std::ranges::equal(domains_, catalog.clock_domains, {}, &Domain::declared);
+}
+
+void DeviceClocks::StartAnew(const mailbox::Catalog& catalog, uint64_t boot_id, absl::Duration segment_max) {
   boot_id_ = boot_id;
+  segment_max_ = segment_max;
   reference_hz_ = catalog.reference_clock_hz;
   domains_.clear();
   if (reference_hz_ > kReferenceHzMax) return;
   for (const mailbox::ClockDomain& declared : catalog.clock_domains) {
     Domain& domain = domains_.emplace_back(Domain{.declared = declared, .strip = {}, .numbers = {}});
     auto strip = clocks::ClockStrip::Create(LimitsOf(declared, reference_hz_),
-                                            {.segment_max = TicksIn(kClockSegmentMax, reference_hz_)});
+                                            {.segment_max = TicksIn(segment_max, reference_hz_)});
     if (strip.ok()) domain.strip = *std::move(strip);
   }
 }
@@ -83,32 +100,55 @@ ClockState DeviceClocks::StateOf(const Domain& domain, bool is_stopped) const {
   if (!domain.strip) return state;
   state.segments = domain.strip->counts().segments;
   state.refuted_segments = domain.strip->counts().refuted;
-  const auto newest = domain.strip->newest_edge();
-  if (state.is_unsound || !newest) return state;
-  const clocks::InstantRange range = domain.strip->BoundAt(*newest).range;
+  if (!state.is_unsound) Show(*domain.strip, state);
+  return state;
+}
+
+void DeviceClocks::Show(const clocks::ClockStrip& strip, ClockState& state) const {
+  const auto newest = strip.newest_edge();
+  if (!newest) return;
+  const clocks::InstantRange range = strip.BoundAt(*newest).range;
   if (range.IsBounded()) {
     const double cycles = static_cast<double>(range.width()) / static_cast<double>(kTicksPerCycle);
     state.error_bound_s = cycles / 2 / static_cast<double>(reference_hz_);
   }
-  const auto period = domain.strip->Period();
-  if (!period || period->low <= 0) return state;
+  const auto period = strip.Period();
+  if (!period || period->low <= 0) return;
   state.frequency = {.lower = Hertz(period->high, reference_hz_), .upper = Hertz(period->low, reference_hz_)};
-  return state;
 }
 
-std::vector<ClockState> DeviceClocks::Follow(const Topology& topology, const mailbox::Snapshot& snapshot) {
+// The device's fit has the packets that were read, and more.
+void DeviceClocks::Narrow(const mailbox::ClockHull& hull, Domain& domain, ClockState& state) const {
+  const auto parts = clocks::HullsOf(hull);
+  const auto strip = parts
+                         ? clocks::ClockStrip::OfHulls(clocks::LimitsOf(domain.declared),
+                                                       {.segment_max = TicksIn(kHullSegmentMax, reference_hz_)}, *parts)
+                         : absl::InvalidArgumentError("hulls beyond what can be written");
+  if (!strip.ok() || !IsCompatible(*strip, *domain.strip)) {
+    state.unused_readings = ++domain.unused;
+    return;
+  }
+  Show(*strip, state);
+}
+
+std::vector<ClockState> DeviceClocks::Follow(const Topology& topology, const mailbox::Snapshot& snapshot,
+                                             const Inputs& inputs) {
   const mailbox::Catalog& catalog = topology.catalog();
   if (snapshot.boot_id != boot_id_) is_withheld_ = false;
   is_withheld_ = is_withheld_ || HasHadConfidentialVm(topology);
-  const bool is_same = snapshot.boot_id == boot_id_ && domains_.size() == catalog.clock_domains.size() &&
-                       std::ranges::equal(domains_, catalog.clock_domains, {}, &Domain::declared);
-  if (!is_same) StartAnew(catalog, snapshot.boot_id);
+  if (!IsSame(catalog, snapshot.boot_id, inputs.segment_max)) StartAnew(catalog, snapshot.boot_id, inputs.segment_max);
   std::vector<ClockState> states;
   if (reference_hz_ == 0 || reference_hz_ > kReferenceHzMax || snapshot.clocks.size() != domains_.size()) return states;
   for (size_t d = 0; d < domains_.size(); ++d) {
     const std::optional<mailbox::ClockReading>& reading = snapshot.clocks[d];
     if (reading && domains_[d].strip) Add(snapshot, *reading, domains_[d]);
     states.push_back(is_withheld_ ? ClockState{.is_withheld = true} : StateOf(domains_[d], !reading));
+  }
+  if (!inputs.hulls || inputs.hulls->boot_id != boot_id_ || is_withheld_) return states;
+  for (const mailbox::ClockHull& hull : inputs.hulls->hulls) {
+    if (hull.domain >= domains_.size()) continue;
+    ClockState& state = states[hull.domain];
+    if (!state.is_unsound) Narrow(hull, domains_[hull.domain], state);
   }
   return states;
 }

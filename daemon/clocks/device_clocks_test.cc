@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "daemon/snapshot/topology.h"
+#include "proto/clocks/mailbox_clocks.h"
 
 namespace sideband::daemon {
 namespace {
@@ -38,12 +39,13 @@ class DeviceClocksTest : public testing::Test {
     ++snapshot_.trigger_id;
     edges_ += kHz / 2 + static_cast<uint64_t>(more);
     snapshot_.clocks = {mailbox::ClockReading{.local_clock = edges_ + 2, .changes = changes}};
-    return clocks_.Follow(*topology_, snapshot_);
+    return clocks_.Follow(*topology_, snapshot_, inputs_);
   }
 
   std::unique_ptr<Topology> topology_ = std::make_unique<Topology>(SomeCatalog(), 7);
   mailbox::Snapshot snapshot_{.boot_id = 1, .trigger_id = 10};
   DeviceClocks clocks_;
+  DeviceClocks::Inputs inputs_;
   uint64_t edges_ = 0;
 };
 
@@ -102,7 +104,7 @@ TEST_F(DeviceClocksTest, AClockThatStandsStillIsStopped) {
   snapshot_.reference_time_ns += kHz;
   ++snapshot_.trigger_id;
   snapshot_.clocks = {std::nullopt};
-  EXPECT_TRUE(clocks_.Follow(*topology_, snapshot_)[0].is_stopped);
+  EXPECT_TRUE(clocks_.Follow(*topology_, snapshot_, inputs_)[0].is_stopped);
 }
 
 TEST_F(DeviceClocksTest, ARestartBeginsAnew) {
@@ -130,8 +132,58 @@ TEST_F(DeviceClocksTest, BesideAConfidentialVmNothingIsKnown) {
   EXPECT_EQ(Second(0), (std::vector<ClockState>{{.is_withheld = true}}));
 }
 
+// The hulls of a device that has had a trigger each millisecond of the last second.
+mailbox::ClockHulls HullsOfASecond(const mailbox::ClockDomain& domain, uint64_t end_cycle, uint64_t end_edge) {
+  clocks::ClockStrip strip =
+      *clocks::ClockStrip::Create(clocks::LimitsOf(domain), {.segment_max = clocks::Ticks(kHz) * 30 * 65536});
+  for (uint64_t i = 0; i <= 1000; ++i) {
+    // Wires take 2 to 6 cycles.
+    const uint64_t before = (1000 - i) * 1'000'000;
+    const auto added = strip.Add({.trigger = i + 1,
+                                  .reference = clocks::Instant::OfCycles(end_cycle - before - i % 5),
+                                  .edge = end_edge + 2 - before / 2});
+    EXPECT_TRUE(added.ok() && *added != clocks::AddResult::kOutside) << i;
+  }
+  return {.boot_id = 1, .hulls = {clocks::HullOf(*strip.Hulls())}};
+}
+
+TEST_F(DeviceClocksTest, TheDevicesOwnFitNarrowsWhatIsKnown) {
+  Second(0);
+  const ClockState alone = Second(0)[0];
+  // The next one.
+  inputs_.hulls = HullsOfASecond(topology_->catalog().clock_domains[0], 3 * kHz, 3 * kHz / 2);
+  const ClockState narrowed = Second(0)[0];
+  ASSERT_TRUE(narrowed.error_bound_s.has_value() && narrowed.frequency.has_value());
+  EXPECT_LT(*narrowed.error_bound_s, *alone.error_bound_s);
+  EXPECT_LE(narrowed.frequency->lower, 500'000'000);
+  EXPECT_GE(narrowed.frequency->upper, 500'000'000);
+  EXPECT_EQ(narrowed.unused_readings, 0u);
+}
+
+TEST_F(DeviceClocksTest, HullsThatCannotBeAreNotUsed) {
+  Second(0);
+  const auto& domain = topology_->catalog().clock_domains[0];
+  inputs_.hulls = HullsOfASecond(domain, 2 * kHz, kHz + 1'000'000);
+  EXPECT_EQ(Second(0)[0].unused_readings, 1u) << "a million edges too many";
+  inputs_.hulls->hulls[0].upper.clear();
+  EXPECT_EQ(Second(0)[0].unused_readings, 2u);
+  inputs_.hulls->hulls[0].domain = 63;
+  EXPECT_EQ(Second(0)[0].unused_readings, 2u) << "of no domain";
+  inputs_.hulls = HullsOfASecond(domain, 5 * kHz, 5 * kHz / 2);
+  inputs_.hulls->boot_id = 2;
+  const double of_another_boot = *Second(0)[0].error_bound_s;
+  inputs_.hulls.reset();
+  EXPECT_NEAR(of_another_boot, *Second(0)[0].error_bound_s, 1e-9);
+}
+
+TEST_F(DeviceClocksTest, AShorterSegmentEndsSooner) {
+  inputs_.segment_max = absl::Seconds(2);
+  for (int i = 0; i < 6; ++i) Second(0);
+  EXPECT_GE(Second(0)[0].segments, 3u);
+}
+
 TEST_F(DeviceClocksTest, ADeviceWithoutReadingsHasNone) {
-  EXPECT_TRUE(clocks_.Follow(*topology_, {.boot_id = 1}).empty());
+  EXPECT_TRUE(clocks_.Follow(*topology_, {.boot_id = 1}, inputs_).empty());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "proto/clocks/instant.h"
 
@@ -16,7 +17,6 @@ using clocks::Ticks;
 
 // An edge of the device's clock is a nanosecond of its reference time, and a "cycle" here one of the raw clock.
 constexpr uint64_t kMillion = 1'000'000;
-constexpr int64_t kSegmentSeconds = 30;
 // The two readings of which this is the difference are not of one instant.
 constexpr absl::Duration kSuspendMin = absl::Milliseconds(10);
 
@@ -29,17 +29,21 @@ absl::Duration RawBefore(Instant instant) {
   return absl::Nanoseconds(static_cast<int64_t>(nanoseconds));
 }
 
-clocks::ClockLimits LimitsOf(const HostClock::Options& options) {
-  const uint64_t tolerance = (uint64_t{kTicksPerCycle} * options.ppm_max + kMillion - 1) / kMillion;
+// From the nearest line a frequency that changes by w in a second is w·T²/16 at most.
+uint32_t WanderOf(const ClockSettings& settings) {
+  const double seconds = absl::ToDoubleSeconds(settings.segment_max);
+  return static_cast<uint32_t>(std::ceil((settings.host_wander_ppb * seconds * seconds / 16 + 1) * kTicksPerCycle));
+}
+
+clocks::ClockLimits LimitsOf(const ClockSettings& settings) {
+  const uint64_t tolerance = (uint64_t{kTicksPerCycle} * settings.host_ppm_max + kMillion - 1) / kMillion;
   const uint64_t longest = kTicksPerCycle + tolerance;
   // A time is rounded down, so that its edge is up to a nanosecond before the latch.
   return {.period_shortest = kTicksPerCycle - tolerance,
           .period_longest = longest,
           .bar_low = -static_cast<int64_t>(longest),
           .bar_high = 0,
-          // From the nearest line a frequency that changes by w in a second is w·T²/16 at most.
-          .wander = static_cast<uint32_t>((uint64_t{options.wander_ppb} * kSegmentSeconds * kSegmentSeconds / 16 + 1) *
-                                          kTicksPerCycle),
+          .wander = WanderOf(settings),
           .announces = true};
 }
 
@@ -50,19 +54,20 @@ HostInstant OfExchange(const BracketedLatch& latch) {
 
 }  // namespace
 
-HostClock::HostClock(Options options) : options_(options) {}
-
-void HostClock::Use(Options options) {
-  if (options == options_) return;
-  options_ = options;
-  strip_.reset();
+void HostClock::Use(const ClockSettings& settings) {
+  const auto limits = [](const ClockSettings& of) {
+    return std::tuple(of.host_ppm_max, of.host_wander_ppb, of.segment_max);
+  };
+  const bool is_same = limits(settings) == limits(settings_);
+  settings_ = settings;
+  if (!is_same) strip_.reset();
 }
 
 void HostClock::StartAnew(uint64_t boot_id) {
   boot_id_ = boot_id;
-  // Options are of the daemon itself: they are possible.
-  strip_ = *clocks::ClockStrip::Create(LimitsOf(options_),
-                                       {.segment_max = Ticks(kSegmentSeconds * 1'000'000'000) * kTicksPerCycle});
+  // Settings are of the daemon itself: they are possible.
+  strip_ = *clocks::ClockStrip::Create(
+      LimitsOf(settings_), {.segment_max = Ticks(absl::ToInt64Nanoseconds(settings_.segment_max)) * kTicksPerCycle});
 }
 
 HostInstant HostClock::Add(const BracketedLatch& latch) {
@@ -94,7 +99,7 @@ std::optional<ReferenceRate> HostClock::Rate() const {
         static_cast<double>(raw_period) / static_cast<double>(kTicksPerCycle) / std::exp2(clocks::kPeriodFractionBits);
     return (1 / nanoseconds - 1) * kMillion;
   };
-  const double most = options_.ppm_max;
+  const double most = settings_.host_ppm_max;
   return ReferenceRate{.lower_ppm = std::max(ppm(period->high), -most), .upper_ppm = std::min(ppm(period->low), most)};
 }
 

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "absl/time/time.h"
+#include "daemon/snapshot/clock_settings.h"
 #include "daemon/snapshot/clock_state.h"
 #include "proto/clocks/clock_strip.h"
 
@@ -34,18 +35,12 @@ struct HostInstant {
 // Of one device. Not thread-safe.
 class HostClock {
  public:
-  struct Options {
-    uint32_t ppm_max = 200;    // the reference clock's frequency is at most so far from its nominal one
-    uint32_t wander_ppb = 50;  // and changes by so much in a second at most
-    bool operator==(const Options&) const = default;
-  };
-  HostClock() : HostClock(Options()) {}
-  explicit HostClock(Options options);
+  explicit HostClock(const ClockSettings& settings = {}) : settings_(settings) {}
 
-  // Begins anew if these are others.
-  void Use(Options options);
+  // Begins anew if the clock's limits, or its longest segment, are others.
+  void Use(const ClockSettings& settings);
 
-  // Never further off than the exchange itself. Where the clocks contradict the options, and after the host was
+  // Never further off than the exchange itself. Where the clocks contradict the settings, and after the host was
   // suspended, the exchange is all there is.
   HostInstant Add(const BracketedLatch& latch);
   // nullopt with less than two latches.
@@ -54,7 +49,7 @@ class HostClock {
  private:
   void StartAnew(uint64_t boot_id);
 
-  Options options_;
+  ClockSettings settings_;
   std::optional<clocks::ClockStrip> strip_;
   uint64_t boot_id_ = 0;
   uint64_t latches_ = 0;

@@ -105,7 +105,7 @@ TEST(HostClockTest, ASuspendStartsAnew) {
   EXPECT_GE(result.instant.error, absl::Microseconds(999));
 }
 
-TEST(HostClockTest, OtherOptionsBeginAnewAndTheSameDoNot) {
+TEST(HostClockTest, OtherSettingsBeginAnewAndTheSameDoNot) {
   HostClock host;
   World world(0);
   const auto latch = [&](int microseconds) {
@@ -114,13 +114,18 @@ TEST(HostClockTest, OtherOptionsBeginAnewAndTheSameDoNot) {
   for (int i = 0; i < 5; ++i) latch(1);
   host.Use({});
   EXPECT_LT(latch(1000).instant.error, absl::Microseconds(900));
-  host.Use({.ppm_max = 300});
+  host.Use({.trigger_hz = 1000});
+  EXPECT_LT(latch(1000).instant.error, absl::Microseconds(900));
+  host.Use({.host_ppm_max = 300});
+  EXPECT_GE(latch(1000).instant.error, absl::Microseconds(999));
+  latch(1);
+  host.Use({.host_ppm_max = 300, .segment_max = absl::Seconds(10)});
   EXPECT_GE(latch(1000).instant.error, absl::Microseconds(999));
 }
 
 // The widest limits of the configuration: bounds widen, and hold.
 TEST(HostClockTest, AWorseOscillatorHasAWiderBound) {
-  const auto error = [](const HostClock::Options& options) {
+  const auto error = [](const ClockSettings& options) {
     HostClock host(options);
     World world(0);
     World::Result result;
@@ -130,7 +135,7 @@ TEST(HostClockTest, AWorseOscillatorHasAWiderBound) {
     }
     return result.instant.error;
   };
-  EXPECT_LE(error({}), error({.ppm_max = 10'000, .wander_ppb = 1000}));
+  EXPECT_LE(error({}), error({.host_ppm_max = 10'000, .host_wander_ppb = 1000}));
 }
 
 // Of a clock outside the options nothing but the exchange is claimed.

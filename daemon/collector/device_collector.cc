@@ -12,6 +12,7 @@
 #include "daemon/collector/gated_rows.h"
 #include "daemon/collector/rates.h"
 #include "daemon/mailbox/bus_budget.h"
+#include "daemon/mailbox/clock_reader.h"
 #include "daemon/marks/mark_book.h"
 #include "daemon/sealing/seal_vms.h"
 #include "daemon/snapshot/ratio.h"
@@ -34,7 +35,8 @@ DeviceCollector::DeviceCollector(size_t device, MailboxSession& session, const C
       reader_(session, context.clock),
       counting_(session, reader_, {context.counting, context.audit, context.metrics}),
       rotation_(session, context.audit),
-      grid_(session) {}
+      grid_(session),
+      line_(session) {}
 
 absl::Status DeviceCollector::CheckInterval(const Topology& topology) const {
   const DeviceInfo& info = *info_;
@@ -107,7 +109,8 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   ReportPipeline(taken.raw);
   const auto before = context_.store.Newest(device_);
   snapshot->topology = taken.topology;
-  snapshot->clocks = clocks_.Follow(topology, taken.raw);
+  snapshot->clocks =
+      clocks_.Follow(topology, taken.raw, {.segment_max = info.clocks.segment_max, .hulls = ReadHulls(topology)});
   PlaceInTime(taken, *snapshot);
   if (context_.marks != nullptr) {
     const double rate_max = info_->clocks.host_ppm_max * 1e-6 + kWallRateMax;
@@ -139,12 +142,13 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
 
 void DeviceCollector::PlaceInTime(const TakenSnapshot& taken, DeviceSnapshot& snapshot) {
   const Clock& clock = context_.clock;
-  host_clock_.Use({.ppm_max = info_->clocks.host_ppm_max, .wander_ppb = info_->clocks.host_wander_ppb});
+  host_clock_.Use(info_->clocks);
   const HostInstant latched = host_clock_.Add({.boot_id = taken.raw.boot_id,
                                                .reference_time_ns = taken.raw.reference_time_ns,
                                                .raw_before = taken.raw_before,
                                                .raw_after = taken.raw_after,
                                                .suspended = taken.suspended});
+  PlaceOnLine(taken, latched, snapshot);
   snapshot.reference_rate = host_clock_.Rate();
   snapshot.host_utc_error = clock.UtcError();
   snapshot.host_time = taken.host_time;
@@ -156,6 +160,26 @@ void DeviceCollector::PlaceInTime(const TakenSnapshot& taken, DeviceSnapshot& sn
   if (error >= taken.host_time_error) return;
   snapshot.host_time = wall - since;
   snapshot.host_time_error = error;
+}
+
+void DeviceCollector::PlaceOnLine(const TakenSnapshot& taken, const HostInstant& latched, DeviceSnapshot& snapshot) {
+  if (context_.lines == nullptr) return;
+  snapshot.line_offset = context_.lines->Note(info_->name, info_->clocks,
+                                              {.boot_id = taken.raw.boot_id,
+                                               .reference_hz = taken.topology->catalog().reference_clock_hz,
+                                               .reference_time_ns = taken.raw.reference_time_ns,
+                                               .latched = latched,
+                                               .pulse = taken.raw.line_pulse});
+}
+
+std::optional<mailbox::ClockHulls> DeviceCollector::ReadHulls(const Topology& topology) {
+  const size_t domains = topology.catalog().clock_domains.size();
+  if (info_->clocks.trigger_hz.value_or(0) == 0 || domains == 0 || clocks_.is_withheld()) return std::nullopt;
+  auto hulls = ClockReader(session_).ReadHulls(/*first_trigger_id=*/0, domains);
+  const std::string before = std::exchange(hull_error_, std::string(hulls.status().message()));
+  if (hulls.ok()) return *std::move(hulls);
+  if (hull_error_ != before) spdlog::warn("device {}: its own fits of its clocks: {}", info_->name, hull_error_);
+  return std::nullopt;
 }
 
 RowStart DeviceCollector::StartOfRow(const TakenSnapshot& taken) {
@@ -226,6 +250,7 @@ void DeviceCollector::Follow(std::optional<uint32_t> revision) {
   counting_.Follow(info_->name, newest->topology, newest->data.boot_id, revision);
   rotation_.Follow(info_->name, info_->rotation, *newest->topology, newest->data.boot_id);
   grid_.Follow(info_->name, info_->clocks.trigger_hz, *newest->topology, newest->data.boot_id);
+  line_.Follow(info_->name, info_->clocks.line);
 }
 
 absl::Status DeviceCollector::CollectOnce() {

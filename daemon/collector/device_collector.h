@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -18,6 +19,7 @@
 #include "daemon/base/clock.h"
 #include "daemon/clocks/device_clocks.h"
 #include "daemon/clocks/host_clock.h"
+#include "daemon/clocks/line_book.h"
 #include "daemon/collector/confidentiality_book.h"
 #include "daemon/collector/creation_file.h"
 #include "daemon/collector/creation_times.h"
@@ -25,6 +27,7 @@
 #include "daemon/collector/redact.h"
 #include "daemon/counting/counting_follower.h"
 #include "daemon/counting/grid_follower.h"
+#include "daemon/counting/line_driver.h"
 #include "daemon/counting/rotation_follower.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/snapshot_reader.h"
@@ -56,6 +59,7 @@ struct CollectorContext {
   RotationRouter* rotations = nullptr;          // likewise
   MarkRouter* mark_router = nullptr;            // likewise
   MarkBook* marks = nullptr;                    // that are read from snapshots; nullptr: there are none
+  LineBook* lines = nullptr;                    // of trigger lines; nullptr: there are none
 };
 
 // Used by one thread at a time. `session` and the members of `context` must outlive this object.
@@ -83,8 +87,11 @@ class DeviceCollector {
   // How the device's row starts if it cannot continue.
   RowStart StartOfRow(const TakenSnapshot& taken);
   void RestoreCreationTimes(const Uuid& uuid);
+  // The device's own fits of its clocks, of a device with a grid. Without them less is known, and nothing is lost.
+  std::optional<mailbox::ClockHulls> ReadHulls(const Topology& topology);
   // When the snapshot was latched, by the host's clock: as the exchange has it, or closer.
   void PlaceInTime(const TakenSnapshot& taken, DeviceSnapshot& snapshot);
+  void PlaceOnLine(const TakenSnapshot& taken, const HostInstant& latched, DeviceSnapshot& snapshot);
   // Makes the device count what it is to count.
   void Follow(std::optional<uint32_t> revision);
   // Adds what the pipeline has done, if the snapshot reports it, to the daemon's metrics.
@@ -100,9 +107,11 @@ class DeviceCollector {
   CountingFollower counting_;
   RotationFollower rotation_;
   GridFollower grid_;
+  LineDriver line_;
   PipelineIncrements pipeline_;
   DeviceClocks clocks_;
   HostClock host_clock_;
+  std::string hull_error_;  // of the last attempt; empty: none
   CreationTimes creation_times_;
   bool is_save_overdue_ = false;  // the last attempt to save them has failed
   std::optional<Uuid> restored_;  // the UUID for which Load() was attempted

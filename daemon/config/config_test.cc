@@ -218,16 +218,39 @@ TEST_F(ConfigTest, ClocksOfADeviceMayBeGiven) {
   EXPECT_EQ(defaults.host_ppm_max, 200u);
   const std::string device = "    interval: 250ms\n";
   const auto clocks = [&](const std::string& keys) { return device + "    clocks: {" + keys + "}\n"; };
-  const auto config = Load(
-      absl::StrReplaceAll(kGood, {{device, clocks("trigger_hz: 1000, host_ppm_max: 10000, host_wander_ppb: 1000")}}));
+  const auto config =
+      Load(absl::StrReplaceAll(kGood, {{device, clocks("trigger_hz: 1000, host_ppm_max: 10000, host_wander_ppb: 1000, "
+                                                       "segment_max: 10s, tenant_bound: 1ms")}}));
   ASSERT_TRUE(config.ok()) << config.status();
-  EXPECT_EQ(config->devices[0].clocks,
-            (ClockSettings{.trigger_hz = 1000, .host_ppm_max = 10'000, .host_wander_ppb = 1000}));
+  EXPECT_EQ(config->devices[0].clocks, (ClockSettings{.trigger_hz = 1000,
+                                                      .host_ppm_max = 10'000,
+                                                      .host_wander_ppb = 1000,
+                                                      .segment_max = absl::Seconds(10),
+                                                      .tenant_bound = absl::Milliseconds(1)}));
   EXPECT_EQ(Load(absl::StrReplaceAll(kGood, {{device, clocks("trigger_hz: 0")}}))->devices[0].clocks.trigger_hz, 0u);
   for (const char* keys : {"trigger_hz: 100001", "host_ppm_max: 0", "host_ppm_max: 10001", "host_wander_ppb: 1001",
-                           "trigger_hz: fast", "hz: 1"}) {
+                           "trigger_hz: fast", "hz: 1", "segment_max: 31s", "segment_max: 999ms", "tenant_bound: 999ns",
+                           "trigger_line: a b", "drives_line: true", "wire_ns: [1, 2]",
+                           "trigger_line: rack, wire_ns: [2, 1]", "trigger_line: rack, wire_ns: 5"}) {
     EXPECT_EQ(Error(device, clocks(keys)).substr(0, 9), "c.yaml:5:") << keys;
   }
+}
+
+TEST_F(ConfigTest, ATriggerLineHasOneDriver) {
+  const std::string device = "    interval: 250ms\n";
+  const auto with = [&](const std::string& keys) {
+    return device + "    clocks: {trigger_line: rack, " + keys + "}\n";
+  };
+  const auto receives = Load(absl::StrReplaceAll(kGood, {{device, with("wire_ns: [10, 50]")}}));
+  ASSERT_TRUE(receives.ok()) << receives.status();
+  EXPECT_EQ(
+      receives->devices[0].clocks.line,
+      (TriggerLineSettings{.name = "rack", .wire_min = absl::Nanoseconds(10), .wire_max = absl::Nanoseconds(50)}));
+  const std::string driver = with("drives_line: true");
+  EXPECT_TRUE(Load(absl::StrReplaceAll(kGood, {{device, driver}}))->devices[0].clocks.line.drives);
+  const std::string second =
+      "  - name: gpu9\n    bus: \"unix:/run/gpu9.sock@0x4f\"\n    clocks: {trigger_line: rack, drives_line: true}\n";
+  EXPECT_NE(Error(device, driver + second).find("two devices drive trigger line 'rack'"), std::string::npos);
 }
 
 TEST_F(ConfigTest, MarksAreLimited) {

@@ -23,6 +23,11 @@ constexpr absl::Duration kIntervalMax = absl::Hours(1);
 constexpr uint64_t kTriggerHzMax = 100'000;
 constexpr uint64_t kHostPpmMax = 10'000;
 constexpr uint64_t kHostWanderPpbMax = 1000;
+constexpr uint64_t kWireNsMax = 1'000'000;
+// Longer segments than a device's own are not steady by what it declares.
+constexpr absl::Duration kSegmentMin = absl::Seconds(1);
+constexpr absl::Duration kTenantBoundMin = absl::Microseconds(1);
+constexpr absl::Duration kTenantBoundMax = absl::Seconds(1);
 
 bool IsLabelSafe(absl::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
@@ -31,10 +36,10 @@ bool IsLabelSafe(absl::string_view name) {
   });
 }
 
-absl::StatusOr<std::string> Name(const YamlMap& map) {
-  SIDEBAND_ASSIGN_OR_RETURN(std::string name, map.String("name"));
+absl::StatusOr<std::string> Name(const YamlMap& map, const std::string& key, absl::string_view what) {
+  SIDEBAND_ASSIGN_OR_RETURN(std::string name, map.String(key));
   if (IsLabelSafe(name)) return name;
-  return map.Find("name")->Error(absl::StrCat("device name '", name, "' may hold letters, digits, _ . - only"));
+  return map.Find(key)->Error(absl::StrCat(what, " name '", name, "' may hold letters, digits, _ . - only"));
 }
 
 // Sealing is in vain where the same counters lie in a file beside it: that must be meant.
@@ -58,16 +63,51 @@ void ReadRotation(const YamlMap& map, const ConfigContext& context, DeviceConfig
   if (!path.empty()) context.errors.Take(LoadRotationFile(path, RotationUse::kRequest), device.rotation.emplace());
 }
 
-// `clocks: {trigger_hz: 1000, host_ppm_max: 200, host_wander_ppb: 50}`.
+// `wire_ns: [10, 50]`.
+absl::Status ReadWire(const YamlNode& node, TriggerLineSettings& line) {
+  SIDEBAND_ASSIGN_OR_RETURN(const auto ends, node.List());
+  if (ends.size() != 2) return node.Error("wire_ns must be [least, most]");
+  SIDEBAND_ASSIGN_OR_RETURN(const uint64_t least, ends[0].Uint(0, kWireNsMax));
+  SIDEBAND_ASSIGN_OR_RETURN(const uint64_t most, ends[1].Uint(least, kWireNsMax));
+  line.wire_min = absl::Nanoseconds(least);
+  line.wire_max = absl::Nanoseconds(most);
+  return absl::OkStatus();
+}
+
+// `trigger_line: rack, drives_line: true`, or `trigger_line: rack, wire_ns: [10, 50]`.
+void ReadTriggerLine(const YamlMap& clocks, const ConfigContext& context, TriggerLineSettings& line) {
+  if (!clocks.Find("trigger_line")) {
+    for (const char* const key : {"drives_line", "wire_ns"}) {
+      if (const auto node = clocks.Find(key))
+        context.errors.Add(node->Error(absl::StrCat(key, " needs a trigger_line")));
+    }
+    return;
+  }
+  context.errors.Take(Name(clocks, "trigger_line", "trigger line"), line.name);
+  context.errors.Take(clocks.BoolOr("drives_line", false), line.drives);
+  if (const auto wire = clocks.Find("wire_ns")) context.errors.Add(ReadWire(*wire, line));
+}
+
+// `clocks: {trigger_hz: 1000, segment_max: 30s, host_ppm_max: 200, host_wander_ppb: 50, tenant_bound: 1ms}`, and a
+// trigger line.
 void ReadClocks(const YamlMap& map, const ConfigContext& context, ClockSettings& clocks) {
-  const auto section = context.Section(map, "clocks", {"trigger_hz", "host_ppm_max", "host_wander_ppb"});
+  const auto section = context.Section(map, "clocks",
+                                       {"trigger_hz", "segment_max", "host_ppm_max", "host_wander_ppb", "tenant_bound",
+                                        "trigger_line", "drives_line", "wire_ns"});
   if (!section) return;
   if (section->Find("trigger_hz")) {
     context.errors.Take(section->UintOr("trigger_hz", 0, 0, kTriggerHzMax), clocks.trigger_hz.emplace());
   }
+  context.errors.Take(section->DurationOr("segment_max", clocks.segment_max, kSegmentMin, clocks.segment_max),
+                      clocks.segment_max);
   context.errors.Take(section->UintOr("host_ppm_max", clocks.host_ppm_max, 1, kHostPpmMax), clocks.host_ppm_max);
   context.errors.Take(section->UintOr("host_wander_ppb", clocks.host_wander_ppb, 0, kHostWanderPpbMax),
                       clocks.host_wander_ppb);
+  if (section->Find("tenant_bound")) {
+    context.errors.Take(section->DurationOr("tenant_bound", kTenantBoundMin, kTenantBoundMin, kTenantBoundMax),
+                        clocks.tenant_bound.emplace());
+  }
+  ReadTriggerLine(*section, context, clocks.line);
 }
 
 // Reads the bus name and its clock, whose default depends on the kind of bus.
@@ -84,7 +124,7 @@ void ReadBus(const YamlMap& map, const ConfigContext& context, DeviceConfig& dev
 
 DeviceConfig Device(const YamlMap& map, const ConfigContext& context) {
   DeviceConfig device;
-  context.errors.Take(Name(map), device.name);
+  context.errors.Take(Name(map, "name", "device"), device.name);
   ReadBus(map, context, device);
   context.errors.Take(map.DurationOr("interval", device.interval, kIntervalMin, kIntervalMax), device.interval);
   context.errors.Take(CaptureFile(map, context), device.capture_file);
@@ -107,7 +147,7 @@ std::vector<DeviceConfig> ReadDevices(const YamlMap& root, const ConfigContext& 
   std::vector<YamlNode> nodes;
   context.errors.Take(DeviceNodes(root), nodes);
   std::vector<DeviceConfig> devices;
-  std::set<std::string> names, captures;
+  std::set<std::string> names, captures, driven;
   for (const YamlNode& node : nodes) {
     const auto map = node.Map(
         {"name", "bus", "bus_hz", "interval", "capture", "capture_plaintext", "rotation", "clocks"}, context.errors);
@@ -115,6 +155,10 @@ std::vector<DeviceConfig> ReadDevices(const YamlMap& root, const ConfigContext& 
     DeviceConfig device = Device(*map, context);
     if (!device.capture_file.empty() && !captures.insert(device.capture_file).second) {
       context.errors.Add(node.Error("two devices have the same capture file"));
+    }
+    const TriggerLineSettings& line = device.clocks.line;
+    if (line.drives && !driven.insert(line.name).second) {
+      context.errors.Add(node.Error(absl::StrCat("two devices drive trigger line '", line.name, "'")));
     }
     if (!device.name.empty() && !names.insert(device.name).second) {
       context.errors.Add(node.Error(absl::StrCat("device '", device.name, "' is given twice")));

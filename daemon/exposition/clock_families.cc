@@ -67,4 +67,12 @@ void WriteHostClockErrorBound(absl::string_view name, const DeviceFrame& frame, 
   AppendSample(out, name, frame.labels().device(), NumberText(absl::ToDoubleSeconds(error)));
 }
 
+void WriteLineErrorBound(absl::string_view name, const DeviceFrame& frame, TextBuffer& out) {
+  if (!ShowsClocks(frame) || !frame.device().snapshot->line_offset) return;
+  const LineOffset& offset = *frame.device().snapshot->line_offset;
+  std::string labels = frame.labels().device();
+  AppendLabel(labels, "driver", offset.driver);
+  AppendSample(out, name, labels, NumberText(static_cast<double>(offset.error_ns) * 1e-9));
+}
+
 }  // namespace sideband::daemon

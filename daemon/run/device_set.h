@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The configured devices and their collectors. A reload may change them.
-//   DeviceSet devices({store, history, counting, *metrics, make_transport, make_collector});
+//   DeviceSet devices({store, history, counting, marks, *metrics, make_transport, make_collector});
 //   SIDEBAND_ASSIGN_OR_RETURN(DeviceSet::Prepared prepared, devices.Prepare(config.devices));
 //   const DeviceSet::Common common{config.ratios.ratios, config.peek.bus_share, config.exposition.estimates};
 //   for (const std::string& line : devices.Apply(config.devices, common, std::move(prepared))) Log(line);

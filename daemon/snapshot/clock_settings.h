@@ -7,8 +7,20 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+
+#include "absl/time/time.h"
 
 namespace sideband::daemon {
+
+// A wire by which a trigger of one device reaches others.
+struct TriggerLineSettings {
+  std::string name;
+  bool drives = false;  // a pulse for each snapshot; the others of the line receive it
+  // From the driver to this device.
+  absl::Duration wire_min, wire_max;
+  bool operator==(const TriggerLineSettings&) const = default;
+};
 
 struct ClockSettings {
   // The grid of triggers, at which marks are served: started once in each boot of the device; 0: stopped. None: the
@@ -18,6 +30,13 @@ struct ClockSettings {
   // much in a second at most.
   uint32_t host_ppm_max = 200;
   uint32_t host_wander_ppb = 50;
+  // A clock is taken to be steady for so long at most: then a segment ends.
+  absl::Duration segment_max = absl::Seconds(30);
+  // The error of times that tenants are told: a constant, so that it tells nothing of others. Times that are known less
+  // closely are absent. None: the error as it is.
+  std::optional<absl::Duration> tenant_bound;
+  // The line that the device shares with others; empty: none.
+  TriggerLineSettings line;
 
   bool operator==(const ClockSettings&) const = default;
 };

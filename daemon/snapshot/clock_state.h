@@ -42,6 +42,17 @@ struct ReferenceRate {
   bool operator==(const ReferenceRate&) const = default;
 };
 
+// The device's reference clock by that of the device that drives their trigger line, at the newest pulse that both have
+// reported.
+struct LineOffset {
+  std::string driver;     // by name
+  int64_t offset_ns = 0;  // this device's reference time, less the driver's
+  uint64_t error_ns = 0;  // to either side
+  // Over the driver's; none with less than two pulses.
+  std::optional<ReferenceRate> rate;
+  bool operator==(const LineOffset&) const = default;
+};
+
 // "slice0.sm" or "device.dram": as operators name it.
 inline std::string ClockName(const mailbox::ClockDomain& domain) {
   return domain.slice ? absl::StrCat("slice", *domain.slice, ".", domain.name) : absl::StrCat("device.", domain.name);

@@ -86,6 +86,8 @@ struct DeviceSnapshot {
   // Parallel to the catalogue's clock domains; empty of a device that does not report its clocks.
   std::vector<ClockState> clocks;
   std::optional<ReferenceRate> reference_rate;  // by the host's clock
+  // None of a device without a trigger line, of its driver, and while nothing is known.
+  std::optional<LineOffset> line_offset;
   // The host's clock at the latch, and the largest error to either side.
   absl::Time host_time;
   absl::Duration host_time_error;

@@ -28,6 +28,15 @@ void FillClock(const mailbox::ClockDomain& domain, const ClockState& state, side
   out.set_withheld(state.is_withheld);
 }
 
+void FillOffset(const LineOffset& offset, sideband::v1::LineOffset& out) {
+  out.set_driver(offset.driver);
+  out.set_offset_ns(offset.offset_ns);
+  out.set_error_ns(offset.error_ns);
+  if (!offset.rate) return;
+  out.set_ppm_lower(offset.rate->lower_ppm);
+  out.set_ppm_upper(offset.rate->upper_ppm);
+}
+
 void FillDevice(const VisibleDevice& device, sideband::v1::DeviceClocks& out) {
   out.set_device(device.info->name);
   const DeviceSnapshot& snapshot = *device.snapshot;
@@ -38,6 +47,7 @@ void FillDevice(const VisibleDevice& device, sideband::v1::DeviceClocks& out) {
     out.set_reference_ppm_upper(snapshot.reference_rate->upper_ppm);
   }
   SetDuration(snapshot.host_time_error, *out.mutable_host_time_error());
+  if (snapshot.line_offset) FillOffset(*snapshot.line_offset, *out.mutable_line_offset());
 }
 
 }  // namespace

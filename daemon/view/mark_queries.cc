@@ -104,7 +104,14 @@ MarkInfo::State StateOf(Mark::State state) {
   return MarkInfo::STATE_UNSPECIFIED;
 }
 
-void FillMark(const DeviceInfo& device, const Mark& mark, MarkInfo& out) {
+// How far a time may be off, as a caller is told; nullopt: it is known less closely than tenants are promised.
+std::optional<absl::Duration> ToldError(const DeviceInfo& device, Principal::Role role, absl::Duration error) {
+  const auto& bound = device.clocks.tenant_bound;
+  if (!bound || role == Principal::Role::kOperator) return error;
+  return error <= *bound ? bound : std::nullopt;
+}
+
+void FillMark(const DeviceInfo& device, Principal::Role role, const Mark& mark, MarkInfo& out) {
   out.set_mark_id(mark.id);
   *out.mutable_scope() = ScopeMessage(device, *mark.topology, mark.scope.vm, mark.scope.context);
   out.mutable_scope()->set_generation(mark.scope.generation);
@@ -114,9 +121,10 @@ void FillMark(const DeviceInfo& device, const Mark& mark, MarkInfo& out) {
   out.set_requested_ns(mark.requested_ns);
   if (mark.state != Mark::State::kRead) return;
   out.set_reference_time_ns(mark.served_ns);
-  if (!mark.instant) return;
+  const auto error = mark.instant ? ToldError(device, role, mark.instant->error) : std::nullopt;
+  if (!error) return;
   SetTime(mark.instant->time, *out.mutable_host_time());
-  SetDuration(mark.instant->error, *out.mutable_host_time_error());
+  SetDuration(*error, *out.mutable_host_time_error());
 }
 
 const std::string* NameOf(const Topology& topology, uint16_t vm, uint16_t context) {
@@ -233,7 +241,7 @@ absl::Status MarkQueries::Mark(const Caller& caller, const MarkRequest& request,
   BookmarkOrder order{.scope = wanted.scope};
   SIDEBAND_ASSIGN_OR_RETURN(order.bookmark, book_.Begin(device.index, std::move(wanted), reader_.clock().Steady()));
   const absl::Status asked = sink_.Ask(device.index, order,
-                                       [&book = book_, device, bookmark = order.bookmark,
+                                       [&book = book_, device, bookmark = order.bookmark, role = caller.principal.role,
                                         done = std::move(done)](const absl::StatusOr<uint64_t>& requested_ns) {
                                          if (!requested_ns.ok()) {
                                            book.Drop(device.index, bookmark);
@@ -243,7 +251,7 @@ absl::Status MarkQueries::Mark(const Caller& caller, const MarkRequest& request,
                                          if (!mark)
                                            return done(absl::UnavailableError("the device has restarted meanwhile"));
                                          MarkResponse response;
-                                         FillMark(*device.info, *mark, *response.mutable_mark());
+                                         FillMark(*device.info, role, *mark, *response.mutable_mark());
                                          done(std::move(response));
                                        });
   if (!asked.ok()) book_.Drop(device.index, order.bookmark);
@@ -265,7 +273,8 @@ absl::StatusOr<ListMarksResponse> MarkQueries::ListMarks(const Caller& caller, c
       if (!ReadsOf(device, vm.id)) continue;
       for (const daemon::Mark& mark : book_.Of(device.index, vm.uuid)) {
         const bool is_selected = filter.SelectsRow(*mark.topology, mark.scope.vm, mark.scope.context);
-        if (is_selected && ReadableEvents(device, mark) != nullptr) FillMark(*device.info, mark, *response.add_marks());
+        if (is_selected && ReadableEvents(device, mark) != nullptr)
+          FillMark(*device.info, caller.principal.role, mark, *response.add_marks());
       }
     }
   }
@@ -292,8 +301,8 @@ absl::StatusOr<GetSpanResponse> MarkQueries::GetSpan(const Caller& caller, const
   if (GoesBack(*from, *to)) return absl::FailedPreconditionError("the device contradicts itself: counts have fallen");
   SIDEBAND_ASSIGN_OR_RETURN(const EventSet chosen, Chosen(*to->topology, *readable, request));
   GetSpanResponse response;
-  FillMark(*device.info, *from, *response.mutable_from());
-  FillMark(*device.info, *to, *response.mutable_to());
+  FillMark(*device.info, caller.principal.role, *from, *response.mutable_from());
+  FillMark(*device.info, caller.principal.role, *to, *response.mutable_to());
   response.set_duration_ns(to->served_ns - from->served_ns);
   response.set_duration_error_ns(kDurationErrorNs);
   const bool is_whole = FillCounts(*to->topology, to->scope.vm, Differences(*from, *to), chosen, response);

@@ -62,6 +62,14 @@ struct ClockReading {
   bool operator==(const ClockReading&) const = default;
 };
 
+// The newest pulse on the trigger line that the device shares with others, by the latch of a snapshot.
+struct LinePulse {
+  uint64_t pulses = 0;           // on the line since boot, from 1 on
+  bool is_own = false;           // the device has sent it
+  uint64_t reference_cycle = 0;  // of the edge that it was sent in, or first seen in
+  bool operator==(const LinePulse&) const = default;
+};
+
 // Causes of the triggers that leave packets.
 enum class TimelineKind : uint8_t { kOnce = 0, kGrid = 1, kLatch = 2, kCommit = 3, kExternal = 4 };
 struct TimelineKindRow {

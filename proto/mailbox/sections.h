@@ -33,6 +33,7 @@ enum class SnapshotSection : uint16_t {
   kPipelineStatistics = 5,
   kRotationStatistics = 7,
   kBookmarks = 8,
+  kTriggerLine = 9,
 };
 
 // A known type of section.
@@ -57,6 +58,7 @@ inline constexpr SectionRow kSnapshotSections[] = {
     {static_cast<uint16_t>(SnapshotSection::kPipelineStatistics), false, false},
     {static_cast<uint16_t>(SnapshotSection::kRotationStatistics), false, false},
     {static_cast<uint16_t>(SnapshotSection::kBookmarks), false, false},
+    {static_cast<uint16_t>(SnapshotSection::kTriggerLine), false, false},
 };
 
 // The maximum number of sections in a stream, known and unknown.

@@ -83,6 +83,8 @@ struct Snapshot {
   std::optional<PipelineStatistics> statistics;  // only in some snapshots of version 2
   // One for each clock domain of the catalogue, only of version 2; none of a clock that stood still.
   std::vector<std::optional<ClockReading>> clocks;
+  // Only of version 2, and of a device that shares a trigger line; none before the first pulse.
+  std::optional<LinePulse> line_pulse;
   std::vector<BlockHeader> blocks;
   std::vector<BlockRotation> rotation;  // one for each block; none of a device without rotation
   RotationLayout layout;                // what they are of; empty without them

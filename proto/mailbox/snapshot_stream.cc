@@ -11,6 +11,7 @@
 #include "proto/mailbox/block_encoder.h"
 #include "proto/mailbox/bookmark_section.h"
 #include "proto/mailbox/clock_section.h"
+#include "proto/mailbox/line_section.h"
 #include "proto/mailbox/rotation_section.h"
 #include "proto/mailbox/sections.h"
 #include "proto/mailbox/stream.h"
@@ -75,6 +76,8 @@ void AppendSections(const Snapshot& snapshot, const Snapshot* base, const VmIds&
   }
   const Bytes bookmarks = EncodeBookmarks(snapshot, base, whole);
   if (!bookmarks.empty()) AppendSection(SnapshotSection::kBookmarks, bookmarks, out);
+  const Bytes pulse = EncodeLinePulse(snapshot, base);
+  if (!pulse.empty()) AppendSection(SnapshotSection::kTriggerLine, pulse, out);
   if (!HasStatistics(snapshot, base)) return;
   AppendSection(SnapshotSection::kPipelineStatistics, EncodeStatistics(*snapshot.statistics), out);
   if (snapshot.statistics->rotation_inconsistencies == 0) return;
@@ -109,6 +112,7 @@ absl::StatusOr<SnapshotBits> BitsOf(const Stream& stream, const Snapshot* base, 
   if (const ByteSpan* const payload = FindSection(sections, SnapshotSection::kClocks)) {
     SIDEBAND_RETURN_IF_ERROR(DecodeClocks(*payload, base, snapshot));
   }
+  SIDEBAND_RETURN_IF_ERROR(DecodeLinePulse(FindSection(sections, SnapshotSection::kTriggerLine), base, snapshot));
   SnapshotBits bits{*FindSection(sections, SnapshotSection::kBlocks)};
   if (const ByteSpan* const rotation = FindSection(sections, SnapshotSection::kRotation)) bits.rotation = *rotation;
   if (const ByteSpan* const served = FindSection(sections, SnapshotSection::kBookmarks)) bits.bookmarks = *served;

@@ -83,7 +83,8 @@ Chip::Chip(const PipelineConfig& config, std::vector<CounterCollectionUnit> ccus
       meanings_(selections_.meanings()),
       ccus_(std::move(ccus)),
       units_(std::move(units)),
-      clocks_(ClocksOf(units_, ccus_.size())),
+      clocks_(config.slices + 1u),
+      ccu_clocks_(ccus_.size()),
       channels_(config.slices, MakeChannel(config, meanings_, config.commit_period)),
       mover_({config.buffer_depth, config.record_cycles, config.route_cycles}, ccus_,
              [this](const Record& record) { RouteRecord(record); }),
@@ -104,6 +105,7 @@ Chip::Chip(const PipelineConfig& config, std::vector<CounterCollectionUnit> ccus
   if (config.out_of_band_commit_period > 0) {
     channels_.push_back(MakeChannel(config, meanings_, config.out_of_band_commit_period));
   }
+  FindClocks();
   // Device-scope units count from the start and are never paused.
   for (Unit& unit : units_) {
     if (unit.channel == kDeviceChannel) unit.ulc.Enable(0);
@@ -115,8 +117,10 @@ Chip::Chip(const PipelineConfig& config, std::vector<CounterCollectionUnit> ccus
 void Chip::Attach(uint8_t channel, const sim::WireSource& wires) {
   if (channel == kDeviceChannel) {
     wires_[hypervisor_] = &wires;
+    clocks_.Attach(hypervisor_, wires, now_);
   } else {
     wires_[channel] = &gates_.Attach(channel, wires, now_);
+    clocks_.Attach(channel, *wires_[channel], now_);
   }
 }
 
@@ -133,33 +137,12 @@ uint64_t Chip::CommittedNs(uint8_t channel) const {
 
 // --- Counting -------------------------------------------------------------------------------------------------------
 
-std::vector<std::vector<Chip::Clock>> Chip::ClocksOf(const std::vector<Unit>& units, size_t ccus) {
-  std::vector<std::vector<Clock>> clocks(ccus);
-  for (const Unit& unit : units) {
-    std::vector<Clock>& of_ccu = clocks[unit.ccu];
-    const Clock clock{unit.wiring, unit.domain};
-    if (std::find(of_ccu.begin(), of_ccu.end(), clock) == of_ccu.end()) of_ccu.push_back(clock);
+void Chip::FindClocks() {
+  for (Unit& unit : units_) {
+    unit.clock = clocks_.Add(unit.wiring, unit.domain);
+    std::vector<size_t>& of_ccu = ccu_clocks_[unit.ccu];
+    if (std::ranges::find(of_ccu, unit.clock) == of_ccu.end()) of_ccu.push_back(unit.clock);
   }
-  return clocks;
-}
-
-// The first reference cycle in (now_, end] before which the clock has `edges` more edges; end if there is none. Not a
-// later one: when a threshold triggers must not depend on who else stops the chip.
-uint64_t Chip::FirstAfter(const Clock& clock, uint64_t edges, uint64_t end) const {
-  if (clock.domain == 0) return std::min(end, now_ + edges);
-  const sim::WireSource& wires = *wires_[clock.wiring];
-  const uint64_t target = wires.CyclesBefore(clock.domain, now_) + edges;
-  if (wires.CyclesBefore(clock.domain, end) < target) return end;
-  uint64_t low = now_ + 1, high = end;
-  while (low < high) {
-    const uint64_t middle = low + (high - low) / 2;
-    if (wires.CyclesBefore(clock.domain, middle) >= target) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  return low;
 }
 
 uint64_t Chip::ThresholdStop(uint64_t end) const {
@@ -170,7 +153,7 @@ uint64_t Chip::ThresholdStop(uint64_t end) const {
     // The counts of up to kUlcHistoryCycles earlier cycles may be in transit and arrive at once.
     const uint64_t cycles = headroom / std::max(1u, ccus_[c].GainPerCycleMax());
     const uint64_t edges = cycles > kUlcHistoryCycles ? cycles - kUlcHistoryCycles : 1;
-    for (const Clock& clock : clocks_[c]) end = FirstAfter(clock, edges, end);
+    for (const size_t clock : ccu_clocks_[c]) end = clocks_.FirstAfter(clock, edges, end);
   }
   return end;
 }
@@ -198,14 +181,10 @@ void Chip::CountUnit(Unit& unit, uint64_t until) {
   if (unit.ulc.AdvanceTo(until, wires, ccu.Input(unit.index))) ccu.Accept(unit.index);
 }
 
-// Domain 0 is the reference clock itself.
-uint64_t Chip::CyclesBefore(const Unit& unit, uint64_t cycle) const {
-  return unit.domain == 0 ? cycle : wires_[unit.wiring]->CyclesBefore(unit.domain, cycle);
-}
-
 void Chip::CountTo(uint64_t cycle) {
+  clocks_.AdvanceTo(cycle);
   for (Unit& unit : units_) {
-    if (unit.ulc.enabled()) CountUnit(unit, CyclesBefore(unit, cycle));
+    if (unit.ulc.enabled()) CountUnit(unit, clocks_.edges(unit.clock));
   }
   mover_.RunFor(cycle - now_);
   now_ = cycle;
@@ -263,7 +242,7 @@ void Chip::AdvanceWithinCycle() {
 uint32_t Chip::Trigger(TriggerKind kind) {
   const uint32_t id = triggers_.Fire(kind);
   SwapCountingBanks(id);
-  SendTrigger(1, kind == TriggerKind::kRegisterWrite ? std::optional(TriggerCause::kOnce) : std::nullopt);
+  SendTrigger(1, kind == TriggerKind::kExternal ? TriggerCause::kExternal : TriggerCause::kOnce);
   return id;
 }
 
@@ -435,7 +414,7 @@ void Chip::Enable(uint8_t channel) {
   for (Unit& unit : units_) {
     if (unit.channel != channel) continue;
     // Cycles that AdvanceWithinCycle credited to the previous resident are not counted again.
-    unit.ulc.Enable(std::max(unit.counted, CyclesBefore(unit, now_)));
+    unit.ulc.Enable(std::max(unit.counted, clocks_.edges(unit.clock)));
   }
 }
 

@@ -40,6 +40,7 @@
 #include "secure_mcu/chip/selections.h"
 #include "secure_mcu/chip/slice_gates.h"
 #include "secure_mcu/chip/switch_step.h"
+#include "secure_mcu/chip/unit_clocks.h"
 #include "secure_mcu/pipeline/arbiter.h"
 #include "secure_mcu/pipeline/clock_packets.h"
 #include "secure_mcu/pipeline/counter_collection_unit.h"
@@ -275,14 +276,8 @@ class Chip {
     size_t wiring;  // into wires_
     uint32_t domain;
     bool is_switched;
+    size_t clock = 0;      // into clocks_
     uint64_t counted = 0;  // cycles of its domain below this are counted, also those within reference cycle now()
-  };
-
-  // A clock by which units of a collection unit count.
-  struct Clock {
-    size_t wiring;
-    uint32_t domain;
-    bool operator==(const Clock&) const = default;
   };
 
   // A reduction channel and its periodic commits.
@@ -299,14 +294,12 @@ class Chip {
   static Channel MakeChannel(const PipelineConfig& config, const std::shared_ptr<const EventMeanings>& meanings,
                              uint64_t commit_period);
 
-  static std::vector<std::vector<Clock>> ClocksOf(const std::vector<Unit>& units, size_t ccus);
+  void FindClocks();
 
   uint64_t NanosecondsAt(uint64_t cycle) const;
   uint64_t NextStop(uint64_t cycle) const;
-  uint64_t FirstAfter(const Clock& clock, uint64_t edges, uint64_t end) const;
   uint64_t ThresholdStop(uint64_t end) const;
   uint64_t HeldTriggerStop(uint64_t end) const;
-  uint64_t CyclesBefore(const Unit& unit, uint64_t cycle) const;
   void CountTo(uint64_t cycle);
   void CountUnit(Unit& unit, uint64_t until);
   void FireDueTriggers();
@@ -410,7 +403,8 @@ class Chip {
 
   std::vector<CounterCollectionUnit> ccus_;
   std::vector<Unit> units_;
-  const std::vector<std::vector<Clock>> clocks_;  // of each collection unit
+  UnitClocks clocks_;
+  std::vector<std::vector<size_t>> ccu_clocks_;  // of each collection unit's units
   std::vector<Channel> channels_;  // per slice, then the hypervisor's, then the out-of-band one if configured
   RecordMover mover_;
   TriggerBlock triggers_;

@@ -54,7 +54,7 @@ RotationInstant Chip::InstantOf(uint8_t channel) const {
     if (at.domains.size() < unit.domain) at.domains.resize(unit.domain);
     uint64_t& counted = at.domains[unit.domain - 1];
     const bool has_wires = wires_[unit.wiring] != nullptr;
-    counted = std::max({counted, unit.counted, has_wires ? CyclesBefore(unit, now_) : 0});
+    counted = std::max({counted, unit.counted, has_wires ? clocks_.edges(unit.clock) : 0});
   }
   return at;
 }

@@ -143,10 +143,11 @@ absl::StatusOr<ChipFile> LoadChipFile(const std::string& path) {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode node, YamlNode::Load(path));
   SIDEBAND_ASSIGN_OR_RETURN(
       const YamlMap root,
-      node.Map({"device",          "slices",   "pipeline", "units",       "shared_units", "device_units", "ccus",
-                "device_workload", "waveform", "program",  "gate_groups", "selections",   "host",         "vms",
-                "private_vms",     "memory",   "quantum",  "gap",         "power",        "extension",    "relations",
-                "rotation",        "domains",  "scheduler"}));
+      node.Map(
+          {"device",          "slices",   "pipeline",  "units",        "shared_units",   "device_units", "ccus",
+           "device_workload", "waveform", "program",   "gate_groups",  "selections",     "host",         "vms",
+           "private_vms",     "memory",   "quantum",   "gap",          "power",          "extension",    "relations",
+           "rotation",        "domains",  "scheduler", "trigger_line", "trigger_wire_ns"}));
   ChipFile file{.path = path};
   SIDEBAND_RETURN_IF_ERROR(ReadDevice(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadExtension(root, file));
@@ -154,6 +155,7 @@ absl::StatusOr<ChipFile> LoadChipFile(const std::string& path) {
   SIDEBAND_RETURN_IF_ERROR(ReadDomains(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadAllUnits(root, file));
   SIDEBAND_RETURN_IF_ERROR(FinishDomains(root, file));
+  SIDEBAND_RETURN_IF_ERROR(ReadTriggerLine(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadWaveform(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadPrograms(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadGates(root, file));

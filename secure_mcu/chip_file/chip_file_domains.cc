@@ -81,13 +81,15 @@ absl::StatusOr<sim::DomainClockSpec> ReadClock(const YamlMap& map, const std::st
   return clock;
 }
 
-absl::Status ReadWire(const YamlMap& map, DomainSpec& domain) {
-  const auto node = map.Find("wire_ns");
+// How long a trigger takes, of a domain or of a trigger line.
+template <typename Spec>
+absl::Status ReadWire(const YamlMap& map, const std::string& key, Spec& spec) {
+  const auto node = map.Find(key);
   if (!node) return absl::OkStatus();
   SIDEBAND_ASSIGN_OR_RETURN(const auto ends, node->List());
-  if (ends.size() != 2) return node->Error("wire_ns must be [least, most]");
-  SIDEBAND_ASSIGN_OR_RETURN(domain.wire_min_ns, UintValue(ends[0], "wire_ns", {0, kWireNsMax}));
-  SIDEBAND_ASSIGN_OR_RETURN(domain.wire_max_ns, UintValue(ends[1], "wire_ns", {domain.wire_min_ns, kWireNsMax}));
+  if (ends.size() != 2) return node->Error(absl::StrCat(key, " must be [least, most]"));
+  SIDEBAND_ASSIGN_OR_RETURN(spec.wire_min_ns, UintValue(ends[0], key, {0, kWireNsMax}));
+  SIDEBAND_ASSIGN_OR_RETURN(spec.wire_max_ns, UintValue(ends[1], key, {spec.wire_min_ns, kWireNsMax}));
   return absl::OkStatus();
 }
 
@@ -97,7 +99,7 @@ absl::StatusOr<DomainSpec> ReadDomain(const YamlNode& node, uint64_t clock_hz) {
   DomainSpec domain;
   SIDEBAND_ASSIGN_OR_RETURN(domain.name, ReadName(map));
   SIDEBAND_ASSIGN_OR_RETURN(domain.clock, ReadClock(map, domain.name, clock_hz));
-  SIDEBAND_RETURN_IF_ERROR(ReadWire(map, domain));
+  SIDEBAND_RETURN_IF_ERROR(ReadWire(map, "wire_ns", domain));
   SIDEBAND_RETURN_IF_ERROR(Uint32Field(map, "sync_edges", {0, kSyncEdgesMax}, domain.sync_edges));
   const absl::Status status = sim::DomainClock::Create(domain.clock).status();
   if (!status.ok()) return node.Error(absl::StrCat("domain '", domain.name, "': ", status.message()));
@@ -162,6 +164,16 @@ absl::Status FinishDomains(const YamlMap& root, ChipFile& file) {
     if (domain != 0) file.pipeline.domains[domain - 1].is_shared = true;
   }
   return absl::OkStatus();
+}
+
+absl::Status ReadTriggerLine(const YamlMap& root, ChipFile& file) {
+  if (!root.Find("trigger_line")) {
+    const auto wire = root.Find("trigger_wire_ns");
+    return wire ? wire->Error("trigger_wire_ns needs a trigger_line") : absl::OkStatus();
+  }
+  TriggerLineFileSpec& line = file.trigger_line.emplace();
+  SIDEBAND_ASSIGN_OR_RETURN(line.name, ReadName(root, "trigger_line"));
+  return ReadWire(root, "trigger_wire_ns", line);
 }
 
 }  // namespace sideband::mcu

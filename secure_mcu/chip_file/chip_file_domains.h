@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The clock domains of a chip file, and its scheduler: `domains` and `scheduler` (clocks.md).
+// The clock domains of a chip file, and its scheduler and trigger line: `domains`, `scheduler` and
+// `trigger_line` (clocks.md).
 //   SIDEBAND_RETURN_IF_ERROR(ReadDomains(root, file));          // needs file.pipeline.clock_hz
 //   SIDEBAND_RETURN_IF_ERROR(ReadAllUnits(root, file));         // each in one of them
 //   SIDEBAND_RETURN_IF_ERROR(FinishDomains(root, file));
@@ -21,6 +22,7 @@ absl::Status ReadDomains(const YamlMap& root, ChipFile& file);
 absl::StatusOr<uint32_t> FindDomain(const YamlNode& node, const ChipFile& file);
 // Reads the scheduler, and finds the domains whose clock is one for several slices or the device.
 absl::Status FinishDomains(const YamlMap& root, ChipFile& file);
+absl::Status ReadTriggerLine(const YamlMap& root, ChipFile& file);
 
 }  // namespace sideband::mcu
 

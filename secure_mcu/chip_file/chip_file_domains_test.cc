@@ -111,6 +111,20 @@ TEST(ChipFileDomainsTest, MistakesHaveFileAndLine) {
   for (const auto& [keys, error] : kCases) EXPECT_THAT(Refused(Chip(keys)), StartsWith(error)) << keys;
 }
 
+TEST(ChipFileDomainsTest, ATriggerLineHasANameAndAWire) {
+  const std::string units = "  - {name: sm, events: [busy]}\n";
+  const auto file = Load(Chip("trigger_line: rack\ntrigger_wire_ns: [10, 50]\n", units));
+  ASSERT_TRUE(file.ok()) << file.status();
+  ASSERT_TRUE(file->trigger_line.has_value());
+  EXPECT_EQ(file->trigger_line->name, "rack");
+  EXPECT_EQ(file->trigger_line->wire_min_ns, 10u);
+  EXPECT_EQ(file->trigger_line->wire_max_ns, 50u);
+  EXPECT_THAT(Refused(Chip("trigger_line: a b\n", units)), StartsWith(":3: trigger_line 'a b' has characters"));
+  EXPECT_THAT(Refused(Chip("trigger_line: rack\ntrigger_wire_ns: 5\n", units)), StartsWith(":4: "));
+  EXPECT_THAT(Refused(Chip("trigger_wire_ns: [1, 2]\n", units)),
+              StartsWith(":3: trigger_wire_ns needs a trigger_line"));
+}
+
 TEST(ChipFileDomainsTest, ASchedulerNeedsDomains) {
   EXPECT_THAT(Refused(Chip("scheduler: {id: 1}\n", "  - {name: sm, events: [busy]}\n")),
               HasSubstr(":3: a scheduler needs 'domains'"));

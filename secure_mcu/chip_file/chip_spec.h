@@ -131,6 +131,12 @@ struct HostFileSpec {
   WorkloadFileSpec workload;
 };
 
+// The wire that the chip shares with others.
+struct TriggerLineFileSpec {
+  std::string name;
+  uint64_t wire_min_ns = 0, wire_max_ns = 0;  // from the chip that sends a pulse to this one
+};
+
 struct MemoryFileSpec {
   uint32_t total_mib = 0;
   uint32_t reserved_mib = 0;  // unavailable to contexts
@@ -158,6 +164,8 @@ struct ChipFile {
   size_t pipeline_line = 0;
   UlcSpec ulc;                                // default shape of a unit-level counter
   uint32_t threshold = kCcuThresholdDefault;  // default threshold of a collection unit
+
+  std::optional<TriggerLineFileSpec> trigger_line;
 
   std::vector<UnitFileSpec> units;  // of each slice
   // Shared by slices: each instance has a unit-level counter per slice, which counts the slice's requests alone.

@@ -18,6 +18,8 @@ TimelineKind KindOf(TriggerCause cause) {
       return TimelineKind::kOnce;
     case TriggerCause::kGrid:
       return TimelineKind::kGrid;
+    case TriggerCause::kExternal:
+      return TimelineKind::kExternal;
     case TriggerCause::kLatch:
       break;
   }

@@ -213,6 +213,18 @@ std::vector<Tenant> LiveDevice::CreateBlocks(const ChipFile& file) {
   return tenants;
 }
 
+void LiveDevice::Connect(TriggerLine& line, const TriggerLineFileSpec& spec, absl::Duration powered_on) {
+  constexpr uint64_t kPicosecondsPerNanosecond = 1000;
+  const auto powered_on_ns = static_cast<uint64_t>(absl::ToInt64Nanoseconds(powered_on));
+  line_ = std::make_unique<LineEnd>(
+      LineEnd::Options{.line = line,
+                       .powered_on = TriggerLine::Picoseconds(powered_on_ns) * kPicosecondsPerNanosecond,
+                       .clock_hz = clock_hz_,
+                       .wire_min_ns = spec.wire_min_ns,
+                       .wire_max_ns = spec.wire_max_ns},
+      *chip_, [this](uint64_t cycle) { AdvanceTo(cycle); });
+}
+
 void LiveDevice::CatchUp() {
   AdvanceTo(CyclesOf(elapsed_(), clock_hz_));
   FollowClocks();
@@ -264,6 +276,7 @@ mailbox::Snapshot LiveDevice::TakeSnapshot(bool leaves_packets) {
   snapshot.counters.assign(counters.begin(), counters.end());
   rotation_.AddNumbers(snapshot);
   clocks_.AddNumbers(snapshot);
+  if (line_) snapshot.line_pulse = line_->newest();
   return snapshot;
 }
 
@@ -342,7 +355,7 @@ std::span<const uint64_t> LiveDevice::DeviceCounters() {
 
 uint32_t LiveDevice::Trigger() {
   CatchUp();
-  return chip_->Trigger(TriggerKind::kRegisterWrite);
+  return line_ ? line_->Send() : chip_->Trigger(TriggerKind::kRegisterWrite);
 }
 
 absl::Status LiveDevice::SetTriggerGrid(uint64_t period) {

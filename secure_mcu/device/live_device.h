@@ -26,6 +26,7 @@
 #include "secure_mcu/device/event_gains.h"
 #include "secure_mcu/device/rotation_controls.h"
 #include "secure_mcu/device/slice_program.h"
+#include "secure_mcu/device/trigger_line.h"
 #include "secure_mcu/device/wiring.h"
 #include "secure_mcu/firmware/device.h"
 #include "secure_mcu/firmware/power_model.h"
@@ -40,6 +41,10 @@ class LiveDevice final : public Device {
 
   // Errors are those of the chip file and of the waveform's files, or name a unit that cannot be built.
   static absl::StatusOr<std::unique_ptr<LiveDevice>> Create(const ChipFile& file, uint64_t boot_id, Elapsed elapsed);
+
+  // From now on what TRIGGER commands reaches the line's other chips, and theirs this one. `powered_on` is the start on
+  // the axis of the line, which must outlive the device.
+  void Connect(TriggerLine& line, const TriggerLineFileSpec& spec, absl::Duration powered_on);
 
   // Counts up to the present. Frequent calls keep each call short.
   void CatchUp();
@@ -138,7 +143,8 @@ class LiveDevice final : public Device {
   uint32_t next_packets_ = 0;  // the first trigger whose packets the fits do not have
   PowerModel::Config power_;
   std::unique_ptr<Player> player_;
-  std::vector<size_t> retired_;  // the tenants that were retired in the newest latch
+  std::unique_ptr<LineEnd> line_;  // null: not connected
+  std::vector<size_t> retired_;    // the tenants that were retired in the newest latch
 };
 
 }  // namespace sideband::mcu

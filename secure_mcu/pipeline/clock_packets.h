@@ -11,11 +11,11 @@
 
 namespace sideband::mcu {
 
-// Causes of the triggers that leave packets: a command, the grid that the firmware sets, and a latch, such as that of a
-// commit. A selection narrows the first two alone.
-enum class TriggerCause : uint8_t { kOnce, kGrid, kLatch };
+// Causes of the triggers that leave packets: a command, the grid that the firmware sets, a latch, such as that of a
+// commit, and a pulse that came from outside. A selection narrows the first two alone.
+enum class TriggerCause : uint8_t { kOnce, kGrid, kLatch, kExternal };
 
-constexpr bool IsNarrowed(TriggerCause cause) { return cause != TriggerCause::kLatch; }
+constexpr bool IsNarrowed(TriggerCause cause) { return cause == TriggerCause::kOnce || cause == TriggerCause::kGrid; }
 
 // Of the scheduler: when it sent a trigger.
 struct ReferencePacket {

@@ -20,9 +20,10 @@ DeviceSlot::DeviceSlot(VirtualBus& bus, const ChipFile& file, ServedDevice::Opti
 absl::Status DeviceSlot::PowerOn() {
   if (device_) device_->board().Disconnect(bus_);
   device_.reset();  // the new device writes the same guests' views
-  auto device =
-      // The reference clock of a restarted device begins at zero.
-      ServedDevice::PowerOn(file_, options_, [elapsed = elapsed_, start = elapsed_()] { return elapsed() - start; });
+  options_.powered_on = elapsed_();
+  // The reference clock of a restarted device begins at zero.
+  auto device = ServedDevice::PowerOn(file_, options_,
+                                      [elapsed = elapsed_, start = options_.powered_on] { return elapsed() - start; });
   status_ = device.status();
   SIDEBAND_RETURN_IF_ERROR(status_);
   device_ = *std::move(device);

@@ -56,9 +56,14 @@ Devices::Devices(VirtualBus& bus, const std::vector<Place>& places, const Option
         ServedDevice::Options{.board = {.address = place.address, .persona = options.persona},
                               .boot_id = boot_id,
                               .guest_views = options.guest_views,
-                              .guest_ports = options.guest_ports},
+                              .guest_ports = options.guest_ports,
+                              .line = LineOf(place.file)},
         elapsed));
   }
+}
+
+TriggerLine* Devices::LineOf(const ChipFile& file) {
+  return file.trigger_line ? &lines_[file.trigger_line->name] : nullptr;
 }
 
 absl::Status Devices::PowerOn() {

@@ -9,6 +9,7 @@
 #define SIDEBAND_SECURE_MCU_SERVE_DEVICES_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/chip_file/chip_spec.h"
 #include "secure_mcu/device/live_device.h"
+#include "secure_mcu/device/trigger_line.h"
 #include "secure_mcu/firmware/persona.h"
 #include "secure_mcu/serve/device_slot.h"
 
@@ -59,6 +61,10 @@ class Devices {
   void LatchByAnother();
 
  private:
+  // Of that name; nullptr of a chip without one.
+  TriggerLine* LineOf(const ChipFile& file);
+
+  std::map<std::string, TriggerLine> lines_;  // by name
   std::vector<std::unique_ptr<DeviceSlot>> slots_;
 };
 

@@ -15,6 +15,7 @@ absl::StatusOr<std::unique_ptr<ServedDevice>> ServedDevice::PowerOn(const ChipFi
     return LineError(file.path, file.programs[0].line, "the cores of a program have the registers: no guest ports");
   }
   SIDEBAND_ASSIGN_OR_RETURN(auto device, LiveDevice::Create(file, options.boot_id, elapsed));
+  if (options.line != nullptr) device->Connect(*options.line, *file.trigger_line, options.powered_on);
   std::unique_ptr<GuestViews> views;
   if (!options.guest_views.empty()) {
     SIDEBAND_ASSIGN_OR_RETURN(views, GuestViews::Create(options.guest_views, options.boot_id));

@@ -12,9 +12,11 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "secure_mcu/chip_file/chip_spec.h"
 #include "secure_mcu/device/guest_registers.h"
 #include "secure_mcu/device/live_device.h"
+#include "secure_mcu/device/trigger_line.h"
 #include "secure_mcu/device/viewed_device.h"
 #include "secure_mcu/firmware/firmware_pair.h"
 #include "secure_mcu/guest_view/guest_views.h"
@@ -29,8 +31,10 @@ class ServedDevice {
   struct Options {
     Board::Options board;
     uint64_t boot_id = 0;
-    std::string guest_views;  // folder of the guests' views; empty: no views
-    std::string guest_ports;  // folder of the guests' ports; empty: no ports
+    std::string guest_views;      // folder of the guests' views; empty: no views
+    std::string guest_ports;      // folder of the guests' ports; empty: no ports
+    TriggerLine* line = nullptr;  // of the chip file's name, which must outlive the device; null: none
+    absl::Duration powered_on;    // on the line's axis
   };
   // `elapsed` is the time since this start. Errors are those of LiveDevice::Create, GuestViews::Create and
   // GuestPorts::Listen; INVALID_ARGUMENT for guest ports of a chip with a program.

@@ -10,6 +10,7 @@
 #include "daemon/counting/counting_follower.h"
 #include "daemon/counting/fake_settings_store.h"
 #include "daemon/counting/grid_follower.h"
+#include "daemon/counting/line_driver.h"
 #include "daemon/counting/rotation_follower.h"
 #include "daemon/counting/rotation_refusal.h"
 #include "daemon/counting/rotation_sink.h"
@@ -74,6 +75,10 @@ absl::Status UseCountingFollower(MailboxSession& session, SnapshotReader& reader
                                  uint64_t boot_id, uint32_t revision) {
   //@ daemon/counting/counting_follower.h
   return absl::OkStatus();
+}
+
+void UseLineDriver(MailboxSession& session, const DeviceInfo& info) {
+  //@ daemon/counting/line_driver.h
 }
 
 void UseGridFollower(MailboxSession& session, const DeviceInfo& info, const Topology& topology, uint64_t boot_id) {

@@ -54,7 +54,7 @@ void UseReloadRequests(ReloadRequests::Done done, const ReloadOutcome& outcome) 
   //@ daemon/run/reload_requests.h
 }
 
-absl::Status UseDeviceSet(Store& store, KeptHistory& history, CountingBook& counting,
+absl::Status UseDeviceSet(Store& store, KeptHistory& history, CountingBook& counting, MarkBook& marks,
                           const std::unique_ptr<SelfMetrics>& metrics,
                           decltype(DeviceSet::Parts::make_transport) make_transport,
                           decltype(DeviceSet::Parts::make_collector) make_collector, const Config& config) {

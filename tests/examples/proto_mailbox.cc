@@ -35,6 +35,7 @@
 #include "proto/mailbox/features.h"
 #include "proto/mailbox/gate_controls.h"
 #include "proto/mailbox/hull_stream.h"
+#include "proto/mailbox/line_section.h"
 #include "proto/mailbox/peek.h"
 #include "proto/mailbox/random_snapshots.h"
 #include "proto/mailbox/registers.h"
@@ -234,6 +235,11 @@ absl::Status UseConfigRules(const CountingConfig& actual, const CountingConfig& 
 
 void UseBookmarkCheck(uint32_t scope, uint32_t bookmark, CommandWord& command) {
   //@ proto/mailbox/bookmark_check.h
+}
+
+absl::Status UseLineSection(const ByteSpan* payload, const Snapshot* base, Snapshot& snapshot, ByteWriter& out) {
+  //@ proto/mailbox/line_section.h
+  return absl::OkStatus();
 }
 
 absl::Status UseBookmarkSection(const Snapshot* base, const std::set<uint16_t>& whole, Snapshot& snapshot,

@@ -65,6 +65,7 @@
 #include "secure_mcu/chip/turn_policy.h"
 #include "secure_mcu/chip/turn_rows.h"
 #include "secure_mcu/chip/turn_shares.h"
+#include "secure_mcu/chip/unit_clocks.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/chip_file/chip_file_counting.h"
 #include "secure_mcu/chip_file/chip_file_domains.h"
@@ -103,6 +104,7 @@
 #include "secure_mcu/device/slice_program.h"
 #include "secure_mcu/device/tenant_slices.h"
 #include "secure_mcu/device/thread_turn.h"
+#include "secure_mcu/device/trigger_line.h"
 #include "secure_mcu/device/unit_wiring.h"
 #include "secure_mcu/device/viewed_device.h"
 #include "secure_mcu/device/wiring.h"
@@ -686,6 +688,12 @@ void UseSliceGates(const std::vector<GateGroup>& groups, const sim::WireSource& 
   //@ secure_mcu/chip/slice_gates.h
 }
 
+void Count(uint64_t edges);
+
+void UseUnitClocks(const sim::WireSource& wires) {
+  //@ secure_mcu/chip/unit_clocks.h
+}
+
 void UseHostBlocks(MemoryBlocks& memory, const Binding& binding) {
   //@ secure_mcu/chip/host_blocks.h
 }
@@ -957,6 +965,11 @@ void UseBookmarkRings(BlockId block, const MemoryBlocks& memory) {
 
 void UseClockControls(Chip* chip, mailbox::Catalog& catalog, mailbox::Snapshot& snapshot) {
   //@ secure_mcu/device/clock_controls.h
+}
+
+void UseTriggerLine(Chip& chip_a, Chip& chip_b, const LineEnd::Advance& advance_a, const LineEnd::Advance& advance_b,
+                    mailbox::Snapshot& snapshot) {
+  //@ secure_mcu/device/trigger_line.h
 }
 
 void UseClockFits(const mailbox::Catalog& catalog, uint64_t clock_hz, const mailbox::Timeline& timeline,

@@ -191,12 +191,14 @@ void PrintRivals() {
   }
 }
 
-// The half-width at the newest packet over the packets, and the errors of both.
+// Of one segment, over its packets: the half-width at the newest packet, and the errors of both; and the half-width at
+// each packet once all are there.
 std::vector<bench::Curve> Narrowing() {
   const World world = DrawWorld({.hertz = 1'250'000'000, .packets = kPackets}, 7);
   ClockStrip strip = EmptyStrip(world);
   LeastSquares squares;
-  bench::Curve bound{"bound", {}}, ours{"error of the middle", {}}, theirs{"error of least squares", {}};
+  bench::Curve bound{"bound at the newest packet", {}}, ours{"error of its middle", {}},
+      theirs{"error of least squares there", {}}, final_bound{"bound at each packet, in the end", {}};
   for (const Trigger& trigger : world.triggers) {
     Add(strip, trigger);
     squares.Add(trigger.sample);
@@ -207,7 +209,11 @@ std::vector<bench::Curve> Narrowing() {
     ours.points.push_back({packets, std::abs(middle.ns - truth)});
     theirs.points.push_back({packets, std::abs(squares.At(trigger.sample.edge).ns - truth)});
   }
-  return {bound, ours, theirs};
+  for (const Trigger& trigger : world.triggers) {
+    const Estimate middle = MiddleOf(world, strip.BoundAt(trigger.packet.edge));
+    final_bound.points.push_back({static_cast<double>(final_bound.points.size() + 1), middle.claim});
+  }
+  return {bound, ours, theirs, final_bound};
 }
 
 absl::Status WriteCurves(const std::string& folder) {

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How far apart the reference clocks of devices on one trigger line are: a pulse is the same instant on all of them,
+// but for the wire's delay. Each device's snapshots tell its newest pulse; which pulses are the same one follows from
+// where the host's clock has them. (docs/design/clocks.md, "Trigger lines")
+//   LineBook book;
+//   snapshot->line_offset = book.Note("gpu1", info.clocks, latch);       // after each snapshot of gpu1
+#ifndef SIDEBAND_DAEMON_CLOCKS_LINE_BOOK_H_
+#define SIDEBAND_DAEMON_CLOCKS_LINE_BOOK_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "daemon/clocks/host_clock.h"
+#include "daemon/snapshot/clock_settings.h"
+#include "daemon/snapshot/clock_state.h"
+#include "proto/mailbox/clocks.h"
+
+namespace sideband::daemon {
+
+// A device's latch, and the newest pulse before it.
+struct LatchedPulse {
+  uint64_t boot_id = 0;
+  uint64_t reference_hz = 0;
+  uint64_t reference_time_ns = 0;  // of the latch
+  HostInstant latched;             // the same by the host's raw clock
+  std::optional<mailbox::LinePulse> pulse;
+};
+
+// Thread-safe. What devices tell is hostile: two pulses are taken to be one only where nothing else is possible.
+class LineBook {
+ public:
+  // An offset is known for so long after its pulse.
+  static constexpr absl::Duration kFreshFor = absl::Minutes(1);
+
+  // nullopt: the device is on no line, it has sent the newest pulse itself, or nothing is known.
+  std::optional<LineOffset> Note(const std::string& device, const ClockSettings& settings, const LatchedPulse& latch);
+
+ private:
+  // By the host's raw clock.
+  struct Interval {
+    absl::Duration low, high;
+    bool Overlaps(const Interval& other) const { return low <= other.high && other.low <= high; }
+  };
+  struct Pulse {
+    uint64_t number = 0;
+    bool is_own = false;
+    uint64_t time_ns = 0;  // of the reference clock, rounded down
+    Interval at;
+  };
+  struct Pair {
+    std::string driver;
+    uint64_t driver_boot_id = 0;
+    uint64_t number = 0;  // of the pulse, as this device counts
+    uint64_t time_ns = 0, driver_time_ns = 0;
+    // This clock's time less the driver's.
+    int64_t offset_low_ns = 0, offset_high_ns = 0;
+  };
+  // From the instant of a pulse to the end of the cycle that has seen it, by the device's clock.
+  struct Delay {
+    int64_t min_ns = 0, max_ns = 0;
+  };
+  struct Device {
+    std::string line;
+    uint64_t boot_id = 0;
+    // No pulse between the first of these and `known_to` is missing.
+    std::deque<Pulse> pulses;
+    absl::Duration known_to;
+    std::optional<Pair> pair;
+    std::optional<ReferenceRate> rate;  // between the newest two
+  };
+
+  static Delay DelayOf(const ClockSettings& settings, uint64_t reference_hz);
+  static void AddPulse(const LatchedPulse& latch, double ppm_max, Device& device);
+  // The only pulse on the device's line that may be the one at `at`, if the device has sent it; nullptr where there are
+  // several, and where some may be unknown.
+  static const Pulse* SentAt(const Interval& at, const Device& device);
+  // That device, if it is the only one; "" otherwise.
+  std::string SenderOf(const Pulse& pulse, const std::string& line) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Of a device that has received the pulse.
+  void Join(const Pulse& pulse, const std::string& sender, const Delay& delay, Device& device) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void ForgetBefore(absl::Duration raw) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  absl::Mutex mu_;
+  std::map<std::string, Device> devices_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_CLOCKS_LINE_BOOK_H_
