@@ -29,7 +29,7 @@ void Chip::FindHorizons() {
 
 void Chip::SendTrigger(uint32_t count, std::optional<TriggerCause> cause) {
   if (!network_) return;
-  FindHorizons();
+  if (cause) FindHorizons();
   network_->Send(
       {.number = triggers_.last_id(), .count = count, .cause = cause, .cycle = now_, .time_ns = ReferenceTimeNs()},
       horizons_);

@@ -45,9 +45,10 @@ void DomainMonitor::Append(uint64_t sampled) {
 
 std::optional<ClockPacket> DomainMonitor::Receive(const Trigger& trigger) {
   ++number_;
-  // An edge at the very instant has been counted already.
-  const uint64_t sampled = clock_->EdgeAtOrAfter(ArrivalOf(trigger.sent) + 1);
+  const sim::Instant arrival = ArrivalOf(trigger.sent);
   if (!trigger.answers) return std::nullopt;
+  // An edge at the very instant has been counted already.
+  const uint64_t sampled = clock_->EdgeAtOrAfter(arrival + 1);
   if (answers_.empty() || answers_.back().sampled != sampled) {
     Append(sampled);
   } else {

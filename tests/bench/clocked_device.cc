@@ -103,11 +103,12 @@ size_t RawBytes(const mailbox::Timeline& timeline) {
 absl::StatusOr<Rows> MeasureClockedDevice(const std::string& scratch) {
   const std::string path = scratch + "/clocked.yaml";
   const std::string clocked = absl::StrReplaceAll(kChip, {{"#DOMAINS\n", kDomains}});
-  const std::string plain = absl::StrReplaceAll(kChip, {{", domain: sm", ""},
-                                                        {", domain: l2", ""},
-                                                        {", domain: copy", ""},
-                                                        {", domain: dram", ""},
-                                                        {", domain: pcie", ""}});
+  // With the same collection units.
+  const std::string plain = absl::StrReplaceAll(kChip, {{", domain: sm", ", ccu: sm"},
+                                                        {", domain: l2", ", ccu: l2"},
+                                                        {", domain: copy", ", ccu: copy"},
+                                                        {", domain: dram", ", ccu: dram"},
+                                                        {", domain: pcie", ", ccu: pcie"}});
   SIDEBAND_ASSIGN_OR_RETURN(const auto with, Create(clocked, path, /*has_grid=*/true));
   SIDEBAND_ASSIGN_OR_RETURN(const auto without_grid, Create(clocked, path, /*has_grid=*/false));
   SIDEBAND_ASSIGN_OR_RETURN(const auto without, Create(plain, path, /*has_grid=*/false));
@@ -124,14 +125,16 @@ absl::StatusOr<Rows> MeasureClockedDevice(const std::string& scratch) {
   const double bytes = static_cast<double>(SteadyBytes(*with)) - static_cast<double>(SteadyBytes(*without));
   const mailbox::Timeline timeline = with->device->GetTimeline(0);
   const double encoded = static_cast<double>(mailbox::EncodeTimelineStream(timeline).size());
-  return Rows{{"clocks: speed of a chip of 8 domains with triggers at 1 kHz",
-               of_without_grid.seconds() / of_with.seconds(), "of without triggers",
-               absl::StrFormat("%.2f of without domains; limit 0.95", of_without.seconds() / of_with.seconds())},
-              {"clocks: a latch", latch_with.seconds() / latch_without.seconds(), "of without domains", "limit 1.02"},
-              {"clocks: a domain in a steady snapshot", bytes / static_cast<double>(domains), "bytes",
-               absl::StrFormat("%d domains; limit 12", domains)},
-              {"clocks: a timeline", encoded / static_cast<double>(RawBytes(timeline)), "of its raw packets",
-               absl::StrFormat("%d triggers; limit 0.25", timeline.entries.size())}};
+  return Rows{
+      {"clocks: speed of a chip of 8 domains with triggers at 1 kHz", of_without_grid.seconds() / of_with.seconds(),
+       "of without triggers",
+       absl::StrFormat("%.2f of without domains; limit 0.95", of_without.seconds() / of_with.seconds())},
+      {"clocks: a latch", latch_with.seconds() / latch_without.seconds(), "of without domains",
+       absl::StrFormat("%.0f of %.0f us; limit 1.02", latch_with.seconds() * 1e6, latch_without.seconds() * 1e6)},
+      {"clocks: a domain in a steady snapshot", bytes / static_cast<double>(domains), "bytes",
+       absl::StrFormat("%d domains; limit 12", domains)},
+      {"clocks: a timeline", encoded / static_cast<double>(RawBytes(timeline)), "of its raw packets",
+       absl::StrFormat("%d triggers; limit 0.25", timeline.entries.size())}};
 }
 
 }  // namespace sideband::bench
