@@ -25,6 +25,15 @@ namespace {
 // By which a wall clock that is corrected as by ntpd and the kernel differs from the raw clock's rate at most.
 constexpr double kWallRateMax = 1000e-6;
 
+// Whether they take a quarter of the interval at most.
+bool HasTimeForHulls(const DeviceInfo& info, size_t domains) {
+  // A clock's hulls have ten vertices a side, as a rule; a byte takes nine bit times, and its share of the frame's
+  // rest.
+  constexpr double kHullBits = 150 * 10;
+  if (info.bus_hz == 0) return true;
+  return static_cast<double>(domains) * kHullBits / info.bus_hz <= absl::ToDoubleSeconds(info.interval) / 4;
+}
+
 }  // namespace
 
 DeviceCollector::DeviceCollector(size_t device, MailboxSession& session, const CollectorContext& context)
@@ -175,6 +184,7 @@ void DeviceCollector::PlaceOnLine(const TakenSnapshot& taken, const HostInstant&
 std::optional<mailbox::ClockHulls> DeviceCollector::ReadHulls(const Topology& topology) {
   const size_t domains = topology.catalog().clock_domains.size();
   if (info_->clocks.trigger_hz.value_or(0) == 0 || domains == 0 || clocks_.is_withheld()) return std::nullopt;
+  if (!HasTimeForHulls(*info_, domains)) return std::nullopt;
   auto hulls = ClockReader(session_).ReadHulls(/*first_trigger_id=*/0, domains);
   const std::string before = std::exchange(hull_error_, std::string(hulls.status().message()));
   if (hulls.ok()) return *std::move(hulls);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -26,6 +27,9 @@
 #include "daemon/mailbox/register_port.h"
 #include "daemon/snapshot/fake_topology.h"
 #include "daemon/snapshot/topology.h"
+#include "proto/mailbox/clocks.h"
+#include "proto/mailbox/extension.h"
+#include "proto/mailbox/features.h"
 #include "proto/mailbox/word.h"
 
 namespace sideband::daemon {
@@ -603,6 +607,64 @@ TEST_F(DeviceCollectorTest, AReloadedDeviceInfoIsUsedFromTheNextCollectionOn) {
   SetInfo({.name = "renamed", .interval = absl::Nanoseconds(1), .bus_hz = 100'000});
   EXPECT_EQ(collector_->CollectOnce().code(), StatusCode::kFailedPrecondition);
   EXPECT_TRUE(fakes_.HasMetric("sideband_collect_errors_total{code=\"FAILED_PRECONDITION\",device=\"renamed\"} 1"));
+}
+
+class ClockedCollectorTest : public DeviceCollectorTest {
+ protected:
+  ClockedCollectorTest() {
+    device_.version = mailbox::ExtensionVersion::kTwo;
+    device_.features = mailbox::kClocksFeature;
+    device_.catalog.reference_clock_hz = 1'000'000'000;
+    device_.catalog.clock_domains = {{.name = "sm",
+                                      .nominal_hz = 500'000'000,
+                                      .period_min = 131'000,
+                                      .period_max = 131'100,
+                                      .bar_high = 10 << mailbox::kInstantFractionBits,
+                                      .announces = true}};
+    device_.next.clocks = {mailbox::ClockReading{.local_clock = 7}};
+    Start();
+  }
+  size_t Asked(mailbox::TriggerStep step) const {
+    const auto commands = device_.CommandsOf(Opcode::kTrigger);
+    return static_cast<size_t>(std::ranges::count_if(
+        commands, [&](const auto& command) { return command.word.arg1 == static_cast<uint8_t>(step); }));
+  }
+};
+
+TEST_F(ClockedCollectorTest, TheFitsOfADeviceWithAGridAreRead) {
+  Collect();
+  EXPECT_EQ(Asked(mailbox::TriggerStep::kHulls), 0u);
+  SetInfo({.name = "gpu0", .interval = absl::Seconds(1), .clocks = {.trigger_hz = 1000}});
+  Collect();
+  EXPECT_EQ(Asked(mailbox::TriggerStep::kHulls), 1u);
+}
+
+TEST_F(ClockedCollectorTest, ABusWithoutTimeForFitsIsSparedThem) {
+  SetInfo({.name = "gpu0", .interval = absl::Seconds(1), .bus_hz = 10'000, .clocks = {.trigger_hz = 1000}});
+  Collect();
+  EXPECT_EQ(Asked(mailbox::TriggerStep::kHulls), 1u);
+  SetInfo({.name = "gpu0", .interval = absl::Milliseconds(590), .bus_hz = 10'000, .clocks = {.trigger_hz = 1000}});
+  Collect();
+  EXPECT_EQ(Asked(mailbox::TriggerStep::kHulls), 1u);
+}
+
+TEST_F(ClockedCollectorTest, FitsThatCannotBeReadCostNothingElse) {
+  SetInfo({.name = "gpu0", .interval = absl::Seconds(1), .clocks = {.trigger_hz = 1000}});
+  Answer(Opcode::kTrigger, MailboxStatus::kErrMisc);
+  const auto snapshot = Collect();
+  ASSERT_NE(snapshot, nullptr);
+  ASSERT_EQ(snapshot->clocks.size(), 1u);
+  EXPECT_TRUE(snapshot->clocks[0].error_bound_s.has_value());
+}
+
+TEST_F(ClockedCollectorTest, TheDriverOfALineSendsAPulseForEachSnapshot) {
+  LineBook lines;
+  CollectorContext context = fakes_.Get(fakes_.clock);
+  context.lines = &lines;
+  collector_.emplace(0, line_.session, context);
+  SetInfo({.name = "gpu0", .interval = absl::Seconds(1), .clocks = {.line = {.name = "rack", .drives = true}}});
+  for (int i = 0; i < 3; ++i) CountOnAndCollect();
+  EXPECT_EQ(Asked(mailbox::TriggerStep::kOnce), 3u);
 }
 
 TEST_F(DeviceCollectorTest, ADeviceThatWasRemovedIsNotPublished) {

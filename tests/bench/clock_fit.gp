@@ -10,6 +10,6 @@ set logscale xy
 set grid
 set key bottom left Left reverse
 plot data index 0 with lines linewidth 2 title columnheader(1), \
-  data index 1 with points pointtype 7 pointsize 0.2 title columnheader(1), \
-  data index 2 with points pointtype 7 pointsize 0.2 title columnheader(1), \
+  data index 1 every 8 with points pointtype 7 pointsize 0.4 title columnheader(1), \
+  data index 2 every 8 with points pointtype 7 pointsize 0.4 title columnheader(1), \
   data index 3 with lines linewidth 2 dashtype 2 title columnheader(1)
