@@ -46,10 +46,10 @@ bool HasHadConfidentialVm(const Topology& topology) {
 // Of the segments of a device's own fits (proto/mailbox/README.md, "Hulls").
 constexpr absl::Duration kHullSegmentMax = absl::Seconds(30);
 
-// Whether what one fit knows of its newest edge is possible by the other.
-bool IsCompatible(const clocks::ClockStrip& hull, const clocks::ClockStrip& strip) {
+// Whether what the device's fit has of its newest edge is possible by the daemon's, and no older than that.
+bool IsCompatible(const clocks::ClockStrip& hull, const clocks::ClockStrip& strip, uint64_t edge_min) {
   const auto newest = hull.newest_edge();
-  if (!newest) return false;
+  if (!newest || *newest < edge_min) return false;
   const clocks::InstantRange by_hull = hull.BoundAt(*newest).range, by_strip = strip.BoundAt(*newest).range;
   return by_hull.low <= by_strip.high && by_strip.low <= by_hull.high;
 }
@@ -91,6 +91,7 @@ void DeviceClocks::Add(const mailbox::Snapshot& snapshot, const mailbox::ClockRe
   const auto added = domain.strip->Add(packet);
   const bool is_used = added.ok() && *added != AddResult::kOutside && *added != AddResult::kResynchronise;
   domain.has_changed = !is_used && packet.changed;
+  domain.edge_before = std::exchange(domain.edge, reading.local_clock);
   if (!is_used) ++domain.unused;
 }
 
@@ -110,11 +111,18 @@ void DeviceClocks::Show(const clocks::ClockStrip& strip, ClockState& state) cons
   const clocks::InstantRange range = strip.BoundAt(*newest).range;
   if (range.IsBounded()) {
     const double cycles = static_cast<double>(range.width()) / static_cast<double>(kTicksPerCycle);
-    state.error_bound_s = cycles / 2 / static_cast<double>(reference_hz_);
+    const double bound = cycles / 2 / static_cast<double>(reference_hz_);
+    state.error_bound_s = std::min(bound, state.error_bound_s.value_or(bound));
   }
   const auto period = strip.Period();
   if (!period || period->low <= 0) return;
-  state.frequency = {.lower = Hertz(period->high, reference_hz_), .upper = Hertz(period->low, reference_hz_)};
+  const ClockState::Frequency by_strip{.lower = Hertz(period->high, reference_hz_),
+                                       .upper = Hertz(period->low, reference_hz_)};
+  if (!state.frequency) state.frequency = by_strip;
+  const ClockState::Frequency both{.lower = std::max(state.frequency->lower, by_strip.lower),
+                                   .upper = std::min(state.frequency->upper, by_strip.upper)};
+  // In two segments of a clock that wanders the lines may be others.
+  if (both.lower <= both.upper) state.frequency = both;
 }
 
 // The device's fit has the packets that were read, and more.
@@ -124,7 +132,7 @@ void DeviceClocks::Narrow(const mailbox::ClockHull& hull, Domain& domain, ClockS
                          ? clocks::ClockStrip::OfHulls(clocks::LimitsOf(domain.declared),
                                                        {.segment_max = TicksIn(kHullSegmentMax, reference_hz_)}, *parts)
                          : absl::InvalidArgumentError("hulls beyond what can be written");
-  if (!strip.ok() || !IsCompatible(*strip, *domain.strip)) {
+  if (!strip.ok() || !IsCompatible(*strip, *domain.strip, domain.edge_before)) {
     state.unused_readings = ++domain.unused;
     return;
   }

@@ -42,14 +42,15 @@ class DeviceClocks {
     mailbox::ClockDomain declared;
     std::optional<clocks::ClockStrip> strip;  // none: the device declares nothing possible
     clocks::PacketNumbers numbers;
-    bool has_changed = false;  // as readings tell that were not used
+    bool has_changed = false;            // as readings say that were not used
+    uint64_t edge = 0, edge_before = 0;  // of the newest reading and the one before
     uint64_t unused = 0;
   };
   void StartAnew(const mailbox::Catalog& catalog, uint64_t boot_id, absl::Duration segment_max);
   bool IsSame(const mailbox::Catalog& catalog, uint64_t boot_id, absl::Duration segment_max) const;
   void Add(const mailbox::Snapshot& snapshot, const mailbox::ClockReading& reading, Domain& domain) const;
   ClockState StateOf(const Domain& domain, bool is_stopped) const;
-  // What is known by a fit, into a state.
+  // Narrows a state by what is known by a fit.
   void Show(const clocks::ClockStrip& strip, ClockState& state) const;
   void Narrow(const mailbox::ClockHull& hull, Domain& domain, ClockState& state) const;
 

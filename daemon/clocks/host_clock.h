@@ -43,6 +43,8 @@ class HostClock {
   // Never further off than the exchange itself. Where the clocks contradict the settings, and after the host was
   // suspended, the exchange is all there is.
   HostInstant Add(const BracketedLatch& latch);
+  // False once the clocks contradict the settings, until a segment holds again.
+  bool is_sound() const { return strip_ && !strip_->unsound(); }
   // nullopt with less than two latches.
   std::optional<ReferenceRate> Rate() const;
 

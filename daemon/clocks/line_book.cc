@@ -16,6 +16,8 @@ constexpr size_t kPulsesKept = 8;
 // 73 years: differences of such times are far from the limits of their type.
 constexpr uint64_t kTimeMaxNs = uint64_t{1} << 61;
 
+constexpr absl::Duration kSuspendMin = absl::Milliseconds(10);
+
 uint64_t TimeOfCycle(uint64_t cycle, uint64_t hertz) {
   return absl::Uint128Low64(std::min<absl::uint128>(absl::uint128(cycle) * kBillion / hertz, kTimeMaxNs + 1));
 }
@@ -33,11 +35,13 @@ LineBook::Delay LineBook::DelayOf(const ClockSettings& settings, uint64_t refere
 void LineBook::AddPulse(const LatchedPulse& latch, double ppm_max, Device& device) {
   const HostInstant& latched = latch.latched;
   device.known_to = latched.raw - latched.error;
-  if (!latch.pulse) return;
+  const bool is_possible = latch.is_sound && latch.reference_time_ns <= kTimeMaxNs;
+  if (!is_possible) device.pulses.clear();
+  if (!is_possible || !latch.pulse) return;
   const uint64_t number = latch.pulse->pulses;
   if (!device.pulses.empty() && device.pulses.back().number == number) return;
   const uint64_t time_ns = TimeOfCycle(latch.pulse->reference_cycle, latch.reference_hz);
-  if (time_ns > std::min(latch.reference_time_ns, kTimeMaxNs)) return device.pulses.clear();
+  if (time_ns > latch.reference_time_ns) return device.pulses.clear();
   // What was before is of no use where pulses in between are missing.
   if (!device.pulses.empty() && device.pulses.back().number + 1 != number) device.pulses.clear();
   const absl::Duration since = absl::Nanoseconds(static_cast<int64_t>(latch.reference_time_ns - time_ns));
@@ -47,39 +51,54 @@ void LineBook::AddPulse(const LatchedPulse& latch, double ppm_max, Device& devic
   if (device.pulses.size() > kPulsesKept) device.pulses.pop_front();
 }
 
-const LineBook::Pulse* LineBook::SentAt(const Interval& at, const Device& device) {
-  if (device.pulses.empty() || at.high >= device.known_to) return nullptr;
+LineBook::Interval LineBook::SentAt(const Pulse& seen, const Delay& delay) {
+  // By the device's clock, so that its rate is to be added: twice the wire is far beyond.
+  return {seen.at.low - absl::Nanoseconds(2 * delay.max_ns), seen.at.high};
+}
+
+bool LineBook::IsKnown(const Interval& at, const Device& device) {
+  return at.high + absl::Nanoseconds(2 * device.delay.max_ns) < device.known_to;
+}
+
+const LineBook::Pulse* LineBook::OnlyPulseAt(const Interval& at, const Device& device) {
+  if (device.pulses.empty() || !IsKnown(at, device)) return nullptr;
+  // What the device has seen was sent a delay before.
+  const Interval seen{at.low, at.high + absl::Nanoseconds(2 * device.delay.max_ns)};
   // Another one may have been just before the first that is known, unless there was none.
   const Pulse& first = device.pulses.front();
-  if (first.number != 1 && first.at.high >= at.low) return nullptr;
-  const auto may_be = [&](const Pulse& pulse) { return pulse.at.Overlaps(at); };
+  if (first.number != 1 && first.at.high >= seen.low) return nullptr;
+  const auto may_be = [&](const Pulse& pulse) { return pulse.at.Overlaps(pulse.is_own ? at : seen); };
   if (std::ranges::count_if(device.pulses, may_be) != 1) return nullptr;
   const Pulse& found = *std::ranges::find_if(device.pulses, may_be);
   return found.is_own ? &found : nullptr;
 }
 
-std::string LineBook::SenderOf(const Pulse& pulse, const std::string& line) const {
+std::string LineBook::SenderOf(const Interval& at, const std::string& receiver, const TriggerLineSettings& line) const {
   std::string sender;
   for (const auto& [name, device] : devices_) {
-    if (device.line != line || SentAt(pulse.at, device) == nullptr) continue;
+    const bool may_send = line.driver.empty() || name == line.driver;
+    if (device.line != line.name || name == receiver || !may_send) continue;
+    // It may have sent what nobody knows of yet.
+    if (!IsKnown(at, device)) return "";
+    if (OnlyPulseAt(at, device) == nullptr) continue;
     if (!sender.empty()) return "";
     sender = name;
   }
   return sender;
 }
 
-void LineBook::Join(const Pulse& pulse, const std::string& sender, const Delay& delay, Device& device) const {
+void LineBook::Join(const Pulse& pulse, const std::string& sender, Device& device) const {
   const Device& driver = devices_.at(sender);
-  const Pulse& sent = *SentAt(pulse.at, driver);
+  const Pulse& sent = *OnlyPulseAt(SentAt(pulse, device.delay), driver);
   // Both times are rounded down.
   const auto apart = static_cast<int64_t>(pulse.time_ns) - static_cast<int64_t>(sent.time_ns);
   const Pair found{.driver = sender,
                    .driver_boot_id = driver.boot_id,
                    .number = pulse.number,
-                   .time_ns = pulse.time_ns,
+                   .seen = pulse.at.high,
                    .driver_time_ns = sent.time_ns,
-                   .offset_low_ns = apart - delay.max_ns - 1,
-                   .offset_high_ns = apart - delay.min_ns + 1};
+                   .offset_low_ns = apart - device.delay.max_ns - 1,
+                   .offset_high_ns = apart - device.delay.min_ns + 1};
   const std::optional<Pair> before = std::exchange(device.pair, found);
   device.rate.reset();
   if (!before || before->driver != sender || before->driver_boot_id != driver.boot_id) return;
@@ -91,39 +110,47 @@ void LineBook::Join(const Pulse& pulse, const std::string& sender, const Delay& 
   };
 }
 
-void LineBook::ForgetBefore(absl::Duration raw) {
-  std::erase_if(devices_, [&](const auto& entry) { return entry.second.known_to < raw; });
+void LineBook::Forget(const LatchedPulse& latch) {
+  const bool is_suspended = absl::AbsDuration(latch.suspended - suspended_) > kSuspendMin;
+  suspended_ = latch.suspended;
+  if (is_suspended) devices_.clear();
+  std::erase_if(devices_, [&](const auto& entry) { return entry.second.known_to < latch.latched.raw - kFreshFor; });
+}
+
+std::optional<LineOffset> LineBook::OffsetOf(const Device& device, absl::Duration raw) const {
+  if (!device.pair || device.pulses.empty() || device.pulses.back().is_own) return std::nullopt;
+  const Pair& pair = *device.pair;
+  const auto driver = devices_.find(pair.driver);
+  // The clock that it is about may be another one by now.
+  if (driver == devices_.end() || driver->second.boot_id != pair.driver_boot_id) return std::nullopt;
+  if (raw - pair.seen > kFreshFor) return std::nullopt;
+  return LineOffset{.driver = pair.driver,
+                    .offset_ns = pair.offset_low_ns + (pair.offset_high_ns - pair.offset_low_ns) / 2,
+                    .error_ns = static_cast<uint64_t>(pair.offset_high_ns - pair.offset_low_ns + 1) / 2,
+                    .rate = device.rate};
 }
 
 std::optional<LineOffset> LineBook::Note(const std::string& name, const ClockSettings& settings,
                                          const LatchedPulse& latch) {
   absl::MutexLock lock(&mu_);
-  if (settings.line.name.empty() || latch.reference_hz == 0) {
+  Forget(latch);
+  const TriggerLineSettings& line = settings.line;
+  if (line.name.empty() || latch.reference_hz == 0) {
     devices_.erase(name);
     return std::nullopt;
   }
-  ForgetBefore(latch.latched.raw - kFreshFor);
   Device& device = devices_[name];
-  if (device.line != settings.line.name || device.boot_id != latch.boot_id) {
-    device = {.line = settings.line.name, .boot_id = latch.boot_id};
+  const Delay delay = DelayOf(settings, latch.reference_hz);
+  if (device.line != line.name || device.boot_id != latch.boot_id || device.delay != delay) {
+    device = {.line = line.name, .boot_id = latch.boot_id, .delay = delay};
   }
   AddPulse(latch, settings.host_ppm_max, device);
-  const Delay delay = DelayOf(settings, latch.reference_hz);
   for (const Pulse& pulse : device.pulses) {
     if (pulse.is_own || (device.pair && pulse.number <= device.pair->number)) continue;
-    const std::string sender = SenderOf(pulse, device.line);
-    if (!sender.empty()) Join(pulse, sender, delay, device);
+    const std::string sender = SenderOf(SentAt(pulse, delay), name, line);
+    if (!sender.empty()) Join(pulse, sender, device);
   }
-  if (!device.pair || device.pulses.empty() || device.pulses.back().is_own) return std::nullopt;
-  const Pair& pair = *device.pair;
-  const bool is_fresh =
-      latch.reference_time_ns >= pair.time_ns &&
-      latch.reference_time_ns - pair.time_ns <= static_cast<uint64_t>(absl::ToInt64Nanoseconds(kFreshFor));
-  if (!is_fresh) return std::nullopt;
-  return LineOffset{.driver = pair.driver,
-                    .offset_ns = pair.offset_low_ns + (pair.offset_high_ns - pair.offset_low_ns) / 2,
-                    .error_ns = static_cast<uint64_t>(pair.offset_high_ns - pair.offset_low_ns + 1) / 2,
-                    .rate = device.rate};
+  return OffsetOf(device, latch.latched.raw);
 }
 
 }  // namespace sideband::daemon

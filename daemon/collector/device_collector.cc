@@ -25,6 +25,8 @@ namespace {
 // By which a wall clock that is corrected as by ntpd and the kernel differs from the raw clock's rate at most.
 constexpr double kWallRateMax = 1000e-6;
 
+constexpr uint32_t kTriggersBack = uint32_t{1} << 30;
+
 // Whether they take a quarter of the interval at most.
 bool HasTimeForHulls(const DeviceInfo& info, size_t domains) {
   // A clock's hulls have ten vertices a side, as a rule; a byte takes nine bit times, and its share of the frame's
@@ -119,7 +121,8 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   const auto before = context_.store.Newest(device_);
   snapshot->topology = taken.topology;
   snapshot->clocks =
-      clocks_.Follow(topology, taken.raw, {.segment_max = info.clocks.segment_max, .hulls = ReadHulls(topology)});
+      clocks_.Follow(topology, taken.raw,
+                     {.segment_max = info.clocks.segment_max, .hulls = ReadHulls(topology, taken.raw.trigger_id)});
   PlaceInTime(taken, *snapshot);
   if (context_.marks != nullptr) {
     const double rate_max = info_->clocks.host_ppm_max * 1e-6 + kWallRateMax;
@@ -178,14 +181,19 @@ void DeviceCollector::PlaceOnLine(const TakenSnapshot& taken, const HostInstant&
                                                .reference_hz = taken.topology->catalog().reference_clock_hz,
                                                .reference_time_ns = taken.raw.reference_time_ns,
                                                .latched = latched,
+                                               .is_sound = host_clock_.is_sound(),
+                                               .suspended = taken.suspended,
                                                .pulse = taken.raw.line_pulse});
 }
 
-std::optional<mailbox::ClockHulls> DeviceCollector::ReadHulls(const Topology& topology) {
+std::optional<mailbox::ClockHulls> DeviceCollector::ReadHulls(const Topology& topology, uint32_t trigger_id) {
   const size_t domains = topology.catalog().clock_domains.size();
-  if (info_->clocks.trigger_hz.value_or(0) == 0 || domains == 0 || clocks_.is_withheld()) return std::nullopt;
-  if (!HasTimeForHulls(*info_, domains)) return std::nullopt;
-  auto hulls = ClockReader(session_).ReadHulls(/*first_trigger_id=*/0, domains);
+  const bool has_grid = info_->clocks.trigger_hz.value_or(0) > 0;
+  // A device's own segments are of the longest that can be configured.
+  const bool may_be_used = info_->clocks.segment_max == ClockSettings().segment_max && !clocks_.is_withheld();
+  if (!has_grid || domains == 0 || !may_be_used || !HasTimeForHulls(*info_, domains)) return std::nullopt;
+  // Numbers begin anew after 2^32, and half of them are before any.
+  auto hulls = ClockReader(session_).ReadHulls(trigger_id - kTriggersBack, domains);
   const std::string before = std::exchange(hull_error_, std::string(hulls.status().message()));
   if (hulls.ok()) return *std::move(hulls);
   if (hull_error_ != before) spdlog::warn("device {}: its own fits of its clocks: {}", info_->name, hull_error_);

@@ -88,7 +88,7 @@ class DeviceCollector {
   RowStart StartOfRow(const TakenSnapshot& taken);
   void RestoreCreationTimes(const Uuid& uuid);
   // The device's own fits of its clocks, of a device with a grid. Without them less is known, and nothing is lost.
-  std::optional<mailbox::ClockHulls> ReadHulls(const Topology& topology);
+  std::optional<mailbox::ClockHulls> ReadHulls(const Topology& topology, uint32_t trigger_id);
   // When the snapshot was latched, by the host's clock: as the exchange has it, or closer.
   void PlaceInTime(const TakenSnapshot& taken, DeviceSnapshot& snapshot);
   void PlaceOnLine(const TakenSnapshot& taken, const HostInstant& latched, DeviceSnapshot& snapshot);

@@ -230,7 +230,7 @@ TEST_F(ConfigTest, ClocksOfADeviceMayBeGiven) {
   EXPECT_EQ(Load(absl::StrReplaceAll(kGood, {{device, clocks("trigger_hz: 0")}}))->devices[0].clocks.trigger_hz, 0u);
   for (const char* keys : {"trigger_hz: 100001", "host_ppm_max: 0", "host_ppm_max: 10001", "host_wander_ppb: 1001",
                            "trigger_hz: fast", "hz: 1", "segment_max: 31s", "segment_max: 999ms", "tenant_bound: 999ns",
-                           "trigger_line: a b", "drives_line: true", "wire_ns: [1, 2]",
+                           "trigger_line: a b", "trigger_line: rack", "drives_line: true", "wire_ns: [1, 2]",
                            "trigger_line: rack, wire_ns: [2, 1]", "trigger_line: rack, wire_ns: 5"}) {
     EXPECT_EQ(Error(device, clocks(keys)).substr(0, 9), "c.yaml:5:") << keys;
   }
@@ -247,7 +247,12 @@ TEST_F(ConfigTest, ATriggerLineHasOneDriver) {
       receives->devices[0].clocks.line,
       (TriggerLineSettings{.name = "rack", .wire_min = absl::Nanoseconds(10), .wire_max = absl::Nanoseconds(50)}));
   const std::string driver = with("drives_line: true");
-  EXPECT_TRUE(Load(absl::StrReplaceAll(kGood, {{device, driver}}))->devices[0].clocks.line.drives);
+  const TriggerLineSettings drives = Load(absl::StrReplaceAll(kGood, {{device, driver}}))->devices[0].clocks.line;
+  EXPECT_TRUE(drives.drives);
+  EXPECT_EQ(drives.driver, "gpu0");
+  const std::string receiver =
+      "  - name: gpu9\n    bus: \"unix:/run/gpu9.sock@0x4f\"\n    clocks: {trigger_line: rack, wire_ns: [0, 9]}\n";
+  EXPECT_EQ(Load(absl::StrReplaceAll(kGood, {{device, driver + receiver}}))->devices[1].clocks.line.driver, "gpu0");
   const std::string second =
       "  - name: gpu9\n    bus: \"unix:/run/gpu9.sock@0x4f\"\n    clocks: {trigger_line: rack, drives_line: true}\n";
   EXPECT_NE(Error(device, driver + second).find("two devices drive trigger line 'rack'"), std::string::npos);

@@ -85,7 +85,11 @@ void ReadTriggerLine(const YamlMap& clocks, const ConfigContext& context, Trigge
   }
   context.errors.Take(Name(clocks, "trigger_line", "trigger line"), line.name);
   context.errors.Take(clocks.BoolOr("drives_line", false), line.drives);
-  if (const auto wire = clocks.Find("wire_ns")) context.errors.Add(ReadWire(*wire, line));
+  if (const auto wire = clocks.Find("wire_ns")) {
+    context.errors.Add(ReadWire(*wire, line));
+  } else if (!line.drives) {
+    context.errors.Add(clocks.Find("trigger_line")->Error("a device that receives pulses needs wire_ns"));
+  }
 }
 
 // `clocks: {trigger_hz: 1000, segment_max: 30s, host_ppm_max: 200, host_wander_ppb: 50, tenant_bound: 1ms}`, and a
@@ -141,6 +145,16 @@ absl::StatusOr<std::vector<YamlNode>> DeviceNodes(const YamlMap& root) {
   return nodes;
 }
 
+void NameDrivers(std::vector<DeviceConfig>& devices) {
+  for (const DeviceConfig& driver : devices) {
+    const TriggerLineSettings& driven = driver.clocks.line;
+    if (!driven.drives) continue;
+    for (DeviceConfig& device : devices) {
+      if (device.clocks.line.name == driven.name) device.clocks.line.driver = driver.name;
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<DeviceConfig> ReadDevices(const YamlMap& root, const ConfigContext& context) {
@@ -165,6 +179,7 @@ std::vector<DeviceConfig> ReadDevices(const YamlMap& root, const ConfigContext& 
     }
     devices.push_back(std::move(device));
   }
+  NameDrivers(devices);
   return devices;
 }
 

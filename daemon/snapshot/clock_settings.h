@@ -17,7 +17,8 @@ namespace sideband::daemon {
 struct TriggerLineSettings {
   std::string name;
   bool drives = false;  // a pulse for each snapshot; the others of the line receive it
-  // From the driver to this device.
+  std::string driver;   // the device that does; empty: none, so that any device may have sent a pulse
+  // From the sender to this device.
   absl::Duration wire_min, wire_max;
   bool operator==(const TriggerLineSettings&) const = default;
 };
@@ -32,8 +33,8 @@ struct ClockSettings {
   uint32_t host_wander_ppb = 50;
   // A clock is taken to be steady for so long at most: then a segment ends.
   absl::Duration segment_max = absl::Seconds(30);
-  // The error of times that tenants are told: a constant, so that it tells nothing of others. Times that are known less
-  // closely are absent. None: the error as it is.
+  // The error of the host times of marks, for tenants: a constant. Times that are known less closely are absent. None:
+  // the error as it is.
   std::optional<absl::Duration> tenant_bound;
   // The line that the device shares with others; empty: none.
   TriggerLineSettings line;

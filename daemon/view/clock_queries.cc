@@ -47,7 +47,8 @@ void FillDevice(const VisibleDevice& device, sideband::v1::DeviceClocks& out) {
     out.set_reference_ppm_upper(snapshot.reference_rate->upper_ppm);
   }
   SetDuration(snapshot.host_time_error, *out.mutable_host_time_error());
-  if (snapshot.line_offset) FillOffset(*snapshot.line_offset, *out.mutable_line_offset());
+  // That of a device that answers no more is of a pulse long ago.
+  if (snapshot.line_offset && device.state == VisibleDevice::State::kFresh) FillOffset(*snapshot.line_offset, *out.mutable_line_offset());
 }
 
 }  // namespace

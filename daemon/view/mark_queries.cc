@@ -104,8 +104,8 @@ MarkInfo::State StateOf(Mark::State state) {
   return MarkInfo::STATE_UNSPECIFIED;
 }
 
-// How far a time may be off, as a caller is told; nullopt: it is known less closely than tenants are promised.
-std::optional<absl::Duration> ToldError(const DeviceInfo& device, Principal::Role role, absl::Duration error) {
+// How far a time may be off, for that caller; nullopt: it is known less closely than it is shown to tenants.
+std::optional<absl::Duration> ErrorFor(const DeviceInfo& device, Principal::Role role, absl::Duration error) {
   const auto& bound = device.clocks.tenant_bound;
   if (!bound || role == Principal::Role::kOperator) return error;
   return error <= *bound ? bound : std::nullopt;
@@ -121,7 +121,7 @@ void FillMark(const DeviceInfo& device, Principal::Role role, const Mark& mark, 
   out.set_requested_ns(mark.requested_ns);
   if (mark.state != Mark::State::kRead) return;
   out.set_reference_time_ns(mark.served_ns);
-  const auto error = mark.instant ? ToldError(device, role, mark.instant->error) : std::nullopt;
+  const auto error = mark.instant ? ErrorFor(device, role, mark.instant->error) : std::nullopt;
   if (!error) return;
   SetTime(mark.instant->time, *out.mutable_host_time());
   SetDuration(*error, *out.mutable_host_time_error());

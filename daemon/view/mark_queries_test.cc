@@ -93,6 +93,11 @@ class MarkQueriesTest : public testing::Test {
     raw.bookmarks[0].counters.assign(counters.begin(), counters.end());
     book_.Read(kGpu0, raw, {{world_.clock.Now(), absl::Microseconds(3)}, 1e-3});
   }
+  void BoundTimesOfTenants(absl::Duration bound) {
+    DeviceInfo info = *world_.store.Info(kGpu0);
+    info.clocks.tenant_bound = bound;
+    world_.store.SetDevices({{kGpu0, std::make_shared<const DeviceInfo>(std::move(info))}});
+  }
   std::vector<uint64_t> MarksOf(const std::string& who, const std::string& vm = "") {
     sideband::v1::ListMarksRequest request;
     request.set_vm(vm);
@@ -135,6 +140,35 @@ TEST_F(MarkQueriesTest, AMarkIsABookmarkOfItsScope) {
   ASSERT_EQ(sink_.orders.size(), 1u);
   EXPECT_EQ(sink_.orders[0].scope, (MarkScope{.boot_id = kBoot, .vm = 1, .context = kRender, .generation = 1}));
   EXPECT_EQ(sink_.orders[0].bookmark, 1000u);
+}
+
+// Errors of the host's times, in nanoseconds, of each mark; -1: there is none.
+std::vector<int64_t> ErrorsOf(const google::protobuf::RepeatedPtrField<MarkInfo>& marks) {
+  std::vector<int64_t> errors;
+  for (const MarkInfo& mark : marks) {
+    EXPECT_EQ(mark.has_host_time(), mark.has_host_time_error());
+    errors.push_back(mark.has_host_time_error() ? mark.host_time_error().nanos() : -1);
+  }
+  return errors;
+}
+
+TEST_F(MarkQueriesTest, TenantsSeeAConstantErrorOrNoTime) {
+  ASSERT_TRUE(Mark("tenant-a", "vm0").ok());
+  Serve(2000, {100, 7, 5});
+  ASSERT_TRUE(Mark("tenant-a", "vm0").ok());
+  Serve(5000, {160, 7, 5});
+  const auto errors = [&](const std::string& who) { return ErrorsOf(marks_.ListMarks(CallerOf(who), {})->marks()); };
+  // 3 us, and what clocks may diverge by in a microsecond since.
+  EXPECT_EQ(errors("tenant-a"), (std::vector<int64_t>{3001, 3001}));
+  BoundTimesOfTenants(absl::Microseconds(10));
+  EXPECT_EQ(errors("tenant-a"), (std::vector<int64_t>{10'000, 10'000}));
+  EXPECT_EQ(errors("ops"), (std::vector<int64_t>{3001, 3001}));
+  EXPECT_EQ(Span("tenant-a", 1, 2)->from().host_time_error().nanos(), 10'000);
+  EXPECT_EQ(Span("ops", 1, 2)->to().host_time_error().nanos(), 3001);
+  BoundTimesOfTenants(absl::Microseconds(3));
+  EXPECT_EQ(errors("tenant-a"), (std::vector<int64_t>{-1, -1})) << "known less closely";
+  EXPECT_FALSE(Span("tenant-a", 1, 2)->to().has_host_time());
+  EXPECT_EQ(errors("ops"), (std::vector<int64_t>{3001, 3001}));
 }
 
 TEST_F(MarkQueriesTest, ASpanIsWhatWasCountedBetweenTwoMarks) {

@@ -49,7 +49,7 @@ std::vector<mailbox::ClockHull> ClockFits::HullsFrom(uint32_t first_trigger_id) 
   std::vector<mailbox::ClockHull> hulls;
   for (size_t domain = 0; domain < fits_.size(); ++domain) {
     const Fit& fit = fits_[domain];
-    if (!fit.has_packets || !IsFrom(fit.newest_trigger, first_trigger_id)) continue;
+    if (!fit.has_packets || fit.strip.unsound() || !IsFrom(fit.newest_trigger, first_trigger_id)) continue;
     mailbox::ClockHull& hull = hulls.emplace_back(clocks::HullOf(*fit.strip.Hulls()));
     hull.domain = static_cast<uint8_t>(domain);
     hull.first_trigger_id = fit.first_trigger;

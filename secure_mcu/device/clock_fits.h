@@ -28,7 +28,8 @@ class ClockFits {
 
   // Entries ascend by their numbers.
   void Add(const mailbox::TimelineEntry& entry);
-  // The current segments of the domains that have answered a trigger from that one on.
+  // The current segments of the domains that have answered a trigger from that one on; none of a clock that contradicts
+  // its limits.
   std::vector<mailbox::ClockHull> HullsFrom(uint32_t first_trigger_id) const;
 
  private:

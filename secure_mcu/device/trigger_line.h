@@ -36,7 +36,7 @@ class TriggerLine {
     virtual void Receive(Picoseconds sent) = 0;
   };
 
-  // Until then it must exist.
+  // `end` must exist until Disconnect.
   void Connect(End& end) { ends_.push_back(&end); }
   void Disconnect(const End& end) { std::erase(ends_, &end); }
 

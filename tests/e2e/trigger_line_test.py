@@ -77,7 +77,7 @@ class TriggerLineTest(unittest.TestCase):
         self.assertNotIn("trigger line", self.site.sideband("tenant-a", "clocks").stdout)
 
     def test_without_a_driver_an_operator_sends_the_pulse(self):
-        self.start("trigger_line: rack", "trigger_line: rack, wire_ns: [%d, %d]" % WIRE_NS)
+        self.start("trigger_line: rack, wire_ns: [0, 0]", "trigger_line: rack, wire_ns: [%d, %d]" % WIRE_NS)
         programs.wait_until(lambda: len(self.clocks()) == 2, "both devices")
         self.assertIsNone(self.offset())
         result = programs.run("sideband", "--address", "unix:grpc.sock", "admin", "trigger", "--device", "gpu0",
