@@ -32,11 +32,12 @@ std::string StateText(v1::MarkInfo::State state) {
   return absl::AsciiStrToLower(absl::StripPrefix(v1::MarkInfo::State_Name(state), "STATE_"));
 }
 
-// "2026-11-21T12:34:07.958Z ±3us".
+// "2026-11-21T12:34:07.958123Z ±4us": the bound is of the time as it is shown.
 std::string HostText(const v1::MarkInfo& mark) {
   if (!mark.has_host_time()) return "";
-  return absl::StrCat(TimeText(ToTime(mark.host_time())), " ±",
-                      absl::FormatDuration(ToDuration(mark.host_time_error())));
+  return absl::StrCat(absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", ToTime(mark.host_time()), absl::UTCTimeZone()), " ±",
+                      absl::FormatDuration(absl::Ceil(ToDuration(mark.host_time_error()) + absl::Nanoseconds(999),
+                                                      absl::Microseconds(1))));
 }
 
 std::string ClockNotes(const v1::Clock& clock) {
@@ -125,8 +126,8 @@ std::string ClocksTable(const v1::ListClocksResponse& response, const TableStyle
     absl::StrAppend(&text, device.device(), ": the host's time of a snapshot is known to ±",
                     absl::FormatDuration(ToDuration(device.host_time_error())));
     if (device.has_reference_ppm_lower()) {
-      absl::StrAppendFormat(&text, "; the reference clock is off by %.3f to %.3f ppm", device.reference_ppm_lower(),
-                            device.reference_ppm_upper());
+      absl::StrAppendFormat(&text, "; the reference clock is off by %.3f to %.3f ppm from the host's",
+                            device.reference_ppm_lower(), device.reference_ppm_upper());
     }
     absl::StrAppend(&text, "\n");
     if (device.has_line_offset()) text += OffsetText(device.device(), device.line_offset());

@@ -236,26 +236,26 @@ TEST_F(ConfigTest, ClocksOfADeviceMayBeGiven) {
   }
 }
 
-TEST_F(ConfigTest, ATriggerLineHasOneDriver) {
+TEST_F(ConfigTest, ATriggerLineHasSeveralDevicesAndOneDriver) {
   const std::string device = "    interval: 250ms\n";
-  const auto with = [&](const std::string& keys) {
-    return device + "    clocks: {trigger_line: rack, " + keys + "}\n";
+  const std::string drives = "{trigger_line: rack, drives_line: true}",
+                    receives = "{trigger_line: rack, wire_ns: [10, 50]}";
+  const auto first = [&](const std::string& clocks) { return device + "    clocks: " + clocks + "\n"; };
+  const auto second = [](const std::string& clocks) {
+    return "  - {name: gpu9, bus: \"unix:/run/gpu9.sock@0x4f\", clocks: " + clocks + "}\n";
   };
-  const auto receives = Load(absl::StrReplaceAll(kGood, {{device, with("wire_ns: [10, 50]")}}));
-  ASSERT_TRUE(receives.ok()) << receives.status();
+  const auto load = [&](const std::string& lines) { return Load(absl::StrReplaceAll(kGood, {{device, lines}})); };
+  const auto config = load(first(drives) + second(receives));
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->devices[0].clocks.line, (TriggerLineSettings{.name = "rack", .drives = true, .driver = "gpu0"}));
   EXPECT_EQ(
-      receives->devices[0].clocks.line,
-      (TriggerLineSettings{.name = "rack", .wire_min = absl::Nanoseconds(10), .wire_max = absl::Nanoseconds(50)}));
-  const std::string driver = with("drives_line: true");
-  const TriggerLineSettings drives = Load(absl::StrReplaceAll(kGood, {{device, driver}}))->devices[0].clocks.line;
-  EXPECT_TRUE(drives.drives);
-  EXPECT_EQ(drives.driver, "gpu0");
-  const std::string receiver =
-      "  - name: gpu9\n    bus: \"unix:/run/gpu9.sock@0x4f\"\n    clocks: {trigger_line: rack, wire_ns: [0, 9]}\n";
-  EXPECT_EQ(Load(absl::StrReplaceAll(kGood, {{device, driver + receiver}}))->devices[1].clocks.line.driver, "gpu0");
-  const std::string second =
-      "  - name: gpu9\n    bus: \"unix:/run/gpu9.sock@0x4f\"\n    clocks: {trigger_line: rack, drives_line: true}\n";
-  EXPECT_NE(Error(device, driver + second).find("two devices drive trigger line 'rack'"), std::string::npos);
+      config->devices[1].clocks.line,
+      (TriggerLineSettings{
+          .name = "rack", .driver = "gpu0", .wire_min = absl::Nanoseconds(10), .wire_max = absl::Nanoseconds(50)}));
+  EXPECT_EQ(load(first(receives) + second(receives))->devices[0].clocks.line.driver, "");
+  EXPECT_NE(Error(device, first(drives) + second(drives)).find("two devices drive trigger line 'rack'"),
+            std::string::npos);
+  EXPECT_NE(Error(device, first(drives)).find("trigger line 'rack' has one device"), std::string::npos);
 }
 
 TEST_F(ConfigTest, MarksAreLimited) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -145,6 +146,16 @@ absl::StatusOr<std::vector<YamlNode>> DeviceNodes(const YamlMap& root) {
   return nodes;
 }
 
+// A misspelt name would be a line without anybody else.
+void CheckLines(const std::vector<DeviceConfig>& devices, const YamlMap& root, const ConfigContext& context) {
+  std::map<std::string, size_t> ends;
+  for (const DeviceConfig& device : devices) ++ends[device.clocks.line.name];
+  for (const auto& [name, count] : ends) {
+    if (name.empty() || count > 1) continue;
+    context.errors.Add(root.Find("devices")->Error(absl::StrCat("trigger line '", name, "' has one device")));
+  }
+}
+
 void NameDrivers(std::vector<DeviceConfig>& devices) {
   for (const DeviceConfig& driver : devices) {
     const TriggerLineSettings& driven = driver.clocks.line;
@@ -179,6 +190,7 @@ std::vector<DeviceConfig> ReadDevices(const YamlMap& root, const ConfigContext& 
     }
     devices.push_back(std::move(device));
   }
+  CheckLines(devices, root, context);
   NameDrivers(devices);
   return devices;
 }

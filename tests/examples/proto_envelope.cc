@@ -6,6 +6,7 @@
 #include "proto/base/secret_memory.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/uuid.h"
+#include "proto/envelope/hkdf.h"
 #include "proto/envelope/keys.h"
 #include "proto/envelope/record.h"
 #include "proto/envelope/seal.h"
@@ -14,6 +15,11 @@
 
 namespace sideband::envelope {
 namespace {
+
+absl::Status UseHkdf(ByteSpan salt, const Secret& key_material, ByteSpan info) {
+  //@ proto/envelope/hkdf.h
+  return absl::OkStatus();
+}
 
 absl::Status UseKeys(const RecordHeader& header) {
   //@ proto/envelope/keys.h

@@ -72,6 +72,7 @@ ALLOWED = {
     "proto/audit": ("proto/base",),
     "proto/clocks": ("proto/base", "proto/mailbox"),
     "proto/envelope": ("proto/base",),
+    "proto/hpke": ("proto/base", "proto/envelope"),
     "proto/mailbox": ("proto/base",),
     "proto/manual": ("proto/base",),
     "proto/registers": ("proto/base",),

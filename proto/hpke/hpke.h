@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Hybrid public key encryption (RFC 9180) in base mode: DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-256-GCM. Who knows
+// a public key makes keys that only the holder of its private key can make, too.
+//   SIDEBAND_ASSIGN_OR_RETURN(const Encapsulated sent, SetUpSender(public_key_of_guest, info));
+//   Send(sent.enc);
+//   SIDEBAND_ASSIGN_OR_RETURN(const HpkeKeys keys, SetUpReceiver(enc, own, info));
+//   const envelope::AeadNonce nonce = keys.NonceFor(0);
+#ifndef SIDEBAND_PROTO_HPKE_HPKE_H_
+#define SIDEBAND_PROTO_HPKE_HPKE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "proto/base/bytes.h"
+#include "proto/envelope/aead.h"
+#include "proto/envelope/secret.h"
+#include "proto/hpke/x25519.h"
+
+namespace sideband::hpke {
+
+// What both ends have (RFC 9180, section 5.1, "Context"). Immutable and movable.
+class HpkeKeys {
+ public:
+  // The key schedule of base mode. `shared_secret` is that of the key encapsulation. INTERNAL if OpenSSL fails.
+  static absl::StatusOr<HpkeKeys> Schedule(const Secret& shared_secret, ByteSpan info);
+
+  const Secret& key() const { return key_; }
+  // The base nonce xor the sequence as a big-endian number: unique for every sequence.
+  envelope::AeadNonce NonceFor(uint64_t sequence) const;
+  // Another secret of both ends, for a purpose that `context` names; at most 255 * 32 bytes.
+  absl::StatusOr<Secret> Export(ByteSpan context, size_t size) const;
+
+ private:
+  HpkeKeys(Secret key, Secret base_nonce, Secret exporter)
+      : key_(std::move(key)), base_nonce_(std::move(base_nonce)), exporter_(std::move(exporter)) {}
+
+  Secret key_, base_nonce_, exporter_;
+};
+
+struct Encapsulated {
+  PublicKey enc;  // to be sent
+  HpkeKeys keys;
+};
+
+// With a key pair of its own that is used once. INVALID_ARGUMENT for a public key of small order; INTERNAL if OpenSSL
+// fails.
+absl::StatusOr<Encapsulated> SetUpSender(const PublicKey& receiver, ByteSpan info);
+// With a given one, which must never have been used: for test vectors.
+absl::StatusOr<Encapsulated> SetUpSenderWith(const KeyPair& ephemeral, const PublicKey& receiver, ByteSpan info);
+// Any 32 bytes are an `enc` but those of small order (INVALID_ARGUMENT): that the keys are the sender's shows when they
+// open something.
+absl::StatusOr<HpkeKeys> SetUpReceiver(const PublicKey& enc, const KeyPair& receiver, ByteSpan info);
+
+// DeriveKeyPair (section 7.1.3) from key material of at least 32 random bytes.
+absl::StatusOr<KeyPair> DeriveKeyPair(const Secret& key_material);
+// ExtractAndExpand (section 4.1): the shared secret of the encapsulation.
+absl::StatusOr<Secret> KemSecret(const Secret& dh, const PublicKey& enc, const PublicKey& receiver);
+
+}  // namespace sideband::hpke
+
+#endif  // SIDEBAND_PROTO_HPKE_HPKE_H_

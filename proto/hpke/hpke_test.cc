@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/hpke/hpke.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "absl/strings/escaping.h"
+#include "proto/base/hex.h"
+#include "proto/envelope/secret_access.h"
+#include "proto/hpke/labeled_kdf.h"
+
+namespace sideband::hpke {
+namespace {
+
+using envelope::SecretAccess;
+
+Bytes Hex(const std::string& digits) { return ParseHex(digits).value(); }
+std::string ToHex(ByteSpan bytes) {
+  return absl::BytesToHexString({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+Secret SecretHex(const std::string& digits) { return Secret::CopyOf(Hex(digits)); }
+std::string HexOf(const Secret& secret) { return ToHex(secret.Read(SecretAccess::Get())); }
+std::string HexOf(const PublicKey& key) { return ToHex(key); }
+PublicKey Public(const std::string& digits) {
+  PublicKey key;
+  std::ranges::copy(Hex(digits), key.begin());
+  return key;
+}
+
+// RFC 9180's test vectors, "DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-256-GCM", mode base, of the file that the RFC
+// names. Shared secret and what follows from it are not in that file's published extract: they were computed by another
+// program, and the ciphertexts and exports rest on them.
+constexpr char kInfo[] = "4f6465206f6e2061204772656369616e2055726e";
+constexpr char kReceiverKey[] = "497b4502664cfea5d5af0b39934dac72242a74f8480451e1aee7d6a53320333d";
+constexpr char kReceiverPublic[] = "430f4b9859665145a6b1ba274024487bd66f03a2dd577d7753c68d7d7d00c00c";
+constexpr char kEphemeralKey[] = "179d4b53b6365c45b600c4163b61d95cbc2f4d9e36f1695558dce265ab8bab11";
+constexpr char kEnc[] = "6c93e09869df3402d7bf231bf540fadd35cd56be14f97178f0954db94b7fc256";
+constexpr char kDh[] = "98fdfbcb860bc6c218a3fd783062ae1f37af6e3581619eea9591818d746aa50b";
+constexpr char kShared[] = "3101c54c3a4f87439eaac080699ed9bbcc726ffe44e860c0424ccb7e3e2ead7b";
+constexpr char kKey[] = "f50b0609186798729ed0564b36ef2ef8044f1f9d05636874d1f46c819c7a669f";
+constexpr char kBaseNonce[] = "151d9929e2449747889bc923";
+constexpr char kPlaintext[] = "4265617574792069732074727574682c20747275746820626561757479";
+
+struct Encryption {
+  uint64_t sequence;
+  const char* aad;
+  const char* ciphertext;
+} constexpr kEncryptions[] = {
+    {0, "436f756e742d30", "e5d84cd531cfb583096e7cfa9641bd3079cf3a91cda813c52deb5f512be9931980a41de125a925cdad859d5b7a"},
+    {1, "436f756e742d31", "2c43aff25343fdbff864506f0818b9d87df84ea01b1a2144d23b4d40c26bf655fdf197fe40297a8aebeed5cc2d"},
+    {2, "436f756e742d32", "e0a8f2cf92ff61215edbb8c55dc31fe9e2eb42a5685867bb6854211542099f9e940c4b41c192bc390835b1a5f7"},
+    {4, "436f756e742d34", "448a8892f261cbb6bf5b7b64a4fae8a2c86492494b069c10525895d871c27c2f12cd17e0588fedaba9f7b0cd4c"},
+    {255, "436f756e742d323535",
+     "f6ad1823eb0b932d04b6e23010eea64f1fe5edd0583dae5ba27ca6363f4ea104bd217331460ef4208040423641"},
+    {256, "436f756e742d323536",
+     "53624f4f9f173453b14e633b45390ff54cacaa4428d44baee1bff8133fab1ab3afe60f88e4634b525c54e92eda"},
+};
+
+std::string Sealed(const HpkeKeys& keys, const Encryption& encryption) {
+  Bytes text = Hex(kPlaintext);
+  std::array<uint8_t, envelope::kAeadTagBytes> tag;
+  const absl::Status sealed =
+      envelope::AeadSeal(keys.key(), keys.NonceFor(encryption.sequence), Hex(encryption.aad), text, tag);
+  EXPECT_TRUE(sealed.ok()) << sealed;
+  text.insert(text.end(), tag.begin(), tag.end());
+  return ToHex(text);
+}
+
+void ExpectVectors(const HpkeKeys& keys) {
+  EXPECT_EQ(HexOf(keys.key()), kKey);
+  EXPECT_EQ(ToHex(keys.NonceFor(0)), kBaseNonce);
+  for (const Encryption& encryption : kEncryptions) EXPECT_EQ(Sealed(keys, encryption), encryption.ciphertext);
+  EXPECT_EQ(HexOf(*keys.Export({}, 32)), "ded6cffafaea6b812cbf3e241e88332adbc077aca81512914213810ee291770a");
+  EXPECT_EQ(HexOf(*keys.Export(Hex("00"), 32)), "04d3cb6cc116b28ffd22ad5bc276c60d31fec71ceb87ae24db811c64b7507339");
+  EXPECT_EQ(HexOf(*keys.Export(Hex("54657374436f6e74657874"), 32)),
+            "7c5ded445732c14fe09727d29b4251c0fd38455fe8440571e687f0886aac94d2");
+}
+
+TEST(HpkeTest, TheSendersKeysAreThoseOfTheVectors) {
+  const KeyPair ephemeral = *KeyPair::OfPrivate(SecretHex(kEphemeralKey));
+  const Encapsulated sent = *SetUpSenderWith(ephemeral, Public(kReceiverPublic), Hex(kInfo));
+  EXPECT_EQ(HexOf(sent.enc), kEnc);
+  ExpectVectors(sent.keys);
+}
+
+TEST(HpkeTest, TheReceiversKeysAreThoseOfTheVectors) {
+  const KeyPair receiver = *KeyPair::OfPrivate(SecretHex(kReceiverKey));
+  EXPECT_EQ(HexOf(receiver.public_key()), kReceiverPublic);
+  ExpectVectors(*SetUpReceiver(Public(kEnc), receiver, Hex(kInfo)));
+}
+
+TEST(HpkeTest, TheEncapsulationsSecretsAreThoseOfTheVectors) {
+  const Secret dh = *SharedSecret(*KeyPair::OfPrivate(SecretHex(kEphemeralKey)), Public(kReceiverPublic));
+  EXPECT_EQ(HexOf(dh), kDh);
+  EXPECT_EQ(HexOf(*KemSecret(dh, Public(kEnc), Public(kReceiverPublic))), kShared);
+}
+
+TEST(HpkeTest, TheKeySchedulesSecretsAreThoseOfTheVectors) {
+  EXPECT_EQ(HexOf(*LabeledExtract(kHpkeSuite, "psk_id_hash", {})),
+            "4ce5472ecdd5093ba0aecb8f871ff13f1fbc90ee76f0e18ace1a1b7e565bafa3");
+  EXPECT_EQ(HexOf(*LabeledExtract(kHpkeSuite, "info_hash", Hex(kInfo))),
+            "06f6ef962c9ee7cea40407b5d60f0f26990472faae3ac44c78366f1cac1ecde1");
+  const Secret shared = SecretHex(kShared);
+  const Secret secret = *LabeledExtract(kHpkeSuite, &shared, "secret", Secret());
+  EXPECT_EQ(HexOf(secret), "2058ac9b02c1f52c1aaf08bedbec9198219751a94ef67b7d5f0c8b6e2b54ebfb");
+  const Bytes context =
+      Hex("004ce5472ecdd5093ba0aecb8f871ff13f1fbc90ee76f0e18ace1a1b7e565bafa3"
+          "06f6ef962c9ee7cea40407b5d60f0f26990472faae3ac44c78366f1cac1ecde1");
+  EXPECT_EQ(HexOf(*LabeledExpand(kHpkeSuite, secret, "exp", context, 32)),
+            "86017151bbff6a1940e8abae2ac9e0e7032e33df1eaaecc02ca6259b130d62df");
+}
+
+// RFC 9180, appendix A.1.1, which has the same encapsulation.
+TEST(HpkeTest, TheEncapsulationOfAppendixA1) {
+  const KeyPair ephemeral =
+      *DeriveKeyPair(SecretHex("7268600d403fce431561aef583ee1613527cff655c1343f29812e66706df3234"));
+  const KeyPair receiver =
+      *DeriveKeyPair(SecretHex("6db9df30aa07dd42ee5e8181afdb977e538f5e1fec8a06223f33f7013e525037"));
+  EXPECT_EQ(HexOf(ephemeral.private_key()), "52c4a758a802cd8b936eceea314432798d5baf2d7e9235dc084ab1b9cfa2f736");
+  EXPECT_EQ(HexOf(ephemeral.public_key()), "37fda3567bdbd628e88668c3c8d7e97d1d1253b6d4ea6d44c150f741f1bf4431");
+  EXPECT_EQ(HexOf(receiver.public_key()), "3948cfe0ad1ddb695d780e59077195da6c56506b027329794ab02bca80815c4d");
+  const Secret dh = *SharedSecret(ephemeral, receiver.public_key());
+  EXPECT_EQ(HexOf(*KemSecret(dh, ephemeral.public_key(), receiver.public_key())),
+            "fe0e18c9f024ce43799ae393c7e8fe8fce9d218875e8227b0187c04e7d2ea1fc");
+}
+
+// RFC 7748, section 6.1.
+TEST(HpkeTest, TheSharedSecretOfX25519) {
+  const KeyPair alice =
+      *KeyPair::OfPrivate(SecretHex("77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a"));
+  EXPECT_EQ(HexOf(alice.public_key()), "8520f0098930a754748b7ddcb43ef75a0dbf3a0d26381af4eba4a98eaa9b4e6a");
+  EXPECT_EQ(HexOf(*SharedSecret(alice, Public("de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f"))),
+            "4a5d9d5ba4ce2de1728e3bf480350f25e07e21c947d19e3376f09b3c1e161742");
+}
+
+// The points of order 1, 2, 4 and 8, and their representations that are not canonical.
+TEST(HpkeTest, APublicKeyOfSmallOrderIsRefused) {
+  const KeyPair own = *KeyPair::Generate();
+  for (const char* const digits : {
+           "0000000000000000000000000000000000000000000000000000000000000000",
+           "0100000000000000000000000000000000000000000000000000000000000000",
+           "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
+           "5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157",
+           "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+           "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+           "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+       }) {
+    EXPECT_EQ(SetUpSender(Public(digits), {}).status().code(), absl::StatusCode::kInvalidArgument) << digits;
+    EXPECT_EQ(SetUpReceiver(Public(digits), own, {}).status().code(), absl::StatusCode::kInvalidArgument) << digits;
+  }
+}
+
+TEST(HpkeTest, APrivateKeyHas32Bytes) {
+  EXPECT_FALSE(KeyPair::OfPrivate(Secret(31)).ok());
+  EXPECT_FALSE(KeyPair::OfPrivate(Secret(33)).ok());
+}
+
+RC_GTEST_PROP(HpkePropertyTest, BothEndsHaveTheSameKeysAndNobodyElse, (const Bytes& info, uint64_t sequence)) {
+  const KeyPair receiver = *KeyPair::Generate(), other = *KeyPair::Generate();
+  const Encapsulated sent = *SetUpSender(receiver.public_key(), info);
+  const HpkeKeys received = *SetUpReceiver(sent.enc, receiver, info);
+  RC_ASSERT(sent.keys.key() == received.key());
+  RC_ASSERT(sent.keys.NonceFor(sequence) == received.NonceFor(sequence));
+  RC_ASSERT(!(SetUpReceiver(sent.enc, other, info)->key() == received.key()));
+  Bytes more = info;
+  more.push_back(0);
+  RC_ASSERT(!(SetUpReceiver(sent.enc, receiver, more)->key() == received.key()));
+  RC_ASSERT(!(SetUpSender(receiver.public_key(), info)->keys.key() == received.key()));
+}
+
+}  // namespace
+}  // namespace sideband::hpke
