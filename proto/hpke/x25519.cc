@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "proto/base/openssl_handle.h"
-#include "proto/base/status_macros.h"
 #include "proto/envelope/secret_access.h"
 
 namespace sideband::hpke {
