@@ -2,7 +2,7 @@
 #include "proto/hpke/labeled_kdf.h"
 
 #include <algorithm>
-#include <span>
+#include <initializer_list>
 
 #include "proto/envelope/hkdf.h"
 #include "proto/envelope/secret_access.h"
