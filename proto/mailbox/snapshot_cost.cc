@@ -125,8 +125,9 @@ size_t SnapshotStreamBytesMax(size_t blocks, size_t counters_per_block, const Ro
   constexpr size_t kHeader = 2 + 2 + 1 + 16 + 2 * (WidthBits(32) + 32) + WidthBits(64) + 64 + 1 + 3;
   // The encoder takes groups of sixteen unless another form is shorter.
   const size_t counters = Quotient(counters_per_block, 16) * WidthBits(64) + counters_per_block * 64;
-  // The sections of version 2: the headers of blocks, statistics and trigger line, six statistics, and a pulse.
-  constexpr size_t kSectionsBytes = 3 * kSectionHeaderBytes + 6 * 8 + (8 + 8 + 1);
+  // The sections of version 2: the headers of blocks and statistics, and six statistics. The 25 bytes of a pulse on a
+  // trigger line are beside it, as bookmarks are.
+  constexpr size_t kSectionsBytes = 2 * kSectionHeaderBytes + 6 * 8;
   return StreamBytes(1 + blocks * (kScope + kHeader + counters)) + kSectionsBytes + RotationBytesMax(blocks, rotation) +
          ClockBytesMax(clock_domains);
 }

@@ -37,7 +37,6 @@ TEST(SnapshotCostTest, NoStreamIsLongerThanTheLongest) {
     }
     snapshot.counters.resize(blocks * counters, ~uint64_t{0});
     snapshot.statistics.emplace();
-    snapshot.line_pulse = {.pulses = 1};
     EXPECT_EQ(EncodeSnapshotStream(snapshot, nullptr, {}, Framing::kSections).size(),
               SnapshotStreamBytesMax(blocks, counters));
     EXPECT_LE(EncodeSnapshotStream(snapshot, nullptr, {}).size(), SnapshotStreamBytesMax(blocks, counters));
