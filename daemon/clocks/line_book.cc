@@ -78,7 +78,7 @@ std::string LineBook::SenderOf(const Interval& at, const std::string& receiver, 
   for (const auto& [name, device] : devices_) {
     const bool may_send = line.driver.empty() || name == line.driver;
     if (device.line != line.name || name == receiver || !may_send) continue;
-    // It may have sent what nobody knows of yet.
+    // A pulse that it has sent there may not be reported yet.
     if (!IsKnown(at, device)) return "";
     if (OnlyPulseAt(at, device) == nullptr) continue;
     if (!sender.empty()) return "";

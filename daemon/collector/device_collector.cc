@@ -29,8 +29,7 @@ constexpr uint32_t kTriggersBack = uint32_t{1} << 30;
 
 // Whether they take a quarter of the interval at most.
 bool HasTimeForHulls(const DeviceInfo& info, size_t domains) {
-  // A clock's hulls have ten vertices a side, as a rule; a byte takes nine bit times, and its share of the frame's
-  // rest.
+  // Of a clock, ten vertices a side as a rule; ten bit times a byte, with its share of the frames.
   constexpr double kHullBits = 150 * 10;
   if (info.bus_hz == 0) return true;
   return static_cast<double>(domains) * kHullBits / info.bus_hz <= absl::ToDoubleSeconds(info.interval) / 4;

@@ -48,7 +48,8 @@ void FillDevice(const VisibleDevice& device, sideband::v1::DeviceClocks& out) {
   }
   SetDuration(snapshot.host_time_error, *out.mutable_host_time_error());
   // That of a device that answers no more is of a pulse long ago.
-  if (snapshot.line_offset && device.state == VisibleDevice::State::kFresh) FillOffset(*snapshot.line_offset, *out.mutable_line_offset());
+  if (snapshot.line_offset && device.state == VisibleDevice::State::kFresh)
+    FillOffset(*snapshot.line_offset, *out.mutable_line_offset());
 }
 
 }  // namespace

@@ -56,7 +56,9 @@ TEST(SectionsTest, SectionsThatLieAreRefused) {
       {"half a header", {{1, 1, 3, kPayload}, {5, 0, 3, {1}}}, "section 5 is truncated"},
       {"a type twice", {{1, 1, 0, {}}, {1, 1, 0, {}}}, "section 1 is there twice"},
       {"an unknown type twice", {{1, 1, 0, {}}, {99, 0, 0, {}}, {99, 0, 0, {}}}, "section 99 is there twice"},
-      {"an unknown type that must be known", {{1, 1, 0, {}}, {99, 1, 0, {}}}, "section 99 is unknown, but must be known"},
+      {"an unknown type that must be known",
+       {{1, 1, 0, {}}, {99, 1, 0, {}}},
+       "section 99 is unknown, but must be known"},
       {"with other flags, too", {{1, 1, 0, {}}, {99, 0x8001, 0, {}}}, "section 99 is unknown, but must be known"},
   };
   for (const auto& test : kCases) {
