@@ -957,7 +957,7 @@ TEST_F(CliTest, UsageMistakesEndWithTwo) {
   EXPECT_NE(Mistake({"get", "--step", "5s"}).find("--step requires --since"), std::string::npos);
   EXPECT_NE(Mistake({"get", "--until", "5m"}).find("--until requires --since"), std::string::npos);
   EXPECT_EQ(Mistake({"get", "--since", "5m", "--until", "6m"}), "--until is before --since");
-  EXPECT_NE(Mistake({"unseal", "--vm", "vm0"}).find("--key-file is required"), std::string::npos);
+  EXPECT_NE(Mistake({"unseal", "--vm", "vm0"}).find("--key-file or --exchange is required"), std::string::npos);
   EXPECT_NE(Mistake({"peek", "--vm", "vm0"}).find("--event is required"), std::string::npos);
   EXPECT_NE(Mistake({"peek", "--context", "c", "--event", "e"}).find("--context requires --vm"), std::string::npos);
   EXPECT_EQ(Mistake({"bus"}), "A subcommand is required (see sideband --help)");
@@ -1128,6 +1128,15 @@ TEST_F(UnsealTest, AStreamHasAStateFileOfItsOwn) {
   EXPECT_EQ(out_.text().find("VM "), std::string::npos);
 }
 
+TEST_F(UnsealTest, ExportServesOnlyTheLoopback) {
+  EXPECT_EQ(Mistake({"export"}), "--vm is required");
+  EXPECT_EQ(Mistake({"export", "--vm", "vm0"}), "--key-file or --exchange is required");
+  EXPECT_EQ(Mistake({"export", "--vm", "vm0", "--key-file", key_file_, "--listen", "0.0.0.0:9879"}),
+            "--listen: 0.0.0.0 is not a loopback address: others could read the counts, which are served in plaintext");
+  EXPECT_NE(Mistake({"export", "--vm", "vm0", "--key-file", key_file_, "--listen", "9879"}).find("is not IP:PORT"),
+            std::string::npos);
+}
+
 TEST_F(UnsealTest, MistakesAreNamed) {
   EXPECT_EQ(Mistake({"unseal", "--key-file", key_file_}), "--vm is required");
   EXPECT_NE(Mistake({"unseal", "--vm", "v", "--key-file", "/nonexistent.key"}).find("/nonexistent.key: "),
@@ -1136,6 +1145,10 @@ TEST_F(UnsealTest, MistakesAreNamed) {
             std::string::npos);
   EXPECT_NE(Mistake({"unseal", "--vm", "vm0", "--key-file", key_file_, "--record", "x"}).find("by UUID"),
             std::string::npos);
+  EXPECT_EQ(Mistake({"unseal", "--vm", "v", "--view", "v.sbs"}), "--view requires --exchange (see sideband --help)");
+  EXPECT_EQ(Mistake({"export", "--vm", "v", "--view", "v.sbs"}), "--view requires --exchange (see sideband --help)");
+  EXPECT_EQ(Mistake({"unseal", "--vm", "v", "--exchange", "--view", "v.sbs", "--record", "r"}),
+            "--view excludes --record (see sideband --help)");
   ::chmod(key_file_.c_str(), 0644);
   EXPECT_NE(Mistake({"unseal", "--vm", "v", "--key-file", key_file_}).find("everybody"), std::string::npos);
 }

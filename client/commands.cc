@@ -6,6 +6,7 @@
 #include "client/cli/builtin_commands.h"
 #include "client/counting/counting_command.h"
 #include "client/demo/demo_command.h"
+#include "client/export/export_command.h"
 #include "client/hpc/hpc_command.h"
 #include "client/marks/mark_commands.h"
 #include "client/rotation/rotation_command.h"
@@ -15,10 +16,10 @@ namespace sideband::client {
 
 std::vector<std::unique_ptr<Command>> AllCommands() {
   constexpr std::unique_ptr<Command> (*kFactories[])() = {
-      NewDevicesCommand, NewEventsCommand, NewScopesCommand, NewGetCommand,    NewPeekCommand,     NewWatchCommand,
-      NewTopCommand,     NewHealthCommand, NewUnsealCommand, NewAuditCommand,  NewCountingCommand, NewRotationCommand,
-      NewMarkCommand,    NewMarksCommand,  NewSpanCommand,   NewClocksCommand, NewAdminCommand,    NewBusCommand,
-      NewHpcCommand,     NewDemoCommand,   NewI2cDevCommand,
+      NewDevicesCommand,  NewEventsCommand, NewScopesCommand, NewGetCommand,    NewPeekCommand,   NewWatchCommand,
+      NewTopCommand,      NewHealthCommand, NewUnsealCommand, NewExportCommand, NewAuditCommand,  NewCountingCommand,
+      NewRotationCommand, NewMarkCommand,   NewMarksCommand,  NewSpanCommand,   NewClocksCommand, NewAdminCommand,
+      NewBusCommand,      NewHpcCommand,    NewDemoCommand,   NewI2cDevCommand,
   };
   std::vector<std::unique_ptr<Command>> commands;
   for (const auto factory : kFactories) commands.push_back(factory());

@@ -21,12 +21,14 @@
 #include "daemon/base/clock.h"
 #include "daemon/base/clock_watch.h"
 #include "daemon/base/periodic_thread.h"
+#include "daemon/board/board_store.h"
 #include "daemon/clocks/line_book.h"
 #include "daemon/collector/collector_thread.h"
 #include "daemon/collector/creation_file.h"
 #include "daemon/collector/mark_router.h"
 #include "daemon/collector/peek_router.h"
 #include "daemon/collector/rotation_router.h"
+#include "daemon/collector/seal_router.h"
 #include "daemon/collector/trigger_router.h"
 #include "daemon/config/config.h"
 #include "daemon/counting/counting_book.h"
@@ -53,7 +55,10 @@
 #include "daemon/run/signals.h"
 #include "daemon/run/startup_files.h"
 #include "daemon/run/state_folder.h"
+#include "daemon/sealing/daemon_sealer.h"
 #include "daemon/sealing/epoch_source.h"
+#include "daemon/sealing/exchange_book.h"
+#include "daemon/sealing/sealer_choice.h"
 #include "daemon/sealing/sealer_set.h"
 #include "daemon/service/inherited_sockets.h"
 #include "daemon/service/keeper.h"
@@ -65,6 +70,7 @@
 #include "daemon/view/absent_name_notice.h"
 #include "daemon/view/admin.h"
 #include "daemon/view/counting_queries.h"
+#include "daemon/view/exchange_queries.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/mark_queries.h"
 #include "daemon/view/peek_reader.h"
@@ -76,6 +82,8 @@
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "proto/base/version.h"
+#include "proto/exchange/digest.h"
+#include "proto/exchange/sealing_file.h"
 
 namespace sideband::daemon {
 namespace {
@@ -92,6 +100,14 @@ std::vector<VmKeyFile> KeyFiles(const Config& config) {
   std::vector<VmKeyFile> files;
   for (const VmKeyConfig& key : config.vm_keys) files.push_back({key.vm, key.key_file});
   return files;
+}
+
+// nullptr without a sealing file.
+absl::StatusOr<std::unique_ptr<ExchangeBook>> LoadExchanges(const Config& config, const Clock& clock) {
+  if (config.sealing_file.empty()) return nullptr;
+  SIDEBAND_ASSIGN_OR_RETURN(exchange::SealingRules rules, exchange::SealingRules::Load(config.sealing_file));
+  SIDEBAND_ASSIGN_OR_RETURN(const exchange::Sha384Digest measurement, exchange::MeasureThisProgram());
+  return std::make_unique<ExchangeBook>(std::move(rules), measurement, clock);
 }
 
 // Describes the addresses of a listener for the log. Unix sockets do not use TLS.
@@ -136,7 +152,7 @@ Gate::Options GateOptions(const Config& config, const ConnectionBudget& budget) 
 GrpcServer::Options GrpcOptions(const Config& config, const ConnectionBudget& budget, int inherited_socket,
                                 const HistoryReader& history, SealerSet& sealers, const PeekReader& peeks,
                                 const CountingQueries& counting, RotationSink& rotation, const MarkQueries& marks,
-                                const Admin& admin) {
+                                ExchangeBook* exchanges, const ExchangeQueries& exchange_queries, const Admin& admin) {
   const QuotaConfig& quotas = config.quotas;
   Gate::Options gate = GateOptions(config, budget);
   gate.inherited_socket = inherited_socket;
@@ -151,6 +167,8 @@ GrpcServer::Options GrpcOptions(const Config& config, const ConnectionBudget& bu
           .counting = &counting,
           .rotation = &rotation,
           .marks = &marks,
+          .exchanges = exchanges,
+          .exchange_queries = &exchange_queries,
           .admin = &admin,
           .gate = std::move(gate)};
 }
@@ -224,6 +242,7 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
   const SystemClock clock;
   EpochSource epochs(clock, SystemRandom16);
   SIDEBAND_ASSIGN_OR_RETURN(const auto sealers, SealerSet::Load(KeyFiles(config), epochs));
+  SIDEBAND_ASSIGN_OR_RETURN(const std::unique_ptr<ExchangeBook> exchanges, LoadExchanges(config, clock));
   SIDEBAND_ASSIGN_OR_RETURN(const auto metrics,
                             SelfMetrics::Create({.version = kVersion, .revision = BuildRevision()}));
   metrics->ConfigReloaded(true);
@@ -242,14 +261,19 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
       reader, NamesToLookFor(config), [](const std::string& line) { spdlog::warn("{}", line); },
       [](const std::string& line) { spdlog::error("{}", line); });
   SIDEBAND_ASSIGN_OR_RETURN(const std::unique_ptr<StateFiles> state, OpenStateFiles(config));
-  ConfidentialityBook confidential(*sealers, policy);
+  ConfidentialityBook confidential(*sealers, exchanges.get(), policy);
   CountingBook counting(state ? &state->settings : nullptr);
   counting.Replace(config.counting);
   const CountingQueries counting_queries(reader, counting);
   ReloadRequests reloads([] { Signals::Raise(SIGHUP); });
   TriggerRouter triggers;
+  DaemonSealer daemon_sealer(exchanges.get());
+  SealRouter seals(store);
+  SealerChoice guest_sealer(daemon_sealer, seals);
+  const ExchangeQueries exchange_queries(reader, guest_sealer);
   const Admin admin({.reader = reader,
                      .trigger = std::bind_front(&TriggerRouter::Trigger, &triggers),
+                     .rotate_keys = std::bind_front(&ExchangeQueries::Rotate, &exchange_queries),
                      .reload = std::bind_front(&ReloadRequests::Ask, &reloads)});
   PeekRouter peeks;
   RotationRouter rotations;
@@ -258,8 +282,10 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
   MarkBook mark_book(std::random_device{}(), {.per_second = config.marks.per_vm_per_second, .kept = config.marks.kept});
   const MarkQueries marks(reader, mark_book, mark_router);
   LineBook lines;
+  BoardStore boards;
   DeviceSet devices(
       {.store = store,
+       .boards = boards,
        .history = history,
        .counting = counting,
        .marks = mark_book,
@@ -271,7 +297,7 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
                  id, std::move(to.transport), to.address,
                  CollectorContext{store, *sealers, confidential, policy, *audit.sink, *metrics, clock,
                                   state ? &state->creations : nullptr, &counting, &peeks, &triggers, &rotations,
-                                  &mark_router, &mark_book, &lines});
+                                  &mark_router, &mark_book, &lines, exchanges.get(), &seals, &boards});
            }});
   SIDEBAND_ASSIGN_OR_RETURN(DeviceSet::Prepared prepared, devices.Prepare(config.devices));
   devices.Apply(config.devices, {config.ratios.ratios, config.peek.bus_share, config.exposition.estimates},
@@ -290,16 +316,17 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
   reloader.RecordStart();
   Pulse http_pulse(clock), grpc_pulse(clock);
   PageData page_data({.reader = reader, .history = past, .metrics = *metrics, .version = BuildVersion()});
-  Site site(reader, *metrics, clock, {.audit_log = LogReader(audit), .page = &page_data, .targets = &targets});
+  Site site(reader, *metrics, clock,
+            {.audit_log = LogReader(audit), .page = &page_data, .targets = &targets, .boards = &boards});
   const ConnectionBudget budget = BudgetConnections(FileLimit(), config.devices.size());
   SIDEBAND_ASSIGN_OR_RETURN(const auto http,
                             HttpServer::Start(
                                 HttpOptions(config, budget, sockets.http),
                                 [&site](const HttpRequest& request) { return site.Handle(request); }, *metrics));
-  SIDEBAND_ASSIGN_OR_RETURN(const auto grpc,
-                            GrpcServer::Start(GrpcOptions(config, budget, sockets.grpc, past, *sealers, live,
-                                                          counting_queries, rotations, marks, admin),
-                                              reader, *metrics));
+  SIDEBAND_ASSIGN_OR_RETURN(const auto grpc, GrpcServer::Start(GrpcOptions(config, budget, sockets.grpc, past, *sealers,
+                                                                           live, counting_queries, rotations, marks,
+                                                                           exchanges.get(), exchange_queries, admin),
+                                                               reader, *metrics));
   // A call that waits would keep the server from stopping.
   const absl::Cleanup answer_waiting_calls = [&] {
     reloads.Close();

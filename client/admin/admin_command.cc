@@ -34,7 +34,9 @@ std::string CheckCycles(const std::string& text) {
 class AdminCommand final : public Command {
  public:
   std::string name() const override { return "admin"; }
-  std::string description() const override { return "Reload the daemon's files, and trigger a device"; }
+  std::string description() const override {
+    return "Reload the daemon's files, trigger a device, and rotate a VM's keys";
+  }
 
   void Define(CLI::App& app) override {
     app.require_subcommand(1);
@@ -43,13 +45,16 @@ class AdminCommand final : public Command {
         "Examples:\n"
         "  sideband --address unix:/run/sideband/grpc.sock admin reload\n"
         "  sideband --address unix:/run/sideband/grpc.sock admin trigger --device gpu0 --every 65536\n"
-        "  sideband --address unix:/run/sideband/grpc.sock admin trigger --device gpu0 --select sm");
+        "  sideband --address unix:/run/sideband/grpc.sock admin trigger --device gpu0 --select sm\n"
+        "  sideband --address unix:/run/sideband/grpc.sock admin rotate-keys --vm vm3");
     reload_ = app.add_subcommand("reload", "Read all files of the daemon again, as SIGHUP does");
     DefineTrigger(*app.add_subcommand("trigger", "Make a device swap its counters' banks; no count is lost"));
+    DefineRotateKeys(*app.add_subcommand("rotate-keys", "Begin a new epoch of the keys that a VM has exchanged"));
   }
 
   absl::Status Run(CommandContext& context) override {
     SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
+    if (rotate_keys_->parsed()) return RotateKeys(*client, context);
     return reload_->parsed() ? Reload(*client, context) : Trigger(*client, context);
   }
 
@@ -64,6 +69,12 @@ class AdminCommand final : public Command {
         ->type_name("DOMAIN")
         ->excludes(every)
         ->excludes(stop);
+  }
+
+  void DefineRotateKeys(CLI::App& app) {
+    rotate_keys_ = &app;
+    app.add_option("--vm", vm_, "The VM, by name or UUID")->required()->type_name("VM");
+    app.add_option("--device", device_, "The device on which the VM is; default: the only one")->type_name("NAME");
   }
 
   static absl::Status Reload(TelemetryClient& client, CommandContext& context) {
@@ -88,13 +99,23 @@ class AdminCommand final : public Command {
     return context.out().Write(absl::StrCat("trigger ", response.trigger_id(), "\n"));
   }
 
+  absl::Status RotateKeys(TelemetryClient& client, CommandContext& context) const {
+    v1::RotateKeysRequest request;
+    SIDEBAND_ASSIGN_OR_RETURN(*request.mutable_device(), DeviceOr(device_, client));
+    request.set_vm(vm_);
+    SIDEBAND_ASSIGN_OR_RETURN(const v1::RotateKeysResponse response, client.RotateKeys(request));
+    return context.out().Write(absl::StrCat("epoch ", response.epoch(), " begins\n"));
+  }
+
   void Select(v1::DomainSelection& selection) const {
     if (domains_ == std::vector<std::string>{"all"}) return;
     for (const std::string& domain : domains_) selection.add_domains(domain);
   }
 
   CLI::App* reload_ = nullptr;
+  CLI::App* rotate_keys_ = nullptr;
   std::string device_;
+  std::string vm_;
   std::optional<uint64_t> period_;
   bool is_stop_ = false;
   std::vector<std::string> domains_;

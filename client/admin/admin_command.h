@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `sideband admin reload|trigger`: what operators on the daemon's machine may do.
+// `sideband admin reload|trigger|rotate-keys`: what operators on the daemon's machine may do.
 #ifndef SIDEBAND_CLIENT_ADMIN_ADMIN_COMMAND_H_
 #define SIDEBAND_CLIENT_ADMIN_ADMIN_COMMAND_H_
 

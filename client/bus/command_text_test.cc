@@ -78,6 +78,39 @@ TEST(CommandTextTest, SaysWhatIsAskedFor) {
       {0x80000666, {.data = 7}, "TRIGGER hulls from trigger 7 on, from byte ?"},
       {0x80000766, {}, "TRIGGER step 0x07"},
       {0x8002017F, {}, "opcode 0x7F, arg1 0x01, arg2 0x02"},
+      // The commands of a board. Those of its memories and links have tests of their own.
+      {0x80000012, {}, "GET_POWER_CONNECTOR_STATE"},
+      {0x80000013, {}, "GET_PAGE_RETIREMENT_STATS"},
+      {0x80000113, {}, "GET_PAGE_RETIREMENT_STATS, arg1 0x01"},
+      {0x80012114, {}, "GET_ECC_V4 selector 0x21"},
+      {0x80010016, {}, "GET_ECC_V5 counter 0, uncorrected errors"},
+      {0x8001001E, {}, "GET_ECC_V6 corrected errors of DRAM"},
+      {0x80000020, {}, "REMAP_ROW_STATS counts"},
+      {0x80000021, {}, "GET_PCIE_LINK_INFO link"},
+      {0x80FF091A, {}, "GET_NVLINK_INFO data sent, all links"},
+      {0x80000017, {}, "ACCESS_WP_MODE get"},
+      {0x80A50017, {}, "ACCESS_WP_MODE get, arg2 0xA5"},
+      {0x805A0117, {}, "ACCESS_WP_MODE set disabled"},
+      {0x80A50117, {}, "ACCESS_WP_MODE set enabled"},
+      {0x80010117, {}, "ACCESS_WP_MODE set mode 0x01"},
+      {0x80000217, {}, "ACCESS_WP_MODE action 0x02"},
+      {0x8000051B, {}, "GET_CLOCK_FREQ_INFO throttle reasons"},
+      {0x8002001B, {}, "GET_CLOCK_FREQ_INFO current, arg2 0x02"},
+      {0x8010321C, {}, "BUNDLE_LAUNCH 2 requests, 3 rules, at dword 16"},
+      {0x8000111C, {}, "BUNDLE_LAUNCH 1 request, 1 rule, at dword 0"},
+      {0x8008001D, {}, "GET_DRIVER_EVENT_MSG oldest, to dword 8"},
+      {0x8000011D, {.data = 7}, "GET_DRIVER_EVENT_MSG from sequence number 7 on, to dword 0"},
+      {0x8000011D, {}, "GET_DRIVER_EVENT_MSG from sequence number ? on, to dword 0"},
+      {0x8000021D, {.data = 1700000000}, "GET_DRIVER_EVENT_MSG from 2023-11-14T22:13:20Z on, to dword 0"},
+      {0x8000021D, {.data = 0xFFFFFFFF}, "GET_DRIVER_EVENT_MSG from 2106-02-07T06:28:15Z on, to dword 0"},
+      {0x8000021D, {}, "GET_DRIVER_EVENT_MSG from ? on, to dword 0"},
+      {0x8000031D, {}, "GET_DRIVER_EVENT_MSG step 0x03, to dword 0"},
+      {0x80000026, {}, "GET_POWER_HINT_INFO clocks, graphics"},
+      {0x80010026, {}, "GET_POWER_HINT_INFO clocks, memory"},
+      {0x80020026, {}, "GET_POWER_HINT_INFO clocks, clock 0x02"},
+      {0x80000126, {}, "GET_POWER_HINT_INFO temperature"},
+      {0x80030226, {}, "GET_POWER_HINT_INFO profiles, page 3"},
+      {0x80010326, {}, "GET_POWER_HINT_INFO item 0x03, arg2 0x01"},
       {0xC0000002, {}, "GET_TEMP GPU0, with the data in the status word"},
       {0xA0000002, {}, "GET_TEMP GPU0, reserved bit 29 set"},
   };
@@ -115,6 +148,27 @@ TEST(CommandTextTest, SaysWhatTheDataMeans) {
       {0x00000111, 0x00000203, "destination page 3, source page 2"},
       {0x00000018, 0x00000058, "0x00000058: MIG supported, MIG on, driver running"},
       {0x0000001B, 1410, "1410 MHz"},
+      {0x0000031B, 8, "P8"},
+      {0x0000031B, 0xF, "no valid p-state"},
+      {0x0000041B, 0x3F, "0x0000003F: SW power cap, HW slowdown, HW thermal, HW power brake, sync boost, SW thermal"},
+      {0x0000051B, 0x21, "0x00000021: SW power cap, SW thermal"},
+      {0x0000051B, 0, "0x00000000: none"},
+      {0x0000061B, 5, "0x00000005"},
+      {0x00000012, 0, "sufficient power"},
+      {0x00000012, 1, "insufficient power"},
+      {0x00000013, 0x0201, "pages retired: 1 for single-bit errors, 2 for double-bit errors"},
+      {0x00000017, 0x5A, "disabled"},
+      {0x00000017, 0xA5, "enabled"},
+      {0x00000017, 0x01, "mode 0x01"},
+      {0x00A50117, 0x5A, "0x0000005A"},
+      {0x0000001D, 92, "record of 92 bytes"},
+      {0x0000001E, 3, "3 corrected errors"},
+      {0x0000001C, 92, "0x0000005C"},
+      {0x00000026, 0x07BC00D2, "210 to 1980 MHz"},
+      {0x00000126, 0x0057FFF6, "-10 to 87 degC"},
+      {0x00000226, 0x5, "profiles: 0, 2"},
+      {0x00030226, 0x80000000, "profiles: 223"},
+      {0x00000326, 5, "0x00000005"},
       {0x00000022, 5, "5 mJ, bits 31:0"},
       {0x00FF0128, 0x00003280, "50.5 %"},
       {0x00FF0828, 0x00003280, "0x00003280 (as s24.8: 50.5)"},
@@ -143,6 +197,18 @@ TEST(CommandTextTest, SaysWhatTheDataMeans) {
   EXPECT_EQ(ExtendedDataText(Word(0x466), 1), "asked for at 1 ns, bits 63:32");
   EXPECT_EQ(ExtendedDataText(Word(0x566), 9), "newest trigger 9");
   EXPECT_EQ(ExtendedDataText(Word(0x666), 9), "newest trigger 9");
+  EXPECT_EQ(ExtendedDataText(Word(0x22), 1), "1 mJ, bits 63:32");
+  EXPECT_EQ(ExtendedDataText(Word(0x21), 2), "2 correctable errors");
+  EXPECT_EQ(ExtendedDataText(Word(0x226), 1), "profiles: 32");
+  EXPECT_EQ(ExtendedDataText(Word(0x26), 1), "0x00000001");
+  EXPECT_EQ(ExtendedDataText(Word(0x7F), 1), "0x00000001");
+}
+
+TEST(CommandTextTest, SaysWhatTheWordMeans) {
+  EXPECT_EQ(WordText(Word(0xFF091A), 12 << 4 | 1), "12 MiB, no new sample");
+  EXPECT_EQ(WordText(Word(0x220), 2), "spare rows: none in 2 banks");
+  EXPECT_EQ(WordText(Word(0x02), 2), "");
+  EXPECT_EQ(WordText(Word(0x7F), 2), "");
 }
 
 }  // namespace

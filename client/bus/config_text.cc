@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "client/bus/value_text.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/counting.h"
 
@@ -15,9 +16,6 @@ using mailbox::CommandWord;
 using mailbox::ConfigAddress;
 using mailbox::ConfigKind;
 using mailbox::ConfigStep;
-
-std::string Number(std::optional<uint32_t> value) { return value ? absl::StrCat(*value) : "?"; }
-std::string Hex(std::optional<uint32_t> value) { return value ? absl::StrFormat("0x%08X", *value) : "?"; }
 
 std::string SliceOf(const ConfigAddress& address) {
   return address.slice == mailbox::kAnySlice ? "every slice" : absl::StrCat("slice ", int{address.slice});
@@ -43,24 +41,24 @@ std::string AddressText(const DataRegisters& in) {
 }
 
 // 0 names no boot.
-std::string BootText(std::optional<uint32_t> boot) { return boot == 0 ? "" : absl::StrCat(" of boot ", Hex(boot)); }
+std::string BootText(std::optional<uint32_t> boot) { return boot == 0 ? "" : absl::StrCat(" of boot ", HexOr(boot)); }
 
 std::string StepText(const CommandWord& command, const DataRegisters& in) {
   switch (static_cast<ConfigStep>(command.arg1)) {
     case ConfigStep::kBegin:
-      return absl::StrCat("begin on revision ", Number(in.data), BootText(in.extended_data));
+      return absl::StrCat("begin on revision ", NumberOr(in.data), BootText(in.extended_data));
     case ConfigStep::kAddress:
       return absl::StrCat("address ", AddressText(in));
     case ConfigStep::kWrite:
-      return absl::StrCat("write ", Hex(in.extended_data), " ", Hex(in.data));
+      return absl::StrCat("write ", HexOr(in.extended_data), " ", HexOr(in.data));
     case ConfigStep::kRead:
       return "read";
     case ConfigStep::kCommit:
-      return absl::StrCat("commit on revision ", Number(in.extended_data), ", CRC ", Hex(in.data));
+      return absl::StrCat("commit on revision ", NumberOr(in.extended_data), ", CRC ", HexOr(in.data));
     case ConfigStep::kAbort:
       return "abort";
     case ConfigStep::kDump:
-      return absl::StrCat("dump from byte ", Number(in.data));
+      return absl::StrCat("dump from byte ", NumberOr(in.data));
   }
   return absl::StrFormat("step 0x%02X", command.arg1);
 }
@@ -86,7 +84,7 @@ std::string ConfigData(const CommandWord& command, uint32_t value) {
 }
 
 std::string ConfigExtendedData(const CommandWord& command, uint32_t value) {
-  if (IsConfigStep(command, ConfigStep::kBegin)) return absl::StrCat("boot ", Hex(value));
+  if (IsConfigStep(command, ConfigStep::kBegin)) return absl::StrCat("boot ", HexOr(value));
   if (IsConfigStep(command, ConfigStep::kCommit)) return absl::StrCat("closing snapshot ", value);
   return IsConfigStep(command, ConfigStep::kDump) ? absl::StrCat("revision ", value) : "";
 }

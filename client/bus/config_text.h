@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-#include "client/bus/command_text.h"
+#include "client/bus/data_registers.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/word.h"
 

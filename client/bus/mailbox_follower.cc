@@ -5,6 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "client/bus/command_text.h"
+#include "client/bus/extension_command_text.h"
 #include "client/bus/smbpbi_names.h"
 #include "proto/mailbox/extension.h"
 #include "proto/smbus/pec.h"
@@ -76,6 +78,15 @@ std::string StatusText(MailboxStatus status) {
 
 bool IsSameRequest(const CommandWord& a, const CommandWord& b) {
   return a.opcode == b.opcode && a.arg1 == b.arg1 && a.arg2 == b.arg2;
+}
+
+// The data in the status word; empty if the word echoes the request there. A busy device has no data yet.
+std::string DataInStatus(const CommandWord& command, uint32_t word) {
+  constexpr uint32_t kDataMask = 0x00FF'FFFF;
+  const CommandWord status = CommandWord::Decode(word);
+  if (status.execute || status.status != MailboxStatus::kSuccess) return "";
+  if (std::string text = WordText(command, word & kDataMask); !text.empty()) return text;
+  return command.copy_data ? absl::StrCat("data ", DataText(command, word & kDataMask)) : "";
 }
 
 }  // namespace
@@ -200,15 +211,15 @@ void MailboxFollower::FeedStream(const CommandWord& command, bool is_data, uint3
 void MailboxFollower::ReadStatus(Mailbox& mailbox, uint32_t word, Notes& notes) {
   const std::optional<CommandWord>& command = mailbox.command;
   const CommandWord status = CommandWord::Decode(word);
-  std::string text = OpcodeText(static_cast<uint8_t>(status.opcode));
-  const bool is_ours = command.has_value() && IsSameRequest(*command, status);
-  // With copy_data the status word's low 24 bits hold data in place of the arguments and the opcode.
-  const bool copies = command.has_value() && command->copy_data && status.status == MailboxStatus::kSuccess;
-  if (copies) text = OpcodeText(static_cast<uint8_t>(command->opcode));
-  absl::StrAppend(&text, " ", status.execute ? "busy" : StatusText(status.status));
-  if (copies) absl::StrAppend(&text, ", data ", DataText(*command, word & 0x00FFFFFF));
+  // The status word's low 24 bits can hold data in place of the arguments and the opcode.
+  const std::string data = command.has_value() ? DataInStatus(*command, word) : "";
+  const CommandWord& shown = data.empty() ? status : *command;
+  std::string text = absl::StrCat(OpcodeText(static_cast<uint8_t>(shown.opcode)), " ",
+                                  status.execute ? "busy" : StatusText(status.status));
+  if (!data.empty()) absl::StrAppend(&text, ", ", data);
   // A malformed request (ERR_REQUEST) has no arguments to echo.
-  if (command.has_value() && !is_ours && !copies && status.status != MailboxStatus::kErrRequest) {
+  if (command.has_value() && data.empty() && !IsSameRequest(*command, status) &&
+      status.status != MailboxStatus::kErrRequest) {
     text += ", not of the last command";
   }
   if (!status.execute && status.copy_data) text += ", an event is pending";

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "client/bus/command_text.h"
+#include "client/bus/data_registers.h"
 #include "client/bus/stream_follower.h"
 #include "client/bus/wire.h"
 #include "proto/mailbox/registers.h"

@@ -1,132 +1,107 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/bus/smbpbi_names.h"
 
-#include <span>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "proto/mailbox/async_request.h"
+#include "proto/mailbox/board_items.h"
 #include "proto/mailbox/capability.h"
+#include "proto/mailbox/ecc.h"
 #include "proto/mailbox/performance_metric.h"
+#include "proto/mailbox/sys_id.h"
 #include "proto/mailbox/word.h"
 
 namespace sideband::client {
 namespace {
 
-using Names = std::span<const char* const>;
+using mailbox::AsyncStatus;
+using mailbox::AsyncType;
+using mailbox::BoardRegister;
 
-// The name of `number`; without a name, `kind` and the number.
-std::string NameIn(Names names, uint8_t number, absl::string_view kind) {
-  if (number < names.size() && names[number] != nullptr) return names[number];
-  return absl::StrFormat("%s 0x%02X", kind, number);
-}
-
-// Opcodes 0x00 to 0x28. OpcodeText() prefers the names of proto/mailbox, which cover the opcodes of the emulated
-// device.
-constexpr const char* kOpcodes[] = {
-    "NULL",
-    "GET_CAPABILITIES",
-    "GET_TEMP",
-    "GET_EXT_TEMP",
-    "GET_POWER",
-    "GET_SYS_ID",
-    "GET_ECC_V1",
-    "GET_ECC_V2",
-    "GPU_PCONTROL",
-    "GPU_SYSCONTROL",
-    "SET_PRIMARY_CAPS",
-    "GPU_REQUEST_CPL",
-    "GET_ECC_V3",
-    "SCRATCH_READ",
-    "SCRATCH_WRITE",
-    "SCRATCH_COPY",
-    "ASYNC_REQUEST",
-    "REGISTER_ACCESS",
-    "GET_POWER_CONNECTOR_STATE",
-    "GET_PAGE_RETIREMENT_STATS",
-    "GET_ECC_V4",
-    "GET_THERM_PARAM",
-    "GET_ECC_V5",
-    "ACCESS_WP_MODE",
-    "GET_MISC_FLAGS",
-    "GPU_UTIL_COUNTERS",
-    "GET_NVLINK_INFO",
-    "GET_CLOCK_FREQ_INFO",
-    "BUNDLE_LAUNCH",
-    "GET_DRIVER_EVENT_MSG",
-    "GET_ECC_V6",
-    nullptr,
-    "REMAP_ROW_STATS",
-    "GET_PCIE_LINK_INFO",
-    "GET_ENERGY_COUNTER",
-    nullptr,
-    nullptr,
-    nullptr,
-    "GET_POWER_HINT_INFO",
-    "DYNAMIC_SYSTEM_INFORMATION",
-    "GPU_PERFORMANCE_MONITORING",
-};
-
-constexpr const char* kSensors[] = {"GPU0", "GPU1", nullptr, nullptr, "board", "memory", "power supply", "T.Limit"};
-
-constexpr const char* kPowerSources[] = {"total", "SMBPBI", "memory", "module"};
-
-constexpr const char* kAsyncTypes[] = {
-    "get power limit",   "set power limit",     "power limit info",    "fan count",        "fan info",
-    "fan status",        "get overclock limit", "set overclock limit", "energy",           "violation counters",
-    "utilisation",       "set clock limit",     "device mode",         "get clock limit",  "test message",
-    "fan curve",         "power hint",          "programmable EDPp",   "get module limit", "set module limit",
-    "module limit info", "memory capacity",
-};
-
-constexpr const char* kRegisters[] = {"SCRATCH_PAGE", "EVENTS_PENDING", "EVENT_MASK"};
-
-constexpr const char* kThermParams[] = {
-    "target",         "HW slowdown",         "shutdown",         "HBM slowdown",         "SW slowdown",
-    "target T.Limit", "HW slowdown T.Limit", "shutdown T.Limit", "HBM slowdown T.Limit", "SW slowdown T.Limit",
-};
-
-constexpr const char* kClockItems[] = {"current",         "minimum", "maximum", "p-state", "throttle reasons supported",
-                                       "throttle reasons"};
-
-constexpr SysIdFormat kText = SysIdFormat::kText, kBytes = SysIdFormat::kBytes, kNumber = SysIdFormat::kNumber;
-struct SysIdRow {
+struct NumberRow {
+  uint8_t number;
   const char* name;
-  SysIdFormat format;
-};
-constexpr SysIdRow kSysIdItems[] = {
-    {"board part number", kText},
-    {"OEM info", kText},
-    {"serial number", kText},
-    {"marketing name", kText},
-    {"GPU part number", kText},
-    {"memory vendor", kNumber},
-    {"memory part number", kText},
-    {"build date", kBytes},
-    {"firmware version", kText},
-    {"vendor id", kNumber},
-    {"device id", kNumber},
-    {"subsystem vendor id", kNumber},
-    {"subsystem id", kNumber},
-    {"GPU GUID", kBytes},
-    {"InfoROM version", kText},
-    {"length", kNumber},
-    {"width", kNumber},
-    {"height", kNumber},
-    {"PCIe speed", kNumber},
-    {"PCIe width", kNumber},
-    {"power limit", kNumber},
-    {"FRU part number", kText},
-    {"module power limit", kNumber},
-    {"DRAM capacity", kNumber},
 };
 
-constexpr const char* kEvents[] = {
-    "server restart cold", "reset required", "driver event oldest", "power limit set",  "clock limit set",
-    "ECC toggled",         "MIG toggled",    "server restart warm", "driver event new", "module limit set"};
+// SMBPBI's opcodes without a row in proto/mailbox, whose names are of what a device of ours can serve.
+constexpr NumberRow kFurtherOpcodes[] = {
+    {0x06, "GET_ECC_V1"},       {0x08, "GPU_PCONTROL"},    {0x09, "GPU_SYSCONTROL"},
+    {0x0A, "SET_PRIMARY_CAPS"}, {0x0B, "GPU_REQUEST_CPL"}, {0x19, "GPU_UTIL_COUNTERS"},
+};
 
-constexpr const char* kFlags0[] = {"ECC supported", "ECC on",      "ECC pending",    "MIG supported",
-                                   "MIG on",        "MIG pending", "driver running", "device disabled"};
-constexpr const char* kFlags1[] = {"reset required", "drain and reset recommended"};
+// Types without an enumerator are those that no device of ours serves.
+struct AsyncTypeRow {
+  AsyncType type;
+  const char* name;
+};
+constexpr AsyncTypeRow kAsyncTypes[] = {
+    {AsyncType::kGetPowerLimit, "get power limit"},
+    {AsyncType::kSetPowerLimit, "set power limit"},
+    {AsyncType::kPowerLimitInfo, "power limit info"},
+    {AsyncType::kFanCount, "fan count"},
+    {AsyncType{0x04}, "fan info"},
+    {AsyncType{0x05}, "fan status"},
+    {AsyncType{0x06}, "get overclock limit"},
+    {AsyncType{0x07}, "set overclock limit"},
+    {AsyncType::kEnergy, "energy"},
+    {AsyncType::kViolations, "violation counters"},
+    {AsyncType::kUtilization, "utilisation"},
+    {AsyncType{0x0B}, "set clock limit"},
+    {AsyncType{0x0C}, "device mode"},
+    {AsyncType::kGetClockLimit, "get clock limit"},
+    {AsyncType{0x0E}, "test message"},
+    {AsyncType{0x0F}, "fan curve"},
+    {AsyncType{0x10}, "power hint"},
+    {AsyncType{0x11}, "programmable EDPp"},
+    {AsyncType::kGetModuleLimit, "get module limit"},
+    {AsyncType::kSetModuleLimit, "set module limit"},
+    {AsyncType::kModuleLimitInfo, "module limit info"},
+    {AsyncType::kMemoryCapacity, "memory capacity"},
+};
+// Without kPoll.
+static_assert(std::size(kAsyncTypes) == mailbox::kAsyncTypeMax + 1);
+
+struct AsyncStatusRow {
+  AsyncStatus status;
+  const char* name;
+};
+constexpr AsyncStatusRow kAsyncStatuses[] = {
+    {AsyncStatus::kSuccess, "success"},
+    {AsyncStatus::kInvalidArgument, "invalid argument"},
+    {AsyncStatus::kInvalidCommand, "invalid command"},
+    {AsyncStatus::kInvalidLimit, "invalid limit"},
+    {AsyncStatus::kInvalidOffset, "invalid offset"},
+    {AsyncStatus::kNotSupported, "not supported"},
+    {AsyncStatus::kMoreProcessing, "more processing"},
+    {AsyncStatus::kTimeoutRetry, "timeout, retry"},
+    {AsyncStatus::kNotReady, "not ready"},
+    {AsyncStatus::kInReset, "in reset"},
+    {AsyncStatus::kBusyRetry, "busy, retry"},
+};
+
+struct RegisterRow {
+  BoardRegister index;
+  const char* name;
+};
+constexpr RegisterRow kRegisters[] = {
+    {BoardRegister::kScratchPages, "SCRATCH_PAGE"},
+    {BoardRegister::kPendingEvents, "EVENTS_PENDING"},
+    {BoardRegister::kEventMask, "EVENT_MASK"},
+};
+
+// Numeric fields of flag page 0; 0 is the usual state and is not shown.
+struct FlagField {
+  uint8_t low;
+  const char* kind;
+  const char* values[4];  // from 1 on
+};
+constexpr uint32_t kFlagFieldMask = 0x7;
+constexpr FlagField kFlagFields[] = {
+    {8, "fabric manager", {"running", "timeout", "error"}},
+    {11, "disabled by", {"this device", "a peer", "the host", "a management controller"}},
+    {14, "disable reason", {"client", "trunk link failed", "access link failed", "unspecified"}},
+};
 
 void Append(std::string& text, absl::string_view name) { absl::StrAppend(&text, text.empty() ? "" : ", ", name); }
 
@@ -140,48 +115,54 @@ void AppendBitsNamedBy(std::string& text, uint32_t bits, NameOf name_of) {
   }
 }
 
-void AppendBits(std::string& text, uint32_t bits, Names names) {
-  AppendBitsNamedBy(text, bits, [names](uint8_t bit) { return bit < names.size() ? names[bit] : nullptr; });
-}
-
 std::string OrNone(std::string text) { return text.empty() ? "none" : text; }
 
-// Extracts a numeric field from a dword and clears it, so that AppendBits() does not print it as bits.
+// The bits by a table whose enumerators are numbers of bits.
+template <typename Row, size_t kRows>
+std::string BitsText(const Row (&rows)[kRows], uint32_t bits) {
+  std::string text;
+  AppendBitsNamedBy(text, bits, [&rows](uint8_t bit) { return FindName(rows, bit); });
+  return OrNone(std::move(text));
+}
+
+// Extracts a numeric field from a dword and clears it, so that AppendBitsNamedBy() does not print it as bits.
 uint32_t TakeField(uint32_t& bits, int low, uint32_t mask) {
   const uint32_t value = bits >> low & mask;
   bits &= ~(mask << low);
   return value;
 }
 
+std::string FlagFieldText(const FlagField& field, uint32_t value) {
+  const bool has_name = value - 1 < std::size(field.values) && field.values[value - 1] != nullptr;
+  return has_name ? absl::StrCat(field.kind, " ", field.values[value - 1]) : absl::StrCat(field.kind, " ", value);
+}
+
 }  // namespace
 
 std::string OpcodeText(uint8_t opcode) {
-  const absl::string_view shared = mailbox::OpcodeName(static_cast<mailbox::Opcode>(opcode));
-  return shared == "UNKNOWN" ? NameIn(kOpcodes, opcode, "opcode") : std::string(shared);
+  const mailbox::OpcodeRow* const row = mailbox::FindOpcode(static_cast<mailbox::Opcode>(opcode));
+  return row != nullptr ? row->name : NameIn(kFurtherOpcodes, opcode, "opcode");
 }
 
-std::string SensorName(uint8_t sensor) { return NameIn(kSensors, sensor, "sensor"); }
+std::string SensorName(uint8_t sensor) { return NameIn(mailbox::kTempSensors, sensor, "sensor"); }
 
-std::string PowerSourceName(uint8_t source) { return NameIn(kPowerSources, source, "source"); }
+std::string PowerSourceName(uint8_t source) { return NameIn(mailbox::kPowerSources, source, "source"); }
 
 std::string AsyncTypeName(uint8_t type) { return NameIn(kAsyncTypes, type, "type"); }
 
+std::string AsyncStatusName(uint8_t status) { return NameIn(kAsyncStatuses, status, "status"); }
+
 std::string RegisterName(uint8_t index) { return NameIn(kRegisters, index, "register"); }
 
-std::string ThermParamName(uint8_t param) { return NameIn(kThermParams, param, "parameter"); }
+std::string ThermParamName(uint8_t param) { return NameIn(mailbox::kThermParams, param, "parameter"); }
 
-std::string GpmMetricName(uint8_t metric) {
-  for (const mailbox::MetricRow& row : mailbox::kMetrics) {
-    if (row.metric == static_cast<mailbox::MetricId>(metric)) return row.name;
-  }
-  return absl::StrFormat("metric 0x%02X", metric);
-}
+std::string GpmMetricName(uint8_t metric) { return NameIn(mailbox::kMetrics, metric, "metric"); }
 
-std::string ClockItemName(uint8_t item) { return NameIn(kClockItems, item, "item"); }
+std::string ClockItemName(uint8_t item) { return NameIn(mailbox::kClockItems, item, "item"); }
 
-SysIdItem SysIdItemOf(uint8_t item) {
-  if (item < std::size(kSysIdItems)) return {kSysIdItems[item].name, kSysIdItems[item].format};
-  return {absl::StrFormat("item 0x%02X", item), SysIdFormat::kBytes};
+std::string SysIdName(uint8_t item) {
+  const mailbox::SysIdRow* const row = mailbox::FindSysId(static_cast<mailbox::SysId>(item));
+  return row != nullptr ? row->name : absl::StrFormat("item 0x%02X", item);
 }
 
 std::string CapabilityText(uint8_t dword, uint32_t bits) {
@@ -199,16 +180,34 @@ std::string CapabilityText(uint8_t dword, uint32_t bits) {
   return OrNone(std::move(text));
 }
 
-std::string EventBitsText(uint32_t bits) {
+std::string EventBitsText(uint32_t bits) { return BitsText(mailbox::kBoardEvents, bits); }
+
+std::string ThrottleReasonsText(uint32_t bits) { return BitsText(mailbox::kThrottleReasons, bits); }
+
+std::string FlagBitsText(uint8_t page, uint32_t bits) {
+  std::string fields;
+  for (const FlagField& field : kFlagFields) {
+    if (page != 0) break;
+    if (const uint32_t value = TakeField(bits, field.low, kFlagFieldMask); value != 0) {
+      Append(fields, FlagFieldText(field, value));
+    }
+  }
   std::string text;
-  AppendBits(text, bits, kEvents);
+  AppendBitsNamedBy(text, bits, [page](uint8_t bit) { return FindName(mailbox::kMiscFlags, page * 32u + bit); });
+  if (!fields.empty()) Append(text, fields);
   return OrNone(std::move(text));
 }
 
-std::string FlagBitsText(uint8_t page, uint32_t bits) {
-  std::string text;
-  AppendBits(text, bits, page == 0 ? Names(kFlags0) : page == 1 ? Names(kFlags1) : Names());
-  return OrNone(std::move(text));
+std::string RemapFlagsText(uint32_t bits) {
+  constexpr NumberRow kFlags[] = {{0, "failed"}, {1, "pending"}};
+  static_assert(mailbox::kRemapFailed == 1 << 0 && mailbox::kRemapPending == 1 << 1);
+  return BitsText(kFlags, bits);
+}
+
+std::string EccFlagsText(uint32_t bits) {
+  constexpr NumberRow kFlags[] = {{0, "SRAM threshold exceeded"}};
+  static_assert(mailbox::kSramThresholdExceeded == 1 << 0);
+  return BitsText(kFlags, bits);
 }
 
 }  // namespace sideband::client

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "client/bus/extension_command_text.h"
 #include "proto/mailbox/peek.h"
 #include "proto/mailbox/stream.h"
 
@@ -40,6 +41,8 @@ Summary SummaryOf(const mailbox::StreamHeader& header) {
       return {"configuration"};
     case mailbox::StreamKind::kPlan:
       return {"plan"};
+    case mailbox::StreamKind::kExchange:
+      return {"exchange of keys"};
   }
   return {absl::StrFormat("kind 0x%02X", static_cast<uint8_t>(header.kind))};
 }

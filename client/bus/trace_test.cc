@@ -168,6 +168,30 @@ TEST_F(TraceTest, GoldenPacketErrorCodes) {
 )");
 }
 
+// Some replies have data in their word in place of the request.
+TEST_F(TraceTest, DataInTheStatusWord) {
+  Write("5c041a09ff80");
+  Read(0x5C, "041a09ff80");  // busy: still the request
+  Read(0x5C, "04c500001f");
+  Write("5c0420020080");
+  Read(0x5C, "040300001f");
+  Read(0x5C, "0420020009");  // an error echoes the request
+  EXPECT_EQ(Text(), R"(
+     1      0.000000      650  S 4F+W 5C 04 1A 09 FF 80 P
+                               -> command: GET_NVLINK_INFO data sent, all links
+     2      0.001000      750  S 4F+W 5C Sr 4F+R 04 1A 09 FF 80 P
+                               <- status: GET_NVLINK_INFO busy
+     3      0.002000      750  S 4F+W 5C Sr 4F+R 04 C5 00 00 1F P
+                               <- status: GET_NVLINK_INFO SUCCESS, 12 MiB, new sample
+     4      0.003000      650  S 4F+W 5C 04 20 02 00 80 P
+                               -> command: REMAP_ROW_STATS histogram
+     5      0.004000      750  S 4F+W 5C Sr 4F+R 04 03 00 00 1F P
+                               <- status: REMAP_ROW_STATS SUCCESS, spare rows: none in 3 banks
+     6      0.005000      750  S 4F+W 5C Sr 4F+R 04 20 02 00 09 P
+                               <- status: REMAP_ROW_STATS ERR_NOT_AVAILABLE
+)");
+}
+
 TEST_F(TraceTest, WrongPacketErrorCodesChangeNothing) {
   Write("5c040200008056");
   Read(0x5D, "04002d000014");

@@ -44,11 +44,13 @@ void FormatOption::AddWithoutCsvTo(CLI::App& app) {
 
 void AddDeviceOption(CLI::App& app, std::vector<std::string>& devices) { AddNames(app, "--device", "device", devices); }
 
+void AddEventOption(CLI::App& app, std::vector<std::string>& events) { AddNames(app, "--event", "event", events); }
+
 void FilterOptions::AddTo(CLI::App& app) {
   AddDeviceOption(app, devices);
   AddNames(app, "--vm", "VM", vms);
   app.add_option("--context", context, "Only this context")->type_name("NAME");
-  AddNames(app, "--event", "event", events);
+  AddEventOption(app, events);
 }
 
 }  // namespace sideband::client

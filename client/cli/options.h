@@ -35,6 +35,9 @@ struct FormatOption {
 // --device, repeatable, with wildcards.
 void AddDeviceOption(CLI::App& app, std::vector<std::string>& devices);
 
+// --event, likewise.
+void AddEventOption(CLI::App& app, std::vector<std::string>& events);
+
 // --device --vm --context --event; empty members do not narrow the selection.
 struct FilterOptions {
   std::vector<std::string> devices;  // names, or patterns (name_pattern.h)

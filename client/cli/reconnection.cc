@@ -9,22 +9,20 @@
 #include "proto/base/boot_id.h"
 
 namespace sideband::client {
-namespace {
 
-// Status of calls to a daemon that is stopping or has gone.
-bool IsLoss(const absl::Status& status) {
+bool Reconnection::IsLoss(const absl::Status& status) {
   return IsRemote(status) && (absl::IsUnavailable(status) || absl::IsCancelled(status));
 }
 
-}  // namespace
-
 bool Reconnection::Again(const absl::Status& ended) {
   const bool may_be_starting = is_lost_ && absl::IsNotFound(ended) && waited_ < kNamesPatience;
-  if (!was_open_ || !(IsLoss(ended) || may_be_starting)) return false;
+  const bool may_open = was_open_ || options_.waits_for_first;
+  if (!may_open || !(options_.is_loss(ended) || may_be_starting)) return false;
   if (!is_lost_) {
     is_lost_ = true;
     waited_ = absl::ZeroDuration();
-    delay_ = kDelayMin;
+    if (messages_ >= options_.steady_after) delay_ = kDelayMin;
+    messages_ = 0;
     for (auto& [device, seen] : seen_) seen.has_gap = true;
     note_(absl::StrCat(ended.message(), "; connecting again"));
   }
@@ -36,6 +34,7 @@ bool Reconnection::Again(const absl::Status& ended) {
 
 void Reconnection::Received() {
   was_open_ = true;
+  messages_ = std::min(messages_ + 1, options_.steady_after);
   if (!is_lost_) return;
   is_lost_ = false;
   note_("connected again");

@@ -29,10 +29,25 @@ class Reconnection {
   // Waits; returns whether the command is cancelled.
   using Wait = std::function<bool(absl::Duration)>;
 
-  explicit Reconnection(CommandContext& context)
+  // Whether the status is that of a call to a daemon that is stopping or has gone.
+  static bool IsLoss(const absl::Status& status);
+
+  struct Options {
+    // Which ends of a stream count as a lost connection.
+    std::function<bool(const absl::Status& ended)> is_loss = IsLoss;
+    // Whether a stream that has never been open may be opened again, too.
+    bool waits_for_first = false;
+    // After so many messages of a stream, the delay begins anew.
+    int steady_after = 1;
+  };
+
+  Reconnection(CommandContext& context, Options options)
       : Reconnection([&context](const std::string& line) { context.Note(line); },
-                     [&context](absl::Duration delay) { return context.Wait(delay); }) {}
-  Reconnection(Note note, Wait wait) : note_(std::move(note)), wait_(std::move(wait)) {}
+                     [&context](absl::Duration delay) { return context.Wait(delay); }, std::move(options)) {}
+  explicit Reconnection(CommandContext& context) : Reconnection(context, Options()) {}
+  Reconnection(Note note, Wait wait, Options options)
+      : note_(std::move(note)), wait_(std::move(wait)), options_(std::move(options)) {}
+  Reconnection(Note note, Wait wait) : Reconnection(std::move(note), std::move(wait), Options()) {}
 
   // Waits with exponential back-off and returns true. Returns false immediately if the stream has never been open or if
   // the error is not a lost connection, and after a cancellation. NOT_FOUND after a lost connection counts as lost for
@@ -61,6 +76,8 @@ class Reconnection {
 
   const Note note_;
   const Wait wait_;
+  const Options options_;
+  int messages_ = 0;  // since the stream was opened
   bool was_open_ = false;
   bool is_lost_ = false;
   absl::Duration delay_ = kDelayMin;

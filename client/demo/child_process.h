@@ -36,6 +36,7 @@ class ChildProcess {
   std::optional<int> ExitStatus();
   // Sends SIGTERM, and SIGKILL if the child has not ended after five seconds. Returns its exit status.
   int Stop();
+  pid_t pid() const { return pid_; }
 
  private:
   explicit ChildProcess(pid_t pid) : pid_(pid) {}

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -23,6 +24,7 @@
 #include "client/demo/demo_folder.h"
 #include "client/demo/demo_site.h"
 #include "client/demo/demo_steps.h"
+#include "client/demo/number_search.h"
 #include "client/demo/readiness.h"
 #include "client/demo/rotating_chip.h"
 #include "client/demo/sums.h"
@@ -128,7 +130,8 @@ absl::StatusOr<Scenario> WaveformScenario(const DemoWaveform& waveform, const st
   if (vms.empty()) return absl::InvalidArgumentError(absl::StrCat(waveform.schedule, ": no VM is ever resident"));
   // A device's and a VM's counts include those of contexts that have ended.
   Scenario scenario{.vms = WaveformVms(vms), .sums = Sums::kAtMost};
-  scenario.devices = {{"gpu0", WaveformChipFile(waveform, scenario.vms)}};
+  const bool seals = std::ranges::any_of(scenario.vms, &DemoVm::confidential);
+  scenario.devices = {{.name = "gpu0", .chip_file = WaveformChipFile(waveform, scenario.vms), .seals = seals}};
   for (const auto& [event, count] : result["blocks"][0]["counters"].items()) {
     if (event.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos ||
         event.find_first_of("0123456789") == 0) {
@@ -145,7 +148,7 @@ absl::StatusOr<Scenario> WaveformScenario(const DemoWaveform& waveform, const st
 
 Scenario BuiltInScenario() {
   return {.vms = BuiltInVms(),
-          .devices = {{.name = "gpu0", .chip_file = BuiltInChipFile(kChipFile), .has_grid = true},
+          .devices = {{.name = "gpu0", .chip_file = BuiltInChipFile(kChipFile), .has_grid = true, .seals = true},
                       {"gpu1", RotatingChipFile(kRotatingChipFile)},
                       {"gpu2", ExactTwinFile(kRotatingChipFile)}},
           .events = {"tensor_active_cycles", "dram_read_cycles"},
@@ -214,7 +217,8 @@ class DemoCommand final : public Command {
     steps.insert(steps.end(), scenario.more_steps.begin(), scenario.more_steps.end());
     for (const DemoStep& step : steps) {
       if (context.cancellation().cancelled()) return absl::OkStatus();
-      SIDEBAND_RETURN_IF_ERROR(Take(context, step, folder));
+      SIDEBAND_RETURN_IF_ERROR(step.counts_of.empty() ? Take(context, step, folder)
+                                                      : Search(context, step, folder, daemon->pid()));
     }
     return once_ ? context.out().Write("\nAll of it was as it should be.\n") : StayUp(context, devices, *daemon);
   }
@@ -298,6 +302,37 @@ class DemoCommand final : public Command {
     // A failure of an interrupted step is no evidence of a defect.
     if (wrong.empty() || context.cancellation().cancelled()) return absl::OkStatus();
     return absl::InternalError(absl::StrCat("the demonstration failed at '", step.command, "': ", wrong));
+  }
+
+  // What a record shows may be absent elsewhere by chance only if its numbers are large.
+  static absl::StatusOr<std::vector<uint64_t>> TellingCounts(const std::string& path) {
+    SIDEBAND_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+    const auto record = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+    std::vector<uint64_t> counts;
+    if (record.is_discarded()) return absl::DataLossError(absl::StrCat(path, ": no record"));
+    for (const auto& scope : record["snapshot"]["scopes"]) {
+      for (const auto& counter : scope["counters"]) {
+        uint64_t count = 0;
+        const bool is_number = absl::SimpleAtoi(counter.value("count", ""), &count);
+        if (is_number && count >= kTellingNumberMin) counts.push_back(count);
+      }
+    }
+    return counts;
+  }
+
+  static absl::Status Search(CommandContext& context, const DemoStep& step, const std::string& folder, pid_t daemon) {
+    SIDEBAND_ASSIGN_OR_RETURN(const std::vector<uint64_t> counts,
+                              TellingCounts(absl::StrCat(folder, "/", step.counts_of)));
+    const auto found = step.searched == DemoStep::Place::kBus ? FindInFile(counts, folder + "/gpu0.sbt")
+                                                              : FindInProcess(counts, daemon);
+    const std::string result = found.ok() ? absl::StrCat(*found, " of ", counts.size(), " numbers above 2^32 are there")
+                                          : absl::StrCat("not searched: ", std::string(found.status().message()));
+    SIDEBAND_RETURN_IF_ERROR(context.out().Write(absl::StrCat("\n", step.title, "\n    ", result, "\n")));
+    // Only root reads the memory of a program that may not be dumped.
+    if (absl::IsPermissionDenied(found.status())) return absl::OkStatus();
+    SIDEBAND_RETURN_IF_ERROR(found.status());
+    return *found == 0 ? absl::OkStatus()
+                       : absl::InternalError(absl::StrCat("the demonstration failed at '", step.title, "'"));
   }
 
   static absl::Status StayUp(CommandContext& context, Programs& devices, ChildProcess& daemon) {

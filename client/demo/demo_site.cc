@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/demo/demo_site.h"
 
-#include <openssl/rand.h>
 #include <sys/stat.h>
 
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "proto/attestation/throwaway_psp.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/throwaway_ca.h"
@@ -22,6 +21,8 @@ namespace sideband::client {
 namespace {
 
 constexpr char kTrustDomain[] = "spiffe://demo.sideband/";
+// Of gpu0, as the chip files have it.
+constexpr char kDeviceUuid[] = "5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e001";
 constexpr const char* kUsers[] = {"operator", "tenant-a", "tenant-b"};
 
 std::vector<std::string> TlbEvents() { return {"tlb_hits", "tlb_misses"}; }
@@ -75,11 +76,22 @@ absl::Status WriteCertificates(const std::string& folder) {
   return absl::OkStatus();
 }
 
-absl::Status WriteVmKey(const std::string& path) {
-  unsigned char key[32];
-  if (RAND_bytes(key, sizeof(key)) != 1) return absl::InternalError("OpenSSL returned no random bytes");
-  const absl::string_view bytes(reinterpret_cast<const char*>(key), sizeof(key));
-  return WriteText(path, absl::StrCat(absl::BytesToHexString(bytes), "\n"), 0600);
+// The identity of gpu0, a secure processor for its guests, and whom the device trusts.
+absl::Status WriteSealingFiles(const std::string& folder, const std::vector<DemoVm>& vms) {
+  constexpr int kRsaBits = 2048;  // made in a moment
+  SIDEBAND_ASSIGN_OR_RETURN(const auto ca, ThrowawayCa::Create(folder, "sealer-ca"));
+  SIDEBAND_RETURN_IF_ERROR(ca->Issue("gpu0-identity", absl::StrCat("URI:urn:uuid:", kDeviceUuid)));
+  SIDEBAND_RETURN_IF_ERROR(attestation::ThrowawayPsp::Create(folder, {.rsa_bits = kRsaBits}).status());
+  std::string text =
+      "identity: {certificate: gpu0-identity.pem, key: gpu0-identity.key}\n"
+      "evidence: {sev_snp: {roots: [ark.pem]}}\n"
+      "guests:\n";
+  for (const DemoVm& vm : vms) {
+    if (!vm.confidential) continue;
+    absl::StrAppend(&text, "  - {vm: ", vm.uuid, ", measurements: [", DemoMeasurement(),
+                    "], minimum_tcb: {snp: 8, microcode: 115}}\n");
+  }
+  return WriteText(folder + "/sealing.yaml", text);
 }
 
 // tenant-a may trade all events that are chosen from, tenant-b only open and close the gates of its own.
@@ -107,25 +119,25 @@ std::string PolicyFile(const std::vector<DemoVm>& vms) {
   return text;
 }
 
-std::string DaemonConfig(const std::vector<DemoVm>& vms, const std::vector<DemoDevice>& devices) {
+// The first device has the VMs, and seals the confidential ones.
+std::string DaemonConfig(const std::vector<DemoDevice>& devices) {
   constexpr char kTls[] =
       "  listen: \"127.0.0.1:0\"\n"
       "  tls_server_config: {cert_file: server.pem, key_file: server.key, client_ca_file: ca.pem}\n";
   std::string text = "devices:\n";
   for (const DemoDevice& device : devices) {
     absl::StrAppend(&text, "  - {name: ", device.name, ", bus: \"unix:", device.name, ".sock@0x4f\", interval: 250ms",
-                    device.has_grid ? ", clocks: {trigger_hz: 1000}" : "", "}\n");
+                    device.has_grid ? ", clocks: {trigger_hz: 1000}" : "",
+                    device.seals ? ", sealing: device, capture: gpu0.sbt, capture_plaintext: true" : "", "}\n");
   }
   absl::StrAppend(&text, "grpc:\n", kTls, "http:\n", kTls,
                   "policy_file: policy.yaml\nports_file: ports\nstate_dir: state\n");
-  std::string keys;
-  for (const DemoVm& vm : vms) {
-    if (vm.confidential) absl::StrAppend(&keys, "    - {vm: ", vm.uuid, ", key_file: ", vm.name, ".key}\n");
-  }
-  return keys.empty() ? text : absl::StrCat(text, "sealing:\n  vm_keys:\n", keys);
+  return text;
 }
 
 }  // namespace
+
+std::string DemoMeasurement() { return std::string(96, 'c'); }
 
 std::vector<DemoVm> BuiltInVms() {
   // The VMs of deploy/examples/chip.yaml.
@@ -172,10 +184,9 @@ std::vector<DemoVm> WaveformVms(
 
 std::string WaveformChipFile(const DemoWaveform& waveform, const std::vector<DemoVm>& vms) {
   const auto absolute = [](const std::string& path) { return Quoted(std::filesystem::absolute(path).string()); };
-  std::string text =
-      absl::StrCat("device: {uuid: 5b0f6a2e-7c64-4d0c-9d7e-2f1a90c3e001, clock_hz: 1000000}\n",
-                   "waveform:\n  trace: ", absolute(waveform.trace), "\n  signals: ", absolute(waveform.signals),
-                   "\n  schedule: ", absolute(waveform.schedule), "\nvms:\n");
+  std::string text = absl::StrCat(
+      "device: {uuid: ", kDeviceUuid, ", clock_hz: 1000000}\n", "waveform:\n  trace: ", absolute(waveform.trace),
+      "\n  signals: ", absolute(waveform.signals), "\n  schedule: ", absolute(waveform.schedule), "\nvms:\n");
   for (const DemoVm& vm : vms) {
     absl::StrAppend(&text, "  - name: ", Quoted(vm.name), "\n    uuid: ", vm.uuid,
                     "\n    confidential: ", vm.confidential ? "true" : "false", "\n    contexts:\n");
@@ -187,19 +198,19 @@ std::string WaveformChipFile(const DemoWaveform& waveform, const std::vector<Dem
 absl::Status WriteDemoSite(const std::string& folder, const std::vector<DemoVm>& vms,
                            const std::vector<DemoDevice>& devices, const std::vector<DemoFile>& files) {
   SIDEBAND_RETURN_IF_ERROR(WriteCertificates(folder));
-  for (const DemoVm& vm : vms) {
-    if (vm.confidential) SIDEBAND_RETURN_IF_ERROR(WriteVmKey(absl::StrCat(folder, "/", vm.name, ".key")));
-  }
+  SIDEBAND_RETURN_IF_ERROR(WriteSealingFiles(folder, vms));
   const std::string guests = folder + "/guests";
   if (mkdir(guests.c_str(), 0700) != 0) return ErrnoStatus(errno, guests);
   for (const DemoDevice& device : devices) {
-    SIDEBAND_RETURN_IF_ERROR(WriteText(absl::StrCat(folder, "/", device.name, ".yaml"), device.chip_file));
+    SIDEBAND_RETURN_IF_ERROR(
+        WriteText(absl::StrCat(folder, "/", device.name, ".yaml"),
+                  absl::StrCat(device.chip_file, device.seals ? "\nsealing: sealing.yaml\n" : "")));
   }
   for (const DemoFile& file : files) {
     SIDEBAND_RETURN_IF_ERROR(WriteText(absl::StrCat(folder, "/", file.name), file.text));
   }
   SIDEBAND_RETURN_IF_ERROR(WriteText(folder + "/policy.yaml", PolicyFile(vms)));
-  return WriteText(folder + "/sidebandd.yaml", DaemonConfig(vms, devices));
+  return WriteText(folder + "/sidebandd.yaml", DaemonConfig(devices));
 }
 
 absl::StatusOr<DemoPorts> ReadPorts(const std::string& folder) {

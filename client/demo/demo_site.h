@@ -43,6 +43,7 @@ struct DemoDevice {
   std::string name;
   std::string chip_file;  // its text
   bool has_grid = false;  // of triggers, at which marks are served
+  bool seals = false;     // its confidential VMs; only gpu0, which has VMs of the policy
 };
 
 // A file of the folder that a step's command needs.
@@ -50,6 +51,9 @@ struct DemoFile {
   std::string name;
   std::string text;
 };
+
+// What confidential guests measure, in hexadecimal digits.
+std::string DemoMeasurement();
 
 // The VMs of the built-in chip file: vm1 belongs to tenant A; vm2 and the confidential vm3 belong to tenant B.
 std::vector<DemoVm> BuiltInVms();
@@ -68,7 +72,8 @@ std::string WaveformChipFile(const DemoWaveform& waveform, const std::vector<Dem
 
 // Writes into `folder`, which must exist:
 //   ca.pem server.pem .key operator.pem .key tenant-a.pem .key tenant-b.pem .key
-//   VM.key for each confidential VM · DEVICE.yaml for each device, on the bus DEVICE.sock · policy.yaml ·
+//   what a device needs to seal and a confidential guest to exchange keys: sealer-ca.pem gpu0-identity.pem .key
+//   ark.pem ask.pem vcek.pem .key sealing.yaml · DEVICE.yaml for each device, on the bus DEVICE.sock · policy.yaml ·
 //   sidebandd.yaml the folder guests · `files`
 // The daemon listens on ports that the system chooses and writes them to `ports`.
 // `vms` are those of the policy.

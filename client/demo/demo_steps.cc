@@ -146,16 +146,32 @@ std::vector<DemoStep> SelectionSteps(const DemoVm& vm, const DemoVm& other, cons
   };
 }
 
+// Inside the guest.
+std::string Unseal(const DemoVm& vm) {
+  return Sideband(vm.tenant,
+                  absl::StrCat("unseal --vm ", vm.name, " --exchange --sealer-ca sealer-ca.pem --throwaway-psp . ",
+                               "--measurement ", DemoMeasurement(), " --state ", vm.name, ".state"));
+}
+
 std::vector<DemoStep> ConfidentialSteps(const DemoVm& vm, const DemoPorts& ports, const std::string& event) {
   return {
       {.title = absl::StrCat(vm.name, " is confidential: not even the operator has its counters"),
        .command = absl::StrCat(Scrape("operator", ports), " | grep -c '_total{.*", Label(vm), "'"),
        .exit_status = 1,
        .present = {"0"}},
-      {.title = absl::StrCat("… but its guest, which holds the key, opens a sealed record"),
-       .command = Sideband(vm.tenant, absl::StrCat("unseal --vm ", vm.name, " --key-file ", vm.name, ".key --state ",
-                                                   vm.name, ".state --count 1 | grep -E 'record|CONTEXT|", event, "'")),
-       .present = {vm.name, event}}};
+      {.title = "… but its guest does: it exchanges keys with the device, and opens a sealed record",
+       .command = absl::StrCat(Unseal(vm), " --count 1 | grep -E 'record|CONTEXT|", event, "'"),
+       .present = {vm.uuid, event}},
+      {.title = "… and keeps another one",
+       .command = absl::StrCat(Unseal(vm), " --count 1 --format json > ", vm.name, ".json; wc -l < ", vm.name, ".json"),
+       .present = {"1"}},
+      {.title = absl::StrCat("The owner of the bus does not have them: the numbers of ", vm.name,
+                             ".json in all that has passed it (gpu0.sbt)"),
+       .counts_of = absl::StrCat(vm.name, ".json"),
+       .searched = DemoStep::Place::kBus},
+      {.title = "… nor has root on the daemon's host: the same numbers in the memory of sidebandd",
+       .counts_of = absl::StrCat(vm.name, ".json"),
+       .searched = DemoStep::Place::kDaemonMemory}};
 }
 
 // Of the first VM that chooses other events than those that all VMs begin with.
@@ -181,6 +197,8 @@ std::vector<DemoStep> MakeDemoSteps(const std::vector<DemoVm>& vms, const DemoPo
     if (vm.has_users) append({BracketStep(vm, events)});
     if (vm.has_users) append(MarkSteps(vm, events));
     if (!vm.finished_context.empty()) append({KernelStep(vm, events)});
+  }
+  for (const DemoVm& vm : vms) {
     if (vm.confidential) append(ConfidentialSteps(vm, ports, events[0]));
   }
   return steps;

@@ -23,6 +23,10 @@ struct DemoStep {
   Sums table_sums = Sums::kNone;     // of each event, in a table
   std::vector<std::string> growing;  // events whose counts never decrease from one table to the next
   std::vector<std::string> equal;    // events whose counts are the same in all tables
+  // In place of the command: a search for the counts of the record in this file (a line of `unseal --format json`),
+  // which must not be there.
+  std::string counts_of;
+  enum class Place { kBus, kDaemonMemory } searched = Place::kBus;
 };
 
 // `events` must contain at least one event. `sums` is how the counts of VMs and contexts relate to the wholes'.

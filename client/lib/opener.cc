@@ -4,7 +4,7 @@
 #include <openssl/rand.h>
 
 #include "proto/base/status_macros.h"
-#include "proto/envelope/seal.h"
+#include "proto/envelope/open.h"
 
 namespace sideband::client {
 namespace {
@@ -12,6 +12,9 @@ namespace {
 using envelope::KeyScope;
 using envelope::RecordHeader;
 using envelope::SessionKeys;
+
+// Bounds the work for a forged epoch: one HKDF step each.
+constexpr uint64_t kEpochsAheadMax = 4096;
 
 absl::Status Rejected() { return absl::DataLossError("record rejected"); }
 
@@ -56,18 +59,31 @@ void Opener::Accept(const RecordHeader& header) {
   expected_.device = header.device;
 }
 
+absl::StatusOr<envelope::Ratchet> Opener::RatchetAt(const KeyScope& scope) const {
+  const uint8_t suite = ratchet_ ? envelope::kSuiteHpke : envelope::kSuiteStatic;
+  if (scope.suite != suite) return Rejected();
+  if (!ratchet_) return envelope::Ratchet(static_key_.Clone());
+  if (scope.epoch < ratchet_->epoch() || scope.epoch - ratchet_->epoch() > kEpochsAheadMax) return Rejected();
+  envelope::Ratchet there = ratchet_->Clone();
+  SIDEBAND_RETURN_IF_ERROR(there.AdvanceTo(scope.epoch));
+  return there;
+}
+
 absl::StatusOr<OpenResult> Opener::TryOpen(ByteSpan record) {
   SIDEBAND_ASSIGN_OR_RETURN(const envelope::RecordView view, envelope::ParseRecord(record));
   if (!IsNext(view.header)) return Rejected();
   const KeyScope scope = KeyScope::Of(view.header);
   // Keys of another scope replace the current keys only after they have opened a record.
   std::optional<SessionKeys> derived;
+  std::optional<envelope::Ratchet> there;
   if (!keys_.has_value() || keys_->scope() != scope) {
-    SIDEBAND_ASSIGN_OR_RETURN(derived, SessionKeys::Derive(static_key_, scope));
+    SIDEBAND_ASSIGN_OR_RETURN(there, RatchetAt(scope));
+    SIDEBAND_ASSIGN_OR_RETURN(derived, SessionKeys::Derive(there->secret(), scope));
   }
   SIDEBAND_ASSIGN_OR_RETURN(SecretBytes content, envelope::OpenRecord(derived.has_value() ? *derived : *keys_, view));
   OpenResult result{.header = view.header, .content = std::move(content), .gap = GapBefore(view.header)};
   if (derived.has_value()) keys_ = std::move(derived);
+  if (there.has_value() && ratchet_.has_value()) ratchet_ = std::move(there);
   Accept(view.header);
   return result;
 }

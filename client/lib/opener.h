@@ -17,6 +17,7 @@
 #include "proto/base/secret_memory.h"
 #include "proto/base/uuid.h"
 #include "proto/envelope/keys.h"
+#include "proto/envelope/ratchet.h"
 #include "proto/envelope/record.h"
 #include "proto/envelope/secret.h"
 
@@ -24,7 +25,7 @@ namespace sideband::client {
 
 struct OpenResult {
   envelope::RecordHeader header;
-  // A serialised sideband.v1.SealedContent.
+  // Of suite 1, a serialised sideband.v1.SealedContent; of suite 2, envelope::EncodeCounts.
   SecretBytes content;
   // The number of records known to be missing before this one: the skipped sequence numbers. In a new epoch, the
   // skipped records of its beginning; further records of the old epoch are unknown. 0 for the first record.
@@ -57,7 +58,11 @@ class Opener {
     std::optional<envelope::RecordHeader> after;
   };
 
+  // Opens records of suite 1.
   Opener(envelope::Secret static_key, Expected expected) : static_key_(std::move(static_key)), expected_(expected) {}
+  // Opens records of suite 2: those of the exchange that the ratchet is of, and whose nonce has to be expected. Secrets
+  // of epochs before the newest accepted record are wiped.
+  Opener(envelope::Ratchet exchanged, Expected expected) : ratchet_(std::move(exchanged)), expected_(expected) {}
 
   // DATA_LOSS "record rejected" for every record that is not acceptable, for any reason.
   absl::StatusOr<OpenResult> Open(ByteSpan record);
@@ -66,10 +71,14 @@ class Opener {
   // Checks the header alone: whether its record may come next.
   bool IsNext(const envelope::RecordHeader& header) const;
   absl::StatusOr<OpenResult> TryOpen(ByteSpan record);
+  // The secret from which the keys of that scope are derived, as a ratchet that stands there.
+  absl::StatusOr<envelope::Ratchet> RatchetAt(const envelope::KeyScope& scope) const;
   uint64_t GapBefore(const envelope::RecordHeader& header) const;
   void Accept(const envelope::RecordHeader& header);
 
+  // One of them.
   envelope::Secret static_key_;
+  std::optional<envelope::Ratchet> ratchet_;
   Expected expected_;
   // Header and keys of the newest accepted record.
   std::optional<envelope::RecordHeader> last_;

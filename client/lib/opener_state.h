@@ -20,24 +20,22 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "client/lib/config.h"
-#include "proto/base/descriptor.h"
+#include "client/lib/state_file.h"
 #include "proto/base/uuid.h"
 #include "proto/envelope/record.h"
 
 namespace sideband::client {
 
-// The file has mode 0600, is replaced atomically (written to a temporary file, synchronised and renamed), and never set
-// back to an older record. PATH.lock is locked (flock) while the file is read and replaced, and is not removed.
+// The state is never set back to an older record.
 class OpenerState {
  public:
-  explicit OpenerState(std::string path) : path_(std::move(path)) {}
+  explicit OpenerState(std::string path) : file_(std::move(path)) {}
 
   // Held by one opener at a time, across processes, until its destruction. Movable.
   class Lock {
    public:
-    // As much of the newest record's header as tells what follows it; nullopt where there is no file yet. Errors start
-    // with the path: PERMISSION_DENIED for a file that others may write, INVALID_ARGUMENT for one that is no state.
+    // As much of the newest record's header as tells what follows it; nullopt where there is no file yet. Errors are
+    // those of StateFile, and NotAState.
     absl::StatusOr<std::optional<envelope::RecordHeader>> Read() const;
     // Writes the header, unless the file has a later one. INVALID_ARGUMENT if the file is of another VM or device;
     // UNAVAILABLE if it cannot be written.
@@ -45,24 +43,17 @@ class OpenerState {
 
    private:
     friend class OpenerState;
-    Lock(std::string path, Descriptor file) : path_(std::move(path)), file_(std::move(file)) {}
+    explicit Lock(StateFile::Lock file) : file_(std::move(file)) {}
 
-    std::string path_;
-    Descriptor file_;  // locked
+    StateFile::Lock file_;
   };
-  // Waits for other openers, which hold the lock while they process one record.
   absl::StatusOr<Lock> Acquire() const;
 
-  const std::string& path() const { return path_; }
+  const std::string& path() const { return file_.path(); }
 
  private:
-  const std::string path_;
+  const StateFile file_;
 };
-
-// The folder for state files, created if missing: $XDG_STATE_HOME/sideband, else $HOME/.local/state/sideband. nullopt
-// if neither variable names an existing folder (relative paths are ignored). PERMISSION_DENIED or UNAVAILABLE, with the
-// path, if the folder cannot be created.
-absl::StatusOr<std::optional<std::string>> StateFolder(const GetEnv& get_env);
 
 // The file name of the state of a VM on a device, in that folder: unseal-VM-DEVICE.json.
 std::string StateFileName(const Uuid& vm, const Uuid& device);

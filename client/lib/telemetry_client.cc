@@ -147,6 +147,24 @@ absl::StatusOr<v1::TriggerResponse> TelemetryClient::Trigger(const v1::TriggerRe
       options_, cancellation_);
 }
 
+absl::StatusOr<v1::RotateKeysResponse> TelemetryClient::RotateKeys(const v1::RotateKeysRequest& request) {
+  return Call<v1::RotateKeysResponse>(
+      [this](auto& context, auto& in, auto& out) { return stubs_->admin->RotateKeys(&context, in, &out); }, request,
+      options_, cancellation_);
+}
+
+absl::StatusOr<v1::ChallengeResponse> TelemetryClient::Challenge(const v1::ChallengeRequest& request) {
+  return Call<v1::ChallengeResponse>(
+      [this](auto& context, auto& in, auto& out) { return stubs_->confidential->Challenge(&context, in, &out); },
+      request, options_, cancellation_);
+}
+
+absl::StatusOr<v1::ExchangeResponse> TelemetryClient::Exchange(const v1::ExchangeRequest& request) {
+  return Call<v1::ExchangeResponse>(
+      [this](auto& context, auto& in, auto& out) { return stubs_->confidential->Exchange(&context, in, &out); },
+      request, options_, cancellation_);
+}
+
 absl::StatusOr<v1::GetCountingResponse> TelemetryClient::GetCounting(const v1::GetCountingRequest& request) {
   return Call<v1::GetCountingResponse>(
       [this](auto& context, auto& in, auto& out) { return stubs_->counting->GetCounting(&context, in, &out); }, request,

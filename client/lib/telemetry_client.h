@@ -63,6 +63,9 @@ class TelemetryClient {
   absl::StatusOr<v1::LearnRotationResponse> LearnRotation(const v1::LearnRotationRequest& request);
   absl::StatusOr<v1::ReloadResponse> Reload(const v1::ReloadRequest& request);
   absl::StatusOr<v1::TriggerResponse> Trigger(const v1::TriggerRequest& request);
+  absl::StatusOr<v1::RotateKeysResponse> RotateKeys(const v1::RotateKeysRequest& request);
+  absl::StatusOr<v1::ChallengeResponse> Challenge(const v1::ChallengeRequest& request);
+  absl::StatusOr<v1::ExchangeResponse> Exchange(const v1::ExchangeRequest& request);
 
   // Whether the daemon has a fresh device (gRPC's health service). The daemon neither audits the call nor counts it
   // against a quota.

@@ -27,15 +27,19 @@ CollectorThread::CollectorThread(size_t device, std::unique_ptr<Transport> trans
       peeks_(device, session_, {context.store, context.metrics, context.clock, [this] { Wake(); }}),
       triggers_(session_, [this] { Wake(); }),
       rotations_(device, session_, {context.store, context.clock, [this] { Wake(); }}),
+      seals_(session_, context.clock, [this] { Wake(); }),
       marks_(device, session_, {context.store, context.metrics, context.clock, [this] { Wake(); }}),
+      board_(device, session_, {context.store, context.boards, context.clock}),
       peek_router_(context.peeks),
       trigger_router_(context.triggers),
       rotation_router_(context.rotations),
+      seal_router_(context.seals),
       mark_router_(context.mark_router),
       clock_(context.clock) {
   if (peek_router_ != nullptr) peek_router_->Add(device_, peeks_);
   if (trigger_router_ != nullptr) trigger_router_->Add(device_, triggers_);
   if (rotation_router_ != nullptr) rotation_router_->Add(device_, rotations_);
+  if (seal_router_ != nullptr) seal_router_->Add(device_, seals_);
   if (mark_router_ != nullptr) mark_router_->Add(device_, marks_);
 }
 
@@ -44,6 +48,7 @@ CollectorThread::~CollectorThread() {
   if (peek_router_ != nullptr) peek_router_->Remove(device_);
   if (trigger_router_ != nullptr) trigger_router_->Remove(device_);
   if (rotation_router_ != nullptr) rotation_router_->Remove(device_);
+  if (seal_router_ != nullptr) seal_router_->Remove(device_);
   if (mark_router_ != nullptr) mark_router_->Remove(device_);
 }
 
@@ -60,6 +65,7 @@ void CollectorThread::RequestStop() {
   peeks_.Close();
   triggers_.Close();
   rotations_.Close();
+  seals_.Close();
   marks_.Close();
 }
 
@@ -97,6 +103,10 @@ void CollectorThread::Report(const absl::Status& status) {
   // Only transitions are logged: an unreachable device fails at every interval.
   if (status.ok() && (!reported_ || !last_error_.empty())) {
     spdlog::info("device {}: snapshots every {}", info_->name, absl::FormatDuration(info_->interval));
+  } else if (absl::IsUnimplemented(status) && board_.is_wanted() && !HasHadCounters()) {
+    if (last_error_ != status.message()) {
+      spdlog::info("device {}: base commands alone: {}", info_->name, std::string(status.message()));
+    }
   } else if (!status.ok() && last_error_ != status.message()) {
     spdlog::warn("device {}: {}", info_->name, std::string(status.message()));
   }
@@ -129,11 +139,26 @@ void CollectorThread::Collect() {
   bus_.StartWithin(kCollectionMax, "a snapshot takes longer than ten minutes");
   const absl::Status status = collector_.CollectOnce();
   is_readable_ = status.ok();
+  // A device without the extension has base commands at least.
+  board_.SetReachable(status.ok() || absl::IsUnimplemented(status));
+  if (absl::IsUnimplemented(status)) PublishBoardAlone();
   // The error is then a consequence of the stop request.
   if (IsStopping()) return;
   Report(status);
   if (status.ok()) ReportVersion();
   ReportRestart();
+}
+
+// A device that had counters in this run, and has lost them, is at fault: it becomes stale.
+bool CollectorThread::HasHadCounters() const {
+  const auto newest = store_.Newest(device_);
+  return newest != nullptr && !newest->topology->catalog().events.empty();
+}
+
+void CollectorThread::PublishBoardAlone() {
+  if (HasHadCounters()) return;
+  auto snapshot = board_.SnapshotOfReading();
+  if (snapshot != nullptr) store_.Publish(device_, std::move(snapshot));
 }
 
 void CollectorThread::Reconsider() {
@@ -162,11 +187,10 @@ void CollectorThread::AnswerAsked(absl::Duration next) {
 }
 
 bool CollectorThread::AnswerNext(absl::Duration next) {
-  const std::array<std::function<bool()>, 4> kinds = {
-      [&] { return triggers_.RunNext(is_readable_); },
-      [&] { return peeks_.AnswerNext(is_readable_, next); },
-      [&] { return rotations_.RunNext(is_readable_); },
-      [&] { return marks_.RunNext(is_readable_); },
+  const std::array<std::function<bool()>, 6> kinds = {
+      [&] { return triggers_.RunNext(is_readable_); },  [&] { return peeks_.AnswerNext(is_readable_, next); },
+      [&] { return rotations_.RunNext(is_readable_); }, [&] { return seals_.RunNext(is_readable_); },
+      [&] { return marks_.RunNext(is_readable_); },     [&] { return board_.RunNext(); },
   };
   for (size_t i = 0; i < kinds.size(); ++i) {
     const size_t kind = first_kind_;
@@ -207,7 +231,7 @@ void CollectorThread::Run() {
       while (next <= clock_.Steady()) next += info_->interval;
     }
     AnswerAsked(next);
-  } while (WaitUntil(next));
+  } while (WaitUntil(std::min(next, board_.NextTime())));
 }
 
 }  // namespace sideband::daemon

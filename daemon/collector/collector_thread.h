@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The thread that reads one device at its configured interval, and answers peeks, triggers it and changes its turns in
-// between. An unreachable device is retried at every interval. A transition between success and failure, or a changed
-// error, is logged once.
+// The thread that reads one device at its configured interval, and answers peeks, triggers it, changes its turns and
+// exchanges keys in between. An unreachable device is retried at every interval. A transition between success and
+// failure, or a changed error, is logged once.
 //   CollectorThread thread(device, std::move(transport), 0x4F, {store, sealers, book, policy, audit, metrics, clock});
 //   thread.Start();
 //   thread.RequestStop();
@@ -21,14 +21,17 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "daemon/base/clock.h"
+#include "daemon/collector/device_board.h"
 #include "daemon/collector/device_collector.h"
 #include "daemon/collector/device_marks.h"
 #include "daemon/collector/device_peeks.h"
 #include "daemon/collector/device_rotations.h"
+#include "daemon/collector/device_seals.h"
 #include "daemon/collector/device_triggers.h"
 #include "daemon/collector/mark_router.h"
 #include "daemon/collector/peek_router.h"
 #include "daemon/collector/rotation_router.h"
+#include "daemon/collector/seal_router.h"
 #include "daemon/collector/trigger_router.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/register_port.h"
@@ -93,7 +96,11 @@ class CollectorThread {
   void ReportVersion();
   void ReportRestart();
   void Collect();
-  // Runs the triggers and the changes of turns and answers the peeks that wait, one of each after the other: one, and
+  // Of a device without the extension, whose board answers: it is up.
+  void PublishBoardAlone();
+  bool HasHadCounters() const;
+  // Runs the triggers and the changes of turns, answers the peeks that wait, and reads the board, one of each after the
+  // other: one, and
   // more while no snapshot is due at `next`. A due snapshot therefore waits for one question of a peek at most, and
   // peeks are answered also if collections take the whole interval.
   void AnswerAsked(absl::Duration next) ABSL_LOCKS_EXCLUDED(mu_);
@@ -110,7 +117,7 @@ class CollectorThread {
   bool IsWoken() const ABSL_SHARED_LOCKS_REQUIRED(mu_) { return stopping_ || is_to_reconsider_ || is_asked_; }
 
   const size_t device_;
-  const Store& store_;
+  Store& store_;
   std::shared_ptr<const DeviceInfo> info_;  // shared with the store; used by the collector's thread only
   const std::unique_ptr<Transport> transport_;
   Bus bus_;
@@ -120,10 +127,13 @@ class CollectorThread {
   DevicePeeks peeks_;
   DeviceTriggers triggers_;
   DeviceRotations rotations_;
+  DeviceSeals seals_;
   DeviceMarks marks_;
+  DeviceBoard board_;
   PeekRouter* const peek_router_;  // nullptr: no peeks
   TriggerRouter* const trigger_router_;
   RotationRouter* const rotation_router_;
+  SealRouter* const seal_router_;
   MarkRouter* const mark_router_;  // likewise
   const Clock& clock_;
   std::string last_error_;    // empty after a successful snapshot; used by the collector's thread only

@@ -5,9 +5,11 @@
 
 namespace sideband::daemon {
 
-ConfidentialityBook::ConfidentialityBook(const SealerSet& sealers, const PolicyHolder& policy, size_t devices_max)
-    : requirement_([&sealers, &policy](const Uuid& vm) -> absl::string_view {
+ConfidentialityBook::ConfidentialityBook(const SealerSet& sealers, const ExchangeBook* exchanges,
+                                         const PolicyHolder& policy, size_t devices_max)
+    : requirement_([&sealers, exchanges, &policy](const Uuid& vm) -> absl::string_view {
         if (sealers.HasKey(vm)) return "it has a sealing key";
+        if (exchanges != nullptr && exchanges->Serves(vm)) return "a guest is trusted with its sealing keys";
         return policy.Current().policy->GrantsSeal(vm) ? "the policy grants `seal` on it" : "";
       }),
       devices_max_(devices_max) {}

@@ -27,7 +27,7 @@ class ConfidentialityBookTest : public testing::Test {
 };
 
 TEST_F(ConfidentialityBookTest, AnotherCollectorOfADeviceKnowsWhatTheFirstSaw) {
-  ConfidentialityBook book(*sealers_, policy_);
+  ConfidentialityBook book(*sealers_, nullptr, policy_);
   const Uuid device = Said(true)->catalog().device;
   book.Of(device)->Judge(Said(true), kBoot);
   const auto verdict = book.Of(device)->Judge(Said(false), kBoot);
@@ -37,7 +37,7 @@ TEST_F(ConfidentialityBookTest, AnotherCollectorOfADeviceKnowsWhatTheFirstSaw) {
 }
 
 TEST_F(ConfidentialityBookTest, ADeviceThatForgetsItsConfidentialVmsIsCorrected) {
-  ConfidentialityBook book(*sealers_, policy_);
+  ConfidentialityBook book(*sealers_, nullptr, policy_);
   const Uuid device = Said(true)->catalog().device;
   book.Of(device)->Judge(Said(true), kBoot);
   mailbox::Catalog none = Said(false)->catalog();
@@ -49,7 +49,7 @@ TEST_F(ConfidentialityBookTest, ADeviceThatForgetsItsConfidentialVmsIsCorrected)
 }
 
 TEST_F(ConfidentialityBookTest, BeyondItsBoundEveryVmIsConfidential) {
-  ConfidentialityBook book(*sealers_, policy_, /*devices_max=*/1);
+  ConfidentialityBook book(*sealers_, nullptr, policy_, /*devices_max=*/1);
   EXPECT_EQ(book.Of(Said(false)->catalog().device)->Judge(Said(false), kBoot).refused, 0u);
   EXPECT_EQ(book.Of(kOther)->Judge(Said(false), kBoot).refused, 2u);
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/board/board_store.h"
 #include "daemon/collector/conservation.h"
 #include "daemon/collector/estimated_rows.h"
 #include "daemon/collector/gated_rows.h"
@@ -78,6 +79,20 @@ absl::Status DeviceCollector::CheckUuid(const Topology& topology) const {
   return absl::OkStatus();
 }
 
+absl::Status DeviceCollector::CheckSealing(const Topology& topology, const mailbox::Snapshot& raw) {
+  for (const mailbox::BlockHeader& block : raw.blocks) {
+    const mailbox::VmInfo* const vm = topology.FindVm(block.vm);
+    if (vm == nullptr || !vm->confidential) continue;
+    const bool is_required = info_->sealed_by == SealedBy::kDevice;
+    if (!is_required && !sealed_by_device_.contains(vm->uuid)) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat("sends what the confidential VM ", vm->uuid.ToString(), " counts unsealed; ",
+                     is_required ? "by `sealing: device` it is to seal" : "it has sealed before"));
+  }
+  for (const uint16_t vm : VmsSealedByDevice(topology, raw)) sealed_by_device_.insert(topology.FindVm(vm)->uuid);
+  return absl::OkStatus();
+}
+
 std::shared_ptr<const Topology> DeviceCollector::Judge(const TakenSnapshot& taken) {
   const auto known = context_.confidential.Of(taken.topology->catalog().device);
   const Confidentiality::Verdict verdict = known->Judge(taken.topology, taken.raw.boot_id);
@@ -111,10 +126,13 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   // First: what is sealed and what is redacted follows from the corrected topology, not from the device's report.
   taken.topology = Judge(taken);
   const Topology& topology = *taken.topology;
+  SIDEBAND_RETURN_IF_ERROR(CheckSealing(topology, taken.raw));
   auto snapshot = std::make_shared<DeviceSnapshot>();
   // Sealing and the conservation check need the raw counters, which Redact() wipes.
-  SIDEBAND_ASSIGN_OR_RETURN(snapshot->sealed, SealVms(info, topology, taken.raw, taken.host_time, context_.sealers));
+  SIDEBAND_ASSIGN_OR_RETURN(
+      snapshot->sealed, SealVms(info, topology, taken.raw, taken.host_time, {context_.sealers, context_.exchanges}));
   ReportSealed(snapshot->sealed);
+  snapshot->sealed_by_device = VmsSealedByDevice(topology, taken.raw);
   context_.metrics.Conservation(info.name, CheckConservation(topology, taken.raw));
   ReportPipeline(taken.raw);
   const auto before = context_.store.Newest(device_);
@@ -129,8 +147,9 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   }
   // What a VM had counted then is its tenants', who read their marks.
   taken.raw.bookmarks.clear();
-  Redacted redacted = Redact(topology, std::move(taken.raw), before.get(), StartOfRow(taken));
+  Redacted redacted = Redact(topology, std::move(taken.raw), before.get(), StartOfRow(taken), info.complement.counters);
   snapshot->device_scope_withheld = redacted.device_scope_withheld;
+  snapshot->device_row_withheld = redacted.device_row_withheld;
   snapshot->device_row_is_sum = redacted.device_row_is_sum;
   snapshot->device_row_squares = std::move(redacted.device_row_squares);
   snapshot->data = std::move(redacted.shown);
@@ -289,8 +308,13 @@ absl::Status DeviceCollector::CollectOnce() {
     return absl::IsAborted(acknowledged) ? absl::OkStatus() : acknowledged;
   }();
   context_.metrics.CollectDuration(name, context_.clock.Steady() - start);
-  if (!status.ok()) context_.metrics.CollectError(name, status.code());
+  if (!status.ok() && !IsBoardAlone(status)) context_.metrics.CollectError(name, status.code());
   return status;
+}
+
+// A device without the extension has nothing else to collect, and is not at fault.
+bool DeviceCollector::IsBoardAlone(const absl::Status& status) const {
+  return absl::IsUnimplemented(status) && context_.boards != nullptr && context_.boards->SettingsOf(device_).is_read;
 }
 
 }  // namespace sideband::daemon

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,15 +33,18 @@
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/snapshot_reader.h"
 #include "daemon/metrics/collection_metrics.h"
+#include "daemon/sealing/exchange_book.h"
 #include "daemon/sealing/sealer_set.h"
 #include "daemon/snapshot/store.h"
 
 namespace sideband::daemon {
 
+class BoardStore;
 class MarkBook;
 class MarkRouter;
 class PeekRouter;
 class RotationRouter;
+class SealRouter;
 class TriggerRouter;
 
 // Dependencies shared by the collectors of all devices. All of them must outlive the collectors.
@@ -60,6 +64,9 @@ struct CollectorContext {
   MarkRouter* mark_router = nullptr;            // likewise
   MarkBook* marks = nullptr;                    // that are read from snapshots; nullptr: there are none
   LineBook* lines = nullptr;                    // of trigger lines; nullptr: there are none
+  ExchangeBook* exchanges = nullptr;            // of keys with guests; nullptr: there are none
+  SealRouter* seals = nullptr;                  // leads exchanges to the collectors; nullptr: there are none
+  BoardStore* boards = nullptr;                 // of what base commands report; nullptr: they are not used
 };
 
 // Used by one thread at a time. `session` and the members of `context` must outlive this object.
@@ -77,6 +84,9 @@ class DeviceCollector {
   // ALREADY_EXISTS if another configured device already reports this UUID. Two devices with one UUID would share VMs,
   // sealing epochs and series.
   absl::Status CheckUuid(const Topology& topology) const;
+  // FAILED_PRECONDITION if the device has sent a confidential VM's blocks, and is required to seal them, or has sealed
+  // them before.
+  absl::Status CheckSealing(const Topology& topology, const mailbox::Snapshot& raw);
   // Returns the reported topology with the required confidentiality set, and reports refusals.
   std::shared_ptr<const Topology> Judge(const TakenSnapshot& taken);
   void ReportRefusal(const Confidentiality::Refusal& refusal);
@@ -96,6 +106,7 @@ class DeviceCollector {
   void Follow(std::optional<uint32_t> revision);
   // Adds what the pipeline has done, if the snapshot reports it, to the daemon's metrics.
   void ReportPipeline(const mailbox::Snapshot& raw);
+  bool IsBoardAlone(const absl::Status& status) const;
   // Counts ratios above 1, which are not visible in the published numbers.
   void ReportQuality(const DeviceSnapshot& snapshot);
 
@@ -111,7 +122,8 @@ class DeviceCollector {
   PipelineIncrements pipeline_;
   DeviceClocks clocks_;
   HostClock host_clock_;
-  std::string hull_error_;  // of the last attempt; empty: none
+  std::string hull_error_;           // of the last attempt; empty: none
+  std::set<Uuid> sealed_by_device_;  // VMs that the device has sealed
   CreationTimes creation_times_;
   bool is_save_overdue_ = false;  // the last attempt to save them has failed
   std::optional<Uuid> restored_;  // the UUID for which Load() was attempted

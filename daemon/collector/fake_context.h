@@ -37,7 +37,7 @@ struct FakeContext {
   void LoadKeys(const std::vector<VmKeyFile>& files) {
     book.reset();
     sealers = *SealerSet::Load(files, epochs);
-    book = std::make_unique<ConfidentialityBook>(*sealers, policy);
+    book = std::make_unique<ConfidentialityBook>(*sealers, nullptr, policy);
   }
   CollectorContext Get(const Clock& its_clock, const CreationFile* file = nullptr) {
     return {store, *sealers, *book, policy, audit, *metrics, its_clock, file};

@@ -147,6 +147,15 @@ void TakeOwnBlock(const Topology& topology, const DeviceSnapshot* before, mailbo
   shown.blocks[0].flags |= mailbox::kFlagConfidentialExcluded;
 }
 
+// The device's own block as it is, beside the shown VMs.
+Redacted WithWholeDevice(const Topology& topology, mailbox::Snapshot&& raw) {
+  Redacted redacted{.shown = WithoutConfidential(topology, std::move(raw))};
+  const bool lacks_private_vms = !topology.device_block_has_confidential_counts() ||
+                                 std::ranges::any_of(topology.catalog().vms, &mailbox::VmInfo::is_private);
+  if (lacks_private_vms) redacted.shown.blocks[0].flags |= mailbox::kFlagConfidentialExcluded;
+  return redacted;
+}
+
 // Makes the device's row of the shown VMs.
 void MakeSum(const Topology& topology, const DeviceSnapshot* before, const RowStart& start, Redacted& redacted) {
   ClearDeviceRow(redacted.shown);
@@ -159,15 +168,17 @@ void MakeSum(const Topology& topology, const DeviceSnapshot* before, const RowSt
 
 }  // namespace
 
-Redacted Redact(const Topology& topology, mailbox::Snapshot&& raw, const DeviceSnapshot* before,
-                const RowStart& start) {
+Redacted Redact(const Topology& topology, mailbox::Snapshot&& raw, const DeviceSnapshot* before, const RowStart& start,
+                Complement rule) {
   // Both states are sticky within a boot: the counts of confidential VMs remain in the device's own block even if the
   // device no longer reports that there were any.
   const bool was_withheld = IsSameBoot(before, raw) && before->device_scope_withheld;
   const bool was_sum = IsSameBoot(before, raw) && before->device_row_is_sum;
   if (!topology.has_had_confidential_vm() && !was_withheld) return {.shown = std::move(raw)};
+  if (rule == Complement::kAllow) return WithWholeDevice(topology, std::move(raw));
   Redacted redacted{.shown = WithoutConfidential(topology, std::move(raw)),
                     .device_scope_withheld = true,
+                    .device_row_withheld = rule == Complement::kWithhold,
                     .device_row_is_sum = topology.device_block_has_confidential_counts() || was_sum};
   if (redacted.device_row_is_sum) {
     MakeSum(topology, before, start, redacted);

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "daemon/snapshot/complement.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/topology.h"
 #include "proto/mailbox/snapshot.h"
@@ -20,6 +21,8 @@ struct Redacted {
   // Device-scope events must not be shown, since they cannot be attributed to VMs. The device's row excludes
   // confidential VMs and carries kFlagConfidentialExcluded.
   bool device_scope_withheld = false;
+  // The device's row must not be shown at all.
+  bool device_row_withheld = false;
   // The device's row is made of the shown VMs, since the device's own block has counts of confidential ones.
   bool device_row_is_sum = false;
   // The device's row counts from zero since this snapshot.
@@ -50,7 +53,12 @@ struct RowStart {
 // from the shown blocks, too. Without a value in `before`, the row starts with the sum of the shown parts if it is the
 // first of the boot. Otherwise it starts with zero: an earlier run may have published more than that sum, since VMs may
 // have ended, and a scraper would take the lower value for a restart and count everything twice.
-Redacted Redact(const Topology& topology, mailbox::Snapshot&& raw, const DeviceSnapshot* before, const RowStart& start);
+//
+// All this is the rule kExclude. By kWithhold, the row made so is kept for the time after, and not shown. By kAllow,
+// the device's own block is the row, with device-scope events; it has kFlagConfidentialExcluded only where all
+// confidential VMs have been private.
+Redacted Redact(const Topology& topology, mailbox::Snapshot&& raw, const DeviceSnapshot* before, const RowStart& start,
+                Complement rule = Complement::kExclude);
 
 }  // namespace sideband::daemon
 

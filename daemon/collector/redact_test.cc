@@ -293,5 +293,47 @@ TEST(RedactTest, TheRawCountersAreWiped) {
   EXPECT_TRUE(std::all_of(raw.counters.begin(), raw.counters.end(), [](uint64_t c) { return c == 0; }));
 }
 
+// --- The rules of complement protection (daemon/snapshot/complement.h)
+
+TEST(RedactTest, AllowedIsTheDevicesOwnBlock) {
+  const Redacted redacted = Redact(*SomeTopology(true), SomeSnapshot(), nullptr, kNew, Complement::kAllow);
+  const mailbox::Snapshot raw = SomeSnapshot();
+  EXPECT_TRUE(std::ranges::equal(redacted.shown.Counters(0), raw.Counters(0))) << "device-scope events, too";
+  EXPECT_EQ(redacted.shown.blocks.size(), 3u) << "the confidential VM's own blocks are never shown";
+  EXPECT_EQ(redacted.shown.blocks[0].flags & kFlagConfidentialExcluded, 0) << "it has all VMs";
+  EXPECT_FALSE(redacted.device_scope_withheld);
+  EXPECT_FALSE(redacted.device_row_is_sum);
+}
+
+TEST(RedactTest, AllowedBesidePrivateVmsIsWithoutThem) {
+  mailbox::Catalog catalog = SomeCatalog(/*with_secret=*/true);
+  catalog.vms.back().is_private = true;
+  catalog.confidential_vms_were_private = true;
+  const Redacted redacted = Redact(Topology(catalog, 77), SomeSnapshot(), nullptr, kNew, Complement::kAllow);
+  const mailbox::Snapshot raw = SomeSnapshot();
+  EXPECT_TRUE(std::ranges::equal(redacted.shown.Counters(0), raw.Counters(0)));
+  EXPECT_NE(redacted.shown.blocks[0].flags & kFlagConfidentialExcluded, 0);
+  EXPECT_FALSE(redacted.device_scope_withheld);
+}
+
+TEST(RedactTest, AWithheldRowIsMadeAsAnExcludedOne) {
+  const Redacted withheld = Redact(*SomeTopology(true), SomeSnapshot(), nullptr, kNew, Complement::kWithhold);
+  EXPECT_TRUE(withheld.device_row_withheld);
+  EXPECT_EQ(withheld.shown, Redact(*SomeTopology(true), SomeSnapshot(), nullptr, kNew).shown);
+  EXPECT_FALSE(Redact(*SomeTopology(false), SomeSnapshot(), nullptr, kNew, Complement::kWithhold).device_row_withheld);
+}
+
+// A reload may change the rule. A scraper must not take the row for one of a restarted device.
+TEST(RedactTest, TheRowNeverFallsWhenTheRuleChanges) {
+  const auto topology = SomeTopology(true);
+  DeviceSnapshot before;
+  before.topology = topology;
+  before.data = Redact(*topology, SomeSnapshot(), nullptr, kNew, Complement::kAllow).shown;
+  const uint64_t allowed = before.data.Counters(0)[0];
+  const Redacted excluded = Redact(*topology, Later(SomeSnapshot(), 9999, 15, 12), &before, kNew);
+  EXPECT_EQ(excluded.shown.Counters(0)[0], allowed + 4);
+  EXPECT_TRUE(excluded.device_scope_withheld);
+}
+
 }  // namespace
 }  // namespace sideband::daemon

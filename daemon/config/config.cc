@@ -45,10 +45,9 @@ absl::StatusOr<Uuid> VmOf(const YamlMap& entry) {
   return vm;
 }
 
-std::vector<VmKeyConfig> ReadVmKeys(const YamlMap& root, const ConfigContext& context) {
+std::vector<VmKeyConfig> ReadVmKeys(const std::optional<YamlMap>& section, const ConfigContext& context) {
   std::vector<YamlNode> nodes;
-  const auto map = context.Section(root, "sealing", {"vm_keys"});
-  if (map) context.errors.Take(map->ListOrEmpty("vm_keys"), nodes);
+  if (section) context.errors.Take(section->ListOrEmpty("vm_keys"), nodes);
   std::vector<VmKeyConfig> keys;
   std::set<Uuid> vms;
   for (const YamlNode& node : nodes) {
@@ -97,7 +96,11 @@ Config Read(const YamlNode& document, const ConfigContext& context) {
   config.policy_file = context.ReadableFile(*root, "policy_file", FileTrust::kNotWritable);
   config.targets = ReadTargets(*root, context);
   config.counting = ReadCountingConfig(*root, config.devices, context);
-  config.vm_keys = ReadVmKeys(*root, context);
+  const auto sealing = context.Section(*root, "sealing", {"vm_keys", "exchange"});
+  config.vm_keys = ReadVmKeys(sealing, context);
+  if (sealing && sealing->Find("exchange")) {
+    config.sealing_file = context.ReadableFile(*sealing, "exchange", FileTrust::kNotWritable);
+  }
   config.audit = ReadAuditConfig(*root, context);
   config.exposition = ReadExpositionConfig(*root, context);
   config.history = ReadHistoryConfig(*root, context);

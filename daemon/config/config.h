@@ -48,6 +48,7 @@ struct Config {
   std::optional<std::vector<TargetGroup>> targets;  // nullopt: no file is configured
   std::optional<TokenConfig> tokens;
   std::vector<VmKeyConfig> vm_keys;
+  std::string sealing_file;  // of exchanges of keys (proto/exchange); empty: there are none
   AuditConfig audit;
   HistoryConfig history;
   ExpositionConfig exposition;

@@ -212,6 +212,30 @@ TEST_F(ConfigTest, TurnsOfADeviceAreAFile) {
   EXPECT_EQ(Error(device, device + "    rotation: {}\n").substr(0, 8), "c.yaml:5");
 }
 
+TEST_F(ConfigTest, SealingByTheDeviceMayBeRequired) {
+  EXPECT_EQ(Load(kGood)->devices[0].sealed_by, SealedBy::kDaemon);
+  const std::string device = "    interval: 250ms\n";
+  const auto with = [&](const std::string& word) { return device + "    sealing: " + word + "\n"; };
+  EXPECT_EQ(Load(absl::StrReplaceAll(kGood, {{device, with("device")}}))->devices[0].sealed_by, SealedBy::kDevice);
+  EXPECT_EQ(Error(device, with("nobody")).substr(0, 9), "c.yaml:5:");
+}
+
+TEST_F(ConfigTest, ComplementOfADeviceMayBeGiven) {
+  EXPECT_EQ(Load(kGood)->devices[0].complement.counters, Complement::kExclude);
+  const std::string device = "    interval: 250ms\n";
+  const auto with = [&](const std::string& keys) { return device + "    complement: {" + keys + "}\n"; };
+  const auto rule = [&](const std::string& word) {
+    return Load(absl::StrReplaceAll(kGood, {{device, with("counters: " + word)}}))->devices[0].complement.counters;
+  };
+  EXPECT_EQ(rule("exclude"), Complement::kExclude);
+  EXPECT_EQ(rule("withhold"), Complement::kWithhold);
+  EXPECT_EQ(rule("allow"), Complement::kAllow);
+  // Sensors are not the daemon's.
+  for (const char* keys : {"counters: hide", "power: allow"}) {
+    EXPECT_EQ(Error(device, with(keys)).substr(0, 9), "c.yaml:5:") << keys;
+  }
+}
+
 TEST_F(ConfigTest, ClocksOfADeviceMayBeGiven) {
   const ClockSettings defaults = Load(kGood)->devices[0].clocks;
   EXPECT_FALSE(defaults.trigger_hz) << "the device's grid is left alone";

@@ -25,6 +25,7 @@ constexpr uint64_t kTriggerHzMax = 100'000;
 constexpr uint64_t kHostPpmMax = 10'000;
 constexpr uint64_t kHostWanderPpbMax = 1000;
 constexpr uint64_t kWireNsMax = 1'000'000;
+constexpr double kBoardShareMin = 0.001;
 // Longer segments than a device's own are not steady by what it declares.
 constexpr absl::Duration kSegmentMin = absl::Seconds(1);
 constexpr absl::Duration kTenantBoundMin = absl::Microseconds(1);
@@ -115,6 +116,32 @@ void ReadClocks(const YamlMap& map, const ConfigContext& context, ClockSettings&
   ReadTriggerLine(*section, context, clocks.line);
 }
 
+// `complement: {counters: exclude}`.
+void ReadComplement(const YamlMap& map, const ConfigContext& context, ComplementSettings& complement) {
+  const auto section = context.Section(map, "complement", {"counters"});
+  if (!section) return;
+  context.errors.Take(
+      OneOfOr(*section, "counters", complement.counters,
+              {{"exclude", Complement::kExclude}, {"withhold", Complement::kWithhold}, {"allow", Complement::kAllow}}),
+      complement.counters);
+}
+
+// `sealing: device`.
+void ReadSealedBy(const YamlMap& map, const ConfigContext& context, SealedBy& sealed_by) {
+  context.errors.Take(
+      OneOfOr(map, "sealing", sealed_by, {{"daemon", SealedBy::kDaemon}, {"device", SealedBy::kDevice}}), sealed_by);
+}
+
+// `board: {mailbox: exclusive, bus_share: 0.3}`.
+void ReadBoard(const YamlMap& map, const ConfigContext& context, BoardSettings& board) {
+  const auto section = context.Section(map, "board", {"mailbox", "bus_share"});
+  if (!section) return;
+  context.errors.Take(OneOfOr(*section, "mailbox", true, {{"exclusive", true}, {"off", false}}), board.is_read);
+  if (const auto share = section->Find("bus_share")) {
+    context.errors.Take(share->Number(kBoardShareMin, 1), board.bus_share);
+  }
+}
+
 // Reads the bus name and its clock, whose default depends on the kind of bus.
 void ReadBus(const YamlMap& map, const ConfigContext& context, DeviceConfig& device) {
   // A virtual bus has no clock of its own, and so no least interval.
@@ -135,6 +162,9 @@ DeviceConfig Device(const YamlMap& map, const ConfigContext& context) {
   context.errors.Take(CaptureFile(map, context), device.capture_file);
   ReadRotation(map, context, device);
   ReadClocks(map, context, device.clocks);
+  ReadComplement(map, context, device.complement);
+  ReadSealedBy(map, context, device.sealed_by);
+  ReadBoard(map, context, device.board);
   return device;
 }
 
@@ -174,8 +204,9 @@ std::vector<DeviceConfig> ReadDevices(const YamlMap& root, const ConfigContext& 
   std::vector<DeviceConfig> devices;
   std::set<std::string> names, captures, driven;
   for (const YamlNode& node : nodes) {
-    const auto map = node.Map(
-        {"name", "bus", "bus_hz", "interval", "capture", "capture_plaintext", "rotation", "clocks"}, context.errors);
+    const auto map = node.Map({"name", "bus", "bus_hz", "interval", "capture", "capture_plaintext", "rotation",
+                               "clocks", "complement", "sealing", "board"},
+                              context.errors);
     if (!map) continue;
     DeviceConfig device = Device(*map, context);
     if (!device.capture_file.empty() && !captures.insert(device.capture_file).second) {

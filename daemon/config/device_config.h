@@ -12,8 +12,11 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "daemon/board/board_settings.h"
 #include "daemon/config/config_context.h"
 #include "daemon/snapshot/clock_settings.h"
+#include "daemon/snapshot/complement.h"
+#include "daemon/snapshot/sealed_by.h"
 #include "proto/rotation_file/rotation_file.h"
 
 namespace sideband::daemon {
@@ -28,6 +31,9 @@ struct DeviceConfig {
   std::string capture_file;              // where what passes the bus is kept, in the clear; empty: nowhere
   std::optional<RotationFile> rotation;  // of each open VM; none: the device's own
   ClockSettings clocks;
+  ComplementSettings complement;
+  SealedBy sealed_by = SealedBy::kDaemon;
+  BoardSettings board;
 
   bool operator==(const DeviceConfig&) const = default;
 };

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/metrics/text.h"
 #include "daemon/snapshot/capacities.h"
+#include "proto/exposition/text.h"
 #include "proto/mailbox/catalog.h"
 
 namespace sideband::daemon {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/metrics/text.h"
 #include "daemon/snapshot/clock_state.h"
+#include "proto/exposition/text.h"
 
 namespace sideband::daemon {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "daemon/metrics/text.h"
 #include "daemon/snapshot/coverage.h"
+#include "proto/exposition/text.h"
 #include "proto/mailbox/catalog.h"
 
 namespace sideband::daemon {

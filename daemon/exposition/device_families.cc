@@ -4,12 +4,12 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
 #include "daemon/exposition/capacity_family.h"
 #include "daemon/exposition/clock_families.h"
 #include "daemon/exposition/coverage_family.h"
 #include "daemon/exposition/estimate_family.h"
+#include "proto/exposition/row_families.h"
 #include "proto/mailbox/snapshot.h"
 
 namespace sideband::daemon {
@@ -81,8 +81,7 @@ void WriteReferenceSeconds(absl::string_view name, const DeviceFrame& frame, Tex
   if (!frame.is_fresh()) return;
   const DeviceSnapshot& snapshot = *frame.device().snapshot;
   const uint64_t time_ns = snapshot.data.reference_time_ns;
-  AppendSample(out, name, frame.labels().device(),
-               absl::StrFormat("%d.%09d", time_ns / 1'000'000'000, time_ns % 1'000'000'000));
+  AppendSample(out, name, frame.labels().device(), SecondsText(time_ns));
   if (frame.format() != MetricsFormat::kOpenMetrics || snapshot.booted == absl::InfinitePast()) return;
   AppendSample(out, absl::StrCat(absl::StripSuffix(name, "_total"), "_created"), frame.labels().device(),
                TimeText(snapshot.booted));
@@ -99,6 +98,10 @@ void WriteVmInfo(absl::string_view name, const DeviceFrame& frame, TextBuffer& o
   for (const std::string& labels : frame.labels().vm_infos()) AppendSample(out, name, labels, "1");
 }
 
+constexpr DeviceFamily Of(const FamilyText& text, decltype(DeviceFamily::write) write) {
+  return {text.name, text.type, text.help, write};
+}
+
 constexpr DeviceFamily kFamilies[] = {
     {"sideband_clock_domain_error_bound_seconds", MetricType::kGauge,
      "Half of the time in which the newest edge of a clock that was read was made, for sure.", WriteClockErrorBound},
@@ -111,37 +114,24 @@ constexpr DeviceFamily kFamilies[] = {
      "Segments in which a clock neither stepped nor stopped, since the device's boot.", WriteClockSegments},
     {"sideband_clock_domain_unused_readings_total", MetricType::kCounter,
      "Readings of a clock that contradict what is known of it, since the device's boot.", WriteClockUnusedReadings},
-    {"sideband_context_event_coverage_ratio", MetricType::kGauge,
-     "Share of the row's time in which an event that takes turns was counted, since its counters were created.",
-     WriteEstimate<Level::kContext, EstimateNumber::kCoverage>},
-    {"sideband_context_event_lower_total", MetricType::kCounter,
-     "What was counted of an event that takes turns: the truth is not below it.",
-     WriteEstimate<Level::kContext, EstimateNumber::kLower>},
-    {"sideband_context_event_standard_error", MetricType::kGauge,
-     "Standard error of the estimate of an event that takes turns.",
-     WriteEstimate<Level::kContext, EstimateNumber::kStandardError>},
-    {"sideband_context_event_upper_total", MetricType::kCounter,
-     "Bound of an event that takes turns: the truth is not above it.",
-     WriteEstimate<Level::kContext, EstimateNumber::kUpper>},
-    {"sideband_context_flags", MetricType::kGauge, "1 for each reason why counts of a context may be inexact.",
-     WriteFlags<Level::kContext>},
+    Of(kContextFamilies.event_coverage, WriteEstimate<Level::kContext, EstimateNumber::kCoverage>),
+    Of(kContextFamilies.event_lower, WriteEstimate<Level::kContext, EstimateNumber::kLower>),
+    Of(kContextFamilies.event_standard_error, WriteEstimate<Level::kContext, EstimateNumber::kStandardError>),
+    Of(kContextFamilies.event_upper, WriteEstimate<Level::kContext, EstimateNumber::kUpper>),
+    Of(kContextFamilies.flags, WriteFlags<Level::kContext>),
     {"sideband_context_gate_coverage_ratio", MetricType::kGauge,
      "Share of the context's resident cycles in which a gate group was counted, over the last interval.",
      WriteCoverage<Level::kContext>},
     {"sideband_device_clock_hertz", MetricType::kGauge, "Frequency of the device's reference clock.", WriteClock},
     {"sideband_device_complete", MetricType::kGauge,
      "1 if the device's totals are those of the whole device, 0 if they leave out confidential VMs.", WriteComplete},
-    {"sideband_device_event_coverage_ratio", MetricType::kGauge,
-     "Share of the row's time in which an event that takes turns was counted, since its counters were created.",
+    {"sideband_device_event_coverage_ratio", MetricType::kGauge, kTurnsCoverageHelp,
      WriteEstimate<Level::kDevice, EstimateNumber::kCoverage>},
-    {"sideband_device_event_lower_total", MetricType::kCounter,
-     "What was counted of an event that takes turns: the truth is not below it.",
+    {"sideband_device_event_lower_total", MetricType::kCounter, kTurnsLowerHelp,
      WriteEstimate<Level::kDevice, EstimateNumber::kLower>},
-    {"sideband_device_event_standard_error", MetricType::kGauge,
-     "Standard error of the estimate of an event that takes turns.",
+    {"sideband_device_event_standard_error", MetricType::kGauge, kTurnsErrorHelp,
      WriteEstimate<Level::kDevice, EstimateNumber::kStandardError>},
-    {"sideband_device_event_upper_total", MetricType::kCounter,
-     "Bound of an event that takes turns: the truth is not above it.",
+    {"sideband_device_event_upper_total", MetricType::kCounter, kTurnsUpperHelp,
      WriteEstimate<Level::kDevice, EstimateNumber::kUpper>},
     {"sideband_device_flags", MetricType::kGauge, "1 for each reason why counts of a device may be inexact.",
      WriteFlags<Level::kDevice>},
@@ -149,8 +139,7 @@ constexpr DeviceFamily kFamilies[] = {
      "Share of the resident cycles of all VMs in which a gate group was counted, over the last interval.",
      WriteCoverage<Level::kDevice>},
     {"sideband_device_info", MetricType::kGauge, "1, with the identity of the device.", WriteDeviceInfo},
-    {"sideband_device_reference_seconds_total", MetricType::kCounter,
-     "Time of the device's reference clock since its boot, at the newest snapshot.", WriteReferenceSeconds},
+    Of(kReferenceSecondsFamily, WriteReferenceSeconds),
     {"sideband_device_up", MetricType::kGauge,
      "Whether the newest snapshot of the device is younger than three intervals.", WriteDeviceUp},
     {"sideband_event_capacity", MetricType::kGauge,
@@ -159,42 +148,28 @@ constexpr DeviceFamily kFamilies[] = {
      WriteEventInfo},
     {"sideband_host_clock_error_bound_seconds", MetricType::kGauge,
      "How far the time of the newest snapshot may be off, by the host's clock.", WriteHostClockErrorBound},
-    {"sideband_host_event_coverage_ratio", MetricType::kGauge,
-     "Share of the row's time in which an event that takes turns was counted, since its counters were created.",
+    {"sideband_host_event_coverage_ratio", MetricType::kGauge, kTurnsCoverageHelp,
      WriteEstimate<Level::kHost, EstimateNumber::kCoverage>},
-    {"sideband_host_event_lower_total", MetricType::kCounter,
-     "What was counted of an event that takes turns: the truth is not below it.",
+    {"sideband_host_event_lower_total", MetricType::kCounter, kTurnsLowerHelp,
      WriteEstimate<Level::kHost, EstimateNumber::kLower>},
-    {"sideband_host_event_standard_error", MetricType::kGauge,
-     "Standard error of the estimate of an event that takes turns.",
+    {"sideband_host_event_standard_error", MetricType::kGauge, kTurnsErrorHelp,
      WriteEstimate<Level::kHost, EstimateNumber::kStandardError>},
-    {"sideband_host_event_upper_total", MetricType::kCounter,
-     "Bound of an event that takes turns: the truth is not above it.",
+    {"sideband_host_event_upper_total", MetricType::kCounter, kTurnsUpperHelp,
      WriteEstimate<Level::kHost, EstimateNumber::kUpper>},
     {"sideband_host_flags", MetricType::kGauge,
      "1 for each reason why counts of the hypervisor on a slice may be inexact.", WriteFlags<Level::kHost>},
     {"sideband_host_gate_coverage_ratio", MetricType::kGauge,
      "Share of the cycles of a slice without a resident in which a gate group was counted, over the last interval.",
      WriteCoverage<Level::kHost>},
-    {"sideband_sample_timestamp_seconds", MetricType::kGauge,
-     "When the newest snapshot of the device was latched, by the host's clock, since 1970.", WriteSampleTimestamp},
+    Of(kSampleTimestampFamily, WriteSampleTimestamp),
     {"sideband_trigger_line_error_bound_seconds", MetricType::kGauge,
      "How far the difference of the device's reference clock from that of its trigger line's driver may be off.",
      WriteLineErrorBound},
-    {"sideband_vm_event_coverage_ratio", MetricType::kGauge,
-     "Share of the row's time in which an event that takes turns was counted, since its counters were created.",
-     WriteEstimate<Level::kVm, EstimateNumber::kCoverage>},
-    {"sideband_vm_event_lower_total", MetricType::kCounter,
-     "What was counted of an event that takes turns: the truth is not below it.",
-     WriteEstimate<Level::kVm, EstimateNumber::kLower>},
-    {"sideband_vm_event_standard_error", MetricType::kGauge,
-     "Standard error of the estimate of an event that takes turns.",
-     WriteEstimate<Level::kVm, EstimateNumber::kStandardError>},
-    {"sideband_vm_event_upper_total", MetricType::kCounter,
-     "Bound of an event that takes turns: the truth is not above it.",
-     WriteEstimate<Level::kVm, EstimateNumber::kUpper>},
-    {"sideband_vm_flags", MetricType::kGauge, "1 for each reason why counts of a VM may be inexact.",
-     WriteFlags<Level::kVm>},
+    Of(kVmFamilies.event_coverage, WriteEstimate<Level::kVm, EstimateNumber::kCoverage>),
+    Of(kVmFamilies.event_lower, WriteEstimate<Level::kVm, EstimateNumber::kLower>),
+    Of(kVmFamilies.event_standard_error, WriteEstimate<Level::kVm, EstimateNumber::kStandardError>),
+    Of(kVmFamilies.event_upper, WriteEstimate<Level::kVm, EstimateNumber::kUpper>),
+    Of(kVmFamilies.flags, WriteFlags<Level::kVm>),
     {"sideband_vm_gate_coverage_ratio", MetricType::kGauge,
      "Share of the VM's resident cycles in which a gate group was counted, over the last interval.",
      WriteCoverage<Level::kVm>},

@@ -10,7 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "daemon/exposition/frame.h"
 #include "daemon/exposition/text_buffer.h"
-#include "daemon/metrics/text.h"
+#include "proto/exposition/text.h"
 
 namespace sideband::daemon {
 

@@ -2,7 +2,7 @@
 #include "daemon/exposition/device_labels.h"
 
 #include "absl/strings/str_cat.h"
-#include "daemon/metrics/text.h"
+#include "proto/exposition/text.h"
 
 namespace sideband::daemon {
 namespace {

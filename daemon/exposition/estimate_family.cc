@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/metrics/text.h"
 #include "daemon/snapshot/rotation.h"
+#include "proto/exposition/text.h"
 
 namespace sideband::daemon {
 namespace {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "daemon/snapshot/utilisation.h"
+#include "proto/exposition/row_families.h"
 
 namespace sideband::daemon {
 namespace {
@@ -22,9 +23,9 @@ absl::string_view LevelHelp(Level level) {
     case Level::kDevice:
       return "Of the device; beside confidential VMs, of its other VMs (sideband_device_complete 0).";
     case Level::kVm:
-      return "Of each VM.";
+      return kVmFamilies.level_help;
     case Level::kContext:
-      return "Of each context.";
+      return kContextFamilies.level_help;
     case Level::kHost:
       return "Of the hypervisor on each slice, while nobody is resident.";
   }
@@ -48,7 +49,7 @@ absl::string_view CapacityText(Level level) {
 }  // namespace
 
 std::string CounterHelp(const mailbox::EventInfo& event, Level level) {
-  return absl::StrCat(Description(event), " (unit: ", event.unit, "). ", LevelHelp(level));
+  return sideband::CounterHelp(event, LevelHelp(level));
 }
 
 std::string UtilisationHelp(const mailbox::EventInfo& event, Level level) {

@@ -2,8 +2,8 @@
 #include "daemon/exposition/exposition.h"
 
 #include "daemon/exposition/event_families.h"
-#include "daemon/exposition/family_names.h"
 #include "daemon/snapshot/utilisation.h"
+#include "proto/exposition/family_names.h"
 
 namespace sideband::daemon {
 
@@ -64,7 +64,7 @@ void Exposition::PlanFixed() {
 }
 
 Exposition::Family& Exposition::FamilyOf(Level level, const std::string& name) {
-  const std::string full = FamilyName(level, name);
+  const std::string full = FamilyName(NameOf(level), name);
   Family& family = families_[full];
   if (family.name.empty()) family = {.name = full, .level = level};
   return family;

@@ -21,10 +21,10 @@
 #include "daemon/exposition/frame.h"
 #include "daemon/exposition/scrape_filter.h"
 #include "daemon/exposition/text_buffer.h"
-#include "daemon/metrics/text.h"
 #include "daemon/snapshot/level.h"
 #include "daemon/snapshot/ratio.h"
 #include "daemon/view/reader.h"
+#include "proto/exposition/text.h"
 
 namespace sideband::daemon {
 

@@ -243,6 +243,16 @@ TEST_F(ExpositionTest, ADeviceIsIncompleteBesideAConfidentialVm) {
   EXPECT_TRUE(absl::StrContains(Render("ops"), "sideband_device_complete{device=\"gpu0\"} 0\n"));
 }
 
+TEST_F(ExpositionTest, AWithheldDeviceHasNoCounters) {
+  world_.Publish(0, 1);
+  ASSERT_TRUE(absl::StrContains(Render("ops"), "sideband_device_cycles_total{device=\"gpu0\"}"));
+  auto withheld = std::make_shared<DeviceSnapshot>(*world_.store.Newest(0));
+  withheld->device_row_withheld = true;
+  world_.store.Publish(0, std::move(withheld));
+  EXPECT_FALSE(absl::StrContains(Render("ops"), "sideband_device_cycles_total{"));
+  EXPECT_TRUE(absl::StrContains(Render("ops"), "sideband_vm_cycles_total{")) << "VMs have theirs";
+}
+
 TEST_F(ExpositionTest, NothingOfAnotherTenant) {
   world_.Publish(0, 1);
   const std::string b = Render("tenant-b");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/exposition/family_names.h"
+#include "proto/exposition/family_names.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "daemon/metrics/self_metrics.h"
+#include "daemon/snapshot/level.h"
 
 namespace sideband::daemon {
 namespace {
@@ -22,9 +23,9 @@ std::vector<std::string> Counters(const std::vector<std::string>& events) {
 }
 
 TEST(FamilyNamesTest, ALevelIsPartOfTheName) {
-  EXPECT_EQ(FamilyName(Level::kDevice, "x_total"), "sideband_device_x_total");
-  EXPECT_EQ(FamilyName(Level::kVm, "x_total"), "sideband_vm_x_total");
-  EXPECT_EQ(FamilyName(Level::kContext, "x_ratio"), "sideband_context_x_ratio");
+  EXPECT_EQ(FamilyName(NameOf(Level::kDevice), "x_total"), "sideband_device_x_total");
+  EXPECT_EQ(FamilyName(NameOf(Level::kVm), "x_total"), "sideband_vm_x_total");
+  EXPECT_EQ(FamilyName(NameOf(Level::kContext), "x_ratio"), "sideband_context_x_ratio");
 }
 
 TEST(FamilyNamesTest, TotalIsNotDoubled) {
@@ -36,8 +37,9 @@ TEST(FamilyNamesTest, ClashesAreSetApart) {
 }
 
 TEST(FamilyNamesTest, TheDaemonsOwnNamesAreKeptAtAllLevels) {
-  EXPECT_THAT(Counters({"info", "up", "flags", "reference_seconds"}),
-              ElementsAre("event_info_total", "event_up_total", "event_flags_total", "event_reference_seconds_total"));
+  EXPECT_THAT(Counters({"info", "up", "flags", "reference_seconds", "disabled"}),
+              ElementsAre("event_info_total", "event_up_total", "event_flags_total", "event_reference_seconds_total",
+                          "event_disabled_total"));
 }
 
 TEST(FamilyNamesTest, WhatOpenMetricsCouldTakeForAnotherFamilyIsExtended) {

@@ -21,9 +21,11 @@
 #include "daemon/grpc/calls_under_way.h"
 #include "daemon/grpc/request_quota.h"
 #include "daemon/metrics/self_metrics.h"
+#include "daemon/sealing/exchange_book.h"
 #include "daemon/sealing/sealer_set.h"
 #include "daemon/view/admin.h"
 #include "daemon/view/counting_queries.h"
+#include "daemon/view/exchange_queries.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/mark_queries.h"
 #include "daemon/view/peek_reader.h"
@@ -51,8 +53,11 @@ class GrpcServer {
     const CountingQueries* counting = nullptr;
     RotationSink* rotation = nullptr;    // nullptr: what takes turns cannot be changed; must outlive the server
     const MarkQueries* marks = nullptr;  // nullptr: there are no marks; must outlive the server
-    const Admin* admin = nullptr;        // nullptr: calls of Admin are FAILED_PRECONDITION; must outlive the server
-    Gate::Options gate;                  // `listener` and `local_operators` are overwritten with those above
+    ExchangeBook* exchanges = nullptr;   // nullptr: this daemon exchanges no keys; must outlive the server
+    // nullptr: calls of Challenge and Exchange are FAILED_PRECONDITION; must outlive the server
+    const ExchangeQueries* exchange_queries = nullptr;
+    const Admin* admin = nullptr;  // nullptr: calls of Admin are FAILED_PRECONDITION; must outlive the server
+    Gate::Options gate;            // `listener` and `local_operators` are overwritten with those above
   };
 
   // INVALID_ARGUMENT where a TLS file is unreadable or invalid; UNAVAILABLE "grpc: cannot listen on ADDRESS: why", or

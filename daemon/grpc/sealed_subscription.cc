@@ -30,17 +30,39 @@ const Bytes* FindRecord(const DeviceSnapshot& snapshot, const Uuid& vm, uint64_t
   return nullptr;
 }
 
-// Keys are loaded at the start only, so that waiting would not help.
+const Bytes* FindExchanged(const DeviceSnapshot& snapshot, const Uuid& vm, const envelope::GuestNonce& nonce) {
+  for (const SealedVmRecord& sealed : snapshot.sealed) {
+    if (sealed.vm != vm || sealed.stream != kExchangedStream) continue;
+    const auto record = envelope::ParseRecord(*sealed.record);
+    if (record.ok() && record->header.guest_nonce == nonce) return sealed.record.get();
+  }
+  return nullptr;
+}
+
+absl::Status ExchangeEnded() {
+  return absl::FailedPreconditionError("the exchange of keys has ended: the guest has to exchange keys again");
+}
+
+// Keys are loaded at the start only, and the nonce is of no exchange: waiting would not help.
 absl::Status NoKeyError() {
-  return absl::FailedPreconditionError("the daemon has no key of this VM (sealing.vm_keys of its configuration)");
+  return absl::FailedPreconditionError(
+      "the daemon has no key of this VM: neither of sealing.vm_keys of its configuration, nor of an exchange with this "
+      "nonce");
+}
+
+// Likewise of a device that seals.
+absl::Status SealedByDevice() {
+  return absl::FailedPreconditionError(
+      "the VM's device seals its records, and has no exchange with this nonce: the guest has to exchange keys");
 }
 
 }  // namespace
 
-SealedSubscription::SealedSubscription(Reader& reader, SealerSet* sealers, Credentials credentials,
-                                       const sideband::v1::SubscribeSealedRequest& request)
+SealedSubscription::SealedSubscription(Reader& reader, SealerSet* sealers, ExchangeBook* exchanges,
+                                       Credentials credentials, const sideband::v1::SubscribeSealedRequest& request)
     : reader_(&reader),
       sealers_(sealers),
+      exchanges_(exchanges),
       credentials_(std::move(credentials)),
       nonce_(request.nonce()),
       device_(request.device()),
@@ -59,10 +81,43 @@ absl::Status SealedSubscription::CheckNonce() const {
 
 absl::Status SealedSubscription::OpenOwnStream(const Uuid& device, const Uuid& vm) {
   if (nonce_.empty() || stream_ != nullptr) return absl::OkStatus();
+  SIDEBAND_ASSIGN_OR_RETURN(stream_, sealers_->OpenStream(device, vm, Nonce()));
+  return absl::OkStatus();
+}
+
+envelope::GuestNonce SealedSubscription::Nonce() const {
   envelope::GuestNonce nonce;
   std::ranges::copy(AsBytes(nonce_), nonce.begin());
-  SIDEBAND_ASSIGN_OR_RETURN(stream_, sealers_->OpenStream(device, vm, nonce));
+  return nonce;
+}
+
+absl::Status SealedSubscription::FollowExchange(const Uuid& device, const Uuid& vm) {
+  if (nonce_.empty() || stream_ != nullptr) return absl::OkStatus();
+  const bool has_exchange = exchanges_ != nullptr && exchanges_->HasExchange(device, vm, Nonce());
+  if (is_exchanged_ && !has_exchange) return ExchangeEnded();
+  is_exchanged_ = has_exchange;
   return absl::OkStatus();
+}
+
+// An exchange with a device ends before its caller can subscribe, so the next collection has a record of it.
+absl::StatusOr<const Bytes*> SealedSubscription::RecordOfDevice(const DeviceSnapshot& snapshot, const Uuid& vm) {
+  if (nonce_.empty()) return SealedByDevice();
+  const Bytes* const record = FindExchanged(snapshot, vm, Nonce());
+  if (!first_publication_) first_publication_ = snapshot.publication;
+  if (record == nullptr && snapshot.publication > *first_publication_) {
+    return is_exchanged_ ? ExchangeEnded() : SealedByDevice();
+  }
+  if (record != nullptr) is_exchanged_ = true;
+  return record;
+}
+
+absl::StatusOr<const Bytes*> SealedSubscription::RecordOf(const DeviceSnapshot& snapshot, const Uuid& vm) {
+  const Uuid& device = snapshot.topology->catalog().device;
+  SIDEBAND_RETURN_IF_ERROR(FollowExchange(device, vm));
+  if (is_exchanged_) return FindExchanged(snapshot, vm, Nonce());
+  if (sealers_ != nullptr && !sealers_->HasKey(vm)) return NoKeyError();
+  SIDEBAND_RETURN_IF_ERROR(OpenOwnStream(device, vm));
+  return FindRecord(snapshot, vm, stream_ == nullptr ? kSharedStream : stream_->id());
 }
 
 StreamStep<SealedSubscription::Message> SealedSubscription::Wait() const {
@@ -81,14 +136,19 @@ StreamStep<SealedSubscription::Message> SealedSubscription::Next() {
     if (vm == nullptr) continue;
     device_ = device.info->name;  // a request without a device binds to the first match
     // A reload may have restarted the device, whose publications then count from 1 again.
-    if (std::exchange(index_, device.index) != device.index) sent_ = 0;
-    if (sealers_ != nullptr && !sealers_->HasKey(vm->uuid)) return StreamEnd{NoKeyError()};
-    const absl::Status opened = OpenOwnStream(device.snapshot->topology->catalog().device, vm->uuid);
-    if (!opened.ok()) return StreamEnd{opened};
-    const uint64_t stream = stream_ == nullptr ? kSharedStream : stream_->id();
-    const Bytes* record = FindRecord(*device.snapshot, vm->uuid, stream);
-    if (record == nullptr || device.snapshot->publication <= sent_) return StreamWait{};
+    if (std::exchange(index_, device.index) != device.index) {
+      sent_ = 0;
+      first_publication_.reset();
+    }
+    const absl::StatusOr<const Bytes*> found = device.snapshot->IsSealedByDevice(vm->id)
+                                                   ? RecordOfDevice(*device.snapshot, vm->uuid)
+                                                   : RecordOf(*device.snapshot, vm->uuid);
+    if (!found.ok()) return StreamEnd{found.status()};
+    const Bytes* const record = *found;
+    // Two snapshots within ten milliseconds have the same record of a device.
+    if (record == nullptr || device.snapshot->publication <= sent_ || *record == last_) return StreamWait{};
     sent_ = device.snapshot->publication;
+    last_ = *record;
     Message message;
     message.set_record(record->data(), record->size());
     return message;

@@ -6,8 +6,13 @@
 
 #include <fstream>
 
+#include "absl/time/clock.h"
+#include "daemon/sealing/exchange_book.h"
 #include "daemon/view/fake_world.h"
 #include "proto/envelope/record.h"
+#include "proto/exchange/exchange_fixture.h"
+#include "proto/exchange/guest_exchange.h"
+#include "proto/exchange/vm_content.h"
 
 namespace sideband::daemon {
 namespace {
@@ -22,7 +27,7 @@ class SealedSubscriptionTest : public testing::Test {
     request.set_nonce(nonce);
     request.set_device(device);
     request.set_vm(vm);
-    return SealedSubscription(world_.reader, sealers_.get(), CredentialsOf(who), request);
+    return SealedSubscription(world_.reader, sealers_.get(), nullptr, CredentialsOf(who), request);
   }
 
   static std::string Describe(const StreamStep<SealedSubscription::Message>& step) {
@@ -104,7 +109,7 @@ TEST_F(SealedSubscriptionTest, AVmWithoutAKeyEndsTheStream) {
     request.set_vm("secret");
     request.set_nonce(nonce);
     const auto describe = [&](const char* who) {
-      return Describe(SealedSubscription(world_.reader, keyless.get(), CredentialsOf(who), request).Next());
+      return Describe(SealedSubscription(world_.reader, keyless.get(), nullptr, CredentialsOf(who), request).Next());
     };
     EXPECT_EQ(describe("tenant-c"), "FAILED_PRECONDITION");
     EXPECT_EQ(describe("tenant-a"), "NOT_FOUND") << "another tenant learns nothing about the key";
@@ -168,6 +173,74 @@ TEST_F(SealedSubscriptionTest, ARightThatIsTakenEndsTheStream) {
                      "    vms: [{uuid: 00000000-0000-0000-0000-0000000000a2}]\n",
                      "policy.yaml"));
   EXPECT_EQ(Describe(subscription.Next()), "NOT_FOUND");
+}
+
+// A VM whose guest has exchanged keys with the daemon.
+class ExchangedSubscriptionTest : public SealedSubscriptionTest {
+ protected:
+  static std::unique_ptr<exchange::ExchangeFixture> Fixture() {
+    return std::make_unique<exchange::ExchangeFixture>(testing::TempDir(), "{}",
+                                                       std::vector<Uuid>{*Uuid::Parse(kSecretUuid)});
+  }
+
+  // Returns the exchange's nonce.
+  std::string Exchange() {
+    const mailbox::Catalog& catalog = world_.topology->catalog();
+    const exchange::ExchangeTarget target{
+        .device = catalog.device, .boot_id = 1, .vm = vm_, .generation = 0, .events = exchange::VmEventNames(catalog)};
+    auto guest =
+        *exchange::GuestExchange::Begin({.device = catalog.device, .vm = vm_}, *book_.Draw(catalog.device, vm_));
+    const Bytes request = *guest.Request(fixture_->Evidence(*guest.GetReportData()));
+    const auto answer = book_.Exchange(target, request);
+    const CertificateRoots roots = *CertificateRoots::Load({fixture_->root_file()});
+    const auto keys = guest.Finish(
+        answer->bytes, {.roots = &roots, .sealers = {exchange::SealerKind::kDaemon}, .measurements = {}}, std::nullopt);
+    return std::string(keys->nonce.begin(), keys->nonce.end());
+  }
+
+  void Publish(uint64_t publication) {
+    auto snapshot = std::make_shared<DeviceSnapshot>(*world_.store.Newest(0));
+    snapshot->publication = publication;
+    snapshot->sealed.clear();
+    auto records = book_.Seal({snapshot->topology->catalog().device, 1, vm_}, {.generation = 0});
+    for (exchange::SealedNow& one : *records) {
+      snapshot->sealed.push_back({vm_, kExchangedStream, std::make_shared<const Bytes>(std::move(one.record))});
+    }
+    world_.store.Publish(0, std::move(snapshot));
+  }
+
+  SealedSubscription OpenExchanged(const std::string& who, const std::string& nonce) {
+    sideband::v1::SubscribeSealedRequest request;
+    request.set_vm("secret");
+    request.set_nonce(nonce);
+    return SealedSubscription(world_.reader, sealers_.get(), &book_, CredentialsOf(who), request);
+  }
+
+  const Uuid vm_ = *Uuid::Parse(kSecretUuid);
+  const std::unique_ptr<exchange::ExchangeFixture> fixture_ = Fixture();
+  FakeClock today_{absl::Now()};  // when the fixture's certificates are valid
+  ExchangeBook book_{*exchange::SealingRules::Load(fixture_->sealing_file()), {}, today_};
+};
+
+TEST_F(ExchangedSubscriptionTest, AStreamHasTheRecordsOfItsExchangeUntilThatEnds) {
+  const std::string first = Exchange(), second = Exchange();
+  SealedSubscription of_first = OpenExchanged("tenant-c", first), of_second = OpenExchanged("tenant-c", second);
+  Publish(10);
+  EXPECT_EQ(HeaderOf(of_first.Next()).sequence, 0);
+  const envelope::RecordHeader header = HeaderOf(of_second.Next());
+  EXPECT_EQ(std::string(header.guest_nonce->begin(), header.guest_nonce->end()), second);
+  EXPECT_EQ(header.suite, envelope::kSuiteHpke);
+  EXPECT_EQ(Describe(of_second.Next()), "wait");
+  book_.KeepOnly(world_.topology->catalog().device, {});
+  EXPECT_EQ(Describe(of_second.Next()), "FAILED_PRECONDITION");
+}
+
+TEST_F(ExchangedSubscriptionTest, OthersDoNotLearnOfAnExchange) {
+  const std::string nonce = Exchange();
+  Publish(10);
+  EXPECT_EQ(Describe(OpenExchanged("tenant-a", nonce).Next()), "NOT_FOUND");
+  EXPECT_EQ(Describe(OpenExchanged("ops", nonce).Next()), "NOT_FOUND");
+  EXPECT_EQ(Describe(OpenExchanged("stranger", nonce).Next()), "UNAUTHENTICATED");
 }
 
 }  // namespace

@@ -9,9 +9,11 @@
 #include "daemon/grpc/request_quota.h"
 #include "daemon/grpc/stream_registry.h"
 #include "daemon/metrics/request_metrics.h"
+#include "daemon/sealing/exchange_book.h"
 #include "daemon/sealing/sealer_set.h"
 #include "daemon/view/admin.h"
 #include "daemon/view/counting_queries.h"
+#include "daemon/view/exchange_queries.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/mark_queries.h"
 #include "daemon/view/peek_reader.h"
@@ -35,6 +37,9 @@ struct ServiceContext {
   const Admin* admin;                  // nullptr: calls of Admin are FAILED_PRECONDITION
   RotationSink* rotation = nullptr;    // nullptr: what takes turns cannot be changed
   const MarkQueries* marks = nullptr;  // nullptr: there are no marks
+  ExchangeBook* exchanges = nullptr;   // nullptr: this daemon exchanges no keys
+  const ExchangeQueries* exchange_queries =
+      nullptr;  // nullptr: calls of Challenge and Exchange are FAILED_PRECONDITION
 };
 
 }  // namespace sideband::daemon

@@ -18,6 +18,7 @@
 #include "daemon/grpc/subscription.h"
 #include "daemon/view/admin.h"
 #include "daemon/view/clock_queries.h"
+#include "daemon/view/exchange_queries.h"
 #include "daemon/view/history_reader.h"
 #include "daemon/view/mark_queries.h"
 #include "daemon/view/peek_reader.h"
@@ -199,7 +200,7 @@ absl::StatusOr<Subscription> MakeSubscription(const ServiceContext& context, con
 
 absl::StatusOr<SealedSubscription> MakeSealedSubscription(const ServiceContext& context, const Credentials& peer,
                                                           const sideband::v1::SubscribeSealedRequest& request) {
-  return SealedSubscription(context.reader, context.sealers, peer, request);
+  return SealedSubscription(context.reader, context.sealers, context.exchanges, peer, request);
 }
 
 auto HistoryQuery(const ServiceContext& context) {
@@ -285,6 +286,28 @@ auto LatePeek(const ServiceContext& context) {
   };
 }
 
+absl::Status NoExchanges() { return absl::FailedPreconditionError("this daemon exchanges no keys"); }
+
+auto LateChallenge(const ServiceContext& context) {
+  return [queries = context.exchange_queries](
+             const Asked& asked, const sideband::v1::ChallengeRequest& request,
+             ExchangeQueries::Done<sideband::v1::ChallengeResponse> done) -> absl::StatusOr<PendingAnswer::Cancel> {
+    if (queries == nullptr) return NoExchanges();
+    SIDEBAND_RETURN_IF_ERROR(queries->Challenge(*asked.caller, request, std::move(done)));
+    return CannotBeWithdrawn;
+  };
+}
+
+auto LateExchange(const ServiceContext& context) {
+  return [queries = context.exchange_queries](
+             const Asked& asked, const sideband::v1::ExchangeRequest& request,
+             ExchangeQueries::Done<sideband::v1::ExchangeResponse> done) -> absl::StatusOr<PendingAnswer::Cancel> {
+    if (queries == nullptr) return NoExchanges();
+    SIDEBAND_RETURN_IF_ERROR(queries->Exchange(*asked.caller, request, std::move(done)));
+    return CannotBeWithdrawn;
+  };
+}
+
 absl::Status NoAdmin() { return absl::FailedPreconditionError("the daemon has no Admin service"); }
 
 auto LateReload(const ServiceContext& context) {
@@ -295,6 +318,16 @@ auto LateReload(const ServiceContext& context) {
         SIDEBAND_RETURN_IF_ERROR(admin->Reload(*asked.caller, asked.peer, std::move(done)));
         return CannotBeWithdrawn;
       };
+}
+
+auto LateRotateKeys(const ServiceContext& context) {
+  return [admin = context.admin](
+             const Asked& asked, const sideband::v1::RotateKeysRequest& request,
+             Admin::Done<sideband::v1::RotateKeysResponse> done) -> absl::StatusOr<PendingAnswer::Cancel> {
+    if (admin == nullptr) return NoAdmin();
+    SIDEBAND_RETURN_IF_ERROR(admin->RotateKeys(*asked.caller, asked.peer, request, std::move(done)));
+    return CannotBeWithdrawn;
+  };
 }
 
 auto LateTrigger(const ServiceContext& context) {
@@ -333,11 +366,16 @@ std::unique_ptr<grpc::Service> NewTelemetryService(const ServiceContext& context
 }
 
 std::unique_ptr<grpc::Service> NewConfidentialService(const ServiceContext& context) {
-  return std::make_unique<RawService>("sideband.v1.Confidential",
-                                      std::vector<RawService::Method>{
-                                          ServerStream<sideband::v1::SubscribeSealedRequest>(
-                                              context, {"Confidential/SubscribeSealed"}, &MakeSealedSubscription),
-                                      });
+  using sideband::v1::ChallengeRequest, sideband::v1::ChallengeResponse;
+  using sideband::v1::ExchangeRequest, sideband::v1::ExchangeResponse;
+  return std::make_unique<RawService>(
+      "sideband.v1.Confidential",
+      std::vector<RawService::Method>{
+          LateUnary<ChallengeRequest, ChallengeResponse>(context, {"Confidential/Challenge"}, LateChallenge(context)),
+          LateUnary<ExchangeRequest, ExchangeResponse>(context, {"Confidential/Exchange"}, LateExchange(context)),
+          ServerStream<sideband::v1::SubscribeSealedRequest>(context, {"Confidential/SubscribeSealed"},
+                                                             &MakeSealedSubscription),
+      });
 }
 
 std::unique_ptr<grpc::Service> NewCountingService(const ServiceContext& context) {
@@ -361,12 +399,14 @@ std::unique_ptr<grpc::Service> NewCountingService(const ServiceContext& context)
 
 std::unique_ptr<grpc::Service> NewAdminService(const ServiceContext& context) {
   using sideband::v1::ReloadRequest, sideband::v1::ReloadResponse;
+  using sideband::v1::RotateKeysRequest, sideband::v1::RotateKeysResponse;
   using sideband::v1::TriggerRequest, sideband::v1::TriggerResponse;
   return std::make_unique<RawService>(
       "sideband.v1.Admin",
       std::vector<RawService::Method>{
           LateUnary<ReloadRequest, ReloadResponse>(context, {"Admin/Reload"}, LateReload(context)),
           LateUnary<TriggerRequest, TriggerResponse>(context, {"Admin/Trigger"}, LateTrigger(context)),
+          LateUnary<RotateKeysRequest, RotateKeysResponse>(context, {"Admin/RotateKeys"}, LateRotateKeys(context)),
       });
 }
 

@@ -98,6 +98,10 @@ TEST_F(ServicesTest, EachRowAnswersUnderItsName) {
             "FAILED_PRECONDITION"},
            {"Telemetry/ListClocks", "", TextOf<v1::ListClocksResponse>, "host_time_error", grpc::OK, "OK"},
            {"Telemetry/Subscribe", once.SerializeAsString(), TextOf<v1::SubscribeResponse>, "update", grpc::OK, "OK"},
+           {"Confidential/Challenge", "", TextOf<v1::ChallengeResponse>, "no such answer", grpc::FAILED_PRECONDITION,
+            "FAILED_PRECONDITION"},
+           {"Confidential/Exchange", "", TextOf<v1::ExchangeResponse>, "no such answer", grpc::FAILED_PRECONDITION,
+            "FAILED_PRECONDITION"},
            {"Confidential/SubscribeSealed", sealed.SerializeAsString(), TextOf<v1::SealedRecord>, "no such answer",
             grpc::NOT_FOUND, "NOT_FOUND"},
        }) {
@@ -112,7 +116,7 @@ TEST_F(ServicesTest, EachRowAnswersUnderItsName) {
 }
 
 TEST_F(ServicesTest, EachMethodOfTheApiHasARow) {
-  ASSERT_EQ(AllMethods().size(), 12u) << "a new method: add it to EachRowAnswersUnderItsName";
+  ASSERT_EQ(AllMethods().size(), 14u) << "a new method: add it to EachRowAnswersUnderItsName";
   const auto channel = ChannelOf("stranger");
   for (const auto* method : AllMethods()) {
     const RawAnswer answer = RawCall(channel, PathOf(*method), BytesOf(""));

@@ -19,7 +19,8 @@ Layout Layout::Of(const DeviceSnapshot& snapshot) {
                 .boot_id = snapshot.data.boot_id,
                 .events = snapshot.data.counters_per_block,
                 .estimates = EstimatesOf(snapshot),
-                .device_scope_withheld = snapshot.device_scope_withheld};
+                .device_scope_withheld = snapshot.device_scope_withheld,
+                .device_row_withheld = snapshot.device_row_withheld};
   layout.rows.reserve(snapshot.data.blocks.size());
   for (const mailbox::BlockHeader& block : snapshot.data.blocks) layout.rows.push_back(RowOf(block));
   return layout;
@@ -28,6 +29,7 @@ Layout Layout::Of(const DeviceSnapshot& snapshot) {
 bool Layout::Describes(const DeviceSnapshot& snapshot) const {
   return boot_id == snapshot.data.boot_id && events == snapshot.data.counters_per_block &&
          estimates == EstimatesOf(snapshot) && device_scope_withheld == snapshot.device_scope_withheld &&
+         device_row_withheld == snapshot.device_row_withheld &&
          std::equal(rows.begin(), rows.end(), snapshot.data.blocks.begin(), snapshot.data.blocks.end(),
                     [](const Row& row, const mailbox::BlockHeader& block) { return row == RowOf(block); }) &&
          DescribesTheSame(*topology, *snapshot.topology);
@@ -35,8 +37,8 @@ bool Layout::Describes(const DeviceSnapshot& snapshot) const {
 
 bool Layout::operator==(const Layout& other) const {
   return boot_id == other.boot_id && events == other.events && estimates == other.estimates &&
-         device_scope_withheld == other.device_scope_withheld && rows == other.rows &&
-         DescribesTheSame(*topology, *other.topology);
+         device_scope_withheld == other.device_scope_withheld && device_row_withheld == other.device_row_withheld &&
+         rows == other.rows && DescribesTheSame(*topology, *other.topology);
 }
 
 }  // namespace sideband::daemon

@@ -28,6 +28,7 @@ struct Layout {
   uint32_t events = 0;
   uint32_t estimates = 0;  // events that take turns; 0 if all counts are exact
   bool device_scope_withheld = false;
+  bool device_row_withheld = false;
   std::vector<Row> rows;  // in the device's order
 
   static Layout Of(const DeviceSnapshot& snapshot);
@@ -41,7 +42,10 @@ struct Layout {
   size_t values() const { return rows.size() * (size_t{1} + events + estimates); }
   bool IsEstimated(size_t event) const { return estimates > 0 && topology->rotation().IsRotated(event); }
   // See DeviceSnapshot::IsShown.
-  bool IsShown(size_t row, size_t event) const { return topology->IsShown(rows[row].vm, event, device_scope_withheld); }
+  bool IsShown(size_t row, size_t event) const {
+    const bool is_device = rows[row].vm == mailbox::kHypervisorVm && rows[row].context == mailbox::kNoContext;
+    return !(is_device && device_row_withheld) && topology->IsShown(rows[row].vm, event, device_scope_withheld);
+  }
 };
 
 }  // namespace sideband::daemon

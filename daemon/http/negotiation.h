@@ -7,7 +7,7 @@
 #define SIDEBAND_DAEMON_HTTP_NEGOTIATION_H_
 
 #include "absl/strings/string_view.h"
-#include "daemon/metrics/text.h"
+#include "proto/exposition/text.h"
 
 namespace sideband::daemon {
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "daemon/exposition/board_families.h"
 #include "daemon/http/audit_query.h"
 #include "daemon/http/history_query.h"
 #include "daemon/http/negotiation.h"
@@ -26,6 +27,9 @@ constexpr char kPollPath[] = "/page/status";
 constexpr char kJsonLinesType[] = "application/x-ndjson";
 // Bounds what one answer holds; a client asks for more after the last line that it got.
 constexpr size_t kAuditAnswerBytesMax = 1 << 20;
+// A board of which nothing was read for so long has no values any more. Its flags and its memory are read each ten
+// seconds.
+constexpr absl::Duration kBoardSilenceMax = absl::Seconds(30);
 
 HttpResponse Plain(int status, std::string text) { return {.status = status, .body = Body::Of(std::move(text))}; }
 
@@ -207,6 +211,20 @@ HttpResponse Site::AuditLog(const HttpRequest& request, const Caller& caller) {
   return Typed(kJsonLinesType, *std::move(lines));
 }
 
+std::string Site::BoardFamilies(const Caller& caller, const std::vector<VisibleDevice>& devices,
+                                MetricsFormat format) const {
+  if (sources_.boards == nullptr || !caller.May(Resource::Device(), Right::kRead)) return "";
+  const absl::Duration now = clock_.Steady();
+  std::vector<BoardOfDevice> boards;
+  for (const VisibleDevice& device : devices) {
+    auto reading = sources_.boards->Newest(device.index);
+    const auto newest = reading == nullptr ? std::nullopt : NewestSample(*reading);
+    if (!newest || newest->steady + kBoardSilenceMax < now) continue;
+    boards.push_back({device.info->name, std::move(reading)});
+  }
+  return BoardFamiliesText(format, boards, now);
+}
+
 HttpResponse Site::Metrics(const HttpRequest& request, const Caller& caller) {
   const absl::Duration start = clock_.Steady();
   const auto filter = ParseScrapeQuery(request.target);
@@ -217,10 +235,12 @@ HttpResponse Site::Metrics(const HttpRequest& request, const Caller& caller) {
   const ScrapeRequest scrape{FormatFor(request.accept), AcceptsGzip(request.accept_encoding), *filter};
   // The daemon's own metrics are not events: a query that selects events or scopes excludes them.
   const bool with_own = filter->SelectsEverything() && caller.May(Resource::SelfMetrics(), Right::kRead);
+  const auto own = [&] {
+    return absl::StrCat(BoardFamilies(caller, devices, scrape.format), metrics_.Serialize(scrape.format));
+  };
   HttpResponse response{.content_type = std::string(ContentTypeOf(scrape.format)),
                         .content_encoding = scrape.gzip ? "gzip" : ""};
-  response.body =
-      expositions_.Scrape(caller, devices, scrape, with_own ? metrics_.Serialize(scrape.format) : std::string());
+  response.body = expositions_.Scrape(caller, devices, scrape, with_own ? own() : std::string());
   metrics_.RenderDuration(clock_.Steady() - start);
   return response;
 }

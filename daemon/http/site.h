@@ -13,11 +13,13 @@
 #include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "daemon/base/clock.h"
+#include "daemon/board/board_store.h"
 #include "daemon/exposition/exposition_cache.h"
 #include "daemon/http/http_message.h"
 #include "daemon/http/poll_audit.h"
@@ -39,6 +41,7 @@ class Site {
     AuditLogReader audit_log = nullptr;   // /audit
     PageData* page = nullptr;             // /page/status and /page/history
     const TargetList* targets = nullptr;  // /sd
+    const BoardStore* boards = nullptr;   // the boards' sensors in /metrics
   };
 
   Site(Reader& reader, SelfMetrics& metrics, const Clock& clock, Sources sources)
@@ -63,6 +66,9 @@ class Site {
   HttpResponse Answer(const HttpRequest& request, absl::string_view path);
   HttpResponse Unauthenticated(const absl::Status& why) const;
   HttpResponse AuditLog(const HttpRequest& request, const Caller& caller);
+  // What operators alone see of the boards that still answer.
+  std::string BoardFamilies(const Caller& caller, const std::vector<VisibleDevice>& devices,
+                            MetricsFormat format) const;
   HttpResponse Metrics(const HttpRequest& request, const Caller& caller);
   HttpResponse Page(const HttpRequest& request, const Caller& caller);
   HttpResponse PageHistory(const HttpRequest& request, const Caller& caller);

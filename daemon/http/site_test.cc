@@ -31,7 +31,8 @@ class SiteTest : public testing::Test {
   const FakePast past_{world_};
   PageData page_{{.reader = world_.reader, .history = past_.reader, .metrics = *metrics_, .version = "1"}};
   const TargetList targets_{{{{.targets = {"host-1:9877"}}}}};
-  Site site_{world_.reader, *metrics_, world_.clock, {.page = &page_, .targets = &targets_}};
+  BoardStore boards_;
+  Site site_{world_.reader, *metrics_, world_.clock, {.page = &page_, .targets = &targets_, .boards = &boards_}};
 };
 
 TEST_F(SiteTest, MatrixOfStatuses) {
@@ -60,6 +61,21 @@ TEST_F(SiteTest, AnAnswerSaysWhoAsked) {
   EXPECT_EQ(Get("ops", "/").identity, "spiffe://example.org/ops");
   EXPECT_EQ(Get("stranger", "/metrics").identity, "");
   EXPECT_EQ(Get("ops", "/-/healthy").identity, "") << "nobody is asked who they are";
+}
+
+TEST_F(SiteTest, OperatorsAloneSeeTheBoardsWhileTheyAnswer) {
+  world_.Publish(0, 1);
+  BoardReading reading;
+  reading.samples[BoardGroup::kPower] = {world_.clock.Steady(), world_.clock.Now()};
+  reading.power.watts[mailbox::PowerSource::kTotal] = 250;
+  boards_.SetSettings(0, {.is_read = true});
+  boards_.Publish(0, std::make_shared<const BoardReading>(reading));
+  const auto watts = HasSubstr("sideband_power_watts{device=\"gpu0\",sensor=\"total\"} 250\n");
+  EXPECT_THAT(Get("ops", "/metrics").body.ToString(), watts);
+  EXPECT_THAT(Get("tenant-a", "/metrics").body.ToString(), Not(HasSubstr("sideband_power_watts")));
+  EXPECT_THAT(Get("ops", "/metrics?scope=vm").body.ToString(), Not(HasSubstr("sideband_power_watts")));
+  world_.clock.Advance(absl::Seconds(31));
+  EXPECT_THAT(Get("ops", "/metrics").body.ToString(), Not(HasSubstr("sideband_power_watts")));
 }
 
 TEST_F(SiteTest, OnlyGetAndHead) {

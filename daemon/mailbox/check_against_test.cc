@@ -36,6 +36,36 @@ TEST(CheckAgainstTest, AcceptsItsOwnTopologyOnly) {
   }
 }
 
+mailbox::Snapshot WithoutSecretVm() {
+  mailbox::Snapshot snapshot = SomeSnapshot();
+  snapshot.blocks.resize(3);
+  snapshot.counters.resize(3 * snapshot.counters_per_block);
+  return snapshot;
+}
+
+TEST(CheckAgainstTest, ADeviceThatSealsHasNoBlocksOfConfidentialVms) {
+  const Topology topology(SomeCatalog(true), 77);
+  mailbox::Snapshot snapshot = WithoutSecretVm();
+  EXPECT_TRUE(CheckAgainst(topology, snapshot).ok()) << "its guest has exchanged no keys";
+  snapshot.sealed = {{.vm = kSecretVm, .record = {1}}};
+  EXPECT_TRUE(CheckAgainst(topology, snapshot).ok());
+  snapshot.sealed[0].vm = kOpenVm;
+  EXPECT_FALSE(CheckAgainst(topology, snapshot).ok()) << "a record of an open VM";
+  snapshot.sealed[0].vm = 9;
+  EXPECT_FALSE(CheckAgainst(topology, snapshot).ok()) << "a record of an unknown VM";
+  snapshot = SomeSnapshot();
+  snapshot.sealed = {{.vm = kSecretVm, .record = {1}}};
+  EXPECT_FALSE(CheckAgainst(topology, snapshot).ok()) << "a record beside the blocks";
+}
+
+TEST(CheckAgainstTest, NoOtherBlocksMayBeAbsent) {
+  EXPECT_FALSE(CheckAgainst(Topology(SomeCatalog(false), 77), WithoutSecretVm()).ok());
+  mailbox::Snapshot snapshot = WithoutSecretVm();
+  snapshot.blocks.pop_back();
+  snapshot.counters.resize(4);
+  EXPECT_FALSE(CheckAgainst(Topology(SomeCatalog(true), 77), snapshot).ok());
+}
+
 TEST(CheckAgainstTest, HostBlocksAreThoseOfTheCatalogue) {
   mailbox::Catalog catalog = SomeCatalog(true);
   catalog.slices = {{3, "slice3"}};

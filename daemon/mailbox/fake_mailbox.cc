@@ -126,6 +126,13 @@ std::vector<FakeMailbox::Command> FakeMailbox::CommandsOf(Opcode opcode) const {
   return found;
 }
 
+// Bit n for opcode 0x60 + n.
+uint32_t FakeMailbox::ServedOpcodes() const {
+  if (version == ExtensionVersion::kOne) return 0x1F;
+  const uint32_t seal = (features & mailbox::kSealingFeature) != 0 ? 1u << 5 : 0;
+  return 0x49F | seal | (HasClocks() ? 1u << 6 : 0);
+}
+
 FakeMailbox::Reply FakeMailbox::Perform(const Command& command) {
   const mailbox::CommandWord& word = command.word;
   const uint16_t mark = static_cast<uint16_t>(word.arg1 | word.arg2 << 8);
@@ -135,9 +142,7 @@ FakeMailbox::Reply FakeMailbox::Perform(const Command& command) {
         return {.data = static_cast<uint32_t>(features), .extended_data = static_cast<uint32_t>(features >> 32)};
       }
       return {.data = static_cast<uint32_t>(version) | mailbox::kWindowBytes << 8 | mailbox::kWindowCount << 16,
-              .extended_data = version == ExtensionVersion::kOne ? 0x1Fu
-                               : HasClocks()                     ? 0x4DFu
-                                                                 : 0x49Fu};
+              .extended_data = ServedOpcodes()};
     case Opcode::kCatalog:
       return Open(CatalogStream(), command.data, 0);
     case Opcode::kLatch:

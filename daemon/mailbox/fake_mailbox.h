@@ -107,6 +107,7 @@ class FakeMailbox final : public Transport {
   mailbox::RegisterSet registers() const {
     return version == mailbox::ExtensionVersion::kOne ? mailbox::kSharedRegisters : mailbox::kOwnRegisters;
   }
+  uint32_t ServedOpcodes() const;
   bool HasClocks() const { return (features & mailbox::kClocksFeature) != 0; }
   Bytes CatalogPayload() const;
   Bytes CatalogStream() const;

@@ -2,12 +2,14 @@
 #include "daemon/mailbox/mailbox_session.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/bookmark_check.h"
+#include "proto/mailbox/echo.h"
 #include "proto/mailbox/hull_stream.h"
 #include "proto/mailbox/rotation_stream.h"
 #include "proto/mailbox/snapshot_stream.h"
@@ -16,6 +18,17 @@
 
 namespace sideband::daemon {
 namespace {
+
+absl::Status OfAnotherController() { return absl::UnavailableError("SEAL: another controller is in the way"); }
+
+// Of a challenge or an answer.
+absl::StatusOr<Bytes> ExchangePayload(ByteSpan bytes) {
+  SIDEBAND_ASSIGN_OR_RETURN(const mailbox::Stream stream, mailbox::DecodeStream(bytes));
+  if (stream.header.kind != mailbox::StreamKind::kExchange) {
+    return OfAnotherController();
+  }
+  return Bytes(stream.payload.begin(), stream.payload.end());
+}
 
 using mailbox::CommandWord;
 using mailbox::DiscoverItem;
@@ -44,6 +57,18 @@ absl::Status OfBookmark(const absl::Status& status) {
 bool IsAnswerTo(const CommandWord& command, const CommandWord& reply) {
   return reply.opcode == command.opcode && reply.arg1 == command.arg1 && reply.arg2 == command.arg2;
 }
+
+// Short commands are detected early; long ones do not saturate the bus with polls.
+constexpr std::array<absl::Duration, MailboxSession::kPollsMax - 1> ExtensionPauses() {
+  std::array<absl::Duration, MailboxSession::kPollsMax - 1> pauses;
+  absl::Duration pause = MailboxSession::kPauseFirst;
+  for (absl::Duration& each : pauses) {
+    each = pause;
+    pause = std::min(2 * pause, MailboxSession::kPauseMax);
+  }
+  return pauses;
+}
+const auto kExtensionPauses = ExtensionPauses();
 
 // The command register before the first command since the device's boot.
 bool IsOfBoot(const CommandWord& reply) {
@@ -103,23 +128,26 @@ absl::Status StatusFromMailbox(Opcode opcode, MailboxStatus status) {
   return absl::InternalError(absl::StrCat(what, " ", static_cast<int>(status)));
 }
 
-absl::Status MailboxSession::AwaitDone(const CommandWord& command) {
-  absl::Duration pause = kPauseFirst;
-  for (int poll = 0; poll < kPollsMax; ++poll) {
+absl::StatusOr<CommandWord> MailboxSession::AwaitReply(const CommandWord& command,
+                                                       std::span<const absl::Duration> pauses) {
+  for (size_t poll = 0; poll <= pauses.size(); ++poll) {
     SIDEBAND_ASSIGN_OR_RETURN(const uint32_t word, port_.Read(registers_.command));
     const CommandWord reply = CommandWord::Decode(word);
     // SMBPBI: a command is done when bit 31 is clear and there is a status; 0 is none yet.
     if (!reply.execute && reply.status != MailboxStatus::kNull) {
       // If another controller's command has run since, its status must not be taken for this command's status, whether
       // good or bad.
-      if (!IsAnswerTo(command, reply) && !IsOfBoot(reply)) return Interference(command);
-      return StatusFromMailbox(command.opcode, reply.status);
+      const bool is_own = IsAnswerTo(command, reply) || IsOfBoot(reply) || !EchoesItself(command);
+      return is_own ? absl::StatusOr<CommandWord>(reply) : Interference(command);
     }
-    wait_(pause);
-    // Short commands are detected early; long ones do not saturate the bus with polls.
-    pause = std::min(2 * pause, kPauseMax);
+    if (poll < pauses.size()) wait_(pauses[poll]);
   }
   return absl::DeadlineExceededError(absl::StrCat(mailbox::OpcodeName(command.opcode), ": busy for too long"));
+}
+
+absl::Status MailboxSession::AwaitDone(const CommandWord& command) {
+  SIDEBAND_ASSIGN_OR_RETURN(const CommandWord reply, AwaitReply(command, kExtensionPauses));
+  return StatusFromMailbox(command.opcode, reply.status);
 }
 
 absl::Status MailboxSession::Submit(const Request& request) {
@@ -172,6 +200,37 @@ absl::StatusOr<MailboxSession::Reply> MailboxSession::RunOnce(const Request& req
     SIDEBAND_ASSIGN_OR_RETURN(reply.data, port_.Read(registers_.data));
   }
   if (request.output == Output::kExtendedData || request.output == Output::kBoth) {
+    SIDEBAND_ASSIGN_OR_RETURN(reply.extended_data, port_.Read(registers_.extended_data));
+  }
+  return reply;
+}
+
+absl::StatusOr<MailboxSession::BaseReply> MailboxSession::RunBase(const CommandWord& command,
+                                                                  std::optional<uint32_t> data,
+                                                                  const BaseOutputs& outputs) {
+  absl::StatusOr<BaseReply> reply = RunBaseOnce(command, data, outputs);
+  for (int run = 1; run < kRunsMax && IsInterference(reply.status()); ++run) {
+    GiveWay();
+    reply = RunBaseOnce(command, data, outputs);
+  }
+  return reply;
+}
+
+absl::StatusOr<MailboxSession::BaseReply> MailboxSession::RunBaseOnce(const CommandWord& command,
+                                                                      std::optional<uint32_t> data,
+                                                                      const BaseOutputs& outputs) {
+  last_ = command;
+  SIDEBAND_RETURN_IF_ERROR(Submit({.command = command, .data = data}));
+  BaseReply reply;
+  SIDEBAND_ASSIGN_OR_RETURN(reply.word, AwaitReply(command, kBasePauses));
+  if (reply.word.status != MailboxStatus::kSuccess && reply.word.status != MailboxStatus::kAccepted &&
+      reply.word.status != MailboxStatus::kPartialFailure) {
+    return reply;
+  }
+  if (outputs.data) {
+    SIDEBAND_ASSIGN_OR_RETURN(reply.data, port_.Read(registers_.data));
+  }
+  if (outputs.extended_data) {
     SIDEBAND_ASSIGN_OR_RETURN(reply.extended_data, port_.Read(registers_.extended_data));
   }
   return reply;
@@ -483,6 +542,37 @@ absl::Status MailboxSession::RunRotate(mailbox::RotateStep step, uint32_t data, 
   SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run({.command = command, .data = data, .extended_data = extended_data}));
   const bool is_meant = reply.data == data && reply.extended_data == extended_data;
   return is_meant ? absl::OkStatus() : absl::AbortedError("ROTATE: another controller's scope or plan");
+}
+
+absl::StatusOr<uint32_t> MailboxSession::OpenSeal(mailbox::SealStep step, uint32_t data, uint32_t extended_data,
+                                                  uint32_t echo) {
+  CommandWord command = StreamCommand(Opcode::kSeal);
+  command.arg1 = static_cast<uint8_t>(step);
+  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run({.command = command, .data = data, .extended_data = extended_data}));
+  if (reply.extended_data != echo) return OfAnotherController();
+  return reply.data;
+}
+
+absl::StatusOr<Bytes> MailboxSession::ReadChallenge(uint16_t vm) {
+  SIDEBAND_ASSIGN_OR_RETURN(const uint32_t size, OpenSeal(mailbox::SealStep::kChallenge, vm, 0, vm));
+  // Another one would be drawn in its place.
+  SIDEBAND_ASSIGN_OR_RETURN(const SecretBytes bytes, ReadStream(size, [](uint32_t) { return OfAnotherController(); }));
+  return ExchangePayload(bytes);
+}
+
+absl::StatusOr<Bytes> MailboxSession::ReadAnswer(uint32_t size, uint32_t crc) {
+  SIDEBAND_ASSIGN_OR_RETURN(const uint32_t stream, OpenSeal(mailbox::SealStep::kExchange, size, crc, crc));
+  SIDEBAND_ASSIGN_OR_RETURN(const SecretBytes bytes, ReadStream(stream, [this](uint32_t offset) {
+                              return OpenSeal(mailbox::SealStep::kExchange, 0, offset, offset);
+                            }));
+  return ExchangePayload(bytes);
+}
+
+absl::StatusOr<uint32_t> MailboxSession::BeginEpoch(uint16_t vm) {
+  const CommandWord command = Command(Opcode::kSeal, static_cast<uint8_t>(mailbox::SealStep::kEpoch));
+  SIDEBAND_ASSIGN_OR_RETURN(const Reply reply, Run({.command = command, .data = vm, .extended_data = {}}));
+  if (reply.extended_data != vm) return OfAnotherController();
+  return reply.data;
 }
 
 absl::StatusOr<Latched> MailboxSession::OpenClosing(uint32_t snapshot_id, bool is_whole) {

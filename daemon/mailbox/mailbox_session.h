@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -67,10 +68,16 @@ class MailboxSession {
   static constexpr int kResumesMax = 2;
   // Number of calls of CheckExtension after which a device without the signature that it had counts as another device.
   static constexpr int kSignatureMissesMax = 60;
-  // Number of polls for the completion of a command. The pause between them doubles from kPauseFirst up to kPauseMax.
+  // Number of polls for the completion of a command of the extension. The pause between them doubles from kPauseFirst
+  // up to kPauseMax.
   static constexpr int kPollsMax = 40;
   static constexpr absl::Duration kPauseFirst = absl::Microseconds(100);
   static constexpr absl::Duration kPauseMax = absl::Milliseconds(10);
+  // The pauses between polls for a base command: boards may need 100 ms.
+  static constexpr absl::Duration kBasePauses[] = {
+      absl::Milliseconds(1),   absl::Milliseconds(2),   absl::Milliseconds(5),
+      absl::Milliseconds(10),  absl::Milliseconds(20),  absl::Milliseconds(50),
+      absl::Milliseconds(100), absl::Milliseconds(200), absl::Milliseconds(500)};
 
   // `port` must outlive the session.
   MailboxSession(RegisterPort& port, Wait wait) : port_(port), wait_(std::move(wait)) {}
@@ -139,9 +146,33 @@ class MailboxSession {
   // A step of ROTATE but PLAN with its inputs. Of APPLY, INVALID_ARGUMENT also for other bytes in the upload buffer.
   // ABORTED if another controller has overwritten an input: the step was then taken for what that one wrote.
   absl::Status RunRotate(mailbox::RotateStep step, uint32_t data, uint32_t extended_data);
+  // Whether the device seals the blocks of its confidential VMs, likewise. The steps of SEAL are used by seal_writer.h.
+  bool has_sealing() const { return (features_ & mailbox::kSealingFeature) != 0; }
+  // INVALID_ARGUMENT: no such VM, or none whose keys are exchanged. ABORTED: too many in too short a time. UNAVAILABLE
+  // also if it was another controller's.
+  absl::StatusOr<Bytes> ReadChallenge(uint16_t vm);
+  // The answer to the request in the upload buffer. INVALID_ARGUMENT: it is refused; ABORTED: other bytes were there;
+  // UNAVAILABLE also if it was another controller's.
+  absl::StatusOr<Bytes> ReadAnswer(uint32_t size, uint32_t crc);
+  // The newest epoch of the VM's keys after EPOCH. ABORTED: none is left. Other errors of ReadChallenge.
+  absl::StatusOr<uint32_t> BeginEpoch(uint16_t vm);
   // The snapshot that a COMMIT has latched, as ReadSnapshot takes it. Not whole, it is relative to the acknowledged
   // one.
   absl::StatusOr<Latched> OpenClosing(uint32_t snapshot_id, bool is_whole);
+  // One of SMBPBI's base commands, at the registers that the last CheckExtension has found, also of a device without
+  // the extension. Waits up to a second for its end, since boards are slow. The board's status is part of the reply,
+  // whatever it is, and only the outputs that are asked for are read, unless the command has failed. ABORTED: another
+  // controller's commands were in the way; some commands' replies do not echo them (EchoesItself), so that another
+  // controller's is not recognised.
+  struct BaseOutputs {
+    bool data = false, extended_data = false;
+  };
+  struct BaseReply {
+    mailbox::CommandWord word;
+    uint32_t data = 0, extended_data = 0;
+  };
+  absl::StatusOr<BaseReply> RunBase(const mailbox::CommandWord& command, std::optional<uint32_t> data,
+                                    const BaseOutputs& outputs);
   // Gives another controller time to finish.
   void GiveWay() const { wait_(kPauseMax); }
 
@@ -174,11 +205,18 @@ class MailboxSession {
   absl::Status CheckFeatures();
   absl::Status Interference(const mailbox::CommandWord& command);
   absl::Status AwaitDone(const mailbox::CommandWord& command);
+  // The reply to a command that has ended, after a poll at once and one after each pause.
+  absl::StatusOr<mailbox::CommandWord> AwaitReply(const mailbox::CommandWord& command,
+                                                  std::span<const absl::Duration> pauses);
+  absl::StatusOr<BaseReply> RunBaseOnce(const mailbox::CommandWord& command, std::optional<uint32_t> data,
+                                        const BaseOutputs& outputs);
   // Positions the stream's windows at an offset and returns the length of the stream.
   using Reopen = std::function<absl::StatusOr<uint32_t>(uint32_t offset)>;
   absl::StatusOr<uint32_t> OpenCatalog(uint32_t offset);
   absl::StatusOr<uint32_t> OpenConfig(uint32_t offset);
   absl::Status OpenUpload(uint32_t offset);
+  // CHALLENGE or EXCHANGE; `echo` is what the device repeats.
+  absl::StatusOr<uint32_t> OpenSeal(mailbox::SealStep step, uint32_t data, uint32_t extended_data, uint32_t echo);
   absl::StatusOr<uint32_t> OpenPlan(uint32_t scope, uint32_t offset);
   // Of TIMELINE or HULLS.
   absl::StatusOr<uint32_t> OpenPackets(mailbox::TriggerStep step, uint32_t first_trigger_id, uint32_t offset);

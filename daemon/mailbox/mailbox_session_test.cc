@@ -414,7 +414,7 @@ TEST_F(MailboxSessionTest, ThePausesDoubleUpToTheirBound) {
 TEST_F(MailboxSessionTest, AStatusOfZeroIsNoReplyYet) {
   AnswerAll({.status = MailboxStatus::kNull});
   EXPECT_EQ(session_.Latch({}).status().code(), StatusCode::kDeadlineExceeded);
-  EXPECT_EQ(pauses_.size(), size_t{MailboxSession::kPollsMax});
+  EXPECT_EQ(pauses_.size(), size_t{MailboxSession::kPollsMax - 1});
 }
 
 TEST_F(MailboxSessionTest, AClockThatIsHeldTooLongIsADeadline) {
@@ -668,6 +668,60 @@ TEST_F(MailboxSessionTest, AStreamOfTheOtherKindIsRejected) {
     EXPECT_EQ(status.code(), kind == StreamKind::kCatalog ? StatusCode::kInvalidArgument : StatusCode::kDataLoss);
     EXPECT_EQ(device_.commands.size(), kind == StreamKind::kCatalog ? 1u : 2u) << "it was transferred correctly";
   }
+}
+
+// --- Base commands
+
+constexpr CommandWord kGetEnergy = {.opcode = mailbox::Opcode::kGetEnergy, .execute = true};
+
+TEST_F(MailboxSessionTest, ABaseCommandReadsTheOutputsThatAreAskedFor) {
+  AnswerAll({.data = 7, .extended_data = 9});
+  const struct {
+    MailboxSession::BaseOutputs outputs;
+    uint32_t data, extended_data;
+  } kRows[] = {{{}, 0, 0}, {{.data = true}, 7, 0}, {{.extended_data = true}, 0, 9}, {{true, true}, 7, 9}};
+  for (const auto& row : kRows) {
+    const auto reply = session_.RunBase(kGetEnergy, std::nullopt, row.outputs);
+    ASSERT_TRUE(reply.ok()) << reply.status();
+    EXPECT_EQ(reply->word.status, MailboxStatus::kSuccess);
+    EXPECT_EQ(reply->data, row.data);
+    EXPECT_EQ(reply->extended_data, row.extended_data);
+  }
+}
+
+TEST_F(MailboxSessionTest, AFailedBaseCommandIsItsStatus) {
+  AnswerAll({.status = MailboxStatus::kErrNotAvailable, .data = 7});
+  const auto reply = session_.RunBase(kGetEnergy, 0x12, {.data = true});
+  ASSERT_TRUE(reply.ok()) << reply.status();
+  EXPECT_EQ(reply->word.status, MailboxStatus::kErrNotAvailable);
+  EXPECT_EQ(reply->data, 0u) << "the register has no result";
+  EXPECT_EQ(device_.commands.back().data, 0x12u);
+}
+
+TEST_F(MailboxSessionTest, ABaseCommandIsAwaitedForAlmostASecond) {
+  device_.busy_polls = static_cast<int>(std::size(MailboxSession::kBasePauses));
+  EXPECT_TRUE(session_.RunBase(kGetEnergy, std::nullopt, {}).ok());
+  absl::Duration sum;
+  for (const absl::Duration pause : pauses_) sum += pause;
+  EXPECT_EQ(sum, absl::Milliseconds(888));
+  device_.busy_polls = static_cast<int>(std::size(MailboxSession::kBasePauses)) + 1;
+  EXPECT_EQ(session_.RunBase(kGetEnergy, std::nullopt, {}).status().code(), StatusCode::kDeadlineExceeded);
+}
+
+TEST_F(MailboxSessionTest, AnotherControllersReplyIsNotABaseCommands) {
+  Interfere(MailboxSession::kRunsMax - 1, {.opcode = mailbox::Opcode::kGetTemp, .execute = true});
+  EXPECT_TRUE(session_.RunBase(kGetEnergy, std::nullopt, {}).ok());
+  EXPECT_EQ(outcomes_["interference"], MailboxSession::kRunsMax - 1);
+  Interfere(MailboxSession::kRunsMax, {.opcode = mailbox::Opcode::kGetTemp, .execute = true});
+  EXPECT_EQ(session_.RunBase(kGetEnergy, std::nullopt, {}).status().code(), StatusCode::kAborted);
+}
+
+TEST_F(MailboxSessionTest, ARepliesWordMayHaveResultsInPlaceOfItsEcho) {
+  Interfere(1, {.opcode = mailbox::Opcode::kNull, .arg1 = 5, .execute = true});
+  const auto reply = session_.RunBase(
+      {.opcode = mailbox::Opcode::kPerformanceMonitoring, .arg1 = 1, .arg2 = 0xFF, .execute = true}, 0, {});
+  ASSERT_TRUE(reply.ok()) << reply.status();
+  EXPECT_EQ(reply->word.arg1, 5);
 }
 
 }  // namespace

@@ -42,21 +42,6 @@ bool IsOf(const mailbox::BlockHeader& block, const mailbox::EventInfo& event) {
   return !is_foreign && !event.masked;
 }
 
-// As FillScopeCounters() shows the row.
-uint16_t FlagsOf(const Topology& topology, const mailbox::Snapshot& data, size_t row) {
-  uint16_t flags = data.blocks.at(row).flags;
-  if (!topology.coverage().IsWhole(data.Counters(row))) flags |= mailbox::kFlagPartial;
-  if (data.rotation.empty() || !topology.rotation().has_rotated_events()) return flags;
-  flags = static_cast<uint16_t>(flags & ~mailbox::kFlagEstimated);
-  const auto& events = topology.catalog().events;
-  for (size_t i = 0; i < std::min<size_t>(data.counters_per_block, events.size()); ++i) {
-    if (!IsOf(data.blocks[row], events[i])) continue;
-    if (!topology.rotation().IsWhole(data, row, i)) flags |= mailbox::kFlagPartial;
-    if (topology.rotation().Of(data, row, i)) flags |= mailbox::kFlagEstimated;
-  }
-  return flags;
-}
-
 }  // namespace
 
 sideband::v1::ScopeCounters::State StateMessage(mailbox::BlockState state) {
@@ -129,13 +114,27 @@ void FillCounter(const Topology& topology, size_t event, const ShownCount& shown
   }
 }
 
+uint16_t FlagsForOwner(const Topology& topology, const mailbox::Snapshot& data, size_t row) {
+  uint16_t flags = data.blocks.at(row).flags;
+  if (!topology.coverage().IsWhole(data.Counters(row))) flags |= mailbox::kFlagPartial;
+  if (data.rotation.empty() || !topology.rotation().has_rotated_events()) return flags;
+  flags = static_cast<uint16_t>(flags & ~mailbox::kFlagEstimated);
+  const auto& events = topology.catalog().events;
+  for (size_t i = 0; i < std::min<size_t>(data.counters_per_block, events.size()); ++i) {
+    if (!IsOf(data.blocks[row], events[i])) continue;
+    if (!topology.rotation().IsWhole(data, row, i)) flags |= mailbox::kFlagPartial;
+    if (topology.rotation().Of(data, row, i)) flags |= mailbox::kFlagEstimated;
+  }
+  return flags;
+}
+
 void FillScopeCounters(const DeviceInfo& device, const Topology& topology, const mailbox::Snapshot& data, size_t row,
                        Uncounted uncounted, sideband::v1::ScopeCounters& out) {
   const Coverage& coverage = topology.coverage();
   const Rotation& rotation = topology.rotation();
   const auto counters = data.Counters(row);
   mailbox::BlockHeader block = data.blocks.at(row);
-  block.flags = FlagsOf(topology, data, row);
+  block.flags = FlagsForOwner(topology, data, row);
   FillScopeHeader(device, topology, block, out);
   const auto& events = topology.catalog().events;
   for (size_t i = 0; i < std::min(counters.size(), events.size()); ++i) {

@@ -42,9 +42,12 @@ void FillCounter(const Topology& topology, size_t event, const ShownCount& shown
 // same has the size that it would have if they were counted.
 enum class Uncounted { kDropped, kKept };
 
+// The row's flags for the VM's owner: `partial` and `estimated` where they apply.
+uint16_t FlagsForOwner(const Topology& topology, const mailbox::Snapshot& data, size_t row);
+
 // The row with all its counters, for sealing: everything that the VM's owner may see. Masked events are left out, and
 // so are device-scope events of rows other than the device's. The row has the
-// flags `partial` and `estimated` where they apply.
+// flags of FlagsForOwner.
 void FillScopeCounters(const DeviceInfo& device, const Topology& topology, const mailbox::Snapshot& data, size_t row,
                        Uncounted uncounted, sideband::v1::ScopeCounters& out);
 

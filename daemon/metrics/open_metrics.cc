@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/metrics/text.h"
+#include "proto/exposition/text.h"
 
 namespace sideband::daemon {
 namespace {

@@ -23,7 +23,7 @@
 #include "daemon/metrics/history_metrics.h"
 #include "daemon/metrics/listener_metrics.h"
 #include "daemon/metrics/request_metrics.h"
-#include "daemon/metrics/text.h"
+#include "proto/exposition/text.h"
 
 namespace prometheus {
 class Registry;

@@ -52,6 +52,7 @@ void DeviceSet::RemoveOthers(const std::vector<DeviceConfig>& devices, std::vect
     }
     at->second.collector->Stop();
     parts_.history.Remove(at->second.id);
+    parts_.boards.Forget(at->second.id);
     parts_.marks.Forget(at->second.id);
     // What is pending for it must not be committed to a device that takes its name.
     parts_.counting.Forget(at->first);
@@ -75,8 +76,19 @@ void DeviceSet::Update(Device& device, const DeviceConfig& wanted, std::shared_p
     lines.push_back(absl::StrCat("device ", wanted.name, ": ", wanted.rotation ? "turns" : "no turns of a file", from));
   }
   if (device.config.clocks != wanted.clocks) lines.push_back(absl::StrCat("device ", wanted.name, ": clocks"));
+  if (device.config.complement != wanted.complement) {
+    lines.push_back(absl::StrCat("device ", wanted.name, ": complement"));
+  }
+  if (device.config.sealed_by != wanted.sealed_by) lines.push_back(absl::StrCat("device ", wanted.name, ": sealing"));
   device.config = wanted;
   device.info = std::move(info);
+}
+
+void DeviceSet::FollowBoard(Device& device, const BoardSettings& wanted) {
+  device.config.board = wanted;
+  // What is no longer read is no longer shown.
+  if (!wanted.is_read) parts_.boards.Forget(device.id);
+  parts_.boards.SetSettings(device.id, wanted);
 }
 
 std::vector<std::string> DeviceSet::Apply(const std::vector<DeviceConfig>& devices, const Common& common,
@@ -93,8 +105,13 @@ std::vector<std::string> DeviceSet::Apply(const std::vector<DeviceConfig>& devic
                                                               .ratios = common.ratios,
                                                               .estimates = common.estimates,
                                                               .rotation = wanted.rotation,
-                                                              .clocks = wanted.clocks});
+                                                              .clocks = wanted.clocks,
+                                                              .complement = wanted.complement,
+                                                              .sealed_by = wanted.sealed_by});
     const auto known = devices_.find(wanted.name);
+    if (known != devices_.end() && known->second.config.board != wanted.board) {
+      lines.push_back(absl::StrCat("device ", wanted.name, ": board"));
+    }
     if (known == devices_.end()) {
       const bool is_new = std::ranges::find(before, wanted.name) == before.end();
       lines.push_back(absl::StrCat("device ", wanted.name, is_new ? ": added, " : ": begun anew, ", wanted.bus));
@@ -102,7 +119,8 @@ std::vector<std::string> DeviceSet::Apply(const std::vector<DeviceConfig>& devic
     } else if (*known->second.info != *info) {
       Update(known->second, wanted, std::move(info), lines);
     }
-    const Device& device = devices_.at(wanted.name);
+    Device& device = devices_.at(wanted.name);
+    FollowBoard(device, wanted.board);
     list.push_back({device.id, device.info});
   }
   // Before the collectors are created: they read their DeviceInfo from the store.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The configured devices and their collectors. A reload may change them.
-//   DeviceSet devices({store, history, counting, marks, *metrics, make_transport, make_collector});
+//   DeviceSet devices({store, boards, history, counting, marks, *metrics, make_transport, make_collector});
 //   SIDEBAND_ASSIGN_OR_RETURN(DeviceSet::Prepared prepared, devices.Prepare(config.devices));
 //   const DeviceSet::Common common{config.ratios.ratios, config.peek.bus_share, config.exposition.estimates};
 //   for (const std::string& line : devices.Apply(config.devices, common, std::move(prepared))) Log(line);
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "daemon/board/board_store.h"
 #include "daemon/collector/collector_thread.h"
 #include "daemon/config/device_config.h"
 #include "daemon/counting/counting_book.h"
@@ -35,6 +36,7 @@ class DeviceSet {
  public:
   struct Parts {
     Store& store;
+    BoardStore& boards;
     KeptHistory& history;
     CountingBook& counting;
     MarkBook& marks;
@@ -81,6 +83,7 @@ class DeviceSet {
   static bool GoesOn(const DeviceConfig& device, const DeviceConfig& wanted);
   const Device* Find(const DeviceConfig& wanted) const;
   void RemoveOthers(const std::vector<DeviceConfig>& devices, std::vector<std::string>& lines);
+  void FollowBoard(Device& device, const BoardSettings& wanted);
   void Update(Device& device, const DeviceConfig& wanted, std::shared_ptr<const DeviceInfo> info,
               std::vector<std::string>& lines);
 

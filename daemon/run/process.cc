@@ -2,22 +2,12 @@
 #include "daemon/run/process.h"
 
 #include <malloc.h>
-#include <openssl/crypto.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 
-#include <cstddef>
+#include "proto/envelope/secret_process.h"
 
 namespace sideband::daemon {
 namespace {
-
-// Disables core dumps and creates OpenSSL's secure heap, which is locked memory, for keys.
-void ProtectSecrets() {
-  constexpr size_t kSecureHeapBytes = 1 << 20, kSmallestBytes = 32;
-  prctl(PR_SET_DUMPABLE, 0);
-  // A failure is ignored: OpenSSL then keeps keys in its ordinary heap.
-  CRYPTO_secure_malloc_init(kSecureHeapBytes, kSmallestBytes);
-}
 
 // Raises the soft limit of open files to the hard limit; connections per peer are limited elsewhere.
 void RaiseFileLimit() {
@@ -38,7 +28,7 @@ void KeepMemorySmall() {
 }  // namespace
 
 void PrepareProcess() {
-  ProtectSecrets();
+  envelope::ProtectSecrets();
   KeepMemorySmall();
   RaiseFileLimit();
 }

@@ -58,6 +58,7 @@ constexpr Setting kSettings[] = {
        return AreEqualTokens(a, b, [](const auto& one, const auto& other) { return one.issuer == other.issuer; });
      }},
     {"sealing.vm_keys", HaveSameKeys},
+    {"sealing.exchange", [](const Config& a, const Config& b) { return a.sealing_file == b.sealing_file; }},
     {"audit", [](const Config& a, const Config& b) { return a.audit == b.audit; }},
     {"state_dir", [](const Config& a, const Config& b) { return a.state_dir == b.state_dir; }},
     {"ports_file", [](const Config& a, const Config& b) { return a.ports_file == b.ports_file; }},

@@ -36,6 +36,7 @@ TEST(RestartNeedsTest, NamesEachSettingThatIsNotTaken) {
       {"tokens.issuer", [](Config& c) { c.tokens->issuer = "x"; }},
       {"sealing.vm_keys", [](Config& c) { c.vm_keys[0].key_file = "x"; }},
       {"sealing.vm_keys", [](Config& c) { c.vm_keys.clear(); }},
+      {"sealing.exchange", [](Config& c) { c.sealing_file = "s.yaml"; }},
       {"audit", [](Config& c) { c.audit.files = 1; }},
       {"state_dir", [](Config& c) { c.state_dir = "x"; }},
       {"ports_file", [](Config& c) { c.ports_file = "x"; }},

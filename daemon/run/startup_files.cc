@@ -3,6 +3,7 @@
 
 #include "daemon/config/tls_files.h"
 #include "proto/envelope/keys.h"
+#include "proto/exchange/sealing_file.h"
 
 namespace sideband::daemon {
 namespace {
@@ -33,6 +34,7 @@ StartupFiles ReadStartupFiles(const std::string& config_file, ErrorList& errors)
   for (const VmKeyConfig& key : config.vm_keys) {
     if (!key.key_file.empty()) errors.Add(envelope::LoadStaticKey(key.key_file).status());
   }
+  if (!config.sealing_file.empty()) errors.Add(exchange::SealingRules::Load(config.sealing_file).status());
   return files;
 }
 

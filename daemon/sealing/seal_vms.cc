@@ -6,13 +6,16 @@
 #include <algorithm>
 #include <limits>
 #include <new>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
 #include "daemon/message/scope_message.h"
+#include "daemon/sealing/vm_counts.h"
 #include "proto/base/secret_memory.h"
 #include "proto/base/status_macros.h"
+#include "proto/envelope/counts.h"
 #include "proto/envelope/record.h"
 #include "sideband/v1/telemetry.pb.h"
 
@@ -130,29 +133,86 @@ const mailbox::BlockHeader* OwnBlock(const mailbox::Snapshot& raw, uint16_t vm) 
   return block == raw.blocks.end() ? nullptr : &*block;
 }
 
+// One VM of a snapshot.
+struct Subject {
+  const DeviceInfo& device;
+  const Topology& topology;
+  const mailbox::Snapshot& raw;
+  absl::Time host_time;
+  const mailbox::VmInfo& vm;
+  const mailbox::BlockHeader& own;
+};
+
+absl::Status SealWithStaticKey(const Subject& of, SealerSet& sealers, std::vector<SealedVmRecord>& records) {
+  const SizedContent content = Content(of.device, of.topology, of.raw, of.vm.id, of.host_time);
+  SIDEBAND_ASSIGN_OR_RETURN(auto sealed, sealers.Seal(of.topology.catalog().device, of.vm.uuid,
+                                                      {.boot_id = of.raw.boot_id,
+                                                       .generation = of.own.generation,
+                                                       .reference_time_ns = of.raw.reference_time_ns,
+                                                       .content = content.bytes,
+                                                       .content_bytes_max = content.bytes_max}));
+  for (StreamRecord& one : sealed) {
+    records.push_back({of.vm.uuid, one.stream, std::make_shared<const Bytes>(std::move(one.record))});
+  }
+  return absl::OkStatus();
+}
+
+void SealWithExchangedKeys(const Subject& of, ExchangeBook& exchanges, std::vector<SealedVmRecord>& records) {
+  const ExchangeBook::Subject subject{of.topology.catalog().device, of.raw.boot_id, of.vm.uuid};
+  if (!exchanges.StatusOf(subject.device, subject.vm)) return;
+  const SecretBytes content = envelope::EncodeCounts(CountsForOwner(of.topology, of.raw, of.vm.id, of.host_time));
+  auto sealed = exchanges.Seal(
+      subject, {.generation = of.own.generation, .reference_time_ns = of.raw.reference_time_ns, .content = content});
+  if (!sealed.ok()) return;
+  for (exchange::SealedNow& one : *sealed) {
+    records.push_back({of.vm.uuid, kExchangedStream, std::make_shared<const Bytes>(std::move(one.record))});
+  }
+}
+
+void AddRecordsOfDevice(const Topology& topology, const mailbox::Snapshot& raw, std::vector<SealedVmRecord>& records) {
+  for (const mailbox::SealedBlocks& sealed : raw.sealed) {
+    const mailbox::VmInfo* const vm = topology.FindVm(sealed.vm);
+    if (vm == nullptr) continue;
+    records.push_back({vm->uuid, kExchangedStream, std::make_shared<const Bytes>(sealed.record)});
+  }
+}
+
+void DropKeysOfOthers(const Topology& topology, ExchangeBook& exchanges) {
+  std::set<Uuid> vms;
+  for (const mailbox::VmInfo& vm : topology.catalog().vms) {
+    if (vm.confidential) vms.insert(vm.uuid);
+  }
+  exchanges.KeepOnly(topology.catalog().device, vms);
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<SealedVmRecord>> SealVms(const DeviceInfo& device, const Topology& topology,
                                                     const mailbox::Snapshot& raw, absl::Time host_time,
-                                                    SealerSet& sealers) {
+                                                    const VmSealers& sealers) {
   std::vector<SealedVmRecord> records;
+  AddRecordsOfDevice(topology, raw, records);
+  if (sealers.exchanged != nullptr) DropKeysOfOthers(topology, *sealers.exchanged);
   for (const mailbox::VmInfo& vm : topology.catalog().vms) {
     const mailbox::BlockHeader* const own = OwnBlock(raw, vm.id);
+    if (!vm.confidential || own == nullptr) continue;
+    const Subject of{device, topology, raw, host_time, vm, *own};
     // Without a key the counts are withheld: there is no form in which they may be published.
-    if (!vm.confidential || own == nullptr || !sealers.HasKey(vm.uuid)) continue;
-    const SizedContent content = Content(device, topology, raw, vm.id, host_time);
-    auto sealed = sealers.Seal(topology.catalog().device, vm.uuid,
-                               {.boot_id = raw.boot_id,
-                                .generation = own->generation,
-                                .reference_time_ns = raw.reference_time_ns,
-                                .content = content.bytes,
-                                .content_bytes_max = content.bytes_max});
-    if (!sealed.ok()) return sealed.status();
-    for (StreamRecord& of : *sealed) {
-      records.push_back({vm.uuid, of.stream, std::make_shared<const Bytes>(std::move(of.record))});
+    if (sealers.with_static_keys.HasKey(vm.uuid)) {
+      SIDEBAND_RETURN_IF_ERROR(SealWithStaticKey(of, sealers.with_static_keys, records));
     }
+    if (sealers.exchanged != nullptr) SealWithExchangedKeys(of, *sealers.exchanged, records);
   }
   return records;
+}
+
+std::vector<uint16_t> VmsSealedByDevice(const Topology& topology, const mailbox::Snapshot& raw) {
+  std::vector<uint16_t> vms;
+  for (const mailbox::VmInfo& vm : topology.catalog().vms) {
+    if (vm.confidential && OwnBlock(raw, vm.id) == nullptr) vms.push_back(vm.id);
+  }
+  std::ranges::sort(vms);
+  return vms;
 }
 
 std::map<Uuid, double> BudgetsUsed(const std::vector<SealedVmRecord>& sealed) {

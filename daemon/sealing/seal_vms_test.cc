@@ -38,7 +38,7 @@ size_t LengthOfRecord(const Topology& topology, const mailbox::CounterValues& co
   const auto sealers = *SealerSet::Load({{kVm, path}}, epochs);
   const mailbox::Snapshot raw{
       .counters_per_block = 3, .blocks = {{.vm = 1}}, .rotation = rotation, .counters = counters};
-  const auto sealed = *SealVms({.name = "gpu0"}, topology, raw, clock.Now(), *sealers);
+  const auto sealed = *SealVms({.name = "gpu0"}, topology, raw, clock.Now(), {*sealers});
   return sealed.at(0).record->size();
 }
 

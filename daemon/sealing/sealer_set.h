@@ -42,6 +42,9 @@ struct VmKeyFile {
 // The stream shared by all openers without a nonce.
 inline constexpr uint64_t kSharedStream = 0;
 
+// Not a stream: the records of exchanges, which their openers know by the nonce (exchange_book.h).
+inline constexpr uint64_t kExchangedStream = ~uint64_t{0};
+
 struct StreamRecord {
   uint64_t stream = kSharedStream;
   Bytes record;

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "proto/envelope/open.h"
 #include "proto/envelope/record.h"
-#include "proto/envelope/seal.h"
 
 namespace sideband::daemon {
 namespace {

@@ -5,6 +5,7 @@
 #ifndef SIDEBAND_DAEMON_SNAPSHOT_DEVICE_SNAPSHOT_H_
 #define SIDEBAND_DAEMON_SNAPSHOT_DEVICE_SNAPSHOT_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -15,8 +16,11 @@
 #include "absl/time/time.h"
 #include "daemon/snapshot/clock_settings.h"
 #include "daemon/snapshot/clock_state.h"
+#include "daemon/snapshot/complement.h"
+#include "daemon/snapshot/level.h"
 #include "daemon/snapshot/ratio.h"
 #include "daemon/snapshot/rotation.h"
+#include "daemon/snapshot/sealed_by.h"
 #include "daemon/snapshot/topology.h"
 #include "proto/base/bytes.h"
 #include "proto/base/uuid.h"
@@ -38,6 +42,8 @@ struct DeviceInfo {
   EstimateSeries estimates = EstimateSeries::kAll;
   std::optional<RotationFile> rotation;  // what the open VMs are to have; none: what they have
   ClockSettings clocks;
+  ComplementSettings complement;
+  SealedBy sealed_by = SealedBy::kDaemon;
   // A snapshot is fresh for this number of intervals. After that the device is stale and its series disappear.
   static constexpr int kFreshIntervals = 3;
 
@@ -82,7 +88,11 @@ struct DeviceSnapshot {
   // Of such a row: the squares of its estimates' errors, before they were rounded, so that the next row goes on
   // exactly.
   std::vector<double> device_row_squares;
+  // The device's row is not published, since complement protection withholds it (complement.h).
+  bool device_row_withheld = false;
   std::vector<SealedVmRecord> sealed;
+  // The IDs of confidential VMs whose blocks never left the device: it seals them itself. Ascending.
+  std::vector<uint16_t> sealed_by_device;
   // Parallel to the catalogue's clock domains; empty of a device that does not report its clocks.
   std::vector<ClockState> clocks;
   std::optional<ReferenceRate> reference_rate;  // by the host's clock
@@ -97,9 +107,12 @@ struct DeviceSnapshot {
   // 1, 2, 3, … for each device in this run of the daemon.
   uint64_t publication = 0;
 
-  // The rates of a row, by event; empty where the snapshot has no rates.
+  bool IsSealedByDevice(uint16_t vm) const { return std::ranges::binary_search(sealed_by_device, vm); }
+  // Whether nothing that was counted in the row may be shown.
+  bool IsWithheld(size_t row) const { return device_row_withheld && LevelOf(data.blocks[row]) == Level::kDevice; }
+  // The rates of a row, by event; empty where the snapshot has no rates, and of a row that is withheld.
   std::span<const double> Rates(size_t row) const {
-    if (rates.empty()) return {};
+    if (rates.empty() || IsWithheld(row)) return {};
     return std::span(rates).subspan(row * data.counters_per_block, data.counters_per_block);
   }
   std::span<const RateBounds> Bounds(size_t row) const {
@@ -121,8 +134,10 @@ struct DeviceSnapshot {
   }
   // Whether the counter may be shown at all: an event that was counted in no cycle has none. The policy still decides
   // to which callers.
-  bool IsShown(size_t row, size_t event) const {
-    return topology->IsShown(data.blocks[row].vm, event, device_scope_withheld) && CoverageOf(row, event) != 0;
+  bool IsShown(size_t row, size_t event) const { return MayShow(row, event) && CoverageOf(row, event) != 0; }
+  // The same for its coverage, which a counter of no cycle has.
+  bool MayShow(size_t row, size_t event) const {
+    return !IsWithheld(row) && topology->IsShown(data.blocks[row].vm, event, device_scope_withheld);
   }
   // The row's flags for a caller who sees these of its events: kFlagEstimated only if one of them is estimated, and
   // kFlagPartial for a missed turn only if it is one of theirs.
@@ -138,7 +153,7 @@ inline uint16_t DeviceSnapshot::FlagsOf(size_t row, const std::vector<bool>& eve
   if (estimated.empty() || (block.flags & kOfTurns) == 0) return block.flags;
   uint16_t seen = topology->coverage().IsWhole(data.Counters(row)) ? 0 : mailbox::kFlagPartial;
   for (size_t event = 0; event < events.size() && event < data.counters_per_block && seen != kOfTurns; ++event) {
-    if (!events[event] || !topology->IsShown(block.vm, event, device_scope_withheld)) continue;
+    if (!events[event] || !MayShow(row, event)) continue;
     if (!topology->rotation().IsWhole(data, row, event)) seen |= mailbox::kFlagPartial;
     if (CoverageOf(row, event) != 0 && EstimateOf(row, event)) seen |= mailbox::kFlagEstimated;
   }

@@ -112,4 +112,11 @@ absl::Status Admin::Trigger(const Caller& caller, const Credentials& peer, const
       [step, done = std::move(done)](const absl::StatusOr<uint32_t>& number) { done(ResponseOf(step, number)); });
 }
 
+absl::Status Admin::RotateKeys(const Caller& caller, const Credentials& peer,
+                               const sideband::v1::RotateKeysRequest& request,
+                               Done<sideband::v1::RotateKeysResponse> done) const {
+  SIDEBAND_RETURN_IF_ERROR(CheckIsLocal(caller, peer));
+  return parts_.rotate_keys(caller, request, std::move(done));
+}
+
 }  // namespace sideband::daemon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // sideband.v1.Admin, without gRPC: what operators on the daemon's machine may do.
-//   const Admin admin({reader, trigger, reload});
+//   const Admin admin({.reader = reader, .trigger = trigger, .reload = reload});
 //   SIDEBAND_RETURN_IF_ERROR(admin.Reload(caller, peer, done));
 #ifndef SIDEBAND_DAEMON_VIEW_ADMIN_H_
 #define SIDEBAND_DAEMON_VIEW_ADMIN_H_
@@ -37,6 +37,10 @@ class Admin {
     std::function<absl::Status(size_t device, mailbox::TriggerStep step, uint64_t argument,
                                std::function<void(const absl::StatusOr<uint32_t>& number)> done)>
         trigger;
+    // As ExchangeQueries::Rotate.
+    std::function<absl::Status(const Caller& caller, const sideband::v1::RotateKeysRequest& request,
+                               std::function<void(const absl::StatusOr<sideband::v1::RotateKeysResponse>&)> done)>
+        rotate_keys = nullptr;
     // Reloads soon; `done` is called once, maybe within the call.
     std::function<void(std::function<void(const absl::StatusOr<ReloadOutcome>& outcome)> done)> reload;
   };
@@ -46,7 +50,7 @@ class Admin {
   // What the parts refer to must outlive it.
   explicit Admin(Parts parts) : parts_(std::move(parts)) {}
 
-  // Neither blocks. After an error `done` is not called; otherwise once, maybe within the call, else from another
+  // None blocks. After an error `done` is not called; otherwise once, maybe within the call, else from another
   // thread.
   //   PERMISSION_DENIED: the caller is no operator on the daemon's Unix socket, or has a token. NotFound(): no such
   //   device. INVALID_ARGUMENT: no such clock domain. RESOURCE_EXHAUSTED: too many wait. To `done`, INVALID_ARGUMENT:
@@ -55,6 +59,9 @@ class Admin {
   absl::Status Reload(const Caller& caller, const Credentials& peer, Done<sideband::v1::ReloadResponse> done) const;
   absl::Status Trigger(const Caller& caller, const Credentials& peer, const sideband::v1::TriggerRequest& request,
                        Done<sideband::v1::TriggerResponse> done) const;
+  // PERMISSION_DENIED likewise; otherwise as ExchangeQueries::Rotate.
+  absl::Status RotateKeys(const Caller& caller, const Credentials& peer, const sideband::v1::RotateKeysRequest& request,
+                          Done<sideband::v1::RotateKeysResponse> done) const;
 
  private:
   const Parts parts_;

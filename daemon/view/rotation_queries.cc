@@ -112,8 +112,7 @@ class RotationAnswer {
 
  private:
   bool IsShown(size_t row, size_t event) const {
-    return topology_.rotation().IsRotated(event) &&
-           topology_.IsShown(snapshot_.data.blocks[row].vm, event, snapshot_.device_scope_withheld);
+    return topology_.rotation().IsRotated(event) && snapshot_.MayShow(row, event);
   }
 
   void AddEvent(size_t row, size_t event, sideband::v1::RotationRow& out) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parses hexadecimal digits, for tests. The opposite direction is absl::BytesToHexString; Abseil's own parser is not
+// Parses hexadecimal digits. The opposite direction is absl::BytesToHexString; Abseil's own parser is not
 // used because its signature differs between Debian 12 and 13.
 //   const std::optional<Bytes> frame = ParseHex("9e5c0402000080");
 #ifndef SIDEBAND_PROTO_BASE_HEX_H_

@@ -23,32 +23,52 @@ absl::Status CheckSizes(const Secret& key, ByteSpan aad, ByteSpan text) {
   return absl::OkStatus();
 }
 
-// Processes the additional data and the text; the caller handles the tag.
-bool Transform(EVP_CIPHER_CTX* context, Direction direction, const Secret& key, const AeadNonce& nonce, ByteSpan aad,
-               std::span<uint8_t> text) {
+// To look it up by name takes as long as to encrypt a kilobyte, so that it is looked up once.
+const EVP_CIPHER* Cipher() {
+  static const EVP_CIPHER* const cipher = EVP_CIPHER_fetch(nullptr, "AES-256-GCM", nullptr);
+  return cipher;
+}
+
+// Of additional data, `out` is null.
+bool Update(EVP_CIPHER_CTX* context, uint8_t* out, ByteSpan in) {
   int size = 0;
-  // OpenSSL's default nonce size is 12 bytes. A null output marks additional data.
-  return context != nullptr &&
-         EVP_CipherInit_ex2(context, EVP_aes_256_gcm(), key.Read(SecretAccess::Get()).data(), nonce.data(),
+  return in.empty() || EVP_CipherUpdate(context, out, &size, in.data(), static_cast<int>(in.size())) == 1;
+}
+
+// OpenSSL's default nonce size is 12 bytes.
+bool Begin(EVP_CIPHER_CTX* context, Direction direction, const Secret& key, const AeadNonce& nonce, ByteSpan aad) {
+  return context != nullptr && Cipher() != nullptr &&
+         EVP_CipherInit_ex2(context, Cipher(), key.Read(SecretAccess::Get()).data(), nonce.data(),
                             static_cast<int>(direction), nullptr) == 1 &&
-         (aad.empty() || EVP_CipherUpdate(context, nullptr, &size, aad.data(), static_cast<int>(aad.size())) == 1) &&
-         (text.empty() ||
-          EVP_CipherUpdate(context, text.data(), &size, text.data(), static_cast<int>(text.size())) == 1);
+         Update(context, nullptr, aad);
+}
+
+bool Seal(EVP_CIPHER_CTX* context, std::span<const ByteSpan> parts, std::span<uint8_t> text,
+          std::span<uint8_t, kAeadTagBytes> tag) {
+  for (const ByteSpan part : parts) {
+    if (part.size() > text.size() || !Update(context, text.data(), part)) return false;
+    text = text.subspan(part.size());
+  }
+  int size = 0;
+  return Update(context, text.data(), text) && EVP_CipherFinal_ex(context, nullptr, &size) == 1 &&
+         EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, kAeadTagBytes, tag.data()) == 1;
 }
 
 }  // namespace
 
 absl::Status AeadSeal(const Secret& key, const AeadNonce& nonce, ByteSpan aad, std::span<uint8_t> text,
                       std::span<uint8_t, kAeadTagBytes> tag) {
+  return AeadSeal(key, nonce, aad, {}, text, tag);
+}
+
+absl::Status AeadSeal(const Secret& key, const AeadNonce& nonce, ByteSpan aad, std::span<const ByteSpan> parts,
+                      std::span<uint8_t> text, std::span<uint8_t, kAeadTagBytes> tag) {
   if (absl::Status sizes = CheckSizes(key, aad, text); !sizes.ok()) {
     WipeBytes(text);
     return sizes;
   }
   const CipherContextPtr context(EVP_CIPHER_CTX_new());
-  int size = 0;
-  if (!Transform(context.get(), Direction::kSeal, key, nonce, aad, text) ||
-      EVP_CipherFinal_ex(context.get(), nullptr, &size) != 1 ||
-      EVP_CIPHER_CTX_ctrl(context.get(), EVP_CTRL_AEAD_GET_TAG, kAeadTagBytes, tag.data()) != 1) {
+  if (!Begin(context.get(), Direction::kSeal, key, nonce, aad) || !Seal(context.get(), parts, text, tag)) {
     WipeBytes(text);
     return absl::InternalError("OpenSSL cannot seal with AES-256-GCM");
   }
@@ -62,7 +82,7 @@ absl::Status AeadOpen(const Secret& key, const AeadNonce& nonce, ByteSpan aad, s
   AeadNonce::value_type expected[kAeadTagBytes];  // the control takes no const
   std::copy(tag.begin(), tag.end(), expected);
   int size = 0;
-  if (!Transform(context.get(), Direction::kOpen, key, nonce, aad, text) ||
+  if (!Begin(context.get(), Direction::kOpen, key, nonce, aad) || !Update(context.get(), text.data(), text) ||
       EVP_CIPHER_CTX_ctrl(context.get(), EVP_CTRL_AEAD_SET_TAG, kAeadTagBytes, expected) != 1 ||
       EVP_CipherFinal_ex(context.get(), nullptr, &size) != 1) {
     // The tag is verified last; unauthenticated plaintext must not remain in memory.

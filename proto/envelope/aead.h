@@ -24,6 +24,10 @@ using AeadNonce = std::array<uint8_t, kAeadNonceBytes>;
 // Encrypts `text` in place and writes the tag. On an error (wrong key size, OpenSSL failure) `text` is wiped.
 absl::Status AeadSeal(const Secret& key, const AeadNonce& nonce, ByteSpan aad, std::span<uint8_t> text,
                       std::span<uint8_t, kAeadTagBytes> tag);
+// Likewise, with the parts, one after the other, in place of the first bytes of `text`, which never has them: they must
+// not be longer.
+absl::Status AeadSeal(const Secret& key, const AeadNonce& nonce, ByteSpan aad, std::span<const ByteSpan> parts,
+                      std::span<uint8_t> text, std::span<uint8_t, kAeadTagBytes> tag);
 
 // Decrypts `text` in place. If the tag does not match, wipes `text` and returns INVALID_ARGUMENT without further
 // detail.

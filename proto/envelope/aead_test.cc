@@ -62,6 +62,17 @@ TEST(AeadTest, SealsAsPublished) {
     ASSERT_TRUE(AeadSeal(Secret::Take(Hex(vector.key)), Nonce(vector.nonce), Hex(vector.aad), text, tag).ok());
     EXPECT_EQ(text, Hex(vector.ciphertext)) << vector.name;
     EXPECT_EQ(Bytes(tag.begin(), tag.end()), Hex(vector.tag)) << vector.name;
+    // The same text from elsewhere: in two parts, and the rest in place.
+    const Bytes plain = Hex(vector.plaintext);
+    const ByteSpan first = ByteSpan(plain).first(plain.size() / 3),
+                   second = ByteSpan(plain).subspan(first.size(), plain.size() / 3);
+    Bytes out = plain;
+    std::fill_n(out.begin(), first.size() + second.size(), uint8_t{0});
+    ASSERT_TRUE(AeadSeal(Secret::Take(Hex(vector.key)), Nonce(vector.nonce), Hex(vector.aad),
+                         std::array<ByteSpan, 2>{first, second}, out, tag)
+                    .ok());
+    EXPECT_EQ(out, Hex(vector.ciphertext)) << vector.name;
+    EXPECT_EQ(Bytes(tag.begin(), tag.end()), Hex(vector.tag)) << vector.name;
   }
 }
 

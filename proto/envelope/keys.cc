@@ -10,6 +10,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "proto/base/bytes.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
@@ -19,7 +20,12 @@
 namespace sideband::envelope {
 namespace {
 
-constexpr char kInfo[] = "sideband/1 static";
+ByteSpan InfoOf(uint8_t suite) {
+  static constexpr absl::string_view kOfStaticKey = "sideband/1 static", kOfExchange = "sideband/2 exchange";
+  const absl::string_view info = suite == kSuiteHpke ? kOfExchange : kOfStaticKey;
+  return {reinterpret_cast<const uint8_t*>(info.data()), info.size()};
+}
+
 constexpr size_t kHexBytes = 2 * kStaticKeyBytes;
 
 // Reads up to the buffer's size; returns the number of bytes read.
@@ -85,7 +91,8 @@ absl::StatusOr<Secret> LoadStaticKey(const std::string& path) {
 }
 
 KeyScope KeyScope::Of(const RecordHeader& header) {
-  return {.epoch = header.epoch,
+  return {.suite = header.suite,
+          .epoch = header.epoch,
           .boot_id = header.boot_id,
           .device = header.device,
           .vm = header.vm,
@@ -93,11 +100,10 @@ KeyScope KeyScope::Of(const RecordHeader& header) {
           .guest_nonce = header.guest_nonce};
 }
 
-absl::StatusOr<SessionKeys> SessionKeys::Derive(const Secret& static_key, const KeyScope& scope) {
-  if (static_key.size() != kStaticKeyBytes) return absl::InvalidArgumentError("a static key has 32 bytes");
-  const ByteSpan info(reinterpret_cast<const uint8_t*>(kInfo), sizeof(kInfo) - 1);
+absl::StatusOr<SessionKeys> SessionKeys::Derive(const Secret& secret, const KeyScope& scope) {
+  if (secret.size() != kStaticKeyBytes) return absl::InvalidArgumentError("a static key has 32 bytes");
   SIDEBAND_ASSIGN_OR_RETURN(const Secret derived,
-                            HkdfSha256(static_key, Salt(scope), info, kAeadKeyBytes + kAeadNonceBytes));
+                            HkdfSha256(secret, Salt(scope), InfoOf(scope.suite), kAeadKeyBytes + kAeadNonceBytes));
   const ByteSpan bytes = derived.Read(SecretAccess::Get());
   return SessionKeys(scope, Secret::CopyOf(bytes.first(kAeadKeyBytes)), Secret::CopyOf(bytes.last(kAeadNonceBytes)));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Derives the key of a session from a VM's static key (README.md, "Keys").
+// Derives the key of a session from a VM's static key, or from the secret of an exchange (README.md, "Keys").
 //   SIDEBAND_ASSIGN_OR_RETURN(const Secret static_key, LoadStaticKey("vm0.key"));
 //   SIDEBAND_ASSIGN_OR_RETURN(const SessionKeys keys, SessionKeys::Derive(static_key, KeyScope::Of(header)));
 #ifndef SIDEBAND_PROTO_ENVELOPE_KEYS_H_
@@ -29,6 +29,7 @@ absl::StatusOr<Secret> LoadStaticKey(const std::string& path);
 
 // The inputs of the derivation. A change of any member results in another key.
 struct KeyScope {
+  uint8_t suite = kSuiteStatic;
   uint64_t epoch = 0;
   uint64_t boot_id = 0;
   Uuid device;
@@ -43,8 +44,9 @@ struct KeyScope {
 // The key and base nonce of one session. Immutable and movable.
 class SessionKeys {
  public:
-  // INVALID_ARGUMENT if the static key's size is not kStaticKeyBytes.
-  static absl::StatusOr<SessionKeys> Derive(const Secret& static_key, const KeyScope& scope);
+  // From a static key, or of suite 2 from the secret of the scope's epoch (ratchet.h). INVALID_ARGUMENT if its size is
+  // not kStaticKeyBytes.
+  static absl::StatusOr<SessionKeys> Derive(const Secret& secret, const KeyScope& scope);
 
   const KeyScope& scope() const { return scope_; }
   const Secret& key() const { return key_; }

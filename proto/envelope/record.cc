@@ -33,15 +33,22 @@ Uuid ReadUuid(ByteReader& in) {
   return uuid;
 }
 
-// Reads magic, version and suite; returns the version.
-absl::StatusOr<uint8_t> ReadKind(ByteReader& in) {
+struct RecordKind {
+  uint8_t version, suite;
+};
+
+absl::StatusOr<RecordKind> ReadKind(ByteReader& in) {
   const ByteSpan magic = in.Raw(sizeof(kRecordMagic));
   if (!std::ranges::equal(magic, kRecordMagic)) return absl::InvalidArgumentError("not a sealed record");
   const uint8_t version = in.U8();
   if (version != kRecordVersion1 && version != kRecordVersion2)
     return absl::InvalidArgumentError("sealed record of an unknown version");
-  if (in.U8() != kSuiteAes256GcmHkdfSha256) return absl::InvalidArgumentError("sealed record of an unknown suite");
-  return version;
+  const uint8_t suite = in.U8();
+  if (suite != kSuiteStatic && suite != kSuiteHpke)
+    return absl::InvalidArgumentError("sealed record of an unknown suite");
+  if (suite == kSuiteHpke && version != kRecordVersion2)
+    return absl::InvalidArgumentError("sealed record of an exchange without its nonce");
+  return RecordKind{version, suite};
 }
 
 GuestNonce ReadNonce(ByteReader& in) {
@@ -50,8 +57,8 @@ GuestNonce ReadNonce(ByteReader& in) {
   return nonce;
 }
 
-RecordHeader ReadFields(ByteReader& in, uint8_t version) {
-  RecordHeader header;
+RecordHeader ReadFields(ByteReader& in, const RecordKind& kind) {
+  RecordHeader header{.suite = kind.suite};
   header.scope = in.U16();
   header.device = ReadUuid(in);
   header.boot_id = in.U64();
@@ -61,42 +68,50 @@ RecordHeader ReadFields(ByteReader& in, uint8_t version) {
   header.epoch = in.U64();
   header.sequence = in.U64();
   header.reference_time_ns = in.U64();
-  if (version == kRecordVersion2) header.guest_nonce = ReadNonce(in);
+  if (kind.version == kRecordVersion2) header.guest_nonce = ReadNonce(in);
   return header;
 }
 
-bool IsPaddedLength(uint32_t length) { return length > 0 && length <= kPaddedLengthMax && length % kPaddingUnit == 0; }
+bool IsPaddedLength(uint32_t length, uint8_t suite) {
+  return length > 0 && length <= kPaddedLengthMax && length % PaddingUnitOf(suite) == 0;
+}
 
 }  // namespace
 
 Bytes EncodeHeader(const RecordHeader& header) {
-  ByteWriter out;
-  out.Raw(kRecordMagic);
-  out.U8(header.version());
-  out.U8(kSuiteAes256GcmHkdfSha256);
-  out.U16(header.scope);
-  out.Raw(header.device.bytes);
-  out.U64(header.boot_id);
-  out.Raw(header.vm.bytes);
-  out.U32(header.generation);
-  out.U32(header.padded_length);
-  out.U64(header.epoch);
-  out.U64(header.sequence);
-  out.U64(header.reference_time_ns);
-  if (header.guest_nonce.has_value()) out.Raw(*header.guest_nonce);
-  return std::move(out).Take();
+  // In one piece of memory: each record has a header.
+  Bytes bytes(header.bytes());
+  auto at = bytes.begin();
+  const auto raw = [&at](ByteSpan part) { at = std::ranges::copy(part, at).out; };
+  const auto little = [&at](uint64_t value, int width) {
+    for (int byte = 0; byte < width; ++byte) *at++ = static_cast<uint8_t>(value >> 8 * byte);
+  };
+  raw(kRecordMagic);
+  little(header.version(), 1);
+  little(header.suite, 1);
+  little(header.scope, 2);
+  raw(header.device.bytes);
+  little(header.boot_id, 8);
+  raw(header.vm.bytes);
+  little(header.generation, 4);
+  little(header.padded_length, 4);
+  little(header.epoch, 8);
+  little(header.sequence, 8);
+  little(header.reference_time_ns, 8);
+  if (header.guest_nonce.has_value()) raw(*header.guest_nonce);
+  return bytes;
 }
 
 absl::StatusOr<RecordView> ParseRecord(ByteSpan record) {
   ByteReader in(record);
   // The kind is read first: the version determines the layout of the rest.
-  SIDEBAND_ASSIGN_OR_RETURN(const uint8_t version, ReadKind(in));
+  SIDEBAND_ASSIGN_OR_RETURN(const RecordKind kind, ReadKind(in));
   // Fields beyond the end read as zeros; ok() tells below.
-  RecordView view{.header = ReadFields(in, version)};
+  RecordView view{.header = ReadFields(in, kind)};
   if (!in.ok()) return absl::InvalidArgumentError("sealed record shorter than its header");
   view.header_bytes = record.first(view.header.bytes());
   // The header is not authenticated yet, so its length is checked before it is used.
-  if (!IsPaddedLength(view.header.padded_length))
+  if (!IsPaddedLength(view.header.padded_length, kind.suite))
     return absl::InvalidArgumentError("sealed record with a bad padded length");
   view.ciphertext = in.Raw(view.header.padded_length);
   view.tag = in.Raw(kTagBytes);
@@ -105,13 +120,13 @@ absl::StatusOr<RecordView> ParseRecord(ByteSpan record) {
   return view;
 }
 
-absl::StatusOr<uint32_t> PaddedLengthFor(size_t content_bytes) {
+absl::StatusOr<uint32_t> PaddedLengthFor(size_t content_bytes, uint8_t suite) {
   if (content_bytes > kContentBytesMax) {
     return absl::OutOfRangeError(
         absl::StrCat("content of ", content_bytes, " bytes is more than a record holds (", kContentBytesMax, ")"));
   }
-  const size_t pages = (content_bytes + kContentLengthBytes + kPaddingUnit - 1) / kPaddingUnit;
-  return static_cast<uint32_t>(pages * kPaddingUnit);
+  const size_t unit = PaddingUnitOf(suite);
+  return static_cast<uint32_t>((content_bytes + kContentLengthBytes + unit - 1) / unit * unit);
 }
 
 absl::StatusOr<ByteSpan> ContentOf(ByteSpan padded_text) {

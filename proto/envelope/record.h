@@ -23,8 +23,11 @@ inline constexpr uint8_t kRecordMagic[4] = {'S', 'B', 'S', 'R'};
 // Version 2 has a guest nonce. Records for requests without a nonce have version 1.
 inline constexpr uint8_t kRecordVersion1 = 1;
 inline constexpr uint8_t kRecordVersion2 = 2;
-// AES-256-GCM with keys by HKDF-SHA256.
-inline constexpr uint8_t kSuiteAes256GcmHkdfSha256 = 1;
+// AES-256-GCM with keys by HKDF-SHA256 from a static key.
+inline constexpr uint8_t kSuiteStatic = 1;
+// The same from a secret that an exchange made with HPKE (proto/exchange); only in version 2, whose nonce is that of
+// the exchange.
+inline constexpr uint8_t kSuiteHpke = 2;
 // The whole VM with all its contexts; smaller values are context IDs.
 inline constexpr uint16_t kScopeWholeVm = 0xFFFF;
 
@@ -36,6 +39,9 @@ inline constexpr size_t kTagBytes = 16;
 inline constexpr size_t kContentLengthBytes = 4;
 // Padded lengths are multiples of this unit, so that a length reveals little.
 inline constexpr uint32_t kPaddingUnit = 4096;
+// Of suite 2, whose content has a fixed size, and which has to cross a slow bus.
+inline constexpr uint32_t kPaddingUnitHpke = 64;
+constexpr uint32_t PaddingUnitOf(uint8_t suite) { return suite == kSuiteHpke ? kPaddingUnitHpke : kPaddingUnit; }
 // With this limit a record and its framing fit a gRPC message of 16 MiB.
 inline constexpr uint32_t kPaddedLengthMax = (16u << 20) - kPaddingUnit;
 inline constexpr size_t kContentBytesMax = kPaddedLengthMax - kContentLengthBytes;
@@ -46,6 +52,7 @@ inline constexpr size_t kRecordBytesMax = kHeaderBytesMax + kPaddedLengthMax + k
 using GuestNonce = std::array<uint8_t, kGuestNonceBytes>;
 
 struct RecordHeader {
+  uint8_t suite = kSuiteStatic;
   uint16_t scope = kScopeWholeVm;
   Uuid device;
   uint64_t boot_id = 0;
@@ -78,11 +85,11 @@ struct RecordView {
 
 // Returns header.bytes() bytes.
 Bytes EncodeHeader(const RecordHeader& header);
-// INVALID_ARGUMENT unless `record` is exactly one record of a known version and suite.
+// INVALID_ARGUMENT unless `record` is exactly one record of a known version and suite, in a combination that exists.
 absl::StatusOr<RecordView> ParseRecord(ByteSpan record);
 
-// The smallest padded length that holds `content_bytes`; OUT_OF_RANGE above kContentBytesMax.
-absl::StatusOr<uint32_t> PaddedLengthFor(size_t content_bytes);
+// The smallest padded length of a suite that holds `content_bytes`; OUT_OF_RANGE above kContentBytesMax.
+absl::StatusOr<uint32_t> PaddedLengthFor(size_t content_bytes, uint8_t suite = kSuiteStatic);
 // The content in a decrypted text. INVALID_ARGUMENT if its length exceeds the text or the padding is not all zeros.
 absl::StatusOr<ByteSpan> ContentOf(ByteSpan padded_text);
 

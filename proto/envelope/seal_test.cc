@@ -9,6 +9,7 @@
 
 #include "absl/strings/escaping.h"
 #include "proto/base/bytes.h"
+#include "proto/envelope/open.h"
 
 namespace sideband::envelope {
 namespace {

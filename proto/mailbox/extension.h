@@ -139,6 +139,20 @@ enum class ConfigStep : uint8_t { kBegin = 0, kAddress = 1, kWrite = 2, kRead = 
 // bytes in the buffer than those, which are to be uploaded again.
 enum class RotateStep : uint8_t { kPlan = 0, kApply = 1, kLearn = 2, kPass = 3 };
 
+// SEAL, arg1 = step; only version 2, and only with its feature. The bytes of challenges, requests and answers are in
+// proto/exchange. arg2 = window bytes of the steps with a stream.
+//   kExchange:  C9 in = the bytes in the upload buffer, CA in = their CRC-32C; C9 out = stream length. They are a
+//               request, and the buffer is then empty; CA out = the CRC. C9 in = 0: CA in = byte offset in the answer's
+//               stream, which CA out repeats.
+//   kEpoch:     C9 in = VM; C9 out = the VM's newest epoch, CA out = VM. It is a new one unless the last was unused, or
+//               was begun on demand less than a second ago.
+//   kStatus:    C9 in = VM; C9, CA out = the records sealed under the VM's keys so far, 31:0 and 63:32.
+//   kChallenge: C9 in = VM; C9 out = stream length, CA out = VM: 32 bytes that the next request for it has to name.
+// ERR_DATA: no such VM, one without an exchange, or one whose keys no guest is trusted with; a request that is refused,
+// for whatever reason; an offset beyond the answer. ERR_AGAIN: other bytes in the buffer than those, which are to be
+// uploaded again; too many challenges in too short a time; no epochs left; no answer to go on with.
+enum class SealStep : uint8_t { kExchange = 0, kEpoch = 1, kStatus = 2, kChallenge = 3 };
+
 // UPLOAD: arg2 = window bytes w (0: 255), C9 in = byte offset b; C9 out = b, CA out = kUploadBytesMax; only version 2.
 // Block writes with PEC to 0xD0 + i then put bytes [b + i·w, b + (i+1)·w), or fewer, into the one upload buffer.
 // Writing a window twice has the effect of once. ERR_DATA: b is beyond the buffer.

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "proto/base/bytes.h"
 #include "proto/mailbox/bookmarks.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/clocks.h"
@@ -71,6 +72,13 @@ struct PipelineStatistics {
   bool operator==(const PipelineStatistics&) const = default;
 };
 
+// What a device that seals gives of a confidential VM in place of its counters (proto/envelope has the record).
+struct SealedBlocks {
+  uint16_t vm = 0;
+  Bytes record;
+  bool operator==(const SealedBlocks&) const = default;
+};
+
 struct Snapshot {
   uint64_t boot_id = 0;
   uint32_t snapshot_id = 0;
@@ -90,7 +98,8 @@ struct Snapshot {
   RotationLayout layout;                // what they are of; empty without them
   // Those that the device keeps, ascending by number, only of version 2; decoded, those that the base does not have.
   std::vector<ServedBookmark> bookmarks;
-  CounterValues counters;  // block after block, counters_per_block each, in the catalogue's order of events
+  std::vector<SealedBlocks> sealed;  // ascending by VM, only of a device that seals
+  CounterValues counters;            // block after block, counters_per_block each, in the catalogue's order of events
 
   std::span<const uint64_t> Counters(size_t block) const {
     return std::span(counters).subspan(block * counters_per_block, counters_per_block);

@@ -13,6 +13,7 @@
 #include "proto/mailbox/clock_section.h"
 #include "proto/mailbox/line_section.h"
 #include "proto/mailbox/rotation_section.h"
+#include "proto/mailbox/sealed_section.h"
 #include "proto/mailbox/sections.h"
 #include "proto/mailbox/stream.h"
 
@@ -63,6 +64,11 @@ bool HasStatistics(const Snapshot& snapshot, const Snapshot* base) {
   return snapshot.statistics && (base == nullptr || snapshot.snapshot_id % kStatisticsInterval == 0);
 }
 
+const std::vector<SealedBlocks>& SealedOf(const Snapshot* base) {
+  static const std::vector<SealedBlocks> kNone;
+  return base == nullptr ? kNone : base->sealed;
+}
+
 void AppendSections(const Snapshot& snapshot, const Snapshot* base, const VmIds& whole, ByteWriter& out) {
   AppendSection(SnapshotSection::kBlocks, EncodeBlocks(snapshot, base, whole, Forms::kProportional), out);
   if (!snapshot.clocks.empty()) AppendSection(SnapshotSection::kClocks, EncodeClocks(snapshot, base), out);
@@ -78,6 +84,9 @@ void AppendSections(const Snapshot& snapshot, const Snapshot* base, const VmIds&
   if (!bookmarks.empty()) AppendSection(SnapshotSection::kBookmarks, bookmarks, out);
   const Bytes pulse = EncodeLinePulse(snapshot, base);
   if (!pulse.empty()) AppendSection(SnapshotSection::kTriggerLine, pulse, out);
+  if (!snapshot.sealed.empty()) {
+    AppendSection(SnapshotSection::kSealedRecords, EncodeSealed(snapshot.sealed, SealedOf(base)), out);
+  }
   if (!HasStatistics(snapshot, base)) return;
   AppendSection(SnapshotSection::kPipelineStatistics, EncodeStatistics(*snapshot.statistics), out);
   if (snapshot.statistics->rotation_inconsistencies == 0) return;
@@ -113,6 +122,9 @@ absl::StatusOr<SnapshotBits> BitsOf(const Stream& stream, const Snapshot* base, 
     SIDEBAND_RETURN_IF_ERROR(DecodeClocks(*payload, base, snapshot));
   }
   SIDEBAND_RETURN_IF_ERROR(DecodeLinePulse(FindSection(sections, SnapshotSection::kTriggerLine), base, snapshot));
+  if (const ByteSpan* const payload = FindSection(sections, SnapshotSection::kSealedRecords)) {
+    SIDEBAND_ASSIGN_OR_RETURN(snapshot.sealed, DecodeSealed(*payload, SealedOf(base)));
+  }
   SnapshotBits bits{*FindSection(sections, SnapshotSection::kBlocks)};
   if (const ByteSpan* const rotation = FindSection(sections, SnapshotSection::kRotation)) bits.rotation = *rotation;
   if (const ByteSpan* const served = FindSection(sections, SnapshotSection::kBookmarks)) bits.bookmarks = *served;
@@ -192,6 +204,9 @@ Snapshot AsBase(Snapshot snapshot, const VmIds& whole) {
     if (!snapshot.rotation.empty()) snapshot.rotation[i] = {};
   }
   for (ServedBookmark& served : snapshot.bookmarks) served.counters.clear();
+  for (SealedBlocks& sealed : snapshot.sealed) {
+    sealed.record.resize(std::min(sealed.record.size(), kSealedPrefixBytes));
+  }
   return snapshot;
 }
 

@@ -43,13 +43,14 @@ inline constexpr uint32_t kStatisticsInterval = 16;
 // kEventsMax counters in each or kCountersMax in total, unknown state or flag, several blocks of one scope, malformed
 // sections (sections.h), and malformed rotation numbers (as many at most as counters, rotation_section.h). The flag
 // kFlagRotationInconsistent is known in framing kSections only. DATA_LOSS for malformed clocks (clock_section.h)
-// and bookmarks (bookmark_section.h).
+// bookmarks (bookmark_section.h) and sealed records (sealed_section.h).
 // A stream of another framing than `framing`, if that is given, is malformed, too.
 absl::StatusOr<Snapshot> DecodeSnapshotStream(ByteSpan stream, const Snapshot* base,
                                               std::optional<Framing> framing = std::nullopt);
 
 // The part of a snapshot that both ends keep as the base of the next: everything except the counters and rotation
-// numbers of blocks that are always written whole, and those of bookmarks, which are not needed.
+// numbers of blocks that are always written whole, those of bookmarks, and sealed records but for their first bytes,
+// which are not needed.
 Snapshot AsBase(Snapshot snapshot, const VmIds& whole);
 
 }  // namespace sideband::mailbox

@@ -15,6 +15,7 @@ bool IsKind(uint8_t kind) {
     case StreamKind::kHulls:
     case StreamKind::kConfig:
     case StreamKind::kPlan:
+    case StreamKind::kExchange:
       return true;
   }
   return false;

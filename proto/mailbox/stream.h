@@ -20,7 +20,8 @@ enum class StreamKind : uint8_t {
   kTimeline = 4,
   kHulls = 5,
   kConfig = 6,
-  kPlan = 7
+  kPlan = 7,
+  kExchange = 8
 };
 
 // The encoding of the payload. Version 1: kPlain for a catalogue, kDelta for a snapshot (snapshot_stream.h). Version 2:

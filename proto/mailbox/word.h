@@ -29,20 +29,35 @@ inline constexpr uint16_t kVendorId = 0x4253;
 // The opcodes that are served. A word may carry any other value. kOpcodes has a row for each.
 enum class Opcode : uint8_t {
   kNull = 0x00,
-  kGetCapabilities = 0x01,  // arg1: dword 0-5
-  kGetTemp = 0x02,          // arg1: sensor; s24.8 degrees Celsius, fraction 0
-  kGetExtTemp = 0x03,       // arg1: sensor; s24.8 degrees Celsius
-  kGetPower = 0x04,         // arg1: source; milliwatts
-  kGetSysId = 0x05,         // arg1: item; arg2: offset in dwords
-  kScratchRead = 0x0D,      // arg1: dword of the source page
-  kScratchWrite = 0x0E,     // arg1: dword of the destination page; arg2: number of dwords less one
-  kScratchCopy = 0x0F,      // as kScratchWrite; data-in: dword of the source page
-  kAsyncRequest = 0x10,     // arg1: type (async_request.h), or FF to poll; arg2: dword for the result, or request id
-  kRegisterAccess = 0x11,   // arg1: 0 write, 1 read; arg2: register
-  kGetMiscFlags = 0x18,     // arg1: page
-  kGetClock = 0x1B,         // arg1: 0 current, 1 least, 2 most; arg2: 0 graphics clock, 1 memory clock; MHz
-  kGetEnergy = 0x22,        // arg1: source; millijoules, high half in extended data
-  kGetSystemInfo = 0x27,    // arg1: 0 version of the driver; arg2: offset in dwords
+  kGetCapabilities = 0x01,     // arg1: dword 0-5
+  kGetTemp = 0x02,             // arg1: sensor; s24.8 degrees Celsius, fraction 0
+  kGetExtTemp = 0x03,          // arg1: sensor; s24.8 degrees Celsius
+  kGetPower = 0x04,            // arg1: source; milliwatts
+  kGetSysId = 0x05,            // arg1: item; arg2: offset in dwords
+  kGetEccV2 = 0x07,            // ecc.h
+  kGetEccV3 = 0x0C,            // the same
+  kScratchRead = 0x0D,         // arg1: dword of the source page
+  kScratchWrite = 0x0E,        // arg1: dword of the destination page; arg2: number of dwords less one
+  kScratchCopy = 0x0F,         // as kScratchWrite; data-in: dword of the source page
+  kAsyncRequest = 0x10,        // arg1: type (async_request.h), or FF to poll; arg2: dword for the result, or request id
+  kRegisterAccess = 0x11,      // arg1: 0 write, 1 read; arg2: register
+  kGetPowerConnector = 0x12,   // bit 0: its power is insufficient
+  kGetRetiredPages = 0x13,     // pages retired for single-bit errors 7:0, for double-bit errors 15:8
+  kGetEccV4 = 0x14,            // ecc.h
+  kGetThermParam = 0x15,       // arg1: parameter; s24.8 degrees Celsius
+  kGetEccV5 = 0x16,            // ecc.h
+  kAccessWriteProtect = 0x17,  // arg1: 0 get, 1 set; arg2 of set, and the answer of get: 5A disabled, A5 enabled
+  kGetMiscFlags = 0x18,        // arg1: page
+  kGetNvlinkInfo = 0x1A,       // link_info.h
+  kGetClock = 0x1B,            // arg1: a ClockItem (board_items.h); arg2: 0 graphics clock, 1 memory clock
+  kLaunchBundle = 0x1C,        // bundle.h
+  kGetDriverEvent = 0x1D,      // driver_event.h
+  kGetEccV6 = 0x1E,            // ecc.h
+  kGetRowRemap = 0x20,         // ecc.h
+  kGetPcieLink = 0x21,         // link_info.h
+  kGetEnergy = 0x22,           // arg1: source; millijoules, high half in extended data
+  kGetPowerHint = 0x26,        // arg1: 0 clocks, 1 temperature, 2 profiles; arg2: clock, or page
+  kGetSystemInfo = 0x27,       // arg1: 0 version of the driver; arg2: offset in dwords
   // performance_metric.h
   kPerformanceMonitoring = 0x28,
   // The snapshot extension, see extension.h.
@@ -51,6 +66,7 @@ enum class Opcode : uint8_t {
   kLatch = 0x62,
   kRead = 0x63,
   kAck = 0x64,
+  kSeal = 0x65,
   kTrigger = 0x66,
   kPeek = 0x67,
   kConfig = 0x68,
@@ -71,14 +87,29 @@ inline constexpr OpcodeRow kOpcodes[] = {
     {Opcode::kGetExtTemp, "GET_EXT_TEMP", true, false},
     {Opcode::kGetPower, "GET_POWER", true, false},
     {Opcode::kGetSysId, "GET_SYS_ID", true, true},
+    {Opcode::kGetEccV2, "GET_ECC_V2", true, true},
+    {Opcode::kGetEccV3, "GET_ECC_V3", true, true},
     {Opcode::kScratchRead, "SCRATCH_READ", true, false},
     {Opcode::kScratchWrite, "SCRATCH_WRITE", true, true},
     {Opcode::kScratchCopy, "SCRATCH_COPY", true, true},
     {Opcode::kAsyncRequest, "ASYNC_REQUEST", true, true},
     {Opcode::kRegisterAccess, "REGISTER_ACCESS", true, true},
+    {Opcode::kGetPowerConnector, "GET_POWER_CONNECTOR_STATE", false, false},
+    {Opcode::kGetRetiredPages, "GET_PAGE_RETIREMENT_STATS", false, false},
+    {Opcode::kGetEccV4, "GET_ECC_V4", true, true},
+    {Opcode::kGetThermParam, "GET_THERM_PARAM", true, false},
+    {Opcode::kGetEccV5, "GET_ECC_V5", true, true},
+    {Opcode::kAccessWriteProtect, "ACCESS_WP_MODE", true, true},
     {Opcode::kGetMiscFlags, "GET_MISC_FLAGS", true, false},
+    {Opcode::kGetNvlinkInfo, "GET_NVLINK_INFO", true, true},
     {Opcode::kGetClock, "GET_CLOCK_FREQ_INFO", true, true},
+    {Opcode::kLaunchBundle, "BUNDLE_LAUNCH", true, true},
+    {Opcode::kGetDriverEvent, "GET_DRIVER_EVENT_MSG", true, true},
+    {Opcode::kGetEccV6, "GET_ECC_V6", true, true},
+    {Opcode::kGetRowRemap, "REMAP_ROW_STATS", true, true},
+    {Opcode::kGetPcieLink, "GET_PCIE_LINK_INFO", true, true},
     {Opcode::kGetEnergy, "GET_ENERGY_COUNTER", true, false},
+    {Opcode::kGetPowerHint, "GET_POWER_HINT_INFO", true, true},
     {Opcode::kGetSystemInfo, "DYNAMIC_SYSTEM_INFORMATION", true, true},
     {Opcode::kPerformanceMonitoring, "GPU_PERFORMANCE_MONITORING", true, true},
     {Opcode::kDiscover, "DISCOVER", true, false},
@@ -86,6 +117,7 @@ inline constexpr OpcodeRow kOpcodes[] = {
     {Opcode::kLatch, "LATCH", true, true},
     {Opcode::kRead, "READ", true, true},
     {Opcode::kAck, "ACK", true, true},
+    {Opcode::kSeal, "SEAL", true, true},
     {Opcode::kTrigger, "TRIGGER", true, true},
     {Opcode::kPeek, "PEEK", true, true},
     {Opcode::kConfig, "CONFIG", true, true},
@@ -167,19 +199,6 @@ struct CommandWord {
 
 // The content of the status register before the first command.
 inline constexpr uint32_t kBootWord = 0x1E000000;
-
-// The served items of kGetSysId.
-enum class SysId : uint8_t {
-  kBoardPartNumber = 0x00,
-  kSerialNumber = 0x02,
-  kFirmwareVersion = 0x08,
-  kVendorId = 0x09,
-  kDeviceId = 0x0A,
-  kGuid = 0x0D,
-  kMaxDramCapacity = 0x17,
-};
-// The last item of SMBPBI.
-inline constexpr uint8_t kSysIdMax = 0x17;
 
 }  // namespace sideband::mailbox
 

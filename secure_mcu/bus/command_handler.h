@@ -5,6 +5,7 @@
 #define SIDEBAND_SECURE_MCU_BUS_COMMAND_HANDLER_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "proto/base/bytes.h"
 #include "proto/mailbox/word.h"
@@ -18,6 +19,10 @@ class CommandHandler {
     mailbox::MailboxStatus status = mailbox::MailboxStatus::kSuccess;
     uint32_t data = 0;
     uint32_t extended_data = 0;
+    // Bits 23:0 of the status word of a success, or of a partial failure, in place of the opcode and arguments; higher
+    // bits are ignored. For commands of SMBPBI that return data there whether or not the controller asks for a copy
+    // (COPY_DATA).
+    std::optional<uint32_t> word_bits = std::nullopt;
   };
   virtual ~CommandHandler() = default;
   // Executes a command synchronously.

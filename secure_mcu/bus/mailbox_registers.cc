@@ -8,7 +8,7 @@ using mailbox::CommandWord;
 using mailbox::MailboxStatus;
 
 constexpr uint32_t kEventPendingBit = uint32_t{1} << 30;
-constexpr uint32_t kCopiedData = 0x00FFFFFF;
+constexpr uint32_t kWordBits = 0x00FFFFFF;  // of a word: opcode and arguments, or data
 
 // The status word of a command, which repeats its opcode and arguments.
 CommandWord Answer(CommandWord word, MailboxStatus status) {
@@ -19,8 +19,12 @@ CommandWord Answer(CommandWord word, MailboxStatus status) {
 
 uint32_t ResultWord(const CommandWord& word, const CommandHandler::Reply& reply) {
   const uint32_t answer = Answer(word, reply.status).Encode();
-  if (!word.copy_data || reply.status != MailboxStatus::kSuccess) return answer;
-  return (answer & ~kCopiedData) | (reply.data & kCopiedData);
+  // A bundle's rules take bits of failed requests, too.
+  const bool has_results = reply.status == MailboxStatus::kSuccess || reply.status == MailboxStatus::kPartialFailure;
+  if (!has_results) return answer;
+  // What has no place in the data registers comes before the copy of what is there.
+  if (!reply.word_bits && !word.copy_data) return answer;
+  return (answer & ~kWordBits) | (reply.word_bits.value_or(reply.data) & kWordBits);
 }
 
 }  // namespace

@@ -11,12 +11,13 @@ constexpr uint8_t kData = mailbox::kDataRegister;
 constexpr uint8_t kExtendedData = mailbox::kExtendedDataRegister;
 constexpr uint32_t kExecute = 0x80000000;
 
-// Replies to opcode 2 with an incrementing number, and to opcode 3 with its data-in.
+// Replies to opcode 2 with an incrementing number, to opcode 3 with its data-in, and to opcode 4 with a word's bits.
 class FakeHandler final : public CommandHandler {
  public:
   Reply Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) override {
     ++commands;
     if (static_cast<uint8_t>(command.opcode) == 3) return {.data = data, .extended_data = extended_data};
+    if (static_cast<uint8_t>(command.opcode) == 4) return {.status = status, .data = 0x99, .word_bits = 0xFFABCDEF};
     return {.data = ++number};
   }
   ByteSpan Window(uint8_t) const override { return {}; }
@@ -24,6 +25,7 @@ class FakeHandler final : public CommandHandler {
 
   int commands = 0;
   uint32_t number = 100;
+  mailbox::MailboxStatus status = mailbox::MailboxStatus::kSuccess;  // of opcode 4
   bool event_pending = false;
 };
 
@@ -163,6 +165,27 @@ TEST_F(MailboxRegistersTest, EventsShowInEveryStatus) {
   EXPECT_EQ(Status(), 0x5F000002u);
   handler_.event_pending = false;
   EXPECT_EQ(Status(), 0x1F000002u);
+}
+
+TEST_F(MailboxRegistersTest, AReplysWordBitsReplaceTheEcho) {
+  constexpr uint32_t kCopyData = 1 << 30;
+  for (const uint32_t copy : {uint32_t{0}, kCopyData}) {
+    Run(copy | 0x332204);
+    EXPECT_EQ(Status(), kExecute | 0x332204) << "busy";
+    now_us_ += 300;
+    EXPECT_EQ(Status(), 0x1FABCDEFu) << "24 bits of them, before a copy of the data";
+    EXPECT_EQ(registers_.Read(kData), 0x99u);
+  }
+  Run(2);
+  now_us_ += 300;
+  EXPECT_EQ(Status(), 0x1F000002u) << "of that command alone";
+}
+
+TEST_F(MailboxRegistersTest, AnErrorHasNoWordBits) {
+  handler_.status = mailbox::MailboxStatus::kErrArg2;
+  Run(0x332204);
+  now_us_ += 300;
+  EXPECT_EQ(Status(), 0x04332204u);
 }
 
 TEST_F(MailboxRegistersTest, WithoutAClockThereIsNoLatency) {

@@ -232,6 +232,9 @@ class Chip {
   void ForgetBookmarks(BlockId block) { bookmarks_.Forget(block); }
 
   // The clock domains of the configuration: their monitors' packets, and the scheduler.
+  // Sets the frequency of a domain's clocks to a level, soon: after the returned instant, which is not before now().
+  // The wires must be given the same step before the chip is advanced. There must be domains.
+  sim::Instant StepClock(uint32_t domain, uint64_t hz);
   bool has_clocks() const { return network_.has_value(); }
   ClockNetwork& clocks() { return *network_; }
   const ClockNetwork& clocks() const { return *network_; }

@@ -35,6 +35,11 @@ void Chip::SendTrigger(uint32_t count, std::optional<TriggerCause> cause) {
       horizons_);
 }
 
+sim::Instant Chip::StepClock(uint32_t domain, uint64_t hz) {
+  clocks_.Forget();
+  return network_->StepClock(domain, now_, hz);
+}
+
 void Chip::AddReturn(const Record& record) {
   const std::optional<size_t> row = ccu_rows_[record.ccu];
   if (!row) return;

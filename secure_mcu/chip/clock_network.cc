@@ -107,6 +107,16 @@ void ClockNetwork::Send(const Sent& sent, std::span<const Horizon> horizons) {
   }
 }
 
+sim::Instant ClockNetwork::StepClock(uint32_t domain, uint64_t cycle, uint64_t hz) {
+  // An answer on its way names an edge of the clock as it was.
+  sim::Instant at = std::max(sim::InstantAtCycle(cycle), stepped_ + 1);
+  for (const DomainMonitor& monitor : monitors_) at = std::max(at, monitor.answered() + 1);
+  for (size_t row = 0; row < rows_.size(); ++row) {
+    if (rows_[row].domain == domain) monitors_[row].StepClock(at, hz);
+  }
+  return stepped_ = at;
+}
+
 void ClockNetwork::Deliver(uint64_t cycle) {
   for (size_t row = 0; row < rows_.size(); ++row) {
     while (const std::optional<ClockPacket> packet = monitors_[row].TakeArrived(cycle)) {

@@ -78,6 +78,10 @@ class ClockNetwork {
   void Release(uint32_t number) { ring_.Release(number); }
   uint64_t lost_triggers() const { return ring_.lost(); }
 
+  // Sets the frequency of a domain's clocks, wherever there is one, to a level (DomainClockSpec::levels): after the
+  // returned instant, at which the clocks have made the edges of `cycle` and of every answer.
+  sim::Instant StepClock(uint32_t domain, uint64_t cycle, uint64_t hz);
+
   // Whole return packets, for tests: from now on the routers merge what they are given. TakeReturns returns what was
   // merged since; after a latch that is all.
   void CollectReturns() { collects_ = true; }
@@ -95,7 +99,8 @@ class ClockNetwork {
   std::vector<DomainMonitor> monitors_;
   std::vector<DomainRouter> routers_;
   PacketRing ring_;
-  uint32_t newest_ = 0;  // number of a trigger
+  uint32_t newest_ = 0;       // number of a trigger
+  sim::Instant stepped_ = 0;  // the last step of any clock
   bool collects_ = false;
   std::vector<std::optional<ClockPacket>> readings_;
 };

@@ -36,9 +36,10 @@ class MultiplesSource final : public sim::WireSource {
   }
   uint64_t CyclesBefore(size_t domain, uint64_t cycle) const override { return clocks_.CyclesBefore(domain, cycle); }
   uint64_t CyclesHeld(size_t domain, uint64_t end) const override { return clocks_.CyclesBefore(domain, end); }
+  void StepClock(size_t domain, sim::Instant at, uint64_t hz) { clocks_.Step(domain, at, hz); }
 
  private:
-  const sim::LocalClocks clocks_;
+  sim::LocalClocks clocks_;
 };
 
 // What a test may choose; the clock of the slices' own domain first.
@@ -70,6 +71,12 @@ class ClockedChip {
   }
 
   Chip* operator->() { return chip_.get(); }
+  // A step of a domain with levels, of the chip and of its wires. Returns its instant.
+  sim::Instant StepClock(uint32_t domain, uint64_t hz) {
+    const sim::Instant at = chip_->StepClock(domain, hz);
+    for (const auto& source : sources_) source->StepClock(domain, at, hz);
+    return at;
+  }
   const PipelineConfig& config() const { return config_; }
   // Of contexts; 0 and 1 are resident on slices 0 and 1.
   const std::vector<Binding>& bindings() const { return bindings_; }

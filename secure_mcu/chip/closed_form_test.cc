@@ -128,7 +128,7 @@ class DrawnTimeline final : public Timeline {
 struct Latched {
   uint32_t id;
   std::vector<mailbox::BlockHeader> headers;
-  std::vector<uint64_t> counters;
+  mailbox::CounterValues counters;
   bool operator==(const Latched&) const = default;
 };
 

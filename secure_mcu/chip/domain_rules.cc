@@ -46,6 +46,14 @@ absl::Status Named(const std::string& name, const absl::Status& status) {
   return status.ok() ? status : absl::Status(status.code(), absl::StrCat(name, ": ", status.message()));
 }
 
+// Its clock is not stepped.
+absl::Status CheckScheduler(const PipelineConfig& config) {
+  const uint32_t domain = config.scheduler.domain;
+  if (domain == 0 || config.domains[domain - 1].clock.levels.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("the scheduler cannot run in domain '", config.domains[domain - 1].name, "', which has levels"));
+}
+
 absl::Status CheckNames(const PipelineConfig& config) {
   std::set<std::string> names;
   for (const DomainSpec& domain : config.domains) {
@@ -66,6 +74,7 @@ absl::Status CheckDomains(const PipelineConfig& config) {
   SIDEBAND_RETURN_IF_ERROR(
       CheckRange("reference_delay_ns", config.scheduler.reference_delay_ns, 0, kReferenceDelayNsMax));
   SIDEBAND_RETURN_IF_ERROR(CheckNames(config));
+  SIDEBAND_RETURN_IF_ERROR(CheckScheduler(config));
   for (const DomainSpec& domain : config.domains) {
     SIDEBAND_RETURN_IF_ERROR(Named(absl::StrCat("domain '", domain.name, "'"), CheckDomain(config, domain)));
   }

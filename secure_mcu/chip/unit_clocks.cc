@@ -28,6 +28,13 @@ void UnitClocks::AdvanceTo(uint64_t cycle) {
   for (Clock& clock : clocks_) clock.edges = Remembered(clock, cycle);
 }
 
+void UnitClocks::Forget() {
+  for (Clock& clock : clocks_) {
+    clock.asked = now_;
+    clock.edges_then = clock.edges;
+  }
+}
+
 uint64_t UnitClocks::EdgesBefore(const Clock& clock, uint64_t cycle) const {
   const sim::WireSource* const wires = wires_[clock.wiring];
   return clock.domain == 0 || wires == nullptr ? cycle : wires->CyclesBefore(clock.domain, cycle);

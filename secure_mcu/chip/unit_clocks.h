@@ -28,6 +28,8 @@ class UnitClocks {
   // `wires` must outlive it, or until others are attached there. A clock without wires is the reference clock.
   void Attach(size_t wiring, const sim::WireSource& wires, uint64_t now);
   void AdvanceTo(uint64_t cycle);
+  // Clocks may make other edges than they would have made, from now on.
+  void Forget();
 
   // Those before the present cycle.
   uint64_t edges(size_t clock) const { return clocks_[clock].edges; }

@@ -9,6 +9,8 @@
 #include "proto/base/text.h"
 #include "proto/base/yaml.h"
 #include "secure_mcu/chip/domain_rules.h"
+#include "secure_mcu/chip_file/chip_file_board.h"
+#include "secure_mcu/chip_file/chip_file_complement.h"
 #include "secure_mcu/chip_file/chip_file_counting.h"
 #include "secure_mcu/chip_file/chip_file_domains.h"
 #include "secure_mcu/chip_file/chip_file_fields.h"
@@ -17,6 +19,7 @@
 #include "secure_mcu/chip_file/chip_file_pipeline.h"
 #include "secure_mcu/chip_file/chip_file_program.h"
 #include "secure_mcu/chip_file/chip_file_rotation.h"
+#include "secure_mcu/chip_file/chip_file_sealing.h"
 #include "secure_mcu/chip_file/chip_file_selections.h"
 #include "secure_mcu/chip_file/chip_file_tenants.h"
 #include "secure_mcu/chip_file/chip_file_units.h"
@@ -76,30 +79,6 @@ absl::Status ReadHypervisor(const YamlMap& root, ChipFile& file) {
   return absl::OkStatus();
 }
 
-absl::Status ReadEnergies(const YamlMap& power, ChipFile& file) {
-  const auto node = power.Find("event_pj");
-  if (!node) return absl::OkStatus();
-  SIDEBAND_ASSIGN_OR_RETURN(const auto entries, node->Entries());
-  for (const auto& [event, value] : entries) {
-    const auto pj = value.Number(0, 1e12);
-    if (!pj.ok()) return value.Error(absl::StrCat("energy of '", event, "' must be a number from 0 to 1e+12"));
-    file.event_pj.push_back({event, *pj, value.line()});
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ReadPower(const YamlMap& root, ChipFile& file) {
-  const auto node = root.Find("power");
-  if (!node) return absl::OkStatus();
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node->Map({"idle_w", "ambient_c", "c_per_watt", "event_pj"}));
-  PowerModel::Config& power = file.power;
-  SIDEBAND_ASSIGN_OR_RETURN(const double idle_w, NumberField(map, "idle_w", power.idle_mw / 1000, {0, 10'000}));
-  power.idle_mw = idle_w * 1000;
-  SIDEBAND_ASSIGN_OR_RETURN(power.ambient_c, NumberField(map, "ambient_c", power.ambient_c, {-50, 100}));
-  SIDEBAND_ASSIGN_OR_RETURN(power.c_per_watt, NumberField(map, "c_per_watt", power.c_per_watt, {0, 10}));
-  return ReadEnergies(map, file);
-}
-
 // The wires come from one source only: units with workloads, a waveform or programs.
 absl::Status CheckWires(const YamlMap& root, const ChipFile& file) {
   for (const char* key : {"units", "device_units", "device_workload"}) {
@@ -116,18 +95,6 @@ absl::Status CheckWires(const YamlMap& root, const ChipFile& file) {
   return there.Error("keys 'device_units' and 'device_workload' go together");
 }
 
-// The events of a waveform are unknown until its signal map is loaded; LiveDevice::Create checks their energies.
-absl::Status CheckEnergies(const ChipFile& file, const EventTable& events) {
-  if (file.waveform) return absl::OkStatus();
-  for (const EventEnergy& energy : file.event_pj) {
-    if (events.Find(energy.event)) continue;
-    return LineError(
-        file.path, energy.line,
-        absl::StrCat("power: unknown event '", energy.event, "'", DidYouMean(energy.event, events.names())));
-  }
-  return absl::OkStatus();
-}
-
 // What only the planned units show.
 absl::Status CheckRows(const ChipFile& file, const UnitPlan& plan) {
   if (file.pipeline.domains.empty()) return absl::OkStatus();
@@ -141,13 +108,21 @@ absl::Status CheckRows(const ChipFile& file, const UnitPlan& plan) {
 
 absl::StatusOr<ChipFile> LoadChipFile(const std::string& path) {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode node, YamlNode::Load(path));
-  SIDEBAND_ASSIGN_OR_RETURN(
-      const YamlMap root,
-      node.Map(
-          {"device",          "slices",   "pipeline",  "units",        "shared_units",   "device_units", "ccus",
-           "device_workload", "waveform", "program",   "gate_groups",  "selections",     "host",         "vms",
-           "private_vms",     "memory",   "quantum",   "gap",          "power",          "extension",    "relations",
-           "rotation",        "domains",  "scheduler", "trigger_line", "trigger_wire_ns"}));
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap root, node.Map({"device",       "slices",
+                                                          "pipeline",     "units",
+                                                          "shared_units", "device_units",
+                                                          "ccus",         "device_workload",
+                                                          "waveform",     "program",
+                                                          "gate_groups",  "selections",
+                                                          "host",         "vms",
+                                                          "private_vms",  "memory",
+                                                          "quantum",      "gap",
+                                                          "power",        "extension",
+                                                          "relations",    "rotation",
+                                                          "domains",      "scheduler",
+                                                          "trigger_line", "trigger_wire_ns",
+                                                          "complement",   "sealing",
+                                                          "board"}));
   ChipFile file{.path = path};
   SIDEBAND_RETURN_IF_ERROR(ReadDevice(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadExtension(root, file));
@@ -165,6 +140,9 @@ absl::StatusOr<ChipFile> LoadChipFile(const std::string& path) {
   SIDEBAND_RETURN_IF_ERROR(ReadMemory(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadHypervisor(root, file));
   SIDEBAND_RETURN_IF_ERROR(ReadPower(root, file));
+  SIDEBAND_RETURN_IF_ERROR(ReadBoard(root, file));
+  SIDEBAND_RETURN_IF_ERROR(ReadComplement(root, file));
+  SIDEBAND_RETURN_IF_ERROR(ReadSealing(root, file));
   SIDEBAND_RETURN_IF_ERROR(CheckWires(root, file));
   // Invalid units are rejected here, when the file is loaded; the device plans its units again.
   SIDEBAND_ASSIGN_OR_RETURN(UnitPlan plan, PlanUnits(file));

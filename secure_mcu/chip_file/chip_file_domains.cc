@@ -66,6 +66,15 @@ absl::Status ReadGates(const YamlMap& map, sim::DomainClockSpec& clock) {
   return absl::OkStatus();
 }
 
+absl::Status ReadLevels(const YamlMap& map, sim::DomainClockSpec& clock) {
+  SIDEBAND_ASSIGN_OR_RETURN(const auto nodes, map.ListOrEmpty("levels"));
+  for (const YamlNode& node : nodes) {
+    SIDEBAND_ASSIGN_OR_RETURN(const uint64_t level, UintValue(node, "levels", {kHzMin, clock.hz}));
+    clock.levels.push_back(level);
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<sim::DomainClockSpec> ReadClock(const YamlMap& map, const std::string& name, uint64_t clock_hz) {
   const uint64_t seed = SeedOf(name);
   sim::DomainClockSpec clock{.reference_hz = clock_hz, .seed = seed, .phase = static_cast<uint32_t>(seed >> 32)};
@@ -77,6 +86,7 @@ absl::StatusOr<sim::DomainClockSpec> ReadClock(const YamlMap& map, const std::st
       Uint32Field(map, "wander_ppb_per_s", {0, sim::DomainClock::kWanderMax}, clock.wander_ppb_per_s));
   SIDEBAND_RETURN_IF_ERROR(ReadSteps(map, clock));
   SIDEBAND_RETURN_IF_ERROR(ReadGates(map, clock));
+  SIDEBAND_RETURN_IF_ERROR(ReadLevels(map, clock));
   SIDEBAND_ASSIGN_OR_RETURN(clock.announces, BoolField(map, "announces", true));
   return clock;
 }
@@ -95,7 +105,7 @@ absl::Status ReadWire(const YamlMap& map, const std::string& key, Spec& spec) {
 
 absl::StatusOr<DomainSpec> ReadDomain(const YamlNode& node, uint64_t clock_hz) {
   SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map({"name", "hz", "ppm", "wander_ppb_per_s", "steps", "gated",
-                                                         "announces", "wire_ns", "sync_edges"}));
+                                                         "levels", "announces", "wire_ns", "sync_edges"}));
   DomainSpec domain;
   SIDEBAND_ASSIGN_OR_RETURN(domain.name, ReadName(map));
   SIDEBAND_ASSIGN_OR_RETURN(domain.clock, ReadClock(map, domain.name, clock_hz));

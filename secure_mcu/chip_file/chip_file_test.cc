@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <optional>
 
@@ -225,6 +226,22 @@ TEST(ChipFileTest, ConfidentialVmsArePrivateUnlessTheFileSaysOtherwise) {
   EXPECT_TRUE(absl::EndsWith(error("extension: 1\nprivate_vms: true\n"), ": 'private_vms' needs extension 2"));
 }
 
+TEST(ChipFileTest, ADeviceMaySeal) {
+  const auto with = [](const std::string& keys, const std::string& counting = "{}") {
+    return Load(absl::StrCat(
+        absl::StrReplaceAll(kChip, {{"confidential: true", "confidential: true\n    counting: " + counting}}), keys));
+  };
+  const auto file = with("sealing: keys/sealing.yaml\n");
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->sealing->path, (std::filesystem::path(file->path).parent_path() / "keys/sealing.yaml").string());
+  EXPECT_EQ(with("")->sealing, std::nullopt);
+  const auto error = [&](const std::string& keys, const std::string& counting = "{}") {
+    return std::string(with("sealing: s.yaml\n" + keys, counting).status().message());
+  };
+  EXPECT_TRUE(absl::EndsWith(error("extension: 1\n"), ": 'sealing' needs extension 2")) << error("extension: 1\n");
+  EXPECT_TRUE(absl::StrContains(error("", "{private: false}"), "is confidential and not private"));
+}
+
 TEST(ChipFileTest, AnOpenVmMayBePrivateToo) {
   const auto file = Load(absl::StrReplaceAll(kChip, {{"confidential: true", "counting: {private: true}"}}));
   ASSERT_TRUE(file.ok()) << file.status();
@@ -326,6 +343,24 @@ TEST(ChipFileTest, ReadsMemory) {
                 .contexts[0]
                 .memory_mib,
             5u);
+}
+
+TEST(ChipFileTest, ReadsComplement) {
+  EXPECT_EQ(Load(kChip)->complement, ComplementPolicy());
+  const auto file = Load(absl::StrCat(kChip, "complement: {power: withhold, clocks: allow, energy: exclude}\n"));
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->complement, (ComplementPolicy{.power = Complement::kWithhold, .clocks = Complement::kAllow}));
+}
+
+TEST(ChipFileTest, AMistakeInComplementIsNamed) {
+  for (const auto& [text, error] : std::vector<std::pair<std::string, std::string>>{
+           {"{power: hide}", "complement of power: 'hide' is unknown, must be exclude, withhold or allow"},
+           {"{pover: allow}",
+            "complement: unknown class 'pover', must be counters, utilisation, power, energy, temperature or clocks"},
+           {"allow", "expected a mapping (key: value)"}}) {
+    const absl::Status status = Load(absl::StrCat(kChip, "complement: ", text, "\n")).status();
+    EXPECT_THAT(std::string(status.message()), testing::HasSubstr(error));
+  }
 }
 
 TEST(ChipFileTest, AWaveformsEventsAreNotKnownYet) {

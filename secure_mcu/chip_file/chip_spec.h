@@ -15,7 +15,9 @@
 #include "proto/base/uuid.h"
 #include "proto/mailbox/extension.h"
 #include "proto/rotation_file/rotation_file.h"
+#include "secure_mcu/board/board_spec.h"
 #include "secure_mcu/chip/pipeline_config.h"
+#include "secure_mcu/firmware/complement.h"
 #include "secure_mcu/firmware/power_model.h"
 #include "sim/riscv/shape.h"
 #include "sim/workload/phase.h"
@@ -137,6 +139,13 @@ struct TriggerLineFileSpec {
   uint64_t wire_min_ns = 0, wire_max_ns = 0;  // from the chip that sends a pulse to this one
 };
 
+// Where the device seals its confidential VMs: the file with its identity and with the guests that it trusts.
+struct SealingFileRef {
+  std::string path;
+  size_t line = 0;
+  bool operator==(const SealingFileRef&) const = default;
+};
+
 struct MemoryFileSpec {
   uint32_t total_mib = 0;
   uint32_t reserved_mib = 0;  // unavailable to contexts
@@ -158,6 +167,7 @@ struct ChipFile {
   std::optional<mailbox::ExtensionVersion> extension;
   // Whether VMs can be private, and confidential ones are unless they say otherwise; only with version 2.
   bool private_vms = false;
+  std::optional<SealingFileRef> sealing;  // only with private VMs; absent: the device does not seal
 
   // Without units and events, which come from unit_plan.h or from the signal map of a waveform.
   PipelineConfig pipeline;
@@ -193,6 +203,9 @@ struct ChipFile {
 
   PowerModel::Config power;           // without energies per event
   std::vector<EventEnergy> event_pj;  // by the event's name
+  ComplementPolicy complement;
+  BoardSpec board;
+  size_t board_line = 0;
 };
 
 }  // namespace sideband::mcu

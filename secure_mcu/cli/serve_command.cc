@@ -4,6 +4,7 @@
 #include <random>
 #include <string>
 
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady_time.h"
@@ -28,6 +29,7 @@ absl::Status Run(const Flags& flags) {
   options.boot_id = uint64_t{random()} << 32 | random();
   // A device's oscillator is no business of the host's time service.
   options.elapsed = [start = RawNow()] { return RawNow() - start; };
+  options.time_of_day = absl::Now;
   return Serve(options, StopOnSignals());
 }
 
@@ -48,7 +50,7 @@ Command AddServeCommand(CLI::App& app) {
       ->required();
   command
       ->add_option("--guest-views", flags->options.guest_views,
-                   "Folder for a shared-memory file of each VM's own counters; confidential VMs have none")
+                   "Folder for a file of each VM's own counters; of a confidential VM, its records if the device seals")
       ->type_name("FOLDER");
   command
       ->add_option(

@@ -19,6 +19,16 @@ namespace {
 // After a millisecond all of a trigger's packets have arrived that come without delay.
 constexpr uint64_t kSettledPerSecond = 1000;
 
+absl::Status CheckMemoryEvents(const ChipFile& file, const EventTable& events) {
+  if (!file.board.memory) return absl::OkStatus();
+  for (const std::string& name : file.board.memory->events) {
+    if (events.Find(name)) continue;
+    return LineError(file.path, file.board_line,
+                     absl::StrCat("board: memory: unknown event '", name, "'", DidYouMean(name, events.names())));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<double>> EnergiesInOrder(const ChipFile& file, const EventTable& events) {
   std::vector<double> energies(events.events().size());
   for (const auto& [name, pj, line] : file.event_pj) {
@@ -85,6 +95,15 @@ mailbox::PipelineStatistics Statistics(const ChipStats& stats) {
           .rotation_inconsistencies = stats.rotation_inconsistencies};
 }
 
+std::optional<WorkloadClock> WorkloadClockOf(const ChipFile& file) {
+  if (file.board.throttled_domain == 0) return std::nullopt;
+  const sim::DomainClockSpec& clock = file.pipeline.domains[file.board.throttled_domain - 1].clock;
+  const std::set<uint64_t> levels = {clock.levels.begin(), clock.levels.end()};
+  WorkloadClock workload{.levels = {levels.begin(), levels.end()}, .hz = clock.hz};
+  if (workload.levels.empty() || workload.levels.back() < clock.hz) workload.levels.push_back(clock.hz);
+  return workload;
+}
+
 std::vector<sim::WireSource*> Raw(const std::vector<std::shared_ptr<sim::WireSource>>& sources) {
   std::vector<sim::WireSource*> raw;
   for (const auto& source : sources) raw.push_back(source.get());
@@ -103,6 +122,7 @@ absl::StatusOr<std::unique_ptr<LiveDevice>> LiveDevice::Create(const ChipFile& f
   auto chip = Chip::Create(config);
   if (!chip.ok()) return AtLine(chip.status(), file.path, 0);
   SIDEBAND_ASSIGN_OR_RETURN(auto energies, EnergiesInOrder(file, wiring->events));
+  SIDEBAND_RETURN_IF_ERROR(CheckMemoryEvents(file, wiring->events));
   std::unique_ptr<LiveDevice> device(
       new LiveDevice(file, boot_id, std::move(elapsed), *std::move(wiring), config, *std::move(chip)));
   device->power_.event_pj = std::move(energies);
@@ -114,6 +134,7 @@ LiveDevice::LiveDevice(const ChipFile& file, uint64_t boot_id, Elapsed elapsed, 
     : identity_{.uuid = file.uuid,
                 .serial = file.serial,
                 .part_number = file.part_number,
+                .name = file.board.name,
                 .boot_id = boot_id,
                 .memory_mib = file.memory ? std::optional(file.memory->total_mib) : std::nullopt},
       elapsed_(std::move(elapsed)),
@@ -134,6 +155,8 @@ LiveDevice::LiveDevice(const ChipFile& file, uint64_t boot_id, Elapsed elapsed, 
       controls_(*chip_, timeline_->tenants(), ConfidentialVms(whole_catalog_)),
       rotation_(*chip_, timeline_->tenants()),
       clocks_(*chip_),
+      throttled_domain_(file.board.throttled_domain),
+      workload_clock_(WorkloadClockOf(file)),
       fits_(whole_catalog_.clock_domains, clock_hz_),
       power_(file.power),
       player_(std::make_unique<Player>(*chip_, *timeline_, Raw(wiring_.slices), wiring_.host)) {
@@ -230,6 +253,13 @@ void LiveDevice::CatchUp() {
   FollowClocks();
 }
 
+void LiveDevice::SetWorkloadClock(uint64_t hz) {
+  if (hz == workload_clock_->hz) return;
+  CatchUp();
+  wiring_.step_clock(throttled_domain_, chip_->StepClock(throttled_domain_, hz), hz);
+  workload_clock_->hz = hz;
+}
+
 // A trigger's packets arrive within microseconds, but for those of clocks that stand still: what these then miss their
 // next packets tell.
 void LiveDevice::FollowClocks() {
@@ -271,9 +301,7 @@ mailbox::Snapshot LiveDevice::TakeSnapshot(bool leaves_packets) {
                              .statistics = Statistics(chip_->stats()),
                              .blocks = {},
                              .counters = {}};
-  std::vector<uint64_t> counters;
-  chip_->memory().CopyTo(snapshot.blocks, counters);
-  snapshot.counters.assign(counters.begin(), counters.end());
+  chip_->memory().CopyTo(snapshot.blocks, snapshot.counters);
   rotation_.AddNumbers(snapshot);
   clocks_.AddNumbers(snapshot);
   if (line_) snapshot.line_pulse = line_->newest();

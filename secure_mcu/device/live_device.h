@@ -63,6 +63,8 @@ class LiveDevice final : public Device {
   std::optional<LiveBlock> PeekBlock(uint16_t vm, uint16_t context) override;
   double GainPerCycle(uint16_t event, SliceSet slices) const override { return gains_.PerCycle(event, slices); }
   std::optional<MemoryUse> GetMemoryUse() override;
+  std::optional<WorkloadClock> GetWorkloadClock() const override { return workload_clock_; }
+  void SetWorkloadClock(uint64_t hz) override;
   bool CanTrigger() const override { return true; }
   uint32_t Trigger() override;
   absl::Status SetTriggerGrid(uint64_t period) override;
@@ -139,6 +141,8 @@ class LiveDevice final : public Device {
   CountingControls controls_;
   RotationControls rotation_;
   ClockControls clocks_;
+  const uint32_t throttled_domain_;
+  std::optional<WorkloadClock> workload_clock_;
   ClockFits fits_;
   uint32_t next_packets_ = 0;  // the first trigger whose packets the fits do not have
   PowerModel::Config power_;

@@ -11,6 +11,7 @@
 #include "absl/strings/str_replace.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
+#include "secure_mcu/firmware/board_unit.h"
 #include "secure_mcu/firmware/performance_monitor.h"
 #include "secure_mcu/firmware/sensors.h"
 
@@ -122,6 +123,68 @@ TEST_F(LiveMetricsTest, AConfidentialVmIsNotInTheDevicesValue) {
   }
 }
 
+// --- Links and engines
+
+// Two decoders on each slice, a third on the second; two links of the device.
+constexpr char kInstances[] = R"(
+device: {uuid: 6f1c0a52-3d0e-4a53-9a51-0d4c2a7e9b10, clock_hz: 1000000}
+slices: 2
+units:
+  - {name: nvdec, events: [nvdec0_active_cycles, nvdec1_active_cycles]}
+  - {name: more, slices: [1], events: [nvdec2_active_cycles]}
+device_units: [{name: nvlink, events: [nvlink0_tx_cycles, nvlink1_tx_cycles, nvlink0_data_tx_cycles]}]
+device_workload: {phases: [{kind: copy, time: 1ms}]}
+vms:
+  - name: vm1
+    uuid: 11111111-0000-4000-8000-000000000001
+    contexts:
+      - {name: a, slice: 0, seed: 1, phases: [{kind: gemm, time: 2ms}]}
+      - {name: b, slice: 0, seed: 2, phases: [{kind: copy, time: 1ms}]}
+  - name: vm2
+    uuid: 22222222-0000-4000-8000-000000000002
+    contexts: [{name: a, slice: 1, seed: 3, phases: [{kind: attention, time: 1ms}]}]
+quantum: 1ms
+gap: 100us
+)";
+
+// The law: an aggregate is the mean of its instances, in every scope that has a wire of each.
+TEST_F(LiveMetricsTest, AnAggregateIsTheMeanOfItsInstances) {
+  constexpr uint8_t kNvdec = 0x0E, kNvdecEach = 0x15;
+  constexpr uint16_t kSecondContext = 0x0100;
+  PowerOn(kInstances);
+  Run(kCapture);
+  elapsed_ = absl::Milliseconds(300);
+  Run(kCapture);
+  const auto expect_mean = [&](uint8_t arg2, uint32_t data, uint32_t instances) {
+    for (const uint8_t action : {uint8_t{0}, kSnapshot}) {
+      double sum = 0;
+      for (uint32_t k = 0; k < instances; ++k) sum += Run(action | kNvdecEach, arg2, data | k);
+      EXPECT_NEAR(Run(action | kNvdec, arg2, data), sum / instances, 1.0 / 256) << int{arg2} << " " << data;
+      EXPECT_GT(sum, 1) << "they did something";
+    }
+  };
+  expect_mean(1, 0, 2);
+  expect_mean(0x81, 0, 2);
+  expect_mean(0x81, kSecondContext, 2);
+  expect_mean(2, 0, 3);
+  EXPECT_NE(Run(kNvdecEach, 1, 0), Run(kNvdecEach, 1, 1)) << "each is a counter of its own";
+  // Of the device, decoder 2 has half as many wires as the others.
+  const double sum = 2 * Run(kNvdecEach, kAll, 0) + 2 * Run(kNvdecEach, kAll, 1) + Run(kNvdecEach, kAll, 2);
+  EXPECT_NEAR(Run(kNvdec), sum / 5, 1.0 / 256);
+}
+
+TEST_F(LiveMetricsTest, SoItIsOfLinks) {
+  constexpr uint8_t kRaw = 0x0A, kData = 0x0B, kRawEach = 0x11, kDataEach = 0x12;
+  PowerOn(kInstances);
+  elapsed_ = absl::Milliseconds(300);
+  EXPECT_NEAR(Run(kRaw), (Run(kRawEach, kAll, 0) + Run(kRawEach, kAll, 1)) / 2, 1.0 / 256);
+  EXPECT_NEAR(Run(kData), (Run(kDataEach, kAll, 0) + Run(kDataEach, kAll, 1)) / 2, 1.0 / 256);
+  EXPECT_EQ(Run(kDataEach, kAll, 1), Run(kRawEach, kAll, 1)) << "it has no event of data";
+  EXPECT_NE(Run(kDataEach, kAll, 0), Run(kRawEach, kAll, 0));
+  EXPECT_EQ(monitor_->Execute(kRawEach, kAll, 2).status, MailboxStatus::kErrData);
+  EXPECT_EQ(monitor_->Execute(kRawEach, 1, 0).status, MailboxStatus::kErrNotSupported);
+}
+
 // --- Beside a twin with a counter for each event
 // ----------------------------------------------------------------------
 
@@ -158,6 +221,7 @@ constexpr uint8_t kOfSets[] = {0x02, kTensor, 0x04, 0x05, 0x06, 0x07, 0x17, 0x1A
 // A device, and what its firmware says of it.
 struct Powered {
   std::unique_ptr<LiveDevice> device;
+  std::unique_ptr<BoardUnit> board;
   std::unique_ptr<PerformanceMonitor> monitor;
   std::unique_ptr<Sensors> sensors;
 
@@ -170,10 +234,12 @@ class TurningMetricsTest : public LiveMetricsTest {
     const std::string chip = absl::StrReplaceAll(kManyEvents, {{"COUNTERS", counters}, {"ROTATION", rotation}});
     Powered one{
         .device = *LiveDevice::Create(*LoadChipFile(Write("turning.yaml", chip)), 42, [this] { return elapsed_; }),
+        .board = nullptr,
         .monitor = nullptr,
         .sensors = nullptr};
+    one.board = std::make_unique<BoardUnit>(*one.device, PowerModel(one.device->power()));
     one.monitor = std::make_unique<PerformanceMonitor>(*one.device);
-    one.sensors = std::make_unique<Sensors>(*one.device, PowerModel(one.device->power()));
+    one.sensors = std::make_unique<Sensors>(*one.device, *one.board);
     return one;
   }
   Powered Rotating() {

@@ -12,6 +12,7 @@
 #include "absl/strings/str_replace.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
+#include "secure_mcu/firmware/board_unit.h"
 #include "secure_mcu/firmware/performance_monitor.h"
 #include "secure_mcu/firmware/sensors.h"
 #include "secure_mcu/firmware/snapshot_commands.h"
@@ -58,7 +59,8 @@ struct Rig {
         kChip, {{"SEED", secret.seed}, {"WORK", secret.work}, {"COUNTING", secret.counting}, {"KEYS", secret.keys}});
     device = *LiveDevice::Create(*LoadChipFile(path), 42, [this] { return elapsed; });
     monitor.emplace(*device);
-    sensors.emplace(*device, PowerModel(device->power()));
+    board.emplace(*device, PowerModel(device->power()));
+    sensors.emplace(*device, *board);
   }
 
   // Everything that the bus tells of the device as a whole.
@@ -82,6 +84,7 @@ struct Rig {
   absl::Duration elapsed;
   std::unique_ptr<LiveDevice> device;
   std::optional<PerformanceMonitor> monitor;
+  std::optional<BoardUnit> board;
   std::optional<Sensors> sensors;
   std::vector<mailbox::Snapshot> latched;
 };

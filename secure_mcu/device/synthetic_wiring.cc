@@ -34,7 +34,8 @@ absl::StatusOr<sim::Workload> MakeWorkload(const ChipFile& file, const WorkloadF
   return workload;
 }
 
-absl::StatusOr<std::shared_ptr<sim::WireSource>> MakeSlice(const ChipFile& file, uint8_t slice, const UnitPlan& plan) {
+absl::StatusOr<std::shared_ptr<sim::SyntheticSlice>> MakeSlice(const ChipFile& file, uint8_t slice,
+                                                               const UnitPlan& plan) {
   const std::vector<std::string> wire_events = plan.WireEvents(slice);
   auto source = std::make_shared<sim::SyntheticSlice>(MakeClocks(file.pipeline, slice));
   for (const VmFileSpec& vm : file.vms) {
@@ -53,8 +54,9 @@ absl::StatusOr<std::shared_ptr<sim::WireSource>> MakeSlice(const ChipFile& file,
   return source;
 }
 
-absl::StatusOr<std::shared_ptr<sim::WireSource>> MakeDevice(const ChipFile& file, const UnitPlan& plan) {
-  if (!file.device_workload) return std::make_shared<sim::SyntheticSlice>();  // never counted without units
+// Null without units of the device.
+absl::StatusOr<std::shared_ptr<sim::SteadyWorkload>> MakeDevice(const ChipFile& file, const UnitPlan& plan) {
+  if (!file.device_workload) return nullptr;
   SIDEBAND_ASSIGN_OR_RETURN(sim::Workload workload,
                             MakeWorkload(file, *file.device_workload, plan.WireEvents(file.pipeline.slices)));
   return std::make_shared<sim::SteadyWorkload>(std::move(workload), MakeClocks(file.pipeline, kDeviceChannel));
@@ -64,12 +66,19 @@ absl::StatusOr<std::shared_ptr<sim::WireSource>> MakeDevice(const ChipFile& file
 
 absl::StatusOr<Wiring> MakeSyntheticWiring(const ChipFile& file) {
   SIDEBAND_ASSIGN_OR_RETURN(UnitPlan plan, PlanUnits(file));
-  std::vector<std::shared_ptr<sim::WireSource>> slices;
+  std::vector<std::shared_ptr<sim::SyntheticSlice>> slices;
   for (uint32_t slice = 0; slice < file.pipeline.slices; ++slice) {
     SIDEBAND_ASSIGN_OR_RETURN(slices.emplace_back(), MakeSlice(file, static_cast<uint8_t>(slice), plan));
   }
   SIDEBAND_ASSIGN_OR_RETURN(auto device, MakeDevice(file, plan));
-  return WireUnits(file, std::move(plan), std::move(slices), std::move(device));
+  const std::shared_ptr<sim::WireSource> never_counted = std::make_shared<sim::SyntheticSlice>();
+  Wiring wiring =
+      WireUnits(file, std::move(plan), {slices.begin(), slices.end()}, device == nullptr ? never_counted : device);
+  wiring.step_clock = [slices, device](uint32_t domain, sim::Instant at, uint64_t hz) {
+    for (const auto& slice : slices) slice->StepClock(domain, at, hz);
+    if (device != nullptr) device->StepClock(domain, at, hz);
+  };
+  return wiring;
 }
 
 }  // namespace sideband::mcu

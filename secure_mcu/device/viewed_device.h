@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A live device whose guests see the controller's snapshots: every latch is published in the guests' views, so a view
-// and a snapshot with the same trigger id agree. A view is refreshed when it is 10 ms old.
-//   ViewedDevice viewed(device, views.get());
-//   Firmware firmware(viewed, power, {.extension = mailbox::ExtensionVersion::kOne});
+// A live device as it is seen from outside: confidential VMs sealed, if it has a sealer, and every latch published in
+// the guests' views, so a view and a snapshot with the same trigger id agree. A view is refreshed when it is 10 ms old;
+// one of sealed records by each latch, and each second if there was none for two, so that a controller misses none.
+//   ViewedDevice viewed(device, views.get(), sealer.get());
+//   Firmware firmware(viewed, board, {.extension = mailbox::ExtensionVersion::kOne});
 //   while (!stop) viewed.Tick();
 #ifndef SIDEBAND_SECURE_MCU_DEVICE_VIEWED_DEVICE_H_
 #define SIDEBAND_SECURE_MCU_DEVICE_VIEWED_DEVICE_H_
@@ -13,8 +14,10 @@
 #include <span>
 
 #include "secure_mcu/device/live_device.h"
+#include "secure_mcu/firmware/block_sealer.h"
 #include "secure_mcu/firmware/device.h"
 #include "secure_mcu/guest_view/guest_views.h"
+#include "secure_mcu/sealing/device_sealer.h"
 
 namespace sideband::mcu {
 
@@ -22,8 +25,9 @@ namespace sideband::mcu {
 // affects the controller.
 class ViewedDevice final : public Device {
  public:
-  // Both must outlive it; `views` is null if the guests have no views.
-  ViewedDevice(LiveDevice& device, GuestViews* views) : device_(device), views_(views) {}
+  // All must outlive it; `views` is null if the guests have no views, `sealer` if the device does not seal.
+  ViewedDevice(LiveDevice& device, GuestViews* views, DeviceSealer* sealer = nullptr)
+      : device_(device), views_(views), sealer_(sealer) {}
 
   const DeviceIdentity& identity() const override { return device_.identity(); }
   const mailbox::Catalog& catalog() const override { return device_.catalog(); }
@@ -36,8 +40,11 @@ class ViewedDevice final : public Device {
     return device_.BlockCounters(vm, context);
   }
   std::optional<LiveBlock> PeekBlock(uint16_t vm, uint16_t context) override { return device_.PeekBlock(vm, context); }
+  BlockSealer* block_sealer() override { return sealer_; }
   double GainPerCycle(uint16_t event, SliceSet slices) const override { return device_.GainPerCycle(event, slices); }
   std::optional<MemoryUse> GetMemoryUse() override { return device_.GetMemoryUse(); }
+  std::optional<WorkloadClock> GetWorkloadClock() const override { return device_.GetWorkloadClock(); }
+  void SetWorkloadClock(uint64_t hz) override { device_.SetWorkloadClock(hz); }
   bool CanTrigger() const override { return device_.CanTrigger(); }
   uint32_t Trigger() override { return device_.Trigger(); }
   absl::Status SetTriggerGrid(uint64_t period) override { return device_.SetTriggerGrid(period); }
@@ -72,6 +79,8 @@ class ViewedDevice final : public Device {
 
   LiveDevice& device_;
   GuestViews* const views_;
+  DeviceSealer* const sealer_;
+  uint64_t latched_ns_ = 0;           // reference time of the last latch
   std::optional<uint64_t> shown_ns_;  // reference time of the published view
   bool failed_ = false;
 };

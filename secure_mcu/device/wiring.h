@@ -18,6 +18,7 @@
 #include "secure_mcu/chip_file/event_table.h"
 #include "secure_mcu/device/slice_program.h"
 #include "secure_mcu/firmware/device.h"
+#include "sim/clocks/domain_clock.h"
 #include "sim/wires/wire_source.h"
 
 namespace sideband::mcu {
@@ -31,6 +32,9 @@ struct Wiring {
   // Makes the timeline of residencies once the tenants have their memory blocks. Tenants are a VM without a context,
   // then its contexts, VM by VM in the chip file's order.
   std::function<std::unique_ptr<Timeline>(std::vector<Tenant>)> make_timeline;
+  // Steps the clock of a domain of all wires after an instant, as LocalClocks::Step; null: the clocks cannot be
+  // stepped.
+  std::function<void(uint32_t domain, sim::Instant at, uint64_t hz)> step_clock;
   HostPlan host;                        // when the hypervisor runs
   std::vector<SliceSet> tenant_slices;  // per tenant, the slices of its turns
 };

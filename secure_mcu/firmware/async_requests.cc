@@ -15,7 +15,7 @@ Reply AsyncRequests::Execute(uint8_t type, uint8_t arg2) {
 }
 
 Reply AsyncRequests::Submit(uint8_t type, uint8_t dword) {
-  Result result = CarryOut(type);
+  AsyncResult result = CarryOut(type, dword);
   // A failed request has no dwords, which always fit, so its own status is kept.
   if (!scratch_.Put(dword, result.dwords)) result.status = AsyncStatus::kInvalidOffset;
   // Ids repeat after 256 requests, long after the first of them has been forgotten.
@@ -32,7 +32,7 @@ Reply AsyncRequests::Poll(uint8_t id) const {
   return Fail(MailboxStatus::kErrArg2);
 }
 
-AsyncRequests::Result AsyncRequests::CarryOut(uint8_t type) {
+AsyncResult AsyncRequests::CarryOut(uint8_t type, uint8_t dword) {
   switch (static_cast<AsyncType>(type)) {
     case AsyncType::kEnergy:
       return Energy();
@@ -40,13 +40,23 @@ AsyncRequests::Result AsyncRequests::CarryOut(uint8_t type) {
       return Utilization();
     case AsyncType::kMemoryCapacity:
       return MemoryCapacity();
+    case AsyncType::kGetPowerLimit:
+    case AsyncType::kSetPowerLimit:
+    case AsyncType::kPowerLimitInfo:
+    case AsyncType::kFanCount:
+    case AsyncType::kViolations:
+    case AsyncType::kGetClockLimit:
+    case AsyncType::kGetModuleLimit:
+    case AsyncType::kSetModuleLimit:
+    case AsyncType::kModuleLimitInfo:
+      return limits_.CarryOut(static_cast<AsyncType>(type), dword);
     case AsyncType::kPoll:
       break;  // Execute answers it
   }
   return {type <= mailbox::kAsyncTypeMax ? AsyncStatus::kNotSupported : AsyncStatus::kInvalidCommand, {}};
 }
 
-AsyncRequests::Result AsyncRequests::Energy() {
+AsyncResult AsyncRequests::Energy() {
   const auto energy_mj = sensors_.EnergyMj();
   if (!energy_mj) return {AsyncStatus::kNotReady, {}};
   return {AsyncStatus::kSuccess, {static_cast<uint32_t>(*energy_mj), static_cast<uint32_t>(*energy_mj >> 32)}};
@@ -56,7 +66,7 @@ bool AsyncRequests::HasUtilization() const {
   return monitor_.Has(MetricId::kEngineActive) && monitor_.Has(MetricId::kDramUsage);
 }
 
-AsyncRequests::Result AsyncRequests::Utilization() {
+AsyncResult AsyncRequests::Utilization() {
   if (!HasUtilization()) return {AsyncStatus::kNotSupported, {}};
   const auto gpu = monitor_.WholeDevice(MetricId::kEngineActive), memory = monitor_.WholeDevice(MetricId::kDramUsage);
   if (gpu.status != MailboxStatus::kSuccess || memory.status != MailboxStatus::kSuccess) {
@@ -66,7 +76,7 @@ AsyncRequests::Result AsyncRequests::Utilization() {
           {static_cast<uint32_t>(std::lround(gpu.percent)), static_cast<uint32_t>(std::lround(memory.percent))}};
 }
 
-AsyncRequests::Result AsyncRequests::MemoryCapacity() {
+AsyncResult AsyncRequests::MemoryCapacity() {
   const auto memory = device_.GetMemoryUse();
   if (!memory) return {AsyncStatus::kNotSupported, {}};
   return {AsyncStatus::kSuccess, {memory->reserved_mib, memory->used_mib}};

@@ -13,7 +13,8 @@ namespace {
 using mailbox::MailboxStatus;
 
 constexpr uint8_t kEnergy = 0x08, kUtilization = 0x0A, kMemory = 0x15, kPoll = 0xFF;
-constexpr uint32_t kDone = 0x00, kInvalidCommand = 0x0D, kInvalidOffset = 0x1E, kNotSupported = 0x29, kNotReady = 0x34;
+constexpr uint32_t kDone = 0x00, kInvalidArgument = 0x08, kInvalidCommand = 0x0D, kInvalidOffset = 0x1E,
+                   kNotSupported = 0x29, kNotReady = 0x34;
 
 class AsyncRequestsTest : public testing::Test {
  protected:
@@ -29,10 +30,13 @@ class AsyncRequestsTest : public testing::Test {
   }
 
   FakeGpu gpu_;
-  Sensors sensors_{gpu_, PowerModel({.idle_mw = 10'000})};
+  BoardUnit board_{gpu_, PowerModel({.idle_mw = 10'000})};
+  Sensors sensors_{gpu_, board_};
   PerformanceMonitor monitor_{gpu_};
   ScratchMemory scratch_;
-  AsyncRequests requests_{gpu_, sensors_, monitor_, scratch_};
+  BoardSpec spec_;
+  LimitRequests limits_{gpu_, spec_, board_.state, scratch_};
+  AsyncRequests requests_{gpu_, sensors_, monitor_, scratch_, limits_};
 };
 
 TEST_F(AsyncRequestsTest, Energy) {
@@ -60,6 +64,33 @@ TEST_F(AsyncRequestsTest, MemoryCapacity) {
   gpu_.memory.reset();
   EXPECT_FALSE(requests_.HasMemoryCapacity());
   EXPECT_EQ(Poll(Submit(kMemory)), kNotSupported);
+}
+
+TEST_F(AsyncRequestsTest, LimitsHaveTheirParametersWhereTheirResultIs) {
+  spec_.power_limit = PowerLimits{};
+  scratch_.Write(8, 0, mailbox::kLimitPersists);
+  scratch_.Write(9, 0, 250'000);
+  EXPECT_EQ(Poll(Submit(0x01, 8)), kDone);
+  EXPECT_EQ(board_.state.power_limit.asked_mw, 250'000u);
+  EXPECT_EQ(Poll(Submit(0x00, 8)), kDone);
+  EXPECT_EQ(scratch_.Read(8).data, 0u) << "flags";
+  EXPECT_EQ(scratch_.Read(9).data, 250'000u);
+  EXPECT_EQ(scratch_.Read(10).data, 250'000u) << "in force";
+  EXPECT_EQ(Poll(Submit(0x01, 10)), kInvalidArgument) << "250000 is no flag";
+  EXPECT_EQ(Poll(Submit(0x02, 253)), kDone);
+  EXPECT_EQ(Poll(Submit(0x02, 254)), kInvalidOffset);
+}
+
+TEST_F(AsyncRequestsTest, EveryTypeOfLimitsIsRouted) {
+  spec_ = {.thermal = ThermalLimits{}, .power_limit = PowerLimits{}, .module_overhead_mw = 0.0};
+  gpu_.clock = WorkloadClock{.levels = {1}, .hz = 1};
+  scratch_.Write(1, 0, 300'000);
+  for (const uint8_t type : {0x01, 0x13, 0x00, 0x02, 0x03, 0x0D, 0x12, 0x14, 0x09}) {
+    EXPECT_EQ(Poll(Submit(type)), kDone) << int{type};
+    scratch_.Write(0, 0, 0);
+  }
+  EXPECT_EQ(Poll(Submit(0x09, 190)), kDone);
+  EXPECT_EQ(Poll(Submit(0x09, 191)), kInvalidOffset) << "66 dwords";
 }
 
 TEST_F(AsyncRequestsTest, ResultsGoToTheDestinationPage) {

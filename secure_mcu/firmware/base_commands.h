@@ -2,7 +2,7 @@
 //
 // SMBPBI's base commands (smbpbi-facts.md, section 3): dispatches each opcode to the part of the firmware that serves
 // it.
-//   BaseCommands commands(device, power, Persona::kSideband);
+//   BaseCommands commands(device, board, Persona::kSideband);
 //   const CommandHandler::Reply reply = commands.Execute({.opcode = mailbox::Opcode::kGetTemp}, 0);
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_BASE_COMMANDS_H_
 #define SIDEBAND_SECURE_MCU_FIRMWARE_BASE_COMMANDS_H_
@@ -11,13 +11,22 @@
 
 #include "proto/mailbox/word.h"
 #include "secure_mcu/firmware/async_requests.h"
+#include "secure_mcu/firmware/board_flags.h"
+#include "secure_mcu/firmware/board_unit.h"
+#include "secure_mcu/firmware/bundles.h"
 #include "secure_mcu/firmware/capabilities.h"
+#include "secure_mcu/firmware/complement.h"
 #include "secure_mcu/firmware/device.h"
+#include "secure_mcu/firmware/driver_events.h"
 #include "secure_mcu/firmware/event_registers.h"
 #include "secure_mcu/firmware/identity_items.h"
+#include "secure_mcu/firmware/limit_requests.h"
+#include "secure_mcu/firmware/link_bandwidth.h"
+#include "secure_mcu/firmware/link_info.h"
+#include "secure_mcu/firmware/memory_errors.h"
 #include "secure_mcu/firmware/performance_monitor.h"
 #include "secure_mcu/firmware/persona.h"
-#include "secure_mcu/firmware/power_model.h"
+#include "secure_mcu/firmware/power_hints.h"
 #include "secure_mcu/firmware/reply.h"
 #include "secure_mcu/firmware/scratch_memory.h"
 #include "secure_mcu/firmware/sensors.h"
@@ -28,8 +37,8 @@ namespace sideband::mcu {
 // Not thread-safe.
 class BaseCommands {
  public:
-  // `device` must outlive it.
-  BaseCommands(Device& device, PowerModel power, Persona persona);
+  // Both must outlive it.
+  BaseCommands(Device& device, BoardUnit& board, Persona persona, const ComplementPolicy& complement = {});
   BaseCommands(const BaseCommands&) = delete;  // members refer to each other
   BaseCommands& operator=(const BaseCommands&) = delete;
 
@@ -41,14 +50,24 @@ class BaseCommands {
  private:
   Reply Route(const mailbox::CommandWord& command, uint32_t data);
   Reply GetCapabilities(uint8_t dword) const;
+  bool IsLost(const mailbox::CommandWord& command) const;
 
+  const Device& device_;
+  BoardUnit& board_;
   const IdentityItems identity_;
   const SystemInfo system_;
   Sensors sensors_;
   ScratchMemory scratch_;
   EventRegisters registers_;
   PerformanceMonitor monitor_;
+  LimitRequests limits_;
   AsyncRequests requests_;
+  const MemoryErrors memory_errors_;
+  LinkInfo links_;
+  BoardFlags flags_;
+  PowerHints hints_;
+  DriverEvents driver_events_;
+  Bundles bundles_;
 };
 
 }  // namespace sideband::mcu

@@ -19,8 +19,8 @@ class BaseCommandsTest : public testing::Test {
   }
 
   FakeGpu gpu_;
-  BaseCommands commands_{gpu_, PowerModel({.idle_mw = 10'000, .ambient_c = 20, .c_per_watt = 0.55}),
-                         Persona::kSideband};
+  BoardUnit board_{gpu_, PowerModel({.idle_mw = 10'000, .ambient_c = 20, .c_per_watt = 0.55})};
+  BaseCommands commands_{gpu_, board_, Persona::kSideband};
 };
 
 TEST_F(BaseCommandsTest, EveryOpcodeGoesToItsPart) {
@@ -72,7 +72,8 @@ TEST_F(BaseCommandsTest, CapabilitiesOfADeviceThatHasEverything) {
 
 TEST_F(BaseCommandsTest, CapabilitiesOfADeviceThatTellsLittle) {
   FakeDevice device;
-  BaseCommands commands(device, PowerModel({}), Persona::kSideband);
+  BoardUnit board(device, PowerModel({}));
+  BaseCommands commands(device, board, Persona::kSideband);
   const auto dword = [&](uint8_t index) {
     return commands.Execute({.opcode = Opcode::kGetCapabilities, .arg1 = index}, 0).data;
   };

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/firmware/capabilities.h"
 
-#include <array>
 #include <bit>
 
+#include "proto/mailbox/async_request.h"
+#include "proto/mailbox/board_items.h"
 #include "secure_mcu/firmware/scratch_memory.h"
 
 namespace sideband::mcu {
 namespace {
 
+using mailbox::AsyncType;
 using mailbox::Capability;
-
-constexpr uint32_t If(bool served, Capability capability) { return served ? MaskOf(capability) : 0; }
+using mailbox::ClockItem;
+using mailbox::Opcode;
+using mailbox::PowerSource;
+using mailbox::TempSensor;
+using mailbox::ThermParam;
 
 // Numeric fields; facts sheet, 3.2.
 constexpr uint32_t kTemperatureIsS24p8 = 8 << 8;
@@ -20,22 +25,188 @@ constexpr uint32_t kScratchPages = kScratchPagesCode << 2;
 
 constexpr uint32_t kIdentityItems = 0x7FFF;  // items with a bit in dword 1
 
+struct Served {
+  const Features& features;
+  const BoardSpec& board;
+
+  constexpr bool HasEcc(EccGeneration generation) const { return board.ecc == generation; }
+  constexpr bool HasModuleLimit() const { return board.power_limit && board.module_overhead_mw; }
+  constexpr bool HasMemoryThreshold() const { return board.thermal && board.memory; }
+};
+
+struct CapabilityRow {
+  Capability capability;
+  bool (*is_served)(const Served& served);
+};
+
+constexpr bool Always(const Served& /*served*/) { return true; }
+constexpr bool HasThermal(const Served& served) { return served.board.thermal.has_value(); }
+constexpr bool HasMemoryThreshold(const Served& served) { return served.HasMemoryThreshold(); }
+constexpr bool HasMemorySensor(const Served& served) { return served.board.memory.has_value(); }
+constexpr bool HasModule(const Served& served) { return served.board.module_overhead_mw.has_value(); }
+constexpr bool HasModuleLimit(const Served& served) { return served.HasModuleLimit(); }
+constexpr bool HasClock(const Served& served) { return served.features.workload_clock; }
+constexpr bool HasNvlink(const Served& served) { return served.board.nvlink.has_value(); }
+constexpr bool HasRemapping(const Served& served) { return served.board.row_remapping; }
+constexpr bool HasDriverEvents(const Served& served) { return served.board.driver_events; }
+template <EccGeneration generation>
+constexpr bool HasEcc(const Served& served) {
+  return served.HasEcc(generation);
+}
+
+// Dword 2: kNoDriver is clear, since a driver is available, and so is kSmallScratchPages, since pages have 1024 bytes.
+constexpr CapabilityRow kServed[] = {
+    {Capability::kTempGpu0, Always},
+    {Capability::kTempMemory, HasMemorySensor},
+    {Capability::kTLimit, HasThermal},
+    {Capability::kEnergyModule, HasModule},
+    {Capability::kGetModuleLimit, HasModuleLimit},
+    {Capability::kSetModuleLimit, HasModuleLimit},
+    {Capability::kModuleLimitInfo, HasModuleLimit},
+    {Capability::kPowerTotal, Always},
+    {Capability::kTargetTLimit, HasThermal},
+    {Capability::kSlowdownTLimit, HasThermal},
+    {Capability::kShutdownTLimit, HasThermal},
+    {Capability::kMemoryTLimit, HasMemoryThreshold},
+    {Capability::kSwSlowdownTLimit, HasThermal},
+    {Capability::kThermTarget, HasThermal},
+    {Capability::kThermSlowdown, HasThermal},
+    {Capability::kThermShutdown, HasThermal},
+    {Capability::kThermMemory, HasMemoryThreshold},
+    {Capability::kThermSwSlowdown, HasThermal},
+    {Capability::kPowerMemory, HasMemorySensor},
+    {Capability::kPowerModule, HasModule},
+    {Capability::kEccV2, HasEcc<EccGeneration::kV2>},
+    {Capability::kEccV3, HasEcc<EccGeneration::kV3>},
+    {Capability::kRetiredPages, [](const Served& served) { return served.board.page_retirement; }},
+    {Capability::kEccV4, HasEcc<EccGeneration::kV4>},
+    {Capability::kEccV5, HasEcc<EccGeneration::kV5>},
+    {Capability::kAccessWpMode, [](const Served& served) { return served.board.write_protection; }},
+    {Capability::kEccState, [](const Served& served) { return served.board.ecc.has_value(); }},
+    {Capability::kResetRequired, Always},
+    {Capability::kNvlinkStateV1, HasNvlink},
+    {Capability::kNvlinkErrors, HasNvlink},
+    {Capability::kClocks, Always},
+    {Capability::kMigState, Always},
+    {Capability::kEccV6, HasEcc<EccGeneration::kV6>},
+    {Capability::kThrottleReason, HasClock},
+    {Capability::kFanV1, HasThermal},
+    {Capability::kPowerLimit, [](const Served& served) { return served.board.power_limit.has_value(); }},
+    {Capability::kRowRemap, HasRemapping},
+    {Capability::kPcieLink, [](const Served& served) { return served.board.pcie.has_value(); }},
+    {Capability::kDrainAndReset, Always},
+    {Capability::kNvlinkStateV2, HasNvlink},
+    {Capability::kNvlinkSublinkWidth, HasNvlink},
+    {Capability::kEnergy, Always},
+    {Capability::kRemapPending, HasRemapping},
+    {Capability::kRemapHistogram, HasRemapping},
+    {Capability::kNvlinkTrainingError, HasNvlink},
+    {Capability::kNvlinkRuntimeError, HasNvlink},
+    {Capability::kPcieTargetSpeed, [](const Served& served) { return served.board.pcie.has_value(); }},
+    {Capability::kPState, HasClock},
+    {Capability::kNvlinkAvailability, HasNvlink},
+    {Capability::kHwViolation, HasClock},
+    {Capability::kSwViolation, HasClock},
+    {Capability::kSwPowerViolation, HasClock},
+    {Capability::kSwThermalViolation, HasClock},
+    {Capability::kUtilisation, [](const Served& served) { return served.features.utilization; }},
+    {Capability::kDriverEvents, HasDriverEvents},
+    {Capability::kBundling, [](const Served& served) { return served.board.bundles; }},
+    {Capability::kPowerHint, HasClock},
+    {Capability::kDriverVersion, Always},
+    {Capability::kPerformanceMonitoring, [](const Served& served) { return served.features.performance_monitoring; }},
+    {Capability::kDriverEventsByNumber, HasDriverEvents},
+    {Capability::kMemoryCapacity, [](const Served& served) { return served.features.memory_capacity; }},
+    {Capability::kSramThreshold, HasEcc<EccGeneration::kV6>},
+};
+
+uint32_t NumericFields(uint8_t dword, uint32_t identity_items) {
+  switch (dword) {
+    case 0:
+      return kTemperatureIsS24p8;
+    case 1:
+      return identity_items & kIdentityItems;
+    case 2:
+      return kScratchPages;
+    default:
+      return 0;
+  }
+}
+
+// The command that a capability announces; of those that a fault can take away. The first row that matches counts.
+struct CommandRow {
+  Opcode opcode;
+  std::optional<uint8_t> arg1;  // any
+  Capability capability;
+};
+
+constexpr uint8_t Number(auto value) { return static_cast<uint8_t>(value); }
+
+constexpr CommandRow kCommands[] = {
+    {Opcode::kGetTemp, Number(TempSensor::kMemory), Capability::kTempMemory},
+    {Opcode::kGetExtTemp, Number(TempSensor::kMemory), Capability::kTempMemory},
+    {Opcode::kGetTemp, Number(TempSensor::kTLimit), Capability::kTLimit},
+    {Opcode::kGetExtTemp, Number(TempSensor::kTLimit), Capability::kTLimit},
+    {Opcode::kGetTemp, Number(TempSensor::kGpu0), Capability::kTempGpu0},
+    {Opcode::kGetExtTemp, Number(TempSensor::kGpu0), Capability::kTempGpu0},
+    {Opcode::kGetPower, Number(PowerSource::kTotal), Capability::kPowerTotal},
+    {Opcode::kGetPower, Number(PowerSource::kMemory), Capability::kPowerMemory},
+    {Opcode::kGetPower, Number(PowerSource::kModule), Capability::kPowerModule},
+    {Opcode::kGetEnergy, Number(PowerSource::kTotal), Capability::kEnergy},
+    {Opcode::kGetEnergy, Number(PowerSource::kModule), Capability::kEnergyModule},
+    {Opcode::kGetThermParam, Number(ThermParam::kTarget), Capability::kThermTarget},
+    {Opcode::kGetThermParam, Number(ThermParam::kSlowdown), Capability::kThermSlowdown},
+    {Opcode::kGetThermParam, Number(ThermParam::kShutdown), Capability::kThermShutdown},
+    {Opcode::kGetThermParam, Number(ThermParam::kMemorySlowdown), Capability::kThermMemory},
+    {Opcode::kGetThermParam, Number(ThermParam::kSoftwareSlowdown), Capability::kThermSwSlowdown},
+    {Opcode::kGetThermParam, Number(ThermParam::kTargetTLimit), Capability::kTargetTLimit},
+    {Opcode::kGetThermParam, Number(ThermParam::kSlowdownTLimit), Capability::kSlowdownTLimit},
+    {Opcode::kGetThermParam, Number(ThermParam::kShutdownTLimit), Capability::kShutdownTLimit},
+    {Opcode::kGetThermParam, Number(ThermParam::kMemorySlowdownTLimit), Capability::kMemoryTLimit},
+    {Opcode::kGetThermParam, Number(ThermParam::kSoftwareSlowdownTLimit), Capability::kSwSlowdownTLimit},
+    {Opcode::kGetClock, Number(ClockItem::kPState), Capability::kPState},
+    {Opcode::kGetClock, Number(ClockItem::kSupportedReasons), Capability::kThrottleReason},
+    {Opcode::kGetClock, Number(ClockItem::kCurrentReasons), Capability::kThrottleReason},
+    {Opcode::kGetClock, std::nullopt, Capability::kClocks},
+    {Opcode::kGetEccV2, std::nullopt, Capability::kEccV2},
+    {Opcode::kGetEccV3, std::nullopt, Capability::kEccV3},
+    {Opcode::kGetEccV4, std::nullopt, Capability::kEccV4},
+    {Opcode::kGetEccV5, std::nullopt, Capability::kEccV5},
+    {Opcode::kGetEccV6, std::nullopt, Capability::kEccV6},
+    {Opcode::kGetRetiredPages, std::nullopt, Capability::kRetiredPages},
+    {Opcode::kGetRowRemap, std::nullopt, Capability::kRowRemap},
+    {Opcode::kGetPcieLink, std::nullopt, Capability::kPcieLink},
+    {Opcode::kGetNvlinkInfo, std::nullopt, Capability::kNvlinkStateV1},
+    {Opcode::kLaunchBundle, std::nullopt, Capability::kBundling},
+    {Opcode::kGetDriverEvent, std::nullopt, Capability::kDriverEvents},
+    {Opcode::kGetPowerHint, std::nullopt, Capability::kPowerHint},
+    {Opcode::kPerformanceMonitoring, std::nullopt, Capability::kPerformanceMonitoring},
+    {Opcode::kAsyncRequest, Number(AsyncType::kGetPowerLimit), Capability::kPowerLimit},
+    {Opcode::kAsyncRequest, Number(AsyncType::kSetPowerLimit), Capability::kPowerLimit},
+    {Opcode::kAsyncRequest, Number(AsyncType::kPowerLimitInfo), Capability::kPowerLimit},
+    {Opcode::kAsyncRequest, Number(AsyncType::kEnergy), Capability::kEnergy},
+    {Opcode::kAsyncRequest, Number(AsyncType::kViolations), Capability::kHwViolation},
+    {Opcode::kAsyncRequest, Number(AsyncType::kUtilization), Capability::kUtilisation},
+    {Opcode::kAsyncRequest, Number(AsyncType::kMemoryCapacity), Capability::kMemoryCapacity},
+};
+
 }  // namespace
 
-uint32_t CapabilityDword(uint8_t dword, const Features& features) {
-  // Dword 2: kNoDriver is clear, since a driver is available, and so is kSmallScratchPages, since pages have 1024
-  // bytes.
-  const std::array<uint32_t, mailbox::kCapabilityDwords> dwords = {
-      MaskOf(Capability::kTempGpu0) | kTemperatureIsS24p8 | MaskOf(Capability::kPowerTotal),
-      (features.identity_items & kIdentityItems) | MaskOf(Capability::kResetRequired) | MaskOf(Capability::kClocks) |
-          MaskOf(Capability::kMigState),
-      kScratchPages | MaskOf(Capability::kDrainAndReset) | MaskOf(Capability::kEnergy),
-      0,
-      MaskOf(Capability::kDriverVersion) | If(features.utilization, Capability::kUtilisation) |
-          If(features.performance_monitoring, Capability::kPerformanceMonitoring),
-      If(features.memory_capacity, Capability::kMemoryCapacity),
-  };
-  return dwords[dword];
+uint32_t CapabilityDword(uint8_t dword, const Features& features, const BoardUnit& board) {
+  const Served served{features, board.spec};
+  uint32_t bits = NumericFields(dword, features.identity_items);
+  for (const CapabilityRow& row : kServed) {
+    const bool is_announced = row.is_served(served) && !board.state.lost.contains(row.capability);
+    if (mailbox::DwordOf(row.capability) == dword && is_announced) bits |= MaskOf(row.capability);
+  }
+  return bits;
+}
+
+std::optional<Capability> AnnouncedBy(const mailbox::CommandWord& command) {
+  for (const CommandRow& row : kCommands) {
+    if (row.opcode == command.opcode && row.arg1.value_or(command.arg1) == command.arg1) return row.capability;
+  }
+  return std::nullopt;
 }
 
 }  // namespace sideband::mcu

@@ -1,26 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // GET_CAP_DWORD: the SMBPBI commands that a device serves. Clients query it before they use a command.
-//   CapabilityDword(1, {.identity_items = items.served()});
+//   CapabilityDword(1, {.identity_items = items.served()}, board);
+//   if (const auto capability = AnnouncedBy(command)) Check(*capability);
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_CAPABILITIES_H_
 #define SIDEBAND_SECURE_MCU_FIRMWARE_CAPABILITIES_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "proto/mailbox/capability.h"
+#include "proto/mailbox/word.h"
+#include "secure_mcu/firmware/board_unit.h"
 
 namespace sideband::mcu {
 
-// Capabilities that depend on the device; all others are always served.
+// Capabilities that depend on the chip; those of the board follow from its specification.
 struct Features {
   uint32_t identity_items = 0;  // bit n: item n of GET_SYS_ID
   bool utilization = false;
   bool memory_capacity = false;
   bool performance_monitoring = false;
+  bool workload_clock = false;  // that the board can lower
 };
 
-// `dword` must be below mailbox::kCapabilityDwords.
-uint32_t CapabilityDword(uint8_t dword, const Features& features);
+// `dword` must be below mailbox::kCapabilityDwords. Without the capabilities that the board has lost.
+uint32_t CapabilityDword(uint8_t dword, const Features& features, const BoardUnit& board);
+
+// The capability that announces the command with its arguments, among those that a fault can take away
+// (BoardState::lost); nullopt for others.
+std::optional<mailbox::Capability> AnnouncedBy(const mailbox::CommandWord& command);
 
 }  // namespace sideband::mcu
 

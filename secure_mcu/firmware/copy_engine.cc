@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/firmware/copy_engine.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "proto/mailbox/rotation_layout.h"
@@ -25,6 +27,9 @@ Snapshot Part(const Snapshot& whole, const CopyEngine::Selection& selection) {
                 .reference_time_ns = whole.reference_time_ns,
                 .counters_per_block = whole.counters_per_block,
                 .layout = whole.layout};
+  // A record is of the VM with all its contexts.
+  std::ranges::copy_if(whole.sealed, std::back_inserter(part.sealed),
+                       [&](const mailbox::SealedBlocks& sealed) { return sealed.vm == selection.vm; });
   for (size_t i = 0; i < whole.blocks.size(); ++i) {
     if (!IsSelected(selection, whole.blocks[i])) continue;
     part.blocks.push_back(whole.blocks[i]);
@@ -82,7 +87,7 @@ Bytes CopyEngine::Encode(const Selection& selection) const {
       break;
   }
   const Snapshot part = Part(latched_, selection);
-  return part.blocks.empty() ? Bytes() : Encode(part, nullptr);
+  return part.blocks.empty() && part.sealed.empty() ? Bytes() : Encode(part, nullptr);
 }
 
 Bytes CopyEngine::Encode(const Snapshot& snapshot, const Snapshot* base) const {

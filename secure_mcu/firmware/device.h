@@ -26,6 +26,7 @@ struct DeviceIdentity {
   Uuid uuid;
   std::string serial;                  // at most 16 characters are shown
   std::string part_number;             // at most 24
+  std::string name;                    // as marketed; at most 24; empty: it has none
   uint64_t boot_id = 0;                // differs after each start
   std::optional<uint32_t> memory_mib;  // total, including the reserve
 };
@@ -77,6 +78,14 @@ struct MemoryUse {
   uint32_t reserved_mib = 0;
   uint32_t used_mib = 0;  // by existing contexts, except those of confidential and private VMs
 };
+
+// The clock by which the workload runs, in Hz.
+struct WorkloadClock {
+  std::vector<uint64_t> levels;  // ascending, at least one
+  uint64_t hz = 0;               // now: one of them
+};
+
+class BlockSealer;
 
 // Not thread-safe.
 class Device {
@@ -156,6 +165,13 @@ class Device {
   virtual absl::Status SetPass(uint16_t /*vm*/, uint16_t /*context*/, uint32_t /*pass*/) {
     return absl::UnimplementedError("no rotation");
   }
+  // Seals the blocks of confidential VMs; nullptr: the device does not seal. With it, what Latch returns has no blocks
+  // of confidential VMs, but the records of those that have exchanged keys.
+  virtual BlockSealer* block_sealer() { return nullptr; }
+  // nullopt: the workload runs by the reference clock, which is never lowered.
+  virtual std::optional<WorkloadClock> GetWorkloadClock() const { return std::nullopt; }
+  // Sets it to one of its levels from now on. (clocks.md)
+  virtual void SetWorkloadClock(uint64_t /*hz*/) {}
   // nullopt if the memory use is unknown.
   virtual std::optional<MemoryUse> GetMemoryUse() { return std::nullopt; }
 };

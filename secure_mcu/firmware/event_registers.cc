@@ -21,7 +21,8 @@ Reply EventRegisters::Write(uint8_t index, uint32_t data) {
   if (index == kScratchPages) return scratch_.SelectPages(data) ? Reply{} : Fail(MailboxStatus::kErrData);
   if (index == kPending) {
     // A controller can clear events and raise none.
-    pending_ &= data;
+    pending_ = Pending() & data;
+    followed_ = board_.raised;
     return {};
   }
   if ((data & ~kEverything) != 0) return Fail(MailboxStatus::kErrData);
@@ -31,7 +32,16 @@ Reply EventRegisters::Write(uint8_t index, uint32_t data) {
 
 Reply EventRegisters::Read(uint8_t index) const {
   if (index == kScratchPages) return {.data = scratch_.pages()};
-  return {.data = index == kPending ? pending_ : mask_};
+  return {.data = index == kPending ? Pending() : mask_};
+}
+
+uint32_t EventRegisters::Pending() const {
+  uint32_t raised = 0;
+  for (const mailbox::BoardEventRow& row : mailbox::kBoardEvents) {
+    const auto index = static_cast<size_t>(row.event);
+    if (board_.raised[index] != followed_[index]) raised |= MaskOf(row.event);
+  }
+  return pending_ | raised;
 }
 
 }  // namespace sideband::mcu

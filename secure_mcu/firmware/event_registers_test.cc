@@ -6,6 +6,7 @@
 namespace sideband::mcu {
 namespace {
 
+using mailbox::BoardEvent;
 using mailbox::MailboxStatus;
 
 constexpr uint8_t kWrite = 0, kRead = 1;
@@ -14,7 +15,8 @@ constexpr uint8_t kPages = 0, kPending = 1, kMask = 2;
 class EventRegistersTest : public testing::Test {
  protected:
   ScratchMemory scratch_;
-  EventRegisters registers_{scratch_};
+  BoardState board_{BoardSpec{}};
+  EventRegisters registers_{scratch_, board_};
 };
 
 TEST_F(EventRegistersTest, AStartIsPendingButMasked) {
@@ -40,6 +42,41 @@ TEST_F(EventRegistersTest, ZerosClear) {
   EXPECT_FALSE(registers_.AnyPending());
   registers_.Access(kWrite, kPending, 1);
   EXPECT_EQ(registers_.Access(kRead, kPending, 0).data, 0u);
+}
+
+TEST_F(EventRegistersTest, WhatTheBoardRaisesIsPendingUntilItIsCleared) {
+  for (const mailbox::BoardEventRow& row : mailbox::kBoardEvents) {
+    const uint32_t bit = MaskOf(row.event);
+    registers_.Access(kWrite, kPending, 0);
+    registers_.Access(kWrite, kMask, bit);
+    EXPECT_FALSE(registers_.AnyPending()) << row.name;
+    board_.Raise(row.event);
+    EXPECT_TRUE(registers_.AnyPending()) << row.name;
+    EXPECT_EQ(registers_.Access(kRead, kPending, 0).data, bit) << row.name;
+    EXPECT_EQ(registers_.Access(kRead, kPending, 0).data, bit) << row.name << " is not cleared by a read";
+  }
+}
+
+TEST_F(EventRegistersTest, AClearedEventCanComeAgain) {
+  board_.Raise(BoardEvent::kPowerLimitSet);
+  board_.Raise(BoardEvent::kPowerLimitSet);
+  registers_.Access(kWrite, kPending, ~MaskOf(BoardEvent::kPowerLimitSet));
+  EXPECT_EQ(registers_.Access(kRead, kPending, 0).data, 1u) << "both of them, and not the start";
+  board_.Raise(BoardEvent::kNewDriverEvent);
+  EXPECT_EQ(registers_.Access(kRead, kPending, 0).data, 0x101u);
+  board_.Raise(BoardEvent::kPowerLimitSet);
+  EXPECT_EQ(registers_.Access(kRead, kPending, 0).data, 0x109u);
+}
+
+TEST_F(EventRegistersTest, EachSetOfRegistersHasItsOwnPendingEvents) {
+  ScratchMemory scratch;
+  EventRegisters other(scratch, board_);
+  board_.Raise(BoardEvent::kEccToggled);
+  registers_.Access(kWrite, kPending, 0);
+  EXPECT_EQ(registers_.Access(kRead, kPending, 0).data, 0u);
+  EXPECT_EQ(other.Access(kRead, kPending, 0).data, 0x21u);
+  EventRegisters later(scratch, board_);
+  EXPECT_EQ(later.Access(kRead, kPending, 0).data, 1u) << "what was before its start is not its own";
 }
 
 TEST_F(EventRegistersTest, SelectsTheScratchPages) {

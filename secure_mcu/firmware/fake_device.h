@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "proto/base/uuid.h"
+#include "secure_mcu/firmware/block_sealer.h"
 #include "secure_mcu/firmware/device.h"
 
 namespace sideband::mcu {
@@ -57,6 +58,7 @@ class FakeDevice final : public Device {
     config = changed;
     config->revision = revision;
   }
+  BlockSealer* block_sealer() override { return sealer; }
   bool HasClocks() const override { return has_clocks; }
   absl::Status SelectClocks(uint64_t domains) override {
     if (domains > 0b11) return absl::InvalidArgumentError("no such domain");
@@ -102,6 +104,7 @@ class FakeDevice final : public Device {
   static constexpr uint64_t kTriggerPeriodMin = 10;
 
   uint32_t latches = 0;
+  BlockSealer* sealer = nullptr;
   bool can_trigger = true;
   uint32_t triggers = 0;
   uint64_t trigger_grid = 0;  // the period; 0: none

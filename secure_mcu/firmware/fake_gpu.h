@@ -23,7 +23,7 @@ namespace sideband::mcu {
 
 // Reference clock 1 GHz. Two slices, each with 4 SMs and 2 DRAM channels; slice 0 also has a tensor unit of 8 wires.
 // One PCIe link. VM 1 has contexts 0 and 1 on slice 0, VM 2 has contexts 0 and 1 on slice 1, VM 3 has turns on both
-// slices and no contexts.
+// slices and no contexts. Tests add further events.
 class FakeGpu final : public Device {
  public:
   using Scope = std::pair<uint16_t, uint16_t>;
@@ -54,6 +54,13 @@ class FakeGpu final : public Device {
     catalog_.host_blocks.push_back({.slice = slice, .generation = 1});
     Add({mailbox::kHypervisorVm, slice}, SliceSet{1} << slice);
   }
+  // Adds an event that counts as many wires of each slice; `slice_wires` {}: one wire, of the device as a whole.
+  void AddEvent(const std::string& name, std::vector<double> slice_wires) {
+    const auto scope = slice_wires.empty() ? mailbox::EventScope::kDevice : mailbox::EventScope::kContext;
+    catalog_.events.push_back({name, "cycles", scope});
+    more_wires_.push_back(std::move(slice_wires));
+    for (auto& [unused, block] : blocks) block.counters.push_back(0);
+  }
   // Adds to the block of the scope and to the blocks that include it.
   void Count(uint16_t vm, uint16_t context, const std::string& event, uint64_t count) {
     const std::set<Scope> scopes = {{vm, context}, {vm, mailbox::kNoContext}, kDevice};
@@ -81,6 +88,10 @@ class FakeGpu final : public Device {
                      .reference_time_ns = time_ns};
   }
   double GainPerCycle(uint16_t event, SliceSet slices) const override {
+    if (event >= kEvents && !more_wires_[event - kEvents].empty()) {
+      const std::vector<double>& wires = more_wires_[event - kEvents];
+      return (slices & 1 ? wires[0] : 0) + (slices & 2 ? wires[1] : 0);
+    }
     const double on_slices = (slices & 1 ? 1 : 0) + (slices & 2 ? 1 : 0);
     switch (event) {
       case 0:
@@ -95,6 +106,8 @@ class FakeGpu final : public Device {
     }
   }
   std::optional<MemoryUse> GetMemoryUse() override { return memory; }
+  std::optional<WorkloadClock> GetWorkloadClock() const override { return clock; }
+  void SetWorkloadClock(uint64_t hz) override { clock->hz = hz; }
 
   struct Block {
     SliceSet slices;
@@ -104,12 +117,14 @@ class FakeGpu final : public Device {
   std::map<Scope, Block> blocks;
   int peeks = 0;  // calls of PeekBlock
   uint64_t time_ns = 0;
+  std::optional<WorkloadClock> clock;  // initially none
   std::optional<MemoryUse> memory = MemoryUse{.reserved_mib = 512, .used_mib = 2048};
 
  private:
+  static constexpr size_t kEvents = 5;  // before AddEvent
   static constexpr Scope kDevice = {mailbox::kHypervisorVm, mailbox::kNoContext};
 
-  void Add(const Scope& scope, SliceSet slices) { blocks[scope] = {slices, std::vector<uint64_t>(5)}; }
+  void Add(const Scope& scope, SliceSet slices) { blocks[scope] = {slices, std::vector<uint64_t>(kEvents)}; }
   size_t Index(const std::string& event) const {
     size_t index = 0;
     while (catalog_.events[index].name != event) ++index;
@@ -121,6 +136,7 @@ class FakeGpu final : public Device {
                                     .part_number = "PART",
                                     .boot_id = 1};
   mailbox::Catalog catalog_;
+  std::vector<std::vector<double>> more_wires_;  // of each added event
 };
 
 }  // namespace sideband::mcu

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/firmware/firmware.h"
 
-#include <utility>
-
 #include "secure_mcu/firmware/reply.h"
 
 namespace sideband::mcu {
 
-Firmware::Firmware(Device& device, PowerModel power, const Options& options)
-    : base_(device, std::move(power), options.persona) {
+Firmware::Firmware(Device& device, BoardUnit& board, const Options& options)
+    : base_(device, board, options.persona, options.complement) {
   if (options.extension) snapshots_.emplace(device, *options.extension);
 }
 

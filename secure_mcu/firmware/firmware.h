@@ -2,7 +2,8 @@
 //
 // The microcontroller's firmware: executes mailbox commands. mailbox.md and proto/mailbox/README.md specify the
 // opcodes, arguments and statuses.
-//   Firmware firmware(device, PowerModel(power), {.extension = mailbox::ExtensionVersion::kOne});
+//   BoardUnit board(device, PowerModel(power));
+//   Firmware firmware(device, board, {.extension = mailbox::ExtensionVersion::kOne});
 //   MailboxTarget target(0x4F, firmware);
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_FIRMWARE_H_
 #define SIDEBAND_SECURE_MCU_FIRMWARE_FIRMWARE_H_
@@ -14,9 +15,10 @@
 #include "proto/mailbox/word.h"
 #include "secure_mcu/bus/command_handler.h"
 #include "secure_mcu/firmware/base_commands.h"
+#include "secure_mcu/firmware/board_unit.h"
+#include "secure_mcu/firmware/complement.h"
 #include "secure_mcu/firmware/device.h"
 #include "secure_mcu/firmware/persona.h"
-#include "secure_mcu/firmware/power_model.h"
 #include "secure_mcu/firmware/snapshot_commands.h"
 
 namespace sideband::mcu {
@@ -29,10 +31,11 @@ class Firmware final : public CommandHandler {
     Persona persona = Persona::kSideband;
     // The version of the snapshot extension that these registers serve; none: ERR_OPCODE for its commands.
     std::optional<mailbox::ExtensionVersion> extension;
+    ComplementPolicy complement = {};
   };
 
-  // `device` must outlive it.
-  Firmware(Device& device, PowerModel power, const Options& options);
+  // Both must outlive it.
+  Firmware(Device& device, BoardUnit& board, const Options& options);
 
   Reply Execute(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) override;
   ByteSpan Window(uint8_t index) const override { return snapshots_ ? snapshots_->Window(index) : ByteSpan(); }

@@ -13,10 +13,13 @@ std::optional<ExtensionVersion> OfSharedRegisters(std::optional<ExtensionVersion
 }  // namespace
 
 FirmwarePair::FirmwarePair(Device& device, const PowerModel& power, Persona persona,
-                           std::optional<ExtensionVersion> extension)
-    : shared_(device, power, {.persona = persona, .extension = OfSharedRegisters(extension)}) {
+                           std::optional<ExtensionVersion> extension, const ComplementPolicy& complement,
+                           const BoardSpec& board)
+    : board_(device, power, board),
+      shared_(device, board_,
+              {.persona = persona, .extension = OfSharedRegisters(extension), .complement = complement}) {
   if (extension != ExtensionVersion::kTwo) return;
-  own_.emplace(device, power, Firmware::Options{.persona = persona, .extension = extension});
+  own_.emplace(device, board_, Firmware::Options{.persona = persona, .extension = extension, .complement = complement});
 }
 
 }  // namespace sideband::mcu

@@ -10,6 +10,7 @@
 
 #include "proto/mailbox/extension.h"
 #include "secure_mcu/bus/command_handler.h"
+#include "secure_mcu/firmware/complement.h"
 #include "secure_mcu/firmware/device.h"
 #include "secure_mcu/firmware/firmware.h"
 #include "secure_mcu/firmware/persona.h"
@@ -23,13 +24,18 @@ class FirmwarePair {
  public:
   // `device` must outlive it. Without a version, the device has base commands alone.
   FirmwarePair(Device& device, const PowerModel& power, Persona persona,
-               std::optional<mailbox::ExtensionVersion> extension);
+               std::optional<mailbox::ExtensionVersion> extension, const ComplementPolicy& complement = {},
+               const BoardSpec& board = {});
 
   CommandHandler& shared() { return shared_; }
   // nullptr if the device has no registers of its own.
   CommandHandler* own() { return own_ ? &*own_ : nullptr; }
+  // What both serve. Its physics go on with Tick, which is to be called at least every 100 ms.
+  BoardUnit& board() { return board_; }
+  void Tick() { board_.physics.Tick(); }
 
  private:
+  BoardUnit board_;
   Firmware shared_;
   std::optional<Firmware> own_;
 };

@@ -13,14 +13,16 @@ using mailbox::Opcode;
 
 TEST(FirmwareTest, OpcodesGoToTheirCommands) {
   FakeDevice device;
-  Firmware firmware(device, PowerModel({.idle_mw = 10'000}), {.extension = mailbox::ExtensionVersion::kOne});
+  BoardUnit board(device, PowerModel({.idle_mw = 10'000}));
+  Firmware firmware(device, board, {.extension = mailbox::ExtensionVersion::kOne});
   EXPECT_EQ(firmware.Execute({.opcode = Opcode::kGetPower}, 0, 0).data, 10'000u);
   EXPECT_EQ(firmware.Execute({.opcode = Opcode::kLatch}, 0, 0).data, 1u);
 }
 
 TEST(FirmwareTest, UnknownOpcodes) {
   FakeDevice device;
-  Firmware firmware(device, PowerModel({}), {.extension = mailbox::ExtensionVersion::kOne});
+  BoardUnit board(device, PowerModel({}));
+  Firmware firmware(device, board, {.extension = mailbox::ExtensionVersion::kOne});
   for (const int opcode : {0x06, 0x1F, 0x5F, 0x69, 0x6F, 0x70, 0xFF}) {
     EXPECT_EQ(firmware.Execute({.opcode = static_cast<Opcode>(opcode)}, 0, 0).status, MailboxStatus::kErrOpcode)
         << opcode;

@@ -44,9 +44,8 @@ class GoldenExchangeTest : public testing::Test {
   }
 
   FakeGpu gpu_;
-  Firmware firmware_{gpu_,
-                     PowerModel({.idle_mw = 123'456, .ambient_c = 45.5, .c_per_watt = 0}),
-                     {.persona = Persona::kNvidia, .extension = mailbox::ExtensionVersion::kOne}};
+  BoardUnit board_{gpu_, PowerModel({.idle_mw = 123'456, .ambient_c = 45.5, .c_per_watt = 0})};
+  Firmware firmware_{gpu_, board_, {.persona = Persona::kNvidia, .extension = mailbox::ExtensionVersion::kOne}};
   MailboxTarget target_{kAddress, firmware_, {.vendor_id = VendorId(Persona::kNvidia)}};
   VirtualBus bus_;
 };

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "proto/mailbox/sys_id.h"
 #include "proto/mailbox/word.h"
 #include "secure_mcu/firmware/dwords.h"
 
@@ -23,24 +24,28 @@ Bytes Dword(uint32_t value) {
   return std::move(out).Take();
 }
 
+Bytes Text(SysId item, const std::string& text) { return PaddedText(text, mailbox::FindSysId(item)->bytes); }
+
 constexpr uint8_t Key(SysId item) { return static_cast<uint8_t>(item); }
 
 }  // namespace
 
 IdentityItems::IdentityItems(const DeviceIdentity& identity, Persona persona)
-    : items_{{Key(SysId::kBoardPartNumber), PaddedText(identity.part_number, 24)},
-             {Key(SysId::kSerialNumber), PaddedText(identity.serial, 16)},
-             {Key(SysId::kFirmwareVersion), PaddedText(kFirmwareVersion, 14)},
+    : items_{{Key(SysId::kBoardPartNumber), Text(SysId::kBoardPartNumber, identity.part_number)},
+             {Key(SysId::kSerialNumber), Text(SysId::kSerialNumber, identity.serial)},
+             {Key(SysId::kFirmwareVersion), Text(SysId::kFirmwareVersion, kFirmwareVersion)},
              {Key(SysId::kVendorId), Number(VendorId(persona))},
              {Key(SysId::kDeviceId), Number(kDeviceId)},
              {Key(SysId::kGuid), Bytes(identity.uuid.bytes.begin(), identity.uuid.bytes.end())}} {
+  if (!identity.name.empty()) items_[Key(SysId::kMarketingName)] = Text(SysId::kMarketingName, identity.name);
   if (identity.memory_mib) items_[Key(SysId::kMaxDramCapacity)] = Dword(*identity.memory_mib);
 }
 
 Reply IdentityItems::Get(uint8_t item, uint8_t dword) const {
   const auto found = items_.find(item);
   if (found == items_.end()) {
-    return Fail(item <= mailbox::kSysIdMax ? MailboxStatus::kErrNotSupported : MailboxStatus::kErrArg1);
+    return Fail(mailbox::FindSysId(static_cast<SysId>(item)) != nullptr ? MailboxStatus::kErrNotSupported
+                                                                        : MailboxStatus::kErrArg1);
   }
   if (size_t{dword} * 4 >= found->second.size()) return Fail(MailboxStatus::kErrArg2);
   return {.data = DwordOf(found->second, dword)};

@@ -42,6 +42,16 @@ TEST_F(IdentityItemsTest, TheMemoryIsServedWhereItIsKnown) {
   EXPECT_EQ(items.served(), 0x00802705u);
 }
 
+TEST_F(IdentityItemsTest, TheNameIsServedWhereThereIsOne) {
+  EXPECT_EQ(items_.Get(0x03, 0).status, MailboxStatus::kErrNotSupported);
+  DeviceIdentity identity = device_.identity();
+  identity.name = "A name of 24 characters!";
+  const IdentityItems items(identity, Persona::kSideband);
+  EXPECT_EQ(items.Get(0x03, 0).data, 0x616E2041u) << "A na";
+  EXPECT_EQ(items.Get(0x03, 5).data, 0x21737265u) << "ers!";
+  EXPECT_EQ(items.Get(0x03, 6).status, MailboxStatus::kErrArg2);
+}
+
 TEST_F(IdentityItemsTest, WhatIsNotServed) {
   EXPECT_EQ(items_.Get(0x06, 0).status, MailboxStatus::kErrNotSupported) << "memory part number";
   EXPECT_EQ(items_.Get(0x17, 0).status, MailboxStatus::kErrNotSupported)

@@ -3,6 +3,14 @@
 
 namespace sideband::mcu {
 
+MetricCount& MetricCount::operator+=(const MetricCount& other) {
+  count += other.count;
+  turns.enabled += other.turns.enabled;
+  turns.running += other.turns.running;
+  running += other.running;
+  return *this;
+}
+
 void MetricWindow::Update(const MetricSample& now, uint64_t first_ns, uint64_t next_ns) {
   // Counts of different identities are not comparable, so windows start over.
   if (!end_ || end_->identity != now.identity) {

@@ -7,16 +7,23 @@
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_METRIC_SAMPLE_H_
 #define SIDEBAND_SECURE_MCU_FIRMWARE_METRIC_SAMPLE_H_
 
-#include <array>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
-#include "proto/mailbox/performance_metric.h"
 #include "proto/mailbox/rotation.h"
 #include "secure_mcu/firmware/device.h"
-#include "secure_mcu/firmware/metric_sources.h"
 
 namespace sideband::mcu {
+
+// What one event has.
+struct MetricCount {
+  uint64_t count = 0;                // its estimate if it takes turns
+  mailbox::RotationTime turns = {};  // the cycles in which it took turns, and had them; 0 if it takes none
+  uint64_t running = 0;              // the cycles in which it was counted, if it is in a gate group
+
+  MetricCount& operator+=(const MetricCount& other);
+};
 
 struct MetricSample {
   // Identifies the counted object. Samples with different identities are not comparable: counting restarted, or other
@@ -24,11 +31,7 @@ struct MetricSample {
   uint64_t identity = 0;
   uint64_t reference_time_ns = 0;
   SliceSet slices = 0;
-  std::array<uint64_t, mailbox::kMetricCount> counts = {};  // estimates of events that take turns
-  // The cycles in which each event of a metric took turns, and had them; 0 if it takes none.
-  std::array<std::array<mailbox::RotationTime, kMetricEventsMax>, mailbox::kMetricCount> turns = {};
-  // The cycles in which each event of a metric was counted, if it is in a gate group.
-  std::array<std::array<uint64_t, kMetricEventsMax>, mailbox::kMetricCount> running = {};
+  std::vector<MetricCount> counts = {};  // parallel to MetricSources::events
 };
 
 // Not thread-safe.

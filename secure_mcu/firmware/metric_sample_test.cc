@@ -10,6 +10,14 @@ MetricSample At(uint64_t time_ns, uint64_t identity = 1) {
   return {.identity = identity, .reference_time_ns = time_ns};
 }
 
+TEST(MetricCountTest, EveryPartAddsUp) {
+  MetricCount sum{.count = 1, .turns = {.enabled = 20, .running = 10}, .running = 100};
+  sum += {.count = 2, .turns = {.enabled = 40, .running = 30}, .running = 300};
+  EXPECT_EQ(sum.count, 3u);
+  EXPECT_EQ(sum.turns, (mailbox::RotationTime{.enabled = 60, .running = 40}));
+  EXPECT_EQ(sum.running, 400u);
+}
+
 TEST(MetricWindowTest, AWindowIsLongEnough) {
   MetricWindow window;
   window.Update(At(0), 100, 200);

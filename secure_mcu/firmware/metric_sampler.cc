@@ -2,6 +2,9 @@
 #include "secure_mcu/firmware/metric_sampler.h"
 
 #include <algorithm>
+#include <vector>
+
+#include "secure_mcu/firmware/complement.h"
 
 namespace sideband::mcu {
 namespace {
@@ -17,10 +20,6 @@ uint64_t Mix(uint64_t hash, uint64_t value) { return (hash ^ value) * kFnvPrime;
 
 }  // namespace
 
-bool MetricSampler::HasAny() const {
-  return std::any_of(sources_.begin(), sources_.end(), [](const auto& source) { return !source.events.empty(); });
-}
-
 const mailbox::VmInfo* MetricSampler::FindVm(uint16_t vm) const {
   for (const mailbox::VmInfo& info : device_.catalog().vms) {
     if (info.id == vm) return &info;
@@ -28,28 +27,14 @@ const mailbox::VmInfo* MetricSampler::FindVm(uint16_t vm) const {
   return nullptr;
 }
 
-bool MetricSampler::HasConfidentialVm() const {
-  const auto& vms = device_.catalog().vms;
-  return std::any_of(vms.begin(), vms.end(), [](const mailbox::VmInfo& vm) { return vm.confidential; });
-}
-
-// The device's block has counts that must not be shown.
-bool MetricSampler::HidesDeviceBlock() const {
-  return std::ranges::any_of(device_.catalog().vms,
-                             [](const mailbox::VmInfo& vm) { return vm.confidential && !vm.is_private; });
-}
-
 MetricSample MetricSampler::SampleOf(const BlockView& block) const {
   MetricSample sample{
       .identity = block.generation, .reference_time_ns = block.reference_time_ns, .slices = block.slices};
-  for (size_t metric = 0; metric < sources_.size(); ++metric) {
-    const MetricSource& source = sources_[metric];
-    for (size_t i = 0; i < source.events.size(); ++i) {
-      sample.counts[metric] += block.CountOf(source.events[i]);
-      const RotatedCount* const rotated = block.FindRotated(source.events[i]);
-      if (rotated != nullptr) sample.turns[metric][i] = rotated->time;
-      if (source.gates[i].running) sample.running[metric][i] = block.counters[*source.gates[i].running];
-    }
+  sample.counts.reserve(sources_.events.size());
+  for (const MetricEvent& event : sources_.events) {
+    MetricCount& count = sample.counts.emplace_back(MetricCount{.count = block.CountOf(event.event)});
+    if (const RotatedCount* const rotated = block.FindRotated(event.event)) count.turns = rotated->time;
+    if (event.gate.running) count.running = block.counters[*event.gate.running];
   }
   return sample;
 }
@@ -60,26 +45,22 @@ std::optional<MetricSample> MetricSampler::TakeBlock(const MetricScope& scope) {
   return SampleOf(*block);
 }
 
-// The sum over the VMs that are neither confidential nor private, and the slices' hosts; as old as the oldest of their
-// blocks.
-MetricSample MetricSampler::SumOfOpenBlocks() {
-  MetricSample sum{
-      .identity = kFnvOffset, .reference_time_ns = device_.ReferenceTimeNs(), .slices = kEverySlice, .counts = {}};
+// The sum over the VMs, without confidential and private ones unless asked for, and the slices' hosts; as old as the
+// oldest of their blocks.
+MetricSample MetricSampler::Sum(bool with_every_vm) {
+  MetricSample sum{.identity = kFnvOffset,
+                   .reference_time_ns = device_.ReferenceTimeNs(),
+                   .slices = kEverySlice,
+                   .counts = std::vector<MetricCount>(sources_.events.size())};
   const auto add = [&](uint64_t id, const std::optional<MetricSample>& sample) {
     if (!sample) return;
     sum.identity = Mix(Mix(sum.identity, id), sample->identity);
     sum.reference_time_ns = std::min(sum.reference_time_ns, sample->reference_time_ns);
-    for (size_t metric = 0; metric < sum.counts.size(); ++metric) {
-      sum.counts[metric] += sample->counts[metric];
-      for (size_t i = 0; i < kMetricEventsMax; ++i) {
-        sum.running[metric][i] += sample->running[metric][i];
-        sum.turns[metric][i].enabled += sample->turns[metric][i].enabled;
-        sum.turns[metric][i].running += sample->turns[metric][i].running;
-      }
-    }
+    for (size_t i = 0; i < sum.counts.size(); ++i) sum.counts[i] += sample->counts[i];
   };
   for (const mailbox::VmInfo& vm : device_.catalog().vms) {
-    if (!vm.confidential && !vm.is_private) add(vm.id, TakeBlock({.vm = vm.id}));
+    const bool is_open = !vm.confidential && !vm.is_private;
+    if (is_open || with_every_vm) add(vm.id, TakeBlock({.vm = vm.id}));
   }
   for (const mailbox::HostBlockInfo& host : device_.catalog().host_blocks) {
     add(mailbox::kHypervisorVm, TakeBlock({mailbox::kHypervisorVm, host.slice}));
@@ -87,19 +68,36 @@ MetricSample MetricSampler::SumOfOpenBlocks() {
   return sum;
 }
 
+// The device's block lacks private VMs, and the VMs' blocks lack what is counted for the device alone.
+std::optional<MetricSample> MetricSampler::TakeEveryVm() {
+  const auto own = TakeBlock({});
+  if (!own || std::ranges::none_of(device_.catalog().vms, &mailbox::VmInfo::is_private)) return own;
+  MetricSample sum = Sum(/*with_every_vm=*/true);
+  sum.identity = Mix(sum.identity, own->identity);
+  sum.reference_time_ns = std::min(sum.reference_time_ns, own->reference_time_ns);
+  for (size_t i = 0; i < sum.counts.size(); ++i) {
+    if (sources_.events[i].device_scope) sum.counts[i] = own->counts[i];
+  }
+  return sum;
+}
+
 std::optional<MetricSample> MetricSampler::Take(const MetricScope& scope) {
-  if (scope.vm == mailbox::kHypervisorVm) return HidesDeviceBlock() ? SumOfOpenBlocks() : TakeBlock(scope);
+  if (scope.has_every_vm) return TakeEveryVm();
+  if (scope.vm == mailbox::kHypervisorVm) {
+    return DeviceBlockIsOpen(device_.catalog()) ? TakeBlock(scope) : Sum(/*with_every_vm=*/false);
+  }
   const mailbox::VmInfo* const vm = FindVm(scope.vm);
   if (vm == nullptr || vm->confidential) return std::nullopt;
   return TakeBlock(scope);
 }
 
-std::map<MetricScope, MetricSample> MetricSampler::TakeAll() {
+std::map<MetricScope, MetricSample> MetricSampler::TakeAll(bool with_every_vm) {
   std::map<MetricScope, MetricSample> samples;
   const auto take = [&](const MetricScope& scope) {
     if (const auto sample = Take(scope)) samples.emplace(scope, *sample);
   };
   take({});
+  if (with_every_vm) take({.has_every_vm = true});
   for (const mailbox::VmInfo& vm : device_.catalog().vms) {
     if (vm.id <= kPartitionMax) take({.vm = vm.id});
   }
@@ -109,17 +107,17 @@ std::map<MetricScope, MetricSample> MetricSampler::TakeAll() {
   return samples;
 }
 
-double MetricSampler::Gain(uint8_t metric, SliceSet slices) const {
+double MetricSampler::Gain(const MetricSource& source, SliceSet slices) const {
   double gain = 0;
-  for (const uint16_t event : sources_[metric].events) gain += device_.GainPerCycle(event, slices);
+  for (const size_t i : source.events) gain += device_.GainPerCycle(sources_.events[i].event, slices);
   return gain;
 }
 
-double MetricSampler::UngatedGain(uint8_t metric, SliceSet slices) const {
-  const MetricSource& source = sources_[metric];
+double MetricSampler::UngatedGain(const MetricSource& source, SliceSet slices) const {
   double gain = 0;
-  for (size_t i = 0; i < source.events.size(); ++i) {
-    if (!source.gates[i].is_gated) gain += device_.GainPerCycle(source.events[i], slices);
+  for (const size_t i : source.events) {
+    const MetricEvent& event = sources_.events[i];
+    if (!event.gate.is_gated) gain += device_.GainPerCycle(event.event, slices);
   }
   return gain;
 }
@@ -136,43 +134,46 @@ std::optional<double> MetricSampler::GainOfEach(uint16_t event, SliceSet slices)
   return each;
 }
 
-std::optional<double> MetricSampler::GatedCapacity(uint8_t metric, const MetricSample& begin,
+std::optional<double> MetricSampler::GatedCapacity(const MetricSource& source, const MetricSample& begin,
                                                    const MetricSample& end) const {
-  const MetricSource& source = sources_[metric];
   double capacity = 0;
-  for (size_t i = 0; i < source.events.size(); ++i) {
-    if (!source.gates[i].is_gated) continue;
+  for (const size_t i : source.events) {
+    const MetricEvent& event = sources_.events[i];
+    // Where an event has no wires, that its group was not counted loses nothing: an engine of other slices.
+    if (!event.gate.is_gated || device_.GainPerCycle(event.event, end.slices) == 0) continue;
     // A block's running cycles are those of its slices together.
-    const auto gain = GainOfEach(source.events[i], end.slices);
-    const uint64_t cycles = end.running[metric][i] - begin.running[metric][i];
-    if (!gain || !source.gates[i].running || cycles == 0) return std::nullopt;
+    const auto gain = GainOfEach(event.event, end.slices);
+    const uint64_t cycles = end.counts[i].running - begin.counts[i].running;
+    if (!gain || *gain == 0 || !event.gate.running || cycles == 0) return std::nullopt;
     capacity += *gain * static_cast<double>(cycles);
   }
   return capacity;
 }
 
 // Whether each event of the metric that takes turns has had some, if any cycle of them passed.
-bool MetricSampler::IsCovered(uint8_t metric, const MetricSample& begin, const MetricSample& end) {
-  for (size_t i = 0; i < kMetricEventsMax; ++i) {
-    const mailbox::RotationTime &before = begin.turns[metric][i], &after = end.turns[metric][i];
-    if (after.enabled != before.enabled && after.running == before.running) return false;
-  }
-  return true;
+bool MetricSampler::IsCovered(const MetricSource& source, const MetricSample& begin, const MetricSample& end) {
+  return std::ranges::all_of(source.events, [&](size_t i) {
+    const mailbox::RotationTime &before = begin.counts[i].turns, &after = end.counts[i].turns;
+    return after.enabled == before.enabled || after.running != before.running;
+  });
 }
 
-std::optional<double> MetricSampler::Percent(uint8_t metric, const MetricSample& begin, const MetricSample& end) const {
-  const double gain = Gain(metric, end.slices);
+std::optional<double> MetricSampler::Percent(const MetricSource& source, const MetricSample& begin,
+                                             const MetricSample& end) const {
+  const double gain = Gain(source, end.slices);
   if (begin.identity != end.identity || end.reference_time_ns <= begin.reference_time_ns || gain == 0) {
     return std::nullopt;
   }
-  if (!IsCovered(metric, begin, end)) return std::nullopt;
+  if (!IsCovered(source, begin, end)) return std::nullopt;
   const double cycles = static_cast<double>(end.reference_time_ns - begin.reference_time_ns) / 1e9 *
                         static_cast<double>(device_.catalog().reference_clock_hz);
-  const auto gated = GatedCapacity(metric, begin, end);
+  const auto gated = GatedCapacity(source, begin, end);
   if (!gated) return std::nullopt;
-  const auto counts = static_cast<double>(end.counts[metric] - begin.counts[metric]);
+  uint64_t counts = 0;
+  for (const size_t i : source.events) counts += end.counts[i].count - begin.counts[i].count;
   // Commits that are late or early can push the share above 100 %.
-  return std::clamp(100 * counts / (cycles * UngatedGain(metric, end.slices) + *gated), 0.0, 100.0);
+  return std::clamp(100 * static_cast<double>(counts) / (cycles * UngatedGain(source, end.slices) + *gated), 0.0,
+                    100.0);
 }
 
 }  // namespace sideband::mcu

@@ -17,7 +17,7 @@ constexpr uint64_t kWindowCycles = 100'000'000;  // of the fake GPU's clock
 constexpr uint8_t kSm = 0x01, kTensor = 0x03, kDram = 0x04, kPcieTx = 0x08;
 constexpr uint8_t kSnapshot = 0x40, kCapture = 0x80, kMultiplier = 0xC0;
 constexpr uint8_t kAll = 0xFF, kInstance = 0x80;
-constexpr uint64_t kNoContext = mailbox::kNoContext;
+constexpr uint16_t kNoContext = mailbox::kNoContext;
 
 class PerformanceMonitorTest : public testing::Test {
  protected:
@@ -304,6 +304,198 @@ TEST_F(ConfidentialVmTest, ItsComingAndGoingTellNothingEither) {
   gpu_.catalog().vms[1].confidential = true;
   gpu_.time_ns += kWindowNs;
   EXPECT_EQ(Run(kSm).status, MailboxStatus::kErrNotAvailable);
+}
+
+// --- Links and engines
+
+// Decoders 0 and 1 of each slice, the second with two wires; decoder 2 of slice 0 alone. Two links of the device.
+class InstanceMetricsTest : public testing::Test {
+ protected:
+  InstanceMetricsTest() {
+    gpu_.AddEvent("nvdec0_active_cycles", {1, 1});
+    gpu_.AddEvent("nvdec1_active_cycles", {2, 2});
+    gpu_.AddEvent("nvdec2_active_cycles", {1, 0});
+    gpu_.AddEvent("nvlink0_tx_cycles", {});
+    gpu_.AddEvent("nvlink1_tx_cycles", {});
+    gpu_.AddEvent("nvjpg_active_cycles", {1, 1});
+    monitor_.emplace(gpu_);
+  }
+  Reply Run(uint8_t arg1, uint8_t arg2, uint32_t data) { return monitor_->Execute(arg1, arg2, data); }
+  MailboxStatus Status(uint8_t arg1, uint8_t arg2, uint32_t data) { return Run(arg1, arg2, data).status; }
+  void Count(uint16_t vm, uint16_t context, const char* event, double wires) {
+    gpu_.Count(vm, context, event, static_cast<uint64_t>(wires * kWindowCycles));
+  }
+  // A window of links and decoders.
+  void CountAWindow() {
+    Count(1, 0, "nvdec0_active_cycles", 0.5);
+    Count(1, 1, "nvdec0_active_cycles", 0.25);
+    Count(1, 1, "nvdec1_active_cycles", 0.5);
+    Count(2, 0, "nvdec0_active_cycles", 0.25);
+    Count(0, kNoContext, "nvlink0_tx_cycles", 0.75);
+    Count(0, kNoContext, "nvlink1_tx_cycles", 0.25);
+    gpu_.time_ns += kWindowNs;
+  }
+
+  static constexpr uint8_t kNvdec = 0x0E, kNvdecEach = 0x15, kNvjpgEach = 0x16;
+  static constexpr uint8_t kLinks = 0x0A, kEachLink = 0x11, kEachLinksData = 0x12, kEachLinkRx = 0x13;
+  FakeGpu gpu_;
+  std::optional<PerformanceMonitor> monitor_;
+};
+
+TEST_F(InstanceMetricsTest, DataInSelectsTheInstance) {
+  Run(kCapture, kAll, 0);
+  CountAWindow();
+  Run(kCapture, kAll, 0);
+  for (const uint8_t action : {uint8_t{0}, kSnapshot}) {
+    EXPECT_EQ(Run(action | kNvdecEach, kAll, 0).data, 50u * 256) << "of two wires";
+    EXPECT_EQ(Run(action | kNvdecEach, kAll, 1).data, 1250u * 256 / 100) << "of four";
+    EXPECT_EQ(Run(action | kNvdecEach, 1, 0).data, 75u * 256);
+    EXPECT_EQ(Run(action | kNvdecEach, 1, 1).data, 25u * 256);
+    EXPECT_EQ(Run(action | kNvdecEach, 1, 2).data, 0u);
+    EXPECT_EQ(Run(action | kEachLink, kAll, 0).data, 75u * 256);
+    EXPECT_EQ(Run(action | kEachLink, kAll, 1).data, 25u * 256);
+    EXPECT_EQ(Run(action | kEachLinksData, kAll, 1).data, 25u * 256) << "its transfers are data";
+    EXPECT_EQ(Run(action | kEachLink, kAll, 0xFFFFFF01).data, 25u * 256) << "only bits 7:0 count";
+  }
+}
+
+TEST_F(InstanceMetricsTest, BesideTheComputeInstance) {
+  CountAWindow();
+  EXPECT_EQ(Run(kNvdecEach, kInstance | 1, 0x0000).data, 50u * 256);
+  EXPECT_EQ(Run(kNvdecEach, kInstance | 1, 0x0001).data, 0u);
+  EXPECT_EQ(Run(kNvdecEach, kInstance | 1, 0x0100).data, 25u * 256);
+  EXPECT_EQ(Run(kNvdecEach, kInstance | 1, 0xFFFF0101).data, 25u * 256);
+  EXPECT_EQ(Status(kNvdecEach, kInstance | 1, 0x0200), MailboxStatus::kErrData);
+  EXPECT_EQ(Run(kNvdec, kInstance | 1, 0x01FF).data, 75u * 256 / 4) << "other metrics have no bits 7:0";
+}
+
+TEST_F(InstanceMetricsTest, AnAggregateIsOfAllWires) {
+  CountAWindow();
+  EXPECT_EQ(Run(kNvdec, 1, 0).data, 125u * 256 / 4) << "1.25 of four";
+  EXPECT_EQ(Run(kNvdec, 2, 0).data, static_cast<uint32_t>(25 * 256 / 3.0 + 0.5)) << "a quarter of three";
+  EXPECT_EQ(Run(kLinks, kAll, 0).data, 50u * 256) << "the mean of both links";
+  EXPECT_EQ(Run(kLinks, kAll, 77).data, 50u * 256);
+}
+
+TEST_F(InstanceMetricsTest, InstancesThatAreNotThere) {
+  CountAWindow();
+  for (const uint8_t action : {uint8_t{0}, kSnapshot}) {
+    for (const uint32_t instance : {3, 31, 32, 255}) {
+      EXPECT_EQ(Status(action | kNvdecEach, kAll, instance), MailboxStatus::kErrData) << instance;
+      EXPECT_EQ(Status(action | kNvdecEach, 1, instance), MailboxStatus::kErrData) << instance;
+    }
+    EXPECT_EQ(Status(action | kEachLink, kAll, 2), MailboxStatus::kErrData);
+    EXPECT_EQ(Status(action | kEachLinkRx, kAll, 0), MailboxStatus::kErrNotSupported) << "of no link";
+    EXPECT_EQ(Status(action | kNvjpgEach, kAll, 0), MailboxStatus::kErrNotSupported) << "all together alone";
+    EXPECT_EQ(Status(action | kNvdecEach, 4, 3), MailboxStatus::kErrArg2) << "the first wrong argument";
+  }
+  EXPECT_EQ(Status(kNvdecEach, 2, 2), MailboxStatus::kErrNotSupported) << "not on its slice";
+  EXPECT_EQ(Status(kEachLink, 1, 0), MailboxStatus::kErrNotSupported) << "the device's alone";
+  EXPECT_EQ(Status(kLinks, 1, 0), MailboxStatus::kErrNotSupported);
+}
+
+TEST_F(InstanceMetricsTest, BesideAConfidentialVm) {
+  gpu_.catalog().vms[1].confidential = true;
+  monitor_.emplace(gpu_);
+  CountAWindow();
+  EXPECT_EQ(Run(kNvdecEach, kAll, 0).data, 75u * 256 / 2) << "without VM 2's quarter";
+  EXPECT_EQ(Run(kNvdec, kAll, 0).data, static_cast<uint32_t>(125 * 256 / 7.0 + 0.5)) << "1.25 of seven wires";
+  EXPECT_EQ(Status(kEachLink, kAll, 0), MailboxStatus::kErrNotAvailable);
+  EXPECT_EQ(Status(kLinks, kAll, 0), MailboxStatus::kErrNotAvailable);
+  for (const uint32_t data : {0, 1, 3, 0x0100, 0x7700}) {
+    EXPECT_EQ(Status(kNvdecEach, 2, data), MailboxStatus::kErrNotAvailable) << data;
+    EXPECT_EQ(Status(kNvdecEach, kInstance | 2, data), MailboxStatus::kErrNotAvailable) << data;
+  }
+}
+
+TEST_F(InstanceMetricsTest, BesideAPrivateVmWhatIsAllowedIsOfAll) {
+  gpu_.catalog().vms[1].confidential = gpu_.catalog().vms[1].is_private = true;
+  monitor_.emplace(gpu_, ComplementPolicy{.counters = Complement::kAllow});
+  CountAWindow();
+  EXPECT_EQ(Run(kNvdecEach, kAll, 0).data, 50u * 256);
+  EXPECT_EQ(Run(kEachLink, kAll, 0).data, 75u * 256) << "from the device's own block";
+  EXPECT_EQ(Status(kEachLink, kAll, 2), MailboxStatus::kErrData);
+}
+
+// Decoder 2, of slice 0 alone, is in a group that was never counted on slice 1.
+TEST_F(InstanceMetricsTest, AGroupCountsOnlyWhereItHasWires) {
+  gpu_.catalog().events[7].details.gate_group = 0;
+  gpu_.AddEvent("group_g_running_cycles", {0, 0});
+  gpu_.catalog().gate_groups = {{"g", 11}};
+  monitor_.emplace(gpu_);
+  CountAWindow();
+  EXPECT_EQ(Run(kNvdec, 2, 0).data, static_cast<uint32_t>(25 * 256 / 3.0 + 0.5));
+  EXPECT_EQ(Status(kNvdec, 1, 0), MailboxStatus::kErrNotAvailable) << "a part of it is unknown";
+  EXPECT_EQ(Status(kNvdecEach, 1, 2), MailboxStatus::kErrNotAvailable);
+  EXPECT_EQ(Run(kNvdecEach, 1, 0).data, 75u * 256);
+}
+
+// --- The rules of complement protection (complement.h)
+
+class ComplementTest : public ConfidentialVmTest {
+ protected:
+  // The value of SM activity of the device, by each of the two classes, over a window with 2 of 8 SMs of an open VM and
+  // 3 of the confidential one.
+  PerformanceMonitor::Reading Utilisation(const ComplementPolicy& complement) {
+    return Played(complement).WholeDevice(mailbox::MetricId::kSmActivity);
+  }
+  Reply Metric(uint8_t metric, const ComplementPolicy& complement) {
+    return Played(complement).Execute(metric, kAll, 0);
+  }
+
+ private:
+  PerformanceMonitor& Played(const ComplementPolicy& complement) {
+    PerformanceMonitor& monitor = played_.emplace(gpu_, complement);
+    monitor.Execute(kCapture, kAll, 0);
+    Count(1, 0, "sm_active_cycles", 2);
+    Count(2, 0, "sm_active_cycles", 3);
+    Count(0, kNoContext, "pcie_tx_cycles", 1);
+    gpu_.time_ns += kWindowNs;
+    monitor.Execute(kCapture, kAll, 0);
+    return monitor;
+  }
+
+  std::optional<PerformanceMonitor> played_;
+};
+
+TEST_F(ComplementTest, EachClassHasItsRule) {
+  constexpr Complement kAllow = Complement::kAllow, kWithhold = Complement::kWithhold;
+  for (const uint8_t metric : {kSm, uint8_t(kSnapshot | kSm)}) {
+    EXPECT_EQ(Metric(metric, {.utilisation = kAllow}).data, 25u * 256) << "excluded by default";
+    EXPECT_EQ(Metric(metric, {.counters = kAllow}).data, 500u * 256 / 8);
+    EXPECT_EQ(Metric(metric, {.counters = kWithhold}).status, MailboxStatus::kErrNotAvailable);
+  }
+  EXPECT_EQ(Utilisation({.counters = kAllow}).percent, 25);
+  EXPECT_EQ(Utilisation({.utilisation = kAllow}).percent, 62.5);
+  EXPECT_EQ(Utilisation({.utilisation = kWithhold}).status, MailboxStatus::kErrNotAvailable);
+}
+
+TEST_F(ComplementTest, EventsOfTheDeviceAreAllowedOnly) {
+  EXPECT_EQ(Metric(kPcieTx, {}).status, MailboxStatus::kErrNotAvailable);
+  EXPECT_EQ(Metric(kPcieTx, {.counters = Complement::kWithhold}).status, MailboxStatus::kErrNotAvailable);
+  EXPECT_EQ(Metric(kPcieTx, {.counters = Complement::kAllow}).data, 100u * 256);
+}
+
+TEST_F(ComplementTest, AllowedValuesHavePrivateVms) {
+  // The fake's device block has the counts of all VMs, which the sum over the VMs' blocks does not count twice.
+  gpu_.catalog().vms[1].is_private = true;
+  EXPECT_EQ(Metric(kSm, {.counters = Complement::kAllow}).data, 500u * 256 / 8);
+  EXPECT_EQ(Metric(kPcieTx, {.counters = Complement::kAllow}).data, 100u * 256);
+}
+
+TEST_F(ComplementTest, WithoutAConfidentialVmNothingIsWithheld) {
+  gpu_.catalog().vms[1].confidential = false;
+  EXPECT_EQ(Metric(kSm, {.counters = Complement::kWithhold}).data, 500u * 256 / 8);
+  gpu_.catalog().has_had_confidential_vm = true;
+  EXPECT_EQ(Metric(kSm, {.counters = Complement::kWithhold}).status, MailboxStatus::kErrNotAvailable)
+      << "there was one since the boot";
+}
+
+TEST_F(ComplementTest, ItsOwnValuesAreNeverAllowed) {
+  const ComplementPolicy all = {.counters = Complement::kAllow, .utilisation = Complement::kAllow};
+  PerformanceMonitor monitor(gpu_, all);
+  gpu_.time_ns += kWindowNs;
+  EXPECT_EQ(monitor.Execute(kSm, 2, 0).status, MailboxStatus::kErrNotAvailable);
 }
 
 }  // namespace

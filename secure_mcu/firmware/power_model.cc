@@ -25,8 +25,8 @@ double PowerModel::EnergyMj(std::span<const uint64_t> counters, uint64_t referen
   return config_.idle_mw * static_cast<double>(reference_time_ns) / 1e9 + EnergyPj(counters) / 1e9;
 }
 
-void PowerModel::Update(std::span<const uint64_t> counters, uint64_t reference_time_ns) {
-  if (reference_time_ns - time_ns_ < config_.window_ns) return;
+bool PowerModel::Update(std::span<const uint64_t> counters, uint64_t reference_time_ns) {
+  if (!IsDue(reference_time_ns)) return false;
   const double elapsed_ns = static_cast<double>(reference_time_ns - time_ns_);
   const double energy_pj = EnergyPj(counters);
   power_mw_ = config_.idle_mw + (energy_pj - energy_pj_) / elapsed_ns;  // 1 pJ/ns is 1 mW
@@ -35,6 +35,7 @@ void PowerModel::Update(std::span<const uint64_t> counters, uint64_t reference_t
   // The temperature approaches its steady state exponentially.
   const double settled_c = config_.ambient_c + power_mw_ / 1000 * config_.c_per_watt;
   temperature_c_ = settled_c + (temperature_c_ - settled_c) * std::exp(-elapsed_ns / 1e9 / config_.time_constant_s);
+  return true;
 }
 
 }  // namespace sideband::mcu

@@ -32,10 +32,13 @@ class PowerModel {
   // Whether counts of the event use energy.
   bool Uses(size_t event) const { return event < config_.event_pj.size() && config_.event_pj[event] != 0; }
 
-  // `counters` are the device's cumulative counts, or estimates, at `reference_time_ns`. Has no effect within window_ns
-  // of the last update.
-  void Update(std::span<const uint64_t> counters, uint64_t reference_time_ns);
+  // Whether window_ns have passed since the last update.
+  bool IsDue(uint64_t reference_time_ns) const { return reference_time_ns - time_ns_ >= config_.window_ns; }
+  // `counters` are the device's cumulative counts, or estimates, at `reference_time_ns`. Has no effect, and returns
+  // false, unless it is due.
+  bool Update(std::span<const uint64_t> counters, uint64_t reference_time_ns);
 
+  const Config& config() const { return config_; }
   double power_mw() const { return power_mw_; }
   double temperature_c() const { return temperature_c_; }
   // Energy used up to `reference_time_ns`, in millijoules.

@@ -39,4 +39,9 @@ bool ScratchMemory::Put(uint8_t dword, std::span<const uint32_t> values) {
   return true;
 }
 
+std::span<const uint32_t> ScratchMemory::Parameters(uint8_t dword, size_t count) const {
+  if (dword + count > kPageDwords) return {};
+  return std::span(pages_[destination_]).subspan(dword, count);
+}
+
 }  // namespace sideband::mcu

@@ -39,6 +39,9 @@ class ScratchMemory {
 
   // Writes results of the device to the destination page; false if they do not fit.
   bool Put(uint8_t dword, std::span<const uint32_t> values);
+  // What a controller has left for the device in `count` dwords of the destination page, where results go, too: until
+  // the next write. Empty if they exceed the page.
+  std::span<const uint32_t> Parameters(uint8_t dword, size_t count) const;
 
  private:
   using Page = std::array<uint32_t, kPageDwords>;

@@ -30,6 +30,17 @@ TEST(ScratchMemoryTest, NothingIsWrittenBeyondThePage) {
   EXPECT_EQ(scratch.Read(255).data, 2u);
 }
 
+TEST(ScratchMemoryTest, ParametersAreInTheDestinationPage) {
+  ScratchMemory scratch;
+  ASSERT_TRUE(scratch.SelectPages(0x0001));
+  scratch.Write(254, 1, 7);
+  ASSERT_EQ(scratch.Parameters(254, 2).size(), 2u);
+  EXPECT_EQ(scratch.Parameters(254, 2)[1], 7u);
+  EXPECT_EQ(scratch.Parameters(0, 256).size(), 256u) << "a whole page";
+  EXPECT_TRUE(scratch.Parameters(254, 3).empty());
+  EXPECT_TRUE(scratch.Parameters(1, 256).empty());
+}
+
 TEST(ScratchMemoryTest, PagesAreSelectedApart) {
   ScratchMemory scratch;
   ASSERT_TRUE(scratch.SelectPages(0x0003));

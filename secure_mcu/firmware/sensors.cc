@@ -4,25 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 namespace sideband::mcu {
 namespace {
 
 using mailbox::MailboxStatus;
-
-// Bit n is set if SMBPBI defines source n. Temperatures: GPU0, GPU1, board, memory, power supply, margin to the limit.
-// Powers: total, SMBPBI's own, memory, module. Energies: GPU, module.
-constexpr uint32_t kTemperatures = 0b11110011;
-constexpr uint32_t kPowers = 0b1111;
-constexpr uint32_t kEnergies = 0b1001;
-constexpr uint8_t kGpu = 0;
-
-MailboxStatus CheckSource(uint8_t source, uint32_t known) {
-  if (source == kGpu) return MailboxStatus::kSuccess;
-  const bool is_known = source < 32 && (known >> source & 1) != 0;
-  return is_known ? MailboxStatus::kErrNotSupported : MailboxStatus::kErrArg1;
-}
+using mailbox::PowerSource;
+using mailbox::TempSensor;
+using mailbox::ThermParam;
 
 // Saturates: the parameters of a chip file can produce values beyond the range of T.
 template <typename T>
@@ -34,56 +23,133 @@ T Rounded(double value) {
   return static_cast<T>(std::round(value));
 }
 
+uint32_t Fixed(double degrees) { return static_cast<uint32_t>(Rounded<int32_t>(degrees * 256)); }
+
+bool IsDefined(TempSensor sensor) {
+  return std::ranges::find(mailbox::kTempSensors, sensor, &mailbox::TempRow::sensor) != std::end(mailbox::kTempSensors);
+}
+
+Reply Lacking(bool is_defined) { return Fail(is_defined ? MailboxStatus::kErrNotSupported : MailboxStatus::kErrArg1); }
+
+double DegreesOf(const BoardRails& rails, TempSensor sensor, const BoardSpec& spec) {
+  if (sensor == TempSensor::kMemory) return rails.memory->temperature_c();
+  const double gpu_c = rails.total.temperature_c();
+  return sensor == TempSensor::kTLimit ? spec.thermal->slowdown_c - gpu_c : gpu_c;
+}
+
+double ThresholdOf(const ThermalLimits& limits, ThermParam param) {
+  switch (param) {
+    case ThermParam::kTarget:
+      return limits.target_c;
+    case ThermParam::kSlowdown:
+      return limits.slowdown_c;
+    case ThermParam::kShutdown:
+      return limits.shutdown_c;
+    case ThermParam::kMemorySlowdown:
+      return limits.memory_slowdown_c;
+    case ThermParam::kSoftwareSlowdown:
+      return limits.software_slowdown_c;
+    case ThermParam::kTargetTLimit:
+      return limits.slowdown_c - limits.target_c;
+    case ThermParam::kSlowdownTLimit:
+      return 0;
+    case ThermParam::kShutdownTLimit:
+      return limits.slowdown_c - limits.shutdown_c;
+    case ThermParam::kMemorySlowdownTLimit:
+      return limits.slowdown_c - limits.memory_slowdown_c;
+    case ThermParam::kSoftwareSlowdownTLimit:
+      return limits.slowdown_c - limits.software_slowdown_c;
+  }
+  return 0;
+}
+
+bool IsOfMemory(ThermParam param) {
+  return param == ThermParam::kMemorySlowdown || param == ThermParam::kMemorySlowdownTLimit;
+}
+
 }  // namespace
 
-Sensors::Sensors(Device& device, PowerModel power) : device_(device), power_(std::move(power)) {}
-
-std::optional<std::vector<uint64_t>> Sensors::Counts() {
-  const auto counters = device_.DeviceCounters();
-  std::vector<uint64_t> counts(counters.begin(), counters.end());
-  const auto block = device_.BlockCounters(mailbox::kHypervisorVm, mailbox::kNoContext);
-  if (!block) return counts;
-  for (const RotatedCount& rotated : block->rotated) {
-    if (rotated.is_unknown() && power_.Uses(rotated.event)) return std::nullopt;
-    counts[rotated.event] = std::max(counts[rotated.event], rotated.estimate);
+bool Sensors::HasTemperature(TempSensor sensor) const {
+  switch (sensor) {
+    case TempSensor::kGpu0:
+      return true;
+    case TempSensor::kMemory:
+      return board_.spec.memory.has_value();
+    case TempSensor::kTLimit:
+      return board_.spec.thermal.has_value();
+    case TempSensor::kGpu1:
+    case TempSensor::kBoard:
+    case TempSensor::kPowerSupply:
+      break;
   }
-  return counts;
+  return false;
 }
 
-bool Sensors::Update() {
-  const auto counts = Counts();
-  if (counts) power_.Update(*counts, device_.ReferenceTimeNs());
-  return counts.has_value();
-}
-
-Reply Sensors::GetTemperature(uint8_t sensor, bool with_fraction) {
-  const MailboxStatus status = CheckSource(sensor, kTemperatures);
-  if (status != MailboxStatus::kSuccess) return Fail(status);
-  if (!Update()) return Fail(MailboxStatus::kErrNotAvailable);
-  const auto fixed = Rounded<int32_t>(power_.temperature_c() * 256);
+Reply Sensors::GetTemperature(uint8_t number, bool with_fraction) {
+  const auto sensor = static_cast<TempSensor>(number);
+  if (!HasTemperature(sensor)) return Lacking(IsDefined(sensor));
+  const BoardRails* const rails = board_.physics.Rails(complement_.temperature);
+  if (rails == nullptr) return Fail(MailboxStatus::kErrNotAvailable);
+  const uint32_t fixed = Fixed(DegreesOf(*rails, sensor, board_.spec));
   // GET_TEMP has the format of GET_EXT_TEMP, s24.8, without its fraction.
-  return {.data = static_cast<uint32_t>(with_fraction ? fixed : fixed & ~0xFF)};
+  return {.data = with_fraction ? fixed : fixed & ~uint32_t{0xFF}};
 }
 
-Reply Sensors::GetPower(uint8_t source) {
-  const MailboxStatus status = CheckSource(source, kPowers);
-  if (status != MailboxStatus::kSuccess) return Fail(status);
-  if (!Update()) return Fail(MailboxStatus::kErrNotAvailable);
-  return {.data = Rounded<uint32_t>(power_.power_mw())};
+Reply Sensors::GetThermParam(uint8_t param) const {
+  if (param >= std::size(mailbox::kThermParams)) return Fail(MailboxStatus::kErrArg1);
+  const auto& limits = board_.spec.thermal;
+  const bool has_sensor = !IsOfMemory(static_cast<ThermParam>(param)) || board_.spec.memory;
+  if (!limits || !has_sensor) return Fail(MailboxStatus::kErrNotSupported);
+  return {.data = Fixed(ThresholdOf(*limits, static_cast<ThermParam>(param)))};
 }
 
-Reply Sensors::GetEnergy(uint8_t source) {
-  const MailboxStatus status = CheckSource(source, kEnergies);
-  if (status != MailboxStatus::kSuccess) return Fail(status);
-  const auto energy_mj = EnergyMj();
+bool Sensors::HasPower(PowerSource source) const {
+  switch (source) {
+    case PowerSource::kTotal:
+      return true;
+    case PowerSource::kMemory:
+      return board_.spec.memory.has_value();
+    case PowerSource::kModule:
+      return board_.spec.module_overhead_mw.has_value();
+    case PowerSource::kSmbpbi:
+      break;  // its meaning is not public
+  }
+  return false;
+}
+
+Reply Sensors::GetPower(uint8_t number) {
+  const auto source = static_cast<PowerSource>(number);
+  if (!HasPower(source)) return Lacking(number < std::size(mailbox::kPowerSources));
+  const BoardRails* const rails = board_.physics.Rails(complement_.power);
+  if (rails == nullptr) return Fail(MailboxStatus::kErrNotAvailable);
+  const PowerModel& rail = source == PowerSource::kMemory ? *rails->memory : rails->total;
+  const double beyond_mw = source == PowerSource::kModule ? ModuleOverheadMw() : 0;
+  return {.data = Rounded<uint32_t>(rail.power_mw() + beyond_mw)};
+}
+
+Reply Sensors::GetEnergy(uint8_t number) {
+  const auto source = static_cast<PowerSource>(number);
+  const bool is_module = source == PowerSource::kModule;
+  if (source != PowerSource::kTotal && !is_module) return Fail(MailboxStatus::kErrArg1);
+  if (!HasPower(source)) return Fail(MailboxStatus::kErrNotSupported);
+  const auto energy_mj = ExactEnergyMj();
   if (!energy_mj) return Fail(MailboxStatus::kErrNotAvailable);
-  return {.data = static_cast<uint32_t>(*energy_mj), .extended_data = static_cast<uint32_t>(*energy_mj >> 32)};
+  const double seconds = static_cast<double>(device_.ReferenceTimeNs()) / 1e9;
+  const auto rounded = Rounded<uint64_t>(*energy_mj + (is_module ? ModuleOverheadMw() * seconds : 0));
+  return {.data = static_cast<uint32_t>(rounded), .extended_data = static_cast<uint32_t>(rounded >> 32)};
+}
+
+std::optional<double> Sensors::ExactEnergyMj() {
+  const auto counts = board_.physics.Counts(complement_.energy);
+  if (!counts) return std::nullopt;
+  const BoardRails* const rails = board_.physics.Rails(complement_.energy);
+  return rails->total.EnergyMj(*counts, device_.ReferenceTimeNs());
 }
 
 std::optional<uint64_t> Sensors::EnergyMj() {
-  const auto counts = Counts();
-  if (!counts) return std::nullopt;
-  return Rounded<uint64_t>(power_.EnergyMj(*counts, device_.ReferenceTimeNs()));
+  const auto energy_mj = ExactEnergyMj();
+  if (!energy_mj) return std::nullopt;
+  return Rounded<uint64_t>(*energy_mj);
 }
 
 }  // namespace sideband::mcu

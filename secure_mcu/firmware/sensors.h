@@ -1,31 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Temperature, power and energy, computed from the device's counters.
-//   Sensors sensors(device, PowerModel(config));
+// Temperature, power and energy, and the thresholds of temperature, as of a board's physics.
+//   Sensors sensors(device, board, {.temperature = Complement::kWithhold});
 //   sensors.GetTemperature(0, /*with_fraction=*/true);
 #ifndef SIDEBAND_SECURE_MCU_FIRMWARE_SENSORS_H_
 #define SIDEBAND_SECURE_MCU_FIRMWARE_SENSORS_H_
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
+#include "proto/mailbox/board_items.h"
+#include "secure_mcu/firmware/board_unit.h"
+#include "secure_mcu/firmware/complement.h"
 #include "secure_mcu/firmware/device.h"
-#include "secure_mcu/firmware/power_model.h"
 #include "secure_mcu/firmware/reply.h"
 
 namespace sideband::mcu {
 
-// The GPU's sensors are the only ones. Other sensors that SMBPBI defines are ERR_NOT_SUPPORTED, undefined ones
-// ERR_ARG1. Of events that take turns, estimates are used; while one that uses energy has not had any turn, the sensors
-// are ERR_NOT_AVAILABLE. Not thread-safe.
+// A sensor that the board lacks (BoardSpec) is ERR_NOT_SUPPORTED, one that SMBPBI does not define ERR_ARG1. Of events
+// that take turns, estimates are used; while one that uses energy has not had any turn, the sensors are
+// ERR_NOT_AVAILABLE, and so is what the policy withholds. Not thread-safe.
 class Sensors {
  public:
-  // `device` must outlive it.
-  Sensors(Device& device, PowerModel power);
+  // Both must outlive it. The policy's classes power, energy and temperature apply.
+  Sensors(Device& device, BoardUnit& board, const ComplementPolicy& complement = {})
+      : device_(device), board_(board), complement_(complement) {}
 
   // s24.8 degrees Celsius; the fraction is 0 unless `with_fraction` is set.
   Reply GetTemperature(uint8_t sensor, bool with_fraction);
+  // s24.8 degrees Celsius, or degrees below the hardware's slowdown (ThermParam).
+  Reply GetThermParam(uint8_t param) const;
   // Milliwatts.
   Reply GetPower(uint8_t source);
   // Millijoules since the start: low half in data, high half in extended data.
@@ -35,13 +39,14 @@ class Sensors {
   std::optional<uint64_t> EnergyMj();
 
  private:
-  // Whether it is available.
-  bool Update();
-  // The device's, with the estimates of events that take turns.
-  std::optional<std::vector<uint64_t>> Counts();
+  bool HasTemperature(mailbox::TempSensor sensor) const;
+  bool HasPower(mailbox::PowerSource source) const;
+  double ModuleOverheadMw() const { return board_.spec.module_overhead_mw.value_or(0); }
+  std::optional<double> ExactEnergyMj();
 
   Device& device_;
-  PowerModel power_;
+  BoardUnit& board_;
+  const ComplementPolicy complement_;
 };
 
 }  // namespace sideband::mcu

@@ -23,6 +23,7 @@ uint32_t WindowBytes(const mailbox::CommandWord& command) {
 bool SnapshotCommands::IsServed(Opcode opcode) {
   if (opcode == Opcode::kConfig && !configs_.IsServed()) return false;
   if (opcode == Opcode::kRotate && !device_.HasRotation()) return false;
+  if (opcode == Opcode::kSeal && device_.block_sealer() == nullptr) return false;
   if (opcode == Opcode::kTrigger && !device_.CanTrigger()) return false;
   return mailbox::IsOpcodeOf(version_, opcode);
 }
@@ -42,7 +43,8 @@ uint64_t SnapshotCommands::Features() {
   const uint64_t private_vms = device_.HasPrivateVms() ? mailbox::kPrivateVmsFeature : 0;
   const uint64_t rotation = device_.HasRotation() ? mailbox::kRotationFeature : 0;
   const uint64_t clocks = device_.CanTrigger() && device_.HasClocks() ? mailbox::kClocksFeature : 0;
-  return mailbox::kPeekFeature | clocks | rotation | selections | host_blocks | private_vms |
+  const uint64_t sealing = IsServed(Opcode::kSeal) ? mailbox::kSealingFeature : 0;
+  return mailbox::kPeekFeature | sealing | clocks | rotation | selections | host_blocks | private_vms |
          (configs_.IsServed() ? mailbox::kGateGroupsFeature : 0);
 }
 
@@ -56,6 +58,7 @@ Reply SnapshotCommands::Execute(const mailbox::CommandWord& command, uint32_t da
   if (opcode == Opcode::kConfig) return Config(command, data, extended_data);
   if (opcode == Opcode::kUpload) return uploads_.Open(command, data);
   if (opcode == Opcode::kRotate) return Rotate(command, data, extended_data);
+  if (opcode == Opcode::kSeal) return Seal(command, data, extended_data);
   if (opcode == Opcode::kAck) return Acknowledge(command, data);
   const bool opens_stream = opcode == Opcode::kCatalog || opcode == Opcode::kLatch || opcode == Opcode::kRead;
   return opens_stream ? Stream(command, data, extended_data) : Fail(MailboxStatus::kErrOpcode);
@@ -168,6 +171,16 @@ Reply SnapshotCommands::Rotate(const mailbox::CommandWord& command, uint32_t dat
   return reply;
 }
 
+Reply SnapshotCommands::Seal(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) {
+  const Reply reply = seals_.Execute(command, data, extended_data);
+  const auto offset = SealCommands::OffsetOf(command, data, extended_data);
+  if (!offset || reply.status != MailboxStatus::kSuccess) return reply;
+  window_bytes_ = WindowBytes(command);
+  open_ = Open::kExchange;
+  offset_ = *offset;
+  return reply;
+}
+
 Reply SnapshotCommands::Trigger(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data) {
   const Reply reply = triggers_.Execute(command, data, extended_data);
   if (!TriggerCommands::OpensStream(command) || reply.status != MailboxStatus::kSuccess) return reply;
@@ -193,6 +206,7 @@ ByteSpan SnapshotCommands::Window(uint8_t index) const {
   if (open_ == Open::kPeek) stream = peeks_.stream();
   if (open_ == Open::kConfig) stream = configs_.stream();
   if (open_ == Open::kPlan) stream = rotations_.stream();
+  if (open_ == Open::kExchange) stream = seals_.stream();
   if (open_ == Open::kTriggers) stream = triggers_.stream();
   const size_t begin = offset_ + size_t{index} * window_bytes_;
   if (begin >= stream.size()) return {};

@@ -16,6 +16,7 @@
 #include "secure_mcu/firmware/peek_commands.h"
 #include "secure_mcu/firmware/reply.h"
 #include "secure_mcu/firmware/rotate_commands.h"
+#include "secure_mcu/firmware/seal_commands.h"
 #include "secure_mcu/firmware/trigger_commands.h"
 #include "secure_mcu/firmware/upload_buffer.h"
 
@@ -32,6 +33,7 @@ class SnapshotCommands {
         peeks_(device),
         configs_(device, copy_engine_),
         rotations_(device, uploads_),
+        seals_(device, uploads_),
         triggers_(device) {}
 
   // ERR_OPCODE for opcodes that are not served.
@@ -42,7 +44,7 @@ class SnapshotCommands {
 
  private:
   // The stream shown by the windows, from offset_ on.
-  enum class Open { kNothing, kCatalog, kSnapshot, kPeek, kConfig, kPlan, kTriggers };
+  enum class Open { kNothing, kCatalog, kSnapshot, kPeek, kConfig, kPlan, kTriggers, kExchange };
 
   bool IsServed(mailbox::Opcode opcode);
   uint32_t ServedOpcodes();
@@ -56,6 +58,7 @@ class SnapshotCommands {
   Reply Acknowledge(const mailbox::CommandWord& command, uint32_t snapshot_id);
   Reply Peek(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data);
   Reply Rotate(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data);
+  Reply Seal(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data);
   Reply Config(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data);
   Reply Trigger(const mailbox::CommandWord& command, uint32_t data, uint32_t extended_data);
   // The mark of a snapshot of this boot.
@@ -69,6 +72,7 @@ class SnapshotCommands {
   ConfigCommands configs_;
   UploadBuffer uploads_;
   RotateCommands rotations_;
+  SealCommands seals_;
   TriggerCommands triggers_;
   Open open_ = Open::kNothing;
   uint32_t offset_ = 0;

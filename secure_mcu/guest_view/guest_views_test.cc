@@ -5,7 +5,10 @@
 
 #include <filesystem>
 #include <set>
+#include <vector>
 
+#include "proto/base/file.h"
+#include "proto/envelope/sealed_view.h"
 #include "secure_mcu/guest_view/example_device.h"
 #include "secure_mcu/guest_view/reader.h"
 
@@ -28,6 +31,32 @@ TEST(GuestViewsTest, EachVmThatIsNotConfidentialHasItsOwn) {
   ASSERT_TRUE(sample.ok()) << sample.status();
   ASSERT_EQ(sample->blocks.size(), 2);
   EXPECT_EQ(sample->Counters(1)[2], ExampleCount(5, 2, 7)) << "beta-train is the sixth block";
+}
+
+TEST(GuestViewsTest, AConfidentialVmHasItsNewestRecords) {
+  const std::string dir = FreshFolder("sealed");
+  const auto views = GuestViews::Create(dir, 42);
+  mailbox::Catalog catalog = ExampleCatalog();
+  catalog.vms[0].confidential = true;
+  const auto records = [&] {
+    const std::string file = *ReadFile(dir + "/alpha-vm.sbs");
+    const auto views_of_file = envelope::DecodeSealedView(AsBytes(file));
+    std::vector<Bytes> found;
+    for (const ByteSpan record : *views_of_file) found.emplace_back(record.begin(), record.end());
+    return found;
+  };
+  mailbox::Snapshot snapshot = ExampleSnapshot(catalog, 7);
+  ASSERT_TRUE((*views)->Publish(catalog, snapshot).ok());
+  EXPECT_EQ(FilesIn(dir), std::set<std::string>{"beta-vm.sbv"}) << "its guest has exchanged no keys";
+  snapshot.sealed = {{.vm = 1, .record = {1, 2, 3}}, {.vm = 1, .record = {4}}};
+  ASSERT_TRUE((*views)->Publish(catalog, snapshot).ok());
+  EXPECT_EQ(records(), (std::vector<Bytes>{{1, 2, 3}, {4}}));
+  snapshot.sealed = {{.vm = 1, .record = {5}}};
+  ASSERT_TRUE((*views)->Publish(catalog, snapshot).ok());
+  EXPECT_EQ(records(), (std::vector<Bytes>{{5}}));
+  snapshot.sealed.clear();
+  ASSERT_TRUE((*views)->Publish(catalog, snapshot).ok());
+  EXPECT_EQ(FilesIn(dir), std::set<std::string>{"beta-vm.sbv"}) << "the keys have ended";
 }
 
 TEST(GuestViewsTest, EventsOfTheDeviceAreInNoView) {

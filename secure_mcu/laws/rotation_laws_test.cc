@@ -498,7 +498,7 @@ TEST(RotationLawsTest, ChangesNothingWhereEveryEventHasACounter) {
       run.PlayTo(cycle);
       plain.PlayTo(cycle);
       std::vector<mailbox::BlockHeader> headers, plain_headers;
-      std::vector<uint64_t> counters, plain_counters;
+      mailbox::CounterValues counters, plain_counters;
       run.chip().memory().CopyTo(headers, counters);
       plain.chip().memory().CopyTo(plain_headers, plain_counters);
       RC_ASSERT(headers == plain_headers);

@@ -62,6 +62,13 @@ std::optional<ClockPacket> DomainMonitor::Receive(const Trigger& trigger) {
   return stands_still ? std::nullopt : std::optional(packet);
 }
 
+void DomainMonitor::StepClock(sim::Instant at, uint64_t hz) {
+  // The clock may be another monitor's, too, which is stepped by itself.
+  auto stepped = std::make_shared<sim::DomainClock>(*clock_);
+  stepped->Step(at, hz);
+  clock_ = std::move(stepped);
+}
+
 std::optional<ClockPacket> DomainMonitor::TakeArrived(uint64_t cycle) {
   if (answers_.empty() || answers_.front().packet.arrival > cycle) return std::nullopt;
   const ClockPacket packet = answers_.front().packet;

@@ -45,6 +45,11 @@ class DomainMonitor {
   // The next packet that has arrived at the router by that cycle, each once and in the order of their numbers.
   std::optional<ClockPacket> TakeArrived(uint64_t cycle);
 
+  // Sets the clock's frequency after an instant that is not before answered().
+  void StepClock(sim::Instant at, uint64_t hz);
+  // The edge of the newest answer.
+  sim::Instant answered() const { return answered_; }
+
   // Triggers received.
   uint16_t number() const { return number_; }
 
@@ -57,7 +62,7 @@ class DomainMonitor {
   sim::Instant ArrivalOf(sim::Instant sent);
   void Append(uint64_t sampled);
 
-  const std::shared_ptr<const sim::DomainClock> clock_;
+  std::shared_ptr<const sim::DomainClock> clock_;
   const Config config_;
   const sim::Instant answer_max_;  // after a trigger was sent, unless the clock stands still
   uint16_t number_ = 0;

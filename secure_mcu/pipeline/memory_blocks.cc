@@ -49,9 +49,10 @@ void MemoryBlocks::SetActive(BlockId block, bool active) {
   headers_[block].state = active ? mailbox::BlockState::kActive : mailbox::BlockState::kIdle;
 }
 
-void MemoryBlocks::CopyTo(std::vector<mailbox::BlockHeader>& headers, std::vector<uint64_t>& counters) const {
+void MemoryBlocks::CopyTo(std::vector<mailbox::BlockHeader>& headers, mailbox::CounterValues& counters) const {
   headers.clear();
   counters.clear();
+  counters.reserve(counters_.size());
   for (BlockId block = 0; block < size(); ++block) {
     if (released_[block]) continue;
     headers.push_back(headers_[block]);

@@ -59,7 +59,7 @@ class MemoryBlocks {
   const mailbox::BlockHeader& header(BlockId block) const { return headers_[block]; }
   std::span<const uint64_t> counters(BlockId block) const;
   // Replaces `headers` and `counters` with those of all blocks that are not released, in block order.
-  void CopyTo(std::vector<mailbox::BlockHeader>& headers, std::vector<uint64_t>& counters) const;
+  void CopyTo(std::vector<mailbox::BlockHeader>& headers, mailbox::CounterValues& counters) const;
 
   // Adds the sums, raises the flags, and stores trigger id and time in the header; increments the sequence number. A
   // counter that would wrap saturates at 2^64 - 1 and raises the overflow flag.
@@ -76,7 +76,7 @@ class MemoryBlocks {
   PageTables page_tables_;
   std::vector<mailbox::BlockHeader> headers_;
   std::vector<bool> released_;
-  std::vector<uint64_t> counters_;
+  mailbox::CounterValues counters_;
 };
 
 }  // namespace sideband::mcu

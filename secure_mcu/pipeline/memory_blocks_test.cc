@@ -61,11 +61,11 @@ TEST(MemoryBlocksTest, AReleasedBlockIsInNoSnapshot) {
   memory.AtomicAdd(second, {.counts = {9}}, 0);
   memory.Release(first);
   std::vector<mailbox::BlockHeader> headers;
-  std::vector<uint64_t> counters;
+  mailbox::CounterValues counters;
   memory.CopyTo(headers, counters);
   ASSERT_EQ(headers.size(), 2u);
   EXPECT_EQ(headers[1].context, 1);
-  EXPECT_EQ(counters, (std::vector<uint64_t>{0, 9}));
+  EXPECT_EQ(counters, (mailbox::CounterValues{0, 9}));
   memory.Renew(first);
   memory.CopyTo(headers, counters);
   EXPECT_EQ(headers.size(), 3u);

@@ -47,4 +47,8 @@ void DeviceSlot::LatchByAnother() {
   bus_.Execute({{smbus::Message::Write(address(), std::move(out).Take())}});
 }
 
+void DeviceSlot::Strike(const sim::BoardFault& fault) {
+  if (device_) device_->Strike(fault);
+}
+
 }  // namespace sideband::mcu

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The place of a device on the bus. A fault plan can restart the device there, and can interfere as another controller:
-// the faults that are not faults of the wire.
+// The place of a device on the bus. A fault plan can restart the device there, interfere as another controller
+// and damage the device's board: the faults that are not faults of the wire.
 //   DeviceSlot slot(bus, file, {.boot_id = id}, elapsed);
 //   SIDEBAND_RETURN_IF_ERROR(slot.PowerOn());
 //   while (slot.status().ok()) slot.Tick();
@@ -16,6 +16,7 @@
 #include "secure_mcu/chip_file/chip_spec.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/serve/served_device.h"
+#include "sim/bus_faults/board_fault.h"
 
 namespace sideband::mcu {
 
@@ -34,6 +35,8 @@ class DeviceSlot {
 
   // Sends the LATCH of another controller, regardless of pending commands.
   void LatchByAnother();
+  // A fault of the device's board, until the next start. Ignored while no device exists.
+  void Strike(const sim::BoardFault& fault);
 
   uint8_t address() const { return options_.board.address; }
   // Valid only while the device exists.

@@ -57,7 +57,8 @@ Devices::Devices(VirtualBus& bus, const std::vector<Place>& places, const Option
                               .boot_id = boot_id,
                               .guest_views = options.guest_views,
                               .guest_ports = options.guest_ports,
-                              .line = LineOf(place.file)},
+                              .line = LineOf(place.file),
+                              .time_of_day = options.time_of_day},
         elapsed));
   }
 }
@@ -92,6 +93,10 @@ void Devices::Restart() {
 
 void Devices::LatchByAnother() {
   for (const auto& slot : slots_) slot->LatchByAnother();
+}
+
+void Devices::Strike(const sim::BoardFault& fault) {
+  for (const auto& slot : slots_) slot->Strike(fault);
 }
 
 }  // namespace sideband::mcu

@@ -9,18 +9,21 @@
 #define SIDEBAND_SECURE_MCU_SERVE_DEVICES_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/chip_file/chip_spec.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/device/trigger_line.h"
 #include "secure_mcu/firmware/persona.h"
 #include "secure_mcu/serve/device_slot.h"
+#include "sim/bus_faults/board_fault.h"
 
 namespace sideband::mcu {
 
@@ -42,6 +45,7 @@ class Devices {
     std::string guest_views;  // folder of the guests' views; empty: no views
     std::string guest_ports;  // folder of the guests' ports; empty: no ports
     uint64_t boot_id = 0;     // of the first device; the ids of other devices and of restarts follow from it
+    std::function<absl::Time()> time_of_day;  // as in ServedDevice::Options
   };
 
   // `bus` and `places` must outlive it.
@@ -59,6 +63,7 @@ class Devices {
   // The effects of a fault plan, applied to all devices.
   void Restart();
   void LatchByAnother();
+  void Strike(const sim::BoardFault& fault);
 
  private:
   // Of that name; nullptr of a chip without one.

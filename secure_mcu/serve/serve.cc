@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/serve/serve.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -10,10 +11,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "proto/base/status_macros.h"
+#include "proto/envelope/secret_process.h"
 #include "proto/smbus/bus_name.h"
 #include "secure_mcu/bus/virtual_bus.h"
 #include "secure_mcu/serve/bus_server.h"
 #include "secure_mcu/serve/devices.h"
+#include "sim/bus_faults/board_fault.h"
 #include "sim/bus_faults/faulty_bus.h"
 
 namespace sideband::mcu {
@@ -51,10 +54,7 @@ absl::Status CheckFolders(const ServeOptions& options, size_t devices) {
 
 void ReportFaults(const sim::FaultyBus& bus) {
   std::string counts;
-  for (size_t i = 0; i < sim::kFaultKinds; ++i) {
-    const auto kind = static_cast<FaultKind>(i);
-    if (bus.count(kind) > 0) absl::StrAppend(&counts, ", ", sim::FaultName(kind), " ", bus.count(kind));
-  }
+  for (const auto& [name, count] : bus.Counts()) absl::StrAppend(&counts, ", ", name, " ", count);
   absl::FPrintF(stderr, "sideband-mcu: %d transactions%s\n", bus.transactions(), counts);
 }
 
@@ -68,12 +68,23 @@ absl::Status Serve(const ServeOptions& options, const std::atomic<bool>& stop) {
   SIDEBAND_ASSIGN_OR_RETURN(const std::optional<sim::FaultPlan> plan, LoadFaults(options.faults));
   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<Place> places, LoadPlaces(options.chips, name.address));
   SIDEBAND_RETURN_IF_ERROR(CheckFolders(options, places.size()));
+  // Before the keys of devices are loaded.
+  if (std::ranges::any_of(places, [](const Place& place) { return place.file.sealing.has_value(); })) {
+    envelope::ProtectSecrets();
+  }
   VirtualBus targets;
-  Devices devices(targets, places, {options.persona, options.guest_views, options.guest_ports, options.boot_id},
+  Devices devices(targets, places,
+                  {.persona = options.persona,
+                   .guest_views = options.guest_views,
+                   .guest_ports = options.guest_ports,
+                   .boot_id = options.boot_id,
+                   .time_of_day = options.time_of_day},
                   options.elapsed);
   SIDEBAND_RETURN_IF_ERROR(devices.PowerOn());
   sim::FaultyBus bus(targets, plan.value_or(sim::FaultPlan()),
-                     {.reset = [&] { devices.Restart(); }, .supersede = [&] { devices.LatchByAnother(); }});
+                     {.reset = [&] { devices.Restart(); },
+                      .supersede = [&] { devices.LatchByAnother(); },
+                      .on_board_fault = [&](const sim::BoardFault& fault) { devices.Strike(fault); }});
   SIDEBAND_ASSIGN_OR_RETURN(const auto server, BusServer::Listen(name.path, bus, options.elapsed));
   devices.PrintAddresses(name.path);
   if (plan) absl::FPrintF(stderr, "sideband-mcu: faults of %s with seed %d\n", options.faults, plan->seed);

@@ -6,10 +6,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "secure_mcu/device/live_device.h"
 #include "secure_mcu/firmware/persona.h"
 
@@ -26,6 +28,7 @@ struct ServeOptions {
   // A number that no earlier start has used. The ids of further devices and of restarts count up from it.
   uint64_t boot_id = 0;
   LiveDevice::Elapsed elapsed;
+  std::function<absl::Time()> time_of_day;  // of the drivers' messages; absent: 1970
 };
 
 // Prints one line per device on standard error once it is ready. With a fault plan it also prints the seed, each

@@ -1,12 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "secure_mcu/serve/served_device.h"
 
+#include <algorithm>
+#include <cstdio>
+#include <limits>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
+#include "proto/exchange/digest.h"
+#include "proto/exchange/identity.h"
+#include "proto/exchange/sealing_file.h"
+#include "secure_mcu/board/board_faults.h"
 
 namespace sideband::mcu {
+namespace {
+
+void WarnOfVmsWithoutGuest(const ChipFile& file, const exchange::SealingRules& rules) {
+  for (const VmFileSpec& vm : file.vms) {
+    if (!vm.confidential || rules.FindGuest(vm.uuid) != nullptr) continue;
+    absl::FPrintF(stderr, "sideband-mcu: %s: no guest is trusted with the keys of VM %s (%s)\n", file.sealing->path,
+                  vm.name, vm.uuid.ToString());
+  }
+}
+
+// Its keys are of this start: guests exchange keys again after the next. nullptr: the device does not seal.
+absl::StatusOr<std::unique_ptr<DeviceSealer>> MakeSealer(const ChipFile& file, Device& device) {
+  if (!file.sealing) return nullptr;
+  auto rules = exchange::SealingRules::Load(file.sealing->path);
+  if (!rules.ok()) return LineError(file.path, file.sealing->line, rules.status().message());
+  if (!exchange::IsOfDevice(rules->identity().certificates().front(), file.uuid)) {
+    return LineError(file.path, file.sealing->line,
+                     absl::StrCat("the identity's certificate is not of this device: it lacks the name urn:uuid:",
+                                  file.uuid.ToString()));
+  }
+  WarnOfVmsWithoutGuest(file, *rules);
+  // The firmware is this program.
+  SIDEBAND_ASSIGN_OR_RETURN(const exchange::Sha384Digest measurement, exchange::MeasureThisProgram());
+  return std::make_unique<DeviceSealer>(*std::move(rules), measurement, device);
+}
+
+// 0 for times before 1970.
+uint32_t SecondsSince1970(absl::Time time) {
+  return static_cast<uint32_t>(std::clamp<int64_t>(absl::ToUnixSeconds(time), 0, std::numeric_limits<uint32_t>::max()));
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<ServedDevice>> ServedDevice::PowerOn(const ChipFile& file, const Options& options,
                                                                     LiveDevice::Elapsed elapsed) {
@@ -20,7 +61,9 @@ absl::StatusOr<std::unique_ptr<ServedDevice>> ServedDevice::PowerOn(const ChipFi
   if (!options.guest_views.empty()) {
     SIDEBAND_ASSIGN_OR_RETURN(views, GuestViews::Create(options.guest_views, options.boot_id));
   }
-  std::unique_ptr<ServedDevice> served(new ServedDevice(file, options.board, std::move(device), std::move(views)));
+  SIDEBAND_ASSIGN_OR_RETURN(auto sealer, MakeSealer(file, *device));
+  std::unique_ptr<ServedDevice> served(
+      new ServedDevice(file, options, std::move(device), std::move(views), std::move(sealer)));
   if (!options.guest_ports.empty()) {
     SIDEBAND_RETURN_IF_ERROR(served->OpenPorts(options.guest_ports, std::move(elapsed)));
   }
@@ -34,16 +77,26 @@ absl::Status ServedDevice::OpenPorts(const std::string& folder, LiveDevice::Elap
 
 void ServedDevice::Tick() {
   viewed_.Tick();
+  firmware_.Tick();
   if (ports_) ports_->Serve();
 }
 
-ServedDevice::ServedDevice(const ChipFile& file, const Board::Options& board, std::unique_ptr<LiveDevice> device,
-                           std::unique_ptr<GuestViews> views)
+void ServedDevice::Strike(const sim::BoardFault& fault) {
+  BoardUnit& board = firmware_.board();
+  if (!IsPossible(fault, board.spec)) return;
+  Apply(fault, board.state, SecondsSince1970(time_of_day_ ? time_of_day_() : absl::UnixEpoch()));
+}
+
+ServedDevice::ServedDevice(const ChipFile& file, const Options& options, std::unique_ptr<LiveDevice> device,
+                           std::unique_ptr<GuestViews> views, std::unique_ptr<DeviceSealer> sealer)
     : device_(std::move(device)),
       views_(std::move(views)),
-      viewed_(*device_, views_.get()),
+      sealer_(std::move(sealer)),
+      viewed_(*device_, views_.get(), sealer_.get()),
       registers_(*device_),
-      firmware_(viewed_, PowerModel(device_->power()), board.persona, file.extension),
-      board_(board, firmware_.shared(), firmware_.own()) {}
+      firmware_(viewed_, PowerModel(device_->power()), options.board.persona, file.extension, file.complement,
+                file.board),
+      board_(options.board, firmware_.shared(), firmware_.own()),
+      time_of_day_(options.time_of_day) {}
 
 }  // namespace sideband::mcu

@@ -8,11 +8,14 @@
 #define SIDEBAND_SECURE_MCU_SERVE_SERVED_DEVICE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "secure_mcu/board/board_spec.h"
+#include "secure_mcu/board/board_state.h"
 #include "secure_mcu/chip_file/chip_spec.h"
 #include "secure_mcu/device/guest_registers.h"
 #include "secure_mcu/device/live_device.h"
@@ -20,8 +23,10 @@
 #include "secure_mcu/device/viewed_device.h"
 #include "secure_mcu/firmware/firmware_pair.h"
 #include "secure_mcu/guest_view/guest_views.h"
+#include "secure_mcu/sealing/device_sealer.h"
 #include "secure_mcu/serve/board.h"
 #include "secure_mcu/serve/guest_ports.h"
+#include "sim/bus_faults/board_fault.h"
 
 namespace sideband::mcu {
 
@@ -35,9 +40,11 @@ class ServedDevice {
     std::string guest_ports;      // folder of the guests' ports; empty: no ports
     TriggerLine* line = nullptr;  // of the chip file's name, which must outlive the device; null: none
     absl::Duration powered_on;    // on the line's axis
+    // The calendar time of the driver's messages; absent: 1970.
+    std::function<absl::Time()> time_of_day;
   };
-  // `elapsed` is the time since this start. Errors are those of LiveDevice::Create, GuestViews::Create and
-  // GuestPorts::Listen; INVALID_ARGUMENT for guest ports of a chip with a program.
+  // `elapsed` is the time since this start. Errors are those of LiveDevice::Create, GuestViews::Create,
+  // SealingRules::Load and GuestPorts::Listen; INVALID_ARGUMENT for guest ports of a chip with a program.
   static absl::StatusOr<std::unique_ptr<ServedDevice>> PowerOn(const ChipFile& file, const Options& options,
                                                                LiveDevice::Elapsed elapsed);
 
@@ -48,19 +55,25 @@ class ServedDevice {
   // Counts up to the present, and serves the guests' ports.
   void Tick();
 
+  // A fault plan's fault of the board; does nothing if the board does not have the part that fails.
+  void Strike(const sim::BoardFault& fault);
+  const BoardState& board_state() { return firmware_.board().state; }
+
  private:
-  ServedDevice(const ChipFile& file, const Board::Options& board, std::unique_ptr<LiveDevice> device,
-               std::unique_ptr<GuestViews> views);
+  ServedDevice(const ChipFile& file, const Options& options, std::unique_ptr<LiveDevice> device,
+               std::unique_ptr<GuestViews> views, std::unique_ptr<DeviceSealer> sealer);
 
   absl::Status OpenPorts(const std::string& folder, LiveDevice::Elapsed elapsed);
 
   const std::unique_ptr<LiveDevice> device_;
-  const std::unique_ptr<GuestViews> views_;  // null: no views
+  const std::unique_ptr<GuestViews> views_;     // null: no views
+  const std::unique_ptr<DeviceSealer> sealer_;  // null: the device does not seal
   ViewedDevice viewed_;
   GuestRegisters registers_;
   std::unique_ptr<GuestPorts> ports_;  // null: no ports
   FirmwarePair firmware_;
   Board board_;
+  const std::function<absl::Time()> time_of_day_;
 };
 
 }  // namespace sideband::mcu

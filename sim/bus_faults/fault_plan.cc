@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
-#include "proto/base/text.h"
 #include "proto/base/yaml.h"
+#include "sim/bus_faults/board_fault_reader.h"
+#include "sim/bus_faults/plan_word.h"
 
 namespace sideband::sim {
 namespace {
@@ -19,26 +21,50 @@ struct KindInfo {
   std::initializer_list<absl::string_view> details;
 };
 const KindInfo kKinds[] = {
-    {"address_nack", {}}, {"data_nack", {"byte"}},     {"arbitration_lost", {"byte"}},
-    {"bus_busy", {}},     {"stuck_clock", {"byte"}},   {"bit_flip", {"byte", "bit", "bits"}},
-    {"bad_pec", {}},      {"short_block", {"length"}}, {"long_block", {"length"}},
-    {"busy_forever", {}}, {"status", {"status"}},      {"die", {"byte"}},
-    {"reset", {}},        {"supersede", {}},           {"change_catalog", {}},
+    {"address_nack", {}},
+    {"data_nack", {"byte"}},
+    {"arbitration_lost", {"byte"}},
+    {"bus_busy", {}},
+    {"stuck_clock", {"byte"}},
+    {"bit_flip", {"byte", "bit", "bits"}},
+    {"bad_pec", {}},
+    {"short_block", {"length"}},
+    {"long_block", {"length"}},
+    {"busy_forever", {}},
+    {"status", {"status"}},
+    {"die", {"byte"}},
+    {"reset", {}},
+    {"supersede", {}},
+    {"change_catalog", {}},
     {"delay", {"time"}},
+    {"board", {}},
 };
 static_assert(std::size(kKinds) == kFaultKinds);
-constexpr absl::string_view kDetails[] = {"byte", "bit", "bits", "length", "status", "time"};
+
+constexpr std::initializer_list<absl::string_view> kRuleKeys = {
+    // The fault and its transactions.
+    "fault", "at", "from", "to", "every", "probability", "times", "only", "command",
+    // Details of some faults.
+    "byte", "bit", "bits", "length", "status", "time", "memory", "errors", "failed", "count", "xid", "text", "link",
+    "error", "capability"};
+constexpr size_t kTransactionKeys = 9;
 constexpr uint32_t kByteMax = 65535;
 
-// The index below `size` whose name(index) is the node's text.
-template <typename Name>
-absl::StatusOr<uint8_t> FindName(const YamlNode& node, absl::string_view what, uint8_t size, Name name) {
-  SIDEBAND_ASSIGN_OR_RETURN(const std::string text, node.String());
-  std::vector<std::string> names;
-  for (uint8_t i = 0; i < size; ++i) names.emplace_back(name(i));
-  const auto found = std::find(names.begin(), names.end(), text);
-  if (found != names.end()) return static_cast<uint8_t>(found - names.begin());
-  return node.Error(absl::StrCat("unknown ", what, " '", text, "'", DidYouMean(text, names)));
+// The words of `fault`: those of the kinds before kBoard, then those of the board's faults.
+constexpr size_t kBoardWords = static_cast<size_t>(FaultKind::kBoard);
+std::vector<std::string> FaultWords() {
+  std::vector<std::string> words;
+  for (size_t i = 0; i < kBoardWords; ++i) words.emplace_back(kKinds[i].name);
+  for (const BoardFaultRow& row : kBoardFaults) words.emplace_back(row.name);
+  return words;
+}
+
+// The file's word for the rule's fault, and the keys of its details.
+absl::string_view WordOf(const FaultRule& rule) {
+  return rule.kind == FaultKind::kBoard ? BoardFaultName(rule.board.kind) : FaultName(rule.kind);
+}
+std::initializer_list<absl::string_view> DetailsOf(const FaultRule& rule) {
+  return rule.kind == FaultKind::kBoard ? RowOf(rule.board.kind).keys : kKinds[static_cast<size_t>(rule.kind)].details;
 }
 
 absl::StatusOr<mailbox::MailboxStatus> ReadStatus(const YamlNode& node) {
@@ -46,16 +72,15 @@ absl::StatusOr<mailbox::MailboxStatus> ReadStatus(const YamlNode& node) {
   if (const auto number = node.Uint(0, kStatuses - 1); number.ok()) {
     return static_cast<mailbox::MailboxStatus>(*number);
   }
-  SIDEBAND_ASSIGN_OR_RETURN(const uint8_t status, FindName(node, "status", kStatuses, [](uint8_t number) {
-                              return std::string(mailbox::StatusName(static_cast<mailbox::MailboxStatus>(number)));
-                            }));
+  std::vector<std::string> names;
+  for (uint8_t i = 0; i < kStatuses; ++i) names.emplace_back(StatusName(static_cast<mailbox::MailboxStatus>(i)));
+  SIDEBAND_ASSIGN_OR_RETURN(const size_t status, FindWord(node, "status", names));
   return static_cast<mailbox::MailboxStatus>(status);
 }
 
 absl::StatusOr<FaultRule::Only> ReadOnly(const YamlNode& node) {
-  constexpr const char* kNames[] = {"all", "reads", "writes"};
-  SIDEBAND_ASSIGN_OR_RETURN(const uint8_t only, FindName(node, "kind of transaction", std::size(kNames),
-                                                         [&](uint8_t i) { return std::string(kNames[i]); }));
+  const std::string names[] = {"all", "reads", "writes"};
+  SIDEBAND_ASSIGN_OR_RETURN(const size_t only, FindWord(node, "kind of transaction", names));
   return static_cast<FaultRule::Only>(only);
 }
 
@@ -88,13 +113,17 @@ absl::Status ReadFilter(const YamlMap& map, FaultRule& rule) {
   return absl::OkStatus();
 }
 
-absl::Status ReadDetails(const YamlMap& map, FaultRule& rule) {
-  const KindInfo& kind = kKinds[static_cast<size_t>(rule.kind)];
-  for (const absl::string_view key : kDetails) {
+absl::Status CheckDetails(const YamlMap& map, const FaultRule& rule) {
+  const auto details = DetailsOf(rule);
+  for (const absl::string_view key : std::span(kRuleKeys).subspan(kTransactionKeys)) {
     const auto node = map.Find(std::string(key));
-    const bool fits = std::find(kind.details.begin(), kind.details.end(), key) != kind.details.end();
-    if (node && !fits) return node->Error(absl::StrCat("'", key, "' does not go with ", kind.name));
+    if (!node || std::ranges::find(details, key) != details.end()) continue;
+    return node->Error(absl::StrCat("'", key, "' does not go with ", WordOf(rule)));
   }
+  return absl::OkStatus();
+}
+
+absl::Status ReadDetails(const YamlMap& map, FaultRule& rule) {
   if (const auto byte = map.Find("byte")) {
     SIDEBAND_ASSIGN_OR_RETURN(rule.byte, byte->Uint(0, kByteMax));
   }
@@ -117,17 +146,24 @@ absl::Status ReadDetails(const YamlMap& map, FaultRule& rule) {
     SIDEBAND_ASSIGN_OR_RETURN(const YamlNode time, map.Get("time"));
     SIDEBAND_ASSIGN_OR_RETURN(rule.time, time.Duration(absl::Microseconds(1), absl::Hours(1)));
   }
+  if (rule.kind == FaultKind::kBoard) {
+    SIDEBAND_ASSIGN_OR_RETURN(rule.board, ReadBoardFault(map, rule.board.kind));
+  }
   return absl::OkStatus();
 }
 
+// The fault without its details.
+absl::StatusOr<FaultRule> ReadFault(const YamlNode& node) {
+  SIDEBAND_ASSIGN_OR_RETURN(const size_t word, FindWord(node, "fault", FaultWords()));
+  if (word < kBoardWords) return FaultRule{.kind = static_cast<FaultKind>(word)};
+  return FaultRule{.kind = FaultKind::kBoard, .board = {.kind = kBoardFaults[word - kBoardWords].kind}};
+}
+
 absl::StatusOr<FaultRule> ReadRule(const YamlNode& node) {
-  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map,
-                            node.Map({"fault", "at", "from", "to", "every", "probability", "times", "only", "command",
-                                      "byte", "bit", "bits", "length", "status", "time"}));
+  SIDEBAND_ASSIGN_OR_RETURN(const YamlMap map, node.Map(kRuleKeys));
   SIDEBAND_ASSIGN_OR_RETURN(const YamlNode fault, map.Get("fault"));
-  SIDEBAND_ASSIGN_OR_RETURN(
-      const uint8_t kind, FindName(fault, "fault", kFaultKinds, [](uint8_t i) { return std::string(kKinds[i].name); }));
-  FaultRule rule{.kind = static_cast<FaultKind>(kind)};
+  SIDEBAND_ASSIGN_OR_RETURN(FaultRule rule, ReadFault(fault));
+  SIDEBAND_RETURN_IF_ERROR(CheckDetails(map, rule));
   SIDEBAND_RETURN_IF_ERROR(ReadPlace(map, rule));
   SIDEBAND_RETURN_IF_ERROR(ReadFilter(map, rule));
   SIDEBAND_RETURN_IF_ERROR(ReadDetails(map, rule));

@@ -17,6 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "proto/mailbox/word.h"
+#include "sim/bus_faults/board_fault.h"
 
 namespace sideband::sim {
 
@@ -39,11 +40,13 @@ enum class FaultKind : uint8_t {
   kSupersede,      // another controller sends a LATCH
   kChangeCatalog,  // a VM or a context is added or removed
   kDelay,          // time passes
+  kBoard,          // something happens to the board: FaultRule::board
 };
-// kDelay is the last; fault_plan.cc has a name for each.
-inline constexpr size_t kFaultKinds = static_cast<size_t>(FaultKind::kDelay) + 1;
+// kBoard is the last; fault_plan.cc has a name for each.
+inline constexpr size_t kFaultKinds = static_cast<size_t>(FaultKind::kBoard) + 1;
 
-// The names of the file: "address_nack" and so on.
+// The words of the file: "address_nack" and so on. kBoard is "board", which is no word of the file: each BoardFaultKind
+// has its own.
 absl::string_view FaultName(FaultKind kind);
 bool IsWireFault(FaultKind kind);
 
@@ -70,6 +73,7 @@ struct FaultRule {
   std::optional<uint8_t> length;                                     // kShortBlock, kLongBlock: the count byte
   mailbox::MailboxStatus status = mailbox::MailboxStatus::kErrMisc;  // kStatus
   absl::Duration time = absl::ZeroDuration();                        // kDelay
+  BoardFault board;                                                  // kBoard
 };
 
 struct FaultPlan {

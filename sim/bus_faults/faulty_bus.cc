@@ -72,7 +72,7 @@ TransferResult FaultyBus::Execute(const Transfer& transfer) {
     if (IsWireFault(rule.kind)) {
       on_wire = &trigger;
     } else if (Happen(rule)) {
-      ++counts_[static_cast<size_t>(rule.kind)];
+      Count(rule);
       delay_us += static_cast<uint64_t>(absl::ToInt64Microseconds(rule.time));
     }
   }
@@ -81,11 +81,29 @@ TransferResult FaultyBus::Execute(const Transfer& transfer) {
     spoiled.result = inner_.Execute(transfer);
   } else {
     spoiled = Spoil(*on_wire, transfer);
-    if (spoiled.came_about) ++counts_[static_cast<size_t>(on_wire->rule().kind)];
+    if (spoiled.came_about) Count(on_wire->rule());
   }
   constexpr uint64_t kStretchMax = std::numeric_limits<decltype(spoiled.result.stretch_us)>::max();
   spoiled.result.stretch_us = std::min(kStretchMax, spoiled.result.stretch_us + delay_us);
   return std::move(spoiled.result);
+}
+
+std::vector<std::pair<absl::string_view, uint64_t>> FaultyBus::Counts() const {
+  std::vector<std::pair<absl::string_view, uint64_t>> counts;
+  for (size_t i = 0; i < kFaultKinds; ++i) {
+    const auto kind = static_cast<FaultKind>(i);
+    // Each of the board's faults has a word of its own.
+    if (kind != FaultKind::kBoard && counts_[i] > 0) counts.emplace_back(FaultName(kind), counts_[i]);
+  }
+  for (const BoardFaultRow& row : kBoardFaults) {
+    if (count(row.kind) > 0) counts.emplace_back(row.name, count(row.kind));
+  }
+  return counts;
+}
+
+void FaultyBus::Count(const FaultRule& rule) {
+  ++counts_[static_cast<size_t>(rule.kind)];
+  if (rule.kind == FaultKind::kBoard) ++board_counts_[static_cast<size_t>(rule.board.kind)];
 }
 
 bool FaultyBus::Happen(const FaultRule& rule) {
@@ -102,6 +120,9 @@ bool FaultyBus::Happen(const FaultRule& rule) {
     case FaultKind::kDelay:
       if (hooks_.delay) hooks_.delay(rule.time);
       return true;
+    case FaultKind::kBoard:
+      if (hooks_.on_board_fault) hooks_.on_board_fault(rule.board);
+      return hooks_.on_board_fault != nullptr;
     case FaultKind::kAddressNack:
     case FaultKind::kDataNack:
     case FaultKind::kArbitrationLost:
@@ -147,6 +168,7 @@ FaultyBus::Spoiled FaultyBus::Spoil(FaultTrigger& trigger, const Transfer& trans
     case FaultKind::kSupersede:
     case FaultKind::kChangeCatalog:
     case FaultKind::kDelay:
+    case FaultKind::kBoard:
       break;  // beside the wire: Happen
   }
   return {inner_.Execute(transfer), false};

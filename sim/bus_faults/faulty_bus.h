@@ -10,10 +10,13 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "proto/smbus/bus.h"
+#include "sim/bus_faults/board_fault.h"
 #include "sim/bus_faults/fault_plan.h"
 #include "sim/bus_faults/fault_trigger.h"
 
@@ -29,6 +32,7 @@ class FaultyBus final : public smbus::Bus {
     std::function<void()> supersede;
     std::function<void()> change_catalog;
     std::function<void(absl::Duration)> delay;
+    std::function<void(const BoardFault&)> on_board_fault;
   };
 
   // `inner` must outlive this bus.
@@ -41,6 +45,9 @@ class FaultyBus final : public smbus::Bus {
   uint64_t transactions() const { return transactions_; }
   // The number of faults of this kind that took effect.
   uint64_t count(FaultKind kind) const { return counts_[static_cast<size_t>(kind)]; }
+  uint64_t count(BoardFaultKind kind) const { return board_counts_[static_cast<size_t>(kind)]; }
+  // The same numbers by the file's word, in the order of the enumerations, without those that are 0.
+  std::vector<std::pair<absl::string_view, uint64_t>> Counts() const;
 
  private:
   struct Spoiled {
@@ -48,6 +55,7 @@ class FaultyBus final : public smbus::Bus {
     bool came_about = true;
   };
 
+  void Count(const FaultRule& rule);
   // Runs the rule's hook. Returns whether the fault took effect.
   bool Happen(const FaultRule& rule);
   // Executes the transaction as the fault changes it.
@@ -65,6 +73,7 @@ class FaultyBus final : public smbus::Bus {
   const Hooks hooks_;
   uint64_t transactions_ = 0;
   std::array<uint64_t, kFaultKinds> counts_{};
+  std::array<uint64_t, kBoardFaultKinds> board_counts_{};
 };
 
 }  // namespace sideband::sim

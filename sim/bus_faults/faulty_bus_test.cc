@@ -210,6 +210,36 @@ TEST_F(FaultyBusTest, WhatIsBesideTheWireComesBeforeTheTransaction) {
   EXPECT_EQ(bus.count(FaultKind::kChangeCatalog), 0u) << "nobody to do it";
 }
 
+TEST_F(FaultyBusTest, TheBoardsFaultsHappenInTheirOrder) {
+  std::string log;
+  FaultyBus bus(inner_,
+                {.rules = {{.kind = FaultKind::kBoard, .times = 1, .board = {.kind = BoardFaultKind::kXid, .xid = 63}},
+                           {.kind = FaultKind::kReset, .times = 1},
+                           {.kind = FaultKind::kBoard, .board = {.kind = BoardFaultKind::kDrain}}}},
+                {.reset = [&] { log += "reset "; },
+                 .supersede = {},
+                 .change_catalog = {},
+                 .delay = {},
+                 .on_board_fault =
+                     [&](const BoardFault& fault) {
+                       log += std::string(BoardFaultName(fault.kind)) + std::to_string(inner_.seen.size()) + " ";
+                     }});
+  EXPECT_EQ(bus.Execute(kRead), (TransferResult{.read = {kAnswer}}));
+  EXPECT_EQ(bus.Execute(kRead), (TransferResult{.read = {kAnswer}}));
+  EXPECT_EQ(log, "xid0 reset drain0 drain1 ");
+  EXPECT_EQ(bus.count(FaultKind::kBoard), 3u);
+  EXPECT_EQ(bus.count(BoardFaultKind::kXid), 1u);
+  EXPECT_EQ(bus.count(BoardFaultKind::kDrain), 2u);
+  EXPECT_EQ(bus.count(BoardFaultKind::kEcc), 0u);
+  EXPECT_EQ(bus.Counts(),
+            (std::vector<std::pair<absl::string_view, uint64_t>>{{"reset", 1}, {"xid", 1}, {"drain", 2}}));
+}
+
+TEST_F(FaultyBusTest, ABoardWithoutAHookHasNoFaults) {
+  EXPECT_EQ(Run({.kind = FaultKind::kBoard}, kRead), (TransferResult{.read = {kAnswer}}));
+  EXPECT_EQ(count_, 0u);
+}
+
 TEST_F(FaultyBusTest, TheFirstRuleForTheWireCounts) {
   FaultyBus bus(inner_, {.rules = {{.kind = FaultKind::kAddressNack, .times = 1}, {.kind = FaultKind::kBusBusy}}});
   EXPECT_EQ(bus.Execute(kRead).outcome, Outcome::kAddressNack);

@@ -72,6 +72,13 @@ absl::Status CheckGates(const DomainClockSpec& spec) {
   return absl::OkStatus();
 }
 
+absl::Status CheckLevels(const DomainClockSpec& spec) {
+  for (const uint64_t level : spec.levels) SIDEBAND_RETURN_IF_ERROR(CheckRange("a level", level, kHzMin, kHzMax));
+  const bool is_planned = !spec.steps.empty() || !spec.gates.empty();
+  if (spec.levels.empty() || !is_planned) return absl::OkStatus();
+  return absl::InvalidArgumentError("a clock with levels cannot have steps or gates");
+}
+
 absl::Status Check(const DomainClockSpec& spec) {
   SIDEBAND_RETURN_IF_ERROR(CheckRange("reference_hz", spec.reference_hz, kHzMin, kHzMax));
   SIDEBAND_RETURN_IF_ERROR(CheckRange("hz", spec.hz, kHzMin, kHzMax));
@@ -83,12 +90,20 @@ absl::Status Check(const DomainClockSpec& spec) {
         absl::StrCat("offset_ppb is ", spec.offset_ppb, ", beyond the tolerance of ", spec.tolerance_ppb));
   }
   SIDEBAND_RETURN_IF_ERROR(CheckSteps(spec));
+  SIDEBAND_RETURN_IF_ERROR(CheckLevels(spec));
   return CheckGates(spec);
 }
 
+std::vector<uint64_t> Frequencies(const DomainClockSpec& spec) {
+  std::vector<uint64_t> all = {spec.hz};
+  for (const ClockStep& step : spec.steps) all.push_back(step.hz);
+  all.insert(all.end(), spec.levels.begin(), spec.levels.end());
+  return all;
+}
+
 uint64_t CommonHz(const DomainClockSpec& spec) {
-  uint64_t common = std::gcd(spec.reference_hz, spec.hz);
-  for (const ClockStep& step : spec.steps) common = std::gcd(common, step.hz);
+  uint64_t common = spec.reference_hz;
+  for (const uint64_t hz : Frequencies(spec)) common = std::gcd(common, hz);
   return common;
 }
 
@@ -147,6 +162,15 @@ void DomainClock::AddPieces(const DomainClockSpec& spec) {
   }
 }
 
+void DomainClock::Step(Instant at, uint64_t hz) {
+  AddPiece(at, hz / common_hz_);
+  changes_.push_back(at);
+  // In halves, so that a step costs a constant time on average.
+  if (changes_.size() < 2 * kStepsKept) return;
+  changes_.erase(changes_.begin(), changes_.begin() + kStepsKept);
+  pieces_.erase(pieces_.begin(), pieces_.begin() + kStepsKept);
+}
+
 // Of the clock's own time against a steady one's, in own time.
 uint128 DomainClock::WanderRange() const {
   absl::int128 low = 0, high = 0;
@@ -159,11 +183,8 @@ uint128 DomainClock::WanderRange() const {
 }
 
 absl::Status DomainClock::FindLimits(const DomainClockSpec& spec) {
-  uint64_t slowest = spec.hz, fastest = spec.hz;
-  for (const ClockStep& step : spec.steps) {
-    slowest = std::min(slowest, step.hz);
-    fastest = std::max(fastest, step.hz);
-  }
+  const std::vector<uint64_t> frequencies = Frequencies(spec);
+  const auto [slowest, fastest] = std::ranges::minmax(frequencies);
   const uint64_t ppb = spec.tolerance_ppb + uint64_t{wander_step_} * kWanderSegments / 2;
   const uint128 cycle = divisor_ * common_hz_;
   const uint128 shortest = cycle / (uint128(fastest) * (kBillion + ppb));
@@ -179,7 +200,7 @@ absl::Status DomainClock::FindLimits(const DomainClockSpec& spec) {
   limits_ = {.shortest = absl::Uint128Low64(shortest),
              .longest = spec.gates.empty() ? slowest_ : 0,
              .wander = static_cast<uint32_t>(absl::Uint128Low64(wander)),
-             .announces = spec.announces || changes_.empty()};
+             .announces = spec.announces || (changes_.empty() && spec.levels.empty())};
   return absl::OkStatus();
 }
 

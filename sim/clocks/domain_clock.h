@@ -8,8 +8,9 @@
 //
 // Definition. The clock's phase grows by hz · (10^9 + offset + wander) / (10^9 · reference_hz) local cycles in each
 // reference cycle, from its initial phase at instant 0 on; edge k is at the first instant at which it is k + 1 or more.
-// A step changes hz; while a gate is closed the phase stands still. The wander is a walk in parts per billion with
-// equal steps up or down, drawn from the seed, that returns to 0 and repeats after kWanderSegments segments.
+// A step changes hz; while a gate is closed the phase stands still. A clock with levels is stepped as it runs (Step).
+// The wander is a walk in parts per billion with equal steps up or down, drawn from the seed, that returns to 0 and
+// repeats after kWanderSegments segments.
 #ifndef SIDEBAND_SIM_CLOCKS_DOMAIN_CLOCK_H_
 #define SIDEBAND_SIM_CLOCKS_DOMAIN_CLOCK_H_
 
@@ -53,7 +54,9 @@ struct DomainClockSpec {
   uint32_t phase = 0;                     // at instant 0, in units of 2^-32 local cycles
   std::vector<ClockStep> steps;           // ascending, after instant 0
   std::vector<ClockGate> gates;           // ascending, without overlap, none empty
-  bool announces = true;                  // the domain's monitors tell of steps and gates
+  // Further frequencies that Step may set. A clock with levels has neither steps nor gates.
+  std::vector<uint64_t> levels;
+  bool announces = true;  // the domain's monitors tell of steps and gates
 };
 
 // What is true of the clock at any time. Periods are in units of 2^-16 reference cycles.
@@ -67,12 +70,14 @@ struct ClockLimits {
   bool operator==(const ClockLimits&) const = default;
 };
 
-// Immutable, copyable. Instants are below 2^80, thus 2^64 reference cycles.
+// Copyable. Instants are below 2^80, thus 2^64 reference cycles. Immutable but for Step. Thread-compatible.
 class DomainClock {
  public:
   static constexpr size_t kWanderSegments = 64;
   static constexpr uint32_t kWanderMax = 100'000;           // wander_ppb_per_s
   static constexpr uint64_t kTolerancePpbMax = 10'000'000;  // one percent
+  // Calls of Step that are remembered. What was before the oldest of them is no longer known.
+  static constexpr size_t kStepsKept = 4096;
 
   // INVALID_ARGUMENT: the message names the value that is out of its range, or out of order.
   static absl::StatusOr<DomainClock> Create(const DomainClockSpec& spec);
@@ -83,6 +88,11 @@ class DomainClock {
   Instant InstantOf(uint64_t edge) const;
   // The first edge at or after the instant.
   uint64_t EdgeAtOrAfter(Instant instant) const { return EdgesBefore(instant); }
+
+  // Sets the frequency after an instant, which is later than all earlier ones: hz or one of the levels.
+  void Step(Instant at, uint64_t hz);
+  // The instant of the last change; 0 if there was none.
+  Instant last_change() const { return changes_.empty() ? Instant(0) : changes_.back(); }
 
   // Whether the clock was stepped, or a gate opened or closed, after the first instant, and not after the second.
   bool ChangedBetween(Instant after, Instant until) const;

@@ -83,6 +83,63 @@ TEST(DomainClockTest, LimitsFollowFromTheSpecification) {
   EXPECT_TRUE(Make({.announces = false}).limits().announces) << "a clock that never changes";
 }
 
+TEST(DomainClockTest, SteppingAsItRunsIsSteppingAsPlanned) {
+  const DomainClockSpec levels = {.hz = 900'000'000,
+                                  .offset_ppb = 700,
+                                  .tolerance_ppb = 700,
+                                  .wander_ppb_per_s = 90,
+                                  .seed = 5,
+                                  .levels = {500'000'000, 333'333'333}};
+  DomainClockSpec planned = levels;
+  planned.levels.clear();
+  planned.steps = {{InstantAtCycle(1000) + 7, 333'333'333}, {InstantAtCycle(5000), 900'000'000}};
+  DomainClock clock = Make(levels);
+  for (const ClockStep& step : planned.steps) clock.Step(step.at, step.hz);
+  const DomainClock expected = Make(planned);
+  for (uint64_t cycle = 0; cycle < 10'000; cycle += 13) {
+    ASSERT_EQ(EdgesUntilCycle(clock, cycle), EdgesUntilCycle(expected, cycle)) << cycle;
+  }
+  for (uint64_t edge = 0; edge < 5000; edge += 7) ASSERT_EQ(clock.InstantOf(edge), expected.InstantOf(edge)) << edge;
+  EXPECT_TRUE(clock.ChangedBetween(InstantAtCycle(4000), InstantAtCycle(5000)));
+  EXPECT_EQ(clock.last_change(), InstantAtCycle(5000));
+}
+
+TEST(DomainClockTest, AStepLeavesWhatWasBeforeIt) {
+  const DomainClock before = Make({.hz = 900'000'000, .levels = {500'000'000}});
+  DomainClock after = before;
+  after.Step(InstantAtCycle(1000), 500'000'000);
+  for (uint64_t cycle = 0; cycle <= 1000; ++cycle) {
+    ASSERT_EQ(EdgesUntilCycle(after, cycle), EdgesUntilCycle(before, cycle)) << cycle;
+  }
+  EXPECT_LT(EdgesUntilCycle(after, 1010), EdgesUntilCycle(before, 1010));
+}
+
+TEST(DomainClockTest, LimitsAreThoseOfEveryLevel) {
+  const ClockLimits limits = Make({.hz = 900'000'000, .levels = {450'000'000}, .announces = false}).limits();
+  EXPECT_EQ(limits.shortest, 72'817u);
+  EXPECT_EQ(limits.longest, 145'636u);
+  EXPECT_FALSE(limits.announces) << "it can be stepped at any time";
+}
+
+TEST(DomainClockTest, ManyStepsTakeBoundedMemory) {
+  DomainClock clock = Make({.hz = 900'000'000, .levels = {500'000'000}});
+  const uint64_t steps = 3 * DomainClock::kStepsKept;
+  for (uint64_t i = 1; i <= steps; ++i) clock.Step(InstantAtCycle(1000 * i), i % 2 == 0 ? 900'000'000 : 500'000'000);
+  EXPECT_EQ(EdgesUntilCycle(clock, 1000 * steps), steps / 2 * 1400);
+  EXPECT_EQ(EdgesUntilCycle(clock, 1000 * (steps - 1000)), (steps - 1000) / 2 * 1400) << "and still knows";
+}
+
+TEST(DomainClockTest, LevelsExcludeStepsAndGates) {
+  const DomainClockSpec levels = {.levels = {500'000'000}};
+  DomainClockSpec stepped = levels, gated = levels, low = levels;
+  stepped.steps = {{InstantAtCycle(5), 1'000'000}};
+  gated.gates = {{InstantAtCycle(5), InstantAtCycle(6)}};
+  low.levels = {999};
+  for (const DomainClockSpec& spec : {stepped, gated, low}) {
+    EXPECT_EQ(DomainClock::Create(spec).status().code(), absl::StatusCode::kInvalidArgument);
+  }
+}
+
 TEST(DomainClockTest, RefusesWhatIsOutOfRange) {
   const auto fails = [](const DomainClockSpec& spec) { return !DomainClock::Create(spec).ok(); };
   EXPECT_TRUE(fails({.hz = 999}));

@@ -17,7 +17,7 @@
 
 namespace sideband::sim {
 
-// Immutable. Thread-safe.
+// Immutable but for Step. Thread-compatible.
 class LocalClocks {
  public:
   LocalClocks() = default;
@@ -30,6 +30,12 @@ class LocalClocks {
   uint64_t CyclesBefore(size_t domain, uint64_t cycle) const {
     if (domain == 0 || domain >= clocks_.size() || clocks_[domain] == nullptr) return cycle;
     return clocks_[domain]->EdgesBefore(InstantAtCycle(cycle) + 1);
+  }
+  // As DomainClock::Step, of a domain that has a clock. Others that share the clock keep it as it was.
+  void Step(size_t domain, Instant at, uint64_t hz) {
+    auto stepped = std::make_shared<DomainClock>(*clocks_[domain]);
+    stepped->Step(at, hz);
+    clocks_[domain] = std::move(stepped);
   }
 
  private:

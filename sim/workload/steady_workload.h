@@ -19,7 +19,7 @@
 
 namespace sideband::sim {
 
-// Immutable: context switches have no effect.
+// Context switches have no effect. Not thread-safe.
 class SteadyWorkload final : public WireSource {
  public:
   explicit SteadyWorkload(Workload workload, LocalClocks clocks = {})
@@ -35,12 +35,15 @@ class SteadyWorkload final : public WireSource {
   uint64_t CyclesBefore(size_t domain, uint64_t cycle) const override { return clocks_.CyclesBefore(domain, cycle); }
   uint64_t CyclesHeld(size_t domain, uint64_t end) const override { return clocks_.CyclesBefore(domain, end); }
 
+  // As LocalClocks::Step, after all cycles that have been counted.
+  void StepClock(size_t domain, Instant at, uint64_t hz) { clocks_.Step(domain, at, hz); }
+
   // Whether the wire is 1 in a cycle.
   bool Bit(WireId wire, uint64_t cycle) const { return workload_.Bit(wire, cycle); }
 
  private:
   const Workload workload_;
-  const LocalClocks clocks_;
+  LocalClocks clocks_;
 };
 
 }  // namespace sideband::sim

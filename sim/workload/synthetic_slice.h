@@ -53,6 +53,9 @@ class SyntheticSlice final : public WireSource {
   // Lets the hypervisor run also while nobody is resident, as from cycle 0 on. To be called once, before any switch.
   void LetHostRunAlone();
 
+  // As LocalClocks::Step, after all cycles that have been counted.
+  void StepClock(size_t domain, Instant at, uint64_t hz) { clocks_.Step(domain, at, hz); }
+
   // Switches the current resident out at `cycle`. A context without a workload leaves the wires at 0.
   void SwitchIn(absl::string_view vm, absl::string_view context, uint64_t cycle) override;
   // Has no effect without a resident.
@@ -87,7 +90,7 @@ class SyntheticSlice final : public WireSource {
 
   absl::Status CheckWires(const std::string& whose, const Workload& workload) const;
 
-  const LocalClocks clocks_;
+  LocalClocks clocks_;
   std::map<Key, Workload> contexts_;
   std::optional<Workload> host_;
   std::vector<SliceDomain> domains_;

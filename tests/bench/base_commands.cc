@@ -10,6 +10,7 @@
 #include "proto/mailbox/word.h"
 #include "secure_mcu/chip_file/chip_file.h"
 #include "secure_mcu/device/live_device.h"
+#include "secure_mcu/firmware/board_unit.h"
 #include "secure_mcu/firmware/firmware.h"
 #include "tests/bench/stopwatch.h"
 
@@ -59,8 +60,8 @@ class Rig {
     auto rig = std::make_unique<Rig>();
     SIDEBAND_ASSIGN_OR_RETURN(
         rig->device_, mcu::LiveDevice::Create(file, /*boot_id=*/1, [rig = rig.get()] { return rig->elapsed_; }));
-    rig->firmware_ = std::make_unique<mcu::Firmware>(*rig->device_, mcu::PowerModel(rig->device_->power()),
-                                                     mcu::Firmware::Options());
+    rig->board_ = std::make_unique<mcu::BoardUnit>(*rig->device_, mcu::PowerModel(rig->device_->power()));
+    rig->firmware_ = std::make_unique<mcu::Firmware>(*rig->device_, *rig->board_, mcu::Firmware::Options());
     return rig;
   }
 
@@ -71,6 +72,7 @@ class Rig {
  private:
   absl::Duration elapsed_;
   std::unique_ptr<mcu::LiveDevice> device_;
+  std::unique_ptr<mcu::BoardUnit> board_;
   std::unique_ptr<mcu::Firmware> firmware_;
 };
 

@@ -39,6 +39,7 @@
 #include "tests/bench/replay_core.h"
 #include "tests/bench/rotation_cost.h"
 #include "tests/bench/scrape_load.h"
+#include "tests/bench/sealing_cost.h"
 #include "tests/bench/session_overhead.h"
 
 namespace sideband::bench {
@@ -147,6 +148,7 @@ constexpr Benchmark kBenchmarks[] = {
     {"hpc-retries", [](const Options&) -> absl::StatusOr<Rows> { return MeasureHpcRetryRates(); }},
     {"register-readers", RegisterReaderCycles},
     {"multiplexed-counters", [](const Options&) { return MeasureMultiplexedCounters(); }},
+    {"sealing", [](const Options& options) { return MeasureSealingCost(options.chip, options.scratch); }},
     {"history-cost", [](const Options&) { return MeasureHistoryCost(); }},
     {"linear-cost", LinearCosts},
     {"exposition-cost", ExpositionCosts},

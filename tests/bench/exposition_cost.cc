@@ -14,6 +14,7 @@
 #include "daemon/exposition/exposition.h"
 #include "daemon/exposition/exposition_cache.h"
 #include "daemon/exposition/gzip.h"
+#include "proto/exposition/text.h"
 #include "tests/bench/metrics_world.h"
 #include "tests/bench/stopwatch.h"
 
@@ -21,7 +22,6 @@ namespace sideband::bench {
 namespace {
 
 using daemon::Exposition;
-using daemon::MetricsFormat;
 using daemon::TextBuffer;
 
 constexpr MetricsSize kMany = {.tenants = 1, .contexts = 1405, .events = 64};  // 90,000 series

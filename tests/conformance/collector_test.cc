@@ -180,7 +180,7 @@ class CollectorTest : public testing::Test {
                              "    vms: [{uuid: 33333333-0000-4000-8000-000000000003}]\n",
                              "policy.yaml")};
   daemon::FakeAuditSink audit_;
-  daemon::ConfidentialityBook confidential_{*sealers_, policy_};
+  daemon::ConfidentialityBook confidential_{*sealers_, nullptr, policy_};
   const daemon::CollectorContext context_{store_, *sealers_, confidential_, policy_, audit_, *metrics_, clock_};
   DeviceCollector collector_{0, session_, context_};
 };

@@ -59,6 +59,14 @@ class NoiseTest(SiteTestCase):
         self.assertEqual(site.device.stop(), 0)
         self.assertRegex(site.device.log(), r"\nsideband-mcu: \d+ transactions, address_nack \d+, arbitration_lost \d+")
 
+    def test_faults_of_the_board_are_counted(self):
+        site = self.start("rules:\n"
+                          "  - {fault: reset_required, at: 20}\n"
+                          "  - {fault: xid, every: 10, times: 2, xid: 63, text: Row remapping pending}\n")
+        programs.wait_until(lambda: self.outcomes(site).get("ok", 0) > 20, "the faults' transactions")
+        self.assertEqual(site.device.stop(), 0)
+        self.assertRegex(site.device.log(), r"\nsideband-mcu: \d+ transactions, xid 2, reset_required 1\n")
+
     def test_restarts_are_followed(self):
         site = self.start("rules:\n  - {fault: reset, every: 200}\n")
         boots = {}

@@ -121,8 +121,8 @@ int Main(const char* socket, const char* first_state) {
   for (const int number : {SIGUSR1, SIGTERM, SIGINT}) sigaction(number, &action, nullptr);
   LiarDevice device;
   device.Latch();  // makes the catalogue
-  mcu::Firmware firmware(device, mcu::PowerModel(mcu::PowerModel::Config()),
-                         {.extension = mailbox::ExtensionVersion::kOne});
+  mcu::BoardUnit board(device, mcu::PowerModel(mcu::PowerModel::Config()));
+  mcu::Firmware firmware(device, board, {.extension = mailbox::ExtensionVersion::kOne});
   mcu::MailboxTarget target(kAddress, firmware);
   mcu::VirtualBus bus;
   bus.Connect(kAddress, target);

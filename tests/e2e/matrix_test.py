@@ -197,7 +197,7 @@ class MatrixTest(unittest.TestCase):
     def test_every_method_is_in_this_matrix(self):
         known = {"Telemetry": {"ListDevices", "ListEvents", "ListScopes", "GetSnapshot", "GetHistory", "Peek", "Mark",
                                "ListMarks", "GetSpan", "ListClocks", "Subscribe"},
-                 "Confidential": {"SubscribeSealed"}}
+                 "Confidential": {"Challenge", "Exchange", "SubscribeSealed"}}
         services = {name: set(service.methods_by_name)
                     for name, service in self.pb.DESCRIPTOR.services_by_name.items()}
         self.assertEqual(services, known)
@@ -276,6 +276,18 @@ class MatrixTest(unittest.TestCase):
             granted = role == "tenant-b" and device in ("", DEVICE) and vm in ("vm3", site_layout.VM_UUIDS["vm3"])
             self.assertEqual(code is None, granted, (who, device, vm))
             self.assertEqual(len(messages), 1 if granted else 0)
+
+    def test_exchanges_of_keys(self):
+        """No guest is trusted with keys here, which the VM's owner alone learns."""
+        for method, request_type in (("Challenge", self.pb.ChallengeRequest), ("Exchange", self.pb.ExchangeRequest)):
+            for device, vm in CONFIDENTIAL:
+                for who in IDENTITIES:
+                    role = ROLES.get(who)
+                    owns = role == "tenant-b" and device in ("", DEVICE) and vm in ("vm3", site_layout.VM_UUIDS["vm3"])
+                    expected = (grpc.StatusCode.UNAUTHENTICATED if role is None else
+                                grpc.StatusCode.FAILED_PRECONDITION if owns else grpc.StatusCode.NOT_FOUND)
+                    code, _, messages = self.call(who, "confidential", method, request_type(device=device, vm=vm))
+                    self.assertEqual((code, messages), (expected, []), (who, method, device, vm))
 
     def http(self, who, method, path):
         token = self.tokens[who]

@@ -18,6 +18,7 @@
 #include "client/cli/device_choice.h"
 #include "client/cli/device_states.h"
 #include "client/cli/empty_notes.h"
+#include "client/cli/exchange_options.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/interrupt.h"
 #include "client/cli/name_pattern.h"
@@ -25,6 +26,8 @@
 #include "client/cli/options.h"
 #include "client/cli/output.h"
 #include "client/cli/reconnection.h"
+#include "client/cli/sealed_options.h"
+#include "client/cli/sealed_stream.h"
 #include "client/cli/selection.h"
 #include "client/cli/stream.h"
 #include "client/cli/table.h"
@@ -53,6 +56,17 @@ void UseBuiltinCommands(std::vector<std::unique_ptr<Command>>& commands) {
 namespace command {
 //@ client/cli/command.h
 }  // namespace command
+
+bool Use(const OpenedRecord& record);
+
+absl::Status UseSealedStream(envelope::Secret static_key, CommandContext& context) {
+  //@ client/cli/sealed_stream.h
+}
+
+absl::Status UseSealedOptions(CLI::App& app, CommandContext& context, SealedOptions& sealed_,
+                              const std::function<bool(const OpenedRecord&)>& on_record) {
+  //@ client/cli/sealed_options.h
+}
 
 std::vector<std::unique_ptr<Command>> AllCommands();
 
@@ -140,6 +154,13 @@ void UseTerminal() {
 void UseWatchLines(CommandContext& context, Output& out, const TableStyle& style, const v1::Snapshot& snapshot,
                    size_t terminal_rows) {
   //@ client/cli/watch_lines.h
+}
+
+absl::Status UseExchangeOptions(CLI::App& app, CLI::Option* const key_file, TelemetryClient& client,
+                                const std::string& vm_) {
+  ExchangeOptions exchange_;
+  //@ client/cli/exchange_options.h
+  return absl::OkStatus();
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "absl/status/statusor.h"
 #include "client/demo/child_process.h"
 #include "client/demo/demo_folder.h"
+#include "client/demo/number_search.h"
 #include "client/demo/readiness.h"
 #include "proto/base/status_macros.h"
 
@@ -28,6 +29,11 @@ absl::StatusOr<std::string> Probe();
 
 absl::Status UseReadiness(const std::function<void(const std::string& line)>& report) {
   //@ client/demo/readiness.h
+  return absl::OkStatus();
+}
+
+absl::Status UseNumberSearch() {
+  //@ client/demo/number_search.h
   return absl::OkStatus();
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -11,6 +12,9 @@
 #include "daemon/authz/policy_holder.h"
 #include "daemon/base/clock.h"
 #include "daemon/base/retry_after.h"
+#include "daemon/board/board_reader.h"
+#include "daemon/board/board_store.h"
+#include "daemon/collector/board_snapshot.h"
 #include "daemon/collector/bus_share.h"
 #include "daemon/collector/collector_thread.h"
 #include "daemon/collector/confidentiality.h"
@@ -18,10 +22,12 @@
 #include "daemon/collector/conservation.h"
 #include "daemon/collector/creation_file.h"
 #include "daemon/collector/creation_times.h"
+#include "daemon/collector/device_board.h"
 #include "daemon/collector/device_collector.h"
 #include "daemon/collector/device_marks.h"
 #include "daemon/collector/device_peeks.h"
 #include "daemon/collector/device_rotations.h"
+#include "daemon/collector/device_seals.h"
 #include "daemon/collector/device_triggers.h"
 #include "daemon/collector/estimated_rows.h"
 #include "daemon/collector/fair_share.h"
@@ -34,6 +40,7 @@
 #include "daemon/collector/redact.h"
 #include "daemon/collector/rotation_router.h"
 #include "daemon/collector/rotation_sum.h"
+#include "daemon/collector/seal_router.h"
 #include "daemon/collector/trigger_router.h"
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/snapshot_reader.h"
@@ -112,8 +119,9 @@ void UseConfidentiality(const SealerSet& sealers, const TakenSnapshot& taken) {
   //@ daemon/collector/confidentiality.h
 }
 
-void UseConfidentialityBook(const std::unique_ptr<SealerSet>& sealers, const PolicyHolder& policy,
-                            const std::shared_ptr<const Topology>& topology, uint64_t boot_id) {
+void UseConfidentialityBook(const std::unique_ptr<SealerSet>& sealers, const std::unique_ptr<ExchangeBook>& exchanges,
+                            const PolicyHolder& policy, const std::shared_ptr<const Topology>& topology,
+                            uint64_t boot_id) {
   //@ daemon/collector/confidentiality_book.h
 }
 
@@ -174,6 +182,30 @@ void UseDeviceMarks(size_t device, MailboxSession& session, const Store& store, 
 
 void UseMarkRouter(size_t device, DeviceMarks& marks, const BookmarkOrder& order, BookmarkSink::Done done) {
   //@ daemon/collector/mark_router.h
+}
+
+void Answer(SealWriter* writer);
+
+void UseDeviceSeals(MailboxSession& session, const Clock& clock, const std::function<void()>& wake, uint16_t vm,
+                    bool is_readable) {
+  //@ daemon/collector/device_seals.h
+}
+
+absl::Status UseSealRouter(const Store& store, size_t device, DeviceSeals& seals, const SealedVm& vm,
+                           const Bytes& request, const GuestSealer::Done<Bytes>& done) {
+  //@ daemon/collector/seal_router.h
+  return absl::OkStatus();
+}
+
+void UseBoardSnapshot(size_t device, const BoardReader& reader, Store& store) {
+  //@ daemon/collector/board_snapshot.h
+}
+
+void WaitUntil(absl::Duration steady_time);
+
+void UseDeviceBoard(size_t device, MailboxSession& session, const Store& store, BoardStore* boards, const Clock& clock,
+                    const absl::Status& status, absl::Duration next_snapshot) {
+  //@ daemon/collector/device_board.h
 }
 
 }  // namespace

@@ -5,13 +5,22 @@
 #include <vector>
 
 #include "daemon/base/body.h"
+#include "daemon/board/board_reading.h"
+#include "daemon/board/board_store.h"
+#include "daemon/exposition/board_clock_families.h"
+#include "daemon/exposition/board_families.h"
+#include "daemon/exposition/board_link_families.h"
+#include "daemon/exposition/board_memory_families.h"
+#include "daemon/exposition/board_metric_families.h"
+#include "daemon/exposition/board_series.h"
+#include "daemon/exposition/board_state_families.h"
+#include "daemon/exposition/board_thermal_families.h"
 #include "daemon/exposition/clock_families.h"
 #include "daemon/exposition/device_families.h"
 #include "daemon/exposition/device_labels.h"
 #include "daemon/exposition/event_families.h"
 #include "daemon/exposition/exposition.h"
 #include "daemon/exposition/exposition_cache.h"
-#include "daemon/exposition/family_names.h"
 #include "daemon/exposition/frame.h"
 #include "daemon/exposition/gzip.h"
 #include "daemon/exposition/scrape_filter.h"
@@ -19,11 +28,11 @@
 #include "daemon/exposition/spare_buffer.h"
 #include "daemon/exposition/text_buffer.h"
 #include "daemon/http/http_message.h"
-#include "daemon/metrics/text.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/level.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/view.h"
+#include "proto/exposition/text.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/snapshot.h"
 
@@ -53,10 +62,6 @@ void UseExpositionCache(ExpositionCache& cache, const Caller& caller, const std:
   //@ daemon/exposition/exposition_cache.h
 }
 
-void UseFamilyNames(const mailbox::Catalog& catalog, size_t event) {
-  //@ daemon/exposition/family_names.h
-}
-
 void UseFrame(const VisibleDevice& device, const DeviceLabels& labels, const ScrapeFilter& filter) {
   //@ daemon/exposition/frame.h
 }
@@ -80,6 +85,39 @@ void UseTextBuffer(size_t family_bytes_max) {
 
 void UseClockFamilies(const DeviceFrame& frame, TextBuffer& out) {
   //@ daemon/exposition/clock_families.h
+}
+
+void UseBoardFamilies(const BoardStore& boards, const BoardTime& now, std::string& out) {
+  //@ daemon/exposition/board_families.h
+}
+
+//@ daemon/exposition/board_series.h
+
+void Add(const BoardFamilyRow& row);
+void Add(const std::string& name, const std::string& help);
+
+void UseBoardClockFamilies() {
+  //@ daemon/exposition/board_clock_families.h
+}
+
+void UseBoardLinkFamilies() {
+  //@ daemon/exposition/board_link_families.h
+}
+
+void UseBoardMemoryFamilies() {
+  //@ daemon/exposition/board_memory_families.h
+}
+
+void UseBoardStateFamilies() {
+  //@ daemon/exposition/board_state_families.h
+}
+
+void UseBoardThermalFamilies() {
+  //@ daemon/exposition/board_thermal_families.h
+}
+
+void UseBoardMetricFamilies() {
+  //@ daemon/exposition/board_metric_families.h
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ void UseSamplePacer(SamplePacer& pacer, const DeviceSnapshot& snapshot, absl::Du
   //@ daemon/grpc/sample_pacer.h
 }
 
-void UseSealedSubscription(Reader& reader, SealerSet& sealers, const Credentials& credentials,
+void UseSealedSubscription(Reader& reader, SealerSet& sealers, ExchangeBook* exchanges, const Credentials& credentials,
                            const sideband::v1::SubscribeSealedRequest& request) {
   //@ daemon/grpc/sealed_subscription.h
 }

@@ -30,10 +30,10 @@
 #include "daemon/identity/credentials.h"
 #include "daemon/listen/connection_table.h"
 #include "daemon/metrics/self_metrics.h"
-#include "daemon/metrics/text.h"
 #include "daemon/page/page_data.h"
 #include "daemon/view/reader.h"
 #include "proto/base/status_macros.h"
+#include "proto/exposition/text.h"
 
 namespace sideband::daemon {
 namespace {

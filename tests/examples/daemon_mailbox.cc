@@ -14,6 +14,7 @@
 #include "daemon/mailbox/mailbox_session.h"
 #include "daemon/mailbox/register_port.h"
 #include "daemon/mailbox/rotation_writer.h"
+#include "daemon/mailbox/seal_writer.h"
 #include "daemon/mailbox/snapshot_reader.h"
 #include "daemon/snapshot/topology.h"
 #include "daemon/transport/transport.h"
@@ -72,6 +73,11 @@ void Read(uint32_t closing_id);
 absl::Status UseConfigWriter(MailboxSession& session, const mailbox::Snapshot& snapshot,
                              const std::vector<mailbox::ConfigWrite>& writes) {
   //@ daemon/mailbox/config_writer.h
+  return absl::OkStatus();
+}
+
+absl::Status UseSealWriter(MailboxSession& session, uint16_t vm, ByteSpan request) {
+  //@ daemon/mailbox/seal_writer.h
   return absl::OkStatus();
 }
 

@@ -17,7 +17,6 @@
 #include "daemon/metrics/process_metrics.h"
 #include "daemon/metrics/request_metrics.h"
 #include "daemon/metrics/self_metrics.h"
-#include "daemon/metrics/text.h"
 #include "proto/audit/entry.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/catalog.h"
@@ -64,10 +63,6 @@ void UseRequestMetrics(RequestMetrics& metrics, const absl::Status& status) {
 absl::Status UseSelfMetrics(absl::Duration took, std::string& body) {
   //@ daemon/metrics/self_metrics.h
   return absl::OkStatus();
-}
-
-void UseText(std::string& labels, const mailbox::VmInfo& vm) {
-  //@ daemon/metrics/text.h
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "daemon/authz/policy_holder.h"
 #include "daemon/base/clock.h"
+#include "daemon/board/board_store.h"
 #include "daemon/config/config.h"
 #include "daemon/grpc/grpc_server.h"
 #include "daemon/http/http_server.h"
@@ -54,8 +55,8 @@ void UseReloadRequests(ReloadRequests::Done done, const ReloadOutcome& outcome) 
   //@ daemon/run/reload_requests.h
 }
 
-absl::Status UseDeviceSet(Store& store, KeptHistory& history, CountingBook& counting, MarkBook& marks,
-                          const std::unique_ptr<SelfMetrics>& metrics,
+absl::Status UseDeviceSet(Store& store, BoardStore& boards, KeptHistory& history, CountingBook& counting,
+                          MarkBook& marks, const std::unique_ptr<SelfMetrics>& metrics,
                           decltype(DeviceSet::Parts::make_transport) make_transport,
                           decltype(DeviceSet::Parts::make_collector) make_collector, const Config& config) {
   //@ daemon/run/device_set.h

@@ -10,6 +10,7 @@
 #include "daemon/snapshot/capacities.h"
 #include "daemon/snapshot/clock_settings.h"
 #include "daemon/snapshot/clock_state.h"
+#include "daemon/snapshot/complement.h"
 #include "daemon/snapshot/coverage.h"
 #include "daemon/snapshot/device_snapshot.h"
 #include "daemon/snapshot/fake_rotation.h"
@@ -20,6 +21,7 @@
 #include "daemon/snapshot/publication_thread.h"
 #include "daemon/snapshot/ratio.h"
 #include "daemon/snapshot/rotation.h"
+#include "daemon/snapshot/sealed_by.h"
 #include "daemon/snapshot/store.h"
 #include "daemon/snapshot/topology.h"
 #include "daemon/snapshot/utilisation.h"
@@ -37,6 +39,10 @@ void Show(double share);
 void UseCapacities(const mailbox::Catalog& catalog, const mailbox::VmInfo& vm, double count, size_t event,
                    double reference_cycles) {
   //@ daemon/snapshot/capacities.h
+}
+
+void UseComplement() {
+  //@ daemon/snapshot/complement.h
 }
 
 void UseCoverage(const mailbox::Catalog& catalog, const mailbox::Snapshot& snapshot, size_t row, size_t event) {
@@ -95,6 +101,12 @@ void Show(const std::string& name, const ClockState& clock);
 
 void UseClockState(const DeviceSnapshot& snapshot, const mailbox::Catalog& catalog) {
   //@ daemon/snapshot/clock_state.h
+}
+
+void Require(size_t device);
+
+void UseSealedBy(const DeviceInfo& info, size_t device) {
+  //@ daemon/snapshot/sealed_by.h
 }
 
 }  // namespace

@@ -28,6 +28,7 @@
 #include "daemon/view/counting_request.h"
 #include "daemon/view/decision_log.h"
 #include "daemon/view/device_history.h"
+#include "daemon/view/exchange_queries.h"
 #include "daemon/view/fake_live_reader.h"
 #include "daemon/view/fake_past.h"
 #include "daemon/view/history_reader.h"
@@ -90,6 +91,13 @@ void UsePeekReader(Reader& reader, LiveReader& live, const Caller& caller, const
 absl::Status UseAdmin(Reader& reader, decltype(Admin::Parts::trigger) trigger, decltype(Admin::Parts::reload) reload,
                       const Caller& caller, const Credentials& peer, Admin::Done<sideband::v1::ReloadResponse> done) {
   //@ daemon/view/admin.h
+  return absl::OkStatus();
+}
+
+absl::Status UseExchangeQueries(Reader& reader, GuestSealer& sealer, const Caller& caller,
+                                const sideband::v1::ChallengeRequest& request,
+                                ExchangeQueries::Done<sideband::v1::ChallengeResponse> done) {
+  //@ daemon/view/exchange_queries.h
   return absl::OkStatus();
 }
 

@@ -15,10 +15,12 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "proto/base/build_version.h"
 #include "proto/base/byte_size.h"
 #include "proto/base/bytes.h"
+#include "proto/base/certificates.h"
 #include "proto/base/command_line.h"
 #include "proto/base/descriptor.h"
 #include "proto/base/error_list.h"
@@ -144,6 +146,11 @@ absl::Status UseYaml() {
 
 absl::Status UseYamlBounds(const std::string& text) {
   //@ proto/base/yaml_bounds.h
+  return absl::OkStatus();
+}
+
+absl::Status UseCertificates(const CertificateChain& chain) {
+  //@ proto/base/certificates.h
   return absl::OkStatus();
 }
 

@@ -16,6 +16,7 @@
 #include "proto/mailbox/block_decoder.h"
 #include "proto/mailbox/block_encoder.h"
 #include "proto/mailbox/block_family.h"
+#include "proto/mailbox/board_items.h"
 #include "proto/mailbox/bookmark_check.h"
 #include "proto/mailbox/bookmark_section.h"
 #include "proto/mailbox/bookmarks.h"
@@ -30,6 +31,8 @@
 #include "proto/mailbox/counter_groups.h"
 #include "proto/mailbox/counter_values.h"
 #include "proto/mailbox/counting.h"
+#include "proto/mailbox/driver_event.h"
+#include "proto/mailbox/echo.h"
 #include "proto/mailbox/event_set.h"
 #include "proto/mailbox/extension.h"
 #include "proto/mailbox/features.h"
@@ -45,12 +48,14 @@
 #include "proto/mailbox/rotation_prediction.h"
 #include "proto/mailbox/rotation_section.h"
 #include "proto/mailbox/rotation_stream.h"
+#include "proto/mailbox/sealed_section.h"
 #include "proto/mailbox/second_difference.h"
 #include "proto/mailbox/sections.h"
 #include "proto/mailbox/snapshot.h"
 #include "proto/mailbox/snapshot_cost.h"
 #include "proto/mailbox/snapshot_stream.h"
 #include "proto/mailbox/stream.h"
+#include "proto/mailbox/sys_id.h"
 #include "proto/mailbox/timeline_stream.h"
 #include "proto/mailbox/word.h"
 
@@ -78,6 +83,26 @@ void Add(size_t block, size_t to);
 
 void UseBlockFamily(const Snapshot& snapshot) {
   //@ proto/mailbox/block_family.h
+}
+
+void UseBoardItems(uint32_t bits) {
+  const auto Print = [](const char*) {};
+  //@ proto/mailbox/board_items.h
+}
+
+void UseSysId(SysId item) {
+  const auto Run = [](Opcode, SysId, uint8_t) {};
+  //@ proto/mailbox/sys_id.h
+}
+
+absl::Status UseDriverEvent(ByteSpan bytes) {
+  //@ proto/mailbox/driver_event.h
+  return absl::OkStatus();
+}
+
+void UseEcho(const CommandWord& command, const CommandWord& reply) {
+  const auto Interference = [] {};
+  //@ proto/mailbox/echo.h
 }
 
 void UseCapability(uint32_t dword) {
@@ -256,6 +281,11 @@ void UseBookmarks(const Snapshot& snapshot) {
 
 void UseCounterValues() {
   //@ proto/mailbox/counter_values.h
+}
+
+absl::Status UseSealedSection(Snapshot& snapshot, const Bytes& payload, ByteWriter& out, const Snapshot& base) {
+  //@ proto/mailbox/sealed_section.h
+  return absl::OkStatus();
 }
 
 }  // namespace

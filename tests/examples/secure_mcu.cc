@@ -27,6 +27,8 @@
 #include "proto/mailbox/word.h"
 #include "proto/smbus/monitor_frame.h"
 #include "proto/smbus/transfer.h"
+#include "secure_mcu/board/board_faults.h"
+#include "secure_mcu/board/power_limits.h"
 #include "secure_mcu/bus/bus_target.h"
 #include "secure_mcu/bus/command_handler.h"
 #include "secure_mcu/bus/mailbox_registers.h"
@@ -67,6 +69,8 @@
 #include "secure_mcu/chip/turn_shares.h"
 #include "secure_mcu/chip/unit_clocks.h"
 #include "secure_mcu/chip_file/chip_file.h"
+#include "secure_mcu/chip_file/chip_file_board.h"
+#include "secure_mcu/chip_file/chip_file_complement.h"
 #include "secure_mcu/chip_file/chip_file_counting.h"
 #include "secure_mcu/chip_file/chip_file_domains.h"
 #include "secure_mcu/chip_file/chip_file_fields.h"
@@ -75,6 +79,7 @@
 #include "secure_mcu/chip_file/chip_file_pipeline.h"
 #include "secure_mcu/chip_file/chip_file_program.h"
 #include "secure_mcu/chip_file/chip_file_rotation.h"
+#include "secure_mcu/chip_file/chip_file_sealing.h"
 #include "secure_mcu/chip_file/chip_file_selections.h"
 #include "secure_mcu/chip_file/chip_file_tenants.h"
 #include "secure_mcu/chip_file/chip_file_units.h"
@@ -110,30 +115,46 @@
 #include "secure_mcu/device/wiring.h"
 #include "secure_mcu/firmware/async_requests.h"
 #include "secure_mcu/firmware/base_commands.h"
+#include "secure_mcu/firmware/block_sealer.h"
+#include "secure_mcu/firmware/board_flags.h"
+#include "secure_mcu/firmware/bundles.h"
 #include "secure_mcu/firmware/capabilities.h"
+#include "secure_mcu/firmware/clock_range.h"
+#include "secure_mcu/firmware/complement.h"
 #include "secure_mcu/firmware/config_commands.h"
 #include "secure_mcu/firmware/copy_engine.h"
 #include "secure_mcu/firmware/device.h"
+#include "secure_mcu/firmware/device_counts.h"
+#include "secure_mcu/firmware/driver_events.h"
 #include "secure_mcu/firmware/dwords.h"
 #include "secure_mcu/firmware/event_registers.h"
 #include "secure_mcu/firmware/fake_gpu.h"
 #include "secure_mcu/firmware/firmware.h"
 #include "secure_mcu/firmware/firmware_pair.h"
+#include "secure_mcu/firmware/hidden_clock.h"
 #include "secure_mcu/firmware/identity_items.h"
+#include "secure_mcu/firmware/limit_requests.h"
+#include "secure_mcu/firmware/link_bandwidth.h"
+#include "secure_mcu/firmware/link_info.h"
+#include "secure_mcu/firmware/memory_errors.h"
 #include "secure_mcu/firmware/metric_sample.h"
 #include "secure_mcu/firmware/metric_sampler.h"
 #include "secure_mcu/firmware/metric_sources.h"
 #include "secure_mcu/firmware/peek_commands.h"
 #include "secure_mcu/firmware/performance_monitor.h"
 #include "secure_mcu/firmware/persona.h"
+#include "secure_mcu/firmware/power_hints.h"
 #include "secure_mcu/firmware/power_model.h"
 #include "secure_mcu/firmware/reply.h"
 #include "secure_mcu/firmware/rotate_commands.h"
 #include "secure_mcu/firmware/scratch_memory.h"
+#include "secure_mcu/firmware/seal_commands.h"
 #include "secure_mcu/firmware/sensors.h"
+#include "secure_mcu/firmware/served_opcodes.h"
 #include "secure_mcu/firmware/snapshot_commands.h"
 #include "secure_mcu/firmware/system_info.h"
 #include "secure_mcu/firmware/trigger_commands.h"
+#include "secure_mcu/firmware/unread_bytes.h"
 #include "secure_mcu/firmware/upload_buffer.h"
 #include "secure_mcu/guest_view/guest_views.h"
 #include "secure_mcu/guest_view/layout.h"
@@ -186,6 +207,7 @@
 #include "secure_mcu/replay/rotation_setup.h"
 #include "secure_mcu/replay/unit_dealer.h"
 #include "secure_mcu/replay/warnings.h"
+#include "secure_mcu/sealing/device_sealer.h"
 #include "secure_mcu/serve/board.h"
 #include "secure_mcu/serve/bus_monitors.h"
 #include "secure_mcu/serve/bus_server.h"
@@ -210,6 +232,12 @@ void Retire(size_t tenant);
 void Send(ByteSpan stream);
 void Use(const MetricSample& begin, const MetricSample& end);
 void Play(const LawsCase& test);
+
+// board
+
+void UseBoardFaults(const sim::BoardFault& fault, const BoardSpec& spec, uint32_t now_s) {
+  //@ secure_mcu/board/board_faults.h
+}
 
 // bus
 
@@ -371,6 +399,16 @@ absl::Status UseChipFile() {
 
 absl::Status UseChipFileFields(const YamlMap& root) {
   //@ secure_mcu/chip_file/chip_file_fields.h
+  return absl::OkStatus();
+}
+
+absl::Status UseChipFileBoard(const YamlMap& root, ChipFile& file, const UnitPlan& plan) {
+  //@ secure_mcu/chip_file/chip_file_board.h
+  return absl::OkStatus();
+}
+
+absl::Status UseChipFileComplement(const YamlMap& root, ChipFile& file) {
+  //@ secure_mcu/chip_file/chip_file_complement.h
   return absl::OkStatus();
 }
 
@@ -538,23 +576,107 @@ void UseThreadTurn(uint64_t thread, uint64_t now_ns) {
   //@ secure_mcu/device/thread_turn.h
 }
 
-void UseViewedDevice(LiveDevice& device, const std::unique_ptr<GuestViews>& views, const PowerModel& power,
-                     const std::atomic<bool>& stop) {
+void UseViewedDevice(LiveDevice& device, const std::unique_ptr<GuestViews>& views,
+                     const std::unique_ptr<DeviceSealer>& sealer, BoardUnit& board, const std::atomic<bool>& stop) {
   //@ secure_mcu/device/viewed_device.h
 }
 
 // firmware
 
-void UseAsyncRequests(Device& device, Sensors& sensors, PerformanceMonitor& monitor, ScratchMemory& scratch) {
+void UseAsyncRequests(Device& device, Sensors& sensors, PerformanceMonitor& monitor, ScratchMemory& scratch,
+                      LimitRequests& limits) {
   //@ secure_mcu/firmware/async_requests.h
 }
 
-void UseBaseCommands(Device& device, const PowerModel& power) {
+void LowerClock();
+
+void UseBoardSpec() {
+  //@ secure_mcu/board/board_spec.h
+}
+
+void UseBoardState(const BoardSpec& spec, uint32_t now) {
+  //@ secure_mcu/board/board_state.h
+}
+
+void UseDriverMessages(uint32_t now) {
+  const auto Show = [](const mailbox::DriverEvent&) {};
+  //@ secure_mcu/board/driver_messages.h
+}
+
+Reply UseLinkBandwidth(const BoardSpec& spec, mailbox::MetricId metric, double percent, uint8_t arg1, uint8_t arg2) {
+  //@ secure_mcu/firmware/link_bandwidth.h
+  return {};
+}
+
+void UseHiddenClock(const Device& device, const ComplementPolicy& complement) {
+  const auto Check = [&]() -> Reply {
+    //@ secure_mcu/firmware/hidden_clock.h
+    return {};
+  };
+  Check();
+}
+
+void UseServedOpcodes(const mailbox::CommandWord& command, const BoardUnit& board, bool has_workload_clock) {
+  const auto Check = [&]() -> Reply {
+    //@ secure_mcu/firmware/served_opcodes.h
+    return {};
+  };
+  Check();
+}
+
+void UsePowerLimits(const BoardSpec& spec, const BoardState& state, uint32_t module_mw) {
+  //@ secure_mcu/board/power_limits.h
+}
+
+void UseAsyncResult() {
+  //@ secure_mcu/firmware/async_result.h
+}
+
+void UseBundles(ScratchMemory& scratch, BaseCommands& base) {
+  //@ secure_mcu/firmware/bundles.h
+}
+
+void UseClockRange(const Device& device) {
+  //@ secure_mcu/firmware/clock_range.h
+}
+
+void UseDriverEvents(ScratchMemory& scratch, BoardState& state) {
+  //@ secure_mcu/firmware/driver_events.h
+}
+
+void UseLimitRequests(const Device& device, const BoardSpec& spec, BoardState& state, ScratchMemory& scratch) {
+  //@ secure_mcu/firmware/limit_requests.h
+}
+
+void UsePowerHints(const Device& device, const BoardSpec& spec) {
+  //@ secure_mcu/firmware/power_hints.h
+}
+
+void UseBoardFlags(BoardUnit& board) {
+  //@ secure_mcu/firmware/board_flags.h
+}
+
+void UseBoardUnit(Device& device, const PowerModel& power, const ChipFile& file) {
+  //@ secure_mcu/firmware/board_unit.h
+}
+
+void UseBoardPhysics(Device& device, const PowerModel& power, const BoardSpec& spec, BoardState& state) {
+  //@ secure_mcu/firmware/board_physics.h
+}
+
+void UseBaseCommands(Device& device, BoardUnit& board) {
   //@ secure_mcu/firmware/base_commands.h
 }
 
-void UseCapabilities(const IdentityItems& items) {
+void UseCapabilities(const IdentityItems& items, const BoardUnit& board, const mailbox::CommandWord& command) {
+  const auto Check = [](mailbox::Capability) {};
   //@ secure_mcu/firmware/capabilities.h
+}
+
+mailbox::MailboxStatus UseComplement(const ComplementPolicy& policy, Device& device) {
+  const auto Fail = [](mailbox::MailboxStatus status) { return status; };
+  //@ secure_mcu/firmware/complement.h
+  return mailbox::MailboxStatus::kSuccess;
 }
 
 void UseCopyEngine(Device& device) {
@@ -565,7 +687,7 @@ void UseDwords() {
   //@ secure_mcu/firmware/dwords.h
 }
 
-void UseEventRegisters(ScratchMemory& scratch) {
+void UseEventRegisters(ScratchMemory& scratch, const BoardState& state) {
   //@ secure_mcu/firmware/event_registers.h
 }
 
@@ -625,6 +747,10 @@ void UsePerformanceMonitor(Device& device) {
   //@ secure_mcu/firmware/performance_monitor.h
 }
 
+void UseDeviceCounts(Device& device, const PowerModel& power) {
+  //@ secure_mcu/firmware/device_counts.h
+}
+
 absl::Status UsePersona() {
   //@ secure_mcu/firmware/persona.h
   return absl::OkStatus();
@@ -643,7 +769,7 @@ void UseScratchMemory() {
   //@ secure_mcu/firmware/scratch_memory.h
 }
 
-void UseSensors(Device& device, const PowerModel::Config& config) {
+void UseSensors(Device& device, BoardUnit& board) {
   //@ secure_mcu/firmware/sensors.h
 }
 
@@ -651,8 +777,20 @@ void UseSnapshotCommands(Device& device) {
   //@ secure_mcu/firmware/snapshot_commands.h
 }
 
-void UseSystemInfo(const Device& device) {
+void UseSystemInfo(const Device& device, const BoardUnit& board) {
   //@ secure_mcu/firmware/system_info.h
+}
+
+void UseLinkInfo(const BoardUnit& board, const LinkTraffic& traffic) {
+  //@ secure_mcu/firmware/link_info.h
+}
+
+void UseMemoryErrors(const BoardUnit& board) {
+  //@ secure_mcu/firmware/memory_errors.h
+}
+
+void UseUnreadBytes() {
+  //@ secure_mcu/firmware/unread_bytes.h
 }
 
 // guest_view
@@ -975,6 +1113,28 @@ void UseTriggerLine(Chip& chip_a, Chip& chip_b, const LineEnd::Advance& advance_
 void UseClockFits(const mailbox::Catalog& catalog, uint64_t clock_hz, const mailbox::Timeline& timeline,
                   mailbox::ClockHulls& hulls) {
   //@ secure_mcu/device/clock_fits.h
+}
+
+// sealing
+
+absl::Status UseChipFileSealing(const YamlMap& root, ChipFile& file) {
+  //@ secure_mcu/chip_file/chip_file_sealing.h
+  return absl::OkStatus();
+}
+
+Reply UseBlockSealer(Device& device) {
+  const auto Fail = [](mailbox::MailboxStatus status) { return Reply{.status = status}; };
+  //@ secure_mcu/firmware/block_sealer.h
+  return {};
+}
+
+void UseSealCommands(Device& device, UploadBuffer& uploads, const mailbox::CommandWord& challenge,
+                     const mailbox::CommandWord& exchange, uint32_t crc) {
+  //@ secure_mcu/firmware/seal_commands.h
+}
+
+void UseDeviceSealer(exchange::SealingRules rules, const exchange::Sha384Digest& measurement, LiveDevice& device) {
+  //@ secure_mcu/sealing/device_sealer.h
 }
 
 }  // namespace

@@ -4,12 +4,16 @@
 #include "absl/status/status.h"
 #include "proto/base/bytes.h"
 #include "proto/base/status_macros.h"
+#include "proto/base/yaml.h"
 #include "proto/smbus/bus.h"
 #include "proto/smbus/transfer.h"
 #include "sim/bus_faults/bit_flips.h"
+#include "sim/bus_faults/board_fault.h"
+#include "sim/bus_faults/board_fault_reader.h"
 #include "sim/bus_faults/fault_plan.h"
 #include "sim/bus_faults/fault_trigger.h"
 #include "sim/bus_faults/faulty_bus.h"
+#include "sim/bus_faults/plan_word.h"
 #include "sim/bus_faults/transfer_edits.h"
 
 namespace sideband::sim {
@@ -17,6 +21,20 @@ namespace {
 
 void UseBitFlips(smbus::Bus& bus, const smbus::Transfer& transfer) {
   //@ sim/bus_faults/bit_flips.h
+}
+
+void UseBoardFault() {
+  //@ sim/bus_faults/board_fault.h
+}
+
+absl::Status UseBoardFaultReader(const YamlMap& map, FaultRule& rule) {
+  //@ sim/bus_faults/board_fault_reader.h
+  return absl::OkStatus();
+}
+
+absl::Status UsePlanWord(const YamlNode& node) {
+  //@ sim/bus_faults/plan_word.h
+  return absl::OkStatus();
 }
 
 absl::Status UseFaultPlan() {

@@ -4,8 +4,6 @@
 // rejected one has errors with file and line.
 #include <sys/stat.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
@@ -14,26 +12,25 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/config/config.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/scratch_folder.h"
 
 namespace sideband::fuzz {
 namespace {
 
 Bytes BytesOf(const std::string& text) { return Bytes(text.begin(), text.end()); }
 
-// A folder with one file, f, which a configuration can name as any of its files. The destructor removes the folder.
-class Folder {
+// A folder with one file, f, which a configuration can name as any of its files.
+class Site {
  public:
-  Folder() {
-    path_ = std::filesystem::temp_directory_path() / "sb-fuzz-XXXXXX";
-    if (mkdtemp(path_.data()) == nullptr) std::abort();
-    std::ofstream(path_ + "/f") << "content is looked at elsewhere\n";
-    chmod((path_ + "/f").c_str(), S_IRUSR | S_IWUSR);
+  Site() {
+    const std::string path = folder() + "/f";
+    std::ofstream(path) << "content is looked at elsewhere\n";
+    chmod(path.c_str(), S_IRUSR | S_IWUSR);
   }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  const std::string& path() const { return path_; }
+  const std::string& folder() const { return folder_.path(); }
 
  private:
-  std::string path_;
+  const ScratchFolder folder_;
 };
 
 void CheckListener(const daemon::Config& config, const daemon::ListenerConfig& listener) {
@@ -108,8 +105,8 @@ policy_file: f
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace sideband;  // NOLINT(google-build-using-namespace): this function must be outside of it
-  static const fuzz::Folder folder;
-  const std::string path = folder.path() + "/c.yaml";
+  static const fuzz::Site site;
+  const std::string path = site.folder() + "/c.yaml";
   ErrorList errors;
   const daemon::Config config =
       daemon::ParseConfig(std::string(reinterpret_cast<const char*>(data), size), path, errors);

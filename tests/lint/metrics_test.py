@@ -3,7 +3,7 @@
 """Every metric of the daemon is documented, and its name is kept from the events of devices.
 
 A device chooses the names of its events: one that makes a family of the daemon's own name would make the operator's
-scrape invalid. Families of events begin with a level; daemon/exposition/family_names.cc lists the others that do.
+scrape invalid. Families of events begin with a level; proto/exposition/family_names.cc lists the others that do.
 """
 
 import os
@@ -13,7 +13,12 @@ import unittest
 
 _RUNFILES = os.path.join(os.environ.get("TEST_SRCDIR", ""), os.environ.get("TEST_WORKSPACE", ""))
 # Names in the source, as they are registered.
-_NAME = re.compile(r'"((?:sideband|process)_[a-z0-9_]+)"')
+_NAME = re.compile(r'"((?:sideband|process)_[a-z0-9_]+[a-z0-9])"')
+# Boards' metrics, whose families are named by a word.
+_BOARD_METRICS = "daemon/exposition/board_metric_families.cc"
+_WORD_TABLE = re.compile(r"MetricWord k(Ratios|Bandwidths)\[\] = \{(.*?)\n\};", re.DOTALL)
+_WORD = re.compile(r'\{MetricId::\w+,\s+"(\w+)"')
+_UNITS = {"Ratios": "ratio", "Bandwidths": "bytes_per_second"}
 
 
 def stem(name):
@@ -31,26 +36,40 @@ class MetricsTest(unittest.TestCase):
             with open(os.path.join(root, path), encoding="utf-8") as file:
                 return file.read()
 
-        sources = ["daemon/metrics/" + name for name in os.listdir(os.path.join(root, "daemon/metrics"))
+        sources = [os.path.join(folder, name) for folder in ("daemon/exposition", "daemon/metrics")
+                   for name in os.listdir(os.path.join(root, folder))
                    if name.endswith(".cc") and not name.endswith("_test.cc")]
-        sources += ["daemon/exposition/exposition.cc", "daemon/exposition/device_families.cc"]
+        sources.append("proto/exposition/row_families.h")
         cls.names = {name for path in sources for name in _NAME.findall(read(path))}
-        table = re.search(r"kOwnStems\[\] = \{(.*?)\};", read("daemon/exposition/family_names.cc"), re.DOTALL)
+        cls.words = {(word, _UNITS[table]) for table, rows in _WORD_TABLE.findall(read(_BOARD_METRICS))
+                     for word in _WORD.findall(rows)}
+        cls.names |= {"sideband_%s_%s_%s" % (scope, word, unit) for scope in ("board", "partition")
+                      for word, unit in cls.words}
+        table = re.search(r"kOwnStems\[\] = \{(.*?)\};", read("proto/exposition/family_names.cc"), re.DOTALL)
         cls.stems = re.findall(r'"([^"]+)"', table.group(1))
         cls.page = read("docs/metrics.md")
 
     def test_names_were_found(self):
         self.assertIn("sideband_snapshots_total", self.names)
         self.assertIn("sideband_device_up", self.names)
-        self.assertGreater(len(self.names), 25)
+        self.assertIn("sideband_clock_hertz", self.names)
+        self.assertIn("sideband_partition_pcie_tx_bytes_per_second", self.names)
+        self.assertEqual({unit for _, unit in self.words}, set(_UNITS.values()))
+        self.assertGreater(len(self.names), 100)
 
     def test_names_are_kept_from_events(self):
         self.assertEqual(self.stems, sorted(set(self.stems)))
         self.assertEqual({stem(name) for name in self.names} - {None}, set(self.stems))
 
     def test_names_are_documented(self):
+        by_word = {"sideband_%s_%s_%s" % (scope, word, unit): ("sideband_%s_<metric>_%s" % (scope, unit), word)
+                   for scope in ("board", "partition") for word, unit in self.words}
+
         def is_documented(name):
-            return name in self.page or re.sub("_(device|vm|context|host)_", "_<level>_", name) in self.page
+            names = {name, re.sub("_(device|vm|context|host)_", "_<level>_", name)}
+            if any("`%s`" % name in self.page for name in names):
+                return True
+            return name in by_word and all("`%s`" % part in self.page for part in by_word[name])
 
         self.assertEqual([name for name in sorted(self.names) if not is_documented(name)], [])
 

@@ -26,14 +26,13 @@
 #include "daemon/view/reader.h"
 #include "daemon/view/row_filter.h"
 #include "daemon/view/snapshot_message.h"
+#include "proto/exposition/text.h"
 #include "proto/mailbox/extension.h"
 #include "tests/conformance/in_process_bus.h"
 #include "tests/simulation/hostile_device.h"
 
 namespace sideband::tests {
 namespace {
-
-using daemon::MetricsFormat;
 
 constexpr char kOperator[] = "spiffe://example.org/ops";
 constexpr char kTenant[] = "spiffe://example.org/tenant";

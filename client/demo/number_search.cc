@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/demo/number_search.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "proto/base/descriptor.h"
+#include "proto/base/file.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::client {
+namespace {
+
+constexpr size_t kCaptureBytesMax = size_t{1} << 30;
+
+std::string Word(uint64_t number) {
+  std::string word;
+  for (int byte = 0; byte < 8; ++byte) word += static_cast<char>(number >> 8 * byte);
+  return word;
+}
+
+std::string Varint(uint64_t number) {
+  std::string varint;
+  for (; number > 0x7F; number >>= 7) varint += static_cast<char>(number | 0x80);
+  varint += static_cast<char>(number);
+  return varint;
+}
+
+// Finds numbers in one pass over the bytes.
+class Finder {
+ public:
+  explicit Finder(const std::vector<uint64_t>& numbers) {
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      for (const std::string& form : FormsOf(numbers[i])) forms_[StartOf(form)].push_back({form, i});
+    }
+    for (const auto& [start, forms] : forms_) has_start_[start] = true;
+  }
+  // Adds the places of those in the bytes to `found`.
+  void Find(absl::string_view bytes, std::set<size_t>& found) const {
+    for (size_t at = 0; at + 1 < bytes.size(); ++at) {
+      const uint16_t start = StartOf(bytes.substr(at));
+      if (has_start_[start]) Compare(bytes.substr(at), forms_.at(start), found);
+    }
+  }
+
+ private:
+  struct Form {
+    std::string bytes;
+    size_t number;
+  };
+  static uint16_t StartOf(absl::string_view bytes) {
+    return static_cast<uint16_t>(static_cast<uint8_t>(bytes[0]) | static_cast<uint8_t>(bytes[1]) << 8);
+  }
+  static void Compare(absl::string_view bytes, const std::vector<Form>& forms, std::set<size_t>& found) {
+    for (const Form& form : forms) {
+      if (absl::StartsWith(bytes, form.bytes)) found.insert(form.number);
+    }
+  }
+
+  std::map<uint16_t, std::vector<Form>> forms_;  // by their first two bytes
+  std::vector<bool> has_start_ = std::vector<bool>(1 << 16);
+};
+
+struct Range {
+  uint64_t begin = 0, end = 0;
+};
+
+// Those of /proc/PID/maps that can be read.
+std::vector<Range> ReadableRanges(const std::string& maps) {
+  std::vector<Range> ranges;
+  for (const absl::string_view line : absl::StrSplit(maps, '\n')) {
+    Range range;
+    char access = 0;
+    const bool is_range = std::sscanf(std::string(line).c_str(), "%lx-%lx %c", &range.begin, &range.end, &access) == 3;
+    if (is_range && access == 'r') ranges.push_back(range);
+  }
+  return ranges;
+}
+
+// Without what cannot be read, as of a device's memory.
+std::string ReadRange(int memory, const Range& range) {
+  std::string bytes(range.end - range.begin, '\0');
+  size_t read = 0;
+  while (read < bytes.size()) {
+    const ssize_t size =
+        pread(memory, bytes.data() + read, bytes.size() - read, static_cast<off_t>(range.begin + read));
+    if (size <= 0) break;
+    read += static_cast<size_t>(size);
+  }
+  bytes.resize(read);
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<std::string> FormsOf(uint64_t number) {
+  std::vector<std::string> forms = {Word(number), Varint(number), absl::StrCat(number)};
+  // Without the first byte, which has bits of what is before.
+  for (int shift = 1; shift < 8; ++shift) forms.push_back(Word(number >> (8 - shift)).substr(0, 7));
+  return forms;
+}
+
+size_t CountFound(const std::vector<uint64_t>& numbers, absl::string_view bytes) {
+  std::set<size_t> found;
+  Finder(numbers).Find(bytes, found);
+  return found.size();
+}
+
+absl::StatusOr<size_t> FindInFile(const std::vector<uint64_t>& numbers, const std::string& path) {
+  SIDEBAND_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path, kCaptureBytesMax));
+  return CountFound(numbers, bytes);
+}
+
+absl::StatusOr<size_t> FindInProcess(const std::vector<uint64_t>& numbers, pid_t process) {
+  const std::string folder = absl::StrCat("/proc/", process);
+  std::ifstream maps(folder + "/maps");
+  const std::string text((std::istreambuf_iterator<char>(maps)), std::istreambuf_iterator<char>());
+  const std::string path = folder + "/mem";
+  const Descriptor memory(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (memory.get() < 0) return ErrnoStatus(errno, path);
+  if (text.empty()) return absl::UnavailableError(absl::StrCat(folder, "/maps: it cannot be read"));
+  const Finder finder(numbers);
+  std::set<size_t> found;
+  for (const Range& range : ReadableRanges(text)) finder.Find(ReadRange(memory.get(), range), found);
+  return found.size();
+}
+
+}  // namespace sideband::client

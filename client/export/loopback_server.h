@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A small HTTP/1.1 server for other programs of the same machine.
+//   SIDEBAND_ASSIGN_OR_RETURN(const auto server, LoopbackServer::Listen("127.0.0.1:9879", [](absl::string_view path) {
+//     return path == "/metrics" ? HttpReply{.body = Metrics()} : HttpReply{.status = 404, .body = "not found\n"};
+//   }));
+#ifndef SIDEBAND_CLIENT_EXPORT_LOOPBACK_SERVER_H_
+#define SIDEBAND_CLIENT_EXPORT_LOOPBACK_SERVER_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace sideband::client {
+
+struct HttpReply {
+  unsigned status = 200;
+  std::string content_type = "text/plain; charset=utf-8";
+  std::string body;
+};
+
+// Without encryption or authentication: every user of the machine can read what it serves. One thread; at most
+// kConnectionsMax connections, of one request each, which must end within 10 s.
+class LoopbackServer {
+ public:
+  static constexpr int kConnectionsMax = 32;
+
+  // Of GET and HEAD; called on the server's thread. `path` is without query.
+  using Handler = std::function<HttpReply(absl::string_view path)>;
+
+  // `address` is IP:PORT, with an IPv6 address in brackets; port 0 is any. INVALID_ARGUMENT: malformed, or not a
+  // loopback address. UNAVAILABLE: the port cannot be used.
+  static absl::StatusOr<std::unique_ptr<LoopbackServer>> Listen(const std::string& address, Handler handler);
+  // Closes all connections.
+  ~LoopbackServer();
+  LoopbackServer(const LoopbackServer&) = delete;
+  LoopbackServer& operator=(const LoopbackServer&) = delete;
+
+  // IP:PORT with the port in use.
+  std::string address() const;
+
+ private:
+  class Impl;
+  explicit LoopbackServer(std::unique_ptr<Impl> impl);
+
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace sideband::client
+
+#endif  // SIDEBAND_CLIENT_EXPORT_LOOPBACK_SERVER_H_

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/board/board_groups.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+namespace sideband::daemon {
+namespace {
+
+using mailbox::Capability;
+
+TEST(BoardGroupsTest, NamesDifferAndBoundsExist) {
+  std::set<std::string> names;
+  for (const GroupRow& row : kBoardGroups) {
+    EXPECT_TRUE(names.insert(row.name).second) << row.name;
+    EXPECT_GT(row.commands_max, 0u) << row.name;
+  }
+}
+
+TEST(BoardGroupsTest, AreAnnouncedByAnyOfTheirCapabilities) {
+  BoardCapabilities capabilities;
+  for (const GroupRow& row : kBoardGroups) {
+    EXPECT_EQ(IsAnnounced(row, capabilities), row.group == BoardGroup::kCapabilities) << row.name;
+  }
+  capabilities.dwords[mailbox::DwordOf(Capability::kPowerModule)] |= mailbox::MaskOf(Capability::kPowerModule);
+  EXPECT_TRUE(IsAnnounced(RowOf(BoardGroup::kPower), capabilities));
+  EXPECT_TRUE(IsAnnounced(RowOf(BoardGroup::kEvents), capabilities));
+  EXPECT_FALSE(IsAnnounced(RowOf(BoardGroup::kTemperature), capabilities));
+}
+
+TEST(BoardGroupsTest, LongPeriodsAreNoShorterThanTheInterval) {
+  EXPECT_EQ(PeriodOf(GroupClass::kInterval, absl::Seconds(1)), absl::Seconds(1));
+  EXPECT_EQ(PeriodOf(GroupClass::kTenSeconds, absl::Seconds(1)), absl::Seconds(10));
+  EXPECT_EQ(PeriodOf(GroupClass::kTenSeconds, absl::Seconds(20)), absl::Seconds(20));
+  EXPECT_EQ(PeriodOf(GroupClass::kThirtySeconds, absl::Seconds(20)), absl::Seconds(30));
+  EXPECT_EQ(PeriodOf(GroupClass::kMinute, absl::Seconds(20)), absl::Seconds(60));
+  EXPECT_EQ(PeriodOf(GroupClass::kStart, absl::Seconds(20)), absl::InfiniteDuration());
+}
+
+}  // namespace
+}  // namespace sideband::daemon

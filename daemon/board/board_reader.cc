@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/board/board_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "daemon/board/group_plans.h"
+
+namespace sideband::daemon {
+namespace {
+
+// Totals and facts that outlive a reset.
+bool Outlives(BoardGroup group) {
+  return group == BoardGroup::kCapabilities || group == BoardGroup::kEvents || group == BoardGroup::kDriverMessages;
+}
+
+}  // namespace
+
+BoardReader::BoardReader(BoardPort& port, const BoardReaderOptions& options, BoardReport report)
+    : port_(port), has_pec_(options.has_pec), report_(std::move(report)), schedule_(options.schedule) {}
+
+bool BoardReader::Begin(const BoardTime& now) {
+  schedule_.Activate(BoardGroup::kCapabilities, now.steady);
+  const auto group = schedule_.NextDue(now.steady);
+  if (!group) return false;
+  draft_ = *reading_;
+  round_.emplace(*group, now, memory_, draft_, report_);
+  round_bits_ = 0;
+  PlanGroup(*round_);
+  return true;
+}
+
+absl::StatusOr<BoardStep> BoardReader::Step(const BoardTime& now) {
+  if (!round_ && !Begin(now)) return BoardStep::kIdle;
+  if (const PlannedCommand* const next = round_->Next()) {
+    if (TimeOfNextCommand(now.steady) > now.steady) return BoardStep::kIdle;
+    const uint64_t bits = BitsOf(*next, has_pec_);
+    // A failed command has used the bus, too.
+    schedule_.Charge(bits, now.steady);
+    round_bits_ += bits;
+    last_command_ = now.steady;
+    const auto reply = port_.Run(next->word, next->data, next->outputs);
+    if (!reply.ok()) {
+      Abandon(now.steady);
+      return reply.status();
+    }
+    round_->Take(*reply);
+  }
+  if (round_->Next() != nullptr) return BoardStep::kRan;
+  Finish(now.steady);
+  return BoardStep::kPublished;
+}
+
+absl::Duration BoardReader::TimeOfNextCommand(absl::Duration now) {
+  const PlannedCommand& next = *round_->Next();
+  return std::max(last_command_ + next.pause, schedule_.TimeToFit(BitsOf(next, has_pec_), now));
+}
+
+absl::Duration BoardReader::NextTime(absl::Duration now) {
+  if (round_) return round_->Next() == nullptr ? now : std::max(now, TimeOfNextCommand(now));
+  schedule_.Activate(BoardGroup::kCapabilities, now);
+  return std::max(now, schedule_.NextTime(now));
+}
+
+void BoardReader::Finish(absl::Duration now) {
+  const BoardGroup group = round_->group();
+  // Without commands there are no values, and no time of theirs.
+  if (round_->commands() > 0) {
+    draft_.samples[group] = round_->now();
+    schedule_.SetCost(group, round_bits_);
+  }
+  round_.reset();
+  schedule_.Finish(group, /*was_read=*/true, now);
+  if (group == BoardGroup::kCapabilities) FollowCapabilities(now);
+  // The events that are pending at first are those of before this reader.
+  const bool is_known = group != BoardGroup::kEvents || reading_->samples.contains(BoardGroup::kEvents);
+  if (std::exchange(memory_.saw_reset, false) && is_known) FollowReset(group, now);
+  reading_ = std::make_shared<const BoardReading>(std::move(draft_));
+}
+
+void BoardReader::Abandon(absl::Duration now) {
+  const BoardGroup group = round_->group();
+  round_.reset();
+  schedule_.Finish(group, /*was_read=*/false, now);
+}
+
+void BoardReader::FollowCapabilities(absl::Duration now) {
+  const bool has_changed = std::exchange(draft_.capabilities, memory_.capabilities) != memory_.capabilities;
+  for (const GroupRow& row : kBoardGroups) {
+    if (!IsAnnounced(row, memory_.capabilities)) {
+      schedule_.Deactivate(row.group);
+      ClearGroup(row.group, draft_);
+      continue;
+    }
+    schedule_.Activate(row.group, now);
+    // A part of a group may have come or gone.
+    if (has_changed && row.group != BoardGroup::kCapabilities) schedule_.MakeDue(row.group, now);
+    if (schedule_.CostOf(row.group) == 0) EstimateCost(row.group);
+  }
+}
+
+void BoardReader::EstimateCost(BoardGroup group) {
+  BoardReading unused;
+  const BoardReport silent;
+  GroupRound round(group, {}, memory_, unused, silent);
+  PlanGroup(round);
+  schedule_.SetCost(group, round.PlannedBits(has_pec_));
+}
+
+void BoardReader::FollowReset(BoardGroup group, absl::Duration now) {
+  if (report_) report_("board", "it was reset, or is another one");
+  memory_.counts.RestartAll();
+  memory_.refused.clear();
+  for (const GroupRow& row : kBoardGroups) {
+    if (!Outlives(row.group)) ClearGroup(row.group, draft_);
+    // What was read just now is of the board as it is. It is not read at once again if it shows another board each
+    // time.
+    if (row.group != group) schedule_.MakeDue(row.group, now);
+  }
+}
+
+}  // namespace sideband::daemon

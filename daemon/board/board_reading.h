@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is known of a board at an instant. Nothing is a sentinel: what is unknown is absent. Each group of values has
+// the time at which its reading began, so that no value is older than its group's time says.
+//   if (const auto watts = Find(reading.power.watts, PowerSource::kTotal)) Show(*watts);
+//   const absl::Duration age = now.steady - reading.samples.at(BoardGroup::kPower).steady;
+#ifndef SIDEBAND_DAEMON_BOARD_BOARD_READING_H_
+#define SIDEBAND_DAEMON_BOARD_BOARD_READING_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "daemon/board/board_groups.h"
+#include "daemon/board/unwrap.h"
+#include "proto/mailbox/async_request.h"
+#include "proto/mailbox/board_items.h"
+#include "proto/mailbox/driver_event.h"
+#include "proto/mailbox/ecc.h"
+#include "proto/mailbox/link_info.h"
+#include "proto/mailbox/performance_metric.h"
+#include "proto/mailbox/sys_id.h"
+
+namespace sideband::daemon {
+
+// An instant by both clocks of the host: ages are of the steady one.
+struct BoardTime {
+  absl::Duration steady;
+  absl::Time wall;
+  bool operator==(const BoardTime&) const = default;
+};
+
+struct IdentityReading {
+  // Texts as they are; bytes, and numbers of vendors and devices, in hexadecimal digits. Printable, never empty.
+  std::map<mailbox::SysId, std::string> items;
+  std::optional<std::string> driver_version;
+};
+
+struct ThresholdReading {
+  std::map<mailbox::ThermParam, double> celsius;  // of T.Limits: degrees below the limit
+};
+
+struct TemperatureReading {
+  std::map<mailbox::TempSensor, double> celsius;  // without kTLimit
+};
+
+struct MarginReading {
+  std::optional<double> celsius;  // T.Limit: degrees below the limit
+};
+
+struct PowerReading {
+  std::map<mailbox::PowerSource, double> watts;
+};
+
+struct EnergyReading {
+  std::map<mailbox::PowerSource, RunningCount> millijoules;  // kTotal and kModule
+};
+
+struct PowerLimits {
+  std::optional<double> current, minimum, maximum, standard;  // W
+};
+struct PowerLimitReading {
+  std::map<mailbox::PowerSource, PowerLimits> limits;  // kTotal and kModule
+};
+
+struct ClockReading {
+  std::map<mailbox::BoardClock, double> current_mhz;
+  std::optional<uint8_t> performance_state;  // 0 to 14
+  std::optional<uint32_t> throttle_active;   // bits of ThrottleReason
+};
+struct ClockLimitReading {
+  std::map<mailbox::BoardClock, double> minimum_mhz, maximum_mhz;
+  std::optional<uint32_t> throttle_supported;  // bits of ThrottleReason
+};
+
+struct ViolationReading {
+  std::map<mailbox::Violation, RunningCount> counts;  // in a unit that is not public
+};
+
+struct MemoryReading {
+  std::optional<uint32_t> used_mib, reserved_mib, total_mib;
+};
+
+struct EccReading {
+  std::map<mailbox::EccMemory, RunningCount> corrected, uncorrected;
+  std::optional<bool> sram_threshold_exceeded;
+};
+
+struct RowRemapReading {
+  std::optional<RunningCount> corrected, uncorrected;
+  bool has_excess = false;  // there were more than a count can say
+  std::optional<bool> is_pending, has_failed;
+  std::optional<mailbox::RemapHistogram> banks;
+};
+
+struct RetiredPageReading {
+  std::optional<uint8_t> single_bit, double_bit;
+};
+
+struct PcieReading {
+  std::optional<uint8_t> generation, target_generation;  // 1 to 5
+  std::optional<uint8_t> lanes;                          // 1 to 32
+  std::optional<RunningCount> non_fatal, fatal, unsupported, correctable, recoveries, replays, replay_rollovers,
+      naks_received, naks_sent;
+};
+
+struct NvlinkStatus {
+  std::optional<bool> is_up;
+  std::optional<mailbox::NvlinkState> state;  // where the board says more than up and down
+  std::optional<uint64_t> bits_per_second;
+  std::optional<bool> has_training_error, has_runtime_error;
+  std::optional<RunningCount> replays, recoveries, flit_crc, data_crc;
+};
+struct NvlinkReading {
+  std::vector<NvlinkStatus> links;  // by number; at most kNvlinksMax
+};
+
+struct FlagReading {
+  std::map<mailbox::MiscFlag, bool> flags;
+  std::optional<uint8_t> fabric_manager;  // 0 not running, 1 running, 2 timeout, 3 error
+  std::optional<bool> write_protected;
+};
+
+struct EventReading {
+  // Since the reader's start. Every event has an entry, once the register has been read.
+  std::map<mailbox::BoardEvent, RunningCount> counts;
+};
+
+struct DriverMessageReading {
+  static constexpr size_t kMessagesMax = 64;
+  static constexpr size_t kXidsMax = 128;
+  // The newest ones, oldest first.
+  std::deque<mailbox::DriverEvent> messages;
+  // Since the reader's start, by Xid; of Xids for which there was no room, in `other`.
+  std::map<uint16_t, RunningCount> counts;
+  RunningCount other;
+  uint64_t taken = 0;  // all so far: the newest one's position
+};
+
+// Of the whole device, a partition (GPU instance), or one of its compute instances.
+struct MetricScope {
+  std::optional<uint8_t> partition;         // 0 to 63
+  std::optional<uint8_t> compute_instance;  // 0 to 7, only with a partition
+  auto operator<=>(const MetricScope&) const = default;
+};
+struct MetricValues {
+  std::map<mailbox::MetricId, double> ratios;            // 0 to 1
+  std::map<mailbox::MetricId, double> bytes_per_second;  // links
+};
+struct MetricReading {
+  std::map<MetricScope, MetricValues> scopes;
+};
+
+struct PartitionReading {
+  static constexpr size_t kScopesMax = 64;
+  std::vector<MetricScope> scopes;  // that exist, besides the whole device
+};
+
+// Immutable once published.
+struct BoardReading {
+  BoardCapabilities capabilities;
+  std::map<BoardGroup, BoardTime> samples;  // of groups that have been read
+
+  IdentityReading identity;
+  ThresholdReading thresholds;
+  ClockLimitReading clock_limits;
+  TemperatureReading temperature;
+  MarginReading margin;
+  PowerReading power;
+  EnergyReading energy;
+  ClockReading clocks;
+  ViolationReading violations;
+  EventReading events;
+  DriverMessageReading driver_messages;
+  MetricReading metrics;
+  MemoryReading memory;
+  PcieReading pcie;
+  NvlinkReading nvlink;
+  FlagReading flags;
+  PowerLimitReading power_limits;
+  EccReading ecc;
+  RowRemapReading row_remaps;
+  RetiredPageReading retired_pages;
+  PartitionReading partitions;
+};
+
+// When a group was last read; nullopt if none was.
+std::optional<BoardTime> NewestSample(const BoardReading& reading);
+
+// Removes the values of a group, and its time. The capabilities stay.
+void ClearGroup(BoardGroup group, BoardReading& reading);
+
+template <typename Key, typename Value>
+std::optional<Value> Find(const std::map<Key, Value>& values, const Key& key) {
+  const auto found = values.find(key);
+  return found == values.end() ? std::nullopt : std::optional<Value>(found->second);
+}
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_BOARD_BOARD_READING_H_

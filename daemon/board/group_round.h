@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One reading of a group: the commands that are still to be run, what takes their replies, and the reading that they
+// fill. The caller decides when the next command is run, and may stop in between.
+//   GroupRound round(BoardGroup::kPower, now, memory, draft, report);
+//   PlanGroup(round);
+//   while (const PlannedCommand* next = round.Next()) round.Take(*port.Run(next->word, next->data, next->outputs));
+// A reader of a group adds commands, each with what takes its reply:
+//   round.Add({.word = BoardCommand(Opcode::kGetPower, 0),
+//              .outputs = {.data = true},
+//              .take = [](const BoardReply& reply) { Show(reply.data); }});
+#ifndef SIDEBAND_DAEMON_BOARD_GROUP_ROUND_H_
+#define SIDEBAND_DAEMON_BOARD_GROUP_ROUND_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "daemon/board/board_capabilities.h"
+#include "daemon/board/board_groups.h"
+#include "daemon/board/board_port.h"
+#include "daemon/board/board_reading.h"
+#include "daemon/board/unwrap.h"
+#include "proto/mailbox/word.h"
+
+namespace sideband::daemon {
+
+// Called once per change: a value has become implausible, or is plausible again; a command fails in an unexpected way.
+// And for each message of the driver. `what` is printable.
+using BoardReport = std::function<void(absl::string_view group, absl::string_view what)>;
+
+struct PlannedCommand {
+  mailbox::CommandWord word;
+  std::optional<uint32_t> data;
+  Outputs outputs;
+  // Of SUCCESS, and with `takes_accepted` of ACCEPTED.
+  std::function<void(const BoardReply&)> take;
+  bool takes_accepted = false;
+  // Of any other status; without it, the value is absent.
+  std::function<void(const BoardReply&)> refuse;
+  // Since the end of the command before: gives the board time to finish.
+  absl::Duration pause;
+};
+
+uint64_t BitsOf(const PlannedCommand& command, bool has_pec);
+
+mailbox::CommandWord BoardCommand(mailbox::Opcode opcode, uint8_t arg1 = 0, uint8_t arg2 = 0);
+
+// What outlives the rounds of a board.
+struct BoardMemory {
+  BoardCapabilities capabilities;
+  CountBook counts;
+  // Commands without a `refuse` that the board does not have, until its capabilities are read again. At most
+  // kRefusedMax.
+  static constexpr size_t kRefusedMax = 4096;
+  std::set<std::pair<uint32_t, uint32_t>> refused;  // command word, data-in
+  std::set<std::string> implausible_now;            // that were reported
+  std::map<std::string, std::string> failing;       // commands, with the status that was reported
+  bool saw_reset = false;                           // the board was reset, or is another one
+  std::optional<std::string> identity;              // by which another board is recognised
+  // Totals and lists of which a reading has copies.
+  EventReading events;
+  uint32_t pending_events = 0;  // that have been counted already
+  DriverMessageReading driver_messages;
+};
+
+// Not thread-safe. `memory` and `draft` must outlive it.
+class GroupRound {
+ public:
+  // The group's values in `draft` are cleared.
+  GroupRound(BoardGroup group, const BoardTime& now, BoardMemory& memory, BoardReading& draft,
+             const BoardReport& report);
+  // Takes of planned commands refer to it.
+  GroupRound(const GroupRound&) = delete;
+  GroupRound& operator=(const GroupRound&) = delete;
+
+  // Adds a command after all others, or, while a reply is taken, before them, in the order of the calls. A command that
+  // the board has refused is left out: false.
+  bool Add(PlannedCommand command);
+
+  // The next command to be run; nullptr if the round is over: all have been run, or the group's most.
+  const PlannedCommand* Next() const;
+  // The bus time of what is planned so far. Replies may lead to further commands.
+  uint64_t PlannedBits(bool has_pec) const;
+  // Takes the reply to Next().
+  void Take(const BoardReply& reply);
+
+  // `value` if it is within [least, most]; else it is counted, and reported once.
+  std::optional<double> Plausible(absl::string_view what, double value, double least, double most);
+  // Reports that `what` is implausible if `is_plausible` is false, and that it no longer is.
+  bool Check(absl::string_view what, bool is_plausible);
+  // A count of this group, unwrapped.
+  RunningCount Count(uint16_t item, uint16_t unit, uint64_t raw, int bits);
+  // Whether the board has refused a command; remembers that it has.
+  bool IsRefused(const mailbox::CommandWord& word, std::optional<uint32_t> data) const;
+  void Refuse(const mailbox::CommandWord& word, std::optional<uint32_t> data);
+  void Report(absl::string_view what);
+
+  BoardGroup group() const { return group_; }
+  const BoardTime& now() const { return now_; }
+  const BoardCapabilities& capabilities() const { return memory_.capabilities; }
+  bool Has(mailbox::Capability capability) const { return memory_.capabilities.Has(capability); }
+  BoardMemory& memory() { return memory_; }
+  BoardReading& draft() { return draft_; }
+  uint32_t commands() const { return commands_; }  // taken so far
+
+ private:
+  void TakeSuccess(const PlannedCommand& command, const BoardReply& reply);
+  void TakeFailure(const PlannedCommand& command, const BoardReply& reply);
+  void ReportFailure(const PlannedCommand& command, mailbox::MailboxStatus status);
+
+  const BoardGroup group_;
+  const BoardTime now_;
+  BoardMemory& memory_;
+  BoardReading& draft_;
+  const BoardReport& report_;
+  std::deque<PlannedCommand> plan_;
+  std::vector<PlannedCommand> following_;  // added while a reply is taken
+  bool is_taking_ = false;
+  uint32_t commands_ = 0;
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_BOARD_GROUP_ROUND_H_

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/board/identity_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_format.h"
+#include "daemon/board/dword_reader.h"
+#include "proto/mailbox/sys_id.h"
+
+namespace sideband::daemon {
+namespace {
+
+using mailbox::Capability;
+using mailbox::Opcode;
+using mailbox::SysId;
+using mailbox::SysIdRow;
+using Dwords = std::vector<uint32_t>;
+
+constexpr uint8_t kDriverVersionDwords = 16;
+
+// nullopt for what is not part of the identity.
+std::optional<Capability> CapabilityOf(SysId item) {
+  if (item == SysId::kFruPartNumber) return Capability::kFruPartNumber;
+  if (item > SysId::kInforomVersion) return std::nullopt;
+  // Bits 0 to 14 of dword 1 are those of the items, one to one.
+  return static_cast<Capability>(static_cast<int>(Capability::kBoardPartNumber) + static_cast<int>(item));
+}
+
+std::string BytesAsText(const Dwords& dwords, size_t size) {
+  const Bytes bytes = BytesOf(dwords);
+  return std::string(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(std::min(size, bytes.size())));
+}
+
+// nullopt if a character cannot be printed. May be empty.
+std::optional<std::string> TextOf(const Dwords& dwords, size_t size) {
+  std::string text = BytesAsText(dwords, size);
+  text.resize(std::min(text.find('\0'), text.size()));
+  if (!std::ranges::all_of(text, [](char c) { return absl::ascii_isprint(static_cast<unsigned char>(c)); })) {
+    return std::nullopt;
+  }
+  absl::StripTrailingAsciiWhitespace(&text);
+  return text;
+}
+
+std::optional<std::string> ValueOf(const SysIdRow& row, const Dwords& dwords) {
+  switch (row.format) {
+    case mailbox::SysIdFormat::kText:
+      return TextOf(dwords, row.bytes);
+    case mailbox::SysIdFormat::kBytes:
+      return absl::BytesToHexString(BytesAsText(dwords, row.bytes));
+    case mailbox::SysIdFormat::kNumber: {
+      const uint32_t mask = row.bytes >= 4 ? ~0u : (1u << 8 * row.bytes) - 1;
+      return absl::StrFormat("0x%0*x", 2 * row.bytes, dwords[0] & mask);
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<mailbox::CommandWord> Reads(Opcode opcode, uint8_t item, uint8_t dwords) {
+  std::vector<mailbox::CommandWord> words;
+  for (uint8_t i = 0; i < dwords; ++i) words.push_back(BoardCommand(opcode, item, i));
+  return words;
+}
+
+void AddItem(GroupRound& round, const SysIdRow& row, std::function<void(std::string)> take) {
+  AddDwords(round, Reads(Opcode::kGetSysId, static_cast<uint8_t>(row.item), DwordsOf(row)),
+            [&round, row, take = std::move(take)](const Dwords& dwords) {
+              auto value = ValueOf(row, dwords);
+              if (round.Check(row.name, value.has_value()) && !value->empty()) take(*std::move(value));
+            });
+}
+
+void AddDriverVersion(GroupRound& round) {
+  AddDwords(round, Reads(Opcode::kGetSystemInfo, 0, kDriverVersionDwords), [&round](const Dwords& dwords) {
+    auto text = TextOf(dwords, 4 * dwords.size());
+    if (round.Check("the driver's version", text.has_value()) && !text->empty()) {
+      round.draft().identity.driver_version = *std::move(text);
+    }
+  });
+}
+
+void Compare(BoardMemory& memory, std::string identity) {
+  memory.saw_reset |= memory.identity.has_value() && *memory.identity != identity;
+  memory.identity = std::move(identity);
+}
+
+}  // namespace
+
+void PlanIdentity(GroupRound& round) {
+  for (const SysIdRow& row : mailbox::kSysIds) {
+    const auto capability = CapabilityOf(row.item);
+    if (!capability || !round.Has(*capability)) continue;
+    AddItem(round, row,
+            [&round, item = row.item](std::string value) { round.draft().identity.items[item] = std::move(value); });
+  }
+  if (round.Has(Capability::kDriverVersion)) AddDriverVersion(round);
+}
+
+void AddIdentityCheck(GroupRound& round) {
+  const bool has_serial = round.Has(Capability::kSerialNumber);
+  if (!has_serial && !round.Has(Capability::kGpuGuid)) return;
+  const SysIdRow& row = *mailbox::FindSysId(has_serial ? SysId::kSerialNumber : SysId::kGuid);
+  AddItem(round, row, [&memory = round.memory()](std::string value) { Compare(memory, std::move(value)); });
+}
+
+}  // namespace sideband::daemon

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/board/identity_reader.h"
+
+#include <gtest/gtest.h>
+
+#include "daemon/board/round_runner.h"
+
+namespace sideband::daemon {
+namespace {
+
+using mailbox::Capability;
+using mailbox::Opcode;
+using mailbox::SysId;
+
+class IdentityReaderTest : public testing::Test {
+ protected:
+  const IdentityReading& Read() { return runner_.Read(BoardGroup::kIdentity).identity; }
+  bool SawReset() {
+    runner_.Read(BoardGroup::kCapabilities);
+    return std::exchange(runner_.memory.saw_reset, false);
+  }
+  FakeBoard board_;
+  RoundRunner runner_{board_};
+};
+
+TEST_F(IdentityReaderTest, ReadsTextsBytesAndNumbers) {
+  for (const auto capability : {Capability::kSerialNumber, Capability::kFirmwareVersion, Capability::kGpuGuid,
+                                Capability::kVendorId, Capability::kMemoryVendor, Capability::kFruPartNumber}) {
+    board_.Announce(capability);
+  }
+  board_.SetItem(SysId::kSerialNumber, "1320922000001   ");
+  board_.SetItem(SysId::kFirmwareVersion, "96.00.5E.00.01xx");  // of 14 bytes
+  board_.SetItem(SysId::kGuid, "\x01\x02");
+  board_.SetItem(SysId::kVendorId, "\xde\x10\xff\xff");
+  board_.SetItem(SysId::kMemoryVendor, "\x05");
+  board_.SetItem(SysId::kFruPartNumber, "");
+  EXPECT_EQ(Read().items, (std::map<SysId, std::string>{{SysId::kSerialNumber, "1320922000001"},
+                                                        {SysId::kFirmwareVersion, "96.00.5E.00.01"},
+                                                        {SysId::kGuid, "01020000000000000000000000000000"},
+                                                        {SysId::kVendorId, "0x10de"},
+                                                        {SysId::kMemoryVendor, "0x05"}}));
+}
+
+TEST_F(IdentityReaderTest, ATextThatCannotBePrintedIsAbsent) {
+  board_.Announce(Capability::kMarketingName);
+  board_.SetItem(SysId::kMarketingName, "GPU\n");
+  EXPECT_TRUE(Read().items.empty());
+  EXPECT_EQ(runner_.reports, std::vector<std::string>{"identity: marketing name is implausible"});
+}
+
+TEST_F(IdentityReaderTest, ReadsTheDriversVersion) {
+  board_.Announce(Capability::kDriverVersion);
+  for (uint8_t i = 0; i < 16; ++i) board_.Set(Opcode::kGetSystemInfo, 0, i, i == 0 ? 0x2E303535 : 0);
+  EXPECT_EQ(Read().driver_version, "550.");
+}
+
+TEST_F(IdentityReaderTest, EverythingFitsIntoTheBoundOfARound) {
+  for (const Capability capability : announced::kIdentity) board_.Announce(capability);
+  board_.lie = [](const FakeBoard::Ran&) {
+    return std::optional(BoardReply{.word = {.status = mailbox::MailboxStatus::kSuccess}, .data = 0x41414141});
+  };
+  EXPECT_EQ(Read().items.size() + 1, std::size(announced::kIdentity));
+  EXPECT_TRUE(runner_.reading.identity.driver_version.has_value());
+  EXPECT_LT(runner_.commands, RowOf(BoardGroup::kIdentity).commands_max);
+}
+
+TEST_F(IdentityReaderTest, AnotherSerialNumberIsAnotherBoard) {
+  board_.Announce(Capability::kSerialNumber);
+  board_.SetItem(SysId::kSerialNumber, "A");
+  EXPECT_FALSE(SawReset());
+  EXPECT_FALSE(SawReset());
+  board_.SetItem(SysId::kSerialNumber, "B");
+  EXPECT_TRUE(SawReset());
+  EXPECT_FALSE(SawReset());
+}
+
+TEST_F(IdentityReaderTest, WithoutASerialNumberTheGuidCounts) {
+  board_.Announce(Capability::kGpuGuid);
+  board_.SetItem(SysId::kGuid, "A");
+  EXPECT_FALSE(SawReset());
+  board_.SetItem(SysId::kGuid, "B");
+  EXPECT_TRUE(SawReset());
+}
+
+TEST_F(IdentityReaderTest, CapabilitiesThatAreMissingAreZeroAndOthersStay) {
+  board_.Announce(Capability::kMemoryCapacity);  // in dword 5
+  board_.Announce(Capability::kPowerTotal);
+  const auto status_of = [](mailbox::MailboxStatus status) {
+    return [status](const FakeBoard::Ran& ran) -> std::optional<BoardReply> {
+      if (ran.word.opcode != Opcode::kGetCapabilities || ran.word.arg1 != 5) return std::nullopt;
+      return BoardReply{.word = {.status = status}};
+    };
+  };
+  board_.lie = status_of(mailbox::MailboxStatus::kErrBusy);
+  runner_.Read(BoardGroup::kCapabilities);
+  EXPECT_TRUE(runner_.memory.capabilities.Has(Capability::kMemoryCapacity));
+  board_.lie = status_of(mailbox::MailboxStatus::kErrArg1);
+  runner_.Read(BoardGroup::kCapabilities);
+  EXPECT_FALSE(runner_.memory.capabilities.Has(Capability::kMemoryCapacity));
+  EXPECT_TRUE(runner_.memory.capabilities.Has(Capability::kPowerTotal));
+}
+
+}  // namespace
+}  // namespace sideband::daemon

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/board/thermal_reader.h"
+
+#include "absl/strings/str_cat.h"
+#include "daemon/board/plausible.h"
+#include "proto/mailbox/board_items.h"
+
+namespace sideband::daemon {
+namespace {
+
+using mailbox::Capability;
+using mailbox::Opcode;
+using mailbox::TempSensor;
+using mailbox::ThermParam;
+
+Capability CapabilityOf(TempSensor sensor) {
+  switch (sensor) {
+    case TempSensor::kGpu0:
+      return Capability::kTempGpu0;
+    case TempSensor::kGpu1:
+      return Capability::kTempGpu1;
+    case TempSensor::kBoard:
+      return Capability::kTempBoard;
+    case TempSensor::kMemory:
+      return Capability::kTempMemory;
+    case TempSensor::kPowerSupply:
+      return Capability::kTempPowerSupply;
+    case TempSensor::kTLimit:
+      return Capability::kTLimit;
+  }
+  return Capability::kTempGpu0;
+}
+
+Capability CapabilityOf(ThermParam param) {
+  switch (param) {
+    case ThermParam::kTarget:
+      return Capability::kThermTarget;
+    case ThermParam::kSlowdown:
+      return Capability::kThermSlowdown;
+    case ThermParam::kShutdown:
+      return Capability::kThermShutdown;
+    case ThermParam::kMemorySlowdown:
+      return Capability::kThermMemory;
+    case ThermParam::kSoftwareSlowdown:
+      return Capability::kThermSwSlowdown;
+    case ThermParam::kTargetTLimit:
+      return Capability::kTargetTLimit;
+    case ThermParam::kSlowdownTLimit:
+      return Capability::kSlowdownTLimit;
+    case ThermParam::kShutdownTLimit:
+      return Capability::kShutdownTLimit;
+    case ThermParam::kMemorySlowdownTLimit:
+      return Capability::kMemoryTLimit;
+    case ThermParam::kSoftwareSlowdownTLimit:
+      return Capability::kSwSlowdownTLimit;
+  }
+  return Capability::kThermTarget;
+}
+
+std::optional<double> Degrees(GroupRound& round, const std::string& what, const BoardReply& reply) {
+  return round.Plausible(what, mailbox::DegreesOf(reply.data), kCelsiusMin, kCelsiusMax);
+}
+
+mailbox::CommandWord TempCommand(const GroupRound& round, TempSensor sensor) {
+  const Opcode opcode = round.capabilities().HasFractions() ? Opcode::kGetExtTemp : Opcode::kGetTemp;
+  return BoardCommand(opcode, static_cast<uint8_t>(sensor));
+}
+
+}  // namespace
+
+void PlanTemperature(GroupRound& round) {
+  for (const mailbox::TempRow& row : mailbox::kTempSensors) {
+    if (row.sensor == TempSensor::kTLimit || !round.Has(CapabilityOf(row.sensor))) continue;
+    round.Add({.word = TempCommand(round, row.sensor),
+               .outputs = {.data = true},
+               .take = [&round, row](const BoardReply& reply) {
+                 const auto degrees = Degrees(round, absl::StrCat(row.name, " temperature"), reply);
+                 if (degrees) round.draft().temperature.celsius[row.sensor] = *degrees;
+               }});
+  }
+}
+
+void PlanMargin(GroupRound& round) {
+  round.Add(
+      {.word = TempCommand(round, TempSensor::kTLimit),
+       .outputs = {.data = true},
+       .take = [&round](const BoardReply& reply) { round.draft().margin.celsius = Degrees(round, "T.Limit", reply); }});
+}
+
+void PlanThresholds(GroupRound& round) {
+  for (const mailbox::ThermRow& row : mailbox::kThermParams) {
+    if (!round.Has(CapabilityOf(row.param))) continue;
+    round.Add({.word = BoardCommand(Opcode::kGetThermParam, static_cast<uint8_t>(row.param)),
+               .outputs = {.data = true},
+               .take = [&round, row](const BoardReply& reply) {
+                 const auto degrees = Degrees(round, absl::StrCat(row.name, " threshold"), reply);
+                 if (degrees) round.draft().thresholds.celsius[row.param] = *degrees;
+               }});
+  }
+}
+
+}  // namespace sideband::daemon

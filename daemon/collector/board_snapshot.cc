@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/collector/board_snapshot.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/string_view.h"
+#include "proto/mailbox/catalog.h"
+#include "proto/mailbox/sys_id.h"
+
+namespace sideband::daemon {
+namespace {
+
+Uuid UuidOf(const BoardReading& reading) {
+  const auto guid = Find(reading.identity.items, mailbox::SysId::kGuid);
+  const std::string bytes = guid ? absl::HexStringToBytes(*guid) : "";
+  Uuid uuid;
+  if (bytes.size() != uuid.bytes.size()) return uuid;
+  std::ranges::transform(bytes, uuid.bytes.begin(), [](char c) { return static_cast<uint8_t>(c); });
+  return uuid;
+}
+
+}  // namespace
+
+std::shared_ptr<DeviceSnapshot> BoardSnapshots::Make(const BoardReading& reading) {
+  const auto newest = NewestSample(reading);
+  if (!newest) return nullptr;
+  const Uuid uuid = UuidOf(reading);
+  if (topology_ == nullptr || topology_->catalog().device != uuid) {
+    topology_ = std::make_shared<const Topology>(mailbox::Catalog{.device = uuid}, /*hash=*/0);
+  }
+  auto snapshot = std::make_shared<DeviceSnapshot>();
+  snapshot->topology = topology_;
+  snapshot->host_time = newest->wall;
+  snapshot->steady_time = newest->steady;
+  snapshot->publication = ++publication_;
+  return snapshot;
+}
+
+}  // namespace sideband::daemon

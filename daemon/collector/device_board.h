@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A device's board: its base commands, one at a time on the collector's thread between collections.
+//   DeviceBoard board(device, session, {store, boards, clock});
+//   board.SetReachable(status.ok() || absl::IsUnimplemented(status));     // after each collection
+//   while (board.RunNext() && clock.Steady() < next_snapshot) {}
+//   WaitUntil(std::min(next_snapshot, board.NextTime()));
+#ifndef SIDEBAND_DAEMON_COLLECTOR_DEVICE_BOARD_H_
+#define SIDEBAND_DAEMON_COLLECTOR_DEVICE_BOARD_H_
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "daemon/base/clock.h"
+#include "daemon/board/board_port.h"
+#include "daemon/board/board_reader.h"
+#include "daemon/board/board_store.h"
+#include "daemon/collector/board_snapshot.h"
+#include "daemon/mailbox/mailbox_session.h"
+#include "daemon/snapshot/store.h"
+
+namespace sideband::daemon {
+
+// Used by one thread at a time.
+class DeviceBoard {
+ public:
+  struct Context {
+    const Store& store;
+    BoardStore* boards;  // nullptr: no board is read
+    const Clock& clock;
+  };
+  // All must outlive it.
+  DeviceBoard(size_t device, MailboxSession& session, const Context& context);
+
+  // Whether it is known at which registers the board takes commands. Until then, and after a collection that has
+  // failed for another reason than a missing extension, nothing is written to the device.
+  void SetReachable(bool is_reachable) { is_reachable_ = is_reachable; }
+  // Whether the configuration asks for its base commands.
+  bool is_wanted() const { return context_.boards != nullptr && context_.boards->SettingsOf(device_).is_read; }
+  // Runs one command, if one is due. False if there was nothing to do. Settings, interval and bus are those of the
+  // store at the time. An error of the bus is logged once, until a command succeeds; the reading stays.
+  bool RunNext();
+  // The publication of a device that has nothing else; nullptr while the board is not read, or has not answered yet.
+  std::shared_ptr<DeviceSnapshot> SnapshotOfReading();
+  // The steady time at which a command may be due; infinite while nothing is read.
+  absl::Duration NextTime();
+
+ private:
+  class Port final : public BoardPort {
+   public:
+    explicit Port(MailboxSession& session) : session_(session) {}
+    absl::StatusOr<BoardReply> Run(const mailbox::CommandWord& word, std::optional<uint32_t> data,
+                                   const Outputs& outputs) override;
+
+   private:
+    MailboxSession& session_;
+  };
+  // What a reader is made for.
+  struct Plan {
+    BoardSettings settings;
+    uint32_t bus_hz = 0;
+    absl::Duration interval;
+    bool operator==(const Plan&) const = default;
+  };
+
+  // Makes the reader that the configuration asks for; false if it asks for none.
+  bool Follow();
+  void LogChange(absl::string_view group, absl::string_view what) const;
+  void LogError(const absl::Status& status);
+
+  const size_t device_;
+  const Context context_;
+  Port port_;
+  bool is_reachable_ = false;
+  std::string name_;
+  Plan plan_;
+  std::optional<BoardReader> reader_;  // by plan_
+  BoardSnapshots snapshots_;
+  std::string error_;  // as logged; empty after a success
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_COLLECTOR_DEVICE_BOARD_H_

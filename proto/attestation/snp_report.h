@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The attestation report of AMD SEV-SNP, 1184 bytes. (SEV Secure Nested Paging Firmware ABI Specification, publication
+// 56860, "ATTESTATION_REPORT".)
+//   SIDEBAND_ASSIGN_OR_RETURN(const SnpReport report, ParseSnpReport(bytes));
+//   const ByteSpan signed_part = bytes.first(kSnpSignedBytes);
+#ifndef SIDEBAND_PROTO_ATTESTATION_SNP_REPORT_H_
+#define SIDEBAND_PROTO_ATTESTATION_SNP_REPORT_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "proto/attestation/evidence.h"
+#include "proto/base/bytes.h"
+
+namespace sideband::attestation {
+
+inline constexpr size_t kSnpReportBytes = 1184;
+inline constexpr size_t kSnpSignedBytes = 0x2A0;
+inline constexpr uint32_t kSnpReportVersionMin = 2;
+inline constexpr uint32_t kSnpReportVersionMax = 5;
+inline constexpr uint32_t kEcdsaP384Sha384 = 1;
+
+// POLICY, bit 17, is always 1.
+inline constexpr uint64_t kSnpPolicyReserved = uint64_t{1} << 17;
+// POLICY, bit 18: the host may associate a migration agent, which gets the guest's memory.
+inline constexpr uint64_t kSnpPolicyMigrate = uint64_t{1} << 18;
+// POLICY, bit 19: the host may read the guest's memory.
+inline constexpr uint64_t kSnpPolicyDebug = uint64_t{1} << 19;
+// FLAGS, bits 4:2, SIGNING_KEY: 0 is the VCEK, 1 the VLEK (a cloud provider's), 7 none.
+inline constexpr uint32_t kSnpFlagsSigningKey = 7u << 2;
+
+using ChipId = std::array<uint8_t, 64>;
+// R and S, little-endian, 48 bytes each and zeros behind.
+using SnpNumber = std::array<uint8_t, 72>;
+
+// BUILD, MINOR and MAJOR of the firmware.
+struct FirmwareVersion {
+  uint8_t build = 0, minor = 0, major = 0;
+  bool operator==(const FirmwareVersion&) const = default;
+};
+
+// The fields of version 2. What later versions add (processor family, mitigation vectors) is signed, but not read.
+struct SnpReport {
+  uint32_t version = kSnpReportVersionMin;
+  uint32_t guest_svn = 0;
+  uint64_t policy = kSnpPolicyReserved;
+  std::array<uint8_t, 16> family_id{};
+  std::array<uint8_t, 16> image_id{};
+  uint32_t vmpl = 0;
+  uint32_t signature_algorithm = kEcdsaP384Sha384;
+  TcbVersion current_tcb;
+  uint64_t platform_info = 0;
+  uint32_t flags = 0;
+  ReportData report_data{};
+  Measurement measurement{};
+  HostData host_data{};
+  std::array<uint8_t, 48> id_key_digest{};
+  std::array<uint8_t, 48> author_key_digest{};
+  std::array<uint8_t, 32> report_id{};
+  std::array<uint8_t, 32> report_id_ma{};  // of the migration agent; all ones: none
+  TcbVersion reported_tcb;                 // of which the VCEK is
+  ChipId chip_id{};
+  TcbVersion committed_tcb;
+  FirmwareVersion current_version, committed_version;
+  TcbVersion launch_tcb;
+  SnpNumber r{}, s{};
+  bool operator==(const SnpReport&) const = default;
+};
+
+// The bytes come from an untrusted peer. INVALID_ARGUMENT: another length, another version, or anything behind S.
+absl::StatusOr<SnpReport> ParseSnpReport(ByteSpan bytes);
+Bytes EncodeSnpReport(const SnpReport& report);
+
+}  // namespace sideband::attestation
+
+#endif  // SIDEBAND_PROTO_ATTESTATION_SNP_REPORT_H_

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/attestation/snp_verifier.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "proto/attestation/certificate_table.h"
+#include "proto/attestation/snp_report.h"
+#include "proto/attestation/throwaway_psp.h"
+
+namespace sideband::attestation {
+namespace {
+
+constexpr int kRsaBits = 2048;
+
+ChipId Chip(uint8_t byte) {
+  ChipId chip;
+  chip.fill(byte);
+  return chip;
+}
+
+class SnpVerifierTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = new std::string(testing::TempDir() + "/psp");
+    mkdir(folder_->c_str(), 0700);
+    ThrowawayPsp::Options options{.rsa_bits = kRsaBits};
+    options.subject.chip_id = Chip(7);
+    psp_ = ThrowawayPsp::Create(*folder_, options)->release();
+  }
+  void SetUp() override {
+    verifier_ = *NewSnpVerifier({.roots = {*folder_ + "/ark.pem"}});
+    report_.report_data.fill(0xAB);
+    report_.measurement.fill(0xCD);
+    report_.host_data.fill(0xEF);
+  }
+
+  absl::StatusOr<GuestClaims> Verify(ByteSpan evidence) const {
+    return verifier_->Verify(evidence, report_.report_data, absl::Now());
+  }
+  // What is wrong with a report that is signed all the same.
+  std::string Refusal(const std::function<void(SnpReport&)>& change) const {
+    SnpReport report = report_;
+    report.reported_tcb = {.boot_loader = 3, .tee = 0, .snp = 8, .microcode = 115};
+    report.chip_id = Chip(7);
+    change(report);
+    const auto verified = Verify(*psp_->ReportAsIs(report));
+    return verified.ok() ? "accepted" : std::string(verified.status().message());
+  }
+
+  static std::string* folder_;
+  static ThrowawayPsp* psp_;
+  std::unique_ptr<Verifier> verifier_;
+  SnpReport report_;
+};
+std::string* SnpVerifierTest::folder_ = nullptr;
+ThrowawayPsp* SnpVerifierTest::psp_ = nullptr;
+
+TEST_F(SnpVerifierTest, ClaimsAreThoseOfTheReport) {
+  const auto claims = Verify(*psp_->Report(report_));
+  ASSERT_TRUE(claims.ok()) << claims.status();
+  EXPECT_EQ(*claims, (GuestClaims{.kind = EvidenceKind::kSevSnp,
+                                  .measurement = report_.measurement,
+                                  .host_data = report_.host_data,
+                                  .tcb = {.boot_loader = 3, .tee = 0, .snp = 8, .microcode = 115}}));
+}
+
+TEST_F(SnpVerifierTest, EveryFlippedByteOfTheReportIsRefused) {
+  const Bytes evidence = *psp_->Report(report_);
+  for (size_t bit = 0; bit < 8 * kSnpReportBytes; bit += 3) {
+    Bytes flipped = evidence;
+    flipped[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
+    EXPECT_FALSE(Verify(flipped).ok()) << "bit " << bit;
+  }
+}
+
+TEST_F(SnpVerifierTest, RefusesWhatItsHostOrAnotherCouldHaveMade) {
+  EXPECT_EQ(Refusal([](SnpReport&) {}), "accepted");
+  EXPECT_EQ(Refusal([](SnpReport& r) { r.policy |= kSnpPolicyDebug; }), "the host may debug the guest");
+  EXPECT_EQ(Refusal([](SnpReport& r) { r.policy |= kSnpPolicyMigrate; }), "the host may migrate the guest");
+  EXPECT_EQ(Refusal([](SnpReport& r) { r.vmpl = 0xFFFFFFFF; }), "the guest's software has too little privilege");
+  EXPECT_EQ(Refusal([](SnpReport& r) { r.vmpl = 1; }), "the guest's software has too little privilege");
+  for (uint8_t TcbVersion::*const component :
+       {&TcbVersion::boot_loader, &TcbVersion::tee, &TcbVersion::snp, &TcbVersion::microcode}) {
+    EXPECT_EQ(Refusal([&](SnpReport& r) { ++(r.reported_tcb.*component); }),
+              "the VCEK is of other firmware than the report");
+  }
+  EXPECT_EQ(Refusal([](SnpReport& r) { r.chip_id = Chip(8); }), "the VCEK is of another chip than the report");
+  EXPECT_EQ(Refusal([](SnpReport& r) { r.report_data[63] ^= 1; }), "the report is bound to something else");
+  constexpr char kOtherSignature[] = "the report is not signed by a VCEK with ECDSA P-384 and SHA-384";
+  EXPECT_EQ(Refusal([](SnpReport& r) { r.signature_algorithm = 0; }), kOtherSignature);
+  EXPECT_EQ(Refusal([](SnpReport& r) { r.signature_algorithm = 2; }), kOtherSignature);
+  EXPECT_EQ(Refusal([](SnpReport& r) { r.flags = 1 << 2; }), kOtherSignature);
+  EXPECT_EQ(Refusal([](SnpReport& r) { r.version = 9; }), "SEV-SNP report of an unknown version");
+}
+
+TEST_F(SnpVerifierTest, ALowerPrivilegeCanBeAllowed) {
+  verifier_ = *NewSnpVerifier({.roots = {*folder_ + "/ark.pem"}, .vmpl_max = 2});
+  EXPECT_EQ(Refusal([](SnpReport& r) { r.vmpl = 2; }), "accepted");
+  EXPECT_NE(Refusal([](SnpReport& r) { r.vmpl = 3; }), "accepted");
+  EXPECT_TRUE(absl::IsInvalidArgument(NewSnpVerifier({.roots = {*folder_ + "/ark.pem"}, .vmpl_max = 4}).status()));
+}
+
+TEST_F(SnpVerifierTest, AnotherRootRefusesAndTimeCountsWhereThereIsOne) {
+  const std::string other = testing::TempDir() + "/other-psp";
+  mkdir(other.c_str(), 0700);
+  ASSERT_TRUE(ThrowawayPsp::Create(other, {.rsa_bits = kRsaBits}).ok());
+  const Bytes evidence = *psp_->Report(report_);
+  EXPECT_FALSE((*NewSnpVerifier({.roots = {other + "/ark.pem"}}))->Verify(evidence, report_.report_data, {}).ok());
+  const absl::Time late = absl::Now() + absl::Hours(24 * 60);
+  EXPECT_FALSE(verifier_->Verify(evidence, report_.report_data, late).ok());
+  EXPECT_TRUE(verifier_->Verify(evidence, report_.report_data, std::nullopt).ok());
+}
+
+TEST_F(SnpVerifierTest, TheAskMayBeTheVerifiersOwn) {
+  const Bytes evidence = *psp_->Report(report_);
+  const SnpCertificates both = *ParseCertificateTable(ByteSpan(evidence).subspan(kSnpReportBytes));
+  ByteWriter alone;
+  alone.Raw(ByteSpan(evidence).first(kSnpReportBytes));
+  alone.Raw(EncodeCertificateTable({.vcek = both.vcek, .ask = {}}));
+  EXPECT_FALSE(Verify(alone.written()).ok());
+  verifier_ = *NewSnpVerifier({.roots = {*folder_ + "/ark.pem"}, .intermediates = *folder_ + "/ask.pem"});
+  EXPECT_TRUE(Verify(alone.written()).ok());
+}
+
+TEST_F(SnpVerifierTest, EveryTruncationIsRefused) {
+  const Bytes evidence = *psp_->Report(report_);
+  for (size_t size = 0; size < evidence.size(); ++size) {
+    EXPECT_FALSE(Verify(ByteSpan(evidence).first(size)).ok()) << size;
+  }
+}
+
+TEST_F(SnpVerifierTest, AReportIsNotSignedByTheCertificateOfItsSigner) {
+  const Bytes evidence = *psp_->Report(report_);
+  const SnpCertificates both = *ParseCertificateTable(ByteSpan(evidence).subspan(kSnpReportBytes));
+  ByteWriter swapped;
+  swapped.Raw(ByteSpan(evidence).first(kSnpReportBytes));
+  swapped.Raw(EncodeCertificateTable({.vcek = both.ask, .ask = both.vcek}));
+  EXPECT_EQ(Verify(swapped.written()).status().message(), "the VCEK is not trusted: its key is not on P-384");
+}
+
+TEST_F(SnpVerifierTest, AReportOfAnotherVmIsNotAccepted) {
+  const Bytes evidence = *psp_->Report(report_);
+  ReportData other = report_.report_data;
+  other[0] ^= 1;
+  const absl::Status status = verifier_->Verify(evidence, other, absl::Now()).status();
+  EXPECT_TRUE(absl::IsPermissionDenied(status));
+  EXPECT_EQ(status.message(), "the report is bound to something else");
+}
+
+TEST_F(SnpVerifierTest, AReportNeedsItsOwnChipsKey) {
+  const std::string other = testing::TempDir() + "/second-psp";
+  mkdir(other.c_str(), 0700);
+  ThrowawayPsp::Options options{.rsa_bits = kRsaBits};
+  options.subject.chip_id = Chip(7);
+  const Bytes theirs = *(*ThrowawayPsp::Create(other, options))->Report(report_);
+  ByteWriter mixed;
+  mixed.Raw(ByteSpan(theirs).first(kSnpReportBytes));
+  mixed.Raw(ByteSpan(*psp_->Report(report_)).subspan(kSnpReportBytes));
+  EXPECT_EQ(Verify(mixed.written()).status().message(), "the report is not signed by its VCEK");
+}
+
+TEST_F(SnpVerifierTest, MalformedBytesAreToldFromDenials) {
+  const Bytes evidence = *psp_->Report(report_);
+  EXPECT_TRUE(absl::IsInvalidArgument(Verify({}).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(Verify(ByteSpan(evidence).first(kSnpReportBytes)).status()));
+  ByteWriter no_certificates;
+  no_certificates.Raw(ByteSpan(evidence).first(kSnpReportBytes));
+  no_certificates.Raw(EncodeCertificateTable({}));
+  EXPECT_TRUE(absl::IsInvalidArgument(Verify(no_certificates.written()).status()));
+}
+
+TEST_F(SnpVerifierTest, FilesAreNamedInErrors) {
+  EXPECT_EQ(NewSnpVerifier({.roots = {"/absent.pem"}}).status().message(), "/absent.pem: No such file or directory");
+}
+
+}  // namespace
+}  // namespace sideband::attestation

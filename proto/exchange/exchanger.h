@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The sealer's end of an exchange: challenges guests, verifies their evidence by its policy, and answers with an
+// encapsulated key and a signed statement. (security.md, "Sealed records", "Key exchange")
+//   Exchanger exchanger(rules, {.sealer = SealerKind::kDaemon});
+//   SIDEBAND_ASSIGN_OR_RETURN(const Challenge challenge, exchanger.Draw(vm, clock.Now()));
+//   SIDEBAND_ASSIGN_OR_RETURN(Exchanged done, exchanger.Exchange(request, target, clock.Now(), utc));
+//   keys.Begin(vm, generation, std::move(done.secret), done.nonce, clock.Now());
+//   Send(done.answer);
+#ifndef SIDEBAND_PROTO_EXCHANGE_EXCHANGER_H_
+#define SIDEBAND_PROTO_EXCHANGE_EXCHANGER_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "proto/attestation/evidence.h"
+#include "proto/base/bytes.h"
+#include "proto/base/uuid.h"
+#include "proto/envelope/record.h"
+#include "proto/envelope/secret.h"
+#include "proto/exchange/challenges.h"
+#include "proto/exchange/digest.h"
+#include "proto/exchange/identity.h"
+#include "proto/exchange/request.h"
+#include "proto/exchange/sealing_file.h"
+#include "proto/exchange/statement.h"
+
+namespace sideband::exchange {
+
+// The VM as the sealer knows it, at the time of the request.
+struct ExchangeTarget {
+  Uuid device;
+  uint64_t boot_id = 0;
+  Uuid vm;
+  uint32_t generation = 0;
+  std::vector<std::string> events;  // of its rows, as in Statement
+};
+
+struct Exchanged {
+  Bytes answer;
+  envelope::Secret secret;  // of the exchange's epoch 0 (ratchet.h)
+  envelope::GuestNonce nonce{};
+  attestation::GuestClaims claims;  // what was verified, for the audit log
+};
+
+// Not thread-safe.
+class Exchanger {
+ public:
+  struct Self {
+    SealerKind sealer = SealerKind::kDaemon;
+    Sha384Digest measurement{};
+  };
+  // `rules` must outlive it.
+  Exchanger(const SealingRules& rules, const Self& self) : rules_(rules), self_(self), challenges_({}) {}
+
+  // Errors of Challenges; NOT_FOUND for a VM without a policy.
+  absl::StatusOr<Challenge> Draw(const Uuid& vm, absl::Duration now);
+
+  // Both clocks are as in Challenges and in Verifier. The errors say what is wrong, for the sealer's own log: a caller
+  // must not pass them on. INVALID_ARGUMENT: malformed. PERMISSION_DENIED: another VM or device, a challenge that is
+  // not open, evidence that does not bind the request or that the policy does not allow, a public key of small order.
+  absl::StatusOr<Exchanged> Exchange(ByteSpan request, const ExchangeTarget& target, absl::Duration now,
+                                     std::optional<absl::Time> utc);
+
+  void Drop(const Uuid& vm) { challenges_.Drop(vm); }
+
+ private:
+  absl::StatusOr<attestation::GuestClaims> Verify(const ExchangeRequest& request, const ExchangeTarget& target,
+                                                  absl::Duration now, std::optional<absl::Time> utc);
+  absl::StatusOr<Exchanged> Answer(const ExchangeRequest& request, ByteSpan bytes, const ExchangeTarget& target) const;
+
+  const SealingRules& rules_;
+  const Self self_;
+  Challenges challenges_;
+};
+
+}  // namespace sideband::exchange
+
+#endif  // SIDEBAND_PROTO_EXCHANGE_EXCHANGER_H_

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The keys of confidential VMs that were exchanged with their guests, and the records sealed with them. A VM has those
+// of its newest exchange; for a while after it, its records are sealed for the exchange before as well.
+//   VmKeys keys({.device = device, .boot_id = boot_id}, rules.rotation());
+//   keys.Begin(vm, generation, std::move(done.secret), done.nonce, now);
+//   SIDEBAND_ASSIGN_OR_RETURN(const std::vector<SealedNow> records, keys.Seal(vm, {.content = content}, now));
+//   keys.KeepOnly(vms_of_the_catalogue);
+#ifndef SIDEBAND_PROTO_EXCHANGE_VM_KEYS_H_
+#define SIDEBAND_PROTO_EXCHANGE_VM_KEYS_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "proto/base/bytes.h"
+#include "proto/base/uuid.h"
+#include "proto/envelope/record.h"
+#include "proto/envelope/secret.h"
+#include "proto/exchange/record_sealer.h"
+
+namespace sideband::exchange {
+
+struct SealedNow {
+  envelope::GuestNonce nonce{};  // of the exchange
+  Bytes record;
+};
+
+struct KeyStatus {
+  uint64_t epoch = 0;
+  uint64_t records = 0;    // under all keys of the newest exchange
+  double budget_used = 0;  // of the epoch's key, 0 to 1
+};
+
+// Not thread-safe. `now` is any clock that does not go back.
+class VmKeys {
+ public:
+  struct Owner {
+    Uuid device;
+    uint64_t boot_id = 0;
+  };
+  VmKeys(const Owner& owner, const KeyRotation& rotation) : owner_(owner), rotation_(rotation) {}
+
+  const Owner& owner() const { return owner_; }
+
+  // An exchange's keys, from the next record on. Those of the exchange before end after the grace time.
+  void Begin(const Uuid& vm, uint32_t generation, envelope::Secret secret, const envelope::GuestNonce& nonce,
+             absl::Duration now);
+  bool Has(const Uuid& vm) const { return vms_.contains(vm); }
+  // Whether records are sealed for the exchange with that nonce: the newest, or the one before in its grace.
+  bool Has(const Uuid& vm, const envelope::GuestNonce& nonce) const;
+
+  struct Input {
+    uint32_t generation = 0;
+    uint64_t reference_time_ns = 0;
+    ByteSpan content;  // counts.h; of a fixed size, as long as scopes and events are the same
+  };
+  // One record for each exchange, the newest first; none of a VM without keys. Another generation than the exchange's
+  // destroys its keys: its guest is gone. Errors are those of RecordSealer, of the newest exchange; RESOURCE_EXHAUSTED
+  // ends it, so that its guest learns that it has to exchange keys again.
+  absl::StatusOr<std::vector<SealedNow>> Seal(const Uuid& vm, const Input& input, absl::Duration now);
+
+  // Begins a new epoch. NOT_FOUND: no keys; RESOURCE_EXHAUSTED: no epochs are left.
+  absl::StatusOr<uint64_t> Rotate(const Uuid& vm, absl::Duration now);
+  std::optional<KeyStatus> StatusOf(const Uuid& vm) const;
+
+  // The device has these VMs. The keys of all others are destroyed.
+  void KeepOnly(const std::set<Uuid>& vms) {
+    std::erase_if(vms_, [&](const auto& of) { return !vms.contains(of.first); });
+  }
+
+ private:
+  struct OfVm {
+    uint32_t generation = 0;
+    std::unique_ptr<RecordSealer> current;
+    std::unique_ptr<RecordSealer> previous;  // nullptr: none, or its grace is over
+    absl::Duration previous_ends;
+  };
+
+  const Owner owner_;
+  const KeyRotation rotation_;
+  std::map<Uuid, OfVm> vms_;
+};
+
+}  // namespace sideband::exchange
+
+#endif  // SIDEBAND_PROTO_EXCHANGE_VM_KEYS_H_

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/exposition/text.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace sideband {
+namespace {
+
+TEST(TextTest, LabelsAreEscaped) {
+  std::string labels = "{";
+  AppendLabel(labels, "a", "plain");
+  AppendLabel(labels, "b", "back\\slash \"quoted\"\nline");
+  EXPECT_EQ(labels, R"({a="plain",b="back\\slash \"quoted\"\nline")");
+}
+
+TEST(TextTest, HelpIsOneLineOfPrintableText) {
+  EXPECT_EQ(FamilyHeader(MetricsFormat::kText, "m", MetricType::kGauge, "a\\b\n\"c\xff"),
+            "# HELP m a\\\\b?\"c?\n# TYPE m gauge\n");
+  EXPECT_EQ(FamilyHeader(MetricsFormat::kOpenMetrics, "m", MetricType::kGauge, "\"c\""),
+            "# HELP m \\\"c\\\"\n# TYPE m gauge\n");
+}
+
+TEST(TextTest, OpenMetricsNamesACounterWithoutTotal) {
+  EXPECT_EQ(FamilyHeader(MetricsFormat::kText, "m_total", MetricType::kCounter, "h"),
+            "# HELP m_total h\n# TYPE m_total counter\n");
+  EXPECT_EQ(FamilyHeader(MetricsFormat::kOpenMetrics, "m_total", MetricType::kCounter, "h"),
+            "# HELP m h\n# TYPE m counter\n");
+}
+
+TEST(TextTest, NumbersAreExact) {
+  EXPECT_EQ(NumberText(0.1), "0.1");
+  EXPECT_EQ(NumberText(0.0), "0");
+  EXPECT_EQ(NumberText(std::nan("")), "NaN");
+  EXPECT_EQ(NumberText(HUGE_VAL), "+Inf");
+  EXPECT_EQ(NumberText(-HUGE_VAL), "-Inf");
+}
+
+TEST(TextTest, TimesAreSecondsOfTheEpoch) {
+  EXPECT_EQ(TimeText(absl::FromUnixMillis(1'790'000'000'007)), "1790000000.007");
+}
+
+}  // namespace
+}  // namespace sideband

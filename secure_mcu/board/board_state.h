@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What has happened to a board since its start: errors of its memories and links, its driver's messages and events.
+// Faults add to it (board_faults.h), the firmware's commands read it. Both sets of registers show the same board.
+//   BoardState state(spec);
+//   state.dram.uncorrected += 1;
+//   state.driver.Append({.xid = 63, .time_s = now, .text = "Row remapping pending"});
+//   state.Raise(mailbox::BoardEvent::kNewDriverEvent);
+#ifndef SIDEBAND_SECURE_MCU_BOARD_BOARD_STATE_H_
+#define SIDEBAND_SECURE_MCU_BOARD_BOARD_STATE_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "proto/mailbox/async_request.h"
+#include "proto/mailbox/board_items.h"
+#include "proto/mailbox/capability.h"
+#include "proto/mailbox/ecc.h"
+#include "proto/mailbox/link_info.h"
+#include "secure_mcu/board/board_spec.h"
+#include "secure_mcu/board/driver_messages.h"
+
+namespace sideband::mcu {
+
+struct EccErrors {
+  uint32_t corrected = 0, uncorrected = 0;
+};
+
+struct RowRemaps {
+  uint32_t corrected = 0, uncorrected = 0;  // rows remapped for such errors
+  bool is_pending = false;                  // until a reset
+  bool has_failed = false;
+  mailbox::RemapHistogram banks;
+};
+
+struct RetiredPages {
+  uint8_t single_bit = 0, double_bit = 0;
+};
+
+struct NvlinkErrors {
+  bool is_up = true;
+  bool has_training_error = false, has_runtime_error = false;
+  uint32_t replays = 0, recoveries = 0, flit_crc = 0, data_crc = 0;
+};
+
+struct PcieErrors {
+  uint8_t non_fatal = 0, fatal = 0, unsupported = 0;
+  uint16_t correctable = 0;
+  uint32_t recoveries = 0, replays = 0;
+  uint16_t replay_rollovers = 0, naks_received = 0, naks_sent = 0;
+};
+
+// A limit of the board's power, or of the module's.
+struct PowerLimitState {
+  std::optional<uint32_t> asked_mw;  // by a controller
+};
+
+// Not thread-safe.
+struct BoardState {
+  // Every link is up, and every bank has all its spare rows.
+  explicit BoardState(const BoardSpec& spec);
+
+  // Counts an event for every set of registers, each of which has pending bits of its own (EventRegisters).
+  void Raise(mailbox::BoardEvent event) { ++raised[static_cast<size_t>(event)]; }
+
+  EccErrors sram, dram;
+  bool sram_threshold_exceeded = false;
+  RowRemaps rows;
+  RetiredPages pages;
+  std::vector<NvlinkErrors> nvlinks;  // by link
+  PcieErrors pcie;
+  PowerLimitState power_limit, module_limit;
+  // Time of a lowered clock since the start, by Violation.
+  std::array<uint64_t, mailbox::kViolationCount> violation_ns = {};
+  uint32_t throttle_reasons = 0;  // now: bits of ThrottleReason
+  bool power_is_insufficient = false;
+  bool reset_required = false, drain_recommended = false;
+  bool is_write_protected = false;
+  std::set<mailbox::Capability> lost;  // that the board no longer announces; their commands are ERR_NOT_SUPPORTED
+  DriverMessages driver;
+  std::array<uint32_t, std::size(mailbox::kBoardEvents)> raised = {};  // how often, by BoardEvent
+};
+
+}  // namespace sideband::mcu
+
+#endif  // SIDEBAND_SECURE_MCU_BOARD_BOARD_STATE_H_

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "client/cli/sealed_stream.h"
+#include "client/export/guest_export.h"
+#include "client/export/guest_exposition.h"
+#include "client/export/guest_names.h"
+#include "client/export/loopback_server.h"
+#include "client/lib/telemetry_client.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::client {
+namespace {
+
+void UseGuestExposition(const OpenedRecord& record, const GuestNames& names, std::string& out) {
+  //@ client/export/guest_exposition.h
+}
+
+void Answer(const std::string& text);
+
+void UseGuestExport(const GuestNames& names, const OpenedRecord& record) {
+  //@ client/export/guest_export.h
+}
+
+absl::Status UseGuestNames(TelemetryClient& client, GuestExport& newest) {
+  //@ client/export/guest_names.h
+  return absl::OkStatus();
+}
+
+std::string Metrics();
+
+absl::Status UseLoopbackServer() {
+  //@ client/export/loopback_server.h
+  return absl::OkStatus();
+}
+
+}  // namespace
+}  // namespace sideband::client

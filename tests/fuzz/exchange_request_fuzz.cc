@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A guest's request for an exchange of keys. A request has one form: what was parsed has the same bytes again.
+#include <algorithm>
+
+#include "proto/exchange/request.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace sideband::fuzz {
+namespace {
+
+exchange::ExchangeRequest Request(attestation::EvidenceKind kind, size_t evidence_bytes) {
+  exchange::ExchangeRequest request{.kind = kind, .evidence = Bytes(evidence_bytes, 5)};
+  request.device.bytes.fill(1);
+  request.vm.bytes.fill(2);
+  request.public_key.fill(3);
+  request.nonce.fill(4);
+  request.challenge.fill(6);
+  return request;
+}
+
+}  // namespace
+
+std::vector<Bytes> Seeds() {
+  return {exchange::EncodeRequest(Request(attestation::EvidenceKind::kTest, 112)),
+          exchange::EncodeRequest(Request(attestation::EvidenceKind::kSevSnp, 0)),
+          exchange::EncodeRequest(Request(attestation::EvidenceKind::kSevSnp, 1300))};
+}
+
+}  // namespace sideband::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace sideband::exchange;  // NOLINT(google-build-using-namespace): this function must be outside of it
+  auto request = ParseRequest({data, size});
+  if (!request.ok()) return 0;
+  FUZZ_CHECK(size <= kRequestBytesMax && request->evidence.size() <= kEvidenceBytesMax);
+  FUZZ_CHECK(std::ranges::any_of(request->nonce, [](uint8_t byte) { return byte != 0; }));
+  FUZZ_CHECK(std::ranges::equal(EncodeRequest(*request), sideband::ByteSpan(data, size)));
+  const auto bound = ReportDataOf(*request);
+  request->evidence.push_back(1);
+  FUZZ_CHECK(bound.ok() && *bound == *ReportDataOf(*request));  // known before there is evidence
+  return 0;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An attestation report of AMD SEV-SNP. What was parsed survives encoding.
+#include <algorithm>
+
+#include "proto/attestation/snp_report.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace sideband::fuzz {
+namespace {
+
+// Fields with different values, so that none can stand for another.
+Bytes Numbered() {
+  Bytes bytes = attestation::EncodeSnpReport({.version = attestation::kSnpReportVersionMax});
+  for (size_t at = 4; at < attestation::kSnpSignedBytes; ++at) bytes[at] = static_cast<uint8_t>(at);
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<Bytes> Seeds() {
+  attestation::SnpReport report{.policy = attestation::kSnpPolicyReserved | attestation::kSnpPolicyDebug};
+  report.r.fill(0xFF);
+  report.s.fill(1);
+  return {attestation::EncodeSnpReport(report), Numbered()};
+}
+
+}  // namespace sideband::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace sideband::attestation;  // NOLINT(google-build-using-namespace): this function must be outside of it
+  const auto report = ParseSnpReport({data, size});
+  if (!report.ok()) return 0;
+  FUZZ_CHECK(size == kSnpReportBytes);
+  const sideband::Bytes encoded = EncodeSnpReport(*report);
+  const auto again = ParseSnpReport(encoded);
+  FUZZ_CHECK(again.ok() && *again == *report);
+  FUZZ_CHECK(std::equal(encoded.begin() + kSnpSignedBytes, encoded.end(), data + kSnpSignedBytes));
+  return 0;
+}
