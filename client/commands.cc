@@ -10,16 +10,17 @@
 #include "client/hpc/hpc_command.h"
 #include "client/marks/mark_commands.h"
 #include "client/rotation/rotation_command.h"
+#include "client/sensors/sensor_commands.h"
 #include "client/top/top_command.h"
 
 namespace sideband::client {
 
 std::vector<std::unique_ptr<Command>> AllCommands() {
   constexpr std::unique_ptr<Command> (*kFactories[])() = {
-      NewDevicesCommand,  NewEventsCommand, NewScopesCommand, NewGetCommand,    NewPeekCommand,   NewWatchCommand,
-      NewTopCommand,      NewHealthCommand, NewUnsealCommand, NewExportCommand, NewAuditCommand,  NewCountingCommand,
-      NewRotationCommand, NewMarkCommand,   NewMarksCommand,  NewSpanCommand,   NewClocksCommand, NewAdminCommand,
-      NewBusCommand,      NewHpcCommand,    NewDemoCommand,   NewI2cDevCommand,
+      NewDevicesCommand, NewEventsCommand,   NewScopesCommand,   NewGetCommand,    NewPeekCommand,   NewWatchCommand,
+      NewTopCommand,     NewSensorsCommand,  NewBoardCommand,    NewHealthCommand, NewUnsealCommand, NewExportCommand,
+      NewAuditCommand,   NewCountingCommand, NewRotationCommand, NewMarkCommand,   NewMarksCommand,  NewSpanCommand,
+      NewClocksCommand,  NewAdminCommand,    NewBusCommand,      NewHpcCommand,    NewDemoCommand,   NewI2cDevCommand,
   };
   std::vector<std::unique_ptr<Command>> commands;
   for (const auto factory : kFactories) commands.push_back(factory());

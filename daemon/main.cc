@@ -75,6 +75,7 @@
 #include "daemon/view/mark_queries.h"
 #include "daemon/view/peek_reader.h"
 #include "daemon/view/reader.h"
+#include "daemon/view/sensor_queries.h"
 #include "proto/base/build_version.h"
 #include "proto/base/command_line.h"
 #include "proto/base/error_list.h"
@@ -152,7 +153,8 @@ Gate::Options GateOptions(const Config& config, const ConnectionBudget& budget) 
 GrpcServer::Options GrpcOptions(const Config& config, const ConnectionBudget& budget, int inherited_socket,
                                 const HistoryReader& history, SealerSet& sealers, const PeekReader& peeks,
                                 const CountingQueries& counting, RotationSink& rotation, const MarkQueries& marks,
-                                ExchangeBook* exchanges, const ExchangeQueries& exchange_queries, const Admin& admin) {
+                                ExchangeBook* exchanges, const ExchangeQueries& exchange_queries,
+                                const SensorQueries& sensors, const Admin& admin) {
   const QuotaConfig& quotas = config.quotas;
   Gate::Options gate = GateOptions(config, budget);
   gate.inherited_socket = inherited_socket;
@@ -169,6 +171,7 @@ GrpcServer::Options GrpcOptions(const Config& config, const ConnectionBudget& bu
           .marks = &marks,
           .exchanges = exchanges,
           .exchange_queries = &exchange_queries,
+          .sensors = &sensors,
           .admin = &admin,
           .gate = std::move(gate)};
 }
@@ -283,6 +286,7 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
   const MarkQueries marks(reader, mark_book, mark_router);
   LineBook lines;
   BoardStore boards;
+  const SensorQueries sensors(reader, boards);
   DeviceSet devices(
       {.store = store,
        .boards = boards,
@@ -323,10 +327,11 @@ absl::Status Run(const std::string& config_file, StartupFiles files, Signals& si
                             HttpServer::Start(
                                 HttpOptions(config, budget, sockets.http),
                                 [&site](const HttpRequest& request) { return site.Handle(request); }, *metrics));
-  SIDEBAND_ASSIGN_OR_RETURN(const auto grpc, GrpcServer::Start(GrpcOptions(config, budget, sockets.grpc, past, *sealers,
-                                                                           live, counting_queries, rotations, marks,
-                                                                           exchanges.get(), exchange_queries, admin),
-                                                               reader, *metrics));
+  SIDEBAND_ASSIGN_OR_RETURN(
+      const auto grpc,
+      GrpcServer::Start(GrpcOptions(config, budget, sockets.grpc, past, *sealers, live, counting_queries, rotations,
+                                    marks, exchanges.get(), exchange_queries, sensors, admin),
+                        reader, *metrics));
   // A call that waits would keep the server from stopping.
   const absl::Cleanup answer_waiting_calls = [&] {
     reloads.Close();

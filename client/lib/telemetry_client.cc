@@ -12,6 +12,7 @@
 #include "proto/base/status_macros.h"
 #include "sideband/v1/admin.grpc.pb.h"
 #include "sideband/v1/counting.grpc.pb.h"
+#include "sideband/v1/sensors.grpc.pb.h"
 #include "sideband/v1/telemetry.grpc.pb.h"
 
 namespace sideband::client {
@@ -113,6 +114,7 @@ struct TelemetryClient::Stubs {
   std::unique_ptr<v1::Telemetry::Stub> telemetry;
   std::unique_ptr<v1::Confidential::Stub> confidential;
   std::unique_ptr<v1::Counting::Stub> counting;
+  std::unique_ptr<v1::Sensors::Stub> sensors;
   std::unique_ptr<v1::Admin::Stub> admin;
   std::unique_ptr<HealthService::Stub> health;
 };
@@ -124,6 +126,7 @@ TelemetryClient::TelemetryClient(const std::shared_ptr<grpc::Channel>& channel, 
       stubs_(std::make_unique<Stubs>(Stubs{.telemetry = v1::Telemetry::NewStub(channel),
                                            .confidential = v1::Confidential::NewStub(channel),
                                            .counting = v1::Counting::NewStub(channel),
+                                           .sensors = v1::Sensors::NewStub(channel),
                                            .admin = v1::Admin::NewStub(channel),
                                            .health = HealthService::NewStub(channel)})) {}
 
@@ -249,6 +252,18 @@ absl::StatusOr<v1::ListClocksResponse> TelemetryClient::ListClocks(const v1::Lis
       options_, cancellation_);
 }
 
+absl::StatusOr<v1::ListSensorsResponse> TelemetryClient::ListSensors(const v1::ListSensorsRequest& request) {
+  return Call<v1::ListSensorsResponse>(
+      [this](auto& context, auto& in, auto& out) { return stubs_->sensors->ListSensors(&context, in, &out); }, request,
+      options_, cancellation_);
+}
+
+absl::StatusOr<v1::GetSensorsResponse> TelemetryClient::GetSensors(const v1::GetSensorsRequest& request) {
+  return Call<v1::GetSensorsResponse>(
+      [this](auto& context, auto& in, auto& out) { return stubs_->sensors->GetSensors(&context, in, &out); }, request,
+      options_, cancellation_);
+}
+
 absl::StatusOr<bool> TelemetryClient::IsServing() {
   SIDEBAND_ASSIGN_OR_RETURN(const auto response, Call<HealthCheckResponse>(
                                                      [this](auto& context, auto& in, auto& out) {
@@ -263,6 +278,16 @@ absl::Status TelemetryClient::Subscribe(const v1::SubscribeRequest& request,
                                         const StreamTick& tick) {
   return ReadStream<v1::SubscribeResponse>(
       [&](auto& context, auto& queue) { return stubs_->telemetry->PrepareAsyncSubscribe(&context, request, &queue); },
+      on_response, tick, options_, cancellation_);
+}
+
+absl::Status TelemetryClient::WatchBoardEvents(
+    const v1::WatchBoardEventsRequest& request,
+    const std::function<bool(const v1::WatchBoardEventsResponse&)>& on_response, const StreamTick& tick) {
+  return ReadStream<v1::WatchBoardEventsResponse>(
+      [&](auto& context, auto& queue) {
+        return stubs_->sensors->PrepareAsyncWatchBoardEvents(&context, request, &queue);
+      },
       on_response, tick, options_, cancellation_);
 }
 

@@ -18,6 +18,7 @@
 #include "proto/base/bytes.h"
 #include "sideband/v1/admin.pb.h"
 #include "sideband/v1/counting.pb.h"
+#include "sideband/v1/sensors.pb.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace grpc {
@@ -56,6 +57,8 @@ class TelemetryClient {
   absl::StatusOr<v1::ListMarksResponse> ListMarks(const v1::ListMarksRequest& request);
   absl::StatusOr<v1::GetSpanResponse> GetSpan(const v1::GetSpanRequest& request);
   absl::StatusOr<v1::ListClocksResponse> ListClocks(const v1::ListClocksRequest& request);
+  absl::StatusOr<v1::ListSensorsResponse> ListSensors(const v1::ListSensorsRequest& request);
+  absl::StatusOr<v1::GetSensorsResponse> GetSensors(const v1::GetSensorsRequest& request);
   absl::StatusOr<v1::GetCountingResponse> GetCounting(const v1::GetCountingRequest& request);
   absl::StatusOr<v1::SetCountingResponse> SetCounting(const v1::SetCountingRequest& request);
   absl::StatusOr<v1::GetRotationResponse> GetRotation(const v1::GetRotationRequest& request);
@@ -78,6 +81,9 @@ class TelemetryClient {
                          const StreamTick& tick = {});
   absl::Status SubscribeSealed(const v1::SubscribeSealedRequest& request,
                                const std::function<bool(ByteSpan record)>& on_record, const StreamTick& tick = {});
+  absl::Status WatchBoardEvents(const v1::WatchBoardEventsRequest& request,
+                                const std::function<bool(const v1::WatchBoardEventsResponse&)>& on_response,
+                                const StreamTick& tick = {});
 
  private:
   struct Stubs;

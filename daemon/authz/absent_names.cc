@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "proto/base/text.h"
+#include "proto/mailbox/performance_metric.h"
 
 namespace sideband::daemon {
 namespace {
@@ -36,7 +37,7 @@ class Present {
   }
 
   bool HasVm(const Uuid& vm) const { return vms_.contains(vm); }
-  bool HasEvent(const std::string& event) const { return events_.contains(event); }
+  bool HasEvent(const std::string& event) const { return events_.contains(event) || IsMetric(event); }
   bool HasGateGroup(const std::string& group) const { return std::ranges::count(gate_groups_, group) > 0; }
   std::string GateGroupText(const std::string& group) const {
     return absl::StrCat("gate group '", group, "' is on no device", DidYouMean(group, gate_groups_),
@@ -49,6 +50,10 @@ class Present {
   }
 
  private:
+  // Boards have them, and groups may list them, for partitions.
+  static bool IsMetric(const std::string& name) {
+    return std::ranges::any_of(mailbox::kMetrics, [&](const mailbox::MetricRow& row) { return name == row.word; });
+  }
   void Add(const std::string& event) {
     if (events_.insert(event).second) event_names_.push_back(event);
   }

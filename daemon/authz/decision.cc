@@ -26,6 +26,11 @@ Decision DecideTurns(const Resource& resource) {
   return resource.confidential ? Deny("confidential VM") : Allow("granted");
 }
 
+bool HasCounters(const Resource& resource) {
+  using Kind = Resource::Kind;
+  return resource.kind != Kind::kSelfMetrics && resource.kind != Kind::kBoard && resource.kind != Kind::kPartition;
+}
+
 // Operators read and peek at the device and whole VMs, but at no confidential VM.
 Decision DecideForOperator(const Resource& resource, Right right) {
   // Also that of a confidential VM: only its counts are secret.
@@ -39,7 +44,7 @@ Decision DecideForOperator(const Resource& resource, Right right) {
   if (right != Right::kRead && right != Right::kPeek) return Deny("operators read, peek, configure and rotate");
   // The audit log records operators, too, so they must not read it.
   if (resource.kind == Resource::Kind::kAuditLog) return Deny("auditors only");
-  if (right == Right::kPeek && resource.kind == Resource::Kind::kSelfMetrics) return Deny("no counters of a device");
+  if (right == Right::kPeek && !HasCounters(resource)) return Deny("no counters of a device");
   if (resource.confidential) return Deny("confidential VM");
   if (IsContextLevel(resource) || resource.kind == Resource::Kind::kContext) return Deny("context of a tenant");
   return Allow("operator");
@@ -79,9 +84,17 @@ Decision DecideChoice(const VmGrant& grant, const Resource& resource) {
   return grant.selectable_events.contains(resource.event) ? Allow("granted") : Deny("event not granted");
 }
 
+Decision DecidePartition(const Tenant& tenant, const Resource& resource, Right right) {
+  const PartitionGrant* grant = tenant.FindPartition(resource.device, resource.partition);
+  if (grant == nullptr) return Deny("not the tenant's partition");
+  if (right != Right::kRead) return Deny("partitions are read, nothing else");
+  return grant->metrics.Contains(resource.event) ? Allow("granted") : Deny("metric not granted");
+}
+
 Decision DecideForTenant(const Tenant& tenant, const Resource& resource, Right right) {
   using Kind = Resource::Kind;
   if (resource.kind == Kind::kAuditLog) return Deny("auditors only");
+  if (resource.kind == Kind::kPartition) return DecidePartition(tenant, resource, right);
   // A nil VM stands for the device: its row sums up all tenants.
   if (resource.kind == Kind::kDevice || resource.kind == Kind::kSelfMetrics || resource.vm.is_nil()) {
     return Deny("operators only");

@@ -25,12 +25,16 @@ struct Resource {
     kSelfMetrics,  // the daemon's own metrics
     kAuditLog,     // the audit log: callers and their requests
     kGateGroup,    // a gate group of a device (no VM) or as it counts for a VM; its name is in `event`
+    kBoard,        // what a board reports of itself and of all on it together
+    kPartition,    // a metric of a partition of a device, and of its compute instances; its name is in `event`
   };
   Kind kind = Kind::kDevice;
   Uuid vm;                    // nil: the device
   bool confidential = false;  // whether `vm` is confidential
   std::string context;        // empty: the VM's own totals
   std::string event;
+  std::string device = {};  // of kPartition alone
+  uint8_t partition = 0;    // likewise: its GPU instance
 
   static Resource Device() { return {.kind = Kind::kDevice}; }
   static Resource SelfMetrics() { return {.kind = Kind::kSelfMetrics}; }
@@ -43,6 +47,11 @@ struct Resource {
   // Of a VM; nil: of everybody.
   static Resource GateGroup(const Uuid& vm, bool confidential, std::string group) {
     return {Kind::kGateGroup, vm, confidential, {}, std::move(group)};
+  }
+  static Resource Board() { return {.kind = Kind::kBoard}; }
+  // `metric` is a word of mailbox::kMetrics.
+  static Resource Partition(std::string device, uint8_t partition, std::string metric) {
+    return {.kind = Kind::kPartition, .event = std::move(metric), .device = std::move(device), .partition = partition};
   }
   // This resource's counter of `event`.
   Resource Event(std::string event_name) const { return {Kind::kEvent, vm, confidential, context, event_name}; }

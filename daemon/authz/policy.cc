@@ -5,11 +5,13 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/file.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/text.h"
 #include "proto/base/yaml.h"
+#include "proto/mailbox/performance_metric.h"
 
 namespace sideband::daemon {
 namespace {
@@ -90,12 +92,15 @@ class PolicyReader {
   absl::StatusOr<Uuid> NewVm(const YamlMap& map);
   void Grant(const YamlNode& node, Tenant& tenant);
   void Configure(const YamlMap& map, VmGrant& grant);
+  void GrantPartition(const YamlNode& node, Tenant& tenant);
+  NameSet ReadMetrics(const YamlMap& map);
 
   ErrorList& errors_;
   std::shared_ptr<Policy> policy_{new Policy};
   EventGroups groups_;
   absl::flat_hash_set<std::string> names_;  // of operators, auditors and tenants
   absl::flat_hash_set<Uuid> vms_;
+  std::set<std::pair<std::string, uint8_t>> partitions_;  // device, GPU instance
 };
 
 std::shared_ptr<const Policy> PolicyReader::Read(const YamlNode& root) {
@@ -136,7 +141,7 @@ void PolicyReader::ReadPrincipals(const YamlMap& map, const std::string& key, Pr
 }
 
 void PolicyReader::TenantEntry(const YamlNode& node) {
-  const auto map = node.Map({"name", "identities", "vms"}, errors_);
+  const auto map = node.Map({"name", "identities", "vms", "partitions"}, errors_);
   if (!map) return;
   Tenant tenant{.name = Name(*map)};
   // The index that the tenant gets below.
@@ -144,6 +149,9 @@ void PolicyReader::TenantEntry(const YamlNode& node) {
   std::vector<YamlNode> vms;
   errors_.Take(map->ListOrEmpty("vms"), vms);
   for (const YamlNode& vm : vms) Grant(vm, tenant);
+  std::vector<YamlNode> partitions;
+  errors_.Take(map->ListOrEmpty("partitions"), partitions);
+  for (const YamlNode& partition : partitions) GrantPartition(partition, tenant);
   policy_->tenants_.push_back(std::move(tenant));
 }
 
@@ -202,6 +210,43 @@ void PolicyReader::Configure(const YamlMap& map, VmGrant& grant) {
   if (!grant.contexts.all()) errors_.Add(node->Error("'configure' is for whole VMs: remove 'contexts' or 'configure'"));
   grant.gate_groups = ReadNames(*named, "gate_groups", errors_);
   if (const auto events = named->Find("events")) grant.selectable_events = groups_.Expand(*events, errors_);
+}
+
+// Names of metrics, and groups, of which events of the pipeline are left out.
+NameSet PolicyReader::ReadMetrics(const YamlMap& map) {
+  const auto node = map.Find("events");
+  if (!node) return NameSet();
+  std::vector<std::string> known;
+  for (const mailbox::MetricRow& row : mailbox::kMetrics) known.push_back(row.word);
+  std::vector<std::string> listed;
+  errors_.Take(node->StringList(), listed);
+  for (const std::string& name : listed) {
+    if (absl::StartsWith(name, "@") || std::ranges::count(known, name) > 0) continue;
+    errors_.Add(node->Error(absl::StrCat("unknown metric '", name, "'", DidYouMean(name, known))));
+  }
+  return NameSet(groups_.Expand(*node, errors_));
+}
+
+void PolicyReader::GrantPartition(const YamlNode& node, Tenant& tenant) {
+  const auto map = node.Map({"device", "gpu_instance", "events"}, errors_);
+  if (!map) return;
+  PartitionGrant grant{.metrics = ReadMetrics(*map)};
+  const bool has_device = errors_.Take(map->String("device"), grant.device);
+  uint64_t instance = 0;
+  if (!errors_.Take(map->Uint("gpu_instance", 0, mailbox::kPartitionMask), instance) || !has_device) return;
+  const YamlNode device = *map->Find("device");
+  grant.partition = static_cast<uint8_t>(instance);
+  grant.line = device.line();
+  if (!partitions_.emplace(grant.device, grant.partition).second) {
+    errors_.Add(device.Error(absl::StrCat("GPU instance ", instance, " of ", grant.device, " is given twice")));
+  }
+  tenant.partitions.push_back(std::move(grant));
+}
+
+const PartitionGrant* Tenant::FindPartition(absl::string_view device, uint8_t partition) const {
+  const auto found = std::ranges::find_if(
+      partitions, [&](const PartitionGrant& grant) { return grant.device == device && grant.partition == partition; });
+  return found == partitions.end() ? nullptr : &*found;
 }
 
 const VmGrant* Tenant::FindVm(const Uuid& uuid) const {

@@ -78,11 +78,21 @@ struct VmGrant {
   std::set<std::string> selectable_events;
 };
 
+// A partition of a device whose metrics a tenant may read.
+struct PartitionGrant {
+  std::string device;     // its name in the daemon's configuration
+  uint8_t partition = 0;  // its GPU instance
+  size_t line = 0;        // of the policy file, where the device is named
+  NameSet metrics;        // words of mailbox::kMetrics
+};
+
 struct Tenant {
   std::string name;
   std::vector<VmGrant> vms;
+  std::vector<PartitionGrant> partitions;
 
   const VmGrant* FindVm(const Uuid& uuid) const;
+  const PartitionGrant* FindPartition(absl::string_view device, uint8_t partition) const;
 };
 
 // An authenticated caller. Valid only with the policy that returned it.
@@ -99,8 +109,9 @@ struct Principal {
 // Immutable, therefore thread-safe.
 class Policy {
  public:
-  // INVALID_ARGUMENT with FILE:LINE for an unknown or repeated name, for an identity or VM that is listed twice: an
-  // identity has one role, a VM one tenant; and for the right `peek` without `read`. `path` is for messages.
+  // INVALID_ARGUMENT with FILE:LINE for an unknown or repeated name, for an identity, VM or partition that is listed
+  // twice: an identity has one role, a VM or partition one tenant; and for the right `peek` without `read`. `path` is
+  // for messages.
   static absl::StatusOr<std::shared_ptr<const Policy>> Parse(const std::string& text, const std::string& path);
   // Likewise, but appends every error to `errors`; returns nullptr after an error.
   static std::shared_ptr<const Policy> Parse(const std::string& text, const std::string& path, ErrorList& errors);

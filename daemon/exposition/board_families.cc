@@ -1,66 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/exposition/board_families.h"
 
-#include <algorithm>
-#include <functional>
-#include <utility>
+#include <cmath>
+#include <cstdint>
 
-#include "daemon/exposition/board_clock_families.h"
-#include "daemon/exposition/board_link_families.h"
-#include "daemon/exposition/board_memory_families.h"
-#include "daemon/exposition/board_metric_families.h"
-#include "daemon/exposition/board_series.h"
-#include "daemon/exposition/board_state_families.h"
-#include "daemon/exposition/board_thermal_families.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "daemon/exposition/frame.h"
 #include "daemon/exposition/text_buffer.h"
+#include "daemon/sensors/board_series.h"
+#include "daemon/sensors/sensor_families.h"
 
 namespace sideband::daemon {
 namespace {
 
-struct Family {
-  std::string name;
-  MetricType type;
-  std::string help;
-  std::function<void(BoardSeries& out)> write;
+// Whole numbers, such as hertz and bytes, without an exponent.
+std::string ValueText(double value) {
+  constexpr double kExactMax = 9'007'199'254'740'992;  // 2^53
+  if (std::abs(value) <= kExactMax && std::trunc(value) == value) return absl::StrCat(static_cast<int64_t>(value));
+  return NumberText(value);
+}
+
+// With all digits of the whole unit.
+std::string CountText(uint64_t count, uint32_t per_unit) {
+  if (per_unit == 1) return absl::StrCat(count);
+  return absl::StrFormat("%d.%03d", count / per_unit, count % per_unit);
+}
+
+class TextSeries final : public BoardSeries {
+ public:
+  TextSeries(MetricsFormat format, absl::string_view name, absl::string_view device, const BoardSight& sight,
+             TextBuffer& out)
+      : BoardSeries(sight), format_(format), name_(name), device_(device), out_(out) {}
+
+ protected:
+  void TakeGauge(SensorLabels labels, double value) override {
+    AppendSample(out_, name_, LabelText(labels), ValueText(value));
+  }
+  void TakeCount(SensorLabels labels, const RunningCount& count, uint32_t per_unit) override {
+    const std::string text = LabelText(labels);
+    AppendSample(out_, name_, text, CountText(count.value, per_unit));
+    if (format_ != MetricsFormat::kOpenMetrics) return;
+    AppendSample(out_, absl::StrCat(absl::StripSuffix(name_, "_total"), "_created"), text, TimeText(count.created));
+  }
+
+ private:
+  std::string LabelText(SensorLabels labels) const {
+    std::string text = "{";
+    AppendLabel(text, "device", device_);
+    for (const auto& [name, value] : labels) AppendLabel(text, name, value);
+    return text;
+  }
+
+  const MetricsFormat format_;
+  const absl::string_view name_;
+  const absl::string_view device_;
+  TextBuffer& out_;
 };
 
-std::vector<Family> SortedFamilies() {
-  std::vector<Family> families;
-  for (const auto& rows : {BoardThermalFamilies(), BoardClockFamilies(), BoardMemoryFamilies(), BoardLinkFamilies(),
-                           BoardStateFamilies()}) {
-    for (const BoardFamilyRow& row : rows) families.push_back({row.name, row.type, row.help, row.write});
-  }
-  for (BoardMetricFamily& family : BoardMetricFamilies()) {
-    families.push_back({std::move(family.name), MetricType::kGauge, std::move(family.help),
-                        std::bind_front(family.write, family.metric)});
-  }
-  std::ranges::sort(families, {}, &Family::name);
-  return families;
-}
-
-const std::vector<Family>& Families() {
-  static const std::vector<Family>& families = *new std::vector<Family>(SortedFamilies());
-  return families;
-}
-
-std::vector<BoardFrame> FramesOf(MetricsFormat format, const std::vector<BoardOfDevice>& boards, absl::Duration now) {
-  std::vector<BoardFrame> frames;
-  for (const BoardOfDevice& board : boards) {
-    if (board.reading == nullptr) continue;
-    std::string labels = "{";
-    AppendLabel(labels, "device", board.device);
-    frames.push_back({board.reading.get(), std::move(labels), now, format});
-  }
-  return frames;
-}
-
 // A family without samples has no header either.
-void WriteFamily(MetricsFormat format, const Family& family, const std::vector<BoardFrame>& frames, TextBuffer& out) {
+void WriteFamily(MetricsFormat format, const SensorFamily& family, const std::vector<VisibleBoard>& boards,
+                 absl::Duration now, TextBuffer& out) {
   const size_t before = out.size();
   out.Append(FamilyHeader(format, family.name, family.type, family.help));
   const size_t after_header = out.size();
-  for (const BoardFrame& frame : frames) {
-    BoardSeries series(family.name, frame, out);
+  for (const VisibleBoard& board : boards) {
+    if (!IsShown(family, board.part)) continue;
+    const BoardSight sight = {*board.reading, board.part, now};
+    TextSeries series(format, family.name, board.device, sight, out);
     family.write(series);
   }
   if (out.size() == after_header) out.Truncate(before);
@@ -68,11 +77,10 @@ void WriteFamily(MetricsFormat format, const Family& family, const std::vector<B
 
 }  // namespace
 
-std::string BoardFamiliesText(MetricsFormat format, const std::vector<BoardOfDevice>& boards,
+std::string BoardFamiliesText(MetricsFormat format, const std::vector<VisibleBoard>& boards,
                               absl::Duration steady_now) {
-  const std::vector<BoardFrame> frames = FramesOf(format, boards, steady_now);
   TextBuffer out;
-  for (const Family& family : Families()) WriteFamily(format, family, frames, out);
+  for (const SensorFamily& family : SensorFamilies()) WriteFamily(format, family, boards, steady_now, out);
   return std::string(out.text());
 }
 

@@ -332,7 +332,6 @@ TEST(BoardFamiliesTest, WhatIsUnknownIsAbsent) {
   EXPECT_THAT(TextOf({}), IsEmpty());
   EXPECT_THAT(TextOf({}, MetricsFormat::kOpenMetrics), IsEmpty());
   EXPECT_THAT(BoardFamiliesText(MetricsFormat::kText, {}, kNow), IsEmpty());
-  EXPECT_THAT(BoardFamiliesText(MetricsFormat::kText, {{"gpu0", nullptr}}, kNow), IsEmpty());
 }
 
 TEST(BoardFamiliesTest, AFamilyWithoutASampleIsLeftOut) {

@@ -30,7 +30,8 @@ class GrpcServer::Impl {
                  quota_,           under_way_,        options.history,
                  *gate_,           options.sealers,   options.peeks,
                  options.counting, options.admin,     options.rotation,
-                 options.marks,    options.exchanges, options.exchange_queries} {}
+                 options.marks,    options.exchanges, options.exchange_queries,
+                 options.sensors} {}
   ~Impl() { Stop(absl::ZeroDuration()); }
 
   absl::Status Start(bool reflection);

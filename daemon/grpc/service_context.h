@@ -19,6 +19,7 @@
 #include "daemon/view/peek_reader.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/rotation_queries.h"
+#include "daemon/view/sensor_queries.h"
 
 namespace sideband::daemon {
 
@@ -39,7 +40,8 @@ struct ServiceContext {
   const MarkQueries* marks = nullptr;  // nullptr: there are no marks
   ExchangeBook* exchanges = nullptr;   // nullptr: this daemon exchanges no keys
   const ExchangeQueries* exchange_queries =
-      nullptr;  // nullptr: calls of Challenge and Exchange are FAILED_PRECONDITION
+      nullptr;                             // nullptr: calls of Challenge and Exchange are FAILED_PRECONDITION
+  const SensorQueries* sensors = nullptr;  // nullptr: no board is read
 };
 
 }  // namespace sideband::daemon

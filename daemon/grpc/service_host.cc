@@ -65,6 +65,7 @@ std::unique_ptr<ServiceHost> ServiceHost::Create(const ServiceContext& context, 
   if (!reflection) builder.SetOption(std::make_unique<WithoutReflection>());
   std::unique_ptr<ServiceHost> host(new ServiceHost(context));
   builder.RegisterService(host->telemetry_.get());
+  builder.RegisterService(host->sensors_.get());
   builder.RegisterService(host->confidential_.get());
   builder.RegisterService(host->counting_.get());
   builder.RegisterService(host->admin_.get());

@@ -41,12 +41,14 @@ class ServiceHost {
 
   explicit ServiceHost(const ServiceContext& context)
       : telemetry_(NewTelemetryService(context)),
+        sensors_(NewSensorsService(context)),
         confidential_(NewConfidentialService(context)),
         counting_(NewCountingService(context)),
         admin_(NewAdminService(context)) {}
 
   // The server refers to the services, the acceptor to the server.
   const std::unique_ptr<grpc::Service> telemetry_;
+  const std::unique_ptr<grpc::Service> sensors_;
   const std::unique_ptr<grpc::Service> confidential_;
   const std::unique_ptr<grpc::Service> counting_;
   const std::unique_ptr<grpc::Service> admin_;

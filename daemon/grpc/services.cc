@@ -9,6 +9,7 @@
 
 #include "daemon/grpc/admission.h"
 #include "daemon/grpc/answer_reactor.h"
+#include "daemon/grpc/board_event_subscription.h"
 #include "daemon/grpc/grpc_status.h"
 #include "daemon/grpc/message_bytes.h"
 #include "daemon/grpc/pending_answer.h"
@@ -23,6 +24,7 @@
 #include "daemon/view/mark_queries.h"
 #include "daemon/view/peek_reader.h"
 #include "daemon/view/queries.h"
+#include "daemon/view/sensor_queries.h"
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
@@ -308,6 +310,30 @@ auto LateExchange(const ServiceContext& context) {
   };
 }
 
+absl::Status NoSensors() { return absl::FailedPreconditionError("this daemon reads no boards"); }
+
+auto ListSensorsQuery(const ServiceContext& context) {
+  return [sensors = context.sensors](
+             Reader&, const Caller& caller,
+             const sideband::v1::ListSensorsRequest& request) -> absl::StatusOr<sideband::v1::ListSensorsResponse> {
+    return sensors == nullptr ? NoSensors() : sensors->List(caller, request);
+  };
+}
+
+auto GetSensorsQuery(const ServiceContext& context) {
+  return [sensors = context.sensors](
+             Reader&, const Caller& caller,
+             const sideband::v1::GetSensorsRequest& request) -> absl::StatusOr<sideband::v1::GetSensorsResponse> {
+    return sensors == nullptr ? NoSensors() : sensors->Get(caller, request);
+  };
+}
+
+absl::StatusOr<BoardEventSubscription> MakeBoardEventSubscription(
+    const ServiceContext& context, const Credentials& peer, const sideband::v1::WatchBoardEventsRequest& request) {
+  if (context.sensors == nullptr) return NoSensors();
+  return BoardEventSubscription(*context.sensors, peer, request);
+}
+
 absl::Status NoAdmin() { return absl::FailedPreconditionError("the daemon has no Admin service"); }
 
 auto LateReload(const ServiceContext& context) {
@@ -362,6 +388,19 @@ std::unique_ptr<grpc::Service> NewTelemetryService(const ServiceContext& context
           Unary<GetSpanRequest, GetSpanResponse>(context, {"Telemetry/GetSpan"}, GetSpanQuery(context)),
           Unary(context, {"Telemetry/ListClocks"}, &ListClocks),
           ServerStream<SubscribeRequest>(context, {"Telemetry/Subscribe"}, &MakeSubscription),
+      });
+}
+
+std::unique_ptr<grpc::Service> NewSensorsService(const ServiceContext& context) {
+  using sideband::v1::GetSensorsRequest, sideband::v1::GetSensorsResponse;
+  using sideband::v1::ListSensorsRequest, sideband::v1::ListSensorsResponse;
+  return std::make_unique<RawService>(
+      "sideband.v1.Sensors",
+      std::vector<RawService::Method>{
+          Unary<ListSensorsRequest, ListSensorsResponse>(context, {"Sensors/ListSensors"}, ListSensorsQuery(context)),
+          Unary<GetSensorsRequest, GetSensorsResponse>(context, {"Sensors/GetSensors"}, GetSensorsQuery(context)),
+          ServerStream<sideband::v1::WatchBoardEventsRequest>(context, {"Sensors/WatchBoardEvents"},
+                                                              &MakeBoardEventSubscription),
       });
 }
 

@@ -16,8 +16,10 @@
 
 namespace sideband::daemon {
 
-// sideband.v1.Telemetry, Confidential, Counting and Admin. Thread-safe; what `context` refers to must outlive them.
+// sideband.v1.Telemetry, Sensors, Confidential, Counting and Admin. Thread-safe; what `context` refers to must outlive
+// them.
 std::unique_ptr<grpc::Service> NewTelemetryService(const ServiceContext& context);
+std::unique_ptr<grpc::Service> NewSensorsService(const ServiceContext& context);
 std::unique_ptr<grpc::Service> NewConfidentialService(const ServiceContext& context);
 std::unique_ptr<grpc::Service> NewCountingService(const ServiceContext& context);
 std::unique_ptr<grpc::Service> NewAdminService(const ServiceContext& context);

@@ -16,6 +16,7 @@
 #include "daemon/page/status_page.h"
 #include "daemon/view/access_entry.h"
 #include "daemon/view/row_filter.h"
+#include "daemon/view/visible_boards.h"
 
 namespace sideband::daemon {
 namespace {
@@ -27,9 +28,6 @@ constexpr char kPollPath[] = "/page/status";
 constexpr char kJsonLinesType[] = "application/x-ndjson";
 // Bounds what one answer holds; a client asks for more after the last line that it got.
 constexpr size_t kAuditAnswerBytesMax = 1 << 20;
-// A board of which nothing was read for so long has no values any more. Its flags and its memory are read each ten
-// seconds.
-constexpr absl::Duration kBoardSilenceMax = absl::Seconds(30);
 
 HttpResponse Plain(int status, std::string text) { return {.status = status, .body = Body::Of(std::move(text))}; }
 
@@ -213,16 +211,9 @@ HttpResponse Site::AuditLog(const HttpRequest& request, const Caller& caller) {
 
 std::string Site::BoardFamilies(const Caller& caller, const std::vector<VisibleDevice>& devices,
                                 MetricsFormat format) const {
-  if (sources_.boards == nullptr || !caller.May(Resource::Device(), Right::kRead)) return "";
+  if (sources_.boards == nullptr) return "";
   const absl::Duration now = clock_.Steady();
-  std::vector<BoardOfDevice> boards;
-  for (const VisibleDevice& device : devices) {
-    auto reading = sources_.boards->Newest(device.index);
-    const auto newest = reading == nullptr ? std::nullopt : NewestSample(*reading);
-    if (!newest || newest->steady + kBoardSilenceMax < now) continue;
-    boards.push_back({device.info->name, std::move(reading)});
-  }
-  return BoardFamiliesText(format, boards, now);
+  return BoardFamiliesText(format, VisibleBoards(*sources_.boards, caller, devices, now), now);
 }
 
 HttpResponse Site::Metrics(const HttpRequest& request, const Caller& caller) {
@@ -233,14 +224,15 @@ HttpResponse Site::Metrics(const HttpRequest& request, const Caller& caller) {
   // Denied and unknown events are indistinguishable.
   if (!MaySeeEvents(devices, filter->events)) return Plain(404, "no such event\n");
   const ScrapeRequest scrape{FormatFor(request.accept), AcceptsGzip(request.accept_encoding), *filter};
-  // The daemon's own metrics are not events: a query that selects events or scopes excludes them.
-  const bool with_own = filter->SelectsEverything() && caller.May(Resource::SelfMetrics(), Right::kRead);
-  const auto own = [&] {
-    return absl::StrCat(BoardFamilies(caller, devices, scrape.format), metrics_.Serialize(scrape.format));
+  // Sensors and the daemon's own metrics are not events: a query that selects events or scopes excludes them.
+  const auto others = [&] {
+    std::string text = BoardFamilies(caller, devices, scrape.format);
+    if (caller.May(Resource::SelfMetrics(), Right::kRead)) text += metrics_.Serialize(scrape.format);
+    return text;
   };
   HttpResponse response{.content_type = std::string(ContentTypeOf(scrape.format)),
                         .content_encoding = scrape.gzip ? "gzip" : ""};
-  response.body = expositions_.Scrape(caller, devices, scrape, with_own ? own() : std::string());
+  response.body = expositions_.Scrape(caller, devices, scrape, filter->SelectsEverything() ? others() : std::string());
   metrics_.RenderDuration(clock_.Steady() - start);
   return response;
 }

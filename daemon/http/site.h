@@ -66,7 +66,7 @@ class Site {
   HttpResponse Answer(const HttpRequest& request, absl::string_view path);
   HttpResponse Unauthenticated(const absl::Status& why) const;
   HttpResponse AuditLog(const HttpRequest& request, const Caller& caller);
-  // What operators alone see of the boards that still answer.
+  // What the caller sees of the boards that still answer.
   std::string BoardFamilies(const Caller& caller, const std::vector<VisibleDevice>& devices,
                             MetricsFormat format) const;
   HttpResponse Metrics(const HttpRequest& request, const Caller& caller);

@@ -10,6 +10,15 @@
 #include "proto/base/status_macros.h"
 
 namespace sideband::daemon {
+namespace {
+
+bool HasPartition(const Caller& caller, const std::string& device) {
+  if (caller.principal.role != Principal::Role::kTenant) return false;
+  return std::ranges::any_of(caller.policy.policy->tenants()[caller.principal.tenant].partitions,
+                             [&](const PartitionGrant& grant) { return grant.device == device; });
+}
+
+}  // namespace
 
 absl::StatusOr<Principal> Reader::PrincipalOfToken(const VersionedPolicy& policy,
                                                    const Credentials& credentials) const {
@@ -70,7 +79,8 @@ std::vector<VisibleDevice> Reader::Devices(const Caller& caller) {
   const auto listed = store_.devices();
   for (const StoredDevice& stored : *listed) {
     VisibleDevice device = Look(stored, caller);
-    if (sees_all || (device.view != nullptr && device.view->sees_device())) visible.push_back(std::move(device));
+    const bool has_vm = device.view != nullptr && device.view->sees_device();
+    if (sees_all || has_vm || HasPartition(caller, stored.info->name)) visible.push_back(std::move(device));
   }
   return visible;
 }

@@ -77,7 +77,8 @@ class Reader {
   absl::StatusOr<Caller> Authenticate(const Credentials& credentials) const;
   // The same without a reason; nullopt after an error.
   std::optional<Caller> Identify(const Credentials& credentials) const;
-  // In the configuration's order. A device without a snapshot is visible to operators only, since its VMs are unknown.
+  // In the configuration's order. A device without a snapshot is visible only to operators, and to tenants with a
+  // partition of it, since its VMs are unknown.
   std::vector<VisibleDevice> Devices(const Caller& caller);
   // Devices(). A tenant with a VM in no known topology also gets the devices without a snapshot, where the VM may be.
   // For scrapes only, which must distinguish a device that is down from a device that does not exist; they show only

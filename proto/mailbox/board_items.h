@@ -173,18 +173,19 @@ enum class BoardEvent : uint8_t {
 struct BoardEventRow {
   BoardEvent event;
   const char* name;
+  const char* word;  // in labels of Prometheus' metrics
 };
 inline constexpr BoardEventRow kBoardEvents[] = {
-    {BoardEvent::kColdRestart, "server restart cold"},
-    {BoardEvent::kResetRequired, "reset required"},
-    {BoardEvent::kOldestDriverEvent, "driver event oldest"},
-    {BoardEvent::kPowerLimitSet, "power limit set"},
-    {BoardEvent::kClockLimitSet, "clock limit set"},
-    {BoardEvent::kEccToggled, "ECC toggled"},
-    {BoardEvent::kMigToggled, "MIG toggled"},
-    {BoardEvent::kWarmRestart, "server restart warm"},
-    {BoardEvent::kNewDriverEvent, "driver event new"},
-    {BoardEvent::kModuleLimitSet, "module limit set"},
+    {BoardEvent::kColdRestart, "server restart cold", "cold_restart"},
+    {BoardEvent::kResetRequired, "reset required", "reset_required"},
+    {BoardEvent::kOldestDriverEvent, "driver event oldest", "oldest_driver_event"},
+    {BoardEvent::kPowerLimitSet, "power limit set", "power_limit_set"},
+    {BoardEvent::kClockLimitSet, "clock limit set", "clock_limit_set"},
+    {BoardEvent::kEccToggled, "ECC toggled", "ecc_toggled"},
+    {BoardEvent::kMigToggled, "MIG toggled", "mig_toggled"},
+    {BoardEvent::kWarmRestart, "server restart warm", "warm_restart"},
+    {BoardEvent::kNewDriverEvent, "driver event new", "new_driver_event"},
+    {BoardEvent::kModuleLimitSet, "module limit set", "module_limit_set"},
 };
 constexpr uint32_t MaskOf(BoardEvent event) { return uint32_t{1} << static_cast<uint8_t>(event); }
 

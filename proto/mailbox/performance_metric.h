@@ -7,6 +7,7 @@
 #ifndef SIDEBAND_PROTO_MAILBOX_PERFORMANCE_METRIC_H_
 #define SIDEBAND_PROTO_MAILBOX_PERFORMANCE_METRIC_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 
@@ -52,39 +53,42 @@ enum class MetricId : uint8_t {
 struct MetricRow {
   MetricId metric;
   const char* name;  // our own wording
+  const char* word;  // in the names of Prometheus' metrics, and in policies
 };
 
 // In the order of their numbers, which have no gap.
 inline constexpr MetricRow kMetrics[] = {
-    {MetricId::kEngineActive, "engine active"},
-    {MetricId::kSmActivity, "SM activity"},
-    {MetricId::kSmOccupancy, "SM occupancy"},
-    {MetricId::kTensorActivity, "tensor activity"},
-    {MetricId::kDramUsage, "DRAM usage"},
-    {MetricId::kFp64Activity, "FP64 activity"},
-    {MetricId::kFp32Activity, "FP32 activity"},
-    {MetricId::kFp16Activity, "FP16 activity"},
-    {MetricId::kPcieTx, "PCIe TX"},
-    {MetricId::kPcieRx, "PCIe RX"},
-    {MetricId::kNvlinkRawTx, "NVLink raw TX"},
-    {MetricId::kNvlinkDataTx, "NVLink data TX"},
-    {MetricId::kNvlinkRawRx, "NVLink raw RX"},
-    {MetricId::kNvlinkDataRx, "NVLink data RX"},
-    {MetricId::kNvdec, "NVDEC utilisation"},
-    {MetricId::kNvjpg, "NVJPG utilisation"},
-    {MetricId::kNvofa, "NVOFA utilisation"},
-    {MetricId::kNvlinkRawTxPerLink, "NVLink raw TX/link"},
-    {MetricId::kNvlinkDataTxPerLink, "NVLink data TX/link"},
-    {MetricId::kNvlinkRawRxPerLink, "NVLink raw RX/link"},
-    {MetricId::kNvlinkDataRxPerLink, "NVLink data RX/link"},
-    {MetricId::kNvdecPerInstance, "NVDEC/instance"},
-    {MetricId::kNvjpgPerInstance, "NVJPG/instance"},
-    {MetricId::kIntegerActivity, "integer utilisation"},
-    {MetricId::kDmmaActivity, "FP64 tensor utilisation"},
-    {MetricId::kHmmaActivity, "FP16 tensor utilisation"},
-    {MetricId::kImmaActivity, "INT tensor utilisation"},
+    {MetricId::kEngineActive, "engine active", "engine_active"},
+    {MetricId::kSmActivity, "SM activity", "sm_activity"},
+    {MetricId::kSmOccupancy, "SM occupancy", "sm_occupancy"},
+    {MetricId::kTensorActivity, "tensor activity", "tensor_activity"},
+    {MetricId::kDramUsage, "DRAM usage", "dram_usage"},
+    {MetricId::kFp64Activity, "FP64 activity", "fp64_activity"},
+    {MetricId::kFp32Activity, "FP32 activity", "fp32_activity"},
+    {MetricId::kFp16Activity, "FP16 activity", "fp16_activity"},
+    {MetricId::kPcieTx, "PCIe TX", "pcie_tx"},
+    {MetricId::kPcieRx, "PCIe RX", "pcie_rx"},
+    {MetricId::kNvlinkRawTx, "NVLink raw TX", "nvlink_raw_tx"},
+    {MetricId::kNvlinkDataTx, "NVLink data TX", "nvlink_data_tx"},
+    {MetricId::kNvlinkRawRx, "NVLink raw RX", "nvlink_raw_rx"},
+    {MetricId::kNvlinkDataRx, "NVLink data RX", "nvlink_data_rx"},
+    {MetricId::kNvdec, "NVDEC utilisation", "nvdec"},
+    {MetricId::kNvjpg, "NVJPG utilisation", "nvjpg"},
+    {MetricId::kNvofa, "NVOFA utilisation", "nvofa"},
+    {MetricId::kNvlinkRawTxPerLink, "NVLink raw TX/link", "nvlink_raw_tx_per_link"},
+    {MetricId::kNvlinkDataTxPerLink, "NVLink data TX/link", "nvlink_data_tx_per_link"},
+    {MetricId::kNvlinkRawRxPerLink, "NVLink raw RX/link", "nvlink_raw_rx_per_link"},
+    {MetricId::kNvlinkDataRxPerLink, "NVLink data RX/link", "nvlink_data_rx_per_link"},
+    {MetricId::kNvdecPerInstance, "NVDEC/instance", "nvdec_per_instance"},
+    {MetricId::kNvjpgPerInstance, "NVJPG/instance", "nvjpg_per_instance"},
+    {MetricId::kIntegerActivity, "integer utilisation", "integer_activity"},
+    {MetricId::kDmmaActivity, "FP64 tensor utilisation", "dmma_activity"},
+    {MetricId::kHmmaActivity, "FP16 tensor utilisation", "hmma_activity"},
+    {MetricId::kImmaActivity, "INT tensor utilisation", "imma_activity"},
 };
 inline constexpr uint8_t kMetricCount = std::size(kMetrics);
+
+constexpr const char* WordOf(MetricId metric) { return kMetrics[static_cast<size_t>(metric)].word; }
 
 inline constexpr uint8_t kWholeDevice = 0xFF;
 inline constexpr uint8_t kPartitionMask = 0x3F;

@@ -106,8 +106,11 @@ class DeviceSealingTest(unittest.TestCase):
         self.assertEqual((result.returncode, result.stdout), (1, ""), result)
         self.assertIn("the exchange is refused", result.stderr)
         self.assertIn("exchange refused: the guest's measurement is not on the list", self.site.device.log())
-        reasons = [json.loads(line)["reason"] for line in self.site.read("audit.jsonl").splitlines()]
-        self.assertIn("exchange refused: the device refuses the request", reasons)
+        # A thread of its own writes the log.
+        programs.wait_until(lambda: "exchange refused: the device refuses the request" in self.audited(), "its entry")
+
+    def audited(self):
+        return [json.loads(line)["reason"] for line in self.site.read("audit.jsonl").splitlines()]
 
     def test_a_stream_without_an_exchange_says_what_to_do(self):
         with tenant_client.Client(self.site, "tenant-b") as client:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/exposition/board_clock_families.h"
+#include "daemon/sensors/board_clock_families.h"
 
 #include <cstdint>
 #include <iterator>
@@ -65,12 +65,13 @@ void WriteViolation(BoardSeries& out) {
 }
 
 constexpr BoardFamilyRow kFamilies[] = {
-    {"sideband_clock_hertz", MetricType::kGauge, "Frequency of a clock of the board, and its range.", WriteClock},
-    {"sideband_performance_state", MetricType::kGauge, "Performance state of the board: 0 is the fastest.",
-     WritePerformanceState},
-    {"sideband_throttle_active", MetricType::kGauge, "1 if the board slows its clocks down for this reason, else 0.",
-     WriteThrottle},
-    {"sideband_violation_total", MetricType::kCounter,
+    {"sideband_clock_hertz", MetricType::kGauge, BoardGroup::kClocks,
+     "Frequency of a clock of the board, and its range.", WriteClock},
+    {"sideband_performance_state", MetricType::kGauge, BoardGroup::kClocks,
+     "Performance state of the board: 0 is the fastest.", WritePerformanceState},
+    {"sideband_throttle_active", MetricType::kGauge, BoardGroup::kClocks,
+     "1 if the board slows its clocks down for this reason, else 0.", WriteThrottle},
+    {"sideband_violation_total", MetricType::kCounter, BoardGroup::kViolations,
      "How long or how often a limit kept the board from its full speed, in a unit that is not public.", WriteViolation},
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/exposition/board_memory_families.h"
+#include "daemon/sensors/board_memory_families.h"
 
 #include "proto/mailbox/ecc.h"
 
@@ -47,16 +47,17 @@ void WriteRetiredPages(BoardSeries& out) {
 }
 
 constexpr BoardFamilyRow kFamilies[] = {
-    {"sideband_ecc_errors_total", MetricType::kCounter, "Errors of the board's memories.", WriteEccErrors},
-    {"sideband_ecc_threshold_exceeded", MetricType::kGauge,
+    {"sideband_ecc_errors_total", MetricType::kCounter, BoardGroup::kEcc, "Errors of the board's memories.",
+     WriteEccErrors},
+    {"sideband_ecc_threshold_exceeded", MetricType::kGauge, BoardGroup::kEcc,
      "1 if the board's SRAM has had more uncorrected errors than the vendor tolerates, else 0.", WriteEccThreshold},
-    {"sideband_memory_bytes", MetricType::kGauge, "Size of the board's memory, and what is used or reserved of it.",
-     WriteMemory},
-    {"sideband_remapped_rows_total", MetricType::kCounter,
+    {"sideband_memory_bytes", MetricType::kGauge, BoardGroup::kMemory,
+     "Size of the board's memory, and what is used or reserved of it.", WriteMemory},
+    {"sideband_remapped_rows_total", MetricType::kCounter, BoardGroup::kRowRemaps,
      "Rows of the board's memory that were replaced by spare ones.", WriteRemappedRows},
-    {"sideband_retired_pages", MetricType::kGauge, "Pages of the board's memory that are not used any more.",
-     WriteRetiredPages},
-    {"sideband_row_remap_state", MetricType::kGauge,
+    {"sideband_retired_pages", MetricType::kGauge, BoardGroup::kRetiredPages,
+     "Pages of the board's memory that are not used any more.", WriteRetiredPages},
+    {"sideband_row_remap_state", MetricType::kGauge, BoardGroup::kRowRemaps,
      "1 if a row waits for its replacement, a replacement has failed, or there were more than can be counted, else 0.",
      WriteRemapState},
 };

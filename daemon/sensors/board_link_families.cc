@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/exposition/board_link_families.h"
+#include "daemon/sensors/board_link_families.h"
 
 #include <cstddef>
 #include <optional>
@@ -63,17 +63,20 @@ void WriteNvlinkErrors(BoardSeries& out) {
 }
 
 constexpr BoardFamilyRow kFamilies[] = {
-    {"sideband_nvlink_bandwidth_bits_per_second", MetricType::kGauge, "Bandwidth of an NVLink, as it was set up.",
-     WriteNvlinkBandwidth},
-    {"sideband_nvlink_errors_total", MetricType::kCounter, "Errors of an NVLink.", WriteNvlinkErrors},
-    {"sideband_nvlink_up", MetricType::kGauge, "1 if the NVLink is up, also in its low-power state, else 0.",
-     WriteNvlinkUp},
-    {"sideband_pcie_link_errors_total", MetricType::kCounter, "Errors of the board's PCIe link.", WritePcieErrors},
-    {"sideband_pcie_link_generation", MetricType::kGauge, "Generation of PCIe by whose speed the board's link runs.",
-     WritePcieGeneration},
-    {"sideband_pcie_link_replays_total", MetricType::kCounter,
+    {"sideband_nvlink_bandwidth_bits_per_second", MetricType::kGauge, BoardGroup::kNvlink,
+     "Bandwidth of an NVLink, as it was set up.", WriteNvlinkBandwidth},
+    {"sideband_nvlink_errors_total", MetricType::kCounter, BoardGroup::kNvlink, "Errors of an NVLink.",
+     WriteNvlinkErrors},
+    {"sideband_nvlink_up", MetricType::kGauge, BoardGroup::kNvlink,
+     "1 if the NVLink is up, also in its low-power state, else 0.", WriteNvlinkUp},
+    {"sideband_pcie_link_errors_total", MetricType::kCounter, BoardGroup::kPcie, "Errors of the board's PCIe link.",
+     WritePcieErrors},
+    {"sideband_pcie_link_generation", MetricType::kGauge, BoardGroup::kPcie,
+     "Generation of PCIe by whose speed the board's link runs.", WritePcieGeneration},
+    {"sideband_pcie_link_replays_total", MetricType::kCounter, BoardGroup::kPcie,
      "Packets that the board has sent again on its PCIe link.", WritePcieReplays},
-    {"sideband_pcie_link_width", MetricType::kGauge, "Lanes of the board's PCIe link in use.", WritePcieWidth},
+    {"sideband_pcie_link_width", MetricType::kGauge, BoardGroup::kPcie, "Lanes of the board's PCIe link in use.",
+     WritePcieWidth},
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/exposition/board_thermal_families.h"
+#include "daemon/sensors/board_thermal_families.h"
 
 #include <iterator>
 
@@ -82,14 +82,16 @@ void WritePowerLimit(BoardSeries& out) {
 }
 
 constexpr BoardFamilyRow kFamilies[] = {
-    {"sideband_energy_joules_total", MetricType::kCounter, "Energy that the board has used.", WriteEnergy},
-    {"sideband_power_limit_watts", MetricType::kGauge,
+    {"sideband_energy_joules_total", MetricType::kCounter, BoardGroup::kEnergy, "Energy that the board has used.",
+     WriteEnergy},
+    {"sideband_power_limit_watts", MetricType::kGauge, BoardGroup::kPowerLimits,
      "Limit of the board's power in force, and the range and the default of such a limit.", WritePowerLimit},
-    {"sideband_power_watts", MetricType::kGauge, "Power that the board uses.", WritePower},
-    {"sideband_temperature_celsius", MetricType::kGauge, "Temperature at a sensor of the board.", WriteTemperature},
-    {"sideband_temperature_margin_celsius", MetricType::kGauge,
+    {"sideband_power_watts", MetricType::kGauge, BoardGroup::kPower, "Power that the board uses.", WritePower},
+    {"sideband_temperature_celsius", MetricType::kGauge, BoardGroup::kTemperature,
+     "Temperature at a sensor of the board.", WriteTemperature},
+    {"sideband_temperature_margin_celsius", MetricType::kGauge, BoardGroup::kMargin,
      "How far the temperature is below the limit at which the board slows down.", WriteMargin},
-    {"sideband_temperature_threshold_celsius", MetricType::kGauge,
+    {"sideband_temperature_threshold_celsius", MetricType::kGauge, BoardGroup::kThresholds,
      "Temperature at which the board acts, or, of a kind with _margin, the margin at which it does.", WriteThreshold},
 };
 

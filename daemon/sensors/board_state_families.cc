@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/exposition/board_state_families.h"
+#include "daemon/sensors/board_state_families.h"
 
 #include <algorithm>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,23 +16,8 @@
 namespace sideband::daemon {
 namespace {
 
-using mailbox::BoardEvent;
 using mailbox::MiscFlag;
 using mailbox::SysId;
-
-constexpr BoardWord<BoardEvent> kEventWords[] = {
-    {BoardEvent::kColdRestart, "cold_restart"},
-    {BoardEvent::kResetRequired, "reset_required"},
-    {BoardEvent::kOldestDriverEvent, "oldest_driver_event"},
-    {BoardEvent::kPowerLimitSet, "power_limit_set"},
-    {BoardEvent::kClockLimitSet, "clock_limit_set"},
-    {BoardEvent::kEccToggled, "ecc_toggled"},
-    {BoardEvent::kMigToggled, "mig_toggled"},
-    {BoardEvent::kWarmRestart, "warm_restart"},
-    {BoardEvent::kNewDriverEvent, "new_driver_event"},
-    {BoardEvent::kModuleLimitSet, "module_limit_set"},
-};
-static_assert(std::size(kEventWords) == std::size(mailbox::kBoardEvents));
 
 // Labels of the items that are part of an identity.
 constexpr BoardWord<SysId> kItemWords[] = {
@@ -69,8 +53,8 @@ void WriteFlag(BoardSeries& out) {
 }
 
 void WriteEvents(BoardSeries& out) {
-  for (const auto& [event, word] : kEventWords) {
-    out.Count({{"event", word}}, Find(out.reading().events.counts, event));
+  for (const mailbox::BoardEventRow& row : mailbox::kBoardEvents) {
+    out.Count({{"event", row.word}}, Find(out.reading().events.counts, row.event));
   }
 }
 
@@ -89,24 +73,24 @@ void WriteAge(BoardSeries& out) {
 }
 
 constexpr BoardFamilyRow kFamilies[] = {
-    {"sideband_board_events_total", MetricType::kCounter,
+    {"sideband_board_events_total", MetricType::kCounter, BoardGroup::kEvents,
      "Events that the board has raised since the daemon began to read it.", WriteEvents},
-    {"sideband_board_info", MetricType::kGauge, "1, with the identity of the board.", WriteInfo},
-    {"sideband_board_sample_age_seconds", MetricType::kGauge, "How long ago a group of the board's sensors was read.",
-     WriteAge},
-    {"sideband_device_disabled", MetricType::kGauge, "1 if the board is disabled, else 0.",
+    {"sideband_board_info", MetricType::kGauge, BoardGroup::kIdentity, "1, with the identity of the board.", WriteInfo},
+    {"sideband_board_sample_age_seconds", MetricType::kGauge, BoardGroup::kCapabilities,
+     "How long ago a group of the board's sensors was read.", WriteAge},
+    {"sideband_device_disabled", MetricType::kGauge, BoardGroup::kFlags, "1 if the board is disabled, else 0.",
      WriteFlag<MiscFlag::kDeviceDisabled>},
-    {"sideband_drain_recommended", MetricType::kGauge,
+    {"sideband_drain_recommended", MetricType::kGauge, BoardGroup::kFlags,
      "1 if the board should get no new work and then be reset, else 0.", WriteFlag<MiscFlag::kDrainRecommended>},
-    {"sideband_driver_messages_total", MetricType::kCounter,
+    {"sideband_driver_messages_total", MetricType::kCounter, BoardGroup::kDriverMessages,
      "Messages of the driver since the daemon began to read the board, by Xid.", WriteMessages},
-    {"sideband_driver_running", MetricType::kGauge, "1 if the board's driver is running, else 0.",
+    {"sideband_driver_running", MetricType::kGauge, BoardGroup::kFlags, "1 if the board's driver is running, else 0.",
      WriteFlag<MiscFlag::kDriverRuns>},
-    {"sideband_ecc_enabled", MetricType::kGauge, "1 if errors of the board's memory are corrected, else 0.",
-     WriteFlag<MiscFlag::kEccCurrent>},
-    {"sideband_mig_enabled", MetricType::kGauge, "1 if the board is divided into partitions, else 0.",
-     WriteFlag<MiscFlag::kMigCurrent>},
-    {"sideband_reset_required", MetricType::kGauge, "1 if the board needs a reset, else 0.",
+    {"sideband_ecc_enabled", MetricType::kGauge, BoardGroup::kFlags,
+     "1 if errors of the board's memory are corrected, else 0.", WriteFlag<MiscFlag::kEccCurrent>},
+    {"sideband_mig_enabled", MetricType::kGauge, BoardGroup::kFlags,
+     "1 if the board is divided into partitions, else 0.", WriteFlag<MiscFlag::kMigCurrent>},
+    {"sideband_reset_required", MetricType::kGauge, BoardGroup::kFlags, "1 if the board needs a reset, else 0.",
      WriteFlag<MiscFlag::kResetRequired>},
 };
 

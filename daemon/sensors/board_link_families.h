@@ -2,12 +2,12 @@
 //
 // The families of boards' PCIe link and NVLinks.
 //   for (const BoardFamilyRow& row : BoardLinkFamilies()) Add(row);
-#ifndef SIDEBAND_DAEMON_EXPOSITION_BOARD_LINK_FAMILIES_H_
-#define SIDEBAND_DAEMON_EXPOSITION_BOARD_LINK_FAMILIES_H_
+#ifndef SIDEBAND_DAEMON_SENSORS_BOARD_LINK_FAMILIES_H_
+#define SIDEBAND_DAEMON_SENSORS_BOARD_LINK_FAMILIES_H_
 
 #include <span>
 
-#include "daemon/exposition/board_series.h"
+#include "daemon/sensors/board_series.h"
 
 namespace sideband::daemon {
 
@@ -16,4 +16,4 @@ std::span<const BoardFamilyRow> BoardLinkFamilies();
 
 }  // namespace sideband::daemon
 
-#endif  // SIDEBAND_DAEMON_EXPOSITION_BOARD_LINK_FAMILIES_H_
+#endif  // SIDEBAND_DAEMON_SENSORS_BOARD_LINK_FAMILIES_H_

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/sensors/sensor_commands.h"
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "client/cli/json.h"
+#include "client/cli/options.h"
+#include "client/cli/reconnection.h"
+#include "client/cli/stream.h"
+#include "client/lib/rpc_status.h"
+#include "client/sensors/sensor_text.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::client {
+namespace {
+
+constexpr char kNoBoard[] =
+    "no sensors: no board is read (devices[].board of the daemon's configuration), or the policy shows none";
+
+template <typename Response>
+bool IsEmpty(const Response& response) {
+  for (const auto& device : response.devices()) {
+    if (device.sensors_size() > 0) return false;
+  }
+  return true;
+}
+
+class SensorsCommand final : public Command {
+ public:
+  std::string name() const override { return "sensors"; }
+  std::string description() const override { return "Print what boards measure of themselves"; }
+
+  void Define(CLI::App& app) override {
+    app.add_option("--device", device_, "Of this device; default: all")->type_name("NAME");
+    app.add_option("--name", names_, "This metric, such as sideband_power_watts; repeatable")
+        ->type_name("METRIC")
+        ->take_all()
+        ->expected(1)
+        ->allow_extra_args(false);
+    app.add_flag("--list", is_list_, "Names and meanings in place of values");
+    format_.AddWithoutCsvTo(app);
+    app.footer(
+        "For operators; tenants see the metrics of the partitions that the policy grants them.\n"
+        "Examples:\n"
+        "  sideband sensors --device gpu0\n"
+        "  sideband sensors --name sideband_temperature_celsius --format json");
+  }
+
+  absl::Status Run(CommandContext& context) override {
+    SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
+    v1::SensorFilter filter;
+    filter.set_device(device_);
+    for (const std::string& name : names_) filter.add_names(name);
+    return is_list_ ? List(*client, filter, context) : Get(*client, filter, context);
+  }
+
+ private:
+  template <typename Response>
+  absl::Status Print(const Response& response, std::string (*table)(const Response&, const TableStyle&),
+                     CommandContext& context) const {
+    if (format_.json()) return context.out().Write(ToJson(response));
+    if (IsEmpty(response)) context.Note(kNoBoard);
+    return context.out().Write(table(response, context.StyleOf(format_.style)));
+  }
+
+  // What the daemon does not find is one of these.
+  absl::Status Explained(const absl::Status& status) const {
+    if (!absl::IsNotFound(status)) return status;
+    std::string what = device_.empty() ? "" : absl::StrCat("device '", device_, "'");
+    for (const std::string& name : names_) absl::StrAppend(&what, what.empty() ? "" : ", ", "metric '", name, "'");
+    return MarkRemote(absl::NotFoundError(
+        absl::StrCat("no sensors that you may read: ", what, "; `sideband sensors --list` has all names")));
+  }
+
+  absl::Status Get(TelemetryClient& client, const v1::SensorFilter& filter, CommandContext& context) const {
+    v1::GetSensorsRequest request;
+    *request.mutable_filter() = filter;
+    const auto response = client.GetSensors(request);
+    return response.ok() ? Print(*response, &SensorsTable, context) : Explained(response.status());
+  }
+
+  absl::Status List(TelemetryClient& client, const v1::SensorFilter& filter, CommandContext& context) const {
+    v1::ListSensorsRequest request;
+    *request.mutable_filter() = filter;
+    const auto response = client.ListSensors(request);
+    return response.ok() ? Print(*response, &SensorNamesTable, context) : Explained(response.status());
+  }
+
+  std::string device_;
+  std::vector<std::string> names_;
+  bool is_list_ = false;
+  FormatOption format_;
+};
+
+class BoardCommand final : public Command {
+ public:
+  std::string name() const override { return "board"; }
+  std::string description() const override { return "Print what happens to boards: the driver's messages, events"; }
+
+  void Define(CLI::App& app) override {
+    app.require_subcommand(1);
+    app.footer("Examples:\n  sideband board events --device gpu0\n  sideband board events --follow --json");
+    CLI::App& events = *app.add_subcommand("events", "Print the driver's messages that the daemon holds");
+    events.add_option("--device", request_device_, "Of this device; default: all")->type_name("NAME");
+    events.add_flag("--follow", is_follow_, "Go on with what happens from then on, until Ctrl-C");
+    events.add_flag("--json", is_json_, "A line of JSON for each");
+    events.footer(
+        "For operators. A connection that is lost while it follows is made again; the messages that the daemon holds\n"
+        "are then printed again.");
+  }
+
+  absl::Status Run(CommandContext& context) override {
+    v1::WatchBoardEventsRequest request;
+    request.set_device(request_device_);
+    Reconnection reconnection(context);
+    for (;;) {
+      SIDEBAND_ASSIGN_OR_RETURN(const auto client, context.Connect());
+      const absl::Status ended = Stream(*client, request, reconnection, context);
+      if (ended.ok() || !is_follow_ || !reconnection.Again(ended)) return Explained(ended);
+    }
+  }
+
+ private:
+  absl::Status Stream(TelemetryClient& client, const v1::WatchBoardEventsRequest& request, Reconnection& reconnection,
+                      CommandContext& context) const {
+    StreamPrinter printer(context, /*count_max=*/0);
+    bool is_complete = false;
+    const absl::Status ended = client.WatchBoardEvents(request, [&](const v1::WatchBoardEventsResponse& event) {
+      reconnection.Received();
+      is_complete = event.sync_response() && !is_follow_;
+      return !is_complete && printer.Print(Text(event));
+    });
+    return is_complete ? absl::OkStatus() : printer.End(ended);
+  }
+
+  std::string Text(const v1::WatchBoardEventsResponse& event) const {
+    if (!is_json_) return BoardEventLine(event);
+    return event.sync_response() ? "" : ToJsonLine(event) + "\n";
+  }
+
+  absl::Status Explained(const absl::Status& status) const {
+    if (!absl::IsNotFound(status)) return status;
+    return MarkRemote(absl::NotFoundError(absl::StrCat("no device '", request_device_, "' whose board you may read")));
+  }
+
+  std::string request_device_;
+  bool is_follow_ = false, is_json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> NewSensorsCommand() { return std::make_unique<SensorsCommand>(); }
+std::unique_ptr<Command> NewBoardCommand() { return std::make_unique<BoardCommand>(); }
+
+}  // namespace sideband::client

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sensors and events of boards as tables and lines.
+//   context.out().Write(SensorsTable(*response, style));
+#ifndef SIDEBAND_CLIENT_SENSORS_SENSOR_TEXT_H_
+#define SIDEBAND_CLIENT_SENSORS_SENSOR_TEXT_H_
+
+#include <string>
+
+#include "client/cli/table.h"
+#include "sideband/v1/sensors.pb.h"
+
+namespace sideband::client {
+
+// A row for each sensor: its name without "sideband_" and the unit, its labels, and its value with the unit. A sensor
+// of information has a row for each of its labels.
+std::string SensorsTable(const v1::GetSensorsResponse& response, const TableStyle& style);
+// A row for each name, with what it means.
+std::string SensorNamesTable(const v1::ListSensorsResponse& response, const TableStyle& style);
+// A line, with control characters made visible; empty for a sync_response.
+std::string BoardEventLine(const v1::WatchBoardEventsResponse& event);
+
+}  // namespace sideband::client
+
+#endif  // SIDEBAND_CLIENT_SENSORS_SENSOR_TEXT_H_

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/sensors/sensor_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace sideband::client {
+namespace {
+
+using testing::HasSubstr;
+
+v1::Sensor& Add(const std::string& name, double value, v1::DeviceSensors& device) {
+  v1::Sensor& sensor = *device.add_sensors();
+  sensor.set_name(name);
+  sensor.set_value(value);
+  return sensor;
+}
+
+void Label(const std::string& name, const std::string& value, v1::Sensor& sensor) {
+  v1::SensorLabel& label = *sensor.add_labels();
+  label.set_name(name);
+  label.set_value(value);
+}
+
+TEST(SensorTextTest, ValuesHaveTheUnitOfTheirName) {
+  v1::GetSensorsResponse response;
+  v1::DeviceSensors& device = *response.add_devices();
+  device.set_device("gpu0");
+  Label("sensor", "memory", Add("sideband_temperature_celsius", 61.25, device));
+  Add("sideband_power_watts", 412.345, device);
+  Add("sideband_clock_hertz", 1.4e9, device);
+  Add("sideband_board_sm_activity_ratio", 0.372, device);
+  Add("sideband_pcie_link_width", 16, device);
+  v1::Sensor& errors = Add("sideband_ecc_errors_total", 12'345, device);
+  errors.set_count(12'345);
+  errors.set_count_per_unit(1);
+  v1::Sensor& energy = Add("sideband_energy_joules_total", 1500, device);
+  energy.set_count(1'500'000);
+  energy.set_count_per_unit(1000);
+  EXPECT_EQ(SensorsTable(response, {.cut = false}),
+            "DEVICE  SENSOR             OF                VALUE\n"
+            "gpu0    temperature        sensor=memory   61.2 °C\n"
+            "gpu0    power              -               412.3 W\n"
+            "gpu0    clock              -              1.40 GHz\n"
+            "gpu0    board_sm_activity  -                37.2 %\n"
+            "gpu0    pcie_link_width    -                    16\n"
+            "gpu0    ecc_errors         -                12,345\n"
+            "gpu0    energy             -               1.50 kJ\n");
+}
+
+TEST(SensorTextTest, AnIdentityHasARowForEachItem) {
+  v1::GetSensorsResponse response;
+  v1::DeviceSensors& device = *response.add_devices();
+  device.set_device("gpu0");
+  v1::Sensor& info = Add("sideband_board_info", 1, device);
+  Label("name", "Side\x1b[31m", info);
+  Label("serial", "17", info);
+  const std::string table = SensorsTable(response, {.cut = false});
+  EXPECT_THAT(table, HasSubstr("gpu0    board   name    Side\\x1b[31m\n"));
+  EXPECT_THAT(table, HasSubstr("gpu0    board   serial            17\n"));
+}
+
+TEST(SensorTextTest, ANameIsListedOnce) {
+  v1::ListSensorsResponse response;
+  for (const char* name : {"gpu0", "gpu1"}) {
+    auto& device = *response.add_devices();
+    device.set_device(name);
+    v1::SensorDescription& sensor = *device.add_sensors();
+    sensor.set_name("sideband_power_watts");
+    sensor.set_group("power");
+    sensor.set_description("Power that the board uses.");
+  }
+  EXPECT_EQ(SensorNamesTable(response, {.cut = false}),
+            "NAME                  GROUP  DESCRIPTION\n"
+            "sideband_power_watts  power  Power that the board uses.\n");
+}
+
+TEST(SensorTextTest, EventsAreLines) {
+  v1::WatchBoardEventsResponse event;
+  event.set_device("gpu0");
+  v1::DriverMessage& message = *event.mutable_driver_message();
+  message.set_xid(63);
+  message.set_sequence(7);
+  message.mutable_time()->set_seconds(1'700'000'000);
+  message.set_text("Row\nremap");
+  message.set_later_lost(true);
+  EXPECT_EQ(BoardEventLine(event),
+            "gpu0: xid 63, number 7, 2023-11-14T22:13:20.000Z: Row\\x0aremap (the board has lost messages after it)\n");
+  event.mutable_raised()->set_name("warm_restart");
+  event.mutable_raised()->set_count(1);
+  EXPECT_EQ(BoardEventLine(event), "gpu0: warm_restart\n");
+  event.mutable_raised()->set_count(3);
+  EXPECT_EQ(BoardEventLine(event), "gpu0: warm_restart, 3 times\n");
+  event.set_messages_lost(9);
+  EXPECT_EQ(BoardEventLine(event), "gpu0: 9 messages of the driver were lost\n");
+  event.set_sync_response(true);
+  EXPECT_EQ(BoardEventLine(event), "");
+}
+
+}  // namespace
+}  // namespace sideband::client

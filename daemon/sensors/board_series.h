@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the families of boards' sensors have in common: a row of their tables, and where their samples go.
+//   void WriteMargin(BoardSeries& out) { out.Gauge({{"sensor", "gpu"}}, out.reading().margin.celsius); }
+//   constexpr BoardFamilyRow kFamilies[] = {{"sideband_temperature_margin_celsius", MetricType::kGauge,
+//                                            BoardGroup::kMargin, "Degrees below the limit.", WriteMargin}};
+#ifndef SIDEBAND_DAEMON_SENSORS_BOARD_SERIES_H_
+#define SIDEBAND_DAEMON_SENSORS_BOARD_SERIES_H_
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "daemon/board/board_groups.h"
+#include "daemon/board/board_reading.h"
+#include "daemon/board/unwrap.h"
+#include "daemon/sensors/board_part.h"
+#include "proto/exposition/text.h"
+
+namespace sideband::daemon {
+
+// Names and values, beside the device. Values are never empty.
+using SensorLabels = std::span<const std::pair<absl::string_view, absl::string_view>>;
+
+// A board as somebody sees it at an instant. What it refers to outlives it.
+struct BoardSight {
+  const BoardReading& reading;
+  const BoardPart& part;
+  absl::Duration now;  // by the host's steady clock
+};
+
+// Takes the samples of one family and one device; a front end derives from it. Not thread-safe.
+class BoardSeries {
+ public:
+  // A label with an empty value is left out.
+  using Labels = std::initializer_list<std::pair<absl::string_view, absl::string_view>>;
+
+  // `sight` outlives it.
+  explicit BoardSeries(const BoardSight& sight) : sight_(sight) {}
+  virtual ~BoardSeries() = default;
+
+  const BoardReading& reading() const { return sight_.reading; }
+  const BoardPart& part() const { return sight_.part; }
+  absl::Duration now() const { return sight_.now; }
+
+  // Without a value there is no sample. The sample is the value times `unit`.
+  void Gauge(Labels labels, std::optional<double> value, double unit = 1);
+  // A sample 1, with the labels that have a value; none if none has.
+  void Info(std::span<const std::pair<absl::string_view, std::string>> labels);
+  void Count(Labels labels, const std::optional<RunningCount>& count);
+  // Of a count of thousandths of the family's unit, such as millijoules.
+  void MilliCount(Labels labels, const std::optional<RunningCount>& count);
+
+ protected:
+  virtual void TakeGauge(SensorLabels labels, double value) = 0;
+  // The sample is the count divided by `per_unit`, which is 1 or 1000.
+  virtual void TakeCount(SensorLabels labels, const RunningCount& count, uint32_t per_unit) = 0;
+
+ private:
+  const BoardSight& sight_;
+};
+
+struct BoardFamilyRow {
+  const char* name;
+  MetricType type;
+  BoardGroup group;  // whose time is that of the samples
+  const char* help;
+  void (*write)(BoardSeries& out);  // the samples of one device
+};
+
+// What a label says for a value of an enumeration.
+template <typename Item>
+struct BoardWord {
+  Item item;
+  const char* word;
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_SENSORS_BOARD_SERIES_H_

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/sensors/sensor_families.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "daemon/sensors/board_clock_families.h"
+#include "daemon/sensors/board_link_families.h"
+#include "daemon/sensors/board_memory_families.h"
+#include "daemon/sensors/board_metric_families.h"
+#include "daemon/sensors/board_state_families.h"
+#include "daemon/sensors/board_thermal_families.h"
+
+namespace sideband::daemon {
+namespace {
+
+std::vector<SensorFamily> SortedFamilies() {
+  std::vector<SensorFamily> families;
+  for (const auto& rows : {BoardThermalFamilies(), BoardClockFamilies(), BoardMemoryFamilies(), BoardLinkFamilies(),
+                           BoardStateFamilies()}) {
+    for (const BoardFamilyRow& row : rows) {
+      families.push_back(
+          {.name = row.name, .type = row.type, .group = row.group, .help = row.help, .write = row.write});
+    }
+  }
+  for (BoardMetricFamily& family : BoardMetricFamilies()) {
+    families.push_back({.name = std::move(family.name),
+                        .type = MetricType::kGauge,
+                        .group = BoardGroup::kMetrics,
+                        .help = std::move(family.help),
+                        .is_of_partitions = family.is_of_partitions,
+                        .write = std::bind_front(family.write, family.metric)});
+  }
+  std::ranges::sort(families, {}, &SensorFamily::name);
+  return families;
+}
+
+}  // namespace
+
+std::span<const SensorFamily> SensorFamilies() {
+  static const std::vector<SensorFamily>& families = *new std::vector<SensorFamily>(SortedFamilies());
+  return families;
+}
+
+}  // namespace sideband::daemon

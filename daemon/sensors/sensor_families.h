@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every family of boards' sensors: its name, what it means, and its samples of a device. Each front end renders these,
+// so that all show the same.
+//   for (const SensorFamily& family : SensorFamilies()) {
+//     if (IsShown(family, sight.part)) family.write(series);
+//   }
+#ifndef SIDEBAND_DAEMON_SENSORS_SENSOR_FAMILIES_H_
+#define SIDEBAND_DAEMON_SENSORS_SENSOR_FAMILIES_H_
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "daemon/board/board_groups.h"
+#include "daemon/sensors/board_part.h"
+#include "daemon/sensors/board_series.h"
+#include "proto/exposition/text.h"
+
+namespace sideband::daemon {
+
+struct SensorFamily {
+  std::string name;
+  MetricType type;
+  BoardGroup group;  // whose time is that of the samples
+  std::string help;
+  // Whether it is of partitions, and leaves out those that are not shown. Others are for who sees the whole board.
+  bool is_of_partitions = false;
+  std::function<void(BoardSeries& out)> write;  // thread-safe
+};
+
+// By name, each once. Of static lifetime. Thread-safe.
+std::span<const SensorFamily> SensorFamilies();
+
+// Whether the family may have samples for who sees the part.
+inline bool IsShown(const SensorFamily& family, const BoardPart& part) {
+  return part.is_whole() || family.is_of_partitions;
+}
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_SENSORS_SENSOR_FAMILIES_H_

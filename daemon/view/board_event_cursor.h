@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What has happened to a board since it was last asked, as messages of Sensors.WatchBoardEvents.
+//   BoardEventCursor cursor("gpu0");
+//   cursor.Follow(*boards.Newest(device));
+//   while (const auto event = cursor.Next()) Send(*event);
+#ifndef SIDEBAND_DAEMON_VIEW_BOARD_EVENT_CURSOR_H_
+#define SIDEBAND_DAEMON_VIEW_BOARD_EVENT_CURSOR_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "daemon/board/board_reading.h"
+#include "proto/mailbox/board_items.h"
+#include "sideband/v1/sensors.pb.h"
+
+namespace sideband::daemon {
+
+// Not thread-safe. It holds at most as much as a reading: what a slow caller has not taken is dropped for newer
+// messages, and counted as lost.
+class BoardEventCursor {
+ public:
+  using Message = sideband::v1::WatchBoardEventsResponse;
+
+  explicit BoardEventCursor(std::string device) : device_(std::move(device)) {}
+
+  // The first time, only the driver's messages that the reading holds are new. A reading whose messages are fewer than
+  // those of the last one is of a new reader, and all of them are new.
+  void Follow(const BoardReading& reading);
+  // The oldest one that was not taken: of the driver's messages first, in their order.
+  std::optional<Message> Next();
+
+ private:
+  void FollowMessages(const DriverMessageReading& messages);
+  void FollowRaised(const EventReading& events);
+
+  const std::string device_;
+  bool is_first_ = true;
+  uint64_t position_ = 0;  // of the newest message that was seen
+  uint64_t lost_ = 0;
+  std::deque<mailbox::DriverEvent> messages_;
+  std::map<mailbox::BoardEvent, RunningCount> seen_;
+  std::map<mailbox::BoardEvent, uint64_t> raised_;  // not taken
+};
+
+}  // namespace sideband::daemon
+
+#endif  // SIDEBAND_DAEMON_VIEW_BOARD_EVENT_CURSOR_H_

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/view/sensor_queries.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "daemon/view/row_filter.h"
+#include "daemon/view/sensor_message.h"
+#include "proto/base/status_macros.h"
+
+namespace sideband::daemon {
+namespace {
+
+SensorNames NamesOf(const sideband::v1::SensorFilter& filter) { return {filter.names().begin(), filter.names().end()}; }
+
+// Absent and denied metrics are indistinguishable.
+template <typename Response>
+absl::StatusOr<Response> WithAllNames(Response response, SensorNames missing) {
+  for (const auto& device : response.devices()) {
+    for (const auto& sensor : device.sensors()) missing.erase(sensor.name());
+  }
+  if (!missing.empty()) return NotFound();
+  return response;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<VisibleBoard>> SensorQueries::Boards(const Caller& caller, const std::string& device) const {
+  const std::vector<VisibleDevice> devices = reader_.Devices(caller);
+  std::vector<VisibleBoard> boards = VisibleBoards(boards_, caller, devices, reader_.clock().Steady());
+  if (device.empty()) return boards;
+  std::erase_if(boards, [&](const VisibleBoard& board) { return board.device != device; });
+  if (!boards.empty()) return boards;
+  const bool is_configured =
+      std::ranges::any_of(devices, [&](const VisibleDevice& known) { return known.info->name == device; });
+  if (is_configured && caller.May(Resource::Board(), Right::kRead)) return boards;
+  return NotFound();
+}
+
+absl::StatusOr<std::vector<VisibleBoard>> SensorQueries::WholeBoards(const Caller& caller,
+                                                                     const std::string& device) const {
+  std::vector<VisibleBoard> boards;
+  bool is_there = device.empty();
+  if (caller.May(Resource::Board(), Right::kRead)) {
+    for (const VisibleDevice& known : reader_.Devices(caller)) {
+      if (!device.empty() && known.info->name != device) continue;
+      is_there = true;
+      if (auto reading = boards_.Newest(known.index)) boards.push_back({known.info->name, std::move(reading)});
+    }
+  }
+  if (!is_there) return NotFound();
+  return boards;
+}
+
+absl::StatusOr<sideband::v1::ListSensorsResponse> SensorQueries::List(
+    const Caller& caller, const sideband::v1::ListSensorsRequest& request) const {
+  SIDEBAND_ASSIGN_OR_RETURN(const auto boards, Boards(caller, request.filter().device()));
+  const SensorNames names = NamesOf(request.filter());
+  sideband::v1::ListSensorsResponse response;
+  for (const VisibleBoard& board : boards) {
+    AddDescriptions(board, names, reader_.clock().Steady(), *response.add_devices());
+  }
+  return WithAllNames(std::move(response), names);
+}
+
+absl::StatusOr<sideband::v1::GetSensorsResponse> SensorQueries::Get(
+    const Caller& caller, const sideband::v1::GetSensorsRequest& request) const {
+  SIDEBAND_ASSIGN_OR_RETURN(const auto boards, Boards(caller, request.filter().device()));
+  const SensorNames names = NamesOf(request.filter());
+  sideband::v1::GetSensorsResponse response;
+  for (const VisibleBoard& board : boards) {
+    AddSensors(board, names, reader_.clock().Steady(), *response.add_devices());
+  }
+  return WithAllNames(std::move(response), names);
+}
+
+}  // namespace sideband::daemon

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/view/visible_boards.h"
+
+#include <optional>
+#include <utility>
+
+#include "proto/mailbox/performance_metric.h"
+
+namespace sideband::daemon {
+namespace {
+
+// Flags and memory are read each ten seconds.
+constexpr absl::Duration kSilenceMax = absl::Seconds(30);
+
+bool StillAnswers(const BoardReading& reading, absl::Duration now) {
+  const auto newest = NewestSample(reading);
+  return newest && newest->steady + kSilenceMax >= now;
+}
+
+BoardPart PartOf(const Caller& caller, const std::string& device, const BoardReading& reading) {
+  if (caller.May(Resource::Board(), Right::kRead)) return BoardPart::Whole();
+  BoardPart part;
+  for (const auto& [scope, values] : reading.metrics.scopes) {
+    if (!scope.partition) continue;
+    for (const mailbox::MetricRow& row : mailbox::kMetrics) {
+      const Resource metric = Resource::Partition(device, *scope.partition, row.word);
+      if (caller.May(metric, Right::kRead)) part.Add(*scope.partition, row.metric);
+    }
+  }
+  return part;
+}
+
+}  // namespace
+
+std::vector<VisibleBoard> VisibleBoards(const BoardStore& boards, const Caller& caller,
+                                        const std::vector<VisibleDevice>& devices, absl::Duration steady_now) {
+  std::vector<VisibleBoard> visible;
+  for (const VisibleDevice& device : devices) {
+    auto reading = boards.Newest(device.index);
+    if (reading == nullptr || !StillAnswers(*reading, steady_now)) continue;
+    BoardPart part = PartOf(caller, device.info->name, *reading);
+    if (!part.is_nothing()) visible.push_back({device.info->name, std::move(reading), std::move(part)});
+  }
+  return visible;
+}
+
+}  // namespace sideband::daemon
