@@ -156,12 +156,12 @@ TEST_F(CliTest, DevicesAsTableAndJson) {
             "DEVICE  STATE  INTERVAL         CLOCK  BOOT              UUID\n"
             "gpu0    stale        1s  1000000000.0  000000000000b007  11111111-2222-4333-8444-555555555555\n");
   EXPECT_EQ(Printed({"devices", "--format", "csv"}),
-            "device,state,interval_seconds,reference_clock_hz,boot_id,uuid\r\n"
-            "gpu0,stale,1,1000000000,000000000000b007,11111111-2222-4333-8444-555555555555\r\n");
+            "device,state,interval_seconds,reference_clock_hz,boot_id,uuid,kinds\r\n"
+            "gpu0,stale,1,1000000000,000000000000b007,11111111-2222-4333-8444-555555555555,\r\n");
   EXPECT_EQ(json::parse(Printed({"devices", "--format", "json"})),
             json::parse(R"({"devices": [{"name": "gpu0", "uuid": "11111111-2222-4333-8444-555555555555",
                             "boot_id": "000000000000b007", "state": "STATE_STALE", "interval": "1s",
-                            "reference_clock_hz": "1000000000"}]})"));
+                            "reference_clock_hz": "1000000000", "kinds": []}]})"));
 }
 
 TEST_F(CliTest, EventsAsTable) {
@@ -479,6 +479,29 @@ TEST_F(CliTest, ADeviceWithoutASnapshotSaysSo) {
   EXPECT_EQ(Printed({"devices"}),
             "DEVICE  STATE  INTERVAL  CLOCK  BOOT\n"
             "gpu0    away          0      -  -\n");
+}
+
+TEST_F(CliTest, DevicesTellTheirKind) {
+  FakeDaemon::Script script;
+  v1::Device& both = *script.devices.add_devices();
+  both.set_name("gpu0");
+  both.set_boot_id(0xb007);
+  both.set_state(v1::Device::STATE_FRESH);
+  both.mutable_interval()->set_seconds(1);
+  both.set_reference_clock_hz(1'000'000'000);
+  both.add_kinds(v1::Device::KIND_COUNTERS);
+  v1::Device& board = *script.devices.add_devices();
+  board.set_name("gpu1");
+  board.set_state(v1::Device::STATE_FRESH);
+  board.mutable_interval()->set_seconds(1);
+  board.add_kinds(v1::Device::KIND_BOARD);
+  both.add_kinds(v1::Device::KIND_BOARD);
+  Serve(script);
+  EXPECT_EQ(Printed({"devices"}),
+            "DEVICE  STATE  KIND            INTERVAL     CLOCK  BOOT\n"
+            "gpu0    fresh  counters+board        1s  1.00 GHz  000000000000b007\n"
+            "gpu1    fresh  board                 1s         -  -\n");
+  EXPECT_THAT(Printed({"devices", "--format", "csv"}), testing::HasSubstr("gpu1,fresh,1,,,,board\r\n"));
 }
 
 TEST_F(CliTest, HealthIsAnExitStatus) {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 
@@ -21,6 +22,14 @@ std::string Word(absl::string_view name, absl::string_view prefix, int value) {
 }  // namespace
 
 std::string StateText(v1::Device::State state) { return Word(v1::Device::State_Name(state), "STATE_", state); }
+
+std::string KindsText(const v1::Device& device) {
+  return absl::StrJoin(device.kinds(), "+", [](std::string* out, int kind) {
+    absl::StrAppend(out, Word(v1::Device::Kind_Name(kind), "KIND_", kind));
+  });
+}
+
+bool HasCounters(const v1::Device& device) { return device.reference_clock_hz() != 0; }
 
 std::string StateText(v1::ScopeCounters::State state) {
   return Word(v1::ScopeCounters::State_Name(state), "STATE_", state);

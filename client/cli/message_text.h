@@ -15,6 +15,10 @@ namespace sideband::client {
 // The enumerator's name in lower case, such as "fresh"; an unknown value is shown as its number.
 std::string StateText(v1::Device::State state);
 std::string StateText(v1::ScopeCounters::State state);
+// "counters", "board", or "counters+board"; empty if nothing is known.
+std::string KindsText(const v1::Device& device);
+// False of a device that is a board alone, and of one that is away.
+bool HasCounters(const v1::Device& device);
 std::string ScopeText(v1::Event::Scope scope);
 
 // One line about a device without a snapshot.

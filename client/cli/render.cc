@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/cli/render.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,10 @@ std::string UtilisationText(const v1::ScopeCounters& row, const std::string& eve
 
 std::string CoverText(const v1::Counter& counter, const TableStyle& style) {
   return counter.has_coverage() ? CoverageText(counter.coverage(), style) : "";
+}
+
+bool IsBoard(const v1::Device& device) {
+  return std::ranges::find(device.kinds(), v1::Device::KIND_BOARD) != device.kinds().end();
 }
 
 // "~42 ±5"; raw: "42". Only the number if it is exact, or its error is unknown.
@@ -126,17 +131,20 @@ std::string Heading(const v1::Snapshot& snapshot, const TableStyle& style) {
 }  // namespace
 
 std::string DevicesTable(const v1::ListDevicesResponse& response, const TableStyle& style) {
+  const bool has_board = std::ranges::any_of(response.devices(), IsBoard);
   Table table({{"DEVICE", kLeft, Fit::kMiddle},
                {"STATE"},
+               {"KIND", kLeft, Fit::kRare},
                {"INTERVAL", kRight},
                {"CLOCK", kRight},
                {"BOOT"},
                {"UUID", kLeft, Fit::kWideOnly}});
   for (const v1::Device& device : response.devices()) {
-    const bool is_known = device.state() != v1::Device::STATE_AWAY;
+    const bool is_counted = HasCounters(device);
     const std::string clock = ScaledText(static_cast<double>(device.reference_clock_hz()), "Hz", style);
-    table.Add({device.name(), StateText(device.state()), absl::FormatDuration(ToDuration(device.interval())),
-               is_known ? clock : "", is_known ? BootIdText(device.boot_id()) : "", device.uuid()});
+    table.Add({device.name(), StateText(device.state()), has_board ? KindsText(device) : "",
+               absl::FormatDuration(ToDuration(device.interval())), is_counted ? clock : "",
+               is_counted ? BootIdText(device.boot_id()) : "", device.uuid()});
   }
   return table.Render(style);
 }

@@ -9,8 +9,10 @@
 namespace sideband::client::top {
 namespace {
 
+// Of boards' sensors, which no stream brings.
+constexpr absl::Duration kSensorPeriod = absl::Seconds(2);
 // Devices come and go by reloads of the daemon only; their snapshots arrive in the stream.
-constexpr absl::Duration kListPeriod = absl::Seconds(10);
+constexpr int kSensorPeriodsPerList = 5;
 
 }  // namespace
 
@@ -69,6 +71,22 @@ absl::Status Feed::List() {
   return absl::OkStatus();
 }
 
+// An older daemon has no such service, and a board may have gone: an error leaves the last sensors.
+void Feed::ReadSensors() {
+  bool has_board = false;
+  Read([&](const Model& model) { has_board = model.HasBoard(); });
+  if (!has_board) return;
+  const auto sensors = client_->GetSensors({});
+  if (sensors.ok()) Change([&](Model& model) { model.Apply(*sensors); });
+}
+
+bool Feed::Tick() {
+  // An error of a listing is the stream's own soon.
+  if (++ticks_ % kSensorPeriodsPerList == 0) (void)List();
+  ReadSensors();
+  return true;
+}
+
 void Feed::OnResponse(const v1::SubscribeResponse& response) {
   reconnection_.Received();
   Change([&](Model& model) {
@@ -83,8 +101,8 @@ absl::Status Feed::Stream() {
   request.set_mode(v1::SubscribeRequest::MODE_STREAM);
   request.set_stream_mode(v1::SubscribeRequest::STREAM_MODE_SAMPLE);
   const auto on_response = [this](const v1::SubscribeResponse& response) { return OnResponse(response), true; };
-  // An error of a listing is the stream's own soon.
-  const StreamTick tick{.period = kListPeriod, .action = [this] { return List().ok() || true; }};
+  const StreamTick tick{.period = kSensorPeriod, .action = [this] { return Tick(); }};
+  ReadSensors();
   const absl::Status ended = client_->Subscribe(request, on_response, tick);
   if (!ended.ok() || context_.cancellation().cancelled()) return ended;
   return MarkRemote(absl::UnavailableError("the server ended the stream"));

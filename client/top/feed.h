@@ -39,6 +39,8 @@ class Feed {
   Feed(CommandContext& context, std::unique_ptr<TelemetryClient> client, std::function<void()> on_change);
 
   absl::Status List() ABSL_LOCKS_EXCLUDED(mu_);
+  void ReadSensors() ABSL_LOCKS_EXCLUDED(mu_);
+  bool Tick();
   absl::Status Stream();
   absl::Status Run();
   void OnResponse(const v1::SubscribeResponse& response);
@@ -48,6 +50,7 @@ class Feed {
   const std::function<void()> on_change_;
   std::unique_ptr<TelemetryClient> client_;  // of the feed's thread, once it runs
   Reconnection reconnection_;                // of the feed's thread
+  int ticks_ = 0;                            // likewise
 
   mutable absl::Mutex mu_;
   Model model_ ABSL_GUARDED_BY(mu_);

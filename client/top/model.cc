@@ -46,6 +46,8 @@ const EventEntry* ScopeEntry::Find(const std::string& event) const {
 }
 
 v1::Device::State DeviceEntry::StateAt(absl::Time now) const {
+  // A board alone has no snapshots.
+  if (clock_hz == 0 && has_board) return listed;
   if (heard == absl::InfinitePast() || listed == v1::Device::STATE_AWAY) return v1::Device::STATE_AWAY;
   // The daemon decides with the same bound; while it is silent, this clock does.
   const bool is_old = interval > absl::ZeroDuration() && now - heard > kIntervalsUntilStale * interval;
@@ -70,8 +72,21 @@ void Model::Apply(const v1::ListDevicesResponse& response, absl::Time now) {
     entry.boot_id = device.boot_id();
     entry.clock_hz = device.reference_clock_hz();
     entry.since = std::min(entry.since, now);
+    entry.has_board = std::ranges::find(device.kinds(), v1::Device::KIND_BOARD) != device.kinds().end();
   }
   devices_ = std::move(listed);
+}
+
+bool Model::HasBoard() const {
+  return std::ranges::any_of(devices_, [](const auto& device) { return device.second.has_board; });
+}
+
+void Model::Apply(const v1::GetSensorsResponse& response) {
+  for (auto& [name, device] : devices_) device.board.reset();
+  for (const v1::DeviceSensors& sensors : response.devices()) {
+    const auto device = devices_.find(sensors.device());
+    if (device != devices_.end()) device->second.board = BoardOf(sensors);
+  }
 }
 
 void Model::Apply(const v1::ListScopesResponse& response) {

@@ -15,7 +15,9 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "client/top/board.h"
 #include "client/top/minute.h"
+#include "sideband/v1/sensors.pb.h"
 #include "sideband/v1/telemetry.pb.h"
 
 namespace sideband::client::top {
@@ -53,6 +55,8 @@ struct DeviceEntry {
   absl::Time heard = absl::InfinitePast();    // the newest snapshot was latched
   std::deque<absl::Time> arrivals;            // of the snapshots of the last minute
   std::map<ScopeName, ScopeEntry> scopes;
+  bool has_board = false;           // whether the caller sees sensors of its board
+  std::optional<BoardEntry> board;  // absent while there are none
 
   v1::Device::State StateAt(absl::Time now) const;
   // The share of the intervals of the last minute in which the bus brought a snapshot; nullopt within the first ones.
@@ -66,10 +70,13 @@ class Model {
   void Apply(const v1::ListDevicesResponse& response, absl::Time now);
   // Adds the confidential VMs, of which there are no counters.
   void Apply(const v1::ListScopesResponse& response);
+  // Replaces what is known of all boards.
+  void Apply(const v1::GetSensorsResponse& response);
   // Replaces the scopes of a device.
   void Apply(const v1::Snapshot& snapshot, absl::Time now);
 
   const std::map<std::string, DeviceEntry>& devices() const { return devices_; }
+  bool HasBoard() const;
   // All events that have occurred in a snapshot, in the order of their first.
   const std::vector<std::string>& events() const { return events_; }
 

@@ -13,6 +13,7 @@
 #include "client/cli/message_text.h"
 #include "client/cli/name_pattern.h"
 #include "client/cli/number_text.h"
+#include "client/top/board.h"
 #include "proto/base/boot_id.h"
 
 namespace sideband::client::top {
@@ -112,6 +113,7 @@ class Tree {
     Node node;
     node.row.key.device = node.row.name = name;
     DescribeDevice(device, state, node.row);
+    if (device.board) node.children.push_back(BoardNode(name, *device.board));
     for (const auto& [scope_name, scope] : device.scopes) {
       const auto& [vm, context] = scope_name;
       const RowKey key{.device = name,
@@ -122,6 +124,16 @@ class Tree {
                                                  : RowKind::kContext};
       AddScope(key, scope, is_fresh, node);
     }
+    return node;
+  }
+
+  static Node BoardNode(const std::string& device, const BoardEntry& board) {
+    Node node;
+    node.row.key = {.device = device, .kind = RowKind::kBoard};
+    node.row.name = "board";
+    node.row.state = BriefText(board);
+    node.row.tone = board.needs_action ? Tone::kBad : board.throttles.empty() ? Tone::kPlain : Tone::kWarning;
+    node.row.detail = absl::StrCat("board of ", device, ": ", LongText(board));
     return node;
   }
 
@@ -159,7 +171,7 @@ class Tree {
     std::vector<std::string> about = {absl::StrCat(row.name, ": ", row.state)};
     if (state == v1::Device::STATE_AWAY) {
       about.push_back("it has not answered yet");
-    } else {
+    } else if (device.heard != absl::InfinitePast()) {
       const std::string age = AgeText(now_ - device.heard);
       absl::StrAppend(&row.state, " ", age);
       about.push_back(absl::StrCat(age, " old"));
@@ -170,15 +182,18 @@ class Tree {
     row.detail = absl::StrJoin(about, ", ");
   }
 
-  // Sorts siblings at all levels. A group of events stays before its siblings.
+  // Sorts siblings at all levels. A board, and a group of events, stay before their siblings.
   void Arrange(std::vector<Node>& nodes) const {
     std::ranges::stable_sort(nodes, [this](const Node& a, const Node& b) { return IsBefore(a.row, b.row); });
     for (Node& node : nodes) Arrange(node.children);
   }
 
+  static int Rank(const Row& row) {
+    return row.key.kind == RowKind::kBoard ? 0 : row.key.kind == RowKind::kEvents ? 1 : 2;
+  }
+
   bool IsBefore(const Row& a, const Row& b) const {
-    const bool is_group = a.key.kind == RowKind::kEvents;
-    if (is_group != (b.key.kind == RowKind::kEvents)) return is_group;
+    if (Rank(a) != Rank(b)) return Rank(a) < Rank(b);
     if (options_.sort == Sort::kName) {
       // Events stay in the catalogue's order.
       if (a.key.kind == RowKind::kEvent && !options_.is_reversed) return false;

@@ -16,7 +16,8 @@
 
 namespace sideband::client::top {
 
-enum class RowKind { kDevice, kVm, kContext, kEvents, kEvent };  // kEvents: the group of a device's or VM's events
+// kBoard: the sensors of a device's board; kEvents: the group of a device's or VM's events
+enum class RowKind { kDevice, kBoard, kVm, kContext, kEvents, kEvent };
 enum class Sort { kName, kUtilisation, kRate };
 // For colours; the text says the same.
 enum class Tone { kPlain, kGood, kWarning, kBad };

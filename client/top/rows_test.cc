@@ -103,6 +103,37 @@ TEST(RowsTest, AnEventSaysForWhatTimeItWasCounted) {
   EXPECT_EQ(Find(rows, "free").detail, "free: count 0");
 }
 
+TEST(RowsTest, ABoardIsTheFirstRowOfItsDevice) {
+  v1::ListDevicesResponse devices = TwoDevices();
+  v1::Device& board = *devices.add_devices();
+  board.set_name("gpu2");
+  board.set_state(v1::Device::STATE_FRESH);
+  for (const int device : {0, 2}) devices.mutable_devices(device)->add_kinds(v1::Device::KIND_BOARD);
+  Model model = ASite();
+  EXPECT_FALSE(model.HasBoard());
+  model.Apply(devices, kNow);
+  EXPECT_TRUE(model.HasBoard());
+  v1::GetSensorsResponse response;
+  for (const char* name : {"gpu0", "gpu2", "gone"}) {
+    v1::DeviceSensors& device = *response.add_devices();
+    device.set_device(name);
+    v1::Sensor& reason = *device.add_sensors();
+    reason.set_name("sideband_throttle_active");
+    reason.set_value(1);
+    reason.add_labels()->set_name("reason");
+    reason.mutable_labels(0)->set_value("software_thermal");
+  }
+  model.Apply(response);
+  std::vector<Row> rows = BuildRows(model, {}, kNow);
+  EXPECT_EQ(Names(rows), (Lines{"-gpu0", " board", " +events (2)", " -vm1", "  +events (2)", "  +eval", "  +train",
+                                " -vm2", "  +events (2)", " vm3", "gpu1", "-gpu2", " board"}));
+  EXPECT_EQ(rows[1].tone, Tone::kWarning);
+  EXPECT_EQ(rows[1].detail, "board of gpu0: throttled: software_thermal");
+  EXPECT_EQ(Find(rows, "gpu2").state, "fresh") << "it has no snapshots, nor their age";
+  model.Apply(v1::GetSensorsResponse());
+  EXPECT_EQ(Names(BuildRows(model, {}, kNow)).back(), "gpu2");
+}
+
 TEST(RowsTest, ASilentDeviceHasNoCurrentValues) {
   const std::vector<Row> rows = BuildRows(ASite(), {}, kNow + absl::Seconds(74));
   EXPECT_EQ(Find(rows, "gpu0").state, "stale 1m14s");

@@ -46,6 +46,18 @@ TEST(AbsentNamesTest, AreThoseThatNoDeviceHas) {
   EXPECT_EQ(AbsentNames(*policy, {}).size(), 6u);
 }
 
+TEST(AbsentNamesTest, AMetricOfPartitionsIsNoEvent) {
+  const auto policy = *Policy::Parse(R"(version: 1
+event_groups: {mixed: [cycles, dram_usage, dram_usag]}
+tenants:
+  - {name: a, identities: ["jwt:a"], partitions: [{device: gpu0, gpu_instance: 1, events: ["@mixed", sm_activity]}]}
+)",
+                                     "p.yaml");
+  const Texts absent = AbsentNames(*policy, {Device({}, {"cycles"})});
+  ASSERT_EQ(absent.size(), 1u);
+  EXPECT_EQ(absent[0].find("p.yaml:2: event 'dram_usag' is counted by no device"), 0u) << absent[0];
+}
+
 TEST(AbsentNamesTest, AnEventIsToldWhereItIsNamedWithTheNearest) {
   const auto policy = Parse();
   EXPECT_EQ(AbsentNames(*policy, {Device({1, 2, 3}, {"dram_reads", "dram_write", "cycles"})}),

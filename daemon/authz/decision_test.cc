@@ -29,6 +29,9 @@ tenants:
     vms:
       - {uuid: 00000000-0000-0000-0000-000000000004}
       - {uuid: 00000000-0000-0000-0000-000000000005, rights: [read]}
+    partitions:
+      - {device: gpu0, gpu_instance: 2}
+      - {device: gpu1, gpu_instance: 2, events: [dram_usage]}
 )";
 
 Uuid Vm(uint8_t number) {
@@ -109,6 +112,12 @@ TEST_F(DecisionTest, Matrix) {
       {group(2, "g1"), "----c-", "------", "------"},
       {group(3, "g1"), "----c-", "------", "------"},
       {group(4, "g1"), "----c-", "------", "------"},
+      // Boards are the operator's, but for the metrics of granted partitions.
+      {Resource::Board(), "r-----", "------", "------"},
+      {Resource::Partition("gpu0", 2, "sm_activity"), "r-----", "------", "r-----"},
+      {Resource::Partition("gpu0", 3, "sm_activity"), "r-----", "------", "------"},
+      {Resource::Partition("gpu1", 2, "sm_activity"), "r-----", "------", "------"},
+      {Resource::Partition("gpu1", 2, "dram_usage"), "r-----", "------", "r-----"},
       // VM 9: of no tenant; the operator sees its totals.
       {vm(9), "r-p--r", "------", "------"},
       {context(9, "c1"), "------", "------", "------"},
@@ -126,7 +135,7 @@ TEST_F(DecisionTest, TheAuditLogIsTheAuditorsAndNothingElse) {
   for (const Resource& resource :
        {Resource::Device(), Resource::Device().Event("e1"), Resource::SelfMetrics(), Resource::VmIdentity(Vm(1), false),
         Resource::Vm(Vm(1), false), Resource::Vm(Vm(3), true), Resource::Context(Vm(1), false, "c1"),
-        Resource::Vm(Vm(1), false).Event("e1")}) {
+        Resource::Vm(Vm(1), false).Event("e1"), Resource::Board(), Resource::Partition("gpu0", 2, "sm_activity")}) {
     EXPECT_EQ(Rights("audit", resource), "------") << static_cast<int>(resource.kind);
   }
 }

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <vector>
+
 #include "absl/strings/str_replace.h"
 
 namespace sideband::daemon {
@@ -158,6 +161,46 @@ TEST(PolicyTest, EveryMistakeHasItsLine) {
     const auto policy = Policy::Parse(absl::StrReplaceAll(kGood, {{c.from, c.to}}), "p.yaml");
     EXPECT_EQ(policy.status().message(), c.message);
     EXPECT_EQ(policy.status().code(), absl::StatusCode::kInvalidArgument);
+  }
+}
+
+constexpr char kPartitions[] = R"(version: 1
+event_groups: {mixed: [cycles, dram_usage]}
+tenants:
+  - name: a
+    identities: ["jwt:a"]
+    partitions:
+      - {device: gpu0, gpu_instance: 2}
+      - {device: gpu0, gpu_instance: 3, events: ["@mixed", sm_activity]}
+  - {name: b, identities: ["jwt:b"], partitions: [{device: gpu1, gpu_instance: 2}]}
+)";
+
+TEST(PolicyTest, ReadsPartitions) {
+  const auto policy = Policy::Parse(kPartitions, "p.yaml");
+  ASSERT_TRUE(policy.ok()) << policy.status();
+  const Tenant& a = (*policy)->tenants()[0];
+  ASSERT_NE(a.FindPartition("gpu0", 2), nullptr);
+  EXPECT_TRUE(a.FindPartition("gpu0", 2)->metrics.all());
+  EXPECT_EQ(a.FindPartition("gpu0", 2)->line, 7u);
+  const NameSet& metrics = a.FindPartition("gpu0", 3)->metrics;
+  EXPECT_TRUE(metrics.Contains("dram_usage"));
+  EXPECT_TRUE(metrics.Contains("sm_activity"));
+  EXPECT_FALSE(metrics.Contains("engine_active"));
+  EXPECT_EQ(a.FindPartition("gpu1", 2), nullptr);
+  EXPECT_EQ(a.FindPartition("gpu0", 4), nullptr);
+}
+
+TEST(PolicyTest, MistakesOfPartitions) {
+  for (const auto& [from, to, message] : std::vector<std::array<const char*, 3>>{
+           {"gpu1, gpu_instance: 2", "gpu0, gpu_instance: 2", "p.yaml:9: GPU instance 2 of gpu0 is given twice"},
+           {"gpu_instance: 3", "gpu_instance: 64", "p.yaml:8: 64 is out of range, 0 to 63"},
+           {"device: gpu1, ", "", "p.yaml:9: key 'device' is missing"},
+           {", gpu_instance: 2}]", "}]", "p.yaml:9: key 'gpu_instance' is missing"},
+           {"gpu_instance: 3", "instance: 3", "p.yaml:8: unknown key 'instance' (did you mean 'gpu_instance'?)"},
+           {", sm_activity]", ", sm_activty]", "p.yaml:8: unknown metric 'sm_activty' (did you mean 'sm_activity'?)"},
+       }) {
+    const auto policy = Policy::Parse(absl::StrReplaceAll(kPartitions, {{from, to}}), "p.yaml");
+    EXPECT_EQ(policy.status().message(), message);
   }
 }
 

@@ -33,6 +33,7 @@ std::shared_ptr<DeviceSnapshot> BoardSnapshots::Make(const BoardReading& reading
   }
   auto snapshot = std::make_shared<DeviceSnapshot>();
   snapshot->topology = topology_;
+  snapshot->has_board = true;
   snapshot->host_time = newest->wall;
   snapshot->steady_time = newest->steady;
   snapshot->publication = ++publication_;

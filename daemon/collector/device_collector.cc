@@ -137,6 +137,7 @@ absl::Status DeviceCollector::Publish(TakenSnapshot taken) {
   ReportPipeline(taken.raw);
   const auto before = context_.store.Newest(device_);
   snapshot->topology = taken.topology;
+  snapshot->has_board = context_.boards != nullptr && context_.boards->Newest(device_) != nullptr;
   snapshot->clocks =
       clocks_.Follow(topology, taken.raw,
                      {.segment_max = info.clocks.segment_max, .hulls = ReadHulls(topology, taken.raw.trigger_id)});

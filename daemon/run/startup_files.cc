@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/run/startup_files.h"
 
+#include <algorithm>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "daemon/config/device_config.h"
 #include "daemon/config/tls_files.h"
+#include "proto/base/text.h"
 #include "proto/envelope/keys.h"
 #include "proto/exchange/sealing_file.h"
 
@@ -20,12 +27,26 @@ bool HaveSameTls(const ListenerConfig& a, const ListenerConfig& b) {
   return a.on_network && b.on_network && a.tls == b.tls;
 }
 
+// A partition of a device that is not configured is a typing error.
+void CheckPartitions(const Policy& policy, const std::vector<DeviceConfig>& devices, ErrorList& errors) {
+  std::vector<std::string> names;
+  for (const DeviceConfig& device : devices) names.push_back(device.name);
+  for (const Tenant& tenant : policy.tenants()) {
+    for (const PartitionGrant& grant : tenant.partitions) {
+      if (std::ranges::count(names, grant.device) > 0) continue;
+      errors.Add(absl::InvalidArgumentError(absl::StrCat(policy.path(), ":", grant.line, ": device '", grant.device,
+                                                         "' is not configured", DidYouMean(grant.device, names))));
+    }
+  }
+}
+
 }  // namespace
 
 StartupFiles ReadStartupFiles(const std::string& config_file, ErrorList& errors) {
   StartupFiles files{.config = LoadConfig(config_file, errors)};
   const Config& config = files.config;
   if (!config.policy_file.empty()) files.policy = LoadPolicy(config.policy_file, errors);
+  if (files.policy != nullptr) CheckPartitions(*files.policy, config.devices, errors);
   const bool has_keys = config.tokens && !config.tokens->jwks_file.empty();
   if (has_keys) files.keys = LoadKeySet(config.tokens->jwks_file, errors);
   CheckTls(config.grpc.listener, errors);

@@ -106,6 +106,7 @@ struct DeviceSnapshot {
   absl::Duration steady_time;
   // 1, 2, 3, … for each device in this run of the daemon.
   uint64_t publication = 0;
+  bool has_board = false;  // whether its board had been read
 
   bool IsSealedByDevice(uint16_t vm) const { return std::ranges::binary_search(sealed_by_device, vm); }
   // Whether nothing that was counted in the row may be shown.

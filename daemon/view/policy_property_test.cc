@@ -35,7 +35,9 @@ Universe RandomUniverse() {
               *rc::gen::container<std::vector<bool>>(6, rc::gen::weightedElement<bool>({{2, false}, {1, true}})),
           .contexts = {"c0", "c1", "c2"},
           .events = {"e0", "e1", "e2"},
-          .device_events = {"d0"}};
+          .device_events = {"d0"},
+          .metrics = {"sm_activity", "dram_usage"},
+          .partitions = 3};
 }
 
 // A policy must not grant `peek` without `read`.
@@ -51,6 +53,12 @@ GrantSpec RandomGrant(uint8_t vm, const Universe& universe) {
   return {.vm = vm, .contexts = MaybeSome(universe.contexts), .events = MaybeSome(events), .rights = RandomRights()};
 }
 
+PartitionSpec RandomPartition(uint8_t partition, const Universe& universe) {
+  Names names = universe.metrics;
+  for (const char* group : {"@g0", "@g1"}) names.emplace_back(group);
+  return {.partition = partition, .events = MaybeSome(names)};
+}
+
 // A policy must not have an empty list of identities, so an unused identity is added.
 void FillEmptyLists(PolicySpec& spec) {
   size_t unused = 0;
@@ -62,13 +70,15 @@ void FillEmptyLists(PolicySpec& spec) {
   for (TenantSpec& tenant : spec.tenants) fill(tenant.identities);
 }
 
-// Every identity has one role or none, and every VM one tenant or none.
+// Every identity has one role or none, and every VM and partition one tenant or none.
 PolicySpec RandomPolicy(const Universe& universe) {
   constexpr size_t kOperators = 2, kAuditors = 2, kTenants = 3;
   PolicySpec spec{.operators = std::vector<Names>(kOperators),
                   .auditors = std::vector<Names>(kAuditors),
                   .tenants = std::vector<TenantSpec>(kTenants)};
-  for (const char* group : {"g0", "g1"}) spec.event_groups[group] = Some(universe.all_events());
+  Names nameable = universe.all_events();
+  nameable.insert(nameable.end(), universe.metrics.begin(), universe.metrics.end());
+  for (const char* group : {"g0", "g1"}) spec.event_groups[group] = Some(nameable);
   for (const std::string& identity : kIdentities) {
     size_t role = *rc::gen::inRange<size_t>(0, kOperators + kAuditors + kTenants + 1);
     if (role < kOperators) {
@@ -83,6 +93,10 @@ PolicySpec RandomPolicy(const Universe& universe) {
   for (uint8_t vm = 1; vm <= universe.confidential.size(); ++vm) {
     const size_t owner = *rc::gen::inRange<size_t>(0, kTenants + 1);
     if (owner < kTenants) spec.tenants[owner].vms.push_back(RandomGrant(vm, universe));
+  }
+  for (uint8_t partition = 0; partition < universe.partitions; ++partition) {
+    const size_t owner = *rc::gen::inRange<size_t>(0, kTenants + 1);
+    if (owner < kTenants) spec.tenants[owner].partitions.push_back(RandomPartition(partition, universe));
   }
   return spec;
 }
@@ -100,6 +114,12 @@ std::vector<std::pair<Resource, Cell>> AllResources(const Universe& universe) {
   add(Resource::SelfMetrics(), 0);
   add(Resource::AuditLog(), 0);
   add_row(Resource::Device(), 0);
+  add(Resource::Board(), 0);
+  for (uint8_t partition = 0; partition < universe.partitions; ++partition) {
+    for (const std::string& metric : universe.metrics) {
+      add(Resource::Partition(kReferenceDevice, partition, metric), partition);
+    }
+  }
   for (uint8_t vm = 1; vm <= universe.confidential.size(); ++vm) {
     const bool confidential = universe.confidential[vm - 1];
     add(Resource::VmIdentity(VmUuid(vm), confidential), vm);

@@ -69,6 +69,7 @@ VisibleDevice Reader::Look(const StoredDevice& stored, const Caller& caller) {
   device.age = now - device.snapshot->steady_time;
   device.state =
       device.snapshot->IsFresh(now, *device.info) ? VisibleDevice::State::kFresh : VisibleDevice::State::kStale;
+  device.shows_board = device.snapshot->has_board && caller.May(Resource::Board(), Right::kRead);
   device.view = views_.Get(stored.id, caller.policy, caller.principal, device.snapshot->topology);
   return device;
 }

@@ -47,6 +47,7 @@ struct VisibleDevice {
   absl::Duration age;                              // of the snapshot; zero without a snapshot
   std::shared_ptr<const DeviceSnapshot> snapshot;  // nullptr exactly where the device is away
   std::shared_ptr<const View> view;                // of the snapshot's topology; nullptr without a snapshot
+  bool shows_board = false;                        // whether its board is read, and the caller may see all of it
 };
 
 // Thread-safe. The constructor's arguments must outlive it, to the end of its destructor.

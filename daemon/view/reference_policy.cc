@@ -32,6 +32,11 @@ void AddGrant(const GrantSpec& grant, std::string& yaml) {
   if (grant.rights) absl::StrAppend(&yaml, "        rights: ", List(*grant.rights), "\n");
 }
 
+void AddPartition(const PartitionSpec& grant, std::string& yaml) {
+  absl::StrAppend(&yaml, "      - {device: ", kReferenceDevice, ", gpu_instance: ", grant.partition,
+                  grant.events ? absl::StrCat(", events: ", List(*grant.events)) : "", "}\n");
+}
+
 Right RightOf(const std::string& word) {
   return word == "read" ? Right::kRead : word == "mark" ? Right::kMark : word == "peek" ? Right::kPeek : Right::kSeal;
 }
@@ -51,6 +56,7 @@ class Ledger {
     for (const TenantSpec& tenant : spec_.tenants) {
       for (const std::string& who : tenant.identities) {
         for (const GrantSpec& grant : tenant.vms) Tenant(who, grant);
+        for (const PartitionSpec& grant : tenant.partitions) Partition(who, grant);
       }
     }
     return std::move(cells_);
@@ -75,17 +81,34 @@ class Ledger {
       }
     }
     cells_.emplace(who, Kind::kSelfMetrics, 0, "", "", Right::kRead);
+    cells_.emplace(who, Kind::kBoard, 0, "", "", Right::kRead);
+    for (uint8_t partition = 0; partition < universe_.partitions; ++partition) {
+      Metrics(who, partition, universe_.metrics);
+    }
     for (uint8_t vm = 1; vm <= universe_.confidential.size(); ++vm) KnowsVm(who, vm);
   }
 
-  Names EventsOf(const GrantSpec& grant) const {
-    if (!grant.events) return universe_.all_events();
-    Names events;
-    for (const std::string& name : *grant.events) {
-      const Names group = name[0] == '@' ? spec_.event_groups.at(name.substr(1)) : Names{name};
-      events.insert(events.end(), group.begin(), group.end());
+  void Metrics(const std::string& who, uint8_t partition, const Names& metrics) {
+    for (const std::string& metric : metrics) {
+      cells_.emplace(who, Kind::kPartition, partition, "", metric, Right::kRead);
     }
-    return events;
+  }
+
+  Names Expanded(const Names& names) const {
+    Names all;
+    for (const std::string& name : names) {
+      const Names group = name[0] == '@' ? spec_.event_groups.at(name.substr(1)) : Names{name};
+      all.insert(all.end(), group.begin(), group.end());
+    }
+    return all;
+  }
+
+  Names EventsOf(const GrantSpec& grant) const {
+    return grant.events ? Expanded(*grant.events) : universe_.all_events();
+  }
+
+  void Partition(const std::string& who, const PartitionSpec& grant) {
+    Metrics(who, grant.partition, grant.events ? Expanded(*grant.events) : universe_.metrics);
   }
 
   void Tenant(const std::string& who, const GrantSpec& grant) {
@@ -131,6 +154,8 @@ std::string ToYaml(const PolicySpec& spec) {
     absl::StrAppend(&yaml, "  - name: tenant-", i, "\n    identities: ", List(tenant.identities),
                     "\n    vms:", tenant.vms.empty() ? " []" : "", "\n");
     for (const GrantSpec& grant : tenant.vms) AddGrant(grant, yaml);
+    absl::StrAppend(&yaml, "    partitions:", tenant.partitions.empty() ? " []" : "", "\n");
+    for (const PartitionSpec& grant : tenant.partitions) AddPartition(grant, yaml);
   }
   absl::StrAppend(&yaml, "event_groups: {",
                   absl::StrJoin(spec.event_groups, ", ",

@@ -31,9 +31,15 @@ struct GrantSpec {
   std::optional<Names> rights;
 };
 
+struct PartitionSpec {
+  uint8_t partition = 0;        // of the only device, kReferenceDevice
+  std::optional<Names> events;  // names of metrics, or "@group"
+};
+
 struct TenantSpec {
   Names identities;
   std::vector<GrantSpec> vms;
+  std::vector<PartitionSpec> partitions;
 };
 
 struct PolicySpec {
@@ -51,13 +57,17 @@ struct Universe {
   Names contexts;                  // each VM has all of them
   Names events;                    // of contexts, and of the device
   Names device_events;             // of the device alone
+  Names metrics;                   // of partitions
+  uint8_t partitions = 0;          // 0, 1, …
 
   Names all_events() const;
 };
 
+inline constexpr char kReferenceDevice[] = "gpu0";
+
 Uuid VmUuid(uint8_t number);
 
-// Identity, kind of resource, VM (0: no VM), context, event, right.
+// Identity, kind of resource, VM (0: no VM) or partition, context, event or metric, right.
 using Cell = std::tuple<std::string, Resource::Kind, uint8_t, std::string, std::string, Right>;
 
 std::set<Cell> Granted(const PolicySpec& spec, const Universe& universe);

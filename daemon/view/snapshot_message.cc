@@ -93,6 +93,8 @@ sideband::v1::Device DeviceMessage(const VisibleDevice& device) {
   out.set_uuid(catalog.device.ToString());
   out.set_boot_id(device.snapshot->data.boot_id);
   out.set_reference_clock_hz(catalog.reference_clock_hz);
+  if (!catalog.events.empty()) out.add_kinds(sideband::v1::Device::KIND_COUNTERS);
+  if (device.shows_board) out.add_kinds(sideband::v1::Device::KIND_BOARD);
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include "absl/time/time.h"
 #include "client/cli/command.h"
 #include "client/top/a_site.h"
+#include "client/top/board.h"
 #include "client/top/feed.h"
 #include "client/top/full_screen.h"
 #include "client/top/layout.h"
@@ -51,6 +52,10 @@ void UseLayout(const Frame& frame) {
 
 void UseMinute(absl::Time now, absl::Duration interval) {
   //@ client/top/minute.h
+}
+
+void UseBoard(const v1::GetSensorsResponse& response, Row& row) {
+  //@ client/top/board.h
 }
 
 void UseModel(const v1::Snapshot& snapshot, absl::Time now) {

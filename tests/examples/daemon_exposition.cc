@@ -7,14 +7,7 @@
 #include "daemon/base/body.h"
 #include "daemon/board/board_reading.h"
 #include "daemon/board/board_store.h"
-#include "daemon/exposition/board_clock_families.h"
 #include "daemon/exposition/board_families.h"
-#include "daemon/exposition/board_link_families.h"
-#include "daemon/exposition/board_memory_families.h"
-#include "daemon/exposition/board_metric_families.h"
-#include "daemon/exposition/board_series.h"
-#include "daemon/exposition/board_state_families.h"
-#include "daemon/exposition/board_thermal_families.h"
 #include "daemon/exposition/clock_families.h"
 #include "daemon/exposition/device_families.h"
 #include "daemon/exposition/device_labels.h"
@@ -32,6 +25,7 @@
 #include "daemon/snapshot/level.h"
 #include "daemon/view/reader.h"
 #include "daemon/view/view.h"
+#include "daemon/view/visible_boards.h"
 #include "proto/exposition/text.h"
 #include "proto/mailbox/catalog.h"
 #include "proto/mailbox/snapshot.h"
@@ -87,37 +81,9 @@ void UseClockFamilies(const DeviceFrame& frame, TextBuffer& out) {
   //@ daemon/exposition/clock_families.h
 }
 
-void UseBoardFamilies(const BoardStore& boards, const BoardTime& now, std::string& out) {
+void UseBoardFamilies(const BoardStore& store, const Caller& caller, const std::vector<VisibleDevice>& devices,
+                      const BoardTime& now, std::string& out) {
   //@ daemon/exposition/board_families.h
-}
-
-//@ daemon/exposition/board_series.h
-
-void Add(const BoardFamilyRow& row);
-void Add(const std::string& name, const std::string& help);
-
-void UseBoardClockFamilies() {
-  //@ daemon/exposition/board_clock_families.h
-}
-
-void UseBoardLinkFamilies() {
-  //@ daemon/exposition/board_link_families.h
-}
-
-void UseBoardMemoryFamilies() {
-  //@ daemon/exposition/board_memory_families.h
-}
-
-void UseBoardStateFamilies() {
-  //@ daemon/exposition/board_state_families.h
-}
-
-void UseBoardThermalFamilies() {
-  //@ daemon/exposition/board_thermal_families.h
-}
-
-void UseBoardMetricFamilies() {
-  //@ daemon/exposition/board_metric_families.h
 }
 
 }  // namespace

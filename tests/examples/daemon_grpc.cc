@@ -19,6 +19,7 @@
 #include "daemon/config/config.h"
 #include "daemon/grpc/admission.h"
 #include "daemon/grpc/answer_reactor.h"
+#include "daemon/grpc/board_event_subscription.h"
 #include "daemon/grpc/calls_under_way.h"
 #include "daemon/grpc/grpc_server.h"
 #include "daemon/grpc/grpc_server_fixture.h"
@@ -118,6 +119,11 @@ void UseSamplePacer(SamplePacer& pacer, const DeviceSnapshot& snapshot, absl::Du
 void UseSealedSubscription(Reader& reader, SealerSet& sealers, ExchangeBook* exchanges, const Credentials& credentials,
                            const sideband::v1::SubscribeSealedRequest& request) {
   //@ daemon/grpc/sealed_subscription.h
+}
+
+void UseBoardEventSubscription(const SensorQueries& sensors, const Credentials& credentials,
+                               const sideband::v1::WatchBoardEventsRequest& request) {
+  //@ daemon/grpc/board_event_subscription.h
 }
 
 void UseServiceHost(const ServiceContext& context, int fd, gpr_timespec deadline) {

@@ -14,6 +14,7 @@
 #include "daemon/authz/policy.h"
 #include "daemon/authz/policy_holder.h"
 #include "daemon/base/clock.h"
+#include "daemon/board/board_store.h"
 #include "daemon/history/chunk.h"
 #include "daemon/history/history.h"
 #include "daemon/history/layout.h"
@@ -23,6 +24,7 @@
 #include "daemon/view/absent_name_notice.h"
 #include "daemon/view/access_entry.h"
 #include "daemon/view/admin.h"
+#include "daemon/view/board_event_cursor.h"
 #include "daemon/view/clock_queries.h"
 #include "daemon/view/counting_queries.h"
 #include "daemon/view/counting_request.h"
@@ -40,6 +42,8 @@
 #include "daemon/view/rotation_queries.h"
 #include "daemon/view/rotation_settings.h"
 #include "daemon/view/row_filter.h"
+#include "daemon/view/sensor_message.h"
+#include "daemon/view/sensor_queries.h"
 #include "daemon/view/snapshot_message.h"
 #include "daemon/view/topology_views.h"
 #include "daemon/view/update_notifier.h"
@@ -47,6 +51,7 @@
 #include "daemon/view/view_auditor.h"
 #include "daemon/view/view_cache.h"
 #include "daemon/view/view_groups.h"
+#include "daemon/view/visible_boards.h"
 #include "proto/audit/entry.h"
 #include "proto/base/status_macros.h"
 #include "proto/mailbox/snapshot.h"
@@ -188,6 +193,27 @@ absl::Status UseRotationSettings(const sideband::v1::SetRotationRequest& request
 void UseCountingRequest(const sideband::v1::SetCountingRequest& request, const Caller& caller,
                         const CountingState& state) {
   //@ daemon/view/counting_request.h
+}
+
+void UseVisibleBoards(const BoardStore& store, const Caller& caller, Reader& reader, const Clock& clock) {
+  const auto Show = [](const VisibleBoard&) {};
+  //@ daemon/view/visible_boards.h
+}
+
+void UseSensorMessage(const VisibleBoard& board, const SensorNames& names, absl::Duration now,
+                      sideband::v1::GetSensorsResponse& response) {
+  //@ daemon/view/sensor_message.h
+}
+
+absl::Status UseSensorQueries(Reader& reader, const BoardStore& boards, const Caller& caller,
+                              const sideband::v1::GetSensorsRequest& request) {
+  //@ daemon/view/sensor_queries.h
+  return absl::OkStatus();
+}
+
+void UseBoardEventCursor(const BoardStore& boards, size_t device) {
+  const auto Send = [](const BoardEventCursor::Message&) {};
+  //@ daemon/view/board_event_cursor.h
 }
 
 absl::Status UseClockQueries(Reader& reader, const Caller& caller, const sideband::v1::ListClocksRequest& request) {

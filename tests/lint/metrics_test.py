@@ -15,9 +15,11 @@ _RUNFILES = os.path.join(os.environ.get("TEST_SRCDIR", ""), os.environ.get("TEST
 # Names in the source, as they are registered.
 _NAME = re.compile(r'"((?:sideband|process)_[a-z0-9_]+[a-z0-9])"')
 # Boards' metrics, whose families are named by a word.
-_BOARD_METRICS = "daemon/exposition/board_metric_families.cc"
-_WORD_TABLE = re.compile(r"MetricWord k(Ratios|Bandwidths)\[\] = \{(.*?)\n\};", re.DOTALL)
-_WORD = re.compile(r'\{MetricId::\w+,\s+"(\w+)"')
+_BOARD_METRICS = "daemon/sensors/board_metric_families.cc"
+_METRIC_TABLE = re.compile(r"MetricHelp k(Ratios|Bandwidths)\[\] = \{(.*?)\n\};", re.DOTALL)
+_METRIC = re.compile(r"\{MetricId::(\w+),")
+_WORDS = "proto/mailbox/performance_metric.h"
+_WORD = re.compile(r'\{MetricId::(\w+), "[^"]+", "(\w+)"\}')
 _UNITS = {"Ratios": "ratio", "Bandwidths": "bytes_per_second"}
 
 
@@ -36,13 +38,14 @@ class MetricsTest(unittest.TestCase):
             with open(os.path.join(root, path), encoding="utf-8") as file:
                 return file.read()
 
-        sources = [os.path.join(folder, name) for folder in ("daemon/exposition", "daemon/metrics")
+        sources = [os.path.join(folder, name) for folder in ("daemon/exposition", "daemon/metrics", "daemon/sensors")
                    for name in os.listdir(os.path.join(root, folder))
                    if name.endswith(".cc") and not name.endswith("_test.cc")]
         sources.append("proto/exposition/row_families.h")
         cls.names = {name for path in sources for name in _NAME.findall(read(path))}
-        cls.words = {(word, _UNITS[table]) for table, rows in _WORD_TABLE.findall(read(_BOARD_METRICS))
-                     for word in _WORD.findall(rows)}
+        words = dict(_WORD.findall(read(_WORDS)))
+        cls.words = {(words[metric], _UNITS[table]) for table, rows in _METRIC_TABLE.findall(read(_BOARD_METRICS))
+                     for metric in _METRIC.findall(rows)}
         cls.names |= {"sideband_%s_%s_%s" % (scope, word, unit) for scope in ("board", "partition")
                       for word, unit in cls.words}
         table = re.search(r"kOwnStems\[\] = \{(.*?)\};", read("proto/exposition/family_names.cc"), re.DOTALL)
