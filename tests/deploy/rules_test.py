@@ -19,7 +19,7 @@ _RUNFILES = os.path.join(os.environ.get("TEST_SRCDIR", ""), os.environ.get("TEST
 _ROOT = os.path.dirname(os.path.realpath(os.path.join(_RUNFILES, "WORKSPACE")))
 _FOLDER = "deploy/prometheus/"
 _RULES = (_FOLDER + "recording.rules.yml", _FOLDER + "alerts.rules.yml")
-_TESTS = ("tests/deploy/recording.test.yml", "tests/deploy/alerts.test.yml", "tests/deploy/boards.test.yml")
+_TESTS = ("tests/deploy/recording.test.yml", "tests/deploy/alerts.test.yml", "tests/deploy/hardware.test.yml")
 _RUNBOOK_PAGE = "docs/operations.md"
 _SEVERITIES = {"critical", "warning"}
 
