@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A board's sensors in a real Prometheus with the rules of deploy/prometheus: each query of the hardware dashboard has
-data, what is damaged alerts, and docs/real-boards.md leads from a bus to a firing alert.
+data, damages alert, and docs/real-boards.md leads from a bus to a firing alert.
 
 The board is deploy/examples/chip-board.yaml, which gets hot.
 """
@@ -20,6 +20,23 @@ import site_layout
 PAGE = "docs/real-boards.md"
 SECTION = "From a bus to a temperature alert"
 ALERT = "SidebandTemperatureNearLimit"
+# {alert: for how long its condition has to hold}
+QUICK = {ALERT: "10m", "SidebandNvlinkDown": "1m"}
+# More damages than board_test's, and the alerts on all.
+DAMAGES = board_test.FAULTS + """
+  - {fault: sram_threshold, at: 1}
+  - {fault: row_remap, at: 1, failed: true}
+  - {fault: nvlink_errors, at: 1, link: 3, error: recovery}
+  - {fault: pcie_errors, at: 1, error: fatal}
+  - {fault: reset_required, at: 1}
+  - {fault: drain, at: 1}
+"""
+ALERTS_ON_DAMAGES = {
+    "SidebandEccUncorrected", "SidebandEccThresholdExceeded", "SidebandRowRemapPending", "SidebandRowRemapFailed",
+    "SidebandNvlinkDown", "SidebandNvlinkErrors", "SidebandPcieErrors", "SidebandResetRequired",
+    "SidebandDrainRecommended"}
+# Some sensors are read each half minute.
+SENSORS_S = 90
 DEVICES = re.compile(r"devices:\n(?:  - .*\n)+")
 # Of the page, at places of the test.
 HTTPS, PROMETHEUS = "127.0.0.1:9877", "127.0.0.1:9090"
@@ -28,10 +45,33 @@ BACKGROUND = " &"
 
 
 def quick(rules):
-    """The rules with an alert that waits for seconds."""
-    found = re.sub(r"(alert: %s\n.*?for:) 10m" % ALERT, r"\1 2s", rules, flags=re.DOTALL)
-    assert found != rules
-    return found
+    """The rules with alerts that wait for seconds."""
+    for alert, time in QUICK.items():
+        found = re.sub(r"(alert: %s\n.*?for:) %s" % (alert, time), r"\1 2s", rules, count=1, flags=re.DOTALL)
+        assert found != rules, alert
+        rules = found
+    return rules
+
+
+def start_prometheus(site):
+    """A Prometheus with the examples of deploy/prometheus that scrapes the site each second."""
+    for name in ("recording.rules.yml", "alerts.rules.yml", "scrape-mtls.yml"):
+        with open(programs.runfile("deploy/prometheus/" + name), encoding="utf-8") as file:
+            text = file.read()
+        site_layout.write(site.folder, name, quick(text) if name.startswith("alerts") else text)
+    scrape = site.read("scrape-mtls.yml").decode()
+    assert HTTPS in scrape
+    site_layout.write(site.folder, "scrape-mtls.yml",
+                      scrape.replace(HTTPS, "127.0.0.1:%d" % site.http_port).replace("15s", "1s"))
+    return prometheus.Prometheus(site.folder, "scrape-mtls.yml")
+
+
+def start_board(site, faults):
+    """The site's device, as board_test serves it, and the daemon with its sensors."""
+    site.device = board_test.serve(site.folder, faults)
+    config = site.read("sidebandd.yaml").decode().replace("500ms}", "500ms, board: {mailbox: exclusive}}")
+    site_layout.write(site.folder, "sidebandd.yaml", config)
+    site.start_daemon()
 
 
 @unittest.skipUnless(os.path.exists(prometheus.PROMETHEUS), prometheus.PROMETHEUS + " is not installed")
@@ -42,10 +82,7 @@ class DashboardTest(unittest.TestCase):
     def setUpClass(cls):
         cls.site = site_layout.Site("500ms")
         cls.addClassCleanup(cls.site.close)
-        cls.site.device = board_test.serve(cls.site.folder)
-        config = cls.site.read("sidebandd.yaml").decode().replace("500ms}", "500ms, board: {mailbox: exclusive}}")
-        site_layout.write(cls.site.folder, "sidebandd.yaml", config)
-        cls.site.start_daemon()
+        start_board(cls.site, board_test.FAULTS)
         cls.dashboard = dashboards_test.BoardOfSite(cls.site, "hardware", "operator")
         cls.addClassCleanup(cls.dashboard.prometheus.kill)
 
@@ -82,6 +119,31 @@ class DashboardTest(unittest.TestCase):
         self.assertEqual(set(alerts) & {"SidebandNvlinkDown", "SidebandEccUncorrected", "SidebandResetRequired"}, set())
 
 
+@unittest.skipUnless(os.path.exists(prometheus.PROMETHEUS), prometheus.PROMETHEUS + " is not installed")
+class DamageTest(unittest.TestCase):
+    """A board is damaged after Prometheus has seen it whole."""
+
+    def setUp(self):
+        self.site = site_layout.Site("500ms")
+        self.addCleanup(self.site.close)
+        start_board(self.site, faults=None)
+        self.prometheus = start_prometheus(self.site)
+        self.addCleanup(self.prometheus.kill)
+
+    def alerts(self, state):
+        return {labels["alertname"] for labels, _ in self.prometheus.query('ALERTS{alertstate=~"%s"}' % state)}
+
+    def test_each_damage_alerts(self):
+        programs.wait_until(lambda: self.prometheus.query("sideband_nvlink_up"),
+                            "the links are seen")
+        programs.wait_until(lambda: self.prometheus.query("sideband_row_remap_state"), "the memory is seen")
+        self.assertEqual(self.alerts("firing|pending") & ALERTS_ON_DAMAGES, set())
+        self.site.device.kill()
+        self.site.device = board_test.serve(self.site.folder, DAMAGES)
+        programs.wait_until(lambda: self.alerts("firing") >= ALERTS_ON_DAMAGES,
+                            "the alerts %s" % sorted(ALERTS_ON_DAMAGES), seconds=SENSORS_S)
+
+
 class Page:
     """The section of the page: its YAML, and its commands with what they print."""
 
@@ -104,26 +166,15 @@ class PageTest(unittest.TestCase):
         self.page = Page()
         self.site = site_layout.Site()
         self.addCleanup(self.site.close)
-        self.write_site()
-
-    def write_site(self):
-        config = DEVICES.sub(lambda _: self.page.devices, self.site.read("sidebandd.yaml").decode())
-        site_layout.write(self.site.folder, "sidebandd.yaml", config)
-        for name in ("recording.rules.yml", "alerts.rules.yml", "scrape-mtls.yml"):
-            with open(programs.runfile("deploy/prometheus/" + name), encoding="utf-8") as file:
-                text = file.read()
-            site_layout.write(self.site.folder, name, quick(text) if name.startswith("alerts") else text)
 
     def start(self):
+        config = DEVICES.sub(lambda _: self.page.devices, self.site.read("sidebandd.yaml").decode())
+        site_layout.write(self.site.folder, "sidebandd.yaml", config)
         self.site.device = board_test.serve(self.site.folder, faults=None)
         self.site.daemon_command = ("sideband", "i2cdev", "--bus", "3=unix:gpu0.sock", "--",
                                     programs.program_path("sidebandd"), "--config", "sidebandd.yaml")
         self.site.start_daemon()
-        scrape = self.site.read("scrape-mtls.yml").decode().replace("15s", "1s")
-        self.assertIn(HTTPS, scrape)
-        site_layout.write(self.site.folder, "scrape-mtls.yml",
-                          scrape.replace(HTTPS, "127.0.0.1:%d" % self.site.http_port))
-        self.prometheus = prometheus.Prometheus(self.site.folder, "scrape-mtls.yml")
+        self.prometheus = start_prometheus(self.site)
         self.addCleanup(self.prometheus.kill)
 
     def run_command(self, command):
