@@ -7,7 +7,6 @@ The board is deploy/examples/chip-board.yaml, which gets hot.
 
 import os
 import re
-import subprocess
 import unittest
 
 import board_test
@@ -98,7 +97,8 @@ class DashboardTest(unittest.TestCase):
 
     def test_what_is_seen_at_once(self):
         programs.wait_until(lambda: not self.dashboard.empty(), "data for each query")
-        for title, expected in (("Boards", 1), ("Boards to reset", 1), ("Errors not corrected", 0), ("NVLinks down", 1)):
+        for title, expected in (("Boards", 1), ("Boards to reset", 1), ("Errors not corrected", 0),
+                                ("NVLinks down", 1)):
             self.assertEqual([value for _, value in self.dashboard.values(title)], [expected], title)
         links = {labels["link"]: value for labels, value in self.dashboard.values("NVLinks")}
         self.assertEqual(links, {"0": 1, "1": 1, "2": 0, "3": 1})
@@ -197,8 +197,8 @@ class PageTest(unittest.TestCase):
             followed.append(command)
         self.assertGreater(len(followed), 4)
         self.assertTrue(any(ALERT in command for command in followed))
-        self.assertEqual([labels["alertstate"] for labels, _ in self.prometheus.query('ALERTS{alertname="%s"}' % ALERT)],
-                         ["firing"])
+        alerts = self.prometheus.query('ALERTS{alertname="%s"}' % ALERT)
+        self.assertEqual([labels["alertstate"] for labels, _ in alerts], ["firing"])
 
 
 if __name__ == "__main__":
