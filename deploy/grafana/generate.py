@@ -1,6 +1,6 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: Apache-2.0
-"""Writes Grafana's JSON of the boards that operator.yaml and tenant.yaml describe.
+"""Writes Grafana's JSON of the boards that operator.yaml, hardware.yaml and tenant.yaml describe.
 
     deploy/grafana/generate.py            # after a change of a description
     deploy/grafana/generate.py --check    # exits with 1 if a JSON file is not current
@@ -17,7 +17,7 @@ import sys
 import yaml
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-BOARDS = ("operator", "tenant")
+BOARDS = ("operator", "hardware", "tenant")
 # Of Grafana 9.0. Later versions convert what they load.
 SCHEMA_VERSION = 36
 GRID_COLUMNS = 24
@@ -104,7 +104,7 @@ def defaults(panel):
              "custom": drawn(panel) if kind == "timeseries" else {}, "mappings": mappings(panel),
              "thresholds": {"mode": "absolute", "steps": steps}, "unit": panel.get("unit", "short")}
     if "max" in panel or kind == "timeseries":
-        field["min"] = 0
+        field["min"] = panel.get("min", 0)
     if "max" in panel:
         field["max"] = panel["max"]
     return field

@@ -18,14 +18,14 @@ from rules_test import read, yaml
 
 _ROOT = rules_test._ROOT
 _FOLDER = "deploy/grafana/"
-_BOARDS = ("operator", "tenant")
+_BOARDS = ("operator", "hardware", "tenant")
 _GRAFANA_9 = 36  # the schema version of Grafana 9.0
 _COLUMNS = 24
 _DATASOURCE = {"type": "prometheus", "uid": "${datasource}"}
 # Colours that Grafana adapts to its light and its dark theme.
 _COLOURS = {"green", "orange", "red", "text", "transparent"}
 # Prometheus' own series.
-_OF_PROMETHEUS = {"ALERTS": {"alertname", "alertstate"}, "up": set(), "scrape_samples_scraped": set()}
+_OF_PROMETHEUS = {"ALERTS": {"alertname", "alertstate", "device"}, "up": set(), "scrape_samples_scraped": set()}
 _OF_OPERATORS = re.compile(r"^## Of the daemon itself \(operators\)$(.*?)^## ", re.MULTILINE | re.DOTALL)
 _DESCRIPTION = re.compile(r"(?s)\S.*\.\n\n\[docs/([a-z-]+\.md)\]\(\$\{docs\}/(\1(?:#([\w-]+))?)\)")
 _EXAMPLE_VALUES = {"event": "tensor_active_cycles", "__range": "1h", "__rate_interval": "1m"}

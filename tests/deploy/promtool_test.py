@@ -67,7 +67,7 @@ class PromtoolTest(unittest.TestCase):
             self.check("check", "rules", "--lint=all", "--lint-fatal", name, folder=_DEPLOY)
 
     def test_unit_tests_pass(self):
-        for name in ("recording.test.yml", "alerts.test.yml"):
+        for name in ("recording.test.yml", "alerts.test.yml", "hardware.test.yml"):
             self.check("test", "rules", name, folder=os.path.join(_RUNFILES, "tests/deploy"))
 
     def test_configurations_are_good(self):

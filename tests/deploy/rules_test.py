@@ -19,7 +19,7 @@ _RUNFILES = os.path.join(os.environ.get("TEST_SRCDIR", ""), os.environ.get("TEST
 _ROOT = os.path.dirname(os.path.realpath(os.path.join(_RUNFILES, "WORKSPACE")))
 _FOLDER = "deploy/prometheus/"
 _RULES = (_FOLDER + "recording.rules.yml", _FOLDER + "alerts.rules.yml")
-_TESTS = ("tests/deploy/recording.test.yml", "tests/deploy/alerts.test.yml")
+_TESTS = ("tests/deploy/recording.test.yml", "tests/deploy/alerts.test.yml", "tests/deploy/hardware.test.yml")
 _RUNBOOK_PAGE = "docs/operations.md"
 _SEVERITIES = {"critical", "warning"}
 
@@ -93,12 +93,18 @@ class Documented:
             names = {label.strip() for label in labels.split(",")} - {""}
             for level in ("device", "vm", "context", "host") if "<level>" in name else ("",):
                 self._labels[name.replace("<level>", level)] = names
+        # Of boards' metrics, whose rows name the words that `<metric>` stands for.
+        self._words = {word for row in re.findall(r"^\| `sideband_board_<metric>_.*$", page, re.MULTILINE)
+                       for word in re.findall(r"`([a-z0-9_]+)`", row)}
         self._events = set(re.findall(r"\b[a-z0-9]+(?:_[a-z0-9]+)*_cycles\b", chip)) | {"resident_cycles"}
 
     def labels(self, metric):
         """The labels of a metric; None if there is no such metric."""
         if metric in self._labels:
             return self._labels[metric]
+        board = re.fullmatch(r"(sideband_(?:board|partition)_)(\w+?)(_ratio|_bytes_per_second)", metric)
+        if board and board[2] in self._words:
+            return self._labels.get(board[1] + "<metric>" + board[3])
         event = re.fullmatch(r"sideband_(device|vm|context|host)_(\w+)_total", metric)
         if event and (event[2] in self._events or re.fullmatch(r"group_\w+_running_cycles", event[2])):
             return self._labels["sideband_%s_<event>_total" % event[1]]
@@ -121,16 +127,28 @@ class RulesTest(unittest.TestCase):
         self.assertIsNotNone(self.documented.labels("sideband_vm_tensor_active_cycles_total"))
         self.assertIsNone(self.documented.labels("sideband_vm_tensor_activ_cycles_total"))
         self.assertIsNone(self.documented.labels("sideband_device_upp"))
+        self.assertEqual(self.documented.labels("sideband_partition_nvlink_raw_tx_bytes_per_second"),
+                         {"device", "partition", "instance"})
+        self.assertIsNone(self.documented.labels("sideband_board_sm_activityy_ratio"))
+
+    def sources(self, expression):
+        """The metrics of an expression, also those of the recorded series that it takes."""
+        found = set(selectors(expression))
+        for rule in reversed(rules()):
+            if rule.get("record") in found:
+                found |= set(selectors(rule["expr"]))
+        return found
 
     def test_each_alert_is_tested_on_both_sides(self):
         firing, silent = set(), set()
+        sources = {name: self.sources(rule["expr"]) for name, rule in self.alerts.items()}
         for test in unit_tests():
             series = {re.split(r"[{\s]", one["series"])[0] for one in test["input_series"]}
             for case in test.get("alert_rule_test", ()):
                 name = case["alertname"]
                 self.assertIn(name, self.alerts)
                 # A case without any series of the alert shows nothing.
-                self.assertTrue(series & set(selectors(self.alerts[name]["expr"])), (test["name"], name))
+                self.assertTrue(series & sources[name], (test["name"], name))
                 (firing if case.get("exp_alerts") else silent).add(name)
         self.assertEqual(sorted(set(self.alerts) - firing), [], "alerts that no test shows firing")
         self.assertEqual(sorted(set(self.alerts) - silent), [], "alerts that no test shows not firing")

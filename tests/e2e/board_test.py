@@ -43,11 +43,14 @@ CLIENT = textwrap.dedent("""
 SUCCESS, ACCEPTED = 0x1F, 0x1C
 
 
-def serve(folder):
+def serve(folder, faults=FAULTS):
     shutil.copy(programs.runfile("deploy/examples/chip-board.yaml"), folder + "/chip.yaml")
-    site_layout.write(folder, "faults.yaml", FAULTS)
+    options = ()
+    if faults is not None:
+        site_layout.write(folder, "faults.yaml", faults)
+        options = ("--faults", "faults.yaml")
     device = programs.Program("sideband-mcu", "serve", "--chip", "chip.yaml", "--bus", "unix:gpu0.sock", "--persona",
-                              "nvidia", "--faults", "faults.yaml", cwd=folder)
+                              "nvidia", *options, cwd=folder)
     programs.wait_until(lambda: "serving" in device.log() or device.ended(), "the device's bus")
     return device
 

@@ -44,9 +44,11 @@ LEGEND_LABEL = re.compile(r"\{\{(\w+)\}\}")
 class BoardOfSite:
     """A board beside a Prometheus that scrapes a site as the board's user."""
 
-    def __init__(self, site, name):
+    def __init__(self, site, name, user):
         self.board = boards.Board(programs.runfile("deploy/grafana/%s.json" % name))
-        site_layout.write(site.folder, name + ".yml", CONFIG % {"user": USERS[name], "port": site.http_port})
+        for rules in RULES:
+            shutil.copyfile(programs.runfile("deploy/prometheus/" + rules), site.path(rules))
+        site_layout.write(site.folder, name + ".yml", CONFIG % {"user": user, "port": site.http_port})
         self.prometheus = prometheus.Prometheus(site.folder, name + ".yml", name=name)
 
     def options(self, variable, values):
@@ -112,13 +114,11 @@ def start(add_cleanup, of_chip=""):
     site_layout.write(site.folder, "chip.yaml", site.read("chip.yaml").decode() + of_chip)
     config = site.read("sidebandd.yaml").decode() + "audit: {file: audit.jsonl}\n"
     site_layout.write(site.folder, "sidebandd.yaml", config)
-    for name in RULES:
-        shutil.copyfile(programs.runfile("deploy/prometheus/" + name), site.path(name))
     site.start()
     provoke(site)
     found = {}
-    for name in USERS:
-        found[name] = BoardOfSite(site, name)
+    for name, user in USERS.items():
+        found[name] = BoardOfSite(site, name, user)
         add_cleanup(found[name].prometheus.kill)
     return site, found
 
