@@ -164,6 +164,21 @@ TEST_F(CliTest, DevicesAsTableAndJson) {
                             "reference_clock_hz": "1000000000"}]})"));
 }
 
+TEST_F(CliTest, ADeviceThatIsABoardAloneHasNoClockAndNoBoot) {
+  FakeDaemon::Script script;
+  v1::Device& device = *script.devices.add_devices();
+  device.set_name("gpu3");
+  device.set_state(v1::Device::STATE_FRESH);
+  device.mutable_interval()->set_seconds(1);
+  Serve(script);
+  EXPECT_EQ(Printed({"devices"}),
+            "DEVICE  STATE  INTERVAL  CLOCK  BOOT\n"
+            "gpu3    fresh        1s      -  -\n");
+  EXPECT_EQ(Printed({"devices", "--format", "csv"}),
+            "device,state,interval_seconds,reference_clock_hz,boot_id,uuid\r\n"
+            "gpu3,fresh,1,,,\r\n");
+}
+
 TEST_F(CliTest, EventsAsTable) {
   FakeDaemon::Script script;
   auto& device = *script.events.add_devices();

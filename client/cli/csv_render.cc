@@ -19,9 +19,8 @@ std::string Seconds(const google::protobuf::Duration& duration) {
   return CsvNumber(absl::ToDoubleSeconds(ToDuration(duration)));
 }
 
-// Clears the values that a device without a snapshot does not have.
-std::string IfKnown(const v1::Device& device, std::string text) {
-  return device.state() == v1::Device::STATE_AWAY ? "" : std::move(text);
+std::string IfCounting(const v1::Device& device, std::string text) {
+  return HasCounters(device) ? std::move(text) : "";
 }
 
 const char* YesNo(bool value) { return value ? "yes" : "no"; }
@@ -79,8 +78,8 @@ std::string DevicesCsv(const v1::ListDevicesResponse& response) {
   std::string text = CsvLine({"device", "state", "interval_seconds", "reference_clock_hz", "boot_id", "uuid"});
   for (const v1::Device& device : response.devices()) {
     text += CsvLine({device.name(), StateText(device.state()), Seconds(device.interval()),
-                     IfKnown(device, absl::StrCat(device.reference_clock_hz())),
-                     IfKnown(device, BootIdText(device.boot_id())), device.uuid()});
+                     IfCounting(device, absl::StrCat(device.reference_clock_hz())),
+                     IfCounting(device, BootIdText(device.boot_id())), device.uuid()});
   }
   return text;
 }

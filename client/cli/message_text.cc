@@ -22,6 +22,8 @@ std::string Word(absl::string_view name, absl::string_view prefix, int value) {
 
 std::string StateText(v1::Device::State state) { return Word(v1::Device::State_Name(state), "STATE_", state); }
 
+bool HasCounters(const v1::Device& device) { return device.reference_clock_hz() != 0; }
+
 std::string StateText(v1::ScopeCounters::State state) {
   return Word(v1::ScopeCounters::State_Name(state), "STATE_", state);
 }

@@ -14,6 +14,8 @@ namespace sideband::client {
 
 // The enumerator's name in lower case, such as "fresh"; an unknown value is shown as its number.
 std::string StateText(v1::Device::State state);
+// False for a device that is away, and for one that is a board alone: neither has a clock or a boot of counters.
+bool HasCounters(const v1::Device& device);
 std::string StateText(v1::ScopeCounters::State state);
 std::string ScopeText(v1::Event::Scope scope);
 

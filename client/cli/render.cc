@@ -133,10 +133,10 @@ std::string DevicesTable(const v1::ListDevicesResponse& response, const TableSty
                {"BOOT"},
                {"UUID", kLeft, Fit::kWideOnly}});
   for (const v1::Device& device : response.devices()) {
-    const bool is_known = device.state() != v1::Device::STATE_AWAY;
+    const bool has_counters = HasCounters(device);
     const std::string clock = ScaledText(static_cast<double>(device.reference_clock_hz()), "Hz", style);
     table.Add({device.name(), StateText(device.state()), absl::FormatDuration(ToDuration(device.interval())),
-               is_known ? clock : "", is_known ? BootIdText(device.boot_id()) : "", device.uuid()});
+               has_counters ? clock : "", has_counters ? BootIdText(device.boot_id()) : "", device.uuid()});
   }
   return table.Render(style);
 }
